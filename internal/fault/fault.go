@@ -1,0 +1,45 @@
+// Package fault holds the sentinel errors that every package of the module
+// wraps, so that errors.Is gives one answer whichever package was called, and
+// the two sentences in which they name the field, the index and the value.
+//
+// The public packages re-export the sentinels that they return.
+package fault
+
+import (
+	"errors"
+	"fmt"
+)
+
+var (
+	// ErrCapacity: the fixed capacity is used up; nothing was changed.
+	ErrCapacity = errors.New("capacity exceeded")
+	// ErrNotFinite: a NaN or an infinity where a finite number is needed.
+	ErrNotFinite = errors.New("not finite")
+	// ErrRange: a finite value outside the documented range.
+	ErrRange = errors.New("out of range")
+	// ErrStale: a handle or an id whose object is gone, or never was.
+	ErrStale = errors.New("stale handle")
+	// ErrCorrupt: encoded data that is truncated, altered or not ours.
+	ErrCorrupt = errors.New("corrupt data")
+	// ErrUnsupported: a valid request that this build, host or backend lacks.
+	ErrUnsupported = errors.New("unsupported")
+	// ErrFloatEnv: the thread does not compute as IEEE 754 prescribes
+	// (denormals flushed, or another rounding mode).
+	ErrFloatEnv = errors.New("floating-point environment altered")
+)
+
+// Field wraps err with the name of a field and the value found there:
+// "spatial: Config.CellSize = -1: out of range".
+func Field(err error, field string, value any) error {
+	return fmt.Errorf("%s = %v: %w", field, value, err)
+}
+
+// Element wraps err with a field, the index into it and the value found there:
+// "spatial: Queries.Radius[7] = NaN: not finite".
+func Element(err error, field string, index int, value any) error {
+	return fmt.Errorf("%s[%d] = %v: %w", field, index, value, err)
+}
+
+// Finite reports whether v is neither NaN nor infinite. The difference of an
+// infinity with itself is NaN, and NaN equals nothing.
+func Finite[T float32 | float64](v T) bool { return v-v == 0 }
