@@ -1,0 +1,61 @@
+//go:build cgo
+
+package csrc
+
+/*
+#cgo CFLAGS: -std=c11 -O3 -fno-fast-math -fvisibility=hidden -Wall -Wextra -Wno-unknown-pragmas
+#cgo noescape et_radius
+#cgo nocallback et_radius
+#include "evertick.h"
+*/
+import "C"
+
+import "unsafe"
+
+// Levels as the C side numbers them.
+const (
+	C      = int32(C.ET_C)
+	AVX2   = int32(C.ET_AVX2)
+	AVX512 = int32(C.ET_AVX512)
+	NEON   = int32(C.ET_NEON)
+)
+
+// GridSize is the size of the C struct behind Radius's grid, in bytes.
+const GridSize = C.sizeof_et_grid
+
+// Compiler names the C compiler that built this package, with its version.
+func Compiler() string { return C.GoString(C.et_compiler()) }
+
+// FlushDenormals turns flushing of denormals to zero on or off in the calling
+// thread; lock the goroutine to its thread first. It exists to test the probe
+// of the floating-point environment.
+func FlushDenormals(on bool) {
+	var flag C.int32_t
+	if on {
+		flag = 1
+	}
+	C.et_flush_denormals(flag)
+}
+
+// Integrate computes
+//
+//	for i := range pos { pos[i] += float32(vel[i] * dt) }
+//
+// pos is not empty and vel is at least as long.
+func Integrate(level int32, pos, vel []float32, dt float32) {
+	C.et_integrate(C.int32_t(level), (*C.float)(&pos[0]), (*C.float)(&vel[0]), C.float(dt), C.size_t(len(pos)))
+}
+
+// Radius answers n queries from query index q on, as evertick.h says of
+// et_radius; grid points at GridSize bytes. Nil slices of exclude, d2 and
+// d2OfSlot are passed as NULL.
+func Radius(level int32, grid unsafe.Pointer, start []uint32, x, y, z []float32, slot []uint32,
+	qx, qy, qz, qr []float32, exclude []uint32, ends, out []uint32, d2 []float32, fill int,
+	marks []uint64, markWords int, d2OfSlot []float32) int {
+	return int(C.et_radius(C.int32_t(level), (*C.et_grid)(grid), u32(start), f32(x), f32(y), f32(z), u32(slot),
+		f32(qx), f32(qy), f32(qz), f32(qr), u32(exclude), C.int64_t(len(qx)), u32(ends), u32(out), f32(d2),
+		C.int64_t(fill), C.int64_t(len(out)), (*C.uint64_t)(unsafe.SliceData(marks)), C.int64_t(markWords), f32(d2OfSlot)))
+}
+
+func f32(s []float32) *C.float   { return (*C.float)(unsafe.SliceData(s)) }
+func u32(s []uint32) *C.uint32_t { return (*C.uint32_t)(unsafe.SliceData(s)) }

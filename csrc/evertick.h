@@ -1,0 +1,54 @@
+/* The C side of evertick as Go sees it: one function per kernel.
+ *
+ * Every kernel is a pure function of its arguments: it allocates nothing,
+ * keeps nothing, prints nothing and never fails. The Go side has checked
+ * lengths and values. Levels are those of lanes.h; asking for one that this
+ * build lacks runs c. */
+#ifndef EVERTICK_H
+#define EVERTICK_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+enum et_level { ET_C = 0, ET_AVX2 = 1, ET_AVX512 = 2, ET_NEON = 3 };
+
+/* The name and version of the compiler that built this. */
+const char *et_compiler(void);
+
+/* Turns flushing of denormals on or off in the calling thread. It exists so
+ * that the probe of the floating-point environment can be tested. */
+void et_flush_denormals(int32_t on);
+
+/* for i in [0, n): pos[i] = pos[i] + vel[i] * dt */
+void et_integrate(int32_t level, float *pos, const float *vel, float dt, size_t n);
+
+/* A uniform grid: cell (i, j, k) is number (k * n[1] + j) * n[0] + i. */
+typedef struct {
+	float min[3];     /* lower corner, metres */
+	float inv;        /* cells per metre, > 0 */
+	int32_t n[3];     /* cells along each axis, >= 1 */
+} et_grid;
+
+_Static_assert(sizeof(et_grid) == 28, "native.Grid mirrors et_grid");
+
+/* Points within a radius, for a batch of queries: the rows of a CSR matrix.
+ *
+ * start has one entry per cell and one more; x, y, z and slot hold the points
+ * sorted by cell and are readable for 16 elements past the last point. Row q
+ * is appended to out (and its squared distances to d2, unless that is NULL),
+ * and ends[q] becomes the place behind it. out and d2 hold cap elements, of
+ * which the first fill are taken. Returns the number of queries answered: fewer
+ * than n when cap is too small for the next row, whose part of out is then
+ * unspecified.
+ *
+ * A row is in grid order (cell, then place within it) if marks is NULL, else
+ * sorted by slot; marks is a bitmap of mark_words words for the slots and its
+ * two summaries, all zero on entry and on exit, and d2_of_slot, with room for
+ * every slot, serves to sort d2. */
+int64_t et_radius(int32_t level, const et_grid *grid, const uint32_t *start, const float *x,
+                  const float *y, const float *z, const uint32_t *slot, const float *qx,
+                  const float *qy, const float *qz, const float *qr, const uint32_t *exclude,
+                  int64_t n, uint32_t *ends, uint32_t *out, float *d2, int64_t fill, int64_t cap,
+                  uint64_t *marks, int64_t mark_words, float *d2_of_slot);
+
+#endif

@@ -1,0 +1,31 @@
+// Package native runs the hot loops of evertick: it chooses the level, checks
+// the arguments, and holds the pure-Go kernels that are the specification of
+// the C ones.
+//
+// # Levels
+//
+// A Level is a way to compute the same bits: go, c, avx2, avx512, neon. Levels
+// lists what this host and build can run, Info tells which one runs and why,
+// and Auto stands for the best. The environment variable EVERTICK_LEVEL
+// overrides Auto; a name that is unknown or cannot run here is an error that
+// lists the levels. Without cgo (no C compiler, or CGO_ENABLED=0) only go is
+// left, with the same results.
+//
+// Before a C level is offered it must pass a self-check: its kernel is run over
+// values that betray fused multiply-add and flushed denormals.
+//
+// # Contract of a kernel
+//
+// The doc comment of a kernel is the loop that it computes. A kernel reads and
+// writes nothing outside its slices, allocates nothing and keeps nothing. It
+// panics with a constant message on misuse, such as slices of unequal length.
+// Kernels may run concurrently on slices that do not overlap.
+//
+// # Parity
+//
+// Every kernel on every level is tested against its Go twin, bit by bit; run
+//
+//	go test -run Parity -v ./native/... ./spatial/...
+//
+// on the machine that matters to you.
+package native

@@ -1,0 +1,41 @@
+//go:build cgo
+
+package native
+
+import (
+	"runtime"
+	"unsafe"
+
+	"github.com/evertick/evertick/csrc"
+)
+
+// Grid is passed to C by address.
+var _ [csrc.GridSize]byte = [unsafe.Sizeof(Grid{})]byte{}
+
+var cLevels = [len(levelNames)]int32{C: csrc.C, AVX2: csrc.AVX2, AVX512: csrc.AVX512, NEON: csrc.NEON}
+
+func compiled(l Level) bool {
+	switch l {
+	case AVX2, AVX512:
+		return runtime.GOARCH == "amd64"
+	case NEON:
+		return runtime.GOARCH == "arm64"
+	}
+	return true
+}
+
+func compiler() string { return csrc.Compiler() }
+
+func integrateC(l Level, pos, vel []float32, dt float32) {
+	csrc.Integrate(cLevels[l], pos, vel, dt)
+}
+
+func radiusC(l Level, g *Grid, p *Points, q *Queries, rows *Rows) int {
+	var marks []uint64
+	if rows.BySlot {
+		marks = rows.marks
+	}
+	return csrc.Radius(cLevels[l], unsafe.Pointer(g), p.Start, p.X, p.Y, p.Z, p.Slot,
+		q.X, q.Y, q.Z, q.Radius, q.Exclude, rows.Ends, rows.Slots, rows.Dist2, rows.Fill,
+		marks, rows.markWords, rows.dist2OfSlot)
+}

@@ -1,0 +1,11 @@
+//go:build !cgo
+
+package native
+
+func compiled(l Level) bool { return l == Go }
+
+func compiler() string { return "" }
+
+func integrateC(Level, []float32, []float32, float32) { panic("native: built without cgo") }
+
+func radiusC(Level, *Grid, *Points, *Queries, *Rows) int { panic("native: built without cgo") }

@@ -1,0 +1,148 @@
+package native
+
+import (
+	"fmt"
+	"os"
+	"strings"
+	"sync"
+
+	"github.com/evertick/evertick/internal/fault"
+	"github.com/klauspost/cpuid/v2"
+)
+
+// Errors that this package returns, wrapped.
+var (
+	ErrUnsupported = fault.ErrUnsupported
+	ErrFloatEnv    = fault.ErrFloatEnv
+)
+
+// Level is a way to run the kernels. All levels compute the same bits.
+type Level uint8
+
+const (
+	Auto   Level = iota // the best level of this host, or what EVERTICK_LEVEL names
+	Go                  // the pure-Go kernels
+	C                   // portable C
+	AVX2                // x86-64 with AVX2, 8 lanes
+	AVX512              // x86-64 with AVX-512F, 16 lanes
+	NEON                // arm64, 4 lanes
+)
+
+// EnvLevel is the environment variable that overrides Auto.
+const EnvLevel = "EVERTICK_LEVEL"
+
+var levelNames = [...]string{Auto: "auto", Go: "go", C: "c", AVX2: "avx2", AVX512: "avx512", NEON: "neon"}
+
+// String returns the name by which ParseLevel and EVERTICK_LEVEL know the level.
+func (l Level) String() string {
+	if int(l) < len(levelNames) {
+		return levelNames[l]
+	}
+	return fmt.Sprintf("Level(%d)", uint8(l))
+}
+
+// ParseLevel returns the level of that name. An unknown name is ErrUnsupported,
+// and the message lists the names.
+func ParseLevel(name string) (Level, error) {
+	for l, n := range levelNames {
+		if n == name {
+			return Level(l), nil
+		}
+	}
+	return Auto, fmt.Errorf("native: level %q: %w; levels are %s", name, ErrUnsupported, strings.Join(levelNames[:], ", "))
+}
+
+// host is what this process can run, found once.
+type host struct {
+	usable  [len(levelNames)]bool
+	levels  []Level // usable, slowest first
+	refused []string
+	auto    Level
+	autoErr error
+}
+
+var thisHost = sync.OnceValue(func() *host {
+	h := &host{}
+	for l := Go; int(l) < len(levelNames); l++ {
+		if !compiled(l) || !cpuHas(l) {
+			continue
+		}
+		if err := selfCheck(l); err != nil {
+			h.refused = append(h.refused, err.Error())
+			continue
+		}
+		h.usable[l] = true
+		h.levels = append(h.levels, l)
+	}
+	h.auto = h.levels[len(h.levels)-1]
+	if name, ok := os.LookupEnv(EnvLevel); ok && name != "" {
+		h.auto, h.autoErr = h.override(name)
+	}
+	return h
+})
+
+func (h *host) override(name string) (Level, error) {
+	l, err := ParseLevel(name)
+	if err == nil && l == Auto {
+		return h.levels[len(h.levels)-1], nil
+	}
+	if err == nil {
+		err = h.check(l)
+	}
+	if err != nil {
+		return Go, fmt.Errorf("%s: %w", EnvLevel, err)
+	}
+	return l, nil
+}
+
+func (h *host) check(l Level) error {
+	if int(l) < len(h.usable) && h.usable[l] {
+		return nil
+	}
+	return fmt.Errorf("native: level %s: %w here; this host and build run %s", l, ErrUnsupported, names(h.levels))
+}
+
+func names(levels []Level) string {
+	s := make([]string, len(levels))
+	for i, l := range levels {
+		s[i] = l.String()
+	}
+	return strings.Join(s, ", ")
+}
+
+func cpuHas(l Level) bool {
+	switch l {
+	case AVX2:
+		return cpuid.CPU.Supports(cpuid.AVX2, cpuid.POPCNT)
+	case AVX512:
+		return cpuid.CPU.Supports(cpuid.AVX512F, cpuid.POPCNT)
+	}
+	return true // NEON is part of every arm64 CPU that Go runs on
+}
+
+// Levels returns the levels that this host and build can run, slowest first.
+// Go is always among them.
+func Levels() []Level { return append([]Level(nil), thisHost().levels...) }
+
+// Resolve turns Auto into the level that it stands for and checks that any
+// other can run here. A level that cannot, and a name in EVERTICK_LEVEL that is
+// unknown or cannot, is ErrUnsupported; the message lists the levels.
+func Resolve(l Level) (Level, error) {
+	h := thisHost()
+	if l == Auto {
+		return h.auto, h.autoErr
+	}
+	return l, h.check(l)
+}
+
+// must is Resolve for kernel calls, which have no error to return.
+func must(l Level) Level {
+	h := thisHost()
+	if l == Auto && h.autoErr == nil {
+		return h.auto
+	}
+	if int(l) < len(h.usable) && h.usable[l] {
+		return l
+	}
+	panic("native: the level cannot run here; see Resolve")
+}

@@ -1,0 +1,5 @@
+package native
+
+import "testing"
+
+func TestInfo(t *testing.T) { t.Log(Info()) }

@@ -1,0 +1,102 @@
+package native
+
+import (
+	"sync"
+	"sync/atomic"
+)
+
+// Task is work cut into chunks that do not depend on each other.
+type Task interface {
+	// Do works on one chunk. It is called once for each, by any worker;
+	// no two calls with the same worker number run at the same time.
+	Do(worker, chunk int)
+}
+
+// Pool runs tasks on a fixed number of workers. Which worker takes which chunk
+// is left to the scheduler, so a task writes each chunk's result to a place of
+// the chunk's own and merges in chunk order; and the size of a chunk must not
+// depend on the number of workers.
+//
+// The zero Pool has one worker. A Pool runs one task at a time. It owns no
+// goroutine between runs and needs no closing; a run allocates nothing.
+type Pool struct {
+	workers int
+	work    func() // p.worker, bound once
+
+	task   Task
+	chunks int64
+	next   atomic.Int64
+	number atomic.Int64 // of the next worker to start
+	done   sync.WaitGroup
+	envErr atomic.Pointer[error]
+	panics atomic.Pointer[any]
+}
+
+// Workers returns the number of workers, at least one.
+func (p *Pool) Workers() int { return max(p.workers, 1) }
+
+// NewPool returns a pool of that many workers, at least one.
+func NewPool(workers int) *Pool {
+	p := &Pool{workers: max(workers, 1)}
+	p.work = p.worker
+	return p
+}
+
+// Run calls task.Do for every chunk in [0, chunks) and returns when all are
+// done. The calling goroutine is one of the workers; with one worker the chunks
+// run in order. If a worker's thread has an altered floating-point environment
+// the error wraps ErrFloatEnv and the results must not be used. A panic of a
+// chunk is passed on to the caller after the other workers have stopped.
+func (p *Pool) Run(chunks int, task Task) error {
+	if chunks <= 0 {
+		return nil
+	}
+	if p.workers <= 1 || chunks == 1 {
+		if err := CheckFloatEnv(); err != nil {
+			return err
+		}
+		for c := range chunks {
+			task.Do(0, c)
+		}
+		return nil
+	}
+	p.task, p.chunks = task, int64(chunks)
+	p.next.Store(0)
+	p.number.Store(0)
+	p.envErr.Store(nil)
+	p.panics.Store(nil)
+	helpers := min(p.workers, chunks) - 1
+	p.done.Add(helpers + 1)
+	for range helpers {
+		go p.work()
+	}
+	p.worker()
+	p.done.Wait()
+	p.task = nil
+	if v := p.panics.Load(); v != nil {
+		panic(*v)
+	}
+	if err := p.envErr.Load(); err != nil {
+		return *err
+	}
+	return nil
+}
+
+func (p *Pool) worker() {
+	defer p.done.Done()
+	defer func() {
+		if v := recover(); v != nil {
+			p.panics.Store(&v)
+			p.next.Store(p.chunks) // the others stop at their next chunk
+		}
+	}()
+	worker := int(p.number.Add(1) - 1)
+	if err := CheckFloatEnv(); err != nil {
+		p.envErr.Store(&err)
+		p.next.Store(p.chunks)
+		return
+	}
+	for c := p.next.Add(1) - 1; c < p.chunks; c = p.next.Add(1) - 1 {
+		p.task.Do(worker, int(c))
+	}
+}

@@ -1,0 +1,235 @@
+package spatial
+
+import (
+	"errors"
+	"math"
+
+	"github.com/evertick/evertick/internal/fault"
+	"github.com/evertick/evertick/native"
+)
+
+// Errors that this package returns, wrapped.
+var (
+	ErrNotFinite   = fault.ErrNotFinite
+	ErrRange       = fault.ErrRange
+	ErrUnsupported = fault.ErrUnsupported
+	ErrFloatEnv    = fault.ErrFloatEnv
+)
+
+// NoSlot in Queries.Exclude leaves nothing out.
+const NoSlot = native.NoSlot
+
+// Bounds is a box in metres.
+type Bounds struct{ Min, Max [3]float32 }
+
+// Config of an Index. The zero value works.
+type Config struct {
+	// CellSize is the edge of a cell in metres; a good value is the most common
+	// radius. 0: chosen at each Build from the extent and the number of points.
+	// It is doubled until the grid has at most two cells a point.
+	CellSize float32
+	// Bounds fixes the box that the grid covers; points outside count into its
+	// border cells. The zero box: the points' own box, found at each Build.
+	Bounds Bounds
+	// Level on which queries run. native.Auto, the zero value: the best.
+	Level native.Level
+	// Workers that answer a batch of queries, 1 to 1024. 0: 1.
+	Workers int
+}
+
+// Validate reports every fault of the configuration at once.
+func (c *Config) Validate() error {
+	var errs []error
+	if !fault.Finite(c.CellSize) {
+		errs = append(errs, fault.Field(ErrNotFinite, "spatial: Config.CellSize", c.CellSize))
+	} else if c.CellSize < 0 {
+		errs = append(errs, fault.Field(ErrRange, "spatial: Config.CellSize", c.CellSize))
+	}
+	for a := range 3 {
+		lo, hi := c.Bounds.Min[a], c.Bounds.Max[a]
+		switch {
+		case !fault.Finite(lo):
+			errs = append(errs, fault.Element(ErrNotFinite, "spatial: Config.Bounds.Min", a, lo))
+		case !fault.Finite(hi):
+			errs = append(errs, fault.Element(ErrNotFinite, "spatial: Config.Bounds.Max", a, hi))
+		case hi < lo:
+			errs = append(errs, fault.Element(ErrRange, "spatial: Config.Bounds.Max", a, hi))
+		}
+	}
+	if c.Workers < 0 || c.Workers > 1024 {
+		errs = append(errs, fault.Field(ErrRange, "spatial: Config.Workers", c.Workers))
+	}
+	return errors.Join(errs...)
+}
+
+// Index is a uniform grid over a set of points. Build replaces the set; Radius
+// reads it, and may run from several goroutines at once, each with a Result of
+// its own, as long as no Build runs.
+type Index struct {
+	cfg    Config
+	level  native.Level
+	grid   native.Grid
+	points native.Points
+	n      int
+
+	cellOf []uint32 // scratch of Build: the cell of each point
+}
+
+// New returns an empty index. Faults of the configuration are ErrNotFinite,
+// ErrRange or ErrUnsupported (a level that cannot run here).
+func New(cfg Config) (*Index, error) {
+	if err := cfg.Validate(); err != nil {
+		return nil, err
+	}
+	level, err := native.Resolve(cfg.Level)
+	if err != nil {
+		return nil, err
+	}
+	cfg.Workers = max(cfg.Workers, 1)
+	ix := &Index{cfg: cfg, level: level}
+	ix.place(0, Bounds{})
+	ix.count(nil, nil, nil, nil)
+	return ix, nil
+}
+
+// Len returns the number of points in the index.
+func (ix *Index) Len() int { return ix.n }
+
+// Level returns the level on which queries run.
+func (ix *Index) Level() native.Level { return ix.level }
+
+// CellSize returns the edge of a cell of the last Build, in metres.
+func (ix *Index) CellSize() float32 { return 1 / ix.grid.Inv }
+
+// Build indexes the points (x[s], y[s], z[s]) of the slots s, which ascend. The
+// columns are read now and not kept. A coordinate that is NaN or infinite is
+// ErrNotFinite and names the column and slot; a slot that does not ascend, lies
+// beyond the columns or is 1<<24 or above is ErrRange. On an error the index
+// stays as it was. It panics if x, y and z differ in length.
+func (ix *Index) Build(x, y, z []float32, slots []uint32) error {
+	if len(y) != len(x) || len(z) != len(x) {
+		panic("spatial: Build: x, y and z differ in length")
+	}
+	box, err := measure(x, y, z, slots)
+	if err != nil {
+		return err
+	}
+	if ix.cfg.Bounds != (Bounds{}) {
+		box = ix.cfg.Bounds
+	}
+	ix.n = len(slots)
+	ix.points.Limit = min(len(x), native.MaxSlots)
+	ix.place(len(slots), box)
+	ix.count(x, y, z, slots)
+	ix.scatter(x, y, z, slots)
+	return nil
+}
+
+// measure checks the points and returns their box.
+func measure(x, y, z []float32, slots []uint32) (Bounds, error) {
+	limit := int64(min(len(x), native.MaxSlots))
+	inf := float32(math.Inf(1))
+	lo, hi := [3]float32{inf, inf, inf}, [3]float32{-inf, -inf, -inf}
+	prev := int64(-1)
+	for i, s := range slots {
+		if int64(s) <= prev || int64(s) >= limit {
+			return Bounds{}, fault.Element(ErrRange, "spatial: Build: slots", i, s)
+		}
+		prev = int64(s)
+		px, py, pz := x[s], y[s], z[s]
+		if !fault.Finite(px) || !fault.Finite(py) || !fault.Finite(pz) {
+			return Bounds{}, notFinite(x, y, z, int(s))
+		}
+		lo[0], hi[0] = min(lo[0], px), max(hi[0], px)
+		lo[1], hi[1] = min(lo[1], py), max(hi[1], py)
+		lo[2], hi[2] = min(lo[2], pz), max(hi[2], pz)
+	}
+	if len(slots) == 0 {
+		return Bounds{}, nil
+	}
+	return Bounds{lo, hi}, nil
+}
+
+func notFinite(x, y, z []float32, slot int) error {
+	switch {
+	case !fault.Finite(x[slot]):
+		return fault.Element(ErrNotFinite, "spatial: Build: x", slot, x[slot])
+	case !fault.Finite(y[slot]):
+		return fault.Element(ErrNotFinite, "spatial: Build: y", slot, y[slot])
+	}
+	return fault.Element(ErrNotFinite, "spatial: Build: z", slot, z[slot])
+}
+
+// place lays the grid over the box. The number of cells is bounded by the
+// number of points, whatever the extent: a cell is doubled until it is. All
+// arithmetic here is in float64, where no extent of float32 points overflows.
+func (ix *Index) place(n int, box Bounds) {
+	var extent [3]float64
+	widest := 0.0
+	for a := range 3 {
+		extent[a] = float64(box.Max[a]) - float64(box.Min[a])
+		widest = max(widest, extent[a])
+	}
+	cell, most := float64(ix.cfg.CellSize), float64(2*n+1)
+	if cell == 0 {
+		// Fine enough for any set, then doubled to two points a cell or more,
+		// which keeps rows long and cells few when the radius is unknown.
+		cell, most = widest*0x1p-20, max(1, float64(n/2))
+	}
+	cell = max(cell, 0x1p-126) // keeps the reciprocal finite in float32
+	along := func(a int) float64 { return math.Floor(extent[a]/cell) + 1 }
+	for along(0)*along(1)*along(2) > most {
+		cell *= 2
+	}
+	ix.grid = native.Grid{Min: box.Min, Inv: float32(1 / cell)}
+	for a := range 3 {
+		ix.grid.N[a] = int32(along(a))
+	}
+}
+
+// count finds the cell of each point and how many points each cell has, and
+// turns the counts into the place where each cell's points begin.
+func (ix *Index) count(x, y, z []float32, slots []uint32) {
+	g := &ix.grid
+	cells := int(g.N[0]) * int(g.N[1]) * int(g.N[2])
+	start := resize(ix.points.Start, cells+1)
+	clear(start)
+	cellOf := resize(ix.cellOf, len(slots))
+	for i, s := range slots {
+		c := uint32((g.Cell(2, z[s])*g.N[1]+g.Cell(1, y[s]))*g.N[0] + g.Cell(0, x[s]))
+		cellOf[i] = c
+		start[c+1]++
+	}
+	sum := uint32(0)
+	for c, n := range start {
+		sum += n
+		start[c] = sum
+	}
+	ix.points.Start, ix.cellOf = start, cellOf
+	ix.points.X = resize(ix.points.X, len(slots)+native.Pad)
+	ix.points.Y = resize(ix.points.Y, len(slots)+native.Pad)
+	ix.points.Z = resize(ix.points.Z, len(slots)+native.Pad)
+	ix.points.Slot = resize(ix.points.Slot, len(slots)+native.Pad)
+}
+
+// scatter copies each point to its cell, in slot order within a cell. Start
+// serves as the cursors meanwhile, and is shifted back afterwards.
+func (ix *Index) scatter(x, y, z []float32, slots []uint32) {
+	p := &ix.points
+	for i, s := range slots {
+		at := p.Start[ix.cellOf[i]]
+		p.Start[ix.cellOf[i]] = at + 1
+		p.X[at], p.Y[at], p.Z[at], p.Slot[at] = x[s], y[s], z[s], s
+	}
+	copy(p.Start[1:], p.Start)
+	p.Start[0] = 0
+}
+
+// resize returns a slice of length n, reusing s where it is large enough, and
+// otherwise with room to grow. Contents are unspecified.
+func resize[T any](s []T, n int) []T {
+	if cap(s) < n {
+		s = make([]T, n+n/4)
+	}
+	return s[:n]
+}

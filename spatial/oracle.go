@@ -1,0 +1,76 @@
+package spatial
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/evertick/evertick/internal/fault"
+	"github.com/evertick/evertick/native"
+)
+
+// neighbour is a point that passed the membership test.
+type neighbour struct {
+	slot  uint32
+	dist2 float32
+}
+
+// RadiusOracle is the specification of Radius, written plainly: for each query
+// it walks over the cells that the radius can reach, tests every point in them,
+// and sorts what it found. Radius gives the same bytes on every level.
+func (ix *Index) RadiusOracle(q *Queries, out *Result) error {
+	if err := q.Validate(); err != nil {
+		return err
+	}
+	out.Offsets = append(out.Offsets[:0], 0)
+	out.Slots, out.Dist2 = out.Slots[:0], out.Dist2[:0]
+	var found []neighbour
+	for i := range q.X {
+		found = ix.around(q, i, found[:0])
+		switch q.Order {
+		case BySlot:
+			slices.SortFunc(found, func(a, b neighbour) int { return cmp.Compare(a.slot, b.slot) })
+		case ByDistance:
+			slices.SortFunc(found, func(a, b neighbour) int {
+				return cmp.Or(cmp.Compare(a.dist2, b.dist2), cmp.Compare(a.slot, b.slot))
+			})
+		}
+		if len(out.Slots)+len(found) > maxResults {
+			return fault.Field(ErrRange, "spatial: RadiusOracle: number of results", len(out.Slots)+len(found))
+		}
+		for _, f := range found {
+			out.Slots = append(out.Slots, f.slot)
+			if !q.SkipDist2 {
+				out.Dist2 = append(out.Dist2, f.dist2)
+			}
+		}
+		out.Offsets = append(out.Offsets, uint32(len(out.Slots)))
+	}
+	return nil
+}
+
+// around appends the points within query i, in grid order.
+func (ix *Index) around(q *Queries, i int, found []neighbour) []neighbour {
+	g, p := &ix.grid, &ix.points
+	r := q.Radius[i]
+	r2 := float32(r * r)
+	centre, reach := [3]float32{q.X[i], q.Y[i], q.Z[i]}, native.Reach(r)
+	var lo, hi [3]int32
+	for a, c := range centre {
+		lo[a], hi[a] = g.Cell(a, c-reach), g.Cell(a, c+reach)
+	}
+	for cz := lo[2]; cz <= hi[2]; cz++ {
+		for cy := lo[1]; cy <= hi[1]; cy++ {
+			for cx := lo[0]; cx <= hi[0]; cx++ {
+				cell := (cz*g.N[1]+cy)*g.N[0] + cx
+				for at := p.Start[cell]; at < p.Start[cell+1]; at++ {
+					dx, dy, dz := p.X[at]-centre[0], p.Y[at]-centre[1], p.Z[at]-centre[2]
+					d2 := float32(float32(dx*dx)+float32(dy*dy)) + float32(dz*dz)
+					if d2 <= r2 && (q.Exclude == nil || q.Exclude[i] != p.Slot[at]) {
+						found = append(found, neighbour{p.Slot[at], d2})
+					}
+				}
+			}
+		}
+	}
+	return found
+}
