@@ -1,0 +1,117 @@
+package physics
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/evertick/evertick/internal/fault"
+)
+
+// NoSlot marks a body that drives no entity.
+const NoSlot = ^uint32(0)
+
+// Body is a handle to a body of one world. The zero value is no body. Handles
+// may be compared and copied; they stay invalid once their body is destroyed.
+type Body struct{ index, generation uint32 }
+
+// Index returns the row of the body in the columns. It is meaningful while the
+// body lives.
+func (b Body) Index() int { return int(b.index) }
+
+// String returns "body_<index>.<generation>".
+func (b Body) String() string { return fmt.Sprintf("body_%d.%d", b.index, b.generation) }
+
+// BodyType says what moves a body.
+type BodyType uint8
+
+const (
+	// StaticBody never moves but by SetTransform. Its mass is infinite.
+	StaticBody BodyType = iota
+	// KinematicBody moves by its velocity and is pushed by nothing.
+	KinematicBody
+	// DynamicBody has mass and is moved by forces, impulses and contacts.
+	DynamicBody
+)
+
+// String returns "static", "kinematic" or "dynamic".
+func (t BodyType) String() string {
+	switch t {
+	case StaticBody:
+		return "static"
+	case KinematicBody:
+		return "kinematic"
+	case DynamicBody:
+		return "dynamic"
+	}
+	return fmt.Sprintf("BodyType(%d)", uint8(t))
+}
+
+// BodyDef describes a body to create. Start from DefaultBodyDef: the zero
+// value is a static body that drives entity row 0.
+type BodyDef struct {
+	// Type is static, kinematic or dynamic.
+	Type BodyType
+	// Position of the origin of the body, in metres, along the plane's axes.
+	Position [2]float32
+	// Angle in radians, counter-clockwise.
+	Angle float32
+	// LinearVelocity of the centre of mass, in m/s; zero for a static body.
+	LinearVelocity [2]float32
+	// AngularVelocity in rad/s, counter-clockwise; zero for a static body.
+	AngularVelocity float32
+	// LinearDamping slows the body down, in 1/s; not negative.
+	LinearDamping float32
+	// AngularDamping slows its rotation down, in 1/s; not negative.
+	AngularDamping float32
+	// GravityScale multiplies the gravity of the world for this body.
+	GravityScale float32
+	// FixedRotation keeps contacts and impulses from turning the body.
+	FixedRotation bool
+	// DisableSleep keeps the body simulated even when it is at rest.
+	DisableSleep bool
+	// Slot is the entity row that the body drives in Sync; NoSlot for none.
+	Slot uint32
+}
+
+// DefaultBodyDef returns a static body at the origin that feels gravity once
+// it is made dynamic, and drives no entity.
+func DefaultBodyDef() BodyDef { return BodyDef{GravityScale: 1, Slot: NoSlot} }
+
+// Validate reports every fault of d at once. Errors wrap ErrNotFinite or
+// ErrRange.
+func (d *BodyDef) Validate() error {
+	return errors.Join(
+		checkBodyType(d.Type),
+		checkFinite2("physics: BodyDef.Position", d.Position),
+		checkFinite("physics: BodyDef.Angle", d.Angle),
+		checkFinite2("physics: BodyDef.LinearVelocity", d.LinearVelocity),
+		checkFinite("physics: BodyDef.AngularVelocity", d.AngularVelocity),
+		checkNotNegative("physics: BodyDef.LinearDamping", d.LinearDamping),
+		checkNotNegative("physics: BodyDef.AngularDamping", d.AngularDamping),
+		checkFinite("physics: BodyDef.GravityScale", d.GravityScale),
+		checkStaticVelocity("physics: BodyDef.LinearVelocity", "physics: BodyDef.AngularVelocity",
+			d.Type, d.LinearVelocity, d.AngularVelocity),
+	)
+}
+
+func checkBodyType(t BodyType) error {
+	if t > DynamicBody {
+		return fault.Field(ErrRange, "physics: BodyDef.Type", t)
+	}
+	return nil
+}
+
+// checkStaticVelocity refuses to give a static body a velocity: solvers would
+// read it in contacts and turn the body into a conveyor belt.
+func checkStaticVelocity(linearField, angularField string, t BodyType, linear [2]float32, angular float32) error {
+	const rule = "a static body has no velocity"
+	switch {
+	case t != StaticBody:
+		return nil
+	case linear != [2]float32{}:
+		return because(fault.Field(ErrRange, linearField, linear), rule)
+	case angular != 0:
+		return because(fault.Field(ErrRange, angularField, angular), rule)
+	}
+	return nil
+}

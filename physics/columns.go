@@ -1,0 +1,104 @@
+package physics
+
+// Columns is the state of the bodies, one slice per component, len = capacity,
+// indexed by Body.Index. The slices are the world's own: read them at any time
+// between calls, write through the methods of World only. The row of an index
+// without a body is zero, with Slot = NoSlot.
+type Columns struct {
+	// X and Y are the position of the body's origin in metres, along the first
+	// and the second axis of the plane.
+	X, Y []float32
+	// Angle in radians, wrapped to [-π, π]; Cos and Sin are of that angle.
+	Angle, Cos, Sin []float32
+	// VX and VY are the velocity of the centre of mass in m/s, W the angular
+	// velocity in rad/s.
+	VX, VY, W []float32
+	// LinearDamping, AngularDamping and GravityScale are those of the BodyDef.
+	LinearDamping, AngularDamping, GravityScale []float32
+	// Slot is the entity row that the body drives, or NoSlot.
+	Slot []uint32
+	// Type is the BodyType.
+	Type []BodyType
+	// Flags holds FlagFixedRotation and FlagDisableSleep.
+	Flags []uint8
+	// Alive is 1 for a live body, else 0.
+	Alive []uint8
+}
+
+// Bits of Columns.Flags.
+const (
+	FlagFixedRotation = 1 << iota
+	FlagDisableSleep
+)
+
+// floatColumns lists the float32 columns in the order of their hashes; the
+// first motionColumns of them are written by the engine.
+func (c *Columns) floatColumns() [11]namedColumn {
+	return [...]namedColumn{
+		{"X", &c.X}, {"Y", &c.Y},
+		{"Angle", &c.Angle}, {"Cos", &c.Cos}, {"Sin", &c.Sin},
+		{"VX", &c.VX}, {"VY", &c.VY}, {"W", &c.W},
+		{"LinearDamping", &c.LinearDamping},
+		{"AngularDamping", &c.AngularDamping},
+		{"GravityScale", &c.GravityScale},
+	}
+}
+
+const motionColumns = 8
+
+type namedColumn struct {
+	name   string
+	column *[]float32
+}
+
+// newColumns allocates all float32 columns in one block. Each starts a cache
+// line later, modulo the page, than the one before: columns at equal page
+// offsets compete for the same sets of the L1 cache.
+func newColumns(capacity int) Columns {
+	const line = 16 // float32 per 64-byte cache line
+	c := Columns{
+		Slot:  make([]uint32, capacity),
+		Type:  make([]BodyType, capacity),
+		Flags: make([]uint8, capacity),
+		Alive: make([]uint8, capacity),
+	}
+	for i := range c.Slot {
+		c.Slot[i] = NoSlot
+	}
+	columns := c.floatColumns()
+	stride := (capacity+line-1)/line*line + line
+	block := make([]float32, stride*len(columns))
+	for i, nc := range columns {
+		from := i * stride
+		*nc.column = block[from : from+capacity : from+capacity]
+	}
+	return c
+}
+
+// fill writes what a new body's row holds besides its motion.
+func (c *Columns) fill(i int, d *BodyDef) {
+	c.LinearDamping[i] = d.LinearDamping
+	c.AngularDamping[i] = d.AngularDamping
+	c.GravityScale[i] = d.GravityScale
+	c.Slot[i] = d.Slot
+	c.Type[i] = d.Type
+	c.Flags[i] = 0
+	if d.FixedRotation {
+		c.Flags[i] |= FlagFixedRotation
+	}
+	if d.DisableSleep {
+		c.Flags[i] |= FlagDisableSleep
+	}
+	c.Alive[i] = 1
+}
+
+// clear returns a row to the state of one that never held a body.
+func (c *Columns) clear(i int) {
+	for _, nc := range c.floatColumns() {
+		(*nc.column)[i] = 0
+	}
+	c.Slot[i] = NoSlot
+	c.Type[i] = 0
+	c.Flags[i] = 0
+	c.Alive[i] = 0
+}

@@ -1,0 +1,123 @@
+package physics
+
+import (
+	"encoding/binary"
+	"math"
+	"testing"
+
+	"github.com/zeebo/xxh3"
+)
+
+// The hash of a column is that of its little-endian bytes, whichever way it is
+// computed, at every length around the size of the buffer.
+func TestColumnHashesAreOfLittleEndianBytes(t *testing.T) {
+	for _, n := range []int{0, 1, 3, 511, 512, 513, 1023, 1024, 1025, 4099} {
+		var f []float32
+		var u []uint32
+		var v []uint64
+		var fb, ub, vb []byte
+		for i := range n {
+			f = append(f, float32(i)-7.5)
+			u = append(u, uint32(i)*0x9e3779b1)
+			v = append(v, uint64(i)*0x9e3779b97f4a7c15)
+			fb = binary.LittleEndian.AppendUint32(fb, math.Float32bits(f[i]))
+			ub = binary.LittleEndian.AppendUint32(ub, u[i])
+			vb = binary.LittleEndian.AppendUint64(vb, v[i])
+		}
+		for _, portable := range []bool{true, !littleEndian} {
+			h := &hasher{portable: portable}
+			if h.float32s(f) != xxh3.Hash(fb) || h.uint32s(u) != xxh3.Hash(ub) || h.uint64s(v) != xxh3.Hash(vb) {
+				t.Errorf("%d values, portable %v: another hash", n, portable)
+			}
+		}
+	}
+}
+
+func TestHashSeesEveryColumn(t *testing.T) {
+	w, _ := newFakeWorld(t, Config{Capacity: 64})
+	populate(t, w, 40)
+	base := w.AppendColumnHashes(nil)
+	if len(base) != hashedColumns {
+		t.Fatalf("%d columns are hashed, hashedColumns = %d", len(base), hashedColumns)
+	}
+	seen := map[string]bool{}
+	for _, c := range base {
+		if seen[c.Name] {
+			t.Errorf("%s is hashed twice", c.Name)
+		}
+		seen[c.Name] = true
+	}
+	hash := w.Hash()
+	for i, change := range []func(){
+		func() { w.cols.X[3]++ }, func() { w.cols.Y[3]++ },
+		func() { w.cols.Angle[3]++ }, func() { w.cols.Cos[3]++ }, func() { w.cols.Sin[3]++ },
+		func() { w.cols.VX[3]++ }, func() { w.cols.VY[3]++ }, func() { w.cols.W[3]++ },
+		func() { w.cols.LinearDamping[3]++ }, func() { w.cols.AngularDamping[3]++ },
+		func() { w.cols.GravityScale[3]++ },
+		func() { w.cols.Slot[3]++ }, func() { w.cols.Type[3]++ }, func() { w.cols.Flags[3]++ },
+		func() { w.cols.Alive[3]++ }, func() { w.bodies.generation[3]++ },
+		func() { w.shapes.body[3]++ }, func() { w.shapes.digest[3]++ },
+		func() { w.shapes.pool.generation[3]++ },
+	} {
+		before := w.AppendColumnHashes(nil)
+		change()
+		after := w.AppendColumnHashes(nil)
+		for k := range after {
+			if (before[k] != after[k]) != (k == i) {
+				t.Errorf("change %d: column %s", i, after[k].Name)
+			}
+		}
+		if w.Hash() == hash {
+			t.Errorf("change %d is not in the hash", i)
+		}
+		hash = w.Hash()
+	}
+}
+
+func TestHashIsOfTheCallsAlone(t *testing.T) {
+	build := func(capacity int) *World {
+		w, _ := newFakeWorld(t, Config{Capacity: capacity})
+		populate(t, w, 50)
+		if err := w.Step(0.1); err != nil {
+			t.Fatal(err)
+		}
+		return w
+	}
+	a, b := build(50), build(900)
+	if a.Hash() != b.Hash() {
+		t.Error("equal calls, different hashes")
+	}
+	if err := b.Step(0.1); err != nil {
+		t.Fatal(err)
+	}
+	if a.Hash() == b.Hash() {
+		t.Error("a step left the hash as it was")
+	}
+}
+
+func TestHashSeesShapes(t *testing.T) {
+	hash := func(add func(*World, Body)) uint64 {
+		w, _ := newFakeWorld(t, Config{Capacity: 4})
+		add(w, must[Body](t)(w.CreateBody(DefaultBodyDef())))
+		return w.Hash()
+	}
+	material := DefaultShapeDef()
+	heavy := material
+	heavy.Density = 2
+	seen := map[uint64]int{}
+	for i, add := range []func(*World, Body){
+		func(w *World, b Body) {},
+		func(w *World, b Body) { w.CreateCircle(b, material, Circle{Radius: 1}) },
+		func(w *World, b Body) { w.CreateCircle(b, material, Circle{Radius: 2}) },
+		func(w *World, b Body) { w.CreateCircle(b, heavy, Circle{Radius: 1}) },
+		func(w *World, b Body) { w.CreatePolygon(b, material, Box(1, 1)) },
+		func(w *World, b Body) { w.CreateSegment(b, material, Segment{P2: [2]float32{1, 0}}) },
+		func(w *World, b Body) { w.CreateCapsule(b, material, Capsule{P2: [2]float32{1, 0}, Radius: 1}) },
+	} {
+		h := hash(add)
+		if j, ok := seen[h]; ok {
+			t.Errorf("worlds %d and %d have one hash", i, j)
+		}
+		seen[h] = i
+	}
+}

@@ -1,0 +1,71 @@
+package physics
+
+import "math/bits"
+
+// pool hands out indices, the lowest free one first, each with a generation
+// that makes a handle to an earlier occupant detectable. Which index comes next
+// follows from the set of free ones alone: there is no hidden order.
+type pool struct {
+	generation []uint32 // of the present or the next occupant; never 0 while usable
+	free       []uint64 // bitset of the free indices below len(generation)
+	hint       int      // no word of free before this one has a bit
+	live       int
+	limit      int
+}
+
+func newPool(limit, reserve int) pool {
+	return pool{
+		generation: make([]uint32, 0, reserve),
+		free:       make([]uint64, 0, (reserve+63)/64),
+		limit:      limit,
+	}
+}
+
+// high returns the number of indices ever used.
+func (p *pool) high() int { return len(p.generation) }
+
+// next returns the index that claim would take, without taking it.
+func (p *pool) next() (int, bool) {
+	for ; p.hint < len(p.free); p.hint++ {
+		if word := p.free[p.hint]; word != 0 {
+			return p.hint*64 + bits.TrailingZeros64(word), true
+		}
+	}
+	return p.high(), p.high() < p.limit
+}
+
+// claim takes the index that next returned and gives its generation.
+func (p *pool) claim(i int) uint32 {
+	p.live++
+	if i == p.high() {
+		p.generation = append(p.generation, 1)
+		if i/64 == len(p.free) {
+			p.free = append(p.free, 0)
+		}
+		return 1
+	}
+	p.free[i/64] &^= 1 << (i % 64)
+	return p.generation[i]
+}
+
+// release ends the life of the occupant of i. An index whose generations are
+// used up is never handed out again: its handles would come back to life.
+func (p *pool) release(i int) {
+	p.live--
+	p.generation[i]++
+	if p.generation[i] == 0 {
+		return
+	}
+	p.free[i/64] |= 1 << (i % 64)
+	p.hint = min(p.hint, i/64)
+}
+
+// holds reports whether a handle refers to the present occupant. A handle with
+// the generation of a free index cannot exist: it is given out by claim only.
+func (p *pool) holds(index, generation uint32) bool {
+	return generation != 0 && uint64(index) < uint64(p.high()) && p.generation[index] == generation
+}
+
+func (p *pool) occupied(i int) bool {
+	return i >= 0 && i < p.high() && p.generation[i] != 0 && p.free[i/64]&(1<<(i%64)) == 0
+}

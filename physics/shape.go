@@ -1,0 +1,113 @@
+package physics
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/evertick/evertick/internal/fault"
+)
+
+// Shape is a handle to a shape of one world. The zero value is no shape. A
+// shape dies with its body.
+type Shape struct{ index, generation uint32 }
+
+// String returns "shape_<index>.<generation>".
+func (s Shape) String() string { return fmt.Sprintf("shape_%d.%d", s.index, s.generation) }
+
+// Filter says what a shape collides with. Two shapes of the same non-zero
+// group collide if it is positive and not if it is negative; all others
+// collide if the mask of each has a bit of the category of the other.
+type Filter struct {
+	// Category holds the bits of what the shape is.
+	Category uint64
+	// Mask holds the bits of what the shape collides with.
+	Mask uint64
+	// Group overrules the two; 0 is no group.
+	Group int32
+}
+
+// ShapeDef describes the material of a shape to create. Start from
+// DefaultShapeDef: the zero value is massless and collides with nothing.
+type ShapeDef struct {
+	// Density in kg/m²; not negative.
+	Density float32
+	// Friction is Coulomb's coefficient, usually in [0, 1]; not negative.
+	Friction float32
+	// Restitution is the part of the approach speed that a bounce gives back,
+	// usually in [0, 1]; not negative.
+	Restitution float32
+	// Filter says what the shape collides with.
+	Filter Filter
+	// Sensor makes a shape that is detected and never collides.
+	Sensor bool
+}
+
+// DefaultShapeDef returns density 1 kg/m², friction 0.6, no restitution,
+// category 1, and a mask that collides with everything.
+func DefaultShapeDef() ShapeDef {
+	return ShapeDef{Density: 1, Friction: 0.6, Filter: Filter{Category: 1, Mask: ^uint64(0)}}
+}
+
+// Validate reports every fault of d at once. Errors wrap ErrNotFinite or
+// ErrRange.
+func (d *ShapeDef) Validate() error {
+	return errors.Join(
+		checkNotNegative("physics: ShapeDef.Density", d.Density),
+		checkNotNegative("physics: ShapeDef.Friction", d.Friction),
+		checkNotNegative("physics: ShapeDef.Restitution", d.Restitution),
+	)
+}
+
+// Circle is a disc.
+type Circle struct {
+	// Center in body coordinates, in metres.
+	Center [2]float32
+	// Radius in metres; positive.
+	Radius float32
+}
+
+func (c *Circle) validate() error {
+	return errors.Join(
+		checkFinite2("physics: Circle.Center", c.Center),
+		checkPositive("physics: Circle.Radius", c.Radius),
+	)
+}
+
+// Segment is a line that collides on both sides. It has no mass.
+type Segment struct {
+	// P1 and P2 are the ends in body coordinates, in metres; distinct.
+	P1, P2 [2]float32
+}
+
+func (s *Segment) validate() error {
+	return errors.Join(
+		checkFinite2("physics: Segment.P1", s.P1),
+		checkFinite2("physics: Segment.P2", s.P2),
+		checkDistinct("physics: Segment.P2", s.P1, s.P2),
+	)
+}
+
+// Capsule is a segment with a radius.
+type Capsule struct {
+	// P1 and P2 are the centres of the two ends in body coordinates, in
+	// metres; distinct.
+	P1, P2 [2]float32
+	// Radius in metres; positive.
+	Radius float32
+}
+
+func (c *Capsule) validate() error {
+	return errors.Join(
+		checkFinite2("physics: Capsule.P1", c.P1),
+		checkFinite2("physics: Capsule.P2", c.P2),
+		checkDistinct("physics: Capsule.P2", c.P1, c.P2),
+		checkPositive("physics: Capsule.Radius", c.Radius),
+	)
+}
+
+func checkDistinct(field string, p1, p2 [2]float32) error {
+	if p1 == p2 {
+		return because(fault.Field(ErrRange, field, p2), "equals P1")
+	}
+	return nil
+}

@@ -1,0 +1,197 @@
+package physics
+
+import (
+	"encoding/binary"
+	"math"
+
+	"github.com/evertick/evertick/internal/fault"
+	"github.com/zeebo/xxh3"
+)
+
+// shapeTable knows which shapes live and on which body. Their geometry is the
+// engine's; a digest of it stands for it in the state hash.
+type shapeTable struct {
+	pool   pool
+	head   []uint32 // by body: its newest shape + 1, or 0
+	next   []uint32 // by shape: the next older shape of the same body + 1, or 0
+	body   []uint32 // by shape: the index of its body; NoSlot if free
+	digest []uint64 // by shape: hash of kind, definition and geometry; 0 if free
+}
+
+func newShapeTable(bodies int) shapeTable {
+	return shapeTable{pool: newPool(maxShapes, 0), head: make([]uint32, bodies)}
+}
+
+func (t *shapeTable) add(shape, body int, digest uint64) Shape {
+	if shape == len(t.body) {
+		t.next = append(t.next, 0)
+		t.body = append(t.body, 0)
+		t.digest = append(t.digest, 0)
+	}
+	t.next[shape] = t.head[body]
+	t.head[body] = uint32(shape) + 1
+	t.body[shape] = uint32(body)
+	t.digest[shape] = digest
+	return Shape{uint32(shape), t.pool.claim(shape)}
+}
+
+func (t *shapeTable) release(shape int) {
+	t.next[shape] = 0
+	t.body[shape] = NoSlot
+	t.digest[shape] = 0
+	t.pool.release(shape)
+}
+
+// releaseAll releases the shapes of a body.
+func (t *shapeTable) releaseAll(body int) {
+	for link := t.head[body]; link != 0; {
+		shape := int(link - 1)
+		link = t.next[shape]
+		t.release(shape)
+	}
+	t.head[body] = 0
+}
+
+// unlink takes a shape out of the list of its body.
+func (t *shapeTable) unlink(shape int) {
+	link := &t.head[t.body[shape]]
+	for *link != uint32(shape)+1 {
+		link = &t.next[*link-1]
+	}
+	*link = t.next[shape]
+}
+
+// CreateCircle attaches a circle to b. Errors: ErrStale; ErrNotFinite or
+// ErrRange naming the field of def or circle; ErrUnsupported or ErrRange from
+// the engine.
+func (w *World) CreateCircle(b Body, def ShapeDef, circle Circle) (Shape, error) {
+	body, shape, err := w.prepareShape(b, &def)
+	if err == nil {
+		err = circle.validate()
+	}
+	if err == nil {
+		err = w.engine.CreateCircle(shape, body, &def, circle)
+	}
+	if err != nil {
+		return Shape{}, err
+	}
+	return w.shapes.add(shape, body, digestShape(kindCircle, &def, circle.Center, [2]float32{circle.Radius})), nil
+}
+
+// CreatePolygon attaches a convex polygon to b. Errors are as for
+// CreateCircle; a polygon that is not convex or has no area is ErrRange.
+func (w *World) CreatePolygon(b Body, def ShapeDef, polygon Polygon) (Shape, error) {
+	body, shape, err := w.prepareShape(b, &def)
+	if err == nil {
+		polygon, err = polygon.hull()
+	}
+	if err == nil {
+		err = w.engine.CreatePolygon(shape, body, &def, polygon)
+	}
+	if err != nil {
+		return Shape{}, err
+	}
+	return w.shapes.add(shape, body, digestShape(kindPolygon, &def, polygon.Vertices[:polygon.Count]...)), nil
+}
+
+// CreateSegment attaches a segment to b. Errors are as for CreateCircle.
+func (w *World) CreateSegment(b Body, def ShapeDef, segment Segment) (Shape, error) {
+	body, shape, err := w.prepareShape(b, &def)
+	if err == nil {
+		err = segment.validate()
+	}
+	if err == nil {
+		err = w.engine.CreateSegment(shape, body, &def, segment)
+	}
+	if err != nil {
+		return Shape{}, err
+	}
+	return w.shapes.add(shape, body, digestShape(kindSegment, &def, segment.P1, segment.P2)), nil
+}
+
+// CreateCapsule attaches a capsule to b. Errors are as for CreateCircle.
+func (w *World) CreateCapsule(b Body, def ShapeDef, capsule Capsule) (Shape, error) {
+	body, shape, err := w.prepareShape(b, &def)
+	if err == nil {
+		err = capsule.validate()
+	}
+	if err == nil {
+		err = w.engine.CreateCapsule(shape, body, &def, capsule)
+	}
+	if err != nil {
+		return Shape{}, err
+	}
+	return w.shapes.add(shape, body,
+		digestShape(kindCapsule, &def, capsule.P1, capsule.P2, [2]float32{capsule.Radius})), nil
+}
+
+// DestroyShape removes s from its body, whose mass changes. Errors: ErrStale,
+// and ErrRange if the velocity of the new centre of mass would overflow.
+func (w *World) DestroyShape(s Shape) error {
+	if w.failed != nil {
+		return w.failed
+	}
+	if !w.ValidShape(s) {
+		return fault.Field(ErrStale, "physics: Shape", s)
+	}
+	shape := int(s.index)
+	if err := w.engine.DestroyShape(shape, int(w.shapes.body[shape])); err != nil {
+		return err
+	}
+	w.shapes.unlink(shape)
+	w.shapes.release(shape)
+	return nil
+}
+
+// ShapeBody returns the body of s. ErrStale if s is gone.
+func (w *World) ShapeBody(s Shape) (Body, error) {
+	if !w.ValidShape(s) {
+		return Body{}, fault.Field(ErrStale, "physics: Shape", s)
+	}
+	b, _ := w.BodyAt(int(w.shapes.body[s.index]))
+	return b, nil
+}
+
+// prepareShape checks what all kinds of shapes have in common and returns the
+// index of the body and the one that the shape will have.
+func (w *World) prepareShape(b Body, def *ShapeDef) (body, shape int, err error) {
+	if body, err = w.mutable(b); err != nil {
+		return 0, 0, err
+	}
+	if err = def.Validate(); err != nil {
+		return 0, 0, err
+	}
+	shape, ok := w.shapes.pool.next()
+	if !ok {
+		return 0, 0, fault.Field(ErrCapacity, "physics: ShapeCount", w.ShapeCount())
+	}
+	return body, shape, nil
+}
+
+const (
+	kindCircle = 1 + iota
+	kindPolygon
+	kindSegment
+	kindCapsule
+)
+
+// digestShape folds the definition and the geometry of a shape into 64 bits.
+func digestShape(kind byte, d *ShapeDef, points ...[2]float32) uint64 {
+	buf := make([]byte, 0, 128) // 34 bytes, and 8 for each of at most 8 points
+	sensor := byte(0)
+	if d.Sensor {
+		sensor = 1
+	}
+	buf = append(buf, kind, sensor)
+	for _, v := range [...]float32{d.Density, d.Friction, d.Restitution} {
+		buf = binary.LittleEndian.AppendUint32(buf, math.Float32bits(v))
+	}
+	buf = binary.LittleEndian.AppendUint64(buf, d.Filter.Category)
+	buf = binary.LittleEndian.AppendUint64(buf, d.Filter.Mask)
+	buf = binary.LittleEndian.AppendUint32(buf, uint32(d.Filter.Group))
+	for _, p := range points {
+		buf = binary.LittleEndian.AppendUint32(buf, math.Float32bits(p[0]))
+		buf = binary.LittleEndian.AppendUint32(buf, math.Float32bits(p[1]))
+	}
+	return xxh3.Hash(buf)
+}

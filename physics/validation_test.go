@@ -1,0 +1,139 @@
+package physics
+
+import (
+	"errors"
+	"math"
+	"strings"
+	"testing"
+)
+
+var (
+	nan32 = float32(math.NaN())
+	inf32 = float32(math.Inf(1))
+)
+
+// refusals lists bad calls, the sentinel and the words that their errors must
+// have.
+func refusals(w *World, dynamic, static Body) []struct {
+	words string
+	is    error
+	err   error
+} {
+	body := func(change func(*BodyDef)) error {
+		d := DefaultBodyDef()
+		d.Type = DynamicBody
+		change(&d)
+		_, err := w.CreateBody(d)
+		return err
+	}
+	material := func(change func(*ShapeDef)) error {
+		d := DefaultShapeDef()
+		change(&d)
+		_, err := w.CreateCircle(dynamic, d, Circle{Radius: 1})
+		return err
+	}
+	circle := func(c Circle) error { _, err := w.CreateCircle(dynamic, DefaultShapeDef(), c); return err }
+	polygon := func(p Polygon) error { _, err := w.CreatePolygon(dynamic, DefaultShapeDef(), p); return err }
+	segment := func(s Segment) error { _, err := w.CreateSegment(dynamic, DefaultShapeDef(), s); return err }
+	capsule := func(c Capsule) error { _, err := w.CreateCapsule(dynamic, DefaultShapeDef(), c); return err }
+	points := func(p ...[2]float32) Polygon {
+		out := Polygon{Count: len(p)}
+		copy(out.Vertices[:], p)
+		return out
+	}
+	return []struct {
+		words string
+		is    error
+		err   error
+	}{
+		{"BodyDef.Type = BodyType(3)", ErrRange, body(func(d *BodyDef) { d.Type = 3 })},
+		{"BodyDef.Position[0] = NaN", ErrNotFinite, body(func(d *BodyDef) { d.Position[0] = nan32 })},
+		{"BodyDef.Position[1] = -Inf", ErrNotFinite, body(func(d *BodyDef) { d.Position[1] = -inf32 })},
+		{"BodyDef.Angle = NaN", ErrNotFinite, body(func(d *BodyDef) { d.Angle = nan32 })},
+		{"BodyDef.LinearVelocity[1] = +Inf", ErrNotFinite, body(func(d *BodyDef) { d.LinearVelocity[1] = inf32 })},
+		{"BodyDef.AngularVelocity = NaN", ErrNotFinite, body(func(d *BodyDef) { d.AngularVelocity = nan32 })},
+		{"BodyDef.LinearDamping = -1", ErrRange, body(func(d *BodyDef) { d.LinearDamping = -1 })},
+		{"BodyDef.LinearDamping = NaN", ErrNotFinite, body(func(d *BodyDef) { d.LinearDamping = nan32 })},
+		{"BodyDef.AngularDamping = -0.5", ErrRange, body(func(d *BodyDef) { d.AngularDamping = -0.5 })},
+		{"BodyDef.GravityScale = +Inf", ErrNotFinite, body(func(d *BodyDef) { d.GravityScale = inf32 })},
+		{"BodyDef.LinearVelocity = [0 1]", ErrRange,
+			body(func(d *BodyDef) { d.Type = StaticBody; d.LinearVelocity[1] = 1 })},
+		{"BodyDef.AngularVelocity = 1", ErrRange,
+			body(func(d *BodyDef) { d.Type = StaticBody; d.AngularVelocity = 1 })},
+
+		{"ShapeDef.Density = -1", ErrRange, material(func(d *ShapeDef) { d.Density = -1 })},
+		{"ShapeDef.Density = +Inf", ErrNotFinite, material(func(d *ShapeDef) { d.Density = inf32 })},
+		{"ShapeDef.Friction = NaN", ErrNotFinite, material(func(d *ShapeDef) { d.Friction = nan32 })},
+		{"ShapeDef.Friction = -0.1", ErrRange, material(func(d *ShapeDef) { d.Friction = -0.1 })},
+		{"ShapeDef.Restitution = -2", ErrRange, material(func(d *ShapeDef) { d.Restitution = -2 })},
+
+		{"Circle.Radius = -1", ErrRange, circle(Circle{Radius: -1})},
+		{"Circle.Radius = 0", ErrRange, circle(Circle{})},
+		{"Circle.Radius = NaN", ErrNotFinite, circle(Circle{Radius: nan32})},
+		{"Circle.Center[1] = +Inf", ErrNotFinite, circle(Circle{Center: [2]float32{0, inf32}, Radius: 1})},
+
+		{"Polygon.Count = 0", ErrRange, polygon(Polygon{})},
+		{"Polygon.Count = 2", ErrRange, polygon(points([2]float32{0, 0}, [2]float32{1, 0}))},
+		{"Polygon.Count = 9", ErrRange, polygon(Polygon{Count: 9})},
+		{"Polygon.Count = -1", ErrRange, polygon(Polygon{Count: -1})},
+		{"Polygon.Vertices[2] = [NaN 1]", ErrNotFinite,
+			polygon(points([2]float32{0, 0}, [2]float32{1, 0}, [2]float32{nan32, 1}))},
+		{"Polygon.Vertices[", ErrRange, polygon(points([2]float32{1, 1}, [2]float32{1, 1}, [2]float32{1, 1}))},
+		{"Polygon.Vertices[", ErrRange, polygon(points([2]float32{0, 0}, [2]float32{1, 1}, [2]float32{2, 2}))},
+		{"Polygon.Vertices[", ErrRange, polygon(Box(0, 1))},
+		{"Polygon.Vertices[", ErrNotFinite, polygon(Box(inf32, 1))},
+
+		{"Segment.P2 = [1 1]", ErrRange, segment(Segment{P1: [2]float32{1, 1}, P2: [2]float32{1, 1}})},
+		{"Segment.P1[0] = NaN", ErrNotFinite, segment(Segment{P1: [2]float32{nan32, 0}})},
+		{"Capsule.P2 = [0 0]", ErrRange, capsule(Capsule{Radius: 1})},
+		{"Capsule.Radius = 0", ErrRange, capsule(Capsule{P2: [2]float32{1, 0}})},
+		{"Capsule.P1[1] = NaN", ErrNotFinite, capsule(Capsule{P1: [2]float32{0, nan32}, Radius: 1})},
+
+		{"ApplyLinearImpulse: impulse[0] = NaN", ErrNotFinite,
+			w.ApplyLinearImpulse(dynamic, [2]float32{nan32, 0}, [2]float32{})},
+		{"ApplyLinearImpulse: point[1] = +Inf", ErrNotFinite,
+			w.ApplyLinearImpulse(dynamic, [2]float32{}, [2]float32{0, inf32})},
+		{"ApplyLinearImpulseToCenter: impulse[1] = -Inf", ErrNotFinite,
+			w.ApplyLinearImpulseToCenter(dynamic, [2]float32{0, -inf32})},
+		{"ApplyForceToCenter: force[0] = +Inf", ErrNotFinite,
+			w.ApplyForceToCenter(dynamic, [2]float32{inf32, 0})},
+		{"SetVelocity: linear[0] = NaN", ErrNotFinite, w.SetVelocity(dynamic, [2]float32{nan32, 0}, 0)},
+		{"SetVelocity: angular = +Inf", ErrNotFinite, w.SetVelocity(dynamic, [2]float32{}, inf32)},
+		{"SetVelocity: linear = [1 0]", ErrRange, w.SetVelocity(static, [2]float32{1, 0}, 0)},
+		{"SetVelocity: angular = 2", ErrRange, w.SetVelocity(static, [2]float32{}, 2)},
+		{"SetTransform: position[1] = NaN", ErrNotFinite, w.SetTransform(dynamic, [2]float32{0, nan32}, 0)},
+		{"SetTransform: angle = -Inf", ErrNotFinite, w.SetTransform(dynamic, [2]float32{}, -inf32)},
+
+		{"Step: dt = NaN", ErrNotFinite, w.Step(nan32)},
+		{"Step: dt = +Inf", ErrNotFinite, w.Step(inf32)},
+		{"Step: dt = 0", ErrRange, w.Step(0)},
+		{"Step: dt = -0.5", ErrRange, w.Step(-0.5)},
+	}
+}
+
+func TestBadInputIsNamedAndChangesNothing(t *testing.T) {
+	w, f := newFakeWorld(t, Config{Capacity: 32})
+	bodies := populate(t, w, 10)
+	hash, calls, bodyCount, shapeCount := w.Hash(), f.calls, w.Len(), w.ShapeCount()
+	for _, r := range refusals(w, bodies[2], bodies[3]) {
+		if !errors.Is(r.err, r.is) || !strings.Contains(r.err.Error(), "physics: "+r.words) {
+			t.Errorf("want %q, %v; got %v", r.words, r.is, r.err)
+		}
+	}
+	if w.Hash() != hash || w.Len() != bodyCount || w.ShapeCount() != shapeCount {
+		t.Error("a refused call changed the world")
+	}
+	if f.calls != calls {
+		t.Errorf("%d refused calls reached the engine", f.calls-calls)
+	}
+}
+
+func TestBodyDefReportsEveryFaultAtOnce(t *testing.T) {
+	d := BodyDef{Type: 9, Angle: nan32, LinearDamping: -1}
+	err := d.Validate()
+	for _, part := range []string{"Type", "Angle", "LinearDamping"} {
+		if err == nil || !strings.Contains(err.Error(), part) {
+			t.Errorf("%s is missing in %v", part, err)
+		}
+	}
+}

@@ -1,0 +1,125 @@
+package physics
+
+import "github.com/evertick/evertick/internal/fault"
+
+// maxShapes bounds the shapes of a world, several per body at full capacity.
+const maxShapes = 1 << 26
+
+// World holds bodies and their shapes. It is not safe for concurrent use.
+type World struct {
+	config Config
+	engine Engine
+	cols   Columns
+	bodies pool
+	shapes shapeTable
+	hasher hasher
+	failed error // set for good when the engine's state is lost
+}
+
+// New returns an empty world. Errors are those of Config.Validate, and what
+// the engine has to say.
+func New(c Config) (*World, error) {
+	if err := c.Validate(); err != nil {
+		return nil, err
+	}
+	if c.Capacity == 0 {
+		c.Capacity = DefaultCapacity
+	}
+	if c.Workers == 0 {
+		c.Workers = 1
+	}
+	w := &World{
+		config: c,
+		engine: c.Engine,
+		cols:   newColumns(c.Capacity),
+		bodies: newPool(c.Capacity, c.Capacity),
+		shapes: newShapeTable(c.Capacity),
+	}
+	if err := c.Engine.Open(c, &w.cols); err != nil {
+		return nil, err
+	}
+	return w, nil
+}
+
+// Config returns the configuration of the world, with its defaults filled in.
+func (w *World) Config() Config { return w.config }
+
+// Len returns the number of live bodies.
+func (w *World) Len() int { return w.bodies.live }
+
+// Cap returns the largest number of bodies that can live at a time.
+func (w *World) Cap() int { return w.config.Capacity }
+
+// Rows returns the number of rows of the columns that were ever used: every
+// live body has an index below it.
+func (w *World) Rows() int { return w.bodies.high() }
+
+// ShapeCount returns the number of live shapes.
+func (w *World) ShapeCount() int { return w.shapes.pool.live }
+
+// Columns returns the state of the bodies, zero copy. The slices stay valid
+// and the same for the life of the world.
+func (w *World) Columns() Columns { return w.cols }
+
+// Valid reports whether b is a live body of this world.
+func (w *World) Valid(b Body) bool { return w.bodies.holds(b.index, b.generation) }
+
+// ValidShape reports whether s is a live shape of this world.
+func (w *World) ValidShape(s Shape) bool { return w.shapes.pool.holds(s.index, s.generation) }
+
+// BodyAt returns the handle of the live body with the given index.
+func (w *World) BodyAt(index int) (Body, bool) {
+	if !w.bodies.occupied(index) {
+		return Body{}, false
+	}
+	return Body{uint32(index), w.bodies.generation[index]}, true
+}
+
+// CreateBody makes a body without shapes. Errors are those of
+// BodyDef.Validate, and ErrCapacity when the world is full.
+func (w *World) CreateBody(def BodyDef) (Body, error) {
+	if w.failed != nil {
+		return Body{}, w.failed
+	}
+	if err := def.Validate(); err != nil {
+		return Body{}, err
+	}
+	i, ok := w.bodies.next()
+	if !ok {
+		return Body{}, fault.Field(ErrCapacity, "physics: Config.Capacity", w.config.Capacity)
+	}
+	w.cols.fill(i, &def)
+	if err := w.engine.CreateBody(i, &def); err != nil {
+		w.cols.clear(i)
+		return Body{}, err
+	}
+	return Body{uint32(i), w.bodies.claim(i)}, nil
+}
+
+// DestroyBody removes b and its shapes. ErrStale if b is gone already.
+func (w *World) DestroyBody(b Body) error {
+	i, err := w.mutable(b)
+	if err != nil {
+		return err
+	}
+	w.engine.DestroyBody(i)
+	w.shapes.releaseAll(i)
+	w.cols.clear(i)
+	w.bodies.release(i)
+	return nil
+}
+
+// mutable returns the index of b if b may be changed now.
+func (w *World) mutable(b Body) (int, error) {
+	if w.failed != nil {
+		return 0, w.failed
+	}
+	return w.row(b)
+}
+
+func (w *World) row(b Body) (int, error) {
+	if !w.Valid(b) {
+		return 0, fault.Field(ErrStale, "physics: Body", b)
+	}
+	return int(b.index), nil
+}
