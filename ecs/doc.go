@@ -1,0 +1,63 @@
+// Package ecs is the world: a fixed number of rows, one entity a row, and the
+// state of all entities in plain columns, one slice per value (Structure of
+// Arrays). Kernels, systems and other packages read and write the columns
+// directly; this package keeps the books: who is alive, in which row, with
+// which tags, and what the whole of it hashes to.
+//
+// # Model
+//
+// A [World] has a fixed [World.Cap]. An entity has an [ID], which is never
+// reused, and lives in a [Slot], which is: the lowest free slot is always taken
+// first, so live rows stay packed and the set of live slots alone decides which
+// slot comes next. Slots below [World.HighWater] have been used at least once;
+// a kernel runs over [0, HighWater) and may compute garbage in the free rows,
+// which are reset when they are used again.
+//
+// A row is reset when an entity is born in it: rotation (0, 0, 0, 1), scale
+// (1, 1, 1), everything else zero, user columns included, and no tags. What the
+// last entity left there, or a kernel wrote there since, does not reach the next
+// one; until then it is part of the hash and the snapshot, since a kernel over
+// all rows can read it.
+//
+// Columns have the length of the capacity, never move, begin on a cache line,
+// and of any 64 of one world no two share an address modulo 4096. A loop that
+// walks many columns at one index would otherwise find all of them in one set
+// of the L1 cache.
+//
+// [Tag]s are bitsets, 64 entities a word. [World.Query] selects by tags, in
+// ascending slot order; [World.IDs] goes by age.
+//
+// # Guarantees
+//
+//   - A stale id never resolves, however often its slot was reused. IDs carry no
+//     mark of their world: one from another world resolves if this world issued
+//     the same number to an entity still alive.
+//   - [World.Hash] is a function of what decides the future (which entities
+//     live where, the next id, the tags carried, the rows of all columns below
+//     HighWater) and of nothing else: not the capacity, not the order in which
+//     columns and tags were registered, not tags that nobody carries, not the
+//     payload of a NaN. It is the same number on every architecture.
+//   - [World.Restore] accepts what [World.Snapshot] wrote, on any architecture,
+//     or leaves the world as it was. The restored world has the same hash, and
+//     issues the same next ids and slots.
+//   - An error leaves the world unchanged, and a batch with one bad element
+//     changes nothing.
+//   - No allocation after warm-up in Spawn, SpawnN, Despawn, Slot, ID, tags, Query
+//     (written in the range clause), Hash, and the forms that append to a
+//     caller's slice. Spawning allocates a page of the id table once every 1024
+//     entities until as many pages have died as are being born.
+//
+// # Memory
+//
+// The ten built-in columns and the ids take 48 bytes a row. The id table takes
+// 4.7 KiB for every block of 1024 consecutive ids of which at least one is alive:
+// at most Len()+1 such pages, near Len()/1024 unless survivors are rare and old.
+//
+// # Concurrency
+//
+// A World has no locks. Methods that change nothing (Slot, ID, Len, Version,
+// LiveSlots, IDs, Query, Has, Count, Snapshot, Hash, ColumnHashes) may run concurrently with
+// each other, and with direct writes to columns that they do not read.
+// Everything else, direct writes to one column included, needs the exclusion
+// that any Go variable needs.
+package ecs

@@ -1,0 +1,72 @@
+package ecs
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/evertick/evertick/internal/fault"
+)
+
+// ID names an entity for ever: a sequence number, counted from 1 in the order
+// of creation, never reused. The zero ID names no entity.
+type ID uint64
+
+// Slot is the row of an entity in every column. Slots are recycled; an alias, so
+// that a []Slot is the []uint32 that kernels and indexes take.
+type Slot = uint32
+
+const idPrefix = "ent_"
+
+// maxID bounds the ids that a snapshot may claim, so that counting on from
+// there never overflows.
+const maxID = 1 << 62
+
+// String returns "ent_<n>", n in decimal.
+func (id ID) String() string {
+	var buf [len(idPrefix) + 20]byte
+	return string(id.append(buf[:0]))
+}
+
+// MarshalText returns the form of String; it never fails.
+func (id ID) MarshalText() ([]byte, error) {
+	return id.append(nil), nil
+}
+
+// UnmarshalText accepts what ParseID accepts. On an error id is unchanged.
+func (id *ID) UnmarshalText(text []byte) error {
+	v, err := ParseID(string(text))
+	if err == nil {
+		*id = v
+	}
+	return err
+}
+
+// ParseID is the inverse of String. Only the form that String gives is
+// accepted, so that one entity has one name: no sign, no space, no leading
+// zero. "ent_0" is the zero ID. Anything else is ErrCorrupt, a number above
+// 64 bits ErrRange.
+func ParseID(s string) (ID, error) {
+	digits, ok := strings.CutPrefix(s, idPrefix)
+	if !ok || digits == "" || digits[0] == '0' && digits != "0" {
+		return 0, fault.Field(ErrCorrupt, "ecs: ParseID", fmt.Sprintf("%.40q", s))
+	}
+	var n uint64
+	for i := range len(digits) {
+		d := digits[i] - '0'
+		if d > 9 {
+			return 0, fault.Field(ErrCorrupt, "ecs: ParseID", fmt.Sprintf("%.40q", s))
+		}
+		n = 10*n + uint64(d)
+	}
+	if len(digits) > 19 { // n may have wrapped around
+		if _, err := strconv.ParseUint(digits, 10, 64); err != nil {
+			return 0, fault.Field(ErrRange, "ecs: ParseID", fmt.Sprintf("%.40q", s))
+		}
+	}
+	return ID(n), nil
+}
+
+func (id ID) append(dst []byte) []byte {
+	return strconv.AppendUint(append(dst, idPrefix...), uint64(id), 10)
+}

@@ -1,0 +1,57 @@
+package ecs
+
+import (
+	"encoding/json"
+	"math"
+	"strings"
+	"testing"
+)
+
+func TestIDText(t *testing.T) {
+	for id, text := range map[ID]string{0: "ent_0", 1: "ent_1", 1024: "ent_1024", math.MaxUint64: "ent_18446744073709551615"} {
+		if id.String() != text {
+			t.Errorf("%d prints %s", uint64(id), id)
+		}
+		if got, err := ParseID(text); err != nil || got != id {
+			t.Errorf("ParseID(%q) = %v, %v", text, got, err)
+		}
+	}
+	var v struct{ ID ID }
+	if err := json.Unmarshal([]byte(`{"ID":"ent_77"}`), &v); err != nil || v.ID != 77 {
+		t.Fatal(v, err)
+	}
+	if b, err := json.Marshal(v); err != nil || string(b) != `{"ID":"ent_77"}` {
+		t.Fatal(string(b), err)
+	}
+	if err := v.ID.UnmarshalText([]byte("ent_")); err == nil || v.ID != 77 {
+		t.Fatal("a bad text changed the id")
+	}
+}
+
+func TestParseIDErrors(t *testing.T) {
+	for _, s := range []string{"", "ent_", "ent", "7", "ent_-1", "ent_+1", "ent_01", "ent_00", "ent_1 ", " ent_1",
+		"ENT_1", "ent_1_000", "ent_0x1", "ent_1\x00", "ent_" + strings.Repeat("x", 1000)} {
+		id, err := ParseID(s)
+		wantError(t, err, ErrCorrupt, "ecs: ParseID")
+		if id != 0 || len(err.Error()) > 200 {
+			t.Fatalf("ParseID(%.40q) = %v, %v", s, id, err)
+		}
+	}
+	_, err := ParseID("ent_18446744073709551616")
+	wantError(t, err, ErrRange)
+}
+
+func FuzzParseID(f *testing.F) {
+	for _, s := range []string{"ent_0", "ent_1", "ent_18446744073709551615", "ent_18446744073709551616", "ent_01", "x", ""} {
+		f.Add(s)
+	}
+	f.Fuzz(func(t *testing.T, s string) {
+		id, err := ParseID(s)
+		if err == nil && id.String() != s {
+			t.Fatalf("%q parses as %v", s, id)
+		}
+		if back, err := ParseID(ID(len(s)).String()); err != nil || back != ID(len(s)) {
+			t.Fatalf("%d does not survive its text", len(s))
+		}
+	})
+}

@@ -1,0 +1,240 @@
+package ecs
+
+import "slices"
+
+const (
+	pageBits = 10
+	pageIDs  = 1 << pageBits
+	pageMask = pageIDs - 1
+
+	// sparePages is how many empty pages are kept for the next ids: enough for
+	// the jitter of a steady population, little enough to forget (76 KiB).
+	sparePages = 16
+
+	// released is the number of a page that holds no ids.
+	released = ^uint64(0)
+)
+
+// idTable maps ids to slots. The ids are consecutive numbers, so a page of 1024
+// of them is an array; the pages that still hold a live id stand in a list,
+// oldest first, and in a hash directory, which stays small however far apart
+// the oldest and the newest entity are.
+type idTable struct {
+	next uint64 // the next id
+	// dir has a chain of pages for each value of the low bits of their number.
+	// The numbers are mostly consecutive and dir has twice as many chains as
+	// there are pages, so nearly all chains are of one page or none.
+	dir   []*page
+	pages int
+	head  *page
+	tail  *page
+	spare []*page // all slots zero
+}
+
+type page struct {
+	next, prev *page
+	chain      *page  // ends at &none
+	number     uint64 // id >> pageBits
+	live       int
+	slots      [pageIDs]Slot // slot+1; 0: not alive
+}
+
+// none ends every chain. No id is alive in it, which spares lookups a branch.
+var none = page{number: released}
+
+func newIDTable() idTable {
+	t := idTable{next: 1}
+	t.resize(16)
+	return t
+}
+
+// find returns the page of that number, or &none.
+func (t *idTable) find(number uint64) *page {
+	p := t.dir[int(number)&(len(t.dir)-1)]
+	for p.number != number && p != &none {
+		p = p.chain
+	}
+	return p
+}
+
+// slot is written so that the compiler can inline it into World.Slot.
+func (t *idTable) slot(id ID) (Slot, bool) {
+	s := t.find(uint64(id >> pageBits)).slots[id&pageMask]
+	return s - 1, s != 0
+}
+
+// issue returns the next id, and has it resolve to slot.
+func (t *idTable) issue(slot Slot) ID {
+	id := t.next
+	p := t.tail
+	if p == nil || p.number != id>>pageBits {
+		p = t.open(id >> pageBits)
+	}
+	p.slots[id&pageMask] = slot + 1
+	p.live++
+	t.next++
+	return ID(id)
+}
+
+// insert has id resolve to slot, and reports false if it resolved already. The
+// order of the pages has to be restored by sort after the last insert.
+func (t *idTable) insert(id ID, slot Slot) bool {
+	p := t.find(uint64(id >> pageBits))
+	if p == &none {
+		p = t.open(uint64(id >> pageBits))
+	}
+	if p.slots[id&pageMask] != 0 {
+		return false
+	}
+	p.slots[id&pageMask] = slot + 1
+	p.live++
+	return true
+}
+
+// remove forgets id and returns its slot.
+func (t *idTable) remove(id ID) (Slot, bool) {
+	p := t.find(uint64(id >> pageBits))
+	s := p.slots[id&pageMask]
+	if s == 0 {
+		return 0, false
+	}
+	p.slots[id&pageMask] = 0
+	p.live--
+	if p.live == 0 && p.number != t.next>>pageBits {
+		t.release(p)
+	}
+	return s - 1, true
+}
+
+// open appends an empty page. No empty one stands before it: once the last id of
+// a page is issued, remove releases the page with its last survivor.
+func (t *idTable) open(number uint64) *page {
+	var p *page
+	if n := len(t.spare); n > 0 {
+		p = t.spare[n-1]
+		t.spare = t.spare[:n-1]
+	} else {
+		p = new(page)
+	}
+	p.number = number
+	t.link(p)
+	t.enter(p)
+	t.pages++
+	if 2*t.pages > len(t.dir) {
+		t.resize(2 * len(t.dir))
+	}
+	return p
+}
+
+// release takes an empty page out of the list and the directory.
+func (t *idTable) release(p *page) {
+	t.unlink(p)
+	t.leave(p)
+	t.pages--
+	p.number = released
+	if len(t.spare) < sparePages {
+		t.spare = append(t.spare, p)
+	}
+}
+
+func (t *idTable) link(p *page) {
+	p.prev, p.next = t.tail, nil
+	if t.tail != nil {
+		t.tail.next = p
+	} else {
+		t.head = p
+	}
+	t.tail = p
+}
+
+func (t *idTable) unlink(p *page) {
+	if p.prev != nil {
+		p.prev.next = p.next
+	} else {
+		t.head = p.next
+	}
+	if p.next != nil {
+		p.next.prev = p.prev
+	} else {
+		t.tail = p.prev
+	}
+}
+
+func (t *idTable) enter(p *page) {
+	first := &t.dir[int(p.number)&(len(t.dir)-1)]
+	p.chain = *first
+	*first = p
+}
+
+func (t *idTable) leave(p *page) {
+	at := &t.dir[int(p.number)&(len(t.dir)-1)]
+	for *at != p {
+		at = &(*at).chain
+	}
+	*at = p.chain
+}
+
+// resize rebuilds the directory with n chains, a power of two.
+func (t *idTable) resize(n int) {
+	t.dir = make([]*page, n)
+	for i := range t.dir {
+		t.dir[i] = &none
+	}
+	for p := t.head; p != nil; p = p.next {
+		t.enter(p)
+	}
+}
+
+// sort puts the pages into ascending order.
+func (t *idTable) sort() {
+	list := make([]*page, 0, t.pages)
+	for p := t.head; p != nil; p = p.next {
+		list = append(list, p)
+	}
+	slices.SortFunc(list, func(a, b *page) int {
+		if a.number < b.number {
+			return -1
+		}
+		return 1 // numbers are unique
+	})
+	t.head, t.tail = nil, nil
+	for _, p := range list {
+		t.link(p)
+	}
+}
+
+// from returns the first page with that number or a higher one, or nil.
+func (t *idTable) from(number uint64) *page {
+	if p := t.find(number); p != &none {
+		return p
+	}
+	for p := t.head; p != nil; p = p.next {
+		if p.number >= number {
+			return p
+		}
+	}
+	return nil
+}
+
+// each yields the ids alive when it reaches them, ascending, up to the newest
+// that existed when it began. The body may issue and remove ids.
+func (t *idTable) each(yield func(ID) bool) {
+	end := t.next
+	for p := t.head; p != nil; {
+		number := p.number
+		for i := 0; i < pageIDs && p.number == number; i++ {
+			if p.slots[i] == 0 {
+				continue
+			}
+			id := number<<pageBits | uint64(i)
+			if id >= end || !yield(ID(id)) {
+				return
+			}
+		}
+		if p.number == number {
+			p = p.next
+		} else {
+			p = t.from(number + 1)
+		}
+	}
+}

@@ -1,0 +1,326 @@
+package ecs
+
+import (
+	"bytes"
+	"encoding/binary"
+	"errors"
+	"hash/crc32"
+	"math"
+	"slices"
+	"testing"
+)
+
+// sample is a small world with something of everything.
+func sample(t testing.TB) *World {
+	w := newWorld(t, 8)
+	hp, heat, level := addColumn[int32](t, w, "hp"), addColumn[float64](t, w, "heat"), addColumn[uint8](t, w, "level")
+	ids := make([]ID, 5)
+	w.SpawnN(ids)
+	w.Despawn(2)
+	tag(t, w, "empty")
+	tag(t, w, "ally").SetAll([]ID{1, 3})
+	for i := range 5 {
+		w.Position.X[i] = float32(i)
+		hp[i], heat[i], level[i] = int32(-i), float64(i)/3, uint8(i)
+	}
+	w.Position.Y[3] = float32(math.Copysign(0, -1))
+	w.Position.Z[3] = math.Float32frombits(0xffc12345)
+	heat[3] = math.Float64frombits(0x7ff800000badf00d)
+	return w
+}
+
+// twin is an empty world with the columns of sample, in another order.
+func twin(t testing.TB, capacity int) *World {
+	w := newWorld(t, capacity)
+	addColumn[uint8](t, w, "level")
+	addColumn[float64](t, w, "heat")
+	addColumn[int32](t, w, "hp")
+	return w
+}
+
+func TestSnapshotRoundTrip(t *testing.T) {
+	w := sample(t)
+	snap := w.Snapshot([]byte("head"))
+	if string(snap[:4]) != "head" {
+		t.Fatal("Snapshot does not append")
+	}
+	snap = snap[4:]
+	for _, capacity := range []int{5, 8, 1000} {
+		c := twin(t, capacity)
+		for range 5 {
+			spawn(t, c)
+		}
+		stale := tag(t, c, "stale")
+		stale.Set(1)
+		if err := c.Restore(snap); err != nil {
+			t.Fatal(err)
+		}
+		if c.Hash() != w.Hash() || c.Version() != w.Version() || c.HighWater() != 5 || c.Generation() != 1 {
+			t.Fatalf("capacity %d: the restored world differs", capacity)
+		}
+		if stale.Count() != 0 || !tag(t, c, "ally").Has(3) {
+			t.Fatal("tags differ")
+		}
+		for i := range w.columns {
+			name := w.columns[i].name
+			j, _ := search(c.byName, name)
+			if !bytes.Equal(w.columns[i].rows(0, 5), c.byName[j].rows(0, 5)) {
+				t.Fatalf("%s differs in its bits", name)
+			}
+		}
+		if id := spawn(t, c); id != 6 || c.ids[1] != 6 {
+			t.Fatalf("the next entity is %v", id)
+		}
+	}
+}
+
+func TestRestoreDefaults(t *testing.T) {
+	w := newWorld(t, 10)
+	w.SpawnN(make([]ID, 3))
+	snap := w.Snapshot(nil)
+	c := newWorld(t, 10)
+	hp := addColumn[int32](t, c, "hp")
+	c.SpawnN(make([]ID, 9))
+	for i := range hp {
+		hp[i], c.Scale.X[i] = 7, 7
+	}
+	if err := c.Restore(snap); err != nil {
+		t.Fatal(err)
+	}
+	if slices.Max(hp[:9]) != 0 || c.Scale.X[8] != 1 || c.HighWater() != 3 {
+		t.Fatal("what the snapshot lacks is not reset")
+	}
+}
+
+func TestRestoreEveryTruncationAndBitFlip(t *testing.T) {
+	good := sample(t).Snapshot(nil)
+	w := twin(t, 8)
+	w.SpawnN(make([]ID, 4))
+	tag(t, w, "ally").Set(2)
+	before := w.Snapshot(nil)
+	refuse := func(what string, at int, data []byte) {
+		t.Helper()
+		err := w.Restore(data)
+		if err == nil {
+			t.Fatalf("%s %d was accepted", what, at)
+		}
+		wantError(t, err, errOf(err))
+	}
+	for n := range good {
+		refuse("length", n, good[:n])
+	}
+	refuse("length", len(good)+1, append(slices.Clone(good), 0))
+	for bit := range 8 * len(good) {
+		bad := slices.Clone(good)
+		bad[bit/8] ^= 1 << (bit % 8)
+		refuse("flip of bit", bit, bad)
+	}
+	if !bytes.Equal(w.Snapshot(nil), before) || w.Generation() != 0 {
+		t.Fatal("a refused snapshot changed the world")
+	}
+	if err := w.Restore(good); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// errOf returns the sentinel that a failed Restore may wrap, or ErrCorrupt.
+func errOf(err error) error {
+	for _, s := range []error{ErrUnsupported, ErrCapacity} {
+		if errors.Is(err, s) {
+			return s
+		}
+	}
+	return ErrCorrupt
+}
+
+func TestRestoreErrors(t *testing.T) {
+	good := sample(t).Snapshot(nil)
+	wantError(t, newWorld(t, 8).Restore(good), ErrUnsupported, "column", "hp")
+	wrong := newWorld(t, 8)
+	addColumn[uint32](t, wrong, "hp")
+	wantError(t, wrong.Restore(good), ErrUnsupported, "hp", "int32")
+	wantError(t, twin(t, 4).Restore(good), ErrCapacity, "rows = 5")
+	newer := slices.Clone(good)
+	newer[len(snapshotMagic)]++
+	wantError(t, twin(t, 8).Restore(newer), ErrUnsupported, "version = 2")
+	wantError(t, twin(t, 8).Restore(nil), ErrCorrupt, "length = 0")
+	wantError(t, twin(t, 8).Restore([]byte("something else")), ErrCorrupt, "magic")
+
+	many := twin(t, 8)
+	for i := range MaxTags - 1 {
+		tag(t, many, ID(i).String())
+	}
+	wantError(t, many.Restore(good), ErrCapacity, "tags = 257")
+}
+
+// frames splits a snapshot into the contents of its frames.
+func frames(snap []byte) (list [][]byte) {
+	for at := preambleBytes; at < len(snap); {
+		n := int(binary.LittleEndian.Uint32(snap[at:]))
+		list = append(list, slices.Clone(snap[at+4:at+4+n]))
+		at += n + frameBytes
+	}
+	return list
+}
+
+// forge makes a snapshot of frames, with checksums that are right.
+func forge(list [][]byte) []byte {
+	e := encoder{buf: binary.LittleEndian.AppendUint32([]byte(snapshotMagic), snapshotVersion)}
+	for _, f := range list {
+		e.open(len(f))
+		e.buf = append(e.buf, f...)
+		e.seal()
+	}
+	return e.buf
+}
+
+// TestRestoreForged: checksums that are right do not make the content right.
+func TestRestoreForged(t *testing.T) {
+	good := sample(t).Snapshot(nil)
+	if !bytes.Equal(forge(frames(good)), good) {
+		t.Fatal("forge is not the inverse of frames")
+	}
+	const header, ids, firstColumn, ally = 0, 1, 2, 16
+	u32 := func(frame, at int, v uint32) func([][]byte) {
+		return func(f [][]byte) { binary.LittleEndian.PutUint32(f[frame][at:], v) }
+	}
+	u64 := func(frame, at int, v uint64) func([][]byte) {
+		return func(f [][]byte) { binary.LittleEndian.PutUint64(f[frame][at:], v) }
+	}
+	cut := func(frame int) func([][]byte) {
+		return func(f [][]byte) { f[frame] = f[frame][:len(f[frame])-1] }
+	}
+	for name, change := range map[string]func([][]byte){
+		"capacity 0":          u32(header, 0, 0),
+		"capacity huge":       u32(header, 0, math.MaxUint32),
+		"capacity below rows": u32(header, 0, 4),
+		"rows huge":           u32(header, 4, 1<<24),
+		"rows fewer":          u32(header, 4, 4),
+		"live fewer":          u32(header, 8, 3),
+		"live above rows":     u32(header, 8, 6),
+		"columns huge":        u32(header, 12, math.MaxUint32),
+		"columns fewer":       u32(header, 12, 1),
+		"columns more":        u32(header, 12, 15),
+		"tags huge":           u32(header, 16, 257),
+		"next too low":        u64(header, 20, 5),
+		"next too high":       u64(header, 20, math.MaxUint64),
+		"header short":        cut(header),
+		"id twice":            u64(ids, 0, 3),
+		"id not yet issued":   u64(ids, 0, 6),
+		"id huge":             u64(ids, 0, math.MaxUint64),
+		"id missing":          u64(ids, 0, 0),
+		"id too many":         u64(ids, 8, 2),
+		"ids short":           cut(ids),
+		"column short":        cut(firstColumn),
+		"column empty":        func(f [][]byte) { f[firstColumn] = nil },
+		"column nameless":     func(f [][]byte) { f[firstColumn][0] = 0 },
+		"column name long":    func(f [][]byte) { f[firstColumn][0] = 255 },
+		"column kind unknown": func(f [][]byte) { f[firstColumn][1+len("position.x")] = 200 },
+		"column twice":        func(f [][]byte) { f[firstColumn+1] = f[firstColumn] },
+		"tag on a free slot":  func(f [][]byte) { f[ally][1+len("ally")] |= 2 },
+		"tag beyond the rows": func(f [][]byte) { f[ally][1+len("ally")] |= 32 },
+		"tag twice":           func(f [][]byte) { f[ally-1] = f[ally] },
+		"tag short":           cut(ally),
+		"tag not UTF-8":       func(f [][]byte) { f[ally][1] = 0xff },
+	} {
+		t.Run(name, func(t *testing.T) {
+			f := frames(good)
+			change(f)
+			w := twin(t, 8)
+			before := w.Hash()
+			wantError(t, w.Restore(forge(f)), ErrCorrupt)
+			if w.Hash() != before || w.Generation() != 0 || len(w.tags) != 0 {
+				t.Fatal("the world has changed")
+			}
+		})
+	}
+}
+
+// TestRestoreFarIDs: a snapshot may claim ids that lie as far apart as numbers
+// go; the table stays as small as their count.
+func TestRestoreFarIDs(t *testing.T) {
+	f := frames(sample(t).Snapshot(nil))
+	binary.LittleEndian.PutUint64(f[0][20:], maxID)
+	binary.LittleEndian.PutUint64(f[1][0:], maxID-1)
+	w := twin(t, 8)
+	if err := w.Restore(forge(f)); err != nil {
+		t.Fatal(err)
+	}
+	if got := slices.Collect(w.IDs()); !slices.Equal(got, []ID{3, 4, 5, maxID - 1}) || w.table.pages != 2 {
+		t.Fatalf("%v in %d pages", got, w.table.pages)
+	}
+	if id := spawn(t, w); id != maxID {
+		t.Fatalf("the next id is %v", uint64(id))
+	}
+}
+
+func FuzzRestore(f *testing.F) {
+	good := sample(f).Snapshot(nil)
+	f.Add(good)
+	f.Add(newWorld(f, 1).Snapshot(nil))
+	f.Add(good[:len(good)/2])
+	list := frames(good)
+	binary.LittleEndian.PutUint64(list[1], 3)
+	f.Add(forge(list))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		for _, data := range [][]byte{data, resealed(data)} {
+			w := twin(t, 8)
+			w.SpawnN(make([]ID, 3))
+			before := w.Snapshot(nil)
+			if err := w.Restore(data); err != nil {
+				wantError(t, err, errOf(err))
+				if !bytes.Equal(w.Snapshot(nil), before) {
+					t.Fatal("a refused snapshot changed the world")
+				}
+				continue
+			}
+			checkConsistent(t, w)
+			c := twin(t, 8)
+			if err := c.Restore(w.Snapshot(nil)); err != nil || c.Hash() != w.Hash() {
+				t.Fatalf("what was accepted does not survive a snapshot: %v", err)
+			}
+		}
+	})
+}
+
+// resealed repairs the checksums of what look like frames, so that fuzzing gets
+// past them.
+func resealed(data []byte) []byte {
+	data = slices.Clone(data)
+	for at, checked, crc := preambleBytes, 0, uint32(0); at+frameBytes <= len(data); {
+		n := binary.LittleEndian.Uint32(data[at:])
+		if uint64(n) > uint64(len(data)-at-frameBytes) {
+			break
+		}
+		end := at + 4 + int(n)
+		crc = crc32.Update(crc, castagnoli, data[checked:end])
+		binary.LittleEndian.PutUint32(data[end:], crc)
+		checked, at = end, end+4
+	}
+	return data
+}
+
+func checkConsistent(t *testing.T, w *World) {
+	n := 0
+	for s := range w.Query() {
+		id, ok := w.ID(s)
+		if back, _ := w.Slot(id); !ok || back != s || int(s) >= w.HighWater() {
+			t.Fatalf("slot %d holds %v in slot %d", s, id, back)
+		}
+		n++
+	}
+	ids := slices.Collect(w.IDs())
+	if n != w.Len() || len(ids) != n || !slices.IsSorted(ids) || len(w.LiveSlots(nil)) != n {
+		t.Fatalf("%d slots, %d ids, Len %d", n, len(ids), w.Len())
+	}
+	for _, tag := range w.tags {
+		for i, b := range tag.bits {
+			if b&^w.live.word(i) != 0 {
+				t.Fatalf("tag %s on free slots", tag.name)
+			}
+		}
+	}
+	for w.Len() < w.Cap() {
+		spawn(t, w)
+	}
+}

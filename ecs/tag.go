@@ -1,0 +1,136 @@
+package ecs
+
+import (
+	"math/bits"
+
+	"github.com/evertick/evertick/internal/fault"
+)
+
+// MaxTags is the number of tags that a world can have.
+const MaxTags = 256
+
+// Tag is a mark that entities carry or do not: one bit a row. It is a handle,
+// valid as long as its World, across Restores too; make one with World.Tag.
+type Tag struct{ set *tagSet }
+
+type tagSet struct {
+	world *World
+	name  string
+	bits  []uint64 // by slot; a subset of the live slots
+}
+
+func (s *tagSet) label() string { return s.name }
+
+// Tag returns the tag of that name and registers it if it is new. A name that
+// is not 1 to 255 bytes of UTF-8 is ErrRange, the 257th tag ErrCapacity.
+func (w *World) Tag(name string) (Tag, error) {
+	if i, ok := search(w.tagsByName, name); ok {
+		return Tag{w.tagsByName[i]}, nil
+	}
+	if err := checkName("ecs: Tag name", name); err != nil {
+		return Tag{}, err
+	}
+	if len(w.tags) == MaxTags {
+		return Tag{}, fault.Field(ErrCapacity, "ecs: Tag tags", MaxTags)
+	}
+	return Tag{w.addTag(name)}, nil
+}
+
+func (w *World) addTag(name string) *tagSet {
+	s := &tagSet{w, name, make([]uint64, words(w.Cap()))}
+	w.tags = append(w.tags, s)
+	w.tagsByName = insertByName(w.tagsByName, s)
+	return s
+}
+
+// must returns the set behind a handle that World.Tag made.
+func (t Tag) must() *tagSet {
+	if t.set == nil {
+		panic("ecs: use of a zero Tag")
+	}
+	return t.set
+}
+
+// Name returns the name of the tag.
+func (t Tag) Name() string { return t.must().name }
+
+// Set gives the tag to an entity that may have it already. It reports false,
+// and changes nothing, if there is no such entity.
+func (t Tag) Set(id ID) bool {
+	s := t.must()
+	slot, ok := s.world.Slot(id)
+	if !ok {
+		return false
+	}
+	s.bits[slot>>6] |= 1 << (slot & 63)
+	s.world.edits++
+	return true
+}
+
+// Unset takes the tag from an entity that may not have it. It reports false,
+// and changes nothing, if there is no such entity.
+func (t Tag) Unset(id ID) bool {
+	s := t.must()
+	slot, ok := s.world.Slot(id)
+	if !ok {
+		return false
+	}
+	s.bits[slot>>6] &^= 1 << (slot & 63)
+	s.world.edits++
+	return true
+}
+
+// Has reports whether an entity is alive and has the tag.
+func (t Tag) Has(id ID) bool {
+	s := t.must()
+	slot, ok := s.world.Slot(id)
+	return ok && s.bits[slot>>6]>>(slot&63)&1 != 0
+}
+
+// SetAll is Set for every id. If one is stale it is ErrStale naming its index,
+// and nothing is changed.
+func (t Tag) SetAll(ids []ID) error {
+	if err := t.must().world.checkAlive("ecs: Tag.SetAll ids", ids); err != nil {
+		return err
+	}
+	for _, id := range ids {
+		t.Set(id)
+	}
+	return nil
+}
+
+// UnsetAll is Unset for every id, with the error of SetAll.
+func (t Tag) UnsetAll(ids []ID) error {
+	if err := t.must().world.checkAlive("ecs: Tag.UnsetAll ids", ids); err != nil {
+		return err
+	}
+	for _, id := range ids {
+		t.Unset(id)
+	}
+	return nil
+}
+
+// Clear takes the tag from every entity.
+func (t Tag) Clear() {
+	s := t.must()
+	clear(s.bits)
+	s.world.edits++
+}
+
+// Count returns the number of entities that have the tag.
+func (t Tag) Count() int {
+	n := 0
+	for _, w := range t.must().bits {
+		n += bits.OnesCount64(w)
+	}
+	return n
+}
+
+func (w *World) checkAlive(field string, ids []ID) error {
+	for i, id := range ids {
+		if _, ok := w.Slot(id); !ok {
+			return fault.Element(ErrStale, field, i, id)
+		}
+	}
+	return nil
+}
