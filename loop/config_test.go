@@ -1,0 +1,68 @@
+package loop_test
+
+import (
+	"errors"
+	"math"
+	"strings"
+	"testing"
+
+	"github.com/evertick/evertick/loop"
+)
+
+func TestValidateAccepts(t *testing.T) {
+	for _, c := range []loop.Config{
+		{},
+		{RateNum: 30},
+		{RateNum: 60000, RateDen: 1001},
+		{RateNum: 1, RateDen: 100_000_000},
+		{RateNum: 100_000_000, RateDen: 1},
+		{MaxSteps: 1, MaxDeltaNs: 1, Policy: loop.Keep},
+		{MaxSteps: 1 << 30, MaxDeltaNs: math.MaxInt64},
+	} {
+		if err := c.Validate(); err != nil {
+			t.Errorf("%+v: %v", c, err)
+		}
+	}
+}
+
+func TestValidateNamesEachFault(t *testing.T) {
+	for _, tc := range []struct {
+		config loop.Config
+		want   []string
+	}{
+		{loop.Config{RateNum: -1}, []string{"loop: Config.RateNum = -1: out of range"}},
+		{loop.Config{RateDen: 1001}, []string{"loop: Config.RateNum = 0: out of range"}},
+		{loop.Config{RateNum: 100_000_001}, []string{"loop: Config.RateNum = 100000001: out of range"}},
+		{loop.Config{RateNum: 60, RateDen: -2}, []string{"loop: Config.RateDen = -2: out of range"}},
+		{loop.Config{MaxSteps: 1<<30 + 1}, []string{"loop: Config.MaxSteps = 1073741825: out of range"}},
+		{
+			loop.Config{RateNum: math.MinInt64, RateDen: math.MaxInt64, MaxSteps: -1, MaxDeltaNs: -1, Policy: 7},
+			[]string{
+				"loop: Config.RateNum = -9223372036854775808: out of range",
+				"loop: Config.RateDen = 9223372036854775807: out of range",
+				"loop: Config.MaxSteps = -1: out of range",
+				"loop: Config.MaxDeltaNs = -1: out of range",
+				"loop: Config.Policy = Policy(7): out of range",
+			},
+		},
+	} {
+		l, err := loop.New(tc.config)
+		if l != nil || !errors.Is(err, loop.ErrRange) {
+			t.Errorf("%+v: New = %v, %v; want an ErrRange", tc.config, l, err)
+			continue
+		}
+		if want := strings.Join(tc.want, "\n"); err.Error() != want {
+			t.Errorf("%+v:\n got %q\nwant %q", tc.config, err, want)
+		}
+	}
+}
+
+func TestPolicyString(t *testing.T) {
+	for p, want := range map[loop.Policy]string{
+		loop.DropToCap: "DropToCap", loop.Keep: "Keep", 200: "Policy(200)",
+	} {
+		if got := p.String(); got != want {
+			t.Errorf("Policy %d: %q, want %q", uint8(p), got, want)
+		}
+	}
+}

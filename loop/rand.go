@@ -1,0 +1,155 @@
+package loop
+
+import (
+	"math/bits"
+
+	"github.com/evertick/evertick/internal/fault"
+)
+
+// Philox4x32 is the Philox 4x32-10 block function of Salmon, Moraes, Dror and
+// Shaw, "Parallel random numbers: as easy as 1, 2, 3" (SC 2011): a bijection of
+// the 128-bit counter for every key, word 0 the least significant.
+func Philox4x32(ctr [4]uint32, key [2]uint32) [4]uint32 {
+	const (
+		m0, m1 = 0xD2511F53, 0xCD9E8D57 // multipliers of the paper
+		w0, w1 = 0x9E3779B9, 0xBB67AE85 // key increments: golden ratio, √3 − 1
+		rounds = 10
+	)
+	c0, c1, c2, c3 := ctr[0], ctr[1], ctr[2], ctr[3]
+	k0, k1 := key[0], key[1]
+	for range rounds {
+		hi0, lo0 := bits.Mul32(m0, c0)
+		hi1, lo1 := bits.Mul32(m1, c2)
+		c0, c1, c2, c3 = hi1^c1^k0, lo1, hi0^c3^k1, lo0
+		k0 += w0
+		k1 += w1
+	}
+	return [4]uint32{c0, c1, c2, c3}
+}
+
+// Rand is a stream of random numbers that depends on seed, tick, entity and
+// stream alone. It is a plain value of 56 bytes: make it where it is needed,
+// throw it away, copy it to fork it. The zero value is NewRand(0, 0, 0, 0). It
+// is not for cryptography, and one Rand is not safe for concurrent use.
+//
+// Block b of a stream, four words of 32 bits, is Philox4x32 of
+//
+//	counter word 0   tick   bits  0–31
+//	counter word 1   entity bits  0–31
+//	counter word 2   tick   bits 32–47, then entity bits 32–47
+//	counter word 3   stream bits  0–15, then b      bits  0–15
+//	key              seed XOR mix(high)
+//	high             tick bits 48–63, entity bits 48–63,
+//	                 stream bits 16–31, b bits 16–31, lowest first
+//
+// where mix is a bijection of 64 bits with mix(0) = 0 (the finaliser of
+// SplitMix64). Therefore:
+//
+//   - Under one seed no two (tick, entity, stream, b) share a block input,
+//     whatever their values, since tuple to (counter, key) is one to one.
+//   - While tick and entity stay below 2^48, stream below 2^16 and the numbers
+//     drawn below 2^18 words, the key is the seed and the same holds across
+//     seeds. Beyond, the high bits are hashed into the key, and two different
+//     seeds meet only by chance, 2^-64 for each pair of (seed, high).
+//
+// b counts modulo 2^32: a stream repeats after 2^34 words.
+type Rand struct {
+	seed   uint64
+	high   uint64    // tick, entity and stream bits that go into the key
+	low    [4]uint32 // the counter of block 0
+	block  uint32    // number of the next block
+	left   uint32    // words of buffer not given out yet
+	buffer [4]uint32
+}
+
+// NewRand returns the stream of (seed, tick, entity, stream) at its beginning.
+// Every value of every argument is valid.
+func NewRand(seed, tick, entity uint64, stream uint32) Rand {
+	return Rand{
+		seed: seed,
+		high: tick>>48 | entity>>48<<16 | uint64(stream>>16)<<32,
+		low: [4]uint32{
+			uint32(tick),
+			uint32(entity),
+			uint32(tick>>32)&0xFFFF | uint32(entity>>32)<<16,
+			stream & 0xFFFF,
+		},
+	}
+}
+
+// input returns the counter and the key of block b.
+func (r *Rand) input(b uint32) (ctr [4]uint32, key [2]uint32) {
+	ctr = r.low
+	ctr[3] |= b << 16
+	k := r.seed ^ mix(r.high|uint64(b>>16)<<48)
+	return ctr, [2]uint32{uint32(k), uint32(k >> 32)}
+}
+
+// mix is the finaliser of SplitMix64: a bijection, for it is built of xor-shifts
+// and odd multiplications, that leaves 0 in place.
+func mix(z uint64) uint64 {
+	z = (z ^ z>>30) * 0xBF58476D1CE4E5B9
+	z = (z ^ z>>27) * 0x94D049BB133111EB
+	return z ^ z>>31
+}
+
+// refill computes the next block.
+func (r *Rand) refill() {
+	r.buffer = Philox4x32(r.input(r.block))
+	r.block++
+	r.left = uint32(len(r.buffer))
+}
+
+// Uint32 returns the next word of the stream: 32 uniform bits.
+func (r *Rand) Uint32() uint32 {
+	if r.left == 0 {
+		r.refill()
+	}
+	v := r.buffer[(4-r.left)&3]
+	r.left--
+	return v
+}
+
+// Uint64 returns 64 uniform bits: the next word is the low half, the one after
+// it the high half.
+func (r *Rand) Uint64() uint64 {
+	lo := uint64(r.Uint32())
+	hi := uint64(r.Uint32())
+	return hi<<32 | lo
+}
+
+// Uint32n returns an integer in [0, n), every one equally likely. It panics if n
+// is 0. It takes one word, and with a chance below n/2^32 another one, and so
+// on: Lemire, "Fast random integer generation in an interval" (2019).
+func (r *Rand) Uint32n(n uint32) uint32 {
+	if n == 0 {
+		panic("loop: Rand.Uint32n: n is 0")
+	}
+	product := uint64(r.Uint32()) * uint64(n)
+	if uint32(product) < n {
+		threshold := -n % n // 2^32 mod n: the words too many for an equal share
+		for uint32(product) < threshold {
+			product = uint64(r.Uint32()) * uint64(n)
+		}
+	}
+	return uint32(product >> 32)
+}
+
+// Float32 returns k/2^24 for a uniform integer k in [0, 2^24): the top 24 bits
+// of the next word, exactly. It is never 1.
+func (r *Rand) Float32() float32 {
+	return float32(r.Uint32()>>8) * 0x1p-24
+}
+
+// Range returns lo + u×(hi-lo) with u = Float32(), where the difference, the
+// product and the sum are each rounded to float32. The result is never outside
+// [lo, hi], or [hi, lo] if hi < lo; the last rounding can reach hi, as in
+// Range(1, 2), so the interval is closed. Range panics if hi-lo is not finite.
+func (r *Rand) Range(lo, hi float32) float32 {
+	width := hi - lo
+	if !fault.Finite(width) {
+		panic("loop: Rand.Range: hi-lo is not finite")
+	}
+	u := r.Float32()
+	return lo + float32(u*width)
+}
