@@ -97,6 +97,8 @@ func (k kind) size() int {
 	return 0
 }
 
+func (k kind) isFloat() bool { return k == kindFloat32 || k == kindFloat64 }
+
 // String returns the Go type, or "?" for a kind that does not exist.
 func (k kind) String() string {
 	names := [...]string{"?", "int8", "int16", "int32", "int64",

@@ -1,10 +1,9 @@
 package ecs
 
 import (
-	"encoding/binary"
 	"slices"
 
-	"github.com/zeebo/xxh3"
+	"github.com/evertick/evertick/internal/statehash"
 )
 
 // identity names the part of the hash that is no column: ids by slot, the next
@@ -14,16 +13,13 @@ const identity = "identity"
 
 // ColumnHash is the hash of one column, or of "identity": the ids, the
 // allocator and the tags.
-type ColumnHash struct {
-	Name string
-	Hash uint64
-}
+type ColumnHash = statehash.Column
 
 // Hash returns the hash of the state: Fold of the ColumnHashes.
 func (w *World) Hash() uint64 {
-	acc := fold(0, identity, w.identityHash())
+	acc := statehash.Add(0, identity, w.identityHash())
 	for _, c := range w.byName {
-		acc = fold(acc, c.name, c.hash(w.high))
+		acc = statehash.Add(acc, c.name, c.hash(w.high))
 	}
 	return acc
 }
@@ -41,132 +37,47 @@ func (w *World) ColumnHashes() []ColumnHash { return w.AppendColumnHashes(nil) }
 // cut to [:0] to allocate nothing.
 func (w *World) AppendColumnHashes(dst []ColumnHash) []ColumnHash {
 	dst = slices.Grow(dst, 1+len(w.byName))
-	dst = append(dst, ColumnHash{identity, w.identityHash()})
+	dst = append(dst, ColumnHash{Name: identity, Hash: w.identityHash()})
 	for _, c := range w.byName {
-		dst = append(dst, ColumnHash{c.name, c.hash(w.high)})
+		dst = append(dst, ColumnHash{Name: c.name, Hash: c.hash(w.high)})
 	}
 	return dst
 }
 
 // Fold combines the hashes of a list, in its order, into one.
-func Fold(parts []ColumnHash) uint64 {
-	var acc uint64
-	for _, p := range parts {
-		acc = fold(acc, p.Name, p.Hash)
-	}
-	return acc
-}
-
-func fold(acc uint64, name string, hash uint64) uint64 {
-	var b [24]byte
-	binary.LittleEndian.PutUint64(b[0:], acc)
-	binary.LittleEndian.PutUint64(b[8:], xxh3.HashString(name))
-	binary.LittleEndian.PutUint64(b[16:], hash)
-	return xxh3.Hash(b[:])
-}
+func Fold(parts []ColumnHash) uint64 { return statehash.Fold(parts) }
 
 // identityHash leaves out tags that nobody has, since they decide nothing, and
 // takes the others by name, since the order of registration decides nothing.
 func (w *World) identityHash() uint64 {
-	acc := fold(w.table.next, "ids", hashRows(bytesOf(w.ids[:w.high]), kindUint64))
+	acc := statehash.Add(w.table.next, "ids", statehash.Rows(w.ids[:w.high]))
 	for _, t := range w.tagsByName {
 		bits := t.bits[:words(w.high)]
 		if slices.ContainsFunc(bits, func(word uint64) bool { return word != 0 }) {
-			acc = fold(acc, t.name, hashRows(bytesOf(bits), kindUint64))
+			acc = statehash.Add(acc, t.name, statehash.Rows(bits))
 		}
 	}
 	return acc
 }
 
-func (c *column) hash(rows int) uint64 { return hashRows(c.rows(0, rows), c.kind) }
-
-// hashRows hashes rows given in the order of the machine.
-func hashRows(rows []byte, k kind) uint64 {
-	if bigEndian || hasNaN(rows, k) {
-		return hashCopied(rows, k)
-	}
-	return xxh3.Hash(rows)
+func (c *column) hash(rows int) uint64 {
+	return statehash.Bytes(c.rows(0, rows), c.size, c.kind.isFloat())
 }
 
-// hashCopied is the same function by way of a small buffer, in which bytes are
-// swapped and NaNs replaced as needed.
-func hashCopied(rows []byte, k kind) uint64 {
-	var h xxh3.Hasher
-	var buf [4096]byte // a multiple of every row size
-	for len(rows) > 0 {
-		chunk := buf[:min(len(rows), len(buf))]
-		copyLittle(chunk, rows, k.size())
-		canonicalise(chunk, k)
-		h.Write(chunk)
-		rows = rows[len(chunk):]
-	}
-	return h.Sum64()
-}
-
-const (
-	abs32 = 0x7fffffff         // all but the sign
-	inf32 = 0x7f800000         // of the values without sign, NaNs are those above
-	nan32 = 0x7fc00000         // the one that stands for all
-	abs64 = 0x7fffffffffffffff // the same in 64 bits
-	inf64 = 0x7ff0000000000000
-	nan64 = 0x7ff8000000000000
-)
-
-// hasNaN adds to each value, as an integer without its sign, what carries into
-// the sign bit if and only if the value is above infinity. Two float32 fit in
-// one addition, as no carry leaves its lane.
-func hasNaN(rows []byte, k kind) bool {
-	switch k {
-	case kindFloat32:
-		const lanes = 1<<32 + 1
-		return anyCarry(rows, abs32*lanes, (abs32-inf32)*lanes) & ^uint64(abs32*lanes) != 0
-	case kindFloat64:
-		return anyCarry(rows, abs64, abs64-inf64) & ^uint64(abs64) != 0
-	}
-	return false
-}
-
-// anyCarry returns the OR of (x & mask) + lift over the 64-bit words of b. Four
-// missing bytes at the end count as zeros.
-func anyCarry(b []byte, mask, lift uint64) uint64 {
-	var a0, a1, a2, a3 uint64
-	for len(b) >= 64 {
-		a0 |= word(b, 0)&mask + lift
-		a1 |= word(b, 1)&mask + lift
-		a2 |= word(b, 2)&mask + lift
-		a3 |= word(b, 3)&mask + lift
-		a0 |= word(b, 4)&mask + lift
-		a1 |= word(b, 5)&mask + lift
-		a2 |= word(b, 6)&mask + lift
-		a3 |= word(b, 7)&mask + lift
-		b = b[64:]
-	}
-	for ; len(b) >= 8; b = b[8:] {
-		a0 |= word(b, 0)&mask + lift
-	}
-	if len(b) >= 4 {
-		a0 |= uint64(binary.NativeEndian.Uint32(b))&mask + lift
-	}
-	return a0 | a1 | a2 | a3
-}
-
-// word returns the i-th 64-bit word of b in the order of the machine.
-func word(b []byte, i int) uint64 { return binary.NativeEndian.Uint64(b[8*i : 8*i+8]) }
-
-// canonicalise replaces every NaN of rows in little-endian order.
-func canonicalise(rows []byte, k kind) {
-	switch k {
-	case kindFloat32:
-		for ; len(rows) >= 4; rows = rows[4:] {
-			if binary.LittleEndian.Uint32(rows)&abs32 > inf32 {
-				binary.LittleEndian.PutUint32(rows, nan32)
-			}
+// FirstNaN finds the first NaN of a live entity: the column, by name, and the
+// entity in the lowest slot. Columns written directly are not guarded against
+// NaN; this is how a tick notices. It costs about as much as a copy of the
+// columns, and allocates nothing.
+func (w *World) FirstNaN() (column string, id ID, found bool) {
+	for _, c := range w.byName {
+		if !c.kind.isFloat() || !statehash.HasNaN(c.rows(0, w.high), c.size) {
+			continue
 		}
-	case kindFloat64:
-		for ; len(rows) >= 8; rows = rows[8:] {
-			if binary.LittleEndian.Uint64(rows)&abs64 > inf64 {
-				binary.LittleEndian.PutUint64(rows, nan64)
+		for slot, id := range w.ids[:w.high] {
+			if id != 0 && statehash.HasNaN(c.rows(slot, slot+1), c.size) {
+				return c.name, id, true
 			}
 		}
 	}
+	return "", 0, false
 }

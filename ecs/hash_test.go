@@ -1,13 +1,9 @@
 package ecs
 
 import (
-	"encoding/binary"
 	"math"
-	"math/rand/v2"
 	"slices"
 	"testing"
-
-	"github.com/zeebo/xxh3"
 )
 
 // TestGoldenHash pins the hash of a small scenario, for every architecture. It
@@ -66,69 +62,6 @@ func TestHashIgnores(t *testing.T) {
 	}
 }
 
-// TestNaNDetection compares with the definition, at every length and position.
-func TestNaNDetection(t *testing.T) {
-	values := []uint32{0, 1, 0x80000000, 0x7f800000, 0xff800000, 0x7f7fffff, 0xff7fffff, 0x3f800000, 0xffffffff,
-		0x7f800001, 0xff800001, 0x7fc00000, 0xffc00000, 0x7fffffff}
-	for n := range 40 {
-		rows := make([]byte, 4*n)
-		for i := range n {
-			for _, v := range values {
-				for j := range n {
-					binary.NativeEndian.PutUint32(rows[4*j:], 0xff800000) // so that a carry would show
-				}
-				binary.NativeEndian.PutUint32(rows[4*i:], v)
-				if got, want := hasNaN(rows, kindFloat32), v&0x7fffffff > 0x7f800000; got != want {
-					t.Fatalf("%#x at %d of %d: %v", v, i, n, got)
-				}
-			}
-		}
-	}
-	for _, v := range []uint64{0, inf64, inf64 + 1, 1<<63 | inf64, 1<<63 | inf64 + 1, abs64, math.MaxUint64, nan64, 1} {
-		for n := range 10 {
-			rows := make([]byte, 8*n+8)
-			binary.NativeEndian.PutUint64(rows[8*n:], v)
-			if got, want := hasNaN(rows, kindFloat64), v&abs64 > inf64; got != want {
-				t.Fatalf("%#x: %v", v, got)
-			}
-		}
-	}
-}
-
-// TestHashCopied: the way through the buffer gives the hash of the
-// little-endian bytes.
-func TestHashCopied(t *testing.T) {
-	rng := rand.New(rand.NewPCG(1, 2))
-	for _, n := range []int{0, 1, 2, 3, 7, 30, 60, 61, 1000, 1023, 1024, 1025, 2048, 5000, 16384} {
-		rows := make([]byte, 4*n)
-		little := make([]byte, 4*n)
-		for i := range n {
-			v := rng.Uint32()
-			binary.NativeEndian.PutUint32(rows[4*i:], v)
-			binary.LittleEndian.PutUint32(little[4*i:], v)
-		}
-		if got, want := hashCopied(rows, kindUint32), xxh3.Hash(little); got != want {
-			t.Fatalf("%d rows: %#x, want %#x", n, got, want)
-		}
-		canonicalise(little, kindFloat32)
-		if got, want := hashRows(rows, kindFloat32), xxh3.Hash(little); got != want {
-			t.Fatalf("%d rows of floats: %#x, want %#x", n, got, want)
-		}
-	}
-}
-
-func TestReverseRows(t *testing.T) {
-	b := []byte{1, 2, 3, 4, 5, 6, 7, 8}
-	for size, want := range map[int][]byte{
-		1: {1, 2, 3, 4, 5, 6, 7, 8}, 2: {2, 1, 4, 3, 6, 5, 8, 7}, 4: {4, 3, 2, 1, 8, 7, 6, 5}, 8: {8, 7, 6, 5, 4, 3, 2, 1},
-	} {
-		got := slices.Clone(b)
-		if reverseRows(got, size); !slices.Equal(got, want) {
-			t.Errorf("size %d: %v", size, got)
-		}
-	}
-}
-
 func TestColumnHashesOrder(t *testing.T) {
 	w := sample(t)
 	var names []string
@@ -139,5 +72,29 @@ func TestColumnHashesOrder(t *testing.T) {
 		"rotation.w", "rotation.x", "rotation.y", "rotation.z", "scale.x", "scale.y", "scale.z"}
 	if !slices.Equal(names, want) {
 		t.Fatalf("order %v", names)
+	}
+}
+
+func TestFirstNaN(t *testing.T) {
+	w, err := New(Config{Capacity: 70})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ids := make([]ID, 70)
+	if err := w.SpawnN(ids); err != nil {
+		t.Fatal(err)
+	}
+	w.Despawn(ids[5])
+	nan := float32(math.NaN())
+	w.Scale.Y[5] = nan
+	if c, id, found := w.FirstNaN(); found {
+		t.Fatalf("a free row counts: %s of %v", c, id)
+	}
+	w.Scale.Y[69], w.Scale.Y[66], w.Scale.Z[0] = nan, nan, nan
+	if c, id, found := w.FirstNaN(); !found || c != "scale.y" || id != ids[66] {
+		t.Fatalf("found %s of %v, %v; want scale.y of %v", c, id, found, ids[66])
+	}
+	if n := testing.AllocsPerRun(100, func() { w.FirstNaN() }); n != 0 {
+		t.Errorf("%v allocations", n)
 	}
 }

@@ -1,18 +1,15 @@
 package ecs
 
 import (
-	"encoding/binary"
-	"slices"
 	"unsafe"
+
+	"github.com/evertick/evertick/internal/statehash"
 )
 
 const (
 	lineBytes = 64   // a cache line
 	pageBytes = 4096 // the span of one way of an L1 cache: 64 sets of one line
 )
-
-// bigEndian says that rows must be reversed on their way into bytes.
-var bigEndian = binary.NativeEndian.Uint16([]byte{0, 1}) == 1
 
 // staggered returns n zero bytes at an address that is line*64 modulo 4096. The
 // garbage collector does not move heap objects, so they stay there.
@@ -47,9 +44,7 @@ func bytesOf[T ~uint64](rows []T) []byte {
 func appendLittle(dst, rows []byte, size int) []byte {
 	n := len(dst)
 	dst = append(dst, rows...)
-	if bigEndian {
-		reverseRows(dst[n:], size)
-	}
+	statehash.Little(dst[n:], size)
 	return dst
 }
 
@@ -57,13 +52,5 @@ func appendLittle(dst, rows []byte, size int) []byte {
 // the machine, or back: one is the inverse of the other and both are the same.
 func copyLittle(dst, src []byte, size int) {
 	n := copy(dst, src)
-	if bigEndian {
-		reverseRows(dst[:n], size)
-	}
-}
-
-func reverseRows(b []byte, size int) {
-	for ; len(b) >= size && size > 1; b = b[size:] {
-		slices.Reverse(b[:size])
-	}
+	statehash.Little(dst[:n], size)
 }

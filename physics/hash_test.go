@@ -1,37 +1,6 @@
 package physics
 
-import (
-	"encoding/binary"
-	"math"
-	"testing"
-
-	"github.com/zeebo/xxh3"
-)
-
-// The hash of a column is that of its little-endian bytes, whichever way it is
-// computed, at every length around the size of the buffer.
-func TestColumnHashesAreOfLittleEndianBytes(t *testing.T) {
-	for _, n := range []int{0, 1, 3, 511, 512, 513, 1023, 1024, 1025, 4099} {
-		var f []float32
-		var u []uint32
-		var v []uint64
-		var fb, ub, vb []byte
-		for i := range n {
-			f = append(f, float32(i)-7.5)
-			u = append(u, uint32(i)*0x9e3779b1)
-			v = append(v, uint64(i)*0x9e3779b97f4a7c15)
-			fb = binary.LittleEndian.AppendUint32(fb, math.Float32bits(f[i]))
-			ub = binary.LittleEndian.AppendUint32(ub, u[i])
-			vb = binary.LittleEndian.AppendUint64(vb, v[i])
-		}
-		for _, portable := range []bool{true, !littleEndian} {
-			h := &hasher{portable: portable}
-			if h.float32s(f) != xxh3.Hash(fb) || h.uint32s(u) != xxh3.Hash(ub) || h.uint64s(v) != xxh3.Hash(vb) {
-				t.Errorf("%d values, portable %v: another hash", n, portable)
-			}
-		}
-	}
-}
+import "testing"
 
 func TestHashSeesEveryColumn(t *testing.T) {
 	w, _ := newFakeWorld(t, Config{Capacity: 64})

@@ -12,7 +12,6 @@ type World struct {
 	cols   Columns
 	bodies pool
 	shapes shapeTable
-	hasher hasher
 	failed error // set for good when the engine's state is lost
 }
 

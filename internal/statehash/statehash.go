@@ -1,0 +1,153 @@
+// Package statehash hashes columns of numbers to the same value on every
+// machine: XXH3 (64 bits, seed 0) of the rows in little-endian order, every NaN
+// replaced by the quiet one with no payload and no sign. -0 and +0 differ.
+package statehash
+
+import (
+	"encoding/binary"
+	"slices"
+	"unsafe"
+
+	"github.com/zeebo/xxh3"
+)
+
+// Column is the hash of one named column.
+type Column struct {
+	Name string
+	Hash uint64
+}
+
+// Fold combines the hashes of a list, in its order, into one.
+func Fold(parts []Column) uint64 {
+	var acc uint64
+	for _, p := range parts {
+		acc = Add(acc, p.Name, p.Hash)
+	}
+	return acc
+}
+
+// Add is one step of Fold.
+func Add(acc uint64, name string, hash uint64) uint64 {
+	var b [24]byte
+	binary.LittleEndian.PutUint64(b[0:], acc)
+	binary.LittleEndian.PutUint64(b[8:], xxh3.HashString(name))
+	binary.LittleEndian.PutUint64(b[16:], hash)
+	return xxh3.Hash(b[:])
+}
+
+// Number is what a column can hold: numbers of one size on every machine.
+type Number interface {
+	~int8 | ~int16 | ~int32 | ~int64 | ~uint8 | ~uint16 | ~uint32 | ~uint64 | ~float32 | ~float64
+}
+
+// Rows hashes a column.
+func Rows[T Number](rows []T) uint64 {
+	var zero T
+	return Bytes(unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(rows))), len(rows)*int(unsafe.Sizeof(zero))),
+		int(unsafe.Sizeof(zero)), isFloat(zero))
+}
+
+// isFloat tells by arithmetic: half of one is nothing to an integer.
+func isFloat[T Number](zero T) bool { return (zero+1)/2 != 0 }
+
+// bigEndian says that rows must be reversed to be little-endian.
+var bigEndian = binary.NativeEndian.Uint16([]byte{0, 1}) == 1
+
+// Bytes hashes rows of size bytes each, given in the order of the machine;
+// float tells whether they are IEEE 754 numbers (of 4 or 8 bytes).
+func Bytes(rows []byte, size int, float bool) uint64 {
+	if bigEndian || float && HasNaN(rows, size) {
+		return copied(rows, size, float)
+	}
+	return xxh3.Hash(rows)
+}
+
+// copied is the same function by way of a small buffer, in which bytes are
+// swapped and NaNs replaced as needed.
+func copied(rows []byte, size int, float bool) uint64 {
+	var h xxh3.Hasher
+	var buf [4096]byte // a multiple of every row size
+	for len(rows) > 0 {
+		chunk := buf[:copy(buf[:], rows)]
+		Little(chunk, size)
+		if float {
+			canonicalise(chunk, size)
+		}
+		h.Write(chunk)
+		rows = rows[len(chunk):]
+	}
+	return h.Sum64()
+}
+
+// Little turns rows of size bytes each from the order of the machine into
+// little-endian order, in place, or back: both are the same.
+func Little(rows []byte, size int) {
+	if bigEndian {
+		reverseRows(rows, size)
+	}
+}
+
+func reverseRows(b []byte, size int) {
+	for ; len(b) >= size && size > 1; b = b[size:] {
+		slices.Reverse(b[:size])
+	}
+}
+
+const (
+	abs32 = 0x7fffffff         // all but the sign
+	inf32 = 0x7f800000         // of the values without sign, NaNs are those above
+	nan32 = 0x7fc00000         // the one that stands for all
+	abs64 = 0x7fffffffffffffff // the same in 64 bits
+	inf64 = 0x7ff0000000000000
+	nan64 = 0x7ff8000000000000
+)
+
+// HasNaN reports whether there is a NaN among floats of 4 or 8 bytes, given in
+// the order of the machine. It adds to each value, as an integer without its
+// sign, what carries into the sign bit if and only if the value is above
+// infinity. Two float32 fit in one addition, as no carry leaves its lane.
+func HasNaN(rows []byte, size int) bool {
+	if size == 4 {
+		const lanes = 1<<32 + 1
+		return anyCarry(rows, abs32*lanes, (abs32-inf32)*lanes)&^(abs32*lanes) != 0
+	}
+	return anyCarry(rows, abs64, abs64-inf64)&^abs64 != 0
+}
+
+// anyCarry returns the OR of (x & mask) + lift over the 64-bit words of b. Four
+// missing bytes at the end count as zeros.
+func anyCarry(b []byte, mask, lift uint64) uint64 {
+	word := binary.NativeEndian.Uint64
+	var a0, a1, a2, a3 uint64
+	for len(b) >= 32 {
+		a0 |= word(b)&mask + lift
+		a1 |= word(b[8:])&mask + lift
+		a2 |= word(b[16:])&mask + lift
+		a3 |= word(b[24:])&mask + lift
+		b = b[32:]
+	}
+	for ; len(b) >= 8; b = b[8:] {
+		a0 |= word(b)&mask + lift
+	}
+	if len(b) >= 4 {
+		a0 |= uint64(binary.NativeEndian.Uint32(b))&mask + lift
+	}
+	return a0 | a1 | a2 | a3
+}
+
+// canonicalise replaces every NaN of rows in little-endian order.
+func canonicalise(rows []byte, size int) {
+	if size == 4 {
+		for ; len(rows) >= 4; rows = rows[4:] {
+			if binary.LittleEndian.Uint32(rows)&abs32 > inf32 {
+				binary.LittleEndian.PutUint32(rows, nan32)
+			}
+		}
+		return
+	}
+	for ; len(rows) >= 8; rows = rows[8:] {
+		if binary.LittleEndian.Uint64(rows)&abs64 > inf64 {
+			binary.LittleEndian.PutUint64(rows, nan64)
+		}
+	}
+}
