@@ -1,0 +1,46 @@
+package main
+
+import (
+	"fmt"
+	"runtime"
+	"runtime/debug"
+
+	"github.com/evertick/evertick/native"
+)
+
+// environment names everything but the scene that a figure depends on.
+type environment struct {
+	CPU      string   `json:"cpu"`
+	CPUs     int      `json:"cpus"`
+	OS       string   `json:"os"`
+	Arch     string   `json:"arch"` // with its level: amd64 v1
+	Go       string   `json:"go"`
+	Cgo      bool     `json:"cgo"`
+	Compiler string   `json:"compiler"` // empty without cgo
+	Levels   []string `json:"levels"`   // that can run here, slowest first
+	Kernels  string   `json:"kernels"`  // which path runs, and why
+}
+
+func thisEnvironment() environment {
+	info := native.Info()
+	e := environment{
+		CPU: info.CPU, CPUs: runtime.GOMAXPROCS(0), OS: runtime.GOOS, Arch: runtime.GOARCH, Go: runtime.Version(),
+		Cgo: info.Compiler != "", Compiler: info.Compiler, Kernels: info.String(),
+	}
+	for _, l := range info.Levels {
+		e.Levels = append(e.Levels, l.String())
+	}
+	if build, ok := debug.ReadBuildInfo(); ok {
+		for _, s := range build.Settings {
+			if s.Key == "GOAMD64" || s.Key == "GOARM64" {
+				e.Arch += " " + s.Value
+			}
+		}
+	}
+	return e
+}
+
+// String is two lines: what runs the kernels, and on what.
+func (e environment) String() string {
+	return fmt.Sprintf("%s\n%s · %d CPUs in use · %s/%s · %s", e.Kernels, e.CPU, e.CPUs, e.OS, e.Arch, e.Go)
+}

@@ -1,0 +1,150 @@
+package main
+
+import (
+	"bufio"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+
+	"github.com/evertick/evertick"
+	"github.com/evertick/evertick/native"
+)
+
+// options are the flags.
+type options struct {
+	scene   string
+	ticks   int
+	warmup  int
+	seed    uint64
+	level   string
+	workers int
+	json    bool
+	hashes  string
+	info    bool
+}
+
+// errUsage marks what is the caller's fault.
+var errUsage = errors.New("bad usage")
+
+func main() {
+	err := run(os.Args[1:], os.Stdout, os.Stderr)
+	switch {
+	case errors.Is(err, flag.ErrHelp):
+	case errors.Is(err, errUsage):
+		fmt.Fprintln(os.Stderr, "bench:", err)
+		os.Exit(2)
+	case err != nil:
+		fmt.Fprintln(os.Stderr, "bench:", err)
+		os.Exit(1)
+	}
+}
+
+func run(args []string, stdout, stderr io.Writer) error {
+	o, p, err := parse(args, stderr)
+	if err != nil {
+		return err
+	}
+	if o.info {
+		_, err := fmt.Fprintln(stdout, thisEnvironment())
+		return err
+	}
+	level, err := chooseLevel(o.level)
+	if err != nil {
+		return err
+	}
+	s, err := newScene(p, evertick.Config{Seed: o.seed, Level: level, Workers: o.workers})
+	if err != nil {
+		return err
+	}
+	if !o.json {
+		fmt.Fprintf(stdout, "evertick bench · scene %s · level %s · %d worker(s)\n%s\n", o.scene, s.sim.Level(), o.workers, thisEnvironment())
+	}
+	r, err := o.measure(s)
+	if err != nil {
+		return err
+	}
+	rep := newReport(o, s, r)
+	if o.json {
+		return rep.writeJSON(stdout)
+	}
+	return rep.writeText(stdout)
+}
+
+// parse returns the flags and the parameters of the scene that they name. Flags
+// that are left out take their defaults from the scene.
+func parse(args []string, stderr io.Writer) (options, params, error) {
+	var o options
+	f := flag.NewFlagSet("bench", flag.ContinueOnError)
+	f.SetOutput(stderr)
+	f.StringVar(&o.scene, "scene", "capstone", "what to simulate: "+strings.Join(sceneNames, " or "))
+	f.IntVar(&o.ticks, "ticks", 0, "ticks to run, warm-up included (default 3600; limina 400)")
+	f.IntVar(&o.warmup, "warmup", 0, "ticks that are not measured (default 300; limina 60)")
+	f.Uint64Var(&o.seed, "seed", 1, "seed of the scene's random numbers")
+	f.StringVar(&o.level, "level", "auto", "level of the kernels: auto, go, c, avx2, avx512 or neon")
+	f.IntVar(&o.workers, "workers", 1, "workers of the phases that can use several")
+	f.BoolVar(&o.json, "json", false, "print one JSON object")
+	f.StringVar(&o.hashes, "hashes", "", "write the hash of every column after every tick to this `file`")
+	f.BoolVar(&o.info, "info", false, "print which kernels run here, and exit")
+	if err := f.Parse(args); err != nil {
+		if errors.Is(err, flag.ErrHelp) {
+			return o, params{}, err
+		}
+		return o, params{}, fmt.Errorf("%w: %w", errUsage, err)
+	}
+	if f.NArg() > 0 {
+		return o, params{}, fmt.Errorf("%w: argument %q: flags only", errUsage, f.Arg(0))
+	}
+	p, err := sceneParams(o.scene)
+	if err != nil {
+		return o, params{}, fmt.Errorf("%w: -scene: %w", errUsage, err)
+	}
+	given := map[string]bool{}
+	f.Visit(func(fl *flag.Flag) { given[fl.Name] = true })
+	if !given["ticks"] {
+		o.ticks = p.ticks
+	}
+	if !given["warmup"] {
+		o.warmup = min(p.warmup, o.ticks/2)
+	}
+	return o, p, o.check()
+}
+
+func (o *options) check() error {
+	switch {
+	case o.ticks < 1:
+		return fmt.Errorf("%w: -ticks %d: at least 1", errUsage, o.ticks)
+	case o.warmup < 0 || o.warmup >= o.ticks:
+		return fmt.Errorf("%w: -warmup %d: at least 0 and less than -ticks %d", errUsage, o.warmup, o.ticks)
+	case o.workers < 1 || o.workers > 1024:
+		return fmt.Errorf("%w: -workers %d: 1 to 1024", errUsage, o.workers)
+	}
+	return nil
+}
+
+func chooseLevel(name string) (native.Level, error) {
+	level, err := native.ParseLevel(name)
+	if err == nil {
+		level, err = native.Resolve(level)
+	}
+	if err != nil {
+		return level, fmt.Errorf("%w: -level: %w", errUsage, err)
+	}
+	return level, nil
+}
+
+// measure runs the scene, and writes the hashes if they were asked for.
+func (o *options) measure(s *scene) (*recorder, error) {
+	if o.hashes == "" {
+		return measure(s, o.ticks, o.warmup, nil)
+	}
+	file, err := os.Create(o.hashes)
+	if err != nil {
+		return nil, err
+	}
+	w := bufio.NewWriter(file)
+	r, err := measure(s, o.ticks, o.warmup, func() error { return s.columnHashes().write(w) })
+	return r, errors.Join(err, w.Flush(), file.Close())
+}

@@ -1,0 +1,102 @@
+package main
+
+import (
+	"fmt"
+	"math"
+	"runtime"
+	"slices"
+	"time"
+)
+
+// recorder keeps the durations of every measured step, in nanoseconds, in
+// memory that is set aside beforehand.
+type recorder struct {
+	names  []string
+	steps  []int64
+	phases [][]int64 // by phase, then step
+
+	allocs, bytes uint64
+}
+
+func newRecorder(s *scene, steps int) *recorder {
+	timings, _ := s.sim.Timings()
+	r := &recorder{steps: make([]int64, 0, steps)}
+	for _, t := range timings {
+		r.names = append(r.names, t.Phase)
+		r.phases = append(r.phases, make([]int64, 0, steps))
+	}
+	return r
+}
+
+// measure runs the scene for ticks steps and records those after the warm-up.
+// each, if not nil, is called after every step, outside the measurement.
+func measure(s *scene, ticks, warmup int, each func() error) (*recorder, error) {
+	r := newRecorder(s, ticks-warmup)
+	var before, after runtime.MemStats
+	for i := range ticks {
+		if i == warmup {
+			runtime.GC() // what the warm-up left is not the steps' fault
+			s.hits, s.asks = 0, 0
+			runtime.ReadMemStats(&before)
+		}
+		start := time.Now()
+		if err := s.sim.Step(); err != nil {
+			return nil, err
+		}
+		if i >= warmup {
+			r.add(s, int64(time.Since(start)))
+		}
+		if each != nil {
+			if err := each(); err != nil {
+				return nil, fmt.Errorf("after tick %d: %w", i, err)
+			}
+		}
+	}
+	runtime.ReadMemStats(&after)
+	r.allocs, r.bytes = after.Mallocs-before.Mallocs, after.TotalAlloc-before.TotalAlloc
+	return r, nil
+}
+
+func (r *recorder) add(s *scene, step int64) {
+	timings, _ := s.sim.Timings()
+	r.steps = append(r.steps, step)
+	for i, t := range timings {
+		r.phases[i] = append(r.phases[i], t.Ns)
+	}
+}
+
+// unaccounted returns for each step what no phase accounts for.
+func (r *recorder) unaccounted() []int64 {
+	rest := slices.Clone(r.steps)
+	for _, phase := range r.phases {
+		for i, ns := range phase {
+			rest[i] -= ns
+		}
+	}
+	return rest
+}
+
+// quantiles of a set of durations, in nanoseconds, by the nearest rank: the
+// smallest value that at least q of all values do not exceed.
+type quantiles struct {
+	P50 int64 `json:"p50"`
+	P95 int64 `json:"p95"`
+	P99 int64 `json:"p99"`
+	Max int64 `json:"max"`
+}
+
+func quantilesOf(ns []int64) quantiles {
+	if len(ns) == 0 {
+		return quantiles{}
+	}
+	sorted := slices.Sorted(slices.Values(ns))
+	at := func(q float64) int64 { return sorted[int(math.Ceil(q*float64(len(sorted))))-1] }
+	return quantiles{at(0.50), at(0.95), at(0.99), sorted[len(sorted)-1]}
+}
+
+func sum(ns []int64) (total int64) {
+	for _, n := range ns {
+		total += n
+	}
+	return total
+}

@@ -1,0 +1,213 @@
+package evertick
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/evertick/evertick/ecs"
+	"github.com/evertick/evertick/internal/fault"
+	"github.com/evertick/evertick/loop"
+	"github.com/evertick/evertick/native"
+	"github.com/evertick/evertick/physics"
+	"github.com/evertick/evertick/physics/box2d"
+	"github.com/evertick/evertick/spatial"
+)
+
+// SimVersion names the arithmetic of this release: two releases with the same
+// SimVersion give the same hashes for the same scenario and inputs.
+const SimVersion = 1
+
+// Errors that this package and those below it return, wrapped: test with
+// errors.Is.
+var (
+	ErrCapacity    = fault.ErrCapacity
+	ErrNotFinite   = fault.ErrNotFinite
+	ErrRange       = fault.ErrRange
+	ErrStale       = fault.ErrStale
+	ErrCorrupt     = fault.ErrCorrupt
+	ErrUnsupported = fault.ErrUnsupported
+	ErrFloatEnv    = fault.ErrFloatEnv
+)
+
+// errInterrupted stands while a step runs, and stays if a panic ends it.
+var errInterrupted = errors.New("evertick: a step was entered from within a step, or broken off by a panic")
+
+// Config of a Sim. The zero value works.
+type Config struct {
+	// Capacity is the number of entities that can live at once, up to 1<<24.
+	// 0: ecs.DefaultCapacity.
+	Capacity int
+	// Seed of the random numbers that Tick.Rand draws.
+	Seed uint64
+	// Loop sets the tick rate and what happens on overload; zero: 60 Hz.
+	Loop loop.Config
+	// Physics configures the rigid bodies. Capacity 0: that of the Sim. A nil
+	// Engine: physics/box2d. Workers 0: those of the Sim.
+	Physics physics.Config
+	// Spatial configures the neighbour index. Level and Workers, if zero, are
+	// those of the Sim.
+	Spatial spatial.Config
+	// Level on which kernels run. native.Auto, the zero value: the best.
+	Level native.Level
+	// Workers for phases that can use several, 1 to 1024. 0: 1. Results do not
+	// depend on it.
+	Workers int
+	// Clock paces Run and times the phases. nil: the system's.
+	Clock loop.Clock
+}
+
+// Validate reports every fault of the configuration at once.
+func (c Config) Validate() error {
+	c = c.withDefaults()
+	_, levelErr := native.Resolve(c.Level)
+	var workersErr error
+	if c.Workers < 0 || c.Workers > physics.MaxWorkers {
+		workersErr = fault.Field(ErrRange, "evertick: Config.Workers", c.Workers)
+		c.Spatial.Workers, c.Physics.Workers = 1, 1 // named once
+	}
+	worldErr := ecs.Config{Capacity: c.Capacity}.Validate()
+	if worldErr != nil {
+		c.Physics.Capacity = 1 // named once
+	}
+	return errors.Join(levelErr, workersErr, worldErr, c.Loop.Validate(), c.Physics.Validate(), c.Spatial.Validate())
+}
+
+func (c Config) withDefaults() Config {
+	if c.Capacity == 0 {
+		c.Capacity = ecs.DefaultCapacity
+	}
+	if c.Workers == 0 {
+		c.Workers = 1
+	}
+	if c.Physics.Capacity == 0 {
+		c.Physics.Capacity = c.Capacity
+	}
+	if c.Physics.Engine == nil {
+		c.Physics.Engine = box2d.NewEngine(box2d.Options{})
+	}
+	if c.Physics.Workers == 0 {
+		c.Physics.Workers = c.Workers
+	}
+	if c.Spatial.Level == native.Auto {
+		c.Spatial.Level = c.Level
+	}
+	if c.Spatial.Workers == 0 {
+		c.Spatial.Workers = c.Workers
+	}
+	if c.Clock == nil {
+		c.Clock = new(loop.SystemClock)
+	}
+	return c
+}
+
+// Sim is a simulation: a world, its bodies and its index, advanced tick by tick.
+// It is not safe for concurrent use.
+type Sim struct {
+	World   *ecs.World
+	Physics *physics.World
+	Index   *spatial.Index
+
+	level  native.Level
+	clock  loop.Clock
+	loop   *loop.Loop
+	tick   Tick
+	stages [stages][]phase
+	phases []phase  // all, in the order in which they run
+	times  []Timing // of the same places
+	total  int64    // duration of the last step, ns
+	failed error
+
+	slots  []ecs.Slot
+	rows   liveRows
+	bodies bodies
+
+	hashes    []ecs.ColumnHash
+	bodyNames []string // of the physics columns, as they appear in hashes
+	hash      uint64
+}
+
+// liveRows tells which set of live entities slots was taken from.
+type liveRows struct{ version, generation uint64 }
+
+// New returns a simulation at tick 0, with no entity, body or system. Errors
+// are those of Config.Validate.
+func New(cfg Config) (*Sim, error) {
+	if err := cfg.Validate(); err != nil {
+		return nil, err
+	}
+	cfg = cfg.withDefaults()
+	s := &Sim{clock: cfg.Clock}
+	s.tick = Tick{Sim: s, seed: cfg.Seed}
+	var errs [5]error
+	s.level, errs[0] = native.Resolve(cfg.Level)
+	s.World, errs[1] = ecs.New(ecs.Config{Capacity: cfg.Capacity})
+	s.Physics, errs[2] = physics.New(cfg.Physics)
+	s.Index, errs[3] = spatial.New(cfg.Spatial)
+	s.loop, errs[4] = loop.New(cfg.Loop)
+	if err := errors.Join(errs[:]...); err != nil {
+		return nil, err
+	}
+	s.tick.Dt = s.loop.Dt()
+	s.slots = make([]ecs.Slot, 0, s.World.Cap())
+	s.bodies.init(s.World.Cap())
+	s.order()
+	s.stateHash(&s.tick)
+	return s, nil
+}
+
+// Level returns the level on which kernels run.
+func (s *Sim) Level() native.Level { return s.level }
+
+// Ticks returns the number of ticks that were completed.
+func (s *Sim) Ticks() uint64 { return s.tick.N }
+
+// Dt returns the length of a tick in seconds.
+func (s *Sim) Dt() float32 { return s.tick.Dt }
+
+// Step runs one tick. An error names the tick and the phase; the tick does not
+// count, and since it was broken off half-way the Sim cannot go on: every later
+// Step returns the same error. Only ErrFloatEnv before anything has run leaves
+// the Sim as it was.
+func (s *Sim) Step() error {
+	if s.failed != nil {
+		return s.failed
+	}
+	if err := native.CheckFloatEnv(); err != nil {
+		return fmt.Errorf("evertick: tick %d: %w", s.tick.N, err)
+	}
+	s.failed = errInterrupted
+	start := s.clock.Now()
+	before := start
+	for i := range s.phases {
+		if err := s.phases[i].run(&s.tick); err != nil {
+			s.failed = fmt.Errorf("evertick: tick %d: %s: %w", s.tick.N, s.phases[i].name, err)
+			return s.failed
+		}
+		now := s.clock.Now()
+		s.times[i].Ns = now - before
+		before = now
+	}
+	s.total = before - start
+	s.tick.N++
+	s.failed = nil
+	return nil
+}
+
+// Advance runs the ticks that have become due after elapsedNs nanoseconds of
+// the host's time, by the rules of Config.Loop. The frame tells how many ran,
+// how many were dropped, and how far to interpolate.
+func (s *Sim) Advance(elapsedNs int64) (loop.Frame, error) {
+	frame := s.loop.Advance(elapsedNs)
+	for range frame.Steps {
+		if err := s.Step(); err != nil {
+			return frame, err
+		}
+	}
+	return frame, nil
+}
+
+// Run paces the simulation by the clock until ctx is done or a step fails.
+func (s *Sim) Run(ctx context.Context) error {
+	return s.loop.Run(ctx, s.clock, func(uint64) error { return s.Step() }, nil)
+}

@@ -1,0 +1,66 @@
+package evertick
+
+import (
+	"fmt"
+
+	"github.com/evertick/evertick/ecs"
+	"github.com/evertick/evertick/internal/fault"
+	"github.com/evertick/evertick/physics"
+)
+
+func (s *Sim) stepPhysics(t *Tick) error {
+	if err := s.bodies.release(s.World, s.Physics); err != nil {
+		return err
+	}
+	if s.Physics.Len() == 0 {
+		return nil
+	}
+	return s.Physics.Step(t.Dt)
+}
+
+func (s *Sim) syncBodies(*Tick) error {
+	if s.Physics.Len() == 0 {
+		return nil
+	}
+	p, r := &s.World.Position, &s.World.Rotation
+	return s.Physics.Sync(physics.Transforms{X: p.X, Y: p.Y, Z: p.Z, QX: r.X, QY: r.Y, QZ: r.Z, QW: r.W})
+}
+
+func (s *Sim) buildIndex(*Tick) error {
+	now := liveRows{s.World.Version(), s.World.Generation()}
+	if now != s.rows || len(s.slots) != s.World.Len() {
+		s.slots = s.World.LiveSlots(s.slots[:0])
+		s.rows = now
+	}
+	return s.Index.Build(s.World.Position.X, s.World.Position.Y, s.World.Position.Z, s.slots)
+}
+
+// stateHash hashes everything that decides the next tick, and looks for NaN on
+// the way: a system that lets one in is named at the tick in which it did.
+func (s *Sim) stateHash(t *Tick) error {
+	if column, id, found := s.World.FirstNaN(); found {
+		return fault.Field(ErrNotFinite, fmt.Sprintf("column %s of %s", column, id), "NaN")
+	}
+	s.hashes = append(s.hashes[:0], ecs.ColumnHash{Name: "seed", Hash: t.seed}, ecs.ColumnHash{Name: "tick", Hash: t.N})
+	s.hashes = s.World.AppendColumnHashes(s.hashes)
+	worlds := len(s.hashes)
+	s.hashes = s.Physics.AppendColumnHashes(s.hashes)
+	for i := range s.hashes[worlds:] {
+		c := &s.hashes[worlds+i]
+		if i == len(s.bodyNames) {
+			s.bodyNames = append(s.bodyNames, "body."+c.Name)
+		}
+		c.Name = s.bodyNames[i]
+	}
+	s.hash = ecs.Fold(s.hashes)
+	return nil
+}
+
+// Hash returns the hash of the state after the last step: Fold of ColumnHashes.
+func (s *Sim) Hash() uint64 { return s.hash }
+
+// ColumnHashes returns the hashes that make up Hash: seed, tick, then the
+// columns of the world, then those of the bodies. Where two runs differ, the
+// first pair that differs names the column. The slice is the Sim's own and valid
+// until the next step.
+func (s *Sim) ColumnHashes() []ecs.ColumnHash { return s.hashes }

@@ -1,0 +1,92 @@
+package evertick
+
+import (
+	"github.com/evertick/evertick/ecs"
+	"github.com/evertick/evertick/internal/fault"
+	"github.com/evertick/evertick/loop"
+)
+
+// Stage is a place in the tick where systems run.
+type Stage uint8
+
+const (
+	BeforePhysics Stage = iota // inputs and queued actions become velocities and impulses
+	AfterIndex                 // perceive, decide, queue
+	stages
+)
+
+// Tick is what a system gets to see of the tick that runs.
+type Tick struct {
+	Sim *Sim
+	N   uint64  // ticks completed before this one
+	Dt  float32 // length of the tick in seconds
+
+	seed uint64
+}
+
+// Rand returns random numbers that depend on the seed, the tick, the entity and
+// the stream only: not on who drew before, nor on the order of entities.
+func (t *Tick) Rand(entity ecs.ID, stream uint32) loop.Rand {
+	return loop.NewRand(t.seed, t.N, uint64(entity), stream)
+}
+
+// Timing is the duration of a phase in the last step, in nanoseconds.
+type Timing struct {
+	Phase string
+	Ns    int64
+}
+
+type phase struct {
+	name string
+	run  func(*Tick) error
+}
+
+// Add appends a system to a stage. The name appears in Timings and in errors; a
+// name that is empty or taken is ErrRange, as is an unknown stage. An error that
+// run returns ends the Sim. It panics if run is nil.
+func (s *Sim) Add(stage Stage, name string, run func(*Tick) error) error {
+	if run == nil {
+		panic("evertick: Add: nil system")
+	}
+	if stage >= stages {
+		return fault.Field(ErrRange, "evertick: Add: stage", stage)
+	}
+	if name == "" || s.hasPhase(name) {
+		return fault.Field(ErrRange, "evertick: Add: name", name)
+	}
+	s.stages[stage] = append(s.stages[stage], phase{name, run})
+	s.order()
+	return nil
+}
+
+func (s *Sim) hasPhase(name string) bool {
+	for _, p := range s.phases {
+		if p.name == name {
+			return true
+		}
+	}
+	return false
+}
+
+// order lists the phases as they run. A system added by a system comes in with
+// the next step, since Step walks over the list that it began with.
+func (s *Sim) order() {
+	var all []phase
+	all = append(all, s.stages[BeforePhysics]...)
+	all = append(all,
+		phase{"physics.step", s.stepPhysics},
+		phase{"physics.sync", s.syncBodies},
+		phase{"spatial.build", s.buildIndex})
+	all = append(all, s.stages[AfterIndex]...)
+	all = append(all, phase{"state.hash", s.stateHash})
+	s.phases = all
+	s.times = make([]Timing, len(all))
+	for i, p := range all {
+		s.times[i].Phase = p.name
+	}
+}
+
+// Timings returns the duration of each phase of the last step, in the order in
+// which they ran, and of the whole step. What the phases do not account for is
+// spent between them. The slice is the Sim's own and valid until the next step.
+func (s *Sim) Timings() (phases []Timing, stepNs int64) { return s.times, s.total }
