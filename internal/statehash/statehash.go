@@ -115,19 +115,19 @@ func HasNaN(rows []byte, size int) bool {
 }
 
 // anyCarry returns the OR of (x & mask) + lift over the 64-bit words of b. Four
-// missing bytes at the end count as zeros.
+// missing bytes at the end count as zeros. It calls Uint64 by its full name each
+// time: through a variable the compiler would call it, not inline it.
 func anyCarry(b []byte, mask, lift uint64) uint64 {
-	word := binary.NativeEndian.Uint64
 	var a0, a1, a2, a3 uint64
-	for len(b) >= 32 {
-		a0 |= word(b)&mask + lift
-		a1 |= word(b[8:])&mask + lift
-		a2 |= word(b[16:])&mask + lift
-		a3 |= word(b[24:])&mask + lift
-		b = b[32:]
+	for ; len(b) >= 32; b = b[32:] {
+		c := (*[32]byte)(b) // one bounds check for the four
+		a0 |= binary.NativeEndian.Uint64(c[0:8])&mask + lift
+		a1 |= binary.NativeEndian.Uint64(c[8:16])&mask + lift
+		a2 |= binary.NativeEndian.Uint64(c[16:24])&mask + lift
+		a3 |= binary.NativeEndian.Uint64(c[24:32])&mask + lift
 	}
 	for ; len(b) >= 8; b = b[8:] {
-		a0 |= word(b)&mask + lift
+		a0 |= binary.NativeEndian.Uint64(b)&mask + lift
 	}
 	if len(b) >= 4 {
 		a0 |= uint64(binary.NativeEndian.Uint32(b))&mask + lift
