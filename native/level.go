@@ -1,6 +1,7 @@
 package native
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"strings"
@@ -67,7 +68,9 @@ var thisHost = sync.OnceValue(func() *host {
 		if !compiled(l) || !cpuHas(l) {
 			continue
 		}
-		if err := selfCheck(l); err != nil {
+		// An altered environment is reported by every step and may be mended; a
+		// choice made here stands for ever.
+		if err := selfCheck(l); err != nil && !errors.Is(err, ErrFloatEnv) {
 			h.refused = append(h.refused, err.Error())
 			continue
 		}

@@ -86,17 +86,28 @@ func (p *Pool) worker() {
 	defer p.done.Done()
 	defer func() {
 		if v := recover(); v != nil {
-			p.panics.Store(&v)
-			p.next.Store(p.chunks) // the others stop at their next chunk
+			p.panicked(v)
 		}
 	}()
 	worker := int(p.number.Add(1) - 1)
 	if err := CheckFloatEnv(); err != nil {
-		p.envErr.Store(&err)
-		p.next.Store(p.chunks)
+		p.failed(err)
 		return
 	}
 	for c := p.next.Add(1) - 1; c < p.chunks; c = p.next.Add(1) - 1 {
 		p.task.Do(worker, int(c))
 	}
+}
+
+// failed and panicked make the other workers stop at their next chunk. They are
+// functions so that their arguments move to the heap here, not in every run.
+
+func (p *Pool) failed(err error) {
+	p.envErr.Store(&err)
+	p.next.Store(p.chunks)
+}
+
+func (p *Pool) panicked(v any) {
+	p.panics.Store(&v)
+	p.next.Store(p.chunks)
 }

@@ -13,7 +13,8 @@ const fusing = 1 + 0x1p-12
 // selfCheck runs a level's kernel over values that betray a compiler that fused
 // multiply and add, or a process that flushes denormals: both happen through
 // flags and libraries that this module does not control, and each would change
-// results silently.
+// results silently. In a thread whose environment is altered already it returns
+// ErrFloatEnv: then the level is not at fault.
 func selfCheck(l Level) error {
 	if l == Go {
 		return nil
@@ -28,6 +29,9 @@ func selfCheck(l Level) error {
 		if got != 0 {
 			return fmt.Errorf("level %s fuses multiply and add (lane %d: %g): %w", l, i, got, ErrUnsupported)
 		}
+	}
+	if err := CheckFloatEnv(); err != nil {
+		return err
 	}
 	for i := range pos {
 		pos[i], vel[i] = 0, math.Float32frombits(0x00800000) // smallest normal

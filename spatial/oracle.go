@@ -35,6 +35,7 @@ func (ix *Index) RadiusOracle(q *Queries, out *Result) error {
 			})
 		}
 		if len(out.Slots)+len(found) > maxResults {
+			out.Offsets, out.Slots, out.Dist2 = out.Offsets[:0], out.Slots[:0], out.Dist2[:0]
 			return fault.Field(ErrRange, "spatial: RadiusOracle: number of results", len(out.Slots)+len(found))
 		}
 		for _, f := range found {

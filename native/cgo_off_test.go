@@ -1,0 +1,5 @@
+//go:build !cgo
+
+package native_test
+
+const builtWithCgo = false

@@ -1,5 +1,0 @@
-package native
-
-import "testing"
-
-func TestInfo(t *testing.T) { t.Log(Info()) }

@@ -1,0 +1,95 @@
+package spatial_test
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/evertick/evertick/native"
+	"github.com/evertick/evertick/spatial"
+)
+
+// crowd is a set of points in a square of the given width, height 0.
+type crowd struct {
+	x, y, z []float32
+	slots   []uint32
+	width   float32
+	rng     *rand.Rand
+}
+
+func newCrowd(n int, width float32) *crowd {
+	c := &crowd{x: make([]float32, n), y: make([]float32, n), z: make([]float32, n), width: width, rng: rand.New(rand.NewPCG(1, 2))}
+	for i := range n {
+		c.x[i], c.z[i] = c.rng.Float32()*width, c.rng.Float32()*width
+		c.slots = append(c.slots, uint32(i))
+	}
+	return c
+}
+
+// ask draws the queries anew, as a simulation does: the branch predictor would
+// learn a batch that repeats.
+func (c *crowd) ask(q *spatial.Queries, radius float32) {
+	for i := range q.X {
+		q.X[i], q.Z[i], q.Radius[i] = c.rng.Float32()*c.width, c.rng.Float32()*c.width, radius
+	}
+}
+
+func newQueries(n int, order spatial.Order) *spatial.Queries {
+	return &spatial.Queries{X: make([]float32, n), Y: make([]float32, n), Z: make([]float32, n), Radius: make([]float32, n), Order: order}
+}
+
+// BenchmarkRadius is 200 queries over 2,000 points, about 33 hits each.
+func BenchmarkRadius(b *testing.B) {
+	c := newCrowd(2000, 200)
+	for _, order := range orders {
+		for _, level := range native.Levels() {
+			b.Run(fmt.Sprintf("order=%s/level=%s", orderName(order), level), func(b *testing.B) {
+				benchmarkRadius(b, c, spatial.Config{CellSize: 15, Level: level}, order)
+			})
+		}
+	}
+	for _, workers := range []int{1, 2} {
+		b.Run(fmt.Sprintf("order=slot/workers=%d", workers), func(b *testing.B) {
+			benchmarkRadius(b, c, spatial.Config{CellSize: 15, Workers: workers}, spatial.BySlot)
+		})
+	}
+}
+
+func benchmarkRadius(b *testing.B, c *crowd, cfg spatial.Config, order spatial.Order) {
+	ix, err := spatial.New(cfg)
+	if err != nil {
+		b.Fatal(err)
+	}
+	if err := ix.Build(c.x, c.y, c.z, c.slots); err != nil {
+		b.Fatal(err)
+	}
+	q, hits := newQueries(200, order), 0
+	var out spatial.Result
+	for b.Loop() {
+		c.ask(q, 15)
+		if err := ix.Radius(q, &out); err != nil {
+			b.Fatal(err)
+		}
+		hits += len(out.Slots)
+	}
+	b.ReportMetric(float64(hits)/float64(b.N)/200, "hits/query")
+	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(hits), "ns/hit")
+}
+
+func BenchmarkBuild(b *testing.B) {
+	for _, n := range []int{2000, 16384} {
+		b.Run(fmt.Sprintf("n=%d", n), func(b *testing.B) {
+			c := newCrowd(n, 200)
+			ix, err := spatial.New(spatial.Config{CellSize: 15})
+			if err != nil {
+				b.Fatal(err)
+			}
+			for b.Loop() {
+				if err := ix.Build(c.x, c.y, c.z, c.slots); err != nil {
+					b.Fatal(err)
+				}
+			}
+			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/float64(n), "ns/point")
+		})
+	}
+}

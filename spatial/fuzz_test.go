@@ -1,0 +1,177 @@
+package spatial_test
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"math"
+	"strings"
+	"testing"
+
+	"github.com/evertick/evertick/native"
+	"github.com/evertick/evertick/native/paritytest"
+	"github.com/evertick/evertick/spatial"
+)
+
+// fuzzInput cuts bytes into numbers; when they run out there are zeros.
+type fuzzInput []byte
+
+func (in *fuzzInput) byte() byte {
+	if len(*in) == 0 {
+		return 0
+	}
+	b := (*in)[0]
+	*in = (*in)[1:]
+	return b
+}
+
+func (in *fuzzInput) float() float32 {
+	var b [4]byte
+	for i := range b {
+		b[i] = in.byte()
+	}
+	return math.Float32frombits(binary.LittleEndian.Uint32(b[:]))
+}
+
+// scene reads points until the bytes for queries are left, a quarter of all.
+func (in *fuzzInput) scene() *paritytest.Scene {
+	s := &paritytest.Scene{}
+	slot := uint32(0)
+	for rest := len(*in) / 4; len(*in) > rest && len(s.X) < 400; slot++ {
+		slot += uint32(in.byte() % 3)
+		s.X, s.Y, s.Z = append(s.X, in.float()), append(s.Y, in.float()), append(s.Z, in.float())
+		s.Slots = append(s.Slots, slot)
+	}
+	for len(*in) > 0 && len(s.Radius) < 100 {
+		s.Exclude = append(s.Exclude, uint32(in.byte()))
+		s.QueryX, s.QueryY, s.QueryZ = append(s.QueryX, in.float()), append(s.QueryY, in.float()), append(s.QueryZ, in.float())
+		s.Radius = append(s.Radius, in.float())
+	}
+	return s
+}
+
+func finite(v float32) bool { return v-v == 0 }
+
+// firstBadPoint and firstBadQuery return the name of the first value that must
+// be refused, or "".
+func firstBadPoint(s *paritytest.Scene) string {
+	for i, slot := range s.Slots {
+		for _, c := range []struct {
+			name string
+			v    float32
+		}{{"x", s.X[i]}, {"y", s.Y[i]}, {"z", s.Z[i]}} {
+			if !finite(c.v) {
+				return fmt.Sprintf("spatial: Build: %s[%d] = %v: not finite", c.name, slot, c.v)
+			}
+		}
+	}
+	return ""
+}
+
+func firstBadQuery(q *spatial.Queries) string {
+	for i := range q.X {
+		for _, c := range []struct {
+			name string
+			v    float32
+		}{{"X", q.X[i]}, {"Y", q.Y[i]}, {"Z", q.Z[i]}, {"Radius", q.Radius[i]}} {
+			if !finite(c.v) {
+				return fmt.Sprintf("spatial: Queries.%s[%d] = %v: not finite", c.name, i, c.v)
+			}
+		}
+		if q.Radius[i] < 0 {
+			return fmt.Sprintf("spatial: Queries.Radius[%d] = %v: out of range", i, q.Radius[i])
+		}
+	}
+	return ""
+}
+
+// refused checks that an error is the one that is due, and tells whether one is.
+func refused(t *testing.T, err error, want string) bool {
+	t.Helper()
+	if want == "" {
+		if err != nil {
+			t.Fatal(err)
+		}
+		return false
+	}
+	sentinel := spatial.ErrNotFinite
+	if strings.HasSuffix(want, "out of range") {
+		sentinel = spatial.ErrRange
+	}
+	if !errors.Is(err, sentinel) || err.Error() != want {
+		t.Fatalf("got %v, want %s", err, want)
+	}
+	return true
+}
+
+func FuzzRadius(f *testing.F) {
+	f.Add([]byte{})
+	for seed := range uint64(40) {
+		f.Add(fuzzSeed(seed))
+	}
+	f.Fuzz(func(t *testing.T, data []byte) {
+		in := fuzzInput(data)
+		cfg := spatial.Config{Workers: 1 + int(in.byte()%3)}
+		if cell := in.float(); finite(cell) && cell >= 0 {
+			cfg.CellSize = cell
+		}
+		order := spatial.Order(in.byte() % 3)
+		if lo, hi := in.float(), in.float(); finite(lo) && finite(hi) && lo <= hi {
+			cfg.Bounds = spatial.Bounds{Min: [3]float32{lo, lo, lo}, Max: [3]float32{hi, hi, hi}}
+		}
+		fuzzRadius(t, cfg, order, in.scene())
+	})
+}
+
+// fuzzSeed returns the bytes of a scene of a family, and every fourth time with
+// any bits at all among them.
+func fuzzSeed(seed uint64) []byte {
+	state := seed*2654435761 + 1
+	data := make([]byte, 20+int(seed)*40)
+	for i := range data {
+		state = state*6364136223846793005 + 1442695040888963407
+		data[i] = byte(state >> 56)
+		if i%4 == 3 && seed%4 != 0 {
+			data[i] = 0x40 | data[i]&0x83 // exponents that floats of a game have
+		}
+	}
+	return data
+}
+
+// fuzzRadius starts from a good index and result, so that it can be seen that
+// bad input leaves them as they were.
+func fuzzRadius(t *testing.T, cfg spatial.Config, order spatial.Order, s *paritytest.Scene) {
+	st := newState(t)
+	x, y, z := s.Columns()
+	if refused(t, st.ix.Build(x, y, z, s.Slots), firstBadPoint(s)) {
+		st.mustBeUnchanged(t)
+		return
+	}
+	ix := build(t, cfg, s)
+	q := queriesOf(s)
+	q.Order = order
+	if bad := firstBadQuery(q); bad != "" {
+		st = newState(t)
+		refused(t, st.ix.Radius(q, st.result), bad)
+		refused(t, st.ix.RadiusOracle(q, st.result), bad)
+		st.mustBeUnchanged(t)
+		return
+	}
+	var oracle, got spatial.Result
+	if err := ix.RadiusOracle(q, &oracle); err != nil {
+		t.Fatal(err)
+	}
+	want := expected(bruteForce(s, q), order, cellNumbers(s, spatial.GridOf(ix)))
+	if err := sameResult("oracle against brute force", &oracle, want, false); err != nil {
+		t.Fatal(err)
+	}
+	for _, cfg.Level = range native.Levels() {
+		ix := build(t, cfg, s)
+		if err := ix.Radius(q, &got); err != nil {
+			t.Fatal(err)
+		}
+		if err := sameResult("level "+cfg.Level.String(), &got, &oracle, false); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
