@@ -1,0 +1,58 @@
+#!/usr/bin/env bash
+# Runs tests for machines that this one is not, under qemu-user: arm64 with its
+# NEON kernels, big-endian s390x in pure Go, and an x86 CPU without AVX, where
+# the choice of a level must fall back instead of dying.
+set -uo pipefail
+cd "$(dirname "$0")/.."
+
+failed=0
+packages=()
+for p in native spatial ecs loop physics; do
+	[[ -n $(find "$p" -maxdepth 1 -name '*.go' 2>/dev/null) ]] && packages+=("./$p")
+done
+
+# have WHAT TOOL...: whether all tools are there; says what is missing.
+have() {
+	local tool
+	for tool in "${@:2}"; do
+		command -v "$tool" >/dev/null || { echo "not run: $1 under qemu-user: $tool is not installed"; return 1; }
+	done
+}
+
+if have "arm64 with NEON" qemu-aarch64-static aarch64-linux-gnu-gcc; then
+	echo "arm64 with NEON"
+	CGO_ENABLED=1 GOOS=linux GOARCH=arm64 CC=aarch64-linux-gnu-gcc \
+		go test -short -exec 'qemu-aarch64-static -L /usr/aarch64-linux-gnu' "${packages[@]}" || failed=1
+fi
+if have "s390x" qemu-s390x-static; then
+	echo "s390x, pure Go"
+	CGO_ENABLED=0 GOOS=linux GOARCH=s390x go test -short -exec qemu-s390x-static "${packages[@]}" || failed=1
+fi
+
+# old CPU LEVEL: the kernel tests pass on that CPU, and the best level is LEVEL.
+old() {
+	echo "x86-64 $1: must choose level $2"
+	# Tests start child processes by the name of their program: under that name
+	# stands a script that starts the emulator again.
+	cat >"$tmp/emulated" <<-END
+		#!/bin/sh
+		exec qemu-x86_64-static -cpu $1 -0 "\$0" "$tmp/native.test" "\$@"
+	END
+	chmod +x "$tmp/emulated"
+	(cd native && "$tmp/emulated" -test.short) || failed=1
+	qemu-x86_64-static -cpu "$1" "$tmp/bench" -info | tee "$tmp/info" || failed=1
+	grep -q "level $2 of" "$tmp/info" || { echo "FAIL: $1 does not choose level $2"; failed=1; }
+}
+if [[ $(go env GOHOSTARCH CGO_ENABLED | xargs) != "amd64 1" ]]; then
+	echo "not run: old x86 CPUs: the host is not amd64 with a C compiler"
+elif have "old x86 CPUs" qemu-x86_64-static; then
+	tmp=$(mktemp -d)
+	trap 'rm -rf "$tmp"' EXIT
+	if go test -c -o "$tmp/native.test" ./native && go build -o "$tmp/bench" ./bench; then
+		old Nehalem c
+		old max avx2 # all that the emulator has; no AVX-512
+	else
+		failed=1
+	fi
+fi
+exit $failed

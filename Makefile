@@ -1,0 +1,74 @@
+# Only Go and make are needed. With a C compiler the kernels are used, without
+# one pure Go, with the same results; "make run" and "make test" say which.
+
+# What speaks to the kernels, as far as it exists.
+KERNELS := $(patsubst %,./%/...,$(wildcard native spatial physics))
+FUZZTIME ?= 10s
+ARGS ?=
+
+help: ## this list
+	@awk -F ':.*## ' '/^[a-z0-9]+:.*## / { printf "  make %-10s%s\n", $$1, $$2 }' Makefile
+
+run: ## the capstone scene with its report; ARGS='-ticks 600 -level go' adds flags
+	go run ./bench -scene capstone $(ARGS)
+
+info: ## which path runs here, and why
+	@go run ./bench -info
+
+test: ## all tests
+	@$(MAKE) -s info || echo "no level line: ./bench does not build"
+	go test ./...
+
+build: ## compile everything
+	go build ./...
+
+parity: ## every kernel on every level against its Go twin
+	go test -count=1 -run Parity -v $(KERNELS)
+
+purego: ## all tests without cgo
+	CGO_ENABLED=0 go test ./...
+
+race: ## all tests under the race detector
+	go test -race ./...
+
+v3: ## all tests where the Go compiler may fuse (needs a CPU with AVX2 and FMA)
+	GOAMD64=v3 go test ./...
+
+# Tests that expect a fault want to hear of it from Go.
+asan: ## kernel tests under AddressSanitizer
+	ASAN_OPTIONS=handle_segv=0 go test -asan ./native/... ./spatial/...
+
+clang: ## kernel tests and machine code as clang compiles them
+	CC=clang go test $(KERNELS)
+	CC=clang EVERTICK_GATE=1 go test -count=1 -v -run 'TestCDisassembly$$' ./internal/gate
+
+levels: ## kernel tests with each level that this CPU has as the default
+	bash .ci/levels.sh $(KERNELS)
+
+gate: ## machine code: nothing fused, vectors where promised; and mutants
+	EVERTICK_GATE=1 go test -count=1 -v -skip Consumer ./internal/gate
+
+consumer: ## a module that depends on this one: fetched, vendored, edited
+	EVERTICK_GATE=1 go test -count=1 -v -run Consumer ./internal/gate
+
+cross: ## arm64 with NEON, s390x, and an old x86 CPU, under qemu-user
+	bash .ci/cross.sh
+
+fmt: ## format the Go files
+	gofmt -w .
+
+vet: ## go vet with cgo, without, and for other systems
+	go vet ./...
+	CGO_ENABLED=0 go vet ./...
+	bash .ci/ports.sh
+
+fuzz: ## each fuzz target for FUZZTIME
+	bash .ci/fuzz.sh $(FUZZTIME)
+
+bench: ## all Go benchmarks
+	go test -run '^$$' -bench . -benchmem ./...
+
+ci: ## all of the above that has a verdict, as CI runs it
+	bash .ci/run
+
+.PHONY: help run info test build parity purego race v3 asan clang levels gate consumer cross fmt vet fuzz bench ci

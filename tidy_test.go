@@ -1,0 +1,231 @@
+package evertick_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"go/parser"
+	"go/token"
+	"io"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// The rules of the repository that a compiler does not know, as tests.
+
+const module = "github.com/evertick/evertick"
+
+// listed is what go list tells of a package.
+type listed struct {
+	ImportPath, Name, Dir string
+	GoFiles, CgoFiles     []string
+	Imports, Deps         []string
+}
+
+// packages lists the packages of this module that have more than tests, as they
+// are with cgo and without, so that no import hides behind a build constraint
+// on it.
+func packages(t *testing.T) []listed {
+	t.Helper()
+	if _, err := exec.LookPath("go"); err != nil {
+		t.Skip("not run: the go command is not installed")
+	}
+	var all []listed
+	for _, cgo := range []string{"0", "1"} {
+		cmd := exec.Command("go", "list", "-json=ImportPath,Name,Dir,GoFiles,CgoFiles,Imports,Deps", "./...")
+		cmd.Env = append(os.Environ(), "CGO_ENABLED="+cgo)
+		var stderr bytes.Buffer
+		cmd.Stderr = &stderr
+		out, err := cmd.Output()
+		if err != nil {
+			t.Fatalf("%v: %v\n%s", cmd, err, stderr.Bytes())
+		}
+		for dec := json.NewDecoder(bytes.NewReader(out)); ; {
+			var p listed
+			if err := dec.Decode(&p); err == io.EOF {
+				break
+			} else if err != nil {
+				t.Fatal(err)
+			}
+			if len(p.GoFiles)+len(p.CgoFiles) > 0 {
+				all = append(all, p)
+			}
+		}
+	}
+	if len(all) == 0 {
+		t.Fatal("go list finds no package")
+	}
+	return all
+}
+
+// inModule returns the import path relative to the module, "." for its root.
+func inModule(path string) (string, bool) {
+	if path == module {
+		return ".", true
+	}
+	return strings.CutPrefix(path, module+"/")
+}
+
+// A package says in doc.go what it is for; a command and an internal package
+// may say it in any file.
+func TestPackageComment(t *testing.T) {
+	for _, p := range packages(t) {
+		start := "Package " + p.Name + " "
+		where := []string{"doc.go"}
+		if p.Name == "main" {
+			start = "Command "
+		}
+		if p.Name == "main" || strings.Contains(p.ImportPath, "/internal/") {
+			where = slices.Concat(p.GoFiles, p.CgoFiles)
+		}
+		if !slices.ContainsFunc(where, func(name string) bool {
+			f, err := parser.ParseFile(token.NewFileSet(), filepath.Join(p.Dir, name), nil, parser.PackageClauseOnly|parser.ParseComments)
+			return err == nil && f.Doc != nil && strings.HasPrefix(f.Doc.Text(), start)
+		}) {
+			t.Errorf("%s: no comment that begins with %q in %s", p.ImportPath, start, strings.Join(where, ", "))
+		}
+	}
+}
+
+// floors tells what the packages of a folder may import from this module, by
+// the first part of the path on both sides.
+var floors = map[string][]string{
+	"internal": {"native", "internal"},
+	"csrc":     {},
+	"native":   {"csrc", "native", "internal"},
+	"ecs":      {"native", "ecs", "internal"},
+	"spatial":  {"native", "spatial", "internal"},
+	"physics":  {"native", "physics", "internal"},
+	"loop":     {"native", "loop", "internal"},
+	".":        {"native", "ecs", "spatial", "physics", "loop", "internal"},
+	"loop/…":   {".", "native", "ecs", "spatial", "physics", "loop", "internal"}, // users of Sim
+	"bench":    {".", "native", "ecs", "spatial", "physics", "loop", "bench", "internal"},
+}
+
+// Each package imports only downwards: csrc, native, the rooms (ecs, spatial,
+// physics, loop, which share plain slices and not each other), the root, and
+// what uses it.
+func TestImportDirection(t *testing.T) {
+	for _, p := range packages(t) {
+		rel, _ := inModule(p.ImportPath)
+		floor, _, deeper := strings.Cut(rel, "/")
+		if floor == "loop" && deeper {
+			floor = "loop/…"
+		}
+		allowed, ok := floors[floor]
+		if !ok {
+			t.Errorf("%s stands on no floor; add it to floors", p.ImportPath)
+			continue
+		}
+		for _, i := range p.Imports {
+			target, ours := inModule(i)
+			folder, _, _ := strings.Cut(target, "/")
+			if ours && !slices.Contains(allowed, folder) {
+				t.Errorf("%s imports %s; packages of its floor import only %q", p.ImportPath, i, allowed)
+			}
+		}
+	}
+}
+
+// light packages can be linked alone: none brings in a physics engine of
+// another module.
+var light = []string{"csrc", "native", "ecs", "spatial", "physics", "loop"}
+
+func TestDependencies(t *testing.T) {
+	for _, p := range packages(t) {
+		rel, _ := inModule(p.ImportPath)
+		if !slices.Contains(light, rel) {
+			continue
+		}
+		for _, d := range p.Deps {
+			if strings.HasPrefix(d, "github.com/ByteArena/") {
+				t.Errorf("%s depends on %s", p.ImportPath, d)
+			}
+		}
+	}
+}
+
+// go mod vendor and the build cache see only the files of a package's own
+// folder; and compilers disagree about anything but ASCII.
+func TestCSources(t *testing.T) {
+	sources := 0
+	err := filepath.WalkDir("csrc", func(path string, d fs.DirEntry, err error) error {
+		switch {
+		case err != nil:
+			return err
+		case d.IsDir() && path != "csrc":
+			t.Errorf("%s: csrc must stay flat", path)
+		case strings.HasSuffix(path, ".c"), strings.HasSuffix(path, ".h"):
+			sources++
+			text, err := os.ReadFile(path)
+			if err != nil {
+				return err
+			}
+			for n, line := range bytes.Split(text, []byte("\n")) {
+				if i := bytes.IndexFunc(line, func(r rune) bool { return r != '\t' && (r < ' ' || r > '~') }); i >= 0 {
+					t.Errorf("%s:%d: byte %#x at column %d", path, n+1, line[i], i+1)
+				}
+			}
+		}
+		return nil
+	})
+	if err != nil || sources == 0 {
+		t.Fatalf("%d C files in csrc, %v", sources, err)
+	}
+}
+
+// A machine flag for a whole package reaches the wrappers that cgo generates,
+// and an older CPU dies in them before the level is chosen.
+func TestNoMachineFlags(t *testing.T) {
+	flags := regexp.MustCompile(`#cgo\s.*?\b\w*FLAGS:(.*)`)
+	machine := regexp.MustCompile(`(^|\s)-(m\w|target\b)\S*`)
+	for _, p := range packages(t) {
+		for _, name := range p.CgoFiles {
+			text, err := os.ReadFile(filepath.Join(p.Dir, name))
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, m := range flags.FindAllSubmatch(text, -1) {
+				if f := machine.Find(m[1]); f != nil {
+					t.Errorf("%s/%s: machine flag %s in #cgo", p.ImportPath, name, bytes.TrimSpace(f))
+				}
+			}
+		}
+	}
+}
+
+// The first Go block of README.md is the file example_readme_test.go, which the
+// tests run, with three changes: its package is main, its function Example_readme
+// is called main, and it lacks the comment with the expected output.
+func TestReadme(t *testing.T) {
+	readme, err := os.ReadFile("README.md")
+	if errors.Is(err, fs.ErrNotExist) {
+		t.Skip("not run: there is no README.md")
+	} else if err != nil {
+		t.Fatal(err)
+	}
+	block := regexp.MustCompile("(?ms)^```go\n(.*?)^```$").FindSubmatch(readme)
+	if block == nil {
+		t.Fatal("README.md has no Go block")
+	}
+	example, err := os.ReadFile("example_readme_test.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !regexp.MustCompile(`(?m)^\t// (Unordered o|O)utput:`).Match(example) {
+		t.Error("example_readme_test.go has no output comment, so it would not be run")
+	}
+	want := string(example)
+	want = strings.Replace(want, "package evertick_test\n", "package main\n", 1)
+	want = strings.Replace(want, "func Example_readme() {\n", "func main() {\n", 1)
+	want = regexp.MustCompile(`(?m)\n*^\t// (Unordered o|O)utput:.*\n(\t//.*\n)*`).ReplaceAllString(want, "\n")
+	if got := string(block[1]); got != want {
+		t.Errorf("the first program of README.md differs from example_readme_test.go; it should be\n%s", want)
+	}
+}
