@@ -66,10 +66,10 @@ func (b *bodies) release(w *ecs.World, p *physics.World) error {
 	}
 	kept := b.bound[:0]
 	for _, bound := range b.bound {
-		_, alive := w.Slot(bound.id)
+		slot, alive := w.Slot(bound.id)
 		switch {
 		case !p.Valid(bound.body): // destroyed through Physics
-		case alive:
+		case alive && b.ofSlot[slot] == bound: // else a Restore gave the id another row
 			kept = append(kept, bound)
 		default:
 			if err := p.DestroyBody(bound.body); err != nil {

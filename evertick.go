@@ -59,18 +59,22 @@ type Config struct {
 
 // Validate reports every fault of the configuration at once.
 func (c Config) Validate() error {
-	c = c.withDefaults()
 	_, levelErr := native.Resolve(c.Level)
-	var workersErr error
+	var workersErr, spatialLevelErr error
 	if c.Workers < 0 || c.Workers > physics.MaxWorkers {
 		workersErr = fault.Field(ErrRange, "evertick: Config.Workers", c.Workers)
-		c.Spatial.Workers, c.Physics.Workers = 1, 1 // named once
+		c.Workers = 1 // named once, not by each part that takes it over
 	}
 	worldErr := ecs.Config{Capacity: c.Capacity}.Validate()
 	if worldErr != nil {
-		c.Physics.Capacity = 1 // named once
+		c.Capacity = 1
 	}
-	return errors.Join(levelErr, workersErr, worldErr, c.Loop.Validate(), c.Physics.Validate(), c.Spatial.Validate())
+	if c.Spatial.Level != native.Auto && c.Spatial.Level != c.Level {
+		_, spatialLevelErr = native.Resolve(c.Spatial.Level)
+	}
+	c = c.withDefaults()
+	return errors.Join(levelErr, workersErr, worldErr, c.Loop.Validate(), c.Physics.Validate(),
+		spatialLevelErr, c.Spatial.Validate())
 }
 
 func (c Config) withDefaults() Config {
@@ -112,10 +116,11 @@ type Sim struct {
 	clock  loop.Clock
 	loop   *loop.Loop
 	tick   Tick
-	stages [stages][]phase
-	phases []phase  // all, in the order in which they run
-	times  []Timing // of the same places
-	total  int64    // duration of the last step, ns
+	stages [stages][]*phase
+	core   [4]*phase // what runs between the stages and behind them
+	phases []*phase  // all, in the order in which they run
+	times  []Timing  // what Timings returns
+	total  int64     // duration of the last step, ns
 	failed error
 
 	slots  []ecs.Slot
@@ -151,6 +156,12 @@ func New(cfg Config) (*Sim, error) {
 	s.tick.Dt = s.loop.Dt()
 	s.slots = make([]ecs.Slot, 0, s.World.Cap())
 	s.bodies.init(s.World.Cap())
+	s.core = [...]*phase{
+		{name: "physics.step", run: s.stepPhysics},
+		{name: "physics.sync", run: s.syncBodies},
+		{name: "spatial.build", run: s.buildIndex},
+		{name: "state.hash", run: s.stateHash},
+	}
 	s.order()
 	s.stateHash(&s.tick)
 	return s, nil
@@ -179,13 +190,13 @@ func (s *Sim) Step() error {
 	s.failed = errInterrupted
 	start := s.clock.Now()
 	before := start
-	for i := range s.phases {
-		if err := s.phases[i].run(&s.tick); err != nil {
-			s.failed = fmt.Errorf("evertick: tick %d: %s: %w", s.tick.N, s.phases[i].name, err)
+	for _, p := range s.phases {
+		if err := p.run(&s.tick); err != nil {
+			s.failed = fmt.Errorf("evertick: tick %d: %s: %w", s.tick.N, p.name, err)
 			return s.failed
 		}
 		now := s.clock.Now()
-		s.times[i].Ns = now - before
+		p.ns = now - before
 		before = now
 	}
 	s.total = before - start
@@ -196,7 +207,8 @@ func (s *Sim) Step() error {
 
 // Advance runs the ticks that have become due after elapsedNs nanoseconds of
 // the host's time, by the rules of Config.Loop. The frame tells how many ran,
-// how many were dropped, and how far to interpolate.
+// how many were dropped, and how far to interpolate. After an error the rest of
+// the frame's ticks do not run, now or later.
 func (s *Sim) Advance(elapsedNs int64) (loop.Frame, error) {
 	frame := s.loop.Advance(elapsedNs)
 	for range frame.Steps {

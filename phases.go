@@ -1,6 +1,7 @@
 package evertick
 
 import (
+	"errors"
 	"fmt"
 
 	"github.com/evertick/evertick/ecs"
@@ -32,7 +33,26 @@ func (s *Sim) buildIndex(*Tick) error {
 		s.slots = s.World.LiveSlots(s.slots[:0])
 		s.rows = now
 	}
-	return s.Index.Build(s.World.Position.X, s.World.Position.Y, s.World.Position.Z, s.slots)
+	err := s.Index.Build(s.World.Position.X, s.World.Position.Y, s.World.Position.Z, s.slots)
+	if errors.Is(err, ErrNotFinite) {
+		return s.nameNotFinite(err)
+	}
+	return err
+}
+
+// nameNotFinite says of which entity a coordinate is not finite: the index knows
+// slots only.
+func (s *Sim) nameNotFinite(err error) error {
+	p := &s.World.Position
+	for _, slot := range s.slots {
+		for axis, column := range [3][]float32{p.X, p.Y, p.Z} {
+			if v := column[slot]; !fault.Finite(v) {
+				id, _ := s.World.ID(slot)
+				return fault.Field(ErrNotFinite, fmt.Sprintf("column position.%c of %s", "xyz"[axis], id), v)
+			}
+		}
+	}
+	return err
 }
 
 // stateHash hashes everything that decides the next tick, and looks for NaN on

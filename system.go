@@ -1,6 +1,8 @@
 package evertick
 
 import (
+	"slices"
+
 	"github.com/evertick/evertick/ecs"
 	"github.com/evertick/evertick/internal/fault"
 	"github.com/evertick/evertick/loop"
@@ -39,6 +41,7 @@ type Timing struct {
 type phase struct {
 	name string
 	run  func(*Tick) error
+	ns   int64 // duration in the last step
 }
 
 // Add appends a system to a stage. The name appears in Timings and in errors; a
@@ -54,7 +57,7 @@ func (s *Sim) Add(stage Stage, name string, run func(*Tick) error) error {
 	if name == "" || s.hasPhase(name) {
 		return fault.Field(ErrRange, "evertick: Add: name", name)
 	}
-	s.stages[stage] = append(s.stages[stage], phase{name, run})
+	s.stages[stage] = append(s.stages[stage], &phase{name: name, run: run})
 	s.order()
 	return nil
 }
@@ -68,25 +71,20 @@ func (s *Sim) hasPhase(name string) bool {
 	return false
 }
 
-// order lists the phases as they run. A system added by a system comes in with
-// the next step, since Step walks over the list that it began with.
+// order lists the phases as they run, in a new slice: a system added by a system
+// comes in with the next step, since Step walks over the list that it began with.
 func (s *Sim) order() {
-	var all []phase
-	all = append(all, s.stages[BeforePhysics]...)
-	all = append(all,
-		phase{"physics.step", s.stepPhysics},
-		phase{"physics.sync", s.syncBodies},
-		phase{"spatial.build", s.buildIndex})
-	all = append(all, s.stages[AfterIndex]...)
-	all = append(all, phase{"state.hash", s.stateHash})
-	s.phases = all
-	s.times = make([]Timing, len(all))
-	for i, p := range all {
-		s.times[i].Phase = p.name
-	}
+	s.phases = slices.Concat(s.stages[BeforePhysics], s.core[:3], s.stages[AfterIndex], s.core[3:])
+	s.times = make([]Timing, len(s.phases))
 }
 
 // Timings returns the duration of each phase of the last step, in the order in
 // which they ran, and of the whole step. What the phases do not account for is
-// spent between them. The slice is the Sim's own and valid until the next step.
-func (s *Sim) Timings() (phases []Timing, stepNs int64) { return s.times, s.total }
+// spent between them. A system added since then is listed with 0 ns. The slice
+// is the Sim's own and valid until the next step or Add.
+func (s *Sim) Timings() (phases []Timing, stepNs int64) {
+	for i, p := range s.phases {
+		s.times[i] = Timing{p.name, p.ns}
+	}
+	return s.times, s.total
+}

@@ -1,0 +1,213 @@
+package evertick_test
+
+import (
+	"testing"
+
+	"github.com/evertick/evertick"
+	"github.com/evertick/evertick/ecs"
+	"github.com/evertick/evertick/physics"
+)
+
+// movingBody gives an entity a body that moves along x at vx m/s.
+func movingBody(t testing.TB, s *evertick.Sim, id ecs.ID, vx float32) physics.Body {
+	t.Helper()
+	def := physics.DefaultBodyDef()
+	def.Type = physics.KinematicBody
+	def.LinearVelocity = [2]float32{vx, 0}
+	b, err := s.CreateBody(id, def)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b
+}
+
+func TestBodyMovesItsEntity(t *testing.T) {
+	for _, plane := range []physics.Plane{physics.XY, physics.XZ} {
+		c := small()
+		c.Physics.Plane = plane
+		s := newSim(t, c)
+		still, moved := spawn(t, s), spawn(t, s)
+		def := physics.DefaultBodyDef()
+		def.Type = physics.KinematicBody
+		def.Position = [2]float32{3, 4}
+		def.LinearVelocity = [2]float32{6, 12}
+		b, err := s.CreateBody(moved, def)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got, ok := s.Body(moved); !ok || got != b {
+			t.Errorf("%s: Body gives %s, %t, want %s", plane, got, ok, b)
+		}
+		step(t, s, 30)
+		at, err := s.Physics.Position(b)
+		if err != nil || at[0] < 5.9 || at[0] > 6.1 {
+			t.Errorf("%s: body at %v after half a second, %v", plane, at, err)
+		}
+		p, i, j := s.World.Position, slotOf(t, s, moved), slotOf(t, s, still)
+		second, third := p.Y, p.Z
+		if plane == physics.XZ {
+			second, third = third, second
+		}
+		if p.X[i] != at[0] || second[i] != at[1] || third[i] != 0 {
+			t.Errorf("%s: entity at (%g, %g, %g), body at %v", plane, p.X[i], p.Y[i], p.Z[i], at)
+		}
+		if p.X[j] != 0 || p.Y[j] != 0 || p.Z[j] != 0 {
+			t.Errorf("%s: the entity without a body has moved", plane)
+		}
+	}
+}
+
+func TestCreateBodyErrors(t *testing.T) {
+	c := small()
+	c.Physics.Capacity = 1
+	s := newSim(t, c)
+	id, gone, other := spawn(t, s), spawn(t, s), spawn(t, s)
+	s.World.Despawn(gone)
+	create := func(id ecs.ID, def physics.BodyDef) error {
+		_, err := s.CreateBody(id, def)
+		return err
+	}
+	wantError(t, create(gone, physics.DefaultBodyDef()), evertick.ErrStale, "CreateBody", "ent_2")
+	wantError(t, create(0, physics.DefaultBodyDef()), evertick.ErrStale, "CreateBody", "ent_0")
+	bad := physics.DefaultBodyDef()
+	bad.Angle = nan
+	wantError(t, create(id, bad), evertick.ErrNotFinite, "BodyDef.Angle")
+	if _, has := s.Body(id); has || s.Physics.Len() != 0 {
+		t.Errorf("a refused body is there: %t, %d in all", has, s.Physics.Len())
+	}
+	if err := create(id, physics.DefaultBodyDef()); err != nil {
+		t.Fatal(err)
+	}
+	wantError(t, create(id, physics.DefaultBodyDef()), evertick.ErrRange, "CreateBody", "ent_1")
+	wantError(t, create(other, physics.DefaultBodyDef()), evertick.ErrCapacity, "Capacity", "1")
+	if _, has := s.Body(other); has || s.Physics.Len() != 1 {
+		t.Errorf("a refused body is there: %t, %d in all", has, s.Physics.Len())
+	}
+}
+
+func TestDespawnDestroysTheBody(t *testing.T) {
+	s := newSim(t, small())
+	id, stays := spawn(t, s), spawn(t, s)
+	b, kept := movingBody(t, s, id, 1), movingBody(t, s, stays, 1)
+	step(t, s, 2)
+	s.World.Despawn(id)
+	if _, has := s.Body(id); has {
+		t.Error("an entity that is gone has a body")
+	}
+	step(t, s, 1)
+	if s.Physics.Valid(b) || !s.Physics.Valid(kept) || s.Physics.Len() != 1 {
+		t.Errorf("bodies valid: %t and %t, %d in all; want false, true, 1", s.Physics.Valid(b), s.Physics.Valid(kept), s.Physics.Len())
+	}
+}
+
+// A body destroyed through Physics frees its entity for another one.
+func TestDestroyedBodyCanBeReplaced(t *testing.T) {
+	s := newSim(t, small())
+	id := spawn(t, s)
+	if err := s.Physics.DestroyBody(movingBody(t, s, id, 1)); err != nil {
+		t.Fatal(err)
+	}
+	if _, has := s.Body(id); has {
+		t.Error("the destroyed body is still bound")
+	}
+	b := movingBody(t, s, id, 60)
+	spawn(t, s) // lets the next step look for bodies to release
+	step(t, s, 2)
+	if got, has := s.Body(id); !has || got != b || s.Physics.Len() != 1 {
+		t.Errorf("Body gives %s, %t, %d in all; want %s", got, has, s.Physics.Len(), b)
+	}
+}
+
+// The next entity in a slot is not moved by the last one's body, whenever in
+// the tick the slot changes hands.
+func TestReusedSlotIsNotMoved(t *testing.T) {
+	for _, stage := range []evertick.Stage{evertick.BeforePhysics, evertick.AfterIndex} {
+		s := newSim(t, small())
+		first := spawn(t, s)
+		slot := slotOf(t, s, first)
+		old := movingBody(t, s, first, 60)
+		var next ecs.ID
+		add(t, s, stage, "replace", func(tick *evertick.Tick) error {
+			if tick.N != 2 {
+				return nil
+			}
+			s.World.Despawn(first)
+			next = spawn(t, s)
+			return s.World.SetPosition(next, 100, 200, 300)
+		})
+		step(t, s, 5)
+		p := s.World.Position
+		if slotOf(t, s, next) != slot || p.X[slot] != 100 || p.Y[slot] != 200 || p.Z[slot] != 300 {
+			t.Errorf("stage %d: the new entity is at (%g, %g, %g)", stage, p.X[slot], p.Y[slot], p.Z[slot])
+		}
+		if _, has := s.Body(next); has || s.Physics.Valid(old) {
+			t.Errorf("stage %d: the new entity has a body: %t; the old body is valid: %t", stage, has, s.Physics.Valid(old))
+		}
+	}
+}
+
+// Old and new body of one slot may live side by side until the next step.
+func TestReusedSlotTakesABodyAtOnce(t *testing.T) {
+	s := newSim(t, small())
+	first := spawn(t, s)
+	old := movingBody(t, s, first, 600)
+	step(t, s, 1)
+	s.World.Despawn(first)
+	next := spawn(t, s)
+	b := movingBody(t, s, next, 60)
+	step(t, s, 1)
+	if s.Physics.Valid(old) || !s.Physics.Valid(b) {
+		t.Errorf("old body valid: %t, new one: %t", s.Physics.Valid(old), s.Physics.Valid(b))
+	}
+	at, err := s.Physics.Position(b)
+	if x := s.World.Position.X[slotOf(t, s, next)]; err != nil || x != at[0] {
+		t.Errorf("entity at %g, its body at %v, %v", x, at, err)
+	}
+}
+
+func TestRestoreReleasesBodies(t *testing.T) {
+	s := newSim(t, small())
+	old := spawn(t, s)
+	kept := movingBody(t, s, old, 1)
+	step(t, s, 1)
+	saved := s.World.Snapshot(nil)
+	young := spawn(t, s)
+	b := movingBody(t, s, young, 1)
+	step(t, s, 1)
+	if err := s.World.Restore(saved); err != nil {
+		t.Fatal(err)
+	}
+	if _, has := s.Body(young); has {
+		t.Error("an entity that is not yet born has a body")
+	}
+	step(t, s, 1)
+	if s.Physics.Valid(b) || !s.Physics.Valid(kept) {
+		t.Errorf("bodies valid: %t and %t, want false and true", s.Physics.Valid(b), s.Physics.Valid(kept))
+	}
+	if got, has := s.Body(old); !has || got != kept {
+		t.Errorf("the older entity has body %s, %t, want %s", got, has, kept)
+	}
+}
+
+// After a Restore an id may come back in another row. The body of its former
+// life must not move whoever has the old row now.
+func TestRestoredIDInAnotherSlot(t *testing.T) {
+	s := newSim(t, small())
+	first := spawn(t, s)
+	saved := s.World.Snapshot(nil)
+	second := spawn(t, s)
+	old := movingBody(t, s, second, 60)
+	step(t, s, 1)
+	if err := s.World.Restore(saved); err != nil {
+		t.Fatal(err)
+	}
+	s.World.Despawn(first)
+	again, third := spawn(t, s), spawn(t, s)
+	if again != second || slotOf(t, s, again) == 1 || slotOf(t, s, third) != 1 {
+		t.Fatalf("%s in slot %d, %s in slot %d: not the case to test", again, slotOf(t, s, again), third, slotOf(t, s, third))
+	}
+	step(t, s, 2)
+	if x := s.World.Position.X[1]; x != 0 || s.Physics.Valid(old) {
+		t.Errorf("the entity in the old row is at %g, the old body is valid: %t", x, s.Physics.Valid(old))
+	}
+}

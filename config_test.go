@@ -1,0 +1,123 @@
+package evertick_test
+
+import (
+	"math"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/evertick/evertick"
+	"github.com/evertick/evertick/ecs"
+	"github.com/evertick/evertick/loop"
+	"github.com/evertick/evertick/native"
+	"github.com/evertick/evertick/physics"
+	"github.com/evertick/evertick/spatial"
+)
+
+var nan = float32(math.NaN())
+
+func TestZeroConfig(t *testing.T) {
+	s := newSim(t, evertick.Config{})
+	if got := s.World.Cap(); got != ecs.DefaultCapacity {
+		t.Errorf("room for %d entities, want %d", got, ecs.DefaultCapacity)
+	}
+	if got := s.Physics.Cap(); got != ecs.DefaultCapacity {
+		t.Errorf("room for %d bodies, want %d", got, ecs.DefaultCapacity)
+	}
+	if got, want := s.Dt(), float32(1)/60; got != want {
+		t.Errorf("Dt %g, want %g", got, want)
+	}
+	best, err := native.Resolve(native.Auto)
+	if err != nil || s.Level() != best || s.Index.Level() != best {
+		t.Errorf("levels %s and %s, want %s, %v", s.Level(), s.Index.Level(), best, err)
+	}
+	step(t, s, 3)
+	if s.Ticks() != 3 {
+		t.Errorf("%d ticks after 3 steps", s.Ticks())
+	}
+}
+
+func TestPartsTakeOverFromConfig(t *testing.T) {
+	s := newSim(t, evertick.Config{
+		Capacity: 10, Workers: 3, Level: native.Go,
+		Physics: physics.Config{Capacity: 4},
+		Loop:    loop.Config{RateNum: 30},
+	})
+	if s.World.Cap() != 10 || s.Physics.Cap() != 4 {
+		t.Errorf("room for %d entities and %d bodies, want 10 and 4", s.World.Cap(), s.Physics.Cap())
+	}
+	if s.Level() != native.Go || s.Index.Level() != native.Go {
+		t.Errorf("levels %s and %s, want go", s.Level(), s.Index.Level())
+	}
+	if got := s.Physics.Config().Workers; got != 3 {
+		t.Errorf("%d physics workers, want 3", got)
+	}
+	if got, want := s.Dt(), float32(1)/30; got != want {
+		t.Errorf("Dt %g, want %g", got, want)
+	}
+}
+
+// elsewhere is a level that this host cannot run.
+func elsewhere(t *testing.T) native.Level {
+	for _, l := range []native.Level{native.NEON, native.AVX512} {
+		if !slices.Contains(native.Levels(), l) {
+			return l
+		}
+	}
+	t.Fatal("this host runs both NEON and AVX-512")
+	return 0
+}
+
+func TestBadConfig(t *testing.T) {
+	foreign := elsewhere(t)
+	for _, c := range []struct {
+		name   string
+		config evertick.Config
+		kind   error
+		says   []string
+	}{
+		{"negative capacity", evertick.Config{Capacity: -1}, evertick.ErrRange, []string{"Capacity", "-1"}},
+		{"capacity above the limit", evertick.Config{Capacity: 1<<24 + 1}, evertick.ErrRange, []string{"Capacity", "16777217"}},
+		{"negative workers", evertick.Config{Workers: -2}, evertick.ErrRange, []string{"Config.Workers", "-2"}},
+		{"too many workers", evertick.Config{Workers: 1025}, evertick.ErrRange, []string{"Config.Workers", "1025"}},
+		{"foreign level", evertick.Config{Level: foreign}, evertick.ErrUnsupported, []string{"level", foreign.String()}},
+		{"no level", evertick.Config{Level: 99}, evertick.ErrUnsupported, []string{"level", "99"}},
+		{"foreign level of the index", evertick.Config{Spatial: spatial.Config{Level: foreign}}, evertick.ErrUnsupported, []string{"level", foreign.String()}},
+		{"bodies", evertick.Config{Physics: physics.Config{Capacity: -3}}, evertick.ErrRange, []string{"physics: Config.Capacity", "-3"}},
+		{"gravity", evertick.Config{Physics: physics.Config{Gravity: [2]float32{0, nan}}}, evertick.ErrNotFinite, []string{"Gravity", "NaN"}},
+		{"plane", evertick.Config{Physics: physics.Config{Plane: 7}}, evertick.ErrRange, []string{"Plane", "7"}},
+		{"rate", evertick.Config{Loop: loop.Config{RateNum: -60}}, evertick.ErrRange, []string{"loop: Config.RateNum", "-60"}},
+		{"NaN cell", evertick.Config{Spatial: spatial.Config{CellSize: nan}}, evertick.ErrNotFinite, []string{"CellSize", "NaN"}},
+		{"negative cell", evertick.Config{Spatial: spatial.Config{CellSize: -4}}, evertick.ErrRange, []string{"CellSize", "-4"}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			s, err := evertick.New(c.config)
+			if s != nil {
+				t.Error("a Sim comes with the error")
+			}
+			wantError(t, err, c.kind, c.says...)
+			wantError(t, c.config.Validate(), c.kind, c.says...)
+			if err != nil && strings.Contains(err.Error(), "\n") {
+				t.Errorf("one fault is reported as several: %v", err)
+			}
+		})
+	}
+}
+
+func TestEveryFaultIsReported(t *testing.T) {
+	_, err := evertick.New(evertick.Config{
+		Capacity: -1, Workers: -2, Level: 99,
+		Loop:    loop.Config{RateNum: -60},
+		Physics: physics.Config{Capacity: -3, Workers: -4, Gravity: [2]float32{nan, 0}},
+		Spatial: spatial.Config{Workers: -5, CellSize: -6, Level: 98},
+	})
+	for _, kind := range []error{evertick.ErrRange, evertick.ErrNotFinite, evertick.ErrUnsupported} {
+		wantError(t, err, kind,
+			"ecs: Config.Capacity = -1", "evertick: Config.Workers = -2", "Level(99)", "loop: Config.RateNum = -60",
+			"physics: Config.Capacity = -3", "physics: Config.Workers = -4", "physics: Config.Gravity",
+			"spatial: Config.Workers = -5", "spatial: Config.CellSize = -6", "Level(98)")
+	}
+	if got := strings.Count(err.Error(), "\n") + 1; got != 10 {
+		t.Errorf("%d faults reported, want 10:\n%v", got, err)
+	}
+}
