@@ -32,8 +32,8 @@ func (c Config) Validate() error {
 // World holds entities and their columns. Create it with New.
 //
 // Position, Rotation and Scale may be read and written at any live slot. Their
-// slices belong to the world: assigning others to the fields has no effect on
-// it.
+// slices belong to the world: never assign others to the fields, since the world
+// would go on hashing and saving its own.
 type World struct {
 	Position Vec3 // metres
 	Rotation Quat // (0, 0, 0, 1) is none

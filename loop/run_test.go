@@ -246,7 +246,8 @@ func TestRunDoesNotAllocatePerFrame(t *testing.T) {
 			}
 		})
 	}
-	if few, many := allocs(10), allocs(3000); few != many {
+	// An instrumented build allocates now and then by itself: count in frames.
+	if few, many := allocs(10), allocs(3000); many-few > 100 {
 		t.Errorf("%v allocations in 10 frames, %v in 3000", few, many)
 	}
 }

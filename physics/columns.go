@@ -55,7 +55,10 @@ type namedColumn struct {
 // line later, modulo the page, than the one before: columns at equal page
 // offsets compete for the same sets of the L1 cache.
 func newColumns(capacity int) Columns {
-	const line = 16 // float32 per 64-byte cache line
+	const (
+		line = 16   // float32 per 64-byte cache line
+		page = 1024 // float32 per 4096 bytes, the span of one way of an L1 cache
+	)
 	c := Columns{
 		Slot:  make([]uint32, capacity),
 		Type:  make([]BodyType, capacity),
@@ -66,7 +69,7 @@ func newColumns(capacity int) Columns {
 		c.Slot[i] = NoSlot
 	}
 	columns := c.floatColumns()
-	stride := (capacity+line-1)/line*line + line
+	stride := (max(capacity, line)-line+page-1)/page*page + line // at least capacity
 	block := make([]float32, stride*len(columns))
 	for i, nc := range columns {
 		from := i * stride

@@ -60,10 +60,12 @@ func (p *pool) release(i int) {
 	p.hint = min(p.hint, i/64)
 }
 
-// holds reports whether a handle refers to the present occupant. A handle with
-// the generation of a free index cannot exist: it is given out by claim only.
+// holds reports whether a handle refers to the present occupant. The generation
+// of a free index is in no handle yet, unless in one of another world: hence the
+// look at free.
 func (p *pool) holds(index, generation uint32) bool {
-	return generation != 0 && uint64(index) < uint64(p.high()) && p.generation[index] == generation
+	return generation != 0 && uint64(index) < uint64(p.high()) && p.generation[index] == generation &&
+		p.free[index/64]&(1<<(index%64)) == 0
 }
 
 func (p *pool) occupied(i int) bool {
