@@ -39,7 +39,8 @@ _Static_assert(sizeof(et_grid) == 28, "native.Grid mirrors et_grid");
  * and ends[q] becomes the place behind it. out and d2 hold cap elements, of
  * which the first fill are taken. Returns the number of queries answered: fewer
  * than n when cap is too small for the next row, whose part of out is then
- * unspecified.
+ * unspecified; or -1, with marks unspecified too, if start does not ascend or a
+ * slot has no mark.
  *
  * A row is in grid order (cell, then place within it) if marks is NULL, else
  * sorted by slot; marks is a bitmap of mark_words words for the slots and its

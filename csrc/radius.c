@@ -95,18 +95,20 @@ static inline span span_of(const uint32_t *start, const box *b, int32_t j, int32
 	return s;
 }
 
-/* Sorts out[from, to) by slot: each slot sets its bit in a bitmap, and the bits
+/* Sorts out[from, to) by slot, and returns 0 if one of them has no mark: each slot sets its bit in a bitmap, and the bits
  * are read back in order. Two summary levels above the bitmap, a bit per word
  * below, lead from one used word to the next. */
-static void sort_row(const sorter *s, uint32_t *out, float *d2, int64_t from, int64_t to) {
+static int sort_row(const sorter *s, uint32_t *out, float *d2, int64_t from, int64_t to) {
 	uint64_t *const bits = s->marks;
 	uint64_t *const mid = bits + s->words;
 	uint64_t *const top = mid + (s->words + 63) / 64;
 	const int64_t top_words = ((s->words + 63) / 64 + 63) / 64;
 	if (to - from < 2)
-		return;
+		return 1;
 	for (int64_t i = from; i < to; i++) {
 		const uint32_t slot = out[i];
+		if (slot >> 6 >= s->words)
+			return 0;
 		bits[slot >> 6] |= (uint64_t)1 << (slot & 63);
 		mid[slot >> 12] |= (uint64_t)1 << (slot >> 6 & 63);
 		top[slot >> 18] |= (uint64_t)1 << (slot >> 12 & 63);
@@ -130,6 +132,7 @@ static void sort_row(const sorter *s, uint32_t *out, float *d2, int64_t from, in
 		}
 		top[t] = 0;
 	}
+	return 1;
 }
 
 #define LEVEL c

@@ -23,6 +23,7 @@ HELPER(LEVEL) int64_t CAT(scan_, LEVEL)(const points *p, const query *q, uint32_
 KERNEL(LEVEL) int64_t CAT(radius_, LEVEL)(const et_grid *g, const uint32_t *start, const points *p,
                                           const queries *qs, uint32_t *ends, uint32_t *out, float *d2,
                                           int64_t fill, int64_t cap, const sorter *s) {
+	const uint32_t total = start[(int64_t)g->n[0] * g->n[1] * g->n[2]];
 	for (int64_t i = 0; i < qs->n; i++) {
 		const query q = query_at(qs, i);
 		const box b = box_around(g, &q);
@@ -32,13 +33,15 @@ KERNEL(LEVEL) int64_t CAT(radius_, LEVEL)(const et_grid *g, const uint32_t *star
 				const span cells = span_of(start, &b, j, k);
 				if (cells.first == cells.last)
 					continue;
+				if (cells.first > cells.last || cells.last > total)
+					return -1;
 				if (cap - fill < (int64_t)(cells.last - cells.first) + V(LANES))
 					return i;
 				fill = CAT(scan_, LEVEL)(p, &q, cells.first, cells.last, out, d2, fill);
 			}
 		}
-		if (s->marks)
-			sort_row(s, out, d2, row, fill);
+		if (s->marks && !sort_row(s, out, d2, row, fill))
+			return -1;
 		ends[i] = (uint32_t)fill;
 	}
 	return qs->n;

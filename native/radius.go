@@ -6,7 +6,7 @@ import (
 )
 
 // NoSlot is the slot that no point has: "exclude nothing".
-const NoSlot = math.MaxUint32
+const NoSlot uint32 = math.MaxUint32
 
 // MaxSlots bounds the slots of a point set: slots are below it.
 const MaxSlots = 1 << 24
@@ -47,18 +47,36 @@ type Points struct {
 	Limit   int // slots are below it; at most MaxSlots
 }
 
+// check looks at lengths. What it would have to walk over the points for, the
+// kernels look at as they go: places and slots.
 func (p *Points) check(g *Grid) {
-	cells := int(g.N[0]) * int(g.N[1]) * int(g.N[2])
-	if len(p.Start) != cells+1 {
+	if !g.holds(len(p.Start) - 1) {
 		panic("native: Radius: Points.Start does not fit the grid")
 	}
-	n := int(p.Start[cells]) + Pad
-	if len(p.X) < n || len(p.Y) < n || len(p.Z) < n || len(p.Slot) < n {
+	n := uint64(p.Start[len(p.Start)-1])
+	if n > MaxSlots {
+		panic("native: Radius: more than MaxSlots points")
+	}
+	if padded := int(n) + Pad; len(p.X) < padded || len(p.Y) < padded || len(p.Z) < padded || len(p.Slot) < padded {
 		panic("native: Radius: Points lacks its padding")
 	}
-	if p.Limit > MaxSlots {
-		panic("native: Radius: Points.Limit exceeds MaxSlots")
+	if p.Limit < 0 || p.Limit > MaxSlots || p.Limit == 0 && n > 0 {
+		panic("native: Radius: Points.Limit is out of range")
 	}
+}
+
+// holds reports whether the grid has that many cells; cell numbers fit an int32.
+func (g *Grid) holds(cells int) bool {
+	product := uint64(1)
+	for _, n := range g.N {
+		if n < 1 {
+			return false
+		}
+		if product *= uint64(n); product > math.MaxInt32 {
+			return false
+		}
+	}
+	return product == uint64(cells)
 }
 
 // Queries are centres and radii: a point is within when
@@ -95,8 +113,11 @@ type Rows struct {
 }
 
 func (r *Rows) check(queries int) {
-	if len(r.Ends) < queries || r.Dist2 != nil && len(r.Dist2) != len(r.Slots) || r.Fill > len(r.Slots) {
+	if len(r.Ends) < queries || r.Dist2 != nil && len(r.Dist2) != len(r.Slots) {
 		panic("native: Radius: Rows differ in length")
+	}
+	if r.Fill < 0 || r.Fill > len(r.Slots) || uint64(len(r.Slots)) > math.MaxUint32 {
+		panic("native: Radius: Rows.Fill or the length of Rows.Slots is out of range")
 	}
 }
 
@@ -109,8 +130,8 @@ func (r *Rows) reserve(n int) {
 		r.markWords = words
 		r.marks = make([]uint64, words+mid+top)
 	}
-	if r.Dist2 != nil && len(r.dist2OfSlot) < n {
-		r.dist2OfSlot = make([]float32, n)
+	if r.Dist2 != nil && len(r.dist2OfSlot) < 64*r.markWords {
+		r.dist2OfSlot = make([]float32, 64*r.markWords)
 	}
 }
 
@@ -118,7 +139,8 @@ func (r *Rows) reserve(n int) {
 // Fill is then the end of the last answered row. When the number is less than
 // len(q.X), give rows more room and call again with the remaining queries: room
 // for all points and Pad more is always enough for one row. It panics when
-// lengths do not fit, and on a level that Resolve refuses.
+// lengths do not fit or Points contradicts itself, and on a level that Resolve
+// refuses.
 func Radius(level Level, g *Grid, p *Points, q *Queries, rows *Rows) int {
 	if len(q.X) == 0 {
 		return 0
@@ -134,6 +156,9 @@ func Radius(level Level, g *Grid, p *Points, q *Queries, rows *Rows) int {
 		done = radiusGo(g, p, q, rows)
 	} else {
 		done = radiusC(level, g, p, q, rows)
+	}
+	if done < 0 {
+		panic("native: Radius: Points.Start does not ascend, or a slot is not below Points.Limit")
 	}
 	if done > 0 {
 		rows.Fill = int(rows.Ends[done-1])
@@ -195,6 +220,7 @@ func (b *box) fold(axis int) {
 // advances past the hits only, so that no branch depends on the data.
 func radiusGo(g *Grid, p *Points, q *Queries, rows *Rows) int {
 	fill := rows.Fill
+	total := p.Start[len(p.Start)-1]
 	for i := range q.X {
 		centre := [3]float32{q.X[i], q.Y[i], q.Z[i]}
 		r2 := q.Radius[i] * q.Radius[i]
@@ -208,6 +234,9 @@ func radiusGo(g *Grid, p *Points, q *Queries, rows *Rows) int {
 			for j := b.lo[1]; j <= b.hi[1]; j++ {
 				cells := (k*b.n[1] + j) * b.n[0]
 				first, last := p.Start[cells+b.lo[0]], p.Start[cells+b.hi[0]+1]
+				if first > last || last > total {
+					return -1
+				}
 				if int(last-first) >= len(rows.Slots)-fill {
 					return i
 				}

@@ -385,12 +385,18 @@ func TestRadiusMisuse(t *testing.T) {
 		{"native: Radius: Points.Start does not fit the grid", func(a *args) { a.g.N[1] = 2 }},
 		{"native: Radius: Points lacks its padding", func(a *args) { a.p.X = a.p.X[:16] }},
 		{"native: Radius: Points lacks its padding", func(a *args) { a.p.Slot = a.p.Slot[:16] }},
-		{"native: Radius: Points.Limit exceeds MaxSlots", func(a *args) { a.p.Limit = native.MaxSlots + 1 }},
+		{"native: Radius: Points.Start does not fit the grid", func(a *args) { a.g.N = [3]int32{-1, -1, 1} }},
+		{"native: Radius: Points.Start does not fit the grid", func(a *args) { a.g.N = [3]int32{1 << 22, 1 << 21, 1 << 21} }},
+		{"native: Radius: more than MaxSlots points", func(a *args) { a.p.Start[1] = native.MaxSlots + 1 }},
+		{"native: Radius: Points.Limit is out of range", func(a *args) { a.p.Limit = native.MaxSlots + 1 }},
+		{"native: Radius: Points.Limit is out of range", func(a *args) { a.p.Limit = 0 }},
+		{"native: Radius: Points.Limit is out of range", func(a *args) { a.p.Limit = -1000 }},
 		{"native: Radius: Queries differ in length", func(a *args) { a.q.Radius = nil }},
 		{"native: Radius: Queries differ in length", func(a *args) { a.q.Exclude = []uint32{} }},
 		{"native: Radius: Rows differ in length", func(a *args) { a.r.Ends = nil }},
 		{"native: Radius: Rows differ in length", func(a *args) { a.r.Dist2 = make([]float32, 3) }},
-		{"native: Radius: Rows differ in length", func(a *args) { a.r.Fill = 100 }},
+		{"native: Radius: Rows.Fill or the length of Rows.Slots is out of range", func(a *args) { a.r.Fill = 100 }},
+		{"native: Radius: Rows.Fill or the length of Rows.Slots is out of range", func(a *args) { a.r.Fill = -50 }},
 	} {
 		column := func() []float32 { return make([]float32, 1+native.Pad) }
 		a := &args{
@@ -402,6 +408,37 @@ func TestRadiusMisuse(t *testing.T) {
 		c.do(a)
 		for _, level := range native.Levels() {
 			expectPanic(t, c.want, func() { native.Radius(level, &a.g, &a.p, &a.q, &a.r) })
+		}
+	}
+}
+
+// A point set that contradicts itself is found by the kernel as it goes; the Go
+// kernel runs into a bound instead. Nothing outside the slices is touched.
+func TestRadiusContradictions(t *testing.T) {
+	for name, spoil := range map[string]func(*native.Points){
+		"start beyond the points": func(p *native.Points) { p.Start[1] = 1 << 30 },
+		"start descends":          func(p *native.Points) { p.Start[1], p.Start[2] = 4, 3 },
+		"slot without a mark":     func(p *native.Points) { p.Slot[3] = 5000 },
+		"huge slot":               func(p *native.Points) { p.Slot[3] = 1 << 30 },
+	} {
+		for _, level := range native.Levels() {
+			column := func() []float32 { return make([]float32, 8+native.Pad) }
+			g := native.Grid{Inv: 1, N: [3]int32{3, 1, 1}}
+			p := native.Points{Start: []uint32{0, 2, 4, 8}, X: column(), Y: column(), Z: column(), Slot: make([]uint32, 8+native.Pad), Limit: 8}
+			for i := range 8 {
+				p.X[i], p.Slot[i] = 1.5, uint32(7-i)
+			}
+			spoil(&p)
+			q := native.Queries{X: []float32{1.5}, Y: []float32{0}, Z: []float32{0}, Radius: []float32{0.4}}
+			r := native.Rows{BySlot: true, Ends: make([]uint32, 1), Slots: make([]uint32, 64), Dist2: make([]float32, 64)}
+			func() {
+				defer func() {
+					if recover() == nil {
+						t.Errorf("level %s: %s: no panic; row %v", level, name, r.Slots[:r.Fill])
+					}
+				}()
+				native.Radius(level, &g, &p, &q, &r)
+			}()
 		}
 	}
 }
