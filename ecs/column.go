@@ -5,6 +5,7 @@ import (
 	"unsafe"
 
 	"github.com/evertick/evertick/internal/fault"
+	"github.com/evertick/evertick/internal/stagger"
 )
 
 // maxColumns bounds what a snapshot can ask of a reader; a world that needs
@@ -48,9 +49,9 @@ func AddColumn[T Number](w *World, name string) (*Column[T], error) {
 	}
 	var zero T
 	size := int(unsafe.Sizeof(zero))
-	mem := staggered(size*w.Cap(), len(w.columns))
+	mem := stagger.Bytes(size*w.Cap(), len(w.columns))
 	w.addColumn(name, kindOf[T](), mem, 0)
-	return &Column[T]{name, view[T](mem)}, nil
+	return &Column[T]{name, stagger.View[T](mem)}, nil
 }
 
 // kind is the type of a column's rows; the values are part of the snapshot format.
@@ -148,13 +149,13 @@ func (w *World) addColumn(name string, k kind, mem []byte, init uint64) {
 func (l *lanes) add(c *column) {
 	switch c.size {
 	case 1:
-		l.b1 = append(l.b1, lane[uint8]{view[uint8](c.mem), uint8(c.init)})
+		l.b1 = append(l.b1, lane[uint8]{stagger.View[uint8](c.mem), uint8(c.init)})
 	case 2:
-		l.b2 = append(l.b2, lane[uint16]{view[uint16](c.mem), uint16(c.init)})
+		l.b2 = append(l.b2, lane[uint16]{stagger.View[uint16](c.mem), uint16(c.init)})
 	case 4:
-		l.b4 = append(l.b4, lane[uint32]{view[uint32](c.mem), uint32(c.init)})
+		l.b4 = append(l.b4, lane[uint32]{stagger.View[uint32](c.mem), uint32(c.init)})
 	case 8:
-		l.b8 = append(l.b8, lane[uint64]{view[uint64](c.mem), c.init})
+		l.b8 = append(l.b8, lane[uint64]{stagger.View[uint64](c.mem), c.init})
 	}
 }
 
@@ -205,11 +206,11 @@ func (w *World) addBuiltIn() {
 		{"scale.x", &w.Scale.X, float32One}, {"scale.y", &w.Scale.Y, float32One}, {"scale.z", &w.Scale.Z, float32One},
 	}
 	n := 4 * w.Cap()
-	step := stride(n)
-	arena := staggered(step*len(columns), 0)
+	step := stagger.Stride(n)
+	arena := stagger.Bytes(step*len(columns), 0)
 	for i, c := range columns {
 		mem := arena[i*step : i*step+n : i*step+n]
 		w.addColumn(c.name, kindFloat32, mem, c.init)
-		*c.dst = view[float32](mem)
+		*c.dst = stagger.View[float32](mem)
 	}
 }

@@ -379,8 +379,8 @@ func TestStagger(t *testing.T) {
 		}
 		seen := map[uintptr]string{}
 		for _, c := range w.columns {
-			at := uintptr(unsafe.Pointer(unsafe.SliceData(c.mem))) % pageBytes
-			if at%lineBytes != 0 {
+			at := uintptr(unsafe.Pointer(unsafe.SliceData(c.mem))) % 4096
+			if at%64 != 0 {
 				t.Fatalf("%s is not on a cache line", c.name)
 			}
 			if other, taken := seen[at]; taken {

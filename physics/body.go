@@ -69,13 +69,16 @@ type BodyDef struct {
 	FixedRotation bool
 	// DisableSleep keeps the body simulated even when it is at rest.
 	DisableSleep bool
-	// Slot is the entity row that the body drives in Sync; NoSlot for none.
+	// HasSlot makes the body drive an entity: Sync writes its transform into
+	// row Slot.
+	HasSlot bool
+	// Slot is that row. It is 0 or NoSlot for a body without one.
 	Slot uint32
 }
 
 // DefaultBodyDef returns a static body at the origin that feels gravity once
 // it is made dynamic, and drives no entity.
-func DefaultBodyDef() BodyDef { return BodyDef{GravityScale: 1, Slot: NoSlot} }
+func DefaultBodyDef() BodyDef { return BodyDef{GravityScale: 1} }
 
 // Validate reports every fault of d at once. Errors wrap ErrNotFinite or
 // ErrRange.
@@ -89,6 +92,7 @@ func (d *BodyDef) Validate() error {
 		checkNotNegative("physics: BodyDef.LinearDamping", d.LinearDamping),
 		checkNotNegative("physics: BodyDef.AngularDamping", d.AngularDamping),
 		checkFinite("physics: BodyDef.GravityScale", d.GravityScale),
+		checkSlot(d),
 		checkStaticVelocity("physics: BodyDef.LinearVelocity", "physics: BodyDef.AngularVelocity",
 			d.Type, d.LinearVelocity, d.AngularVelocity),
 	)
@@ -97,6 +101,18 @@ func (d *BodyDef) Validate() error {
 func checkBodyType(t BodyType) error {
 	if t > DynamicBody {
 		return fault.Field(ErrRange, "physics: BodyDef.Type", t)
+	}
+	return nil
+}
+
+// checkSlot refuses a slot that would be ignored: it is likelier that HasSlot was
+// forgotten.
+func checkSlot(d *BodyDef) error {
+	switch {
+	case d.HasSlot && d.Slot == NoSlot:
+		return because(fault.Field(ErrRange, "physics: BodyDef.Slot", "NoSlot"), "HasSlot is true")
+	case !d.HasSlot && d.Slot != 0 && d.Slot != NoSlot:
+		return because(fault.Field(ErrRange, "physics: BodyDef.Slot", d.Slot), "HasSlot is false")
 	}
 	return nil
 }

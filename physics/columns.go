@@ -1,5 +1,7 @@
 package physics
 
+import "github.com/evertick/evertick/internal/stagger"
+
 // Columns is the state of the bodies, one slice per component, len = capacity,
 // indexed by Body.Index. The slices are the world's own: read them at any time
 // between calls, write through the methods of World only. The row of an index
@@ -51,14 +53,8 @@ type namedColumn struct {
 	column *[]float32
 }
 
-// newColumns allocates all float32 columns in one block. Each starts a cache
-// line later, modulo the page, than the one before: columns at equal page
-// offsets compete for the same sets of the L1 cache.
+// newColumns allocates all float32 columns in one block, staggered.
 func newColumns(capacity int) Columns {
-	const (
-		line = 16   // float32 per 64-byte cache line
-		page = 1024 // float32 per 4096 bytes, the span of one way of an L1 cache
-	)
 	c := Columns{
 		Slot:  make([]uint32, capacity),
 		Type:  make([]BodyType, capacity),
@@ -69,11 +65,11 @@ func newColumns(capacity int) Columns {
 		c.Slot[i] = NoSlot
 	}
 	columns := c.floatColumns()
-	stride := (max(capacity, line)-line+page-1)/page*page + line // at least capacity
-	block := make([]float32, stride*len(columns))
+	bytes := 4 * capacity
+	step := stagger.Stride(bytes)
+	block := stagger.Bytes(step*len(columns), 0)
 	for i, nc := range columns {
-		from := i * stride
-		*nc.column = block[from : from+capacity : from+capacity]
+		*nc.column = stagger.View[float32](block[i*step : i*step+bytes])
 	}
 	return c
 }
@@ -83,7 +79,9 @@ func (c *Columns) fill(i int, d *BodyDef) {
 	c.LinearDamping[i] = d.LinearDamping
 	c.AngularDamping[i] = d.AngularDamping
 	c.GravityScale[i] = d.GravityScale
-	c.Slot[i] = d.Slot
+	if d.HasSlot {
+		c.Slot[i] = d.Slot
+	}
 	c.Type[i] = d.Type
 	c.Flags[i] = 0
 	if d.FixedRotation {

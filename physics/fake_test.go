@@ -132,7 +132,7 @@ func populate(t testing.TB, w *World, n int) []Body {
 		if d.Type != StaticBody {
 			d.LinearVelocity = [2]float32{1, float32(i)}
 		}
-		d.Slot = uint32(i)
+		d.HasSlot, d.Slot = true, uint32(i)
 		bodies[i] = must[Body](t)(w.CreateBody(d))
 		must[Shape](t)(w.CreateCircle(bodies[i], DefaultShapeDef(), Circle{Radius: 0.5}))
 	}

@@ -36,7 +36,7 @@ func TestSyncTurnsTheFirstAxisByTheAngle(t *testing.T) {
 	for _, plane := range []Plane{XY, XZ} {
 		w, _ := newFakeWorld(t, Config{Capacity: 1, Plane: plane})
 		d := DefaultBodyDef()
-		d.Slot = 0
+		d.HasSlot, d.Slot = true, 0
 		b := must[Body](t)(w.CreateBody(d))
 		tr := newTransforms(1)
 		for _, angle := range angles() {
@@ -70,7 +70,7 @@ func TestSyncOfNoRotationIsTheIdentity(t *testing.T) {
 	for _, plane := range []Plane{XY, XZ} {
 		w, _ := newFakeWorld(t, Config{Capacity: 1, Plane: plane})
 		d := DefaultBodyDef()
-		d.Slot = 0
+		d.HasSlot, d.Slot = true, 0
 		must[Body](t)(w.CreateBody(d))
 		tr := newTransforms(1)
 		if err := w.Sync(tr); err != nil {
@@ -93,9 +93,9 @@ func TestSyncWritesTwoAxesOfItsSlots(t *testing.T) {
 		d := DefaultBodyDef()
 		d.Position = [2]float32{3, 4}
 		must[Body](t)(w.CreateBody(d)) // drives nothing
-		d.Slot = 2
+		d.HasSlot, d.Slot = true, 2
 		must[Body](t)(w.CreateBody(d))
-		d.Slot = 1
+		d.HasSlot, d.Slot = true, 1
 		gone := must[Body](t)(w.CreateBody(d))
 		if err := w.DestroyBody(gone); err != nil {
 			t.Fatal(err)
@@ -126,6 +126,7 @@ func TestSyncRefusesASlotOutsideBeforeWriting(t *testing.T) {
 	w, _ := newFakeWorld(t, Config{Capacity: 8})
 	d := DefaultBodyDef()
 	d.Position = [2]float32{1, 1}
+	d.HasSlot = true
 	for _, d.Slot = range []uint32{0, 3} {
 		must[Body](t)(w.CreateBody(d))
 	}

@@ -56,6 +56,8 @@ func refusals(w *World, dynamic, static Body) []struct {
 		{"BodyDef.LinearDamping = NaN", ErrNotFinite, body(func(d *BodyDef) { d.LinearDamping = nan32 })},
 		{"BodyDef.AngularDamping = -0.5", ErrRange, body(func(d *BodyDef) { d.AngularDamping = -0.5 })},
 		{"BodyDef.GravityScale = +Inf", ErrNotFinite, body(func(d *BodyDef) { d.GravityScale = inf32 })},
+		{"BodyDef.Slot = 7", ErrRange, body(func(d *BodyDef) { d.Slot = 7 })},
+		{"BodyDef.Slot = NoSlot", ErrRange, body(func(d *BodyDef) { d.HasSlot, d.Slot = true, NoSlot })},
 		{"BodyDef.LinearVelocity = [0 1]", ErrRange,
 			body(func(d *BodyDef) { d.Type = StaticBody; d.LinearVelocity[1] = 1 })},
 		{"BodyDef.AngularVelocity = 1", ErrRange,

@@ -171,7 +171,7 @@ func TestColumnsHoldTheBodies(t *testing.T) {
 	d.Type, d.Position, d.Angle = DynamicBody, [2]float32{1, 2}, 0.5
 	d.LinearVelocity, d.AngularVelocity = [2]float32{3, 4}, 5
 	d.LinearDamping, d.AngularDamping, d.GravityScale = 6, 7, 8
-	d.FixedRotation, d.DisableSleep, d.Slot = true, true, 9
+	d.FixedRotation, d.DisableSleep, d.HasSlot, d.Slot = true, true, true, 9
 	b := must[Body](t)(w.CreateBody(d))
 	c, i := w.Columns(), b.Index()
 	got := []float32{c.X[i], c.Y[i], c.Angle[i], c.VX[i], c.VY[i], c.W[i],

@@ -27,7 +27,7 @@ func Example() {
 	def := physics.DefaultBodyDef()
 	def.Type = physics.DynamicBody
 	def.Position = [2]float32{0, 4}
-	def.Slot = 3
+	def.HasSlot, def.Slot = true, 3
 	crate, err := world.CreateBody(def)
 	if err != nil {
 		log.Fatal(err)
