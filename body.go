@@ -34,7 +34,7 @@ func (s *Sim) CreateBody(id ecs.ID, def physics.BodyDef) (physics.Body, error) {
 	if _, has := s.Body(id); has {
 		return physics.Body{}, fault.Field(ErrRange, "evertick: CreateBody: entity with a body", id)
 	}
-	def.Slot = slot
+	def.HasSlot, def.Slot = true, slot
 	body, err := s.Physics.CreateBody(def)
 	if err != nil {
 		return physics.Body{}, err

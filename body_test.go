@@ -1,11 +1,13 @@
 package evertick_test
 
 import (
+	"slices"
 	"testing"
 
 	"github.com/evertick/evertick"
 	"github.com/evertick/evertick/ecs"
 	"github.com/evertick/evertick/physics"
+	"github.com/evertick/evertick/spatial"
 )
 
 // movingBody gives an entity a body that moves along x at vx m/s.
@@ -209,5 +211,53 @@ func TestRestoredIDInAnotherSlot(t *testing.T) {
 	step(t, s, 2)
 	if x := s.World.Position.X[1]; x != 0 || s.Physics.Valid(old) {
 		t.Errorf("the entity in the old row is at %g, the old body is valid: %t", x, s.Physics.Valid(old))
+	}
+}
+
+// A Restore can lead to the same count of spawns and despawns, and of entities
+// alive, by another way: what was derived from the live rows must still go.
+func TestRestoreToAnEqualVersion(t *testing.T) {
+	s := newSim(t, small())
+	first := spawn(t, s)
+	saved := s.World.Snapshot(nil)
+	b := movingBody(t, s, spawn(t, s), 60)
+	s.World.Despawn(first)
+	step(t, s, 1)
+	version := s.World.Version()
+	wantIndexed(t, s, 1)
+	if err := s.World.Restore(saved); err != nil {
+		t.Fatal(err)
+	}
+	s.World.Despawn(spawn(t, s))
+	if s.World.Version() != version {
+		t.Fatalf("version %d, want %d as before", s.World.Version(), version)
+	}
+	step(t, s, 1)
+	if s.Physics.Valid(b) {
+		t.Error("the body of an entity that is gone is valid")
+	}
+	wantIndexed(t, s, 0)
+}
+
+// The index follows the live rows when others live than before, but as many.
+func TestIndexFollowsTheLiveRows(t *testing.T) {
+	s := newSim(t, small())
+	ids := []ecs.ID{spawn(t, s), spawn(t, s), spawn(t, s)}
+	s.World.Despawn(ids[0])
+	step(t, s, 1)
+	wantIndexed(t, s, 1, 2)
+	s.World.Despawn(ids[2])
+	spawn(t, s)
+	step(t, s, 1)
+	wantIndexed(t, s, 0, 1)
+}
+
+// wantIndexed checks which slots the index finds.
+func wantIndexed(t *testing.T, s *evertick.Sim, want ...ecs.Slot) {
+	t.Helper()
+	var found spatial.Result
+	all := spatial.Queries{X: []float32{0}, Y: []float32{0}, Z: []float32{0}, Radius: []float32{1e6}}
+	if err := s.Index.Radius(&all, &found); err != nil || !slices.Equal(found.Row(0), want) {
+		t.Errorf("the index has slots %v, want %v, %v", found.Slots, want, err)
 	}
 }

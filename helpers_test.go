@@ -112,5 +112,5 @@ func wantError(t testing.TB, err, kind error, parts ...string) {
 	}
 }
 
-// ticking is a clock that stands still but for Add.
+// ticking is a clock that stands still but for Add, and for Sleep, which jumps.
 func ticking() *loop.ManualClock { return &loop.ManualClock{Jump: true} }

@@ -146,7 +146,7 @@ func (s *scene) decide(self ecs.Slot, slots []uint32, dist2 []float32) action {
 
 // fromWall is the acceleration away from the wall that is near along one axis.
 func (s *scene) fromWall(v float32) float32 {
-	edge := s.area/2 - wallMargin
+	edge := float32(s.area/2) - wallMargin // the compiler divides by multiplying
 	switch {
 	case v > edge:
 		return edge - v

@@ -150,7 +150,8 @@ func (s *scene) populate(seed uint64) error {
 // scatter puts everything somewhere inside the walls. Bodies keep to a grid, so
 // that none starts inside another.
 func (s *scene) scatter(ids []ecs.ID, seed uint64) error {
-	inside := s.area/2 - 2
+	half := float32(s.area / 2)
+	inside := half - 2
 	columns := 16
 	for i, id := range ids {
 		r := loop.NewRand(seed, 0, uint64(id), streamPlace)
@@ -158,8 +159,8 @@ func (s *scene) scatter(ids []ecs.ID, seed uint64) error {
 		y := float32(0)
 		if b := i - s.agents; b >= 0 && b < s.bodies {
 			pitch := s.area / float32(columns)
-			x = float32((float32(b%columns)+0.5)*pitch) - s.area/2
-			z = float32((float32(b/columns)+0.5)*pitch) - s.area/2
+			x = float32((float32(b%columns)+0.5)*pitch) - half
+			z = float32((float32(b/columns)+0.5)*pitch) - half
 			y = 0.5
 		}
 		if err := s.sim.World.SetPosition(id, x, y, z); err != nil {
