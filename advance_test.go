@@ -50,6 +50,21 @@ func TestAdvanceStopsAtAnError(t *testing.T) {
 	if s.Ticks() != 2 {
 		t.Errorf("%d ticks completed, want 2", s.Ticks())
 	}
+	if f, _ := s.Advance(0); f.Tick-uint64(f.Steps) != 2 || f.Steps+int(f.Dropped) != 2 {
+		t.Errorf("after the error: %+v; two ticks are still due", f)
+	}
+}
+
+// Every dropped tick is counted where the host can see it.
+func TestFrame(t *testing.T) {
+	s := newSim(t, small())
+	if _, err := s.Advance(250_000_000); err != nil {
+		t.Fatal(err)
+	}
+	f, err := s.Advance(20_000_000)
+	if err != nil || s.Frame() != f || f.DroppedTotal != 10 || f.Tick != s.Ticks() {
+		t.Errorf("%+v, %v; Frame gives %+v", f, err, s.Frame())
+	}
 }
 
 // Run takes exactly one step for each sixtieth of a second on the clock, and

@@ -1,6 +1,7 @@
 package evertick_test
 
 import (
+	"errors"
 	"slices"
 	"testing"
 
@@ -167,27 +168,80 @@ func TestReusedSlotTakesABodyAtOnce(t *testing.T) {
 	}
 }
 
+// A snapshot of the world holds no bodies: a Restore ends them all. An id issued
+// again after it must not inherit the body of its former life.
 func TestRestoreReleasesBodies(t *testing.T) {
 	s := newSim(t, small())
 	old := spawn(t, s)
-	kept := movingBody(t, s, old, 1)
+	first := movingBody(t, s, old, 1)
 	step(t, s, 1)
 	saved := s.World.Snapshot(nil)
 	young := spawn(t, s)
-	b := movingBody(t, s, young, 1)
+	second := movingBody(t, s, young, 60)
 	step(t, s, 1)
 	if err := s.World.Restore(saved); err != nil {
 		t.Fatal(err)
 	}
-	if _, has := s.Body(young); has {
-		t.Error("an entity that is not yet born has a body")
+	again := spawn(t, s)
+	if again != young {
+		t.Fatalf("%s is spawned, not %s: not the case to test", again, young)
 	}
-	step(t, s, 1)
-	if s.Physics.Valid(b) || !s.Physics.Valid(kept) {
-		t.Errorf("bodies valid: %t and %t, want false and true", s.Physics.Valid(b), s.Physics.Valid(kept))
+	for _, id := range []ecs.ID{old, again} {
+		if b, has := s.Body(id); has {
+			t.Errorf("%s has body %s", id, b)
+		}
 	}
-	if got, has := s.Body(old); !has || got != kept {
-		t.Errorf("the older entity has body %s, %t, want %s", got, has, kept)
+	step(t, s, 2)
+	if s.Physics.Valid(first) || s.Physics.Valid(second) || s.Physics.Len() != 0 {
+		t.Errorf("bodies valid: %t and %t, %d in all", s.Physics.Valid(first), s.Physics.Valid(second), s.Physics.Len())
+	}
+	if x := s.World.Position.X[slotOf(t, s, again)]; x != 0 {
+		t.Errorf("the new entity stands at %g", x)
+	}
+	if b := movingBody(t, s, again, 60); !s.Physics.Valid(b) {
+		t.Error("no body after a Restore")
+	}
+}
+
+// The body of an entity that is gone makes room for another in the same tick.
+func TestDeadBodiesMakeRoom(t *testing.T) {
+	c := small()
+	c.Physics.Capacity = 1
+	s := newSim(t, c)
+	id := spawn(t, s)
+	old := movingBody(t, s, id, 1)
+	other := spawn(t, s)
+	if _, err := s.CreateBody(other, physics.DefaultBodyDef()); !errors.Is(err, evertick.ErrCapacity) {
+		t.Errorf("a body too many: %v", err)
+	}
+	s.World.Despawn(id)
+	b := movingBody(t, s, other, 1)
+	if s.Physics.Valid(old) || !s.Physics.Valid(b) {
+		t.Errorf("old body valid: %t, new one: %t", s.Physics.Valid(old), s.Physics.Valid(b))
+	}
+}
+
+// Who owns a body decides whether it goes, so it is part of the hash.
+func TestOwnersAreHashed(t *testing.T) {
+	hash := func(bind bool) uint64 {
+		s := newSim(t, small())
+		id := spawn(t, s)
+		def := physics.DefaultBodyDef()
+		def.HasSlot, def.Slot = true, slotOf(t, s, id)
+		var err error
+		if bind {
+			_, err = s.CreateBody(id, def)
+		} else {
+			_, err = s.Physics.CreateBody(def)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		step(t, s, 1)
+		return s.Hash()
+	}
+	if hash(true) == hash(false) {
+		t.Error("a bound body and a free one have one hash")
 	}
 }
 

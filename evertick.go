@@ -60,7 +60,7 @@ type Config struct {
 // Validate reports every fault of the configuration at once.
 func (c Config) Validate() error {
 	_, levelErr := native.Resolve(c.Level)
-	var workersErr, spatialLevelErr error
+	var workersErr error
 	if c.Workers < 0 || c.Workers > physics.MaxWorkers {
 		workersErr = fault.Field(ErrRange, "evertick: Config.Workers", c.Workers)
 		c.Workers = 1 // named once, not by each part that takes it over
@@ -69,12 +69,12 @@ func (c Config) Validate() error {
 	if worldErr != nil {
 		c.Capacity = 1
 	}
-	if c.Spatial.Level != native.Auto && c.Spatial.Level != c.Level {
-		_, spatialLevelErr = native.Resolve(c.Spatial.Level)
+	if levelErr != nil {
+		c.Level = native.Go // named once, as above
 	}
 	c = c.withDefaults()
 	return errors.Join(levelErr, workersErr, worldErr, c.Loop.Validate(), c.Physics.Validate(),
-		spatialLevelErr, c.Spatial.Validate())
+		c.Spatial.Validate())
 }
 
 func (c Config) withDefaults() Config {
@@ -115,7 +115,12 @@ type Sim struct {
 	level  native.Level
 	clock  loop.Clock
 	loop   *loop.Loop
-	tick   Tick
+	frame  loop.Frame
+	step   func(uint64) error // Step, for the loop
+	n      uint64             // ticks completed
+	dt     float32
+	seed   uint64
+	tick   Tick // what the running phase sees
 	stages [stages][]*phase
 	core   [4]*phase // what runs between the stages and behind them
 	phases []*phase  // all, in the order in which they run
@@ -142,8 +147,8 @@ func New(cfg Config) (*Sim, error) {
 		return nil, err
 	}
 	cfg = cfg.withDefaults()
-	s := &Sim{clock: cfg.Clock}
-	s.tick = Tick{Sim: s, seed: cfg.Seed}
+	s := &Sim{clock: cfg.Clock, seed: cfg.Seed}
+	s.step = func(uint64) error { return s.Step() }
 	var errs [5]error
 	s.level, errs[0] = native.Resolve(cfg.Level)
 	s.World, errs[1] = ecs.New(ecs.Config{Capacity: cfg.Capacity})
@@ -153,9 +158,8 @@ func New(cfg Config) (*Sim, error) {
 	if err := errors.Join(errs[:]...); err != nil {
 		return nil, err
 	}
-	s.tick.Dt = s.loop.Dt()
+	s.dt = s.loop.Dt()
 	s.slots = make([]ecs.Slot, 0, s.World.Cap())
-	s.bodies.init(s.World.Cap())
 	s.core = [...]*phase{
 		{name: "physics.step", run: s.stepPhysics},
 		{name: "physics.sync", run: s.syncBodies},
@@ -163,7 +167,7 @@ func New(cfg Config) (*Sim, error) {
 		{name: "state.hash", run: s.stateHash},
 	}
 	s.order()
-	s.stateHash(&s.tick)
+	s.hashState(0)
 	return s, nil
 }
 
@@ -171,10 +175,10 @@ func New(cfg Config) (*Sim, error) {
 func (s *Sim) Level() native.Level { return s.level }
 
 // Ticks returns the number of ticks that were completed.
-func (s *Sim) Ticks() uint64 { return s.tick.N }
+func (s *Sim) Ticks() uint64 { return s.n }
 
 // Dt returns the length of a tick in seconds.
-func (s *Sim) Dt() float32 { return s.tick.Dt }
+func (s *Sim) Dt() float32 { return s.dt }
 
 // Step runs one tick. An error names the tick and the phase; the tick does not
 // count, and since it was broken off half-way the Sim cannot go on: every later
@@ -185,14 +189,15 @@ func (s *Sim) Step() error {
 		return s.failed
 	}
 	if err := native.CheckFloatEnv(); err != nil {
-		return fmt.Errorf("evertick: tick %d: %w", s.tick.N, err)
+		return fmt.Errorf("evertick: tick %d: %w", s.n, err)
 	}
 	s.failed = errInterrupted
 	start := s.clock.Now()
 	before := start
 	for _, p := range s.phases {
+		s.tick = Tick{Sim: s, N: s.n, Dt: s.dt} // again for each: a system may write to its own
 		if err := p.run(&s.tick); err != nil {
-			s.failed = fmt.Errorf("evertick: tick %d: %s: %w", s.tick.N, p.name, err)
+			s.failed = fmt.Errorf("evertick: tick %d: %s: %w", s.n, p.name, err)
 			return s.failed
 		}
 		now := s.clock.Now()
@@ -200,26 +205,27 @@ func (s *Sim) Step() error {
 		before = now
 	}
 	s.total = before - start
-	s.tick.N++
+	s.n++
 	s.failed = nil
 	return nil
 }
 
 // Advance runs the ticks that have become due after elapsedNs nanoseconds of
-// the host's time, by the rules of Config.Loop. The frame tells how many ran,
-// how many were dropped, and how far to interpolate. After an error the rest of
-// the frame's ticks do not run, now or later.
+// the host's time, by the rules of Config.Loop, and returns the frame: how many
+// ticks were due, how many were dropped, and how far to interpolate. An error is
+// that of Step; the ticks that did not run stay due. Frames count the ticks of
+// Advance and Run, not those of Step.
 func (s *Sim) Advance(elapsedNs int64) (loop.Frame, error) {
-	frame := s.loop.Advance(elapsedNs)
-	for range frame.Steps {
-		if err := s.Step(); err != nil {
-			return frame, err
-		}
-	}
-	return frame, nil
+	var err error
+	s.frame, err = s.loop.Drive(elapsedNs, s.step)
+	return s.frame, err
 }
 
 // Run paces the simulation by the clock until ctx is done or a step fails.
 func (s *Sim) Run(ctx context.Context) error {
-	return s.loop.Run(ctx, s.clock, func(uint64) error { return s.Step() }, nil)
+	return s.loop.Run(ctx, s.clock, s.step, func(f loop.Frame) { s.frame = f })
 }
+
+// Frame returns the last frame of Advance or Run, with all that was dropped so
+// far. A system that asks during Run gets the frame before.
+func (s *Sim) Frame() loop.Frame { return s.frame }

@@ -47,7 +47,7 @@ func TestHashIsTheFoldOfColumnHashes(t *testing.T) {
 		if got := ecs.Fold(parts); got != s.Hash() {
 			t.Errorf("tick %d: hash %x, the columns fold to %x", n, s.Hash(), got)
 		}
-		if parts[0] != (ecs.ColumnHash{Name: "seed", Hash: 42}) || parts[1] != (ecs.ColumnHash{Name: "tick", Hash: n}) {
+		if parts[0] != (ecs.ColumnHash{Name: "seed", Hash: 42}) || parts[1] != (ecs.ColumnHash{Name: "ticks", Hash: n + 1}) {
 			t.Errorf("tick %d: the list begins with %v", n, parts[:2])
 		}
 		if want := s.World.ColumnHashes(); !slices.Equal(parts[2:2+len(want)], want) {
@@ -60,16 +60,16 @@ func TestHashIsTheFoldOfColumnHashes(t *testing.T) {
 	}
 	world := len(s.World.ColumnHashes())
 	bodies := s.Physics.AppendColumnHashes(nil)
-	for i, c := range s.ColumnHashes()[2+world:] {
+	for i, c := range s.ColumnHashes()[2+world:][:len(bodies)] {
 		if want := (ecs.ColumnHash{Name: "body." + bodies[i].Name, Hash: bodies[i].Hash}); c != want {
 			t.Errorf("body column %d is %v, want %v", i, c, want)
 		}
 	}
 	names := columnNames(s)
-	if len(names) != 2+world+len(bodies) {
-		t.Errorf("%d columns, want seed, tick, %d and %d", len(names), world, len(bodies))
+	if len(names) != 2+world+len(bodies)+1 {
+		t.Errorf("%d columns, want seed, ticks, %d, %d and the owners", len(names), world, len(bodies))
 	}
-	for _, name := range []string{"identity", "heat", "position.x", "rotation.w", "scale.z", "body.X", "body.Slot", "body.Generation"} {
+	for _, name := range []string{"identity", "heat", "position.x", "rotation.w", "scale.z", "body.X", "body.Slot", "body.Generation", "body.Owner"} {
 		if !slices.Contains(names, name) {
 			t.Errorf("no column %s in %v", name, names)
 		}

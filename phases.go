@@ -10,7 +10,7 @@ import (
 )
 
 func (s *Sim) stepPhysics(t *Tick) error {
-	if err := s.bodies.release(s.World, s.Physics); err != nil {
+	if err := s.releaseBodies(); err != nil {
 		return err
 	}
 	if s.Physics.Len() == 0 {
@@ -27,9 +27,10 @@ func (s *Sim) syncBodies(*Tick) error {
 	return s.Physics.Sync(physics.Transforms{X: p.X, Y: p.Y, Z: p.Z, QX: r.X, QY: r.Y, QZ: r.Z, QW: r.W})
 }
 
+func (s *Sim) liveRows() liveRows { return liveRows{s.World.Version(), s.World.Generation()} }
+
 func (s *Sim) buildIndex(*Tick) error {
-	now := liveRows{s.World.Version(), s.World.Generation()}
-	if now != s.rows || len(s.slots) != s.World.Len() {
+	if now := s.liveRows(); now != s.rows {
 		s.slots = s.World.LiveSlots(s.slots[:0])
 		s.rows = now
 	}
@@ -55,13 +56,18 @@ func (s *Sim) nameNotFinite(err error) error {
 	return err
 }
 
-// stateHash hashes everything that decides the next tick, and looks for NaN on
+// stateHash hashes the state that the tick leaves behind, and looks for NaN on
 // the way: a system that lets one in is named at the tick in which it did.
-func (s *Sim) stateHash(t *Tick) error {
+func (s *Sim) stateHash(*Tick) error {
 	if column, id, found := s.World.FirstNaN(); found {
 		return fault.Field(ErrNotFinite, fmt.Sprintf("column %s of %s", column, id), "NaN")
 	}
-	s.hashes = append(s.hashes[:0], ecs.ColumnHash{Name: "seed", Hash: t.seed}, ecs.ColumnHash{Name: "tick", Hash: t.N})
+	s.hashState(s.n + 1)
+	return nil
+}
+
+func (s *Sim) hashState(ticks uint64) {
+	s.hashes = append(s.hashes[:0], ecs.ColumnHash{Name: "seed", Hash: s.seed}, ecs.ColumnHash{Name: "ticks", Hash: ticks})
 	s.hashes = s.World.AppendColumnHashes(s.hashes)
 	worlds := len(s.hashes)
 	s.hashes = s.Physics.AppendColumnHashes(s.hashes)
@@ -72,14 +78,17 @@ func (s *Sim) stateHash(t *Tick) error {
 		}
 		c.Name = s.bodyNames[i]
 	}
+	s.hashes = append(s.hashes, ecs.ColumnHash{Name: "body.Owner", Hash: s.ownerHash()})
 	s.hash = ecs.Fold(s.hashes)
-	return nil
 }
 
-// Hash returns the hash of the state after the last step: Fold of ColumnHashes.
+// Hash returns the hash of the state after the last step: ecs.Fold of
+// ColumnHashes. It covers all that this module keeps between ticks, but not what
+// a physics engine caches, nor forces that wait for its next step, nor what
+// systems keep outside the world.
 func (s *Sim) Hash() uint64 { return s.hash }
 
-// ColumnHashes returns the hashes that make up Hash: seed, tick, then the
+// ColumnHashes returns the hashes that make up Hash: seed, ticks, then the
 // columns of the world, then those of the bodies. Where two runs differ, the
 // first pair that differs names the column. The slice is the Sim's own and valid
 // until the next step.

@@ -12,8 +12,11 @@ import (
 type Stage uint8
 
 const (
-	BeforePhysics Stage = iota // inputs and queued actions become velocities and impulses
-	AfterIndex                 // perceive, decide, queue
+	// BeforePhysics is where inputs and queued actions become velocities and
+	// impulses. Index is still that of the last tick.
+	BeforePhysics Stage = iota
+	// AfterIndex is where agents perceive, decide, and queue their actions.
+	AfterIndex
 	stages
 )
 
@@ -22,14 +25,12 @@ type Tick struct {
 	Sim *Sim
 	N   uint64  // ticks completed before this one
 	Dt  float32 // length of the tick in seconds
-
-	seed uint64
 }
 
 // Rand returns random numbers that depend on the seed, the tick, the entity and
 // the stream only: not on who drew before, nor on the order of entities.
 func (t *Tick) Rand(entity ecs.ID, stream uint32) loop.Rand {
-	return loop.NewRand(t.seed, t.N, uint64(entity), stream)
+	return loop.NewRand(t.Sim.seed, t.Sim.n, uint64(entity), stream)
 }
 
 // Timing is the duration of a phase in the last step, in nanoseconds.

@@ -225,3 +225,22 @@ func TestTickRand(t *testing.T) {
 	})
 	step(t, s, 4)
 }
+
+// What a system writes into its Tick stays with it.
+func TestTickIsACopy(t *testing.T) {
+	s := newSim(t, small())
+	add(t, s, evertick.BeforePhysics, "vandal", func(tick *evertick.Tick) error {
+		tick.N, tick.Dt = 99, -1
+		return nil
+	})
+	add(t, s, evertick.AfterIndex, "witness", func(tick *evertick.Tick) error {
+		if tick.N != s.Ticks() || tick.Dt != s.Dt() {
+			t.Errorf("tick %d of %g s", tick.N, tick.Dt)
+		}
+		return nil
+	})
+	step(t, s, 3)
+	if s.Ticks() != 3 || s.Dt() != float32(1)/60 {
+		t.Errorf("%d ticks of %g s", s.Ticks(), s.Dt())
+	}
+}

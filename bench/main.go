@@ -49,7 +49,7 @@ func run(args []string, stdout, stderr io.Writer) error {
 	}
 	if o.info {
 		_, err := fmt.Fprintln(stdout, thisEnvironment())
-		return err
+		return errors.Join(err, native.Info().Err)
 	}
 	level, err := chooseLevel(o.level)
 	if err != nil {
@@ -78,7 +78,7 @@ func run(args []string, stdout, stderr io.Writer) error {
 func parse(args []string, stderr io.Writer) (options, params, error) {
 	var o options
 	f := flag.NewFlagSet("bench", flag.ContinueOnError)
-	f.SetOutput(stderr)
+	f.SetOutput(io.Discard) // main prints the error, once
 	f.StringVar(&o.scene, "scene", "capstone", "what to simulate: "+strings.Join(sceneNames, " or "))
 	f.IntVar(&o.ticks, "ticks", 0, "ticks to run, warm-up included (default 3600; limina 400)")
 	f.IntVar(&o.warmup, "warmup", 0, "ticks that are not measured (default 300; limina 60)")
@@ -90,6 +90,8 @@ func parse(args []string, stderr io.Writer) (options, params, error) {
 	f.BoolVar(&o.info, "info", false, "print which kernels run here, and exit")
 	if err := f.Parse(args); err != nil {
 		if errors.Is(err, flag.ErrHelp) {
+			f.SetOutput(stderr)
+			f.Usage()
 			return o, params{}, err
 		}
 		return o, params{}, fmt.Errorf("%w: %w", errUsage, err)

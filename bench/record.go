@@ -32,12 +32,12 @@ func newRecorder(s *scene, steps int) *recorder {
 // each, if not nil, is called after every step, outside the measurement.
 func measure(s *scene, ticks, warmup int, each func() error) (*recorder, error) {
 	r := newRecorder(s, ticks-warmup)
-	var before, after runtime.MemStats
+	var before memory
 	for i := range ticks {
 		if i == warmup {
 			runtime.GC() // what the warm-up left is not the steps' fault
 			s.hits, s.asks = 0, 0
-			runtime.ReadMemStats(&before)
+			before = allocated()
 		}
 		start := time.Now()
 		if err := s.sim.Step(); err != nil {
@@ -47,14 +47,33 @@ func measure(s *scene, ticks, warmup int, each func() error) (*recorder, error) 
 			r.add(s, int64(time.Since(start)))
 		}
 		if each != nil {
-			if err := each(); err != nil {
+			if err := before.except(each); err != nil {
 				return nil, fmt.Errorf("after tick %d: %w", i, err)
 			}
 		}
 	}
-	runtime.ReadMemStats(&after)
-	r.allocs, r.bytes = after.Mallocs-before.Mallocs, after.TotalAlloc-before.TotalAlloc
+	after := allocated()
+	r.allocs, r.bytes = after.allocs-before.allocs, after.bytes-before.bytes
 	return r, nil
+}
+
+// memory is what the process had allocated at a moment.
+type memory struct{ allocs, bytes uint64 }
+
+func allocated() memory {
+	var stats runtime.MemStats
+	runtime.ReadMemStats(&stats)
+	return memory{stats.Mallocs, stats.TotalAlloc}
+}
+
+// except calls f and moves the moment on by what f allocates.
+func (m *memory) except(f func() error) error {
+	start := allocated()
+	err := f()
+	end := allocated()
+	m.allocs += end.allocs - start.allocs
+	m.bytes += end.bytes - start.bytes
+	return err
 }
 
 func (r *recorder) add(s *scene, step int64) {

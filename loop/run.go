@@ -38,15 +38,23 @@ func (l *Loop) Run(ctx context.Context, clock Clock, step func(tick uint64) erro
 			return err
 		}
 		now := clock.Now()
-		f := l.Advance(now - last)
+		f, err := l.Drive(now-last, step)
 		last = now
-		if err := l.runSteps(f, step); err != nil {
+		if err != nil {
 			return err
 		}
 		if frame != nil {
 			frame(f)
 		}
 	}
+}
+
+// Drive is Run for a host with frames of its own: it advances by elapsedNs and
+// runs the steps. An error of step is returned as by Run: that step and the rest
+// of the frame, which the Frame still lists, stay due.
+func (l *Loop) Drive(elapsedNs int64, step func(tick uint64) error) (Frame, error) {
+	f := l.Advance(elapsedNs)
+	return f, l.runSteps(f, step)
 }
 
 // runSteps puts the steps of f back and counts each one after it has

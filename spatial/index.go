@@ -38,8 +38,9 @@ type Config struct {
 }
 
 // Validate reports every fault of the configuration at once.
-func (c *Config) Validate() error {
-	var errs []error
+func (c Config) Validate() error {
+	_, levelErr := native.Resolve(c.Level)
+	errs := []error{levelErr}
 	if !fault.Finite(c.CellSize) {
 		errs = append(errs, fault.Field(ErrNotFinite, "spatial: Config.CellSize", c.CellSize))
 	} else if c.CellSize < 0 {
@@ -69,6 +70,7 @@ type Index struct {
 	cfg    Config
 	level  native.Level
 	grid   native.Grid
+	cell   float32 // edge of a cell, metres
 	points native.Points
 	n      int
 
@@ -81,10 +83,7 @@ func New(cfg Config) (*Index, error) {
 	if err := cfg.Validate(); err != nil {
 		return nil, err
 	}
-	level, err := native.Resolve(cfg.Level)
-	if err != nil {
-		return nil, err
-	}
+	level, _ := native.Resolve(cfg.Level)
 	cfg.Workers = max(cfg.Workers, 1)
 	ix := &Index{cfg: cfg, level: level}
 	ix.place(0, Bounds{})
@@ -98,8 +97,9 @@ func (ix *Index) Len() int { return ix.n }
 // Level returns the level on which queries run.
 func (ix *Index) Level() native.Level { return ix.level }
 
-// CellSize returns the edge of a cell of the last Build, in metres.
-func (ix *Index) CellSize() float32 { return 1 / ix.grid.Inv }
+// CellSize returns the edge of a cell of the last Build, in metres; it is +Inf
+// when points lie so far apart that it exceeds a float32.
+func (ix *Index) CellSize() float32 { return ix.cell }
 
 // Build indexes the points (x[s], y[s], z[s]) of the slots s, which ascend. The
 // columns are read now and not kept. A coordinate that is NaN or infinite is
@@ -192,6 +192,7 @@ func (ix *Index) place(n int, box Bounds) {
 	for along(0)*along(1)*along(2) > most {
 		cell *= 2
 	}
+	ix.cell = float32(cell)
 	ix.grid = native.Grid{Min: box.Min, Inv: float32(1 / cell)}
 	for a := range 3 {
 		ix.grid.N[a] = int32(along(a))
