@@ -7,7 +7,7 @@ cd "$(dirname "$0")/.."
 
 failed=0
 packages=()
-for p in native spatial ecs loop physics; do
+for p in . native spatial ecs loop physics internal/statehash; do
 	[[ -n $(find "$p" -maxdepth 1 -name '*.go' 2>/dev/null) ]] && packages+=("./$p")
 done
 
@@ -23,10 +23,13 @@ if have "arm64 with NEON" qemu-aarch64-static aarch64-linux-gnu-gcc; then
 	echo "arm64 with NEON"
 	CGO_ENABLED=1 GOOS=linux GOARCH=arm64 CC=aarch64-linux-gnu-gcc \
 		go test -short -exec 'qemu-aarch64-static -L /usr/aarch64-linux-gnu' "${packages[@]}" || failed=1
+	CGO_ENABLED=1 GOOS=linux GOARCH=arm64 CC=aarch64-linux-gnu-gcc \
+		go test -short -run Golden -exec 'qemu-aarch64-static -L /usr/aarch64-linux-gnu' ./bench || failed=1
 fi
 if have "s390x" qemu-s390x-static; then
 	echo "s390x, pure Go"
 	CGO_ENABLED=0 GOOS=linux GOARCH=s390x go test -short -exec qemu-s390x-static "${packages[@]}" || failed=1
+	CGO_ENABLED=0 GOOS=linux GOARCH=s390x go test -short -run Golden -exec qemu-s390x-static ./bench || failed=1
 fi
 
 # old CPU LEVEL: the kernel tests pass on that CPU, and the best level is LEVEL.

@@ -11,6 +11,9 @@ package physics
 // W) of the bodies that the call concerned hold their state; after Step, those
 // of every live body. The other columns are the World's: an engine reads them.
 //
+// The interface grows with the features of World: it is not covered by the
+// promise of semantic versioning.
+//
 // An engine must be a function of its calls: no clock, no map order, no
 // outcome that depends on scheduling.
 type Engine interface {
