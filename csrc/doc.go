@@ -12,7 +12,7 @@
 // # The ladder
 //
 // Each kernel is written once, in a file named x_tmpl.h, in the vocabulary of
-// lanes.h, and instantiated once per level by x.c: c (one lane, any CPU), avx2
+// lanes.h, and instantiated once per level by levels.h: c (one lane, any CPU), avx2
 // (8 lanes), avx512 (16 lanes), neon (4 lanes). A lane does the same IEEE 754
 // operations in the same order at every width, and no operation crosses lanes,
 // so width cannot change a bit.

@@ -135,24 +135,8 @@ static int sort_row(const sorter *s, uint32_t *out, float *d2, int64_t from, int
 	return 1;
 }
 
-#define LEVEL c
-#include "radius_tmpl.h"
-#undef LEVEL
-
-#if defined(__x86_64__)
-#define LEVEL avx2
-#include "radius_tmpl.h"
-#undef LEVEL
-#define LEVEL avx512
-#include "radius_tmpl.h"
-#undef LEVEL
-#endif
-
-#if defined(__aarch64__)
-#define LEVEL neon
-#include "radius_tmpl.h"
-#undef LEVEL
-#endif
+#define TEMPLATE "radius_tmpl.h"
+#include "levels.h"
 
 int64_t et_radius(int32_t level, const et_grid *grid, const uint32_t *start, const float *x,
                   const float *y, const float *z, const uint32_t *slot, const float *qx,
@@ -162,14 +146,5 @@ int64_t et_radius(int32_t level, const et_grid *grid, const uint32_t *start, con
 	const points p = {x, y, z, slot};
 	const queries qs = {qx, qy, qz, qr, exclude, n};
 	const sorter s = {marks, mark_words, d2_of_slot};
-	switch (level) {
-#if defined(__x86_64__)
-	case ET_AVX512: return radius_avx512(grid, start, &p, &qs, ends, out, d2, fill, cap, &s);
-	case ET_AVX2: return radius_avx2(grid, start, &p, &qs, ends, out, d2, fill, cap, &s);
-#endif
-#if defined(__aarch64__)
-	case ET_NEON: return radius_neon(grid, start, &p, &qs, ends, out, d2, fill, cap, &s);
-#endif
-	default: return radius_c(grid, start, &p, &qs, ends, out, d2, fill, cap, &s);
-	}
+	return DISPATCH(level, radius, grid, start, &p, &qs, ends, out, d2, fill, cap, &s);
 }
