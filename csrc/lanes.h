@@ -14,6 +14,8 @@
  *   pack, packu      the lanes in the mask moved to the front, in order; what
  *                    is left behind them is unspecified
  *   count            lanes in the mask
+ *   tally            n + 1 in the lanes where a > b, n in the others; a and b are
+ *                    below 2^31
  */
 #ifndef EVERTICK_LANES_H
 #define EVERTICK_LANES_H
@@ -42,6 +44,7 @@ HELPER(c) c_mask c_first(uint32_t n) { return n > 0; }
 HELPER(c) c_f c_pack(c_f a, c_mask m) { (void)m; return a; }
 HELPER(c) c_u c_packu(c_u a, c_mask m) { (void)m; return a; }
 HELPER(c) uint32_t c_count(c_mask m) { return m; }
+HELPER(c) c_u c_tally(c_u n, c_u a, c_u b) { return n + (a > b); }
 
 #if defined(__x86_64__)
 #include <immintrin.h>
@@ -83,6 +86,7 @@ HELPER(avx2) __m256i avx2_pack_index(avx2_mask m) {
 HELPER(avx2) avx2_f avx2_pack(avx2_f a, avx2_mask m) { return _mm256_permutevar8x32_ps(a, avx2_pack_index(m)); }
 HELPER(avx2) avx2_u avx2_packu(avx2_u a, avx2_mask m) { return _mm256_permutevar8x32_epi32(a, avx2_pack_index(m)); }
 HELPER(avx2) uint32_t avx2_count(avx2_mask m) { return (uint32_t)__builtin_popcount(m); }
+HELPER(avx2) avx2_u avx2_tally(avx2_u n, avx2_u a, avx2_u b) { return _mm256_sub_epi32(n, _mm256_cmpgt_epi32(a, b)); }
 
 /* pack() goes through a register: compressing straight to memory is ten times
  * slower on Zen 4. */
@@ -105,6 +109,9 @@ HELPER(avx512) avx512_mask avx512_first(uint32_t n) { return n >= 16u ? 0xffffu 
 HELPER(avx512) avx512_f avx512_pack(avx512_f a, avx512_mask m) { return _mm512_maskz_compress_ps((__mmask16)m, a); }
 HELPER(avx512) avx512_u avx512_packu(avx512_u a, avx512_mask m) { return _mm512_maskz_compress_epi32((__mmask16)m, a); }
 HELPER(avx512) uint32_t avx512_count(avx512_mask m) { return (uint32_t)__builtin_popcount(m); }
+HELPER(avx512) avx512_u avx512_tally(avx512_u n, avx512_u a, avx512_u b) {
+	return _mm512_mask_add_epi32(n, _mm512_cmpgt_epi32_mask(a, b), n, _mm512_set1_epi32(1));
+}
 #endif
 
 #if defined(__aarch64__)
@@ -147,6 +154,7 @@ HELPER(neon) neon_f neon_pack(neon_f a, neon_mask m) {
 	return vreinterpretq_f32_u32(neon_packu(vreinterpretq_u32_f32(a), m));
 }
 HELPER(neon) uint32_t neon_count(neon_mask m) { return (uint32_t)__builtin_popcount(m); }
+HELPER(neon) neon_u neon_tally(neon_u n, neon_u a, neon_u b) { return vsubq_u32(n, vcgtq_u32(a, b)); }
 #endif
 
 #endif

@@ -4,6 +4,7 @@
 typedef struct {
 	const float *x, *y, *z;
 	const uint32_t *slot;
+	uint32_t n;
 } points;
 
 typedef struct {
@@ -31,6 +32,9 @@ typedef struct {
 	int64_t words;
 	float *d2_of_slot;
 } sorter;
+
+/* The longest row that any level sorts by counting. */
+enum { SHORT_ROW = 64 };
 
 /* native.Reach derives the constants: no point that the membership test
  * accepts lies farther from the centre, along any axis, than this. */
@@ -143,7 +147,8 @@ int64_t et_radius(int32_t level, const et_grid *grid, const uint32_t *start, con
                   const float *qy, const float *qz, const float *qr, const uint32_t *exclude,
                   int64_t n, uint32_t *ends, uint32_t *out, float *d2, int64_t fill, int64_t cap,
                   uint64_t *marks, int64_t mark_words, float *d2_of_slot) {
-	const points p = {x, y, z, slot};
+	const uint32_t total = start[(int64_t)grid->n[0] * grid->n[1] * grid->n[2]];
+	const points p = {x, y, z, slot, total};
 	const queries qs = {qx, qy, qz, qr, exclude, n};
 	const sorter s = {marks, mark_words, d2_of_slot};
 	return DISPATCH(level, radius, grid, start, &p, &qs, ends, out, d2, fill, cap, &s);

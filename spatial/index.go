@@ -127,15 +127,16 @@ func (ix *Index) Build(x, y, z []float32, slots []uint32) error {
 
 // measure checks the points and returns their box.
 func measure(x, y, z []float32, slots []uint32) (Bounds, error) {
-	limit := int64(min(len(x), native.MaxSlots))
+	x = x[:min(len(x), native.MaxSlots)]
+	y, z = y[:len(x)], z[:len(x)] // one bounds check for the three
 	inf := float32(math.Inf(1))
 	lo, hi := [3]float32{inf, inf, inf}, [3]float32{-inf, -inf, -inf}
-	prev := int64(-1)
+	next := uint32(0) // the lowest slot that ascends
 	for i, s := range slots {
-		if int64(s) <= prev || int64(s) >= limit {
+		if s < next || int(s) >= len(x) {
 			return Bounds{}, fault.Element(ErrRange, "spatial: Build: slots", i, s)
 		}
-		prev = int64(s)
+		next = s + 1
 		px, py, pz := x[s], y[s], z[s]
 		if !fault.Finite((px - px) + (py - py) + (pz - pz)) {
 			return Bounds{}, notFinite(x, y, z, int(s))
@@ -202,11 +203,12 @@ func (ix *Index) place(n int, box Bounds) {
 // count finds the cell of each point and how many points each cell has, and
 // turns the counts into the place where each cell's points begin.
 func (ix *Index) count(x, y, z []float32, slots []uint32) {
-	g := &ix.grid
+	g := ix.grid // a copy: stores into start could change ix
 	cells := int(g.N[0]) * int(g.N[1]) * int(g.N[2])
 	start := resize(ix.points.Start, cells+1)
 	clear(start)
 	cellOf := resize(ix.cellOf, len(slots))
+	y, z = y[:len(x)], z[:len(x)]
 	for i, s := range slots {
 		c := uint32((g.Cell(2, z[s])*g.N[1]+g.Cell(1, y[s]))*g.N[0] + g.Cell(0, x[s]))
 		cellOf[i] = c
@@ -227,11 +229,14 @@ func (ix *Index) count(x, y, z []float32, slots []uint32) {
 // scatter copies each point to its cell, in slot order within a cell. Start
 // serves as the cursors meanwhile, and is shifted back afterwards.
 func (ix *Index) scatter(x, y, z []float32, slots []uint32) {
-	p := &ix.points
+	p, cellOf := ix.points, ix.cellOf[:len(slots)] // local: stores through p could change ix
+	y, z = y[:len(x)], z[:len(x)]
+	toX := p.X
+	toY, toZ, toSlot := p.Y[:len(toX)], p.Z[:len(toX)], p.Slot[:len(toX)]
 	for i, s := range slots {
-		at := p.Start[ix.cellOf[i]]
-		p.Start[ix.cellOf[i]] = at + 1
-		p.X[at], p.Y[at], p.Z[at], p.Slot[at] = x[s], y[s], z[s], s
+		at := p.Start[cellOf[i]]
+		p.Start[cellOf[i]] = at + 1
+		toX[at], toY[at], toZ[at], toSlot[at] = x[s], y[s], z[s], s
 	}
 	copy(p.Start[1:], p.Start)
 	p.Start[0] = 0
