@@ -44,26 +44,36 @@ func BenchmarkRadius(b *testing.B) {
 	for _, order := range orders {
 		for _, level := range native.Levels() {
 			b.Run(fmt.Sprintf("order=%s/level=%s", orderName(order), level), func(b *testing.B) {
-				benchmarkRadius(b, c, spatial.Config{CellSize: 15, Level: level}, order)
+				benchmarkRadius(b, c, spatial.Config{CellSize: 15, Level: level}, newQueries(200, order), nil)
 			})
 		}
 	}
-	for _, workers := range []int{1, 2} {
-		b.Run(fmt.Sprintf("order=slot/workers=%d", workers), func(b *testing.B) {
-			benchmarkRadius(b, c, spatial.Config{CellSize: 15, Workers: workers}, spatial.BySlot)
-		})
+}
+
+// BenchmarkWorkers shows from how many queries on a second worker pays.
+func BenchmarkWorkers(b *testing.B) {
+	c := newCrowd(2000, 200)
+	for _, queries := range []int{128, 256, 512, 1024, 2048, 4096} {
+		for _, workers := range []int{1, 2} {
+			b.Run(fmt.Sprintf("queries=%d/workers=%d", queries, workers), func(b *testing.B) {
+				benchmarkRadius(b, c, spatial.Config{CellSize: 15, Workers: workers}, newQueries(queries, spatial.BySlot), spatial.AlwaysParallel)
+			})
+		}
 	}
 }
 
-func benchmarkRadius(b *testing.B, c *crowd, cfg spatial.Config, order spatial.Order) {
+func benchmarkRadius(b *testing.B, c *crowd, cfg spatial.Config, q *spatial.Queries, prepare func(*spatial.Index)) {
 	ix, err := spatial.New(cfg)
 	if err != nil {
 		b.Fatal(err)
 	}
+	if prepare != nil {
+		prepare(ix)
+	}
 	if err := ix.Build(c.x, c.y, c.z, c.slots); err != nil {
 		b.Fatal(err)
 	}
-	q, hits := newQueries(200, order), 0
+	hits := 0
 	var out spatial.Result
 	for b.Loop() {
 		c.ask(q, 15)
@@ -72,7 +82,7 @@ func benchmarkRadius(b *testing.B, c *crowd, cfg spatial.Config, order spatial.O
 		}
 		hits += len(out.Slots)
 	}
-	b.ReportMetric(float64(hits)/float64(b.N)/200, "hits/query")
+	b.ReportMetric(float64(hits)/float64(b.N)/float64(len(q.X)), "hits/query")
 	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(hits), "ns/hit")
 }
 

@@ -33,7 +33,8 @@ type Config struct {
 	Bounds Bounds
 	// Level on which queries run. native.Auto, the zero value: the best.
 	Level native.Level
-	// Workers that answer a batch of queries, 1 to 1024. 0: 1.
+	// Workers that answer a batch of queries, 1 to 1024. 0: 1. A batch too small
+	// to gain from it is answered by one. Results do not depend on it.
 	Workers int
 }
 
@@ -74,7 +75,8 @@ type Index struct {
 	points native.Points
 	n      int
 
-	cellOf []uint32 // scratch of Build: the cell of each point
+	parallelFrom int      // number of chunks
+	cellOf       []uint32 // scratch of Build: the cell of each point
 }
 
 // New returns an empty index. Faults of the configuration are ErrNotFinite,
@@ -85,7 +87,7 @@ func New(cfg Config) (*Index, error) {
 	}
 	level, _ := native.Resolve(cfg.Level)
 	cfg.Workers = max(cfg.Workers, 1)
-	ix := &Index{cfg: cfg, level: level}
+	ix := &Index{cfg: cfg, level: level, parallelFrom: parallelFrom}
 	ix.place(0, Bounds{})
 	ix.count(nil, nil, nil, nil)
 	return ix, nil

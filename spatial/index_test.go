@@ -112,6 +112,7 @@ func newTick(tb testing.TB, s *paritytest.Scene, cfg spatial.Config, order spati
 	if k.ix, err = spatial.New(cfg); err != nil {
 		tb.Fatal(err)
 	}
+	spatial.AlwaysParallel(k.ix)
 	return k
 }
 

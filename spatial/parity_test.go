@@ -93,6 +93,7 @@ func build(t testing.TB, cfg spatial.Config, s *paritytest.Scene) *spatial.Index
 	if err != nil {
 		t.Fatal(err)
 	}
+	spatial.AlwaysParallel(ix)
 	x, y, z := s.Columns()
 	if err := ix.Build(x, y, z, s.Slots); err != nil {
 		t.Fatal(err)
@@ -202,6 +203,7 @@ func TestParityIndexLastSlot(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
+		spatial.AlwaysParallel(ix)
 		run.Check(ix.Build(column, column, column, s.Slots))
 		var got spatial.Result
 		for _, q.Order = range orders[:2] {
@@ -233,6 +235,26 @@ func TestParityIndexSplitBatches(t *testing.T) {
 				}
 				at = end
 			}
+		}
+	}
+}
+
+// A batch large enough for the workers of an ordinary index, and not a multiple
+// of a chunk.
+func TestParityIndexLargeBatch(t *testing.T) {
+	run := paritytest.Start(t, "Index, large batch")
+	s := paritytest.Families[0].Draw(run, 1500, 1500)
+	x, y, z := s.Columns()
+	var want, got spatial.Result
+	for _, level := range native.Levels() {
+		for _, workers := range []int{1, 2, 7} {
+			run.Case(level)
+			ix, err := spatial.New(spatial.Config{CellSize: s.Scale, Level: level, Workers: workers})
+			if err != nil {
+				t.Fatal(err)
+			}
+			q := queriesOf(s)
+			run.Check(ix.Build(x, y, z, s.Slots), ix.RadiusOracle(q, &want), ix.Radius(q, &got), sameResult("result", &got, &want, false))
 		}
 	}
 }

@@ -95,12 +95,18 @@ const maxResults = math.MaxInt32
 // depend on the number of workers.
 const chunkQueries = 64
 
+// parallelFrom is the number of chunks from which a second worker pays. Waking it
+// costs as much as a few hundred queries: with 256 it loses, with 512 it breaks
+// even, with 1,024 it gains a third (BenchmarkWorkers).
+const parallelFrom = 16
+
 // batch answers the queries of one call in chunks.
 type batch struct {
 	ix      *Index
 	q       *Queries
 	offsets []uint32
 	pool    *native.Pool
+	alone   native.Pool // one worker
 	workers []worker
 	chunks  []chunk
 }
@@ -135,7 +141,11 @@ func (ix *Index) Radius(q *Queries, out *Result) error {
 	for i := range b.workers {
 		b.workers[i].begin(q)
 	}
-	err := b.pool.Run(len(b.chunks), b)
+	pool := b.pool
+	if len(b.chunks) < ix.parallelFrom {
+		pool = &b.alone
+	}
+	err := pool.Run(len(b.chunks), b)
 	if err == nil {
 		err = b.merge(out)
 	}
