@@ -30,6 +30,11 @@ func (s *Sim) CreateBody(id ecs.ID, def physics.BodyDef) (physics.Body, error) {
 	if !ok {
 		return physics.Body{}, fault.Field(ErrStale, "evertick: CreateBody: id", id)
 	}
+	if s.bodies.bound > 0 && s.restored() { // the new body must not go with the old
+		if err := s.releaseBodies(); err != nil {
+			return physics.Body{}, err
+		}
+	}
 	if _, has := s.Body(id); has {
 		return physics.Body{}, fault.Field(ErrRange, "evertick: CreateBody: entity with a body", id)
 	}

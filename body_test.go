@@ -203,6 +203,31 @@ func TestRestoreReleasesBodies(t *testing.T) {
 	}
 }
 
+// A restored world is given its bodies anew before the next step.
+func TestBodiesCreatedAfterARestoreStay(t *testing.T) {
+	s := newSim(t, small())
+	ids := []ecs.ID{spawn(t, s), spawn(t, s), spawn(t, s)}
+	for _, id := range ids {
+		movingBody(t, s, id, 1)
+	}
+	if err := s.World.Restore(s.World.Snapshot(nil)); err != nil {
+		t.Fatal(err)
+	}
+	for _, id := range ids {
+		b := movingBody(t, s, id, 2)
+		if got, has := s.Body(id); !has || got != b {
+			t.Errorf("%s has body %s, %t, want %s", id, got, has, b)
+		}
+		if _, err := s.CreateBody(id, physics.DefaultBodyDef()); !errors.Is(err, evertick.ErrRange) {
+			t.Errorf("a second body for %s: %v", id, err)
+		}
+	}
+	step(t, s, 2)
+	if s.Physics.Len() != len(ids) {
+		t.Errorf("%d bodies after the step, want %d", s.Physics.Len(), len(ids))
+	}
+}
+
 // The body of an entity that is gone makes room for another in the same tick.
 func TestDeadBodiesMakeRoom(t *testing.T) {
 	c := small()

@@ -1,7 +1,7 @@
 /* The C side of evertick as Go sees it: one function per kernel.
  *
  * Every kernel is a pure function of its arguments: it allocates nothing,
- * keeps nothing, prints nothing and never fails. The Go side has checked
+ * keeps nothing and prints nothing. The Go side has checked
  * lengths and values. Levels are those of lanes.h; asking for one that this
  * build lacks runs c. */
 #ifndef EVERTICK_H
@@ -43,7 +43,7 @@ _Static_assert(sizeof(et_grid) == 28, "native.Grid mirrors et_grid");
  * slot has no mark.
  *
  * A row is in grid order (cell, then place within it) if marks is NULL, else
- * sorted by slot; marks is a bitmap of mark_words words for the slots and its
+ * sorted by slot, which are distinct; marks is a bitmap of mark_words words for the slots and its
  * two summaries, all zero on entry and on exit, and d2_of_slot, with room for
  * every slot, serves to sort d2. */
 int64_t et_radius(int32_t level, const et_grid *grid, const uint32_t *start, const float *x,

@@ -99,9 +99,10 @@ static inline span span_of(const uint32_t *start, const box *b, int32_t j, int32
 	return s;
 }
 
-/* Sorts out[from, to) by slot, and returns 0 if one of them has no mark: each slot sets its bit in a bitmap, and the bits
- * are read back in order. Two summary levels above the bitmap, a bit per word
- * below, lead from one used word to the next. */
+/* Sorts out[from, to) by slot, and returns 0 if one of them has no mark. Each
+ * slot sets its bit in a bitmap, and the bits are read back in order. Two summary
+ * levels above the bitmap, a bit per word below, lead from one used word to the
+ * next. */
 static int sort_row(const sorter *s, uint32_t *out, float *d2, int64_t from, int64_t to) {
 	uint64_t *const bits = s->marks;
 	uint64_t *const mid = bits + s->words;

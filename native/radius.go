@@ -38,7 +38,7 @@ func (g *Grid) Cell(axis int, v float32) int32 {
 }
 
 // Points are a point set sorted by cell; within a cell the order is the
-// caller's. Start[c] is the place of the first point of cell c, and one more
+// caller's. Slots are distinct: rows with a slot twice differ between levels. Start[c] is the place of the first point of cell c, and one more
 // entry ends the last. X, Y, Z and Slot have Pad elements behind the last point.
 type Points struct {
 	Start   []uint32
@@ -158,6 +158,7 @@ func Radius(level Level, g *Grid, p *Points, q *Queries, rows *Rows) int {
 		done = radiusC(level, g, p, q, rows)
 	}
 	if done < 0 {
+		rows.marks, rows.markWords = nil, 0 // some may be left set
 		panic("native: Radius: Points.Start does not ascend, or a slot is not below Points.Limit")
 	}
 	if done > 0 {
@@ -243,8 +244,8 @@ func radiusGo(g *Grid, p *Points, q *Queries, rows *Rows) int {
 				fill = scan(p, int(first), int(last), centre, r2, exclude, rows, fill)
 			}
 		}
-		if rows.BySlot {
-			rows.sort(row, fill)
+		if rows.BySlot && !rows.sort(row, fill) {
+			return -1
 		}
 		rows.Ends[i] = uint32(fill)
 	}
@@ -290,17 +291,21 @@ func within(d2, r2 float32, slot, exclude uint32) int {
 	return near & other
 }
 
-// sort orders Slots[from:to] by slot: each slot sets its bit in a bitmap, and
+// sort orders Slots[from:to] by slot, and returns false if one of them has no
+// mark: each slot sets its bit in a bitmap, and
 // the bits are read back in order. Two summary levels above the bitmap, a bit
 // per word below, lead from one used word to the next.
-func (r *Rows) sort(from, to int) {
+func (r *Rows) sort(from, to int) bool {
 	if to-from < 2 {
-		return
+		return true
 	}
 	level := r.marks[:r.markWords]
 	mid := r.marks[r.markWords:][:(r.markWords+63)/64]
 	top := r.marks[r.markWords+len(mid):]
 	for i, slot := range r.Slots[from:to] {
+		if int(slot>>6) >= len(level) {
+			return false
+		}
 		level[slot>>6] |= 1 << (slot & 63)
 		mid[slot>>12] |= 1 << (slot >> 6 & 63)
 		top[slot>>18] |= 1 << (slot >> 12 & 63)
@@ -324,4 +329,5 @@ func (r *Rows) sort(from, to int) {
 			}
 		}
 	}
+	return true
 }

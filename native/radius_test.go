@@ -431,14 +431,17 @@ func TestRadiusContradictions(t *testing.T) {
 			spoil(&p)
 			q := native.Queries{X: []float32{1.5}, Y: []float32{0}, Z: []float32{0}, Radius: []float32{0.4}}
 			r := native.Rows{BySlot: true, Ends: make([]uint32, 1), Slots: make([]uint32, 64), Dist2: make([]float32, 64)}
-			func() {
-				defer func() {
-					if recover() == nil {
-						t.Errorf("level %s: %s: no panic; row %v", level, name, r.Slots[:r.Fill])
-					}
-				}()
+			expectPanic(t, "native: Radius: Points.Start does not ascend, or a slot is not below Points.Limit", func() {
 				native.Radius(level, &g, &p, &q, &r)
-			}()
+			})
+			// Nothing of it may come back when the caller recovers.
+			good := native.Points{Start: []uint32{0, 0, 2, 2}, X: p.X, Y: p.Y, Z: p.Z, Slot: make([]uint32, 8+native.Pad), Limit: 8}
+			good.Slot[0], good.Slot[1] = 6, 3
+			r.Fill = 0
+			r.Slots, r.Dist2 = r.Slots[:20:20], r.Dist2[:20:20]
+			if n := native.Radius(level, &g, &good, &q, &r); n != 1 || !slices.Equal(r.Slots[:r.Fill], []uint32{3, 6}) {
+				t.Errorf("level %s, after %s: %d answered, row %v", level, name, n, r.Slots[:r.Fill])
+			}
 		}
 	}
 }

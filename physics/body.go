@@ -47,7 +47,8 @@ func (t BodyType) String() string {
 }
 
 // BodyDef describes a body to create. Start from DefaultBodyDef: the zero
-// value is a static body that drives entity row 0.
+// value is a static body that drives no entity, and made dynamic feels no
+// gravity.
 type BodyDef struct {
 	// Type is static, kinematic or dynamic.
 	Type BodyType

@@ -64,7 +64,7 @@ func (c Config) Validate() error {
 	return errors.Join(errs...)
 }
 
-// Index is a uniform grid over a set of points. Build replaces the set; Radius
+// Index is a uniform grid over a set of points, made by New. Build replaces the set; Radius
 // reads it, and may run from several goroutines at once, each with a Result of
 // its own, as long as no Build runs.
 type Index struct {

@@ -106,7 +106,7 @@ type batch struct {
 	q       *Queries
 	offsets []uint32
 	pool    *native.Pool
-	alone   native.Pool // one worker
+	alone   *native.Pool // one worker
 	workers []worker
 	chunks  []chunk
 }
@@ -131,7 +131,7 @@ func (ix *Index) Radius(q *Queries, out *Result) error {
 	}
 	b := &out.batch
 	if b.pool == nil || b.pool.Workers() != ix.cfg.Workers {
-		b.pool = native.NewPool(ix.cfg.Workers)
+		b.pool, b.alone = native.NewPool(ix.cfg.Workers), native.NewPool(1)
 		b.workers = make([]worker, ix.cfg.Workers)
 	}
 	n := len(q.X)
@@ -143,7 +143,7 @@ func (ix *Index) Radius(q *Queries, out *Result) error {
 	}
 	pool := b.pool
 	if len(b.chunks) < ix.parallelFrom {
-		pool = &b.alone
+		pool = b.alone
 	}
 	err := pool.Run(len(b.chunks), b)
 	if err == nil {

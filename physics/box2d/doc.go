@@ -36,14 +36,14 @@
 // the first contact on, and the module's promise of equal hashes does not cover
 // the columns of this engine across them.
 //
-// A step allocates, about ten thousand objects at 256 bodies in contact and
+// A step allocates, thousands of objects at 256 bodies (4,500 to 10,000) and
 // millions at 16,384. Config.Workers is accepted and not used.
 //
 // Capsules are not supported. Filter categories have 16 bits and groups the
 // range of int16; more is physics.ErrUnsupported. A mask may have any bits,
 // since no category here can match the upper ones. Polygon vertices closer to
 // each other than 2.5 mm, segments shorter than 5 mm, and shapes that are tiny
-// against their distance from the origin of their body (20,000 radii for a
-// circle of a dynamic body, a million sides for any box) are physics.ErrRange.
+// against their distance from the origin of their body (some 20,000 radii
+// for a circle of a dynamic body, a million sides for any box) are physics.ErrRange.
 // Overlaps of a teleported body are noticed one step late.
 package box2d
