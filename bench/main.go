@@ -81,7 +81,7 @@ func parse(args []string, stderr io.Writer) (options, params, error) {
 	f.SetOutput(io.Discard) // main prints the error, once
 	f.StringVar(&o.scene, "scene", "capstone", "what to simulate: "+strings.Join(sceneNames, " or "))
 	f.IntVar(&o.ticks, "ticks", 0, "ticks to run, warm-up included (default 3600; limina 400)")
-	f.IntVar(&o.warmup, "warmup", 0, "ticks that are not measured (default 300; limina 60)")
+	f.IntVar(&o.warmup, "warmup", 0, "ticks that are not measured (default 300, limina 60, and at most half of -ticks)")
 	f.Uint64Var(&o.seed, "seed", 1, "seed of the scene's random numbers")
 	f.StringVar(&o.level, "level", "auto", "level of the kernels: auto, go, c, avx2, avx512 or neon")
 	f.IntVar(&o.workers, "workers", 1, "workers of the phases that can use several")

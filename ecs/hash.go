@@ -66,8 +66,8 @@ func (c *column) hash(rows int) uint64 {
 
 // FirstNaN finds the first NaN of a live entity: the column, by name, and the
 // entity in the lowest slot. Columns written directly are not guarded against
-// NaN; this is how a tick notices. It costs about as much as a copy of the
-// columns, and allocates nothing.
+// NaN; this is how a tick notices. It reads every float column once, below
+// HighWater, and allocates nothing.
 func (w *World) FirstNaN() (column string, id ID, found bool) {
 	for _, c := range w.byName {
 		if !c.kind.isFloat() || !statehash.HasNaN(c.rows(0, w.high), c.size) {

@@ -90,14 +90,15 @@ func (r *Result) Dist2Row(i int) []float32 { return r.Dist2[r.Offsets[i]:r.Offse
 // maxResults bounds the length of Slots, so that it fits an int32 everywhere.
 const maxResults = math.MaxInt32
 
-// chunkQueries is the number of queries that a worker takes at a time: some
-// tens of microseconds of work, against about one to hand it over. It must not
-// depend on the number of workers.
+// chunkQueries is the number of queries that a worker takes at a time: about ten
+// microseconds of work, so that workers finish together, against nanoseconds to
+// take the next. It must not depend on the number of workers.
 const chunkQueries = 64
 
 // parallelFrom is the number of chunks from which a second worker pays. Waking it
-// costs as much as a few hundred queries: with 256 it loses, with 512 it breaks
-// even, with 1,024 it gains a third (BenchmarkWorkers).
+// costs as much as a few hundred queries: in BenchmarkWorkers on two cores it loses
+// at 128, gains little or nothing at 256 and 512, and a quarter to a third at 1,024;
+// within a whole step, where the other core has work of its own, it lost at 200.
 const parallelFrom = 16
 
 // batch answers the queries of one call in chunks.
