@@ -23,6 +23,9 @@ const (
 // GridSize is the size of the C struct behind Radius's grid, in bytes.
 const GridSize = C.sizeof_et_grid
 
+// BlockSize is the size of a block of points, in bytes.
+const BlockSize = C.sizeof_et_block
+
 // Compiler names the C compiler that built this package, with its version.
 func Compiler() string { return C.GoString(C.et_compiler()) }
 
@@ -47,12 +50,12 @@ func Integrate(level int32, pos, vel []float32, dt float32) {
 }
 
 // Radius answers n queries from query index q on, as evertick.h says of
-// et_radius; grid points at GridSize bytes. Nil slices of exclude, d2 and
+// et_radius; grid points at GridSize bytes and blocks at blocks. Nil slices of exclude, d2 and
 // d2OfSlot are passed as NULL.
-func Radius(level int32, grid unsafe.Pointer, start []uint32, x, y, z []float32, slot []uint32,
+func Radius(level int32, grid unsafe.Pointer, start []uint32, blocks unsafe.Pointer,
 	qx, qy, qz, qr []float32, exclude []uint32, ends, out []uint32, d2 []float32, fill int,
 	marks []uint64, markWords int, d2OfSlot []float32) int {
-	return int(C.et_radius(C.int32_t(level), (*C.et_grid)(grid), u32(start), f32(x), f32(y), f32(z), u32(slot),
+	return int(C.et_radius(C.int32_t(level), (*C.et_grid)(grid), u32(start), (*C.et_block)(blocks),
 		f32(qx), f32(qy), f32(qz), f32(qr), u32(exclude), C.int64_t(len(qx)), u32(ends), u32(out), f32(d2),
 		C.int64_t(fill), C.int64_t(len(out)), (*C.uint64_t)(unsafe.SliceData(marks)), C.int64_t(markWords), f32(d2OfSlot)))
 }

@@ -25,16 +25,25 @@ void et_integrate(int32_t level, float *pos, const float *vel, float dt, size_t 
 /* A uniform grid: cell (i, j, k) is number (k * n[1] + j) * n[0] + i. */
 typedef struct {
 	float min[3];     /* lower corner, metres */
-	float inv;        /* cells per metre, > 0 */
+	float inv[3];     /* cells per metre along each axis, > 0 */
 	int32_t n[3];     /* cells along each axis, >= 1 */
 } et_grid;
 
-_Static_assert(sizeof(et_grid) == 28, "native.Grid mirrors et_grid");
+_Static_assert(sizeof(et_grid) == 36, "native.Grid mirrors et_grid");
+
+/* Sixteen points: place i of a point set is lane i % 16 of block i / 16. */
+enum { ET_BLOCK = 16 };
+typedef struct {
+	float x[ET_BLOCK], y[ET_BLOCK], z[ET_BLOCK];
+	uint32_t slot[ET_BLOCK];
+} et_block;
+
+_Static_assert(sizeof(et_block) == 256, "native.Block mirrors et_block");
 
 /* Points within a radius, for a batch of queries: the rows of a CSR matrix.
  *
- * start has one entry per cell and one more; x, y, z and slot hold the points
- * sorted by cell and are readable for 16 elements past the last point. Row q
+ * start has one entry per cell and one more; blocks hold the points sorted by
+ * cell. Row q
  * is appended to out (and its squared distances to d2, unless that is NULL),
  * and ends[q] becomes the place behind it. out and d2 hold cap elements, of
  * which the first fill are taken. Returns the number of queries answered: fewer
@@ -46,8 +55,8 @@ _Static_assert(sizeof(et_grid) == 28, "native.Grid mirrors et_grid");
  * sorted by slot, which are distinct; marks is a bitmap of mark_words words for the slots and its
  * two summaries, all zero on entry and on exit, and d2_of_slot, with room for
  * every slot, serves to sort d2. */
-int64_t et_radius(int32_t level, const et_grid *grid, const uint32_t *start, const float *x,
-                  const float *y, const float *z, const uint32_t *slot, const float *qx,
+int64_t et_radius(int32_t level, const et_grid *grid, const uint32_t *start,
+                  const et_block *blocks, const float *qx,
                   const float *qy, const float *qz, const float *qr, const uint32_t *exclude,
                   int64_t n, uint32_t *ends, uint32_t *out, float *d2, int64_t fill, int64_t cap,
                   uint64_t *marks, int64_t mark_words, float *d2_of_slot);

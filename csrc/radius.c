@@ -2,8 +2,7 @@
 #include "lanes.h"
 
 typedef struct {
-	const float *x, *y, *z;
-	const uint32_t *slot;
+	const et_block *blocks;
 	uint32_t n;
 } points;
 
@@ -82,8 +81,8 @@ static inline box box_around(const et_grid *g, const query *q) {
 	box b;
 	for (int a = 0; a < 3; a++) {
 		b.n[a] = g->n[a];
-		b.lo[a] = cell_of(centre[a] - q->reach, g->min[a], g->inv, g->n[a]);
-		b.hi[a] = cell_of(centre[a] + q->reach, g->min[a], g->inv, g->n[a]);
+		b.lo[a] = cell_of(centre[a] - q->reach, g->min[a], g->inv[a], g->n[a]);
+		b.hi[a] = cell_of(centre[a] + q->reach, g->min[a], g->inv[a], g->n[a]);
 	}
 	fold(&b, 1);
 	fold(&b, 2);
@@ -143,13 +142,13 @@ static int sort_row(const sorter *s, uint32_t *out, float *d2, int64_t from, int
 #define TEMPLATE "radius_tmpl.h"
 #include "levels.h"
 
-int64_t et_radius(int32_t level, const et_grid *grid, const uint32_t *start, const float *x,
-                  const float *y, const float *z, const uint32_t *slot, const float *qx,
+int64_t et_radius(int32_t level, const et_grid *grid, const uint32_t *start,
+                  const et_block *blocks, const float *qx,
                   const float *qy, const float *qz, const float *qr, const uint32_t *exclude,
                   int64_t n, uint32_t *ends, uint32_t *out, float *d2, int64_t fill, int64_t cap,
                   uint64_t *marks, int64_t mark_words, float *d2_of_slot) {
 	const uint32_t total = start[(int64_t)grid->n[0] * grid->n[1] * grid->n[2]];
-	const points p = {x, y, z, slot, total};
+	const points p = {blocks, total};
 	const queries qs = {qx, qy, qz, qr, exclude, n};
 	const sorter s = {marks, mark_words, d2_of_slot};
 	return DISPATCH(level, radius, grid, start, &p, &qs, ends, out, d2, fill, cap, &s);

@@ -5,13 +5,16 @@ HELPER(LEVEL) int64_t CAT(scan_, LEVEL)(const points *p, const query *q, uint32_
                                         uint32_t *out, float *d2, int64_t fill) {
 	const V(f) qx = V(set1)(q->x), qy = V(set1)(q->y), qz = V(set1)(q->z), r2 = V(set1)(q->r2);
 	const V(u) exclude = V(set1u)(q->exclude);
-	for (uint32_t i = first; i < last; i += V(LANES)) {
-		const V(f) dx = V(sub)(V(load)(p->x + i), qx);
-		const V(f) dy = V(sub)(V(load)(p->y + i), qy);
-		const V(f) dz = V(sub)(V(load)(p->z + i), qz);
+	for (uint32_t i = first & ~(V(LANES) - 1u); i < last; i += V(LANES)) {
+		const et_block *const b = p->blocks + i / ET_BLOCK;
+		const uint32_t lane = i % ET_BLOCK;
+		const V(f) dx = V(sub)(V(load)(b->x + lane), qx);
+		const V(f) dy = V(sub)(V(load)(b->y + lane), qy);
+		const V(f) dz = V(sub)(V(load)(b->z + lane), qz);
 		const V(f) dist2 = V(add)(V(add)(V(mul)(dx, dx), V(mul)(dy, dy)), V(mul)(dz, dz));
-		const V(u) slot = V(loadu)(p->slot + i);
-		const V(mask) hit = V(le)(dist2, r2) & V(nequ)(slot, exclude) & V(first)(last - i);
+		const V(u) slot = V(loadu)(b->slot + lane);
+		const V(mask) hit = V(le)(dist2, r2) & V(nequ)(slot, exclude) & V(first)(last - i) &
+		                    ~V(first)(i < first ? first - i : 0);
 		V(storeu)(out + fill, V(packu)(slot, hit));
 		if (d2)
 			V(store)(d2 + fill, V(pack)(dist2, hit));

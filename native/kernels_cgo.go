@@ -9,8 +9,11 @@ import (
 	"github.com/evertick/evertick/csrc"
 )
 
-// Grid is passed to C by address.
-var _ [csrc.GridSize]byte = [unsafe.Sizeof(Grid{})]byte{}
+// Grid and Block are passed to C by address.
+var (
+	_ [csrc.GridSize]byte  = [unsafe.Sizeof(Grid{})]byte{}
+	_ [csrc.BlockSize]byte = [unsafe.Sizeof(Block{})]byte{}
+)
 
 var cLevels = [len(levelNames)]int32{C: csrc.C, AVX2: csrc.AVX2, AVX512: csrc.AVX512, NEON: csrc.NEON}
 
@@ -35,7 +38,7 @@ func radiusC(l Level, g *Grid, p *Points, q *Queries, rows *Rows) int {
 	if rows.BySlot {
 		marks = rows.marks
 	}
-	return csrc.Radius(cLevels[l], unsafe.Pointer(g), p.Start, p.X, p.Y, p.Z, p.Slot,
+	return csrc.Radius(cLevels[l], unsafe.Pointer(g), p.Start, unsafe.Pointer(unsafe.SliceData(p.Blocks)),
 		q.X, q.Y, q.Z, q.Radius, q.Exclude, rows.Ends, rows.Slots, rows.Dist2, rows.Fill,
 		marks, rows.markWords, rows.dist2OfSlot)
 }

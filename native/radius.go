@@ -5,79 +5,9 @@ import (
 	"math/bits"
 )
 
-// NoSlot is the slot that no point has: "exclude nothing".
-const NoSlot uint32 = math.MaxUint32
-
-// MaxSlots bounds the slots of a point set: slots are below it.
-const MaxSlots = 1 << 24
-
-// Pad is the number of readable elements that Points needs behind its last
-// point, so that a kernel may load whole vectors. They are never reported.
-const Pad = 16
-
-// Grid is a uniform grid of cubic cells over a box. Cell (i, j, k) has the
-// number (k*N[1] + j)*N[0] + i: cells along x are neighbours.
-type Grid struct {
-	Min [3]float32 // lower corner, metres
-	Inv float32    // cells per metre, positive
-	N   [3]int32   // cells along each axis, at least 1
-}
-
-// Cell maps a coordinate to its cell along an axis. It is monotone in v and
-// clamped to the grid, so that points outside the box lie in border cells.
-func (g *Grid) Cell(axis int, v float32) int32 {
-	n := g.N[axis]
-	t := (v - g.Min[axis]) * g.Inv
-	if !(t > 0) {
-		return 0
-	}
-	if t >= float32(n) {
-		return n - 1
-	}
-	return int32(t)
-}
-
-// Points are a point set sorted by cell; within a cell the order is the
-// caller's. Slots are distinct: rows with a slot twice differ between levels. Start[c] is the place of the first point of cell c, and one more
-// entry ends the last. X, Y, Z and Slot have Pad elements behind the last point.
-type Points struct {
-	Start   []uint32
-	X, Y, Z []float32
-	Slot    []uint32
-	Limit   int // slots are below it; at most MaxSlots
-}
-
-// check looks at lengths. What it would have to walk over the points for, the
-// kernels look at as they go: places and slots.
-func (p *Points) check(g *Grid) {
-	if !g.holds(len(p.Start) - 1) {
-		panic("native: Radius: Points.Start does not fit the grid")
-	}
-	n := uint64(p.Start[len(p.Start)-1])
-	if n > MaxSlots {
-		panic("native: Radius: more than MaxSlots points")
-	}
-	if padded := int(n) + Pad; len(p.X) < padded || len(p.Y) < padded || len(p.Z) < padded || len(p.Slot) < padded {
-		panic("native: Radius: Points lacks its padding")
-	}
-	if p.Limit < 0 || p.Limit > MaxSlots || p.Limit == 0 && n > 0 {
-		panic("native: Radius: Points.Limit is out of range")
-	}
-}
-
-// holds reports whether the grid has that many cells; cell numbers fit an int32.
-func (g *Grid) holds(cells int) bool {
-	product := uint64(1)
-	for _, n := range g.N {
-		if n < 1 {
-			return false
-		}
-		if product *= uint64(n); product > math.MaxInt32 {
-			return false
-		}
-	}
-	return product == uint64(cells)
-}
+// Pad is the number of elements that Rows needs beyond its results, so that a
+// kernel may store whole vectors.
+const Pad = BlockLen
 
 // Queries are centres and radii: a point is within when
 //
@@ -159,7 +89,7 @@ func Radius(level Level, g *Grid, p *Points, q *Queries, rows *Rows) int {
 	}
 	if done < 0 {
 		rows.marks, rows.markWords = nil, 0 // some may be left set
-		panic("native: Radius: Points.Start does not ascend, or a slot is not below Points.Limit")
+		panic("native: Points.Start does not ascend, or a slot is not below Points.Limit")
 	}
 	if done > 0 {
 		rows.Fill = int(rows.Ends[done-1])
@@ -253,27 +183,21 @@ func radiusGo(g *Grid, p *Points, q *Queries, rows *Rows) int {
 }
 
 func scan(p *Points, first, last int, centre [3]float32, r2 float32, exclude uint32, rows *Rows, fill int) int {
-	x := p.X[first:last]
-	y := p.Y[first:last][:len(x)]
-	z := p.Z[first:last][:len(x)]
-	slots := p.Slot[first:last][:len(x)]
-	out := rows.Slots[fill : fill+len(x)+1]
+	out := rows.Slots[fill : fill+last-first+1]
 	n := 0
-	if rows.Dist2 == nil {
-		for i := range x {
-			dx, dy, dz := x[i]-centre[0], y[i]-centre[1], z[i]-centre[2]
+	for at := first; at < last; at = at/BlockLen*BlockLen + BlockLen {
+		b := &p.Blocks[at/BlockLen]
+		end := min(last-at/BlockLen*BlockLen, BlockLen)
+		for i := at % BlockLen; i < end; i++ {
+			dx, dy, dz := b.X[i%BlockLen]-centre[0], b.Y[i%BlockLen]-centre[1], b.Z[i%BlockLen]-centre[2]
 			d2 := float32(float32(dx*dx)+float32(dy*dy)) + float32(dz*dz)
-			out[n] = slots[i]
-			n += within(d2, r2, slots[i], exclude)
+			slot := b.Slot[i%BlockLen]
+			out[n] = slot
+			if rows.Dist2 != nil {
+				rows.Dist2[fill+n] = d2
+			}
+			n += within(d2, r2, slot, exclude)
 		}
-		return fill + n
-	}
-	dist2 := rows.Dist2[fill : fill+len(x)+1]
-	for i := range x {
-		dx, dy, dz := x[i]-centre[0], y[i]-centre[1], z[i]-centre[2]
-		d2 := float32(float32(dx*dx)+float32(dy*dy)) + float32(dz*dz)
-		out[n], dist2[n] = slots[i], d2
-		n += within(d2, r2, slots[i], exclude)
 	}
 	return fill + n
 }

@@ -6,6 +6,7 @@ import (
 	"math"
 	"slices"
 	"testing"
+	"unsafe"
 
 	"github.com/evertick/evertick/native"
 	"github.com/evertick/evertick/native/paritytest"
@@ -48,9 +49,10 @@ func newRadiusCase(run *paritytest.Run, s *paritytest.Scene) *radiusCase {
 	slices.SortStableFunc(places, func(a, b int) int { return cmp.Compare(cell(a), cell(b)) })
 	p := &c.points
 	p.Start, p.Limit = start, s.Limit()
-	for _, i := range places {
-		p.X, p.Y, p.Z = append(p.X, s.X[i]), append(p.Y, s.Y[i]), append(p.Z, s.Z[i])
-		p.Slot = append(p.Slot, s.Slots[i])
+	p.Blocks = make([]native.Block, (len(places)+native.BlockLen-1)/native.BlockLen)
+	for at, i := range places {
+		b, lane := &p.Blocks[at/native.BlockLen], at%native.BlockLen
+		b.X[lane], b.Y[lane], b.Z[lane], b.Slot[lane] = s.X[i], s.Y[i], s.Z[i], s.Slots[i]
 	}
 	c.queries = native.Queries{X: s.QueryX, Y: s.QueryY, Z: s.QueryZ, Radius: s.Radius}
 	return c
@@ -68,7 +70,9 @@ func anyGrid(run *paritytest.Run, s *paritytest.Scene) native.Grid {
 		}
 	}
 	cell := s.Scale * []float32{1, 1, 0.25, 7, 1e-3, 1e4}[run.IntN(6)]
-	g.Inv = max(min(1/cell, math.MaxFloat32), math.SmallestNonzeroFloat32)
+	for a := range g.Inv {
+		g.Inv[a] = max(min([]float32{1, 1, 4}[run.IntN(3)]/cell, math.MaxFloat32), math.SmallestNonzeroFloat32)
+	}
 	return g
 }
 
@@ -78,8 +82,10 @@ func (c *radiusCase) answer() {
 	*w = native.Rows{Ends: []uint32{}, Slots: []uint32{}, Dist2: []float32{}}
 	for i := range q.X {
 		from := len(w.Slots)
-		for at, slot := range p.Slot {
-			dx, dy, dz := p.X[at]-q.X[i], p.Y[at]-q.Y[i], p.Z[at]-q.Z[i]
+		for at := range p.Len() {
+			b, lane := &p.Blocks[at/native.BlockLen], at%native.BlockLen
+			slot := b.Slot[lane]
+			dx, dy, dz := b.X[lane]-q.X[i], b.Y[lane]-q.Y[i], b.Z[lane]-q.Z[i]
 			d2 := float32(float32(dx*dx)+float32(dy*dy)) + float32(dz*dz)
 			if d2 <= float32(q.Radius[i]*q.Radius[i]) && (q.Exclude == nil || q.Exclude[i] != slot) {
 				w.Slots, w.Dist2 = append(w.Slots, slot), append(w.Dist2, d2)
@@ -119,11 +125,11 @@ func newRadiusBuffers(t *testing.T, limit int) *radiusBuffers {
 		marks:  paritytest.NewBuffer[uint64](t, native.MarksLen(limit)),
 	}
 	const room = maxQueries*maxPoints + maxPoints + native.Pad
-	for name, n := range map[string]int{"x": maxPoints + native.Pad, "y": maxPoints + native.Pad, "z": maxPoints + native.Pad,
+	for name, n := range map[string]int{"blocks": 4 * (maxPoints + native.BlockLen),
 		"qx": maxQueries, "qy": maxQueries, "qz": maxQueries, "radius": maxQueries, "dist2": 2 * room, "dist2OfSlot": limit} {
 		b.floats[name] = paritytest.NewBuffer[float32](t, n)
 	}
-	for name, n := range map[string]int{"slot": maxPoints + native.Pad, "start": maxCells + 1,
+	for name, n := range map[string]int{"start": maxCells + 1,
 		"exclude": maxQueries, "ends": maxQueries, "out": 2 * room} {
 		b.words[name] = paritytest.NewBuffer[uint32](t, n)
 	}
@@ -147,20 +153,20 @@ func (b *radiusBuffers) check() error {
 	return nil
 }
 
-// guarded returns the case's arguments in guarded memory. The padding behind
-// the points is poison: NaN coordinates, slots out of range.
+// blocks returns a guarded copy of blocks, at any multiple of four bytes.
+func (b *radiusBuffers) blocks(of []native.Block, side paritytest.Side, gap int) []native.Block {
+	const floats = int(unsafe.Sizeof(native.Block{}) / 4)
+	mem := b.floats["blocks"].Place(len(of)*floats, side, gap)
+	placed := unsafe.Slice((*native.Block)(unsafe.Pointer(unsafe.SliceData(mem))), len(of))
+	copy(placed, of)
+	return placed
+}
+
+// guarded returns the case's arguments in guarded memory.
 func (b *radiusBuffers) guarded(c *radiusCase, side paritytest.Side, gap int) (*native.Points, *native.Queries) {
-	padded := func(name string, s []float32) []float32 {
-		placed := b.floats[name].Place(len(s)+native.Pad, side, gap)
-		copy(placed, s)
-		return placed
-	}
-	slot := b.words["slot"].Place(len(c.points.Slot)+native.Pad, side, gap)
-	copy(slot, c.points.Slot)
 	p := &native.Points{
 		Start: b.words["start"].PlaceCopy(c.points.Start, side, gap),
-		X:     padded("x", c.points.X), Y: padded("y", c.points.Y), Z: padded("z", c.points.Z),
-		Slot: slot, Limit: c.points.Limit,
+		Limit: c.points.Limit, Blocks: b.blocks(c.points.Blocks, side, gap),
 	}
 	q := &native.Queries{
 		X: b.floats["qx"].PlaceCopy(c.queries.X, side, gap), Y: b.floats["qy"].PlaceCopy(c.queries.Y, side, gap),
@@ -174,17 +180,20 @@ func (b *radiusBuffers) guarded(c *radiusCase, side paritytest.Side, gap int) (*
 
 // unchanged compares the arguments with what they were.
 func (c *radiusCase) unchanged(p *native.Points, q *native.Queries) error {
-	n := len(c.points.X)
+	for i := range p.Blocks {
+		if p.Blocks[i] != c.points.Blocks[i] && !hasNaN(&c.points.Blocks[i]) {
+			return fmt.Errorf("input block %d: got %v, want %v", i, p.Blocks[i], c.points.Blocks[i])
+		}
+	}
 	for _, s := range []struct {
 		name      string
 		got, want []float32
-	}{{"x", p.X[:n], c.points.X}, {"y", p.Y[:n], c.points.Y}, {"z", p.Z[:n], c.points.Z}, {"qx", q.X, c.queries.X},
-		{"qy", q.Y, c.queries.Y}, {"qz", q.Z, c.queries.Z}, {"radius", q.Radius, c.queries.Radius}} {
+	}{{"qx", q.X, c.queries.X}, {"qy", q.Y, c.queries.Y}, {"qz", q.Z, c.queries.Z}, {"radius", q.Radius, c.queries.Radius}} {
 		if err := paritytest.Bits("input "+s.name, s.got, s.want); err != nil {
 			return err
 		}
 	}
-	return cmp.Or(paritytest.Bits("input slot", p.Slot[:n], c.points.Slot), paritytest.Bits("input start", p.Start, c.points.Start),
+	return cmp.Or(paritytest.Bits("input start", p.Start, c.points.Start),
 		paritytest.Bits("input exclude", q.Exclude, c.queries.Exclude))
 }
 
@@ -216,7 +225,7 @@ func (c *radiusCase) compare(run *paritytest.Run, b *radiusBuffers, level native
 	p, q := b.guarded(c, side, gap)
 	rows := &native.Rows{BySlot: c.bySlot}
 	b.scratch(c, rows, side)
-	enough := len(c.points.Slot) + native.Pad
+	enough := c.points.Len() + native.Pad
 	room := []int{enough, 0, run.IntN(enough), run.IntN(2 * enough)}[run.IntN(4)]
 	b.place(c, rows, room, side, gap)
 	ends := b.words["ends"].Place(len(q.X), side, gap)
@@ -247,13 +256,15 @@ func (c *radiusCase) progress(n, done, before, room int, rows *native.Rows) erro
 		return fmt.Errorf("%s: %d of %d queries answered", c.name, n, len(c.queries.X)-done)
 	case n == 0 && rows.Fill != before:
 		return fmt.Errorf("%s: Fill moved from %d to %d without an answer", c.name, before, rows.Fill)
-	case n == 0 && room-before >= len(c.points.Slot)+native.Pad:
+	case n == 0 && room-before >= c.points.Len()+native.Pad:
 		return fmt.Errorf("%s: no answer despite room for all points", c.name)
 	case n > 0 && rows.Fill != int(c.want.Ends[done+n-1]):
 		return fmt.Errorf("%s: Fill is %d after %d queries, want %d", c.name, rows.Fill, done+n, c.want.Ends[done+n-1])
 	}
 	return nil
 }
+
+func hasNaN(b *native.Block) bool { return *b != *b }
 
 func allZero(marks []uint64) error {
 	for i, m := range marks {
@@ -319,12 +330,9 @@ func TestParityRadiusSparseSlots(t *testing.T) {
 func (c *radiusCase) compareReused(run *paritytest.Run, level native.Level, rows *native.Rows) {
 	run.Case(level)
 	p := c.points
-	pad := make([]float32, native.Pad)
-	p.X, p.Y, p.Z = append(p.X, pad...), append(p.Y, pad...), append(p.Z, pad...)
-	p.Slot = append(p.Slot, make([]uint32, native.Pad)...)
 	rows.Fill, rows.Dist2 = 0, nil
 	rows.Ends = make([]uint32, len(c.queries.X))
-	rows.Slots = make([]uint32, (len(c.queries.X)+1)*len(p.X))
+	rows.Slots = make([]uint32, (len(c.queries.X)+1)*(p.Len()+native.Pad))
 	if c.dist2 {
 		rows.Dist2 = make([]float32, len(rows.Slots))
 	}
@@ -356,8 +364,6 @@ func TestRadiusAppends(t *testing.T) {
 	c.bySlot, c.dist2 = true, true
 	c.answer()
 	p := c.points
-	p.X, p.Y, p.Z = slices.Grow(p.X, 16)[:len(p.X)+16], slices.Grow(p.Y, 16)[:len(p.Y)+16], slices.Grow(p.Z, 16)[:len(p.Z)+16]
-	p.Slot = slices.Grow(p.Slot, 16)[:len(p.Slot)+16]
 	for _, level := range native.Levels() {
 		run.Case(level)
 		rows := &native.Rows{BySlot: true, Ends: make([]uint32, 5), Slots: make([]uint32, 2000), Dist2: make([]float32, 2000), Fill: 7}
@@ -382,15 +388,15 @@ func TestRadiusMisuse(t *testing.T) {
 		want string
 		do   func(a *args)
 	}{
-		{"native: Radius: Points.Start does not fit the grid", func(a *args) { a.g.N[1] = 2 }},
-		{"native: Radius: Points lacks its padding", func(a *args) { a.p.X = a.p.X[:16] }},
-		{"native: Radius: Points lacks its padding", func(a *args) { a.p.Slot = a.p.Slot[:16] }},
-		{"native: Radius: Points.Start does not fit the grid", func(a *args) { a.g.N = [3]int32{-1, -1, 1} }},
-		{"native: Radius: Points.Start does not fit the grid", func(a *args) { a.g.N = [3]int32{1 << 22, 1 << 21, 1 << 21} }},
-		{"native: Radius: more than MaxSlots points", func(a *args) { a.p.Start[1] = native.MaxSlots + 1 }},
-		{"native: Radius: Points.Limit is out of range", func(a *args) { a.p.Limit = native.MaxSlots + 1 }},
-		{"native: Radius: Points.Limit is out of range", func(a *args) { a.p.Limit = 0 }},
-		{"native: Radius: Points.Limit is out of range", func(a *args) { a.p.Limit = -1000 }},
+		{"native: Points.Start does not fit the grid", func(a *args) { a.g.N[1] = 2 }},
+		{"native: Points.Blocks is too short", func(a *args) { a.p.Blocks = nil }},
+		{"native: Points.Start does not fit the grid", func(a *args) { a.g.N = [3]int32{1<<24 + 1, 1, 1}; a.p.Start = make([]uint32, 1<<24+2) }},
+		{"native: Points.Start does not fit the grid", func(a *args) { a.g.N = [3]int32{-1, -1, 1} }},
+		{"native: Points.Start does not fit the grid", func(a *args) { a.g.N = [3]int32{1 << 22, 1 << 21, 1 << 21} }},
+		{"native: Points holds more than MaxSlots points", func(a *args) { a.p.Start[1] = native.MaxSlots + 1 }},
+		{"native: Points.Limit is out of range", func(a *args) { a.p.Limit = native.MaxSlots + 1 }},
+		{"native: Points.Limit is out of range", func(a *args) { a.p.Limit = 0 }},
+		{"native: Points.Limit is out of range", func(a *args) { a.p.Limit = -1000 }},
 		{"native: Radius: Queries differ in length", func(a *args) { a.q.Radius = nil }},
 		{"native: Radius: Queries differ in length", func(a *args) { a.q.Exclude = []uint32{} }},
 		{"native: Radius: Rows differ in length", func(a *args) { a.r.Ends = nil }},
@@ -398,10 +404,9 @@ func TestRadiusMisuse(t *testing.T) {
 		{"native: Radius: Rows.Fill or the length of Rows.Slots is out of range", func(a *args) { a.r.Fill = 100 }},
 		{"native: Radius: Rows.Fill or the length of Rows.Slots is out of range", func(a *args) { a.r.Fill = -50 }},
 	} {
-		column := func() []float32 { return make([]float32, 1+native.Pad) }
 		a := &args{
-			g: native.Grid{Inv: 1, N: [3]int32{1, 1, 1}},
-			p: native.Points{Start: []uint32{0, 1}, X: column(), Y: column(), Z: column(), Slot: make([]uint32, 17), Limit: 1},
+			g: native.Grid{Inv: [3]float32{1, 1, 1}, N: [3]int32{1, 1, 1}},
+			p: native.Points{Start: []uint32{0, 1}, Blocks: make([]native.Block, 1), Limit: 1},
 			q: native.Queries{X: []float32{0}, Y: []float32{0}, Z: []float32{0}, Radius: []float32{1}},
 			r: native.Rows{Ends: make([]uint32, 1), Slots: make([]uint32, 40)},
 		}
@@ -418,25 +423,24 @@ func TestRadiusContradictions(t *testing.T) {
 	for name, spoil := range map[string]func(*native.Points){
 		"start beyond the points": func(p *native.Points) { p.Start[1] = 1 << 30 },
 		"start descends":          func(p *native.Points) { p.Start[1], p.Start[2] = 4, 3 },
-		"slot without a mark":     func(p *native.Points) { p.Slot[3] = 5000 },
-		"huge slot":               func(p *native.Points) { p.Slot[3] = 1 << 30 },
+		"slot without a mark":     func(p *native.Points) { p.Blocks[0].Slot[3] = 5000 },
+		"huge slot":               func(p *native.Points) { p.Blocks[0].Slot[3] = 1 << 30 },
 	} {
 		for _, level := range native.Levels() {
-			column := func() []float32 { return make([]float32, 8+native.Pad) }
-			g := native.Grid{Inv: 1, N: [3]int32{3, 1, 1}}
-			p := native.Points{Start: []uint32{0, 2, 4, 8}, X: column(), Y: column(), Z: column(), Slot: make([]uint32, 8+native.Pad), Limit: 8}
+			g := native.Grid{Inv: [3]float32{1, 1, 1}, N: [3]int32{3, 1, 1}}
+			p := native.Points{Start: []uint32{0, 2, 4, 8}, Blocks: make([]native.Block, 1), Limit: 8}
 			for i := range 8 {
-				p.X[i], p.Slot[i] = 1.5, uint32(7-i)
+				p.Blocks[0].X[i], p.Blocks[0].Slot[i] = 1.5, uint32(7-i)
 			}
 			spoil(&p)
 			q := native.Queries{X: []float32{1.5}, Y: []float32{0}, Z: []float32{0}, Radius: []float32{0.4}}
 			r := native.Rows{BySlot: true, Ends: make([]uint32, 1), Slots: make([]uint32, 64), Dist2: make([]float32, 64)}
-			expectPanic(t, "native: Radius: Points.Start does not ascend, or a slot is not below Points.Limit", func() {
+			expectPanic(t, "native: Points.Start does not ascend, or a slot is not below Points.Limit", func() {
 				native.Radius(level, &g, &p, &q, &r)
 			})
 			// Nothing of it may come back when the caller recovers.
-			good := native.Points{Start: []uint32{0, 0, 2, 2}, X: p.X, Y: p.Y, Z: p.Z, Slot: make([]uint32, 8+native.Pad), Limit: 8}
-			good.Slot[0], good.Slot[1] = 6, 3
+			good := native.Points{Start: []uint32{0, 0, 2, 2}, Blocks: slices.Clone(p.Blocks), Limit: 8}
+			good.Blocks[0].Slot[0], good.Blocks[0].Slot[1] = 6, 3
 			r.Fill = 0
 			r.Slots, r.Dist2 = r.Slots[:20:20], r.Dist2[:20:20]
 			if n := native.Radius(level, &g, &good, &q, &r); n != 1 || !slices.Equal(r.Slots[:r.Fill], []uint32{3, 6}) {

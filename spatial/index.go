@@ -24,9 +24,10 @@ type Bounds struct{ Min, Max [3]float32 }
 
 // Config of an Index. The zero value works.
 type Config struct {
-	// CellSize is the edge of a cell in metres; a good value is the most common
-	// radius. 0: chosen at each Build from the extent and the number of points.
-	// It is doubled until the grid has at most two cells a point.
+	// CellSize is the edge of a cell along y and z in metres; along x a cell has a
+	// quarter of it. A good value is the most common radius, or a little more.
+	// 0: chosen at each Build from the extent and the number of points. It is
+	// doubled until the grid has at most two cells a point.
 	CellSize float32
 	// Bounds fixes the box that the grid covers; points outside count into its
 	// border cells. The zero box: the points' own box, found at each Build.
@@ -71,7 +72,7 @@ type Index struct {
 	cfg    Config
 	level  native.Level
 	grid   native.Grid
-	cell   float32 // edge of a cell, metres
+	cell   float32 // edge of a cell along y and z, metres
 	points native.Points
 	n      int
 
@@ -99,8 +100,8 @@ func (ix *Index) Len() int { return ix.n }
 // Level returns the level on which queries run.
 func (ix *Index) Level() native.Level { return ix.level }
 
-// CellSize returns the edge of a cell of the last Build, in metres; it is +Inf
-// when points lie so far apart that it exceeds a float32.
+// CellSize returns the edge of a cell of the last Build along y and z, in metres;
+// it is +Inf when points lie so far apart that it exceeds a float32.
 func (ix *Index) CellSize() float32 { return ix.cell }
 
 // Build indexes the points (x[s], y[s], z[s]) of the slots s, which ascend. The
@@ -174,6 +175,11 @@ func notFinite(x, y, z []float32, slot int) error {
 	return fault.Element(ErrNotFinite, "spatial: Build: z", slot, z[slot])
 }
 
+// finer is the number of cells, along each axis, to an edge of a cell. A row of
+// cells along x is one run of points, so that short cells cost nothing there and
+// let a query leave out more of what lies outside its sphere.
+var finer = [3]float64{4, 1, 1}
+
 // place lays the grid over the box. The number of cells is bounded by the
 // number of points, whatever the extent: a cell is doubled until it is. All
 // arithmetic here is in float64, where no extent of float32 points overflows.
@@ -190,15 +196,15 @@ func (ix *Index) place(n int, box Bounds) {
 		// which keeps rows long and cells few when the radius is unknown.
 		cell, most = widest*0x1p-20, max(1, float64(n/2))
 	}
-	cell = max(cell, 0x1p-126) // keeps the reciprocal finite in float32
-	along := func(a int) float64 { return math.Floor(extent[a]/cell) + 1 }
-	for along(0)*along(1)*along(2) > most {
+	cell = max(cell, 0x1p-125) // keeps the reciprocals finite in float32
+	along := func(a int) float64 { return math.Floor(extent[a]/cell*finer[a]) + 1 }
+	for along(0)*along(1)*along(2) > most || max(along(0), along(1), along(2)) > 1<<24 {
 		cell *= 2
 	}
 	ix.cell = float32(cell)
-	ix.grid = native.Grid{Min: box.Min, Inv: float32(1 / cell)}
+	ix.grid = native.Grid{Min: box.Min}
 	for a := range 3 {
-		ix.grid.N[a] = int32(along(a))
+		ix.grid.Inv[a], ix.grid.N[a] = float32(finer[a]/cell), int32(along(a))
 	}
 }
 
@@ -212,7 +218,7 @@ func (ix *Index) count(x, y, z []float32, slots []uint32) {
 	cellOf := resize(ix.cellOf, len(slots))
 	y, z = y[:len(x)], z[:len(x)]
 	for i, s := range slots {
-		c := uint32((g.Cell(2, z[s])*g.N[1]+g.Cell(1, y[s]))*g.N[0] + g.Cell(0, x[s]))
+		c := g.Number(x[s], y[s], z[s])
 		cellOf[i] = c
 		start[c+1]++
 	}
@@ -222,10 +228,7 @@ func (ix *Index) count(x, y, z []float32, slots []uint32) {
 		start[c] = sum
 	}
 	ix.points.Start, ix.cellOf = start, cellOf
-	ix.points.X = resize(ix.points.X, len(slots)+native.Pad)
-	ix.points.Y = resize(ix.points.Y, len(slots)+native.Pad)
-	ix.points.Z = resize(ix.points.Z, len(slots)+native.Pad)
-	ix.points.Slot = resize(ix.points.Slot, len(slots)+native.Pad)
+	ix.points.Blocks = resize(ix.points.Blocks, (len(slots)+native.BlockLen-1)/native.BlockLen)
 }
 
 // scatter copies each point to its cell, in slot order within a cell. Start
@@ -233,12 +236,11 @@ func (ix *Index) count(x, y, z []float32, slots []uint32) {
 func (ix *Index) scatter(x, y, z []float32, slots []uint32) {
 	p, cellOf := ix.points, ix.cellOf[:len(slots)] // local: stores through p could change ix
 	y, z = y[:len(x)], z[:len(x)]
-	toX := p.X
-	toY, toZ, toSlot := p.Y[:len(toX)], p.Z[:len(toX)], p.Slot[:len(toX)]
 	for i, s := range slots {
 		at := p.Start[cellOf[i]]
 		p.Start[cellOf[i]] = at + 1
-		toX[at], toY[at], toZ[at], toSlot[at] = x[s], y[s], z[s], s
+		b, lane := &p.Blocks[at/native.BlockLen], at%native.BlockLen
+		b.X[lane], b.Y[lane], b.Z[lane], b.Slot[lane] = x[s], y[s], z[s], s
 	}
 	copy(p.Start[1:], p.Start)
 	p.Start[0] = 0

@@ -68,7 +68,7 @@ func TestCellsAreBounded(t *testing.T) {
 				}) {
 					g := spatial.GridOf(build(t, spatial.Config{CellSize: cell, Bounds: bounds}, s))
 					cells := int64(g.N[0]) * int64(g.N[1]) * int64(g.N[2])
-					if min(g.N[0], g.N[1], g.N[2]) < 1 || cells > int64(2*len(s.Slots)+1) || !(g.Inv > 0) || g.Inv > math.MaxFloat32 {
+					if min(g.N[0], g.N[1], g.N[2]) < 1 || cells > int64(2*len(s.Slots)+1) || !(min(g.Inv[0], g.Inv[1], g.Inv[2]) > 0) || max(g.Inv[0], g.Inv[1], g.Inv[2]) > math.MaxFloat32 {
 						t.Fatalf("scene %s, cell %g, bounds %v, %d points: grid %+v", s.Name, cell, bounds, len(s.Slots), g)
 					}
 				}
@@ -86,7 +86,7 @@ func TestCellSizeIsDoubled(t *testing.T) {
 		s.Slots = append(s.Slots, i)
 	}
 	for _, c := range []struct{ given, want float32 }{
-		{100, 100}, {9, 9}, {7, 7}, {6, 12}, {1, 8}, {0.75, 12}, // 7: 13 by 13 cells of 201; 6: 16 by 16
+		{100, 100}, {14, 14}, {13, 13}, {12, 24}, {1, 16}, {0.75, 24}, // 13: 28 by 7 cells of 201; 12: 31 by 8
 	} {
 		if got := build(t, spatial.Config{CellSize: c.given}, s).CellSize(); got < c.want*0.999 || got > c.want*1.001 {
 			t.Errorf("cell size %g became %g, want %g", c.given, got, c.want)

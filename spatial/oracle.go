@@ -64,10 +64,11 @@ func (ix *Index) around(q *Queries, i int, found []neighbour) []neighbour {
 			for cx := lo[0]; cx <= hi[0]; cx++ {
 				cell := (cz*g.N[1]+cy)*g.N[0] + cx
 				for at := p.Start[cell]; at < p.Start[cell+1]; at++ {
-					dx, dy, dz := p.X[at]-centre[0], p.Y[at]-centre[1], p.Z[at]-centre[2]
+					b, lane := &p.Blocks[at/native.BlockLen], at%native.BlockLen
+					dx, dy, dz := b.X[lane]-centre[0], b.Y[lane]-centre[1], b.Z[lane]-centre[2]
 					d2 := float32(float32(dx*dx)+float32(dy*dy)) + float32(dz*dz)
-					if d2 <= r2 && (q.Exclude == nil || q.Exclude[i] != p.Slot[at]) {
-						found = append(found, neighbour{p.Slot[at], d2})
+					if d2 <= r2 && (q.Exclude == nil || q.Exclude[i] != b.Slot[lane]) {
+						found = append(found, neighbour{b.Slot[lane], d2})
 					}
 				}
 			}

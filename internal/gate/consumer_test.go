@@ -112,7 +112,7 @@ func TestConsumer(t *testing.T) {
 			t.Skip("not run: the edit of vendored C files: no C compiler")
 		}
 		for _, name := range []string{"gcc ", "clang "} {
-			edit(t, filepath.Join(vendored, "build.c"), `"`+name, `"edited `+name)
+			edit(t, filepath.Join(vendored, "compiler.c"), `"`+name, `"edited `+name)
 		}
 		if level, _ := c.output(t, "vendor", "1"); !strings.Contains(level, "edited") {
 			t.Errorf("an edited .c file was not rebuilt: %s", level)
