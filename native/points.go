@@ -69,6 +69,9 @@ type Points struct {
 	Start  []uint32
 	Blocks []Block
 	Limit  int // slots are below it; at most MaxSlots
+	// Category has a set of 32 categories for each place, BlockLen for each block.
+	// Nil: every point is in all of them.
+	Category []uint32
 }
 
 // Len returns the number of points.
@@ -89,5 +92,8 @@ func (p *Points) check(g *Grid) {
 	}
 	if p.Limit < 0 || p.Limit > MaxSlots || p.Limit == 0 && n > 0 {
 		panic("native: Points.Limit is out of range")
+	}
+	if p.Category != nil && len(p.Category) < BlockLen*len(p.Blocks) {
+		panic("native: Points.Category is too short")
 	}
 }
