@@ -33,12 +33,13 @@
 
 /* Function attributes of a level: HELPER for the vocabulary of lanes.h, which
  * must vanish into its caller, KERNEL for a loop that the disassembly gate
- * looks up by name. */
+ * looks up by name, ROUTINE for what a kernel calls. */
 #define TARGET_c
 #define TARGET_avx2 __attribute__((target("avx2,popcnt")))
 #define TARGET_avx512 __attribute__((target("avx512f,popcnt")))
 #define TARGET_neon
 #define HELPER(level) static inline __attribute__((always_inline)) CAT(TARGET_, level)
+#define ROUTINE(level) static __attribute__((noinline)) CAT(TARGET_, level)
 #define KERNEL(level) static __attribute__((noinline)) CAT(TARGET_, level)
 
 #endif

@@ -49,15 +49,13 @@ func Integrate(level int32, pos, vel []float32, dt float32) {
 	C.et_integrate(C.int32_t(level), (*C.float)(&pos[0]), (*C.float)(&vel[0]), C.float(dt), C.size_t(len(pos)))
 }
 
-// Radius answers n queries from query index q on, as evertick.h says of
-// et_radius; grid points at GridSize bytes and blocks at blocks. Nil slices of exclude, d2 and
-// d2OfSlot are passed as NULL.
-func Radius(level int32, grid unsafe.Pointer, start []uint32, blocks unsafe.Pointer,
-	qx, qy, qz, qr []float32, exclude []uint32, ends, out []uint32, d2 []float32, fill int,
-	marks []uint64, markWords int, d2OfSlot []float32) int {
-	return int(C.et_radius(C.int32_t(level), (*C.et_grid)(grid), u32(start), (*C.et_block)(blocks),
-		f32(qx), f32(qy), f32(qz), f32(qr), u32(exclude), C.int64_t(len(qx)), u32(ends), u32(out), f32(d2),
-		C.int64_t(fill), C.int64_t(len(out)), (*C.uint64_t)(unsafe.SliceData(marks)), C.int64_t(markWords), f32(d2OfSlot)))
+// Radius answers a batch of queries, as evertick.h says of et_radius; grid points
+// at GridSize bytes and blocks at blocks. Nil slices are passed as NULL.
+func Radius(level int32, grid unsafe.Pointer, start []uint32, blocks unsafe.Pointer, category []uint32, live []uint16,
+	qx, qy, qz, qr []float32, exclude, mask []uint32, ends, out []uint32, d2 []float32, fill int) int {
+	return int(C.et_radius(C.int32_t(level), (*C.et_grid)(grid), u32(start), (*C.et_block)(blocks), u32(category),
+		(*C.uint16_t)(unsafe.SliceData(live)), f32(qx), f32(qy), f32(qz), f32(qr), u32(exclude), u32(mask),
+		C.int64_t(len(qx)), u32(ends), u32(out), f32(d2), C.int64_t(fill), C.int64_t(len(out))))
 }
 
 func f32(s []float32) *C.float   { return (*C.float)(unsafe.SliceData(s)) }

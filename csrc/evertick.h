@@ -40,25 +40,21 @@ typedef struct {
 
 _Static_assert(sizeof(et_block) == 256, "native.Block mirrors et_block");
 
-/* Points within a radius, for a batch of queries: the rows of a CSR matrix.
+/* Points within a radius, for a batch of queries: the rows of a CSR matrix, in
+ * the order in which the points stand.
  *
  * start has one entry per cell and one more; blocks hold the points sorted by
- * cell. Row q
- * is appended to out (and its squared distances to d2, unless that is NULL),
- * and ends[q] becomes the place behind it. out and d2 hold cap elements, of
- * which the first fill are taken. Returns the number of queries answered: fewer
- * than n when cap is too small for the next row, whose part of out is then
- * unspecified; or -1, with marks unspecified too, if start does not ascend or a
- * slot has no mark.
- *
- * A row is in grid order (cell, then place within it) if marks is NULL, else
- * sorted by slot, which are distinct; marks is a bitmap of mark_words words for the slots and its
- * two summaries, all zero on entry and on exit, and d2_of_slot, with room for
- * every slot, serves to sort d2. */
+ * cell, in runs of cells along x. category, by place, and live, by block, may be
+ * NULL, and so may exclude and mask, by query. Row q is appended to out (and its
+ * squared distances to d2, unless that is NULL), and ends[q] becomes the place
+ * behind it. out and d2 hold cap elements, of which the first fill are taken; more
+ * may be overwritten than the rows take. Returns the number of queries answered:
+ * fewer than n when cap is too small for the next row; or -1 if start does not
+ * ascend. */
 int64_t et_radius(int32_t level, const et_grid *grid, const uint32_t *start,
-                  const et_block *blocks, const float *qx,
-                  const float *qy, const float *qz, const float *qr, const uint32_t *exclude,
-                  int64_t n, uint32_t *ends, uint32_t *out, float *d2, int64_t fill, int64_t cap,
-                  uint64_t *marks, int64_t mark_words, float *d2_of_slot);
+                  const et_block *blocks, const uint32_t *category, const uint16_t *live,
+                  const float *qx, const float *qy, const float *qz, const float *qr,
+                  const uint32_t *exclude, const uint32_t *mask, int64_t n, uint32_t *ends,
+                  uint32_t *out, float *d2, int64_t fill, int64_t cap);
 
 #endif

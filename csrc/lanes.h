@@ -8,7 +8,18 @@
  *   store, storeu    to memory, any alignment, all lanes
  *   set1, set1u      the same value in every lane
  *   add, sub, mul    IEEE 754, rounded to nearest even, never fused
+ *   sqrt             rounded to nearest even
+ *   min, max         a < b ? a : b and a > b ? a : b, so b where either is NaN
+ *   truncu           to uint32, toward zero, of 0 <= a < 2^31
+ *   tof              of a uint32 below 2^24
+ *   addu, mulu       modulo 2^32
+ *   minu             the smaller, of numbers below 2^31
+ *   keep, keepu      a in the lanes of the mask, 0 in the others
  *   le               mask of a <= b; false where either is NaN
+ *   leu              mask of a <= b, of numbers below 2^31
+ *   anyu             mask of (a & b) != 0
+ *   split            to[i] = from + (i << 32) + (bits >> i * width) % (1 << width)
+ *                    for all i below 64 / width, which is 4 or 8
  *   nequ             mask of a != b
  *   first            mask of the lanes below n
  *   pack, packu      the lanes in the mask moved to the front, in order; what
@@ -24,6 +35,18 @@
 
 #define V(name) CAT(CAT(LEVEL, _), name)
 
+/* sqrtf may set errno and then calls the library; these are one instruction. */
+#if defined(__x86_64__)
+#include <immintrin.h>
+#define SQRT(a) _mm_cvtss_f32(_mm_sqrt_ss(_mm_set_ss(a)))
+#elif defined(__aarch64__)
+#include <arm_neon.h>
+#define SQRT(a) vget_lane_f32(vsqrt_f32(vdup_n_f32(a)), 0)
+#else
+#include <math.h>
+#define SQRT(a) sqrtf(a)
+#endif
+
 /* One lane: portable C. */
 enum { c_LANES = 1 };
 typedef float c_f;
@@ -38,7 +61,19 @@ HELPER(c) c_u c_set1u(uint32_t a) { return a; }
 HELPER(c) c_f c_add(c_f a, c_f b) { return a + b; }
 HELPER(c) c_f c_sub(c_f a, c_f b) { return a - b; }
 HELPER(c) c_f c_mul(c_f a, c_f b) { return a * b; }
+HELPER(c) c_f c_sqrt(c_f a) { return SQRT(a); }
+HELPER(c) c_f c_min(c_f a, c_f b) { return a < b ? a : b; }
+HELPER(c) c_f c_max(c_f a, c_f b) { return a > b ? a : b; }
+HELPER(c) c_u c_truncu(c_f a) { return (uint32_t)(int32_t)a; }
+HELPER(c) c_f c_tof(c_u a) { return (float)(int32_t)a; }
+HELPER(c) c_u c_addu(c_u a, c_u b) { return a + b; }
+HELPER(c) c_u c_mulu(c_u a, c_u b) { return a * b; }
+HELPER(c) c_u c_minu(c_u a, c_u b) { return a < b ? a : b; }
+HELPER(c) c_f c_keep(c_f a, c_mask m) { return m ? a : 0; }
+HELPER(c) c_u c_keepu(c_u a, c_mask m) { return m ? a : 0; }
 HELPER(c) c_mask c_le(c_f a, c_f b) { return a <= b; }
+HELPER(c) c_mask c_leu(c_u a, c_u b) { return a <= b; }
+HELPER(c) c_mask c_anyu(c_u a, c_u b) { return (a & b) != 0; }
 HELPER(c) c_mask c_nequ(c_u a, c_u b) { return a != b; }
 HELPER(c) c_mask c_first(uint32_t n) { return n > 0; }
 HELPER(c) c_f c_pack(c_f a, c_mask m) { (void)m; return a; }
@@ -46,9 +81,13 @@ HELPER(c) c_u c_packu(c_u a, c_mask m) { (void)m; return a; }
 HELPER(c) uint32_t c_count(c_mask m) { return m; }
 HELPER(c) c_u c_tally(c_u n, c_u a, c_u b) { return n + (a > b); }
 
-#if defined(__x86_64__)
-#include <immintrin.h>
+static inline void scalar_split(uint64_t *to, uint64_t from, uint64_t bits, uint32_t width) {
+	for (uint32_t i = 0; i < 64 / width; i++)
+		to[i] = from + ((uint64_t)i << 32) + (bits >> i * width & ((1u << width) - 1));
+}
+HELPER(c) void c_split(uint64_t *to, uint64_t from, uint64_t bits, uint32_t width) { scalar_split(to, from, bits, width); }
 
+#if defined(__x86_64__)
 /* Lane numbers that pack() moves to the front, a byte each, for each mask of
  * eight lanes: lane i goes to the place given by the number of lanes below it
  * in the mask. */
@@ -73,11 +112,30 @@ HELPER(avx2) avx2_u avx2_set1u(uint32_t a) { return _mm256_set1_epi32((int32_t)a
 HELPER(avx2) avx2_f avx2_add(avx2_f a, avx2_f b) { return _mm256_add_ps(a, b); }
 HELPER(avx2) avx2_f avx2_sub(avx2_f a, avx2_f b) { return _mm256_sub_ps(a, b); }
 HELPER(avx2) avx2_f avx2_mul(avx2_f a, avx2_f b) { return _mm256_mul_ps(a, b); }
+HELPER(avx2) avx2_f avx2_sqrt(avx2_f a) { return _mm256_sqrt_ps(a); }
+HELPER(avx2) avx2_f avx2_min(avx2_f a, avx2_f b) { return _mm256_min_ps(a, b); }
+HELPER(avx2) avx2_f avx2_max(avx2_f a, avx2_f b) { return _mm256_max_ps(a, b); }
+HELPER(avx2) avx2_u avx2_truncu(avx2_f a) { return _mm256_cvttps_epi32(a); }
+HELPER(avx2) avx2_f avx2_tof(avx2_u a) { return _mm256_cvtepi32_ps(a); }
+HELPER(avx2) avx2_u avx2_addu(avx2_u a, avx2_u b) { return _mm256_add_epi32(a, b); }
+HELPER(avx2) avx2_u avx2_mulu(avx2_u a, avx2_u b) { return _mm256_mullo_epi32(a, b); }
+HELPER(avx2) avx2_u avx2_minu(avx2_u a, avx2_u b) { return _mm256_min_epi32(a, b); }
+HELPER(avx2) __m256i avx2_ones(avx2_mask m) {
+	const __m256i bit = _mm256_setr_epi32(1, 2, 4, 8, 16, 32, 64, 128);
+	return _mm256_cmpeq_epi32(_mm256_and_si256(_mm256_set1_epi32((int32_t)m), bit), bit);
+}
+HELPER(avx2) avx2_f avx2_keep(avx2_f a, avx2_mask m) { return _mm256_and_ps(a, _mm256_castsi256_ps(avx2_ones(m))); }
+HELPER(avx2) avx2_u avx2_keepu(avx2_u a, avx2_mask m) { return _mm256_and_si256(a, avx2_ones(m)); }
+HELPER(avx2) avx2_mask avx2_bits(__m256i all_ones) { return (uint32_t)_mm256_movemask_ps(_mm256_castsi256_ps(all_ones)); }
+HELPER(avx2) avx2_mask avx2_leu(avx2_u a, avx2_u b) { return 0xffu ^ avx2_bits(_mm256_cmpgt_epi32(a, b)); }
+HELPER(avx2) avx2_mask avx2_anyu(avx2_u a, avx2_u b) {
+	return 0xffu ^ avx2_bits(_mm256_cmpeq_epi32(_mm256_and_si256(a, b), _mm256_setzero_si256()));
+}
 HELPER(avx2) avx2_mask avx2_le(avx2_f a, avx2_f b) {
 	return (uint32_t)_mm256_movemask_ps(_mm256_cmp_ps(a, b, _CMP_LE_OQ));
 }
 HELPER(avx2) avx2_mask avx2_nequ(avx2_u a, avx2_u b) {
-	return 0xffu ^ (uint32_t)_mm256_movemask_ps(_mm256_castsi256_ps(_mm256_cmpeq_epi32(a, b)));
+	return 0xffu ^ avx2_bits(_mm256_cmpeq_epi32(a, b));
 }
 HELPER(avx2) avx2_mask avx2_first(uint32_t n) { return n >= 8u ? 0xffu : (1u << n) - 1u; }
 HELPER(avx2) __m256i avx2_pack_index(avx2_mask m) {
@@ -88,12 +146,23 @@ HELPER(avx2) avx2_u avx2_packu(avx2_u a, avx2_mask m) { return _mm256_permutevar
 HELPER(avx2) uint32_t avx2_count(avx2_mask m) { return (uint32_t)__builtin_popcount(m); }
 HELPER(avx2) avx2_u avx2_tally(avx2_u n, avx2_u a, avx2_u b) { return _mm256_sub_epi32(n, _mm256_cmpgt_epi32(a, b)); }
 
+HELPER(avx2) void avx2_split(uint64_t *to, uint64_t from, uint64_t bits, uint32_t width) {
+	const __m256i number = _mm256_setr_epi64x(0, (int64_t)1 << 32, (int64_t)2 << 32, (int64_t)3 << 32);
+	const __m256i shift = _mm256_setr_epi64x(0, width, 2 * width, 3 * width);
+	for (uint32_t i = 0; i < 64 / width; i += 4) {
+		const __m256i some = _mm256_srlv_epi64(_mm256_set1_epi64x((int64_t)(bits >> i * width)), shift);
+		const __m256i low = _mm256_and_si256(some, _mm256_set1_epi64x((1 << width) - 1));
+		const __m256i numbered = _mm256_add_epi64(_mm256_set1_epi64x((int64_t)(from + ((uint64_t)i << 32))), number);
+		_mm256_storeu_si256((__m256i *)(void *)(to + i), _mm256_or_si256(numbered, low));
+	}
+}
+
 /* pack() goes through a register: compressing straight to memory is ten times
  * slower on Zen 4. */
 enum { avx512_LANES = 16 };
 typedef __m512 avx512_f;
 typedef __m512i avx512_u;
-typedef uint32_t avx512_mask;
+typedef __mmask16 avx512_mask;
 HELPER(avx512) avx512_f avx512_load(const float *p) { return _mm512_loadu_ps(p); }
 HELPER(avx512) avx512_u avx512_loadu(const uint32_t *p) { return _mm512_loadu_si512(p); }
 HELPER(avx512) void avx512_store(float *p, avx512_f a) { _mm512_storeu_ps(p, a); }
@@ -103,20 +172,33 @@ HELPER(avx512) avx512_u avx512_set1u(uint32_t a) { return _mm512_set1_epi32((int
 HELPER(avx512) avx512_f avx512_add(avx512_f a, avx512_f b) { return _mm512_add_ps(a, b); }
 HELPER(avx512) avx512_f avx512_sub(avx512_f a, avx512_f b) { return _mm512_sub_ps(a, b); }
 HELPER(avx512) avx512_f avx512_mul(avx512_f a, avx512_f b) { return _mm512_mul_ps(a, b); }
+HELPER(avx512) avx512_f avx512_sqrt(avx512_f a) { return _mm512_sqrt_ps(a); }
+HELPER(avx512) avx512_f avx512_min(avx512_f a, avx512_f b) { return _mm512_min_ps(a, b); }
+HELPER(avx512) avx512_f avx512_max(avx512_f a, avx512_f b) { return _mm512_max_ps(a, b); }
+HELPER(avx512) avx512_u avx512_truncu(avx512_f a) { return _mm512_cvttps_epi32(a); }
+HELPER(avx512) avx512_f avx512_tof(avx512_u a) { return _mm512_cvtepi32_ps(a); }
+HELPER(avx512) avx512_u avx512_addu(avx512_u a, avx512_u b) { return _mm512_add_epi32(a, b); }
+HELPER(avx512) avx512_u avx512_mulu(avx512_u a, avx512_u b) { return _mm512_mullo_epi32(a, b); }
+HELPER(avx512) avx512_u avx512_minu(avx512_u a, avx512_u b) { return _mm512_min_epi32(a, b); }
+HELPER(avx512) avx512_f avx512_keep(avx512_f a, avx512_mask m) { return _mm512_maskz_mov_ps(m, a); }
+HELPER(avx512) avx512_u avx512_keepu(avx512_u a, avx512_mask m) { return _mm512_maskz_mov_epi32(m, a); }
+HELPER(avx512) avx512_mask avx512_leu(avx512_u a, avx512_u b) { return _mm512_cmple_epi32_mask(a, b); }
+HELPER(avx512) avx512_mask avx512_anyu(avx512_u a, avx512_u b) { return _mm512_test_epi32_mask(a, b); }
 HELPER(avx512) avx512_mask avx512_le(avx512_f a, avx512_f b) { return _mm512_cmp_ps_mask(a, b, _CMP_LE_OQ); }
 HELPER(avx512) avx512_mask avx512_nequ(avx512_u a, avx512_u b) { return _mm512_cmpneq_epi32_mask(a, b); }
-HELPER(avx512) avx512_mask avx512_first(uint32_t n) { return n >= 16u ? 0xffffu : (1u << n) - 1u; }
-HELPER(avx512) avx512_f avx512_pack(avx512_f a, avx512_mask m) { return _mm512_maskz_compress_ps((__mmask16)m, a); }
-HELPER(avx512) avx512_u avx512_packu(avx512_u a, avx512_mask m) { return _mm512_maskz_compress_epi32((__mmask16)m, a); }
+HELPER(avx512) avx512_mask avx512_first(uint32_t n) { return (__mmask16)(n >= 16u ? 0xffffu : (1u << n) - 1u); }
+HELPER(avx512) avx512_f avx512_pack(avx512_f a, avx512_mask m) { return _mm512_maskz_compress_ps(m, a); }
+HELPER(avx512) avx512_u avx512_packu(avx512_u a, avx512_mask m) { return _mm512_maskz_compress_epi32(m, a); }
 HELPER(avx512) uint32_t avx512_count(avx512_mask m) { return (uint32_t)__builtin_popcount(m); }
 HELPER(avx512) avx512_u avx512_tally(avx512_u n, avx512_u a, avx512_u b) {
 	return _mm512_mask_add_epi32(n, _mm512_cmpgt_epi32_mask(a, b), n, _mm512_set1_epi32(1));
 }
+HELPER(avx512) void avx512_split(uint64_t *to, uint64_t from, uint64_t bits, uint32_t width) {
+	avx2_split(to, from, bits, width);
+}
 #endif
 
 #if defined(__aarch64__)
-#include <arm_neon.h>
-
 /* Byte numbers that pack() moves to the front, for each mask of four lanes. */
 #define PACK_BYTES(lane) 4 * (lane), 4 * (lane) + 1, 4 * (lane) + 2, 4 * (lane) + 3
 #define PACK_ROW(a, b, c, d) {PACK_BYTES(a), PACK_BYTES(b), PACK_BYTES(c), PACK_BYTES(d)}
@@ -144,6 +226,24 @@ HELPER(neon) neon_mask neon_bits(uint32x4_t all_ones) {
 	static const uint32_t weights[4] = {1, 2, 4, 8};
 	return vaddvq_u32(vandq_u32(all_ones, vld1q_u32(weights)));
 }
+HELPER(neon) neon_f neon_sqrt(neon_f a) { return vsqrtq_f32(a); }
+HELPER(neon) neon_f neon_min(neon_f a, neon_f b) { return vbslq_f32(vcltq_f32(a, b), a, b); }
+HELPER(neon) neon_f neon_max(neon_f a, neon_f b) { return vbslq_f32(vcgtq_f32(a, b), a, b); }
+HELPER(neon) neon_u neon_truncu(neon_f a) { return vcvtq_u32_f32(a); }
+HELPER(neon) neon_f neon_tof(neon_u a) { return vcvtq_f32_u32(a); }
+HELPER(neon) neon_u neon_addu(neon_u a, neon_u b) { return vaddq_u32(a, b); }
+HELPER(neon) neon_u neon_mulu(neon_u a, neon_u b) { return vmulq_u32(a, b); }
+HELPER(neon) neon_u neon_minu(neon_u a, neon_u b) { return vminq_u32(a, b); }
+HELPER(neon) uint32x4_t neon_ones(neon_mask m) {
+	static const uint32_t weights[4] = {1, 2, 4, 8};
+	return vtstq_u32(vdupq_n_u32(m), vld1q_u32(weights));
+}
+HELPER(neon) neon_f neon_keep(neon_f a, neon_mask m) {
+	return vreinterpretq_f32_u32(vandq_u32(vreinterpretq_u32_f32(a), neon_ones(m)));
+}
+HELPER(neon) neon_u neon_keepu(neon_u a, neon_mask m) { return vandq_u32(a, neon_ones(m)); }
+HELPER(neon) neon_mask neon_leu(neon_u a, neon_u b) { return neon_bits(vcleq_u32(a, b)); }
+HELPER(neon) neon_mask neon_anyu(neon_u a, neon_u b) { return neon_bits(vtstq_u32(a, b)); }
 HELPER(neon) neon_mask neon_le(neon_f a, neon_f b) { return neon_bits(vcleq_f32(a, b)); }
 HELPER(neon) neon_mask neon_nequ(neon_u a, neon_u b) { return neon_bits(vmvnq_u32(vceqq_u32(a, b))); }
 HELPER(neon) neon_mask neon_first(uint32_t n) { return n >= 4u ? 0xfu : (1u << n) - 1u; }
@@ -155,6 +255,9 @@ HELPER(neon) neon_f neon_pack(neon_f a, neon_mask m) {
 }
 HELPER(neon) uint32_t neon_count(neon_mask m) { return (uint32_t)__builtin_popcount(m); }
 HELPER(neon) neon_u neon_tally(neon_u n, neon_u a, neon_u b) { return vsubq_u32(n, vcgtq_u32(a, b)); }
+HELPER(neon) void neon_split(uint64_t *to, uint64_t from, uint64_t bits, uint32_t width) {
+	scalar_split(to, from, bits, width);
+}
 #endif
 
 #endif

@@ -1,108 +1,309 @@
-/* The points of cells [first, last) that are within the radius, appended at
- * out[fill] in the order in which they stand; returns the new fill. Whole
- * vectors are stored, so out needs LANES elements beyond the last candidate. */
-HELPER(LEVEL) int64_t CAT(scan_, LEVEL)(const points *p, const query *q, uint32_t first, uint32_t last,
-                                        uint32_t *out, float *d2, int64_t fill) {
-	const V(f) qx = V(set1)(q->x), qy = V(set1)(q->y), qz = V(set1)(q->z), r2 = V(set1)(q->r2);
-	const V(u) exclude = V(set1u)(q->exclude);
-	for (uint32_t i = first & ~(V(LANES) - 1u); i < last; i += V(LANES)) {
-		const et_block *const b = p->blocks + i / ET_BLOCK;
-		const uint32_t lane = i % ET_BLOCK;
-		const V(f) dx = V(sub)(V(load)(b->x + lane), qx);
-		const V(f) dy = V(sub)(V(load)(b->y + lane), qy);
-		const V(f) dz = V(sub)(V(load)(b->z + lane), qz);
-		const V(f) dist2 = V(add)(V(add)(V(mul)(dx, dx), V(mul)(dy, dy)), V(mul)(dz, dz));
-		const V(u) slot = V(loadu)(b->slot + lane);
-		const V(mask) hit = V(le)(dist2, r2) & V(nequ)(slot, exclude) & V(first)(last - i) &
-		                    ~V(first)(i < first ? first - i : 0);
-		V(storeu)(out + fill, V(packu)(slot, hit));
-		if (d2)
-			V(store)(d2 + fill, V(pack)(dist2, hit));
-		fill += V(count)(hit);
-	}
-	return fill;
+/* Places in a task. One lane takes sixteen in turn, four lanes take eight. */
+#define WIDTH (V(LANES) == 16 || V(LANES) == 1 ? 16u : 8u)
+
+/* Cells along an axis: native.Grid.Cell, lane by lane. */
+HELPER(LEVEL) V(u) CAT(cell_, LEVEL)(const et_grid *g, int axis, V(f) v) {
+	const V(f) t = V(mul)(V(sub)(v, V(set1)(g->min[axis])), V(set1)(g->inv[axis]));
+	const V(f) inside = V(min)(V(max)(t, V(set1)(0)), V(set1)((float)g->n[axis]));
+	return V(minu)(V(truncu)(inside), V(set1u)((uint32_t)g->n[axis] - 1));
 }
 
-/* Sorts a row of up to SHORT_ROW slots by counting: the place of a slot is the
- * number of smaller ones. n*n/LANES comparisons without a branch beat a bitmap
- * while n is small. Returns 0 if a slot has no mark, as sort_row does. */
-HELPER(LEVEL) int CAT(rank_, LEVEL)(const sorter *s, uint32_t *out, float *d2, uint32_t n) {
-	uint32_t slot[SHORT_ROW + V(LANES)], place[SHORT_ROW + V(LANES)];
-	float dist2[SHORT_ROW];
-	uint32_t all = 0;
-	for (uint32_t i = 0; i < n; i++) {
-		slot[i] = out[i];
-		all |= out[i];
-	}
-	if (all >> 6 >= s->words) /* rare, and perhaps still good: look closer */
-		return sort_row(s, out, d2, 0, n);
-	for (uint32_t i = n; i < n + V(LANES); i++)
-		slot[i] = 0;
-	if (d2)
-		for (uint32_t i = 0; i < n; i++)
-			dist2[i] = d2[i];
-	for (uint32_t i = 0; i < n; i += V(LANES)) {
-		const V(u) own = V(loadu)(slot + i);
-		V(u) smaller = V(set1u)(0);
-		for (uint32_t j = 0; j < n; j++)
-			smaller = V(tally)(smaller, own, V(set1u)(slot[j]));
-		V(storeu)(place + i, smaller);
-	}
-	for (uint32_t i = 0; i < n; i++) {
-		out[place[i]] = slot[i];
-		if (d2)
-			d2[place[i]] = dist2[i];
-	}
-	return 1;
+/* How far the centres c are, along an axis, from the cells j: 0 inside, and
+ * otherwise no more than the rounded distance of any point in them.
+ *
+ * A point of cell j > 0 has fl(fl(p - min) * inv) >= j, so with u = 2^-24 it lies
+ * at min + j/inv or above, less at most 2u*j/inv. The edge computed here differs
+ * from min + j/inv by at most 2u*j/inv and u of its own size. 16u(|min| + n/inv)
+ * is more than all of these. The same holds for the upper edge; the outer cells
+ * have no outer edge. Where numbers overflow, a comparison with NaN gives 0. */
+HELPER(LEVEL) V(f) CAT(gap_, LEVEL)(const et_grid *g, int axis, V(u) j, V(f) c) {
+	const float min = g->min[axis], size = 1.0f / g->inv[axis];
+	const float magnitude = (min < 0 ? -min : min) + (float)g->n[axis] * size;
+	const V(f) slack = V(set1)(magnitude * 9.5367431640625e-7f);
+	const V(f) lower = V(add)(V(set1)(min), V(mul)(V(tof)(j), V(set1)(size)));
+	const V(f) upper = V(add)(V(set1)(min), V(mul)(V(tof)(V(addu)(j, V(set1u)(1))), V(set1)(size)));
+	const V(mask) inner = V(leu)(V(set1u)(1), j), below_last = V(leu)(j, V(set1u)((uint32_t)g->n[axis] - 2));
+	const V(f) under = V(keep)(V(sub)(V(sub)(lower, slack), c), inner);
+	const V(f) over = V(keep)(V(sub)(c, V(add)(upper, slack)), g->n[axis] > 1 ? below_last : 0);
+	return V(max)(over, V(max)(under, V(set1)(0)));
 }
 
-/* Sorts out[from, to) by slot, the faster way, which depends on how many lanes
- * count at a time; returns 0 if one has no mark. */
-HELPER(LEVEL) int CAT(order_, LEVEL)(const sorter *s, uint32_t *out, float *d2, int64_t from, int64_t to) {
-	if (to - from > (8 * V(LANES) < SHORT_ROW ? 8 * V(LANES) : SHORT_ROW))
-		return sort_row(s, out, d2, from, to);
-	return CAT(rank_, LEVEL)(s, out + from, d2 ? d2 + from : d2, (uint32_t)(to - from));
+/* The cells that the queries of a group can reach: first and last along y and z,
+ * and the run of cells that begins with the first cell of the first row and ends
+ * with the last of the last. */
+typedef struct {
+	uint32_t y0[V(LANES)], y1[V(LANES)], z0[V(LANES)], z1[V(LANES)];
+	uint32_t begin[V(LANES)], end[V(LANES)];
+} CAT(boxes_, LEVEL);
+
+/* For each row of cells and each query of a group the cells [first, end) that
+ * its sphere can touch, if it touches the row. */
+typedef struct {
+	uint32_t first[MAX_ROWS][V(LANES)], end[MAX_ROWS][V(LANES)];
+	uint32_t touched[V(LANES)]; /* a bit for each row that the sphere can touch */
+} CAT(rows_, LEVEL);
+
+HELPER(LEVEL) V(u) CAT(row_start_, LEVEL)(const et_grid *g, V(u) y, V(u) z) {
+	const V(u) row = V(addu)(V(mulu)(z, V(set1u)((uint32_t)g->n[1])), y);
+	return V(mulu)(row, V(set1u)((uint32_t)g->n[0]));
 }
 
-/* Appends the row of a query at out[fill]; returns the new fill, -1 if start
- * does not ascend, or -2 if the room is too small. */
-HELPER(LEVEL) int64_t CAT(row_, LEVEL)(const et_grid *g, const uint32_t *start, const points *p, const query *q,
-                                       uint32_t *out, float *d2, int64_t fill, int64_t cap) {
-	const box b = box_around(g, q);
-	for (int32_t k = b.lo[2]; k <= b.hi[2]; k++) {
-		for (int32_t j = b.lo[1]; j <= b.hi[1]; j++) {
-			const span cells = span_of(start, &b, j, k);
-			if (cells.first == cells.last)
-				continue;
-			if (cells.first > cells.last || cells.last > p->n)
-				return -1;
-			if (cap - fill < (int64_t)(cells.last - cells.first) + V(LANES))
-				return -2;
-			fill = CAT(scan_, LEVEL)(p, q, cells.first, cells.last, out, d2, fill);
+HELPER(LEVEL) void CAT(box_, LEVEL)(const et_grid *g, const batch *b, uint32_t at, CAT(boxes_, LEVEL) *box) {
+	const V(f) x = V(load)(b->x + at), y = V(load)(b->y + at), z = V(load)(b->z + at);
+	const V(f) reach = V(load)(b->reach + at);
+	const V(u) y0 = CAT(cell_, LEVEL)(g, 1, V(sub)(y, reach)), y1 = CAT(cell_, LEVEL)(g, 1, V(add)(y, reach));
+	const V(u) z0 = CAT(cell_, LEVEL)(g, 2, V(sub)(z, reach)), z1 = CAT(cell_, LEVEL)(g, 2, V(add)(z, reach));
+	const V(u) x0 = CAT(cell_, LEVEL)(g, 0, V(sub)(x, reach)), x1 = CAT(cell_, LEVEL)(g, 0, V(add)(x, reach));
+	V(storeu)(box->y0, y0);
+	V(storeu)(box->y1, y1);
+	V(storeu)(box->z0, z0);
+	V(storeu)(box->z1, z1);
+	V(storeu)(box->begin, V(addu)(CAT(row_start_, LEVEL)(g, y0, z0), x0));
+	V(storeu)(box->end, V(addu)(V(addu)(CAT(row_start_, LEVEL)(g, y1, z1), x1), V(set1u)(1)));
+}
+
+/* The cells [first, end) of the wanted rows (y, z) that spheres can touch; the
+ * mask of the lanes where there are any.
+ *
+ * Rounding is monotone: as the gaps gy and gz are no more than the rounded
+ * distances of a point in the row, the test accepts it only if
+ * fl(fl(gy*gy) + fl(gz*gz)) <= r2, and with u = 2^-24 only if its distance along x
+ * has a square of at most r2(1+4u) - gy*gy - gz*gz. near2 is larger: it adds 16u*r2.
+ * The root is widened as native.Reach widens the radius, for the same reasons. If
+ * r2 is infinite the root is infinite or NaN, and reach is taken. */
+HELPER(LEVEL) V(mask) CAT(row_, LEVEL)(const et_grid *g, const batch *b, uint32_t at, V(f) gap_z, V(u) y, V(u) z,
+                                    V(mask) wanted, uint32_t *first, uint32_t *end) {
+	const V(f) x = V(load)(b->x + at), r2 = V(load)(b->r2 + at), reach = V(load)(b->reach + at);
+	const V(f) gap_y = CAT(gap_, LEVEL)(g, 1, y, V(load)(b->y + at));
+	const V(f) gap2 = V(add)(V(mul)(gap_y, gap_y), V(mul)(gap_z, gap_z));
+	const V(f) near2 = V(add)(V(sub)(r2, gap2), V(mul)(r2, V(set1)(9.5367431640625e-7f)));
+	const V(f) root = V(mul)(V(sqrt)(near2), V(set1)(1.00000095367431640625f));
+	const V(f) half = V(min)(V(add)(root, V(set1)(8.470329472543003e-22f)), reach);
+	const V(u) start = CAT(row_start_, LEVEL)(g, y, z);
+	const V(u) x0 = CAT(cell_, LEVEL)(g, 0, V(sub)(x, half));
+	const V(u) x1 = V(addu)(CAT(cell_, LEVEL)(g, 0, V(add)(x, half)), V(set1u)(1));
+	V(storeu)(first, V(addu)(start, x0));
+	V(storeu)(end, V(addu)(start, x1));
+	return wanted & V(le)(gap2, r2);
+}
+
+/* The rows of a group of queries, ny by nz of them from each query's first. */
+HELPER(LEVEL) void CAT(all_rows_, LEVEL)(const et_grid *g, const batch *b, uint32_t at, const CAT(boxes_, LEVEL) *box,
+                                         uint32_t ny, uint32_t nz, CAT(rows_, LEVEL) *rows) {
+	const V(u) y0 = V(loadu)(box->y0), y1 = V(loadu)(box->y1), z0 = V(loadu)(box->z0), z1 = V(loadu)(box->z1);
+	V(u) all = V(set1u)(0);
+	uint32_t n = 0;
+	for (uint32_t k = 0; k < nz; k++) {
+		const V(u) z = V(addu)(z0, V(set1u)(k));
+		const V(f) gap_z = CAT(gap_, LEVEL)(g, 2, z, V(load)(b->z + at));
+		for (uint32_t j = 0; j < ny; j++) {
+			const V(u) y = V(addu)(y0, V(set1u)(j));
+			const V(mask) wanted = V(leu)(y, y1) & V(leu)(z, z1);
+			const V(mask) touched = CAT(row_, LEVEL)(g, b, at, gap_z, y, z, wanted, rows->first[n], rows->end[n]);
+			all = V(addu)(all, V(keepu)(V(set1u)((uint32_t)1 << n), touched));
+			n++;
 		}
 	}
-	return fill;
+	V(storeu)(rows->touched, all);
 }
 
-/* A row is sorted when the next one has been found: its vectors, which overlap,
- * have then left the store buffer, and the two pieces of work run side by side. */
-KERNEL(LEVEL) int64_t CAT(radius_, LEVEL)(const et_grid *g, const uint32_t *start, const points *p,
-                                          const queries *qs, uint32_t *ends, uint32_t *out, float *d2,
-                                          int64_t fill, int64_t cap, const sorter *s) {
-	int64_t i = 0, last = fill;
-	for (; i < qs->n; i++) {
-		const query q = query_at(qs, i);
-		const int64_t end = CAT(row_, LEVEL)(g, start, p, &q, out, d2, fill, cap);
-		if (s->marks && !CAT(order_, LEVEL)(s, out, d2, last, fill))
-			return -1;
-		last = fill;
-		if (end == -1)
-			return -1;
-		if (end < 0)
-			return i;
-		ends[i] = (uint32_t)(fill = end);
+/* Runs tasks: hits are appended to out in the order of the tasks and their
+ * places. Whole vectors are stored, WIDTH elements a task. What comes with them is
+ * constant at every call, and the loop has no branch. */
+HELPER(LEVEL) void CAT(run_, LEVEL)(const points *p, const batch *b, work *w, uint32_t from, uint32_t to,
+                                    const int with_d2, const int with_mask, const int with_exclude) {
+	uint32_t *const out = w->out;
+	float *const d2 = w->d2;
+	int64_t fill = w->fill;
+	for (uint32_t t = from; t < to; t++) {
+		const uint64_t task = w->task[t];
+		const uint32_t q = task >> 16 & 0xffff, place = (uint32_t)(task >> 32) * WIDTH;
+		const et_block *const block = p->blocks + place / ET_BLOCK;
+		const uint32_t counted = task & 0xffff;
+		const uint32_t begin = V(LANES) == 1 && counted ? (uint32_t)__builtin_ctz(counted) : 0;
+		const uint32_t end = V(LANES) == 1 ? 32 - (uint32_t)__builtin_clz(counted | 1) : WIDTH;
+		for (uint32_t i = begin; i < end; i += V(LANES)) {
+			const uint32_t lane = place % ET_BLOCK + i;
+			const V(f) dx = V(sub)(V(load)(block->x + lane), V(set1)(b->x[q]));
+			const V(f) dy = V(sub)(V(load)(block->y + lane), V(set1)(b->y[q]));
+			const V(f) dz = V(sub)(V(load)(block->z + lane), V(set1)(b->z[q]));
+			const V(f) dist2 = V(add)(V(add)(V(mul)(dx, dx), V(mul)(dy, dy)), V(mul)(dz, dz));
+			const V(u) slot = V(loadu)(block->slot + lane);
+			V(mask) hit = (V(mask))(counted >> i) & V(le)(dist2, V(set1)(b->r2[q]));
+			if (with_exclude)
+				hit &= V(nequ)(slot, V(set1u)(b->exclude[q]));
+			if (with_mask)
+				hit &= V(anyu)(V(loadu)(p->category + place / ET_BLOCK * ET_BLOCK + lane), V(set1u)(b->mask[q]));
+			V(storeu)(out + fill, V(packu)(slot, hit));
+			if (with_d2)
+				V(store)(d2 + fill, V(pack)(dist2, hit));
+			fill += V(count)(hit);
+		}
+		w->end[q] = fill;
 	}
-	if (s->marks && !CAT(order_, LEVEL)(s, out, d2, last, fill))
-		return -1;
-	return i;
+	w->fill = fill;
 }
+
+/* Runs all tasks collected so far, as far as there is room: the number of the
+ * query whose task found none, or ALL_DONE. */
+ROUTINE(LEVEL) int64_t CAT(flush_, LEVEL)(const points *p, const batch *b, work *w) {
+	if (p->live)
+		for (uint32_t t = 0; t < w->n; t++) {
+			const uint32_t place = (uint32_t)(w->task[t] >> 32) * WIDTH;
+			w->task[t] &= ~(uint64_t)0xffff | p->live[place / ET_BLOCK] >> place % ET_BLOCK;
+		}
+	for (uint32_t t = 0; t < w->n;) {
+		const int64_t safe = (w->cap - w->fill) / WIDTH;
+		if (safe <= 0)
+			return w->task[t] >> 16 & 0xffff;
+		const uint32_t to = w->n - t < safe ? w->n : t + (uint32_t)safe;
+		switch (w->form) {
+#define FORM(f) case f: CAT(run_, LEVEL)(p, b, w, t, to, f & 1, f & 2, f & 4); break
+		FORM(0); FORM(1); FORM(2); FORM(3); FORM(4); FORM(5); FORM(6); FORM(7);
+#undef FORM
+		}
+		t = to;
+	}
+	w->n = 0;
+	return ALL_DONE;
+}
+
+/* Adds the tasks of the places [from, to), one by one: ALL_DONE, or what flush_
+ * says, or CONTRADICTION if start does not ascend. */
+ROUTINE(LEVEL) int64_t CAT(add_long_, LEVEL)(const points *p, const batch *b, work *w, uint32_t q, uint32_t from,
+                                             uint32_t to) {
+	if (from > to || to > p->total)
+		return CONTRADICTION;
+	for (uint32_t s = from / WIDTH; s * WIDTH < to; s++) {
+		const uint32_t lo = s * WIDTH < from ? from - s * WIDTH : 0;
+		const uint32_t hi = to - s * WIDTH < WIDTH ? to - s * WIDTH : WIDTH;
+		w->task[w->n++] = (uint64_t)s << 32 | q << 16 | ((1u << hi) - (1u << lo));
+		if (w->n >= FULL) {
+			const int64_t stuck = CAT(flush_, LEVEL)(p, b, w);
+			if (stuck != ALL_DONE)
+				return stuck;
+		}
+	}
+	return ALL_DONE;
+}
+
+/* Adds the touched rows of the query in lane i of a group. A run of places within
+ * 64 of a multiple of WIDTH, which is nearly every one, gives its tasks without a
+ * loop: those beyond its end are overwritten by the next run. */
+HELPER(LEVEL) int64_t CAT(add_rows_, LEVEL)(const points *p, const batch *b, work *w, uint32_t q,
+                                            const CAT(rows_, LEVEL) *rows, uint32_t i) {
+	const uint32_t *const start = p->start;
+	const uint32_t total = p->total;
+	uint32_t n = w->n;
+	for (uint32_t left = rows->touched[i]; left; left &= left - 1) {
+		const int r = __builtin_ctz(left);
+		const uint32_t from = start[rows->first[r][i]], to = start[rows->end[r][i]];
+		const uint32_t offset = from % WIDTH, count = to - from;
+		if (__builtin_expect(count > 64 - WIDTH || to > total, 0)) {
+			w->n = n;
+			const int64_t stuck = CAT(add_long_, LEVEL)(p, b, w, q, from, to);
+			if (stuck != ALL_DONE)
+				return stuck;
+			n = w->n;
+			continue;
+		}
+		const uint64_t places = (((uint64_t)1 << count) - 1) << offset;
+		V(split)(w->task + n, (uint64_t)(from / WIDTH) << 32 | q << 16, places, WIDTH);
+		n += count ? (offset + count + WIDTH - 1) / WIDTH : 0;
+	}
+	w->n = n;
+	return ALL_DONE;
+}
+
+/* Adds the rows of one query that has more than MAX_ROWS of them. */
+HELPER(LEVEL) int64_t CAT(many_rows_, LEVEL)(const points *p, const batch *b, work *w, uint32_t q, uint32_t y0,
+                                             uint32_t y1, uint32_t z0, uint32_t z1) {
+	for (uint32_t z = z0; z <= z1; z++) {
+		const float gap_z = gap_c(p->grid, 2, z, b->z[q]);
+		for (uint32_t y = y0; y <= y1; y++) {
+			uint32_t first, end;
+			int64_t stuck = ALL_DONE;
+			if (row_c(p->grid, b, q, gap_z, y, z, 1, &first, &end))
+				stuck = CAT(add_long_, LEVEL)(p, b, w, q, p->start[first], p->start[end]);
+			if (stuck == ALL_DONE && w->n >= FULL)
+				stuck = CAT(flush_, LEVEL)(p, b, w);
+			if (stuck != ALL_DONE)
+				return stuck;
+		}
+	}
+	return ALL_DONE;
+}
+
+/* Finds the cells of the group of queries that begins at query at, and adds
+ * their tasks: ALL_DONE, or what flush_ or add_long_ says.
+ *
+ * Where a query has so many rows that walking over them, empty or not, costs more
+ * than testing all points from the first row to the last, it does that instead. */
+HELPER(LEVEL) int64_t CAT(group_, LEVEL)(const points *p, const batch *b, work *w, uint32_t at) {
+	CAT(boxes_, LEVEL) box;
+	CAT(rows_, LEVEL) rows;
+	const uint32_t n = b->n - at < V(LANES) ? b->n - at : V(LANES);
+	uint32_t ny = 0, nz = 0, sweep = 0;
+	CAT(box_, LEVEL)(p->grid, b, at, &box);
+	for (uint32_t i = 0; i < n; i++) {
+		const uint32_t j = box.y1[i] - box.y0[i] + 1, k = box.z1[i] - box.z0[i] + 1;
+		const uint32_t from = p->start[box.begin[i]], to = p->start[box.end[i]];
+		if ((to - from) / ET_BLOCK < j * k) {
+			sweep |= 1u << i;
+			continue;
+		}
+		ny = ny > j ? ny : j;
+		nz = nz > k ? nz : k;
+	}
+	const int prepared = (uint64_t)ny * nz <= MAX_ROWS;
+	if (prepared)
+		CAT(all_rows_, LEVEL)(p->grid, b, at, &box, ny, nz, &rows);
+	for (uint32_t i = 0; i < n; i++) {
+		int64_t stuck = ALL_DONE;
+		if (sweep >> i & 1)
+			stuck = CAT(add_long_, LEVEL)(p, b, w, at + i, p->start[box.begin[i]], p->start[box.end[i]]);
+		else if (!prepared)
+			stuck = CAT(many_rows_, LEVEL)(p, b, w, at + i, box.y0[i], box.y1[i], box.z0[i], box.z1[i]);
+		else
+			stuck = CAT(add_rows_, LEVEL)(p, b, w, at + i, &rows, i);
+		if (stuck == ALL_DONE && w->n >= FULL)
+			stuck = CAT(flush_, LEVEL)(p, b, w);
+		if (stuck != ALL_DONE)
+			return stuck;
+	}
+	return ALL_DONE;
+}
+
+/* Answers one batch: the number of queries answered, or CONTRADICTION. */
+HELPER(LEVEL) int64_t CAT(batch_, LEVEL)(const points *p, const batch *b, work *w, uint32_t *ends) {
+	int64_t stuck = ALL_DONE, fill = w->fill;
+	w->n = 0;
+	for (uint32_t i = 0; i < BATCH; i++)
+		w->end[i] = 0;
+	for (uint32_t at = 0; at < b->n && stuck == ALL_DONE; at += V(LANES))
+		stuck = CAT(group_, LEVEL)(p, b, w, at);
+	if (stuck == ALL_DONE)
+		stuck = CAT(flush_, LEVEL)(p, b, w);
+	if (stuck == CONTRADICTION)
+		return stuck;
+	const uint32_t done = stuck == ALL_DONE ? b->n : (uint32_t)stuck;
+	for (uint32_t i = 0; i < done; i++) {
+		fill = w->end[i] > fill ? w->end[i] : fill;
+		ends[i] = (uint32_t)fill;
+	}
+	w->fill = fill;
+	return done;
+}
+
+KERNEL(LEVEL) int64_t CAT(radius_, LEVEL)(const points *p, const queries *qs, int64_t n, uint32_t *ends, work *w) {
+	batch b;
+	for (int64_t at = 0; at < n; at += BATCH) {
+		take(&b, qs, at, n - at);
+		const int64_t done = CAT(batch_, LEVEL)(p, &b, w, ends + at);
+		if (done < b.n)
+			return done < 0 ? -1 : at + done;
+	}
+	return n;
+}
+
+#undef WIDTH

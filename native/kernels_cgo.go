@@ -34,11 +34,10 @@ func integrateC(l Level, pos, vel []float32, dt float32) {
 }
 
 func radiusC(l Level, g *Grid, p *Points, q *Queries, rows *Rows) int {
-	var marks []uint64
-	if rows.BySlot {
-		marks = rows.marks
+	category := p.Category
+	if q.Mask == nil {
+		category = nil
 	}
-	return csrc.Radius(cLevels[l], unsafe.Pointer(g), p.Start, unsafe.Pointer(unsafe.SliceData(p.Blocks)),
-		q.X, q.Y, q.Z, q.Radius, q.Exclude, rows.Ends, rows.Slots, rows.Dist2, rows.Fill,
-		marks, rows.markWords, rows.dist2OfSlot)
+	return csrc.Radius(cLevels[l], unsafe.Pointer(g), p.Start, unsafe.Pointer(unsafe.SliceData(p.Blocks)), category, q.Live,
+		q.X, q.Y, q.Z, q.Radius, q.Exclude, q.Mask, rows.Ends, rows.Slots, rows.Dist2, rows.Fill)
 }

@@ -1,9 +1,6 @@
 package native
 
-import (
-	"math"
-	"math/bits"
-)
+import "math"
 
 // Pad is the number of elements that Rows needs beyond its results, so that a
 // kernel may store whole vectors.
@@ -15,31 +12,37 @@ const Pad = BlockLen
 //
 // with d = point - centre, each operation rounded to float32. All values are
 // finite and radii not negative; but r*r may overflow to +Inf, and then every
-// point is within. Exclude is nil, or names for each query a slot left out.
+// point is within.
+//
+// Three filters may be nil. Exclude names for each query a slot left out. Mask
+// has a set of categories for each query: points that are in none of them are left
+// out. Live has BlockLen bits for each block of the points: those whose bit is
+// zero are left out, for all queries.
 type Queries struct {
 	X, Y, Z, Radius []float32
-	Exclude         []uint32
+	Exclude, Mask   []uint32
+	Live            []uint16
 }
 
-func (q *Queries) check() {
+func (q *Queries) check(p *Points) {
 	n := len(q.X)
-	if len(q.Y) != n || len(q.Z) != n || len(q.Radius) != n || q.Exclude != nil && len(q.Exclude) != n {
+	if len(q.Y) != n || len(q.Z) != n || len(q.Radius) != n ||
+		q.Exclude != nil && len(q.Exclude) != n || q.Mask != nil && len(q.Mask) != n {
 		panic("native: Radius: Queries differ in length")
+	}
+	if q.Live != nil && len(q.Live) < len(p.Blocks) {
+		panic("native: Radius: Queries.Live is too short")
 	}
 }
 
 // Rows collects the answers: row q ends before Ends[q] and begins where row q-1
-// ends, the first at Fill. Dist2 is nil, or as long as Slots.
+// ends, the first at Fill. A row is in grid order: cells by z, y, x, then place.
+// Dist2 is nil, or as long as Slots, and holds the squared distances.
 type Rows struct {
-	BySlot bool // sort each row by slot; else it is in grid order (cell, then place)
-	Ends   []uint32
-	Slots  []uint32
-	Dist2  []float32
-	Fill   int
-
-	marks       []uint64 // a bit per slot, then the two summaries; zero between calls
-	markWords   int
-	dist2OfSlot []float32
+	Ends  []uint32
+	Slots []uint32
+	Dist2 []float32
+	Fill  int
 }
 
 func (r *Rows) check(queries int) {
@@ -51,36 +54,19 @@ func (r *Rows) check(queries int) {
 	}
 }
 
-// reserve prepares the scratch for slots below n.
-func (r *Rows) reserve(n int) {
-	words := (n + 63) / 64
-	mid := (words + 63) / 64
-	top := (mid + 63) / 64
-	if words > r.markWords {
-		r.markWords = words
-		r.marks = make([]uint64, words+mid+top)
-	}
-	if r.Dist2 != nil && len(r.dist2OfSlot) < 64*r.markWords {
-		r.dist2OfSlot = make([]float32, 64*r.markWords)
-	}
-}
-
 // Radius answers as many queries as fit into rows and returns their number;
-// Fill is then the end of the last answered row. When the number is less than
-// len(q.X), give rows more room and call again with the remaining queries: room
-// for all points and Pad more is always enough for one row. It panics when
-// lengths do not fit or Points contradicts itself, and on a level that Resolve
-// refuses.
+// Fill is then the end of the last answered row, and what stands behind it is
+// unspecified. When the number is less than len(q.X), give rows more room and call
+// again with the remaining queries: room for all points and Pad more is always
+// enough for one row. It panics when lengths do not fit or Points contradicts
+// itself, and on a level that Resolve refuses.
 func Radius(level Level, g *Grid, p *Points, q *Queries, rows *Rows) int {
 	if len(q.X) == 0 {
 		return 0
 	}
 	p.check(g)
-	q.check()
+	q.check(p)
 	rows.check(len(q.X))
-	if rows.BySlot {
-		rows.reserve(p.Limit)
-	}
 	var done int
 	if level = must(level); level == Go {
 		done = radiusGo(g, p, q, rows)
@@ -88,8 +74,7 @@ func Radius(level Level, g *Grid, p *Points, q *Queries, rows *Rows) int {
 		done = radiusC(level, g, p, q, rows)
 	}
 	if done < 0 {
-		rows.marks, rows.markWords = nil, 0 // some may be left set
-		panic("native: Points.Start does not ascend, or a slot is not below Points.Limit")
+		panic("native: Points.Start does not ascend")
 	}
 	if done > 0 {
 		rows.Fill = int(rows.Ends[done-1])
@@ -120,86 +105,159 @@ func Reach(r float32) float32 {
 	return float32(r*(1+0x1p-20)) + 0x1p-70
 }
 
-// box is a range of cells: first and last along each axis, and how many cells
-// the axis has.
-type box struct{ lo, hi, n [3]int32 }
-
-func boxAround(g *Grid, centre [3]float32, reach float32) box {
-	b := box{n: g.N}
-	for a, c := range centre {
-		b.lo[a] = g.Cell(a, c-reach)
-		b.hi[a] = g.Cell(a, c+reach)
-	}
-	b.fold(1)
-	b.fold(2)
-	return b
-}
-
-// fold makes a box as wide as the grid one run of cells by folding the next
-// axis into x: a huge radius walks over points, not over rows of empty cells.
-func (b *box) fold(axis int) {
-	if b.lo[0] != 0 || b.hi[0] != b.n[0]-1 {
-		return
-	}
-	b.lo[0] = b.lo[axis] * b.n[0]
-	b.hi[0] = b.hi[axis]*b.n[0] + b.n[0] - 1
-	b.n[0] *= b.n[axis]
-	b.lo[axis], b.hi[axis], b.n[axis] = 0, 0, 1
-}
-
-// radiusGo is the pure-Go kernel. Its inner loop stores every candidate and
-// advances past the hits only, so that no branch depends on the data.
+// radiusGo is the pure-Go kernel.
 func radiusGo(g *Grid, p *Points, q *Queries, rows *Rows) int {
+	s := search{g: g, p: p, rows: rows, live: q.Live}
 	fill := rows.Fill
-	total := p.Start[len(p.Start)-1]
 	for i := range q.X {
-		centre := [3]float32{q.X[i], q.Y[i], q.Z[i]}
-		r2 := q.Radius[i] * q.Radius[i]
-		exclude := uint32(NoSlot)
+		s.centre = [3]float32{q.X[i], q.Y[i], q.Z[i]}
+		s.r2 = q.Radius[i] * q.Radius[i]
+		s.exclude = NoSlot
 		if q.Exclude != nil {
-			exclude = q.Exclude[i]
+			s.exclude = q.Exclude[i]
 		}
-		b := boxAround(g, centre, Reach(q.Radius[i]))
-		row := fill
-		for k := b.lo[2]; k <= b.hi[2]; k++ {
-			for j := b.lo[1]; j <= b.hi[1]; j++ {
-				cells := (k*b.n[1] + j) * b.n[0]
-				first, last := p.Start[cells+b.lo[0]], p.Start[cells+b.hi[0]+1]
-				if first > last || last > total {
-					return -1
-				}
-				if int(last-first) >= len(rows.Slots)-fill {
-					return i
-				}
-				fill = scan(p, int(first), int(last), centre, r2, exclude, rows, fill)
-			}
+		s.mask, s.category = math.MaxUint32, nil
+		if q.Mask != nil {
+			s.mask, s.category = q.Mask[i], p.Category
 		}
-		if rows.BySlot && !rows.sort(row, fill) {
+		if s.mask == 0 {
+			rows.Ends[i] = uint32(fill)
+			continue
+		}
+		switch end := s.row(Reach(q.Radius[i]), fill); end {
+		case noRoom:
+			return i
+		case contradiction:
 			return -1
+		default:
+			rows.Ends[i], fill = uint32(end), end
 		}
-		rows.Ends[i] = uint32(fill)
 	}
 	return len(q.X)
 }
 
-func scan(p *Points, first, last int, centre [3]float32, r2 float32, exclude uint32, rows *Rows, fill int) int {
-	out := rows.Slots[fill : fill+last-first+1]
-	n := 0
-	for at := first; at < last; at = at/BlockLen*BlockLen + BlockLen {
-		b := &p.Blocks[at/BlockLen]
-		end := min(last-at/BlockLen*BlockLen, BlockLen)
-		for i := at % BlockLen; i < end; i++ {
-			dx, dy, dz := b.X[i%BlockLen]-centre[0], b.Y[i%BlockLen]-centre[1], b.Z[i%BlockLen]-centre[2]
-			d2 := float32(float32(dx*dx)+float32(dy*dy)) + float32(dz*dz)
-			slot := b.Slot[i%BlockLen]
-			out[n] = slot
-			if rows.Dist2 != nil {
-				rows.Dist2[fill+n] = d2
+// search is one query.
+type search struct {
+	g        *Grid
+	p        *Points
+	rows     *Rows
+	centre   [3]float32
+	r2       float32
+	exclude  uint32
+	mask     uint32
+	category []uint32
+	live     []uint16
+}
+
+const (
+	noRoom        = -1
+	contradiction = -2
+)
+
+// row appends the row of a query at fill and returns its end. Where there are so
+// many rows of cells that walking over them, empty or not, costs more than testing
+// all points from the first row to the last, it does that instead.
+func (s *search) row(reach float32, fill int) int {
+	g, start := s.g, s.p.Start
+	var lo, hi [3]int32
+	for a, c := range s.centre {
+		lo[a], hi[a] = g.Cell(a, c-reach), g.Cell(a, c+reach)
+	}
+	from, to := (lo[2]*g.N[1]+lo[1])*g.N[0]+lo[0], (hi[2]*g.N[1]+hi[1])*g.N[0]+hi[0]
+	cellRows := int(hi[2]-lo[2]+1) * int(hi[1]-lo[1]+1)
+	if int(start[to+1]-start[from])/BlockLen < cellRows {
+		return s.run(start[from], start[to+1], fill)
+	}
+	for k := lo[2]; k <= hi[2]; k++ {
+		for j := lo[1]; j <= hi[1]; j++ {
+			cells := (k*g.N[1] + j) * g.N[0]
+			if fill = s.run(start[cells+lo[0]], start[cells+hi[0]+1], fill); fill < 0 {
+				return fill
 			}
-			n += within(d2, r2, slot, exclude)
 		}
 	}
-	return fill + n
+	return fill
+}
+
+// run appends the hits among the places [first, last). Its loops store every
+// candidate and advance past the hits only, so that no branch depends on the data.
+func (s *search) run(first, last uint32, fill int) int {
+	if first > last || int(last) > s.p.Len() {
+		return contradiction
+	}
+	if int(last-first) >= len(s.rows.Slots)-fill {
+		return noRoom
+	}
+	for at := first; at < last; {
+		end := min(last, at/BlockLen*BlockLen+BlockLen)
+		switch {
+		case s.live != nil || s.category != nil:
+			fill = s.filtered(at, end, fill)
+		case s.rows.Dist2 != nil:
+			fill = s.blockDist2(at, end, fill)
+		default:
+			fill = s.block(at, end, fill)
+		}
+		at = end
+	}
+	return fill
+}
+
+// block is run for places of one block.
+func (s *search) block(at, end uint32, fill int) int {
+	b := &s.p.Blocks[at/BlockLen]
+	n := end - at
+	lo := at % BlockLen
+	x := b.X[lo:][:n]
+	y, z, slots := b.Y[lo:][:len(x)], b.Z[lo:][:len(x)], b.Slot[lo:][:len(x)]
+	out := s.rows.Slots[fill:][:len(x)+1]
+	cx, cy, cz, r2, exclude := s.centre[0], s.centre[1], s.centre[2], s.r2, s.exclude
+	hits := 0
+	for i := range x {
+		dx, dy, dz := x[i]-cx, y[i]-cy, z[i]-cz
+		d2 := float32(float32(dx*dx)+float32(dy*dy)) + float32(dz*dz)
+		out[hits] = slots[i]
+		hits += within(d2, r2, slots[i], exclude)
+	}
+	return fill + hits
+}
+
+// blockDist2 is block with distances.
+func (s *search) blockDist2(at, end uint32, fill int) int {
+	b := &s.p.Blocks[at/BlockLen]
+	n := end - at
+	lo := at % BlockLen
+	x := b.X[lo:][:n]
+	y, z, slots := b.Y[lo:][:len(x)], b.Z[lo:][:len(x)], b.Slot[lo:][:len(x)]
+	out, dist2 := s.rows.Slots[fill:][:len(x)+1], s.rows.Dist2[fill:][:len(x)+1]
+	cx, cy, cz, r2, exclude := s.centre[0], s.centre[1], s.centre[2], s.r2, s.exclude
+	hits := 0
+	for i := range x {
+		dx, dy, dz := x[i]-cx, y[i]-cy, z[i]-cz
+		d2 := float32(float32(dx*dx)+float32(dy*dy)) + float32(dz*dz)
+		out[hits], dist2[hits] = slots[i], d2
+		hits += within(d2, r2, slots[i], exclude)
+	}
+	return fill + hits
+}
+
+// filtered is block, with distances if wanted, for points that pass the filters.
+func (s *search) filtered(at, end uint32, fill int) int {
+	b := &s.p.Blocks[at/BlockLen]
+	for ; at < end; at++ {
+		i := at % BlockLen
+		if s.live != nil && s.live[at/BlockLen]>>i&1 == 0 || s.category != nil && s.category[at]&s.mask == 0 {
+			continue
+		}
+		dx, dy, dz := b.X[i]-s.centre[0], b.Y[i]-s.centre[1], b.Z[i]-s.centre[2]
+		d2 := float32(float32(dx*dx)+float32(dy*dy)) + float32(dz*dz)
+		s.rows.Slots[fill] = b.Slot[i]
+		if s.rows.Dist2 != nil {
+			s.rows.Dist2[fill] = d2
+		}
+		fill += within(d2, s.r2, b.Slot[i], s.exclude)
+	}
+	return fill
 }
 
 // within is 1 for a hit and 0 for a miss; the compiler turns both tests into
@@ -213,45 +271,4 @@ func within(d2, r2 float32, slot, exclude uint32) int {
 		other = 1
 	}
 	return near & other
-}
-
-// sort orders Slots[from:to] by slot, and returns false if one of them has no
-// mark: each slot sets its bit in a bitmap, and
-// the bits are read back in order. Two summary levels above the bitmap, a bit
-// per word below, lead from one used word to the next.
-func (r *Rows) sort(from, to int) bool {
-	if to-from < 2 {
-		return true
-	}
-	level := r.marks[:r.markWords]
-	mid := r.marks[r.markWords:][:(r.markWords+63)/64]
-	top := r.marks[r.markWords+len(mid):]
-	for i, slot := range r.Slots[from:to] {
-		if int(slot>>6) >= len(level) {
-			return false
-		}
-		level[slot>>6] |= 1 << (slot & 63)
-		mid[slot>>12] |= 1 << (slot >> 6 & 63)
-		top[slot>>18] |= 1 << (slot >> 12 & 63)
-		if r.Dist2 != nil {
-			r.dist2OfSlot[slot] = r.Dist2[from+i]
-		}
-	}
-	for t := range top {
-		for ; top[t] != 0; top[t] &= top[t] - 1 {
-			m := t<<6 | bits.TrailingZeros64(top[t])
-			for ; mid[m] != 0; mid[m] &= mid[m] - 1 {
-				w := m<<6 | bits.TrailingZeros64(mid[m])
-				for ; level[w] != 0; level[w] &= level[w] - 1 {
-					slot := uint32(w<<6 | bits.TrailingZeros64(level[w]))
-					if r.Dist2 != nil {
-						r.Dist2[from] = r.dist2OfSlot[slot]
-					}
-					r.Slots[from] = slot
-					from++
-				}
-			}
-		}
-	}
-	return true
 }

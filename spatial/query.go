@@ -159,7 +159,6 @@ func (ix *Index) Radius(q *Queries, out *Result) error {
 
 func (w *worker) begin(q *Queries) {
 	w.rows.Fill, w.err = 0, nil
-	w.rows.BySlot = q.Order == BySlot
 	w.rows.Dist2 = nil
 	if !q.SkipDist2 || q.Order == ByDistance {
 		if w.dist2 == nil || len(w.dist2) < len(w.rows.Slots) {
@@ -186,8 +185,8 @@ func (b *batch) Do(number, c int) {
 			w.err = w.grow(b.ix.n)
 		}
 	}
-	if b.q.Order == ByDistance && w.err == nil {
-		w.sortByDistance(from, b.offsets[lo+1:hi+1])
+	if w.err == nil {
+		w.sort(b.q.Order, from, b.offsets[lo+1:hi+1])
 	}
 	b.chunks[c] = chunk{number, from, w.rows.Fill}
 }
@@ -210,18 +209,33 @@ func (w *worker) grow(points int) error {
 	return nil
 }
 
-// sortByDistance sorts the rows that begin at from and end at ends. Squared
-// distances are not negative, so that their bits order as they do.
-func (w *worker) sortByDistance(from int, ends []uint32) {
+func (w *worker) sort(order Order, from int, ends []uint32) {
+	if order == Grid {
+		return
+	}
 	for _, end := range ends {
-		slots, dist2 := w.rows.Slots[from:end], w.rows.Dist2[from:end]
+		slots, dist2 := w.rows.Slots[from:end], w.rows.Dist2
+		if dist2 != nil {
+			dist2 = dist2[from:end]
+		} else {
+			dist2 = make([]float32, len(slots))
+		}
 		w.keys = resize(w.keys, len(slots))
 		for i, s := range slots {
-			w.keys[i] = uint64(math.Float32bits(dist2[i]))<<32 | uint64(s)
+			if order == BySlot {
+				w.keys[i] = uint64(s)<<32 | uint64(math.Float32bits(dist2[i]))
+			} else {
+				w.keys[i] = uint64(math.Float32bits(dist2[i]))<<32 | uint64(s)
+			}
 		}
-		slices.Sort(w.keys)
-		for i, k := range w.keys {
-			slots[i], dist2[i] = uint32(k), math.Float32frombits(uint32(k>>32))
+		if order != Grid {
+			slices.Sort(w.keys)
+			for i, k := range w.keys {
+				slots[i], dist2[i] = uint32(k), math.Float32frombits(uint32(k>>32))
+				if order == BySlot {
+					slots[i], dist2[i] = uint32(k>>32), math.Float32frombits(uint32(k))
+				}
+			}
 		}
 		from = int(end)
 	}
