@@ -6,6 +6,8 @@ package csrc
 #cgo CFLAGS: -std=c11 -O3 -fno-fast-math -fvisibility=hidden -Wall -Wextra -Wno-unknown-pragmas
 #cgo noescape et_radius
 #cgo nocallback et_radius
+#cgo noescape et_live
+#cgo nocallback et_live
 #include "evertick.h"
 */
 import "C"
@@ -56,6 +58,12 @@ func Radius(level int32, grid unsafe.Pointer, start []uint32, blocks unsafe.Poin
 	return int(C.et_radius(C.int32_t(level), (*C.et_grid)(grid), u32(start), (*C.et_block)(blocks), u32(category),
 		(*C.uint16_t)(unsafe.SliceData(live)), f32(qx), f32(qy), f32(qz), f32(qr), u32(exclude), u32(mask),
 		C.int64_t(len(qx)), u32(ends), u32(out), f32(d2), C.int64_t(fill), C.int64_t(len(out))))
+}
+
+// Live looks up the bits of points in a bitmap, as evertick.h says of et_live.
+func Live(level int32, blocks unsafe.Pointer, points int, bitmap []uint64, live []uint16) {
+	C.et_live(C.int32_t(level), (*C.et_block)(blocks), C.uint32_t(points), (*C.uint64_t)(unsafe.SliceData(bitmap)),
+		(*C.uint16_t)(unsafe.SliceData(live)))
 }
 
 func f32(s []float32) *C.float   { return (*C.float)(unsafe.SliceData(s)) }

@@ -57,4 +57,8 @@ int64_t et_radius(int32_t level, const et_grid *grid, const uint32_t *start,
                   const uint32_t *exclude, const uint32_t *mask, int64_t n, uint32_t *ends,
                   uint32_t *out, float *d2, int64_t fill, int64_t cap);
 
+/* Which points are live: bit i of live[b] is the bit of slot blocks[b].slot[i] in
+ * the bitmap, and 0 in the lanes behind the last point. */
+void et_live(int32_t level, const et_block *blocks, uint32_t points, const uint64_t *bitmap, uint16_t *live);
+
 #endif

@@ -18,6 +18,8 @@
  *   le               mask of a <= b; false where either is NaN
  *   leu              mask of a <= b, of numbers below 2^31
  *   anyu             mask of (a & b) != 0
+ *   member           mask of the lanes a whose bit of the bitmap is set: bit a % 64
+ *                    of word a / 64
  *   split            to[i] = from + (i << 32) + (bits >> i * width) % (1 << width)
  *                    for all i below 64 / width, which is 4 or 8
  *   nequ             mask of a != b
@@ -81,6 +83,7 @@ HELPER(c) c_u c_packu(c_u a, c_mask m) { (void)m; return a; }
 HELPER(c) uint32_t c_count(c_mask m) { return m; }
 HELPER(c) c_u c_tally(c_u n, c_u a, c_u b) { return n + (a > b); }
 
+HELPER(c) c_mask c_member(const uint64_t *bitmap, c_u a) { return bitmap[a / 64] >> a % 64 & 1; }
 static inline void scalar_split(uint64_t *to, uint64_t from, uint64_t bits, uint32_t width) {
 	for (uint32_t i = 0; i < 64 / width; i++)
 		to[i] = from + ((uint64_t)i << 32) + (bits >> i * width & ((1u << width) - 1));
@@ -146,6 +149,11 @@ HELPER(avx2) avx2_u avx2_packu(avx2_u a, avx2_mask m) { return _mm256_permutevar
 HELPER(avx2) uint32_t avx2_count(avx2_mask m) { return (uint32_t)__builtin_popcount(m); }
 HELPER(avx2) avx2_u avx2_tally(avx2_u n, avx2_u a, avx2_u b) { return _mm256_sub_epi32(n, _mm256_cmpgt_epi32(a, b)); }
 
+HELPER(avx2) avx2_mask avx2_member(const uint64_t *bitmap, avx2_u a) {
+	const __m256i word = _mm256_i32gather_epi32((const int *)(const void *)bitmap, _mm256_srli_epi32(a, 5), 4);
+	const __m256i bit = _mm256_sllv_epi32(_mm256_set1_epi32(1), _mm256_and_si256(a, _mm256_set1_epi32(31)));
+	return avx2_anyu(word, bit);
+}
 HELPER(avx2) void avx2_split(uint64_t *to, uint64_t from, uint64_t bits, uint32_t width) {
 	const __m256i number = _mm256_setr_epi64x(0, (int64_t)1 << 32, (int64_t)2 << 32, (int64_t)3 << 32);
 	const __m256i shift = _mm256_setr_epi64x(0, width, 2 * width, 3 * width);
@@ -192,6 +200,10 @@ HELPER(avx512) avx512_u avx512_packu(avx512_u a, avx512_mask m) { return _mm512_
 HELPER(avx512) uint32_t avx512_count(avx512_mask m) { return (uint32_t)__builtin_popcount(m); }
 HELPER(avx512) avx512_u avx512_tally(avx512_u n, avx512_u a, avx512_u b) {
 	return _mm512_mask_add_epi32(n, _mm512_cmpgt_epi32_mask(a, b), n, _mm512_set1_epi32(1));
+}
+HELPER(avx512) avx512_mask avx512_member(const uint64_t *bitmap, avx512_u a) {
+	const __m512i word = _mm512_i32gather_epi32(_mm512_srli_epi32(a, 5), bitmap, 4);
+	return _mm512_test_epi32_mask(word, _mm512_sllv_epi32(_mm512_set1_epi32(1), _mm512_and_si512(a, _mm512_set1_epi32(31))));
 }
 HELPER(avx512) void avx512_split(uint64_t *to, uint64_t from, uint64_t bits, uint32_t width) {
 	avx2_split(to, from, bits, width);
@@ -255,6 +267,11 @@ HELPER(neon) neon_f neon_pack(neon_f a, neon_mask m) {
 }
 HELPER(neon) uint32_t neon_count(neon_mask m) { return (uint32_t)__builtin_popcount(m); }
 HELPER(neon) neon_u neon_tally(neon_u n, neon_u a, neon_u b) { return vsubq_u32(n, vcgtq_u32(a, b)); }
+HELPER(neon) neon_mask neon_member(const uint64_t *bitmap, neon_u a) {
+	const uint32_t words[4] = {c_member(bitmap, vgetq_lane_u32(a, 0)), c_member(bitmap, vgetq_lane_u32(a, 1)),
+	                           c_member(bitmap, vgetq_lane_u32(a, 2)), c_member(bitmap, vgetq_lane_u32(a, 3))};
+	return neon_bits(vtstq_u32(vld1q_u32(words), vdupq_n_u32(1)));
+}
 HELPER(neon) void neon_split(uint64_t *to, uint64_t from, uint64_t bits, uint32_t width) {
 	scalar_split(to, from, bits, width);
 }

@@ -41,3 +41,7 @@ func radiusC(l Level, g *Grid, p *Points, q *Queries, rows *Rows) int {
 	return csrc.Radius(cLevels[l], unsafe.Pointer(g), p.Start, unsafe.Pointer(unsafe.SliceData(p.Blocks)), category, q.Live,
 		q.X, q.Y, q.Z, q.Radius, q.Exclude, q.Mask, rows.Ends, rows.Slots, rows.Dist2, rows.Fill)
 }
+
+func liveC(l Level, p *Points, bitmap []uint64, live []uint16) {
+	csrc.Live(cLevels[l], unsafe.Pointer(unsafe.SliceData(p.Blocks)), p.Len(), bitmap, live)
+}

@@ -352,15 +352,9 @@ func (c *radiusCase) filter(run *paritytest.Run, exclude []uint32, form int) {
 		q.Exclude = exclude
 	}
 	if form&4 != 0 {
-		q.Mask = make([]uint32, len(q.X))
-		for i := range q.Mask {
-			q.Mask[i] = run.Uint32() & run.Uint32() & run.Uint32() & -uint32(min(1, run.IntN(9)))
-		}
+		q.Mask = run.Categories(len(q.X))
 		if run.IntN(4) > 0 {
-			p.Category = make([]uint32, native.BlockLen*len(p.Blocks))
-			for i := range p.Category {
-				p.Category[i] = 1 << run.IntN(32) & -uint32(min(1, run.IntN(9)))
-			}
+			p.Category = run.Categories(native.BlockLen * len(p.Blocks))
 		}
 	}
 	if form&8 != 0 {

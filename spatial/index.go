@@ -77,6 +77,7 @@ type Index struct {
 	n      int
 
 	parallelFrom int      // number of chunks
+	category     []uint32 // room for points.Category
 	cellOf       []uint32 // scratch of Build: the cell of each point
 }
 
@@ -122,6 +123,7 @@ func (ix *Index) Build(x, y, z []float32, slots []uint32) error {
 	}
 	ix.n = len(slots)
 	ix.points.Limit = min(len(x), native.MaxSlots)
+	ix.points.Category = nil
 	ix.place(len(slots), box)
 	ix.count(x, y, z, slots)
 	ix.scatter(x, y, z, slots)

@@ -2,6 +2,7 @@ package spatial
 
 import (
 	"cmp"
+	"math"
 	"slices"
 
 	"github.com/evertick/evertick/internal/fault"
@@ -21,6 +22,7 @@ func (ix *Index) RadiusOracle(q *Queries, out *Result) error {
 	if err := q.Validate(); err != nil {
 		return err
 	}
+	ix.checkLive(q.Live)
 	out.Offsets = append(out.Offsets[:0], 0)
 	out.Slots, out.Dist2 = out.Slots[:0], out.Dist2[:0]
 	var found []neighbour
@@ -67,7 +69,7 @@ func (ix *Index) around(q *Queries, i int, found []neighbour) []neighbour {
 					b, lane := &p.Blocks[at/native.BlockLen], at%native.BlockLen
 					dx, dy, dz := b.X[lane]-centre[0], b.Y[lane]-centre[1], b.Z[lane]-centre[2]
 					d2 := float32(float32(dx*dx)+float32(dy*dy)) + float32(dz*dz)
-					if d2 <= r2 && (q.Exclude == nil || q.Exclude[i] != b.Slot[lane]) {
+					if d2 <= r2 && (q.Exclude == nil || q.Exclude[i] != b.Slot[lane]) && ix.passes(q.Mask, q.Live, i, at) {
 						found = append(found, neighbour{b.Slot[lane], d2})
 					}
 				}
@@ -75,4 +77,17 @@ func (ix *Index) around(q *Queries, i int, found []neighbour) []neighbour {
 		}
 	}
 	return found
+}
+
+// passes tells whether the point at a place passes the filters of query i.
+func (ix *Index) passes(mask []uint32, live []uint64, i int, at uint32) bool {
+	slot := ix.points.Blocks[at/native.BlockLen].Slot[at%native.BlockLen]
+	if live != nil && live[slot/64]>>(slot%64)&1 == 0 {
+		return false
+	}
+	category := uint32(math.MaxUint32)
+	if ix.points.Category != nil {
+		category = ix.points.Category[at]
+	}
+	return mask == nil || mask[i]&category != 0
 }

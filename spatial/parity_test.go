@@ -31,12 +31,24 @@ func bruteForce(s *paritytest.Scene, q *spatial.Queries) [][]hit {
 		for at, slot := range s.Slots {
 			dx, dy, dz := s.X[at]-q.X[i], s.Y[at]-q.Y[i], s.Z[at]-q.Z[i]
 			d2 := float32(float32(dx*dx)+float32(dy*dy)) + float32(dz*dz)
-			if d2 <= r2 && (q.Exclude == nil || slot != q.Exclude[i]) {
+			if d2 <= r2 && (q.Exclude == nil || slot != q.Exclude[i]) && passes(s, q, i, slot) {
 				rows[i] = append(rows[i], hit{slot, d2})
 			}
 		}
 	}
 	return rows
+}
+
+// passes tells whether a slot passes Live and Mask of query i.
+func passes(s *paritytest.Scene, q *spatial.Queries, i int, slot uint32) bool {
+	if q.Live != nil && q.Live[slot/64]>>(slot%64)&1 == 0 {
+		return false
+	}
+	category := uint32(math.MaxUint32)
+	if s.Category != nil {
+		category = s.Category[slot]
+	}
+	return q.Mask == nil || q.Mask[i]&category != 0
 }
 
 // cellNumbers returns the number of each point's cell.
@@ -98,6 +110,9 @@ func build(t testing.TB, cfg spatial.Config, s *paritytest.Scene) *spatial.Index
 	if err := ix.Build(x, y, z, s.Slots); err != nil {
 		t.Fatal(err)
 	}
+	if s.Category != nil {
+		ix.SetCategories(s.Category)
+	}
 	return ix
 }
 
@@ -138,6 +153,15 @@ func (p *parity) scene(s *paritytest.Scene) {
 	q := queriesOf(s)
 	if p.run.IntN(3) == 0 {
 		q.Exclude = nil
+	}
+	if p.run.IntN(3) == 0 {
+		s.Category = p.run.Categories(s.Limit())
+	}
+	if p.run.IntN(3) == 0 {
+		q.Mask = p.run.Categories(len(q.X))
+	}
+	if p.run.IntN(3) == 0 {
+		q.Live = p.run.Bitmap(s.Limit())
 	}
 	rows := bruteForce(s, q)
 	for _, cell := range cellSizes(s) {

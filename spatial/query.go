@@ -29,6 +29,12 @@ type Queries struct {
 	X, Y, Z, Radius []float32
 	// Exclude names for each query a slot that is left out, or NoSlot. Nil: none.
 	Exclude []uint32
+	// Mask is a set of up to 32 categories for each query: a point that is in none
+	// of them, by Index.SetCategories, is left out. Nil: all points count.
+	Mask []uint32
+	// Live has a bit for each slot of the columns that the index was built from: bit
+	// s%64 of Live[s/64]. A point whose bit is zero is left out. Nil: all points count.
+	Live []uint64
 	// Order of each row.
 	Order Order
 	// SkipDist2 leaves Result.Dist2 empty, which saves a little time.
@@ -45,6 +51,9 @@ func (q *Queries) Validate() error {
 	}
 	if q.Exclude != nil && len(q.Exclude) != n {
 		panic("spatial: Queries: Exclude and X differ in length")
+	}
+	if q.Mask != nil && len(q.Mask) != n {
+		panic("spatial: Queries: Mask and X differ in length")
 	}
 	if q.Order > Grid {
 		return fault.Field(ErrRange, "spatial: Queries.Order", q.Order)
@@ -105,6 +114,7 @@ const parallelFrom = 16
 type batch struct {
 	ix      *Index
 	q       *Queries
+	live    []uint16 // of q.Live, in the form of the kernels
 	offsets []uint32
 	pool    *native.Pool
 	alone   *native.Pool // one worker
@@ -137,6 +147,7 @@ func (ix *Index) Radius(q *Queries, out *Result) error {
 	}
 	n := len(q.X)
 	b.ix, b.q = ix, q
+	b.live = ix.liveLanes(q.Live, b.live)
 	b.offsets = resize(out.Offsets, n+1)
 	b.chunks = resize(b.chunks, (n+chunkQueries-1)/chunkQueries)
 	for i := range b.workers {
@@ -178,6 +189,12 @@ func (b *batch) Do(number, c int) {
 		part := native.Queries{X: b.q.X[at:hi], Y: b.q.Y[at:hi], Z: b.q.Z[at:hi], Radius: b.q.Radius[at:hi]}
 		if b.q.Exclude != nil {
 			part.Exclude = b.q.Exclude[at:hi]
+		}
+		if b.q.Mask != nil {
+			part.Mask = b.q.Mask[at:hi]
+		}
+		if b.q.Live != nil {
+			part.Live = b.live
 		}
 		w.rows.Ends = b.offsets[at+1 : hi+1]
 		done := native.Radius(b.ix.level, &b.ix.grid, &b.ix.points, &part, &w.rows)

@@ -16,6 +16,8 @@ type Scene struct {
 	Slots   []uint32  // ascending
 	Scale   float32   // a typical radius
 
+	Category []uint32 // by slot, or nil
+
 	QueryX, QueryY, QueryZ, Radius []float32
 	Exclude                        []uint32
 }
@@ -233,4 +235,33 @@ func clusters(r *Run, _ int) [3]float32 {
 	heap := r.IntN(64)
 	p := uniformIn(3, 3, 3)(r, heap)
 	return [3]float32{p[0] + float32(1000*(heap%4)), p[1] + float32(1000*(heap/4%4)), p[2] + float32(1000*(heap/16))}
+}
+
+// Categories returns n sets of categories: one or a few of 32, seldom none.
+func (r *Run) Categories(n int) []uint32 {
+	sets := make([]uint32, n)
+	for i := range sets {
+		if r.IntN(8) > 0 {
+			sets[i] = 1<<r.IntN(32) | 1<<r.IntN(4)
+		}
+	}
+	return sets
+}
+
+// Bitmap returns a bitmap of n random bits: many, few, all or none of them set.
+func (r *Run) Bitmap(n int) []uint64 {
+	words := make([]uint64, (n+63)/64)
+	kind := r.IntN(6)
+	for i := range words {
+		switch kind {
+		case 0:
+			words[i] = r.Uint64() & r.Uint64() & r.Uint64()
+		case 1:
+			words[i] = ^uint64(0)
+		case 2:
+		default:
+			words[i] = r.Uint64()
+		}
+	}
+	return words
 }

@@ -1,0 +1,58 @@
+package native_test
+
+import (
+	"testing"
+	"unsafe"
+
+	"github.com/evertick/evertick/native"
+	"github.com/evertick/evertick/native/paritytest"
+)
+
+// The bitmap has exactly the words that the slots need, against guard pages, and
+// the lanes behind the last point hold slots far out of range.
+func TestParityLive(t *testing.T) {
+	run := paritytest.Start(t, "Live")
+	const most = 200
+	bitmaps := paritytest.NewBuffer[uint64](t, 4*most/64+1)
+	lives := paritytest.NewBuffer[uint32](t, most)
+	words := paritytest.NewBuffer[uint32](t, 64*(most/native.BlockLen+1))
+	for range paritytest.Rounds(400) {
+		n := run.IntN(most)
+		limit := n + run.IntN(3*n+1)
+		blocks := (n + native.BlockLen - 1) / native.BlockLen
+		for _, level := range native.Levels() {
+			run.Case(level)
+			side := paritytest.Sides[run.IntN(2)]
+			mem := words.Place(64*blocks, side, run.IntN(paritytest.MaxGap+1))
+			p := native.Points{Start: []uint32{0, uint32(n)}, Limit: limit,
+				Blocks: unsafe.Slice((*native.Block)(unsafe.Pointer(unsafe.SliceData(mem))), blocks)}
+			bitmap := bitmaps.Place((limit+63)/64, side, 0)
+			for i := range bitmap {
+				bitmap[i] = run.Uint64()
+			}
+			want := make([]uint16, blocks)
+			for i := range n {
+				slot := run.Uint32N(uint32(limit))
+				p.Blocks[i/native.BlockLen].Slot[i%native.BlockLen] = slot
+				want[i/native.BlockLen] |= uint16(bitmap[slot/64]>>(slot%64)&1) << (i % native.BlockLen)
+			}
+			placed := lives.Place((blocks+1)/2, side, 0)
+			live := unsafe.Slice((*uint16)(unsafe.Pointer(unsafe.SliceData(placed))), 2*len(placed))[len(placed)*2-blocks:]
+			native.Live(level, &p, bitmap, live)
+			for i := range want {
+				if live[i] != want[i] {
+					t.Fatalf("level %s, %d points: block %d is %016b, want %016b", level, n, i, live[i], want[i])
+				}
+			}
+			run.Check(lives.Check(), bitmaps.Check(), words.Check())
+		}
+	}
+}
+
+func TestLiveMisuse(t *testing.T) {
+	p := native.Points{Start: []uint32{0, 17}, Limit: 65, Blocks: make([]native.Block, 2)}
+	for _, level := range native.Levels() {
+		expectPanic(t, "native: Live: the bitmap is too short", func() { native.Live(level, &p, make([]uint64, 1), make([]uint16, 2)) })
+		expectPanic(t, "native: Live: Blocks or live is too short", func() { native.Live(level, &p, make([]uint64, 2), make([]uint16, 1)) })
+	}
+}
