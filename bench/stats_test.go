@@ -59,6 +59,13 @@ func TestQuantileRanks(t *testing.T) {
 		if got, want := quantilesOf(ns), (quantiles{at(50), at(95), at(99), int64(n)}); got != want {
 			t.Fatalf("of 1 to %d: %+v, want %+v", n, got, want)
 		}
+		values := make([]float64, n)
+		for i := range values {
+			values[i] = float64(i + 1)
+		}
+		if got, want := spreadOf(values), (spread{float64(at(50)), float64(at(5)), float64(at(95))}); got != want {
+			t.Fatalf("of 1 to %d: %+v, want %+v", n, got, want)
+		}
 	}
 }
 
