@@ -197,13 +197,18 @@ func (t *trial) keep(d duration) {
 	t.neighbours = append(t.neighbours, float64(d.neighbours)/float64(t.queries))
 }
 
-// check compares one answer with the oracle's; where every point asks, the number
-// of neighbours with that of Radius.
+// check compares one answer with the oracle.
 func (t *trial) check() error {
 	d, err := t.answer()
 	if err != nil {
 		return err
 	}
+	return t.verify(d)
+}
+
+// verify compares the rows of the last answer with the oracle's; where every point
+// asks, the number of neighbours with that of Radius.
+func (t *trial) verify(d duration) error {
 	if t.method == bySelf {
 		want, err := t.everyPoint()
 		if err == nil && d.neighbours != want {
@@ -314,41 +319,52 @@ func (o *options) runQueries(level native.Level, stdout, stderr io.Writer) error
 	if o.level != native.Auto.String() {
 		plan.levels = slices.Compact([]native.Level{native.Go, level})
 	}
+	csv, err := o.createCSV() // before minutes are spent
+	if err != nil {
+		return err
+	}
+	defer csv.Close()
 	if !o.json {
 		fmt.Fprintf(stdout, "evertick bench · scene %s · level %s\n%s\n\n", o.scene, level, thisEnvironment())
 	}
+	rep, err := o.measureQueries(&plan, stderr)
+	if err != nil {
+		return err
+	}
+	if csv != nil {
+		if err := errors.Join(rep.writeCSV(csv), csv.Close()); err != nil {
+			return err
+		}
+	}
+	if o.json {
+		return rep.writeJSON(stdout)
+	}
+	return rep.writeText(stdout)
+}
+
+// createCSV returns the file of -csv, or nil if none is asked for.
+func (o *options) createCSV() (*os.File, error) {
+	if o.csv == "" {
+		return nil, nil
+	}
+	return os.Create(o.csv)
+}
+
+func (o *options) measureQueries(plan *queriesPlan, stderr io.Writer) (*queriesReport, error) {
 	p := longRuns
 	if o.quick {
 		p = quickRuns
 	}
-	rep := queriesReport{Scene: o.scene, Seed: o.seed, Quick: o.quick, Environment: thisEnvironment(), Level: level.String()}
+	rep := &queriesReport{Scene: o.scene, Seed: o.seed, Quick: o.quick, Environment: thisEnvironment(), Level: plan.main.String()}
 	progress := newProgress(stderr)
 	defer progress.clear()
 	for _, e := range plan.experiments() {
 		if err := e.run(o.seed, p, progress); err != nil {
-			return fmt.Errorf("%s: %w", e.name, err)
+			return nil, fmt.Errorf("%s: %w", e.name, err)
 		}
 		for _, t := range e.trials {
 			rep.Figures = append(rep.Figures, newFigure(e.name, t))
 		}
 	}
-	progress.clear()
-	return rep.write(o, stdout)
-}
-
-// write prints the report, and writes the file if one was asked for.
-func (r *queriesReport) write(o *options, stdout io.Writer) error {
-	if o.csv != "" {
-		file, err := os.Create(o.csv)
-		if err != nil {
-			return err
-		}
-		if err := errors.Join(r.writeCSV(file), file.Close()); err != nil {
-			return err
-		}
-	}
-	if o.json {
-		return r.writeJSON(stdout)
-	}
-	return r.writeText(stdout)
+	return rep, nil
 }
