@@ -129,7 +129,7 @@ func (p *plot) draw(x, y axis) [][]rune {
 			from, to := x.at(c.x[i-1]), x.at(c.x[i])
 			for at := from + 1; at < to; at++ {
 				share := float64(at-from) / float64(to-from)
-				v := math.Exp(math.Log(c.y[i-1])*(1-share) + math.Log(c.y[i])*share)
+				v := math.Exp(float64(math.Log(c.y[i-1])*(1-share)) + float64(math.Log(c.y[i])*share))
 				area[y.at(v)][plotInset+at] = '·'
 			}
 		}

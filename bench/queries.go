@@ -78,7 +78,7 @@ func (c *cloud) draw(column []float32) {
 func (c *cloud) move() {
 	for _, column := range [][]float32{c.x, c.y, c.z} {
 		for i, v := range column {
-			v += c.rng.Float32() - 0.5
+			v += float32(c.rng.Float32()) - 0.5
 			if v < 0 {
 				v += c.edge
 			} else if v >= c.edge {
