@@ -24,6 +24,8 @@ type options struct {
 	json    bool
 	hashes  string
 	info    bool
+	quick   bool
+	csv     string
 }
 
 // errUsage marks what is the caller's fault.
@@ -55,6 +57,9 @@ func run(args []string, stdout, stderr io.Writer) error {
 	if err != nil {
 		return err
 	}
+	if o.scene == queriesScene {
+		return o.runQueries(level, stdout, stderr)
+	}
 	s, err := newScene(p, evertick.Config{Seed: o.seed, Level: level, Workers: o.workers})
 	if err != nil {
 		return err
@@ -79,7 +84,7 @@ func parse(args []string, stderr io.Writer) (options, params, error) {
 	var o options
 	f := flag.NewFlagSet("bench", flag.ContinueOnError)
 	f.SetOutput(io.Discard) // main prints the error, once
-	f.StringVar(&o.scene, "scene", "capstone", "what to simulate: "+strings.Join(sceneNames, " or "))
+	f.StringVar(&o.scene, "scene", "capstone", "what to simulate: "+strings.Join(sceneNames, " or ")+"; or "+queriesScene+": the spatial index alone")
 	f.IntVar(&o.ticks, "ticks", 0, "ticks to run, warm-up included (default 3600; limina 400)")
 	f.IntVar(&o.warmup, "warmup", 0, "ticks that are not measured (default 300, limina 60, and at most half of -ticks)")
 	f.Uint64Var(&o.seed, "seed", 1, "seed of the scene's random numbers")
@@ -88,6 +93,8 @@ func parse(args []string, stderr io.Writer) (options, params, error) {
 	f.BoolVar(&o.json, "json", false, "print one JSON object")
 	f.StringVar(&o.hashes, "hashes", "", "write the hash of every column after every tick to this `file`")
 	f.BoolVar(&o.info, "info", false, "print which kernels run here, and exit")
+	f.BoolVar(&o.quick, "quick", false, "queries: fewer rounds, and no million points")
+	f.StringVar(&o.csv, "csv", "", "queries: write every figure to this `file` as well")
 	if err := f.Parse(args); err != nil {
 		if errors.Is(err, flag.ErrHelp) {
 			f.SetOutput(stderr)
@@ -99,12 +106,18 @@ func parse(args []string, stderr io.Writer) (options, params, error) {
 	if f.NArg() > 0 {
 		return o, params{}, fmt.Errorf("%w: argument %q: flags only", errUsage, f.Arg(0))
 	}
+	given := map[string]bool{}
+	f.Visit(func(fl *flag.Flag) { given[fl.Name] = true })
+	if err := foreignFlag(o.scene, given); err != nil {
+		return o, params{}, err
+	}
+	if o.scene == queriesScene {
+		return o, params{}, nil
+	}
 	p, err := sceneParams(o.scene)
 	if err != nil {
 		return o, params{}, fmt.Errorf("%w: -scene: %w", errUsage, err)
 	}
-	given := map[string]bool{}
-	f.Visit(func(fl *flag.Flag) { given[fl.Name] = true })
 	if !given["ticks"] {
 		o.ticks = p.ticks
 	}
@@ -112,6 +125,20 @@ func parse(args []string, stderr io.Writer) (options, params, error) {
 		o.warmup = min(p.warmup, o.ticks/2)
 	}
 	return o, p, o.check()
+}
+
+// foreignFlag returns an error if a flag was given that the scene has no use for.
+func foreignFlag(scene string, given map[string]bool) error {
+	foreign := []string{"quick", "csv"}
+	if scene == queriesScene {
+		foreign = []string{"ticks", "warmup", "workers", "hashes"}
+	}
+	for _, name := range foreign {
+		if given[name] {
+			return fmt.Errorf("%w: -%s: not for the scene %s", errUsage, name, scene)
+		}
+	}
+	return nil
 }
 
 func (o *options) check() error {

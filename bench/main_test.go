@@ -70,7 +70,7 @@ func TestBadFlags(t *testing.T) {
 		args string
 		says []string
 	}{
-		{"-scene opera", []string{"-scene", `"opera"`, "capstone", "limina"}},
+		{"-scene opera", []string{"-scene", `"opera"`, "capstone", "limina", "queries"}},
 		{"-level avx3", []string{"-level", `"avx3"`, "avx2"}},
 		{"-level " + foreign.String(), []string{"-level", foreign.String(), "go"}},
 		{"-ticks 0", []string{"-ticks 0"}},
@@ -84,6 +84,13 @@ func TestBadFlags(t *testing.T) {
 		{"-seed -1", []string{"-seed", `"-1"`}},
 		{"-ticks 10 extra", []string{`"extra"`}},
 		{"-speed 3", []string{"-speed"}},
+		{"-quick", []string{"-quick", "capstone"}},
+		{"-scene limina -csv file", []string{"-csv", "limina"}},
+		{"-scene queries -ticks 5", []string{"-ticks", "queries"}},
+		{"-scene queries -warmup 5", []string{"-warmup", "queries"}},
+		{"-scene queries -workers 2", []string{"-workers", "queries"}},
+		{"-scene queries -hashes file", []string{"-hashes", "queries"}},
+		{"-scene queries -level avx3", []string{"-level", `"avx3"`}},
 	} {
 		var out bytes.Buffer
 		err := run(strings.Fields(c.args), &out, io.Discard)
@@ -107,7 +114,7 @@ func TestHelpIsNoFault(t *testing.T) {
 	if err := run([]string{"-h"}, io.Discard, &usage); !errors.Is(err, flag.ErrHelp) || errors.Is(err, errUsage) {
 		t.Errorf("-h: %v", err)
 	}
-	for _, name := range []string{"-scene", "-ticks", "-warmup", "-seed", "-level", "-workers", "-json", "-hashes", "-info"} {
+	for _, name := range []string{"-scene", "-ticks", "-warmup", "-seed", "-level", "-workers", "-json", "-hashes", "-info", "-quick", "-csv"} {
 		if !strings.Contains(usage.String(), name) {
 			t.Errorf("the usage lacks %s", name)
 		}
@@ -128,6 +135,7 @@ func TestExitStatus(t *testing.T) {
 		{nil, []string{"-tick", "10"}, 2, "-tick"},
 		{[]string{native.EnvLevel + "=avx3"}, []string{"-ticks", "2"}, 2, native.EnvLevel + `: native: level "avx3"`},
 		{nil, []string{"-ticks", "2", "-hashes", missing}, 1, missing},
+		{nil, []string{"-scene", "queries", "-quick", "-csv", missing}, 1, missing},
 	} {
 		_, stderr, status := command(t, c.env, c.args...)
 		if status != c.status || !strings.Contains(stderr, c.says) {

@@ -2,7 +2,6 @@ package main
 
 import (
 	"fmt"
-	"math"
 	"runtime"
 	"slices"
 	"time"
@@ -93,29 +92,4 @@ func (r *recorder) unaccounted() []int64 {
 		}
 	}
 	return rest
-}
-
-// quantiles of a set of durations, in nanoseconds, by the nearest rank: the
-// smallest value that at least q of all values do not exceed.
-type quantiles struct {
-	P50 int64 `json:"p50"`
-	P95 int64 `json:"p95"`
-	P99 int64 `json:"p99"`
-	Max int64 `json:"max"`
-}
-
-func quantilesOf(ns []int64) quantiles {
-	if len(ns) == 0 {
-		return quantiles{}
-	}
-	sorted := slices.Sorted(slices.Values(ns))
-	at := func(q float64) int64 { return sorted[int(math.Ceil(q*float64(len(sorted))))-1] }
-	return quantiles{at(0.50), at(0.95), at(0.99), sorted[len(sorted)-1]}
-}
-
-func sum(ns []int64) (total int64) {
-	for _, n := range ns {
-		total += n
-	}
-	return total
 }

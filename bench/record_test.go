@@ -1,69 +1,12 @@
 package main
 
 import (
-	"math/rand/v2"
 	"slices"
 	"testing"
 
 	"github.com/evertick/evertick"
 	"github.com/evertick/evertick/loop"
 )
-
-// rankOf is the specification of a quantile, in integers: the smallest value
-// that at least percent of all do not exceed.
-func rankOf(ns []int64, percent int) int64 {
-	best, found := int64(0), false
-	for _, v := range ns {
-		notAbove := 0
-		for _, w := range ns {
-			if w <= v {
-				notAbove++
-			}
-		}
-		if notAbove*100 >= percent*len(ns) && (!found || v < best) {
-			best, found = v, true
-		}
-	}
-	return best
-}
-
-func TestQuantiles(t *testing.T) {
-	if got := quantilesOf(nil); got != (quantiles{}) {
-		t.Errorf("of nothing: %+v", got)
-	}
-	if got := quantilesOf([]int64{7}); got != (quantiles{7, 7, 7, 7}) {
-		t.Errorf("of one value: %+v", got)
-	}
-	r := rand.New(rand.NewPCG(1, 2))
-	for n := 1; n <= 210; n++ {
-		ns := make([]int64, n)
-		for i := range ns {
-			ns[i] = r.Int64N(100) // with ties
-		}
-		before := slices.Clone(ns)
-		want := quantiles{rankOf(ns, 50), rankOf(ns, 95), rankOf(ns, 99), slices.Max(ns)}
-		if got := quantilesOf(ns); got != want {
-			t.Errorf("of %v: %+v, want %+v", ns, got, want)
-		}
-		if !slices.Equal(ns, before) {
-			t.Fatal("the durations were sorted in place")
-		}
-	}
-}
-
-// The rank of a quantile is exact for any number of steps.
-func TestQuantileRanks(t *testing.T) {
-	for n := 1; n <= 5000; n++ {
-		ns := make([]int64, n)
-		for i := range ns {
-			ns[i] = int64(i + 1)
-		}
-		at := func(percent int) int64 { return int64((n*percent + 99) / 100) }
-		if got, want := quantilesOf(ns), (quantiles{at(50), at(95), at(99), int64(n)}); got != want {
-			t.Fatalf("of 1 to %d: %+v, want %+v", n, got, want)
-		}
-	}
-}
 
 func TestUnaccountedIsWhatPhasesLeave(t *testing.T) {
 	r := recorder{steps: []int64{100, 200, 300}, phases: [][]int64{{10, 20, 30}, {1, 2, 3}}}
