@@ -20,60 +20,107 @@ enum {
 	NETWORK = 64,    /* the longest row that a network sorts */
 	MERGED_RUN = 64, /* the runs that merging begins with */
 	MERGED_ROW = ET_SCRATCH_FROM,
+	COUNTED_ROW = 64, /* the longest row that counting sorts */
 };
 
+/* Four words, in the vectors of any CPU that has some. */
+typedef int32_t four __attribute__((vector_size(16)));
+
+/* Sorts a row by slot: the place of a slot is the number of smaller ones. */
+static void count_row(uint32_t *slots, uint32_t *d2, uint32_t n) {
+	four own[COUNTED_ROW / 4];
+	int32_t place[COUNTED_ROW];
+	uint32_t old_slots[COUNTED_ROW], old_d2[COUNTED_ROW];
+	own[(n - 1) / 4] = (four){0, 0, 0, 0};
+	memcpy(own, slots, n * sizeof *slots);
+	memcpy(old_slots, slots, n * sizeof *slots);
+	if (d2)
+		memcpy(old_d2, d2, n * sizeof *d2);
+	for (uint32_t i = 0; i < n; i += 8) {
+		const four own0 = own[i / 4], own1 = own[i / 4 + (i + 4 < n)];
+		four smaller0 = {0, 0, 0, 0}, smaller1 = smaller0;
+		for (uint32_t j = 0; j < n; j++) {
+			const int32_t slot = (int32_t)old_slots[j];
+			const four other = {slot, slot, slot, slot};
+			smaller0 -= own0 > other;
+			smaller1 -= own1 > other;
+		}
+		memcpy(place + i, &smaller0, sizeof smaller0);
+		memcpy(place + i + 4, &smaller1, sizeof smaller1);
+	}
+	for (uint32_t i = 0; i < n; i++) {
+		slots[place[i]] = old_slots[i];
+		if (d2)
+			d2[place[i]] = old_d2[i];
+	}
+}
+
+/* Selections by arithmetic: compilers turn the plain ones into branches, which
+ * keys in no order mispredict half of the time. A mask is all ones or zero. */
+static inline int64_t less(int64_t x, int64_t y) { return -(int64_t)(x < y); }
+static inline int64_t pick(int64_t mask, int64_t x, int64_t y) { return y ^ ((x ^ y) & mask); }
+
 static inline void order2(int64_t *a, int64_t *b) {
-	const int64_t x = *a, y = *b;
-	*a = x < y ? x : y;
-	*b = x < y ? y : x;
+	const int64_t x = *a, y = *b, m = less(y, x);
+	*a = pick(m, y, x);
+	*b = pick(m, x, y);
 }
 
 /* Merges the sorted runs [a, b) and [b, end), whose lengths differ by one at
  * most, from both ends at once: neither run can be used up before the middle is
  * reached, and no branch depends on the keys. */
 static inline void merge_halves(const int64_t *src, int64_t *dst, uint32_t a, uint32_t b, uint32_t end) {
-	uint32_t lo = a, hi = end - 1;
-	uint32_t left = a, right = b, left_end = b - 1, right_end = end - 1;
-	for (uint32_t i = (end - a) / 2; i > 0; i--) {
-		const uint32_t r = src[right] < src[left], l = src[right_end] < src[left_end];
-		dst[lo++] = src[r ? right : left];
-		right += r;
-		left += 1 - r;
-		dst[hi--] = src[l ? left_end : right_end];
-		left_end -= l;
-		right_end -= 1 - l;
+	const int64_t *left = src + a, *right = src + b, *left_end = right - 1, *right_end = src + end - 1;
+	int64_t *lo = dst + a, *hi = dst + end - 1;
+	for (; lo < hi; lo++, hi--) {
+		const int64_t r = less(*right, *left), l = less(*right_end, *left_end);
+		*lo = pick(r, *right, *left);
+		*hi = pick(l, *left_end, *right_end);
+		left += 1 + r;
+		right -= r;
+		left_end += l;
+		right_end -= 1 + l;
 	}
 	if (lo == hi)
-		dst[lo] = src[left == left_end ? left : right];
+		*lo = left == left_end ? *left : *right;
 }
 
-/* Sorts n keys, with room for four more in both: pieces of four at most, then
- * merges of neighbours. Returns keys or tmp, which holds them then. */
+/* Sorts up to four keys into out, where what is too much is for the next piece to
+ * write over. */
+static inline void sort_piece(const int64_t *in, int64_t *out, uint32_t n) {
+	int64_t k[4];
+	for (uint32_t i = 0; i < 4; i++)
+		k[i] = i < n ? in[i] : INT64_MAX;
+	order2(&k[0], &k[1]);
+	order2(&k[2], &k[3]);
+	order2(&k[0], &k[2]);
+	order2(&k[1], &k[3]);
+	order2(&k[1], &k[2]);
+	for (uint32_t i = 0; i < 4; i++)
+		out[i] = k[i];
+}
+
+/* Sorts n keys, with room for four more in both: pieces of at most four, whose
+ * lengths differ by one at most, then merges of neighbours. Returns keys or tmp,
+ * which holds them then. */
 static int64_t *merge_sort(int64_t *keys, int64_t *tmp, uint32_t n) {
-	uint32_t pieces = 1;
-	while (n > 4 * pieces)
-		pieces *= 2;
-	for (uint32_t p = 0; p < pieces; p++) {
-		const uint32_t at = (uint32_t)((uint64_t)p * n / pieces), size = (uint32_t)((uint64_t)(p + 1) * n / pieces) - at;
-		int64_t k[4];
-		for (uint32_t i = 0; i < 4; i++)
-			k[i] = i < size ? keys[at + i] : INT64_MAX;
-		order2(&k[0], &k[1]);
-		order2(&k[2], &k[3]);
-		order2(&k[0], &k[2]);
-		order2(&k[1], &k[3]);
-		order2(&k[1], &k[2]);
-		for (uint32_t i = 0; i < 4; i++) /* what is too much is written over by the next piece */
-			tmp[at + i] = k[i];
+	uint32_t shift = 0;
+	while (n > 4u << shift)
+		shift++;
+	for (uint32_t p = 0, at = 0; p < 1u << shift; p++) {
+		const uint32_t end = (p + 1) * n >> shift;
+		sort_piece(keys + at, tmp + at, end - at);
+		at = end;
 	}
-	while (pieces > 1) {
+	for (; shift > 0; shift--) {
 		int64_t *const swap = keys;
 		keys = tmp;
 		tmp = swap;
-		for (uint32_t p = 0; p < pieces; p += 2)
-			merge_halves(keys, tmp, (uint32_t)((uint64_t)p * n / pieces), (uint32_t)((uint64_t)(p + 1) * n / pieces),
-			             (uint32_t)((uint64_t)(p + 2) * n / pieces));
-		pieces /= 2;
+		for (uint32_t p = 0, at = 0; p < 1u << shift; p += 2) {
+			const uint32_t end = (p + 2) * n >> shift;
+			merge_halves(keys, tmp, at, (p + 1) * n >> shift, end);
+			at = end;
+		}
 	}
 	return tmp;
 }

@@ -38,48 +38,15 @@ enum { PAD64_HIGH = 0x7fffffff };
 #define avx2_HAS_NETWORKS 1
 #define avx512_HAS_NETWORKS 1
 
-#define avx512_k32_WIDTH 16
 #define avx512_k64_WIDTH 8
 #define avx2_k32_WIDTH 8
 #define avx2_k64_WIDTH 4
-#define avx512_k32_reverse avx512_k32_swap15
 #define avx512_k64_reverse avx512_k64_swap7
 #define avx2_k32_reverse avx2_k32_swap7
 #define avx2_k64_reverse avx2_k64_swap3
 
-typedef __m512i avx512_k32_t;
-HELPER(avx512) avx512_k32_t avx512_k32_load(const uint32_t *p) { return _mm512_loadu_si512(p); }
-HELPER(avx512) void avx512_k32_store(uint32_t *p, avx512_k32_t a) { _mm512_storeu_si512(p, a); }
-HELPER(avx512) avx512_k32_t avx512_k32_min(avx512_k32_t a, avx512_k32_t b) { return _mm512_min_epu32(a, b); }
-HELPER(avx512) avx512_k32_t avx512_k32_max(avx512_k32_t a, avx512_k32_t b) { return _mm512_max_epu32(a, b); }
-HELPER(avx512) avx512_k32_t avx512_k32_swap1(avx512_k32_t a) { return _mm512_shuffle_epi32(a, (_MM_PERM_ENUM)0xb1); }
-HELPER(avx512) avx512_k32_t avx512_k32_swap2(avx512_k32_t a) { return _mm512_shuffle_epi32(a, (_MM_PERM_ENUM)0x4e); }
-HELPER(avx512) avx512_k32_t avx512_k32_swap3(avx512_k32_t a) { return _mm512_shuffle_epi32(a, (_MM_PERM_ENUM)0x1b); }
-HELPER(avx512) avx512_k32_t avx512_k32_swap4(avx512_k32_t a) { return _mm512_shuffle_i64x2(a, a, 0xb1); }
-HELPER(avx512) avx512_k32_t avx512_k32_swap8(avx512_k32_t a) { return _mm512_shuffle_i64x2(a, a, 0x4e); }
-HELPER(avx512) avx512_k32_t avx512_k32_swap7(avx512_k32_t a) {
-	return _mm512_permutexvar_epi32(_mm512_setr_epi32(7, 6, 5, 4, 3, 2, 1, 0, 15, 14, 13, 12, 11, 10, 9, 8), a);
-}
-HELPER(avx512) avx512_k32_t avx512_k32_swap15(avx512_k32_t a) {
-	return _mm512_permutexvar_epi32(_mm512_setr_epi32(15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0), a);
-}
-#define AVX512_EXCH32(bit, lanes)                                                                       \
-	HELPER(avx512) avx512_k32_t avx512_k32_exch##bit(avx512_k32_t a, avx512_k32_t b) {               \
-		return _mm512_mask_max_epu32(_mm512_min_epu32(a, b), (__mmask16)(lanes), a, b);          \
-	}
-AVX512_EXCH32(1, 0xaaaa)
-AVX512_EXCH32(2, 0xcccc)
-AVX512_EXCH32(4, 0xf0f0)
-AVX512_EXCH32(8, 0xff00)
-HELPER(avx512) void avx512_k32_zip(avx512_k32_t a, avx512_k32_t b, avx512_k32_t *lo, avx512_k32_t *hi) {
-	*lo = _mm512_permutex2var_epi32(a, _mm512_setr_epi32(0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22, 7, 23), b);
-	*hi = _mm512_permutex2var_epi32(a, _mm512_setr_epi32(8, 24, 9, 25, 10, 26, 11, 27, 12, 28, 13, 29, 14, 30, 15, 31), b);
-}
 HELPER(avx512) __mmask16 avx512_below(uint32_t n, uint32_t first) {
 	return (__mmask16)avx512_first(n > first ? n - first : 0);
-}
-HELPER(avx512) avx512_k32_t avx512_k32_fetch(const uint32_t *p, uint32_t n, uint32_t first) {
-	return _mm512_mask_loadu_epi32(_mm512_set1_epi32(-1), avx512_below(n, first), p + first);
 }
 HELPER(avx512) void avx512_put(uint32_t *p, uint32_t n, const __m512i *v, const uint32_t count) {
 #define PUT(i)           \
@@ -175,6 +142,29 @@ HELPER(avx2) void avx2_put(uint32_t *p, uint32_t n, const __m256i *v, const uint
 	PUT_CLAMPED(avx2, p, n, buffer, 8 * count)
 }
 
+#define avx2_k32_put avx2_put
+
+/* Slots alone take the 8 lanes of avx2 at avx512 too: of 16 lanes a row of thirty
+ * fills two vectors, and most of the work is shuffling within them. */
+#define avx512_k32_WIDTH 8
+#define avx512_k32_reverse avx2_k32_swap7
+#define avx512_k32_t avx2_k32_t
+#define avx512_k32_load avx2_k32_load
+#define avx512_k32_store avx2_k32_store
+#define avx512_k32_min avx2_k32_min
+#define avx512_k32_max avx2_k32_max
+#define avx512_k32_swap1 avx2_k32_swap1
+#define avx512_k32_swap2 avx2_k32_swap2
+#define avx512_k32_swap3 avx2_k32_swap3
+#define avx512_k32_swap4 avx2_k32_swap4
+#define avx512_k32_swap7 avx2_k32_swap7
+#define avx512_k32_exch1 avx2_k32_exch1
+#define avx512_k32_exch2 avx2_k32_exch2
+#define avx512_k32_exch4 avx2_k32_exch4
+#define avx512_k32_zip avx2_k32_zip
+#define avx512_k32_fetch avx2_k32_fetch
+#define avx512_k32_put avx2_k32_put
+
 typedef __m256i avx2_k64_t;
 HELPER(avx2) avx2_k64_t avx2_k64_load(const int64_t *p) { return _mm256_loadu_si256((const __m256i *)(const void *)p); }
 HELPER(avx2) void avx2_k64_store(int64_t *p, avx2_k64_t a) { _mm256_storeu_si256((__m256i *)(void *)p, a); }
@@ -260,6 +250,8 @@ HELPER(neon) void neon_put(uint32_t *p, uint32_t n, const uint32x4_t *v, const u
 	}
 	PUT_CLAMPED(neon, p, n, buffer, 4 * count)
 }
+
+#define neon_k32_put neon_put
 
 typedef int64x2_t neon_k64_t;
 HELPER(neon) neon_k64_t neon_k64_load(const int64_t *p) { return vld1q_s64(p); }

@@ -56,9 +56,6 @@ HELPER(LEVEL) void K(sort)(K(t) *v, const uint32_t regs) {
 #if K(WIDTH) >= 8
 	FLIP(7, 4) SWAP(2) SWAP(1) CLEAN
 #endif
-#if K(WIDTH) >= 16
-	FLIP(15, 8) SWAP(4) SWAP(2) SWAP(1) CLEAN
-#endif
 #undef SWAP1
 #undef FLIP1
 #undef CLEAN
@@ -89,9 +86,6 @@ HELPER(LEVEL) void K(zips)(K(t) *v, const uint32_t regs, const uint32_t n) {
 /* Sorts a bitonic sequence of keys in one vector. */
 HELPER(LEVEL) K(t) K(tail)(K(t) a) {
 #define STEP(m) a = K(exch##m)(a, K(swap##m)(a));
-#if K(WIDTH) >= 16
-	STEP(8)
-#endif
 #if K(WIDTH) >= 8
 	STEP(4)
 #endif

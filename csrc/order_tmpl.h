@@ -37,14 +37,14 @@ HELPER(LEVEL) void CAT(short32_, LEVEL)(uint32_t *slots, uint32_t n, const uint3
 	V(k32_t) v[16];
 	CAT(block32_, LEVEL)(v, slots, n, block);
 	V(k32_zips)(v, regs, regs);
-	V(put)(slots, n, v, regs);
+	V(k32_put)(slots, n, v, regs);
 }
 
 /* Sorts a row of up to `block` keys. */
 HELPER(LEVEL) void CAT(short64_, LEVEL)(uint32_t *high, uint32_t *low, uint32_t n, const uint32_t block) {
 	const uint32_t regs = block / V(k64_WIDTH);
 	V(k64_t) v[32];
-	V(k32_t) h[16], l[16];
+	V(u) h[16], l[16];
 	CAT(block64_, LEVEL)(v, high, low, n, block);
 	V(k64_zips)(v, regs, regs / 2);
 #define WORDS(i)            \
@@ -93,32 +93,39 @@ static __attribute__((noinline)) CAT(TARGET_, LEVEL) void CAT(long64_, LEVEL)(ui
 	}
 }
 
-HELPER(LEVEL) void CAT(row32_, LEVEL)(uint32_t *slots, uint32_t n) {
-	if (n <= 16)
-		CAT(short32_, LEVEL)(slots, n, 16);
-	else if (n <= 32)
-		CAT(short32_, LEVEL)(slots, n, 32);
-	else if (n <= NETWORK)
-		CAT(short32_, LEVEL)(slots, n, NETWORK);
-	else
-		CAT(long32_, LEVEL)(slots, n);
-}
-
-HELPER(LEVEL) void CAT(row64_, LEVEL)(uint32_t *high, uint32_t *low, uint32_t n) {
-	if (n <= 16)
-		CAT(short64_, LEVEL)(high, low, n, 16);
-	else if (n <= 32)
-		CAT(short64_, LEVEL)(high, low, n, 32);
-	else if (n <= NETWORK)
-		CAT(short64_, LEVEL)(high, low, n, NETWORK);
-	else
-		CAT(long64_, LEVEL)(high, low, n);
+HELPER(LEVEL) void CAT(row_, LEVEL)(const rows *r, uint32_t at, uint32_t n) {
+	uint32_t *const high = r->high + at;
+	if (r->low == NULL) {
+		if (n <= 16)
+			CAT(short32_, LEVEL)(high, n, 16);
+		else if (n <= 32)
+			CAT(short32_, LEVEL)(high, n, 32);
+		else if (n <= NETWORK)
+			CAT(short32_, LEVEL)(high, n, NETWORK);
+		else
+			CAT(long32_, LEVEL)(high, n);
+	} else {
+		uint32_t *const low = r->low + at;
+		if (n <= 16)
+			CAT(short64_, LEVEL)(high, low, n, 16);
+		else if (n <= 32)
+			CAT(short64_, LEVEL)(high, low, n, 32);
+		else if (n <= NETWORK)
+			CAT(short64_, LEVEL)(high, low, n, NETWORK);
+		else
+			CAT(long64_, LEVEL)(high, low, n);
+	}
 }
 
 #else
 
-HELPER(LEVEL) void CAT(row32_, LEVEL)(uint32_t *slots, uint32_t n) { merge_row(slots, NULL, n); }
-HELPER(LEVEL) void CAT(row64_, LEVEL)(uint32_t *high, uint32_t *low, uint32_t n) { merge_row(high, low, n); }
+HELPER(LEVEL) void CAT(row_, LEVEL)(const rows *r, uint32_t at, uint32_t n) {
+	uint32_t *const low = r->low ? r->low + at : NULL;
+	if (n <= COUNTED_ROW && !r->by_distance)
+		count_row(r->high + at, low, n);
+	else
+		merge_row(r->high + at, low, n);
+}
 
 #endif
 
@@ -133,10 +140,8 @@ KERNEL(LEVEL) int CAT(sort_rows_, LEVEL)(const rows *r) {
 		const uint32_t n = r->ends[i] - at;
 		if (n > MERGED_ROW)
 			radix_row(r, at, n);
-		else if (n > 1 && r->low)
-			CAT(row64_, LEVEL)(r->high + at, r->low + at, n);
 		else if (n > 1)
-			CAT(row32_, LEVEL)(r->high + at, n);
+			CAT(row_, LEVEL)(r, at, n);
 		at = r->ends[i];
 	}
 	return 1;

@@ -26,15 +26,21 @@ const pieceLen = 4
 // nothing is allocated once it has seen the longest row.
 type Sorter struct {
 	scratch []uint64
+
+	// For the Go kernel's sort by slot: a bit per slot and two summaries, a bit per
+	// word below, zero between rows; and where squared distances wait.
+	marks, mid, top []uint64
+	dist2OfSlot     []float32
 }
 
 // SortRows sorts rows that a search has found. Row i is slots[ends[i-1]:ends[i]],
 // the first begins at from, and dist2 has the squared distances of the same
-// places: it moves along, and may be nil unless the order is ByDistance.
+// places: it moves along, and may be nil unless the order is ByDistance. Slots are
+// below limit, and no row has one twice.
+//
 // ByDistance compares the bits of a squared distance as those of an int32: this is
 // the numerical order of all numbers that are not negative, +Inf behind them and a
-// NaN behind that (before them all if its sign bit is set). Slots are below limit.
-// That a slot is twice in a row, with the same squared distance, does no harm.
+// NaN behind that (before them all if its sign bit is set).
 //
 // It panics if lengths, ends or limit do not fit, or on a level that Resolve
 // refuses; and if a slot is not below limit, with all rows as they were. In
@@ -48,6 +54,7 @@ func SortRows(level Level, by RowOrder, limit, from int, ends, slots []uint32, d
 	ok := false
 	if level == Go {
 		s.reserve(longest + pieceLen)
+		s.reserveMarks(by, limit, dist2 != nil)
 		ok = s.sortRowsGo(by, limit, from, ends, slots, dist2)
 	} else {
 		if longest > mergedRow {
@@ -98,6 +105,25 @@ func (s *Sorter) reserve(n int) {
 	}
 }
 
+// markedLimit bounds the slots that the Go kernel sorts by marking them: beyond,
+// marks and distances fall out of the nearer caches.
+const markedLimit = 1 << 17
+
+// reserveMarks prepares marks for slots below limit, if they are to be used.
+func (s *Sorter) reserveMarks(by RowOrder, limit int, dist2 bool) {
+	if by != BySlot || limit > markedLimit {
+		return
+	}
+	if words := (limit + 63) / 64; len(s.marks) < words {
+		s.marks = make([]uint64, words)
+		s.mid = make([]uint64, (words+63)/64)
+		s.top = make([]uint64, (words+4095)/4096)
+	}
+	if dist2 && len(s.dist2OfSlot) < limit {
+		s.dist2OfSlot = make([]float32, limit)
+	}
+}
+
 // sortRowsGo is the pure-Go kernel. A key is a pair of words, of which the high
 // one decides first: slot and squared distance, or the other way round. The sign
 // bit of a distance is turned over, so that keys order as unsigned integers.
@@ -118,11 +144,50 @@ func (s *Sorter) sortRowsGo(by RowOrder, limit, from int, ends, slots []uint32, 
 			if dist2 != nil {
 				d2 = dist2[at:end]
 			}
-			sortRow(by, limit, row, d2, a, b)
+			if by == BySlot && n > markedFrom && n <= mergedRow && limit <= markedLimit {
+				s.sortMarked(row, d2)
+			} else {
+				sortRow(by, limit, row, d2, a, b)
+			}
 		}
 		at = int(end)
 	}
 	return true
+}
+
+// markedFrom is the length of a row from which marking beats merging.
+const markedFrom = 8
+
+// sortMarked sorts by slot: each slot sets its mark, and the marks are read back in
+// order. The summaries lead from one used word to the next.
+func (s *Sorter) sortMarked(slots []uint32, dist2 []float32) {
+	for i, slot := range slots {
+		s.marks[slot>>6] |= 1 << (slot & 63)
+		s.mid[slot>>12] |= 1 << (slot >> 6 & 63)
+		s.top[slot>>18] |= 1 << (slot >> 12 & 63)
+		if dist2 != nil {
+			s.dist2OfSlot[slot] = dist2[i]
+		}
+	}
+	n := 0
+	for t := range s.top {
+		for ; s.top[t] != 0; s.top[t] &= s.top[t] - 1 {
+			m := t<<6 | bits.TrailingZeros64(s.top[t])
+			for ; s.mid[m] != 0; s.mid[m] &= s.mid[m] - 1 {
+				w := m<<6 | bits.TrailingZeros64(s.mid[m])
+				for word := s.marks[w]; word != 0; word &= word - 1 {
+					slots[n] = uint32(w<<6 | bits.TrailingZeros64(word))
+					n++
+				}
+				s.marks[w] = 0
+			}
+		}
+	}
+	if dist2 != nil {
+		for i, slot := range slots {
+			dist2[i] = s.dist2OfSlot[slot]
+		}
+	}
 }
 
 func sortRow(by RowOrder, limit int, slots []uint32, dist2 []float32, a, b []uint64) {
