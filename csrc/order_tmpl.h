@@ -1,0 +1,148 @@
+#if CAT(LEVEL, _HAS_NETWORKS)
+
+#define KEY k32
+#define WORD uint32_t
+#include "order_network.h"
+#undef KEY
+#define KEY k64
+#define WORD int64_t
+#include "order_network.h"
+#undef KEY
+
+/* Reads up to `block` keys of a row, padded, and sorts them. */
+HELPER(LEVEL) void CAT(block32_, LEVEL)(V(k32_t) *v, const uint32_t *slots, uint32_t n, const uint32_t block) {
+	const uint32_t regs = block / V(k32_WIDTH);
+#define FETCH(i)        \
+	if ((i) < regs) \
+		v[i] = V(k32_fetch)(slots, n, (i) * V(k32_WIDTH));
+	EACH16(FETCH)
+#undef FETCH
+	V(k32_sort)(v, regs);
+}
+
+HELPER(LEVEL) void CAT(block64_, LEVEL)(V(k64_t) *v, const uint32_t *high, const uint32_t *low, uint32_t n,
+                                        const uint32_t block) {
+	const uint32_t regs = block / V(k64_WIDTH);
+#define FETCH(i)            \
+	if (2 * (i) < regs) \
+		V(k64_fetch)(high, low, n, 2 * (i) * V(k64_WIDTH), &v[2 * (i)], &v[2 * (i) + 1]);
+	EACH16(FETCH)
+#undef FETCH
+	V(k64_sort)(v, regs);
+}
+
+/* Sorts a row of up to `block` slots. */
+HELPER(LEVEL) void CAT(short32_, LEVEL)(uint32_t *slots, uint32_t n, const uint32_t block) {
+	const uint32_t regs = block / V(k32_WIDTH);
+	V(k32_t) v[16];
+	CAT(block32_, LEVEL)(v, slots, n, block);
+	V(k32_zips)(v, regs, regs);
+	V(k32_put)(slots, n, v, regs);
+}
+
+/* Sorts a row of up to `block` keys. */
+HELPER(LEVEL) void CAT(short64_, LEVEL)(uint32_t *high, uint32_t *low, uint32_t n, const uint32_t block) {
+	const uint32_t regs = block / V(k64_WIDTH);
+	V(k64_t) v[32];
+	V(u) h[16], l[16];
+	CAT(block64_, LEVEL)(v, high, low, n, block);
+	V(k64_zips)(v, regs, regs / 2);
+#define WORDS(i)            \
+	if (2 * (i) < regs) \
+		V(k64_words)(v[i], v[regs / 2 + (i)], &h[i], &l[i]);
+	EACH16(WORDS)
+#undef WORDS
+	V(put)(high, n, h, regs / 2);
+	V(put)(low, n, l, regs / 2);
+}
+
+/* Sorts a row of more slots than a network takes: blocks, and merges of them. */
+static __attribute__((noinline)) CAT(TARGET_, LEVEL) void CAT(long32_, LEVEL)(uint32_t *slots, uint32_t n) {
+	uint32_t buffer[2][MERGED_ROW];
+	uint32_t at = 0;
+	for (; at < n; at += NETWORK) {
+		V(k32_t) v[16];
+		CAT(block32_, LEVEL)(v, slots + at, n - at < NETWORK ? n - at : NETWORK, NETWORK);
+		V(k32_zips)(v, NETWORK / V(k32_WIDTH), NETWORK / V(k32_WIDTH));
+#define STORE(i)                            \
+	if ((i) < NETWORK / V(k32_WIDTH)) \
+		V(k32_store)(buffer[0] + at + (i) * V(k32_WIDTH), v[i]);
+		EACH16(STORE)
+#undef STORE
+	}
+	memcpy(slots, V(k32_merge_runs)(buffer[0], buffer[1], at), n * sizeof *slots);
+}
+
+static __attribute__((noinline)) CAT(TARGET_, LEVEL) void CAT(long64_, LEVEL)(uint32_t *high, uint32_t *low, uint32_t n) {
+	int64_t buffer[2][MERGED_ROW];
+	uint32_t at = 0;
+	for (; at < n; at += NETWORK) {
+		V(k64_t) v[32];
+		CAT(block64_, LEVEL)(v, high + at, low + at, n - at < NETWORK ? n - at : NETWORK, NETWORK);
+		V(k64_zips)(v, NETWORK / V(k64_WIDTH), NETWORK / V(k64_WIDTH));
+#define STORE(i)                            \
+	if ((i) < NETWORK / V(k64_WIDTH)) \
+		V(k64_store)(buffer[0] + at + (i) * V(k64_WIDTH), v[i]);
+		EACH32(STORE)
+#undef STORE
+	}
+	const int64_t *const sorted = V(k64_merge_runs)(buffer[0], buffer[1], at);
+	for (uint32_t i = 0; i < n; i++) {
+		high[i] = (uint32_t)(sorted[i] >> 32);
+		low[i] = (uint32_t)sorted[i];
+	}
+}
+
+HELPER(LEVEL) void CAT(row_, LEVEL)(const rows *r, uint32_t at, uint32_t n) {
+	uint32_t *const high = r->high + at;
+	if (r->low == NULL) {
+		if (n <= 16)
+			CAT(short32_, LEVEL)(high, n, 16);
+		else if (n <= 32)
+			CAT(short32_, LEVEL)(high, n, 32);
+		else if (n <= NETWORK)
+			CAT(short32_, LEVEL)(high, n, NETWORK);
+		else
+			CAT(long32_, LEVEL)(high, n);
+	} else {
+		uint32_t *const low = r->low + at;
+		if (n <= 16)
+			CAT(short64_, LEVEL)(high, low, n, 16);
+		else if (n <= 32)
+			CAT(short64_, LEVEL)(high, low, n, 32);
+		else if (n <= NETWORK)
+			CAT(short64_, LEVEL)(high, low, n, NETWORK);
+		else
+			CAT(long64_, LEVEL)(high, low, n);
+	}
+}
+
+#else
+
+HELPER(LEVEL) void CAT(row_, LEVEL)(const rows *r, uint32_t at, uint32_t n) {
+	uint32_t *const low = r->low ? r->low + at : NULL;
+	if (n <= COUNTED_ROW && !r->by_distance)
+		count_row(r->high + at, low, n);
+	else
+		merge_row(r->high + at, low, n);
+}
+
+#endif
+
+KERNEL(LEVEL) int CAT(sort_rows_, LEVEL)(const rows *r) {
+	uint32_t top = 0;
+	for (uint32_t i = r->from; i < r->end; i++)
+		top = r->slots[i] > top ? r->slots[i] : top;
+	if (r->from < r->end && top >= r->limit)
+		return 0;
+	uint32_t at = r->from;
+	for (int64_t i = 0; i < r->n; i++) {
+		const uint32_t n = r->ends[i] - at;
+		if (n > MERGED_ROW)
+			radix_row(r, at, n);
+		else if (n > 1)
+			CAT(row_, LEVEL)(r, at, n);
+		at = r->ends[i];
+	}
+	return 1;
+}
