@@ -2,7 +2,6 @@ package spatial
 
 import (
 	"math"
-	"slices"
 
 	"github.com/evertick/evertick/internal/fault"
 	"github.com/evertick/evertick/native"
@@ -124,10 +123,10 @@ type batch struct {
 
 // worker collects the rows of its chunks, one behind the other.
 type worker struct {
-	rows  native.Rows
-	dist2 []float32 // as long as rows.Slots; rows.Dist2 is this, or nil
-	keys  []uint64
-	err   error
+	rows   native.Rows
+	dist2  []float32 // as long as rows.Slots; rows.Dist2 is this, or nil
+	sorter native.Sorter
+	err    error
 }
 
 // chunk tells where its rows are: from..to of a worker's rows.
@@ -203,7 +202,8 @@ func (b *batch) Do(number, c int) {
 		}
 	}
 	if w.err == nil {
-		w.sort(b.q.Order, from, b.offsets[lo+1:hi+1])
+		native.SortRows(b.ix.level, native.RowOrder(b.q.Order), b.ix.points.Limit, from, b.offsets[lo+1:hi+1],
+			w.rows.Slots, w.rows.Dist2, &w.sorter)
 	}
 	b.chunks[c] = chunk{number, from, w.rows.Fill}
 }
@@ -224,38 +224,6 @@ func (w *worker) grow(points int) error {
 		w.rows.Dist2 = w.dist2
 	}
 	return nil
-}
-
-func (w *worker) sort(order Order, from int, ends []uint32) {
-	if order == Grid {
-		return
-	}
-	for _, end := range ends {
-		slots, dist2 := w.rows.Slots[from:end], w.rows.Dist2
-		if dist2 != nil {
-			dist2 = dist2[from:end]
-		} else {
-			dist2 = make([]float32, len(slots))
-		}
-		w.keys = resize(w.keys, len(slots))
-		for i, s := range slots {
-			if order == BySlot {
-				w.keys[i] = uint64(s)<<32 | uint64(math.Float32bits(dist2[i]))
-			} else {
-				w.keys[i] = uint64(math.Float32bits(dist2[i]))<<32 | uint64(s)
-			}
-		}
-		if order != Grid {
-			slices.Sort(w.keys)
-			for i, k := range w.keys {
-				slots[i], dist2[i] = uint32(k), math.Float32frombits(uint32(k>>32))
-				if order == BySlot {
-					slots[i], dist2[i] = uint32(k>>32), math.Float32frombits(uint32(k))
-				}
-			}
-		}
-		from = int(end)
-	}
 }
 
 // merge puts the chunks behind each other, in their order.
