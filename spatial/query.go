@@ -83,7 +83,8 @@ type Result struct {
 	Slots   []uint32
 	Dist2   []float32
 
-	batch batch
+	rows   collector
+	radius radiusSearch
 }
 
 // Len returns the number of rows.
@@ -109,29 +110,6 @@ const chunkQueries = 64
 // within a whole step, where the other core has work of its own, it lost at 200.
 const parallelFrom = 16
 
-// batch answers the queries of one call in chunks.
-type batch struct {
-	ix      *Index
-	q       *Queries
-	live    []uint16 // of q.Live, in the form of the kernels
-	offsets []uint32
-	pool    *native.Pool
-	alone   *native.Pool // one worker
-	workers []worker
-	chunks  []chunk
-}
-
-// worker collects the rows of its chunks, one behind the other.
-type worker struct {
-	rows   native.Rows
-	dist2  []float32 // as long as rows.Slots; rows.Dist2 is this, or nil
-	sorter native.Sorter
-	err    error
-}
-
-// chunk tells where its rows are: from..to of a worker's rows.
-type chunk struct{ worker, from, to int }
-
 // Radius answers a batch of queries on the index's level. Errors are those of
 // Queries.Validate, with out as it was; ErrRange if there are more than 2^31-1
 // results, and ErrFloatEnv, with out empty.
@@ -139,125 +117,34 @@ func (ix *Index) Radius(q *Queries, out *Result) error {
 	if err := q.Validate(); err != nil {
 		return err
 	}
-	b := &out.batch
-	if b.pool == nil || b.pool.Workers() != ix.cfg.Workers {
-		b.pool, b.alone = native.NewPool(ix.cfg.Workers), native.NewPool(1)
-		b.workers = make([]worker, ix.cfg.Workers)
-	}
-	n := len(q.X)
-	b.ix, b.q = ix, q
-	b.live = ix.liveLanes(q.Live, b.live)
-	b.offsets = resize(out.Offsets, n+1)
-	b.chunks = resize(b.chunks, (n+chunkQueries-1)/chunkQueries)
-	for i := range b.workers {
-		b.workers[i].begin(q)
-	}
-	pool := b.pool
-	if len(b.chunks) < ix.parallelFrom {
-		pool = b.alone
-	}
-	err := pool.Run(len(b.chunks), b)
-	if err == nil {
-		err = b.merge(out)
-	}
-	b.ix, b.q = nil, nil
-	if err != nil {
-		out.Offsets, out.Slots, out.Dist2 = out.Offsets[:0], out.Slots[:0], out.Dist2[:0]
-	}
+	s := &out.radius
+	s.ix, s.q, s.live = ix, q, ix.liveLanes(q.Live, s.live)
+	err := out.rows.collect(task{
+		searcher: s, ix: ix, what: "Radius", rows: len(q.X), chunk: chunkQueries,
+		order: q.Order, withKey: !q.SkipDist2, parallel: ix.parallelFrom,
+	}, &out.Offsets, &out.Slots, &out.Dist2)
+	s.ix, s.q = nil, nil
 	return err
 }
 
-func (w *worker) begin(q *Queries) {
-	w.rows.Fill, w.err = 0, nil
-	w.rows.Dist2 = nil
-	if !q.SkipDist2 || q.Order == ByDistance {
-		if w.dist2 == nil || len(w.dist2) < len(w.rows.Slots) {
-			w.dist2 = make([]float32, len(w.rows.Slots))
-		}
-		w.rows.Dist2 = w.dist2
-	}
+// radiusSearch is the searcher of Radius.
+type radiusSearch struct {
+	ix   *Index
+	q    *Queries
+	live []uint16 // of q.Live, in the form of the kernels
 }
 
-// Do answers one chunk of queries; it implements native.Task.
-func (b *batch) Do(number, c int) {
-	w := &b.workers[number]
-	lo := c * chunkQueries
-	hi := min(lo+chunkQueries, len(b.q.X))
-	from := w.rows.Fill
-	for at := lo; at < hi && w.err == nil; {
-		part := native.Queries{X: b.q.X[at:hi], Y: b.q.Y[at:hi], Z: b.q.Z[at:hi], Radius: b.q.Radius[at:hi]}
-		if b.q.Exclude != nil {
-			part.Exclude = b.q.Exclude[at:hi]
-		}
-		if b.q.Mask != nil {
-			part.Mask = b.q.Mask[at:hi]
-		}
-		if b.q.Live != nil {
-			part.Live = b.live
-		}
-		w.rows.Ends = b.offsets[at+1 : hi+1]
-		done := native.Radius(b.ix.level, &b.ix.grid, &b.ix.points, &part, &w.rows)
-		if at += done; at < hi {
-			w.err = w.grow(b.ix.n)
-		}
+func (s *radiusSearch) search(_, first, last int, rows *native.Rows) int {
+	q := s.q
+	part := native.Queries{X: q.X[first:last], Y: q.Y[first:last], Z: q.Z[first:last], Radius: q.Radius[first:last]}
+	if q.Exclude != nil {
+		part.Exclude = q.Exclude[first:last]
 	}
-	if w.err == nil {
-		native.SortRows(b.ix.level, native.RowOrder(b.q.Order), b.ix.points.Limit, from, b.offsets[lo+1:hi+1],
-			w.rows.Slots, w.rows.Dist2, &w.sorter)
+	if q.Mask != nil {
+		part.Mask = q.Mask[first:last]
 	}
-	b.chunks[c] = chunk{number, from, w.rows.Fill}
-}
-
-// grow makes room for one more row of all points, at least doubling.
-func (w *worker) grow(points int) error {
-	need := w.rows.Fill + points + native.Pad
-	if len(w.rows.Slots) >= maxResults {
-		return fault.Field(ErrRange, "spatial: Radius: number of results", need)
+	if q.Live != nil {
+		part.Live = s.live
 	}
-	size := min(max(need, 2*len(w.rows.Slots)), maxResults)
-	slots := make([]uint32, size)
-	copy(slots, w.rows.Slots[:w.rows.Fill])
-	w.rows.Slots = slots
-	if w.rows.Dist2 != nil {
-		w.dist2 = make([]float32, size)
-		copy(w.dist2, w.rows.Dist2[:w.rows.Fill])
-		w.rows.Dist2 = w.dist2
-	}
-	return nil
-}
-
-// merge puts the chunks behind each other, in their order.
-func (b *batch) merge(out *Result) error {
-	total := 0
-	for i := range b.workers {
-		if err := b.workers[i].err; err != nil {
-			return err
-		}
-		total += b.workers[i].rows.Fill
-	}
-	if total > maxResults {
-		return fault.Field(ErrRange, "spatial: Radius: number of results", total)
-	}
-	out.Offsets = b.offsets
-	out.Slots = resize(out.Slots, total)
-	if b.q.SkipDist2 {
-		out.Dist2 = out.Dist2[:0]
-	} else {
-		out.Dist2 = resize(out.Dist2, total)
-	}
-	out.Offsets[0] = 0
-	at := 0
-	for c, ch := range b.chunks {
-		rows := &b.workers[ch.worker].rows
-		copy(out.Slots[at:], rows.Slots[ch.from:ch.to])
-		if !b.q.SkipDist2 {
-			copy(out.Dist2[at:], rows.Dist2[ch.from:ch.to])
-		}
-		ends := out.Offsets[c*chunkQueries+1 : min((c+1)*chunkQueries, len(b.q.X))+1]
-		for i := range ends {
-			ends[i] = uint32(int(ends[i]) - ch.from + at)
-		}
-		at += ch.to - ch.from
-	}
-	return nil
+	return native.Radius(s.ix.level, &s.ix.grid, &s.ix.points, &part, rows)
 }

@@ -1,0 +1,316 @@
+package spatial
+
+import (
+	"math"
+	"slices"
+	"sync"
+
+	"github.com/evertick/evertick/internal/fault"
+	"github.com/evertick/evertick/native"
+)
+
+// A searcher finds rows.
+type searcher interface {
+	// search appends rows [first, last) of a batch, in grid order, as far as there is
+	// room, and returns how many. Room for all points and native.Pad more is always
+	// enough for one row. No two calls with one worker number run at the same time.
+	search(worker, first, last int, rows *native.Rows) int
+}
+
+// task tells a collector what to collect.
+type task struct {
+	searcher
+	ix       *Index
+	what     string // for errors
+	rows     int
+	chunk    int // rows that a worker takes at a time; it must not depend on the number of workers
+	order    Order
+	withKey  bool // Dist2, or what else is sorted by, is part of the result
+	parallel int  // number of chunks from which a second worker pays
+}
+
+// collector gathers the rows of a batch from several workers, in order. Chunks of
+// rows are taken by any worker and found in memory of its own; as soon as all
+// chunks before it are done, a chunk has its place in the result and is copied
+// there, while it is in the worker's cache. A worker that is alone writes to the
+// result at once.
+type collector struct {
+	task
+	slots   []uint32
+	keys    []float32 // as long as slots, or nil
+	offsets []uint32
+
+	pool    *native.Pool
+	alone   *native.Pool // one worker
+	workers []gatherer
+	step    func(c *collector, worker, chunk int)
+
+	commit sync.Mutex
+	spans  []span
+	next   int // chunks below have their place
+	total  int // results of these
+}
+
+// gatherer has the rows of a worker's chunks, one behind the other.
+type gatherer struct {
+	rows    native.Rows
+	keys    []float32 // as long as rows.Slots; rows.Dist2 is this, or nil
+	sorter  native.Sorter
+	pending []int // chunks that are not in their place yet, ascending
+	err     error
+}
+
+// span tells where the rows of a chunk are: from..to of its worker's rows, and in
+// the end at base.
+type span struct {
+	from, to, base int
+	done           bool
+}
+
+// countFrom is the number of results from which they are counted before memory
+// is reserved, so that a batch with too many is refused and not swapped.
+const countFrom = 1 << 26
+
+// collect runs a task. Its rows go to offsets, slots and keys, whose memory is
+// used where it is large enough; all are empty after an error.
+func (c *collector) collect(t task, offsets, slots *[]uint32, keys *[]float32) error {
+	c.begin(t, *offsets, *slots, *keys)
+	var err error
+	if c.pool.Workers() == 1 || len(c.spans) < t.parallel {
+		err = c.inPlace()
+	} else {
+		err = c.inParallel()
+	}
+	*offsets, *slots, *keys = c.offsets, c.slots, (*keys)[:0]
+	if t.withKey {
+		*keys = c.keys
+	}
+	c.task, c.slots, c.keys, c.offsets = task{}, nil, nil, nil
+	if err != nil {
+		*offsets, *slots, *keys = (*offsets)[:0], (*slots)[:0], (*keys)[:0]
+	}
+	return err
+}
+
+func (c *collector) begin(t task, offsets, slots []uint32, keys []float32) {
+	if c.pool == nil || c.pool.Workers() != t.ix.cfg.Workers {
+		c.pool, c.alone = native.NewPool(t.ix.cfg.Workers), native.NewPool(1)
+		c.workers = make([]gatherer, t.ix.cfg.Workers)
+	}
+	c.task = t
+	c.offsets = resize(offsets, t.rows+1)
+	c.offsets[0] = 0
+	c.slots, c.keys = slots[:cap(slots)], nil
+	if t.withKey {
+		c.keys = keys[:cap(keys)]
+		room := min(len(c.slots), len(c.keys))
+		c.slots, c.keys = c.slots[:room], c.keys[:room]
+	}
+	c.spans = resize(c.spans, (t.rows+t.chunk-1)/t.chunk)
+	clear(c.spans)
+	c.next, c.total = 0, 0
+	for i := range c.workers {
+		g := &c.workers[i]
+		g.rows.Fill, g.err, g.pending = 0, nil, slices.Grow(g.pending[:0], len(c.spans))
+	}
+}
+
+// Do runs the present step on a chunk; it implements native.Task.
+func (c *collector) Do(worker, chunk int) { c.step(c, worker, chunk) }
+
+func (c *collector) run(pool *native.Pool, chunks int, step func(c *collector, worker, chunk int)) error {
+	c.step = step
+	if err := pool.Run(chunks, c); err != nil {
+		return err
+	}
+	for i := range c.workers {
+		if err := c.workers[i].err; err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// limits returns the rows of a chunk.
+func (c *collector) limits(chunk int) (first, last int) {
+	return chunk * c.chunk, min((chunk+1)*c.chunk, c.rows)
+}
+
+// prepare gives a worker room for what is sorted by, if it is needed at all.
+func (c *collector) prepare(g *gatherer) {
+	g.rows.Dist2 = nil
+	if !c.withKey && c.order != ByDistance {
+		return
+	}
+	if g.keys = resize(g.keys, len(g.rows.Slots)); g.keys == nil {
+		g.keys = []float32{} // nil stands for none
+	}
+	g.rows.Dist2 = g.keys
+}
+
+// find appends the rows of a chunk to those of a worker, in the order asked for,
+// and sets their ends.
+func (c *collector) find(worker, chunk int) {
+	g := &c.workers[worker]
+	first, last := c.limits(chunk)
+	ends := c.offsets[first+1 : last+1]
+	from := g.rows.Fill
+	for at := first; at < last && g.err == nil; {
+		g.rows.Ends = ends[at-first:]
+		if at += c.search(worker, at, last, &g.rows); at < last {
+			g.err = c.grow(g, worker, at)
+		}
+	}
+	if g.err == nil {
+		native.SortRows(c.ix.level, native.RowOrder(c.order), c.ix.points.Limit, from, ends, g.rows.Slots, g.rows.Dist2, &g.sorter)
+	}
+	c.spans[chunk].from, c.spans[chunk].to = from, g.rows.Fill
+}
+
+// grow makes room for one more row of all points: twice as much, or, where one
+// worker has done a good part of the rows, what the rest will need at this rate.
+func (c *collector) grow(g *gatherer, worker, done int) error {
+	longest := c.ix.n + native.Pad
+	need := g.rows.Fill + longest
+	size := max(need, 2*len(g.rows.Slots))
+	if done > c.rows/64 && c.pool.Workers() == 1 {
+		size = max(need, int(float64(g.rows.Fill)/float64(done)*float64(c.rows)*1.1))
+	}
+	if size > countFrom {
+		total, err := c.count(worker)
+		if err != nil {
+			return err
+		}
+		size = max(need, min(size, total+longest))
+	}
+	if size > math.MaxUint32 {
+		return c.tooMany(size)
+	}
+	slots := make([]uint32, size)
+	copy(slots, g.rows.Slots[:g.rows.Fill])
+	g.rows.Slots = slots
+	if g.rows.Dist2 != nil {
+		g.keys = make([]float32, size)
+		copy(g.keys, g.rows.Dist2[:g.rows.Fill])
+		g.rows.Dist2 = g.keys
+	}
+	return nil
+}
+
+// count returns the number of results, or ErrRange if there are too many.
+func (c *collector) count(worker int) (int, error) {
+	rows := native.Rows{Ends: make([]uint32, c.chunk), Slots: make([]uint32, c.ix.n+native.Pad)}
+	total := 0
+	for at := 0; at < c.rows; total += rows.Fill {
+		rows.Fill = 0
+		at += c.search(worker, at, min(at+c.chunk, c.rows), &rows)
+		if total+rows.Fill > maxResults {
+			return 0, c.tooMany(total + rows.Fill)
+		}
+	}
+	return total, nil
+}
+
+func (c *collector) tooMany(results int) error {
+	return fault.Field(ErrRange, "spatial: "+c.what+": number of results", results)
+}
+
+// inPlace has one worker write to the result.
+func (c *collector) inPlace() error {
+	g := &c.workers[0]
+	ownSlots, ownKeys := g.rows.Slots, g.keys
+	g.rows.Slots = c.slots
+	if c.withKey {
+		g.keys = c.keys
+	}
+	c.prepare(g)
+	err := c.run(c.alone, len(c.spans), (*collector).find)
+	if err == nil && g.rows.Fill > maxResults {
+		err = c.tooMany(g.rows.Fill)
+	}
+	c.slots = g.rows.Slots[:g.rows.Fill]
+	if c.withKey {
+		c.keys, g.keys = g.keys[:g.rows.Fill], ownKeys
+	}
+	g.rows.Slots, g.rows.Dist2 = ownSlots, nil
+	return err
+}
+
+func (c *collector) inParallel() error {
+	for i := range c.workers {
+		c.prepare(&c.workers[i])
+	}
+	if err := c.run(c.pool, len(c.spans), (*collector).findAndPlace); err != nil {
+		return err
+	}
+	if c.total > maxResults {
+		return c.tooMany(c.total)
+	}
+	short := c.total > len(c.slots)
+	c.slots = enlarge(c.slots, c.total)
+	if c.withKey {
+		c.keys = enlarge(c.keys, c.total)
+	}
+	err := c.run(c.pool, len(c.workers), (*collector).placeRest)
+	for i := range c.workers {
+		if short { // they held all rows, and will not again
+			c.workers[i].rows.Slots, c.workers[i].keys = nil, nil
+		}
+	}
+	return err
+}
+
+// enlarge is resize, but keeps what s holds.
+func enlarge[T any](s []T, n int) []T {
+	if cap(s) >= n {
+		return s[:n]
+	}
+	larger := make([]T, n, n+n/8)
+	copy(larger, s)
+	return larger
+}
+
+func (c *collector) findAndPlace(worker, chunk int) {
+	c.find(worker, chunk)
+	g := &c.workers[worker]
+	g.pending = append(g.pending, chunk)
+	c.commit.Lock()
+	c.spans[chunk].done = true
+	for ; c.next < len(c.spans) && c.spans[c.next].done; c.next++ {
+		s := &c.spans[c.next]
+		s.base = c.total
+		c.total += s.to - s.from
+	}
+	next := c.next
+	c.commit.Unlock()
+	c.place(g, next)
+}
+
+func (c *collector) placeRest(_, worker int) { c.place(&c.workers[worker], c.next) }
+
+// place copies those pending chunks of a worker that have a place to it, as far
+// as there is room.
+func (c *collector) place(g *gatherer, next int) {
+	n := 0
+	for ; n < len(g.pending) && g.pending[n] < next && g.err == nil; n++ {
+		s := &c.spans[g.pending[n]]
+		end := s.base + s.to - s.from
+		if end > len(c.slots) {
+			break
+		}
+		copy(c.slots[s.base:end], g.rows.Slots[s.from:s.to])
+		if c.withKey {
+			copy(c.keys[s.base:end], g.rows.Dist2[s.from:s.to])
+		}
+		first, last := c.limits(g.pending[n])
+		shift := uint32(s.base - s.from)
+		ends := c.offsets[first+1 : last+1]
+		for i := range ends {
+			ends[i] += shift
+		}
+	}
+	g.pending = append(g.pending[:0], g.pending[n:]...)
+	if len(g.pending) == 0 {
+		g.rows.Fill = 0
+	}
+}
