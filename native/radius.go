@@ -107,7 +107,8 @@ func Reach(r float32) float32 {
 
 // radiusGo is the pure-Go kernel.
 func radiusGo(g *Grid, p *Points, q *Queries, rows *Rows) int {
-	s := search{g: g, p: p, rows: rows, live: q.Live}
+	var runs [32]run
+	s := search{g: g, p: p, rows: rows, live: q.Live, runs: runs[:0]}
 	fill := rows.Fill
 	for i := range q.X {
 		s.centre = [3]float32{q.X[i], q.Y[i], q.Z[i]}
@@ -147,7 +148,11 @@ type search struct {
 	mask     uint32
 	category []uint32
 	live     []uint16
+	runs     []run // as many as fit into its capacity
 }
+
+// run is a range of places.
+type run struct{ first, last uint32 }
 
 const (
 	noRoom        = -1
@@ -165,97 +170,99 @@ func (s *search) row(reach float32, fill int) int {
 	}
 	from, to := (lo[2]*g.N[1]+lo[1])*g.N[0]+lo[0], (hi[2]*g.N[1]+hi[1])*g.N[0]+hi[0]
 	cellRows := int(hi[2]-lo[2]+1) * int(hi[1]-lo[1]+1)
+	s.runs = s.runs[:0]
 	if int(start[to+1]-start[from])/BlockLen < cellRows {
-		return s.run(start[from], start[to+1], fill)
+		s.runs = append(s.runs, run{start[from], start[to+1]})
+		return s.flush(fill)
 	}
 	for k := lo[2]; k <= hi[2]; k++ {
 		for j := lo[1]; j <= hi[1]; j++ {
 			cells := (k*g.N[1] + j) * g.N[0]
-			if fill = s.run(start[cells+lo[0]], start[cells+hi[0]+1], fill); fill < 0 {
-				return fill
+			s.runs = append(s.runs, run{start[cells+lo[0]], start[cells+hi[0]+1]})
+			if len(s.runs) == cap(s.runs) {
+				if fill = s.flush(fill); fill < 0 {
+					return fill
+				}
 			}
 		}
 	}
-	return fill
+	return s.flush(fill)
 }
 
-// run appends the hits among the places [first, last). Its loops store every
-// candidate and advance past the hits only, so that no branch depends on the data.
-func (s *search) run(first, last uint32, fill int) int {
-	if first > last || int(last) > s.p.Len() {
-		return contradiction
+// flush appends the hits among the runs. Its loops store every candidate and
+// advance past the hits only, so that no branch depends on the data.
+func (s *search) flush(fill int) int {
+	candidates, total := 0, s.p.Len()
+	for _, r := range s.runs {
+		if r.first > r.last || int(r.last) > total {
+			return contradiction
+		}
+		candidates += int(r.last - r.first)
 	}
-	if int(last-first) >= len(s.rows.Slots)-fill {
+	if candidates >= len(s.rows.Slots)-fill {
 		return noRoom
 	}
-	for at := first; at < last; {
-		end := min(last, at/BlockLen*BlockLen+BlockLen)
-		switch {
-		case s.live != nil || s.category != nil:
-			fill = s.filtered(at, end, fill)
-		case s.rows.Dist2 != nil:
-			fill = s.blockDist2(at, end, fill)
-		default:
-			fill = s.block(at, end, fill)
+	switch {
+	case s.live != nil || s.category != nil:
+		fill = s.filtered(fill)
+	case s.rows.Dist2 != nil:
+		fill = s.nearDist2(fill)
+	default:
+		fill = s.near(fill)
+	}
+	s.runs = s.runs[:0]
+	return fill
+}
+
+// near is flush without filters other than Exclude, and without distances.
+func (s *search) near(fill int) int {
+	blocks, out := s.p.Blocks, s.rows.Slots
+	cx, cy, cz, r2, exclude := s.centre[0], s.centre[1], s.centre[2], s.r2, s.exclude
+	for _, r := range s.runs {
+		for at := r.first; at < r.last; at++ {
+			b, i := &blocks[at/BlockLen], at%BlockLen
+			dx, dy, dz := b.X[i]-cx, b.Y[i]-cy, b.Z[i]-cz
+			d2 := float32(float32(dx*dx)+float32(dy*dy)) + float32(dz*dz)
+			out[fill] = b.Slot[i]
+			fill += within(d2, r2, b.Slot[i], exclude)
 		}
-		at = end
 	}
 	return fill
 }
 
-// block is run for places of one block.
-func (s *search) block(at, end uint32, fill int) int {
-	b := &s.p.Blocks[at/BlockLen]
-	n := end - at
-	lo := at % BlockLen
-	x := b.X[lo:][:n]
-	y, z, slots := b.Y[lo:][:len(x)], b.Z[lo:][:len(x)], b.Slot[lo:][:len(x)]
-	out := s.rows.Slots[fill:][:len(x)+1]
+// nearDist2 is near with distances.
+func (s *search) nearDist2(fill int) int {
+	blocks, out, dist2 := s.p.Blocks, s.rows.Slots, s.rows.Dist2
+	dist2 = dist2[:len(out)]
 	cx, cy, cz, r2, exclude := s.centre[0], s.centre[1], s.centre[2], s.r2, s.exclude
-	hits := 0
-	for i := range x {
-		dx, dy, dz := x[i]-cx, y[i]-cy, z[i]-cz
-		d2 := float32(float32(dx*dx)+float32(dy*dy)) + float32(dz*dz)
-		out[hits] = slots[i]
-		hits += within(d2, r2, slots[i], exclude)
+	for _, r := range s.runs {
+		for at := r.first; at < r.last; at++ {
+			b, i := &blocks[at/BlockLen], at%BlockLen
+			dx, dy, dz := b.X[i]-cx, b.Y[i]-cy, b.Z[i]-cz
+			d2 := float32(float32(dx*dx)+float32(dy*dy)) + float32(dz*dz)
+			out[fill], dist2[fill] = b.Slot[i], d2
+			fill += within(d2, r2, b.Slot[i], exclude)
+		}
 	}
-	return fill + hits
+	return fill
 }
 
-// blockDist2 is block with distances.
-func (s *search) blockDist2(at, end uint32, fill int) int {
-	b := &s.p.Blocks[at/BlockLen]
-	n := end - at
-	lo := at % BlockLen
-	x := b.X[lo:][:n]
-	y, z, slots := b.Y[lo:][:len(x)], b.Z[lo:][:len(x)], b.Slot[lo:][:len(x)]
-	out, dist2 := s.rows.Slots[fill:][:len(x)+1], s.rows.Dist2[fill:][:len(x)+1]
-	cx, cy, cz, r2, exclude := s.centre[0], s.centre[1], s.centre[2], s.r2, s.exclude
-	hits := 0
-	for i := range x {
-		dx, dy, dz := x[i]-cx, y[i]-cy, z[i]-cz
-		d2 := float32(float32(dx*dx)+float32(dy*dy)) + float32(dz*dz)
-		out[hits], dist2[hits] = slots[i], d2
-		hits += within(d2, r2, slots[i], exclude)
-	}
-	return fill + hits
-}
-
-// filtered is block, with distances if wanted, for points that pass the filters.
-func (s *search) filtered(at, end uint32, fill int) int {
-	b := &s.p.Blocks[at/BlockLen]
-	for ; at < end; at++ {
-		i := at % BlockLen
-		if s.live != nil && s.live[at/BlockLen]>>i&1 == 0 || s.category != nil && s.category[at]&s.mask == 0 {
-			continue
+// filtered is flush for points that pass the filters, with distances if wanted.
+func (s *search) filtered(fill int) int {
+	for _, r := range s.runs {
+		for at := r.first; at < r.last; at++ {
+			b, i := &s.p.Blocks[at/BlockLen], at%BlockLen
+			if s.live != nil && s.live[at/BlockLen]>>i&1 == 0 || s.category != nil && s.category[at]&s.mask == 0 {
+				continue
+			}
+			dx, dy, dz := b.X[i]-s.centre[0], b.Y[i]-s.centre[1], b.Z[i]-s.centre[2]
+			d2 := float32(float32(dx*dx)+float32(dy*dy)) + float32(dz*dz)
+			s.rows.Slots[fill] = b.Slot[i]
+			if s.rows.Dist2 != nil {
+				s.rows.Dist2[fill] = d2
+			}
+			fill += within(d2, s.r2, b.Slot[i], s.exclude)
 		}
-		dx, dy, dz := b.X[i]-s.centre[0], b.Y[i]-s.centre[1], b.Z[i]-s.centre[2]
-		d2 := float32(float32(dx*dx)+float32(dy*dy)) + float32(dz*dz)
-		s.rows.Slots[fill] = b.Slot[i]
-		if s.rows.Dist2 != nil {
-			s.rows.Dist2[fill] = d2
-		}
-		fill += within(d2, s.r2, b.Slot[i], s.exclude)
 	}
 	return fill
 }
