@@ -40,6 +40,27 @@ HELPER(LEVEL) void CAT(short32_, LEVEL)(uint32_t *slots, uint32_t n, const uint3
 	V(k32_put)(slots, n, v, regs);
 }
 
+/* Sorts a row of up to `block` slots, with their squared distances. A slot leaves a
+ * byte of its word free, which says where it stood, and where its distance does. */
+HELPER(LEVEL) void CAT(numbered_, LEVEL)(uint32_t *slots, uint32_t *d2, uint32_t n, const uint32_t block) {
+	const uint32_t regs = block / V(k32_WIDTH);
+	V(k32_t) v[16];
+#define FETCH(i)        \
+	if ((i) < regs) \
+		v[i] = V(k32_number)(V(k32_fetch)(slots, n, (i) * V(k32_WIDTH)), (i) * V(k32_WIDTH));
+	EACH16(FETCH)
+#undef FETCH
+	V(k32_sort)(v, regs);
+	V(k32_zips)(v, regs, regs);
+	V(permute)(d2, n, v, regs);
+#define UNNUMBER(i)     \
+	if ((i) < regs) \
+		v[i] = V(k32_unnumber)(v[i]);
+	EACH16(UNNUMBER)
+#undef UNNUMBER
+	V(k32_put)(slots, n, v, regs);
+}
+
 /* Sorts a row of up to `block` keys. */
 HELPER(LEVEL) void CAT(short64_, LEVEL)(uint32_t *high, uint32_t *low, uint32_t n, const uint32_t block) {
 	const uint32_t regs = block / V(k64_WIDTH);
@@ -93,29 +114,26 @@ static __attribute__((noinline)) CAT(TARGET_, LEVEL) void CAT(long64_, LEVEL)(ui
 	}
 }
 
+/* Calls a function for rows of up to `block` with the smallest block that takes n. */
+#define FOR_BLOCK(n, f, ...)                       \
+	((n) <= 16   ? CAT(f, LEVEL)(__VA_ARGS__, n, 16) \
+	 : (n) <= 32 ? CAT(f, LEVEL)(__VA_ARGS__, n, 32) \
+	             : CAT(f, LEVEL)(__VA_ARGS__, n, NETWORK))
+
 HELPER(LEVEL) void CAT(row_, LEVEL)(const rows *r, uint32_t at, uint32_t n) {
-	uint32_t *const high = r->high + at;
-	if (r->low == NULL) {
-		if (n <= 16)
-			CAT(short32_, LEVEL)(high, n, 16);
-		else if (n <= 32)
-			CAT(short32_, LEVEL)(high, n, 32);
-		else if (n <= NETWORK)
-			CAT(short32_, LEVEL)(high, n, NETWORK);
-		else
-			CAT(long32_, LEVEL)(high, n);
-	} else {
-		uint32_t *const low = r->low + at;
-		if (n <= 16)
-			CAT(short64_, LEVEL)(high, low, n, 16);
-		else if (n <= 32)
-			CAT(short64_, LEVEL)(high, low, n, 32);
-		else if (n <= NETWORK)
-			CAT(short64_, LEVEL)(high, low, n, NETWORK);
-		else
-			CAT(long64_, LEVEL)(high, low, n);
-	}
+	uint32_t *const high = r->high + at, *const low = r->low ? r->low + at : NULL;
+	if (n > NETWORK && low)
+		CAT(long64_, LEVEL)(high, low, n);
+	else if (n > NETWORK)
+		CAT(long32_, LEVEL)(high, n);
+	else if (r->by_distance)
+		FOR_BLOCK(n, short64_, high, low);
+	else if (low)
+		FOR_BLOCK(n, numbered_, high, low);
+	else
+		FOR_BLOCK(n, short32_, high);
 }
+#undef FOR_BLOCK
 
 #else
 
