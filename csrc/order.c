@@ -17,10 +17,11 @@ typedef struct {
 } rows;
 
 enum {
-	NETWORK = 64,    /* the longest row that a network sorts */
-	MERGED_RUN = 64, /* the runs that merging begins with */
-	MERGED_ROW = ET_SCRATCH_FROM,
+	NETWORK = 64,     /* the longest row that a network sorts */
+	MERGED_RUN = 64,  /* the runs that merging begins with */
 	COUNTED_ROW = 64, /* the longest row that counting sorts */
+	MERGED_ROW = ET_SCRATCH_FROM,
+	NUMBERED_ROW = 256, /* the places that a byte can number */
 };
 
 /* Four words, in the vectors of any CPU that has some. */
@@ -163,24 +164,30 @@ static uint64_t *radix_sort(uint64_t *keys, uint64_t *tmp, uint32_t n, uint32_t 
 	return keys;
 }
 
-static __attribute__((noinline)) void radix_row(const rows *r, uint32_t at, uint32_t n) {
+/* Sorts a row with scratch for two copies of its keys. */
+static __attribute__((noinline)) void radix_row(const rows *r, uint32_t at, uint32_t n, uint64_t *scratch) {
 	uint32_t *const high = r->high + at, *const low = r->low ? r->low + at : NULL;
 	const uint64_t flip = r->by_distance ? SIGN : 0;
 	const uint32_t bits = 32 - (uint32_t)__builtin_clz((r->limit - 1) | 1);
-	uint64_t *keys = r->scratch;
+	uint64_t *keys = scratch;
 	for (uint32_t i = 0; i < n; i++)
 		keys[i] = ((uint64_t)high[i] << 32 | (low ? low[i] : 0)) ^ flip;
 	if (r->by_distance) {
-		keys = radix_sort(keys, keys == r->scratch ? r->scratch + n : r->scratch, n, 0, bits);
-		keys = radix_sort(keys, keys == r->scratch ? r->scratch + n : r->scratch, n, 32, 64);
+		keys = radix_sort(keys, scratch + n, n, 0, bits);
+		keys = radix_sort(keys, keys == scratch ? scratch + n : scratch, n, 32, 64);
 	} else {
-		keys = radix_sort(keys, r->scratch + n, n, 32, 32 + bits);
+		keys = radix_sort(keys, scratch + n, n, 32, 32 + bits);
 	}
 	for (uint32_t i = 0; i < n; i++) {
 		high[i] = (uint32_t)((keys[i] ^ flip) >> 32);
 		if (low)
 			low[i] = (uint32_t)keys[i];
 	}
+}
+
+static __attribute__((noinline)) void radix_short_row(const rows *r, uint32_t at, uint32_t n) {
+	uint64_t scratch[2 * MERGED_ROW];
+	radix_row(r, at, n, scratch);
 }
 
 #define TEMPLATE "order_tmpl.h"

@@ -11,6 +11,10 @@
  *                   which no key exceeds; of k64, the high and low words of
  *                   two vectors of keys, in an order of lanes that only
  *                   the level knows
+ *   number          slots with their place in the low byte, lane 0 having place i;
+ *                   unnumber gives the slots back
+ *   permute         brings n words at p into the order of the places in regs
+ *                   vectors of numbered slots, 64 at most
  *   words           the high and the low words of the lanes of two vectors of k64
  *                   by turns
  *   put             the first n words that stand in count vectors to p, and
@@ -143,6 +147,29 @@ HELPER(avx2) void avx2_put(uint32_t *p, uint32_t n, const __m256i *v, const uint
 }
 
 #define avx2_k32_put avx2_put
+HELPER(avx2) avx2_k32_t avx2_k32_number(avx2_k32_t slots, uint32_t i) {
+	const __m256i places = _mm256_add_epi32(_mm256_set1_epi32((int32_t)i), _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7));
+	return _mm256_or_si256(_mm256_slli_epi32(slots, 8), places);
+}
+HELPER(avx2) avx2_k32_t avx2_k32_unnumber(avx2_k32_t a) { return _mm256_srli_epi32(a, 8); }
+HELPER(avx2) void avx2_permute(uint32_t *p, uint32_t n, const avx2_k32_t *v, const uint32_t regs) {
+	const __m256i low_byte = _mm256_set1_epi32(255);
+	uint32_t old[64];
+	avx2_k32_t w[8];
+#define COPY(i)         \
+	if ((i) < regs) \
+		avx2_storeu(old + 8 * (i), avx2_k32_fetch(p, n, 8 * (i)));
+#define TAKE(i)         \
+	if ((i) < regs) \
+		w[i] = _mm256_i32gather_epi32((const int *)(const void *)old, _mm256_and_si256(v[i], low_byte), 4);
+	EACH4(COPY, 0)
+	EACH4(COPY, 4)
+	EACH4(TAKE, 0)
+	EACH4(TAKE, 4)
+#undef COPY
+#undef TAKE
+	avx2_put(p, n, w, regs);
+}
 
 /* Slots alone take the 8 lanes of avx2 at avx512 too: of 16 lanes a row of thirty
  * fills two vectors, and most of the work is shuffling within them. */
@@ -164,6 +191,30 @@ HELPER(avx2) void avx2_put(uint32_t *p, uint32_t n, const __m256i *v, const uint
 #define avx512_k32_zip avx2_k32_zip
 #define avx512_k32_fetch avx2_k32_fetch
 #define avx512_k32_put avx2_k32_put
+#define avx512_k32_number avx2_k32_number
+#define avx512_k32_unnumber avx2_k32_unnumber
+
+/* The old words stay in four registers; two of sixteen make a table of 32, of
+ * which a place's bits 0 to 4 choose one, and bit 5 chooses the table. */
+HELPER(avx512) __m512i avx512_words(const uint32_t *p, uint32_t n, uint32_t first) {
+	return _mm512_maskz_loadu_epi32(avx512_below(n, first), p + first);
+}
+HELPER(avx512) void avx512_permute(uint32_t *p, uint32_t n, const avx512_k32_t *v, const uint32_t regs) {
+	const __m512i a = avx512_words(p, n, 0), b = regs > 2 ? avx512_words(p, n, 16) : a;
+	const __m512i c = regs > 4 ? avx512_words(p, n, 32) : a, d = regs > 4 ? avx512_words(p, n, 48) : a;
+	__m512i w[4];
+#define TAKE(i)                                                                                                    \
+	if (2 * (i) < regs) {                                                                                      \
+		const __m512i at = _mm512_inserti64x4(_mm512_castsi256_si512(v[2 * (i)]), v[2 * (i) + 1], 1);      \
+		w[i] = regs > 2 ? _mm512_permutex2var_epi32(a, at, b) : _mm512_permutexvar_epi32(at, a);           \
+		if (regs > 4)                                                                                      \
+			w[i] = _mm512_mask_mov_epi32(w[i], _mm512_test_epi32_mask(at, _mm512_set1_epi32(32)),      \
+			                             _mm512_permutex2var_epi32(c, at, d));                         \
+	}
+	EACH4(TAKE, 0)
+#undef TAKE
+	avx512_put(p, n, w, regs / 2);
+}
 
 typedef __m256i avx2_k64_t;
 HELPER(avx2) avx2_k64_t avx2_k64_load(const int64_t *p) { return _mm256_loadu_si256((const __m256i *)(const void *)p); }
@@ -252,6 +303,23 @@ HELPER(neon) void neon_put(uint32_t *p, uint32_t n, const uint32x4_t *v, const u
 }
 
 #define neon_k32_put neon_put
+HELPER(neon) neon_k32_t neon_k32_number(neon_k32_t slots, uint32_t i) {
+	static const uint32_t first[4] = {0, 1, 2, 3};
+	return vorrq_u32(vshlq_n_u32(slots, 8), vaddq_u32(vdupq_n_u32(i), vld1q_u32(first)));
+}
+HELPER(neon) neon_k32_t neon_k32_unnumber(neon_k32_t a) { return vshrq_n_u32(a, 8); }
+HELPER(neon) void neon_permute(uint32_t *p, uint32_t n, const neon_k32_t *v, const uint32_t regs) {
+	uint32_t old[64], places[64];
+	for (uint32_t i = 0; i < n; i++)
+		old[i] = p[i];
+#define PLACES(i)       \
+	if ((i) < regs) \
+		vst1q_u32(places + 4 * (i), vandq_u32(v[i], vdupq_n_u32(255)));
+	EACH16(PLACES)
+#undef PLACES
+	for (uint32_t i = 0; i < n; i++)
+		p[i] = old[places[i]];
+}
 
 typedef int64x2_t neon_k64_t;
 HELPER(neon) neon_k64_t neon_k64_load(const int64_t *p) { return vld1q_s64(p); }

@@ -9,14 +9,23 @@
 #include "order_network.h"
 #undef KEY
 
-/* Reads up to `block` keys of a row, padded, and sorts them. */
-HELPER(LEVEL) void CAT(block32_, LEVEL)(V(k32_t) *v, const uint32_t *slots, uint32_t n, const uint32_t block) {
+/* Reads keys [at, at + block) of a row of n, padded, and sorts them: slots, or, if
+ * the slots shall bring something along, numbered slots. */
+HELPER(LEVEL) void CAT(block32_, LEVEL)(V(k32_t) *v, const uint32_t *slots, uint32_t n, uint32_t at, int numbered,
+                                        const uint32_t block) {
 	const uint32_t regs = block / V(k32_WIDTH);
 #define FETCH(i)        \
 	if ((i) < regs) \
-		v[i] = V(k32_fetch)(slots, n, (i) * V(k32_WIDTH));
+		v[i] = V(k32_fetch)(slots, n, at + (i) * V(k32_WIDTH));
+#define NUMBER(i)       \
+	if ((i) < regs) \
+		v[i] = V(k32_number)(v[i], at + (i) * V(k32_WIDTH));
 	EACH16(FETCH)
+	if (numbered) {
+		EACH16(NUMBER)
+	}
 #undef FETCH
+#undef NUMBER
 	V(k32_sort)(v, regs);
 }
 
@@ -35,8 +44,24 @@ HELPER(LEVEL) void CAT(block64_, LEVEL)(V(k64_t) *v, const uint32_t *high, const
 HELPER(LEVEL) void CAT(short32_, LEVEL)(uint32_t *slots, uint32_t n, const uint32_t block) {
 	const uint32_t regs = block / V(k32_WIDTH);
 	V(k32_t) v[16];
-	CAT(block32_, LEVEL)(v, slots, n, block);
+	CAT(block32_, LEVEL)(v, slots, n, 0, 0, block);
 	V(k32_zips)(v, regs, regs);
+	V(k32_put)(slots, n, v, regs);
+}
+
+/* Sorts a row of up to `block` slots, with their squared distances. A slot leaves a
+ * byte of its word free, which says where it stood, and where its distance does. */
+HELPER(LEVEL) void CAT(numbered_, LEVEL)(uint32_t *slots, uint32_t *d2, uint32_t n, const uint32_t block) {
+	const uint32_t regs = block / V(k32_WIDTH);
+	V(k32_t) v[16];
+	CAT(block32_, LEVEL)(v, slots, n, 0, 1, block);
+	V(k32_zips)(v, regs, regs);
+	V(permute)(d2, n, v, regs);
+#define UNNUMBER(i)     \
+	if ((i) < regs) \
+		v[i] = V(k32_unnumber)(v[i]);
+	EACH16(UNNUMBER)
+#undef UNNUMBER
 	V(k32_put)(slots, n, v, regs);
 }
 
@@ -56,13 +81,14 @@ HELPER(LEVEL) void CAT(short64_, LEVEL)(uint32_t *high, uint32_t *low, uint32_t 
 	V(put)(low, n, l, regs / 2);
 }
 
-/* Sorts a row of more slots than a network takes: blocks, and merges of them. */
-static __attribute__((noinline)) CAT(TARGET_, LEVEL) void CAT(long32_, LEVEL)(uint32_t *slots, uint32_t n) {
-	uint32_t buffer[2][MERGED_ROW];
+/* Sorts a row of more slots than a network takes: blocks, and merges of them. d2
+ * may be NULL, and goes along with up to NUMBERED_ROW. */
+static __attribute__((noinline)) CAT(TARGET_, LEVEL) void CAT(long32_, LEVEL)(uint32_t *slots, uint32_t *d2, uint32_t n) {
+	uint32_t buffer[2][MERGED_ROW], old[NUMBERED_ROW];
 	uint32_t at = 0;
 	for (; at < n; at += NETWORK) {
 		V(k32_t) v[16];
-		CAT(block32_, LEVEL)(v, slots + at, n - at < NETWORK ? n - at : NETWORK, NETWORK);
+		CAT(block32_, LEVEL)(v, slots, n, at, d2 != NULL, NETWORK);
 		V(k32_zips)(v, NETWORK / V(k32_WIDTH), NETWORK / V(k32_WIDTH));
 #define STORE(i)                            \
 	if ((i) < NETWORK / V(k32_WIDTH)) \
@@ -70,7 +96,16 @@ static __attribute__((noinline)) CAT(TARGET_, LEVEL) void CAT(long32_, LEVEL)(ui
 		EACH16(STORE)
 #undef STORE
 	}
-	memcpy(slots, V(k32_merge_runs)(buffer[0], buffer[1], at), n * sizeof *slots);
+	const uint32_t *const sorted = V(k32_merge_runs)(buffer[0], buffer[1], at);
+	if (d2 == NULL) {
+		memcpy(slots, sorted, n * sizeof *slots);
+		return;
+	}
+	memcpy(old, d2, n * sizeof *d2);
+	for (uint32_t i = 0; i < n; i++) {
+		slots[i] = sorted[i] >> 8;
+		d2[i] = old[sorted[i] & 255];
+	}
 }
 
 static __attribute__((noinline)) CAT(TARGET_, LEVEL) void CAT(long64_, LEVEL)(uint32_t *high, uint32_t *low, uint32_t n) {
@@ -93,29 +128,28 @@ static __attribute__((noinline)) CAT(TARGET_, LEVEL) void CAT(long64_, LEVEL)(ui
 	}
 }
 
+/* Calls a function for rows of up to `block` with the smallest block that takes n. */
+#define FOR_BLOCK(n, f, ...)                       \
+	((n) <= 16   ? CAT(f, LEVEL)(__VA_ARGS__, n, 16) \
+	 : (n) <= 32 ? CAT(f, LEVEL)(__VA_ARGS__, n, 32) \
+	             : CAT(f, LEVEL)(__VA_ARGS__, n, NETWORK))
+
 HELPER(LEVEL) void CAT(row_, LEVEL)(const rows *r, uint32_t at, uint32_t n) {
-	uint32_t *const high = r->high + at;
-	if (r->low == NULL) {
-		if (n <= 16)
-			CAT(short32_, LEVEL)(high, n, 16);
-		else if (n <= 32)
-			CAT(short32_, LEVEL)(high, n, 32);
-		else if (n <= NETWORK)
-			CAT(short32_, LEVEL)(high, n, NETWORK);
-		else
-			CAT(long32_, LEVEL)(high, n);
-	} else {
-		uint32_t *const low = r->low + at;
-		if (n <= 16)
-			CAT(short64_, LEVEL)(high, low, n, 16);
-		else if (n <= 32)
-			CAT(short64_, LEVEL)(high, low, n, 32);
-		else if (n <= NETWORK)
-			CAT(short64_, LEVEL)(high, low, n, NETWORK);
-		else
-			CAT(long64_, LEVEL)(high, low, n);
-	}
+	uint32_t *const high = r->high + at, *const low = r->low ? r->low + at : NULL;
+	if (n > NUMBERED_ROW && low && !r->by_distance)
+		radix_short_row(r, at, n);
+	else if (n > NETWORK && r->by_distance)
+		CAT(long64_, LEVEL)(high, low, n);
+	else if (n > NETWORK)
+		CAT(long32_, LEVEL)(high, low, n);
+	else if (r->by_distance)
+		FOR_BLOCK(n, short64_, high, low);
+	else if (low)
+		FOR_BLOCK(n, numbered_, high, low);
+	else
+		FOR_BLOCK(n, short32_, high);
 }
+#undef FOR_BLOCK
 
 #else
 
@@ -123,6 +157,8 @@ HELPER(LEVEL) void CAT(row_, LEVEL)(const rows *r, uint32_t at, uint32_t n) {
 	uint32_t *const low = r->low ? r->low + at : NULL;
 	if (n <= COUNTED_ROW && !r->by_distance)
 		count_row(r->high + at, low, n);
+	else if (!r->by_distance)
+		radix_short_row(r, at, n);
 	else
 		merge_row(r->high + at, low, n);
 }
@@ -139,7 +175,7 @@ KERNEL(LEVEL) int CAT(sort_rows_, LEVEL)(const rows *r) {
 	for (int64_t i = 0; i < r->n; i++) {
 		const uint32_t n = r->ends[i] - at;
 		if (n > MERGED_ROW)
-			radix_row(r, at, n);
+			radix_row(r, at, n, r->scratch);
 		else if (n > 1)
 			CAT(row_, LEVEL)(r, at, n);
 		at = r->ends[i];

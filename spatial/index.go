@@ -75,6 +75,7 @@ type Index struct {
 	cell   float32 // edge of a cell along y and z, metres
 	points native.Points
 	n      int
+	builds uint64 // successful calls of Build, for Gate
 
 	parallelFrom int      // number of chunks
 	category     []uint32 // room for points.Category
@@ -127,6 +128,7 @@ func (ix *Index) Build(x, y, z []float32, slots []uint32) error {
 	ix.place(len(slots), box)
 	ix.count(x, y, z, slots)
 	ix.scatter(x, y, z, slots)
+	ix.builds++
 	return nil
 }
 

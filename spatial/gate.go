@@ -1,0 +1,120 @@
+package spatial
+
+import (
+	"fmt"
+
+	"github.com/evertick/evertick/internal/fault"
+)
+
+// ErrStale is returned, wrapped, by a Gate whose index is out of date.
+var ErrStale = fault.ErrStale
+
+// Stamp tells states of a world apart, as far as an index over it can see: while
+// two stamps of one world are equal, its points are the same.
+type Stamp struct {
+	// Structure moves whenever an entity is spawned or despawned.
+	Structure uint64
+	// Position moves whenever a coordinate of a live entity is written.
+	Position uint64
+	// Generation moves whenever the world is restored: everything may then be
+	// different although Structure and Position have come back to earlier values.
+	Generation uint64
+}
+
+// Source is a world over which an index is built. With package ecs, Structure is
+// World.Version, Generation is World.Generation, and Points returns the columns of
+// World.Position and World.LiveSlots.
+type Source interface {
+	// Stamp is called at every Gate.Index, and should be cheap.
+	Stamp() Stamp
+	// Points returns the arguments of Index.Build.
+	Points() (x, y, z []float32, slots []uint32)
+}
+
+// Policy says what a Gate does when the world has changed.
+type Policy uint8
+
+const (
+	Refuse  Policy = iota // Gate.Index returns ErrStale until Gate.Build
+	Rebuild               // Gate.Index builds the index anew
+)
+
+// Gate lets an index pass only while it belongs to the state in which its world
+// is. It asks for two stamps when the index is taken out, and costs queries nothing.
+//
+//	gate := spatial.NewGate(index, source, spatial.Refuse)
+//	err := gate.Build()         // once a tick, when everything has moved
+//	index, err := gate.Index()  // wherever somebody wants to query
+//
+// A Build of the index that went past the gate is noticed: from which state of
+// the world it was made is unknown, so the index counts as out of date.
+//
+// With Refuse, any number of goroutines may call Index at once if Source.Stamp
+// allows it, as long as no Build runs. With Rebuild, Index may build, and needs
+// the index for itself.
+type Gate struct {
+	ix     *Index
+	src    Source
+	policy Policy
+	stamp  Stamp
+	builds uint64 // of the index, when stamp was taken; 0: never
+}
+
+// NewGate returns a gate that is shut until its first build, since nobody knows
+// from what the index was built before. It panics if ix or src is nil or the
+// policy unknown.
+func NewGate(ix *Index, src Source, policy Policy) *Gate {
+	if ix == nil || src == nil {
+		panic("spatial: NewGate: nil index or source")
+	}
+	if policy > Rebuild {
+		panic("spatial: NewGate: unknown policy")
+	}
+	return &Gate{ix: ix, src: src, policy: policy}
+}
+
+// Build builds the index from the world as it is. Errors are those of
+// Index.Build: the index is then as it was, and passes only if it did before.
+func (g *Gate) Build() error {
+	stamp := g.src.Stamp()
+	x, y, z, slots := g.src.Points()
+	if err := g.ix.Build(x, y, z, slots); err != nil {
+		return err
+	}
+	g.stamp, g.builds = stamp, g.ix.builds
+	return nil
+}
+
+// Index returns the index if it was built from the world as it is. Otherwise,
+// with Refuse, the error is ErrStale and names what has changed; with Rebuild
+// the index is built first, and the error is that of Build. There is no index with
+// an error.
+func (g *Gate) Index() (*Index, error) {
+	now := g.src.Stamp()
+	if g.builds == g.ix.builds && g.builds != 0 && now == g.stamp {
+		return g.ix, nil
+	}
+	if g.policy == Refuse {
+		return nil, g.stale(now)
+	}
+	if err := g.Build(); err != nil {
+		return nil, err
+	}
+	return g.ix, nil
+}
+
+func (g *Gate) stale(now Stamp) error {
+	for _, f := range []struct {
+		name       string
+		built, now uint64
+	}{
+		{"Stamp.Generation", g.stamp.Generation, now.Generation},
+		{"Stamp.Structure", g.stamp.Structure, now.Structure},
+		{"Stamp.Position", g.stamp.Position, now.Position},
+	} {
+		if g.builds != 0 && f.built != f.now {
+			return fmt.Errorf("spatial: Gate: %s = %d, and %d when the index was built: %w", f.name, f.now, f.built, ErrStale)
+		}
+	}
+	return fmt.Errorf("spatial: Gate: build %d of the index, and the last by the gate is %d: %w", g.ix.builds, g.builds, ErrStale)
+}

@@ -1,0 +1,238 @@
+package spatial_test
+
+import (
+	"errors"
+	"math"
+	"slices"
+	"sync"
+	"testing"
+
+	"github.com/evertick/evertick/native/paritytest"
+	"github.com/evertick/evertick/spatial"
+)
+
+// fakeWorld is a Source whose points lie on the x axis.
+type fakeWorld struct {
+	stamp spatial.Stamp
+	x     []float32
+	asked int // calls of Points
+}
+
+func (w *fakeWorld) Stamp() spatial.Stamp { return w.stamp }
+
+func (w *fakeWorld) Points() (x, y, z []float32, slots []uint32) {
+	w.asked++
+	zero := make([]float32, len(w.x))
+	for i := range w.x {
+		slots = append(slots, uint32(i))
+	}
+	return w.x, zero, zero, slots
+}
+
+func newGate(t *testing.T, policy spatial.Policy) (*spatial.Gate, *fakeWorld, *spatial.Index) {
+	t.Helper()
+	ix, err := spatial.New(spatial.Config{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := &fakeWorld{stamp: spatial.Stamp{Structure: 2, Position: 7, Generation: 1}, x: []float32{0, 5}}
+	return spatial.NewGate(ix, w, policy), w, ix
+}
+
+// passes checks that the gate lets its index pass, and that the index has the
+// point at x, in the slot given.
+func passes(t *testing.T, g *spatial.Gate, want *spatial.Index, x float32, slot uint32) {
+	t.Helper()
+	ix, err := g.Index()
+	if err != nil || ix != want {
+		t.Fatalf("the gate is shut: %v, %v", ix, err)
+	}
+	var out spatial.Result
+	q := &spatial.Queries{X: []float32{x}, Y: []float32{0}, Z: []float32{0}, Radius: []float32{0}}
+	if err := ix.Radius(q, &out); err != nil || !slices.Equal(out.Row(0), []uint32{slot}) {
+		t.Fatalf("at %g: %v, %v; want slot %d", x, out.Slots, err, slot)
+	}
+}
+
+func refuses(t *testing.T, g *spatial.Gate, sentinel error, message string) {
+	t.Helper()
+	ix, err := g.Index()
+	if ix != nil {
+		t.Error("an index comes with an error")
+	}
+	mustBe(t, err, sentinel, message+": "+sentinel.Error())
+}
+
+func TestGateRefuses(t *testing.T) {
+	g, w, ix := newGate(t, spatial.Refuse)
+	refuses(t, g, spatial.ErrStale, "spatial: Gate: build 0 of the index, and the last by the gate is 0")
+	for _, c := range []struct {
+		move func(s *spatial.Stamp)
+		want string
+	}{
+		{func(s *spatial.Stamp) { s.Structure++ }, "spatial: Gate: Stamp.Structure = 3, and 2 when the index was built"},
+		{func(s *spatial.Stamp) { s.Position += 5 }, "spatial: Gate: Stamp.Position = 12, and 7 when the index was built"},
+		{func(s *spatial.Stamp) { s.Generation++ }, "spatial: Gate: Stamp.Generation = 2, and 1 when the index was built"},
+		{func(s *spatial.Stamp) { s.Structure, s.Position = 1, 0 }, "spatial: Gate: Stamp.Structure = 1, and 2 when the index was built"},
+	} {
+		before := w.stamp
+		if err := g.Build(); err != nil {
+			t.Fatal(err)
+		}
+		passes(t, g, ix, 5, 1)
+		c.move(&w.stamp)
+		asked := w.asked
+		refuses(t, g, spatial.ErrStale, c.want)
+		refuses(t, g, spatial.ErrStale, c.want)
+		if w.asked != asked {
+			t.Error("a gate that refuses asked for points")
+		}
+		if err := g.Build(); err != nil {
+			t.Fatal(err)
+		}
+		passes(t, g, ix, 5, 1)
+		w.stamp = before
+	}
+}
+
+func TestGateRebuilds(t *testing.T) {
+	g, w, ix := newGate(t, spatial.Rebuild)
+	passes(t, g, ix, 5, 1)
+	passes(t, g, ix, 5, 1)
+	if w.asked != 1 {
+		t.Errorf("%d builds, want 1", w.asked)
+	}
+	w.x = []float32{0, 1, 2}
+	passes(t, g, ix, 5, 1) // who does not move the stamp keeps the index
+	w.stamp.Structure++
+	passes(t, g, ix, 2, 2)
+	w.x = []float32{9, 8}
+	w.stamp.Structure--
+	w.stamp.Generation++
+	passes(t, g, ix, 8, 1)
+	if w.asked != 3 {
+		t.Errorf("%d builds, want 3", w.asked)
+	}
+}
+
+// A Build past the gate shuts it, even if the stamp is that of the last build.
+func TestGateNoticesOtherBuilds(t *testing.T) {
+	zero := []float32{0, 0}
+	g, w, ix := newGate(t, spatial.Refuse)
+	if err := ix.Build([]float32{3, 4}, zero, zero, []uint32{0, 1}); err != nil {
+		t.Fatal(err)
+	}
+	refuses(t, g, spatial.ErrStale, "spatial: Gate: build 1 of the index, and the last by the gate is 0")
+	if err := g.Build(); err != nil {
+		t.Fatal(err)
+	}
+	passes(t, g, ix, 5, 1)
+	if err := ix.Build([]float32{3, float32(math.NaN())}, zero, zero, []uint32{0, 1}); err == nil {
+		t.Fatal("NaN was built")
+	}
+	passes(t, g, ix, 5, 1) // it failed, and changed nothing
+	other := spatial.NewGate(ix, w, spatial.Rebuild)
+	passes(t, other, ix, 5, 1)
+	refuses(t, g, spatial.ErrStale, "spatial: Gate: build 3 of the index, and the last by the gate is 2")
+	if err := g.Build(); err != nil {
+		t.Fatal(err)
+	}
+	passes(t, g, ix, 5, 1)
+	passes(t, other, ix, 5, 1)
+	if w.asked != 4 {
+		t.Errorf("%d builds by gates, want 4", w.asked)
+	}
+}
+
+// A build that fails leaves the index as it was, and shut, until one succeeds.
+func TestGateAfterAFailedBuild(t *testing.T) {
+	for _, policy := range []spatial.Policy{spatial.Refuse, spatial.Rebuild} {
+		g, w, ix := newGate(t, policy)
+		if err := g.Build(); err != nil {
+			t.Fatal(err)
+		}
+		old := w.stamp
+		w.x = []float32{0, float32(math.NaN()), 2}
+		w.stamp.Position++
+		const nan, stale = "spatial: Build: x[1] = NaN", "spatial: Gate: Stamp.Position = 8, and 7 when the index was built"
+		for range 2 {
+			mustBe(t, g.Build(), spatial.ErrNotFinite, nan+": not finite")
+			if policy == spatial.Refuse {
+				refuses(t, g, spatial.ErrStale, stale)
+			} else {
+				refuses(t, g, spatial.ErrNotFinite, nan)
+			}
+			if ix.Len() != 2 {
+				t.Errorf("%d points after a failed build, want the old 2", ix.Len())
+			}
+		}
+		now := w.stamp
+		w.stamp = old // the state from which the index was built
+		passes(t, g, ix, 5, 1)
+		w.stamp, w.x[1] = now, 1
+		if err := g.Build(); err != nil {
+			t.Fatal(err)
+		}
+		passes(t, g, ix, 2, 2)
+	}
+}
+
+func TestGateConcurrentReaders(t *testing.T) {
+	g, _, ix := newGate(t, spatial.Refuse)
+	if err := g.Build(); err != nil {
+		t.Fatal(err)
+	}
+	var readers sync.WaitGroup
+	errs := make(chan error, 8)
+	for range 8 {
+		readers.Add(1)
+		go func() {
+			defer readers.Done()
+			for range 100 {
+				if got, err := g.Index(); err != nil || got != ix {
+					errs <- errors.Join(errors.New("the gate is shut"), err)
+					return
+				}
+			}
+		}()
+	}
+	readers.Wait()
+	close(errs)
+	for err := range errs {
+		t.Error(err)
+	}
+}
+
+func TestGateAllocatesNothing(t *testing.T) {
+	if paritytest.Instrumented {
+		t.Skip("instrumented builds allocate on their own account")
+	}
+	g, _, _ := newGate(t, spatial.Rebuild)
+	if n := testing.AllocsPerRun(100, func() {
+		if _, err := g.Index(); err != nil {
+			t.Fatal(err)
+		}
+	}); n != 0 {
+		t.Errorf("%g allocations", n)
+	}
+}
+
+func TestGateMisuse(t *testing.T) {
+	ix, err := spatial.New(spatial.Config{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for want, do := range map[string]func(){
+		"spatial: NewGate: nil index or source": func() { spatial.NewGate(nil, &fakeWorld{}, spatial.Refuse) },
+		"spatial: NewGate: unknown policy":      func() { spatial.NewGate(ix, &fakeWorld{}, spatial.Rebuild+1) },
+	} {
+		func() {
+			defer func() {
+				if got := recover(); got != want {
+					t.Errorf("panic %v, want %q", got, want)
+				}
+			}()
+			do()
+		}()
+	}
+}
