@@ -107,8 +107,7 @@ func Reach(r float32) float32 {
 
 // radiusGo is the pure-Go kernel.
 func radiusGo(g *Grid, p *Points, q *Queries, rows *Rows) int {
-	var runs [32]run
-	s := search{g: g, p: p, rows: rows, live: q.Live, runs: runs[:0]}
+	s := search{g: g, p: p, rows: rows, live: q.Live}
 	fill := rows.Fill
 	for i := range q.X {
 		s.centre = [3]float32{q.X[i], q.Y[i], q.Z[i]}
@@ -148,7 +147,8 @@ type search struct {
 	mask     uint32
 	category []uint32
 	live     []uint16
-	runs     []run // as many as fit into its capacity
+	runs     [32]run
+	n        int // runs
 }
 
 // run is a range of places.
@@ -170,16 +170,15 @@ func (s *search) row(reach float32, fill int) int {
 	}
 	from, to := (lo[2]*g.N[1]+lo[1])*g.N[0]+lo[0], (hi[2]*g.N[1]+hi[1])*g.N[0]+hi[0]
 	cellRows := int(hi[2]-lo[2]+1) * int(hi[1]-lo[1]+1)
-	s.runs = s.runs[:0]
 	if int(start[to+1]-start[from])/BlockLen < cellRows {
-		s.runs = append(s.runs, run{start[from], start[to+1]})
+		s.runs[0], s.n = run{start[from], start[to+1]}, 1
 		return s.flush(fill)
 	}
 	for k := lo[2]; k <= hi[2]; k++ {
 		for j := lo[1]; j <= hi[1]; j++ {
 			cells := (k*g.N[1] + j) * g.N[0]
-			s.runs = append(s.runs, run{start[cells+lo[0]], start[cells+hi[0]+1]})
-			if len(s.runs) == cap(s.runs) {
+			s.runs[s.n] = run{start[cells+lo[0]], start[cells+hi[0]+1]}
+			if s.n++; s.n == len(s.runs) {
 				if fill = s.flush(fill); fill < 0 {
 					return fill
 				}
@@ -193,7 +192,7 @@ func (s *search) row(reach float32, fill int) int {
 // advance past the hits only, so that no branch depends on the data.
 func (s *search) flush(fill int) int {
 	candidates, total := 0, s.p.Len()
-	for _, r := range s.runs {
+	for _, r := range s.runs[:s.n] {
 		if r.first > r.last || int(r.last) > total {
 			return contradiction
 		}
@@ -210,7 +209,7 @@ func (s *search) flush(fill int) int {
 	default:
 		fill = s.near(fill)
 	}
-	s.runs = s.runs[:0]
+	s.n = 0
 	return fill
 }
 
@@ -218,7 +217,7 @@ func (s *search) flush(fill int) int {
 func (s *search) near(fill int) int {
 	blocks, out := s.p.Blocks, s.rows.Slots
 	cx, cy, cz, r2, exclude := s.centre[0], s.centre[1], s.centre[2], s.r2, s.exclude
-	for _, r := range s.runs {
+	for _, r := range s.runs[:s.n] {
 		for at := r.first; at < r.last; at++ {
 			b, i := &blocks[at/BlockLen], at%BlockLen
 			dx, dy, dz := b.X[i]-cx, b.Y[i]-cy, b.Z[i]-cz
@@ -235,7 +234,7 @@ func (s *search) nearDist2(fill int) int {
 	blocks, out, dist2 := s.p.Blocks, s.rows.Slots, s.rows.Dist2
 	dist2 = dist2[:len(out)]
 	cx, cy, cz, r2, exclude := s.centre[0], s.centre[1], s.centre[2], s.r2, s.exclude
-	for _, r := range s.runs {
+	for _, r := range s.runs[:s.n] {
 		for at := r.first; at < r.last; at++ {
 			b, i := &blocks[at/BlockLen], at%BlockLen
 			dx, dy, dz := b.X[i]-cx, b.Y[i]-cy, b.Z[i]-cz
@@ -249,7 +248,7 @@ func (s *search) nearDist2(fill int) int {
 
 // filtered is flush for points that pass the filters, with distances if wanted.
 func (s *search) filtered(fill int) int {
-	for _, r := range s.runs {
+	for _, r := range s.runs[:s.n] {
 		for at := r.first; at < r.last; at++ {
 			b, i := &s.p.Blocks[at/BlockLen], at%BlockLen
 			if s.live != nil && s.live[at/BlockLen]>>i&1 == 0 || s.category != nil && s.category[at]&s.mask == 0 {

@@ -31,7 +31,7 @@ func bruteForce(s *paritytest.Scene, q *spatial.Queries) [][]hit {
 		for at, slot := range s.Slots {
 			dx, dy, dz := s.X[at]-q.X[i], s.Y[at]-q.Y[i], s.Z[at]-q.Z[i]
 			d2 := float32(float32(dx*dx)+float32(dy*dy)) + float32(dz*dz)
-			if d2 <= r2 && (q.Exclude == nil || slot != q.Exclude[i]) && passes(s, q, i, slot) {
+			if d2 <= r2 && (q.Exclude == nil || slot != q.Exclude[i]) && livesIn(s, q, i, slot) {
 				rows[i] = append(rows[i], hit{slot, d2})
 			}
 		}
@@ -39,8 +39,8 @@ func bruteForce(s *paritytest.Scene, q *spatial.Queries) [][]hit {
 	return rows
 }
 
-// passes tells whether a slot passes Live and Mask of query i.
-func passes(s *paritytest.Scene, q *spatial.Queries, i int, slot uint32) bool {
+// livesIn tells whether a slot passes Live and Mask of query i.
+func livesIn(s *paritytest.Scene, q *spatial.Queries, i int, slot uint32) bool {
 	if q.Live != nil && q.Live[slot/64]>>(slot%64)&1 == 0 {
 		return false
 	}

@@ -17,8 +17,9 @@ var (
 	ErrNotFinite = errors.New("not finite")
 	// ErrRange: a finite value outside the documented range.
 	ErrRange = errors.New("out of range")
-	// ErrStale: a handle or an id whose object is gone, or never was.
-	ErrStale = errors.New("stale handle")
+	// ErrStale: a handle or an id whose object is gone, or never was; or an index whose
+	// points have changed.
+	ErrStale = errors.New("stale")
 	// ErrCorrupt: encoded data that is truncated, altered or not ours.
 	ErrCorrupt = errors.New("corrupt data")
 	// ErrUnsupported: a valid request that this build, host or backend lacks.
