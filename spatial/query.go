@@ -75,7 +75,8 @@ type Result struct {
 	Slots   []uint32
 	Dist2   []float32
 
-	batch batch
+	batch   batch
+	nearest nearestBatch
 }
 
 // Len returns the number of rows.
