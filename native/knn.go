@@ -378,7 +378,7 @@ func (s *nearestSearch) gap() float32 {
 // holds k/2 or more, or the largest number when looking for one is no cheaper
 // than testing all points.
 func (s *nearestSearch) guess() float32 {
-	w := &s.window
+	w := s.window
 	for scale := 0; ; {
 		var lo, hi [3]int32
 		for a, c := range s.centre {
@@ -401,8 +401,7 @@ func (s *nearestSearch) guess() float32 {
 			return w.edge * root(w.factor/float32(n), w.dims)
 		}
 		scale++
-		next := windowOf(s.g, s.k, scale)
-		w = &next
+		w = windowOf(s.g, s.k, scale)
 	}
 }
 
