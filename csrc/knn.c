@@ -162,7 +162,7 @@ static inline float guess(const points *p, const window *first, const query *q, 
 	for (int scale = 0;;) {
 		const box b = window_around(p, &w, q);
 		const int64_t rows = rows_of(&b);
-		if (w.dims == 0 || scale > 24 || p->n < 2 * k + 8 || *work + rows > p->n / ET_BLOCK + 8)
+		if (w.dims == 0 || scale > 24 || p->n < 2 * k + 8 || *work + rows > p->n / ET_BLOCK / 2 + 8)
 			return 3.40282347e+38f;
 		*work += rows;
 		const uint32_t n = count_in(p, &b);

@@ -1,6 +1,6 @@
 /* What a selection needs beyond lanes.h:
  *
- *   asu              the bits of a vector of floats
+ *   asu, asf         the bits of a vector of floats, and back
  *   gtu              mask of a > b; a and b are below 2^31
  *   common           mask of the lanes in which a and b have a bit in common
  *   tied             n + 1 in the lanes where a == b and c > d, n in the others; c
@@ -18,12 +18,18 @@ HELPER(c) c_u c_asu(c_f a) {
 	memcpy(&bits, &a, sizeof bits);
 	return bits;
 }
+HELPER(c) c_f c_asf(c_u a) {
+	c_f f;
+	memcpy(&f, &a, sizeof f);
+	return f;
+}
 HELPER(c) c_mask c_gtu(c_u a, c_u b) { return a > b; }
 HELPER(c) c_mask c_common(c_u a, c_u b) { return (a & b) != 0; }
 HELPER(c) c_u c_tied(c_u n, c_u a, c_u b, c_u c, c_u d) { return n + ((a == b) & (c > d)); }
 
 #if defined(__x86_64__)
 HELPER(avx2) avx2_u avx2_asu(avx2_f a) { return _mm256_castps_si256(a); }
+HELPER(avx2) avx2_f avx2_asf(avx2_u a) { return _mm256_castsi256_ps(a); }
 HELPER(avx2) avx2_mask avx2_gtu(avx2_u a, avx2_u b) {
 	return (uint32_t)_mm256_movemask_ps(_mm256_castsi256_ps(_mm256_cmpgt_epi32(a, b)));
 }
@@ -36,6 +42,7 @@ HELPER(avx2) avx2_u avx2_tied(avx2_u n, avx2_u a, avx2_u b, avx2_u c, avx2_u d) 
 }
 
 HELPER(avx512) avx512_u avx512_asu(avx512_f a) { return _mm512_castps_si512(a); }
+HELPER(avx512) avx512_f avx512_asf(avx512_u a) { return _mm512_castsi512_ps(a); }
 HELPER(avx512) avx512_mask avx512_gtu(avx512_u a, avx512_u b) { return _mm512_cmpgt_epi32_mask(a, b); }
 HELPER(avx512) avx512_mask avx512_common(avx512_u a, avx512_u b) { return _mm512_test_epi32_mask(a, b); }
 HELPER(avx512) avx512_u avx512_tied(avx512_u n, avx512_u a, avx512_u b, avx512_u c, avx512_u d) {
@@ -46,6 +53,7 @@ HELPER(avx512) avx512_u avx512_tied(avx512_u n, avx512_u a, avx512_u b, avx512_u
 
 #if defined(__aarch64__)
 HELPER(neon) neon_u neon_asu(neon_f a) { return vreinterpretq_u32_f32(a); }
+HELPER(neon) neon_f neon_asf(neon_u a) { return vreinterpretq_f32_u32(a); }
 HELPER(neon) neon_mask neon_gtu(neon_u a, neon_u b) { return neon_bits(vcgtq_u32(a, b)); }
 HELPER(neon) neon_mask neon_common(neon_u a, neon_u b) { return neon_bits(vtstq_u32(a, b)); }
 HELPER(neon) neon_u neon_tied(neon_u n, neon_u a, neon_u b, neon_u c, neon_u d) {

@@ -31,17 +31,21 @@ HELPER(LEVEL) void CAT(test_, LEVEL)(const points *p, const query *q, candidates
 	c->n = n;
 }
 
-/* How many of the n candidates have a d2 up to most and, if that is most, a slot
- * up to most_slot. */
-HELPER(LEVEL) uint32_t CAT(upto_, LEVEL)(const candidates *c, uint32_t d2, uint32_t slot) {
-	const V(u) most = V(set1u)(d2), most_slot = V(set1u)(slot);
+/* How many candidates have a d2 up to most. */
+HELPER(LEVEL) uint32_t CAT(near_, LEVEL)(const candidates *c, uint32_t d2) {
+	const V(f) most = V(set1)(float_of(d2));
 	uint32_t n = 0;
-	for (uint32_t i = 0; i < c->n; i += V(LANES)) {
-		const V(u) own = V(loadu)(c->d2 + i);
-		const V(mask) behind = V(gtu)(own, most) | (~V(nequ)(own, most) & V(gtu)(V(loadu)(c->slot + i), most_slot));
-		n += V(count)(V(first)(c->n - i) & ~behind);
-	}
+	for (uint32_t i = 0; i < c->n; i += V(LANES))
+		n += V(count)(V(first)(c->n - i) & V(le)(V(asf)(V(loadu)(c->d2 + i)), most));
 	return n;
+}
+
+/* The candidates from i on that do not come behind (d2, slot). */
+HELPER(LEVEL) V(mask) CAT(upto_, LEVEL)(const candidates *c, uint32_t i, uint32_t d2, uint32_t slot) {
+	const V(u) own = V(loadu)(c->d2 + i), most = V(set1u)(d2);
+	const V(mask) behind = V(gtu)(own, most) |
+	                       (~V(nequ)(own, most) & V(gtu)(V(loadu)(c->slot + i), V(set1u)(slot)));
+	return V(first)(c->n - i) & ~behind;
 }
 
 /* Throws far candidates away until at most room are left, which is not less than
@@ -52,7 +56,7 @@ KERNEL(LEVEL) void CAT(narrow_, LEVEL)(candidates *c, uint32_t k, uint32_t room)
 	int64_t below = -1; /* fewer than k are up to here */
 	for (int look = 0; found > room && (int64_t)d2 - below > 1; look++) {
 		const uint32_t mid = between(below, d2, aim / (float)found, look);
-		const uint32_t n = CAT(upto_, LEVEL)(c, mid, MOST_SLOT);
+		const uint32_t n = CAT(near_, LEVEL)(c, mid);
 		if (n >= k)
 			d2 = mid, found = n;
 		else
@@ -62,18 +66,18 @@ KERNEL(LEVEL) void CAT(narrow_, LEVEL)(candidates *c, uint32_t k, uint32_t room)
 	below = -1;
 	while (found > room && (int64_t)slot - below > 1) {
 		const uint32_t mid = (uint32_t)(below + ((int64_t)slot - below) / 2);
-		const uint32_t n = CAT(upto_, LEVEL)(c, d2, mid);
+		uint32_t n = 0;
+		for (uint32_t i = 0; i < c->n; i += V(LANES))
+			n += V(count)(CAT(upto_, LEVEL)(c, i, d2, mid));
 		if (n >= k)
 			slot = mid, found = n;
 		else
 			below = mid;
 	}
-	const V(u) most = V(set1u)(d2), most_slot = V(set1u)(slot);
 	uint32_t kept = 0;
 	for (uint32_t i = 0; i < c->n; i += V(LANES)) {
 		const V(u) own = V(loadu)(c->d2 + i), slots = V(loadu)(c->slot + i);
-		const V(mask) behind = V(gtu)(own, most) | (~V(nequ)(own, most) & V(gtu)(slots, most_slot));
-		const V(mask) keep = V(first)(c->n - i) & ~behind;
+		const V(mask) keep = CAT(upto_, LEVEL)(c, i, d2, slot);
 		V(storeu)(c->d2 + kept, V(packu)(own, keep));
 		V(storeu)(c->slot + kept, V(packu)(slots, keep));
 		kept += V(count)(keep);
@@ -107,8 +111,8 @@ HELPER(LEVEL) int CAT(box_, LEVEL)(const points *p, const query *q, candidates *
 	s.last = span_of(p, b, b->hi[1], b->hi[2]).last;
 	if (s.first > s.last || s.last > p->n)
 		return 0;
-	*work += 1 + (s.last - s.first) / ET_BLOCK;
 	if (rows_of(b) * ET_BLOCK >= s.last - s.first) {
+		*work += 1 + (s.last - s.first) / ET_BLOCK;
 		CAT(scan_, LEVEL)(p, q, c, k, s);
 		return 1;
 	}
@@ -117,6 +121,7 @@ HELPER(LEVEL) int CAT(box_, LEVEL)(const points *p, const query *q, candidates *
 			s = span_of(p, b, y, z);
 			if (s.first > s.last || s.last > p->n)
 				return 0;
+			*work += 1 + (s.last - s.first) / ET_BLOCK;
 			CAT(scan_, LEVEL)(p, q, c, k, s);
 		}
 	}
@@ -126,17 +131,19 @@ HELPER(LEVEL) int CAT(box_, LEVEL)(const points *p, const query *q, candidates *
 /* Finds candidates among which the k nearest are. A ball that holds k points
  * holds the k nearest, whatever its radius: all others have a greater d2 than
  * its square, those inside have not, so that not even a tie is lost. A ball that
- * holds fewer is searched again with a longer radius, until a try could cost
- * more than testing all points: then the query's own radius, or none, ends it. */
+ * holds fewer is searched again with a longer radius, until another try as costly
+ * as the last would bring the work to half of what testing all points is: then the
+ * query's own radius, or none, ends it. */
 HELPER(LEVEL) int CAT(find_, LEVEL)(const points *p, const window *w, const query *q, candidates *c, uint32_t k) {
-	int64_t work = 0;
+	int64_t work = 0, last = 0;
 	const float gap = gap_of(p, w, q);
 	float beyond = larger(guess(p, w, q, k, &work), gap * 0x1p-6f);
 	for (;;) {
 		float r = gap + beyond;
 		int whole = !(r < q->r);
 		box b = box_around(p->grid, q, reach_of(r, r * r));
-		if (!whole && work + rows_of(&b) > p->n / ET_BLOCK + 8)
+		const int64_t before = work, rows = rows_of(&b);
+		if (!whole && work + (rows > last ? rows : last) > p->n / ET_BLOCK / 2 + 8)
 			whole = 1;
 		if (whole) {
 			r = q->r;
@@ -150,6 +157,7 @@ HELPER(LEVEL) int CAT(find_, LEVEL)(const points *p, const window *w, const quer
 		if (whole || c->n >= k)
 			return 1;
 		beyond *= 2 * c->n >= k ? 1.5f : 2.0f;
+		last = work - before;
 	}
 }
 

@@ -138,18 +138,19 @@ func knnGo(g *Grid, p *Points, q *NearestQueries, ends, slots []uint32, dist2 []
 // find collects candidates among which the k nearest are. A ball that holds k
 // points holds the k nearest, whatever its radius: all others have a greater d2
 // than its square, those inside have not, so that not even a tie is lost. A ball
-// that holds fewer is searched again with a longer radius, until a try could
-// cost more than testing all points: then the query's own radius, or none, ends
-// it.
+// that holds fewer is searched again with a longer radius, until another try as
+// costly as the last would bring the work to half of what testing all points is:
+// then the query's own radius, or none, ends it.
 func (s *nearestSearch) find() bool {
 	s.work = 0
 	gap := s.gap()
-	beyond := max(s.guess(), gap*0x1p-6)
+	beyond, last := max(s.guess(), gap*0x1p-6), 0
 	for {
+		before := s.work
 		r := gap + beyond
 		whole := !(r < s.radius)
 		lo, hi := s.around(r)
-		if !whole && s.work+rowsOf(&lo, &hi) > s.total/BlockLen+8 {
+		if !whole && s.work+max(last, rowsOf(&lo, &hi)) > s.total/BlockLen/2+8 {
 			whole = true
 		}
 		if whole {
@@ -166,6 +167,7 @@ func (s *nearestSearch) find() bool {
 		if beyond *= 2; 2*s.n >= s.k {
 			beyond *= 0.75
 		}
+		last = s.work - before
 	}
 }
 
@@ -195,7 +197,6 @@ func (s *nearestSearch) testBox(lo, hi *[3]int32) bool {
 	if first > last || last > s.total {
 		return false
 	}
-	s.work += 1 + (last-first)/BlockLen
 	if rowsOf(lo, hi)*BlockLen >= last-first {
 		s.test(first, last)
 		return true
@@ -216,9 +217,10 @@ func (s *nearestSearch) testBox(lo, hi *[3]int32) bool {
 // keys up to most. It stores every key and advances past the hits only, so that
 // no branch depends on the data.
 func (s *nearestSearch) test(first, last int) {
+	s.work += 1 + (last-first)/BlockLen
 	for first < last {
 		if s.n > candidateRoom-candidatePiece {
-			s.narrow()
+			s.narrow(2 * s.k)
 		}
 		end := min(last, (first+candidatePiece)&^(BlockLen-1))
 		for first < end {
@@ -261,37 +263,40 @@ func (s *nearestSearch) testFiltered(block, from, to int) {
 // upTo is 1 for a hit and 0 for a miss; the compiler turns both tests into
 // set instructions.
 func upTo(key, most uint64, slot, exclude uint32) int {
-	near, other := 0, 0
-	if key <= most {
-		near = 1
-	}
+	other := 0
 	if slot != exclude {
 		other = 1
 	}
-	return near & other
+	return notAbove(key, most) & other
+}
+
+func notAbove(a, b uint64) int {
+	n := 0
+	if a <= b {
+		n = 1
+	}
+	return n
 }
 
 // count returns the number of keys up to most.
 func (s *nearestSearch) count(most uint64) int {
 	n := 0
 	for _, key := range s.keys[:s.n] {
-		if key <= most {
-			n++
-		}
+		n += notAbove(key, most)
 	}
 	return n
 }
 
-// narrow throws far candidates away until at most twice k are left. The first two
-// values that it tries are those below which to expect that many of n: d2 grows
-// with the power 2/3 of the count where points are evenly spread.
-func (s *nearestSearch) narrow() {
-	room := 2 * s.k
+// narrow throws far candidates away until at most room are left, which is not
+// less than k. The first two values that it tries are those below which to expect
+// that many of n: d2 grows with the power 2/3 of the count where points are evenly
+// spread.
+func (s *nearestSearch) narrow(room int) {
 	found, below := s.n, int64(-1) // fewer than k are up to below
 	for look := 0; found > room && int64(s.most)-below > 1; look++ {
 		mid := uint64(below + (int64(s.most)-below)/2)
 		if look < 2 {
-			y := root(1.5*float32(s.k)/float32(found), 3)
+			y := root(0.5*float32(s.k+room)/float32(found), 3)
 			d2 := math.Float32frombits(uint32(s.most>>32)) * float32(y*y)
 			if key := uint64(math.Float32bits(d2)) << 32; int64(key) > below && key < s.most {
 				mid = key
@@ -306,20 +311,47 @@ func (s *nearestSearch) narrow() {
 	kept := 0
 	for _, key := range s.keys[:s.n] {
 		s.keys[kept] = key
-		if key <= s.most {
-			kept++
-		}
+		kept += notAbove(key, s.most)
 	}
 	s.n = min(kept, room) // more only if a slot occurs twice
 }
 
+// rankRoom is the number of keys up to which counting, which has no branch that
+// depends on the data, is faster than sorting.
+const rankRoom = 48
+
 // sort leaves the first k keys, in order.
 func (s *nearestSearch) sort() {
-	if s.n > 2*s.k && s.n > 16 {
-		s.narrow()
+	if room := max(24, s.k+s.k/4); s.n > room {
+		s.narrow(room)
 	}
-	slices.Sort(s.keys[:s.n])
+	if s.n <= rankRoom {
+		s.rank()
+	} else {
+		slices.Sort(s.keys[:s.n])
+	}
 	s.n = min(s.n, s.k)
+}
+
+// rank puts each key where the number of smaller ones says; keys are distinct.
+func (s *nearestSearch) rank() {
+	var unsorted [rankRoom + 3]uint64
+	keys := unsorted[:copy(unsorted[:rankRoom], s.keys[:s.n])]
+	for i := 0; i < len(keys); i += 4 {
+		a, b, c, d := unsorted[i], unsorted[i+1], unsorted[i+2], unsorted[i+3]
+		na, nb, nc, nd := -1, -1, -1, -1 // a key is not above itself
+		for _, key := range keys {
+			na += notAbove(key, a)
+			nb += notAbove(key, b)
+			nc += notAbove(key, c)
+			nd += notAbove(key, d)
+		}
+		for j, n := range [4]int{na, nb, nc, nd} {
+			if i+j < len(keys) {
+				s.keys[n] = unsorted[i+j]
+			}
+		}
+	}
 }
 
 // A window is a box of cells in which points are counted to guess a radius.
@@ -386,7 +418,7 @@ func (s *nearestSearch) guess() float32 {
 			lo[a], hi[a] = int32(max(cell-w.half[a], 0)), int32(min(cell+w.half[a], int64(s.g.N[a])-1))
 		}
 		rows := rowsOf(&lo, &hi)
-		if w.dims == 0 || scale > 24 || s.total < 2*s.k+8 || s.work+rows > s.total/BlockLen+8 {
+		if w.dims == 0 || scale > 24 || s.total < 2*s.k+8 || s.work+rows > s.total/BlockLen/2+8 {
 			return math.MaxFloat32
 		}
 		s.work += rows
