@@ -86,7 +86,8 @@ static inline float root(float x, int dims) {
 static inline float larger(float a, float b) { return a > b ? a : b; }
 
 /* The window scaled up by a power of two. The factor is such that a ball of the
- * radius has about 2.6 k points at the window's density. */
+ * radius has 1.6 k + 4 points at the window's density: more means more candidates,
+ * and fewer that more queries have to search again. */
 static window window_of(const et_grid *g, uint32_t k, int scale) {
 	static const float ball[4] = {1.0f, 2.0f, 3.1415927f, 4.1887902f};
 	window w = {.edge = 0.0f};
@@ -97,7 +98,7 @@ static window window_of(const et_grid *g, uint32_t k, int scale) {
 			w.edge = larger(w.edge, 1.0f / g->inv[a]);
 		}
 	}
-	w.factor = (2.6f * (float)k + 2.0f) / ball[w.dims];
+	w.factor = (1.6f * (float)k + 4.0f) / ball[w.dims];
 	for (int a = 0; a < 3; a++) {
 		if (g->n[a] == 1)
 			continue;
@@ -153,8 +154,8 @@ static inline float gap_of(const points *p, const window *w, const query *q) {
 	return sum > 0.0f && sum <= 3.40282347e+38f ? root(sum, 2) : sum;
 }
 
-/* A radius in which to expect 2.6 k points, judged by a window that holds k / 2
- * or more, or the largest number when looking for one is no cheaper than testing all points.
+/* A radius in which to expect a few points more than k, judged by a window that
+ * holds k / 2 or more, or the largest number when looking for one is no cheaper than testing all points.
  * work counts rows and blocks. */
 static inline float guess(const points *p, const window *first, const query *q, uint32_t k, int64_t *work) {
 	const uint32_t enough = k / 2 + 4;

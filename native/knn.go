@@ -364,9 +364,8 @@ type window struct {
 }
 
 // windowOf scales the smallest window up by a power of two. The factor is such
-// that a ball of the radius has about 2.6 k points at the window's density: it
-// seldom has fewer than k then, and searching again costs more than a few
-// candidates.
+// that a ball of the radius has 1.6 k + 4 points at the window's density: more
+// means more candidates, and fewer that more queries have to search again.
 func windowOf(g *Grid, k, scale int) window {
 	w := window{}
 	for a, n := range g.N {
@@ -377,7 +376,7 @@ func windowOf(g *Grid, k, scale int) window {
 		}
 	}
 	ball := [4]float32{1, 2, 3.1415927, 4.1887902}[w.dims]
-	w.factor = (float32(2.6*float32(k)) + 2) / ball
+	w.factor = (float32(1.6*float32(k)) + 4) / ball
 	for a, n := range g.N {
 		if n == 1 {
 			continue
@@ -406,8 +405,8 @@ func (s *nearestSearch) gap() float32 {
 	return sum
 }
 
-// guess returns a radius in which to expect 2.6 k points, judged by a window that
-// holds k/2 or more, or the largest number when looking for one is no cheaper
+// guess returns a radius in which to expect a few points more than k, judged by a
+// window that holds k/2 or more, or the largest number when looking for one is no cheaper
 // than testing all points.
 func (s *nearestSearch) guess() float32 {
 	w := s.window
