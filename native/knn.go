@@ -223,55 +223,54 @@ func (s *nearestSearch) test(first, last int) {
 			s.narrow(2 * s.k)
 		}
 		end := min(last, (first+candidatePiece)&^(BlockLen-1))
-		for first < end {
-			block := first / BlockLen
-			stop := min(end-block*BlockLen, BlockLen)
-			if s.live != nil || s.category != nil {
-				s.testFiltered(block, first%BlockLen, stop)
-			} else {
-				s.testBlock(&s.p.Blocks[block], first%BlockLen, stop)
-			}
-			first = (block + 1) * BlockLen
+		if s.live != nil || s.category != nil {
+			s.testFiltered(first, end)
+		} else {
+			s.testPlain(first, end)
+		}
+		first = end
+	}
+}
+
+func (s *nearestSearch) testPlain(first, last int) {
+	n, most, exclude, keys := uint(s.n), s.most, s.exclude, &s.keys
+	cx, cy, cz := s.centre[0], s.centre[1], s.centre[2]
+	for at := first; at < last; at = at&^(BlockLen-1) + BlockLen {
+		b := &s.p.Blocks[at/BlockLen]
+		end := uint(min(last-at&^(BlockLen-1), BlockLen))
+		for i := uint(at) % BlockLen; i < end; i++ {
+			dx, dy, dz := b.X[i%BlockLen]-cx, b.Y[i%BlockLen]-cy, b.Z[i%BlockLen]-cz
+			d2 := float32(float32(dx*dx)+float32(dy*dy)) + float32(dz*dz)
+			slot := b.Slot[i%BlockLen]
+			key := uint64(math.Float32bits(d2))<<32 | uint64(slot)
+			keys[n%candidateRoom] = key
+			n += upTo(key, most, slot, exclude)
 		}
 	}
+	s.n = int(n)
 }
 
-func (s *nearestSearch) testBlock(b *Block, from, to int) {
-	n, most, exclude, c := s.n, s.most, s.exclude, s.centre
-	for i := from; i < to; i++ {
-		dx, dy, dz := b.X[i%BlockLen]-c[0], b.Y[i%BlockLen]-c[1], b.Z[i%BlockLen]-c[2]
-		d2 := float32(float32(dx*dx)+float32(dy*dy)) + float32(dz*dz)
-		key := uint64(math.Float32bits(d2))<<32 | uint64(b.Slot[i%BlockLen])
-		s.keys[n%candidateRoom] = key
-		n += upTo(key, most, b.Slot[i%BlockLen], exclude)
-	}
-	s.n = n
-}
-
-func (s *nearestSearch) testFiltered(block, from, to int) {
-	b, live := &s.p.Blocks[block], uint16(math.MaxUint16)
-	if s.live != nil {
-		live = s.live[block]
-	}
-	for i := from; i < to; i++ {
-		if live>>i&1 != 0 && (s.category == nil || s.category[block*BlockLen+i]&s.mask != 0) {
-			s.testBlock(b, i, i+1)
+func (s *nearestSearch) testFiltered(first, last int) {
+	for at := first; at < last; at++ {
+		live := s.live == nil || s.live[at/BlockLen]>>(at%BlockLen)&1 != 0
+		if live && (s.category == nil || s.category[at]&s.mask != 0) {
+			s.testPlain(at, at+1)
 		}
 	}
 }
 
 // upTo is 1 for a hit and 0 for a miss; the compiler turns both tests into
 // set instructions.
-func upTo(key, most uint64, slot, exclude uint32) int {
-	other := 0
+func upTo(key, most uint64, slot, exclude uint32) uint {
+	other := uint(0)
 	if slot != exclude {
 		other = 1
 	}
 	return notAbove(key, most) & other
 }
 
-func notAbove(a, b uint64) int {
-	n := 0
+func notAbove(a, b uint64) uint {
+	n := uint(0)
 	if a <= b {
 		n = 1
 	}
@@ -280,11 +279,11 @@ func notAbove(a, b uint64) int {
 
 // count returns the number of keys up to most.
 func (s *nearestSearch) count(most uint64) int {
-	n := 0
+	n := uint(0)
 	for _, key := range s.keys[:s.n] {
 		n += notAbove(key, most)
 	}
-	return n
+	return int(n)
 }
 
 // narrow throws far candidates away until at most room are left, which is not
@@ -308,12 +307,12 @@ func (s *nearestSearch) narrow(room int) {
 			below = int64(mid)
 		}
 	}
-	kept := 0
+	kept := uint(0)
 	for _, key := range s.keys[:s.n] {
-		s.keys[kept] = key
+		s.keys[kept%candidateRoom] = key
 		kept += notAbove(key, s.most)
 	}
-	s.n = min(kept, room) // more only if a slot occurs twice
+	s.n = min(int(kept), room) // more only if a slot occurs twice
 }
 
 // rankRoom is the number of keys up to which counting, which has no branch that
@@ -339,16 +338,16 @@ func (s *nearestSearch) rank() {
 	keys := unsorted[:copy(unsorted[:rankRoom], s.keys[:s.n])]
 	for i := 0; i < len(keys); i += 4 {
 		a, b, c, d := unsorted[i], unsorted[i+1], unsorted[i+2], unsorted[i+3]
-		na, nb, nc, nd := -1, -1, -1, -1 // a key is not above itself
+		var na, nb, nc, nd uint
 		for _, key := range keys {
 			na += notAbove(key, a)
 			nb += notAbove(key, b)
 			nc += notAbove(key, c)
 			nd += notAbove(key, d)
 		}
-		for j, n := range [4]int{na, nb, nc, nd} {
+		for j, n := range [4]uint{na, nb, nc, nd} {
 			if i+j < len(keys) {
-				s.keys[n] = unsorted[i+j]
+				s.keys[(n-1)%candidateRoom] = unsorted[i+j] // a key is not above itself
 			}
 		}
 	}
