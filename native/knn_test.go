@@ -47,11 +47,11 @@ func (c *knnCase) form(run *paritytest.Run, s *paritytest.Scene, form, k int) {
 		for i := range q.Mask {
 			q.Mask[i] = []uint32{1, 1 << 31, 0x30, math.MaxUint32, 0}[run.IntN(5)]
 		}
-		if run.IntN(8) > 0 {
-			c.points.Category = make([]uint32, native.BlockLen*len(c.points.Blocks))
-			for i := range c.points.Category {
-				c.points.Category[i] = run.Uint32() & run.Uint32() & run.Uint32()
-			}
+	}
+	if run.IntN(8) > 0 { // with or without a mask
+		c.points.Category = make([]uint32, native.BlockLen*len(c.points.Blocks))
+		for i := range c.points.Category {
+			c.points.Category[i] = run.Uint32() & run.Uint32() & run.Uint32() & run.Uint32()
 		}
 	}
 	if form&16 != 0 {
