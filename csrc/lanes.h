@@ -18,6 +18,10 @@
  *   le               mask of a <= b; false where either is NaN
  *   leu              mask of a <= b, of numbers below 2^31
  *   anyu             mask of (a & b) != 0
+ *   asu, asf         the bits of a vector of floats, and back
+ *   gtu              mask of a > b, of numbers below 2^31
+ *   tied             n + 1 in the lanes where a == b and c > d, n in the others; c
+ *                    and d are below 2^31
  *   member           mask of the lanes a whose bit of the bitmap is set: bit a % 64
  *                    of word a / 64
  *   split            to[i] = from + (i << 32) + (bits >> i * width) % (1 << width)
@@ -32,6 +36,8 @@
  */
 #ifndef EVERTICK_LANES_H
 #define EVERTICK_LANES_H
+
+#include <string.h>
 
 #include "base.h"
 
@@ -83,6 +89,18 @@ HELPER(c) c_u c_packu(c_u a, c_mask m) { (void)m; return a; }
 HELPER(c) uint32_t c_count(c_mask m) { return m; }
 HELPER(c) c_u c_tally(c_u n, c_u a, c_u b) { return n + (a > b); }
 
+HELPER(c) c_u c_asu(c_f a) {
+	c_u bits;
+	memcpy(&bits, &a, sizeof bits);
+	return bits;
+}
+HELPER(c) c_f c_asf(c_u a) {
+	c_f f;
+	memcpy(&f, &a, sizeof f);
+	return f;
+}
+HELPER(c) c_mask c_gtu(c_u a, c_u b) { return a > b; }
+HELPER(c) c_u c_tied(c_u n, c_u a, c_u b, c_u c, c_u d) { return n + ((a == b) & (c > d)); }
 HELPER(c) c_mask c_member(const uint64_t *bitmap, c_u a) { return bitmap[a / 64] >> a % 64 & 1; }
 static inline void scalar_split(uint64_t *to, uint64_t from, uint64_t bits, uint32_t width) {
 	for (uint32_t i = 0; i < 64 / width; i++)
@@ -149,6 +167,14 @@ HELPER(avx2) avx2_u avx2_packu(avx2_u a, avx2_mask m) { return _mm256_permutevar
 HELPER(avx2) uint32_t avx2_count(avx2_mask m) { return (uint32_t)__builtin_popcount(m); }
 HELPER(avx2) avx2_u avx2_tally(avx2_u n, avx2_u a, avx2_u b) { return _mm256_sub_epi32(n, _mm256_cmpgt_epi32(a, b)); }
 
+HELPER(avx2) avx2_u avx2_asu(avx2_f a) { return _mm256_castps_si256(a); }
+HELPER(avx2) avx2_f avx2_asf(avx2_u a) { return _mm256_castsi256_ps(a); }
+HELPER(avx2) avx2_mask avx2_gtu(avx2_u a, avx2_u b) {
+	return avx2_bits(_mm256_cmpgt_epi32(a, b));
+}
+HELPER(avx2) avx2_u avx2_tied(avx2_u n, avx2_u a, avx2_u b, avx2_u c, avx2_u d) {
+	return _mm256_sub_epi32(n, _mm256_and_si256(_mm256_cmpeq_epi32(a, b), _mm256_cmpgt_epi32(c, d)));
+}
 HELPER(avx2) avx2_mask avx2_member(const uint64_t *bitmap, avx2_u a) {
 	const __m256i word = _mm256_i32gather_epi32((const int *)(const void *)bitmap, _mm256_srli_epi32(a, 5), 4);
 	const __m256i bit = _mm256_sllv_epi32(_mm256_set1_epi32(1), _mm256_and_si256(a, _mm256_set1_epi32(31)));
@@ -200,6 +226,13 @@ HELPER(avx512) avx512_u avx512_packu(avx512_u a, avx512_mask m) { return _mm512_
 HELPER(avx512) uint32_t avx512_count(avx512_mask m) { return (uint32_t)__builtin_popcount(m); }
 HELPER(avx512) avx512_u avx512_tally(avx512_u n, avx512_u a, avx512_u b) {
 	return _mm512_mask_add_epi32(n, _mm512_cmpgt_epi32_mask(a, b), n, _mm512_set1_epi32(1));
+}
+HELPER(avx512) avx512_u avx512_asu(avx512_f a) { return _mm512_castps_si512(a); }
+HELPER(avx512) avx512_f avx512_asf(avx512_u a) { return _mm512_castsi512_ps(a); }
+HELPER(avx512) avx512_mask avx512_gtu(avx512_u a, avx512_u b) { return _mm512_cmpgt_epi32_mask(a, b); }
+HELPER(avx512) avx512_u avx512_tied(avx512_u n, avx512_u a, avx512_u b, avx512_u c, avx512_u d) {
+	const __mmask16 m = _mm512_mask_cmpgt_epi32_mask(_mm512_cmpeq_epi32_mask(a, b), c, d);
+	return _mm512_mask_add_epi32(n, m, n, _mm512_set1_epi32(1));
 }
 HELPER(avx512) avx512_mask avx512_member(const uint64_t *bitmap, avx512_u a) {
 	const __m512i word = _mm512_i32gather_epi32(_mm512_srli_epi32(a, 5), bitmap, 4);
@@ -267,6 +300,12 @@ HELPER(neon) neon_f neon_pack(neon_f a, neon_mask m) {
 }
 HELPER(neon) uint32_t neon_count(neon_mask m) { return (uint32_t)__builtin_popcount(m); }
 HELPER(neon) neon_u neon_tally(neon_u n, neon_u a, neon_u b) { return vsubq_u32(n, vcgtq_u32(a, b)); }
+HELPER(neon) neon_u neon_asu(neon_f a) { return vreinterpretq_u32_f32(a); }
+HELPER(neon) neon_f neon_asf(neon_u a) { return vreinterpretq_f32_u32(a); }
+HELPER(neon) neon_mask neon_gtu(neon_u a, neon_u b) { return neon_bits(vcgtq_u32(a, b)); }
+HELPER(neon) neon_u neon_tied(neon_u n, neon_u a, neon_u b, neon_u c, neon_u d) {
+	return vsubq_u32(n, vandq_u32(vceqq_u32(a, b), vcgtq_u32(c, d)));
+}
 HELPER(neon) neon_mask neon_member(const uint64_t *bitmap, neon_u a) {
 	const uint32_t words[4] = {c_member(bitmap, vgetq_lane_u32(a, 0)), c_member(bitmap, vgetq_lane_u32(a, 1)),
 	                           c_member(bitmap, vgetq_lane_u32(a, 2)), c_member(bitmap, vgetq_lane_u32(a, 3))};

@@ -1,4 +1,5 @@
 #include "evertick.h"
+#include "cells.h"
 #include "lanes.h"
 
 /* BATCH queries are answered together, and as many rows of cells as MAX_ROWS
@@ -43,14 +44,6 @@ typedef struct {
 } queries;
 
 enum { ALL_DONE = -1, NO_ROOM = -2, CONTRADICTION = -3 };
-
-/* native.Reach derives the constants: no point that the membership test
- * accepts lies farther from the centre, along any axis, than this. */
-static inline float reach_of(float r, float r2) {
-	if (r2 > 3.40282347e+38f)
-		return r2;
-	return r * 1.00000095367431640625f + 8.470329472543003e-22f;
-}
 
 static inline void take(batch *b, const queries *qs, int64_t from, int64_t n) {
 	b->n = n < BATCH ? (uint32_t)n : BATCH;

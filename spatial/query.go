@@ -83,8 +83,21 @@ type Result struct {
 	Slots   []uint32
 	Dist2   []float32
 
-	rows   collector
-	radius radiusSearch
+	scratch *scratch
+}
+
+// scratch is what answering a batch needs besides the result.
+type scratch struct {
+	rows    collector
+	radius  radiusSearch
+	nearest nearestBatch
+}
+
+func (r *Result) work() *scratch {
+	if r.scratch == nil {
+		r.scratch = new(scratch)
+	}
+	return r.scratch
 }
 
 // Len returns the number of rows.
@@ -117,9 +130,10 @@ func (ix *Index) Radius(q *Queries, out *Result) error {
 	if err := q.Validate(); err != nil {
 		return err
 	}
-	s := &out.radius
+	w := out.work()
+	s := &w.radius
 	s.ix, s.q, s.live = ix, q, ix.liveLanes(q.Live, s.live)
-	err := out.rows.collect(task{
+	err := w.rows.collect(task{
 		searcher: s, ix: ix, what: "Radius", rows: len(q.X), chunk: chunkQueries,
 		order: q.Order, withKey: !q.SkipDist2, parallel: ix.parallelFrom,
 	}, &out.Offsets, &out.Slots, &out.Dist2)

@@ -1,0 +1,453 @@
+package native
+
+import (
+	"math"
+	"slices"
+)
+
+// MostNeighbours is the largest K of a NearestQueries.
+const MostNeighbours = 64
+
+// NearestQueries ask for the K points that come first by (d2, slot) where
+//
+//	d2 = (dx*dx + dy*dy) + dz*dz
+//
+// with d = point - centre, each operation rounded to float32: the number that
+// Queries compare with a squared radius. It is +Inf where it overflows, and such
+// points come last, by slot. It is never NaN, because all values are finite.
+type NearestQueries struct {
+	X, Y, Z []float32
+	K       int // 1 to MostNeighbours
+	// Radius is nil, or bounds each query to points with d2 <= r*r. Radii are
+	// finite and not negative; a square that overflows bounds nothing.
+	Radius []float32
+	// Exclude is nil, or names for each query a slot left out.
+	Exclude []uint32
+	// Mask is nil, or leaves out for each query the points that have none of its
+	// bits in Points.Category.
+	Mask []uint32
+	// Live is nil, or has for each block a bit for each lane; points without are
+	// left out.
+	Live []uint16
+}
+
+func (q *NearestQueries) check(blocks int) {
+	n := len(q.X)
+	if len(q.Y) != n || len(q.Z) != n || q.Radius != nil && len(q.Radius) != n ||
+		q.Exclude != nil && len(q.Exclude) != n || q.Mask != nil && len(q.Mask) != n {
+		panic("native: KNN: NearestQueries differ in length")
+	}
+	if q.K < 1 || q.K > MostNeighbours {
+		panic("native: KNN: NearestQueries.K is out of range")
+	}
+	if q.Live != nil && len(q.Live) < blocks {
+		panic("native: KNN: NearestQueries.Live is too short")
+	}
+}
+
+// KNN writes the rows of a batch one behind the other, each sorted by (d2, slot)
+// and with fewer than K points only where there are no more that pass: row i ends
+// before ends[i], the first begins at 0. slots, and dist2 unless it is nil, hold
+// at least len(q.X)*q.K elements. It returns the length of all rows; behind them
+// nothing is written. Slots are below Points.Limit and distinct.
+//
+// It panics when lengths do not fit or Points contradicts itself, and on a level
+// that Resolve refuses.
+func KNN(level Level, g *Grid, p *Points, q *NearestQueries, ends, slots []uint32, dist2 []float32) int {
+	if len(q.X) == 0 {
+		return 0
+	}
+	p.check(g)
+	q.check((p.Len() + BlockLen - 1) / BlockLen)
+	if room := len(q.X) * q.K; len(ends) < len(q.X) || len(slots) < room || dist2 != nil && len(dist2) < room {
+		panic("native: KNN: ends, slots or dist2 is too short")
+	}
+	var n int
+	if level = must(level); level == Go {
+		n = knnGo(g, p, q, ends, slots, dist2)
+	} else {
+		n = knnC(level, g, p, q, ends, slots, dist2)
+	}
+	if n < 0 {
+		panic("native: KNN: Points.Start does not ascend")
+	}
+	return n
+}
+
+// Candidates that are kept before the farther ones are thrown away, and points
+// that are tested between two looks at how many there are.
+const (
+	candidateRoom  = 1024
+	candidatePiece = 256
+)
+
+// nearestSearch answers one query after another.
+type nearestSearch struct {
+	g        *Grid
+	p        *Points
+	live     []uint16
+	category []uint32
+	k, total int
+	window   window
+
+	centre        [3]float32
+	radius        float32
+	exclude, mask uint32
+	work          int // rows and blocks looked at for this query
+
+	// The points found so far as keys, d2 before slot; squared distances are not
+	// negative, so that their bits order as they do. The k nearest are among them
+	// and those not yet tested whose keys are up to most.
+	keys [candidateRoom]uint64
+	n    int
+	most uint64
+}
+
+func knnGo(g *Grid, p *Points, q *NearestQueries, ends, slots []uint32, dist2 []float32) int {
+	s := nearestSearch{g: g, p: p, live: q.Live, k: q.K, total: p.Len(), window: windowOf(g, q.K, 0)}
+	fill := 0
+	for i := range q.X {
+		s.centre, s.radius = [3]float32{q.X[i], q.Y[i], q.Z[i]}, math.MaxFloat32
+		s.exclude, s.mask = NoSlot, math.MaxUint32
+		if q.Radius != nil {
+			s.radius = q.Radius[i]
+		}
+		if q.Exclude != nil {
+			s.exclude = q.Exclude[i]
+		}
+		if q.Mask != nil {
+			s.mask, s.category = q.Mask[i], p.Category
+		}
+		s.n = 0
+		if s.mask != 0 && !s.find() {
+			return -1
+		}
+		s.sort()
+		for _, key := range s.keys[:s.n] {
+			slots[fill] = uint32(key)
+			if dist2 != nil {
+				dist2[fill] = math.Float32frombits(uint32(key >> 32))
+			}
+			fill++
+		}
+		ends[i] = uint32(fill)
+	}
+	return fill
+}
+
+// find collects candidates among which the k nearest are. A ball that holds k
+// points holds the k nearest, whatever its radius: all others have a greater d2
+// than its square, those inside have not, so that not even a tie is lost. A ball
+// that holds fewer is searched again with a longer radius, until another try as
+// costly as the last would bring the work to half of what testing all points is:
+// then the query's own radius, or none, ends it.
+func (s *nearestSearch) find() bool {
+	s.work = 0
+	gap := s.gap()
+	beyond, last := max(s.guess(), gap*0x1p-6), 0
+	for {
+		before := s.work
+		r := gap + beyond
+		whole := !(r < s.radius)
+		lo, hi := s.around(r)
+		if !whole && s.work+max(last, rowsOf(&lo, &hi)) > s.total/BlockLen/2+8 {
+			whole = true
+		}
+		if whole {
+			r = s.radius
+			lo, hi = s.around(r)
+		}
+		s.n, s.most = 0, uint64(math.Float32bits(r*r))<<32|math.MaxUint32
+		if !s.testBox(&lo, &hi) {
+			return false
+		}
+		if whole || s.n >= s.k {
+			return true
+		}
+		if beyond *= 2; 2*s.n >= s.k {
+			beyond *= 0.75
+		}
+		last = s.work - before
+	}
+}
+
+// around returns the box of cells that a radius reaches.
+func (s *nearestSearch) around(r float32) (lo, hi [3]int32) {
+	reach := Reach(r)
+	for a, c := range s.centre {
+		lo[a], hi[a] = s.g.Cell(a, c-reach), s.g.Cell(a, c+reach)
+	}
+	return lo, hi
+}
+
+func rowsOf(lo, hi *[3]int32) int { return int(hi[1]-lo[1]+1) * int(hi[2]-lo[2]+1) }
+
+// row returns the places of the cells lo to hi along x.
+func (s *nearestSearch) row(lo, hi *[3]int32, y, z int32) (first, last int) {
+	cells := (z*s.g.N[1] + y) * s.g.N[0]
+	return int(s.p.Start[cells+lo[0]]), int(s.p.Start[cells+hi[0]+1])
+}
+
+// testBox tests the points in a box of cells row by row, or all of its rows and
+// what lies between them at once where that is no more work. It returns false if
+// Start does not ascend.
+func (s *nearestSearch) testBox(lo, hi *[3]int32) bool {
+	first, _ := s.row(lo, hi, lo[1], lo[2])
+	_, last := s.row(lo, hi, hi[1], hi[2])
+	if first > last || last > s.total {
+		return false
+	}
+	if rowsOf(lo, hi)*BlockLen >= last-first {
+		s.test(first, last)
+		return true
+	}
+	for z := lo[2]; z <= hi[2]; z++ {
+		for y := lo[1]; y <= hi[1]; y++ {
+			first, last := s.row(lo, hi, y, z)
+			if first > last || last > s.total {
+				return false
+			}
+			s.test(first, last)
+		}
+	}
+	return true
+}
+
+// test appends those of the points [first, last) that pass the filters and have
+// keys up to most. It stores every key and advances past the hits only, so that
+// no branch depends on the data.
+func (s *nearestSearch) test(first, last int) {
+	s.work += 1 + (last-first)/BlockLen
+	for first < last {
+		if s.n > candidateRoom-candidatePiece {
+			s.narrow(2 * s.k)
+		}
+		end := min(last, (first+candidatePiece)&^(BlockLen-1))
+		if s.live != nil || s.category != nil {
+			s.testFiltered(first, end)
+		} else {
+			s.testPlain(first, end)
+		}
+		first = end
+	}
+}
+
+func (s *nearestSearch) testPlain(first, last int) {
+	n, most, exclude, keys := uint(s.n), s.most, s.exclude, &s.keys
+	cx, cy, cz := s.centre[0], s.centre[1], s.centre[2]
+	for at := first; at < last; at = at&^(BlockLen-1) + BlockLen {
+		b := &s.p.Blocks[at/BlockLen]
+		end := uint(min(last-at&^(BlockLen-1), BlockLen))
+		for i := uint(at) % BlockLen; i < end; i++ {
+			dx, dy, dz := b.X[i%BlockLen]-cx, b.Y[i%BlockLen]-cy, b.Z[i%BlockLen]-cz
+			d2 := float32(float32(dx*dx)+float32(dy*dy)) + float32(dz*dz)
+			slot := b.Slot[i%BlockLen]
+			key := uint64(math.Float32bits(d2))<<32 | uint64(slot)
+			keys[n%candidateRoom] = key
+			n += upTo(key, most, slot, exclude)
+		}
+	}
+	s.n = int(n)
+}
+
+func (s *nearestSearch) testFiltered(first, last int) {
+	for at := first; at < last; at++ {
+		live := s.live == nil || s.live[at/BlockLen]>>(at%BlockLen)&1 != 0
+		if live && (s.category == nil || s.category[at]&s.mask != 0) {
+			s.testPlain(at, at+1)
+		}
+	}
+}
+
+// upTo is 1 for a hit and 0 for a miss; the compiler turns both tests into
+// set instructions.
+func upTo(key, most uint64, slot, exclude uint32) uint {
+	other := uint(0)
+	if slot != exclude {
+		other = 1
+	}
+	return notAbove(key, most) & other
+}
+
+func notAbove(a, b uint64) uint {
+	n := uint(0)
+	if a <= b {
+		n = 1
+	}
+	return n
+}
+
+// count returns the number of keys up to most.
+func (s *nearestSearch) count(most uint64) int {
+	n := uint(0)
+	for _, key := range s.keys[:s.n] {
+		n += notAbove(key, most)
+	}
+	return int(n)
+}
+
+// narrow throws far candidates away until at most room are left, which is not
+// less than k. The first two values that it tries are those below which to expect
+// that many of n: d2 grows with the power 2/3 of the count where points are evenly
+// spread.
+func (s *nearestSearch) narrow(room int) {
+	found, below := s.n, int64(-1) // fewer than k are up to below
+	for look := 0; found > room && int64(s.most)-below > 1; look++ {
+		mid := uint64(below + (int64(s.most)-below)/2)
+		if look < 2 {
+			y := root(0.5*float32(s.k+room)/float32(found), 3)
+			d2 := math.Float32frombits(uint32(s.most>>32)) * float32(y*y)
+			if key := uint64(math.Float32bits(d2)) << 32; int64(key) > below && key < s.most {
+				mid = key
+			}
+		}
+		if n := s.count(mid); n >= s.k {
+			s.most, found = mid, n
+		} else {
+			below = int64(mid)
+		}
+	}
+	kept := uint(0)
+	for _, key := range s.keys[:s.n] {
+		s.keys[kept%candidateRoom] = key
+		kept += notAbove(key, s.most)
+	}
+	s.n = min(int(kept), room) // more only if a slot occurs twice
+}
+
+// rankRoom is the number of keys up to which counting, which has no branch that
+// depends on the data, is faster than sorting.
+const rankRoom = 48
+
+// sort leaves the first k keys, in order.
+func (s *nearestSearch) sort() {
+	if room := max(24, s.k+s.k/4); s.n > room {
+		s.narrow(room)
+	}
+	if s.n <= rankRoom {
+		s.rank()
+	} else {
+		slices.Sort(s.keys[:s.n])
+	}
+	s.n = min(s.n, s.k)
+}
+
+// rank puts each key where the number of smaller ones says; keys are distinct.
+func (s *nearestSearch) rank() {
+	var unsorted [rankRoom + 3]uint64
+	keys := unsorted[:copy(unsorted[:rankRoom], s.keys[:s.n])]
+	for i := 0; i < len(keys); i += 4 {
+		a, b, c, d := unsorted[i], unsorted[i+1], unsorted[i+2], unsorted[i+3]
+		var na, nb, nc, nd uint
+		for _, key := range keys {
+			na += notAbove(key, a)
+			nb += notAbove(key, b)
+			nc += notAbove(key, c)
+			nd += notAbove(key, d)
+		}
+		for j, n := range [4]uint{na, nb, nc, nd} {
+			if i+j < len(keys) {
+				s.keys[(n-1)%candidateRoom] = unsorted[i+j] // a key is not above itself
+			}
+		}
+	}
+}
+
+// A window is a box of cells in which points are counted to guess a radius.
+type window struct {
+	half   [3]int64 // cells on either side of the centre's own
+	dims   int      // axes along which the grid has more than one cell
+	edge   float32  // of the longest cell, metres
+	factor float32  // radius = edge * root(factor / count)
+	max    [3]float32
+}
+
+// windowOf scales the smallest window up by a power of two. The factor is such
+// that a ball of the radius has 1.6 k + 4 points at the window's density: more
+// means more candidates, and fewer that more queries have to search again.
+func windowOf(g *Grid, k, scale int) window {
+	w := window{}
+	for a, n := range g.N {
+		w.max[a] = g.Min[a] + float32(float32(n)/g.Inv[a])
+		if n > 1 {
+			w.dims++
+			w.edge = max(w.edge, 1/g.Inv[a])
+		}
+	}
+	ball := [4]float32{1, 2, 3.1415927, 4.1887902}[w.dims]
+	w.factor = (float32(1.6*float32(k)) + 4) / ball
+	for a, n := range g.N {
+		if n == 1 {
+			continue
+		}
+		cells, half := float32(w.edge*g.Inv[a]), int64(n)
+		if cells < float32(n) {
+			half = int64(cells + 0.5)
+		}
+		w.half[a] = half << scale
+		w.factor *= float32(2*w.half[a]+1) / cells
+	}
+	return w
+}
+
+// gap returns the distance from the grid, so that a query far away does not grow
+// towards it step by step.
+func (s *nearestSearch) gap() float32 {
+	sum := float32(0)
+	for a, c := range s.centre {
+		d := max(s.g.Min[a]-c, c-s.window.max[a], 0)
+		sum += float32(d * d)
+	}
+	if sum > 0 && sum <= math.MaxFloat32 {
+		return root(sum, 2)
+	}
+	return sum
+}
+
+// guess returns a radius in which to expect a few points more than k, judged by a
+// window that holds k/2 or more, or the largest number when looking for one is no cheaper
+// than testing all points.
+func (s *nearestSearch) guess() float32 {
+	w := s.window
+	for scale := 0; ; {
+		var lo, hi [3]int32
+		for a, c := range s.centre {
+			cell := int64(s.g.Cell(a, c))
+			lo[a], hi[a] = int32(max(cell-w.half[a], 0)), int32(min(cell+w.half[a], int64(s.g.N[a])-1))
+		}
+		rows := rowsOf(&lo, &hi)
+		if w.dims == 0 || scale > 24 || s.total < 2*s.k+8 || s.work+rows > s.total/BlockLen/2+8 {
+			return math.MaxFloat32
+		}
+		s.work += rows
+		n := 0
+		for z := lo[2]; z <= hi[2]; z++ {
+			for y := lo[1]; y <= hi[1]; y++ {
+				first, last := s.row(&lo, &hi, y, z)
+				n += last - first
+			}
+		}
+		if n >= s.k/2+4 {
+			return w.edge * root(w.factor/float32(n), w.dims)
+		}
+		scale++
+		w = windowOf(s.g, s.k, scale)
+	}
+}
+
+// root returns the root of degree dims, 1 to 3, within half a percent: Newton's
+// method for the reciprocal root, once, from the guess that dividing the exponent
+// gives.
+func root(x float32, dims int) float32 {
+	switch dims {
+	case 3:
+		y := math.Float32frombits(0x54a2fa8c - math.Float32bits(x)/3)
+		y *= 1.3333334 - float32(0.33333334*x*y*y*y)
+		return x * y * y
+	case 2:
+		y := math.Float32frombits(0x5f3759df - math.Float32bits(x)/2)
+		y *= 1.5 - float32(0.5*x*y*y)
+		return x * y
+	}
+	return x
+}

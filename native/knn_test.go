@@ -1,0 +1,325 @@
+package native_test
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+	"testing"
+	"unsafe"
+
+	"github.com/evertick/evertick/native"
+	"github.com/evertick/evertick/native/paritytest"
+)
+
+// knnCase is one batch and the answers that sorting all points gives.
+type knnCase struct {
+	name    string
+	grid    native.Grid
+	points  native.Points
+	queries native.NearestQueries
+	dist2   bool
+
+	ends, slots []uint32
+	d2          []float32
+}
+
+func newKNNCase(run *paritytest.Run, s *paritytest.Scene) *knnCase {
+	r := newRadiusCase(run, s)
+	c := &knnCase{name: s.Name, grid: r.grid, points: r.points}
+	c.queries = native.NearestQueries{X: s.QueryX, Y: s.QueryY, Z: s.QueryZ}
+	return c
+}
+
+// form draws what a batch may leave out: bits of form turn the parts on.
+func (c *knnCase) form(run *paritytest.Run, s *paritytest.Scene, form, k int) {
+	c.dist2 = form&1 == 0
+	q := &c.queries
+	q.K, q.Radius, q.Exclude, q.Mask, q.Live, c.points.Category = k, nil, nil, nil, nil, nil
+	if form&2 != 0 {
+		q.Radius = s.Radius
+	}
+	if form&4 != 0 {
+		q.Exclude = s.Exclude
+	}
+	if form&8 != 0 {
+		q.Mask = make([]uint32, len(q.X))
+		for i := range q.Mask {
+			q.Mask[i] = []uint32{1, 1 << 31, 0x30, math.MaxUint32, 0}[run.IntN(5)]
+		}
+	}
+	if run.IntN(8) > 0 { // with or without a mask
+		c.points.Category = make([]uint32, native.BlockLen*len(c.points.Blocks))
+		for i := range c.points.Category {
+			c.points.Category[i] = run.Uint32() & run.Uint32() & run.Uint32() & run.Uint32()
+		}
+	}
+	if form&16 != 0 {
+		q.Live = make([]uint16, len(c.points.Blocks))
+		for i := range q.Live {
+			q.Live[i] = uint16(run.Uint32() & run.Uint32())
+		}
+	}
+}
+
+// passes is the filters' part of the specification.
+func (c *knnCase) passes(i, at int, d2 float32) bool {
+	q, p := &c.queries, &c.points
+	slot := p.Blocks[at/native.BlockLen].Slot[at%native.BlockLen]
+	switch {
+	case q.Radius != nil && !(d2 <= float32(q.Radius[i]*q.Radius[i])):
+		return false
+	case q.Exclude != nil && q.Exclude[i] == slot:
+		return false
+	case q.Mask != nil && p.Category != nil && q.Mask[i]&p.Category[at] == 0:
+		return false
+	case q.Mask != nil && q.Mask[i] == 0:
+		return false
+	case q.Live != nil && q.Live[at/native.BlockLen]>>(at%native.BlockLen)&1 == 0:
+		return false
+	}
+	return true
+}
+
+// answer fills in the rows: every point is looked at, and no cell.
+func (c *knnCase) answer() {
+	type near struct {
+		d2   float32
+		slot uint32
+	}
+	q := &c.queries
+	c.ends, c.slots, c.d2 = []uint32{}, []uint32{}, []float32{}
+	for i := range q.X {
+		var all []near
+		for at := range c.points.Len() {
+			b, lane := &c.points.Blocks[at/native.BlockLen], at%native.BlockLen
+			dx, dy, dz := b.X[lane]-q.X[i], b.Y[lane]-q.Y[i], b.Z[lane]-q.Z[i]
+			d2 := float32(float32(dx*dx)+float32(dy*dy)) + float32(dz*dz)
+			if c.passes(i, at, d2) {
+				all = append(all, near{d2, b.Slot[lane]})
+			}
+		}
+		slices.SortFunc(all, func(a, b near) int { return cmp.Or(cmp.Compare(a.d2, b.d2), cmp.Compare(a.slot, b.slot)) })
+		for _, n := range all[:min(q.K, len(all))] {
+			c.slots, c.d2 = append(c.slots, n.slot), append(c.d2, n.d2)
+		}
+		c.ends = append(c.ends, uint32(len(c.slots)))
+	}
+}
+
+// knnBuffers hold every array that a kernel sees against guard pages.
+type knnBuffers struct {
+	floats map[string]*paritytest.Buffer[float32]
+	words  map[string]*paritytest.Buffer[uint32]
+}
+
+func newKNNBuffers(t *testing.T, points int) *knnBuffers {
+	b := &knnBuffers{map[string]*paritytest.Buffer[float32]{}, map[string]*paritytest.Buffer[uint32]{}}
+	for name, n := range map[string]int{"blocks": 4 * (points + native.BlockLen), "qx": maxQueries, "qy": maxQueries,
+		"qz": maxQueries, "radius": maxQueries, "dist2": maxQueries * native.MostNeighbours} {
+		b.floats[name] = paritytest.NewBuffer[float32](t, n)
+	}
+	for name, n := range map[string]int{"start": maxCells + 1, "category": points + native.BlockLen, "live": points,
+		"exclude": maxQueries, "mask": maxQueries, "ends": maxQueries, "slots": maxQueries * native.MostNeighbours} {
+		b.words[name] = paritytest.NewBuffer[uint32](t, n)
+	}
+	return b
+}
+
+func (b *knnBuffers) check() error {
+	for name, buf := range b.floats {
+		if err := buf.Check(); err != nil {
+			return fmt.Errorf("%s: %w", name, err)
+		}
+	}
+	for name, buf := range b.words {
+		if err := buf.Check(); err != nil {
+			return fmt.Errorf("%s: %w", name, err)
+		}
+	}
+	return nil
+}
+
+// float and word return guarded copies, and nil for nil.
+func (b *knnBuffers) float(name string, s []float32, side paritytest.Side, gap int) []float32 {
+	if s == nil {
+		return nil
+	}
+	return b.floats[name].PlaceCopy(s, side, gap)
+}
+
+func (b *knnBuffers) word(name string, s []uint32, side paritytest.Side, gap int) []uint32 {
+	if s == nil {
+		return nil
+	}
+	return b.words[name].PlaceCopy(s, side, gap)
+}
+
+// live returns a guarded copy of 16-bit words, which stand against the page to
+// within two bytes.
+func (b *knnBuffers) live(of []uint16, side paritytest.Side) []uint16 {
+	if of == nil {
+		return nil
+	}
+	words := b.words["live"].Place((len(of)+1)/2, side, 0)
+	placed := unsafe.Slice((*uint16)(unsafe.Pointer(unsafe.SliceData(words))), 2*len(words))
+	if side == paritytest.After {
+		placed = placed[len(placed)-len(of):]
+	}
+	copy(placed, of)
+	return placed[:len(of)]
+}
+
+func (b *knnBuffers) blocks(of []native.Block, side paritytest.Side, gap int) []native.Block {
+	mem := b.floats["blocks"].Place(len(of)*int(unsafe.Sizeof(native.Block{})/4), side, gap)
+	placed := unsafe.Slice((*native.Block)(unsafe.Pointer(unsafe.SliceData(mem))), len(of))
+	copy(placed, of)
+	return placed
+}
+
+// compare runs the case on one level in guarded memory, with exactly the room
+// that it may ask for.
+func (c *knnCase) compare(run *paritytest.Run, b *knnBuffers, level native.Level, side paritytest.Side) {
+	run.Case(level)
+	gap := run.IntN(paritytest.MaxGap + 1)
+	p := native.Points{Start: b.word("start", c.points.Start, side, gap), Limit: c.points.Limit,
+		Blocks: b.blocks(c.points.Blocks, side, gap), Category: b.word("category", c.points.Category, side, gap)}
+	q := native.NearestQueries{K: c.queries.K, Live: b.live(c.queries.Live, side),
+		X: b.float("qx", c.queries.X, side, gap), Y: b.float("qy", c.queries.Y, side, gap), Z: b.float("qz", c.queries.Z, side, gap),
+		Radius: b.float("radius", c.queries.Radius, side, gap), Exclude: b.word("exclude", c.queries.Exclude, side, gap),
+		Mask: b.word("mask", c.queries.Mask, side, gap)}
+	room := len(q.X) * q.K
+	ends, slots := b.words["ends"].Place(len(q.X), side, gap), b.words["slots"].Place(room, side, gap)
+	var dist2 []float32
+	if c.dist2 {
+		dist2 = b.floats["dist2"].Place(room, side, gap)
+	}
+	untouched := slices.Clone(slots)
+	n := native.KNN(level, &c.grid, &p, &q, ends, slots, dist2)
+	name := fmt.Sprintf("%s, k %d, %d points", c.name, q.K, p.Len())
+	run.Check(b.check(), paritytest.Bits(name+": ends", ends, c.ends), paritytest.Bits(name+": slots", slots[:n], c.slots),
+		paritytest.Bits(name+": behind the rows", slots[n:], untouched[n:]))
+	if c.dist2 {
+		run.Check(paritytest.Bits(name+": dist2", dist2[:n], c.d2))
+	}
+	run.Check(c.unchanged(&p, &q))
+}
+
+func (c *knnCase) unchanged(p *native.Points, q *native.NearestQueries) error {
+	for i := range p.Blocks {
+		if p.Blocks[i] != c.points.Blocks[i] && !hasNaN(&c.points.Blocks[i]) {
+			return fmt.Errorf("input block %d: got %v, want %v", i, p.Blocks[i], c.points.Blocks[i])
+		}
+	}
+	if !slices.Equal(q.Live, c.queries.Live) {
+		return fmt.Errorf("input live: got %x, want %x", q.Live, c.queries.Live)
+	}
+	w := &c.queries
+	return cmp.Or(paritytest.Bits("input start", p.Start, c.points.Start), paritytest.Bits("input category", p.Category, c.points.Category),
+		paritytest.Bits("input qx", q.X, w.X), paritytest.Bits("input qy", q.Y, w.Y), paritytest.Bits("input qz", q.Z, w.Z),
+		paritytest.Bits("input radius", q.Radius, w.Radius), paritytest.Bits("input exclude", q.Exclude, w.Exclude),
+		paritytest.Bits("input mask", q.Mask, w.Mask))
+}
+
+var ks = []int{1, 2, 7, 8, 16, 63, 64}
+
+func TestParityKNN(t *testing.T) {
+	run := paritytest.Start(t, "KNN")
+	b := newKNNBuffers(t, 3000)
+	for round := range paritytest.Rounds(40) {
+		most := []int{40, 300, 3000}[round%3]
+		for i := range paritytest.Families {
+			s := paritytest.Families[i].Draw(run, most, 1+run.IntN(maxQueries))
+			c := newKNNCase(run, s)
+			for _, k := range ks {
+				c.form(run, s, run.IntN(32), k)
+				c.answer()
+				for _, level := range native.Levels() {
+					c.compare(run, b, level, paritytest.Sides[run.IntN(2)])
+				}
+			}
+		}
+	}
+}
+
+// Points that come nearer and nearer as they stand in memory, or all at the same
+// distance, fill the candidates again and again.
+func TestParityKNNManyCandidates(t *testing.T) {
+	run := paritytest.Start(t, "KNN, many candidates")
+	b := newKNNBuffers(t, 5000)
+	for _, at := range []func(i int) float32{
+		func(i int) float32 { return float32(5000 - i) },
+		func(int) float32 { return 7 },
+		func(i int) float32 { return float32(i % 3) },
+		func(i int) float32 { return float32(1e30) * float32(i%7) },
+		func(i int) float32 { return float32(i*2654435761>>16&0xffff) / 16 },
+	} {
+		s := &paritytest.Scene{Name: "many", Scale: 1}
+		for i := range uint32(5000) {
+			s.X, s.Y, s.Z = append(s.X, at(int(i))), append(s.Y, 0), append(s.Z, 0)
+			s.Slots = append(s.Slots, i)
+		}
+		run.Shuffle(len(s.Slots), func(i, j int) {
+			if i%2 == 0 {
+				s.Slots[i], s.Slots[j] = s.Slots[j], s.Slots[i]
+			}
+		})
+		s.QueryX, s.QueryY, s.QueryZ = []float32{-10, 0, 3, 1e30, -1e20}, make([]float32, 5), make([]float32, 5)
+		s.Radius, s.Exclude = []float32{1e4, 1e4, 2, 1e38, 3e20}, []uint32{1, 2, 3, native.NoSlot, 0}
+		c := newKNNCase(run, s)
+		c.points.Limit = 5000
+		for _, k := range ks {
+			for form := range 32 {
+				c.form(run, s, form, k)
+				c.answer()
+				for _, level := range native.Levels() {
+					c.compare(run, b, level, paritytest.Sides[form/4%2])
+				}
+			}
+		}
+	}
+}
+
+func TestKNNMisuse(t *testing.T) {
+	type args struct {
+		g           native.Grid
+		p           native.Points
+		q           native.NearestQueries
+		ends, slots []uint32
+		d2          []float32
+	}
+	const unequal, short = "native: KNN: NearestQueries differ in length", "native: KNN: ends, slots or dist2 is too short"
+	for _, c := range []struct {
+		want string
+		do   func(a *args)
+	}{
+		{"native: Points.Start does not fit the grid", func(a *args) { a.g.N[1] = 2 }},
+		{"native: Points.Blocks is too short", func(a *args) { a.p.Blocks = nil }},
+		{"native: Points.Category is too short", func(a *args) { a.p.Category = make([]uint32, 15) }},
+		{unequal, func(a *args) { a.q.Y = nil }},
+		{unequal, func(a *args) { a.q.Z = make([]float32, 2) }},
+		{unequal, func(a *args) { a.q.Radius = []float32{} }},
+		{unequal, func(a *args) { a.q.Exclude = []uint32{} }},
+		{unequal, func(a *args) { a.q.Mask = []uint32{} }},
+		{"native: KNN: NearestQueries.Live is too short", func(a *args) { a.q.Live = []uint16{} }},
+		{"native: KNN: NearestQueries.K is out of range", func(a *args) { a.q.K = 0 }},
+		{"native: KNN: NearestQueries.K is out of range", func(a *args) { a.q.K = 65 }},
+		{short, func(a *args) { a.ends = nil }},
+		{short, func(a *args) { a.slots = a.slots[:2] }},
+		{short, func(a *args) { a.d2 = a.d2[:2] }},
+		{"native: KNN: Points.Start does not ascend", func(a *args) {
+			a.g.N, a.p.Start = [3]int32{1, 3, 1}, []uint32{0, 5, 0, 1}
+		}},
+	} {
+		for _, level := range native.Levels() {
+			a := &args{
+				g:    native.Grid{Inv: [3]float32{1, 1, 1}, N: [3]int32{1, 1, 1}},
+				p:    native.Points{Start: []uint32{0, 1}, Blocks: make([]native.Block, 1), Limit: 1},
+				q:    native.NearestQueries{X: []float32{0}, Y: []float32{1.5}, Z: []float32{0}, K: 3, Radius: []float32{0.1}},
+				ends: make([]uint32, 1), slots: make([]uint32, 3), d2: make([]float32, 3),
+			}
+			c.do(a)
+			expectPanic(t, c.want, func() { native.KNN(level, &a.g, &a.p, &a.q, a.ends, a.slots, a.d2) })
+		}
+	}
+}

@@ -1,0 +1,292 @@
+package spatial
+
+import (
+	"cmp"
+	"math"
+	"slices"
+
+	"github.com/evertick/evertick/internal/fault"
+	"github.com/evertick/evertick/native"
+)
+
+// MostNeighbours is the largest K of a batch.
+const MostNeighbours = native.MostNeighbours
+
+// NearestQueries is a batch of centres, one query an index. The answer to a query
+// is the K points that come first by squared distance, then slot, where the
+// squared distance is, in float32 and with every operation rounded,
+//
+//	(dx*dx + dy*dy) + dz*dz
+//
+// and d = point - centre. Where it overflows it is +Inf: such points come last,
+// by slot. Nothing else decides.
+type NearestQueries struct {
+	X, Y, Z []float32
+	// K is the number of points to find, 1 to MostNeighbours. Rows are shorter
+	// only where no more points pass. Index.Nearest does not read it.
+	K int
+	// Radius in metres leaves out, for each query, the points that Index.Radius
+	// would not find. Nil: none; nor does a radius whose square overflows.
+	Radius []float32
+	// Exclude names for each query a slot that is left out, or NoSlot. Nil: none.
+	Exclude []uint32
+	// Mask leaves out, for each query, the points that are in none of its
+	// categories. A mask of 0 leaves out all. Nil: none.
+	Mask []uint32
+	// Live leaves out the points whose bit is zero: bit s%64 of Live[s/64] is that of
+	// slot s. Nil: none.
+	Live []uint64
+	// SkipDist2 leaves Result.Dist2 empty.
+	SkipDist2 bool
+}
+
+// Validate reports the first fault of the batch: K, a value that is NaN or
+// infinite (ErrNotFinite), or a negative radius (ErrRange). It panics if the
+// slices differ in length.
+func (q *NearestQueries) Validate() error {
+	if q.K < 1 || q.K > MostNeighbours {
+		return fault.Field(ErrRange, "spatial: NearestQueries.K", q.K)
+	}
+	return q.validate()
+}
+
+func (q *NearestQueries) validate() error {
+	n := len(q.X)
+	if len(q.Y) != n || len(q.Z) != n || q.Radius != nil && len(q.Radius) != n {
+		panic("spatial: NearestQueries: X, Y, Z and Radius differ in length")
+	}
+	if q.Exclude != nil && len(q.Exclude) != n || q.Mask != nil && len(q.Mask) != n {
+		panic("spatial: NearestQueries: Exclude, Mask and X differ in length")
+	}
+	for i := range n {
+		switch {
+		case !fault.Finite(q.X[i]):
+			return fault.Element(ErrNotFinite, "spatial: NearestQueries.X", i, q.X[i])
+		case !fault.Finite(q.Y[i]):
+			return fault.Element(ErrNotFinite, "spatial: NearestQueries.Y", i, q.Y[i])
+		case !fault.Finite(q.Z[i]):
+			return fault.Element(ErrNotFinite, "spatial: NearestQueries.Z", i, q.Z[i])
+		}
+	}
+	for i, r := range q.Radius {
+		switch {
+		case !fault.Finite(r):
+			return fault.Element(ErrNotFinite, "spatial: NearestQueries.Radius", i, r)
+		case r < 0:
+			return fault.Element(ErrRange, "spatial: NearestQueries.Radius", i, r)
+		}
+	}
+	return nil
+}
+
+// NearestResult holds one point per query. The zero NearestResult is ready; reuse
+// it, and after a few batches nothing is allocated any more.
+type NearestResult struct {
+	Slots []uint32  // NoSlot where no point passes
+	Dist2 []float32 // in square metres; +Inf where no point passes
+
+	batch nearestBatch
+}
+
+// nearestBatch answers the queries of one call in chunks. A query has k places of
+// its own in slots and dist2, so that chunks do not get into each other's way.
+type nearestBatch struct {
+	ix    *Index
+	q     *NearestQueries
+	live  []uint16 // of q.Live, in the form of the kernels
+	k     int
+	ends  []uint32 // within the chunk
+	slots []uint32
+	dist2 []float32 // nil: not wanted
+
+	pool  *native.Pool
+	alone *native.Pool // one worker
+}
+
+// KNN answers a batch of queries on the index's level; each row is sorted by
+// squared distance, then slot. Errors are those of NearestQueries.Validate, with
+// out as it was; ErrRange if K times the number of queries is more than 2^31-1,
+// and ErrFloatEnv, with out empty.
+func (ix *Index) KNN(q *NearestQueries, out *Result) error {
+	if err := q.Validate(); err != nil {
+		return err
+	}
+	b, n := &out.work().nearest, len(q.X)
+	err := tooMany(n, q.K)
+	if err == nil {
+		out.Offsets, out.Slots = resize(out.Offsets, n+1), resize(out.Slots, n*q.K)
+		b.ends, b.slots, b.dist2 = out.Offsets[1:], out.Slots, nil
+		if !q.SkipDist2 {
+			out.Dist2 = resize(out.Dist2, n*q.K)
+			b.dist2 = out.Dist2
+		}
+		err = b.run(ix, q, q.K)
+	}
+	if err != nil {
+		out.Offsets, out.Slots, out.Dist2 = out.Offsets[:0], out.Slots[:0], out.Dist2[:0]
+		return err
+	}
+	out.Offsets[0] = 0
+	total := closeGaps(out.Offsets[1:], out.Slots, out.Dist2, q)
+	out.Slots = out.Slots[:total]
+	out.Dist2 = out.Dist2[:min(total, len(out.Dist2))]
+	if q.SkipDist2 {
+		out.Dist2 = out.Dist2[:0]
+	}
+	return nil
+}
+
+func tooMany(n, k int) error {
+	if int64(n)*int64(k) > maxResults {
+		return fault.Field(ErrRange, "spatial: KNN: K times the number of queries", int64(n)*int64(k))
+	}
+	return nil
+}
+
+// closeGaps puts the chunks' rows behind each other, and returns their length.
+func closeGaps(ends, slots []uint32, dist2 []float32, q *NearestQueries) int {
+	at := 0
+	for lo := 0; lo < len(ends); lo += chunkQueries {
+		rows := ends[lo:min(lo+chunkQueries, len(ends))]
+		from, n := lo*q.K, int(rows[len(rows)-1])
+		if at != from {
+			copy(slots[at:], slots[from:from+n])
+			if !q.SkipDist2 {
+				copy(dist2[at:], dist2[from:from+n])
+			}
+		}
+		for i := range rows {
+			rows[i] += uint32(at)
+		}
+		at += n
+	}
+	return at
+}
+
+// Nearest answers a batch of queries with the first point of each, by squared
+// distance, then slot; K and SkipDist2 are not read. Errors are those of
+// NearestQueries.Validate, with out as it was, and ErrFloatEnv, with out empty.
+func (ix *Index) Nearest(q *NearestQueries, out *NearestResult) error {
+	if err := q.validate(); err != nil {
+		return err
+	}
+	b, n := &out.batch, len(q.X)
+	out.Slots, out.Dist2 = resize(out.Slots, n), resize(out.Dist2, n)
+	b.ends, b.slots, b.dist2 = resize(b.ends, n), out.Slots, out.Dist2
+	if err := b.run(ix, q, 1); err != nil {
+		out.Slots, out.Dist2 = out.Slots[:0], out.Dist2[:0]
+		return err
+	}
+	for lo := 0; lo < n; lo += chunkQueries {
+		hi := min(lo+chunkQueries, n)
+		spread(b.ends[lo:hi], out.Slots[lo:hi], out.Dist2[lo:hi])
+	}
+	return nil
+}
+
+// spread moves rows of one or no point to the places of their queries.
+func spread(ends, slots []uint32, dist2 []float32) {
+	if int(ends[len(ends)-1]) == len(ends) {
+		return
+	}
+	for i := len(ends) - 1; i >= 0; i-- {
+		at := 0
+		if i > 0 {
+			at = int(ends[i-1])
+		}
+		if int(ends[i]) > at {
+			slots[i], dist2[i] = slots[at], dist2[at]
+		} else {
+			slots[i], dist2[i] = NoSlot, float32(math.Inf(1))
+		}
+	}
+}
+
+func (b *nearestBatch) run(ix *Index, q *NearestQueries, k int) error {
+	if b.pool == nil || b.pool.Workers() != ix.cfg.Workers {
+		b.pool, b.alone = native.NewPool(ix.cfg.Workers), native.NewPool(1)
+	}
+	chunks := (len(q.X) + chunkQueries - 1) / chunkQueries
+	pool := b.pool
+	if chunks < ix.parallelFrom {
+		pool = b.alone
+	}
+	b.ix, b.q, b.k = ix, q, k
+	b.live = ix.liveLanes(q.Live, b.live)
+	err := pool.Run(chunks, b)
+	b.ix, b.q = nil, nil
+	return err
+}
+
+// Do answers one chunk of queries; it implements native.Task.
+func (b *nearestBatch) Do(_, c int) {
+	lo := c * chunkQueries
+	hi := min(lo+chunkQueries, len(b.q.X))
+	part := native.NearestQueries{X: b.q.X[lo:hi], Y: b.q.Y[lo:hi], Z: b.q.Z[lo:hi], K: b.k}
+	if b.q.Radius != nil {
+		part.Radius = b.q.Radius[lo:hi]
+	}
+	if b.q.Exclude != nil {
+		part.Exclude = b.q.Exclude[lo:hi]
+	}
+	if b.q.Mask != nil {
+		part.Mask = b.q.Mask[lo:hi]
+	}
+	if b.q.Live != nil {
+		part.Live = b.live
+	}
+	var dist2 []float32
+	if b.dist2 != nil {
+		dist2 = b.dist2[lo*b.k : hi*b.k]
+	}
+	native.KNN(b.ix.level, &b.ix.grid, &b.ix.points, &part, b.ends[lo:hi], b.slots[lo*b.k:hi*b.k], dist2)
+}
+
+// KNNOracle is the specification of KNN, written plainly: for each query it sorts
+// all points that pass the filters and takes the first K. KNN gives the same bytes
+// on every level.
+func (ix *Index) KNNOracle(q *NearestQueries, out *Result) error {
+	if err := q.Validate(); err != nil {
+		return err
+	}
+	out.Offsets = append(out.Offsets[:0], 0)
+	out.Slots, out.Dist2 = out.Slots[:0], out.Dist2[:0]
+	ix.checkLive(q.Live)
+	if err := tooMany(len(q.X), q.K); err != nil {
+		out.Offsets = out.Offsets[:0]
+		return err
+	}
+	var found []neighbour
+	for i := range q.X {
+		found = ix.passing(q, i, found[:0])
+		slices.SortFunc(found, func(a, b neighbour) int {
+			return cmp.Or(cmp.Compare(a.dist2, b.dist2), cmp.Compare(a.slot, b.slot))
+		})
+		for _, f := range found[:min(q.K, len(found))] {
+			out.Slots = append(out.Slots, f.slot)
+			if !q.SkipDist2 {
+				out.Dist2 = append(out.Dist2, f.dist2)
+			}
+		}
+		out.Offsets = append(out.Offsets, uint32(len(out.Slots)))
+	}
+	return nil
+}
+
+// passing appends the points that query i does not leave out.
+func (ix *Index) passing(q *NearestQueries, i int, found []neighbour) []neighbour {
+	p := &ix.points
+	for at := range p.Len() {
+		b, lane := &p.Blocks[at/native.BlockLen], at%native.BlockLen
+		dx, dy, dz := b.X[lane]-q.X[i], b.Y[lane]-q.Y[i], b.Z[lane]-q.Z[i]
+		d2 := float32(float32(dx*dx)+float32(dy*dy)) + float32(dz*dz)
+		switch {
+		case q.Radius != nil && !(d2 <= float32(q.Radius[i]*q.Radius[i])):
+		case q.Exclude != nil && q.Exclude[i] == b.Slot[lane]:
+		case !ix.passes(q.Mask, q.Live, i, uint32(at)):
+		default:
+			found = append(found, neighbour{b.Slot[lane], d2})
+		}
+	}
+	return found
+}
