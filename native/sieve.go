@@ -1,0 +1,435 @@
+package native
+
+import (
+	"math"
+	"math/bits"
+	"slices"
+)
+
+// rounding is 1.5 * 2^23. Floats of that size are whole, so that adding it
+// rounds a number of up to 2^22 to the nearest integer, which then stands in the
+// low bits of the sum, negative ones in two's complement.
+const rounding = 0x1.8p23
+
+// widest bounds |t|, a coordinate in cells, of a query that is kept in cells.
+const widest = 1 << 21
+
+const (
+	// longList is the number of queries from which a cell's list is laid out for
+	// vectors of queries.
+	longList = 8
+	// sweepRun is the number of points that Sweep gathers at a time.
+	sweepRun = 512
+	// mostCells bounds the cells of one query: a wider one is tested with every
+	// point. mostEntries bounds the cells of all queries.
+	mostCells   = 4096
+	mostEntries = 1 << 22
+)
+
+// torus mirrors et_torus. The cell of v along an axis is
+// round((v - origin) * inv) modulo mask+1.
+type torus struct {
+	origin, inv [3]float32
+	mask, shift [3]uint32
+}
+
+// centre mirrors et_centre.
+type centre struct {
+	x, y, z, r2               float32
+	exclude, mask, id, unused uint32
+}
+
+// centres mirrors et_centres.
+type centres struct {
+	x, y, z, r2       [BlockLen]float32
+	exclude, mask, id [BlockLen]uint32
+}
+
+func (b *centres) at(lane uint32) centre {
+	i := lane % BlockLen
+	return centre{x: b.x[i], y: b.y[i], z: b.z[i], r2: b.r2[i], exclude: b.exclude[i], mask: b.mask[i], id: b.id[i]}
+}
+
+// list mirrors et_list.
+type list struct{ first, count uint32 }
+
+// A Sieve holds a batch of queries so that points can be streamed past it: the
+// few that may be within one are held back by a bitmap, a bit per cell, and meet
+// the queries of their cell. The cells are those of a torus, space wrapped around
+// in every direction: its size depends on the number of queries only, however far
+// apart they are, and two cells that fall together cost a few tests, never a hit.
+// Queries that reach too many cells are kept apart, as wide ones.
+//
+// What a sieve holds, wide or in cells, may depend on anything: it never changes
+// which points are within. The zero Sieve holds no queries; reuse it.
+type Sieve struct {
+	torus   torus
+	bits    []uint32 // a bit for each cell that a query reaches
+	rank    []uint32 // bits set in the words before
+	lists   []list   // one for each set bit
+	ids     []uint32 // short lists: indices into centres
+	blocks  []centres
+	centres []centre
+	wide    []uint32 // indices into centres
+
+	cells []uint32 // of each query in turn; scratch from here on
+	ends  []int    // in cells, of each query
+	taken []uint32 // queries of each list laid so far
+}
+
+// Wide returns the indices of the queries that are not in cells, ascending. A
+// query with an empty mask is nowhere.
+func (s *Sieve) Wide() []uint32 { return s.wide }
+
+// Cells returns the number of cells of all queries.
+func (s *Sieve) Cells() int { return len(s.cells) }
+
+// Room is the number of elements that must be free in Hits for Stream or Sweep to
+// go on.
+func (s *Sieve) Room() int { return max(len(s.centres), sweepRun) + Pad }
+
+// Lay replaces the queries. Values are as Queries says, and IDs in hits are
+// indices into q. mask is nil, or has a set of 32 categories for each query, of
+// which a point must have one. points is the number of points that will be
+// streamed; if it is small, no cells are laid. It panics on unequal lengths.
+func (s *Sieve) Lay(q *Queries, mask []uint32, points int) {
+	q.check()
+	if mask != nil && len(mask) != len(q.X) || len(q.X) > math.MaxInt32 {
+		panic("native: Sieve: Queries and mask differ in length, or are too many")
+	}
+	s.collect(q, mask)
+	p := s.plan(q, points)
+	s.torus = p.torus
+	s.bits = zeroed(s.bits, 1<<p.bits/32)
+	s.wide, s.cells, s.ends = s.wide[:0], s.cells[:0], s.ends[:0]
+	for i := range s.centres {
+		c := &s.centres[i]
+		if c.mask != 0 && !(p.bits >= fewestBits && s.register(c, Reach(q.Radius[i]), p.mostCells)) {
+			s.wide = append(s.wide, uint32(i))
+		}
+		s.ends = append(s.ends, len(s.cells))
+	}
+	s.number()
+	s.arrange()
+	s.fill()
+}
+
+func (s *Sieve) collect(q *Queries, mask []uint32) {
+	s.centres = sized(s.centres, len(q.X))
+	for i := range s.centres {
+		c := centre{x: q.X[i], y: q.Y[i], z: q.Z[i], r2: q.Radius[i] * q.Radius[i],
+			exclude: NoSlot, mask: math.MaxUint32, id: uint32(i)}
+		if q.Exclude != nil {
+			c.exclude = q.Exclude[i]
+		}
+		if mask != nil {
+			c.mask = mask[i]
+		}
+		s.centres[i] = c
+	}
+}
+
+// interval is the cells that a query can reach along one axis: the rounded
+// coordinates first to last, or, when that is all of the torus, every residue.
+type interval struct {
+	first, last int32
+	all         bool
+	centre      float64 // in cells
+	half        float64 // of a cell, and a little more
+	edge        float64 // of a cell, metres
+}
+
+// along returns the interval, and false if it lies too far out for float32.
+//
+// A point that passes the membership test lies in [fl(c-reach), fl(c+reach)], as
+// Reach proves, and the cell is a monotone function in between, because each of
+// its operations is. That gives first and last. As to the gap between centre and
+// cell: with T the exact coordinate in cells and t the computed one, two roundings
+// give |t-T| <= |T| * 2^-22, and rounding to the cell adds half a cell at most.
+func (t *torus) along(a int, c, reach float32) (interval, bool) {
+	lo := float32((c - reach - t.origin[a]) * t.inv[a])
+	hi := float32((c + reach - t.origin[a]) * t.inv[a])
+	if !(lo > -widest && hi < widest) {
+		return interval{}, false
+	}
+	inv := float64(t.inv[a])
+	v := interval{
+		first:  int32(math.Float32bits(lo+rounding) - math.Float32bits(rounding)),
+		last:   int32(math.Float32bits(hi+rounding) - math.Float32bits(rounding)),
+		centre: (float64(c) - float64(t.origin[a])) * inv,
+		half:   0.5 + float64((float64(max(-lo, hi))+1)*0x1p-21),
+		edge:   1 / inv,
+	}
+	if uint32(v.last-v.first) >= t.mask[a] {
+		v.first, v.last, v.all = 0, int32(t.mask[a]), true
+	}
+	return v, true
+}
+
+// gap is a lower bound on how far the points of a cell are from the centre along
+// the axis, in metres.
+func (v *interval) gap(cell int32) float64 {
+	if v.all {
+		return 0
+	}
+	return max(0, math.Abs(float64(cell)-v.centre)-v.half) * v.edge
+}
+
+// within returns the part of the interval that is no farther than d.
+func (v *interval) within(d float64) (first, last int32) {
+	if v.all {
+		return v.first, v.last
+	}
+	d = float64(d/v.edge) + v.half
+	return max(v.first, int32(math.Ceil(v.centre-d))), min(v.last, int32(math.Floor(v.centre+d)))
+}
+
+// register enters a query in the cells that its sphere can reach, and returns
+// false, having done nothing, if there are too many.
+//
+// Reach bounds the distance itself, not only its parts: with u = 2^-24 the
+// computed square of an accepted point is at least the exact one times (1-u)^5,
+// but for underflow, and at most r*r*(1+u). So cells whose gaps together exceed
+// it hold no hits.
+func (s *Sieve) register(c *centre, reach float32, most float64) bool {
+	var v [3]interval
+	room := 1.0
+	for a, centre := range [3]float32{c.x, c.y, c.z} {
+		var ok bool
+		if v[a], ok = s.torus.along(a, centre, reach); !ok {
+			return false
+		}
+		room *= float64(v[a].last-v[a].first) + 1
+	}
+	if room > most || len(s.cells)+int(room) > mostEntries {
+		return false
+	}
+	t, cells := &s.torus, s.cells
+	r2 := float64(float64(reach)*float64(reach)) * (1 + 0x1p-40)
+	for k := v[2].first; k <= v[2].last; k++ {
+		gz := v[2].gap(k)
+		left := r2 - float64(gz*gz)
+		for j := v[1].first; j <= v[1].last; j++ {
+			gy := v[1].gap(j)
+			rest := left - float64(gy*gy)
+			if rest < 0 {
+				continue
+			}
+			row := uint32(k)&t.mask[2]<<t.shift[2] | uint32(j)&t.mask[1]<<t.shift[1]
+			first, last := v[0].within(math.Sqrt(rest))
+			for i := first; i <= last; i++ {
+				cell := row | uint32(i)&t.mask[0]<<t.shift[0]
+				s.bits[cell>>5] |= 1 << (cell & 31)
+				cells = append(cells, cell)
+			}
+		}
+	}
+	s.cells = cells
+	return true
+}
+
+// number counts the set bits, and replaces each cell by the number of its list.
+func (s *Sieve) number() {
+	s.rank = sized(s.rank, len(s.bits))
+	n := uint32(0)
+	for w, word := range s.bits {
+		s.rank[w] = n
+		n += uint32(bits.OnesCount32(word))
+	}
+	s.lists = zeroed(s.lists, int(n))
+	for i, cell := range s.cells {
+		w := cell >> 5
+		at := s.rank[w] + uint32(bits.OnesCount32(s.bits[w]&(1<<(cell&31)-1)))
+		s.cells[i] = at
+		s.lists[at].count++
+	}
+}
+
+// arrange gives each list its place.
+func (s *Sieve) arrange() {
+	ids, blocks := uint32(0), uint32(0)
+	for i := range s.lists {
+		l := &s.lists[i]
+		if l.count < longList {
+			l.first, ids = ids, ids+l.count
+		} else {
+			l.first, blocks = blocks, blocks+(l.count+BlockLen-1)/BlockLen
+		}
+	}
+	s.ids = sized(s.ids, int(ids))
+	s.blocks = sized(s.blocks, int(blocks))
+	s.taken = zeroed(s.taken, len(s.lists))
+}
+
+// fill enters the queries in their lists, ascending, and closes the last block
+// of each long one with queries that nothing is within.
+func (s *Sieve) fill() {
+	from := 0
+	for id, end := range s.ends {
+		for _, at := range s.cells[from:end] {
+			l := s.lists[at]
+			if l.count < longList {
+				s.ids[l.first+s.taken[at]] = uint32(id)
+			} else {
+				s.blocks[l.first+s.taken[at]/BlockLen].set(s.taken[at]%BlockLen, s.centres[id])
+			}
+			s.taken[at]++
+		}
+		from = end
+	}
+	if len(s.blocks) == 0 {
+		return
+	}
+	for _, l := range s.lists {
+		if l.count >= longList {
+			for lane := l.count % BlockLen; lane%BlockLen != 0; lane++ {
+				s.blocks[l.first+l.count/BlockLen].set(lane, centre{r2: -1})
+			}
+		}
+	}
+}
+
+func (b *centres) set(lane uint32, c centre) {
+	i := lane % BlockLen
+	b.x[i], b.y[i], b.z[i], b.r2[i], b.exclude[i], b.mask[i], b.id[i] = c.x, c.y, c.z, c.r2, c.exclude, c.mask, c.id
+}
+
+// plan is a geometry, and the most cells that a query may have in it.
+type plan struct {
+	torus     torus
+	bits      int // the torus has 1<<bits cells
+	mostCells float64
+	cost      float64
+}
+
+const (
+	fewestBits = 10
+	// mostBits keeps the bitmap, 32 KB, near the L1 cache.
+	mostBits = 18
+	// cellsPerEntry is the cells of the torus to one of a query, as far as mostBits
+	// allows: as many points as its inverse pass by chance.
+	cellsPerEntry = 32
+	samples       = 64
+)
+
+// What work costs, in nanoseconds, in the plan: only ratios matter. Seen on a
+// Zen 4 core with AVX-512.
+const (
+	costEntry = 3.0  // to enter a query in a cell
+	costPass  = 6.0  // of a point that passes the screen
+	costWide  = 0.15 // of a point and a wide query
+)
+
+// plan chooses the geometry from a sample of the queries. A few far out change
+// nothing: extents are those of the middle, and an edge is a part of one radius or
+// another, whichever gives the least work if points lie as queries do.
+func (s *Sieve) plan(q *Queries, points int) plan {
+	best := plan{bits: 5, cost: float64(len(q.X)) * float64(points) * costWide}
+	n := min(len(q.X), samples)
+	if n == 0 {
+		return best
+	}
+	var column [4][samples]float32
+	for i := range n {
+		at := i * len(q.X) / n
+		column[0][i], column[1][i], column[2][i], column[3][i] = q.X[at], q.Y[at], q.Z[at], Reach(q.Radius[at])
+	}
+	for a := range column {
+		slices.Sort(column[a][:n])
+	}
+	var last float64
+	for _, quantile := range [4]int{n / 2, n * 3 / 4, n * 15 / 16, n - 1} {
+		for _, part := range [2]float64{0.75, 1.5} {
+			edge := float64(column[3][quantile]) * part
+			if edge == last || edge > math.MaxFloat32 {
+				continue
+			}
+			last = edge
+			if p := planFor(&column, n, len(q.X), edge, points); p.cost < best.cost {
+				best = p
+			}
+		}
+	}
+	return best
+}
+
+// planFor lays out a torus of cells of an edge, and estimates what it costs.
+func planFor(column *[4][samples]float32, n, queries int, edge float64, points int) plan {
+	scale := float64(queries) / float64(n)
+	var extent [3]float64
+	for a := range extent {
+		extent[a] = 1.25 * (float64(column[a][n-1-n/10]) - float64(column[a][n/10]))
+	}
+	// No more than 4,096 cells across the middle, so that what lies farther out is
+	// within float32 too.
+	edge = max(edge, max(extent[0], extent[1], extent[2])*0x1p-12, 0x1p-100)
+	p := plan{mostCells: min(mostCells, float64(points)*costWide/costEntry)}
+	entries, wide := 0.0, 0.0
+	for _, reach := range column[3][:n] {
+		// Cells that meet a ball: Steiner's formula for cube and ball.
+		r := float64(reach) / edge
+		cells := float64(float64(float64(4./3*math.Pi*r)+3*math.Pi)*r) + 6
+		cells = float64(cells*r) + 1
+		if cells <= p.mostCells {
+			entries += float64(cells * scale)
+		} else {
+			wide += scale
+		}
+	}
+	p.bits = min(max(bits.Len(uint(entries*cellsPerEntry)), fewestBits), mostBits)
+	world := p.lay(column, n, extent, edge)
+	share := min(1, entries/min(world, float64(int(1)<<p.bits)))
+	p.cost = float64(entries*costEntry) + float64(float64(points)*(float64(share*costPass)+float64(wide*costWide)))
+	return p
+}
+
+// lay places the torus and shares its bits among the axes; it returns the cells of
+// the middle of the queries.
+func (p *plan) lay(column *[4][samples]float32, n int, extent [3]float64, edge float64) (world float64) {
+	var across [3]float64 // cells
+	world = 1
+	for a := range extent {
+		origin := column[a][n/2]
+		// A cell is at least a few ulps wide, where all queries are far out.
+		far := max(math.Abs(float64(column[a][0])), math.Abs(float64(column[a][n-1])))
+		if n > 2 {
+			far = max(math.Abs(float64(column[a][n/10])), math.Abs(float64(column[a][n-1-n/10])))
+		}
+		cell := min(max(edge, far*0x1p-21), 0x1p125)
+		p.torus.origin[a], p.torus.inv[a] = origin, float32(1/cell)
+		across[a] = float64(extent[a]/cell) + 1
+		world *= across[a]
+		across[a] += 2
+	}
+	var log [3]int
+	for range p.bits {
+		a := 0
+		for b := 1; b < 3; b++ {
+			if math.Ldexp(across[b], -log[b]) > math.Ldexp(across[a], -log[a]) {
+				a = b
+			}
+		}
+		log[a]++
+	}
+	shift := 0
+	for a := range log {
+		p.torus.mask[a], p.torus.shift[a] = 1<<log[a]-1, uint32(shift)
+		shift += log[a]
+	}
+	return world
+}
+
+// sized returns a slice of length n, reusing s where it is large enough.
+// Contents are unspecified.
+func sized[T any](s []T, n int) []T {
+	if cap(s) < n {
+		s = make([]T, n+n/4)
+	}
+	return s[:n]
+}
+
+func zeroed[T any](s []T, n int) []T {
+	s = sized(s, n)
+	clear(s)
+	return s
+}
