@@ -73,6 +73,7 @@ type Sieve struct {
 	wide    []uint32 // indices into centres
 
 	cells []uint32 // of each query in turn; scratch from here on
+	axes  [3]interval
 	ends  []int    // in cells, of each query
 	taken []uint32 // queries of each list laid so far
 }
@@ -83,6 +84,28 @@ func (s *Sieve) Wide() []uint32 { return s.wide }
 
 // Cells returns the number of cells of all queries.
 func (s *Sieve) Cells() int { return len(s.cells) }
+
+// Sample looks at a few points and returns how many of all will pass the screen,
+// as a share, and with how many queries in cells a point will be tested, on
+// average. Slots beyond the columns are passed over.
+func (s *Sieve) Sample(c *Columns) (passes, tests float64) {
+	n := min(len(c.Slots), samples)
+	if len(s.lists) == 0 || n == 0 {
+		return 0, 0
+	}
+	for i := range n {
+		slot := c.Slots[i*len(c.Slots)/n]
+		if int(slot) >= c.limit() {
+			continue
+		}
+		cell := s.torus.cell(c.X[slot], c.Y[slot], c.Z[slot])
+		if word := s.bits[cell>>5]; word>>(cell&31)&1 != 0 {
+			passes++
+			tests += float64(s.lists[s.rank[cell>>5]+uint32(bits.OnesCount32(word&(1<<(cell&31)-1)))].count)
+		}
+	}
+	return passes / float64(n), tests / float64(n)
+}
 
 // Room is the number of elements that must be free in Hits for Stream or Sweep to
 // go on.
@@ -129,59 +152,48 @@ func (s *Sieve) collect(q *Queries, mask []uint32) {
 	}
 }
 
-// interval is the cells that a query can reach along one axis: the rounded
-// coordinates first to last, or, when that is all of the torus, every residue.
+// interval is the cells that a query can reach along one axis: their residues,
+// shifted into place, and the square of a lower bound on the distance between the
+// centre and the points of each, in square metres.
 type interval struct {
-	first, last int32
-	all         bool
-	centre      float64 // in cells
-	half        float64 // of a cell, and a little more
-	edge        float64 // of a cell, metres
+	cells []uint32
+	gap2  []float64
 }
 
-// along returns the interval, and false if it lies too far out for float32.
+// along finds the interval of a query, and returns false if it has too many cells
+// or lies too far out for float32.
 //
 // A point that passes the membership test lies in [fl(c-reach), fl(c+reach)], as
 // Reach proves, and the cell is a monotone function in between, because each of
-// its operations is. That gives first and last. As to the gap between centre and
-// cell: with T the exact coordinate in cells and t the computed one, two roundings
-// give |t-T| <= |T| * 2^-22, and rounding to the cell adds half a cell at most.
-func (t *torus) along(a int, c, reach float32) (interval, bool) {
+// its operations is. That gives the first and the last. As to the gap: with T the
+// exact coordinate in cells and t the computed one, two roundings give
+// |t-T| <= |T| * 2^-22, and rounding to the cell adds half a cell at most.
+func (v *interval) along(t *torus, a int, c, reach float32, most float64) bool {
+	v.cells, v.gap2 = v.cells[:0], v.gap2[:0]
 	lo := float32((c - reach - t.origin[a]) * t.inv[a])
 	hi := float32((c + reach - t.origin[a]) * t.inv[a])
 	if !(lo > -widest && hi < widest) {
-		return interval{}, false
+		return false
 	}
+	first := int32(math.Float32bits(lo+rounding) - math.Float32bits(rounding))
+	last := int32(math.Float32bits(hi+rounding) - math.Float32bits(rounding))
+	n := min(uint32(last-first), t.mask[a]) // and one more
+	if float64(n) >= most {
+		return false
+	}
+	all := uint32(last-first) >= t.mask[a] // cells fall together: no gap holds
 	inv := float64(t.inv[a])
-	v := interval{
-		first:  int32(math.Float32bits(lo+rounding) - math.Float32bits(rounding)),
-		last:   int32(math.Float32bits(hi+rounding) - math.Float32bits(rounding)),
-		centre: (float64(c) - float64(t.origin[a])) * inv,
-		half:   0.5 + float64((float64(max(-lo, hi))+1)*0x1p-21),
-		edge:   1 / inv,
+	at := float64((float64(c) - float64(t.origin[a])) * inv)
+	half := 0.5 + float64((float64(max(-lo, hi))+1)*0x1p-21)
+	for i := range int32(n) + 1 {
+		gap := max(0, math.Abs(float64(first+i)-at)-half) / inv
+		if all {
+			gap = 0
+		}
+		v.cells = append(v.cells, uint32(first+i)&t.mask[a]<<t.shift[a])
+		v.gap2 = append(v.gap2, float64(gap*gap))
 	}
-	if uint32(v.last-v.first) >= t.mask[a] {
-		v.first, v.last, v.all = 0, int32(t.mask[a]), true
-	}
-	return v, true
-}
-
-// gap is a lower bound on how far the points of a cell are from the centre along
-// the axis, in metres.
-func (v *interval) gap(cell int32) float64 {
-	if v.all {
-		return 0
-	}
-	return max(0, math.Abs(float64(cell)-v.centre)-v.half) * v.edge
-}
-
-// within returns the part of the interval that is no farther than d.
-func (v *interval) within(d float64) (first, last int32) {
-	if v.all {
-		return v.first, v.last
-	}
-	d = float64(d/v.edge) + v.half
-	return max(v.first, int32(math.Ceil(v.centre-d))), min(v.last, int32(math.Floor(v.centre+d)))
+	return true
 }
 
 // register enters a query in the cells that its sphere can reach, and returns
@@ -192,44 +204,51 @@ func (v *interval) within(d float64) (first, last int32) {
 // but for underflow, and at most r*r*(1+u). So cells whose gaps together exceed
 // it hold no hits.
 func (s *Sieve) register(c *centre, reach float32, most float64) bool {
-	var v [3]interval
-	room := 1.0
-	for a, centre := range [3]float32{c.x, c.y, c.z} {
-		var ok bool
-		if v[a], ok = s.torus.along(a, centre, reach); !ok {
+	box := 1.0
+	for a, at := range [3]float32{c.x, c.y, c.z} {
+		if !s.axes[a].along(&s.torus, a, at, reach, most) {
 			return false
 		}
-		room *= float64(v[a].last-v[a].first) + 1
+		box *= float64(len(s.axes[a].cells))
 	}
-	if room > most || len(s.cells)+int(room) > mostEntries {
+	if box > most || len(s.cells)+int(box) > mostEntries {
 		return false
 	}
-	t, cells := &s.torus, s.cells
-	r2 := float64(float64(reach)*float64(reach)) * (1 + 0x1p-40)
-	for k := v[2].first; k <= v[2].last; k++ {
-		gz := v[2].gap(k)
-		left := r2 - float64(gz*gz)
-		for j := v[1].first; j <= v[1].last; j++ {
-			gy := v[1].gap(j)
-			rest := left - float64(gy*gy)
-			if rest < 0 {
-				continue
+	n := len(s.cells)
+	s.cells = slices.Grow(s.cells, int(box))[:n+int(box)]
+	r2 := float64(float64(float64(reach)*float64(reach)) * (1 + 0x1p-40))
+	x, y, z := &s.axes[0], &s.axes[1], &s.axes[2]
+	gap2 := x.gap2[:len(x.cells)]
+	for k, layer := range z.cells {
+		for j, row := range y.cells {
+			left := r2 - z.gap2[k] - y.gap2[j]
+			row |= layer
+			out := s.cells[n : n+len(gap2)]
+			in := 0
+			for i, column := range x.cells {
+				out[in] = row | column
+				in += notAbove(gap2[i], left) // no branch: spheres are small and jagged
 			}
-			row := uint32(k)&t.mask[2]<<t.shift[2] | uint32(j)&t.mask[1]<<t.shift[1]
-			first, last := v[0].within(math.Sqrt(rest))
-			for i := first; i <= last; i++ {
-				cell := row | uint32(i)&t.mask[0]<<t.shift[0]
-				s.bits[cell>>5] |= 1 << (cell & 31)
-				cells = append(cells, cell)
-			}
+			n += in
 		}
 	}
-	s.cells = cells
+	s.cells = s.cells[:n]
 	return true
 }
 
-// number counts the set bits, and replaces each cell by the number of its list.
+func notAbove(a, b float64) int {
+	if a <= b {
+		return 1
+	}
+	return 0
+}
+
+// number sets a bit for each cell, counts the bits, and replaces each cell by the
+// number of its list.
 func (s *Sieve) number() {
+	for _, cell := range s.cells {
+		s.bits[cell>>5] |= 1 << (cell & 31)
+	}
 	s.rank = sized(s.rank, len(s.bits))
 	n := uint32(0)
 	for w, word := range s.bits {
@@ -315,9 +334,10 @@ const (
 // What work costs, in nanoseconds, in the plan: only ratios matter. Seen on a
 // Zen 4 core with AVX-512.
 const (
-	costEntry = 3.0  // to enter a query in a cell
-	costPass  = 6.0  // of a point that passes the screen
+	costEntry = 12.0 // to enter a query in a cell
+	costPass  = 8.0  // of a point that passes the screen
 	costWide  = 0.15 // of a point and a wide query
+	costPlan  = 5000 // of the plan
 )
 
 // plan chooses the geometry from a sample of the queries. A few far out change
@@ -326,7 +346,7 @@ const (
 func (s *Sieve) plan(q *Queries, points int) plan {
 	best := plan{bits: 5, cost: float64(len(q.X)) * float64(points) * costWide}
 	n := min(len(q.X), samples)
-	if n == 0 {
+	if n == 0 || best.cost < costPlan {
 		return best
 	}
 	var column [4][samples]float32
@@ -337,15 +357,15 @@ func (s *Sieve) plan(q *Queries, points int) plan {
 	for a := range column {
 		slices.Sort(column[a][:n])
 	}
-	var last float64
+	last := float32(-1)
 	for _, quantile := range [4]int{n / 2, n * 3 / 4, n * 15 / 16, n - 1} {
-		for _, part := range [2]float64{0.75, 1.5} {
-			edge := float64(column[3][quantile]) * part
-			if edge == last || edge > math.MaxFloat32 {
-				continue
-			}
-			last = edge
-			if p := planFor(&column, n, len(q.X), edge, points); p.cost < best.cost {
+		reach := column[3][quantile]
+		if reach == last || reach > math.MaxFloat32 {
+			continue
+		}
+		last = reach
+		for _, part := range [2]float64{0.9, 1.8} {
+			if p := planFor(&column, n, len(q.X), float64(reach)*part, points); p.cost < best.cost {
 				best = p
 			}
 		}
@@ -405,10 +425,11 @@ func (p *plan) lay(column *[4][samples]float32, n int, extent [3]float64, edge f
 	for range p.bits {
 		a := 0
 		for b := 1; b < 3; b++ {
-			if math.Ldexp(across[b], -log[b]) > math.Ldexp(across[a], -log[a]) {
+			if across[b] > across[a] {
 				a = b
 			}
 		}
+		across[a] /= 2
 		log[a]++
 	}
 	shift := 0

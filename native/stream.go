@@ -100,6 +100,10 @@ func Sweep(level Level, s *Sieve, c *Columns, p *Position, to int, h *Hits) bool
 	if p.At < 0 || p.At > to || to > len(c.Slots) || p.Wide < 0 || p.Wide > len(s.wide) {
 		panic("native: Sweep: the position is out of range")
 	}
+	if len(s.wide) == 0 {
+		p.At = to
+		return true
+	}
 	if level = must(level); level == Go {
 		return sweepGo(s, c, p, to, h)
 	}

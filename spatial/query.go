@@ -76,6 +76,7 @@ type Result struct {
 	Dist2   []float32
 
 	batch batch
+	once  *once
 }
 
 // Len returns the number of rows.

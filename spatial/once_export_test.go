@@ -1,0 +1,21 @@
+package spatial
+
+// Paths that RadiusOnce can take.
+const (
+	Cheapest  = cheapest
+	Streaming = streaming
+	Building  = building
+)
+
+// Force makes RadiusOnce into out take a path, and keep only so many hits while
+// streaming.
+func Force(out *Result, p path, most int) {
+	out.once = &once{force: p, mostHits: most}
+}
+
+// MostHits is what RadiusOnce keeps by itself.
+const MostHits = mostHits
+
+// Streams tells whether RadiusOnce streamed, or else built, when it last
+// answered into out.
+func Streams(out *Result) bool { return out.once.index == nil }
