@@ -62,7 +62,7 @@ static inline int is_finite_point(const columns *c, uint32_t slot) {
 }
 
 static inline uint32_t cell_of_slot(const et_torus *t, const columns *c, uint32_t slot) {
-	return c_residue((c->x[slot] - t->origin[0]) * t->inv[0], t->mask[0], t->shift[0]) |
+	return c_residue((c->x[slot] - t->origin[0]) * t->inv[0], t->mask[0], 0) |
 	       c_residue((c->y[slot] - t->origin[1]) * t->inv[1], t->mask[1], t->shift[1]) |
 	       c_residue((c->z[slot] - t->origin[2]) * t->inv[2], t->mask[2], t->shift[2]);
 }

@@ -6,7 +6,8 @@
 #include <stdint.h>
 
 /* A torus of cells. Along an axis, the cell of v is round((v - origin) * inv)
- * modulo mask + 1; a cell's number is the sum of the three, each shifted. */
+ * modulo mask + 1; a cell's number is the sum of the three, each shifted, the first
+ * by 0. */
 typedef struct {
 	float origin[3], inv[3];
 	uint32_t mask[3], shift[3];

@@ -55,7 +55,12 @@ HELPER(avx2) avx2_u avx2_residue(avx2_f t, avx2_u mask, uint32_t shift) {
 }
 HELPER(avx2) avx2_u avx2_either(avx2_u a, avx2_u b) { return _mm256_or_si256(a, b); }
 HELPER(avx2) avx2_mask avx2_marked(const uint32_t *bits, avx2_u i) {
-	const __m256i word = avx2_fetchu(bits, _mm256_srli_epi32(i, 5));
+	/* Eight loads are a little faster than a gather here. */
+	uint32_t w[8];
+	_mm256_storeu_si256((__m256i *)(void *)w, _mm256_srli_epi32(i, 5));
+	const __m256i word = _mm256_setr_epi32((int32_t)bits[w[0]], (int32_t)bits[w[1]], (int32_t)bits[w[2]],
+	                                       (int32_t)bits[w[3]], (int32_t)bits[w[4]], (int32_t)bits[w[5]],
+	                                       (int32_t)bits[w[6]], (int32_t)bits[w[7]]);
 	const __m256i left = _mm256_andnot_si256(i, _mm256_set1_epi32(31));
 	return (uint32_t)_mm256_movemask_ps(_mm256_castsi256_ps(_mm256_sllv_epi32(word, left)));
 }

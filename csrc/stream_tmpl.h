@@ -20,15 +20,15 @@ HELPER(LEVEL) V(u) CAT(cell_, LEVEL)(const CAT(torus_, LEVEL) *t, V(f) x, V(f) y
 	const V(f) tx = V(mul)(V(sub)(x, t->origin[0]), t->inv[0]);
 	const V(f) ty = V(mul)(V(sub)(y, t->origin[1]), t->inv[1]);
 	const V(f) tz = V(mul)(V(sub)(z, t->origin[2]), t->inv[2]);
-	return V(either)(V(residue)(tx, t->mask[0], t->shift[0]),
+	return V(either)(V(residue)(tx, t->mask[0], 0),
 	                 V(either)(V(residue)(ty, t->mask[1], t->shift[1]), V(residue)(tz, t->mask[2], t->shift[2])));
 }
 
 /* Screens one vector of points from place at on, at > 0: those whose cell has a
- * list are appended to out, and *faults becomes NaN where a coordinate is not
- * finite. Returns 0, having done nothing, if a slot is not good. */
+ * list are appended to out, and *sum is not finite where a coordinate is not.
+ * Returns 0, having done nothing, if a slot is not good. */
 HELPER(LEVEL) int CAT(screen_vector_, LEVEL)(const sieve *s, const CAT(torus_, LEVEL) *t, const columns *c,
-                                             int64_t at, V(f) *faults, passed *out) {
+                                             int64_t at, V(f) *sum, passed *out) {
 	const uint32_t first = c->slots[at];
 	const V(u) slot = V(loadu)(c->slots + at);
 	V(f) x, y, z;
@@ -45,7 +45,7 @@ HELPER(LEVEL) int CAT(screen_vector_, LEVEL)(const sieve *s, const CAT(torus_, L
 		y = V(fetch)(c->y, slot);
 		z = V(fetch)(c->z, slot);
 	}
-	*faults = V(add)(*faults, V(add)(V(add)(V(sub)(x, x), V(sub)(y, y)), V(sub)(z, z)));
+	*sum = V(add)(*sum, V(add)(V(add)(x, y), z));
 	if (!s->lists)
 		return 1;
 	const V(u) cell = CAT(cell_, LEVEL)(t, x, y, z);
@@ -59,12 +59,12 @@ HELPER(LEVEL) int CAT(screen_vector_, LEVEL)(const sieve *s, const CAT(torus_, L
 /* Screens the points of [from, to); returns the first that is at fault, or to. */
 HELPER(LEVEL) int64_t CAT(screen_, LEVEL)(const sieve *s, const CAT(torus_, LEVEL) *t, const columns *c,
                                           int64_t from, int64_t to, passed *out) {
-	V(f) faults = V(set1)(0.0f);
+	V(f) sum = V(set1)(0.0f);
 	int64_t at = from;
 	out->n = 0;
 	while (at < to) {
 		if (at > 0)
-			while (at + V(LANES) <= to && CAT(screen_vector_, LEVEL)(s, t, c, at, &faults, out))
+			while (at + V(LANES) <= to && CAT(screen_vector_, LEVEL)(s, t, c, at, &sum, out))
 				at += V(LANES);
 		for (const int64_t end = at + V(LANES) < to ? at + V(LANES) : to; at < end; at++) {
 			if (!is_good_slot(c, at))
@@ -80,7 +80,8 @@ HELPER(LEVEL) int64_t CAT(screen_, LEVEL)(const sieve *s, const CAT(torus_, LEVE
 			out->n += c_marked(s->bits, cell);
 		}
 	}
-	if (V(le)(faults, V(set1)(0.0f)) != V(first)(V(LANES)))
+	/* A sum of huge coordinates may overflow as well: then none is found. */
+	if (V(le)(V(sub)(sum, sum), V(set1)(0.0f)) != V(first)(V(LANES)))
 		return first_not_finite(c, from, to);
 	return to;
 }

@@ -27,7 +27,7 @@ const (
 )
 
 // torus mirrors et_torus. The cell of v along an axis is
-// round((v - origin) * inv) modulo mask+1.
+// round((v - origin) * inv) modulo mask+1; shift[0] is 0.
 type torus struct {
 	origin, inv [3]float32
 	mask, shift [3]uint32

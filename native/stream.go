@@ -113,7 +113,7 @@ func Sweep(level Level, s *Sieve, c *Columns, p *Position, to int, h *Hits) bool
 // cell returns the number of a point's cell. The float32 conversions keep the
 // product apart from the sum.
 func (t *torus) cell(x, y, z float32) uint32 {
-	return t.residue(0, x)<<t.shift[0] | t.residue(1, y)<<t.shift[1] | t.residue(2, z)<<t.shift[2]
+	return t.residue(0, x) | t.residue(1, y)<<t.shift[1] | t.residue(2, z)<<t.shift[2]
 }
 
 // residue returns the cell of v along an axis.
