@@ -45,11 +45,6 @@ type centres struct {
 	exclude, mask, id [BlockLen]uint32
 }
 
-func (b *centres) at(lane uint32) centre {
-	i := lane % BlockLen
-	return centre{x: b.x[i], y: b.y[i], z: b.z[i], r2: b.r2[i], exclude: b.exclude[i], mask: b.mask[i], id: b.id[i]}
-}
-
 // list mirrors et_list.
 type list struct{ first, count uint32 }
 

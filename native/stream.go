@@ -165,19 +165,36 @@ func (s *Sieve) meet(c *Columns, l list, slot uint32, h *Hits) {
 		return
 	}
 	x, y, z, category := c.X[slot], c.Y[slot], c.Z[slot], c.category(slot)
-	queries, slots, dist2 := h.Query[h.Fill:], h.Slot[h.Fill:], h.Dist2[h.Fill:]
-	n := 0
-	for i := range l.count {
-		var q centre
-		if l.count < longList {
-			q = s.centres[s.ids[l.first+i]]
-		} else {
-			q = s.blocks[l.first+i/BlockLen].at(i % BlockLen)
+	if l.count >= longList {
+		for i := uint32(0); i < l.count; i += BlockLen {
+			s.blocks[l.first+i/BlockLen].meet(min(l.count-i, BlockLen), x, y, z, slot, category, h)
 		}
+		return
+	}
+	room := int(l.count) + 1
+	queries, slots, dist2 := h.Query[h.Fill:][:room], h.Slot[h.Fill:][:room], h.Dist2[h.Fill:][:room]
+	n := 0
+	for _, id := range s.ids[l.first : l.first+l.count] {
+		q := &s.centres[id]
 		dx, dy, dz := x-q.x, y-q.y, z-q.z
 		d2 := float32(float32(dx*dx)+float32(dy*dy)) + float32(dz*dz)
 		queries[n], slots[n], dist2[n] = q.id, slot, d2
 		n += within(d2, q.r2, slot, q.exclude) & shares(category, q.mask)
+	}
+	h.Fill += n
+}
+
+// meet appends the hits of one point with the first count queries of a block.
+func (b *centres) meet(count uint32, x, y, z float32, slot, category uint32, h *Hits) {
+	room := int(count) + 1
+	queries, slots, dist2 := h.Query[h.Fill:][:room], h.Slot[h.Fill:][:room], h.Dist2[h.Fill:][:room]
+	n := 0
+	for lane := range count {
+		i := lane % BlockLen
+		dx, dy, dz := x-b.x[i], y-b.y[i], z-b.z[i]
+		d2 := float32(float32(dx*dx)+float32(dy*dy)) + float32(dz*dz)
+		queries[n], slots[n], dist2[n] = b.id[i], slot, d2
+		n += within(d2, b.r2[i], slot, b.exclude[i]) & shares(category, b.mask[i])
 	}
 	h.Fill += n
 }

@@ -424,3 +424,28 @@ func TestStreamMisuse(t *testing.T) {
 		}
 	}
 }
+
+// A query far from all others, too far to be counted in their cells, still finds
+// the points where it is.
+func TestParityStreamFarQueries(t *testing.T) {
+	run := paritytest.Start(t, "Stream, far queries")
+	b := newStreamBuffers(t)
+	for range paritytest.Rounds(20) {
+		s := familyNamed(t, "uniform").Draw(run, maxPoints, 60)
+		for axis := range 3 {
+			for _, far := range []float32{1e7, 1e8, -1e8, 1e30, -1e30} {
+				at := [3]float32{s.X[0], s.Y[0], s.Z[0]}
+				at[axis] = far
+				s.X, s.Y, s.Z = append(s.X, at[0]), append(s.Y, at[1]), append(s.Z, at[2])
+				s.Slots = append(s.Slots, s.Slots[len(s.Slots)-1]+1+run.Uint32N(2))
+				s.QueryX, s.QueryY, s.QueryZ = append(s.QueryX, at[0]), append(s.QueryY, at[1]), append(s.QueryZ, at[2])
+				s.Radius, s.Exclude = append(s.Radius, 15), append(s.Exclude, native.NoSlot)
+			}
+		}
+		c := newStreamCase(run, s)
+		c.lay(1 << 20)
+		for _, level := range native.Levels() {
+			c.compare(run, b, level, paritytest.Sides[run.IntN(2)])
+		}
+	}
+}

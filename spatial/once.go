@@ -159,7 +159,7 @@ func (o *once) streams(ix *Index, q *Queries) bool {
 	}
 	index := c.index(points, queries)
 	pairs := float64(points) * (c.screen + float64(float64(queries)*c.wide))
-	least := float64(float64(points)*c.screen) + float64(queries)*layQuery
+	least := float64(float64(points)*c.screen) + float64(float64(queries)*layQuery)
 	if min(pairs, least) > index {
 		return false
 	}

@@ -19,3 +19,12 @@ const MostHits = mostHits
 // Streams tells whether RadiusOnce streamed, or else built, when it last
 // answered into out.
 func Streams(out *Result) bool { return out.once.index == nil }
+
+// FirstBad is the fault that counts when workers have found these, -1 for none.
+func FirstBad(found ...int) int {
+	o := &once{}
+	for _, at := range found {
+		o.workers = append(o.workers, streamer{bad: at})
+	}
+	return o.firstBad()
+}

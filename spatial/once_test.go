@@ -247,6 +247,18 @@ func TestRadiusOnceFirstFault(t *testing.T) {
 	}
 }
 
+// How fast workers are must not matter.
+func TestFirstBadOfAllWorkers(t *testing.T) {
+	for _, c := range []struct {
+		found []int
+		want  int
+	}{{[]int{-1, -1}, -1}, {[]int{-1, 0, 7}, 0}, {[]int{9, -1, 3, 5}, 3}, {[]int{2, 8}, 2}} {
+		if got := spatial.FirstBad(c.found...); got != c.want {
+			t.Errorf("of %v: %d, want %d", c.found, got, c.want)
+		}
+	}
+}
+
 // Too many results are found out without keeping them, on the path that streams
 // and before any is taken.
 func TestRadiusOnceTooManyResults(t *testing.T) {
