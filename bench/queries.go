@@ -37,10 +37,7 @@ const (
 // answerOnce answers the queries of a trial from its points, in one go.
 func answerOnce(t *trial) error {
 	c := t.cloud
-	if err := t.ix.Build(c.x, c.y, c.z, c.slots); err != nil {
-		return err
-	}
-	return t.ix.Radius(&t.q, &t.out)
+	return t.ix.RadiusOnce(spatial.Columns{X: c.x, Y: c.y, Z: c.z, Slots: c.slots}, &t.q, &t.out)
 }
 
 // answerSelf asks for the neighbours of every point, itself among them, and returns

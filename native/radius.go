@@ -24,14 +24,17 @@ type Queries struct {
 	Live            []uint16
 }
 
-func (q *Queries) check(p *Points) {
+func (q *Queries) check() {
 	n := len(q.X)
 	if len(q.Y) != n || len(q.Z) != n || len(q.Radius) != n ||
 		q.Exclude != nil && len(q.Exclude) != n || q.Mask != nil && len(q.Mask) != n {
-		panic("native: Radius: Queries differ in length")
+		panic("native: Queries differ in length")
 	}
+}
+
+func (q *Queries) checkLive(p *Points) {
 	if q.Live != nil && len(q.Live) < len(p.Blocks) {
-		panic("native: Radius: Queries.Live is too short")
+		panic("native: Queries.Live is too short")
 	}
 }
 
@@ -65,7 +68,8 @@ func Radius(level Level, g *Grid, p *Points, q *Queries, rows *Rows) int {
 		return 0
 	}
 	p.check(g)
-	q.check(p)
+	q.check()
+	q.checkLive(p)
 	rows.check(len(q.X))
 	var done int
 	if level = must(level); level == Go {

@@ -91,6 +91,7 @@ type scratch struct {
 	rows    collector
 	radius  radiusSearch
 	nearest nearestBatch
+	once    once
 }
 
 func (r *Result) work() *scratch {
