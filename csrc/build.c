@@ -1,0 +1,81 @@
+#include "build.h"
+#include "build_lanes.h"
+
+#include <string.h>
+
+typedef struct {
+	const float *x, *y, *z;
+	uint32_t limit; /* slots are below it */
+} columns;
+
+/* Where the coordinates of up to sixteen points stand one after another: in the
+ * columns, or gathered. */
+typedef struct {
+	const float *x, *y, *z;
+} group;
+
+static inline group group_at(const columns *c, uint32_t slot) {
+	return (group){c->x + slot, c->y + slot, c->z + slot};
+}
+
+/* Gathers n > 0 points into room, and repeats the last up to sixteen. */
+static inline group gather(const columns *c, const uint32_t *slots, int64_t n, et_block *room) {
+	for (int64_t i = 0; i < ET_BLOCK; i++) {
+		const uint32_t s = slots[i < n ? i : n - 1];
+		room->x[i] = c->x[s];
+		room->y[i] = c->y[s];
+		room->z[i] = c->z[s];
+		room->slot[i] = s;
+	}
+	return (group){room->x, room->y, room->z};
+}
+
+/* Whether slots ascend from next on, below limit. */
+static inline int ascend(const uint32_t *slots, int64_t n, uint32_t next, uint32_t limit) {
+	for (int64_t i = 0; i < n; i++) {
+		if (slots[i] < next || slots[i] >= limit)
+			return 0;
+		next = slots[i] + 1;
+	}
+	return 1;
+}
+
+/* The largest t that is in a cell below n. */
+static inline float below(int32_t n) {
+	const float f = (float)n;
+	uint32_t bits;
+	memcpy(&bits, &f, sizeof bits);
+	bits--;
+	float t;
+	memcpy(&t, &bits, sizeof t);
+	return t;
+}
+
+#define TEMPLATE "build_tmpl.h"
+#include "levels.h"
+
+int32_t et_measure(int32_t level, const float *x, const float *y, const float *z, uint32_t limit,
+                   const uint32_t *slots, int64_t n, float *box) {
+	const columns c = {x, y, z, limit};
+	return DISPATCH(level, measure, &c, slots, n, box);
+}
+
+int32_t et_build(int32_t level, const et_grid *grid, const float *x, const float *y, const float *z,
+                 uint32_t limit, const uint32_t *slots, int64_t n, uint32_t *start,
+                 et_block *blocks, uint32_t *cell_of) {
+	const columns c = {x, y, z, limit};
+	const int64_t cells = (int64_t)grid->n[0] * grid->n[1] * grid->n[2];
+	const int64_t room = (n + ET_BLOCK - 1) / ET_BLOCK * ET_BLOCK;
+	record *const records = (record *)(void *)blocks;
+	memset(start, 0, (size_t)(cells + 1) * sizeof *start);
+	/* Cell i counts in start[i + 1], which is then where its next point goes, and
+	 * in the end where it ends. */
+	if (!DISPATCH(level, number, grid, &c, slots, n, start + 1, cell_of))
+		return 0;
+	DISPATCH(level, accumulate, start + 1, cells);
+	DISPATCH(level, scatter, &c, slots, n, start + 1, cell_of, records);
+	if (room > n)
+		memset(records + n, 0, (size_t)(room - n) * sizeof *records);
+	DISPATCH(level, transpose, blocks, room / ET_BLOCK);
+	return 1;
+}

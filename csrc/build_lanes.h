@@ -1,0 +1,182 @@
+/* What building an index needs beyond the vocabulary of lanes.h.
+ *
+ *   lesser      a where a < b, else b: b where either is NaN
+ *   greater     a where a > b, else b: b where either is NaN
+ *   either_nan  not 0 if a lane of a or b is NaN
+ *   cell        t rounded towards zero, as an integer; t is in [0, 1 << 24)
+ *   flatten     a * n + b, modulo 1 << 32
+ *   is_run      the slots at p are first, first + 1, ...
+ *   scan        each lane becomes carry and the lanes below it, and carry grows
+ *               by all of them
+ *   weave       stores the records x, y, z, slot of each lane one after another
+ *   unweave     loads LANES such records
+ */
+#ifndef EVERTICK_BUILD_LANES_H
+#define EVERTICK_BUILD_LANES_H
+
+#include "lanes.h"
+
+/* A point. It may alias what it lies in, the memory of blocks. */
+typedef struct __attribute__((may_alias)) {
+	float x, y, z;
+	uint32_t slot;
+} record;
+
+_Static_assert(ET_BLOCK * sizeof(record) == sizeof(et_block), "a block has room for its points as records");
+
+HELPER(c) c_f c_lesser(c_f a, c_f b) { return a < b ? a : b; }
+HELPER(c) c_f c_greater(c_f a, c_f b) { return a > b ? a : b; }
+HELPER(c) int c_either_nan(c_f a, c_f b) { return (a != a) | (b != b); }
+HELPER(c) c_u c_cell(c_f t) { return (uint32_t)(int32_t)t; }
+HELPER(c) c_u c_flatten(c_u a, c_u n, c_u b) { return a * n + b; }
+HELPER(c) int c_is_run(const uint32_t *p, uint32_t first) { return *p == first; }
+HELPER(c) c_u c_scan(c_u a, c_u *carry) {
+	const c_u below = *carry;
+	*carry += a;
+	return below;
+}
+HELPER(c) void c_weave(record *p, c_f x, c_f y, c_f z, c_u slot) {
+	p->x = x;
+	p->y = y;
+	p->z = z;
+	p->slot = slot;
+}
+HELPER(c) void c_unweave(const record *p, c_f *x, c_f *y, c_f *z, c_u *slot) {
+	*x = p->x;
+	*y = p->y;
+	*z = p->z;
+	*slot = p->slot;
+}
+
+#if defined(__x86_64__)
+HELPER(avx2) avx2_f avx2_lesser(avx2_f a, avx2_f b) { return _mm256_min_ps(a, b); }
+HELPER(avx2) avx2_f avx2_greater(avx2_f a, avx2_f b) { return _mm256_max_ps(a, b); }
+HELPER(avx2) int avx2_either_nan(avx2_f a, avx2_f b) {
+	return _mm256_movemask_ps(_mm256_cmp_ps(a, b, _CMP_UNORD_Q));
+}
+HELPER(avx2) avx2_u avx2_cell(avx2_f t) { return _mm256_cvttps_epi32(t); }
+HELPER(avx2) avx2_u avx2_flatten(avx2_u a, avx2_u n, avx2_u b) {
+	return _mm256_add_epi32(_mm256_mullo_epi32(a, n), b);
+}
+HELPER(avx2) int avx2_is_run(const uint32_t *p, uint32_t first) {
+	const __m256i run = _mm256_add_epi32(avx2_set1u(first), _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7));
+	return avx2_nequ(avx2_loadu(p), run) == 0;
+}
+HELPER(avx2) avx2_u avx2_scan(avx2_u a, avx2_u *carry) {
+	__m256i s = _mm256_add_epi32(a, _mm256_slli_si256(a, 4));
+	s = _mm256_add_epi32(s, _mm256_slli_si256(s, 8));
+	const __m256i low = _mm256_permute2x128_si256(s, s, 0x08); /* of both halves: 0, and the lower */
+	s = _mm256_add_epi32(s, _mm256_shuffle_epi32(low, 0xff));
+	const __m256i below = _mm256_add_epi32(*carry, _mm256_sub_epi32(s, a));
+	*carry = _mm256_add_epi32(*carry, _mm256_permutevar8x32_epi32(s, _mm256_set1_epi32(7)));
+	return below;
+}
+HELPER(avx2) void avx2_weave(record *p, avx2_f x, avx2_f y, avx2_f z, avx2_u slot) {
+	const __m256 s = _mm256_castsi256_ps(slot);
+	const __m256d xy0 = _mm256_castps_pd(_mm256_unpacklo_ps(x, y)), zs0 = _mm256_castps_pd(_mm256_unpacklo_ps(z, s));
+	const __m256d xy2 = _mm256_castps_pd(_mm256_unpackhi_ps(x, y)), zs2 = _mm256_castps_pd(_mm256_unpackhi_ps(z, s));
+	const __m256d r04 = _mm256_unpacklo_pd(xy0, zs0), r15 = _mm256_unpackhi_pd(xy0, zs0);
+	const __m256d r26 = _mm256_unpacklo_pd(xy2, zs2), r37 = _mm256_unpackhi_pd(xy2, zs2);
+	double *const to = (double *)(void *)p;
+	_mm256_storeu_pd(to, _mm256_permute2f128_pd(r04, r15, 0x20));
+	_mm256_storeu_pd(to + 4, _mm256_permute2f128_pd(r26, r37, 0x20));
+	_mm256_storeu_pd(to + 8, _mm256_permute2f128_pd(r04, r15, 0x31));
+	_mm256_storeu_pd(to + 12, _mm256_permute2f128_pd(r26, r37, 0x31));
+}
+HELPER(avx2) void avx2_unweave(const record *p, avx2_f *x, avx2_f *y, avx2_f *z, avx2_u *slot) {
+	const float *const from = (const float *)(const void *)p;
+	const __m256 r01 = avx2_load(from), r23 = avx2_load(from + 8);
+	const __m256 r45 = avx2_load(from + 16), r67 = avx2_load(from + 24);
+	const __m256 r04 = _mm256_permute2f128_ps(r01, r45, 0x20), r15 = _mm256_permute2f128_ps(r01, r45, 0x31);
+	const __m256 r26 = _mm256_permute2f128_ps(r23, r67, 0x20), r37 = _mm256_permute2f128_ps(r23, r67, 0x31);
+	const __m256d xy0 = _mm256_castps_pd(_mm256_unpacklo_ps(r04, r15)), zs0 = _mm256_castps_pd(_mm256_unpackhi_ps(r04, r15));
+	const __m256d xy2 = _mm256_castps_pd(_mm256_unpacklo_ps(r26, r37)), zs2 = _mm256_castps_pd(_mm256_unpackhi_ps(r26, r37));
+	*x = _mm256_castpd_ps(_mm256_unpacklo_pd(xy0, xy2));
+	*y = _mm256_castpd_ps(_mm256_unpackhi_pd(xy0, xy2));
+	*z = _mm256_castpd_ps(_mm256_unpacklo_pd(zs0, zs2));
+	*slot = _mm256_castpd_si256(_mm256_unpackhi_pd(zs0, zs2));
+}
+
+HELPER(avx512) avx512_f avx512_lesser(avx512_f a, avx512_f b) { return _mm512_min_ps(a, b); }
+HELPER(avx512) avx512_f avx512_greater(avx512_f a, avx512_f b) { return _mm512_max_ps(a, b); }
+HELPER(avx512) int avx512_either_nan(avx512_f a, avx512_f b) { return _mm512_cmp_ps_mask(a, b, _CMP_UNORD_Q); }
+HELPER(avx512) avx512_u avx512_cell(avx512_f t) { return _mm512_cvttps_epi32(t); }
+HELPER(avx512) avx512_u avx512_flatten(avx512_u a, avx512_u n, avx512_u b) {
+	return _mm512_add_epi32(_mm512_mullo_epi32(a, n), b);
+}
+HELPER(avx512) int avx512_is_run(const uint32_t *p, uint32_t first) {
+	const __m512i iota = _mm512_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
+	return avx512_nequ(avx512_loadu(p), _mm512_add_epi32(avx512_set1u(first), iota)) == 0;
+}
+HELPER(avx512) avx512_u avx512_scan(avx512_u a, avx512_u *carry) {
+	const __m512i zero = _mm512_setzero_si512();
+	__m512i s = _mm512_add_epi32(a, _mm512_alignr_epi32(a, zero, 15));
+	s = _mm512_add_epi32(s, _mm512_alignr_epi32(s, zero, 14));
+	s = _mm512_add_epi32(s, _mm512_alignr_epi32(s, zero, 12));
+	s = _mm512_add_epi32(s, _mm512_alignr_epi32(s, zero, 8));
+	const __m512i below = _mm512_add_epi32(*carry, _mm512_sub_epi32(s, a));
+	*carry = _mm512_add_epi32(*carry, _mm512_permutexvar_epi32(_mm512_set1_epi32(15), s));
+	return below;
+}
+HELPER(avx512) void avx512_weave(record *p, avx512_f x, avx512_f y, avx512_f z, avx512_u slot) {
+	const __m512i low = _mm512_setr_epi32(0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22, 7, 23);
+	const __m512i high = _mm512_setr_epi32(8, 24, 9, 25, 10, 26, 11, 27, 12, 28, 13, 29, 14, 30, 15, 31);
+	const __m512i low2 = _mm512_setr_epi64(0, 8, 1, 9, 2, 10, 3, 11), high2 = _mm512_setr_epi64(4, 12, 5, 13, 6, 14, 7, 15);
+	const __m512 s = _mm512_castsi512_ps(slot);
+	const __m512d xy0 = _mm512_castps_pd(_mm512_permutex2var_ps(x, low, y)), zs0 = _mm512_castps_pd(_mm512_permutex2var_ps(z, low, s));
+	const __m512d xy8 = _mm512_castps_pd(_mm512_permutex2var_ps(x, high, y)), zs8 = _mm512_castps_pd(_mm512_permutex2var_ps(z, high, s));
+	double *const to = (double *)(void *)p;
+	_mm512_storeu_pd(to, _mm512_permutex2var_pd(xy0, low2, zs0));
+	_mm512_storeu_pd(to + 8, _mm512_permutex2var_pd(xy0, high2, zs0));
+	_mm512_storeu_pd(to + 16, _mm512_permutex2var_pd(xy8, low2, zs8));
+	_mm512_storeu_pd(to + 24, _mm512_permutex2var_pd(xy8, high2, zs8));
+}
+HELPER(avx512) void avx512_unweave(const record *p, avx512_f *x, avx512_f *y, avx512_f *z, avx512_u *slot) {
+	const __m512i xy = _mm512_setr_epi32(0, 4, 8, 12, 16, 20, 24, 28, 1, 5, 9, 13, 17, 21, 25, 29);
+	const __m512i zs = _mm512_setr_epi32(2, 6, 10, 14, 18, 22, 26, 30, 3, 7, 11, 15, 19, 23, 27, 31);
+	const float *const from = (const float *)(const void *)p;
+	const __m512 r0 = avx512_load(from), r4 = avx512_load(from + 16);
+	const __m512 r8 = avx512_load(from + 32), r12 = avx512_load(from + 48);
+	const __m512 xy0 = _mm512_permutex2var_ps(r0, xy, r4), xy8 = _mm512_permutex2var_ps(r8, xy, r12);
+	const __m512 zs0 = _mm512_permutex2var_ps(r0, zs, r4), zs8 = _mm512_permutex2var_ps(r8, zs, r12);
+	*x = _mm512_shuffle_f32x4(xy0, xy8, 0x44);
+	*y = _mm512_shuffle_f32x4(xy0, xy8, 0xee);
+	*z = _mm512_shuffle_f32x4(zs0, zs8, 0x44);
+	*slot = _mm512_castps_si512(_mm512_shuffle_f32x4(zs0, zs8, 0xee));
+}
+#endif
+
+#if defined(__aarch64__)
+HELPER(neon) neon_f neon_lesser(neon_f a, neon_f b) { return vbslq_f32(vcltq_f32(a, b), a, b); }
+HELPER(neon) neon_f neon_greater(neon_f a, neon_f b) { return vbslq_f32(vcgtq_f32(a, b), a, b); }
+HELPER(neon) int neon_either_nan(neon_f a, neon_f b) {
+	return vminvq_u32(vandq_u32(vceqq_f32(a, a), vceqq_f32(b, b))) == 0;
+}
+HELPER(neon) neon_u neon_cell(neon_f t) { return vcvtq_u32_f32(t); }
+HELPER(neon) neon_u neon_flatten(neon_u a, neon_u n, neon_u b) { return vmlaq_u32(b, a, n); }
+HELPER(neon) int neon_is_run(const uint32_t *p, uint32_t first) {
+	static const uint32_t iota[4] = {0, 1, 2, 3};
+	return vminvq_u32(vceqq_u32(neon_loadu(p), vaddq_u32(neon_set1u(first), vld1q_u32(iota)))) != 0;
+}
+HELPER(neon) neon_u neon_scan(neon_u a, neon_u *carry) {
+	const uint32x4_t zero = vdupq_n_u32(0);
+	uint32x4_t s = vaddq_u32(a, vextq_u32(zero, a, 3));
+	s = vaddq_u32(s, vextq_u32(zero, s, 2));
+	const uint32x4_t below = vaddq_u32(*carry, vsubq_u32(s, a));
+	*carry = vaddq_u32(*carry, vdupq_laneq_u32(s, 3));
+	return below;
+}
+HELPER(neon) void neon_weave(record *p, neon_f x, neon_f y, neon_f z, neon_u slot) {
+	const float32x4x4_t r = {{x, y, z, vreinterpretq_f32_u32(slot)}};
+	vst4q_f32((float *)(void *)p, r);
+}
+HELPER(neon) void neon_unweave(const record *p, neon_f *x, neon_f *y, neon_f *z, neon_u *slot) {
+	const float32x4x4_t r = vld4q_f32((const float *)(const void *)p);
+	*x = r.val[0];
+	*y = r.val[1];
+	*z = r.val[2];
+	*slot = vreinterpretq_u32_f32(r.val[3]);
+}
+#endif
+
+#endif
