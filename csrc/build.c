@@ -8,6 +8,8 @@ typedef struct {
 	uint32_t limit; /* slots are below it */
 } columns;
 
+#define MAX_FLOAT 3.40282347e+38f
+
 /* Where the coordinates of up to sixteen points stand one after another: in the
  * columns, or gathered. */
 typedef struct {
@@ -18,8 +20,10 @@ static inline group group_at(const columns *c, uint32_t slot) {
 	return (group){c->x + slot, c->y + slot, c->z + slot};
 }
 
-/* Gathers n > 0 points into room, and repeats the last up to sixteen. */
-static inline group gather(const columns *c, const uint32_t *slots, int64_t n, et_block *room) {
+/* Gathers n points, of which it takes up to sixteen, and repeats the last to make
+ * sixteen. Not inlined: it is the way of few groups, and would take the registers
+ * of all. */
+static __attribute__((noinline)) group gather(const columns *c, const uint32_t *slots, int64_t n, et_block *room) {
 	for (int64_t i = 0; i < ET_BLOCK; i++) {
 		const uint32_t s = slots[i < n ? i : n - 1];
 		room->x[i] = c->x[s];
@@ -30,13 +34,16 @@ static inline group gather(const columns *c, const uint32_t *slots, int64_t n, e
 	return (group){room->x, room->y, room->z};
 }
 
-/* Whether slots ascend from next on, below limit. */
-static inline int ascend(const uint32_t *slots, int64_t n, uint32_t next, uint32_t limit) {
-	for (int64_t i = 0; i < n; i++) {
-		if (slots[i] < next || slots[i] >= limit)
+/* The same for slots that must yet be looked at: 0 if they do not ascend from *next
+ * on, below the limit. */
+static __attribute__((noinline)) int checked_gather(const columns *c, const uint32_t *slots, int64_t n, uint32_t *next,
+                                                    et_block *room, group *g) {
+	for (int64_t i = 0; i < n && i < ET_BLOCK; i++) {
+		if (slots[i] < *next || slots[i] >= c->limit)
 			return 0;
-		next = slots[i] + 1;
+		*next = slots[i] + 1;
 	}
+	*g = gather(c, slots, n, room);
 	return 1;
 }
 
