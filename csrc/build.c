@@ -58,6 +58,13 @@ static inline float below(int32_t n) {
 	return t;
 }
 
+/* A pass of its own: words are slow to load soon after the vector store that
+ * they are part of. */
+static void tally(uint32_t *counts, const uint32_t *cell_of, int64_t n) {
+	for (int64_t i = 0; i < n; i++)
+		counts[cell_of[i]]++;
+}
+
 #define TEMPLATE "build_tmpl.h"
 #include "levels.h"
 
@@ -74,11 +81,12 @@ int32_t et_build(int32_t level, const et_grid *grid, const float *x, const float
 	const int64_t cells = (int64_t)grid->n[0] * grid->n[1] * grid->n[2];
 	const int64_t room = (n + ET_BLOCK - 1) / ET_BLOCK * ET_BLOCK;
 	record *const records = (record *)(void *)blocks;
-	memset(start, 0, (size_t)(cells + 1) * sizeof *start);
-	/* Cell i counts in start[i + 1], which is then where its next point goes, and
-	 * in the end where it ends. */
-	if (!DISPATCH(level, number, grid, &c, slots, n, start + 1, cell_of))
+	if (!DISPATCH(level, number, grid, &c, slots, n, cell_of))
 		return 0;
+	memset(start, 0, (size_t)(cells + 1) * sizeof *start);
+	/* The entry behind cell i counts its points, then is where the next of them
+	 * goes, and in the end where the cell ends. */
+	tally(start + 1, cell_of, n);
 	DISPATCH(level, accumulate, start + 1, cells);
 	DISPATCH(level, scatter, &c, slots, n, start + 1, cell_of, records);
 	if (room > n)

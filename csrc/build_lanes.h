@@ -8,8 +8,10 @@
  *   is_run      the slots at p are first, first + 1, ...
  *   scan        each lane becomes carry and the lanes below it, and carry grows
  *               by all of them
- *   weave       stores the records x, y, z, slot of each lane one after another
- *   unweave     loads LANES such records
+ *   point       a register with x, y, z and slot of one point
+ *   weave       the points of the lanes, one by one
+ *   put         a point to memory, as a record
+ *   unweave     LANES records from memory
  */
 #ifndef EVERTICK_BUILD_LANES_H
 #define EVERTICK_BUILD_LANES_H
@@ -35,12 +37,9 @@ HELPER(c) c_u c_scan(c_u a, c_u *carry) {
 	*carry += a;
 	return below;
 }
-HELPER(c) void c_weave(record *p, c_f x, c_f y, c_f z, c_u slot) {
-	p->x = x;
-	p->y = y;
-	p->z = z;
-	p->slot = slot;
-}
+typedef record c_point;
+HELPER(c) void c_weave(c_point *p, c_f x, c_f y, c_f z, c_u slot) { *p = (record){x, y, z, slot}; }
+HELPER(c) void c_put(record *to, c_point p) { *to = p; }
 HELPER(c) void c_unweave(const record *p, c_f *x, c_f *y, c_f *z, c_u *slot) {
 	*x = p->x;
 	*y = p->y;
@@ -71,18 +70,21 @@ HELPER(avx2) avx2_u avx2_scan(avx2_u a, avx2_u *carry) {
 	*carry = _mm256_add_epi32(*carry, _mm256_permutevar8x32_epi32(s, _mm256_set1_epi32(7)));
 	return below;
 }
-HELPER(avx2) void avx2_weave(record *p, avx2_f x, avx2_f y, avx2_f z, avx2_u slot) {
+typedef __m128 avx2_point;
+HELPER(avx2) void avx2_halves(avx2_point *low, avx2_point *high, __m256d a) {
+	*low = _mm256_castps256_ps128(_mm256_castpd_ps(a));
+	*high = _mm256_extractf128_ps(_mm256_castpd_ps(a), 1);
+}
+HELPER(avx2) void avx2_weave(avx2_point *p, avx2_f x, avx2_f y, avx2_f z, avx2_u slot) {
 	const __m256 s = _mm256_castsi256_ps(slot);
 	const __m256d xy0 = _mm256_castps_pd(_mm256_unpacklo_ps(x, y)), zs0 = _mm256_castps_pd(_mm256_unpacklo_ps(z, s));
 	const __m256d xy2 = _mm256_castps_pd(_mm256_unpackhi_ps(x, y)), zs2 = _mm256_castps_pd(_mm256_unpackhi_ps(z, s));
-	const __m256d r04 = _mm256_unpacklo_pd(xy0, zs0), r15 = _mm256_unpackhi_pd(xy0, zs0);
-	const __m256d r26 = _mm256_unpacklo_pd(xy2, zs2), r37 = _mm256_unpackhi_pd(xy2, zs2);
-	double *const to = (double *)(void *)p;
-	_mm256_storeu_pd(to, _mm256_permute2f128_pd(r04, r15, 0x20));
-	_mm256_storeu_pd(to + 4, _mm256_permute2f128_pd(r26, r37, 0x20));
-	_mm256_storeu_pd(to + 8, _mm256_permute2f128_pd(r04, r15, 0x31));
-	_mm256_storeu_pd(to + 12, _mm256_permute2f128_pd(r26, r37, 0x31));
+	avx2_halves(p, p + 4, _mm256_unpacklo_pd(xy0, zs0));
+	avx2_halves(p + 1, p + 5, _mm256_unpackhi_pd(xy0, zs0));
+	avx2_halves(p + 2, p + 6, _mm256_unpacklo_pd(xy2, zs2));
+	avx2_halves(p + 3, p + 7, _mm256_unpackhi_pd(xy2, zs2));
 }
+HELPER(avx2) void avx2_put(record *to, avx2_point p) { _mm_storeu_ps((float *)(void *)to, p); }
 HELPER(avx2) void avx2_unweave(const record *p, avx2_f *x, avx2_f *y, avx2_f *z, avx2_u *slot) {
 	const float *const from = (const float *)(const void *)p;
 	const __m256 r01 = avx2_load(from), r23 = avx2_load(from + 8);
@@ -118,19 +120,27 @@ HELPER(avx512) avx512_u avx512_scan(avx512_u a, avx512_u *carry) {
 	*carry = _mm512_add_epi32(*carry, _mm512_permutexvar_epi32(_mm512_set1_epi32(15), s));
 	return below;
 }
-HELPER(avx512) void avx512_weave(record *p, avx512_f x, avx512_f y, avx512_f z, avx512_u slot) {
+typedef __m128 avx512_point;
+HELPER(avx512) void avx512_quarters(avx512_point *p, __m512d a) {
+	const __m512 f = _mm512_castpd_ps(a);
+	p[0] = _mm512_castps512_ps128(f);
+	p[1] = _mm512_extractf32x4_ps(f, 1);
+	p[2] = _mm512_extractf32x4_ps(f, 2);
+	p[3] = _mm512_extractf32x4_ps(f, 3);
+}
+HELPER(avx512) void avx512_weave(avx512_point *p, avx512_f x, avx512_f y, avx512_f z, avx512_u slot) {
 	const __m512i low = _mm512_setr_epi32(0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22, 7, 23);
 	const __m512i high = _mm512_setr_epi32(8, 24, 9, 25, 10, 26, 11, 27, 12, 28, 13, 29, 14, 30, 15, 31);
 	const __m512i low2 = _mm512_setr_epi64(0, 8, 1, 9, 2, 10, 3, 11), high2 = _mm512_setr_epi64(4, 12, 5, 13, 6, 14, 7, 15);
 	const __m512 s = _mm512_castsi512_ps(slot);
 	const __m512d xy0 = _mm512_castps_pd(_mm512_permutex2var_ps(x, low, y)), zs0 = _mm512_castps_pd(_mm512_permutex2var_ps(z, low, s));
 	const __m512d xy8 = _mm512_castps_pd(_mm512_permutex2var_ps(x, high, y)), zs8 = _mm512_castps_pd(_mm512_permutex2var_ps(z, high, s));
-	double *const to = (double *)(void *)p;
-	_mm512_storeu_pd(to, _mm512_permutex2var_pd(xy0, low2, zs0));
-	_mm512_storeu_pd(to + 8, _mm512_permutex2var_pd(xy0, high2, zs0));
-	_mm512_storeu_pd(to + 16, _mm512_permutex2var_pd(xy8, low2, zs8));
-	_mm512_storeu_pd(to + 24, _mm512_permutex2var_pd(xy8, high2, zs8));
+	avx512_quarters(p, _mm512_permutex2var_pd(xy0, low2, zs0));
+	avx512_quarters(p + 4, _mm512_permutex2var_pd(xy0, high2, zs0));
+	avx512_quarters(p + 8, _mm512_permutex2var_pd(xy8, low2, zs8));
+	avx512_quarters(p + 12, _mm512_permutex2var_pd(xy8, high2, zs8));
 }
+HELPER(avx512) void avx512_put(record *to, avx512_point p) { _mm_storeu_ps((float *)(void *)to, p); }
 HELPER(avx512) void avx512_unweave(const record *p, avx512_f *x, avx512_f *y, avx512_f *z, avx512_u *slot) {
 	const __m512i xy = _mm512_setr_epi32(0, 4, 8, 12, 16, 20, 24, 28, 1, 5, 9, 13, 17, 21, 25, 29);
 	const __m512i zs = _mm512_setr_epi32(2, 6, 10, 14, 18, 22, 26, 30, 3, 7, 11, 15, 19, 23, 27, 31);
@@ -166,10 +176,17 @@ HELPER(neon) neon_u neon_scan(neon_u a, neon_u *carry) {
 	*carry = vaddq_u32(*carry, vdupq_laneq_u32(s, 3));
 	return below;
 }
-HELPER(neon) void neon_weave(record *p, neon_f x, neon_f y, neon_f z, neon_u slot) {
-	const float32x4x4_t r = {{x, y, z, vreinterpretq_f32_u32(slot)}};
-	vst4q_f32((float *)(void *)p, r);
+typedef float32x4_t neon_point;
+HELPER(neon) void neon_weave(neon_point *p, neon_f x, neon_f y, neon_f z, neon_u slot) {
+	const float32x4_t s = vreinterpretq_f32_u32(slot);
+	const float64x2_t xy0 = vreinterpretq_f64_f32(vzip1q_f32(x, y)), zs0 = vreinterpretq_f64_f32(vzip1q_f32(z, s));
+	const float64x2_t xy2 = vreinterpretq_f64_f32(vzip2q_f32(x, y)), zs2 = vreinterpretq_f64_f32(vzip2q_f32(z, s));
+	p[0] = vreinterpretq_f32_f64(vzip1q_f64(xy0, zs0));
+	p[1] = vreinterpretq_f32_f64(vzip2q_f64(xy0, zs0));
+	p[2] = vreinterpretq_f32_f64(vzip1q_f64(xy2, zs2));
+	p[3] = vreinterpretq_f32_f64(vzip2q_f64(xy2, zs2));
 }
+HELPER(neon) void neon_put(record *to, neon_point p) { vst1q_f32((float *)(void *)to, p); }
 HELPER(neon) void neon_unweave(const record *p, neon_f *x, neon_f *y, neon_f *z, neon_u *slot) {
 	const float32x4x4_t r = vld4q_f32((const float *)(const void *)p);
 	*x = r.val[0];

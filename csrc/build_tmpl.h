@@ -86,7 +86,7 @@ HELPER(LEVEL) void V(number)(const V(grid) *g, group from, uint32_t *cells) {
 }
 
 KERNEL(LEVEL) int32_t CAT(number_, LEVEL)(const et_grid *grid, const columns *c, const uint32_t *slots, int64_t n,
-                                          uint32_t *counts, uint32_t *cell_of) {
+                                          uint32_t *cell_of) {
 	V(grid) g = {.nx = V(set1u)((uint32_t)grid->n[0]), .ny = V(set1u)((uint32_t)grid->n[1])};
 	uint32_t next = 0;
 	for (int a = 0; a < 3; a++) {
@@ -99,8 +99,6 @@ KERNEL(LEVEL) int32_t CAT(number_, LEVEL)(const et_grid *grid, const columns *c,
 		group from;
 		for (; n - i >= ET_BLOCK && V(run_at)(c, slots + i, next); i += ET_BLOCK) {
 			V(number)(&g, group_at(c, slots[i]), cell_of + i);
-			for (int l = 0; l < ET_BLOCK; l++)
-				counts[cell_of[i + l]]++;
 			next = slots[i] + ET_BLOCK;
 		}
 		if (i == n)
@@ -108,10 +106,8 @@ KERNEL(LEVEL) int32_t CAT(number_, LEVEL)(const et_grid *grid, const columns *c,
 		if (!checked_gather(c, slots + i, n - i, &next, &room, &from))
 			return 0;
 		V(number)(&g, from, room.slot);
-		for (int64_t l = 0; l < ET_BLOCK && i + l < n; l++) {
-			counts[room.slot[l]]++;
+		for (int64_t l = 0; l < ET_BLOCK && i + l < n; l++)
 			cell_of[i + l] = room.slot[l];
-		}
 	}
 	return 1;
 }
@@ -131,30 +127,32 @@ KERNEL(LEVEL) void CAT(accumulate_, LEVEL)(uint32_t *counts, int64_t n) {
 	}
 }
 
-HELPER(LEVEL) void V(weave_block)(group g, const uint32_t *slots, record *to) {
-	for (int l = 0; l < ET_BLOCK; l += V(LANES))
-		V(weave)(to + l, V(load)(g.x + l), V(load)(g.y + l), V(load)(g.z + l), V(loadu)(slots + l));
-}
-
 /* Each point goes to its cell as one record, which takes one store and touches
  * one cache line: four columns would take four of each. */
+HELPER(LEVEL) void V(scatter_some)(group g, const uint32_t *slots, int n, uint32_t *cursors, const uint32_t *cell_of,
+                                   record *to) {
+	for (int i = 0; i < ET_BLOCK; i += V(LANES)) {
+		V(point) p[V(LANES)];
+		V(weave)(p, V(load)(g.x + i), V(load)(g.y + i), V(load)(g.z + i), V(loadu)(slots + i));
+		for (int l = 0; l < V(LANES); l++)
+			if (i + l < n)
+				V(put)(to + cursors[cell_of[i + l]]++, p[l]);
+	}
+}
+
 KERNEL(LEVEL) void CAT(scatter_, LEVEL)(const columns *c, const uint32_t *slots, int64_t n, uint32_t *cursors,
                                         const uint32_t *cell_of, record *to) {
 	et_block room;
-	record woven[ET_BLOCK];
 	int64_t i = 0;
 	for (; n - i >= ET_BLOCK; i += ET_BLOCK) {
 		const int run = slots[i + ET_BLOCK - 1] - slots[i] == ET_BLOCK - 1;
-		V(weave_block)(run ? group_at(c, slots[i]) : gather(c, slots + i, ET_BLOCK, &room), slots + i, woven);
-		for (int l = 0; l < ET_BLOCK; l++)
-			to[cursors[cell_of[i + l]]++] = woven[l];
+		const group g = run ? group_at(c, slots[i]) : gather(c, slots + i, ET_BLOCK, &room);
+		V(scatter_some)(g, slots + i, ET_BLOCK, cursors, cell_of + i, to);
 	}
-	if (i == n)
-		return;
-	const group g = gather(c, slots + i, n - i, &room);
-	V(weave_block)(g, room.slot, woven);
-	for (int l = 0; i < n; i++, l++)
-		to[cursors[cell_of[i]]++] = woven[l];
+	if (i < n) {
+		const group g = gather(c, slots + i, n - i, &room);
+		V(scatter_some)(g, room.slot, (int)(n - i), cursors, cell_of + i, to);
+	}
 }
 
 /* Turns sixteen records into a block, in place. */
