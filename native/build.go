@@ -52,38 +52,47 @@ func finite(v float32) bool { return v-v == 0 }
 
 func measureGo(x, y, z []float32, slots []uint32) (lo, hi [3]float32, ok bool) {
 	x = x[:limitOf(x)]
-	y, z = y[:len(x)], z[:len(x)] // one bounds check for the three
-	lo = [3]float32{math.MaxFloat32, math.MaxFloat32, math.MaxFloat32}
-	hi = [3]float32{-math.MaxFloat32, -math.MaxFloat32, -math.MaxFloat32}
+	y, z = y[:len(x)], z[:len(x)]                                 // one bounds check for the three
+	lx, hx := float32(math.MaxFloat32), -float32(math.MaxFloat32) // arrays would not stay in registers
+	ly, hy, lz, hz := lx, hx, lx, hx
 	next := uint32(0) // the lowest slot that ascends
 	for _, s := range slots {
-		if s < next || s >= uint32(len(x)) {
+		if s < next || uint(s) >= uint(len(x)) {
 			return lo, hi, false
 		}
 		next = s + 1
 		px, py, pz := x[s], y[s], z[s]
-		if !finite((px - px) + (py - py) + (pz - pz)) {
-			return lo, hi, false
+		// NaN is not above anything, and so among the few that are looked at twice.
+		if !(px >= lx) {
+			if px != px {
+				return lo, hi, false
+			}
+			lx = px
 		}
-		widen(&lo[0], &hi[0], px)
-		widen(&lo[1], &hi[1], py)
-		widen(&lo[2], &hi[2], pz)
+		if px > hx {
+			hx = px
+		}
+		if !(py >= ly) {
+			if py != py {
+				return lo, hi, false
+			}
+			ly = py
+		}
+		if py > hy {
+			hy = py
+		}
+		if !(pz >= lz) {
+			if pz != pz {
+				return lo, hi, false
+			}
+			lz = pz
+		}
+		if pz > hz {
+			hz = pz
+		}
 	}
-	for a := range 3 {
-		lo[a], hi[a] = lo[a]+0, hi[a]+0 // makes -0 into +0
-	}
-	return lo, hi, true
-}
-
-// Comparisons cost a third of the min and max builtins, which look at NaN and
-// the sign of zero as well.
-func widen(lo, hi *float32, v float32) {
-	if v < *lo {
-		*lo = v
-	}
-	if v > *hi {
-		*hi = v
-	}
+	lo, hi = [3]float32{lx + 0, ly + 0, lz + 0}, [3]float32{hx + 0, hy + 0, hz + 0} // makes -0 into +0
+	return lo, hi, finite(lx) && finite(ly) && finite(lz) && finite(hx) && finite(hy) && finite(hz)
 }
 
 // Build sorts the points (x[s], y[s], z[s]) of the slots s by cell of the grid,
@@ -120,7 +129,7 @@ func Build(level Level, g *Grid, x, y, z []float32, slots []uint32, p *Points, c
 
 func buildGo(g *Grid, x, y, z []float32, slots []uint32, p *Points, cellOf []uint32) bool {
 	clear(p.Start)
-	if !number(*g, x, y, z, slots, p.Start[1:], cellOf) {
+	if !number(g, x, y, z, slots, p.Start[1:], cellOf) {
 		return false
 	}
 	sum := uint32(0)
@@ -139,17 +148,38 @@ func buildGo(g *Grid, x, y, z []float32, slots []uint32, p *Points, cellOf []uin
 	return true
 }
 
+// axis is a Grid along one axis, in registers: Grid.Cell takes twice as long.
+type axis struct {
+	min, inv, end float32
+	n             int32
+}
+
+func (g *Grid) axis(a int) axis { return axis{g.Min[a], g.Inv[a], float32(g.N[a]), g.N[a]} }
+
+// cell is Grid.Cell.
+func (a axis) cell(v float32) int32 {
+	t := (v - a.min) * a.inv
+	if !(t > 0) {
+		return 0
+	}
+	if t >= a.end {
+		return a.n - 1
+	}
+	return int32(t)
+}
+
 // number finds the cell of each point and counts the points of each cell.
-func number(g Grid, x, y, z []float32, slots []uint32, counts, cellOf []uint32) bool {
+func number(g *Grid, x, y, z []float32, slots []uint32, counts, cellOf []uint32) bool {
 	x = x[:limitOf(x)]
 	y, z, cellOf = y[:len(x)], z[:len(x)], cellOf[:len(slots)]
+	ax, ay, az := g.axis(0), g.axis(1), g.axis(2)
 	next := uint32(0)
 	for i, s := range slots {
-		if s < next || s >= uint32(len(x)) {
+		if s < next || uint(s) >= uint(len(x)) {
 			return false
 		}
 		next = s + 1
-		c := g.Number(x[s], y[s], z[s])
+		c := uint32((az.cell(z[s])*ay.n+ay.cell(y[s]))*ax.n + ax.cell(x[s]))
 		cellOf[i] = c
 		counts[c]++
 	}
