@@ -58,11 +58,21 @@ static inline float below(int32_t n) {
 	return t;
 }
 
+/* From this number of cells on the cursors are too far away to wait for: they are
+ * asked for that many points ahead. Fewer are near, and asking costs more. */
+enum { FAR_CELLS = 1 << 17, AHEAD = 2 * ET_BLOCK };
+
 /* A pass of its own: words are slow to load soon after the vector store that
  * they are part of. */
 static void tally(uint32_t *counts, const uint32_t *cell_of, int64_t n) {
 	for (int64_t i = 0; i < n; i++)
 		counts[cell_of[i]]++;
+}
+
+/* Fetches the cursors of sixteen points. */
+static inline void prefetch(const uint32_t *cursors, const uint32_t *cell_of) {
+	for (int i = 0; i < ET_BLOCK; i++)
+		__builtin_prefetch(cursors + cell_of[i], 1);
 }
 
 #define TEMPLATE "build_tmpl.h"
@@ -88,7 +98,7 @@ int32_t et_build(int32_t level, const et_grid *grid, const float *x, const float
 	 * goes, and in the end where the cell ends. */
 	tally(start + 1, cell_of, n);
 	DISPATCH(level, accumulate, start + 1, cells);
-	DISPATCH(level, scatter, &c, slots, n, start + 1, cell_of, records);
+	DISPATCH(level, scatter, &c, slots, n, start + 1, cell_of, records, cells < FAR_CELLS ? 0 : AHEAD);
 	if (room > n)
 		memset(records + n, 0, (size_t)(room - n) * sizeof *records);
 	DISPATCH(level, transpose, blocks, room / ET_BLOCK);

@@ -141,12 +141,14 @@ HELPER(LEVEL) void V(scatter_some)(group g, const uint32_t *slots, int n, uint32
 }
 
 KERNEL(LEVEL) void CAT(scatter_, LEVEL)(const columns *c, const uint32_t *slots, int64_t n, uint32_t *cursors,
-                                        const uint32_t *cell_of, record *to) {
+                                        const uint32_t *cell_of, record *to, int64_t ahead) {
 	et_block room;
 	int64_t i = 0;
 	for (; n - i >= ET_BLOCK; i += ET_BLOCK) {
 		const int run = slots[i + ET_BLOCK - 1] - slots[i] == ET_BLOCK - 1;
 		const group g = run ? group_at(c, slots[i]) : gather(c, slots + i, ET_BLOCK, &room);
+		if (ahead > 0 && n - i >= ahead + ET_BLOCK)
+			prefetch(cursors, cell_of + i + ahead);
 		V(scatter_some)(g, slots + i, ET_BLOCK, cursors, cell_of + i, to);
 	}
 	if (i < n) {

@@ -4,7 +4,7 @@ import "math"
 
 // Below these numbers of points the Go loop is faster than a call.
 const (
-	measureBreakEven = 16
+	measureBreakEven = 32
 	buildBreakEven   = 16
 )
 

@@ -179,9 +179,9 @@ func (ix *Index) place(n int, box Bounds) {
 // fill sorts the points into the grid.
 func (ix *Index) fill(x, y, z []float32, slots []uint32) {
 	g, p := &ix.grid, &ix.points
-	p.Start = resize(p.Start, int(g.N[0])*int(g.N[1])*int(g.N[2])+1)
-	p.Blocks = resize(p.Blocks, (len(slots)+native.BlockLen-1)/native.BlockLen)
-	ix.cellOf = resize(ix.cellOf, len(slots))
+	p.Start = aligned(p.Start, int(g.N[0])*int(g.N[1])*int(g.N[2])+1, 1)
+	p.Blocks = aligned(p.Blocks, (len(slots)+native.BlockLen-1)/native.BlockLen, 0)
+	ix.cellOf = aligned(ix.cellOf, len(slots), 3)
 	native.Build(ix.level, g, x, y, z, slots, p, ix.cellOf)
 }
 
