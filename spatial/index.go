@@ -32,7 +32,7 @@ type Config struct {
 	// Bounds fixes the box that the grid covers; points outside count into its
 	// border cells. The zero box: the points' own box, found at each Build.
 	Bounds Bounds
-	// Level on which queries run. native.Auto, the zero value: the best.
+	// Level on which Build and Radius run. native.Auto, the zero value: the best.
 	Level native.Level
 	// Workers that answer a batch of queries, 1 to 1024. 0: 1. A batch too small
 	// to gain from it is answered by one. Results do not depend on it.
@@ -97,7 +97,7 @@ func New(cfg Config) (*Index, error) {
 // Len returns the number of points in the index.
 func (ix *Index) Len() int { return ix.n }
 
-// Level returns the level on which queries run.
+// Level returns the level on which Build and Radius run.
 func (ix *Index) Level() native.Level { return ix.level }
 
 // CellSize returns the edge of a cell of the last Build along y and z, in metres;
