@@ -20,30 +20,14 @@ static inline group group_at(const columns *c, uint32_t slot) {
 	return (group){c->x + slot, c->y + slot, c->z + slot};
 }
 
-/* Gathers n points, of which it takes up to sixteen, and repeats the last to make
- * sixteen. Not inlined: it is the way of few groups, and would take the registers
- * of all. */
-static __attribute__((noinline)) group gather(const columns *c, const uint32_t *slots, int64_t n, et_block *room) {
-	for (int64_t i = 0; i < ET_BLOCK; i++) {
-		const uint32_t s = slots[i < n ? i : n - 1];
-		room->x[i] = c->x[s];
-		room->y[i] = c->y[s];
-		room->z[i] = c->z[s];
-		room->slot[i] = s;
-	}
-	return (group){room->x, room->y, room->z};
-}
-
-/* The same for slots that must yet be looked at: 0 if they do not ascend from *next
- * on, below the limit. */
-static __attribute__((noinline)) int checked_gather(const columns *c, const uint32_t *slots, int64_t n, uint32_t *next,
-                                                    et_block *room, group *g) {
+/* Whether the first n slots, of which it looks at sixteen, ascend from *next on,
+ * below the limit. */
+static inline int ascend(const columns *c, const uint32_t *slots, int64_t n, uint32_t *next) {
 	for (int64_t i = 0; i < n && i < ET_BLOCK; i++) {
 		if (slots[i] < *next || slots[i] >= c->limit)
 			return 0;
 		*next = slots[i] + 1;
 	}
-	*g = gather(c, slots, n, room);
 	return 1;
 }
 

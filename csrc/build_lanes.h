@@ -5,6 +5,7 @@
  *   either_nan  not 0 if a lane of a or b is NaN
  *   cell        t rounded towards zero, as an integer; t is in [0, 1 << 24)
  *   flatten     a * n + b, modulo 1 << 32
+ *   pick        p[i] for each lane's i, which is below 1 << 31
  *   is_run      the slots at p are first, first + 1, ...
  *   scan        each lane becomes carry and the lanes below it, and carry grows
  *               by all of them
@@ -31,6 +32,7 @@ HELPER(c) c_f c_greater(c_f a, c_f b) { return a > b ? a : b; }
 HELPER(c) int c_either_nan(c_f a, c_f b) { return (a != a) | (b != b); }
 HELPER(c) c_u c_cell(c_f t) { return (uint32_t)(int32_t)t; }
 HELPER(c) c_u c_flatten(c_u a, c_u n, c_u b) { return a * n + b; }
+HELPER(c) c_f c_pick(const float *p, c_u i) { return p[i]; }
 HELPER(c) int c_is_run(const uint32_t *p, uint32_t first) { return *p == first; }
 HELPER(c) c_u c_scan(c_u a, c_u *carry) {
 	const c_u below = *carry;
@@ -57,6 +59,7 @@ HELPER(avx2) avx2_u avx2_cell(avx2_f t) { return _mm256_cvttps_epi32(t); }
 HELPER(avx2) avx2_u avx2_flatten(avx2_u a, avx2_u n, avx2_u b) {
 	return _mm256_add_epi32(_mm256_mullo_epi32(a, n), b);
 }
+HELPER(avx2) avx2_f avx2_pick(const float *p, avx2_u i) { return _mm256_i32gather_ps(p, i, 4); }
 HELPER(avx2) int avx2_is_run(const uint32_t *p, uint32_t first) {
 	const __m256i run = _mm256_add_epi32(avx2_set1u(first), _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7));
 	return avx2_nequ(avx2_loadu(p), run) == 0;
@@ -106,6 +109,7 @@ HELPER(avx512) avx512_u avx512_cell(avx512_f t) { return _mm512_cvttps_epi32(t);
 HELPER(avx512) avx512_u avx512_flatten(avx512_u a, avx512_u n, avx512_u b) {
 	return _mm512_add_epi32(_mm512_mullo_epi32(a, n), b);
 }
+HELPER(avx512) avx512_f avx512_pick(const float *p, avx512_u i) { return _mm512_i32gather_ps(i, p, 4); }
 HELPER(avx512) int avx512_is_run(const uint32_t *p, uint32_t first) {
 	const __m512i iota = _mm512_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
 	return avx512_nequ(avx512_loadu(p), _mm512_add_epi32(avx512_set1u(first), iota)) == 0;
@@ -164,6 +168,12 @@ HELPER(neon) int neon_either_nan(neon_f a, neon_f b) {
 }
 HELPER(neon) neon_u neon_cell(neon_f t) { return vcvtq_u32_f32(t); }
 HELPER(neon) neon_u neon_flatten(neon_u a, neon_u n, neon_u b) { return vmlaq_u32(b, a, n); }
+HELPER(neon) neon_f neon_pick(const float *p, neon_u i) {
+	float32x4_t v = vdupq_n_f32(p[vgetq_lane_u32(i, 0)]);
+	v = vld1q_lane_f32(p + vgetq_lane_u32(i, 1), v, 1);
+	v = vld1q_lane_f32(p + vgetq_lane_u32(i, 2), v, 2);
+	return vld1q_lane_f32(p + vgetq_lane_u32(i, 3), v, 3);
+}
 HELPER(neon) int neon_is_run(const uint32_t *p, uint32_t first) {
 	static const uint32_t iota[4] = {0, 1, 2, 3};
 	return vminvq_u32(vceqq_u32(neon_loadu(p), vaddq_u32(neon_set1u(first), vld1q_u32(iota)))) != 0;

@@ -6,6 +6,28 @@ HELPER(LEVEL) int V(run_at)(const columns *c, const uint32_t *p, uint32_t next) 
 	return run;
 }
 
+/* Gathers n points, of which it takes up to sixteen, and repeats the last to make
+ * sixteen. Not inlined: it is the way of few groups, and would take the registers
+ * of all. Whole vectors are stored, because single words would be slow to load as
+ * part of one. */
+static __attribute__((noinline)) CAT(TARGET_, LEVEL) group V(gather)(const columns *c, const uint32_t *slots, int64_t n,
+                                                                     et_block *room) {
+	uint32_t few[ET_BLOCK];
+	if (n < ET_BLOCK) {
+		for (int64_t i = 0; i < ET_BLOCK; i++)
+			few[i] = slots[i < n ? i : n - 1];
+		slots = few;
+	}
+	for (int i = 0; i < ET_BLOCK; i += V(LANES)) {
+		const V(u) s = V(loadu)(slots + i);
+		V(store)(room->x + i, V(pick)(c->x, s));
+		V(store)(room->y + i, V(pick)(c->y, s));
+		V(store)(room->z + i, V(pick)(c->z, s));
+		V(storeu)(room->slot + i, s);
+	}
+	return (group){room->x, room->y, room->z};
+}
+
 typedef struct {
 	V(f) lo[3], hi[3];
 	int nan;
@@ -51,16 +73,15 @@ KERNEL(LEVEL) int32_t CAT(measure_, LEVEL)(const columns *c, const uint32_t *slo
 	}
 	for (int64_t i = 0; i < n; i += ET_BLOCK) {
 		et_block room;
-		group g;
 		for (; n - i >= ET_BLOCK && V(run_at)(c, slots + i, next); i += ET_BLOCK) {
 			V(widen)(&b, group_at(c, slots[i]));
 			next = slots[i] + ET_BLOCK;
 		}
 		if (i == n)
 			break;
-		if (!checked_gather(c, slots + i, n - i, &next, &room, &g))
+		if (!ascend(c, slots + i, n - i, &next))
 			return 0;
-		V(widen)(&b, g);
+		V(widen)(&b, V(gather)(c, slots + i, n - i, &room));
 	}
 	return V(close)(&b, box);
 }
@@ -96,16 +117,15 @@ KERNEL(LEVEL) int32_t CAT(number_, LEVEL)(const et_grid *grid, const columns *c,
 	}
 	for (int64_t i = 0; i < n; i += ET_BLOCK) {
 		et_block room;
-		group from;
 		for (; n - i >= ET_BLOCK && V(run_at)(c, slots + i, next); i += ET_BLOCK) {
 			V(number)(&g, group_at(c, slots[i]), cell_of + i);
 			next = slots[i] + ET_BLOCK;
 		}
 		if (i == n)
 			break;
-		if (!checked_gather(c, slots + i, n - i, &next, &room, &from))
+		if (!ascend(c, slots + i, n - i, &next))
 			return 0;
-		V(number)(&g, from, room.slot);
+		V(number)(&g, V(gather)(c, slots + i, n - i, &room), room.slot);
 		for (int64_t l = 0; l < ET_BLOCK && i + l < n; l++)
 			cell_of[i + l] = room.slot[l];
 	}
@@ -146,13 +166,13 @@ KERNEL(LEVEL) void CAT(scatter_, LEVEL)(const columns *c, const uint32_t *slots,
 	int64_t i = 0;
 	for (; n - i >= ET_BLOCK; i += ET_BLOCK) {
 		const int run = slots[i + ET_BLOCK - 1] - slots[i] == ET_BLOCK - 1;
-		const group g = run ? group_at(c, slots[i]) : gather(c, slots + i, ET_BLOCK, &room);
+		const group g = run ? group_at(c, slots[i]) : V(gather)(c, slots + i, ET_BLOCK, &room);
 		if (ahead > 0 && n - i >= ahead + ET_BLOCK)
 			prefetch(cursors, cell_of + i + ahead);
 		V(scatter_some)(g, slots + i, ET_BLOCK, cursors, cell_of + i, to);
 	}
 	if (i < n) {
-		const group g = gather(c, slots + i, n - i, &room);
+		const group g = V(gather)(c, slots + i, n - i, &room);
 		V(scatter_some)(g, room.slot, (int)(n - i), cursors, cell_of + i, to);
 	}
 }
