@@ -23,12 +23,16 @@ static inline group group_at(const columns *c, uint32_t slot) {
 /* Whether the first n slots, of which it looks at sixteen, ascend from *next on,
  * below the limit. */
 static inline int ascend(const columns *c, const uint32_t *slots, int64_t n, uint32_t *next) {
-	for (int64_t i = 0; i < n && i < ET_BLOCK; i++) {
-		if (slots[i] < *next || slots[i] >= c->limit)
-			return 0;
-		*next = slots[i] + 1;
-	}
-	return 1;
+	const int64_t last = n < ET_BLOCK ? n - 1 : ET_BLOCK - 1;
+	int bad = (slots[0] < *next) | (slots[last] >= c->limit);
+	if (last < ET_BLOCK - 1)
+		for (int64_t i = 0; i < last; i++)
+			bad |= slots[i] >= slots[i + 1];
+	else
+		for (int i = 0; i < ET_BLOCK - 1; i++) /* of fixed length, for the compiler */
+			bad |= slots[i] >= slots[i + 1];
+	*next = slots[last] + 1;
+	return !bad;
 }
 
 /* The largest t that is in a cell below n. */

@@ -6,6 +6,8 @@
  *   cell        t rounded towards zero, as an integer; t is in [0, 1 << 24)
  *   flatten     a * n + b, modulo 1 << 32
  *   pick        p[i] for each lane's i, which is below 1 << 31
+ *   among       p[i] for each lane's i, which is below 2 * LANES; reads all of these
+ *   offsets     a - b
  *   is_run      the slots at p are first, first + 1, ...
  *   scan        each lane becomes carry and the lanes below it, and carry grows
  *               by all of them
@@ -33,6 +35,8 @@ HELPER(c) int c_either_nan(c_f a, c_f b) { return (a != a) | (b != b); }
 HELPER(c) c_u c_cell(c_f t) { return (uint32_t)(int32_t)t; }
 HELPER(c) c_u c_flatten(c_u a, c_u n, c_u b) { return a * n + b; }
 HELPER(c) c_f c_pick(const float *p, c_u i) { return p[i]; }
+HELPER(c) c_f c_among(const float *p, c_u i) { return p[i]; }
+HELPER(c) c_u c_offsets(c_u a, c_u b) { return a - b; }
 HELPER(c) int c_is_run(const uint32_t *p, uint32_t first) { return *p == first; }
 HELPER(c) c_u c_scan(c_u a, c_u *carry) {
 	const c_u below = *carry;
@@ -60,6 +64,11 @@ HELPER(avx2) avx2_u avx2_flatten(avx2_u a, avx2_u n, avx2_u b) {
 	return _mm256_add_epi32(_mm256_mullo_epi32(a, n), b);
 }
 HELPER(avx2) avx2_f avx2_pick(const float *p, avx2_u i) { return _mm256_i32gather_ps(p, i, 4); }
+HELPER(avx2) avx2_f avx2_among(const float *p, avx2_u i) {
+	const __m256 low = _mm256_permutevar8x32_ps(avx2_load(p), i), high = _mm256_permutevar8x32_ps(avx2_load(p + 8), i);
+	return _mm256_blendv_ps(low, high, _mm256_castsi256_ps(_mm256_slli_epi32(i, 28)));
+}
+HELPER(avx2) avx2_u avx2_offsets(avx2_u a, avx2_u b) { return _mm256_sub_epi32(a, b); }
 HELPER(avx2) int avx2_is_run(const uint32_t *p, uint32_t first) {
 	const __m256i run = _mm256_add_epi32(avx2_set1u(first), _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7));
 	return avx2_nequ(avx2_loadu(p), run) == 0;
@@ -110,6 +119,10 @@ HELPER(avx512) avx512_u avx512_flatten(avx512_u a, avx512_u n, avx512_u b) {
 	return _mm512_add_epi32(_mm512_mullo_epi32(a, n), b);
 }
 HELPER(avx512) avx512_f avx512_pick(const float *p, avx512_u i) { return _mm512_i32gather_ps(i, p, 4); }
+HELPER(avx512) avx512_f avx512_among(const float *p, avx512_u i) {
+	return _mm512_permutex2var_ps(avx512_load(p), i, avx512_load(p + 16));
+}
+HELPER(avx512) avx512_u avx512_offsets(avx512_u a, avx512_u b) { return _mm512_sub_epi32(a, b); }
 HELPER(avx512) int avx512_is_run(const uint32_t *p, uint32_t first) {
 	const __m512i iota = _mm512_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
 	return avx512_nequ(avx512_loadu(p), _mm512_add_epi32(avx512_set1u(first), iota)) == 0;
@@ -174,6 +187,12 @@ HELPER(neon) neon_f neon_pick(const float *p, neon_u i) {
 	v = vld1q_lane_f32(p + vgetq_lane_u32(i, 2), v, 2);
 	return vld1q_lane_f32(p + vgetq_lane_u32(i, 3), v, 3);
 }
+HELPER(neon) neon_f neon_among(const float *p, neon_u i) {
+	const uint8x16x2_t all = {{vreinterpretq_u8_f32(vld1q_f32(p)), vreinterpretq_u8_f32(vld1q_f32(p + 4))}};
+	const uint32x4_t bytes = vmlaq_u32(vdupq_n_u32(0x03020100), i, vdupq_n_u32(0x04040404));
+	return vreinterpretq_f32_u8(vqtbl2q_u8(all, vreinterpretq_u8_u32(bytes)));
+}
+HELPER(neon) neon_u neon_offsets(neon_u a, neon_u b) { return vsubq_u32(a, b); }
 HELPER(neon) int neon_is_run(const uint32_t *p, uint32_t first) {
 	static const uint32_t iota[4] = {0, 1, 2, 3};
 	return vminvq_u32(vceqq_u32(neon_loadu(p), vaddq_u32(neon_set1u(first), vld1q_u32(iota)))) != 0;

@@ -9,7 +9,8 @@ HELPER(LEVEL) int V(run_at)(const columns *c, const uint32_t *p, uint32_t next) 
 /* Gathers n points, of which it takes up to sixteen, and repeats the last to make
  * sixteen. Not inlined: it is the way of few groups, and would take the registers
  * of all. Whole vectors are stored, because single words would be slow to load as
- * part of one. */
+ * part of one; and slots close together, the usual case, are picked out of two
+ * vectors, because gathering is a load for each lane. */
 static __attribute__((noinline)) CAT(TARGET_, LEVEL) group V(gather)(const columns *c, const uint32_t *slots, int64_t n,
                                                                      et_block *room) {
 	uint32_t few[ET_BLOCK];
@@ -20,10 +21,18 @@ static __attribute__((noinline)) CAT(TARGET_, LEVEL) group V(gather)(const colum
 	}
 	for (int i = 0; i < ET_BLOCK; i += V(LANES)) {
 		const V(u) s = V(loadu)(slots + i);
+		const uint32_t first = slots[i];
+		V(storeu)(room->slot + i, s);
+		if (slots[i + V(LANES) - 1] - first < 2 * V(LANES) && (uint64_t)first + 2 * V(LANES) <= c->limit) {
+			const V(u) offset = V(offsets)(s, V(set1u)(first));
+			V(store)(room->x + i, V(among)(c->x + first, offset));
+			V(store)(room->y + i, V(among)(c->y + first, offset));
+			V(store)(room->z + i, V(among)(c->z + first, offset));
+			continue;
+		}
 		V(store)(room->x + i, V(pick)(c->x, s));
 		V(store)(room->y + i, V(pick)(c->y, s));
 		V(store)(room->z + i, V(pick)(c->z, s));
-		V(storeu)(room->slot + i, s);
 	}
 	return (group){room->x, room->y, room->z};
 }

@@ -12,7 +12,7 @@ const (
 // lowest and the highest coordinate along each axis, with +0 for either zero; no
 // slots have the zero box. bad is -1, or the index of the first of the slots
 // that does not ascend, is not below len(x) and MaxSlots, or has a coordinate that
-// is NaN or infinite; lo and hi are then zero. What lies between the slots is not read.
+// is NaN or infinite; lo and hi are then zero. What lies between the slots may be anything.
 // It panics if x, y and z differ in length, and on a level that Resolve refuses.
 func Measure(level Level, x, y, z []float32, slots []uint32) (lo, hi [3]float32, bad int) {
 	if len(y) != len(x) || len(z) != len(x) {
