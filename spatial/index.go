@@ -32,7 +32,7 @@ type Config struct {
 	// Bounds fixes the box that the grid covers; points outside count into its
 	// border cells. The zero box: the points' own box, found at each Build.
 	Bounds Bounds
-	// Level on which queries run. native.Auto, the zero value: the best.
+	// Level on which Build and Radius run. native.Auto, the zero value: the best.
 	Level native.Level
 	// Workers that answer a batch of queries, 1 to 1024. 0: 1. A batch too small
 	// to gain from it is answered by one. Results do not depend on it.
@@ -92,14 +92,14 @@ func New(cfg Config) (*Index, error) {
 	cfg.Workers = max(cfg.Workers, 1)
 	ix := &Index{cfg: cfg, level: level, parallelFrom: parallelFrom}
 	ix.place(0, Bounds{})
-	ix.count(nil, nil, nil, nil)
+	ix.fill(nil, nil, nil, nil)
 	return ix, nil
 }
 
 // Len returns the number of points in the index.
 func (ix *Index) Len() int { return ix.n }
 
-// Level returns the level on which queries run.
+// Level returns the level on which Build and Radius run.
 func (ix *Index) Level() native.Level { return ix.level }
 
 // CellSize returns the edge of a cell of the last Build along y and z, in metres;
@@ -115,10 +115,11 @@ func (ix *Index) Build(x, y, z []float32, slots []uint32) error {
 	if len(y) != len(x) || len(z) != len(x) {
 		panic("spatial: Build: x, y and z differ in length")
 	}
-	box, err := measure(x, y, z, slots)
-	if err != nil {
-		return err
+	lo, hi, bad := native.Measure(ix.level, x, y, z, slots)
+	if bad >= 0 {
+		return badPoint(x, y, z, slots, bad)
 	}
+	box := Bounds{lo, hi}
 	if ix.cfg.Bounds != (Bounds{}) {
 		box = ix.cfg.Bounds
 	}
@@ -126,50 +127,17 @@ func (ix *Index) Build(x, y, z []float32, slots []uint32) error {
 	ix.points.Limit = min(len(x), native.MaxSlots)
 	ix.points.Category = nil
 	ix.place(len(slots), box)
-	ix.count(x, y, z, slots)
-	ix.scatter(x, y, z, slots)
+	ix.fill(x, y, z, slots)
 	ix.builds++
 	return nil
 }
 
-// measure checks the points and returns their box.
-func measure(x, y, z []float32, slots []uint32) (Bounds, error) {
-	x = x[:min(len(x), native.MaxSlots)]
-	y, z = y[:len(x)], z[:len(x)] // one bounds check for the three
-	inf := float32(math.Inf(1))
-	lo, hi := [3]float32{inf, inf, inf}, [3]float32{-inf, -inf, -inf}
-	next := uint32(0) // the lowest slot that ascends
-	for i, s := range slots {
-		if s < next || int(s) >= len(x) {
-			return Bounds{}, fault.Element(ErrRange, "spatial: Build: slots", i, s)
-		}
-		next = s + 1
-		px, py, pz := x[s], y[s], z[s]
-		if !fault.Finite((px - px) + (py - py) + (pz - pz)) {
-			return Bounds{}, notFinite(x, y, z, int(s))
-		}
-		widen(&lo[0], &hi[0], px)
-		widen(&lo[1], &hi[1], py)
-		widen(&lo[2], &hi[2], pz)
+// badPoint words what Measure found at an index of slots.
+func badPoint(x, y, z []float32, slots []uint32, i int) error {
+	if i > 0 && slots[i] <= slots[i-1] || slots[i] >= uint32(min(len(x), native.MaxSlots)) {
+		return fault.Element(ErrRange, "spatial: Build: slots", i, slots[i])
 	}
-	if len(slots) == 0 {
-		return Bounds{}, nil
-	}
-	return Bounds{lo, hi}, nil
-}
-
-// widen keeps the first of equal values. Comparisons cost a third of the min and
-// max builtins, which look at NaN and the sign of zero as well.
-func widen(lo, hi *float32, v float32) {
-	if v < *lo {
-		*lo = v
-	}
-	if v > *hi {
-		*hi = v
-	}
-}
-
-func notFinite(x, y, z []float32, slot int) error {
+	slot := int(slots[i])
 	switch {
 	case !fault.Finite(x[slot]):
 		return fault.Element(ErrNotFinite, "spatial: Build: x", slot, x[slot])
@@ -212,42 +180,13 @@ func (ix *Index) place(n int, box Bounds) {
 	}
 }
 
-// count finds the cell of each point and how many points each cell has, and
-// turns the counts into the place where each cell's points begin.
-func (ix *Index) count(x, y, z []float32, slots []uint32) {
-	g := ix.grid // a copy: stores into start could change ix
-	cells := int(g.N[0]) * int(g.N[1]) * int(g.N[2])
-	start := resize(ix.points.Start, cells+1)
-	clear(start)
-	cellOf := resize(ix.cellOf, len(slots))
-	y, z = y[:len(x)], z[:len(x)]
-	for i, s := range slots {
-		c := g.Number(x[s], y[s], z[s])
-		cellOf[i] = c
-		start[c+1]++
-	}
-	sum := uint32(0)
-	for c, n := range start {
-		sum += n
-		start[c] = sum
-	}
-	ix.points.Start, ix.cellOf = start, cellOf
-	ix.points.Blocks = resize(ix.points.Blocks, (len(slots)+native.BlockLen-1)/native.BlockLen)
-}
-
-// scatter copies each point to its cell, in slot order within a cell. Start
-// serves as the cursors meanwhile, and is shifted back afterwards.
-func (ix *Index) scatter(x, y, z []float32, slots []uint32) {
-	p, cellOf := ix.points, ix.cellOf[:len(slots)] // local: stores through p could change ix
-	y, z = y[:len(x)], z[:len(x)]
-	for i, s := range slots {
-		at := p.Start[cellOf[i]]
-		p.Start[cellOf[i]] = at + 1
-		b, lane := &p.Blocks[at/native.BlockLen], at%native.BlockLen
-		b.X[lane], b.Y[lane], b.Z[lane], b.Slot[lane] = x[s], y[s], z[s], s
-	}
-	copy(p.Start[1:], p.Start)
-	p.Start[0] = 0
+// fill sorts the points into the grid.
+func (ix *Index) fill(x, y, z []float32, slots []uint32) {
+	g, p := &ix.grid, &ix.points
+	p.Start = aligned(p.Start, int(g.N[0])*int(g.N[1])*int(g.N[2])+1, 1)
+	p.Blocks = aligned(p.Blocks, (len(slots)+native.BlockLen-1)/native.BlockLen, 0)
+	ix.cellOf = aligned(ix.cellOf, len(slots), 3)
+	native.Build(ix.level, g, x, y, z, slots, p, ix.cellOf)
 }
 
 // resize returns a slice of length n, reusing s where it is large enough, and

@@ -324,17 +324,7 @@ func (o *once) firstBad() int {
 // fault is the error that Build gives for the point at a place in slots.
 func (o *once) fault(at int) error {
 	c := &o.columns
-	s := c.Slots[at]
-	if int(s) >= min(len(c.X), native.MaxSlots) || at > 0 && s <= c.Slots[at-1] {
-		return fault.Element(ErrRange, "spatial: Build: slots", at, s)
-	}
-	switch {
-	case !fault.Finite(c.X[s]):
-		return fault.Element(ErrNotFinite, "spatial: Build: x", int(s), c.X[s])
-	case !fault.Finite(c.Y[s]):
-		return fault.Element(ErrNotFinite, "spatial: Build: y", int(s), c.Y[s])
-	}
-	return fault.Element(ErrNotFinite, "spatial: Build: z", int(s), c.Z[s])
+	return badPoint(c.X, c.Y, c.Z, c.Slots, at)
 }
 
 // merge sorts the hits by query, by counting: those of a query are in the order

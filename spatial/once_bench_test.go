@@ -3,23 +3,12 @@ package spatial_test
 import (
 	"fmt"
 	"math"
-	"math/rand/v2"
 	"testing"
 	"time"
 
 	"github.com/evertick/evertick/native"
 	"github.com/evertick/evertick/spatial"
 )
-
-// cloud is a set of points in a cube, one a cubic metre, in random order.
-func cloud(n int) *crowd {
-	c := &crowd{x: make([]float32, n), y: make([]float32, n), z: make([]float32, n), width: float32(math.Cbrt(float64(n))), rng: rand.New(rand.NewPCG(1, 2))}
-	for i := range n {
-		c.x[i], c.y[i], c.z[i] = c.rng.Float32()*c.width, c.rng.Float32()*c.width, c.rng.Float32()*c.width
-		c.slots = append(c.slots, uint32(i))
-	}
-	return c
-}
 
 // BenchmarkRadiusOnce is 200 queries, about 32 hits each, over points that are
 // not indexed before: path=cheapest is what RadiusOnce chooses by itself, and the
@@ -28,7 +17,7 @@ func cloud(n int) *crowd {
 func BenchmarkRadiusOnce(b *testing.B) {
 	radius := float32(math.Cbrt(32 * 3 / (4 * math.Pi)))
 	for _, n := range []int{2048, 16384, 65536, 131072, 262144, 1 << 20} {
-		c := cloud(n)
+		c := cloud(n, 2)
 		for _, level := range native.Levels() {
 			for _, path := range []string{"cheapest", "stream", "build"} {
 				b.Run(fmt.Sprintf("n=%d/level=%s/path=%s", n, level, path), func(b *testing.B) {
@@ -53,7 +42,7 @@ func BenchmarkRadiusOnce(b *testing.B) {
 // BenchmarkRadiusOnceWorkers shows what a second worker gains.
 func BenchmarkRadiusOnceWorkers(b *testing.B) {
 	radius := float32(math.Cbrt(32 * 3 / (4 * math.Pi)))
-	c := cloud(1 << 20)
+	c := cloud(1<<20, 2)
 	for _, workers := range []int{1, 2} {
 		b.Run(fmt.Sprintf("workers=%d", workers), func(b *testing.B) {
 			ix, err := spatial.New(spatial.Config{Workers: workers})

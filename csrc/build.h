@@ -1,0 +1,26 @@
+/* The index builder as Go sees it: see native.Measure and native.Build, whose
+ * bits these functions reproduce. */
+#ifndef EVERTICK_BUILD_H
+#define EVERTICK_BUILD_H
+
+#include "evertick.h"
+
+/* The box of the points (x[s], y[s], z[s]) of n > 0 slots: box holds the lowest x,
+ * y and z, then the highest, with +0 for either zero. Returns 1; or 0, with box
+ * unspecified, if the slots do not ascend, one is not below limit, or a
+ * coordinate is not finite. limit is at most 1 << 24, and no more than the
+ * columns have. */
+int32_t et_measure(int32_t level, const float *x, const float *y, const float *z, uint32_t limit,
+                   const uint32_t *slots, int64_t n, float *box);
+
+/* Sorts n points by cell, and by slot within a cell: start, one entry for each
+ * cell and one more, becomes the place where each cell begins, and blocks, as
+ * many as n points take, the points, with zeros behind the last. cell_of is
+ * scratch for n entries. Any coordinates will do. Returns 1; or 0, with start,
+ * blocks and cell_of unspecified, if the slots do not ascend or one is not below
+ * limit. */
+int32_t et_build(int32_t level, const et_grid *grid, const float *x, const float *y, const float *z,
+                 uint32_t limit, const uint32_t *slots, int64_t n, uint32_t *start,
+                 et_block *blocks, uint32_t *cell_of);
+
+#endif

@@ -1,0 +1,205 @@
+/* Whether the sixteen slots at p are a run from next on, below the limit. */
+HELPER(LEVEL) int V(run_at)(const columns *c, const uint32_t *p, uint32_t next) {
+	int run = p[0] >= next && (uint64_t)p[0] + ET_BLOCK <= c->limit;
+	for (uint32_t i = 0; i < ET_BLOCK; i += V(LANES))
+		run &= V(is_run)(p + i, p[0] + i);
+	return run;
+}
+
+/* Gathers n points, of which it takes up to sixteen, and repeats the last to make
+ * sixteen. Not inlined: it is the way of few groups, and would take the registers
+ * of all. Whole vectors are stored, because single words would be slow to load as
+ * part of one; and slots close together, the usual case, are picked out of two
+ * vectors, because gathering is a load for each lane. */
+static __attribute__((noinline)) CAT(TARGET_, LEVEL) group V(gather)(const columns *c, const uint32_t *slots, int64_t n,
+                                                                     et_block *room) {
+	uint32_t few[ET_BLOCK];
+	if (n < ET_BLOCK) {
+		for (int64_t i = 0; i < ET_BLOCK; i++)
+			few[i] = slots[i < n ? i : n - 1];
+		slots = few;
+	}
+	for (int i = 0; i < ET_BLOCK; i += V(LANES)) {
+		const V(u) s = V(loadu)(slots + i);
+		const uint32_t first = slots[i];
+		V(storeu)(room->slot + i, s);
+		if (slots[i + V(LANES) - 1] - first < 2 * V(LANES) && (uint64_t)first + 2 * V(LANES) <= c->limit) {
+			const V(u) offset = V(offsets)(s, V(set1u)(first));
+			V(store)(room->x + i, V(among)(c->x + first, offset));
+			V(store)(room->y + i, V(among)(c->y + first, offset));
+			V(store)(room->z + i, V(among)(c->z + first, offset));
+			continue;
+		}
+		V(store)(room->x + i, V(pick)(c->x, s));
+		V(store)(room->y + i, V(pick)(c->y, s));
+		V(store)(room->z + i, V(pick)(c->z, s));
+	}
+	return (group){room->x, room->y, room->z};
+}
+
+typedef struct {
+	V(f) lo[3], hi[3];
+	int nan;
+} V(box);
+
+HELPER(LEVEL) void V(widen)(V(box) *b, group g) {
+	for (int l = 0; l < ET_BLOCK; l += V(LANES)) {
+		const V(f) x = V(load)(g.x + l), y = V(load)(g.y + l), z = V(load)(g.z + l);
+		b->nan |= V(either_nan)(x, y) | V(either_nan)(z, z);
+		b->lo[0] = V(lesser)(x, b->lo[0]);
+		b->lo[1] = V(lesser)(y, b->lo[1]);
+		b->lo[2] = V(lesser)(z, b->lo[2]);
+		b->hi[0] = V(greater)(x, b->hi[0]);
+		b->hi[1] = V(greater)(y, b->hi[1]);
+		b->hi[2] = V(greater)(z, b->hi[2]);
+	}
+}
+
+/* The box of all lanes. Adding 0 makes -0 into +0. */
+HELPER(LEVEL) int V(close)(const V(box) *b, float *box) {
+	int finite = !b->nan;
+	for (int a = 0; a < 3; a++) {
+		float lo[V(LANES)], hi[V(LANES)];
+		V(store)(lo, b->lo[a]);
+		V(store)(hi, b->hi[a]);
+		for (int l = 1; l < V(LANES); l++) {
+			lo[0] = lo[l] < lo[0] ? lo[l] : lo[0];
+			hi[0] = hi[l] > hi[0] ? hi[l] : hi[0];
+		}
+		finite &= lo[0] >= -MAX_FLOAT && hi[0] <= MAX_FLOAT;
+		box[a] = lo[0] + 0.0f;
+		box[3 + a] = hi[0] + 0.0f;
+	}
+	return finite;
+}
+
+KERNEL(LEVEL) int32_t CAT(measure_, LEVEL)(const columns *c, const uint32_t *slots, int64_t n, float *box) {
+	V(box) b = {.nan = 0};
+	uint32_t next = 0;
+	for (int a = 0; a < 3; a++) {
+		b.lo[a] = V(set1)(MAX_FLOAT);
+		b.hi[a] = V(set1)(-MAX_FLOAT);
+	}
+	for (int64_t i = 0; i < n; i += ET_BLOCK) {
+		et_block room;
+		for (; n - i >= ET_BLOCK && V(run_at)(c, slots + i, next); i += ET_BLOCK) {
+			V(widen)(&b, group_at(c, slots[i]));
+			next = slots[i] + ET_BLOCK;
+		}
+		if (i == n)
+			break;
+		if (!ascend(c, slots + i, n - i, &next))
+			return 0;
+		V(widen)(&b, V(gather)(c, slots + i, n - i, &room));
+	}
+	return V(close)(&b, box);
+}
+
+typedef struct {
+	V(f) min[3], inv[3], top[3];
+	V(u) nx, ny;
+} V(grid);
+
+/* The numbers of the cells, as native.Grid.Number gives them: a t that is not
+ * positive, or NaN, is in cell 0, and one beyond the grid in the last. */
+HELPER(LEVEL) void V(number)(const V(grid) *g, group from, uint32_t *cells) {
+	const V(f) zero = V(set1)(0.0f);
+	for (int l = 0; l < ET_BLOCK; l += V(LANES)) {
+		const V(f) tx = V(mul)(V(sub)(V(load)(from.x + l), g->min[0]), g->inv[0]);
+		const V(f) ty = V(mul)(V(sub)(V(load)(from.y + l), g->min[1]), g->inv[1]);
+		const V(f) tz = V(mul)(V(sub)(V(load)(from.z + l), g->min[2]), g->inv[2]);
+		const V(u) cx = V(cell)(V(lesser)(V(greater)(tx, zero), g->top[0]));
+		const V(u) cy = V(cell)(V(lesser)(V(greater)(ty, zero), g->top[1]));
+		const V(u) cz = V(cell)(V(lesser)(V(greater)(tz, zero), g->top[2]));
+		V(storeu)(cells + l, V(flatten)(V(flatten)(cz, g->ny, cy), g->nx, cx));
+	}
+}
+
+KERNEL(LEVEL) int32_t CAT(number_, LEVEL)(const et_grid *grid, const columns *c, const uint32_t *slots, int64_t n,
+                                          uint32_t *cell_of) {
+	V(grid) g = {.nx = V(set1u)((uint32_t)grid->n[0]), .ny = V(set1u)((uint32_t)grid->n[1])};
+	uint32_t next = 0;
+	for (int a = 0; a < 3; a++) {
+		g.min[a] = V(set1)(grid->min[a]);
+		g.inv[a] = V(set1)(grid->inv[a]);
+		g.top[a] = V(set1)(below(grid->n[a]));
+	}
+	for (int64_t i = 0; i < n; i += ET_BLOCK) {
+		et_block room;
+		for (; n - i >= ET_BLOCK && V(run_at)(c, slots + i, next); i += ET_BLOCK) {
+			V(number)(&g, group_at(c, slots[i]), cell_of + i);
+			next = slots[i] + ET_BLOCK;
+		}
+		if (i == n)
+			break;
+		if (!ascend(c, slots + i, n - i, &next))
+			return 0;
+		V(number)(&g, V(gather)(c, slots + i, n - i, &room), room.slot);
+		for (int64_t l = 0; l < ET_BLOCK && i + l < n; l++)
+			cell_of[i + l] = room.slot[l];
+	}
+	return 1;
+}
+
+/* counts[i] becomes the sum of those before it. */
+KERNEL(LEVEL) void CAT(accumulate_, LEVEL)(uint32_t *counts, int64_t n) {
+	V(u) carry = V(set1u)(0);
+	int64_t i = 0;
+	for (; i + V(LANES) <= n; i += V(LANES))
+		V(storeu)(counts + i, V(scan)(V(loadu)(counts + i), &carry));
+	uint32_t sums[V(LANES)];
+	V(storeu)(sums, carry);
+	for (; i < n; i++) {
+		const uint32_t count = counts[i];
+		counts[i] = sums[0];
+		sums[0] += count;
+	}
+}
+
+/* Each point goes to its cell as one record, which takes one store and touches
+ * one cache line: four columns would take four of each. */
+HELPER(LEVEL) void V(scatter_some)(group g, const uint32_t *slots, int n, uint32_t *cursors, const uint32_t *cell_of,
+                                   record *to) {
+	for (int i = 0; i < ET_BLOCK; i += V(LANES)) {
+		V(point) p[V(LANES)];
+		V(weave)(p, V(load)(g.x + i), V(load)(g.y + i), V(load)(g.z + i), V(loadu)(slots + i));
+		for (int l = 0; l < V(LANES); l++)
+			if (i + l < n)
+				V(put)(to + cursors[cell_of[i + l]]++, p[l]);
+	}
+}
+
+KERNEL(LEVEL) void CAT(scatter_, LEVEL)(const columns *c, const uint32_t *slots, int64_t n, uint32_t *cursors,
+                                        const uint32_t *cell_of, record *to, int64_t ahead) {
+	et_block room;
+	int64_t i = 0;
+	for (; n - i >= ET_BLOCK; i += ET_BLOCK) {
+		const int run = slots[i + ET_BLOCK - 1] - slots[i] == ET_BLOCK - 1;
+		const group g = run ? group_at(c, slots[i]) : V(gather)(c, slots + i, ET_BLOCK, &room);
+		if (ahead > 0 && n - i >= ahead + ET_BLOCK)
+			prefetch(cursors, cell_of + i + ahead);
+		V(scatter_some)(g, slots + i, ET_BLOCK, cursors, cell_of + i, to);
+	}
+	if (i < n) {
+		const group g = V(gather)(c, slots + i, n - i, &room);
+		V(scatter_some)(g, room.slot, (int)(n - i), cursors, cell_of + i, to);
+	}
+}
+
+/* Turns sixteen records into a block, in place. */
+KERNEL(LEVEL) void CAT(transpose_, LEVEL)(et_block *blocks, int64_t n) {
+	enum { PARTS = ET_BLOCK / V(LANES) };
+	for (int64_t i = 0; i < n; i++) {
+		const record *const from = (const record *)(const void *)(blocks + i);
+		V(f) x[PARTS], y[PARTS], z[PARTS];
+		V(u) slot[PARTS];
+		for (int p = 0; p < PARTS; p++)
+			V(unweave)(from + p * V(LANES), &x[p], &y[p], &z[p], &slot[p]);
+		for (int p = 0; p < PARTS; p++) {
+			V(store)(blocks[i].x + p * V(LANES), x[p]);
+			V(store)(blocks[i].y + p * V(LANES), y[p]);
+			V(store)(blocks[i].z + p * V(LANES), z[p]);
+			V(storeu)(blocks[i].slot + p * V(LANES), slot[p]);
+		}
+	}
+}

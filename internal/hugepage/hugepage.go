@@ -1,0 +1,17 @@
+// Package hugepage asks the system to back large memory with huge pages. Random
+// access to more memory than the TLB maps with small ones, a few megabytes, is
+// slower by a page walk each time.
+package hugepage
+
+// Least is the size in bytes from which Advise does anything: two huge pages,
+// of which one is sure to lie within, whatever the alignment.
+const Least = 2 * pageBytes
+
+const pageBytes = 2 << 20
+
+// within returns the whole huge pages of n bytes at an address: the page at
+// either end is shared with other memory. n is Least or more.
+func within(address uintptr, n int) (from, to int) {
+	from = int(-address % pageBytes)
+	return from, from + (n-from)/pageBytes*pageBytes
+}

@@ -1,0 +1,199 @@
+package native
+
+import "math"
+
+// Below these numbers of points the Go loop is faster than a call.
+const (
+	measureBreakEven = 32
+	buildBreakEven   = 16
+)
+
+// Measure returns the box of the points (x[s], y[s], z[s]) of the slots s: the
+// lowest and the highest coordinate along each axis, with +0 for either zero; no
+// slots have the zero box. bad is -1, or the index of the first of the slots
+// that does not ascend, is not below len(x) and MaxSlots, or has a coordinate that
+// is NaN or infinite; lo and hi are then zero. What lies between the slots may be anything.
+// It panics if x, y and z differ in length, and on a level that Resolve refuses.
+func Measure(level Level, x, y, z []float32, slots []uint32) (lo, hi [3]float32, bad int) {
+	if len(y) != len(x) || len(z) != len(x) {
+		panic("native: Measure: x, y and z differ in length")
+	}
+	level = must(level)
+	if len(slots) == 0 {
+		return lo, hi, -1
+	}
+	var ok bool
+	if level == Go || len(slots) < measureBreakEven {
+		lo, hi, ok = measureGo(x, y, z, slots)
+	} else {
+		lo, hi, ok = measureC(level, x, y, z, slots)
+	}
+	if !ok {
+		return [3]float32{}, [3]float32{}, firstBad(x, y, z, slots)
+	}
+	return lo, hi, -1
+}
+
+// limitOf is the bound of the slots of columns like x.
+func limitOf(x []float32) int { return min(len(x), MaxSlots) }
+
+func firstBad(x, y, z []float32, slots []uint32) int {
+	next, limit := uint32(0), uint32(limitOf(x))
+	for i, s := range slots {
+		if s < next || s >= limit || !finite(x[s]) || !finite(y[s]) || !finite(z[s]) {
+			return i
+		}
+		next = s + 1
+	}
+	return -1
+}
+
+func finite(v float32) bool { return v-v == 0 }
+
+func measureGo(x, y, z []float32, slots []uint32) (lo, hi [3]float32, ok bool) {
+	x = x[:limitOf(x)]
+	y, z = y[:len(x)], z[:len(x)]                                 // one bounds check for the three
+	lx, hx := float32(math.MaxFloat32), -float32(math.MaxFloat32) // arrays would not stay in registers
+	ly, hy, lz, hz := lx, hx, lx, hx
+	next := uint32(0) // the lowest slot that ascends
+	for _, s := range slots {
+		if s < next || uint(s) >= uint(len(x)) {
+			return lo, hi, false
+		}
+		next = s + 1
+		px, py, pz := x[s], y[s], z[s]
+		// NaN is not above anything, and so among the few that are looked at twice.
+		if !(px >= lx) {
+			if px != px {
+				return lo, hi, false
+			}
+			lx = px
+		}
+		if px > hx {
+			hx = px
+		}
+		if !(py >= ly) {
+			if py != py {
+				return lo, hi, false
+			}
+			ly = py
+		}
+		if py > hy {
+			hy = py
+		}
+		if !(pz >= lz) {
+			if pz != pz {
+				return lo, hi, false
+			}
+			lz = pz
+		}
+		if pz > hz {
+			hz = pz
+		}
+	}
+	lo, hi = [3]float32{lx + 0, ly + 0, lz + 0}, [3]float32{hx + 0, hy + 0, hz + 0} // makes -0 into +0
+	return lo, hi, finite(lx) && finite(ly) && finite(lz) && finite(hx) && finite(hy) && finite(hz)
+}
+
+// Build sorts the points (x[s], y[s], z[s]) of the slots s by cell of the grid,
+// and by slot within a cell, into p.Start and p.Blocks: every entry of the two is
+// written, and the lanes behind the last point are zero. p.Start has one entry
+// for each cell of the grid and one more, and p.Blocks a block for each sixteen
+// slots or part of them. cellOf is scratch, an entry for each slot. The slots
+// ascend and are below len(x) and MaxSlots; coordinates may be anything, NaN
+// included. It panics if lengths do not fit, if the slots are not as they should
+// be, and on a level that Resolve refuses.
+func Build(level Level, g *Grid, x, y, z []float32, slots []uint32, p *Points, cellOf []uint32) {
+	if len(y) != len(x) || len(z) != len(x) {
+		panic("native: Build: x, y and z differ in length")
+	}
+	if !g.holds(len(p.Start) - 1) {
+		panic("native: Build: Points.Start does not fit the grid")
+	}
+	if len(p.Blocks) != (len(slots)+BlockLen-1)/BlockLen {
+		panic("native: Build: Points.Blocks does not fit the slots")
+	}
+	if len(cellOf) < len(slots) {
+		panic("native: Build: cellOf is too short")
+	}
+	var ok bool
+	if level = must(level); level == Go || len(slots) < buildBreakEven {
+		ok = buildGo(g, x, y, z, slots, p, cellOf)
+	} else {
+		ok = buildC(level, g, x, y, z, slots, p, cellOf)
+	}
+	if !ok {
+		panic("native: Build: the slots do not ascend, or one has no point")
+	}
+}
+
+func buildGo(g *Grid, x, y, z []float32, slots []uint32, p *Points, cellOf []uint32) bool {
+	clear(p.Start)
+	if !number(g, x, y, z, slots, p.Start[1:], cellOf) {
+		return false
+	}
+	sum := uint32(0)
+	for c, n := range p.Start[1:] {
+		p.Start[1+c] = sum
+		sum += n
+	}
+	scatter(x, y, z, slots, p.Start[1:], cellOf, p.Blocks)
+	if n := len(slots) % BlockLen; n > 0 {
+		b := &p.Blocks[len(p.Blocks)-1]
+		clear(b.X[n:])
+		clear(b.Y[n:])
+		clear(b.Z[n:])
+		clear(b.Slot[n:])
+	}
+	return true
+}
+
+// axis is a Grid along one axis, in registers: Grid.Cell takes twice as long.
+type axis struct {
+	min, inv, end float32
+	n             int32
+}
+
+func (g *Grid) axis(a int) axis { return axis{g.Min[a], g.Inv[a], float32(g.N[a]), g.N[a]} }
+
+// cell is Grid.Cell.
+func (a axis) cell(v float32) int32 {
+	t := (v - a.min) * a.inv
+	if !(t > 0) {
+		return 0
+	}
+	if t >= a.end {
+		return a.n - 1
+	}
+	return int32(t)
+}
+
+// number finds the cell of each point and counts the points of each cell.
+func number(g *Grid, x, y, z []float32, slots []uint32, counts, cellOf []uint32) bool {
+	x = x[:limitOf(x)]
+	y, z, cellOf = y[:len(x)], z[:len(x)], cellOf[:len(slots)]
+	ax, ay, az := g.axis(0), g.axis(1), g.axis(2)
+	next := uint32(0)
+	for i, s := range slots {
+		if s < next || uint(s) >= uint(len(x)) {
+			return false
+		}
+		next = s + 1
+		c := uint32((az.cell(z[s])*ay.n+ay.cell(y[s]))*ax.n + ax.cell(x[s]))
+		cellOf[i] = c
+		counts[c]++
+	}
+	return true
+}
+
+// scatter copies each point to its cell. A cursor is where the next point of a
+// cell goes, and in the end where the cell ends.
+func scatter(x, y, z []float32, slots []uint32, cursors, cellOf []uint32, blocks []Block) {
+	y, z, cellOf = y[:len(x)], z[:len(x)], cellOf[:len(slots)]
+	for i, s := range slots {
+		at := cursors[cellOf[i]]
+		cursors[cellOf[i]] = at + 1
+		b, lane := &blocks[at/BlockLen], at%BlockLen
+		b.X[lane], b.Y[lane], b.Z[lane], b.Slot[lane] = x[s], y[s], z[s], s
+	}
+}

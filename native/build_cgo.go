@@ -1,0 +1,20 @@
+//go:build cgo
+
+package native
+
+import (
+	"unsafe"
+
+	"github.com/evertick/evertick/csrc"
+)
+
+func measureC(l Level, x, y, z []float32, slots []uint32) (lo, hi [3]float32, ok bool) {
+	var box [6]float32
+	ok = csrc.Measure(cLevels[l], x, y, z, limitOf(x), slots, &box)
+	return [3]float32(box[:3]), [3]float32(box[3:]), ok
+}
+
+func buildC(l Level, g *Grid, x, y, z []float32, slots []uint32, p *Points, cellOf []uint32) bool {
+	return csrc.Build(cLevels[l], unsafe.Pointer(g), x, y, z, limitOf(x), slots,
+		p.Start, unsafe.Pointer(unsafe.SliceData(p.Blocks)), cellOf)
+}

@@ -1,0 +1,11 @@
+//go:build !cgo
+
+package native
+
+func measureC(Level, []float32, []float32, []float32, []uint32) (lo, hi [3]float32, ok bool) {
+	panic("native: built without cgo")
+}
+
+func buildC(Level, *Grid, []float32, []float32, []float32, []uint32, *Points, []uint32) bool {
+	panic("native: built without cgo")
+}
