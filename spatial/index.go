@@ -78,6 +78,7 @@ type Index struct {
 
 	parallelFrom int      // number of chunks
 	cellOf       []uint32 // scratch of Build: the cell of each point
+	scratches    scratches
 }
 
 // New returns an empty index. Faults of the configuration are ErrNotFinite,

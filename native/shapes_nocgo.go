@@ -1,0 +1,9 @@
+//go:build !cgo
+
+package native
+
+func countC(Level, *Grid, *Points, *Queries, *Filter, []uint32) bool {
+	panic("native: built without cgo")
+}
+
+func overlapC(Level, *Grid, *Points, *Boxes, *Filter, *Hits) int { panic("native: built without cgo") }

@@ -1,0 +1,104 @@
+package spatial_test
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/evertick/evertick/native"
+	"github.com/evertick/evertick/spatial"
+)
+
+// cloud is a set of points in a cube of one point a cubic metre.
+type cloud struct {
+	x, y, z []float32
+	slots   []uint32
+	width   float32
+	rng     *rand.Rand
+}
+
+func newCloud(n int) *cloud {
+	c := &cloud{width: float32(math.Cbrt(float64(n))), rng: rand.New(rand.NewPCG(3, 4))}
+	for i := range n {
+		c.x, c.y, c.z = append(c.x, c.somewhere()), append(c.y, c.somewhere()), append(c.z, c.somewhere())
+		c.slots = append(c.slots, uint32(i))
+	}
+	return c
+}
+
+func (c *cloud) somewhere() float32 { return float32(c.rng.Float32() * c.width) }
+
+// within32 is the radius of a sphere with 32 points in it.
+const within32 = 1.9695
+
+func (c *cloud) index(b *testing.B, level native.Level) *spatial.Index {
+	ix, err := spatial.New(spatial.Config{CellSize: within32, Level: level})
+	if err != nil {
+		b.Fatal(err)
+	}
+	if err := ix.Build(c.x, c.y, c.z, c.slots); err != nil {
+		b.Fatal(err)
+	}
+	return ix
+}
+
+// ofClouds runs a benchmark over both sizes on every level.
+func ofClouds(b *testing.B, sizes []int, do func(b *testing.B, c *cloud, ix *spatial.Index)) {
+	for _, n := range sizes {
+		c := newCloud(n)
+		for _, level := range native.Levels() {
+			b.Run(fmt.Sprintf("n=%d/level=%s", n, level), func(b *testing.B) { do(b, c, c.index(b, level)) })
+		}
+	}
+}
+
+// BenchmarkCount is 200 queries with about 32 hits each, fewer at the faces of
+// the cube; they are drawn anew each time.
+func BenchmarkCount(b *testing.B) {
+	ofClouds(b, []int{2256, 16384}, func(b *testing.B, c *cloud, ix *spatial.Index) {
+		q, counts := newQueries(200, spatial.Grid), make([]uint32, 200)
+		hits := 0
+		for b.Loop() {
+			for i := range q.X {
+				q.X[i], q.Y[i], q.Z[i], q.Radius[i] = c.somewhere(), c.somewhere(), c.somewhere(), within32
+			}
+			if err := ix.Count(q, counts); err != nil {
+				b.Fatal(err)
+			}
+			for _, n := range counts {
+				hits += int(n)
+			}
+		}
+		b.ReportMetric(float64(hits)/float64(b.N)/200, "hits/query")
+		b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/200, "ns/query")
+	})
+}
+
+// BenchmarkOverlap is 200 cubes with about 32 points each.
+func BenchmarkOverlap(b *testing.B) {
+	const half = 1.5874 // of the side of a cube of 32 cubic metres
+	ofClouds(b, []int{2256, 16384}, func(b *testing.B, c *cloud, ix *spatial.Index) {
+		for _, order := range []spatial.Order{spatial.BySlot, spatial.Grid} {
+			b.Run("order="+orderName(order), func(b *testing.B) {
+				column := func() []float32 { return make([]float32, 200) }
+				q := &spatial.Boxes{MinX: column(), MinY: column(), MinZ: column(), MaxX: column(), MaxY: column(), MaxZ: column(), Order: order}
+				var out spatial.Result
+				hits := 0
+				for b.Loop() {
+					for i := range q.MinX {
+						x, y, z := c.somewhere(), c.somewhere(), c.somewhere()
+						q.MinX[i], q.MinY[i], q.MinZ[i] = x-half, y-half, z-half
+						q.MaxX[i], q.MaxY[i], q.MaxZ[i] = x+half, y+half, z+half
+					}
+					if err := ix.Overlap(q, &out); err != nil {
+						b.Fatal(err)
+					}
+					hits += len(out.Slots)
+				}
+				b.ReportMetric(float64(hits)/float64(b.N)/200, "hits/query")
+				b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/200, "ns/query")
+			})
+		}
+	})
+}
