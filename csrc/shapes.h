@@ -26,4 +26,36 @@ int64_t et_overlap(int32_t level, const et_grid *grid, const uint32_t *start, co
                    const float *loz, const float *hix, const float *hiy, const float *hiz, const uint32_t *exclude,
                    const uint32_t *mask, int64_t n, uint32_t *ends, uint32_t *out, int64_t fill, int64_t cap);
 
+/* A ray as native.Rays describes it: d is scaled, inv is 1 / d.d, and t counts
+ * in units of the direction before it was scaled. */
+typedef struct {
+	float o[3], d[3], inv, scale, max_t;
+	uint32_t exclude, mask;
+} et_ray;
+
+_Static_assert(sizeof(et_ray) == 44, "native.ray mirrors et_ray");
+
+/* Places [first, last) of the points, first < last. */
+typedef struct {
+	uint32_t first, last;
+} et_span;
+
+_Static_assert(sizeof(et_span) == 8, "native.span mirrors et_span");
+
+/* The first sphere that each ray meets among those whose centres are in its
+ * spans: ray i has the spans from span_ends[i-1], or 0, to span_ends[i]. r2 has
+ * the squared radii by place, ET_BLOCK a block. Of several at the same t it is
+ * the one of the lowest slot. Where there is none, slots[i] is UINT32_MAX and
+ * t[i] is max_t. */
+void et_ray_closest(int32_t level, const et_block *blocks, const float *r2, const uint32_t *category,
+                    const uint16_t *live, const et_ray *rays, const uint32_t *span_ends, const et_span *spans,
+                    int64_t n, uint32_t *slots, float *t);
+
+/* All spheres that each ray meets: row i is appended to out, its parameters to t,
+ * and ends at ends[i]; it is in the order of the places. Room and result as in
+ * et_overlap. */
+int64_t et_ray_all(int32_t level, const et_block *blocks, const float *r2, const uint32_t *category,
+                   const uint16_t *live, const et_ray *rays, const uint32_t *span_ends, const et_span *spans,
+                   int64_t n, uint32_t *ends, uint32_t *out, float *t, int64_t fill, int64_t cap);
+
 #endif

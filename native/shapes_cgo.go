@@ -17,3 +17,20 @@ func overlapC(l Level, g *Grid, p *Points, b *Boxes, f *Filter, hits *Hits) int 
 	return csrc.Overlap(cLevels[l], unsafe.Pointer(g), p.Start, unsafe.Pointer(unsafe.SliceData(p.Blocks)), f.category(p), f.Live,
 		&b.Lo, &b.Hi, f.Exclude, f.Mask, hits.Ends, hits.Slots, hits.Fill)
 }
+
+// ray and span are passed to C by address.
+var (
+	_ [csrc.RaySize]byte  = [unsafe.Sizeof(ray{})]byte{}
+	_ [csrc.SpanSize]byte = [unsafe.Sizeof(span{})]byte{}
+)
+
+func rayClosestC(l Level, p *Points, s *Spheres, f *Filter, tr *Tracer, slots []uint32, t []float32) {
+	csrc.RayClosest(cLevels[l], unsafe.Pointer(unsafe.SliceData(p.Blocks)), s.R2, f.category(p), f.Live,
+		unsafe.Pointer(unsafe.SliceData(tr.rays)), tr.ends, unsafe.Pointer(unsafe.SliceData(tr.spans)), slots, t)
+}
+
+func rayAllC(l Level, p *Points, s *Spheres, f *Filter, tr *Tracer, hits *Hits) int {
+	return csrc.RayAll(cLevels[l], unsafe.Pointer(unsafe.SliceData(p.Blocks)), s.R2, f.category(p), f.Live,
+		unsafe.Pointer(unsafe.SliceData(tr.rays)), tr.ends, unsafe.Pointer(unsafe.SliceData(tr.spans)),
+		hits.Ends, hits.Slots, hits.T, hits.Fill)
+}

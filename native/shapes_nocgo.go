@@ -7,3 +7,11 @@ func countC(Level, *Grid, *Points, *Queries, *Filter, []uint32) bool {
 }
 
 func overlapC(Level, *Grid, *Points, *Boxes, *Filter, *Hits) int { panic("native: built without cgo") }
+
+func rayClosestC(Level, *Points, *Spheres, *Filter, *Tracer, []uint32, []float32) {
+	panic("native: built without cgo")
+}
+
+func rayAllC(Level, *Points, *Spheres, *Filter, *Tracer, *Hits) int {
+	panic("native: built without cgo")
+}

@@ -75,6 +75,7 @@ type Index struct {
 	cell   float32 // edge of a cell along y and z, metres
 	points native.Points
 	n      int
+	box    Bounds // of the points
 
 	parallelFrom int      // number of chunks
 	cellOf       []uint32 // scratch of Build: the cell of each point
@@ -118,6 +119,7 @@ func (ix *Index) Build(x, y, z []float32, slots []uint32) error {
 	if err != nil {
 		return err
 	}
+	ix.box = box
 	if ix.cfg.Bounds != (Bounds{}) {
 		box = ix.cfg.Bounds
 	}

@@ -16,6 +16,8 @@ type scratch struct {
 	pool, alone *native.Pool
 	count       countTask
 	rows        rowsTask
+	closest     closestTask
+	spheres     native.Spheres
 }
 
 // scratches are those that are not in use.
@@ -35,6 +37,7 @@ func (ix *Index) borrow() *scratch {
 	}
 	b := &scratch{pool: native.NewPool(ix.cfg.Workers), alone: native.NewPool(1)}
 	b.rows.workers = make([]collector, ix.cfg.Workers)
+	b.closest.tracers = make([]native.Tracer, ix.cfg.Workers)
 	return b
 }
 
@@ -74,6 +77,7 @@ type rowsTask struct {
 	chunks  []chunk
 
 	overlap overlapSearch
+	rays    raySearch
 }
 
 // collector has the rows of a worker's chunks, one behind the other.
@@ -82,6 +86,8 @@ type collector struct {
 	t    []float32 // as long as hits.Slots; hits.T is this, or nil
 	keys []uint64
 	err  error
+
+	tracer native.Tracer
 }
 
 func (b *rowsTask) begin(offsets []uint32) {

@@ -102,3 +102,47 @@ func BenchmarkOverlap(b *testing.B) {
 		}
 	})
 }
+
+// BenchmarkRays is 200 rays through a cube of 16,384 spheres, from anywhere in it
+// to anywhere, without end.
+func BenchmarkRays(b *testing.B) {
+	ofClouds(b, []int{16384}, func(b *testing.B, c *cloud, ix *spatial.Index) {
+		radius := make([]float32, len(c.x))
+		for i := range radius {
+			radius[i] = float32(0.05 + 0.2*c.rng.Float32())
+		}
+		column := func() []float32 { return make([]float32, 200) }
+		q := &spatial.Rays{OX: column(), OY: column(), OZ: column(), DX: column(), DY: column(), DZ: column(), MaxT: column()}
+		slots, t := make([]uint32, 200), column()
+		var out spatial.RayHits
+		for _, mode := range []string{"closest", "all"} {
+			b.Run("mode="+mode, func(b *testing.B) {
+				hits := 0
+				for b.Loop() {
+					for i := range q.OX {
+						q.OX[i], q.OY[i], q.OZ[i] = c.somewhere(), c.somewhere(), c.somewhere()
+						q.DX[i], q.DY[i], q.DZ[i] = c.somewhere()-q.OX[i], c.somewhere()-q.OY[i], c.somewhere()-q.OZ[i]
+						q.MaxT[i] = math.MaxFloat32
+					}
+					var err error
+					if mode == "all" {
+						err = ix.RayAll(radius, q, &out)
+						hits += len(out.Slots)
+					} else {
+						err = ix.RayClosest(radius, q, slots, t)
+						for _, s := range slots {
+							if s != spatial.NoSlot {
+								hits++
+							}
+						}
+					}
+					if err != nil {
+						b.Fatal(err)
+					}
+				}
+				b.ReportMetric(float64(hits)/float64(b.N)/200, "hits/ray")
+				b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/200, "ns/ray")
+			})
+		}
+	})
+}

@@ -230,16 +230,31 @@ type shapeTick struct {
 	ix     *spatial.Index
 	q      *spatial.Queries
 	boxes  *spatial.Boxes
+	rays   *spatial.Rays
+	radius []float32
 	counts []uint32
 	out    spatial.Result
+	slots  []uint32
+	t      []float32
+	hits   spatial.RayHits
 }
 
 func newShapeTick(t testing.TB, run *paritytest.Run, s *paritytest.Scene, cfg spatial.Config) *shapeTick {
-	return &shapeTick{ix: build(t, cfg, s), q: queriesOf(s), boxes: boxesOf(run, s), counts: make([]uint32, len(s.Radius))}
+	k := &shapeTick{ix: build(t, cfg, s), q: queriesOf(s), boxes: boxesOf(run, s)}
+	k.rays, k.radius = raysOf(run, s)
+	return k.fresh()
+}
+
+// fresh returns the same questions with room of their own for the answers.
+func (k *shapeTick) fresh() *shapeTick {
+	n := len(k.q.X)
+	return &shapeTick{ix: k.ix, q: k.q, boxes: k.boxes, rays: k.rays, radius: k.radius,
+		counts: make([]uint32, n), slots: make([]uint32, n), t: make([]float32, n)}
 }
 
 func (k *shapeTick) do(tb testing.TB) {
-	if err := cmp.Or(k.ix.Count(k.q, k.counts), k.ix.Overlap(k.boxes, &k.out)); err != nil {
+	if err := cmp.Or(k.ix.Count(k.q, k.counts), k.ix.Overlap(k.boxes, &k.out),
+		k.ix.RayClosest(k.radius, k.rays, k.slots, k.t), k.ix.RayAll(k.radius, k.rays, &k.hits)); err != nil {
 		tb.Error(err)
 	}
 }
@@ -275,10 +290,11 @@ func TestConcurrentShapes(t *testing.T) {
 			done.Add(1)
 			go func() {
 				defer done.Done()
-				k := &shapeTick{ix: want.ix, q: want.q, boxes: want.boxes, counts: make([]uint32, len(want.counts))}
+				k := want.fresh()
 				for range 10 {
 					k.do(t)
-					if err := cmp.Or(paritytest.Bits("counts", k.counts, want.counts), sameResult("boxes", &k.out, &want.out, true)); err != nil {
+					if err := cmp.Or(paritytest.Bits("counts", k.counts, want.counts), sameResult("boxes", &k.out, &want.out, true),
+						paritytest.Bits("closest", k.slots, want.slots), paritytest.Bits("t", k.t, want.t), sameHits("rays", &k.hits, &want.hits)); err != nil {
 						t.Error(err)
 					}
 				}
