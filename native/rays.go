@@ -99,6 +99,7 @@ type Tracer struct {
 	rays  []ray
 	spans []span
 	ends  []uint32 // the spans of ray i end before ends[i]
+	swath swath
 }
 
 func (q *Rays) check() {
@@ -205,7 +206,28 @@ func (tr *Tracer) spansOf(i int) []span {
 	return tr.spans[from:tr.ends[i]]
 }
 
-// meet tests one sphere. What rarely holds is asked for first, and computed last.
+// next returns the first place in [at, last) whose sphere the line of the ray comes
+// near enough to, or last. There are few of them.
+func (r *ray) next(p *Points, s *Spheres, at, last int) int {
+	ox, oy, oz, dx, dy, dz, inv := r.o[0], r.o[1], r.o[2], r.d[0], r.d[1], r.d[2], r.inv
+	for at < last {
+		b, r2 := &p.Blocks[at/BlockLen], (*[BlockLen]float32)(s.R2[at/BlockLen*BlockLen:])
+		end := min(last-at/BlockLen*BlockLen, BlockLen)
+		for i := at % BlockLen; i < end; i++ {
+			mx, my, mz := b.X[i%BlockLen]-ox, b.Y[i%BlockLen]-oy, b.Z[i%BlockLen]-oz
+			s := float32((float32(float32(mx*dx)+float32(my*dy)) + float32(mz*dz)) * inv)
+			lx, ly, lz := mx-float32(s*dx), my-float32(s*dy), mz-float32(s*dz)
+			e := float32(float32(lx*lx)+float32(ly*ly)) + float32(lz*lz)
+			if e <= r2[i%BlockLen] || float32(float32(mx*mx)+float32(my*my))+float32(mz*mz) <= r2[i%BlockLen] {
+				return at/BlockLen*BlockLen + i
+			}
+		}
+		at = at/BlockLen*BlockLen + BlockLen
+	}
+	return last
+}
+
+// meet tests one sphere.
 func (r *ray) meet(x, y, z, r2 float32) (t float32, hit bool) {
 	m := [3]float32{x - r.o[0], y - r.o[1], z - r.o[2]}
 	s := float32(dot(m, r.d) * r.inv)
@@ -230,7 +252,7 @@ func rayClosestGo(p *Points, s *Spheres, f *Filter, tr *Tracer, slots []uint32, 
 		r, sieve := &tr.rays[i], f.sieve(i, p)
 		best, bestT := NoSlot, r.maxT
 		for _, part := range tr.spansOf(i) {
-			for at := int(part.first); at < int(part.last); at++ {
+			for at := r.next(p, s, int(part.first), int(part.last)); at < int(part.last); at = r.next(p, s, at+1, int(part.last)) {
 				b, lane := &p.Blocks[at/BlockLen], at%BlockLen
 				t, hit := r.meet(b.X[lane], b.Y[lane], b.Z[lane], s.R2[at])
 				if hit && (t < bestT || t == bestT && b.Slot[lane] < best) && sieve.pass(p, at/BlockLen, lane) {
@@ -250,7 +272,7 @@ func rayAllGo(p *Points, s *Spheres, f *Filter, tr *Tracer, hits *Hits) int {
 			if !hits.room(fill, int(part.last-part.first)) {
 				return i
 			}
-			for at := int(part.first); at < int(part.last); at++ {
+			for at := r.next(p, s, int(part.first), int(part.last)); at < int(part.last); at = r.next(p, s, at+1, int(part.last)) {
 				b, lane := &p.Blocks[at/BlockLen], at%BlockLen
 				if t, hit := r.meet(b.X[lane], b.Y[lane], b.Z[lane], s.R2[at]); hit && sieve.pass(p, at/BlockLen, lane) {
 					hits.Slots[fill], hits.T[fill] = b.Slot[lane], t

@@ -29,15 +29,29 @@ import "math"
 // others, w has 2^-48 of their sizes beyond reach(R).
 const widening = 0x1p-22
 
-// swath is such a segment.
+// swath is such a segment, and what its questions need of the grid and the points.
 type swath struct {
-	o, d, w [3]float64
-	min     [3]float64 // the box of the points
-	max     [3]float64
+	d             [3]float64
+	below, above  [3]float64 // O - w and O + w
+	wide, tight   [3]float64 // 1 / (d (1+2^-22)) and 1 / (d (1-2^-22))
+	min, max      [3]float64 // the box of the points
+	corner, cells [3]float64 // of the grid: its lower corner, the size of a cell
 }
 
 // stretch is the part of a swath for s in [from, to].
 type stretch struct{ from, to float64 }
+
+func (l *swath) set(g *Grid, s *Spheres, r *ray, reach float32) {
+	for a := range 3 {
+		o, d := float64(r.o[a]), float64(r.d[a])
+		l.d[a], l.wide[a], l.tight[a] = d, 1/float64(d*(1+widening)), 1/float64(d*(1-widening))
+		l.min[a], l.max[a] = float64(s.Min[a]), float64(s.Max[a])
+		l.corner[a], l.cells[a] = float64(g.Min[a]), 1/float64(g.Inv[a])
+		sizes := math.Abs(o) + math.Abs(l.corner[a]) + math.Abs(l.min[a]) + math.Abs(l.max[a])
+		w := float64(reach) + float64(sizes*0x1p-48)
+		l.below[a], l.above[a] = o-w, o+w
+	}
+}
 
 func (tr *Tracer) trace(g *Grid, p *Points, s *Spheres, r *ray) {
 	reach, r2 := Reach(s.Largest), s.Largest*s.Largest
@@ -45,13 +59,8 @@ func (tr *Tracer) trace(g *Grid, p *Points, s *Spheres, r *ray) {
 		tr.add(p, 0, g.N[0]*g.N[1]*g.N[2]-1)
 		return
 	}
-	var l swath
-	for a := range 3 {
-		l.o[a], l.d[a] = float64(r.o[a]), float64(r.d[a])
-		l.min[a], l.max[a] = float64(s.Min[a]), float64(s.Max[a])
-		sizes := math.Abs(l.o[a]) + math.Abs(float64(g.Min[a])) + math.Abs(l.min[a]) + math.Abs(l.max[a])
-		l.w[a] = float64(reach) + float64(sizes*0x1p-48)
-	}
+	l := &tr.swath
+	l.set(g, s, r, reach)
 	farthest := float64((float64(float64(r.maxT)*(1+widening)) + 0x1p-148) / float64(r.scale) * (1 + widening))
 	root := math.Sqrt(float64(r2) * float64(r.inv))
 	all := stretch{0, farthest + float64(root*(1+widening)) + 0x1p-70}
@@ -62,32 +71,32 @@ func (tr *Tracer) trace(g *Grid, p *Points, s *Spheres, r *ray) {
 	if !ok {
 		return
 	}
-	if sparse(g, p, int64(hi[2]-lo[2])+1, lo, hi) {
+	if sparse(g, p, hi[2]-lo[2]+1, lo, hi) {
 		tr.add(p, g.number(lo), g.number(hi))
 		return
 	}
 	for k := lo[2]; k <= hi[2]; k++ {
-		tr.layer(g, p, &l, all, k)
+		from, to := l.slab(g, 2, k)
+		tr.layer(g, p, l, l.narrow(all, 2, from, to), k)
 	}
 }
 
 // layer adds the rows of one layer of cells.
 func (tr *Tracer) layer(g *Grid, p *Points, l *swath, part stretch, k int32) {
-	from, to := g.slab(2, k)
-	part = l.narrow(part, 2, from, to)
-	lo, hi, ok := l.box(g, part)
+	first, last, ok := l.reached(g, 1, part)
 	if !ok {
 		return
 	}
-	lo[2], hi[2] = k, k
-	if sparse(g, p, int64(hi[1]-lo[1])+1, lo, hi) {
-		tr.add(p, g.number(lo), g.number(hi))
-		return
+	if last-first > 3 { // few rows need no thought
+		lo, hi, ok := l.box(g, part)
+		if lo[2], hi[2] = k, k; ok && sparse(g, p, last-first+1, lo, hi) {
+			tr.add(p, g.number(lo), g.number(hi))
+			return
+		}
 	}
-	for j := lo[1]; j <= hi[1]; j++ {
-		from, to := g.slab(1, j)
-		first, last, ok := l.cells(g, 0, l.narrow(part, 1, from, to))
-		if ok {
+	for j := first; j <= last; j++ {
+		from, to := l.slab(g, 1, j)
+		if first, last, ok := l.reached(g, 0, l.narrow(part, 1, from, to)); ok {
 			row := (k*g.N[1] + j) * g.N[0]
 			tr.add(p, row+first, row+last)
 		}
@@ -96,8 +105,8 @@ func (tr *Tracer) layer(g *Grid, p *Points, l *swath, part stretch, k int32) {
 
 // sparse tells whether to walk over that many rows, or layers, costs more than to
 // test all points in the cells between the two.
-func sparse(g *Grid, p *Points, rows int64, lo, hi [3]int32) bool {
-	return rows*rowCost > int64(p.Start[g.number(hi)+1])-int64(p.Start[g.number(lo)])
+func sparse(g *Grid, p *Points, rows int32, lo, hi [3]int32) bool {
+	return int64(rows)*rowCost > int64(p.Start[g.number(hi)+1])-int64(p.Start[g.number(lo)])
 }
 
 func (g *Grid) number(c [3]int32) int32 { return (c[2]*g.N[1]+c[1])*g.N[0] + c[0] }
@@ -123,14 +132,13 @@ func (tr *Tracer) add(p *Points, first, last int32) {
 // j > 0 has fl(fl(v-min)*inv) >= j, thus v - min >= j/inv (1-2u), unless v - min
 // overflowed and is above 2^127; one of a cell before the last has less than j+1,
 // thus v - min <= (j+1)/inv (1+2u). Cells at the ends take in what lies beyond.
-func (g *Grid) slab(axis int, j int32) (lo, hi float64) {
+func (l *swath) slab(g *Grid, axis int, j int32) (lo, hi float64) {
 	lo, hi = math.Inf(-1), math.Inf(1)
-	size := 1 / float64(g.Inv[axis])
 	if j > 0 {
-		lo = float64(g.Min[axis]) + min(float64(float64(j)*size*(1-widening)), 0x1p127)
+		lo = l.corner[axis] + min(float64(float64(float64(j)*l.cells[axis])*(1-widening)), 0x1p127)
 	}
 	if j < g.N[axis]-1 {
-		hi = float64(g.Min[axis]) + float64(float64(j+1)*size*(1+widening))
+		hi = l.corner[axis] + float64(float64(float64(j+1)*l.cells[axis])*(1+widening))
 	}
 	return lo, hi
 }
@@ -138,38 +146,51 @@ func (g *Grid) slab(axis int, j int32) (lo, hi float64) {
 // narrow returns the part of a stretch in which the swath touches [lo, hi]; from is
 // above to if there is none.
 func (l *swath) narrow(part stretch, a int, lo, hi float64) stretch {
-	o, d := l.o[a], l.d[a]
-	if d < 0 {
-		o, d, lo, hi = -o, -d, -hi, -lo
-	}
-	above, below := hi-o+l.w[a], lo-o-l.w[a]
-	if d == 0 {
-		if above < 0 || below > 0 {
+	in, out := lo-l.above[a], hi-l.below[a] // not above and not below 0 where it touches
+	if l.d[a] == 0 {
+		if in > 0 || out < 0 {
 			part.to = -1
 		}
 		return part
 	}
-	return stretch{max(part.from, below/(d*(1+widening))), min(part.to, above/(d*(1-widening)))}
+	if l.d[a] < 0 {
+		in, out = out, in
+	}
+	if from := in * l.wide[a]; from > part.from {
+		part.from = from
+	}
+	if to := out * l.tight[a]; to < part.to {
+		part.to = to
+	}
+	return part
 }
 
-// cells returns the cells along an axis that a stretch touches, and false if no
+// reached returns the cells along an axis that a stretch touches, and false if no
 // point of the set is there.
-func (l *swath) cells(g *Grid, a int, part stretch) (first, last int32, ok bool) {
-	near, far := part.from*(1-widening), part.to*(1+widening)
+func (l *swath) reached(g *Grid, a int, part stretch) (first, last int32, ok bool) {
+	near, far := float64(part.from*(1-widening)), float64(part.to*(1+widening))
 	if l.d[a] < 0 {
-		near, far = part.to*(1+widening), part.from*(1-widening)
+		near, far = far, near
 	}
-	lo := max(l.o[a]-l.w[a]+float64(near*l.d[a]), l.min[a])
-	hi := min(l.o[a]+l.w[a]+float64(far*l.d[a]), l.max[a])
+	lo, hi := l.below[a]+float64(near*l.d[a]), l.above[a]+float64(far*l.d[a])
+	if lo < l.min[a] {
+		lo = l.min[a]
+	}
+	if hi > l.max[a] {
+		hi = l.max[a]
+	}
+	if !(part.from <= part.to && lo <= hi) {
+		return 0, 0, false
+	}
 	// Rounding to float32 and Cell are monotone, and coordinates are floats.
-	return g.Cell(a, float32(lo)), g.Cell(a, float32(hi)), part.from <= part.to && lo <= hi
+	return g.Cell(a, float32(lo)), g.Cell(a, float32(hi)), true
 }
 
 func (l *swath) box(g *Grid, part stretch) (lo, hi [3]int32, ok bool) {
 	ok = true
 	for a := range 3 {
 		var some bool
-		lo[a], hi[a], some = l.cells(g, a, part)
+		lo[a], hi[a], some = l.reached(g, a, part)
 		ok = ok && some
 	}
 	return lo, hi, ok

@@ -64,12 +64,10 @@ func (ix *Index) met(radius []float32, q *Rays, i int) []sphereHit {
 
 // meets is the formula of native.Rays.
 func (q *Rays) meets(i int, cx, cy, cz, radius float32) (t float32, hit bool) {
-	scale := float32(math.MaxFloat32)
-	for _, v := range []float32{q.DX[i], q.DY[i], q.DZ[i]} {
-		_, exp := math.Frexp(float64(v)) // |v| is in [2^(exp-1), 2^exp)
-		if v != 0 {
-			scale = min(scale, float32(math.Ldexp(1, min(1-exp, 126))))
-		}
+	longest := max(q.DX[i], -q.DX[i], q.DY[i], -q.DY[i], q.DZ[i], -q.DZ[i])
+	scale := float32(0x1p126)
+	for float32(longest*scale) >= 2 { // until in [1, 2), or less if it is denormal
+		scale /= 2
 	}
 	dx, dy, dz := float32(q.DX[i]*scale), float32(q.DY[i]*scale), float32(q.DZ[i]*scale)
 	inv := 1 / (float32(float32(dx*dx)+float32(dy*dy)) + float32(dz*dz))
