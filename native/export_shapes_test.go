@@ -8,3 +8,9 @@ func Traced(tr *Tracer) int {
 	}
 	return n
 }
+
+// WalkedRows returns how many rows a walk over a box of cells has.
+func WalkedRows(g *Grid, start []uint32, lo, hi [3]int32) int {
+	w := g.walk(start, lo, hi)
+	return int(w.rows) * int(w.layers)
+}

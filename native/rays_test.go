@@ -304,6 +304,34 @@ func TestSpheresRefuse(t *testing.T) {
 	})
 }
 
+// A grid so large that the distance from its corner overflows has points in its
+// last cell that lie in front of it.
+func TestRaysInACellOfOverflow(t *testing.T) {
+	const n = 40
+	p := &native.Points{Blocks: make([]native.Block, 3), Limit: n}
+	g := &native.Grid{Min: [3]float32{0, 0, -3.4e38}, Inv: [3]float32{1, 1, 1 / 0x1.8p124}, N: [3]int32{1, 1, 16}}
+	p.Start = make([]uint32, 17)
+	radius := make([]float32, n)
+	for i := range n {
+		b, lane := &p.Blocks[i/native.BlockLen], i%native.BlockLen
+		b.X[lane], b.Z[lane], b.Slot[lane], radius[i] = float32(i), 1e38, uint32(i), 0.25
+		p.Start[1+g.Cell(2, 1e38)]++
+	}
+	if p.Start[16] != n {
+		t.Fatalf("cells begin at %d", p.Start)
+	}
+	s := &native.Spheres{}
+	s.Set(p, radius, [3]float32{0, 0, 1e38}, [3]float32{n - 1, 0, 1e38})
+	q := &native.Rays{OX: []float32{0.5}, OY: []float32{0}, OZ: []float32{1e38}, DX: []float32{1}, DY: []float32{0}, DZ: []float32{0}, MaxT: []float32{1}}
+	for _, level := range native.Levels() {
+		slots, at := []uint32{7}, []float32{7}
+		native.RayClosest(level, g, p, s, q, &native.Filter{}, &native.Tracer{}, slots, at)
+		if slots[0] != 1 || at[0] != 0.25 {
+			t.Errorf("level %s: slot %d at %g, want 1 at 0.25", level, slots[0], at[0])
+		}
+	}
+}
+
 // Few of many spheres are tested for a ray.
 func TestRaysTestFewSpheres(t *testing.T) {
 	run := paritytest.Start(t, "Rays, pruning")

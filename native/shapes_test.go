@@ -329,6 +329,31 @@ func (g *guard) rows(run *paritytest.Run, c *shapeCase, want *native.Hits, t boo
 	return paritytest.Bits(c.scene.Name+": t", kept.T, want.T)
 }
 
+// A huge query walks over points, not over empty cells; one of the size of cells
+// leaves out what lies between its rows.
+func TestEmptyRowsAreNotWalkedOver(t *testing.T) {
+	g := &native.Grid{Inv: [3]float32{1, 1, 1}, N: [3]int32{1, 1000, 1000}}
+	start := make([]uint32, 1000*1000+1)
+	for i := range start {
+		start[i] = uint32(i / 500)
+	}
+	if n := native.WalkedRows(g, start, [3]int32{}, [3]int32{0, 999, 999}); n != 1 {
+		t.Errorf("%d rows for 2000 points in a million cells", n)
+	}
+	if n := native.WalkedRows(g, start, [3]int32{0, 400, 1}, [3]int32{0, 402, 998}); n != 1 {
+		t.Errorf("%d rows for 1994 points in 2994 rows", n)
+	}
+	if n := native.WalkedRows(g, start, [3]int32{0, 400, 1}, [3]int32{0, 402, 2}); n != 1 {
+		t.Errorf("%d rows for 2 points", n)
+	}
+	for i := range start {
+		start[i] = uint32(16 * i)
+	}
+	if n := native.WalkedRows(g, start, [3]int32{0, 400, 1}, [3]int32{0, 402, 998}); n != 3*998 {
+		t.Errorf("%d rows, want %d", n, 3*998)
+	}
+}
+
 func TestShapesMisuse(t *testing.T) {
 	type args struct {
 		g      native.Grid

@@ -51,10 +51,15 @@ type sphereHit struct {
 
 // met returns all spheres that ray i meets, by t, then slot.
 func (ix *Index) met(radius []float32, q *Rays, i int) []sphereHit {
+	longest := max(q.DX[i], -q.DX[i], q.DY[i], -q.DY[i], q.DZ[i], -q.DZ[i])
+	scale := float32(0x1p126)
+	for float32(longest*scale) >= 2 { // until in [1, 2), or less if it is denormal
+		scale /= 2
+	}
 	var hits []sphereHit
 	for at := range ix.n {
 		x, y, z, slot := ix.point(at)
-		if t, hit := q.meets(i, x, y, z, radius[slot]); hit && ix.passes(at, slot, i, q.Exclude, q.Mask) {
+		if t, hit := q.meets(i, scale, x, y, z, radius[slot]); hit && ix.passes(at, slot, i, q.Exclude, q.Mask) {
 			hits = append(hits, sphereHit{slot, t})
 		}
 	}
@@ -63,12 +68,7 @@ func (ix *Index) met(radius []float32, q *Rays, i int) []sphereHit {
 }
 
 // meets is the formula of native.Rays.
-func (q *Rays) meets(i int, cx, cy, cz, radius float32) (t float32, hit bool) {
-	longest := max(q.DX[i], -q.DX[i], q.DY[i], -q.DY[i], q.DZ[i], -q.DZ[i])
-	scale := float32(0x1p126)
-	for float32(longest*scale) >= 2 { // until in [1, 2), or less if it is denormal
-		scale /= 2
-	}
+func (q *Rays) meets(i int, scale, cx, cy, cz, radius float32) (t float32, hit bool) {
 	dx, dy, dz := float32(q.DX[i]*scale), float32(q.DY[i]*scale), float32(q.DZ[i]*scale)
 	inv := 1 / (float32(float32(dx*dx)+float32(dy*dy)) + float32(dz*dz))
 	r2 := float32(radius * radius)
