@@ -2,7 +2,7 @@
 
 /* One ray in every lane. */
 typedef struct {
-	V(f) o[3], d[3], inv, scale, max_t;
+	V(f) o[3], d[3], inv, part, scale, max_t;
 } CAT(ray_, LEVEL);
 
 HELPER(LEVEL) CAT(ray_, LEVEL) CAT(ray_at_, LEVEL)(const et_ray *ray) {
@@ -12,6 +12,7 @@ HELPER(LEVEL) CAT(ray_, LEVEL) CAT(ray_at_, LEVEL)(const et_ray *ray) {
 		r.d[a] = V(set1)(ray->d[a]);
 	}
 	r.inv = V(set1)(ray->inv);
+	r.part = V(set1)(ray->part);
 	r.scale = V(set1)(ray->scale);
 	r.max_t = V(set1)(ray->max_t);
 	return r;
@@ -39,7 +40,7 @@ HELPER(LEVEL) V(mask) CAT(meet_, LEVEL)(const CAT(ray_, LEVEL) *r, const et_bloc
 	const V(mask) hit = (inside | ahead) & want;
 	if (!hit)
 		return 0;
-	const V(f) entry = V(sub)(s, V(sqrt)(V(mul)(V(sub)(r2, e), r->inv)));
+	const V(f) entry = V(sub)(s, V(mul)(V(sqrt)(V(sub)(r2, e)), r->part));
 	*t = V(mul)(V(select)(inside, zero, V(max)(entry, zero)), r->scale);
 	return hit & V(le)(*t, r->max_t);
 }

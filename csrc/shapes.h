@@ -26,14 +26,14 @@ int64_t et_overlap(int32_t level, const et_grid *grid, const uint32_t *start, co
                    const float *loz, const float *hix, const float *hiy, const float *hiz, const uint32_t *exclude,
                    const uint32_t *mask, int64_t n, uint32_t *ends, uint32_t *out, int64_t fill, int64_t cap);
 
-/* A ray as native.Rays describes it: d is scaled, inv is 1 / d.d, and t counts
- * in units of the direction before it was scaled. */
+/* A ray as native.Rays describes it: d is scaled, inv is 1 / d.d and part its
+ * root, and t counts in units of the direction before it was scaled. */
 typedef struct {
-	float o[3], d[3], inv, scale, max_t;
+	float o[3], d[3], inv, part, scale, max_t;
 	uint32_t exclude, mask;
 } et_ray;
 
-_Static_assert(sizeof(et_ray) == 44, "native.ray mirrors et_ray");
+_Static_assert(sizeof(et_ray) == 48, "native.ray mirrors et_ray");
 
 /* Places [first, last) of the points, first < last. */
 typedef struct {

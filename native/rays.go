@@ -12,6 +12,7 @@ import "math"
 //	        of D into [1, 2); for denormal directions it comes to less
 //	d       = D * scale
 //	inv     = 1 / ((dx*dx + dy*dy) + dz*dz)
+//	part    = sqrt(inv)                            of s, for each metre
 //	r2      = R * R
 //	m       = C - O
 //	s       = ((mx*dx + my*dy) + mz*dz) * inv      nearest to C is O + s*d
@@ -19,7 +20,7 @@ import "math"
 //	e       = (lx*lx + ly*ly) + lz*lz              squared distance there
 //	inside  : (mx*mx + my*my) + mz*mz <= r2
 //	ahead   : 0 <= s and e <= r2
-//	entry   = s - sqrt((r2 - e) * inv)
+//	entry   = s - sqrt(r2 - e) * part
 //	t       = 0 if inside, else entry * scale if entry > 0, else 0
 //
 // and it is a hit if inside or ahead, and t <= MaxT. Touching is a hit, and so is
@@ -87,7 +88,8 @@ func (s *Spheres) bad(p *Points, radius []float32) int {
 // A ray is what the kernels work with, for one ray.
 type ray struct {
 	o, d              [3]float32
-	inv, scale, maxT  float32
+	inv, part         float32
+	scale, maxT       float32
 	exclude, category uint32
 }
 
@@ -116,6 +118,7 @@ func (q *Rays) at(i int, s *sieve) ray {
 	r := ray{o: [3]float32{q.OX[i], q.OY[i], q.OZ[i]}, scale: scale, maxT: q.MaxT[i], exclude: s.exclude, category: s.mask}
 	r.d = [3]float32{q.DX[i] * scale, q.DY[i] * scale, q.DZ[i] * scale}
 	r.inv = 1 / dot(r.d, r.d)
+	r.part = float32(math.Sqrt(float64(r.inv)))
 	return r
 }
 
@@ -239,7 +242,7 @@ func (r *ray) meet(x, y, z, r2 float32) (t float32, hit bool) {
 	if !(e <= r2 && s >= 0) {
 		return 0, false
 	}
-	t = s - float32(math.Sqrt(float64(float32(r2-e)*r.inv)))
+	t = s - float32(float32(math.Sqrt(float64(r2-e)))*r.part)
 	if !(t > 0) {
 		t = 0
 	}

@@ -36,8 +36,9 @@ func meets(o, d [3]float32, maxT float32, c [3]float32, radius float32) (t float
 	case square(m, m) <= r2:
 		t = 0
 	case 0 <= s && e <= r2:
-		under := float32(float32(r2-e) * inv)
-		entry := float32(s - float32(math.Sqrt(float64(under))))
+		half := float32(math.Sqrt(float64(r2 - e)))
+		half = float32(half * float32(math.Sqrt(float64(inv))))
+		entry := float32(s - half)
 		if t = 0; entry > 0 {
 			t = float32(entry * float32(scale))
 		}

@@ -16,8 +16,8 @@ import "math"
 //	|C - (O + s*d)| <= reach(R) + 2^-22 |s*d|      along each axis, with 0 <= s
 //
 // for the very s and d of the test, whatever their own errors: nothing else is
-// needed of s but an upper bound. entry is s - root, root being no more than that
-// of r2*inv for the largest radius, and entry*scale came to MaxT at most. So
+// needed of s but an upper bound. entry is s - root, where root is at most
+// sqrt(r2)*part for the largest radius, and entry*scale came to MaxT at most. So
 //
 //	s <= (MaxT (1+2^-22) + 2^-148) / scale (1+2^-22) + root (1+2^-22) + 2^-70
 //
@@ -62,7 +62,7 @@ func (tr *Tracer) trace(g *Grid, p *Points, s *Spheres, r *ray) {
 	l := &tr.swath
 	l.set(g, s, r, reach)
 	farthest := float64((float64(float64(r.maxT)*(1+widening)) + 0x1p-148) / float64(r.scale) * (1 + widening))
-	root := math.Sqrt(float64(r2) * float64(r.inv))
+	root := math.Sqrt(float64(r2)) * float64(r.part)
 	all := stretch{0, farthest + float64(root*(1+widening)) + 0x1p-70}
 	for a := range 3 {
 		all = l.narrow(all, a, l.min[a], l.max[a])

@@ -82,7 +82,8 @@ func (q *Rays) meets(i int, scale, cx, cy, cz, radius float32) (t float32, hit b
 	if !(0 <= s && e <= r2) {
 		return 0, false
 	}
-	entry := s - float32(math.Sqrt(float64(float32((r2-e)*inv))))
+	part := float32(math.Sqrt(float64(inv)))
+	entry := s - float32(float32(math.Sqrt(float64(r2-e)))*part)
 	if entry > 0 {
 		t = float32(entry * scale)
 	}

@@ -98,8 +98,8 @@ func meets(o, d, c [3]float32, radius float32) (t float32, hit bool) {
 	if dot(m, m) <= r2 {
 		return 0, true
 	}
-	root := math.Sqrt(float64(float32((r2 - dot(l, l)) * inv)))
-	return max(0, float32(max(0, s-float32(root))*scale)), s >= 0 && dot(l, l) <= r2
+	root := float32(float32(math.Sqrt(float64(r2-dot(l, l)))) * float32(math.Sqrt(float64(inv))))
+	return max(0, float32(max(0, s-root)*scale)), s >= 0 && dot(l, l) <= r2
 }
 
 func TestParityIndexRays(t *testing.T) {
