@@ -186,7 +186,7 @@ func TestParityRays(t *testing.T) {
 	g := newGuard(t)
 	tracer := &native.Tracer{}
 	met := map[string]int{}
-	shapes(run, g, 300, func(sc *shapeCase) func(native.Level) {
+	shapes(run, g, 150, func(sc *shapeCase) func(native.Level) {
 		c := newRayCase(run, sc)
 		all, slots, ts := c.answer()
 		met[sc.scene.Name] += len(all.Slots)
@@ -236,8 +236,9 @@ func TestRayPlaces(t *testing.T) {
 		{5, [3]float32{10, 20, 30 - 0x1p-100}, [3]float32{0, 0, tiny}, 0, 0},
 		{0, [3]float32{0, 20, 30}, [3]float32{0x1p127, 0, 0}, 1, 10 * 0x1p-127}, // a point
 		{2, [3]float32{0, 20, 30}, [3]float32{0x1p-120, 0, 0}, math.MaxFloat32, 0x1p123},
-		{2, [3]float32{0, 20, 30}, [3]float32{tiny, 0, 0}, math.MaxFloat32, inf}, // 8 * 2^149 is no float
-		{1e20, [3]float32{1e30, -1e30, 1e30}, [3]float32{1, 0, 0}, 0, 0},         // whose square overflows
+		{2, [3]float32{0, 20, 30}, [3]float32{tiny, 0, 0}, math.MaxFloat32, inf},       // 8 * 2^149 is no float
+		{1e19, [3]float32{0, 1e22, 0}, [3]float32{0, -1e-44, 0}, math.MaxFloat32, inf}, // large against short
+		{1e20, [3]float32{1e30, -1e30, 1e30}, [3]float32{1, 0, 0}, 0, 0},               // whose square overflows
 	} {
 		q := &native.Rays{OX: c.o[:1], OY: c.o[1:2], OZ: c.o[2:], DX: c.d[:1], DY: c.d[1:2], DZ: c.d[2:], MaxT: []float32{c.maxT}}
 		s := &native.Spheres{}

@@ -111,9 +111,8 @@ func (ix *Index) set(s *native.Spheres, what string, radius []float32) error {
 // RayClosest stores in slots and t, for each ray, the sphere that it meets first
 // and where; of several at the same t the one of the lowest slot. A ray that meets
 // none gets NoSlot and its MaxT. radius is a column by slot, at least as long as
-// those of Build, and read for slots of the index only; reading it costs about as
-// much as three rays do per thousand points, so that many rays in a batch are
-// better than few.
+// those of Build, and read for slots of the index only. That
+// is a pass over all points: many rays in a batch are better than few.
 //
 // Errors are those of Rays.Validate, and a radius that is not finite
 // (ErrNotFinite) or negative (ErrRange), with slots and t as they were; and
