@@ -1,26 +1,105 @@
-/* Where a radius can reach in a grid. */
+/* How a kernel walks over the cells of a grid that a query can reach: in tasks,
+ * each a block of points and which of its lanes to look at. native/cells.go is
+ * the same in Go. */
 #ifndef EVERTICK_CELLS_H
 #define EVERTICK_CELLS_H
 
 #include "evertick.h"
-#include "base.h"
+#include "reach.h"
 
-/* native.Reach derives the constants: no point that the membership test
- * accepts lies farther from the centre, along any axis, than this. */
-static inline float reach_of(float r, float r2) {
-	if (r2 > 3.40282347e+38f)
-		return r2;
-	return r * 1.00000095367431640625f + 8.470329472543003e-22f;
+#define NO_SLOT UINT32_MAX
+
+/* The points, and what filters go by. */
+typedef struct {
+	const uint32_t *start;
+	const et_block *blocks;
+	uint32_t n;
+	const uint32_t *category; /* NULL: not asked for */
+	const uint16_t *live;     /* NULL: all */
+} point_set;
+
+static inline point_set point_set_of(const et_grid *g, const uint32_t *start, const et_block *blocks,
+                                     const uint32_t *category, const uint16_t *live) {
+	const point_set p = {start, blocks, start[(int64_t)g->n[0] * g->n[1] * g->n[2]], category, live};
+	return p;
 }
 
-/* The cell along one axis: monotone in v and clamped to the grid. */
-static inline int32_t cell_of(const et_grid *g, int axis, float v) {
-	const float t = (v - g->min[axis]) * g->inv[axis];
-	if (!(t > 0.0f))
-		return 0;
-	if (t >= (float)g->n[axis])
-		return g->n[axis] - 1;
-	return (int32_t)t;
+/* The filters of one query. */
+typedef struct {
+	uint32_t exclude, mask;
+} sieve;
+
+static inline int32_t cell_number(const et_grid *g, int32_t i, int32_t j, int32_t k) {
+	return (k * g->n[1] + j) * g->n[0] + i;
+}
+
+/* Where a walk stands. Cells of one row along x are neighbours in memory. */
+typedef struct {
+	const uint32_t *row;         /* the entry of start for the first cell of the next row */
+	int32_t width, rows, layers; /* cells of a row, rows of a layer, layers to come */
+	int32_t left;                /* rows of this layer to come */
+	int64_t to_row, to_layer;
+	uint32_t at, last;           /* points of the current row to come */
+} walk;
+
+/* A row costs about as much as sixteen points do. Where rows are so empty that
+ * they cost more than all points from the first row to the last, these are one
+ * row: a huge query walks over points, not over empty cells. */
+enum { ROW_COST = 16 };
+
+static inline walk walk_over(const et_grid *g, const uint32_t *start, const int32_t lo[3], const int32_t hi[3],
+                             const sieve *s) {
+	const int32_t first = cell_number(g, lo[0], lo[1], lo[2]), last = cell_number(g, hi[0], hi[1], hi[2]);
+	walk w = {start + first, hi[0] - lo[0] + 1, hi[1] - lo[1] + 1, hi[2] - lo[2] + 1, 0, g->n[0], 0, 0, 0};
+	if ((int64_t)w.rows * w.layers * ROW_COST > (int64_t)start[last + 1] - start[first]) {
+		w.width = last - first + 1;
+		w.rows = w.layers = 1;
+	}
+	if (s->mask == 0) /* asks for no category: nothing passes */
+		w.layers = 0;
+	w.left = w.rows;
+	w.to_layer = (int64_t)(g->n[1] - w.rows + 1) * g->n[0];
+	return w;
+}
+
+typedef struct {
+	uint32_t block, lanes;
+} task;
+
+enum { TASKS = 64, AT_ONCE = 3 };
+
+/* The next tasks of a walk: returns how many, 0 at its end, or -1 if start does
+ * not ascend. points is their number of candidates. Few rows touch more than
+ * three blocks, so that three are written without asking. */
+static inline int32_t next_tasks(walk *w, uint32_t total, task *list, uint32_t *points) {
+	int32_t n = 0;
+	*points = 0;
+	while (n <= TASKS - AT_ONCE) {
+		if (w->at == w->last) {
+			if (w->layers == 0)
+				break;
+			w->at = w->row[0];
+			w->last = w->row[w->width];
+			if (w->at > w->last || w->last > total)
+				return -1;
+			const int turn = --w->left == 0;
+			w->layers -= turn;
+			w->left = turn ? w->rows : w->left;
+			if (w->layers != 0)
+				w->row += turn ? w->to_layer : w->to_row;
+		}
+		const uint32_t base = w->at / ET_BLOCK * ET_BLOCK;
+		const uint32_t end = w->last - base < AT_ONCE * ET_BLOCK ? w->last - base : AT_ONCE * ET_BLOCK;
+		const uint64_t lanes = (((uint64_t)1 << end) - 1) & ~(((uint64_t)1 << (w->at - base)) - 1);
+		for (uint32_t t = 0; t < AT_ONCE; t++) {
+			list[n + (int32_t)t].block = base / ET_BLOCK + t;
+			list[n + (int32_t)t].lanes = (uint32_t)(lanes >> t * ET_BLOCK) & 0xffffu;
+		}
+		n += w->at == w->last ? 0 : (int32_t)((end + ET_BLOCK - 1) / ET_BLOCK);
+		*points += end - (w->at - base);
+		w->at = base + end;
+	}
+	return n;
 }
 
 #endif

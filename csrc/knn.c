@@ -1,5 +1,5 @@
 #include "knn.h"
-#include "cells.h"
+#include "reach.h"
 #include "lanes.h"
 
 /* Candidates that are kept before the farther ones are thrown away, and points

@@ -15,6 +15,7 @@
  *   addu, mulu       modulo 2^32
  *   minu             the smaller, of numbers below 2^31
  *   keep, keepu      a in the lanes of the mask, 0 in the others
+ *   select           a in the lanes of the mask, b in the others
  *   le               mask of a <= b; false where either is NaN
  *   leu              mask of a <= b, of numbers below 2^31
  *   anyu             mask of (a & b) != 0
@@ -79,6 +80,7 @@ HELPER(c) c_u c_mulu(c_u a, c_u b) { return a * b; }
 HELPER(c) c_u c_minu(c_u a, c_u b) { return a < b ? a : b; }
 HELPER(c) c_f c_keep(c_f a, c_mask m) { return m ? a : 0; }
 HELPER(c) c_u c_keepu(c_u a, c_mask m) { return m ? a : 0; }
+HELPER(c) c_f c_select(c_mask m, c_f a, c_f b) { return m ? a : b; }
 HELPER(c) c_mask c_le(c_f a, c_f b) { return a <= b; }
 HELPER(c) c_mask c_leu(c_u a, c_u b) { return a <= b; }
 HELPER(c) c_mask c_anyu(c_u a, c_u b) { return (a & b) != 0; }
@@ -152,6 +154,9 @@ HELPER(avx2) avx2_mask avx2_leu(avx2_u a, avx2_u b) { return 0xffu ^ avx2_bits(_
 HELPER(avx2) avx2_mask avx2_anyu(avx2_u a, avx2_u b) {
 	return 0xffu ^ avx2_bits(_mm256_cmpeq_epi32(_mm256_and_si256(a, b), _mm256_setzero_si256()));
 }
+HELPER(avx2) avx2_f avx2_select(avx2_mask m, avx2_f a, avx2_f b) {
+	return _mm256_blendv_ps(b, a, _mm256_castsi256_ps(avx2_ones(m)));
+}
 HELPER(avx2) avx2_mask avx2_le(avx2_f a, avx2_f b) {
 	return (uint32_t)_mm256_movemask_ps(_mm256_cmp_ps(a, b, _CMP_LE_OQ));
 }
@@ -218,6 +223,9 @@ HELPER(avx512) avx512_f avx512_keep(avx512_f a, avx512_mask m) { return _mm512_m
 HELPER(avx512) avx512_u avx512_keepu(avx512_u a, avx512_mask m) { return _mm512_maskz_mov_epi32(m, a); }
 HELPER(avx512) avx512_mask avx512_leu(avx512_u a, avx512_u b) { return _mm512_cmple_epi32_mask(a, b); }
 HELPER(avx512) avx512_mask avx512_anyu(avx512_u a, avx512_u b) { return _mm512_test_epi32_mask(a, b); }
+HELPER(avx512) avx512_f avx512_select(avx512_mask m, avx512_f a, avx512_f b) {
+	return _mm512_mask_blend_ps(m, b, a);
+}
 HELPER(avx512) avx512_mask avx512_le(avx512_f a, avx512_f b) { return _mm512_cmp_ps_mask(a, b, _CMP_LE_OQ); }
 HELPER(avx512) avx512_mask avx512_nequ(avx512_u a, avx512_u b) { return _mm512_cmpneq_epi32_mask(a, b); }
 HELPER(avx512) avx512_mask avx512_first(uint32_t n) { return (__mmask16)(n >= 16u ? 0xffffu : (1u << n) - 1u); }
@@ -289,6 +297,7 @@ HELPER(neon) neon_f neon_keep(neon_f a, neon_mask m) {
 HELPER(neon) neon_u neon_keepu(neon_u a, neon_mask m) { return vandq_u32(a, neon_ones(m)); }
 HELPER(neon) neon_mask neon_leu(neon_u a, neon_u b) { return neon_bits(vcleq_u32(a, b)); }
 HELPER(neon) neon_mask neon_anyu(neon_u a, neon_u b) { return neon_bits(vtstq_u32(a, b)); }
+HELPER(neon) neon_f neon_select(neon_mask m, neon_f a, neon_f b) { return vbslq_f32(neon_ones(m), a, b); }
 HELPER(neon) neon_mask neon_le(neon_f a, neon_f b) { return neon_bits(vcleq_f32(a, b)); }
 HELPER(neon) neon_mask neon_nequ(neon_u a, neon_u b) { return neon_bits(vmvnq_u32(vceqq_u32(a, b))); }
 HELPER(neon) neon_mask neon_first(uint32_t n) { return n >= 4u ? 0xfu : (1u << n) - 1u; }

@@ -1,5 +1,5 @@
 #include "evertick.h"
-#include "cells.h"
+#include "reach.h"
 #include "lanes.h"
 
 /* BATCH queries are answered together, and as many rows of cells as MAX_ROWS

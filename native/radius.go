@@ -40,7 +40,8 @@ func (q *Queries) checkLive(p *Points) {
 
 // Rows collects the answers: row q ends before Ends[q] and begins where row q-1
 // ends, the first at Fill. A row is in grid order: cells by z, y, x, then place.
-// Dist2 is nil, or as long as Slots, and holds the squared distances.
+// Dist2 is nil, or as long as Slots, and holds the squared distances, or what a
+// search puts in their place.
 type Rows struct {
 	Ends  []uint32
 	Slots []uint32
@@ -50,11 +51,25 @@ type Rows struct {
 
 func (r *Rows) check(queries int) {
 	if len(r.Ends) < queries || r.Dist2 != nil && len(r.Dist2) != len(r.Slots) {
-		panic("native: Radius: Rows differ in length")
+		panic("native: Rows differ in length")
 	}
 	if r.Fill < 0 || r.Fill > len(r.Slots) || uint64(len(r.Slots)) > math.MaxUint32 {
-		panic("native: Radius: Rows.Fill or the length of Rows.Slots is out of range")
+		panic("native: Rows.Fill or the length of Rows.Slots is out of range")
 	}
+}
+
+// room tells whether all of n more points and Pad would fit.
+func (r *Rows) room(fill, n int) bool { return n+Pad <= len(r.Slots)-fill }
+
+// answered notes how many queries a kernel answered, and passes it on.
+func (r *Rows) answered(n int) int {
+	if n < 0 {
+		panic(descending)
+	}
+	if n > 0 {
+		r.Fill = int(r.Ends[n-1])
+	}
+	return n
 }
 
 // Radius answers as many queries as fit into rows and returns their number;
@@ -71,19 +86,10 @@ func Radius(level Level, g *Grid, p *Points, q *Queries, rows *Rows) int {
 	q.check()
 	q.checkLive(p)
 	rows.check(len(q.X))
-	var done int
 	if level = must(level); level == Go {
-		done = radiusGo(g, p, q, rows)
-	} else {
-		done = radiusC(level, g, p, q, rows)
+		return rows.answered(radiusGo(g, p, q, rows))
 	}
-	if done < 0 {
-		panic("native: Points.Start does not ascend")
-	}
-	if done > 0 {
-		rows.Fill = int(rows.Ends[done-1])
-	}
-	return done
+	return rows.answered(radiusC(level, g, p, q, rows))
 }
 
 // Reach bounds how far from the centre, along any axis, the membership test can

@@ -421,10 +421,10 @@ func TestRadiusMisuse(t *testing.T) {
 		{"native: Queries differ in length", func(a *args) { a.q.Mask = []uint32{} }},
 		{"native: Queries.Live is too short", func(a *args) { a.q.Live = []uint16{} }},
 		{"native: Points.Category is too short", func(a *args) { a.p.Category = make([]uint32, 15) }},
-		{"native: Radius: Rows differ in length", func(a *args) { a.r.Ends = nil }},
-		{"native: Radius: Rows differ in length", func(a *args) { a.r.Dist2 = make([]float32, 3) }},
-		{"native: Radius: Rows.Fill or the length of Rows.Slots is out of range", func(a *args) { a.r.Fill = 100 }},
-		{"native: Radius: Rows.Fill or the length of Rows.Slots is out of range", func(a *args) { a.r.Fill = -50 }},
+		{"native: Rows differ in length", func(a *args) { a.r.Ends = nil }},
+		{"native: Rows differ in length", func(a *args) { a.r.Dist2 = make([]float32, 3) }},
+		{"native: Rows.Fill or the length of Rows.Slots is out of range", func(a *args) { a.r.Fill = 100 }},
+		{"native: Rows.Fill or the length of Rows.Slots is out of range", func(a *args) { a.r.Fill = -50 }},
 	} {
 		a := &args{
 			g: native.Grid{Inv: [3]float32{1, 1, 1}, N: [3]int32{1, 1, 1}},

@@ -40,8 +40,7 @@ type collector struct {
 	keys    []float32 // as long as slots, or nil
 	offsets []uint32
 
-	pool    *native.Pool
-	alone   *native.Pool // one worker
+	pools   pools
 	workers []gatherer
 	step    func(c *collector, worker, chunk int)
 
@@ -76,7 +75,7 @@ const countFrom = 1 << 26
 func (c *collector) collect(t task, offsets, slots *[]uint32, keys *[]float32) error {
 	c.begin(t, *offsets, *slots, *keys)
 	var err error
-	if c.pool.Workers() == 1 || len(c.spans) < t.parallel {
+	if c.pools.all.Workers() == 1 || len(c.spans) < t.parallel {
 		err = c.inPlace()
 	} else {
 		err = c.inParallel()
@@ -93,8 +92,7 @@ func (c *collector) collect(t task, offsets, slots *[]uint32, keys *[]float32) e
 }
 
 func (c *collector) begin(t task, offsets, slots []uint32, keys []float32) {
-	if c.pool == nil || c.pool.Workers() != t.ix.cfg.Workers {
-		c.pool, c.alone = native.NewPool(t.ix.cfg.Workers), native.NewPool(1)
+	if c.pools.fit(t.ix); len(c.workers) != t.ix.cfg.Workers {
 		c.workers = make([]gatherer, t.ix.cfg.Workers)
 	}
 	c.task = t
@@ -173,7 +171,7 @@ func (c *collector) grow(g *gatherer, worker, done int) error {
 	longest := c.ix.n + native.Pad
 	need := g.rows.Fill + longest
 	size := max(need, 2*len(g.rows.Slots))
-	if done > c.rows/64 && c.pool.Workers() == 1 {
+	if done > c.rows/64 && c.pools.all.Workers() == 1 {
 		size = max(need, int(float64(g.rows.Fill)/float64(done)*float64(c.rows)*1.1))
 	}
 	if size > countFrom {
@@ -224,7 +222,7 @@ func (c *collector) inPlace() error {
 		g.keys = c.keys
 	}
 	c.prepare(g)
-	err := c.run(c.alone, len(c.spans), (*collector).find)
+	err := c.run(c.pools.alone, len(c.spans), (*collector).find)
 	if err == nil && g.rows.Fill > maxResults {
 		err = c.tooMany(g.rows.Fill)
 	}
@@ -240,7 +238,7 @@ func (c *collector) inParallel() error {
 	for i := range c.workers {
 		c.prepare(&c.workers[i])
 	}
-	if err := c.run(c.pool, len(c.spans), (*collector).findAndPlace); err != nil {
+	if err := c.run(c.pools.all, len(c.spans), (*collector).findAndPlace); err != nil {
 		return err
 	}
 	if c.total > maxResults {
@@ -251,7 +249,7 @@ func (c *collector) inParallel() error {
 	if c.withKey {
 		c.keys = enlarge(c.keys, c.total)
 	}
-	err := c.run(c.pool, len(c.workers), (*collector).placeRest)
+	err := c.run(c.pools.all, len(c.workers), (*collector).placeRest)
 	for i := range c.workers {
 		if short { // they held all rows, and will not again
 			c.workers[i].rows.Slots, c.workers[i].keys = nil, nil

@@ -30,14 +30,26 @@ func (ix *Index) checkLive(live []uint64) {
 	}
 }
 
-// liveLanes brings a bitmap into the form of the kernels, using to where it is
-// large enough.
-func (ix *Index) liveLanes(live []uint64, to []uint16) []uint16 {
+// lanes holds a bitmap in the form of the kernels.
+type lanes struct{ room []uint16 }
+
+// of returns a bitmap by slot in the form of the kernels: nil for nil.
+func (l *lanes) of(ix *Index, live []uint64) []uint16 {
 	ix.checkLive(live)
 	if live == nil {
-		return to
+		return nil
 	}
-	to = resize(to, len(ix.points.Blocks))
-	native.Live(ix.level, &ix.points, live, to)
-	return to
+	if l.room = resize(l.room, len(ix.points.Blocks)); l.room == nil {
+		l.room = []uint16{} // nil stands for no filter
+	}
+	native.Live(ix.level, &ix.points, live, l.room)
+	return l.room
+}
+
+// cut returns the part of a filter, which may be nil, for queries first..last.
+func cut(filter []uint32, first, last int) []uint32 {
+	if filter == nil {
+		return nil
+	}
+	return filter[first:last]
 }

@@ -39,9 +39,9 @@ func newGate(t *testing.T, policy spatial.Policy) (*spatial.Gate, *fakeWorld, *s
 	return spatial.NewGate(ix, w, policy), w, ix
 }
 
-// passes checks that the gate lets its index pass, and that the index has the
+// opens checks that the gate lets its index pass, and that the index has the
 // point at x, in the slot given.
-func passes(t *testing.T, g *spatial.Gate, want *spatial.Index, x float32, slot uint32) {
+func opens(t *testing.T, g *spatial.Gate, want *spatial.Index, x float32, slot uint32) {
 	t.Helper()
 	ix, err := g.Index()
 	if err != nil || ix != want {
@@ -79,7 +79,7 @@ func TestGateRefuses(t *testing.T) {
 		if err := g.Build(); err != nil {
 			t.Fatal(err)
 		}
-		passes(t, g, ix, 5, 1)
+		opens(t, g, ix, 5, 1)
 		c.move(&w.stamp)
 		asked := w.asked
 		refuses(t, g, spatial.ErrStale, c.want)
@@ -90,26 +90,26 @@ func TestGateRefuses(t *testing.T) {
 		if err := g.Build(); err != nil {
 			t.Fatal(err)
 		}
-		passes(t, g, ix, 5, 1)
+		opens(t, g, ix, 5, 1)
 		w.stamp = before
 	}
 }
 
 func TestGateRebuilds(t *testing.T) {
 	g, w, ix := newGate(t, spatial.Rebuild)
-	passes(t, g, ix, 5, 1)
-	passes(t, g, ix, 5, 1)
+	opens(t, g, ix, 5, 1)
+	opens(t, g, ix, 5, 1)
 	if w.asked != 1 {
 		t.Errorf("%d builds, want 1", w.asked)
 	}
 	w.x = []float32{0, 1, 2}
-	passes(t, g, ix, 5, 1) // who does not move the stamp keeps the index
+	opens(t, g, ix, 5, 1) // who does not move the stamp keeps the index
 	w.stamp.Structure++
-	passes(t, g, ix, 2, 2)
+	opens(t, g, ix, 2, 2)
 	w.x = []float32{9, 8}
 	w.stamp.Structure--
 	w.stamp.Generation++
-	passes(t, g, ix, 8, 1)
+	opens(t, g, ix, 8, 1)
 	if w.asked != 3 {
 		t.Errorf("%d builds, want 3", w.asked)
 	}
@@ -126,19 +126,19 @@ func TestGateNoticesOtherBuilds(t *testing.T) {
 	if err := g.Build(); err != nil {
 		t.Fatal(err)
 	}
-	passes(t, g, ix, 5, 1)
+	opens(t, g, ix, 5, 1)
 	if err := ix.Build([]float32{3, float32(math.NaN())}, zero, zero, []uint32{0, 1}); err == nil {
 		t.Fatal("NaN was built")
 	}
-	passes(t, g, ix, 5, 1) // it failed, and changed nothing
+	opens(t, g, ix, 5, 1) // it failed, and changed nothing
 	other := spatial.NewGate(ix, w, spatial.Rebuild)
-	passes(t, other, ix, 5, 1)
+	opens(t, other, ix, 5, 1)
 	refuses(t, g, spatial.ErrStale, "spatial: Gate: build 3 of the index, and the last by the gate is 2")
 	if err := g.Build(); err != nil {
 		t.Fatal(err)
 	}
-	passes(t, g, ix, 5, 1)
-	passes(t, other, ix, 5, 1)
+	opens(t, g, ix, 5, 1)
+	opens(t, other, ix, 5, 1)
 	if w.asked != 4 {
 		t.Errorf("%d builds by gates, want 4", w.asked)
 	}
@@ -168,12 +168,12 @@ func TestGateAfterAFailedBuild(t *testing.T) {
 		}
 		now := w.stamp
 		w.stamp = old // the state from which the index was built
-		passes(t, g, ix, 5, 1)
+		opens(t, g, ix, 5, 1)
 		w.stamp, w.x[1] = now, 1
 		if err := g.Build(); err != nil {
 			t.Fatal(err)
 		}
-		passes(t, g, ix, 2, 2)
+		opens(t, g, ix, 2, 2)
 	}
 }
 

@@ -76,10 +76,12 @@ type Index struct {
 	points native.Points
 	n      int
 	builds uint64 // successful calls of Build, for Gate
+	box    Bounds // of the points
 
 	parallelFrom int      // number of chunks
 	category     []uint32 // room for points.Category
 	cellOf       []uint32 // scratch of Build: the cell of each point
+	scratches    scratches
 }
 
 // New returns an empty index. Faults of the configuration are ErrNotFinite,
@@ -120,6 +122,7 @@ func (ix *Index) Build(x, y, z []float32, slots []uint32) error {
 		return badPoint(x, y, z, slots, bad)
 	}
 	box := Bounds{lo, hi}
+	ix.box = box
 	if ix.cfg.Bounds != (Bounds{}) {
 		box = ix.cfg.Bounds
 	}

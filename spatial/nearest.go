@@ -93,14 +93,14 @@ type NearestResult struct {
 type nearestBatch struct {
 	ix    *Index
 	q     *NearestQueries
-	live  []uint16 // of q.Live, in the form of the kernels
+	live  []uint16
+	lanes lanes
 	k     int
 	ends  []uint32 // within the chunk
 	slots []uint32
 	dist2 []float32 // nil: not wanted
 
-	pool  *native.Pool
-	alone *native.Pool // one worker
+	pools pools
 }
 
 // KNN answers a batch of queries on the index's level; each row is sorted by
@@ -111,7 +111,7 @@ func (ix *Index) KNN(q *NearestQueries, out *Result) error {
 	if err := q.Validate(); err != nil {
 		return err
 	}
-	b, n := &out.work().nearest, len(q.X)
+	b, n := &scratchOf(&out.scratch).nearest, len(q.X)
 	err := tooMany(n, q.K)
 	if err == nil {
 		out.Offsets, out.Slots = resize(out.Offsets, n+1), resize(out.Slots, n*q.K)
@@ -203,17 +203,8 @@ func spread(ends, slots []uint32, dist2 []float32) {
 }
 
 func (b *nearestBatch) run(ix *Index, q *NearestQueries, k int) error {
-	if b.pool == nil || b.pool.Workers() != ix.cfg.Workers {
-		b.pool, b.alone = native.NewPool(ix.cfg.Workers), native.NewPool(1)
-	}
-	chunks := (len(q.X) + chunkQueries - 1) / chunkQueries
-	pool := b.pool
-	if chunks < ix.parallelFrom {
-		pool = b.alone
-	}
-	b.ix, b.q, b.k = ix, q, k
-	b.live = ix.liveLanes(q.Live, b.live)
-	err := pool.Run(chunks, b)
+	b.ix, b.q, b.k, b.live = ix, q, k, b.lanes.of(ix, q.Live)
+	err := b.pools.run(ix, len(q.X), chunkQueries, b)
 	b.ix, b.q = nil, nil
 	return err
 }
@@ -226,15 +217,7 @@ func (b *nearestBatch) Do(_, c int) {
 	if b.q.Radius != nil {
 		part.Radius = b.q.Radius[lo:hi]
 	}
-	if b.q.Exclude != nil {
-		part.Exclude = b.q.Exclude[lo:hi]
-	}
-	if b.q.Mask != nil {
-		part.Mask = b.q.Mask[lo:hi]
-	}
-	if b.q.Live != nil {
-		part.Live = b.live
-	}
+	part.Exclude, part.Mask, part.Live = cut(b.q.Exclude, lo, hi), cut(b.q.Mask, lo, hi), b.live
 	var dist2 []float32
 	if b.dist2 != nil {
 		dist2 = b.dist2[lo*b.k : hi*b.k]
@@ -275,17 +258,15 @@ func (ix *Index) KNNOracle(q *NearestQueries, out *Result) error {
 
 // passing appends the points that query i does not leave out.
 func (ix *Index) passing(q *NearestQueries, i int, found []neighbour) []neighbour {
-	p := &ix.points
-	for at := range p.Len() {
-		b, lane := &p.Blocks[at/native.BlockLen], at%native.BlockLen
-		dx, dy, dz := b.X[lane]-q.X[i], b.Y[lane]-q.Y[i], b.Z[lane]-q.Z[i]
+	for at := range ix.n {
+		x, y, z, slot := ix.point(at)
+		dx, dy, dz := x-q.X[i], y-q.Y[i], z-q.Z[i]
 		d2 := float32(float32(dx*dx)+float32(dy*dy)) + float32(dz*dz)
 		switch {
 		case q.Radius != nil && !(d2 <= float32(q.Radius[i]*q.Radius[i])):
-		case q.Exclude != nil && q.Exclude[i] == b.Slot[lane]:
-		case !ix.passes(q.Mask, q.Live, i, uint32(at)):
+		case !ix.passes(q.Exclude, q.Mask, q.Live, i, at):
 		default:
-			found = append(found, neighbour{b.Slot[lane], d2})
+			found = append(found, neighbour{slot, d2})
 		}
 	}
 	return found

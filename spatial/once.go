@@ -41,7 +41,7 @@ func (ix *Index) RadiusOnce(points Columns, q *Queries, out *Result) error {
 	if q.Live != nil && len(q.Live) < (min(n, native.MaxSlots)+63)/64 {
 		panic("spatial: Queries: Live is shorter than the columns of Build")
 	}
-	o := &out.work().once
+	o := &scratchOf(&out.scratch).once
 	o.columns = native.Columns{X: points.X, Y: points.Y, Z: points.Z, Slots: points.Slots, Category: points.Category, Live: q.Live}
 	defer o.release()
 	if err := q.Validate(); err != nil {
@@ -103,8 +103,7 @@ type once struct {
 	empty   native.Sieve // with which points are only looked at
 	level   native.Level
 	index   *Index // for batches that are answered by building
-	pool    *native.Pool
-	alone   *native.Pool // one worker
+	pools   pools
 	workers []streamer
 	chunks  []chunk
 	sorter  native.Sorter
@@ -208,11 +207,7 @@ func (o *once) build(ix *Index, q *Queries, out *Result) error {
 // stream answers by streaming past the sieve.
 func (o *once) stream(ix *Index, q *Queries, out *Result) error {
 	o.prepare(ix)
-	pool := o.pool
-	if len(o.chunks) < ix.parallelFrom {
-		pool = o.alone
-	}
-	err := pool.Run(len(o.chunks), o)
+	err := o.pools.run(ix, max(1, len(o.columns.Slots)), chunkPoints, o)
 	if err == nil {
 		if at := o.firstBad(); at >= 0 {
 			return o.fault(at)
@@ -238,8 +233,7 @@ func (o *once) stream(ix *Index, q *Queries, out *Result) error {
 
 func (o *once) prepare(ix *Index) {
 	o.level = ix.level
-	if o.pool == nil || o.pool.Workers() != ix.cfg.Workers {
-		o.pool, o.alone = native.NewPool(ix.cfg.Workers), native.NewPool(1)
+	if len(o.workers) != ix.cfg.Workers {
 		o.workers = make([]streamer, ix.cfg.Workers)
 	}
 	for i := range o.workers {

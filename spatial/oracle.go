@@ -65,12 +65,12 @@ func (ix *Index) around(q *Queries, i int, found []neighbour) []neighbour {
 		for cy := lo[1]; cy <= hi[1]; cy++ {
 			for cx := lo[0]; cx <= hi[0]; cx++ {
 				cell := (cz*g.N[1]+cy)*g.N[0] + cx
-				for at := p.Start[cell]; at < p.Start[cell+1]; at++ {
-					b, lane := &p.Blocks[at/native.BlockLen], at%native.BlockLen
-					dx, dy, dz := b.X[lane]-centre[0], b.Y[lane]-centre[1], b.Z[lane]-centre[2]
+				for at := int(p.Start[cell]); at < int(p.Start[cell+1]); at++ {
+					x, y, z, slot := ix.point(at)
+					dx, dy, dz := x-centre[0], y-centre[1], z-centre[2]
 					d2 := float32(float32(dx*dx)+float32(dy*dy)) + float32(dz*dz)
-					if d2 <= r2 && (q.Exclude == nil || q.Exclude[i] != b.Slot[lane]) && ix.passes(q.Mask, q.Live, i, at) {
-						found = append(found, neighbour{b.Slot[lane], d2})
+					if d2 <= r2 && ix.passes(q.Exclude, q.Mask, q.Live, i, at) {
+						found = append(found, neighbour{slot, d2})
 					}
 				}
 			}
@@ -79,15 +79,13 @@ func (ix *Index) around(q *Queries, i int, found []neighbour) []neighbour {
 	return found
 }
 
-// passes tells whether the point at a place passes the filters of query i.
-func (ix *Index) passes(mask []uint32, live []uint64, i int, at uint32) bool {
-	slot := ix.points.Blocks[at/native.BlockLen].Slot[at%native.BlockLen]
-	if live != nil && live[slot/64]>>(slot%64)&1 == 0 {
-		return false
-	}
+// passes tells whether the point in a place passes the filters of query i.
+func (ix *Index) passes(exclude, mask []uint32, live []uint64, i, at int) bool {
+	_, _, _, slot := ix.point(at)
 	category := uint32(math.MaxUint32)
 	if ix.points.Category != nil {
 		category = ix.points.Category[at]
 	}
-	return mask == nil || mask[i]&category != 0
+	return (exclude == nil || exclude[i] != slot) && (mask == nil || mask[i]&category != 0) &&
+		(live == nil || live[slot/64]>>(slot%64)&1 != 0)
 }

@@ -31,7 +31,7 @@ func bruteForce(s *paritytest.Scene, q *spatial.Queries) [][]hit {
 		for at, slot := range s.Slots {
 			dx, dy, dz := s.X[at]-q.X[i], s.Y[at]-q.Y[i], s.Z[at]-q.Z[i]
 			d2 := float32(float32(dx*dx)+float32(dy*dy)) + float32(dz*dz)
-			if d2 <= r2 && (q.Exclude == nil || slot != q.Exclude[i]) && livesIn(s, q, i, slot) {
+			if d2 <= r2 && admits(s, q.Exclude, q.Mask, q.Live, i, slot) {
 				rows[i] = append(rows[i], hit{slot, d2})
 			}
 		}
@@ -39,16 +39,14 @@ func bruteForce(s *paritytest.Scene, q *spatial.Queries) [][]hit {
 	return rows
 }
 
-// livesIn tells whether a slot passes Live and Mask of query i.
-func livesIn(s *paritytest.Scene, q *spatial.Queries, i int, slot uint32) bool {
-	if q.Live != nil && q.Live[slot/64]>>(slot%64)&1 == 0 {
-		return false
-	}
+// admits tells whether the filters of query i let a slot of the scene pass.
+func admits(s *paritytest.Scene, exclude, mask []uint32, live []uint64, i int, slot uint32) bool {
 	category := uint32(math.MaxUint32)
 	if s.Category != nil {
 		category = s.Category[slot]
 	}
-	return q.Mask == nil || q.Mask[i]&category != 0
+	return (exclude == nil || exclude[i] != slot) && (mask == nil || mask[i]&category != 0) &&
+		(live == nil || live[slot/64]>>(slot%64)&1 != 0)
 }
 
 // cellNumbers returns the number of each point's cell.

@@ -86,21 +86,6 @@ type Result struct {
 	scratch *scratch
 }
 
-// scratch is what answering a batch needs besides the result.
-type scratch struct {
-	rows    collector
-	radius  radiusSearch
-	nearest nearestBatch
-	once    once
-}
-
-func (r *Result) work() *scratch {
-	if r.scratch == nil {
-		r.scratch = new(scratch)
-	}
-	return r.scratch
-}
-
 // Len returns the number of rows.
 func (r *Result) Len() int { return max(0, len(r.Offsets)-1) }
 
@@ -131,9 +116,9 @@ func (ix *Index) Radius(q *Queries, out *Result) error {
 	if err := q.Validate(); err != nil {
 		return err
 	}
-	w := out.work()
+	w := scratchOf(&out.scratch)
 	s := &w.radius
-	s.ix, s.q, s.live = ix, q, ix.liveLanes(q.Live, s.live)
+	s.ix, s.q, s.live = ix, q, s.lanes.of(ix, q.Live)
 	err := w.rows.collect(task{
 		searcher: s, ix: ix, what: "Radius", rows: len(q.X), chunk: chunkQueries,
 		order: q.Order, withKey: !q.SkipDist2, parallel: ix.parallelFrom,
@@ -144,22 +129,15 @@ func (ix *Index) Radius(q *Queries, out *Result) error {
 
 // radiusSearch is the searcher of Radius.
 type radiusSearch struct {
-	ix   *Index
-	q    *Queries
-	live []uint16 // of q.Live, in the form of the kernels
+	ix    *Index
+	q     *Queries
+	live  []uint16
+	lanes lanes
 }
 
 func (s *radiusSearch) search(_, first, last int, rows *native.Rows) int {
 	q := s.q
 	part := native.Queries{X: q.X[first:last], Y: q.Y[first:last], Z: q.Z[first:last], Radius: q.Radius[first:last]}
-	if q.Exclude != nil {
-		part.Exclude = q.Exclude[first:last]
-	}
-	if q.Mask != nil {
-		part.Mask = q.Mask[first:last]
-	}
-	if q.Live != nil {
-		part.Live = s.live
-	}
+	part.Exclude, part.Mask, part.Live = cut(q.Exclude, first, last), cut(q.Mask, first, last), s.live
 	return native.Radius(s.ix.level, &s.ix.grid, &s.ix.points, &part, rows)
 }

@@ -1,0 +1,36 @@
+#include "shapes.h"
+#include "cells.h"
+#include "lanes.h"
+
+typedef struct {
+	const float *lo[3], *hi[3];
+	const uint32_t *exclude, *mask;
+	int64_t n;
+} boxes;
+
+static inline sieve sieve_at(const boxes *b, int64_t i) {
+	const sieve f = {b->exclude ? b->exclude[i] : NO_SLOT, b->mask ? b->mask[i] : UINT32_MAX};
+	return f;
+}
+
+static inline walk walk_within(const et_grid *g, const uint32_t *start, const boxes *b, int64_t i,
+                               const sieve *f) {
+	int32_t lo[3], hi[3];
+	for (int a = 0; a < 3; a++) {
+		lo[a] = cell_of(g, a, b->lo[a][i]);
+		hi[a] = cell_of(g, a, b->hi[a][i]);
+	}
+	return walk_over(g, start, lo, hi, f);
+}
+
+#define TEMPLATE "overlap_tmpl.h"
+#include "levels.h"
+
+int64_t et_overlap(int32_t level, const et_grid *grid, const uint32_t *start, const et_block *blocks,
+                   const uint32_t *category, const uint16_t *live, const float *lox, const float *loy,
+                   const float *loz, const float *hix, const float *hiy, const float *hiz, const uint32_t *exclude,
+                   const uint32_t *mask, int64_t n, uint32_t *ends, uint32_t *out, int64_t fill, int64_t cap) {
+	const point_set p = point_set_of(grid, start, blocks, category, live);
+	const boxes b = {{lox, loy, loz}, {hix, hiy, hiz}, exclude, mask, n};
+	return DISPATCH(level, overlap, grid, &p, &b, ends, out, fill, cap);
+}

@@ -1,0 +1,128 @@
+#include "passing.h"
+
+/* One ray in every lane. */
+typedef struct {
+	V(f) o[3], d[3], inv, part, scale, max_t;
+} CAT(ray_, LEVEL);
+
+HELPER(LEVEL) CAT(ray_, LEVEL) CAT(ray_at_, LEVEL)(const et_ray *ray) {
+	CAT(ray_, LEVEL) r;
+	for (int a = 0; a < 3; a++) {
+		r.o[a] = V(set1)(ray->o[a]);
+		r.d[a] = V(set1)(ray->d[a]);
+	}
+	r.inv = V(set1)(ray->inv);
+	r.part = V(set1)(ray->part);
+	r.scale = V(set1)(ray->scale);
+	r.max_t = V(set1)(ray->max_t);
+	return r;
+}
+
+HELPER(LEVEL) V(f) CAT(dot_, LEVEL)(V(f) ax, V(f) ay, V(f) az, V(f) bx, V(f) by, V(f) bz) {
+	return V(add)(V(add)(V(mul)(ax, bx), V(mul)(ay, by)), V(mul)(az, bz));
+}
+
+/* The wanted lanes in which the ray meets the sphere, and there the parameters. Few
+ * vectors have one, so that roots are rare. */
+HELPER(LEVEL) V(mask) CAT(meet_, LEVEL)(const CAT(ray_, LEVEL) *r, const et_block *b, const float *squares,
+                                        uint32_t lane, V(mask) want, V(f) *t) {
+	const V(f) zero = V(set1)(0.0f), r2 = V(load)(squares + lane);
+	const V(f) mx = V(sub)(V(load)(b->x + lane), r->o[0]);
+	const V(f) my = V(sub)(V(load)(b->y + lane), r->o[1]);
+	const V(f) mz = V(sub)(V(load)(b->z + lane), r->o[2]);
+	const V(f) s = V(mul)(CAT(dot_, LEVEL)(mx, my, mz, r->d[0], r->d[1], r->d[2]), r->inv);
+	const V(f) lx = V(sub)(mx, V(mul)(s, r->d[0]));
+	const V(f) ly = V(sub)(my, V(mul)(s, r->d[1]));
+	const V(f) lz = V(sub)(mz, V(mul)(s, r->d[2]));
+	const V(f) e = CAT(dot_, LEVEL)(lx, ly, lz, lx, ly, lz);
+	const V(mask) inside = V(le)(CAT(dot_, LEVEL)(mx, my, mz, mx, my, mz), r2);
+	const V(mask) ahead = V(le)(zero, s) & V(le)(e, r2);
+	const V(mask) hit = (inside | ahead) & want;
+	if (!hit)
+		return 0;
+	const V(f) entry = V(sub)(s, V(mul)(V(sqrt)(V(sub)(r2, e)), r->part));
+	*t = V(mul)(V(select)(inside, zero, V(max)(entry, zero)), r->scale);
+	return hit & V(le)(*t, r->max_t);
+}
+
+/* Takes the better of what was the closest and the hits of a vector. */
+HELPER(LEVEL) void CAT(closer_, LEVEL)(const uint32_t *slot, V(f) t, V(mask) hit, uint32_t *best, float *best_t) {
+	float at[V(LANES)];
+	V(store)(at, t);
+	for (uint32_t i = 0; i < V(LANES); i++) {
+		if ((hit >> i & 1) && (at[i] < *best_t || (at[i] == *best_t && slot[i] < *best))) {
+			*best = slot[i];
+			*best_t = at[i];
+		}
+	}
+}
+
+HELPER(LEVEL) uint32_t CAT(closest_, LEVEL)(const point_set *p, const float *r2, const et_ray *ray, const et_span *s,
+                                            const et_span *end, float *t) {
+	CAT(ray_, LEVEL) r = CAT(ray_at_, LEVEL)(ray);
+	const sieve f = {ray->exclude, ray->mask};
+	uint32_t best = NO_SLOT;
+	*t = ray->max_t;
+	for (; s < end; s++) {
+		for (uint32_t at = s->first; at < s->last; at = at / ET_BLOCK * ET_BLOCK + ET_BLOCK) {
+			const uint32_t block = at / ET_BLOCK, lanes = lanes_from(at, s->last);
+			for (uint32_t lane = 0; lane < ET_BLOCK; lane += V(LANES)) {
+				V(f) entry;
+				V(mask) hit = (lanes >> lane) & V(first)(V(LANES));
+				if (V(LANES) == 1 && !hit)
+					continue;
+				hit = CAT(meet_, LEVEL)(&r, p->blocks + block, r2 + (size_t)block * ET_BLOCK, lane, hit, &entry);
+				if (!hit || !(hit &= CAT(passing_, LEVEL)(p, block, &f) >> lane))
+					continue;
+				CAT(closer_, LEVEL)(p->blocks[block].slot + lane, entry, hit, &best, t);
+				r.max_t = V(set1)(*t);
+			}
+		}
+	}
+	return best;
+}
+
+KERNEL(LEVEL) void CAT(ray_closest_, LEVEL)(const point_set *p, const float *r2, const ray_set *s, uint32_t *slots,
+                                            float *t) {
+	for (int64_t i = 0; i < s->n; i++)
+		slots[i] = CAT(closest_, LEVEL)(p, r2, s->rays + i, s->spans + (i ? s->span_ends[i - 1] : 0),
+		                                s->spans + s->span_ends[i], t + i);
+}
+
+/* Appends the hits in a span and returns the new fill. */
+HELPER(LEVEL) int64_t CAT(gather_, LEVEL)(const point_set *p, const float *r2, const CAT(ray_, LEVEL) *r, const sieve *f,
+                                          const et_span *s, uint32_t *out, float *t, int64_t fill) {
+	for (uint32_t at = s->first; at < s->last; at = at / ET_BLOCK * ET_BLOCK + ET_BLOCK) {
+		const uint32_t block = at / ET_BLOCK, lanes = lanes_from(at, s->last);
+		for (uint32_t lane = 0; lane < ET_BLOCK; lane += V(LANES)) {
+			V(f) entry;
+			V(mask) hit = (lanes >> lane) & V(first)(V(LANES));
+			if (V(LANES) == 1 && !hit)
+				continue;
+			hit = CAT(meet_, LEVEL)(r, p->blocks + block, r2 + (size_t)block * ET_BLOCK, lane, hit, &entry);
+			if (!hit || !(hit &= CAT(passing_, LEVEL)(p, block, f) >> lane))
+				continue;
+			V(storeu)(out + fill, V(packu)(V(loadu)(p->blocks[block].slot + lane), hit));
+			V(store)(t + fill, V(pack)(entry, hit));
+			fill += V(count)(hit);
+		}
+	}
+	return fill;
+}
+
+KERNEL(LEVEL) int64_t CAT(ray_all_, LEVEL)(const point_set *p, const float *r2, const ray_set *s, uint32_t *ends,
+                                           uint32_t *out, float *t, int64_t fill, int64_t cap) {
+	for (int64_t i = 0; i < s->n; i++) {
+		const CAT(ray_, LEVEL) r = CAT(ray_at_, LEVEL)(s->rays + i);
+		const sieve f = {s->rays[i].exclude, s->rays[i].mask};
+		int64_t end = fill;
+		for (uint32_t at = i ? s->span_ends[i - 1] : 0; at < s->span_ends[i]; at++) {
+			const et_span *const part = s->spans + at;
+			if (cap - end < (int64_t)(part->last - part->first) + V(LANES))
+				return i;
+			end = CAT(gather_, LEVEL)(p, r2, &r, &f, part, out, t, end);
+		}
+		ends[i] = (uint32_t)(fill = end);
+	}
+	return s->n;
+}
