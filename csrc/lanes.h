@@ -8,8 +8,10 @@
  *   store, storeu    to memory, any alignment, all lanes
  *   set1, set1u      the same value in every lane
  *   add, sub, mul    IEEE 754, rounded to nearest even, never fused
+ *   clamp            a moved into [lo, hi]: lo below it or where a is NaN, hi above
  *   le               mask of a <= b; false where either is NaN
  *   nequ             mask of a != b
+ *   gtu              mask of a > b; a and b are below 2^31
  *   first            mask of the lanes below n
  *   pack, packu      the lanes in the mask moved to the front, in order; what
  *                    is left behind them is unspecified
@@ -38,8 +40,13 @@ HELPER(c) c_u c_set1u(uint32_t a) { return a; }
 HELPER(c) c_f c_add(c_f a, c_f b) { return a + b; }
 HELPER(c) c_f c_sub(c_f a, c_f b) { return a - b; }
 HELPER(c) c_f c_mul(c_f a, c_f b) { return a * b; }
+HELPER(c) c_f c_clamp(c_f a, c_f lo, c_f hi) {
+	a = a > lo ? a : lo;
+	return a < hi ? a : hi;
+}
 HELPER(c) c_mask c_le(c_f a, c_f b) { return a <= b; }
 HELPER(c) c_mask c_nequ(c_u a, c_u b) { return a != b; }
+HELPER(c) c_mask c_gtu(c_u a, c_u b) { return a > b; }
 HELPER(c) c_mask c_first(uint32_t n) { return n > 0; }
 HELPER(c) c_f c_pack(c_f a, c_mask m) { (void)m; return a; }
 HELPER(c) c_u c_packu(c_u a, c_mask m) { (void)m; return a; }
@@ -73,11 +80,17 @@ HELPER(avx2) avx2_u avx2_set1u(uint32_t a) { return _mm256_set1_epi32((int32_t)a
 HELPER(avx2) avx2_f avx2_add(avx2_f a, avx2_f b) { return _mm256_add_ps(a, b); }
 HELPER(avx2) avx2_f avx2_sub(avx2_f a, avx2_f b) { return _mm256_sub_ps(a, b); }
 HELPER(avx2) avx2_f avx2_mul(avx2_f a, avx2_f b) { return _mm256_mul_ps(a, b); }
+HELPER(avx2) avx2_f avx2_clamp(avx2_f a, avx2_f lo, avx2_f hi) {
+	return _mm256_min_ps(_mm256_max_ps(a, lo), hi);
+}
 HELPER(avx2) avx2_mask avx2_le(avx2_f a, avx2_f b) {
 	return (uint32_t)_mm256_movemask_ps(_mm256_cmp_ps(a, b, _CMP_LE_OQ));
 }
 HELPER(avx2) avx2_mask avx2_nequ(avx2_u a, avx2_u b) {
 	return 0xffu ^ (uint32_t)_mm256_movemask_ps(_mm256_castsi256_ps(_mm256_cmpeq_epi32(a, b)));
+}
+HELPER(avx2) avx2_mask avx2_gtu(avx2_u a, avx2_u b) {
+	return (uint32_t)_mm256_movemask_ps(_mm256_castsi256_ps(_mm256_cmpgt_epi32(a, b)));
 }
 HELPER(avx2) avx2_mask avx2_first(uint32_t n) { return n >= 8u ? 0xffu : (1u << n) - 1u; }
 HELPER(avx2) __m256i avx2_pack_index(avx2_mask m) {
@@ -103,8 +116,12 @@ HELPER(avx512) avx512_u avx512_set1u(uint32_t a) { return _mm512_set1_epi32((int
 HELPER(avx512) avx512_f avx512_add(avx512_f a, avx512_f b) { return _mm512_add_ps(a, b); }
 HELPER(avx512) avx512_f avx512_sub(avx512_f a, avx512_f b) { return _mm512_sub_ps(a, b); }
 HELPER(avx512) avx512_f avx512_mul(avx512_f a, avx512_f b) { return _mm512_mul_ps(a, b); }
+HELPER(avx512) avx512_f avx512_clamp(avx512_f a, avx512_f lo, avx512_f hi) {
+	return _mm512_min_ps(_mm512_max_ps(a, lo), hi);
+}
 HELPER(avx512) avx512_mask avx512_le(avx512_f a, avx512_f b) { return _mm512_cmp_ps_mask(a, b, _CMP_LE_OQ); }
 HELPER(avx512) avx512_mask avx512_nequ(avx512_u a, avx512_u b) { return _mm512_cmpneq_epi32_mask(a, b); }
+HELPER(avx512) avx512_mask avx512_gtu(avx512_u a, avx512_u b) { return _mm512_cmpgt_epi32_mask(a, b); }
 HELPER(avx512) avx512_mask avx512_first(uint32_t n) { return n >= 16u ? 0xffffu : (1u << n) - 1u; }
 HELPER(avx512) avx512_f avx512_pack(avx512_f a, avx512_mask m) { return _mm512_maskz_compress_ps((__mmask16)m, a); }
 HELPER(avx512) avx512_u avx512_packu(avx512_u a, avx512_mask m) { return _mm512_maskz_compress_epi32((__mmask16)m, a); }
@@ -140,12 +157,17 @@ HELPER(neon) neon_u neon_set1u(uint32_t a) { return vdupq_n_u32(a); }
 HELPER(neon) neon_f neon_add(neon_f a, neon_f b) { return vaddq_f32(a, b); }
 HELPER(neon) neon_f neon_sub(neon_f a, neon_f b) { return vsubq_f32(a, b); }
 HELPER(neon) neon_f neon_mul(neon_f a, neon_f b) { return vmulq_f32(a, b); }
+HELPER(neon) neon_f neon_clamp(neon_f a, neon_f lo, neon_f hi) {
+	a = vbslq_f32(vcgtq_f32(a, lo), a, lo);
+	return vbslq_f32(vcltq_f32(a, hi), a, hi);
+}
 HELPER(neon) neon_mask neon_bits(uint32x4_t all_ones) {
 	static const uint32_t weights[4] = {1, 2, 4, 8};
 	return vaddvq_u32(vandq_u32(all_ones, vld1q_u32(weights)));
 }
 HELPER(neon) neon_mask neon_le(neon_f a, neon_f b) { return neon_bits(vcleq_f32(a, b)); }
 HELPER(neon) neon_mask neon_nequ(neon_u a, neon_u b) { return neon_bits(vmvnq_u32(vceqq_u32(a, b))); }
+HELPER(neon) neon_mask neon_gtu(neon_u a, neon_u b) { return neon_bits(vcgtq_u32(a, b)); }
 HELPER(neon) neon_mask neon_first(uint32_t n) { return n >= 4u ? 0xfu : (1u << n) - 1u; }
 HELPER(neon) neon_u neon_packu(neon_u a, neon_mask m) {
 	return vreinterpretq_u32_u8(vqtbl1q_u8(vreinterpretq_u8_u32(a), vld1q_u8(neon_pack_bytes[m])));
