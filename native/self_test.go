@@ -120,7 +120,7 @@ func (c *selfCase) compare(run *paritytest.Run, b *selfBuffers, level native.Lev
 		done := native.Self(level, &c.grid, p, &c.query, at, last, rows, scratch)
 		run.Check(c.progress(done, at, last, before, room, rows), b.check())
 		if at += done; at < last {
-			b.place(c, rows, min(max(room, rows.Fill)+1+run.IntN(enough), rows.Fill+len(c.want.Slots)+enough), side, gap)
+			b.place(c, rows, min(max(room, rows.Fill)+1+run.IntN(1+max(enough, rows.Fill)), rows.Fill+len(c.want.Slots)+enough), side, gap)
 		}
 	}
 	run.Check(paritytest.Bits(c.name+": start", p.Start, c.points.Start),
@@ -166,10 +166,11 @@ func everyForm(run *paritytest.Run, b *selfBuffers, c *selfCase) {
 
 func TestParitySelf(t *testing.T) {
 	run := paritytest.Start(t, "Self")
-	b := newSelfBuffers(t, maxPoints, maxPoints*maxPoints)
+	const points = 150
+	b := newSelfBuffers(t, points, points*points)
 	for range paritytest.Rounds(20) {
 		for i := range paritytest.Families {
-			s := paritytest.Families[i].Draw(run, maxPoints, 1)
+			s := paritytest.Families[i].Draw(run, points, 1)
 			r := newRadiusCase(run, s)
 			radius := s.Scale
 			if run.IntN(2) == 0 {

@@ -74,8 +74,11 @@ type Result struct {
 	Offsets []uint32
 	Slots   []uint32
 	Dist2   []float32
+	// Of has the slot to which each row belongs, after RadiusSelf and Pairs.
+	Of []uint32
 
 	batch batch
+	self  selfBatch
 }
 
 // Len returns the number of rows.
@@ -130,6 +133,7 @@ func (ix *Index) Radius(q *Queries, out *Result) error {
 	if err := q.Validate(); err != nil {
 		return err
 	}
+	out.Of = out.Of[:0]
 	b := &out.batch
 	if b.pool == nil || b.pool.Workers() != ix.cfg.Workers {
 		b.pool, b.alone = native.NewPool(ix.cfg.Workers), native.NewPool(1)
