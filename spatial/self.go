@@ -68,9 +68,6 @@ const selfChunk = 256
 // worker pay.
 const selfParallelFrom = 4
 
-// copyChunk is the number of rows that a worker copies at a time.
-const copyChunk = 1024
-
 // countFrom is the number of results from which they are counted before memory
 // is reserved, so that a set with too many is refused and not swapped.
 const countFrom = 1 << 26
@@ -96,7 +93,8 @@ type selfBatch struct {
 	total  int // results of these
 
 	// Rows by slot.
-	from  []uint64 // worker and begin of each row
+	ends  []uint32 // of the row of each place, among its worker's rows
+	row   []uint32 // in which the place's row will stand
 	live  []uint64 // a bit for each slot that is indexed; unused if all are
 	ranks []uint32 // live slots before each word of live
 }
@@ -107,7 +105,6 @@ type selfWorker struct {
 	dist2   []float32 // as long as rows.Slots; rows.Dist2 is this, or nil
 	scratch *native.Packed
 	sorter  rowSorter
-	ends    []uint32
 	pending []int // chunks that are not in their place yet, ascending
 	err     error
 }
@@ -116,6 +113,7 @@ type selfWorker struct {
 // in the end at base.
 type selfSpan struct {
 	from, to, base int
+	worker         int
 	done           bool
 }
 
@@ -244,7 +242,7 @@ func (b *selfBatch) grow(w *selfWorker, done int) error {
 		}
 		size = max(need, min(size, total+n+native.Pad))
 	}
-	if size > math.MaxUint32 {
+	if uint64(size) > math.MaxUint32 {
 		return tooMany(size)
 	}
 	slots := make([]uint32, size)
@@ -401,12 +399,12 @@ func (b *selfBatch) flush(w *selfWorker, next int) {
 	}
 }
 
-// bySlot searches all chunks, notes how long each row is and where it stands, and
-// then copies row by row: reading here and there is faster than writing so.
+// bySlot searches all chunks, notes how long each row is, and then copies row by
+// row.
 func (b *selfBatch) bySlot() error {
 	ix, out := b.ix, b.out
 	b.rank()
-	b.from = resize(b.from, ix.n)
+	b.ends, b.row = resize(b.ends, ix.n), resize(b.row, ix.n)
 	for i := range b.workers {
 		b.distances(&b.workers[i])
 	}
@@ -429,44 +427,49 @@ func (b *selfBatch) bySlot() error {
 	if out.Dist2 = out.Dist2[:0]; !b.q.SkipDist2 {
 		out.Dist2 = resize(out.Dist2, total)
 	}
-	return b.run((ix.n+copyChunk-1)/copyChunk, (*selfBatch).copyRows)
+	return b.run(len(b.chunks), (*selfBatch).scatter)
 }
 
 func (b *selfBatch) searchBySlot(worker, c int) {
 	w := &b.workers[worker]
 	first, last := b.places(c)
-	w.ends = resize(w.ends, b.chunkLen)
+	ends, row := b.ends[first:last], b.row[first:last]
 	begin := uint32(w.rows.Fill)
-	b.search(w, c, w.ends)
+	b.chunks[c].worker = worker
+	b.search(w, c, ends)
 	if w.err != nil {
 		return
 	}
-	for i, end := range w.ends[:last-first] {
+	blocks, offsets, dense := b.ix.points.Blocks, b.out.Offsets, b.dense()
+	for i, end := range ends {
 		at := first + i
-		row := b.row(b.ix.points.Blocks[at/native.BlockLen].Slot[at%native.BlockLen])
-		b.out.Offsets[row+1] = end - begin
-		b.from[row] = uint64(worker)<<32 | uint64(begin)
+		r := blocks[at/native.BlockLen].Slot[at%native.BlockLen]
+		if !dense {
+			r = b.rowOf(r)
+		}
+		row[i] = r
+		offsets[r+1] = end - begin
 		begin = end
 	}
 }
 
-func (b *selfBatch) copyRows(_, c int) {
-	out := b.out
-	for row := c * copyChunk; row < min((c+1)*copyChunk, b.ix.n); row++ {
-		to, end := out.Offsets[row], out.Offsets[row+1]
-		rows := &b.workers[b.from[row]>>32].rows
-		begin := uint32(b.from[row])
-		copy(out.Slots[to:end], rows.Slots[begin:])
-		if !b.q.SkipDist2 {
-			copy(out.Dist2[to:end], rows.Dist2[begin:])
-		}
+// scatter copies the rows of a chunk to their place.
+func (b *selfBatch) scatter(_, c int) {
+	s := &b.chunks[c]
+	first, last := b.places(c)
+	from := b.workers[s.worker].rows
+	from.Ends = b.ends[first:last]
+	to := native.RowsTo{Offsets: b.out.Offsets, Slots: b.out.Slots}
+	if !b.q.SkipDist2 {
+		to.Dist2 = b.out.Dist2
 	}
+	native.ScatterRows(b.ix.level, &from, s.from, b.row[first:last], &to)
 }
 
 // dense reports whether every slot below Limit is indexed: row i is slot i.
 func (b *selfBatch) dense() bool { return b.ix.n == b.ix.points.Limit }
 
-// rank prepares row: it marks the slots that are indexed and counts them.
+// rank prepares rowOf: it marks the slots that are indexed and counts them.
 func (b *selfBatch) rank() {
 	if b.dense() {
 		return
@@ -486,11 +489,8 @@ func (b *selfBatch) rank() {
 	}
 }
 
-// row returns the number of indexed slots below a slot.
-func (b *selfBatch) row(slot uint32) uint32 {
-	if b.dense() {
-		return slot
-	}
+// rowOf returns the number of indexed slots below a slot; dense is false.
+func (b *selfBatch) rowOf(slot uint32) uint32 {
 	return b.ranks[slot>>6] + uint32(bits.OnesCount64(b.live[slot>>6]&(1<<(slot&63)-1)))
 }
 
