@@ -9,7 +9,7 @@
  * squared distances unless d2 is NULL. Target rows do not overlap. The source holds
  * cap elements, the target to_cap, and offsets n_offsets. Returns n, or the first row
  * that does not fit. */
-int64_t et_scatter_rows(int32_t level, const uint32_t *number, const uint32_t *ends, int64_t n, uint32_t begin,
+int64_t et_scatter_rows(const uint32_t *number, const uint32_t *ends, int64_t n, uint32_t begin,
                         const uint32_t *slots, const float *d2, int64_t cap, const uint32_t *offsets,
                         int64_t n_offsets, uint32_t *to_slots, float *to_d2, int64_t to_cap);
 

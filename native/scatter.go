@@ -26,7 +26,7 @@ func ScatterRows(level Level, from *Rows, begin int, number []uint32, to *RowsTo
 	if level = must(level); level == Go {
 		done = scatterRowsGo(from, begin, number, to)
 	} else {
-		done = scatterRowsC(level, from, begin, number, to)
+		done = scatterRowsC(from, begin, number, to)
 	}
 	if done < len(number) {
 		panic("native: ScatterRows: a row does not fit")

@@ -2,4 +2,4 @@
 
 package native
 
-func scatterRowsC(Level, *Rows, int, []uint32, *RowsTo) int { panic("native: built without cgo") }
+func scatterRowsC(*Rows, int, []uint32, *RowsTo) int { panic("native: built without cgo") }

@@ -281,7 +281,7 @@ func TestSelfAllocatesNothingAfterWarmUp(t *testing.T) {
 		t.Skip("instrumented builds allocate on their own account")
 	}
 	run := paritytest.Start(t, "Self, allocations")
-	s := drawExactly(run, "uniform", 2000)
+	s := drawExactly(run, "uniform", 700)
 	for _, level := range native.Levels() {
 		for _, workers := range []int{1, 2, 7} {
 			ix := build(t, spatial.Config{CellSize: s.Scale, Level: level, Workers: workers}, s)
@@ -292,10 +292,11 @@ func TestSelfAllocatesNothingAfterWarmUp(t *testing.T) {
 						t.Error(err)
 					}
 				}
-				for range 20 {
+				spatial.SmallChunks(&out, 100)
+				for range 10 {
 					do()
 				}
-				if n := testing.AllocsPerRun(20, do); n != 0 {
+				if n := testing.AllocsPerRun(10, do); n != 0 {
 					t.Errorf("level %s, %d workers, %v: %g allocations", level, workers, f, n)
 				}
 			})
