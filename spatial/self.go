@@ -135,9 +135,7 @@ func (ix *Index) self(q *Self, keep native.Keep, out *Result) error {
 	default:
 		err = b.committed()
 	}
-	if err == nil {
-		b.name()
-	} else {
+	if err != nil {
 		out.Offsets, out.Slots, out.Dist2, out.Of = out.Offsets[:0], out.Slots[:0], out.Dist2[:0], out.Of[:0]
 	}
 	b.ix, b.q, b.out = nil, nil, nil
@@ -164,7 +162,7 @@ func (b *selfBatch) begin(ix *Index, q *Self, keep native.Keep, out *Result) {
 			w.scratch = new(native.Packed)
 		}
 	}
-	out.Offsets = resize(out.Offsets, ix.n+1)
+	out.Offsets, out.Of = resize(out.Offsets, ix.n+1), resize(out.Of, ix.n)
 	out.Offsets[0] = 0
 }
 
@@ -224,6 +222,12 @@ func (b *selfBatch) search(w *selfWorker, c int, ends []uint32) {
 		w.sorter.sort(b.ix.level, b.q.Order, b.ix.points.Limit, from, ends[:last-first], w.rows.Slots, w.rows.Dist2)
 	}
 	b.chunks[c].from, b.chunks[c].to = from, w.rows.Fill
+	if b.q.RowsInGridOrder {
+		blocks, of := b.ix.points.Blocks, b.out.Of
+		for at := first; at < last; at++ {
+			of[at] = blocks[at/native.BlockLen].Slot[at%native.BlockLen]
+		}
+	}
 }
 
 // grow makes room for one more row of all points: twice as much, or, where a
@@ -246,10 +250,12 @@ func (b *selfBatch) grow(w *selfWorker, done int) error {
 		return tooMany(size)
 	}
 	slots := make([]uint32, size)
+	hugePages(slots)
 	copy(slots, w.rows.Slots[:w.rows.Fill])
 	w.rows.Slots = slots
 	if w.rows.Dist2 != nil {
 		w.dist2 = make([]float32, size)
+		hugePages(w.dist2)
 		copy(w.dist2, w.rows.Dist2[:w.rows.Fill])
 		w.rows.Dist2 = w.dist2
 	}
@@ -343,11 +349,12 @@ func (b *selfBatch) committed() error {
 }
 
 // enlarge is resize, but keeps what s holds.
-func enlarge[T any](s []T, n int) []T {
+func enlarge[T float32 | uint32](s []T, n int) []T {
 	if cap(s) >= n {
 		return s[:n]
 	}
 	larger := make([]T, n, n+n/8)
+	hugePages(larger)
 	copy(larger, s)
 	return larger
 }
@@ -404,6 +411,7 @@ func (b *selfBatch) flush(w *selfWorker, next int) {
 func (b *selfBatch) bySlot() error {
 	ix, out := b.ix, b.out
 	b.rank()
+	b.name()
 	b.ends, b.row = resize(b.ends, ix.n), resize(b.row, ix.n)
 	for i := range b.workers {
 		b.distances(&b.workers[i])
@@ -423,9 +431,9 @@ func (b *selfBatch) bySlot() error {
 		sum += n
 		out.Offsets[i] = sum
 	}
-	out.Slots = resize(out.Slots, total)
+	out.Slots = enlarge(out.Slots[:0], total)
 	if out.Dist2 = out.Dist2[:0]; !b.q.SkipDist2 {
-		out.Dist2 = resize(out.Dist2, total)
+		out.Dist2 = enlarge(out.Dist2, total)
 	}
 	return b.run(len(b.chunks), (*selfBatch).scatter)
 }
@@ -494,27 +502,20 @@ func (b *selfBatch) rowOf(slot uint32) uint32 {
 	return b.ranks[slot>>6] + uint32(bits.OnesCount64(b.live[slot>>6]&(1<<(slot&63)-1)))
 }
 
-// name fills in which slot each row belongs to.
+// name fills in which slot each row belongs to, for rows by slot.
 func (b *selfBatch) name() {
-	n, p := b.ix.n, &b.ix.points
-	of := resize(b.out.Of, n)
-	b.out.Of = of
-	switch {
-	case b.q.RowsInGridOrder:
-		for at := 0; at < n; at += native.BlockLen {
-			copy(of[at:], p.Blocks[at/native.BlockLen].Slot[:])
-		}
-	case b.dense():
+	of := b.out.Of
+	if b.dense() {
 		for i := range of {
 			of[i] = uint32(i)
 		}
-	default:
-		i := 0
-		for w, word := range b.live {
-			for ; word != 0; word &= word - 1 {
-				of[i] = uint32(w<<6 | bits.TrailingZeros64(word))
-				i++
-			}
+		return
+	}
+	i := 0
+	for w, word := range b.live {
+		for ; word != 0; word &= word - 1 {
+			of[i] = uint32(w<<6 | bits.TrailingZeros64(word))
+			i++
 		}
 	}
 }
