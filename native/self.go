@@ -232,29 +232,39 @@ func outside(v, lo, hi float32) float32 { return v - min(max(v, lo), hi) }
 // answer appends the row of a centre, over n packed points.
 func (b *selfBatch) answer(at int, from *Packed, n int, rows *Rows, fill int) int {
 	cx, cy, cz, own := b.p.at(at)
-	x, y, z, slots := from.x[:n], from.y[:n], from.z[:n], from.slot[:n]
+	skip, above := b.kept(own)
+	r2, x, y, z, slots := b.r2, from.x[:n], from.y[:n], from.z[:n], from.slot[:n]
 	out := rows.Slots[fill : fill+n+1]
-	var dist2 []float32
 	if rows.Dist2 != nil {
-		dist2 = rows.Dist2[fill : fill+n+1]
+		return fill + answerDist2(from, n, cx, cy, cz, r2, skip, above, out, rows.Dist2[fill:fill+n+1])
 	}
 	hits := 0
 	for i, slot := range slots {
 		dx, dy, dz := x[i]-cx, y[i]-cy, z[i]-cz
 		d2 := float32(float32(dx*dx)+float32(dy*dy)) + float32(dz*dz)
 		out[hits] = slot
-		if dist2 != nil {
-			dist2[hits] = d2
-		}
-		hits += b.keeps(d2, slot, own)
+		hits += keeps(d2, r2, slot, skip, above)
 	}
 	return fill + hits
+}
+
+func answerDist2(from *Packed, n int, cx, cy, cz, r2 float32, skip, above uint32, out []uint32, dist2 []float32) int {
+	x, y, z, slots := from.x[:n], from.y[:n], from.z[:n], from.slot[:n]
+	hits := 0
+	for i, slot := range slots {
+		dx, dy, dz := x[i]-cx, y[i]-cy, z[i]-cz
+		d2 := float32(float32(dx*dx)+float32(dy*dy)) + float32(dz*dz)
+		out[hits], dist2[hits] = slot, d2
+		hits += keeps(d2, r2, slot, skip, above)
+	}
+	return hits
 }
 
 // sweep appends the row of a centre without packing, for neighbourhoods that
 // exceed the scratch.
 func (b *selfBatch) sweep(at int, rows *Rows, fill int) int {
 	x, y, z, own := b.p.at(at)
+	skip, above := b.kept(own)
 	r := b.region([3]float32{x, y, z}, [3]float32{x, y, z})
 	for k := r.lo[2]; k <= r.hi[2]; k++ {
 		for j := r.lo[1]; j <= r.hi[1]; j++ {
@@ -273,24 +283,37 @@ func (b *selfBatch) sweep(at int, rows *Rows, fill int) int {
 				if rows.Dist2 != nil {
 					rows.Dist2[fill] = d2
 				}
-				fill += b.keeps(d2, slot, own)
+				fill += keeps(d2, b.r2, slot, skip, above)
 			}
 		}
 	}
 	return fill
 }
 
-// keeps is 1 for a hit that the row holds and 0 for any other point.
-func (b *selfBatch) keeps(d2 float32, slot, own uint32) int {
-	near, other, above := 0, 0, 0
-	if d2 <= b.r2 {
+// kept says which hits the row of a slot holds: the slots from above on, but not
+// skip.
+func (b *selfBatch) kept(own uint32) (skip, above uint32) {
+	switch b.keep {
+	case KeepAll:
+		return NoSlot, 0
+	case KeepAbove:
+		return own, own
+	}
+	return own, 0
+}
+
+// keeps is 1 for a hit that the row holds and 0 for any other point; the
+// compiler turns the tests into set instructions.
+func keeps(d2, r2 float32, slot, skip, above uint32) int {
+	near, other, high := 0, 0, 0
+	if d2 <= r2 {
 		near = 1
 	}
-	if b.keep == KeepAll || slot != own {
+	if slot != skip {
 		other = 1
 	}
-	if b.keep != KeepAbove || slot > own {
-		above = 1
+	if slot >= above {
+		high = 1
 	}
-	return near & other & above
+	return near & other & high
 }
