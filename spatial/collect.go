@@ -17,6 +17,11 @@ type searcher interface {
 	search(worker, first, last int, rows *native.Rows) int
 }
 
+// A numberer gives rows numbers: each from 0 to the number of rows, once.
+type numberer interface {
+	number(first int, numbers []uint32) // of the rows from first on
+}
+
 // task tells a collector what to collect.
 type task struct {
 	searcher
@@ -39,6 +44,7 @@ type collector struct {
 	slots   []uint32
 	keys    []float32 // as long as slots, or nil
 	offsets []uint32
+	ends    []uint32 // of rows: in the result, or in the memory of workers
 
 	pools   pools
 	workers []gatherer
@@ -48,6 +54,10 @@ type collector struct {
 	spans  []span
 	next   int // chunks below have their place
 	total  int // results of these
+
+	numberer numberer
+	numbers  []uint32 // of rows
+	ownEnds  []uint32 // room for ends
 }
 
 // gatherer has the rows of a worker's chunks, one behind the other.
@@ -62,6 +72,7 @@ type gatherer struct {
 // span tells where the rows of a chunk are: from..to of its worker's rows, and in
 // the end at base.
 type span struct {
+	worker         int
 	from, to, base int
 	done           bool
 }
@@ -74,21 +85,39 @@ const countFrom = 1 << 26
 // used where it is large enough; all are empty after an error.
 func (c *collector) collect(t task, offsets, slots *[]uint32, keys *[]float32) error {
 	c.begin(t, *offsets, *slots, *keys)
+	c.ends = c.offsets[1:]
 	var err error
 	if c.pools.all.Workers() == 1 || len(c.spans) < t.parallel {
 		err = c.inPlace()
 	} else {
 		err = c.inParallel()
 	}
+	c.end(err, offsets, slots, keys)
+	return err
+}
+
+// collectNumbered is collect for rows that go where their number says: all are
+// found, and then copied one by one.
+func (c *collector) collectNumbered(t task, n numberer, offsets, slots *[]uint32, keys *[]float32) error {
+	c.begin(t, *offsets, *slots, *keys)
+	clear(c.offsets)
+	c.ownEnds, c.numbers = resize(c.ownEnds, t.rows), resize(c.numbers, t.rows)
+	c.ends, c.numberer = c.ownEnds, n
+	err := c.inNumbers()
+	c.numberer = nil
+	c.end(err, offsets, slots, keys)
+	return err
+}
+
+func (c *collector) end(err error, offsets, slots *[]uint32, keys *[]float32) {
 	*offsets, *slots, *keys = c.offsets, c.slots, (*keys)[:0]
-	if t.withKey {
+	if c.withKey {
 		*keys = c.keys
 	}
-	c.task, c.slots, c.keys, c.offsets = task{}, nil, nil, nil
+	c.task, c.slots, c.keys, c.offsets, c.ends = task{}, nil, nil, nil, nil
 	if err != nil {
 		*offsets, *slots, *keys = (*offsets)[:0], (*slots)[:0], (*keys)[:0]
 	}
-	return err
 }
 
 func (c *collector) begin(t task, offsets, slots []uint32, keys []float32) {
@@ -151,7 +180,7 @@ func (c *collector) prepare(g *gatherer) {
 func (c *collector) find(worker, chunk int) {
 	g := &c.workers[worker]
 	first, last := c.limits(chunk)
-	ends := c.offsets[first+1 : last+1]
+	ends := c.ends[first:last]
 	from := g.rows.Fill
 	for at := first; at < last && g.err == nil; {
 		g.rows.Ends = ends[at-first:]
@@ -162,7 +191,8 @@ func (c *collector) find(worker, chunk int) {
 	if g.err == nil {
 		native.SortRows(c.ix.level, native.RowOrder(c.order), c.ix.points.Limit, from, ends, g.rows.Slots, g.rows.Dist2, &g.sorter)
 	}
-	c.spans[chunk].from, c.spans[chunk].to = from, g.rows.Fill
+	s := &c.spans[chunk]
+	s.worker, s.from, s.to = worker, from, g.rows.Fill
 }
 
 // grow makes room for one more row of all points: twice as much, or, where one
@@ -184,11 +214,11 @@ func (c *collector) grow(g *gatherer, worker, done int) error {
 	if size > math.MaxUint32 {
 		return c.tooMany(size)
 	}
-	slots := make([]uint32, size)
+	slots := makeHuge[uint32](size)
 	copy(slots, g.rows.Slots[:g.rows.Fill])
 	g.rows.Slots = slots
 	if g.rows.Dist2 != nil {
-		g.keys = make([]float32, size)
+		g.keys = makeHuge[float32](size)
 		copy(g.keys, g.rows.Dist2[:g.rows.Fill])
 		g.rows.Dist2 = g.keys
 	}
@@ -259,11 +289,11 @@ func (c *collector) inParallel() error {
 }
 
 // enlarge is resize, but keeps what s holds.
-func enlarge[T any](s []T, n int) []T {
+func enlarge[T float32 | uint32](s []T, n int) []T {
 	if cap(s) >= n {
 		return s[:n]
 	}
-	larger := make([]T, n, n+n/8)
+	larger := makeHuge[T](n + n/8)[:n]
 	copy(larger, s)
 	return larger
 }
@@ -302,7 +332,7 @@ func (c *collector) place(g *gatherer, next int) {
 		}
 		first, last := c.limits(g.pending[n])
 		shift := uint32(s.base - s.from)
-		ends := c.offsets[first+1 : last+1]
+		ends := c.ends[first:last]
 		for i := range ends {
 			ends[i] += shift
 		}
@@ -311,4 +341,64 @@ func (c *collector) place(g *gatherer, next int) {
 	if len(g.pending) == 0 {
 		g.rows.Fill = 0
 	}
+}
+
+func (c *collector) inNumbers() error {
+	for i := range c.workers {
+		c.prepare(&c.workers[i])
+	}
+	pool := c.pools.all
+	if len(c.spans) < c.parallel {
+		pool = c.pools.alone
+	}
+	if err := c.run(pool, len(c.spans), (*collector).findAndNumber); err != nil {
+		return err
+	}
+	total := 0
+	for i := range c.workers {
+		total += c.workers[i].rows.Fill
+	}
+	if total > maxResults {
+		return c.tooMany(total)
+	}
+	sum := uint32(0)
+	for i, n := range c.offsets {
+		sum += n
+		c.offsets[i] = sum
+	}
+	c.slots = resizeHuge(c.slots, total)
+	if c.withKey {
+		c.keys = resizeHuge(c.keys, total)
+	}
+	return c.run(pool, len(c.spans), (*collector).scatter)
+}
+
+// findAndNumber finds the rows of a chunk and puts their lengths behind the
+// offsets of their numbers.
+func (c *collector) findAndNumber(worker, chunk int) {
+	c.find(worker, chunk)
+	if c.workers[worker].err != nil {
+		return
+	}
+	first, last := c.limits(chunk)
+	numbers := c.numbers[first:last]
+	c.numberer.number(first, numbers)
+	begin := uint32(c.spans[chunk].from)
+	for i, end := range c.ends[first:last] {
+		c.offsets[numbers[i]+1] = end - begin
+		begin = end
+	}
+}
+
+// scatter copies the rows of a chunk to their place.
+func (c *collector) scatter(_, chunk int) {
+	s := &c.spans[chunk]
+	first, last := c.limits(chunk)
+	from := c.workers[s.worker].rows
+	from.Ends = c.ends[first:last]
+	to := native.RowsTo{Offsets: c.offsets, Slots: c.slots}
+	if c.withKey {
+		to.Dist2 = c.keys
+	}
+	native.ScatterRows(c.ix.level, &from, s.from, c.numbers[first:last], &to)
 }

@@ -23,3 +23,21 @@ func aligned[T any](s []T, n, line int) []T {
 	}
 	return s[:n]
 }
+
+// makeHuge is make for rows of results: many of them are copied here and there,
+// and miss the TLB where pages are small.
+func makeHuge[T float32 | uint32](n int) []T {
+	s := make([]T, n)
+	if n > 0 {
+		hugepage.Advise(unsafe.Slice((*byte)(unsafe.Pointer(&s[0])), 4*n))
+	}
+	return s
+}
+
+// resizeHuge is resize with makeHuge.
+func resizeHuge[T float32 | uint32](s []T, n int) []T {
+	if cap(s) < n {
+		s = makeHuge[T](n + n/4)
+	}
+	return s[:n]
+}

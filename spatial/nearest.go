@@ -112,6 +112,7 @@ func (ix *Index) KNN(q *NearestQueries, out *Result) error {
 		return err
 	}
 	b, n := &scratchOf(&out.scratch).nearest, len(q.X)
+	out.Of = out.Of[:0]
 	err := tooMany(n, q.K)
 	if err == nil {
 		out.Offsets, out.Slots = resize(out.Offsets, n+1), resize(out.Slots, n*q.K)

@@ -57,6 +57,7 @@ func (ix *Index) RadiusOnce(points Columns, q *Queries, out *Result) error {
 		out.Offsets, out.Slots, out.Dist2 = out.Offsets[:0], out.Slots[:0], out.Dist2[:0]
 		return fault.Field(ErrRange, "spatial: Radius: number of results", everything(q, len(points.Slots)))
 	}
+	out.Of = out.Of[:0]
 	if q.Order == Grid || !o.streams(ix, q) {
 		return o.build(ix, q, out)
 	}

@@ -24,7 +24,7 @@ func (ix *Index) RadiusOracle(q *Queries, out *Result) error {
 	}
 	ix.checkLive(q.Live)
 	out.Offsets = append(out.Offsets[:0], 0)
-	out.Slots, out.Dist2 = out.Slots[:0], out.Dist2[:0]
+	out.Slots, out.Dist2, out.Of = out.Slots[:0], out.Dist2[:0], out.Of[:0]
 	var found []neighbour
 	for i := range q.X {
 		found = ix.around(q, i, found[:0])

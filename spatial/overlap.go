@@ -86,7 +86,7 @@ func (ix *Index) Overlap(q *Boxes, out *Result) error {
 		searcher: s, ix: ix, what: "Overlap", rows: len(q.MinX), chunk: chunkQueries,
 		order: q.Order, parallel: ix.parallelFrom,
 	}, &out.Offsets, &out.Slots, &out.Dist2)
-	s.ix, s.q = nil, nil
+	s.ix, s.q, out.Of = nil, nil, out.Of[:0]
 	return err
 }
 
@@ -115,7 +115,7 @@ func (ix *Index) OverlapOracle(q *Boxes, out *Result) error {
 		return err
 	}
 	ix.checkLive(q.Live)
-	out.Offsets, out.Slots, out.Dist2 = append(out.Offsets[:0], 0), out.Slots[:0], out.Dist2[:0]
+	out.Offsets, out.Slots, out.Dist2, out.Of = append(out.Offsets[:0], 0), out.Slots[:0], out.Dist2[:0], out.Of[:0]
 	for i := range q.MinX {
 		from := len(out.Slots)
 		for at := range ix.n {

@@ -82,6 +82,8 @@ type Result struct {
 	Offsets []uint32
 	Slots   []uint32
 	Dist2   []float32
+	// Of is the slot that each row belongs to, after RadiusSelf and Pairs; else empty.
+	Of []uint32
 
 	scratch *scratch
 }
@@ -123,7 +125,7 @@ func (ix *Index) Radius(q *Queries, out *Result) error {
 		searcher: s, ix: ix, what: "Radius", rows: len(q.X), chunk: chunkQueries,
 		order: q.Order, withKey: !q.SkipDist2, parallel: ix.parallelFrom,
 	}, &out.Offsets, &out.Slots, &out.Dist2)
-	s.ix, s.q = nil, nil
+	s.ix, s.q, out.Of = nil, nil, out.Of[:0]
 	return err
 }
 

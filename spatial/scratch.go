@@ -14,6 +14,7 @@ type scratch struct {
 	radius  radiusSearch
 	overlap overlapSearch
 	rays    raySearch
+	self    selfSearch
 	nearest nearestBatch
 	count   countTask
 	closest closestTask

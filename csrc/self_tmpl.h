@@ -1,0 +1,178 @@
+/* Appends to the packed points those of places [first, last) that some centre of
+ * the batch could accept; returns the new number.
+ *
+ * The test is that of membership, with the point of the box nearest to the
+ * candidate, the clamped c, as its centre. It drops nothing that a centre q of the
+ * batch accepts: on each axis c lies between the candidate x and q, or is x, so
+ * |x - c| <= |x - q|; rounding is monotone, so the rounded difference, its
+ * rounded square and the rounded sums of these are each at most what the test of q
+ * has in its place. */
+HELPER(LEVEL) int64_t CAT(gather_, LEVEL)(const field *f, const batch *b, uint32_t first, uint32_t last,
+                                          et_pack *to, int64_t n) {
+	const V(f) lx = V(set1)(b->lo[0]), ly = V(set1)(b->lo[1]), lz = V(set1)(b->lo[2]);
+	const V(f) hx = V(set1)(b->hi[0]), hy = V(set1)(b->hi[1]), hz = V(set1)(b->hi[2]);
+	const V(f) r2 = V(set1)(f->r2);
+	const uint32_t every = (1u << V(LANES)) - 1u;
+	uint32_t skip = first % V(LANES);
+	for (uint32_t i = first - skip; i < last; i += V(LANES)) {
+		const et_block *const p = f->blocks + i / ET_BLOCK;
+		const uint32_t lane = i % ET_BLOCK;
+		const V(f) x = V(load)(p->x + lane), y = V(load)(p->y + lane), z = V(load)(p->z + lane);
+		const V(f) dx = V(sub)(x, V(min)(V(max)(x, lx), hx));
+		const V(f) dy = V(sub)(y, V(min)(V(max)(y, ly), hy));
+		const V(f) dz = V(sub)(z, V(min)(V(max)(z, lz), hz));
+		const V(f) dist2 = V(add)(V(add)(V(mul)(dx, dx), V(mul)(dy, dy)), V(mul)(dz, dz));
+		const uint32_t left = last - i < V(LANES) ? last - i : V(LANES);
+		const V(mask) near = V(le)(dist2, r2) & (every << skip) & ((1u << left) - 1u);
+		skip = 0;
+		V(store)(to->x + n, V(pack)(x, near));
+		V(store)(to->y + n, V(pack)(y, near));
+		V(store)(to->z + n, V(pack)(z, near));
+		V(storeu)(to->slot + n, V(packu)(V(loadu)(p->slot + lane), near));
+		n += V(count)(near);
+	}
+	return n;
+}
+
+/* Packs the points near a batch; returns their number, -1 if start does not
+ * ascend, or -2 if they do not fit. A NaN in every lane behind them keeps what
+ * stands there out. */
+HELPER(LEVEL) int64_t CAT(pack_near_, LEVEL)(const field *f, const batch *b, et_pack *to) {
+	const region r = region_around(f, b->lo, b->hi);
+	int64_t n = 0;
+	for (int32_t k = r.lo[2]; k <= r.hi[2]; k++) {
+		for (int32_t j = r.lo[1]; j <= r.hi[1]; j++) {
+			const run s = run_of(f, &r, j, k);
+			if (s.first >= s.last) {
+				if (s.first > s.last)
+					return -1;
+				continue;
+			}
+			if (s.last > f->n)
+				return -1;
+			if (ET_PACK_LEN - n < s.last - s.first)
+				return -2;
+			n = CAT(gather_, LEVEL)(f, b, s.first, s.last, to, n);
+		}
+	}
+	V(store)(to->x + n, V(set1)(__builtin_nanf("")));
+	return n;
+}
+
+/* Appends the hits among one vector of candidates; returns the new fill. keep and
+ * with_d2 are constants at each call. */
+HELPER(LEVEL) int64_t CAT(emit_, LEVEL)(V(f) dx, V(f) dy, V(f) dz, V(f) r2, V(u) slot, V(u) own, V(mask) among,
+                                        int keep, int with_d2, uint32_t *out, float *d2, int64_t fill) {
+	const V(f) dist2 = V(add)(V(add)(V(mul)(dx, dx), V(mul)(dy, dy)), V(mul)(dz, dz));
+	V(mask) hit = V(le)(dist2, r2) & among;
+	if (keep == ET_KEEP_OTHERS)
+		hit &= V(nequ)(slot, own);
+	if (keep == ET_KEEP_ABOVE)
+		hit &= V(gtu)(slot, own);
+	V(storeu)(out + fill, V(packu)(slot, hit));
+	if (with_d2)
+		V(store)(d2 + fill, V(pack)(dist2, hit));
+	return fill + V(count)(hit);
+}
+
+/* Rows of the centres from place at on, each over all the packed points; returns
+ * the place behind the last row for which there was room. */
+HELPER(LEVEL) uint32_t CAT(answer_, LEVEL)(const field *f, uint32_t at, uint32_t last, const et_pack *p, int64_t n,
+                                           int keep, int with_d2, uint32_t *ends, rows *r) {
+	const V(f) r2 = V(set1)(f->r2);
+	uint32_t *const out = r->out;
+	float *const d2 = r->d2;
+	int64_t fill = r->fill;
+	for (; at < last && r->cap - fill >= n + V(LANES); at++) {
+		const et_block *const c = f->blocks + at / ET_BLOCK;
+		const uint32_t lane = at % ET_BLOCK;
+		const V(f) x = V(set1)(c->x[lane]), y = V(set1)(c->y[lane]), z = V(set1)(c->z[lane]);
+		const V(u) own = V(set1u)(c->slot[lane]);
+		for (int64_t i = 0; i < n; i += V(LANES))
+			fill = CAT(emit_, LEVEL)(V(sub)(V(load)(p->x + i), x), V(sub)(V(load)(p->y + i), y),
+			                         V(sub)(V(load)(p->z + i), z), r2, V(loadu)(p->slot + i), own,
+			                         (1u << V(LANES)) - 1u, keep, with_d2, out, d2, fill);
+		*ends++ = (uint32_t)fill;
+	}
+	r->fill = fill;
+	return at;
+}
+
+/* The row of one centre without packing, for neighbourhoods that exceed the
+ * scratch; returns the new fill, -1 if start does not ascend, or -2 if the room is
+ * too small. */
+HELPER(LEVEL) int64_t CAT(sweep_, LEVEL)(const field *f, uint32_t at, int32_t keep, const rows *r) {
+	const et_block *const c = f->blocks + at / ET_BLOCK;
+	const uint32_t lane = at % ET_BLOCK;
+	const float centre[3] = {c->x[lane], c->y[lane], c->z[lane]};
+	const V(f) x = V(set1)(centre[0]), y = V(set1)(centre[1]), z = V(set1)(centre[2]), r2 = V(set1)(f->r2);
+	const V(u) own = V(set1u)(c->slot[lane]);
+	const region g = region_around(f, centre, centre);
+	int64_t fill = r->fill;
+	for (int32_t k = g.lo[2]; k <= g.hi[2]; k++) {
+		for (int32_t j = g.lo[1]; j <= g.hi[1]; j++) {
+			const run s = run_of(f, &g, j, k);
+			if (s.first == s.last)
+				continue;
+			if (s.first > s.last || s.last > f->n)
+				return -1;
+			if (r->cap - fill < (int64_t)(s.last - s.first) + V(LANES))
+				return -2;
+			for (uint32_t i = s.first & ~(V(LANES) - 1u); i < s.last; i += V(LANES)) {
+				const et_block *const p = f->blocks + i / ET_BLOCK;
+				const uint32_t l = i % ET_BLOCK;
+				const V(f) dx = V(sub)(V(load)(p->x + l), x);
+				const V(f) dy = V(sub)(V(load)(p->y + l), y);
+				const V(f) dz = V(sub)(V(load)(p->z + l), z);
+				const V(mask) among = V(first)(s.last - i) & ~V(first)(i < s.first ? s.first - i : 0);
+				const V(u) slot = V(loadu)(p->slot + l);
+				fill = CAT(emit_, LEVEL)(dx, dy, dz, r2, slot, own, among, keep, r->d2 != 0, r->out, r->d2, fill);
+			}
+		}
+	}
+	return fill;
+}
+
+/* As many rows of a batch as there is room for, without packing; returns the
+ * place behind the last of them, or UINT32_MAX if start does not ascend. */
+HELPER(LEVEL) uint32_t CAT(sweeps_, LEVEL)(const field *f, uint32_t at, uint32_t last, int32_t keep, uint32_t *ends,
+                                           rows *r) {
+	for (; at < last; at++) {
+		const int64_t fill = CAT(sweep_, LEVEL)(f, at, keep, r);
+		if (fill < 0)
+			return fill == -1 ? UINT32_MAX : at;
+		*ends++ = (uint32_t)(r->fill = fill);
+	}
+	return at;
+}
+
+KERNEL(LEVEL) int64_t CAT(self_, LEVEL)(const field *f, uint32_t first, uint32_t last, int32_t keep, et_pack *p,
+                                        rows *r) {
+	const int form = keep << 1 | (r->d2 != 0);
+	for (uint32_t at = first; at < last;) {
+		const batch b = next_batch(f, at, last);
+		const int64_t n = b.first == b.last ? -1 : CAT(pack_near_, LEVEL)(f, &b, p);
+		uint32_t *const ends = r->ends + (at - first);
+		if (n == -1)
+			return -1;
+		if (n < 0)
+			at = CAT(sweeps_, LEVEL)(f, at, b.last, keep, ends, r);
+		else if (form == ET_KEEP_ALL << 1)
+			at = CAT(answer_, LEVEL)(f, at, b.last, p, n, ET_KEEP_ALL, 0, ends, r);
+		else if (form == (ET_KEEP_ALL << 1 | 1))
+			at = CAT(answer_, LEVEL)(f, at, b.last, p, n, ET_KEEP_ALL, 1, ends, r);
+		else if (form == ET_KEEP_OTHERS << 1)
+			at = CAT(answer_, LEVEL)(f, at, b.last, p, n, ET_KEEP_OTHERS, 0, ends, r);
+		else if (form == (ET_KEEP_OTHERS << 1 | 1))
+			at = CAT(answer_, LEVEL)(f, at, b.last, p, n, ET_KEEP_OTHERS, 1, ends, r);
+		else if (form == ET_KEEP_ABOVE << 1)
+			at = CAT(answer_, LEVEL)(f, at, b.last, p, n, ET_KEEP_ABOVE, 0, ends, r);
+		else
+			at = CAT(answer_, LEVEL)(f, at, b.last, p, n, ET_KEEP_ABOVE, 1, ends, r);
+		if (at == UINT32_MAX)
+			return -1;
+		if (at < b.last)
+			return at - first;
+	}
+	return last - first;
+}

@@ -1,0 +1,5 @@
+//go:build !cgo
+
+package native
+
+func scatterRowsC(*Rows, int, []uint32, *RowsTo) int { panic("native: built without cgo") }

@@ -1,0 +1,293 @@
+package native
+
+// Keep says which of the points within the radius a row of Self holds.
+type Keep uint8
+
+const (
+	KeepAll    Keep = iota // the centre itself too
+	KeepOthers             // all but the centre
+	KeepAbove              // those of a slot above the centre's: each pair once
+)
+
+// SelfQuery makes every point a centre, all with one radius, in metres.
+type SelfQuery struct {
+	Radius float32 // finite and not negative
+	Keep   Keep
+}
+
+const (
+	packLen    = 4096
+	packStride = packLen + 80 // keeps the four arrays off the same cache sets
+)
+
+// Packed is the scratch of Self: the points near a few centres, gathered. Its
+// contents mean nothing between calls.
+type Packed struct {
+	x, y, z [packStride]float32
+	slot    [packStride]uint32
+}
+
+// Self answers for the points at places first to last-1, in this order: the row
+// of a place is the one that Radius gives in grid order for a query at that point,
+// less what Keep leaves out. Rows are appended as by Radius; Ends[0] belongs to
+// place first. The points are finite, each in its cell.
+//
+// It returns the number of rows written. There are fewer than last-first only
+// if the next needs more room; Len()+Pad elements behind Fill are always enough
+// for one row. It panics when lengths do not fit, if Points contradicts itself,
+// and on a level that Resolve refuses.
+func Self(level Level, g *Grid, p *Points, q *SelfQuery, first, last int, rows *Rows, scratch *Packed) int {
+	p.check(g)
+	if first < 0 || last < first || last > p.Len() {
+		panic("native: Self: places are out of range")
+	}
+	if q.Keep > KeepAbove {
+		panic("native: Self: no such Keep")
+	}
+	rows.check(last - first)
+	if first == last {
+		return 0
+	}
+	var done int
+	if level = must(level); level == Go {
+		done = selfGo(g, p, q, first, last, rows, scratch)
+	} else {
+		done = selfC(level, g, p, q, first, last, rows, scratch)
+	}
+	if done < 0 {
+		panic("native: Self: Points.Start does not ascend, or a point is not in its cell")
+	}
+	if done > 0 {
+		rows.Fill = int(rows.Ends[done-1])
+	}
+	return done
+}
+
+// selfBatchLen is the number of centres for which points are gathered together,
+// or half as many more rather than leave a few for a batch of their own. The answer
+// does not depend on it.
+const selfBatchLen = 10
+
+// selfBatch is what the pure-Go kernel knows about centres at places first to
+// last-1, which lie in one row of cells.
+type selfBatch struct {
+	g           *Grid
+	p           *Points
+	keep        Keep
+	r2, reach   float32
+	first, last int
+	lo, hi      [3]float32 // the box around the centres
+}
+
+// selfGo is the pure-Go kernel: for each batch it packs the points that some
+// centre can accept, and then tests each centre against them. Loops store every
+// candidate and advance past the hits only, so that no branch depends on the
+// data.
+func selfGo(g *Grid, p *Points, q *SelfQuery, first, last int, rows *Rows, scratch *Packed) int {
+	b := selfBatch{g: g, p: p, keep: q.Keep, r2: q.Radius * q.Radius, reach: Reach(q.Radius)}
+	fill := rows.Fill
+	for at := first; at < last; {
+		if !b.cut(at, last) {
+			return -1
+		}
+		n := b.pack(scratch)
+		if n == contradiction {
+			return -1
+		}
+		for ; at < b.last; at++ {
+			if n == noRoom {
+				fill = b.sweep(at, rows, fill)
+			} else if len(rows.Slots)-fill < n+1 {
+				fill = noRoom
+			} else {
+				fill = b.answer(at, scratch, n, rows, fill)
+			}
+			if fill == contradiction {
+				return -1
+			}
+			if fill == noRoom {
+				return at - first
+			}
+			rows.Ends[at-first] = uint32(fill)
+		}
+	}
+	return last - first
+}
+
+// cut takes the next batch from places first to last-1. It returns false if
+// Start contradicts the points.
+func (b *selfBatch) cut(first, last int) bool {
+	x, y, z, _ := b.p.at(first)
+	row := (b.g.Cell(2, z)*b.g.N[1] + b.g.Cell(1, y)) * b.g.N[0]
+	from, to := int(b.p.Start[row]), int(b.p.Start[row+b.g.N[0]])
+	if from > first || to <= first || to > b.p.Len() {
+		return false
+	}
+	if last = min(last, to); last > first+selfBatchLen+selfBatchLen/2 {
+		last = first + selfBatchLen
+	}
+	b.first, b.last = first, last
+	b.lo, b.hi = [3]float32{x, y, z}, [3]float32{x, y, z}
+	for i := first + 1; i < last; i++ {
+		x, y, z, _ := b.p.at(i)
+		b.lo[0], b.hi[0] = min(b.lo[0], x), max(b.hi[0], x)
+		b.lo[1], b.hi[1] = min(b.lo[1], y), max(b.hi[1], y)
+		b.lo[2], b.hi[2] = min(b.lo[2], z), max(b.hi[2], z)
+	}
+	return true
+}
+
+// at returns the point at a place.
+func (p *Points) at(place int) (x, y, z float32, slot uint32) {
+	b, lane := &p.Blocks[place/BlockLen], place%BlockLen
+	return b.X[lane], b.Y[lane], b.Z[lane], b.Slot[lane]
+}
+
+// around returns the rows of cells that the centres in a box can reach.
+func (b *selfBatch) around(lo, hi [3]float32) walk {
+	var first, last [3]int32
+	for a := range 3 {
+		first[a], last[a] = b.g.Cell(a, lo[a]-b.reach), b.g.Cell(a, hi[a]+b.reach)
+	}
+	return b.g.walk(b.p.Start, first, last)
+}
+
+// pack gathers the points near the batch and returns their number, or contradiction, or
+// noRoom.
+func (b *selfBatch) pack(to *Packed) int {
+	w := b.around(b.lo, b.hi)
+	n := 0
+	for k := range w.layers {
+		for j := range w.rows {
+			first, last, ok := w.points(b.p.Start, j, k)
+			if !ok {
+				return contradiction
+			}
+			if last-first > packLen-n {
+				return noRoom
+			}
+			n = b.gather(first, last, to, n)
+		}
+	}
+	return n
+}
+
+// gather packs those of the points at places first to last-1 that some centre
+// could accept. The test is that of membership, with the point of the box nearest
+// to the candidate as its centre. It drops nothing that a centre q of the batch
+// accepts: along each axis that point c lies between the candidate p and q, or is
+// p, so |p - c| <= |p - q|; rounding is monotone, so the rounded difference, its
+// rounded square and the rounded sums of these are each at most what the test of q
+// has in its place.
+func (b *selfBatch) gather(first, last int, to *Packed, n int) int {
+	lo, hi, r2 := b.lo, b.hi, b.r2
+	for at := first; at < last; at = at/BlockLen*BlockLen + BlockLen {
+		from := &b.p.Blocks[at/BlockLen]
+		end := min(last-at/BlockLen*BlockLen, BlockLen)
+		for i := at % BlockLen; i < end; i++ {
+			x, y, z := from.X[i%BlockLen], from.Y[i%BlockLen], from.Z[i%BlockLen]
+			dx, dy, dz := outside(x, lo[0], hi[0]), outside(y, lo[1], hi[1]), outside(z, lo[2], hi[2])
+			d2 := float32(float32(dx*dx)+float32(dy*dy)) + float32(dz*dz)
+			to.x[n%packStride], to.y[n%packStride], to.z[n%packStride] = x, y, z
+			to.slot[n%packStride] = from.Slot[i%BlockLen]
+			near := 0
+			if d2 <= r2 {
+				near = 1
+			}
+			n += near
+		}
+	}
+	return n
+}
+
+// outside is the rounded difference between v and the nearest value in [lo, hi].
+func outside(v, lo, hi float32) float32 { return v - min(max(v, lo), hi) }
+
+// answer appends the row of a centre, over n packed points.
+func (b *selfBatch) answer(at int, from *Packed, n int, rows *Rows, fill int) int {
+	cx, cy, cz, own := b.p.at(at)
+	skip, above := b.kept(own)
+	r2, x, y, z, slots := b.r2, from.x[:n], from.y[:n], from.z[:n], from.slot[:n]
+	out := rows.Slots[fill : fill+n+1]
+	if rows.Dist2 != nil {
+		return fill + answerDist2(from, n, cx, cy, cz, r2, skip, above, out, rows.Dist2[fill:fill+n+1])
+	}
+	hits := 0
+	for i, slot := range slots {
+		dx, dy, dz := x[i]-cx, y[i]-cy, z[i]-cz
+		d2 := float32(float32(dx*dx)+float32(dy*dy)) + float32(dz*dz)
+		out[hits] = slot
+		hits += keeps(d2, r2, slot, skip, above)
+	}
+	return fill + hits
+}
+
+func answerDist2(from *Packed, n int, cx, cy, cz, r2 float32, skip, above uint32, out []uint32, dist2 []float32) int {
+	x, y, z, slots := from.x[:n], from.y[:n], from.z[:n], from.slot[:n]
+	hits := 0
+	for i, slot := range slots {
+		dx, dy, dz := x[i]-cx, y[i]-cy, z[i]-cz
+		d2 := float32(float32(dx*dx)+float32(dy*dy)) + float32(dz*dz)
+		out[hits], dist2[hits] = slot, d2
+		hits += keeps(d2, r2, slot, skip, above)
+	}
+	return hits
+}
+
+// sweep appends the row of a centre without packing, for neighbourhoods that
+// exceed the scratch.
+func (b *selfBatch) sweep(at int, rows *Rows, fill int) int {
+	x, y, z, own := b.p.at(at)
+	skip, above := b.kept(own)
+	w := b.around([3]float32{x, y, z}, [3]float32{x, y, z})
+	for k := range w.layers {
+		for j := range w.rows {
+			first, last, ok := w.points(b.p.Start, j, k)
+			if !ok {
+				return contradiction
+			}
+			if last-first >= len(rows.Slots)-fill {
+				return noRoom
+			}
+			for i := first; i < last; i++ {
+				px, py, pz, slot := b.p.at(i)
+				dx, dy, dz := px-x, py-y, pz-z
+				d2 := float32(float32(dx*dx)+float32(dy*dy)) + float32(dz*dz)
+				rows.Slots[fill] = slot
+				if rows.Dist2 != nil {
+					rows.Dist2[fill] = d2
+				}
+				fill += keeps(d2, b.r2, slot, skip, above)
+			}
+		}
+	}
+	return fill
+}
+
+// kept says which hits the row of a slot holds: the slots from above on, but not
+// skip.
+func (b *selfBatch) kept(own uint32) (skip, above uint32) {
+	switch b.keep {
+	case KeepAll:
+		return NoSlot, 0
+	case KeepAbove:
+		return own, own
+	}
+	return own, 0
+}
+
+// keeps is 1 for a hit that the row holds and 0 for any other point; the
+// compiler turns the tests into set instructions.
+func keeps(d2, r2 float32, slot, skip, above uint32) int {
+	near, other, high := 0, 0, 0
+	if d2 <= r2 {
+		near = 1
+	}
+	if slot != skip {
+		other = 1
+	}
+	if slot >= above {
+		high = 1
+	}
+	return near & other & high
+}

@@ -1,0 +1,311 @@
+package native_test
+
+import (
+	"fmt"
+	"math"
+	"testing"
+	"unsafe"
+
+	"github.com/evertick/evertick/native"
+	"github.com/evertick/evertick/native/paritytest"
+)
+
+// selfCase is a point set in which every point is a centre, and the rows that
+// the plain loop gives.
+type selfCase struct {
+	name   string
+	grid   native.Grid
+	points native.Points
+	query  native.SelfQuery
+	dist2  bool
+	want   native.Rows
+}
+
+// answer fills in want: every pair is tested, and no cell is looked at.
+func (c *selfCase) answer() {
+	p, w := &c.points, &c.want
+	*w = native.Rows{Ends: []uint32{}, Slots: []uint32{}, Dist2: []float32{}}
+	at := func(i int) (*native.Block, int) { return &p.Blocks[i/native.BlockLen], i % native.BlockLen }
+	for i := range p.Len() {
+		a, al := at(i)
+		for j := range p.Len() {
+			b, bl := at(j)
+			dx, dy, dz := b.X[bl]-a.X[al], b.Y[bl]-a.Y[al], b.Z[bl]-a.Z[al]
+			d2 := float32(float32(dx*dx)+float32(dy*dy)) + float32(dz*dz)
+			in := d2 <= float32(c.query.Radius*c.query.Radius)
+			switch c.query.Keep {
+			case native.KeepOthers:
+				in = in && i != j
+			case native.KeepAbove:
+				in = in && b.Slot[bl] > a.Slot[al]
+			}
+			if in {
+				w.Slots, w.Dist2 = append(w.Slots, b.Slot[bl]), append(w.Dist2, d2)
+			}
+		}
+		w.Ends = append(w.Ends, uint32(len(w.Slots)))
+	}
+	if !c.dist2 {
+		w.Dist2 = nil
+	}
+}
+
+// selfBuffers hold every array that a kernel sees against guard pages.
+type selfBuffers struct {
+	blocks, dist2, packed *paritytest.Buffer[float32]
+	start, ends, out      *paritytest.Buffer[uint32]
+}
+
+func newSelfBuffers(t *testing.T, points, results int) *selfBuffers {
+	room := 2*results + 2*points + 4*native.Pad
+	return &selfBuffers{
+		blocks: paritytest.NewBuffer[float32](t, 4*(points+native.BlockLen)),
+		dist2:  paritytest.NewBuffer[float32](t, room),
+		packed: paritytest.NewBuffer[float32](t, native.PackedLen),
+		start:  paritytest.NewBuffer[uint32](t, maxCells+1),
+		ends:   paritytest.NewBuffer[uint32](t, points),
+		out:    paritytest.NewBuffer[uint32](t, room),
+	}
+}
+
+func (b *selfBuffers) check() error {
+	for name, err := range map[string]error{"blocks": b.blocks.Check(), "dist2": b.dist2.Check(), "packed": b.packed.Check(),
+		"start": b.start.Check(), "ends": b.ends.Check(), "out": b.out.Check()} {
+		if err != nil {
+			return fmt.Errorf("%s: %w", name, err)
+		}
+	}
+	return nil
+}
+
+// guarded returns the case's points in guarded memory.
+func (b *selfBuffers) guarded(c *selfCase, side paritytest.Side, gap int) *native.Points {
+	const floats = int(unsafe.Sizeof(native.Block{}) / 4)
+	mem := b.blocks.Place(len(c.points.Blocks)*floats, side, gap)
+	blocks := unsafe.Slice((*native.Block)(unsafe.Pointer(unsafe.SliceData(mem))), len(c.points.Blocks))
+	copy(blocks, c.points.Blocks)
+	return &native.Points{Start: b.start.PlaceCopy(c.points.Start, side, gap), Blocks: blocks, Limit: c.points.Limit}
+}
+
+// place puts the outputs into guarded memory with exactly the given room, and
+// keeps what they hold up to Fill.
+func (b *selfBuffers) place(c *selfCase, rows *native.Rows, room int, side paritytest.Side, gap int) {
+	slots := append([]uint32(nil), rows.Slots[:rows.Fill]...)
+	dist2 := append([]float32(nil), rows.Dist2[:min(rows.Fill, len(rows.Dist2))]...)
+	rows.Slots = b.out.Place(room, side, gap)
+	copy(rows.Slots, slots)
+	if c.dist2 {
+		rows.Dist2 = b.dist2.Place(room, side, gap)
+		copy(rows.Dist2, dist2)
+	}
+}
+
+// compare runs the case on one level, in chunks of any length, beginning with
+// some room and giving more whenever the kernel asks for it.
+func (c *selfCase) compare(run *paritytest.Run, b *selfBuffers, level native.Level, side paritytest.Side) {
+	run.Case(level)
+	gap, n := run.IntN(paritytest.MaxGap+1), c.points.Len()
+	p := b.guarded(c, side, gap)
+	scratch := native.PackedIn(b.packed.Place(native.PackedLen, side, gap))
+	rows, enough := &native.Rows{}, n+native.Pad
+	b.place(c, rows, []int{len(c.want.Slots) + enough, 0, run.IntN(enough), run.IntN(2 * enough)}[run.IntN(4)], side, gap)
+	ends := b.ends.Place(n, side, gap)
+	for at := 0; at < n; {
+		last := n
+		if run.IntN(2) == 0 {
+			last = at + run.IntN(n-at+1)
+		}
+		rows.Ends = ends[at:last:last]
+		before, room := rows.Fill, len(rows.Slots)
+		done := native.Self(level, &c.grid, p, &c.query, at, last, rows, scratch)
+		run.Check(c.progress(done, at, last, before, room, rows), b.check())
+		if at += done; at < last {
+			b.place(c, rows, min(max(room, rows.Fill)+1+run.IntN(1+max(enough, rows.Fill)), rows.Fill+len(c.want.Slots)+enough), side, gap)
+		}
+	}
+	run.Check(paritytest.Bits(c.name+": start", p.Start, c.points.Start),
+		paritytest.Bits(c.name+": ends", ends, c.want.Ends), paritytest.Bits(c.name+": slots", rows.Slots[:rows.Fill], c.want.Slots))
+	if c.dist2 {
+		run.Check(paritytest.Bits(c.name+": dist2", rows.Dist2[:rows.Fill], c.want.Dist2))
+	}
+	for i := range p.Blocks {
+		if p.Blocks[i] != c.points.Blocks[i] {
+			run.Check(fmt.Errorf("%s: block %d was written to", c.name, i))
+		}
+	}
+}
+
+// progress checks how a call of Self that wrote done rows ended.
+func (c *selfCase) progress(done, first, last, before, room int, rows *native.Rows) error {
+	switch {
+	case done < 0 || done > last-first:
+		return fmt.Errorf("%s: %d of %d rows", c.name, done, last-first)
+	case done == 0 && rows.Fill != before:
+		return fmt.Errorf("%s: Fill moved from %d to %d without a row", c.name, before, rows.Fill)
+	case done == 0 && last > first && room-before >= c.points.Len()+native.Pad:
+		return fmt.Errorf("%s: no row despite room for all points", c.name)
+	case done > 0 && rows.Fill != int(c.want.Ends[first+done-1]):
+		return fmt.Errorf("%s: Fill is %d after place %d, want %d", c.name, rows.Fill, first+done, c.want.Ends[first+done-1])
+	}
+	return nil
+}
+
+// everyForm compares a point set in every form of the answer on every level.
+func everyForm(run *paritytest.Run, b *selfBuffers, c *selfCase) {
+	for _, c.query.Keep = range []native.Keep{native.KeepAll, native.KeepOthers, native.KeepAbove} {
+		for _, c.dist2 = range []bool{false, true} {
+			c.answer()
+			for _, level := range native.Levels() {
+				for _, side := range paritytest.Sides {
+					c.compare(run, b, level, side)
+				}
+			}
+		}
+	}
+}
+
+func TestParitySelf(t *testing.T) {
+	run := paritytest.Start(t, "Self")
+	const points = 150
+	b := newSelfBuffers(t, points, points*points)
+	for range paritytest.Rounds(20) {
+		for i := range paritytest.Families {
+			s := paritytest.Families[i].Draw(run, points, 1)
+			r := newRadiusCase(run, s)
+			radius := s.Scale
+			if run.IntN(2) == 0 {
+				radius = s.Radius[0] // also next to ties, and odd ones
+			}
+			everyForm(run, b, &selfCase{name: fmt.Sprintf("%s, radius %g", s.Name, radius), grid: r.grid, points: r.points,
+				query: native.SelfQuery{Radius: radius}})
+		}
+	}
+}
+
+// Neighbourhoods around what the scratch holds.
+func TestParitySelfDense(t *testing.T) {
+	run := paritytest.Start(t, "Self, dense")
+	const most = native.PackLen + 600
+	b := newSelfBuffers(t, most, most*200)
+	for range paritytest.Rounds(2) {
+		for _, name := range []string{"uniform", "flat", "clusters"} {
+			s := &paritytest.Scene{}
+			for n := native.PackLen - 20 + run.IntN(600); len(s.X) < n; {
+				s = familyNamed(t, name).Draw(run, most, 0)
+			}
+			r := newRadiusCase(run, s)
+			c := &selfCase{name: name, grid: r.grid, points: r.points, query: native.SelfQuery{Radius: float32(s.Scale * 0.5)}}
+			c.query.Keep, c.dist2 = native.Keep(run.IntN(3)), run.IntN(2) == 0
+			c.answer()
+			if len(c.want.Slots) > most*200 {
+				t.Fatalf("%s: %d results", name, len(c.want.Slots))
+			}
+			for _, level := range native.Levels() {
+				c.compare(run, b, level, paritytest.Sides[run.IntN(2)])
+			}
+		}
+	}
+}
+
+// The row of a point is the row of a query at it.
+func TestSelfIsRadius(t *testing.T) {
+	run := paritytest.Start(t, "Self, Radius")
+	for i := range paritytest.Families {
+		s := paritytest.Families[i].Draw(run, maxPoints, 0)
+		c := newRadiusCase(run, s)
+		n := c.points.Len()
+		q := &native.Queries{Radius: make([]float32, n)}
+		for i := range n {
+			b, lane := &c.points.Blocks[i/native.BlockLen], i%native.BlockLen
+			q.X, q.Y, q.Z = append(q.X, b.X[lane]), append(q.Y, b.Y[lane]), append(q.Z, b.Z[lane])
+			q.Exclude, q.Radius[i] = append(q.Exclude, b.Slot[lane]), s.Scale
+		}
+		room := n*n + 2*n + native.Pad
+		for _, level := range native.Levels() {
+			run.Case(level)
+			want := &native.Rows{Ends: make([]uint32, n), Slots: make([]uint32, room), Dist2: make([]float32, room)}
+			got := &native.Rows{Ends: make([]uint32, n), Slots: make([]uint32, room), Dist2: make([]float32, room)}
+			native.Radius(level, &c.grid, &c.points, q, want)
+			native.Self(level, &c.grid, &c.points, &native.SelfQuery{Radius: s.Scale, Keep: native.KeepOthers}, 0, n, got, &native.Packed{})
+			run.Check(paritytest.Bits("ends", got.Ends, want.Ends), paritytest.Bits("slots", got.Slots[:got.Fill], want.Slots[:want.Fill]),
+				paritytest.Bits("dist2", got.Dist2[:got.Fill], want.Dist2[:want.Fill]))
+		}
+	}
+}
+
+func TestSelfMisuse(t *testing.T) {
+	type args struct {
+		g           native.Grid
+		p           native.Points
+		q           native.SelfQuery
+		r           native.Rows
+		first, last int
+	}
+	for _, c := range []struct {
+		want string
+		do   func(a *args)
+	}{
+		{"native: Points.Start does not fit the grid", func(a *args) { a.g.N[1] = 3 }},
+		{"native: Points.Blocks is too short", func(a *args) { a.p.Blocks = nil }},
+		{"native: Self: places are out of range", func(a *args) { a.first = -1 }},
+		{"native: Self: places are out of range", func(a *args) { a.first = 2; a.last = 1 }},
+		{"native: Self: places are out of range", func(a *args) { a.last = 4 }},
+		{"native: Self: no such Keep", func(a *args) { a.q.Keep = 3 }},
+		{"native: Rows differ in length", func(a *args) { a.r.Ends = a.r.Ends[:2] }},
+		{"native: Rows differ in length", func(a *args) { a.r.Dist2 = make([]float32, 3) }},
+		{"native: Rows.Fill or the length of Rows.Slots is out of range", func(a *args) { a.r.Fill = 100 }},
+		{"native: Self: Points.Start does not ascend, or a point is not in its cell", func(a *args) { a.p.Start[2] = 9 }},
+		{"native: Self: Points.Start does not ascend, or a point is not in its cell", func(a *args) { a.p.Blocks[0].X[0] = 5; a.p.Blocks[0].Y[0] = 5 }},
+		{"native: Self: Points.Start does not ascend, or a point is not in its cell", func(a *args) { a.p.Start[2] = math.MaxUint32 }},
+		{"native: the level cannot run here; see Resolve", nil},
+	} {
+		for _, level := range native.Levels() {
+			a := &args{
+				g: native.Grid{Inv: [3]float32{1, 1, 1}, N: [3]int32{2, 2, 1}},
+				p: native.Points{Start: []uint32{0, 1, 2, 2, 3}, Blocks: make([]native.Block, 1), Limit: 3},
+				q: native.SelfQuery{Radius: 1},
+				r: native.Rows{Ends: make([]uint32, 3), Slots: make([]uint32, 60)}, last: 3,
+			}
+			b := &a.p.Blocks[0]
+			b.X, b.Y, b.Slot = [16]float32{0.5, 1.5, 1.5}, [16]float32{0.5, 0.5, 1.5}, [16]uint32{0, 1, 2}
+			if c.do == nil {
+				level = native.Level(99)
+			} else {
+				c.do(a)
+			}
+			func() {
+				defer func() {
+					if got := recover(); got != c.want {
+						t.Errorf("level %s: got panic %v, want %q", level, got, c.want)
+					}
+				}()
+				native.Self(level, &a.g, &a.p, &a.q, a.first, a.last, &a.r, &native.Packed{})
+			}()
+		}
+	}
+}
+
+// A Start that contradicts the points is found where a row of cells is looked at.
+func TestSelfStartDoesNotAscend(t *testing.T) {
+	const each = 30
+	for _, at := range []float32{0.5, 1.5} {
+		for _, level := range native.Levels() {
+			g := native.Grid{Inv: [3]float32{1, 1, 1}, N: [3]int32{2, 2, 1}}
+			p := native.Points{Start: []uint32{0, each, 2 * each, 3 * each, 4 * each}, Blocks: make([]native.Block, 8), Limit: 4 * each}
+			for i := range 4 * each {
+				b, lane := &p.Blocks[i/native.BlockLen], i%native.BlockLen
+				b.X[lane], b.Y[lane], b.Slot[lane] = at, float32(i/(2*each)), uint32(i)
+			}
+			p.Start[1] = 5 * each
+			func() {
+				defer func() {
+					if got := recover(); got != "native: Self: Points.Start does not ascend, or a point is not in its cell" {
+						t.Errorf("level %s, x %g: panic %v", level, at, got)
+					}
+				}()
+				rows := native.Rows{Ends: make([]uint32, 4*each), Slots: make([]uint32, 20000)}
+				native.Self(level, &g, &p, &native.SelfQuery{Radius: 0.1}, 0, 4*each, &rows, &native.Packed{})
+			}()
+		}
+	}
+}
