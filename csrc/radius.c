@@ -29,8 +29,9 @@ typedef struct {
  * the batch, and the rest is the number of the first place over their number. */
 typedef struct {
 	uint64_t task[TASKS + ROW_TASKS];
+	uint16_t hits[TASKS]; /* of each task, between two loops */
 	uint32_t n;
-	uint32_t form; /* of run_: 1 with d2, 2 with a mask, 4 with exclude */
+	uint32_t form; /* WITH_D2 and so on */
 	uint32_t *out;
 	float *d2;
 	int64_t fill, cap;
@@ -42,6 +43,9 @@ typedef struct {
 	const float *x, *y, *z, *r;
 	const uint32_t *exclude, *mask;
 } queries;
+
+/* What comes with the rows, or decides besides the distance. */
+enum { WITH_D2 = 1, WITH_MASK = 2, WITH_EXCLUDE = 4 };
 
 enum { ALL_DONE = -1, NO_ROOM = -2, CONTRADICTION = -3 };
 
@@ -73,7 +77,7 @@ int64_t et_radius(int32_t level, const et_grid *grid, const uint32_t *start,
 	const points p = {grid, start, blocks, category, live, total};
 	const queries qs = {qx, qy, qz, qr, exclude, mask};
 	work w;
-	w.form = (d2 ? 1 : 0) | (category ? 2 : 0) | (exclude ? 4 : 0);
+	w.form = (d2 ? WITH_D2 : 0) | (category ? WITH_MASK : 0) | (exclude ? WITH_EXCLUDE : 0);
 	w.out = out;
 	w.d2 = d2;
 	w.fill = fill;

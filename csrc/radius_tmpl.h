@@ -107,41 +107,98 @@ HELPER(LEVEL) void CAT(all_rows_, LEVEL)(const et_grid *g, const batch *b, uint3
 	V(storeu)(rows->touched, all);
 }
 
-/* Runs tasks: hits are appended to out in the order of the tasks and their
- * places. Whole vectors are stored, WIDTH elements a task. What comes with them is
- * constant at every call, and the loop has no branch. */
+/* A task unpacked: its query and block, the lane of that where its places begin,
+ * and which of them count. One lane looks at the places that count only. */
+typedef struct {
+	uint32_t q, block, lane, counted, begin, end;
+} CAT(places_, LEVEL);
+
+HELPER(LEVEL) CAT(places_, LEVEL) CAT(places_of_, LEVEL)(uint64_t task) {
+	const uint32_t place = (uint32_t)(task >> 32) * WIDTH, counted = task & 0xffff;
+	const CAT(places_, LEVEL) t = {
+		task >> 16 & 0xffff, place / ET_BLOCK, place % ET_BLOCK, counted,
+		V(LANES) == 1 && counted ? (uint32_t)__builtin_ctz(counted) : 0,
+		V(LANES) == 1 ? 32 - (uint32_t)__builtin_clz(counted | 1) : WIDTH,
+	};
+	return t;
+}
+
+/* Which of the lanes from place i of a task on are hits, and all their squared
+ * distances. */
+HELPER(LEVEL) V(mask) CAT(hits_, LEVEL)(const points *p, const batch *b, const CAT(places_, LEVEL) *t, uint32_t i,
+                                        V(f) *dist2, const int with_mask, const int with_exclude) {
+	const et_block *const block = p->blocks + t->block;
+	const uint32_t lane = t->lane + i;
+	const V(f) dx = V(sub)(V(load)(block->x + lane), V(set1)(b->x[t->q]));
+	const V(f) dy = V(sub)(V(load)(block->y + lane), V(set1)(b->y[t->q]));
+	const V(f) dz = V(sub)(V(load)(block->z + lane), V(set1)(b->z[t->q]));
+	*dist2 = V(add)(V(add)(V(mul)(dx, dx), V(mul)(dy, dy)), V(mul)(dz, dz));
+	V(mask) hit = (V(mask))(t->counted >> i) & V(le)(*dist2, V(set1)(b->r2[t->q]));
+	if (with_exclude)
+		hit &= V(nequ)(V(loadu)(block->slot + lane), V(set1u)(b->exclude[t->q]));
+	if (with_mask)
+		hit &= V(anyu)(V(loadu)(p->category + t->block * ET_BLOCK + lane), V(set1u)(b->mask[t->q]));
+	return hit;
+}
+
+/* Runs tasks [from, to): hits are appended to out in the order of the tasks and
+ * their places. Whole vectors are stored, WIDTH elements a task. What comes with
+ * them is constant at every call, and the loop has no branch. */
 HELPER(LEVEL) void CAT(run_, LEVEL)(const points *p, const batch *b, work *w, uint32_t from, uint32_t to,
                                     const int with_d2, const int with_mask, const int with_exclude) {
 	uint32_t *const out = w->out;
 	float *const d2 = w->d2;
 	int64_t fill = w->fill;
-	for (uint32_t t = from; t < to; t++) {
-		const uint64_t task = w->task[t];
-		const uint32_t q = task >> 16 & 0xffff, place = (uint32_t)(task >> 32) * WIDTH;
-		const et_block *const block = p->blocks + place / ET_BLOCK;
-		const uint32_t counted = task & 0xffff;
-		const uint32_t begin = V(LANES) == 1 && counted ? (uint32_t)__builtin_ctz(counted) : 0;
-		const uint32_t end = V(LANES) == 1 ? 32 - (uint32_t)__builtin_clz(counted | 1) : WIDTH;
-		for (uint32_t i = begin; i < end; i += V(LANES)) {
-			const uint32_t lane = place % ET_BLOCK + i;
-			const V(f) dx = V(sub)(V(load)(block->x + lane), V(set1)(b->x[q]));
-			const V(f) dy = V(sub)(V(load)(block->y + lane), V(set1)(b->y[q]));
-			const V(f) dz = V(sub)(V(load)(block->z + lane), V(set1)(b->z[q]));
-			const V(f) dist2 = V(add)(V(add)(V(mul)(dx, dx), V(mul)(dy, dy)), V(mul)(dz, dz));
-			const V(u) slot = V(loadu)(block->slot + lane);
-			V(mask) hit = (V(mask))(counted >> i) & V(le)(dist2, V(set1)(b->r2[q]));
-			if (with_exclude)
-				hit &= V(nequ)(slot, V(set1u)(b->exclude[q]));
-			if (with_mask)
-				hit &= V(anyu)(V(loadu)(p->category + place / ET_BLOCK * ET_BLOCK + lane), V(set1u)(b->mask[q]));
-			V(storeu)(out + fill, V(packu)(slot, hit));
+	for (uint32_t n = from; n < to; n++) {
+		const CAT(places_, LEVEL) t = CAT(places_of_, LEVEL)(w->task[n]);
+		for (uint32_t i = t.begin; i < t.end; i += V(LANES)) {
+			V(f) dist2;
+			const V(mask) hit = CAT(hits_, LEVEL)(p, b, &t, i, &dist2, with_mask, with_exclude);
+			V(storeu)(out + fill, V(packu)(V(loadu)(p->blocks[t.block].slot + t.lane + i), hit));
 			if (with_d2)
 				V(store)(d2 + fill, V(pack)(dist2, hit));
 			fill += V(count)(hit);
 		}
-		w->end[q] = fill;
+		w->end[t.q] = fill;
 	}
 	w->fill = fill;
+}
+
+/* Does what run_ does in two loops, for tasks of one vector. Where vectors are so
+ * wide, loads seem to wait for stores in flight that might be to the same place,
+ * and one loop of tests and stores took an eighth longer. */
+HELPER(LEVEL) void CAT(run_apart_, LEVEL)(const points *p, const batch *b, work *w, uint32_t from, uint32_t to,
+                                          const int with_mask, const int with_exclude) {
+	uint32_t *const out = w->out;
+	int64_t fill = w->fill;
+	for (uint32_t n = from; n < to; n++) {
+		const CAT(places_, LEVEL) t = CAT(places_of_, LEVEL)(w->task[n]);
+		V(f) dist2;
+		w->hits[n] = (uint16_t)CAT(hits_, LEVEL)(p, b, &t, 0, &dist2, with_mask, with_exclude);
+	}
+	for (uint32_t n = from; n < to; n++) {
+		const CAT(places_, LEVEL) t = CAT(places_of_, LEVEL)(w->task[n]);
+		const V(mask) hit = (V(mask))w->hits[n];
+		V(storeu)(out + fill, V(packu)(V(loadu)(p->blocks[t.block].slot + t.lane), hit));
+		fill += V(count)(hit);
+		w->end[t.q] = fill;
+	}
+	w->fill = fill;
+}
+
+/* Runs tasks in the form that w asks for. */
+HELPER(LEVEL) void CAT(run_form_, LEVEL)(const points *p, const batch *b, work *w, uint32_t from, uint32_t to) {
+	switch (w->form) {
+#define FORM(f)                                                                            \
+	case f:                                                                            \
+		if (V(LANES) == 16 && !((f) & WITH_D2))         \
+			CAT(run_apart_, LEVEL)(p, b, w, from, to, (f) & WITH_MASK, (f) & WITH_EXCLUDE);              \
+		else                                                                       \
+			CAT(run_, LEVEL)(p, b, w, from, to, (f) & WITH_D2, (f) & WITH_MASK, (f) & WITH_EXCLUDE);     \
+		break
+		FORM(0); FORM(1); FORM(2); FORM(3); FORM(4); FORM(5); FORM(6); FORM(7);
+#undef FORM
+	}
 }
 
 /* Runs all tasks collected so far, as far as there is room: the number of the
@@ -157,11 +214,7 @@ ROUTINE(LEVEL) int64_t CAT(flush_, LEVEL)(const points *p, const batch *b, work 
 		if (safe <= 0)
 			return w->task[t] >> 16 & 0xffff;
 		const uint32_t to = w->n - t < safe ? w->n : t + (uint32_t)safe;
-		switch (w->form) {
-#define FORM(f) case f: CAT(run_, LEVEL)(p, b, w, t, to, f & 1, f & 2, f & 4); break
-		FORM(0); FORM(1); FORM(2); FORM(3); FORM(4); FORM(5); FORM(6); FORM(7);
-#undef FORM
-		}
+		CAT(run_form_, LEVEL)(p, b, w, t, to);
 		t = to;
 	}
 	w->n = 0;
