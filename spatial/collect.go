@@ -30,8 +30,9 @@ type task struct {
 	rows     int
 	chunk    int // rows that a worker takes at a time; it must not depend on the number of workers
 	order    Order
-	withKey  bool // Dist2, or what else is sorted by, is part of the result
-	parallel int  // number of chunks from which a second worker pays
+	withKey  bool     // Dist2, or what else is sorted by, is part of the result
+	parallel int      // number of chunks from which a second worker pays
+	of       []uint32 // gets the slot in the place that has the number of each row, unless nil
 }
 
 // collector gathers the rows of a batch from several workers, in order. Chunks of
@@ -188,8 +189,11 @@ func (c *collector) find(worker, chunk int) {
 			g.err = c.grow(g, worker, at)
 		}
 	}
-	if g.err == nil {
+	if g.err == nil && c.order != Grid {
 		native.SortRows(c.ix.level, native.RowOrder(c.order), c.ix.points.Limit, from, ends, g.rows.Slots, g.rows.Dist2, &g.sorter)
+	}
+	for at := first; c.of != nil && at < last; { // now, while the points are in the cache
+		at += copy(c.of[at:last], c.ix.points.Blocks[at/native.BlockLen].Slot[at%native.BlockLen:])
 	}
 	s := &c.spans[chunk]
 	s.worker, s.from, s.to = worker, from, g.rows.Fill

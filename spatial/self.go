@@ -73,22 +73,27 @@ func (ix *Index) self(q *Self, keep native.Keep, out *Result) error {
 	w := scratchOf(&out.scratch)
 	s := &w.self
 	s.begin(ix, q, keep)
+	s.of = resize(out.Of, ix.n)
 	t := task{
 		searcher: s, ix: ix, what: "RadiusSelf", rows: ix.n, chunk: s.chunkLen(), order: q.Order, withKey: !q.SkipDist2,
 		parallel: (ix.parallelFrom + selfParallelFrom - 1) / selfParallelFrom,
 	}
 	var err error
 	if q.RowsInGridOrder {
+		t.of = s.of
 		err = w.rows.collect(t, &out.Offsets, &out.Slots, &out.Dist2)
 	} else {
 		s.rank()
 		err = w.rows.collectNumbered(t, s, &out.Offsets, &out.Slots, &out.Dist2)
 	}
-	out.Of = out.Of[:0]
-	if err == nil {
-		out.Of = s.name(out.Of, q.RowsInGridOrder)
+	if err == nil && !q.RowsInGridOrder {
+		s.name()
 	}
-	s.ix = nil
+	out.Of = s.of
+	if err != nil {
+		out.Of = out.Of[:0]
+	}
+	s.ix, s.of = nil, nil
 	return err
 }
 
@@ -97,6 +102,7 @@ type selfSearch struct {
 	ix     *Index
 	query  native.SelfQuery
 	packed []native.Packed // one a worker
+	of     []uint32        // the slot of each row
 
 	fewer int // places of a chunk, if not selfChunk
 
@@ -156,29 +162,21 @@ func (s *selfSearch) rank() {
 	}
 }
 
-// name returns which slot each row belongs to.
-func (s *selfSearch) name(of []uint32, gridOrder bool) []uint32 {
-	n := s.ix.n
-	of = resize(of, n)
-	switch {
-	case gridOrder:
-		for at := 0; at < n; at += native.BlockLen {
-			copy(of[at:], s.ix.points.Blocks[at/native.BlockLen].Slot[:])
+// name fills in which slot each row belongs to, where rows are numbered by slot.
+func (s *selfSearch) name() {
+	if s.dense() {
+		for i := range s.of {
+			s.of[i] = uint32(i)
 		}
-	case s.dense():
-		for i := range of {
-			of[i] = uint32(i)
-		}
-	default:
-		i := 0
-		for w, word := range s.live {
-			for ; word != 0; word &= word - 1 {
-				of[i] = uint32(w<<6 | bits.TrailingZeros64(word))
-				i++
-			}
+		return
+	}
+	i := 0
+	for w, word := range s.live {
+		for ; word != 0; word &= word - 1 {
+			s.of[i] = uint32(w<<6 | bits.TrailingZeros64(word))
+			i++
 		}
 	}
-	return of
 }
 
 // RadiusSelfOracle is the specification of RadiusSelf: RadiusOracle with a query
