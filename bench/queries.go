@@ -22,6 +22,7 @@ const (
 	fewQueries     = 200
 	meanNeighbours = 32
 	selfChunk      = 4096 // queries of a batch where every point is one
+	fewCells       = 1.3  // edge of a cell in radii, where points do not all ask
 )
 
 // method is what a trial does with the points.
@@ -124,7 +125,11 @@ type base struct {
 // open makes the index and the batch.
 func (t *trial) open() (err error) {
 	radius := radiusFor(t.k)
-	t.ix, err = spatial.New(spatial.Config{CellSize: radius, Level: t.level, Workers: t.workers})
+	cell := fewCells * radius
+	if t.method == bySelf {
+		cell = radius
+	}
+	t.ix, err = spatial.New(spatial.Config{CellSize: cell, Level: t.level, Workers: t.workers})
 	n := min(t.queries, selfChunk)
 	t.q = spatial.Queries{Order: t.order, SkipDist2: !t.distances, Radius: slices.Repeat([]float32{radius}, n)}
 	if t.method != bySelf {

@@ -140,8 +140,9 @@ func (r *queriesReport) writeText(w io.Writer) error {
 face cuts it. Points move and queries are drawn anew for every repetition. Medians of rounds in which
 the ways to answer take turns; in brackets the range of nine tenths of the rounds. × is how many times
 as fast. Level %s, one worker, rows in grid order without distances, where nothing else is said.
+Cells of %g radii; of one where every point asks.
 
-`, radiusFor(meanNeighbours), meanNeighbours, r.Level)
+`, radiusFor(meanNeighbours), meanNeighbours, r.Level, fewCells)
 	r.writeCases(&b)
 	for number := range queryCases {
 		r.writeCompared(&b, number)

@@ -8,3 +8,8 @@ func GridOf(ix *Index) native.Grid { return ix.grid }
 // AlwaysParallel makes the index use its workers for batches of any size, so that
 // tests need no large ones.
 func AlwaysParallel(ix *Index) { ix.parallelFrom = 2 }
+
+// BytesOf returns the memory that the arrays of an index take.
+func BytesOf(ix *Index) int {
+	return 4*cap(ix.points.Start) + 256*cap(ix.points.Blocks) + 4*cap(ix.cellOf) + 4*cap(ix.category)
+}

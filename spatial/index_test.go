@@ -77,6 +77,23 @@ func TestCellsAreBounded(t *testing.T) {
 	}
 }
 
+// An index takes 16 bytes a point for itself, 4 for its cell and 4 for each cell.
+func TestIndexIsSmall(t *testing.T) {
+	for _, n := range []int{2256, 16384} {
+		c := cloud(n, 1)
+		ix, err := spatial.New(spatial.Config{CellSize: 2})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := ix.Build(c.x, c.y, c.z, c.slots); err != nil {
+			t.Fatal(err)
+		}
+		if each := float64(spatial.BytesOf(ix)) / float64(n); each > 25 {
+			t.Errorf("%.1f bytes a point for %d points", each, n)
+		}
+	}
+}
+
 // A cell that would give more than two cells a point is doubled, not more often
 // than needed: the order named Grid depends on it.
 func TestCellSizeIsDoubled(t *testing.T) {
