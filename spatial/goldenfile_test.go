@@ -63,6 +63,77 @@ var goldenKinds = []struct {
 	{"radius/slot", radiusBy(spatial.BySlot)},
 	{"radius/distance", radiusBy(spatial.ByDistance)},
 	{"radius/grid", radiusBy(spatial.Grid)},
+	{"once/slot", func(ix *spatial.Index, c *goldenCrowd) (uint64, error) {
+		var out spatial.Result
+		err := ix.RadiusOnce(spatial.Columns{X: c.x, Y: c.y, Z: c.z, Slots: c.slots}, &c.queries, &out)
+		return hashResult(&out), err
+	}},
+	{"self/slot", selfBy(spatial.Self{Order: spatial.BySlot})},
+	{"self/grid", selfBy(spatial.Self{Order: spatial.Grid, RowsInGridOrder: true, IncludeSelf: true})},
+	{"pairs", func(ix *spatial.Index, _ *goldenCrowd) (uint64, error) {
+		var out spatial.Result
+		err := ix.Pairs(&spatial.Self{Radius: goldenRadii[0] / 2}, &out)
+		return hashResult(&out), err
+	}},
+	{"knn", func(ix *spatial.Index, c *goldenCrowd) (uint64, error) {
+		q := spatial.NearestQueries{X: c.queries.X, Y: c.queries.Y, Z: c.queries.Z, K: 16, Exclude: c.queries.Exclude}
+		var out spatial.Result
+		err := ix.KNN(&q, &out)
+		return hashResult(&out), err
+	}},
+	{"count", func(ix *spatial.Index, c *goldenCrowd) (uint64, error) {
+		counts := make([]uint32, len(c.queries.X))
+		err := ix.Count(&c.queries, counts)
+		return statehash.Rows(counts), err
+	}},
+	{"overlap", overlapGolden},
+	{"rays", raysGolden},
+}
+
+func selfBy(q spatial.Self) func(*spatial.Index, *goldenCrowd) (uint64, error) {
+	q.Radius = goldenRadii[0]
+	return func(ix *spatial.Index, _ *goldenCrowd) (uint64, error) {
+		var out spatial.Result
+		err := ix.RadiusSelf(&q, &out)
+		return hashResult(&out), err
+	}
+}
+
+// overlapGolden asks for the cubes around the queries.
+func overlapGolden(ix *spatial.Index, c *goldenCrowd) (uint64, error) {
+	moved := func(column []float32, by float32) []float32 {
+		to := make([]float32, len(column))
+		for i, v := range column {
+			to[i] = v + by
+		}
+		return to
+	}
+	q := &c.queries
+	var out spatial.Result
+	err := ix.Overlap(&spatial.Boxes{
+		MinX: moved(q.X, -1.5), MinY: moved(q.Y, -1.5), MinZ: moved(q.Z, -1.5),
+		MaxX: moved(q.X, 1.5), MaxY: moved(q.Y, 1.5), MaxZ: moved(q.Z, 1.5), Exclude: q.Exclude,
+	}, &out)
+	return hashResult(&out), err
+}
+
+// raysGolden sends a ray from each query to the next, past spheres of an eighth to
+// half a metre.
+func raysGolden(ix *spatial.Index, c *goldenCrowd) (uint64, error) {
+	q, n := &c.queries, len(c.queries.X)
+	rays := spatial.Rays{OX: q.X, OY: q.Y, OZ: q.Z, Exclude: q.Exclude}
+	for i := range n {
+		to := (i + 1) % n
+		rays.DX, rays.DY = append(rays.DX, q.X[to]-q.X[i]), append(rays.DY, q.Y[to]-q.Y[i])
+		rays.DZ, rays.MaxT = append(rays.DZ, q.Z[to]-q.Z[i]+0.5), append(rays.MaxT, 1)
+	}
+	radius := make([]float32, len(c.x))
+	for slot := range radius {
+		radius[slot] = float32(1+slot%4) / 8
+	}
+	var hits spatial.RayHits
+	err := ix.RayAll(radius, &rays, &hits)
+	return hashResult(&spatial.Result{Offsets: hits.Offsets, Slots: hits.Slots, Dist2: hits.T}), err
 }
 
 func radiusBy(order spatial.Order) func(*spatial.Index, *goldenCrowd) (uint64, error) {
