@@ -72,23 +72,41 @@ int32_t et_measure(int32_t level, const float *x, const float *y, const float *z
 	return DISPATCH(level, measure, &c, slots, n, box);
 }
 
+int32_t et_number(int32_t level, const et_grid *grid, const float *x, const float *y, const float *z,
+                  uint32_t limit, const uint32_t *slots, int64_t n, uint32_t *counts, uint32_t *cell_of) {
+	const columns c = {x, y, z, limit};
+	const int64_t cells = (int64_t)grid->n[0] * grid->n[1] * grid->n[2];
+	if (!DISPATCH(level, number, grid, &c, slots, n, cell_of))
+		return 0;
+	memset(counts, 0, (size_t)cells * sizeof *counts);
+	tally(counts, cell_of, n);
+	return 1;
+}
+
+void et_accumulate(int32_t level, uint32_t *counts, int64_t cells) { DISPATCH(level, accumulate, counts, cells); }
+
+void et_scatter(int32_t level, int64_t cells, const float *x, const float *y, const float *z, uint32_t limit,
+                const uint32_t *slots, int64_t n, uint32_t *cursors, const uint32_t *cell_of, et_block *blocks) {
+	const columns c = {x, y, z, limit};
+	DISPATCH(level, scatter, &c, slots, n, cursors, cell_of, (record *)(void *)blocks, cells < FAR_CELLS ? 0 : AHEAD);
+}
+
+void et_transpose(int32_t level, et_block *blocks, int64_t first, int64_t last, int64_t points) {
+	const int64_t room = last * ET_BLOCK;
+	if (room > points)
+		memset((record *)(void *)blocks + points, 0, (size_t)(room - points) * sizeof(record));
+	DISPATCH(level, transpose, blocks + first, last - first);
+}
+
 int32_t et_build(int32_t level, const et_grid *grid, const float *x, const float *y, const float *z,
                  uint32_t limit, const uint32_t *slots, int64_t n, uint32_t *start,
                  et_block *blocks, uint32_t *cell_of) {
-	const columns c = {x, y, z, limit};
 	const int64_t cells = (int64_t)grid->n[0] * grid->n[1] * grid->n[2];
-	const int64_t room = (n + ET_BLOCK - 1) / ET_BLOCK * ET_BLOCK;
-	record *const records = (record *)(void *)blocks;
-	if (!DISPATCH(level, number, grid, &c, slots, n, cell_of))
+	if (!et_number(level, grid, x, y, z, limit, slots, n, start + 1, cell_of))
 		return 0;
-	memset(start, 0, (size_t)(cells + 1) * sizeof *start);
-	/* The entry behind cell i counts its points, then is where the next of them
-	 * goes, and in the end where the cell ends. */
-	tally(start + 1, cell_of, n);
-	DISPATCH(level, accumulate, start + 1, cells);
-	DISPATCH(level, scatter, &c, slots, n, start + 1, cell_of, records, cells < FAR_CELLS ? 0 : AHEAD);
-	if (room > n)
-		memset(records + n, 0, (size_t)(room - n) * sizeof *records);
-	DISPATCH(level, transpose, blocks, room / ET_BLOCK);
+	start[0] = 0;
+	et_accumulate(level, start + 1, cells);
+	et_scatter(level, cells, x, y, z, limit, slots, n, start + 1, cell_of, blocks);
+	et_transpose(level, blocks, 0, (n + ET_BLOCK - 1) / ET_BLOCK, n);
 	return 1;
 }

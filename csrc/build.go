@@ -7,6 +7,12 @@ package csrc
 #cgo nocallback et_measure
 #cgo noescape et_build
 #cgo nocallback et_build
+#cgo noescape et_number
+#cgo nocallback et_number
+#cgo noescape et_scatter
+#cgo nocallback et_scatter
+#cgo noescape et_transpose
+#cgo nocallback et_transpose
 #include "build.h"
 */
 import "C"
@@ -26,4 +32,21 @@ func Build(level int32, grid unsafe.Pointer, x, y, z []float32, limit int, slots
 	start []uint32, blocks unsafe.Pointer, cellOf []uint32) bool {
 	return C.et_build(C.int32_t(level), (*C.et_grid)(grid), f32(x), f32(y), f32(z), C.uint32_t(limit),
 		u32(slots), C.int64_t(len(slots)), u32(start), (*C.et_block)(blocks), u32(cellOf)) != 0
+}
+
+// Number is the first step of Build, for some of the slots.
+func Number(level int32, grid unsafe.Pointer, x, y, z []float32, limit int, slots, counts, cellOf []uint32) bool {
+	return C.et_number(C.int32_t(level), (*C.et_grid)(grid), f32(x), f32(y), f32(z), C.uint32_t(limit),
+		u32(slots), C.int64_t(len(slots)), u32(counts), u32(cellOf)) != 0
+}
+
+// Scatter is the third step of Build, for some of the slots.
+func Scatter(level int32, x, y, z []float32, limit int, slots, cursors, cellOf []uint32, blocks unsafe.Pointer) {
+	C.et_scatter(C.int32_t(level), C.int64_t(len(cursors)), f32(x), f32(y), f32(z), C.uint32_t(limit),
+		u32(slots), C.int64_t(len(slots)), u32(cursors), u32(cellOf), (*C.et_block)(blocks))
+}
+
+// Transpose is the last step of Build, for some of the blocks.
+func Transpose(level int32, blocks unsafe.Pointer, first, last, points int) {
+	C.et_transpose(C.int32_t(level), (*C.et_block)(blocks), C.int64_t(first), C.int64_t(last), C.int64_t(points))
 }

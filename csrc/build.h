@@ -23,4 +23,24 @@ int32_t et_build(int32_t level, const et_grid *grid, const float *x, const float
                  uint32_t limit, const uint32_t *slots, int64_t n, uint32_t *start,
                  et_block *blocks, uint32_t *cell_of);
 
+/* The steps of et_build. All but the second may be done for several runs of slots,
+ * or of blocks, side by side. The entry of start behind cell i counts its points,
+ * then is where the next of them goes, and in the end where the cell ends. */
+
+/* Sets cell_of[i] to the cell of slot i of n, and counts[c] to the number of these
+ * points in cell c. Returns as et_build does. */
+int32_t et_number(int32_t level, const et_grid *grid, const float *x, const float *y, const float *z,
+                  uint32_t limit, const uint32_t *slots, int64_t n, uint32_t *counts, uint32_t *cell_of);
+
+/* counts[c] becomes the sum of those before it. */
+void et_accumulate(int32_t level, uint32_t *counts, int64_t cells);
+
+/* Writes each of n points, as a record of 16 bytes, to place cursors[cell_of[i]]++. */
+void et_scatter(int32_t level, int64_t cells, const float *x, const float *y, const float *z, uint32_t limit,
+                const uint32_t *slots, int64_t n, uint32_t *cursors, const uint32_t *cell_of, et_block *blocks);
+
+/* Turns the records in blocks [first, last) into blocks, with zeros behind the last
+ * of all points. */
+void et_transpose(int32_t level, et_block *blocks, int64_t first, int64_t last, int64_t points);
+
 #endif

@@ -104,6 +104,21 @@ func measureGo(x, y, z []float32, slots []uint32) (lo, hi [3]float32, ok bool) {
 // included. It panics if lengths do not fit, if the slots are not as they should
 // be, and on a level that Resolve refuses.
 func Build(level Level, g *Grid, x, y, z []float32, slots []uint32, p *Points, cellOf []uint32) {
+	checkBuild(g, x, y, z, slots, p, cellOf)
+	var ok bool
+	if level = must(level); level == Go || len(slots) < buildBreakEven {
+		ok = buildGo(g, x, y, z, slots, p, cellOf)
+	} else {
+		ok = buildC(level, g, x, y, z, slots, p, cellOf)
+	}
+	if !ok {
+		panic(badSlots)
+	}
+}
+
+const badSlots = "native: Build: the slots do not ascend, or one has no point"
+
+func checkBuild(g *Grid, x, y, z []float32, slots []uint32, p *Points, cellOf []uint32) {
 	if len(y) != len(x) || len(z) != len(x) {
 		panic("native: Build: x, y and z differ in length")
 	}
@@ -115,15 +130,6 @@ func Build(level Level, g *Grid, x, y, z []float32, slots []uint32, p *Points, c
 	}
 	if len(cellOf) < len(slots) {
 		panic("native: Build: cellOf is too short")
-	}
-	var ok bool
-	if level = must(level); level == Go || len(slots) < buildBreakEven {
-		ok = buildGo(g, x, y, z, slots, p, cellOf)
-	} else {
-		ok = buildC(level, g, x, y, z, slots, p, cellOf)
-	}
-	if !ok {
-		panic("native: Build: the slots do not ascend, or one has no point")
 	}
 }
 
@@ -138,14 +144,19 @@ func buildGo(g *Grid, x, y, z []float32, slots []uint32, p *Points, cellOf []uin
 		sum += n
 	}
 	scatter(x, y, z, slots, p.Start[1:], cellOf, p.Blocks)
-	if n := len(slots) % BlockLen; n > 0 {
+	p.clearRest(len(slots))
+	return true
+}
+
+// clearRest puts zeros behind the last of n points.
+func (p *Points) clearRest(n int) {
+	if n %= BlockLen; n > 0 {
 		b := &p.Blocks[len(p.Blocks)-1]
 		clear(b.X[n:])
 		clear(b.Y[n:])
 		clear(b.Z[n:])
 		clear(b.Slot[n:])
 	}
-	return true
 }
 
 // axis is a Grid along one axis, in registers: Grid.Cell takes twice as long.

@@ -18,3 +18,15 @@ func buildC(l Level, g *Grid, x, y, z []float32, slots []uint32, p *Points, cell
 	return csrc.Build(cLevels[l], unsafe.Pointer(g), x, y, z, limitOf(x), slots,
 		p.Start, unsafe.Pointer(unsafe.SliceData(p.Blocks)), cellOf)
 }
+
+func numberC(l Level, g *Grid, x, y, z []float32, slots, counts, cellOf []uint32) bool {
+	return csrc.Number(cLevels[l], unsafe.Pointer(g), x, y, z, limitOf(x), slots, counts, cellOf)
+}
+
+func scatterC(l Level, x, y, z []float32, slots, cursors, cellOf []uint32, blocks []Block) {
+	csrc.Scatter(cLevels[l], x, y, z, limitOf(x), slots, cursors, cellOf, unsafe.Pointer(unsafe.SliceData(blocks)))
+}
+
+func transposeC(l Level, blocks []Block, first, last, points int) {
+	csrc.Transpose(cLevels[l], unsafe.Pointer(unsafe.SliceData(blocks)), first, last, points)
+}

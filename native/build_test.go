@@ -121,12 +121,20 @@ const maxBuild = 320
 type buildBuffers struct {
 	x, y, z                      *paritytest.Buffer[float32]
 	slots, start, blocks, cellOf *paritytest.Buffer[uint32]
+
+	t       *testing.T
+	builder native.Builder // serves all cases
+	pools   []*native.Pool
 }
 
 func newBuildBuffers(t *testing.T) *buildBuffers {
 	floats := func() *paritytest.Buffer[float32] { return paritytest.NewBuffer[float32](t, 22*maxBuild) }
 	words := func(n int) *paritytest.Buffer[uint32] { return paritytest.NewBuffer[uint32](t, n) }
-	return &buildBuffers{floats(), floats(), floats(), words(maxBuild), words(maxCells + 1), words(64 * (maxBuild/16 + 1)), words(maxBuild)}
+	return &buildBuffers{
+		t: t, x: floats(), y: floats(), z: floats(),
+		slots: words(maxBuild), start: words(maxCells + 1), blocks: words(64 * (maxBuild/16 + 1)), cellOf: words(maxBuild),
+		pools: []*native.Pool{native.NewPool(1), native.NewPool(2), native.NewPool(3), native.NewPool(7)},
+	}
 }
 
 func (b *buildBuffers) check() error {
@@ -186,6 +194,10 @@ func (b *buildBuffers) compare(run *paritytest.Run, c *buildCase) {
 				run.Check(fmt.Errorf("%s: the kernel of Build refuses the slots", c.name))
 			}
 			run.Check(c.samePoints(&p.points), p.unchanged(c), b.check())
+			p = b.place(c, side, run.IntN(paritytest.MaxGap+1))
+			pool := b.pools[run.IntN(len(b.pools))]
+			run.Check(b.builder.Build(pool, level, &c.grid, p.x, p.y, p.z, p.slots, &p.points, p.cellOf),
+				c.samePoints(&p.points), p.unchanged(c), b.check())
 		}
 	}
 }
@@ -362,6 +374,13 @@ func (b *buildBuffers) refuse(run *paritytest.Run, c *buildCase) {
 				run.Check(fmt.Errorf("%s: the kernel of Build returns %t", c.name, refused))
 			}
 			run.Check(p.unchanged(c), b.check())
+			if refused {
+				expectPanic(b.t, "native: Build: the slots do not ascend, or one has no point", func() {
+					pool := b.pools[run.IntN(len(b.pools))]
+					_ = b.builder.Build(pool, level, &c.grid, p.x, p.y, p.z, p.slots, &p.points, p.cellOf)
+				})
+				run.Check(p.unchanged(c), b.check())
+			}
 		}
 	}
 }

@@ -78,10 +78,14 @@ type Index struct {
 	builds uint64 // successful calls of Build, for Gate
 	box    Bounds // of the points
 
-	parallelFrom int      // number of chunks
-	category     []uint32 // room for points.Category
-	cellOf       []uint32 // scratch of Build: the cell of each point
-	scratches    scratches
+	parallelFrom  int // number of chunks
+	buildTogether int // number of points from which all workers build
+	builder       native.Builder
+	pools         pools
+
+	category  []uint32 // room for points.Category
+	cellOf    []uint32 // scratch of Build: the cell of each point
+	scratches scratches
 }
 
 // New returns an empty index. Faults of the configuration are ErrNotFinite,
@@ -92,9 +96,8 @@ func New(cfg Config) (*Index, error) {
 	}
 	level, _ := native.Resolve(cfg.Level)
 	cfg.Workers = max(cfg.Workers, 1)
-	ix := &Index{cfg: cfg, level: level, parallelFrom: parallelFrom}
-	ix.place(0, Bounds{})
-	ix.fill(nil, nil, nil, nil)
+	ix := &Index{cfg: cfg, level: level, parallelFrom: parallelFrom, buildTogether: buildTogether}
+	ix.empty()
 	return ix, nil
 }
 
@@ -111,8 +114,9 @@ func (ix *Index) CellSize() float32 { return ix.cell }
 // Build indexes the points (x[s], y[s], z[s]) of the slots s, which ascend. The
 // columns are read now and not kept. A coordinate that is NaN or infinite is
 // ErrNotFinite and names the column and slot; a slot that does not ascend, lies
-// beyond the columns or is 1<<24 or above is ErrRange. On an error the index
-// stays as it was. It panics if x, y and z differ in length.
+// beyond the columns or is 1<<24 or above is ErrRange. On these errors the index
+// stays as it was. ErrFloatEnv, which large sets can give if there are several
+// workers, leaves it empty. It panics if x, y and z differ in length.
 func (ix *Index) Build(x, y, z []float32, slots []uint32) error {
 	if len(y) != len(x) || len(z) != len(x) {
 		panic("spatial: Build: x, y and z differ in length")
@@ -130,9 +134,19 @@ func (ix *Index) Build(x, y, z []float32, slots []uint32) error {
 	ix.points.Limit = min(len(x), native.MaxSlots)
 	ix.points.Category = nil
 	ix.place(len(slots), box)
-	ix.fill(x, y, z, slots)
+	if err := ix.fill(x, y, z, slots); err != nil {
+		ix.empty()
+		return err
+	}
 	ix.builds++
 	return nil
+}
+
+// empty makes the index one of no points.
+func (ix *Index) empty() {
+	ix.n, ix.points.Limit = 0, 0
+	ix.place(0, Bounds{})
+	_ = ix.fill(nil, nil, nil, nil)
 }
 
 // badPoint words what Measure found at an index of slots.
@@ -149,6 +163,10 @@ func badPoint(x, y, z []float32, slots []uint32, i int) error {
 	}
 	return fault.Element(ErrNotFinite, "spatial: Build: z", slot, z[slot])
 }
+
+// buildTogether is the number of points from which all workers build. Each has
+// counts of its own for all cells, and there are five steps to wait for.
+const buildTogether = 1 << 16
 
 // finer is the number of cells, along each axis, to an edge of a cell. A row of
 // cells along x is one run of points, so that short cells cost nothing there and
@@ -184,12 +202,17 @@ func (ix *Index) place(n int, box Bounds) {
 }
 
 // fill sorts the points into the grid.
-func (ix *Index) fill(x, y, z []float32, slots []uint32) {
+func (ix *Index) fill(x, y, z []float32, slots []uint32) error {
 	g, p := &ix.grid, &ix.points
 	p.Start = aligned(p.Start, int(g.N[0])*int(g.N[1])*int(g.N[2])+1, 1)
 	p.Blocks = aligned(p.Blocks, (len(slots)+native.BlockLen-1)/native.BlockLen, 0)
 	ix.cellOf = aligned(ix.cellOf, len(slots), 3)
-	native.Build(ix.level, g, x, y, z, slots, p, ix.cellOf)
+	if ix.cfg.Workers == 1 || len(slots) < ix.buildTogether {
+		native.Build(ix.level, g, x, y, z, slots, p, ix.cellOf)
+		return nil
+	}
+	ix.pools.fit(ix)
+	return ix.builder.Build(ix.pools.all, ix.level, g, x, y, z, slots, p, ix.cellOf)
 }
 
 // resize returns a slice of length n, reusing s where it is large enough, and

@@ -94,6 +94,35 @@ func TestIndexIsSmall(t *testing.T) {
 	}
 }
 
+// A set so large that all workers build it, and not a multiple of anything.
+func TestWorkersBuildTheSameIndex(t *testing.T) {
+	c := cloud(100_003, 1)
+	for _, level := range native.Levels() {
+		var want spatial.Result
+		q := newQueries(300, spatial.Grid)
+		c.ask(q, 3)
+		for _, workers := range []int{1, 2, 7} {
+			ix, err := spatial.New(spatial.Config{CellSize: 2, Level: level, Workers: workers})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := ix.Build(c.x, c.y, c.z, c.slots); err != nil {
+				t.Fatal(err)
+			}
+			var got spatial.Result
+			if err := ix.Radius(q, &got); err != nil {
+				t.Fatal(err)
+			}
+			if workers == 1 {
+				want = got
+			}
+			if err := sameResult(fmt.Sprintf("level %s, %d workers", level, workers), &got, &want, false); err != nil {
+				t.Error(err)
+			}
+		}
+	}
+}
+
 // A cell that would give more than two cells a point is doubled, not more often
 // than needed: the order named Grid depends on it.
 func TestCellSizeIsDoubled(t *testing.T) {
