@@ -178,7 +178,10 @@ func (c *collector) prepare(g *gatherer) {
 
 // find appends the rows of a chunk to those of a worker, in the order asked for,
 // and sets their ends.
-func (c *collector) find(worker, chunk int) {
+func (c *collector) find(worker, chunk int) { c.findIn(worker, chunk, false) }
+
+// findIn is find. If the room is fixed it returns false when that does not do.
+func (c *collector) findIn(worker, chunk int, fixed bool) bool {
 	g := &c.workers[worker]
 	first, last := c.limits(chunk)
 	ends := c.ends[first:last]
@@ -186,6 +189,9 @@ func (c *collector) find(worker, chunk int) {
 	for at := first; at < last && g.err == nil; {
 		g.rows.Ends = ends[at-first:]
 		if at += c.search(worker, at, last, &g.rows); at < last {
+			if fixed {
+				return false
+			}
 			g.err = c.grow(g, worker, at)
 		}
 	}
@@ -197,6 +203,7 @@ func (c *collector) find(worker, chunk int) {
 	}
 	s := &c.spans[chunk]
 	s.worker, s.from, s.to = worker, from, g.rows.Fill
+	return true
 }
 
 // grow makes room for one more row of all points: twice as much, or, where one
@@ -303,9 +310,11 @@ func enlarge[T float32 | uint32](s []T, n int) []T {
 }
 
 func (c *collector) findAndPlace(worker, chunk int) {
-	c.find(worker, chunk)
 	g := &c.workers[worker]
-	g.pending = append(g.pending, chunk)
+	if !c.findAtPlace(worker, chunk) {
+		c.find(worker, chunk)
+		g.pending = append(g.pending, chunk)
+	}
 	c.commit.Lock()
 	c.spans[chunk].done = true
 	for ; c.next < len(c.spans) && c.spans[c.next].done; c.next++ {
@@ -316,6 +325,37 @@ func (c *collector) findAndPlace(worker, chunk int) {
 	next := c.next
 	c.commit.Unlock()
 	c.place(g, next)
+}
+
+// findAtPlace finds the rows of a chunk where they belong, if all chunks before it
+// are done, so that this is known, and if there is room; it returns false if not.
+// What it writes behind the rows is nobody's yet.
+func (c *collector) findAtPlace(worker, chunk int) bool {
+	if !c.withKey && c.order == ByDistance { // the keys have no place
+		return false
+	}
+	c.commit.Lock()
+	base, known := c.total, c.next == chunk
+	c.commit.Unlock()
+	if !known || base >= len(c.slots) {
+		return false
+	}
+	g := &c.workers[worker]
+	own := g.rows
+	g.rows = native.Rows{Slots: c.slots[base:]}
+	if c.withKey {
+		g.rows.Dist2 = c.keys[base:]
+	}
+	found := c.findIn(worker, chunk, true)
+	g.rows = own
+	if !found {
+		return false
+	}
+	first, last := c.limits(chunk)
+	for i := range c.ends[first:last] {
+		c.ends[first+i] += uint32(base)
+	}
+	return true
 }
 
 func (c *collector) placeRest(_, worker int) { c.place(&c.workers[worker], c.next) }
