@@ -22,9 +22,9 @@ func (s *gateSource) Stamp() spatial.Stamp {
 	return spatial.Stamp{Structure: s.Version(), Position: s.moves, Generation: s.Generation()}
 }
 
-func (s *gateSource) Points() (x, y, z []float32, slots []uint32) {
+func (s *gateSource) Points() spatial.Columns {
 	s.slots = s.LiveSlots(s.slots)
-	return s.Position.X, s.Position.Y, s.Position.Z, s.slots
+	return spatial.Columns{X: s.Position.X, Y: s.Position.Y, Z: s.Position.Z, Slots: s.slots}
 }
 
 func (s *gateSource) move(t *testing.T, id ecs.ID, x float32) {
@@ -84,7 +84,7 @@ func TestGateOverAWorld(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	changed("build 0")
+	changed("not built by the gate")
 	if got := at(20); !slices.Equal(got, []uint32{2}) {
 		t.Fatalf("at 20: %v", got)
 	}

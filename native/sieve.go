@@ -66,6 +66,7 @@ type Sieve struct {
 	blocks  []centres
 	centres []centre
 	wide    []uint32 // indices into centres
+	masked  bool     // points need a category of the query's mask
 
 	cells []uint32 // of each query in turn; scratch from here on
 	axes  [3]interval
@@ -132,6 +133,7 @@ func (s *Sieve) Lay(q *Queries, points int) {
 }
 
 func (s *Sieve) collect(q *Queries) {
+	s.masked = q.Mask != nil
 	s.centres = sized(s.centres, len(q.X))
 	for i := range s.centres {
 		c := centre{x: q.X[i], y: q.Y[i], z: q.Z[i], r2: q.Radius[i] * q.Radius[i],

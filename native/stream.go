@@ -63,7 +63,7 @@ const (
 // that the sieve holds in cells, and appends the hits in the order of the points;
 // those of one point ascend by query. A point is within by the test of Queries;
 // besides, its slot must not be the query's Exclude, must be live, and must share
-// a category with the query's Mask.
+// a category with the query's Mask, if there are masks.
 //
 // It looks at every point on the way: slots must ascend, also from place from-1
 // to from, and be below the length of the columns and MaxSlots, and coordinates
@@ -80,10 +80,11 @@ func Stream(level Level, s *Sieve, c *Columns, from, to int, h *Hits) (int, Stop
 	if from < 0 || from > to || to > len(c.Slots) {
 		panic("native: Stream: from or to is out of range")
 	}
+	asked := s.asked(c)
 	if level = must(level); level == Go {
-		return streamGo(s, c, from, to, h)
+		return streamGo(s, &asked, from, to, h)
 	}
-	return streamC(level, s, c, from, to, h)
+	return streamC(level, s, &asked, from, to, h)
 }
 
 // Position is where Sweep is: at a place of Columns.Slots, and a wide query.
@@ -104,10 +105,20 @@ func Sweep(level Level, s *Sieve, c *Columns, p *Position, to int, h *Hits) bool
 		p.At = to
 		return true
 	}
+	asked := s.asked(c)
 	if level = must(level); level == Go {
-		return sweepGo(s, c, p, to, h)
+		return sweepGo(s, &asked, p, to, h)
 	}
-	return sweepC(level, s, c, p, to, h)
+	return sweepC(level, s, &asked, p, to, h)
+}
+
+// asked returns the columns without categories if no query has a mask.
+func (s *Sieve) asked(c *Columns) Columns {
+	asked := *c
+	if !s.masked {
+		asked.Category = nil
+	}
+	return asked
 }
 
 // cell returns the number of a point's cell. The float32 conversions keep the

@@ -77,7 +77,7 @@ func (c *streamCase) lay(points int) {
 			dx, dy, dz := p.X[slot]-q.X[i], p.Y[slot]-q.Y[i], p.Z[slot]-q.Z[i]
 			d2 := float32(float32(dx*dx)+float32(dy*dy)) + float32(dz*dz)
 			if d2 <= float32(q.Radius[i]*q.Radius[i]) && (q.Exclude == nil || q.Exclude[i] != slot) &&
-				(c.queries.Mask == nil && category != 0 || c.queries.Mask != nil && c.queries.Mask[i]&category != 0) {
+				(c.queries.Mask == nil || c.queries.Mask[i]&category != 0) {
 				c.want = append(c.want, hit{uint32(i), slot, d2})
 			}
 		}

@@ -56,6 +56,8 @@ type collector struct {
 	next   int // chunks below have their place
 	total  int // results of these
 
+	sooner int // taken off countFrom, by tests
+
 	numberer numberer
 	numbers  []uint32 // of rows
 	ownEnds  []uint32 // room for ends
@@ -215,7 +217,7 @@ func (c *collector) grow(g *gatherer, worker, done int) error {
 	if done > c.rows/64 && c.pools.all.Workers() == 1 {
 		size = max(need, int(float64(g.rows.Fill)/float64(done)*float64(c.rows)*1.1))
 	}
-	if size > countFrom {
+	if size > countFrom-c.sooner {
 		total, err := c.count(worker)
 		if err != nil {
 			return err
@@ -239,6 +241,9 @@ func (c *collector) grow(g *gatherer, worker, done int) error {
 // count returns the number of results, or ErrRange if there are too many.
 func (c *collector) count(worker int) (int, error) {
 	rows := native.Rows{Ends: make([]uint32, c.chunk), Slots: make([]uint32, c.ix.n+native.Pad)}
+	if c.withKey { // a search may need a place for them
+		rows.Dist2 = make([]float32, len(rows.Slots))
+	}
 	total := 0
 	for at := 0; at < c.rows; total += rows.Fill {
 		rows.Fill = 0
@@ -250,8 +255,11 @@ func (c *collector) count(worker int) (int, error) {
 	return total, nil
 }
 
-func (c *collector) tooMany(results int) error {
-	return fault.Field(ErrRange, "spatial: "+c.what+": number of results", results)
+func (c *collector) tooMany(results int) error { return tooManyResults(c.what, results) }
+
+// tooManyResults is the error of a batch with that many results, or more.
+func tooManyResults(what string, results int) error {
+	return fault.Field(ErrRange, "spatial: "+what+": results, at least", results)
 }
 
 // inPlace has one worker write to the result.

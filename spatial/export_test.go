@@ -13,3 +13,10 @@ func AlwaysParallel(ix *Index) { ix.parallelFrom = 2 }
 func BytesOf(ix *Index) int {
 	return 4*cap(ix.points.Start) + 256*cap(ix.points.Blocks) + 4*cap(ix.cellOf) + 4*cap(ix.category)
 }
+
+// CountSooner makes answers into out and hits count their results before more than
+// n are kept.
+func CountSooner(out *Result, hits *RayHits, n int) {
+	scratchOf(&out.scratch).rows.sooner = countFrom - n
+	scratchOf(&hits.scratch).rows.sooner = countFrom - n
+}

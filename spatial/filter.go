@@ -5,8 +5,8 @@ import "github.com/evertick/evertick/native"
 // SetCategories gives each point a set of up to 32 categories: category[s] is that
 // of slot s. They are what Queries.Mask is compared with, until the next Build; a
 // point of an index without categories is in all of them. The column is read now
-// and not kept. It panics if category is shorter than the columns that the index
-// was built from.
+// and not kept. It needs the index for itself, as Build does, and panics if category
+// is shorter than the columns that the index was built from.
 func (ix *Index) SetCategories(category []uint32) {
 	if len(category) < ix.points.Limit {
 		panic("spatial: SetCategories: category is shorter than the columns of Build")
@@ -23,12 +23,16 @@ func (ix *Index) SetCategories(category []uint32) {
 	}
 }
 
-// checkLive panics if a bitmap, which may be nil, lacks bits.
+// checkLive panics if a bitmap, which may be nil, lacks bits, and if the index was
+// not made by New.
 func (ix *Index) checkLive(live []uint64) {
+	ix.made()
 	if live != nil && len(live) < (ix.points.Limit+63)/64 {
-		panic("spatial: Queries: Live is shorter than the columns of Build")
+		panic(shortLive)
 	}
 }
+
+const shortLive = "spatial: Live is shorter than the columns of Build"
 
 // lanes holds a bitmap in the form of the kernels.
 type lanes struct{ room []uint16 }

@@ -14,7 +14,8 @@ var ErrStale = fault.ErrStale
 type Stamp struct {
 	// Structure moves whenever an entity is spawned or despawned.
 	Structure uint64
-	// Position moves whenever a coordinate of a live entity is written.
+	// Position moves whenever a coordinate of a live entity is written. It is for
+	// the source to count: package ecs does not see writes to its columns.
 	Position uint64
 	// Generation moves whenever the world is restored: everything may then be
 	// different although Structure and Position have come back to earlier values.
@@ -27,8 +28,9 @@ type Stamp struct {
 type Source interface {
 	// Stamp is called at every Gate.Index, and should be cheap.
 	Stamp() Stamp
-	// Points returns the arguments of Index.Build.
-	Points() (x, y, z []float32, slots []uint32)
+	// Points returns the arguments of Index.Build, and of Index.SetCategories unless
+	// Category is nil.
+	Points() Columns
 }
 
 // Policy says what a Gate does when the world has changed.
@@ -74,12 +76,15 @@ func NewGate(ix *Index, src Source, policy Policy) *Gate {
 }
 
 // Build builds the index from the world as it is. Errors are those of
-// Index.Build: the index is then as it was, and passes only if it did before.
+// Index.Build: an index that it leaves as it was passes only if it did before.
 func (g *Gate) Build() error {
 	stamp := g.src.Stamp()
-	x, y, z, slots := g.src.Points()
-	if err := g.ix.Build(x, y, z, slots); err != nil {
+	p := g.src.Points()
+	if err := g.ix.Build(p.X, p.Y, p.Z, p.Slots); err != nil {
 		return err
+	}
+	if p.Category != nil {
+		g.ix.SetCategories(p.Category)
 	}
 	g.stamp, g.builds = stamp, g.ix.builds
 	return nil
@@ -104,6 +109,9 @@ func (g *Gate) Index() (*Index, error) {
 }
 
 func (g *Gate) stale(now Stamp) error {
+	if g.builds == 0 {
+		return fmt.Errorf("spatial: Gate: the index was not built by the gate yet: %w", ErrStale)
+	}
 	for _, f := range []struct {
 		name       string
 		built, now uint64
@@ -112,9 +120,9 @@ func (g *Gate) stale(now Stamp) error {
 		{"Stamp.Structure", g.stamp.Structure, now.Structure},
 		{"Stamp.Position", g.stamp.Position, now.Position},
 	} {
-		if g.builds != 0 && f.built != f.now {
+		if f.built != f.now {
 			return fmt.Errorf("spatial: Gate: %s = %d, and %d when the index was built: %w", f.name, f.now, f.built, ErrStale)
 		}
 	}
-	return fmt.Errorf("spatial: Gate: build %d of the index, and the last by the gate is %d: %w", g.ix.builds, g.builds, ErrStale)
+	return fmt.Errorf("spatial: Gate: the index was built %d times, the last by the gate was number %d: %w", g.ix.builds, g.builds, ErrStale)
 }

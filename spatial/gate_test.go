@@ -16,17 +16,38 @@ type fakeWorld struct {
 	stamp spatial.Stamp
 	x     []float32
 	asked int // calls of Points
+
+	category []uint32
 }
 
 func (w *fakeWorld) Stamp() spatial.Stamp { return w.stamp }
 
-func (w *fakeWorld) Points() (x, y, z []float32, slots []uint32) {
+func (w *fakeWorld) Points() spatial.Columns {
 	w.asked++
 	zero := make([]float32, len(w.x))
+	c := spatial.Columns{X: w.x, Y: zero, Z: zero, Category: w.category}
 	for i := range w.x {
-		slots = append(slots, uint32(i))
+		c.Slots = append(c.Slots, uint32(i))
 	}
-	return w.x, zero, zero, slots
+	return c
+}
+
+// Categories come with the points, every time.
+func TestGateKeepsCategories(t *testing.T) {
+	g, w, _ := newGate(t, spatial.Rebuild)
+	w.category = []uint32{1, 2}
+	q := spatial.Queries{X: []float32{0}, Y: []float32{0}, Z: []float32{0}, Radius: []float32{100}, Mask: []uint32{2}}
+	for range 3 {
+		w.stamp.Position++
+		ix, err := g.Index()
+		if err != nil {
+			t.Fatal(err)
+		}
+		var out spatial.Result
+		if err := ix.Radius(&q, &out); err != nil || !slices.Equal(out.Row(0), []uint32{1}) {
+			t.Fatalf("row %v, %v", out.Row(0), err)
+		}
+	}
 }
 
 func newGate(t *testing.T, policy spatial.Policy) (*spatial.Gate, *fakeWorld, *spatial.Index) {
@@ -65,7 +86,7 @@ func refuses(t *testing.T, g *spatial.Gate, sentinel error, message string) {
 
 func TestGateRefuses(t *testing.T) {
 	g, w, ix := newGate(t, spatial.Refuse)
-	refuses(t, g, spatial.ErrStale, "spatial: Gate: build 0 of the index, and the last by the gate is 0")
+	refuses(t, g, spatial.ErrStale, "spatial: Gate: the index was not built by the gate yet")
 	for _, c := range []struct {
 		move func(s *spatial.Stamp)
 		want string
@@ -122,7 +143,7 @@ func TestGateNoticesOtherBuilds(t *testing.T) {
 	if err := ix.Build([]float32{3, 4}, zero, zero, []uint32{0, 1}); err != nil {
 		t.Fatal(err)
 	}
-	refuses(t, g, spatial.ErrStale, "spatial: Gate: build 1 of the index, and the last by the gate is 0")
+	refuses(t, g, spatial.ErrStale, "spatial: Gate: the index was not built by the gate yet")
 	if err := g.Build(); err != nil {
 		t.Fatal(err)
 	}
@@ -133,7 +154,7 @@ func TestGateNoticesOtherBuilds(t *testing.T) {
 	opens(t, g, ix, 5, 1) // it failed, and changed nothing
 	other := spatial.NewGate(ix, w, spatial.Rebuild)
 	opens(t, other, ix, 5, 1)
-	refuses(t, g, spatial.ErrStale, "spatial: Gate: build 3 of the index, and the last by the gate is 2")
+	refuses(t, g, spatial.ErrStale, "spatial: Gate: the index was built 3 times, the last by the gate was number 2")
 	if err := g.Build(); err != nil {
 		t.Fatal(err)
 	}

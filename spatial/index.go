@@ -16,7 +16,8 @@ var (
 	ErrFloatEnv    = fault.ErrFloatEnv
 )
 
-// NoSlot in Queries.Exclude leaves nothing out.
+// NoSlot is the slot that no point has: in Exclude it leaves nothing out, and as an
+// answer it says that nothing was found.
 const NoSlot = native.NoSlot
 
 // Bounds is a box in metres.
@@ -35,7 +36,9 @@ type Config struct {
 	// Level on which Build and Radius run. native.Auto, the zero value: the best.
 	Level native.Level
 	// Workers that answer a batch of queries, 1 to 1024. 0: 1. A batch too small
-	// to gain from it is answered by one. Results do not depend on it.
+	// to gain from it is answered by one: up to 960 queries, 240 rays, 768 points of
+	// RadiusSelf and Pairs, 122,880 points of RadiusOnce. From 65,536 points on they
+	// build, too. Results do not depend on it.
 	Workers int
 }
 
@@ -65,8 +68,8 @@ func (c Config) Validate() error {
 	return errors.Join(errs...)
 }
 
-// Index is a uniform grid over a set of points, made by New. Build replaces the set; Radius
-// reads it, and may run from several goroutines at once, each with a Result of
+// Index is a uniform grid over a set of points, made by New. Build replaces the set;
+// queries read it, and may run from several goroutines at once, each with a Result of
 // its own, as long as no Build runs.
 type Index struct {
 	cfg    Config
@@ -98,26 +101,36 @@ func New(cfg Config) (*Index, error) {
 	cfg.Workers = max(cfg.Workers, 1)
 	ix := &Index{cfg: cfg, level: level, parallelFrom: parallelFrom, buildTogether: buildTogether}
 	ix.empty()
+	ix.builds = 0
 	return ix, nil
+}
+
+// made panics if the index is a zero Index.
+func (ix *Index) made() {
+	if ix.cfg.Workers == 0 {
+		panic("spatial: the Index was not made by New")
+	}
 }
 
 // Len returns the number of points in the index.
 func (ix *Index) Len() int { return ix.n }
 
-// Level returns the level on which Build and Radius run.
+// Level returns the level on which Build and queries run.
 func (ix *Index) Level() native.Level { return ix.level }
 
 // CellSize returns the edge of a cell of the last Build along y and z, in metres;
-// it is +Inf when points lie so far apart that it exceeds a float32.
+// it is +Inf when points lie so far apart that it exceeds a float32, and means nothing
+// before the first Build.
 func (ix *Index) CellSize() float32 { return ix.cell }
 
-// Build indexes the points (x[s], y[s], z[s]) of the slots s, which ascend. The
-// columns are read now and not kept. A coordinate that is NaN or infinite is
+// Build indexes the points (x[s], y[s], z[s]) of the slots s, which ascend strictly.
+// The columns are read now and not kept; categories are forgotten. A coordinate that is NaN or infinite is
 // ErrNotFinite and names the column and slot; a slot that does not ascend, lies
 // beyond the columns or is 1<<24 or above is ErrRange. On these errors the index
 // stays as it was. ErrFloatEnv, which large sets can give if there are several
 // workers, leaves it empty. It panics if x, y and z differ in length.
 func (ix *Index) Build(x, y, z []float32, slots []uint32) error {
+	ix.made()
 	if len(y) != len(x) || len(z) != len(x) {
 		panic("spatial: Build: x, y and z differ in length")
 	}
@@ -145,6 +158,7 @@ func (ix *Index) Build(x, y, z []float32, slots []uint32) error {
 // empty makes the index one of no points.
 func (ix *Index) empty() {
 	ix.n, ix.points.Limit = 0, 0
+	ix.builds++ // a Gate must not take it for what it was
 	ix.place(0, Bounds{})
 	_ = ix.fill(nil, nil, nil, nil)
 }

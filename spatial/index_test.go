@@ -183,7 +183,7 @@ func TestNothingIsAllocatedAfterWarmUp(t *testing.T) {
 				for range 20 {
 					k.do(t)
 				}
-				if n := testing.AllocsPerRun(20, func() { k.do(t) }); n != 0 {
+				if n := allocations(20, func() { k.do(t) }); n != 0 {
 					t.Errorf("level %s, %d workers, by %s: %g allocations", level, workers, orderName(order), n)
 				}
 			}

@@ -111,6 +111,7 @@ func (ix *Index) KNN(q *NearestQueries, out *Result) error {
 	if err := q.Validate(); err != nil {
 		return err
 	}
+	ix.checkLive(q.Live)
 	b, n := &scratchOf(&out.scratch).nearest, len(q.X)
 	out.Of = out.Of[:0]
 	err := tooMany(n, q.K)
@@ -124,7 +125,7 @@ func (ix *Index) KNN(q *NearestQueries, out *Result) error {
 		err = b.run(ix, q, q.K)
 	}
 	if err != nil {
-		out.Offsets, out.Slots, out.Dist2 = out.Offsets[:0], out.Slots[:0], out.Dist2[:0]
+		out.empty()
 		return err
 	}
 	out.Offsets[0] = 0
@@ -166,11 +167,13 @@ func closeGaps(ends, slots []uint32, dist2 []float32, q *NearestQueries) int {
 
 // Nearest answers a batch of queries with the first point of each, by squared
 // distance, then slot; K and SkipDist2 are not read. Errors are those of
-// NearestQueries.Validate, with out as it was, and ErrFloatEnv, with out empty.
+// NearestQueries.Validate for the rest, with out as it was, and ErrFloatEnv, with out
+// empty.
 func (ix *Index) Nearest(q *NearestQueries, out *NearestResult) error {
 	if err := q.validate(); err != nil {
 		return err
 	}
+	ix.checkLive(q.Live)
 	b, n := &out.batch, len(q.X)
 	out.Slots, out.Dist2 = resize(out.Slots, n), resize(out.Dist2, n)
 	b.ends, b.slots, b.dist2 = resize(b.ends, n), out.Slots, out.Dist2
@@ -233,13 +236,12 @@ func (ix *Index) KNNOracle(q *NearestQueries, out *Result) error {
 	if err := q.Validate(); err != nil {
 		return err
 	}
-	out.Offsets = append(out.Offsets[:0], 0)
-	out.Slots, out.Dist2 = out.Slots[:0], out.Dist2[:0]
 	ix.checkLive(q.Live)
+	out.empty()
 	if err := tooMany(len(q.X), q.K); err != nil {
-		out.Offsets = out.Offsets[:0]
 		return err
 	}
+	out.Offsets = append(out.Offsets, 0)
 	var found []neighbour
 	for i := range q.X {
 		found = ix.passing(q, i, found[:0])

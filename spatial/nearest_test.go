@@ -326,7 +326,7 @@ func TestNearestAllocatesNothingAfterWarmUp(t *testing.T) {
 			for range 5 {
 				both()
 			}
-			if n := testing.AllocsPerRun(10, both); n != 0 {
+			if n := allocations(10, both); n != 0 {
 				t.Errorf("level %s, %d workers: %g allocations", level, workers, n)
 			}
 		}

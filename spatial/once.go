@@ -4,7 +4,6 @@ import (
 	"math"
 	"math/bits"
 
-	"github.com/evertick/evertick/internal/fault"
 	"github.com/evertick/evertick/native"
 )
 
@@ -18,28 +17,30 @@ type Columns struct {
 
 // RadiusOnce answers a batch of queries over points that are asked about once:
 // out holds the bytes that Build, SetCategories and Radius would give. The points that the index holds are neither read nor changed; only its
-// Config counts. Any number of goroutines may call it at the same time, each with
-// a Result of its own.
+// Config counts. Any number of goroutines may call it at the same time, also during a
+// Build, each with a Result of its own.
 //
 // Where the queries are few, no grid over the points is built: one is laid over
 // the queries, and the points are streamed past it. How the work is done is
-// chosen by what it is expected to cost: see once.streams. Rows in the order Grid
-// need the cells of the points, and are always answered by building.
+// chosen by what it is expected to cost, from the numbers of points and queries and
+// a sample of up to 64 points. Rows in the order Grid need the cells of the points, and
+// are always answered by building. out keeps the memory of the work, at worst that of
+// an index.
 //
 // Errors are those of Build first, then those of Queries.Validate, both with out
 // as it was; then ErrRange if there are more than 2^31-1 results, and ErrFloatEnv,
 // with out empty. It panics if X, Y and Z differ in length, if Category is shorter, or
 // where Radius panics.
 func (ix *Index) RadiusOnce(points Columns, q *Queries, out *Result) error {
+	ix.made()
 	n := len(points.X)
 	if len(points.Y) != n || len(points.Z) != n {
 		panic("spatial: RadiusOnce: X, Y and Z differ in length")
 	}
-	if points.Category != nil && len(points.Category) < n {
+	if limit := min(n, native.MaxSlots); points.Category != nil && len(points.Category) < limit {
 		panic("spatial: RadiusOnce: Category is shorter than X, Y and Z")
-	}
-	if q.Live != nil && len(q.Live) < (min(n, native.MaxSlots)+63)/64 {
-		panic("spatial: Queries: Live is shorter than the columns of Build")
+	} else if q.Live != nil && len(q.Live) < (limit+63)/64 {
+		panic(shortLive)
 	}
 	o := &scratchOf(&out.scratch).once
 	o.columns = native.Columns{X: points.X, Y: points.Y, Z: points.Z, Slots: points.Slots, Category: points.Category, Live: q.Live}
@@ -54,10 +55,9 @@ func (ix *Index) RadiusOnce(points Columns, q *Queries, out *Result) error {
 		if at, bad := o.firstFault(ix); bad {
 			return o.fault(at)
 		}
-		out.Offsets, out.Slots, out.Dist2 = out.Offsets[:0], out.Slots[:0], out.Dist2[:0]
-		return fault.Field(ErrRange, "spatial: Radius: number of results", everything(q, len(points.Slots)))
+		out.empty()
+		return tooManyResults("RadiusOnce", everything(q, len(points.Slots)))
 	}
-	out.Of = out.Of[:0]
 	if q.Order == Grid || !o.streams(ix, q) {
 		return o.build(ix, q, out)
 	}
@@ -220,7 +220,7 @@ func (o *once) stream(ix *Index, q *Queries, out *Result) error {
 		}
 		switch {
 		case total > maxResults:
-			err = fault.Field(ErrRange, "spatial: Radius: number of results", total)
+			err = tooManyResults("RadiusOnce", total)
 		case !kept:
 			return o.build(ix, q, out)
 		default:
@@ -228,7 +228,7 @@ func (o *once) stream(ix *Index, q *Queries, out *Result) error {
 			return nil
 		}
 	}
-	out.Offsets, out.Slots, out.Dist2 = out.Offsets[:0], out.Slots[:0], out.Dist2[:0]
+	out.empty()
 	return err
 }
 
@@ -339,7 +339,7 @@ func (o *once) merge(q *Queries, total int, out *Result) {
 		offsets[i] = sum
 	}
 	needDist2 := !q.SkipDist2 || q.Order == ByDistance
-	out.Offsets, out.Slots, out.Dist2 = offsets, resize(out.Slots, total), out.Dist2[:0]
+	out.Offsets, out.Slots, out.Dist2, out.Of = offsets, resize(out.Slots, total), out.Dist2[:0], out.Of[:0]
 	if needDist2 {
 		out.Dist2 = resize(out.Dist2, total)
 	}

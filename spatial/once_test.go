@@ -39,7 +39,10 @@ func (p *onceParity) scene(s *paritytest.Scene) {
 		q.Exclude = nil
 	}
 	if p.run.IntN(3) == 0 {
-		s.Category, q.Mask = p.run.Categories(s.Limit()), p.run.Categories(len(q.X))
+		s.Category = p.run.Categories(s.Limit())
+	}
+	if p.run.IntN(3) == 0 {
+		q.Mask = p.run.Categories(len(q.X))
 	}
 	if p.run.IntN(3) == 0 {
 		q.Live = p.run.Bitmap(s.Limit())
@@ -352,7 +355,7 @@ func TestRadiusOnceAllocatesNothingAfterWarmUp(t *testing.T) {
 					for range 20 {
 						do()
 					}
-					if n := testing.AllocsPerRun(20, do); n != 0 {
+					if n := allocations(20, do); n != 0 {
 						t.Errorf("level %s, %d workers, by %s, streaming %t: %g allocations", level, workers, orderName(order), path, n)
 					}
 				}

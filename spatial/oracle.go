@@ -5,7 +5,6 @@ import (
 	"math"
 	"slices"
 
-	"github.com/evertick/evertick/internal/fault"
 	"github.com/evertick/evertick/native"
 )
 
@@ -36,9 +35,9 @@ func (ix *Index) RadiusOracle(q *Queries, out *Result) error {
 				return cmp.Or(cmp.Compare(a.dist2, b.dist2), cmp.Compare(a.slot, b.slot))
 			})
 		}
-		if len(out.Slots)+len(found) > maxResults {
-			out.Offsets, out.Slots, out.Dist2 = out.Offsets[:0], out.Slots[:0], out.Dist2[:0]
-			return fault.Field(ErrRange, "spatial: RadiusOracle: number of results", len(out.Slots)+len(found))
+		if total := len(out.Slots) + len(found); total > maxResults {
+			out.empty()
+			return tooManyResults("RadiusOracle", total)
 		}
 		for _, f := range found {
 			out.Slots = append(out.Slots, f.slot)

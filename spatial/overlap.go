@@ -127,8 +127,8 @@ func (ix *Index) OverlapOracle(q *Boxes, out *Result) error {
 		}
 		if len(out.Slots) > maxResults {
 			n := len(out.Slots)
-			out.Offsets, out.Slots = out.Offsets[:0], out.Slots[:0]
-			return fault.Field(ErrRange, "spatial: OverlapOracle: number of results", n)
+			out.empty()
+			return tooManyResults("OverlapOracle", n)
 		}
 		if q.Order == BySlot {
 			slices.Sort(out.Slots[from:])

@@ -11,9 +11,10 @@ import (
 // allocate nothing. It is the row of a query in order Grid that takes in every
 // point.
 //
-// A world whose rows stand in this order has neighbours next to each other:
-// queries and whatever follows them walk through memory instead of jumping. To
-// reorder it, give row i of every column what row perm[i] had:
+// Columns whose rows stand in this order have neighbours next to each other: queries
+// and whatever follows them walk through memory instead of jumping. To reorder
+// columns of your own (an ecs.World keeps its rows), give row i of each what row
+// perm[i] had, and translate slots that are kept elsewhere:
 //
 //	perm = index.SortPermutation(perm)
 //	for i, old := range perm {

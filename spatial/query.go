@@ -14,7 +14,7 @@ type Order uint8
 const (
 	BySlot     Order = iota // ascending slots
 	ByDistance              // ascending squared distance, then slot
-	Grid                    // cells by z, y, x, then slot: free, and a function of the points, CellSize and Bounds
+	Grid                    // cells by z, y, x, then slot: a function of the points, CellSize and Bounds; free, but RadiusOnce must build for it
 )
 
 // Queries is a batch of centres and radii in metres, one query an index. A
@@ -23,13 +23,14 @@ const (
 //	(dx*dx + dy*dy) + dz*dz <= r*r
 //
 // where d = point - centre. Nothing else decides. A radius whose square
-// overflows therefore takes in every point.
+// overflows therefore takes in every point: for no limit use math.MaxFloat32.
 type Queries struct {
 	X, Y, Z, Radius []float32
 	// Exclude names for each query a slot that is left out, or NoSlot. Nil: none.
 	Exclude []uint32
 	// Mask is a set of up to 32 categories for each query: a point that is in none
-	// of them, by Index.SetCategories, is left out. Nil: all points count.
+	// of them, by Index.SetCategories, is left out, and a mask of 0 leaves out all.
+	// Nil: no point is left out, not even one of no category.
 	Mask []uint32
 	// Live has a bit for each slot of the columns that the index was built from: bit
 	// s%64 of Live[s/64]. A point whose bit is zero is left out. Nil: all points count.
@@ -77,7 +78,9 @@ func (q *Queries) Validate() error {
 // Result holds one row per query, in compressed sparse rows: row i is
 // Slots[Offsets[i]:Offsets[i+1]], and Dist2 has the squared distances of the
 // same places. The zero Result is ready; reuse it, and after a few batches
-// nothing is allocated any more. Rows are valid until the next batch.
+// nothing is allocated any more. Rows are valid until the next call with this
+// Result; Build does not touch them. Do not copy a Result that is still in use: the
+// copy shares its memory.
 type Result struct {
 	Offsets []uint32
 	Slots   []uint32
@@ -92,10 +95,27 @@ type Result struct {
 func (r *Result) Len() int { return max(0, len(r.Offsets)-1) }
 
 // Row returns the slots of row i.
-func (r *Result) Row(i int) []uint32 { return r.Slots[r.Offsets[i]:r.Offsets[i+1]] }
+func (r *Result) Row(i int) []uint32 { return row(r.Offsets, r.Slots, i) }
 
-// Dist2Row returns the squared distances of row i, in square metres.
-func (r *Result) Dist2Row(i int) []float32 { return r.Dist2[r.Offsets[i]:r.Offsets[i+1]] }
+// Dist2Row returns the squared distances of row i, in square metres; nil where
+// they were not asked for.
+func (r *Result) Dist2Row(i int) []float32 {
+	if len(r.Dist2) == 0 {
+		return nil
+	}
+	return row(r.Offsets, r.Dist2, i)
+}
+
+// row has no room behind it, so that who appends to it does not touch the next.
+func row[T any](offsets []uint32, of []T, i int) []T {
+	from, to := offsets[i], offsets[i+1]
+	return of[from:to:to]
+}
+
+// empty takes all rows away.
+func (r *Result) empty() {
+	r.Offsets, r.Slots, r.Dist2, r.Of = r.Offsets[:0], r.Slots[:0], r.Dist2[:0], r.Of[:0]
+}
 
 // maxResults bounds the length of Slots, so that it fits an int32 everywhere.
 const maxResults = math.MaxInt32

@@ -68,7 +68,7 @@ func (q *Rays) fault(i int) error {
 
 // RayHits holds one row per ray in compressed sparse rows, like Result: row i is
 // Slots[Offsets[i]:Offsets[i+1]], and T has where the ray meets these spheres. Rows
-// ascend by t, then slot. The zero RayHits is ready; reuse it.
+// ascend by t, then slot. The zero RayHits is ready; reuse it, as a Result.
 type RayHits struct {
 	Offsets []uint32
 	Slots   []uint32
@@ -81,10 +81,10 @@ type RayHits struct {
 func (h *RayHits) Len() int { return max(0, len(h.Offsets)-1) }
 
 // Row returns the slots of row i.
-func (h *RayHits) Row(i int) []uint32 { return h.Slots[h.Offsets[i]:h.Offsets[i+1]] }
+func (h *RayHits) Row(i int) []uint32 { return row(h.Offsets, h.Slots, i) }
 
 // TRow returns where ray i meets the spheres of row i.
-func (h *RayHits) TRow(i int) []float32 { return h.T[h.Offsets[i]:h.Offsets[i+1]] }
+func (h *RayHits) TRow(i int) []float32 { return row(h.Offsets, h.T, i) }
 
 // chunkRays is the number of rays that a worker takes at a time; see
 // chunkQueries. A ray is work for up to a microsecond.
@@ -92,6 +92,7 @@ const chunkRays = 16
 
 // checkRadius refuses a column that does not reach as far as those of Build.
 func (ix *Index) checkRadius(radius []float32) {
+	ix.made()
 	if len(radius) < ix.points.Limit {
 		panic("spatial: Rays: the column of radii is shorter than those of Build")
 	}
@@ -113,8 +114,8 @@ func (ix *Index) set(s *native.Spheres, what string, radius []float32) error {
 // RayClosest stores in slots and t, for each ray, the sphere that it meets first
 // and where; of several at the same t the one of the lowest slot. A ray that meets
 // none gets NoSlot and its MaxT. radius is a column by slot, at least as long as
-// those of Build, and read for slots of the index only. That
-// is a pass over all points: many rays in a batch are better than few.
+// those of Build, and read for slots of the index only. Reading it is a pass over
+// all points in each call: many rays in a batch are better than few.
 //
 // Errors are those of Rays.Validate, and a radius that is not finite
 // (ErrNotFinite) or negative (ErrRange), with slots and t as they were; and

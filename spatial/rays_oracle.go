@@ -5,7 +5,6 @@ import (
 	"math"
 	"slices"
 
-	"github.com/evertick/evertick/internal/fault"
 	"github.com/evertick/evertick/native"
 )
 
@@ -15,15 +14,15 @@ func (ix *Index) RayAllOracle(radius []float32, q *Rays, out *RayHits) error {
 	if err := cmp.Or(q.Validate(), ix.set(new(native.Spheres), "RayAllOracle", radius)); err != nil {
 		return err
 	}
-	out.Offsets, out.Slots, out.T = append(out.Offsets[:0], 0), out.Slots[:0], out.T[:0]
 	ix.checkLive(q.Live)
+	out.Offsets, out.Slots, out.T = append(out.Offsets[:0], 0), out.Slots[:0], out.T[:0]
 	for i := range q.OX {
 		for _, h := range ix.met(radius, q, i) {
 			out.Slots, out.T = append(out.Slots, h.slot), append(out.T, h.t)
 		}
 		if n := len(out.Slots); n > maxResults {
 			out.Offsets, out.Slots, out.T = out.Offsets[:0], out.Slots[:0], out.T[:0]
-			return fault.Field(ErrRange, "spatial: RayAllOracle: number of results", n)
+			return tooManyResults("RayAllOracle", n)
 		}
 		out.Offsets = append(out.Offsets, uint32(len(out.Slots)))
 	}
@@ -35,6 +34,7 @@ func (ix *Index) RayClosestOracle(radius []float32, q *Rays, slots []uint32, t [
 	if err := cmp.Or(ix.checkClosest(radius, q, slots, t), ix.set(new(native.Spheres), "RayClosestOracle", radius)); err != nil {
 		return err
 	}
+	ix.checkLive(q.Live)
 	for i := range q.OX {
 		slots[i], t[i] = NoSlot, q.MaxT[i]
 		if hits := ix.met(radius, q, i); len(hits) > 0 {

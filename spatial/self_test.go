@@ -296,7 +296,7 @@ func TestSelfAllocatesNothingAfterWarmUp(t *testing.T) {
 				for range 10 {
 					do()
 				}
-				if n := testing.AllocsPerRun(10, do); n != 0 {
+				if n := allocations(10, do); n != 0 {
 					t.Errorf("level %s, %d workers, %v: %g allocations", level, workers, f, n)
 				}
 			})

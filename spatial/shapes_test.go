@@ -244,6 +244,36 @@ func (k *shapeTick) do(tb testing.TB) {
 	}
 }
 
+// allocations is testing.AllocsPerRun, but tries again: on a busy machine the
+// runtime wants more goroutines for a while.
+func allocations(runs int, f func()) float64 {
+	n := testing.AllocsPerRun(runs, f)
+	for retry := 0; n != 0 && retry < 3; retry++ {
+		n = testing.AllocsPerRun(runs, f)
+	}
+	return n
+}
+
+// Results that are counted before there is room for them are the same.
+func TestCountingFirstChangesNothing(t *testing.T) {
+	run := paritytest.Start(t, "Index, counting first")
+	s := goldenScene()
+	for _, level := range native.Levels() {
+		for _, workers := range []int{1, 2, 7} {
+			run.Case(level)
+			want := newShapeTick(t, run, s, spatial.Config{CellSize: 8, Level: level, Workers: workers})
+			got := want.fresh()
+			spatial.CountSooner(&got.out, &got.hits, 100)
+			want.do(t)
+			got.do(t)
+			run.Check(sameResult("boxes", &got.out, &want.out, true), sameHits("rays", &got.hits, &want.hits))
+			self := spatial.Self{Radius: 8, RowsInGridOrder: workers == 2}
+			run.Check(want.ix.Radius(want.q, &want.out), want.ix.Radius(want.q, &got.out), sameResult("radius", &got.out, &want.out, false),
+				want.ix.RadiusSelf(&self, &want.out), want.ix.RadiusSelf(&self, &got.out), sameResult("self", &got.out, &want.out, false))
+		}
+	}
+}
+
 func TestShapesAllocateNothingAfterWarmUp(t *testing.T) {
 	if paritytest.Instrumented {
 		t.Skip("instrumented builds allocate on their own account")
@@ -256,7 +286,7 @@ func TestShapesAllocateNothingAfterWarmUp(t *testing.T) {
 			for range 20 {
 				k.do(t)
 			}
-			if n := testing.AllocsPerRun(20, func() { k.do(t) }); n != 0 {
+			if n := allocations(20, func() { k.do(t) }); n != 0 {
 				t.Errorf("level %s, %d workers: %g allocations", level, workers, n)
 			}
 		}
