@@ -1,34 +1,92 @@
-// Package spatial answers fixed-radius neighbour queries over a set of points,
-// a whole batch per call.
+// Package spatial answers neighbour queries over a set of points, a whole batch
+// per call: what is within a radius, nearest, in a box, or hit by a ray.
 //
 // # Model
 //
-// An Index is a uniform grid in compressed sparse rows: points sorted by cell
-// (z, y, x), and within a cell by slot. Build replaces the points; it is cheap
-// enough to be called every tick. Radius answers a batch of Queries into a
-// Result, one row of slots per query.
+// An Index is a uniform grid: points sorted by cell (z, y, x), and within a cell
+// by slot, the row of a point in the caller's columns. Build replaces the points,
+// and is cheap enough to be called every tick. Lengths are in metres, squared
+// distances in square metres. For a world of two dimensions leave one column at
+// zero: the grid has then one layer.
 //
 //	ix, err := spatial.New(spatial.Config{CellSize: 15})
 //	err = ix.Build(x, y, z, slots)
 //	err = ix.Radius(&spatial.Queries{X: qx, Y: qy, Z: qz, Radius: r}, &result)
 //	for _, slot := range result.Row(0) { … }
 //
+// # Queries
+//
+//   - Radius, and Count where numbers are enough: the points around each centre.
+//   - RadiusOnce: Radius over points that are asked about once, without Build.
+//   - RadiusSelf and Pairs: every point is a centre, all with one radius.
+//   - KNN and Nearest: the first K points, or the first, by distance.
+//   - Overlap: the points in boxes with sides along the axes.
+//   - RayClosest and RayAll: the spheres, points with a radius each, that rays meet.
+//
+// Rows of answers lie one behind the other in a Result or a RayHits. Reuse it: it
+// keeps its memory, and each call replaces what it held. It does not refer to the
+// index, and stays valid after the next Build.
+//
+// # Engines
+//
+// Which of these does the work depends on sizes and costs only, never changes the
+// answer, and needs no setting.
+//
+//   - Any query: Radius, Count, KNN, Overlap and the rays walk over the rows of
+//     cells that they can reach; KNN widens a ball until it holds K points. A row
+//     along x is one run of points.
+//   - Sweep: where Radius, Count, Overlap or KNN would reach so many rows of cells
+//     that walking over them, empty or not, costs more than testing all points from
+//     the first row to the last, they test these. A row counts as sixteen points.
+//   - Self queries: RadiusSelf and Pairs gather the points near some ten or fifteen
+//     neighbouring centres once and test each centre against them; where these are
+//     more than 4,096, each centre walks over its rows alone.
+//   - Streaming: RadiusOnce lays its queries into cells and reads every point once,
+//     past them. It estimates that from the number of points and queries and, on up
+//     to 64 points, how many come near a query and how many queries each meets; if
+//     building an index and asking it is estimated to cost less, it builds. It builds
+//     for rows in order Grid too, and where there are too many hits to keep.
+//   - All pairs: where queries and points are few (up to about 30,000 pairs),
+//     RadiusOnce tests each point with each query and lays no cells.
+//
 // # Guarantees
 //
-// A point is within when (dx*dx + dy*dy) + dz*dz <= r*r in float32, every
-// operation rounded on its own. The grid only finds candidates: it never
-// changes the answer, whatever the cell size, the bounds, outliers or the
-// radius. Rows have a total order. RadiusOracle is the specification in plain
-// Go, and Radius gives the same bytes on every level, with any number of
-// workers, with cgo or without. After warm-up neither Build nor Radius
-// allocates.
+// A point is within a radius when (dx*dx + dy*dy) + dz*dz <= r*r in float32, every
+// operation rounded on its own. The grid only finds candidates: it never changes
+// which points are found, whatever the cell size, the bounds, outliers or the
+// radius. Only the order Grid depends on the cells.
 //
-// A radius that takes in everything costs one pass over all points, not over
-// empty cells, and the grid has at most two cells a point, however far apart
-// the points lie.
+// Rows have a total order. Each kind of query has an oracle, its specification in
+// plain Go, and gives the same bytes as that on every level, with any number of
+// workers, with cgo or without. The oracle of RadiusOnce is RadiusOracle after
+// Build and SetCategories, that of Nearest the first of KNNOracle.
+//
+// NaN and infinities are refused, as coordinates and as limits: for no limit use
+// math.MaxFloat32. Values that cannot be computed with are errors, reported before
+// anything is written; slices of the wrong length are mistakes of the program, and
+// panic. Later errors, too many results and ErrFloatEnv, leave a result empty;
+// after ErrFloatEnv the slices given to Count and RayClosest hold nothing of use.
+//
+// The grid has at most two cells a point, and one, however far apart the points
+// lie. After warm-up, with results reused, nothing allocates but the oracles and
+// errors.
+//
+// # Filters
+//
+// Exclude names one slot for each query. Mask names for each query a set of 32
+// categories: a point counts if it is in one of them, as set by SetCategories. Live
+// has one bit for each slot, and serves all queries of a batch: 1 counts. A filter
+// that is nil leaves out nothing; a mask of 0 leaves out all. RadiusSelf and Pairs
+// have no filters.
+//
+// Build forgets the categories, and without them a point is in all of them: call
+// SetCategories after every Build. A Gate does so by itself.
 //
 // # Concurrency
 //
-// Build needs the index for itself. Between builds any number of goroutines may
-// query it, each with a Result of its own.
+// Build and SetCategories need the index for themselves. Otherwise any number of
+// goroutines may query it, each with a result of its own. A copy of a Result,
+// RayHits or NearestResult shares its memory and is not one of its own. RadiusOnce
+// reads the Config alone and may run even during a Build. What a query reads must
+// not be written meanwhile.
 package spatial
