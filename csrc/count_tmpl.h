@@ -7,7 +7,7 @@ HELPER(LEVEL) uint32_t CAT(within_, LEVEL)(const et_block *b, V(f) x, V(f) y, V(
 		const V(f) dx = V(sub)(V(load)(b->x + lane), x);
 		const V(f) dy = V(sub)(V(load)(b->y + lane), y);
 		const V(f) dz = V(sub)(V(load)(b->z + lane), z);
-		const V(f) dist2 = V(add)(V(add)(V(mul)(dx, dx), V(mul)(dy, dy)), V(mul)(dz, dz));
+		const V(f) dist2 = NORM2(dx, dy, dz);
 		near |= V(le)(dist2, r2) << lane;
 	}
 	return near;

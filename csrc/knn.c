@@ -1,6 +1,9 @@
 #include "knn.h"
-#include "reach.h"
+
+#include <float.h>
+
 #include "lanes.h"
+#include "reach.h"
 
 /* Candidates that are kept before the farther ones are thrown away, and points
  * that are tested between two looks at how many there are. */
@@ -55,28 +58,16 @@ typedef struct {
 	uint32_t first, last; /* points [first, last) */
 } span;
 
-static inline float float_of(uint32_t bits) {
-	float f;
-	memcpy(&f, &bits, sizeof f);
-	return f;
-}
-
-static inline uint32_t bits_of(float f) {
-	uint32_t bits;
-	memcpy(&bits, &f, sizeof bits);
-	return bits;
-}
-
 /* The root of degree dims, 1 to 3, within half a percent: Newton's method for
  * the reciprocal root, once, from the guess that halving the exponent gives. */
 static inline float root(float x, int dims) {
 	if (dims == 3) {
-		float y = float_of(0x54a2fa8cu - bits_of(x) / 3);
+		float y = c_asf(0x54a2fa8cu - c_asu(x) / 3);
 		y = y * (1.3333334f - 0.33333334f * x * y * y * y);
 		return x * y * y;
 	}
 	if (dims == 2) {
-		float y = float_of(0x5f3759dfu - bits_of(x) / 2);
+		float y = c_asf(0x5f3759dfu - c_asu(x) / 2);
 		y = y * (1.5f - 0.5f * x * y * y);
 		return x * y;
 	}
@@ -151,7 +142,7 @@ static inline float gap_of(const points *p, const window *w, const query *q) {
 		const float d = larger(larger(p->grid->min[a] - q->c[a], q->c[a] - w->max[a]), 0.0f);
 		sum += d * d;
 	}
-	return sum > 0.0f && sum <= 3.40282347e+38f ? root(sum, 2) : sum;
+	return sum > 0.0f && sum <= FLT_MAX ? root(sum, 2) : sum;
 }
 
 /* A radius in which to expect a few points more than k, judged by a window that
@@ -164,7 +155,7 @@ static inline float guess(const points *p, const window *first, const query *q, 
 		const box b = window_around(p, &w, q);
 		const int64_t rows = rows_of(&b);
 		if (w.dims == 0 || scale > 24 || p->n < 2 * k + 8 || *work + rows > p->n / ET_BLOCK / 2 + 8)
-			return 3.40282347e+38f;
+			return FLT_MAX;
 		*work += rows;
 		const uint32_t n = count_in(p, &b);
 		if (n >= enough)
@@ -187,7 +178,7 @@ static inline query query_at(const queries *qs, int64_t i) {
 	q.c[0] = qs->x[i];
 	q.c[1] = qs->y[i];
 	q.c[2] = qs->z[i];
-	q.r = qs->r ? qs->r[i] : 3.40282347e+38f;
+	q.r = qs->r ? qs->r[i] : FLT_MAX;
 	q.exclude = qs->exclude ? qs->exclude[i] : UINT32_MAX;
 	q.mask = qs->mask ? qs->mask[i] : UINT32_MAX;
 	return q;
@@ -199,7 +190,7 @@ static inline query query_at(const queries *qs, int64_t i) {
 static inline uint32_t between(int64_t lo, uint32_t hi, float part, int look) {
 	if (look < 2) {
 		const float y = root(part, 3);
-		const uint32_t g = bits_of(float_of(hi) * y * y);
+		const uint32_t g = c_asu(c_asf(hi) * y * y);
 		if (g > lo && g < hi)
 			return g;
 	}

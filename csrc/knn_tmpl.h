@@ -3,7 +3,7 @@
  * and every slot up to most will do. */
 HELPER(LEVEL) void CAT(test_, LEVEL)(const points *p, const query *q, candidates *c, uint32_t first, uint32_t last,
                                      const int plain) {
-	const V(f) qx = V(set1)(q->c[0]), qy = V(set1)(q->c[1]), qz = V(set1)(q->c[2]), r2 = V(set1)(float_of(c->most));
+	const V(f) qx = V(set1)(q->c[0]), qy = V(set1)(q->c[1]), qz = V(set1)(q->c[2]), r2 = V(set1)(c_asf(c->most));
 	const V(u) exclude = V(set1u)(q->exclude), most = V(set1u)(c->most), most_slot = V(set1u)(c->most_slot);
 	const V(u) mask = V(set1u)(q->mask);
 	uint32_t n = c->n;
@@ -13,7 +13,7 @@ HELPER(LEVEL) void CAT(test_, LEVEL)(const points *p, const query *q, candidates
 		const V(f) dx = V(sub)(V(load)(b->x + lane), qx);
 		const V(f) dy = V(sub)(V(load)(b->y + lane), qy);
 		const V(f) dz = V(sub)(V(load)(b->z + lane), qz);
-		const V(f) dist2 = V(add)(V(add)(V(mul)(dx, dx), V(mul)(dy, dy)), V(mul)(dz, dz));
+		const V(f) dist2 = NORM2(dx, dy, dz);
 		const V(u) slot = V(loadu)(b->slot + lane), d2 = V(asu)(dist2);
 		V(mask) hit = V(le)(dist2, r2) & V(nequ)(slot, exclude) & V(first)(last - i) &
 		              ~V(first)(i < first ? first - i : 0);
@@ -33,7 +33,7 @@ HELPER(LEVEL) void CAT(test_, LEVEL)(const points *p, const query *q, candidates
 
 /* How many candidates have a d2 up to most. */
 HELPER(LEVEL) uint32_t CAT(near_, LEVEL)(const candidates *c, uint32_t d2) {
-	const V(f) most = V(set1)(float_of(d2));
+	const V(f) most = V(set1)(c_asf(d2));
 	uint32_t n = 0;
 	for (uint32_t i = 0; i < c->n; i += V(LANES))
 		n += V(count)(V(first)(c->n - i) & V(le)(V(asf)(V(loadu)(c->d2 + i)), most));
@@ -150,7 +150,7 @@ HELPER(LEVEL) int CAT(find_, LEVEL)(const points *p, const window *w, const quer
 			b = box_around(p->grid, q, reach_of(r, r * r));
 		}
 		c->n = 0;
-		c->most = bits_of(r * r);
+		c->most = c_asu(r * r);
 		c->most_slot = MOST_SLOT;
 		if (!CAT(box_, LEVEL)(p, q, c, k, &b, &work))
 			return 0;
@@ -183,12 +183,12 @@ HELPER(LEVEL) uint32_t CAT(rank_, LEVEL)(candidates *c, uint32_t k, uint32_t *ou
 		at_last = place[i] == k - 1 ? i : at_last;
 		out[at] = c->slot[i];
 		if (d2)
-			d2[at] = float_of(c->d2[i]);
+			d2[at] = c_asf(c->d2[i]);
 	}
 	if (c->n >= k) { /* all that belong behind it stand there too */
 		out[k - 1] = c->slot[at_last];
 		if (d2)
-			d2[k - 1] = float_of(c->d2[at_last]);
+			d2[k - 1] = c_asf(c->d2[at_last]);
 	}
 	return sum;
 }

@@ -132,7 +132,7 @@ HELPER(LEVEL) V(mask) CAT(hits_, LEVEL)(const points *p, const batch *b, const C
 	const V(f) dx = V(sub)(V(load)(block->x + lane), V(set1)(b->x[t->q]));
 	const V(f) dy = V(sub)(V(load)(block->y + lane), V(set1)(b->y[t->q]));
 	const V(f) dz = V(sub)(V(load)(block->z + lane), V(set1)(b->z[t->q]));
-	*dist2 = V(add)(V(add)(V(mul)(dx, dx), V(mul)(dy, dy)), V(mul)(dz, dz));
+	*dist2 = NORM2(dx, dy, dz);
 	V(mask) hit = (V(mask))(t->counted >> i) & V(le)(*dist2, V(set1)(b->r2[t->q]));
 	if (with_exclude)
 		hit &= V(nequ)(V(loadu)(block->slot + lane), V(set1u)(b->exclude[t->q]));

@@ -18,10 +18,6 @@ HELPER(LEVEL) CAT(ray_, LEVEL) CAT(ray_at_, LEVEL)(const et_ray *ray) {
 	return r;
 }
 
-HELPER(LEVEL) V(f) CAT(dot_, LEVEL)(V(f) ax, V(f) ay, V(f) az, V(f) bx, V(f) by, V(f) bz) {
-	return V(add)(V(add)(V(mul)(ax, bx), V(mul)(ay, by)), V(mul)(az, bz));
-}
-
 /* The wanted lanes in which the ray meets the sphere, and there the parameters. Few
  * vectors have one, so that roots are rare. */
 HELPER(LEVEL) V(mask) CAT(meet_, LEVEL)(const CAT(ray_, LEVEL) *r, const et_block *b, const float *squares,
@@ -30,12 +26,12 @@ HELPER(LEVEL) V(mask) CAT(meet_, LEVEL)(const CAT(ray_, LEVEL) *r, const et_bloc
 	const V(f) mx = V(sub)(V(load)(b->x + lane), r->o[0]);
 	const V(f) my = V(sub)(V(load)(b->y + lane), r->o[1]);
 	const V(f) mz = V(sub)(V(load)(b->z + lane), r->o[2]);
-	const V(f) s = V(mul)(CAT(dot_, LEVEL)(mx, my, mz, r->d[0], r->d[1], r->d[2]), r->inv);
+	const V(f) s = V(mul)(SUM3(V(mul)(mx, r->d[0]), V(mul)(my, r->d[1]), V(mul)(mz, r->d[2])), r->inv);
 	const V(f) lx = V(sub)(mx, V(mul)(s, r->d[0]));
 	const V(f) ly = V(sub)(my, V(mul)(s, r->d[1]));
 	const V(f) lz = V(sub)(mz, V(mul)(s, r->d[2]));
-	const V(f) e = CAT(dot_, LEVEL)(lx, ly, lz, lx, ly, lz);
-	const V(mask) inside = V(le)(CAT(dot_, LEVEL)(mx, my, mz, mx, my, mz), r2);
+	const V(f) e = NORM2(lx, ly, lz);
+	const V(mask) inside = V(le)(NORM2(mx, my, mz), r2);
 	const V(mask) ahead = V(le)(zero, s) & V(le)(e, r2);
 	const V(mask) hit = (inside | ahead) & want;
 	if (!hit)

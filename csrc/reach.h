@@ -2,13 +2,15 @@
 #ifndef EVERTICK_REACH_H
 #define EVERTICK_REACH_H
 
-#include "evertick.h"
+#include <float.h>
+
 #include "base.h"
+#include "evertick.h"
 
 /* native.Reach derives the constants: no point that the membership test
  * accepts lies farther from the centre, along any axis, than this. */
 static inline float reach_of(float r, float r2) {
-	if (r2 > 3.40282347e+38f)
+	if (r2 > FLT_MAX)
 		return r2;
 	return r * 1.00000095367431640625f + 8.470329472543003e-22f;
 }

@@ -21,7 +21,7 @@ HELPER(LEVEL) int64_t CAT(gather_, LEVEL)(const field *f, const batch *b, uint32
 		const V(f) dx = V(sub)(x, V(min)(V(max)(x, lx), hx));
 		const V(f) dy = V(sub)(y, V(min)(V(max)(y, ly), hy));
 		const V(f) dz = V(sub)(z, V(min)(V(max)(z, lz), hz));
-		const V(f) dist2 = V(add)(V(add)(V(mul)(dx, dx), V(mul)(dy, dy)), V(mul)(dz, dz));
+		const V(f) dist2 = NORM2(dx, dy, dz);
 		const uint32_t left = last - i < V(LANES) ? last - i : V(LANES);
 		const V(mask) near = V(le)(dist2, r2) & (every << skip) & ((1u << left) - 1u);
 		skip = 0;
@@ -63,7 +63,7 @@ HELPER(LEVEL) int64_t CAT(pack_near_, LEVEL)(const field *f, const batch *b, et_
  * with_d2 are constants at each call. */
 HELPER(LEVEL) int64_t CAT(emit_, LEVEL)(V(f) dx, V(f) dy, V(f) dz, V(f) r2, V(u) slot, V(u) own, V(mask) among,
                                         int keep, int with_d2, uint32_t *out, float *d2, int64_t fill) {
-	const V(f) dist2 = V(add)(V(add)(V(mul)(dx, dx), V(mul)(dy, dy)), V(mul)(dz, dz));
+	const V(f) dist2 = NORM2(dx, dy, dz);
 	V(mask) hit = V(le)(dist2, r2) & among;
 	if (keep == ET_KEEP_OTHERS)
 		hit &= V(nequ)(slot, own);
