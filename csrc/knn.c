@@ -3,6 +3,7 @@
 #include <float.h>
 
 #include "lanes.h"
+#include "points.h"
 #include "reach.h"
 
 /* Candidates that are kept before the farther ones are thrown away, and points
@@ -13,14 +14,6 @@ enum { ROOM = 1024, PIECE = 256 };
 enum { MOST_SLOT = INT32_MAX };
 
 typedef struct {
-	const et_grid *grid;
-	const uint32_t *start, *category;
-	const et_block *blocks;
-	const uint16_t *live;
-	uint32_t n;
-} points;
-
-typedef struct {
 	const float *x, *y, *z, *r;
 	const uint32_t *exclude, *mask;
 	int64_t n;
@@ -29,8 +22,11 @@ typedef struct {
 
 typedef struct {
 	float c[3], r;
-	uint32_t exclude, mask;
+	sieve f;
 } query;
+
+/* Looking at a row of cells costs about as much as testing this many points. */
+enum { ROW_COST = ET_BLOCK };
 
 /* The box of cells in which points are counted to guess a radius: its half
  * width in cells along each axis, and along how many axes it has a width. */
@@ -49,14 +45,6 @@ typedef struct {
 	uint32_t d2[ROOM + ET_BLOCK], slot[ROOM + ET_BLOCK];
 	uint32_t n, most, most_slot;
 } candidates;
-
-typedef struct {
-	int32_t lo[3], hi[3];
-} box;
-
-typedef struct {
-	uint32_t first, last; /* points [first, last) */
-} span;
 
 /* The root of degree dims, 1 to 3, within half a percent: Newton's method for
  * the reciprocal root, once, from the guess that halving the exponent gives. */
@@ -100,21 +88,8 @@ static window window_of(const et_grid *g, uint32_t k, int scale) {
 	return w;
 }
 
-static inline int64_t rows_of(const box *b) {
-	return (int64_t)(b->hi[1] - b->lo[1] + 1) * (b->hi[2] - b->lo[2] + 1);
-}
-
-/* Cells of one row along x are neighbours in memory: one span. */
-static inline span span_of(const points *p, const box *b, int32_t j, int32_t k) {
-	const uint32_t *row = p->start + (k * p->grid->n[1] + j) * p->grid->n[0];
-	span s;
-	s.first = row[b->lo[0]];
-	s.last = row[b->hi[0] + 1];
-	return s;
-}
-
-static inline box window_around(const points *p, const window *w, const query *q) {
-	box b;
+static inline cell_box window_around(const point_set *p, const window *w, const query *q) {
+	cell_box b;
 	for (int a = 0; a < 3; a++) {
 		const int64_t cell = cell_of(p->grid, a, q->c[a]), last = p->grid->n[a] - 1;
 		b.lo[a] = (int32_t)(cell > w->half[a] ? cell - w->half[a] : 0);
@@ -123,11 +98,11 @@ static inline box window_around(const points *p, const window *w, const query *q
 	return b;
 }
 
-static inline uint32_t count_in(const points *p, const box *b) {
+static inline uint32_t count_in(const point_set *p, const cell_box *b) {
 	uint32_t n = 0;
 	for (int32_t k = b->lo[2]; k <= b->hi[2]; k++) {
 		for (int32_t j = b->lo[1]; j <= b->hi[1]; j++) {
-			const span s = span_of(p, b, j, k);
+			const span s = row_of(p->grid, p->start, b, j, k);
 			n += s.last - s.first;
 		}
 	}
@@ -136,7 +111,7 @@ static inline uint32_t count_in(const points *p, const box *b) {
 
 /* The distance from the grid, so that a query far away does not grow towards it
  * step by step. */
-static inline float gap_of(const points *p, const window *w, const query *q) {
+static inline float gap_of(const point_set *p, const window *w, const query *q) {
 	float sum = 0.0f;
 	for (int a = 0; a < 3; a++) {
 		const float d = larger(larger(p->grid->min[a] - q->c[a], q->c[a] - w->max[a]), 0.0f);
@@ -148,11 +123,11 @@ static inline float gap_of(const points *p, const window *w, const query *q) {
 /* A radius in which to expect a few points more than k, judged by a window that
  * holds k / 2 or more, or the largest number when looking for one is no cheaper than testing all points.
  * work counts rows and blocks. */
-static inline float guess(const points *p, const window *first, const query *q, uint32_t k, int64_t *work) {
+static inline float guess(const point_set *p, const window *first, const query *q, uint32_t k, int64_t *work) {
 	const uint32_t enough = k / 2 + 4;
 	window w = *first;
 	for (int scale = 0;;) {
-		const box b = window_around(p, &w, q);
+		const cell_box b = window_around(p, &w, q);
 		const int64_t rows = rows_of(&b);
 		if (w.dims == 0 || scale > 24 || p->n < 2 * k + 8 || *work + rows > p->n / ET_BLOCK / 2 + 8)
 			return FLT_MAX;
@@ -164,23 +139,13 @@ static inline float guess(const points *p, const window *first, const query *q, 
 	}
 }
 
-static inline box box_around(const et_grid *g, const query *q, float reach) {
-	box b;
-	for (int a = 0; a < 3; a++) {
-		b.lo[a] = cell_of(g, a, q->c[a] - reach);
-		b.hi[a] = cell_of(g, a, q->c[a] + reach);
-	}
-	return b;
-}
-
 static inline query query_at(const queries *qs, int64_t i) {
 	query q;
 	q.c[0] = qs->x[i];
 	q.c[1] = qs->y[i];
 	q.c[2] = qs->z[i];
 	q.r = qs->r ? qs->r[i] : FLT_MAX;
-	q.exclude = qs->exclude ? qs->exclude[i] : UINT32_MAX;
-	q.mask = qs->mask ? qs->mask[i] : UINT32_MAX;
+	q.f = sieve_of(qs->exclude, qs->mask, i);
 	return q;
 }
 
@@ -204,8 +169,7 @@ int64_t et_knn(int32_t level, const et_grid *grid, const uint32_t *start, const 
                const uint32_t *category, const uint16_t *live, const float *qx, const float *qy, const float *qz,
                const float *radius, const uint32_t *exclude, const uint32_t *mask, int64_t n, int32_t k,
                uint32_t *ends, uint32_t *out, float *d2) {
-	const points p = {grid, start, mask ? category : NULL, blocks, live,
-	                  start[(int64_t)grid->n[0] * grid->n[1] * grid->n[2]]};
+	const point_set p = point_set_of(grid, start, blocks, mask ? category : NULL, live);
 	const queries qs = {qx, qy, qz, radius, exclude, mask, n, (uint32_t)k};
 	return DISPATCH(level, knn, &p, &qs, ends, out, d2);
 }

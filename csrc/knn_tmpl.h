@@ -1,11 +1,11 @@
 /* Appends the points [first, last) that pass the filters and do not come behind
  * (most, most_slot) to the candidates. plain: there are no filters but exclude,
  * and every slot up to most will do. */
-HELPER(LEVEL) void CAT(test_, LEVEL)(const points *p, const query *q, candidates *c, uint32_t first, uint32_t last,
+HELPER(LEVEL) void CAT(test_, LEVEL)(const point_set *p, const query *q, candidates *c, uint32_t first, uint32_t last,
                                      const int plain) {
 	const V(f) qx = V(set1)(q->c[0]), qy = V(set1)(q->c[1]), qz = V(set1)(q->c[2]), r2 = V(set1)(c_asf(c->most));
-	const V(u) exclude = V(set1u)(q->exclude), most = V(set1u)(c->most), most_slot = V(set1u)(c->most_slot);
-	const V(u) mask = V(set1u)(q->mask);
+	const V(u) exclude = V(set1u)(q->f.exclude), most = V(set1u)(c->most), most_slot = V(set1u)(c->most_slot);
+	const V(u) mask = V(set1u)(q->f.mask);
 	uint32_t n = c->n;
 	for (uint32_t i = first & ~(V(LANES) - 1u); i < last; i += V(LANES)) {
 		const et_block *const b = p->blocks + i / ET_BLOCK;
@@ -88,7 +88,7 @@ KERNEL(LEVEL) void CAT(narrow_, LEVEL)(candidates *c, uint32_t k, uint32_t room)
 }
 
 /* Tests the points [first, last), a piece at a time. */
-HELPER(LEVEL) void CAT(scan_, LEVEL)(const points *p, const query *q, candidates *c, uint32_t k, span s) {
+HELPER(LEVEL) void CAT(scan_, LEVEL)(const point_set *p, const query *q, candidates *c, uint32_t k, span s) {
 	while (s.first < s.last) {
 		const uint32_t end = s.last - s.first > PIECE ? (s.first + PIECE) & ~(ET_BLOCK - 1u) : s.last;
 		if (c->n > ROOM - PIECE)
@@ -101,24 +101,13 @@ HELPER(LEVEL) void CAT(scan_, LEVEL)(const points *p, const query *q, candidates
 	}
 }
 
-/* Tests the points in a box of cells row by row, or all of its rows and what
- * lies between them at once where that is no more work. Returns 0 if start does
- * not ascend. */
-HELPER(LEVEL) int CAT(box_, LEVEL)(const points *p, const query *q, candidates *c, uint32_t k, const box *b,
+/* Tests the points in a box of cells. Returns 0 if start does not ascend. */
+HELPER(LEVEL) int CAT(box_, LEVEL)(const point_set *p, const query *q, candidates *c, uint32_t k, const cell_box *cells,
                                    int64_t *work) {
-	span s;
-	s.first = span_of(p, b, b->lo[1], b->lo[2]).first;
-	s.last = span_of(p, b, b->hi[1], b->hi[2]).last;
-	if (s.first > s.last || s.last > p->n)
-		return 0;
-	if (rows_of(b) * ET_BLOCK >= s.last - s.first) {
-		*work += 1 + (s.last - s.first) / ET_BLOCK;
-		CAT(scan_, LEVEL)(p, q, c, k, s);
-		return 1;
-	}
-	for (int32_t z = b->lo[2]; z <= b->hi[2]; z++) {
-		for (int32_t y = b->lo[1]; y <= b->hi[1]; y++) {
-			s = span_of(p, b, y, z);
+	const cell_box b = join_rows(p->grid, p->start, *cells, ROW_COST);
+	for (int32_t z = b.lo[2]; z <= b.hi[2]; z++) {
+		for (int32_t y = b.lo[1]; y <= b.hi[1]; y++) {
+			const span s = row_of(p->grid, p->start, &b, y, z);
 			if (s.first > s.last || s.last > p->n)
 				return 0;
 			*work += 1 + (s.last - s.first) / ET_BLOCK;
@@ -134,20 +123,20 @@ HELPER(LEVEL) int CAT(box_, LEVEL)(const points *p, const query *q, candidates *
  * holds fewer is searched again with a longer radius, until another try as costly
  * as the last would bring the work to half of what testing all points is: then the
  * query's own radius, or none, ends it. */
-HELPER(LEVEL) int CAT(find_, LEVEL)(const points *p, const window *w, const query *q, candidates *c, uint32_t k) {
+HELPER(LEVEL) int CAT(find_, LEVEL)(const point_set *p, const window *w, const query *q, candidates *c, uint32_t k) {
 	int64_t work = 0, last = 0;
 	const float gap = gap_of(p, w, q);
 	float beyond = larger(guess(p, w, q, k, &work), gap * 0x1p-6f);
 	for (;;) {
 		float r = gap + beyond;
 		int whole = !(r < q->r);
-		box b = box_around(p->grid, q, reach_of(r, r * r));
+		cell_box b = box_around(p->grid, q->c, q->c, reach_of(r, r * r));
 		const int64_t before = work, rows = rows_of(&b);
 		if (!whole && work + (rows > last ? rows : last) > p->n / ET_BLOCK / 2 + 8)
 			whole = 1;
 		if (whole) {
 			r = q->r;
-			b = box_around(p->grid, q, reach_of(r, r * r));
+			b = box_around(p->grid, q->c, q->c, reach_of(r, r * r));
 		}
 		c->n = 0;
 		c->most = c_asu(r * r);
@@ -193,7 +182,7 @@ HELPER(LEVEL) uint32_t CAT(rank_, LEVEL)(candidates *c, uint32_t k, uint32_t *ou
 	return sum;
 }
 
-KERNEL(LEVEL) int64_t CAT(knn_, LEVEL)(const points *p, const queries *qs, uint32_t *ends, uint32_t *out, float *d2) {
+KERNEL(LEVEL) int64_t CAT(knn_, LEVEL)(const point_set *p, const queries *qs, uint32_t *ends, uint32_t *out, float *d2) {
 	const uint32_t k = qs->k, room = k + k / 4 < 32 ? 32 : k + k / 4;
 	const window w = window_of(p->grid, k, 0);
 	candidates c;
@@ -201,7 +190,7 @@ KERNEL(LEVEL) int64_t CAT(knn_, LEVEL)(const points *p, const queries *qs, uint3
 	for (int64_t i = 0; i < qs->n; i++) {
 		const query q = query_at(qs, i);
 		c.n = 0;
-		if (q.mask && !CAT(find_, LEVEL)(p, &w, &q, &c, k))
+		if (q.f.mask && !CAT(find_, LEVEL)(p, &w, &q, &c, k))
 			return -1;
 		if (c.n > room)
 			CAT(narrow_, LEVEL)(&c, k, room);
