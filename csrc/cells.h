@@ -16,8 +16,6 @@ typedef struct {
 	uint32_t at, last;           /* points of the current row to come */
 } walk;
 
-enum { ROW_COST = 16 };
-
 static inline walk walk_over(const point_set *p, cell_box cells, const sieve *s) {
 	const et_grid *const g = p->grid;
 	const cell_box b = join_rows(g, p->start, cells, ROW_COST);

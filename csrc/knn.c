@@ -25,9 +25,6 @@ typedef struct {
 	sieve f;
 } query;
 
-/* Looking at a row of cells costs about as much as testing this many points. */
-enum { ROW_COST = ET_BLOCK };
-
 /* The box of cells in which points are counted to guess a radius: its half
  * width in cells along each axis, and along how many axes it has a width. */
 typedef struct {

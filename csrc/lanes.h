@@ -53,7 +53,8 @@
 #define SUM3(a, b, c) V(add)(V(add)(a, b), c)
 #define NORM2(x, y, z) SUM3(V(mul)(x, x), V(mul)(y, y), V(mul)(z, z))
 
-/* sqrtf may set errno and then calls the library; these are one instruction. */
+/* sqrtf may set errno and then calls the library, for which csrc.go links libm;
+ * the others are one instruction. */
 #if defined(__x86_64__)
 #include <immintrin.h>
 #define SQRT(a) _mm_cvtss_f32(_mm_sqrt_ss(_mm_set_ss(a)))

@@ -41,6 +41,17 @@ HELPER(LEVEL) V(mask) CAT(meet_, LEVEL)(const CAT(ray_, LEVEL) *r, const et_bloc
 	return hit & V(le)(*t, r->max_t);
 }
 
+/* Those of the given lanes of a block, from `lane` on, in which the ray meets a
+ * sphere that passes the filters. */
+HELPER(LEVEL) V(mask) CAT(strike_, LEVEL)(const point_set *p, const float *r2, const CAT(ray_, LEVEL) *r, const sieve *f,
+                                          uint32_t block, uint32_t lanes, uint32_t lane, V(f) *t) {
+	const V(mask) want = (lanes >> lane) & V(first)(V(LANES));
+	if (V(LANES) == 1 && !want)
+		return 0;
+	const V(mask) hit = CAT(meet_, LEVEL)(r, p->blocks + block, r2 + (size_t)block * ET_BLOCK, lane, want, t);
+	return hit ? hit & CAT(passing_, LEVEL)(p, block, f) >> lane : 0;
+}
+
 /* Takes the better of what was the closest and the hits of a vector. */
 HELPER(LEVEL) void CAT(closer_, LEVEL)(const uint32_t *slot, V(f) t, V(mask) hit, uint32_t *best, float *best_t) {
 	float at[V(LANES)];
@@ -64,11 +75,8 @@ HELPER(LEVEL) uint32_t CAT(closest_, LEVEL)(const point_set *p, const float *r2,
 			const uint32_t block = at / ET_BLOCK, lanes = lanes_from(at, s->last);
 			for (uint32_t lane = 0; lane < ET_BLOCK; lane += V(LANES)) {
 				V(f) entry;
-				V(mask) hit = (lanes >> lane) & V(first)(V(LANES));
-				if (V(LANES) == 1 && !hit)
-					continue;
-				hit = CAT(meet_, LEVEL)(&r, p->blocks + block, r2 + (size_t)block * ET_BLOCK, lane, hit, &entry);
-				if (!hit || !(hit &= CAT(passing_, LEVEL)(p, block, &f) >> lane))
+				const V(mask) hit = CAT(strike_, LEVEL)(p, r2, &r, &f, block, lanes, lane, &entry);
+				if (!hit)
 					continue;
 				CAT(closer_, LEVEL)(p->blocks[block].slot + lane, entry, hit, &best, t);
 				r.max_t = V(set1)(*t);
@@ -92,11 +100,8 @@ HELPER(LEVEL) int64_t CAT(gather_, LEVEL)(const point_set *p, const float *r2, c
 		const uint32_t block = at / ET_BLOCK, lanes = lanes_from(at, s->last);
 		for (uint32_t lane = 0; lane < ET_BLOCK; lane += V(LANES)) {
 			V(f) entry;
-			V(mask) hit = (lanes >> lane) & V(first)(V(LANES));
-			if (V(LANES) == 1 && !hit)
-				continue;
-			hit = CAT(meet_, LEVEL)(r, p->blocks + block, r2 + (size_t)block * ET_BLOCK, lane, hit, &entry);
-			if (!hit || !(hit &= CAT(passing_, LEVEL)(p, block, f) >> lane))
+			const V(mask) hit = CAT(strike_, LEVEL)(p, r2, r, f, block, lanes, lane, &entry);
+			if (!hit)
 				continue;
 			V(storeu)(out + fill, V(packu)(V(loadu)(p->blocks[block].slot + lane), hit));
 			V(store)(t + fill, V(pack)(entry, hit));

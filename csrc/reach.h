@@ -61,7 +61,10 @@ static inline span row_of(const et_grid *g, const uint32_t *start, const cell_bo
 	return s;
 }
 
-/* A row costs about as much as row_cost points do. Where rows are so empty that
+/* What looking at a row costs, in points to be tested. */
+enum { ROW_COST = 16 };
+
+/* Where rows are so empty that
  * they cost more than all points from the first row to the last, these are one
  * row: a huge query walks over points, not over empty cells. */
 static inline cell_box join_rows(const et_grid *g, const uint32_t *start, cell_box b, int32_t row_cost) {

@@ -27,8 +27,8 @@ typedef struct {
  * make the box so large that each centre has too many points to test. */
 enum { BATCH = 10 };
 
-/* Looking at a row of cells costs about as much as testing this many points. */
-enum { ROW_COST = 32 };
+/* ROW_COST for a batch, which walks over its rows but once and gathers from them. */
+enum { BATCH_ROW_COST = 32 };
 
 /* Cuts the next batch from places [first, last); it is empty if start
  * contradicts the points. */
@@ -60,7 +60,7 @@ static inline batch next_batch(const field *f, uint32_t first, uint32_t last) {
 }
 
 static inline cell_box cells_around(const field *f, const float *lo, const float *hi) {
-	return join_rows(f->grid, f->start, box_around(f->grid, lo, hi, f->reach), ROW_COST);
+	return join_rows(f->grid, f->start, box_around(f->grid, lo, hi, f->reach), BATCH_ROW_COST);
 }
 
 #define TEMPLATE "self_tmpl.h"
