@@ -16,11 +16,15 @@ typedef struct {
 	uint32_t at, last;           /* points of the current row to come */
 } walk;
 
-static inline walk walk_over(const point_set *p, cell_box cells, const sieve *s) {
+static inline walk walk_over(const point_set *p, const cell_box *b, const sieve *s) {
 	const et_grid *const g = p->grid;
-	const cell_box b = join_rows(g, p->start, cells, ROW_COST);
-	walk w = {p->start + cell_number(g, b.lo[0], b.lo[1], b.lo[2]), b.hi[0] - b.lo[0] + 1, b.hi[1] - b.lo[1] + 1,
-	          b.hi[2] - b.lo[2] + 1, 0, g->n[0], 0, 0, 0};
+	const int32_t first = cell_number(g, b->lo[0], b->lo[1], b->lo[2]), last = cell_number(g, b->hi[0], b->hi[1], b->hi[2]);
+	walk w = {p->start + first, b->hi[0] - b->lo[0] + 1, b->hi[1] - b->lo[1] + 1, b->hi[2] - b->lo[2] + 1,
+	          0, g->n[0], 0, 0, 0};
+	if (are_sparse(p->start, first, last, (int64_t)w.rows * w.layers, ROW_COST)) {
+		w.width = last - first + 1;
+		w.rows = w.layers = 1;
+	}
 	if (s->mask == 0) /* asks for no category: nothing passes */
 		w.layers = 0;
 	w.left = w.rows;

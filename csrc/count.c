@@ -10,7 +10,8 @@ typedef struct {
 
 static inline walk walk_around(const point_set *p, const spheres *s, int64_t i, const sieve *f) {
 	const float centre[3] = {s->x[i], s->y[i], s->z[i]}, reach = reach_of(s->r[i], s->r[i] * s->r[i]);
-	return walk_over(p, box_around(p->grid, centre, centre, reach), f);
+	const cell_box b = box_around(p->grid, centre, centre, reach);
+	return walk_over(p, &b, f);
 }
 
 #define TEMPLATE "count_tmpl.h"

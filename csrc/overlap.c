@@ -10,7 +10,8 @@ typedef struct {
 
 static inline walk walk_within(const point_set *p, const boxes *b, int64_t i, const sieve *f) {
 	const float lo[3] = {b->lo[0][i], b->lo[1][i], b->lo[2][i]}, hi[3] = {b->hi[0][i], b->hi[1][i], b->hi[2][i]};
-	return walk_over(p, box_around(p->grid, lo, hi, 0.0f), f);
+	const cell_box c = box_around(p->grid, lo, hi, 0.0f);
+	return walk_over(p, &c, f);
 }
 
 #define TEMPLATE "overlap_tmpl.h"

@@ -64,13 +64,18 @@ static inline span row_of(const et_grid *g, const uint32_t *start, const cell_bo
 /* What looking at a row costs, in points to be tested. */
 enum { ROW_COST = 16 };
 
-/* Where rows are so empty that
- * they cost more than all points from the first row to the last, these are one
- * row: a huge query walks over points, not over empty cells. */
+/* Whether rows are so empty that they cost more than all points from the first
+ * cell to the last. These are then better one row: a huge query walks over points,
+ * not over empty cells. */
+static inline int are_sparse(const uint32_t *start, int32_t first, int32_t last, int64_t rows, int32_t row_cost) {
+	return rows * row_cost > (int64_t)start[last + 1] - start[first];
+}
+
+/* The same cells, or one row of all from the first to the last. */
 static inline cell_box join_rows(const et_grid *g, const uint32_t *start, cell_box b, int32_t row_cost) {
 	const int32_t first = cell_number(g, b.lo[0], b.lo[1], b.lo[2]);
 	const int32_t last = cell_number(g, b.hi[0], b.hi[1], b.hi[2]);
-	if (rows_of(&b) * row_cost > (int64_t)start[last + 1] - start[first]) {
+	if (are_sparse(start, first, last, rows_of(&b), row_cost)) {
 		const cell_box one = {{first, 0, 0}, {last, 0, 0}};
 		return one;
 	}

@@ -110,9 +110,6 @@ func (g *Grid) walk(start []uint32, lo, hi [3]int32) walk {
 	return w
 }
 
-// span is the places [first, last).
-type span struct{ first, last uint32 }
-
 // points returns the places of row (j, k), and false if start does not ascend.
 func (w *walk) points(start []uint32, j, k int32) (first, last int, ok bool) {
 	cells := w.first + j*w.toRow + k*w.toLayer

@@ -158,7 +158,7 @@ func (s *nearestSearch) find() bool {
 			lo, hi = s.around(r)
 		}
 		s.n, s.most = 0, uint64(math.Float32bits(r*r))<<32|math.MaxUint32
-		if !s.testBox(lo, hi) {
+		if !s.testBox(&lo, &hi) {
 			return false
 		}
 		if whole || s.n >= s.k {
@@ -173,7 +173,11 @@ func (s *nearestSearch) find() bool {
 
 // around returns the box of cells that a radius reaches.
 func (s *nearestSearch) around(r float32) (lo, hi [3]int32) {
-	return s.g.around(&s.centre, &s.centre, Reach(r))
+	reach := Reach(r)
+	for a, c := range s.centre {
+		lo[a], hi[a] = s.g.Cell(a, c-reach), s.g.Cell(a, c+reach)
+	}
+	return lo, hi
 }
 
 func rowsOf(lo, hi *[3]int32) int { return int(hi[1]-lo[1]+1) * int(hi[2]-lo[2]+1) }
@@ -184,14 +188,23 @@ func (s *nearestSearch) row(lo, hi *[3]int32, y, z int32) (first, last int) {
 	return int(s.p.Start[cells+lo[0]]), int(s.p.Start[cells+hi[0]+1])
 }
 
-// testBox tests the points in a box of cells. It returns false if Start does not
-// ascend.
-func (s *nearestSearch) testBox(lo, hi [3]int32) bool {
-	w := s.g.walk(s.p.Start, lo, hi)
-	for k := range w.layers {
-		for j := range w.rows {
-			first, last, ok := w.points(s.p.Start, j, k)
-			if !ok {
+// testBox tests the points in a box of cells row by row, or all of its rows and
+// what lies between them at once where that is no more work. It returns false if
+// Start does not ascend.
+func (s *nearestSearch) testBox(lo, hi *[3]int32) bool {
+	first, _ := s.row(lo, hi, lo[1], lo[2])
+	_, last := s.row(lo, hi, hi[1], hi[2])
+	if first > last || last > s.total {
+		return false
+	}
+	if rowsOf(lo, hi)*BlockLen >= last-first {
+		s.test(first, last)
+		return true
+	}
+	for z := lo[2]; z <= hi[2]; z++ {
+		for y := lo[1]; y <= hi[1]; y++ {
+			first, last := s.row(lo, hi, y, z)
+			if first > last || last > s.total {
 				return false
 			}
 			s.test(first, last)

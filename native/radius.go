@@ -117,13 +117,20 @@ func Reach(r float32) float32 {
 
 // radiusGo is the pure-Go kernel.
 func radiusGo(g *Grid, p *Points, q *Queries, rows *Rows) int {
-	s := search{g: g, p: p, rows: rows}
-	f := Filter{q.Exclude, q.Mask, q.Live}
+	s := search{g: g, p: p, rows: rows, live: q.Live}
 	fill := rows.Fill
 	for i := range q.X {
 		s.centre = [3]float32{q.X[i], q.Y[i], q.Z[i]}
 		s.r2 = q.Radius[i] * q.Radius[i]
-		if s.sieve = f.sieve(i, p); s.none() {
+		s.exclude = NoSlot
+		if q.Exclude != nil {
+			s.exclude = q.Exclude[i]
+		}
+		s.mask, s.category = math.MaxUint32, nil
+		if q.Mask != nil {
+			s.mask, s.category = q.Mask[i], p.Category
+		}
+		if s.mask == 0 {
 			rows.Ends[i] = uint32(fill)
 			continue
 		}
@@ -141,32 +148,46 @@ func radiusGo(g *Grid, p *Points, q *Queries, rows *Rows) int {
 
 // search is one query.
 type search struct {
-	sieve
-	g      *Grid
-	p      *Points
-	rows   *Rows
-	centre [3]float32
-	r2     float32
-	runs   [32]span
-	n      int // runs
+	g        *Grid
+	p        *Points
+	rows     *Rows
+	centre   [3]float32
+	r2       float32
+	exclude  uint32
+	mask     uint32
+	category []uint32
+	live     []uint16
+	runs     [32]run
+	n        int // runs
 }
+
+// run is a range of places.
+type run struct{ first, last uint32 }
 
 const (
 	noRoom        = -1
 	contradiction = -2
 )
 
-// row appends the row of a query at fill and returns its end.
+// row appends the row of a query at fill and returns its end. Where there are so
+// many rows of cells that walking over them, empty or not, costs more than testing
+// all points from the first row to the last, it does that instead.
 func (s *search) row(reach float32, fill int) int {
-	lo, hi := s.g.around(&s.centre, &s.centre, reach)
-	w := s.g.walk(s.p.Start, lo, hi)
-	for k := range w.layers {
-		for j := range w.rows {
-			first, last, ok := w.points(s.p.Start, j, k)
-			if !ok {
-				return contradiction
-			}
-			s.runs[s.n] = span{uint32(first), uint32(last)}
+	g, start := s.g, s.p.Start
+	var lo, hi [3]int32
+	for a, c := range s.centre {
+		lo[a], hi[a] = g.Cell(a, c-reach), g.Cell(a, c+reach)
+	}
+	from, to := (lo[2]*g.N[1]+lo[1])*g.N[0]+lo[0], (hi[2]*g.N[1]+hi[1])*g.N[0]+hi[0]
+	cellRows := int(hi[2]-lo[2]+1) * int(hi[1]-lo[1]+1)
+	if int(start[to+1]-start[from])/BlockLen < cellRows {
+		s.runs[0], s.n = run{start[from], start[to+1]}, 1
+		return s.flush(fill)
+	}
+	for k := lo[2]; k <= hi[2]; k++ {
+		for j := lo[1]; j <= hi[1]; j++ {
+			cells := (k*g.N[1] + j) * g.N[0]
+			s.runs[s.n] = run{start[cells+lo[0]], start[cells+hi[0]+1]}
 			if s.n++; s.n == len(s.runs) {
 				if fill = s.flush(fill); fill < 0 {
 					return fill
@@ -180,8 +201,11 @@ func (s *search) row(reach float32, fill int) int {
 // flush appends the hits among the runs. Its loops store every candidate and
 // advance past the hits only, so that no branch depends on the data.
 func (s *search) flush(fill int) int {
-	candidates := 0
+	candidates, total := 0, s.p.Len()
 	for _, r := range s.runs[:s.n] {
+		if r.first > r.last || int(r.last) > total {
+			return contradiction
+		}
 		candidates += int(r.last - r.first)
 	}
 	if candidates >= len(s.rows.Slots)-fill {

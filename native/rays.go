@@ -93,6 +93,9 @@ type ray struct {
 	exclude, category uint32
 }
 
+// span is the places [first, last).
+type span struct{ first, last uint32 }
+
 // A Tracer is the scratch of RayClosest and RayAll. The zero Tracer is ready.
 type Tracer struct {
 	rays  []ray
