@@ -27,7 +27,7 @@ typedef struct {
  * make the box so large that each centre has too many points to test. */
 enum { BATCH = 10 };
 
-/* ROW_COST for a batch, which walks over its rows but once and gathers from them. */
+/* ROW_COST here: looking at a row costs about as much as gathering from this many. */
 enum { BATCH_ROW_COST = 32 };
 
 /* Cuts the next batch from places [first, last); it is empty if start
