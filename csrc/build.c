@@ -1,14 +1,14 @@
 #include "build.h"
-#include "build_lanes.h"
 
+#include <float.h>
 #include <string.h>
+
+#include "build_lanes.h"
 
 typedef struct {
 	const float *x, *y, *z;
 	uint32_t limit; /* slots are below it */
 } columns;
-
-#define MAX_FLOAT 3.40282347e+38f
 
 /* Where the coordinates of up to sixteen points stand one after another: in the
  * columns, or gathered. */
@@ -36,15 +36,7 @@ static inline int ascend(const columns *c, const uint32_t *slots, int64_t n, uin
 }
 
 /* The largest t that is in a cell below n. */
-static inline float below(int32_t n) {
-	const float f = (float)n;
-	uint32_t bits;
-	memcpy(&bits, &f, sizeof bits);
-	bits--;
-	float t;
-	memcpy(&t, &bits, sizeof t);
-	return t;
-}
+static inline float below(int32_t n) { return c_asf(c_asu((float)n) - 1); }
 
 /* From this number of cells on the cursors are too far away to wait for: they are
  * asked for that many points ahead. Fewer are near, and asking costs more. */

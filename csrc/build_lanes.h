@@ -1,14 +1,7 @@
-/* What building an index needs beyond the vocabulary of lanes.h.
+/* Words that only the building of an index has use for, beyond those of lanes.h:
+ * they turn columns into records and back, and count.
  *
- *   lesser      a where a < b, else b: b where either is NaN
- *   greater     a where a > b, else b: b where either is NaN
- *   either_nan  not 0 if a lane of a or b is NaN
- *   cell        t rounded towards zero, as an integer; t is in [0, 1 << 24)
- *   flatten     a * n + b, modulo 1 << 32
- *   pick        p[i] for each lane's i, which is below 1 << 31
  *   among       p[i] for each lane's i, which is below 2 * LANES; reads all of these
- *   offsets     a - b
- *   is_run      the slots at p are first, first + 1, ...
  *   scan        each lane becomes carry and the lanes below it, and carry grows
  *               by all of them
  *   point       a register with x, y, z and slot of one point
@@ -29,15 +22,7 @@ typedef struct __attribute__((may_alias)) {
 
 _Static_assert(ET_BLOCK * sizeof(record) == sizeof(et_block), "a block has room for its points as records");
 
-HELPER(c) c_f c_lesser(c_f a, c_f b) { return a < b ? a : b; }
-HELPER(c) c_f c_greater(c_f a, c_f b) { return a > b ? a : b; }
-HELPER(c) int c_either_nan(c_f a, c_f b) { return (a != a) | (b != b); }
-HELPER(c) c_u c_cell(c_f t) { return (uint32_t)(int32_t)t; }
-HELPER(c) c_u c_flatten(c_u a, c_u n, c_u b) { return a * n + b; }
-HELPER(c) c_f c_pick(const float *p, c_u i) { return p[i]; }
 HELPER(c) c_f c_among(const float *p, c_u i) { return p[i]; }
-HELPER(c) c_u c_offsets(c_u a, c_u b) { return a - b; }
-HELPER(c) int c_is_run(const uint32_t *p, uint32_t first) { return *p == first; }
 HELPER(c) c_u c_scan(c_u a, c_u *carry) {
 	const c_u below = *carry;
 	*carry += a;
@@ -54,24 +39,9 @@ HELPER(c) void c_unweave(const record *p, c_f *x, c_f *y, c_f *z, c_u *slot) {
 }
 
 #if defined(__x86_64__)
-HELPER(avx2) avx2_f avx2_lesser(avx2_f a, avx2_f b) { return _mm256_min_ps(a, b); }
-HELPER(avx2) avx2_f avx2_greater(avx2_f a, avx2_f b) { return _mm256_max_ps(a, b); }
-HELPER(avx2) int avx2_either_nan(avx2_f a, avx2_f b) {
-	return _mm256_movemask_ps(_mm256_cmp_ps(a, b, _CMP_UNORD_Q));
-}
-HELPER(avx2) avx2_u avx2_cell(avx2_f t) { return _mm256_cvttps_epi32(t); }
-HELPER(avx2) avx2_u avx2_flatten(avx2_u a, avx2_u n, avx2_u b) {
-	return _mm256_add_epi32(_mm256_mullo_epi32(a, n), b);
-}
-HELPER(avx2) avx2_f avx2_pick(const float *p, avx2_u i) { return _mm256_i32gather_ps(p, i, 4); }
 HELPER(avx2) avx2_f avx2_among(const float *p, avx2_u i) {
 	const __m256 low = _mm256_permutevar8x32_ps(avx2_load(p), i), high = _mm256_permutevar8x32_ps(avx2_load(p + 8), i);
 	return _mm256_blendv_ps(low, high, _mm256_castsi256_ps(_mm256_slli_epi32(i, 28)));
-}
-HELPER(avx2) avx2_u avx2_offsets(avx2_u a, avx2_u b) { return _mm256_sub_epi32(a, b); }
-HELPER(avx2) int avx2_is_run(const uint32_t *p, uint32_t first) {
-	const __m256i run = _mm256_add_epi32(avx2_set1u(first), _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7));
-	return avx2_nequ(avx2_loadu(p), run) == 0;
 }
 HELPER(avx2) avx2_u avx2_scan(avx2_u a, avx2_u *carry) {
 	__m256i s = _mm256_add_epi32(a, _mm256_slli_si256(a, 4));
@@ -111,21 +81,8 @@ HELPER(avx2) void avx2_unweave(const record *p, avx2_f *x, avx2_f *y, avx2_f *z,
 	*slot = _mm256_castpd_si256(_mm256_unpackhi_pd(zs0, zs2));
 }
 
-HELPER(avx512) avx512_f avx512_lesser(avx512_f a, avx512_f b) { return _mm512_min_ps(a, b); }
-HELPER(avx512) avx512_f avx512_greater(avx512_f a, avx512_f b) { return _mm512_max_ps(a, b); }
-HELPER(avx512) int avx512_either_nan(avx512_f a, avx512_f b) { return _mm512_cmp_ps_mask(a, b, _CMP_UNORD_Q); }
-HELPER(avx512) avx512_u avx512_cell(avx512_f t) { return _mm512_cvttps_epi32(t); }
-HELPER(avx512) avx512_u avx512_flatten(avx512_u a, avx512_u n, avx512_u b) {
-	return _mm512_add_epi32(_mm512_mullo_epi32(a, n), b);
-}
-HELPER(avx512) avx512_f avx512_pick(const float *p, avx512_u i) { return _mm512_i32gather_ps(i, p, 4); }
 HELPER(avx512) avx512_f avx512_among(const float *p, avx512_u i) {
 	return _mm512_permutex2var_ps(avx512_load(p), i, avx512_load(p + 16));
-}
-HELPER(avx512) avx512_u avx512_offsets(avx512_u a, avx512_u b) { return _mm512_sub_epi32(a, b); }
-HELPER(avx512) int avx512_is_run(const uint32_t *p, uint32_t first) {
-	const __m512i iota = _mm512_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
-	return avx512_nequ(avx512_loadu(p), _mm512_add_epi32(avx512_set1u(first), iota)) == 0;
 }
 HELPER(avx512) avx512_u avx512_scan(avx512_u a, avx512_u *carry) {
 	const __m512i zero = _mm512_setzero_si512();
@@ -174,28 +131,10 @@ HELPER(avx512) void avx512_unweave(const record *p, avx512_f *x, avx512_f *y, av
 #endif
 
 #if defined(__aarch64__)
-HELPER(neon) neon_f neon_lesser(neon_f a, neon_f b) { return vbslq_f32(vcltq_f32(a, b), a, b); }
-HELPER(neon) neon_f neon_greater(neon_f a, neon_f b) { return vbslq_f32(vcgtq_f32(a, b), a, b); }
-HELPER(neon) int neon_either_nan(neon_f a, neon_f b) {
-	return vminvq_u32(vandq_u32(vceqq_f32(a, a), vceqq_f32(b, b))) == 0;
-}
-HELPER(neon) neon_u neon_cell(neon_f t) { return vcvtq_u32_f32(t); }
-HELPER(neon) neon_u neon_flatten(neon_u a, neon_u n, neon_u b) { return vmlaq_u32(b, a, n); }
-HELPER(neon) neon_f neon_pick(const float *p, neon_u i) {
-	float32x4_t v = vdupq_n_f32(p[vgetq_lane_u32(i, 0)]);
-	v = vld1q_lane_f32(p + vgetq_lane_u32(i, 1), v, 1);
-	v = vld1q_lane_f32(p + vgetq_lane_u32(i, 2), v, 2);
-	return vld1q_lane_f32(p + vgetq_lane_u32(i, 3), v, 3);
-}
 HELPER(neon) neon_f neon_among(const float *p, neon_u i) {
 	const uint8x16x2_t all = {{vreinterpretq_u8_f32(vld1q_f32(p)), vreinterpretq_u8_f32(vld1q_f32(p + 4))}};
 	const uint32x4_t bytes = vmlaq_u32(vdupq_n_u32(0x03020100), i, vdupq_n_u32(0x04040404));
 	return vreinterpretq_f32_u8(vqtbl2q_u8(all, vreinterpretq_u8_u32(bytes)));
-}
-HELPER(neon) neon_u neon_offsets(neon_u a, neon_u b) { return vsubq_u32(a, b); }
-HELPER(neon) int neon_is_run(const uint32_t *p, uint32_t first) {
-	static const uint32_t iota[4] = {0, 1, 2, 3};
-	return vminvq_u32(vceqq_u32(neon_loadu(p), vaddq_u32(neon_set1u(first), vld1q_u32(iota)))) != 0;
 }
 HELPER(neon) neon_u neon_scan(neon_u a, neon_u *carry) {
 	const uint32x4_t zero = vdupq_n_u32(0);

@@ -2,7 +2,7 @@
 HELPER(LEVEL) int V(run_at)(const columns *c, const uint32_t *p, uint32_t next) {
 	int run = p[0] >= next && (uint64_t)p[0] + ET_BLOCK <= c->limit;
 	for (uint32_t i = 0; i < ET_BLOCK; i += V(LANES))
-		run &= V(is_run)(p + i, p[0] + i);
+		run &= !V(nequ)(V(loadu)(p + i), V(ramp)(p[0] + i));
 	return run;
 }
 
@@ -24,34 +24,34 @@ static __attribute__((noinline)) CAT(TARGET_, LEVEL) group V(gather)(const colum
 		const uint32_t first = slots[i];
 		V(storeu)(room->slot + i, s);
 		if (slots[i + V(LANES) - 1] - first < 2 * V(LANES) && (uint64_t)first + 2 * V(LANES) <= c->limit) {
-			const V(u) offset = V(offsets)(s, V(set1u)(first));
+			const V(u) offset = V(subu)(s, V(set1u)(first));
 			V(store)(room->x + i, V(among)(c->x + first, offset));
 			V(store)(room->y + i, V(among)(c->y + first, offset));
 			V(store)(room->z + i, V(among)(c->z + first, offset));
 			continue;
 		}
-		V(store)(room->x + i, V(pick)(c->x, s));
-		V(store)(room->y + i, V(pick)(c->y, s));
-		V(store)(room->z + i, V(pick)(c->z, s));
+		V(store)(room->x + i, V(fetch)(c->x, s));
+		V(store)(room->y + i, V(fetch)(c->y, s));
+		V(store)(room->z + i, V(fetch)(c->z, s));
 	}
 	return (group){room->x, room->y, room->z};
 }
 
 typedef struct {
 	V(f) lo[3], hi[3];
-	int nan;
+	V(mask) nan;
 } V(box);
 
 HELPER(LEVEL) void V(widen)(V(box) *b, group g) {
 	for (int l = 0; l < ET_BLOCK; l += V(LANES)) {
 		const V(f) x = V(load)(g.x + l), y = V(load)(g.y + l), z = V(load)(g.z + l);
-		b->nan |= V(either_nan)(x, y) | V(either_nan)(z, z);
-		b->lo[0] = V(lesser)(x, b->lo[0]);
-		b->lo[1] = V(lesser)(y, b->lo[1]);
-		b->lo[2] = V(lesser)(z, b->lo[2]);
-		b->hi[0] = V(greater)(x, b->hi[0]);
-		b->hi[1] = V(greater)(y, b->hi[1]);
-		b->hi[2] = V(greater)(z, b->hi[2]);
+		b->nan |= V(unordered)(x, y) | V(unordered)(z, z);
+		b->lo[0] = V(min)(x, b->lo[0]);
+		b->lo[1] = V(min)(y, b->lo[1]);
+		b->lo[2] = V(min)(z, b->lo[2]);
+		b->hi[0] = V(max)(x, b->hi[0]);
+		b->hi[1] = V(max)(y, b->hi[1]);
+		b->hi[2] = V(max)(z, b->hi[2]);
 	}
 }
 
@@ -66,7 +66,7 @@ HELPER(LEVEL) int V(close)(const V(box) *b, float *box) {
 			lo[0] = lo[l] < lo[0] ? lo[l] : lo[0];
 			hi[0] = hi[l] > hi[0] ? hi[l] : hi[0];
 		}
-		finite &= lo[0] >= -MAX_FLOAT && hi[0] <= MAX_FLOAT;
+		finite &= lo[0] >= -FLT_MAX && hi[0] <= FLT_MAX;
 		box[a] = lo[0] + 0.0f;
 		box[3 + a] = hi[0] + 0.0f;
 	}
@@ -77,8 +77,8 @@ KERNEL(LEVEL) int32_t CAT(measure_, LEVEL)(const columns *c, const uint32_t *slo
 	V(box) b = {.nan = 0};
 	uint32_t next = 0;
 	for (int a = 0; a < 3; a++) {
-		b.lo[a] = V(set1)(MAX_FLOAT);
-		b.hi[a] = V(set1)(-MAX_FLOAT);
+		b.lo[a] = V(set1)(FLT_MAX);
+		b.hi[a] = V(set1)(-FLT_MAX);
 	}
 	for (int64_t i = 0; i < n; i += ET_BLOCK) {
 		et_block room;
@@ -108,10 +108,11 @@ HELPER(LEVEL) void V(number)(const V(grid) *g, group from, uint32_t *cells) {
 		const V(f) tx = V(mul)(V(sub)(V(load)(from.x + l), g->min[0]), g->inv[0]);
 		const V(f) ty = V(mul)(V(sub)(V(load)(from.y + l), g->min[1]), g->inv[1]);
 		const V(f) tz = V(mul)(V(sub)(V(load)(from.z + l), g->min[2]), g->inv[2]);
-		const V(u) cx = V(cell)(V(lesser)(V(greater)(tx, zero), g->top[0]));
-		const V(u) cy = V(cell)(V(lesser)(V(greater)(ty, zero), g->top[1]));
-		const V(u) cz = V(cell)(V(lesser)(V(greater)(tz, zero), g->top[2]));
-		V(storeu)(cells + l, V(flatten)(V(flatten)(cz, g->ny, cy), g->nx, cx));
+		const V(u) cx = V(truncu)(V(min)(V(max)(tx, zero), g->top[0]));
+		const V(u) cy = V(truncu)(V(min)(V(max)(ty, zero), g->top[1]));
+		const V(u) cz = V(truncu)(V(min)(V(max)(tz, zero), g->top[2]));
+		const V(u) row = V(addu)(V(mulu)(cz, g->ny), cy);
+		V(storeu)(cells + l, V(addu)(V(mulu)(row, g->nx), cx));
 	}
 }
 

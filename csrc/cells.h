@@ -4,34 +4,8 @@
 #ifndef EVERTICK_CELLS_H
 #define EVERTICK_CELLS_H
 
-#include "evertick.h"
+#include "points.h"
 #include "reach.h"
-
-#define NO_SLOT UINT32_MAX
-
-/* The points, and what filters go by. */
-typedef struct {
-	const uint32_t *start;
-	const et_block *blocks;
-	uint32_t n;
-	const uint32_t *category; /* NULL: not asked for */
-	const uint16_t *live;     /* NULL: all */
-} point_set;
-
-static inline point_set point_set_of(const et_grid *g, const uint32_t *start, const et_block *blocks,
-                                     const uint32_t *category, const uint16_t *live) {
-	const point_set p = {start, blocks, start[(int64_t)g->n[0] * g->n[1] * g->n[2]], category, live};
-	return p;
-}
-
-/* The filters of one query. */
-typedef struct {
-	uint32_t exclude, mask;
-} sieve;
-
-static inline int32_t cell_number(const et_grid *g, int32_t i, int32_t j, int32_t k) {
-	return (k * g->n[1] + j) * g->n[0] + i;
-}
 
 /* Where a walk stands. Cells of one row along x are neighbours in memory. */
 typedef struct {
@@ -42,16 +16,12 @@ typedef struct {
 	uint32_t at, last;           /* points of the current row to come */
 } walk;
 
-/* A row costs about as much as sixteen points do. Where rows are so empty that
- * they cost more than all points from the first row to the last, these are one
- * row: a huge query walks over points, not over empty cells. */
-enum { ROW_COST = 16 };
-
-static inline walk walk_over(const et_grid *g, const uint32_t *start, const int32_t lo[3], const int32_t hi[3],
-                             const sieve *s) {
-	const int32_t first = cell_number(g, lo[0], lo[1], lo[2]), last = cell_number(g, hi[0], hi[1], hi[2]);
-	walk w = {start + first, hi[0] - lo[0] + 1, hi[1] - lo[1] + 1, hi[2] - lo[2] + 1, 0, g->n[0], 0, 0, 0};
-	if ((int64_t)w.rows * w.layers * ROW_COST > (int64_t)start[last + 1] - start[first]) {
+static inline walk walk_over(const point_set *p, const cell_box *b, const sieve *s) {
+	const et_grid *const g = p->grid;
+	const int32_t first = cell_number(g, b->lo[0], b->lo[1], b->lo[2]), last = cell_number(g, b->hi[0], b->hi[1], b->hi[2]);
+	walk w = {p->start + first, b->hi[0] - b->lo[0] + 1, b->hi[1] - b->lo[1] + 1, b->hi[2] - b->lo[2] + 1,
+	          0, g->n[0], 0, 0, 0};
+	if (are_sparse(p->start, first, last, (int64_t)w.rows * w.layers, ROW_COST)) {
 		w.width = last - first + 1;
 		w.rows = w.layers = 1;
 	}

@@ -7,19 +7,19 @@ HELPER(LEVEL) uint32_t CAT(within_, LEVEL)(const et_block *b, V(f) x, V(f) y, V(
 		const V(f) dx = V(sub)(V(load)(b->x + lane), x);
 		const V(f) dy = V(sub)(V(load)(b->y + lane), y);
 		const V(f) dz = V(sub)(V(load)(b->z + lane), z);
-		const V(f) dist2 = V(add)(V(add)(V(mul)(dx, dx), V(mul)(dy, dy)), V(mul)(dz, dz));
+		const V(f) dist2 = NORM2(dx, dy, dz);
 		near |= V(le)(dist2, r2) << lane;
 	}
 	return near;
 }
 
-KERNEL(LEVEL) int64_t CAT(count_, LEVEL)(const et_grid *g, const point_set *p, const spheres *s, uint32_t *counts) {
+KERNEL(LEVEL) int64_t CAT(count_, LEVEL)(const point_set *p, const spheres *s, uint32_t *counts) {
 	task list[TASKS];
 	for (int64_t i = 0; i < s->n; i++) {
 		const V(f) x = V(set1)(s->x[i]), y = V(set1)(s->y[i]), z = V(set1)(s->z[i]);
 		const V(f) r2 = V(set1)(s->r[i] * s->r[i]);
-		const sieve f = sieve_at(s, i);
-		walk w = walk_around(g, p->start, s, i, &f);
+		const sieve f = sieve_of(s->exclude, s->mask, i);
+		walk w = walk_around(p, s, i, &f);
 		uint32_t n = 0, points;
 		int32_t tasks;
 		while ((tasks = next_tasks(&w, p->n, list, &points)) > 0)

@@ -4,6 +4,7 @@ package csrc
 
 /*
 #cgo CFLAGS: -std=c11 -O3 -fno-fast-math -fvisibility=hidden -Wall -Wextra -Wno-unknown-pragmas
+#cgo !amd64,!arm64 LDFLAGS: -lm
 #cgo noescape et_radius
 #cgo nocallback et_radius
 #cgo noescape et_live

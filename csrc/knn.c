@@ -1,6 +1,10 @@
 #include "knn.h"
-#include "reach.h"
+
+#include <float.h>
+
 #include "lanes.h"
+#include "points.h"
+#include "reach.h"
 
 /* Candidates that are kept before the farther ones are thrown away, and points
  * that are tested between two looks at how many there are. */
@@ -8,14 +12,6 @@ enum { ROOM = 1024, PIECE = 256 };
 
 /* Above all slots, and below 2^31, as comparisons of lanes want it. */
 enum { MOST_SLOT = INT32_MAX };
-
-typedef struct {
-	const et_grid *grid;
-	const uint32_t *start, *category;
-	const et_block *blocks;
-	const uint16_t *live;
-	uint32_t n;
-} points;
 
 typedef struct {
 	const float *x, *y, *z, *r;
@@ -26,7 +22,7 @@ typedef struct {
 
 typedef struct {
 	float c[3], r;
-	uint32_t exclude, mask;
+	sieve f;
 } query;
 
 /* The box of cells in which points are counted to guess a radius: its half
@@ -47,36 +43,16 @@ typedef struct {
 	uint32_t n, most, most_slot;
 } candidates;
 
-typedef struct {
-	int32_t lo[3], hi[3];
-} box;
-
-typedef struct {
-	uint32_t first, last; /* points [first, last) */
-} span;
-
-static inline float float_of(uint32_t bits) {
-	float f;
-	memcpy(&f, &bits, sizeof f);
-	return f;
-}
-
-static inline uint32_t bits_of(float f) {
-	uint32_t bits;
-	memcpy(&bits, &f, sizeof bits);
-	return bits;
-}
-
 /* The root of degree dims, 1 to 3, within half a percent: Newton's method for
  * the reciprocal root, once, from the guess that halving the exponent gives. */
 static inline float root(float x, int dims) {
 	if (dims == 3) {
-		float y = float_of(0x54a2fa8cu - bits_of(x) / 3);
+		float y = c_asf(0x54a2fa8cu - c_asu(x) / 3);
 		y = y * (1.3333334f - 0.33333334f * x * y * y * y);
 		return x * y * y;
 	}
 	if (dims == 2) {
-		float y = float_of(0x5f3759dfu - bits_of(x) / 2);
+		float y = c_asf(0x5f3759dfu - c_asu(x) / 2);
 		y = y * (1.5f - 0.5f * x * y * y);
 		return x * y;
 	}
@@ -109,21 +85,8 @@ static window window_of(const et_grid *g, uint32_t k, int scale) {
 	return w;
 }
 
-static inline int64_t rows_of(const box *b) {
-	return (int64_t)(b->hi[1] - b->lo[1] + 1) * (b->hi[2] - b->lo[2] + 1);
-}
-
-/* Cells of one row along x are neighbours in memory: one span. */
-static inline span span_of(const points *p, const box *b, int32_t j, int32_t k) {
-	const uint32_t *row = p->start + (k * p->grid->n[1] + j) * p->grid->n[0];
-	span s;
-	s.first = row[b->lo[0]];
-	s.last = row[b->hi[0] + 1];
-	return s;
-}
-
-static inline box window_around(const points *p, const window *w, const query *q) {
-	box b;
+static inline cell_box window_around(const point_set *p, const window *w, const query *q) {
+	cell_box b;
 	for (int a = 0; a < 3; a++) {
 		const int64_t cell = cell_of(p->grid, a, q->c[a]), last = p->grid->n[a] - 1;
 		b.lo[a] = (int32_t)(cell > w->half[a] ? cell - w->half[a] : 0);
@@ -132,11 +95,11 @@ static inline box window_around(const points *p, const window *w, const query *q
 	return b;
 }
 
-static inline uint32_t count_in(const points *p, const box *b) {
+static inline uint32_t count_in(const point_set *p, const cell_box *b) {
 	uint32_t n = 0;
 	for (int32_t k = b->lo[2]; k <= b->hi[2]; k++) {
 		for (int32_t j = b->lo[1]; j <= b->hi[1]; j++) {
-			const span s = span_of(p, b, j, k);
+			const span s = row_of(p->grid, p->start, b, j, k);
 			n += s.last - s.first;
 		}
 	}
@@ -145,26 +108,26 @@ static inline uint32_t count_in(const points *p, const box *b) {
 
 /* The distance from the grid, so that a query far away does not grow towards it
  * step by step. */
-static inline float gap_of(const points *p, const window *w, const query *q) {
+static inline float gap_of(const point_set *p, const window *w, const query *q) {
 	float sum = 0.0f;
 	for (int a = 0; a < 3; a++) {
 		const float d = larger(larger(p->grid->min[a] - q->c[a], q->c[a] - w->max[a]), 0.0f);
 		sum += d * d;
 	}
-	return sum > 0.0f && sum <= 3.40282347e+38f ? root(sum, 2) : sum;
+	return sum > 0.0f && sum <= FLT_MAX ? root(sum, 2) : sum;
 }
 
 /* A radius in which to expect a few points more than k, judged by a window that
  * holds k / 2 or more, or the largest number when looking for one is no cheaper than testing all points.
  * work counts rows and blocks. */
-static inline float guess(const points *p, const window *first, const query *q, uint32_t k, int64_t *work) {
+static inline float guess(const point_set *p, const window *first, const query *q, uint32_t k, int64_t *work) {
 	const uint32_t enough = k / 2 + 4;
 	window w = *first;
 	for (int scale = 0;;) {
-		const box b = window_around(p, &w, q);
+		const cell_box b = window_around(p, &w, q);
 		const int64_t rows = rows_of(&b);
 		if (w.dims == 0 || scale > 24 || p->n < 2 * k + 8 || *work + rows > p->n / ET_BLOCK / 2 + 8)
-			return 3.40282347e+38f;
+			return FLT_MAX;
 		*work += rows;
 		const uint32_t n = count_in(p, &b);
 		if (n >= enough)
@@ -173,23 +136,13 @@ static inline float guess(const points *p, const window *first, const query *q, 
 	}
 }
 
-static inline box box_around(const et_grid *g, const query *q, float reach) {
-	box b;
-	for (int a = 0; a < 3; a++) {
-		b.lo[a] = cell_of(g, a, q->c[a] - reach);
-		b.hi[a] = cell_of(g, a, q->c[a] + reach);
-	}
-	return b;
-}
-
 static inline query query_at(const queries *qs, int64_t i) {
 	query q;
 	q.c[0] = qs->x[i];
 	q.c[1] = qs->y[i];
 	q.c[2] = qs->z[i];
-	q.r = qs->r ? qs->r[i] : 3.40282347e+38f;
-	q.exclude = qs->exclude ? qs->exclude[i] : UINT32_MAX;
-	q.mask = qs->mask ? qs->mask[i] : UINT32_MAX;
+	q.r = qs->r ? qs->r[i] : FLT_MAX;
+	q.f = sieve_of(qs->exclude, qs->mask, i);
 	return q;
 }
 
@@ -199,7 +152,7 @@ static inline query query_at(const queries *qs, int64_t i) {
 static inline uint32_t between(int64_t lo, uint32_t hi, float part, int look) {
 	if (look < 2) {
 		const float y = root(part, 3);
-		const uint32_t g = bits_of(float_of(hi) * y * y);
+		const uint32_t g = c_asu(c_asf(hi) * y * y);
 		if (g > lo && g < hi)
 			return g;
 	}
@@ -213,8 +166,7 @@ int64_t et_knn(int32_t level, const et_grid *grid, const uint32_t *start, const 
                const uint32_t *category, const uint16_t *live, const float *qx, const float *qy, const float *qz,
                const float *radius, const uint32_t *exclude, const uint32_t *mask, int64_t n, int32_t k,
                uint32_t *ends, uint32_t *out, float *d2) {
-	const points p = {grid, start, mask ? category : NULL, blocks, live,
-	                  start[(int64_t)grid->n[0] * grid->n[1] * grid->n[2]]};
+	const point_set p = point_set_of(grid, start, blocks, mask ? category : NULL, live);
 	const queries qs = {qx, qy, qz, radius, exclude, mask, n, (uint32_t)k};
 	return DISPATCH(level, knn, &p, &qs, ends, out, d2);
 }

@@ -1,11 +1,11 @@
 /* Appends the points [first, last) that pass the filters and do not come behind
  * (most, most_slot) to the candidates. plain: there are no filters but exclude,
  * and every slot up to most will do. */
-HELPER(LEVEL) void CAT(test_, LEVEL)(const points *p, const query *q, candidates *c, uint32_t first, uint32_t last,
+HELPER(LEVEL) void CAT(test_, LEVEL)(const point_set *p, const query *q, candidates *c, uint32_t first, uint32_t last,
                                      const int plain) {
-	const V(f) qx = V(set1)(q->c[0]), qy = V(set1)(q->c[1]), qz = V(set1)(q->c[2]), r2 = V(set1)(float_of(c->most));
-	const V(u) exclude = V(set1u)(q->exclude), most = V(set1u)(c->most), most_slot = V(set1u)(c->most_slot);
-	const V(u) mask = V(set1u)(q->mask);
+	const V(f) qx = V(set1)(q->c[0]), qy = V(set1)(q->c[1]), qz = V(set1)(q->c[2]), r2 = V(set1)(c_asf(c->most));
+	const V(u) exclude = V(set1u)(q->f.exclude), most = V(set1u)(c->most), most_slot = V(set1u)(c->most_slot);
+	const V(u) mask = V(set1u)(q->f.mask);
 	uint32_t n = c->n;
 	for (uint32_t i = first & ~(V(LANES) - 1u); i < last; i += V(LANES)) {
 		const et_block *const b = p->blocks + i / ET_BLOCK;
@@ -13,7 +13,7 @@ HELPER(LEVEL) void CAT(test_, LEVEL)(const points *p, const query *q, candidates
 		const V(f) dx = V(sub)(V(load)(b->x + lane), qx);
 		const V(f) dy = V(sub)(V(load)(b->y + lane), qy);
 		const V(f) dz = V(sub)(V(load)(b->z + lane), qz);
-		const V(f) dist2 = V(add)(V(add)(V(mul)(dx, dx), V(mul)(dy, dy)), V(mul)(dz, dz));
+		const V(f) dist2 = NORM2(dx, dy, dz);
 		const V(u) slot = V(loadu)(b->slot + lane), d2 = V(asu)(dist2);
 		V(mask) hit = V(le)(dist2, r2) & V(nequ)(slot, exclude) & V(first)(last - i) &
 		              ~V(first)(i < first ? first - i : 0);
@@ -33,7 +33,7 @@ HELPER(LEVEL) void CAT(test_, LEVEL)(const points *p, const query *q, candidates
 
 /* How many candidates have a d2 up to most. */
 HELPER(LEVEL) uint32_t CAT(near_, LEVEL)(const candidates *c, uint32_t d2) {
-	const V(f) most = V(set1)(float_of(d2));
+	const V(f) most = V(set1)(c_asf(d2));
 	uint32_t n = 0;
 	for (uint32_t i = 0; i < c->n; i += V(LANES))
 		n += V(count)(V(first)(c->n - i) & V(le)(V(asf)(V(loadu)(c->d2 + i)), most));
@@ -88,7 +88,7 @@ KERNEL(LEVEL) void CAT(narrow_, LEVEL)(candidates *c, uint32_t k, uint32_t room)
 }
 
 /* Tests the points [first, last), a piece at a time. */
-HELPER(LEVEL) void CAT(scan_, LEVEL)(const points *p, const query *q, candidates *c, uint32_t k, span s) {
+HELPER(LEVEL) void CAT(scan_, LEVEL)(const point_set *p, const query *q, candidates *c, uint32_t k, span s) {
 	while (s.first < s.last) {
 		const uint32_t end = s.last - s.first > PIECE ? (s.first + PIECE) & ~(ET_BLOCK - 1u) : s.last;
 		if (c->n > ROOM - PIECE)
@@ -101,24 +101,13 @@ HELPER(LEVEL) void CAT(scan_, LEVEL)(const points *p, const query *q, candidates
 	}
 }
 
-/* Tests the points in a box of cells row by row, or all of its rows and what
- * lies between them at once where that is no more work. Returns 0 if start does
- * not ascend. */
-HELPER(LEVEL) int CAT(box_, LEVEL)(const points *p, const query *q, candidates *c, uint32_t k, const box *b,
+/* Tests the points in a box of cells. Returns 0 if start does not ascend. */
+HELPER(LEVEL) int CAT(box_, LEVEL)(const point_set *p, const query *q, candidates *c, uint32_t k, const cell_box *cells,
                                    int64_t *work) {
-	span s;
-	s.first = span_of(p, b, b->lo[1], b->lo[2]).first;
-	s.last = span_of(p, b, b->hi[1], b->hi[2]).last;
-	if (s.first > s.last || s.last > p->n)
-		return 0;
-	if (rows_of(b) * ET_BLOCK >= s.last - s.first) {
-		*work += 1 + (s.last - s.first) / ET_BLOCK;
-		CAT(scan_, LEVEL)(p, q, c, k, s);
-		return 1;
-	}
-	for (int32_t z = b->lo[2]; z <= b->hi[2]; z++) {
-		for (int32_t y = b->lo[1]; y <= b->hi[1]; y++) {
-			s = span_of(p, b, y, z);
+	const cell_box b = join_rows(p->grid, p->start, *cells, ROW_COST);
+	for (int32_t z = b.lo[2]; z <= b.hi[2]; z++) {
+		for (int32_t y = b.lo[1]; y <= b.hi[1]; y++) {
+			const span s = row_of(p->grid, p->start, &b, y, z);
 			if (s.first > s.last || s.last > p->n)
 				return 0;
 			*work += 1 + (s.last - s.first) / ET_BLOCK;
@@ -134,23 +123,23 @@ HELPER(LEVEL) int CAT(box_, LEVEL)(const points *p, const query *q, candidates *
  * holds fewer is searched again with a longer radius, until another try as costly
  * as the last would bring the work to half of what testing all points is: then the
  * query's own radius, or none, ends it. */
-HELPER(LEVEL) int CAT(find_, LEVEL)(const points *p, const window *w, const query *q, candidates *c, uint32_t k) {
+HELPER(LEVEL) int CAT(find_, LEVEL)(const point_set *p, const window *w, const query *q, candidates *c, uint32_t k) {
 	int64_t work = 0, last = 0;
 	const float gap = gap_of(p, w, q);
 	float beyond = larger(guess(p, w, q, k, &work), gap * 0x1p-6f);
 	for (;;) {
 		float r = gap + beyond;
 		int whole = !(r < q->r);
-		box b = box_around(p->grid, q, reach_of(r, r * r));
+		cell_box b = box_around(p->grid, q->c, q->c, reach_of(r, r * r));
 		const int64_t before = work, rows = rows_of(&b);
 		if (!whole && work + (rows > last ? rows : last) > p->n / ET_BLOCK / 2 + 8)
 			whole = 1;
 		if (whole) {
 			r = q->r;
-			b = box_around(p->grid, q, reach_of(r, r * r));
+			b = box_around(p->grid, q->c, q->c, reach_of(r, r * r));
 		}
 		c->n = 0;
-		c->most = bits_of(r * r);
+		c->most = c_asu(r * r);
 		c->most_slot = MOST_SLOT;
 		if (!CAT(box_, LEVEL)(p, q, c, k, &b, &work))
 			return 0;
@@ -183,17 +172,17 @@ HELPER(LEVEL) uint32_t CAT(rank_, LEVEL)(candidates *c, uint32_t k, uint32_t *ou
 		at_last = place[i] == k - 1 ? i : at_last;
 		out[at] = c->slot[i];
 		if (d2)
-			d2[at] = float_of(c->d2[i]);
+			d2[at] = c_asf(c->d2[i]);
 	}
 	if (c->n >= k) { /* all that belong behind it stand there too */
 		out[k - 1] = c->slot[at_last];
 		if (d2)
-			d2[k - 1] = float_of(c->d2[at_last]);
+			d2[k - 1] = c_asf(c->d2[at_last]);
 	}
 	return sum;
 }
 
-KERNEL(LEVEL) int64_t CAT(knn_, LEVEL)(const points *p, const queries *qs, uint32_t *ends, uint32_t *out, float *d2) {
+KERNEL(LEVEL) int64_t CAT(knn_, LEVEL)(const point_set *p, const queries *qs, uint32_t *ends, uint32_t *out, float *d2) {
 	const uint32_t k = qs->k, room = k + k / 4 < 32 ? 32 : k + k / 4;
 	const window w = window_of(p->grid, k, 0);
 	candidates c;
@@ -201,7 +190,7 @@ KERNEL(LEVEL) int64_t CAT(knn_, LEVEL)(const points *p, const queries *qs, uint3
 	for (int64_t i = 0; i < qs->n; i++) {
 		const query q = query_at(qs, i);
 		c.n = 0;
-		if (q.mask && !CAT(find_, LEVEL)(p, &w, &q, &c, k))
+		if (q.f.mask && !CAT(find_, LEVEL)(p, &w, &q, &c, k))
 			return -1;
 		if (c.n > room)
 			CAT(narrow_, LEVEL)(&c, k, room);

@@ -1,5 +1,6 @@
-/* The vocabulary of the sorting networks: vectors of integer keys, k32 of uint32
- * and k64 of int64, with WIDTH keys each.
+/* The vocabulary of the sorting networks, apart from lanes.h because the number of
+ * lanes goes by the keys and not by the level: vectors of integer keys, k32 of
+ * uint32 and k64 of int64, with WIDTH keys each.
  *
  *   load, store     from and to memory, any alignment
  *   min, max        of each lane
@@ -122,7 +123,7 @@ HELPER(avx2) void avx2_k32_zip(avx2_k32_t a, avx2_k32_t b, avx2_k32_t *lo, avx2_
 }
 /* All ones in the lanes that are below n. */
 HELPER(avx2) __m256i avx2_below(uint32_t n, uint32_t first) {
-	return _mm256_cmpgt_epi32(_mm256_set1_epi32((int32_t)(n - first)), _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7));
+	return _mm256_cmpgt_epi32(avx2_set1u(n - first), avx2_ramp(0));
 }
 HELPER(avx2) __m256i avx2_maskload(const uint32_t *p, __m256i in) {
 	return _mm256_maskload_epi32((const int *)(const void *)p, in);
@@ -148,8 +149,7 @@ HELPER(avx2) void avx2_put(uint32_t *p, uint32_t n, const __m256i *v, const uint
 
 #define avx2_k32_put avx2_put
 HELPER(avx2) avx2_k32_t avx2_k32_number(avx2_k32_t slots, uint32_t i) {
-	const __m256i places = _mm256_add_epi32(_mm256_set1_epi32((int32_t)i), _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7));
-	return _mm256_or_si256(_mm256_slli_epi32(slots, 8), places);
+	return _mm256_or_si256(_mm256_slli_epi32(slots, 8), avx2_ramp(i));
 }
 HELPER(avx2) avx2_k32_t avx2_k32_unnumber(avx2_k32_t a) { return _mm256_srli_epi32(a, 8); }
 HELPER(avx2) void avx2_permute(uint32_t *p, uint32_t n, const avx2_k32_t *v, const uint32_t regs) {
@@ -161,7 +161,7 @@ HELPER(avx2) void avx2_permute(uint32_t *p, uint32_t n, const avx2_k32_t *v, con
 		avx2_storeu(old + 8 * (i), avx2_k32_fetch(p, n, 8 * (i)));
 #define TAKE(i)         \
 	if ((i) < regs) \
-		w[i] = _mm256_i32gather_epi32((const int *)(const void *)old, _mm256_and_si256(v[i], low_byte), 4);
+		w[i] = avx2_fetchu(old, _mm256_and_si256(v[i], low_byte));
 	EACH4(COPY, 0)
 	EACH4(COPY, 4)
 	EACH4(TAKE, 0)
@@ -276,7 +276,7 @@ HELPER(neon) void neon_k32_zip(neon_k32_t a, neon_k32_t b, neon_k32_t *lo, neon_
 	*lo = vzip1q_u32(a, b);
 	*hi = vzip2q_u32(a, b);
 }
-HELPER(neon) uint32x4_t neon_fetch(const uint32_t *p, uint32_t n, uint32_t first, uint32_t pad) {
+HELPER(neon) uint32x4_t neon_padded(const uint32_t *p, uint32_t n, uint32_t first, uint32_t pad) {
 	uint32_t words[4] = {pad, pad, pad, pad};
 	if (first + 4 <= n)
 		return vld1q_u32(p + first);
@@ -285,7 +285,7 @@ HELPER(neon) uint32x4_t neon_fetch(const uint32_t *p, uint32_t n, uint32_t first
 	return vld1q_u32(words);
 }
 HELPER(neon) neon_k32_t neon_k32_fetch(const uint32_t *p, uint32_t n, uint32_t first) {
-	return neon_fetch(p, n, first, UINT32_MAX);
+	return neon_padded(p, n, first, UINT32_MAX);
 }
 HELPER(neon) void neon_put(uint32_t *p, uint32_t n, const uint32x4_t *v, const uint32_t count) {
 	uint32_t buffer[64];
@@ -304,8 +304,7 @@ HELPER(neon) void neon_put(uint32_t *p, uint32_t n, const uint32x4_t *v, const u
 
 #define neon_k32_put neon_put
 HELPER(neon) neon_k32_t neon_k32_number(neon_k32_t slots, uint32_t i) {
-	static const uint32_t first[4] = {0, 1, 2, 3};
-	return vorrq_u32(vshlq_n_u32(slots, 8), vaddq_u32(vdupq_n_u32(i), vld1q_u32(first)));
+	return vorrq_u32(vshlq_n_u32(slots, 8), neon_ramp(i));
 }
 HELPER(neon) neon_k32_t neon_k32_unnumber(neon_k32_t a) { return vshrq_n_u32(a, 8); }
 HELPER(neon) void neon_permute(uint32_t *p, uint32_t n, const neon_k32_t *v, const uint32_t regs) {
@@ -336,7 +335,7 @@ HELPER(neon) void neon_k64_zip(neon_k64_t a, neon_k64_t b, neon_k64_t *lo, neon_
 }
 HELPER(neon) void neon_k64_fetch(const uint32_t *high, const uint32_t *low, uint32_t n, uint32_t first,
                                  neon_k64_t *a, neon_k64_t *b) {
-	const uint32x4_t h = neon_fetch(high, n, first, PAD64_HIGH), l = neon_fetch(low, n, first, UINT32_MAX);
+	const uint32x4_t h = neon_padded(high, n, first, PAD64_HIGH), l = neon_padded(low, n, first, UINT32_MAX);
 	*a = vreinterpretq_s64_u32(vzip1q_u32(l, h));
 	*b = vreinterpretq_s64_u32(vzip2q_u32(l, h));
 }

@@ -8,19 +8,10 @@ typedef struct {
 	int64_t n;
 } boxes;
 
-static inline sieve sieve_at(const boxes *b, int64_t i) {
-	const sieve f = {b->exclude ? b->exclude[i] : NO_SLOT, b->mask ? b->mask[i] : UINT32_MAX};
-	return f;
-}
-
-static inline walk walk_within(const et_grid *g, const uint32_t *start, const boxes *b, int64_t i,
-                               const sieve *f) {
-	int32_t lo[3], hi[3];
-	for (int a = 0; a < 3; a++) {
-		lo[a] = cell_of(g, a, b->lo[a][i]);
-		hi[a] = cell_of(g, a, b->hi[a][i]);
-	}
-	return walk_over(g, start, lo, hi, f);
+static inline walk walk_within(const point_set *p, const boxes *b, int64_t i, const sieve *f) {
+	const float lo[3] = {b->lo[0][i], b->lo[1][i], b->lo[2][i]}, hi[3] = {b->hi[0][i], b->hi[1][i], b->hi[2][i]};
+	const cell_box c = box_around(p->grid, lo, hi, 0.0f);
+	return walk_over(p, &c, f);
 }
 
 #define TEMPLATE "overlap_tmpl.h"
@@ -32,5 +23,5 @@ int64_t et_overlap(int32_t level, const et_grid *grid, const uint32_t *start, co
                    const uint32_t *mask, int64_t n, uint32_t *ends, uint32_t *out, int64_t fill, int64_t cap) {
 	const point_set p = point_set_of(grid, start, blocks, category, live);
 	const boxes b = {{lox, loy, loz}, {hix, hiy, hiz}, exclude, mask, n};
-	return DISPATCH(level, overlap, grid, &p, &b, ends, out, fill, cap);
+	return DISPATCH(level, overlap, &p, &b, ends, out, fill, cap);
 }

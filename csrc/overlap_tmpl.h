@@ -37,11 +37,11 @@ HELPER(LEVEL) int64_t CAT(take_, LEVEL)(const point_set *p, const task *t, const
 }
 
 /* The new fill, -1 if start does not ascend, or -2 if the room is too small. */
-HELPER(LEVEL) int64_t CAT(row_, LEVEL)(const et_grid *g, const point_set *p, const boxes *b, int64_t i,
-                                       uint32_t *out, int64_t fill, int64_t cap) {
+HELPER(LEVEL) int64_t CAT(row_, LEVEL)(const point_set *p, const boxes *b, int64_t i, uint32_t *out, int64_t fill,
+                                       int64_t cap) {
 	const CAT(box_, LEVEL) box = CAT(box_at_, LEVEL)(b, i);
-	const sieve f = sieve_at(b, i);
-	walk w = walk_within(g, p->start, b, i, &f);
+	const sieve f = sieve_of(b->exclude, b->mask, i);
+	walk w = walk_within(p, b, i, &f);
 	task list[TASKS];
 	uint32_t points;
 	int32_t tasks;
@@ -54,10 +54,10 @@ HELPER(LEVEL) int64_t CAT(row_, LEVEL)(const et_grid *g, const point_set *p, con
 	return tasks < 0 ? -1 : fill;
 }
 
-KERNEL(LEVEL) int64_t CAT(overlap_, LEVEL)(const et_grid *g, const point_set *p, const boxes *b, uint32_t *ends,
-                                           uint32_t *out, int64_t fill, int64_t cap) {
+KERNEL(LEVEL) int64_t CAT(overlap_, LEVEL)(const point_set *p, const boxes *b, uint32_t *ends, uint32_t *out,
+                                           int64_t fill, int64_t cap) {
 	for (int64_t i = 0; i < b->n; i++) {
-		const int64_t end = CAT(row_, LEVEL)(g, p, b, i, out, fill, cap);
+		const int64_t end = CAT(row_, LEVEL)(p, b, i, out, fill, cap);
 		if (end < 0)
 			return end == -1 ? -1 : i;
 		ends[i] = (uint32_t)(fill = end);

@@ -1,6 +1,7 @@
 #include "evertick.h"
-#include "reach.h"
 #include "lanes.h"
+#include "points.h"
+#include "reach.h"
 
 /* BATCH queries are answered together, and as many rows of cells as MAX_ROWS
  * are prepared for each of them in vectors. A list of FULL tasks is long enough
@@ -13,16 +14,6 @@ typedef struct {
 	uint32_t exclude[BATCH], mask[BATCH];
 	uint32_t n;
 } batch;
-
-/* What a search reads. */
-typedef struct {
-	const et_grid *grid;
-	const uint32_t *start;
-	const et_block *blocks;
-	const uint32_t *category; /* by place, or NULL */
-	const uint16_t *live;     /* by block, or NULL */
-	uint32_t total;           /* points */
-} points;
 
 /* Tasks, and where their hits go. A task is one vector's worth of places for one
  * query: bits 0-15 tell which of the places count, bits 16-31 the query within
@@ -58,9 +49,10 @@ static inline void take(batch *b, const queries *qs, int64_t from, int64_t n) {
 		b->z[i] = qs->z[at];
 		b->r2[i] = qs->r[at] * qs->r[at];
 		b->reach[i] = reach_of(qs->r[at], b->r2[i]);
-		b->exclude[i] = qs->exclude ? qs->exclude[at] : UINT32_MAX;
-		b->mask[i] = qs->mask ? qs->mask[at] : UINT32_MAX;
-		if (b->mask[i] == 0)
+		const sieve f = sieve_of(qs->exclude, qs->mask, at);
+		b->exclude[i] = f.exclude;
+		b->mask[i] = f.mask;
+		if (f.mask == 0)
 			b->r2[i] = -1;
 	}
 }
@@ -73,8 +65,7 @@ int64_t et_radius(int32_t level, const et_grid *grid, const uint32_t *start,
                   const float *qx, const float *qy, const float *qz, const float *qr,
                   const uint32_t *exclude, const uint32_t *mask, int64_t n, uint32_t *ends,
                   uint32_t *out, float *d2, int64_t fill, int64_t cap) {
-	const uint32_t total = start[(int64_t)grid->n[0] * grid->n[1] * grid->n[2]];
-	const points p = {grid, start, blocks, category, live, total};
+	const point_set p = point_set_of(grid, start, blocks, category, live);
 	const queries qs = {qx, qy, qz, qr, exclude, mask};
 	work w;
 	w.form = (d2 ? WITH_D2 : 0) | (category ? WITH_MASK : 0) | (exclude ? WITH_EXCLUDE : 0);

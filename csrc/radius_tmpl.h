@@ -125,14 +125,14 @@ HELPER(LEVEL) CAT(places_, LEVEL) CAT(places_of_, LEVEL)(uint64_t task) {
 
 /* Which of the lanes from place i of a task on are hits, and all their squared
  * distances. */
-HELPER(LEVEL) V(mask) CAT(hits_, LEVEL)(const points *p, const batch *b, const CAT(places_, LEVEL) *t, uint32_t i,
+HELPER(LEVEL) V(mask) CAT(hits_, LEVEL)(const point_set *p, const batch *b, const CAT(places_, LEVEL) *t, uint32_t i,
                                         V(f) *dist2, const int with_mask, const int with_exclude) {
 	const et_block *const block = p->blocks + t->block;
 	const uint32_t lane = t->lane + i;
 	const V(f) dx = V(sub)(V(load)(block->x + lane), V(set1)(b->x[t->q]));
 	const V(f) dy = V(sub)(V(load)(block->y + lane), V(set1)(b->y[t->q]));
 	const V(f) dz = V(sub)(V(load)(block->z + lane), V(set1)(b->z[t->q]));
-	*dist2 = V(add)(V(add)(V(mul)(dx, dx), V(mul)(dy, dy)), V(mul)(dz, dz));
+	*dist2 = NORM2(dx, dy, dz);
 	V(mask) hit = (V(mask))(t->counted >> i) & V(le)(*dist2, V(set1)(b->r2[t->q]));
 	if (with_exclude)
 		hit &= V(nequ)(V(loadu)(block->slot + lane), V(set1u)(b->exclude[t->q]));
@@ -144,7 +144,7 @@ HELPER(LEVEL) V(mask) CAT(hits_, LEVEL)(const points *p, const batch *b, const C
 /* Runs tasks [from, to): hits are appended to out in the order of the tasks and
  * their places. Whole vectors are stored, WIDTH elements a task. What comes with
  * them is constant at every call, and the loop has no branch. */
-HELPER(LEVEL) void CAT(run_, LEVEL)(const points *p, const batch *b, work *w, uint32_t from, uint32_t to,
+HELPER(LEVEL) void CAT(run_, LEVEL)(const point_set *p, const batch *b, work *w, uint32_t from, uint32_t to,
                                     const int with_d2, const int with_mask, const int with_exclude) {
 	uint32_t *const out = w->out;
 	float *const d2 = w->d2;
@@ -167,7 +167,7 @@ HELPER(LEVEL) void CAT(run_, LEVEL)(const points *p, const batch *b, work *w, ui
 /* Does what run_ does in two loops, for tasks of one vector. Where vectors are so
  * wide, loads seem to wait for stores in flight that might be to the same place,
  * and one loop of tests and stores took an eighth longer. */
-HELPER(LEVEL) void CAT(run_apart_, LEVEL)(const points *p, const batch *b, work *w, uint32_t from, uint32_t to,
+HELPER(LEVEL) void CAT(run_apart_, LEVEL)(const point_set *p, const batch *b, work *w, uint32_t from, uint32_t to,
                                           const int with_mask, const int with_exclude) {
 	uint32_t *const out = w->out;
 	int64_t fill = w->fill;
@@ -187,7 +187,7 @@ HELPER(LEVEL) void CAT(run_apart_, LEVEL)(const points *p, const batch *b, work 
 }
 
 /* Runs tasks in the form that w asks for. */
-HELPER(LEVEL) void CAT(run_form_, LEVEL)(const points *p, const batch *b, work *w, uint32_t from, uint32_t to) {
+HELPER(LEVEL) void CAT(run_form_, LEVEL)(const point_set *p, const batch *b, work *w, uint32_t from, uint32_t to) {
 	switch (w->form) {
 #define FORM(f)                                                                            \
 	case f:                                                                            \
@@ -203,7 +203,7 @@ HELPER(LEVEL) void CAT(run_form_, LEVEL)(const points *p, const batch *b, work *
 
 /* Runs all tasks collected so far, as far as there is room: the number of the
  * query whose task found none, or ALL_DONE. */
-ROUTINE(LEVEL) int64_t CAT(flush_, LEVEL)(const points *p, const batch *b, work *w) {
+ROUTINE(LEVEL) int64_t CAT(flush_, LEVEL)(const point_set *p, const batch *b, work *w) {
 	if (p->live)
 		for (uint32_t t = 0; t < w->n; t++) {
 			const uint32_t place = (uint32_t)(w->task[t] >> 32) * WIDTH;
@@ -223,9 +223,9 @@ ROUTINE(LEVEL) int64_t CAT(flush_, LEVEL)(const points *p, const batch *b, work 
 
 /* Adds the tasks of the places [from, to), one by one: ALL_DONE, or what flush_
  * says, or CONTRADICTION if start does not ascend. */
-ROUTINE(LEVEL) int64_t CAT(add_long_, LEVEL)(const points *p, const batch *b, work *w, uint32_t q, uint32_t from,
+ROUTINE(LEVEL) int64_t CAT(add_long_, LEVEL)(const point_set *p, const batch *b, work *w, uint32_t q, uint32_t from,
                                              uint32_t to) {
-	if (from > to || to > p->total)
+	if (from > to || to > p->n)
 		return CONTRADICTION;
 	for (uint32_t s = from / WIDTH; s * WIDTH < to; s++) {
 		const uint32_t lo = s * WIDTH < from ? from - s * WIDTH : 0;
@@ -243,10 +243,10 @@ ROUTINE(LEVEL) int64_t CAT(add_long_, LEVEL)(const points *p, const batch *b, wo
 /* Adds the touched rows of the query in lane i of a group. A run of places within
  * 64 of a multiple of WIDTH, which is nearly every one, gives its tasks without a
  * loop: those beyond its end are overwritten by the next run. */
-HELPER(LEVEL) int64_t CAT(add_rows_, LEVEL)(const points *p, const batch *b, work *w, uint32_t q,
+HELPER(LEVEL) int64_t CAT(add_rows_, LEVEL)(const point_set *p, const batch *b, work *w, uint32_t q,
                                             const CAT(rows_, LEVEL) *rows, uint32_t i) {
 	const uint32_t *const start = p->start;
-	const uint32_t total = p->total;
+	const uint32_t total = p->n;
 	uint32_t n = w->n;
 	for (uint32_t left = rows->touched[i]; left; left &= left - 1) {
 		const int r = __builtin_ctz(left);
@@ -269,7 +269,7 @@ HELPER(LEVEL) int64_t CAT(add_rows_, LEVEL)(const points *p, const batch *b, wor
 }
 
 /* Adds the rows of one query that has more than MAX_ROWS of them. */
-HELPER(LEVEL) int64_t CAT(many_rows_, LEVEL)(const points *p, const batch *b, work *w, uint32_t q, uint32_t y0,
+HELPER(LEVEL) int64_t CAT(many_rows_, LEVEL)(const point_set *p, const batch *b, work *w, uint32_t q, uint32_t y0,
                                              uint32_t y1, uint32_t z0, uint32_t z1) {
 	for (uint32_t z = z0; z <= z1; z++) {
 		const float gap_z = gap_c(p->grid, 2, z, b->z[q]);
@@ -292,7 +292,7 @@ HELPER(LEVEL) int64_t CAT(many_rows_, LEVEL)(const points *p, const batch *b, wo
  *
  * Where a query has so many rows that walking over them, empty or not, costs more
  * than testing all points from the first row to the last, it does that instead. */
-HELPER(LEVEL) int64_t CAT(group_, LEVEL)(const points *p, const batch *b, work *w, uint32_t at) {
+HELPER(LEVEL) int64_t CAT(group_, LEVEL)(const point_set *p, const batch *b, work *w, uint32_t at) {
 	CAT(boxes_, LEVEL) box;
 	CAT(rows_, LEVEL) rows;
 	const uint32_t n = b->n - at < V(LANES) ? b->n - at : V(LANES);
@@ -328,7 +328,7 @@ HELPER(LEVEL) int64_t CAT(group_, LEVEL)(const points *p, const batch *b, work *
 }
 
 /* Answers one batch: the number of queries answered, or CONTRADICTION. */
-HELPER(LEVEL) int64_t CAT(batch_, LEVEL)(const points *p, const batch *b, work *w, uint32_t *ends) {
+HELPER(LEVEL) int64_t CAT(batch_, LEVEL)(const point_set *p, const batch *b, work *w, uint32_t *ends) {
 	int64_t stuck = ALL_DONE, fill = w->fill;
 	w->n = 0;
 	for (uint32_t i = 0; i < BATCH; i++)
@@ -348,7 +348,7 @@ HELPER(LEVEL) int64_t CAT(batch_, LEVEL)(const points *p, const batch *b, work *
 	return done;
 }
 
-KERNEL(LEVEL) int64_t CAT(radius_, LEVEL)(const points *p, const queries *qs, int64_t n, uint32_t *ends, work *w) {
+KERNEL(LEVEL) int64_t CAT(radius_, LEVEL)(const point_set *p, const queries *qs, int64_t n, uint32_t *ends, work *w) {
 	batch b;
 	for (int64_t at = 0; at < n; at += BATCH) {
 		take(&b, qs, at, n - at);

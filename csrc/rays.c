@@ -1,6 +1,6 @@
 #include "shapes.h"
-#include "cells.h"
 #include "lanes.h"
+#include "points.h"
 
 typedef struct {
 	const et_ray *rays;
@@ -22,7 +22,7 @@ static inline uint32_t lanes_from(uint32_t at, uint32_t last) {
 void et_ray_closest(int32_t level, const et_block *blocks, const float *r2, const uint32_t *category,
                     const uint16_t *live, const et_ray *rays, const uint32_t *span_ends, const et_span *spans,
                     int64_t n, uint32_t *slots, float *t) {
-	const point_set p = {NULL, blocks, 0, category, live};
+	const point_set p = {NULL, NULL, blocks, 0, category, live};
 	const ray_set s = {rays, span_ends, spans, n};
 	DISPATCH(level, ray_closest, &p, r2, &s, slots, t);
 }
@@ -30,7 +30,7 @@ void et_ray_closest(int32_t level, const et_block *blocks, const float *r2, cons
 int64_t et_ray_all(int32_t level, const et_block *blocks, const float *r2, const uint32_t *category,
                    const uint16_t *live, const et_ray *rays, const uint32_t *span_ends, const et_span *spans,
                    int64_t n, uint32_t *ends, uint32_t *out, float *t, int64_t fill, int64_t cap) {
-	const point_set p = {NULL, blocks, 0, category, live};
+	const point_set p = {NULL, NULL, blocks, 0, category, live};
 	const ray_set s = {rays, span_ends, spans, n};
 	return DISPATCH(level, ray_all, &p, r2, &s, ends, out, t, fill, cap);
 }

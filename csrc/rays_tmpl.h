@@ -18,10 +18,6 @@ HELPER(LEVEL) CAT(ray_, LEVEL) CAT(ray_at_, LEVEL)(const et_ray *ray) {
 	return r;
 }
 
-HELPER(LEVEL) V(f) CAT(dot_, LEVEL)(V(f) ax, V(f) ay, V(f) az, V(f) bx, V(f) by, V(f) bz) {
-	return V(add)(V(add)(V(mul)(ax, bx), V(mul)(ay, by)), V(mul)(az, bz));
-}
-
 /* The wanted lanes in which the ray meets the sphere, and there the parameters. Few
  * vectors have one, so that roots are rare. */
 HELPER(LEVEL) V(mask) CAT(meet_, LEVEL)(const CAT(ray_, LEVEL) *r, const et_block *b, const float *squares,
@@ -30,12 +26,12 @@ HELPER(LEVEL) V(mask) CAT(meet_, LEVEL)(const CAT(ray_, LEVEL) *r, const et_bloc
 	const V(f) mx = V(sub)(V(load)(b->x + lane), r->o[0]);
 	const V(f) my = V(sub)(V(load)(b->y + lane), r->o[1]);
 	const V(f) mz = V(sub)(V(load)(b->z + lane), r->o[2]);
-	const V(f) s = V(mul)(CAT(dot_, LEVEL)(mx, my, mz, r->d[0], r->d[1], r->d[2]), r->inv);
+	const V(f) s = V(mul)(SUM3(V(mul)(mx, r->d[0]), V(mul)(my, r->d[1]), V(mul)(mz, r->d[2])), r->inv);
 	const V(f) lx = V(sub)(mx, V(mul)(s, r->d[0]));
 	const V(f) ly = V(sub)(my, V(mul)(s, r->d[1]));
 	const V(f) lz = V(sub)(mz, V(mul)(s, r->d[2]));
-	const V(f) e = CAT(dot_, LEVEL)(lx, ly, lz, lx, ly, lz);
-	const V(mask) inside = V(le)(CAT(dot_, LEVEL)(mx, my, mz, mx, my, mz), r2);
+	const V(f) e = NORM2(lx, ly, lz);
+	const V(mask) inside = V(le)(NORM2(mx, my, mz), r2);
 	const V(mask) ahead = V(le)(zero, s) & V(le)(e, r2);
 	const V(mask) hit = (inside | ahead) & want;
 	if (!hit)
@@ -43,6 +39,17 @@ HELPER(LEVEL) V(mask) CAT(meet_, LEVEL)(const CAT(ray_, LEVEL) *r, const et_bloc
 	const V(f) entry = V(sub)(s, V(mul)(V(sqrt)(V(sub)(r2, e)), r->part));
 	*t = V(mul)(V(select)(inside, zero, V(max)(entry, zero)), r->scale);
 	return hit & V(le)(*t, r->max_t);
+}
+
+/* Those of the given lanes of a block, from `lane` on, in which the ray meets a
+ * sphere that passes the filters. */
+HELPER(LEVEL) V(mask) CAT(strike_, LEVEL)(const point_set *p, const float *r2, const CAT(ray_, LEVEL) *r, const sieve *f,
+                                          uint32_t block, uint32_t lanes, uint32_t lane, V(f) *t) {
+	const V(mask) want = (lanes >> lane) & V(first)(V(LANES));
+	if (V(LANES) == 1 && !want)
+		return 0;
+	const V(mask) hit = CAT(meet_, LEVEL)(r, p->blocks + block, r2 + (size_t)block * ET_BLOCK, lane, want, t);
+	return hit ? hit & CAT(passing_, LEVEL)(p, block, f) >> lane : 0;
 }
 
 /* Takes the better of what was the closest and the hits of a vector. */
@@ -68,11 +75,8 @@ HELPER(LEVEL) uint32_t CAT(closest_, LEVEL)(const point_set *p, const float *r2,
 			const uint32_t block = at / ET_BLOCK, lanes = lanes_from(at, s->last);
 			for (uint32_t lane = 0; lane < ET_BLOCK; lane += V(LANES)) {
 				V(f) entry;
-				V(mask) hit = (lanes >> lane) & V(first)(V(LANES));
-				if (V(LANES) == 1 && !hit)
-					continue;
-				hit = CAT(meet_, LEVEL)(&r, p->blocks + block, r2 + (size_t)block * ET_BLOCK, lane, hit, &entry);
-				if (!hit || !(hit &= CAT(passing_, LEVEL)(p, block, &f) >> lane))
+				const V(mask) hit = CAT(strike_, LEVEL)(p, r2, &r, &f, block, lanes, lane, &entry);
+				if (!hit)
 					continue;
 				CAT(closer_, LEVEL)(p->blocks[block].slot + lane, entry, hit, &best, t);
 				r.max_t = V(set1)(*t);
@@ -96,11 +100,8 @@ HELPER(LEVEL) int64_t CAT(gather_, LEVEL)(const point_set *p, const float *r2, c
 		const uint32_t block = at / ET_BLOCK, lanes = lanes_from(at, s->last);
 		for (uint32_t lane = 0; lane < ET_BLOCK; lane += V(LANES)) {
 			V(f) entry;
-			V(mask) hit = (lanes >> lane) & V(first)(V(LANES));
-			if (V(LANES) == 1 && !hit)
-				continue;
-			hit = CAT(meet_, LEVEL)(r, p->blocks + block, r2 + (size_t)block * ET_BLOCK, lane, hit, &entry);
-			if (!hit || !(hit &= CAT(passing_, LEVEL)(p, block, f) >> lane))
+			const V(mask) hit = CAT(strike_, LEVEL)(p, r2, r, f, block, lanes, lane, &entry);
+			if (!hit)
 				continue;
 			V(storeu)(out + fill, V(packu)(V(loadu)(p->blocks[block].slot + lane), hit));
 			V(store)(t + fill, V(pack)(entry, hit));

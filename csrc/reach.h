@@ -1,14 +1,17 @@
-/* Where a coordinate lies in a grid, and how far a radius reaches. */
+/* Where a coordinate lies in a grid, how far a radius reaches, and the rows of the
+ * cells that it can reach. */
 #ifndef EVERTICK_REACH_H
 #define EVERTICK_REACH_H
 
-#include "evertick.h"
+#include <float.h>
+
 #include "base.h"
+#include "evertick.h"
 
 /* native.Reach derives the constants: no point that the membership test
  * accepts lies farther from the centre, along any axis, than this. */
 static inline float reach_of(float r, float r2) {
-	if (r2 > 3.40282347e+38f)
+	if (r2 > FLT_MAX)
 		return r2;
 	return r * 1.00000095367431640625f + 8.470329472543003e-22f;
 }
@@ -21,6 +24,62 @@ static inline int32_t cell_of(const et_grid *g, int axis, float v) {
 	if (t >= (float)g->n[axis])
 		return g->n[axis] - 1;
 	return (int32_t)t;
+}
+
+/* The cells from lo to hi along each axis. */
+typedef struct {
+	int32_t lo[3], hi[3];
+} cell_box;
+
+/* The cells that something in the box from lo to hi can reach. */
+static inline cell_box box_around(const et_grid *g, const float lo[3], const float hi[3], float reach) {
+	cell_box b;
+	for (int a = 0; a < 3; a++) {
+		b.lo[a] = cell_of(g, a, lo[a] - reach);
+		b.hi[a] = cell_of(g, a, hi[a] + reach);
+	}
+	return b;
+}
+
+static inline int32_t cell_number(const et_grid *g, int32_t i, int32_t j, int32_t k) {
+	return (k * g->n[1] + j) * g->n[0] + i;
+}
+
+static inline int64_t rows_of(const cell_box *b) {
+	return (int64_t)(b->hi[1] - b->lo[1] + 1) * (b->hi[2] - b->lo[2] + 1);
+}
+
+/* Places [first, last). */
+typedef struct {
+	uint32_t first, last;
+} span;
+
+/* Cells of one row along x are neighbours in memory: one span. */
+static inline span row_of(const et_grid *g, const uint32_t *start, const cell_box *b, int32_t j, int32_t k) {
+	const uint32_t *const row = start + cell_number(g, 0, j, k);
+	const span s = {row[b->lo[0]], row[b->hi[0] + 1]};
+	return s;
+}
+
+/* What looking at a row costs, in points to be tested. */
+enum { ROW_COST = 16 };
+
+/* Whether rows are so empty that they cost more than all points from the first
+ * cell to the last. These are then better one row: a huge query walks over points,
+ * not over empty cells. */
+static inline int are_sparse(const uint32_t *start, int32_t first, int32_t last, int64_t rows, int32_t row_cost) {
+	return rows * row_cost > (int64_t)start[last + 1] - start[first];
+}
+
+/* The same cells, or one row of all from the first to the last. */
+static inline cell_box join_rows(const et_grid *g, const uint32_t *start, cell_box b, int32_t row_cost) {
+	const int32_t first = cell_number(g, b.lo[0], b.lo[1], b.lo[2]);
+	const int32_t last = cell_number(g, b.hi[0], b.hi[1], b.hi[2]);
+	if (are_sparse(start, first, last, rows_of(&b), row_cost)) {
+		const cell_box one = {{first, 0, 0}, {last, 0, 0}};
+		return one;
+	}
+	return b;
 }
 
 #endif

@@ -16,16 +16,6 @@ typedef struct {
 	float lo[3], hi[3];
 } batch;
 
-/* The cells that a box can reach: first and last along each axis. Cell (0, j, k)
- * is number (k * ny + j) * nx. */
-typedef struct {
-	int32_t lo[3], hi[3], nx, ny;
-} region;
-
-typedef struct {
-	uint32_t first, last; /* places [first, last) */
-} run;
-
 typedef struct {
 	uint32_t *ends, *out;
 	float *d2;
@@ -37,8 +27,8 @@ typedef struct {
  * make the box so large that each centre has too many points to test. */
 enum { BATCH = 10 };
 
-/* Looking at a row of cells costs about as much as testing this many points. */
-enum { ROW_COST = 32 };
+/* ROW_COST here: looking at a row costs about as much as gathering from this many. */
+enum { BATCH_ROW_COST = 32 };
 
 /* Cuts the next batch from places [first, last); it is empty if start
  * contradicts the points. */
@@ -46,8 +36,7 @@ static inline batch next_batch(const field *f, uint32_t first, uint32_t last) {
 	const et_grid *const g = f->grid;
 	const et_block *p = f->blocks + first / ET_BLOCK;
 	uint32_t lane = first % ET_BLOCK;
-	const int32_t row = cell_of(g, 2, p->z[lane]) * g->n[1] + cell_of(g, 1, p->y[lane]);
-	const uint32_t *const start = f->start + row * g->n[0];
+	const uint32_t *const start = f->start + cell_number(g, 0, cell_of(g, 1, p->y[lane]), cell_of(g, 2, p->z[lane]));
 	batch b = {first, first, {p->x[lane], p->y[lane], p->z[lane]}, {p->x[lane], p->y[lane], p->z[lane]}};
 	if (start[0] > first || start[g->n[0]] > f->n)
 		return b;
@@ -70,33 +59,8 @@ static inline batch next_batch(const field *f, uint32_t first, uint32_t last) {
 	return b;
 }
 
-/* Cells of one row along x are neighbours in memory: one run of places. */
-static inline run run_of(const field *f, const region *r, int32_t j, int32_t k) {
-	const uint32_t *const row = f->start + (k * r->ny + j) * r->nx;
-	const run places = {row[r->lo[0]], row[r->hi[0] + 1]};
-	return places;
-}
-
-/* Where most rows are all but empty, one run from the first to the last cell is
- * cheaper than looking at each row. */
-static inline region region_around(const field *f, const float *lo, const float *hi) {
-	const et_grid *const g = f->grid;
-	region r;
-	for (int a = 0; a < 3; a++) {
-		r.lo[a] = cell_of(g, a, lo[a] - f->reach);
-		r.hi[a] = cell_of(g, a, hi[a] + f->reach);
-	}
-	r.nx = g->n[0];
-	r.ny = g->n[1];
-	const int32_t from = (r.lo[2] * r.ny + r.lo[1]) * r.nx + r.lo[0];
-	const int32_t to = (r.hi[2] * r.ny + r.hi[1]) * r.nx + r.hi[0];
-	const int64_t lines = (int64_t)(r.hi[2] - r.lo[2] + 1) * (r.hi[1] - r.lo[1] + 1);
-	if (lines * ROW_COST > (int64_t)f->start[to + 1] - f->start[from]) {
-		r.lo[0] = from;
-		r.hi[0] = to;
-		r.lo[1] = r.hi[1] = r.lo[2] = r.hi[2] = 0;
-	}
-	return r;
+static inline cell_box cells_around(const field *f, const float *lo, const float *hi) {
+	return join_rows(f->grid, f->start, box_around(f->grid, lo, hi, f->reach), BATCH_ROW_COST);
 }
 
 #define TEMPLATE "self_tmpl.h"

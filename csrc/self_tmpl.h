@@ -21,7 +21,7 @@ HELPER(LEVEL) int64_t CAT(gather_, LEVEL)(const field *f, const batch *b, uint32
 		const V(f) dx = V(sub)(x, V(min)(V(max)(x, lx), hx));
 		const V(f) dy = V(sub)(y, V(min)(V(max)(y, ly), hy));
 		const V(f) dz = V(sub)(z, V(min)(V(max)(z, lz), hz));
-		const V(f) dist2 = V(add)(V(add)(V(mul)(dx, dx), V(mul)(dy, dy)), V(mul)(dz, dz));
+		const V(f) dist2 = NORM2(dx, dy, dz);
 		const uint32_t left = last - i < V(LANES) ? last - i : V(LANES);
 		const V(mask) near = V(le)(dist2, r2) & (every << skip) & ((1u << left) - 1u);
 		skip = 0;
@@ -38,11 +38,13 @@ HELPER(LEVEL) int64_t CAT(gather_, LEVEL)(const field *f, const batch *b, uint32
  * ascend, or -2 if they do not fit. A NaN in every lane behind them keeps what
  * stands there out. */
 HELPER(LEVEL) int64_t CAT(pack_near_, LEVEL)(const field *f, const batch *b, et_pack *to) {
-	const region r = region_around(f, b->lo, b->hi);
+	const et_grid *const g = f->grid;
+	const uint32_t *const start = f->start;
+	const cell_box r = cells_around(f, b->lo, b->hi);
 	int64_t n = 0;
 	for (int32_t k = r.lo[2]; k <= r.hi[2]; k++) {
 		for (int32_t j = r.lo[1]; j <= r.hi[1]; j++) {
-			const run s = run_of(f, &r, j, k);
+			const span s = row_of(g, start, &r, j, k);
 			if (s.first >= s.last) {
 				if (s.first > s.last)
 					return -1;
@@ -63,7 +65,7 @@ HELPER(LEVEL) int64_t CAT(pack_near_, LEVEL)(const field *f, const batch *b, et_
  * with_d2 are constants at each call. */
 HELPER(LEVEL) int64_t CAT(emit_, LEVEL)(V(f) dx, V(f) dy, V(f) dz, V(f) r2, V(u) slot, V(u) own, V(mask) among,
                                         int keep, int with_d2, uint32_t *out, float *d2, int64_t fill) {
-	const V(f) dist2 = V(add)(V(add)(V(mul)(dx, dx), V(mul)(dy, dy)), V(mul)(dz, dz));
+	const V(f) dist2 = NORM2(dx, dy, dz);
 	V(mask) hit = V(le)(dist2, r2) & among;
 	if (keep == ET_KEEP_OTHERS)
 		hit &= V(nequ)(slot, own);
@@ -107,11 +109,11 @@ HELPER(LEVEL) int64_t CAT(sweep_, LEVEL)(const field *f, uint32_t at, int32_t ke
 	const float centre[3] = {c->x[lane], c->y[lane], c->z[lane]};
 	const V(f) x = V(set1)(centre[0]), y = V(set1)(centre[1]), z = V(set1)(centre[2]), r2 = V(set1)(f->r2);
 	const V(u) own = V(set1u)(c->slot[lane]);
-	const region g = region_around(f, centre, centre);
+	const cell_box g = cells_around(f, centre, centre);
 	int64_t fill = r->fill;
 	for (int32_t k = g.lo[2]; k <= g.hi[2]; k++) {
 		for (int32_t j = g.lo[1]; j <= g.hi[1]; j++) {
-			const run s = run_of(f, &g, j, k);
+			const span s = row_of(f->grid, f->start, &g, j, k);
 			if (s.first == s.last)
 				continue;
 			if (s.first > s.last || s.last > f->n)

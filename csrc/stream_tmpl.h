@@ -20,8 +20,8 @@ HELPER(LEVEL) V(u) CAT(cell_, LEVEL)(const CAT(torus_, LEVEL) *t, V(f) x, V(f) y
 	const V(f) tx = V(mul)(V(sub)(x, t->origin[0]), t->inv[0]);
 	const V(f) ty = V(mul)(V(sub)(y, t->origin[1]), t->inv[1]);
 	const V(f) tz = V(mul)(V(sub)(z, t->origin[2]), t->inv[2]);
-	return V(either)(V(residue)(tx, t->mask[0], 0),
-	                 V(either)(V(residue)(ty, t->mask[1], t->shift[1]), V(residue)(tz, t->mask[2], t->shift[2])));
+	return V(oru)(V(residue)(tx, t->mask[0], 0),
+	                 V(oru)(V(residue)(ty, t->mask[1], t->shift[1]), V(residue)(tz, t->mask[2], t->shift[2])));
 }
 
 /* Screens one vector of points from place at on, at > 0: those whose cell has a
@@ -45,7 +45,7 @@ HELPER(LEVEL) int CAT(screen_vector_, LEVEL)(const sieve *s, const CAT(torus_, L
 		y = V(fetch)(c->y, slot);
 		z = V(fetch)(c->z, slot);
 	}
-	*sum = V(add)(*sum, V(add)(V(add)(x, y), z));
+	*sum = V(add)(*sum, SUM3(x, y, z));
 	if (!s->lists)
 		return 1;
 	const V(u) cell = CAT(cell_, LEVEL)(t, x, y, z);
@@ -98,9 +98,9 @@ HELPER(LEVEL) void CAT(meet_many_, LEVEL)(const sieve *s, const columns *c, et_l
 		const V(f) dx = V(sub)(x, V(load)(q->x + lane));
 		const V(f) dy = V(sub)(y, V(load)(q->y + lane));
 		const V(f) dz = V(sub)(z, V(load)(q->z + lane));
-		const V(f) dist2 = V(add)(V(add)(V(mul)(dx, dx), V(mul)(dy, dy)), V(mul)(dz, dz));
+		const V(f) dist2 = NORM2(dx, dy, dz);
 		const V(mask) hit = V(le)(dist2, V(load)(q->r2 + lane)) & V(nequ)(slots, V(loadu)(q->exclude + lane)) &
-		                    V(shares)(categories, V(loadu)(q->mask + lane));
+		                    V(anyu)(categories, V(loadu)(q->mask + lane));
 		V(storeu)(h->query + fill, V(packu)(V(loadu)(q->id + lane), hit));
 		V(storeu)(h->slot + fill, slots);
 		V(store)(h->dist2 + fill, V(pack)(dist2, hit));
@@ -181,10 +181,10 @@ HELPER(LEVEL) void CAT(sweep_one_, LEVEL)(const gathered *g, const et_centre *q,
 		const V(f) dx = V(sub)(V(load)(g->x + i), x);
 		const V(f) dy = V(sub)(V(load)(g->y + i), y);
 		const V(f) dz = V(sub)(V(load)(g->z + i), z);
-		const V(f) dist2 = V(add)(V(add)(V(mul)(dx, dx), V(mul)(dy, dy)), V(mul)(dz, dz));
+		const V(f) dist2 = NORM2(dx, dy, dz);
 		const V(u) slot = V(loadu)(g->slot + i);
 		const V(mask) hit = V(le)(dist2, r2) & V(nequ)(slot, exclude) &
-		                    V(shares)(V(loadu)(g->category + i), mask) & V(first)(g->n - i);
+		                    V(anyu)(V(loadu)(g->category + i), mask) & V(first)(g->n - i);
 		V(storeu)(h->query + fill, id);
 		V(storeu)(h->slot + fill, V(packu)(slot, hit));
 		V(store)(h->dist2 + fill, V(pack)(dist2, hit));

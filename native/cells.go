@@ -88,6 +88,15 @@ type walk struct {
 	toRow, toLayer             int32
 }
 
+// around returns the first and the last cell, along each axis, that something in
+// the box from lo to hi can reach.
+func (g *Grid) around(lo, hi *[3]float32, reach float32) (first, last [3]int32) {
+	for a := range 3 {
+		first[a], last[a] = g.Cell(a, lo[a]-reach), g.Cell(a, hi[a]+reach)
+	}
+	return first, last
+}
+
 // walk returns the rows of the box from cell lo to cell hi. Where rows are so
 // empty that they cost more than all points from the first row to the last,
 // these are one row: a huge query walks over points, not over empty cells.

@@ -30,10 +30,7 @@ func countGo(g *Grid, p *Points, q *Queries, f *Filter, counts []uint32) bool {
 	for i := range q.X {
 		centre, reach := [3]float32{q.X[i], q.Y[i], q.Z[i]}, Reach(q.Radius[i])
 		r2 := q.Radius[i] * q.Radius[i]
-		var lo, hi [3]int32
-		for a, c := range centre {
-			lo[a], hi[a] = g.Cell(a, c-reach), g.Cell(a, c+reach)
-		}
+		lo, hi := g.around(&centre, &centre, reach)
 		s := f.sieve(i, p)
 		if counts[i] = 0; s.none() {
 			continue

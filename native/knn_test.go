@@ -6,7 +6,6 @@ import (
 	"math"
 	"slices"
 	"testing"
-	"unsafe"
 
 	"github.com/evertick/evertick/native"
 	"github.com/evertick/evertick/native/paritytest"
@@ -107,97 +106,27 @@ func (c *knnCase) answer() {
 	}
 }
 
-// knnBuffers hold every array that a kernel sees against guard pages.
-type knnBuffers struct {
-	floats map[string]*paritytest.Buffer[float32]
-	words  map[string]*paritytest.Buffer[uint32]
-}
-
-func newKNNBuffers(t *testing.T, points int) *knnBuffers {
-	b := &knnBuffers{map[string]*paritytest.Buffer[float32]{}, map[string]*paritytest.Buffer[uint32]{}}
-	for name, n := range map[string]int{"blocks": 4 * (points + native.BlockLen), "qx": maxQueries, "qy": maxQueries,
-		"qz": maxQueries, "radius": maxQueries, "dist2": maxQueries * native.MostNeighbours} {
-		b.floats[name] = paritytest.NewBuffer[float32](t, n)
-	}
-	for name, n := range map[string]int{"start": maxCells + 1, "category": points + native.BlockLen, "live": points,
-		"exclude": maxQueries, "mask": maxQueries, "ends": maxQueries, "slots": maxQueries * native.MostNeighbours} {
-		b.words[name] = paritytest.NewBuffer[uint32](t, n)
-	}
-	return b
-}
-
-func (b *knnBuffers) check() error {
-	for name, buf := range b.floats {
-		if err := buf.Check(); err != nil {
-			return fmt.Errorf("%s: %w", name, err)
-		}
-	}
-	for name, buf := range b.words {
-		if err := buf.Check(); err != nil {
-			return fmt.Errorf("%s: %w", name, err)
-		}
-	}
-	return nil
-}
-
-// float and word return guarded copies, and nil for nil.
-func (b *knnBuffers) float(name string, s []float32, side paritytest.Side, gap int) []float32 {
-	if s == nil {
-		return nil
-	}
-	return b.floats[name].PlaceCopy(s, side, gap)
-}
-
-func (b *knnBuffers) word(name string, s []uint32, side paritytest.Side, gap int) []uint32 {
-	if s == nil {
-		return nil
-	}
-	return b.words[name].PlaceCopy(s, side, gap)
-}
-
-// live returns a guarded copy of 16-bit words, which stand against the page to
-// within two bytes.
-func (b *knnBuffers) live(of []uint16, side paritytest.Side) []uint16 {
-	if of == nil {
-		return nil
-	}
-	words := b.words["live"].Place((len(of)+1)/2, side, 0)
-	placed := unsafe.Slice((*uint16)(unsafe.Pointer(unsafe.SliceData(words))), 2*len(words))
-	if side == paritytest.After {
-		placed = placed[len(placed)-len(of):]
-	}
-	copy(placed, of)
-	return placed[:len(of)]
-}
-
-func (b *knnBuffers) blocks(of []native.Block, side paritytest.Side, gap int) []native.Block {
-	mem := b.floats["blocks"].Place(len(of)*int(unsafe.Sizeof(native.Block{})/4), side, gap)
-	placed := unsafe.Slice((*native.Block)(unsafe.Pointer(unsafe.SliceData(mem))), len(of))
-	copy(placed, of)
-	return placed
-}
-
 // compare runs the case on one level in guarded memory, with exactly the room
 // that it may ask for.
-func (c *knnCase) compare(run *paritytest.Run, b *knnBuffers, level native.Level, side paritytest.Side) {
+func (c *knnCase) compare(run *paritytest.Run, g *guard, level native.Level, side paritytest.Side) {
 	run.Case(level)
-	gap := run.IntN(paritytest.MaxGap + 1)
-	p := native.Points{Start: b.word("start", c.points.Start, side, gap), Limit: c.points.Limit,
-		Blocks: b.blocks(c.points.Blocks, side, gap), Category: b.word("category", c.points.Category, side, gap)}
-	q := native.NearestQueries{K: c.queries.K, Live: b.live(c.queries.Live, side),
-		X: b.float("qx", c.queries.X, side, gap), Y: b.float("qy", c.queries.Y, side, gap), Z: b.float("qz", c.queries.Z, side, gap),
-		Radius: b.float("radius", c.queries.Radius, side, gap), Exclude: b.word("exclude", c.queries.Exclude, side, gap),
-		Mask: b.word("mask", c.queries.Mask, side, gap)}
+	g.side, g.gap = side, run.IntN(paritytest.MaxGap+1)
+	of := &c.queries
+	p := native.Points{Start: g.copyWords("start", c.points.Start), Limit: c.points.Limit,
+		Blocks: g.blocks(c.points.Blocks), Category: g.copyWords("category", c.points.Category)}
+	q := native.NearestQueries{K: of.K, Live: g.live(of.Live), X: g.copyFloats("qx", of.X), Y: g.copyFloats("qy", of.Y),
+		Z: g.copyFloats("qz", of.Z), Radius: g.copyFloats("radius", of.Radius), Exclude: g.copyWords("exclude", of.Exclude),
+		Mask: g.copyWords("mask", of.Mask)}
 	room := len(q.X) * q.K
-	ends, slots := b.words["ends"].Place(len(q.X), side, gap), b.words["slots"].Place(room, side, gap)
+	ends, slots := g.word("ends").Place(len(q.X), side, g.gap), g.word("slots").Place(room, side, g.gap)
 	var dist2 []float32
 	if c.dist2 {
-		dist2 = b.floats["dist2"].Place(room, side, gap)
+		dist2 = g.float("dist2").Place(room, side, g.gap)
 	}
 	untouched := slices.Clone(slots)
 	n := native.KNN(level, &c.grid, &p, &q, ends, slots, dist2)
 	name := fmt.Sprintf("%s, k %d, %d points", c.name, q.K, p.Len())
-	run.Check(b.check(), paritytest.Bits(name+": ends", ends, c.ends), paritytest.Bits(name+": slots", slots[:n], c.slots),
+	run.Check(g.check(), paritytest.Bits(name+": ends", ends, c.ends), paritytest.Bits(name+": slots", slots[:n], c.slots),
 		paritytest.Bits(name+": behind the rows", slots[n:], untouched[n:]))
 	if c.dist2 {
 		run.Check(paritytest.Bits(name+": dist2", dist2[:n], c.d2))
@@ -225,7 +154,7 @@ var ks = []int{1, 2, 7, 8, 16, 63, 64}
 
 func TestParityKNN(t *testing.T) {
 	run := paritytest.Start(t, "KNN")
-	b := newKNNBuffers(t, 3000)
+	g := newGuard(t, 4*(3000+native.BlockLen))
 	for round := range paritytest.Rounds(40) {
 		most := []int{40, 300, 3000}[round%3]
 		for i := range paritytest.Families {
@@ -235,7 +164,7 @@ func TestParityKNN(t *testing.T) {
 				c.form(run, s, run.IntN(32), k)
 				c.answer()
 				for _, level := range native.Levels() {
-					c.compare(run, b, level, paritytest.Sides[run.IntN(2)])
+					c.compare(run, g, level, paritytest.Sides[run.IntN(2)])
 				}
 			}
 		}
@@ -246,7 +175,7 @@ func TestParityKNN(t *testing.T) {
 // distance, fill the candidates again and again.
 func TestParityKNNManyCandidates(t *testing.T) {
 	run := paritytest.Start(t, "KNN, many candidates")
-	b := newKNNBuffers(t, 5000)
+	g := newGuard(t, 4*(5000+native.BlockLen))
 	for _, at := range []func(i int) float32{
 		func(i int) float32 { return float32(5000 - i) },
 		func(int) float32 { return 7 },
@@ -273,7 +202,7 @@ func TestParityKNNManyCandidates(t *testing.T) {
 				c.form(run, s, form, k)
 				c.answer()
 				for _, level := range native.Levels() {
-					c.compare(run, b, level, paritytest.Sides[form/4%2])
+					c.compare(run, g, level, paritytest.Sides[form/4%2])
 				}
 			}
 		}

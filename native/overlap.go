@@ -42,11 +42,10 @@ func overlapGo(g *Grid, p *Points, b *Boxes, f *Filter, rows *Rows) int {
 	fill := rows.Fill
 	for i := range b.Lo[0] {
 		var box [2][3]float32
-		var lo, hi [3]int32
 		for a := range 3 {
 			box[0][a], box[1][a] = b.Lo[a][i], b.Hi[a][i]
-			lo[a], hi[a] = g.Cell(a, b.Lo[a][i]), g.Cell(a, b.Hi[a][i])
 		}
+		lo, hi := g.around(&box[0], &box[1], 0)
 		s := f.sieve(i, p)
 		w := g.walk(p.Start, lo, hi)
 		if s.none() {

@@ -6,7 +6,6 @@ import (
 	"math"
 	"slices"
 	"testing"
-	"unsafe"
 
 	"github.com/evertick/evertick/native"
 	"github.com/evertick/evertick/native/paritytest"
@@ -111,81 +110,14 @@ func (c *radiusCase) passes(i, at int) bool {
 	return q.Mask == nil || q.Mask[i]&category != 0
 }
 
-// radiusBuffers hold every array that a kernel sees against guard pages.
-type radiusBuffers struct {
-	floats map[string]*paritytest.Buffer[float32]
-	words  map[string]*paritytest.Buffer[uint32]
-}
-
-func newRadiusBuffers(t *testing.T) *radiusBuffers {
-	b := &radiusBuffers{
-		floats: map[string]*paritytest.Buffer[float32]{},
-		words:  map[string]*paritytest.Buffer[uint32]{},
-	}
-	const room = maxQueries*maxPoints + maxPoints + native.Pad
-	for name, n := range map[string]int{"blocks": 4 * (maxPoints + native.BlockLen),
-		"qx": maxQueries, "qy": maxQueries, "qz": maxQueries, "radius": maxQueries, "dist2": 2 * room} {
-		b.floats[name] = paritytest.NewBuffer[float32](t, n)
-	}
-	for name, n := range map[string]int{"start": maxCells + 1,
-		"exclude": maxQueries, "mask": maxQueries, "category": maxPoints + native.BlockLen, "live": maxPoints/native.BlockLen + 1, "ends": maxQueries, "out": 2 * room} {
-		b.words[name] = paritytest.NewBuffer[uint32](t, n)
-	}
-	return b
-}
-
-func (b *radiusBuffers) check() error {
-	for name, buf := range b.floats {
-		if err := buf.Check(); err != nil {
-			return fmt.Errorf("%s: %w", name, err)
-		}
-	}
-	for name, buf := range b.words {
-		if err := buf.Check(); err != nil {
-			return fmt.Errorf("%s: %w", name, err)
-		}
-	}
-	return nil
-}
-
-// blocks returns a guarded copy of blocks, at any multiple of four bytes.
-func (b *radiusBuffers) blocks(of []native.Block, side paritytest.Side, gap int) []native.Block {
-	const floats = int(unsafe.Sizeof(native.Block{}) / 4)
-	mem := b.floats["blocks"].Place(len(of)*floats, side, gap)
-	placed := unsafe.Slice((*native.Block)(unsafe.Pointer(unsafe.SliceData(mem))), len(of))
-	copy(placed, of)
-	return placed
-}
-
 // guarded returns the case's arguments in guarded memory.
-func (b *radiusBuffers) guarded(c *radiusCase, side paritytest.Side, gap int) (*native.Points, *native.Queries) {
-	p := &native.Points{
-		Start: b.words["start"].PlaceCopy(c.points.Start, side, gap),
-		Limit: c.points.Limit, Blocks: b.blocks(c.points.Blocks, side, gap),
-	}
-	q := &native.Queries{
-		X: b.floats["qx"].PlaceCopy(c.queries.X, side, gap), Y: b.floats["qy"].PlaceCopy(c.queries.Y, side, gap),
-		Z: b.floats["qz"].PlaceCopy(c.queries.Z, side, gap), Radius: b.floats["radius"].PlaceCopy(c.queries.Radius, side, gap),
-	}
-	if c.queries.Exclude != nil {
-		q.Exclude = b.words["exclude"].PlaceCopy(c.queries.Exclude, side, gap)
-	}
-	if c.queries.Mask != nil {
-		q.Mask = b.words["mask"].PlaceCopy(c.queries.Mask, side, gap)
-	}
-	if c.points.Category != nil {
-		p.Category = b.words["category"].PlaceCopy(c.points.Category, side, gap)
-	}
-	if c.queries.Live != nil {
-		mem := b.words["live"].Place((len(c.queries.Live)+1)/2, side, gap)
-		live := unsafe.Slice((*uint16)(unsafe.Pointer(unsafe.SliceData(mem))), 2*len(mem))
-		if side == paritytest.After {
-			live = live[len(live)-len(c.queries.Live):]
-		}
-		q.Live = live[:len(c.queries.Live)]
-		copy(q.Live, c.queries.Live)
-	}
-	return p, q
+func (c *radiusCase) guarded(g *guard) (*native.Points, *native.Queries) {
+	p, q := &c.points, &c.queries
+	return &native.Points{Start: g.copyWords("start", p.Start), Limit: p.Limit, Blocks: g.blocks(p.Blocks),
+			Category: g.copyWords("category", p.Category)},
+		&native.Queries{X: g.copyFloats("qx", q.X), Y: g.copyFloats("qy", q.Y), Z: g.copyFloats("qz", q.Z),
+			Radius: g.copyFloats("radius", q.Radius), Exclude: g.copyWords("exclude", q.Exclude),
+			Mask: g.copyWords("mask", q.Mask), Live: g.live(q.Live)}
 }
 
 // unchanged compares the arguments with what they were.
@@ -207,29 +139,17 @@ func (c *radiusCase) unchanged(p *native.Points, q *native.Queries) error {
 		paritytest.Bits("input exclude", q.Exclude, c.queries.Exclude))
 }
 
-// place puts the outputs into guarded memory, with exactly the given room, and
-// keeps what they hold up to Fill.
-func (b *radiusBuffers) place(c *radiusCase, rows *native.Rows, room int, side paritytest.Side, gap int) {
-	slots, dist2 := slices.Clone(rows.Slots[:rows.Fill]), slices.Clone(rows.Dist2[:min(rows.Fill, len(rows.Dist2))])
-	rows.Slots = b.words["out"].Place(room, side, gap)
-	copy(rows.Slots, slots)
-	if c.dist2 {
-		rows.Dist2 = b.floats["dist2"].Place(room, side, gap)
-		copy(rows.Dist2, dist2)
-	}
-}
-
 // compare runs the case on one level, beginning with some room and giving more
 // whenever the kernel asks for it, and compares the rows with want.
-func (c *radiusCase) compare(run *paritytest.Run, b *radiusBuffers, level native.Level, side paritytest.Side) {
+func (c *radiusCase) compare(run *paritytest.Run, g *guard, level native.Level, side paritytest.Side) {
 	run.Case(level)
-	gap := run.IntN(paritytest.MaxGap + 1)
-	p, q := b.guarded(c, side, gap)
+	g.side, g.gap = side, run.IntN(paritytest.MaxGap+1)
+	p, q := c.guarded(g)
 	rows := &native.Rows{}
 	enough := c.points.Len() + native.Pad
 	room := []int{enough, 0, run.IntN(enough), run.IntN(2 * enough)}[run.IntN(4)]
-	b.place(c, rows, room, side, gap)
-	ends := b.words["ends"].Place(len(q.X), side, gap)
+	g.place(rows, room, c.dist2)
+	ends := g.word("ends").Place(len(q.X), g.side, g.gap)
 	for done := 0; done < len(q.X); {
 		rest := *q
 		rest.X, rest.Y, rest.Z, rest.Radius = q.X[done:], q.Y[done:], q.Z[done:], q.Radius[done:]
@@ -242,9 +162,9 @@ func (c *radiusCase) compare(run *paritytest.Run, b *radiusBuffers, level native
 		rows.Ends = ends[done:]
 		before, room := rows.Fill, len(rows.Slots)
 		n := native.Radius(level, &c.grid, p, &rest, rows)
-		run.Check(c.progress(n, done, before, room, rows), b.check(), c.unchanged(p, q))
+		run.Check(c.progress(n, done, before, room, rows), g.check(), c.unchanged(p, q))
 		if done += n; done < len(q.X) {
-			b.place(c, rows, max(room, rows.Fill)+1+run.IntN(enough), side, gap)
+			g.place(rows, max(room, rows.Fill)+1+run.IntN(enough), c.dist2)
 		}
 	}
 	run.Check(paritytest.Bits(c.name+": ends", ends, c.want.Ends), paritytest.Bits(c.name+": slots", rows.Slots[:rows.Fill], c.want.Slots))
@@ -272,7 +192,7 @@ func hasNaN(b *native.Block) bool { return *b != *b }
 
 func TestParityRadius(t *testing.T) {
 	run := paritytest.Start(t, "Radius")
-	b := newRadiusBuffers(t)
+	g := newGuard(t, guardRoom)
 	for range paritytest.Rounds(40) {
 		for i := range paritytest.Families {
 			s := paritytest.Families[i].Draw(run, maxPoints, 1+run.IntN(maxQueries))
@@ -282,7 +202,7 @@ func TestParityRadius(t *testing.T) {
 				c.answer()
 				for _, level := range native.Levels() {
 					for _, side := range paritytest.Sides {
-						c.compare(run, b, level, side)
+						c.compare(run, g, level, side)
 					}
 				}
 			}

@@ -183,7 +183,7 @@ func (g *guard) rays(c *rayCase) (*native.Points, *native.Filter, *native.Rays, 
 
 func TestParityRays(t *testing.T) {
 	run := paritytest.Start(t, "Rays")
-	g := newGuard(t)
+	g := newGuard(t, guardRoom)
 	tracer := &native.Tracer{}
 	met := map[string]int{}
 	shapes(run, g, 150, func(sc *shapeCase) func(native.Level) {

@@ -57,10 +57,7 @@ func Self(level Level, g *Grid, p *Points, q *SelfQuery, first, last int, rows *
 	if done < 0 {
 		panic("native: Self: Points.Start does not ascend, or a point is not in its cell")
 	}
-	if done > 0 {
-		rows.Fill = int(rows.Ends[done-1])
-	}
-	return done
+	return rows.answered(done)
 }
 
 // selfBatchLen is the number of centres for which points are gathered together,
@@ -144,18 +141,15 @@ func (p *Points) at(place int) (x, y, z float32, slot uint32) {
 }
 
 // around returns the rows of cells that the centres in a box can reach.
-func (b *selfBatch) around(lo, hi [3]float32) walk {
-	var first, last [3]int32
-	for a := range 3 {
-		first[a], last[a] = b.g.Cell(a, lo[a]-b.reach), b.g.Cell(a, hi[a]+b.reach)
-	}
+func (b *selfBatch) around(lo, hi *[3]float32) walk {
+	first, last := b.g.around(lo, hi, b.reach)
 	return b.g.walk(b.p.Start, first, last)
 }
 
 // pack gathers the points near the batch and returns their number, or contradiction, or
 // noRoom.
 func (b *selfBatch) pack(to *Packed) int {
-	w := b.around(b.lo, b.hi)
+	w := b.around(&b.lo, &b.hi)
 	n := 0
 	for k := range w.layers {
 		for j := range w.rows {
@@ -239,7 +233,8 @@ func answerDist2(from *Packed, n int, cx, cy, cz, r2 float32, skip, above uint32
 func (b *selfBatch) sweep(at int, rows *Rows, fill int) int {
 	x, y, z, own := b.p.at(at)
 	skip, above := b.kept(own)
-	w := b.around([3]float32{x, y, z}, [3]float32{x, y, z})
+	centre := [3]float32{x, y, z}
+	w := b.around(&centre, &centre)
 	for k := range w.layers {
 		for j := range w.rows {
 			first, last, ok := w.points(b.p.Start, j, k)

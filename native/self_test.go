@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"math"
 	"testing"
-	"unsafe"
 
 	"github.com/evertick/evertick/native"
 	"github.com/evertick/evertick/native/paritytest"
@@ -50,66 +49,20 @@ func (c *selfCase) answer() {
 	}
 }
 
-// selfBuffers hold every array that a kernel sees against guard pages.
-type selfBuffers struct {
-	blocks, dist2, packed *paritytest.Buffer[float32]
-	start, ends, out      *paritytest.Buffer[uint32]
-}
-
-func newSelfBuffers(t *testing.T, points, results int) *selfBuffers {
-	room := 2*results + 2*points + 4*native.Pad
-	return &selfBuffers{
-		blocks: paritytest.NewBuffer[float32](t, 4*(points+native.BlockLen)),
-		dist2:  paritytest.NewBuffer[float32](t, room),
-		packed: paritytest.NewBuffer[float32](t, native.PackedLen),
-		start:  paritytest.NewBuffer[uint32](t, maxCells+1),
-		ends:   paritytest.NewBuffer[uint32](t, points),
-		out:    paritytest.NewBuffer[uint32](t, room),
-	}
-}
-
-func (b *selfBuffers) check() error {
-	for name, err := range map[string]error{"blocks": b.blocks.Check(), "dist2": b.dist2.Check(), "packed": b.packed.Check(),
-		"start": b.start.Check(), "ends": b.ends.Check(), "out": b.out.Check()} {
-		if err != nil {
-			return fmt.Errorf("%s: %w", name, err)
-		}
-	}
-	return nil
-}
-
-// guarded returns the case's points in guarded memory.
-func (b *selfBuffers) guarded(c *selfCase, side paritytest.Side, gap int) *native.Points {
-	const floats = int(unsafe.Sizeof(native.Block{}) / 4)
-	mem := b.blocks.Place(len(c.points.Blocks)*floats, side, gap)
-	blocks := unsafe.Slice((*native.Block)(unsafe.Pointer(unsafe.SliceData(mem))), len(c.points.Blocks))
-	copy(blocks, c.points.Blocks)
-	return &native.Points{Start: b.start.PlaceCopy(c.points.Start, side, gap), Blocks: blocks, Limit: c.points.Limit}
-}
-
-// place puts the outputs into guarded memory with exactly the given room, and
-// keeps what they hold up to Fill.
-func (b *selfBuffers) place(c *selfCase, rows *native.Rows, room int, side paritytest.Side, gap int) {
-	slots := append([]uint32(nil), rows.Slots[:rows.Fill]...)
-	dist2 := append([]float32(nil), rows.Dist2[:min(rows.Fill, len(rows.Dist2))]...)
-	rows.Slots = b.out.Place(room, side, gap)
-	copy(rows.Slots, slots)
-	if c.dist2 {
-		rows.Dist2 = b.dist2.Place(room, side, gap)
-		copy(rows.Dist2, dist2)
-	}
-}
+// selfRoom does for the blocks of so many points, and for the rows of a case.
+func selfRoom(points, results int) int { return 2*results + 4*points + 4*native.Pad + native.PackedLen }
 
 // compare runs the case on one level, in chunks of any length, beginning with
 // some room and giving more whenever the kernel asks for it.
-func (c *selfCase) compare(run *paritytest.Run, b *selfBuffers, level native.Level, side paritytest.Side) {
+func (c *selfCase) compare(run *paritytest.Run, g *guard, level native.Level, side paritytest.Side) {
 	run.Case(level)
-	gap, n := run.IntN(paritytest.MaxGap+1), c.points.Len()
-	p := b.guarded(c, side, gap)
-	scratch := native.PackedIn(b.packed.Place(native.PackedLen, side, gap))
+	g.side, g.gap = side, run.IntN(paritytest.MaxGap+1)
+	n := c.points.Len()
+	p := &native.Points{Start: g.copyWords("start", c.points.Start), Blocks: g.blocks(c.points.Blocks), Limit: c.points.Limit}
+	scratch := native.PackedIn(g.float("packed").Place(native.PackedLen, side, g.gap))
 	rows, enough := &native.Rows{}, n+native.Pad
-	b.place(c, rows, []int{len(c.want.Slots) + enough, 0, run.IntN(enough), run.IntN(2 * enough)}[run.IntN(4)], side, gap)
-	ends := b.ends.Place(n, side, gap)
+	g.place(rows, []int{len(c.want.Slots) + enough, 0, run.IntN(enough), run.IntN(2 * enough)}[run.IntN(4)], c.dist2)
+	ends := g.word("ends").Place(n, side, g.gap)
 	for at := 0; at < n; {
 		last := n
 		if run.IntN(2) == 0 {
@@ -118,9 +71,9 @@ func (c *selfCase) compare(run *paritytest.Run, b *selfBuffers, level native.Lev
 		rows.Ends = ends[at:last:last]
 		before, room := rows.Fill, len(rows.Slots)
 		done := native.Self(level, &c.grid, p, &c.query, at, last, rows, scratch)
-		run.Check(c.progress(done, at, last, before, room, rows), b.check())
+		run.Check(c.progress(done, at, last, before, room, rows), g.check())
 		if at += done; at < last {
-			b.place(c, rows, min(max(room, rows.Fill)+1+run.IntN(1+max(enough, rows.Fill)), rows.Fill+len(c.want.Slots)+enough), side, gap)
+			g.place(rows, min(max(room, rows.Fill)+1+run.IntN(1+max(enough, rows.Fill)), rows.Fill+len(c.want.Slots)+enough), c.dist2)
 		}
 	}
 	run.Check(paritytest.Bits(c.name+": start", p.Start, c.points.Start),
@@ -151,13 +104,13 @@ func (c *selfCase) progress(done, first, last, before, room int, rows *native.Ro
 }
 
 // everyForm compares a point set in every form of the answer on every level.
-func everyForm(run *paritytest.Run, b *selfBuffers, c *selfCase) {
+func everyForm(run *paritytest.Run, g *guard, c *selfCase) {
 	for _, c.query.Keep = range []native.Keep{native.KeepAll, native.KeepOthers, native.KeepAbove} {
 		for _, c.dist2 = range []bool{false, true} {
 			c.answer()
 			for _, level := range native.Levels() {
 				for _, side := range paritytest.Sides {
-					c.compare(run, b, level, side)
+					c.compare(run, g, level, side)
 				}
 			}
 		}
@@ -167,7 +120,7 @@ func everyForm(run *paritytest.Run, b *selfBuffers, c *selfCase) {
 func TestParitySelf(t *testing.T) {
 	run := paritytest.Start(t, "Self")
 	const points = 150
-	b := newSelfBuffers(t, points, points*points)
+	g := newGuard(t, selfRoom(points, points*points))
 	for range paritytest.Rounds(20) {
 		for i := range paritytest.Families {
 			s := paritytest.Families[i].Draw(run, points, 1)
@@ -176,7 +129,7 @@ func TestParitySelf(t *testing.T) {
 			if run.IntN(2) == 0 {
 				radius = s.Radius[0] // also next to ties, and odd ones
 			}
-			everyForm(run, b, &selfCase{name: fmt.Sprintf("%s, radius %g", s.Name, radius), grid: r.grid, points: r.points,
+			everyForm(run, g, &selfCase{name: fmt.Sprintf("%s, radius %g", s.Name, radius), grid: r.grid, points: r.points,
 				query: native.SelfQuery{Radius: radius}})
 		}
 	}
@@ -186,7 +139,7 @@ func TestParitySelf(t *testing.T) {
 func TestParitySelfDense(t *testing.T) {
 	run := paritytest.Start(t, "Self, dense")
 	const most = native.PackLen + 600
-	b := newSelfBuffers(t, most, most*200)
+	g := newGuard(t, selfRoom(most, most*200))
 	for range paritytest.Rounds(2) {
 		for _, name := range []string{"uniform", "flat", "clusters"} {
 			s := &paritytest.Scene{}
@@ -201,7 +154,7 @@ func TestParitySelfDense(t *testing.T) {
 				t.Fatalf("%s: %d results", name, len(c.want.Slots))
 			}
 			for _, level := range native.Levels() {
-				c.compare(run, b, level, paritytest.Sides[run.IntN(2)])
+				c.compare(run, g, level, paritytest.Sides[run.IntN(2)])
 			}
 		}
 	}

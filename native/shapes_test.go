@@ -5,7 +5,6 @@ import (
 	"math"
 	"slices"
 	"testing"
-	"unsafe"
 
 	"github.com/evertick/evertick/native"
 	"github.com/evertick/evertick/native/paritytest"
@@ -83,84 +82,16 @@ func (c *shapeCase) each(i int, do func(place int, x, y, z float32, slot uint32)
 	}
 }
 
-// guard holds arrays against guard pages, by name.
-type guard struct {
-	t    *testing.T
-	side paritytest.Side
-	gap  int
-
-	floats map[string]*paritytest.Buffer[float32]
-	words  map[string]*paritytest.Buffer[uint32]
-}
-
 // Large enough for the blocks of any case and for all its rows twice over.
 const guardRoom = 2 * (maxQueries + 2) * (maxPoints + native.Pad)
 
-func newGuard(t *testing.T) *guard {
-	return &guard{t: t, floats: map[string]*paritytest.Buffer[float32]{}, words: map[string]*paritytest.Buffer[uint32]{}}
-}
-
-func (g *guard) float(name string) *paritytest.Buffer[float32] {
-	if g.floats[name] == nil {
-		g.floats[name] = paritytest.NewBuffer[float32](g.t, guardRoom)
-	}
-	return g.floats[name]
-}
-
-func (g *guard) word(name string) *paritytest.Buffer[uint32] {
-	if g.words[name] == nil {
-		g.words[name] = paritytest.NewBuffer[uint32](g.t, guardRoom)
-	}
-	return g.words[name]
-}
-
-func (g *guard) copyFloats(name string, s []float32) []float32 {
-	if s == nil {
-		return nil
-	}
-	return g.float(name).PlaceCopy(s, g.side, g.gap)
-}
-
-func (g *guard) copyWords(name string, s []uint32) []uint32 {
-	if s == nil {
-		return nil
-	}
-	return g.word(name).PlaceCopy(s, g.side, g.gap)
-}
-
 // points returns guarded copies of a case's points and filter.
 func (g *guard) points(c *shapeCase) (*native.Points, *native.Filter) {
-	const floats = int(unsafe.Sizeof(native.Block{}) / 4)
-	n := len(c.points.Blocks)
-	mem := g.float("blocks").Place(n*floats, g.side, g.gap)
-	blocks := unsafe.Slice((*native.Block)(unsafe.Pointer(unsafe.SliceData(mem))), n)
-	copy(blocks, c.points.Blocks)
-	p := &native.Points{Start: g.copyWords("start", c.points.Start), Blocks: blocks, Limit: c.points.Limit,
+	p := &native.Points{Start: g.copyWords("start", c.points.Start), Blocks: g.blocks(c.points.Blocks), Limit: c.points.Limit,
 		Category: g.copyWords("category", c.points.Category)}
-	f := &native.Filter{Exclude: g.copyWords("exclude", c.filter.Exclude), Mask: g.copyWords("mask", c.filter.Mask)}
-	if c.filter.Live != nil {
-		pairs := g.word("live").Place((n+1)/2, g.side, 0)
-		f.Live = unsafe.Slice((*uint16)(unsafe.Pointer(unsafe.SliceData(pairs))), 2*len(pairs))
-		if f.Live = f.Live[:n]; g.side == paritytest.After {
-			f.Live = f.Live[n&1 : n+n&1 : n+n&1]
-		}
-		copy(f.Live, c.filter.Live)
-	}
+	f := &native.Filter{Exclude: g.copyWords("exclude", c.filter.Exclude), Mask: g.copyWords("mask", c.filter.Mask),
+		Live: g.live(c.filter.Live)}
 	return p, f
-}
-
-func (g *guard) check() error {
-	for name, b := range g.floats {
-		if err := b.Check(); err != nil {
-			return fmt.Errorf("%s: %w", name, err)
-		}
-	}
-	for name, b := range g.words {
-		if err := b.Check(); err != nil {
-			return fmt.Errorf("%s: %w", name, err)
-		}
-	}
-	return nil
 }
 
 // unchanged compares the points and the filter with what they were.
@@ -202,7 +133,7 @@ func shapes(run *paritytest.Run, g *guard, rounds int, do func(c *shapeCase) fun
 
 func TestParityCount(t *testing.T) {
 	run := paritytest.Start(t, "Count")
-	g := newGuard(t)
+	g := newGuard(t, guardRoom)
 	shapes(run, g, 150, func(c *shapeCase) func(native.Level) {
 		s := c.scene
 		want := make([]uint32, len(s.Radius))
@@ -250,7 +181,7 @@ func boxesFor(run *paritytest.Run, s *paritytest.Scene) *native.Boxes {
 
 func TestParityOverlap(t *testing.T) {
 	run := paritytest.Start(t, "Overlap")
-	g := newGuard(t)
+	g := newGuard(t, guardRoom)
 	shapes(run, g, 150, func(c *shapeCase) func(native.Level) {
 		b := boxesFor(run, c.scene)
 		want := &native.Rows{Slots: []uint32{}, Ends: []uint32{}}

@@ -1,6 +1,7 @@
 package native_test
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -86,89 +87,52 @@ func (c *streamCase) lay(points int) {
 
 // streamBuffers hold every array that a kernel sees against guard pages.
 type streamBuffers struct {
-	t      *testing.T
-	floats map[string]*paritytest.Buffer[float32]
-	words  map[string]*paritytest.Buffer[uint32]
-	live   *paritytest.Buffer[uint64]
+	*guard
+	live *paritytest.Buffer[uint64]
 }
 
 func newStreamBuffers(t *testing.T) *streamBuffers {
-	return &streamBuffers{t, map[string]*paritytest.Buffer[float32]{}, map[string]*paritytest.Buffer[uint32]{},
-		paritytest.NewBuffer[uint64](t, maxPoints)}
-}
-
-func (b *streamBuffers) float(name string, most int) *paritytest.Buffer[float32] {
-	if b.floats[name] == nil {
-		b.floats[name] = paritytest.NewBuffer[float32](b.t, most)
-	}
-	return b.floats[name]
-}
-
-func (b *streamBuffers) word(name string, most int) *paritytest.Buffer[uint32] {
-	if b.words[name] == nil {
-		b.words[name] = paritytest.NewBuffer[uint32](b.t, most)
-	}
-	return b.words[name]
+	return &streamBuffers{newGuard(t, max(mostStreamHits, native.MostSieveWords, 1<<19)), paritytest.NewBuffer[uint64](t, maxPoints)}
 }
 
 const mostStreamHits = 8*maxPoints/3*82 + 8192
 
 // guarded returns the case's arguments in guarded memory.
-func (b *streamBuffers) guarded(c *streamCase, side paritytest.Side, gap int) (*native.Sieve, *native.Columns) {
-	p := &native.Columns{
-		X:     b.float("x", 8*maxPoints).PlaceCopy(c.columns.X, side, gap),
-		Y:     b.float("y", 8*maxPoints).PlaceCopy(c.columns.Y, side, gap),
-		Z:     b.float("z", 8*maxPoints).PlaceCopy(c.columns.Z, side, gap),
-		Slots: b.word("slots", 8*maxPoints).PlaceCopy(c.columns.Slots, side, gap),
+func (b *streamBuffers) guarded(c *streamCase) (*native.Sieve, *native.Columns) {
+	of := &c.columns
+	floats := func(name string, s []float32) []float32 { return b.float(name).PlaceCopy(s, b.side, b.gap) }
+	words := func(name string, s []uint32) []uint32 { return b.word(name).PlaceCopy(s, b.side, b.gap) }
+	p := &native.Columns{X: floats("x", of.X), Y: floats("y", of.Y), Z: floats("z", of.Z),
+		Slots: words("slots", of.Slots), Category: b.copyWords("category", of.Category)}
+	if of.Live != nil {
+		p.Live = b.live.PlaceCopy(of.Live, b.side, b.gap)
 	}
-	if c.columns.Category != nil {
-		p.Category = b.word("category", 8*maxPoints).PlaceCopy(c.columns.Category, side, gap)
-	}
-	if c.columns.Live != nil {
-		p.Live = b.live.PlaceCopy(c.columns.Live, side, gap)
-	}
-	most := map[string]int{"bits": native.MostSieveWords, "rank": native.MostSieveWords}
-	s := c.sieve.Replaced(func(name string, words []uint32) []uint32 {
-		return b.word(name, max(most[name], 1<<19)).PlaceCopy(words, side, gap)
-	})
-	return s, p
+	return c.sieve.Replaced(words), p
 }
 
 // room puts the hits into guarded memory with exactly the given room beyond
 // those taken, and keeps these.
-func (b *streamBuffers) room(h *native.Hits, more int, side paritytest.Side, gap int) {
+func (b *streamBuffers) room(h *native.Hits, more int) {
 	n := h.Fill + more
 	query, slot, dist2 := slices.Clone(h.Query[:h.Fill]), slices.Clone(h.Slot[:h.Fill]), slices.Clone(h.Dist2[:h.Fill])
-	h.Query, h.Slot, h.Dist2 = b.word("query", mostStreamHits).Place(n, side, gap), b.word("slot", mostStreamHits).Place(n, side, gap),
-		b.float("dist2", mostStreamHits).Place(n, side, gap)
+	h.Query, h.Slot = b.word("query").Place(n, b.side, b.gap), b.word("slot").Place(n, b.side, b.gap)
+	h.Dist2 = b.float("dist2").Place(n, b.side, b.gap)
 	copy(h.Query, query)
 	copy(h.Slot, slot)
 	copy(h.Dist2, dist2)
 }
 
-func (b *streamBuffers) check() error {
-	for name, buf := range b.floats {
-		if err := buf.Check(); err != nil {
-			return fmt.Errorf("%s: %w", name, err)
-		}
-	}
-	for name, buf := range b.words {
-		if err := buf.Check(); err != nil {
-			return fmt.Errorf("%s: %w", name, err)
-		}
-	}
-	return b.live.Check()
-}
+func (b *streamBuffers) check() error { return cmp.Or(b.guard.check(), b.live.Check()) }
 
 // compare runs the case on one level in chunks of any size, with any room, and
 // compares the hits with want.
 func (c *streamCase) compare(run *paritytest.Run, b *streamBuffers, level native.Level, side paritytest.Side) {
 	run.Case(level)
-	gap := run.IntN(paritytest.MaxGap + 1)
-	s, p := b.guarded(c, side, gap)
+	b.side, b.gap = side, run.IntN(paritytest.MaxGap+1)
+	s, p := b.guarded(c)
 	var inCells, wide native.Hits
 	chunk := 1 + run.IntN(len(p.Slots)+100)
-	b.room(&inCells, 0, side, gap)
+	b.room(&inCells, 0)
 	for at := 0; at < len(p.Slots); {
 		end := min(len(p.Slots), (at/chunk+1)*chunk)
 		next, stop := native.Stream(level, s, p, at, end, &inCells)
@@ -177,7 +141,7 @@ func (c *streamCase) compare(run *paritytest.Run, b *streamBuffers, level native
 		}
 		run.Check(b.check())
 		if at = next; stop == native.Full {
-			b.room(&inCells, []int{s.Room(), s.Room() + run.IntN(1000)}[run.IntN(2)], side, gap)
+			b.room(&inCells, []int{s.Room(), s.Room() + run.IntN(1000)}[run.IntN(2)])
 			if again, _ := native.Stream(level, s, p, at, end, &inCells); again == at {
 				run.Check(fmt.Errorf("%s: no point tested at %d, with room for %d", c.name, at, s.Room()))
 			} else {
@@ -186,12 +150,12 @@ func (c *streamCase) compare(run *paritytest.Run, b *streamBuffers, level native
 		}
 	}
 	c.sameHits(run, "in cells", &inCells, func(i uint32) bool { return !slices.Contains(c.sieve.Wide(), i) }, true)
-	b.room(&wide, 0, side, gap)
+	b.room(&wide, 0)
 	pos := native.Position{}
 	for end := 0; pos.At < len(p.Slots); {
 		end = min(len(p.Slots), max(end, pos.At+1+run.IntN(chunk)))
 		for !native.Sweep(level, s, p, &pos, end, &wide) {
-			b.room(&wide, s.Room()+run.IntN(1000), side, gap)
+			b.room(&wide, s.Room()+run.IntN(1000))
 		}
 		run.Check(b.check())
 	}
@@ -301,7 +265,8 @@ func TestStreamFindsTheFirstFault(t *testing.T) {
 		for _, level := range native.Levels() {
 			for _, side := range paritytest.Sides {
 				run.Case(level)
-				sieve, p := b.guarded(c, side, run.IntN(paritytest.MaxGap+1))
+				b.side, b.gap = side, run.IntN(paritytest.MaxGap+1)
+				sieve, p := b.guarded(c)
 				h := native.Hits{Query: make([]uint32, mostStreamHits), Slot: make([]uint32, mostStreamHits), Dist2: make([]float32, mostStreamHits)}
 				from := run.IntN(want + 1)
 				if at, stop := native.Stream(level, sieve, p, from, len(p.Slots), &h); at != want || stop != native.Bad {
