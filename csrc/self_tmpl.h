@@ -38,13 +38,13 @@ HELPER(LEVEL) int64_t CAT(gather_, LEVEL)(const field *f, const batch *b, uint32
  * ascend, or -2 if they do not fit. A NaN in every lane behind them keeps what
  * stands there out. */
 HELPER(LEVEL) int64_t CAT(pack_near_, LEVEL)(const field *f, const batch *b, et_pack *to) {
-	const et_grid *const g = f->grid;
+	const et_grid g = *f->grid; /* a copy, which stores to *to cannot change */
 	const uint32_t *const start = f->start;
 	const cell_box r = cells_around(f, b->lo, b->hi);
 	int64_t n = 0;
 	for (int32_t k = r.lo[2]; k <= r.hi[2]; k++) {
 		for (int32_t j = r.lo[1]; j <= r.hi[1]; j++) {
-			const span s = row_of(g, start, &r, j, k);
+			const span s = row_of(&g, start, &r, j, k);
 			if (s.first >= s.last) {
 				if (s.first > s.last)
 					return -1;
