@@ -9,6 +9,8 @@ package csrc
 #cgo nocallback et_radius
 #cgo noescape et_live
 #cgo nocallback et_live
+#cgo noescape et_keep_live
+#cgo nocallback et_keep_live
 #include "evertick.h"
 */
 import "C"
@@ -65,6 +67,12 @@ func Radius(level int32, grid unsafe.Pointer, start []uint32, blocks unsafe.Poin
 func Live(level int32, blocks unsafe.Pointer, points int, bitmap []uint64, live []uint16) {
 	C.et_live(C.int32_t(level), (*C.et_block)(blocks), C.uint32_t(points), (*C.uint64_t)(unsafe.SliceData(bitmap)),
 		(*C.uint16_t)(unsafe.SliceData(live)))
+}
+
+// KeepLive filters rows by a bitmap, as evertick.h says of et_keep_live; ends is not
+// empty.
+func KeepLive(bitmap []uint64, from int, ends, slots []uint32, dist2 []float32) {
+	C.et_keep_live((*C.uint64_t)(unsafe.SliceData(bitmap)), C.uint32_t(from), u32(ends), C.int64_t(len(ends)), u32(slots), f32(dist2))
 }
 
 func f32(s []float32) *C.float   { return (*C.float)(unsafe.SliceData(s)) }

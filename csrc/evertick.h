@@ -61,4 +61,8 @@ int64_t et_radius(int32_t level, const et_grid *grid, const uint32_t *start,
  * the bitmap, and 0 in the lanes behind the last point. */
 void et_live(int32_t level, const et_block *blocks, uint32_t points, const uint64_t *bitmap, uint16_t *live);
 
+/* Takes out of rows, which begin at from and end at ends, the slots whose bit is 0,
+ * and moves the rest together; d2 may be NULL. */
+void et_keep_live(const uint64_t *bitmap, uint32_t from, uint32_t *ends, int64_t rows, uint32_t *slots, float *d2);
+
 #endif

@@ -45,3 +45,7 @@ func radiusC(l Level, g *Grid, p *Points, q *Queries, rows *Rows) int {
 func liveC(l Level, p *Points, bitmap []uint64, live []uint16) {
 	csrc.Live(cLevels[l], unsafe.Pointer(unsafe.SliceData(p.Blocks)), p.Len(), bitmap, live)
 }
+
+func keepLiveC(bitmap []uint64, from int, ends, slots []uint32, dist2 []float32) {
+	csrc.KeepLive(bitmap, from, ends, slots, dist2)
+}

@@ -11,3 +11,5 @@ func integrateC(Level, []float32, []float32, float32) { panic("native: built wit
 func radiusC(Level, *Grid, *Points, *Queries, *Rows) int { panic("native: built without cgo") }
 
 func liveC(Level, *Points, []uint64, []uint16) { panic("native: built without cgo") }
+
+func keepLiveC([]uint64, int, []uint32, []uint32, []float32) { panic("native: built without cgo") }

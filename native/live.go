@@ -29,3 +29,42 @@ func liveGo(p *Points, n int, bitmap []uint64, live []uint16) {
 		live[b] = lanes
 	}
 }
+
+// KeepLive takes out of rows.Slots, from place from on, the slots whose bit in a
+// bitmap is zero, moves the rest and their Dist2 together, and corrects ends and
+// Fill: it does to rows that are found already what Queries.Live does to those that
+// are not. ends are the ends of these rows, and the bitmap has a bit for each slot.
+// It panics if ends do not fit; that slots are within the bitmap is not checked.
+func KeepLive(level Level, bitmap []uint64, from int, ends []uint32, rows *Rows) {
+	at := uint32(from)
+	for _, end := range ends {
+		if end < at || int(end) > len(rows.Slots) {
+			panic("native: KeepLive: ends do not fit")
+		}
+		at = end
+	}
+	if len(ends) == 0 {
+		return
+	}
+	if level = must(level); level == Go {
+		keepLiveGo(bitmap, from, ends, rows.Slots, rows.Dist2)
+	} else {
+		keepLiveC(bitmap, from, ends, rows.Slots, rows.Dist2)
+	}
+	rows.Fill = int(ends[len(ends)-1])
+}
+
+func keepLiveGo(bitmap []uint64, from int, ends, slots []uint32, dist2 []float32) {
+	to := from
+	for i, end := range ends {
+		for ; from < int(end); from++ {
+			slot := slots[from]
+			slots[to] = slot
+			if dist2 != nil {
+				dist2[to] = dist2[from]
+			}
+			to += int(bitmap[slot/64] >> (slot % 64) & 1)
+		}
+		ends[i] = uint32(to)
+	}
+}

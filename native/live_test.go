@@ -56,3 +56,61 @@ func TestLiveMisuse(t *testing.T) {
 		expectPanic(t, "native: Live: Blocks or live is too short", func() { native.Live(level, &p, make([]uint64, 2), make([]uint16, 1)) })
 	}
 }
+
+// Rows of any length, behind others that stay, with distances and without.
+func TestParityKeepLive(t *testing.T) {
+	run := paritytest.Start(t, "KeepLive")
+	const most, limit = 300, 500
+	slots, ends := paritytest.NewBuffer[uint32](t, most), paritytest.NewBuffer[uint32](t, most)
+	dist2 := paritytest.NewBuffer[float32](t, most)
+	for range paritytest.Rounds(400) {
+		bitmap := run.Bitmap(limit)
+		n := run.IntN(most)
+		from := run.IntN(n + 1)
+		all, cuts := make([]uint32, n), []uint32{}
+		for i := range all {
+			all[i] = run.Uint32N(limit)
+		}
+		for at := from; at < n || run.IntN(3) > 0 && len(cuts) < 5; {
+			at = min(n, at+run.IntN(40))
+			cuts = append(cuts, uint32(at))
+		}
+		want, wantEnds, at := append([]uint32{}, all[:from]...), []uint32{}, from
+		for _, cut := range cuts {
+			for ; at < int(cut); at++ {
+				if s := all[at]; bitmap[s/64]>>(s%64)&1 != 0 {
+					want = append(want, s)
+				}
+			}
+			wantEnds = append(wantEnds, uint32(len(want)))
+		}
+		for _, level := range native.Levels() {
+			run.Case(level)
+			side := paritytest.Sides[run.IntN(2)]
+			rows := native.Rows{Slots: slots.PlaceCopy(all, side, run.IntN(paritytest.MaxGap+1)), Fill: n}
+			if run.IntN(2) == 0 {
+				rows.Dist2 = dist2.Place(n, side, run.IntN(paritytest.MaxGap+1))
+				for i, s := range all {
+					rows.Dist2[i] = float32(s)
+				}
+			}
+			e := ends.PlaceCopy(cuts, side, 0)
+			native.KeepLive(level, bitmap, from, e, &rows)
+			run.Check(slots.Check(), ends.Check(), dist2.Check(), paritytest.Bits("ends", e, wantEnds))
+			if len(cuts) > 0 {
+				run.Check(paritytest.Bits("slots", rows.Slots[:rows.Fill], want))
+				for i, s := range want {
+					if rows.Dist2 != nil && rows.Dist2[i] != float32(s) {
+						t.Fatalf("level %s: distance %d is %g, of slot %d", level, i, rows.Dist2[i], s)
+					}
+				}
+			}
+		}
+	}
+	rows := native.Rows{Slots: make([]uint32, 3)}
+	for _, bad := range [][]uint32{{4}, {2, 1}} {
+		for _, level := range native.Levels() {
+			expectPanic(t, "native: KeepLive: ends do not fit", func() { native.KeepLive(level, []uint64{1}, 0, bad, &rows) })
+		}
+	}
+}

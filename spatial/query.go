@@ -140,12 +140,18 @@ func (ix *Index) Radius(q *Queries, out *Result) error {
 	}
 	w := scratchOf(&out.scratch)
 	s := &w.radius
-	s.ix, s.q, s.live = ix, q, s.lanes.of(ix, q.Live)
+	s.ix, s.q, s.live, s.dead = ix, q, nil, nil
+	if ix.n <= lanesForQueries*len(q.X) {
+		s.live = s.lanes.of(ix, q.Live)
+	} else {
+		ix.checkLive(q.Live)
+		s.dead = q.Live
+	}
 	err := w.rows.collect(task{
 		searcher: s, ix: ix, what: "Radius", rows: len(q.X), chunk: chunkQueries,
 		order: q.Order, withKey: !q.SkipDist2, parallel: ix.parallelFrom,
 	}, &out.Offsets, &out.Slots, &out.Dist2)
-	s.ix, s.q, out.Of = nil, nil, out.Of[:0]
+	s.ix, s.q, s.dead, out.Of = nil, nil, nil, out.Of[:0]
 	return err
 }
 
@@ -153,13 +159,24 @@ func (ix *Index) Radius(q *Queries, out *Result) error {
 type radiusSearch struct {
 	ix    *Index
 	q     *Queries
-	live  []uint16
+	live  []uint16 // where all points are looked up in the bitmap before the search,
+	dead  []uint64 // or the bitmap itself, where those that were found are
 	lanes lanes
 }
+
+// lanesForQueries is the number of points for each query up to which all of them are
+// looked up in a bitmap before the search. That takes half a nanosecond a point, and
+// filtering what was found most of one a hit, of which there are often about thirty.
+const lanesForQueries = 48
 
 func (s *radiusSearch) search(_, first, last int, rows *native.Rows) int {
 	q := s.q
 	part := native.Queries{X: q.X[first:last], Y: q.Y[first:last], Z: q.Z[first:last], Radius: q.Radius[first:last]}
 	part.Exclude, part.Mask, part.Live = cut(q.Exclude, first, last), cut(q.Mask, first, last), s.live
-	return native.Radius(s.ix.level, &s.ix.grid, &s.ix.points, &part, rows)
+	from := rows.Fill
+	done := native.Radius(s.ix.level, &s.ix.grid, &s.ix.points, &part, rows)
+	if s.dead != nil && done > 0 {
+		native.KeepLive(s.ix.level, s.dead, from, rows.Ends[:done], rows)
+	}
+	return done
 }
