@@ -32,7 +32,8 @@ if have "s390x" qemu-s390x-static; then
 	CGO_ENABLED=0 GOOS=linux GOARCH=s390x go test -short -run Golden -exec qemu-s390x-static ./bench || failed=1
 fi
 
-# old CPU LEVEL: the kernel tests pass on that CPU, and the best level is LEVEL.
+# old CPU LEVEL [SKIP]: the kernel tests pass on that CPU, less those whose names
+# SKIP matches, and the best level is LEVEL.
 old() {
 	echo "x86-64 $1: must choose level $2"
 	# Tests start child processes by the name of their program: under that name
@@ -42,7 +43,7 @@ old() {
 		exec qemu-x86_64-static -cpu $1 -0 "\$0" "$tmp/native.test" "\$@"
 	END
 	chmod +x "$tmp/emulated"
-	(cd native && "$tmp/emulated" -test.short) || failed=1
+	(cd native && "$tmp/emulated" -test.short ${3:+-test.skip "$3"}) || failed=1
 	qemu-x86_64-static -cpu "$1" "$tmp/bench" -info | tee "$tmp/info" || failed=1
 	grep -q "level $2 of" "$tmp/info" || { echo "FAIL: $1 does not choose level $2"; failed=1; }
 }
@@ -53,7 +54,10 @@ elif have "old x86 CPUs" qemu-x86_64-static; then
 	trap 'rm -rf "$tmp"' EXIT
 	if go test -c -o "$tmp/native.test" ./native && go build -o "$tmp/bench" ./bench; then
 		old Nehalem c
-		old max avx2 # all that the emulator has; no AVX-512
+		# All that the emulator has; no AVX-512. Its masked loads touch every lane, and
+		# sorting and streaming give other results than on a CPU, where they are tested.
+		echo "not run: sorting and streaming with avx2 under qemu-user: they fail in the emulator and pass on the CPU"
+		old max avx2 'Order|Stream|SortRows'
 	else
 		failed=1
 	fi
