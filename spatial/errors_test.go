@@ -192,13 +192,18 @@ func TestMisusePanics(t *testing.T) {
 			_ = ix.Radius(&spatial.Queries{X: two, Y: two, Z: two, Radius: two, Exclude: []uint32{}}, out)
 		}},
 	} {
-		func() {
-			defer func() {
-				if got := fmt.Sprint(recover()); got != c.want {
-					t.Errorf("case %d: panic %q, want %q", i, got, c.want)
-				}
-			}()
-			c.do()
-		}()
+		mustPanic(t, fmt.Sprint("case ", i), c.want, c.do)
 	}
+}
+
+// mustPanic checks the message of a panic.
+func mustPanic(t *testing.T, name, want string, do func()) {
+	t.Helper()
+	defer func() {
+		t.Helper()
+		if got := fmt.Sprint(recover()); got != want {
+			t.Errorf("%s: panic %q, want %q", name, got, want)
+		}
+	}()
+	do()
 }

@@ -104,7 +104,18 @@ func refused(t *testing.T, err error, want string) bool {
 	return true
 }
 
-func FuzzRadius(f *testing.F) {
+// bounds reads bounds of one length along every axis, or none.
+func (in *fuzzInput) bounds() spatial.Bounds {
+	lo, hi := in.float(), in.float()
+	if !finite(lo) || !finite(hi) || lo > hi {
+		return spatial.Bounds{}
+	}
+	return spatial.Bounds{Min: [3]float32{lo, lo, lo}, Max: [3]float32{hi, hi, hi}}
+}
+
+// fuzzConfigured fuzzes do from scenes of all kinds. The first bytes of an input are
+// the workers and the cell size, and do gets the rest.
+func fuzzConfigured(f *testing.F, do func(t *testing.T, cfg spatial.Config, in *fuzzInput)) {
 	f.Add([]byte{})
 	for seed := range uint64(40) {
 		f.Add(fuzzSeed(seed))
@@ -115,10 +126,14 @@ func FuzzRadius(f *testing.F) {
 		if cell := in.float(); finite(cell) && cell >= 0 {
 			cfg.CellSize = cell
 		}
+		do(t, cfg, &in)
+	})
+}
+
+func FuzzRadius(f *testing.F) {
+	fuzzConfigured(f, func(t *testing.T, cfg spatial.Config, in *fuzzInput) {
 		order := spatial.Order(in.byte() % 3)
-		if lo, hi := in.float(), in.float(); finite(lo) && finite(hi) && lo <= hi {
-			cfg.Bounds = spatial.Bounds{Min: [3]float32{lo, lo, lo}, Max: [3]float32{hi, hi, hi}}
-		}
+		cfg.Bounds = in.bounds()
 		fuzzRadius(t, cfg, order, in.scene())
 	})
 }

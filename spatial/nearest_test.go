@@ -361,16 +361,7 @@ func TestConcurrentNearest(t *testing.T) {
 }
 
 func FuzzKNN(f *testing.F) {
-	f.Add([]byte{})
-	for seed := range uint64(40) {
-		f.Add(fuzzSeed(seed))
-	}
-	f.Fuzz(func(t *testing.T, data []byte) {
-		in := fuzzInput(data)
-		cfg := spatial.Config{Workers: 1 + int(in.byte()%3)}
-		if cell := in.float(); finite(cell) && cell >= 0 {
-			cfg.CellSize = cell
-		}
+	fuzzConfigured(f, func(t *testing.T, cfg spatial.Config, in *fuzzInput) {
 		k, form := 1+int(in.byte()%64), in.byte()
 		s := in.scene()
 		q := &spatial.NearestQueries{X: s.QueryX, Y: s.QueryY, Z: s.QueryZ, K: k}

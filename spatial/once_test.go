@@ -439,28 +439,12 @@ func TestRadiusOnceMisuse(t *testing.T) {
 			_ = ix.RadiusOnce(spatial.Columns{X: two, Y: two, Z: two, Slots: nil}, &spatial.Queries{X: two, Y: two, Z: two, Radius: three}, &spatial.Result{})
 		},
 	} {
-		func() {
-			defer func() {
-				if got := fmt.Sprint(recover()); got != want {
-					t.Errorf("panic %q, want %q", got, want)
-				}
-			}()
-			do()
-		}()
+		mustPanic(t, "RadiusOnce", want, do)
 	}
 }
 
 func FuzzRadiusOnce(f *testing.F) {
-	f.Add([]byte{})
-	for seed := range uint64(40) {
-		f.Add(fuzzSeed(seed))
-	}
-	f.Fuzz(func(t *testing.T, data []byte) {
-		in := fuzzInput(data)
-		cfg := spatial.Config{Workers: 1 + int(in.byte()%3)}
-		if cell := in.float(); finite(cell) && cell >= 0 {
-			cfg.CellSize = cell
-		}
+	fuzzConfigured(f, func(t *testing.T, cfg spatial.Config, in *fuzzInput) {
 		order := spatial.Order(in.byte() % 3)
 		streamed := in.byte()%4 > 0
 		fuzzRadiusOnce(t, cfg, order, streamed, in.scene())

@@ -206,32 +206,14 @@ func TestRaysMisusePanics(t *testing.T) {
 		{"spatial: RayClosest: slots or t and Rays.OX differ in length", func() { _ = ix.RayClosest(four, q, make([]uint32, 1), two) }},
 		{"spatial: RayClosest: slots or t and Rays.OX differ in length", func() { _ = ix.RayClosest(four, q, make([]uint32, 2), nil) }},
 	} {
-		func() {
-			defer func() {
-				if got := fmt.Sprint(recover()); got != c.want {
-					t.Errorf("case %d: panic %q, want %q", i, got, c.want)
-				}
-			}()
-			c.do()
-		}()
+		mustPanic(t, fmt.Sprint("case ", i), c.want, c.do)
 	}
 }
 
 // FuzzShapes reads the centres and radii of a fuzzed scene as boxes and as rays.
 func FuzzShapes(f *testing.F) {
-	f.Add([]byte{})
-	for seed := range uint64(40) {
-		f.Add(fuzzSeed(seed))
-	}
-	f.Fuzz(func(t *testing.T, data []byte) {
-		in := fuzzInput(data)
-		cfg := spatial.Config{Workers: 1 + int(in.byte()%3)}
-		if cell := in.float(); finite(cell) && cell >= 0 {
-			cfg.CellSize = cell
-		}
-		if lo, hi := in.float(), in.float(); finite(lo) && finite(hi) && lo <= hi {
-			cfg.Bounds = spatial.Bounds{Min: [3]float32{lo, lo, lo}, Max: [3]float32{hi, hi, hi}}
-		}
+	fuzzConfigured(f, func(t *testing.T, cfg spatial.Config, in *fuzzInput) {
+		cfg.Bounds = in.bounds()
 		s := in.scene()
 		if firstBadPoint(s) == "" {
 			fuzzShapes(t, cfg, s)

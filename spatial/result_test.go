@@ -75,14 +75,7 @@ func TestZeroIndexPanics(t *testing.T) {
 		"RadiusOnce": func() { _ = ix.RadiusOnce(spatial.Columns{}, q, &spatial.Result{}) },
 		"RayAll":     func() { _ = ix.RayAll(nil, &spatial.Rays{}, &spatial.RayHits{}) },
 	} {
-		func() {
-			defer func() {
-				if got := recover(); got != want {
-					t.Errorf("%s: panic %v", name, got)
-				}
-			}()
-			do()
-		}()
+		mustPanic(t, name, want, do)
 	}
 }
 

@@ -199,14 +199,7 @@ func TestShapesMisusePanics(t *testing.T) {
 			_ = ix.Overlap(&spatial.Boxes{MinX: two, MinY: two, MinZ: two, MaxX: two, MaxY: two, MaxZ: two, Mask: []uint32{}}, out)
 		}},
 	} {
-		func() {
-			defer func() {
-				if got := fmt.Sprint(recover()); got != c.want {
-					t.Errorf("case %d: panic %q, want %q", i, got, c.want)
-				}
-			}()
-			c.do()
-		}()
+		mustPanic(t, fmt.Sprint("case ", i), c.want, c.do)
 	}
 }
 
