@@ -45,15 +45,6 @@ func FlushDenormals(on bool) {
 	C.et_flush_denormals(flag)
 }
 
-// Integrate computes
-//
-//	for i := range pos { pos[i] += float32(vel[i] * dt) }
-//
-// pos is not empty and vel is at least as long.
-func Integrate(level int32, pos, vel []float32, dt float32) {
-	C.et_integrate(C.int32_t(level), (*C.float)(&pos[0]), (*C.float)(&vel[0]), C.float(dt), C.size_t(len(pos)))
-}
-
 // Radius answers a batch of queries, as evertick.h says of et_radius; grid points
 // at GridSize bytes and blocks at blocks. Nil slices are passed as NULL.
 func Radius(level int32, grid unsafe.Pointer, start []uint32, blocks unsafe.Pointer, category []uint32, live []uint16,
@@ -77,3 +68,4 @@ func KeepLive(bitmap []uint64, from int, ends, slots []uint32, dist2 []float32) 
 
 func f32(s []float32) *C.float   { return (*C.float)(unsafe.SliceData(s)) }
 func u32(s []uint32) *C.uint32_t { return (*C.uint32_t)(unsafe.SliceData(s)) }
+func u64(s []uint64) *C.uint64_t { return (*C.uint64_t)(unsafe.SliceData(s)) }

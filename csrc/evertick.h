@@ -19,9 +19,6 @@ const char *et_compiler(void);
  * that the probe of the floating-point environment can be tested. */
 void et_flush_denormals(int32_t on);
 
-/* for i in [0, n): pos[i] = pos[i] + vel[i] * dt */
-void et_integrate(int32_t level, float *pos, const float *vel, float dt, size_t n);
-
 /* A uniform grid: cell (i, j, k) is number (k * n[1] + j) * n[0] + i. */
 typedef struct {
 	float min[3];     /* lower corner, metres */

@@ -1,9 +1,9 @@
-#include "evertick.h"
-#include "lanes.h"
+#include "ops.h"
+#include "rows.h"
 
 #define TEMPLATE "integrate_tmpl.h"
 #include "levels.h"
 
-void et_integrate(int32_t level, float *pos, const float *vel, float dt, size_t n) {
-	DISPATCH(level, integrate, pos, vel, dt, n);
+void et_integrate(int32_t level, float *pos, const float *vel, float dt, const uint64_t *live, int64_t n) {
+	DISPATCH(level, integrate, pos, vel, dt, live, n);
 }

@@ -1,8 +1,5 @@
-KERNEL(LEVEL) void CAT(integrate_, LEVEL)(float *pos, const float *vel, float dt, size_t n) {
+KERNEL(LEVEL) void CAT(integrate_, LEVEL)(float *pos, const float *vel, float dt, const uint64_t *live, int64_t n) {
+	SHORT(n, integrate_c(pos, vel, dt, live, n));
 	const V(f) step = V(set1)(dt);
-	size_t i = 0;
-	for (; i + V(LANES) <= n; i += V(LANES))
-		V(store)(pos + i, V(add)(V(load)(pos + i), V(mul)(V(load)(vel + i), step)));
-	for (; i < n; i++)
-		pos[i] = pos[i] + vel[i] * dt;
+	EACH_ROW(live, n, PUT(pos, V(add)(V(load)(pos + i), V(mul)(V(load)(vel + i), step))));
 }

@@ -8,8 +8,8 @@ var SelfCheck = selfCheck
 func IntegrateKernel(level Level, pos, vel []float32, dt float32) {
 	switch {
 	case level == Go:
-		integrateGo(pos, vel, dt)
+		integrateGo(pos, vel, dt, nil)
 	case len(pos) > 0:
-		integrateC(level, pos, vel, dt)
+		integrateC(level, pos, vel, dt, nil)
 	}
 }

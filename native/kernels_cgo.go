@@ -29,10 +29,6 @@ func compiled(l Level) bool {
 
 func compiler() string { return csrc.Compiler() }
 
-func integrateC(l Level, pos, vel []float32, dt float32) {
-	csrc.Integrate(cLevels[l], pos, vel, dt)
-}
-
 func radiusC(l Level, g *Grid, p *Points, q *Queries, rows *Rows) int {
 	category := p.Category
 	if q.Mask == nil {

@@ -6,8 +6,6 @@ func compiled(l Level) bool { return l == Go }
 
 func compiler() string { return "" }
 
-func integrateC(Level, []float32, []float32, float32) { panic("native: built without cgo") }
-
 func radiusC(Level, *Grid, *Points, *Queries, *Rows) int { panic("native: built without cgo") }
 
 func liveC(Level, *Points, []uint64, []uint16) { panic("native: built without cgo") }

@@ -32,8 +32,13 @@ type Pool struct {
 	panics atomic.Pointer[any]
 }
 
-// Workers returns the number of workers, at least one.
-func (p *Pool) Workers() int { return max(p.workers, 1) }
+// Workers returns the number of workers, at least one; a nil Pool has one.
+func (p *Pool) Workers() int {
+	if p == nil {
+		return 1
+	}
+	return max(p.workers, 1)
+}
 
 // NewPool returns a pool of that many workers, at least one.
 func NewPool(workers int) *Pool {

@@ -24,7 +24,7 @@ func selfCheck(l Level) error {
 	for i := range pos {
 		pos[i], vel[i] = -(1 + 0x1p-11), fusing
 	}
-	integrateC(l, pos[:], vel[:], fusing)
+	integrateC(l, pos[:], vel[:], fusing, nil)
 	for i, got := range pos {
 		if got != 0 {
 			return fmt.Errorf("level %s fuses multiply and add (lane %d: %g): %w", l, i, got, ErrUnsupported)
@@ -36,7 +36,7 @@ func selfCheck(l Level) error {
 	for i := range pos {
 		pos[i], vel[i] = 0, math.Float32frombits(0x00800000) // smallest normal
 	}
-	integrateC(l, pos[:], vel[:], 0.5)
+	integrateC(l, pos[:], vel[:], 0.5, nil)
 	for i, got := range pos {
 		if math.Float32bits(got) != 0x00400000 {
 			return fmt.Errorf("level %s flushes denormals (lane %d: %g): %w", l, i, got, ErrUnsupported)

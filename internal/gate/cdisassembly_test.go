@@ -276,7 +276,7 @@ func TestCDisassemblyTeeth(t *testing.T) {
 			{"lanes.h", add, "{ return _mm256_add_ps(a, _mm256_rcp_ps(b)); }"},
 		}, "integrate_avx2: approximation"},
 		{"scalar-vector", []string{"-std=c11", "-fno-tree-vectorize"}, [][3]string{
-			{tmpl, "\tfor (; i + V(LANES) <= n; i += V(LANES))\n", "\tfor (; 0;)\n"},
+			{tmpl, "\tEACH_ROW", "\tfor (int64_t j = 0; j < n; j++)\n\t\tpos[j] += vel[j] * dt;\n\tif (!n)\n\t\treturn;\n\tif (0)\n\t\tEACH_ROW"},
 		}, "integrate_avx2: no vector arithmetic"},
 		{"machine-flag", []string{"-std=c11", "-mavx2", "-DEVERTICK_ALLOW_MARCH"}, nil, "integrate_c: above its level"},
 		{"wrong-level", []string{"-std=c11"}, [][3]string{
@@ -285,6 +285,7 @@ func TestCDisassemblyTeeth(t *testing.T) {
 		}, "integrate_avx2: above its level"},
 		{"missing", []string{"-std=c11"}, [][3]string{
 			{tmpl, "CAT(integrate_, LEVEL)", "CAT(scaled_, LEVEL)"},
+			{tmpl, "integrate_c(", "scaled_c("},
 			{"integrate.c", "DISPATCH(level, integrate,", "DISPATCH(level, scaled,"},
 		}, "integrate_avx2: no such function"},
 	}

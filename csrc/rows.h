@@ -1,0 +1,68 @@
+/* How a kernel walks the rows of columns: all of them, or those that a bitmap
+ * names. Rows that it does not name keep their bits.
+ *
+ *   KERNEL(LEVEL) void CAT(x_, LEVEL)(float *y, const float *x, const uint64_t *live, int64_t n) {
+ *           SHORT(n, x_c(y, x, live, n));
+ *           EACH_ROW(live, n, PUT(y, V(mul)(V(load)(y + i), V(load)(x + i))));
+ *   }
+ *
+ * The steps of EACH_ROW see i, the first of LANES rows. They load from column + i
+ * and store with PUT only. live has a bit for each row, lowest first, or is NULL.
+ *
+ * The rows that fill no vector are done last, by the same steps, in a vector that
+ * ends with the last row: those in it that were done before count as not named.
+ * Columns may thus be updated in place. Fewer rows than a vector has are left to
+ * portable C, by SHORT. */
+#ifndef EVERTICK_ROWS_H
+#define EVERTICK_ROWS_H
+
+#include "lanes.h"
+
+#define SHORT(n, call_c)                   \
+	do {                               \
+		if ((n) < V(LANES)) {      \
+			if ((n) > 0)       \
+				call_c;    \
+			return;            \
+		}                          \
+	} while (0)
+
+#define ALL_LANES ((V(mask))((1u << V(LANES)) - 1u))
+
+/* The bits of rows i to i + LANES - 1, for any i. */
+static inline uint32_t row_bits(const uint64_t *live, int64_t i, int64_t lanes) {
+	uint64_t bits = live[i / 64] >> i % 64;
+	if (i % 64 + lanes > 64)
+		bits |= live[i / 64 + 1] << (64 - i % 64);
+	return (uint32_t)bits & ((1u << lanes) - 1u);
+}
+
+#define PUT(column, value) \
+	V(store)((column) + i, whole ? (value) : V(select)(rows, value, V(load)((column) + i)))
+
+#define EACH_ROW(live, n, ...)                                                                \
+	do {                                                                                  \
+		int64_t i = 0;                                                                \
+		for (; !(live) && i + V(LANES) <= (n); i += V(LANES)) {                       \
+			enum { whole = 1 };                                                   \
+			const V(mask) rows = ALL_LANES;                                       \
+			(void)rows;                                                           \
+			__VA_ARGS__;                                                          \
+		}                                                                             \
+		for (; i < (n); i += V(LANES)) {                                              \
+			enum { whole = 0 };                                                   \
+			V(mask) rows = ALL_LANES;                                             \
+			if (i + V(LANES) > (n)) {                                             \
+				const int64_t done = i + V(LANES) - (n);                      \
+				rows &= (V(mask))(ALL_LANES << done);                         \
+				i -= done;                                                    \
+			}                                                                     \
+			if (live)                                                             \
+				rows &= (V(mask))row_bits(live, i, V(LANES));                 \
+			if (rows) {                                                           \
+				__VA_ARGS__;                                                  \
+			}                                                                     \
+		}                                                                             \
+	} while (0)
+
+#endif
