@@ -2,7 +2,6 @@ package ecs
 
 import (
 	"reflect"
-	"unsafe"
 
 	"github.com/evertick/evertick/internal/fault"
 	"github.com/evertick/evertick/internal/stagger"
@@ -18,19 +17,25 @@ type Number interface {
 	~int8 | ~int16 | ~int32 | ~int64 | ~uint8 | ~uint16 | ~uint32 | ~uint64 | ~float32 | ~float64
 }
 
-// Column is a user column: one value for each row of the world, part of its
-// snapshot and hash, zero in a row that is newly used.
-type Column[T Number] struct {
-	name   string
+// Column is a user column: one value of type T for each row of the world, part of
+// its snapshot and hash, zero in a row that is newly used.
+type Column[T any] struct {
+	column *column
 	values []T
 }
 
 // Name returns the name that the column was added by.
-func (c *Column[T]) Name() string { return c.name }
+func (c *Column[T]) Name() string { return c.column.name }
 
 // Values returns the memory of the column itself, indexed by slot; len and cap
 // are the capacity of the world. It is the same slice for ever.
 func (c *Column[T]) Values() []T { return c.values }
+
+// Touch says that values were written: it gives the column a new Version.
+func (c *Column[T]) Touch() { c.column.mark.touch() }
+
+// Version returns the number of the last Touch; see World.LastTouch.
+func (c *Column[T]) Version() uint64 { return c.column.mark.version }
 
 // AddColumn adds a column of zeros to w. Entities may be alive already.
 //
@@ -38,23 +43,48 @@ func (c *Column[T]) Values() []T { return c.values }
 // column of the user or a built-in ("position.x" … "scale.z"; "identity" is
 // reserved for the hash), is ErrRange. The 1025th column is ErrCapacity.
 func AddColumn[T Number](w *World, name string) (*Column[T], error) {
-	if err := checkName("ecs: AddColumn name", name); err != nil {
+	return newColumn[T](w, "ecs: AddColumn", name)
+}
+
+// AddArrayColumn is AddColumn for rows of several numbers: A is [N]T with T a
+// Number and N from 1 to 1024, as in AddArrayColumn[[4]float32]. The numbers of a
+// row stand together. Any other A is ErrUnsupported.
+func AddArrayColumn[A any](w *World, name string) (*Column[A], error) {
+	return newColumn[A](w, "ecs: AddArrayColumn", name)
+}
+
+func newColumn[T any](w *World, who, name string) (*Column[T], error) {
+	k, count := kindOf(reflect.TypeFor[T]())
+	if k == 0 {
+		return nil, fault.Field(ErrUnsupported, who+" type", reflect.TypeFor[T]())
+	}
+	if err := checkName(who+" name", name); err != nil {
 		return nil, err
 	}
 	if _, taken := search(w.byName, name); taken || name == identity {
-		return nil, fault.Field(ErrRange, "ecs: AddColumn name already used", name)
+		return nil, fault.Field(ErrRange, who+" name already used", name)
 	}
 	if len(w.columns) == maxColumns {
-		return nil, fault.Field(ErrCapacity, "ecs: AddColumn columns", maxColumns)
+		return nil, fault.Field(ErrCapacity, who+" columns", maxColumns)
 	}
-	var zero T
-	size := int(unsafe.Sizeof(zero))
-	mem := stagger.Bytes(size*w.Cap(), len(w.columns))
-	w.addColumn(name, kindOf[T](), mem, 0)
-	return &Column[T]{name, stagger.View[T](mem)}, nil
+	c := &column{name: name, kind: k, count: count, mark: &mark{world: w}}
+	c.mem = stagger.Bytes(c.size()*w.Cap(), len(w.columns))
+	w.addColumn(c)
+	return &Column[T]{c, stagger.View[T](c.mem)}, nil
 }
 
-// kind is the type of a column's rows; the values are part of the snapshot format.
+// mark is the version of a column, or of several that change together.
+type mark struct {
+	world   *World
+	version uint64
+}
+
+func (m *mark) touch() {
+	m.world.touches++
+	m.version = m.world.touches
+}
+
+// kind is the type of a number in a column; the values are part of the snapshot format.
 type kind uint8
 
 const (
@@ -70,20 +100,32 @@ const (
 	kindFloat64
 )
 
-func kindOf[T Number]() kind {
-	switch k := reflect.TypeFor[T]().Kind(); k {
-	case reflect.Float32:
-		return kindFloat32
-	case reflect.Float64:
-		return kindFloat64
-	case reflect.Int8, reflect.Int16, reflect.Int32, reflect.Int64:
-		return kindInt8 + kind(k-reflect.Int8)
-	default:
-		return kindUint8 + kind(k-reflect.Uint8)
+// maxCount bounds the numbers in a row.
+const maxCount = 1024
+
+// kindOf returns what a row of that type holds and how many of it, or 0.
+func kindOf(t reflect.Type) (kind, int) {
+	count := 1
+	if t.Kind() == reflect.Array {
+		if count = t.Len(); count < 1 || count > maxCount {
+			return 0, 0
+		}
+		t = t.Elem()
 	}
+	switch k := t.Kind(); k {
+	case reflect.Float32:
+		return kindFloat32, count
+	case reflect.Float64:
+		return kindFloat64, count
+	case reflect.Int8, reflect.Int16, reflect.Int32, reflect.Int64:
+		return kindInt8 + kind(k-reflect.Int8), count
+	case reflect.Uint8, reflect.Uint16, reflect.Uint32, reflect.Uint64:
+		return kindUint8 + kind(k-reflect.Uint8), count
+	}
+	return 0, 0
 }
 
-// size is the number of bytes in a row, 0 for a kind that does not exist.
+// size is the number of bytes of a number, 0 for a kind that does not exist.
 func (k kind) size() int {
 	switch k {
 	case kindInt8, kindUint8:
@@ -112,17 +154,24 @@ func (k kind) String() string {
 
 // column is what the world knows of a column, built-in or not.
 type column struct {
-	name string
-	kind kind
-	size int
-	mem  []byte // all rows, in the order of the machine
-	init uint64 // the bits of a row after a reset
+	name  string
+	kind  kind
+	count int    // numbers in a row
+	mem   []byte // all rows, in the order of the machine
+	init  uint64 // the bits of a row after a reset; 0 if count > 1
+	mark  *mark
 }
 
 func (c *column) label() string { return c.name }
 
+// size is the number of bytes in a row.
+func (c *column) size() int { return c.kind.size() * c.count }
+
 // rows returns the bytes of rows lo to hi-1.
-func (c *column) rows(lo, hi int) []byte { return c.mem[lo*c.size : hi*c.size] }
+func (c *column) rows(lo, hi int) []byte {
+	size := c.size()
+	return c.mem[lo*size : hi*size]
+}
 
 // lane is a column of B-wide rows as the reset sees it: bits, and what to set
 // them to. Lanes of one width stand together, so that resetting a row is a
@@ -133,21 +182,25 @@ type lane[B uint8 | uint16 | uint32 | uint64] struct {
 }
 
 type lanes struct {
-	b1 []lane[uint8]
-	b2 []lane[uint16]
-	b4 []lane[uint32]
-	b8 []lane[uint64]
+	wide []*column // rows of several numbers
+	b1   []lane[uint8]
+	b2   []lane[uint16]
+	b4   []lane[uint32]
+	b8   []lane[uint64]
 }
 
-func (w *World) addColumn(name string, k kind, mem []byte, init uint64) {
-	c := &column{name, k, k.size(), mem, init}
+func (w *World) addColumn(c *column) {
 	w.columns = append(w.columns, c)
 	w.byName = insertByName(w.byName, c)
 	w.lanes.add(c)
 }
 
 func (l *lanes) add(c *column) {
-	switch c.size {
+	if c.count > 1 {
+		l.wide = append(l.wide, c)
+		return
+	}
+	switch c.kind.size() {
 	case 1:
 		l.b1 = append(l.b1, lane[uint8]{stagger.View[uint8](c.mem), uint8(c.init)})
 	case 2:
@@ -165,6 +218,7 @@ func (l *lanes) resetRow(i int) {
 	resetRow(l.b8, i)
 	resetRow(l.b2, i)
 	resetRow(l.b1, i)
+	l.resetWide(i, i+1)
 }
 
 // reset does the same for rows lo to hi-1, column by column.
@@ -173,6 +227,13 @@ func (l *lanes) reset(lo, hi int) {
 	reset(l.b8, lo, hi)
 	reset(l.b2, lo, hi)
 	reset(l.b1, lo, hi)
+	l.resetWide(lo, hi)
+}
+
+func (l *lanes) resetWide(lo, hi int) {
+	for _, c := range l.wide {
+		clear(c.rows(lo, hi))
+	}
 }
 
 func resetRow[B uint8 | uint16 | uint32 | uint64](lanes []lane[B], i int) {
@@ -195,22 +256,27 @@ const float32One = 0x3f800000 // math.Float32bits(1)
 
 // addBuiltIn lays the columns of Position, Rotation and Scale into one arena.
 func (w *World) addBuiltIn() {
+	position, rotation, scale := &mark{world: w}, &mark{world: w}, &mark{world: w}
+	w.Position.mark, w.Rotation.mark, w.Scale.mark = position, rotation, scale
 	columns := [...]struct {
 		name string
+		mark *mark
 		dst  *[]float32
 		init uint64
 	}{
-		{"position.x", &w.Position.X, 0}, {"position.y", &w.Position.Y, 0}, {"position.z", &w.Position.Z, 0},
-		{"rotation.x", &w.Rotation.X, 0}, {"rotation.y", &w.Rotation.Y, 0}, {"rotation.z", &w.Rotation.Z, 0},
-		{"rotation.w", &w.Rotation.W, float32One},
-		{"scale.x", &w.Scale.X, float32One}, {"scale.y", &w.Scale.Y, float32One}, {"scale.z", &w.Scale.Z, float32One},
+		{"position.x", position, &w.Position.X, 0}, {"position.y", position, &w.Position.Y, 0},
+		{"position.z", position, &w.Position.Z, 0},
+		{"rotation.x", rotation, &w.Rotation.X, 0}, {"rotation.y", rotation, &w.Rotation.Y, 0},
+		{"rotation.z", rotation, &w.Rotation.Z, 0}, {"rotation.w", rotation, &w.Rotation.W, float32One},
+		{"scale.x", scale, &w.Scale.X, float32One}, {"scale.y", scale, &w.Scale.Y, float32One},
+		{"scale.z", scale, &w.Scale.Z, float32One},
 	}
 	n := 4 * w.Cap()
 	step := stagger.Stride(n)
 	arena := stagger.Bytes(step*len(columns), 0)
 	for i, c := range columns {
 		mem := arena[i*step : i*step+n : i*step+n]
-		w.addColumn(c.name, kindFloat32, mem, c.init)
+		w.addColumn(&column{name: c.name, kind: kindFloat32, count: 1, mem: mem, init: c.init, mark: c.mark})
 		*c.dst = stagger.View[float32](mem)
 	}
 }

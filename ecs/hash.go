@@ -61,7 +61,7 @@ func (w *World) identityHash() uint64 {
 }
 
 func (c *column) hash(rows int) uint64 {
-	return statehash.Bytes(c.rows(0, rows), c.size, c.kind.isFloat())
+	return statehash.Bytes(c.rows(0, rows), c.kind.size(), c.kind.isFloat())
 }
 
 // FirstNaN finds the first NaN of a live entity: the column, by name, and the
@@ -70,11 +70,11 @@ func (c *column) hash(rows int) uint64 {
 // HighWater, and allocates nothing.
 func (w *World) FirstNaN() (column string, id ID, found bool) {
 	for _, c := range w.byName {
-		if !c.kind.isFloat() || !statehash.HasNaN(c.rows(0, w.high), c.size) {
+		if !c.kind.isFloat() || !statehash.HasNaN(c.rows(0, w.high), c.kind.size()) {
 			continue
 		}
 		for slot, id := range w.ids[:w.high] {
-			if id != 0 && statehash.HasNaN(c.rows(slot, slot+1), c.size) {
+			if id != 0 && statehash.HasNaN(c.rows(slot, slot+1), c.kind.size()) {
 				return c.name, id, true
 			}
 		}

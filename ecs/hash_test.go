@@ -34,7 +34,7 @@ func TestHashSees(t *testing.T) {
 		seen[h] = name
 	}
 	for i, c := range sample(t).columns {
-		try(c.name, func(w *World) { w.columns[i].mem[4*c.size] ^= 1 })
+		try(c.name, func(w *World) { w.columns[i].mem[4*c.size()] ^= 1 })
 	}
 	try("a tag set", func(w *World) { tag(t, w, "ally").Set(4) })
 	try("a tag unset", func(w *World) { tag(t, w, "ally").Unset(3) })

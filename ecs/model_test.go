@@ -159,12 +159,29 @@ func (s *modelled) despawn(t *rapid.T) {
 	}
 }
 
+// cull despawns one in k, one by one or together, or those with a tag.
 func (s *modelled) cull(t *rapid.T) {
 	k := ID(rapid.IntRange(1, 5).Draw(t, "k"))
+	how := rapid.SampledFrom([]string{"one by one", "batch", "tag"}).Draw(t, "how")
+	var doomed []ID
 	for _, id := range s.m.ids() {
-		if id%k == 0 {
-			s.w.Despawn(id)
+		if how != "tag" && id%k == 0 || how == "tag" && s.m.entities[id].tags["b"] {
+			doomed = append(doomed, id)
 			s.m.despawn(id)
+		}
+	}
+	switch how {
+	case "one by one":
+		for _, id := range doomed {
+			s.w.Despawn(id)
+		}
+	case "batch":
+		if err := s.w.DespawnN(doomed); err != nil {
+			t.Fatal(err)
+		}
+	case "tag":
+		if n := s.w.DespawnWhere(With(s.tag(t, "b"))); n != len(doomed) {
+			t.Fatalf("%d despawned, want %d", n, len(doomed))
 		}
 	}
 }

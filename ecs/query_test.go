@@ -58,43 +58,158 @@ func TestQueryMisuse(t *testing.T) {
 	wantPanic(t, "ecs: use of a zero Tag", func() { Tag{}.Set(1) })
 }
 
-func TestQueryWhileChanging(t *testing.T) {
+func TestQueryWhileTagging(t *testing.T) {
 	w := newWorld(t, 300)
 	ids := make([]ID, 200)
 	w.SpawnN(ids)
 	prey := tag(t, w, "prey")
-	prey.SetAll(ids)
+	prey.SetAll(ids[20:])
 
 	var visited []Slot
 	for s := range w.Query(With(prey)) {
 		visited = append(visited, s)
-		w.Despawn(ids[s])         // itself
-		w.Despawn(ids[(s+1)%200]) // the one ahead is not visited
-		if s == 10 {
-			prey.Unset(ids[14])
-			prey.Set(spawn(t, w)) // into slot 0, behind
+		prey.Unset(ids[s])         // itself
+		prey.Unset(ids[(s+1)%200]) // the one ahead is not visited
+		if s == 30 {
+			prey.Unset(ids[34])
+			prey.Set(ids[0]) // behind
 		}
 	}
-	want := []Slot{0, 2, 4, 6, 8, 10, 12} // then 14 does not match, and 15 is reached
-	for s := Slot(15); s < 200; s += 2 {
+	want := []Slot{20, 22, 24, 26, 28, 30, 32} // then 34 does not match, and 35 is reached
+	for s := Slot(35); s < 200; s += 2 {
 		want = append(want, s)
 	}
 	if !slices.Equal(visited, want) {
 		t.Fatalf("visited %v", visited)
 	}
+}
 
-	w = newWorld(t, 300)
-	w.SpawnN(ids[:1])
-	n := 0
-	for s := range w.Query() { // each spawn lies ahead: the capacity ends it
-		if int(s) != n {
-			t.Fatalf("slot %d after %d", s, n)
-		}
-		n++
-		w.Spawn()
+// TestQueryHoldsTheWorld: whatever would change the set of entities while a query
+// iterates panics and changes nothing, and may go on when the iteration has ended,
+// however it ended.
+func TestQueryHoldsTheWorld(t *testing.T) {
+	w := newWorld(t, 300)
+	ids := make([]ID, 200)
+	w.SpawnN(ids)
+	snap := w.Snapshot(nil)
+	changes := map[string]func(){
+		"Spawn":        func() { w.Spawn() },
+		"SpawnN":       func() { w.SpawnN(make([]ID, 2)) },
+		"Despawn":      func() { w.Despawn(ids[7]) },
+		"DespawnN":     func() { w.DespawnN(ids[:2]) },
+		"DespawnWhere": func() { w.DespawnWhere() },
+		"Restore":      func() { w.Restore(snap) },
 	}
-	if n != 300 {
-		t.Fatalf("visited %d", n)
+	const held = "ecs: entities must not come or go while a query iterates: record it in Commands"
+	before := w.Hash()
+	for name, change := range changes {
+		for range w.Query() {
+			for range w.NewQuery().All() {
+				break
+			}
+			wantPanic(t, held, change)
+			break
+		}
+		wantPanic(t, held, func() {
+			for range w.Query() {
+				change()
+			}
+		})
+		if w.Hash() != before {
+			t.Fatalf("%s changed the world below a query", name)
+		}
+	}
+	for range w.Query() {
+		break
+	}
+	spawn(t, w)
+}
+
+func TestQueryBitmaps(t *testing.T) {
+	w := newWorld(t, 1000)
+	ids := make([]ID, 900)
+	w.SpawnN(ids)
+	a, b, c := tag(t, w, "a"), tag(t, w, "b"), tag(t, w, "c")
+	for i, id := range ids {
+		if i%2 == 0 {
+			a.Set(id)
+		}
+		if i%3 == 0 {
+			b.Set(id)
+		}
+		if i%5 == 0 {
+			c.Set(id)
+		}
+		if i%7 == 0 {
+			w.Despawn(id)
+		}
+	}
+	for name, terms := range map[string][]Term{
+		"all": nil, "with": {With(a, b)}, "without": {Without(a, c)}, "any": {Any(b, c)}, "mixed": {With(a), Any(b, c), Without(c)},
+		"any of none": {Any()}, "with none": {With(), Without()}, "two any": {Any(a), Any(b)},
+	} {
+		q := w.NewQuery(terms...)
+		check := func() {
+			t.Helper()
+			want := slices.Collect(w.Query(terms...))
+			if got := slices.Collect(q.All()); !slices.Equal(got, want) {
+				t.Errorf("%s: All is %v, want %v", name, got, want)
+			}
+			if got := q.Slots(nil); !slices.Equal(got, want) || q.Count() != len(want) {
+				t.Errorf("%s: Slots is %v, want %v", name, got, want)
+			}
+			if mask := q.Mask(); len(mask) != 16 || !slices.Equal(slotsOf(mask, nil), want) {
+				t.Errorf("%s: Mask is %x", name, mask)
+			}
+		}
+		check()
+		c.UnsetWhere(With(b))
+		check()
+		id := spawn(t, w)
+		a.Set(id)
+		check()
+		w.Despawn(id)
+		check()
+		c.SetWhere(With(b))
+	}
+	q := w.NewQuery()
+	few := newWorld(t, 1000)
+	spawn(t, few)
+	if err := w.Restore(few.Snapshot(nil)); err != nil || q.Count() != 1 {
+		t.Fatal(err, q.Count())
+	}
+	if !slices.Equal(w.LiveMask(), q.Mask()) || !slices.Equal(a.Mask(), make([]uint64, 16)) {
+		t.Error("LiveMask or Tag.Mask is wrong")
+	}
+	terms := []Tag{a}
+	q = w.NewQuery(With(terms...))
+	terms[0] = b
+	if q.terms[0].tags[0] != a {
+		t.Error("NewQuery keeps the caller's slice")
+	}
+	wantPanic(t, "ecs: Query with a tag of another world", func() { few.NewQuery(With(a)) })
+}
+
+func TestTagWhere(t *testing.T) {
+	w := newWorld(t, 200)
+	ids := make([]ID, 150)
+	w.SpawnN(ids)
+	a, b := tag(t, w, "a"), tag(t, w, "b")
+	a.SetAll(ids[10:80])
+	if n := b.SetWhere(With(a)); n != 70 || b.Count() != 70 {
+		t.Error(n, b.Count())
+	}
+	if n := b.SetWhere(); n != 80 || b.Count() != 150 {
+		t.Error(n, b.Count())
+	}
+	if n := b.UnsetWhere(Without(a)); n != 80 || !slices.Equal(b.Mask(), a.Mask()) {
+		t.Error(n)
+	}
+	if n := b.UnsetWhere(With(b)); n != 70 || b.Count() != 0 {
+		t.Error(n)
+	}
+	if n := b.SetWhere(With(b)); n != 0 {
+		t.Error(n)
 	}
 }
 
@@ -141,20 +256,10 @@ func TestIDsWhileChanging(t *testing.T) {
 			}
 		}
 	}
-	for range w.Query() {
-		if n++; n == 2000 {
-			if err := w.Restore(snap); err != nil {
-				t.Fatal(err)
-			}
-		}
-	}
-	if n != 2000 {
+	if n != 1000 {
 		t.Fatalf("a Restore does not end the iteration: %d", n)
 	}
 	for range w.IDs() {
-		break
-	}
-	for range w.Query() {
 		break
 	}
 }

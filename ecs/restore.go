@@ -21,6 +21,7 @@ import (
 // to len(data): at worst, for ids that lie far apart, a page of the id table
 // for each.
 func (w *World) Restore(data []byte) error {
+	w.mustBeStill()
 	im, err := w.decode(data)
 	if err != nil {
 		return err
@@ -228,7 +229,7 @@ func (w *World) commit(im *image) {
 
 	w.lanes.reset(0, high)
 	for _, c := range im.columns {
-		copyLittle(c.column.mem, c.rows, c.column.size)
+		copyLittle(c.column.mem, c.rows, c.column.kind.size())
 	}
 
 	for _, t := range w.tags {

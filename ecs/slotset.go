@@ -65,16 +65,16 @@ func (s *slotSet) add(i int, mask uint64) {
 	}
 }
 
-func (s *slotSet) remove(slot Slot) {
-	i := int(slot)
+// remove removes the slots of a mask, which is not zero, from word i.
+func (s *slotSet) remove(i int, mask uint64) {
 	for l := range s.levels {
-		w := &s.levels[l][i>>6]
+		w := &s.levels[l][i]
 		was := *w
-		*w &^= 1 << (i & 63)
+		*w &^= mask
 		if was != full {
 			return
 		}
-		i >>= 6
+		i, mask = i>>6, 1<<(i&63)
 	}
 }
 

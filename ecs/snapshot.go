@@ -55,10 +55,10 @@ func (w *World) Snapshot(dst []byte) []byte {
 	e.seal()
 
 	for _, c := range w.columns {
-		e.open(len(c.name) + 2 + c.size*w.high)
+		e.open(len(c.name) + 2 + c.size()*w.high)
 		e.name(c.name)
 		e.buf = append(e.buf, byte(c.kind))
-		e.buf = appendLittle(e.buf, c.rows(0, w.high), c.size)
+		e.buf = appendLittle(e.buf, c.rows(0, w.high), c.kind.size())
 		e.seal()
 	}
 	n := words(w.high)
@@ -74,7 +74,7 @@ func (w *World) Snapshot(dst []byte) []byte {
 func (w *World) snapshotBytes() int {
 	n := preambleBytes + frameBytes + headerBytes + frameBytes + 8*w.high
 	for _, c := range w.columns {
-		n += frameBytes + len(c.name) + 2 + c.size*w.high
+		n += frameBytes + len(c.name) + 2 + c.size()*w.high
 	}
 	for _, t := range w.tags {
 		n += frameBytes + len(t.name) + 1 + 8*words(w.high)

@@ -17,6 +17,8 @@ type tagSet struct {
 	world *World
 	name  string
 	bits  []uint64 // by slot; a subset of the live slots
+
+	onSet, onUnset observers
 }
 
 func (s *tagSet) label() string { return s.name }
@@ -37,7 +39,7 @@ func (w *World) Tag(name string) (Tag, error) {
 }
 
 func (w *World) addTag(name string) *tagSet {
-	s := &tagSet{w, name, make([]uint64, words(w.Cap()))}
+	s := &tagSet{world: w, name: name, bits: make([]uint64, words(w.Cap()))}
 	w.tags = append(w.tags, s)
 	w.tagsByName = insertByName(w.tagsByName, s)
 	return s
@@ -62,8 +64,12 @@ func (t Tag) Set(id ID) bool {
 	if !ok {
 		return false
 	}
+	had := s.has(slot)
 	s.bits[slot>>6] |= 1 << (slot & 63)
 	s.world.edits++
+	if len(s.onSet) != 0 && !had {
+		s.world.tell(s.onSet, id, slot)
+	}
 	return true
 }
 
@@ -75,16 +81,21 @@ func (t Tag) Unset(id ID) bool {
 	if !ok {
 		return false
 	}
+	if len(s.onUnset) != 0 && s.has(slot) {
+		s.world.tell(s.onUnset, id, slot)
+	}
 	s.bits[slot>>6] &^= 1 << (slot & 63)
 	s.world.edits++
 	return true
 }
 
+func (s *tagSet) has(slot Slot) bool { return s.bits[slot>>6]>>(slot&63)&1 != 0 }
+
 // Has reports whether an entity is alive and has the tag.
 func (t Tag) Has(id ID) bool {
 	s := t.must()
 	slot, ok := s.world.Slot(id)
-	return ok && s.bits[slot>>6]>>(slot&63)&1 != 0
+	return ok && s.has(slot)
 }
 
 // SetAll is Set for every id. If one is stale it is ErrStale naming its index,
@@ -110,21 +121,52 @@ func (t Tag) UnsetAll(ids []ID) error {
 	return nil
 }
 
-// Clear takes the tag from every entity.
-func (t Tag) Clear() {
+// SetWhere gives the tag to the entities that satisfy every term, and returns how
+// many did not have it. With no terms it is given to all.
+func (t Tag) SetWhere(terms ...Term) int {
 	s := t.must()
-	clear(s.bits)
-	s.world.edits++
-}
-
-// Count returns the number of entities that have the tag.
-func (t Tag) Count() int {
+	s.world.checkTerms(terms)
 	n := 0
-	for _, w := range t.must().bits {
-		n += bits.OnesCount64(w)
+	for i := range words(s.world.high) {
+		m := s.world.match(terms, i) &^ s.bits[i]
+		s.bits[i] |= m
+		n += bits.OnesCount64(m)
+		s.world.edits++
+		if len(s.onSet) != 0 {
+			eachBit(i, m, func(slot Slot) { s.world.tell(s.onSet, s.world.ids[slot], slot) })
+		}
 	}
 	return n
 }
+
+// UnsetWhere takes the tag from the entities that satisfy every term, and returns
+// how many had it. With no terms it is taken from all.
+func (t Tag) UnsetWhere(terms ...Term) int {
+	s := t.must()
+	s.world.checkTerms(terms)
+	n := 0
+	for i := range words(s.world.high) {
+		m := s.world.match(terms, i) & s.bits[i]
+		n += bits.OnesCount64(m)
+		if len(s.onUnset) != 0 {
+			eachBit(i, m, func(slot Slot) { s.world.tell(s.onUnset, s.world.ids[slot], slot) })
+		}
+		s.bits[i] &^= m
+		s.world.edits++
+	}
+	return n
+}
+
+// Clear takes the tag from every entity.
+func (t Tag) Clear() { t.UnsetWhere() }
+
+// Count returns the number of entities that have the tag.
+func (t Tag) Count() int { return countBits(t.must().bits) }
+
+// Mask returns who has the tag as a bitmap, in the form of Query.Mask. It is the
+// memory of the tag itself: it is to be read only, and changes as the tag is given
+// and taken.
+func (t Tag) Mask() []uint64 { return t.must().bits }
 
 func (w *World) checkAlive(field string, ids []ID) error {
 	for i, id := range ids {

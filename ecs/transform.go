@@ -3,10 +3,39 @@ package ecs
 import "github.com/evertick/evertick/internal/fault"
 
 // Vec3 is three columns, indexed by slot.
-type Vec3 struct{ X, Y, Z []float32 }
+type Vec3 struct {
+	X, Y, Z []float32
+
+	mark *mark // nil outside a World
+}
 
 // Quat is a quaternion in four columns, indexed by slot; W is the real part.
-type Quat struct{ X, Y, Z, W []float32 }
+type Quat struct {
+	X, Y, Z, W []float32
+
+	mark *mark
+}
+
+// Touch says that columns of a World were written: it gives them a new Version.
+// It panics on a Vec3 that is not of a World.
+func (v Vec3) Touch() { v.mark.must().touch() }
+
+// Version returns the number of the last Touch; see World.LastTouch. It panics as
+// Touch does.
+func (v Vec3) Version() uint64 { return v.mark.must().version }
+
+// Touch is Touch of Vec3.
+func (q Quat) Touch() { q.mark.must().touch() }
+
+// Version is Version of Vec3.
+func (q Quat) Version() uint64 { return q.mark.must().version }
+
+func (m *mark) must() *mark {
+	if m == nil {
+		panic("ecs: Touch or Version of columns that belong to no World")
+	}
+	return m
+}
 
 // SetPosition writes the position of an entity, in metres. It is ErrStale if
 // there is no such entity and ErrNotFinite if a value is NaN or infinite; the
@@ -33,6 +62,7 @@ func (w *World) SetRotation(id ID, x, y, z, qw float32) error {
 		return err
 	}
 	w.Rotation.X[s], w.Rotation.Y[s], w.Rotation.Z[s], w.Rotation.W[s] = x, y, z, qw
+	w.Rotation.Touch()
 	return nil
 }
 
@@ -46,6 +76,7 @@ func (w *World) setVec3(c *Vec3, field string, id ID, x, y, z float32) error {
 		return err
 	}
 	c.X[s], c.Y[s], c.Z[s] = x, y, z
+	c.Touch()
 	return nil
 }
 

@@ -2,7 +2,7 @@ package ecs
 
 import (
 	"iter"
-	"slices"
+	"sync/atomic"
 
 	"github.com/evertick/evertick/internal/fault"
 )
@@ -52,10 +52,20 @@ type World struct {
 	tags       []*tagSet
 	tagsByName []*tagSet
 
+	onSpawn   observers
+	onDespawn observers
+	farewells int       // who wants to be told when an entity goes: see sayFarewell
+	leaving   slotBatch // what DespawnN works on; empty in between
+
 	// edits counts every change that a query could see, so that it knows when
 	// the word of matches it works on is out of date.
 	edits      uint64
+	touches    uint64 // of columns
 	generation uint64
+
+	// walkers counts those who walk over the live slots, and hold the world to
+	// its entities meanwhile. Readers may be many at once.
+	walkers atomic.Int32
 }
 
 // New returns an empty world, or the error of Config.Validate.
@@ -67,12 +77,21 @@ func New(c Config) (*World, error) {
 		c.Capacity = DefaultCapacity
 	}
 	w := &World{
-		ids:   make([]ID, c.Capacity),
-		live:  newSlotSet(c.Capacity),
-		table: newIDTable(),
+		ids:     make([]ID, c.Capacity),
+		live:    newSlotSet(c.Capacity),
+		table:   newIDTable(),
+		leaving: slotBatch{words: make([]uint64, words(c.Capacity))},
 	}
 	w.addBuiltIn()
 	return w, nil
+}
+
+// mustBeStill stops whoever would change the set of entities below the feet of a
+// query.
+func (w *World) mustBeStill() {
+	if w.walkers.Load() != 0 {
+		panic("ecs: entities must not come or go while a query iterates: record it in Commands")
+	}
 }
 
 // Len returns the number of entities alive.
@@ -97,6 +116,14 @@ func (w *World) Version() uint64 {
 	return 2*(w.table.next-1) - uint64(w.count)
 }
 
+// LastTouch returns the version of the column that was touched last. Versions are
+// counted over all columns of a world, so that one number, kept by an index, a
+// renderer or whoever else mirrors columns, tells what has been written since: the
+// columns with a greater Version. SetPosition and its like touch; who writes to a
+// column directly calls Touch when done. Spawning, which resets a row, moves
+// World.Version instead, and a Restore moves Generation.
+func (w *World) LastTouch() uint64 { return w.touches }
+
 // Generation returns the number of Restores that succeeded on this World. It
 // belongs to the process: it is in no snapshot and no hash.
 func (w *World) Generation() uint64 { return w.generation }
@@ -104,6 +131,7 @@ func (w *World) Generation() uint64 { return w.generation }
 // Spawn creates an entity in the lowest free slot and resets its row. It is
 // ErrCapacity in a full world.
 func (w *World) Spawn() (ID, error) {
+	w.mustBeStill()
 	if w.count == len(w.ids) {
 		return 0, fault.Field(ErrCapacity, "ecs: Config.Capacity", len(w.ids))
 	}
@@ -114,6 +142,9 @@ func (w *World) Spawn() (ID, error) {
 	w.high = max(w.high, int(slot)+1)
 	w.count++
 	w.edits++
+	if len(w.onSpawn) != 0 {
+		w.tell(w.onSpawn, id, slot)
+	}
 	return id, nil
 }
 
@@ -121,11 +152,18 @@ func (w *World) Spawn() (ID, error) {
 // their ids into dst. If they do not all fit it is ErrCapacity and nothing,
 // not even dst, is changed.
 func (w *World) SpawnN(dst []ID) error {
+	w.mustBeStill()
 	if free := len(w.ids) - w.count; len(dst) > free {
 		return fault.Field(ErrCapacity, "ecs: SpawnN len(dst)", len(dst))
 	}
-	for len(dst) > 0 {
-		dst = dst[w.spawnRun(dst):]
+	for rest := dst; len(rest) > 0; {
+		rest = rest[w.spawnRun(rest):]
+	}
+	if len(w.onSpawn) != 0 {
+		for _, id := range dst {
+			slot, _ := w.table.slot(id)
+			w.tell(w.onSpawn, id, slot)
+		}
 	}
 	return nil
 }
@@ -151,12 +189,18 @@ func (w *World) spawnRun(dst []ID) int {
 // its slot is free. The values in its row stay until the slot is used again. It
 // reports false, and changes nothing, if there is no such entity (any more).
 func (w *World) Despawn(id ID) bool {
+	w.mustBeStill()
+	if w.farewells != 0 {
+		if slot, ok := w.table.slot(id); ok {
+			w.sayFarewell(id, slot)
+		}
+	}
 	slot, ok := w.table.remove(id)
 	if !ok {
 		return false
 	}
 	w.ids[slot] = 0
-	w.live.remove(slot)
+	w.live.remove(int(slot>>6), 1<<(slot&63))
 	for _, t := range w.tags {
 		t.bits[slot>>6] &^= 1 << (slot & 63)
 	}
@@ -182,14 +226,13 @@ func (w *World) ID(slot Slot) (ID, bool) {
 // LiveSlots returns the slots of all entities, ascending, in the memory of dst
 // if they fit: pass the previous result to allocate nothing.
 func (w *World) LiveSlots(dst []Slot) []Slot {
-	dst = slices.Grow(dst[:0], w.count)
-	for slot, id := range w.ids[:w.high] {
-		if id != 0 {
-			dst = append(dst, Slot(slot))
-		}
-	}
-	return dst
+	return slotsOf(w.live.levels[0][:words(w.high)], dst)
 }
+
+// LiveMask returns the set of live slots as a bitmap, for kernels and indexes: bit
+// s%64 of word s/64 is slot s, and there is a bit for each row. It is the memory of
+// the world itself: it is to be read only, and changes as entities come and go.
+func (w *World) LiveMask() []uint64 { return w.live.levels[0] }
 
 // IDs yields the entities in the order of their creation. The body may spawn
 // and despawn: an entity is visited if it was there at the beginning and is

@@ -3,6 +3,7 @@ package ecs
 import (
 	"errors"
 	"math"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -341,7 +342,7 @@ func TestColumnErrors(t *testing.T) {
 		}
 	}
 	for i := len(w.columns); i < maxColumns; i++ {
-		w.addColumn("c"+ID(i).String(), kindInt8, make([]byte, 3), 0)
+		addColumn[int8](t, w, "c"+ID(i).String())
 	}
 	_, err := AddColumn[float32](w, "more")
 	wantError(t, err, ErrCapacity)
@@ -350,15 +351,91 @@ func TestColumnErrors(t *testing.T) {
 func TestKinds(t *testing.T) {
 	type hp int32
 	type lux float64
-	for _, c := range []struct{ got, want kind }{
-		{kindOf[int8](), kindInt8}, {kindOf[int16](), kindInt16}, {kindOf[hp](), kindInt32}, {kindOf[int64](), kindInt64},
-		{kindOf[uint8](), kindUint8}, {kindOf[uint16](), kindUint16}, {kindOf[uint32](), kindUint32},
-		{kindOf[uint64](), kindUint64}, {kindOf[float32](), kindFloat32}, {kindOf[lux](), kindFloat64},
+	for _, c := range []struct {
+		row   any
+		want  kind
+		count int
+	}{
+		{int8(0), kindInt8, 1}, {int16(0), kindInt16, 1}, {hp(0), kindInt32, 1}, {int64(0), kindInt64, 1},
+		{uint8(0), kindUint8, 1}, {uint16(0), kindUint16, 1}, {uint32(0), kindUint32, 1}, {uint64(0), kindUint64, 1},
+		{float32(0), kindFloat32, 1}, {lux(0), kindFloat64, 1},
+		{[1]int8{}, kindInt8, 1}, {[4]float32{}, kindFloat32, 4}, {[3]hp{}, kindInt32, 3}, {[1024]lux{}, kindFloat64, 1024},
+		{0, 0, 0}, {uint(0), 0, 0}, {"", 0, 0}, {true, 0, 0}, {complex64(0), 0, 0}, {new(int8), 0, 0}, {[]int8{}, 0, 0},
+		{[0]int8{}, 0, 0}, {[1025]int8{}, 0, 0}, {[2][2]int8{}, 0, 0}, {[2]*int8{}, 0, 0}, {struct{ x int8 }{}, 0, 0},
 	} {
-		if c.got != c.want {
-			t.Errorf("kind %v, want %v", c.got, c.want)
+		got, count := kindOf(reflect.TypeOf(c.row))
+		if got != c.want || got != 0 && count != c.count {
+			t.Errorf("%T: %d of kind %v, want %d of %v", c.row, count, got, c.count, c.want)
 		}
 	}
+}
+
+func TestArrayColumn(t *testing.T) {
+	w := newWorld(t, 70)
+	_, err := AddArrayColumn[[2]string](w, "names")
+	wantError(t, err, ErrUnsupported, "AddArrayColumn type = [2]string")
+	c, err := AddArrayColumn[[4]float32](w, "colour")
+	if err != nil || len(c.Values()) != 70 || c.Name() != "colour" {
+		t.Fatal(err)
+	}
+	_, err = AddArrayColumn[[4]float32](w, "colour")
+	wantError(t, err, ErrRange, "already used")
+	ids := make([]ID, 70)
+	w.SpawnN(ids)
+	for i := range c.Values() {
+		c.Values()[i] = [4]float32{float32(i), 1, 2, 3}
+	}
+	w.DespawnN(ids[5:9])
+	spawn(t, w)
+	w.SpawnN(ids[:2])
+	for _, s := range []Slot{5, 6, 7} {
+		if c.Values()[s] != [4]float32{} {
+			t.Errorf("row %d was not reset: %v", s, c.Values()[s])
+		}
+	}
+	if c.Values()[4] != [4]float32{4, 1, 2, 3} || c.Values()[8] != [4]float32{8, 1, 2, 3} {
+		t.Error("a row beside was reset")
+	}
+	c.Values()[8][3] = float32(math.NaN())
+	if name, _, found := w.FirstNaN(); found {
+		t.Errorf("NaN of a dead entity found in %s", name)
+	}
+	c.Values()[7][3] = float32(math.NaN())
+	if name, id, _ := w.FirstNaN(); name != "colour" || id != 73 {
+		t.Errorf("NaN in %s of %v", name, id)
+	}
+}
+
+func TestVersions(t *testing.T) {
+	w := newWorld(t, 10)
+	hp, err := AddColumn[int32](w, "hp")
+	if err != nil {
+		t.Fatal(err)
+	}
+	id := spawn(t, w)
+	if w.LastTouch() != 0 || hp.Version() != 0 || w.Position.Version() != 0 {
+		t.Fatal("touched from the start")
+	}
+	hp.Touch()
+	w.SetRotation(id, 0, 0, 1, 0)
+	seen := w.LastTouch()
+	if seen != 2 || hp.Version() != 1 || w.Rotation.Version() != 2 {
+		t.Fatal(seen, hp.Version(), w.Rotation.Version())
+	}
+	w.SetPosition(id+1, 0, 0, 0)
+	w.SetPosition(id, float32(math.NaN()), 0, 0)
+	w.Spawn()
+	w.Despawn(id)
+	if w.LastTouch() != seen {
+		t.Fatal("a refused write touched, or entities that come and go")
+	}
+	w.Position.Touch()
+	w.Scale.Touch()
+	if w.Position.Version() <= seen || w.Scale.Version() != w.LastTouch() || hp.Version() > seen {
+		t.Fatal(w.Position.Version(), w.Scale.Version(), hp.Version())
+	}
+	wantPanic(t, "ecs: Touch or Version of columns that belong to no World", Vec3{}.Touch)
+	wantPanic(t, "ecs: Touch or Version of columns that belong to no World", func() { Quat{}.Version() })
 }
 
 func TestStagger(t *testing.T) {

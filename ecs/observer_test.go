@@ -1,0 +1,78 @@
+package ecs
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+)
+
+func TestObservers(t *testing.T) {
+	w := newWorld(t, 100)
+	x := w.Position.X
+	a, b := tag(t, w, "a"), tag(t, w, "b")
+	var log []string
+	note := func(what string) func(ID, Slot) {
+		return func(id ID, slot Slot) {
+			if live, _ := w.ID(slot); live != id {
+				t.Errorf("%s of %v, which is not in slot %d", what, id, slot)
+			}
+			log = append(log, fmt.Sprintf("%s %v x=%g a=%v b=%v", what, id, x[slot], a.Has(id), b.Has(id)))
+		}
+	}
+	want := func(lines ...string) {
+		t.Helper()
+		if !slices.Equal(log, lines) {
+			t.Errorf("%q\nwant %q", log, lines)
+		}
+		log = nil
+	}
+	x[0] = 5
+	w.OnSpawn(note("spawn"))
+	stop := w.OnSpawn(func(id ID, slot Slot) { x[slot] = 7; a.Set(id) })
+	w.OnDespawn(note("despawn"))
+	a.OnSet(note("set a"))
+	b.OnUnset(note("unset b"))
+	a.OnUnset(note("unset a"))
+
+	ids := make([]ID, 2)
+	w.SpawnN(ids)
+	want("spawn ent_1 x=0 a=false b=false", "set a ent_1 x=7 a=true b=false",
+		"spawn ent_2 x=0 a=false b=false", "set a ent_2 x=7 a=true b=false")
+	stop()
+	stop()
+	last := spawn(t, w)
+	want("spawn ent_3 x=0 a=false b=false")
+	a.Set(ids[0]) // has it
+	a.Unset(last) // has it not
+	b.SetAll(ids)
+	want()
+	a.SetWhere()
+	want("set a ent_3 x=0 a=true b=false")
+	b.UnsetWhere(With(a))
+	want("unset b ent_1 x=7 a=true b=true", "unset b ent_2 x=7 a=true b=true")
+	b.SetAll(ids)
+	w.DespawnN([]ID{ids[1], ids[0]})
+	want("despawn ent_1 x=7 a=true b=true", "unset a ent_1 x=7 a=true b=true", "unset b ent_1 x=7 a=true b=true",
+		"despawn ent_2 x=7 a=true b=true", "unset a ent_2 x=7 a=true b=true", "unset b ent_2 x=7 a=true b=true")
+	w.Despawn(ids[0])
+	want()
+	w.Despawn(last)
+	want("despawn ent_3 x=0 a=true b=false", "unset a ent_3 x=0 a=true b=false")
+}
+
+func TestObserversHoldTheWorld(t *testing.T) {
+	w := newWorld(t, 10)
+	id := spawn(t, w)
+	const held = "ecs: entities must not come or go while a query iterates: record it in Commands"
+	stop := w.OnDespawn(func(ID, Slot) { w.Spawn() })
+	wantPanic(t, held, func() { w.Despawn(id) })
+	wantPanic(t, held, func() { w.DespawnN([]ID{id}) })
+	stop()
+	if w.Len() != 1 {
+		t.Fatal("a broken off despawn despawned")
+	}
+	if err := w.DespawnN([]ID{id}); err != nil { // nothing of the broken batch is left
+		t.Fatal(err)
+	}
+	wantPanic(t, "ecs: nil observer", func() { w.OnSpawn(nil) })
+}
