@@ -219,6 +219,7 @@ func (w *World) commit(im *image) {
 	w.count, w.high = im.live, im.rows
 	w.edits++
 	w.generation++
+	w.jumpAll()
 
 	clear(w.ids)
 	copyLittle(bytesOf(w.ids[:im.rows]), im.ids, 8)

@@ -19,6 +19,9 @@ type Config struct {
 	// Capacity is the number of rows, exactly: 1 to 1<<24, or 0 for
 	// DefaultCapacity. It never changes.
 	Capacity int
+	// Previous keeps a second copy of the transforms, 40 bytes a row: see
+	// World.Previous.
+	Previous bool
 }
 
 // Validate returns ErrRange if a field is out of its range.
@@ -57,6 +60,9 @@ type World struct {
 	farewells int       // who wants to be told when an entity goes: see sayFarewell
 	leaving   slotBatch // what DespawnN works on; empty in between
 
+	previous *Transforms // nil: not asked for
+	jumped   []uint64    // nil: not asked for
+
 	// edits counts every change that a query could see, so that it knows when
 	// the word of matches it works on is out of date.
 	edits      uint64
@@ -83,6 +89,10 @@ func New(c Config) (*World, error) {
 		leaving: slotBatch{words: make([]uint64, words(c.Capacity))},
 	}
 	w.addBuiltIn()
+	if c.Previous {
+		w.previous = NewTransforms(c.Capacity)
+		w.jumped = make([]uint64, words(c.Capacity))
+	}
 	return w, nil
 }
 
@@ -139,6 +149,9 @@ func (w *World) Spawn() (ID, error) {
 	id := w.table.issue(slot)
 	w.ids[slot] = id
 	w.lanes.resetRow(int(slot))
+	if w.jumped != nil {
+		w.jumped[slot>>6] |= 1 << (slot & 63)
+	}
 	w.high = max(w.high, int(slot)+1)
 	w.count++
 	w.edits++
@@ -179,6 +192,9 @@ func (w *World) spawnRun(dst []ID) int {
 	}
 	copy(dst, ids)
 	w.lanes.reset(lo, hi)
+	if w.jumped != nil {
+		w.jumped[lo>>6] |= full >> (64 - n) << (lo & 63)
+	}
 	w.high = max(w.high, hi)
 	w.count += n
 	w.edits++

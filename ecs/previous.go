@@ -1,0 +1,72 @@
+package ecs
+
+import "github.com/evertick/evertick/internal/stagger"
+
+// Transforms is a position, a rotation and a scale a row.
+type Transforms struct {
+	Position Vec3
+	Rotation Quat
+	Scale    Vec3
+}
+
+// NewTransforms returns transforms of n rows, all zero, staggered as the columns
+// of a World are.
+func NewTransforms(n int) *Transforms {
+	t := &Transforms{}
+	columns := t.columns()
+	step := stagger.Stride(4 * n)
+	arena := stagger.Bytes(step*len(columns), len(columns))
+	for i, c := range columns {
+		*c = stagger.View[float32](arena[i*step : i*step+4*n : i*step+4*n])
+	}
+	return t
+}
+
+func (t *Transforms) columns() [10]*[]float32 {
+	p, r, s := &t.Position, &t.Rotation, &t.Scale
+	return [...]*[]float32{&p.X, &p.Y, &p.Z, &r.X, &r.Y, &r.Z, &r.W, &s.X, &s.Y, &s.Z}
+}
+
+// Previous returns the transforms as they were when KeepPrevious was called last,
+// with the capacity of the world as length; nil unless Config.Previous is set.
+// They are for drawing between two ticks: no part of the snapshot or the hash.
+func (w *World) Previous() *Transforms { return w.previous }
+
+// KeepPrevious copies Position, Rotation and Scale to Previous, and forgets who
+// has jumped. A driver calls it before each tick. It does nothing unless
+// Config.Previous is set.
+func (w *World) KeepPrevious() {
+	if w.previous == nil {
+		return
+	}
+	now := Transforms{w.Position, w.Rotation, w.Scale}
+	from := now.columns()
+	for i, to := range w.previous.columns() {
+		copy((*to)[:w.high], *from[i])
+	}
+	clear(w.jumped)
+}
+
+// Jump says that an entity has not moved to where it is now but was put there: until
+// the next KeepPrevious, its Previous does not count. Entities spawned since then
+// have jumped, and after a Restore or CopyFrom all have. It reports false if there
+// is no such entity.
+func (w *World) Jump(id ID) bool {
+	slot, ok := w.Slot(id)
+	if ok && w.previous != nil {
+		w.jumped[slot>>6] |= 1 << (slot & 63)
+	}
+	return ok
+}
+
+// Jumped returns who has jumped as a bitmap, in the form of Query.Mask; nil unless
+// Config.Previous is set. It is the memory of the world itself: it is to be read
+// only, and changes with the next call.
+func (w *World) Jumped() []uint64 { return w.jumped }
+
+// jumpAll is for when everything was replaced.
+func (w *World) jumpAll() {
+	for i := range w.jumped {
+		w.jumped[i] = full
+	}
+}
