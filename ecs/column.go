@@ -155,6 +155,7 @@ func (k kind) String() string {
 // column is what the world knows of a column, built-in or not.
 type column struct {
 	name  string
+	index uint16 // in World.columns
 	kind  kind
 	count int    // numbers in a row
 	mem   []byte // all rows, in the order of the machine
@@ -190,6 +191,7 @@ type lanes struct {
 }
 
 func (w *World) addColumn(c *column) {
+	c.index = uint16(len(w.columns))
 	w.columns = append(w.columns, c)
 	w.byName = insertByName(w.byName, c)
 	w.lanes.add(c)

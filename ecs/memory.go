@@ -11,6 +11,11 @@ func bytesOf[T ~uint64](rows []T) []byte {
 	return unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(rows))), 8*len(rows))
 }
 
+// bytesOfOne is a row of a column as bytes in the order of the machine.
+func bytesOfOne[T any](row *T) []byte {
+	return unsafe.Slice((*byte)(unsafe.Pointer(row)), unsafe.Sizeof(*row))
+}
+
 // appendLittle appends rows of size bytes each, given in the order of the
 // machine, in little-endian order.
 func appendLittle(dst, rows []byte, size int) []byte {

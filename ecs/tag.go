@@ -16,6 +16,7 @@ type Tag struct{ set *tagSet }
 type tagSet struct {
 	world *World
 	name  string
+	index uint16   // in World.tags
 	bits  []uint64 // by slot; a subset of the live slots
 
 	onSet, onUnset observers
@@ -39,7 +40,7 @@ func (w *World) Tag(name string) (Tag, error) {
 }
 
 func (w *World) addTag(name string) *tagSet {
-	s := &tagSet{world: w, name: name, bits: make([]uint64, words(w.Cap()))}
+	s := &tagSet{world: w, name: name, index: uint16(len(w.tags)), bits: make([]uint64, words(w.Cap()))}
 	w.tags = append(w.tags, s)
 	w.tagsByName = insertByName(w.tagsByName, s)
 	return s

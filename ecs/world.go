@@ -57,8 +57,14 @@ type World struct {
 
 	onSpawn   observers
 	onDespawn observers
+	bindings  []holder
+	releasing bool
 	farewells int       // who wants to be told when an entity goes: see sayFarewell
-	leaving   slotBatch // what DespawnN works on; empty in between
+	leaving   slotBatch // what despawnLeaving works on; empty in between
+
+	lists   uint16   // Commands made
+	applies uint64   // calls of Apply
+	unborn  []uint64 // scratch of Apply
 
 	previous *Transforms // nil: not asked for
 	jumped   []uint64    // nil: not asked for
@@ -207,9 +213,12 @@ func (w *World) spawnRun(dst []ID) int {
 func (w *World) Despawn(id ID) bool {
 	w.mustBeStill()
 	if w.farewells != 0 {
-		if slot, ok := w.table.slot(id); ok {
-			w.sayFarewell(id, slot)
+		slot, ok := w.table.slot(id)
+		if ok {
+			w.leaving.add(int(slot>>6), 1<<(slot&63))
+			w.despawnLeaving()
 		}
+		return ok
 	}
 	slot, ok := w.table.remove(id)
 	if !ok {
