@@ -2,9 +2,12 @@ package ecs
 
 import (
 	"bytes"
+	"errors"
+	"fmt"
 	"math"
 	"slices"
 	"strconv"
+	"strings"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -24,6 +27,7 @@ type modelEntity struct {
 	tags map[string]bool
 	x    float32
 	hp   int16
+	held int // handle bound to it; 0: none
 }
 
 func (m *model) spawn() ID {
@@ -95,7 +99,12 @@ func (m *model) tagged(with, without string) []Slot {
 type modelled struct {
 	w  *World
 	m  *model
-	hp []int16
+	hp *Column[int16]
+
+	lists    []*Commands
+	binding  *Binding[int]
+	handles  int         // bound so far; the first is 1
+	released map[int]int // how often
 
 	saved      []byte
 	savedModel *model
@@ -114,7 +123,10 @@ func newModelled(t *rapid.T, capacity int) *modelled {
 		t.Fatal(err)
 	}
 	m := &model{slots: make([]ID, capacity), next: 1, entities: map[ID]*modelEntity{}}
-	return &modelled{w: w, m: m, hp: c.Values()}
+	s := &modelled{w: w, m: m, hp: c, released: map[int]int{}}
+	s.lists = []*Commands{w.NewCommands(), w.NewCommands(), w.NewCommands()}
+	s.binding = NewBinding(w, func(_ ID, handle int) { s.released[handle]++ })
+	return s
 }
 
 func (s *modelled) tag(t *rapid.T, name string) Tag {
@@ -212,8 +224,82 @@ func (s *modelled) write(t *rapid.T) {
 	}
 	if err == nil {
 		e.x, e.hp = x, rapid.Int16().Draw(t, "hp")
-		s.hp[e.slot] = e.hp
+		s.hp.Values()[e.slot] = e.hp
 	}
+}
+
+// commands records into several lists what random ids and own spawns shall suffer, and
+// applies them all at once.
+func (s *modelled) commands(t *rapid.T) {
+	m, want, full := s.m.clone(), Applied{}, ""
+	for i, c := range s.lists {
+		c.Reset()
+		var names, born []ID
+		for j := range rapid.IntRange(0, 15).Draw(t, "commands") {
+			id := s.anyID(t)
+			name := id
+			if k := rapid.IntRange(-2, len(born)-1).Draw(t, "own"); k >= 0 {
+				id, name = born[k], names[k]
+			}
+			tag, x := rapid.SampledFrom(modelTags).Draw(t, "tag"), rapid.Int16().Draw(t, "x")
+			e, n := m.entities[id], (*int)(nil)
+			switch rapid.IntRange(0, 6).Draw(t, "kind") {
+			case 0, 1:
+				names = append(names, c.Spawn())
+				if full == "" && len(m.entities) == len(m.slots) {
+					full = fmt.Sprintf("lists[%d]: command[%d]", i, j)
+				}
+				if full != "" {
+					born = append(born, 0)
+					continue
+				}
+				born = append(born, m.spawn())
+				e, n = m.entities[m.next-1], &want.Spawned
+			case 2:
+				c.Despawn(name)
+				m.despawn(id)
+				n = &want.Despawned
+			case 3:
+				c.Set(s.tag(t, tag), name)
+				if n = &want.Tagged; e != nil {
+					e.tags[tag] = true
+				}
+			case 4:
+				c.Unset(s.tag(t, tag), name)
+				if n = &want.Untagged; e != nil {
+					delete(e.tags, tag)
+				}
+			case 5:
+				Write(c, s.hp, name, x)
+				if n = &want.Written; e != nil {
+					e.hp = x
+				}
+			case 6:
+				if err := c.SetPosition(name, float32(x), 0, 0); err != nil {
+					t.Fatal(err)
+				}
+				if n = &want.Written; e != nil {
+					e.x = float32(x)
+				}
+			}
+			if e == nil {
+				n = &want.Stale
+			}
+			*n++
+		}
+	}
+	hash := s.w.Hash()
+	got, err := s.w.Apply(s.lists...)
+	if full != "" {
+		if !errors.Is(err, ErrCapacity) || !strings.Contains(err.Error(), full) || s.w.Hash() != hash {
+			t.Fatalf("Apply to a world that is full at %s: %v", full, err)
+		}
+		return
+	}
+	if err != nil || got != want {
+		t.Fatalf("applied %+v, %v; want %+v", got, err, want)
+	}
+	s.m = m
 }
 
 func (s *modelled) snapshot(t *rapid.T) {
@@ -232,9 +318,11 @@ func (s *modelled) restore(t *rapid.T) {
 		fresh := newModelled(t, m.high+rapid.IntRange(1, 100).Draw(t, "room"))
 		fresh.tag(t, "c")
 		fresh.tag(t, "unused")
-		s.w, s.hp = fresh.w, fresh.hp
+		fresh.saved, fresh.savedModel, fresh.savedHash = s.saved, s.savedModel, s.savedHash
+		*s = *fresh
 	}
 	m.resize(s.w.Cap())
+	m.keepHandles(s.m)
 	s.m = m
 	generation := s.w.Generation()
 	if err := s.w.Restore(s.saved); err != nil {
@@ -274,10 +362,11 @@ func (s *modelled) check(t *rapid.T) {
 		if !ok || slot != e.slot || back != id {
 			t.Fatalf("%v is in slot %d, want %d", id, slot, e.slot)
 		}
-		if math.Float32bits(w.Position.X[slot]) != math.Float32bits(e.x) || s.hp[slot] != e.hp || w.Scale.Y[slot] != 1 {
-			t.Fatalf("%v has x %v, hp %v; want %v, %v", id, w.Position.X[slot], s.hp[slot], e.x, e.hp)
+		if math.Float32bits(w.Position.X[slot]) != math.Float32bits(e.x) || s.hp.Values()[slot] != e.hp || w.Scale.Y[slot] != 1 {
+			t.Fatalf("%v has x %v, hp %v; want %v, %v", id, w.Position.X[slot], s.hp.Values()[slot], e.x, e.hp)
 		}
 	}
+	s.checkHandles(t)
 	if w.Hash() != Fold(w.ColumnHashes()) {
 		t.Fatal("Hash is not the Fold of ColumnHashes")
 	}
@@ -293,6 +382,8 @@ func TestModel(t *testing.T) {
 				"cull":     s.cull,
 				"tag":      s.setTag,
 				"write":    s.write,
+				"commands": s.commands,
+				"bind":     s.bind,
 				"snapshot": s.snapshot,
 				"restore":  s.restore,
 				"":         s.check,
