@@ -12,6 +12,7 @@
 //	physics.sync    their transforms are written into the world's columns
 //	spatial.build   the index is rebuilt over the live entities
 //	systems of AfterIndex, in the order in which they were added
+//	commands        what systems have recorded is done to the world
 //	state.hash      one hash per column, folded into one for the tick
 //
 // Systems read and write the columns of World directly, create and push bodies,

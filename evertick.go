@@ -122,23 +122,21 @@ type Sim struct {
 	seed   uint64
 	tick   Tick // what the running phase sees
 	stages [stages][]*phase
-	core   [4]*phase // what runs between the stages and behind them
+	core   [5]*phase // what runs between the stages and behind them
 	phases []*phase  // all, in the order in which they run
 	times  []Timing  // what Timings returns
 	total  int64     // duration of the last step, ns
 	failed error
 
-	slots  []ecs.Slot
-	rows   liveRows
-	bodies bodies
+	commands   *ecs.Commands
+	source     *WorldSource
+	bodies     *ecs.Binding[physics.Body]
+	generation uint64 // of the world that the bodies belong to
 
 	hashes    []ecs.ColumnHash
 	bodyNames []string // of the physics columns, as they appear in hashes
 	hash      uint64
 }
-
-// liveRows tells which set of live entities slots was taken from.
-type liveRows struct{ version, generation uint64 }
 
 // New returns a simulation at tick 0, with no entity, body or system. Errors
 // are those of Config.Validate.
@@ -159,17 +157,25 @@ func New(cfg Config) (*Sim, error) {
 		return nil, err
 	}
 	s.dt = s.loop.Dt()
-	s.slots = make([]ecs.Slot, 0, s.World.Cap())
+	s.commands = s.World.NewCommands()
+	s.source = NewWorldSource(s.World)
+	s.bodies = ecs.NewBinding(s.World, s.destroyBody)
 	s.core = [...]*phase{
 		{name: "physics.step", run: s.stepPhysics},
 		{name: "physics.sync", run: s.syncBodies},
 		{name: "spatial.build", run: s.buildIndex},
+		{name: "commands", run: s.applyCommands},
 		{name: "state.hash", run: s.stateHash},
 	}
 	s.order()
 	s.hashState(0)
 	return s, nil
 }
+
+// Commands returns the list of what is to be done to the world at the end of the
+// running tick, or of the next if none runs: see Tick.Commands. Observers record
+// here, too.
+func (s *Sim) Commands() *ecs.Commands { return s.commands }
 
 // Level returns the level on which kernels run.
 func (s *Sim) Level() native.Level { return s.level }

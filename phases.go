@@ -10,9 +10,7 @@ import (
 )
 
 func (s *Sim) stepPhysics(t *Tick) error {
-	if err := s.releaseBodies(); err != nil {
-		return err
-	}
+	s.endRestored()
 	if s.Physics.Len() == 0 {
 		return nil
 	}
@@ -24,28 +22,30 @@ func (s *Sim) syncBodies(*Tick) error {
 		return nil
 	}
 	p, r := &s.World.Position, &s.World.Rotation
-	return s.Physics.Sync(physics.Transforms{X: p.X, Y: p.Y, Z: p.Z, QX: r.X, QY: r.Y, QZ: r.Z, QW: r.W})
+	err := s.Physics.Sync(physics.Transforms{X: p.X, Y: p.Y, Z: p.Z, QX: r.X, QY: r.Y, QZ: r.Z, QW: r.W})
+	if err == nil {
+		p.Touch()
+		r.Touch()
+	}
+	return err
 }
 
-func (s *Sim) liveRows() liveRows { return liveRows{s.World.Version(), s.World.Generation()} }
-
+// buildIndex does not ask whether anything has moved: systems may write to columns
+// without a word.
 func (s *Sim) buildIndex(*Tick) error {
-	if now := s.liveRows(); now != s.rows {
-		s.slots = s.World.LiveSlots(s.slots[:0])
-		s.rows = now
-	}
-	err := s.Index.Build(s.World.Position.X, s.World.Position.Y, s.World.Position.Z, s.slots)
+	p := s.source.Points()
+	err := s.Index.Build(p.X, p.Y, p.Z, p.Slots)
 	if errors.Is(err, ErrNotFinite) {
-		return s.nameNotFinite(err)
+		return s.nameNotFinite(err, p.Slots)
 	}
 	return err
 }
 
 // nameNotFinite says of which entity a coordinate is not finite: the index knows
 // slots only.
-func (s *Sim) nameNotFinite(err error) error {
+func (s *Sim) nameNotFinite(err error, slots []ecs.Slot) error {
 	p := &s.World.Position
-	for _, slot := range s.slots {
+	for _, slot := range slots {
 		for axis, column := range [3][]float32{p.X, p.Y, p.Z} {
 			if v := column[slot]; !fault.Finite(v) {
 				id, _ := s.World.ID(slot)
@@ -54,6 +54,26 @@ func (s *Sim) nameNotFinite(err error) error {
 		}
 	}
 	return err
+}
+
+// maxRounds bounds how often the commands of one tick are applied.
+const maxRounds = 64
+
+// applyCommands makes what was recorded happen, and then what observers have recorded
+// meanwhile, until nothing is left to wait for the next tick.
+func (s *Sim) applyCommands(*Tick) error {
+	for range maxRounds {
+		if s.commands.Len() == 0 {
+			return nil
+		}
+		if _, err := s.World.Apply(s.commands); err != nil {
+			return err
+		}
+	}
+	if s.commands.Len() == 0 {
+		return nil
+	}
+	return fault.Field(ErrRange, "evertick: rounds of commands that observers record", maxRounds)
 }
 
 // stateHash hashes the state that the tick leaves behind, and looks for NaN on
@@ -84,8 +104,8 @@ func (s *Sim) hashState(ticks uint64) {
 
 // Hash returns the hash of the state after the last step: ecs.Fold of
 // ColumnHashes. It covers all that this module keeps between ticks, but not what
-// a physics engine caches, nor forces that wait for its next step, nor what
-// systems keep outside the world.
+// a physics engine caches, nor forces and commands that wait for its next step, nor
+// what systems keep outside the world.
 func (s *Sim) Hash() uint64 { return s.hash }
 
 // ColumnHashes returns the hashes that make up Hash: seed, ticks, then the

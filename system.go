@@ -27,6 +27,17 @@ type Tick struct {
 	Dt  float32 // length of the tick in seconds
 }
 
+// Commands returns the list in which systems record what shall be done to the world
+// behind the last of them, in the phase "commands". What observers record while it is
+// applied follows in the same tick; if that goes on for more than 64 rounds it is
+// ErrRange, and ends the Sim, as does ErrCapacity. The index of a tick is that of the
+// entities alive when it was built: who changes them by Commands alone finds none in
+// it that is not there.
+//
+// The list is for one goroutine. A system that works with several gives each a list
+// of its own and calls World.Apply when they are done.
+func (t *Tick) Commands() *ecs.Commands { return t.Sim.commands }
+
 // Rand returns random numbers that depend on the seed, the tick, the entity and
 // the stream only: not on who drew before, nor on the order of entities.
 func (t *Tick) Rand(entity ecs.ID, stream uint32) loop.Rand {

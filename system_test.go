@@ -45,7 +45,7 @@ func TestOrderOfPhases(t *testing.T) {
 	if want := []string{"input", "force", "decide", "act", "input", "force", "decide", "act"}; !slices.Equal(ran, want) {
 		t.Errorf("ran %v, want %v", ran, want)
 	}
-	want := []string{"input", "force", "physics.step", "physics.sync", "spatial.build", "decide", "act", "state.hash"}
+	want := []string{"input", "force", "physics.step", "physics.sync", "spatial.build", "decide", "act", "commands", "state.hash"}
 	if got := phaseNames(s); !slices.Equal(got, want) {
 		t.Errorf("phases %v, want %v", got, want)
 	}
@@ -187,7 +187,7 @@ func TestTimingsAcrossAdd(t *testing.T) {
 	timings, total := s.Timings()
 	want := []evertick.Timing{
 		{Phase: "first", Ns: 5}, {Phase: "second"}, {Phase: "fourth"}, {Phase: "physics.step"}, {Phase: "physics.sync"},
-		{Phase: "spatial.build"}, {Phase: "third", Ns: 7}, {Phase: "state.hash"},
+		{Phase: "spatial.build"}, {Phase: "third", Ns: 7}, {Phase: "commands"}, {Phase: "state.hash"},
 	}
 	if total != 12 || !slices.Equal(timings, want) {
 		t.Errorf("timings %v, %d ns in all, want %v, 12", timings, total, want)

@@ -220,7 +220,7 @@ func checkJSONTimes(t *testing.T, got map[string]any) {
 			}
 		}
 	}
-	want := []string{"act", "move", "stir", "physics.step", "physics.sync", "spatial.build", "perceive", "steer", "state.hash", "(unaccounted)"}
+	want := []string{"act", "move", "stir", "physics.step", "physics.sync", "spatial.build", "perceive", "steer", "commands", "state.hash", "(unaccounted)"}
 	if !slices.Equal(names, want) {
 		t.Errorf("phases %v, want %v", names, want)
 	}
