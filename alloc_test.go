@@ -63,6 +63,7 @@ func busySim(t *testing.T, level native.Level, workers int) *evertick.Sim {
 	add(t, s, evertick.AfterIndex, "perceive", f.perceive)
 	add(t, s, evertick.AfterIndex, "steer", f.steer)
 	add(t, s, evertick.AfterIndex, "replace", f.replace)
+	add(t, s, evertick.AfterIndex, "succeed", f.succeed)
 	return s
 }
 
@@ -113,4 +114,22 @@ func (f *flock) replace(*evertick.Tick) error {
 	f.agents.Set(id)
 	f.last = id
 	return err
+}
+
+// succeed lets agents give way to others, one a tick, while it walks over them.
+func (f *flock) succeed(t *evertick.Tick) error {
+	c := t.Commands()
+	for slot := range f.sim.World.Query(ecs.With(f.agents)) {
+		if uint64(slot) != t.N%300 {
+			continue
+		}
+		id, _ := f.sim.World.ID(slot)
+		c.Despawn(id)
+		next := c.Spawn()
+		c.Set(f.agents, next)
+		if err := c.SetPosition(next, float32(slot%20), 0, float32(slot/20)); err != nil {
+			return err
+		}
+	}
+	return nil
 }

@@ -9,8 +9,7 @@ import (
 
 // CreateBody creates a body that moves the entity: after each step its
 // transform is written into the entity's Position and Rotation. It is destroyed
-// when the entity is despawned, at once, with its row and its other bindings still
-// there. A snapshot of the world does not hold bodies: after a Restore the entities
+// when the entity is despawned, at once, with its row still there. A snapshot of the world does not hold bodies: after a Restore the entities
 // have none, and those that were left are destroyed by the next CreateBody or step.
 //
 // CreateBody sets def.HasSlot and def.Slot. An unknown id is ErrStale, an entity that

@@ -97,9 +97,13 @@ func TestDespawnDestroysTheBody(t *testing.T) {
 	if _, has := s.Body(id); has {
 		t.Error("an entity that is gone has a body")
 	}
-	step(t, s, 1)
 	if s.Physics.Valid(b) || !s.Physics.Valid(kept) || s.Physics.Len() != 1 {
 		t.Errorf("bodies valid: %t and %t, %d in all; want false, true, 1", s.Physics.Valid(b), s.Physics.Valid(kept), s.Physics.Len())
+	}
+	step(t, s, 1)
+	s.World.DespawnWhere()
+	if s.Physics.Len() != 0 {
+		t.Errorf("%d bodies in an empty world", s.Physics.Len())
 	}
 }
 
@@ -114,7 +118,6 @@ func TestDestroyedBodyCanBeReplaced(t *testing.T) {
 		t.Error("the destroyed body is still bound")
 	}
 	b := movingBody(t, s, id, 60)
-	spawn(t, s) // lets the next step look for bodies to release
 	step(t, s, 2)
 	if got, has := s.Body(id); !has || got != b || s.Physics.Len() != 1 {
 		t.Errorf("Body gives %s, %t, %d in all; want %s", got, has, s.Physics.Len(), b)
@@ -149,7 +152,7 @@ func TestReusedSlotIsNotMoved(t *testing.T) {
 	}
 }
 
-// Old and new body of one slot may live side by side until the next step.
+// The body of the next entity in a slot is its own.
 func TestReusedSlotTakesABodyAtOnce(t *testing.T) {
 	s := newSim(t, small())
 	first := spawn(t, s)
@@ -228,7 +231,8 @@ func TestBodiesCreatedAfterARestoreStay(t *testing.T) {
 	}
 }
 
-// The body of an entity that is gone makes room for another in the same tick.
+// The body of an entity that is gone makes room for another, and so do those of a
+// world that was restored.
 func TestDeadBodiesMakeRoom(t *testing.T) {
 	c := small()
 	c.Physics.Capacity = 1
@@ -243,6 +247,14 @@ func TestDeadBodiesMakeRoom(t *testing.T) {
 	b := movingBody(t, s, other, 1)
 	if s.Physics.Valid(old) || !s.Physics.Valid(b) {
 		t.Errorf("old body valid: %t, new one: %t", s.Physics.Valid(old), s.Physics.Valid(b))
+	}
+	third := spawn(t, s)
+	if err := s.World.Restore(s.World.Snapshot(nil)); err != nil {
+		t.Fatal(err)
+	}
+	movingBody(t, s, third, 1)
+	if _, has := s.Body(other); has || s.Physics.Valid(b) || s.Physics.Len() != 1 {
+		t.Errorf("%d bodies after a Restore, one of them of the time before: %t", s.Physics.Len(), has)
 	}
 }
 

@@ -6,34 +6,10 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/evertick/evertick"
 	"github.com/evertick/evertick/ecs"
 	"github.com/evertick/evertick/spatial"
 )
-
-// gateSource is a world behind a gate. The world does not count writes to its
-// columns, so whoever moves something does.
-type gateSource struct {
-	*ecs.World
-	slots []ecs.Slot
-	moves uint64
-}
-
-func (s *gateSource) Stamp() spatial.Stamp {
-	return spatial.Stamp{Structure: s.Version(), Position: s.moves, Generation: s.Generation()}
-}
-
-func (s *gateSource) Points() spatial.Columns {
-	s.slots = s.LiveSlots(s.slots)
-	return spatial.Columns{X: s.Position.X, Y: s.Position.Y, Z: s.Position.Z, Slots: s.slots}
-}
-
-func (s *gateSource) move(t *testing.T, id ecs.ID, x float32) {
-	t.Helper()
-	if err := s.SetPosition(id, x, 0, 0); err != nil {
-		t.Fatal(err)
-	}
-	s.moves++
-}
 
 // A gate over a world notices spawns, moves, and a Restore that arrives at the
 // version from which the index was built.
@@ -42,13 +18,19 @@ func TestGateOverAWorld(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	src := &gateSource{World: w}
+	src := evertick.NewWorldSource(w)
+	move := func(id ecs.ID, x float32) {
+		t.Helper()
+		if err := w.SetPosition(id, x, 0, 0); err != nil {
+			t.Fatal(err)
+		}
+	}
 	ids := make([]ecs.ID, 3)
 	if err := w.SpawnN(ids); err != nil {
 		t.Fatal(err)
 	}
 	for i, id := range ids {
-		src.move(t, id, float32(10*i))
+		move(id, float32(10*i))
 	}
 	strictIndex, err := spatial.New(spatial.Config{})
 	if err != nil {
@@ -95,7 +77,7 @@ func TestGateOverAWorld(t *testing.T) {
 	if got := at(20); len(got) != 0 {
 		t.Fatalf("at 20 after the despawn: %v", got)
 	}
-	src.move(t, ids[1], 20)
+	move(ids[1], 20)
 	changed("Stamp.Position")
 	if got := at(20); !slices.Equal(got, []uint32{1}) {
 		t.Fatalf("at 20 after the move: %v", got)
@@ -109,7 +91,7 @@ func TestGateOverAWorld(t *testing.T) {
 	}
 
 	// The same version, the same number of moves, and yet another world.
-	src.move(t, ids[0], 20)
+	move(ids[0], 20)
 	changed("Stamp.Position")
 	if err := w.Restore(saved); err != nil || w.Version() != version {
 		t.Fatalf("version %d, %v; want %d", w.Version(), err, version)
@@ -117,5 +99,29 @@ func TestGateOverAWorld(t *testing.T) {
 	changed("Stamp.Generation")
 	if got := at(20); !slices.Equal(got, []uint32{2}) {
 		t.Fatalf("at 20 after the second restore: %v", got)
+	}
+}
+
+// A Sim says which columns its phases write, so that a gate passes the index of its
+// own only until the next tick moves something.
+func TestGateOverASim(t *testing.T) {
+	s := newSim(t, small())
+	gate := spatial.NewGate(s.Index, evertick.NewWorldSource(s.World), spatial.Rebuild)
+	id := spawn(t, s)
+	movingBody(t, s, id, 60)
+	stamps := map[uint64]bool{}
+	add(t, s, evertick.AfterIndex, "touch", func(tick *evertick.Tick) error {
+		stamps[s.World.Position.Version()] = true
+		return tick.Commands().SetPosition(id, 7, 0, 0)
+	})
+	step(t, s, 3)
+	if len(stamps) != 3 || s.World.Position.Version() <= s.World.Rotation.Version() {
+		t.Errorf("versions %v, then %d, of the rotation %d", stamps, s.World.Position.Version(), s.World.Rotation.Version())
+	}
+	if ix, err := gate.Index(); err != nil || ix.Len() != 1 {
+		t.Error(err)
+	}
+	if s.World.Position.X[0] != 7 {
+		t.Errorf("x = %g", s.World.Position.X[0])
 	}
 }
