@@ -27,6 +27,26 @@
 // [Tag]s are bitsets, 64 entities a word. [World.Query] selects by tags, in
 // ascending slot order; [World.IDs] goes by age.
 //
+// # Deferred changes
+//
+// While a query iterates, entities stay. [Commands] record what shall come, go, be
+// tagged or written, and [World.Apply] does it at the boundary of the tick: lists in
+// the order given, commands in the order recorded, one by one as if called directly.
+// With one list for each chunk of the work the result does not depend on who
+// recorded when. Room is counted before the first change: all of it happens, or nothing.
+//
+// # Observers
+//
+// [World.OnSpawn], [World.OnDespawn], [Tag.OnSet] and [Tag.OnUnset] call a function
+// within the change itself. It may write and tag; what it would spawn or despawn
+// it records.
+//
+// # Bindings
+//
+// A [Binding] ties handles of things outside the world, one to an entity, and
+// releases each once when its entity goes, be it alone, in a batch, by
+// Apply or by a Restore to where it is not.
+//
 // # Guarantees
 //
 //   - A stale id never resolves, however often its slot was reused. IDs carry no
@@ -43,7 +63,7 @@
 //   - An error leaves the world unchanged, and a batch with one bad element
 //     changes nothing.
 //   - No allocation after warm-up in Spawn, SpawnN, Despawn, Slot, ID, tags, Query
-//     (written in the range clause), Hash, and the forms that append to a
+//     (written in the range clause), Commands and Apply, Binding, Hash, and the forms that append to a
 //     caller's slice. Spawning allocates a page of the id table once every 1024
 //     entities until as many pages have died as are being born.
 //
@@ -57,7 +77,8 @@
 //
 // A World has no locks. Methods that change nothing (Slot, ID, Len, Version,
 // LiveSlots, IDs, Query, Has, Count, Snapshot, Hash, ColumnHashes) may run concurrently with
-// each other, and with direct writes to columns that they do not read.
+// each other, with direct writes to columns that they do not read, and with
+// recording into Commands, each list by one goroutine.
 // Everything else, direct writes to one column included, needs the exclusion
 // that any Go variable needs.
 package ecs

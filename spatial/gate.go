@@ -15,16 +15,17 @@ type Stamp struct {
 	// Structure moves whenever an entity is spawned or despawned.
 	Structure uint64
 	// Position moves whenever a coordinate of a live entity is written. It is for
-	// the source to count: package ecs does not see writes to its columns.
+	// the source to count: package ecs counts what is said by Touch.
 	Position uint64
 	// Generation moves whenever the world is restored: everything may then be
 	// different although Structure and Position have come back to earlier values.
 	Generation uint64
 }
 
-// Source is a world over which an index is built. With package ecs, Structure is
-// World.Version, Generation is World.Generation, and Points returns the columns of
-// World.Position and World.LiveSlots.
+// Source is a world over which an index is built. That of package ecs is
+// evertick.WorldSource: Structure is World.Version, Position is that of
+// World.Position.Version, Generation is World.Generation, and Points returns the
+// columns of World.Position and World.LiveSlots.
 type Source interface {
 	// Stamp is called at every Gate.Index, and should be cheap.
 	Stamp() Stamp
