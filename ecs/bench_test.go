@@ -175,3 +175,37 @@ func BenchmarkSnapshot(b *testing.B) {
 		}
 	})
 }
+
+// BenchmarkCommands: for each entity a position and a tag, recorded, recorded and
+// applied, and written directly.
+func BenchmarkCommands(b *testing.B) {
+	w, ids, marked := benchWorld(b)
+	c := w.NewCommands()
+	record := func() {
+		for _, id := range ids {
+			_ = c.SetPosition(id, 1, 2, 3)
+			c.Set(marked, id)
+		}
+	}
+	for _, bench := range []struct {
+		name string
+		run  func()
+	}{
+		{"op=record", func() { record(); c.Reset() }},
+		{"op=apply", func() { record(); w.Apply(c) }},
+		{"op=direct", func() {
+			for _, id := range ids {
+				_ = w.SetPosition(id, 1, 2, 3)
+				marked.Set(id)
+			}
+		}},
+	} {
+		b.Run(bench.name, func(b *testing.B) {
+			b.ReportAllocs()
+			for b.Loop() {
+				bench.run()
+			}
+			perEntity(b, len(ids))
+		})
+	}
+}

@@ -52,3 +52,67 @@ func Example() {
 	// ent_3 5 false
 	// true
 }
+
+// Whoever has no life left goes, and leaves a grave, while the query goes on.
+func ExampleCommands() {
+	w, err := ecs.New(ecs.Config{Capacity: 100})
+	if err != nil {
+		panic(err)
+	}
+	life, err := ecs.AddColumn[int32](w, "life")
+	if err != nil {
+		panic(err)
+	}
+	grave, err := w.Tag("grave")
+	if err != nil {
+		panic(err)
+	}
+	if err := w.SpawnN(make([]ecs.ID, 3)); err != nil {
+		panic(err)
+	}
+	copy(life.Values(), []int32{5, 0, 7})
+
+	commands := w.NewCommands()
+	for slot := range w.Query(ecs.Without(grave)) {
+		if life.Values()[slot] > 0 {
+			continue
+		}
+		id, _ := w.ID(slot)
+		commands.Despawn(id)
+		stone := commands.Spawn() // stands for an entity that is not there yet
+		commands.Set(grave, stone)
+		ecs.Write(commands, life, stone, -1)
+	}
+	applied, err := w.Apply(commands)
+	fmt.Printf("%+v %v\n", applied, err)
+	fmt.Println(commands.Spawned(0), grave.Has(commands.Spawned(0)), w.Len())
+	// Output:
+	// {Spawned:1 Despawned:1 Tagged:1 Untagged:0 Written:1 Stale:0} <nil>
+	// ent_4 true 3
+}
+
+func ExampleBinding() {
+	w, err := ecs.New(ecs.Config{Capacity: 100})
+	if err != nil {
+		panic(err)
+	}
+	meshes := ecs.NewBinding(w, func(id ecs.ID, mesh string) {
+		fmt.Println("unload", mesh, "of", id)
+	})
+	ids := make([]ecs.ID, 2)
+	if err := w.SpawnN(ids); err != nil {
+		panic(err)
+	}
+	for i, mesh := range []string{"cat.obj", "mouse.obj"} {
+		if err := meshes.Bind(ids[i], mesh); err != nil {
+			panic(err)
+		}
+	}
+	w.Despawn(ids[1])
+	for id, mesh := range meshes.All() {
+		fmt.Println(id, "has", mesh)
+	}
+	// Output:
+	// unload mouse.obj of ent_2
+	// ent_1 has cat.obj
+}
