@@ -164,12 +164,26 @@ func (a *applying) write(w *World, o command, id ID, values []byte) (rest []byte
 		a.written.add(int(o.target))
 	}
 	for _, c := range w.columns[o.target : o.target+uint16(o.width)] {
+		size := c.size()
 		if found {
-			copy(c.rows(int(slot), int(slot)+1), values)
+			copyRow(c.mem[int(slot)*size:][:size], values)
 		}
-		values = values[c.size():]
+		values = values[size:]
 	}
 	return values, found
+}
+
+// copyRow copies the front of src to dst: by one move where rows have the size of nearly
+// all, which the compiler has to be told.
+func copyRow(dst, src []byte) {
+	switch len(dst) {
+	case 4:
+		*(*[4]byte)(dst) = [4]byte(src)
+	case 8:
+		*(*[8]byte)(dst) = [8]byte(src)
+	default:
+		copy(dst, src)
+	}
 }
 
 // columnSet is a set of columns in order of registration.
