@@ -45,7 +45,7 @@ func (w *World) Apply(lists ...*Commands) (Applied, error) {
 	for _, c := range lists {
 		a.run(c)
 	}
-	a.written.each(func(i int) { w.columns[i].mark.touch() })
+	a.written.each(func(i int) { w.lanes.known[i].mark.touch() })
 	return a.done, nil
 }
 
@@ -163,7 +163,7 @@ func (a *applying) write(w *World, o command, id ID, values []byte) (rest []byte
 	if found {
 		a.written.add(int(o.target))
 	}
-	for _, c := range w.columns[o.target : o.target+uint16(o.width)] {
+	for _, c := range w.lanes.known[o.target : o.target+uint16(o.width)] {
 		size := c.size()
 		if found {
 			copyRow(c.mem[int(slot)*size:][:size], values)

@@ -41,7 +41,7 @@ func (w *World) despawnLeaving() {
 	defer w.leaving.clear() // also when an observer panics
 	if w.farewells != 0 {
 		w.leaving.each(func(slot Slot) { w.sayFarewell(w.ids[slot], slot) })
-		w.letGo()
+		w.releaseLeaving()
 	}
 	w.leaving.each(func(slot Slot) {
 		w.table.remove(w.ids[slot])

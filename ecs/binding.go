@@ -36,7 +36,7 @@ type Binding[H comparable] struct {
 // holder is a Binding of any type.
 type holder interface {
 	letGo(i int, mask uint64)
-	replaced()
+	letGoOfGone()
 }
 
 // NewBinding returns an empty Binding that calls release for each handle when its
@@ -170,8 +170,8 @@ func (b *Binding[H]) letGo(i int, mask uint64) {
 	}
 }
 
-// replaced releases what is bound to entities that are not in their slots any more.
-func (b *Binding[H]) replaced() {
+// letGoOfGone releases what is bound to entities that are not in their slots any more.
+func (b *Binding[H]) letGoOfGone() {
 	for i := range b.bound {
 		var gone uint64
 		eachBit(i, b.bound[i], func(slot Slot) {
@@ -183,8 +183,8 @@ func (b *Binding[H]) replaced() {
 	}
 }
 
-// letGo has the bindings release what they hold in the slots of leaving.
-func (w *World) letGo() {
+// releaseLeaving has the bindings release what they hold in the slots of leaving.
+func (w *World) releaseLeaving() {
 	for _, b := range w.bindings {
 		for i := w.leaving.from; i < w.leaving.to; i++ {
 			b.letGo(i, w.leaving.words[i])
@@ -192,10 +192,10 @@ func (w *World) letGo() {
 	}
 }
 
-// replaced tells the bindings that a snapshot or another world has taken the place of
-// all entities.
-func (w *World) replaced() {
+// releaseGone has the bindings release what they hold for entities that are not in
+// their slots any more, after a snapshot or another world has taken the place of all.
+func (w *World) releaseGone() {
 	for _, b := range w.bindings {
-		b.replaced()
+		b.letGoOfGone()
 	}
 }

@@ -155,7 +155,7 @@ func (k kind) String() string {
 // column is what the world knows of a column, built-in or not.
 type column struct {
 	name  string
-	index uint16 // in World.columns
+	index uint16 // in lanes.known
 	kind  kind
 	count int    // numbers in a row
 	mem   []byte // all rows, in the order of the machine
@@ -183,21 +183,23 @@ type lane[B uint8 | uint16 | uint32 | uint64] struct {
 }
 
 type lanes struct {
-	wide []*column // rows of several numbers
-	b1   []lane[uint8]
-	b2   []lane[uint16]
-	b4   []lane[uint32]
-	b8   []lane[uint64]
+	known []*column // to which there may be handles, in order of registration
+	wide  []*column // rows of several numbers
+	b1    []lane[uint8]
+	b2    []lane[uint16]
+	b4    []lane[uint32]
+	b8    []lane[uint64]
 }
 
 func (w *World) addColumn(c *column) {
-	c.index = uint16(len(w.columns))
 	w.columns = append(w.columns, c)
 	w.byName = insertByName(w.byName, c)
 	w.lanes.add(c)
 }
 
 func (l *lanes) add(c *column) {
+	c.index = uint16(len(l.known))
+	l.known = append(l.known, c)
 	if c.count > 1 {
 		l.wide = append(l.wide, c)
 		return

@@ -94,7 +94,7 @@ func TestApplyTouches(t *testing.T) {
 func TestWrittenTogether(t *testing.T) {
 	w := newWorld(t, 1)
 	for first, m := range map[int]*mark{positionColumn: w.Position.mark, rotationColumn: w.Rotation.mark, scaleColumn: w.Scale.mark} {
-		if c := w.columns[first]; c.mark != m || first > 0 && w.columns[first-1].mark == m {
+		if c := w.lanes.known[first]; c.mark != m || first > 0 && w.lanes.known[first-1].mark == m {
 			t.Errorf("column %d is %s", first, c.name)
 		}
 	}

@@ -240,7 +240,7 @@ func (w *World) commit(im *image) {
 		set := w.tagNamed(t.name)
 		copyLittle(bytesOf(set.bits), t.bits, 8)
 	}
-	w.replaced()
+	w.releaseGone()
 }
 
 // idMask returns which of slots 64i to 64i+63 have an id.
