@@ -42,10 +42,12 @@ func (w *World) Apply(lists ...*Commands) (Applied, error) {
 		c.Reset()
 	}
 	var a applying
+	defer func() { // also when an observer panics
+		a.written.each(func(i int) { w.lanes.known[i].mark.touch() })
+	}()
 	for _, c := range lists {
 		a.run(c)
 	}
-	a.written.each(func(i int) { w.lanes.known[i].mark.touch() })
 	return a.done, nil
 }
 

@@ -239,13 +239,16 @@ func TestApplyBrokenOff(t *testing.T) {
 		}
 	})
 	for range 3 {
-		c.Spawn()
+		id := c.Spawn()
 		d.Spawn()
+		if err := c.SetPosition(id, 1, 2, 3); err != nil {
+			t.Fatal(err)
+		}
 	}
 	wantPanic(t, "enough", func() { w.Apply(c, d) })
 	stop()
-	if w.Len() != 2 || c.Len() != 0 || d.Len() != 0 {
-		t.Errorf("%d alive, %d and %d recorded", w.Len(), c.Len(), d.Len())
+	if w.Len() != 2 || c.Len() != 0 || d.Len() != 0 || w.Position.Version() != 1 {
+		t.Errorf("%d alive, %d and %d recorded, version %d", w.Len(), c.Len(), d.Len(), w.Position.Version())
 	}
 	c.Spawn()
 	if a := apply(t, w, c, d); a != (Applied{Spawned: 1}) || c.Spawned(0) != 3 {
