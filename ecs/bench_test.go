@@ -209,3 +209,28 @@ func BenchmarkCommands(b *testing.B) {
 		})
 	}
 }
+
+// BenchmarkCopyFrom copies a world, and beside it the same bytes alone.
+func BenchmarkCopyFrom(b *testing.B) {
+	w, _, _ := benchWorld(b)
+	c := w.Clone()
+	bytes := int64(w.snapshotBytes())
+	b.Run("op=world", func(b *testing.B) {
+		b.SetBytes(bytes)
+		b.ReportAllocs()
+		for b.Loop() {
+			if err := c.CopyFrom(w); err != nil {
+				b.Fatal(err)
+			}
+		}
+	})
+	b.Run("op=bytes", func(b *testing.B) {
+		b.SetBytes(bytes)
+		for b.Loop() {
+			for i, col := range w.columns {
+				copy(c.columns[i].mem, col.mem)
+			}
+			copy(c.ids, w.ids)
+		}
+	})
+}

@@ -1,6 +1,7 @@
 package ecs
 
 import (
+	"fmt"
 	"reflect"
 
 	"github.com/evertick/evertick/internal/fault"
@@ -37,11 +38,15 @@ func (c *Column[T]) Touch() { c.column.mark.touch() }
 // Version returns the number of the last Touch; see World.LastTouch.
 func (c *Column[T]) Version() uint64 { return c.column.mark.version }
 
-// AddColumn adds a column of zeros to w. Entities may be alive already.
+// AddColumn adds a column of zeros to w. Entities may be alive already. If a snapshot
+// brought a column of that name and type (see World.Restore), it is that one, with
+// its values and its version.
 //
 // The name has 1 to 255 bytes of UTF-8; one that is not so or is taken, by a
 // column of the user or a built-in ("position.x" … "scale.z"; "identity" is
-// reserved for the hash), is ErrRange. The 1025th column is ErrCapacity.
+// reserved for the hash), is ErrRange. A column of that name that a snapshot brought
+// in another type is ErrUnsupported, as it is when they meet in Restore. The 1025th
+// column is ErrCapacity.
 func AddColumn[T Number](w *World, name string) (*Column[T], error) {
 	return newColumn[T](w, "ecs: AddColumn", name)
 }
@@ -61,16 +66,48 @@ func newColumn[T any](w *World, who, name string) (*Column[T], error) {
 	if err := checkName(who+" name", name); err != nil {
 		return nil, err
 	}
-	if _, taken := search(w.byName, name); taken || name == identity {
-		return nil, fault.Field(ErrRange, who+" name already used", name)
+	c, err := w.register(who, name, k, count)
+	if err != nil {
+		return nil, err
 	}
-	if len(w.columns) == maxColumns {
+	return &Column[T]{c, stagger.View[T](c.mem)}, nil
+}
+
+// register adds a column that the program knows.
+func (w *World) register(who, name string, k kind, count int) (*column, error) {
+	i, taken := search(w.byName, name)
+	switch {
+	case taken && w.byName[i].kept:
+		return w.byName[i], w.adopt(w.byName[i], who, k, count)
+	case taken || name == identity:
+		return nil, fault.Field(ErrRange, who+" name already used", name)
+	case len(w.columns) == maxColumns:
 		return nil, fault.Field(ErrCapacity, who+" columns", maxColumns)
 	}
 	c := &column{name: name, kind: k, count: count, mark: &mark{world: w}}
-	c.mem = stagger.Bytes(c.size()*w.Cap(), len(w.columns))
+	c.mem = w.fullRows(c)
 	w.addColumn(c)
-	return &Column[T]{c, stagger.View[T](c.mem)}, nil
+	return c, nil
+}
+
+// fullRows is memory for the next column that the program knows.
+func (w *World) fullRows(c *column) []byte {
+	return stagger.Bytes(c.size()*w.Cap(), len(w.lanes.known))
+}
+
+// FindColumn returns the column of that name, built-in or added, and false if there
+// is none whose rows are of type T: a Number, or an array of them. A column that only
+// a snapshot knows is not found: AddColumn makes it one of the program.
+func FindColumn[T any](w *World, name string) (*Column[T], bool) {
+	i, ok := search(w.byName, name)
+	if !ok {
+		return nil, false
+	}
+	c := w.byName[i]
+	if k, count := kindOf(reflect.TypeFor[T]()); c.kept || !c.holds(k, count) {
+		return nil, false
+	}
+	return &Column[T]{c, stagger.View[T](c.mem)}, true
 }
 
 // mark is the version of a column, or of several that change together.
@@ -159,8 +196,11 @@ type column struct {
 	kind  kind
 	count int    // numbers in a row
 	mem   []byte // all rows, in the order of the machine
-	init  uint64 // the bits of a row after a reset; 0 if count > 1
+	init  uint64 // the bits of a row after a reset; 0 unless it is a float32
 	mark  *mark
+	kept  bool // see kept.go
+
+	given *columnImage // what replaces the rows, while that is done
 }
 
 func (c *column) label() string { return c.name }
@@ -174,6 +214,29 @@ func (c *column) rows(lo, hi int) []byte {
 	return c.mem[lo*size : hi*size]
 }
 
+// holds tells whether the rows are of that type.
+func (c *column) holds(k kind, count int) bool { return c.kind == k && c.count == count }
+
+// typeName is the Go type of a row.
+func (c *column) typeName() string { return typeName(c.kind, c.count) }
+
+func typeName(k kind, count int) string {
+	if count == 1 {
+		return k.String()
+	}
+	return fmt.Sprintf("[%d]%v", count, k)
+}
+
+// reset sets rows lo to hi-1 to their initial value.
+func (c *column) reset(lo, hi int) {
+	rows := c.rows(lo, max(lo, hi))
+	if c.init == 0 {
+		clear(rows)
+		return
+	}
+	reset([]lane[uint32]{{stagger.View[uint32](rows), uint32(c.init)}}, 0, len(rows)/4)
+}
+
 // lane is a column of B-wide rows as the reset sees it: bits, and what to set
 // them to. Lanes of one width stand together, so that resetting a row is a
 // loop without a branch on the type.
@@ -184,7 +247,7 @@ type lane[B uint8 | uint16 | uint32 | uint64] struct {
 
 type lanes struct {
 	known []*column // to which there may be handles, in order of registration
-	wide  []*column // rows of several numbers
+	wide  []*column // rows of several numbers, and columns that move
 	b1    []lane[uint8]
 	b2    []lane[uint16]
 	b4    []lane[uint32]
@@ -198,9 +261,11 @@ func (w *World) addColumn(c *column) {
 }
 
 func (l *lanes) add(c *column) {
-	c.index = uint16(len(l.known))
-	l.known = append(l.known, c)
-	if c.count > 1 {
+	if !c.kept {
+		c.index = uint16(len(l.known))
+		l.known = append(l.known, c)
+	}
+	if c.count > 1 || c.kept {
 		l.wide = append(l.wide, c)
 		return
 	}

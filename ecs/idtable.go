@@ -109,13 +109,7 @@ func (t *idTable) remove(id ID) (Slot, bool) {
 // open appends an empty page. No empty one stands before it: once the last id of
 // a page is issued, remove releases the page with its last survivor.
 func (t *idTable) open(number uint64) *page {
-	var p *page
-	if n := len(t.spare); n > 0 {
-		p = t.spare[n-1]
-		t.spare = t.spare[:n-1]
-	} else {
-		p = new(page)
-	}
+	p := t.take()
 	p.number = number
 	t.link(p)
 	t.enter(p)
@@ -126,10 +120,26 @@ func (t *idTable) open(number uint64) *page {
 	return p
 }
 
+// take returns a page, all slots zero.
+func (t *idTable) take() *page {
+	n := len(t.spare)
+	if n == 0 {
+		return new(page)
+	}
+	p := t.spare[n-1]
+	t.spare = t.spare[:n-1]
+	return p
+}
+
 // release takes an empty page out of the list and the directory.
 func (t *idTable) release(p *page) {
-	t.unlink(p)
 	t.leave(p)
+	t.discard(p)
+}
+
+// discard is release for a page that is not in the directory.
+func (t *idTable) discard(p *page) {
+	t.unlink(p)
 	t.pages--
 	p.number = released
 	if len(t.spare) < sparePages {
@@ -177,12 +187,43 @@ func (t *idTable) leave(p *page) {
 // resize rebuilds the directory with n chains, a power of two.
 func (t *idTable) resize(n int) {
 	t.dir = make([]*page, n)
+	t.index()
+}
+
+// index enters all pages into the directory.
+func (t *idTable) index() {
 	for i := range t.dir {
 		t.dir[i] = &none
 	}
 	for p := t.head; p != nil; p = p.next {
 		t.enter(p)
 	}
+}
+
+// copyFrom makes t equal to src, in pages of its own.
+func (t *idTable) copyFrom(src *idTable) {
+	t.next = src.next
+	p := t.head
+	for s := src.head; s != nil; s = s.next {
+		if p == nil {
+			p = t.take()
+			t.link(p)
+			t.pages++
+		}
+		p.number, p.live, p.slots = s.number, s.live, s.slots
+		p = p.next
+	}
+	for p != nil {
+		next := p.next
+		clear(p.slots[:])
+		p.live = 0
+		t.discard(p)
+		p = next
+	}
+	if len(t.dir) < len(src.dir) {
+		t.dir = make([]*page, len(src.dir))
+	}
+	t.index()
 }
 
 // sort puts the pages into ascending order.

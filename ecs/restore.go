@@ -12,64 +12,50 @@ import (
 // Restore replaces the state by that of a snapshot, which may come from a world
 // of another capacity. Handles to tags and columns stay valid and go by name:
 // tags that the world lacks are registered, those that the snapshot lacks are
-// emptied, columns that the snapshot lacks get their initial value.
+// emptied, columns that the snapshot lacks get their initial value and version 0.
+// Columns that the world lacks are kept: they are in the hash and in later snapshots,
+// zero in a row that is newly used, until AddColumn makes them columns of the program
+// or a Restore without them comes. They hold no more rows than have been used; one
+// that is used later takes as much as it would in the world that saved them.
 //
 // Data that is truncated, altered or contradicts itself is ErrCorrupt; of
-// another format version, or with a column that the world lacks or has in
-// another type, ErrUnsupported; more rows or tags than fit, ErrCapacity. The
-// world is then unchanged, and no more memory has been used than in proportion
-// to len(data): at worst, for ids that lie far apart, a page of the id table
-// for each.
+// another format version, or with a column that the world has in another type,
+// ErrUnsupported; more rows, columns or tags than fit, ErrCapacity. The world is
+// then unchanged, and no more memory has been used than in proportion to len(data):
+// at worst, for ids that lie far apart, a page of the id table for each.
 func (w *World) Restore(data []byte) error {
 	w.mustBeStill()
-	im, err := w.decode(data)
+	im, err := decode(data, w.Cap())
 	if err != nil {
 		return err
 	}
-	w.commit(im)
+	if err := im.fit(w); err != nil {
+		return err
+	}
+	w.table = im.table
+	w.become(im)
 	return nil
 }
 
-// image is a snapshot, checked, that still lies in the caller's memory.
-type image struct {
-	capacity, rows, live int
-	columnCount          int
-	tagCount             int
-
-	ids     []byte
-	table   idTable
-	columns []columnImage
-	tags    []tagImage
-}
-
-type columnImage struct {
-	column *column
-	rows   []byte
-}
-
-type tagImage struct {
-	name string
-	bits []byte
-}
-
-func (w *World) decode(data []byte) (*image, error) {
+func decode(data []byte, capacity int) (*image, error) {
 	d := decoder{data: data}
-	im := &image{}
+	im := &image{who: "ecs: snapshot", little: true}
 	if err := d.preamble(); err != nil {
 		return nil, err
 	}
-	if err := im.header(&d, w.Cap()); err != nil {
+	columns, tags, err := im.header(&d, capacity)
+	if err != nil {
 		return nil, err
 	}
 	if err := im.identity(&d); err != nil {
 		return nil, err
 	}
-	for range im.columnCount {
-		if err := im.column(&d, w); err != nil {
+	for range columns {
+		if err := im.column(&d); err != nil {
 			return nil, err
 		}
 	}
-	for range im.tagCount {
+	for range tags {
 		if err := im.tag(&d); err != nil {
 			return nil, err
 		}
@@ -77,39 +63,43 @@ func (w *World) decode(data []byte) (*image, error) {
 	if d.at != len(data) {
 		return nil, corrupt("length", len(data))
 	}
-	return im, im.checkTags(w)
+	return im, nil
 }
 
-func (im *image) header(d *decoder, capacity int) error {
+func (im *image) header(d *decoder, fits int) (columns, tags int, err error) {
 	b, err := d.frame("header")
 	if err != nil {
-		return err
+		return 0, 0, err
 	}
 	if len(b) != headerBytes {
-		return corrupt("length of the header", len(b))
+		return 0, 0, corrupt("length of the header", len(b))
 	}
 	u32 := func(i int) int { return int(binary.LittleEndian.Uint32(b[4*i:])) }
-	im.capacity, im.rows, im.live, im.columnCount, im.tagCount = u32(0), u32(1), u32(2), u32(3), u32(4)
+	capacity := u32(0)
+	im.rows, im.live, columns, tags = u32(1), u32(2), u32(3), u32(4)
 	next := binary.LittleEndian.Uint64(b[20:])
+	im.touches = binary.LittleEndian.Uint64(b[28:])
 	switch {
-	case im.capacity < 1 || im.capacity > maxCapacity:
-		return corrupt("capacity", im.capacity)
-	case im.rows < 0 || im.rows > im.capacity:
-		return corrupt("rows", im.rows)
+	case capacity < 1 || capacity > maxCapacity:
+		err = corrupt("capacity", capacity)
+	case im.rows < 0 || im.rows > capacity:
+		err = corrupt("rows", im.rows)
 	case im.live < 0 || im.live > im.rows:
-		return corrupt("live", im.live)
-	case im.columnCount < 0 || im.columnCount > maxColumns:
-		return corrupt("columns", im.columnCount)
-	case im.tagCount < 0 || im.tagCount > MaxTags:
-		return corrupt("tags", im.tagCount)
+		err = corrupt("live", im.live)
+	case columns < 0 || columns > maxColumns:
+		err = corrupt("columns", columns)
+	case tags < 0 || tags > MaxTags:
+		err = corrupt("tags", tags)
 	case next > maxID || next <= uint64(im.rows): // each row was used by an id of its own
-		return corrupt("next id", next)
-	case im.rows > capacity:
-		return fault.Field(ErrCapacity, "ecs: snapshot: rows", im.rows)
+		err = corrupt("next id", next)
+	case im.touches > maxTouches:
+		err = corrupt("touches", im.touches)
+	case im.rows > fits:
+		err = im.tooMany("rows", im.rows)
 	}
 	im.table = newIDTable()
 	im.table.next = next
-	return nil
+	return columns, tags, err
 }
 
 func (im *image) identity(d *decoder) (err error) {
@@ -119,50 +109,55 @@ func (im *image) identity(d *decoder) (err error) {
 	if len(im.ids) != 8*im.rows {
 		return corrupt("length of the ids", len(im.ids))
 	}
-	live := 0
+	im.mask = make([]uint64, words(im.rows))
 	for slot := range im.rows {
-		id := ID(im.word(im.ids, slot))
+		id := ID(binary.LittleEndian.Uint64(im.ids[8*slot:]))
 		if id == 0 {
 			continue
 		}
 		if uint64(id) >= im.table.next || !im.table.insert(id, Slot(slot)) {
 			return fault.Element(ErrCorrupt, "ecs: snapshot: ids", slot, id)
 		}
-		live++
+		im.mask[slot>>6] |= 1 << (slot & 63)
 	}
-	if live != im.live {
+	if countBits(im.mask) != im.live {
 		return corrupt("live", im.live)
 	}
 	im.table.sort()
 	return nil
 }
 
-func (im *image) column(d *decoder, w *World) error {
+func (im *image) column(d *decoder) error {
 	b, err := d.frame("column")
 	if err != nil {
 		return err
 	}
 	name, b, ok := cutName(b)
-	if !ok || len(b) == 0 {
+	if !ok || name == identity || len(b) < columnBytes-1 {
 		return corrupt("name of a column", fmt.Sprintf("%.40q", name))
 	}
-	k, rows := kind(b[0]), b[1:]
-	if k.size() == 0 || len(rows) != k.size()*im.rows {
-		return corrupt("length of column "+name, len(rows))
+	c := columnImage{
+		name:    name,
+		kind:    kind(b[0]),
+		count:   int(binary.LittleEndian.Uint16(b[1:])),
+		version: binary.LittleEndian.Uint64(b[3:]),
+		rows:    b[columnBytes-1:],
 	}
-	for _, c := range im.columns {
-		if c.column.name == name {
+	if c.kind.size() == 0 || c.count < 1 || c.count > maxCount {
+		return corrupt("type of column "+name, typeName(c.kind, c.count))
+	}
+	if c.version > im.touches {
+		return corrupt("version of column "+name, c.version)
+	}
+	if uint64(len(c.rows)) != uint64(c.kind.size()*c.count)*uint64(im.rows) {
+		return corrupt("length of column "+name, len(c.rows))
+	}
+	for i := range im.columns {
+		if im.columns[i].name == name {
 			return corrupt("repeated column", name)
 		}
 	}
-	i, ok := search(w.byName, name)
-	if !ok {
-		return fault.Field(ErrUnsupported, "ecs: snapshot: column", name)
-	}
-	if w.byName[i].kind != k {
-		return fault.Field(ErrUnsupported, "ecs: snapshot: type of column "+name, k)
-	}
-	im.columns = append(im.columns, columnImage{w.byName[i], rows})
+	im.columns = append(im.columns, c)
 	return nil
 }
 
@@ -171,94 +166,25 @@ func (im *image) tag(d *decoder) error {
 	if err != nil {
 		return err
 	}
-	name, words64, ok := cutName(b)
+	name, b, ok := cutName(b)
 	if !ok {
 		return corrupt("name of a tag", fmt.Sprintf("%.40q", name))
 	}
-	if len(words64) != 8*words(im.rows) {
-		return corrupt("length of tag "+name, len(words64))
+	if len(b) != 8*len(im.mask) {
+		return corrupt("length of tag "+name, len(b))
 	}
 	for _, t := range im.tags {
 		if t.name == name {
 			return corrupt("repeated tag", name)
 		}
 	}
-	for i := range words(im.rows) {
-		for m := im.word(words64, i); m != 0; m &= m - 1 {
-			slot := i<<6 + bits.TrailingZeros64(m)
-			if slot >= im.rows || im.word(im.ids, slot) == 0 {
-				return corrupt("free slot with tag "+name, slot)
-			}
+	for i, live := range im.mask {
+		if m := binary.LittleEndian.Uint64(b[8*i:]) &^ live; m != 0 {
+			return corrupt("free slot with tag "+name, i<<6|bits.TrailingZeros64(m))
 		}
 	}
-	im.tags = append(im.tags, tagImage{name, words64})
+	im.tags = append(im.tags, tagImage{name, b})
 	return nil
-}
-
-// checkTags counts the tags that the world would have.
-func (im *image) checkTags(w *World) error {
-	n := len(w.tags)
-	for _, t := range im.tags {
-		if _, ok := search(w.tagsByName, t.name); !ok {
-			n++
-		}
-	}
-	if n > MaxTags {
-		return fault.Field(ErrCapacity, "ecs: snapshot: tags", n)
-	}
-	return nil
-}
-
-// word returns the i-th uint64 of b.
-func (im *image) word(b []byte, i int) uint64 { return binary.LittleEndian.Uint64(b[8*i:]) }
-
-// commit cannot fail: decode has checked everything.
-func (w *World) commit(im *image) {
-	high := max(w.high, im.rows)
-	w.table = im.table
-	w.count, w.high = im.live, im.rows
-	w.edits++
-	w.generation++
-	w.jumpAll()
-
-	clear(w.ids)
-	copyLittle(bytesOf(w.ids[:im.rows]), im.ids, 8)
-	w.live.clear()
-	for i := range words(im.rows) {
-		w.live.add(i, w.idMask(i))
-	}
-
-	w.lanes.reset(0, high)
-	for _, c := range im.columns {
-		copyLittle(c.column.mem, c.rows, c.column.kind.size())
-	}
-
-	for _, t := range w.tags {
-		clear(t.bits)
-	}
-	for _, t := range im.tags {
-		set := w.tagNamed(t.name)
-		copyLittle(bytesOf(set.bits), t.bits, 8)
-	}
-	w.releaseGone()
-}
-
-// idMask returns which of slots 64i to 64i+63 have an id.
-func (w *World) idMask(i int) uint64 {
-	var m uint64
-	for b, id := range w.ids[i<<6 : min(i<<6+64, len(w.ids))] {
-		if id != 0 {
-			m |= 1 << b
-		}
-	}
-	return m
-}
-
-func (w *World) tagNamed(name string) *tagSet {
-	if i, ok := search(w.tagsByName, name); ok {
-		return w.tagsByName[i]
-	}
-	return w.addTag(name)
 }
 
 func corrupt(what string, value any) error {

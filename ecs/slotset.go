@@ -78,8 +78,10 @@ func (s *slotSet) remove(i int, mask uint64) {
 	}
 }
 
-func (s *slotSet) clear() {
+// clear removes all slots; they are below high.
+func (s *slotSet) clear(high int) {
 	for _, l := range s.levels {
-		clear(l)
+		high = words(high)
+		clear(l[:high])
 	}
 }

@@ -9,9 +9,10 @@ import (
 // A snapshot is, all little-endian:
 //
 //	"evtk.ecs"  uint32 version
-//	frame: uint32 capacity, rows, live, columns, tags; uint64 next id
+//	frame: uint32 capacity, rows, live, columns, tags; uint64 next id, touches
 //	frame: uint64 id of each row, 0 = free
-//	frame, one a column, in order of registration: name, uint8 kind, the rows
+//	frame, one a column, in order of registration: name, uint8 kind, uint16 numbers
+//		in a row, uint64 version, the rows
 //	frame, one a tag, in order of registration: name, a bit for each row in uint64 words
 //
 // A name is a byte that says its length, and its bytes. A frame is the uint32
@@ -19,15 +20,17 @@ import (
 // snapshot has so far, so that each frame is checked by itself and yet none can
 // be moved, left out, or come from another snapshot.
 //
+// Columns that are touched together have the same version, and none is above touches.
 // The next free slot and the Version of the world follow from the ids and the
 // next id.
 const (
 	snapshotMagic   = "evtk.ecs"
-	snapshotVersion = 1
+	snapshotVersion = 2
 
 	preambleBytes = len(snapshotMagic) + 4
-	headerBytes   = 5*4 + 8
-	frameBytes    = 4 + 4 // what a frame adds to its content
+	headerBytes   = 5*4 + 2*8
+	columnBytes   = 1 + 1 + 2 + 8 // what a column has beside its name and rows
+	frameBytes    = 4 + 4         // what a frame adds to its content
 )
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
@@ -47,7 +50,8 @@ func (w *World) Snapshot(dst []byte) []byte {
 	e.u32(w.count)
 	e.u32(len(w.columns))
 	e.u32(len(w.tags))
-	e.buf = binary.LittleEndian.AppendUint64(e.buf, w.table.next)
+	e.u64(w.table.next)
+	e.u64(w.touches)
 	e.seal()
 
 	e.open(8 * w.high)
@@ -55,9 +59,11 @@ func (w *World) Snapshot(dst []byte) []byte {
 	e.seal()
 
 	for _, c := range w.columns {
-		e.open(len(c.name) + 2 + c.size()*w.high)
+		e.open(len(c.name) + columnBytes + c.size()*w.high)
 		e.name(c.name)
 		e.buf = append(e.buf, byte(c.kind))
+		e.buf = binary.LittleEndian.AppendUint16(e.buf, uint16(c.count))
+		e.u64(c.mark.version)
 		e.buf = appendLittle(e.buf, c.rows(0, w.high), c.kind.size())
 		e.seal()
 	}
@@ -74,7 +80,7 @@ func (w *World) Snapshot(dst []byte) []byte {
 func (w *World) snapshotBytes() int {
 	n := preambleBytes + frameBytes + headerBytes + frameBytes + 8*w.high
 	for _, c := range w.columns {
-		n += frameBytes + len(c.name) + 2 + c.size()*w.high
+		n += frameBytes + len(c.name) + columnBytes + c.size()*w.high
 	}
 	for _, t := range w.tags {
 		n += frameBytes + len(t.name) + 1 + 8*words(w.high)
@@ -90,6 +96,8 @@ type encoder struct {
 }
 
 func (e *encoder) u32(v int) { e.buf = binary.LittleEndian.AppendUint32(e.buf, uint32(v)) }
+
+func (e *encoder) u64(v uint64) { e.buf = binary.LittleEndian.AppendUint64(e.buf, v) }
 
 func (e *encoder) name(s string) {
 	e.buf = append(e.buf, byte(len(s)))

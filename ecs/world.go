@@ -50,6 +50,7 @@ type World struct {
 
 	columns []*column
 	byName  []*column
+	kept    []*column // those of them that the program has not added
 	lanes   lanes
 
 	tags       []*tagSet
@@ -74,6 +75,8 @@ type World struct {
 	edits      uint64
 	touches    uint64 // of columns
 	generation uint64
+
+	incoming image // what CopyFrom works on; empty in between
 
 	// walkers counts those who walk over the live slots, and hold the world to
 	// its entities meanwhile. Readers may be many at once.
@@ -132,16 +135,25 @@ func (w *World) Version() uint64 {
 	return 2*(w.table.next-1) - uint64(w.count)
 }
 
+// replaced is called when all state has been replaced.
+func (w *World) replaced() {
+	w.edits++
+	w.generation++
+	w.jumpAll()
+	w.releaseGone()
+}
+
 // LastTouch returns the version of the column that was touched last. Versions are
 // counted over all columns of a world, so that one number, kept by an index, a
 // renderer or whoever else mirrors columns, tells what has been written since: the
 // columns with a greater Version. SetPosition and its like touch; who writes to a
 // column directly calls Touch when done. Spawning, which resets a row, moves
-// World.Version instead, and a Restore moves Generation.
+// World.Version instead. Versions are state: a Restore brings back the saved ones,
+// and moves Generation.
 func (w *World) LastTouch() uint64 { return w.touches }
 
-// Generation returns the number of Restores that succeeded on this World. It
-// belongs to the process: it is in no snapshot and no hash.
+// Generation returns how often the state of this World was replaced, by Restore or
+// CopyFrom. It belongs to the process: it is in no snapshot and no hash.
 func (w *World) Generation() uint64 { return w.generation }
 
 // Spawn creates an entity in the lowest free slot and resets its row. It is
@@ -154,11 +166,13 @@ func (w *World) Spawn() (ID, error) {
 	slot := w.live.takeOne()
 	id := w.table.issue(slot)
 	w.ids[slot] = id
+	if int(slot) == w.high {
+		w.raise(w.high + 1)
+	}
 	w.lanes.resetRow(int(slot))
 	if w.jumped != nil {
 		w.jumped[slot>>6] |= 1 << (slot & 63)
 	}
-	w.high = max(w.high, int(slot)+1)
 	w.count++
 	w.edits++
 	if len(w.onSpawn) != 0 {
@@ -197,11 +211,13 @@ func (w *World) spawnRun(dst []ID) int {
 		ids[i] = w.table.issue(slot + Slot(i))
 	}
 	copy(dst, ids)
+	if hi > w.high {
+		w.raise(hi)
+	}
 	w.lanes.reset(lo, hi)
 	if w.jumped != nil {
 		w.jumped[lo>>6] |= full >> (64 - n) << (lo & 63)
 	}
-	w.high = max(w.high, hi)
 	w.count += n
 	w.edits++
 	return n
