@@ -1,0 +1,100 @@
+package ecs
+
+import "strconv"
+
+// Description is what a world holds and what that takes, in bytes. What aligns columns
+// is not counted: a page of 4096 bytes for each, at most.
+type Description struct {
+	Entities   int // alive
+	Capacity   int
+	HighWater  int
+	Version    uint64
+	LastTouch  uint64
+	Generation uint64
+
+	Tags    []TagDescription    // in order of registration
+	Columns []ColumnDescription // in order of registration, built-in ones first
+
+	IDBytes    int // ids by slot
+	Pages      int // of the table that resolves ids
+	SparePages int // empty ones, kept for the next ids
+	TableBytes int // pages of both kinds, and their directory
+	MaskBytes  int // sets of live slots
+	TotalBytes int // all of it, tags and columns included
+}
+
+// TagDescription describes a tag.
+type TagDescription struct {
+	Name  string
+	Count int // entities that have it
+	Bytes int
+}
+
+// ColumnDescription describes a column.
+type ColumnDescription struct {
+	Name    string
+	Type    string // of a row, as in "[4]float32"
+	Version uint64
+	Kept    bool // from a snapshot, and not added by the program: see World.Restore
+	Bytes   int
+}
+
+// pageAlloc is what the allocator of Go gives for a page of the id table.
+const pageAlloc = 4864
+
+// Describe returns what the world holds and the memory that it takes.
+func (w *World) Describe() Description {
+	d := Description{
+		Entities: w.count, Capacity: w.Cap(), HighWater: w.high,
+		Version: w.Version(), LastTouch: w.touches, Generation: w.generation,
+		IDBytes: 8 * len(w.ids),
+		Pages:   w.table.pages, SparePages: len(w.table.spare),
+		TableBytes: pageAlloc*(w.table.pages+len(w.table.spare)) + 8*len(w.table.dir),
+		MaskBytes:  8 * len(w.leaving.words),
+	}
+	for _, l := range w.live.levels {
+		d.MaskBytes += 8 * len(l)
+	}
+	d.TotalBytes = d.IDBytes + d.TableBytes + d.MaskBytes
+	for _, t := range w.tags {
+		d.Tags = append(d.Tags, TagDescription{t.name, countBits(t.bits), 8 * len(t.bits)})
+		d.TotalBytes += 8 * len(t.bits)
+	}
+	for _, c := range w.columns {
+		d.Columns = append(d.Columns, ColumnDescription{c.name, c.typeName(), c.mark.version, c.kept, len(c.mem)})
+		d.TotalBytes += len(c.mem)
+	}
+	return d
+}
+
+// String is the description as tables.
+func (d Description) String() string {
+	columns := [][]string{{"column", "type", "version", "bytes"}}
+	for _, c := range d.Columns {
+		name := plain(c.Name)
+		if c.Kept {
+			name += " (kept)"
+		}
+		columns = append(columns, []string{name, c.Type, decimal(c.Version), decimal(c.Bytes)})
+	}
+	tags := [][]string{{"tag", "entities", "bytes"}}
+	for _, t := range d.Tags {
+		tags = append(tags, []string{plain(t.Name), decimal(t.Count), decimal(t.Bytes)})
+	}
+	return tableOf([][]string{
+		{"entities", decimal(d.Entities)},
+		{"capacity", decimal(d.Capacity)},
+		{"high water", decimal(d.HighWater)},
+		{"version", decimal(d.Version)},
+		{"last touch", decimal(d.LastTouch)},
+		{"generation", decimal(d.Generation)},
+	}) + "\n" + tableOf(columns) + "\n" + tableOf(tags) + "\n" + tableOf([][]string{
+		{"bytes", ""},
+		{"ids by slot", decimal(d.IDBytes)},
+		{"id table, " + decimal(d.Pages) + " pages, " + decimal(d.SparePages) + " spare", decimal(d.TableBytes)},
+		{"live masks", decimal(d.MaskBytes)},
+		{"total", decimal(d.TotalBytes)},
+	})
+}
+
+func decimal[T int | uint64](n T) string { return strconv.FormatUint(uint64(n), 10) }

@@ -1,0 +1,183 @@
+package ecs
+
+import (
+	"bufio"
+	"bytes"
+	"io"
+	"math"
+	"strconv"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// Dump writes a table of the entities that satisfy every term, all with no terms, in
+// ascending order of slots, for people to read: id, slot, tags, and every column, in
+// order of registration; rows of several numbers in brackets, floats in the shortest
+// form that says their value. It returns the first error of out. What it needs in
+// memory depends on columns and tags, not on the number of entities. A tag of another
+// world panics.
+func (w *World) Dump(out io.Writer, terms ...Term) error {
+	t := &table{out: bufio.NewWriter(out)}
+	w.dumpRows(t, terms) // measures
+	t.writes = true
+	w.dumpRows(t, terms)
+	return t.out.Flush()
+}
+
+func (w *World) dumpRows(t *table, terms []Term) {
+	t.text("id")
+	t.text("slot")
+	t.text("tags")
+	for _, c := range w.columns {
+		t.text(plain(c.name))
+	}
+	t.endRow()
+	for slot := range w.Query(terms...) {
+		t.cell = w.ids[slot].append(t.cell)
+		t.endCell()
+		t.cell = strconv.AppendUint(t.cell, uint64(slot), 10)
+		t.endCell()
+		t.cell = w.appendTags(t.cell, slot)
+		t.endCell()
+		for _, c := range w.columns {
+			t.cell = c.appendRow(t.cell, int(slot))
+			t.endCell()
+		}
+		if !t.endRow() {
+			return
+		}
+	}
+}
+
+func (w *World) appendTags(dst []byte, slot Slot) []byte {
+	none := len(dst)
+	for _, t := range w.tagsByName {
+		if !t.has(slot) {
+			continue
+		}
+		if len(dst) > none {
+			dst = append(dst, ',')
+		}
+		dst = append(dst, plain(t.name)...)
+	}
+	if len(dst) == none {
+		return append(dst, '-')
+	}
+	return dst
+}
+
+func (c *column) appendRow(dst []byte, slot int) []byte {
+	rows := c.rows(slot, slot+1)
+	if c.count == 1 {
+		return c.kind.append(dst, rows, 0)
+	}
+	dst = append(dst, '[')
+	for i := range c.count {
+		if i > 0 {
+			dst = append(dst, ' ')
+		}
+		dst = c.kind.append(dst, rows, i)
+	}
+	return append(dst, ']')
+}
+
+// append appends the i-th number of b as text.
+func (k kind) append(dst, b []byte, i int) []byte {
+	v := k.bits(b, i)
+	switch k {
+	case kindFloat32:
+		return strconv.AppendFloat(dst, float64(math.Float32frombits(uint32(v))), 'g', -1, 32)
+	case kindFloat64:
+		return strconv.AppendFloat(dst, math.Float64frombits(v), 'g', -1, 64)
+	case kindInt8, kindInt16, kindInt32, kindInt64:
+		unused := 64 - 8*k.size()
+		return strconv.AppendInt(dst, int64(v<<unused)>>unused, 10)
+	}
+	return strconv.AppendUint(dst, v, 10)
+}
+
+// plain returns a name that stands for itself in a table and a list, and quotes any
+// other.
+func plain(name string) string {
+	if strings.ContainsFunc(name, func(r rune) bool { return r == ',' || r == '"' || !unicode.IsGraphic(r) || unicode.IsSpace(r) }) {
+		return strconv.Quote(name)
+	}
+	return name
+}
+
+// table aligns its cells to the right, those of the first column to the left. All cells
+// are given twice: first to be measured, then to be written.
+type table struct {
+	out    *bufio.Writer
+	writes bool
+	widths []int
+	column int // of the next cell
+	cell   []byte
+	failed bool
+}
+
+func (t *table) text(s string) {
+	t.cell = append(t.cell, s...)
+	t.endCell()
+}
+
+// endCell ends the cell whose text is in t.cell.
+func (t *table) endCell() {
+	width := utf8.RuneCount(t.cell)
+	switch i := t.column; {
+	case !t.writes && i == len(t.widths):
+		t.widths = append(t.widths, width)
+	case !t.writes:
+		t.widths[i] = max(t.widths[i], width)
+	case i == 0:
+		t.write(t.cell)
+		t.pad(t.widths[0] - width)
+	default:
+		t.pad(t.widths[i] - width + 2)
+		t.write(t.cell)
+	}
+	t.cell = t.cell[:0]
+	t.column++
+}
+
+// endRow ends a row, and reports false if it is no use to go on.
+func (t *table) endRow() bool {
+	if t.writes {
+		t.write(newline)
+	}
+	t.column = 0
+	return !t.failed
+}
+
+func (t *table) pad(n int) {
+	for ; n > 0; n -= len(spaces) {
+		t.write(spaces[:min(n, len(spaces))])
+	}
+}
+
+var (
+	spaces  = bytes.Repeat([]byte{' '}, 64)
+	newline = []byte{'\n'}
+)
+
+func (t *table) write(b []byte) {
+	_, err := t.out.Write(b)
+	t.failed = t.failed || err != nil
+}
+
+// tableOf returns rows, all of one length, as a table.
+func tableOf(rows [][]string) string {
+	var b bytes.Buffer
+	t := &table{out: bufio.NewWriter(&b)}
+	for _, t.writes = range []bool{false, true} {
+		for _, row := range rows {
+			for _, cell := range row {
+				t.text(cell)
+			}
+			t.endRow()
+		}
+	}
+	t.out.Flush()
+	return b.String()
+}
