@@ -6,6 +6,7 @@ import (
 	"errors"
 	"hash/crc32"
 	"math"
+	"runtime"
 	"slices"
 	"testing"
 )
@@ -138,10 +139,23 @@ func TestRestoreErrors(t *testing.T) {
 	wrong := newWorld(t, 8)
 	addColumn[uint32](t, wrong, "hp")
 	wantError(t, wrong.Restore(good), ErrUnsupported, "hp", "int32")
+	array := newWorld(t, 8)
+	AddArrayColumn[[2]int32](array, "hp")
+	wantError(t, array.Restore(good), ErrUnsupported, "hp", "int32")
+	one := newWorld(t, 8)
+	AddArrayColumn[[1]int32](one, "hp")
+	if err := one.Restore(good); err != nil {
+		t.Error(err)
+	}
+	if one.columns[0].given != nil || wrong.columns[0].given != nil {
+		t.Error("a column holds on to a snapshot")
+	}
 	wantError(t, twin(t, 4).Restore(good), ErrCapacity, "rows = 5")
-	newer := slices.Clone(good)
-	newer[len(snapshotMagic)]++
-	wantError(t, twin(t, 8).Restore(newer), ErrUnsupported, "version = 3")
+	for _, version := range []byte{0, 1, snapshotVersion + 1, 255} {
+		other := slices.Clone(good)
+		other[len(snapshotMagic)] = version
+		wantError(t, twin(t, 8).Restore(other), ErrUnsupported, "version = ")
+	}
 	wantError(t, twin(t, 8).Restore(nil), ErrCorrupt, "length = 0")
 	wantError(t, twin(t, 8).Restore([]byte("something else")), ErrCorrupt, "magic")
 
@@ -175,7 +189,11 @@ func forge(list [][]byte) []byte {
 
 // TestRestoreForged: checksums that are right do not make the content right.
 func TestRestoreForged(t *testing.T) {
-	good := sample(t).Snapshot(nil)
+	touched := sample(t)
+	for range 3 {
+		touched.Position.Touch()
+	}
+	good := touched.Snapshot(nil)
 	if !bytes.Equal(forge(frames(good)), good) {
 		t.Fatal("forge is not the inverse of frames")
 	}
@@ -203,6 +221,7 @@ func TestRestoreForged(t *testing.T) {
 		"tags huge":           u32(header, 16, 257),
 		"next too low":        u64(header, 20, 5),
 		"next too high":       u64(header, 20, math.MaxUint64),
+		"touches huge":        u64(header, 28, 1<<62+1),
 		"header short":        cut(header),
 		"id twice":            u64(ids, 0, 3),
 		"id not yet issued":   u64(ids, 0, 6),
@@ -215,6 +234,14 @@ func TestRestoreForged(t *testing.T) {
 		"column nameless":     func(f [][]byte) { f[firstColumn][0] = 0 },
 		"column name long":    func(f [][]byte) { f[firstColumn][0] = 255 },
 		"column kind unknown": func(f [][]byte) { f[firstColumn][1+len("position.x")] = 200 },
+		"column kind 0":       func(f [][]byte) { f[firstColumn][1+len("position.x")] = 0 },
+		"column identity":     func(f [][]byte) { f[firstColumn] = append([]byte("\x08identity"), f[firstColumn][11:]...) },
+		"column count 0":      func(f [][]byte) { f[firstColumn][2+len("position.x")] = 0 },
+		"column count 2":      func(f [][]byte) { f[firstColumn][2+len("position.x")] = 2 },
+		"column count 1025":   func(f [][]byte) { copy(f[firstColumn][2+len("position.x"):], []byte{1, 4}) },
+		"version too high":    u64(firstColumn, 4+len("position.x"), 4),
+		"version of y":        u64(firstColumn+1, 4+len("position.y"), 2),
+		"version of z":        u64(firstColumn+2, 4+len("position.z"), 0),
 		"column twice":        func(f [][]byte) { f[firstColumn+1] = f[firstColumn] },
 		"tag on a free slot":  func(f [][]byte) { f[ally][1+len("ally")] |= 2 },
 		"tag beyond the rows": func(f [][]byte) { f[ally][1+len("ally")] |= 32 },
@@ -253,33 +280,59 @@ func TestRestoreFarIDs(t *testing.T) {
 	}
 }
 
+// FuzzRestore: what is refused changes nothing, what is accepted is consistent and
+// survives a snapshot, and neither takes more memory than data can ask for: a page
+// of the id table for each id at most.
 func FuzzRestore(f *testing.F) {
 	good := sample(f).Snapshot(nil)
 	f.Add(good)
 	f.Add(newWorld(f, 1).Snapshot(nil))
 	f.Add(good[:len(good)/2])
+	f.Add(append(slices.Clone(good), good...))
 	list := frames(good)
 	binary.LittleEndian.PutUint64(list[1], 3)
 	f.Add(forge(list))
+	large, _, _ := knowing(f, 1<<16)
+	large.SpawnN(make([]ID, 90))
+	f.Add(large.Snapshot(nil))
 	f.Fuzz(func(t *testing.T, data []byte) {
 		for _, data := range [][]byte{data, resealed(data)} {
-			w := twin(t, 8)
+			w := twin(t, 64)
 			w.SpawnN(make([]ID, 3))
 			before := w.Snapshot(nil)
-			if err := w.Restore(data); err != nil {
+			var err error
+			if n, most := allocated(func() { err = w.Restore(data) }), 1<<16+(1<<10)*len(data); n > most {
+				t.Fatalf("%d bytes allocated for %d", n, len(data))
+			}
+			if err != nil {
 				wantError(t, err, errOf(err))
 				if !bytes.Equal(w.Snapshot(nil), before) {
 					t.Fatal("a refused snapshot changed the world")
 				}
 				continue
 			}
-			checkConsistent(t, w)
-			c := twin(t, 8)
-			if err := c.Restore(w.Snapshot(nil)); err != nil || c.Hash() != w.Hash() {
+			c := twin(t, 64)
+			if err := c.Restore(w.Snapshot(nil)); err != nil || c.Hash() != w.Hash() || c.LastTouch() != w.LastTouch() {
 				t.Fatalf("what was accepted does not survive a snapshot: %v", err)
+			}
+			rowBytes := 0
+			for _, k := range w.kept {
+				rowBytes += k.size()
+			}
+			if rowBytes < 1<<16 {
+				checkConsistent(t, w)
 			}
 		}
 	})
+}
+
+// allocated returns how many bytes f allocates.
+func allocated(f func()) int {
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	f()
+	runtime.ReadMemStats(&after)
+	return int(after.TotalAlloc - before.TotalAlloc)
 }
 
 // resealed repairs the checksums of what look like frames, so that fuzzing gets

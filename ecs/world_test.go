@@ -4,10 +4,13 @@ import (
 	"errors"
 	"math"
 	"reflect"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
 	"unsafe"
+
+	"github.com/evertick/evertick/native/paritytest"
 )
 
 func newWorld(t testing.TB, capacity int) *World {
@@ -191,6 +194,68 @@ func TestPagesAreBounded(t *testing.T) {
 	}
 	if n := len(w.table.dir); n > 16 {
 		t.Fatalf("directory of %d", n)
+	}
+}
+
+// TestChurn: ten million entities come and go, most soon, some late, and a stale id
+// never resolves. The id table stays as small as the doc says.
+func TestChurn(t *testing.T) {
+	churns := 10_000_000
+	if testing.Short() || paritytest.Instrumented {
+		churns /= 20
+	}
+	w := newWorld(t, DefaultCapacity)
+	ring := make([]ID, DefaultCapacity)
+	w.SpawnN(ring)
+	old := slices.Clone(ring[:1000])
+	var most int
+	heap := func() int {
+		var m runtime.MemStats
+		runtime.GC()
+		runtime.ReadMemStats(&m)
+		return int(m.HeapAlloc)
+	}
+	before := heap()
+	for n := 0; n < churns; n++ {
+		i := n % len(ring)
+		if n%7 == 0 {
+			i = n / 7 * 31 % len(ring) // some live longer than others
+		}
+		id := ring[i]
+		if !w.Despawn(id) {
+			t.Fatalf("%v is lost", id)
+		}
+		ring[i], _ = w.Spawn()
+		if _, ok := w.Slot(id); ok {
+			t.Fatalf("%v is stale and resolves", id)
+		}
+		if n%50_000 == 0 {
+			most = max(most, w.Describe().TableBytes)
+		}
+		if n%(churns/50) == 0 {
+			old = append(old, id)
+		}
+	}
+	if grown := heap() - before; grown > 1<<19 {
+		t.Errorf("the heap has grown by %d bytes", grown)
+	}
+	// Twice the pages that the entities fill, spare ones, and the directory.
+	if bound := pageAlloc*(2*DefaultCapacity/pageIDs+sparePages) + 8*128; most > bound {
+		t.Errorf("%d bytes of id table, want %d at most", most, bound)
+	}
+	t.Logf("%d bytes of id table at most", most)
+	for _, id := range old {
+		if slot, ok := w.Slot(id); ok && w.ids[slot] != id {
+			t.Fatalf("%v resolves to the slot of %v", id, w.ids[slot])
+		}
+	}
+	for _, id := range ring {
+		if slot, ok := w.Slot(id); !ok || w.ids[slot] != id {
+			t.Fatalf("%v is lost", id)
+		}
+	}
+	if w.Len() != len(ring) || w.HighWater() != len(ring) {
+		t.Errorf("%d entities below %d", w.Len(), w.HighWater())
 	}
 }
 
