@@ -6,8 +6,10 @@ package statehash
 import (
 	"encoding/binary"
 	"slices"
+	"sync"
 	"unsafe"
 
+	"github.com/evertick/evertick/native"
 	"github.com/zeebo/xxh3"
 )
 
@@ -103,44 +105,24 @@ const (
 )
 
 // HasNaN reports whether there is a NaN among floats of 4 or 8 bytes, given in
-// the order of the machine. It adds to each value, as an integer without its
-// sign, what carries into the sign bit if and only if the value is above
-// infinity. Two float32 fit in one addition, as no carry leaves its lane.
+// the order of the machine.
 func HasNaN(rows []byte, size int) bool {
+	p := unsafe.Pointer(unsafe.SliceData(rows))
 	if size == 4 {
-		const lanes = 1<<32 + 1
-		return anyCarry(rows, abs32*lanes, (abs32-inf32)*lanes)&^(abs32*lanes) != 0
+		return native.HasNaN(level(), unsafe.Slice((*float32)(p), len(rows)/4))
 	}
-	return anyCarry(rows, abs64, abs64-inf64)&^abs64 != 0
+	return native.HasNaN64(level(), unsafe.Slice((*float64)(p), len(rows)/8))
 }
 
-// anyCarry returns the OR of (x & mask) + lift over the 64-bit words of b. Four
-// missing bytes at the end count as zeros. It calls Uint64 by its full name each
-// time: through a variable the compiler would call it, not inline it. An index costs
-// less than cutting b in each round.
-func anyCarry(b []byte, mask, lift uint64) uint64 {
-	var a0, a1, a2, a3 uint64
-	i := 0
-	for ; i+64 <= len(b); i += 64 {
-		c := (*[64]byte)(b[i : i+64]) // one bounds check for the eight
-		a0 |= binary.NativeEndian.Uint64(c[0:8])&mask + lift
-		a1 |= binary.NativeEndian.Uint64(c[8:16])&mask + lift
-		a2 |= binary.NativeEndian.Uint64(c[16:24])&mask + lift
-		a3 |= binary.NativeEndian.Uint64(c[24:32])&mask + lift
-		a0 |= binary.NativeEndian.Uint64(c[32:40])&mask + lift
-		a1 |= binary.NativeEndian.Uint64(c[40:48])&mask + lift
-		a2 |= binary.NativeEndian.Uint64(c[48:56])&mask + lift
-		a3 |= binary.NativeEndian.Uint64(c[56:64])&mask + lift
+// level is the best one, or plain Go where the environment names one that is none:
+// whoever asks for that level will report it.
+var level = sync.OnceValue(func() native.Level {
+	l, err := native.Resolve(native.Auto)
+	if err != nil {
+		return native.Go
 	}
-	b = b[i:]
-	for ; len(b) >= 8; b = b[8:] {
-		a0 |= binary.NativeEndian.Uint64(b)&mask + lift
-	}
-	if len(b) >= 4 {
-		a0 |= uint64(binary.NativeEndian.Uint32(b))&mask + lift
-	}
-	return a0 | a1 | a2 | a3
-}
+	return l
+})
 
 // canonicalise replaces every NaN of rows in little-endian order.
 func canonicalise(rows []byte, size int) {
