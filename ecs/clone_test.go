@@ -53,6 +53,13 @@ func TestCopyFrom(t *testing.T) {
 	q := w.NewQuery(With(tag(t, w, "ally")))
 	told := 0
 	w.OnDespawn(func(ID, Slot) { told++ })
+	var released []int
+	bodies := NewBinding(w, func(_ ID, handle int) { released = append(released, handle) })
+	for i, id := range []ID{1, 2, 3, 70} { // of which 1 and 3 are in src, in the same slots
+		if err := bodies.Bind(id, i); err != nil {
+			t.Fatal(err)
+		}
+	}
 	if err := w.CopyFrom(src); err != nil {
 		t.Fatal(err)
 	}
@@ -61,6 +68,9 @@ func TestCopyFrom(t *testing.T) {
 	restored(t, same, src)
 	if d, found := Diff(w, same); found {
 		t.Fatal(d)
+	}
+	if !slices.Equal(released, []int{1, 3}) || bodies.Len() != 2 {
+		t.Errorf("released %v", released)
 	}
 	if w.Generation() != 1 || told != 0 || lost.Count() != 0 || w.HighWater() != 5 || slices.Max(mana[:90]) != 0 {
 		t.Error("not the state of src and nothing else")
@@ -139,6 +149,8 @@ func TestCopyFromAllocatesNothing(t *testing.T) {
 	w := stranger(t, 3000)
 	w.CopyFrom(b)
 	w.CopyFrom(a)
+	bodies := NewBinding(w, func(ID, int) {})
+	bodies.Bind(1, 7)
 	if n := testing.AllocsPerRun(50, func() { w.CopyFrom(a); w.CopyFrom(b) }); n != 0 {
 		t.Errorf("%v allocations", n)
 	}

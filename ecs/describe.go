@@ -3,7 +3,8 @@ package ecs
 import "strconv"
 
 // Description is what a world holds and what that takes, in bytes. What aligns columns
-// is not counted: a page of 4096 bytes for each, at most.
+// is not counted, a page of 4096 bytes for each at most, nor is the memory of
+// Commands, Bindings and Queries.
 type Description struct {
 	Entities   int // alive
 	Capacity   int
@@ -15,12 +16,13 @@ type Description struct {
 	Tags    []TagDescription    // in order of registration
 	Columns []ColumnDescription // in order of registration, built-in ones first
 
-	IDBytes    int // ids by slot
-	Pages      int // of the table that resolves ids
-	SparePages int // empty ones, kept for the next ids
-	TableBytes int // pages of both kinds, and their directory
-	MaskBytes  int // sets of live slots
-	TotalBytes int // all of it, tags and columns included
+	IDBytes       int // ids by slot
+	Pages         int // of the table that resolves ids
+	SparePages    int // empty ones, kept for the next ids
+	TableBytes    int // pages of both kinds, and their directory
+	MaskBytes     int // sets of slots
+	PreviousBytes int // transforms of the tick before: see Config.Previous
+	TotalBytes    int // all of it, tags and columns included
 }
 
 // TagDescription describes a tag.
@@ -50,12 +52,15 @@ func (w *World) Describe() Description {
 		IDBytes: 8 * len(w.ids),
 		Pages:   w.table.pages, SparePages: len(w.table.spare),
 		TableBytes: pageAlloc*(w.table.pages+len(w.table.spare)) + 8*len(w.table.dir),
-		MaskBytes:  8 * len(w.leaving.words),
+		MaskBytes:  8 * (len(w.leaving.words) + len(w.jumped)),
 	}
 	for _, l := range w.live.levels {
 		d.MaskBytes += 8 * len(l)
 	}
-	d.TotalBytes = d.IDBytes + d.TableBytes + d.MaskBytes
+	if w.previous != nil {
+		d.PreviousBytes = 40 * w.Cap()
+	}
+	d.TotalBytes = d.IDBytes + d.TableBytes + d.MaskBytes + d.PreviousBytes
 	for _, t := range w.tags {
 		d.Tags = append(d.Tags, TagDescription{t.name, countBits(t.bits), 8 * len(t.bits)})
 		d.TotalBytes += 8 * len(t.bits)
@@ -92,7 +97,8 @@ func (d Description) String() string {
 		{"bytes", ""},
 		{"ids by slot", decimal(d.IDBytes)},
 		{"id table, " + decimal(d.Pages) + " pages, " + decimal(d.SparePages) + " spare", decimal(d.TableBytes)},
-		{"live masks", decimal(d.MaskBytes)},
+		{"sets of slots", decimal(d.MaskBytes)},
+		{"transforms before", decimal(d.PreviousBytes)},
 		{"total", decimal(d.TotalBytes)},
 	})
 }

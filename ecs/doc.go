@@ -57,26 +57,40 @@
 //     HighWater) and of nothing else: not the capacity, not the order in which
 //     columns and tags were registered, not tags that nobody carries, not the
 //     payload of a NaN. It is the same number on every architecture.
+//   - [Diff] names the first thing in which two worlds differ, and finds none if and
+//     only if their hashes are equal.
 //   - [World.Restore] accepts what [World.Snapshot] wrote, on any architecture,
-//     or leaves the world as it was. The restored world has the same hash, and
-//     issues the same next ids and slots.
+//     or leaves the world as it was. The restored world issues the same next ids and
+//     slots, has the same versions of columns and, without further columns of its
+//     own, the same hash. Columns that it does not know are kept, and come back with
+//     its own snapshots. It may be fed data of strangers: Restore takes memory in
+//     proportion to the length of the data.
+//   - [World.CopyFrom] does the same from another world, without going through bytes,
+//     and [World.Clone] makes a second world: going back a few ticks and on again
+//     gives the run that would have been without.
 //   - An error leaves the world unchanged, and a batch with one bad element
 //     changes nothing.
 //   - No allocation after warm-up in Spawn, SpawnN, Despawn, Slot, ID, tags, Query
-//     (written in the range clause), Commands and Apply, Binding, Hash, and the forms that append to a
-//     caller's slice. Spawning allocates a page of the id table once every 1024
-//     entities until as many pages have died as are being born.
+//     (written in the range clause), Commands and Apply, Binding, Hash, CopyFrom, and
+//     the forms that append to a caller's slice. Spawning allocates a page of the id
+//     table once every 1024 entities until as many pages have died as are being
+//     born, and room in kept columns when it goes beyond HighWater.
 //
 // # Memory
 //
-// The ten built-in columns and the ids take 48 bytes a row. The id table takes
-// 4.7 KiB for every block of 1024 consecutive ids of which at least one is alive:
-// at most Len()+1 such pages, near Len()/1024 unless survivors are rare and old.
+// [World.Describe] says what a world takes. The ten built-in columns and the ids take
+// 48 bytes a row, user columns the size of their type, a tag and the set of live slots
+// a bit each, Config.Previous 40 bytes; all of this for the whole capacity and from
+// the start. The id table takes 4.7 KiB for every block of 1024 consecutive ids of
+// which at least one is alive: at most Len()+1 such pages, near Len()/1024 unless
+// survivors are rare and old, and up to 16 spare ones. Kept columns, of which only a
+// snapshot knows, hold at most twice the rows ever used.
 //
 // # Concurrency
 //
 // A World has no locks. Methods that change nothing (Slot, ID, Len, Version,
-// LiveSlots, IDs, Query, Has, Count, Snapshot, Hash, ColumnHashes) may run concurrently with
+// LiveSlots, IDs, Query, Has, Count, Snapshot, Hash, ColumnHashes, Diff, Dump, Describe,
+// Clone, and CopyFrom for the world that is copied) may run concurrently with
 // each other, with direct writes to columns that they do not read, and with
 // recording into Commands, each list by one goroutine.
 // Everything else, direct writes to one column included, needs the exclusion

@@ -125,7 +125,10 @@ func TestDescribeIsTrue(t *testing.T) {
 	const n = 1 << 18
 	ids := make([]ID, n)
 	before := heap()
-	w := newWorld(t, n)
+	w, err := New(Config{Capacity: n, Previous: true})
+	if err != nil {
+		t.Fatal(err)
+	}
 	for _, name := range []string{"a", "b", "c"} {
 		addColumn[float64](t, w, name)
 		tag(t, w, name)

@@ -16,7 +16,7 @@ var (
 	// ErrCorrupt: a snapshot or a textual id that is truncated, altered, or no
 	// such thing.
 	ErrCorrupt = fault.ErrCorrupt
-	// ErrUnsupported: a snapshot of another format version, or with a column
-	// that this world lacks.
+	// ErrUnsupported: a snapshot of another format version, a column that two
+	// sides have in different types, or one of a type that no column can have.
 	ErrUnsupported = fault.ErrUnsupported
 )
