@@ -29,8 +29,8 @@ type Difference struct {
 // so if and only if their hashes are equal. The order is: next id, HighWater, ids by slot,
 // tags by name and then slot, columns by name and then slot. What the hash leaves out is
 // no difference: capacity, order of registration, versions, tags that nobody has, the
-// payload of a NaN; -0 and +0 differ. That a column is of another type differs if its
-// bytes do.
+// payload of a NaN; -0 and +0 differ. A column of another type is a difference if its
+// bytes differ.
 func Diff(a, b *World) (Difference, bool) {
 	for _, diff := range [...]func(a, b *World) (Difference, bool){diffAllocator, diffIDs, diffTags, diffColumns} {
 		if d, found := diff(a, b); found {

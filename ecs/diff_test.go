@@ -1,7 +1,11 @@
 package ecs
 
 import (
+	"bytes"
+	"fmt"
 	"math"
+	"reflect"
+	"slices"
 	"strings"
 	"testing"
 
@@ -72,6 +76,63 @@ func TestDiffSays(t *testing.T) {
 	c2.DespawnWhere()
 	if d, _ := Diff(a, c2); d.String() != "high water: 1 and 2" {
 		t.Error(d)
+	}
+}
+
+// numbers adds an array column of T with a smallest and a largest value.
+func numbers[T Number](t *testing.T, w *World, low, high T) {
+	name := reflect.TypeFor[T]().Name()
+	c, err := AddArrayColumn[[2]T](w, name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c.Values()[0] = [2]T{low, high}
+}
+
+// TestNumbersAsText: every kind of number, in a difference and in a table.
+func TestNumbersAsText(t *testing.T) {
+	a, b := newWorld(t, 1), newWorld(t, 1)
+	spawn(t, a)
+	spawn(t, b)
+	for _, w := range []*World{a, b} {
+		numbers[int8](t, w, math.MinInt8, math.MaxInt8)
+		numbers[int16](t, w, math.MinInt16, math.MaxInt16)
+		numbers[int32](t, w, math.MinInt32, math.MaxInt32)
+		numbers[int64](t, w, math.MinInt64, math.MaxInt64)
+		numbers[uint8](t, w, 0, math.MaxUint8)
+		numbers[uint16](t, w, 0, math.MaxUint16)
+		numbers[uint32](t, w, 0, math.MaxUint32)
+		numbers[uint64](t, w, 0, math.MaxUint64)
+		numbers[float32](t, w, -1.5, math.MaxFloat32)
+		numbers[float64](t, w, -1.5, math.SmallestNonzeroFloat64)
+	}
+	var table bytes.Buffer
+	if err := a.Dump(&table); err != nil {
+		t.Fatal(err)
+	}
+	for name, want := range map[string]struct{ row, low string }{
+		"int8":    {"[-128 127]", "-128 (0x80)"},
+		"int16":   {"[-32768 32767]", "-32768 (0x8000)"},
+		"int32":   {"[-2147483648 2147483647]", "-2147483648 (0x80000000)"},
+		"int64":   {"[-9223372036854775808 9223372036854775807]", "-9223372036854775808 (0x8000000000000000)"},
+		"uint8":   {"[0 255]", "0 (0x0)"},
+		"uint16":  {"[0 65535]", "0 (0x0)"},
+		"uint32":  {"[0 4294967295]", "0 (0x0)"},
+		"uint64":  {"[0 18446744073709551615]", "0 (0x0)"},
+		"float32": {"[-1.5 3.4028235e+38]", "-1.5 (0xbfc00000)"},
+		"float64": {"[-1.5 5e-324]", "-1.5 (0xbff8000000000000)"},
+	} {
+		if !strings.Contains(table.String(), " "+want.row) {
+			t.Errorf("%s: no %s in\n%s", name, want.row, table.String())
+		}
+		i, _ := search(b.byName, name)
+		saved := slices.Clone(b.byName[i].mem)
+		copy(b.byName[i].mem, saved[len(saved)/2:]) // low becomes high
+		d, _ := Diff(a, b)
+		if got := fmt.Sprintf("value of %s, slot 0 (ent_1): %s and ", name, want.low); !strings.HasPrefix(d.String(), got) || d.Name != name {
+			t.Errorf("%v, want %s", d, got)
+		}
+		copy(b.byName[i].mem, saved)
 	}
 }
 

@@ -2,6 +2,7 @@ package ecs_test
 
 import (
 	"fmt"
+	"os"
 
 	"github.com/evertick/evertick/ecs"
 )
@@ -115,4 +116,66 @@ func ExampleBinding() {
 	// Output:
 	// unload mouse.obj of ent_2
 	// ent_1 has cat.obj
+}
+
+// Rollback: the state of some ticks is kept, and an input that comes late is played
+// from the tick that it belongs to.
+func ExampleWorld_CopyFrom() {
+	w, err := ecs.New(ecs.Config{Capacity: 1000})
+	if err != nil {
+		panic(err)
+	}
+	player, err := w.Spawn()
+	if err != nil {
+		panic(err)
+	}
+	step := func(input float32) {
+		slot, _ := w.Slot(player)
+		w.Position.X[slot] += input
+	}
+
+	saved := w.Clone() // later saved.CopyFrom(w), which allocates nothing
+	step(1)
+	step(1)
+	guessed := w.Clone()
+
+	if err := w.CopyFrom(saved); err != nil { // the first input was another
+		panic(err)
+	}
+	step(5)
+	step(1)
+	difference, _ := ecs.Diff(guessed, w)
+	fmt.Println(difference)
+	// Output:
+	// value of position.x, slot 0 (ent_1): 2 (0x40000000) and 6 (0x40c00000)
+}
+
+func ExampleWorld_Dump() {
+	w, err := ecs.New(ecs.Config{Capacity: 1000})
+	if err != nil {
+		panic(err)
+	}
+	hot, err := w.Tag("hot")
+	if err != nil {
+		panic(err)
+	}
+	for i := range 3 {
+		id, err := w.Spawn()
+		if err != nil {
+			panic(err)
+		}
+		if err := w.SetPosition(id, float32(i)/2, 0, -1); err != nil {
+			panic(err)
+		}
+		if i > 0 {
+			hot.Set(id)
+		}
+	}
+	if err := w.Dump(os.Stdout, ecs.With(hot)); err != nil {
+		panic(err)
+	}
+	// Output:
+	// id     slot  tags  position.x  position.y  position.z  rotation.x  rotation.y  rotation.z  rotation.w  scale.x  scale.y  scale.z
+	// ent_2     1   hot         0.5           0          -1           0           0           0           1        1        1        1
+	// ent_3     2   hot           1           0          -1           0           0           0           1        1        1        1
 }
