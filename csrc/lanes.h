@@ -7,6 +7,8 @@
  *   load, loadu      from memory, any alignment
  *   fetch, fetchu    p[i] for the i of each lane, which is below 2^31
  *   store, storeu    to memory, any alignment, all lanes
+ *   storesome        to memory, any alignment, the lanes of the mask; what the others
+ *                    hold is written back with the same bits, or not at all
  *   set1, set1u      the same value in every lane
  *   ramp             n, n + 1, n + 2 ... from lane 0 on
  *   add, sub, mul    IEEE 754, rounded to nearest even, never fused
@@ -80,6 +82,10 @@ HELPER(c) c_f c_fetch(const float *p, c_u i) { return p[i]; }
 HELPER(c) c_u c_fetchu(const uint32_t *p, c_u i) { return p[i]; }
 HELPER(c) void c_store(float *p, c_f a) { *p = a; }
 HELPER(c) void c_storeu(uint32_t *p, c_u a) { *p = a; }
+HELPER(c) void c_storesome(float *p, c_mask m, c_f a) {
+	if (m)
+		*p = a;
+}
 HELPER(c) c_f c_set1(float a) { return a; }
 HELPER(c) c_u c_set1u(uint32_t a) { return a; }
 HELPER(c) c_u c_ramp(uint32_t n) { return n; }
@@ -201,6 +207,14 @@ HELPER(avx2) avx2_mask avx2_anyu(avx2_u a, avx2_u b) {
 HELPER(avx2) avx2_f avx2_select(avx2_mask m, avx2_f a, avx2_f b) {
 	return _mm256_blendv_ps(b, a, _mm256_castsi256_ps(avx2_ones(m)));
 }
+/* A compiler that sees where the old values come from may make m ? x * y : x into
+ * x * (m ? y : 1), which alters a signalling NaN; so they are hidden from it. A
+ * masked store takes a dozen cycles on Zen 4. */
+HELPER(avx2) void avx2_storesome(float *p, avx2_mask m, avx2_f a) {
+	avx2_f old = avx2_load(p);
+	__asm__("" : "+x"(old));
+	avx2_store(p, avx2_select(m, a, old));
+}
 HELPER(avx2) avx2_mask avx2_le(avx2_f a, avx2_f b) {
 	return (uint32_t)_mm256_movemask_ps(_mm256_cmp_ps(a, b, _CMP_LE_OQ));
 }
@@ -296,6 +310,7 @@ HELPER(avx512) avx512_mask avx512_anyu(avx512_u a, avx512_u b) { return _mm512_t
 HELPER(avx512) avx512_f avx512_select(avx512_mask m, avx512_f a, avx512_f b) {
 	return _mm512_mask_blend_ps(m, b, a);
 }
+HELPER(avx512) void avx512_storesome(float *p, avx512_mask m, avx512_f a) { _mm512_mask_storeu_ps(p, m, a); }
 HELPER(avx512) avx512_mask avx512_le(avx512_f a, avx512_f b) { return _mm512_cmp_ps_mask(a, b, _CMP_LE_OQ); }
 HELPER(avx512) avx512_mask avx512_lt(avx512_f a, avx512_f b) { return _mm512_cmp_ps_mask(a, b, _CMP_LT_OQ); }
 HELPER(avx512) avx512_mask avx512_unordered(avx512_f a, avx512_f b) { return _mm512_cmp_ps_mask(a, b, _CMP_UNORD_Q); }
@@ -394,6 +409,11 @@ HELPER(neon) neon_u neon_keepu(neon_u a, neon_mask m) { return vandq_u32(a, neon
 HELPER(neon) neon_mask neon_leu(neon_u a, neon_u b) { return neon_bits(vcleq_u32(a, b)); }
 HELPER(neon) neon_mask neon_anyu(neon_u a, neon_u b) { return neon_bits(vtstq_u32(a, b)); }
 HELPER(neon) neon_f neon_select(neon_mask m, neon_f a, neon_f b) { return vbslq_f32(neon_ones(m), a, b); }
+HELPER(neon) void neon_storesome(float *p, neon_mask m, neon_f a) {
+	neon_f old = neon_load(p);
+	__asm__("" : "+w"(old)); /* as in avx2_storesome */
+	neon_store(p, neon_select(m, a, old));
+}
 HELPER(neon) neon_mask neon_le(neon_f a, neon_f b) { return neon_bits(vcleq_f32(a, b)); }
 HELPER(neon) neon_mask neon_lt(neon_f a, neon_f b) { return neon_bits(vcltq_f32(a, b)); }
 HELPER(neon) neon_mask neon_unordered(neon_f a, neon_f b) {

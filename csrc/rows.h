@@ -55,8 +55,7 @@ static inline int64_t full_rows(const uint64_t *live, int64_t i, int64_t n) {
 
 #define NAMED(bitmap) ((V(mask))((bitmap) ? row_bits(bitmap, i, V(LANES)) : 0u))
 
-#define PUT(column, value) \
-	V(store)((column) + i, whole ? (value) : V(select)(rows, value, V(load)((column) + i)))
+#define PUT(column, value) (whole ? V(store)((column) + i, value) : V(storesome)((column) + i, rows, value))
 
 #define EACH_ROW(live, n, ...)                                                                \
 	for (int64_t i = 0; i < (n);) {                                                       \
