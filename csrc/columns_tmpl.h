@@ -21,10 +21,12 @@ KERNEL(LEVEL) void CAT(wrap_, LEVEL)(float *x, float lo, float hi, const uint64_
 	const V(f) low = V(set1)(lo), high = V(set1)(hi), width = V(sub)(high, low);
 	EACH_ROW(live, n,
 		const V(f) was = V(load)(x + i);
-		const V(f) laps = V(floor)(V(div)(V(sub)(was, low), width));
-		const V(f) home = V(max)(low, V(sub)(was, V(mul)(laps, width)));
 		const V(mask) inside = V(le)(low, was) & V(lt)(was, high);
-		PUT(x, V(select)(inside, was, V(select)(V(le)(high, home), low, home))));
+		if (inside != ALL_LANES) {
+			const V(f) laps = V(floor)(V(div)(V(sub)(was, low), width));
+			const V(f) home = V(max)(low, V(sub)(was, V(mul)(laps, width)));
+			PUT(x, V(select)(inside, was, V(select)(V(le)(high, home), low, home)));
+		});
 }
 
 KERNEL(LEVEL) void CAT(lerp_, LEVEL)(float *out, const float *prev, const float *cur, float alpha,

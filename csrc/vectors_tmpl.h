@@ -10,11 +10,13 @@ KERNEL(LEVEL) void CAT(clamp_length_, LEVEL)(et_vec3 v, float max, const uint64_
 		const V(f) fy = V(mul)(y, fit);
 		const V(f) fz = V(mul)(z, fit);
 		const V(f) length = V(sqrt)(NORM2(fx, fy, fz));
-		const V(f) over = V(div)(one, length);
 		const V(mask) cut = V(lt)(V(mul)(most, fit), length) & V(le)(length, largest);
-		PUT(v.x, V(select)(cut, V(mul)(V(mul)(fx, over), most), x));
-		PUT(v.y, V(select)(cut, V(mul)(V(mul)(fy, over), most), y));
-		PUT(v.z, V(select)(cut, V(mul)(V(mul)(fz, over), most), z)));
+		if (cut) {
+			const V(f) over = V(div)(one, length);
+			PUT(v.x, V(select)(cut, V(mul)(V(mul)(fx, over), most), x));
+			PUT(v.y, V(select)(cut, V(mul)(V(mul)(fy, over), most), y));
+			PUT(v.z, V(select)(cut, V(mul)(V(mul)(fz, over), most), z));
+		});
 }
 
 KERNEL(LEVEL) void CAT(dist2_, LEVEL)(float *out, et_vec3 p, float x, float y, float z, const uint64_t *live, int64_t n) {

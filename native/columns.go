@@ -149,23 +149,13 @@ func (o *Ops) Lerp(out, prev, cur []float32, alpha float32, teleported []uint64)
 	return o.do(len(out), lerp)
 }
 
-func lerpRows(o *Ops, lo, hi int) {
-	for lo < hi {
-		to := hi
-		if o.teleported != nil {
-			to = nextRow(o.teleported, 0, lo, hi)
-		}
-		lerpGo(o.columns[0][lo:to], o.columns[1][lo:to], o.columns[2][lo:to], o.scalars[0])
-		if lo = to; lo < hi {
-			to = nextRow(o.teleported, ^uint64(0), lo, hi)
-			copy(o.columns[0][lo:to], o.columns[2][lo:to])
-			lo = to
-		}
-	}
-}
+func lerpRows(o *Ops, lo, hi int) { o.split(lo, hi, lerpBetween, lerpJump) }
 
-func lerpGo(out, prev, cur []float32, alpha float32) {
-	prev, cur = prev[:len(out)], cur[:len(out)]
+func lerpJump(o *Ops, lo, hi int) { copy(o.columns[0][lo:hi], o.columns[2][lo:hi]) }
+
+func lerpBetween(o *Ops, lo, hi int) {
+	out, alpha := o.columns[0][lo:hi], o.scalars[0]
+	prev, cur := o.columns[1][lo:hi], o.columns[2][lo:hi]
 	for i := range out {
 		out[i] = prev[i] + float32((cur[i]-prev[i])*alpha)
 	}

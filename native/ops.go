@@ -156,6 +156,21 @@ func named(live []uint64, i, n int) (from, to int) {
 	return from, nextRow(live, ^uint64(0), from, n)
 }
 
+// split computes rows lo to hi-1: in jump those that teleported names, in between the
+// others.
+func (o *Ops) split(lo, hi int, between, jump func(o *Ops, lo, hi int)) {
+	if o.teleported == nil {
+		between(o, lo, hi)
+		return
+	}
+	for lo < hi {
+		from, to := named(o.teleported, lo, hi)
+		between(o, lo, from)
+		jump(o, from, to)
+		lo = to
+	}
+}
+
 // nextRow returns the first row at or behind row i whose bit is not that of other,
 // which has all bits alike, or n.
 func nextRow(live []uint64, other uint64, i, n int) int {

@@ -40,7 +40,15 @@ func (o *Ops) Nlerp(out, prev, cur Quat, alpha float32, teleported []uint64) err
 	return o.do(len(out.X), nlerp)
 }
 
-func nlerpRows(o *Ops, lo, hi int) {
+func nlerpRows(o *Ops, lo, hi int) { o.split(lo, hi, nlerpBetween, nlerpJump) }
+
+func nlerpJump(o *Ops, lo, hi int) {
+	for k := range 4 {
+		copy(o.columns[k][lo:hi], o.columns[8+k][lo:hi])
+	}
+}
+
+func nlerpBetween(o *Ops, lo, hi int) {
 	out, prev, cur, alpha := o.quat(0, lo, hi), o.quat(4, lo, hi), o.quat(8, lo, hi), o.scalars[0]
 	for i := range out.X {
 		px, py, pz, pw := prev.X[i], prev.Y[i], prev.Z[i], prev.W[i]
@@ -50,8 +58,8 @@ func nlerpRows(o *Ops, lo, hi int) {
 		}
 		x, y := px+float32((cx-px)*alpha), py+float32((cy-py)*alpha)
 		z, w := pz+float32((cz-pz)*alpha), pw+float32((cw-pw)*alpha)
-		if row := lo + i; o.teleported == nil || o.teleported[row/64]>>(row%64)&1 == 0 {
-			cx, cy, cz, cw = unit(x, y, z, w, cx, cy, cz, cw)
+		if over := overLength(x, y, z, w); over > 0 {
+			cx, cy, cz, cw = x*over, y*over, z*over, w*over
 		}
 		out.X[i], out.Y[i], out.Z[i], out.W[i] = cx, cy, cz, cw
 	}
@@ -71,7 +79,7 @@ func normalizeQuatRows(o *Ops, lo, hi int) {
 	for i := range q.X {
 		x, y, z, w := q.X[i], q.Y[i], q.Z[i], q.W[i]
 		fit := fit(larger(larger(abs(x), abs(y)), larger(abs(z), abs(w))))
-		q.X[i], q.Y[i], q.Z[i], q.W[i] = unit(x*fit, y*fit, z*fit, w*fit, 0, 0, 0, 1)
+		q.put(i, x*fit, y*fit, z*fit, w*fit)
 	}
 }
 
@@ -108,21 +116,30 @@ func integrateQuatGo(q Quat, omega Vec3, dt float32) {
 	for i := range q.X {
 		x, y, z, w := q.X[i], q.Y[i], q.Z[i], q.W[i]
 		a, b, c := omega.X[i]*half, omega.Y[i]*half, omega.Z[i]*half
-		q.X[i], q.Y[i], q.Z[i], q.W[i] = unit(
+		q.put(i,
 			x+(float32(a*w)+float32(b*z)-float32(c*y)),
 			y+(float32(b*w)+float32(c*x)-float32(a*z)),
 			z+(float32(c*w)+float32(a*y)-float32(b*x)),
-			w-(float32(a*x)+float32(b*y)+float32(c*z)), 0, 0, 0, 1)
+			w-(float32(a*x)+float32(b*y)+float32(c*z)))
 	}
 }
 
-// unit returns (x, y, z, w) divided by its length, or (ex, ey, ez, ew) if its squared
-// length is not a finite number with all its bits.
-func unit(x, y, z, w, ex, ey, ez, ew float32) (float32, float32, float32, float32) {
-	n2 := float32(x*x) + float32(y*y) + float32(z*z) + float32(w*w)
-	if !(n2 >= smallestNormal && n2 <= math.MaxFloat32) {
-		return ex, ey, ez, ew
+// put stores (x, y, z, w) divided by its length, or (0, 0, 0, 1).
+func (q *Quat) put(i int, x, y, z, w float32) {
+	over := overLength(x, y, z, w)
+	x, y, z, w = x*over, y*over, z*over, w*over
+	if over == 0 {
+		x, y, z, w = 0, 0, 0, 1
 	}
-	over := 1 / sqrt(n2)
-	return x * over, y * over, z * over, w * over
+	q.X[i], q.Y[i], q.Z[i], q.W[i] = x, y, z, w
+}
+
+// overLength returns 1 over the length of (x, y, z, w), or 0 if its squared length is
+// not a finite number with all its bits.
+func overLength(x, y, z, w float32) float32 {
+	n2 := float32(x*x) + float32(y*y) + float32(z*z) + float32(w*w)
+	if n2 >= smallestNormal && n2 <= math.MaxFloat32 {
+		return 1 / sqrt(n2)
+	}
+	return 0
 }
