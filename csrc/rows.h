@@ -35,9 +35,10 @@
 
 /* The bits of rows i to i + LANES - 1, for any i. */
 static inline uint32_t row_bits(const uint64_t *live, int64_t i, int64_t lanes) {
-	uint64_t bits = live[i / 64] >> i % 64;
-	if (i % 64 + lanes > 64)
-		bits |= live[i / 64 + 1] << (64 - i % 64);
+	const uint64_t first = (uint64_t)i, word = first / 64, bit = first % 64;
+	uint64_t bits = live[word] >> bit;
+	if (bit + (uint64_t)lanes > 64)
+		bits |= live[word + 1] << (64 - bit);
 	return (uint32_t)bits & ((1u << lanes) - 1u);
 }
 

@@ -7,11 +7,11 @@ import (
 )
 
 var (
-	scale = rowOp{scaleRows, scaleKernel, opBreakEven}
-	damp  = rowOp{dampRows, dampKernel, 24}
-	clamp = rowOp{clampRows, clampKernel, 32}
-	wrap  = rowOp{wrapRows, wrapKernel, 16}
-	lerp  = rowOp{lerpRows, lerpKernel, 64}
+	scale = rowOp{scaleRows, scaleKernel, 64}
+	damp  = rowOp{dampRows, dampKernel, 32}
+	clamp = rowOp{clampRows, clampKernel, 24}
+	wrap  = rowOp{wrapRows, wrapKernel, 40}
+	lerp  = rowOp{lerpRows, lerpKernel, 48}
 )
 
 // Scale computes

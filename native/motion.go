@@ -10,7 +10,7 @@ type Motion struct {
 	Ang Vec3 // angular velocity, radians per second about the axes of the world
 }
 
-var move = rowOp{moveRows, moveKernel, 4}
+var move = rowOp{moveRows, moveKernel, 8}
 
 // Move moves bodies by dt seconds with the semi-implicit Euler method, in one pass over
 // the columns:

@@ -47,7 +47,7 @@ func benchArgs(b *testing.B, c *opCase, n int) *opArgs {
 // written columns, so that ns per row and column can be compared.
 func BenchmarkOps(b *testing.B) {
 	for _, c := range opCases {
-		for _, n := range []int{64, 16384} {
+		for _, n := range []int{64, 4096, 16384} {
 			for _, level := range native.Levels() {
 				b.Run(fmt.Sprintf("op=%s/n=%d/level=%s", c.name, n, level), func(b *testing.B) {
 					benchOps(b, &c, benchArgs(b, &c, n), native.Ops{Level: level}, n)

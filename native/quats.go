@@ -10,9 +10,9 @@ import (
 type Quat struct{ X, Y, Z, W []float32 }
 
 var (
-	nlerp         = rowOp{nlerpRows, nlerpKernel, 4}
-	normalizeQuat = rowOp{normalizeQuatRows, normalizeQuatKernel, 4}
-	integrateQuat = rowOp{integrateQuatRows, integrateQuatKernel, 4}
+	nlerp         = rowOp{nlerpRows, nlerpKernel, 12}
+	normalizeQuat = rowOp{normalizeQuatRows, normalizeQuatKernel, 8}
+	integrateQuat = rowOp{integrateQuatRows, integrateQuatKernel, 8}
 )
 
 // smallestNormal is the smallest number with all its bits: a squared length below
@@ -23,7 +23,7 @@ const smallestNormal = 0x1p-126
 // two steps, along the shorter arc: prev, with its sign changed where its dot product
 // with cur, ((x+y)+z)+w, is negative, goes to cur as in Lerp, and what comes out is
 // divided by its length. It keeps to the arc and is a little slower at its ends than in
-// the middle; for rotations within a quarter turn it is off by at most half a degree.
+// the middle: between rotations a quarter turn apart it is off by at most one degree.
 //
 // out is cur as it is in the rows that teleported names, a bitmap like Live, or nil for none,
 // and where the squared length, ((x*x+y*y)+z*z)+w*w, is below 2^-126 or not finite, which it

@@ -10,8 +10,8 @@ import (
 type Vec3 struct{ X, Y, Z []float32 }
 
 var (
-	clampLength = rowOp{clampLengthRows, clampLengthKernel, 8}
-	dist2       = rowOp{dist2Rows, dist2Kernel, 48}
+	clampLength = rowOp{clampLengthRows, clampLengthKernel, 24}
+	dist2       = rowOp{dist2Rows, dist2Kernel, 40}
 )
 
 // ClampLength shortens vectors that are longer than most to that length, and leaves
