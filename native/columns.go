@@ -92,9 +92,10 @@ func clampRows(o *Ops, lo, hi int) {
 //	}
 //
 // with each operation rounded. What is inside keeps its bits. A finite number always
-// ends inside, never at hi: one too little below lo to be told from hi becomes lo. It
-// is off by no more than 2^-22 of |x[i]| + |lo| + |hi|, along the torus; so nothing is left of the
-// place of one that is many millions of widths away. NaN and infinities give NaN.
+// ends inside, never at hi: one too little below lo to be told from hi becomes lo, and
+// so does one that is so large that a difference overflows. Others are off by no more
+// than 2^-22 of |x[i]| + |lo| + |hi|, along the torus, so that nothing is left of a
+// place that is millions of widths away. NaN and infinities give NaN.
 //
 // lo, hi and hi-lo are finite, else the error is ErrNotFinite or, for the difference,
 // ErrRange; lo not below hi is ErrRange.

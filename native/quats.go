@@ -25,10 +25,10 @@ const smallestNormal = 0x1p-126
 // divided by its length. It keeps to the arc and is a little slower at its ends than in
 // the middle: between rotations a quarter turn apart it is off by at most one degree.
 //
-// out is cur as it is in the rows that teleported names, a bitmap like Live, or nil for none,
-// and where the squared length, ((x*x+y*y)+z*z)+w*w, is below 2^-126 or not finite, which it
-// cannot be between quaternions of length 1. out may be prev or cur. An alpha that is
-// not finite is ErrNotFinite.
+// out is cur as it is in the rows that teleported names, a bitmap like Live, or nil for
+// none, and where the squared length, ((x*x+y*y)+z*z)+w*w, is below 2^-126 or not finite,
+// which it cannot be between quaternions of length 1. out may be prev or cur. An alpha
+// that is not finite is ErrNotFinite.
 func (o *Ops) Nlerp(out, prev, cur Quat, alpha float32, teleported []uint64) error {
 	checkRows("native: Ops.Nlerp: columns differ in length", len(out.X), out.Y, out.Z, out.W,
 		prev.X, prev.Y, prev.Z, prev.W, cur.X, cur.Y, cur.Z, cur.W)
@@ -66,8 +66,9 @@ func nlerpBetween(o *Ops, lo, hi int) {
 }
 
 // NormalizeQuat divides quaternions by their length, whether their squares overflow,
-// underflow or neither; a component of the result is off by no more than four units in the last
-// place. A quaternion whose length is zero or not finite becomes (0, 0, 0, 1).
+// underflow or neither. A component of the result is off by no more than four units in
+// its last place, or 2^-140. A quaternion whose length is zero or not finite becomes
+// (0, 0, 0, 1).
 func (o *Ops) NormalizeQuat(q Quat) error {
 	checkRows("native: Ops.NormalizeQuat: columns differ in length", len(q.X), q.Y, q.Z, q.W)
 	o.set(q.X, q.Y, q.Z, q.W)
@@ -93,13 +94,13 @@ func normalizeQuatRows(o *Ops, lo, hi int) {
 //	z += (c*w + a*y) - b*x
 //	w -= (a*x + b*y) + c*z
 //
-// all of the old x, y, z, w and with each operation rounded, and the sum is divided by its
-// length. Where its squared length, ((x*x+y*y)+z*z)+w*w, is below 2^-126 or not finite q becomes
-// (0, 0, 0, 1).
+// all of the old x, y, z, w and with each operation rounded, and the sum is divided by
+// its length. Where its squared length, ((x*x+y*y)+z*z)+w*w, is below 2^-126 or not
+// finite, q becomes (0, 0, 0, 1).
 //
 // The formula is that of D. Baraff, An Introduction to Physically Based Modeling: Rigid
 // Body Simulation I, SIGGRAPH course notes, 1997. It is of first order: instead of by an
-// angle of t radians it turns by 2*atan(t/2), which is t*t/12 too little of it.
+// angle of t radians it turns by 2*atan(t/2), which is t*t/12 of it too little.
 func (o *Ops) IntegrateQuat(q Quat, omega Vec3, dt float32) error {
 	checkRows("native: Ops.IntegrateQuat: columns differ in length", len(q.X), q.Y, q.Z, q.W, omega.X, omega.Y, omega.Z)
 	o.set(q.X, q.Y, q.Z, q.W, omega.X, omega.Y, omega.Z)
