@@ -7,8 +7,8 @@
  *   load, loadu      from memory, any alignment
  *   fetch, fetchu    p[i] for the i of each lane, which is below 2^31
  *   store, storeu    to memory, any alignment, all lanes
- *   storesome        to memory, any alignment, the lanes of the mask; what the others
- *                    hold is written back with the same bits, or not at all
+ *   storesome        to memory, any alignment, the lanes of the mask; the others keep
+ *                    their bits, of a signalling NaN too
  *   set1, set1u      the same value in every lane
  *   ramp             n, n + 1, n + 2 ... from lane 0 on
  *   add, sub, mul    IEEE 754, rounded to nearest even, never fused

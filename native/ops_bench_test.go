@@ -43,8 +43,8 @@ func benchArgs(b *testing.B, c *opCase, n int) *opArgs {
 	return a
 }
 
-// Operations on staggered columns. level=go is the plain loop; columns are read or
-// written columns, so that ns per row and column can be compared.
+// Operations on staggered columns, with kernels for any number of rows: where the line
+// of a level crosses that of level=go, the plain loop, a kernel is worth its call.
 func BenchmarkOps(b *testing.B) {
 	for _, c := range opCases {
 		for _, n := range []int{64, 4096, 16384} {
