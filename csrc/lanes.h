@@ -7,10 +7,15 @@
  *   load, loadu      from memory, any alignment
  *   fetch, fetchu    p[i] for the i of each lane, which is below 2^31
  *   store, storeu    to memory, any alignment, all lanes
+ *   storesome        to memory, any alignment, the lanes of the mask; the others keep
+ *                    their bits, of a signalling NaN too
  *   set1, set1u      the same value in every lane
  *   ramp             n, n + 1, n + 2 ... from lane 0 on
  *   add, sub, mul    IEEE 754, rounded to nearest even, never fused
- *   sqrt             rounded to nearest even
+ *   div, sqrt        rounded to nearest even
+ *   abs              without the sign, of a NaN too
+ *   floor            the largest whole number that is not above; NaN, infinities
+ *                    and zeros as they are
  *   min, max         a < b ? a : b and a > b ? a : b, so b where either is NaN
  *   truncu           to uint32, toward zero, of 0 <= a < 2^31
  *   tof              of a uint32 below 2^24
@@ -19,7 +24,7 @@
  *   oru              a | b
  *   keep, keepu      a in the lanes of the mask, 0 in the others
  *   select           a in the lanes of the mask, b in the others
- *   le               mask of a <= b; false where either is NaN
+ *   le, lt           masks of a <= b and of a < b; false where either is NaN
  *   unordered        mask of the lanes where either is NaN
  *   leu, gtu         mask of a <= b and of a > b, of numbers below 2^31
  *   nequ             mask of a != b
@@ -77,6 +82,10 @@ HELPER(c) c_f c_fetch(const float *p, c_u i) { return p[i]; }
 HELPER(c) c_u c_fetchu(const uint32_t *p, c_u i) { return p[i]; }
 HELPER(c) void c_store(float *p, c_f a) { *p = a; }
 HELPER(c) void c_storeu(uint32_t *p, c_u a) { *p = a; }
+HELPER(c) void c_storesome(float *p, c_mask m, c_f a) {
+	if (m)
+		*p = a;
+}
 HELPER(c) c_f c_set1(float a) { return a; }
 HELPER(c) c_u c_set1u(uint32_t a) { return a; }
 HELPER(c) c_u c_ramp(uint32_t n) { return n; }
@@ -84,6 +93,16 @@ HELPER(c) c_f c_add(c_f a, c_f b) { return a + b; }
 HELPER(c) c_f c_sub(c_f a, c_f b) { return a - b; }
 HELPER(c) c_f c_mul(c_f a, c_f b) { return a * b; }
 HELPER(c) c_f c_sqrt(c_f a) { return SQRT(a); }
+HELPER(c) c_f c_div(c_f a, c_f b) { return a / b; }
+HELPER(c) c_f c_abs(c_f a) { return __builtin_fabsf(a); }
+/* SSE2 cannot round. Floats from 2^23 on are whole; below, the conversion cuts off
+ * what follows the point, toward zero. */
+HELPER(c) c_f c_floor(c_f a) {
+	if (!(c_abs(a) < 0x1p23f))
+		return a;
+	const c_f cut = (c_f)(int32_t)a;
+	return cut == a ? a : cut > a ? cut - 1 : cut;
+}
 HELPER(c) c_f c_min(c_f a, c_f b) { return a < b ? a : b; }
 HELPER(c) c_f c_max(c_f a, c_f b) { return a > b ? a : b; }
 HELPER(c) c_u c_truncu(c_f a) { return (uint32_t)(int32_t)a; }
@@ -97,6 +116,7 @@ HELPER(c) c_f c_keep(c_f a, c_mask m) { return m ? a : 0; }
 HELPER(c) c_u c_keepu(c_u a, c_mask m) { return m ? a : 0; }
 HELPER(c) c_f c_select(c_mask m, c_f a, c_f b) { return m ? a : b; }
 HELPER(c) c_mask c_le(c_f a, c_f b) { return a <= b; }
+HELPER(c) c_mask c_lt(c_f a, c_f b) { return a < b; }
 HELPER(c) c_mask c_unordered(c_f a, c_f b) { return (a != a) | (b != b); }
 HELPER(c) c_mask c_leu(c_u a, c_u b) { return a <= b; }
 HELPER(c) c_mask c_anyu(c_u a, c_u b) { return (a & b) != 0; }
@@ -160,6 +180,9 @@ HELPER(avx2) avx2_f avx2_add(avx2_f a, avx2_f b) { return _mm256_add_ps(a, b); }
 HELPER(avx2) avx2_f avx2_sub(avx2_f a, avx2_f b) { return _mm256_sub_ps(a, b); }
 HELPER(avx2) avx2_f avx2_mul(avx2_f a, avx2_f b) { return _mm256_mul_ps(a, b); }
 HELPER(avx2) avx2_f avx2_sqrt(avx2_f a) { return _mm256_sqrt_ps(a); }
+HELPER(avx2) avx2_f avx2_div(avx2_f a, avx2_f b) { return _mm256_div_ps(a, b); }
+HELPER(avx2) avx2_f avx2_abs(avx2_f a) { return _mm256_andnot_ps(_mm256_set1_ps(-0.0f), a); }
+HELPER(avx2) avx2_f avx2_floor(avx2_f a) { return _mm256_floor_ps(a); }
 HELPER(avx2) avx2_f avx2_min(avx2_f a, avx2_f b) { return _mm256_min_ps(a, b); }
 HELPER(avx2) avx2_f avx2_max(avx2_f a, avx2_f b) { return _mm256_max_ps(a, b); }
 HELPER(avx2) avx2_u avx2_truncu(avx2_f a) { return _mm256_cvttps_epi32(a); }
@@ -184,8 +207,19 @@ HELPER(avx2) avx2_mask avx2_anyu(avx2_u a, avx2_u b) {
 HELPER(avx2) avx2_f avx2_select(avx2_mask m, avx2_f a, avx2_f b) {
 	return _mm256_blendv_ps(b, a, _mm256_castsi256_ps(avx2_ones(m)));
 }
+/* A compiler that sees where the old values come from may make m ? x * y : x into
+ * x * (m ? y : 1), which alters a signalling NaN; so they are hidden from it. A
+ * masked store takes a dozen cycles on Zen 4. */
+HELPER(avx2) void avx2_storesome(float *p, avx2_mask m, avx2_f a) {
+	avx2_f old = avx2_load(p);
+	__asm__("" : "+x"(old));
+	avx2_store(p, avx2_select(m, a, old));
+}
 HELPER(avx2) avx2_mask avx2_le(avx2_f a, avx2_f b) {
 	return (uint32_t)_mm256_movemask_ps(_mm256_cmp_ps(a, b, _CMP_LE_OQ));
+}
+HELPER(avx2) avx2_mask avx2_lt(avx2_f a, avx2_f b) {
+	return (uint32_t)_mm256_movemask_ps(_mm256_cmp_ps(a, b, _CMP_LT_OQ));
 }
 HELPER(avx2) avx2_mask avx2_unordered(avx2_f a, avx2_f b) {
 	return (uint32_t)_mm256_movemask_ps(_mm256_cmp_ps(a, b, _CMP_UNORD_Q));
@@ -257,6 +291,9 @@ HELPER(avx512) avx512_f avx512_add(avx512_f a, avx512_f b) { return _mm512_add_p
 HELPER(avx512) avx512_f avx512_sub(avx512_f a, avx512_f b) { return _mm512_sub_ps(a, b); }
 HELPER(avx512) avx512_f avx512_mul(avx512_f a, avx512_f b) { return _mm512_mul_ps(a, b); }
 HELPER(avx512) avx512_f avx512_sqrt(avx512_f a) { return _mm512_sqrt_ps(a); }
+HELPER(avx512) avx512_f avx512_div(avx512_f a, avx512_f b) { return _mm512_div_ps(a, b); }
+HELPER(avx512) avx512_f avx512_abs(avx512_f a) { return _mm512_abs_ps(a); }
+HELPER(avx512) avx512_f avx512_floor(avx512_f a) { return _mm512_floor_ps(a); }
 HELPER(avx512) avx512_f avx512_min(avx512_f a, avx512_f b) { return _mm512_min_ps(a, b); }
 HELPER(avx512) avx512_f avx512_max(avx512_f a, avx512_f b) { return _mm512_max_ps(a, b); }
 HELPER(avx512) avx512_u avx512_truncu(avx512_f a) { return _mm512_cvttps_epi32(a); }
@@ -273,7 +310,9 @@ HELPER(avx512) avx512_mask avx512_anyu(avx512_u a, avx512_u b) { return _mm512_t
 HELPER(avx512) avx512_f avx512_select(avx512_mask m, avx512_f a, avx512_f b) {
 	return _mm512_mask_blend_ps(m, b, a);
 }
+HELPER(avx512) void avx512_storesome(float *p, avx512_mask m, avx512_f a) { _mm512_mask_storeu_ps(p, m, a); }
 HELPER(avx512) avx512_mask avx512_le(avx512_f a, avx512_f b) { return _mm512_cmp_ps_mask(a, b, _CMP_LE_OQ); }
+HELPER(avx512) avx512_mask avx512_lt(avx512_f a, avx512_f b) { return _mm512_cmp_ps_mask(a, b, _CMP_LT_OQ); }
 HELPER(avx512) avx512_mask avx512_unordered(avx512_f a, avx512_f b) { return _mm512_cmp_ps_mask(a, b, _CMP_UNORD_Q); }
 HELPER(avx512) avx512_mask avx512_nequ(avx512_u a, avx512_u b) { return _mm512_cmpneq_epi32_mask(a, b); }
 HELPER(avx512) avx512_mask avx512_first(uint32_t n) { return (__mmask16)(n >= 16u ? 0xffffu : (1u << n) - 1u); }
@@ -347,6 +386,9 @@ HELPER(neon) neon_mask neon_bits(uint32x4_t all_ones) {
 	return vaddvq_u32(vandq_u32(all_ones, vld1q_u32(weights)));
 }
 HELPER(neon) neon_f neon_sqrt(neon_f a) { return vsqrtq_f32(a); }
+HELPER(neon) neon_f neon_div(neon_f a, neon_f b) { return vdivq_f32(a, b); }
+HELPER(neon) neon_f neon_abs(neon_f a) { return vabsq_f32(a); }
+HELPER(neon) neon_f neon_floor(neon_f a) { return vrndmq_f32(a); }
 HELPER(neon) neon_f neon_min(neon_f a, neon_f b) { return vbslq_f32(vcltq_f32(a, b), a, b); }
 HELPER(neon) neon_f neon_max(neon_f a, neon_f b) { return vbslq_f32(vcgtq_f32(a, b), a, b); }
 HELPER(neon) neon_u neon_truncu(neon_f a) { return vcvtq_u32_f32(a); }
@@ -367,7 +409,13 @@ HELPER(neon) neon_u neon_keepu(neon_u a, neon_mask m) { return vandq_u32(a, neon
 HELPER(neon) neon_mask neon_leu(neon_u a, neon_u b) { return neon_bits(vcleq_u32(a, b)); }
 HELPER(neon) neon_mask neon_anyu(neon_u a, neon_u b) { return neon_bits(vtstq_u32(a, b)); }
 HELPER(neon) neon_f neon_select(neon_mask m, neon_f a, neon_f b) { return vbslq_f32(neon_ones(m), a, b); }
+HELPER(neon) void neon_storesome(float *p, neon_mask m, neon_f a) {
+	neon_f old = neon_load(p);
+	__asm__("" : "+w"(old)); /* as in avx2_storesome */
+	neon_store(p, neon_select(m, a, old));
+}
 HELPER(neon) neon_mask neon_le(neon_f a, neon_f b) { return neon_bits(vcleq_f32(a, b)); }
+HELPER(neon) neon_mask neon_lt(neon_f a, neon_f b) { return neon_bits(vcltq_f32(a, b)); }
 HELPER(neon) neon_mask neon_unordered(neon_f a, neon_f b) {
 	return neon_bits(vmvnq_u32(vandq_u32(vceqq_f32(a, a), vceqq_f32(b, b))));
 }

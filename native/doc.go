@@ -21,6 +21,14 @@
 // panics with a constant message on misuse, such as slices of unequal length.
 // Kernels may run concurrently on slices that do not overlap.
 //
+// # Operations on columns
+//
+// Ops runs one operation over the rows of columns that a bitmap names, such as those
+// in use, with as many workers as its Pool has:
+//
+//	o := native.Ops{Pool: pool, Live: used}
+//	err := o.Move(&native.Motion{Pos: pos, Vel: vel, Acc: acc, Rot: rot, Ang: ang}, 1./60)
+//
 // # Parity
 //
 // Every kernel on every level is tested against its Go twin, bit by bit; run

@@ -12,38 +12,39 @@ func Integrate(level Level, pos, vel []float32, dt float32) {
 		panic("native: Integrate: pos and vel differ in length")
 	}
 	if level = must(level); level == Go || len(pos) < opBreakEven {
-		integrateGo(pos, vel, dt, nil)
+		integrateGo(pos, vel, dt)
 		return
 	}
 	integrateC(level, pos, vel, dt, nil)
 }
 
+var integrate = rowOp{worth: opBreakEven,
+	plain: func(o *Ops, lo, hi int) { integrateGo(o.columns[0][lo:hi], o.columns[1][lo:hi], o.scalars[0]) },
+	kernel: func(o *Ops, level Level, live []uint64, lo, hi int) {
+		integrateC(level, o.columns[0][lo:hi], o.columns[1][lo:hi], o.scalars[0], live)
+	},
+}
+
 // Integrate computes, with the product rounded before the sum,
 //
 //	for i := range pos { pos[i] += vel[i] * dt }
-//
-// It is also what is known as axpy, y += a * x.
 func (o *Ops) Integrate(pos, vel []float32, dt float32) error {
 	checkRows("native: Ops.Integrate: pos and vel differ in length", len(pos), vel)
 	o.set(pos, vel)
 	o.scalars[0] = dt
-	return o.run(len(pos), integrateRows)
+	return o.do(len(pos), integrate)
 }
 
-func integrateRows(o *Ops, level Level, live []uint64, lo, hi int) {
-	pos, vel, dt := o.columns[0][lo:hi], o.columns[1][lo:hi], o.scalars[0]
-	if level == Go {
-		integrateGo(pos, vel, dt, live)
-	} else {
-		integrateC(level, pos, vel, dt, live)
-	}
+// Axpy computes y[i] += a * x[i]. It is Integrate by the name that it has in linear
+// algebra.
+func (o *Ops) Axpy(y []float32, a float32, x []float32) error {
+	checkRows("native: Ops.Axpy: x and y differ in length", len(y), x)
+	return o.Integrate(y, x, a)
 }
 
-func integrateGo(pos, vel []float32, dt float32, live []uint64) {
+func integrateGo(pos, vel []float32, dt float32) {
 	vel = vel[:len(pos)]
 	for i := range pos {
-		if named(live, i) {
-			pos[i] += float32(vel[i] * dt)
-		}
+		pos[i] += float32(vel[i] * dt)
 	}
 }

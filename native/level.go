@@ -15,6 +15,8 @@ import (
 var (
 	ErrUnsupported = fault.ErrUnsupported
 	ErrFloatEnv    = fault.ErrFloatEnv
+	ErrRange       = fault.ErrRange
+	ErrNotFinite   = fault.ErrNotFinite
 )
 
 // Level is a way to run the kernels. All levels compute the same bits.

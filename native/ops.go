@@ -1,13 +1,17 @@
 package native
 
+import "math/bits"
+
 // Ops runs operations on columns, row by row. The zero Ops works on all rows, on
 // the best level, in the goroutine of the caller. The methods compute the loops of
 // their comments in the rows that Live names; the others keep their bits.
 //
 // Columns that an operation reads and columns that it writes are the same or do
-// not overlap, and all have one length; a method panics if the lengths differ. NaN and
-// infinities go through as IEEE 754 says, unless a method says otherwise. The
-// error of a method is ErrFloatEnv, as Pool.Run returns it, unless it says more.
+// not overlap, and all have one length; a method panics if the lengths differ. NaN,
+// infinities and zeros of either sign go through as IEEE 754 says, unless a method
+// says otherwise. The error of a method is ErrFloatEnv, as Pool.Run returns it, unless
+// it says more; ErrRange and ErrNotFinite tell that an argument was refused, and
+// nothing was changed.
 //
 // An Ops is for one goroutine at a time. It allocates nothing.
 type Ops struct {
@@ -21,9 +25,12 @@ type Ops struct {
 
 	// What the running operation works on. Cleared when it is done, so that
 	// the columns can be collected.
-	columns [opColumns][]float32
-	scalars [opScalars]float32
-	work    opTask
+	columns    [opColumns][]float32
+	scalars    [opScalars]float32
+	teleported []uint64
+	work       opTask
+
+	kernels bool // even for fewer rows than they are worth: for tests
 }
 
 const (
@@ -35,20 +42,32 @@ const (
 	opChunk = 1 << 14
 
 	// opBreakEven is the number of rows from which a kernel call, about 30 ns, is
-	// cheaper than the Go loop, about a third of a nanosecond a row.
+	// cheaper than the Go loop of an operation that takes a third of a nanosecond a
+	// row.
 	opBreakEven = 96
 )
 
-// opKernel runs an operation in rows lo to hi-1, on Go or a level above; live
+// rowOp is an operation in which each row is for itself.
+type rowOp struct {
+	// plain computes rows lo to hi-1 in Go, all of them: it is the specification.
+	plain func(o *Ops, lo, hi int)
+	// kernel is the same on a level above Go.
+	kernel opKernel
+	// worth is the number of rows from which a kernel call is cheaper than plain, read
+	// off BenchmarkOps at a Zen 4.
+	worth int
+}
+
+// opKernel runs an operation in those of the rows lo to hi-1 that live names; live
 // begins with the bit of row lo, or is nil.
 type opKernel func(o *Ops, level Level, live []uint64, lo, hi int)
 
 // opTask is Ops as a Task, which only the package can see.
 type opTask struct {
-	o      *Ops
-	level  Level
-	rows   int
-	kernel opKernel
+	o     *Ops
+	level Level
+	rows  int
+	op    rowOp
 }
 
 // Do runs one chunk.
@@ -59,25 +78,36 @@ func (t *opTask) Do(_, chunk int) {
 
 func (t *opTask) run(lo, hi int) {
 	live := t.o.Live
+	if t.level == Go && t.op.plain != nil {
+		for from, to := named(live, lo, hi); from < to; from, to = named(live, to, hi) {
+			t.op.plain(t.o, from, to)
+		}
+		return
+	}
 	if live != nil {
 		live = live[lo/64:]
 	}
-	t.kernel(t.o, t.level, live, lo, hi)
+	t.op.kernel(t.o, t.level, live, lo, hi)
 }
 
 func (o *Ops) set(columns ...[]float32) { copy(o.columns[:], columns) }
 
-// run runs an operation over rows [0, rows), in chunks if there are workers.
+// run is do for a kernel that computes on Go as well.
 func (o *Ops) run(rows int, kernel opKernel) error {
+	return o.do(rows, rowOp{kernel: kernel, worth: opBreakEven})
+}
+
+// do runs an operation over rows [0, rows), in chunks if there are workers.
+func (o *Ops) do(rows int, op rowOp) error {
+	defer o.clear()
 	level := must(o.Level)
-	if o.Live != nil && len(o.Live) < (rows+63)/64 {
-		panic("native: Ops.Live has no bit for each row")
+	if words := (rows + 63) / 64; o.Live != nil && len(o.Live) < words || o.teleported != nil && len(o.teleported) < words {
+		panic("native: Ops: a bitmap has no bit for each row")
 	}
-	if rows < opBreakEven {
+	if rows < op.worth && !o.kernels {
 		level = Go
 	}
-	o.work = opTask{o, level, rows, kernel}
-	defer o.clear()
+	o.work = opTask{o, level, rows, op}
 	if chunks := (rows + opChunk - 1) / opChunk; chunks > 1 && o.Pool.Workers() > 1 {
 		return o.Pool.Run(chunks, &o.work)
 	}
@@ -93,6 +123,19 @@ func (o *Ops) run(rows int, kernel opKernel) error {
 func (o *Ops) clear() {
 	o.work = opTask{}
 	o.columns = [opColumns][]float32{}
+	o.teleported = nil
+}
+
+// vec3 and quat are columns from number k on, in rows lo to hi-1.
+
+func (o *Ops) vec3(k, lo, hi int) Vec3 {
+	c := o.columns[k:]
+	return Vec3{c[0][lo:hi], c[1][lo:hi], c[2][lo:hi]}
+}
+
+func (o *Ops) quat(k, lo, hi int) Quat {
+	c := o.columns[k:]
+	return Quat{c[0][lo:hi], c[1][lo:hi], c[2][lo:hi], c[3][lo:hi]}
 }
 
 // checkRows panics with a message unless all columns have that many rows.
@@ -104,7 +147,39 @@ func checkRows(message string, rows int, columns ...[]float32) {
 	}
 }
 
-// named reports whether a bitmap names row i; nil names all.
-func named(live []uint64, i int) bool {
-	return live == nil || live[i/64]>>(i%64)&1 != 0
+// named returns the next rows [from, to) at or behind row i, and below n, that a
+// bitmap names one after another; from == to if there are none. nil names all.
+func named(live []uint64, i, n int) (from, to int) {
+	if live == nil {
+		return i, n
+	}
+	from = nextRow(live, 0, i, n)
+	return from, nextRow(live, ^uint64(0), from, n)
+}
+
+// split computes rows lo to hi-1: in jump those that teleported names, in between the
+// others.
+func (o *Ops) split(lo, hi int, between, jump func(o *Ops, lo, hi int)) {
+	if o.teleported == nil {
+		between(o, lo, hi)
+		return
+	}
+	for lo < hi {
+		from, to := named(o.teleported, lo, hi)
+		between(o, lo, from)
+		jump(o, from, to)
+		lo = to
+	}
+}
+
+// nextRow returns the first row at or behind row i whose bit is not that of other,
+// which has all bits alike, or n.
+func nextRow(live []uint64, other uint64, i, n int) int {
+	for i < n {
+		if w := (live[i/64] ^ other) >> (i % 64); w != 0 {
+			return min(i+bits.TrailingZeros64(w), n)
+		}
+		i += 64 - i%64
+	}
+	return n
 }

@@ -1,0 +1,163 @@
+package native
+
+import (
+	"math"
+
+	"github.com/evertick/evertick/internal/fault"
+)
+
+var (
+	scale = rowOp{scaleRows, scaleKernel, 64}
+	damp  = rowOp{dampRows, dampKernel, 32}
+	clamp = rowOp{clampRows, clampKernel, 24}
+	wrap  = rowOp{wrapRows, wrapKernel, 40}
+	lerp  = rowOp{lerpRows, lerpKernel, 48}
+)
+
+// Scale computes
+//
+//	for i := range x { x[i] *= a }
+func (o *Ops) Scale(x []float32, a float32) error {
+	o.set(x)
+	o.scalars[0] = a
+	return o.do(len(x), scale)
+}
+
+func scaleRows(o *Ops, lo, hi int) {
+	x, a := o.columns[0][lo:hi], o.scalars[0]
+	for i := range x {
+		x[i] *= a
+	}
+}
+
+// Damp slows down by c per second, implicitly, so that no step is too long for it:
+//
+//	for i := range v { v[i] /= 1 + dt*c[i] }
+//
+// with the product rounded before the sum. v and c are columns of one length, dt is
+// in seconds. Where dt*c[i] is not negative, |v[i]| does not grow and its sign does
+// not change, and an infinite c[i] stops it. c is not checked: a negative one speeds
+// up, gives infinity (or NaN, of zero) where dt*c[i] is -1 and turns back beyond.
+func (o *Ops) Damp(v, c []float32, dt float32) error {
+	checkRows("native: Ops.Damp: v and c differ in length", len(v), c)
+	o.set(v, c)
+	o.scalars[0] = dt
+	return o.do(len(v), damp)
+}
+
+func dampRows(o *Ops, lo, hi int) {
+	v, c, dt := o.columns[0][lo:hi], o.columns[1][lo:hi], o.scalars[0]
+	for i := range v {
+		v[i] /= 1 + float32(c[i]*dt)
+	}
+}
+
+// Clamp moves what is below lo to lo and what is above hi to hi. What is between
+// keeps its bits, as do NaN and a zero that equals a bound. lo may be -Inf and hi
+// +Inf, for no bound. lo above hi is ErrRange, a NaN ErrNotFinite.
+func (o *Ops) Clamp(x []float32, lo, hi float32) error {
+	switch {
+	case lo != lo:
+		return fault.Field(ErrNotFinite, "native: Clamp.lo", lo)
+	case hi != hi:
+		return fault.Field(ErrNotFinite, "native: Clamp.hi", hi)
+	case lo > hi:
+		return fault.Field(ErrRange, "native: Clamp.lo above Clamp.hi: lo", lo)
+	}
+	o.set(x)
+	o.scalars[0], o.scalars[1] = lo, hi
+	return o.do(len(x), clamp)
+}
+
+func clampRows(o *Ops, lo, hi int) {
+	x, low, high := o.columns[0][lo:hi], o.scalars[0], o.scalars[1]
+	for i, v := range x {
+		if low > v {
+			v = low
+		}
+		if high < v {
+			v = high
+		}
+		x[i] = v
+	}
+}
+
+// Wrap brings x into [lo, hi), as a torus does, by multiples of its width:
+//
+//	for i := range x {
+//		if !(lo <= x[i] && x[i] < hi) {
+//			x[i] -= floor((x[i]-lo) / (hi-lo)) * (hi-lo)
+//			if x[i] < lo || x[i] >= hi { x[i] = lo }
+//		}
+//	}
+//
+// with each operation rounded. What is inside keeps its bits. A finite number always
+// ends inside, never at hi: one too little below lo to be told from hi becomes lo, and
+// so does one that is so large that a difference overflows. Others are off by no more
+// than 2^-22 of |x[i]| + |lo| + |hi|, along the torus, so that nothing is left of a
+// place that is millions of widths away. NaN and infinities give NaN.
+//
+// lo, hi and hi-lo are finite, else the error is ErrNotFinite or, for the difference,
+// ErrRange; lo not below hi is ErrRange.
+func (o *Ops) Wrap(x []float32, lo, hi float32) error {
+	switch {
+	case !finite(lo):
+		return fault.Field(ErrNotFinite, "native: Wrap.lo", lo)
+	case !finite(hi):
+		return fault.Field(ErrNotFinite, "native: Wrap.hi", hi)
+	case lo >= hi:
+		return fault.Field(ErrRange, "native: Wrap.lo not below Wrap.hi: lo", lo)
+	case !finite(hi - lo):
+		return fault.Field(ErrRange, "native: Wrap.hi - Wrap.lo", hi-lo)
+	}
+	o.set(x)
+	o.scalars[0], o.scalars[1] = lo, hi
+	return o.do(len(x), wrap)
+}
+
+func wrapRows(o *Ops, lo, hi int) {
+	x, low, high := o.columns[0][lo:hi], o.scalars[0], o.scalars[1]
+	width := high - low
+	for i, v := range x {
+		if low <= v && v < high {
+			continue
+		}
+		laps := float32(math.Floor(float64((v - low) / width)))
+		if v -= float32(laps * width); v < low || v >= high {
+			v = low
+		}
+		x[i] = v
+	}
+}
+
+// Lerp computes the place between prev and cur, for a renderer that runs between two
+// steps:
+//
+//	for i := range out { out[i] = prev[i] + (cur[i]-prev[i])*alpha }
+//
+// with each operation rounded, and out[i] = cur[i] in the rows that teleported names,
+// a bitmap like Live, or nil for none. out may be prev or cur. What rests keeps its
+// value for every alpha, and alpha 0 gives prev, up to the sign of a zero, where the
+// difference is finite. alpha 1 gives cur to within half a unit in the last place of
+// the difference. Others extrapolate; one that is not finite is ErrNotFinite.
+func (o *Ops) Lerp(out, prev, cur []float32, alpha float32, teleported []uint64) error {
+	checkRows("native: Ops.Lerp: columns differ in length", len(out), prev, cur)
+	if !finite(alpha) {
+		return fault.Field(ErrNotFinite, "native: Lerp.alpha", alpha)
+	}
+	o.set(out, prev, cur)
+	o.scalars[0], o.teleported = alpha, teleported
+	return o.do(len(out), lerp)
+}
+
+func lerpRows(o *Ops, lo, hi int) { o.split(lo, hi, lerpBetween, lerpJump) }
+
+func lerpJump(o *Ops, lo, hi int) { copy(o.columns[0][lo:hi], o.columns[2][lo:hi]) }
+
+func lerpBetween(o *Ops, lo, hi int) {
+	out, alpha := o.columns[0][lo:hi], o.scalars[0]
+	prev, cur := o.columns[1][lo:hi], o.columns[2][lo:hi]
+	for i := range out {
+		out[i] = prev[i] + float32((cur[i]-prev[i])*alpha)
+	}
+}

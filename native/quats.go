@@ -1,0 +1,146 @@
+package native
+
+import (
+	"math"
+
+	"github.com/evertick/evertick/internal/fault"
+)
+
+// Quat is a quaternion in four columns; W is the real part.
+type Quat struct{ X, Y, Z, W []float32 }
+
+var (
+	nlerp         = rowOp{nlerpRows, nlerpKernel, 12}
+	normalizeQuat = rowOp{normalizeQuatRows, normalizeQuatKernel, 8}
+	integrateQuat = rowOp{integrateQuatRows, integrateQuatKernel, 8}
+)
+
+// smallestNormal is the smallest number with all its bits: a squared length below
+// has lost some.
+const smallestNormal = 0x1p-126
+
+// Nlerp computes the rotation between prev and cur, for a renderer that runs between
+// two steps, along the shorter arc: prev, with its sign changed where its dot product
+// with cur, ((x+y)+z)+w, is negative, goes to cur as in Lerp, and what comes out is
+// divided by its length. It keeps to the arc and is a little slower at its ends than in
+// the middle: between rotations a quarter turn apart it is off by at most one degree.
+//
+// out is cur as it is in the rows that teleported names, a bitmap like Live, or nil for
+// none, and where the squared length, ((x*x+y*y)+z*z)+w*w, is below 2^-126 or not finite,
+// which it cannot be between quaternions of length 1. out may be prev or cur. An alpha
+// that is not finite is ErrNotFinite.
+func (o *Ops) Nlerp(out, prev, cur Quat, alpha float32, teleported []uint64) error {
+	checkRows("native: Ops.Nlerp: columns differ in length", len(out.X), out.Y, out.Z, out.W,
+		prev.X, prev.Y, prev.Z, prev.W, cur.X, cur.Y, cur.Z, cur.W)
+	if !finite(alpha) {
+		return fault.Field(ErrNotFinite, "native: Nlerp.alpha", alpha)
+	}
+	o.set(out.X, out.Y, out.Z, out.W, prev.X, prev.Y, prev.Z, prev.W, cur.X, cur.Y, cur.Z, cur.W)
+	o.scalars[0], o.teleported = alpha, teleported
+	return o.do(len(out.X), nlerp)
+}
+
+func nlerpRows(o *Ops, lo, hi int) { o.split(lo, hi, nlerpBetween, nlerpJump) }
+
+func nlerpJump(o *Ops, lo, hi int) {
+	for k := range 4 {
+		copy(o.columns[k][lo:hi], o.columns[8+k][lo:hi])
+	}
+}
+
+func nlerpBetween(o *Ops, lo, hi int) {
+	out, prev, cur, alpha := o.quat(0, lo, hi), o.quat(4, lo, hi), o.quat(8, lo, hi), o.scalars[0]
+	for i := range out.X {
+		px, py, pz, pw := prev.X[i], prev.Y[i], prev.Z[i], prev.W[i]
+		cx, cy, cz, cw := cur.X[i], cur.Y[i], cur.Z[i], cur.W[i]
+		if float32(px*cx)+float32(py*cy)+float32(pz*cz)+float32(pw*cw) < 0 {
+			px, py, pz, pw = -px, -py, -pz, -pw
+		}
+		x, y := px+float32((cx-px)*alpha), py+float32((cy-py)*alpha)
+		z, w := pz+float32((cz-pz)*alpha), pw+float32((cw-pw)*alpha)
+		if over := overLength(x, y, z, w); over > 0 {
+			cx, cy, cz, cw = x*over, y*over, z*over, w*over
+		}
+		out.X[i], out.Y[i], out.Z[i], out.W[i] = cx, cy, cz, cw
+	}
+}
+
+// NormalizeQuat divides quaternions by their length, whether their squares overflow,
+// underflow or neither. A component of the result is off by no more than four units in
+// its last place, or 2^-140. A quaternion whose length is zero or not finite becomes
+// (0, 0, 0, 1).
+func (o *Ops) NormalizeQuat(q Quat) error {
+	checkRows("native: Ops.NormalizeQuat: columns differ in length", len(q.X), q.Y, q.Z, q.W)
+	o.set(q.X, q.Y, q.Z, q.W)
+	return o.do(len(q.X), normalizeQuat)
+}
+
+func normalizeQuatRows(o *Ops, lo, hi int) {
+	q := o.quat(0, lo, hi)
+	for i := range q.X {
+		x, y, z, w := q.X[i], q.Y[i], q.Z[i], q.W[i]
+		fit := fit(larger(larger(abs(x), abs(y)), larger(abs(z), abs(w))))
+		q.put(i, x*fit, y*fit, z*fit, w*fit)
+	}
+}
+
+// IntegrateQuat turns rotations by angular velocities, in radians per second about
+// the axes of the world, for dt seconds: to q is added half of dt times the quaternion
+// product of (omega, 0) and q,
+//
+//	a, b, c := omega.X[i]*(dt/2), omega.Y[i]*(dt/2), omega.Z[i]*(dt/2)
+//	x += (a*w + b*z) - c*y
+//	y += (b*w + c*x) - a*z
+//	z += (c*w + a*y) - b*x
+//	w -= (a*x + b*y) + c*z
+//
+// all of the old x, y, z, w and with each operation rounded, and the sum is divided by
+// its length. Where its squared length, ((x*x+y*y)+z*z)+w*w, is below 2^-126 or not
+// finite, q becomes (0, 0, 0, 1).
+//
+// The formula is that of D. Baraff, An Introduction to Physically Based Modeling: Rigid
+// Body Simulation I, SIGGRAPH course notes, 1997. It is of first order: instead of by an
+// angle of t radians it turns by 2*atan(t/2), which is t*t/12 of it too little.
+func (o *Ops) IntegrateQuat(q Quat, omega Vec3, dt float32) error {
+	checkRows("native: Ops.IntegrateQuat: columns differ in length", len(q.X), q.Y, q.Z, q.W, omega.X, omega.Y, omega.Z)
+	o.set(q.X, q.Y, q.Z, q.W, omega.X, omega.Y, omega.Z)
+	o.scalars[0] = dt
+	return o.do(len(q.X), integrateQuat)
+}
+
+func integrateQuatRows(o *Ops, lo, hi int) {
+	integrateQuatGo(o.quat(0, lo, hi), o.vec3(4, lo, hi), o.scalars[0])
+}
+
+func integrateQuatGo(q Quat, omega Vec3, dt float32) {
+	half := dt * 0.5
+	for i := range q.X {
+		x, y, z, w := q.X[i], q.Y[i], q.Z[i], q.W[i]
+		a, b, c := omega.X[i]*half, omega.Y[i]*half, omega.Z[i]*half
+		q.put(i,
+			x+(float32(a*w)+float32(b*z)-float32(c*y)),
+			y+(float32(b*w)+float32(c*x)-float32(a*z)),
+			z+(float32(c*w)+float32(a*y)-float32(b*x)),
+			w-(float32(a*x)+float32(b*y)+float32(c*z)))
+	}
+}
+
+// put stores (x, y, z, w) divided by its length, or (0, 0, 0, 1).
+func (q *Quat) put(i int, x, y, z, w float32) {
+	over := overLength(x, y, z, w)
+	x, y, z, w = x*over, y*over, z*over, w*over
+	if over == 0 {
+		x, y, z, w = 0, 0, 0, 1
+	}
+	q.X[i], q.Y[i], q.Z[i], q.W[i] = x, y, z, w
+}
+
+// overLength returns 1 over the length of (x, y, z, w), or 0 if its squared length is
+// not a finite number with all its bits.
+func overLength(x, y, z, w float32) float32 {
+	n2 := float32(x*x) + float32(y*y) + float32(z*z) + float32(w*w)
+	if n2 >= smallestNormal && n2 <= math.MaxFloat32 {
+		return 1 / sqrt(n2)
+	}
+	return 0
+}

@@ -1,0 +1,94 @@
+package native
+
+import (
+	"math"
+
+	"github.com/evertick/evertick/internal/fault"
+)
+
+// Vec3 is three columns.
+type Vec3 struct{ X, Y, Z []float32 }
+
+var (
+	clampLength = rowOp{clampLengthRows, clampLengthKernel, 24}
+	dist2       = rowOp{dist2Rows, dist2Kernel, 40}
+)
+
+// ClampLength shortens vectors that are longer than most to that length, and leaves
+// the others their bits. The length of a result is off by no more than four units in
+// the last place, and no component of it is larger than most. It does not matter
+// whether squares overflow or underflow: a vector is multiplied by a power of two
+// before it is measured. A vector with a NaN or an infinity, which has no direction,
+// keeps its bits. most 0 gives zeros with the signs of the components; +Inf changes
+// nothing. A negative most, and NaN, is ErrRange.
+func (o *Ops) ClampLength(v Vec3, most float32) error {
+	checkRows("native: Ops.ClampLength: columns differ in length", len(v.X), v.Y, v.Z)
+	if !(most >= 0) {
+		return fault.Field(ErrRange, "native: ClampLength.most", most)
+	}
+	o.set(v.X, v.Y, v.Z)
+	o.scalars[0] = most
+	return o.do(len(v.X), clampLength)
+}
+
+func clampLengthRows(o *Ops, lo, hi int) {
+	v, most := o.vec3(0, lo, hi), o.scalars[0]
+	vx, vy, vz := v.X, v.Y[:len(v.X)], v.Z[:len(v.X)]
+	for i := range vx {
+		x, y, z := vx[i], vy[i], vz[i]
+		fit := fit(larger(larger(abs(x), abs(y)), abs(z)))
+		x, y, z = x*fit, y*fit, z*fit
+		length := sqrt(float32(x*x) + float32(y*y) + float32(z*z))
+		if length > most*fit && length <= math.MaxFloat32 {
+			over := 1 / length
+			vx[i], vy[i], vz[i] = x*over*most, y*over*most, z*over*most
+		}
+	}
+}
+
+// Dist2 computes the squared distances of points from (x, y, z):
+//
+//	for i := range out {
+//		dx, dy, dz := p.X[i]-x, p.Y[i]-y, p.Z[i]-z
+//		out[i] = (dx*dx + dy*dy) + dz*dz
+//	}
+//
+// with each operation rounded. out may be one of the columns of p.
+func (o *Ops) Dist2(out []float32, p Vec3, x, y, z float32) error {
+	checkRows("native: Ops.Dist2: columns differ in length", len(out), p.X, p.Y, p.Z)
+	o.set(out, p.X, p.Y, p.Z)
+	o.scalars[0], o.scalars[1], o.scalars[2] = x, y, z
+	return o.do(len(out), dist2)
+}
+
+func dist2Rows(o *Ops, lo, hi int) {
+	out, p := o.columns[0][lo:hi], o.vec3(1, lo, hi)
+	x, y, z := o.scalars[0], o.scalars[1], o.scalars[2]
+	px, py, pz := p.X[:len(out)], p.Y[:len(out)], p.Z[:len(out)]
+	for i := range out {
+		dx, dy, dz := px[i]-x, py[i]-y, pz[i]-z
+		out[i] = float32(dx*dx) + float32(dy*dy) + float32(dz*dz)
+	}
+}
+
+// fit returns a power of two by which a vector whose largest component is most, in
+// magnitude, can be multiplied without loss, after which its squared length is a
+// normal number. What is lost are components too small to count beside the largest.
+func fit(most float32) float32 {
+	if most >= 0x1p60 {
+		return 0x1p-66
+	}
+	if most <= 0x1p-50 {
+		return 0x1p100
+	}
+	return 1
+}
+
+func larger(a, b float32) float32 {
+	if a > b {
+		return a
+	}
+	return b
+}
+
+func sqrt(v float32) float32 { return float32(math.Sqrt(float64(v))) }
