@@ -40,6 +40,8 @@ type Config struct {
 	Capacity int
 	// Seed of the random numbers that Tick.Rand draws.
 	Seed uint64
+	// Previous keeps the transforms of the tick before, for Sim.Interpolate.
+	Previous bool
 	// Loop sets the tick rate and what happens on overload; zero: 60 Hz.
 	Loop loop.Config
 	// Physics configures the rigid bodies. Capacity 0: that of the Sim. A nil
@@ -113,6 +115,7 @@ type Sim struct {
 	Index   *spatial.Index
 
 	level  native.Level
+	ops    native.Ops
 	clock  loop.Clock
 	loop   *loop.Loop
 	frame  loop.Frame
@@ -149,7 +152,8 @@ func New(cfg Config) (*Sim, error) {
 	s.step = func(uint64) error { return s.Step() }
 	var errs [5]error
 	s.level, errs[0] = native.Resolve(cfg.Level)
-	s.World, errs[1] = ecs.New(ecs.Config{Capacity: cfg.Capacity})
+	s.ops = native.Ops{Level: s.level, Pool: native.NewPool(cfg.Workers)}
+	s.World, errs[1] = ecs.New(ecs.Config{Capacity: cfg.Capacity, Previous: cfg.Previous})
 	s.Physics, errs[2] = physics.New(cfg.Physics)
 	s.Index, errs[3] = spatial.New(cfg.Spatial)
 	s.loop, errs[4] = loop.New(cfg.Loop)
@@ -198,6 +202,7 @@ func (s *Sim) Step() error {
 		return fmt.Errorf("evertick: tick %d: %w", s.n, err)
 	}
 	s.failed = errInterrupted
+	s.World.KeepPrevious()
 	start := s.clock.Now()
 	before := start
 	for _, p := range s.phases {
@@ -230,6 +235,13 @@ func (s *Sim) Advance(elapsedNs int64) (loop.Frame, error) {
 // Run paces the simulation by the clock until ctx is done or a step fails.
 func (s *Sim) Run(ctx context.Context) error {
 	return s.loop.Run(ctx, s.clock, s.step, func(f loop.Frame) { s.frame = f })
+}
+
+// Interpolate computes where to draw the entities in the last frame: as far between the
+// tick before and the last one as Frame says, by ecs.World.Interpolate, into the rows
+// of out. It is ErrUnsupported unless Config.Previous is set.
+func (s *Sim) Interpolate(out *ecs.Transforms) error {
+	return s.World.Interpolate(&s.ops, float32(s.frame.Alpha), out)
 }
 
 // Frame returns the last frame of Advance or Run, with all that was dropped so

@@ -1,6 +1,10 @@
 package ecs
 
-import "github.com/evertick/evertick/internal/stagger"
+import (
+	"github.com/evertick/evertick/internal/fault"
+	"github.com/evertick/evertick/internal/stagger"
+	"github.com/evertick/evertick/native"
+)
 
 // Transforms is a position, a rotation and a scale a row.
 type Transforms struct {
@@ -63,6 +67,33 @@ func (w *World) Jump(id ID) bool {
 // Config.Previous is set. It is the memory of the world itself: it is to be read
 // only, and changes with the next call.
 func (w *World) Jumped() []uint64 { return w.jumped }
+
+// Interpolate computes where to draw the entities at a time between Previous, alpha 0,
+// and now, alpha 1, which is native.Ops.Lerp of positions and scales and Nlerp of
+// rotations; who has jumped is drawn where it is. out has at least HighWater rows, one
+// per slot. The error is ErrUnsupported unless Config.Previous is set, or that of
+// native.Ops, by which it is computed: in the rows that ops.Live names, if not nil.
+func (w *World) Interpolate(ops *native.Ops, alpha float32, out *Transforms) error {
+	if w.previous == nil {
+		return fault.Field(ErrUnsupported, "ecs: Interpolate: Config.Previous", false)
+	}
+	now := Transforms{w.Position, w.Rotation, w.Scale}
+	to, prev, cur := out.columns(), w.previous.columns(), now.columns()
+	for i := range to {
+		if i >= rotationColumn && i < scaleColumn {
+			continue
+		}
+		if err := ops.Lerp((*to[i])[:w.high], (*prev[i])[:w.high], (*cur[i])[:w.high], alpha, w.jumped); err != nil {
+			return err
+		}
+	}
+	return ops.Nlerp(out.Rotation.below(w.high), w.previous.Rotation.below(w.high), w.Rotation.below(w.high), alpha, w.jumped)
+}
+
+// below returns rows [0, n) for package native.
+func (q Quat) below(n int) native.Quat {
+	return native.Quat{X: q.X[:n], Y: q.Y[:n], Z: q.Z[:n], W: q.W[:n]}
+}
 
 // jumpAll is for when everything was replaced.
 func (w *World) jumpAll() {

@@ -1,6 +1,11 @@
 package ecs
 
-import "testing"
+import (
+	"errors"
+	"testing"
+
+	"github.com/evertick/evertick/native"
+)
 
 func TestPrevious(t *testing.T) {
 	if w := newWorld(t, 10); w.Previous() != nil || w.Jumped() != nil || !w.Jump(spawn(t, w)) {
@@ -51,5 +56,37 @@ func TestPrevious(t *testing.T) {
 	n := testing.AllocsPerRun(20, func() { w.KeepPrevious(); w.Jump(ids[7]) })
 	if n != 0 {
 		t.Errorf("%g allocations", n)
+	}
+}
+
+func TestInterpolate(t *testing.T) {
+	w, err := New(Config{Capacity: 200, Previous: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ids := make([]ID, 150)
+	w.SpawnN(ids)
+	w.KeepPrevious()
+	w.SetPosition(ids[7], 4, 8, -2)
+	w.SetScale(ids[8], 3, 1, 1)
+	w.SetRotation(ids[9], 0, 0, 1, 0) // half a turn: in between, a quarter
+	w.SetPosition(ids[10], 4, 8, -2)
+	w.Jump(ids[10])
+	out, ops := NewTransforms(200), &native.Ops{}
+	if err := w.Interpolate(ops, 0.25, out); err != nil {
+		t.Fatal(err)
+	}
+	p, r := out.Position, out.Rotation
+	if p.X[7] != 1 || p.Y[7] != 2 || p.Z[7] != -0.5 || out.Scale.X[8] != 1.5 || out.Scale.X[7] != 1 || p.X[10] != 4 {
+		t.Error(p.X[7], p.Y[7], p.Z[7], out.Scale.X[8], out.Scale.X[7], p.X[10])
+	}
+	if r.W[7] != 1 || r.Z[9] <= 0 || r.Z[9] >= r.W[9] || r.W[160] != 0 {
+		t.Error(r.W[7], r.Z[9], r.W[9], r.W[160])
+	}
+	if n := testing.AllocsPerRun(20, func() { w.Interpolate(ops, 0.5, out) }); n != 0 {
+		t.Errorf("%g allocations", n)
+	}
+	if err := newWorld(t, 10).Interpolate(ops, 0.5, out); !errors.Is(err, ErrUnsupported) {
+		t.Error(err)
 	}
 }
