@@ -13,7 +13,9 @@ import "math/bits"
 // it says more; ErrRange and ErrNotFinite tell that an argument was refused, and
 // nothing was changed.
 //
-// An Ops is for one goroutine at a time. It allocates nothing.
+// An Ops is for one goroutine at a time, and not copied once it was used. It
+// allocates nothing, except that reductions (Bounds, Sum, FirstNotFinite) and the
+// checks of an index keep room for what they find in each 16384 rows.
 type Ops struct {
 	// Level on which kernels run. The methods panic on one that Resolve refuses.
 	Level Level
@@ -28,7 +30,10 @@ type Ops struct {
 	columns    [opColumns][]float32
 	scalars    [opScalars]float32
 	teleported []uint64
+	index      []uint32
+	limit      int // of the numbers in index
 	work       opTask
+	found      findings
 
 	kernels bool // even for fewer rows than they are worth: for tests
 }
@@ -50,6 +55,7 @@ const (
 // rowOp is an operation in which each row is for itself.
 type rowOp struct {
 	// plain computes rows lo to hi-1 in Go, all of them: it is the specification.
+	// nil if kernel does so, where told to run on Go.
 	plain func(o *Ops, lo, hi int)
 	// kernel is the same on a level above Go.
 	kernel opKernel
@@ -92,11 +98,6 @@ func (t *opTask) run(lo, hi int) {
 
 func (o *Ops) set(columns ...[]float32) { copy(o.columns[:], columns) }
 
-// run is do for a kernel that computes on Go as well.
-func (o *Ops) run(rows int, kernel opKernel) error {
-	return o.do(rows, rowOp{kernel: kernel, worth: opBreakEven})
-}
-
 // do runs an operation over rows [0, rows), in chunks if there are workers.
 func (o *Ops) do(rows int, op rowOp) error {
 	defer o.clear()
@@ -123,7 +124,7 @@ func (o *Ops) do(rows int, op rowOp) error {
 func (o *Ops) clear() {
 	o.work = opTask{}
 	o.columns = [opColumns][]float32{}
-	o.teleported = nil
+	o.teleported, o.index = nil, nil
 }
 
 // vec3 and quat are columns from number k on, in rows lo to hi-1.

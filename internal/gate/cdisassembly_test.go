@@ -55,7 +55,7 @@ var (
 			float:       re(`^f(add|sub|mul|div|sqrt|min|max|n?cm\w+|ccmp) `),
 			levels: map[string]level{
 				"c":    {above: sve},
-				"neon": {re(`^f(add|sub|mul|div|sqrt|min|max|cm\w+) .*\.4s`), re(`\.4s`), sve},
+				"neon": {re(`^f(add|sub|mul|div|sqrt|min|max|cm\w+) .*\.(4s|2d)`), re(`\.4s`), sve},
 			},
 		},
 	}

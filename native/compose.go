@@ -1,0 +1,66 @@
+package native
+
+// Layout is the order in which the numbers of a matrix stand in memory.
+type Layout uint8
+
+const (
+	ColumnMajor Layout = iota // column by column, as OpenGL and three.js have it
+	RowMajor                  // row by row
+)
+
+// Compose writes the matrices that turn the local coordinates of row i into those
+// of the world, for renderers, to out[16*i : 16*i+16]: first scaled, then rotated, then
+// moved. With the position p, the quaternion x, y, z, w and the scale s that is
+//
+//	(1-(yy+zz))*s.x  (xy-wz)*s.y      (xz+wy)*s.z      p.x
+//	(xy+wz)*s.x      (1-(xx+zz))*s.y  (yz-wx)*s.z      p.y
+//	(xz-wy)*s.x      (yz+wx)*s.y      (1-(xx+yy))*s.z  p.z
+//	0                0                0                1
+//
+// where xy stands for x*(y+y), wz for w*(z+z), and so on, and each operation is rounded.
+// The translation is the last column in either layout: out[16*i+12] and the next two if
+// ColumnMajor, out[16*i+3], [16*i+7] and [16*i+11] if RowMajor.
+//
+// The quaternion is to be one of length 1, for which this is a rotation: K. Shoemake,
+// "Animating rotation with quaternion curves", SIGGRAPH 1985. Of another one it is
+// what the formula says. Another layout is misuse.
+func (o *Ops) Compose(out []float32, layout Layout, pos Vec3, rot Quat, scale Vec3) error {
+	rows := len(pos.X)
+	checkRows("native: Ops.Compose: columns differ in length", rows, pos.Y, pos.Z, rot.X, rot.Y, rot.Z, rot.W, scale.X, scale.Y, scale.Z)
+	switch {
+	case len(out) != 16*rows:
+		panic("native: Ops.Compose: out has not 16 elements for each row")
+	case layout > RowMajor:
+		panic("native: Ops.Compose: unknown layout")
+	}
+	o.set(pos.X, pos.Y, pos.Z, rot.X, rot.Y, rot.Z, rot.W, scale.X, scale.Y, scale.Z, out)
+	return o.do(rows, composing[layout])
+}
+
+var composing = [...]rowOp{
+	ColumnMajor: {func(o *Ops, lo, hi int) { composeGo(o, lo, hi, 4, 1) }, composeByColumnKernel, 4},
+	RowMajor:    {func(o *Ops, lo, hi int) { composeGo(o, lo, hi, 1, 4) }, composeByRowKernel, 4},
+}
+
+// composeGo writes the elements of a row of a matrix right elements apart, and those
+// of a column down elements.
+func composeGo(o *Ops, lo, hi, right, down int) {
+	pos, rot, scale := o.vec3(0, lo, hi), o.quat(3, lo, hi), o.vec3(7, lo, hi)
+	for i := range pos.X {
+		x, y, z, w := rot.X[i], rot.Y[i], rot.Z[i], rot.W[i]
+		x2, y2, z2 := x+x, y+y, z+z
+		xx, yy, zz := float32(x*x2), float32(y*y2), float32(z*z2)
+		xy, xz, yz := float32(x*y2), float32(x*z2), float32(y*z2)
+		wx, wy, wz := float32(w*x2), float32(w*y2), float32(w*z2)
+		sx, sy, sz := scale.X[i], scale.Y[i], scale.Z[i]
+		to := o.columns[10][16*(lo+i):][:16]
+		putColumn(to, down, (1-(yy+zz))*sx, (xy+wz)*sx, (xz-wy)*sx, 0)
+		putColumn(to[right:], down, (xy-wz)*sy, (1-(xx+zz))*sy, (yz+wx)*sy, 0)
+		putColumn(to[2*right:], down, (xz+wy)*sz, (yz-wx)*sz, (1-(xx+yy))*sz, 0)
+		putColumn(to[3*right:], down, pos.X[i], pos.Y[i], pos.Z[i], 1)
+	}
+}
+
+func putColumn(to []float32, down int, a, b, c, d float32) {
+	to[0], to[down], to[2*down], to[3*down] = a, b, c, d
+}

@@ -1,0 +1,127 @@
+package native
+
+import "github.com/evertick/evertick/internal/fault"
+
+var (
+	copying   = rowOp{copyRows, copyKernel, opBreakEven}
+	filling   = rowOp{fillRows, fillKernel, opBreakEven}
+	gathering = rowOp{gatherRows, gatherKernel, opBreakEven}
+)
+
+// Copy computes
+//
+//	for i := range dst { dst[i] = src[i] }
+//
+// bit by bit, the payload of a NaN included.
+func (o *Ops) Copy(dst, src []float32) error {
+	checkRows("native: Ops.Copy: dst and src differ in length", len(dst), src)
+	o.set(dst, src)
+	return o.do(len(dst), copying)
+}
+
+func copyRows(o *Ops, lo, hi int) { copy(o.columns[0][lo:hi], o.columns[1][lo:hi]) }
+
+// Fill computes
+//
+//	for i := range dst { dst[i] = value }
+func (o *Ops) Fill(dst []float32, value float32) error {
+	o.set(dst)
+	o.scalars[0] = value
+	return o.do(len(dst), filling)
+}
+
+func fillRows(o *Ops, lo, hi int) {
+	dst, value := o.columns[0][lo:hi], o.scalars[0]
+	for i := range dst {
+		dst[i] = value
+	}
+}
+
+// Gather computes
+//
+//	for i := range dst { dst[i] = src[index[i]] }
+//
+// bit by bit. Live names rows of dst and index, which have one length; src has any,
+// and does not overlap dst. An index outside src is ErrRange, which names the first
+// such row; rows that Live does not name are not looked at.
+func (o *Ops) Gather(dst, src []float32, index []uint32) error {
+	if len(index) != len(dst) {
+		panic("native: Ops.Gather: dst and index differ in length")
+	}
+	if err := o.within("native: Ops.Gather: index", index, len(src)); err != nil {
+		return err
+	}
+	o.set(dst, src)
+	o.index = index
+	return o.do(len(dst), gathering)
+}
+
+func gatherRows(o *Ops, lo, hi int) {
+	dst, src, index := o.columns[0][lo:hi], o.columns[1], o.index[lo:hi]
+	for i := range dst {
+		dst[i] = src[index[i]]
+	}
+}
+
+// maxFetch is the length of the longest column of which kernels can take rows by
+// index.
+const maxFetch = 1 << 31
+
+// Scatter computes, in ascending order, so that of rows with the same index the last
+// wins,
+//
+//	for i := range src { dst[index[i]] = src[i] }
+//
+// bit by bit. Live names rows of src and index, which have one length; dst has any,
+// and does not overlap src. An index outside dst is ErrRange, which names the first
+// such row; rows that Live does not name are not looked at.
+//
+// Workers share the search for such an index, and not the rest.
+func (o *Ops) Scatter(dst, src []float32, index []uint32) error {
+	if len(index) != len(src) {
+		panic("native: Ops.Scatter: src and index differ in length")
+	}
+	if err := o.within("native: Ops.Scatter: index", index, len(dst)); err != nil {
+		return err
+	}
+	// Stores go to one place after the other, in C as well.
+	for from, to := named(o.Live, 0, len(src)); from < to; from, to = named(o.Live, to, len(src)) {
+		at := index[from:to]
+		for i, v := range src[from:to] {
+			dst[at[i]] = v
+		}
+	}
+	return nil
+}
+
+// within returns an error that wraps ErrRange if a named row of index is not below
+// limit.
+func (o *Ops) within(what string, index []uint32, limit int) error {
+	o.index, o.limit = index, limit
+	i, err := o.first(len(index), beyondRows, opBreakEven)
+	if err == nil && i >= 0 {
+		err = fault.Element(ErrRange, what, i, index[i])
+	}
+	return err
+}
+
+func beyondRows(o *Ops, level Level, live []uint64, lo, hi int) {
+	searchRows(o, live, lo, hi, func(live []uint64, lo, hi int) int {
+		if index := o.index[lo:hi]; level != Go && int64(o.limit) <= maxFetch {
+			return firstBeyondC(level, index, o.limit, live)
+		} else {
+			return firstBeyondGo(index, o.limit, live)
+		}
+	})
+}
+
+func firstBeyondGo(index []uint32, limit int, live []uint64) int {
+	for from, to := named(live, 0, len(index)); from < to; from, to = named(live, to, len(index)) {
+		for i, at := range index[from:to] {
+			if uint64(at) >= uint64(limit) {
+				return from + i
+			}
+		}
+	}
+	return -1
+}

@@ -1,0 +1,235 @@
+package native
+
+import (
+	"math"
+	"slices"
+	"sync/atomic"
+
+	"github.com/evertick/evertick/internal/fault"
+)
+
+// findings are what the chunks of a reduction have found.
+type findings struct {
+	parts []finding // of each chunk; kept for the next reduction
+	first int32     // the lowest chunk that has found a row
+}
+
+// finding is what one chunk has found, each of it for some reductions.
+type finding struct {
+	sum            float64
+	least, largest [3]float32
+	row            int
+}
+
+// reduce is do for a kernel that computes on Go as well, and says what it finds in
+// each chunk.
+func (o *Ops) reduce(rows int, kernel opKernel, worth int) ([]finding, error) {
+	chunks := (rows + opChunk - 1) / opChunk
+	o.found.parts = slices.Grow(o.found.parts[:0], chunks)[:chunks]
+	return o.found.parts, o.do(rows, rowOp{kernel: kernel, worth: worth})
+}
+
+// eachPart calls f for the chunks of rows lo to hi-1, the first of which begins at lo.
+func eachPart(o *Ops, live []uint64, lo, hi int, f func(part *finding, live []uint64, lo, hi int)) {
+	for begin := lo; begin < hi; begin += opChunk {
+		words := live
+		if live != nil {
+			words = live[(begin-lo)/64:]
+		}
+		f(&o.found.parts[begin/opChunk], words, begin, min(begin+opChunk, hi))
+	}
+}
+
+// Bounds returns the corners of the smallest box, with sides along the axes, that
+// holds the points (x[i], y[i], z[i]): on each axis by itself
+//
+//	lo, hi := +Inf, -Inf
+//	for i := range x { if x[i] < lo { lo = x[i] }; if x[i] > hi { hi = x[i] } }
+//
+// NaN does not count, infinities do. An axis without a number has +Inf, -Inf. A
+// corner that is zero is +0, whatever the signs of the zeros in the column.
+func (o *Ops) Bounds(x, y, z []float32) (lo, hi [3]float32, err error) {
+	checkRows("native: Ops.Bounds: x, y and z differ in length", len(x), y, z)
+	o.set(x, y, z)
+	parts, err := o.reduce(len(x), boundsRows, 8)
+	if err != nil {
+		return lo, hi, err
+	}
+	var all finding
+	boundsGo(nil, nil, nil, nil, &all)
+	for i := range parts {
+		all.widen(&parts[i])
+	}
+	return unsigned(all.least), unsigned(all.largest), nil
+}
+
+// widen makes the box hold another one.
+func (f *finding) widen(by *finding) {
+	for axis := range 3 {
+		if by.least[axis] < f.least[axis] {
+			f.least[axis] = by.least[axis]
+		}
+		if by.largest[axis] > f.largest[axis] {
+			f.largest[axis] = by.largest[axis]
+		}
+	}
+}
+
+// unsigned replaces -0 by +0.
+func unsigned(v [3]float32) [3]float32 {
+	for axis := range v {
+		if v[axis] == 0 {
+			v[axis] = 0
+		}
+	}
+	return v
+}
+
+func boundsRows(o *Ops, level Level, live []uint64, lo, hi int) {
+	eachPart(o, live, lo, hi, func(part *finding, live []uint64, lo, hi int) {
+		x, y, z := o.columns[0][lo:hi], o.columns[1][lo:hi], o.columns[2][lo:hi]
+		if level == Go {
+			boundsGo(x, y, z, live, part)
+		} else {
+			boundsC(level, x, y, z, live, part)
+		}
+	})
+}
+
+func boundsGo(x, y, z []float32, live []uint64, part *finding) {
+	part.least[0], part.largest[0] = extremes(x, live)
+	part.least[1], part.largest[1] = extremes(y, live)
+	part.least[2], part.largest[2] = extremes(z, live)
+}
+
+func extremes(x []float32, live []uint64) (least, largest float32) {
+	least, largest = float32(math.Inf(1)), float32(math.Inf(-1))
+	for from, to := named(live, 0, len(x)); from < to; from, to = named(live, to, len(x)) {
+		for _, v := range x[from:to] {
+			if v < least {
+				least = v
+			}
+			if v > largest {
+				largest = v
+			}
+		}
+	}
+	return least, largest
+}
+
+// sums is the number of sums that Sum has in each chunk.
+const sums = 16
+
+// Sum returns the sum of x in double precision, added up in one order whatever the
+// level and the number of workers:
+//
+//	total := 0.0
+//	for each 16384 rows c of x, in ascending order {
+//		var s [16]float64
+//		for i := range c { s[i%16] += float64(c[i]) }
+//		for half := 8; half > 0; half /= 2 {
+//			for j := range half { s[j] += s[j+half] }
+//		}
+//		total += s[0]
+//	}
+//
+// Rows that Live does not name count as +0, and the sum of no rows is +0. NaN and
+// infinities do what IEEE 754 says. Finite rows have a finite sum, which is off by at
+// most k * 2^-53 times the sum of their magnitudes, k being 1028 + len(x)/16384: no row
+// goes through more additions, each of which rounds by up to 2^-53.
+func (o *Ops) Sum(x []float32) (float64, error) {
+	o.set(x)
+	parts, err := o.reduce(len(x), sumRows, 32)
+	if err != nil {
+		return 0, err
+	}
+	total := 0.0
+	for i := range parts {
+		total += parts[i].sum
+	}
+	return total, nil
+}
+
+func sumRows(o *Ops, level Level, live []uint64, lo, hi int) {
+	eachPart(o, live, lo, hi, func(part *finding, live []uint64, lo, hi int) {
+		if x := o.columns[0][lo:hi]; level == Go {
+			part.sum = sumGo(x, live)
+		} else {
+			part.sum = sumC(level, x, live)
+		}
+	})
+}
+
+func sumGo(x []float32, live []uint64) float64 {
+	var s [sums]float64
+	for from, to := named(live, 0, len(x)); from < to; from, to = named(live, to, len(x)) {
+		for i, v := range x[from:to] {
+			s[(from+i)%sums] += float64(v)
+		}
+	}
+	for half := sums / 2; half > 0; half /= 2 {
+		for j := range half {
+			s[j] += s[j+half]
+		}
+	}
+	return s[0]
+}
+
+// FirstNotFinite returns the first row of x that is NaN or infinite, or -1. It looks
+// at few rows behind that one. With an error the row is -1.
+func (o *Ops) FirstNotFinite(x []float32) (int, error) {
+	o.set(x)
+	return o.first(len(x), notFiniteRows, 64)
+}
+
+// first runs a kernel that calls searchRows, and returns the first row that was found.
+func (o *Ops) first(rows int, kernel opKernel, worth int) (int, error) {
+	o.found.first = math.MaxInt32
+	parts, err := o.reduce(rows, kernel, worth)
+	if err != nil || o.found.first == math.MaxInt32 {
+		return -1, err
+	}
+	return parts[o.found.first].row, nil
+}
+
+// searchRows calls f for the chunks of rows lo to hi-1, until one has found a row. f
+// returns a row counted from lo, or -1.
+func searchRows(o *Ops, live []uint64, lo, hi int, f func(live []uint64, lo, hi int) int) {
+	eachPart(o, live, lo, hi, func(part *finding, live []uint64, lo, hi int) {
+		chunk := int32(lo / opChunk)
+		if atomic.LoadInt32(&o.found.first) < chunk {
+			return
+		}
+		row := f(live, lo, hi)
+		if row < 0 {
+			return
+		}
+		part.row = lo + row
+		for was := atomic.LoadInt32(&o.found.first); chunk < was; was = atomic.LoadInt32(&o.found.first) {
+			if atomic.CompareAndSwapInt32(&o.found.first, was, chunk) {
+				return
+			}
+		}
+	})
+}
+
+func notFiniteRows(o *Ops, level Level, live []uint64, lo, hi int) {
+	searchRows(o, live, lo, hi, func(live []uint64, lo, hi int) int {
+		if x := o.columns[0][lo:hi]; level != Go {
+			return firstNotFiniteC(level, x, live)
+		} else {
+			return firstNotFiniteGo(x, live)
+		}
+	})
+}
+
+func firstNotFiniteGo(x []float32, live []uint64) int {
+	for from, to := named(live, 0, len(x)); from < to; from, to = named(live, to, len(x)) {
+		for i, v := range x[from:to] {
+			if !fault.Finite(v) {
+				return from + i
+			}
+		}
+	}
+	return -1
+}
