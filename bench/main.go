@@ -57,8 +57,11 @@ func run(args []string, stdout, stderr io.Writer) error {
 	if err != nil {
 		return err
 	}
-	if o.scene == queriesScene {
+	switch o.scene {
+	case queriesScene:
 		return o.runQueries(level, stdout, stderr)
+	case opsScene:
+		return o.runOps(level, stdout, stderr)
 	}
 	s, err := newScene(p, evertick.Config{Seed: o.seed, Level: level, Workers: o.workers})
 	if err != nil {
@@ -84,7 +87,8 @@ func parse(args []string, stderr io.Writer) (options, params, error) {
 	var o options
 	f := flag.NewFlagSet("bench", flag.ContinueOnError)
 	f.SetOutput(io.Discard) // main prints the error, once
-	f.StringVar(&o.scene, "scene", "capstone", "what to simulate: "+strings.Join(sceneNames, " or ")+"; or "+queriesScene+": the spatial index alone")
+	f.StringVar(&o.scene, "scene", "capstone", "what to simulate: "+strings.Join(sceneNames, " or ")+"; or "+queriesScene+": the spatial index alone; or "+opsScene+": operations on columns, and the entity table, alone")
+	ops := f.Bool("ops", false, "the scene "+opsScene)
 	f.IntVar(&o.ticks, "ticks", 0, "ticks to run, warm-up included (default 3600; limina 400)")
 	f.IntVar(&o.warmup, "warmup", 0, "ticks that are not measured (default 300, limina 60, and at most half of -ticks)")
 	f.Uint64Var(&o.seed, "seed", 1, "seed of the scene's random numbers")
@@ -93,8 +97,8 @@ func parse(args []string, stderr io.Writer) (options, params, error) {
 	f.BoolVar(&o.json, "json", false, "print one JSON object")
 	f.StringVar(&o.hashes, "hashes", "", "write the hash of every column after every tick to this `file`")
 	f.BoolVar(&o.info, "info", false, "print which kernels run here, and exit")
-	f.BoolVar(&o.quick, "quick", false, "queries: fewer rounds, and no million points")
-	f.StringVar(&o.csv, "csv", "", "queries: write every figure to this `file` as well")
+	f.BoolVar(&o.quick, "quick", false, "queries, ops: fewer rounds, and no large sets")
+	f.StringVar(&o.csv, "csv", "", "queries, ops: write every figure to this `file` as well")
 	if err := f.Parse(args); err != nil {
 		if errors.Is(err, flag.ErrHelp) {
 			f.SetOutput(stderr)
@@ -108,10 +112,16 @@ func parse(args []string, stderr io.Writer) (options, params, error) {
 	}
 	given := map[string]bool{}
 	f.Visit(func(fl *flag.Flag) { given[fl.Name] = true })
+	if *ops {
+		if given["scene"] && o.scene != opsScene {
+			return o, params{}, fmt.Errorf("%w: -ops: not with -scene %s", errUsage, o.scene)
+		}
+		o.scene = opsScene
+	}
 	if err := foreignFlag(o.scene, given); err != nil {
 		return o, params{}, err
 	}
-	if o.scene == queriesScene {
+	if hasNoTicks(o.scene) {
 		return o, params{}, nil
 	}
 	p, err := sceneParams(o.scene)
@@ -127,10 +137,13 @@ func parse(args []string, stderr io.Writer) (options, params, error) {
 	return o, p, o.check()
 }
 
+// hasNoTicks tells a scene that is a comparison of ways to do things.
+func hasNoTicks(scene string) bool { return scene == queriesScene || scene == opsScene }
+
 // foreignFlag returns an error if a flag was given that the scene has no use for.
 func foreignFlag(scene string, given map[string]bool) error {
 	foreign := []string{"quick", "csv"}
-	if scene == queriesScene {
+	if hasNoTicks(scene) {
 		foreign = []string{"ticks", "warmup", "workers", "hashes"}
 	}
 	for _, name := range foreign {

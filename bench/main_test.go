@@ -70,7 +70,7 @@ func TestBadFlags(t *testing.T) {
 		args string
 		says []string
 	}{
-		{"-scene opera", []string{"-scene", `"opera"`, "capstone", "limina", "queries"}},
+		{"-scene opera", []string{"-scene", `"opera"`, "capstone", "limina", "queries", "ops"}},
 		{"-level avx3", []string{"-level", `"avx3"`, "avx2"}},
 		{"-level " + foreign.String(), []string{"-level", foreign.String(), "go"}},
 		{"-ticks 0", []string{"-ticks 0"}},
@@ -90,6 +90,10 @@ func TestBadFlags(t *testing.T) {
 		{"-scene queries -warmup 5", []string{"-warmup", "queries"}},
 		{"-scene queries -workers 2", []string{"-workers", "queries"}},
 		{"-scene queries -hashes file", []string{"-hashes", "queries"}},
+		{"-ops -ticks 5", []string{"-ticks", "ops"}},
+		{"-ops -workers 2", []string{"-workers", "ops"}},
+		{"-ops -scene queries", []string{"-ops", "queries"}},
+		{"-scene ops -level avx3", []string{"-level", `"avx3"`}},
 		{"-scene queries -level avx3", []string{"-level", `"avx3"`}},
 	} {
 		var out bytes.Buffer
@@ -114,7 +118,7 @@ func TestHelpIsNoFault(t *testing.T) {
 	if err := run([]string{"-h"}, io.Discard, &usage); !errors.Is(err, flag.ErrHelp) || errors.Is(err, errUsage) {
 		t.Errorf("-h: %v", err)
 	}
-	for _, name := range []string{"-scene", "-ticks", "-warmup", "-seed", "-level", "-workers", "-json", "-hashes", "-info", "-quick", "-csv"} {
+	for _, name := range []string{"-scene", "-ticks", "-warmup", "-seed", "-level", "-workers", "-json", "-hashes", "-info", "-quick", "-csv", "-ops"} {
 		if !strings.Contains(usage.String(), name) {
 			t.Errorf("the usage lacks %s", name)
 		}

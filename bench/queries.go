@@ -261,8 +261,22 @@ var (
 	quickRuns = patience{warmup: 1, least: 3, most: 10, time: 50 * time.Millisecond}
 )
 
+// turns calls turn for each of n contestants in every round; rounds below 0 are the
+// warm-up. Who begins changes from round to round.
+func (p patience) turns(n int, turn func(i, round int) error) error {
+	start := time.Now()
+	for round := -p.warmup; round < p.least || round < p.most && time.Since(start) < p.time; round++ {
+		for i := range n {
+			if err := turn((i+round+p.warmup)%n, round); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
 // run opens and checks the trials and then times them in rounds, in each of which
-// every trial has a turn. Who begins changes from round to round.
+// every trial has a turn.
 func (e *experiment) run(seed uint64, p patience, progress *progress) error {
 	clouds := map[int]*cloud{}
 	for _, t := range e.trials {
@@ -281,18 +295,20 @@ func (e *experiment) run(seed uint64, p patience, progress *progress) error {
 	}
 	runtime.GC()
 	start := time.Now()
-	for round := -p.warmup; round < p.least || round < p.most && time.Since(start) < p.time; round++ {
+	err := p.turns(len(e.trials), func(i, round int) error {
 		progress.show("%s: round %d, %.0f s", e.name, round, time.Since(start).Seconds())
-		for i := range e.trials {
-			t := e.trials[(i+round+p.warmup)%len(e.trials)]
-			d, err := t.turn()
-			if err != nil {
-				return fmt.Errorf("%v: %w", t, err)
-			}
-			if round >= 0 {
-				t.keep(d)
-			}
+		t := e.trials[i]
+		d, err := t.turn()
+		if err != nil {
+			return fmt.Errorf("%v: %w", t, err)
 		}
+		if round >= 0 {
+			t.keep(d)
+		}
+		return nil
+	})
+	if err != nil {
+		return err
 	}
 	for _, t := range e.trials {
 		t.close()
