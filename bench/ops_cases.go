@@ -119,7 +119,7 @@ func (c *rowCase) args(seed uint64, rows int, in layout) *rowArgs {
 	for k := range c.columns {
 		column := stagger.View[float32](mem[k*stride : k*stride+4*rows])
 		for i := range column {
-			column[i] = float32(rng.Float32()*2) - 1
+			column[i] = float32(2*float32(rng.Float32())) - 1
 		}
 		a.c = append(a.c, column)
 	}
