@@ -7,7 +7,8 @@ package ecs
 //
 // Recording reads nothing of the world: whether an entity is there is asked when the
 // command takes effect, and one whose entity is gone by then is skipped. An id may be
-// that of Spawn of the same list.
+// that of Spawn of the same list. Other ids from 2^63 on, which no world issues and
+// ParseID refuses, panic.
 //
 // A list is for one goroutine at a time. Recording into one may go on beside
 // everything that only reads the world.

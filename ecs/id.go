@@ -44,8 +44,8 @@ func (id *ID) UnmarshalText(text []byte) error {
 
 // ParseID is the inverse of String. Only the form that String gives is
 // accepted, so that one entity has one name: no sign, no space, no leading
-// zero. "ent_0" is the zero ID. Anything else is ErrCorrupt, a number above
-// 64 bits ErrRange.
+// zero. "ent_0" is the zero ID. Anything else is ErrCorrupt, and a number from 2^63 on,
+// which no world issues, ErrRange.
 func ParseID(s string) (ID, error) {
 	digits, ok := strings.CutPrefix(s, idPrefix)
 	if !ok || digits == "" || digits[0] == '0' && digits != "0" {
@@ -59,10 +59,8 @@ func ParseID(s string) (ID, error) {
 		}
 		n = 10*n + uint64(d)
 	}
-	if len(digits) > 19 { // n may have wrapped around
-		if _, err := strconv.ParseUint(digits, 10, 64); err != nil {
-			return 0, fault.Field(ErrRange, "ecs: ParseID", fmt.Sprintf("%.40q", s))
-		}
+	if len(digits) > 19 || n >= uint64(provisional) { // 20 digits may have wrapped around
+		return 0, fault.Field(ErrRange, "ecs: ParseID", fmt.Sprintf("%.40q", s))
 	}
 	return ID(n), nil
 }

@@ -2,13 +2,14 @@ package ecs
 
 import (
 	"encoding/json"
+	"errors"
 	"math"
 	"strings"
 	"testing"
 )
 
 func TestIDText(t *testing.T) {
-	for id, text := range map[ID]string{0: "ent_0", 1: "ent_1", 1024: "ent_1024", math.MaxUint64: "ent_18446744073709551615"} {
+	for id, text := range map[ID]string{0: "ent_0", 1: "ent_1", 1024: "ent_1024", math.MaxInt64: "ent_9223372036854775807"} {
 		if id.String() != text {
 			t.Errorf("%d prints %s", uint64(id), id)
 		}
@@ -37,8 +38,14 @@ func TestParseIDErrors(t *testing.T) {
 			t.Fatalf("ParseID(%.40q) = %v, %v", s, id, err)
 		}
 	}
-	_, err := ParseID("ent_18446744073709551616")
-	wantError(t, err, ErrRange)
+	// What stands for an entity that is not there yet is no name of one.
+	c := newWorld(t, 1).NewCommands()
+	for _, s := range []string{c.Spawn().String(), "ent_9223372036854775808", "ent_9999999999999999999",
+		"ent_18446744073709551615", "ent_18446744073709551616", "ent_" + strings.Repeat("1", 100)} {
+		if id, err := ParseID(s); id != 0 || !errors.Is(err, ErrRange) {
+			t.Errorf("ParseID(%q) = %v, %v", s, id, err)
+		}
+	}
 }
 
 func FuzzParseID(f *testing.F) {
