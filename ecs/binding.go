@@ -20,7 +20,9 @@ import (
 // world is already that of the snapshot. Handles are in no snapshot and no hash.
 //
 // Within a release, entities must not come or go, and nothing may be bound:
-// both panic. The handle is no longer bound then, so each is released once.
+// both panic. The handle is no longer bound then, so each is released once. If a release
+// panics in a despawn, the entities stay, with what is still bound; in a Restore or
+// CopyFrom, the other releases happen before the panic goes on.
 //
 // A Binding takes memory for each row of the world from the first Bind on. It is
 // guarded like the world: see Concurrency.
@@ -194,8 +196,18 @@ func (w *World) releaseLeaving() {
 
 // releaseGone has the bindings release what they hold for entities that are not in
 // their slots any more, after a snapshot or another world has taken the place of all.
+//
+// The state is replaced already: if one release panics the others happen all the same,
+// lest a handle is found at the next entity of its slot.
 func (w *World) releaseGone() {
+	done := false
+	defer func() {
+		if !done {
+			w.releaseGone()
+		}
+	}()
 	for _, b := range w.bindings {
 		b.letGoOfGone()
 	}
+	done = true
 }

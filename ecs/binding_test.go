@@ -226,3 +226,35 @@ func TestBindingAllocatesNothing(t *testing.T) {
 		t.Errorf("%g allocations", n)
 	}
 }
+
+// A release that panics keeps no handle for the next entity of its slot.
+func TestReleasePanicsInRestore(t *testing.T) {
+	w := newWorld(t, 100)
+	empty := w.Snapshot(nil)
+	released := map[string]int{}
+	release := func(name string, bad ID) func(ID, int) {
+		return func(id ID, handle int) {
+			released[fmt.Sprint(name, handle)]++
+			if id >= bad {
+				panic(name)
+			}
+		}
+	}
+	a, b := NewBinding(w, release("a", 2)), NewBinding(w, release("b", 3))
+	for i := range 4 {
+		id := spawn(t, w)
+		_, _ = a.Bind(id, i), b.Bind(id, i)
+	}
+	wantPanic(t, "b", func() { _ = w.Restore(empty) })
+	if len(released) != 8 || a.Len() != 0 || b.Len() != 0 {
+		t.Errorf("released %v, and %d and %d are bound", released, a.Len(), b.Len())
+	}
+	for name, n := range released {
+		if n != 1 {
+			t.Errorf("%s was released %d times", name, n)
+		}
+	}
+	if h, ok := a.Get(spawn(t, w)); ok {
+		t.Errorf("the next entity has %d", h)
+	}
+}
