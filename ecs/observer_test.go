@@ -76,3 +76,40 @@ func TestObserversHoldTheWorld(t *testing.T) {
 	}
 	wantPanic(t, "ecs: nil observer", func() { w.OnSpawn(nil) })
 }
+
+// An observer that tags others of the same batch does not make it tell what is not so,
+// or tell it twice.
+func TestObserversTagWithinABatch(t *testing.T) {
+	w := newWorld(t, 100)
+	a := tag(t, w, "a")
+	ids := make([]ID, 4)
+	if err := w.SpawnN(ids); err != nil {
+		t.Fatal(err)
+	}
+	var set, unset []ID
+	a.OnSet(func(id ID, slot Slot) {
+		set = append(set, id)
+		if !a.Has(id) {
+			t.Errorf("%v was given a tag and has it not", id)
+		}
+		if id == ids[0] {
+			a.Set(ids[3])
+			a.Unset(ids[2]) // has it not yet
+		}
+	})
+	a.OnUnset(func(id ID, slot Slot) {
+		unset = append(unset, id)
+		if !a.Has(id) {
+			t.Errorf("%v loses a tag that it has lost", id)
+		}
+		if id == ids[0] {
+			a.Unset(ids[2])
+		}
+	})
+	if n := a.SetWhere(); n != 3 || !slices.Equal(set, []ID{1, 4, 2, 3}) || len(unset) != 0 || a.Count() != 4 {
+		t.Errorf("set %d: %v, and unset %v", n, set, unset)
+	}
+	if n := a.UnsetWhere(); n != 3 || !slices.Equal(unset, []ID{1, 3, 2, 4}) || len(set) != 4 || a.Count() != 0 {
+		t.Errorf("unset %d: %v, and set %v", n, unset, set)
+	}
+}

@@ -130,13 +130,26 @@ func (t Tag) SetWhere(terms ...Term) int {
 	n := 0
 	for i := range words(s.world.high) {
 		m := s.world.match(terms, i) &^ s.bits[i]
+		if len(s.onSet) != 0 {
+			n += s.oneByOne(i, m, false, Tag.Set)
+			continue
+		}
 		s.bits[i] |= m
 		n += bits.OnesCount64(m)
 		s.world.edits++
-		if len(s.onSet) != 0 {
-			eachBit(i, m, func(slot Slot) { s.world.tell(s.onSet, s.world.ids[slot], slot) })
-		}
 	}
+	return n
+}
+
+// oneByOne calls Set or Unset for the entities of a mask in word i. It leaves out those
+// to whom an observer of one before has done the same, and returns the number of others.
+func (s *tagSet) oneByOne(i int, mask uint64, had bool, change func(Tag, ID) bool) (n int) {
+	eachBit(i, mask, func(slot Slot) {
+		if s.has(slot) == had {
+			change(Tag{s}, s.world.ids[slot])
+			n++
+		}
+	})
 	return n
 }
 
@@ -148,11 +161,12 @@ func (t Tag) UnsetWhere(terms ...Term) int {
 	n := 0
 	for i := range words(s.world.high) {
 		m := s.world.match(terms, i) & s.bits[i]
-		n += bits.OnesCount64(m)
 		if len(s.onUnset) != 0 {
-			eachBit(i, m, func(slot Slot) { s.world.tell(s.onUnset, s.world.ids[slot], slot) })
+			n += s.oneByOne(i, m, true, Tag.Unset)
+			continue
 		}
 		s.bits[i] &^= m
+		n += bits.OnesCount64(m)
 		s.world.edits++
 	}
 	return n
