@@ -18,6 +18,16 @@ type Number interface {
 	~int8 | ~int16 | ~int32 | ~int64 | ~uint8 | ~uint16 | ~uint32 | ~uint64 | ~float32 | ~float64
 }
 
+// maxColumnBytes bounds a column at full capacity: its length, with name and type, is
+// 32 bits of a snapshot.
+const maxColumnBytes = 1<<32 - 1<<9
+
+// tooLong tells whether a column of such rows has more bytes than a snapshot can hold
+// once the world is full.
+func (w *World) tooLong(k kind, count int) bool {
+	return int64(k.size()*count)*int64(w.Cap()) > maxColumnBytes
+}
+
 // Column is a user column: one value of type T for each row of the world, part of
 // its snapshot and hash, zero in a row that is newly used.
 type Column[T any] struct {
@@ -46,7 +56,7 @@ func (c *Column[T]) Version() uint64 { return c.column.mark.version }
 // column of the user or a built-in ("position.x" … "scale.z"; "identity" is
 // reserved for the hash), is ErrRange. A column of that name that a snapshot brought
 // in another type is ErrUnsupported, as it is when they meet in Restore. The 1025th
-// column is ErrCapacity.
+// column is ErrCapacity, and so is one of nearly 4 GiB, which fits into no snapshot.
 func AddColumn[T Number](w *World, name string) (*Column[T], error) {
 	return newColumn[T](w, "ecs: AddColumn", name)
 }
@@ -55,6 +65,9 @@ func AddColumn[T Number](w *World, name string) (*Column[T], error) {
 // Number and N from 1 to 1024, as in AddArrayColumn[[4]float32]. The numbers of a
 // row stand together. Any other A is ErrUnsupported.
 func AddArrayColumn[A any](w *World, name string) (*Column[A], error) {
+	if t := reflect.TypeFor[A](); t.Kind() != reflect.Array {
+		return nil, fault.Field(ErrUnsupported, "ecs: AddArrayColumn type", t)
+	}
 	return newColumn[A](w, "ecs: AddArrayColumn", name)
 }
 
@@ -83,6 +96,8 @@ func (w *World) register(who, name string, k kind, count int) (*column, error) {
 		return nil, fault.Field(ErrRange, who+" name already used", name)
 	case len(w.columns) == maxColumns:
 		return nil, fault.Field(ErrCapacity, who+" columns", maxColumns)
+	case w.tooLong(k, count):
+		return nil, fault.Field(ErrCapacity, who+" bytes", int64(k.size()*count)*int64(w.Cap()))
 	}
 	c := &column{name: name, kind: k, count: count, mark: &mark{world: w}}
 	c.mem = w.fullRows(c)

@@ -81,6 +81,9 @@ func (im *image) checkColumns(w *World) error {
 		at, ok := search(w.byName, ci.name)
 		if !ok || w.byName[at].kept {
 			n++
+			if w.tooLong(ci.kind, ci.count) {
+				return im.tooMany("rows of column "+ci.name+", at full capacity", w.Cap())
+			}
 		}
 		if !ok {
 			continue

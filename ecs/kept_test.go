@@ -120,7 +120,7 @@ func TestKeptMemory(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	b := restored(t, newWorld(t, 1<<20), a)
+	b := restored(t, newWorld(t, 1<<18), a)
 	held := func() (n int) {
 		for _, c := range b.kept {
 			n += len(c.mem)

@@ -413,6 +413,22 @@ func TestColumnErrors(t *testing.T) {
 	wantError(t, err, ErrCapacity)
 }
 
+// A column that no snapshot could hold is refused, not cut.
+func TestLongColumns(t *testing.T) {
+	small, large := newWorld(t, 1), newWorld(t, 1<<20)
+	_, err := AddArrayColumn[[1024]float64](large, "long")
+	wantError(t, err, ErrCapacity, "AddArrayColumn bytes = 8589934592")
+	if _, err := AddArrayColumn[[1024]float64](small, "long"); err != nil {
+		t.Fatal(err)
+	}
+	before := large.Hash()
+	wantError(t, large.Restore(small.Snapshot(nil)), ErrCapacity, "rows of column long")
+	wantError(t, large.CopyFrom(small), ErrCapacity, "rows of column long")
+	if large.Hash() != before || large.Generation() != 0 {
+		t.Error("a world with a refused column has changed")
+	}
+}
+
 func TestKinds(t *testing.T) {
 	type hp int32
 	type lux float64
@@ -439,6 +455,8 @@ func TestArrayColumn(t *testing.T) {
 	w := newWorld(t, 70)
 	_, err := AddArrayColumn[[2]string](w, "names")
 	wantError(t, err, ErrUnsupported, "AddArrayColumn type = [2]string")
+	_, err = AddArrayColumn[float32](w, "one")
+	wantError(t, err, ErrUnsupported, "AddArrayColumn type = float32")
 	c, err := AddArrayColumn[[4]float32](w, "colour")
 	if err != nil || len(c.Values()) != 70 || c.Name() != "colour" {
 		t.Fatal(err)
