@@ -79,6 +79,11 @@ func (w *World) Interpolate(ops *native.Ops, alpha float32, out *Transforms) err
 	}
 	now := Transforms{w.Position, w.Rotation, w.Scale}
 	to, prev, cur := out.columns(), w.previous.columns(), now.columns()
+	for _, c := range to {
+		if len(*c) < w.high {
+			panic("ecs: Interpolate: out has fewer rows than HighWater")
+		}
+	}
 	for i := range to {
 		if i >= rotationColumn && i < scaleColumn {
 			continue

@@ -86,6 +86,8 @@ func TestInterpolate(t *testing.T) {
 	if n := testing.AllocsPerRun(20, func() { w.Interpolate(ops, 0.5, out) }); n != 0 {
 		t.Errorf("%g allocations", n)
 	}
+	out.Rotation.W = out.Rotation.W[:149]
+	wantPanic(t, "ecs: Interpolate: out has fewer rows than HighWater", func() { w.Interpolate(ops, 0.5, out) })
 	if err := newWorld(t, 10).Interpolate(ops, 0.5, out); !errors.Is(err, ErrUnsupported) {
 		t.Error(err)
 	}

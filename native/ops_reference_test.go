@@ -410,6 +410,25 @@ func TestTeleportedRowsTakeCur(t *testing.T) {
 	}
 }
 
+// The columns of out may be those of cur in another order: each row is read before it
+// is written, on all levels.
+func TestNlerpOfColumnsInAnotherOrder(t *testing.T) {
+	for _, level := range native.Levels() {
+		c := make([][]float32, 4)
+		for k := range c {
+			c[k] = slices.Repeat([]float32{float32(k)}, 100)
+		}
+		ops := native.Ops{Level: level}
+		out, cur := native.Quat{X: c[1], Y: c[0], Z: c[3], W: c[2]}, native.Quat{X: c[0], Y: c[1], Z: c[2], W: c[3]}
+		if err := ops.Nlerp(out, cur, cur, 0.5, []uint64{^uint64(0), ^uint64(0)}); err != nil {
+			t.Fatal(err)
+		}
+		if got := [4]float32{c[0][70], c[1][70], c[2][70], c[3][70]}; got != [4]float32{1, 0, 3, 2} {
+			t.Errorf("level %v: %g", level, got)
+		}
+	}
+}
+
 func TestOpsRefuse(t *testing.T) {
 	inf, nan := float32(math.Inf(1)), float32(math.NaN())
 	x := []float32{1, 200, -3}

@@ -43,8 +43,10 @@ func (o *Ops) Nlerp(out, prev, cur Quat, alpha float32, teleported []uint64) err
 func nlerpRows(o *Ops, lo, hi int) { o.split(lo, hi, nlerpBetween, nlerpJump) }
 
 func nlerpJump(o *Ops, lo, hi int) {
-	for k := range 4 {
-		copy(o.columns[k][lo:hi], o.columns[8+k][lo:hi])
+	out, cur := o.quat(0, lo, hi), o.quat(8, lo, hi)
+	for i := range out.X { // row by row, as out may be cur in another order of its columns
+		x, y, z, w := cur.X[i], cur.Y[i], cur.Z[i], cur.W[i]
+		out.X[i], out.Y[i], out.Z[i], out.W[i] = x, y, z, w
 	}
 }
 
