@@ -11,15 +11,37 @@ import (
 // in ascending order of slots, before the first is gone.
 func (w *World) DespawnN(ids []ID) error {
 	w.mustBeStill()
-	for i, id := range ids {
-		slot, ok := w.table.slot(id)
-		if !ok || !w.leaving.add(int(slot>>6), 1<<(slot&63)) {
-			w.leaving.clear()
-			return fault.Element(ErrStale, "ecs: DespawnN ids", i, id)
-		}
+	if i := w.leave(ids); i < len(ids) {
+		w.leaving.clear()
+		return fault.Element(ErrStale, "ecs: DespawnN ids", i, ids[i])
 	}
 	w.despawnLeaving()
 	return nil
+}
+
+// leave adds the slots of ids to leaving, which is empty, up to the first that is stale
+// or has been added, and returns how many these were.
+func (w *World) leave(ids []ID) int {
+	words, from, to := w.leaving.words, len(w.leaving.words), 0
+	n := 0
+	for _, id := range ids {
+		slot, ok := w.table.slot(id)
+		if !ok {
+			break
+		}
+		word, bit := int(slot>>6), uint64(1)<<(slot&63)
+		was := words[word]
+		if was&bit != 0 {
+			break
+		}
+		words[word] = was | bit
+		from, to = min(from, word), max(to, word+1)
+		n++
+	}
+	if n > 0 {
+		w.leaving.from, w.leaving.to = from, to
+	}
+	return n
 }
 
 // DespawnWhere despawns the entities that satisfy every term, as DespawnN does, and
@@ -43,15 +65,12 @@ func (w *World) despawnLeaving() {
 		w.leaving.each(func(slot Slot) { w.sayFarewell(w.ids[slot], slot) })
 		w.releaseLeaving()
 	}
-	w.leaving.each(func(slot Slot) {
-		w.table.remove(w.ids[slot])
-		w.ids[slot] = 0
-	})
 	for i := w.leaving.from; i < w.leaving.to; i++ {
 		m := w.leaving.words[i]
 		if m == 0 {
 			continue
 		}
+		w.table.removeEach(w.ids[i<<6:min(i<<6+64, len(w.ids))], m)
 		w.live.remove(i, m)
 		for _, t := range w.tags {
 			t.bits[i] &^= m

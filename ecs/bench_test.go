@@ -76,6 +76,22 @@ func BenchmarkSpawnDespawn(b *testing.B) {
 		}
 		perEntity(b, len(ids))
 	})
+	b.Run("op=despawnN", func(b *testing.B) {
+		b.ReportAllocs()
+		batch := make([]ID, len(ids))
+		for b.Loop() {
+			b.StopTimer()
+			for i, at := range order {
+				batch[i] = ids[at]
+			}
+			b.StartTimer()
+			w.DespawnN(batch)
+			b.StopTimer()
+			w.SpawnN(ids)
+			b.StartTimer()
+		}
+		perEntity(b, len(ids))
+	})
 	b.Run("op=despawn/order=slot", func(b *testing.B) {
 		b.ReportAllocs()
 		for b.Loop() {
@@ -132,6 +148,13 @@ func BenchmarkTag(b *testing.B) {
 			for _, id := range ids {
 				other.Unset(id)
 			}
+		}
+		perEntity(b, 2*len(ids))
+	})
+	b.Run("op=setAll+unsetAll", func(b *testing.B) {
+		for b.Loop() {
+			other.SetAll(ids)
+			other.UnsetAll(ids)
 		}
 		perEntity(b, 2*len(ids))
 	})

@@ -1,6 +1,9 @@
 package ecs
 
-import "slices"
+import (
+	"math/bits"
+	"slices"
+)
 
 const (
 	pageBits = 10
@@ -99,11 +102,35 @@ func (t *idTable) remove(id ID) (Slot, bool) {
 		return 0, false
 	}
 	p.slots[id&pageMask] = 0
-	p.live--
+	t.lose(p, 1)
+	return s - 1, true
+}
+
+// removeEach is remove for the ids at the places of a mask, all alive, and sets them to
+// zero. Those that stand together are mostly of one page, which is looked up once.
+func (t *idTable) removeEach(ids []ID, mask uint64) {
+	for mask != 0 {
+		p := t.find(uint64(ids[bits.TrailingZeros64(mask)] >> pageBits))
+		n := 0
+		for ; mask != 0; mask &= mask - 1 {
+			id := &ids[bits.TrailingZeros64(mask)]
+			if uint64(*id>>pageBits) != p.number {
+				break
+			}
+			p.slots[*id&pageMask] = 0
+			*id = 0
+			n++
+		}
+		t.lose(p, n)
+	}
+}
+
+// lose takes n from the ids alive in a page, and the page out of the table with the last.
+func (t *idTable) lose(p *page, n int) {
+	p.live -= n
 	if p.live == 0 && p.number != t.next>>pageBits {
 		t.release(p)
 	}
-	return s - 1, true
 }
 
 // open appends an empty page. No empty one stands before it: once the last id of
@@ -210,7 +237,8 @@ func (t *idTable) copyFrom(src *idTable) {
 			t.link(p)
 			t.pages++
 		}
-		p.number, p.live, p.slots = s.number, s.live, s.slots
+		p.number, p.live = s.number, s.live
+		copy(p.slots[:], s.slots[:])
 		p = p.next
 	}
 	for p != nil {

@@ -105,9 +105,17 @@ func (t Tag) SetAll(ids []ID) error {
 	if err := t.must().world.checkAlive("ecs: Tag.SetAll ids", ids); err != nil {
 		return err
 	}
-	for _, id := range ids {
-		t.Set(id)
+	if len(t.set.onSet) != 0 {
+		for _, id := range ids {
+			t.Set(id)
+		}
+		return nil
 	}
+	for _, id := range ids {
+		slot, _ := t.set.world.Slot(id)
+		t.set.bits[slot>>6] |= 1 << (slot & 63)
+	}
+	t.set.world.edits++
 	return nil
 }
 
@@ -116,9 +124,17 @@ func (t Tag) UnsetAll(ids []ID) error {
 	if err := t.must().world.checkAlive("ecs: Tag.UnsetAll ids", ids); err != nil {
 		return err
 	}
-	for _, id := range ids {
-		t.Unset(id)
+	if len(t.set.onUnset) != 0 {
+		for _, id := range ids {
+			t.Unset(id)
+		}
+		return nil
 	}
+	for _, id := range ids {
+		slot, _ := t.set.world.Slot(id)
+		t.set.bits[slot>>6] &^= 1 << (slot & 63)
+	}
+	t.set.world.edits++
 	return nil
 }
 
