@@ -51,6 +51,11 @@ func ParseID(s string) (ID, error) {
 	if !ok || digits == "" || digits[0] == '0' && digits != "0" {
 		return 0, fault.Field(ErrCorrupt, "ecs: ParseID", fmt.Sprintf("%.40q", s))
 	}
+	if len(digits) <= 8 && len(s) >= 8 {
+		if n, ok := eightDigits(s[len(s)-8:], len(digits)); ok {
+			return ID(n), nil
+		}
+	}
 	var n uint64
 	for i := range len(digits) {
 		d := digits[i] - '0'
@@ -63,6 +68,24 @@ func ParseID(s string) (ID, error) {
 		return 0, fault.Field(ErrRange, "ecs: ParseID", fmt.Sprintf("%.40q", s))
 	}
 	return ID(n), nil
+}
+
+// eightDigits returns the number that the last n of eight bytes say in decimal, and false
+// if they are not all digits. It has no branch that depends on n, which is hard to
+// predict: all bytes are one word, in which neighbours are joined to numbers of two,
+// then four, then eight digits, each by one multiplication.
+func eightDigits(s string, n int) (uint64, bool) {
+	_ = s[7]
+	x := uint64(s[0]) | uint64(s[1])<<8 | uint64(s[2])<<16 | uint64(s[3])<<24 |
+		uint64(s[4])<<32 | uint64(s[5])<<40 | uint64(s[6])<<48 | uint64(s[7])<<56
+	const zeros, high = 0x3030303030303030, 0xf0f0f0f0f0f0f0f0
+	x = (x ^ zeros) >> (8 * (8 - n)) << (8 * (8 - n)) // the first of them is the lowest
+	if x&high != 0 || (x+0x0606060606060606)&high != 0 {
+		return 0, false
+	}
+	x = x * (1 + 10<<8) >> 8 & 0x00ff00ff00ff00ff
+	x = x * (1 + 100<<16) >> 16 & 0x0000ffff0000ffff
+	return x * (1 + 10000<<32) >> 32, true
 }
 
 func (id ID) append(dst []byte) []byte {

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"math"
+	"strconv"
 	"strings"
 	"testing"
 )
@@ -44,6 +45,25 @@ func TestParseIDErrors(t *testing.T) {
 		"ent_18446744073709551615", "ent_18446744073709551616", "ent_" + strings.Repeat("1", 100)} {
 		if id, err := ParseID(s); id != 0 || !errors.Is(err, ErrRange) {
 			t.Errorf("ParseID(%q) = %v, %v", s, id, err)
+		}
+	}
+}
+
+// All lengths, and a byte beside the digits at each place.
+func TestParseIDDigits(t *testing.T) {
+	for _, digits := range []string{"9", "10", "999", "1000", "4321", "98765", "123456", "7654321", "98765432", "99999999", "123456789"} {
+		want, _ := strconv.ParseUint(digits, 10, 64)
+		if id, err := ParseID("ent_" + digits); err != nil || id != ID(want) {
+			t.Errorf("%s is parsed as %v, %v", digits, id, err)
+		}
+		for i := range digits {
+			for c := range 256 {
+				s := "ent_" + digits[:i] + string([]byte{byte(c)}) + digits[i+1:]
+				id, err := ParseID(s)
+				if err == nil && id.String() != s || err != nil && c >= '1' && c <= '9' {
+					t.Errorf("%q is parsed as %v, %v", s, id, err)
+				}
+			}
 		}
 	}
 }
