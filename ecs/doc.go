@@ -51,7 +51,8 @@
 //
 //   - A stale id never resolves, however often its slot was reused. IDs carry no
 //     mark of their world: one from another world resolves if this world issued
-//     the same number to an entity still alive.
+//     the same number to an entity still alive. So does, after a Restore or CopyFrom,
+//     one that was issued in the time that is undone: it is issued again.
 //   - [World.Hash] is a function of what decides the future (which entities
 //     live where, the next id, the tags carried, the rows of all columns below
 //     HighWater) and of nothing else: not the capacity, not the order in which
@@ -64,7 +65,8 @@
 //     slots, has the same versions of columns and, without further columns of its
 //     own, the same hash. Columns that it does not know are kept, and come back with
 //     its own snapshots. It may be fed data of strangers: Restore takes memory in
-//     proportion to the length of the data.
+//     proportion to the length of the data, and a bit a row of the world for each tag
+//     that the world lacks. Tags stay, so a world meets at most MaxTags names in its life.
 //   - [World.CopyFrom] does the same from another world, without going through bytes,
 //     and [World.Clone] makes a second world: going back a few ticks and on again
 //     gives the run that would have been without.
@@ -88,11 +90,13 @@
 //
 // # Concurrency
 //
-// A World has no locks. Methods that change nothing (Slot, ID, Len, Version,
-// LiveSlots, IDs, Query, Has, Count, Snapshot, Hash, ColumnHashes, Diff, Dump, Describe,
+// A World has no locks. What changes nothing (Slot, ID, Handle, Valid, Len, HighWater,
+// Version, LiveSlots, LiveMask, IDs, World.Query, the Has, Count and Mask of a Tag, Get and
+// At of a Binding, FindColumn, Snapshot, Hash, ColumnHashes, FirstNaN, Diff, Dump, Describe,
 // Clone, and CopyFrom for the world that is copied) may run concurrently with
 // each other, with direct writes to columns that they do not read, and with
-// recording into Commands, each list by one goroutine.
+// recording into Commands, each list by one goroutine. A [Query] keeps its answer, so
+// each goroutine makes one of its own, before they start: NewQuery and NewCommands.
 // Everything else, direct writes to one column included, needs the exclusion
 // that any Go variable needs.
 package ecs
