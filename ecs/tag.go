@@ -61,15 +61,16 @@ func (t Tag) Name() string { return t.must().name }
 // and changes nothing, if there is no such entity.
 func (t Tag) Set(id ID) bool {
 	s := t.must()
-	slot, ok := s.world.Slot(id)
+	w := s.world
+	slot, ok := w.Slot(id)
 	if !ok {
 		return false
 	}
-	had := s.has(slot)
+	tells := len(s.onSet) != 0 && !s.has(slot)
 	s.bits[slot>>6] |= 1 << (slot & 63)
-	s.world.edits++
-	if len(s.onSet) != 0 && !had {
-		s.world.tell(s.onSet, id, slot)
+	w.edits++
+	if tells {
+		w.tell(s.onSet, id, slot)
 	}
 	return true
 }
@@ -78,15 +79,16 @@ func (t Tag) Set(id ID) bool {
 // and changes nothing, if there is no such entity.
 func (t Tag) Unset(id ID) bool {
 	s := t.must()
-	slot, ok := s.world.Slot(id)
+	w := s.world
+	slot, ok := w.Slot(id)
 	if !ok {
 		return false
 	}
 	if len(s.onUnset) != 0 && s.has(slot) {
-		s.world.tell(s.onUnset, id, slot)
+		w.tell(s.onUnset, id, slot)
 	}
 	s.bits[slot>>6] &^= 1 << (slot & 63)
-	s.world.edits++
+	w.edits++
 	return true
 }
 
