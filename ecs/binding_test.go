@@ -186,7 +186,7 @@ func TestReleaseHoldsTheWorld(t *testing.T) {
 		if err := binding.Bind(a, i); err != nil {
 			t.Fatal(err)
 		}
-		wantPanic(t, "ecs: entities must not come or go while a query iterates: record it in Commands", func() { w.Despawn(a) })
+		wantPanic(t, "ecs: entities must not come or go while a query iterates, an observer is told or a handle is released: record it in Commands", func() { w.Despawn(a) })
 	}
 	during = func(id ID) { other.Bind(b, "x") }
 	binding.Bind(a, 1)

@@ -179,7 +179,7 @@ func TestCommandsMisuse(t *testing.T) {
 	wantPanic(t, ofAnother, func() { c.Despawn(alien) })
 	wantPanic(t, ofAnother, func() { c.Despawn(mine + 1) })
 	wantPanic(t, "ecs: Commands.Resolve: not of this list as it was applied last", func() { c.Resolve(mine) })
-	wantPanic(t, "ecs: entities must not come or go while a query iterates: record it in Commands", func() {
+	wantPanic(t, "ecs: entities must not come or go while a query iterates, an observer is told or a handle is released: record it in Commands", func() {
 		spawn(t, w)
 		for range w.Query() {
 			w.Apply(c)

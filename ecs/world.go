@@ -109,7 +109,7 @@ func New(c Config) (*World, error) {
 // query.
 func (w *World) mustBeStill() {
 	if w.walkers.Load() != 0 {
-		panic("ecs: entities must not come or go while a query iterates: record it in Commands")
+		panic("ecs: entities must not come or go while a query iterates, an observer is told or a handle is released: record it in Commands")
 	}
 }
 
