@@ -1,0 +1,133 @@
+package rigid
+
+const (
+	// LinearSlop is the overlap in metres that the solver leaves, so that resting
+	// contacts persist.
+	LinearSlop = 0.005
+
+	// SpeculativeDistance is how far apart two shapes may be, in metres, and still
+	// have contact points, which keep them from passing each other in one step.
+	SpeculativeDistance = 4 * LinearSlop
+
+	// MaxVertices is the largest number of vertices of a shape.
+	MaxVertices = 8
+
+	// Lanes is the number of contacts in a Block.
+	Lanes = 16
+)
+
+// Vec is a point or a vector in the plane.
+type Vec struct{ X, Y float32 }
+
+// Shape is all points within Radius of a convex polygon, in the frame of its body. A
+// polygon of one vertex is a disc, one of two vertices a capsule, or a segment if
+// the radius is zero. Of three and more, the vertices are counter-clockwise and
+// no three lie on a line.
+//
+// Normals[i] is the outward unit normal of the edge from vertex i to the next one; a
+// polygon of two vertices has two edges, there and back.
+type Shape struct {
+	Vertices [MaxVertices]Vec
+	Normals  [MaxVertices]Vec
+	Centroid Vec // of the vertices' polygon; inside the shape
+	Radius   float32
+	Count    uint32 // of vertices; 0: no shape
+}
+
+// Poses are positions and rotations of bodies: the centre of mass, and cosine and
+// sine of the angle.
+type Poses struct {
+	X, Y, Cos, Sin []float32
+}
+
+// Boxes are axis-aligned, one per shape. A box whose Min is greater than its Max
+// overlaps nothing.
+type Boxes struct {
+	MinX, MinY, MaxX, MaxY []float32
+}
+
+// Filters say which shapes can meet, one element per shape.
+type Filters struct {
+	Body     []uint32 // whose shape it is
+	Moves    []bool   // false: of a static body
+	Category []uint64
+	Mask     []uint64
+	Group    []int32
+}
+
+// Pairs are shapes that may touch: A[i] < B[i], ascending by A, then B.
+type Pairs struct {
+	A, B []uint32
+}
+
+// Manifold is how two shapes touch, or nearly do. Normal points from shape A to shape
+// B, and has length one if there are points.
+type Manifold struct {
+	Normal Vec
+	Count  uint32 // of points: 0, 1 or 2
+	_      uint32
+	Points [2]Point
+}
+
+// Point is a place where two shapes touch: halfway between their surfaces, seen from
+// the centre of mass of either body in the axes of the world.
+type Point struct {
+	AnchorA, AnchorB Vec
+	Separation       float32 // metres between the surfaces; negative: overlap
+	ID               uint32  // the features that meet: the same from step to step while they do
+}
+
+// Contact is what is remembered of a pair from one step to the next.
+type Contact struct {
+	A, B    uint32 // shapes, A < B
+	Count   uint32 // of points
+	Flags   uint32
+	Rolling float32 // impulse of rolling resistance, N·m·s
+	Points  [2]Impulse
+}
+
+// Impulse is what held a point, in N·s.
+type Impulse struct {
+	Normal, Tangent float32
+	ID              uint32
+}
+
+// State is a body as the solver sees it during a step: velocities, and how far it has
+// moved and turned since the step began.
+type State struct {
+	VX, VY, W float32 // m/s, rad/s
+	_         float32
+	DX, DY    float32 // metres
+	C, S      float32 // cosine and sine of the turn
+}
+
+// Block is Lanes contacts in a form for vectors: lane i of each field belongs to
+// contact i. No two lanes share a body whose inverse mass is not zero. Lanes without
+// a contact have bodies 0 and zeros everywhere, so that they change nothing, and
+// Contact is NoContact.
+type Block struct {
+	Contact                           [Lanes]uint32 // index of the contact
+	A, B                              [Lanes]uint32 // bodies
+	InvMassA, InvMassB, InvIA, InvIB  [Lanes]float32
+	NormalX, NormalY                  [Lanes]float32
+	Friction, Restitution             [Lanes]float32
+	TangentSpeed                      [Lanes]float32
+	RollingResistance, RollingMass    [Lanes]float32
+	RollingImpulse                    [Lanes]float32
+	BiasRate, MassScale, ImpulseScale [Lanes]float32 // of the soft constraint
+	Points                            [2]BlockPoint
+}
+
+// BlockPoint is one point of each of the contacts of a Block.
+type BlockPoint struct {
+	AX, AY, BX, BY  [Lanes]float32 // anchors
+	Separation      [Lanes]float32 // less what the anchors contribute: see Prepare
+	NormalMass      [Lanes]float32
+	TangentMass     [Lanes]float32
+	Normal, Tangent [Lanes]float32 // accumulated impulses
+	MaxNormal       [Lanes]float32 // the largest of any sub-step
+	ApproachSpeed   [Lanes]float32 // normal velocity before the step
+}
+
+// NoContact marks a lane of a Block without a contact.
+const NoContact = ^uint32(0)
