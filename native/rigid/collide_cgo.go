@@ -2,8 +2,20 @@
 
 package rigid
 
-import "github.com/evertick/evertick/native"
+import (
+	"unsafe"
 
-func collideC(_ native.Level, shapes []Shape, bodyOf []uint32, poses *Poses, pairs *Pairs, out []Manifold) bool {
-	return collideGo(shapes, bodyOf, poses, pairs, out)
+	"github.com/evertick/evertick/csrc"
+	"github.com/evertick/evertick/native"
+)
+
+// Shapes and manifolds are passed to C by address.
+var (
+	_ [csrc.ShapeSize]byte    = [unsafe.Sizeof(Shape{})]byte{}
+	_ [csrc.ManifoldSize]byte = [unsafe.Sizeof(Manifold{})]byte{}
+)
+
+func collideC(l native.Level, shapes []Shape, bodyOf []uint32, poses *Poses, pairs *Pairs, out []Manifold) bool {
+	return csrc.Collide(cLevel(l), unsafe.Pointer(unsafe.SliceData(shapes)), bodyOf, poses.X, poses.Y, poses.Cos, poses.Sin,
+		pairs.A, pairs.B, unsafe.Pointer(unsafe.SliceData(out)))
 }
