@@ -179,7 +179,7 @@ func (s *Shape) side(i int) wide { return s.vertex((i + 1) % int(s.Count)).sub(s
 func (a wide) add(b wide) wide      { return wide{a.x + b.x, a.y + b.y} }
 func (a wide) sub(b wide) wide      { return wide{a.x - b.x, a.y - b.y} }
 func (a wide) times(k float64) wide { return wide{float64(a.x * k), float64(a.y * k)} }
-func (a wide) over(k float64) wide  { return wide{a.x / k, a.y / k} }
+func (a wide) over(k float64) wide  { return wide{float64(a.x / k), float64(a.y / k)} }
 func (a wide) cross(b wide) float64 { return float64(a.x*b.y) - float64(a.y*b.x) }
 func (a wide) dot(b wide) float64   { return float64(a.x*b.x) + float64(a.y*b.y) }
 func (a wide) length() float64      { return math.Sqrt(a.dot(a)) }

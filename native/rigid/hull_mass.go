@@ -18,7 +18,8 @@ type Mass struct {
 // and n has area r²f/2, first moment r³/3 (n.y - m.y, m.x - n.x) and second
 // moment r⁴f/4 about its vertex; a rectangle has l·r and l·r(l² + r²)/12 about its
 // middle; and a triangle of the edges a and b from the origin has c/2 and
-// c/12 (a·a + a·b + b·b) with c = a×b. The sums are float64 and rounded once.
+// c/12 (a·a + a·b + b·b) with c = a×b. The sums are float64 and rounded once. A
+// compiler may turn a division into a product, so quotients are wrapped as well.
 func (s *Shape) Mass() Mass {
 	if s.Count == 0 || s.Count > MaxVertices {
 		return Mass{}
@@ -50,7 +51,7 @@ func (s *Shape) core() moments {
 	for i := 1; i+1 < n; i++ {
 		a, b := s.vertex(i).sub(s.vertex(0)), s.vertex(i+1).sub(s.vertex(0))
 		twice := a.cross(b)
-		m.area += twice / 2
+		m.area += float64(twice / 2)
 		m.first = m.first.add(a.add(b).times(twice / 6))
 		m.second += float64(twice / 12 * (a.dot(a) + a.dot(b) + b.dot(b)))
 	}
