@@ -9,6 +9,10 @@ const (
 	// tilt; the reference must not change with these.
 	preference = 0.1 * LinearSlop
 
+	// collideBreakEven is the number of pairs from which on a kernel is faster than its
+	// call and the lanes that it leaves empty.
+	collideBreakEven = 4
+
 	// coincidence is the square of a micrometre: points closer than that have no
 	// direction from one to the other worth the name.
 	coincidence = 1e-12
@@ -75,11 +79,8 @@ func Collide(level native.Level, shapes []Shape, bodyOf []uint32, poses *Poses, 
 	if len(pairs.A) != len(out) || len(pairs.B) != len(out) {
 		panic("rigid: Collide: pairs and out differ in length")
 	}
-	if level = must(level); len(out) == 0 {
-		return
-	}
 	ok := false
-	if level == native.Go {
+	if level = must(level); level == native.Go || len(out) < collideBreakEven {
 		ok = collideGo(shapes, bodyOf, poses, pairs, out)
 	} else {
 		ok = collideC(level, shapes, bodyOf, poses, pairs, out)

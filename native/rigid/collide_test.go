@@ -289,15 +289,18 @@ func TestDeadShapesTouchNothing(t *testing.T) {
 func TestCollideRefusesMisuse(t *testing.T) {
 	good := func() *scene {
 		s := &scene{}
-		s.pair(s.add(disc(1), 0, 0, 0), s.add(disc(1), 1, 0, 0))
+		a, b := s.add(disc(1), 0, 0, 0), s.add(disc(1), 1, 0, 0)
+		for range 20 {
+			s.pair(a, b)
+		}
 		return s
 	}
 	for name, spoil := range map[string]func(s *scene){
 		"bodyOf":       func(s *scene) { s.bodyOf = s.bodyOf[:1] },
 		"poses":        func(s *scene) { s.poses.Sin = s.poses.Sin[:1] },
 		"pairs":        func(s *scene) { s.pairs.A = nil },
-		"no shape A":   func(s *scene) { s.pairs.A[0] = 2 },
-		"no shape B":   func(s *scene) { s.pairs.B[0] = math.MaxUint32 },
+		"no shape A":   func(s *scene) { s.pairs.A[19] = 2 },
+		"no shape B":   func(s *scene) { s.pairs.B[19] = math.MaxUint32 },
 		"no body of A": func(s *scene) { s.bodyOf[0] = 2 },
 		"no body of B": func(s *scene) { s.bodyOf[1] = math.MaxUint32 },
 	} {
@@ -310,7 +313,7 @@ func TestCollideRefusesMisuse(t *testing.T) {
 				}()
 				s := good()
 				spoil(s)
-				rigid.Collide(level, s.shapes, s.bodyOf, &s.poses, &s.pairs, make([]rigid.Manifold, 1))
+				rigid.Collide(level, s.shapes, s.bodyOf, &s.poses, &s.pairs, make([]rigid.Manifold, 20))
 			}()
 		}
 	}

@@ -1,7 +1,5 @@
 package rigid
 
-import "slices"
-
 // Match makes the contacts of a step: out[i] is that of pair i, with the points of
 // manifold i. A pair touches if its manifold has points, and touched in old if its
 // contact there has. If both, the contact takes over flags and rolling impulse, and
@@ -20,47 +18,54 @@ func Match(old []Contact, pairs *Pairs, manifolds []Manifold, out []Contact, beg
 	}
 	began.reset()
 	ended.reset()
-	as, bs := pairs.A[:len(out)], pairs.B[:len(out)]
+	as, bs, ms := pairs.A[:len(out)], pairs.B[:len(out)], manifolds[:len(out)]
+	next := 0 // of old
 	for i := range out {
-		a, b, m, c := as[i], bs[i], &manifolds[i], &out[i]
-		for len(old) > 0 && old[0].before(a, b) {
-			old[0].end(ended)
-			old = old[1:]
+		m, c := &ms[i], &out[i]
+		c.A, c.B, c.Count, c.Flags, c.Rolling = as[i], bs[i], m.Count, 0, 0
+		c.Points[0], c.Points[1] = Impulse{ID: m.Points[0].ID}, Impulse{ID: m.Points[1].ID}
+		key := c.key()
+		for next < len(old) && old[next].key() < key {
+			old[next].end(ended)
+			next++
 		}
-		*c = Contact{A: a, B: b, Count: m.Count}
-		for k := range m.Points {
-			c.Points[k].ID = m.Points[k].ID
+		if next < len(old) && old[next].key() == key {
+			last := &old[next]
+			next++
+			switch {
+			case c.Count == 0:
+				last.end(ended)
+				continue
+			case last.Count > 0:
+				c.inherit(last)
+				continue
+			}
 		}
-		var last *Contact
-		if len(old) > 0 && old[0].A == a && old[0].B == b {
-			last, old = &old[0], old[1:]
-		}
-		switch {
-		case m.Count > 0 && last != nil && last.Count > 0:
-			c.inherit(last)
-		case m.Count > 0:
-			began.add(a, b)
-		case last != nil:
-			last.end(ended)
+		if c.Count > 0 {
+			began.add(c.A, c.B)
 		}
 	}
-	for i := range old {
-		old[i].end(ended)
+	for i := range old[next:] {
+		old[next+i].end(ended)
 	}
 }
 
 // After returns the number of contacts that come before the pair (a, b).
 func After(contacts []Contact, a, b uint32) int {
-	n, _ := slices.BinarySearchFunc(contacts, struct{}{}, func(c Contact, _ struct{}) int {
-		if c.before(a, b) {
-			return -1
+	pair := Contact{A: a, B: b}
+	key, lo, hi := pair.key(), 0, len(contacts)
+	for lo < hi {
+		if mid := int(uint(lo+hi) / 2); contacts[mid].key() < key {
+			lo = mid + 1
+		} else {
+			hi = mid
 		}
-		return 1
-	})
-	return n
+	}
+	return lo
 }
 
-func (c *Contact) before(a, b uint32) bool { return c.A < a || c.A == a && c.B < b }
+// key orders contacts as the pairs are ordered.
+func (c *Contact) key() uint64 { return uint64(c.A)<<32 | uint64(c.B) }
 
 func (c *Contact) end(ended *Pairs) {
 	if c.Count > 0 {
@@ -68,16 +73,20 @@ func (c *Contact) end(ended *Pairs) {
 	}
 }
 
-// inherit takes over what the contact was in the step before.
+// inherit takes over what the contact was in the step before; both have points.
 func (c *Contact) inherit(last *Contact) {
 	c.Flags, c.Rolling = last.Flags, last.Rolling
-	for i := range c.Points[:min(c.Count, 2)] {
-		p := &c.Points[i]
-		for _, q := range last.Points[:min(last.Count, 2)] {
-			if q.ID == p.ID {
-				*p = q
-			}
-		}
+	c.Points[0].inherit(last)
+	if c.Count > 1 {
+		c.Points[1].inherit(last)
+	}
+}
+
+func (p *Impulse) inherit(last *Contact) {
+	if last.Points[0].ID == p.ID {
+		*p = last.Points[0]
+	} else if last.Count > 1 && last.Points[1].ID == p.ID {
+		*p = last.Points[1]
 	}
 }
 

@@ -145,3 +145,15 @@ func TestMatchAllocatesNothing(t *testing.T) {
 		t.Errorf("%g allocations", n)
 	}
 }
+
+func BenchmarkMatch(b *testing.B) {
+	s := pyramid(100)
+	manifolds := s.collide(b)
+	out, old := make([]rigid.Contact, len(manifolds)), make([]rigid.Contact, len(manifolds))
+	var began, ended rigid.Pairs
+	rigid.Match(nil, &s.pairs, manifolds, old, &began, &ended)
+	for b.Loop() {
+		rigid.Match(old, &s.pairs, manifolds, out, &began, &ended)
+	}
+	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/float64(len(out)), "ns/pair")
+}
