@@ -22,7 +22,8 @@ const (
 // with points whose separation is at most SpeculativeDistance. Count 0, with zeros
 // everywhere, means that the two are farther apart, or as far but for a tenth of
 // LinearSlop. bodyOf holds the body of each shape. It computes in float32, each
-// product rounded before a sum, and all levels compute the same bits.
+// product rounded before a sum, and all levels compute the same bits. Pairs do not
+// depend on each other: workers can take a part each of pairs and out.
 //
 // # Frame
 //

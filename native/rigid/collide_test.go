@@ -61,6 +61,31 @@ func TestBoxOnBox(t *testing.T) {
 	}
 }
 
+// A box of a metre on a ground of two kilometres, which is turned: what is lost is the
+// rounding of a kilometre, 6e-5, and not more.
+func TestLargeGround(t *testing.T) {
+	const seed = 13
+	rng := rand.New(rand.NewPCG(seed, seed))
+	s := &scene{}
+	for range 200 {
+		angle, along, depth := within(rng, 0, 7), within(rng, -999, 999), within(rng, 0, 0.01)
+		sin, cos := math.Sincos(angle)
+		b := s.add(box(0.5, 0.5, 0), -sin*(1.5-depth)+cos*along, cos*(1.5-depth)+sin*along, angle)
+		s.pair(b, s.add(box(1000, 1, 0), 0, 0, angle))
+		s.pair(b+1, b)
+	}
+	for i, m := range s.collide(t) {
+		a, b := s.solid(s.pairs.A[i]), s.solid(s.pairs.B[i])
+		want, _ := a.distance(b)
+		if m.Count != 2 {
+			t.Fatalf("seed %d: %+v, want two points of about %g", seed, m, want)
+		}
+		if d := float64(min(m.Points[0].Separation, m.Points[1].Separation)) - want; math.Abs(d) > 2e-4 {
+			t.Errorf("seed %d: %+v, want %g", seed, m, want)
+		}
+	}
+}
+
 // IDs do not change when the reference does.
 func TestIDsSurviveTheReference(t *testing.T) {
 	b := box(0.5, 0.5, 0)
