@@ -1,8 +1,8 @@
 package rigid
 
 const (
-	// LinearSlop is the overlap in metres that the solver leaves, so that resting
-	// contacts persist.
+	// LinearSlop is an overlap in metres that does not matter. Soft contacts rest with
+	// less than that, unless much is stacked on them.
 	LinearSlop = 0.005
 
 	// SpeculativeDistance is how far apart two shapes may be, in metres, and still
@@ -96,27 +96,41 @@ type Impulse struct {
 // moved and turned since the step began.
 type State struct {
 	VX, VY, W float32 // m/s, rad/s
-	_         float32
+	InvMass   float32 // 1/kg; 0: not dynamic
 	DX, DY    float32 // metres
 	C, S      float32 // cosine and sine of the turn
 }
 
-// Block is Lanes contacts in a form for vectors: lane i of each field belongs to
-// contact i. No two lanes share a body whose inverse mass is not zero. Lanes without
-// a contact have bodies 0 and zeros everywhere, so that they change nothing, and
-// Contact is NoContact.
+// Block is up to Lanes contacts in a form for vectors: lane i of each field belongs to
+// contact i. No two lanes share a body whose inverse mass is not zero. The lanes from
+// Contacts on have the bodies of lane 0 and zeros everywhere else, and nothing is
+// written for them.
 type Block struct {
-	Contact                           [Lanes]uint32 // index of the contact
-	A, B                              [Lanes]uint32 // bodies
-	InvMassA, InvMassB, InvIA, InvIB  [Lanes]float32
-	NormalX, NormalY                  [Lanes]float32
-	Friction, Restitution             [Lanes]float32
-	TangentSpeed                      [Lanes]float32
-	RollingResistance, RollingMass    [Lanes]float32
-	RollingImpulse                    [Lanes]float32
-	BiasRate, MassScale, ImpulseScale [Lanes]float32 // of the soft constraint
-	Points                            [2]BlockPoint
+	Contacts   uint32 // lanes in use, from 0 on
+	PointsEach uint32 // 1 or 2; if 1, Points[1] means nothing
+	Flags      uint32
+	DynamicA   uint32 // bit i: the body of lane i is dynamic, and takes impulses
+	DynamicB   uint32
+	_          [11]uint32 // so that each field below begins with a cache line
+
+	A, B             [Lanes]uint32 // bodies
+	InvIA, InvIB     [Lanes]float32
+	NormalX, NormalY [Lanes]float32
+	Friction         [Lanes]float32
+	Points           [2]BlockPoint
+
+	Restitution, TangentSpeed      [Lanes]float32
+	RollingResistance, RollingMass [Lanes]float32
+	RollingImpulse                 [Lanes]float32
 }
+
+// Flags of a Block.
+const (
+	blockFixed   = 1 << iota // one body of each contact is not dynamic
+	blockBounces             // a contact has restitution
+	blockRolls               // a contact has rolling resistance
+	blockConveys             // a contact has a tangent speed
+)
 
 // BlockPoint is one point of each of the contacts of a Block.
 type BlockPoint struct {
@@ -125,9 +139,9 @@ type BlockPoint struct {
 	NormalMass      [Lanes]float32
 	TangentMass     [Lanes]float32
 	Normal, Tangent [Lanes]float32 // accumulated impulses
-	MaxNormal       [Lanes]float32 // the largest of any sub-step
+	Total           [Lanes]float32 // normal impulse of all sub-steps
 	ApproachSpeed   [Lanes]float32 // normal velocity before the step
 }
 
-// NoContact marks a lane of a Block without a contact.
+// NoContact marks a lane without a contact.
 const NoContact = ^uint32(0)
