@@ -56,8 +56,8 @@ func (s *System) IntegrateVelocities(level native.Level, sub, lo, hi int) {
 		ay := float32(k.gravity.Y*b.GravityScale[i]) + float32(b.ForceY[i]*st.InvMass)
 		linear := 1 / (1 + float32(h*b.LinearDamping[i]))
 		angular := 1 / (1 + float32(h*b.AngularDamping[i]))
-		vx, vy := k.limitSpeed((st.VX+float32(h*ax))*linear, (st.VY+float32(h*ay))*linear)
-		w := (st.W + float32(h*float32(b.Torque[i]*b.InvInertia[i]))) * angular
+		vx, vy := k.limitSpeed(float32((st.VX+float32(h*ax))*linear), float32((st.VY+float32(h*ay))*linear))
+		w := float32((st.W + float32(h*float32(b.Torque[i]*b.InvInertia[i]))) * angular)
 		w = most(-k.maxTurnRate, least(k.maxTurnRate, w)) // NaN stays
 		warmX, warmY, warmW := float32(0), float32(0), float32(0)
 		if sub > 0 {
@@ -76,7 +76,7 @@ func (k *pace) limitSpeed(vx, vy float32) (float32, float32) {
 	if square := float32(vx*vx) + float32(vy*vy); square > float32(k.maxSpeed*k.maxSpeed) {
 		scale = k.maxSpeed / float32(math.Sqrt(float64(square)))
 	}
-	return vx * scale, vy * scale
+	return float32(vx * scale), float32(vy * scale)
 }
 
 // IntegratePositions moves and turns bodies [lo, hi) by their velocities for a
@@ -91,7 +91,7 @@ func (s *System) IntegratePositions(level native.Level, lo, hi int) {
 	for i := lo; i < hi; i++ {
 		st, h := &s.States[i], s.pace.h
 		t := float32(0.5*h) * st.W
-		square := t * t
+		square := float32(t * t)
 		scale := 1 / (1 + square)
 		cos, sin := float32((1-square)*scale), float32((t+t)*scale)
 		st.DX += float32(h * st.VX)

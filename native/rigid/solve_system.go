@@ -31,9 +31,9 @@ type Params struct {
 	// MaxTurn in a sub-step.
 	MaxSpeed float32
 
-	// Friction and Restitution are the mixing rules. MixDefault: MixGeometric for
+	// FrictionMix and RestitutionMix are the mixing rules. MixDefault: MixGeometric for
 	// friction, MixMax for restitution.
-	Friction, Restitution Mix
+	FrictionMix, RestitutionMix Mix
 }
 
 // MaxTurn is the largest turn of a body in one sub-step, in radians.
@@ -60,11 +60,11 @@ func (p *Params) Validate() error {
 	if p.SubSteps < 0 || p.SubSteps > 64 {
 		return fault.Field(fault.ErrRange, "rigid: Params.SubSteps", p.SubSteps)
 	}
-	if p.Friction > MixMultiply {
-		return fault.Field(fault.ErrRange, "rigid: Params.Friction", p.Friction)
+	if p.FrictionMix > MixMultiply {
+		return fault.Field(fault.ErrRange, "rigid: Params.FrictionMix", p.FrictionMix)
 	}
-	if p.Restitution > MixMultiply {
-		return fault.Field(fault.ErrRange, "rigid: Params.Restitution", p.Restitution)
+	if p.RestitutionMix > MixMultiply {
+		return fault.Field(fault.ErrRange, "rigid: Params.RestitutionMix", p.RestitutionMix)
 	}
 	return nil
 }
@@ -84,7 +84,7 @@ type softness struct{ rate, mass, impulse float32 }
 func soften(hertz, damping, h float32) softness {
 	w := float32(2*math.Pi) * hertz
 	c := float32(2*damping) + float32(h*w)
-	stiff := float32(h*w) * c
+	stiff := float32(float32(h*w) * c)
 	impulse := 1 / (1 + stiff)
 	return softness{rate: w / c, mass: float32(stiff * impulse), impulse: impulse}
 }
@@ -122,7 +122,7 @@ func (p *Params) pace(dt float32) pace {
 		moving: soften(hertz, damping, h), fixed: soften(2*hertz, damping, h),
 		push: or(p.PushSpeed, 3), threshold: or(p.Threshold, 1),
 		maxSpeed: or(p.MaxSpeed, 400), maxTurnRate: MaxTurn * invH,
-		friction: p.Friction, restitution: p.Restitution,
+		friction: p.FrictionMix, restitution: p.RestitutionMix,
 	}
 	if k.friction == MixDefault {
 		k.friction = MixGeometric

@@ -317,8 +317,8 @@ func TestParamsValidate(t *testing.T) {
 	}{
 		{rigid.Params{Gravity: rigid.Vec{X: nan32}}, fault.ErrNotFinite}, {rigid.Params{SubSteps: -1}, fault.ErrRange},
 		{rigid.Params{SubSteps: 65}, fault.ErrRange}, {rigid.Params{ContactHertz: -1}, fault.ErrRange},
-		{rigid.Params{MaxSpeed: inf32}, fault.ErrNotFinite}, {rigid.Params{Friction: 99}, fault.ErrRange},
-		{rigid.Params{Restitution: 99}, fault.ErrRange},
+		{rigid.Params{MaxSpeed: inf32}, fault.ErrNotFinite}, {rigid.Params{FrictionMix: 99}, fault.ErrRange},
+		{rigid.Params{RestitutionMix: 99}, fault.ErrRange},
 	} {
 		if err := c.p.Validate(); !errors.Is(err, c.want) {
 			t.Errorf("%+v: %v, want %v", c.p, err, c.want)

@@ -103,8 +103,8 @@ type State struct {
 
 // Block is up to Lanes contacts in a form for vectors: lane i of each field belongs to
 // contact i. No two lanes share a body whose inverse mass is not zero. The lanes from
-// Contacts on have the bodies of lane 0 and zeros everywhere else, and nothing is
-// written for them.
+// Contacts on have the bodies of lane 0 and zeros everywhere else when they are prepared, and
+// no state is written for them.
 type Block struct {
 	Contacts   uint32 // lanes in use, from 0 on
 	PointsEach uint32 // 1 or 2; if 1, Points[1] means nothing
