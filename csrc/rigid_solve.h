@@ -41,7 +41,7 @@ typedef struct {
 
 /* rigid.BlockPoint and Block. */
 typedef struct {
-	float ax[ET_LANES], ay[ET_LANES], bx[ET_LANES], by[ET_LANES];
+	float lever_a[ET_LANES], reach_a[ET_LANES], lever_b[ET_LANES], reach_b[ET_LANES];
 	float separation[ET_LANES], normal_mass[ET_LANES], tangent_mass[ET_LANES];
 	float normal[ET_LANES], tangent[ET_LANES], total[ET_LANES], approach[ET_LANES];
 } et_contact_point;

@@ -27,28 +27,25 @@ HELPER(LEVEL) void CAT(fill_, LEVEL)(const CAT(filling_, LEVEL) *g, float *field
 	V(store)(field + g->i, V(keep)(v, g->used));
 }
 
-/* Fills a point from the six floats of an et_point and the impulses. */
+/* Fills a point from its anchors, the separation and the impulses. */
 HELPER(LEVEL) void CAT(fill_point_, LEVEL)(const CAT(filling_, LEVEL) *g, et_contact_point *p, const V(f) r[4],
                                            V(f) separation, V(f) normal, V(f) tangent) {
-	CAT(fill_, LEVEL)(g, p->ax, r[0]);
-	CAT(fill_, LEVEL)(g, p->ay, r[1]);
-	CAT(fill_, LEVEL)(g, p->bx, r[2]);
-	CAT(fill_, LEVEL)(g, p->by, r[3]);
-	const V(f) apart = DOT(SUB(r[2], r[0]), SUB(r[3], r[1]), g->nx, g->ny);
-	CAT(fill_, LEVEL)(g, p->separation, SUB(separation, apart));
+	const V(f) lever_a = CROSS(r[0], r[1], g->nx, g->ny), reach_a = DOT(r[0], r[1], g->nx, g->ny);
+	const V(f) lever_b = CROSS(r[2], r[3], g->nx, g->ny), reach_b = DOT(r[2], r[3], g->nx, g->ny);
+	CAT(fill_, LEVEL)(g, p->lever_a, lever_a);
+	CAT(fill_, LEVEL)(g, p->reach_a, reach_a);
+	CAT(fill_, LEVEL)(g, p->lever_b, lever_b);
+	CAT(fill_, LEVEL)(g, p->reach_b, reach_b);
+	CAT(fill_, LEVEL)(g, p->separation, SUB(separation, SUB(reach_b, reach_a)));
 
 	const V(f) inv_mass = ADD(g->a[3], g->b[3]);
-	V(f) a = CROSS(r[0], r[1], g->nx, g->ny), b = CROSS(r[2], r[3], g->nx, g->ny);
-	V(f) turning = ADD(MUL(MUL(g->ia, a), a), MUL(MUL(g->ib, b), b));
-	CAT(fill_, LEVEL)(g, p->normal_mass, CAT(inverse_, LEVEL)(ADD(inv_mass, turning)));
-	a = DOT(r[0], r[1], g->nx, g->ny);
-	b = DOT(r[2], r[3], g->nx, g->ny);
-	turning = ADD(MUL(MUL(g->ia, a), a), MUL(MUL(g->ib, b), b));
-	CAT(fill_, LEVEL)(g, p->tangent_mass, CAT(inverse_, LEVEL)(ADD(inv_mass, turning)));
+	const V(f) along = ADD(MUL(MUL(g->ia, lever_a), lever_a), MUL(MUL(g->ib, lever_b), lever_b));
+	const V(f) across = ADD(MUL(MUL(g->ia, reach_a), reach_a), MUL(MUL(g->ib, reach_b), reach_b));
+	CAT(fill_, LEVEL)(g, p->normal_mass, CAT(inverse_, LEVEL)(ADD(inv_mass, along)));
+	CAT(fill_, LEVEL)(g, p->tangent_mass, CAT(inverse_, LEVEL)(ADD(inv_mass, across)));
 
-	const V(f) vx = SUB(SUB(g->b[0], MUL(g->b[2], r[3])), SUB(g->a[0], MUL(g->a[2], r[1])));
-	const V(f) vy = SUB(ADD(g->b[1], MUL(g->b[2], r[2])), ADD(g->a[1], MUL(g->a[2], r[0])));
-	CAT(fill_, LEVEL)(g, p->approach, DOT(vx, vy, g->nx, g->ny));
+	const V(f) v = DOT(SUB(g->b[0], g->a[0]), SUB(g->b[1], g->a[1]), g->nx, g->ny);
+	CAT(fill_, LEVEL)(g, p->approach, ADD(v, SUB(MUL(g->b[2], lever_b), MUL(g->a[2], lever_a))));
 	CAT(fill_, LEVEL)(g, p->normal, normal);
 	CAT(fill_, LEVEL)(g, p->tangent, tangent);
 	CAT(fill_, LEVEL)(g, p->total, ZERO);

@@ -1,123 +1,119 @@
-/* The bodies of some contacts: velocities, inverse masses and inertias, and the normal. */
+/* The bodies of some contacts, in the frame of each: wa and wb are their angular
+ * velocities, vn and vt the velocity of the centre of B past that of A along the normal
+ * and the tangent, normal and tangent the impulses to add. */
 typedef struct {
-	V(f) a[4], b[4]; /* vx, vy, w, inverse mass */
-	V(f) ia, ib, nx, ny;
+	V(f) a[4], b[4]; /* vx, vy, w, inverse mass, as they were */
+	V(f) nx, ny, ia, ib, inv_mass;
+	V(f) wa, wb, vn, vt, normal, tangent;
 } CAT(pair_, LEVEL);
 
-HELPER(LEVEL) void CAT(load_pair_, LEVEL)(const et_contact_block *b, uint32_t i, CAT(pair_, LEVEL) *m) {
-	m->ia = V(load)(b->inv_ia + i);
-	m->ib = V(load)(b->inv_ib + i);
+HELPER(LEVEL) void CAT(start_pair_, LEVEL)(const et_contact_block *b, uint32_t i, CAT(pair_, LEVEL) *m) {
 	m->nx = V(load)(b->nx + i);
 	m->ny = V(load)(b->ny + i);
+	m->ia = V(load)(b->inv_ia + i);
+	m->ib = V(load)(b->inv_ib + i);
+	m->inv_mass = ADD(m->a[3], m->b[3]);
+	m->wa = m->a[2];
+	m->wb = m->b[2];
+	const V(f) vx = SUB(m->b[0], m->a[0]), vy = SUB(m->b[1], m->a[1]);
+	m->vn = DOT(vx, vy, m->nx, m->ny);
+	m->vt = CROSS(vx, vy, m->nx, m->ny);
+	m->normal = m->tangent = ZERO;
 }
 
-HELPER(LEVEL) void CAT(put_pair_, LEVEL)(et_state *states, const et_contact_block *b, uint32_t i,
-                                         const CAT(pair_, LEVEL) *m) {
-	V(put4)(velocities(states), b->a + i, 8, m->a, b->dynamic_a >> i);
-	V(put4)(velocities(states), b->b + i, 8, m->b, b->dynamic_b >> i);
+/* Adds the impulses to the velocities, and stores them. */
+HELPER(LEVEL) void CAT(push_, LEVEL)(et_state *states, const et_contact_block *b, uint32_t i, CAT(pair_, LEVEL) *m) {
+	const V(f) px = DOT(m->normal, m->tangent, m->nx, m->ny), py = CROSS(m->normal, m->tangent, m->nx, m->ny);
+	const V(f) va[4] = {SUB(m->a[0], MUL(m->a[3], px)), SUB(m->a[1], MUL(m->a[3], py)), m->wa, m->a[3]};
+	const V(f) vb[4] = {ADD(m->b[0], MUL(m->b[3], px)), ADD(m->b[1], MUL(m->b[3], py)), m->wb, m->b[3]};
+	V(put4)(velocities(states), b->a + i, 8, va, b->dynamic_a >> i);
+	V(put4)(velocities(states), b->b + i, 8, vb, b->dynamic_b >> i);
 }
 
-/* The anchors of a point. */
-typedef struct {
-	V(f) ax, ay, bx, by;
-} CAT(anchors_, LEVEL);
-
-HELPER(LEVEL) CAT(anchors_, LEVEL) CAT(anchors_of_, LEVEL)(const et_contact_point *p, uint32_t i) {
-	const CAT(anchors_, LEVEL) r = {V(load)(p->ax + i), V(load)(p->ay + i), V(load)(p->bx + i), V(load)(p->by + i)};
-	return r;
-}
-
-/* Adds the impulse (px, py) at the anchors to B, and takes it from A. */
-HELPER(LEVEL) void CAT(push_, LEVEL)(CAT(pair_, LEVEL) *m, const CAT(anchors_, LEVEL) *r, V(f) px, V(f) py) {
-	m->a[0] = SUB(m->a[0], MUL(m->a[3], px));
-	m->a[1] = SUB(m->a[1], MUL(m->a[3], py));
-	m->a[2] = SUB(m->a[2], MUL(m->ia, CROSS(r->ax, r->ay, px, py)));
-	m->b[0] = ADD(m->b[0], MUL(m->b[3], px));
-	m->b[1] = ADD(m->b[1], MUL(m->b[3], py));
-	m->b[2] = ADD(m->b[2], MUL(m->ib, CROSS(r->bx, r->by, px, py)));
-}
-
-/* The velocity of B past A at the anchors. */
-HELPER(LEVEL) V(f) CAT(past_x_, LEVEL)(const CAT(pair_, LEVEL) *m, const CAT(anchors_, LEVEL) *r) {
-	return SUB(SUB(m->b[0], MUL(m->b[2], r->by)), SUB(m->a[0], MUL(m->a[2], r->ay)));
-}
-HELPER(LEVEL) V(f) CAT(past_y_, LEVEL)(const CAT(pair_, LEVEL) *m, const CAT(anchors_, LEVEL) *r) {
-	return SUB(ADD(m->b[1], MUL(m->b[2], r->bx)), ADD(m->a[1], MUL(m->a[2], r->ax)));
+/* Adds an impulse along the normal at a point with these levers. */
+HELPER(LEVEL) void CAT(add_normal_, LEVEL)(CAT(pair_, LEVEL) *m, V(f) lever_a, V(f) lever_b, V(f) more) {
+	m->normal = ADD(m->normal, more);
+	m->vn = ADD(m->vn, MUL(m->inv_mass, more));
+	m->wa = SUB(m->wa, MUL(MUL(m->ia, lever_a), more));
+	m->wb = ADD(m->wb, MUL(MUL(m->ib, lever_b), more));
 }
 
 KERNEL(LEVEL) void CAT(warm_start_, LEVEL)(const et_contact_block *blocks, int64_t n, et_state *states) {
 	for (const et_contact_block *b = blocks; b < blocks + n; b++) {
 		for (uint32_t i = 0; i < b->contacts; i += V(LANES)) {
 			CAT(pair_, LEVEL) m;
-			CAT(load_pair_, LEVEL)(b, i, &m);
 			V(rows4)(velocities(states), b->a + i, 8, m.a);
 			V(rows4)(velocities(states), b->b + i, 8, m.b);
+			CAT(start_pair_, LEVEL)(b, i, &m);
+			V(f) turn_a = V(load)(b->rolling + i), turn_b = turn_a;
 			for (uint32_t k = 0; k < b->points_each; k++) {
 				const et_contact_point *const p = &b->points[k];
-				const CAT(anchors_, LEVEL) r = CAT(anchors_of_, LEVEL)(p, i);
 				const V(f) normal = V(load)(p->normal + i), tangent = V(load)(p->tangent + i);
-				CAT(push_, LEVEL)(&m, &r, DOT(normal, tangent, m.nx, m.ny), CROSS(normal, tangent, m.nx, m.ny));
+				m.normal = ADD(m.normal, normal);
+				m.tangent = ADD(m.tangent, tangent);
+				turn_a = ADD(turn_a, CROSS(V(load)(p->lever_a + i), V(load)(p->reach_a + i), tangent, normal));
+				turn_b = ADD(turn_b, CROSS(V(load)(p->lever_b + i), V(load)(p->reach_b + i), tangent, normal));
 			}
-			const V(f) rolling = V(load)(b->rolling + i);
-			m.a[2] = SUB(m.a[2], MUL(m.ia, rolling));
-			m.b[2] = ADD(m.b[2], MUL(m.ib, rolling));
-			CAT(put_pair_, LEVEL)(states, b, i, &m);
+			m.wa = SUB(m.wa, MUL(m.ia, turn_a));
+			m.wb = ADD(m.wb, MUL(m.ib, turn_b));
+			CAT(push_, LEVEL)(states, b, i, &m);
 		}
 	}
 }
 
-/* One iteration of friction at a point. */
+/* One iteration of friction at a point, which is pressed by a normal impulse. */
 HELPER(LEVEL) void CAT(rub_, LEVEL)(const et_contact_block *b, et_contact_point *p, uint32_t i, CAT(pair_, LEVEL) *m,
                                     V(f) normal) {
-	const CAT(anchors_, LEVEL) r = CAT(anchors_of_, LEVEL)(p, i);
-	const V(f) vx = CAT(past_x_, LEVEL)(m, &r), vy = CAT(past_y_, LEVEL)(m, &r);
-	const V(f) v = SUB(CROSS(vx, vy, m->nx, m->ny), V(load)(b->tangent_speed + i));
+	const V(f) reach_a = V(load)(p->reach_a + i), reach_b = V(load)(p->reach_b + i);
+	const V(f) turning = SUB(MUL(m->wb, reach_b), MUL(m->wa, reach_a));
+	const V(f) v = SUB(SUB(m->vt, turning), V(load)(b->tangent_speed + i));
 	const V(f) limit = MUL(V(load)(b->friction + i), normal);
 	const V(f) old = V(load)(p->tangent + i);
 	const V(f) least = V(min)(SUB(old, MUL(V(load)(p->tangent_mass + i), v)), limit);
 	const V(f) total = V(max)(least, V(negate)(limit));
 	const V(f) more = SUB(total, old);
 	V(store)(p->tangent + i, total);
-	CAT(push_, LEVEL)(m, &r, MUL(more, m->ny), V(negate)(MUL(more, m->nx)));
+	m->tangent = ADD(m->tangent, more);
+	m->vt = ADD(m->vt, MUL(m->inv_mass, more));
+	m->wa = ADD(m->wa, MUL(MUL(m->ia, reach_a), more));
+	m->wb = SUB(m->wb, MUL(MUL(m->ib, reach_b), more));
 }
 
+/* One iteration of rolling resistance, pressed by the sum of the normal impulses. */
 HELPER(LEVEL) void CAT(roll_, LEVEL)(et_contact_block *b, uint32_t i, CAT(pair_, LEVEL) *m, V(f) sum) {
 	const V(f) limit = MUL(V(load)(b->rolling_resistance + i), sum);
 	const V(f) old = V(load)(b->rolling + i);
-	const V(f) turned = MUL(V(load)(b->rolling_mass + i), SUB(m->b[2], m->a[2]));
+	const V(f) turned = MUL(V(load)(b->rolling_mass + i), SUB(m->wb, m->wa));
 	const V(f) total = V(max)(V(min)(SUB(old, turned), limit), V(negate)(limit));
 	V(store)(b->rolling + i, total);
-	m->a[2] = SUB(m->a[2], MUL(m->ia, SUB(total, old)));
-	m->b[2] = ADD(m->b[2], MUL(m->ib, SUB(total, old)));
+	m->wa = SUB(m->wa, MUL(m->ia, SUB(total, old)));
+	m->wb = ADD(m->wb, MUL(m->ib, SUB(total, old)));
 }
 
-/* How far the surfaces are apart at the anchors now; a and b are the moves of the bodies. */
-HELPER(LEVEL) V(f) CAT(apart_, LEVEL)(const V(f) a[4], const V(f) b[4], const CAT(anchors_, LEVEL) *r,
-                                      const CAT(pair_, LEVEL) *m, V(f) separation) {
-	const V(f) x = SUB(ADD(b[0], CROSS(b[2], b[3], r->by, r->bx)), ADD(a[0], CROSS(a[2], a[3], r->ay, r->ax)));
-	const V(f) y = SUB(ADD(b[1], DOT(b[3], b[2], r->bx, r->by)), ADD(a[1], DOT(a[3], a[2], r->ax, r->ay)));
-	return ADD(DOT(x, y, m->nx, m->ny), separation);
-}
+/* How two bodies have moved since the step began: gap along the normal, and cosines and
+ * sines of their turns. */
+typedef struct {
+	V(f) gap, ca, sa, cb, sb;
+} CAT(moved_, LEVEL);
 
 /* One iteration of the normal impulse at a point. */
-HELPER(LEVEL) void CAT(press_, LEVEL)(et_contact_point *p, uint32_t i, CAT(pair_, LEVEL) *m, const V(f) a[4],
-                                      const V(f) b[4], const softness *soft, float inv_h, float push, int biased) {
-	const CAT(anchors_, LEVEL) r = CAT(anchors_of_, LEVEL)(p, i);
-	const V(f) x = CAT(apart_, LEVEL)(a, b, &r, m, V(load)(p->separation + i));
+HELPER(LEVEL) void CAT(press_, LEVEL)(et_contact_point *p, uint32_t i, CAT(pair_, LEVEL) *m, const CAT(moved_, LEVEL) *d,
+                                      const softness *soft, float inv_h, float push, int biased) {
+	const V(f) lever_a = V(load)(p->lever_a + i), lever_b = V(load)(p->lever_b + i);
+	V(f) x = ADD(d->gap, DOT(d->cb, d->sb, V(load)(p->reach_b + i), lever_b));
+	x = ADD(SUB(x, DOT(d->ca, d->sa, V(load)(p->reach_a + i), lever_a)), V(load)(p->separation + i));
 	const V(f) deep = V(max)(MUL(V(set1)(soft->rate), V(min)(x, ZERO)), V(set1)(-push));
 	const V(f) bias = V(pick)(x, ZERO, MUL(x, V(set1)(inv_h)), deep);
 	const V(f) mass = V(pick)(x, ZERO, V(set1)(1.0f), V(set1)(soft->mass));
 	const V(f) leak = V(pick)(x, ZERO, ZERO, V(set1)(soft->impulse));
-	const V(f) vx = CAT(past_x_, LEVEL)(m, &r), vy = CAT(past_y_, LEVEL)(m, &r);
-	const V(f) v = DOT(vx, vy, m->nx, m->ny);
+	const V(f) v = ADD(m->vn, SUB(MUL(m->wb, lever_b), MUL(m->wa, lever_a)));
 	const V(f) old = V(load)(p->normal + i);
 	const V(f) stiff = SUB(old, MUL(MUL(V(load)(p->normal_mass + i), mass), ADD(v, bias)));
 	const V(f) total = V(max)(SUB(stiff, MUL(leak, old)), ZERO);
-	const V(f) more = SUB(total, old);
 	V(store)(p->normal + i, total);
 	if (!biased)
 		V(store)(p->total + i, ADD(V(load)(p->total + i), total));
-	CAT(push_, LEVEL)(m, &r, MUL(more, m->nx), MUL(more, m->ny));
+	CAT(add_normal_, LEVEL)(m, lever_a, lever_b, SUB(total, old));
 }
 
 HELPER(LEVEL) void CAT(solve_block_, LEVEL)(et_contact_block *b, et_state *states, const softness *soft, float inv_h,
@@ -125,13 +121,14 @@ HELPER(LEVEL) void CAT(solve_block_, LEVEL)(et_contact_block *b, et_state *state
 	for (uint32_t i = 0; i < b->contacts; i += V(LANES)) {
 		CAT(pair_, LEVEL) m;
 		V(f) a[8], c[8];
-		CAT(load_pair_, LEVEL)(b, i, &m);
 		V(rows8)(velocities(states), b->a + i, 8, a);
 		V(rows8)(velocities(states), b->b + i, 8, c);
 		for (int k = 0; k < 4; k++) {
 			m.a[k] = a[k];
 			m.b[k] = c[k];
 		}
+		CAT(start_pair_, LEVEL)(b, i, &m);
+		const CAT(moved_, LEVEL) d = {DOT(SUB(c[4], a[4]), SUB(c[5], a[5]), m.nx, m.ny), a[6], a[7], c[6], c[7]};
 		V(f) sum = ZERO;
 		for (uint32_t k = 0; k < points; k++) {
 			const V(f) normal = V(load)(b->points[k].normal + i);
@@ -141,8 +138,8 @@ HELPER(LEVEL) void CAT(solve_block_, LEVEL)(et_contact_block *b, et_state *state
 		if (b->flags & ET_ROLLS)
 			CAT(roll_, LEVEL)(b, i, &m, sum);
 		for (uint32_t k = 0; k < points; k++)
-			CAT(press_, LEVEL)(&b->points[k], i, &m, a + 4, c + 4, soft, inv_h, push, biased);
-		CAT(put_pair_, LEVEL)(states, b, i, &m);
+			CAT(press_, LEVEL)(&b->points[k], i, &m, &d, soft, inv_h, push, biased);
+		CAT(push_, LEVEL)(states, b, i, &m);
 	}
 }
 
@@ -164,10 +161,9 @@ KERNEL(LEVEL) void CAT(solve_, LEVEL)(et_contact_block *blocks, int64_t n, et_st
 /* The normal impulse of a point that bounces. */
 HELPER(LEVEL) void CAT(bounce_, LEVEL)(et_contact_point *p, uint32_t i, CAT(pair_, LEVEL) *m, V(f) restitution,
                                        float threshold) {
-	const CAT(anchors_, LEVEL) r = CAT(anchors_of_, LEVEL)(p, i);
-	const V(f) vx = CAT(past_x_, LEVEL)(m, &r), vy = CAT(past_y_, LEVEL)(m, &r);
-	const V(f) v = DOT(vx, vy, m->nx, m->ny), approach = V(load)(p->approach + i);
-	const V(f) old = V(load)(p->normal + i), sum = V(load)(p->total + i);
+	const V(f) lever_a = V(load)(p->lever_a + i), lever_b = V(load)(p->lever_b + i);
+	const V(f) v = ADD(m->vn, SUB(MUL(m->wb, lever_b), MUL(m->wa, lever_a)));
+	const V(f) approach = V(load)(p->approach + i), old = V(load)(p->normal + i), sum = V(load)(p->total + i);
 	const V(f) back = ADD(v, MUL(restitution, approach));
 	V(f) total = V(max)(SUB(old, MUL(V(load)(p->normal_mass + i), back)), ZERO);
 	total = V(pick)(restitution, ZERO, total, old);
@@ -176,7 +172,7 @@ HELPER(LEVEL) void CAT(bounce_, LEVEL)(et_contact_point *p, uint32_t i, CAT(pair
 	const V(f) more = SUB(total, old);
 	V(store)(p->normal + i, total);
 	V(store)(p->total + i, ADD(sum, more));
-	CAT(push_, LEVEL)(m, &r, MUL(more, m->nx), MUL(more, m->ny));
+	CAT(add_normal_, LEVEL)(m, lever_a, lever_b, more);
 }
 
 KERNEL(LEVEL) void CAT(restitution_, LEVEL)(et_contact_block *blocks, int64_t n, et_state *states, float threshold) {
@@ -185,13 +181,13 @@ KERNEL(LEVEL) void CAT(restitution_, LEVEL)(et_contact_block *blocks, int64_t n,
 			continue;
 		for (uint32_t i = 0; i < b->contacts; i += V(LANES)) {
 			CAT(pair_, LEVEL) m;
-			CAT(load_pair_, LEVEL)(b, i, &m);
 			V(rows4)(velocities(states), b->a + i, 8, m.a);
 			V(rows4)(velocities(states), b->b + i, 8, m.b);
+			CAT(start_pair_, LEVEL)(b, i, &m);
 			const V(f) restitution = V(load)(b->restitution + i);
 			for (uint32_t k = 0; k < b->points_each; k++)
 				CAT(bounce_, LEVEL)(&b->points[k], i, &m, restitution, threshold);
-			CAT(put_pair_, LEVEL)(states, b, i, &m);
+			CAT(push_, LEVEL)(states, b, i, &m);
 		}
 	}
 }

@@ -53,7 +53,7 @@ func (m Mix) of(a, b float32) float32 {
 //
 // The separation of a point is stored less (rB - rA)·n, where r are its anchors and n
 // is the normal: later in the step it is n·((dB + RB·rB) - (dA + RA·rA)) more than that, with
-// the moves d and turns R of the states. The effective mass along n is
+// the moves d and turns R of the states, and R·r·n is r·n·cos + r×n·sin. The effective mass along n is
 // 1 / (1/mA + 1/mB + (rA×n)²/IA + (rB×n)²/IB), and likewise along the tangent (n.Y, -n.X); 0 if
 // that is a division by zero.
 func (s *System) Prepare(level native.Level, lo, hi int) {
@@ -97,7 +97,7 @@ func (b *Block) clearLane(i int) {
 	b.RollingResistance[i], b.RollingMass[i], b.RollingImpulse[i] = 0, 0, 0
 	for k := range b.PointsEach {
 		p := &b.Points[k&1]
-		p.AX[i], p.AY[i], p.BX[i], p.BY[i] = 0, 0, 0, 0
+		p.LeverA[i], p.ReachA[i], p.LeverB[i], p.ReachB[i] = 0, 0, 0, 0
 		p.Separation[i], p.NormalMass[i], p.TangentMass[i] = 0, 0, 0
 		p.Normal[i], p.Tangent[i], p.Total[i], p.ApproachSpeed[i] = 0, 0, 0, 0
 	}
@@ -140,18 +140,17 @@ func (s *System) prepareDynamics(b *Block, i int, rolling float32) {
 func (s *System) preparePoint(b *Block, i int, p *BlockPoint, m *Point, j Impulse) {
 	stateA, stateB := &s.States[b.A[i]], &s.States[b.B[i]]
 	nx, ny, ra, rb := b.NormalX[i], b.NormalY[i], m.AnchorA, m.AnchorB
-	p.AX[i], p.AY[i], p.BX[i], p.BY[i] = ra.X, ra.Y, rb.X, rb.Y
-	p.Separation[i] = m.Separation - (float32((rb.X-ra.X)*nx) + float32((rb.Y-ra.Y)*ny))
+	leverA, leverB := float32(ra.X*ny)-float32(ra.Y*nx), float32(rb.X*ny)-float32(rb.Y*nx)
+	reachA, reachB := float32(ra.X*nx)+float32(ra.Y*ny), float32(rb.X*nx)+float32(rb.Y*ny)
+	p.LeverA[i], p.ReachA[i], p.LeverB[i], p.ReachB[i] = leverA, reachA, leverB, reachB
+	p.Separation[i] = m.Separation - (reachB - reachA)
 
 	invMass := stateA.InvMass + stateB.InvMass
-	leverA, leverB := float32(ra.X*ny)-float32(ra.Y*nx), float32(rb.X*ny)-float32(rb.Y*nx)
 	p.NormalMass[i] = inverse(invMass + (float32(float32(b.InvIA[i]*leverA)*leverA) + float32(float32(b.InvIB[i]*leverB)*leverB)))
-	leverA, leverB = float32(ra.X*nx)+float32(ra.Y*ny), float32(rb.X*nx)+float32(rb.Y*ny)
-	p.TangentMass[i] = inverse(invMass + (float32(float32(b.InvIA[i]*leverA)*leverA) + float32(float32(b.InvIB[i]*leverB)*leverB)))
+	p.TangentMass[i] = inverse(invMass + (float32(float32(b.InvIA[i]*reachA)*reachA) + float32(float32(b.InvIB[i]*reachB)*reachB)))
 
-	dvx := (stateB.VX - float32(stateB.W*rb.Y)) - (stateA.VX - float32(stateA.W*ra.Y))
-	dvy := (stateB.VY + float32(stateB.W*rb.X)) - (stateA.VY + float32(stateA.W*ra.X))
-	p.ApproachSpeed[i] = float32(dvx*nx) + float32(dvy*ny)
+	v := float32((stateB.VX-stateA.VX)*nx) + float32((stateB.VY-stateA.VY)*ny)
+	p.ApproachSpeed[i] = v + (float32(stateB.W*leverB) - float32(stateA.W*leverA))
 	p.Normal[i], p.Tangent[i], p.Total[i] = j.Normal, j.Tangent, 0
 }
 

@@ -19,29 +19,35 @@ func (s *System) WarmStart(level native.Level, lo, hi int) {
 func warmStartGo(b *Block, states []State) {
 	for i := range b.Contacts {
 		i &= Lanes - 1
-		stateA, stateB := &states[b.A[i]], &states[b.B[i]]
-		ax, ay, aw, massA, invIA := stateA.VX, stateA.VY, stateA.W, stateA.InvMass, b.InvIA[i]
-		bx, by, bw, massB, invIB := stateB.VX, stateB.VY, stateB.W, stateB.InvMass, b.InvIB[i]
-		nx, ny := b.NormalX[i], b.NormalY[i]
+		normal, tangent := float32(0), float32(0)
+		turnA, turnB := b.RollingImpulse[i], b.RollingImpulse[i]
 		for k := range b.PointsEach {
 			p := &b.Points[k&1]
-			px := float32(p.Normal[i]*nx) + float32(p.Tangent[i]*ny)
-			py := float32(p.Normal[i]*ny) - float32(p.Tangent[i]*nx)
-			ax -= float32(massA * px)
-			ay -= float32(massA * py)
-			aw -= float32(invIA * (float32(p.AX[i]*py) - float32(p.AY[i]*px)))
-			bx += float32(massB * px)
-			by += float32(massB * py)
-			bw += float32(invIB * (float32(p.BX[i]*py) - float32(p.BY[i]*px)))
+			normal += p.Normal[i]
+			tangent += p.Tangent[i]
+			turnA += float32(p.LeverA[i]*p.Normal[i]) - float32(p.ReachA[i]*p.Tangent[i])
+			turnB += float32(p.LeverB[i]*p.Normal[i]) - float32(p.ReachB[i]*p.Tangent[i])
 		}
-		aw -= float32(invIA * b.RollingImpulse[i])
-		bw += float32(invIB * b.RollingImpulse[i])
-		if b.DynamicA>>i&1 != 0 {
-			stateA.VX, stateA.VY, stateA.W = ax, ay, aw
-		}
-		if b.DynamicB>>i&1 != 0 {
-			stateB.VX, stateB.VY, stateB.W = bx, by, bw
-		}
+		stateA, stateB := &states[b.A[i]], &states[b.B[i]]
+		b.push(i, stateA, stateB, normal, tangent, stateA.W-float32(b.InvIA[i]*turnA), stateB.W+float32(b.InvIB[i]*turnB))
+	}
+}
+
+// push adds the impulses of a contact to the velocities of its bodies, and sets
+// their angular velocities.
+func (b *Block) push(i uint32, stateA, stateB *State, normal, tangent, wA, wB float32) {
+	nx, ny := b.NormalX[i&(Lanes-1)], b.NormalY[i&(Lanes-1)]
+	px := float32(normal*nx) + float32(tangent*ny)
+	py := float32(normal*ny) - float32(tangent*nx)
+	if b.DynamicA>>i&1 != 0 {
+		stateA.VX -= float32(stateA.InvMass * px)
+		stateA.VY -= float32(stateA.InvMass * py)
+		stateA.W = wA
+	}
+	if b.DynamicB>>i&1 != 0 {
+		stateB.VX += float32(stateB.InvMass * px)
+		stateB.VY += float32(stateB.InvMass * py)
+		stateB.W = wB
 	}
 }
 
@@ -83,74 +89,64 @@ func (k *pace) softness(b *Block) softness {
 	return k.moving
 }
 
+// solveGo works in the frame of the contact, whose axes are the normal and the tangent:
+// vn and vt are the velocity of the centre of B past that of A.
 func solveGo(b *Block, states []State, soft softness, invH, push float32, useBias bool) {
 	for i := range b.Contacts {
 		i &= Lanes - 1
 		stateA, stateB := &states[b.A[i]], &states[b.B[i]]
-		ax, ay, aw, massA, invIA := stateA.VX, stateA.VY, stateA.W, stateA.InvMass, b.InvIA[i]
-		bx, by, bw, massB, invIB := stateB.VX, stateB.VY, stateB.W, stateB.InvMass, b.InvIB[i]
+		wA, invIA, wB, invIB := stateA.W, b.InvIA[i], stateB.W, b.InvIB[i]
 		nx, ny := b.NormalX[i], b.NormalY[i]
-		sum := float32(0) // of the normal impulses
+		vx, vy, invMass := stateB.VX-stateA.VX, stateB.VY-stateA.VY, stateA.InvMass+stateB.InvMass
+		vn, vt := float32(vx*nx)+float32(vy*ny), float32(vx*ny)-float32(vy*nx)
+		normal, tangent, sum := float32(0), float32(0), float32(0) // what is added, and what was pressing
 		for k := range b.PointsEach {
 			p := &b.Points[k&1]
-			rax, ray, rbx, rby := p.AX[i], p.AY[i], p.BX[i], p.BY[i]
-			vx := (bx - float32(bw*rby)) - (ax - float32(aw*ray))
-			vy := (by + float32(bw*rbx)) - (ay + float32(aw*rax))
-			v := (float32(vx*ny) - float32(vy*nx)) - b.TangentSpeed[i]
+			reachA, reachB := p.ReachA[i], p.ReachB[i]
+			v := (vt - (float32(wB*reachB) - float32(wA*reachA))) - b.TangentSpeed[i]
 			limit := float32(b.Friction[i] * p.Normal[i])
 			sum += p.Normal[i]
 			old := p.Tangent[i]
 			total := most(least(old-float32(p.TangentMass[i]*v), limit), -limit)
 			p.Tangent[i] = total
-			px, py := float32((total-old)*ny), -float32((total-old)*nx)
-			ax -= float32(massA * px)
-			ay -= float32(massA * py)
-			aw -= float32(invIA * (float32(rax*py) - float32(ray*px)))
-			bx += float32(massB * px)
-			by += float32(massB * py)
-			bw += float32(invIB * (float32(rbx*py) - float32(rby*px)))
+			more := total - old
+			tangent += more
+			vt += float32(invMass * more)
+			wA += float32(float32(invIA*reachA) * more)
+			wB -= float32(float32(invIB*reachB) * more)
 		}
 		if b.Flags&blockRolls != 0 {
 			limit := float32(b.RollingResistance[i] * sum)
 			old := b.RollingImpulse[i]
-			total := most(least(old-float32(b.RollingMass[i]*(bw-aw)), limit), -limit)
+			total := most(least(old-float32(b.RollingMass[i]*(wB-wA)), limit), -limit)
 			b.RollingImpulse[i] = total
-			aw -= float32(invIA * (total - old))
-			bw += float32(invIB * (total - old))
+			wA -= float32(invIA * (total - old))
+			wB += float32(invIB * (total - old))
 		}
+		gap := float32((stateB.DX-stateA.DX)*nx) + float32((stateB.DY-stateA.DY)*ny)
 		for k := range b.PointsEach {
 			p := &b.Points[k&1]
-			rax, ray, rbx, rby := p.AX[i], p.AY[i], p.BX[i], p.BY[i]
-			dx := (stateB.DX + (float32(stateB.C*rbx) - float32(stateB.S*rby))) - (stateA.DX + (float32(stateA.C*rax) - float32(stateA.S*ray)))
-			dy := (stateB.DY + (float32(stateB.S*rbx) + float32(stateB.C*rby))) - (stateA.DY + (float32(stateA.S*rax) + float32(stateA.C*ray)))
-			x := (float32(dx*nx) + float32(dy*ny)) + p.Separation[i]
+			leverA, leverB := p.LeverA[i], p.LeverB[i]
+			x := gap + (float32(stateB.C*p.ReachB[i]) + float32(stateB.S*leverB))
+			x = (x - (float32(stateA.C*p.ReachA[i]) + float32(stateA.S*leverA))) + p.Separation[i]
 			bias, mass, leak := most(float32(soft.rate*least(x, 0)), -push), soft.mass, soft.impulse
 			if x > 0 {
 				bias, mass, leak = float32(x*invH), 1, 0
 			}
-			vx := (bx - float32(bw*rby)) - (ax - float32(aw*ray))
-			vy := (by + float32(bw*rbx)) - (ay + float32(aw*rax))
-			v := float32(vx*nx) + float32(vy*ny)
+			v := vn + (float32(wB*leverB) - float32(wA*leverA))
 			old := p.Normal[i]
 			total := most((old-float32(float32(p.NormalMass[i]*mass)*(v+bias)))-float32(leak*old), 0)
 			p.Normal[i] = total
 			if !useBias {
 				p.Total[i] += total
 			}
-			px, py := float32((total-old)*nx), float32((total-old)*ny)
-			ax -= float32(massA * px)
-			ay -= float32(massA * py)
-			aw -= float32(invIA * (float32(rax*py) - float32(ray*px)))
-			bx += float32(massB * px)
-			by += float32(massB * py)
-			bw += float32(invIB * (float32(rbx*py) - float32(rby*px)))
+			more := total - old
+			normal += more
+			vn += float32(invMass * more)
+			wA -= float32(float32(invIA*leverA) * more)
+			wB += float32(float32(invIB*leverB) * more)
 		}
-		if b.DynamicA>>i&1 != 0 {
-			stateA.VX, stateA.VY, stateA.W = ax, ay, aw
-		}
-		if b.DynamicB>>i&1 != 0 {
-			stateB.VX, stateB.VY, stateB.W = bx, by, bw
-		}
+		b.push(i, stateA, stateB, normal, tangent, wA, wB)
 	}
 }
 
@@ -174,36 +170,25 @@ func restitutionGo(b *Block, states []State, threshold float32) {
 	for i := range b.Contacts {
 		i &= Lanes - 1
 		stateA, stateB := &states[b.A[i]], &states[b.B[i]]
-		ax, ay, aw, massA, invIA := stateA.VX, stateA.VY, stateA.W, stateA.InvMass, b.InvIA[i]
-		bx, by, bw, massB, invIB := stateB.VX, stateB.VY, stateB.W, stateB.InvMass, b.InvIB[i]
-		nx, ny := b.NormalX[i], b.NormalY[i]
+		wA, wB, invMass, normal := stateA.W, stateB.W, stateA.InvMass+stateB.InvMass, float32(0)
+		vn := float32((stateB.VX-stateA.VX)*b.NormalX[i]) + float32((stateB.VY-stateA.VY)*b.NormalY[i])
 		for k := range b.PointsEach {
 			p := &b.Points[k&1]
-			rax, ray, rbx, rby := p.AX[i], p.AY[i], p.BX[i], p.BY[i]
-			vx := (bx - float32(bw*rby)) - (ax - float32(aw*ray))
-			vy := (by + float32(bw*rbx)) - (ay + float32(aw*rax))
-			v := float32(vx*nx) + float32(vy*ny)
+			v := vn + (float32(wB*p.LeverB[i]) - float32(wA*p.LeverA[i]))
 			old := p.Normal[i]
 			total := most(old-float32(p.NormalMass[i]*(v+float32(b.Restitution[i]*p.ApproachSpeed[i]))), 0)
 			if !(b.Restitution[i] > 0 && -threshold > p.ApproachSpeed[i] && p.Total[i] > 0) {
 				total = old
 			}
+			more := total - old
 			p.Normal[i] = total
-			p.Total[i] += total - old
-			px, py := float32((total-old)*nx), float32((total-old)*ny)
-			ax -= float32(massA * px)
-			ay -= float32(massA * py)
-			aw -= float32(invIA * (float32(rax*py) - float32(ray*px)))
-			bx += float32(massB * px)
-			by += float32(massB * py)
-			bw += float32(invIB * (float32(rbx*py) - float32(rby*px)))
+			p.Total[i] += more
+			normal += more
+			vn += float32(invMass * more)
+			wA -= float32(float32(b.InvIA[i]*p.LeverA[i]) * more)
+			wB += float32(float32(b.InvIB[i]*p.LeverB[i]) * more)
 		}
-		if b.DynamicA>>i&1 != 0 {
-			stateA.VX, stateA.VY, stateA.W = ax, ay, aw
-		}
-		if b.DynamicB>>i&1 != 0 {
-			stateB.VX, stateB.VY, stateB.W = bx, by, bw
-		}
+		b.push(i, stateA, stateB, normal, 0, wA, wB)
 	}
 }
 

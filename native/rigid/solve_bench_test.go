@@ -44,6 +44,7 @@ func (s *scene) bench(b *testing.B, level native.Level) {
 		copy(s.Contacts, impulses)
 	}
 	step := func() {
+		restore()
 		s.Start(level, 0, bodies)
 		s.Prepare(level, 0, blocks)
 		for sub := range 4 {
