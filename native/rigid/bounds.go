@@ -27,11 +27,20 @@ func Bounds(level native.Level, shapes []Shape, bodyOf []uint32, poses *Poses, m
 		panic("rigid: Bounds: shapes, bodyOf and out differ in length")
 	}
 	poses.check()
-	must(level)
-	if boundsGo(shapes, bodyOf, poses, margin, out) < n {
+	done := 0
+	if level = must(level); level == native.Go || n < boundsBreakEven {
+		done = boundsGo(shapes, bodyOf, poses, margin, out)
+	} else {
+		done = boundsC(level, shapes, bodyOf, poses, margin, out)
+	}
+	if done < n {
 		panic("rigid: Bounds: a shape has no pose, or too many vertices")
 	}
 }
+
+// boundsBreakEven is the number of shapes from which a kernel call, about 30 ns, is
+// cheaper than the Go loop.
+const boundsBreakEven = 4
 
 // check panics if columns differ in length, and returns their length.
 func (b *Boxes) check() int {

@@ -65,9 +65,9 @@ func (b *Broad) Pairs(level native.Level, boxes *Boxes, filters *Filters, versio
 	}
 	level = must(level)
 	if b.known.update(boxes, filters, version) {
-		b.still.build(level, boxes, filters.Body, b.known.still, true)
+		b.still.build(level, boxes, b.known.still, true)
 	}
-	b.moving.build(level, boxes, filters.Body, b.known.moving, false)
+	b.moving.build(level, boxes, b.known.moving, false)
 	if b.search(level, n) {
 		b.order.sort(level, n, &b.raw[0], &b.known.rule, out)
 	} else {

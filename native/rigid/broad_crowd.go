@@ -12,7 +12,6 @@ import (
 type crowd struct {
 	boxes Boxes
 	shape []uint32
-	body  []uint32
 	moves []bool
 	met   []uint32 // as in ordering
 }
@@ -31,13 +30,13 @@ func (c *crowd) search(level native.Level, boxes *Boxes, k *known, out *Pairs) {
 func (c *crowd) gather(boxes *Boxes, k *known) {
 	b := &c.boxes
 	b.MinX, b.MinY, b.MaxX, b.MaxY = b.MinX[:0], b.MinY[:0], b.MaxX[:0], b.MaxY[:0]
-	c.shape, c.body, c.moves = c.shape[:0], c.body[:0], c.moves[:0]
+	c.shape, c.moves = c.shape[:0], c.moves[:0]
 	f := k.rule.filters
 	for i := range boxes.MinX {
 		x0, y0, x1, y1 := boxes.MinX[i], boxes.MinY[i], boxes.MaxX[i], boxes.MaxY[i]
 		if proper(x0, y0, x1, y1) {
 			b.MinX, b.MinY, b.MaxX, b.MaxY = append(b.MinX, x0), append(b.MinY, y0), append(b.MaxX, x1), append(b.MaxY, y1)
-			c.shape, c.body, c.moves = append(c.shape, uint32(i)), append(c.body, f.Body[i]), append(c.moves, f.Moves[i])
+			c.shape, c.moves = append(c.shape, uint32(i)), append(c.moves, f.Moves[i])
 		}
 	}
 	c.met = resize(c.met, len(c.shape))
@@ -48,11 +47,11 @@ func (c *crowd) gather(boxes *Boxes, k *known) {
 func (c *crowd) row(i int, r *rule, out *Pairs) {
 	b := &c.boxes
 	x0, y0, x1, y1 := b.MinX[i], b.MinY[i], b.MaxX[i], b.MaxY[i]
-	a, body, moves := c.shape[i], c.body[i], c.moves[i]
+	a, moves := c.shape[i], c.moves[i]
 	begin, rank := len(out.A), 0
 	for j := i + 1; j < len(c.shape); j++ {
 		if b.MinX[j] > x1 || b.MaxX[j] < x0 || b.MinY[j] > y1 || b.MaxY[j] < y0 ||
-			c.body[j] == body || !moves && !c.moves[j] || !r.agrees(a, c.shape[j]) {
+			!moves && !c.moves[j] || !r.agrees(a, c.shape[j]) {
 			continue
 		}
 		if rank < MaxPairs || c.met[j] < MaxPairs {

@@ -2,38 +2,66 @@ package rigid
 
 import "github.com/evertick/evertick/native"
 
-// The kernels of Broad on the level asked for.
+// The kernels of Broad, on the level asked for. Sorting and scattering compute nothing:
+// C has one form for all levels.
 
 func measure(level native.Level, boxes *Boxes, which []uint64, ids []uint32, sum *summary) {
-	measureGo(boxes, which, ids, sum)
+	if level == native.Go {
+		measureGo(boxes, which, ids, sum)
+	} else {
+		measureC(level, boxes, which, ids, sum)
+	}
 }
 
 func keys(level native.Level, p *plan, layers []layer, to []uint64) {
-	keysGo(p, layers, to)
+	if level == native.Go {
+		keysGo(p, layers, to)
+	} else {
+		keysC(p, layers, to)
+	}
 }
 
 // sortKeys sorts the first n keys, whose highest count bits decide.
 func sortKeys(level native.Level, s *sorted, n uint32, count uint) {
-	keys, tmp := sortKeysGo(s.keys[:n], s.tmp[:n], count)
-	s.keys, s.tmp = keys, tmp
+	if level == native.Go {
+		s.keys, s.tmp = sortKeysGo(s.keys[:n], s.tmp[:n], count)
+	} else {
+		s.keys, s.tmp = sortKeysC(s.keys[:n], s.tmp[:n], count)
+	}
 }
 
-func place(level native.Level, boxes *Boxes, body []uint32, p *plan, s *sorted) {
-	placeGo(boxes, body, p, s)
+func place(level native.Level, boxes *Boxes, p *plan, s *sorted) {
+	if level == native.Go {
+		placeGo(boxes, p, s)
+	} else {
+		placeC(boxes, p, s)
+	}
 }
 
 func sweep(level native.Level, s, _ *sorted, l, _ *layer, from uint32, to *found) uint32 {
-	return sweepGo(s, l, from, to)
+	if level == native.Go {
+		return sweepGo(s, l, from, to)
+	}
+	return sweepC(level, s, l, from, to)
 }
 
 func span(level native.Level, s, t *sorted, l, k *layer, from uint32, to *found) uint32 {
-	return spanGo(s, t, l, k, from, to)
+	if level == native.Go {
+		return spanGo(s, t, l, k, from, to)
+	}
+	return spanC(level, s, t, l, k, from, to)
 }
 
 func cross(level native.Level, s, t *sorted, l, k *layer, from uint32, to *found) uint32 {
-	return crossGo(s, t, l, k, from, to)
+	if level == native.Go {
+		return crossGo(s, t, l, k, from, to)
+	}
+	return crossC(level, s, t, l, k, from, to)
 }
 
-func scatter(level native.Level, n int, raw *found, ends []uint32, out *Pairs) uint32 {
-	return scatterGo(n, raw, ends, out)
+func scatter(level native.Level, raw *found, ends []uint32, out *Pairs) uint32 {
+	if level == native.Go {
+		return scatterGo(raw, ends, out)
+	}
+	return scatterC(raw, ends, out)
 }

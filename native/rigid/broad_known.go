@@ -96,11 +96,12 @@ func resize[T any](s []T, n int) []T {
 // maxKinds is the number of kinds of filters for which there is a table.
 const maxKinds = 64
 
-// rule decides whether the filters of two shapes agree. Shapes of one category and
+// rule decides whether two shapes can pair, of which one moves. Shapes of one category and
 // mask are of one kind; where there are few kinds, a table says which of them agree.
 type rule struct {
 	filters *Filters
-	all     bool             // any two agree
+	all     bool             // any two can
+	single  bool             // no body has more than one shape
 	grouped bool             // some have a group
 	kinds   int              // 0: too many
 	kind    []uint8          // by shape
@@ -109,6 +110,7 @@ type rule struct {
 
 func (r *rule) learn(f *Filters) {
 	r.kinds, r.grouped, r.all = 0, false, false
+	r.single = ascends(f.Body)
 	for _, g := range f.Group {
 		r.grouped = r.grouped || g != 0
 	}
@@ -127,7 +129,7 @@ func (r *rule) learn(f *Filters) {
 		kinds = max(kinds, k+1)
 		r.kind[i] = uint8(k)
 	}
-	r.kinds, r.all = kinds, !r.grouped
+	r.kinds, r.all = kinds, !r.grouped && r.single
 	for i := range kinds {
 		r.agree[i] = 0
 		for j := range kinds {
@@ -140,9 +142,22 @@ func (r *rule) learn(f *Filters) {
 	}
 }
 
-// agrees reports whether the filters of shapes a and b agree.
+// ascends reports whether each number is above the one before.
+func ascends(v []uint32) bool {
+	for i := 1; i < len(v); i++ {
+		if v[i] <= v[i-1] {
+			return false
+		}
+	}
+	return true
+}
+
+// agrees reports whether shapes a and b can pair.
 func (r *rule) agrees(a, b uint32) bool {
 	f := r.filters
+	if !r.single && f.Body[a] == f.Body[b] {
+		return false
+	}
 	if r.grouped && f.Group[a] == f.Group[b] && f.Group[a] != 0 {
 		return f.Group[a] > 0
 	}

@@ -19,8 +19,8 @@ func (o *ordering) sort(level native.Level, n int, raw *found, r *rule, out *Pai
 		r.keep(raw)
 	}
 	out.A, out.B = resize(out.A, raw.fill), resize(out.B, raw.fill)
-	o.ends = resize(o.ends, n+1)
-	if longest := scatter(level, n, raw, o.ends, out); longest > shortRow {
+	o.ends = resize(o.ends, n)
+	if longest := scatter(level, raw, o.ends, out); longest > shortRow {
 		o.sortLong(level, n, out)
 		if longest > MaxPairs {
 			o.thin(n, out)
@@ -44,7 +44,7 @@ func (r *rule) keep(raw *found) {
 // scatterGo puts the pairs in order of A, and where they are not more than shortRow
 // of one A, of B. ends[i] becomes the end of those of shape i. It returns the largest
 // number of one A.
-func scatterGo(n int, raw *found, ends []uint32, out *Pairs) (longest uint32) {
+func scatterGo(raw *found, ends []uint32, out *Pairs) (longest uint32) {
 	clear(ends)
 	for _, a := range raw.a[:raw.fill] {
 		ends[a]++
@@ -59,7 +59,7 @@ func scatterGo(n int, raw *found, ends []uint32, out *Pairs) (longest uint32) {
 		ends[a]++
 	}
 	begin := uint32(0)
-	for _, end := range ends[:n] {
+	for _, end := range ends {
 		if end-begin <= shortRow {
 			insert(out.B[begin:end])
 		}
@@ -82,7 +82,7 @@ func insert(s []uint32) {
 // sortLong sorts the rows that scatter leaves.
 func (o *ordering) sortLong(level native.Level, n int, out *Pairs) {
 	begin := uint32(0)
-	for i, end := range o.ends[:n] {
+	for i, end := range o.ends {
 		if end-begin > shortRow {
 			native.SortRows(level, native.BySlot, n, int(begin), o.ends[i:i+1], out.B, nil, &o.sorter)
 		}

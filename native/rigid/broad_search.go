@@ -7,8 +7,7 @@ import "github.com/evertick/evertick/native"
 // directory.
 const few = 128
 
-// search finds the pairs of boxes that overlap and have different bodies, before
-// filters. It returns false if they are so many that crowd is to search.
+// search finds the pairs of boxes that overlap, whatever their bodies and filters. It returns false if they are so many that crowd is to search.
 func (b *Broad) search(level native.Level, n int) bool {
 	if len(b.raw) == 0 {
 		b.raw = make([]found, 1)
@@ -101,10 +100,8 @@ func sweepGo(s *sorted, l *layer, from uint32, to *found) uint32 {
 			after = s.rowStart[row+1]
 		}
 		end := s.rowStart[row+1]
-		x0, x1, y1 := s.minX[i], s.maxX[i], s.maxY[i]
-		last := l.columnOf(x1)
+		first, last, above := s.column[i], s.until[i], l.rowOf(s.maxY[i])
 		s.compare(s, i, i+1, end, last, to)
-		first, above := l.columnOf(x0), l.rowOf(y1)
 		for k := row + 1; k < l.RowLast && s.rowNumber[k] <= above; k++ {
 			if k > row+1 {
 				s.compare(s, i, s.rowStart[k], s.rowStart[k+1], last, to)
@@ -184,10 +181,10 @@ func (s *sorted) compare(t *sorted, i, j, end, last uint32, to *found) {
 		return
 	}
 	x0, y0, x1, y1 := s.minX[i], s.minY[i], s.maxX[i], s.maxY[i]
-	shape, body := s.shape[i], s.body[i]
+	shape := s.shape[i]
 	columns := t.column[j:end]
 	minX, minY, maxX, maxY := t.minX[j:end], t.minY[j:end], t.maxX[j:end], t.maxY[j:end]
-	shapes, bodies := t.shape[j:end], t.body[j:end]
+	shapes := t.shape[j:end]
 	n, a, b := to.fill, to.a, to.b
 	for c, column := range columns {
 		if column > last {
@@ -195,7 +192,7 @@ func (s *sorted) compare(t *sorted, i, j, end, last uint32, to *found) {
 		}
 		other := shapes[c]
 		a[n], b[n] = min(shape, other), max(shape, other)
-		left, right, below, above, differ := 0, 0, 0, 0, 0
+		left, right, below, above := 0, 0, 0, 0
 		if minX[c] <= x1 {
 			left = 1
 		}
@@ -208,10 +205,7 @@ func (s *sorted) compare(t *sorted, i, j, end, last uint32, to *found) {
 		if y0 <= maxY[c] {
 			above = 1
 		}
-		if bodies[c] != body {
-			differ = 1
-		}
-		n += left & right & below & above & differ
+		n += left & right & below & above
 	}
 	to.fill = n
 }

@@ -4,6 +4,7 @@ import (
 	"math"
 	"math/bits"
 	"slices"
+	"unsafe"
 
 	"github.com/evertick/evertick/native"
 )
@@ -14,9 +15,12 @@ type sorted struct {
 	layers []layer
 	store  [maxLayers]layer
 
-	// Columns by place, with room for a vector behind the last.
+	// By place, with room for a vector behind the last: the boxes, their shapes, and
+	// the columns of the grid in which they begin and end. All lie in memory, one
+	// behind the other.
+	memory                 []uint32
 	minX, minY, maxX, maxY []float32
-	shape, body, column    []uint32
+	shape, column, until   []uint32
 
 	// Rows with boxes, layer by layer: row k has the number rowNumber[k] in the grid of
 	// its layer and begins at place rowStart[k]; one more entry ends the last.
@@ -47,7 +51,7 @@ const (
 	maxLayers = 16
 	cellBits  = 18 // of the number of a row, and of that of a column
 	maxCells  = 1 << cellBits
-	idBits    = 24 // of a shape: native.MaxSlots
+	shapeBits = 24 // of a shape: native.MaxSlots
 	maxFloat  = math.MaxFloat32
 
 	// padding is what the vectors of a kernel may read and write behind the end.
@@ -55,7 +59,7 @@ const (
 )
 
 // A key has from the highest bits on: layer, row, column, shape.
-var _ [64 - 2*cellBits - idBits - 4]byte
+var _ [64 - 2*cellBits - shapeBits - 4]byte
 
 // cell is the number of the row or column of a coordinate: monotone, and clamped.
 func cell(v, least, inv float32, n int32) uint32 {
@@ -83,7 +87,7 @@ type summary struct {
 }
 
 // build sorts the boxes of those shapes whose bit is set in which.
-func (s *sorted) build(level native.Level, boxes *Boxes, body []uint32, which []uint64, directory bool) {
+func (s *sorted) build(level native.Level, boxes *Boxes, which []uint64, directory bool) {
 	n := len(boxes.MinX)
 	s.ids = resize(s.ids, n+padding)
 	var sum summary
@@ -97,21 +101,27 @@ func (s *sorted) build(level native.Level, boxes *Boxes, body []uint32, which []
 	s.layers = plan.layers(s.store[:])
 	keys(level, &plan, s.layers, s.keys)
 	sortKeys(level, s, sum.N, plan.bits)
-	place(level, boxes, body, &plan, s)
+	place(level, boxes, &plan, s)
 	if directory {
 		s.direct()
 	}
 }
 
+// reserve makes room for n boxes.
 func (s *sorted) reserve(n int) {
 	s.keys, s.tmp = resize(s.keys, n+padding), resize(s.tmp, n+padding)
-	for _, c := range []*[]float32{&s.minX, &s.minY, &s.maxX, &s.maxY} {
-		*c = resize(*c, n+padding)
-	}
-	for _, c := range []*[]uint32{&s.shape, &s.body, &s.column} {
-		*c = resize(*c, n+padding)
-	}
 	s.rowStart, s.rowNumber = resize(s.rowStart, n+padding), resize(s.rowNumber, n+padding)
+	if n+padding <= len(s.shape) {
+		return
+	}
+	stride := (n+n/4+padding)/64*64 + 64 + 16 // keeps columns off the same cache sets
+	s.memory = make([]uint32, 7*stride)
+	column := func(k int) []uint32 { return s.memory[k*stride : (k+1)*stride] }
+	floats := func(k int) []float32 {
+		return unsafe.Slice((*float32)(unsafe.Pointer(&s.memory[k*stride])), stride)
+	}
+	s.minX, s.minY, s.maxX, s.maxY = floats(0), floats(1), floats(2), floats(3)
+	s.shape, s.column, s.until = column(4), column(5), column(6)
 }
 
 // measureGo lists the shapes whose bit is set and whose box can overlap another one.
@@ -252,7 +262,7 @@ func (p *plan) trim(layers []layer) {
 	n := len(p.ids)
 	var x, y [samples]float32
 	for k := range samples {
-		i := p.ids[k*n/samples]
+		i := p.ids[uint32(k)*0x9e3779b9%uint32(n)] // of no period that the boxes could share
 		x[k], y[k] = p.boxes.MinX[i], p.boxes.MinY[i]
 	}
 	minX, maxX := middle(x[:], p.sum.MinX, p.sum.MaxX)
@@ -264,7 +274,7 @@ func (p *plan) trim(layers []layer) {
 // a quarter of its length more on both sides, within [least, most].
 func middle(v []float32, least, most float32) (float32, float32) {
 	slices.Sort(v)
-	a, b := v[len(v)/32], v[len(v)-1-len(v)/32]
+	a, b := v[len(v)/16], v[len(v)-1-len(v)/16]
 	more := smaller(b-a, maxFloat) * 0.25
 	return larger(a-more, least), smaller(b+more, most)
 }
@@ -279,7 +289,7 @@ func keysGo(p *plan, layers []layer, to []uint64) {
 			n = uint64(p.layerOf[exponent(larger(b.MaxX[i]-x, b.MaxY[i]-y))])
 		}
 		l := &layers[n]
-		to[k] = (n<<p.rowBits|uint64(l.rowOf(y)))<<(p.columnBits+idBits) | uint64(l.columnOf(x))<<idBits | uint64(i)
+		to[k] = (n<<p.rowBits|uint64(l.rowOf(y)))<<(p.columnBits+shapeBits) | uint64(l.columnOf(x))<<shapeBits | uint64(i)
 	}
 }
 
@@ -289,7 +299,7 @@ func keysGo(p *plan, layers []layer, to []uint64) {
 func sortKeysGo(keys, tmp []uint64, count uint) ([]uint64, []uint64) {
 	passes := (count + 10) / 11
 	for p := range passes {
-		from, to := idBits+p*count/passes, idBits+(p+1)*count/passes
+		from, to := shapeBits+p*count/passes, shapeBits+(p+1)*count/passes
 		mask := uint64(1)<<(to-from) - 1
 		var first [1 << 11]uint32
 		for _, key := range keys {
@@ -310,18 +320,17 @@ func sortKeysGo(keys, tmp []uint64, count uint) ([]uint64, []uint64) {
 }
 
 // placeGo fills the columns and the rows from the sorted keys.
-func placeGo(b *Boxes, body []uint32, p *plan, s *sorted) {
+func placeGo(b *Boxes, p *plan, s *sorted) {
 	before := ^uint64(0)
 	rows := 0
 	for i, key := range s.keys[:p.sum.N] {
-		id := key & (1<<idBits - 1)
+		id := key & (1<<shapeBits - 1)
 		x0, y0, x1, y1 := b.MinX[id], b.MinY[id], b.MaxX[id], b.MaxY[id]
 		s.minX[i], s.minY[i], s.maxX[i], s.maxY[i] = x0, y0, x1, y1
-		column := uint32(key>>idBits) & (1<<p.columnBits - 1)
-		s.shape[i], s.body[i], s.column[i] = uint32(id), body[id], column
-		row := key >> (idBits + p.columnBits)
+		row := key >> (shapeBits + p.columnBits)
 		n := row >> p.rowBits
 		l := &s.layers[n]
+		column, until := uint32(key>>shapeBits)&(1<<p.columnBits-1), l.columnOf(x1)
 		if row != before {
 			if before == ^uint64(0) || before>>p.rowBits != n {
 				l.First, l.RowFirst = uint32(i), uint32(rows)
@@ -331,7 +340,8 @@ func placeGo(b *Boxes, body []uint32, p *plan, s *sorted) {
 			before = row
 		}
 		l.Last, l.RowLast = uint32(i+1), uint32(rows)
-		l.SpanX = max(l.SpanX, l.columnOf(x1)-column)
+		s.shape[i], s.column[i], s.until[i] = uint32(id), column, until
+		l.SpanX = max(l.SpanX, until-column)
 		l.SpanY = max(l.SpanY, l.rowOf(y1)-s.rowNumber[rows-1])
 	}
 	s.rowStart[rows] = p.sum.N
