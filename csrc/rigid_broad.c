@@ -30,6 +30,9 @@ static inline __attribute__((always_inline)) box box_at(const set *s, uint32_t i
 	return (box){at[0], at[s->stride], at[2 * s->stride], at[3 * s->stride]};
 }
 
+/* Columns of a crowd. */
+enum { BODY = 5, MOVES = 6, KIND = 7, MET = 8 };
+
 enum { DIGIT_BITS = 11 };
 
 /* A place is passed by with so many others, which leaves some of them in front of
@@ -110,6 +113,14 @@ static inline float most_of(const float *v, int32_t n) {
 	return most;
 }
 
+/* The lowest n bits that are set. */
+static inline uint32_t lowest(uint32_t bits, uint32_t n) {
+	uint32_t rest = bits;
+	for (; n > 0 && rest != 0; n--)
+		rest &= rest - 1;
+	return bits ^ rest;
+}
+
 #define TEMPLATE "rigid_broad_tmpl.h"
 #include "levels.h"
 
@@ -152,6 +163,11 @@ uint32_t et_broad_cross(int32_t level, const uint32_t *columns, int64_t stride, 
 	const uint32_t at = DISPATCH(level, broad_cross, &s, &t, &r, directory, l, k, from, &to);
 	*fill = to.fill;
 	return at;
+}
+
+int64_t et_broad_crowd(int32_t level, uint32_t *columns, int64_t stride, int64_t n, int64_t i, const uint64_t *agree,
+                       uint32_t most, uint32_t *to) {
+	return DISPATCH(level, broad_crowd, columns, stride, n, i, agree, most, to);
 }
 
 static inline uint64_t key_of(const et_layer *l, uint64_t layer, uint32_t id, float x, float y, uint32_t row_bits,

@@ -19,6 +19,8 @@ package csrc
 #cgo nocallback et_broad_span
 #cgo noescape et_broad_cross
 #cgo nocallback et_broad_cross
+#cgo noescape et_broad_crowd
+#cgo nocallback et_broad_crowd
 #cgo noescape et_broad_scatter
 #cgo nocallback et_broad_scatter
 #include "rigid_bounds.h"
@@ -119,4 +121,11 @@ func BroadCross(level int32, s, t *BroadSet, layer, other unsafe.Pointer, from u
 func BroadScatter(a, b []uint32, shortRow int, ends, toA, toB []uint32) uint32 {
 	return uint32(C.et_broad_scatter(u32(a), u32(b), C.int64_t(len(a)), C.int64_t(len(ends)), C.uint32_t(shortRow),
 		u32(ends), u32(toA), u32(toB)))
+}
+
+// BroadCrowd finds the pairs of box i among n with those behind it, as rigid_broad.h
+// says of et_broad_crowd, and returns their number.
+func BroadCrowd(level int32, columns []uint32, stride, n, i int, agree []uint64, most uint32, to []uint32) int {
+	return int(C.et_broad_crowd(C.int32_t(level), u32(columns), C.int64_t(stride), C.int64_t(n), C.int64_t(i),
+		u64(agree), C.uint32_t(most), u32(to)))
 }

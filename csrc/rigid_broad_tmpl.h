@@ -132,3 +132,31 @@ KERNEL(LEVEL) void CAT(broad_measure_, LEVEL)(const boxes *given, int64_t n, con
 	                    most_of(lanes[3], V(LANES)), most_of(lanes[4], V(LANES)), most_of(lanes[5], V(LANES)),
 	                    least_of(lanes[6], V(LANES)), most_of(lanes[7], V(LANES))};
 }
+
+KERNEL(LEVEL) int64_t CAT(broad_crowd_, LEVEL)(uint32_t *columns, int64_t stride, int64_t n, int64_t i,
+                                               const uint64_t *agree, uint32_t most, uint32_t *to) {
+	const set s = {columns, stride};
+	const box p = box_at(&s, (uint32_t)i);
+	const float *const x0 = (const float *)(const void *)columns;
+	const uint32_t *const shape = columns + SHAPE * stride, *const body = columns + BODY * stride;
+	const uint32_t *const moves = columns + MOVES * stride, *const kind = columns + KIND * stride;
+	uint32_t *const met = columns + MET * stride;
+	const V(u) own = V(set1u)(body[i]), own_moves = V(set1u)(moves[i]), one = V(set1u)(1);
+	int64_t kept = 0;
+	uint32_t left = most; /* how many more are kept, however many the other box has met */
+	for (int64_t j = i + 1; j < n; j += V(LANES)) {
+		V(mask) hit = V(overlap)(x0 + j, stride, &p) & V(first)((uint32_t)(n - j));
+		if (!hit)
+			continue;
+		hit &= V(nequ)(V(loadu)(body + j), own) & V(anyu)(V(oru)(V(loadu)(moves + j), own_moves), one);
+		hit &= V(member)(agree + kind[i], V(keepu)(V(loadu)(kind + j), hit));
+		const V(u) before = V(loadu)(met + j);
+		const V(mask) free = hit & (V(mask))lowest(hit, left);
+		const V(mask) keep = free | (hit & V(gtu)(V(set1u)(most), before));
+		left -= V(count)(free);
+		V(storeu)(met + j, V(addu)(before, V(keepu)(one, hit)));
+		V(storeu)(to + kept, V(packu)(V(loadu)(shape + j), keep));
+		kept += V(count)(keep);
+	}
+	return kept;
+}

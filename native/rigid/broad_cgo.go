@@ -74,3 +74,7 @@ func crossC(level native.Level, s, t *sorted, l, k *layer, from uint32, to *foun
 func scatterC(raw *found, ends []uint32, out *Pairs) uint32 {
 	return csrc.BroadScatter(raw.a[:raw.fill], raw.b[:raw.fill], shortRow, ends, out.A, out.B)
 }
+
+func crowdRowC(level native.Level, c *crowd, i int, r *rule, to []uint32) int {
+	return csrc.BroadCrowd(cLevel(level), c.memory, len(c.shape), c.n, i, r.agree[:], MaxPairs, to)
+}

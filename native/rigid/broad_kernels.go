@@ -65,3 +65,10 @@ func scatter(level native.Level, raw *found, ends []uint32, out *Pairs) uint32 {
 	}
 	return scatterC(raw, ends, out)
 }
+
+func crowdRow(level native.Level, c *crowd, i int, r *rule, to []uint32) int {
+	if level == native.Go {
+		return crowdRowGo(c, i, r, to)
+	}
+	return crowdRowC(level, c, i, r, to)
+}

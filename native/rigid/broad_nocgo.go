@@ -23,3 +23,5 @@ func spanC(_ native.Level, _, _ *sorted, _, _ *layer, _ uint32, _ *found) uint32
 func crossC(_ native.Level, _, _ *sorted, _, _ *layer, _ uint32, _ *found) uint32 { panic(withoutCgo) }
 
 func scatterC(*found, []uint32, *Pairs) uint32 { panic(withoutCgo) }
+
+func crowdRowC(native.Level, *crowd, int, *rule, []uint32) int { panic(withoutCgo) }

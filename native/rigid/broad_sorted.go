@@ -4,7 +4,6 @@ import (
 	"math"
 	"math/bits"
 	"slices"
-	"unsafe"
 
 	"github.com/evertick/evertick/native"
 )
@@ -114,14 +113,10 @@ func (s *sorted) reserve(n int) {
 	if n+padding <= len(s.shape) {
 		return
 	}
-	stride := (n+n/4+padding)/64*64 + 64 + 16 // keeps columns off the same cache sets
+	stride := staggered(n)
 	s.memory = make([]uint32, 7*stride)
-	column := func(k int) []uint32 { return s.memory[k*stride : (k+1)*stride] }
-	floats := func(k int) []float32 {
-		return unsafe.Slice((*float32)(unsafe.Pointer(&s.memory[k*stride])), stride)
-	}
-	s.minX, s.minY, s.maxX, s.maxY = floats(0), floats(1), floats(2), floats(3)
-	s.shape, s.column, s.until = column(4), column(5), column(6)
+	s.minX, s.minY, s.maxX, s.maxY = floats(s.memory, 0, stride), floats(s.memory, 1, stride), floats(s.memory, 2, stride), floats(s.memory, 3, stride)
+	s.shape, s.column, s.until = words(s.memory, 4, stride), words(s.memory, 5, stride), words(s.memory, 6, stride)
 }
 
 // measureGo lists the shapes whose bit is set and whose box can overlap another one.
