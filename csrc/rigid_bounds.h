@@ -2,18 +2,7 @@
 #ifndef EVERTICK_RIGID_BOUNDS_H
 #define EVERTICK_RIGID_BOUNDS_H
 
-#include "evertick.h"
-
-enum { ET_MAX_VERTICES = 8 };
-
-/* All points within radius of a convex polygon: x, y of each vertex, and of the
- * normals of the edges. */
-typedef struct {
-	float vertices[ET_MAX_VERTICES][2], normals[ET_MAX_VERTICES][2], centroid[2], radius;
-	uint32_t count;
-} et_shape;
-
-_Static_assert(sizeof(et_shape) == 144, "rigid.Shape mirrors et_shape");
+#include "rigid.h"
 
 /* The box around each of n shapes, as rigid.Bounds says. Poses are those of bodies;
  * body has the number of the body of each shape. Returns n, or the first shape

@@ -2,7 +2,7 @@
  *
  *   points      such a vector
  *   fetchp      the first n vertices at p, any n > 0, and the first again in the lanes
- *               behind them; all of ET_MAX_VERTICES can be read
+ *               behind them; all of ET_VERTICES can be read
  *   both        x in the lanes of x, y in those of y
  *   swap        x and y of each point exchanged
  *   padd, pmul  of each lane

@@ -24,7 +24,7 @@ KERNEL(LEVEL) int64_t CAT(rigid_bounds_, LEVEL)(const et_shape *shapes, const ui
 			const uint32_t b = body[i + k];
 			if (s->count == 0)
 				continue;
-			if (s->count > ET_MAX_VERTICES || b >= p->n)
+			if (s->count > ET_VERTICES || b >= p->n)
 				return i + k;
 			around[k] = CAT(around_, LEVEL)(s, p->x[b], p->y[b], p->cos[b], p->sin[b]);
 			r[k] = s->radius;

@@ -30,9 +30,8 @@ import "C"
 
 import "unsafe"
 
-// Sizes of the C structs behind shapes, layers and summaries, in bytes.
+// Sizes of the C structs behind layers and summaries, in bytes.
 const (
-	ShapeSize   = C.sizeof_et_shape
 	LayerSize   = C.sizeof_et_layer
 	SummarySize = C.sizeof_et_summary
 )

@@ -31,7 +31,6 @@ import "unsafe"
 
 // Sizes of the C structs of a contact solver, in bytes.
 const (
-	ManifoldSize     = C.sizeof_et_manifold
 	ContactSize      = C.sizeof_et_contact
 	StateSize        = C.sizeof_et_state
 	HitSize          = C.sizeof_et_hit

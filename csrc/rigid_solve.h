@@ -4,22 +4,11 @@
 #ifndef EVERTICK_RIGID_SOLVE_H
 #define EVERTICK_RIGID_SOLVE_H
 
-#include "evertick.h"
+#include "rigid.h"
 
 enum { ET_LANES = 16 };
 
-/* rigid.Point, Manifold, Impulse, Contact, State. */
-typedef struct {
-	float ax, ay, bx, by, separation;
-	uint32_t id;
-} et_point;
-
-typedef struct {
-	float nx, ny;
-	uint32_t count, unused;
-	et_point points[2];
-} et_manifold;
-
+/* rigid.Impulse, Contact, State, Hit. */
 typedef struct {
 	float normal, tangent;
 	uint32_t id;
@@ -57,7 +46,7 @@ typedef struct {
 	float rolling_resistance[ET_LANES], rolling_mass[ET_LANES], rolling[ET_LANES];
 } et_contact_block;
 
-_Static_assert(sizeof(et_manifold) == 64 && sizeof(et_contact) == 44 && sizeof(et_state) == 32 &&
+_Static_assert(sizeof(et_contact) == 44 && sizeof(et_state) == 32 &&
                sizeof(et_contact_block) == 35 * 64, "the Go types mirror these");
 
 /* rigid.Mix. */

@@ -73,7 +73,7 @@ HELPER(LEVEL) void CAT(fill_lanes_, LEVEL)(et_contact_block *b, const sources *s
 	CAT(filling_, LEVEL) g;
 	V(f) half[8], other[8], old[8];
 	const V(u) body_a = V(loadu)(b->a + i), body_b = V(loadu)(b->b + i);
-	const float *const manifolds = &s->manifolds->nx, *const impulses = (const float *)(const void *)&s->contacts->flags;
+	const float *const manifolds = s->manifolds->normal, *const impulses = (const float *)(const void *)&s->contacts->flags;
 	g.i = i;
 	g.used = V(first)(b->contacts > i ? b->contacts - i : 0);
 	V(rows8)(manifolds, l->contact + i, 16, half);

@@ -29,8 +29,6 @@ func (s *benchScene) add(x, y, angle float64, shape rigid.Shape, moves bool) {
 	f.Category, f.Mask, f.Group = append(f.Category, 1), append(f.Mask, ^uint64(0)), append(f.Group, 0)
 }
 
-func disc(r float32) rigid.Shape { return rigid.Shape{Radius: r, Count: 1} }
-
 func rectangle(w, h float32) rigid.Shape {
 	s := rigid.Shape{Count: 4}
 	s.Vertices = [8]rigid.Vec{{X: -w, Y: -h}, {X: w, Y: -h}, {X: w, Y: h}, {X: -w, Y: h}}
@@ -39,7 +37,7 @@ func rectangle(w, h float32) rigid.Shape {
 
 // arena is n discs and boxes of about a metre that fill 40 % of a square of four
 // walls, with tiles that do not move where they are.
-func arena(n, tiles int) *benchScene {
+func crowdedArena(n, tiles int) *benchScene {
 	s, r := &benchScene{}, rand.New(rand.NewPCG(1, 2))
 	half := math.Sqrt(float64(n)*0.8/0.4) / 2
 	for i := range n {
@@ -60,7 +58,7 @@ func arena(n, tiles int) *benchScene {
 	return s
 }
 
-func pyramid(base int) *benchScene {
+func crowdedPyramid(base int) *benchScene {
 	s := &benchScene{}
 	s.add(0, -1, 0, rectangle(1000, 1), false)
 	for row := range base {
@@ -84,7 +82,7 @@ func sizes(n int) *benchScene {
 
 // outliers is an arena of which 1 % have left to far away.
 func outliers(n int) *benchScene {
-	s := arena(n, 0)
+	s := crowdedArena(n, 0)
 	for i := 0; i < n; i += 100 {
 		s.poses.Y[i] -= float32(1e6) * float32(i)
 	}
@@ -95,10 +93,10 @@ var benchScenes = []struct {
 	name  string
 	scene func() *benchScene
 }{
-	{"arena/n=1024", func() *benchScene { return arena(1024, 0) }},
-	{"arena/n=16384", func() *benchScene { return arena(16384, 0) }},
-	{"tiles/n=16384", func() *benchScene { return arena(16384, 10000) }},
-	{"pyramid/n=5050", func() *benchScene { return pyramid(100) }},
+	{"arena/n=1024", func() *benchScene { return crowdedArena(1024, 0) }},
+	{"arena/n=16384", func() *benchScene { return crowdedArena(16384, 0) }},
+	{"tiles/n=16384", func() *benchScene { return crowdedArena(16384, 10000) }},
+	{"pyramid/n=5050", func() *benchScene { return crowdedPyramid(100) }},
 	{"sizes/n=16384", func() *benchScene { return sizes(16384) }},
 	{"outliers/n=16384", func() *benchScene { return outliers(16384) }},
 }

@@ -11,7 +11,6 @@ import (
 
 // The C side mirrors these.
 var (
-	_ [csrc.ShapeSize]byte      = [unsafe.Sizeof(Shape{})]byte{}
 	_ [csrc.LayerSize]byte      = [unsafe.Sizeof(layer{})]byte{}
 	_ [csrc.SummarySize]byte    = [unsafe.Sizeof(summary{})]byte{}
 	_ [csrc.BroadShapeBits]byte = [shapeBits]byte{}

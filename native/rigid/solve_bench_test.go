@@ -9,26 +9,26 @@ import (
 	"github.com/evertick/evertick/native/rigid"
 )
 
-// BenchmarkSolver times the stages over the contacts of a settling scene: a pyramid of 5,050
+// BenchmarkSolver times the stages over the contacts of a settling heap: a pyramid of 5,050
 // boxes, and an arena of 16,384 discs and boxes.
 func BenchmarkSolver(b *testing.B) {
 	for _, c := range []struct {
-		name  string
-		scene func() *scene
-	}{{"pyramid", func() *scene { return pyramid(100) }}, {"arena", arena}} {
-		s := c.scene()
+		name string
+		heap func() *heap
+	}{{"pyramid", func() *heap { return heapPyramid(100) }}, {"arena", heapArena}} {
+		s := c.heap()
 		for range 3 {
 			s.advance(native.Auto)
 		}
 		s.collide()
 		s.Begin(dt)
 		for _, level := range native.Levels() {
-			b.Run(fmt.Sprintf("scene=%s/level=%s", c.name, level), func(b *testing.B) { s.bench(b, level) })
+			b.Run(fmt.Sprintf("heap=%s/level=%s", c.name, level), func(b *testing.B) { s.bench(b, level) })
 		}
 	}
 }
 
-func (s *scene) bench(b *testing.B, level native.Level) {
+func (s *heap) bench(b *testing.B, level native.Level) {
 	bodies, blocks := len(s.States), len(s.Blocks)
 	contacts := float64(len(s.Contacts))
 	columns := s.columns()
@@ -89,9 +89,9 @@ func (s *scene) bench(b *testing.B, level native.Level) {
 	restore()
 }
 
-// arena has discs and boxes in rows, most of them near a neighbour, without gravity.
-func arena() *scene {
-	s := newScene()
+// heapArena has discs and boxes in rows, most of them near a neighbour, without gravity.
+func heapArena() *heap {
+	s := newHeap()
 	s.Gravity = rigid.Vec{}
 	for i := range 16384 {
 		x, y := float32(i%128)*1.02, float32(i/128)*1.25

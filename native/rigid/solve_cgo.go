@@ -11,7 +11,6 @@ import (
 
 // These are passed to C by address.
 var (
-	_ [csrc.ManifoldSize]byte     = [unsafe.Sizeof(Manifold{})]byte{}
 	_ [csrc.ContactSize]byte      = [unsafe.Sizeof(Contact{})]byte{}
 	_ [csrc.StateSize]byte        = [unsafe.Sizeof(State{})]byte{}
 	_ [csrc.HitSize]byte          = [unsafe.Sizeof(Hit{})]byte{}

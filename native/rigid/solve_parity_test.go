@@ -25,7 +25,7 @@ func structs[T any](w []float32) []T {
 
 // randomSystem has bodies and contacts that mean nothing, with numbers of some classes.
 func randomSystem(run *paritytest.Run, classes []paritytest.Class) *rigid.System {
-	s := &scene{}
+	s := &heap{}
 	bodies := 2 + run.IntN(70)
 	for range bodies {
 		s.disc(1, 0, 0, 0)
@@ -66,7 +66,7 @@ func randomSystem(run *paritytest.Run, classes []paritytest.Class) *rigid.System
 	return &s.System
 }
 
-func addContact(run *paritytest.Run, s *scene, a, b int, draw func([]float32)) {
+func addContact(run *paritytest.Run, s *heap, a, b int, draw func([]float32)) {
 	m, c := make([]rigid.Manifold, 1), make([]rigid.Contact, 1)
 	draw(words(m))
 	draw(words(c))
@@ -75,15 +75,15 @@ func addContact(run *paritytest.Run, s *scene, a, b int, draw func([]float32)) {
 	s.Manifolds, s.Contacts = append(s.Manifolds, m...), append(s.Contacts, c...)
 }
 
-// guarded holds the slices of a System against guard pages.
-type guarded struct {
+// heapGuard holds the slices of a System against guard pages.
+type heapGuard struct {
 	t    *testing.T
 	bufs map[string]*paritytest.Buffer[float32]
 	side paritytest.Side
 	gap  int
 }
 
-func (g *guarded) copy(name string, w []float32) []float32 {
+func (g *heapGuard) copy(name string, w []float32) []float32 {
 	if g.bufs[name] == nil {
 		g.bufs[name] = paritytest.NewBuffer[float32](g.t, 1<<17)
 	}
@@ -91,9 +91,9 @@ func (g *guarded) copy(name string, w []float32) []float32 {
 }
 
 // system returns a copy of s, whose blocks have been dealt out, before Begin.
-func (g *guarded) system(s *rigid.System) *rigid.System {
+func (g *heapGuard) system(s *rigid.System) *rigid.System {
 	r := *s
-	wrap := &scene{System: r}
+	wrap := &heap{System: r}
 	for i, c := range wrap.columns() {
 		*c = g.copy(fmt.Sprint("column ", i), *c)
 	}
@@ -112,7 +112,7 @@ func (g *guarded) system(s *rigid.System) *rigid.System {
 	return &r
 }
 
-func (g *guarded) check() error {
+func (g *heapGuard) check() error {
 	for name, b := range g.bufs {
 		if err := b.Check(); err != nil {
 			return fmt.Errorf("%s: %w", name, err)
@@ -139,7 +139,7 @@ func compare(stage string, got, want *rigid.System) error {
 		}
 	}
 	check := func(what string, got, want []float32) error { return paritytest.Floats(stage+": "+what, got, want) }
-	gotColumns, wantColumns := (&scene{System: *got}).columns(), (&scene{System: *want}).columns()
+	gotColumns, wantColumns := (&heap{System: *got}).columns(), (&heap{System: *want}).columns()
 	for i := range gotColumns {
 		if err := check(fmt.Sprint("column ", i), *gotColumns[i], *wantColumns[i]); err != nil {
 			return err
@@ -188,7 +188,7 @@ var stages = []struct {
 // Each stage on each level, split anywhere, against the whole stage in Go.
 func TestParityStages(t *testing.T) {
 	run := paritytest.Start(t, "Stages")
-	g := &guarded{t: t, bufs: map[string]*paritytest.Buffer[float32]{}}
+	g := &heapGuard{t: t, bufs: map[string]*paritytest.Buffer[float32]{}}
 	classes := [][]paritytest.Class{{paritytest.Uniform}, paritytest.Finite, paritytest.AllClasses}
 	for round := range paritytest.Rounds(150) {
 		begin := randomSystem(run, classes[round%3])
@@ -220,7 +220,7 @@ func TestParityStages(t *testing.T) {
 
 // cloned returns a copy of a System that shares what stages do not write.
 func cloned(s *rigid.System) *rigid.System {
-	wrap := &scene{System: *s}
+	wrap := &heap{System: *s}
 	for _, c := range wrap.columns() {
 		*c = slices.Clone(*c)
 	}
@@ -233,9 +233,9 @@ func cloned(s *rigid.System) *rigid.System {
 // Scenes say the same bits after many steps on every level.
 func TestParityScenes(t *testing.T) {
 	for _, level := range native.Levels() {
-		want, got := pyramid(8), pyramid(8)
+		want, got := heapPyramid(8), heapPyramid(8)
 		for i := range want.half {
-			for _, s := range []*scene{want, got} {
+			for _, s := range []*heap{want, got} {
 				s.Bodies.VX[i] = float32(i%5) * 0.5 * min(1, 1000*s.Bodies.InvMass[i])
 				s.Materials.Restitution[i], s.Materials.RollingResistance[i] = float32(i%3)*0.3, float32(i%4)*0.01
 				s.Materials.TangentSpeed[i] = float32(i % 2)
@@ -256,7 +256,7 @@ func TestStepAllocatesNothing(t *testing.T) {
 		t.Skip("instrumented builds allocate on their own account")
 	}
 	for _, level := range native.Levels() {
-		s := pyramid(6)
+		s := heapPyramid(6)
 		s.collide()
 		if n := testing.AllocsPerRun(10, func() { s.Step(level, dt) }); n != 0 {
 			t.Errorf("level %s: %g allocations", level, n)
@@ -276,22 +276,22 @@ func TestSystemMisuse(t *testing.T) {
 		f()
 	}
 	expectPanic("rigid: System: columns of bodies differ in length", func() {
-		s := pyramid(2)
+		s := heapPyramid(2)
 		s.Angle = s.Angle[1:]
 		s.Begin(dt)
 	})
 	expectPanic("rigid: System: columns of shapes differ in length", func() {
-		s := pyramid(2)
+		s := heapPyramid(2)
 		s.Materials.Friction = nil
 		s.Begin(dt)
 	})
 	expectPanic("rigid: System: Contacts, Manifolds and Hits differ in length", func() {
-		s := pyramid(2)
+		s := heapPyramid(2)
 		s.Hits = make([]rigid.Hit, 1)
 		s.Begin(dt)
 	})
 	expectPanic("rigid: Angles: cos, sin and out differ in length", func() { rigid.Angles(native.Auto, nil, nil, make([]float32, 1)) })
-	expectPanic("rigid: the level cannot run here; see native.Resolve", func() { pyramid(1).Start(native.Level(99), 0, 1) })
+	expectPanic("rigid: the level cannot run here; see native.Resolve", func() { heapPyramid(1).Start(native.Level(99), 0, 1) })
 	expectPanic("rigid: Colours.Deal: contacts and manifolds differ in length", func() {
 		new(rigid.Colours).Deal(make([]rigid.Contact, 1), nil, nil, nil)
 	})

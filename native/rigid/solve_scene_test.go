@@ -8,9 +8,9 @@ import (
 	"github.com/evertick/evertick/native/rigid"
 )
 
-// scene is a System of boxes and discs, one shape a body, whose contacts are found by the
+// heap is a System of boxes and discs, one shape a body, whose contacts are found by the
 // plainest means: every pair, in double precision.
-type scene struct {
+type heap struct {
 	rigid.System
 	half   []rigid.Vec // of boxes; of discs X is the radius and Y is 0
 	margin float64
@@ -19,22 +19,22 @@ type scene struct {
 
 const dt = 1. / 60
 
-// newScene has no bodies, and gravity.
-func newScene() *scene {
-	s := &scene{margin: rigid.SpeculativeDistance}
+// newHeap has no bodies, and gravity.
+func newHeap() *heap {
+	s := &heap{margin: rigid.SpeculativeDistance}
 	s.Gravity = rigid.Vec{Y: -10}
 	return s
 }
 
 // columns lists what has an element per body.
-func (s *scene) columns() []*[]float32 {
+func (s *heap) columns() []*[]float32 {
 	b, p := &s.Bodies, &s.Poses
 	return []*[]float32{&b.VX, &b.VY, &b.W, &b.InvMass, &b.InvInertia, &b.ForceX, &b.ForceY, &b.Torque, &b.GravityScale,
 		&b.LinearDamping, &b.AngularDamping, &b.FreeX, &b.FreeY, &b.FreeW, &p.X, &p.Y, &p.Cos, &p.Sin, &s.Angle}
 }
 
 // add adds a body of that density, 0 for one that does not move.
-func (s *scene) add(half rigid.Vec, x, y, density float32) int {
+func (s *heap) add(half rigid.Vec, x, y, density float32) int {
 	for _, c := range s.columns() {
 		*c = append(*c, 0)
 	}
@@ -56,25 +56,25 @@ func (s *scene) add(half rigid.Vec, x, y, density float32) int {
 	return i
 }
 
-func (s *scene) box(hx, hy, x, y, density float32) int {
+func (s *heap) box(hx, hy, x, y, density float32) int {
 	return s.add(rigid.Vec{X: hx, Y: hy}, x, y, density)
 }
-func (s *scene) disc(r, x, y, density float32) int { return s.add(rigid.Vec{X: r}, x, y, density) }
+func (s *heap) disc(r, x, y, density float32) int { return s.add(rigid.Vec{X: r}, x, y, density) }
 
 // turn sets the angle of a body.
-func (s *scene) turn(i int, angle float32) {
+func (s *heap) turn(i int, angle float32) {
 	s.Poses.Sin[i], s.Poses.Cos[i] = rigid.SinCos(angle)
 	s.Angle[i] = angle
 }
 
 // advance does one step.
-func (s *scene) advance(level native.Level) {
+func (s *heap) advance(level native.Level) {
 	s.collide()
 	s.Step(level, dt)
 }
 
 // collide finds the contacts and takes over the impulses of those that persist.
-func (s *scene) collide() {
+func (s *heap) collide() {
 	old := s.Contacts
 	s.Contacts, s.Manifolds = nil, s.Manifolds[:0]
 	s.eachPair(func(a, b uint32) {
@@ -109,7 +109,7 @@ func cmp32(a, b uint32) int {
 	return 0
 }
 
-func (s *scene) eachPair(f func(a, b uint32)) {
+func (s *heap) eachPair(f func(a, b uint32)) {
 	for _, p := range s.pairs {
 		f(p[0], p[1])
 	}
@@ -126,7 +126,7 @@ func (s *scene) eachPair(f func(a, b uint32)) {
 }
 
 // near limits the pairs to those that are near each other now.
-func (s *scene) near(distance float64) {
+func (s *heap) near(distance float64) {
 	s.pairs = [][2]uint32{}
 	for a := range s.half {
 		for b := a + 1; b < len(s.half); b++ {
@@ -148,7 +148,7 @@ func most(half rigid.Vec) float32 {
 	return half.Y
 }
 
-// vec is a point in double precision.
+// vec is a spot in double precision.
 type vec struct{ x, y float64 }
 
 func (a vec) plus(b vec) vec          { return vec{a.x + b.x, a.y + b.y} }
@@ -158,18 +158,18 @@ func (a vec) dot(b vec) float64       { return a.x*b.x + a.y*b.y }
 func (a vec) turned(c, s float64) vec { return vec{c*a.x - s*a.y, s*a.x + c*a.y} }
 func (a vec) length() float64         { return math.Hypot(a.x, a.y) }
 func (a vec) vec32() rigid.Vec        { return rigid.Vec{X: float32(a.x), Y: float32(a.y)} }
-func (s *scene) centre(i uint32) vec  { return vec{float64(s.Poses.X[i]), float64(s.Poses.Y[i])} }
-func (s *scene) isDisc(i uint32) bool { return s.half[i].Y == 0 }
-func (s *scene) axes(i uint32) [2]vec {
+func (s *heap) centre(i uint32) vec   { return vec{float64(s.Poses.X[i]), float64(s.Poses.Y[i])} }
+func (s *heap) isDisc(i uint32) bool  { return s.half[i].Y == 0 }
+func (s *heap) axes(i uint32) [2]vec {
 	c, n := float64(s.Poses.Cos[i]), float64(s.Poses.Sin[i])
 	return [2]vec{{c, n}, {-n, c}}
 }
-func (s *scene) halves(i uint32) [2]float64 {
+func (s *heap) halves(i uint32) [2]float64 {
 	return [2]float64{float64(s.half[i].X), float64(s.half[i].Y)}
 }
 
 // manifold is how two bodies touch.
-func (s *scene) manifold(a, b uint32) rigid.Manifold {
+func (s *heap) manifold(a, b uint32) rigid.Manifold {
 	switch {
 	case s.isDisc(a) && s.isDisc(b):
 		d := s.centre(b).minus(s.centre(a))
@@ -179,25 +179,25 @@ func (s *scene) manifold(a, b uint32) rigid.Manifold {
 			n = d.times(1 / l)
 		}
 		ra, rb := float64(s.half[a].X), float64(s.half[b].X)
-		return s.points(a, b, n, point{s.centre(a).plus(n.times(ra + (l-ra-rb)/2)), l - ra - rb, 0})
+		return s.points(a, b, n, spot{s.centre(a).plus(n.times(ra + (l-ra-rb)/2)), l - ra - rb, 0})
 	case s.isDisc(b):
 		n, at, sep := s.discOnBox(a, b)
-		return s.points(a, b, n, point{at, sep, 0})
+		return s.points(a, b, n, spot{at, sep, 0})
 	case s.isDisc(a):
 		n, at, sep := s.discOnBox(b, a)
-		return s.points(a, b, n.times(-1), point{at, sep, 0})
+		return s.points(a, b, n.times(-1), spot{at, sep, 0})
 	}
 	return s.boxes(a, b)
 }
 
-type point struct {
+type spot struct {
 	at  vec
 	sep float64
 	id  uint32
 }
 
 // points makes a manifold of those points that are close enough.
-func (s *scene) points(a, b uint32, n vec, points ...point) rigid.Manifold {
+func (s *heap) points(a, b uint32, n vec, points ...spot) rigid.Manifold {
 	m := rigid.Manifold{Normal: n.vec32()}
 	for _, p := range points {
 		if p.sep <= s.margin {
@@ -210,7 +210,7 @@ func (s *scene) points(a, b uint32, n vec, points ...point) rigid.Manifold {
 }
 
 // discOnBox returns the normal from box to disc, the place and the distance.
-func (s *scene) discOnBox(box, disc uint32) (n, at vec, sep float64) {
+func (s *heap) discOnBox(box, disc uint32) (n, at vec, sep float64) {
 	axes, half, r := s.axes(box), s.halves(box), float64(s.half[disc].X)
 	d := s.centre(disc).minus(s.centre(box))
 	local := [2]float64{d.dot(axes[0]), d.dot(axes[1])}
@@ -231,7 +231,7 @@ func (s *scene) discOnBox(box, disc uint32) (n, at vec, sep float64) {
 }
 
 // boxes finds the axis of least overlap and clips the other box's edge by the face.
-func (s *scene) boxes(a, b uint32) rigid.Manifold {
+func (s *heap) boxes(a, b uint32) rigid.Manifold {
 	best, face, flip := math.Inf(-1), vec{}, false
 	for side, pair := range [][2]uint32{{a, b}, {b, a}} {
 		d := s.centre(pair[1]).minus(s.centre(pair[0]))
@@ -252,7 +252,7 @@ func (s *scene) boxes(a, b uint32) rigid.Manifold {
 }
 
 // clip cuts the edge of box inc that faces n to the width of box ref.
-func (s *scene) clip(ref, inc uint32, n vec, flip bool) rigid.Manifold {
+func (s *heap) clip(ref, inc uint32, n vec, flip bool) rigid.Manifold {
 	axes, half := s.axes(inc), s.halves(inc)
 	k := 0
 	if math.Abs(axes[1].dot(n)) > math.Abs(axes[0].dot(n)) {
@@ -264,7 +264,7 @@ func (s *scene) clip(ref, inc uint32, n vec, flip bool) rigid.Manifold {
 	refAxes, refHalf := s.axes(ref), s.halves(ref)
 	width := math.Abs(refAxes[0].dot(tangent))*refHalf[0] + math.Abs(refAxes[1].dot(tangent))*refHalf[1]
 	depth := math.Abs(refAxes[0].dot(n))*refHalf[0] + math.Abs(refAxes[1].dot(n))*refHalf[1]
-	var points []point
+	var points []spot
 	for end := range 2 {
 		p := middle.plus(along.times(float64(2*end - 1)))
 		t, id := p.minus(s.centre(ref)).dot(tangent), uint32(end)
@@ -283,7 +283,7 @@ func (s *scene) clip(ref, inc uint32, n vec, flip bool) rigid.Manifold {
 		if flip {
 			id += 4
 		}
-		points = append(points, point{p.minus(n.times(sep / 2)), sep, id})
+		points = append(points, spot{p.minus(n.times(sep / 2)), sep, id})
 	}
 	if flip {
 		return s.points(inc, ref, n.times(-1), points...)
@@ -292,8 +292,8 @@ func (s *scene) clip(ref, inc uint32, n vec, flip bool) rigid.Manifold {
 }
 
 // pyramid is a pyramid of boxes of one metre, on a plane.
-func pyramid(rows int) *scene {
-	s := newScene()
+func heapPyramid(rows int) *heap {
+	s := newHeap()
 	s.box(float32(rows)+10, 1, 0, -1, 0)
 	for row := range rows {
 		for i := range rows - row {

@@ -10,8 +10,8 @@ import (
 	"github.com/evertick/evertick/native/rigid"
 )
 
-// run advances a scene on a level and checks that it stays finite.
-func (s *scene) run(t *testing.T, steps int) {
+// run advances a heap on a level and checks that it stays finite.
+func (s *heap) run(t *testing.T, steps int) {
 	t.Helper()
 	for range steps {
 		s.advance(native.Auto)
@@ -26,7 +26,7 @@ func (s *scene) run(t *testing.T, steps int) {
 }
 
 // momentum is the linear momentum, and the angular one about the origin, of dynamic bodies.
-func (s *scene) momentum() (x, y, angular float64) {
+func (s *heap) momentum() (x, y, angular float64) {
 	b := &s.Bodies
 	for i := range s.half {
 		if b.InvMass[i] == 0 {
@@ -41,7 +41,7 @@ func (s *scene) momentum() (x, y, angular float64) {
 }
 
 func TestMomentumIsConserved(t *testing.T) {
-	s := newScene()
+	s := newHeap()
 	s.Gravity = rigid.Vec{}
 	for i := range 30 {
 		x, y := float32(i%6)*1.02, float32(i/6)*1.02
@@ -66,7 +66,7 @@ func TestMomentumIsConserved(t *testing.T) {
 }
 
 func TestDiscComesToRest(t *testing.T) {
-	s := newScene()
+	s := newHeap()
 	s.box(10, 1, 0, -1, 0)
 	disc := s.disc(0.5, 0, 1, 1)
 	s.run(t, 240)
@@ -84,7 +84,7 @@ func TestFrictionAngle(t *testing.T) {
 	for _, mu := range []float32{0.2, 0.6, 1} {
 		for _, part := range []float64{0.98, 1.02, 1.3} {
 			angle := math.Atan(float64(mu)) * part
-			s := newScene()
+			s := newHeap()
 			s.turn(s.box(100, 1, 0, 0, 0), float32(angle))
 			up := vec{0, 1}.turned(math.Cos(angle), math.Sin(angle)).times(1.25)
 			box := s.box(0.5, 0.25, float32(up.x), float32(up.y), 1)
@@ -103,7 +103,7 @@ func TestFrictionAngle(t *testing.T) {
 // A disc that falls from 2 m with restitution e rises to e² of that.
 func TestRestitutionHeight(t *testing.T) {
 	for _, e := range []float32{0, 0.5, 0.8, 1} {
-		s := newScene()
+		s := newHeap()
 		s.box(10, 1, 0, -1, 0)
 		disc := s.disc(0.25, 0, 2.25, 1)
 		s.Materials.Restitution[disc] = e
@@ -123,7 +123,7 @@ func TestRestitutionHeight(t *testing.T) {
 
 // A stack stands and comes to rest.
 func TestStackOfTen(t *testing.T) {
-	s := newScene()
+	s := newHeap()
 	s.box(10, 1, 0, -1, 0)
 	for i := range 10 {
 		s.box(0.5, 0.5, 0, 0.5+float32(i), 1)
@@ -142,7 +142,7 @@ func TestStackOfTen(t *testing.T) {
 
 func TestMassRatios(t *testing.T) {
 	for _, ratio := range []float32{10, 100} {
-		s := newScene()
+		s := newHeap()
 		s.box(10, 1, 0, -1, 0)
 		s.box(0.5, 0.5, 0, 0.5, 1)
 		s.box(0.5, 0.5, 0, 1.5, ratio)
@@ -154,7 +154,7 @@ func TestMassRatios(t *testing.T) {
 }
 
 func TestPyramidStands(t *testing.T) {
-	s := pyramid(20)
+	s := heapPyramid(20)
 	before := append([]float32(nil), s.Poses.Y...)
 	s.run(t, 300)
 	for i, y := range s.Poses.Y {
@@ -166,7 +166,7 @@ func TestPyramidStands(t *testing.T) {
 
 // What is on a belt goes with it; what rolls against resistance stops.
 func TestSurfaces(t *testing.T) {
-	s := newScene()
+	s := newHeap()
 	s.box(100, 1, 0, -1, 0)
 	s.Materials.TangentSpeed[0] = 2
 	box := s.box(0.5, 0.5, 0, 0.5, 1)
@@ -175,7 +175,7 @@ func TestSurfaces(t *testing.T) {
 		t.Errorf("on a belt at 2 m/s a box moves at %g", v)
 	}
 
-	s = newScene()
+	s = newHeap()
 	s.box(100, 1, 0, -1, 0)
 	disc := s.disc(0.5, 0, 0.5, 1)
 	free := s.disc(0.5, 20, 0.5, 1)
@@ -199,7 +199,7 @@ func TestSurfaces(t *testing.T) {
 
 // Bodies that are not dynamic keep every bit, or their velocity.
 func TestNotDynamic(t *testing.T) {
-	s := newScene()
+	s := newHeap()
 	floor := s.box(10, 1, float32(math.Copysign(0, -1)), -1, 0)
 	s.Poses.Cos[floor], s.Poses.Sin[floor] = 0.99999994, 1e-9 // would change if it were normalised
 	kinematic := s.box(1, 0.5, 0, 1.5, 0)
@@ -217,7 +217,7 @@ func TestNotDynamic(t *testing.T) {
 
 // Warm starting of the bodies is what warm starting of the blocks would be.
 func TestWarmStartOfLaterSubSteps(t *testing.T) {
-	s := pyramid(6)
+	s := heapPyramid(6)
 	for range 10 {
 		s.advance(native.Auto)
 	}
@@ -255,7 +255,7 @@ func TestWarmStartOfLaterSubSteps(t *testing.T) {
 // A body that is not finite pushes no other.
 func TestNaNStaysAlone(t *testing.T) {
 	for _, bad := range []float32{nan32, inf32} {
-		s := pyramid(4)
+		s := heapPyramid(4)
 		for range 30 {
 			s.advance(native.Auto)
 		}
@@ -277,7 +277,7 @@ func TestNaNStaysAlone(t *testing.T) {
 
 // Anything finite within the ranges stays finite.
 func TestStaysFinite(t *testing.T) {
-	s := newScene()
+	s := newHeap()
 	s.Gravity = rigid.Vec{X: 1e4, Y: -1e4}
 	extremes := []float32{0, 1e-30, 1, 1e4, -1e4}
 	for i := range 60 {
@@ -291,7 +291,7 @@ func TestStaysFinite(t *testing.T) {
 }
 
 func TestHits(t *testing.T) {
-	s := newScene()
+	s := newHeap()
 	s.box(10, 1, 0, -1, 0)
 	disc := s.disc(0.5, 0, 0.51, 1)
 	s.disc(0.5, 5, 0.515, 1) // near, and does not touch
