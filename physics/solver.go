@@ -38,6 +38,7 @@ type solver struct {
 	table  *shapeTable // of the World
 	seen   []uint32    // generations of shapes in the last step, to which contacts belong
 	own    []uint32    // what shapesOf returned
+	trace  func(stage string)
 }
 
 // shapeColumns are what is known of shapes, an element per shape.

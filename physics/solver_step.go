@@ -11,12 +11,22 @@ func (s *solver) Step(dt float32) error {
 	s.events.clear()
 	s.quarantine()
 	s.place()
+	s.done("place")
 	s.dropStale()
 	s.collide()
 	s.solve(dt)
+	s.done("solve")
 	s.settle()
 	s.quarantine()
+	s.done("settle")
 	return nil
+}
+
+// done tells who traces the world that a stage is done.
+func (s *solver) done(stage string) {
+	if s.trace != nil {
+		s.trace(stage)
+	}
 }
 
 // place computes where the centres of mass are, and the boxes of the shapes.
@@ -58,10 +68,12 @@ func (s *solver) collide() {
 	t := &s.shapes
 	s.broad.Pairs(s.level, &s.boxes, &t.filters, 0, &s.pairs)
 	s.keepMeaningful()
+	s.done("pairs")
 	n := len(s.pairs.A)
 	s.manifolds = slices.Grow(s.manifolds[:0], n)[:n]
 	rigid.Collide(s.level, t.shape, t.filters.Body, &s.centre, &s.pairs, s.manifolds)
 	s.sense()
+	s.done("collide")
 	s.next = slices.Grow(s.next[:0], n)[:n]
 	rigid.Match(s.contacts, &s.pairs, s.manifolds, s.next, &s.began, &s.ended)
 	s.contacts, s.next = s.next, s.contacts
@@ -71,6 +83,7 @@ func (s *solver) collide() {
 	for i, a := range s.began.A {
 		s.events.begin(s, s.seen, a, s.began.B[i])
 	}
+	s.done("match")
 }
 
 // keepMeaningful takes out the pairs of which nothing follows: two sensors, and two
