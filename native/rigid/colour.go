@@ -15,8 +15,11 @@ const (
 	// contact. They may share bodies and are solved one after the other.
 	Overflow = NumColours - 1
 
+	// In a set of colours: those of contacts between dynamic bodies, the others but
+	// Overflow, and a mark of a body that is not dynamic.
 	movingColours uint64 = 1<<firstFixed - 1
 	fixedColours  uint64 = 1<<Overflow - 1 - movingColours
+	notDynamic    uint64 = 1 << Overflow
 )
 
 // Colours deals contacts out to the lanes of blocks so that no two contacts of one
@@ -32,7 +35,7 @@ type Colours struct {
 	// block, or NoContact behind the last one.
 	Contact []uint32
 
-	used  []uint64 // colours of each body's contacts
+	used  []uint64 // colours that each body has no more use for
 	runOf []uint8  // of each contact
 }
 
@@ -57,11 +60,19 @@ func (c *Colours) Deal(contacts []Contact, manifolds []Manifold, body []uint32, 
 		panic("rigid: Colours.Deal: contacts and manifolds differ in length")
 	}
 	c.used = resized(c.used, len(invMass))
-	clear(c.used)
+	for i, m := range invMass {
+		c.used[i] = 0
+		if !(m > 0) {
+			c.used[i] = notDynamic | movingColours
+		}
+	}
 	c.runOf = resized(c.runOf, len(contacts))
 	var count [numRuns + 1]int
 	for i := range contacts {
-		run := c.run(&contacts[i], manifolds[i].Count, body, invMass)
+		run := uint8(noRun)
+		if points := manifolds[i].Count; points > 0 {
+			run = c.run(body[contacts[i].A], body[contacts[i].B], points)
+		}
 		c.runOf[i] = run
 		count[run]++
 	}
@@ -79,34 +90,26 @@ func (c *Colours) Deal(contacts []Contact, manifolds []Manifold, body []uint32, 
 }
 
 // run chooses the run of a contact and marks its colour as used.
-func (c *Colours) run(contact *Contact, points uint32, body []uint32, invMass []float32) uint8 {
-	if points == 0 {
+func (c *Colours) run(a, b, points uint32) uint8 {
+	usedA, usedB := c.used[a], c.used[b]
+	if usedA&usedB&notDynamic != 0 {
 		return noRun
 	}
-	a, b := body[contact.A], body[contact.B]
-	moveA, moveB := invMass[a] > 0, invMass[b] > 0
-	var free uint64
-	switch {
-	case moveA && moveB:
-		free = movingColours &^ (c.used[a] | c.used[b])
-	case moveA:
-		free = fixedColours &^ c.used[a]
-	case moveB:
-		free = fixedColours &^ c.used[b]
-	default:
-		return noRun
+	used := usedA | usedB
+	if used&notDynamic == 0 {
+		used |= fixedColours | notDynamic
 	}
-	colour := uint8(Overflow)
-	if free != 0 {
-		colour = uint8(bits.TrailingZeros64(free))
-		if moveA {
-			c.used[a] |= free & -free
+	colour := bits.TrailingZeros64(^used | notDynamic) // Overflow if there is no other
+	if colour < Overflow {
+		mark := uint64(1) << colour
+		if usedA&notDynamic == 0 {
+			c.used[a] = usedA | mark
 		}
-		if moveB {
-			c.used[b] |= free & -free
+		if usedB&notDynamic == 0 {
+			c.used[b] = usedB | mark
 		}
 	}
-	return 2*colour + uint8(points&1)
+	return uint8(2*colour) + uint8(points&1)
 }
 
 // lay sets Start, makes room for the lanes, and returns the first lane of each run.
