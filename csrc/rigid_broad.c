@@ -25,11 +25,6 @@ typedef struct {
 	int64_t fill, room;
 } found;
 
-static inline __attribute__((always_inline)) box box_at(const set *s, uint32_t i) {
-	const float *const at = (const float *)(const void *)s->columns + i;
-	return (box){at[0], at[s->stride], at[2 * s->stride], at[3 * s->stride]};
-}
-
 /* Columns of a crowd. */
 enum { BODY = 5, MOVES = 6, KIND = 7, MET = 8 };
 
@@ -188,7 +183,7 @@ void et_broad_keys(const float *min_x, const float *min_y, const float *max_x, c
 	for (int64_t i = 0; i < n; i++) {
 		const uint32_t id = ids[i];
 		const float x = min_x[id], y = min_y[id];
-		const uint32_t layer = layer_of[c_asu(c_max(max_x[id] - x, max_y[id] - y)) >> 23];
+		const uint32_t layer = layer_of[c_asu(c_max(max_x[id] - x, max_y[id] - y)) >> 23 & 255];
 		to[i] = key_of(layers + layer, layer, id, x, y, row_bits, column_bits);
 	}
 }

@@ -1,15 +1,15 @@
 /* Appends the pairs of a box with those at places [j, end), as far as columns are
  * not above last; returns the new fill. */
-HELPER(LEVEL) int64_t CAT(compare_, LEVEL)(const box *p, uint32_t own, const set *t, uint32_t j, uint32_t end,
+HELPER(LEVEL) int64_t CAT(compare_, LEVEL)(const V(box) *p, V(u) shape, const set *t, uint32_t j, uint32_t end,
                                            uint32_t last, uint32_t *a, uint32_t *b, int64_t fill) {
-	const V(u) shape = V(set1u)(own);
 	while (j < end) {
-		const V(mask) hit = V(overlap)((const float *)(const void *)t->columns + j, t->stride, p) & V(first)(end - j);
+		V(mask) hit = V(overlap)((const float *)(const void *)t->columns + j, t->stride, p);
+		if (__builtin_expect(end - j < V(LANES), 0))
+			hit &= V(first)(end - j);
 		const uint32_t n = V(count)(hit);
 		const V(u) other = V(packu)(V(loadu)(t->columns + SHAPE * t->stride + j), hit);
 		const V(u) low = V(minu)(shape, other), high = V(subu)(V(addu)(shape, other), low);
-		V(putfew)(a + fill, low, n);
-		V(putfew)(b + fill, high, n);
+		V(putfew)(a + fill, b + fill, low, high, n);
 		fill += n;
 		j += V(LANES);
 		if (j < end && t->columns[BEGIN * t->stride + j] > last)
@@ -22,6 +22,7 @@ KERNEL(LEVEL) uint32_t CAT(broad_sweep_, LEVEL)(const set *given_set, const rows
                                                 uint32_t from, found *to) {
 	const et_layer l = *given;
 	const set s = *given_set;
+	const float *const bounds = (const float *)(const void *)s.columns;
 	const uint32_t *const begin = s.columns + BEGIN * s.stride, *const until = s.columns + UNTIL * s.stride;
 	uint32_t *const a = to->a, *const b = to->b;
 	int64_t fill = to->fill;
@@ -33,15 +34,16 @@ KERNEL(LEVEL) uint32_t CAT(broad_sweep_, LEVEL)(const set *given_set, const rows
 			after = end;
 			after_end = next_row(r, &l, row);
 		}
-		const box p = box_at(&s, i);
-		const uint32_t shape = s.columns[SHAPE * s.stride + i], first = begin[i], last = until[i];
+		const V(box) p = V(boxat)(bounds + i, s.stride);
+		const V(u) shape = V(set1u)(s.columns[SHAPE * s.stride + i]);
+		const uint32_t first = begin[i], last = until[i];
 		fill = CAT(compare_, LEVEL)(&p, shape, &s, i + 1, end, last, a, b, fill);
 		while (after + SKIP(V(LANES)) < after_end && begin[after + SKIP(V(LANES)) - 1] + l.span_x < first)
 			after += SKIP(V(LANES));
 		fill = CAT(compare_, LEVEL)(&p, shape, &s, after, after_end, last, a, b, fill);
 		if (l.span_y <= 1)
 			continue;
-		const uint32_t above = row_of(&l, p.y1);
+		const uint32_t above = row_of(&l, bounds[3 * s.stride + i]);
 		for (uint32_t k = row + 1 + (after_end > end); k < l.row_last && r->number[k] <= above; k++)
 			fill = CAT(compare_, LEVEL)(&p, shape, &s, r->start[k], r->start[k + 1], last, a, b, fill);
 	}
@@ -52,14 +54,15 @@ KERNEL(LEVEL) uint32_t CAT(broad_sweep_, LEVEL)(const set *given_set, const rows
 KERNEL(LEVEL) uint32_t CAT(broad_span_, LEVEL)(const set *s, const set *given, const rows *r, const et_layer *l,
                                                const et_layer *k, uint32_t from, found *to) {
 	const set t = *given;
+	const float *const bounds = (const float *)(const void *)s->columns;
 	uint32_t *const a = to->a, *const b = to->b;
 	int64_t fill = to->fill;
 	uint32_t i = from;
 	for (; i < l->last && fill <= to->room; i++) {
-		const box p = box_at(s, i);
-		const row_range reached = rows_of(k, p.y0, p.y1);
+		const V(box) p = V(boxat)(bounds + i, s->stride);
+		const row_range reached = rows_of(k, bounds[s->stride + i], bounds[3 * s->stride + i]);
 		const uint32_t j = r->start[row_from(r, k, reached.first)], end = r->start[row_from(r, k, reached.last + 1)];
-		fill = CAT(compare_, LEVEL)(&p, s->columns[SHAPE * s->stride + i], &t, j, end, UINT32_MAX, a, b, fill);
+		fill = CAT(compare_, LEVEL)(&p, V(set1u)(s->columns[SHAPE * s->stride + i]), &t, j, end, UINT32_MAX, a, b, fill);
 	}
 	to->fill = fill;
 	return i;
@@ -70,15 +73,16 @@ KERNEL(LEVEL) uint32_t CAT(broad_cross_, LEVEL)(const set *s, const set *given, 
                                                 found *to) {
 	const et_layer k = *given_layer;
 	const set t = *given;
+	const float *const bounds = (const float *)(const void *)s->columns;
 	const uint32_t *const row_start = r->start, *const number = r->number, last_place = l->last;
 	uint32_t *const a = to->a, *const b = to->b;
 	int64_t fill = to->fill;
 	uint32_t i = from;
 	for (; i < last_place && fill <= to->room; i++) {
-		const box p = box_at(s, i);
-		const uint32_t shape = s->columns[SHAPE * s->stride + i];
-		const row_range reached = rows_of(&k, p.y0, p.y1);
-		const uint32_t begin = column_of(&k, p.x0), last = column_of(&k, p.x1);
+		const V(box) p = V(boxat)(bounds + i, s->stride);
+		const V(u) shape = V(set1u)(s->columns[SHAPE * s->stride + i]);
+		const row_range reached = rows_of(&k, bounds[s->stride + i], bounds[3 * s->stride + i]);
+		const uint32_t begin = column_of(&k, bounds[i]), last = column_of(&k, bounds[2 * s->stride + i]);
 		const uint32_t first = begin - (begin < k.span_x ? begin : k.span_x);
 		const uint32_t *const places = directory + k.fine + (first >> k.column_shift);
 		uint32_t row = directory[k.rough + (reached.first >> k.row_shift)];
@@ -135,9 +139,8 @@ KERNEL(LEVEL) void CAT(broad_measure_, LEVEL)(const boxes *given, int64_t n, con
 
 KERNEL(LEVEL) int64_t CAT(broad_crowd_, LEVEL)(uint32_t *columns, int64_t stride, int64_t n, int64_t i,
                                                const uint64_t *agree, uint32_t most, uint32_t *to) {
-	const set s = {columns, stride};
-	const box p = box_at(&s, (uint32_t)i);
 	const float *const x0 = (const float *)(const void *)columns;
+	const V(box) p = V(boxat)(x0 + i, stride);
 	const uint32_t *const shape = columns + SHAPE * stride, *const body = columns + BODY * stride;
 	const uint32_t *const moves = columns + MOVES * stride, *const kind = columns + KIND * stride;
 	uint32_t *const met = columns + MET * stride;

@@ -31,7 +31,7 @@ func Bounds(level native.Level, shapes []Shape, bodyOf []uint32, poses *Poses, m
 	if level = must(level); level == native.Go || n < boundsBreakEven {
 		done = boundsGo(shapes, bodyOf, poses, margin, out)
 	} else {
-		done = boundsC(level, shapes, bodyOf, poses, margin, out)
+		done = boundsC(eightLanes(level), shapes, bodyOf, poses, margin, out)
 	}
 	if done < n {
 		panic("rigid: Bounds: a shape has no pose, or too many vertices")
@@ -87,28 +87,13 @@ var inverted = box{inf, inf, -inf, -inf}
 
 // bounds returns false if a vertex or a bound is not finite.
 func (s *Shape) bounds(px, py, cos, sin, margin float32) (b box, ok bool) {
-	b, broken := inverted, float32(0)
-	for _, v := range s.Vertices[:s.Count] {
+	b = inverted
+	for _, v := range s.Vertices[:s.Count] { // NaN, once there, stays
 		x := (float32(cos*v.X) - float32(sin*v.Y)) + px
 		y := (float32(sin*v.X) + float32(cos*v.Y)) + py
-		broken += float32(x-x) + float32(y-y) // NaN from the first one that is not finite on
-		if x < b[0] {
-			b[0] = x
-		}
-		if y < b[1] {
-			b[1] = y
-		}
-		if x > b[2] {
-			b[2] = x
-		}
-		if y > b[3] {
-			b[3] = y
-		}
+		b[0], b[1], b[2], b[3] = min(b[0], x), min(b[1], y), max(b[2], x), max(b[3], y)
 	}
 	r := s.Radius + margin
 	b = box{(b[0] - r) + 0, (b[1] - r) + 0, (b[2] + r) + 0, (b[3] + r) + 0}
-	for _, v := range b {
-		broken += v - v
-	}
-	return b, broken == 0
+	return b, b[0]-b[0] == 0 && b[1]-b[1] == 0 && b[2]-b[2] == 0 && b[3]-b[3] == 0
 }

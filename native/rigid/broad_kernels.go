@@ -42,21 +42,21 @@ func sweep(level native.Level, s, _ *sorted, l, _ *layer, from uint32, to *found
 	if level == native.Go {
 		return sweepGo(s, l, from, to)
 	}
-	return sweepC(level, s, l, from, to)
+	return sweepC(eightLanes(level), s, l, from, to)
 }
 
 func span(level native.Level, s, t *sorted, l, k *layer, from uint32, to *found) uint32 {
 	if level == native.Go {
 		return spanGo(s, t, l, k, from, to)
 	}
-	return spanC(level, s, t, l, k, from, to)
+	return spanC(eightLanes(level), s, t, l, k, from, to)
 }
 
 func cross(level native.Level, s, t *sorted, l, k *layer, from uint32, to *found) uint32 {
 	if level == native.Go {
 		return crossGo(s, t, l, k, from, to)
 	}
-	return crossC(level, s, t, l, k, from, to)
+	return crossC(eightLanes(level), s, t, l, k, from, to)
 }
 
 func scatter(level native.Level, raw *found, ends []uint32, out *Pairs) uint32 {
@@ -71,4 +71,14 @@ func crowdRow(level native.Level, c *crowd, i int, r *rule, to []uint32) int {
 		return crowdRowGo(c, i, r, to)
 	}
 	return crowdRowC(level, c, i, r, to)
+}
+
+// eightLanes is the level for kernels that 16 lanes do not make faster: shapes have few
+// vertices, and boxes few neighbours, and wide loads from anywhere cross more
+// cache lines.
+func eightLanes(l native.Level) native.Level {
+	if l == native.AVX512 {
+		return native.AVX2
+	}
+	return l
 }

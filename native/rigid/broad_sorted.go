@@ -131,11 +131,11 @@ func measureGo(boxes *Boxes, which []uint64, ids []uint32, sum *summary) {
 		ids[n] = uint32(i)
 		n++
 		w, h := x1-x0, y1-y0
-		size := larger(w, h)
-		sum.MinX, sum.MinY = smaller(x0, sum.MinX), smaller(y0, sum.MinY)
-		sum.MaxX, sum.MaxY = larger(x1, sum.MaxX), larger(y1, sum.MaxY)
-		sum.Width, sum.Height = larger(w, sum.Width), larger(h, sum.Height)
-		sum.SmallestSize, sum.LargestSize = smaller(size, sum.SmallestSize), larger(size, sum.LargestSize)
+		size := max(w, h)
+		sum.MinX, sum.MinY = min(x0, sum.MinX), min(y0, sum.MinY)
+		sum.MaxX, sum.MaxY = max(x1, sum.MaxX), max(y1, sum.MaxY)
+		sum.Width, sum.Height = max(w, sum.Width), max(h, sum.Height)
+		sum.SmallestSize, sum.LargestSize = min(size, sum.SmallestSize), max(size, sum.LargestSize)
 	}
 	sum.N = uint32(n)
 }
@@ -143,20 +143,6 @@ func measureGo(boxes *Boxes, which []uint64, ids []uint32, sum *summary) {
 // proper reports whether a box is finite and not inverted.
 func proper(x0, y0, x1, y1 float32) bool {
 	return -maxFloat <= x0 && x0 <= x1 && x1 <= maxFloat && -maxFloat <= y0 && y0 <= y1 && y1 <= maxFloat
-}
-
-func smaller(a, b float32) float32 {
-	if a < b {
-		return a
-	}
-	return b
-}
-
-func larger(a, b float32) float32 {
-	if a > b {
-		return a
-	}
-	return b
 }
 
 // plan divides boxes into layers and chooses their grids.
@@ -170,8 +156,8 @@ type plan struct {
 	layerOf                   [256]uint8 // by the exponent of the size
 }
 
-// exponent is that of a number that is not negative.
-func exponent(v float32) int { return int(math.Float32bits(v) >> 23) }
+// exponent is that of a number, as its bits have it.
+func exponent(v float32) int { return int(math.Float32bits(v) >> 23 & 255) }
 
 // layers returns the layers, of the largest boxes first. Sizes in a layer
 // differ by less than a factor of four, except for the last layer.
@@ -196,9 +182,9 @@ func (p *plan) divide() int {
 	var width, height [256]float32
 	for _, i := range p.ids {
 		w, h := p.boxes.MaxX[i]-p.boxes.MinX[i], p.boxes.MaxY[i]-p.boxes.MinY[i]
-		e := exponent(larger(w, h))
+		e := exponent(max(w, h))
 		count[e]++
-		width[e], height[e] = larger(w, width[e]), larger(h, height[e])
+		width[e], height[e] = max(w, width[e]), max(h, height[e])
 	}
 	n, room := 0, 0
 	for e := len(count) - 1; e >= 0; e-- {
@@ -206,7 +192,7 @@ func (p *plan) divide() int {
 			if room == 0 && n < maxLayers {
 				n, room = n+1, 2
 			}
-			p.width[n-1], p.height[n-1] = larger(width[e], p.width[n-1]), larger(height[e], p.height[n-1])
+			p.width[n-1], p.height[n-1] = max(width[e], p.width[n-1]), max(height[e], p.height[n-1])
 			p.layerOf[e] = uint8(n - 1)
 		}
 		room = max(room-1, 0)
@@ -231,8 +217,8 @@ func (p *plan) grids(layers []layer, minX, minY, maxX, maxY float32) {
 // axis divides the range from a to b into at most maxCells cells that are not smaller
 // than size if that is possible.
 func axis(a, b, size float32) (least, inv float32, n int32) {
-	length := smaller(b-a, maxFloat)
-	size = larger(smaller(size, maxFloat), length*(1./maxCells))
+	length := min(b-a, maxFloat)
+	size = max(min(size, maxFloat), length*(1./maxCells))
 	if size < 1e-30 { // 1/size is to be finite
 		return a, 0, 1
 	}
@@ -270,8 +256,8 @@ func (p *plan) trim(layers []layer) {
 func middle(v []float32, least, most float32) (float32, float32) {
 	slices.Sort(v)
 	a, b := v[len(v)/16], v[len(v)-1-len(v)/16]
-	more := smaller(b-a, maxFloat) * 0.25
-	return larger(a-more, least), smaller(b+more, most)
+	more := min(b-a, maxFloat) * 0.25
+	return max(a-more, least), min(b+more, most)
 }
 
 // keysGo makes the keys of boxes.
@@ -281,7 +267,7 @@ func keysGo(p *plan, layers []layer, to []uint64) {
 		x, y := b.MinX[i], b.MinY[i]
 		n := uint64(0)
 		if len(layers) > 1 {
-			n = uint64(p.layerOf[exponent(larger(b.MaxX[i]-x, b.MaxY[i]-y))])
+			n = uint64(p.layerOf[exponent(max(b.MaxX[i]-x, b.MaxY[i]-y))])
 		}
 		l := &layers[n]
 		to[k] = (n<<p.rowBits|uint64(l.rowOf(y)))<<(p.columnBits+shapeBits) | uint64(l.columnOf(x))<<shapeBits | uint64(i)

@@ -135,6 +135,9 @@ var broadFamilies = []broadFamily{
 	{"dust", func(run *paritytest.Run, _ int) (x, y, w, h float32) {
 		return float32(run.IntN(9)), float32(run.IntN(9)), 0, 0
 	}},
+	{"zeros", func(run *paritytest.Run, i int) (x, y, w, h float32) { // of either sign
+		return run.Float(paritytest.Zero), run.Float(paritytest.Zero), float32(i & 1), 0
+	}},
 	{"crowd", func(run *paritytest.Run, _ int) (x, y, w, h float32) { return uniform(run, 1), uniform(run, 1), 2, 2 }},
 }
 
@@ -154,6 +157,11 @@ func (f *broadFamily) draw(run *paritytest.Run, most int) *broadScene {
 	}
 	if run.IntN(2) == 0 {
 		s.breakSome(run)
+	}
+	for i := range n {
+		if x := &s.boxes; f.name == "zeros" && run.IntN(2) == 0 {
+			s.put(i, -x.MaxX[i], x.MinY[i], x.MaxX[i], -x.MinY[i])
+		}
 	}
 	s.filter(run)
 	return s
