@@ -109,11 +109,11 @@ func (g *guards) boxes(b *Boxes) *Boxes {
 
 // sorted places what the kernels of C look at.
 func (g *guards) sorted(s *sorted) *sorted {
-	rows := 0
-	for i := range s.layers {
-		rows = int(s.layers[i].RowLast)
-	}
 	to := *s
+	if len(s.layers) == 0 {
+		return &to
+	}
+	rows := s.layers[len(s.layers)-1].RowLast
 	to.memory, to.directory = g.u32(s.memory), g.u32(s.directory)
 	to.rowStart, to.rowNumber = g.u32(s.rowStart[:rows+1]), g.u32(s.rowNumber[:rows])
 	return &to
