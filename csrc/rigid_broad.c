@@ -34,13 +34,9 @@ enum { DIGIT_BITS = 11 };
  * those wanted; a vector has room for both. */
 #define SKIP(lanes) ((lanes) / 2 + ((lanes) == 1))
 
+/* rigid.cell without a branch: NaN becomes 0, too. */
 static inline __attribute__((always_inline)) uint32_t cell(float v, float least, float inv, int32_t n) {
-	const float t = (v - least) * inv;
-	if (!(t > 0.0f))
-		return 0;
-	if (t >= (float)n)
-		return (uint32_t)(n - 1);
-	return (uint32_t)(int32_t)t;
+	return (uint32_t)(int32_t)c_min(c_max((v - least) * inv, 0.0f), (float)(n - 1));
 }
 
 static inline __attribute__((always_inline)) uint32_t column_of(const et_layer *l, float x) {
@@ -174,8 +170,8 @@ static inline uint64_t key_of(const et_layer *l, uint64_t layer, uint32_t id, fl
 void et_broad_keys(const float *min_x, const float *min_y, const float *max_x, const float *max_y,
                    const uint32_t *ids, int64_t n, const et_layer *layers, const uint8_t *layer_of,
                    uint32_t row_bits, uint32_t column_bits, uint64_t *to) {
-	const et_layer one = layers[0];
 	if (!layer_of) {
+		const et_layer one = layers[0]; /* a copy, which stores cannot change */
 		for (int64_t i = 0; i < n; i++)
 			to[i] = key_of(&one, 0, ids[i], min_x[ids[i]], min_y[ids[i]], row_bits, column_bits);
 		return;

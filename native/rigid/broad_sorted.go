@@ -256,7 +256,7 @@ func (p *plan) trim(layers []layer) {
 func middle(v []float32, least, most float32) (float32, float32) {
 	slices.Sort(v)
 	a, b := v[len(v)/16], v[len(v)-1-len(v)/16]
-	more := min(b-a, maxFloat) * 0.25
+	more := float32(min(b-a, maxFloat) * 0.25)
 	return max(a-more, least), min(b+more, most)
 }
 
