@@ -36,7 +36,7 @@ HELPER(LEVEL) void CAT(fill_point_, LEVEL)(const CAT(filling_, LEVEL) *g, et_con
 	CAT(fill_, LEVEL)(g, p->reach_a, reach_a);
 	CAT(fill_, LEVEL)(g, p->lever_b, lever_b);
 	CAT(fill_, LEVEL)(g, p->reach_b, reach_b);
-	CAT(fill_, LEVEL)(g, p->separation, SUB(separation, SUB(reach_b, reach_a)));
+	CAT(fill_, LEVEL)(g, p->separation, separation);
 
 	const V(f) inv_mass = ADD(g->a[3], g->b[3]);
 	const V(f) along = ADD(MUL(MUL(g->ia, lever_a), lever_a), MUL(MUL(g->ib, lever_b), lever_b));

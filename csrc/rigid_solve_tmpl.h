@@ -90,18 +90,18 @@ HELPER(LEVEL) void CAT(roll_, LEVEL)(et_contact_block *b, uint32_t i, CAT(pair_,
 	m->wb = ADD(m->wb, MUL(m->ib, SUB(total, old)));
 }
 
-/* How two bodies have moved since the step began: gap along the normal, and cosines and
- * sines of their turns. */
+/* How two bodies have moved since the step began: gap along the normal, and sines of
+ * their turns. */
 typedef struct {
-	V(f) gap, ca, sa, cb, sb;
+	V(f) gap, sa, sb;
 } CAT(moved_, LEVEL);
 
 /* One iteration of the normal impulse at a point. */
 HELPER(LEVEL) void CAT(press_, LEVEL)(et_contact_point *p, uint32_t i, CAT(pair_, LEVEL) *m, const CAT(moved_, LEVEL) *d,
                                       const softness *soft, float inv_h, float push, int biased) {
 	const V(f) lever_a = V(load)(p->lever_a + i), lever_b = V(load)(p->lever_b + i);
-	V(f) x = ADD(d->gap, DOT(d->cb, d->sb, V(load)(p->reach_b + i), lever_b));
-	x = ADD(SUB(x, DOT(d->ca, d->sa, V(load)(p->reach_a + i), lever_a)), V(load)(p->separation + i));
+	V(f) x = ADD(d->gap, MUL(d->sb, lever_b));
+	x = ADD(SUB(x, MUL(d->sa, lever_a)), V(load)(p->separation + i));
 	const V(f) deep = V(max)(MUL(V(set1)(soft->rate), V(min)(x, ZERO)), V(set1)(-push));
 	const V(f) bias = V(pick)(x, ZERO, MUL(x, V(set1)(inv_h)), deep);
 	const V(f) mass = V(pick)(x, ZERO, V(set1)(1.0f), V(set1)(soft->mass));
@@ -128,7 +128,7 @@ HELPER(LEVEL) void CAT(solve_block_, LEVEL)(et_contact_block *b, et_state *state
 			m.b[k] = c[k];
 		}
 		CAT(start_pair_, LEVEL)(b, i, &m);
-		const CAT(moved_, LEVEL) d = {DOT(SUB(c[4], a[4]), SUB(c[5], a[5]), m.nx, m.ny), a[6], a[7], c[6], c[7]};
+		const CAT(moved_, LEVEL) d = {DOT(SUB(c[4], a[4]), SUB(c[5], a[5]), m.nx, m.ny), a[7], c[7]};
 		V(f) sum = ZERO;
 		for (uint32_t k = 0; k < points; k++) {
 			const V(f) normal = V(load)(b->points[k].normal + i);

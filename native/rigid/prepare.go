@@ -51,9 +51,10 @@ func (m Mix) of(a, b float32) float32 {
 // the step. Friction and restitution are mixed by the rules of Params, rolling resistance
 // is the larger one, and tangent speeds are added.
 //
-// The separation of a point is stored less (rB - rA)·n, where r are its anchors and n
-// is the normal: later in the step it is n·((dB + RB·rB) - (dA + RA·rA)) more than that, with
-// the moves d and turns R of the states, and R·r·n is r·n·cos + r×n·sin. The effective mass along n is
+// Later in the step the separation of a point is n·(dB - dA) + sin(B)·(rB×n) - sin(A)·(rA×n) more
+// than that of the manifold, with its anchors r, its normal n, and the moves d and turns of
+// the states. What is left out, r·n·(cos - 1), is not there for round shapes, whose lowest point does
+// not turn with them, and for others it is small, and gone with the next manifold. The effective mass along n is
 // 1 / (1/mA + 1/mB + (rA×n)²/IA + (rB×n)²/IB), and likewise along the tangent (n.Y, -n.X); 0 if
 // that is a division by zero.
 func (s *System) Prepare(level native.Level, lo, hi int) {
@@ -143,7 +144,7 @@ func (s *System) preparePoint(b *Block, i int, p *BlockPoint, m *Point, j Impuls
 	leverA, leverB := float32(ra.X*ny)-float32(ra.Y*nx), float32(rb.X*ny)-float32(rb.Y*nx)
 	reachA, reachB := float32(ra.X*nx)+float32(ra.Y*ny), float32(rb.X*nx)+float32(rb.Y*ny)
 	p.LeverA[i], p.ReachA[i], p.LeverB[i], p.ReachB[i] = leverA, reachA, leverB, reachB
-	p.Separation[i] = m.Separation - (reachB - reachA)
+	p.Separation[i] = m.Separation
 
 	invMass := stateA.InvMass + stateB.InvMass
 	p.NormalMass[i] = inverse(invMass + (float32(float32(b.InvIA[i]*leverA)*leverA) + float32(float32(b.InvIB[i]*leverB)*leverB)))

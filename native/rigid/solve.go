@@ -127,8 +127,8 @@ func solveGo(b *Block, states []State, soft softness, invH, push float32, useBia
 		for k := range b.PointsEach {
 			p := &b.Points[k&1]
 			leverA, leverB := p.LeverA[i], p.LeverB[i]
-			x := gap + (float32(stateB.C*p.ReachB[i]) + float32(stateB.S*leverB))
-			x = (x - (float32(stateA.C*p.ReachA[i]) + float32(stateA.S*leverA))) + p.Separation[i]
+			x := gap + float32(stateB.S*leverB)
+			x = (x - float32(stateA.S*leverA)) + p.Separation[i]
 			bias, mass, leak := most(float32(soft.rate*least(x, 0)), -push), soft.mass, soft.impulse
 			if x > 0 {
 				bias, mass, leak = float32(x*invH), 1, 0

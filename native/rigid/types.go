@@ -134,12 +134,11 @@ const (
 
 // BlockPoint is one point of each of the contacts of a Block. The anchors are in the frame
 // of the contact: lever r×n and reach r·n are all that a step needs to know of an
-// anchor r, with the normal n. With the tangent t = (n.Y, -n.X), r×t is -r·n; and the anchor that
-// is turned by an angle is at r·n·cos + r×n·sin along n.
+// anchor r, with the normal n. With the tangent t = (n.Y, -n.X), r×t is -r·n.
 type BlockPoint struct {
 	LeverA, ReachA  [Lanes]float32 // metres
 	LeverB, ReachB  [Lanes]float32
-	Separation      [Lanes]float32 // less what the anchors contribute: see Prepare
+	Separation      [Lanes]float32 // before the step, metres
 	NormalMass      [Lanes]float32 // effective masses
 	TangentMass     [Lanes]float32
 	Normal, Tangent [Lanes]float32 // accumulated impulses
