@@ -28,9 +28,9 @@ func (s *solver) arm(i int, point [2]float32) (x, y float32) {
 	return point[0] - (c.X[i] + cx), point[1] - (c.Y[i] + cy)
 }
 
-func (s *solver) setVelocity(field string, value any, i int, vx, vy, w float32) error {
+func (s *solver) setVelocity(field string, impulse [2]float32, i int, vx, vy, w float32) error {
 	if !fault.Finite(vx) || !fault.Finite(vy) || !fault.Finite(w) {
-		return because(fault.Field(ErrRange, field, value), "the velocity would overflow")
+		return because(fault.Field(ErrRange, field, impulse), "the velocity would overflow")
 	}
 	s.cols.VX[i], s.cols.VY[i], s.cols.W[i] = vx, vy, w
 	return nil
