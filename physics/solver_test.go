@@ -71,13 +71,3 @@ func TestPyramidStands(t *testing.T) {
 		}
 	}
 }
-
-func BenchmarkPyramid(b *testing.B) {
-	w := pyramid(b, 100)
-	for range 10 {
-		w.Step(1. / 60)
-	}
-	for b.Loop() {
-		w.Step(1. / 60)
-	}
-}
