@@ -156,8 +156,8 @@ func (s *Scene) room(b physics.Body, def physics.ShapeDef, half float32) error {
 		}
 		wall := physics.Box(hx, hy)
 		for i := range wall.Count {
-			wall.Vertices[i][0] += side[0] * (half + thick)
-			wall.Vertices[i][1] += side[1] * (half + thick)
+			wall.Vertices[i][0] += float32(side[0] * (half + thick))
+			wall.Vertices[i][1] += float32(side[1] * (half + thick))
 		}
 		if _, err := s.World.CreatePolygon(b, def, wall); err != nil {
 			return err
