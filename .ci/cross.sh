@@ -7,7 +7,7 @@ cd "$(dirname "$0")/.."
 
 failed=0
 packages=()
-for p in . native spatial ecs loop physics internal/statehash; do
+for p in . native native/rigid spatial ecs loop physics internal/statehash; do
 	[[ -n $(find "$p" -maxdepth 1 -name '*.go' 2>/dev/null) ]] && packages+=("./$p")
 done
 

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"strings"
 
 	"github.com/evertick/evertick"
@@ -26,6 +27,8 @@ type options struct {
 	info    bool
 	quick   bool
 	csv     string
+	n       int
+	compare string
 }
 
 // errUsage marks what is the caller's fault.
@@ -63,6 +66,9 @@ func run(args []string, stdout, stderr io.Writer) error {
 	case opsScene:
 		return o.runOps(level, stdout, stderr)
 	}
+	if o.isBodies() {
+		return o.runBodies(level, stdout, stderr)
+	}
 	s, err := newScene(p, evertick.Config{Seed: o.seed, Level: level, Workers: o.workers})
 	if err != nil {
 		return err
@@ -87,10 +93,11 @@ func parse(args []string, stderr io.Writer) (options, params, error) {
 	var o options
 	f := flag.NewFlagSet("bench", flag.ContinueOnError)
 	f.SetOutput(io.Discard) // main prints the error, once
-	f.StringVar(&o.scene, "scene", "capstone", "what to simulate: "+strings.Join(sceneNames, " or ")+"; or "+queriesScene+": the spatial index alone; or "+opsScene+": operations on columns, and the entity table, alone")
+	f.StringVar(&o.scene, "scene", "capstone", "what to simulate: "+strings.Join(sceneNames, " or ")+"; "+strings.Join(bodyNames(), ", ")+": bodies alone; "+
+		queriesScene+": the spatial index alone; or "+opsScene+": operations on columns, and the entity table, alone")
 	ops := f.Bool("ops", false, "the scene "+opsScene)
-	f.IntVar(&o.ticks, "ticks", 0, "ticks to run, warm-up included (default 3600; limina 400)")
-	f.IntVar(&o.warmup, "warmup", 0, "ticks that are not measured (default 300, limina 60, and at most half of -ticks)")
+	f.IntVar(&o.ticks, "ticks", 0, "ticks to run, warm-up included (default 3600; limina 400; bodies alone 40 to 600)")
+	f.IntVar(&o.warmup, "warmup", 0, "ticks that are not measured (default 300, limina 60, bodies alone 8 to 120, and at most half of -ticks)")
 	f.Uint64Var(&o.seed, "seed", 1, "seed of the scene's random numbers")
 	f.StringVar(&o.level, "level", "auto", "level of the kernels: auto, go, c, avx2, avx512 or neon")
 	f.IntVar(&o.workers, "workers", 1, "workers of the phases that can use several")
@@ -99,6 +106,8 @@ func parse(args []string, stderr io.Writer) (options, params, error) {
 	f.BoolVar(&o.info, "info", false, "print which kernels run here, and exit")
 	f.BoolVar(&o.quick, "quick", false, "queries, ops: fewer rounds, and no large sets")
 	f.StringVar(&o.csv, "csv", "", "queries, ops: write every figure to this `file` as well")
+	f.IntVar(&o.n, "n", 0, "bodies alone: the size of the scene (default: "+bodySizes()+")")
+	f.StringVar(&o.compare, "compare", "", "bodies alone: run the `engine` "+compareBox2D+" beside ours, by turns")
 	if err := f.Parse(args); err != nil {
 		if errors.Is(err, flag.ErrHelp) {
 			f.SetOutput(stderr)
@@ -124,6 +133,9 @@ func parse(args []string, stderr io.Writer) (options, params, error) {
 	if hasNoTicks(o.scene) {
 		return o, params{}, nil
 	}
+	if o.isBodies() {
+		return o, params{}, o.bodyDefaults(given)
+	}
 	p, err := sceneParams(o.scene)
 	if err != nil {
 		return o, params{}, fmt.Errorf("%w: -scene: %w", errUsage, err)
@@ -142,9 +154,12 @@ func hasNoTicks(scene string) bool { return scene == queriesScene || scene == op
 
 // foreignFlag returns an error if a flag was given that the scene has no use for.
 func foreignFlag(scene string, given map[string]bool) error {
-	foreign := []string{"quick", "csv"}
-	if hasNoTicks(scene) {
-		foreign = []string{"ticks", "warmup", "workers", "hashes"}
+	foreign := []string{"quick", "csv", "n", "compare"}
+	switch {
+	case hasNoTicks(scene):
+		foreign = []string{"ticks", "warmup", "workers", "hashes", "n", "compare"}
+	case slices.Contains(bodyNames(), scene):
+		foreign = []string{"quick", "csv", "hashes"}
 	}
 	for _, name := range foreign {
 		if given[name] {

@@ -70,7 +70,7 @@ func TestBadFlags(t *testing.T) {
 		args string
 		says []string
 	}{
-		{"-scene opera", []string{"-scene", `"opera"`, "capstone", "limina", "queries", "ops"}},
+		{"-scene opera", []string{"-scene", `"opera"`, "capstone", "limina", "arena", "pyramids", "queries", "ops"}},
 		{"-level avx3", []string{"-level", `"avx3"`, "avx2"}},
 		{"-level " + foreign.String(), []string{"-level", foreign.String(), "go"}},
 		{"-ticks 0", []string{"-ticks 0"}},
@@ -94,6 +94,15 @@ func TestBadFlags(t *testing.T) {
 		{"-ops -workers 2", []string{"-workers", "ops"}},
 		{"-ops -scene queries", []string{"-ops", "queries"}},
 		{"-scene ops -level avx3", []string{"-level", `"avx3"`}},
+		{"-n 5", []string{"-n", "capstone"}},
+		{"-scene queries -compare box2d", []string{"-compare", "queries"}},
+		{"-scene arena -quick", []string{"-quick", "arena"}},
+		{"-scene arena -hashes file", []string{"-hashes", "arena"}},
+		{"-scene arena -n 0", []string{"-n 0"}},
+		{"-scene pyramid -n 1000000", []string{"-n 1000000"}},
+		{"-scene pyramids -compare box3d", []string{"-compare", `"box3d"`, "box2d"}},
+		{"-scene arena -ticks 0", []string{"-ticks 0"}},
+		{"-scene arena -workers 0", []string{"-workers 0"}},
 		{"-scene queries -level avx3", []string{"-level", `"avx3"`}},
 	} {
 		var out bytes.Buffer
@@ -118,7 +127,7 @@ func TestHelpIsNoFault(t *testing.T) {
 	if err := run([]string{"-h"}, io.Discard, &usage); !errors.Is(err, flag.ErrHelp) || errors.Is(err, errUsage) {
 		t.Errorf("-h: %v", err)
 	}
-	for _, name := range []string{"-scene", "-ticks", "-warmup", "-seed", "-level", "-workers", "-json", "-hashes", "-info", "-quick", "-csv", "-ops"} {
+	for _, name := range []string{"-scene", "-ticks", "-warmup", "-seed", "-level", "-workers", "-json", "-hashes", "-info", "-quick", "-csv", "-n", "-compare", "-ops"} {
 		if !strings.Contains(usage.String(), name) {
 			t.Errorf("the usage lacks %s", name)
 		}

@@ -36,7 +36,7 @@ func sceneParams(name string) (params, error) {
 	case "limina":
 		p.perceivers, p.restless, p.ticks, p.warmup = 26, false, 400, 60
 	default:
-		return params{}, fmt.Errorf("unknown scene %q; scenes are %v, %s and %s: %w", name, sceneNames, queriesScene, opsScene, fault.ErrRange)
+		return params{}, fmt.Errorf("unknown scene %q; scenes are %v, %v, %s and %s: %w", name, sceneNames, bodyNames(), queriesScene, opsScene, fault.ErrRange)
 	}
 	return p, nil
 }

@@ -17,11 +17,19 @@ type Columns struct {
 	VX, VY, W []float32
 	// LinearDamping, AngularDamping and GravityScale are those of the BodyDef.
 	LinearDamping, AngularDamping, GravityScale []float32
+	// ForceX, ForceY and Torque act on the centre of mass during the next step, in N
+	// and N·m; the step clears them.
+	ForceX, ForceY, Torque []float32
+	// CentreX and CentreY are the centre of mass in body coordinates, in metres.
+	CentreX, CentreY []float32
+	// InvMass and InvInertia, about the centre of mass, are the inverse of kg and
+	// kg·m², and zero for what nothing moves.
+	InvMass, InvInertia []float32
 	// Slot is the entity row that the body drives, or NoSlot.
 	Slot []uint32
 	// Type is the BodyType.
 	Type []BodyType
-	// Flags holds FlagFixedRotation and FlagDisableSleep.
+	// Flags holds FlagFixedRotation and so on.
 	Flags []uint8
 	// Alive is 1 for a live body, else 0.
 	Alive []uint8
@@ -31,11 +39,12 @@ type Columns struct {
 const (
 	FlagFixedRotation = 1 << iota
 	FlagDisableSleep
+	FlagDisabled // taken out of the world: see Events.Disabled
 )
 
 // floatColumns lists the float32 columns in the order of their hashes; the
 // first motionColumns of them are written by the engine.
-func (c *Columns) floatColumns() [11]namedColumn {
+func (c *Columns) floatColumns() [18]namedColumn {
 	return [...]namedColumn{
 		{"X", &c.X}, {"Y", &c.Y},
 		{"Angle", &c.Angle}, {"Cos", &c.Cos}, {"Sin", &c.Sin},
@@ -43,6 +52,9 @@ func (c *Columns) floatColumns() [11]namedColumn {
 		{"LinearDamping", &c.LinearDamping},
 		{"AngularDamping", &c.AngularDamping},
 		{"GravityScale", &c.GravityScale},
+		{"ForceX", &c.ForceX}, {"ForceY", &c.ForceY}, {"Torque", &c.Torque},
+		{"CentreX", &c.CentreX}, {"CentreY", &c.CentreY},
+		{"InvMass", &c.InvMass}, {"InvInertia", &c.InvInertia},
 	}
 }
 

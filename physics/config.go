@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/evertick/evertick/internal/fault"
+	"github.com/evertick/evertick/native"
 )
 
 const (
@@ -19,7 +20,7 @@ const (
 	MaxWorkers = 1024
 )
 
-// Config describes a world. Its zero value is valid but for Engine.
+// Config describes a world. The zero value works.
 type Config struct {
 	// Capacity is the largest number of bodies alive at a time, exactly.
 	// 0 means DefaultCapacity; at most MaxCapacity.
@@ -35,8 +36,10 @@ type Config struct {
 	// Workers bounds the goroutines that the engine may use; it may use fewer,
 	// and their number never changes a result. 0 means 1; at most MaxWorkers.
 	Workers int
-	// Engine is the solver. It belongs to one world. There is no default in
-	// this release: use physics/box2d.
+	// Level on which kernels run. native.Auto, the zero value: the best.
+	Level native.Level
+	// Engine is another solver, as that of physics/box2d. It belongs to one world. nil:
+	// the solver of this package.
 	Engine Engine
 }
 
@@ -63,7 +66,7 @@ func (p Plane) String() string {
 }
 
 // Validate reports every fault of c at once. Errors wrap ErrRange,
-// ErrNotFinite, or, for a nil Engine, ErrUnsupported.
+// ErrNotFinite, or, for a level that cannot run here, ErrUnsupported.
 func (c Config) Validate() error {
 	return errors.Join(
 		checkWithin("physics: Config.Capacity", c.Capacity, 0, MaxCapacity),
@@ -71,7 +74,7 @@ func (c Config) Validate() error {
 		checkPlane(c.Plane),
 		checkWithin("physics: Config.SubSteps", c.SubSteps, 0, MaxSubSteps),
 		checkWithin("physics: Config.Workers", c.Workers, 0, MaxWorkers),
-		checkEngine(c.Engine),
+		checkLevel(c.Level),
 	)
 }
 
@@ -82,10 +85,7 @@ func checkPlane(p Plane) error {
 	return nil
 }
 
-func checkEngine(e Engine) error {
-	if e == nil {
-		return because(fault.Field(ErrUnsupported, "physics: Config.Engine", nil),
-			"this release has no solver of its own; use physics/box2d")
-	}
-	return nil
+func checkLevel(l native.Level) error {
+	_, err := native.Resolve(l)
+	return err
 }

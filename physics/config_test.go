@@ -30,6 +30,7 @@ func TestConfigReportsEveryFaultAtOnce(t *testing.T) {
 		Plane:    7,
 		SubSteps: MaxSubSteps + 1,
 		Workers:  -3,
+		Level:    99,
 	}
 	_, err := New(c)
 	for _, part := range []string{
@@ -38,7 +39,7 @@ func TestConfigReportsEveryFaultAtOnce(t *testing.T) {
 		"physics: Config.Plane = Plane(7): out of range",
 		"physics: Config.SubSteps = 65: out of range",
 		"physics: Config.Workers = -3: out of range",
-		"use physics/box2d",
+		"level Level(99)",
 	} {
 		if err == nil || !strings.Contains(err.Error(), part) {
 			t.Errorf("%q is missing in %v", part, err)

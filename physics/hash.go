@@ -6,7 +6,7 @@ import "github.com/evertick/evertick/internal/statehash"
 type ColumnHash = statehash.Column
 
 // hashedColumns is the number of columns that the state hash covers.
-const hashedColumns = 19
+const hashedColumns = 26
 
 // Hash returns the hash of the state: the column hashes that AppendColumnHashes
 // returns, folded in that order. It allocates nothing.

@@ -21,6 +21,8 @@ type Polygon struct {
 	Vertices [MaxPolygonVertices][2]float32
 	// Count is the number of corners, 3 to MaxPolygonVertices.
 	Count int
+	// Radius in metres rounds the polygon: it grows by that on all sides; not negative.
+	Radius float32
 }
 
 // Box returns the axis-aligned rectangle around the body's origin with half
@@ -49,6 +51,9 @@ func NewPolygon(points ...[2]float32) (Polygon, error) {
 // is no convex polygon.
 func (p Polygon) hull() (Polygon, error) {
 	if err := checkWithin("physics: Polygon.Count", p.Count, 3, MaxPolygonVertices); err != nil {
+		return p, err
+	}
+	if err := checkNotNegative("physics: Polygon.Radius", p.Radius); err != nil {
 		return p, err
 	}
 	for i, v := range p.Vertices[:p.Count] {
@@ -85,7 +90,7 @@ func (p Polygon) counterClockwise() Polygon {
 		}
 		return a.cross(b) > 0
 	}
-	out := Polygon{Count: n}
+	out := Polygon{Count: n, Radius: p.Radius}
 	out.Vertices[0] = p.Vertices[0]
 	for i := 1; i < n; i++ {
 		d := widen(p.Vertices[i]).sub(mean)

@@ -36,6 +36,12 @@ type ShapeDef struct {
 	// Restitution is the part of the approach speed that a bounce gives back,
 	// usually in [0, 1]; not negative.
 	Restitution float32
+	// RollingResistance is the torque that slows down rolling, as a part of the normal
+	// force times the radius of the shape; not negative.
+	RollingResistance float32
+	// TangentSpeed in m/s is that of a belt around the shape, clockwise: on top of a
+	// floor, along the first axis of the plane if positive.
+	TangentSpeed float32
 	// Filter says what the shape collides with.
 	Filter Filter
 	// Sensor makes a shape that is detected and never collides.
@@ -55,6 +61,8 @@ func (d *ShapeDef) Validate() error {
 		checkNotNegative("physics: ShapeDef.Density", d.Density),
 		checkNotNegative("physics: ShapeDef.Friction", d.Friction),
 		checkNotNegative("physics: ShapeDef.Restitution", d.Restitution),
+		checkNotNegative("physics: ShapeDef.RollingResistance", d.RollingResistance),
+		checkFinite("physics: ShapeDef.TangentSpeed", d.TangentSpeed),
 	)
 }
 

@@ -91,7 +91,7 @@ func (w *World) CreatePolygon(b Body, def ShapeDef, polygon Polygon) (Shape, err
 	if err != nil {
 		return Shape{}, err
 	}
-	return w.shapes.add(shape, body, digestShape(kindPolygon, &def, polygon.Vertices[:polygon.Count]...)), nil
+	return w.shapes.add(shape, body, digestShape(kindPolygon, &def, append(polygon.Vertices[:polygon.Count:polygon.Count], [2]float32{polygon.Radius})...)), nil
 }
 
 // CreateSegment attaches a segment to b. Errors are as for CreateCircle.
@@ -177,13 +177,13 @@ const (
 
 // digestShape folds the definition and the geometry of a shape into 64 bits.
 func digestShape(kind byte, d *ShapeDef, points ...[2]float32) uint64 {
-	buf := make([]byte, 0, 128) // 34 bytes, and 8 for each of at most 8 points
+	buf := make([]byte, 0, 128) // 42 bytes, and 8 for each of at most 8 points
 	sensor := byte(0)
 	if d.Sensor {
 		sensor = 1
 	}
 	buf = append(buf, kind, sensor)
-	for _, v := range [...]float32{d.Density, d.Friction, d.Restitution} {
+	for _, v := range [...]float32{d.Density, d.Friction, d.Restitution, d.RollingResistance, d.TangentSpeed} {
 		buf = binary.LittleEndian.AppendUint32(buf, math.Float32bits(v))
 	}
 	buf = binary.LittleEndian.AppendUint64(buf, d.Filter.Category)

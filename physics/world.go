@@ -12,7 +12,8 @@ type World struct {
 	cols   Columns
 	bodies pool
 	shapes shapeTable
-	failed error // set for good when the engine's state is lost
+	failed error   // set for good when the engine's state is lost
+	solver *solver // the engine, if it is that of this package
 }
 
 // New returns an empty world. Errors are those of Config.Validate, and what
@@ -34,7 +35,11 @@ func New(c Config) (*World, error) {
 		bodies: newPool(c.Capacity, c.Capacity),
 		shapes: newShapeTable(c.Capacity),
 	}
-	if err := c.Engine.Open(c, &w.cols); err != nil {
+	if w.engine == nil {
+		w.solver = &solver{table: &w.shapes, bodies: &w.bodies}
+		w.engine = w.solver
+	}
+	if err := w.engine.Open(c, &w.cols); err != nil {
 		return nil, err
 	}
 	return w, nil

@@ -1,0 +1,250 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"runtime"
+	"runtime/debug"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/evertick/evertick/internal/scenes"
+	"github.com/evertick/evertick/native"
+	"github.com/evertick/evertick/physics"
+	"github.com/evertick/evertick/physics/box2d"
+)
+
+// compareBox2D is the engine that -compare takes.
+const compareBox2D = "box2d"
+
+// turn is the number of steps that an engine does before it is the other one's turn. Most
+// of them find their data in the caches, as where there is one engine.
+const turn = 4
+
+// manyGarbage is how many bytes may wait to be collected between two turns.
+const manyGarbage = 256 << 20
+
+// bodyNames are the scenes of bodies alone.
+func bodyNames() (names []string) {
+	for _, k := range scenes.Kinds {
+		names = append(names, k.Name)
+	}
+	return names
+}
+
+// bodySizes tells their usual sizes.
+func bodySizes() string {
+	var all []string
+	for _, k := range scenes.Kinds {
+		all = append(all, fmt.Sprintf("%s %d", k.Name, k.N))
+	}
+	return strings.Join(all, ", ")
+}
+
+func (o *options) isBodies() bool { return slices.Contains(bodyNames(), o.scene) }
+
+// bodyDefaults fills in the flags that were not given. The scenes are such that theirs
+// takes a minute or two at the usual sizes.
+func (o *options) bodyDefaults(given map[string]bool) error {
+	kind, _ := scenes.KindOf(o.scene)
+	if !given["n"] {
+		o.n = kind.N
+	}
+	if o.n < 1 || o.n > kind.MaxN() {
+		return fmt.Errorf("%w: -n %d: 1 to %d", errUsage, o.n, kind.MaxN())
+	}
+	if o.compare != "" && o.compare != compareBox2D {
+		return fmt.Errorf("%w: -compare %q: only %s", errUsage, o.compare, compareBox2D)
+	}
+	ticks, warmup := 600, 120
+	switch {
+	case o.scene == "pyramids":
+		ticks, warmup = 40, 8
+	case o.scene == "pyramid":
+		ticks, warmup = 200, 40
+	case o.n > 4096:
+		ticks, warmup = 160, 40
+	}
+	if !given["ticks"] {
+		o.ticks = ticks
+	}
+	if !given["warmup"] {
+		o.warmup = min(warmup, o.ticks/2)
+	}
+	return o.check()
+}
+
+// runBodies measures a scene of bodies, beside another engine if that was asked for.
+func (o *options) runBodies(level native.Level, stdout, stderr io.Writer) error {
+	ours, err := newContender(o, physics.Config{Level: level, Workers: o.workers})
+	if err != nil {
+		return err
+	}
+	var theirs *contender
+	if o.compare != "" {
+		engine := box2d.NewEngine(box2d.Options{NoContinuous: o.scene == "tumbler"})
+		if theirs, err = newContender(o, physics.Config{Engine: engine}); err != nil {
+			return err
+		}
+	}
+	if !o.json {
+		fmt.Fprintf(stdout, "evertick bench · scene %s · n %d · level %s · %d worker(s)\n%s\n", o.scene, o.n, level, o.workers, thisEnvironment())
+	}
+	if err := o.contest(ours, theirs, stderr); err != nil {
+		return err
+	}
+	rep := newBodiesReport(o, level, ours, theirs)
+	if o.json {
+		return rep.writeJSON(stdout)
+	}
+	return rep.writeText(stdout)
+}
+
+// contender is an engine with a scene of its own.
+type contender struct {
+	scene    *scenes.Scene
+	steps    []int64 // ns, of the measured steps
+	stages   []string
+	stageNs  [][]int64 // by stage, then step
+	touching int       // pairs of shapes
+	memory   memory    // that the measured steps allocated
+
+	last    time.Time // the end of the stage before
+	current []int64   // of the step that runs, by stage
+}
+
+func newContender(o *options, c physics.Config) (*contender, error) {
+	s, err := scenes.New(o.scene, o.n, o.seed, c)
+	return &contender{scene: s}, err
+}
+
+// contest runs both engines, taking turns. The garbage of theirs is collected between
+// turns and counts for neither.
+func (o *options) contest(ours, theirs *contender, stderr io.Writer) error {
+	progress := newProgress(stderr)
+	defer progress.clear()
+	if theirs != nil {
+		defer debug.SetGCPercent(debug.SetGCPercent(-1))
+	}
+	ours.scene.World.Trace(ours.stage)
+	runtime.GC()
+	collected := allocated()
+	for tick := 0; tick < o.ticks; tick += turn {
+		progress.show("tick %d of %d", tick, o.ticks)
+		for _, c := range []*contender{ours, theirs} {
+			if c == nil {
+				continue
+			}
+			if err := c.run(tick, min(tick+turn, o.ticks), o.warmup); err != nil {
+				return err
+			}
+		}
+		if now := allocated(); theirs != nil && now.bytes-collected.bytes > manyGarbage {
+			runtime.GC()
+			collected = now
+		}
+	}
+	return nil
+}
+
+// run advances the scene through the ticks [from, to) and keeps what follows the
+// warm-up.
+func (c *contender) run(from, to, warmup int) error {
+	for tick := from; tick < to; tick++ {
+		if err := c.scene.Push(); err != nil {
+			return err
+		}
+		before := allocated()
+		start := time.Now()
+		c.last, c.current = start, c.current[:0]
+		if err := c.scene.World.Step(scenes.Dt); err != nil {
+			return fmt.Errorf("after tick %d: %w", tick, err)
+		}
+		ns := int64(time.Since(start))
+		e := c.scene.World.Events()
+		c.touching += len(e.Begin) - len(e.End)
+		if tick >= warmup {
+			after := allocated()
+			c.memory.allocs += after.allocs - before.allocs
+			c.memory.bytes += after.bytes - before.bytes
+			c.keep(ns)
+		}
+	}
+	return nil
+}
+
+// stage is called at the end of each stage of a step.
+func (c *contender) stage(name string) {
+	now := time.Now()
+	i := slices.Index(c.stages, name)
+	if i < 0 {
+		i = len(c.stages)
+		c.stages = append(c.stages, name)
+		c.stageNs = append(c.stageNs, nil)
+	}
+	for len(c.current) <= i {
+		c.current = append(c.current, 0)
+	}
+	c.current[i] += int64(now.Sub(c.last))
+	c.last = now
+}
+
+func (c *contender) keep(ns int64) {
+	c.steps = append(c.steps, ns)
+	for i, stage := range c.current {
+		c.stageNs[i] = append(c.stageNs[i], stage)
+	}
+}
+
+// resamples of the measured turns tell how far a ratio can be trusted.
+const resamples = 1000
+
+// medianRatio returns the ratio of the medians of two series that took turns, and the
+// limits between which it lies with 95 % confidence: those of a bootstrap of the
+// turns, since steps that follow each other are alike.
+func medianRatio(over, under []int64, seed uint64) (ratio, low, high float64) {
+	rng := rand.New(rand.NewPCG(seed, resamples))
+	turns := (len(over) + turn - 1) / turn
+	ratios := make([]float64, resamples)
+	for i := range ratios {
+		var a, b []int64
+		for range turns {
+			from := turn * rng.IntN(turns)
+			to := min(from+turn, len(over))
+			a, b = append(a, over[from:to]...), append(b, under[from:to]...)
+		}
+		ratios[i] = median(a) / median(b)
+	}
+	slices.Sort(ratios)
+	return median(over) / median(under), nearestRank(ratios, 0.025), nearestRank(ratios, 0.975)
+}
+
+func median(ns []int64) float64 { return float64(quantilesOf(ns).P50) }
+
+// published is what is known of a scene of a size.
+type published struct {
+	scene string
+	n     int
+	v3    float64 // how many times as fast as box2d Box2D v3 was, on one core with AVX2
+	goal  float64 // for ours
+}
+
+var publishedScenes = []published{
+	{"arena", 256, 8.0, 24},
+	{"arena", 1024, 7.9, 24},
+	{"arena", 4096, 11.6, 35},
+	{"arena", 16384, 16.9, 68},
+	{"tumbler", 2000, 14.7, 18},
+	{"pyramid", 100, 32.7, 33},
+	{"pyramids", 400, 212, 212},
+}
+
+func publishedFor(scene string, n int) *published {
+	i := slices.IndexFunc(publishedScenes, func(p published) bool { return p.scene == scene && p.n == n })
+	if i < 0 {
+		return nil
+	}
+	return &publishedScenes[i]
+}

@@ -1,0 +1,108 @@
+package main
+
+import (
+	"encoding/json"
+	"math"
+	"strings"
+	"testing"
+
+	"github.com/evertick/evertick/internal/scenes"
+	"github.com/evertick/evertick/physics"
+)
+
+// What a program reads of each scene, beside the other engine and alone.
+func TestBodiesJSON(t *testing.T) {
+	for name, n := range map[string]string{"arena": "40", "tumbler": "40", "pyramid": "6", "pyramids": "2"} {
+		args := []string{"-scene", name, "-n", n, "-ticks", "21", "-warmup", "3", "-seed", "7", "-level", "go", "-json"}
+		var alone, rep bodiesReport
+		decode(t, mustRun(t, args...), &alone)
+		decode(t, mustRun(t, append(args, "-compare", "box2d")...), &rep)
+		if rep.Hash != alone.Hash || alone.Compare != nil || rep.Compare == nil {
+			t.Fatalf("%s: hashes %s and %s, comparisons %v and %v", name, alone.Hash, rep.Hash, alone.Compare, rep.Compare)
+		}
+		if rep.Scene != name || rep.Seed != 7 || rep.Level != "go" || rep.Ticks != 21 || rep.Warmup != 3 || rep.StepNs.P50 <= 0 {
+			t.Errorf("%s: %+v", name, rep)
+		}
+		c := rep.Compare
+		if c.Name != "box2d" || c.OursNs != rep.StepNs.P50 || c.TheirsNs <= 0 || c.Goal != 0 || c.PeerRatio != 0 ||
+			math.Abs(c.Ratio-float64(c.TheirsNs)/float64(c.OursNs)) > 1e-9 || c.RatioLow > c.RatioHigh {
+			t.Errorf("%s: %+v", name, c)
+		}
+		checkStages(t, &rep)
+	}
+}
+
+func decode(t *testing.T, text string, to any) {
+	t.Helper()
+	if err := json.Unmarshal([]byte(text), to); err != nil {
+		t.Fatalf("%v\n%s", err, text)
+	}
+}
+
+func checkStages(t *testing.T, r *bodiesReport) {
+	t.Helper()
+	share := 0.0
+	for _, s := range r.Stages {
+		share += s.Share
+	}
+	if len(r.Stages) < 3 || share < 0.5 || share > 1 {
+		t.Errorf("%s: stages %+v", r.Scene, r.Stages)
+	}
+}
+
+// The pairs that touch are counted from the events.
+func TestTouching(t *testing.T) {
+	o := &options{scene: "pyramid", n: 6, ticks: 10, seed: 1}
+	c, err := newContender(o, physics.Config{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := o.contest(c, nil, nil); err != nil {
+		t.Fatal(err)
+	}
+	// Each box above touches two, each of the lowest row the ground, neighbours each other.
+	if want := 2*15 + 6 + 15; c.touching != want {
+		t.Errorf("%d pairs touch, want %d", c.touching, want)
+	}
+}
+
+func TestBodiesText(t *testing.T) {
+	defer func(old []published) { publishedScenes = old }(publishedScenes)
+	publishedScenes = []published{{"arena", 30, 7.5, 23}}
+	out := mustRun(t, "-scene", "arena", "-n", "30", "-ticks", "12", "-compare", "box2d")
+	for _, part := range []string{
+		"scene arena", "n 30", thisEnvironment().String(), "12 ticks, 6 of them warm-up", "30 bodies, 34 shapes",
+		"stage", "solve", "memory", "hash", "compare  box2d takes", "Box2D v3, AVX2, measured apart, is 7.5", "goal is 23",
+	} {
+		if !strings.Contains(out, part) {
+			t.Errorf("the text lacks %q:\n%s", part, out)
+		}
+	}
+}
+
+// Every published figure belongs to a scene that exists, at its usual size or as an arena.
+func TestPublished(t *testing.T) {
+	for _, p := range publishedScenes {
+		kind, ok := scenes.KindOf(p.scene)
+		if !ok || p.scene != "arena" && p.n != kind.N || publishedFor(p.scene, p.n).goal != p.goal {
+			t.Errorf("%+v", p)
+		}
+	}
+	if publishedFor("arena", 257) != nil {
+		t.Error("an arena of 257 bodies is not published")
+	}
+}
+
+func TestMedianRatio(t *testing.T) {
+	var over, under []int64
+	for i := range 100 {
+		over, under = append(over, int64(1000+i%10)), append(under, int64(100+i%7))
+	}
+	ratio, low, high := medianRatio(over, under, 1)
+	if want := 1004. / 103; math.Abs(ratio-want) > 1e-9 || low > ratio || high < ratio || low < 9 || high > 10.1 {
+		t.Errorf("%g in [%g, %g], want %g", ratio, low, high, want)
+	}
+	if _, l, h := medianRatio(over, under, 1); l != low || h != high {
+		t.Error("the same series gave other limits")
+	}
+}

@@ -1,0 +1,46 @@
+#include "rigid_solve.h"
+#include "rigid_solve_lanes.h"
+
+typedef struct {
+	float rate, mass, impulse;
+} softness;
+
+static inline float *velocities(et_state *states) { return (float *)(void *)states; }
+
+static inline float largest(float a, float b) { return a > b ? a : b; }
+
+#define TEMPLATE "rigid_solve_tmpl.h"
+#include "levels.h"
+
+void et_warm_start(int32_t level, et_contact_block *blocks, int64_t n, et_state *states) {
+	DISPATCH(level, warm_start, blocks, n, states);
+}
+
+void et_solve(int32_t level, et_contact_block *blocks, int64_t n, et_state *states, float rate, float mass,
+              float impulse, float fixed_rate, float fixed_mass, float fixed_impulse, float inv_h, float push,
+              int32_t biased) {
+	const softness soft[2] = {{rate, mass, impulse}, {fixed_rate, fixed_mass, fixed_impulse}};
+	DISPATCH(level, solve, blocks, n, states, soft, inv_h, push, biased);
+}
+
+void et_restitution(int32_t level, et_contact_block *blocks, int64_t n, et_state *states, float threshold) {
+	DISPATCH(level, restitution, blocks, n, states, threshold);
+}
+
+void et_store(const et_contact_block *blocks, const uint32_t *contact, int64_t n, et_contact *contacts, et_hit *hits) {
+	for (const et_contact_block *b = blocks; b < blocks + n; b++, contact += ET_LANES) {
+		for (uint32_t i = 0; i < b->contacts; i++) {
+			et_contact *const to = &contacts[contact[i]];
+			et_hit *const hit = &hits[contact[i]];
+			to->rolling = b->rolling[i];
+			for (uint32_t k = 0; k < b->points_each; k++) {
+				const et_contact_point *const p = &b->points[k];
+				to->points[k].normal = p->normal[i];
+				to->points[k].tangent = p->tangent[i];
+				if (p->total[i] > 0)
+					hit->speed = largest(-p->approach[i], hit->speed);
+				hit->impulse += p->total[i];
+			}
+		}
+	}
+}

@@ -1,0 +1,50 @@
+#include "rigid_solve.h"
+#include "rigid_solve_lanes.h"
+
+/* Columns of bodies and what integrates them: see et_velocities. */
+typedef struct {
+	const float *inv_inertia, *fx, *fy, *torque, *gravity_scale, *linear, *angular;
+	float *free_x, *free_y, *free_w;
+	float gx, gy, h, max_speed, max_turn;
+	int32_t warm;
+} forces;
+
+/* Columns that a step ends with. */
+typedef struct {
+	float *vx, *vy, *w, *x, *y, *cos, *sin, *angle;
+} poses;
+
+/* The arc tangent on [-tan π/8, tan π/8]: see trig.go. */
+static const float atan3 = -0.333327562f, atan5 = 0.199718788f, atan7 = -0.138244495f, atan9 = 0.0790258795f;
+static const float pi = 3.14159265358979f, tan_eighth = 0.41421356f, smallest = 0x1p-149f;
+
+#define TEMPLATE "rigid_solve_bodies_tmpl.h"
+#include "levels.h"
+
+void et_angles(int32_t level, const float *cos, const float *sin, float *out, int64_t n) {
+	DISPATCH(level, angles, cos, sin, out, 0, n);
+}
+
+void et_start(int32_t level, et_state *states, const float *vx, const float *vy, const float *w,
+              const float *inv_mass, int64_t lo, int64_t hi) {
+	DISPATCH(level, start, states, vx, vy, w, inv_mass, lo, hi);
+}
+
+void et_velocities(int32_t level, et_state *states, const float *inv_inertia, const float *fx, const float *fy,
+                   const float *torque, const float *gravity_scale, const float *linear, const float *angular,
+                   float *free_x, float *free_y, float *free_w, float gx, float gy, float h, float max_speed,
+                   float max_turn, int32_t warm, int64_t lo, int64_t hi) {
+	const forces f = {inv_inertia, fx, fy, torque, gravity_scale, linear, angular, free_x, free_y, free_w,
+	                  gx, gy, h, max_speed, max_turn, warm};
+	DISPATCH(level, velocities, states, &f, lo, hi);
+}
+
+void et_positions(int32_t level, et_state *states, float h, int64_t lo, int64_t hi) {
+	DISPATCH(level, positions, states, h, lo, hi);
+}
+
+void et_finish(int32_t level, const et_state *states, float *vx, float *vy, float *w, float *x, float *y,
+               float *cos, float *sin, float *angle, int64_t lo, int64_t hi) {
+	const poses p = {vx, vy, w, x, y, cos, sin, angle};
+	DISPATCH(level, finish, states, &p, lo, hi);
+}

@@ -1,0 +1,123 @@
+/* Runs a step for LANES bodies from body i on, and the rest in portable C. */
+#define EACH_BODY(lo, hi, step, rest)                                  \
+	do {                                                           \
+		int64_t i = lo;                                        \
+		for (; i + V(LANES) <= (hi); i += V(LANES))            \
+			step;                                          \
+		if (V(LANES) > 1 && i < (hi))                          \
+			rest;                                          \
+	} while (0)
+
+HELPER(LEVEL) V(f) CAT(atan2_, LEVEL)(V(f) y, V(f) x) {
+	const V(f) ax = V(abs)(x), ay = V(abs)(y);
+	const V(f) longer = V(pick)(ax, ay, ax, ay), shorter = V(pick)(ax, ay, ay, ax);
+	const V(f) limit = MUL(longer, V(set1)(tan_eighth));
+	const V(f) num = V(pick)(shorter, limit, SUB(shorter, longer), shorter);
+	const V(f) den = V(pick)(shorter, limit, ADD(shorter, longer), longer);
+	const V(f) base = V(pick)(shorter, limit, V(set1)(pi / 4), ZERO);
+	const V(f) q = DIV(num, V(pick)(V(set1)(smallest), den, V(set1)(smallest), den));
+	const V(f) u = MUL(q, q);
+	V(f) s = ADD(V(set1)(atan7), MUL(u, V(set1)(atan9)));
+	s = ADD(V(set1)(atan5), MUL(u, s));
+	s = ADD(V(set1)(atan3), MUL(u, s));
+	V(f) a = ADD(base, ADD(q, MUL(MUL(q, u), s)));
+	a = V(pick)(ay, ax, SUB(V(set1)(pi / 2), a), a);
+	a = V(pick)(ZERO, x, SUB(V(set1)(pi), a), a);
+	return V(pick)(ZERO, y, V(negate)(a), a);
+}
+
+KERNEL(LEVEL) void CAT(angles_, LEVEL)(const float *cos, const float *sin, float *out, int64_t lo, int64_t hi) {
+	EACH_BODY(lo, hi, V(store)(out + i, CAT(atan2_, LEVEL)(V(load)(sin + i), V(load)(cos + i))),
+	          angles_c(cos, sin, out, i, hi));
+}
+
+KERNEL(LEVEL) void CAT(start_, LEVEL)(et_state *states, const float *vx, const float *vy, const float *w,
+                                      const float *inv_mass, int64_t lo, int64_t hi) {
+	V(f) row[8] = {ZERO, ZERO, ZERO, ZERO, ZERO, ZERO, V(set1)(1.0f), ZERO};
+	EACH_BODY(lo, hi, (row[0] = V(load)(vx + i), row[1] = V(load)(vy + i), row[2] = V(load)(w + i),
+	                   row[3] = V(load)(inv_mass + i), V(put8)((float *)(void *)&states[i], side_by_side, 8, row)),
+	          start_c(states, vx, vy, w, inv_mass, i, hi));
+}
+
+/* 1 / (1 + h * damping) */
+HELPER(LEVEL) V(f) CAT(damped_, LEVEL)(const float *damping, float h) {
+	const V(f) one = V(set1)(1.0f);
+	return DIV(one, ADD(one, MUL(V(set1)(h), V(load)(damping))));
+}
+
+/* The velocity v[0 to 2] of LANES bodies as it would be without contacts. */
+HELPER(LEVEL) void CAT(free_, LEVEL)(const forces *f, int64_t i, const V(f) row[4], V(f) v[3]) {
+	const V(f) h = V(set1)(f->h), scale = V(load)(f->gravity_scale + i), linear = CAT(damped_, LEVEL)(f->linear + i, f->h);
+	const V(f) ax = ADD(MUL(V(set1)(f->gx), scale), MUL(V(load)(f->fx + i), row[3]));
+	const V(f) ay = ADD(MUL(V(set1)(f->gy), scale), MUL(V(load)(f->fy + i), row[3]));
+	const V(f) vx = MUL(ADD(row[0], MUL(h, ax)), linear), vy = MUL(ADD(row[1], MUL(h, ay)), linear);
+	const V(f) square = DOT(vx, vy, vx, vy), most = V(set1)(f->max_speed);
+	const V(f) shorten = V(pick)(square, MUL(most, most), DIV(most, V(sqrt)(square)), V(set1)(1.0f));
+	v[0] = MUL(vx, shorten);
+	v[1] = MUL(vy, shorten);
+	const V(f) turn = MUL(V(load)(f->torque + i), V(load)(f->inv_inertia + i));
+	const V(f) w = MUL(ADD(row[2], MUL(h, turn)), CAT(damped_, LEVEL)(f->angular + i, f->h));
+	v[2] = V(max)(V(set1)(-f->max_turn), V(min)(V(set1)(f->max_turn), w));
+}
+
+HELPER(LEVEL) void CAT(accelerate_, LEVEL)(et_state *states, const forces *f, int64_t i) {
+	V(f) row[4], v[3];
+	float *const free[3] = {f->free_x + i, f->free_y + i, f->free_w + i};
+	V(rows4)((float *)(void *)&states[i], side_by_side, 8, row);
+	CAT(free_, LEVEL)(f, i, row, v);
+	for (int k = 0; k < 3; k++) {
+		const V(f) warm = f->warm ? SUB(row[k], V(load)(free[k])) : ZERO;
+		V(store)(free[k], v[k]);
+		row[k] = V(pick)(row[3], ZERO, ADD(v[k], warm), row[k]);
+	}
+	V(put4)((float *)(void *)&states[i], side_by_side, 8, row, UINT32_MAX);
+}
+
+KERNEL(LEVEL) void CAT(velocities_, LEVEL)(et_state *states, const forces *f, int64_t lo, int64_t hi) {
+	EACH_BODY(lo, hi, CAT(accelerate_, LEVEL)(states, f, i), velocities_c(states, f, i, hi));
+}
+
+HELPER(LEVEL) void CAT(move_, LEVEL)(et_state *states, float step, int64_t i) {
+	const V(f) h = V(set1)(step), half = V(set1)(0.5f * step), one = V(set1)(1.0f);
+	V(f) r[8];
+	V(rows8)((float *)(void *)&states[i], side_by_side, 8, r);
+	const V(f) t = MUL(half, r[2]), square = MUL(t, t), scale = DIV(one, ADD(one, square));
+	const V(f) cos = MUL(SUB(one, square), scale), sin = MUL(ADD(t, t), scale);
+	const V(f) moved[4] = {ADD(r[4], MUL(h, r[0])), ADD(r[5], MUL(h, r[1])), CROSS(r[6], r[7], sin, cos),
+	                       DOT(r[7], r[6], cos, sin)};
+	V(put4)((float *)(void *)&states[i] + 4, side_by_side, 8, moved, UINT32_MAX);
+}
+
+KERNEL(LEVEL) void CAT(positions_, LEVEL)(et_state *states, float h, int64_t lo, int64_t hi) {
+	EACH_BODY(lo, hi, CAT(move_, LEVEL)(states, h, i), positions_c(states, h, i, hi));
+}
+
+/* Stores a where the bodies have moved, or turned. */
+HELPER(LEVEL) void CAT(put_moved_, LEVEL)(float *p, V(mask) moved, V(f) a) {
+	V(store)(p, V(select)(moved, a, V(load)(p)));
+}
+
+HELPER(LEVEL) void CAT(finish_some_, LEVEL)(const et_state *states, const poses *p, int64_t i) {
+	V(f) r[8];
+	V(rows8)((const float *)(const void *)&states[i], side_by_side, 8, r);
+	V(store)(p->vx + i, r[0]);
+	V(store)(p->vy + i, r[1]);
+	V(store)(p->w + i, r[2]);
+	const V(u) zero = V(asu)(ZERO), one = V(asu)(V(set1)(1.0f));
+	CAT(put_moved_, LEVEL)(p->x + i, V(nequ)(V(asu)(V(abs)(r[4])), zero), ADD(V(load)(p->x + i), r[4]));
+	CAT(put_moved_, LEVEL)(p->y + i, V(nequ)(V(asu)(V(abs)(r[5])), zero), ADD(V(load)(p->y + i), r[5]));
+	const V(mask) turned = V(nequ)(V(asu)(r[6]), one) | V(nequ)(V(asu)(V(abs)(r[7])), zero);
+	const V(f) cos0 = V(load)(p->cos + i), sin0 = V(load)(p->sin + i);
+	const V(f) cos = CROSS(cos0, sin0, r[7], r[6]), sin = DOT(sin0, cos0, r[6], r[7]);
+	const V(f) length = V(sqrt)(DOT(cos, sin, cos, sin));
+	const V(f) unit_cos = DIV(cos, length), unit_sin = DIV(sin, length);
+	CAT(put_moved_, LEVEL)(p->cos + i, turned, unit_cos);
+	CAT(put_moved_, LEVEL)(p->sin + i, turned, unit_sin);
+	CAT(put_moved_, LEVEL)(p->angle + i, turned, CAT(atan2_, LEVEL)(unit_sin, unit_cos));
+}
+
+KERNEL(LEVEL) void CAT(finish_, LEVEL)(const et_state *states, const poses *p, int64_t lo, int64_t hi) {
+	EACH_BODY(lo, hi, CAT(finish_some_, LEVEL)(states, p, i), finish_c(states, p, i, hi));
+}
+
+#undef EACH_BODY

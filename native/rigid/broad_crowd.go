@@ -1,0 +1,116 @@
+package rigid
+
+import (
+	"unsafe"
+
+	"github.com/evertick/evertick/native"
+)
+
+// crowd finds the pairs where so many boxes overlap that keeping them all, to thin
+// them out afterwards, would cost too much memory. It compares each box with each
+// that has a higher number, in time that grows as the square of theirs.
+type crowd struct {
+	n      int
+	memory []uint32 // the columns, one behind the other, each with room for a vector more
+
+	minX, minY, maxX, maxY   []float32
+	shape, body, moves, kind []uint32 // moves: 0 or 1
+	met                      []uint32 // pairs with shapes between the one at work and this
+
+	rows []uint32 // lengths
+	b    []uint32 // the pairs of the last shape, then those of the one before, and so on
+}
+
+// search replaces out by the pairs.
+func (c *crowd) search(level native.Level, boxes *Boxes, k *known, out *Pairs) {
+	c.gather(boxes, &k.rule)
+	if k.rule.grouped || k.rule.kinds == 0 {
+		level = native.Go
+	}
+	c.rows = resize(c.rows, c.n)
+	fill := 0
+	for i := c.n - 1; i >= 0; i-- {
+		if need := fill + c.n - i + padding; need > len(c.b) {
+			c.b = append(make([]uint32, 0, 2*need), c.b[:fill]...)[:2*need]
+		}
+		count := crowdRow(level, c, i, &k.rule, c.b[fill:])
+		c.rows[i] = uint32(count)
+		fill += count
+	}
+	out.A, out.B = resize(out.A, fill), resize(out.B, fill)
+	to := 0
+	for i, count := range c.rows {
+		fill -= int(count)
+		for _, b := range c.b[fill : fill+int(count)] {
+			out.A[to], out.B[to] = c.shape[i], b
+			to++
+		}
+	}
+}
+
+// gather collects the boxes that can overlap others, by number.
+func (c *crowd) gather(boxes *Boxes, r *rule) {
+	c.reserve(len(boxes.MinX))
+	c.n = 0
+	f := r.filters
+	for i := range boxes.MinX {
+		x0, y0, x1, y1 := boxes.MinX[i], boxes.MinY[i], boxes.MaxX[i], boxes.MaxY[i]
+		if !proper(x0, y0, x1, y1) {
+			continue
+		}
+		n := c.n
+		c.minX[n], c.minY[n], c.maxX[n], c.maxY[n] = x0, y0, x1, y1
+		c.shape[n], c.body[n], c.moves[n], c.kind[n] = uint32(i), f.Body[i], 0, 0
+		if f.Moves[i] {
+			c.moves[n] = 1
+		}
+		if r.kinds > 0 {
+			c.kind[n] = uint32(r.kind[i])
+		}
+		c.n++
+	}
+	clear(c.met)
+}
+
+func (c *crowd) reserve(n int) {
+	if n+padding <= len(c.shape) {
+		return
+	}
+	stride := staggered(n)
+	c.memory = make([]uint32, 9*stride)
+	c.minX, c.minY, c.maxX, c.maxY = floats(c.memory, 0, stride), floats(c.memory, 1, stride), floats(c.memory, 2, stride), floats(c.memory, 3, stride)
+	c.shape, c.body, c.moves, c.kind = words(c.memory, 4, stride), words(c.memory, 5, stride), words(c.memory, 6, stride), words(c.memory, 7, stride)
+	c.met = words(c.memory, 8, stride)
+}
+
+// staggered is the length of a column with room for n elements and a vector that
+// keeps the next column off the cache sets of this one.
+func staggered(n int) int { return (n+n/4+padding)/64*64 + 64 + 16 }
+
+// words is a column of a memory, and floats one of float32.
+func words(memory []uint32, k, stride int) []uint32 { return memory[k*stride : (k+1)*stride] }
+
+func floats(memory []uint32, k, stride int) []float32 {
+	return unsafe.Slice((*float32)(unsafe.Pointer(&memory[k*stride])), stride)
+}
+
+// crowdRowGo puts the shapes behind number i with which it pairs into to, and returns
+// how many they are.
+func crowdRowGo(c *crowd, i int, r *rule, to []uint32) int {
+	x0, y0, x1, y1 := c.minX[i], c.minY[i], c.maxX[i], c.maxY[i]
+	a, moves := c.shape[i], c.moves[i]
+	kept, rank := 0, 0
+	for j := i + 1; j < c.n; j++ {
+		if c.minX[j] > x1 || c.maxX[j] < x0 || c.minY[j] > y1 || c.maxY[j] < y0 ||
+			moves|c.moves[j] == 0 || !r.agrees(a, c.shape[j]) {
+			continue
+		}
+		to[kept] = c.shape[j]
+		if rank < MaxPairs || c.met[j] < MaxPairs {
+			kept++
+		}
+		rank++
+		c.met[j]++
+	}
+	return kept
+}

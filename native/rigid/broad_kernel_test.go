@@ -1,0 +1,334 @@
+//go:build cgo
+
+package rigid
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+	"unsafe"
+
+	"github.com/evertick/evertick/native"
+	"github.com/evertick/evertick/native/paritytest"
+)
+
+// kernelCase is a scene, sorted by the Go kernels, of which a third does not move.
+type kernelCase struct {
+	boxes         Boxes
+	moving, still []uint64
+	m, s          sorted
+	rule          rule
+}
+
+func newKernelCase(run *paritytest.Run) *kernelCase {
+	c := &kernelCase{}
+	n := 1 + run.IntN(400)
+	extent, sizes := []float32{5, 50, 5000}[run.IntN(3)], 1+run.IntN(9)
+	f := Filters{}
+	for i := range n {
+		size := float32(uint32(1)<<run.IntN(sizes)) * 0.1
+		x, y := float32(run.Float32()*extent), float32(run.Float32()*extent)
+		b := box{x, y, x + float32(size*run.Float32()), y + float32(size*run.Float32())}
+		if run.IntN(10) == 0 {
+			b[run.IntN(4)] = run.Float(paritytest.AllClasses[run.IntN(len(paritytest.AllClasses))])
+		}
+		c.boxes.MinX, c.boxes.MinY = append(c.boxes.MinX, b[0]), append(c.boxes.MinY, b[1])
+		c.boxes.MaxX, c.boxes.MaxY = append(c.boxes.MaxX, b[2]), append(c.boxes.MaxY, b[3])
+		f.Body, f.Moves = append(f.Body, uint32(i/2)), append(f.Moves, run.IntN(3) > 0)
+		f.Category, f.Mask, f.Group = append(f.Category, 1<<run.IntN(3)), append(f.Mask, run.Uint64N(8)), append(f.Group, 0)
+	}
+	k := known{}
+	k.update(&c.boxes, &f, 0)
+	c.moving, c.still, c.rule = k.moving, k.still, k.rule
+	c.m.build(native.Go, &c.boxes, k.moving, true)
+	c.s.build(native.Go, &c.boxes, k.still, true)
+	return c
+}
+
+// guards places copies of slices against guard pages, each in a buffer of its own.
+type guards struct {
+	words []*paritytest.Buffer[uint32]
+	longs []*paritytest.Buffer[uint64]
+	float []*paritytest.Buffer[float32]
+	used  [3]int
+	side  paritytest.Side
+	gap   int
+}
+
+func newGuards(t *testing.T) *guards {
+	g := &guards{}
+	for range 12 {
+		g.words = append(g.words, paritytest.NewBuffer[uint32](t, 9000))
+	}
+	for range 4 {
+		g.longs = append(g.longs, paritytest.NewBuffer[uint64](t, 1000))
+		g.float = append(g.float, paritytest.NewBuffer[float32](t, 1000))
+	}
+	return g
+}
+
+func (g *guards) begin(run *paritytest.Run) {
+	g.used, g.side, g.gap = [3]int{}, paritytest.Sides[run.IntN(2)], run.IntN(2)*run.IntN(paritytest.MaxGap+1)
+}
+
+func (g *guards) u32(s []uint32) []uint32 {
+	g.used[0]++
+	return g.words[g.used[0]-1].PlaceCopy(s, g.side, g.gap)
+}
+
+func (g *guards) u64(s []uint64) []uint64 {
+	g.used[1]++
+	return g.longs[g.used[1]-1].PlaceCopy(s, g.side, g.gap)
+}
+
+func (g *guards) f32(s []float32) []float32 {
+	g.used[2]++
+	return g.float[g.used[2]-1].PlaceCopy(s, g.side, g.gap)
+}
+
+func (g *guards) check() error {
+	for _, b := range g.words {
+		if err := b.Check(); err != nil {
+			return err
+		}
+	}
+	for i := range g.longs {
+		if err := g.longs[i].Check(); err != nil {
+			return err
+		}
+		if err := g.float[i].Check(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (g *guards) boxes(b *Boxes) *Boxes {
+	return &Boxes{g.f32(b.MinX), g.f32(b.MinY), g.f32(b.MaxX), g.f32(b.MaxY)}
+}
+
+// sorted places what the kernels of C look at.
+func (g *guards) sorted(s *sorted) *sorted {
+	to := *s
+	if len(s.layers) == 0 {
+		return &to
+	}
+	rows := s.layers[len(s.layers)-1].RowLast
+	to.memory, to.directory = g.u32(s.memory), g.u32(s.directory)
+	to.rowStart, to.rowNumber = g.u32(s.rowStart[:rows+1]), g.u32(s.rowNumber[:rows])
+	return &to
+}
+
+func (g *guards) found(n int) *found {
+	return &found{a: g.u32(make([]uint32, n)), b: g.u32(make([]uint32, n))}
+}
+
+// kernelLevels are those of C.
+func kernelLevels() []native.Level {
+	return slices.DeleteFunc(native.Levels(), func(l native.Level) bool { return l == native.Go })
+}
+
+func TestParityBroadKernels(t *testing.T) {
+	run := paritytest.Start(t, "BroadKernels")
+	g := newGuards(t)
+	for range paritytest.Rounds(200) {
+		c := newKernelCase(run)
+		for _, level := range kernelLevels() {
+			run.Case(level)
+			run.Check(c.measure(run, g, level), c.sorting(run, g), c.scatter(run, g), c.crowd(run, g, level), boundsOf(run, g, level))
+			for i := range c.m.layers {
+				l := &c.m.layers[i]
+				run.Check(c.search(run, g, "sweep", l, l, func(s *sorted, from uint32, to *found) uint32 {
+					return sweepGo(s, l, from, to)
+				}, func(s, _ *sorted, from uint32, to *found) uint32 { return sweepC(level, s, l, from, to) }))
+				for j := range c.s.layers {
+					k := &c.s.layers[j]
+					run.Check(c.search(run, g, "span", l, k, func(s *sorted, from uint32, to *found) uint32 {
+						return spanGo(s, &c.s, l, k, from, to)
+					}, func(s, t *sorted, from uint32, to *found) uint32 { return spanC(level, s, t, l, k, from, to) }))
+					run.Check(c.search(run, g, "cross", l, k, func(s *sorted, from uint32, to *found) uint32 {
+						return crossGo(s, &c.s, l, k, from, to)
+					}, func(s, t *sorted, from uint32, to *found) uint32 { return crossC(level, s, t, l, k, from, to) }))
+				}
+			}
+		}
+	}
+}
+
+// search compares a search by C with the one by Go, from some place on and with
+// room for some pairs.
+func (c *kernelCase) search(run *paritytest.Run, g *guards, name string, l, k *layer,
+	inGo func(s *sorted, from uint32, to *found) uint32, inC func(s, t *sorted, from uint32, to *found) uint32) error {
+	g.begin(run)
+	from := l.First + run.Uint32N(uint32(l.len()))
+	size := k.len() + padding + run.IntN(300)
+	want := &found{a: make([]uint32, size), b: make([]uint32, size)}
+	wantAt := inGo(&c.m, from, want)
+	got := g.found(size)
+	at := inC(g.sorted(&c.m), g.sorted(&c.s), from, got)
+	if at != wantAt || got.fill != want.fill {
+		return fmt.Errorf("%s: place %d and %d pairs, want %d and %d", name, at, got.fill, wantAt, want.fill)
+	}
+	if err := paritytest.Bits(name+" a", got.a[:got.fill], want.a[:want.fill]); err != nil {
+		return err
+	}
+	if err := paritytest.Bits(name+" b", got.b[:got.fill], want.b[:want.fill]); err != nil {
+		return err
+	}
+	return g.check()
+}
+
+func (c *kernelCase) measure(run *paritytest.Run, g *guards, level native.Level) error {
+	g.begin(run)
+	n := len(c.boxes.MinX)
+	want, got := summary{}, summary{}
+	wantIDs, ids := make([]uint32, n+padding), g.u32(make([]uint32, n+padding))
+	measureGo(&c.boxes, c.moving, wantIDs, &want)
+	measureC(level, g.boxes(&c.boxes), g.u64(c.moving), ids, &got)
+	if got != want { // zeros may differ in sign
+		return fmt.Errorf("summary: got %v, want %v", got, want)
+	}
+	if err := paritytest.Bits("ids", ids[:got.N], wantIDs[:want.N]); err != nil {
+		return err
+	}
+	return g.check()
+}
+
+// sorting compares keys, their order, and the boxes in their places.
+func (c *kernelCase) sorting(run *paritytest.Run, g *guards) error {
+	n := len(c.boxes.MinX)
+	var sum summary
+	ids := make([]uint32, n)
+	measureGo(&c.boxes, c.moving, ids, &sum)
+	if sum.N == 0 {
+		return nil
+	}
+	p := plan{sum: &sum, boxes: &c.boxes, ids: ids[:sum.N]}
+	var store, storeC [maxLayers]layer
+	var inGo, inC sorted
+	inGo.layers = p.layers(store[:])
+	inC.layers = storeC[:copy(storeC[:], inGo.layers)]
+	inGo.reserve(int(sum.N))
+	inC.reserve(int(sum.N))
+	keysGo(&p, inGo.layers, inGo.keys)
+	want, _ := sortKeysGo(inGo.keys[:sum.N], inGo.tmp[:sum.N], p.bits)
+	inGo.keys = want
+	placeGo(&c.boxes, &p, &inGo)
+
+	g.begin(run)
+	boxes := g.boxes(&c.boxes)
+	p.boxes, p.ids = boxes, g.u32(p.ids)
+	keys, tmp := g.u64(inC.keys[:sum.N]), g.u64(inC.tmp[:sum.N])
+	keysC(&p, inC.layers, keys)
+	inC.keys, _ = sortKeysC(keys, tmp, p.bits)
+	if err := paritytest.Bits("keys", inC.keys, want); err != nil {
+		return err
+	}
+	inC.memory = g.u32(inC.memory)
+	inC.rowStart, inC.rowNumber = g.u32(inC.rowStart[:sum.N+1]), g.u32(inC.rowNumber[:sum.N])
+	placeC(boxes, &p, &inC)
+	if !slices.Equal(inC.layers, inGo.layers) {
+		return fmt.Errorf("layers: got %v, want %v", inC.layers, inGo.layers)
+	}
+	for k, stride := 0, len(inC.shape); k < 7; k++ {
+		at := k * stride
+		if err := paritytest.Bits(fmt.Sprint("column ", k), inC.memory[at:at+int(sum.N)], inGo.memory[at:at+int(sum.N)]); err != nil {
+			return err
+		}
+	}
+	rows := inGo.layers[len(inGo.layers)-1].RowLast
+	if err := paritytest.Bits("rows", inC.rowStart[:rows+1], inGo.rowStart[:rows+1]); err != nil {
+		return err
+	}
+	if err := paritytest.Bits("row numbers", inC.rowNumber[:rows], inGo.rowNumber[:rows]); err != nil {
+		return err
+	}
+	return g.check()
+}
+
+func (c *kernelCase) scatter(run *paritytest.Run, g *guards) error {
+	g.begin(run)
+	n, pairs := 1+run.IntN(300), run.IntN(600)
+	raw := found{fill: pairs}
+	for range pairs {
+		raw.a, raw.b = append(raw.a, run.Uint32N(uint32(n))), append(raw.b, run.Uint32N(1<<24))
+	}
+	ends, out := make([]uint32, n), Pairs{make([]uint32, pairs), make([]uint32, pairs)}
+	longest := scatterGo(&raw, ends, &out)
+	endsC, outC := g.u32(make([]uint32, n)), Pairs{g.u32(make([]uint32, pairs)), g.u32(make([]uint32, pairs))}
+	if got := scatterC(&found{g.u32(raw.a), g.u32(raw.b), pairs}, endsC, &outC); got != longest {
+		return fmt.Errorf("longest: got %d, want %d", got, longest)
+	}
+	for _, err := range []error{paritytest.Bits("ends", endsC, ends), paritytest.Bits("A", outC.A, out.A), paritytest.Bits("B", outC.B, out.B)} {
+		if err != nil {
+			return err
+		}
+	}
+	return g.check()
+}
+
+func (c *kernelCase) crowd(run *paritytest.Run, g *guards, level native.Level) error {
+	var inGo, inC crowd
+	inGo.gather(&c.boxes, &c.rule)
+	inC.gather(&c.boxes, &c.rule)
+	if inGo.n == 0 {
+		return nil
+	}
+	g.begin(run)
+	for i := range inGo.met[:inGo.n] {
+		inGo.met[i] = run.Uint32N(2 * MaxPairs)
+		inC.met[i] = inGo.met[i]
+	}
+	i := run.IntN(inGo.n)
+	want, got := make([]uint32, inGo.n+1), g.u32(make([]uint32, inGo.n-i+padding))
+	inC.memory = g.u32(inC.memory)
+	kept, keptC := crowdRowGo(&inGo, i, &c.rule, want), crowdRowC(level, &inC, i, &c.rule, got)
+	if err := paritytest.Bits("crowd", got[:keptC], want[:kept]); err != nil {
+		return err
+	}
+	if err := paritytest.Bits("met", words(inC.memory, 8, len(inC.shape))[:inC.n], inGo.met[:inC.n]); err != nil {
+		return err
+	}
+	return g.check()
+}
+
+// boundsOf compares the boxes of shapes that end, or begin, at a guard page.
+func boundsOf(run *paritytest.Run, g *guards, level native.Level) error {
+	g.begin(run)
+	g.gap = 0
+	n := 1 + run.IntN(40)
+	const size = int(unsafe.Sizeof(Shape{})) / 4
+	placed := g.u32(make([]uint32, n*size))
+	shapes := unsafe.Slice((*Shape)(unsafe.Pointer(&placed[0])), n)
+	bodyOf := g.u32(make([]uint32, n))
+	for i := range shapes {
+		s := &shapes[i]
+		s.Count, s.Radius, bodyOf[i] = run.Uint32N(MaxVertices+1), run.Float32(), run.Uint32N(3)
+		for k := range s.Vertices {
+			s.Vertices[k] = Vec{run.Float32(), run.Float32()}
+		}
+		if s.Count > 0 && run.IntN(5) == 0 {
+			s.Vertices[run.Uint32N(s.Count)].Y = run.Float(paritytest.AnyBits)
+		}
+	}
+	if run.IntN(8) == 0 { // one is at fault
+		bodyOf[run.IntN(n)] = 3
+	}
+	p := Poses{g.f32([]float32{0, 1, -2}), g.f32([]float32{0, 5, 7}), g.f32([]float32{1, 0, 0.6}), g.f32([]float32{0, 1, 0.8})}
+	want, got := make([][]float32, 4), make([][]float32, 4)
+	for k := range want {
+		want[k], got[k] = make([]float32, n), make([]float32, n)
+	}
+	done := boundsGo(shapes, bodyOf, &p, 0.125, &Boxes{want[0], want[1], want[2], want[3]})
+	if doneC := boundsC(level, shapes, bodyOf, &p, 0.125, &Boxes{got[0], got[1], got[2], got[3]}); doneC != done {
+		return fmt.Errorf("bounds: %d shapes done, want %d", doneC, done)
+	}
+	if done == n {
+		for k := range want {
+			if err := paritytest.Bits("bounds", got[k], want[k]); err != nil {
+				return err
+			}
+		}
+	}
+	return g.check()
+}

@@ -1,0 +1,168 @@
+package rigid
+
+import (
+	"bytes"
+	"math"
+	"unsafe"
+)
+
+// known is what Broad was told by the call before, and what it made of it.
+type known struct {
+	n       int
+	version uint64
+	copied  bool // filters and boxes are those of the call before
+	filters Filters
+	boxes   Boxes // of the shapes that do not move
+
+	moving, still []uint64 // a bit for each shape
+	rule          rule
+}
+
+// update learns what may have changed, and returns false if nothing has.
+func (k *known) update(boxes *Boxes, filters *Filters, version uint64) bool {
+	n := len(filters.Body)
+	same := n == k.n && (version != 0 && version == k.version || version == 0 && k.copied && k.same(boxes, filters))
+	k.n, k.version = n, version
+	k.rule.filters = filters
+	if same {
+		return false
+	}
+	if k.copied = version == 0; k.copied {
+		k.filters.Body = append(k.filters.Body[:0], filters.Body...)
+		k.filters.Moves = append(k.filters.Moves[:0], filters.Moves...)
+		k.filters.Category = append(k.filters.Category[:0], filters.Category...)
+		k.filters.Mask = append(k.filters.Mask[:0], filters.Mask...)
+		k.filters.Group = append(k.filters.Group[:0], filters.Group...)
+		k.boxes.MinX = append(k.boxes.MinX[:0], boxes.MinX...)
+		k.boxes.MinY = append(k.boxes.MinY[:0], boxes.MinY...)
+		k.boxes.MaxX = append(k.boxes.MaxX[:0], boxes.MaxX...)
+		k.boxes.MaxY = append(k.boxes.MaxY[:0], boxes.MaxY...)
+	}
+	k.part(filters.Moves)
+	k.rule.learn(filters)
+	return true
+}
+
+func (k *known) same(boxes *Boxes, f *Filters) bool {
+	if !sameBits(k.filters.Body, f.Body) || !sameBits(k.filters.Moves, f.Moves) || !sameBits(k.filters.Group, f.Group) ||
+		!sameBits(k.filters.Category, f.Category) || !sameBits(k.filters.Mask, f.Mask) {
+		return false
+	}
+	for i, moves := range f.Moves {
+		if !moves && !(sameFloat(k.boxes.MinX[i], boxes.MinX[i]) && sameFloat(k.boxes.MinY[i], boxes.MinY[i]) &&
+			sameFloat(k.boxes.MaxX[i], boxes.MaxX[i]) && sameFloat(k.boxes.MaxY[i], boxes.MaxY[i])) {
+			return false
+		}
+	}
+	return true
+}
+
+func sameFloat(a, b float32) bool { return math.Float32bits(a) == math.Float32bits(b) }
+
+// sameBits compares slices of one length as memory, at the speed of memory.
+func sameBits[T bool | uint32 | int32 | uint64](a, b []T) bool {
+	if len(a) == 0 {
+		return true
+	}
+	size := len(a) * int(unsafe.Sizeof(a[0]))
+	return bytes.Equal(unsafe.Slice((*byte)(unsafe.Pointer(&a[0])), size), unsafe.Slice((*byte)(unsafe.Pointer(&b[0])), size))
+}
+
+// part makes the bitmaps.
+func (k *known) part(moves []bool) {
+	words := (len(moves) + 63) / 64
+	k.moving, k.still = resize(k.moving, words), resize(k.still, words)
+	for w := range words {
+		moving, still := uint64(0), uint64(0)
+		for i, m := range moves[w*64 : min(w*64+64, len(moves))] {
+			if m {
+				moving |= 1 << i
+			} else {
+				still |= 1 << i
+			}
+		}
+		k.moving[w], k.still[w] = moving, still
+	}
+}
+
+// resize returns a slice of n elements, of any content.
+func resize[T any](s []T, n int) []T {
+	if cap(s) < n {
+		return make([]T, n, n+n/4)
+	}
+	return s[:n]
+}
+
+// maxKinds is the number of kinds of filters for which there is a table.
+const maxKinds = 64
+
+// rule decides whether two shapes can pair, of which one moves. Shapes of one category and
+// mask are of one kind; where there are few kinds, a table says which of them agree.
+type rule struct {
+	filters *Filters
+	all     bool             // any two can
+	single  bool             // no body has more than one shape
+	grouped bool             // some have a group
+	kinds   int              // 0: too many
+	kind    []uint8          // by shape
+	agree   [maxKinds]uint64 // bit j of agree[i]: kinds i and j agree
+}
+
+func (r *rule) learn(f *Filters) {
+	r.kinds, r.grouped, r.all = 0, false, false
+	r.single = ascends(f.Body)
+	for _, g := range f.Group {
+		r.grouped = r.grouped || g != 0
+	}
+	r.kind = resize(r.kind, len(f.Category))
+	var category, mask [maxKinds]uint64
+	kinds := 0
+	for i := range f.Category {
+		k := 0
+		for k < kinds && (category[k] != f.Category[i] || mask[k] != f.Mask[i]) {
+			k++
+		}
+		if k == maxKinds {
+			return
+		}
+		category[k], mask[k] = f.Category[i], f.Mask[i]
+		kinds = max(kinds, k+1)
+		r.kind[i] = uint8(k)
+	}
+	r.kinds, r.all = kinds, !r.grouped && r.single
+	for i := range kinds {
+		r.agree[i] = 0
+		for j := range kinds {
+			if category[i]&mask[j] != 0 && category[j]&mask[i] != 0 {
+				r.agree[i] |= 1 << j
+			} else {
+				r.all = false
+			}
+		}
+	}
+}
+
+// ascends reports whether each number is above the one before.
+func ascends(v []uint32) bool {
+	for i := 1; i < len(v); i++ {
+		if v[i] <= v[i-1] {
+			return false
+		}
+	}
+	return true
+}
+
+// agrees reports whether shapes a and b can pair.
+func (r *rule) agrees(a, b uint32) bool {
+	f := r.filters
+	if !r.single && f.Body[a] == f.Body[b] {
+		return false
+	}
+	if r.grouped && f.Group[a] == f.Group[b] && f.Group[a] != 0 {
+		return f.Group[a] > 0
+	}
+	if r.kinds > 0 {
+		return r.agree[r.kind[a]]>>r.kind[b]&1 != 0
+	}
+	return f.Category[a]&f.Mask[b] != 0 && f.Category[b]&f.Mask[a] != 0
+}

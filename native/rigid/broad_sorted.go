@@ -1,0 +1,368 @@
+package rigid
+
+import (
+	"math"
+	"math/bits"
+	"slices"
+
+	"github.com/evertick/evertick/native"
+)
+
+// sorted are boxes in the order of a search: by layer, row and column. Places are
+// numbers in this order.
+type sorted struct {
+	layers []layer
+	store  [maxLayers]layer
+
+	// By place, with room for a vector behind the last: the boxes, their shapes, and
+	// the columns of the grid in which they begin and end. All lie in memory, one
+	// behind the other.
+	memory                 []uint32
+	minX, minY, maxX, maxY []float32
+	shape, column, until   []uint32
+
+	// Rows with boxes, layer by layer: row k has the number rowNumber[k] in the grid of
+	// its layer and begins at place rowStart[k]; one more entry ends the last.
+	rowStart, rowNumber []uint32
+
+	directory []uint32 // see layer.direct
+	keys, tmp []uint64
+	ids       []uint32
+}
+
+// layer holds boxes of similar size: rows and columns of its grid are about as high
+// and half as wide as the largest. What lies outside the grid belongs to its border.
+type layer struct {
+	MinX, MinY, InvX, InvY float32
+	Columns, Rows          int32  // of the grid, 1 to maxCells
+	First, Last            uint32 // places
+	RowFirst, RowLast      uint32 // in sorted.rowStart
+	SpanX, SpanY           uint32 // no box ends more columns, or rows, behind the one where it begins
+
+	// In sorted.directory, at Rough: for each multiple of 1 << RowShift, the first
+	// row in rowStart with a number that is not lower. At Fine: for each row, Width
+	// entries, for each multiple of 1 << ColumnShift the first place in the row
+	// with a column that is not lower.
+	Rough, Fine, Width, RowShift, ColumnShift uint32
+}
+
+const (
+	maxLayers = 16
+	cellBits  = 18 // of the number of a row, and of that of a column
+	maxCells  = 1 << cellBits
+	shapeBits = 24 // of a shape: native.MaxSlots
+	maxFloat  = math.MaxFloat32
+
+	// padding is what the vectors of a kernel may read and write behind the end.
+	padding = 16
+)
+
+// A key has from the highest bits on: layer, row, column, shape.
+var _ [64 - 2*cellBits - shapeBits - 4]byte
+
+// cell is the number of the row or column of a coordinate: monotone, and clamped.
+func cell(v, least, inv float32, n int32) uint32 {
+	t := (v - least) * inv
+	if !(t > 0) {
+		return 0
+	}
+	if t >= float32(n) {
+		return uint32(n - 1)
+	}
+	return uint32(t)
+}
+
+func (l *layer) columnOf(x float32) uint32 { return cell(x, l.MinX, l.InvX, l.Columns) }
+func (l *layer) rowOf(y float32) uint32    { return cell(y, l.MinY, l.InvY, l.Rows) }
+func (l *layer) len() int                  { return int(l.Last - l.First) }
+
+// summary is what there is to know of boxes before they are sorted.
+type summary struct {
+	N                         uint32 // boxes
+	_                         uint32
+	MinX, MinY, MaxX, MaxY    float32 // around all
+	Width, Height             float32 // the largest
+	SmallestSize, LargestSize float32 // of the larger side
+}
+
+// build sorts the boxes of those shapes whose bit is set in which.
+func (s *sorted) build(level native.Level, boxes *Boxes, which []uint64, directory bool) {
+	n := len(boxes.MinX)
+	s.ids = resize(s.ids, n+padding)
+	var sum summary
+	measure(level, boxes, which, s.ids, &sum)
+	s.layers, s.directory = s.store[:0], s.directory[:0]
+	if sum.N == 0 {
+		return
+	}
+	s.reserve(int(sum.N))
+	plan := plan{sum: &sum, boxes: boxes, ids: s.ids[:sum.N]}
+	s.layers = plan.layers(s.store[:])
+	keys(level, &plan, s.layers, s.keys)
+	sortKeys(level, s, sum.N, plan.bits)
+	place(level, boxes, &plan, s)
+	if directory {
+		s.direct()
+	}
+}
+
+// reserve makes room for n boxes.
+func (s *sorted) reserve(n int) {
+	s.keys, s.tmp = resize(s.keys, n+padding), resize(s.tmp, n+padding)
+	s.rowStart, s.rowNumber = resize(s.rowStart, n+padding), resize(s.rowNumber, n+padding)
+	if n+padding <= len(s.shape) {
+		return
+	}
+	stride := staggered(n)
+	s.memory = make([]uint32, 7*stride)
+	s.minX, s.minY, s.maxX, s.maxY = floats(s.memory, 0, stride), floats(s.memory, 1, stride), floats(s.memory, 2, stride), floats(s.memory, 3, stride)
+	s.shape, s.column, s.until = words(s.memory, 4, stride), words(s.memory, 5, stride), words(s.memory, 6, stride)
+}
+
+// measureGo lists the shapes whose bit is set and whose box can overlap another one.
+func measureGo(boxes *Boxes, which []uint64, ids []uint32, sum *summary) {
+	*sum = summary{MinX: inf, MinY: inf, MaxX: -inf, MaxY: -inf, SmallestSize: inf}
+	n := 0
+	for i := range boxes.MinX {
+		x0, y0, x1, y1 := boxes.MinX[i], boxes.MinY[i], boxes.MaxX[i], boxes.MaxY[i]
+		if which[i/64]>>(i%64)&1 == 0 || !proper(x0, y0, x1, y1) {
+			continue
+		}
+		ids[n] = uint32(i)
+		n++
+		w, h := x1-x0, y1-y0
+		size := max(w, h)
+		sum.MinX, sum.MinY = min(x0, sum.MinX), min(y0, sum.MinY)
+		sum.MaxX, sum.MaxY = max(x1, sum.MaxX), max(y1, sum.MaxY)
+		sum.Width, sum.Height = max(w, sum.Width), max(h, sum.Height)
+		sum.SmallestSize, sum.LargestSize = min(size, sum.SmallestSize), max(size, sum.LargestSize)
+	}
+	sum.N = uint32(n)
+}
+
+// proper reports whether a box is finite and not inverted.
+func proper(x0, y0, x1, y1 float32) bool {
+	return -maxFloat <= x0 && x0 <= x1 && x1 <= maxFloat && -maxFloat <= y0 && y0 <= y1 && y1 <= maxFloat
+}
+
+// plan divides boxes into layers and chooses their grids.
+type plan struct {
+	sum   *summary
+	boxes *Boxes
+	ids   []uint32
+
+	width, height             [maxLayers]float32 // the largest of each layer
+	bits, rowBits, columnBits uint
+	layerOf                   [256]uint8 // by the exponent of the size
+}
+
+// exponent is that of a number, as its bits have it.
+func exponent(v float32) int { return int(math.Float32bits(v) >> 23 & 255) }
+
+// layers returns the layers, of the largest boxes first. Sizes in a layer
+// differ by less than a factor of four, except for the last layer.
+func (p *plan) layers(store []layer) []layer {
+	s := p.sum
+	if exponent(s.LargestSize)-exponent(s.SmallestSize) <= 1 {
+		store = store[:1]
+		p.width[0], p.height[0] = s.Width, s.Height
+	} else {
+		store = store[:p.divide()]
+	}
+	p.grids(store, s.MinX, s.MinY, s.MaxX, s.MaxY)
+	if p.bits > roughBits && len(p.ids) >= trimFrom {
+		p.trim(store)
+	}
+	return store
+}
+
+// divide gives each box a layer and returns the number of layers.
+func (p *plan) divide() int {
+	var count [256]uint32
+	var width, height [256]float32
+	for _, i := range p.ids {
+		w, h := p.boxes.MaxX[i]-p.boxes.MinX[i], p.boxes.MaxY[i]-p.boxes.MinY[i]
+		e := exponent(max(w, h))
+		count[e]++
+		width[e], height[e] = max(w, width[e]), max(h, height[e])
+	}
+	n, room := 0, 0
+	for e := len(count) - 1; e >= 0; e-- {
+		if count[e] > 0 {
+			if room == 0 && n < maxLayers {
+				n, room = n+1, 2
+			}
+			p.width[n-1], p.height[n-1] = max(width[e], p.width[n-1]), max(height[e], p.height[n-1])
+			p.layerOf[e] = uint8(n - 1)
+		}
+		room = max(room-1, 0)
+	}
+	return n
+}
+
+// grids chooses the grids of layers whose boxes lie mostly within bounds.
+func (p *plan) grids(layers []layer, minX, minY, maxX, maxY float32) {
+	p.columnBits, p.rowBits = 0, 0
+	for i := range layers {
+		l := &layers[i]
+		*l = layer{}
+		l.MinX, l.InvX, l.Columns = axis(minX, maxX, p.width[i]*0.5)
+		l.MinY, l.InvY, l.Rows = axis(minY, maxY, p.height[i]*1.0001)
+		p.columnBits = max(p.columnBits, uint(bits.Len32(uint32(l.Columns-1))))
+		p.rowBits = max(p.rowBits, uint(bits.Len32(uint32(l.Rows-1))))
+	}
+	p.bits = p.columnBits + p.rowBits + uint(bits.Len(uint(len(layers)-1)))
+}
+
+// axis divides the range from a to b into at most maxCells cells that are not smaller
+// than size if that is possible.
+func axis(a, b, size float32) (least, inv float32, n int32) {
+	length := min(b-a, maxFloat)
+	size = max(min(size, maxFloat), length*(1./maxCells))
+	if size < 1e-30 { // 1/size is to be finite
+		return a, 0, 1
+	}
+	inv = 1 / size
+	cells := length * inv
+	if cells >= maxCells-1 {
+		return a, inv, maxCells
+	}
+	return a, inv, int32(cells) + 1
+}
+
+const (
+	// roughBits is the number of key bits that are sorted in two passes.
+	roughBits = 22
+	trimFrom  = 64
+	samples   = 128
+)
+
+// trim chooses the grids anew, for the region where most boxes are: a few of
+// them far away would make the keys long.
+func (p *plan) trim(layers []layer) {
+	n := len(p.ids)
+	var x, y [samples]float32
+	for k := range samples {
+		i := p.ids[uint32(k)*0x9e3779b9%uint32(n)] // of no period that the boxes could share
+		x[k], y[k] = p.boxes.MinX[i], p.boxes.MinY[i]
+	}
+	minX, maxX := middle(x[:], p.sum.MinX, p.sum.MaxX)
+	minY, maxY := middle(y[:], p.sum.MinY, p.sum.MaxY)
+	p.grids(layers, minX, minY, maxX, maxY)
+}
+
+// middle returns an interval around all of the numbers but the outermost few, with
+// a quarter of its length more on both sides, within [least, most].
+func middle(v []float32, least, most float32) (float32, float32) {
+	slices.Sort(v)
+	a, b := v[len(v)/16], v[len(v)-1-len(v)/16]
+	more := float32(min(b-a, maxFloat) * 0.25)
+	return max(a-more, least), min(b+more, most)
+}
+
+// keysGo makes the keys of boxes.
+func keysGo(p *plan, layers []layer, to []uint64) {
+	b := p.boxes
+	for k, i := range p.ids {
+		x, y := b.MinX[i], b.MinY[i]
+		n := uint64(0)
+		if len(layers) > 1 {
+			n = uint64(p.layerOf[exponent(max(b.MaxX[i]-x, b.MaxY[i]-y))])
+		}
+		l := &layers[n]
+		to[k] = (n<<p.rowBits|uint64(l.rowOf(y)))<<(p.columnBits+shapeBits) | uint64(l.columnOf(x))<<shapeBits | uint64(i)
+	}
+}
+
+// sortKeysGo sorts keys by count bits behind the shape; equal ones stay in order of
+// their shapes. It returns keys and tmp in the order in which the first
+// holds the result.
+func sortKeysGo(keys, tmp []uint64, count uint) ([]uint64, []uint64) {
+	passes := (count + 10) / 11
+	for p := range passes {
+		from, to := shapeBits+p*count/passes, shapeBits+(p+1)*count/passes
+		mask := uint64(1)<<(to-from) - 1
+		var first [1 << 11]uint32
+		for _, key := range keys {
+			first[key>>from&mask]++
+		}
+		sum := uint32(0)
+		for d := range mask + 1 {
+			first[d], sum = sum, sum+first[d]
+		}
+		for _, key := range keys {
+			d := key >> from & mask
+			tmp[first[d]] = key
+			first[d]++
+		}
+		keys, tmp = tmp, keys
+	}
+	return keys, tmp
+}
+
+// placeGo fills the columns and the rows from the sorted keys.
+func placeGo(b *Boxes, p *plan, s *sorted) {
+	before := ^uint64(0)
+	rows := 0
+	for i, key := range s.keys[:p.sum.N] {
+		id := key & (1<<shapeBits - 1)
+		x0, y0, x1, y1 := b.MinX[id], b.MinY[id], b.MaxX[id], b.MaxY[id]
+		s.minX[i], s.minY[i], s.maxX[i], s.maxY[i] = x0, y0, x1, y1
+		row := key >> (shapeBits + p.columnBits)
+		n := row >> p.rowBits
+		l := &s.layers[n]
+		column, until := uint32(key>>shapeBits)&(1<<p.columnBits-1), l.columnOf(x1)
+		if row != before {
+			if before == ^uint64(0) || before>>p.rowBits != n {
+				l.First, l.RowFirst = uint32(i), uint32(rows)
+			}
+			s.rowStart[rows], s.rowNumber[rows] = uint32(i), uint32(row)&(1<<p.rowBits-1)
+			rows++
+			before = row
+		}
+		l.Last, l.RowLast = uint32(i+1), uint32(rows)
+		s.shape[i], s.column[i], s.until[i] = uint32(id), column, until
+		l.SpanX = max(l.SpanX, until-column)
+		l.SpanY = max(l.SpanY, l.rowOf(y1)-s.rowNumber[rows-1])
+	}
+	s.rowStart[rows] = p.sum.N
+}
+
+// direct makes the directories of all layers. They have about as many entries as
+// there are boxes.
+func (s *sorted) direct() {
+	for i := range s.layers {
+		s.directLayer(&s.layers[i])
+	}
+}
+
+func (s *sorted) directLayer(l *layer) {
+	room := uint32(2*l.len()) + 16
+	rows := l.RowLast - l.RowFirst
+	l.RowShift, l.ColumnShift = 0, 0
+	for (uint32(l.Rows)-1)>>l.RowShift >= room {
+		l.RowShift++
+	}
+	for ((uint32(l.Columns)-1)>>l.ColumnShift+1)*rows > room && l.ColumnShift < cellBits {
+		l.ColumnShift++
+	}
+	l.Width = (uint32(l.Columns)-1)>>l.ColumnShift + 1
+	l.Rough = uint32(len(s.directory))
+	k := l.RowFirst
+	for r := range (uint32(l.Rows)-1)>>l.RowShift + 1 {
+		for k < l.RowLast && s.rowNumber[k] < r<<l.RowShift {
+			k++
+		}
+		s.directory = append(s.directory, k)
+	}
+	l.Fine = uint32(len(s.directory))
+	for k := l.RowFirst; k < l.RowLast; k++ {
+		i := s.rowStart[k]
+		for c := range l.Width {
+			for i < s.rowStart[k+1] && s.column[i] < c<<l.ColumnShift {
+				i++
+			}
+			s.directory = append(s.directory, i)
+		}
+	}
+}

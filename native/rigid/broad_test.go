@@ -1,0 +1,407 @@
+package rigid_test
+
+import (
+	"fmt"
+	"math"
+	"testing"
+
+	"github.com/evertick/evertick/native"
+	"github.com/evertick/evertick/native/paritytest"
+	"github.com/evertick/evertick/native/rigid"
+)
+
+// broadScene is what Broad takes.
+type broadScene struct {
+	boxes   rigid.Boxes
+	filters rigid.Filters
+}
+
+func (s *broadScene) add(x0, y0, x1, y1 float32, body uint32, moves bool) {
+	b, f := &s.boxes, &s.filters
+	b.MinX, b.MinY, b.MaxX, b.MaxY = append(b.MinX, x0), append(b.MinY, y0), append(b.MaxX, x1), append(b.MaxY, y1)
+	f.Body, f.Moves = append(f.Body, body), append(f.Moves, moves)
+	f.Category, f.Mask, f.Group = append(f.Category, 1), append(f.Mask, ^uint64(0)), append(f.Group, 0)
+}
+
+func (s *broadScene) put(i int, x0, y0, x1, y1 float32) {
+	s.boxes.MinX[i], s.boxes.MinY[i], s.boxes.MaxX[i], s.boxes.MaxY[i] = x0, y0, x1, y1
+}
+
+// proper reports whether a box can overlap another one.
+func (s *broadScene) proper(i int) bool {
+	finite := func(v float32) bool { return v-v == 0 }
+	x0, y0, x1, y1 := s.boxes.MinX[i], s.boxes.MinY[i], s.boxes.MaxX[i], s.boxes.MaxY[i]
+	return finite(x0) && finite(y0) && finite(x1) && finite(y1) && x0 <= x1 && y0 <= y1
+}
+
+// meet is the rule of Broad.Pairs but for MaxPairs.
+func (s *broadScene) meet(a, b int) bool {
+	x, f := &s.boxes, &s.filters
+	if !s.proper(a) || !s.proper(b) || x.MinX[a] > x.MaxX[b] || x.MinX[b] > x.MaxX[a] || x.MinY[a] > x.MaxY[b] || x.MinY[b] > x.MaxY[a] {
+		return false
+	}
+	if f.Body[a] == f.Body[b] || !f.Moves[a] && !f.Moves[b] {
+		return false
+	}
+	if f.Group[a] == f.Group[b] && f.Group[a] != 0 {
+		return f.Group[a] > 0
+	}
+	return f.Category[a]&f.Mask[b] != 0 && f.Category[b]&f.Mask[a] != 0
+}
+
+// brute is the specification of Broad.Pairs.
+func (s *broadScene) brute() (p rigid.Pairs) {
+	n := len(s.filters.Body)
+	meet := make([][]bool, n)
+	for a := range meet {
+		meet[a] = make([]bool, n)
+		for b := range a {
+			meet[a][b] = s.meet(a, b)
+			meet[b][a] = meet[a][b]
+		}
+	}
+	between := func(shape, a, b int) (count int) {
+		for k := a + 1; k < b; k++ {
+			if meet[shape][k] {
+				count++
+			}
+		}
+		return count
+	}
+	for a := range n {
+		for b := a + 1; b < n; b++ {
+			if meet[a][b] && (b-a <= rigid.MaxPairs || between(a, a, b) < rigid.MaxPairs || between(b, a, b) < rigid.MaxPairs) {
+				p.A, p.B = append(p.A, uint32(a)), append(p.B, uint32(b))
+			}
+		}
+	}
+	return p
+}
+
+// broadFamily draws the boxes of scenes of one kind.
+type broadFamily struct {
+	name string
+	box  func(run *paritytest.Run, i int) (x, y, w, h float32)
+}
+
+func uniform(run *paritytest.Run, size float32) float32 { return float32((run.Float32() - 0.5) * size) }
+
+var broadFamilies = []broadFamily{
+	{"uniform", func(run *paritytest.Run, _ int) (x, y, w, h float32) {
+		return uniform(run, 30), uniform(run, 30), 1 + run.Float32(), 1 + run.Float32()
+	}},
+	{"sparse", func(run *paritytest.Run, _ int) (x, y, w, h float32) {
+		return uniform(run, 3000), uniform(run, 300), 10, 1 + run.Float32()
+	}},
+	{"clusters", func(run *paritytest.Run, _ int) (x, y, w, h float32) {
+		return uniform(run, 3) + float32(1000*run.IntN(3)), uniform(run, 3) + float32(777*run.IntN(3)), 0.5, 0.5
+	}},
+	{"sizes", func(run *paritytest.Run, _ int) (x, y, w, h float32) {
+		size := float32(math.Exp(float64(run.Float32())*7)) * 0.1
+		return uniform(run, 100), uniform(run, 100), float32(size * run.Float32()), float32(size * run.Float32())
+	}},
+	{"extreme", func(run *paritytest.Run, _ int) (x, y, w, h float32) {
+		any := []paritytest.Class{paritytest.Uniform, paritytest.Huge, paritytest.Tiny, paritytest.Zero, paritytest.Denormal}
+		return run.Float(any[run.IntN(5)]), run.Float(any[run.IntN(5)]), run.Float(any[run.IntN(5)]), run.Float(any[run.IntN(5)])
+	}},
+	{"walls", func(run *paritytest.Run, i int) (x, y, w, h float32) {
+		switch i % 20 {
+		case 0:
+			return -50, uniform(run, 100), 100, 1
+		case 1:
+			return uniform(run, 100), -50, 1, 100
+		}
+		return uniform(run, 100), uniform(run, 100), 3, 2
+	}},
+	{"outliers", func(run *paritytest.Run, i int) (x, y, w, h float32) {
+		x, y, w, h = uniform(run, 20), uniform(run, 20), 1, 1
+		if i%20 == 3 {
+			x += []float32{1e6, -1e6, 1e30, 0}[run.IntN(4)]
+			y += []float32{1e6, -1e9, -1e30, 0}[run.IntN(4)]
+		}
+		return x, y, w, h
+	}},
+	{"far", func(run *paritytest.Run, _ int) (x, y, w, h float32) {
+		return 1e6 + uniform(run, 20), -1e6 + uniform(run, 20), 1, 1
+	}},
+	{"lattice", func(run *paritytest.Run, _ int) (x, y, w, h float32) { // many that touch
+		return float32(run.IntN(20)), float32(run.IntN(20)), float32(1 + run.IntN(2)), float32(run.IntN(3))
+	}},
+	{"touching", func(run *paritytest.Run, _ int) (x, y, w, h float32) { // by one unit in the last place
+		return run.Near(float32(run.IntN(20))), run.Near(float32(run.IntN(20))), 1, 1
+	}},
+	{"column", func(run *paritytest.Run, _ int) (x, y, w, h float32) { return 0, uniform(run, 300), 1, 1 }},
+	{"line", func(run *paritytest.Run, _ int) (x, y, w, h float32) { return uniform(run, 300), 0, 1, 1 }},
+	{"dust", func(run *paritytest.Run, _ int) (x, y, w, h float32) {
+		return float32(run.IntN(9)), float32(run.IntN(9)), 0, 0
+	}},
+	{"zeros", func(run *paritytest.Run, i int) (x, y, w, h float32) { // of either sign
+		return run.Float(paritytest.Zero), run.Float(paritytest.Zero), float32(i & 1), 0
+	}},
+	{"crowd", func(run *paritytest.Run, _ int) (x, y, w, h float32) { return uniform(run, 1), uniform(run, 1), 2, 2 }},
+}
+
+// draw makes a scene of up to most shapes.
+func (f *broadFamily) draw(run *paritytest.Run, most int) *broadScene {
+	s := &broadScene{}
+	n := run.IntN(most + 1)
+	perBody, still := 1+run.IntN(3), run.IntN(4)
+	for i := range n {
+		x, y, w, h := f.box(run, i)
+		s.add(x, y, x+w, y+h, uint32(i/perBody), true)
+	}
+	for i := range n { // all shapes of a body move, or none does
+		if b := s.filters.Body[i] * 2654435761 >> 24; still == 1 && b < 200 || still == 2 && b < 20 || still == 3 && b < 128 {
+			s.filters.Moves[i] = false
+		}
+	}
+	if run.IntN(2) == 0 {
+		s.breakSome(run)
+	}
+	for i := range n {
+		if x := &s.boxes; f.name == "zeros" && run.IntN(2) == 0 {
+			s.put(i, -x.MaxX[i], x.MinY[i], x.MaxX[i], -x.MinY[i])
+		}
+	}
+	s.filter(run)
+	return s
+}
+
+// breakSome makes some boxes ones that overlap nothing.
+func (s *broadScene) breakSome(run *paritytest.Run) {
+	for i := range s.filters.Body {
+		if run.IntN(10) > 0 {
+			continue
+		}
+		columns := [][]float32{s.boxes.MinX, s.boxes.MinY, s.boxes.MaxX, s.boxes.MaxY}
+		switch run.IntN(4) {
+		case 0:
+			s.put(i, inf, inf, -inf, -inf)
+		case 1:
+			columns[run.IntN(4)][i] = float32(math.NaN())
+		case 2:
+			columns[run.IntN(4)][i] = []float32{inf, -inf}[run.IntN(2)]
+		case 3: // barely inverted
+			s.boxes.MaxX[i] = math.Nextafter32(s.boxes.MinX[i], -inf)
+		}
+	}
+}
+
+// filter draws filters: none, few kinds, groups, or many kinds.
+func (s *broadScene) filter(run *paritytest.Run) {
+	kind, bits := run.IntN(5), 1+run.IntN(3)
+	for i := range s.filters.Body {
+		f := &s.filters
+		switch kind {
+		case 1, 2:
+			f.Category[i], f.Mask[i] = 1<<run.IntN(bits), run.Uint64N(1<<bits)
+		case 3:
+			f.Category[i], f.Mask[i] = 1<<run.IntN(64), run.Uint64()|run.Uint64()
+		}
+		if kind == 2 || kind == 4 {
+			f.Group[i] = int32(run.IntN(7) - 3)
+		}
+	}
+}
+
+func same(got, want *rigid.Pairs) error {
+	if err := paritytest.Bits("A", got.A, want.A); err != nil {
+		return err
+	}
+	return paritytest.Bits("B", got.B, want.B)
+}
+
+func TestPairsAreThoseOfBruteForce(t *testing.T) {
+	run := paritytest.Start(t, "Pairs")
+	for f := range broadFamilies {
+		t.Run(broadFamilies[f].name, func(t *testing.T) {
+			broads := make([]rigid.Broad, len(native.Levels()))
+			var out rigid.Pairs
+			for round := range paritytest.Rounds(60) {
+				s := broadFamilies[f].draw(run, []int{10, 100, 500}[round%3])
+				want := s.brute()
+				for i, level := range native.Levels() {
+					run.Case(level)
+					broads[i].Pairs(level, &s.boxes, &s.filters, 0, &out)
+					if err := same(&out, &want); err != nil {
+						run.Check(fmt.Errorf("%s of %d: %w", broadFamilies[f].name, len(s.filters.Body), err))
+					}
+					broads[i].Crowded(level, &s.boxes, &s.filters, &out)
+					run.Check(same(&out, &want))
+				}
+			}
+		})
+	}
+}
+
+// A scene that goes on from call to call: boxes move, those that do not are kept, and
+// now and then one of them is moved or becomes one that moves.
+func TestPairsFromCallToCall(t *testing.T) {
+	run := paritytest.Start(t, "PairsCalls")
+	for _, level := range native.Levels() {
+		var looks, trusts rigid.Broad
+		var out rigid.Pairs
+		s := broadFamilies[0].draw(run, 300)
+		version := uint64(1)
+		for range paritytest.Rounds(100) {
+			run.Case(level)
+			change := run.IntN(4) == 0
+			for i, moves := range s.filters.Moves {
+				if moves || change && run.IntN(20) == 0 {
+					x, y, w, h := broadFamilies[0].box(run, i)
+					s.put(i, x, y, x+w, y+h)
+				}
+				if change && run.IntN(20) == 0 {
+					s.filters.Moves[i] = !moves
+				}
+			}
+			if change {
+				version++
+				s.filter(run)
+				if run.IntN(2) == 0 {
+					s.add(0, 0, 3, 3, uint32(1000+version), run.IntN(2) == 0)
+				}
+			}
+			want := s.brute()
+			trusts.Pairs(level, &s.boxes, &s.filters, version, &out)
+			run.Check(same(&out, &want))
+			looks.Pairs(level, &s.boxes, &s.filters, 0, &out)
+			run.Check(same(&out, &want))
+		}
+	}
+}
+
+// onePoint are n bodies on one point.
+func onePoint(n int) *broadScene {
+	s := &broadScene{}
+	for i := range n {
+		s.add(1, 1, 2, 2, uint32(i), true)
+	}
+	return s
+}
+
+func TestPairsOnOnePoint(t *testing.T) {
+	n := 10000
+	if paritytest.Instrumented || testing.Short() {
+		n = 2000
+	}
+	s := onePoint(n)
+	for _, level := range native.Levels() {
+		var b rigid.Broad
+		var out rigid.Pairs
+		b.Pairs(level, &s.boxes, &s.filters, 0, &out)
+		k := 0
+		for a := range n {
+			for b := a + 1; b < min(n, a+1+rigid.MaxPairs); b++ {
+				if k >= len(out.A) || out.A[k] != uint32(a) || out.B[k] != uint32(b) {
+					t.Fatalf("level %v: pair %d is not %d and %d", level, k, a, b)
+				}
+				k++
+			}
+		}
+		if k != len(out.A) || k != len(out.B) {
+			t.Fatalf("level %v: %d pairs, want %d", level, len(out.A), k)
+		}
+	}
+}
+
+// A floor under more bodies than MaxPairs holds them all.
+func TestPairsOfAFloor(t *testing.T) {
+	const n = 4 * rigid.MaxPairs
+	for _, floorMoves := range []bool{true, false} {
+		s := &broadScene{}
+		s.add(-1, 0, 2*n, 1, 0, floorMoves)
+		for i := range n {
+			s.add(float32(2*i), 0.5, float32(2*i+1), 2, uint32(i+1), true)
+		}
+		want := s.brute()
+		if len(want.A) != n {
+			t.Fatalf("%d pairs, want %d", len(want.A), n)
+		}
+		for _, level := range native.Levels() {
+			var b rigid.Broad
+			var out rigid.Pairs
+			b.Pairs(level, &s.boxes, &s.filters, 0, &out)
+			if err := same(&out, &want); err != nil {
+				t.Errorf("level %v: %v", level, err)
+			}
+		}
+	}
+}
+
+func TestPairsAllocateNothing(t *testing.T) {
+	if paritytest.Instrumented {
+		t.Skip("not run: instrumented builds allocate")
+	}
+	run := paritytest.Start(t, "PairsAllocs")
+	for f := range broadFamilies {
+		s := broadFamilies[f].draw(run, 1000)
+		for _, level := range native.Levels() {
+			for version := range uint64(2) {
+				var b rigid.Broad
+				var out rigid.Pairs
+				if allocs := testing.AllocsPerRun(3, func() { b.Pairs(level, &s.boxes, &s.filters, version, &out) }); allocs != 0 {
+					t.Errorf("%s, level %v: %v allocations", broadFamilies[f].name, level, allocs)
+				}
+			}
+		}
+	}
+}
+
+func TestPairsMisuse(t *testing.T) {
+	var b rigid.Broad
+	var out rigid.Pairs
+	s := onePoint(3)
+	short := s.filters
+	short.Mask = short.Mask[1:]
+	boxes, empty := newBoxes(2), newBoxes(0)
+	panics(t, "rigid: columns of Filters differ in length", func() { b.Pairs(native.Go, &s.boxes, &short, 0, &out) })
+	panics(t, "rigid: Broad.Pairs: boxes and filters differ in length", func() { b.Pairs(native.Go, &boxes, &s.filters, 0, &out) })
+	panics(t, "rigid: the level cannot run here; see native.Resolve", func() { b.Pairs(200, &s.boxes, &s.filters, 0, &out) })
+	b.Pairs(native.Go, &empty, &rigid.Filters{}, 0, &out)
+	if len(out.A) != 0 {
+		t.Error("pairs of no shapes")
+	}
+}
+
+// FuzzPairs takes boxes from bytes, on a small lattice with odd ones among them.
+func FuzzPairs(f *testing.F) {
+	f.Add([]byte("\x00\x00\x11\x00\x00\x00\x11\x01\x11\x00\x11\x02"), uint8(0))
+	f.Add([]byte("0123456789abcdef0123456789abcdefghijklmnopqrstuvwxyz"), uint8(7))
+	odd := []float32{0, inf, -inf, float32(math.NaN()), math.MaxFloat32, -math.MaxFloat32, 1e6, -1e6, 1e-40, 1e30}
+	f.Fuzz(func(t *testing.T, data []byte, kind uint8) {
+		s := &broadScene{}
+		coordinate := func(v byte) float32 {
+			if v >= 246 {
+				return odd[v-246]
+			}
+			return float32(v%16) + float32(v/16)*0.0625
+		}
+		for i := 0; i+4 <= len(data) && i < 4*300; i += 4 {
+			x, y, size, flags := coordinate(data[i]), coordinate(data[i+1]), data[i+2], data[i+3]
+			w, h := float32(size%16), float32(size/16)
+			if kind&1 != 0 {
+				w *= w * w
+			}
+			s.add(x, y, x+w, y+h, uint32(flags&31), kind&2 == 0 || flags&1 != 0)
+			k := len(s.filters.Body) - 1
+			if kind&4 != 0 {
+				s.filters.Category[k], s.filters.Mask[k] = 1<<(flags>>6), uint64(flags>>2)
+			}
+			if kind&8 != 0 {
+				s.filters.Group[k] = int32(flags%5) - 2
+			}
+		}
+		want := s.brute()
+		for _, level := range native.Levels() {
+			var b rigid.Broad
+			var out rigid.Pairs
+			for range 2 {
+				b.Pairs(level, &s.boxes, &s.filters, 0, &out)
+				if err := same(&out, &want); err != nil {
+					t.Fatalf("level %v: %v", level, err)
+				}
+			}
+		}
+	})
+}

@@ -1,0 +1,131 @@
+package rigid
+
+import (
+	"math"
+
+	"github.com/evertick/evertick/native"
+)
+
+// Bodies are columns with an element per body.
+type Bodies struct {
+	VX, VY, W           []float32 // m/s, rad/s
+	InvMass, InvInertia []float32 // 1/kg, 1/(kg·m²); InvMass 0: not dynamic, and then InvInertia is 0 too
+
+	ForceX, ForceY, Torque        []float32 // N, N·m
+	GravityScale                  []float32
+	LinearDamping, AngularDamping []float32 // 1/s, ≥ 0
+
+	// FreeX, FreeY and FreeW are for the stages alone: velocities as they would be without
+	// contacts in the sub-step.
+	FreeX, FreeY, FreeW []float32
+}
+
+// Start sets the states of bodies [lo, hi): velocities and inverse masses from their
+// columns, not moved and not turned.
+func (s *System) Start(level native.Level, lo, hi int) {
+	if level = must(level); level != native.Go && lo < hi {
+		s.startC(level, lo, hi)
+		return
+	}
+	b := &s.Bodies
+	for i := lo; i < hi; i++ {
+		s.States[i] = State{VX: b.VX[i], VY: b.VY[i], W: b.W[i], InvMass: b.InvMass[i], C: 1}
+	}
+}
+
+// IntegrateVelocities applies gravity, forces, damping and the speed limits to the
+// dynamic bodies of [lo, hi), at the beginning of sub-step sub, the first of which is 0.
+//
+// The velocity of a body without contacts would be
+//
+//	free = (v + h·(gravity·scale + force/m)) / (1 + h·damping)
+//
+// with the velocity v at the end of the sub-step before. Warm starting adds what the
+// accumulated impulses of its contacts give. That is what they gave in the sub-step before, from
+// its first to its last iteration: v less what was free then, so that blocks need be
+// warm-started in the first sub-step only.
+func (s *System) IntegrateVelocities(level native.Level, sub, lo, hi int) {
+	if level = must(level); level != native.Go && lo < hi {
+		s.integrateVelocitiesC(level, sub, lo, hi)
+		return
+	}
+	b, k := &s.Bodies, &s.pace
+	for i := lo; i < hi; i++ {
+		st, h := &s.States[i], k.h
+		ax := float32(k.gravity.X*b.GravityScale[i]) + float32(b.ForceX[i]*st.InvMass)
+		ay := float32(k.gravity.Y*b.GravityScale[i]) + float32(b.ForceY[i]*st.InvMass)
+		linear := 1 / (1 + float32(h*b.LinearDamping[i]))
+		angular := 1 / (1 + float32(h*b.AngularDamping[i]))
+		vx, vy := k.limitSpeed(float32((st.VX+float32(h*ax))*linear), float32((st.VY+float32(h*ay))*linear))
+		w := float32((st.W + float32(h*float32(b.Torque[i]*b.InvInertia[i]))) * angular)
+		w = most(-k.maxTurnRate, least(k.maxTurnRate, w)) // NaN stays
+		warmX, warmY, warmW := float32(0), float32(0), float32(0)
+		if sub > 0 {
+			warmX, warmY, warmW = st.VX-b.FreeX[i], st.VY-b.FreeY[i], st.W-b.FreeW[i]
+		}
+		b.FreeX[i], b.FreeY[i], b.FreeW[i] = vx, vy, w
+		if st.InvMass > 0 {
+			st.VX, st.VY, st.W = vx+warmX, vy+warmY, w+warmW
+		}
+	}
+}
+
+// limitSpeed shortens a velocity to the speed limit.
+func (k *pace) limitSpeed(vx, vy float32) (float32, float32) {
+	scale := float32(1)
+	if square := float32(vx*vx) + float32(vy*vy); square > float32(k.maxSpeed*k.maxSpeed) {
+		scale = k.maxSpeed / float32(math.Sqrt(float64(square)))
+	}
+	return float32(vx * scale), float32(vy * scale)
+}
+
+// IntegratePositions moves and turns bodies [lo, hi) by their velocities for a
+// sub-step. A turn by w·h is one by 2·atan(w·h/2), whose cosine and sine are
+// (1 - t²)/(1 + t²) and 2t/(1 + t²) with t = w·h/2: it is short by (w·h)³/12 and has length one
+// but for rounding.
+func (s *System) IntegratePositions(level native.Level, lo, hi int) {
+	if level = must(level); level != native.Go && lo < hi {
+		s.integratePositionsC(level, lo, hi)
+		return
+	}
+	for i := lo; i < hi; i++ {
+		st, h := &s.States[i], s.pace.h
+		t := float32(0.5*h) * st.W
+		square := float32(t * t)
+		scale := 1 / (1 + square)
+		cos, sin := float32((1-square)*scale), float32((t+t)*scale)
+		st.DX += float32(h * st.VX)
+		st.DY += float32(h * st.VY)
+		st.C, st.S = float32(st.C*cos)-float32(st.S*sin), float32(st.S*cos)+float32(st.C*sin)
+	}
+}
+
+// Finish writes velocities, poses and angles of bodies [lo, hi) back to their columns:
+// moves are added to positions, and rotations are turned and brought to length one; Angle is
+// Atan2 of them. The position of a body that has not moved keeps its bits, and so
+// do rotation and angle of one that has not turned.
+func (s *System) Finish(level native.Level, lo, hi int) {
+	if level = must(level); level != native.Go && lo < hi {
+		s.finishC(level, lo, hi)
+		return
+	}
+	b, p := &s.Bodies, &s.Poses
+	for i := lo; i < hi; i++ {
+		st := &s.States[i]
+		b.VX[i], b.VY[i], b.W[i] = st.VX, st.VY, st.W
+		if st.DX != 0 {
+			p.X[i] += st.DX
+		}
+		if st.DY != 0 {
+			p.Y[i] += st.DY
+		}
+		if st.C == 1 && st.S == 0 {
+			continue
+		}
+		cos := float32(p.Cos[i]*st.C) - float32(p.Sin[i]*st.S)
+		sin := float32(p.Sin[i]*st.C) + float32(p.Cos[i]*st.S)
+		length := float32(math.Sqrt(float64(float32(cos*cos) + float32(sin*sin))))
+		p.Cos[i], p.Sin[i] = cos/length, sin/length
+		s.Angle[i] = Atan2(p.Sin[i], p.Cos[i])
+	}
+}

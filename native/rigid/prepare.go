@@ -1,0 +1,164 @@
+package rigid
+
+import (
+	"math"
+
+	"github.com/evertick/evertick/native"
+)
+
+// Materials are what the surfaces of shapes are like, one element per shape.
+type Materials struct {
+	Friction    []float32 // ≥ 0
+	Restitution []float32 // 0: does not bounce, 1: bounces back as fast
+
+	// RollingResistance is a lever arm in metres: the torque that resists rolling is up to
+	// that times the normal force. It is a coefficient times the radius of the shape.
+	RollingResistance []float32
+
+	// TangentSpeed in m/s is that of a belt that runs around the shape clockwise:
+	// on top of a floor, towards +X if positive.
+	TangentSpeed []float32
+}
+
+// Mix is a rule that makes one number of those of two shapes, a of the shape of lower
+// index.
+type Mix uint8
+
+const (
+	MixDefault   Mix = iota // what the field of Params says
+	MixGeometric            // sqrt(a*b)
+	MixMax                  // a > b ? a : b
+	MixMin                  // a < b ? a : b
+	MixAverage              // 0.5*(a+b)
+	MixMultiply             // a*b
+)
+
+func (m Mix) of(a, b float32) float32 {
+	switch m {
+	case MixGeometric:
+		return float32(math.Sqrt(float64(a * b)))
+	case MixMax:
+		return most(a, b)
+	case MixMin:
+		return least(a, b)
+	case MixAverage:
+		return 0.5 * (a + b)
+	}
+	return a * b
+}
+
+// Prepare fills blocks [lo, hi) from the manifolds, the impulses and the states before
+// the step. Friction and restitution are mixed by the rules of Params, rolling resistance
+// is the larger one, and tangent speeds are added.
+//
+// Later in the step the separation of a point is n·(dB - dA) + sin(B)·(rB×n) - sin(A)·(rA×n) more
+// than that of the manifold, with its anchors r, its normal n, and the moves d and turns of
+// the states. What is left out, r·n·(cos - 1), is not there for round shapes, whose lowest point does
+// not turn with them, and for others it is small, and gone with the next manifold. The effective mass along n is
+// 1 / (1/mA + 1/mB + (rA×n)²/IA + (rB×n)²/IB), and likewise along the tangent (n.Y, -n.X); 0 if
+// that is a division by zero.
+func (s *System) Prepare(level native.Level, lo, hi int) {
+	blocks := s.Blocks[lo:hi]
+	contact := s.Colours.Contact[lo*Lanes : hi*Lanes]
+	if level = must(level); level != native.Go && len(blocks) > 0 {
+		s.prepareC(level, blocks, contact)
+		return
+	}
+	for i := range blocks {
+		s.prepareGo(&blocks[i], (*[Lanes]uint32)(contact[i*Lanes:]))
+	}
+}
+
+func (s *System) prepareGo(b *Block, contact *[Lanes]uint32) {
+	b.Contacts, b.Flags, b.DynamicA, b.DynamicB = 0, 0, 0, 0
+	b.PointsEach = s.Manifolds[contact[0]].Count
+	for i, c := range contact {
+		if c == NoContact {
+			b.clearLane(i)
+			continue
+		}
+		b.Contacts++
+		m, c := &s.Manifolds[c], &s.Contacts[c]
+		b.A[i], b.B[i] = s.Body[c.A], s.Body[c.B]
+		b.NormalX[i], b.NormalY[i] = m.Normal.X, m.Normal.Y
+		b.InvIA[i], b.InvIB[i] = s.Bodies.InvInertia[b.A[i]], s.Bodies.InvInertia[b.B[i]]
+		s.prepareSurface(b, i, c)
+		s.prepareDynamics(b, i, c.Rolling)
+		for k := range b.PointsEach {
+			s.preparePoint(b, i, &b.Points[k&1], &m.Points[k&1], c.Points[k&1])
+		}
+	}
+}
+
+// clearLane makes a lane without a contact.
+func (b *Block) clearLane(i int) {
+	b.A[i], b.B[i] = b.A[0], b.B[0]
+	b.NormalX[i], b.NormalY[i], b.InvIA[i], b.InvIB[i] = 0, 0, 0, 0
+	b.Friction[i], b.Restitution[i], b.TangentSpeed[i] = 0, 0, 0
+	b.RollingResistance[i], b.RollingMass[i], b.RollingImpulse[i] = 0, 0, 0
+	for k := range b.PointsEach {
+		p := &b.Points[k&1]
+		p.LeverA[i], p.ReachA[i], p.LeverB[i], p.ReachB[i] = 0, 0, 0, 0
+		p.Separation[i], p.NormalMass[i], p.TangentMass[i] = 0, 0, 0
+		p.Normal[i], p.Tangent[i], p.Total[i], p.ApproachSpeed[i] = 0, 0, 0, 0
+	}
+}
+
+// prepareSurface mixes the materials of two shapes.
+func (s *System) prepareSurface(b *Block, i int, c *Contact) {
+	m := &s.Materials
+	b.Friction[i] = s.pace.friction.of(m.Friction[c.A], m.Friction[c.B])
+	b.Restitution[i] = s.pace.restitution.of(m.Restitution[c.A], m.Restitution[c.B])
+	b.RollingResistance[i] = most(m.RollingResistance[c.A], m.RollingResistance[c.B])
+	b.TangentSpeed[i] = m.TangentSpeed[c.A] + m.TangentSpeed[c.B]
+	if b.Restitution[i] > 0 {
+		b.Flags |= blockBounces
+	}
+	if b.RollingResistance[i] > 0 {
+		b.Flags |= blockRolls
+	}
+	if b.TangentSpeed[i] != 0 {
+		b.Flags |= blockConveys
+	}
+}
+
+// prepareDynamics notes which bodies are dynamic, and the effective mass of turning.
+func (s *System) prepareDynamics(b *Block, i int, rolling float32) {
+	if s.States[b.A[i]].InvMass > 0 {
+		b.DynamicA |= 1 << i
+	} else {
+		b.Flags |= blockFixed
+	}
+	if s.States[b.B[i]].InvMass > 0 {
+		b.DynamicB |= 1 << i
+	} else {
+		b.Flags |= blockFixed
+	}
+	b.RollingMass[i] = inverse(b.InvIA[i] + b.InvIB[i])
+	b.RollingImpulse[i] = rolling
+}
+
+func (s *System) preparePoint(b *Block, i int, p *BlockPoint, m *Point, j Impulse) {
+	stateA, stateB := &s.States[b.A[i]], &s.States[b.B[i]]
+	nx, ny, ra, rb := b.NormalX[i], b.NormalY[i], m.AnchorA, m.AnchorB
+	leverA, leverB := float32(ra.X*ny)-float32(ra.Y*nx), float32(rb.X*ny)-float32(rb.Y*nx)
+	reachA, reachB := float32(ra.X*nx)+float32(ra.Y*ny), float32(rb.X*nx)+float32(rb.Y*ny)
+	p.LeverA[i], p.ReachA[i], p.LeverB[i], p.ReachB[i] = leverA, reachA, leverB, reachB
+	p.Separation[i] = m.Separation
+
+	invMass := stateA.InvMass + stateB.InvMass
+	p.NormalMass[i] = inverse(invMass + (float32(float32(b.InvIA[i]*leverA)*leverA) + float32(float32(b.InvIB[i]*leverB)*leverB)))
+	p.TangentMass[i] = inverse(invMass + (float32(float32(b.InvIA[i]*reachA)*reachA) + float32(float32(b.InvIB[i]*reachB)*reachB)))
+
+	v := float32((stateB.VX-stateA.VX)*nx) + float32((stateB.VY-stateA.VY)*ny)
+	p.ApproachSpeed[i] = v + (float32(stateB.W*leverB) - float32(stateA.W*leverA))
+	p.Normal[i], p.Tangent[i], p.Total[i] = j.Normal, j.Tangent, 0
+}
+
+// inverse is 1/a, or 0 unless a > 0.
+func inverse(a float32) float32 {
+	if a > 0 {
+		return 1 / a
+	}
+	return 0
+}

@@ -1,0 +1,223 @@
+package rigid
+
+import "github.com/evertick/evertick/native"
+
+// WarmStart applies the accumulated impulses of blocks [lo, hi) to the velocities of their
+// bodies. Like all that works on blocks it reads rows of bodies that are not dynamic and
+// does not write them.
+func (s *System) WarmStart(level native.Level, lo, hi int) {
+	blocks := s.Blocks[lo:hi]
+	if level = must(level); level != native.Go && len(blocks) > 0 {
+		s.warmStartC(level, blocks)
+		return
+	}
+	for i := range blocks {
+		warmStartGo(&blocks[i], s.States)
+	}
+}
+
+func warmStartGo(b *Block, states []State) {
+	for i := range b.Contacts {
+		i &= Lanes - 1
+		normal, tangent := float32(0), float32(0)
+		turnA, turnB := b.RollingImpulse[i], b.RollingImpulse[i]
+		for k := range b.PointsEach {
+			p := &b.Points[k&1]
+			normal += p.Normal[i]
+			tangent += p.Tangent[i]
+			turnA += float32(p.LeverA[i]*p.Normal[i]) - float32(p.ReachA[i]*p.Tangent[i])
+			turnB += float32(p.LeverB[i]*p.Normal[i]) - float32(p.ReachB[i]*p.Tangent[i])
+		}
+		stateA, stateB := &states[b.A[i]], &states[b.B[i]]
+		b.push(i, stateA, stateB, normal, tangent, stateA.W-float32(b.InvIA[i]*turnA), stateB.W+float32(b.InvIB[i]*turnB))
+	}
+}
+
+// push adds the impulses of a contact to the velocities of its bodies, and sets
+// their angular velocities.
+func (b *Block) push(i uint32, stateA, stateB *State, normal, tangent, wA, wB float32) {
+	nx, ny := b.NormalX[i&(Lanes-1)], b.NormalY[i&(Lanes-1)]
+	px := float32(normal*nx) + float32(tangent*ny)
+	py := float32(normal*ny) - float32(tangent*nx)
+	if b.DynamicA>>i&1 != 0 {
+		stateA.VX -= float32(stateA.InvMass * px)
+		stateA.VY -= float32(stateA.InvMass * py)
+		stateA.W = wA
+	}
+	if b.DynamicB>>i&1 != 0 {
+		stateB.VX += float32(stateB.InvMass * px)
+		stateB.VY += float32(stateB.InvMass * py)
+		stateB.W = wB
+	}
+}
+
+// Solve does one iteration of each contact of blocks [lo, hi): friction of its points,
+// rolling resistance, then the normal impulses, so that it is these that hold when the
+// iteration ends. Impulses are accumulated and clamped as sums.
+//
+// Friction makes the sliding velocity, less the tangent speed, zero with an impulse
+// up to the friction coefficient times the normal impulse so far. Rolling resistance does so
+// with the relative angular velocity, up to its lever arm times the sum of the normal
+// impulses.
+//
+// A point that is x > 0 apart may close x in the sub-step: its normal impulse makes v + x/h
+// zero, where v is the velocity at which the bodies part. Of a point that overlaps, a
+// biased iteration removes the overlap, softly and not faster than PushSpeed; the
+// other, which follows after the positions were integrated, relaxes: it makes v zero.
+//
+// Clamping turns NaN into a bound, so that a body that is not finite pushes no other.
+func (s *System) Solve(level native.Level, useBias bool, lo, hi int) {
+	blocks := s.Blocks[lo:hi]
+	if level = must(level); level != native.Go && len(blocks) > 0 {
+		s.solveC(level, useBias, blocks)
+		return
+	}
+	for i := range blocks {
+		soft := rigidly
+		if useBias {
+			soft = s.pace.softness(&blocks[i])
+		}
+		solveGo(&blocks[i], s.States, soft, s.pace.invH, s.pace.push, useBias)
+	}
+}
+
+// softness of the contacts of a block.
+func (k *pace) softness(b *Block) softness {
+	if b.Flags&blockFixed != 0 {
+		return k.fixed
+	}
+	return k.moving
+}
+
+// solveGo works in the frame of the contact, whose axes are the normal and the tangent:
+// vn and vt are the velocity of the centre of B past that of A.
+func solveGo(b *Block, states []State, soft softness, invH, push float32, useBias bool) {
+	for i := range b.Contacts {
+		i &= Lanes - 1
+		stateA, stateB := &states[b.A[i]], &states[b.B[i]]
+		wA, invIA, wB, invIB := stateA.W, b.InvIA[i], stateB.W, b.InvIB[i]
+		nx, ny := b.NormalX[i], b.NormalY[i]
+		vx, vy, invMass := stateB.VX-stateA.VX, stateB.VY-stateA.VY, stateA.InvMass+stateB.InvMass
+		vn, vt := float32(vx*nx)+float32(vy*ny), float32(vx*ny)-float32(vy*nx)
+		normal, tangent, sum := float32(0), float32(0), float32(0) // what is added, and what was pressing
+		for k := range b.PointsEach {
+			p := &b.Points[k&1]
+			reachA, reachB := p.ReachA[i], p.ReachB[i]
+			v := (vt - (float32(wB*reachB) - float32(wA*reachA))) - b.TangentSpeed[i]
+			limit := float32(b.Friction[i] * p.Normal[i])
+			sum += p.Normal[i]
+			old := p.Tangent[i]
+			total := most(least(old-float32(p.TangentMass[i]*v), limit), -limit)
+			p.Tangent[i] = total
+			more := total - old
+			tangent += more
+			vt += float32(invMass * more)
+			wA += float32(float32(invIA*reachA) * more)
+			wB -= float32(float32(invIB*reachB) * more)
+		}
+		if b.Flags&blockRolls != 0 {
+			limit := float32(b.RollingResistance[i] * sum)
+			old := b.RollingImpulse[i]
+			total := most(least(old-float32(b.RollingMass[i]*(wB-wA)), limit), -limit)
+			b.RollingImpulse[i] = total
+			wA -= float32(invIA * (total - old))
+			wB += float32(invIB * (total - old))
+		}
+		gap := float32((stateB.DX-stateA.DX)*nx) + float32((stateB.DY-stateA.DY)*ny)
+		for k := range b.PointsEach {
+			p := &b.Points[k&1]
+			leverA, leverB := p.LeverA[i], p.LeverB[i]
+			x := gap + float32(stateB.S*leverB)
+			x = (x - float32(stateA.S*leverA)) + p.Separation[i]
+			bias, mass, leak := most(float32(soft.rate*least(x, 0)), -push), soft.mass, soft.impulse
+			if x > 0 {
+				bias, mass, leak = float32(x*invH), 1, 0
+			}
+			v := vn + (float32(wB*leverB) - float32(wA*leverA))
+			old := p.Normal[i]
+			total := most((old-float32(float32(p.NormalMass[i]*mass)*(v+bias)))-float32(leak*old), 0)
+			p.Normal[i] = total
+			if !useBias {
+				p.Total[i] += total
+			}
+			more := total - old
+			normal += more
+			vn += float32(invMass * more)
+			wA -= float32(float32(invIA*leverA) * more)
+			wB += float32(float32(invIB*leverB) * more)
+		}
+		b.push(i, stateA, stateB, normal, tangent, wA, wB)
+	}
+}
+
+// Restitution gives contacts of blocks [lo, hi) that bounce, approached faster than
+// Threshold and were touched the velocity at which they part: the one of approach
+// times the restitution.
+func (s *System) Restitution(level native.Level, lo, hi int) {
+	blocks := s.Blocks[lo:hi]
+	if level = must(level); level != native.Go && len(blocks) > 0 {
+		s.restitutionC(level, blocks)
+		return
+	}
+	for i := range blocks {
+		if blocks[i].Flags&blockBounces != 0 {
+			restitutionGo(&blocks[i], s.States, s.pace.threshold)
+		}
+	}
+}
+
+func restitutionGo(b *Block, states []State, threshold float32) {
+	for i := range b.Contacts {
+		i &= Lanes - 1
+		stateA, stateB := &states[b.A[i]], &states[b.B[i]]
+		wA, wB, invMass, normal := stateA.W, stateB.W, stateA.InvMass+stateB.InvMass, float32(0)
+		vn := float32((stateB.VX-stateA.VX)*b.NormalX[i]) + float32((stateB.VY-stateA.VY)*b.NormalY[i])
+		for k := range b.PointsEach {
+			p := &b.Points[k&1]
+			v := vn + (float32(wB*p.LeverB[i]) - float32(wA*p.LeverA[i]))
+			old := p.Normal[i]
+			total := most(old-float32(p.NormalMass[i]*(v+float32(b.Restitution[i]*p.ApproachSpeed[i]))), 0)
+			if !(b.Restitution[i] > 0 && -threshold > p.ApproachSpeed[i] && p.Total[i] > 0) {
+				total = old
+			}
+			more := total - old
+			p.Normal[i] = total
+			p.Total[i] += more
+			normal += more
+			vn += float32(invMass * more)
+			wA -= float32(float32(b.InvIA[i]*p.LeverA[i]) * more)
+			wB += float32(float32(b.InvIB[i]*p.LeverB[i]) * more)
+		}
+		b.push(i, stateA, stateB, normal, 0, wA, wB)
+	}
+}
+
+// Store writes the impulses of blocks [lo, hi) to their contacts, and Hits.
+func (s *System) Store(level native.Level, lo, hi int) {
+	blocks := s.Blocks[lo:hi]
+	contact := s.Colours.Contact[lo*Lanes : hi*Lanes]
+	if level = must(level); level != native.Go && len(blocks) > 0 {
+		s.storeC(blocks, contact)
+		return
+	}
+	s.storeGo(blocks, contact)
+}
+
+func (s *System) storeGo(blocks []Block, contact []uint32) {
+	for n := range blocks {
+		b := &blocks[n]
+		for i, c := range contact[n*Lanes:][:b.Contacts] {
+			i &= Lanes - 1
+			to, hit := &s.Contacts[c], &s.Hits[c]
+			to.Rolling = b.RollingImpulse[i]
+			for k := range b.PointsEach {
+				p := &b.Points[k&1]
+				to.Points[k&1].Normal, to.Points[k&1].Tangent = p.Normal[i], p.Tangent[i]
+				if p.Total[i] > 0 {
+					hit.Speed = most(-p.ApproachSpeed[i], hit.Speed)
+				}
+				hit.Impulse += p.Total[i]
+			}
+		}
+	}
+}

@@ -1,0 +1,79 @@
+//go:build cgo
+
+package rigid
+
+import (
+	"unsafe"
+
+	"github.com/evertick/evertick/csrc"
+	"github.com/evertick/evertick/native"
+)
+
+// These are passed to C by address.
+var (
+	_ [csrc.ContactSize]byte      = [unsafe.Sizeof(Contact{})]byte{}
+	_ [csrc.StateSize]byte        = [unsafe.Sizeof(State{})]byte{}
+	_ [csrc.HitSize]byte          = [unsafe.Sizeof(Hit{})]byte{}
+	_ [csrc.ContactBlockSize]byte = [unsafe.Sizeof(Block{})]byte{}
+)
+
+func anglesC(l native.Level, cos, sin, out []float32) { csrc.Angles(cLevel(l), cos, sin, out) }
+
+func (s *System) states() unsafe.Pointer { return unsafe.Pointer(unsafe.SliceData(s.States)) }
+
+func first(blocks []Block) unsafe.Pointer { return unsafe.Pointer(unsafe.SliceData(blocks)) }
+
+func (s *System) startC(l native.Level, lo, hi int) {
+	b := &s.Bodies
+	csrc.Start(cLevel(l), s.states(), b.VX, b.VY, b.W, b.InvMass, lo, hi)
+}
+
+func (s *System) integrateVelocitiesC(l native.Level, sub, lo, hi int) {
+	b, k := &s.Bodies, &s.pace
+	csrc.Velocities(cLevel(l), s.states(), &csrc.Forces{
+		InvInertia: b.InvInertia, X: b.ForceX, Y: b.ForceY, Torque: b.Torque,
+		GravityScale: b.GravityScale, Linear: b.LinearDamping, Angular: b.AngularDamping,
+		FreeX: b.FreeX, FreeY: b.FreeY, FreeW: b.FreeW,
+		GravityX: k.gravity.X, GravityY: k.gravity.Y, H: k.h, MaxSpeed: k.maxSpeed, MaxTurn: k.maxTurnRate, Warm: sub > 0,
+	}, lo, hi)
+}
+
+func (s *System) integratePositionsC(l native.Level, lo, hi int) {
+	csrc.Positions(cLevel(l), s.states(), s.pace.h, lo, hi)
+}
+
+func (s *System) finishC(l native.Level, lo, hi int) {
+	b, p := &s.Bodies, &s.Poses
+	csrc.Finish(cLevel(l), s.states(), b.VX, b.VY, b.W, p.X, p.Y, p.Cos, p.Sin, s.Angle, lo, hi)
+}
+
+func (s *System) prepareC(l native.Level, blocks []Block, contact []uint32) {
+	m := &s.Materials
+	csrc.Prepare(cLevel(l), first(blocks), contact, len(blocks), unsafe.Pointer(unsafe.SliceData(s.Manifolds)),
+		unsafe.Pointer(unsafe.SliceData(s.Contacts)), s.states(), s.Bodies.InvInertia, &csrc.Surfaces{
+			Body: s.Body, Friction: m.Friction, Restitution: m.Restitution, Rolling: m.RollingResistance,
+			TangentSpeed: m.TangentSpeed, MixFriction: int32(s.pace.friction), MixRestitution: int32(s.pace.restitution),
+		})
+}
+
+func (s *System) warmStartC(l native.Level, blocks []Block) {
+	csrc.WarmStart(cLevel(l), first(blocks), len(blocks), s.states())
+}
+
+func (s *System) solveC(l native.Level, useBias bool, blocks []Block) {
+	moving, fixed := rigidly, rigidly
+	if useBias {
+		moving, fixed = s.pace.moving, s.pace.fixed
+	}
+	csrc.Solve(cLevel(l), first(blocks), len(blocks), s.states(), moving.numbers(), fixed.numbers(), s.pace.invH, s.pace.push, useBias)
+}
+
+func (s softness) numbers() [3]float32 { return [3]float32{s.rate, s.mass, s.impulse} }
+
+func (s *System) restitutionC(l native.Level, blocks []Block) {
+	csrc.Restitution(cLevel(l), first(blocks), len(blocks), s.states(), s.pace.threshold)
+}
+
+func (s *System) storeC(blocks []Block, contact []uint32) {
+	csrc.Store(first(blocks), contact, len(blocks), unsafe.Pointer(unsafe.SliceData(s.Contacts)), unsafe.Pointer(unsafe.SliceData(s.Hits)))
+}

@@ -1,0 +1,19 @@
+//go:build !cgo
+
+package rigid
+
+import "github.com/evertick/evertick/native"
+
+const withoutC = "rigid: built without cgo"
+
+func anglesC(native.Level, []float32, []float32, []float32) { panic(withoutC) }
+
+func (*System) startC(native.Level, int, int)                    { panic(withoutC) }
+func (*System) prepareC(native.Level, []Block, []uint32)         { panic(withoutC) }
+func (*System) integrateVelocitiesC(native.Level, int, int, int) { panic(withoutC) }
+func (*System) warmStartC(native.Level, []Block)                 { panic(withoutC) }
+func (*System) solveC(native.Level, bool, []Block)               { panic(withoutC) }
+func (*System) integratePositionsC(native.Level, int, int)       { panic(withoutC) }
+func (*System) restitutionC(native.Level, []Block)               { panic(withoutC) }
+func (*System) storeC([]Block, []uint32)                         { panic(withoutC) }
+func (*System) finishC(native.Level, int, int)                   { panic(withoutC) }

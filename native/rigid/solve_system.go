@@ -1,0 +1,225 @@
+package rigid
+
+import (
+	"math"
+
+	"github.com/evertick/evertick/internal/fault"
+	"github.com/evertick/evertick/native"
+)
+
+// Params are what holds for all contacts and bodies of a step. The zero value has
+// no gravity and the defaults of the fields.
+type Params struct {
+	Gravity Vec // m/s²
+
+	// SubSteps of a step, at most 64. 0: 4.
+	SubSteps int
+
+	// ContactHertz and ContactDamping say how fast contacts push bodies apart that
+	// overlap: as a spring of that frequency, up to a quarter of the rate of the sub-steps, and
+	// of that damping ratio. Contacts with bodies that are not dynamic have twice the
+	// frequency. 0: 30 Hz, 10.
+	ContactHertz, ContactDamping float32
+
+	// PushSpeed is the greatest speed in m/s at which overlaps are removed. 0: 3.
+	PushSpeed float32
+
+	// Threshold is the approach speed in m/s below which nothing bounces. 0: 1.
+	Threshold float32
+
+	// MaxSpeed is the greatest speed of a body in m/s. 0: 400. A body turns by up to
+	// MaxTurn in a sub-step.
+	MaxSpeed float32
+
+	// FrictionMix and RestitutionMix are the mixing rules. MixDefault: MixGeometric for
+	// friction, MixMax for restitution.
+	FrictionMix, RestitutionMix Mix
+}
+
+// MaxTurn is the largest turn of a body in one sub-step, in radians.
+const MaxTurn = math.Pi / 4
+
+// Validate returns an error that names the first field that is out of range.
+func (p *Params) Validate() error {
+	for _, f := range []struct {
+		name  string
+		value float32
+		least float32
+	}{
+		{"Gravity.X", p.Gravity.X, float32(math.Inf(-1))}, {"Gravity.Y", p.Gravity.Y, float32(math.Inf(-1))},
+		{"ContactHertz", p.ContactHertz, 0}, {"ContactDamping", p.ContactDamping, 0}, {"PushSpeed", p.PushSpeed, 0},
+		{"Threshold", p.Threshold, 0}, {"MaxSpeed", p.MaxSpeed, 0},
+	} {
+		if !fault.Finite(f.value) {
+			return fault.Field(fault.ErrNotFinite, "rigid: Params."+f.name, f.value)
+		}
+		if f.value < f.least {
+			return fault.Field(fault.ErrRange, "rigid: Params."+f.name, f.value)
+		}
+	}
+	if p.SubSteps < 0 || p.SubSteps > 64 {
+		return fault.Field(fault.ErrRange, "rigid: Params.SubSteps", p.SubSteps)
+	}
+	if p.FrictionMix > MixMultiply {
+		return fault.Field(fault.ErrRange, "rigid: Params.FrictionMix", p.FrictionMix)
+	}
+	if p.RestitutionMix > MixMultiply {
+		return fault.Field(fault.ErrRange, "rigid: Params.RestitutionMix", p.RestitutionMix)
+	}
+	return nil
+}
+
+// softness is a soft constraint: a spring and a damper that act on the velocity v of
+// a constraint that is off by x, as the impulse
+//
+//	-mass*(v + rate*x) - impulse*accumulated
+//
+// in units of the effective mass.
+type softness struct{ rate, mass, impulse float32 }
+
+// soften returns the softness of a spring of a frequency in Hz and a damping ratio
+// for steps of h seconds. An implicit Euler step of the spring, with w = 2π·hertz and
+// c = 2·damping + h·w, has rate w/c, mass h·w·c/(1 + h·w·c) and impulse 1/(1 + h·w·c): see
+// Catto, "Soft Constraints", Game Developers Conference 2011.
+func soften(hertz, damping, h float32) softness {
+	w := float32(2*math.Pi) * hertz
+	c := float32(2*damping) + float32(h*w)
+	stiff := float32(float32(h*w) * c)
+	impulse := 1 / (1 + stiff)
+	return softness{rate: w / c, mass: float32(stiff * impulse), impulse: impulse}
+}
+
+var rigidly = softness{mass: 1}
+
+// pace is what Params come to for one length of step.
+type pace struct {
+	subSteps              int
+	h, invH               float32 // seconds of a sub-step, and their inverse
+	moving, fixed         softness
+	push, threshold       float32
+	maxSpeed, maxTurnRate float32
+	gravity               Vec
+	friction, restitution Mix
+}
+
+func (p *Params) pace(dt float32) pace {
+	or := func(v, def float32) float32 {
+		if v == 0 {
+			return def
+		}
+		return v
+	}
+	n := p.SubSteps
+	if n == 0 {
+		n = 4
+	}
+	h := dt / float32(n)
+	invH := inverse(h)
+	hertz := least(or(p.ContactHertz, 30), 0.25*invH)
+	damping := or(p.ContactDamping, 10)
+	k := pace{
+		subSteps: n, h: h, invH: invH, gravity: p.Gravity,
+		moving: soften(hertz, damping, h), fixed: soften(2*hertz, damping, h),
+		push: or(p.PushSpeed, 3), threshold: or(p.Threshold, 1),
+		maxSpeed: or(p.MaxSpeed, 400), maxTurnRate: MaxTurn * invH,
+		friction: p.FrictionMix, restitution: p.RestitutionMix,
+	}
+	if k.friction == MixDefault {
+		k.friction = MixGeometric
+	}
+	if k.restitution == MixDefault {
+		k.restitution = MixMax
+	}
+	return k
+}
+
+// System is what a step works on. Its owner sets the slices; they are read and written in
+// place. Elements that belong to no body, shape or contact in use take part like
+// others: let them have inverse mass 0, velocity 0, and no points.
+//
+// The stages are methods, for a range of bodies or blocks each, so that workers can share a
+// stage: the ranges of bodies of a stage, and of blocks of one colour but Overflow, may be
+// done in any order and at the same time. Step is their order.
+type System struct {
+	Params
+
+	// By body. States is set by Start.
+	Bodies Bodies
+	States []State
+	Poses  Poses
+	Angle  []float32 // radians
+
+	// By shape.
+	Body      []uint32 // whose it is
+	Materials Materials
+
+	// By contact. Manifolds are those of the contacts; Hits is set by Store.
+	Contacts  []Contact
+	Manifolds []Manifold
+	Hits      []Hit
+
+	// Set by Begin.
+	Colours Colours
+	Blocks  []Block
+	pace    pace
+}
+
+// Hit is how hard a contact was hit.
+type Hit struct {
+	Speed   float32 // of approach before the step, m/s; ≥ 0
+	Impulse float32 // along the normal, of all points and sub-steps, N·s; 0: never touched
+}
+
+// Begin checks lengths, deals the contacts out to blocks and makes room for them. dt is the
+// length of the step in seconds, > 0. It allocates if there are more blocks than ever
+// before.
+func (s *System) Begin(dt float32) {
+	s.check()
+	s.pace = s.Params.pace(dt)
+	s.Colours.Deal(s.Contacts, s.Manifolds, s.Body, s.Bodies.InvMass)
+	s.Blocks = resized(s.Blocks, s.Colours.Blocks())
+	clear(s.Hits)
+}
+
+func (s *System) check() {
+	n := len(s.States)
+	for _, c := range [...][]float32{s.Bodies.VX, s.Bodies.VY, s.Bodies.W, s.Bodies.InvMass, s.Bodies.InvInertia,
+		s.Bodies.ForceX, s.Bodies.ForceY, s.Bodies.Torque, s.Bodies.GravityScale, s.Bodies.LinearDamping,
+		s.Bodies.AngularDamping, s.Bodies.FreeX, s.Bodies.FreeY, s.Bodies.FreeW,
+		s.Poses.X, s.Poses.Y, s.Poses.Cos, s.Poses.Sin, s.Angle} {
+		if len(c) != n {
+			panic("rigid: System: columns of bodies differ in length")
+		}
+	}
+	n = len(s.Body)
+	for _, c := range [...][]float32{s.Materials.Friction, s.Materials.Restitution, s.Materials.RollingResistance,
+		s.Materials.TangentSpeed} {
+		if len(c) != n {
+			panic("rigid: System: columns of shapes differ in length")
+		}
+	}
+	if len(s.Manifolds) != len(s.Contacts) || len(s.Hits) != len(s.Contacts) {
+		panic("rigid: System: Contacts, Manifolds and Hits differ in length")
+	}
+}
+
+// Step runs all stages in order: the specification of a step of dt seconds, once
+// contacts and manifolds are known. dt > 0.
+func (s *System) Step(level native.Level, dt float32) {
+	s.Begin(dt)
+	bodies, blocks := len(s.States), len(s.Blocks)
+	s.Start(level, 0, bodies)
+	s.Prepare(level, 0, blocks)
+	for sub := range s.pace.subSteps {
+		s.IntegrateVelocities(level, sub, 0, bodies)
+		if sub == 0 {
+			s.WarmStart(level, 0, blocks)
+		}
+		s.Solve(level, true, 0, blocks)
+		s.IntegratePositions(level, 0, bodies)
+		s.Solve(level, false, 0, blocks)
+	}
+	s.Restitution(level, 0, blocks)
+	s.Store(level, 0, blocks)
+	s.Finish(level, 0, bodies)
+}

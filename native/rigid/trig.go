@@ -1,0 +1,132 @@
+package rigid
+
+import (
+	"math"
+
+	"github.com/evertick/evertick/native"
+)
+
+// MaxAngle is the largest angle in radians, either way, that SinCos takes.
+const MaxAngle = 65536
+
+// A quarter turn in three parts: the first two have eight significant bits, so that
+// their products with a number of quarter turns up to 2^16 are exact.
+const (
+	quarter1 = 0x1.92p0      // 201 / 2^7
+	quarter2 = 0x1.fap-12    // 253 / 2^19
+	quarter3 = 1.26759085e-6 // what remains of π/2
+
+	// rounding is 1.5·2^23: floats from there on are whole, and the lowest bits of
+	// their significand count.
+	rounding = 12582912
+)
+
+// Polynomials of least greatest error on [-π/4, π/4] and, of the arc tangent, on
+// [-tan π/8, tan π/8], by the exchange algorithm of Remez: the errors are 1.8e-9,
+// 1e-10 and 4.9e-9, below what rounding adds.
+const (
+	sin3, sin5, sin7           = -0.166666508, 0.00833197869, -0.000194956359
+	cos4, cos6, cos8           = 0.0416666456, -0.00138873677, 2.44384519e-5
+	atan3, atan5, atan7, atan9 = -0.333327562, 0.199718788, -0.138244495, 0.0790258795
+)
+
+// SinCos returns the sine and the cosine of an angle in radians, within 1e-7. Angles
+// that are as near to a multiple of a quarter turn as a float32 can be, up to 8, give 0 and ±1
+// exactly. No zero is negative; but for that, sin(-a) is -sin(a) and cos(-a) is cos(a). Both
+// are NaN for NaN and for angles beyond ±MaxAngle.
+func SinCos(angle float32) (sin, cos float32) {
+	size := abs(angle)
+	if !(size <= MaxAngle) {
+		nan := float32(math.NaN())
+		return nan, nan
+	}
+	whole := float32(angle*(2/math.Pi)) + rounding
+	turns := whole - rounding
+	r := ((angle - float32(turns*quarter1)) - float32(turns*quarter2)) - float32(turns*quarter3)
+	// Half a unit in the last place of the angle is as far as a multiple can be off.
+	if abs(r) <= float32(least(size, 8)*0x1p-25) {
+		r = 0
+	}
+	u := r * r
+	s := r + float32(float32(r*u)*(sin3+float32(u*(sin5+float32(u*sin7)))))
+	c := (1 - float32(0.5*u)) + float32(float32(u*u)*(cos4+float32(u*(cos6+float32(u*cos8)))))
+	quadrant := math.Float32bits(whole)
+	if quadrant&1 != 0 {
+		s, c = c, s
+	}
+	if quadrant&2 != 0 {
+		s = 0 - s
+	}
+	if (quadrant+1)&2 != 0 {
+		c = 0 - c
+	}
+	return s, c
+}
+
+// Atan2 returns the angle of the vector (x, y) in radians, from -π to π, within 3e-7. The
+// axes and the diagonals give the float32 nearest to the multiple of π/4. Zeros count as
+// positive: Atan2(-0, -1) is π, and Atan2(0, 0) is 0. It is NaN if x or y is NaN, or both are
+// infinite. Vectors longer than 2^126 give wrong angles, shorter than 2^-120 inexact ones.
+func Atan2(y, x float32) float32 {
+	ax, ay := abs(x), abs(y)
+	long, short := ay, ax
+	if ax > ay {
+		long, short = ax, ay
+	}
+	num, den, base := short, long, float32(0)
+	if short > float32(long*tanEighth) {
+		num, den, base = short-long, short+long, math.Pi/4 // tan(a - π/4) = (t - 1) / (t + 1)
+	}
+	if smallest > den {
+		den = smallest // of the zero vector; NaN stays
+	}
+	q := num / den
+	u := q * q
+	a := base + (q + float32(float32(q*u)*(atan3+float32(u*(atan5+float32(u*(atan7+float32(u*atan9))))))))
+	if ay > ax {
+		a = math.Pi/2 - a
+	}
+	if x < 0 {
+		a = math.Pi - a
+	}
+	if y < 0 {
+		a = -a
+	}
+	return a
+}
+
+const (
+	tanEighth = 0.41421356 // of π/4
+	smallest  = math.SmallestNonzeroFloat32
+)
+
+// Angles computes out[i] = Atan2(sin[i], cos[i]). It panics on unequal lengths.
+func Angles(level native.Level, cos, sin, out []float32) {
+	if len(sin) != len(cos) || len(out) != len(cos) {
+		panic("rigid: Angles: cos, sin and out differ in length")
+	}
+	if level = must(level); level != native.Go && len(cos) > 0 {
+		anglesC(level, cos, sin, out)
+		return
+	}
+	for i := range out {
+		out[i] = Atan2(sin[i], cos[i])
+	}
+}
+
+func abs(a float32) float32 { return math.Float32frombits(math.Float32bits(a) &^ (1 << 31)) }
+
+// least is a < b ? a : b, and most a > b ? a : b: b where either is NaN.
+func least(a, b float32) float32 {
+	if a < b {
+		return a
+	}
+	return b
+}
+
+func most(a, b float32) float32 {
+	if a > b {
+		return a
+	}
+	return b
+}

@@ -1,0 +1,150 @@
+package rigid
+
+const (
+	// LinearSlop is an overlap in metres that does not matter. Soft contacts rest with
+	// less than that, unless much is stacked on them.
+	LinearSlop = 0.005
+
+	// SpeculativeDistance is how far apart two shapes may be, in metres, and still
+	// have contact points, which keep them from passing each other in one step.
+	SpeculativeDistance = 4 * LinearSlop
+
+	// MaxVertices is the largest number of vertices of a shape.
+	MaxVertices = 8
+
+	// Lanes is the number of contacts in a Block.
+	Lanes = 16
+)
+
+// Vec is a point or a vector in the plane.
+type Vec struct{ X, Y float32 }
+
+// Shape is all points within Radius of a convex polygon, in the frame of its body. A
+// polygon of one vertex is a disc, one of two vertices a capsule, or a segment if
+// the radius is zero. Of three and more, the vertices are counter-clockwise and
+// no three lie on a line.
+//
+// Normals[i] is the outward unit normal of the edge from vertex i to the next one; a
+// polygon of two vertices has two edges, there and back.
+type Shape struct {
+	Vertices [MaxVertices]Vec
+	Normals  [MaxVertices]Vec
+	Centroid Vec // of the vertices' polygon; inside the shape
+	Radius   float32
+	Count    uint32 // of vertices; 0: no shape
+}
+
+// Poses are positions and rotations of bodies: the centre of mass, and cosine and
+// sine of the angle.
+type Poses struct {
+	X, Y, Cos, Sin []float32
+}
+
+// Boxes are axis-aligned, one per shape. A box whose Min is greater than its Max
+// overlaps nothing.
+type Boxes struct {
+	MinX, MinY, MaxX, MaxY []float32
+}
+
+// Filters say which shapes can meet, one element per shape.
+type Filters struct {
+	Body     []uint32 // whose shape it is
+	Moves    []bool   // false: of a static body
+	Category []uint64
+	Mask     []uint64
+	Group    []int32
+}
+
+// Pairs are shapes that may touch: A[i] < B[i], ascending by A, then B.
+type Pairs struct {
+	A, B []uint32
+}
+
+// Manifold is how two shapes touch, or nearly do. Normal points from shape A to shape
+// B, and has length one if there are points.
+type Manifold struct {
+	Normal Vec
+	Count  uint32 // of points: 0, 1 or 2
+	_      uint32
+	Points [2]Point
+}
+
+// Point is a place where two shapes touch: halfway between their surfaces, seen from
+// the centre of mass of either body in the axes of the world.
+type Point struct {
+	AnchorA, AnchorB Vec
+	Separation       float32 // metres between the surfaces; negative: overlap
+	ID               uint32  // the features that meet: the same from step to step while they do
+}
+
+// Contact is what is remembered of a pair from one step to the next.
+type Contact struct {
+	A, B    uint32 // shapes, A < B
+	Count   uint32 // of points
+	Flags   uint32
+	Rolling float32 // impulse of rolling resistance, N·m·s
+	Points  [2]Impulse
+}
+
+// Impulse is what held a point, in N·s.
+type Impulse struct {
+	Normal, Tangent float32
+	ID              uint32
+}
+
+// State is a body as the solver sees it during a step: velocities, and how far it has
+// moved and turned since the step began.
+type State struct {
+	VX, VY, W float32 // m/s, rad/s
+	InvMass   float32 // 1/kg; 0: not dynamic
+	DX, DY    float32 // metres
+	C, S      float32 // cosine and sine of the turn
+}
+
+// Block is up to Lanes contacts in a form for vectors: lane i of each field belongs to
+// contact i. No two lanes share a body whose inverse mass is not zero. The lanes from
+// Contacts on have the bodies of lane 0 and zeros everywhere else when they are prepared, and
+// no state is written for them.
+type Block struct {
+	Contacts   uint32 // lanes in use, from 0 on
+	PointsEach uint32 // 1 or 2; if 1, Points[1] means nothing
+	Flags      uint32
+	DynamicA   uint32 // bit i: the body of lane i is dynamic, and takes impulses
+	DynamicB   uint32
+	_          [11]uint32 // so that each field below begins with a cache line
+
+	A, B             [Lanes]uint32 // bodies
+	InvIA, InvIB     [Lanes]float32
+	NormalX, NormalY [Lanes]float32
+	Friction         [Lanes]float32
+	Points           [2]BlockPoint
+
+	Restitution, TangentSpeed      [Lanes]float32
+	RollingResistance, RollingMass [Lanes]float32
+	RollingImpulse                 [Lanes]float32
+}
+
+// Flags of a Block.
+const (
+	blockFixed   = 1 << iota // one body of each contact is not dynamic
+	blockBounces             // a contact has restitution
+	blockRolls               // a contact has rolling resistance
+	blockConveys             // a contact has a tangent speed
+)
+
+// BlockPoint is one point of each of the contacts of a Block. The anchors are in the frame
+// of the contact: lever r×n and reach r·n are all that a step needs to know of an
+// anchor r, with the normal n. With the tangent t = (n.Y, -n.X), r×t is -r·n.
+type BlockPoint struct {
+	LeverA, ReachA  [Lanes]float32 // metres
+	LeverB, ReachB  [Lanes]float32
+	Separation      [Lanes]float32 // before the step, metres
+	NormalMass      [Lanes]float32 // effective masses
+	TangentMass     [Lanes]float32
+	Normal, Tangent [Lanes]float32 // accumulated impulses
+	Total           [Lanes]float32 // normal impulse of all sub-steps
+	ApproachSpeed   [Lanes]float32 // normal velocity before the step
+}
+
+// NoContact marks a lane without a contact.
+const NoContact = ^uint32(0)
