@@ -27,7 +27,7 @@ func (c *crowd) search(level native.Level, boxes *Boxes, k *known, out *Pairs) {
 	if k.rule.grouped || k.rule.kinds == 0 {
 		level = native.Go
 	}
-	c.rows = resize(c.rows, c.n)
+	c.rows = resized(c.rows, c.n)
 	fill := 0
 	for i := c.n - 1; i >= 0; i-- {
 		if need := fill + c.n - i + padding; need > len(c.b) {
@@ -37,7 +37,7 @@ func (c *crowd) search(level native.Level, boxes *Boxes, k *known, out *Pairs) {
 		c.rows[i] = uint32(count)
 		fill += count
 	}
-	out.A, out.B = resize(out.A, fill), resize(out.B, fill)
+	out.A, out.B = resized(out.A, fill), resized(out.B, fill)
 	to := 0
 	for i, count := range c.rows {
 		fill -= int(count)

@@ -71,7 +71,7 @@ func sameBits[T bool | uint32 | int32 | uint64](a, b []T) bool {
 // part makes the bitmaps.
 func (k *known) part(moves []bool) {
 	words := (len(moves) + 63) / 64
-	k.moving, k.still = resize(k.moving, words), resize(k.still, words)
+	k.moving, k.still = resized(k.moving, words), resized(k.still, words)
 	for w := range words {
 		moving, still := uint64(0), uint64(0)
 		for i, m := range moves[w*64 : min(w*64+64, len(moves))] {
@@ -85,14 +85,6 @@ func (k *known) part(moves []bool) {
 	}
 }
 
-// resize returns a slice of n elements, of any content.
-func resize[T any](s []T, n int) []T {
-	if cap(s) < n {
-		return make([]T, n, n+n/4)
-	}
-	return s[:n]
-}
-
 // maxKinds is the number of kinds of filters for which there is a table.
 const maxKinds = 64
 
@@ -102,6 +94,7 @@ type rule struct {
 	filters *Filters
 	all     bool             // any two can
 	single  bool             // no body has more than one shape
+	seen    []uint64         // bodies
 	grouped bool             // some have a group
 	kinds   int              // 0: too many
 	kind    []uint8          // by shape
@@ -110,11 +103,11 @@ type rule struct {
 
 func (r *rule) learn(f *Filters) {
 	r.kinds, r.grouped, r.all = 0, false, false
-	r.single = ascends(f.Body)
+	r.single = r.differ(f.Body)
 	for _, g := range f.Group {
 		r.grouped = r.grouped || g != 0
 	}
-	r.kind = resize(r.kind, len(f.Category))
+	r.kind = resized(r.kind, len(f.Category))
 	var category, mask [maxKinds]uint64
 	kinds := 0
 	for i := range f.Category {
@@ -142,12 +135,22 @@ func (r *rule) learn(f *Filters) {
 	}
 }
 
-// ascends reports whether each number is above the one before.
-func ascends(v []uint32) bool {
-	for i := 1; i < len(v); i++ {
-		if v[i] <= v[i-1] {
+// differ reports whether no number occurs twice. It may say no of numbers that are large.
+func (r *rule) differ(v []uint32) bool {
+	most := uint32(0)
+	for _, x := range v {
+		most = max(most, x)
+	}
+	if int(most/64) > len(v) {
+		return false
+	}
+	r.seen = resized(r.seen, int(most/64)+1)
+	clear(r.seen)
+	for _, x := range v {
+		if r.seen[x/64]>>(x%64)&1 != 0 {
 			return false
 		}
+		r.seen[x/64] |= 1 << (x % 64)
 	}
 	return true
 }

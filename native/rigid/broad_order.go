@@ -18,8 +18,8 @@ func (o *ordering) sort(level native.Level, n int, raw *found, r *rule, out *Pai
 	if !r.all {
 		r.keep(raw)
 	}
-	out.A, out.B = resize(out.A, raw.fill), resize(out.B, raw.fill)
-	o.ends = resize(o.ends, n)
+	out.A, out.B = resized(out.A, raw.fill), resized(out.B, raw.fill)
+	o.ends = resized(o.ends, n)
 	if longest := scatter(level, raw, o.ends, out); longest > shortRow {
 		o.sortLong(level, n, out)
 		if longest > MaxPairs {
@@ -95,7 +95,7 @@ func (o *ordering) sortLong(level native.Level, n int, out *Pairs) {
 // that of its pairs with shapes between the two.
 func (o *ordering) thin(n int, out *Pairs) {
 	const out31 = 1 << 31 // marks a pair to take out
-	o.met = resize(o.met, n)
+	o.met = resized(o.met, n)
 	clear(o.met)
 	for i := n - 1; i >= 0; i-- {
 		begin := uint32(0)

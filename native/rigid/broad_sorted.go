@@ -88,7 +88,7 @@ type summary struct {
 // build sorts the boxes of those shapes whose bit is set in which.
 func (s *sorted) build(level native.Level, boxes *Boxes, which []uint64, directory bool) {
 	n := len(boxes.MinX)
-	s.ids = resize(s.ids, n+padding)
+	s.ids = resized(s.ids, n+padding)
 	var sum summary
 	measure(level, boxes, which, s.ids, &sum)
 	s.layers, s.directory = s.store[:0], s.directory[:0]
@@ -108,8 +108,8 @@ func (s *sorted) build(level native.Level, boxes *Boxes, which []uint64, directo
 
 // reserve makes room for n boxes.
 func (s *sorted) reserve(n int) {
-	s.keys, s.tmp = resize(s.keys, n+padding), resize(s.tmp, n+padding)
-	s.rowStart, s.rowNumber = resize(s.rowStart, n+padding), resize(s.rowNumber, n+padding)
+	s.keys, s.tmp = resized(s.keys, n+padding), resized(s.tmp, n+padding)
+	s.rowStart, s.rowNumber = resized(s.rowStart, n+padding), resized(s.rowNumber, n+padding)
 	if n+padding <= len(s.shape) {
 		return
 	}
