@@ -289,7 +289,11 @@ func TestConveyor(t *testing.T) {
 	}
 }
 
-func TestRolling(t *testing.T) { rolling(t, 1, 5) }
+func TestRolling(t *testing.T) {
+	for _, c := range [][2]float64{{1, 5}, {0.5, 0.1}, {4, 0.5}, {8, 0.1}, {8, 5}} {
+		rolling(t, c[0], c[1])
+	}
+}
 
 // rolling checks how rolling resistance slows a disc down: the torque resistance·radius·m·g
 // slows one of inertia m·radius²/2 that does not slip by 2/3 resistance·g.
