@@ -14,7 +14,7 @@ typedef struct {
 	float *vx, *vy, *w, *x, *y, *cos, *sin, *angle;
 } poses;
 
-/* The arc tangent on [-tan π/8, tan π/8]: see trig.go. */
+/* The arc tangent on [-tan pi/8, tan pi/8]: see trig.go. */
 static const float atan3 = -0.333327562f, atan5 = 0.199718788f, atan7 = -0.138244495f, atan9 = 0.0790258795f;
 static const float pi = 3.14159265358979f, tan_eighth = 0.41421356f, smallest = 0x1p-149f;
 
