@@ -88,6 +88,7 @@ func newColumns(capacity int) Columns {
 
 // fill writes what a new body's row holds besides its motion.
 func (c *Columns) fill(i int, d *BodyDef) {
+	c.clear(i) // somebody may have written there
 	c.LinearDamping[i] = d.LinearDamping
 	c.AngularDamping[i] = d.AngularDamping
 	c.GravityScale[i] = d.GravityScale

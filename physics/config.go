@@ -6,6 +6,7 @@ import (
 
 	"github.com/evertick/evertick/internal/fault"
 	"github.com/evertick/evertick/native"
+	"github.com/evertick/evertick/native/rigid"
 )
 
 const (
@@ -31,8 +32,31 @@ type Config struct {
 	// Plane is the plane of the 3D world in which bodies move. Zero is XY.
 	Plane Plane
 	// SubSteps divides every Step into that many equal parts, for stiffer
-	// contacts. 0 means the engine's choice; at most MaxSubSteps.
+	// contacts. 0 means the engine's choice, 4 of the solver of this package; at most
+	// MaxSubSteps.
 	SubSteps int
+
+	// The fields from here to RestitutionMix are for the solver of this package; other
+	// engines have their own. Numbers are at most 1e6.
+
+	// ContactHertz and ContactDamping say how contacts push bodies apart that overlap: as
+	// a spring of that frequency in Hz, up to a quarter of the rate of the sub-steps, and
+	// of that damping ratio. 0: 30 Hz, 10.
+	ContactHertz, ContactDamping float32
+	// PushSpeed is the greatest speed in m/s at which overlaps are removed. 0: 3.
+	PushSpeed float32
+	// RestitutionThreshold is the approach speed in m/s below which nothing bounces. 0: 1.
+	RestitutionThreshold float32
+	// MaxSpeed is the greatest speed of a dynamic body in m/s. 0: 400.
+	MaxSpeed float32
+	// FrictionMix and RestitutionMix say what two shapes that touch have together.
+	// MixDefault: MixGeometric for friction, MixMax for restitution.
+	FrictionMix, RestitutionMix Mix
+
+	// StageHashes makes each step hash what its stages compute, for World.StageHashes. It
+	// costs about as much as the step, and changes nothing.
+	StageHashes bool
+
 	// Workers bounds the goroutines that the engine may use; it may use fewer,
 	// and their number never changes a result. 0 means 1; at most MaxWorkers.
 	Workers int
@@ -42,6 +66,19 @@ type Config struct {
 	// the solver of this package.
 	Engine Engine
 }
+
+// Mix is a rule that makes one coefficient of those of two shapes.
+type Mix = rigid.Mix
+
+// The rules: of coefficients a and b,
+const (
+	MixDefault   = rigid.MixDefault   // what the field of Config says
+	MixGeometric = rigid.MixGeometric // √(ab)
+	MixMax       = rigid.MixMax
+	MixMin       = rigid.MixMin
+	MixAverage   = rigid.MixAverage  // (a+b)/2
+	MixMultiply  = rigid.MixMultiply // ab
+)
 
 // Plane is a plane of the 3D world.
 type Plane uint8
@@ -73,9 +110,39 @@ func (c Config) Validate() error {
 		checkFinite2("physics: Config.Gravity", c.Gravity),
 		checkPlane(c.Plane),
 		checkWithin("physics: Config.SubSteps", c.SubSteps, 0, MaxSubSteps),
+		checkTuning("physics: Config.ContactHertz", c.ContactHertz),
+		checkTuning("physics: Config.ContactDamping", c.ContactDamping),
+		checkTuning("physics: Config.PushSpeed", c.PushSpeed),
+		checkTuning("physics: Config.RestitutionThreshold", c.RestitutionThreshold),
+		checkTuning("physics: Config.MaxSpeed", c.MaxSpeed),
+		checkWithin("physics: Config.FrictionMix", int(c.FrictionMix), 0, int(MixMultiply)),
+		checkWithin("physics: Config.RestitutionMix", int(c.RestitutionMix), 0, int(MixMultiply)),
 		checkWithin("physics: Config.Workers", c.Workers, 0, MaxWorkers),
 		checkLevel(c.Level),
 	)
+}
+
+func checkTuning(field string, v float32) error {
+	if err := checkNotNegative(field, v); err != nil {
+		return err
+	}
+	if v > maxTuning {
+		return fault.Field(ErrRange, field, v)
+	}
+	return nil
+}
+
+// maxTuning bounds coefficients, so that no product of some of them overflows.
+const maxTuning = 1e6
+
+// params is the configuration as package rigid has it.
+func (c *Config) params() rigid.Params {
+	return rigid.Params{
+		Gravity: vecOf(c.Gravity), SubSteps: c.SubSteps,
+		ContactHertz: c.ContactHertz, ContactDamping: c.ContactDamping,
+		PushSpeed: c.PushSpeed, Threshold: c.RestitutionThreshold, MaxSpeed: c.MaxSpeed,
+		Friction: c.FrictionMix, Restitution: c.RestitutionMix,
+	}
 }
 
 func checkPlane(p Plane) error {

@@ -42,8 +42,17 @@ type Engine interface {
 	ApplyLinearImpulse(body int, impulse, point [2]float32) error
 	// ApplyLinearImpulseToCenter does so at the centre of mass.
 	ApplyLinearImpulseToCenter(body int, impulse [2]float32) error
-	// ApplyForceToCenter adds to the force that acts during the next Step.
+	// ApplyAngularImpulse changes its angular velocity; in N·m·s.
+	ApplyAngularImpulse(body int, impulse float32) error
+	// ApplyForce adds to what acts during the next Step on a dynamic body; force in N,
+	// point in world coordinates.
+	ApplyForce(body int, force, point [2]float32) error
+	// ApplyForceToCenter does so at the centre of mass.
 	ApplyForceToCenter(body int, force [2]float32) error
+	// ApplyTorque adds a torque in N·m.
+	ApplyTorque(body int, torque float32) error
+	// SetGravity replaces Config.Gravity.
+	SetGravity(gravity [2]float32) error
 	// SetVelocity replaces the velocity of a body that is not static.
 	SetVelocity(body int, linear [2]float32, angular float32) error
 	// SetTransform teleports a body.

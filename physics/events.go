@@ -1,16 +1,17 @@
 package physics
 
 import (
-	"github.com/evertick/evertick/internal/fault"
-	"github.com/evertick/evertick/native/rigid"
+	"cmp"
+	"slices"
 )
 
 // Events are what happened in a step, as World.Events returns them. Each list is
 // ascending in the indices of its shapes, or bodies; what touches is told by the lower
 // shape first.
 type Events struct {
-	// Begin and End are contacts of solid shapes that began and ended to touch. Shapes
-	// in End may be destroyed by now: these come first.
+	// Begin and End are contacts of solid shapes that began and ended to touch. The ends
+	// of those that were destroyed come first, ascending by themselves; their handles are
+	// stale.
 	Begin, End []Touch
 	// SensorBegin and SensorEnd are overlaps of sensors that began and ended.
 	SensorBegin, SensorEnd []Sensed
@@ -18,8 +19,8 @@ type Events struct {
 	Hit []Hit
 	// Moved are the indices of the bodies whose position or angle has changed.
 	Moved []uint32
-	// Disabled are the bodies that were taken out of the world since a value of
-	// theirs was not finite.
+	// Disabled are the bodies that were taken out of the world since a value of theirs was
+	// not finite.
 	Disabled []Disabled
 }
 
@@ -37,10 +38,13 @@ type Hit struct {
 	Speed  float32    // at which they approached, in m/s
 }
 
-// Disabled is a body that had a value that is not finite.
+// Disabled is a body that was disabled since it had a value that is not finite, or 2^63
+// and more: see World.Enable.
 type Disabled struct {
 	Body   Body
-	Column string // of the value, the first of several
+	Tick   uint64  // number of steps that the world had done before
+	Column string  // of Columns; the first of several
+	Value  float32 // that was there
 }
 
 // HitSpeed is the least speed of approach of a Hit, in m/s.
@@ -59,24 +63,30 @@ func (e *Events) clear() {
 	*e = Events{e.Begin[:0], e.End[:0], e.SensorBegin[:0], e.SensorEnd[:0], e.Hit[:0], e.Moved[:0], e.Disabled[:0]}
 }
 
-func (e *Events) begin(s *solver, generation []uint32, a, b uint32) {
-	add(s, &e.Begin, &e.SensorBegin, generation, a, b)
+func (e *Events) begin(generation []uint32, a, b, flags uint32) {
+	add(&e.Begin, &e.SensorBegin, generation, a, b, flags)
 }
 
-func (e *Events) end(s *solver, generation []uint32, a, b uint32) {
-	add(s, &e.End, &e.SensorEnd, generation, a, b)
+func (e *Events) end(generation []uint32, a, b, flags uint32) {
+	add(&e.End, &e.SensorEnd, generation, a, b, flags)
 }
 
-func add(s *solver, touches *[]Touch, sensed *[]Sensed, generation []uint32, a, b uint32) {
+// add adds a contact with these flags to one of two lists.
+func add(touches *[]Touch, sensed *[]Sensed, generation []uint32, a, b, flags uint32) {
 	ha, hb := Shape{a, generation[a]}, Shape{b, generation[b]}
 	switch {
-	case s.shapes.sensor[a]:
+	case flags&sensorA != 0:
 		*sensed = append(*sensed, Sensed{ha, hb})
-	case s.shapes.sensor[b]:
+	case flags&sensorB != 0:
 		*sensed = append(*sensed, Sensed{hb, ha})
 	default:
 		*touches = append(*touches, Touch{ha, hb})
 	}
+}
+
+// sort puts what was disabled before and after the step in one order.
+func (e *Events) sort() {
+	slices.SortFunc(e.Disabled, func(a, b Disabled) int { return cmp.Compare(a.Body.index, b.Body.index) })
 }
 
 // hit tells of contact i if it was hit.
@@ -87,58 +97,11 @@ func (e *Events) hit(s *solver, i int) {
 	}
 	c, m := &s.contacts[i], &s.manifolds[i]
 	body := s.shapes.filters.Body[c.A]
-	p := m.Points[0].AnchorA
+	p, st := m.Points[0].AnchorA, &s.sys.States[body] // the anchor is from before the step
 	e.Hit = append(e.Hit, Hit{
 		A: Shape{c.A, s.seen[c.A]}, B: Shape{c.B, s.seen[c.B]},
-		Point:  [2]float32{s.centre.X[body] + p.X, s.centre.Y[body] + p.Y},
+		Point:  [2]float32{(s.centre.X[body] - st.DX) + p.X, (s.centre.Y[body] - st.DY) + p.Y},
 		Normal: [2]float32{m.Normal.X, m.Normal.Y},
 		Speed:  h.Speed,
 	})
-}
-
-// quarantine takes bodies out of the world that have a value that is not finite,
-// before they reach another one.
-func (s *solver) quarantine() {
-	c := s.cols
-	if s.finite() {
-		return
-	}
-	for i := range s.rows {
-		for _, nc := range c.floatColumns() {
-			if c.Alive[i] != 0 && !fault.Finite((*nc.column)[i]) {
-				s.disable(i, nc.name)
-				break
-			}
-		}
-	}
-}
-
-func (s *solver) finite() bool {
-	for _, nc := range s.cols.floatColumns() {
-		for _, v := range (*nc.column)[:s.rows] {
-			if !fault.Finite(v) {
-				return false
-			}
-		}
-	}
-	return true
-}
-
-// disable makes a body static, without shapes and at rest; what is not finite becomes
-// zero.
-func (s *solver) disable(i int, column string) {
-	c := s.cols
-	c.Flags[i] |= FlagDisabled
-	c.InvMass[i], c.InvInertia[i] = 0, 0
-	c.VX[i], c.VY[i], c.W[i] = 0, 0, 0
-	for _, nc := range c.floatColumns() {
-		if v := &(*nc.column)[i]; !fault.Finite(*v) {
-			*v = 0
-		}
-	}
-	c.Cos[i], c.Sin[i], c.Angle[i] = 1, 0, 0
-	for _, shape := range s.shapesOf(i) {
-		s.shapes.shape[shape] = rigid.Shape{}
-	}
-	s.events.Disabled = append(s.events.Disabled, Disabled{Body{uint32(i), s.bodies.generation[i]}, column})
 }

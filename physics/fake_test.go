@@ -74,6 +74,10 @@ func (f *fakeEngine) ApplyLinearImpulseToCenter(i int, j [2]float32) error {
 }
 
 func (f *fakeEngine) ApplyForceToCenter(int, [2]float32) error { return f.take() }
+func (f *fakeEngine) ApplyForce(_ int, _, _ [2]float32) error  { return f.take() }
+func (f *fakeEngine) ApplyTorque(int, float32) error           { return f.take() }
+func (f *fakeEngine) ApplyAngularImpulse(int, float32) error   { return f.take() }
+func (f *fakeEngine) SetGravity([2]float32) error              { return f.take() }
 
 func (f *fakeEngine) SetVelocity(i int, v [2]float32, w float32) error {
 	f.cols.VX[i], f.cols.VY[i], f.cols.W[i] = v[0], v[1], w

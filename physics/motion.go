@@ -1,5 +1,7 @@
 package physics
 
+import "github.com/evertick/evertick/internal/fault"
+
 // ApplyLinearImpulse changes the velocity of b at once, and wakes it. impulse
 // is in N·s; point, where it acts, in world coordinates. It has no effect on a
 // body that is not dynamic. Errors: ErrStale, ErrNotFinite, and ErrRange if the
@@ -31,9 +33,52 @@ func (w *World) ApplyLinearImpulseToCenter(b Body, impulse [2]float32) error {
 	return w.engine.ApplyLinearImpulseToCenter(i, impulse)
 }
 
+// ApplyAngularImpulse changes the angular velocity of b at once, and wakes it. impulse
+// is in N·m·s. Effect and errors are as for ApplyLinearImpulse.
+func (w *World) ApplyAngularImpulse(b Body, impulse float32) error {
+	i, err := w.mutable(b)
+	if err != nil {
+		return err
+	}
+	if err := checkFinite("physics: ApplyAngularImpulse: impulse", impulse); err != nil {
+		return err
+	}
+	return w.engine.ApplyAngularImpulse(i, impulse)
+}
+
+// ApplyForce adds force, in newtons, that acts at a point in world coordinates, to what
+// acts on b during the next Step, and wakes it. It has no effect on a body that is
+// not dynamic. Errors: ErrStale, ErrNotFinite, and ErrRange if the sum would overflow.
+func (w *World) ApplyForce(b Body, force, point [2]float32) error {
+	i, err := w.mutable(b)
+	if err != nil {
+		return err
+	}
+	if err := checkFinite2("physics: ApplyForce: force", force); err != nil {
+		return err
+	}
+	if err := checkFinite2("physics: ApplyForce: point", point); err != nil {
+		return err
+	}
+	return w.engine.ApplyForce(i, force, point)
+}
+
+// ApplyTorque adds torque, in N·m, to what acts on b during the next Step, and wakes it.
+// Effect and errors are as for ApplyForce.
+func (w *World) ApplyTorque(b Body, torque float32) error {
+	i, err := w.mutable(b)
+	if err != nil {
+		return err
+	}
+	if err := checkFinite("physics: ApplyTorque: torque", torque); err != nil {
+		return err
+	}
+	return w.engine.ApplyTorque(i, torque)
+}
+
 // ApplyForceToCenter adds force, in newtons, to what acts on the centre of
 // mass of b during the next Step, and wakes it. It has no effect on a body that
-// is not dynamic. Errors: ErrStale, ErrNotFinite.
+// is not dynamic. Errors are as for ApplyForce.
 func (w *World) ApplyForceToCenter(b Body, force [2]float32) error {
 	i, err := w.mutable(b)
 	if err != nil {
@@ -46,8 +91,8 @@ func (w *World) ApplyForceToCenter(b Body, force [2]float32) error {
 }
 
 // SetVelocity replaces the velocity of b: linear in m/s, angular in rad/s.
-// Errors: ErrStale, ErrNotFinite, and ErrRange for a static body with another
-// velocity than zero.
+// Errors: ErrStale, ErrNotFinite, and ErrRange for a body that is static or disabled with
+// another velocity than zero, and for a velocity of 2^63 and more.
 func (w *World) SetVelocity(b Body, linear [2]float32, angular float32) error {
 	i, err := w.mutable(b)
 	if err != nil {
@@ -63,7 +108,54 @@ func (w *World) SetVelocity(b Body, linear [2]float32, angular float32) error {
 	if err := checkStaticVelocity(linearField, angularField, w.cols.Type[i], linear, angular); err != nil {
 		return err
 	}
+	if w.cols.Flags[i]&FlagDisabled != 0 && (linear != [2]float32{} || angular != 0) {
+		return because(fault.Field(ErrRange, linearField, linear), "a disabled body has no velocity")
+	}
 	return w.engine.SetVelocity(i, linear, angular)
+}
+
+// SetTargetTransform gives b the velocity with which it is at position, in metres, with
+// angle, in radians, after a Step of dt seconds: the way to move a kinematic body, which
+// then pushes what is in its way. It turns by the shorter way. Errors are those of
+// SetVelocity and SetTransform, and ErrRange if dt is not positive.
+func (w *World) SetTargetTransform(b Body, position [2]float32, angle, dt float32) error {
+	i, err := w.mutable(b)
+	if err != nil {
+		return err
+	}
+	if err := checkFinite2("physics: SetTargetTransform: position", position); err != nil {
+		return err
+	}
+	if err := checkFinite("physics: SetTargetTransform: angle", angle); err != nil {
+		return err
+	}
+	if err := w.checkStep("physics: SetTargetTransform: dt", dt); err != nil {
+		return err
+	}
+	if err := w.mustSolve(); err != nil {
+		return err
+	}
+	linear, angular, err := w.solver.aim(i, position, angle, dt)
+	if err != nil {
+		return err
+	}
+	return w.SetVelocity(b, linear, angular)
+}
+
+// SetGravity replaces the gravity of the world, in m/s² along the axes of the plane.
+// ErrNotFinite.
+func (w *World) SetGravity(gravity [2]float32) error {
+	if w.failed != nil {
+		return w.failed
+	}
+	err := checkFinite2("physics: SetGravity: gravity", gravity)
+	if err == nil {
+		err = w.engine.SetGravity(gravity)
+	}
+	if err == nil {
+		w.config.Gravity = gravity
+	}
+	return err
 }
 
 // SetTransform teleports b, whatever its type: position of its origin in
@@ -109,4 +201,40 @@ func (w *World) Velocity(b Body) (linear [2]float32, angular float32, err error)
 		return [2]float32{}, 0, err
 	}
 	return [2]float32{w.cols.VX[i], w.cols.VY[i]}, w.cols.W[i], nil
+}
+
+// WorldCenter returns the centre of mass of b in world coordinates, in metres. Errors:
+// ErrStale, and ErrUnsupported from another engine.
+func (w *World) WorldCenter(b Body) ([2]float32, error) {
+	i, err := w.solved(b)
+	if err != nil {
+		return [2]float32{}, err
+	}
+	x, y := w.solver.turned(i, w.cols.CentreX[i], w.cols.CentreY[i])
+	return [2]float32{w.cols.X[i] + x, w.cols.Y[i] + y}, nil
+}
+
+// MassData returns mass, inertia and centre of mass of b; zeros if it is not dynamic.
+// The inertia is zero if nothing turns it. Errors: ErrStale, and ErrUnsupported from
+// another engine.
+func (w *World) MassData(b Body) (MassData, error) {
+	i, err := w.solved(b)
+	if err != nil {
+		return MassData{}, err
+	}
+	return w.solver.massData(i), nil
+}
+
+// SetType makes b static, kinematic or dynamic. A body that becomes static comes to rest.
+// Errors: ErrStale; ErrRange for an unknown type and as from the creation of a shape; and
+// ErrUnsupported from another engine.
+func (w *World) SetType(b Body, t BodyType) error {
+	i, err := w.solved(b)
+	if err != nil {
+		return err
+	}
+	if err := checkBodyType(t); err != nil {
+		return err
+	}
+	return w.solver.setType(i, t)
 }

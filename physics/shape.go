@@ -31,16 +31,16 @@ type Filter struct {
 type ShapeDef struct {
 	// Density in kg/m²; not negative.
 	Density float32
-	// Friction is Coulomb's coefficient, usually in [0, 1]; not negative.
+	// Friction is Coulomb's coefficient, usually in [0, 1]; up to 1e6.
 	Friction float32
 	// Restitution is the part of the approach speed that a bounce gives back,
-	// usually in [0, 1]; not negative.
+	// usually in [0, 1]; up to 1e6.
 	Restitution float32
 	// RollingResistance is the torque that slows down rolling, as a part of the normal
-	// force times the radius of the shape; not negative.
+	// force times the radius of the shape; up to 1e6.
 	RollingResistance float32
 	// TangentSpeed in m/s is that of a belt around the shape, clockwise: on top of a
-	// floor, along the first axis of the plane if positive.
+	// floor, along the first axis of the plane if positive; up to 1e6.
 	TangentSpeed float32
 	// Filter says what the shape collides with.
 	Filter Filter
@@ -59,11 +59,22 @@ func DefaultShapeDef() ShapeDef {
 func (d *ShapeDef) Validate() error {
 	return errors.Join(
 		checkNotNegative("physics: ShapeDef.Density", d.Density),
-		checkNotNegative("physics: ShapeDef.Friction", d.Friction),
-		checkNotNegative("physics: ShapeDef.Restitution", d.Restitution),
-		checkNotNegative("physics: ShapeDef.RollingResistance", d.RollingResistance),
-		checkFinite("physics: ShapeDef.TangentSpeed", d.TangentSpeed),
+		checkTuning("physics: ShapeDef.Friction", d.Friction),
+		checkTuning("physics: ShapeDef.Restitution", d.Restitution),
+		checkTuning("physics: ShapeDef.RollingResistance", d.RollingResistance),
+		checkTangentSpeed(d.TangentSpeed),
 	)
+}
+
+func checkTangentSpeed(v float32) error {
+	const field = "physics: ShapeDef.TangentSpeed"
+	if err := checkFinite(field, v); err != nil {
+		return err
+	}
+	if v > maxTuning || v < -maxTuning {
+		return fault.Field(ErrRange, field, v)
+	}
+	return nil
 }
 
 // Circle is a disc.

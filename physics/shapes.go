@@ -14,6 +14,7 @@ type shapeTable struct {
 	pool   pool
 	head   []uint32 // by body: its newest shape + 1, or 0
 	next   []uint32 // by shape: the next older shape of the same body + 1, or 0
+	prev   []uint32 // by shape: the next newer one + 1, or 0
 	body   []uint32 // by shape: the index of its body; NoSlot if free
 	digest []uint64 // by shape: hash of kind, definition and geometry; 0 if free
 }
@@ -25,18 +26,28 @@ func newShapeTable(bodies int) shapeTable {
 func (t *shapeTable) add(shape, body int, digest uint64) Shape {
 	if shape == len(t.body) {
 		t.next = append(t.next, 0)
+		t.prev = append(t.prev, 0)
 		t.body = append(t.body, 0)
 		t.digest = append(t.digest, 0)
 	}
-	t.next[shape] = t.head[body]
-	t.head[body] = uint32(shape) + 1
 	t.body[shape] = uint32(body)
 	t.digest[shape] = digest
+	t.link(shape)
 	return Shape{uint32(shape), t.pool.claim(shape)}
 }
 
+// link puts a shape at the head of the list of its body.
+func (t *shapeTable) link(shape int) {
+	head := &t.head[t.body[shape]]
+	t.next[shape], t.prev[shape] = *head, 0
+	if *head != 0 {
+		t.prev[*head-1] = uint32(shape) + 1
+	}
+	*head = uint32(shape) + 1
+}
+
 func (t *shapeTable) release(shape int) {
-	t.next[shape] = 0
+	t.next[shape], t.prev[shape] = 0, 0
 	t.body[shape] = NoSlot
 	t.digest[shape] = 0
 	t.pool.release(shape)
@@ -54,11 +65,15 @@ func (t *shapeTable) releaseAll(body int) {
 
 // unlink takes a shape out of the list of its body.
 func (t *shapeTable) unlink(shape int) {
-	link := &t.head[t.body[shape]]
-	for *link != uint32(shape)+1 {
-		link = &t.next[*link-1]
+	next, prev := t.next[shape], t.prev[shape]
+	if next != 0 {
+		t.prev[next-1] = prev
 	}
-	*link = t.next[shape]
+	if prev != 0 {
+		t.next[prev-1] = next
+	} else {
+		t.head[t.body[shape]] = next
+	}
 }
 
 // CreateCircle attaches a circle to b. Errors: ErrStale; ErrNotFinite or
@@ -141,6 +156,48 @@ func (w *World) DestroyShape(s Shape) error {
 	w.shapes.unlink(shape)
 	w.shapes.release(shape)
 	return nil
+}
+
+// ShapeDef returns the definition of s, as it is now. Errors: ErrStale, and
+// ErrUnsupported from another engine.
+func (w *World) ShapeDef(s Shape) (ShapeDef, error) {
+	if err := w.solvedShape(s); err != nil {
+		return ShapeDef{}, err
+	}
+	return w.solver.shapes.def(int(s.index)), nil
+}
+
+// SetShapeDef changes material and filter of s from the next step on; with another density the
+// mass of its body changes. Errors: ErrStale; those of ShapeDef.Validate; ErrRange as from
+// the creation of a shape; and ErrUnsupported from another engine, and for another Sensor than s
+// was made with.
+func (w *World) SetShapeDef(s Shape, def ShapeDef) error {
+	if err := w.solvedShape(s); err != nil {
+		return err
+	}
+	if err := def.Validate(); err != nil {
+		return err
+	}
+	t, i := &w.solver.shapes, int(s.index)
+	if t.sensor[i] != def.Sensor {
+		return fault.Field(ErrUnsupported, "physics: SetShapeDef: Sensor", def.Sensor)
+	}
+	if err := w.solver.setMaterial(i, int(w.shapes.body[i]), &def); err != nil {
+		return err
+	}
+	t.setFilter(i, def.Filter)
+	w.shapes.digest[i] = t.digest(i)
+	return nil
+}
+
+func (w *World) solvedShape(s Shape) error {
+	if w.failed != nil {
+		return w.failed
+	}
+	if !w.ValidShape(s) {
+		return fault.Field(ErrStale, "physics: Shape", s)
+	}
+	return w.mustSolve()
 }
 
 // ShapeBody returns the body of s. ErrStale if s is gone.

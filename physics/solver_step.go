@@ -6,20 +6,57 @@ import (
 	"github.com/evertick/evertick/native/rigid"
 )
 
-// Step runs the stages of package rigid in order.
+// Step runs the stages of package rigid in order. The only error is that of a worker
+// whose floating-point environment was altered.
 func (s *solver) Step(dt float32) error {
+	s.stage.err = nil
+	s.trace = s.trace[:0]
 	s.events.clear()
-	s.quarantine()
+	s.quarantine(len(s.cols.floatColumns()))
 	s.place()
 	s.done("place")
 	s.dropStale()
-	s.collide()
-	s.solve(dt)
-	s.done("solve")
+	s.findContacts()
+	s.advance(dt)
 	s.settle()
-	s.quarantine()
-	s.done("settle")
-	return nil
+	s.quarantine(motionColumns)
+	s.events.sort()
+	s.steps++
+	return s.stage.err
+}
+
+// Sizes of chunks that workers take. They do not depend on the number of workers.
+const (
+	bodyChunk  = 4096
+	pairChunk  = 1024
+	blockChunk = 64
+)
+
+// stageTask is a stage over [lo, hi), in chunks.
+type stageTask struct {
+	s            *solver
+	run          func(s *solver, lo, hi int)
+	lo, hi, size int
+	err          error
+}
+
+// Do runs one chunk.
+func (t *stageTask) Do(_, chunk int) {
+	lo := t.lo + chunk*t.size
+	t.run(t.s, lo, min(lo+t.size, t.hi))
+}
+
+// over runs a stage in chunks, by all workers.
+func (s *solver) over(lo, hi, size int, run func(s *solver, lo, hi int)) {
+	if s.pool.Workers() == 1 || hi-lo <= size {
+		run(s, lo, hi)
+		return
+	}
+	t := &s.stage
+	t.s, t.run, t.lo, t.hi, t.size = s, run, lo, hi, size
+	if err := s.pool.Run((hi-lo+size-1)/size, t); err != nil && t.err == nil {
+		t.err = err
+	}
 }
 
 // done tells who traces the world that a stage is done.
@@ -31,19 +68,35 @@ func (s *solver) done(stage string) {
 
 // place computes where the centres of mass are, and the boxes of the shapes.
 func (s *solver) place() {
-	c, n := s.cols, s.rows
-	for i := range n {
+	s.centre.Cos, s.centre.Sin = s.cols.Cos, s.cols.Sin
+	s.over(0, s.rows, bodyChunk, (*solver).placeRows)
+	n := len(s.shapes.shape)
+	for _, b := range [...]*[]float32{&s.boxes.MinX, &s.boxes.MinY, &s.boxes.MaxX, &s.boxes.MaxY} {
+		*b = slices.Grow((*b)[:0], n)[:n]
+	}
+	s.over(0, n, bodyChunk, (*solver).boundRows)
+}
+
+func (s *solver) placeRows(lo, hi int) {
+	c := s.cols
+	for i := lo; i < hi; i++ {
 		x, y := s.turned(i, c.CentreX[i], c.CentreY[i])
 		s.centre.X[i], s.centre.Y[i] = c.X[i]+x, c.Y[i]+y
 	}
-	s.centre.Cos, s.centre.Sin = c.Cos, c.Sin
-	shapes := len(s.shapes.shape)
-	for _, b := range [...]*[]float32{&s.boxes.MinX, &s.boxes.MinY, &s.boxes.MaxX, &s.boxes.MaxY} {
-		*b = slices.Grow((*b)[:0], shapes)[:shapes]
-	}
-	const margin = rigid.SpeculativeDistance / 2 // of two shapes, one each
-	rigid.Bounds(s.level, s.shapes.shape, s.shapes.filters.Body, &s.centre, margin, &s.boxes)
 }
+
+func (s *solver) boundRows(lo, hi int) {
+	const margin = rigid.SpeculativeDistance / 2 // of two shapes, one each
+	b := &s.boxes
+	rows := rigid.Boxes{MinX: b.MinX[lo:hi], MinY: b.MinY[lo:hi], MaxX: b.MaxX[lo:hi], MaxY: b.MaxY[lo:hi]}
+	rigid.Bounds(s.level, s.shapes.shape[lo:hi], s.shapes.filters.Body[lo:hi], &s.centre, margin, &rows)
+}
+
+// Flags of rigid.Contact: which shape was a sensor, as long as it was there.
+const (
+	sensorA = 1 << 31
+	sensorB = 1 << 30
+)
 
 // dropStale takes out contacts of shapes that are gone, whose number another shape
 // may have by now, and tells that they ended.
@@ -52,38 +105,40 @@ func (s *solver) dropStale() {
 	if slices.Equal(s.seen, generation) {
 		return
 	}
-	stale := func(shape uint32) bool { return generation[shape] != s.seen[shape] }
 	s.contacts = slices.DeleteFunc(s.contacts, func(c rigid.Contact) bool {
-		gone := stale(c.A) || stale(c.B)
+		gone := !s.current(&c)
 		if gone && c.Count > 0 {
-			s.events.end(s, s.seen, c.A, c.B)
+			s.events.end(s.seen, c.A, c.B, c.Flags)
 		}
 		return gone
 	})
 	s.seen = append(s.seen[:0], generation...)
 }
 
-// collide finds the contacts of this step.
-func (s *solver) collide() {
+// findContacts finds the contacts of this step.
+func (s *solver) findContacts() {
 	t := &s.shapes
 	s.broad.Pairs(s.level, &s.boxes, &t.filters, 0, &s.pairs)
 	s.keepMeaningful()
 	s.done("pairs")
 	n := len(s.pairs.A)
 	s.manifolds = slices.Grow(s.manifolds[:0], n)[:n]
-	rigid.Collide(s.level, t.shape, t.filters.Body, &s.centre, &s.pairs, s.manifolds)
+	s.over(0, n, pairChunk, (*solver).collideRows)
 	s.sense()
 	s.done("collide")
 	s.next = slices.Grow(s.next[:0], n)[:n]
 	rigid.Match(s.contacts, &s.pairs, s.manifolds, s.next, &s.began, &s.ended)
 	s.contacts, s.next = s.next, s.contacts
 	for i, a := range s.ended.A {
-		s.events.end(s, s.seen, a, s.ended.B[i])
+		b := s.ended.B[i]
+		s.events.end(s.seen, a, b, s.senses(a, b))
 	}
 	for i, a := range s.began.A {
-		s.events.begin(s, s.seen, a, s.began.B[i])
+		b := s.began.B[i]
+		s.events.begin(s.seen, a, b, s.senses(a, b))
 	}
-	s.done("match")
+	s.muteSensors()
+	s.tracePairs()
 }
 
 // keepMeaningful takes out the pairs of which nothing follows: two sensors, and two
@@ -101,10 +156,18 @@ func (s *solver) keepMeaningful() {
 	s.pairs.A, s.pairs.B = s.pairs.A[:n], s.pairs.B[:n]
 }
 
+func (s *solver) collideRows(lo, hi int) {
+	pairs := rigid.Pairs{A: s.pairs.A[lo:hi], B: s.pairs.B[lo:hi]}
+	rigid.Collide(s.level, s.shapes.shape, s.shapes.filters.Body, &s.centre, &pairs, s.manifolds[lo:hi])
+}
+
 // sense empties the manifolds of sensors that are near a shape and do not overlap it.
 func (s *solver) sense() {
+	if s.shapes.sensors == 0 {
+		return
+	}
 	for i, a := range s.pairs.A {
-		if !s.senses(a, s.pairs.B[i]) {
+		if s.senses(a, s.pairs.B[i]) == 0 {
 			continue
 		}
 		m := &s.manifolds[i]
@@ -118,16 +181,76 @@ func (s *solver) sense() {
 	}
 }
 
-func (s *solver) senses(a, b uint32) bool { return s.shapes.sensor[a] || s.shapes.sensor[b] }
-
-// solve moves the bodies.
-func (s *solver) solve(dt float32) {
-	c, n, sys := s.cols, s.rows, &s.sys
-	for i, a := range s.pairs.A { // sensors push nothing
-		if s.senses(a, s.pairs.B[i]) {
+// muteSensors lets sensors push nothing, and marks their contacts.
+func (s *solver) muteSensors() {
+	if s.shapes.sensors == 0 {
+		return
+	}
+	for i, a := range s.pairs.A {
+		if flags := s.senses(a, s.pairs.B[i]); flags != 0 {
 			s.manifolds[i].Count = 0
+			s.contacts[i].Flags = flags
 		}
 	}
+}
+
+// senses returns the flags of a contact of two shapes.
+func (s *solver) senses(a, b uint32) uint32 {
+	switch {
+	case s.shapes.sensor[a]:
+		return sensorA
+	case s.shapes.sensor[b]:
+		return sensorB
+	}
+	return 0
+}
+
+// advance moves the bodies: the order of rigid.System.Step, by all workers.
+func (s *solver) advance(dt float32) {
+	sys := s.assemble()
+	sys.Begin(dt)
+	bodies, blocks := len(sys.States), len(sys.Blocks)
+	s.over(0, bodies, bodyChunk, func(s *solver, lo, hi int) { s.sys.Start(s.level, lo, hi) })
+	s.over(0, blocks, blockChunk, func(s *solver, lo, hi int) { s.sys.Prepare(s.level, lo, hi) })
+	for sub := range s.subSteps() {
+		if sub == 0 {
+			s.over(0, bodies, bodyChunk, func(s *solver, lo, hi int) { s.sys.IntegrateVelocities(s.level, 0, lo, hi) })
+			s.byColour(func(s *solver, lo, hi int) { s.sys.WarmStart(s.level, lo, hi) })
+		} else {
+			s.over(0, bodies, bodyChunk, func(s *solver, lo, hi int) { s.sys.IntegrateVelocities(s.level, 1, lo, hi) })
+		}
+		s.byColour(func(s *solver, lo, hi int) { s.sys.Solve(s.level, true, lo, hi) })
+		s.over(0, bodies, bodyChunk, func(s *solver, lo, hi int) { s.sys.IntegratePositions(s.level, lo, hi) })
+		s.byColour(func(s *solver, lo, hi int) { s.sys.Solve(s.level, false, lo, hi) })
+		s.traceStates(sub)
+	}
+	s.byColour(func(s *solver, lo, hi int) { s.sys.Restitution(s.level, lo, hi) })
+	s.over(0, blocks, blockChunk, func(s *solver, lo, hi int) { s.sys.Store(s.level, lo, hi) })
+	s.over(0, bodies, bodyChunk, func(s *solver, lo, hi int) { s.sys.Finish(s.level, lo, hi) })
+	s.traceEnd()
+}
+
+func (s *solver) subSteps() int { return s.sys.Params.SubSteps }
+
+// byColour runs a stage on the blocks of one colour after the other. One worker need not
+// know where one colour ends.
+func (s *solver) byColour(run func(s *solver, lo, hi int)) {
+	sys := &s.sys
+	if s.pool.Workers() == 1 {
+		run(s, 0, len(sys.Blocks))
+		return
+	}
+	for c := range rigid.Overflow {
+		if lo, hi := sys.Colours.Start[c], sys.Colours.Start[c+1]; lo < hi {
+			s.over(lo, hi, blockChunk, run)
+		}
+	}
+	run(s, sys.Colours.Start[rigid.Overflow], sys.Colours.Start[rigid.NumColours])
+}
+
+// assemble gives the system what it works on.
+func (s *solver) assemble() *rigid.System {
+	c, n, sys := s.cols, s.rows, &s.sys
 	b := &sys.Bodies
 	b.VX, b.VY, b.W = c.VX[:n], c.VY[:n], c.W[:n]
 	b.InvMass, b.InvInertia = c.InvMass[:n], c.InvInertia[:n]
@@ -140,26 +263,34 @@ func (s *solver) solve(dt float32) {
 	sys.Body, sys.Materials = s.shapes.filters.Body, s.shapes.Materials
 	sys.Contacts, sys.Manifolds = s.contacts, s.manifolds
 	sys.Hits = slices.Grow(sys.Hits[:0], len(s.contacts))[:len(s.contacts)]
-	sys.Step(s.level, dt)
+	return sys
 }
 
 // settle writes positions back, tells what moved and what was hit, and ends what acts
 // for one step.
 func (s *solver) settle() {
-	c := s.cols
+	s.over(0, s.rows, bodyChunk, (*solver).settleRows)
 	for i := range s.sys.States {
-		st := &s.sys.States[i]
-		if st.DX == 0 && st.DY == 0 && st.S == 0 {
-			continue
+		if moved(&s.sys.States[i]) {
+			s.events.Moved = append(s.events.Moved, uint32(i))
 		}
-		x, y := s.turned(i, c.CentreX[i], c.CentreY[i])
-		c.X[i], c.Y[i] = s.centre.X[i]-x, s.centre.Y[i]-y
-		s.events.Moved = append(s.events.Moved, uint32(i))
 	}
-	clear(c.ForceX[:s.rows])
-	clear(c.ForceY[:s.rows])
-	clear(c.Torque[:s.rows])
 	for i := range s.sys.Hits {
 		s.events.hit(s, i)
 	}
 }
+
+func (s *solver) settleRows(lo, hi int) {
+	c := s.cols
+	for i := lo; i < hi; i++ {
+		if moved(&s.sys.States[i]) {
+			x, y := s.turned(i, c.CentreX[i], c.CentreY[i])
+			c.X[i], c.Y[i] = s.centre.X[i]-x, s.centre.Y[i]-y
+		}
+	}
+	clear(c.ForceX[lo:hi])
+	clear(c.ForceY[lo:hi])
+	clear(c.Torque[lo:hi])
+}
+
+func moved(st *rigid.State) bool { return st.DX != 0 || st.DY != 0 || st.S != 0 }

@@ -1,17 +1,35 @@
 package physics
 
-import "github.com/evertick/evertick/internal/fault"
+import (
+	"github.com/evertick/evertick/internal/fault"
+	"github.com/evertick/evertick/native"
+)
 
-// Step advances the world by dt seconds. ErrNotFinite or ErrRange (dt not
-// positive) leave the world as it was. Any other error means that the state is
-// lost: the engine stopped, or a column is not finite, which the error names
-// with the index of the body. All later steps and changes then return it.
+// Least and greatest length of a step in seconds that the solver of this package takes:
+// the inverse of a sub-step, its square too, must be a number.
+const (
+	MinStep = 1e-6
+	MaxStep = 1e3
+)
+
+// Step advances the world by dt seconds, MinStep to MaxStep. ErrNotFinite or ErrRange leave
+// the world as it was, and so does ErrFloatEnv, unless a goroutine beside the caller's
+// has found it. Any other error is one of another engine and means that the state is
+// lost: the engine stopped, or a column is not finite, which the error names with the
+// index of the body. All later steps and changes then return it.
 func (w *World) Step(dt float32) error {
 	if w.failed != nil {
 		return w.failed
 	}
-	if err := checkPositive("physics: Step: dt", dt); err != nil {
+	if err := w.checkStep("physics: Step: dt", dt); err != nil {
 		return err
+	}
+	if w.solver != nil {
+		if err := native.CheckFloatEnv(); err != nil {
+			return err
+		}
+		w.failed = w.solver.Step(dt)
+		return w.failed
 	}
 	if w.failed = w.engine.Step(dt); w.failed == nil {
 		w.failed = w.firstNotFinite()
@@ -19,13 +37,14 @@ func (w *World) Step(dt float32) error {
 	return w.failed
 }
 
-// Trace makes Step call f at the end of each of its stages, with the name of the stage;
-// nil ends it. f must not use the world. An engine other than the default one
-// has no stages.
-func (w *World) Trace(f func(stage string)) {
-	if w.solver != nil {
-		w.solver.trace = f
+func (w *World) checkStep(field string, dt float32) error {
+	if err := checkPositive(field, dt); err != nil {
+		return err
 	}
+	if w.solver != nil && (dt < MinStep || dt > MaxStep) {
+		return fault.Field(ErrRange, field, dt)
+	}
+	return nil
 }
 
 // firstNotFinite names the first motion value that is NaN or infinite, by

@@ -2,8 +2,10 @@ package physics
 
 import "github.com/evertick/evertick/internal/fault"
 
-// maxShapes bounds the shapes of a world, several per body at full capacity.
-const maxShapes = 1 << 26
+// maxShapes bounds the shapes of a world: it is native.MaxSlots.
+const maxShapes = 1 << 24
+
+const defaultSubSteps = 4
 
 // World holds bodies and their shapes. It is not safe for concurrent use.
 type World struct {
@@ -27,6 +29,9 @@ func New(c Config) (*World, error) {
 	}
 	if c.Workers == 0 {
 		c.Workers = 1
+	}
+	if c.SubSteps == 0 && c.Engine == nil {
+		c.SubSteps = defaultSubSteps
 	}
 	w := &World{
 		config: c,

@@ -82,6 +82,31 @@ func (e *engine) ApplyForceToCenter(body int, force [2]float32) error {
 	return nil
 }
 
+func (e *engine) ApplyForce(body int, force, point [2]float32) error {
+	e.bodies[body].ApplyForce(vec(force), vec(point), true)
+	return nil
+}
+
+func (e *engine) ApplyTorque(body int, torque float32) error {
+	e.bodies[body].ApplyTorque(float64(torque), true)
+	return nil
+}
+
+func (e *engine) ApplyAngularImpulse(body int, impulse float32) error {
+	b := e.bodies[body]
+	if !fits(b.M_angularVelocity + float64(b.M_invI*float64(impulse))) {
+		return velocityOverflow(body)
+	}
+	b.ApplyAngularImpulse(float64(impulse), true)
+	e.publish(body, b)
+	return nil
+}
+
+func (e *engine) SetGravity(gravity [2]float32) error {
+	e.world.SetGravity(vec(gravity))
+	return nil
+}
+
 func (e *engine) SetVelocity(body int, linear [2]float32, angular float32) error {
 	b := e.bodies[body]
 	b.SetLinearVelocity(vec(linear))

@@ -1,0 +1,181 @@
+package physics
+
+import (
+	"encoding/binary"
+	"math"
+	"unsafe"
+
+	"github.com/evertick/evertick/internal/fault"
+	"github.com/evertick/evertick/native/rigid"
+)
+
+// quarantine takes bodies out of the world of which a value in the first columns is not
+// usable, before they reach another one. What is out stays at rest.
+func (s *solver) quarantine(columns int) {
+	c := s.cols
+	if s.disabled > 0 {
+		for i, flags := range c.Flags[:s.rows] {
+			if flags&FlagDisabled != 0 {
+				c.VX[i], c.VY[i], c.W[i] = 0, 0, 0
+			}
+		}
+	}
+	all := c.floatColumns()
+	for _, nc := range all[:columns] {
+		if anyHuge((*nc.column)[:s.rows]) {
+			s.findHuge(all[:columns])
+			return
+		}
+	}
+}
+
+func (s *solver) findHuge(columns []namedColumn) {
+	for i := range s.rows {
+		for _, nc := range columns {
+			if v := (*nc.column)[i]; !usable(v) {
+				s.condemn(i, nc.name, v)
+				break
+			}
+		}
+	}
+}
+
+// condemn disables the body of a row with a value that is not usable. A row without
+// a body becomes zero again.
+func (s *solver) condemn(i int, column string, v float32) {
+	c := s.cols
+	if !s.bodies.occupied(i) {
+		c.clear(i)
+		return
+	}
+	for _, nc := range c.floatColumns() {
+		if v := &(*nc.column)[i]; !usable(*v) {
+			*v = 0
+		}
+	}
+	s.setRotation(i, 0, 1)
+	s.disable(i)
+	s.forget(uint32(i))
+	s.events.Disabled = append(s.events.Disabled, Disabled{
+		Body: Body{uint32(i), s.bodies.generation[i]}, Tick: s.steps, Column: column, Value: v,
+	})
+}
+
+// forget takes the impulses from the contacts of a body, which may be anything.
+func (s *solver) forget(body uint32) {
+	of := s.shapes.filters.Body
+	for i := range s.contacts {
+		c := &s.contacts[i]
+		if s.current(c) && (of[c.A] == body || of[c.B] == body) {
+			c.Rolling = 0
+			for k := range c.Points {
+				c.Points[k].Normal, c.Points[k].Tangent = 0, 0
+			}
+		}
+	}
+}
+
+// current reports whether both shapes of a contact are those of the last step.
+func (s *solver) current(c *rigid.Contact) bool {
+	g := s.table.pool.generation
+	return g[c.A] == s.seen[c.A] && g[c.B] == s.seen[c.B]
+}
+
+// disable makes a body one without shapes, mass and velocity.
+func (s *solver) disable(i int) {
+	c := s.cols
+	if c.Flags[i]&FlagDisabled == 0 {
+		c.Flags[i] |= FlagDisabled
+		s.disabled++
+	}
+	c.InvMass[i], c.InvInertia[i] = 0, 0
+	c.VX[i], c.VY[i], c.W[i] = 0, 0, 0
+	c.ForceX[i], c.ForceY[i], c.Torque[i] = 0, 0, 0
+	for link := s.table.head[i]; link != 0; link = s.table.next[link-1] {
+		s.shapes.shape[link-1] = rigid.Shape{}
+	}
+}
+
+func (s *solver) enable(i int) error {
+	c := s.cols
+	if c.Flags[i]&FlagDisabled == 0 {
+		return nil
+	}
+	c.Flags[i] &^= FlagDisabled
+	if err := s.weigh(i, s.shapesOf(i)); err != nil {
+		c.Flags[i] |= FlagDisabled
+		return err
+	}
+	s.disabled--
+	return nil
+}
+
+// anyHuge reports whether a number is not usable: of the integers that are numbers
+// without their sign these, and NaN, are the ones from 2^63 on. Two fit in one
+// addition, as no carry leaves its half.
+func anyHuge(x []float32) bool {
+	const (
+		lanes = 1<<32 + 1
+		mask  = 0x7fffffff * lanes
+		lift  = (1<<31 - (127+63)<<23) * lanes
+	)
+	b := unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(x))), 4*len(x))
+	var a0, a1, a2, a3 uint64
+	i := 0
+	for ; i+32 <= len(b); i += 32 {
+		c := (*[32]byte)(b[i : i+32])
+		a0 |= binary.NativeEndian.Uint64(c[0:8])&mask + lift
+		a1 |= binary.NativeEndian.Uint64(c[8:16])&mask + lift
+		a2 |= binary.NativeEndian.Uint64(c[16:24])&mask + lift
+		a3 |= binary.NativeEndian.Uint64(c[24:32])&mask + lift
+	}
+	for _, v := range x[i/4:] {
+		a0 |= uint64(math.Float32bits(v))&mask + lift
+	}
+	return (a0|a1|a2|a3)&(1<<31*lanes) != 0
+}
+
+// Disable takes a body out of the world: it comes to rest, nothing touches it, and
+// forces and impulses have no effect, until Enable brings it back. SetTransform still
+// places it. It does nothing to a body that is disabled. Errors: ErrStale, and
+// ErrUnsupported from another engine.
+func (w *World) Disable(b Body) error {
+	i, err := w.solved(b)
+	if err == nil {
+		w.solver.disable(i)
+	}
+	return err
+}
+
+// Enable brings a body back that was disabled, by Disable or because a value of its was
+// not finite: at rest where it is, with its shapes and the mass of these. Values that were not
+// finite are zero by then, the rotation of such a body too. Errors are those of Disable,
+// and ErrRange as from the creation of a shape.
+func (w *World) Enable(b Body) error {
+	i, err := w.solved(b)
+	if err == nil {
+		err = w.solver.enable(i)
+	}
+	return err
+}
+
+// Disabled reports whether b is a live body that is disabled.
+func (w *World) Disabled(b Body) bool {
+	return w.Valid(b) && w.cols.Flags[b.index]&FlagDisabled != 0
+}
+
+// solved returns the index of b if it may be changed now, and this package solves.
+func (w *World) solved(b Body) (int, error) {
+	i, err := w.mutable(b)
+	if err == nil {
+		err = w.mustSolve()
+	}
+	return i, err
+}
+
+func (w *World) mustSolve() error {
+	if w.solver == nil {
+		return fault.Field(ErrUnsupported, "physics: Config.Engine", "another one")
+	}
+	return nil
+}

@@ -1,0 +1,158 @@
+package physics
+
+import (
+	"github.com/evertick/evertick/internal/fault"
+	"github.com/evertick/evertick/native/rigid"
+)
+
+// huge is above what any value of a body may be: no square of one that is below
+// overflows, nor does the sum of two such squares.
+const huge = 1 << 63
+
+// MassData is how heavy a body is.
+type MassData struct {
+	Mass    float32    // kg
+	Inertia float32    // kg·m² about Center
+	Center  [2]float32 // of mass, in body coordinates, in metres
+}
+
+// weigh computes the mass of a body from its shapes, ascending, and moves the shapes to
+// its centre. An error has changed nothing. The velocity of a centre of mass that moves
+// within a turning body changes accordingly.
+func (s *solver) weigh(i int, shapes []uint32) error {
+	m := s.massOf(i, shapes)
+	invMass, err := inverseOf("physics: mass of the body", m.Mass)
+	if err != nil {
+		return err
+	}
+	invInertia, err := inverseOf("physics: inertia of the body", m.Inertia)
+	if err != nil {
+		return err
+	}
+	c := s.cols
+	dx, dy := s.turned(i, m.Center[0]-c.CentreX[i], m.Center[1]-c.CentreY[i])
+	vx, vy := c.VX[i]-float32(c.W[i]*dy), c.VY[i]+float32(c.W[i]*dx)
+	if err := s.setVelocity("physics: angular velocity of the body", c.W[i], i, vx, vy, c.W[i]); err != nil {
+		return err
+	}
+	c.CentreX[i], c.CentreY[i] = m.Center[0], m.Center[1]
+	if c.Flags[i]&FlagDisabled == 0 {
+		c.InvMass[i], c.InvInertia[i] = invMass, invInertia
+	}
+	for _, shape := range shapes {
+		s.show(i, int(shape))
+	}
+	return nil
+}
+
+// massOf returns zero unless the body is dynamic. A dynamic one without mass weighs a
+// kilogram, and does not turn.
+func (s *solver) massOf(i int, shapes []uint32) MassData {
+	c, t := s.cols, &s.shapes
+	if c.Type[i] != DynamicBody {
+		return MassData{}
+	}
+	var mass, inertia, x, y float64
+	for _, k := range shapes {
+		kg := float64(t.density[k]) * float64(t.mass[k].Area)
+		mass += kg
+		x += float64(kg * float64(t.mass[k].Centroid.X))
+		y += float64(kg * float64(t.mass[k].Centroid.Y))
+	}
+	if float32(mass) == 0 {
+		return MassData{Mass: 1}
+	}
+	x, y = x/mass, y/mass
+	for _, k := range shapes {
+		m := &t.mass[k]
+		dx, dy := float64(m.Centroid.X)-x, float64(m.Centroid.Y)-y
+		inertia += float64(float64(t.density[k]) * (float64(m.Inertia) + float64(float64(m.Area)*(float64(dx*dx)+float64(dy*dy)))))
+	}
+	if c.Flags[i]&FlagFixedRotation != 0 {
+		inertia = 0
+	}
+	return MassData{float32(mass), float32(inertia), [2]float32{float32(x), float32(y)}}
+}
+
+// inverseOf returns 0 for 0. Masses whose inverse is huge, or that are so themselves, are
+// out of range.
+func inverseOf(field string, v float32) (float32, error) {
+	if v == 0 {
+		return 0, nil
+	}
+	if !(v > 1./huge && v < huge) {
+		return 0, because(fault.Field(ErrRange, field, v), "beyond 1e-19 to 1e19")
+	}
+	return 1 / v, nil
+}
+
+// setType makes a body static, kinematic or dynamic.
+func (s *solver) setType(i int, t BodyType) error {
+	c := s.cols
+	before := c.Type[i]
+	c.Type[i] = t
+	own := s.shapesOf(i)
+	if err := s.weigh(i, own); err != nil {
+		c.Type[i] = before
+		return err
+	}
+	if t == StaticBody {
+		c.VX[i], c.VY[i], c.W[i] = 0, 0, 0
+	}
+	if t != DynamicBody {
+		c.ForceX[i], c.ForceY[i], c.Torque[i] = 0, 0, 0
+	}
+	for _, shape := range own {
+		s.shapes.filters.Moves[shape] = t != StaticBody
+	}
+	return nil
+}
+
+// setMaterial replaces all of a shape's definition but for its filter and whether it is a
+// sensor.
+func (s *solver) setMaterial(shape, body int, def *ShapeDef) error {
+	t := &s.shapes
+	before := t.density[shape]
+	t.density[shape] = def.Density
+	if s.cols.Type[body] == DynamicBody && before != def.Density {
+		if err := s.weigh(body, s.shapesOf(body)); err != nil {
+			t.density[shape] = before
+			return err
+		}
+	}
+	t.Friction[shape], t.Restitution[shape] = def.Friction, def.Restitution
+	t.rolling[shape], t.TangentSpeed[shape] = def.RollingResistance, def.TangentSpeed
+	t.RollingResistance[shape] = float32(def.RollingResistance * t.local[shape].Radius)
+	return nil
+}
+
+// massData returns zero unless the body is dynamic.
+func (s *solver) massData(i int) MassData { return s.massOf(i, s.shapesOf(i)) }
+
+// digest returns what stands for a shape in the state hash.
+func (t *shapeColumns) digest(shape int) uint64 {
+	def, r := t.def(shape), &t.local[shape]
+	kind := kindOf(r)
+	var points [MaxPolygonVertices + 1][2]float32
+	n := int(r.Count)
+	for i, v := range r.Vertices[:n] {
+		points[i] = [2]float32{v.X, v.Y}
+	}
+	if kind != kindSegment {
+		points[n] = [2]float32{r.Radius}
+		n++
+	}
+	return digestShape(kind, &def, points[:n]...)
+}
+
+func kindOf(r *rigid.Shape) byte {
+	switch {
+	case r.Count == 1:
+		return kindCircle
+	case r.Count > 2:
+		return kindPolygon
+	case r.Radius > 0:
+		return kindCapsule
+	}
+	return kindSegment
+}

@@ -1,0 +1,155 @@
+package physics
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/evertick/evertick/native/rigid"
+)
+
+// shapeColumns are what is known of shapes, an element per shape. Those of a number
+// that no shape has are zero.
+type shapeColumns struct {
+	shape   []rigid.Shape // relative to the centre of mass; Count 0: no shape, or of a disabled body
+	local   []rigid.Shape // in body coordinates
+	mass    []rigid.Mass  // of local, at density 1
+	density []float32
+	rolling []float32 // ShapeDef.RollingResistance
+	sensor  []bool
+	sensors int // how many there are
+	filters rigid.Filters
+	rigid.Materials
+}
+
+func (s *solver) CreateCircle(shape, body int, def *ShapeDef, circle Circle) error {
+	r, err := rigid.MakeCircle(vecOf(circle.Center), circle.Radius)
+	return s.createShape(shape, body, def, r, err)
+}
+
+func (s *solver) CreateCapsule(shape, body int, def *ShapeDef, capsule Capsule) error {
+	r, err := rigid.MakeCapsule(vecOf(capsule.P1), vecOf(capsule.P2), capsule.Radius)
+	return s.createShape(shape, body, def, r, err)
+}
+
+func (s *solver) CreateSegment(shape, body int, def *ShapeDef, segment Segment) error {
+	r, err := rigid.MakeSegment(vecOf(segment.P1), vecOf(segment.P2))
+	return s.createShape(shape, body, def, r, err)
+}
+
+func (s *solver) CreatePolygon(shape, body int, def *ShapeDef, polygon Polygon) error {
+	r, err := makePolygon(&polygon)
+	return s.createShape(shape, body, def, r, err)
+}
+
+func makePolygon(p *Polygon) (rigid.Shape, error) {
+	var corners [MaxPolygonVertices]rigid.Vec
+	for i := range p.Count {
+		corners[i] = vecOf(p.Vertices[i])
+	}
+	return rigid.MakePolygon(corners[:p.Count], p.Radius)
+}
+
+// createShape takes time in proportion to the shapes of a dynamic body, which has to be
+// weighed, and constant time for one of any other.
+func (s *solver) createShape(shape, body int, def *ShapeDef, r rigid.Shape, err error) error {
+	if err != nil {
+		return fmt.Errorf("physics: %w", err)
+	}
+	t := &s.shapes
+	t.put(shape, body, def, &r)
+	t.filters.Moves[shape] = s.cols.Type[body] != StaticBody
+	if s.cols.Type[body] == DynamicBody {
+		err = s.weigh(body, s.shapesOf(body, uint32(shape)))
+	} else {
+		s.show(body, shape)
+	}
+	if err != nil {
+		t.clear(shape)
+	}
+	return err
+}
+
+// put fills the row of a new shape but for what depends on its body.
+func (t *shapeColumns) put(shape, body int, def *ShapeDef, r *rigid.Shape) {
+	for shape >= len(t.shape) {
+		t.grow()
+	}
+	t.local[shape], t.mass[shape] = *r, r.Mass()
+	t.density[shape], t.rolling[shape] = def.Density, def.RollingResistance
+	if t.sensor[shape] = def.Sensor; def.Sensor {
+		t.sensors++
+	}
+	t.filters.Body[shape] = uint32(body)
+	t.setFilter(shape, def.Filter)
+	t.Friction[shape], t.Restitution[shape] = def.Friction, def.Restitution
+	t.RollingResistance[shape], t.TangentSpeed[shape] = float32(def.RollingResistance*r.Radius), def.TangentSpeed
+}
+
+func (t *shapeColumns) setFilter(shape int, f Filter) {
+	t.filters.Category[shape], t.filters.Mask[shape], t.filters.Group[shape] = f.Category, f.Mask, f.Group
+}
+
+// def returns the definition of a shape.
+func (t *shapeColumns) def(shape int) ShapeDef {
+	return ShapeDef{
+		Density: t.density[shape], Friction: t.Friction[shape], Restitution: t.Restitution[shape],
+		RollingResistance: t.rolling[shape], TangentSpeed: t.TangentSpeed[shape],
+		Filter: Filter{t.filters.Category[shape], t.filters.Mask[shape], t.filters.Group[shape]},
+		Sensor: t.sensor[shape],
+	}
+}
+
+// grow makes room for one more shape.
+func (t *shapeColumns) grow() {
+	t.shape, t.local, t.mass = append(t.shape, rigid.Shape{}), append(t.local, rigid.Shape{}), append(t.mass, rigid.Mass{})
+	t.density, t.rolling, t.sensor = append(t.density, 0), append(t.rolling, 0), append(t.sensor, false)
+	f := &t.filters
+	f.Body, f.Moves = append(f.Body, 0), append(f.Moves, false)
+	f.Category, f.Mask, f.Group = append(f.Category, 0), append(f.Mask, 0), append(f.Group, 0)
+	t.Friction, t.Restitution = append(t.Friction, 0), append(t.Restitution, 0)
+	t.RollingResistance, t.TangentSpeed = append(t.RollingResistance, 0), append(t.TangentSpeed, 0)
+}
+
+// clear takes a shape out of the scene. The next step ends its contacts.
+func (t *shapeColumns) clear(shape int) {
+	if t.sensor[shape] {
+		t.sensors--
+	}
+	t.shape[shape], t.local[shape], t.mass[shape] = rigid.Shape{}, rigid.Shape{}, rigid.Mass{}
+	t.density[shape], t.rolling[shape], t.sensor[shape] = 0, 0, false
+	t.filters.Body[shape], t.filters.Moves[shape] = 0, false
+	t.setFilter(shape, Filter{})
+	t.Friction[shape], t.Restitution[shape], t.RollingResistance[shape], t.TangentSpeed[shape] = 0, 0, 0, 0
+}
+
+// show puts a shape into the scene, where its body has it, unless that is disabled.
+func (s *solver) show(body, shape int) {
+	c, t := s.cols, &s.shapes
+	if c.Flags[body]&FlagDisabled == 0 {
+		t.shape[shape] = t.local[shape].Moved(rigid.Vec{X: -c.CentreX[body], Y: -c.CentreY[body]}, 1, 0)
+	}
+}
+
+// shapesOf returns the shapes of a body, ascending, and one more that the table does
+// not have yet. The slice is good until the next call.
+func (s *solver) shapesOf(body int, more ...uint32) []uint32 {
+	own := s.own[:0]
+	for link := s.table.head[body]; link != 0; link = s.table.next[link-1] {
+		own = append(own, link-1)
+	}
+	own = append(own, more...)
+	slices.Sort(own)
+	s.own = own
+	return own
+}
+
+func (s *solver) DestroyShape(shape, body int) error {
+	if s.cols.Type[body] == DynamicBody {
+		own := s.shapesOf(body)
+		if err := s.weigh(body, slices.DeleteFunc(own, func(i uint32) bool { return int(i) == shape })); err != nil {
+			return err
+		}
+	}
+	s.shapes.clear(shape)
+	return nil
+}

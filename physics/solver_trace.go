@@ -1,0 +1,57 @@
+package physics
+
+import (
+	"strconv"
+	"unsafe"
+
+	"github.com/evertick/evertick/internal/statehash"
+	"github.com/evertick/evertick/native/rigid"
+)
+
+// StageHashes returns the hashes of what the stages of the last step have computed, in
+// the order of the stages: pairs, manifolds and matched contacts, the states of the bodies
+// after each sub-step, and the contacts with their new impulses. Of two runs that
+// diverge the first pair that differs names the stage. There are none unless
+// Config.StageHashes is set. The slice is the world's own and good until the next step.
+func (w *World) StageHashes() []ColumnHash {
+	if w.solver == nil {
+		return nil
+	}
+	return w.solver.trace
+}
+
+func (s *solver) tracePairs() {
+	if !s.traced {
+		return
+	}
+	s.trace = append(s.trace,
+		ColumnHash{Name: "pairs.A", Hash: statehash.Rows(s.pairs.A)},
+		ColumnHash{Name: "pairs.B", Hash: statehash.Rows(s.pairs.B)},
+		ColumnHash{Name: "manifolds", Hash: statehash.Rows(words[float32](s.manifolds))},
+		ColumnHash{Name: "matched", Hash: hashContacts(s.contacts)},
+	)
+}
+
+func (s *solver) traceStates(sub int) {
+	if s.traced {
+		s.trace = append(s.trace, ColumnHash{
+			Name: "substep." + strconv.Itoa(sub),
+			Hash: statehash.Rows(words[float32](s.sys.States)),
+		})
+	}
+}
+
+func (s *solver) traceEnd() {
+	if s.traced {
+		s.trace = append(s.trace, ColumnHash{Name: "solved", Hash: hashContacts(s.contacts)})
+	}
+}
+
+// hashContacts takes no account of NaN: impulses are never that.
+func hashContacts(contacts []rigid.Contact) uint64 { return statehash.Rows(words[uint32](contacts)) }
+
+// words is rows that consist of 32-bit words as these words.
+func words[W uint32 | float32, T rigid.Contact | rigid.Manifold | rigid.State](rows []T) []W {
+	var zero T
+	return unsafe.Slice((*W)(unsafe.Pointer(unsafe.SliceData(rows))), len(rows)*int(unsafe.Sizeof(zero)/4))
+}
