@@ -35,12 +35,11 @@ func TestStepAllocatesNothing(t *testing.T) {
 }
 
 // busySim has agents with tags and a column of their own, which move towards
-// their neighbours and come and go, among bodies that an engine without
-// allocations moves.
+// their neighbours and come and go, among bodies that push each other.
 func busySim(t *testing.T, level native.Level, workers int) *evertick.Sim {
 	s := newSim(t, evertick.Config{
 		Capacity: 512, Level: level, Workers: workers, Seed: 3,
-		Physics: physics.Config{Engine: &fakeEngine{}, Plane: physics.XZ},
+		Physics: physics.Config{Plane: physics.XZ},
 		Spatial: spatial.Config{CellSize: 4},
 	})
 	f := &flock{sim: s, speed: column(t, s, "speed")}
@@ -51,7 +50,7 @@ func busySim(t *testing.T, level native.Level, workers int) *evertick.Sim {
 	for i := range 300 {
 		f.last = spawn(t, s)
 		if i%10 == 0 {
-			movingBody(t, s, f.last, float32(i%7)/8)
+			pushedBody(t, s, f.last, float32(i%20), float32(i/20))
 			continue
 		}
 		if err := s.World.SetPosition(f.last, float32(i%20), 0, float32(i/20)); err != nil {
@@ -65,6 +64,21 @@ func busySim(t *testing.T, level native.Level, workers int) *evertick.Sim {
 	add(t, s, evertick.AfterIndex, "replace", f.replace)
 	add(t, s, evertick.AfterIndex, "succeed", f.succeed)
 	return s
+}
+
+// pushedBody gives an entity a dynamic body, a disc that rolls towards the middle.
+func pushedBody(t *testing.T, s *evertick.Sim, id ecs.ID, x, z float32) {
+	t.Helper()
+	def := physics.DefaultBodyDef()
+	def.Type, def.Position = physics.DynamicBody, [2]float32{x, z}
+	def.LinearVelocity = [2]float32{(10 - x) / 4, (7 - z) / 4}
+	b, err := s.CreateBody(id, def)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.Physics.CreateCircle(b, physics.DefaultShapeDef(), physics.Circle{Radius: 0.7}); err != nil {
+		t.Fatal(err)
+	}
 }
 
 // flock is what the systems of busySim share.

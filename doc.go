@@ -8,7 +8,7 @@
 // the same order, on one goroutine:
 //
 //	systems of BeforePhysics, in the order in which they were added
-//	physics.step    rigid bodies move
+//	physics.step    rigid bodies take over what was written to their entities' columns, and move
 //	physics.sync    their transforms are written into the world's columns
 //	spatial.build   the index is rebuilt over the live entities
 //	systems of AfterIndex, in the order in which they were added
@@ -29,12 +29,11 @@
 // foreign library that changes the floating-point environment in the middle of a tick (it is
 // detected at the next step).
 //
-// In this release the bodies themselves are the exception: they are moved by
-// package physics/box2d, whose float64 arithmetic the compiler may fuse. Its
-// bits are the same on every level and with cgo on or off, but may differ
-// between GOAMD64=v1, GOAMD64=v3 and other architectures.
+// The one exception is opt-in: bodies that package physics/box2d moves, whose float64
+// arithmetic the compiler may fuse. Its bits are the same on every level and with cgo on
+// or off, but may differ between GOAMD64=v1, GOAMD64=v3 and other architectures.
 //
-// After warm-up a step allocates nothing, apart from what that engine does.
+// After warm-up a step allocates nothing.
 //
 // # Using parts
 //

@@ -10,7 +10,6 @@ import (
 	"github.com/evertick/evertick/loop"
 	"github.com/evertick/evertick/native"
 	"github.com/evertick/evertick/physics"
-	"github.com/evertick/evertick/physics/box2d"
 	"github.com/evertick/evertick/spatial"
 )
 
@@ -44,8 +43,8 @@ type Config struct {
 	Previous bool
 	// Loop sets the tick rate and what happens on overload; zero: 60 Hz.
 	Loop loop.Config
-	// Physics configures the rigid bodies. Capacity 0: that of the Sim. A nil
-	// Engine: physics/box2d. Workers 0: those of the Sim.
+	// Physics configures the rigid bodies. Capacity, Level and Workers, if zero, are those
+	// of the Sim. A nil Engine: the solver of package physics.
 	Physics physics.Config
 	// Spatial configures the neighbour index. Level and Workers, if zero, are
 	// those of the Sim.
@@ -89,8 +88,8 @@ func (c Config) withDefaults() Config {
 	if c.Physics.Capacity == 0 {
 		c.Physics.Capacity = c.Capacity
 	}
-	if c.Physics.Engine == nil {
-		c.Physics.Engine = box2d.NewEngine(box2d.Options{})
+	if c.Physics.Level == native.Auto {
+		c.Physics.Level = c.Level
 	}
 	if c.Physics.Workers == 0 {
 		c.Physics.Workers = c.Workers

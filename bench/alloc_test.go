@@ -53,7 +53,7 @@ func (f *fakeEngine) Step(dt float32) error {
 	return nil
 }
 
-// Apart from the box2d engine a step of the capstone allocates nothing.
+// A step of the capstone allocates nothing.
 func TestStepAllocatesNothing(t *testing.T) {
 	if paritytest.Instrumented {
 		t.Skip("instrumented builds allocate on their own account")
@@ -61,10 +61,7 @@ func TestStepAllocatesNothing(t *testing.T) {
 	for _, level := range native.Levels() {
 		for _, workers := range []int{1, 2} {
 			t.Run(fmt.Sprintf("level=%s/workers=%d", level, workers), func(t *testing.T) {
-				s := configuredScene(t, "capstone", evertick.Config{
-					Seed: 1, Level: level, Workers: workers,
-					Physics: physics.Config{Engine: &fakeEngine{}},
-				})
+				s := configuredScene(t, "capstone", evertick.Config{Seed: 1, Level: level, Workers: workers})
 				advance(t, s, 300) // until the buffers have their size
 				if n := testing.AllocsPerRun(100, func() { advance(t, s, 1) }); n != 0 {
 					t.Errorf("%g allocations a step", n)

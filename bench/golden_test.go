@@ -13,12 +13,11 @@ import (
 	"github.com/evertick/evertick/native/paritytest"
 )
 
-var update = flag.Bool("update", false, "write testdata/golden.txt anew, in a build for amd64 that does not fuse")
+var update = flag.Bool("update", false, "write testdata/golden.txt anew")
 
 const goldenHead = `# Hashes of the scenes: scene, seed, ticks, hash of the rows without bodies, full hash.
-# The first hash must hold on every architecture and in every build, the second
-# on amd64 with GOAMD64=v1 or v2, where the box2d engine is not fused. Changing
-# them needs a line under "Determinism" in CHANGELOG.md; regenerate with
+# Both must hold on every architecture and in every build. Changing them needs a line
+# under "Determinism" in CHANGELOG.md; regenerate with
 #	go test ./bench -run TestGolden -update
 `
 
@@ -44,11 +43,10 @@ var goldenCases = []golden{
 }
 
 func TestGolden(t *testing.T) {
-	full := amd64Level() != "" && !fuses(amd64Level())
 	path := filepath.Join("testdata", "golden.txt")
 	if *update {
-		if !full || paritytest.Instrumented {
-			t.Fatal("-update needs a plain build for amd64 with GOAMD64=v1")
+		if paritytest.Instrumented {
+			t.Fatal("-update needs a plain build")
 		}
 		writeGolden(t, path, runGolden(t))
 	}
@@ -57,16 +55,9 @@ func TestGolden(t *testing.T) {
 		t.Fatalf("%s has %d lines, want %d", path, len(want), len(goldenCases))
 	}
 	for i, got := range runGolden(t) {
-		w := want[i]
-		if !full {
-			w.full = got.full
-		}
-		if got != w && got.ran() {
+		if got != want[i] && got.ran() {
 			t.Errorf("%s says\n\t%v\nthe run\n\t%v", path, want[i], got)
 		}
-	}
-	if !full {
-		t.Logf("not run: golden hashes of bodies: %s is not amd64 with GOAMD64=v1 or v2", thisEnvironment().Arch)
 	}
 }
 

@@ -14,9 +14,8 @@ import (
 // withoutBodies names the hash over the rows of everything but bodies.
 const withoutBodies = "without-bodies"
 
-// bodilessHash is the state hash without the rows of bodies: what the promise
-// of equal bits covers on every architecture while bodies are moved by an engine
-// that it does not cover.
+// bodilessHash is the state hash without the rows of bodies: what is equal whichever
+// engine moves them, as far as nothing depends on where they are.
 func (s *scene) bodilessHash() uint64 {
 	w := s.sim.World
 	var h xxh3.Hasher

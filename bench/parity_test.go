@@ -8,7 +8,6 @@ import (
 	"runtime"
 	"runtime/debug"
 	"slices"
-	"strings"
 	"sync"
 	"testing"
 
@@ -202,32 +201,11 @@ func TestOtherBuildsSayTheSameBits(t *testing.T) {
 		if fuses(other) && cpuid.CPU.X64Level() < 3 {
 			t.Skipf("not run: the bench command with GOAMD64=%s: this CPU is of level v%d", other, cpuid.CPU.X64Level())
 		}
-		compareFused(t, own, other, otherBuild(t, "GOAMD64="+other))
-	})
-}
-
-// compareFused compares this build with one that differs in whether products
-// are fused into sums. Package box2d is the known exception to equal bits, so
-// what depends on bodies may differ; it is logged.
-func compareFused(t *testing.T, own, other string, got []tickHashes) {
-	differ := differences(mustReference(t), got)
-	for _, d := range differ {
-		name := strings.TrimPrefix(d.column, "body.")
-		isBodys := name != d.column || strings.HasPrefix(name, "position.") || strings.HasPrefix(name, "rotation.")
-		if !isBodys {
-			t.Errorf("GOAMD64=%s and %s differ %v\n%s", own, other, d, repeat(""))
+		got := otherBuild(t, "GOAMD64="+other)
+		if d := differences(mustReference(t), got); len(d) > 0 {
+			t.Errorf("GOAMD64=%s and %s differ %v; in %d columns\n%s", own, other, d[0], len(d), repeat(""))
 		}
-	}
-	if len(differ) == 0 {
-		t.Logf("GOAMD64=%s and %s: no column differs in %d ticks, not even those of bodies", own, other, parityTicks)
-		return
-	}
-	var lines strings.Builder
-	for _, d := range differ {
-		fmt.Fprintf(&lines, "\n  from tick %d on: %s", d.tick, d.column)
-	}
-	t.Logf("GOAMD64=%s and %s: %s is equal after each of %d ticks; columns that bodies write differ, as is known of package box2d:%s",
-		own, other, withoutBodies, parityTicks, lines.String())
+	})
 }
 
 // otherBuild builds the command under another environment, runs the capstone

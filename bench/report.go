@@ -99,7 +99,7 @@ func (r *report) writeText(w io.Writer) error {
 		return err
 	}
 	fmt.Fprintf(&b, "\nqueries  %.0f a step, %.1f hits each\n", r.QueriesPerSt, r.HitsPerQuery)
-	fmt.Fprintf(&b, "memory   %.1f allocations, %.0f bytes a step, those of the box2d engine included\n", r.AllocsPerStep, r.BytesPerStep)
+	fmt.Fprintf(&b, "memory   %.1f allocations, %.0f bytes a step\n", r.AllocsPerStep, r.BytesPerStep)
 	fmt.Fprintf(&b, "hash     %s   without bodies %s\n", r.Hash, r.HashWithoutBodies)
 	_, err := io.WriteString(w, b.String())
 	return err

@@ -16,15 +16,6 @@ func bytesOfOne[T any](row *T) []byte {
 	return unsafe.Slice((*byte)(unsafe.Pointer(row)), unsafe.Sizeof(*row))
 }
 
-// appendLittle appends rows of size bytes each, given in the order of the
-// machine, in little-endian order.
-func appendLittle(dst, rows []byte, size int) []byte {
-	n := len(dst)
-	dst = append(dst, rows...)
-	statehash.Little(dst[n:], size)
-	return dst
-}
-
 // copyLittle copies rows of size bytes each from little-endian order to that of
 // the machine, or back: one is the inverse of the other and both are the same.
 func copyLittle(dst, src []byte, size int) {

@@ -3,10 +3,10 @@ package ecs
 import (
 	"encoding/binary"
 	"fmt"
-	"hash/crc32"
 	"math/bits"
 
 	"github.com/evertick/evertick/internal/fault"
+	"github.com/evertick/evertick/internal/frame"
 )
 
 // Restore replaces the state by that of a snapshot, which may come from a world
@@ -38,9 +38,9 @@ func (w *World) Restore(data []byte) error {
 }
 
 func decode(data []byte, capacity int) (*image, error) {
-	d := decoder{data: data}
 	im := &image{who: "ecs: snapshot", little: true}
-	if err := d.preamble(); err != nil {
+	d, err := frame.NewDecoder(data, "ecs: snapshot: ", snapshotMagic, snapshotVersion)
+	if err != nil {
 		return nil, err
 	}
 	columns, tags, err := im.header(&d, capacity)
@@ -60,14 +60,11 @@ func decode(data []byte, capacity int) (*image, error) {
 			return nil, err
 		}
 	}
-	if d.at != len(data) {
-		return nil, corrupt("length", len(data))
-	}
-	return im, nil
+	return im, d.Done()
 }
 
-func (im *image) header(d *decoder, fits int) (columns, tags int, err error) {
-	b, err := d.frame("header")
+func (im *image) header(d *frame.Decoder, fits int) (columns, tags int, err error) {
+	b, err := d.Next("header")
 	if err != nil {
 		return 0, 0, err
 	}
@@ -102,8 +99,8 @@ func (im *image) header(d *decoder, fits int) (columns, tags int, err error) {
 	return columns, tags, err
 }
 
-func (im *image) identity(d *decoder) (err error) {
-	if im.ids, err = d.frame("ids"); err != nil {
+func (im *image) identity(d *frame.Decoder) (err error) {
+	if im.ids, err = d.Next("ids"); err != nil {
 		return err
 	}
 	if len(im.ids) != 8*im.rows {
@@ -127,8 +124,8 @@ func (im *image) identity(d *decoder) (err error) {
 	return nil
 }
 
-func (im *image) column(d *decoder) error {
-	b, err := d.frame("column")
+func (im *image) column(d *frame.Decoder) error {
+	b, err := d.Next("column")
 	if err != nil {
 		return err
 	}
@@ -161,8 +158,8 @@ func (im *image) column(d *decoder) error {
 	return nil
 }
 
-func (im *image) tag(d *decoder) error {
-	b, err := d.frame("tag")
+func (im *image) tag(d *frame.Decoder) error {
+	b, err := d.Next("tag")
 	if err != nil {
 		return err
 	}
@@ -189,48 +186,6 @@ func (im *image) tag(d *decoder) error {
 
 func corrupt(what string, value any) error {
 	return fault.Field(ErrCorrupt, "ecs: snapshot: "+what, value)
-}
-
-// decoder walks over the frames of a snapshot.
-type decoder struct {
-	data    []byte
-	at      int
-	checked int // where the part begins that crc does not cover
-	crc     uint32
-}
-
-func (d *decoder) preamble() error {
-	if len(d.data) < preambleBytes {
-		return corrupt("length", len(d.data))
-	}
-	if string(d.data[:len(snapshotMagic)]) != snapshotMagic {
-		return corrupt("magic", fmt.Sprintf("%q", d.data[:len(snapshotMagic)]))
-	}
-	if v := binary.LittleEndian.Uint32(d.data[len(snapshotMagic):]); v != snapshotVersion {
-		return fault.Field(ErrUnsupported, "ecs: snapshot: version", v)
-	}
-	d.at = preambleBytes
-	return nil
-}
-
-// frame returns the content of the next frame.
-func (d *decoder) frame(what string) ([]byte, error) {
-	rest := d.data[d.at:]
-	if len(rest) < frameBytes {
-		return nil, corrupt("length at the "+what, len(d.data))
-	}
-	n := binary.LittleEndian.Uint32(rest)
-	if uint64(n) > uint64(len(rest)-frameBytes) {
-		return nil, corrupt("length of the "+what, n)
-	}
-	end := 4 + int(n)
-	d.crc = crc32.Update(d.crc, castagnoli, d.data[d.checked:d.at+end])
-	if got := binary.LittleEndian.Uint32(rest[end:]); got != d.crc {
-		return nil, corrupt("checksum of the "+what, fmt.Sprintf("%#08x", got))
-	}
-	d.checked = d.at + end
-	d.at = d.checked + 4
-	return rest[4:end:end], nil
 }
 
 // cutName splits a name from the front of b.

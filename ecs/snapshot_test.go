@@ -4,11 +4,12 @@ import (
 	"bytes"
 	"encoding/binary"
 	"errors"
-	"hash/crc32"
 	"math"
 	"runtime"
 	"slices"
 	"testing"
+
+	"github.com/evertick/evertick/internal/frame/frametest"
 )
 
 // sample is a small world with something of everything.
@@ -166,27 +167,6 @@ func TestRestoreErrors(t *testing.T) {
 	wantError(t, many.Restore(good), ErrCapacity, "tags = 257")
 }
 
-// frames splits a snapshot into the contents of its frames.
-func frames(snap []byte) (list [][]byte) {
-	for at := preambleBytes; at < len(snap); {
-		n := int(binary.LittleEndian.Uint32(snap[at:]))
-		list = append(list, slices.Clone(snap[at+4:at+4+n]))
-		at += n + frameBytes
-	}
-	return list
-}
-
-// forge makes a snapshot of frames, with checksums that are right.
-func forge(list [][]byte) []byte {
-	e := encoder{buf: binary.LittleEndian.AppendUint32([]byte(snapshotMagic), snapshotVersion)}
-	for _, f := range list {
-		e.open(len(f))
-		e.buf = append(e.buf, f...)
-		e.seal()
-	}
-	return e.buf
-}
-
 // TestRestoreForged: checksums that are right do not make the content right.
 func TestRestoreForged(t *testing.T) {
 	touched := sample(t)
@@ -194,7 +174,7 @@ func TestRestoreForged(t *testing.T) {
 		touched.Position.Touch()
 	}
 	good := touched.Snapshot(nil)
-	if !bytes.Equal(forge(frames(good)), good) {
+	if !bytes.Equal(frametest.Forge(snapshotMagic, snapshotVersion, frametest.Split(good)), good) {
 		t.Fatal("forge is not the inverse of frames")
 	}
 	const header, ids, firstColumn, ally = 0, 1, 2, 16
@@ -250,11 +230,11 @@ func TestRestoreForged(t *testing.T) {
 		"tag not UTF-8":       func(f [][]byte) { f[ally][1] = 0xff },
 	} {
 		t.Run(name, func(t *testing.T) {
-			f := frames(good)
+			f := frametest.Split(good)
 			change(f)
 			w := twin(t, 8)
 			before := w.Hash()
-			wantError(t, w.Restore(forge(f)), ErrCorrupt)
+			wantError(t, w.Restore(frametest.Forge(snapshotMagic, snapshotVersion, f)), ErrCorrupt)
 			if w.Hash() != before || w.Generation() != 0 || len(w.tags) != 0 {
 				t.Fatal("the world has changed")
 			}
@@ -265,11 +245,11 @@ func TestRestoreForged(t *testing.T) {
 // TestRestoreFarIDs: a snapshot may claim ids that lie as far apart as numbers
 // go; the table stays as small as their count.
 func TestRestoreFarIDs(t *testing.T) {
-	f := frames(sample(t).Snapshot(nil))
+	f := frametest.Split(sample(t).Snapshot(nil))
 	binary.LittleEndian.PutUint64(f[0][20:], maxID)
 	binary.LittleEndian.PutUint64(f[1][0:], maxID-1)
 	w := twin(t, 8)
-	if err := w.Restore(forge(f)); err != nil {
+	if err := w.Restore(frametest.Forge(snapshotMagic, snapshotVersion, f)); err != nil {
 		t.Fatal(err)
 	}
 	if got := slices.Collect(w.IDs()); !slices.Equal(got, []ID{3, 4, 5, maxID - 1}) || w.table.pages != 2 {
@@ -289,14 +269,14 @@ func FuzzRestore(f *testing.F) {
 	f.Add(newWorld(f, 1).Snapshot(nil))
 	f.Add(good[:len(good)/2])
 	f.Add(append(slices.Clone(good), good...))
-	list := frames(good)
+	list := frametest.Split(good)
 	binary.LittleEndian.PutUint64(list[1], 3)
-	f.Add(forge(list))
+	f.Add(frametest.Forge(snapshotMagic, snapshotVersion, list))
 	large, _, _ := knowing(f, 1<<16)
 	large.SpawnN(make([]ID, 90))
 	f.Add(large.Snapshot(nil))
 	f.Fuzz(func(t *testing.T, data []byte) {
-		for _, data := range [][]byte{data, resealed(data)} {
+		for _, data := range [][]byte{data, frametest.Reseal(data)} {
 			w := twin(t, 64)
 			w.SpawnN(make([]ID, 3))
 			before := w.Snapshot(nil)
@@ -333,23 +313,6 @@ func allocated(f func()) int {
 	f()
 	runtime.ReadMemStats(&after)
 	return int(after.TotalAlloc - before.TotalAlloc)
-}
-
-// resealed repairs the checksums of what look like frames, so that fuzzing gets
-// past them.
-func resealed(data []byte) []byte {
-	data = slices.Clone(data)
-	for at, checked, crc := preambleBytes, 0, uint32(0); at+frameBytes <= len(data); {
-		n := binary.LittleEndian.Uint32(data[at:])
-		if uint64(n) > uint64(len(data)-at-frameBytes) {
-			break
-		}
-		end := at + 4 + int(n)
-		crc = crc32.Update(crc, castagnoli, data[checked:end])
-		binary.LittleEndian.PutUint32(data[end:], crc)
-		checked, at = end, end+4
-	}
-	return data
 }
 
 func checkConsistent(t *testing.T, w *World) {

@@ -1,10 +1,15 @@
 package physics
 
-import "testing"
+import (
+	"testing"
+
+	"github.com/evertick/evertick/native/rigid"
+)
 
 func TestHashSeesEveryColumn(t *testing.T) {
-	w, _ := newFakeWorld(t, Config{Capacity: 64})
+	w := must[*World](t)(New(Config{Capacity: 64}))
 	populate(t, w, 40)
+	w.solver.contacts = make([]rigid.Contact, 3)
 	base := w.AppendColumnHashes(nil)
 	if len(base) != hashedColumns {
 		t.Fatalf("%d columns are hashed, hashedColumns = %d", len(base), hashedColumns)
@@ -30,6 +35,10 @@ func TestHashSeesEveryColumn(t *testing.T) {
 		func() { w.cols.Alive[3]++ }, func() { w.bodies.generation[3]++ },
 		func() { w.shapes.body[3]++ }, func() { w.shapes.digest[3]++ },
 		func() { w.shapes.pool.generation[3]++ },
+		func() { w.solver.contacts[2].Points[1].Tangent++ },
+		func() { w.solver.seen = append(w.solver.seen, 3) },
+		func() { w.config.Gravity[1]++ },
+		func() { w.solver.steps++ },
 	} {
 		before := w.AppendColumnHashes(nil)
 		change()

@@ -32,8 +32,8 @@ func (s *solver) weigh(i int, shapes []uint32) error {
 	c := s.cols
 	dx, dy := s.turned(i, m.Center[0]-c.CentreX[i], m.Center[1]-c.CentreY[i])
 	vx, vy := c.VX[i]-float32(c.W[i]*dy), c.VY[i]+float32(c.W[i]*dx)
-	if err := s.setVelocity("physics: angular velocity of the body", c.W[i], i, vx, vy, c.W[i]); err != nil {
-		return err
+	if !s.setVelocity(i, vx, vy, c.W[i]) {
+		return overflow("physics: angular velocity of the body", c.W[i])
 	}
 	c.CentreX[i], c.CentreY[i] = m.Center[0], m.Center[1]
 	if c.Flags[i]&FlagDisabled == 0 {

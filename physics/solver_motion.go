@@ -11,7 +11,10 @@ func (s *solver) ApplyLinearImpulseToCenter(i int, impulse [2]float32) error {
 	c := s.cols
 	vx := c.VX[i] + float32(c.InvMass[i]*impulse[0])
 	vy := c.VY[i] + float32(c.InvMass[i]*impulse[1])
-	return s.setVelocity("physics: ApplyLinearImpulseToCenter: impulse", impulse, i, vx, vy, c.W[i])
+	if !s.setVelocity(i, vx, vy, c.W[i]) {
+		return overflow("physics: ApplyLinearImpulseToCenter: impulse", impulse)
+	}
+	return nil
 }
 
 func (s *solver) ApplyLinearImpulse(i int, impulse, point [2]float32) error {
@@ -20,13 +23,19 @@ func (s *solver) ApplyLinearImpulse(i int, impulse, point [2]float32) error {
 	vy := c.VY[i] + float32(c.InvMass[i]*impulse[1])
 	x, y := s.arm(i, point)
 	w := c.W[i] + float32(c.InvInertia[i]*(float32(x*impulse[1])-float32(y*impulse[0])))
-	return s.setVelocity("physics: ApplyLinearImpulse: impulse", impulse, i, vx, vy, w)
+	if !s.setVelocity(i, vx, vy, w) {
+		return overflow("physics: ApplyLinearImpulse: impulse", impulse)
+	}
+	return nil
 }
 
 func (s *solver) ApplyAngularImpulse(i int, impulse float32) error {
 	c := s.cols
 	w := c.W[i] + float32(c.InvInertia[i]*impulse)
-	return s.setVelocity("physics: ApplyAngularImpulse: impulse", impulse, i, c.VX[i], c.VY[i], w)
+	if !s.setVelocity(i, c.VX[i], c.VY[i], w) {
+		return overflow("physics: ApplyAngularImpulse: impulse", impulse)
+	}
+	return nil
 }
 
 // arm returns the vector from the centre of mass to a point of the world.
@@ -36,12 +45,18 @@ func (s *solver) arm(i int, point [2]float32) (x, y float32) {
 	return point[0] - (c.X[i] + cx), point[1] - (c.Y[i] + cy)
 }
 
-func (s *solver) setVelocity(field string, value any, i int, vx, vy, w float32) error {
+// setVelocity returns false, and changes nothing, if the velocity is not usable. Errors
+// are made by those who call it, so that their values are boxed for a failure only.
+func (s *solver) setVelocity(i int, vx, vy, w float32) bool {
 	if !usable(vx) || !usable(vy) || !usable(w) {
-		return because(fault.Field(ErrRange, field, value), "the velocity would overflow")
+		return false
 	}
 	s.cols.VX[i], s.cols.VY[i], s.cols.W[i] = vx, vy, w
-	return nil
+	return true
+}
+
+func overflow(field string, value any) error {
+	return because(fault.Field(ErrRange, field, value), "the result would overflow")
 }
 
 // usable reports whether v is finite and not huge.
@@ -49,34 +64,46 @@ func usable(v float32) bool { return math.Abs(float64(v)) < huge }
 
 func (s *solver) ApplyForce(i int, force, point [2]float32) error {
 	x, y := s.arm(i, point)
-	return s.push("physics: ApplyForce: force", force, i, force, float32(x*force[1])-float32(y*force[0]))
-}
-
-func (s *solver) ApplyForceToCenter(i int, force [2]float32) error {
-	return s.push("physics: ApplyForceToCenter: force", force, i, force, 0)
-}
-
-func (s *solver) ApplyTorque(i int, torque float32) error {
-	return s.push("physics: ApplyTorque: torque", torque, i, [2]float32{}, torque)
-}
-
-// push adds to what acts during the next step.
-func (s *solver) push(field string, value any, i int, force [2]float32, torque float32) error {
-	c := s.cols
-	if c.Type[i] != DynamicBody {
-		return nil
+	if !s.push(i, force, float32(x*force[1])-float32(y*force[0])) {
+		return overflow("physics: ApplyForce: force", force)
 	}
-	x, y, turn := c.ForceX[i]+force[0], c.ForceY[i]+force[1], c.Torque[i]+torque
-	if !usable(x) || !usable(y) || !usable(turn) {
-		return because(fault.Field(ErrRange, field, value), "the sum would overflow")
-	}
-	c.ForceX[i], c.ForceY[i], c.Torque[i] = x, y, turn
 	return nil
 }
 
+func (s *solver) ApplyForceToCenter(i int, force [2]float32) error {
+	if !s.push(i, force, 0) {
+		return overflow("physics: ApplyForceToCenter: force", force)
+	}
+	return nil
+}
+
+func (s *solver) ApplyTorque(i int, torque float32) error {
+	if !s.push(i, [2]float32{}, torque) {
+		return overflow("physics: ApplyTorque: torque", torque)
+	}
+	return nil
+}
+
+// push adds to what acts on a dynamic body during the next step. It returns false, and
+// changes nothing, if the sum is not usable.
+func (s *solver) push(i int, force [2]float32, torque float32) bool {
+	c := s.cols
+	if c.Type[i] != DynamicBody || c.Flags[i]&FlagDisabled != 0 {
+		return true
+	}
+	x, y, turn := c.ForceX[i]+force[0], c.ForceY[i]+force[1], c.Torque[i]+torque
+	if !usable(x) || !usable(y) || !usable(turn) {
+		return false
+	}
+	c.ForceX[i], c.ForceY[i], c.Torque[i] = x, y, turn
+	return true
+}
+
 func (s *solver) SetVelocity(i int, linear [2]float32, angular float32) error {
-	return s.setVelocity("physics: SetVelocity: linear, angular", [3]float32{linear[0], linear[1], angular}, i,
-		linear[0], linear[1], angular)
+	if !s.setVelocity(i, linear[0], linear[1], angular) {
+		return overflow("physics: SetVelocity: linear, angular", [3]float32{linear[0], linear[1], angular})
+	}
+	return nil
 }
 
 func (s *solver) SetTransform(i int, position [2]float32, angle float32) error {

@@ -1,0 +1,128 @@
+// Package frame reads and writes snapshots: a magic of eight bytes, a uint32 version,
+// and frames. A frame is the uint32 length of its content, the content, and a uint32
+// CRC-32C of all that the snapshot has so far, so that each frame is checked by itself
+// and yet none can be moved, left out, or come from another snapshot. All numbers are
+// little-endian.
+package frame
+
+import (
+	"encoding/binary"
+	"fmt"
+	"hash/crc32"
+
+	"github.com/evertick/evertick/internal/fault"
+	"github.com/evertick/evertick/internal/statehash"
+)
+
+const (
+	// Preamble is the number of bytes before the first frame.
+	Preamble = 8 + 4
+	// Overhead is what a frame adds to its content.
+	Overhead = 4 + 4
+)
+
+var castagnoli = crc32.MakeTable(crc32.Castagnoli)
+
+// Encoder appends to Buf.
+type Encoder struct {
+	Buf    []byte
+	sealed int // where the part begins that crc does not cover
+	crc    uint32
+}
+
+// Begin appends the preamble to dst, which is best grown to the size of all first.
+func Begin(dst []byte, magic string, version uint32) Encoder {
+	e := Encoder{Buf: append(dst, magic...), sealed: len(dst)}
+	e.U32(int(version))
+	return e
+}
+
+func (e *Encoder) U8(v byte) { e.Buf = append(e.Buf, v) }
+
+func (e *Encoder) U16(v int) { e.Buf = binary.LittleEndian.AppendUint16(e.Buf, uint16(v)) }
+
+func (e *Encoder) U32(v int) { e.Buf = binary.LittleEndian.AppendUint32(e.Buf, uint32(v)) }
+
+func (e *Encoder) U64(v uint64) { e.Buf = binary.LittleEndian.AppendUint64(e.Buf, v) }
+
+// Name appends the length of s in a byte, and s.
+func (e *Encoder) Name(s string) {
+	e.U8(byte(len(s)))
+	e.Buf = append(e.Buf, s...)
+}
+
+// Rows appends rows of size bytes each, given in the order of the machine.
+func (e *Encoder) Rows(rows []byte, size int) {
+	n := len(e.Buf)
+	e.Buf = append(e.Buf, rows...)
+	statehash.Little(e.Buf[n:], size)
+}
+
+// Open begins a frame of n bytes.
+func (e *Encoder) Open(n int) { e.U32(n) }
+
+// Seal ends it.
+func (e *Encoder) Seal() {
+	e.crc = crc32.Update(e.crc, castagnoli, e.Buf[e.sealed:])
+	e.sealed = len(e.Buf)
+	e.Buf = binary.LittleEndian.AppendUint32(e.Buf, e.crc)
+}
+
+// Decoder walks over the frames of a snapshot. Its errors begin with who, as
+// "ecs: snapshot: ", and wrap fault.ErrCorrupt unless they say otherwise.
+type Decoder struct {
+	data    []byte
+	who     string
+	at      int
+	checked int // where the part begins that crc does not cover
+	crc     uint32
+}
+
+// NewDecoder reads the preamble. Another version is fault.ErrUnsupported.
+func NewDecoder(data []byte, who, magic string, version uint32) (Decoder, error) {
+	d := Decoder{data: data, who: who}
+	if len(data) < Preamble {
+		return d, d.Corrupt("length", len(data))
+	}
+	if string(data[:len(magic)]) != magic {
+		return d, d.Corrupt("magic", fmt.Sprintf("%q", data[:len(magic)]))
+	}
+	if v := binary.LittleEndian.Uint32(data[len(magic):]); v != version {
+		return d, fault.Field(fault.ErrUnsupported, who+"version", v)
+	}
+	d.at = Preamble
+	return d, nil
+}
+
+// Next returns the content of the next frame.
+func (d *Decoder) Next(what string) ([]byte, error) {
+	rest := d.data[d.at:]
+	if len(rest) < Overhead {
+		return nil, d.Corrupt("length at the "+what, len(d.data))
+	}
+	n := binary.LittleEndian.Uint32(rest)
+	if uint64(n) > uint64(len(rest)-Overhead) {
+		return nil, d.Corrupt("length of the "+what, n)
+	}
+	end := 4 + int(n)
+	d.crc = crc32.Update(d.crc, castagnoli, d.data[d.checked:d.at+end])
+	if got := binary.LittleEndian.Uint32(rest[end:]); got != d.crc {
+		return nil, d.Corrupt("checksum of the "+what, fmt.Sprintf("%#08x", got))
+	}
+	d.checked = d.at + end
+	d.at = d.checked + 4
+	return rest[4:end:end], nil
+}
+
+// Done is an error if something follows the last frame.
+func (d *Decoder) Done() error {
+	if d.at != len(d.data) {
+		return d.Corrupt("length", len(d.data))
+	}
+	return nil
+}
+
+// Corrupt is the error about something that a snapshot cannot be.
+func (d *Decoder) Corrupt(what string, value any) error {
+	return fault.Field(fault.ErrCorrupt, d.who+what, value)
+}
