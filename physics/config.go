@@ -122,6 +122,29 @@ func (c Config) Validate() error {
 	)
 }
 
+// fillSolver fills in the defaults of the solver of this package.
+func (c *Config) fillSolver() {
+	if c.SubSteps == 0 {
+		c.SubSteps = 4
+	}
+	for _, f := range []struct {
+		to    *float32
+		value float32
+	}{
+		{&c.ContactHertz, 30}, {&c.ContactDamping, 10}, {&c.PushSpeed, 3}, {&c.RestitutionThreshold, 1}, {&c.MaxSpeed, 400},
+	} {
+		if *f.to == 0 {
+			*f.to = f.value
+		}
+	}
+	if c.FrictionMix == MixDefault {
+		c.FrictionMix = MixGeometric
+	}
+	if c.RestitutionMix == MixDefault {
+		c.RestitutionMix = MixMax
+	}
+}
+
 func checkTuning(field string, v float32) error {
 	if err := checkNotNegative(field, v); err != nil {
 		return err

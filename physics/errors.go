@@ -12,6 +12,9 @@ var (
 	ErrRange = fault.ErrRange
 	// ErrStale: a handle whose body or shape is gone, or never was.
 	ErrStale = fault.ErrStale
-	// ErrUnsupported: a valid request that the engine cannot serve.
+	// ErrUnsupported: a valid request that the engine cannot serve, or a snapshot of another
+	// format version or other rules.
 	ErrUnsupported = fault.ErrUnsupported
+	// ErrCorrupt: a snapshot that is truncated, altered, or none.
+	ErrCorrupt = fault.ErrCorrupt
 )

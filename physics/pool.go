@@ -71,3 +71,22 @@ func (p *pool) holds(index, generation uint32) bool {
 func (p *pool) occupied(i int) bool {
 	return i >= 0 && i < p.high() && p.generation[i] != 0 && p.free[i/64]&(1<<(i%64)) == 0
 }
+
+// reset makes the first n indices ever used, their generations anything, and none of
+// them live: settle says which are.
+func (p *pool) reset(n int) {
+	p.generation = resized(p.generation, n)
+	p.free = resized(p.free, (n+63)/64)
+	clear(p.free)
+	p.hint, p.live = 0, 0
+}
+
+// settle says after reset whether an index is live.
+func (p *pool) settle(i int, live bool) {
+	switch {
+	case live:
+		p.live++
+	case p.generation[i] != 0:
+		p.free[i/64] |= 1 << (i % 64)
+	}
+}

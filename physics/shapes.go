@@ -36,6 +36,17 @@ func (t *shapeTable) add(shape, body int, digest uint64) Shape {
 	return Shape{uint32(shape), t.pool.claim(shape)}
 }
 
+// reset makes n numbers of shapes that are free.
+func (t *shapeTable) reset(n int) {
+	t.pool.reset(n)
+	clear(t.head)
+	t.next, t.prev = resized(t.next, n), resized(t.prev, n)
+	t.body, t.digest = resized(t.body, n), resized(t.digest, n)
+	for i := range n {
+		t.next[i], t.prev[i], t.body[i], t.digest[i] = 0, 0, NoSlot, 0
+	}
+}
+
 // link puts a shape at the head of the list of its body.
 func (t *shapeTable) link(shape int) {
 	head := &t.head[t.body[shape]]

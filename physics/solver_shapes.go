@@ -71,9 +71,7 @@ func (s *solver) createShape(shape, body int, def *ShapeDef, r rigid.Shape, err 
 
 // put fills the row of a new shape but for what depends on its body.
 func (t *shapeColumns) put(shape, body int, def *ShapeDef, r *rigid.Shape) {
-	for shape >= len(t.shape) {
-		t.grow()
-	}
+	t.reach(shape)
 	t.local[shape], t.mass[shape] = *r, r.Mass()
 	t.density[shape], t.rolling[shape] = def.Density, def.RollingResistance
 	if t.sensor[shape] = def.Sensor; def.Sensor {
@@ -99,15 +97,29 @@ func (t *shapeColumns) def(shape int) ShapeDef {
 	}
 }
 
-// grow makes room for one more shape.
-func (t *shapeColumns) grow() {
-	t.shape, t.local, t.mass = append(t.shape, rigid.Shape{}), append(t.local, rigid.Shape{}), append(t.mass, rigid.Mass{})
-	t.density, t.rolling, t.sensor = append(t.density, 0), append(t.rolling, 0), append(t.sensor, false)
+// reach makes room up to a shape.
+func (t *shapeColumns) reach(shape int) {
+	for shape >= len(t.shape) {
+		t.shape, t.local, t.mass = append(t.shape, rigid.Shape{}), append(t.local, rigid.Shape{}), append(t.mass, rigid.Mass{})
+		t.sensor = append(t.sensor, false)
+		for _, column := range t.floats() {
+			*column = append(*column, 0)
+		}
+		f := &t.filters
+		f.Body, f.Moves = append(f.Body, 0), append(f.Moves, false)
+		f.Category, f.Mask, f.Group = append(f.Category, 0), append(f.Mask, 0), append(f.Group, 0)
+	}
+}
+
+// reset takes all shapes out.
+func (t *shapeColumns) reset() {
+	t.shape, t.local, t.mass, t.sensor, t.sensors = t.shape[:0], t.local[:0], t.mass[:0], t.sensor[:0], 0
+	for _, column := range t.floats() {
+		*column = (*column)[:0]
+	}
 	f := &t.filters
-	f.Body, f.Moves = append(f.Body, 0), append(f.Moves, false)
-	f.Category, f.Mask, f.Group = append(f.Category, 0), append(f.Mask, 0), append(f.Group, 0)
-	t.Friction, t.Restitution = append(t.Friction, 0), append(t.Restitution, 0)
-	t.RollingResistance, t.TangentSpeed = append(t.RollingResistance, 0), append(t.TangentSpeed, 0)
+	f.Body, f.Moves = f.Body[:0], f.Moves[:0]
+	f.Category, f.Mask, f.Group = f.Category[:0], f.Mask[:0], f.Group[:0]
 }
 
 // clear takes a shape out of the scene. The next step ends its contacts.

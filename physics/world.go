@@ -5,8 +5,6 @@ import "github.com/evertick/evertick/internal/fault"
 // maxShapes bounds the shapes of a world: it is native.MaxSlots.
 const maxShapes = 1 << 24
 
-const defaultSubSteps = 4
-
 // World holds bodies and their shapes. It is not safe for concurrent use.
 type World struct {
 	config Config
@@ -14,6 +12,7 @@ type World struct {
 	cols   Columns
 	bodies pool
 	shapes shapeTable
+	synced synced
 	failed error   // set for good when the engine's state is lost
 	solver *solver // the engine, if it is that of this package
 }
@@ -30,8 +29,8 @@ func New(c Config) (*World, error) {
 	if c.Workers == 0 {
 		c.Workers = 1
 	}
-	if c.SubSteps == 0 && c.Engine == nil {
-		c.SubSteps = defaultSubSteps
+	if c.Engine == nil {
+		c.fillSolver()
 	}
 	w := &World{
 		config: c,
@@ -39,6 +38,7 @@ func New(c Config) (*World, error) {
 		cols:   newColumns(c.Capacity),
 		bodies: newPool(c.Capacity, c.Capacity),
 		shapes: newShapeTable(c.Capacity),
+		synced: newSynced(c.Capacity),
 	}
 	if w.engine == nil {
 		w.solver = &solver{table: &w.shapes, bodies: &w.bodies}
@@ -114,6 +114,7 @@ func (w *World) DestroyBody(b Body) error {
 	w.engine.DestroyBody(i)
 	w.shapes.releaseAll(i)
 	w.cols.clear(i)
+	w.synced.clear(i)
 	w.bodies.release(i)
 	return nil
 }

@@ -1,0 +1,114 @@
+package physics
+
+import "github.com/evertick/evertick/internal/fault"
+
+// Clone returns a world of its own in the same state, with the same Config. Another engine
+// is ErrUnsupported.
+func (w *World) Clone() (*World, error) {
+	if err := w.mustSolve(); err != nil {
+		return nil, err
+	}
+	c, err := New(w.config)
+	if err != nil {
+		return nil, err
+	}
+	return c, c.CopyFrom(w)
+}
+
+// CopyFrom replaces the state by that of src, as Restore does by that of a snapshot, with
+// the same errors, without going through bytes. The worlds may differ in capacity, level
+// and number of workers. It allocates nothing once w has had a state as large. A copy from w
+// itself does nothing.
+func (w *World) CopyFrom(src *World) error {
+	const who = "physics: CopyFrom: "
+	for _, world := range [...]*World{w, src} {
+		if err := world.mustSolve(); err != nil {
+			return err
+		}
+	}
+	if src.failed != nil {
+		return src.failed
+	}
+	if w == src {
+		return nil
+	}
+	rules := src.config.rules()
+	if err := w.config.follows(who, func(i int) uint32 { return rules[i].bits }); err != nil {
+		return err
+	}
+	if rows := src.Rows(); rows > w.Cap() {
+		return fault.Field(ErrCapacity, who+"rows", rows)
+	}
+	w.copyBodies(src)
+	w.shapes.copyFrom(&src.shapes, w.Rows())
+	s, from := w.solver, src.solver
+	s.shapes.copyFrom(&from.shapes)
+	s.contacts = append(s.contacts[:0], from.contacts...)
+	s.seen = append(s.seen[:0], from.seen...)
+	s.steps, s.sys.Gravity = from.steps, from.sys.Gravity
+	w.config.Gravity = src.config.Gravity
+	w.replaced()
+	return nil
+}
+
+func (w *World) copyBodies(src *World) {
+	before, rows := w.Rows(), src.Rows()
+	for i := rows; i < before; i++ {
+		w.cols.clear(i)
+		w.synced.clear(i)
+		w.shapes.head[i] = 0
+	}
+	c, from := &w.cols, &src.cols
+	columns := from.floatColumns()
+	for i, nc := range c.floatColumns() {
+		copy(*nc.column, (*columns[i].column)[:rows])
+	}
+	synced := src.synced.columns()
+	for i, column := range w.synced.columns() {
+		copy(*column, (*synced[i])[:rows])
+	}
+	copy(c.Slot, from.Slot[:rows])
+	copy(c.Type, from.Type[:rows])
+	copy(c.Flags, from.Flags[:rows])
+	copy(c.Alive, from.Alive[:rows])
+	w.bodies.copyFrom(&src.bodies)
+	w.solver.rows = rows
+}
+
+func (p *pool) copyFrom(src *pool) {
+	p.generation = append(p.generation[:0], src.generation...)
+	p.free = append(p.free[:0], src.free...)
+	p.hint, p.live = src.hint, src.live
+}
+
+func (t *shapeTable) copyFrom(src *shapeTable, rows int) {
+	t.pool.copyFrom(&src.pool)
+	copy(t.head, src.head[:rows])
+	t.next = append(t.next[:0], src.next...)
+	t.prev = append(t.prev[:0], src.prev...)
+	t.body = append(t.body[:0], src.body...)
+	t.digest = append(t.digest[:0], src.digest...)
+}
+
+func (t *shapeColumns) copyFrom(src *shapeColumns) {
+	t.shape = append(t.shape[:0], src.shape...)
+	t.local = append(t.local[:0], src.local...)
+	t.mass = append(t.mass[:0], src.mass...)
+	t.sensor = append(t.sensor[:0], src.sensor...)
+	t.sensors = src.sensors
+	from := src.floats()
+	for i, column := range t.floats() {
+		*column = append((*column)[:0], *from[i]...)
+	}
+	f, g := &t.filters, &src.filters
+	f.Body = append(f.Body[:0], g.Body...)
+	f.Moves = append(f.Moves[:0], g.Moves...)
+	f.Category = append(f.Category[:0], g.Category...)
+	f.Mask = append(f.Mask[:0], g.Mask...)
+	f.Group = append(f.Group[:0], g.Group...)
+}
+
+// floats are the columns that hold a number of each shape.
+func (t *shapeColumns) floats() [6]*[]float32 {
+	return [...]*[]float32{&t.density, &t.rolling, &t.Friction, &t.Restitution, &t.RollingResistance, &t.TangentSpeed}
+}

@@ -1,0 +1,356 @@
+package physics
+
+import (
+	"encoding/binary"
+	"fmt"
+	"math"
+
+	"github.com/evertick/evertick/internal/fault"
+	"github.com/evertick/evertick/internal/frame"
+	"github.com/evertick/evertick/internal/statehash"
+	"github.com/evertick/evertick/native/rigid"
+)
+
+// Restore replaces the state by that of a snapshot, which may come from a world of another
+// capacity, level or number of workers. Handles that were given out before the snapshot
+// was taken are those of its bodies and shapes; later ones must be forgotten. There are no
+// events until the next step. A world that an error of Step has stopped goes on.
+//
+// Data that is truncated, altered or contradicts itself is ErrCorrupt; of another format
+// version, or from a world with other rules (Plane, SubSteps, and the numbers of the
+// contacts in Config), ErrUnsupported; with more rows than fit, ErrCapacity. The world is
+// then unchanged, and no more memory has been used than in proportion to len(data). Another
+// engine is ErrUnsupported.
+func (w *World) Restore(data []byte) error {
+	if err := w.mustSolve(); err != nil {
+		return err
+	}
+	im, err := w.decode(data)
+	if err != nil {
+		return err
+	}
+	w.become(im)
+	return nil
+}
+
+// image is a snapshot that was checked.
+type image struct {
+	frame.Decoder
+	gravity                                [2]float32
+	rows, shapes, seen, vertices, contacts int
+	steps                                  uint64
+
+	bodyFrame, shapeFrame, vertexFrame, contactFrame []byte
+	made                                             []madeShape
+}
+
+// madeShape is a shape as it was created; Count 0: none.
+type madeShape struct {
+	rigid.Shape
+	def  ShapeDef
+	body uint32
+}
+
+const snapshotName = "physics: snapshot: "
+
+func (w *World) decode(data []byte) (*image, error) {
+	d, err := frame.NewDecoder(data, snapshotName, snapshotMagic, snapshotVersion)
+	im := &image{Decoder: d}
+	if err == nil {
+		err = im.header(w)
+	}
+	for _, f := range []struct {
+		name  string
+		to    *[]byte
+		bytes int
+		check func() error
+	}{
+		{"bodies", &im.bodyFrame, bodyBytes * im.rows, im.checkBodies},
+		{"shapes", &im.shapeFrame, shapeBytes*im.shapes + 4*im.seen, im.checkShapes},
+		{"vertices", &im.vertexFrame, vertexBytes * im.vertices, im.makeShapes},
+		{"contacts", &im.contactFrame, contactBytes * im.contacts, im.checkContacts},
+	} {
+		if err == nil {
+			*f.to, err = im.Next(f.name)
+		}
+		if err == nil && len(*f.to) != f.bytes {
+			err = im.Corrupt("length of the "+f.name, len(*f.to))
+		}
+		if err == nil {
+			err = f.check()
+		}
+	}
+	if err == nil {
+		err = im.Done()
+	}
+	return im, err
+}
+
+func (im *image) header(w *World) error {
+	b, err := im.Next("header")
+	if err != nil {
+		return err
+	}
+	if len(b) != headerBytes {
+		return im.Corrupt("length of the header", len(b))
+	}
+	u32 := func(i int) uint32 { return binary.LittleEndian.Uint32(b[4*i:]) }
+	if err := w.config.follows(snapshotName, u32); err != nil {
+		return err
+	}
+	const n = rulesBytes / 4
+	im.gravity = [2]float32{math.Float32frombits(u32(n)), math.Float32frombits(u32(n + 1))}
+	if err := checkFinite2(snapshotName+"gravity", im.gravity); err != nil {
+		return im.Corrupt("gravity", im.gravity)
+	}
+	im.steps = binary.LittleEndian.Uint64(b[headerBytes-8:])
+	for i, f := range []struct {
+		name string
+		to   *int
+		most int
+	}{
+		{"rows", &im.rows, MaxCapacity}, {"shapes", &im.shapes, maxShapes}, {"seen", &im.seen, maxShapes},
+		{"vertices", &im.vertices, maxShapes * rigid.MaxVertices}, {"contacts", &im.contacts, maxContacts},
+	} {
+		v := u32(n + 2 + i)
+		if v > uint32(f.most) {
+			return im.Corrupt(f.name, v)
+		}
+		*f.to = int(v)
+	}
+	if im.seen > im.shapes {
+		return im.Corrupt("seen", im.seen)
+	}
+	if im.rows > w.Cap() {
+		return fault.Field(ErrCapacity, snapshotName+"rows", im.rows)
+	}
+	return nil
+}
+
+// maxContacts bounds what a snapshot may claim: twice rigid.MaxPairs for each shape would
+// not fit an address space of 32 bits.
+const maxContacts = 1<<31/contactBytes - 1
+
+// The columns of the frames, by their offsets in bytes a row.
+func (im *image) bodyColumn(offset, size int) []byte {
+	return im.bodyFrame[offset*im.rows:][:size*im.rows]
+}
+
+func (im *image) shapeColumn(offset, size int) []byte {
+	return im.shapeFrame[offset*im.shapes:][:size*im.shapes]
+}
+
+func (im *image) slots() []byte       { return im.bodyColumn(4*22, 4) }
+func (im *image) generations() []byte { return im.bodyColumn(4*23, 4) }
+func (im *image) types() []byte       { return im.bodyColumn(4*24, 1) }
+func (im *image) flags() []byte       { return im.bodyColumn(4*24+1, 1) }
+
+func (im *image) checkBodies() error {
+	generation, types := im.generations(), im.types()
+	for i, f := range im.flags() {
+		alive := f&aliveFlag != 0
+		switch {
+		case f&^(aliveFlag|FlagFixedRotation|FlagDisableSleep|FlagDisabled) != 0:
+			return im.element("flags of body", i, f)
+		case types[i] > byte(DynamicBody):
+			return im.element("type of body", i, types[i])
+		case alive && binary.LittleEndian.Uint32(generation[4*i:]) == 0:
+			return im.element("generation of body", i, 0)
+		}
+	}
+	return nil
+}
+
+func (im *image) element(what string, i int, v any) error {
+	return fault.Element(ErrCorrupt, snapshotName+what, i, v)
+}
+
+// checkShapes looks at what belongs to which body.
+func (im *image) checkShapes() error {
+	flags, kinds := im.flags(), im.shapeColumn(8, 1)
+	generation, bodies := im.shapeColumn(0, 4), im.shapeColumn(4, 4)
+	vertices := 0
+	for i, kind := range kinds {
+		body, n := binary.LittleEndian.Uint32(bodies[4*i:]), int(kind&^sensorFlag)
+		vertices += n
+		switch {
+		case n > rigid.MaxVertices || kind == sensorFlag:
+			return im.element("kind of shape", i, kind)
+		case n == 0 && body == NoSlot:
+			continue
+		case n == 0 || uint64(body) >= uint64(im.rows) || flags[body]&aliveFlag == 0:
+			return im.element("body of shape", i, body)
+		case binary.LittleEndian.Uint32(generation[4*i:]) == 0:
+			return im.element("generation of shape", i, 0)
+		}
+	}
+	if vertices != im.vertices {
+		return im.Corrupt("vertices", im.vertices)
+	}
+	return nil
+}
+
+// makeShapes makes the shapes as they were made once.
+func (im *image) makeShapes() error {
+	im.made = make([]madeShape, im.shapes)
+	rest := im.vertexFrame
+	for i := range im.made {
+		m, n := &im.made[i], int(im.shapeColumn(8, 1)[i]&^sensorFlag)
+		if n == 0 {
+			continue
+		}
+		var points [rigid.MaxVertices]rigid.Vec
+		for k := range n {
+			points[k] = rigid.Vec{X: float(rest, 2*k), Y: float(rest, 2*k+1)}
+		}
+		rest = rest[vertexBytes*n:]
+		m.body, m.def = binary.LittleEndian.Uint32(im.shapeColumn(4, 4)[4*i:]), im.shapeDef(i)
+		err := m.def.Validate()
+		if err == nil {
+			m.Shape, err = makeShape(points[:n], float(im.shapeColumn(9, 4), i))
+		}
+		if err != nil {
+			return fmt.Errorf("%w: %v", im.element("shape", i, n), err)
+		}
+	}
+	return nil
+}
+
+// makeShape makes a shape of its vertices.
+func makeShape(points []rigid.Vec, radius float32) (rigid.Shape, error) {
+	switch {
+	case len(points) == 1:
+		return rigid.MakeCircle(points[0], radius)
+	case len(points) > 2:
+		return rigid.MakePolygon(points, radius)
+	case radius == 0:
+		return rigid.MakeSegment(points[0], points[1])
+	}
+	return rigid.MakeCapsule(points[0], points[1], radius)
+}
+
+func (im *image) shapeDef(i int) ShapeDef {
+	const first = 4 + 4 + 1 + 4 // bytes before density
+	coefficient := func(k int) float32 { return float(im.shapeColumn(first+4*k, 4), i) }
+	const category = first + 5*4
+	return ShapeDef{
+		Density: coefficient(0), Friction: coefficient(1), Restitution: coefficient(2),
+		RollingResistance: coefficient(3), TangentSpeed: coefficient(4),
+		Filter: Filter{
+			Category: binary.LittleEndian.Uint64(im.shapeColumn(category, 8)[8*i:]),
+			Mask:     binary.LittleEndian.Uint64(im.shapeColumn(category+8, 8)[8*i:]),
+			Group:    int32(binary.LittleEndian.Uint32(im.shapeColumn(category+16, 4)[4*i:])),
+		},
+		Sensor: im.shapeColumn(8, 1)[i]&sensorFlag != 0,
+	}
+}
+
+// float returns number i of little-endian ones.
+func float(b []byte, i int) float32 { return math.Float32frombits(binary.LittleEndian.Uint32(b[4*i:])) }
+
+func (im *image) checkContacts() error {
+	lastA, lastB := uint32(0), uint32(0)
+	for i := range im.contacts {
+		b := im.contactFrame[contactBytes*i:][:contactBytes]
+		u32 := func(k int) uint32 { return binary.LittleEndian.Uint32(b[4*k:]) }
+		shapeA, shapeB := u32(0), u32(1)
+		ascends := shapeA > lastA || shapeA == lastA && shapeB > lastB
+		lastA, lastB = shapeA, shapeB
+		switch {
+		case shapeA >= shapeB || uint64(shapeB) >= uint64(im.seen) || i > 0 && !ascends:
+			return im.element("shapes of contact", i, [2]uint32{shapeA, shapeB})
+		case u32(2) > 2 || u32(3)&^(sensorA|sensorB) != 0:
+			return im.element("points and flags of contact", i, [2]uint32{u32(2), u32(3)})
+		}
+		for _, k := range [...]int{4, 5, 6, 8, 9} {
+			if v := float(b, k); !fault.Finite(v) {
+				return im.element("impulse of contact", i, v)
+			}
+		}
+	}
+	return nil
+}
+
+// become replaces the state by that of an image. It cannot fail.
+func (w *World) become(im *image) {
+	s, c, before := w.solver, &w.cols, w.Rows()
+	for i, nc := range c.floatColumns() {
+		little((*nc.column)[:im.rows], im.bodyColumn(4*i, 4), 4)
+	}
+	for i, column := range w.synced.columns() {
+		little((*column)[:im.rows], im.bodyColumn(4*(18+i), 4), 4)
+	}
+	little(c.Slot[:im.rows], im.slots(), 4)
+	little(c.Type[:im.rows], im.types(), 1)
+	w.bodies.reset(im.rows)
+	little(w.bodies.generation, im.generations(), 4)
+	for i, f := range im.flags() {
+		c.Flags[i], c.Alive[i] = f&^aliveFlag, f>>7
+		w.bodies.settle(i, f&aliveFlag != 0)
+	}
+	for i := range max(im.rows, before) {
+		if i >= im.rows || c.Alive[i] == 0 {
+			c.clear(i)
+			w.synced.clear(i)
+		}
+	}
+	w.config.Gravity = im.gravity
+	s.sys.Gravity = vecOf(im.gravity)
+	s.rows, s.steps = im.rows, im.steps
+	w.becomeShapes(im)
+	s.contacts = resized(s.contacts, im.contacts)
+	little(s.contacts, im.contactFrame, 4)
+	w.replaced()
+}
+
+func (w *World) becomeShapes(im *image) {
+	s, t := w.solver, &w.shapes
+	s.shapes.reset()
+	t.reset(im.shapes)
+	little(t.pool.generation, im.shapeColumn(0, 4), 4)
+	s.seen = resized(s.seen, im.seen)
+	little(s.seen, im.shapeFrame[shapeBytes*im.shapes:], 4)
+	for i := range im.made {
+		m := &im.made[i]
+		t.pool.settle(i, m.Count > 0)
+		s.shapes.reach(i)
+		if m.Count == 0 {
+			continue
+		}
+		body := int(m.body)
+		s.shapes.put(i, body, &m.def, &m.Shape)
+		s.shapes.filters.Moves[i] = w.cols.Type[body] != StaticBody
+		s.show(body, i)
+		t.body[i], t.digest[i] = m.body, s.shapes.digest(i)
+		t.link(i)
+	}
+}
+
+// replaced forgets what belongs to a state that is gone.
+func (w *World) replaced() {
+	s := w.solver
+	s.events.clear()
+	s.trace = s.trace[:0]
+	s.disabled = 0
+	for _, f := range w.cols.Flags[:s.rows] {
+		if f&FlagDisabled != 0 {
+			s.disabled++
+		}
+	}
+	w.failed = nil
+}
+
+// little copies numbers of size bytes each from little-endian order.
+func little[T uint8 | uint32 | float32 | BodyType | rigid.Contact](dst []T, src []byte, size int) {
+	b := raw(dst)
+	copy(b, src)
+	statehash.Little(b, size)
+}
+
+// resized returns a slice of n elements of any value, in the memory of s if it has room.
+func resized[T any](s []T, n int) []T {
+	if cap(s) < n {
+		return make([]T, n)
+	}
+	return s[:n]
+}

@@ -1,0 +1,338 @@
+package physics_test
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/evertick/evertick/internal/frame/frametest"
+	"github.com/evertick/evertick/native"
+	"github.com/evertick/evertick/native/paritytest"
+	"github.com/evertick/evertick/physics"
+	"github.com/evertick/evertick/physics/box2d"
+)
+
+func snapshot(t testing.TB, w *physics.World) []byte {
+	t.Helper()
+	return must[[]byte](t)(w.Snapshot(nil))
+}
+
+func restore(t testing.TB, w *physics.World, data []byte) {
+	t.Helper()
+	if err := w.Restore(data); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// From each tick on, a world restored from a snapshot, a clone and a copy do what the
+// original does; so does one that was restored into a world that had another life.
+func TestRestoredWorldGoesOnAsTheOriginal(t *testing.T) {
+	const ticks = 40
+	c := physics.Config{Capacity: 200}
+	w := newCrowd(t, c, 60, 7)
+	w.run(60)
+	reused := newCrowd(t, physics.Config{Capacity: 300, Level: native.Go}, 90, 8)
+	reused.run(20)
+	copied := newCrowd(t, physics.Config{Capacity: 111}, 5, 9)
+	type moment struct {
+		*crowd
+		snap []byte
+	}
+	var moments []moment
+	for range ticks {
+		w.stir() // destroyed shapes and forces wait for the step
+		moments = append(moments, moment{w.clone(), snapshot(t, w.World)})
+		if err := w.Step(1. / 60); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for k, m := range moments {
+		goOn := func(name string, other *physics.World) {
+			t.Helper()
+			rng := *m.rng
+			c := &crowd{World: other, t: t, rng: &rng, n: w.n}
+			what := fmt.Sprintf("%s of tick %d", name, k)
+			sameState(t, what, m.World, other)
+			if err := c.Step(1. / 60); err != nil {
+				t.Fatal(err)
+			}
+			c.run(ticks - 1 - k)
+			sameState(t, what+", at the end", w.World, other)
+			if k == ticks-1 && !sameEvents(w.Events(), other.Events()) {
+				t.Fatalf("%s: other events", what)
+			}
+		}
+		fresh := newWorld(t, c)
+		restore(t, fresh, m.snap)
+		if again := snapshot(t, fresh); !slices.Equal(again, m.snap) {
+			t.Fatalf("tick %d: the snapshot of a restored world differs", k)
+		}
+		goOn("Restore", fresh)
+		restore(t, reused.World, m.snap)
+		goOn("Restore into a world in use", reused.World)
+		if err := copied.CopyFrom(m.World); err != nil {
+			t.Fatal(err)
+		}
+		goOn("CopyFrom", copied.World)
+		goOn("Clone", m.clone().World)
+	}
+}
+
+func sameEvents(a, b *physics.Events) bool {
+	return slices.Equal(a.Begin, b.Begin) && slices.Equal(a.End, b.End) && slices.Equal(a.Hit, b.Hit) &&
+		slices.Equal(a.SensorBegin, b.SensorBegin) && slices.Equal(a.SensorEnd, b.SensorEnd) &&
+		slices.Equal(a.Moved, b.Moved) && slices.Equal(a.Disabled, b.Disabled)
+}
+
+// After a Restore handles of the snapshot are good, and new ones are those of the
+// original.
+func TestRestoreKeepsHandles(t *testing.T) {
+	w := newCrowd(t, physics.Config{Capacity: 100}, 30, 3)
+	w.run(50)
+	old, _ := w.BodyAt(5)
+	snap := snapshot(t, w.World)
+	if err := w.DestroyBody(old); err != nil {
+		t.Fatal(err)
+	}
+	w.run(10)
+	restore(t, w.World, snap)
+	other := newWorld(t, physics.Config{Capacity: 100})
+	restore(t, other, snap)
+	if !w.Valid(old) || !other.Valid(old) {
+		t.Error("a handle of the snapshot is stale")
+	}
+	for range 20 {
+		a := body(t, w.World, physics.DynamicBody, 0, 0)
+		b := body(t, other, physics.DynamicBody, 0, 0)
+		if sa, sb := box(t, w.World, a, 1, 1), box(t, other, b, 1, 1); a != b || sa != sb {
+			t.Fatalf("bodies %v and %v, shapes %v and %v", a, b, sa, sb)
+		}
+	}
+}
+
+func TestSnapshotSize(t *testing.T) {
+	w := newCrowd(t, physics.Config{Capacity: 1200}, 1000, 5)
+	for range 100 {
+		if err := w.Step(1. / 60); err != nil {
+			t.Fatal(err)
+		}
+	}
+	list := frametest.Split(snapshot(t, w.World))
+	bodies, contacts := len(list[1])/w.Rows(), len(list[4])
+	t.Logf("%d bodies with %d shapes: %d bytes a body, %d of shapes and vertices, %d of contacts of 44",
+		w.Rows(), w.ShapeCount(), bodies, len(list[2])+len(list[3]), contacts)
+	if bodies > 100 || contacts%44 != 0 || contacts == 0 {
+		t.Errorf("%d bytes a body, %d of contacts", bodies, contacts)
+	}
+}
+
+func TestSnapshotAllocatesNothing(t *testing.T) {
+	if paritytest.Instrumented {
+		t.Skip("instrumented builds allocate on their own account")
+	}
+	w := newCrowd(t, physics.Config{Capacity: 200}, 100, 5)
+	w.run(30)
+	buf := snapshot(t, w.World)
+	c := must[*physics.World](t)(w.Clone())
+	if n := testing.AllocsPerRun(20, func() {
+		buf, _ = w.Snapshot(buf[:0])
+		if err := c.CopyFrom(w.World); err != nil {
+			t.Fatal(err)
+		}
+	}); n != 0 {
+		t.Errorf("%g allocations", n)
+	}
+}
+
+// Every way of spoiling a snapshot gives a typed error, and leaves the world as it was.
+func TestRestoreRefusesWhatIsSpoiled(t *testing.T) {
+	w := newCrowd(t, physics.Config{Capacity: 50}, 20, 5)
+	w.run(30)
+	good := snapshot(t, w.World)
+	into := newCrowd(t, physics.Config{Capacity: 50}, 20, 6)
+	into.run(5)
+	hash := into.Hash()
+	refused := func(what string, data []byte, is error) {
+		t.Helper()
+		if err := into.Restore(data); !errors.Is(err, is) || !strings.HasPrefix(err.Error(), "physics: snapshot") {
+			t.Fatalf("%s: got %v, want %v", what, err, is)
+		}
+		if into.Hash() != hash {
+			t.Fatalf("%s: a refused snapshot changed the world", what)
+		}
+	}
+	for n := range len(good) {
+		refused(fmt.Sprintf("%d bytes", n), good[:n], physics.ErrCorrupt)
+	}
+	for i := range good {
+		data := slices.Clone(good)
+		data[i] ^= 1 << (i % 8)
+		is := physics.ErrCorrupt
+		if i >= 8 && i < 12 {
+			is = physics.ErrUnsupported
+		}
+		refused(fmt.Sprintf("byte %d", i), data, is)
+	}
+	refused("a byte more", append(slices.Clone(good), 0), physics.ErrCorrupt)
+
+	small := newWorld(t, physics.Config{Capacity: 10})
+	if err := small.Restore(good); !errors.Is(err, physics.ErrCapacity) || small.Rows() != 0 {
+		t.Errorf("into a small world: %v", err)
+	}
+	if err := small.CopyFrom(w.World); !errors.Is(err, physics.ErrCapacity) || small.Rows() != 0 {
+		t.Errorf("copy to a small world: %v", err)
+	}
+	for name, c := range map[string]physics.Config{
+		"Plane": {Plane: physics.XZ}, "SubSteps": {SubSteps: 3}, "ContactHertz": {ContactHertz: 20},
+		"ContactDamping": {ContactDamping: 1}, "PushSpeed": {PushSpeed: 1}, "RestitutionThreshold": {RestitutionThreshold: 2},
+		"MaxSpeed": {MaxSpeed: 5}, "FrictionMix": {FrictionMix: physics.MixMin}, "RestitutionMix": {RestitutionMix: physics.MixMin},
+	} {
+		other := newWorld(t, c)
+		for call, err := range map[string]error{"Restore": other.Restore(good), "CopyFrom": other.CopyFrom(w.World)} {
+			if !errors.Is(err, physics.ErrUnsupported) || !strings.Contains(err.Error(), "Config."+name) {
+				t.Errorf("%s with another %s: %v", call, name, err)
+			}
+		}
+	}
+}
+
+// Checksums that are right do not make the content right.
+func TestRestoreRefusesForgeries(t *testing.T) {
+	w := newCrowd(t, physics.Config{Capacity: 50}, 20, 5)
+	w.run(30)
+	good := snapshot(t, w.World)
+	into := newWorld(t, physics.Config{Capacity: 50})
+	hash := into.Hash()
+	rows, shapes := w.Rows(), len(frametest.Split(good)[2])
+	shapes = func() int { // rows of shapes: 53 bytes, and 4 for each one seen
+		return int(binary.LittleEndian.Uint32(frametest.Split(good)[0][36+8+4:]))
+	}()
+	at := func(frame, offset int, to ...byte) func([][]byte) {
+		return func(list [][]byte) { copy(list[frame][offset:], to) }
+	}
+	nan := []byte{0, 0, 0xc0, 0x7f}
+	for name, c := range map[string]struct {
+		forge func([][]byte)
+		words string
+	}{
+		"a frame missing":        {func(l [][]byte) { l[4] = nil }, "length of the contacts"},
+		"gravity":                {at(0, 36, nan...), "gravity"},
+		"more shapes":            {at(0, 36+8+4, 0xff, 0xff, 0xff, 0xff), "shapes"},
+		"more seen than shapes":  {at(0, 36+8+8, 0xff, 0xff, 0, 0), "seen"},
+		"flags":                  {at(1, 97*rows, 1<<6), "flags of body[0]"},
+		"type":                   {at(1, 96*rows+2, 3), "type of body[2]"},
+		"generation":             {at(1, 92*rows, 0, 0, 0, 0), "generation of body[0]"},
+		"dead body with shapes":  {at(1, 97*rows, 0), "body of shape"},
+		"body that is not there": {at(2, 4*shapes, 0xee, 0xee, 0, 0), "body of shape[0]"},
+		"shape generation":       {at(2, 0, 0, 0, 0, 0), "generation of shape[0]"},
+		"vertices of a shape":    {at(2, 8*shapes, 9), "kind of shape[0]"},
+		"one vertex less":        {at(2, 8*shapes, 1), "vertices"},
+		"radius":                 {at(2, 9*shapes, nan...), "shape[0]"},
+		"friction":               {at(2, 17*shapes, nan...), "shape[0]"},
+		"a vertex":               {at(3, 0, nan...), "shape[0]"},
+		"two vertices in one":    {func(l [][]byte) { copy(l[3][8:16], l[3][:8]) }, "shape[0]"},
+		"contact out of order":   {func(l [][]byte) { copy(l[4][44:88], l[4][:44]) }, "shapes of contact[1]"},
+		"contact with itself":    {func(l [][]byte) { copy(l[4][:4], l[4][4:8]) }, "shapes of contact[0]"},
+		"points":                 {at(4, 8, 3), "points and flags of contact[0]"},
+		"contact flags":          {at(4, 12, 1), "points and flags of contact[0]"},
+		"impulse":                {at(4, 20, nan...), "impulse of contact[0]"},
+	} {
+		list := frametest.Split(good)
+		c.forge(list)
+		err := into.Restore(frametest.Forge("evtk.rig", 1, list))
+		if !errors.Is(err, physics.ErrCorrupt) || !strings.Contains(err.Error(), c.words) {
+			t.Errorf("%s: got %v, want %q", name, err, c.words)
+		}
+		if into.Hash() != hash {
+			t.Fatalf("%s: a refused snapshot changed the world", name)
+		}
+	}
+}
+
+// Whatever Restore accepts can be stepped.
+func FuzzRestore(f *testing.F) {
+	w := newCrowd(f, physics.Config{Capacity: 20}, 8, 5)
+	w.run(20)
+	f.Add(snapshot(f, w.World))
+	f.Add(snapshot(f, newWorld(f, physics.Config{})))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		w := newCrowd(t, physics.Config{Capacity: 20}, 4, 2)
+		hash := w.Hash()
+		if err := w.Restore(frametest.Reseal(data)); err != nil {
+			if w.Hash() != hash {
+				t.Fatal("a refused snapshot changed the world")
+			}
+			return
+		}
+		snap := snapshot(t, w.World)
+		other := newWorld(t, physics.Config{Capacity: 20})
+		restore(t, other, snap)
+		sameState(t, "restored twice", w.World, other)
+		for range 3 {
+			if a, b := w.Step(1./60), other.Step(1./60); a != nil || b != nil {
+				t.Fatal(a, b)
+			}
+		}
+		sameState(t, "stepped", w.World, other)
+		for i := range w.Rows() {
+			if b, ok := w.BodyAt(i); ok {
+				if err := w.DestroyBody(b); err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
+		if w.Len() != 0 || w.ShapeCount() != 0 {
+			t.Fatalf("%d bodies, %d shapes are left", w.Len(), w.ShapeCount())
+		}
+	})
+}
+
+func TestOtherEnginesHaveNoSnapshots(t *testing.T) {
+	w := must[*physics.World](t)(box2d.New(physics.Config{}))
+	_, snapErr := w.Snapshot(nil)
+	_, cloneErr := w.Clone()
+	for name, err := range map[string]error{
+		"Snapshot": snapErr, "Clone": cloneErr, "Restore": w.Restore(nil), "CopyFrom": w.CopyFrom(w),
+	} {
+		if !errors.Is(err, physics.ErrUnsupported) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+func BenchmarkSnapshot(b *testing.B) {
+	const n = 16384
+	w := newWorld(b, physics.Config{Capacity: n})
+	for i := range n {
+		circle := body(b, w, physics.DynamicBody, float32(i%128), float32(i/128))
+		if i%2 == 0 {
+			box(b, w, circle, 0.5, 0.5)
+		} else {
+			must[physics.Shape](b)(w.CreateCircle(circle, physics.DefaultShapeDef(), physics.Circle{Radius: 0.5}))
+		}
+	}
+	if err := w.Step(1. / 60); err != nil {
+		b.Fatal(err)
+	}
+	buf := snapshot(b, w)
+	other := must[*physics.World](b)(w.Clone())
+	b.Run("Snapshot", func(b *testing.B) {
+		b.ReportMetric(float64(len(buf)), "bytes")
+		for b.Loop() {
+			buf, _ = w.Snapshot(buf[:0])
+		}
+	})
+	b.Run("Restore", func(b *testing.B) {
+		for b.Loop() {
+			restore(b, w, buf)
+		}
+	})
+	b.Run("CopyFrom", func(b *testing.B) {
+		for b.Loop() {
+			other.CopyFrom(w)
+		}
+	})
+}
