@@ -352,3 +352,55 @@ func wantIndexed(t *testing.T, s *evertick.Sim, want ...ecs.Slot) {
 		t.Errorf("the index has slots %v, want %v, %v", found.Slots, want, err)
 	}
 }
+
+// What a system writes to the columns of an entity is taken over by its body, and by what
+// the body meets.
+func TestTeleportThroughTheColumns(t *testing.T) {
+	for _, plane := range []physics.Plane{physics.XY, physics.XZ} {
+		c := small()
+		c.Physics.Plane = plane
+		s := newSim(t, c)
+		id := spawn(t, s)
+		b := movingBody(t, s, id, 6)
+		jump := false
+		add(t, s, evertick.BeforePhysics, "jump", func(*evertick.Tick) error {
+			if jump {
+				jump = false
+				return s.World.SetPosition(id, 100, 7, 8)
+			}
+			return nil
+		})
+		step(t, s, 10)
+		i := slotOf(t, s, id)
+		if x := s.World.Position.X[i]; x < 0.99 || x > 1.01 {
+			t.Fatalf("%s: at %g before the jump", plane, x)
+		}
+		jump = true
+		step(t, s, 1)
+		at, err := s.Physics.Position(b)
+		if err != nil || at[0] < 100.09 || at[0] > 100.11 {
+			t.Errorf("%s: the body is at %v, %v", plane, at, err)
+		}
+		want := [3]float32{at[0], at[1], 8}
+		if plane == physics.XZ {
+			want = [3]float32{at[0], 7, at[1]}
+		}
+		p := &s.World.Position
+		if got := [3]float32{p.X[i], p.Y[i], p.Z[i]}; got != want {
+			t.Errorf("%s: the entity is at %v, want %v", plane, got, want)
+		}
+		step(t, s, 10)
+		if x := p.X[i]; x < 101.09 || x > 101.11 {
+			t.Errorf("%s: at %g ten steps later", plane, x)
+		}
+	}
+}
+
+func TestNaNInTheColumnsIsNamed(t *testing.T) {
+	s := newSim(t, small())
+	id := spawn(t, s)
+	movingBody(t, s, id, 6)
+	step(t, s, 2)
+	s.World.Position.Y[slotOf(t, s, id)] = nan
+	wantError(t, s.Step(), evertick.ErrNotFinite, "tick 2: physics.step", "body_0.1", "Transforms.Y[0] = NaN")
+}

@@ -28,5 +28,5 @@ func Example_readme() {
 	near, q := spatial.Result{}, spatial.Queries{X: []float32{500}, Y: []float32{0}, Z: []float32{0}, Radius: []float32{2.5}}
 	fmt.Println(sim.Index.Radius(&q, &near), near.Row(0), sim.Hash()) // who is within 2.5 m of (500, 0, 0)?
 	// Output:
-	// <nil> [468 481 500 519 532] 7423475757813923543
+	// <nil> [468 481 500 519 532] 14541534950089962638
 }

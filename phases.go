@@ -9,10 +9,14 @@ import (
 	"github.com/evertick/evertick/physics"
 )
 
+// stepPhysics lets the bodies take over what systems have written to the columns of their
+// entities, and moves them.
 func (s *Sim) stepPhysics(t *Tick) error {
 	s.endRestored()
-	if s.Physics.Len() == 0 {
-		return nil
+	if s.Physics.Len() > 0 {
+		if err := s.Physics.Pull(s.transforms()); err != nil {
+			return err
+		}
 	}
 	return s.Physics.Step(t.Dt)
 }
@@ -21,13 +25,18 @@ func (s *Sim) syncBodies(*Tick) error {
 	if s.Physics.Len() == 0 {
 		return nil
 	}
-	p, r := &s.World.Position, &s.World.Rotation
-	err := s.Physics.Sync(physics.Transforms{X: p.X, Y: p.Y, Z: p.Z, QX: r.X, QY: r.Y, QZ: r.Z, QW: r.W})
+	err := s.Physics.Sync(s.transforms())
 	if err == nil {
-		p.Touch()
-		r.Touch()
+		s.World.Position.Touch()
+		s.World.Rotation.Touch()
 	}
 	return err
+}
+
+// transforms are the columns of the entities that bodies move.
+func (s *Sim) transforms() physics.Transforms {
+	p, r := &s.World.Position, &s.World.Rotation
+	return physics.Transforms{X: p.X, Y: p.Y, Z: p.Z, QX: r.X, QY: r.Y, QZ: r.Z, QW: r.W}
 }
 
 // buildIndex does not ask whether anything has moved: systems may write to columns

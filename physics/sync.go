@@ -21,25 +21,37 @@ type Transforms struct {
 // index and the slot, and nothing is written. Sync allocates nothing; it panics
 // if the slices differ in length.
 func (w *World) Sync(t Transforms) error {
-	n := len(t.X)
-	if len(t.Y) != n || len(t.Z) != n ||
-		len(t.QX) != n || len(t.QY) != n || len(t.QZ) != n || len(t.QW) != n {
+	n, ok := t.rows()
+	if !ok {
 		panic("physics: Sync: slices of unequal length")
 	}
 	if w.failed != nil {
 		return w.failed
 	}
 	slots := w.cols.Slot[:w.Rows()]
-	for i, slot := range slots {
-		if slot != NoSlot && uint64(slot) >= uint64(n) {
-			return fmt.Errorf("physics: Sync: body %d drives slot %d, the slices have %d: %w",
-				i, slot, n, ErrRange)
-		}
+	if err := checkSlots("physics: Sync", slots, n); err != nil {
+		return err
 	}
 	if w.config.Plane == XZ {
 		w.syncXZ(slots, &t)
 	} else {
 		w.syncXY(slots, &t)
+	}
+	return nil
+}
+
+// rows returns the length of the slices, and false if they differ in it.
+func (t *Transforms) rows() (int, bool) {
+	n := len(t.X)
+	return n, len(t.Y) == n && len(t.Z) == n &&
+		len(t.QX) == n && len(t.QY) == n && len(t.QZ) == n && len(t.QW) == n
+}
+
+func checkSlots(who string, slots []uint32, n int) error {
+	for i, slot := range slots {
+		if slot != NoSlot && uint64(slot) >= uint64(n) {
+			return fmt.Errorf("%s: body %d drives slot %d, the slices have %d: %w", who, i, slot, n, ErrRange)
+		}
 	}
 	return nil
 }
@@ -51,6 +63,7 @@ func (w *World) syncXY(slots []uint32, t *Transforms) {
 			continue
 		}
 		sin, cos := halfAngle(c.Sin[i], c.Cos[i])
+		w.synced.put(i, c.X[i], c.Y[i], sin, cos)
 		t.X[slot], t.Y[slot] = c.X[i], c.Y[i]
 		t.QX[slot], t.QY[slot], t.QZ[slot], t.QW[slot] = 0, 0, sin, cos
 	}
@@ -63,9 +76,10 @@ func (w *World) syncXZ(slots []uint32, t *Transforms) {
 			continue
 		}
 		sin, cos := halfAngle(c.Sin[i], c.Cos[i])
+		sin = 0 - sin // not -sin: no rotation is +0 here as everywhere
+		w.synced.put(i, c.X[i], c.Y[i], sin, cos)
 		t.X[slot], t.Z[slot] = c.X[i], c.Y[i]
-		// 0 - sin, not -sin: no rotation is +0 here as everywhere.
-		t.QX[slot], t.QY[slot], t.QZ[slot], t.QW[slot] = 0, 0-sin, 0, cos
+		t.QX[slot], t.QY[slot], t.QZ[slot], t.QW[slot] = 0, sin, 0, cos
 	}
 }
 

@@ -3,8 +3,8 @@ package physics
 import "math"
 
 // synced is what Sync has written last to the columns of the entities, an element per
-// body: the position, and sine and cosine of half the angle. X is NaN where it has
-// written nothing yet.
+// body: the position, and the components of the quaternion that are not zero. X is NaN
+// where it has written nothing yet.
 type synced struct {
 	x, y, sin, cos []float32
 }
@@ -23,3 +23,7 @@ var never = float32(math.NaN())
 func (s *synced) columns() [4]*[]float32 { return [...]*[]float32{&s.x, &s.y, &s.sin, &s.cos} }
 
 func (s *synced) clear(i int) { s.x[i], s.y[i], s.sin[i], s.cos[i] = never, 0, 0, 0 }
+
+func (s *synced) put(i int, x, y, sin, cos float32) {
+	s.x[i], s.y[i], s.sin[i], s.cos[i] = x, y, sin, cos
+}

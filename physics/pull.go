@@ -1,0 +1,167 @@
+package physics
+
+import (
+	"math"
+
+	"github.com/evertick/evertick/internal/fault"
+	"github.com/evertick/evertick/native/rigid"
+)
+
+// Pull is Sync the other way: where the position or the rotation of an entity is not what
+// Sync has written last, bit for bit, somebody has moved the entity, and its body is put
+// there. Its velocity stays. What was not written stays as the body has it; a body that Sync
+// has not written yet, and the third axis, are left alone. If both the entity and the body
+// were moved since, the entity wins.
+//
+// Of a rotation the body takes the turn about the normal of the plane: for the
+// quaternion (x, y, z, w), by twice the angle of (w, z) in XY, and of (w, -y) in XZ. Its
+// length does not matter. One without such a turn, w and the other being zero, leaves the
+// angle as it is.
+//
+// A component that was written and is not finite, or is 2^63 and more, is ErrNotFinite or
+// ErrRange, naming body, slot and column, and no body is put anywhere. Slots outside the
+// slices are refused as by Sync. The bodies that share a slot are all put there. Pull
+// allocates nothing; it panics if the slices differ in length.
+func (w *World) Pull(t Transforms) error {
+	n, ok := t.rows()
+	if !ok {
+		panic("physics: Pull: slices of unequal length")
+	}
+	if w.failed != nil {
+		return w.failed
+	}
+	slots := w.cols.Slot[:w.Rows()]
+	if err := checkSlots("physics: Pull", slots, n); err != nil {
+		return err
+	}
+	p := pulling{w: w, t: &t, y: t.Y, turn: t.QZ}
+	if w.config.Plane == XZ {
+		p.y, p.turn = t.Z, t.QY
+	}
+	if err := p.check(slots); err != nil || p.moved == 0 {
+		return err
+	}
+	for i, slot := range slots {
+		if slot != NoSlot && p.differs(i, slot) {
+			if err := p.take(i, slot); err != nil {
+				return err // of an engine that cannot go on
+			}
+		}
+	}
+	return nil
+}
+
+// pulling is a Pull: the columns of the second axis, and of the component of the
+// quaternion that turns in the plane.
+type pulling struct {
+	w       *World
+	t       *Transforms
+	y, turn []float32
+	moved   int
+}
+
+func (p *pulling) differs(i int, slot uint32) bool {
+	x := p.w.synced.x[i]
+	return x == x && (p.placed(i, slot) || p.turned(i, slot))
+}
+
+func (p *pulling) placed(i int, slot uint32) bool {
+	s := &p.w.synced
+	return differ(p.t.X[slot], s.x[i]) || differ(p.y[slot], s.y[i])
+}
+
+// turned looks at the two components that Sync leaves zero, too: who writes a quaternion
+// writes all four.
+func (p *pulling) turned(i int, slot uint32) bool {
+	s := &p.w.synced
+	other := p.t.QY
+	if p.w.config.Plane == XZ {
+		other = p.t.QZ
+	}
+	return differ(p.turn[slot], s.sin[i]) || differ(p.t.QW[slot], s.cos[i]) ||
+		differ(p.t.QX[slot], 0) || differ(other[slot], 0)
+}
+
+func differ(a, b float32) bool { return math.Float32bits(a) != math.Float32bits(b) }
+
+// check counts the bodies that will be put somewhere, and refuses what they cannot be.
+func (p *pulling) check(slots []uint32) error {
+	for i, slot := range slots {
+		if slot == NoSlot || !p.differs(i, slot) {
+			continue
+		}
+		p.moved++
+		if usable(p.t.X[slot]) && usable(p.y[slot]) && usable(p.t.QX[slot]) && usable(p.t.QY[slot]) &&
+			usable(p.t.QZ[slot]) && usable(p.t.QW[slot]) {
+			continue
+		}
+		return p.refuse(i, slot)
+	}
+	return nil
+}
+
+// refuse names the first component that is not usable.
+func (p *pulling) refuse(i int, slot uint32) error {
+	second := "Y"
+	if p.w.config.Plane == XZ {
+		second = "Z"
+	}
+	t := p.t
+	for _, c := range []struct {
+		name   string
+		column []float32
+	}{{"X", t.X}, {second, p.y}, {"QX", t.QX}, {"QY", t.QY}, {"QZ", t.QZ}, {"QW", t.QW}} {
+		v := c.column[slot]
+		if usable(v) {
+			continue
+		}
+		err := ErrRange
+		if !fault.Finite(v) {
+			err = ErrNotFinite
+		}
+		b, _ := p.w.BodyAt(i)
+		return fault.Element(err, "physics: Pull: "+b.String()+": Transforms."+c.name, int(slot), v)
+	}
+	return nil
+}
+
+// take puts a body where its entity is.
+func (p *pulling) take(i int, slot uint32) error {
+	w, c := p.w, &p.w.cols
+	x, y := c.X[i], c.Y[i]
+	if p.placed(i, slot) {
+		x, y = p.t.X[slot], p.y[slot]
+	}
+	sin, cos := c.Sin[i], c.Cos[i]
+	turned := p.turned(i, slot)
+	if turned {
+		sin, cos = p.angle(slot, sin, cos)
+	}
+	w.synced.put(i, p.t.X[slot], p.y[slot], p.turn[slot], p.t.QW[slot])
+	switch {
+	case w.solver == nil:
+		return w.engine.SetTransform(i, [2]float32{x, y}, rigid.Atan2(sin, cos))
+	case turned:
+		w.solver.setRotation(i, sin, cos)
+	}
+	c.X[i], c.Y[i] = x, y
+	return nil
+}
+
+// angle returns sine and cosine of twice the angle of (w, z), or those given if there is
+// none: 2zw and w² - z² over w² + z². The two are scaled first, so that their squares
+// neither overflow nor vanish.
+func (p *pulling) angle(slot uint32, sin, cos float32) (float32, float32) {
+	z, w := p.turn[slot], p.t.QW[slot]
+	if p.w.config.Plane == XZ {
+		z = -z
+	}
+	size := max(z, -z, w, -w)
+	if size == 0 {
+		return sin, cos
+	}
+	z, w = z/size, w/size
+	zz, ww := float32(z*z), float32(w*w)
+	length := ww + zz
+	return 2 * float32(z*w) / length, (ww - zz) / length
+}
