@@ -18,8 +18,13 @@ type Body struct{ index, generation uint32 }
 // body lives.
 func (b Body) Index() int { return int(b.index) }
 
-// String returns "body_<index>.<generation>".
-func (b Body) String() string { return fmt.Sprintf("body_%d.%d", b.index, b.generation) }
+// String returns "body_<index>.<generation>", or "new body <n>" of what Commands will create.
+func (b Body) String() string {
+	if b.index >= provisional {
+		return fmt.Sprintf("new body %d", b.index&^provisional)
+	}
+	return fmt.Sprintf("body_%d.%d", b.index, b.generation)
+}
 
 // BodyType says what moves a body.
 type BodyType uint8

@@ -78,7 +78,7 @@ func (w *World) copyBodies(src *World) {
 func (p *pool) copyFrom(src *pool) {
 	p.generation = append(p.generation[:0], src.generation...)
 	p.free = append(p.free[:0], src.free...)
-	p.hint, p.live = src.hint, src.live
+	p.hint, p.live, p.retired = src.hint, src.live, src.retired
 }
 
 func (t *shapeTable) copyFrom(src *shapeTable, rows int) {

@@ -10,6 +10,7 @@ type pool struct {
 	free       []uint64 // bitset of the free indices below len(generation)
 	hint       int      // no word of free before this one has a bit
 	live       int
+	retired    int // indices that are never handed out again
 	limit      int
 }
 
@@ -23,6 +24,9 @@ func newPool(limit, reserve int) pool {
 
 // high returns the number of indices ever used.
 func (p *pool) high() int { return len(p.generation) }
+
+// room returns how many indices can be claimed.
+func (p *pool) room() int { return p.limit - p.live - p.retired }
 
 // next returns the index that claim would take, without taking it.
 func (p *pool) next() (int, bool) {
@@ -54,6 +58,7 @@ func (p *pool) release(i int) {
 	p.live--
 	p.generation[i]++
 	if p.generation[i] == 0 {
+		p.retired++
 		return
 	}
 	p.free[i/64] |= 1 << (i % 64)
@@ -78,7 +83,7 @@ func (p *pool) reset(n int) {
 	p.generation = resized(p.generation, n)
 	p.free = resized(p.free, (n+63)/64)
 	clear(p.free)
-	p.hint, p.live = 0, 0
+	p.hint, p.live, p.retired = 0, 0, 0
 }
 
 // settle says after reset whether an index is live.
@@ -86,7 +91,9 @@ func (p *pool) settle(i int, live bool) {
 	switch {
 	case live:
 		p.live++
-	case p.generation[i] != 0:
+	case p.generation[i] == 0:
+		p.retired++
+	default:
 		p.free[i/64] |= 1 << (i % 64)
 	}
 }

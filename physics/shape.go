@@ -11,8 +11,14 @@ import (
 // shape dies with its body.
 type Shape struct{ index, generation uint32 }
 
-// String returns "shape_<index>.<generation>".
-func (s Shape) String() string { return fmt.Sprintf("shape_%d.%d", s.index, s.generation) }
+// String returns "shape_<index>.<generation>", or "new shape <n>" of what Commands will
+// create.
+func (s Shape) String() string {
+	if s.index >= provisional {
+		return fmt.Sprintf("new shape %d", s.index&^provisional)
+	}
+	return fmt.Sprintf("shape_%d.%d", s.index, s.generation)
+}
 
 // Filter says what a shape collides with. Two shapes of the same non-zero
 // group collide if it is positive and not if it is negative; all others

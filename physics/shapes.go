@@ -91,64 +91,67 @@ func (t *shapeTable) unlink(shape int) {
 // ErrRange naming the field of def or circle; ErrUnsupported or ErrRange from
 // the engine.
 func (w *World) CreateCircle(b Body, def ShapeDef, circle Circle) (Shape, error) {
-	body, shape, err := w.prepareShape(b, &def)
+	body, shape, err := w.prepareShape(b, def)
 	if err == nil {
 		err = circle.validate()
 	}
 	if err == nil {
-		err = w.engine.CreateCircle(shape, body, &def, circle)
+		err = w.engine.CreateCircle(shape, body, &w.shapeDef, circle)
 	}
 	if err != nil {
 		return Shape{}, err
 	}
-	return w.shapes.add(shape, body, digestShape(kindCircle, &def, circle.Center, [2]float32{circle.Radius})), nil
+	return w.shapes.add(shape, body, digestShape(kindCircle, &w.shapeDef, circle.Center, [2]float32{circle.Radius})), nil
 }
 
 // CreatePolygon attaches a convex polygon to b. Errors are as for
 // CreateCircle; a polygon that is not convex or has no area is ErrRange.
 func (w *World) CreatePolygon(b Body, def ShapeDef, polygon Polygon) (Shape, error) {
-	body, shape, err := w.prepareShape(b, &def)
+	body, shape, err := w.prepareShape(b, def)
 	if err == nil {
 		polygon, err = polygon.hull()
 	}
 	if err == nil {
-		err = w.engine.CreatePolygon(shape, body, &def, polygon)
+		err = w.engine.CreatePolygon(shape, body, &w.shapeDef, polygon)
 	}
 	if err != nil {
 		return Shape{}, err
 	}
-	return w.shapes.add(shape, body, digestShape(kindPolygon, &def, append(polygon.Vertices[:polygon.Count:polygon.Count], [2]float32{polygon.Radius})...)), nil
+	var points [MaxPolygonVertices + 1][2]float32
+	n := copy(points[:], polygon.Vertices[:polygon.Count])
+	points[n] = [2]float32{polygon.Radius}
+	return w.shapes.add(shape, body, digestShape(kindPolygon, &w.shapeDef, points[:n+1]...)), nil
 }
 
 // CreateSegment attaches a segment to b. Errors are as for CreateCircle.
 func (w *World) CreateSegment(b Body, def ShapeDef, segment Segment) (Shape, error) {
-	body, shape, err := w.prepareShape(b, &def)
+	body, shape, err := w.prepareShape(b, def)
 	if err == nil {
 		err = segment.validate()
 	}
 	if err == nil {
-		err = w.engine.CreateSegment(shape, body, &def, segment)
+		err = w.engine.CreateSegment(shape, body, &w.shapeDef, segment)
 	}
 	if err != nil {
 		return Shape{}, err
 	}
-	return w.shapes.add(shape, body, digestShape(kindSegment, &def, segment.P1, segment.P2)), nil
+	return w.shapes.add(shape, body, digestShape(kindSegment, &w.shapeDef, segment.P1, segment.P2)), nil
 }
 
 // CreateCapsule attaches a capsule to b. Errors are as for CreateCircle.
 func (w *World) CreateCapsule(b Body, def ShapeDef, capsule Capsule) (Shape, error) {
-	body, shape, err := w.prepareShape(b, &def)
+	body, shape, err := w.prepareShape(b, def)
 	if err == nil {
 		err = capsule.validate()
 	}
 	if err == nil {
-		err = w.engine.CreateCapsule(shape, body, &def, capsule)
+		err = w.engine.CreateCapsule(shape, body, &w.shapeDef, capsule)
 	}
 	if err != nil {
 		return Shape{}, err
 	}
 	return w.shapes.add(shape, body,
-		digestShape(kindCapsule, &def, capsule.P1, capsule.P2, [2]float32{capsule.Radius})), nil
+		digestShape(kindCapsule, &w.shapeDef, capsule.P1, capsule.P2, [2]float32{capsule.Radius})), nil
 }
 
 // DestroyShape removes s from its body, whose mass changes. Errors: ErrStale,
@@ -222,11 +225,12 @@ func (w *World) ShapeBody(s Shape) (Body, error) {
 
 // prepareShape checks what all kinds of shapes have in common and returns the
 // index of the body and the one that the shape will have.
-func (w *World) prepareShape(b Body, def *ShapeDef) (body, shape int, err error) {
+func (w *World) prepareShape(b Body, def ShapeDef) (body, shape int, err error) {
 	if body, err = w.mutable(b); err != nil {
 		return 0, 0, err
 	}
-	if err = def.Validate(); err != nil {
+	w.shapeDef = def
+	if err = w.shapeDef.Validate(); err != nil {
 		return 0, 0, err
 	}
 	shape, ok := w.shapes.pool.next()

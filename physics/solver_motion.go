@@ -21,12 +21,21 @@ func (s *solver) ApplyLinearImpulse(i int, impulse, point [2]float32) error {
 	c := s.cols
 	vx := c.VX[i] + float32(c.InvMass[i]*impulse[0])
 	vy := c.VY[i] + float32(c.InvMass[i]*impulse[1])
-	x, y := s.arm(i, point)
-	w := c.W[i] + float32(c.InvInertia[i]*(float32(x*impulse[1])-float32(y*impulse[0])))
+	w := c.W[i] + s.spin(i, impulse, point)
 	if !s.setVelocity(i, vx, vy, w) {
 		return overflow("physics: ApplyLinearImpulse: impulse", impulse)
 	}
 	return nil
+}
+
+// spin returns how an impulse at a point changes the angular velocity.
+func (s *solver) spin(i int, impulse, point [2]float32) float32 {
+	inv := s.cols.InvInertia[i]
+	if inv == 0 {
+		return 0 // whatever the product is
+	}
+	x, y := s.arm(i, point)
+	return float32(inv * (float32(x*impulse[1]) - float32(y*impulse[0])))
 }
 
 func (s *solver) ApplyAngularImpulse(i int, impulse float32) error {

@@ -17,7 +17,9 @@ const (
 // has found it. Any other error is one of another engine and means that the state is
 // lost: the engine stopped, or a column is not finite, which the error names with the
 // index of the body. All later steps and changes then return it.
-func (w *World) Step(dt float32) error {
+//
+// Commands are applied first; with an error of Apply there is no step.
+func (w *World) Step(dt float32, commands ...*Commands) error {
 	if w.failed != nil {
 		return w.failed
 	}
@@ -28,6 +30,11 @@ func (w *World) Step(dt float32) error {
 		if err := native.CheckFloatEnv(); err != nil {
 			return err
 		}
+	}
+	if err := w.Apply(commands...); err != nil {
+		return err
+	}
+	if w.solver != nil {
 		w.failed = w.solver.Step(dt)
 		return w.failed
 	}

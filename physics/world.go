@@ -15,6 +15,13 @@ type World struct {
 	synced synced
 	failed error   // set for good when the engine's state is lost
 	solver *solver // the engine, if it is that of this package
+
+	// What is created is given to the engine from here, so that it need not be allocated.
+	bodyDef  BodyDef
+	shapeDef ShapeDef
+
+	lists, applies uint64 // how many of Commands there were
+	rehearsal      rehearsal
 }
 
 // New returns an empty world. Errors are those of Config.Validate, and what
@@ -90,15 +97,16 @@ func (w *World) CreateBody(def BodyDef) (Body, error) {
 	if w.failed != nil {
 		return Body{}, w.failed
 	}
-	if err := def.Validate(); err != nil {
+	w.bodyDef = def
+	if err := w.bodyDef.Validate(); err != nil {
 		return Body{}, err
 	}
 	i, ok := w.bodies.next()
 	if !ok {
 		return Body{}, fault.Field(ErrCapacity, "physics: Config.Capacity", w.config.Capacity)
 	}
-	w.cols.fill(i, &def)
-	if err := w.engine.CreateBody(i, &def); err != nil {
+	w.cols.fill(i, &w.bodyDef)
+	if err := w.engine.CreateBody(i, &w.bodyDef); err != nil {
 		w.cols.clear(i)
 		return Body{}, err
 	}

@@ -1,0 +1,365 @@
+package physics
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/evertick/evertick/internal/fault"
+	"github.com/evertick/evertick/native/rigid"
+)
+
+// Apply makes the changes of the lists, one list after the other, and their commands in the
+// order in which they were recorded. Then the lists are empty. Step does so at its start
+// with the lists it is given.
+//
+// If one command is bad nothing is changed, the lists keep what they have, and the error
+// names the list, the command and what is wrong: ErrStale for a handle whose object is gone at
+// that point, ErrCapacity, and ErrNotFinite or ErrRange as from the method of World of the
+// same name. Two things depend on more than that and are no errors here. A velocity or a
+// force that overflows disables the body at the start of the next step (see
+// Events.Disabled), and so does a shape with which its body would be too heavy; that shape
+// is not created, and its handle becomes the zero Shape.
+//
+// Apply panics on a list of another world, and on one given twice. It allocates nothing
+// unless the world or its lists grow. Another engine is ErrUnsupported.
+func (w *World) Apply(lists ...*Commands) error {
+	if w.failed != nil {
+		return w.failed
+	}
+	if len(lists) == 0 {
+		return nil
+	}
+	if err := w.mustSolve(); err != nil {
+		return err
+	}
+	w.checkLists(lists)
+	r := &w.rehearsal
+	r.begin(w)
+	defer r.end()
+	for i, c := range lists {
+		if k, err := r.list(c); err != nil {
+			return fmt.Errorf("physics: Apply: lists[%d], command %d (%v): %w", i, k, c.commands[k].kind, err)
+		}
+	}
+	for _, c := range lists {
+		w.run(c)
+		c.Reset()
+	}
+	return nil
+}
+
+func (w *World) checkLists(lists []*Commands) {
+	w.applies++
+	for _, c := range lists {
+		if c == nil || c.world != w {
+			panic("physics: Apply of Commands of another world")
+		}
+		if c.applied == w.applies {
+			panic("physics: Apply of one list twice")
+		}
+		c.applied = w.applies
+	}
+}
+
+// rehearsal follows who comes and goes, without changing the world.
+type rehearsal struct {
+	w          *World
+	room       int // for bodies
+	shapeRoom  int
+	gone       bitset // bodies that go
+	goneShapes bitset
+
+	// Of the list that is looked at.
+	now               *Commands
+	unborn            int    // bodies and shapes created so far
+	unbornShapes      int    //
+	dead, deadShapes  bitset // those of them that go again
+	bodyOf            []Body // by shape
+	nextBody, nextNew int    // in the list's bodies and shapes
+}
+
+func (r *rehearsal) begin(w *World) {
+	r.w, r.room, r.shapeRoom = w, w.bodies.room(), w.shapes.pool.room()
+	r.gone.reset(w.Rows())
+	r.goneShapes.reset(w.shapes.pool.high())
+}
+
+func (r *rehearsal) end() { r.w, r.now = nil, nil }
+
+// list returns the first bad command.
+func (r *rehearsal) list(c *Commands) (int, error) {
+	r.now, r.unborn, r.unbornShapes, r.bodyOf = c, 0, 0, r.bodyOf[:0]
+	r.dead.reset(len(c.bodies))
+	r.deadShapes.reset(len(c.shapes))
+	for k := range c.commands {
+		if err := r.command(&c.commands[k]); err != nil {
+			return k, err
+		}
+	}
+	return 0, nil
+}
+
+func (r *rehearsal) command(o *command) error {
+	switch o.kind {
+	case createBody:
+		return r.createBody(&r.now.bodies[r.unborn])
+	case destroyShape:
+		return r.destroyShape(o.shape)
+	}
+	if !r.lives(o.body) {
+		return fault.Field(ErrStale, "physics: Body", o.body)
+	}
+	switch o.kind {
+	case destroyBody:
+		r.destroyBody(o.body)
+	case createShape:
+		return r.createShape(o.body, &r.now.shapes[r.unbornShapes])
+	default:
+		return o.check()
+	}
+	return nil
+}
+
+func (r *rehearsal) createBody(d *BodyDef) error {
+	err := d.Validate()
+	if err == nil {
+		err = checkAngle("physics: BodyDef.Angle", d.Angle)
+	}
+	if err != nil {
+		return err
+	}
+	if r.room == 0 {
+		return fault.Field(ErrCapacity, "physics: Config.Capacity", r.w.config.Capacity)
+	}
+	r.room--
+	r.unborn++
+	return nil
+}
+
+func checkAngle(field string, v float32) error {
+	if v > rigid.MaxAngle || v < -rigid.MaxAngle {
+		return because(fault.Field(ErrRange, field, v), "more than 65536 rad")
+	}
+	return nil
+}
+
+func (r *rehearsal) createShape(b Body, s *newShape) error {
+	if err := s.check(); err != nil {
+		return err
+	}
+	if r.shapeRoom == 0 {
+		return fault.Field(ErrCapacity, "physics: ShapeCount", r.w.ShapeCount())
+	}
+	r.shapeRoom--
+	r.unbornShapes++
+	r.bodyOf = append(r.bodyOf, b)
+	return nil
+}
+
+// check is what World and solver check of a shape.
+func (s *newShape) check() error {
+	err := s.def.Validate()
+	if err != nil {
+		return err
+	}
+	var corners [2]rigid.Vec
+	for i := range corners {
+		corners[i] = vecOf(s.polygon.Vertices[i])
+	}
+	switch s.kind {
+	case kindCircle:
+		c := s.circle()
+		if err = c.validate(); err == nil {
+			_, err = rigid.MakeCircle(corners[0], c.Radius)
+		}
+	case kindSegment:
+		g := s.segment()
+		if err = g.validate(); err == nil {
+			_, err = rigid.MakeSegment(corners[0], corners[1])
+		}
+	case kindCapsule:
+		c := s.capsule()
+		if err = c.validate(); err == nil {
+			_, err = rigid.MakeCapsule(corners[0], corners[1], c.Radius)
+		}
+	default:
+		if s.polygon, err = s.polygon.hull(); err == nil {
+			_, err = makePolygon(&s.polygon)
+		}
+	}
+	return err
+}
+
+// lives reports whether a body is there at this point of the list.
+func (r *rehearsal) lives(b Body) bool {
+	if b.index < provisional {
+		return r.w.Valid(b) && !r.gone.has(int(b.index))
+	}
+	i := int(b.index &^ provisional)
+	return b.generation == r.now.list && i < r.unborn && !r.dead.has(i)
+}
+
+func (r *rehearsal) destroyBody(b Body) {
+	if b.index >= provisional {
+		r.dead.add(int(b.index &^ provisional))
+		r.room++
+		return
+	}
+	r.gone.add(int(b.index))
+	if r.w.bodies.generation[b.index] != math.MaxUint32 {
+		r.room++
+	}
+}
+
+func (r *rehearsal) destroyShape(s Shape) error {
+	i := int(s.index &^ provisional)
+	ok := false
+	if s.index < provisional {
+		w := r.w
+		ok = w.ValidShape(s) && !r.goneShapes.has(i) && !r.gone.has(int(w.shapes.body[i]))
+	} else {
+		ok = s.generation == r.now.list && i < r.unbornShapes && !r.deadShapes.has(i) && r.lives(r.bodyOf[i])
+	}
+	if !ok {
+		return fault.Field(ErrStale, "physics: Shape", s)
+	}
+	if s.index < provisional {
+		r.goneShapes.add(i)
+	} else {
+		r.deadShapes.add(i)
+	}
+	return nil
+}
+
+// check looks at the numbers of a command about a body.
+func (o *command) check() error {
+	for _, v := range o.numbers {
+		if !fault.Finite(v) {
+			return fault.Field(ErrNotFinite, "physics: "+o.kind.String(), o.numbers)
+		}
+	}
+	switch o.kind {
+	case setTransform:
+		return checkAngle("physics: SetTransform: angle", o.numbers[2])
+	case setVelocity:
+		for _, v := range o.numbers {
+			if !usable(v) {
+				return overflow("physics: SetVelocity", o.numbers)
+			}
+		}
+	}
+	return nil
+}
+
+// run makes the changes of a list that was rehearsed.
+func (w *World) run(c *Commands) {
+	c.bornBodies, c.bornShapes, c.bornAs = c.bornBodies[:0], c.bornShapes[:0], c.list
+	for k := range c.commands {
+		o := &c.commands[k]
+		switch o.kind {
+		case createBody:
+			b, err := w.CreateBody(c.bodies[len(c.bornBodies)])
+			if err != nil {
+				panic("physics: Apply: a body was miscounted")
+			}
+			c.bornBodies = append(c.bornBodies, b)
+		case createShape:
+			c.bornShapes = append(c.bornShapes, w.attach(c.Body(o.body), &c.shapes[len(c.bornShapes)]))
+		case destroyBody:
+			_ = w.DestroyBody(c.Body(o.body))
+		case destroyShape:
+			w.detach(c.Shape(o.shape))
+		default:
+			w.solver.do(int(c.Body(o.body).index), o)
+		}
+	}
+}
+
+// attach creates a shape. If its body cannot have it the body is marked for the
+// quarantine.
+func (w *World) attach(b Body, n *newShape) (s Shape) {
+	var err error
+	switch n.kind {
+	case kindCircle:
+		s, err = w.CreateCircle(b, n.def, n.circle())
+	case kindSegment:
+		s, err = w.CreateSegment(b, n.def, n.segment())
+	case kindCapsule:
+		s, err = w.CreateCapsule(b, n.def, n.capsule())
+	default:
+		s, err = w.CreatePolygon(b, n.def, n.polygon)
+	}
+	if err != nil {
+		w.cols.InvMass[b.index] = never
+	}
+	return s
+}
+
+// detach destroys a shape, unless it could not be created.
+func (w *World) detach(s Shape) {
+	if s == (Shape{}) {
+		return
+	}
+	body := w.shapes.body[s.index]
+	if err := w.DestroyShape(s); err != nil {
+		w.cols.InvMass[body] = never
+	}
+}
+
+// do makes a change to a body. What overflows is left to the quarantine.
+func (s *solver) do(i int, o *command) {
+	c, n := s.cols, &o.numbers
+	if c.Flags[i]&FlagDisabled != 0 && o.kind != setTransform && o.kind != enableBody {
+		return
+	}
+	switch o.kind {
+	case setVelocity:
+		if c.Type[i] != StaticBody {
+			c.VX[i], c.VY[i], c.W[i] = n[0], n[1], n[2]
+		}
+	case setTransform:
+		_ = s.SetTransform(i, [2]float32{n[0], n[1]}, n[2])
+	case applyImpulse, applyCentralImpulse:
+		c.VX[i] += float32(c.InvMass[i] * n[0])
+		c.VY[i] += float32(c.InvMass[i] * n[1])
+		if o.kind == applyImpulse {
+			c.W[i] += s.spin(i, [2]float32{n[0], n[1]}, [2]float32{n[2], n[3]})
+		}
+	case applyAngularImpulse:
+		c.W[i] += float32(c.InvInertia[i] * n[0])
+	case applyForce, applyCentralForce, applyTorque:
+		s.doForce(i, o)
+	case disableBody:
+		s.disable(i)
+	case enableBody:
+		_ = s.enable(i)
+	}
+}
+
+func (s *solver) doForce(i int, o *command) {
+	c, n := s.cols, &o.numbers
+	switch {
+	case c.Type[i] != DynamicBody:
+		return
+	case o.kind == applyTorque:
+		c.Torque[i] += n[0]
+		return
+	case o.kind == applyForce:
+		x, y := s.arm(i, [2]float32{n[2], n[3]})
+		c.Torque[i] += float32(x*n[1]) - float32(y*n[0])
+	}
+	c.ForceX[i] += n[0]
+	c.ForceY[i] += n[1]
+}
+
+// bitset is a set of small numbers.
+type bitset []uint64
+
+func (b *bitset) reset(n int) {
+	*b = resized(*b, (n+63)/64)
+	clear(*b)
+}
+
+func (b bitset) has(i int) bool { return b[i/64]>>(i%64)&1 != 0 }
+
+func (b bitset) add(i int) { b[i/64] |= 1 << (i % 64) }

@@ -1,0 +1,226 @@
+package physics
+
+// Commands is a list of changes that are recorded now and made later, in order and all or
+// none, by World.Apply or at the start of a World.Step. Make one with World.NewCommands and
+// use it again and again. Recording reads nothing of the world and never fails: whether
+// handles and values are good is asked by Apply.
+//
+// CreateBody and the methods that create shapes return handles that stand for what will
+// be there in the commands that follow in this list, and nowhere else: they must not be
+// stored. Body and Shape tell the true ones once they are there.
+//
+// A list is for one goroutine at a time. Recording into one may go on beside everything
+// else.
+type Commands struct {
+	world *World
+	list  uint32 // number of the list and of its round: see provisional
+
+	commands []command
+	bodies   []BodyDef
+	shapes   []newShape
+
+	// What the list has created when it was applied last, in the order in which it was
+	// recorded, and the list number of that round.
+	bornBodies []Body
+	bornShapes []Shape
+	bornAs     uint32
+
+	applied uint64 // by which Apply of the world
+}
+
+// command is one of the list. What it needs beside numbers is the next one of the bodies
+// or shapes to create.
+type command struct {
+	kind    commandKind
+	body    Body
+	shape   Shape
+	numbers [4]float32
+}
+
+type commandKind uint8
+
+const (
+	createBody commandKind = iota
+	destroyBody
+	createShape
+	destroyShape
+	setVelocity
+	setTransform
+	applyImpulse
+	applyCentralImpulse
+	applyAngularImpulse
+	applyForce
+	applyCentralForce
+	applyTorque
+	disableBody
+	enableBody
+)
+
+// String returns the name of the method that records the command.
+func (k commandKind) String() string {
+	return [...]string{"CreateBody", "DestroyBody", "create a shape", "DestroyShape", "SetVelocity", "SetTransform",
+		"ApplyLinearImpulse", "ApplyLinearImpulseToCenter", "ApplyAngularImpulse", "ApplyForce", "ApplyForceToCenter",
+		"ApplyTorque", "Disable", "Enable"}[k]
+}
+
+// newShape is a shape to create: as its kind says, one of the four.
+type newShape struct {
+	kind    byte
+	def     ShapeDef
+	polygon Polygon // of the other kinds: points in Vertices
+}
+
+// provisional marks the index of a handle that stands for what is not there yet; no
+// world has so many bodies or shapes. The generation of such a handle is the number of the
+// list in the upper half, and of the round that is recorded in the lower one.
+const provisional = 1 << 31
+
+// NewCommands returns an empty list for this world.
+func (w *World) NewCommands() *Commands {
+	w.lists++
+	return &Commands{world: w, list: uint32(w.lists)<<16 | 1}
+}
+
+// Len returns the number of commands recorded.
+func (c *Commands) Len() int { return len(c.commands) }
+
+// Reset forgets the commands recorded.
+func (c *Commands) Reset() {
+	c.commands, c.bodies, c.shapes = c.commands[:0], c.bodies[:0], c.shapes[:0]
+	c.list = c.list&^0xffff | (c.list+1)&0xffff
+}
+
+func (c *Commands) add(o command) {
+	if c.world == nil {
+		panic("physics: use of Commands that NewCommands did not make")
+	}
+	c.commands = append(c.commands, o)
+}
+
+// CreateBody records the creation of a body, as World.CreateBody.
+func (c *Commands) CreateBody(def BodyDef) Body {
+	c.add(command{kind: createBody})
+	c.bodies = append(c.bodies, def)
+	return Body{provisional | uint32(len(c.bodies)-1), c.list}
+}
+
+// DestroyBody records the end of a body and its shapes.
+func (c *Commands) DestroyBody(b Body) { c.add(command{kind: destroyBody, body: b}) }
+
+// CreateCircle records the creation of a circle, as World.CreateCircle.
+func (c *Commands) CreateCircle(b Body, def ShapeDef, circle Circle) Shape {
+	s := newShape{kind: kindCircle, def: def}
+	s.polygon.Vertices[0], s.polygon.Radius = circle.Center, circle.Radius
+	return c.create(b, s)
+}
+
+// CreatePolygon records the creation of a polygon.
+func (c *Commands) CreatePolygon(b Body, def ShapeDef, polygon Polygon) Shape {
+	return c.create(b, newShape{kind: kindPolygon, def: def, polygon: polygon})
+}
+
+// CreateSegment records the creation of a segment.
+func (c *Commands) CreateSegment(b Body, def ShapeDef, segment Segment) Shape {
+	s := newShape{kind: kindSegment, def: def}
+	s.polygon.Vertices[0], s.polygon.Vertices[1] = segment.P1, segment.P2
+	return c.create(b, s)
+}
+
+// CreateCapsule records the creation of a capsule.
+func (c *Commands) CreateCapsule(b Body, def ShapeDef, capsule Capsule) Shape {
+	s := newShape{kind: kindCapsule, def: def}
+	s.polygon.Vertices[0], s.polygon.Vertices[1], s.polygon.Radius = capsule.P1, capsule.P2, capsule.Radius
+	return c.create(b, s)
+}
+
+func (c *Commands) create(b Body, s newShape) Shape {
+	c.add(command{kind: createShape, body: b})
+	c.shapes = append(c.shapes, s)
+	return Shape{provisional | uint32(len(c.shapes)-1), c.list}
+}
+
+// The shapes behind newShape.
+
+func (s *newShape) circle() Circle { return Circle{s.polygon.Vertices[0], s.polygon.Radius} }
+
+func (s *newShape) segment() Segment { return Segment{s.polygon.Vertices[0], s.polygon.Vertices[1]} }
+
+func (s *newShape) capsule() Capsule {
+	return Capsule{s.polygon.Vertices[0], s.polygon.Vertices[1], s.polygon.Radius}
+}
+
+// DestroyShape records the end of a shape.
+func (c *Commands) DestroyShape(s Shape) { c.add(command{kind: destroyShape, shape: s}) }
+
+// SetVelocity records the velocity of a body, as World.SetVelocity. It is ignored on one
+// that is static or disabled by then.
+func (c *Commands) SetVelocity(b Body, linear [2]float32, angular float32) {
+	c.add(command{kind: setVelocity, body: b, numbers: [4]float32{linear[0], linear[1], angular}})
+}
+
+// SetTransform records a teleport, as World.SetTransform.
+func (c *Commands) SetTransform(b Body, position [2]float32, angle float32) {
+	c.add(command{kind: setTransform, body: b, numbers: [4]float32{position[0], position[1], angle}})
+}
+
+// ApplyLinearImpulse records an impulse in N·s at a point in world coordinates.
+func (c *Commands) ApplyLinearImpulse(b Body, impulse, point [2]float32) {
+	c.add(command{kind: applyImpulse, body: b, numbers: [4]float32{impulse[0], impulse[1], point[0], point[1]}})
+}
+
+// ApplyLinearImpulseToCenter records an impulse in N·s at the centre of mass.
+func (c *Commands) ApplyLinearImpulseToCenter(b Body, impulse [2]float32) {
+	c.add(command{kind: applyCentralImpulse, body: b, numbers: [4]float32{impulse[0], impulse[1]}})
+}
+
+// ApplyAngularImpulse records an impulse in N·m·s.
+func (c *Commands) ApplyAngularImpulse(b Body, impulse float32) {
+	c.add(command{kind: applyAngularImpulse, body: b, numbers: [4]float32{impulse}})
+}
+
+// ApplyForce records a force in N at a point in world coordinates.
+func (c *Commands) ApplyForce(b Body, force, point [2]float32) {
+	c.add(command{kind: applyForce, body: b, numbers: [4]float32{force[0], force[1], point[0], point[1]}})
+}
+
+// ApplyForceToCenter records a force in N at the centre of mass.
+func (c *Commands) ApplyForceToCenter(b Body, force [2]float32) {
+	c.add(command{kind: applyCentralForce, body: b, numbers: [4]float32{force[0], force[1]}})
+}
+
+// ApplyTorque records a torque in N·m.
+func (c *Commands) ApplyTorque(b Body, torque float32) {
+	c.add(command{kind: applyTorque, body: b, numbers: [4]float32{torque}})
+}
+
+// Disable records that a body is taken out of the world, as World.Disable.
+func (c *Commands) Disable(b Body) { c.add(command{kind: disableBody, body: b}) }
+
+// Enable records that a body is brought back, as World.Enable.
+func (c *Commands) Enable(b Body) { c.add(command{kind: enableBody, body: b}) }
+
+// Body returns the body that a handle of CreateBody has become: good from Apply until the
+// list is applied again, whatever is recorded meanwhile. It may be destroyed by then. Other
+// handles are returned as they are.
+func (c *Commands) Body(b Body) Body {
+	if b.index < provisional {
+		return b
+	}
+	i := b.index &^ provisional
+	if b.generation != c.bornAs || uint64(i) >= uint64(len(c.bornBodies)) {
+		panic("physics: Commands.Body: not of this list as it was applied last")
+	}
+	return c.bornBodies[i]
+}
+
+// Shape is Body for shapes.
+func (c *Commands) Shape(s Shape) Shape {
+	if s.index < provisional {
+		return s
+	}
+	i := s.index &^ provisional
+	if s.generation != c.bornAs || uint64(i) >= uint64(len(c.bornShapes)) {
+		panic("physics: Commands.Shape: not of this list as it was applied last")
+	}
+	return c.bornShapes[i]
+}
