@@ -90,7 +90,7 @@ func DefaultBodyDef() BodyDef { return BodyDef{GravityScale: 1} }
 // ErrRange.
 func (d *BodyDef) Validate() error {
 	return errors.Join(
-		checkBodyType(d.Type),
+		checkBodyType("physics: BodyDef.Type", d.Type),
 		checkFinite2("physics: BodyDef.Position", d.Position),
 		checkFinite("physics: BodyDef.Angle", d.Angle),
 		checkFinite2("physics: BodyDef.LinearVelocity", d.LinearVelocity),
@@ -104,9 +104,9 @@ func (d *BodyDef) Validate() error {
 	)
 }
 
-func checkBodyType(t BodyType) error {
+func checkBodyType(field string, t BodyType) error {
 	if t > DynamicBody {
-		return fault.Field(ErrRange, "physics: BodyDef.Type", t)
+		return fault.Field(ErrRange, field, t)
 	}
 	return nil
 }

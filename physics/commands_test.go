@@ -201,7 +201,7 @@ func (d *direct) draw(t *rapid.T, bodies *[]physics.Body, shapes *[]physics.Shap
 		b, p, turn := body(), v(), number.Draw(t, "turn")
 		d.both(func() { l.SetVelocity(b, p, turn) }, func() error {
 			r := d.body(b)
-			if !w.Valid(r) || !finite(p) || !finite([2]float32{turn}) || huge(p) || huge([2]float32{turn}) {
+			if !w.Valid(r) || !finite(p) || !finite([2]float32{turn}) || max(p[0], p[1], turn) > 1e19 {
 				return w.SetVelocity(r, p, turn)
 			}
 			if w.Columns().Type[r.Index()] == physics.StaticBody || w.Disabled(r) {

@@ -233,7 +233,7 @@ func (w *World) SetType(b Body, t BodyType) error {
 	if err != nil {
 		return err
 	}
-	if err := checkBodyType(t); err != nil {
+	if err := checkBodyType("physics: SetType: type", t); err != nil {
 		return err
 	}
 	return w.solver.setType(i, t)

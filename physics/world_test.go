@@ -20,7 +20,7 @@ func TestZeroHandlesAreNoObjects(t *testing.T) {
 }
 
 func TestStaleBodyIsNeverAnother(t *testing.T) {
-	w, _ := newFakeWorld(t, Config{Capacity: 4})
+	w := must[*World](t)(New(Config{Capacity: 4}))
 	old := must[Body](t)(w.CreateBody(DefaultBodyDef()))
 	shape := must[Shape](t)(w.CreateCircle(old, DefaultShapeDef(), Circle{Radius: 1}))
 	if err := w.DestroyBody(old); err != nil {
@@ -54,9 +54,20 @@ func staleCalls(w *World, b Body, s Shape) map[string]error {
 		"ApplyLinearImpulse":         w.ApplyLinearImpulse(b, [2]float32{1, 1}, [2]float32{}),
 		"ApplyLinearImpulseToCenter": w.ApplyLinearImpulseToCenter(b, [2]float32{1, 1}),
 		"ApplyForceToCenter":         w.ApplyForceToCenter(b, [2]float32{1, 1}),
+		"ApplyForce":                 w.ApplyForce(b, [2]float32{1, 1}, [2]float32{}),
+		"ApplyTorque":                w.ApplyTorque(b, 1),
+		"ApplyAngularImpulse":        w.ApplyAngularImpulse(b, 1),
+		"SetTargetTransform":         w.SetTargetTransform(b, [2]float32{1, 1}, 1, 1),
+		"SetType":                    w.SetType(b, StaticBody),
+		"Disable":                    w.Disable(b),
+		"Enable":                     w.Enable(b),
+		"SetShapeDef":                w.SetShapeDef(s, DefaultShapeDef()),
 		"SetVelocity":                w.SetVelocity(b, [2]float32{1, 1}, 1),
 		"SetTransform":               w.SetTransform(b, [2]float32{1, 1}, 1),
 	}
+	_, errs["MassData"] = w.MassData(b)
+	_, errs["WorldCenter"] = w.WorldCenter(b)
+	_, errs["ShapeDef"] = w.ShapeDef(s)
 	_, errs["Position"] = w.Position(b)
 	_, errs["Angle"] = w.Angle(b)
 	_, _, errs["Velocity"] = w.Velocity(b)
