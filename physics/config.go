@@ -164,7 +164,7 @@ func (c *Config) params() rigid.Params {
 		Gravity: vecOf(c.Gravity), SubSteps: c.SubSteps,
 		ContactHertz: c.ContactHertz, ContactDamping: c.ContactDamping,
 		PushSpeed: c.PushSpeed, Threshold: c.RestitutionThreshold, MaxSpeed: c.MaxSpeed,
-		Friction: c.FrictionMix, Restitution: c.RestitutionMix,
+		FrictionMix: c.FrictionMix, RestitutionMix: c.RestitutionMix,
 	}
 }
 

@@ -212,8 +212,8 @@ func TestCradle(t *testing.T) {
 	}
 }
 
-// crowd makes bodies of many shapes that rush to the middle.
-func crowd(r rig, restitution float32) {
+// cloud makes bodies of many shapes that rush to the middle.
+func cloud(r rig, restitution float32) {
 	for i := range 100 {
 		x, y := float32(i%10)*1.5-6.75, float32(i/10)*1.5-6.75
 		b := r.dynamic(x, y, moving(-x+float32(i%3), -0.7*y, float32(i%5)-2), turned(float64(i)))
@@ -239,7 +239,7 @@ func crowd(r rig, restitution float32) {
 func TestConservation(t *testing.T) {
 	for _, restitution := range []float32{0, 0.5, 1} {
 		r := newRig(t, 0)
-		crowd(r, restitution)
+		cloud(r, restitution)
 		before := r.total()
 		greatest := 0.0
 		for range 600 {

@@ -37,8 +37,9 @@ type solver struct {
 	stage     stageTask
 
 	events Events
-	traced bool         // Config.StageHashes
-	trace  []ColumnHash // of the last step
+	timed  func(stage string) // World.Trace
+	traced bool               // Config.StageHashes
+	trace  []ColumnHash       // of the last step
 }
 
 func (s *solver) Open(cfg Config, cols *Columns) error {

@@ -173,13 +173,3 @@ func TestBulkCreation(t *testing.T) {
 		t.Errorf("%d contacts began, %d ended; %d shapes and %d bodies are left", begun, ended, w.ShapeCount(), w.Len())
 	}
 }
-
-func BenchmarkStep(b *testing.B) {
-	w := packed(b, 128)
-	steps(b, w, 5)
-	b.Run("step", func(b *testing.B) {
-		for b.Loop() {
-			w.Step(1. / 60)
-		}
-	})
-}

@@ -18,9 +18,11 @@ func (s *solver) Step(dt float32) error {
 	s.dropStale()
 	s.findContacts()
 	s.advance(dt)
+	s.done("solve")
 	s.settle()
 	s.quarantine(motionColumns)
 	s.events.sort()
+	s.done("settle")
 	s.steps++
 	return s.stage.err
 }
@@ -61,8 +63,8 @@ func (s *solver) over(lo, hi, size int, run func(s *solver, lo, hi int)) {
 
 // done tells who traces the world that a stage is done.
 func (s *solver) done(stage string) {
-	if s.trace != nil {
-		s.trace(stage)
+	if s.timed != nil {
+		s.timed(stage)
 	}
 }
 
@@ -139,6 +141,7 @@ func (s *solver) findContacts() {
 	}
 	s.muteSensors()
 	s.tracePairs()
+	s.done("match")
 }
 
 // keepMeaningful takes out the pairs of which nothing follows: two sensors, and two

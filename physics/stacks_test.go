@@ -136,9 +136,9 @@ func TestDominoes(t *testing.T) {
 	}
 }
 
-// heap pours bodies between walls and returns how high the middle of their mass lies
+// mound pours bodies between walls and returns how high the middle of their mass lies
 // when they have come to rest.
-func heap(r rig) float64 {
+func mound(r rig) float64 {
 	r.Helper()
 	r.floor(plain)
 	for _, x := range []float32{-3, 3} {
@@ -175,7 +175,7 @@ func heap(r rig) float64 {
 }
 
 func TestHeap(t *testing.T) {
-	ours := heap(newRig(t, -10))
-	theirs := heap(newRig(t, -10, box2d.NewEngine(box2d.Options{})))
+	ours := mound(newRig(t, -10))
+	theirs := mound(newRig(t, -10, box2d.NewEngine(box2d.Options{})))
 	newRig(t, 0).near("height of the heap, against box2d", ours, theirs, 0.06*theirs)
 }

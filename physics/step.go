@@ -54,6 +54,15 @@ func (w *World) checkStep(field string, dt float32) error {
 	return nil
 }
 
+// Trace makes Step call f at the end of each of its stages, with the name of the stage;
+// nil ends it. f must not use the world. An engine other than the default one
+// has no stages.
+func (w *World) Trace(f func(stage string)) {
+	if w.solver != nil {
+		w.solver.timed = f
+	}
+}
+
 // firstNotFinite names the first motion value that is NaN or infinite, by
 // column, then by body. Rows without a body are zero.
 func (w *World) firstNotFinite() error {
