@@ -121,25 +121,17 @@ func (r *rehearsal) command(o *command) error {
 }
 
 func (r *rehearsal) createBody(d *BodyDef) error {
-	err := d.Validate()
-	if err == nil {
-		err = checkAngle("physics: BodyDef.Angle", d.Angle)
-	}
-	if err != nil {
+	if err := d.Validate(); err != nil {
 		return err
 	}
 	if r.room == 0 {
 		return fault.Field(ErrCapacity, "physics: Config.Capacity", r.w.config.Capacity)
 	}
+	if err := d.checkSolver(); err != nil {
+		return err
+	}
 	r.room--
 	r.unborn++
-	return nil
-}
-
-func checkAngle(field string, v float32) error {
-	if v > rigid.MaxAngle || v < -rigid.MaxAngle {
-		return because(fault.Field(ErrRange, field, v), "more than 65536 rad")
-	}
 	return nil
 }
 
@@ -240,7 +232,7 @@ func (o *command) check() error {
 	}
 	switch o.kind {
 	case setTransform:
-		return checkAngle("physics: SetTransform: angle", o.numbers[2])
+		return checkPlace("physics: SetTransform: position", "physics: SetTransform: angle", [2]float32(o.numbers[:2]), o.numbers[2])
 	case setVelocity:
 		for _, v := range o.numbers {
 			if !usable(v) {

@@ -114,10 +114,11 @@ func TestCommandsDoWhatCallsDo(t *testing.T) {
 }
 
 func (d *direct) draw(t *rapid.T, bodies *[]physics.Body, shapes *[]physics.Shape) {
-	number := rapid.SampledFrom([]float32{0, 0, 1, -1, 0.25, 3, 1e18, nan, inf, 1e25, 70000})
+	number := rapid.SampledFrom([]float32{0, 0, 1, -1, 0.25, 3, 1e9, nan, inf, 1e25})
 	if rapid.IntRange(0, 9).Draw(t, "tame") > 0 {
 		number = rapid.SampledFrom([]float32{0, 1, -1, 0.25, 3})
 	}
+	angle := rapid.SampledFrom([]float32{0, 0, 0, 1, -3, 70000, nan})
 	v := func() [2]float32 { return [2]float32{number.Draw(t, "x"), number.Draw(t, "y")} }
 	body := func() physics.Body {
 		if len(*bodies) == 0 {
@@ -130,7 +131,7 @@ func (d *direct) draw(t *rapid.T, bodies *[]physics.Body, shapes *[]physics.Shap
 	case 0, 1, 2:
 		def := physics.DefaultBodyDef()
 		def.Type = physics.BodyType(rapid.IntRange(0, 2).Draw(t, "type"))
-		def.Position, def.Angle = v(), number.Draw(t, "angle")
+		def.Position, def.Angle = v(), angle.Draw(t, "angle")
 		var b physics.Body
 		d.both(func() { b = l.CreateBody(def) }, func() error {
 			r, err := w.CreateBody(def)
@@ -195,8 +196,8 @@ func (d *direct) draw(t *rapid.T, bodies *[]physics.Body, shapes *[]physics.Shap
 		d.both(func() { l.ApplyForceToCenter(b, f) }, func() error { return w.ApplyForceToCenter(d.body(b), f) })
 		d.both(func() { l.ApplyTorque(b, at[0]) }, func() error { return w.ApplyTorque(d.body(b), at[0]) })
 	case 10:
-		b, p, angle := body(), v(), number.Draw(t, "angle")
-		d.both(func() { l.SetTransform(b, p, angle) }, func() error { return w.SetTransform(d.body(b), p, angle) })
+		b, p, turn := body(), v(), angle.Draw(t, "turn")
+		d.both(func() { l.SetTransform(b, p, turn) }, func() error { return w.SetTransform(d.body(b), p, turn) })
 	case 11:
 		b, p, turn := body(), v(), number.Draw(t, "turn")
 		d.both(func() { l.SetVelocity(b, p, turn) }, func() error {

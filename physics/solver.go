@@ -44,6 +44,9 @@ type solver struct {
 
 func (s *solver) Open(cfg Config, cols *Columns) error {
 	level, err := native.Resolve(cfg.Level)
+	if err == nil {
+		err = checkUsable("physics: Config.Gravity", cfg.Gravity[:]...)
+	}
 	if err != nil {
 		return err
 	}
@@ -62,14 +65,19 @@ func (s *solver) Open(cfg Config, cols *Columns) error {
 }
 
 func (s *solver) SetGravity(gravity [2]float32) error {
+	if err := checkUsable("physics: SetGravity: gravity", gravity[:]...); err != nil {
+		return err
+	}
 	s.sys.Gravity = vecOf(gravity)
 	return nil
 }
 
 func (s *solver) CreateBody(i int, d *BodyDef) error {
-	if err := s.turn("physics: BodyDef.Angle", i, d.Angle); err != nil {
+	if err := d.checkSolver(); err != nil {
 		return err
 	}
+	sin, cos := rigid.SinCos(d.Angle)
+	s.setRotation(i, sin, cos)
 	s.rows = max(s.rows, i+1)
 	c := s.cols
 	c.X[i], c.Y[i] = d.Position[0], d.Position[1]
@@ -86,14 +94,47 @@ func (s *solver) DestroyBody(body int) {
 	}
 }
 
-// turn sets the rotation of a body.
-func (s *solver) turn(field string, i int, angle float32) error {
-	sin, cos := rigid.SinCos(angle)
-	if cos != cos {
-		return because(fault.Field(ErrRange, field, angle), "more than 65536 rad")
+// checkSolver is what this solver asks for beside Validate.
+func (d *BodyDef) checkSolver() error {
+	for _, f := range []struct {
+		field string
+		value float32
+	}{
+		{"physics: BodyDef.Position[0]", d.Position[0]}, {"physics: BodyDef.Position[1]", d.Position[1]},
+		{"physics: BodyDef.LinearVelocity[0]", d.LinearVelocity[0]},
+		{"physics: BodyDef.LinearVelocity[1]", d.LinearVelocity[1]},
+		{"physics: BodyDef.AngularVelocity", d.AngularVelocity}, {"physics: BodyDef.LinearDamping", d.LinearDamping},
+		{"physics: BodyDef.AngularDamping", d.AngularDamping}, {"physics: BodyDef.GravityScale", d.GravityScale},
+	} {
+		if err := checkUsable(f.field, f.value); err != nil {
+			return err
+		}
 	}
-	s.setRotation(i, sin, cos)
+	return checkAngle("physics: BodyDef.Angle", d.Angle)
+}
+
+func checkUsable(field string, values ...float32) error {
+	for _, v := range values {
+		if !usable(v) {
+			return because(fault.Field(ErrRange, field, v), "2^63 or more")
+		}
+	}
 	return nil
+}
+
+func checkAngle(field string, v float32) error {
+	if v > rigid.MaxAngle || v < -rigid.MaxAngle {
+		return because(fault.Field(ErrRange, field, v), "more than 65536 rad")
+	}
+	return nil
+}
+
+// checkPlace is what this solver asks of a place to put a body.
+func checkPlace(positionField, angleField string, position [2]float32, angle float32) error {
+	if err := checkUsable(positionField, position[:]...); err != nil {
+		return err
+	}
+	return checkAngle(angleField, angle)
 }
 
 func (s *solver) setRotation(i int, sin, cos float32) {

@@ -116,9 +116,11 @@ func (s *solver) SetVelocity(i int, linear [2]float32, angular float32) error {
 }
 
 func (s *solver) SetTransform(i int, position [2]float32, angle float32) error {
-	if err := s.turn("physics: SetTransform: angle", i, angle); err != nil {
+	if err := checkPlace("physics: SetTransform: position", "physics: SetTransform: angle", position, angle); err != nil {
 		return err
 	}
+	sin, cos := rigid.SinCos(angle)
+	s.setRotation(i, sin, cos)
 	s.cols.X[i], s.cols.Y[i] = position[0], position[1]
 	return nil
 }
@@ -126,12 +128,11 @@ func (s *solver) SetTransform(i int, position [2]float32, angle float32) error {
 // aim returns the velocity with which a body that nothing stops is at the given place
 // after a step of dt seconds. The sub-steps turn it by 2·atan(w·h/2) each.
 func (s *solver) aim(i int, position [2]float32, angle, dt float32) (linear [2]float32, angular float32, err error) {
-	const field = "physics: SetTargetTransform: angle"
+	if err := checkPlace("physics: SetTargetTransform: position", "physics: SetTargetTransform: angle", position, angle); err != nil {
+		return linear, 0, err
+	}
 	c := s.cols
 	sin, cos := rigid.SinCos(angle)
-	if cos != cos {
-		return linear, 0, because(fault.Field(ErrRange, field, angle), "more than 65536 rad")
-	}
 	turn := rigid.Atan2(float32(sin*c.Cos[i])-float32(cos*c.Sin[i]), float32(cos*c.Cos[i])+float32(sin*c.Sin[i]))
 	n := float32(s.subSteps())
 	halfSin, halfCos := rigid.SinCos(turn / (2 * n))

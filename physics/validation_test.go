@@ -195,6 +195,11 @@ func solverRefusals(w *World, dynamic, static Body) []refusal {
 	heavy := DefaultShapeDef()
 	heavy.Density = 1e30
 	return []refusal{
+		{"BodyDef.Position[1] = -1e+19", ErrRange, body(func(d *BodyDef) { d.Position[1] = -1e19 })},
+		{"BodyDef.GravityScale = 1e+20", ErrRange, body(func(d *BodyDef) { d.GravityScale = 1e20 })},
+		{"SetTransform: position = 1e+19", ErrRange, w.SetTransform(dynamic, [2]float32{1e19}, 0)},
+		{"SetTargetTransform: position = 1e+19", ErrRange, w.SetTargetTransform(dynamic, [2]float32{1e19}, 0, 1)},
+		{"SetGravity: gravity = -1e+19", ErrRange, w.SetGravity([2]float32{0, -1e19})},
 		{"BodyDef.Angle = 70000", ErrRange, body(func(d *BodyDef) { d.Angle = 70000 })},
 		{"SetTransform: angle = -70000", ErrRange, w.SetTransform(dynamic, [2]float32{}, -70000)},
 		{"SetTargetTransform: angle = 70000", ErrRange, w.SetTargetTransform(dynamic, [2]float32{}, 70000, 1)},
