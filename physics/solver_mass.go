@@ -54,7 +54,7 @@ func (s *solver) massOf(i int, shapes []uint32) MassData {
 	}
 	var mass, inertia, x, y float64
 	for _, k := range shapes {
-		kg := float64(t.density[k]) * float64(t.mass[k].Area)
+		kg := float64(float64(t.density[k]) * float64(t.mass[k].Area))
 		mass += kg
 		x += float64(kg * float64(t.mass[k].Centroid.X))
 		y += float64(kg * float64(t.mass[k].Centroid.Y))

@@ -90,7 +90,7 @@ func (s *System) IntegratePositions(level native.Level, lo, hi int) {
 	}
 	for i := lo; i < hi; i++ {
 		st, h := &s.States[i], s.pace.h
-		t := float32(0.5*h) * st.W
+		t := float32(float32(0.5*h) * st.W)
 		square := float32(t * t)
 		scale := 1 / (1 + square)
 		cos, sin := float32((1-square)*scale), float32((t+t)*scale)
