@@ -59,7 +59,7 @@ type BodyDef struct {
 	Type BodyType
 	// Position of the origin of the body, in metres, along the plane's axes.
 	Position [2]float32
-	// Angle in radians, counter-clockwise.
+	// Angle in radians, counter-clockwise; up to 65536 either way.
 	Angle float32
 	// LinearVelocity of the centre of mass, in m/s; zero for a static body.
 	LinearVelocity [2]float32

@@ -3,9 +3,10 @@ package physics
 import "github.com/evertick/evertick/internal/stagger"
 
 // Columns is the state of the bodies, one slice per component, len = capacity,
-// indexed by Body.Index. The slices are the world's own: read them at any time
-// between calls, write through the methods of World only. The row of an index
-// without a body is zero, with Slot = NoSlot.
+// indexed by Body.Index. The slices are the world's own, to be read at any time
+// between calls; which of them may be written to is in the package comment. Of another
+// engine than that of this package none may. The row of an index without a body is zero, with
+// Slot = NoSlot.
 type Columns struct {
 	// X and Y are the position of the body's origin in metres, along the first
 	// and the second axis of the plane.
@@ -39,7 +40,7 @@ type Columns struct {
 const (
 	FlagFixedRotation = 1 << iota
 	FlagDisableSleep
-	FlagDisabled // taken out of the world: see Events.Disabled
+	FlagDisabled // taken out of the world: see World.Disable
 )
 
 // floatColumns lists the float32 columns in the order of their hashes; the

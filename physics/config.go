@@ -27,7 +27,7 @@ type Config struct {
 	// 0 means DefaultCapacity; at most MaxCapacity.
 	Capacity int
 	// Gravity is the acceleration of dynamic bodies in m/s², along the two
-	// axes of the plane. Any finite value; zero means none.
+	// axes of the plane. Any finite value, of this package's solver below 2^63; zero means none.
 	Gravity [2]float32
 	// Plane is the plane of the 3D world in which bodies move. Zero is XY.
 	Plane Plane

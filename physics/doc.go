@@ -1,51 +1,97 @@
 // Package physics moves 2D rigid bodies in a plane of the 3D world: handles,
-// validation, Structure-of-Arrays float32 columns, and the state hash.
+// Structure-of-Arrays float32 columns that can be read and written, a contact solver that
+// works in them, events, snapshots, and the state hash.
 //
 // # Model
 //
-// A body is static, kinematic or dynamic and carries any number of shapes:
-// circles, convex polygons, segments, capsules. The vocabulary is Box2D v3's.
-// Units are metres, kilograms, seconds and radians. Bodies live in the XY or
-// in the XZ plane (Config.Plane); an angle is counter-clockwise from the first
-// axis of the plane to the second.
+// A body is static, kinematic or dynamic and carries any number of shapes: circles,
+// capsules, segments, and convex polygons of up to 8 vertices with a radius. The vocabulary is
+// Box2D v3's. Units are metres, kilograms, seconds and radians. Bodies live in the XY or in
+// the XZ plane (Config.Plane); an angle is counter-clockwise from the first axis of the plane
+// to the second.
 //
-// What is solved, and how well, is the business of an Engine. This package
-// checks every value that goes in and owns every value that comes out: the
-// columns (World.Columns), indexed by Body.Index, hold the state of the bodies
-// after each call, so reading ten thousand positions is reading a slice. This
-// release has no solver of its own: take one from physics/box2d, which wraps
-// ByteArena/box2d. Importing physics alone does not link that library.
-//
-//	w, err := box2d.New(physics.Config{Gravity: [2]float32{0, -9.81}})
+//	w, err := physics.New(physics.Config{Gravity: [2]float32{0, -9.81}})
 //	def := physics.DefaultBodyDef()
 //	def.Type = physics.DynamicBody
 //	ball, err := w.CreateBody(def)
 //	_, err = w.CreateCircle(ball, physics.DefaultShapeDef(), physics.Circle{Radius: 0.5})
 //	err = w.Step(1.0 / 60)
+//	for _, touch := range w.Events().Begin {
+//		// two shapes began to touch
+//	}
 //	err = w.Sync(transforms) // into the columns of the entities
+//
+// A Step finds the pairs of shapes that are near each other, where they touch, and moves the
+// bodies in Config.SubSteps sub-steps with soft contacts that are warm-started from
+// those of the step before. Package native/rigid has these stages. Another solver can
+// stand behind the same handles: physics/box2d wraps ByteArena/box2d, which is slower, whose
+// bits depend on the machine, and which lacks what is ErrUnsupported there. Importing physics
+// alone does not link that library.
+//
+// # Ranges
+//
+// The solver is made for shapes of 0.05 m to 100 m, speeds up to some 100 m/s (dynamic bodies
+// are slowed down to Config.MaxSpeed, 400), turns of less than a quarter in a step, and
+// masses in contact that differ by a factor of 10, or 100 where the heavy one is below. Steps of
+// 1/30 s to 1/240 s are usual; those of 1e-6 s to 1000 s are accepted. Contacts rest with an
+// overlap of some millimetres, more under a heavy stack, and approaches below
+// Config.RestitutionThreshold do not bounce. Positions are float32: 10 km from the origin
+// they are millimetres apart.
+//
+// Whatever is smaller, larger or faster is computed without harm to the rest, and less
+// well: a body that moves farther than its own size in a step may pass through another.
+// Shapes whose corners are less than 5 mm apart, and coordinates of shapes beyond 2^20 m, are
+// refused; so are masses and inertias that are not between 1e-19 and 1e19.
+//
+// # Columns
+//
+// World.Columns holds the state of the bodies, indexed by Body.Index: reading ten thousand
+// positions is reading a slice. Between calls a program may also write to
+//
+//	X, Y                              where the body is
+//	Cos, Sin and Angle                how it is turned: of one angle all three
+//	VX, VY, W                         velocities, but not those of static bodies
+//	ForceX, ForceY, Torque            what acts during the next step
+//	LinearDamping, AngularDamping, GravityScale
+//
+// of live bodies, and the next step begins with what it finds. The other columns are for
+// reading. In the rows of bodies with a Slot the other way round works as well: Sync
+// writes positions and rotations to the columns of the entities, and Pull takes over what
+// a program has written there since, as a teleport.
 //
 // # Guarantees
 //
-// Commands take effect at once and in call order, not inside Step. A call that
-// returns an error has changed nothing; NaN, infinities and values outside the
-// documented ranges are refused with an error that names field and value. A
-// handle whose object was destroyed gives ErrStale for ever, however often its
-// place was reused. Indices are handed out lowest first, so they depend on the
-// calls alone. Sync and Hash do not allocate.
+// Equal calls give equal bits: on every level, on every GOARCH and GOAMD64, with any number of
+// workers, with cgo or without, and after Restore, Clone and CopyFrom as in the original.
+// The order in which bodies and shapes were created is part of the calls: indices are handed
+// out lowest first, and contacts are solved in the order of the indices of their shapes.
+// World.StageHashes tells in which stage two runs part.
 //
-// The one failure that cannot be undone is an engine that produces a state
-// that is not finite, or stops: Step reports it, and from then on Sync and every
-// call that would step or change the world return the same error.
+// Methods take effect at once and in call order, not inside Step; Commands collect changes
+// that Step makes at its start, all or none. A call that returns an error has changed
+// nothing; NaN, infinities and values outside the documented ranges are refused with an
+// error that names field and value. A handle whose object was destroyed gives ErrStale for
+// ever, however often its place was reused, unless the state of an earlier time is restored.
 //
-// Whether two machines compute the same bits depends on the engine; its
-// package says so. Everything in this package is computed from exactly rounded
-// operations that no compiler may fuse.
+// A body of which a column is not finite, or 2^63 and more, when a step begins or ends is
+// disabled before others notice: it is at rest, touches nothing, and has zero for what was not
+// usable. Events.Disabled names it with the step and the column; Enable brings it back. A
+// Step of this package's solver fails for its arguments only, and for an altered
+// floating-point environment. With another engine a state that is not finite, or an engine that
+// stops, ends the world: from then on Sync and every call that would step or change it
+// return the same error.
+//
+// What a step needs grows with the scene and is kept: once it has seen the largest, Step,
+// Commands, Sync, Pull, Hash, CopyFrom and Snapshot allocate nothing. Creating a body or a
+// shape takes constant time, but for a dynamic body of many shapes, all of which are
+// weighed. A World is not safe for concurrent use; different worlds are independent.
 //
 // # Limitations
 //
-// There is no snapshot and restore: the contact cache of the only engine
-// cannot be restored exactly. There are no joints, no contact events and no
-// ray or overlap queries. The hash covers bodies and shapes as this package
-// sees them, not forces that wait for the next step nor what an engine caches.
-// A World is not safe for concurrent use.
+// Box2D v3 is better where a game needs what is missing here: joints, continuous
+// collision (fast bodies pass through thin ones: give walls a thickness), sleeping (a scene
+// at rest costs as much as one in motion), ray and overlap queries, chain shapes without
+// ghost collisions at the seams of segments, custom filters and pre-solve callbacks. Sensors do
+// not see each other. Where thousands of shapes are in one place, only pairs within a
+// bound are kept: see rigid.Broad.Pairs.
 package physics

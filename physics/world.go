@@ -74,7 +74,7 @@ func (w *World) Rows() int { return w.bodies.high() }
 func (w *World) ShapeCount() int { return w.shapes.pool.live }
 
 // Columns returns the state of the bodies, zero copy. The slices stay valid
-// and the same for the life of the world.
+// and the same for the life of the world. The package comment says which may be written to.
 func (w *World) Columns() Columns { return w.cols }
 
 // Valid reports whether b is a live body of this world.
