@@ -89,12 +89,8 @@ func (e *Events) sort() {
 	slices.SortFunc(e.Disabled, func(a, b Disabled) int { return cmp.Compare(a.Body.index, b.Body.index) })
 }
 
-// hit tells of contact i if it was hit.
+// hit tells of contact i.
 func (e *Events) hit(s *solver, i int) {
-	h := s.sys.Hits[i]
-	if h.Speed < HitSpeed || h.Impulse <= 0 {
-		return
-	}
 	c, m := &s.contacts[i], &s.manifolds[i]
 	body := s.shapes.filters.Body[c.A]
 	p, st := m.Points[0].AnchorA, &s.sys.States[body] // the anchor is from before the step
@@ -102,6 +98,6 @@ func (e *Events) hit(s *solver, i int) {
 		A: Shape{c.A, s.seen[c.A]}, B: Shape{c.B, s.seen[c.B]},
 		Point:  [2]float32{(s.centre.X[body] - st.DX) + p.X, (s.centre.Y[body] - st.DY) + p.Y},
 		Normal: [2]float32{m.Normal.X, m.Normal.Y},
-		Speed:  h.Speed,
+		Speed:  s.sys.Hits[i].Speed,
 	})
 }

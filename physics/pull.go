@@ -20,8 +20,8 @@ import (
 //
 // A component that was written and is not finite, or is 2^63 and more, is ErrNotFinite or
 // ErrRange, naming body, slot and column, and no body is put anywhere. Slots outside the
-// slices are refused as by Sync. The bodies that share a slot are all put there. Pull
-// allocates nothing; it panics if the slices differ in length.
+// slices are refused as by Sync. Of bodies that share a slot the one that Sync has written
+// is put there. Pull allocates nothing; it panics if the slices differ in length.
 func (w *World) Pull(t Transforms) error {
 	n, ok := t.rows()
 	if !ok {
@@ -34,10 +34,7 @@ func (w *World) Pull(t Transforms) error {
 	if err := checkSlots("physics: Pull", slots, n); err != nil {
 		return err
 	}
-	p := pulling{w: w, t: &t, y: t.Y, turn: t.QZ}
-	if w.config.Plane == XZ {
-		p.y, p.turn = t.Z, t.QY
-	}
+	p := newPulling(w, &t)
 	if err := p.check(slots); err != nil || p.moved == 0 {
 		return err
 	}
@@ -58,6 +55,13 @@ type pulling struct {
 	t       *Transforms
 	y, turn []float32
 	moved   int
+}
+
+func newPulling(w *World, t *Transforms) pulling {
+	if w.config.Plane == XZ {
+		return pulling{w: w, t: t, y: t.Z, turn: t.QY}
+	}
+	return pulling{w: w, t: t, y: t.Y, turn: t.QZ}
 }
 
 func (p *pulling) differs(i int, slot uint32) bool {

@@ -235,3 +235,46 @@ func TestPullAllocatesNothing(t *testing.T) {
 		t.Errorf("%g allocations", n)
 	}
 }
+
+// Of two bodies that drive one slot the one with the higher index wins, in Pull too.
+func TestPullOfASharedSlot(t *testing.T) {
+	for _, slot := range []uint32{0, 2, maxSlot} {
+		w := must[*World](t)(New(Config{Capacity: 4}))
+		d := DefaultBodyDef()
+		d.HasSlot = true
+		var bodies []Body
+		for range 2 {
+			d.Slot = slot
+			d.Position[0]++
+			bodies = append(bodies, must[Body](t)(w.CreateBody(d)))
+		}
+		tr := newTransforms(int(slot) + 1)
+		clone := must[*World](t)(w.Clone())
+		for _, w := range []*World{w, clone} {
+			if err := w.Sync(tr); err != nil {
+				t.Fatal(err)
+			}
+			tr.X[slot] = 7
+			if err := w.Pull(tr); err != nil {
+				t.Fatal(err)
+			}
+			if w.cols.X[0] != 1 || w.cols.X[1] != 7 {
+				t.Errorf("slot %d: bodies at %v", slot, w.cols.X[:2])
+			}
+		}
+		if err := w.DestroyBody(bodies[1]); err != nil {
+			t.Fatal(err)
+		}
+	}
+	// A slot that has changed hands is not shared.
+	w, b, _ := driving(t, XY)
+	if err := w.DestroyBody(b); err != nil {
+		t.Fatal(err)
+	}
+	d := DefaultBodyDef()
+	d.HasSlot, d.Slot = true, 2
+	must[Body](t)(w.CreateBody(d))
+	if w.slots.shared {
+		t.Error("a slot counts as shared that one body drives")
+	}
+}

@@ -329,6 +329,7 @@ func (w *World) becomeShapes(im *image) {
 // replaced forgets what belongs to a state that is gone.
 func (w *World) replaced() {
 	s := w.solver
+	w.slots.of(w.cols.Slot[:s.rows])
 	s.events.clear()
 	s.trace = s.trace[:0]
 	s.disabled = 0

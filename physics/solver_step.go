@@ -279,7 +279,9 @@ func (s *solver) settle() {
 		}
 	}
 	for i := range s.sys.Hits {
-		s.events.hit(s, i)
+		if h := &s.sys.Hits[i]; h.Speed >= HitSpeed && h.Impulse > 0 {
+			s.events.hit(s, i)
+		}
 	}
 }
 

@@ -37,7 +37,22 @@ func (w *World) Sync(t Transforms) error {
 	} else {
 		w.syncXY(slots, &t)
 	}
+	w.yieldShared(slots, &t)
 	return nil
+}
+
+// yieldShared takes note that bodies were overwritten by others with the same slot, so
+// that Pull does not put them where those are.
+func (w *World) yieldShared(slots []uint32, t *Transforms) {
+	if !w.slots.shared {
+		return
+	}
+	p := newPulling(w, t)
+	for i, slot := range slots {
+		if slot != NoSlot && p.differs(i, slot) {
+			w.synced.clear(i)
+		}
+	}
 }
 
 // rows returns the length of the slices, and false if they differ in it.

@@ -13,6 +13,7 @@ type World struct {
 	bodies pool
 	shapes shapeTable
 	synced synced
+	slots  slotUse
 	failed error   // set for good when the engine's state is lost
 	solver *solver // the engine, if it is that of this package
 
@@ -110,6 +111,7 @@ func (w *World) CreateBody(def BodyDef) (Body, error) {
 		w.cols.clear(i)
 		return Body{}, err
 	}
+	w.slots.add(w.cols.Slot[i])
 	return Body{uint32(i), w.bodies.claim(i)}, nil
 }
 
@@ -121,6 +123,7 @@ func (w *World) DestroyBody(b Body) error {
 	}
 	w.engine.DestroyBody(i)
 	w.shapes.releaseAll(i)
+	w.slots.remove(w.cols.Slot[i])
 	w.cols.clear(i)
 	w.synced.clear(i)
 	w.bodies.release(i)
