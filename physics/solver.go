@@ -35,6 +35,9 @@ type solver struct {
 	ended     rigid.Pairs
 	own       []uint32 // what shapesOf returned
 	stage     stageTask
+	crew      crew
+	passes    []pass
+	stepJob   func(*shift) // s.stepPart
 
 	events Events
 	timed  func(stage string) // World.Trace
@@ -51,6 +54,7 @@ func (s *solver) Open(cfg Config, cols *Columns) error {
 		return err
 	}
 	s.cols, s.level, s.pool = cols, level, native.NewPool(cfg.Workers)
+	s.stepJob = s.stepPart
 	s.traced = cfg.StageHashes
 	s.sys.Params = cfg.params()
 	n := cfg.Capacity

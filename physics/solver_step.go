@@ -31,7 +31,7 @@ func (s *solver) Step(dt float32) error {
 const (
 	bodyChunk  = 4096
 	pairChunk  = 1024
-	blockChunk = 64
+	blockChunk = 32
 )
 
 // stageTask is a stage over [lo, hi), in chunks.
@@ -208,48 +208,77 @@ func (s *solver) senses(a, b uint32) uint32 {
 	return 0
 }
 
-// advance moves the bodies: the order of rigid.System.Step, by all workers.
+// advance moves the bodies: the order of rigid.System.Step, by all workers if there is
+// enough to do.
 func (s *solver) advance(dt float32) {
 	sys := s.assemble()
 	sys.Begin(dt)
-	bodies, blocks := len(sys.States), len(sys.Blocks)
-	s.over(0, bodies, bodyChunk, func(s *solver, lo, hi int) { s.sys.Start(s.level, lo, hi) })
-	s.over(0, blocks, blockChunk, func(s *solver, lo, hi int) { s.sys.Prepare(s.level, lo, hi) })
-	for sub := range s.subSteps() {
-		if sub == 0 {
-			s.over(0, bodies, bodyChunk, func(s *solver, lo, hi int) { s.sys.IntegrateVelocities(s.level, 0, lo, hi) })
-			s.byColour(func(s *solver, lo, hi int) { s.sys.WarmStart(s.level, lo, hi) })
-		} else {
-			s.over(0, bodies, bodyChunk, func(s *solver, lo, hi int) { s.sys.IntegrateVelocities(s.level, 1, lo, hi) })
-		}
-		s.byColour(func(s *solver, lo, hi int) { s.sys.Solve(s.level, true, lo, hi) })
-		s.over(0, bodies, bodyChunk, func(s *solver, lo, hi int) { s.sys.IntegratePositions(s.level, lo, hi) })
-		s.byColour(func(s *solver, lo, hi int) { s.sys.Solve(s.level, false, lo, hi) })
-		s.traceStates(sub)
+	workers := min(s.pool.Workers(), 1+len(sys.Blocks)/blockChunk)
+	if s.traced {
+		workers = 1
 	}
-	s.byColour(func(s *solver, lo, hi int) { s.sys.Restitution(s.level, lo, hi) })
-	s.over(0, blocks, blockChunk, func(s *solver, lo, hi int) { s.sys.Store(s.level, lo, hi) })
-	s.over(0, bodies, bodyChunk, func(s *solver, lo, hi int) { s.sys.Finish(s.level, lo, hi) })
+	s.planPasses(workers)
+	stages := 6 + 2*len(s.passes) + s.subSteps()*(2+2*len(s.passes))
+	if err := s.crew.run(workers, stages, s.stepJob); err != nil && s.stage.err == nil {
+		s.stage.err = err
+	}
 	s.traceEnd()
 }
 
-func (s *solver) subSteps() int { return s.sys.Params.SubSteps }
+// pass is a range of blocks that is done before the next one begins.
+type pass struct{ lo, hi, size int }
 
-// byColour runs a stage on the blocks of one colour after the other. One worker need not
-// know where one colour ends.
-func (s *solver) byColour(run func(s *solver, lo, hi int)) {
-	sys := &s.sys
-	if s.pool.Workers() == 1 {
-		run(s, 0, len(sys.Blocks))
-		return
-	}
-	for c := range rigid.Overflow {
-		if lo, hi := sys.Colours.Start[c], sys.Colours.Start[c+1]; lo < hi {
-			s.over(lo, hi, blockChunk, run)
+// planPasses lists the colours: those with blocks for several workers in chunks, and
+// the others, as far as they follow each other, in one.
+func (s *solver) planPasses(workers int) {
+	s.passes = s.passes[:0]
+	start, joined := &s.sys.Colours.Start, false
+	for c := range rigid.NumColours {
+		lo, hi := start[c], start[c+1]
+		shared := workers > 1 && c != rigid.Overflow && hi-lo >= 2*blockChunk
+		switch {
+		case lo == hi:
+		case shared:
+			s.passes = append(s.passes, pass{lo, hi, blockChunk})
+			joined = false
+		case joined:
+			p := &s.passes[len(s.passes)-1]
+			p.hi, p.size = hi, hi-p.lo
+		default:
+			s.passes = append(s.passes, pass{lo, hi, hi - lo})
+			joined = true
 		}
 	}
-	run(s, sys.Colours.Start[rigid.Overflow], sys.Colours.Start[rigid.NumColours])
 }
+
+// stepPart is what each worker does of a step.
+func (s *solver) stepPart(w *shift) {
+	sys, level := &s.sys, s.level
+	bodies, blocks := len(sys.States), len(sys.Blocks)
+	w.do(0, bodies, bodyChunk, func(lo, hi int) { sys.Start(level, lo, hi) })
+	w.do(0, blocks, blockChunk, func(lo, hi int) { sys.Prepare(level, lo, hi) })
+	for sub := range s.subSteps() {
+		w.do(0, bodies, bodyChunk, func(lo, hi int) { sys.IntegrateVelocities(level, sub, lo, hi) })
+		if sub == 0 {
+			s.eachPass(w, func(lo, hi int) { sys.WarmStart(level, lo, hi) })
+		}
+		s.eachPass(w, func(lo, hi int) { sys.Solve(level, true, lo, hi) })
+		w.do(0, bodies, bodyChunk, func(lo, hi int) { sys.IntegratePositions(level, lo, hi) })
+		s.eachPass(w, func(lo, hi int) { sys.Solve(level, false, lo, hi) })
+		s.traceStates(sub)
+	}
+	s.eachPass(w, func(lo, hi int) { sys.Restitution(level, lo, hi) })
+	w.do(0, blocks, blockChunk, func(lo, hi int) { sys.Store(level, lo, hi) })
+	w.do(0, bodies, bodyChunk, func(lo, hi int) { sys.Finish(level, lo, hi) })
+}
+
+func (s *solver) eachPass(w *shift, f func(lo, hi int)) {
+	for _, p := range s.passes {
+		w.do(p.lo, p.hi, p.size, f)
+	}
+}
+
+func (s *solver) subSteps() int { return s.sys.Params.SubSteps }
 
 // assemble gives the system what it works on.
 func (s *solver) assemble() *rigid.System {
