@@ -24,12 +24,12 @@ if have "arm64 with NEON" qemu-aarch64-static aarch64-linux-gnu-gcc; then
 	CGO_ENABLED=1 GOOS=linux GOARCH=arm64 CC=aarch64-linux-gnu-gcc \
 		go test -short -exec 'qemu-aarch64-static -L /usr/aarch64-linux-gnu' "${packages[@]}" || failed=1
 	CGO_ENABLED=1 GOOS=linux GOARCH=arm64 CC=aarch64-linux-gnu-gcc \
-		go test -short -run Golden -exec 'qemu-aarch64-static -L /usr/aarch64-linux-gnu' ./bench || failed=1
+		go test -short -run Golden -exec 'qemu-aarch64-static -L /usr/aarch64-linux-gnu' ./bench ./internal/scenes || failed=1
 fi
 if have "s390x" qemu-s390x-static; then
 	echo "s390x, pure Go"
 	CGO_ENABLED=0 GOOS=linux GOARCH=s390x go test -short -exec qemu-s390x-static "${packages[@]}" || failed=1
-	CGO_ENABLED=0 GOOS=linux GOARCH=s390x go test -short -run Golden -exec qemu-s390x-static ./bench || failed=1
+	CGO_ENABLED=0 GOOS=linux GOARCH=s390x go test -short -run Golden -exec qemu-s390x-static ./bench ./internal/scenes || failed=1
 fi
 
 # old CPU LEVEL [SKIP]: the kernel tests pass on that CPU, less those whose names

@@ -24,8 +24,17 @@
 // walks many columns at one index would otherwise find all of them in one set
 // of the L1 cache.
 //
+// Who writes to a column directly says so with Touch ([Vec3.Touch], [Column.Touch]),
+// once for all rows: the Version of the column then tells an index, a renderer or a sync
+// layer that there is something new. SetPosition and its like do it themselves.
+//
 // [Tag]s are bitsets, 64 entities a word. [World.Query] selects by tags, in
-// ascending slot order; [World.IDs] goes by age.
+// ascending slot order, and [World.NewQuery] keeps the answer as a bitmap, for those who ask
+// often and for kernels; [World.IDs] goes by age. A [Handle] is an id with its slot, for
+// those who look at one entity often.
+//
+// With [Config].Previous a world keeps the transforms of the tick before, so that a
+// renderer that runs between two ticks can [World.Interpolate].
 //
 // # Deferred changes
 //
