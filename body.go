@@ -10,9 +10,10 @@ import (
 // CreateBody creates a body that moves the entity: after each step its
 // transform is written into the entity's Position and Rotation. From its second step on,
 // what is written to these columns in between moves the body there before the
-// next step; see physics.World.Pull. It is destroyed
-// when the entity is despawned, at once, with its row still there. A snapshot of the world does not hold bodies: after a Restore the entities
-// have none, and those that were left are destroyed by the next CreateBody or step.
+// next step; see physics.World.Pull. It is destroyed when the entity is despawned, at
+// once, with its row still there. A snapshot of the world does not hold bodies: after a
+// Restore the entities have none, and those that were left are destroyed by the next
+// CreateBody or step.
 //
 // CreateBody sets def.HasSlot and def.Slot. An unknown id is ErrStale, an entity that
 // has a body ErrRange; other errors are those of physics.World.CreateBody.

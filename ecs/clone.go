@@ -21,8 +21,8 @@ func (w *World) Clone() *World {
 // without going through bytes: ids and all that decides the next ones, tags, columns and
 // their versions. The worlds may differ in capacity and in what is registered:
 // tags and columns go by name, as in Restore. Handles, observers, bindings and queries
-// of w stay; what is bound to entities that are gone is released. It allocates nothing once w has had a state as large, and columns of all these
-// names.
+// of w stay; what is bound to entities that are gone is released. It allocates nothing
+// once w has had a state as large, and columns of all these names.
 //
 // More rows in use, columns or tags than fit are ErrCapacity, a column that both
 // have in different types is ErrUnsupported; w is unchanged then. A copy from w itself

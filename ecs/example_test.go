@@ -5,6 +5,7 @@ import (
 	"os"
 
 	"github.com/evertick/evertick/ecs"
+	"github.com/evertick/evertick/native"
 )
 
 func Example() {
@@ -178,4 +179,60 @@ func ExampleWorld_Dump() {
 	// id     slot  tags  position.x  position.y  position.z  rotation.x  rotation.y  rotation.z  rotation.w  scale.x  scale.y  scale.z
 	// ent_2     1   hot         0.5           0          -1           0           0           0           1        1        1        1
 	// ent_3     2   hot           1           0          -1           0           0           0           1        1        1        1
+}
+
+// A kernel works on the entities that a query finds, and on no others.
+func ExampleQuery_Mask() {
+	w, err := ecs.New(ecs.Config{Capacity: 1000})
+	if err != nil {
+		panic(err)
+	}
+	ids := make([]ecs.ID, 4)
+	if err := w.SpawnN(ids); err != nil {
+		panic(err)
+	}
+	asleep, err := w.Tag("asleep")
+	if err != nil {
+		panic(err)
+	}
+	asleep.Set(ids[1])
+	speed, err := ecs.AddColumn[float32](w, "speed")
+	if err != nil {
+		panic(err)
+	}
+	copy(speed.Values(), []float32{1, 2, 3, 4})
+
+	awake := w.NewQuery(ecs.Without(asleep))
+	n := w.HighWater()
+	ops := native.Ops{Live: awake.Mask()}
+	if err := ops.Integrate(w.Position.X[:n], speed.Values()[:n], 0.5); err != nil {
+		panic(err)
+	}
+	w.Position.Touch() // written directly
+	fmt.Println(awake.Count(), w.Position.X[:n])
+	// Output: 3 [0.5 0 1.5 2]
+}
+
+// An observer keeps a count without asking for it each tick.
+func ExampleTag_OnSet() {
+	w, err := ecs.New(ecs.Config{Capacity: 1000})
+	if err != nil {
+		panic(err)
+	}
+	burning, err := w.Tag("burning")
+	if err != nil {
+		panic(err)
+	}
+	fires := 0
+	burning.OnSet(func(ecs.ID, ecs.Slot) { fires++ })
+	burning.OnUnset(func(ecs.ID, ecs.Slot) { fires-- })
+	ids := make([]ecs.ID, 10)
+	if err := w.SpawnN(ids); err != nil {
+		panic(err)
+	}
+	burning.SetWhere()
+	burning.Unset(ids[0])
+	w.Despawn(ids[1])
+	fmt.Println(fires, burning.Count())
+	// Output: 8 8
 }

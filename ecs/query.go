@@ -69,7 +69,7 @@ func (w *World) checkTerms(terms []Term) {
 	for _, term := range terms {
 		for _, t := range term.tags {
 			if t.set == nil || t.set.world != w {
-				panic("ecs: Query with a tag of another world")
+				panic("ecs: Query with a zero Tag, or one of another world")
 			}
 		}
 	}

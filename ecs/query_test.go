@@ -50,7 +50,7 @@ func TestQueryMisuse(t *testing.T) {
 	w, other := newWorld(t, 1), newWorld(t, 1)
 	foreign := tag(t, other, "a")
 	for _, bad := range []Tag{{}, foreign} {
-		wantPanic(t, "ecs: Query with a tag of another world", func() {
+		wantPanic(t, "ecs: Query with a zero Tag, or one of another world", func() {
 			for range w.Query(With(bad)) {
 			}
 		})
@@ -187,7 +187,7 @@ func TestQueryBitmaps(t *testing.T) {
 	if q.terms[0].tags[0] != a {
 		t.Error("NewQuery keeps the caller's slice")
 	}
-	wantPanic(t, "ecs: Query with a tag of another world", func() { few.NewQuery(With(a)) })
+	wantPanic(t, "ecs: Query with a zero Tag, or one of another world", func() { few.NewQuery(With(a)) })
 }
 
 func TestTagWhere(t *testing.T) {
