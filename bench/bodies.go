@@ -111,7 +111,8 @@ type contender struct {
 	touching int       // pairs of shapes
 	memory   memory    // that the measured steps allocated
 
-	last    time.Time // the end of the stage before
+	now     func() time.Duration
+	last    time.Time // the end of the stage before, by the wall clock
 	current []int64   // of the step that runs, by stage
 }
 
@@ -120,9 +121,28 @@ func newContender(o *options, c physics.Config) (*contender, error) {
 	return &contender{scene: s}, err
 }
 
+// Clocks of steps. Of a machine that others use as well, the wall clock would tell who is
+// interrupted more often, which are long steps.
+const (
+	threadClockName = "thread CPU time"
+	wallClockName   = "wall clock"
+)
+
+// chooseClock returns the clock of the steps and its name. Only steps of one thread can be
+// measured by what a thread does.
+func (o *options) chooseClock() (name string, now func() time.Duration) {
+	if _, ok := threadTime(); ok && o.workers == 1 {
+		return threadClockName, func() time.Duration { t, _ := threadTime(); return t }
+	}
+	start := time.Now()
+	return wallClockName, func() time.Duration { return time.Since(start) }
+}
+
 // contest runs both engines, taking turns. The garbage of theirs is collected between
 // turns and counts for neither.
 func (o *options) contest(ours, theirs *contender, stderr io.Writer) error {
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
 	progress := newProgress(stderr)
 	defer progress.clear()
 	if theirs != nil {
@@ -136,6 +156,9 @@ func (o *options) contest(ours, theirs *contender, stderr io.Writer) error {
 		for _, c := range []*contender{ours, theirs} {
 			if c == nil {
 				continue
+			}
+			if c.now == nil {
+				_, c.now = o.chooseClock()
 			}
 			if err := c.run(tick, min(tick+turn, o.ticks), o.warmup); err != nil {
 				return err
@@ -157,12 +180,12 @@ func (c *contender) run(from, to, warmup int) error {
 			return err
 		}
 		before := allocated()
-		start := time.Now()
-		c.last, c.current = start, c.current[:0]
+		c.last, c.current = time.Now(), c.current[:0]
+		start := c.now()
 		if err := c.scene.World.Step(scenes.Dt); err != nil {
 			return fmt.Errorf("after tick %d: %w", tick, err)
 		}
-		ns := int64(time.Since(start))
+		ns := int64(c.now() - start)
 		e := c.scene.World.Events()
 		c.touching += len(e.Begin) - len(e.End)
 		if tick >= warmup {

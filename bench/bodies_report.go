@@ -24,8 +24,9 @@ type bodiesReport struct {
 	Ticks       int         `json:"ticks"`
 	Warmup      int         `json:"warmup"`
 
+	Clock  string    `json:"clock"` // of the steps
 	StepNs quantiles `json:"step_ns"`
-	Stages []row     `json:"stages"` // of the step
+	Stages []row     `json:"stages"` // of the step, by the wall clock
 
 	AllocsPerStep float64 `json:"allocs_per_step"`
 	BytesPerStep  float64 `json:"bytes_per_step"`
@@ -58,7 +59,11 @@ func newBodiesReport(o *options, level native.Level, ours, theirs *contender) *b
 		AllocsPerStep: float64(ours.memory.allocs) / n, BytesPerStep: float64(ours.memory.bytes) / n,
 		Hash: fmt.Sprintf("%016x", w.Hash()),
 	}
-	total := float64(sum(ours.steps))
+	rep.Clock, _ = o.chooseClock()
+	total := 0.
+	for _, ns := range ours.stageNs {
+		total += float64(sum(ns))
+	}
 	for i, name := range ours.stages {
 		rep.Stages = append(rep.Stages, row{name, quantilesOf(ours.stageNs[i]), float64(sum(ours.stageNs[i])) / total})
 	}
@@ -87,8 +92,8 @@ func (r *bodiesReport) writeText(w io.Writer) error {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%d ticks, %d of them warm-up · seed %d · %d bodies, %d shapes, %d pairs of them touch\n\n",
 		r.Ticks, r.Warmup, r.Seed, r.Bodies, r.Shapes, r.Touching)
-	fmt.Fprintf(&b, "step   p50 %s   p95 %s   p99 %s   max %s µs\n\n",
-		micros(r.StepNs.P50), micros(r.StepNs.P95), micros(r.StepNs.P99), micros(r.StepNs.Max))
+	fmt.Fprintf(&b, "step   p50 %s   p95 %s   p99 %s   max %s µs   (%s)\n\n",
+		micros(r.StepNs.P50), micros(r.StepNs.P95), micros(r.StepNs.P99), micros(r.StepNs.Max), r.Clock)
 	t := tabwriter.NewWriter(&b, 0, 0, 2, ' ', tabwriter.AlignRight)
 	fmt.Fprintln(t, "stage, µs\tp50\tp95\tp99\tmax\tshare\t")
 	for _, p := range r.Stages {

@@ -45,7 +45,7 @@ func checkStages(t *testing.T, r *bodiesReport) {
 	for _, s := range r.Stages {
 		share += s.Share
 	}
-	if len(r.Stages) < 3 || share < 0.5 || share > 1 {
+	if len(r.Stages) < 3 || math.Abs(share-1) > 1e-9 {
 		t.Errorf("%s: stages %+v", r.Scene, r.Stages)
 	}
 }

@@ -20,7 +20,8 @@
 //
 // With -compare the engine of package physics/box2d simulates the same scene in the same
 // process; the two take turns of a few steps. What is compared is the median step; in
-// brackets stands a bootstrap interval of 95 % confidence. The garbage of the other
+// brackets stands a bootstrap interval of 95 % confidence. Steps of one worker are measured by
+// the CPU time of their thread where the system tells it. The garbage of the other
 // engine is collected between the turns, and counts for neither. In the tumbler its
 // continuous collision is off, which acts on a kinematic drum and makes a step take four
 // times as long; it does not on the drum on a motor of the figures beside it. These are
