@@ -55,8 +55,8 @@ func (o *options) bodyDefaults(given map[string]bool) error {
 	if o.n < 1 || o.n > kind.MaxN() {
 		return fmt.Errorf("%w: -n %d: 1 to %d", errUsage, o.n, kind.MaxN())
 	}
-	if o.compare != "" && o.compare != compareBox2D {
-		return fmt.Errorf("%w: -compare %q: only %s", errUsage, o.compare, compareBox2D)
+	if err := o.checkCompare(); err != nil {
+		return err
 	}
 	ticks, warmup := 600, 120
 	switch {
@@ -74,6 +74,13 @@ func (o *options) bodyDefaults(given map[string]bool) error {
 		o.warmup = min(warmup, o.ticks/2)
 	}
 	return o.check()
+}
+
+func (o *options) checkCompare() error {
+	if o.compare != "" && o.compare != compareBox2D {
+		return fmt.Errorf("%w: -compare %q: only %s", errUsage, o.compare, compareBox2D)
+	}
+	return nil
 }
 
 // runBodies measures a scene of bodies, beside another engine if that was asked for.

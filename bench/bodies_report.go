@@ -44,6 +44,9 @@ type comparison struct {
 	OursNs    int64   `json:"ours_ns"`    // median step
 	TheirsNs  int64   `json:"theirs_ns"`
 
+	OursP95Ns   int64 `json:"ours_p95_ns"`
+	TheirsP95Ns int64 `json:"theirs_p95_ns"`
+
 	Peer      string  `json:"peer,omitempty"`       // measured apart
 	PeerRatio float64 `json:"peer_ratio,omitempty"` // of theirs to the peer
 	Goal      float64 `json:"goal,omitempty"`       // for Ratio
@@ -68,14 +71,15 @@ func newBodiesReport(o *options, level native.Level, ours, theirs *contender) *b
 		rep.Stages = append(rep.Stages, row{name, quantilesOf(ours.stageNs[i]), float64(sum(ours.stageNs[i])) / total})
 	}
 	if theirs != nil {
-		rep.Compare = newComparison(o, ours, theirs)
+		rep.Compare = newComparison(o, ours.steps, theirs.steps)
 	}
 	return rep
 }
 
-func newComparison(o *options, ours, theirs *contender) *comparison {
-	c := &comparison{Name: o.compare, OursNs: quantilesOf(ours.steps).P50, TheirsNs: quantilesOf(theirs.steps).P50}
-	c.Ratio, c.RatioLow, c.RatioHigh = medianRatio(theirs.steps, ours.steps, o.seed)
+func newComparison(o *options, ours, theirs []int64) *comparison {
+	mine, others := quantilesOf(ours), quantilesOf(theirs)
+	c := &comparison{Name: o.compare, OursNs: mine.P50, TheirsNs: others.P50, OursP95Ns: mine.P95, TheirsP95Ns: others.P95}
+	c.Ratio, c.RatioLow, c.RatioHigh = medianRatio(theirs, ours, o.seed)
 	if p := publishedFor(o.scene, o.n); p != nil {
 		c.Peer, c.PeerRatio, c.Goal = "Box2D v3, AVX2", p.v3, p.goal
 	}
@@ -115,6 +119,8 @@ func (r *bodiesReport) writeText(w io.Writer) error {
 func (c *comparison) writeText(b *strings.Builder) {
 	fmt.Fprintf(b, "compare  %s takes %s µs, ours %s (medians of steps by turns): %.2f times as long [%.2f–%.2f]\n",
 		c.Name, micros(c.TheirsNs), micros(c.OursNs), c.Ratio, c.RatioLow, c.RatioHigh)
+	fmt.Fprintf(b, "         p95 %s and %s µs: %.2f times\n", micros(c.TheirsP95Ns), micros(c.OursP95Ns),
+		float64(c.TheirsP95Ns)/float64(c.OursP95Ns))
 	if c.Goal != 0 {
 		fmt.Fprintf(b, "         %s, measured apart, is %g on this scale; the goal is %g\n", c.Peer, c.PeerRatio, c.Goal)
 	}

@@ -106,3 +106,18 @@ func TestMedianRatio(t *testing.T) {
 		t.Error("the same series gave other limits")
 	}
 }
+
+// TestRival: the capstone beside box2d says what both take, and computes what it does alone.
+func TestRival(t *testing.T) {
+	var alone, beside report
+	decode(t, mustRun(t, "-ticks", "24", "-warmup", "8", "-json"), &alone)
+	decode(t, mustRun(t, "-ticks", "24", "-warmup", "8", "-json", "-compare", "box2d"), &beside)
+	c := beside.Compare
+	if c == nil || c.Name != "box2d" || c.OursNs != beside.StepNs.P50 || c.OursP95Ns != beside.StepNs.P95 || c.TheirsNs <= 0 ||
+		c.RatioLow > c.Ratio || c.RatioHigh < c.Ratio {
+		t.Errorf("compare %+v", c)
+	}
+	if alone.Compare != nil || alone.Hash != beside.Hash {
+		t.Errorf("hash %s alone, %s beside a rival", alone.Hash, beside.Hash)
+	}
+}

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"runtime/debug"
 	"slices"
 	"strings"
 
@@ -76,11 +77,20 @@ func run(args []string, stdout, stderr io.Writer) error {
 	if !o.json {
 		fmt.Fprintf(stdout, "evertick bench · scene %s · level %s · %d worker(s)\n%s\n", o.scene, s.sim.Level(), o.workers, thisEnvironment())
 	}
-	r, err := o.measure(s)
+	var theirs *rival
+	if o.compare != "" {
+		if theirs, err = newRival(p, evertick.Config{Seed: o.seed, Level: level, Workers: o.workers}, o.warmup); err != nil {
+			return err
+		}
+	}
+	r, err := o.measure(s, theirs)
 	if err != nil {
 		return err
 	}
 	rep := newReport(o, s, r)
+	if theirs != nil {
+		rep.Compare = newComparison(&o, r.steps, theirs.steps)
+	}
 	if o.json {
 		return rep.writeJSON(stdout)
 	}
@@ -107,7 +117,7 @@ func parse(args []string, stderr io.Writer) (options, params, error) {
 	f.BoolVar(&o.quick, "quick", false, "queries, ops: fewer rounds, and no large sets")
 	f.StringVar(&o.csv, "csv", "", "queries, ops: write every figure to this `file` as well")
 	f.IntVar(&o.n, "n", 0, "bodies alone: the size of the scene (default: "+bodySizes()+")")
-	f.StringVar(&o.compare, "compare", "", "bodies alone: run the `engine` "+compareBox2D+" beside ours, by turns")
+	f.StringVar(&o.compare, "compare", "", "scenes with bodies: run the `engine` "+compareBox2D+" beside ours, by turns")
 	if err := f.Parse(args); err != nil {
 		if errors.Is(err, flag.ErrHelp) {
 			f.SetOutput(stderr)
@@ -146,7 +156,7 @@ func parse(args []string, stderr io.Writer) (options, params, error) {
 	if !given["warmup"] {
 		o.warmup = min(p.warmup, o.ticks/2)
 	}
-	return o, p, o.check()
+	return o, p, errors.Join(o.checkCompare(), o.check())
 }
 
 // hasNoTicks tells a scene that is a comparison of ways to do things.
@@ -154,7 +164,7 @@ func hasNoTicks(scene string) bool { return scene == queriesScene || scene == op
 
 // foreignFlag returns an error if a flag was given that the scene has no use for.
 func foreignFlag(scene string, given map[string]bool) error {
-	foreign := []string{"quick", "csv", "n", "compare"}
+	foreign := []string{"quick", "csv", "n"}
 	switch {
 	case hasNoTicks(scene):
 		foreign = []string{"ticks", "warmup", "workers", "hashes", "n", "compare"}
@@ -192,16 +202,23 @@ func chooseLevel(name string) (native.Level, error) {
 	return level, nil
 }
 
-// measure runs the scene, and writes the hashes if they were asked for.
-func (o *options) measure(s *scene) (*recorder, error) {
+// measure runs the scene, beside a rival if there is one, and writes the hashes if they
+// were asked for.
+func (o *options) measure(s *scene, theirs *rival) (*recorder, error) {
+	var each []func() error
+	if theirs != nil {
+		defer debug.SetGCPercent(debug.SetGCPercent(-1))
+		each = append(each, theirs.follow)
+	}
 	if o.hashes == "" {
-		return measure(s, o.ticks, o.warmup, nil)
+		return measure(s, o.ticks, o.warmup, each...)
 	}
 	file, err := os.Create(o.hashes)
 	if err != nil {
 		return nil, err
 	}
 	w := bufio.NewWriter(file)
-	r, err := measure(s, o.ticks, o.warmup, func() error { return s.columnHashes().write(w) })
+	each = append(each, func() error { return s.columnHashes().write(w) })
+	r, err := measure(s, o.ticks, o.warmup, each...)
 	return r, errors.Join(err, w.Flush(), file.Close())
 }

@@ -95,6 +95,7 @@ func TestBadFlags(t *testing.T) {
 		{"-ops -scene queries", []string{"-ops", "queries"}},
 		{"-scene ops -level avx3", []string{"-level", `"avx3"`}},
 		{"-n 5", []string{"-n", "capstone"}},
+		{"-compare box3d", []string{"-compare", `"box3d"`, "box2d"}},
 		{"-scene queries -compare box2d", []string{"-compare", "queries"}},
 		{"-scene arena -quick", []string{"-quick", "arena"}},
 		{"-scene arena -hashes file", []string{"-hashes", "arena"}},

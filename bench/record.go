@@ -28,8 +28,8 @@ func newRecorder(s *scene, steps int) *recorder {
 }
 
 // measure runs the scene for ticks steps and records those after the warm-up.
-// each, if not nil, is called after every step, outside the measurement.
-func measure(s *scene, ticks, warmup int, each func() error) (*recorder, error) {
+// Each of the functions is called after every step, outside the measurement.
+func measure(s *scene, ticks, warmup int, each ...func() error) (*recorder, error) {
 	r := newRecorder(s, ticks-warmup)
 	var before memory
 	for i := range ticks {
@@ -45,8 +45,8 @@ func measure(s *scene, ticks, warmup int, each func() error) (*recorder, error) 
 		if i >= warmup {
 			r.add(s, int64(time.Since(start)))
 		}
-		if each != nil {
-			if err := before.except(each); err != nil {
+		for _, f := range each {
+			if err := before.except(f); err != nil {
 				return nil, fmt.Errorf("after tick %d: %w", i, err)
 			}
 		}

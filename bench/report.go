@@ -39,6 +39,8 @@ type report struct {
 
 	Hash              string `json:"hash"`
 	HashWithoutBodies string `json:"hash_without_bodies"`
+
+	Compare *comparison `json:"compare,omitempty"`
 }
 
 // row of the phase table.
@@ -101,6 +103,9 @@ func (r *report) writeText(w io.Writer) error {
 	fmt.Fprintf(&b, "\nqueries  %.0f a step, %.1f hits each\n", r.QueriesPerSt, r.HitsPerQuery)
 	fmt.Fprintf(&b, "memory   %.1f allocations, %.0f bytes a step\n", r.AllocsPerStep, r.BytesPerStep)
 	fmt.Fprintf(&b, "hash     %s   without bodies %s\n", r.Hash, r.HashWithoutBodies)
+	if r.Compare != nil {
+		r.Compare.writeText(&b)
+	}
 	_, err := io.WriteString(w, b.String())
 	return err
 }
