@@ -71,6 +71,19 @@ static inline uint32_t row_from(const rows *r, const et_layer *l, uint32_t numbe
 	return a;
 }
 
+/* The first place of a layer with one row whose column is not lower. */
+static inline uint32_t column_from(const uint32_t *begin, const et_layer *l, uint32_t column) {
+	uint32_t a = l->first, b = l->last;
+	while (a < b) {
+		const uint32_t m = (a + b) / 2;
+		if (begin[m] < column)
+			a = m + 1;
+		else
+			b = m;
+	}
+	return a;
+}
+
 /* The row of a place. */
 static inline uint32_t row_of_place(const rows *r, const et_layer *l, uint32_t place) {
 	uint32_t a = l->row_first, b = l->row_last;

@@ -60,9 +60,19 @@ KERNEL(LEVEL) uint32_t CAT(broad_span_, LEVEL)(const set *s, const set *given, c
 	uint32_t i = from;
 	for (; i < l->last && fill <= to->room; i++) {
 		const V(box) p = V(boxat)(bounds + i, s->stride);
-		const row_range reached = rows_of(k, bounds[s->stride + i], bounds[3 * s->stride + i]);
-		const uint32_t j = r->start[row_from(r, k, reached.first)], end = r->start[row_from(r, k, reached.last + 1)];
-		fill = CAT(compare_, LEVEL)(&p, V(set1u)(s->columns[SHAPE * s->stride + i]), &t, j, end, UINT32_MAX, a, b, fill);
+		const V(u) shape = V(set1u)(s->columns[SHAPE * s->stride + i]);
+		uint32_t j, end, last = UINT32_MAX;
+		if (k->rows == 1) {
+			const uint32_t first = column_of(k, bounds[i]);
+			j = column_from(t.columns + BEGIN * t.stride, k, first - (first < k->span_x ? first : k->span_x));
+			end = k->last;
+			last = column_of(k, bounds[2 * s->stride + i]);
+		} else {
+			const row_range reached = rows_of(k, bounds[s->stride + i], bounds[3 * s->stride + i]);
+			j = r->start[row_from(r, k, reached.first)];
+			end = r->start[row_from(r, k, reached.last + 1)];
+		}
+		fill = CAT(compare_, LEVEL)(&p, shape, &t, j, end, last, a, b, fill);
 	}
 	to->fill = fill;
 	return i;

@@ -1,7 +1,9 @@
 package physics
 
 import (
+	"bytes"
 	"slices"
+	"unsafe"
 
 	"github.com/evertick/evertick/native/rigid"
 )
@@ -148,6 +150,9 @@ func (s *solver) findContacts() {
 // solid shapes of which neither belongs to a dynamic body.
 func (s *solver) keepMeaningful() {
 	t, n := &s.shapes, 0
+	if t.sensors == 0 && !s.anyKinematic() {
+		return // one body of each pair moves
+	}
 	for i, a := range s.pairs.A {
 		b := s.pairs.B[i]
 		dynamic := s.cols.Type[t.filters.Body[a]] == DynamicBody || s.cols.Type[t.filters.Body[b]] == DynamicBody
@@ -157,6 +162,11 @@ func (s *solver) keepMeaningful() {
 		}
 	}
 	s.pairs.A, s.pairs.B = s.pairs.A[:n], s.pairs.B[:n]
+}
+
+func (s *solver) anyKinematic() bool {
+	types := s.cols.Type[:s.rows]
+	return bytes.IndexByte(unsafe.Slice((*byte)(unsafe.SliceData(types)), len(types)), byte(KinematicBody)) >= 0
 }
 
 func (s *solver) collideRows(lo, hi int) {

@@ -42,7 +42,10 @@ func sweep(level native.Level, s, _ *sorted, l, _ *layer, from uint32, to *found
 	if level == native.Go {
 		return sweepGo(s, l, from, to)
 	}
-	return sweepC(eightLanes(level), s, l, from, to)
+	if l.Rows > 1 {
+		level = eightLanes(level)
+	}
+	return sweepC(level, s, l, from, to)
 }
 
 func span(level native.Level, s, t *sorted, l, k *layer, from uint32, to *found) uint32 {

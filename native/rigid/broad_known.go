@@ -93,8 +93,8 @@ const maxKinds = 64
 type rule struct {
 	filters *Filters
 	all     bool             // any two can
-	single  bool             // no body has more than one shape
-	seen    []uint64         // bodies
+	single  bool             // no moving shape shares its body with another one
+	seen    []uint64         // bodies, then those of moving shapes
 	grouped bool             // some have a group
 	kinds   int              // 0: too many
 	kind    []uint8          // by shape
@@ -103,7 +103,7 @@ type rule struct {
 
 func (r *rule) learn(f *Filters) {
 	r.kinds, r.grouped, r.all = 0, false, false
-	r.single = r.differ(f.Body)
+	r.single = r.differ(f)
 	for _, g := range f.Group {
 		r.grouped = r.grouped || g != 0
 	}
@@ -135,22 +135,29 @@ func (r *rule) learn(f *Filters) {
 	}
 }
 
-// differ reports whether no number occurs twice. It may say no of numbers that are large.
-func (r *rule) differ(v []uint32) bool {
+// differ reports whether no moving shape shares its body with another shape; of two that
+// may pair, one moves. It may say no of bodies with large numbers.
+func (r *rule) differ(f *Filters) bool {
 	most := uint32(0)
-	for _, x := range v {
+	for _, x := range f.Body {
 		most = max(most, x)
 	}
-	if int(most/64) > len(v) {
+	words := int(most/64) + 1
+	if words > len(f.Body)+1 {
 		return false
 	}
-	r.seen = resized(r.seen, int(most/64)+1)
+	r.seen = resized(r.seen, 2*words)
 	clear(r.seen)
-	for _, x := range v {
-		if r.seen[x/64]>>(x%64)&1 != 0 {
+	all, moving := r.seen[:words], r.seen[words:]
+	for i, x := range f.Body {
+		w, bit := x/64, uint64(1)<<(x%64)
+		if moving[w]&bit != 0 || f.Moves[i] && all[w]&bit != 0 {
 			return false
 		}
-		r.seen[x/64] |= 1 << (x % 64)
+		all[w] |= bit
+		if f.Moves[i] {
+			moving[w] |= bit
+		}
 	}
 	return true
 }

@@ -117,12 +117,17 @@ func sweepGo(s *sorted, l *layer, from uint32, to *found) uint32 {
 }
 
 // spanGo compares the boxes of a layer with all in the rows of another one that they
-// reach.
+// reach; of a layer with one row, with those of the columns that they reach.
 func spanGo(s, t *sorted, l, k *layer, from uint32, to *found) uint32 {
 	room := to.room(k.len())
 	for i := from; i < l.Last; i++ {
 		if to.fill > room {
 			return i
+		}
+		if k.Rows == 1 {
+			first := k.columnOf(s.minX[i])
+			s.compare(t, i, t.columnFrom(k, first-min(first, k.SpanX)), k.Last, k.columnOf(s.maxX[i]), to)
+			continue
 		}
 		first, last := k.rowsOf(s.minY[i], s.maxY[i])
 		j := t.rowStart[t.rowFrom(k, first)]
@@ -142,6 +147,19 @@ func (s *sorted) rowFrom(l *layer, number uint32) uint32 {
 	a, b := l.RowFirst, l.RowLast
 	for a < b {
 		if m := (a + b) / 2; s.rowNumber[m] < number {
+			a = m + 1
+		} else {
+			b = m
+		}
+	}
+	return a
+}
+
+// columnFrom returns the first place of a layer with one row whose column is not lower.
+func (s *sorted) columnFrom(l *layer, number uint32) uint32 {
+	a, b := l.First, l.Last
+	for a < b {
+		if m := (a + b) / 2; s.column[m] < number {
 			a = m + 1
 		} else {
 			b = m

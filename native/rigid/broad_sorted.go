@@ -206,12 +206,23 @@ func (p *plan) grids(layers []layer, minX, minY, maxX, maxY float32) {
 	for i := range layers {
 		l := &layers[i]
 		*l = layer{}
-		l.MinX, l.InvX, l.Columns = axis(minX, maxX, p.width[i]*0.5)
-		l.MinY, l.InvY, l.Rows = axis(minY, maxY, p.height[i]*1.0001)
+		l.MinY, l.Rows = minY, 1
+		if p.oneRow(minX, maxX, i) {
+			l.MinX, l.InvX, l.Columns = axis(minX, maxX, p.width[i]*0.125)
+		} else {
+			l.MinX, l.InvX, l.Columns = axis(minX, maxX, p.width[i]*0.5)
+			l.MinY, l.InvY, l.Rows = axis(minY, maxY, p.height[i]*1.0001)
+		}
 		p.columnBits = max(p.columnBits, uint(bits.Len32(uint32(l.Columns-1))))
 		p.rowBits = max(p.rowBits, uint(bits.Len32(uint32(l.Rows-1))))
 	}
 	p.bits = p.columnBits + p.rowBits + uint(bits.Len(uint(len(layers)-1)))
+}
+
+// oneRow reports whether the boxes are so few for the length of the grid that most have no more
+// neighbours along it than fit into a vector: rows would cost more than they spare.
+func (p *plan) oneRow(minX, maxX float32, layer int) bool {
+	return float32(len(p.ids))*p.width[layer] <= sparse*(maxX-minX)
 }
 
 // axis divides the range from a to b into at most maxCells cells that are not smaller
@@ -231,6 +242,10 @@ func axis(a, b, size float32) (least, inv float32, n int32) {
 }
 
 const (
+	// sparse is the greatest number of boxes that are, on average, where one of them is along
+	// the row, if there is one row only.
+	sparse = 20
+
 	// roughBits is the number of key bits that are sorted in two passes.
 	roughBits = 22
 	trimFrom  = 64
