@@ -13,12 +13,20 @@ package csrc
 #cgo nocallback et_positions
 #cgo noescape et_finish
 #cgo nocallback et_finish
+#cgo noescape et_mass_centres
+#cgo nocallback et_mass_centres
+#cgo noescape et_follow
+#cgo nocallback et_follow
+#cgo noescape et_usable
+#cgo nocallback et_usable
 #cgo noescape et_prepare
 #cgo nocallback et_prepare
 #cgo noescape et_warm_start
 #cgo nocallback et_warm_start
 #cgo noescape et_solve
 #cgo nocallback et_solve
+#cgo noescape et_sub_steps
+#cgo nocallback et_sub_steps
 #cgo noescape et_restitution
 #cgo nocallback et_restitution
 #cgo noescape et_store
@@ -75,6 +83,29 @@ func Finish(level int32, states unsafe.Pointer, vx, vy, w, x, y, cos, sin, angle
 		f32(angle), C.int64_t(lo), C.int64_t(hi))
 }
 
+// Origins are columns of bodies: see et_mass_centres.
+type Origins struct {
+	X, Y, CentreX, CentreY, Cos, Sin, MassX, MassY []float32
+}
+
+// MassCentres places centres of mass, as rigid_solve.h says of et_mass_centres.
+func MassCentres(level int32, o *Origins, lo, hi int) {
+	C.et_mass_centres(C.int32_t(level), f32(o.X), f32(o.Y), f32(o.CentreX), f32(o.CentreY), f32(o.Cos), f32(o.Sin), f32(o.MassX),
+		f32(o.MassY), C.int64_t(lo), C.int64_t(hi))
+}
+
+// Follow places origins, as rigid_solve.h says of et_follow.
+func Follow(level int32, states unsafe.Pointer, o *Origins, lo, hi int, moved []uint32) int {
+	return int(C.et_follow(C.int32_t(level), (*C.et_state)(states), f32(o.X), f32(o.Y), f32(o.CentreX), f32(o.CentreY),
+		f32(o.Cos), f32(o.Sin), f32(o.MassX), f32(o.MassY), C.int64_t(lo), C.int64_t(hi), u32(moved)))
+}
+
+// Usable tells whether floats are usable, as rigid_solve.h says of et_usable.
+func Usable(level int32, memory []float32, stride, columns, n int) bool {
+	return C.et_usable(C.int32_t(level), (*C.uint32_t)(unsafe.Pointer(unsafe.SliceData(memory))), C.int64_t(stride),
+		C.int64_t(columns), C.int64_t(n)) != 0
+}
+
 // Surfaces are columns of shapes and the rules that mix them: see et_prepare.
 type Surfaces struct {
 	Body                                         []uint32
@@ -103,6 +134,16 @@ func Solve(level int32, blocks unsafe.Pointer, n int, states unsafe.Pointer, mov
 	C.et_solve(C.int32_t(level), (*C.et_contact_block)(blocks), C.int64_t(n), (*C.et_state)(states),
 		C.float(moving[0]), C.float(moving[1]), C.float(moving[2]), C.float(fixed[0]), C.float(fixed[1]), C.float(fixed[2]),
 		C.float(invH), C.float(push), flag(biased))
+}
+
+// SubSteps does all sub-steps of bodies and n blocks, as rigid_solve.h says of et_sub_steps.
+func SubSteps(level int32, states unsafe.Pointer, bodies int, f *Forces, blocks unsafe.Pointer, n int, moving, fixed [3]float32,
+	invH, push float32, subSteps int) {
+	C.et_sub_steps(C.int32_t(level), (*C.et_state)(states), C.int64_t(bodies), f32(f.InvInertia), f32(f.X), f32(f.Y),
+		f32(f.Torque), f32(f.GravityScale), f32(f.Linear), f32(f.Angular), f32(f.FreeX), f32(f.FreeY), f32(f.FreeW),
+		C.float(f.GravityX), C.float(f.GravityY), C.float(f.H), C.float(f.MaxSpeed), C.float(f.MaxTurn),
+		(*C.et_contact_block)(blocks), C.int64_t(n), C.float(moving[0]), C.float(moving[1]), C.float(moving[2]),
+		C.float(fixed[0]), C.float(fixed[1]), C.float(fixed[2]), C.float(invH), C.float(push), C.int32_t(subSteps))
 }
 
 // Restitution makes n blocks bounce, as rigid_solve.h says of et_restitution.

@@ -72,6 +72,17 @@ void et_positions(int32_t level, et_state *states, float h, int64_t lo, int64_t 
 void et_finish(int32_t level, const et_state *states, float *vx, float *vy, float *w, float *x, float *y,
                float *cos, float *sin, float *angle, int64_t lo, int64_t hi);
 
+/* Origins.Centres and Origins.Follow of bodies [lo, hi); mass_x and mass_y are those of the
+ * poses. */
+void et_mass_centres(int32_t level, float *x, float *y, const float *centre_x, const float *centre_y, const float *cos,
+                const float *sin, float *mass_x, float *mass_y, int64_t lo, int64_t hi);
+uint32_t et_follow(int32_t level, const et_state *states, float *x, float *y, const float *centre_x,
+                   const float *centre_y, const float *cos, const float *sin, float *mass_x, float *mass_y, int64_t lo,
+                   int64_t hi, uint32_t *moved);
+
+/* rigid.Usable, of the bits of floats. */
+int32_t et_usable(int32_t level, const uint32_t *memory, int64_t stride, int64_t columns, int64_t n);
+
 /* System.Prepare of n blocks. */
 void et_prepare(int32_t level, et_contact_block *blocks, const uint32_t *contact, int64_t n,
                 const et_manifold *manifolds, const et_contact *contacts, const et_state *states,
@@ -86,6 +97,14 @@ void et_warm_start(int32_t level, et_contact_block *blocks, int64_t n, et_state 
 void et_solve(int32_t level, et_contact_block *blocks, int64_t n, et_state *states, float rate, float mass,
               float impulse, float fixed_rate, float fixed_mass, float fixed_impulse, float inv_h, float push,
               int32_t biased);
+
+/* All sub-steps of System.Run, over all bodies and blocks: softness as et_solve has it. */
+void et_sub_steps(int32_t level, et_state *states, int64_t bodies, const float *inv_inertia, const float *fx,
+                  const float *fy, const float *torque, const float *gravity_scale, const float *linear,
+                  const float *angular, float *free_x, float *free_y, float *free_w, float gx, float gy, float h,
+                  float max_speed, float max_turn, et_contact_block *blocks, int64_t n, float rate, float mass,
+                  float impulse, float fixed_rate, float fixed_mass, float fixed_impulse, float inv_h, float push,
+                  int32_t sub_steps);
 
 /* System.Restitution. */
 void et_restitution(int32_t level, et_contact_block *blocks, int64_t n, et_state *states, float threshold);

@@ -14,6 +14,16 @@ typedef struct {
 	float *vx, *vy, *w, *x, *y, *cos, *sin, *angle;
 } poses;
 
+/* Columns of bodies: see et_mass_centres. */
+typedef struct {
+	float *x, *y;
+	const float *centre_x, *centre_y, *cos, *sin;
+	float *mass_x, *mass_y;
+} origins;
+
+/* What carries into the place of the sign if it is added to the bits of 2^63 and more. */
+static const uint32_t to_huge = ((uint32_t)1 << 31) - ((127u + 63u) << 23);
+
 /* The arc tangent on [-tan pi/8, tan pi/8]: see trig.go. */
 static const float atan3 = -0.333327562f, atan5 = 0.199718788f, atan7 = -0.138244495f, atan9 = 0.0790258795f;
 static const float pi = 3.14159265358979f, tan_eighth = 0.41421356f, smallest = 0x1p-149f;
@@ -47,4 +57,21 @@ void et_finish(int32_t level, const et_state *states, float *vx, float *vy, floa
                float *cos, float *sin, float *angle, int64_t lo, int64_t hi) {
 	const poses p = {vx, vy, w, x, y, cos, sin, angle};
 	DISPATCH(level, finish, states, &p, lo, hi);
+}
+
+void et_mass_centres(int32_t level, float *x, float *y, const float *centre_x, const float *centre_y, const float *cos,
+                const float *sin, float *mass_x, float *mass_y, int64_t lo, int64_t hi) {
+	const origins o = {x, y, centre_x, centre_y, cos, sin, mass_x, mass_y};
+	DISPATCH(level, mass_centres, &o, lo, hi);
+}
+
+uint32_t et_follow(int32_t level, const et_state *states, float *x, float *y, const float *centre_x,
+                   const float *centre_y, const float *cos, const float *sin, float *mass_x, float *mass_y, int64_t lo,
+                   int64_t hi, uint32_t *moved) {
+	const origins o = {x, y, centre_x, centre_y, cos, sin, mass_x, mass_y};
+	return DISPATCH(level, follow, states, &o, lo, hi, moved);
+}
+
+int32_t et_usable(int32_t level, const uint32_t *memory, int64_t stride, int64_t columns, int64_t n) {
+	return DISPATCH(level, usable, memory, stride, columns, n);
 }

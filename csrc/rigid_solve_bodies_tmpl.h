@@ -51,10 +51,14 @@ HELPER(LEVEL) void CAT(free_, LEVEL)(const forces *f, int64_t i, const V(f) row[
 	const V(f) ax = ADD(MUL(V(set1)(f->gx), scale), MUL(V(load)(f->fx + i), row[3]));
 	const V(f) ay = ADD(MUL(V(set1)(f->gy), scale), MUL(V(load)(f->fy + i), row[3]));
 	const V(f) vx = MUL(ADD(row[0], MUL(h, ax)), linear), vy = MUL(ADD(row[1], MUL(h, ay)), linear);
-	const V(f) square = DOT(vx, vy, vx, vy), most = V(set1)(f->max_speed);
-	const V(f) shorten = V(pick)(square, MUL(most, most), DIV(most, V(sqrt)(square)), V(set1)(1.0f));
-	v[0] = MUL(vx, shorten);
-	v[1] = MUL(vy, shorten);
+	const V(f) square = DOT(vx, vy, vx, vy), most = V(set1)(f->max_speed), limit = MUL(most, most);
+	v[0] = vx;
+	v[1] = vy;
+	if (V(lt)(limit, square)) { /* seldom */
+		const V(f) shorten = V(pick)(square, limit, DIV(most, V(sqrt)(square)), V(set1)(1.0f));
+		v[0] = MUL(vx, shorten);
+		v[1] = MUL(vy, shorten);
+	}
 	const V(f) turn = MUL(V(load)(f->torque + i), V(load)(f->inv_inertia + i));
 	const V(f) w = MUL(ADD(row[2], MUL(h, turn)), CAT(damped_, LEVEL)(f->angular + i, f->h));
 	v[2] = V(max)(V(set1)(-f->max_turn), V(min)(V(set1)(f->max_turn), w));
@@ -118,6 +122,62 @@ HELPER(LEVEL) void CAT(finish_some_, LEVEL)(const et_state *states, const poses 
 
 KERNEL(LEVEL) void CAT(finish_, LEVEL)(const et_state *states, const poses *p, int64_t lo, int64_t hi) {
 	EACH_BODY(lo, hi, CAT(finish_some_, LEVEL)(states, p, i), finish_c(states, p, i, hi));
+}
+
+/* Where the centre of mass of LANES bodies is from their origins, in the axes of the world. */
+HELPER(LEVEL) void CAT(arm_, LEVEL)(const origins *o, int64_t i, V(f) arm[2]) {
+	const V(f) cos = V(load)(o->cos + i), sin = V(load)(o->sin + i);
+	const V(f) x = V(load)(o->centre_x + i), y = V(load)(o->centre_y + i);
+	arm[0] = CROSS(cos, sin, y, x);
+	arm[1] = DOT(sin, cos, x, y);
+}
+
+HELPER(LEVEL) void CAT(centre_, LEVEL)(const origins *o, int64_t i) {
+	V(f) arm[2];
+	CAT(arm_, LEVEL)(o, i, arm);
+	V(store)(o->mass_x + i, ADD(V(load)(o->x + i), arm[0]));
+	V(store)(o->mass_y + i, ADD(V(load)(o->y + i), arm[1]));
+}
+
+KERNEL(LEVEL) void CAT(mass_centres_, LEVEL)(const origins *o, int64_t lo, int64_t hi) {
+	EACH_BODY(lo, hi, CAT(centre_, LEVEL)(o, i), mass_centres_c(o, i, hi));
+}
+
+KERNEL(LEVEL) uint32_t CAT(follow_, LEVEL)(const et_state *states, const origins *o, int64_t lo, int64_t hi,
+                                           uint32_t *moved) {
+	const V(u) zero = V(asu)(ZERO);
+	uint32_t n = 0;
+	int64_t i = lo;
+	for (; i + V(LANES) <= hi; i += V(LANES)) {
+		V(f) r[4], arm[2];
+		V(rows4)((const float *)(const void *)&states[i] + 4, side_by_side, 8, r);
+		const V(mask) in = V(nequ)(V(asu)(V(abs)(r[0])), zero) | V(nequ)(V(asu)(V(abs)(r[1])), zero) |
+		                   V(nequ)(V(asu)(V(abs)(r[3])), zero);
+		if (!in)
+			continue;
+		CAT(arm_, LEVEL)(o, i, arm);
+		CAT(put_moved_, LEVEL)(o->x + i, in, SUB(V(load)(o->mass_x + i), arm[0]));
+		CAT(put_moved_, LEVEL)(o->y + i, in, SUB(V(load)(o->mass_y + i), arm[1]));
+		V(storeu)(moved + n, V(packu)(V(ramp)((uint32_t)i), in));
+		n += V(count)(in);
+	}
+	return V(LANES) > 1 && i < hi ? n + follow_c(states, o, i, hi, moved + n) : n;
+}
+
+KERNEL(LEVEL) int32_t CAT(usable_, LEVEL)(const uint32_t *memory, int64_t stride, int64_t columns, int64_t n) {
+	uint32_t any[V(LANES)] = {0};
+	for (int64_t k = 0; k < columns; k++) {
+		const uint32_t *const x = memory + k * stride;
+		int64_t i = 0;
+		for (; i + V(LANES) <= n; i += V(LANES))
+			for (int lane = 0; lane < V(LANES); lane++)
+				any[lane] |= (x[i + lane] & 0x7fffffffu) + to_huge;
+		for (; i < n; i++)
+			any[0] |= (x[i] & 0x7fffffffu) + to_huge;
+	}
+	for (int lane = 1; lane < V(LANES); lane++)
+		any[0] |= any[lane];
+	return any[0] >> 31 == 0;
 }
 
 #undef EACH_BODY

@@ -34,6 +34,9 @@ type Columns struct {
 	Flags []uint8
 	// Alive is 1 for a live body, else 0.
 	Alive []uint8
+
+	memory []float32 // of the float32 columns: each begins stride elements behind the one before
+	stride int
 }
 
 // Bits of Columns.Flags.
@@ -43,8 +46,8 @@ const (
 	FlagDisabled // taken out of the world: see World.Disable
 )
 
-// floatColumns lists the float32 columns in the order of their hashes; the
-// first motionColumns of them are written by the engine.
+// floatColumns lists the float32 columns in the order of their hashes, which is that of
+// memory; the first motionColumns of them are written by the engine.
 func (c *Columns) floatColumns() [18]namedColumn {
 	return [...]namedColumn{
 		{"X", &c.X}, {"Y", &c.Y},
@@ -81,6 +84,7 @@ func newColumns(capacity int) Columns {
 	bytes := 4 * capacity
 	step := stagger.Stride(bytes)
 	block := stagger.Bytes(step*len(columns), 0)
+	c.memory, c.stride = stagger.View[float32](block), step/4
 	for i, nc := range columns {
 		*nc.column = stagger.View[float32](block[i*step : i*step+bytes])
 	}

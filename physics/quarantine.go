@@ -1,10 +1,6 @@
 package physics
 
 import (
-	"encoding/binary"
-	"math"
-	"unsafe"
-
 	"github.com/evertick/evertick/internal/fault"
 	"github.com/evertick/evertick/native/rigid"
 )
@@ -20,12 +16,9 @@ func (s *solver) quarantine(columns int) {
 			}
 		}
 	}
-	all := c.floatColumns()
-	for _, nc := range all[:columns] {
-		if anyHuge((*nc.column)[:s.rows]) {
-			s.findHuge(all[:columns])
-			return
-		}
+	if !rigid.Usable(s.level, c.memory, c.stride, columns, s.rows) {
+		all := c.floatColumns()
+		s.findHuge(all[:columns])
 	}
 }
 
@@ -108,31 +101,6 @@ func (s *solver) enable(i int) error {
 	}
 	s.disabled--
 	return nil
-}
-
-// anyHuge reports whether a number is not usable: of the integers that are numbers
-// without their sign these, and NaN, are the ones from 2^63 on. Two fit in one
-// addition, as no carry leaves its half.
-func anyHuge(x []float32) bool {
-	const (
-		lanes = 1<<32 + 1
-		mask  = 0x7fffffff * lanes
-		lift  = (1<<31 - (127+63)<<23) * lanes
-	)
-	b := unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(x))), 4*len(x))
-	var a0, a1, a2, a3 uint64
-	i := 0
-	for ; i+32 <= len(b); i += 32 {
-		c := (*[32]byte)(b[i : i+32])
-		a0 |= binary.NativeEndian.Uint64(c[0:8])&mask + lift
-		a1 |= binary.NativeEndian.Uint64(c[8:16])&mask + lift
-		a2 |= binary.NativeEndian.Uint64(c[16:24])&mask + lift
-		a3 |= binary.NativeEndian.Uint64(c[24:32])&mask + lift
-	}
-	for _, v := range x[i/4:] {
-		a0 |= uint64(math.Float32bits(v))&mask + lift
-	}
-	return (a0|a1|a2|a3)&(1<<31*lanes) != 0
 }
 
 // Disable takes a body out of the world: it comes to rest, nothing touches it, and

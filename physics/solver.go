@@ -34,6 +34,7 @@ type solver struct {
 	began     rigid.Pairs
 	ended     rigid.Pairs
 	own       []uint32 // what shapesOf returned
+	movedIn   []int    // bodies that moved, by chunk
 	stage     stageTask
 	crew      crew
 	passes    []pass

@@ -82,11 +82,14 @@ func (s *solver) place() {
 }
 
 func (s *solver) placeRows(lo, hi int) {
+	o := s.origins(len(s.centre.X))
+	o.Centres(s.level, &s.centre, lo, hi)
+}
+
+// origins are those of the first n rows.
+func (s *solver) origins(n int) rigid.Origins {
 	c := s.cols
-	for i := lo; i < hi; i++ {
-		x, y := s.turned(i, c.CentreX[i], c.CentreY[i])
-		s.centre.X[i], s.centre.Y[i] = c.X[i]+x, c.Y[i]+y
-	}
+	return rigid.Origins{X: c.X[:n], Y: c.Y[:n], CentreX: c.CentreX[:n], CentreY: c.CentreY[:n]}
 }
 
 func (s *solver) boundRows(lo, hi int) {
@@ -226,6 +229,9 @@ func (s *solver) advance(dt float32) {
 	workers := min(s.pool.Workers(), 1+len(sys.Blocks)/blockChunk)
 	if s.traced {
 		workers = 1
+	} else if workers == 1 {
+		sys.Run(s.level)
+		return
 	}
 	s.planPasses(workers)
 	stages := 6 + 2*len(s.passes) + s.subSteps()*(2+2*len(s.passes))
@@ -311,12 +317,15 @@ func (s *solver) assemble() *rigid.System {
 // settle writes positions back, tells what moved and what was hit, and ends what acts
 // for one step.
 func (s *solver) settle() {
-	s.over(0, s.rows, bodyChunk, (*solver).settleRows)
-	for i := range s.sys.States {
-		if moved(&s.sys.States[i]) {
-			s.events.Moved = append(s.events.Moved, uint32(i))
-		}
+	n := s.rows
+	s.events.Moved = slices.Grow(s.events.Moved[:0], n)[:n]
+	s.movedIn = append(s.movedIn[:0], make([]int, n/bodyChunk+1)...)
+	s.over(0, n, bodyChunk, (*solver).settleRows)
+	moved := 0
+	for chunk, count := range s.movedIn {
+		moved += copy(s.events.Moved[moved:], s.events.Moved[chunk*bodyChunk:][:count])
 	}
+	s.events.Moved = s.events.Moved[:moved]
 	for i := range s.sys.Hits {
 		if h := &s.sys.Hits[i]; h.Speed >= HitSpeed && h.Impulse > 0 {
 			s.events.hit(s, i)
@@ -325,16 +334,9 @@ func (s *solver) settle() {
 }
 
 func (s *solver) settleRows(lo, hi int) {
-	c := s.cols
-	for i := lo; i < hi; i++ {
-		if moved(&s.sys.States[i]) {
-			x, y := s.turned(i, c.CentreX[i], c.CentreY[i])
-			c.X[i], c.Y[i] = s.centre.X[i]-x, s.centre.Y[i]-y
-		}
-	}
+	c, o := s.cols, s.origins(s.rows)
+	s.movedIn[lo/bodyChunk] = o.Follow(s.level, s.sys.States, &s.sys.Poses, lo, hi, s.events.Moved[lo:hi])
 	clear(c.ForceX[lo:hi])
 	clear(c.ForceY[lo:hi])
 	clear(c.Torque[lo:hi])
 }
-
-func moved(st *rigid.State) bool { return st.DX != 0 || st.DY != 0 || st.S != 0 }

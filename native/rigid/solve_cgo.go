@@ -29,13 +29,25 @@ func (s *System) startC(l native.Level, lo, hi int) {
 }
 
 func (s *System) integrateVelocitiesC(l native.Level, sub, lo, hi int) {
+	f := s.forces()
+	f.Warm = sub > 0
+	csrc.Velocities(cLevel(l), s.states(), &f, lo, hi)
+}
+
+func (s *System) forces() csrc.Forces {
 	b, k := &s.Bodies, &s.pace
-	csrc.Velocities(cLevel(l), s.states(), &csrc.Forces{
+	return csrc.Forces{
 		InvInertia: b.InvInertia, X: b.ForceX, Y: b.ForceY, Torque: b.Torque,
 		GravityScale: b.GravityScale, Linear: b.LinearDamping, Angular: b.AngularDamping,
 		FreeX: b.FreeX, FreeY: b.FreeY, FreeW: b.FreeW,
-		GravityX: k.gravity.X, GravityY: k.gravity.Y, H: k.h, MaxSpeed: k.maxSpeed, MaxTurn: k.maxTurnRate, Warm: sub > 0,
-	}, lo, hi)
+		GravityX: k.gravity.X, GravityY: k.gravity.Y, H: k.h, MaxSpeed: k.maxSpeed, MaxTurn: k.maxTurnRate,
+	}
+}
+
+func (s *System) subStepsC(l native.Level) {
+	f, k := s.forces(), &s.pace
+	csrc.SubSteps(cLevel(l), s.states(), len(s.States), &f, first(s.Blocks), len(s.Blocks), k.moving.numbers(), k.fixed.numbers(),
+		k.invH, k.push, k.subSteps)
 }
 
 func (s *System) integratePositionsC(l native.Level, lo, hi int) {
@@ -45,6 +57,24 @@ func (s *System) integratePositionsC(l native.Level, lo, hi int) {
 func (s *System) finishC(l native.Level, lo, hi int) {
 	b, p := &s.Bodies, &s.Poses
 	csrc.Finish(cLevel(l), s.states(), b.VX, b.VY, b.W, p.X, p.Y, p.Cos, p.Sin, s.Angle, lo, hi)
+}
+
+func (o *Origins) columns(p *Poses) csrc.Origins {
+	return csrc.Origins{X: o.X, Y: o.Y, CentreX: o.CentreX, CentreY: o.CentreY, Cos: p.Cos, Sin: p.Sin, MassX: p.X, MassY: p.Y}
+}
+
+func centresC(l native.Level, o *Origins, p *Poses, lo, hi int) {
+	c := o.columns(p)
+	csrc.MassCentres(cLevel(l), &c, lo, hi)
+}
+
+func followC(l native.Level, o *Origins, states []State, p *Poses, lo, hi int, moved []uint32) int {
+	c := o.columns(p)
+	return csrc.Follow(cLevel(l), unsafe.Pointer(unsafe.SliceData(states)), &c, lo, hi, moved)
+}
+
+func usableC(l native.Level, memory []float32, stride, columns, n int) bool {
+	return csrc.Usable(cLevel(l), memory, stride, columns, n)
 }
 
 func (s *System) prepareC(l native.Level, blocks []Block, contact []uint32) {

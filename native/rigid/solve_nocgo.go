@@ -8,10 +8,17 @@ const withoutC = "rigid: built without cgo"
 
 func anglesC(native.Level, []float32, []float32, []float32) { panic(withoutC) }
 
+func centresC(native.Level, *Origins, *Poses, int, int) { panic(withoutC) }
+
+func followC(native.Level, *Origins, []State, *Poses, int, int, []uint32) int { panic(withoutC) }
+
+func usableC(native.Level, []float32, int, int, int) bool { panic(withoutC) }
+
 func (*System) startC(native.Level, int, int)                    { panic(withoutC) }
 func (*System) prepareC(native.Level, []Block, []uint32)         { panic(withoutC) }
 func (*System) integrateVelocitiesC(native.Level, int, int, int) { panic(withoutC) }
 func (*System) warmStartC(native.Level, []Block)                 { panic(withoutC) }
+func (*System) subStepsC(native.Level)                           { panic(withoutC) }
 func (*System) solveC(native.Level, bool, []Block)               { panic(withoutC) }
 func (*System) integratePositionsC(native.Level, int, int)       { panic(withoutC) }
 func (*System) restitutionC(native.Level, []Block)               { panic(withoutC) }

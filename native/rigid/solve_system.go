@@ -207,9 +207,28 @@ func (s *System) check() {
 // contacts and manifolds are known. dt > 0.
 func (s *System) Step(level native.Level, dt float32) {
 	s.Begin(dt)
+	s.Run(level)
+}
+
+// Run does the stages that follow Begin, over all bodies and blocks.
+func (s *System) Run(level native.Level) {
 	bodies, blocks := len(s.States), len(s.Blocks)
 	s.Start(level, 0, bodies)
 	s.Prepare(level, 0, blocks)
+	s.allSubSteps(level)
+	s.Restitution(level, 0, blocks)
+	s.Store(level, 0, blocks)
+	s.Finish(level, 0, bodies)
+}
+
+// allSubSteps does the stages of all sub-steps in one call: their own calls would cost
+// most where there is little to do.
+func (s *System) allSubSteps(level native.Level) {
+	if level = must(level); level != native.Go && len(s.States) > 0 {
+		s.subStepsC(level)
+		return
+	}
+	bodies, blocks := len(s.States), len(s.Blocks)
 	for sub := range s.pace.subSteps {
 		s.IntegrateVelocities(level, sub, 0, bodies)
 		if sub == 0 {
@@ -219,7 +238,4 @@ func (s *System) Step(level native.Level, dt float32) {
 		s.IntegratePositions(level, 0, bodies)
 		s.Solve(level, false, 0, blocks)
 	}
-	s.Restitution(level, 0, blocks)
-	s.Store(level, 0, blocks)
-	s.Finish(level, 0, bodies)
 }

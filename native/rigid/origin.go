@@ -1,0 +1,111 @@
+package rigid
+
+import (
+	"encoding/binary"
+	"math"
+	"unsafe"
+
+	"github.com/evertick/evertick/native"
+)
+
+// Origins are columns with an element per body: where its origin is, and the centre of
+// mass as seen from there, in the axes of the body.
+type Origins struct {
+	X, Y             []float32
+	CentreX, CentreY []float32
+}
+
+func (o *Origins) check(p *Poses) {
+	p.check()
+	if n := len(p.X); len(o.X) != n || len(o.Y) != n || len(o.CentreX) != n || len(o.CentreY) != n {
+		panic("rigid: Origins: columns of bodies differ in length")
+	}
+}
+
+// Centres sets the positions of bodies [lo, hi) to those of their centres of mass.
+func (o *Origins) Centres(level native.Level, p *Poses, lo, hi int) {
+	o.check(p)
+	_ = p.X[lo:hi]
+	if level = must(level); level != native.Go && lo < hi {
+		centresC(level, o, p, lo, hi)
+		return
+	}
+	for i := lo; i < hi; i++ {
+		x, y := o.arm(p, i)
+		p.X[i], p.Y[i] = o.X[i]+x, o.Y[i]+y
+	}
+}
+
+// Follow sets the origins of those bodies of [lo, hi) that have moved or turned in their
+// states to where poses have them. It writes the numbers of these to moved, which has room for
+// all, and returns how many they are. What is behind them in moved is then unspecified.
+func (o *Origins) Follow(level native.Level, states []State, p *Poses, lo, hi int, moved []uint32) int {
+	o.check(p)
+	if len(states) != len(p.X) || len(moved) < hi-lo {
+		panic("rigid: Origins.Follow: a state for each body, and room for all that can move, are needed")
+	}
+	_ = states[lo:hi]
+	if level = must(level); level != native.Go && lo < hi {
+		return followC(level, o, states, p, lo, hi, moved)
+	}
+	n := 0
+	for i := lo; i < hi; i++ {
+		if st := &states[i]; st.DX != 0 || st.DY != 0 || st.S != 0 {
+			x, y := o.arm(p, i)
+			o.X[i], o.Y[i] = p.X[i]-x, p.Y[i]-y
+			moved[n] = uint32(i)
+			n++
+		}
+	}
+	return n
+}
+
+// arm is where the centre of mass is from the origin, in the axes of the world.
+func (o *Origins) arm(p *Poses, i int) (x, y float32) {
+	cos, sin := p.Cos[i], p.Sin[i]
+	x, y = o.CentreX[i], o.CentreY[i]
+	return float32(cos*x) - float32(sin*y), float32(sin*x) + float32(cos*y)
+}
+
+// Usable reports whether the first n elements of each of some columns are numbers between
+// -2^63 and 2^63. Column k begins at memory[k*stride].
+func Usable(level native.Level, memory []float32, stride, columns, n int) bool {
+	if columns <= 0 || n <= 0 {
+		return true
+	}
+	_ = memory[(columns-1)*stride:][:n]
+	if level = must(level); level != native.Go {
+		return usableC(level, memory, stride, columns, n)
+	}
+	for k := range columns {
+		if anyHuge(memory[k*stride:][:n]) {
+			return false
+		}
+	}
+	return true
+}
+
+// anyHuge reports whether a number is not usable: of the integers that are numbers
+// without their sign these, and NaN, are the ones from 2^63 on. Two fit in one
+// addition, as no carry leaves its half.
+func anyHuge(x []float32) bool {
+	const (
+		lanes = 1<<32 + 1
+		mask  = 0x7fffffff * lanes
+		lift  = (1<<31 - (127+63)<<23) * lanes
+	)
+	b := unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(x))), 4*len(x))
+	var a0, a1, a2, a3 uint64
+	i := 0
+	for ; i+32 <= len(b); i += 32 {
+		c := (*[32]byte)(b[i : i+32])
+		a0 |= binary.NativeEndian.Uint64(c[0:8])&mask + lift
+		a1 |= binary.NativeEndian.Uint64(c[8:16])&mask + lift
+		a2 |= binary.NativeEndian.Uint64(c[16:24])&mask + lift
+		a3 |= binary.NativeEndian.Uint64(c[24:32])&mask + lift
+	}
+	for _, v := range x[i/4:] {
+		a0 |= uint64(math.Float32bits(v))&mask + lift
+	}
+	return (a0|a1|a2|a3)&(1<<31*lanes) != 0
+}
