@@ -39,7 +39,8 @@
 // they are millimetres apart.
 //
 // Whatever is smaller, larger or faster is computed without harm to the rest, and less
-// well: a body that moves farther than its own size in a step may pass through another.
+// well: a body that moves farther in a step than half its own size and half that of another may
+// pass through it. A ball of 0.5 m and a wall of 0.5 m meet at up to 30 m/s at 60 Hz.
 // Shapes whose corners are less than 5 mm apart, and coordinates of shapes beyond 2^20 m, are
 // refused; so are masses and inertias that are not between 1e-19 and 1e19.
 //

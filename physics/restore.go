@@ -100,7 +100,7 @@ func (im *image) header(w *World) error {
 	}
 	const n = rulesBytes / 4
 	im.gravity = [2]float32{math.Float32frombits(u32(n)), math.Float32frombits(u32(n + 1))}
-	if err := checkFinite2(snapshotName+"gravity", im.gravity); err != nil {
+	if !usable(im.gravity[0]) || !usable(im.gravity[1]) {
 		return im.Corrupt("gravity", im.gravity)
 	}
 	im.steps = binary.LittleEndian.Uint64(b[headerBytes-8:])

@@ -221,6 +221,7 @@ func TestRestoreRefusesForgeries(t *testing.T) {
 	}{
 		"a frame missing":        {func(l [][]byte) { l[4] = nil }, "length of the contacts"},
 		"gravity":                {at(0, 36, nan...), "gravity"},
+		"huge gravity":           {at(0, 40, 0, 0, 0, 0x5f), "gravity"}, // 2^63
 		"more shapes":            {at(0, 36+8+4, 0xff, 0xff, 0xff, 0xff), "shapes"},
 		"more seen than shapes":  {at(0, 36+8+8, 0xff, 0xff, 0, 0), "seen"},
 		"flags":                  {at(1, 97*rows, 1<<6), "flags of body[0]"},

@@ -11,8 +11,8 @@ const (
 	// what cannot move has its way.
 	firstFixed = 32
 
-	// Overflow is the colour of the contacts that found no other. Each of its blocks holds one
-	// contact. They may share bodies and are solved one after the other.
+	// Overflow is the colour of the contacts that found no other. Its blocks may share bodies
+	// and are solved one after the other; see turns.
 	Overflow = NumColours - 1
 
 	// In a set of colours: those of contacts between dynamic bodies, the others but
@@ -37,6 +37,7 @@ type Colours struct {
 
 	used  []uint64 // colours that each body has no more use for
 	runOf []uint8  // of each contact
+	late  turns
 }
 
 // Blocks is the number of blocks of all colours.
@@ -76,17 +77,18 @@ func (c *Colours) Deal(contacts []Contact, manifolds []Manifold, body []uint32, 
 		c.runOf[i] = run
 		count[run]++
 	}
+	c.late.clear()
+	if count[2*Overflow]+count[2*Overflow+1] > 0 {
+		c.late.take(c.runOf, contacts, body, invMass)
+	}
 	next := c.lay(&count)
 	for i, run := range c.runOf {
-		if run == noRun {
-			continue
-		}
-		c.Contact[next[run]] = uint32(i)
-		next[run]++
-		if run >= 2*Overflow {
-			next[run] += Lanes - 1
+		if run < 2*Overflow {
+			c.Contact[next[run]] = uint32(i)
+			next[run]++
 		}
 	}
+	c.late.deal(c.Contact[c.Start[Overflow]*Lanes:])
 }
 
 // run chooses the run of a contact and marks its colour as used.
@@ -120,12 +122,11 @@ func (c *Colours) lay(count *[numRuns + 1]int) (next [numRuns]int) {
 			c.Start[run/2] = blocks
 		}
 		next[run] = blocks * Lanes
-		if run >= 2*Overflow {
-			blocks += count[run]
-		} else {
+		if run < 2*Overflow {
 			blocks += (count[run] + Lanes - 1) / Lanes
 		}
 	}
+	blocks += c.late.blocks()
 	c.Start[NumColours] = blocks
 	c.Contact = resized(c.Contact, blocks*Lanes)
 	for i := range c.Contact {

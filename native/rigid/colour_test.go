@@ -48,8 +48,11 @@ func (d *dealing) check(t *testing.T, c *rigid.Colours) {
 			if !slices.Contains(lanes, rigid.NoContact) {
 				n = rigid.Lanes
 			}
-			if n == 0 || colour == rigid.Overflow && n != 1 {
-				t.Fatalf("colour %d: a block of %d contacts", colour, n)
+			if n == 0 {
+				t.Fatalf("colour %d: an empty block", colour)
+			}
+			if colour == rigid.Overflow {
+				clear(used)
 			}
 			for i, contact := range lanes {
 				if i >= n {
@@ -66,6 +69,7 @@ func (d *dealing) check(t *testing.T, c *rigid.Colours) {
 			}
 		}
 	}
+	d.checkTurns(t, c)
 	slices.Sort(all)
 	var want []uint32
 	for i, contact := range d.contacts {
@@ -87,8 +91,8 @@ func (d *dealing) checkColour(t *testing.T, colour int, contact uint32, used map
 			continue
 		}
 		dynamic++
-		if used[body] && colour != rigid.Overflow {
-			t.Fatalf("colour %d: two contacts share body %d", colour, body)
+		if used[body] {
+			t.Fatalf("colour %d: two contacts of one colour, or of one block of Overflow, share body %d", colour, body)
 		}
 		used[body] = true
 	}
@@ -118,7 +122,51 @@ func TestColoursOfRandomContacts(t *testing.T) {
 	}
 }
 
-// One body with 200 contacts: 32 find colours, the rest blocks of their own.
+// checkTurns checks that each dynamic body meets its contacts of Overflow in order, those with
+// two points first, and that no block of them mixes fixed and moving ones.
+func (d *dealing) checkTurns(t *testing.T, c *rigid.Colours) {
+	t.Helper()
+	before := map[uint32]uint32{}
+	lanes := c.Contact[c.Start[rigid.Overflow]*rigid.Lanes:]
+	dynamic := float32(0)
+	for i, contact := range lanes {
+		if contact == rigid.NoContact {
+			continue
+		}
+		a, b := d.body[d.contacts[contact].A], d.body[d.contacts[contact].B]
+		if i%rigid.Lanes > 0 && d.invMass[a]*d.invMass[b] != dynamic {
+			t.Fatalf("contact %d: its block has fixed and moving ones", contact)
+		}
+		dynamic = d.invMass[a] * d.invMass[b]
+		rank := contact - d.manifolds[contact].Count<<16
+		for _, body := range [2]uint32{a, b} {
+			if old, ok := before[body]; ok && d.invMass[body] > 0 && rank <= old {
+				t.Fatalf("body %d meets contact %d too late", body, contact)
+			}
+			before[body] = rank
+		}
+	}
+}
+
+// All bodies in one place: their contacts fill the lanes.
+func TestColoursOfACrowd(t *testing.T) {
+	const n = 300
+	d := newDealing(n)
+	d.invMass[7], d.invMass[100] = 0, 0
+	for a := range n {
+		for b := a + 1; b < n; b++ {
+			d.touch(a, b, 1+(a+b)%2)
+		}
+	}
+	var c rigid.Colours
+	d.deal(&c)
+	d.check(t, &c)
+	if most := len(d.contacts) / 6; c.Blocks() > most {
+		t.Errorf("%d contacts in %d blocks, want at most %d", len(d.contacts), c.Blocks(), most)
+	}
+}
+
+// One body with 200 contacts: 32 find colours, the rest, which all share it, blocks of their own.
 func TestColoursOverflow(t *testing.T) {
 	for _, invMass := range []float32{1, 0} {
 		d := newDealing(402)
