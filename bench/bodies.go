@@ -125,7 +125,7 @@ type contender struct {
 
 func newContender(o *options, c physics.Config) (*contender, error) {
 	s, err := scenes.New(o.scene, o.n, o.seed, c)
-	return &contender{scene: s}, err
+	return &contender{scene: s, steps: make([]int64, 0, o.ticks)}, err
 }
 
 // Clocks of steps. Of a machine that others use as well, the wall clock would tell who is
@@ -182,11 +182,14 @@ func (o *options) contest(ours, theirs *contender, stderr io.Writer) error {
 // run advances the scene through the ticks [from, to) and keeps what follows the
 // warm-up.
 func (c *contender) run(from, to, warmup int) error {
+	before := allocated() // stops the world: not between steps
 	for tick := from; tick < to; tick++ {
+		if tick == warmup {
+			before = allocated()
+		}
 		if err := c.scene.Push(); err != nil {
 			return err
 		}
-		before := allocated()
 		c.last, c.current = time.Now(), c.current[:0]
 		start := c.now()
 		if err := c.scene.World.Step(scenes.Dt); err != nil {
@@ -196,11 +199,13 @@ func (c *contender) run(from, to, warmup int) error {
 		e := c.scene.World.Events()
 		c.touching += len(e.Begin) - len(e.End)
 		if tick >= warmup {
-			after := allocated()
-			c.memory.allocs += after.allocs - before.allocs
-			c.memory.bytes += after.bytes - before.bytes
 			c.keep(ns)
 		}
+	}
+	if to > warmup {
+		after := allocated()
+		c.memory.allocs += after.allocs - before.allocs
+		c.memory.bytes += after.bytes - before.bytes
 	}
 	return nil
 }
@@ -212,7 +217,7 @@ func (c *contender) stage(name string) {
 	if i < 0 {
 		i = len(c.stages)
 		c.stages = append(c.stages, name)
-		c.stageNs = append(c.stageNs, nil)
+		c.stageNs = append(c.stageNs, make([]int64, 0, cap(c.steps)))
 	}
 	for len(c.current) <= i {
 		c.current = append(c.current, 0)
