@@ -3,6 +3,7 @@ package physics
 import (
 	"runtime"
 	"sync/atomic"
+	"time"
 
 	"github.com/evertick/evertick/native"
 )
@@ -139,9 +140,13 @@ func (s *shift) do(lo, hi, size int, f func(lo, hi int)) {
 }
 
 // pause lets other goroutines run when one has looked in vain for about as long as a
-// chunk takes.
+// chunk takes. Who looks much longer waits for a worker that is off its CPU, and may be the
+// one that keeps it off: it sleeps.
 func pause(looks int) {
-	if looks > 4000 {
+	switch {
+	case looks > 4200:
+		time.Sleep(20 * time.Microsecond)
+	case looks > 4000:
 		runtime.Gosched()
 	}
 }

@@ -3,6 +3,7 @@ package physics
 import (
 	"sync/atomic"
 	"testing"
+	"time"
 )
 
 func TestCrewStages(t *testing.T) {
@@ -46,6 +47,27 @@ func TestCrewEmpty(t *testing.T) {
 	}
 	if calls.Load() != 100*508 {
 		t.Error(calls.Load())
+	}
+}
+
+// TestCrewSlow: those who wait for a chunk that takes long sleep, and go on.
+func TestCrewSlow(t *testing.T) {
+	var c crew
+	for range 3 {
+		var calls atomic.Int64
+		err := c.run(3, 4, func(w *shift) {
+			for range 4 {
+				w.do(0, 6, 1, func(lo, _ int) {
+					if lo == 5 {
+						time.Sleep(3 * time.Millisecond)
+					}
+					calls.Add(1)
+				})
+			}
+		})
+		if err != nil || calls.Load() != 4*6 {
+			t.Fatal(err, calls.Load())
+		}
 	}
 }
 
