@@ -1,9 +1,8 @@
 package physics
 
 import (
-	"runtime"
+	"sync"
 	"sync/atomic"
-	"time"
 
 	"github.com/evertick/evertick/native"
 )
@@ -23,6 +22,11 @@ type crew struct {
 	came   atomic.Int64 // in this run
 	work   func()       // c.help, bound once
 	gate   atomic.Int64 // helpers at work; far below zero when there is nothing to help with
+
+	mu     sync.Mutex
+	woken  sync.Cond
+	asleep atomic.Int32 // who wait for woken
+
 	envErr atomic.Pointer[error]
 	panics atomic.Pointer[any]
 }
@@ -51,6 +55,7 @@ const errBroken = "physics: another worker has panicked"
 func (c *crew) run(workers, stages int, job func(*shift)) error {
 	if c.work == nil {
 		c.work = c.help
+		c.woken.L = &c.mu
 		c.gate.Store(shut)
 	}
 	if cap(c.stages) < stages {
@@ -72,8 +77,8 @@ func (c *crew) run(workers, stages int, job func(*shift)) error {
 		}
 	}
 	c.attempt()
-	for looks := 0; workers > 1 && !c.gate.CompareAndSwap(0, shut); looks++ {
-		pause(looks)
+	if workers > 1 {
+		c.await(func() bool { return c.gate.CompareAndSwap(0, shut) })
 	}
 	if v := c.panics.Load(); v != nil {
 		panic(*v)
@@ -95,6 +100,7 @@ func (c *crew) help() {
 		}
 	}
 	c.gate.Add(-1)
+	c.wake()
 }
 
 func (c *crew) attempt() {
@@ -114,10 +120,13 @@ func (c *crew) attempt() {
 
 func (c *crew) failed(err error) { c.envErr.CompareAndSwap(nil, &err) }
 
-func (c *crew) panicked(v any) { c.panics.CompareAndSwap(nil, &v) }
+func (c *crew) panicked(v any) {
+	c.panics.CompareAndSwap(nil, &v)
+	c.wake()
+}
 
-// do does what is left of the next stage, over [lo, hi) in chunks, and returns when all of it is
-// done.
+// do does what is left of the next stage, over [lo, hi) in chunks, and returns when all
+// of it is done.
 func (s *shift) do(lo, hi, size int, f func(lo, hi int)) {
 	st := &s.crew.stages[s.next]
 	s.next++
@@ -129,24 +138,45 @@ func (s *shift) do(lo, hi, size int, f func(lo, hi int)) {
 		}
 		at := lo + int(i)*size
 		f(at, min(at+size, hi))
-		st.done.Add(1)
-	}
-	for looks := 0; st.done.Load() < chunks; looks++ {
-		if s.crew.panics.Load() != nil {
-			panic(errBroken)
+		if st.done.Add(1) == chunks {
+			s.crew.wake()
 		}
-		pause(looks)
+	}
+	if st.done.Load() >= chunks {
+		return
+	}
+	s.crew.await(func() bool { return st.done.Load() >= chunks || s.crew.panics.Load() != nil })
+	if st.done.Load() < chunks {
+		panic(errBroken)
 	}
 }
 
-// pause lets other goroutines run when one has looked in vain for about as long as a
-// chunk takes. Who looks much longer waits for a worker that is off its CPU, and may be the
-// one that keeps it off: it sleeps.
-func pause(looks int) {
-	switch {
-	case looks > 4200:
-		time.Sleep(20 * time.Microsecond)
-	case looks > 4000:
-		runtime.Gosched()
+// patience is how often one looks in vain before going to sleep: about as long as a
+// chunk takes.
+const patience = 4000
+
+// await returns when ready says so. It looks for a while; whoever waits longer waits for
+// one that is off its CPU, and may be the one that keeps it off, so it sleeps.
+func (c *crew) await(ready func() bool) {
+	for range patience {
+		if ready() {
+			return
+		}
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.asleep.Add(1)
+	defer c.asleep.Add(-1)
+	for !ready() {
+		c.woken.Wait()
+	}
+}
+
+// wake wakes those who sleep, after something that they may wait for.
+func (c *crew) wake() {
+	if c.asleep.Load() != 0 {
+		c.mu.Lock()
+		c.woken.Broadcast()
+		c.mu.Unlock()
 	}
 }
