@@ -103,10 +103,7 @@ func (o *options) runBodies(level native.Level, stdout, stderr io.Writer) error 
 		return err
 	}
 	rep := newBodiesReport(o, level, ours, theirs)
-	if o.json {
-		return rep.writeJSON(stdout)
-	}
-	return rep.writeText(stdout)
+	return o.deliver(stdout, rep)
 }
 
 // contender is an engine with a scene of its own.

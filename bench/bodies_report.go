@@ -1,7 +1,6 @@
 package main
 
 import (
-	"encoding/json"
 	"fmt"
 	"io"
 	"strings"
@@ -84,12 +83,6 @@ func newComparison(o *options, ours, theirs []int64) *comparison {
 		c.Peer, c.PeerRatio, c.Goal = "Box2D v3, AVX2", p.v3, p.goal
 	}
 	return c
-}
-
-func (r *bodiesReport) writeJSON(w io.Writer) error {
-	enc := json.NewEncoder(w)
-	enc.SetIndent("", "  ")
-	return enc.Encode(r)
 }
 
 func (r *bodiesReport) writeText(w io.Writer) error {

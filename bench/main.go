@@ -91,10 +91,7 @@ func run(args []string, stdout, stderr io.Writer) error {
 	if theirs != nil {
 		rep.Compare = newComparison(&o, r.steps, theirs.steps)
 	}
-	if o.json {
-		return rep.writeJSON(stdout)
-	}
-	return rep.writeText(stdout)
+	return o.deliver(stdout, &rep)
 }
 
 // parse returns the flags and the parameters of the scene that they name. Flags

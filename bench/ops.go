@@ -146,10 +146,7 @@ func (o *options) runOps(level native.Level, stdout, stderr io.Writer) error {
 			return err
 		}
 	}
-	if o.json {
-		return rep.writeJSON(stdout)
-	}
-	return rep.writeText(stdout)
+	return o.deliver(stdout, rep)
 }
 
 func (o *options) measureOps(plan *opsPlan, stderr io.Writer) (*opsReport, error) {

@@ -2,7 +2,6 @@ package main
 
 import (
 	"encoding/csv"
-	"encoding/json"
 	"fmt"
 	"io"
 	"maps"
@@ -78,12 +77,6 @@ func (l *lap) bandwidth() []float64 {
 		all[i] = float64(4*l.columns) / ns
 	}
 	return all
-}
-
-func (r *opsReport) writeJSON(w io.Writer) error {
-	enc := json.NewEncoder(w)
-	enc.SetIndent("", "  ")
-	return enc.Encode(r)
 }
 
 var opsCSVHead = []string{

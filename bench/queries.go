@@ -358,10 +358,7 @@ func (o *options) runQueries(level native.Level, stdout, stderr io.Writer) error
 			return err
 		}
 	}
-	if o.json {
-		return rep.writeJSON(stdout)
-	}
-	return rep.writeText(stdout)
+	return o.deliver(stdout, rep)
 }
 
 // createCSV returns the file of -csv, or nil if none is asked for.

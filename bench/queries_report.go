@@ -2,7 +2,6 @@ package main
 
 import (
 	"encoding/csv"
-	"encoding/json"
 	"fmt"
 	"io"
 	"maps"
@@ -95,12 +94,6 @@ func scaled(values []float64, by float64) []float64 {
 		out[i] = v * by
 	}
 	return out
-}
-
-func (r *queriesReport) writeJSON(w io.Writer) error {
-	enc := json.NewEncoder(w)
-	enc.SetIndent("", "  ")
-	return enc.Encode(r)
 }
 
 var csvHead = []string{

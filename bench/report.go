@@ -78,10 +78,14 @@ func newReport(o options, s *scene, r *recorder) report {
 	return rep
 }
 
-func (r *report) writeJSON(w io.Writer) error {
+// deliver prints a report as one JSON object, if that was asked for, or as text.
+func (o *options) deliver(w io.Writer, rep interface{ writeText(io.Writer) error }) error {
+	if !o.json {
+		return rep.writeText(w)
+	}
 	enc := json.NewEncoder(w)
 	enc.SetIndent("", "  ")
-	return enc.Encode(r)
+	return enc.Encode(rep)
 }
 
 func (r *report) writeText(w io.Writer) error {

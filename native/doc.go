@@ -33,7 +33,7 @@
 //
 // Every kernel on every level is tested against its Go twin, bit by bit; run
 //
-//	go test -run Parity -v ./native/... ./spatial/...
+//	go test -run Parity -v ./native/... ./spatial/... ./physics/...
 //
 // on the machine that matters to you.
 package native
