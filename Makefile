@@ -54,6 +54,9 @@ consumer: ## a module that depends on this one: fetched, vendored, edited
 cross: ## arm64 with NEON, s390x, and an old x86 CPU, under qemu-user
 	bash .ci/cross.sh
 
+determinism: ## one scene, every build, level and machine at hand: the same hash every tick
+	bash .ci/determinism.sh $(ARGS)
+
 fmt: ## format the Go files
 	gofmt -w .
 
@@ -71,4 +74,4 @@ bench: ## all Go benchmarks
 ci: ## all of the above that has a verdict, as CI runs it
 	bash .ci/run
 
-.PHONY: help run info test build parity purego race v3 asan clang levels gate consumer cross fmt vet fuzz bench ci
+.PHONY: help run info test build parity purego race v3 asan clang levels gate consumer cross determinism fmt vet fuzz bench ci

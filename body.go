@@ -11,8 +11,8 @@ import (
 // transform is written into the entity's Position and Rotation. From its second step on,
 // what is written to these columns in between moves the body there before the
 // next step; see physics.World.Pull. It is destroyed when the entity is despawned, at
-// once, with its row still there. A snapshot of the world does not hold bodies: after a
-// Restore the entities have none, and those that were left are destroyed by the next
+// once, with its row still there. A snapshot of World, other than one of the Sim, does not hold
+// bodies: after a World.Restore the entities have none, and those that were left are destroyed by the next
 // CreateBody or step.
 //
 // CreateBody sets def.HasSlot and def.Slot. An unknown id is ErrStale, an entity that

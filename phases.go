@@ -25,12 +25,24 @@ func (s *Sim) syncBodies(*Tick) error {
 	if s.Physics.Len() == 0 {
 		return nil
 	}
-	err := s.Physics.Sync(s.transforms())
-	if err == nil {
-		s.World.Position.Touch()
-		s.World.Rotation.Touch()
+	if err := s.Physics.Sync(s.transforms()); err != nil {
+		return err
 	}
-	return err
+	s.World.Position.Touch()
+	s.World.Rotation.Touch()
+	s.jumpTeleported()
+	return nil
+}
+
+// jumpTeleported has those drawn at their new place whose bodies were put there.
+func (s *Sim) jumpTeleported() {
+	if !s.config.Previous {
+		return
+	}
+	s.slots = s.Physics.TakeTeleported(s.slots[:0])
+	for _, slot := range s.slots {
+		s.World.JumpAt(slot)
+	}
 }
 
 // transforms are the columns of the entities that bodies move.
@@ -102,23 +114,33 @@ func (s *Sim) hashState(ticks uint64) {
 	s.hashes = s.Physics.AppendColumnHashes(s.hashes)
 	for i := range s.hashes[worlds:] {
 		c := &s.hashes[worlds+i]
-		if i == len(s.bodyNames) {
-			s.bodyNames = append(s.bodyNames, "body."+c.Name)
-		}
-		c.Name = s.bodyNames[i]
+		c.Name = s.bodyName(i, c.Name)
 	}
 	s.hashes = append(s.hashes, ecs.ColumnHash{Name: "body.Owner", Hash: s.ownerHash()})
+	s.hashStates()
 	s.hash = ecs.Fold(s.hashes)
+}
+
+// bodyName returns the name of column i of the physics, which is not the same in every tick: some
+// columns are there only while there is something in them.
+func (s *Sim) bodyName(i int, name string) string {
+	const prefix = "body."
+	if i == len(s.bodyNames) {
+		s.bodyNames = append(s.bodyNames, prefix+name)
+	} else if s.bodyNames[i][len(prefix):] != name {
+		s.bodyNames[i] = prefix + name
+	}
+	return s.bodyNames[i]
 }
 
 // Hash returns the hash of the state after the last step: ecs.Fold of
 // ColumnHashes. It covers all that this module keeps between ticks, but not what
-// a physics engine caches, nor forces and commands that wait for its next step, nor
-// what systems keep outside the world.
+// a physics engine caches, nor forces, commands and inputs that wait for the next step, nor
+// what systems keep outside the world without AddState.
 func (s *Sim) Hash() uint64 { return s.hash }
 
 // ColumnHashes returns the hashes that make up Hash: seed, ticks, then the
-// columns of the world, then those of the bodies. Where two runs differ, the
+// columns of the world, those of the bodies, and those of AddState. Where two runs differ, the
 // first pair that differs names the column. The slice is the Sim's own and valid
 // until the next step.
 func (s *Sim) ColumnHashes() []ecs.ColumnHash { return s.hashes }

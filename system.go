@@ -1,10 +1,9 @@
 package evertick
 
 import (
-	"slices"
+	"context"
 
 	"github.com/evertick/evertick/ecs"
-	"github.com/evertick/evertick/internal/fault"
 	"github.com/evertick/evertick/loop"
 )
 
@@ -25,6 +24,8 @@ type Tick struct {
 	Sim *Sim
 	N   uint64  // ticks completed before this one
 	Dt  float32 // length of the tick in seconds
+
+	commands *ecs.Commands // nil: those of the Sim
 }
 
 // Commands returns the list in which systems record what shall be done to the world
@@ -35,68 +36,57 @@ type Tick struct {
 // it that is not there.
 //
 // The list is for one goroutine. A system that works with several gives each a list
-// of its own and calls World.Apply when they are done.
-func (t *Tick) Commands() *ecs.Commands { return t.Sim.commands }
+// of its own and calls World.Apply when they are done. A system that runs side by side
+// with others has a list to itself, which is appended to Sim.Commands behind those of
+// the systems before it.
+func (t *Tick) Commands() *ecs.Commands {
+	if t.commands != nil {
+		return t.commands
+	}
+	return t.Sim.commands
+}
+
+// Time returns the simulated time at which the tick begins, exactly.
+func (t *Tick) Time() loop.SimTime { return t.Sim.loop.TimeAt(t.N) }
 
 // Rand returns random numbers that depend on the seed, the tick, the entity and
 // the stream only: not on who drew before, nor on the order of entities.
 func (t *Tick) Rand(entity ecs.ID, stream uint32) loop.Rand {
-	return loop.NewRand(t.Sim.seed, t.Sim.n, uint64(entity), stream)
+	return loop.NewRand(t.Sim.seed, t.N, uint64(entity), stream)
 }
 
-// Timing is the duration of a phase in the last step, in nanoseconds.
-type Timing struct {
-	Phase string
-	Ns    int64
-}
-
+// phase is a system, or what the module itself does in a tick.
 type phase struct {
 	name string
+	rank int // where in the tick: see stageRanks
 	run  func(*Tick) error
-	ns   int64 // duration in the last step
+
+	before, after, reads, writes []string // as declared
+	readSet, writeSet            bitset
+	solo                         bool // runs in no group
+
+	ns     int64 // duration in the last step
+	frame  int64 // duration in the running frame
+	all    loop.Histogram
+	labels context.Context // for pprof; nil: not asked for
+
+	// What a system has to itself in a group, and what it leaves there.
+	tick     Tick
+	commands *ecs.Commands
+	fault    error
+	panicked *loop.PanicError
 }
 
 // Add appends a system to a stage. The name appears in Timings and in errors; a
 // name that is empty or taken is ErrRange, as is an unknown stage. An error that
-// run returns ends the Sim. It panics if run is nil.
+// run returns ends the Sim; loop.ErrStop, or what wraps it, lets the tick end as if nothing
+// had been returned, and is what Step returns then. It panics if run is nil.
+//
+// The system may read and write everything, and runs after all that were added to the
+// stage before it and before all that are added later. AddSystem can say more.
 func (s *Sim) Add(stage Stage, name string, run func(*Tick) error) error {
 	if run == nil {
 		panic("evertick: Add: nil system")
 	}
-	if stage >= stages {
-		return fault.Field(ErrRange, "evertick: Add: stage", stage)
-	}
-	if name == "" || s.hasPhase(name) {
-		return fault.Field(ErrRange, "evertick: Add: name", name)
-	}
-	s.stages[stage] = append(s.stages[stage], &phase{name: name, run: run})
-	s.order()
-	return nil
-}
-
-func (s *Sim) hasPhase(name string) bool {
-	for _, p := range s.phases {
-		if p.name == name {
-			return true
-		}
-	}
-	return false
-}
-
-// order lists the phases as they run, in a new slice: a system added by a system
-// comes in with the next step, since Step walks over the list that it began with.
-func (s *Sim) order() {
-	s.phases = slices.Concat(s.stages[BeforePhysics], s.core[:3], s.stages[AfterIndex], s.core[3:])
-	s.times = make([]Timing, len(s.phases))
-}
-
-// Timings returns the duration of each phase of the last step, in the order in
-// which they ran, and of the whole step. What the phases do not account for is
-// spent between them. A system added since then is listed with 0 ns. The slice
-// is the Sim's own and valid until the next step or Add.
-func (s *Sim) Timings() (phases []Timing, stepNs int64) {
-	for i, p := range s.phases {
-		s.times[i] = Timing{p.name, p.ns}
-	}
-	return s.times, s.total
+	return s.addSystem("evertick: Add", System{Name: name, Stage: stage, Run: run})
 }

@@ -19,6 +19,9 @@ import (
 // compareBox2D is the engine that -compare takes.
 const compareBox2D = "box2d"
 
+// compareDiscrete is what -continuous compares with: the same without.
+const compareDiscrete = "discrete"
+
 // turn is the number of steps that an engine does before it is the other one's turn. Most
 // of them find their data in the caches, as where there is one engine.
 const turn = 4
@@ -58,10 +61,17 @@ func (o *options) bodyDefaults(given map[string]bool) error {
 	if err := o.checkCompare(); err != nil {
 		return err
 	}
+	if o.continuous && o.compare == "" {
+		o.compare = compareDiscrete
+	}
 	ticks, warmup := 600, 120
 	switch {
 	case o.scene == "pyramids":
 		ticks, warmup = 40, 8
+	case o.scene == "smash":
+		ticks, warmup = 300, 60 // the block is hit at 66
+	case o.scene == "jointgrid":
+		ticks, warmup = 160, 40
 	case o.scene == "pyramid":
 		ticks, warmup = 200, 40
 	case o.n > 4096:
@@ -85,14 +95,23 @@ func (o *options) checkCompare() error {
 
 // runBodies measures a scene of bodies, beside another engine if that was asked for.
 func (o *options) runBodies(level native.Level, stdout, stderr io.Writer) error {
-	ours, err := newContender(o, physics.Config{Level: level, Workers: o.workers})
+	kind, _ := scenes.KindOf(o.scene)
+	o.sleep, o.continuous = o.sleep || kind.Sleeps, o.continuous || kind.Continuous
+	c := physics.Config{Level: level, Workers: o.workers, DisableSleep: !o.sleep, DisableContinuous: !o.continuous}
+	ours, err := newContender(o, c)
 	if err != nil {
 		return err
 	}
 	var theirs *contender
-	if o.compare != "" {
-		engine := box2d.NewEngine(box2d.Options{NoContinuous: o.scene == "tumbler"})
-		if theirs, err = newContender(o, physics.Config{Engine: engine}); err != nil {
+	switch o.compare {
+	case compareDiscrete:
+		c.DisableContinuous = true
+		if theirs, err = newContender(o, c); err != nil {
+			return err
+		}
+	case compareBox2D:
+		engine := box2d.NewEngine(box2d.Options{NoContinuous: o.scene == "tumbler" && !o.continuous})
+		if theirs, err = newContender(o, physics.Config{Engine: engine, DisableSleep: !o.sleep}); err != nil {
 			return err
 		}
 	}
@@ -121,7 +140,7 @@ type contender struct {
 }
 
 func newContender(o *options, c physics.Config) (*contender, error) {
-	s, err := scenes.New(o.scene, o.n, o.seed, c)
+	s, err := scenes.NewAs(o.scene, o.n, o.seed, c)
 	return &contender{scene: s, steps: make([]int64, 0, o.ticks)}, err
 }
 
@@ -271,6 +290,8 @@ var publishedScenes = []published{
 	{"tumbler", 2000, 14.7, 18},
 	{"pyramid", 100, 32.7, 33},
 	{"pyramids", 400, 212, 212},
+	{"jointgrid", 100, 5.2, 7},
+	{"smash", 9600, 20, 30},
 }
 
 func publishedFor(scene string, n int) *published {

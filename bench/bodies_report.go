@@ -19,6 +19,9 @@ type bodiesReport struct {
 	Workers     int         `json:"workers"`
 	Bodies      int         `json:"bodies"` // that are dynamic
 	Shapes      int         `json:"shapes"`
+	Joints      int         `json:"joints"`
+	Sleep       bool        `json:"sleep"`
+	Continuous  bool        `json:"continuous"`
 	Touching    int         `json:"touching"` // pairs of shapes, at the end
 	Ticks       int         `json:"ticks"`
 	Warmup      int         `json:"warmup"`
@@ -56,7 +59,8 @@ func newBodiesReport(o *options, level native.Level, ours, theirs *contender) *b
 	w := ours.scene.World
 	rep := &bodiesReport{
 		Scene: o.scene, N: o.n, Seed: o.seed, Environment: thisEnvironment(), Level: level.String(), Workers: o.workers,
-		Bodies: len(ours.scene.Bodies), Shapes: w.ShapeCount(), Touching: ours.touching, Ticks: o.ticks, Warmup: o.warmup,
+		Bodies: len(ours.scene.Bodies), Shapes: w.ShapeCount(),
+		Joints: ours.scene.Joints, Sleep: o.sleep, Continuous: o.continuous, Touching: ours.touching, Ticks: o.ticks, Warmup: o.warmup,
 		StepNs:        quantilesOf(ours.steps),
 		AllocsPerStep: float64(ours.memory.allocs) / n, BytesPerStep: float64(ours.memory.bytes) / n,
 		Hash: fmt.Sprintf("%016x", w.Hash()),
@@ -79,7 +83,7 @@ func newComparison(o *options, ours, theirs []int64) *comparison {
 	mine, others := quantilesOf(ours), quantilesOf(theirs)
 	c := &comparison{Name: o.compare, OursNs: mine.P50, TheirsNs: others.P50, OursP95Ns: mine.P95, TheirsP95Ns: others.P95}
 	c.Ratio, c.RatioLow, c.RatioHigh = medianRatio(theirs, ours, o.seed)
-	if p := publishedFor(o.scene, o.n); p != nil {
+	if p := publishedFor(o.scene, o.n); p != nil && o.compare == compareBox2D {
 		c.Peer, c.PeerRatio, c.Goal = "Box2D v3, AVX2", p.v3, p.goal
 	}
 	return c
@@ -87,8 +91,8 @@ func newComparison(o *options, ours, theirs []int64) *comparison {
 
 func (r *bodiesReport) writeText(w io.Writer) error {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%d ticks, %d of them warm-up · seed %d · %d bodies, %d shapes, %d pairs of them touch\n\n",
-		r.Ticks, r.Warmup, r.Seed, r.Bodies, r.Shapes, r.Touching)
+	fmt.Fprintf(&b, "%d ticks, %d of them warm-up · seed %d · %d bodies, %d shapes, %d pairs of them touch%s\n\n",
+		r.Ticks, r.Warmup, r.Seed, r.Bodies, r.Shapes, r.Touching, r.besides())
 	fmt.Fprintf(&b, "step   p50 %s   p95 %s   p99 %s   max %s µs   (%s)\n\n",
 		micros(r.StepNs.P50), micros(r.StepNs.P95), micros(r.StepNs.P99), micros(r.StepNs.Max), r.Clock)
 	t := tabwriter.NewWriter(&b, 0, 0, 2, ' ', tabwriter.AlignRight)
@@ -107,6 +111,20 @@ func (r *bodiesReport) writeText(w io.Writer) error {
 	}
 	_, err := io.WriteString(w, b.String())
 	return err
+}
+
+// besides names what not every scene has.
+func (r *bodiesReport) besides() (text string) {
+	if r.Joints > 0 {
+		text += fmt.Sprintf(" · %d joints", r.Joints)
+	}
+	if r.Sleep {
+		text += " · sleep"
+	}
+	if r.Continuous {
+		text += " · continuous"
+	}
+	return text
 }
 
 func (c *comparison) writeText(b *strings.Builder) {

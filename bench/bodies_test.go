@@ -2,6 +2,8 @@ package main
 
 import (
 	"encoding/json"
+	"errors"
+	"io"
 	"math"
 	"strings"
 	"testing"
@@ -12,7 +14,10 @@ import (
 
 // What a program reads of each scene, beside the other engine and alone.
 func TestBodiesJSON(t *testing.T) {
-	for name, n := range map[string]string{"arena": "40", "tumbler": "40", "pyramid": "6", "pyramids": "2"} {
+	for name, n := range map[string]string{
+		"arena": "40", "tumbler": "40", "pyramid": "6", "pyramids": "2", "smash": "24", "jointgrid": "5", "bridge": "6", "ragdolls": "2",
+		"hinges": "1",
+	} {
 		args := []string{"-scene", name, "-n", n, "-ticks", "21", "-warmup", "3", "-seed", "7", "-level", "go", "-json"}
 		var alone, rep bodiesReport
 		decode(t, mustRun(t, args...), &alone)
@@ -29,6 +34,25 @@ func TestBodiesJSON(t *testing.T) {
 			t.Errorf("%s: %+v", name, c)
 		}
 		checkStages(t, &rep)
+	}
+}
+
+// Sleep and continuous collision are what the scene has, and what is asked for.
+func TestBodiesFlags(t *testing.T) {
+	run := func(args ...string) (rep bodiesReport) {
+		decode(t, mustRun(t, append(args, "-n", "6", "-ticks", "8", "-json")...), &rep)
+		return rep
+	}
+	still, both, smash := run("-scene", "pyramid"), run("-scene", "pyramid", "-sleep", "-continuous"), run("-scene", "smash")
+	if still.Sleep || still.Continuous || !both.Sleep || !both.Continuous || !smash.Sleep || !smash.Continuous {
+		t.Errorf("%+v, %+v, %+v", still, both, smash)
+	}
+	if grid := run("-scene", "jointgrid"); grid.Joints != 2*6*5 {
+		t.Errorf("%d joints", grid.Joints)
+	}
+	out := mustRun(t, "-scene", "jointgrid", "-n", "6", "-ticks", "8", "-sleep")
+	if want := "pairs of them touch · 60 joints · sleep\n"; !strings.Contains(out, want) {
+		t.Errorf("no %q in\n%s", want, out)
 	}
 }
 
@@ -119,5 +143,16 @@ func TestRival(t *testing.T) {
 	}
 	if alone.Compare != nil || alone.Hash != beside.Hash {
 		t.Errorf("hash %s alone, %s beside a rival", alone.Hash, beside.Hash)
+	}
+}
+
+// With -continuous the scene runs without it as well, by turns.
+func TestContinuous(t *testing.T) {
+	out := mustRun(t, "-scene", "arena", "-n", "30", "-ticks", "12", "-continuous")
+	if !strings.Contains(out, "compare  discrete takes") {
+		t.Errorf("%s", out)
+	}
+	if err := run([]string{"-continuous"}, io.Discard, io.Discard); !errors.Is(err, errUsage) {
+		t.Errorf("the capstone: %v", err)
 	}
 }

@@ -6,13 +6,21 @@ import (
 	"unsafe"
 )
 
-// threadClock is CLOCK_THREAD_CPUTIME_ID.
-const threadClock = 3
+// CLOCK_PROCESS_CPUTIME_ID and CLOCK_THREAD_CPUTIME_ID.
+const (
+	processClock = 2
+	threadClock  = 3
+)
 
 // threadTime returns the time for which the calling thread has run, and whether the
 // system tells.
-func threadTime() (time.Duration, bool) {
+func threadTime() (time.Duration, bool) { return cpuTime(threadClock) }
+
+// processTime returns the time for which all threads together have run.
+func processTime() (time.Duration, bool) { return cpuTime(processClock) }
+
+func cpuTime(clock uintptr) (time.Duration, bool) {
 	var at syscall.Timespec
-	_, _, errno := syscall.RawSyscall(syscall.SYS_CLOCK_GETTIME, threadClock, uintptr(unsafe.Pointer(&at)), 0)
+	_, _, errno := syscall.RawSyscall(syscall.SYS_CLOCK_GETTIME, clock, uintptr(unsafe.Pointer(&at)), 0)
 	return time.Duration(at.Nano()), errno == 0
 }

@@ -21,7 +21,7 @@ func (s *scene) bodilessHash() uint64 {
 	var h xxh3.Hasher
 	var row [12 * 4]byte
 	for slot := range ecs.Slot(w.HighWater()) {
-		if s.kinds[slot] == body {
+		if s.everything || s.kinds[slot] == body {
 			continue
 		}
 		for i, v := range [12]float32{

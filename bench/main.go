@@ -12,24 +12,26 @@ import (
 	"strings"
 
 	"github.com/evertick/evertick"
+	"github.com/evertick/evertick/internal/proof"
 	"github.com/evertick/evertick/native"
 )
 
 // options are the flags.
 type options struct {
-	scene   string
-	ticks   int
-	warmup  int
-	seed    uint64
-	level   string
-	workers int
-	json    bool
-	hashes  string
-	info    bool
-	quick   bool
-	csv     string
-	n       int
-	compare string
+	scene             string
+	ticks             int
+	warmup            int
+	seed              uint64
+	level             string
+	workers           int
+	json              bool
+	hashes            string
+	info              bool
+	quick             bool
+	csv               string
+	n                 int
+	compare           string
+	sleep, continuous bool // of scenes of bodies alone
 }
 
 // errUsage marks what is the caller's fault.
@@ -39,7 +41,7 @@ func main() {
 	err := run(os.Args[1:], os.Stdout, os.Stderr)
 	switch {
 	case errors.Is(err, flag.ErrHelp):
-	case errors.Is(err, errUsage):
+	case errors.Is(err, errUsage) || errors.Is(err, errNoVerdict):
 		fmt.Fprintln(os.Stderr, "bench:", err)
 		os.Exit(2)
 	case err != nil:
@@ -49,13 +51,19 @@ func main() {
 }
 
 func run(args []string, stdout, stderr io.Writer) error {
+	if len(args) > 0 && (args[0] == "record" || args[0] == "replay") {
+		return runLogs(args, stdout, stderr)
+	}
 	o, p, err := parse(args, stderr)
 	if err != nil {
 		return err
 	}
 	if o.info {
-		_, err := fmt.Fprintln(stdout, thisEnvironment())
+		_, err := fmt.Fprintf(stdout, "%s\n%s\n", thisEnvironment(), pacingInfo())
 		return errors.Join(err, native.Info().Err)
+	}
+	if o.scene == pacingScene {
+		return o.runPacing(o.pacingPlan(), stdout, stderr)
 	}
 	level, err := chooseLevel(o.level)
 	if err != nil {
@@ -69,6 +77,9 @@ func run(args []string, stdout, stderr io.Writer) error {
 	}
 	if o.isBodies() {
 		return o.runBodies(level, stdout, stderr)
+	}
+	if o.isRays() {
+		return o.runRays(level, stdout, stderr)
 	}
 	s, err := newScene(p, evertick.Config{Seed: o.seed, Level: level, Workers: o.workers})
 	if err != nil {
@@ -100,8 +111,9 @@ func parse(args []string, stderr io.Writer) (options, params, error) {
 	var o options
 	f := flag.NewFlagSet("bench", flag.ContinueOnError)
 	f.SetOutput(io.Discard) // main prints the error, once
-	f.StringVar(&o.scene, "scene", "capstone", "what to simulate: "+strings.Join(sceneNames, " or ")+"; "+strings.Join(bodyNames(), ", ")+": bodies alone; "+
-		queriesScene+": the spatial index alone; or "+opsScene+": operations on columns, and the entity table, alone")
+	f.StringVar(&o.scene, "scene", "capstone", "what to simulate: "+strings.Join(sceneNames, ", ")+" or "+proof.SceneName+"; "+strings.Join(bodyNames(), ", ")+": bodies alone; "+
+		raysScene+": rays through an arena; "+queriesScene+": the spatial index alone; "+opsScene+": operations on columns, and the entity table, alone; or "+
+		pacingScene+": how late frames are")
 	ops := f.Bool("ops", false, "the scene "+opsScene)
 	f.IntVar(&o.ticks, "ticks", 0, "ticks to run, warm-up included (default 3600; limina 400; bodies alone 40 to 600)")
 	f.IntVar(&o.warmup, "warmup", 0, "ticks that are not measured (default 300, limina 60, bodies alone 8 to 120, and at most half of -ticks)")
@@ -111,10 +123,12 @@ func parse(args []string, stderr io.Writer) (options, params, error) {
 	f.BoolVar(&o.json, "json", false, "print one JSON object")
 	f.StringVar(&o.hashes, "hashes", "", "write the hash of every column after every tick to this `file`")
 	f.BoolVar(&o.info, "info", false, "print which kernels run here, and exit")
-	f.BoolVar(&o.quick, "quick", false, "queries, ops: fewer rounds, and no large sets")
-	f.StringVar(&o.csv, "csv", "", "queries, ops: write every figure to this `file` as well")
+	f.BoolVar(&o.quick, "quick", false, "queries, ops, pacing: fewer rounds, and no large sets")
+	f.StringVar(&o.csv, "csv", "", "queries, ops, pacing: write every figure to this `file` as well")
 	f.IntVar(&o.n, "n", 0, "bodies alone: the size of the scene (default: "+bodySizes()+")")
+	f.BoolVar(&o.sleep, "sleep", false, "bodies alone: those at rest fall asleep, also in scenes that are not about that")
 	f.StringVar(&o.compare, "compare", "", "scenes with bodies: run the `engine` "+compareBox2D+" beside ours, by turns")
+	f.BoolVar(&o.continuous, "continuous", false, "bodies alone: continuous collision, also in scenes that are not about that; by turns without it if there is no -compare")
 	if err := f.Parse(args); err != nil {
 		if errors.Is(err, flag.ErrHelp) {
 			f.SetOutput(stderr)
@@ -143,6 +157,9 @@ func parse(args []string, stderr io.Writer) (options, params, error) {
 	if o.isBodies() {
 		return o, params{}, o.bodyDefaults(given)
 	}
+	if o.isRays() {
+		return o, params{}, o.rayDefaults(given)
+	}
 	p, err := sceneParams(o.scene)
 	if err != nil {
 		return o, params{}, fmt.Errorf("%w: -scene: %w", errUsage, err)
@@ -157,14 +174,22 @@ func parse(args []string, stderr io.Writer) (options, params, error) {
 }
 
 // hasNoTicks tells a scene that is a comparison of ways to do things.
-func hasNoTicks(scene string) bool { return scene == queriesScene || scene == opsScene }
+func hasNoTicks(scene string) bool {
+	return scene == queriesScene || scene == opsScene || scene == pacingScene
+}
 
 // foreignFlag returns an error if a flag was given that the scene has no use for.
 func foreignFlag(scene string, given map[string]bool) error {
-	foreign := []string{"quick", "csv", "n"}
+	foreign := []string{"quick", "csv", "n", "sleep", "continuous"}
 	switch {
+	case scene == pacingScene:
+		foreign = []string{"ticks", "warmup", "seed", "level", "workers", "hashes", "n", "sleep", "continuous", "compare"}
 	case hasNoTicks(scene):
-		foreign = []string{"ticks", "warmup", "workers", "hashes", "n", "compare"}
+		foreign = []string{"ticks", "warmup", "workers", "hashes", "n", "sleep", "continuous", "compare"}
+	case scene == proof.SceneName:
+		foreign = append(foreign, "compare") // no other engine has all that is in it
+	case scene == raysScene:
+		foreign = []string{"quick", "csv", "hashes", "sleep", "continuous"}
 	case slices.Contains(bodyNames(), scene):
 		foreign = []string{"quick", "csv", "hashes"}
 	}

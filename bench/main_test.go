@@ -15,6 +15,7 @@ import (
 	"syscall"
 	"testing"
 
+	"github.com/evertick/evertick/loop"
 	"github.com/evertick/evertick/native"
 )
 
@@ -70,7 +71,7 @@ func TestBadFlags(t *testing.T) {
 		args string
 		says []string
 	}{
-		{"-scene opera", []string{"-scene", `"opera"`, "capstone", "limina", "arena", "pyramids", "queries", "ops"}},
+		{"-scene opera", []string{"-scene", `"opera"`, "capstone", "limina", "arena", "pyramids", "queries", "ops", "pacing"}},
 		{"-level avx3", []string{"-level", `"avx3"`, "avx2"}},
 		{"-level " + foreign.String(), []string{"-level", foreign.String(), "go"}},
 		{"-ticks 0", []string{"-ticks 0"}},
@@ -94,9 +95,13 @@ func TestBadFlags(t *testing.T) {
 		{"-ops -workers 2", []string{"-workers", "ops"}},
 		{"-ops -scene queries", []string{"-ops", "queries"}},
 		{"-scene ops -level avx3", []string{"-level", `"avx3"`}},
+		{"-scene pacing -ticks 5", []string{"-ticks", "pacing"}},
+		{"-scene pacing -level go", []string{"-level", "pacing"}},
+		{"-scene pacing -seed 2", []string{"-seed", "pacing"}},
 		{"-n 5", []string{"-n", "capstone"}},
 		{"-compare box3d", []string{"-compare", `"box3d"`, "box2d"}},
 		{"-scene queries -compare box2d", []string{"-compare", "queries"}},
+		{"-scene everything -compare box2d", []string{"-compare", "everything"}},
 		{"-scene arena -quick", []string{"-quick", "arena"}},
 		{"-scene arena -hashes file", []string{"-hashes", "arena"}},
 		{"-scene arena -n 0", []string{"-n 0"}},
@@ -171,7 +176,7 @@ func TestEnvironmentChoosesTheLevel(t *testing.T) {
 
 func TestInfo(t *testing.T) {
 	out := mustRun(t, "-info")
-	for _, part := range []string{native.Info().String(), thisEnvironment().CPU, thisEnvironment().Go} {
+	for _, part := range []string{native.Info().String(), thisEnvironment().CPU, thisEnvironment().Go, "pacing Precise by " + new(loop.PreciseClock).Method()} {
 		if !strings.Contains(out, part) {
 			t.Errorf("-info lacks %q:\n%s", part, out)
 		}

@@ -39,7 +39,7 @@ func measure(s *scene, ticks, warmup int, each ...func() error) (*recorder, erro
 			before = allocated()
 		}
 		start := time.Now()
-		if err := s.sim.Step(); err != nil {
+		if err := s.step(); err != nil {
 			return nil, err
 		}
 		if i >= warmup {

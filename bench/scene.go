@@ -6,6 +6,7 @@ import (
 	"github.com/evertick/evertick"
 	"github.com/evertick/evertick/ecs"
 	"github.com/evertick/evertick/internal/fault"
+	"github.com/evertick/evertick/internal/proof"
 	"github.com/evertick/evertick/loop"
 	"github.com/evertick/evertick/physics"
 	"github.com/evertick/evertick/spatial"
@@ -20,6 +21,7 @@ type params struct {
 	restless   bool    // bodies are pushed about; else they stay at rest
 	area       float32 // edge of the walled square
 	radius     float32 // of perception
+	everything bool    // the scene of package proof, and nothing of the above
 	ticks      int     // default of -ticks
 	warmup     int     // default of -warmup
 }
@@ -35,8 +37,10 @@ func sceneParams(name string) (params, error) {
 	case "capstone":
 	case "limina":
 		p.perceivers, p.restless, p.ticks, p.warmup = 26, false, 400, 60
+	case proof.SceneName:
+		p = params{everything: true, ticks: 3600, warmup: 300}
 	default:
-		return params{}, fmt.Errorf("unknown scene %q; scenes are %v, %v, %s and %s: %w", name, sceneNames, bodyNames(), queriesScene, opsScene, fault.ErrRange)
+		return params{}, fmt.Errorf("unknown scene %q; scenes are %v, %s, %v, %s, %s and %s: %w", name, sceneNames, proof.SceneName, bodyNames(), queriesScene, opsScene, pacingScene, fault.ErrRange)
 	}
 	return p, nil
 }
@@ -51,7 +55,8 @@ const (
 // scene is a simulation with agents, bodies and scenery.
 type scene struct {
 	params
-	sim *evertick.Sim
+	sim  *evertick.Sim
+	step func() error
 
 	agentIDs []ecs.ID
 	bodyIDs  []ecs.ID
@@ -79,8 +84,12 @@ const (
 // newScene builds the scene; cfg brings seed, level, workers and, in tests,
 // another physics engine.
 func newScene(p params, cfg evertick.Config) (*scene, error) {
+	if p.everything {
+		return newEverything(p, cfg)
+	}
 	cfg.Capacity = ecs.DefaultCapacity
 	cfg.Physics.Plane = physics.XZ
+	cfg.Physics.DisableSleep = true // all bodies take part in what is measured
 	half := p.area / 2
 	cfg.Spatial.CellSize = p.radius
 	cfg.Spatial.Bounds = spatial.Bounds{Min: [3]float32{-half, 0, -half}, Max: [3]float32{half, 0, half}}
@@ -88,11 +97,24 @@ func newScene(p params, cfg evertick.Config) (*scene, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &scene{params: p, sim: sim}
+	s := &scene{params: p, sim: sim, step: sim.Step}
 	if err := s.populate(cfg.Seed); err != nil {
 		return nil, err
 	}
 	return s, s.addSystems()
+}
+
+// newEverything builds the scene of package proof, of which bench measures the steps and keeps
+// the hashes; nothing of it is left out of the hash without bodies, which is then that of
+// no rows.
+func newEverything(p params, cfg evertick.Config) (*scene, error) {
+	e, err := proof.New(proof.Config{Seed: cfg.Seed, Level: cfg.Level, Workers: cfg.Workers})
+	if err != nil {
+		return nil, err
+	}
+	s := &scene{params: p, sim: e.Sim, step: e.Step}
+	s.entities, s.bodies = e.Sim.World.Len(), e.Sim.Physics.Len()
+	return s, nil
 }
 
 func (s *scene) addSystems() error {

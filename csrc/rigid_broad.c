@@ -129,9 +129,9 @@ static inline uint32_t lowest(uint32_t bits, uint32_t n) {
 #include "levels.h"
 
 void et_broad_measure(int32_t level, const float *min_x, const float *min_y, const float *max_x, const float *max_y,
-                      int64_t n, const uint64_t *which, uint32_t *ids, et_summary *sum) {
+                      int64_t lo, int64_t hi, const uint64_t *which, uint32_t *ids, et_summary *sum) {
 	const boxes b = {min_x, min_y, max_x, max_y};
-	DISPATCH(level, broad_measure, &b, n, which, ids, sum);
+	DISPATCH(level, broad_measure, &b, lo, hi, which, ids, sum);
 }
 
 uint32_t et_broad_sweep(int32_t level, const uint32_t *columns, int64_t stride, const uint32_t *row_start,
@@ -220,21 +220,39 @@ int32_t et_broad_sort(uint64_t *keys, uint64_t *tmp, int64_t n, uint32_t count) 
 	return passes & 1;
 }
 
-void et_broad_place(const float *min_x, const float *min_y, const float *max_x, const float *max_y,
-                    const uint64_t *keys, int64_t n, uint32_t row_bits, uint32_t column_bits, et_layer *layers,
-                    uint32_t *columns, int64_t stride, uint32_t *row_start, uint32_t *row_number) {
+void et_broad_count_keys(const uint64_t *keys, int64_t n, uint32_t shift, uint32_t *counts) {
+	for (int64_t i = 0; i < n; i++)
+		counts[keys[i] >> shift & (ET_PARTS - 1)]++;
+}
+
+void et_broad_spread(const uint64_t *keys, int64_t n, uint32_t shift, uint32_t *next, uint64_t *to) {
+	for (int64_t i = 0; i < n; i++)
+		to[next[keys[i] >> shift & (ET_PARTS - 1)]++] = keys[i];
+}
+
+int64_t et_broad_count_rows(const uint64_t *keys, int64_t n, uint32_t shift) {
+	int64_t rows = n > 0;
+	for (int64_t i = 1; i < n; i++)
+		rows += (keys[i] ^ keys[i - 1]) >> shift != 0;
+	return rows;
+}
+
+uint32_t et_broad_place(const float *min_x, const float *min_y, const float *max_x, const float *max_y,
+                        const uint64_t *keys, int64_t lo, int64_t hi, uint32_t row_bits, uint32_t column_bits,
+                        et_layer *layers, uint32_t *columns, int64_t stride, uint32_t *row_start,
+                        uint32_t *row_number, uint32_t rows) {
 	float *const to = (float *)(void *)columns;
-	uint32_t rows = 0;
-	for (int64_t i = 0; i < n;) {
-		const uint64_t layer = keys[i] >> (row_bits + column_bits + ET_SHAPE_BITS);
+	const uint32_t row_shift = column_bits + ET_SHAPE_BITS;
+	uint64_t before = lo > 0 ? keys[lo - 1] >> row_shift : UINT64_MAX;
+	for (int64_t i = lo; i < hi;) {
+		const uint64_t layer = keys[i] >> row_shift >> row_bits;
 		et_layer l = layers[layer];
 		l.first = (uint32_t)i;
 		l.row_first = rows;
-		uint32_t before = UINT32_MAX;
-		for (; i < n && keys[i] >> (row_bits + column_bits + ET_SHAPE_BITS) == layer; i++) {
+		for (; i < hi && keys[i] >> row_shift >> row_bits == layer; i++) {
 			const uint32_t id = keys[i] & (((uint32_t)1 << ET_SHAPE_BITS) - 1);
 			const uint32_t column = (uint32_t)(keys[i] >> ET_SHAPE_BITS) & (((uint32_t)1 << column_bits) - 1);
-			const uint32_t row = (uint32_t)(keys[i] >> (column_bits + ET_SHAPE_BITS)) & (((uint32_t)1 << row_bits) - 1);
+			const uint32_t row = (uint32_t)(keys[i] >> row_shift) & (((uint32_t)1 << row_bits) - 1);
 			const float x1 = max_x[id], y1 = max_y[id];
 			const uint32_t until = column_of(&l, x1), above = row_of(&l, y1);
 			to[i] = min_x[id];
@@ -244,10 +262,12 @@ void et_broad_place(const float *min_x, const float *min_y, const float *max_x, 
 			columns[SHAPE * stride + i] = id;
 			columns[BEGIN * stride + i] = column;
 			columns[UNTIL * stride + i] = until;
-			row_start[rows] = (uint32_t)i;
-			row_number[rows] = row;
-			rows += row != before;
-			before = row;
+			if (keys[i] >> row_shift != before) {
+				before = keys[i] >> row_shift;
+				row_start[rows] = (uint32_t)i;
+				row_number[rows] = row;
+				rows++;
+			}
 			l.span_x = until - column > l.span_x ? until - column : l.span_x;
 			l.span_y = above - row > l.span_y ? above - row : l.span_y;
 		}
@@ -255,7 +275,7 @@ void et_broad_place(const float *min_x, const float *min_y, const float *max_x, 
 		l.row_last = rows;
 		layers[layer] = l;
 	}
-	row_start[rows] = (uint32_t)n;
+	return rows;
 }
 
 /* Sorts n numbers by insertion. */
@@ -269,12 +289,12 @@ static inline void insert(uint32_t *v, uint32_t n) {
 	}
 }
 
-uint32_t et_broad_scatter(const uint32_t *a, const uint32_t *b, int64_t n, int64_t shapes, uint32_t short_row,
+uint32_t et_broad_scatter(const uint32_t *a, const uint32_t *b, int64_t n, uint32_t lo, int64_t shapes, uint32_t short_row,
                           uint32_t *ends, uint32_t *to_a, uint32_t *to_b) {
 	uint32_t longest = 0, sum = 0, begin = 0;
 	memset(ends, 0, (size_t)shapes * sizeof *ends);
 	for (int64_t i = 0; i < n; i++)
-		ends[a[i]]++;
+		ends[a[i] - lo]++;
 	for (int64_t i = 0; i < shapes; i++) {
 		const uint32_t c = ends[i];
 		longest = c > longest ? c : longest;
@@ -282,7 +302,7 @@ uint32_t et_broad_scatter(const uint32_t *a, const uint32_t *b, int64_t n, int64
 		sum += c;
 	}
 	for (int64_t i = 0; i < n; i++) {
-		const uint32_t at = ends[a[i]]++;
+		const uint32_t at = ends[a[i] - lo]++;
 		to_a[at] = a[i];
 		to_b[at] = b[i];
 	}
@@ -292,4 +312,18 @@ uint32_t et_broad_scatter(const uint32_t *a, const uint32_t *b, int64_t n, int64
 		begin = ends[i];
 	}
 	return longest;
+}
+
+void et_broad_count(const uint32_t *a, int64_t n, uint32_t shift, uint32_t *counts) {
+	for (int64_t i = 0; i < n; i++)
+		counts[a[i] >> shift & (ET_PARTS - 1)]++;
+}
+
+void et_broad_divide(const uint32_t *a, const uint32_t *b, int64_t n, uint32_t shift, uint32_t *next, uint32_t *to_a,
+                     uint32_t *to_b) {
+	for (int64_t i = 0; i < n; i++) {
+		const uint32_t at = next[a[i] >> shift & (ET_PARTS - 1)]++;
+		to_a[at] = a[i];
+		to_b[at] = b[i];
+	}
 }

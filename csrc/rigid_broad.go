@@ -23,6 +23,16 @@ package csrc
 #cgo nocallback et_broad_crowd
 #cgo noescape et_broad_scatter
 #cgo nocallback et_broad_scatter
+#cgo noescape et_broad_count_keys
+#cgo nocallback et_broad_count_keys
+#cgo noescape et_broad_spread
+#cgo nocallback et_broad_spread
+#cgo noescape et_broad_count_rows
+#cgo nocallback et_broad_count_rows
+#cgo noescape et_broad_count
+#cgo nocallback et_broad_count
+#cgo noescape et_broad_divide
+#cgo nocallback et_broad_divide
 #include "rigid_bounds.h"
 #include "rigid_broad.h"
 */
@@ -41,6 +51,7 @@ const (
 	BroadShapeBits = C.ET_SHAPE_BITS
 	BroadPadding   = C.ET_BROAD_PADDING
 	BroadLayers    = C.ET_LAYERS
+	BroadParts     = C.ET_PARTS
 )
 
 // RigidBounds computes the boxes of shapes, as rigid_bounds.h says of
@@ -53,8 +64,8 @@ func RigidBounds(level int32, shapes unsafe.Pointer, body []uint32, x, y, cos, s
 
 // BroadMeasure lists shapes and sums their boxes up, as rigid_broad.h says of
 // et_broad_measure; sum points at SummarySize bytes.
-func BroadMeasure(level int32, minX, minY, maxX, maxY []float32, which []uint64, ids []uint32, sum unsafe.Pointer) {
-	C.et_broad_measure(C.int32_t(level), f32(minX), f32(minY), f32(maxX), f32(maxY), C.int64_t(len(minX)),
+func BroadMeasure(level int32, minX, minY, maxX, maxY []float32, lo, hi int, which []uint64, ids []uint32, sum unsafe.Pointer) {
+	C.et_broad_measure(C.int32_t(level), f32(minX), f32(minY), f32(maxX), f32(maxY), C.int64_t(lo), C.int64_t(hi),
 		u64(which), u32(ids), (*C.et_summary)(sum))
 }
 
@@ -72,12 +83,13 @@ func BroadSort(keys, tmp []uint64, count uint) bool {
 	return C.et_broad_sort(u64(keys), u64(tmp), C.int64_t(len(keys)), C.uint32_t(count)) != 0
 }
 
-// BroadPlace fills in sorted boxes, as rigid_broad.h says of et_broad_place; layers
-// points at LayerSize bytes each.
-func BroadPlace(minX, minY, maxX, maxY []float32, keys []uint64, rowBits, columnBits uint, layers unsafe.Pointer,
-	columns []uint32, stride int, rowStart, rowNumber []uint32) {
-	C.et_broad_place(f32(minX), f32(minY), f32(maxX), f32(maxY), u64(keys), C.int64_t(len(keys)), C.uint32_t(rowBits),
-		C.uint32_t(columnBits), (*C.et_layer)(layers), u32(columns), C.int64_t(stride), u32(rowStart), u32(rowNumber))
+// BroadPlace fills in sorted boxes, as rigid_broad.h says of et_broad_place, and returns
+// the number of rows; layers points at LayerSize bytes each.
+func BroadPlace(minX, minY, maxX, maxY []float32, keys []uint64, lo, hi int, rowBits, columnBits uint, layers unsafe.Pointer,
+	columns []uint32, stride int, rowStart, rowNumber []uint32, rows int) int {
+	return int(C.et_broad_place(f32(minX), f32(minY), f32(maxX), f32(maxY), u64(keys), C.int64_t(lo), C.int64_t(hi),
+		C.uint32_t(rowBits), C.uint32_t(columnBits), (*C.et_layer)(layers), u32(columns), C.int64_t(stride),
+		u32(rowStart), u32(rowNumber), C.uint32_t(rows)))
 }
 
 // BroadSet are sorted boxes with their rows and directory, as rigid_broad.h describes
@@ -117,8 +129,8 @@ func BroadCross(level int32, s, t *BroadSet, layer, other unsafe.Pointer, from u
 }
 
 // BroadScatter puts pairs in order, as rigid_broad.h says of et_broad_scatter.
-func BroadScatter(a, b []uint32, shortRow int, ends, toA, toB []uint32) uint32 {
-	return uint32(C.et_broad_scatter(u32(a), u32(b), C.int64_t(len(a)), C.int64_t(len(ends)), C.uint32_t(shortRow),
+func BroadScatter(a, b []uint32, shortRow int, lo uint32, ends, toA, toB []uint32) uint32 {
+	return uint32(C.et_broad_scatter(u32(a), u32(b), C.int64_t(len(a)), C.uint32_t(lo), C.int64_t(len(ends)), C.uint32_t(shortRow),
 		u32(ends), u32(toA), u32(toB)))
 }
 
@@ -127,4 +139,29 @@ func BroadScatter(a, b []uint32, shortRow int, ends, toA, toB []uint32) uint32 {
 func BroadCrowd(level int32, columns []uint32, stride, n, i int, agree []uint64, most uint32, to []uint32) int {
 	return int(C.et_broad_crowd(C.int32_t(level), u32(columns), C.int64_t(stride), C.int64_t(n), C.int64_t(i),
 		u64(agree), C.uint32_t(most), u32(to)))
+}
+
+// BroadCountKeys counts keys, as rigid_broad.h says of et_broad_count_keys.
+func BroadCountKeys(keys []uint64, shift uint, counts []uint32) {
+	C.et_broad_count_keys(u64(keys), C.int64_t(len(keys)), C.uint32_t(shift), u32(counts))
+}
+
+// BroadSpread divides keys, as rigid_broad.h says of et_broad_spread.
+func BroadSpread(keys []uint64, shift uint, next []uint32, to []uint64) {
+	C.et_broad_spread(u64(keys), C.int64_t(len(keys)), C.uint32_t(shift), u32(next), u64(to))
+}
+
+// BroadCountRows counts rows, as rigid_broad.h says of et_broad_count_rows.
+func BroadCountRows(keys []uint64, shift uint) int {
+	return int(C.et_broad_count_rows(u64(keys), C.int64_t(len(keys)), C.uint32_t(shift)))
+}
+
+// BroadCount counts shapes, as rigid_broad.h says of et_broad_count.
+func BroadCount(a []uint32, shift uint, counts []uint32) {
+	C.et_broad_count(u32(a), C.int64_t(len(a)), C.uint32_t(shift), u32(counts))
+}
+
+// BroadDivide divides pairs, as rigid_broad.h says of et_broad_divide.
+func BroadDivide(a, b []uint32, shift uint, next, toA, toB []uint32) {
+	C.et_broad_divide(u32(a), u32(b), C.int64_t(len(a)), C.uint32_t(shift), u32(next), u32(toA), u32(toB))
 }

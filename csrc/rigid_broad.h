@@ -9,6 +9,9 @@
  * the layer. */
 enum { ET_SHAPE_BITS = 24, ET_LAYERS = 16 };
 
+/* Keys and pairs are divided into at most so many parts. */
+enum { ET_PARTS = 32 };
+
 /* Vectors may read and write this many elements behind the end of a column, or of
  * found pairs. */
 enum { ET_BROAD_PADDING = 16 };
@@ -35,10 +38,11 @@ _Static_assert(sizeof(et_summary) == 40, "rigid.summary mirrors et_summary");
  * min_y, max_x, max_y as floats; the shape, and the columns of the grid in which the
  * box begins and ends. row_start and row_number are rows of all layers. */
 
-/* Lists the shapes whose bit is set in which and whose box can overlap another one, and
- * sums their boxes up. ids has room for n and a vector more. */
+/* Lists the shapes of [lo, hi) whose bit is set in which and whose box can overlap another
+ * one, and sums their boxes up. lo is a multiple of 64; ids has room for hi - lo and a vector
+ * more. */
 void et_broad_measure(int32_t level, const float *min_x, const float *min_y, const float *max_x, const float *max_y,
-                      int64_t n, const uint64_t *which, uint32_t *ids, et_summary *sum);
+                      int64_t lo, int64_t hi, const uint64_t *which, uint32_t *ids, et_summary *sum);
 
 /* The keys of n boxes; layer_of, by the exponent of the size, is NULL if there is one
  * layer. */
@@ -50,11 +54,22 @@ void et_broad_keys(const float *min_x, const float *min_y, const float *max_x, c
  * if keys does. */
 int32_t et_broad_sort(uint64_t *keys, uint64_t *tmp, int64_t n, uint32_t count);
 
-/* Fills in sorted boxes and rows in the order of the keys, and places and spans of the
- * layers. */
-void et_broad_place(const float *min_x, const float *min_y, const float *max_x, const float *max_y,
-                    const uint64_t *keys, int64_t n, uint32_t row_bits, uint32_t column_bits, et_layer *layers,
-                    uint32_t *columns, int64_t stride, uint32_t *row_start, uint32_t *row_number);
+/* Counts n keys by their bits from shift on, fewer than ET_PARTS numbers. */
+void et_broad_count_keys(const uint64_t *keys, int64_t n, uint32_t shift, uint32_t *counts);
+
+/* Puts each key where the next one with its bits from shift on goes, and counts on. */
+void et_broad_spread(const uint64_t *keys, int64_t n, uint32_t shift, uint32_t *next, uint64_t *to);
+
+/* How many times the bits from shift on change from key to key, and 1 for the first. */
+int64_t et_broad_count_rows(const uint64_t *keys, int64_t n, uint32_t shift);
+
+/* Fills in sorted boxes and rows of places [lo, hi) in the order of the keys, and places and
+ * spans of the layers in that range. rows is the number of rows before; returns it with
+ * those of the range. */
+uint32_t et_broad_place(const float *min_x, const float *min_y, const float *max_x, const float *max_y,
+                        const uint64_t *keys, int64_t lo, int64_t hi, uint32_t row_bits, uint32_t column_bits,
+                        et_layer *layers, uint32_t *columns, int64_t stride, uint32_t *row_start,
+                        uint32_t *row_number, uint32_t rows);
 
 /* The searches append pairs to a and b, of which the first *fill elements are taken, for
  * boxes from place `from` of layer l on, and return the place behind the last one
@@ -89,8 +104,16 @@ int64_t et_broad_crowd(int32_t level, uint32_t *columns, int64_t stride, int64_t
                        uint32_t most, uint32_t *to);
 
 /* Puts n pairs in order of a, and where there are at most short_row of one a, of b.
- * ends, of shapes elements, becomes the ends. Returns the largest number of one a. */
-uint32_t et_broad_scatter(const uint32_t *a, const uint32_t *b, int64_t n, int64_t shapes, uint32_t short_row,
+ * ends, of an element for each shape from lo on, becomes the ends. Returns the largest number of one a. */
+uint32_t et_broad_scatter(const uint32_t *a, const uint32_t *b, int64_t n, uint32_t lo, int64_t shapes, uint32_t short_row,
                           uint32_t *ends, uint32_t *to_a, uint32_t *to_b);
+
+/* Counts n shapes by their bits from shift on, fewer than ET_PARTS numbers. */
+void et_broad_count(const uint32_t *a, int64_t n, uint32_t shift, uint32_t *counts);
+
+/* Puts each of n pairs where the next one with its bits of a from shift on goes, and counts
+ * on. */
+void et_broad_divide(const uint32_t *a, const uint32_t *b, int64_t n, uint32_t shift, uint32_t *next, uint32_t *to_a,
+                     uint32_t *to_b);
 
 #endif

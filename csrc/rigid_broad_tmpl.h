@@ -107,14 +107,14 @@ KERNEL(LEVEL) uint32_t CAT(broad_cross_, LEVEL)(const set *s, const set *given, 
 	return i;
 }
 
-KERNEL(LEVEL) void CAT(broad_measure_, LEVEL)(const boxes *given, int64_t n, const uint64_t *which, uint32_t *ids,
-                                              et_summary *sum) {
+KERNEL(LEVEL) void CAT(broad_measure_, LEVEL)(const boxes *given, int64_t lo, int64_t n, const uint64_t *which,
+                                              uint32_t *ids, et_summary *sum) {
 	const boxes b = *given;
 	const V(f) zero = V(set1)(0), inf = V(set1)(INF), minus_inf = V(set1)(-INF);
 	V(f) min_x = inf, min_y = inf, max_x = minus_inf, max_y = minus_inf, smallest = inf;
 	V(f) width = zero, height = zero, largest = zero;
 	uint32_t count = 0;
-	for (int64_t i = 0; i < n; i += V(LANES)) {
+	for (int64_t i = lo; i < n; i += V(LANES)) {
 		V(f) x0, y0, x1, y1;
 		if (n - i >= V(LANES)) {
 			x0 = V(load)(b.x0 + i), y0 = V(load)(b.y0 + i), x1 = V(load)(b.x1 + i), y1 = V(load)(b.y1 + i);

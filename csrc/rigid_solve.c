@@ -1,4 +1,4 @@
-#include "rigid_solve.h"
+#include "rigid_joint.h"
 #include "rigid_solve_lanes.h"
 
 typedef struct {
@@ -28,14 +28,19 @@ void et_sub_steps(int32_t level, et_state *states, int64_t bodies, const float *
                   const float *angular, float *free_x, float *free_y, float *free_w, float gx, float gy, float h,
                   float max_speed, float max_turn, et_contact_block *blocks, int64_t n, float rate, float mass,
                   float impulse, float fixed_rate, float fixed_mass, float fixed_impulse, float inv_h, float push,
-                  int32_t sub_steps) {
+                  et_joint_block *joint_blocks, int64_t joints, float joint_rate, float joint_mass,
+                  float joint_impulse, int32_t sub_steps) {
 	for (int32_t sub = 0; sub < sub_steps; sub++) {
 		et_velocities(level, states, inv_inertia, fx, fy, torque, gravity_scale, linear, angular, free_x, free_y,
 		              free_w, gx, gy, h, max_speed, max_turn, sub > 0, 0, bodies);
-		if (sub == 0)
+		if (sub == 0) {
+			et_warm_start_joints(level, joint_blocks, joints, states);
 			et_warm_start(level, blocks, n, states);
+		}
+		et_solve_joints(level, joint_blocks, joints, states, joint_rate, joint_mass, joint_impulse, inv_h, 1);
 		et_solve(level, blocks, n, states, rate, mass, impulse, fixed_rate, fixed_mass, fixed_impulse, inv_h, push, 1);
 		et_positions(level, states, h, 0, bodies);
+		et_solve_joints(level, joint_blocks, joints, states, 0, 1, 0, inv_h, 0);
 		et_solve(level, blocks, n, states, 0, 1, 0, 0, 1, 0, inv_h, push, 0);
 	}
 }

@@ -31,7 +31,7 @@ package csrc
 #cgo nocallback et_restitution
 #cgo noescape et_store
 #cgo nocallback et_store
-#include "rigid_solve.h"
+#include "rigid_joint.h"
 */
 import "C"
 
@@ -136,14 +136,16 @@ func Solve(level int32, blocks unsafe.Pointer, n int, states unsafe.Pointer, mov
 		C.float(invH), C.float(push), flag(biased))
 }
 
-// SubSteps does all sub-steps of bodies and n blocks, as rigid_solve.h says of et_sub_steps.
+// SubSteps does all sub-steps of bodies, n blocks of contacts and those of joints, as
+// rigid_solve.h says of et_sub_steps.
 func SubSteps(level int32, states unsafe.Pointer, bodies int, f *Forces, blocks unsafe.Pointer, n int, moving, fixed [3]float32,
-	invH, push float32, subSteps int) {
+	invH, push float32, joints unsafe.Pointer, nj int, rigid [3]float32, subSteps int) {
 	C.et_sub_steps(C.int32_t(level), (*C.et_state)(states), C.int64_t(bodies), f32(f.InvInertia), f32(f.X), f32(f.Y),
 		f32(f.Torque), f32(f.GravityScale), f32(f.Linear), f32(f.Angular), f32(f.FreeX), f32(f.FreeY), f32(f.FreeW),
 		C.float(f.GravityX), C.float(f.GravityY), C.float(f.H), C.float(f.MaxSpeed), C.float(f.MaxTurn),
 		(*C.et_contact_block)(blocks), C.int64_t(n), C.float(moving[0]), C.float(moving[1]), C.float(moving[2]),
-		C.float(fixed[0]), C.float(fixed[1]), C.float(fixed[2]), C.float(invH), C.float(push), C.int32_t(subSteps))
+		C.float(fixed[0]), C.float(fixed[1]), C.float(fixed[2]), C.float(invH), C.float(push),
+		(*C.et_joint_block)(joints), C.int64_t(nj), C.float(rigid[0]), C.float(rigid[1]), C.float(rigid[2]), C.int32_t(subSteps))
 }
 
 // Restitution makes n blocks bounce, as rigid_solve.h says of et_restitution.

@@ -98,13 +98,18 @@ void et_solve(int32_t level, et_contact_block *blocks, int64_t n, et_state *stat
               float impulse, float fixed_rate, float fixed_mass, float fixed_impulse, float inv_h, float push,
               int32_t biased);
 
-/* All sub-steps of System.Run, over all bodies and blocks: softness as et_solve has it. */
+/* Blocks of joints: see rigid_joint.h. */
+struct et_joint_block;
+
+/* All sub-steps of System.Run, over all bodies and blocks, those of joints included: softness as
+ * et_solve and et_solve_joints have it. */
 void et_sub_steps(int32_t level, et_state *states, int64_t bodies, const float *inv_inertia, const float *fx,
                   const float *fy, const float *torque, const float *gravity_scale, const float *linear,
                   const float *angular, float *free_x, float *free_y, float *free_w, float gx, float gy, float h,
                   float max_speed, float max_turn, et_contact_block *blocks, int64_t n, float rate, float mass,
                   float impulse, float fixed_rate, float fixed_mass, float fixed_impulse, float inv_h, float push,
-                  int32_t sub_steps);
+                  struct et_joint_block *joint_blocks, int64_t joints, float joint_rate, float joint_mass,
+                  float joint_impulse, int32_t sub_steps);
 
 /* System.Restitution. */
 void et_restitution(int32_t level, et_contact_block *blocks, int64_t n, et_state *states, float threshold);

@@ -24,10 +24,6 @@ typedef struct {
 /* What carries into the place of the sign if it is added to the bits of 2^63 and more. */
 static const uint32_t to_huge = ((uint32_t)1 << 31) - ((127u + 63u) << 23);
 
-/* The arc tangent on [-tan pi/8, tan pi/8]: see trig.go. */
-static const float atan3 = -0.333327562f, atan5 = 0.199718788f, atan7 = -0.138244495f, atan9 = 0.0790258795f;
-static const float pi = 3.14159265358979f, tan_eighth = 0.41421356f, smallest = 0x1p-149f;
-
 #define TEMPLATE "rigid_solve_bodies_tmpl.h"
 #include "levels.h"
 

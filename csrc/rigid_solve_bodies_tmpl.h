@@ -1,3 +1,5 @@
+#include "rigid_atan.h"
+
 /* Runs a step for LANES bodies from body i on, and the rest in portable C. */
 #define EACH_BODY(lo, hi, step, rest)                                  \
 	do {                                                           \
@@ -7,24 +9,6 @@
 		if (V(LANES) > 1 && i < (hi))                          \
 			rest;                                          \
 	} while (0)
-
-HELPER(LEVEL) V(f) CAT(atan2_, LEVEL)(V(f) y, V(f) x) {
-	const V(f) ax = V(abs)(x), ay = V(abs)(y);
-	const V(f) longer = V(pick)(ax, ay, ax, ay), shorter = V(pick)(ax, ay, ay, ax);
-	const V(f) limit = MUL(longer, V(set1)(tan_eighth));
-	const V(f) num = V(pick)(shorter, limit, SUB(shorter, longer), shorter);
-	const V(f) den = V(pick)(shorter, limit, ADD(shorter, longer), longer);
-	const V(f) base = V(pick)(shorter, limit, V(set1)(pi / 4), ZERO);
-	const V(f) q = DIV(num, V(pick)(V(set1)(smallest), den, V(set1)(smallest), den));
-	const V(f) u = MUL(q, q);
-	V(f) s = ADD(V(set1)(atan7), MUL(u, V(set1)(atan9)));
-	s = ADD(V(set1)(atan5), MUL(u, s));
-	s = ADD(V(set1)(atan3), MUL(u, s));
-	V(f) a = ADD(base, ADD(q, MUL(MUL(q, u), s)));
-	a = V(pick)(ay, ax, SUB(V(set1)(pi / 2), a), a);
-	a = V(pick)(ZERO, x, SUB(V(set1)(pi), a), a);
-	return V(pick)(ZERO, y, V(negate)(a), a);
-}
 
 KERNEL(LEVEL) void CAT(angles_, LEVEL)(const float *cos, const float *sin, float *out, int64_t lo, int64_t hi) {
 	EACH_BODY(lo, hi, V(store)(out + i, CAT(atan2_, LEVEL)(V(load)(sin + i), V(load)(cos + i))),

@@ -38,7 +38,7 @@ func (w *World) Apply(lists ...*Commands) (Applied, error) {
 	}
 	for _, c := range lists {
 		c.running, c.recorded = c.recorded, c.running
-		c.born, c.bornAs = 0, c.firstProvisional()
+		c.born, c.bornAs, c.taker = 0, c.firstProvisional(), nil
 		c.Reset()
 	}
 	var a applying

@@ -139,6 +139,15 @@ func (b *Binding[H]) ReleaseAll() {
 	}
 }
 
+// UnbindAll takes all handles back without releasing them.
+func (b *Binding[H]) UnbindAll() {
+	for i := range b.bound {
+		for b.bound[i] != 0 {
+			b.take(Slot(i<<6 | bits.TrailingZeros64(b.bound[i])))
+		}
+	}
+}
+
 // take unbinds what is bound in a slot.
 func (b *Binding[H]) take(slot Slot) (ID, H) {
 	var none H

@@ -32,6 +32,7 @@ func (w *World) CopyFrom(src *World) error {
 		return nil
 	}
 	w.mustBeStill()
+	w.Discard()
 	im := &w.incoming
 	im.view(src)
 	defer im.forget()
@@ -62,5 +63,5 @@ func (im *image) view(src *World) {
 func (im *image) forget() {
 	clear(im.columns)
 	clear(im.tags)
-	*im = image{columns: im.columns[:0], tags: im.tags[:0]}
+	*im = image{columns: im.columns[:0], tags: im.tags[:0], own: im.own, table: im.table}
 }

@@ -129,9 +129,14 @@ func FindColumn[T any](w *World, name string) (*Column[T], bool) {
 type mark struct {
 	world   *World
 	version uint64
+	held    bool // touched since HoldTouches
 }
 
 func (m *mark) touch() {
+	if m.world.holding {
+		m.held = true
+		return
+	}
 	m.world.touches++
 	m.version = m.world.touches
 }

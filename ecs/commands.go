@@ -25,6 +25,14 @@ type Commands struct {
 	// id of the first, and the true one. Both kinds are consecutive.
 	born              int
 	bornAs, firstBorn ID
+
+	named    []command // what Snapshot works on
+	incoming listImage // what Prepare has left for Commit
+
+	// Where the spawns went that Append has taken from this list last: the provisional
+	// id of the first of them over there.
+	taker   *Commands
+	takenAs ID
 }
 
 // round is what is recorded from one Apply to the next. Values stand in the order of
@@ -179,6 +187,9 @@ func (c *Commands) Spawned(i int) ID {
 	if uint(i) >= uint(c.born) {
 		panic("ecs: Commands.Spawned: index out of range")
 	}
+	if c.taker != nil {
+		return c.taker.Resolve(c.takenAs + ID(i))
+	}
 	return c.firstBorn + ID(i)
 }
 
@@ -192,6 +203,9 @@ func (c *Commands) Resolve(id ID) ID {
 	i := id - c.bornAs
 	if i >= ID(c.born) {
 		panic("ecs: Commands.Resolve: not of this list as it was applied last")
+	}
+	if c.taker != nil {
+		return c.taker.Resolve(c.takenAs + i)
 	}
 	return c.firstBorn + i
 }

@@ -107,5 +107,6 @@
 // recording into Commands, each list by one goroutine. A [Query] keeps its answer, so
 // each goroutine makes one of its own, before they start: NewQuery and NewCommands.
 // Everything else, direct writes to one column included, needs the exclusion
-// that any Go variable needs.
+// that any Go variable needs; between [World.HoldTouches] and [World.ReleaseTouches]
+// touching one column and touching another may go on side by side, too.
 package ecs

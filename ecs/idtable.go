@@ -227,6 +227,30 @@ func (t *idTable) index() {
 	}
 }
 
+// reset makes t empty, the next id being next, and keeps all pages for what will be
+// inserted: trim lets go of those that are left over.
+func (t *idTable) reset(next uint64) {
+	if t.dir == nil {
+		t.resize(16)
+	}
+	for p := t.head; p != nil; {
+		following := p.next
+		clear(p.slots[:])
+		p.live, p.number = 0, released
+		t.spare = append(t.spare, p)
+		p = following
+	}
+	t.head, t.tail, t.pages, t.next = nil, nil, 0, next
+	t.index()
+}
+
+func (t *idTable) trim() {
+	if n := len(t.spare); n > sparePages {
+		clear(t.spare[sparePages:])
+		t.spare = t.spare[:sparePages]
+	}
+}
+
 // copyFrom makes t equal to src, in pages of its own.
 func (t *idTable) copyFrom(src *idTable) {
 	t.next = src.next
@@ -256,6 +280,9 @@ func (t *idTable) copyFrom(src *idTable) {
 
 // sort puts the pages into ascending order.
 func (t *idTable) sort() {
+	if t.sorted() {
+		return
+	}
 	list := make([]*page, 0, t.pages)
 	for p := t.head; p != nil; p = p.next {
 		list = append(list, p)
@@ -270,6 +297,15 @@ func (t *idTable) sort() {
 	for _, p := range list {
 		t.link(p)
 	}
+}
+
+func (t *idTable) sorted() bool {
+	for p := t.head; p != nil && p.next != nil; p = p.next {
+		if p.number > p.next.number {
+			return false
+		}
+	}
+	return true
 }
 
 // from returns the first page with that number or a higher one, or nil.

@@ -12,7 +12,9 @@ type image struct {
 	touches    uint64
 	ids        []byte
 	mask       []uint64 // of the slots that are live
+	own        []uint64 // room for mask
 	table      idTable  // of a snapshot
+	prepared   bool     // a snapshot that fits
 	columns    []columnImage
 	tags       []tagImage
 }

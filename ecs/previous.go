@@ -63,6 +63,12 @@ func (w *World) Jump(id ID) bool {
 	return ok
 }
 
+// JumpAt is Jump for the entity in a slot.
+func (w *World) JumpAt(slot Slot) bool {
+	id, ok := w.ID(slot)
+	return ok && w.Jump(id)
+}
+
 // Jumped returns who has jumped as a bitmap, in the form of Query.Mask; nil unless
 // Config.Previous is set. It is the memory of the world itself: it is to be read
 // only, and changes with the next call.

@@ -4,6 +4,8 @@ import (
 	"encoding/binary"
 	"fmt"
 	"math/bits"
+	"unicode/utf8"
+	"unsafe"
 
 	"github.com/evertick/evertick/internal/fault"
 	"github.com/evertick/evertick/internal/frame"
@@ -24,43 +26,88 @@ import (
 // then unchanged, and no more memory has been used than in proportion to len(data):
 // at worst, for ids that lie far apart, a page of the id table for each.
 func (w *World) Restore(data []byte) error {
-	w.mustBeStill()
-	im, err := decode(data, w.Cap())
-	if err != nil {
+	if err := w.Prepare(data); err != nil {
 		return err
 	}
-	if err := im.fit(w); err != nil {
-		return err
-	}
-	w.table = im.table
-	w.become(im)
+	w.Commit()
 	return nil
 }
 
-func decode(data []byte, capacity int) (*image, error) {
-	im := &image{who: "ecs: snapshot", little: true}
+// Prepare does of Restore what can fail, with the same errors, and changes nothing:
+// Commit does the rest, or Discard forgets it. It is for who restores a world together
+// with other things, all or none. Between the two the bytes of data must not change, and
+// nothing may be registered. Who does so again and again allocates nothing, once a
+// state as large was restored.
+func (w *World) Prepare(data []byte) error {
+	w.mustBeStill()
+	w.Discard()
+	im := &w.incoming
+	err := im.decode(w, data)
+	if err == nil {
+		err = im.fit(w)
+	}
+	if err != nil {
+		im.forget()
+		im.table = idTable{} // forged ids may have made it large
+		return err
+	}
+	im.prepared = true
+	return nil
+}
+
+// Commit replaces the state by the one prepared. It panics if there is none.
+func (w *World) Commit() {
+	w.mustBeStill()
+	im := &w.incoming
+	if !im.prepared {
+		panic("ecs: Commit without Prepare")
+	}
+	w.table, im.table = im.table, w.table
+	w.table.trim()
+	defer im.forget()
+	w.become(im)
+}
+
+// Discard forgets what was prepared, if anything.
+func (w *World) Discard() {
+	if w.incoming.prepared {
+		w.expectNothing()
+		w.incoming.forget()
+	}
+}
+
+// PreparedSlot is Slot in the state that was prepared, not in the present one.
+func (w *World) PreparedSlot(id ID) (Slot, bool) {
+	if !w.incoming.prepared {
+		return 0, false
+	}
+	return w.incoming.table.slot(id)
+}
+
+func (im *image) decode(w *World, data []byte) error {
+	im.who, im.little = "ecs: snapshot", true
 	d, err := frame.NewDecoder(data, "ecs: snapshot: ", snapshotMagic, snapshotVersion)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	columns, tags, err := im.header(&d, capacity)
+	columns, tags, err := im.header(&d, w.Cap())
 	if err != nil {
-		return nil, err
+		return err
 	}
 	if err := im.identity(&d); err != nil {
-		return nil, err
+		return err
 	}
 	for range columns {
-		if err := im.column(&d); err != nil {
-			return nil, err
+		if err := im.column(w, &d); err != nil {
+			return err
 		}
 	}
 	for range tags {
-		if err := im.tag(&d); err != nil {
-			return nil, err
+		if err := im.tag(w, &d); err != nil {
+			return err
 		}
 	}
-	return im, d.Done()
+	return d.Done()
 }
 
 func (im *image) header(d *frame.Decoder, fits int) (columns, tags int, err error) {
@@ -94,8 +141,7 @@ func (im *image) header(d *frame.Decoder, fits int) (columns, tags int, err erro
 	case im.rows > fits:
 		err = im.tooMany("rows", im.rows)
 	}
-	im.table = newIDTable()
-	im.table.next = next
+	im.table.reset(next)
 	return columns, tags, err
 }
 
@@ -106,7 +152,8 @@ func (im *image) identity(d *frame.Decoder) (err error) {
 	if len(im.ids) != 8*im.rows {
 		return corrupt("length of the ids", len(im.ids))
 	}
-	im.mask = make([]uint64, words(im.rows))
+	im.own = resized(im.own, words(im.rows))
+	im.mask = im.own
 	for slot := range im.rows {
 		id := ID(binary.LittleEndian.Uint64(im.ids[8*slot:]))
 		if id == 0 {
@@ -124,12 +171,13 @@ func (im *image) identity(d *frame.Decoder) (err error) {
 	return nil
 }
 
-func (im *image) column(d *frame.Decoder) error {
+func (im *image) column(w *World, d *frame.Decoder) error {
 	b, err := d.Next("column")
 	if err != nil {
 		return err
 	}
-	name, b, ok := cutName(b)
+	label, b, ok := cutName(b)
+	name := nameOf(w.byName, label)
 	if !ok || name == identity || len(b) < columnBytes-1 {
 		return corrupt("name of a column", fmt.Sprintf("%.40q", name))
 	}
@@ -158,12 +206,13 @@ func (im *image) column(d *frame.Decoder) error {
 	return nil
 }
 
-func (im *image) tag(d *frame.Decoder) error {
+func (im *image) tag(w *World, d *frame.Decoder) error {
 	b, err := d.Next("tag")
 	if err != nil {
 		return err
 	}
-	name, b, ok := cutName(b)
+	label, b, ok := cutName(b)
+	name := nameOf(w.tagsByName, label)
 	if !ok {
 		return corrupt("name of a tag", fmt.Sprintf("%.40q", name))
 	}
@@ -189,11 +238,19 @@ func corrupt(what string, value any) error {
 }
 
 // cutName splits a name from the front of b.
-func cutName(b []byte) (name string, rest []byte, ok bool) {
+func cutName(b []byte) (name, rest []byte, ok bool) {
 	if len(b) == 0 || len(b) < 1+int(b[0]) {
-		return "", nil, false
+		return nil, nil, false
 	}
 	n := 1 + int(b[0])
-	name = string(b[1:n])
-	return name, b[n:], validName(name)
+	name = b[1:n]
+	return name, b[n:], len(name) > 0 && utf8.Valid(name)
+}
+
+// nameOf returns a name as a string: that of what has it already, if possible.
+func nameOf[N named](list []N, name []byte) string {
+	if i, ok := search(list, unsafe.String(unsafe.SliceData(name), len(name))); ok {
+		return list[i].label()
+	}
+	return string(name)
 }

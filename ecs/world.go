@@ -74,9 +74,10 @@ type World struct {
 	// the word of matches it works on is out of date.
 	edits      uint64
 	touches    uint64 // of columns
+	holding    bool   // touches are noted only: see HoldTouches
 	generation uint64
 
-	incoming image // what CopyFrom works on; empty in between
+	incoming image // what Prepare and CopyFrom work on; empty in between
 
 	// walkers counts those who walk over the live slots, and hold the world to
 	// its entities meanwhile. Readers may be many at once.

@@ -3,7 +3,6 @@ package loop
 import (
 	"context"
 	"sync"
-	"time"
 )
 
 // Clock is the only way in which wall time reaches a Loop.
@@ -20,18 +19,10 @@ type Clock interface {
 // SystemClock is the monotonic clock of package time; its origin is its first
 // use. The zero value is ready. It keeps one timer, so sleeping does not
 // allocate after the first time, and it serves one goroutine only.
-type SystemClock struct {
-	origin time.Time
-	timer  *time.Timer
-}
+type SystemClock struct{ mono monotonic }
 
 // Now returns the nanoseconds since the first use of c.
-func (c *SystemClock) Now() int64 {
-	if c.origin.IsZero() {
-		c.origin = time.Now()
-	}
-	return int64(time.Since(c.origin))
-}
+func (c *SystemClock) Now() int64 { return c.mono.now() }
 
 // Sleep implements [Clock]. It wakes as late as the runtime's timers do, on
 // Linux up to about a millisecond; no lateness carries over to the next target.
@@ -39,24 +30,11 @@ func (c *SystemClock) Sleep(ctx context.Context, untilNs int64) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	now := c.Now()
-	if untilNs <= now {
-		return nil
-	}
-	d := time.Duration(untilNs - now)
-	if c.timer == nil {
-		c.timer = time.NewTimer(d)
-	} else {
-		c.timer.Reset(d)
-	}
-	select {
-	case <-c.timer.C:
-		return nil
-	case <-ctx.Done():
-		c.timer.Stop()
-		return ctx.Err()
-	}
+	return c.mono.wait(ctx, untilNs)
 }
+
+// Method implements [PacingClock].
+func (c *SystemClock) Method() string { return methodTimer }
 
 // ManualClock is a clock that tests move by hand. The zero value stands at 0
 // and is ready; it is safe for concurrent use.
@@ -68,6 +46,14 @@ type ManualClock struct {
 	mu    sync.Mutex
 	now   int64
 	moved chan struct{} // closed by the next move; nil while nobody waits
+}
+
+// Method implements [PacingClock].
+func (c *ManualClock) Method() string {
+	if c.Jump {
+		return "jump"
+	}
+	return "by hand"
 }
 
 // Now returns the time last set, in nanoseconds.

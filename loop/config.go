@@ -2,38 +2,17 @@ package loop
 
 import (
 	"errors"
-	"strconv"
+	"fmt"
+	"math/bits"
 
 	"github.com/evertick/evertick/internal/fault"
 )
 
-// ErrRange is wrapped by the errors of [Config.Validate] and [New].
-var ErrRange = fault.ErrRange
-
-// Policy says what becomes of the steps that a frame owes beyond its cap.
-type Policy uint8
-
-const (
-	// DropToCap drops them: after a hitch the simulation has lost time.
-	DropToCap Policy = iota
-	// Keep leaves them to later frames, up to floor(MaxDeltaNs × rate) steps;
-	// what exceeds that is dropped. At rates so low that MaxDeltaNs holds no
-	// whole step it keeps nothing.
-	Keep
-
-	policies // number of policies
+// Errors that this package wraps: test with errors.Is.
+var (
+	ErrRange     = fault.ErrRange     // outside the documented range
+	ErrNotFinite = fault.ErrNotFinite // a NaN or an infinity
 )
-
-// String returns the name of the constant, or "Policy(n)".
-func (p Policy) String() string {
-	switch p {
-	case DropToCap:
-		return "DropToCap"
-	case Keep:
-		return "Keep"
-	}
-	return "Policy(" + strconv.Itoa(int(p)) + ")"
-}
 
 const (
 	defaultRateNum    = 60
@@ -43,31 +22,77 @@ const (
 
 	nsPerSecond = 1_000_000_000
 
-	// maxRate bounds the numerator and the denominator of the rate. One step
-	// is then at most 1e9 × 1e8 = 1e17 < 2^57 units, and the steps due in a
-	// frame are at most 2^63 ns × 1e8/1e9 per ns + 1 < 2^60.
-	maxRate = 100_000_000
-	// stepLimit bounds MaxSteps: it fits an int of 32 bits, and steps that
-	// Run puts back after an error cannot overflow the backlog.
+	// maxRatePart bounds the numerator and the denominator of the rate, and
+	// maxRate the rate itself: see spanOf for what they keep from overflowing.
+	// One step is at most 1e9 × 1e8 = 1e17 < 2^57 units.
+	maxRatePart = 100_000_000
+	maxRate     = 1_000_000
+	// stepLimit bounds the cap of a frame, with CapScales too: it fits an int
+	// of 32 bits, and steps that Run puts back after an error cannot overflow
+	// the backlog.
 	stepLimit = 1 << 30
+	// maxJitterFix is half a step: more would let a step run in the place of
+	// its neighbour.
+	maxJitterFix = 500
 )
 
 // Config describes a Loop. The zero value means 60 steps per second, at most 5
-// steps in a frame, frames clamped to 0.25 s, policy DropToCap.
+// steps in a frame, frames clamped to 0.25 s, policy DropToCap. [Classic],
+// [Arcade], [Modules], [Show] and [Training] return others to begin with.
 type Config struct {
 	// RateNum / RateDen is the rate in steps per second: 60/1, 60000/1001.
-	// Each from 1 to 100,000,000. RateDen 0 means 1, and RateNum 0 means 60 if
-	// RateDen is 0 too. The fraction need not be in lowest terms.
+	// Each from 1 to 100,000,000, the rate at most 1,000,000. RateDen 0 means
+	// 1, and RateNum 0 means 60 if RateDen is 0 too. The fraction need not be in
+	// lowest terms.
 	RateNum, RateDen int64
 	// MaxSteps is the most steps that one frame runs, from 1 to 1<<30.
 	// 0 means 5.
 	MaxSteps int
+	// CapScales raises the most steps to ceil(MaxSteps × scale), at most 1<<30,
+	// in frames in which simulated time ran faster than wall time; the greatest
+	// scale of the frame counts.
+	CapScales bool
 	// MaxDeltaNs is the longest frame, in nanoseconds, that is taken at its
 	// word; from a longer one the whole steps of the excess are dropped. Under
 	// Keep it bounds the backlog too. Any positive value; 0 means 250,000,000.
 	MaxDeltaNs int64
+	// ClipTime does not count the excess over MaxDeltaNs at all, instead of
+	// dropping its whole steps: the frame is as if it had lasted MaxDeltaNs,
+	// and Alpha does not stay where exact time would put it.
+	ClipTime bool
+	// StallNs is the length of a frame, in nanoseconds, beyond which nothing of
+	// it is run and the accumulator is zeroed. 0 means never. Not negative.
+	StallNs int64
+	// MaxAccumNs bounds what a frame has accumulated, in nanoseconds of
+	// simulated time; the excess is dropped exactly, fraction included. 0 means
+	// no bound, otherwise it must hold a step.
+	MaxAccumNs int64
 	// Policy says what becomes of steps beyond the cap. 0 means DropToCap.
 	Policy Policy
+	// Channels bounds the factors of the scale and says where they rest.
+	Channels [MaxChannels]ChannelConfig
+	// Phases has bit p set if steps run in phase p. 0 means in all.
+	Phases uint64
+	// Batch makes every Advance grant exactly MaxSteps steps, whatever time
+	// has passed: time only moves wall time. Pause, phase and menu still hold
+	// the steps back.
+	Batch bool
+	// JitterFix is the part of a step, in thousandths, by which a step may run
+	// early or late so that frames that keep time with the steps, within half a
+	// per cent, run equally many each, although their moments scatter. 50 covers
+	// a scatter of 0.8 ms at 60 Hz. 0 to 500; 0 means none. Where frames and steps
+	// differ in pace it changes nothing.
+	JitterFix int
+	// SmoothDelta rounds the elapsed times of frames that a display paces to
+	// whole periods of it; what is rounded is given back in later frames, and
+	// never more than a quarter of a period. See Loop.Refresh. It is for hosts
+	// whose frames wait for a display, not for Run.
+	SmoothDelta bool
+	// Pacing says how Run waits if it is given no clock. 0 means Sleep.
+	Pacing Pacing
+	// OnFault says what Drive and Run do about a step that panics. 0 means
+	// Propagate.
+	OnFault FaultPolicy
 }
 
 // withDefaults replaces the zero fields that have a default.
@@ -84,11 +109,15 @@ func (c Config) withDefaults() Config {
 	if c.MaxDeltaNs == 0 {
 		c.MaxDeltaNs = defaultMaxDeltaNs
 	}
+	for i := range c.Channels {
+		c.Channels[i] = c.Channels[i].withDefaults()
+	}
 	return c
 }
 
 // Validate returns nil if New accepts c, and otherwise one error that joins
-// all faults. Each names the field and its value and wraps ErrRange.
+// all faults. Each names the field and its value and wraps ErrRange, or
+// ErrNotFinite for a bound of a channel that is a NaN or infinite.
 func (c Config) Validate() error {
 	c = c.withDefaults()
 	var faults []error
@@ -97,10 +126,48 @@ func (c Config) Validate() error {
 			faults = append(faults, fault.Field(ErrRange, "loop: Config."+field, value))
 		}
 	}
-	check(c.RateNum >= 1 && c.RateNum <= maxRate, "RateNum", c.RateNum)
-	check(c.RateDen >= 1 && c.RateDen <= maxRate, "RateDen", c.RateDen)
+	numOK := c.RateNum >= 1 && c.RateNum <= maxRatePart
+	denOK := c.RateDen >= 1 && c.RateDen <= maxRatePart
+	check(numOK, "RateNum", c.RateNum)
+	check(denOK, "RateDen", c.RateDen)
+	if numOK && denOK {
+		check(c.RateNum <= maxRate*c.RateDen, "RateNum/RateDen", fmt.Sprintf("%d/%d", c.RateNum, c.RateDen))
+	}
 	check(c.MaxSteps >= 1 && c.MaxSteps <= stepLimit, "MaxSteps", c.MaxSteps)
 	check(c.MaxDeltaNs >= 1, "MaxDeltaNs", c.MaxDeltaNs)
+	check(c.StallNs >= 0, "StallNs", c.StallNs)
+	check(c.MaxAccumNs >= 0, "MaxAccumNs", c.MaxAccumNs)
+	if c.MaxAccumNs > 0 && numOK && denOK {
+		hi, lo := bits.Mul64(uint64(c.MaxAccumNs), uint64(c.RateNum))
+		check(hi > 0 || lo >= uint64(nsPerSecond*c.RateDen), "MaxAccumNs (less than a step)", c.MaxAccumNs)
+	}
 	check(c.Policy < policies, "Policy", c.Policy)
+	check(c.Pacing < pacings, "Pacing", c.Pacing)
+	check(c.OnFault < faultPolicies, "OnFault", c.OnFault)
+	check(c.JitterFix >= 0 && c.JitterFix <= maxJitterFix, "JitterFix", c.JitterFix)
+	for i, ch := range c.Channels {
+		faults = append(faults, ch.validate(Channel(i)))
+	}
 	return errors.Join(faults...)
+}
+
+// validate returns the first fault of a channel's bounds.
+func (c ChannelConfig) validate(ch Channel) error {
+	field := func(name string) string { return fmt.Sprintf("loop: Config.Channels[%v].%s", ch, name) }
+	for _, f := range [...]struct {
+		name               string
+		value, least, most float64
+	}{
+		{"Max", c.Max, 0, maxScale / one},
+		{"Min", c.Min, 0, c.Max},
+		{"Rest", c.Rest, c.Min, c.Max},
+	} {
+		if !fault.Finite(f.value) {
+			return fault.Field(ErrNotFinite, field(f.name), f.value)
+		}
+		if f.value < f.least || f.value > f.most {
+			return fault.Field(ErrRange, field(f.name), f.value)
+		}
+	}
+	return nil
 }

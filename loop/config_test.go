@@ -15,9 +15,13 @@ func TestValidateAccepts(t *testing.T) {
 		{RateNum: 30},
 		{RateNum: 60000, RateDen: 1001},
 		{RateNum: 1, RateDen: 100_000_000},
-		{RateNum: 100_000_000, RateDen: 1},
+		{RateNum: 100_000_000, RateDen: 100},
 		{MaxSteps: 1, MaxDeltaNs: 1, Policy: loop.Keep},
 		{MaxSteps: 1 << 30, MaxDeltaNs: math.MaxInt64},
+		{StallNs: math.MaxInt64, MaxAccumNs: math.MaxInt64, JitterFix: 500, Phases: math.MaxUint64, Batch: true},
+		{MaxAccumNs: 16_666_667, CapScales: true, ClipTime: true, SmoothDelta: true, Policy: loop.Realtime},
+		channels(loop.ChannelConfig{Min: 1, Max: 1}),
+		channels(loop.ChannelConfig{Max: 100, Rest: 100}),
 	} {
 		if err := c.Validate(); err != nil {
 			t.Errorf("%+v: %v", c, err)
@@ -35,6 +39,17 @@ func TestValidateNamesEachFault(t *testing.T) {
 		{loop.Config{RateNum: 100_000_001}, []string{"loop: Config.RateNum = 100000001: out of range"}},
 		{loop.Config{RateNum: 60, RateDen: -2}, []string{"loop: Config.RateDen = -2: out of range"}},
 		{loop.Config{MaxSteps: 1<<30 + 1}, []string{"loop: Config.MaxSteps = 1073741825: out of range"}},
+		{loop.Config{RateNum: 1_000_001}, []string{"loop: Config.RateNum/RateDen = 1000001/1: out of range"}},
+		{loop.Config{StallNs: -1}, []string{"loop: Config.StallNs = -1: out of range"}},
+		{loop.Config{MaxAccumNs: -1}, []string{"loop: Config.MaxAccumNs = -1: out of range"}},
+		{loop.Config{MaxAccumNs: 16_666_666}, []string{"loop: Config.MaxAccumNs (less than a step) = 16666666: out of range"}},
+		{loop.Config{JitterFix: -1}, []string{"loop: Config.JitterFix = -1: out of range"}},
+		{loop.Config{JitterFix: 501}, []string{"loop: Config.JitterFix = 501: out of range"}},
+		{channels(loop.ChannelConfig{Min: 2}), []string{"loop: Config.Channels[Juice].Rest = 1: out of range"}},
+		{channels(loop.ChannelConfig{Min: 2, Max: 1}), []string{"loop: Config.Channels[Juice].Min = 2: out of range"}},
+		{channels(loop.ChannelConfig{Min: -1}), []string{"loop: Config.Channels[Juice].Min = -1: out of range"}},
+		{channels(loop.ChannelConfig{Max: 101}), []string{"loop: Config.Channels[Juice].Max = 101: out of range"}},
+		{channels(loop.ChannelConfig{Rest: -0.5}), []string{"loop: Config.Channels[Juice].Rest = -0.5: out of range"}},
 		{
 			loop.Config{RateNum: math.MinInt64, RateDen: math.MaxInt64, MaxSteps: -1, MaxDeltaNs: -1, Policy: 7},
 			[]string{
@@ -57,9 +72,25 @@ func TestValidateNamesEachFault(t *testing.T) {
 	}
 }
 
+func channels(juice loop.ChannelConfig) (c loop.Config) {
+	c.Channels[loop.Juice] = juice
+	return c
+}
+
+func TestValidateChannelsAreFinite(t *testing.T) {
+	for _, c := range []loop.ChannelConfig{
+		{Min: math.NaN()}, {Max: math.NaN()}, {Rest: math.NaN()}, {Min: math.Inf(-1)}, {Max: math.Inf(1)}, {Rest: math.Inf(1)},
+	} {
+		if l, err := loop.New(channels(c)); l != nil || !errors.Is(err, loop.ErrNotFinite) {
+			t.Errorf("%+v: %v", c, err)
+		}
+	}
+}
+
 func TestPolicyString(t *testing.T) {
 	for p, want := range map[loop.Policy]string{
-		loop.DropToCap: "DropToCap", loop.Keep: "Keep", 200: "Policy(200)",
+		loop.DropToCap: "DropToCap", loop.Keep: "Keep", loop.DropAll: "DropAll", loop.SlowMotion: "SlowMotion",
+		loop.CatchUp: "CatchUp", loop.Realtime: "Realtime", 200: "Policy(200)",
 	} {
 		if got := p.String(); got != want {
 			t.Errorf("Policy %d: %q, want %q", uint8(p), got, want)

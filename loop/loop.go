@@ -1,70 +1,78 @@
 package loop
 
 import (
+	"math"
 	"math/big"
 	"math/bits"
 )
 
-// Loop is the state of a fixed-step driver: plain integers, no pointers. Make
-// one with New; a copy is an independent fork. It is not safe for concurrent
-// use.
+// Loop is the state of a fixed-step driver: a plain value that shares nothing
+// with its copies but what is never written to. Make one with New; a copy is an
+// independent fork that does not record, and two that are equal answer alike. A
+// copy made by a step has that step and the rest of its frame pending. It is not
+// safe for concurrent use.
 type Loop struct {
+	setup
+	state
+	tape   *Tape
+	driven *Loop // itself while Drive runs its steps, so that a copy is known not to be
+}
+
+// setup is what New derives from the Config.
+type setup struct {
+	config     Config // defaults filled in
 	num        uint64 // units per nanosecond, rate in lowest terms
 	unit       uint64 // units per step: 1e9 × den
 	maxSteps   uint64
 	maxBacklog uint64 // most steps that Keep keeps
 	maxDelta   int64
-	keep       bool
+	stall      int64
+	maxAccum   span
+	period     int64 // of a step in nanoseconds, rounded up
+	phases     uint64
+	limits     [MaxChannels]limits
 	dt         float32
-
-	frac      uint64 // units of the step in progress, < unit
-	backlog   uint64 // whole steps due but not yet granted
-	tick      uint64
-	dropped   uint64
-	backwards uint64
+	policy     Policy
+	pacing     Pacing
+	onFault    FaultPolicy
+	capScales  bool
+	clipTime   bool
+	bounded    bool // by maxAccum
+	batch      bool
+	smooth     bool
+	slack      uint64 // of the jitter fix, units
 }
 
-// Frame is what one call of Advance decided.
-type Frame struct {
-	// Tick is the number of steps granted since New, this frame's included,
-	// and so the index of the first step of a later frame. The steps to run
-	// now are FirstTick() to Tick-1; the very first step of a Loop is step 0.
-	Tick uint64
-	// Steps is the number of steps to run now, at most Config.MaxSteps.
-	Steps int
+// state is what Advance and the setters change.
+type state struct {
+	units, rest uint64 // of the step in progress: see span
+	backlog     uint64 // whole steps due but not yet granted
+	tick        uint64
+	dropped     span
+	published   uint64 // dropped.steps as of the last frame
+	backwards   uint64
+	wall, ui    uint64
+	last        int64 // the time of the last AdvanceTo
 
-	// Alpha is the elapsed part of the step in progress, in [0, 1): blend the
-	// states after the last two steps by it. It is AlphaNum/AlphaDen in float64,
-	// non-decreasing in AlphaNum, and never rounded up to 1: the nearest
-	// float64 below 1 stands in.
-	Alpha float64
-	// AlphaNum / AlphaDen is alpha exactly, not in lowest terms. AlphaDen is
-	// 1e9 × the rate's denominator in lowest terms, the same in every frame.
-	AlphaNum, AlphaDen uint64
+	channels [MaxChannels]channel
+	pace     uint64 // of SlowMotion, in 64ths
+	scale    uint64 // product of channels and pace, millionths
+	frozen   int64  // wall time left of a freeze
+	timers   [MaxTimers]timer
 
-	// Backlog is the number of whole steps kept for later frames.
-	Backlog uint64
-	// Dropped is the number of steps given up in this frame, by the clamp or
-	// by the policy.
-	Dropped uint64
-	// DroppedTotal is the sum of Dropped since New.
-	DroppedTotal uint64
-	// Backwards is the number of negative elapsed times since New.
-	Backwards uint64
+	running uint64      // steps of the frame that Drive is at and that have not succeeded yet; they are in backlog
+	fault   *PanicError // that halted the loop; never written to, so that copies may share it
+	panics  uint8       // in a row
 
-	// CapHit reports that more than MaxSteps steps were due.
-	CapHit bool
-	// Stalled reports that the elapsed time exceeded MaxDeltaNs.
-	Stalled bool
+	smoother smoother
+	jitter   jitter
+
+	pauseAt uint64 // if armed: pause before this step
+	phase   uint8
+	armed   bool
+	paused  bool
+	menu    bool
 }
-
-// FirstTick returns the index of the first step of the frame; if Steps is 0
-// it equals Tick.
-func (f Frame) FirstTick() uint64 { return f.Tick - uint64(f.Steps) }
-
-// Alpha32 returns Alpha rounded to float32 for float32 columns, and the
-// greatest float32 below 1 where the rounding would give 1.
-func (f Frame) Alpha32() float32 { return min(float32(f.Alpha), 1-0x1p-24) }
 
 // New returns a Loop at tick 0 with nothing accumulated. Its error is that of
 // Config.Validate.
@@ -78,102 +86,401 @@ func New(c Config) (*Loop, error) {
 	// Through big.Rat because a float64 quotient rounded again to float32 is
 	// not always the nearest float32.
 	dt, _ := big.NewRat(den, num).Float32()
-	l := &Loop{
-		num:      uint64(num),
-		unit:     nsPerSecond * uint64(den),
-		maxSteps: uint64(c.MaxSteps),
-		maxDelta: c.MaxDeltaNs,
-		keep:     c.Policy == Keep,
-		dt:       dt,
+	l := &Loop{setup: setup{
+		config:    c,
+		num:       uint64(num),
+		unit:      nsPerSecond * uint64(den),
+		maxSteps:  uint64(c.MaxSteps),
+		maxDelta:  c.MaxDeltaNs,
+		stall:     c.StallNs,
+		period:    (nsPerSecond*den + num - 1) / num,
+		phases:    c.Phases,
+		dt:        dt,
+		policy:    c.Policy,
+		pacing:    c.Pacing,
+		onFault:   c.OnFault,
+		capScales: c.CapScales,
+		clipTime:  c.ClipTime,
+		bounded:   c.MaxAccumNs > 0,
+		batch:     c.Batch,
+		smooth:    c.SmoothDelta,
+	}}
+	l.slack = l.unit / 1000 * uint64(c.JitterFix) // exact, as 1e9 is a multiple of 1000
+	l.maxBacklog = l.spanOf(c.MaxDeltaNs, one).steps
+	l.maxAccum = l.spanOf(c.MaxAccumNs, one)
+	if c.Policy.everything() {
+		l.maxDelta, l.stall, l.bounded = math.MaxInt64, 0, false
 	}
-	l.maxBacklog, _ = l.split(0, c.MaxDeltaNs)
+	for i, ch := range c.Channels {
+		l.limits[i] = limits{millionths(ch.Min), millionths(ch.Max), millionths(ch.Rest)}
+	}
+	l.StartNew()
 	return l, nil
+}
+
+// StartNew returns the Loop to where New left it: tick 0, nothing accumulated
+// or counted, channels at rest, no freeze, pause, menu or timer, phase 0. The
+// next AdvanceTo is measured against zero.
+func (l *Loop) StartNew() {
+	l.record(opStartNew)
+	defer l.recorded()
+	l.state = state{pace: fullPace}
+	for i := range l.channels {
+		l.channels[i].value = l.limits[i].rest
+	}
+	l.rescale()
+}
+
+// ResetTiming zeroes the accumulator, what was in it counts as dropped in the
+// next frame, forgets the pace of SlowMotion, and has the next AdvanceTo
+// measured against zero. After it AdvanceTo of a clock that is far from zero is
+// a long frame: a stall where Config.StallNs is set. All else stays.
+func (l *Loop) ResetTiming() {
+	l.record(opResetTiming)
+	defer l.recorded()
+	inStep := min(l.running, 1) // the step that calls is not waiting any more
+	l.backlog -= l.running
+	l.drop(span{steps: l.running - inStep})
+	l.giveUp()
+	l.running = inStep
+	l.backlog += inStep
+	l.smoother.owed = 0
+	l.last = 0
+	l.pace = fullPace
+	l.rescale()
 }
 
 // Dt returns the length of a step in seconds: the float32 nearest to den/num.
 func (l *Loop) Dt() float32 { return l.dt }
 
+// Rate returns the steps per second exactly, in lowest terms; one step is
+// den/num seconds.
+func (l *Loop) Rate() (num, den int64) { return int64(l.num), int64(l.unit / nsPerSecond) }
+
 // Tick returns the index of the next step: Frame.Tick of the last frame. In a
 // step that Run calls it is the index of that step.
 func (l *Loop) Tick() uint64 { return l.tick }
 
+// AdvanceTo is Advance by the time that has passed since the last AdvanceTo;
+// since 0 for the first one after New, StartNew or ResetTiming. A time before
+// the last one is a negative elapsed time, and later ones are measured against
+// it. A difference beyond the greatest int64 counts as that. So a host whose
+// clock does not begin at zero passes the time since it began, or takes the
+// first frame as the stall that it is.
+func (l *Loop) AdvanceTo(nowNs int64) Frame {
+	l.begin()
+	elapsed := nowNs - l.last
+	if l.last < 0 && nowNs > math.MaxInt64+l.last {
+		elapsed = math.MaxInt64
+	} else if nowNs < l.last {
+		elapsed = -1
+	}
+	l.recordNow(nowNs)
+	l.last = nowNs
+	return l.frame(elapsed)
+}
+
+// Refresh returns the refresh rate in hertz, as num/den, that Config.SmoothDelta
+// rounds to at present: 60000/1001, 60, 72, 75, 90, 100, 120, 144, 165 or 240 if
+// one of them is within 1/2048, otherwise what it measured. 0, 0 if it has found
+// none, in some eighty frames, or is off.
+func (l *Loop) Refresh() (num, den int64) { return l.smoother.num, l.smoother.den }
+
 // Advance accounts for elapsedNs nanoseconds and returns the steps to run now.
 // It is defined for every int64: a negative time counts as 0 and raises
-// Frame.Backwards. It does not allocate and cannot overflow.
+// Frame.Backwards. It does not allocate and cannot overflow. It panics if a step
+// that Drive or Run runs calls it.
 func (l *Loop) Advance(elapsedNs int64) Frame {
+	l.begin()
+	l.recordElapsed(elapsedNs)
+	return l.frame(elapsedNs)
+}
+
+// begin refuses a frame within a frame: the steps of the outer one, which are in
+// the backlog, would be granted twice. In a copy nobody runs them.
+func (l *Loop) begin() {
 	if l.unit == 0 {
 		panic("loop: Loop not made by New")
 	}
+	if l.running > 0 && l.driven == l {
+		panic("loop: Advance called from a step")
+	}
+	l.running = 0
+}
+
+// frame is Advance once the input is on the tape.
+func (l *Loop) frame(elapsedNs int64) Frame {
 	if elapsedNs < 0 {
 		elapsedNs = 0
 		l.backwards++
 	}
-	due, frac := l.split(l.frac, elapsedNs)
-	var excess uint64 // <= due, since less time and no fraction went into it
-	if elapsedNs > l.maxDelta {
-		excess, _ = l.split(0, elapsedNs-l.maxDelta)
+	f := Frame{ElapsedNs: elapsedNs}
+	l.wall += uint64(elapsedNs)
+	f.Timers = l.runTimers(Wall, elapsedNs)
+	switch {
+	case l.menu, l.fault != nil:
+	case l.batch:
+		l.advanceBatch(&f)
+	case l.stall > 0 && elapsedNs > l.stall:
+		l.skip(&f)
+	default:
+		l.advance(&f)
 	}
-	// Below 2^62: due < 2^60, and the backlog is at most maxBacklog < 2^60
-	// plus the stepLimit steps that Run may have put back.
-	pending := l.backlog + due - excess
-	steps := min(pending, l.maxSteps)
-	var kept uint64
-	if l.keep {
-		kept = min(pending-steps, l.maxBacklog)
-	}
-	dropped := excess + pending - steps - kept
+	l.recorded()
+	return l.publish(f)
+}
 
-	l.frac = frac
-	l.backlog = kept
-	l.tick += steps
-	l.dropped += dropped
-	return Frame{
-		Tick:         l.tick,
-		Steps:        int(steps),
-		Alpha:        alpha(frac, l.unit),
-		AlphaNum:     frac,
-		AlphaDen:     l.unit,
-		Backlog:      kept,
-		Dropped:      dropped,
-		DroppedTotal: l.dropped,
-		Backwards:    l.backwards,
-		CapHit:       pending > steps,
-		Stalled:      elapsedNs > l.maxDelta,
+// advanceBatch grants the steps of a frame without a clock.
+func (l *Loop) advanceBatch(f *Frame) {
+	l.integrate(f.ElapsedNs, f.ElapsedNs, 0)
+	if !l.held() {
+		l.backlog = l.maxSteps // steps that were put back are among them
+		f.Steps = int(l.grant(l.maxSteps))
+		l.backlog = 0
 	}
 }
 
-// UntilNext returns the nanoseconds after which, counted from the last
-// Advance, another Advance has a step to grant: 0 if there is a backlog,
-// otherwise the time left of the step in progress, rounded up.
+// skip gives up a frame that stalled, and what had accumulated before.
+func (l *Loop) skip(f *Frame) {
+	f.Stalled = true
+	_, gone, _ := l.integrate(f.ElapsedNs, f.ElapsedNs, 0)
+	l.drop(gone)
+	l.giveUp()
+}
+
+// giveUp drops what has accumulated. A step that ran early is not undone by it:
+// its time is still to come.
+func (l *Loop) giveUp() {
+	l.jitter.forget()
+	gone, left := l.accumulator(), span{}
+	gone.steps += l.jitter.release()
+	if l.jitter.lead > 0 {
+		left.units, left.rest = gone.units, gone.rest
+		gone.units, gone.rest = 0, 0
+	}
+	l.drop(gone)
+	l.setAccumulator(left)
+}
+
+// advance accumulates the time of a frame and grants its steps.
+func (l *Loop) advance(f *Frame) {
+	counted := f.ElapsedNs
+	if l.smooth {
+		counted = l.smoother.next(counted)
+	}
+	f.RawNs = min(counted, l.maxDelta)
+	f.Clamped = f.RawNs < counted
+	l.ui += uint64(f.RawNs)
+	f.Timers |= l.runTimers(UI, f.RawNs)
+
+	before := l.accumulator()
+	excess, passed, fastest := l.integrate(f.ElapsedNs, counted, counted-f.RawNs)
+	if !l.clipTime {
+		// Not more than what is due then, since no fraction from before went
+		// into it.
+		whole := span{steps: excess.steps}
+		l.drop(whole)
+		passed = l.add(passed, l.sub(excess, whole))
+	}
+	l.accumulate(passed)
+	if l.held() || l.frozen > 0 {
+		l.jitter.forget()
+		l.repay()
+		return
+	}
+	limit := l.limit(fastest)
+	if f.Clamped {
+		l.jitter.forget()
+	}
+	l.backlog = l.jitter.settle(l.beat(before, passed, limit))
+	owed := l.backlog
+	var steps uint64
+	steps, f.CapHit = l.settle(limit)
+	f.Steps = int(steps)
+	if fastest > 0 {
+		l.govern(owed, limit)
+	}
+	l.repay() // if RunThenPause left the step behind
+}
+
+// accumulate adds s and drops what exceeds the bound.
+func (l *Loop) accumulate(s span) {
+	s = l.add(s, l.accumulator())
+	if l.bounded && l.maxAccum.less(s) {
+		l.drop(l.sub(s, l.maxAccum))
+		s = l.maxAccum
+	}
+	l.setAccumulator(s)
+}
+
+// limit returns the cap of a frame whose greatest scale was fastest.
+func (l *Loop) limit(fastest uint64) uint64 {
+	if !l.capScales || fastest <= one {
+		return l.maxSteps
+	}
+	return min(stepLimit, (l.maxSteps*fastest+one-1)/one) // 2^30 × 2^27 fits
+}
+
+// beat describes a frame to the jitter fix.
+func (l *Loop) beat(before, passed span, limit uint64) beat {
+	due := l.add(passed, span{units: before.units, rest: before.rest})
+	return beat{
+		before: before.units, after: l.units, unit: l.unit,
+		due: due.steps, pending: l.backlog, most: limit, slack: l.slack,
+	}
+}
+
+// integrate passes ns nanoseconds of wall time: freezes and scales end when
+// they end, not when the frame does. Of these the last counted nanoseconds
+// count; if they are more than ns they begin before the frame, when all was as
+// it is now. It returns the simulated time of their first cut nanoseconds, that
+// of the others, and the greatest scale at which time ran in the others.
+func (l *Loop) integrate(ns, counted, cut int64) (first, others span, fastest uint64) {
+	start := ns - counted
+	for at := min(start, 0); at < ns; {
+		end := ns
+		for _, mark := range [...]int64{0, start, start + cut} {
+			if at < mark {
+				end = min(end, mark)
+			}
+		}
+		piece := end - at
+		if at >= 0 {
+			piece = l.untilEvent(piece)
+		}
+		if at >= start && l.frozen == 0 && !l.held() {
+			s := l.spanOf(piece, l.scale)
+			if at < start+cut {
+				first = l.add(first, s)
+			} else {
+				others = l.add(others, s)
+				fastest = max(fastest, l.scale)
+			}
+		}
+		if at >= 0 {
+			l.pass(piece)
+		}
+		at += piece
+	}
+	return first, others, fastest
+}
+
+// untilEvent returns the nanoseconds until a freeze or a scale ends, at most
+// most.
+func (l *Loop) untilEvent(most int64) int64 {
+	if l.frozen > 0 {
+		most = min(most, l.frozen)
+	}
+	for i := range l.channels {
+		if left := l.channels[i].left; left > 0 {
+			most = min(most, left)
+		}
+	}
+	return most
+}
+
+// pass takes ns, at most untilEvent, from what is left of freezes and scales.
+func (l *Loop) pass(ns int64) {
+	for i := range l.channels {
+		c := &l.channels[i]
+		if c.left == 0 {
+			continue
+		}
+		if c.left -= ns; c.left == 0 {
+			*c = channel{value: l.limits[i].rest}
+			l.rescale()
+		}
+	}
+	if l.frozen > 0 {
+		if l.frozen -= ns; l.frozen == 0 {
+			l.thaw()
+		}
+	}
+}
+
+// UntilNext returns the nanoseconds of wall time after which, counted from the
+// last Advance, another Advance has a step to grant: 0 if there is a backlog or
+// under Config.Batch, otherwise the time left of the step in progress, rounded
+// up, with all freezes and scales that end until then. It is the greatest int64
+// if time stands until somebody changes that, and where the step is farther
+// off.
+//
+// It assumes that no time is lost on the way: with Config.ClipTime or StallNs
+// frames must come before these run out; and that elapsed times are counted as
+// they are, so with Config.SmoothDelta it may be off by a quarter of a period.
 func (l *Loop) UntilNext() int64 {
 	if l.unit == 0 {
 		panic("loop: Loop not made by New")
 	}
-	if l.backlog > 0 {
+	ahead := l.Fork()
+	ahead.repay() // a step that ran early and failed
+	switch {
+	case l.menu || l.held() || l.fault != nil:
+		return math.MaxInt64
+	case l.batch:
 		return 0
+	case ahead.backlog > 0 || ahead.jitter.lead < 0:
+		return l.frozen
 	}
-	return int64((l.unit - l.frac + l.num - 1) / l.num)
-}
-
-// split returns start + ns × num as whole steps and units left over, for a
-// start below one step. The product has 64 + 27 bits and the quotient fits
-// (see maxRate), so the 128-bit division cannot overflow.
-func (l *Loop) split(start uint64, ns int64) (steps, frac uint64) {
-	hi, lo := bits.Mul64(uint64(ns), l.num)
-	lo, carry := bits.Add64(lo, start, 0)
-	return bits.Div64(hi+carry, lo, l.unit)
-}
-
-// alpha returns num/den for num < den <= 1e17. Above 2^53 the quotient can
-// round to 1, hence the bound; 1-2^-53 is the float64 next to 1.
-func alpha(num, den uint64) float64 {
-	return min(float64(int64(num))/float64(int64(den)), 1-0x1p-53)
-}
-
-// gcd returns the greatest common divisor of two positive numbers.
-func gcd(a, b int64) int64 {
-	for b != 0 {
-		a, b = b, a%b
+	for at := int64(0); ; {
+		piece := ahead.untilEvent(math.MaxInt64 - at)
+		if wait := ahead.untilDue(); ahead.frozen == 0 && wait <= piece {
+			return at + wait
+		}
+		if piece == math.MaxInt64-at {
+			return math.MaxInt64
+		}
+		if ahead.frozen == 0 {
+			ahead.setAccumulator(ahead.add(ahead.accumulator(), ahead.spanOf(piece, ahead.scale)))
+			ahead.repay()
+		}
+		ahead.pass(piece)
+		at += piece
 	}
-	return a
+}
+
+// repay takes a step of the backlog as the one that was to run early, which it
+// then has not, or as that which did, if it has fallen due since.
+func (l *Loop) repay() {
+	if l.jitter.lead > 0 && l.backlog > 0 {
+		l.backlog--
+		l.jitter.lead = 0
+	}
+}
+
+// untilDue returns the nanoseconds left of the step in progress, and of the next
+// one if the former ran early, at the present scale, rounded up; the greatest
+// int64 where it is more.
+func (l *Loop) untilDue() int64 {
+	left := l.unit - l.units
+	if l.jitter.lead > 0 {
+		left += l.unit
+	}
+	// ceil((left × 1e6 - rest) / (num × scale)): at most 78 bits by at most 54.
+	hi, lo := bits.Mul64(left, one)
+	lo, borrow := bits.Sub64(lo, l.rest, 0)
+	hi -= borrow
+	perNs := l.num * l.scale
+	if hi >= perNs {
+		return math.MaxInt64
+	}
+	wait, over := bits.Div64(hi, lo, perNs)
+	if over > 0 {
+		wait++
+	}
+	return int64(min(wait, math.MaxInt64))
+}
+
+// untilFrame returns the nanoseconds after which Run makes the next frame: when
+// a step is due, and before that, where time is slow or stands, often enough for
+// the clocks to go on and no time to be lost.
+func (l *Loop) untilFrame() int64 {
+	wait := min(l.UntilNext(), l.period)
+	if l.clipTime {
+		wait = min(wait, l.maxDelta)
+	}
+	if l.stall > 0 {
+		wait = min(wait, l.stall)
+	}
+	return wait
 }

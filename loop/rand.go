@@ -1,6 +1,7 @@
 package loop
 
 import (
+	"math"
 	"math/bits"
 
 	"github.com/evertick/evertick/internal/fault"
@@ -152,4 +153,87 @@ func (r *Rand) Range(lo, hi float32) float32 {
 	}
 	u := r.Float32()
 	return lo + float32(u*width)
+}
+
+// Uint64n returns an integer in [0, n), every one equally likely. It panics if n
+// is 0. It takes two words, and with a chance below n/2^64 two more, and so on,
+// by the method of Uint32n with products of 128 bits.
+func (r *Rand) Uint64n(n uint64) uint64 {
+	if n == 0 {
+		panic("loop: Rand.Uint64n: n is 0")
+	}
+	hi, lo := bits.Mul64(r.Uint64(), n)
+	if lo < n {
+		threshold := -n % n // 2^64 mod n
+		for lo < threshold {
+			hi, lo = bits.Mul64(r.Uint64(), n)
+		}
+	}
+	return hi
+}
+
+// below is Uint32n where n fits and Uint64n elsewhere, so that it draws the same
+// words whatever the size of an int.
+func (r *Rand) below(n uint64) uint64 {
+	if n <= math.MaxUint32 {
+		return uint64(r.Uint32n(uint32(n)))
+	}
+	return r.Uint64n(n)
+}
+
+// IntN returns an integer in [0, n), every one equally likely: Uint32n(n) for n
+// below 2^32 and otherwise Uint64n(n). It panics if n is not positive.
+func (r *Rand) IntN(n int) int {
+	if n <= 0 {
+		panic("loop: Rand.IntN: n is not positive")
+	}
+	return int(r.below(uint64(n)))
+}
+
+// IntRange returns an integer in [lo, hi], both ends included, every one equally
+// likely. With w = hi-lo+1 it takes the words of IntN(w), or two if w is 2^64.
+// It panics if hi < lo.
+func (r *Rand) IntRange(lo, hi int) int {
+	if hi < lo {
+		panic("loop: Rand.IntRange: hi < lo")
+	}
+	w := uint64(hi) - uint64(lo) + 1 // modulo 2^64, as the sum below
+	if w == 0 {
+		return int(r.Uint64())
+	}
+	return int(uint64(lo) + r.below(w))
+}
+
+// Bool returns true or false, equally likely: the top bit of the next word.
+func (r *Rand) Bool() bool { return r.Uint32()>>31 != 0 }
+
+// Float64 returns k/2^53 for a uniform integer k in [0, 2^53): the top 53 bits
+// of Uint64, exactly. It is never 1.
+func (r *Rand) Float64() float64 {
+	return float64(int64(r.Uint64()>>11)) * 0x1p-53
+}
+
+// Shuffle puts n things into random order, every order equally likely as far as
+// 2^64 seeds allow. It is the shuffle of Fisher and Yates: for i from n-1 down to
+// 1 it calls swap(i, j) with j = IntN(i+1), also if they are equal. It panics if
+// n is negative.
+func (r *Rand) Shuffle(n int, swap func(i, j int)) {
+	if n < 0 {
+		panic("loop: Rand.Shuffle: n is negative")
+	}
+	for i := n - 1; i > 0; i-- {
+		swap(i, int(r.below(uint64(i)+1)))
+	}
+}
+
+// Perm fills p with the integers in [0, len(p)) in random order: that to which
+// Shuffle brings 0, 1, 2, and so on.
+func (r *Rand) Perm(p []int) {
+	for i := range p {
+		p[i] = i
+	}
+	for i := len(p) - 1; i > 0; i-- {
+		j := r.below(uint64(i) + 1)
+		p[i], p[j] = p[j], p[i]
+	}
 }

@@ -2,82 +2,177 @@ package loop
 
 import (
 	"context"
-	"fmt"
 	"math"
 )
 
-// Run drives l by clock until ctx is done or a step fails: it sleeps until the
-// next step becomes due, advances by the time that passed, runs the steps and
-// then, if frame is not nil, calls frame with the outcome. A nil clock means a
-// new SystemClock.
-//
-// Time counts from the call of Run. Each target is computed from the exact
-// accumulator, not from the moment of waking up, so lateness never adds up. If
-// there is a backlog the next frame follows without a pause.
-//
-// step receives the index of the step, which is also l.Tick() while it runs. If
-// it returns an error, Run returns that error wrapped with the index; the step
-// and the rest of its frame do not count, frame is not called, and the next
-// Advance has them pending again. A step that panics leaves l in the same state.
-//
-// ctx is looked at between frames, never between the steps of one; Run then
-// returns ctx.Err(). After the first frame Run itself does not allocate.
+// Runner is what Run works with.
+type Runner struct {
+	// Clock paces the frames. nil means a new one for Config.Pacing.
+	Clock Clock
+	// Step runs the step with that index, which is also Loop.Tick while it runs.
+	Step func(tick uint64) error
+	// Frame, if it is not nil, is called after the steps of each frame, also of
+	// those without steps, with the outcome.
+	Frame func(Frame)
+	// Panicked, if it is not nil, is called under Config.OnFault == Resume with
+	// each panic but the one that halts the Loop. If it returns nil, the next
+	// frame tries the step again; otherwise Run returns its error. Here a host
+	// restores a state from before the step. Without it Run returns the
+	// *PanicError: a panic of which nobody hears is not passed over.
+	Panicked func(*PanicError) error
+	// Lateness, if it is not nil, gets Frame.LateNs of every frame whose steps
+	// succeeded, for p50, p95, p99.
+	Lateness *Histogram
+}
+
+// Run drives l by clock until ctx is done, a step fails or one returns ErrStop:
+// it is RunWith for a clock, a step and a frame.
 func (l *Loop) Run(ctx context.Context, clock Clock, step func(tick uint64) error, frame func(Frame)) error {
-	if step == nil {
+	return l.RunWith(ctx, Runner{Clock: clock, Step: step, Frame: frame})
+}
+
+// RunWith sleeps until the next step becomes due, advances by the time that
+// passed, runs the steps as Drive does, calls r.Frame, and so on, until ctx is
+// done, which returns ctx.Err(), or a step returns an error: nil is returned for
+// ErrStop, any other as by Drive. For a frame that ends early r.Frame is not
+// called. Under External it is ErrUnsupported unless there is a clock.
+//
+// Time counts from the call. Each target is computed from the exact accumulator,
+// not from the moment of waking up, so lateness never adds up. If there is a
+// backlog the next frame follows without a pause. Where time is slow or stands,
+// as in a pause, frames without steps come one step's time apart, so that r.Frame
+// can change that.
+//
+// ctx is looked at between frames, never between the steps of one; a sleep ends
+// as soon as the clock notices, which all clocks of this package do within 10 ms.
+// A clock that goes backwards raises Frame.Backwards, and time goes on from where
+// the clock then stands. One that jumps ahead makes one long frame, to which
+// the clamp and the stall apply. After the first frame nothing is allocated.
+func (l *Loop) RunWith(ctx context.Context, r Runner) error {
+	if r.Step == nil {
 		panic("loop: Run: nil step")
 	}
-	if clock == nil {
-		clock = new(SystemClock)
+	if l.fault != nil {
+		return l.fault
 	}
-	last := clock.Now()
+	if r.Clock == nil {
+		clock, err := NewClock(l.pacing)
+		if err != nil {
+			return err
+		}
+		r.Clock = clock
+	}
+	last := r.Clock.Now()
 	for {
-		if err := clock.Sleep(ctx, l.dueAt(last)); err != nil {
+		due := l.dueAt(last)
+		if err := r.Clock.Sleep(ctx, due); err != nil {
 			return err
 		}
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		now := clock.Now()
-		f, err := l.Drive(now-last, step)
+		now := r.Clock.Now()
+		f, err := l.Drive(elapsed(last, now), r.Step)
 		last = now
 		if err != nil {
-			return err
+			if again, err := l.goOn(err, r.Panicked); !again {
+				return err
+			}
+			continue
 		}
-		if frame != nil {
-			frame(f)
+		f.LateNs = max(0, elapsed(due, now))
+		if r.Lateness != nil {
+			r.Lateness.Add(f.LateNs)
+		}
+		if r.Frame != nil {
+			r.Frame(f)
 		}
 	}
 }
 
 // Drive is Run for a host with frames of its own: it advances by elapsedNs and
-// runs the steps. An error of step is returned as by Run: that step and the rest
-// of the frame, which the Frame still lists, stay due.
+// runs the steps. It does not allocate.
+//
+// An error of step is returned wrapped with the index of the step. Neither that
+// step nor the rest of its frame, which the Frame still lists, counts: the next
+// Advance has them pending again. A step that panics leaves l in the same state;
+// see FaultPolicy for what becomes of the panic. If the step returns ErrStop it
+// counts, the rest of the frame is pending again, and Drive returns what the step
+// returned.
+//
+// A step may call every method of l but Advance, AdvanceTo, Drive and Run, which
+// panic before anything changes. If it brings time to a stand, by SetPaused,
+// SetPhase or SetMenu, the rest of the frame stays due as well; a freeze begins
+// behind the frame. Of what RunThenPause grants from within a step that step is
+// the first. ResetTiming drops the rest of the frame, and so does StartNew, after
+// which the step itself does not count.
 func (l *Loop) Drive(elapsedNs int64, step func(tick uint64) error) (Frame, error) {
 	f := l.Advance(elapsedNs)
+	if l.fault != nil {
+		return f, l.fault
+	}
 	return f, l.runSteps(f, step)
 }
 
 // runSteps puts the steps of f back and counts each one after it has
 // succeeded, so that neither an error nor a panic counts a step too many.
 func (l *Loop) runSteps(f Frame, step func(tick uint64) error) error {
-	l.tick -= uint64(f.Steps)
-	l.backlog += uint64(f.Steps)
-	for range f.Steps {
-		if err := step(l.tick); err != nil {
-			return fmt.Errorf("loop: tick %d: %w", l.tick, err)
+	l.running = uint64(f.Steps)
+	l.tick -= l.running
+	l.backlog += l.running
+	l.driven = l
+	defer func() { l.running, l.driven = 0, nil }()
+	for l.running > 0 && !l.held() && !l.menu {
+		tick := l.tick
+		err := l.try(tick, step)
+		if err != nil && !stops(err) {
+			return l.failed(tick, err)
 		}
-		l.tick++
-		l.backlog--
+		if l.running > 0 { // 0: StartNew
+			l.tick++
+			l.backlog--
+			l.running--
+			l.panics = 0
+		}
+		if err != nil {
+			return err
+		}
 	}
 	return nil
 }
 
-// dueAt returns the clock time at which the next step is due, if the last
-// Advance was at time last; the end of time if it lies beyond.
+// goOn reports whether Run goes on after a step returned err, and if not, what
+// it returns.
+func (l *Loop) goOn(err error, panicked func(*PanicError) error) (bool, error) {
+	if stops(err) {
+		return false, nil
+	}
+	p, ok := err.(*PanicError)
+	if !ok || l.onFault != Resume || l.fault != nil || panicked == nil {
+		return false, err
+	}
+	err = panicked(p)
+	return err == nil, err
+}
+
+// dueAt returns the clock time of the next frame, if the last Advance was at
+// time last; the end of time if it lies beyond.
 func (l *Loop) dueAt(last int64) int64 {
-	wait := l.UntilNext()
+	wait := l.untilFrame()
 	if last > math.MaxInt64-wait {
 		return math.MaxInt64
 	}
 	return last + wait
+}
+
+// elapsed returns to - from, or the int64 that is nearest to it.
+func elapsed(from, to int64) int64 {
+	d := to - from
+	switch {
+	case from < 0 && to >= 0 && d < 0:
+		return math.MaxInt64
+	case from > 0 && to < 0 && d > 0:
+		return math.MinInt64
+	}
+	return d
 }

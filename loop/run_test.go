@@ -3,7 +3,9 @@ package loop_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"math"
+	"slices"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -230,6 +232,179 @@ func TestRunSystemClock(t *testing.T) {
 	})
 }
 
+// The step that stops counts, and the rest of its frame is still due.
+func TestStop(t *testing.T) {
+	for _, stop := range []error{loop.ErrStop, fmt.Errorf("enough: %w", loop.ErrStop)} {
+		step := func(tick uint64) error {
+			if tick == 1 {
+				return stop
+			}
+			return nil
+		}
+		l := mustNew(t, loop.Config{})
+		err := l.Run(t.Context(), &stalling{stall: 70e6}, step, func(loop.Frame) { t.Error("frame called") })
+		if f := l.Advance(0); err != nil || f.FirstTick() != 2 || f.Tick != 4 || f.DroppedTotal != 0 {
+			t.Errorf("Run: %v, then %+v", err, f)
+		}
+		l = mustNew(t, loop.Config{})
+		f, err := l.Drive(70e6, step)
+		if err != stop || f.Steps != 4 || l.Tick() != 2 || l.UntilNext() != 0 {
+			t.Errorf("Drive: %v, %+v, tick %d", err, f, l.Tick())
+		}
+	}
+}
+
+// What a step does to its own loop.
+func TestStepActsOnItsLoop(t *testing.T) {
+	for _, c := range []struct {
+		name    string
+		act     func(l *loop.Loop) // in step 1 of a frame with steps 0 to 3
+		ran     string
+		tick    uint64 // afterwards
+		dropped uint64
+		next    string // steps of the following frame, time going on by one step
+	}{
+		{"nothing", func(l *loop.Loop) {}, "[0 1 2 3]", 4, 0, "[4]"},
+		{"pause", func(l *loop.Loop) { l.SetPaused(true) }, "[0 1]", 2, 0, "[]"},
+		{"menu", func(l *loop.Loop) { l.SetMenu(true) }, "[0 1]", 2, 0, "[]"},
+		{"phase", func(l *loop.Loop) { _ = l.SetPhase(1) }, "[0 1]", 2, 0, "[]"},
+		{"freeze", func(l *loop.Loop) { _ = l.Freeze(1e9) }, "[0 1 2 3]", 4, 0, "[]"},
+		{"pause and back", func(l *loop.Loop) { l.SetPaused(true); l.SetPaused(false) }, "[0 1 2 3]", 4, 0, "[4]"},
+		{"run 0", func(l *loop.Loop) { l.RunThenPause(0) }, "[0 1]", 2, 0, "[]"},
+		{"run 1", func(l *loop.Loop) { l.RunThenPause(1) }, "[0 1]", 2, 0, "[]"},
+		{"run 2", func(l *loop.Loop) { l.RunThenPause(2) }, "[0 1 2]", 3, 0, "[]"},
+		{"run 4", func(l *loop.Loop) { l.RunThenPause(4) }, "[0 1 2 3]", 4, 0, "[4]"},
+		{"run 3, then pause", func(l *loop.Loop) { l.RunThenPause(3) }, "[0 1 2 3]", 4, 0, "[]"},
+		{"reset", func(l *loop.Loop) { l.ResetTiming() }, "[0 1]", 2, 2, "[2]"},
+		{"new", func(l *loop.Loop) { l.StartNew() }, "[0 1]", 0, 0, "[0]"},
+		{"new, twice", func(l *loop.Loop) { l.StartNew(); l.ResetTiming(); l.StartNew() }, "[0 1]", 0, 0, "[0]"},
+	} {
+		// 64 Hz: a step is a whole number of nanoseconds.
+		l := mustNew(t, loop.Config{RateNum: 64, Phases: 1})
+		ran, acted := []uint64{}, false
+		step := func(tick uint64) error {
+			if tick != l.Tick() {
+				t.Errorf("%s: step %d at tick %d", c.name, tick, l.Tick())
+			}
+			ran = append(ran, tick)
+			if tick == 1 && !acted {
+				acted = true
+				c.act(l)
+			}
+			return nil
+		}
+		if _, err := l.Drive(62_500_000, step); err != nil {
+			t.Fatal(err)
+		}
+		if fmt.Sprint(ran) != c.ran || l.Tick() != c.tick {
+			t.Errorf("%s: ran %v, tick %d; want %s and %d", c.name, ran, l.Tick(), c.ran, c.tick)
+		}
+		ran = ran[:0]
+		f, err := l.Drive(15_625_000, step)
+		if err != nil || fmt.Sprint(ran) != c.next || f.DroppedTotal != c.dropped || f.AlphaNum != 0 {
+			t.Errorf("%s: %v, then ran %v, want %s: %+v", c.name, err, ran, c.next, f)
+		}
+	}
+}
+
+// A jump of years is one frame, clamped; the next target counts from there.
+func TestRunClockJumpsYears(t *testing.T) {
+	const years = 100 * 365 * 24 * 3600 * int64(1e9)
+	l, clock := mustNew(t, loop.Config{}), &loop.ManualClock{Jump: true}
+	var frames []loop.Frame
+	err := l.Run(t.Context(), clock, func(tick uint64) error {
+		if tick == 1 {
+			clock.Add(years)
+		}
+		return failAt(9)(tick)
+	}, func(f loop.Frame) { frames = append(frames, f) })
+	if !errors.Is(err, errStep) {
+		t.Fatal(err)
+	}
+	f := frames[2]
+	if !f.Clamped || f.Steps != 5 || f.Tick != 7 || f.Tick+f.DroppedTotal != uint64(years/1e9)*60+2 || f.LateNs != years-16_666_666 {
+		t.Errorf("%+v", f)
+	}
+	if f := frames[3]; f.Clamped || f.Steps != 1 || f.LateNs != 0 {
+		t.Errorf("%+v", f)
+	}
+}
+
+// Readings of a clock that keeps to nothing, not even to the sign.
+type wild struct {
+	readings []int64
+	at       int
+}
+
+func (c *wild) Now() int64 { c.at++; return c.readings[c.at-1] }
+
+func (c *wild) Sleep(context.Context, int64) error {
+	if c.at == len(c.readings) {
+		return errStep
+	}
+	return nil
+}
+
+func TestRunWildClock(t *testing.T) {
+	clock := &wild{readings: []int64{math.MinInt64, math.MaxInt64, math.MinInt64, 0, math.MaxInt64, math.MaxInt64, -1}}
+	l := mustNew(t, loop.Config{})
+	var elapsed []int64
+	err := l.Run(t.Context(), clock, failAt(math.MaxUint64), func(f loop.Frame) {
+		elapsed = append(elapsed, f.ElapsedNs)
+		if f.LateNs < 0 {
+			t.Errorf("%+v", f)
+		}
+	})
+	const most = math.MaxInt64
+	if want := []int64{most, 0, most, most, 0, 0}; err != errStep || !slices.Equal(elapsed, want) || l.Advance(0).Backwards != 2 {
+		t.Errorf("%v: elapsed %v, want %v", err, elapsed, want)
+	}
+}
+
+// A frame tells how late it began, whether the clock or the steps are to blame.
+func TestLateness(t *testing.T) {
+	l, clock := mustNew(t, loop.Config{RateNum: 64}), &stalling{stall: 20e6}
+	var lates []int64
+	var h loop.Histogram
+	step := func(tick uint64) error {
+		if tick == 2 {
+			clock.now += 40e6
+			clock.stall = 0
+		}
+		return failAt(6)(tick)
+	}
+	err := l.RunWith(t.Context(), loop.Runner{Clock: clock, Step: step, Lateness: &h, Frame: func(f loop.Frame) {
+		lates = append(lates, f.LateNs)
+		if f.Tick == 6 {
+			clock.stall = 20e6
+		}
+	}})
+	if !errors.Is(err, errStep) {
+		t.Fatal(err)
+	}
+	// Due at 15.625 ms, woken at 20; at 31.25, woken at 40, of which step 2 was
+	// due at 46.875 and ran at 60; then steps 3 to 5 were due at 62.5, 78.125 and
+	// 93.75, and all of them run at 100.
+	if h.Count() != 4 || h.Max() != 37_500_000 || h.Mean() != 63_750_000/4 {
+		t.Errorf("histogram: %d frames, at most %d, %d on average", h.Count(), h.Max(), h.Mean())
+	}
+	if want := []int64{4_375_000, 8_750_000, 13_125_000, 37_500_000}; !slices.Equal(lates, want) {
+		t.Errorf("late by %v, want %v", lates, want)
+	}
+}
+
+func TestDriveDoesNotAllocate(t *testing.T) {
+	for _, policy := range []loop.FaultPolicy{loop.Propagate, loop.Halt, loop.Resume} {
+		l := mustNew(t, loop.Config{OnFault: policy})
+		var ran uint64
+		step := func(tick uint64) error { ran++; return nil }
+		n := testing.AllocsPerRun(100, func() { _, _ = l.Drive(35e6, step) })
+		if n != 0 || ran != l.Tick() || ran < 100 {
+			t.Errorf("%v: %v allocations a frame, %d steps", policy, n, ran)
+		}
+	}
+}
+
 func TestRunDoesNotAllocatePerFrame(t *testing.T) {
 	allocs := func(frames uint64) float64 {
 		return testing.AllocsPerRun(5, func() {
@@ -259,4 +434,51 @@ func TestRunNilStepPanics(t *testing.T) {
 		}
 	}()
 	_ = mustNew(t, loop.Config{}).Run(t.Context(), nil, nil, nil)
+}
+
+// A step that begins a frame would have the rest of its own run twice, so it is
+// told, and nothing has changed when it is. A copy is free to go on.
+func TestStepMayNotBeginAFrame(t *testing.T) {
+	none := func(uint64) error { return nil }
+	for name, begin := range map[string]func(*loop.Loop){
+		"Advance":   func(l *loop.Loop) { l.Advance(100 * ms) },
+		"AdvanceTo": func(l *loop.Loop) { l.AdvanceTo(100 * ms) },
+		"Drive":     func(l *loop.Loop) { _, _ = l.Drive(100*ms, none) },
+		"Run": func(l *loop.Loop) {
+			_ = l.Run(context.Background(), &loop.ManualClock{Jump: true}, none, nil)
+		},
+	} {
+		l := mustNew(t, loop.Classic())
+		var tape loop.Tape
+		if err := l.Record(&tape); err != nil {
+			t.Fatal(err)
+		}
+		var told any
+		var ahead loop.Frame
+		_, err := l.Drive(50*ms, func(tick uint64) error {
+			if tick != 1 {
+				return nil
+			}
+			plain := *l
+			if ahead = plain.Advance(0); ahead != func() loop.Frame { f := l.Fork(); return f.Advance(0) }() {
+				t.Errorf("%s: a copy and a fork differ", name)
+			}
+			defer func() { told = recover() }()
+			begin(l)
+			return nil
+		})
+		if err != nil || told != "loop: Advance called from a step" {
+			t.Errorf("%s: panic %v, error %v", name, told, err)
+		}
+		if ahead.FirstTick() != 1 || ahead.Steps != 2 {
+			t.Errorf("%s: a copy has %d steps from %d on, want 2 from 1", name, ahead.Steps, ahead.FirstTick())
+		}
+		f := l.Advance(0)
+		if f.Tick != 3 || f.Steps != 0 || f.Backlog != 0 || f.DroppedTotal != 0 || f.WallNs != 50*uint64(ms) {
+			t.Errorf("%s: afterwards %+v", name, f)
+		}
+		if err := tape.Replay(nil); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
 }

@@ -3,6 +3,7 @@ package physics
 import (
 	"fmt"
 	"math"
+	"strconv"
 
 	"github.com/evertick/evertick/internal/fault"
 	"github.com/evertick/evertick/native/rigid"
@@ -66,22 +67,29 @@ type rehearsal struct {
 	w          *World
 	room       int // for bodies
 	shapeRoom  int
+	jointRoom  int
 	gone       bitset // bodies that go
 	goneShapes bitset
+	goneJoints bitset
 
 	// Of the list that is looked at.
-	now               *Commands
-	unborn            int    // bodies and shapes created so far
-	unbornShapes      int    //
-	dead, deadShapes  bitset // those of them that go again
-	bodyOf            []Body // by shape
-	nextBody, nextNew int    // in the list's bodies and shapes
+	now              *Commands
+	unborn           int    // bodies, shapes and joints created so far
+	unbornShapes     int    //
+	unbornJoints     int    //
+	blasts           int    // explosions so far
+	dead, deadShapes bitset // those of them that go again
+	deadJoints       bitset
+	bodyOf           []Body // by shape
+	nextRow          int    // of the list's rows
 }
 
 func (r *rehearsal) begin(w *World) {
 	r.w, r.room, r.shapeRoom = w, w.bodies.room(), w.shapes.pool.room()
 	r.gone.reset(w.Rows())
 	r.goneShapes.reset(w.shapes.pool.high())
+	r.jointRoom = w.joints.pool.room()
+	r.goneJoints.reset(w.joints.pool.high())
 }
 
 func (r *rehearsal) end() { r.w, r.now = nil, nil }
@@ -89,8 +97,10 @@ func (r *rehearsal) end() { r.w, r.now = nil, nil }
 // list returns the first bad command.
 func (r *rehearsal) list(c *Commands) (int, error) {
 	r.now, r.unborn, r.unbornShapes, r.bodyOf = c, 0, 0, r.bodyOf[:0]
+	r.unbornJoints, r.nextRow, r.blasts = 0, 0, 0
 	r.dead.reset(len(c.bodies))
 	r.deadShapes.reset(len(c.shapes))
+	r.deadJoints.reset(len(c.joints))
 	for k := range c.commands {
 		if err := r.command(&c.commands[k]); err != nil {
 			return k, err
@@ -105,6 +115,13 @@ func (r *rehearsal) command(o *command) error {
 		return r.createBody(&r.now.bodies[r.unborn])
 	case destroyShape:
 		return r.destroyShape(o.shape)
+	case createJoint:
+		return r.createJoint(&r.now.joints[r.unbornJoints])
+	case destroyJoint, setJoint, setMotorSpeed, setMouseTarget:
+		return r.changeJoint(o)
+	case explode:
+		r.blasts++
+		return r.now.blasts[r.blasts-1].Validate()
 	}
 	if !r.lives(o.body) {
 		return fault.Field(ErrStale, "physics: Body", o.body)
@@ -114,14 +131,27 @@ func (r *rehearsal) command(o *command) error {
 		r.destroyBody(o.body)
 	case createShape:
 		return r.createShape(o.body, &r.now.shapes[r.unbornShapes])
+	case ignorePair, unignorePair:
+		return r.pair(o)
 	default:
 		return o.check()
 	}
 	return nil
 }
 
+// pair checks the second body of a pair, of which the first one lives.
+func (r *rehearsal) pair(o *command) error {
+	if !r.lives(o.other) {
+		return fault.Field(ErrStale, "physics: Body", o.other)
+	}
+	if o.body == o.other {
+		return because(fault.Field(ErrRange, "physics: "+o.kind.String()+": b", o.other), "equals a")
+	}
+	return nil
+}
+
 func (r *rehearsal) createBody(d *BodyDef) error {
-	if err := d.Validate(); err != nil {
+	if err := r.w.checkBodyDef(d); err != nil {
 		return err
 	}
 	if r.room == 0 {
@@ -216,6 +246,9 @@ func (r *rehearsal) destroyShape(s Shape) error {
 		return fault.Field(ErrStale, "physics: Shape", s)
 	}
 	if s.index < provisional {
+		if err := r.w.single(s); err != nil {
+			return err
+		}
 		r.goneShapes.add(i)
 	} else {
 		r.deadShapes.add(i)
@@ -225,27 +258,53 @@ func (r *rehearsal) destroyShape(s Shape) error {
 
 // check looks at the numbers of a command about a body.
 func (o *command) check() error {
-	for _, v := range o.numbers {
+	for i, v := range o.numbers {
 		if !fault.Finite(v) {
-			return fault.Field(ErrNotFinite, "physics: "+o.kind.String(), o.numbers)
+			return fault.Field(ErrNotFinite, "physics: "+o.kind.String()+": "+o.kind.argument(i), v)
 		}
 	}
 	switch o.kind {
 	case setTransform:
-		return checkPlace("physics: SetTransform: position", "physics: SetTransform: angle", [2]float32(o.numbers[:2]), o.numbers[2])
+		return checkPlace("physics: SetTransform: position", "physics: SetTransform: angle",
+			[2]float32(o.numbers[:2]), o.numbers[2])
 	case setVelocity:
 		for _, v := range o.numbers {
 			if !usable(v) {
-				return overflow("physics: SetVelocity", o.numbers)
+				return overflow("physics: SetVelocity: linear, angular", [3]float32(o.numbers[:3]))
 			}
 		}
 	}
 	return nil
 }
 
+// argument names number i of a command about a body.
+func (k commandKind) argument(i int) string {
+	pair, single := "impulse", "impulse"
+	switch k {
+	case setTransform:
+		pair, single = "position", "angle"
+	case setVelocity:
+		pair, single = "linear", "angular"
+	case applyForce, applyCentralForce:
+		pair = "force"
+	case applyTorque:
+		return "torque"
+	case applyAngularImpulse:
+		return single
+	}
+	switch {
+	case i < 2:
+		return pair + "[" + strconv.Itoa(i) + "]"
+	case k == applyForce || k == applyImpulse:
+		return "point[" + strconv.Itoa(i-2) + "]"
+	}
+	return single
+}
+
 // run makes the changes of a list that was rehearsed.
 func (w *World) run(c *Commands) {
-	c.bornBodies, c.bornShapes, c.bornAs = c.bornBodies[:0], c.bornShapes[:0], c.list
+	c.bornBodies, c.bornShapes, c.bornJoints, c.bornAs = c.bornBodies[:0], c.bornShapes[:0], c.bornJoints[:0], c.list
+	rows, blasts := c.rows, 0
 	for k := range c.commands {
 		o := &c.commands[k]
 		switch o.kind {
@@ -261,8 +320,26 @@ func (w *World) run(c *Commands) {
 			_ = w.DestroyBody(c.Body(o.body))
 		case destroyShape:
 			w.detach(c.Shape(o.shape))
+		case createJoint:
+			c.bornJoints = append(c.bornJoints, w.join(c, &c.joints[len(c.bornJoints)]))
+		case setJoint:
+			w.solver.setJoint(int(c.Joint(o.joint).index), &rows[0])
+			rows = rows[1:]
+		case destroyJoint, setMotorSpeed, setMouseTarget:
+			w.solver.doJoint(int(c.Joint(o.joint).index), o)
+		case ignorePair:
+			_ = w.IgnorePair(c.Body(o.body), c.Body(o.other))
+		case unignorePair:
+			_ = w.UnignorePair(c.Body(o.body), c.Body(o.other))
+		case explode:
+			w.solver.explode(&c.blasts[blasts])
+			blasts++
 		default:
-			w.solver.do(int(c.Body(o.body).index), o)
+			i := int(c.Body(o.body).index)
+			w.solver.do(i, o)
+			if o.kind == setTransform {
+				w.noteTeleport(i)
+			}
 		}
 	}
 }
@@ -307,19 +384,22 @@ func (s *solver) do(i int, o *command) {
 	switch o.kind {
 	case setVelocity:
 		if c.Type[i] != StaticBody {
-			c.VX[i], c.VY[i], c.W[i] = n[0], n[1], n[2]
+			_ = s.SetVelocity(i, [2]float32{n[0], n[1]}, n[2])
 		}
 	case setTransform:
 		_ = s.SetTransform(i, [2]float32{n[0], n[1]}, n[2])
 	case applyImpulse, applyCentralImpulse:
+		s.kick(i)
 		c.VX[i] += float32(c.InvMass[i] * n[0])
 		c.VY[i] += float32(c.InvMass[i] * n[1])
 		if o.kind == applyImpulse {
 			c.W[i] += s.spin(i, [2]float32{n[0], n[1]}, [2]float32{n[2], n[3]})
 		}
 	case applyAngularImpulse:
+		s.kick(i)
 		c.W[i] += float32(c.InvInertia[i] * n[0])
 	case applyForce, applyCentralForce, applyTorque:
+		s.kick(i)
 		s.doForce(i, o)
 	case disableBody:
 		s.disable(i)

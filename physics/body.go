@@ -18,6 +18,13 @@ type Body struct{ index, generation uint32 }
 // body lives.
 func (b Body) Index() int { return int(b.index) }
 
+// Bits returns the handle as a number, to keep where it must be one: see BodyOfBits.
+func (b Body) Bits() uint64 { return uint64(b.generation)<<32 | uint64(b.index) }
+
+// BodyOfBits returns the handle of which Bits returned b. What it names need not live, nor
+// ever have lived.
+func BodyOfBits(b uint64) Body { return Body{uint32(b), uint32(b >> 32)} }
+
 // String returns "body_<index>.<generation>", or "new body <n>" of what Commands will create.
 func (b Body) String() string {
 	if b.index >= provisional {
@@ -73,8 +80,21 @@ type BodyDef struct {
 	GravityScale float32
 	// FixedRotation keeps contacts and impulses from turning the body.
 	FixedRotation bool
+	// LockX and LockY keep a dynamic body from moving along an axis of the plane: its position there
+	// keeps its bits but for rounding as it turns, whatever pushes. While contacts and joints are
+	// solved it has its mass all the same, and is brought to rest before and after each iteration: a
+	// stack that rests on such a body settles within some sub-steps instead of one, and a heavy one on
+	// a light one more slowly; what must hold any load at once is better static. A body that is locked
+	// along both may still turn.
+	LockX, LockY bool
 	// DisableSleep keeps the body simulated even when it is at rest.
 	DisableSleep bool
+	// Bullet keeps a dynamic body, when it is fast, from passing through other bodies than
+	// static ones as well, but for other bullets: see the package comment.
+	Bullet bool
+	// SleepThreshold is the speed in m/s up to which the body counts as being at rest, 0 to 1e6.
+	// 0: DefaultSleepThreshold.
+	SleepThreshold float32
 	// HasSlot makes the body drive an entity: Sync writes its transform into
 	// row Slot.
 	HasSlot bool
@@ -98,6 +118,7 @@ func (d *BodyDef) Validate() error {
 		checkNotNegative("physics: BodyDef.LinearDamping", d.LinearDamping),
 		checkNotNegative("physics: BodyDef.AngularDamping", d.AngularDamping),
 		checkFinite("physics: BodyDef.GravityScale", d.GravityScale),
+		checkTuning("physics: BodyDef.SleepThreshold", d.SleepThreshold),
 		checkSlot(d),
 		checkStaticVelocity("physics: BodyDef.LinearVelocity", "physics: BodyDef.AngularVelocity",
 			d.Type, d.LinearVelocity, d.AngularVelocity),

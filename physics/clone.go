@@ -39,13 +39,27 @@ func (w *World) CopyFrom(src *World) error {
 	if rows := src.Rows(); rows > w.Cap() {
 		return fault.Field(ErrCapacity, who+"rows", rows)
 	}
+	for i, slot := range src.cols.Slot[:src.Rows()] {
+		if w.beyond(slot) {
+			return fault.Element(ErrRange, who+"slot of body", i, slot)
+		}
+	}
 	w.copyBodies(src)
 	w.shapes.copyFrom(&src.shapes, w.Rows())
 	s, from := w.solver, src.solver
+	w.chains.copyFrom(&src.chains)
 	s.shapes.copyFrom(&from.shapes)
+	copy(s.sweep.extents.Least, from.sweep.extents.Least[:from.rows])
+	copy(s.sweep.extents.Most, from.sweep.extents.Most[:from.rows])
+	s.pairTable.become(from.pairTable.keys)
+	s.tune(from.tuning)
+	s.masses = append(s.masses[:0], from.masses...)
 	s.contacts = append(s.contacts[:0], from.contacts...)
 	s.seen = append(s.seen[:0], from.seen...)
-	s.steps, s.sys.Gravity = from.steps, from.sys.Gravity
+	w.joints.copyFrom(&src.joints, w.Rows(), w.Cap())
+	s.joints.copyFrom(&from.joints)
+	s.copySleep(from)
+	s.steps, s.rate, s.sys.Gravity = from.steps, from.rate, from.sys.Gravity
 	w.config.Gravity = src.config.Gravity
 	w.replaced()
 	return nil
@@ -91,11 +105,14 @@ func (t *shapeTable) copyFrom(src *shapeTable, rows int) {
 }
 
 func (t *shapeColumns) copyFrom(src *shapeColumns) {
+	t.version++
 	t.shape = append(t.shape[:0], src.shape...)
 	t.local = append(t.local[:0], src.local...)
 	t.mass = append(t.mass[:0], src.mass...)
 	t.sensor = append(t.sensor[:0], src.sensor...)
 	t.sensors = src.sensors
+	t.smooth, t.chained = append(t.smooth[:0], src.smooth...), src.chained
+	t.oneWay, t.oneWays = append(t.oneWay[:0], src.oneWay...), src.oneWays
 	from := src.floats()
 	for i, column := range t.floats() {
 		*column = append((*column)[:0], *from[i]...)

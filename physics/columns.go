@@ -41,9 +41,13 @@ type Columns struct {
 
 // Bits of Columns.Flags.
 const (
-	FlagFixedRotation = 1 << iota
-	FlagDisableSleep
-	FlagDisabled // taken out of the world: see World.Disable
+	FlagFixedRotation = 1 << iota // BodyDef.FixedRotation
+	FlagDisableSleep              // BodyDef.DisableSleep
+	FlagDisabled                  // taken out of the world: see World.Disable
+	FlagBullet                    // BodyDef.Bullet
+	FlagAsleep                    // at rest, until something wakes it: see World.Awake
+	FlagLockX                     // BodyDef.LockX
+	FlagLockY                     // BodyDef.LockY
 )
 
 // floatColumns lists the float32 columns in the order of their hashes, which is that of
@@ -107,6 +111,15 @@ func (c *Columns) fill(i int, d *BodyDef) {
 	}
 	if d.DisableSleep {
 		c.Flags[i] |= FlagDisableSleep
+	}
+	if d.Bullet {
+		c.Flags[i] |= FlagBullet
+	}
+	if d.LockX {
+		c.Flags[i] |= FlagLockX
+	}
+	if d.LockY {
+		c.Flags[i] |= FlagLockY
 	}
 	c.Alive[i] = 1
 }

@@ -5,9 +5,9 @@ package physics
 // use it again and again. Recording reads nothing of the world and never fails: whether
 // handles and values are good is asked by Apply.
 //
-// CreateBody and the methods that create shapes return handles that stand for what will
-// be there in the commands that follow in this list, and nowhere else: they must not be
-// stored. Body and Shape tell the true ones once they are there.
+// CreateBody and the methods that create shapes and joints return handles that stand for what
+// will be there in the commands that follow in this list, and nowhere else: they must not be
+// stored. Body, Shape and Joint tell the true ones once they are there.
 //
 // A list is for one goroutine at a time. Recording into one may go on beside everything
 // else.
@@ -18,22 +18,28 @@ type Commands struct {
 	commands []command
 	bodies   []BodyDef
 	shapes   []newShape
+	joints   []newJoint
+	rows     []jointRow // of joints that get another definition
+	blasts   []ExplosionDef
 
 	// What the list has created when it was applied last, in the order in which it was
 	// recorded, and the list number of that round.
 	bornBodies []Body
 	bornShapes []Shape
+	bornJoints []Joint
 	bornAs     uint32
 
 	applied uint64 // by which Apply of the world
 }
 
-// command is one of the list. What it needs beside numbers is the next one of the bodies
-// or shapes to create.
+// command is one of the list. What it needs beside numbers is the next one of the bodies,
+// shapes or joints to create, of the rows, or of the explosions.
 type command struct {
 	kind    commandKind
 	body    Body
+	other   Body // of a pair
 	shape   Shape
+	joint   Joint
 	numbers [4]float32
 }
 
@@ -54,13 +60,22 @@ const (
 	applyTorque
 	disableBody
 	enableBody
+	createJoint
+	destroyJoint
+	setJoint
+	setMotorSpeed
+	setMouseTarget
+	ignorePair
+	unignorePair
+	explode
 )
 
 // String returns the name of the method that records the command.
 func (k commandKind) String() string {
 	return [...]string{"CreateBody", "DestroyBody", "create a shape", "DestroyShape", "SetVelocity", "SetTransform",
 		"ApplyLinearImpulse", "ApplyLinearImpulseToCenter", "ApplyAngularImpulse", "ApplyForce", "ApplyForceToCenter",
-		"ApplyTorque", "Disable", "Enable"}[k]
+		"ApplyTorque", "Disable", "Enable", "create a joint", "DestroyJoint", "define a joint", "SetMotorSpeed",
+		"SetMouseTarget", "IgnorePair", "UnignorePair", "Explode"}[k]
 }
 
 // newShape is a shape to create: as its kind says, one of the four.
@@ -86,7 +101,8 @@ func (c *Commands) Len() int { return len(c.commands) }
 
 // Reset forgets the commands recorded.
 func (c *Commands) Reset() {
-	c.commands, c.bodies, c.shapes = c.commands[:0], c.bodies[:0], c.shapes[:0]
+	c.commands, c.bodies, c.shapes, c.blasts = c.commands[:0], c.bodies[:0], c.shapes[:0], c.blasts[:0]
+	c.joints, c.rows = c.joints[:0], c.rows[:0]
 	c.list = c.list&^0xffff | (c.list+1)&0xffff
 }
 
@@ -104,7 +120,7 @@ func (c *Commands) CreateBody(def BodyDef) Body {
 	return Body{provisional | uint32(len(c.bodies)-1), c.list}
 }
 
-// DestroyBody records the end of a body and its shapes.
+// DestroyBody records the end of a body, its shapes and its joints.
 func (c *Commands) DestroyBody(b Body) { c.add(command{kind: destroyBody, body: b}) }
 
 // CreateCircle records the creation of a circle, as World.CreateCircle.
@@ -198,6 +214,18 @@ func (c *Commands) Disable(b Body) { c.add(command{kind: disableBody, body: b}) 
 
 // Enable records that a body is brought back, as World.Enable.
 func (c *Commands) Enable(b Body) { c.add(command{kind: enableBody, body: b}) }
+
+// IgnorePair records that two bodies pass through each other, as World.IgnorePair.
+func (c *Commands) IgnorePair(a, b Body) { c.add(command{kind: ignorePair, body: a, other: b}) }
+
+// UnignorePair records the end of that, as World.UnignorePair.
+func (c *Commands) UnignorePair(a, b Body) { c.add(command{kind: unignorePair, body: a, other: b}) }
+
+// Explode records an explosion, as World.Explode.
+func (c *Commands) Explode(def ExplosionDef) {
+	c.add(command{kind: explode})
+	c.blasts = append(c.blasts, def)
+}
 
 // Body returns the body that a handle of CreateBody has become: good from Apply until the
 // list is applied again, whatever is recorded meanwhile. It may be destroyed by then. Other

@@ -3,6 +3,7 @@ package physics_test
 import (
 	"errors"
 	"math"
+	"slices"
 	"strings"
 	"testing"
 
@@ -25,6 +26,8 @@ type direct struct {
 	list   *physics.Commands
 	bodies map[physics.Body]physics.Body // of provisional ones
 	shapes map[physics.Shape]physics.Shape
+	joints map[physics.Joint]physics.Joint
+	known  []physics.Joint // live and stale, and those of the list
 	err    error
 }
 
@@ -60,12 +63,14 @@ func TestCommandsDoWhatCallsDo(t *testing.T) {
 		}
 		var bodies []physics.Body // live and stale
 		var shapes []physics.Shape
+		var joints []physics.Joint
 		for range rapid.IntRange(1, 8).Draw(t, "lists") {
 			twin, err := w.Clone()
 			if err != nil {
 				t.Fatal(err)
 			}
 			d := &direct{w: twin, list: w.NewCommands(), bodies: map[physics.Body]physics.Body{}, shapes: map[physics.Shape]physics.Shape{}}
+			d.joints, d.known = map[physics.Joint]physics.Joint{}, slices.Clone(joints)
 			knownBodies, knownShapes := bodies, shapes
 			for range rapid.IntRange(0, 12).Draw(t, "commands") {
 				d.draw(t, &knownBodies, &knownShapes)
@@ -76,7 +81,7 @@ func TestCommandsDoWhatCallsDo(t *testing.T) {
 				t.Fatalf("Apply says %v, the calls %v", err, d.err)
 			}
 			if err != nil {
-				for _, is := range []error{physics.ErrStale, physics.ErrCapacity, physics.ErrNotFinite, physics.ErrRange} {
+				for _, is := range []error{physics.ErrStale, physics.ErrCapacity, physics.ErrNotFinite, physics.ErrRange, physics.ErrUnsupported} {
 					if errors.Is(err, is) != errors.Is(d.err, is) {
 						t.Fatalf("Apply says %v, the calls %v", err, d.err)
 					}
@@ -109,6 +114,13 @@ func TestCommandsDoWhatCallsDo(t *testing.T) {
 					shapes = append(shapes, r)
 				}
 			}
+			for _, j := range d.known {
+				if r := d.list.Joint(j); r != d.joint(j) || w.ValidJoint(r) != twin.ValidJoint(r) {
+					t.Fatalf("%v became %v, want %v", j, r, d.joint(j))
+				} else {
+					joints = append(joints, r)
+				}
+			}
 		}
 	})
 }
@@ -127,7 +139,7 @@ func (d *direct) draw(t *rapid.T, bodies *[]physics.Body, shapes *[]physics.Shap
 		return rapid.SampledFrom(*bodies).Draw(t, "body")
 	}
 	l, w := d.list, d.w
-	switch rapid.IntRange(0, 13).Draw(t, "kind") {
+	switch rapid.IntRange(0, 19).Draw(t, "kind") {
 	case 0, 1, 2:
 		def := physics.DefaultBodyDef()
 		def.Type = physics.BodyType(rapid.IntRange(0, 2).Draw(t, "type"))
@@ -216,7 +228,47 @@ func (d *direct) draw(t *rapid.T, bodies *[]physics.Body, shapes *[]physics.Shap
 	case 13:
 		b := body()
 		d.both(func() { l.Enable(b) }, func() error { return w.Enable(d.body(b)) })
+	case 14, 15, 16:
+		def := physics.JointDef{BodyA: body(), BodyB: body(), FrameA: physics.JointFrame{Point: v(), Angle: angle.Draw(t, "frame")}}
+		real := func() physics.JointDef {
+			real := def
+			real.BodyA, real.BodyB = d.body(def.BodyA), d.body(def.BodyB)
+			return real
+		}
+		m := rapid.SampledFrom(jointMakers).Draw(t, "joint")
+		if rapid.Bool().Draw(t, "another definition") && len(d.known) > 0 {
+			j := rapid.SampledFrom(d.known).Draw(t, "which")
+			d.both(func() { m.redo(l, j, def) }, func() error { return m.set(w, d.joint(j), real()) })
+			return
+		}
+		var j physics.Joint
+		d.both(func() { j = m.record(l, def) }, func() error {
+			r, err := m.create(w, real())
+			d.joints[j] = r
+			return err
+		})
+		d.known = append(d.known, j)
+	case 17, 18, 19:
+		j := physics.Joint{}
+		if len(d.known) > 0 {
+			j = rapid.SampledFrom(d.known).Draw(t, "joint")
+		}
+		switch target := v(); rapid.IntRange(0, 2).Draw(t, "change") {
+		case 0:
+			d.both(func() { l.DestroyJoint(j) }, func() error { return w.DestroyJoint(d.joint(j)) })
+		case 1:
+			d.both(func() { l.SetMotorSpeed(j, target[0]) }, func() error { return w.SetMotorSpeed(d.joint(j), target[0]) })
+		default:
+			d.both(func() { l.SetMouseTarget(j, target) }, func() error { return w.SetMouseTarget(d.joint(j), target) })
+		}
 	}
+}
+
+func (d *direct) joint(j physics.Joint) physics.Joint {
+	if real, ok := d.joints[j]; ok {
+		return real
+	}
+	return j
 }
 
 func finite(v [2]float32) bool { return v[0]-v[0] == 0 && v[1]-v[1] == 0 }
@@ -230,6 +282,7 @@ func TestBadCommandsAreNamed(t *testing.T) {
 	a := body(t, w, physics.DynamicBody, 0, 0)
 	s := box(t, w, a, 1, 1)
 	static := body(t, w, physics.StaticBody, 5, 0)
+	tie := must[physics.Joint](t)(w.CreateRevoluteJoint(physics.RevoluteJointDef{JointDef: common(a, static)}))
 	gone := body(t, w, physics.DynamicBody, 9, 0)
 	if err := w.DestroyBody(gone); err != nil {
 		t.Fatal(err)
@@ -245,13 +298,26 @@ func TestBadCommandsAreNamed(t *testing.T) {
 		is     error
 		words  string
 	}{
-		"stale":             {func(c *physics.Commands) { c.DestroyBody(a); c.DestroyBody(gone) }, physics.ErrStale, "command 1 (DestroyBody): physics: Body = body_2.1"},
-		"twice":             {func(c *physics.Commands) { c.DestroyBody(a); c.DestroyBody(a) }, physics.ErrStale, "command 1"},
-		"shape of one gone": {func(c *physics.Commands) { c.DestroyBody(a); c.DestroyShape(s) }, physics.ErrStale, "command 1 (DestroyShape): physics: Shape"},
-		"shape twice":       {func(c *physics.Commands) { c.DestroyShape(s); c.DestroyShape(s) }, physics.ErrStale, "command 1"},
-		"of another list":   {func(c *physics.Commands) { c.SetVelocity(foreign, [2]float32{}, 0) }, physics.ErrStale, "command 0 (SetVelocity)"},
-		"zero":              {func(c *physics.Commands) { c.ApplyTorque(physics.Body{}, 1) }, physics.ErrStale, "command 0 (ApplyTorque)"},
-		"new and gone":      {func(c *physics.Commands) { b := c.CreateBody(def); c.DestroyBody(b); c.ApplyTorque(b, 1) }, physics.ErrStale, "command 2"},
+		"stale":              {func(c *physics.Commands) { c.DestroyBody(a); c.DestroyBody(gone) }, physics.ErrStale, "command 1 (DestroyBody): physics: Body = body_2.1"},
+		"twice":              {func(c *physics.Commands) { c.DestroyBody(a); c.DestroyBody(a) }, physics.ErrStale, "command 1"},
+		"shape of one gone":  {func(c *physics.Commands) { c.DestroyBody(a); c.DestroyShape(s) }, physics.ErrStale, "command 1 (DestroyShape): physics: Shape"},
+		"joint of one gone":  {func(c *physics.Commands) { c.DestroyBody(a); c.DestroyJoint(tie) }, physics.ErrStale, "command 1 (DestroyJoint): physics: Joint = joint_0.1"},
+		"joint twice":        {func(c *physics.Commands) { c.DestroyJoint(tie); c.DestroyJoint(tie) }, physics.ErrStale, "command 1"},
+		"joint without body": {func(c *physics.Commands) { c.CreateWeldJoint(physics.WeldJointDef{JointDef: common(gone, a)}) }, physics.ErrStale, "command 0 (create a joint): physics: JointDef.BodyA = body_2.1"},
+		"joint of one new and gone": {func(c *physics.Commands) {
+			b := c.CreateBody(def)
+			j := c.CreateWeldJoint(physics.WeldJointDef{JointDef: common(a, b)})
+			c.SetMotorSpeed(tie, 3)
+			c.DestroyBody(b)
+			c.DestroyJoint(j)
+		}, physics.ErrStale, "command 4 (DestroyJoint): physics: Joint = new joint 0"},
+		"joint of another kind": {func(c *physics.Commands) { c.SetWeldJointDef(tie, physics.WeldJointDef{}) }, physics.ErrUnsupported, "command 0 (define a joint)"},
+		"target":                {func(c *physics.Commands) { c.SetMouseTarget(tie, [2]float32{}) }, physics.ErrUnsupported, "command 0 (SetMouseTarget)"},
+		"speed":                 {func(c *physics.Commands) { c.SetMotorSpeed(tie, nan) }, physics.ErrNotFinite, "command 0 (SetMotorSpeed)"},
+		"shape twice":           {func(c *physics.Commands) { c.DestroyShape(s); c.DestroyShape(s) }, physics.ErrStale, "command 1"},
+		"of another list":       {func(c *physics.Commands) { c.SetVelocity(foreign, [2]float32{}, 0) }, physics.ErrStale, "command 0 (SetVelocity)"},
+		"zero":                  {func(c *physics.Commands) { c.ApplyTorque(physics.Body{}, 1) }, physics.ErrStale, "command 0 (ApplyTorque)"},
+		"new and gone":          {func(c *physics.Commands) { b := c.CreateBody(def); c.DestroyBody(b); c.ApplyTorque(b, 1) }, physics.ErrStale, "command 2"},
 		"shape new and gone": {func(c *physics.Commands) {
 			b := c.CreateCircle(a, shape, physics.Circle{Radius: 1})
 			c.DestroyShape(b)
@@ -264,12 +330,14 @@ func TestBadCommandsAreNamed(t *testing.T) {
 			c.CreateBody(def)
 			c.CreateBody(def)
 		}, physics.ErrCapacity, "command 3"},
-		"definition": {func(c *physics.Commands) { c.SetVelocity(static, [2]float32{1, 1}, 1); c.CreateBody(bad) }, physics.ErrNotFinite, "command 1 (CreateBody): physics: BodyDef.Angle"},
-		"shape":      {func(c *physics.Commands) { c.CreateCircle(a, shape, physics.Circle{Radius: -1}) }, physics.ErrRange, "(create a shape): physics: Circle.Radius = -1"},
-		"polygon":    {func(c *physics.Commands) { c.CreatePolygon(a, shape, physics.Polygon{Count: 9}) }, physics.ErrRange, "Polygon.Count = 9"},
-		"NaN":        {func(c *physics.Commands) { c.ApplyForce(a, [2]float32{0, nan}, [2]float32{}) }, physics.ErrNotFinite, "ApplyForce"},
-		"angle":      {func(c *physics.Commands) { c.SetTransform(a, [2]float32{}, 1e6) }, physics.ErrRange, "angle"},
-		"velocity":   {func(c *physics.Commands) { c.SetVelocity(a, [2]float32{1e20}, 0) }, physics.ErrRange, "SetVelocity"},
+		"definition":   {func(c *physics.Commands) { c.SetVelocity(static, [2]float32{1, 1}, 1); c.CreateBody(bad) }, physics.ErrNotFinite, "command 1 (CreateBody): physics: BodyDef.Angle"},
+		"shape":        {func(c *physics.Commands) { c.CreateCircle(a, shape, physics.Circle{Radius: -1}) }, physics.ErrRange, "(create a shape): physics: Circle.Radius = -1"},
+		"polygon":      {func(c *physics.Commands) { c.CreatePolygon(a, shape, physics.Polygon{Count: 9}) }, physics.ErrRange, "Polygon.Count = 9"},
+		"NaN":          {func(c *physics.Commands) { c.ApplyForce(a, [2]float32{0, nan}, [2]float32{}) }, physics.ErrNotFinite, "ApplyForce: force[1] = NaN"},
+		"NaN as place": {func(c *physics.Commands) { c.ApplyLinearImpulse(a, [2]float32{}, [2]float32{nan, 0}) }, physics.ErrNotFinite, "ApplyLinearImpulse: point[0] = NaN"},
+		"NaN as turn":  {func(c *physics.Commands) { c.SetVelocity(a, [2]float32{}, nan) }, physics.ErrNotFinite, "SetVelocity: angular = NaN"},
+		"angle":        {func(c *physics.Commands) { c.SetTransform(a, [2]float32{}, 1e6) }, physics.ErrRange, "angle"},
+		"velocity":     {func(c *physics.Commands) { c.SetVelocity(a, [2]float32{1e20}, 0) }, physics.ErrRange, "SetVelocity"},
 	} {
 		c1, c2 := w.NewCommands(), w.NewCommands()
 		c1.ApplyLinearImpulse(a, [2]float32{1, 1}, [2]float32{0, 1})
@@ -345,12 +413,14 @@ func TestMisuseOfCommandsPanics(t *testing.T) {
 	c := w.NewCommands()
 	b := c.CreateBody(physics.DefaultBodyDef())
 	s := c.CreateCircle(b, physics.DefaultShapeDef(), physics.Circle{Radius: 1})
+	j := c.CreateWeldJoint(physics.WeldJointDef{JointDef: common(b, b)})
 	for want, call := range map[string]func(){
 		"physics: Apply of one list twice":                                 func() { w.Apply(c, c) },
 		"physics: Apply of Commands of another world":                      func() { other.Apply(c) },
 		"physics: use of Commands that NewCommands did not make":           func() { new(physics.Commands).Enable(b) },
 		"physics: Commands.Body: not of this list as it was applied last":  func() { c.Body(b) },
 		"physics: Commands.Shape: not of this list as it was applied last": func() { c.Shape(s) },
+		"physics: Commands.Joint: not of this list as it was applied last": func() { c.Joint(j) },
 	} {
 		func() {
 			defer func() {
@@ -388,6 +458,9 @@ func TestCommandsAllocateNothing(t *testing.T) {
 		}
 		b := c.CreateBody(def)
 		c.CreatePolygon(b, physics.DefaultShapeDef(), physics.Box(1, 1))
+		j := c.CreateRevoluteJoint(physics.RevoluteJointDef{JointDef: common(bodies[0], b)})
+		c.SetMotorSpeed(j, 3)
+		c.SetRevoluteJointDef(j, physics.RevoluteJointDef{})
 		c.DestroyBody(b)
 		if err := w.Step(1./60, c); err != nil {
 			t.Fatal(err)

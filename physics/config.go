@@ -3,6 +3,7 @@ package physics
 import (
 	"errors"
 	"fmt"
+	"math"
 
 	"github.com/evertick/evertick/internal/fault"
 	"github.com/evertick/evertick/native"
@@ -29,6 +30,9 @@ type Config struct {
 	// Gravity is the acceleration of dynamic bodies in m/s², along the two
 	// axes of the plane. Any finite value, of this package's solver below 2^63; zero means none.
 	Gravity [2]float32
+	// Slots is the number of entities that Sync writes to, if that is known: a BodyDef.Slot
+	// beyond is refused. 0: Sync finds out.
+	Slots int
 	// Plane is the plane of the 3D world in which bodies move. Zero is XY.
 	Plane Plane
 	// SubSteps divides every Step into that many equal parts, for stiffer
@@ -43,6 +47,9 @@ type Config struct {
 	// a spring of that frequency in Hz, up to a quarter of the rate of the sub-steps, and
 	// of that damping ratio. 0: 30 Hz, 10.
 	ContactHertz, ContactDamping float32
+	// JointHertz and JointDamping say the same of what is stiff in a joint, up to a quarter of
+	// the rate of the sub-steps. 0: 60 Hz, 5.
+	JointHertz, JointDamping float32
 	// PushSpeed is the greatest speed in m/s at which overlaps are removed. 0: 3.
 	PushSpeed float32
 	// RestitutionThreshold is the approach speed in m/s below which nothing bounces. 0: 1.
@@ -52,6 +59,12 @@ type Config struct {
 	// FrictionMix and RestitutionMix say what two shapes that touch have together.
 	// MixDefault: MixGeometric for friction, MixMax for restitution.
 	FrictionMix, RestitutionMix Mix
+
+	// DisableContinuous lets fast bodies pass through thin ones: see the package comment.
+	DisableContinuous bool
+	// DisableSleep keeps all bodies simulated that are at rest. They fall asleep otherwise: see
+	// World.Awake.
+	DisableSleep bool
 
 	// StageHashes makes each step hash what its stages compute, for World.StageHashes. It
 	// costs about as much as the step, and changes nothing.
@@ -70,14 +83,14 @@ type Config struct {
 // Mix is a rule that makes one coefficient of those of two shapes.
 type Mix = rigid.Mix
 
-// The rules: of coefficients a and b,
+// The rules, for the coefficients a and b of two shapes.
 const (
 	MixDefault   = rigid.MixDefault   // what the field of Config says
 	MixGeometric = rigid.MixGeometric // √(ab)
-	MixMax       = rigid.MixMax
-	MixMin       = rigid.MixMin
-	MixAverage   = rigid.MixAverage  // (a+b)/2
-	MixMultiply  = rigid.MixMultiply // ab
+	MixMax       = rigid.MixMax       // max(a, b)
+	MixMin       = rigid.MixMin       // min(a, b)
+	MixAverage   = rigid.MixAverage   // (a+b)/2
+	MixMultiply  = rigid.MixMultiply  // ab
 )
 
 // Plane is a plane of the 3D world.
@@ -108,10 +121,13 @@ func (c Config) Validate() error {
 	return errors.Join(
 		checkWithin("physics: Config.Capacity", c.Capacity, 0, MaxCapacity),
 		checkFinite2("physics: Config.Gravity", c.Gravity),
+		checkWithin("physics: Config.Slots", c.Slots, 0, math.MaxInt32),
 		checkPlane(c.Plane),
 		checkWithin("physics: Config.SubSteps", c.SubSteps, 0, MaxSubSteps),
 		checkTuning("physics: Config.ContactHertz", c.ContactHertz),
 		checkTuning("physics: Config.ContactDamping", c.ContactDamping),
+		checkTuning("physics: Config.JointHertz", c.JointHertz),
+		checkTuning("physics: Config.JointDamping", c.JointDamping),
 		checkTuning("physics: Config.PushSpeed", c.PushSpeed),
 		checkTuning("physics: Config.RestitutionThreshold", c.RestitutionThreshold),
 		checkTuning("physics: Config.MaxSpeed", c.MaxSpeed),
@@ -131,7 +147,8 @@ func (c *Config) fillSolver() {
 		to    *float32
 		value float32
 	}{
-		{&c.ContactHertz, 30}, {&c.ContactDamping, 10}, {&c.PushSpeed, 3}, {&c.RestitutionThreshold, 1}, {&c.MaxSpeed, 400},
+		{&c.ContactHertz, 30}, {&c.ContactDamping, 10}, {&c.JointHertz, 60}, {&c.JointDamping, 5},
+		{&c.PushSpeed, 3}, {&c.RestitutionThreshold, 1}, {&c.MaxSpeed, 400},
 	} {
 		if *f.to == 0 {
 			*f.to = f.value
@@ -163,6 +180,7 @@ func (c *Config) params() rigid.Params {
 	return rigid.Params{
 		Gravity: vecOf(c.Gravity), SubSteps: c.SubSteps,
 		ContactHertz: c.ContactHertz, ContactDamping: c.ContactDamping,
+		JointHertz: c.JointHertz, JointDamping: c.JointDamping,
 		PushSpeed: c.PushSpeed, Threshold: c.RestitutionThreshold, MaxSpeed: c.MaxSpeed,
 		FrictionMix: c.FrictionMix, RestitutionMix: c.RestitutionMix,
 	}

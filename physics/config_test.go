@@ -82,3 +82,34 @@ func TestFrontImportsNoEngine(t *testing.T) {
 		}
 	}
 }
+
+func TestSlotsBound(t *testing.T) {
+	slotted := func(slot uint32) BodyDef {
+		d := DefaultBodyDef()
+		d.HasSlot, d.Slot = true, slot
+		return d
+	}
+	w, small := must[*World](t)(New(Config{Slots: 3})), must[*World](t)(New(Config{Slots: 2}))
+	if _, err := w.CreateBody(slotted(3)); !errors.Is(err, ErrRange) || !strings.Contains(err.Error(), "BodyDef.Slot = 3") {
+		t.Errorf("slot 3 of 3: %v", err)
+	}
+	c := w.NewCommands()
+	c.CreateBody(slotted(3))
+	if err := w.Apply(c); !errors.Is(err, ErrRange) || w.Len() != 0 {
+		t.Errorf("slot 3 of 3 by a command: %v, %d bodies", err, w.Len())
+	}
+	must[Body](t)(w.CreateBody(slotted(2)))
+	before := small.Hash()
+	if err := small.Restore(must[[]byte](t)(w.Snapshot(nil))); !errors.Is(err, ErrRange) {
+		t.Errorf("restored slot 2 of 2: %v", err)
+	}
+	if err := small.CopyFrom(w); !errors.Is(err, ErrRange) {
+		t.Errorf("copied slot 2 of 2: %v", err)
+	}
+	if small.Hash() != before {
+		t.Error("an error has changed the world")
+	}
+	if err := (Config{Slots: -1}).Validate(); !errors.Is(err, ErrRange) {
+		t.Errorf("Slots: -1: %v", err)
+	}
+}

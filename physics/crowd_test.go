@@ -69,6 +69,65 @@ func (w *crowd) add() {
 	for range 1 + w.pick(3) {
 		w.shape(b)
 	}
+	if w.pick(2) == 0 {
+		w.join(b)
+	}
+}
+
+// join ties a body to another one, unless it meets itself.
+func (w *crowd) join(b physics.Body) {
+	w.t.Helper()
+	other, ok := w.BodyAt(w.pick(w.Rows()))
+	if !ok || other == b {
+		return
+	}
+	d := common(other, b)
+	if w.pick(2) == 0 {
+		d = common(b, other)
+	}
+	d.FrameA = at(w.float(-1, 1), w.float(-1, 1), w.float(-3, 3))
+	d.FrameB, ok = w.facing(d)
+	if !ok {
+		return
+	}
+	d.CollideConnected = w.pick(2) == 0
+	if w.pick(4) == 0 {
+		d.BreakForce, d.BreakTorque = w.float(0, 200), w.float(0, 50)
+	}
+	must[physics.Joint](w.t)(jointMakers[w.pick(len(jointMakers))].create(w.World, d))
+}
+
+// facing returns the frame of body B that is where that of body A is, if the two are near each other.
+func (w *crowd) facing(d physics.JointDef) (physics.JointFrame, bool) {
+	c, a, b := w.Columns(), d.BodyA.Index(), d.BodyB.Index()
+	p := d.FrameA.Point
+	x := c.X[a] + float32(c.Cos[a]*p[0]) - float32(c.Sin[a]*p[1]) - c.X[b]
+	y := c.Y[a] + float32(c.Sin[a]*p[0]) + float32(c.Cos[a]*p[1]) - c.Y[b]
+	x, y = float32(c.Cos[b]*x)+float32(c.Sin[b]*y), float32(c.Cos[b]*y)-float32(c.Sin[b]*x)
+	return at(x, y, d.FrameA.Angle+c.Angle[a]-c.Angle[b]), float32(x*x)+float32(y*y) < 9
+}
+
+// stirJoint does something to a joint, if one is there.
+func (w *crowd) stirJoint() error {
+	w.t.Helper()
+	j, ok := w.JointAt(w.pick(64))
+	if !ok {
+		return nil
+	}
+	if w.pick(3) == 0 {
+		return w.DestroyJoint(j)
+	}
+	switch kind, _ := w.JointKind(j); kind {
+	case physics.MouseJoint:
+		return w.SetMouseTarget(j, [2]float32{w.float(-5, 5), w.float(0, 5)})
+	case physics.RevoluteJoint, physics.WheelJoint, physics.PrismaticJoint:
+		return w.SetMotorSpeed(j, w.float(-3, 3))
+	case physics.WeldJoint:
+		d, _ := w.WeldJointDef(j)
+		d.AngularHertz = 5 - d.AngularHertz
+		return w.SetWeldJointDef(j, d)
+	}
+	return nil
 }
 
 func (w *crowd) shape(b physics.Body) {
@@ -107,13 +166,13 @@ func (w *crowd) stir() {
 	w.t.Helper()
 	for range 3 {
 		b, ok := w.BodyAt(1 + w.pick(w.Rows()-1))
-		if !ok {
+		if !ok || w.Disabled(b) {
 			continue
 		}
 		j := [2]float32{w.float(-3, 3), w.float(-3, 3)}
 		at := must[[2]float32](w.t)(w.Position(b))
 		var err error
-		switch w.pick(7) {
+		switch w.pick(9) {
 		case 0:
 			err = w.ApplyLinearImpulse(b, j, at)
 		case 1:
@@ -129,6 +188,10 @@ func (w *crowd) stir() {
 			w.add()
 		case 6:
 			w.shape(b)
+		case 7:
+			w.join(b)
+		case 8:
+			err = w.stirJoint()
 		}
 		if err != nil {
 			w.t.Fatal(err)
@@ -155,6 +218,9 @@ func (w *crowd) run(n int) {
 func sameState(t testing.TB, what string, a, b *physics.World) {
 	t.Helper()
 	x, y := a.AppendColumnHashes(nil), b.AppendColumnHashes(nil)
+	if len(x) != len(y) {
+		t.Fatalf("%s: %d and %d columns", what, len(x), len(y))
+	}
 	for i := range x {
 		if x[i] != y[i] {
 			t.Fatalf("%s: column %s differs", what, x[i].Name)

@@ -1,14 +1,15 @@
 // Package physics moves 2D rigid bodies in a plane of the 3D world: handles,
-// Structure-of-Arrays float32 columns that can be read and written, a contact solver that
-// works in them, events, snapshots, and the state hash.
+// Structure-of-Arrays float32 columns that can be read and written, a solver of contacts and
+// joints that works in them, events, queries, snapshots, and the state hash.
 //
 // # Model
 //
 // A body is static, kinematic or dynamic and carries any number of shapes: circles,
-// capsules, segments, and convex polygons of up to 8 vertices with a radius. The vocabulary is
-// Box2D v3's. Units are metres, kilograms, seconds and radians. Bodies live in the XY or in
-// the XZ plane (Config.Plane); an angle is counter-clockwise from the first axis of the plane
-// to the second.
+// capsules, segments, and convex polygons of up to 8 vertices with a radius; and chains of
+// segments, on whose vertices nothing catches. Filters, ignored pairs and one-way platforms
+// say what passes through what. The vocabulary is Box2D v3's. Units are metres, kilograms,
+// seconds and radians. Bodies live in the XY or in the XZ plane (Config.Plane); an angle is
+// counter-clockwise from the first axis of the plane to the second.
 //
 //	w, err := physics.New(physics.Config{Gravity: [2]float32{0, -9.81}})
 //	def := physics.DefaultBodyDef()
@@ -39,10 +40,73 @@
 // they are millimetres apart.
 //
 // Whatever is smaller, larger or faster is computed without harm to the rest, and less
-// well: a body that moves farther in a step than half its own size and half that of another may
-// pass through it. A ball of 0.5 m and a wall of 0.5 m meet at up to 30 m/s at 60 Hz.
+// well: a body that moves farther in a step than half its own size and half that of another
+// dynamic or kinematic body may pass through it. Two balls of 0.5 m meet at up to 15 m/s
+// each at 60 Hz.
 // Shapes whose corners are less than 5 mm apart, and coordinates of shapes beyond 2^20 m, are
 // refused; so are masses and inertias that are not between 1e-19 and 1e19.
+//
+// # Fast bodies
+//
+// A dynamic body that moves in a step by more than half of what it measures where it is thinnest
+// is fast. The core of its shapes does not get past a static shape, however thin and
+// however fast it is: if it would, the body is set back, at the end of the step, to where its
+// surface met that shape, with the velocity that it has, and the next step lets it bounce or
+// slide. A core is what is left when a shape is made thinner all around by half of the
+// distance from its centroid to its surface: so nothing is held up where it lies or slides, nor
+// at the seams between shapes. Where the core was inside already, what surrounds the
+// centroid does not get past. A body that was set back has moved less than its velocity says.
+//
+// A bullet (BodyDef.Bullet, SetBullet) does not get past the shapes of moving bodies that are
+// not bullets either, which are taken to be where they are at the end of the step.
+// Sensors and filters are heeded; sensors see nothing of the way in between.
+//
+// Not kept apart are fast bodies that are not bullets and other moving bodies, kinematic ones
+// among them, and bullets and bullets. A corner that a shape grazes with less than what was
+// taken off its core does not stop it. What is slow and pressed by others can be pressed through a
+// thin wall, a little in each step. How a body turns in a step is a guess if that is more
+// than half a turn. Config.DisableContinuous turns all this off.
+//
+// # Joints
+//
+// A joint ties two bodies: a DistanceJoint (rod, rope or spring), a RevoluteJoint, PrismaticJoint,
+// WeldJoint, WheelJoint, MotorJoint, MouseJoint or FilterJoint. Each kind has a definition, to
+// which JointDef is common: the bodies, and a JointFrame on each of them in body coordinates, which stays
+// where it is on the body when shapes come and go.
+//
+//	def := physics.DefaultRevoluteJointDef()
+//	def.BodyA, def.BodyB = wall, door
+//	def.FrameA.Point, def.FrameB.Point = hinge, [2]float32{-0.5, 0}
+//	def.EnableMotor, def.MaxMotorTorque = true, 10
+//	j, err := w.CreateRevoluteJoint(def)
+//	...
+//	err = w.SetMotorSpeed(j, 1)
+//
+// What can be changed is changed by reading the definition, changing and setting it (RevoluteJointDef,
+// SetRevoluteJointDef), in effect from the next step on. JointForce and JointTorque tell what
+// a joint did in the last sub-step, JointAngle, JointTranslation, JointLength and
+// JointSpeed where it is. Joints are solved before contacts, and what is stiff in them is as stiff as
+// Config.JointHertz says: under loads of a hundred times the mass of a link, they give some
+// centimetres. One that is made far from where it holds pulls with all its might: put the bodies
+// where the joint wants them first.
+//
+// Two bodies of a joint do not collide, unless it says CollideConnected. A joint dies with either body,
+// or breaks at the end of a step in which it bore more than its BreakForce or BreakTorque: Events.Broken
+// tells of it. It is idle, and has no force, while neither body is dynamic, or one is disabled.
+//
+// # Queries and characters
+//
+// Queries come in batches, arrays in and rows out, and see the world as it is at the call:
+// RayClosest and RayAll; with a Form, which is a shape without a body, CastClosest, CastAll,
+// Overlaps and Nearest; and Distances between shapes. A QueryFilter says what they find.
+//
+//	rays := physics.Rays{X: x, Y: y, DX: dx, DY: dy} // four slices of one length
+//	var hits physics.RayHits                         // to be used again and again
+//	err := w.RayClosest(&rays, &hits)
+//
+// Move takes characters, which are capsules and no bodies, through the world: along walls, up
+// steps and slopes, with what carries them, through one-way platforms from behind. Explode gives
+// impulses at once, and ApplyWind forces for the next step.
 //
 // # Columns
 //
@@ -60,13 +124,22 @@
 // writes positions and rotations to the columns of the entities, and Pull takes over what
 // a program has written there since, as a teleport.
 //
+// # Sleep
+//
+// Bodies that have been at rest for half a second fall asleep, together with those that they
+// touch, and take next to no time until something wakes them: World.Awake says what does.
+// Writing to their columns wakes them as well. Other columns than those of place, velocity
+// and force are looked at when a body is awake. Config.DisableSleep turns it off.
+//
 // # Guarantees
 //
 // Equal calls give equal bits: on every level, on every GOARCH and GOAMD64, with any number of
 // workers, with cgo or without, and after Restore, Clone and CopyFrom as in the original.
 // The order in which bodies and shapes were created is part of the calls: indices are handed
-// out lowest first, and contacts are solved in the order of the indices of their shapes.
-// World.StageHashes tells in which stage two runs part.
+// out lowest first, contacts are solved in the order of the indices of their shapes, and joints in that
+// of their own.
+// World.StageHashes tells in which stage two runs part. World.AppendDraw gives a picture of a
+// world as data, and package physics/svg writes it.
 //
 // Methods take effect at once and in call order, not inside Step; Commands collect changes
 // that Step makes at its start, all or none. A call that returns an error has changed
@@ -89,10 +162,7 @@
 //
 // # Limitations
 //
-// Box2D v3 is better where a game needs what is missing here: joints, continuous
-// collision (fast bodies pass through thin ones: give walls a thickness), sleeping (a scene
-// at rest costs as much as one in motion), ray and overlap queries, chain shapes without
-// ghost collisions at the seams of segments, custom filters and pre-solve callbacks. Sensors do
+// Box2D v3 is better where a game needs callbacks within a step. Sensors do
 // not see each other. Where thousands of shapes are in one place, only pairs within a
 // bound are kept: see rigid.Broad.Pairs.
 package physics

@@ -6,7 +6,7 @@ import (
 )
 
 // Events are what happened in a step, as World.Events returns them. Each list is
-// ascending in the indices of its shapes, or bodies; what touches is told by the lower
+// ascending in the indices of its shapes, bodies, or joints; what touches is told by the lower
 // shape first.
 type Events struct {
 	// Begin and End are contacts of solid shapes that began and ended to touch. The ends
@@ -15,13 +15,18 @@ type Events struct {
 	Begin, End []Touch
 	// SensorBegin and SensorEnd are overlaps of sensors that began and ended.
 	SensorBegin, SensorEnd []Sensed
-	// Hit are contacts that were hit at HitSpeed or faster.
+	// Hit are contacts that were hit at Tuning.HitSpeed or faster.
 	Hit []Hit
 	// Moved are the indices of the bodies whose position or angle has changed.
 	Moved []uint32
 	// Disabled are the bodies that were taken out of the world since a value of theirs was
 	// not finite.
 	Disabled []Disabled
+	// Broken are the joints that bore more than they can; they are destroyed.
+	Broken []Broken
+	// Slept are the indices of the bodies that fell asleep at the end of the step, or by a call since then,
+	// and Woke of those that woke in the step, or by a call since the step before.
+	Slept, Woke []uint32
 }
 
 // Touch is two shapes that touch.
@@ -47,8 +52,18 @@ type Disabled struct {
 	Value  float32 // that was there
 }
 
-// HitSpeed is the least speed of approach of a Hit, in m/s.
-const HitSpeed = 1
+// Broken is a joint that was destroyed since its load in the last sub-step was above
+// JointDef.BreakForce or BreakTorque. Its handle is stale.
+type Broken struct {
+	Joint  Joint
+	A, B   Body
+	Force  [2]float32 // on body B in N
+	Torque float32    // on body B in N·m
+	Tick   uint64     // number of steps that the world had done before
+}
+
+// DefaultHitSpeed is Tuning.HitSpeed of a world whose tuning leaves it zero, in m/s.
+const DefaultHitSpeed = 1
 
 // Events returns what happened in the last step. The slices are the world's own and
 // good until the next step. An engine other than the default one reports none.
@@ -60,7 +75,8 @@ func (w *World) Events() *Events {
 }
 
 func (e *Events) clear() {
-	*e = Events{e.Begin[:0], e.End[:0], e.SensorBegin[:0], e.SensorEnd[:0], e.Hit[:0], e.Moved[:0], e.Disabled[:0]}
+	*e = Events{e.Begin[:0], e.End[:0], e.SensorBegin[:0], e.SensorEnd[:0], e.Hit[:0], e.Moved[:0], e.Disabled[:0], e.Broken[:0],
+		e.Slept[:0], e.Woke[:0]}
 }
 
 func (e *Events) begin(generation []uint32, a, b, flags uint32) {
@@ -73,6 +89,9 @@ func (e *Events) end(generation []uint32, a, b, flags uint32) {
 
 // add adds a contact with these flags to one of two lists.
 func add(touches *[]Touch, sensed *[]Sensed, generation []uint32, a, b, flags uint32) {
+	if flags&passing != 0 {
+		return
+	}
 	ha, hb := Shape{a, generation[a]}, Shape{b, generation[b]}
 	switch {
 	case flags&sensorA != 0:
@@ -84,8 +103,11 @@ func add(touches *[]Touch, sensed *[]Sensed, generation []uint32, a, b, flags ui
 	}
 }
 
-// sort puts what was disabled before and after the step in one order.
+// sort puts what was disabled before and after the step in one order, and what woke before
+// and in it.
 func (e *Events) sort() {
+	slices.Sort(e.Woke)
+	e.Woke = slices.Compact(e.Woke) // who was woken and put to sleep by calls may wake again
 	slices.SortFunc(e.Disabled, func(a, b Disabled) int { return cmp.Compare(a.Body.index, b.Body.index) })
 }
 

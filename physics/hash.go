@@ -6,12 +6,16 @@ import "github.com/evertick/evertick/internal/statehash"
 type ColumnHash = statehash.Column
 
 // hashedColumns is the number of columns that the state hash covers.
-const hashedColumns = 30
+const hashedColumns = 33
+
+// moreColumns is the number of those that are there only in worlds that use what they are
+// about.
+const moreColumns = 12
 
 // Hash returns the hash of the state: the column hashes that AppendColumnHashes
 // returns, folded in that order. It allocates nothing.
 func (w *World) Hash() uint64 {
-	var columns [hashedColumns]ColumnHash
+	var columns [hashedColumns + moreColumns]ColumnHash
 	return statehash.Fold(w.AppendColumnHashes(columns[:0]))
 }
 
@@ -20,7 +24,9 @@ func (w *World) Hash() uint64 {
 // little-endian order, every NaN replaced by one. The columns of Columns come
 // first, then the generations of the bodies, the shapes, what the solver of this package
 // remembers of the contacts of the last step, and with it their impulses, the
-// gravity, and the number of steps that it has done. It allocates nothing if dst has room.
+// gravity, and the number of steps that it has done; and last, in worlds that have had such,
+// those of bodies at rest, joints, chains, ignored pairs, the tuning, and masses that were set. It allocates
+// nothing if dst has room.
 func (w *World) AppendColumnHashes(dst []ColumnHash) []ColumnHash {
 	c, rows := &w.cols, w.Rows()
 	for _, nc := range c.floatColumns() {
@@ -40,10 +46,39 @@ func (w *World) AppendColumnHashes(dst []ColumnHash) []ColumnHash {
 		return dst
 	}
 	s := w.solver
-	return append(dst,
+	dst = append(dst,
 		ColumnHash{Name: "Contact", Hash: hashContacts(s.contacts)},
 		ColumnHash{Name: "ContactGeneration", Hash: statehash.Rows(s.seen)},
 		ColumnHash{Name: "Gravity", Hash: statehash.Rows(w.config.Gravity[:])},
 		ColumnHash{Name: "Steps", Hash: s.steps},
 	)
+	dst = s.appendSleepHashes(dst)
+	if w.joints.used() {
+		dst = append(dst,
+			ColumnHash{Name: "JointBody", Hash: statehash.Rows(w.joints.body)},
+			ColumnHash{Name: "JointGeneration", Hash: statehash.Rows(w.joints.pool.generation)},
+			ColumnHash{Name: "JointDef", Hash: statehash.Rows(words[uint32](s.joints.rows))},
+			ColumnHash{Name: "JointImpulse", Hash: statehash.Rows(words[float32](s.joints.gathered()))},
+		)
+	}
+	if w.chains.pool.high() > 0 {
+		dst = append(dst,
+			ColumnHash{Name: "ChainGeneration", Hash: statehash.Rows(w.chains.pool.generation)},
+			ColumnHash{Name: "Chain", Hash: statehash.Rows(w.chains.digest)},
+		)
+	}
+	if len(s.pairTable.keys) > 0 {
+		dst = append(dst, ColumnHash{Name: "IgnoredPair", Hash: statehash.Rows(s.pairTable.keys)})
+	}
+	if s.tuning != w.config.tuning() {
+		var numbers [tuningBytes / 4]float32
+		for i, v := range s.tuning.numbers() {
+			numbers[i] = *v
+		}
+		dst = append(dst, ColumnHash{Name: "Tuning", Hash: statehash.Rows(numbers[:])})
+	}
+	if len(s.masses) > 0 {
+		dst = append(dst, ColumnHash{Name: "MassData", Hash: statehash.Rows(words[float32](s.masses))})
+	}
+	return dst
 }

@@ -8,8 +8,9 @@ import (
 
 func TestHashSeesEveryColumn(t *testing.T) {
 	w := must[*World](t)(New(Config{Capacity: 64}))
-	populate(t, w, 40)
+	bodies := populate(t, w, 40)
 	w.solver.contacts = make([]rigid.Contact, 3)
+	w.solver.sleep.time[20] = 1
 	base := w.AppendColumnHashes(nil)
 	if len(base) != hashedColumns {
 		t.Fatalf("%d columns are hashed, hashedColumns = %d", len(base), hashedColumns)
@@ -20,6 +21,12 @@ func TestHashSeesEveryColumn(t *testing.T) {
 			t.Errorf("%s is hashed twice", c.Name)
 		}
 		seen[c.Name] = true
+	}
+	for range 4 {
+		must[Joint](t)(w.CreateWeldJoint(WeldJointDef{JointDef: JointDef{BodyA: bodies[2], BodyB: bodies[3]}}))
+	}
+	if joined := w.AppendColumnHashes(nil); len(joined) != hashedColumns+4 {
+		t.Fatalf("%d columns are hashed with joints", len(joined))
 	}
 	hash := w.Hash()
 	for i, change := range []func(){
@@ -39,6 +46,12 @@ func TestHashSeesEveryColumn(t *testing.T) {
 		func() { w.solver.seen = append(w.solver.seen, 3) },
 		func() { w.config.Gravity[1]++ },
 		func() { w.solver.steps++ },
+		func() { w.solver.sleep.time[3]++ }, func() { w.solver.sleep.threshold[3]++ },
+		func() { w.solver.sleep.resting = make([]rigid.Contact, 1) },
+		func() { w.joints.body[3]++ },
+		func() { w.joints.pool.generation[3]++ },
+		func() { w.solver.joints.rows[3].numbers[1]++ },
+		func() { w.solver.joints.solved[3].AngularImpulse.Upper++ },
 	} {
 		before := w.AppendColumnHashes(nil)
 		change()

@@ -195,10 +195,7 @@ func TestIslandsDoNotKnowEachOther(t *testing.T) {
 
 // Level and workers do not change a bit.
 func TestSceneHashes(t *testing.T) {
-	ticks := 200
-	if paritytest.Instrumented {
-		ticks = 20
-	}
+	ticks := paritytest.Rounds(200)
 	for name, n := range map[string]int{"arena": 300, "tumbler": 300, "pyramid": 15, "pyramids": 5} {
 		var want []uint64
 		for _, level := range native.Levels() {

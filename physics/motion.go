@@ -172,7 +172,11 @@ func (w *World) SetTransform(b Body, position [2]float32, angle float32) error {
 	if err := checkFinite("physics: SetTransform: angle", angle); err != nil {
 		return err
 	}
-	return w.engine.SetTransform(i, position, angle)
+	err = w.engine.SetTransform(i, position, angle)
+	if err == nil {
+		w.noteTeleport(i)
+	}
+	return err
 }
 
 // Position returns the origin of b in metres, along the axes of the plane.
@@ -237,4 +241,18 @@ func (w *World) SetType(b Body, t BodyType) error {
 		return err
 	}
 	return w.solver.setType(i, t)
+}
+
+// SetBullet says whether b is a bullet: see BodyDef.Bullet. Errors: ErrStale, and
+// ErrUnsupported from another engine.
+func (w *World) SetBullet(b Body, bullet bool) error {
+	i, err := w.solved(b)
+	if err != nil {
+		return err
+	}
+	w.cols.Flags[i] &^= FlagBullet
+	if bullet {
+		w.cols.Flags[i] |= FlagBullet
+	}
+	return nil
 }

@@ -34,99 +34,74 @@ func (w *World) Pull(t Transforms) error {
 	if err := checkSlots("physics: Pull", slots, n); err != nil {
 		return err
 	}
-	p := newPulling(w, &t)
-	if err := p.check(slots); err != nil || p.moved == 0 {
+	p := pulling{w: w, t: &t, e: w.entities(&t)}
+	if any, err := p.check(slots); err != nil || !any {
 		return err
 	}
-	for i, slot := range slots {
-		if slot != NoSlot && p.differs(i, slot) {
-			if err := p.take(i, slot); err != nil {
-				return err // of an engine that cannot go on
-			}
+	for i := range w.moved(&p.e, slots) {
+		if err := p.take(i, slots[i]); err != nil {
+			return err // of an engine that cannot go on
 		}
 	}
 	return nil
 }
 
-// pulling is a Pull: the columns of the second axis, and of the component of the
-// quaternion that turns in the plane.
+// pulling is a Pull.
 type pulling struct {
-	w       *World
-	t       *Transforms
-	y, turn []float32
-	moved   int
-}
-
-func newPulling(w *World, t *Transforms) pulling {
-	if w.config.Plane == XZ {
-		return pulling{w: w, t: t, y: t.Z, turn: t.QY}
-	}
-	return pulling{w: w, t: t, y: t.Y, turn: t.QZ}
-}
-
-func (p *pulling) differs(i int, slot uint32) bool {
-	x := p.w.synced.x[i]
-	return x == x && (p.placed(i, slot) || p.turned(i, slot))
+	w *World
+	t *Transforms
+	e rigid.Entities
 }
 
 func (p *pulling) placed(i int, slot uint32) bool {
 	s := &p.w.synced
-	return differ(p.t.X[slot], s.x[i]) || differ(p.y[slot], s.y[i])
+	return differ(p.e.X[slot], s.X[i]) || differ(p.e.Y[slot], s.Y[i])
 }
 
 // turned looks at the two components that Sync leaves zero, too: who writes a quaternion
 // writes all four.
 func (p *pulling) turned(i int, slot uint32) bool {
 	s := &p.w.synced
-	other := p.t.QY
-	if p.w.config.Plane == XZ {
-		other = p.t.QZ
-	}
-	return differ(p.turn[slot], s.sin[i]) || differ(p.t.QW[slot], s.cos[i]) ||
-		differ(p.t.QX[slot], 0) || differ(other[slot], 0)
+	return differ(p.e.Turn[slot], s.Sin[i]) || differ(p.e.W[slot], s.Cos[i]) ||
+		differ(p.e.Zero[0][slot], 0) || differ(p.e.Zero[1][slot], 0)
 }
 
 func differ(a, b float32) bool { return math.Float32bits(a) != math.Float32bits(b) }
 
-// check counts the bodies that will be put somewhere, and refuses what they cannot be.
-func (p *pulling) check(slots []uint32) error {
-	for i, slot := range slots {
-		if slot == NoSlot || !p.differs(i, slot) {
-			continue
+// check reports whether a body will be put somewhere, and refuses what none can be.
+func (p *pulling) check(slots []uint32) (any bool, err error) {
+	for i := range p.w.moved(&p.e, slots) {
+		any = true
+		for _, c := range p.components() {
+			if !usable(c.column[slots[i]]) {
+				return any, p.refuse(i, slots[i], c)
+			}
 		}
-		p.moved++
-		if usable(p.t.X[slot]) && usable(p.y[slot]) && usable(p.t.QX[slot]) && usable(p.t.QY[slot]) &&
-			usable(p.t.QZ[slot]) && usable(p.t.QW[slot]) {
-			continue
-		}
-		return p.refuse(i, slot)
 	}
-	return nil
+	return any, nil
 }
 
-// refuse names the first component that is not usable.
-func (p *pulling) refuse(i int, slot uint32) error {
-	second := "Y"
+// component is a column of what Pull reads.
+type component struct {
+	name   string
+	column []float32
+}
+
+func (p *pulling) components() [6]component {
+	t, second := p.t, "Y"
 	if p.w.config.Plane == XZ {
 		second = "Z"
 	}
-	t := p.t
-	for _, c := range []struct {
-		name   string
-		column []float32
-	}{{"X", t.X}, {second, p.y}, {"QX", t.QX}, {"QY", t.QY}, {"QZ", t.QZ}, {"QW", t.QW}} {
-		v := c.column[slot]
-		if usable(v) {
-			continue
-		}
-		err := ErrRange
-		if !fault.Finite(v) {
-			err = ErrNotFinite
-		}
-		b, _ := p.w.BodyAt(i)
-		return fault.Element(err, "physics: Pull: "+b.String()+": Transforms."+c.name, int(slot), v)
+	return [...]component{{"X", t.X}, {second, p.e.Y}, {"QX", t.QX}, {"QY", t.QY}, {"QZ", t.QZ}, {"QW", t.QW}}
+}
+
+func (p *pulling) refuse(i int, slot uint32, c component) error {
+	v, err := c.column[slot], ErrRange
+	if !fault.Finite(v) {
+		err = ErrNotFinite
 	}
-	return nil
+	b, _ := p.w.BodyAt(i)
+	return fault.Element(err, "physics: Pull: "+b.String()+": Transforms."+c.name, int(slot), v)
 }
 
 // take puts a body where its entity is.
@@ -134,14 +109,14 @@ func (p *pulling) take(i int, slot uint32) error {
 	w, c := p.w, &p.w.cols
 	x, y := c.X[i], c.Y[i]
 	if p.placed(i, slot) {
-		x, y = p.t.X[slot], p.y[slot]
+		x, y = p.e.X[slot], p.e.Y[slot]
 	}
 	sin, cos := c.Sin[i], c.Cos[i]
 	turned := p.turned(i, slot)
 	if turned {
 		sin, cos = p.angle(slot, sin, cos)
 	}
-	w.synced.put(i, p.t.X[slot], p.y[slot], p.turn[slot], p.t.QW[slot])
+	w.synced.put(i, p.e.X[slot], p.e.Y[slot], p.e.Turn[slot], p.e.W[slot])
 	switch {
 	case w.solver == nil:
 		return w.engine.SetTransform(i, [2]float32{x, y}, rigid.Atan2(sin, cos))
@@ -149,6 +124,7 @@ func (p *pulling) take(i int, slot uint32) error {
 		w.solver.setRotation(i, sin, cos)
 	}
 	c.X[i], c.Y[i] = x, y
+	w.solver.teleported(i)
 	return nil
 }
 
@@ -156,8 +132,8 @@ func (p *pulling) take(i int, slot uint32) error {
 // none: 2zw and w² - z² over w² + z². The two are scaled first, so that their squares
 // neither overflow nor vanish.
 func (p *pulling) angle(slot uint32, sin, cos float32) (float32, float32) {
-	z, w := p.turn[slot], p.t.QW[slot]
-	if p.w.config.Plane == XZ {
+	z, w := p.e.Turn[slot], p.e.W[slot]
+	if p.e.Flip {
 		z = -z
 	}
 	size := max(z, -z, w, -w)

@@ -9,21 +9,33 @@ import (
 // usable, before they reach another one. What is out stays at rest.
 func (s *solver) quarantine(columns int) {
 	c := s.cols
-	if s.disabled > 0 {
+	if s.disabled > 0 && !s.sleep.on { // see settleMarks
 		for i, flags := range c.Flags[:s.rows] {
 			if flags&FlagDisabled != 0 {
 				c.VX[i], c.VY[i], c.W[i] = 0, 0, 0
 			}
 		}
 	}
-	if !rigid.Usable(s.level, c.memory, c.stride, columns, s.rows) {
+	s.looked = columns
+	s.huge.Store(false)
+	s.overSpans(s.sleep.spans, (*solver).lookForHuge)
+	if s.huge.Load() {
 		all := c.floatColumns()
-		s.findHuge(all[:columns])
+		for _, rows := range s.sleep.spans {
+			s.findHuge(all[:columns], rows.lo, rows.hi)
+		}
 	}
 }
 
-func (s *solver) findHuge(columns []namedColumn) {
-	for i := range s.rows {
+func (s *solver) lookForHuge(_, lo, hi int) {
+	c := s.cols
+	if !rigid.Usable(s.level, c.memory[lo:], c.stride, s.looked, hi-lo) {
+		s.huge.Store(true)
+	}
+}
+
+func (s *solver) findHuge(columns []namedColumn, lo, hi int) {
+	for i := lo; i < hi; i++ {
 		for _, nc := range columns {
 			if v := (*nc.column)[i]; !usable(v) {
 				s.condemn(i, nc.name, v)
@@ -85,8 +97,12 @@ func (s *solver) disable(i int) {
 	c.VX[i], c.VY[i], c.W[i] = 0, 0, 0
 	c.ForceX[i], c.ForceY[i], c.Torque[i] = 0, 0, 0
 	for link := s.table.head[i]; link != 0; link = s.table.next[link-1] {
+		s.shapes.version++
 		s.shapes.shape[link-1] = rigid.Shape{}
 	}
+	s.placeJoints(i)
+	s.disturb(i)
+	s.weighed(i)
 }
 
 func (s *solver) enable(i int) error {
@@ -100,6 +116,7 @@ func (s *solver) enable(i int) error {
 		return err
 	}
 	s.disabled--
+	s.disturb(i)
 	return nil
 }
 
@@ -139,6 +156,14 @@ func (w *World) solved(b Body) (int, error) {
 		err = w.mustSolve()
 	}
 	return i, err
+}
+
+// solving is an error if the world has failed, or another engine solves.
+func (w *World) solving() error {
+	if w.failed != nil {
+		return w.failed
+	}
+	return w.mustSolve()
 }
 
 func (w *World) mustSolve() error {

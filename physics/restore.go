@@ -13,49 +13,109 @@ import (
 
 // Restore replaces the state by that of a snapshot, which may come from a world of another
 // capacity, level or number of workers. Handles that were given out before the snapshot
-// was taken are those of its bodies and shapes; later ones must be forgotten. There are no
+// was taken are those of its bodies, shapes and joints; later ones must be forgotten. There are no
 // events until the next step. A world that an error of Step has stopped goes on.
 //
 // Data that is truncated, altered or contradicts itself is ErrCorrupt; of another format
 // version, or from a world with other rules (Plane, SubSteps, and the numbers of the
-// contacts in Config), ErrUnsupported; with more rows than fit, ErrCapacity. The world is
-// then unchanged, and no more memory has been used than in proportion to len(data). Another
-// engine is ErrUnsupported.
+// contacts in Config), ErrUnsupported; with more rows than fit, ErrCapacity; with a slot beyond
+// Config.Slots, ErrRange. The world is then unchanged, and no more memory has been used than
+// in proportion to len(data). Another engine is ErrUnsupported.
 func (w *World) Restore(data []byte) error {
+	if err := w.Prepare(data); err != nil {
+		return err
+	}
+	w.Commit()
+	return nil
+}
+
+// Prepare does of Restore what can fail, with the same errors, and changes nothing:
+// Commit does the rest, or Discard forgets it. It is for who restores a world together
+// with other things, all or none. Between the two the bytes of data must not change.
+func (w *World) Prepare(data []byte) error {
 	if err := w.mustSolve(); err != nil {
 		return err
 	}
-	im, err := w.decode(data)
-	if err != nil {
+	w.Discard()
+	if err := w.decode(data); err != nil {
+		w.Discard()
 		return err
 	}
-	w.become(im)
+	w.incoming.prepared = true
 	return nil
+}
+
+// Commit replaces the state by the one prepared. It panics if there is none.
+func (w *World) Commit() {
+	if w.incoming == nil || !w.incoming.prepared {
+		panic("physics: Commit without Prepare")
+	}
+	w.become(w.incoming)
+	if w.incoming.hasEvents {
+		w.solver.events, w.incoming.events = w.incoming.events, w.solver.events
+	}
+	w.Discard()
+}
+
+// Discard forgets what was prepared, if anything.
+func (w *World) Discard() {
+	if w.incoming != nil {
+		w.incoming.forget()
+	}
 }
 
 // image is a snapshot that was checked.
 type image struct {
 	frame.Decoder
+	prepared                               bool
+	events                                 Events // if hasEvents
+	hasEvents                              bool
 	gravity                                [2]float32
 	rows, shapes, seen, vertices, contacts int
 	steps                                  uint64
+	w                                      *World // that will be this
 
 	bodyFrame, shapeFrame, vertexFrame, contactFrame []byte
+	sleep                                            sleepImage
 	made                                             []madeShape
+	digested                                         []byte // scratch
+	joints                                           jointImage
+	chains                                           []chainRow
+	chainGenerations                                 []uint32
+	pairs                                            []uint64
+	tuning                                           Tuning
+	masses                                           []bodyMass
 }
 
 // madeShape is a shape as it was created; Count 0: none.
 type madeShape struct {
 	rigid.Shape
-	def  ShapeDef
-	body uint32
+	def    ShapeDef
+	body   uint32
+	smooth rigid.Smooth
 }
 
 const snapshotName = "physics: snapshot: "
 
-func (w *World) decode(data []byte) (*image, error) {
+// forget lets go of the snapshot, and keeps its own memory.
+func (im *image) forget() {
+	j := &im.joints
+	clear(im.chains) // whose points belong to the world now
+	*im = image{
+		events: im.events, made: im.made[:0], digested: im.digested, chains: im.chains[:0], chainGenerations: im.chainGenerations[:0],
+		pairs: im.pairs[:0], masses: im.masses[:0],
+		joints: jointImage{bodies: j.bodies[:0], rows: j.rows[:0], impulses: j.impulses[:0]},
+	}
+}
+
+// decode checks a snapshot and leaves it in w.incoming.
+func (w *World) decode(data []byte) error {
 	d, err := frame.NewDecoder(data, snapshotName, snapshotMagic, snapshotVersion)
-	im := &image{Decoder: d}
+	if w.incoming == nil {
+		w.incoming = new(image)
+	}
+	im := w.incoming
+	im.Decoder, im.w = d, w
 	if err == nil {
 		err = im.header(w)
 	}
@@ -81,9 +141,30 @@ func (w *World) decode(data []byte) (*image, error) {
 		}
 	}
 	if err == nil {
+		err = im.decodeJoints()
+	}
+	for _, f := range []struct {
+		name string
+		read func([]byte) error
+	}{
+		{"one-way platforms", im.readOneWays}, {"chains", im.readChains}, {"pairs", im.readPairs},
+		{"tuning", im.readTuning}, {"masses", im.readMasses},
+	} {
+		var content []byte
+		if err == nil {
+			content, err = im.Next(f.name)
+		}
+		if err == nil {
+			err = f.read(content)
+		}
+	}
+	if err == nil {
+		err = im.decodeSleep(w)
+	}
+	if err == nil {
 		err = im.Done()
 	}
-	return im, err
+	return err
 }
 
 func (im *image) header(w *World) error {
@@ -146,16 +227,18 @@ func (im *image) types() []byte       { return im.bodyColumn(4*24, 1) }
 func (im *image) flags() []byte       { return im.bodyColumn(4*24+1, 1) }
 
 func (im *image) checkBodies() error {
-	generation, types := im.generations(), im.types()
+	generation, types, slots := im.generations(), im.types(), im.slots()
 	for i, f := range im.flags() {
-		alive := f&aliveFlag != 0
+		alive, slot := f&aliveFlag != 0, binary.LittleEndian.Uint32(slots[4*i:])
 		switch {
-		case f&^(aliveFlag|FlagFixedRotation|FlagDisableSleep|FlagDisabled) != 0:
+		case f&FlagAsleep != 0 && (!alive || f&FlagDisabled != 0 || types[i] == byte(StaticBody) || im.w.config.DisableSleep):
 			return im.element("flags of body", i, f)
 		case types[i] > byte(DynamicBody):
 			return im.element("type of body", i, types[i])
 		case alive && binary.LittleEndian.Uint32(generation[4*i:]) == 0:
 			return im.element("generation of body", i, 0)
+		case im.w.beyond(slot):
+			return fault.Element(ErrRange, snapshotName+"slot of body", i, slot)
 		}
 	}
 	return nil
@@ -192,7 +275,8 @@ func (im *image) checkShapes() error {
 
 // makeShapes makes the shapes as they were made once.
 func (im *image) makeShapes() error {
-	im.made = make([]madeShape, im.shapes)
+	im.made = resized(im.made, im.shapes)
+	clear(im.made)
 	rest := im.vertexFrame
 	for i := range im.made {
 		m, n := &im.made[i], int(im.shapeColumn(8, 1)[i]&^sensorFlag)
@@ -206,7 +290,7 @@ func (im *image) makeShapes() error {
 		rest = rest[vertexBytes*n:]
 		m.body, m.def = binary.LittleEndian.Uint32(im.shapeColumn(4, 4)[4*i:]), im.shapeDef(i)
 		err := m.def.Validate()
-		if err == nil {
+		if err == nil && !im.w.makes(i, points[:n], float(im.shapeColumn(9, 4), i), &m.Shape) {
 			m.Shape, err = makeShape(points[:n], float(im.shapeColumn(9, 4), i))
 		}
 		if err != nil {
@@ -214,6 +298,26 @@ func (im *image) makeShapes() error {
 		}
 	}
 	return nil
+}
+
+// makes reports whether a shape of the world as it is was made of these vertices, which
+// spares making it again, and sets to to it then.
+func (w *World) makes(i int, points []rigid.Vec, radius float32, to *rigid.Shape) bool {
+	t := &w.solver.shapes
+	if i >= len(t.local) {
+		return false
+	}
+	r := &t.local[i]
+	if int(r.Count) != len(points) || differ(r.Radius, radius) {
+		return false
+	}
+	for k, p := range points {
+		if differ(p.X, r.Vertices[k].X) || differ(p.Y, r.Vertices[k].Y) {
+			return false
+		}
+	}
+	*to = *r
+	return true
 }
 
 // makeShape makes a shape of its vertices.
@@ -248,23 +352,25 @@ func (im *image) shapeDef(i int) ShapeDef {
 // float returns number i of little-endian ones.
 func float(b []byte, i int) float32 { return math.Float32frombits(binary.LittleEndian.Uint32(b[4*i:])) }
 
-func (im *image) checkContacts() error {
+func (im *image) checkContacts() error { return im.checkEachContact("contact", im.contactFrame) }
+
+func (im *image) checkEachContact(what string, contacts []byte) error {
 	lastA, lastB := uint32(0), uint32(0)
-	for i := range im.contacts {
-		b := im.contactFrame[contactBytes*i:][:contactBytes]
+	for i := range len(contacts) / contactBytes {
+		b := contacts[contactBytes*i:][:contactBytes]
 		u32 := func(k int) uint32 { return binary.LittleEndian.Uint32(b[4*k:]) }
 		shapeA, shapeB := u32(0), u32(1)
 		ascends := shapeA > lastA || shapeA == lastA && shapeB > lastB
 		lastA, lastB = shapeA, shapeB
 		switch {
 		case shapeA >= shapeB || uint64(shapeB) >= uint64(im.seen) || i > 0 && !ascends:
-			return im.element("shapes of contact", i, [2]uint32{shapeA, shapeB})
-		case u32(2) > 2 || u32(3)&^(sensorA|sensorB) != 0:
-			return im.element("points and flags of contact", i, [2]uint32{u32(2), u32(3)})
+			return im.element("shapes of "+what, i, [2]uint32{shapeA, shapeB})
+		case u32(2) > 2 || u32(3)&^(sensorA|sensorB) != 0 && (u32(3) != passing || u32(2) == 0):
+			return im.element("points and flags of "+what, i, [2]uint32{u32(2), u32(3)})
 		}
 		for _, k := range [...]int{4, 5, 6, 8, 9} {
 			if v := float(b, k); !fault.Finite(v) {
-				return im.element("impulse of contact", i, v)
+				return im.element("impulse of "+what, i, v)
 			}
 		}
 	}
@@ -298,8 +404,15 @@ func (w *World) become(im *image) {
 	s.sys.Gravity = vecOf(im.gravity)
 	s.rows, s.steps = im.rows, im.steps
 	w.becomeShapes(im)
+	s.measureAll()
+	w.becomeJoints(im)
+	w.becomeChains(im)
+	s.pairTable.become(im.pairs)
+	s.tune(im.tuning)
+	s.masses = append(s.masses[:0], im.masses...)
 	s.contacts = resized(s.contacts, im.contacts)
 	little(s.contacts, im.contactFrame, 4)
+	s.becomeSleep(im)
 	w.replaced()
 }
 
@@ -319,6 +432,7 @@ func (w *World) becomeShapes(im *image) {
 		}
 		body := int(m.body)
 		s.shapes.put(i, body, &m.def, &m.Shape)
+		s.shapes.setSmooth(i, m.smooth)
 		s.shapes.filters.Moves[i] = w.cols.Type[body] != StaticBody
 		s.show(body, i)
 		t.body[i], t.digest[i] = m.body, s.shapes.digest(i)
@@ -332,17 +446,20 @@ func (w *World) replaced() {
 	w.slots.of(w.cols.Slot[:s.rows])
 	s.events.clear()
 	s.trace = s.trace[:0]
-	s.disabled = 0
+	w.forgetTeleports()
+	s.countPassing()
+	s.disabled, s.locked = 0, 0
 	for _, f := range w.cols.Flags[:s.rows] {
 		if f&FlagDisabled != 0 {
 			s.disabled++
 		}
+		s.locked += lockedBody(f)
 	}
 	w.failed = nil
 }
 
 // little copies numbers of size bytes each from little-endian order.
-func little[T uint8 | uint32 | float32 | BodyType | rigid.Contact](dst []T, src []byte, size int) {
+func little[T uint8 | uint32 | float32 | BodyType | rigid.Contact | jointRow | jointImpulse](dst []T, src []byte, size int) {
 	b := raw(dst)
 	copy(b, src)
 	statehash.Little(b, size)

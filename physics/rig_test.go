@@ -15,14 +15,18 @@ type rig struct {
 	w *physics.World
 }
 
-// newRig returns a world with the gravity g along the second axis.
+// newRig returns a world with the gravity g along the second axis. A test that fails
+// leaves a picture of it.
 func newRig(t testing.TB, g float32, engine ...physics.Engine) rig {
 	t.Helper()
 	c := physics.Config{Gravity: [2]float32{0, g}, Capacity: 1024}
 	if len(engine) > 0 {
 		c.Engine = engine[0]
+		return rig{t, newWorld(t, c)}
 	}
-	return rig{t, newWorld(t, c)}
+	w := newWorld(t, c)
+	keepPicture(t, w)
+	return rig{t, w}
 }
 
 // material is a default shape definition with some friction and restitution.

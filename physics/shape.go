@@ -11,6 +11,17 @@ import (
 // shape dies with its body.
 type Shape struct{ index, generation uint32 }
 
+// Index returns the number of the shape, by which Events are ordered. It is meaningful while
+// the shape lives; numbers are used again.
+func (s Shape) Index() int { return int(s.index) }
+
+// Bits returns the handle as a number, to keep where it must be one: see ShapeOfBits.
+func (s Shape) Bits() uint64 { return uint64(s.generation)<<32 | uint64(s.index) }
+
+// ShapeOfBits returns the handle of which Bits returned b. What it names need not live, nor
+// ever have lived.
+func ShapeOfBits(b uint64) Shape { return Shape{uint32(b), uint32(b >> 32)} }
+
 // String returns "shape_<index>.<generation>", or "new shape <n>" of what Commands will
 // create.
 func (s Shape) String() string {
@@ -52,6 +63,13 @@ type ShapeDef struct {
 	Filter Filter
 	// Sensor makes a shape that is detected and never collides.
 	Sensor bool
+	// OneWay makes a platform with a front, to which this vector points, in body coordinates; of any
+	// length from 1e-6 to 1e6. Zero: none. It stops what comes to it from the front: what begins to
+	// touch it with a normal within 75° of that, and overlaps by no more than the two have closed in a
+	// step, and a centimetre. Anything else, be it behind, beside or inside, passes, without Begin and
+	// End, until the two no longer touch, or just do not overlap and one is in front. Sensors do not
+	// care.
+	OneWay [2]float32
 }
 
 // DefaultShapeDef returns density 1 kg/m², friction 0.6, no restitution,
@@ -69,6 +87,7 @@ func (d *ShapeDef) Validate() error {
 		checkTuning("physics: ShapeDef.Restitution", d.Restitution),
 		checkTuning("physics: ShapeDef.RollingResistance", d.RollingResistance),
 		checkTangentSpeed(d.TangentSpeed),
+		checkOneWay(d.OneWay),
 	)
 }
 

@@ -154,8 +154,9 @@ func (w *World) CreateCapsule(b Body, def ShapeDef, capsule Capsule) (Shape, err
 		digestShape(kindCapsule, &w.shapeDef, capsule.P1, capsule.P2, [2]float32{capsule.Radius})), nil
 }
 
-// DestroyShape removes s from its body, whose mass changes. Errors: ErrStale,
-// and ErrRange if the velocity of the new centre of mass would overflow.
+// DestroyShape removes s from its body, whose mass changes. Errors: ErrStale;
+// ErrUnsupported for a segment of a chain; and ErrRange if the velocity of the new centre of mass
+// would overflow.
 func (w *World) DestroyShape(s Shape) error {
 	if w.failed != nil {
 		return w.failed
@@ -164,6 +165,9 @@ func (w *World) DestroyShape(s Shape) error {
 		return fault.Field(ErrStale, "physics: Shape", s)
 	}
 	shape := int(s.index)
+	if err := w.single(s); err != nil {
+		return err
+	}
 	if err := w.engine.DestroyShape(shape, int(w.shapes.body[shape])); err != nil {
 		return err
 	}
@@ -200,6 +204,7 @@ func (w *World) SetShapeDef(s Shape, def ShapeDef) error {
 		return err
 	}
 	t.setFilter(i, def.Filter)
+	t.setOneWay(i, def.OneWay)
 	w.shapes.digest[i] = t.digest(i)
 	return nil
 }
@@ -264,6 +269,11 @@ func digestShape(kind byte, d *ShapeDef, points ...[2]float32) uint64 {
 	for _, p := range points {
 		buf = binary.LittleEndian.AppendUint32(buf, math.Float32bits(p[0]))
 		buf = binary.LittleEndian.AppendUint32(buf, math.Float32bits(p[1]))
+	}
+	if d.OneWay != [2]float32{} {
+		buf = append(buf, 1) // no other part has an odd number of bytes
+		buf = binary.LittleEndian.AppendUint32(buf, math.Float32bits(d.OneWay[0]))
+		buf = binary.LittleEndian.AppendUint32(buf, math.Float32bits(d.OneWay[1]))
 	}
 	return xxh3.Hash(buf)
 }

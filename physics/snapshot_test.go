@@ -116,7 +116,7 @@ func TestRestoreKeepsHandles(t *testing.T) {
 
 func TestSnapshotSize(t *testing.T) {
 	w := newCrowd(t, physics.Config{Capacity: 1200}, 1000, 5)
-	for range 100 {
+	for range max(20, paritytest.Rounds(100)) {
 		if err := w.Step(1. / 60); err != nil {
 			t.Fatal(err)
 		}
@@ -190,6 +190,8 @@ func TestRestoreRefusesWhatIsSpoiled(t *testing.T) {
 		"Plane": {Plane: physics.XZ}, "SubSteps": {SubSteps: 3}, "ContactHertz": {ContactHertz: 20},
 		"ContactDamping": {ContactDamping: 1}, "PushSpeed": {PushSpeed: 1}, "RestitutionThreshold": {RestitutionThreshold: 2},
 		"MaxSpeed": {MaxSpeed: 5}, "FrictionMix": {FrictionMix: physics.MixMin}, "RestitutionMix": {RestitutionMix: physics.MixMin},
+		"DisableContinuous": {DisableContinuous: true}, "DisableSleep": {DisableSleep: true},
+		"JointHertz": {JointHertz: 30}, "JointDamping": {JointDamping: 2},
 	} {
 		other := newWorld(t, c)
 		for call, err := range map[string]error{"Restore": other.Restore(good), "CopyFrom": other.CopyFrom(w.World)} {
@@ -204,13 +206,24 @@ func TestRestoreRefusesWhatIsSpoiled(t *testing.T) {
 func TestRestoreRefusesForgeries(t *testing.T) {
 	w := newCrowd(t, physics.Config{Capacity: 50}, 20, 5)
 	w.run(30)
+	var ends [2]physics.Body // of the first joint
+	for i := range 2 {
+		ends[i], _ = w.BodyAt(4 + i)
+	}
+	if j, ok := w.JointAt(0); ok {
+		if err := w.DestroyJoint(j); err != nil {
+			t.Fatal(err)
+		}
+	}
+	must[physics.Joint](t)(jointMakers[0].create(w.World, common(ends[0], ends[1])))
 	good := snapshot(t, w.World)
 	into := newWorld(t, physics.Config{Capacity: 50})
 	hash := into.Hash()
-	rows, shapes := w.Rows(), len(frametest.Split(good)[2])
+	rows, shapes, rules := w.Rows(), len(frametest.Split(good)[2]), len(frametest.Split(good)[0])-36
 	shapes = func() int { // rows of shapes: 53 bytes, and 4 for each one seen
-		return int(binary.LittleEndian.Uint32(frametest.Split(good)[0][36+8+4:]))
+		return int(binary.LittleEndian.Uint32(frametest.Split(good)[0][rules+8+4:]))
 	}()
+	n, first := int(binary.LittleEndian.Uint32(frametest.Split(good)[5])), ends[1].Index()
 	at := func(frame, offset int, to ...byte) func([][]byte) {
 		return func(list [][]byte) { copy(list[frame][offset:], to) }
 	}
@@ -220,11 +233,11 @@ func TestRestoreRefusesForgeries(t *testing.T) {
 		words string
 	}{
 		"a frame missing":        {func(l [][]byte) { l[4] = nil }, "length of the contacts"},
-		"gravity":                {at(0, 36, nan...), "gravity"},
-		"huge gravity":           {at(0, 40, 0, 0, 0, 0x5f), "gravity"}, // 2^63
-		"more shapes":            {at(0, 36+8+4, 0xff, 0xff, 0xff, 0xff), "shapes"},
-		"more seen than shapes":  {at(0, 36+8+8, 0xff, 0xff, 0, 0), "seen"},
-		"flags":                  {at(1, 97*rows, 1<<6), "flags of body[0]"},
+		"gravity":                {at(0, rules, nan...), "gravity"},
+		"huge gravity":           {at(0, rules+4, 0, 0, 0, 0x5f), "gravity"}, // 2^63
+		"more shapes":            {at(0, rules+8+4, 0xff, 0xff, 0xff, 0xff), "shapes"},
+		"more seen than shapes":  {at(0, rules+8+8, 0xff, 0xff, 0, 0), "seen"},
+		"flags":                  {at(1, 97*rows, 1<<4), "flags of body[0]"},
 		"type":                   {at(1, 96*rows+2, 3), "type of body[2]"},
 		"generation":             {at(1, 92*rows, 0, 0, 0, 0), "generation of body[0]"},
 		"dead body with shapes":  {at(1, 97*rows, 0), "body of shape"},
@@ -241,10 +254,37 @@ func TestRestoreRefusesForgeries(t *testing.T) {
 		"points":                 {at(4, 8, 3), "points and flags of contact[0]"},
 		"contact flags":          {at(4, 12, 1), "points and flags of contact[0]"},
 		"impulse":                {at(4, 20, nan...), "impulse of contact[0]"},
+
+		"joints missing":             {func(l [][]byte) { l[5] = nil }, "length of the joints"},
+		"more joints":                {at(5, 0, 0xff, 0xff, 0xff, 0), "joints"},
+		"many more joints":           {at(5, 0, 0xff, 0xff, 0xff, 0xff), "joints"},
+		"one joint less":             {func(l [][]byte) { l[5][0]-- }, "joints"},
+		"rate":                       {at(5, 4, nan...), "rate"},
+		"negative rate":              {at(5, 4, 0, 0, 0, 0xc0), "rate"},
+		"generation of a joint":      {at(5, jointColumn(0, n), 0, 0, 0, 0), "generation of joint[0]"},
+		"bodies of a joint":          {at(5, jointColumn(4, n), 0xee), "bodies of joint[0]"},
+		"one body of a joint":        {at(5, jointColumn(4, n), 0xff, 0xff, 0xff, 0xff), "bodies of joint[0]"},
+		"joint with itself":          {func(l [][]byte) { copy(l[5][jointColumn(4, n):][:4], l[5][jointColumn(4, n)+4:]) }, "bodies of joint[0]"},
+		"joint of a dead body":       {func(l [][]byte) { l[1][97*rows+first] &^= 1 << 7 }, "body"},
+		"no kind":                    {at(5, jointColumn(12, n), 0), "joint[0]"},
+		"kind":                       {at(5, jointColumn(12, n), 9), "joint[0]"},
+		"large kind":                 {at(5, jointColumn(12, n), 1, 1), "joint[0]"},
+		"flags of a joint":           {at(5, jointColumn(12, n)+4, 16), "joint[0]"},
+		"frame":                      {at(5, jointColumn(12, n)+8, nan...), "joint[0]"},
+		"angle of a frame":           {at(5, jointColumn(12, n)+28, 0, 0, 0, 0x4f), "joint[0]"}, // 2^31
+		"break force":                {at(5, jointColumn(12, n)+32, 0, 0, 0x80, 0xbf), "joint[0]"},
+		"a number":                   {at(5, jointColumn(12, n)+40, nan...), "joint[0]"},
+		"hertz":                      {at(5, jointColumn(12, n)+44, 0, 0, 0x80, 0xbf), "joint[0]"},
+		"limits":                     {at(5, jointColumn(12, n)+56, 0, 0, 0x80, 0x47), "joint[0]"}, // MinLength 65536
+		"a number that is not there": {at(5, jointColumn(12, n)+72, 1), "joint[0]"},
+		"impulse of a joint":         {at(5, jointColumn(88, n)+36, nan...), "impulse of joint[0]"},
+		"more that is noted":         {at(11, 0, 9), "length of the sleep"},
+		"time at rest":               {at(11, 8, nan...), "time at rest of body[0]"},
+		"sleep threshold":            {at(11, 8+4*rows, nan...), "sleep threshold of body[0]"},
 	} {
 		list := frametest.Split(good)
 		c.forge(list)
-		err := into.Restore(frametest.Forge("evtk.rig", 1, list))
+		err := into.Restore(frametest.Forge("evtk.rig", 2, list))
 		if !errors.Is(err, physics.ErrCorrupt) || !strings.Contains(err.Error(), c.words) {
 			t.Errorf("%s: got %v, want %q", name, err, c.words)
 		}
@@ -253,6 +293,9 @@ func TestRestoreRefusesForgeries(t *testing.T) {
 		}
 	}
 }
+
+// jointColumn is where a column of n joints begins that offset bytes of each joint go before.
+func jointColumn(offset, n int) int { return 8 + offset*n }
 
 // tryRestore checks that a snapshot is refused without a trace, or can be stepped and
 // destroyed, and stands for one state.
@@ -289,15 +332,25 @@ func FuzzRestore(f *testing.F) {
 	w := newCrowd(f, physics.Config{Capacity: 20}, 8, 5)
 	w.run(20)
 	f.Add(snapshot(f, w.World))
+	f.Add(snapshot(f, grounded(f, physics.Config{Capacity: 20}, 6, 5).World))
 	f.Add(snapshot(f, newWorld(f, physics.Config{Capacity: 1})))
 	f.Fuzz(func(t *testing.T, data []byte) { tryRestore(t, frametest.Reseal(data)) })
 }
 
 // Snapshots with altered bytes and checksums that are right.
 func TestRestoreOfAlteredSnapshots(t *testing.T) {
-	w := newCrowd(t, physics.Config{Capacity: 20}, 8, 5)
-	w.run(20)
-	good := snapshot(t, w.World)
+	for name, make := range map[string]func(testing.TB, physics.Config, int, uint64) *crowd{
+		"a crowd": newCrowd, "with chains and platforms": grounded,
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := make(t, physics.Config{Capacity: 20}, 8, 5)
+			w.run(20)
+			alter(t, snapshot(t, w.World))
+		})
+	}
+}
+
+func alter(t *testing.T, good []byte) {
 	accepted := 0
 	const n = 1000
 	for seed := range uint64(n) {

@@ -1,6 +1,8 @@
 package physics
 
 import (
+	"sync/atomic"
+
 	"github.com/evertick/evertick/internal/fault"
 	"github.com/evertick/evertick/internal/stagger"
 	"github.com/evertick/evertick/native"
@@ -14,15 +16,26 @@ type solver struct {
 	cols   *Columns
 	bodies *pool       // of the World
 	table  *shapeTable // of the World
+	ties   *jointTable // of the World
 	level  native.Level
 	pool   *native.Pool
 	rows   int // of bodies ever used
 
 	shapes   shapeColumns
+	joints   jointColumns
 	contacts []rigid.Contact // of the last step, ascending by A, then B
 	seen     []uint32        // generations that shapes had then
 	steps    uint64          // done
 	disabled int             // bodies that are
+	rate     float32         // of the sub-steps of the last step, 1/s
+	sleep    sleeping
+
+	tuning    Tuning
+	masses    []bodyMass // of SetMassData, ascending by body
+	locked    int        // bodies with FlagLockX or FlagLockY
+	pairTable pairTable
+	passing   int     // contacts through one-way platforms
+	dt        float32 // of the step that runs
 
 	sys       rigid.System
 	centre    rigid.Poses // of the centres of mass; Cos and Sin are those of cols
@@ -31,14 +44,30 @@ type solver struct {
 	pairs     rigid.Pairs
 	manifolds []rigid.Manifold
 	next      []rigid.Contact // of the step that runs
-	began     rigid.Pairs
-	ended     rigid.Pairs
-	own       []uint32 // what shapesOf returned
-	movedIn   []int    // bodies that moved, by chunk
+	own       []uint32        // what shapesOf returned
+	movedIn   []int           // bodies that moved, by span
+	looked    int             // columns of quarantine
+	huge      atomic.Bool     // a value in these is
+	collided  bool            // manifolds are known
+	sweep     sweeper
+	shares    []share // of the pairs, by chunk
+	chosen    relay   // chunks of the pairs with colours
 	stage     stageTask
+	spanStage spanTask
 	crew      crew
-	passes    []pass
-	stepJob   func(*shift) // s.stepPart
+	passes    []pass // of contacts
+
+	jointPasses []pass
+
+	// s.step, s.stagePart, s.stepPart, s.chooseChunk, s.shareParts and s.goesPast, bound once.
+	wholeStep         func()
+	stageJob, stepJob func(*shift)
+	chooseJob         func(chunk int)
+	shareJob          func(parts int, f func(part int))
+	part              func(part int) // of the broad phase
+	passesJob         func(shape, other uint32) bool
+
+	queries queries
 
 	events Events
 	timed  func(stage string) // World.Trace
@@ -54,24 +83,35 @@ func (s *solver) Open(cfg Config, cols *Columns) error {
 	if err != nil {
 		return err
 	}
+	s.pairTable.room = cfg.Capacity
 	s.cols, s.level, s.pool = cols, level, native.NewPool(cfg.Workers)
-	s.stepJob = s.stepPart
+	s.shareJob, s.passesJob = s.shareParts, s.goesPast
+	s.wholeStep, s.stageJob, s.stepJob, s.chooseJob = s.step, s.stagePart, s.stepPart, s.chooseChunk
 	s.traced = cfg.StageHashes
 	s.sys.Params = cfg.params()
+	s.tune(cfg.tuning())
 	n := cfg.Capacity
-	work := [...]*[]float32{&s.centre.X, &s.centre.Y, &s.sys.Bodies.FreeX, &s.sys.Bodies.FreeY, &s.sys.Bodies.FreeW}
+	work := [workColumns]*[]float32{&s.centre.X, &s.centre.Y, &s.sys.Bodies.FreeX, &s.sys.Bodies.FreeY, &s.sys.Bodies.FreeW}
 	step := stagger.Stride(4 * n)
 	arena := stagger.Bytes(step*len(work), len(cols.floatColumns()))
 	for i, c := range work {
 		*c = stagger.View[float32](arena[i*step : i*step+4*n])
 	}
 	s.sys.States = make([]rigid.State, n)
+	s.sweep.open(&cfg)
+	s.sleep.open(&cfg)
 	return nil
 }
+
+// workColumns is the number of columns of bodies that a step works in.
+const workColumns = 5
 
 func (s *solver) SetGravity(gravity [2]float32) error {
 	if err := checkUsable("physics: SetGravity: gravity", gravity[:]...); err != nil {
 		return err
+	}
+	if differ(gravity[0], s.sys.Gravity.X) || differ(gravity[1], s.sys.Gravity.Y) {
+		s.wakeAll()
 	}
 	s.sys.Gravity = vecOf(gravity)
 	return nil
@@ -84,19 +124,26 @@ func (s *solver) CreateBody(i int, d *BodyDef) error {
 	sin, cos := rigid.SinCos(d.Angle)
 	s.setRotation(i, sin, cos)
 	s.rows = max(s.rows, i+1)
+	s.locked += lockedBody(s.cols.Flags[i])
 	c := s.cols
 	c.X[i], c.Y[i] = d.Position[0], d.Position[1]
 	c.VX[i], c.VY[i], c.W[i] = d.LinearVelocity[0], d.LinearVelocity[1], d.AngularVelocity
+	s.beginSleep(i, d)
 	return s.weigh(i, nil) // one kilogram, if any: no error
 }
 
 func (s *solver) DestroyBody(body int) {
+	s.endJoints(body)
 	if s.cols.Flags[body]&FlagDisabled != 0 {
 		s.disabled--
 	}
+	s.pairTable.drop(body)
+	s.setMass(body, MassData{}, false)
+	s.locked -= lockedBody(s.cols.Flags[body])
 	for link := s.table.head[body]; link != 0; link = s.table.next[link-1] {
 		s.shapes.clear(int(link - 1))
 	}
+	s.forgetSleep(body)
 }
 
 // checkSolver is what this solver asks for beside Validate.

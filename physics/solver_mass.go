@@ -42,6 +42,9 @@ func (s *solver) weigh(i int, shapes []uint32) error {
 	for _, shape := range shapes {
 		s.show(i, int(shape))
 	}
+	s.measure(i, shapes)
+	s.placeJoints(i)
+	s.weighed(i)
 	return nil
 }
 
@@ -51,6 +54,12 @@ func (s *solver) massOf(i int, shapes []uint32) MassData {
 	c, t := s.cols, &s.shapes
 	if c.Type[i] != DynamicBody {
 		return MassData{}
+	}
+	if m, ok := s.massSet(i); ok {
+		if c.Flags[i]&FlagFixedRotation != 0 {
+			m.Inertia = 0
+		}
+		return m
 	}
 	var mass, inertia, x, y float64
 	for _, k := range shapes {
@@ -66,7 +75,8 @@ func (s *solver) massOf(i int, shapes []uint32) MassData {
 	for _, k := range shapes {
 		m := &t.mass[k]
 		dx, dy := float64(m.Centroid.X)-x, float64(m.Centroid.Y)-y
-		inertia += float64(float64(t.density[k]) * (float64(m.Inertia) + float64(float64(m.Area)*(float64(dx*dx)+float64(dy*dy)))))
+		about := float64(m.Inertia) + float64(float64(m.Area)*(float64(dx*dx)+float64(dy*dy)))
+		inertia += float64(float64(t.density[k]) * about)
 	}
 	if c.Flags[i]&FlagFixedRotation != 0 {
 		inertia = 0
@@ -105,6 +115,7 @@ func (s *solver) setType(i int, t BodyType) error {
 	for _, shape := range own {
 		s.shapes.filters.Moves[shape] = t != StaticBody
 	}
+	s.disturb(i)
 	return nil
 }
 
@@ -123,6 +134,7 @@ func (s *solver) setMaterial(shape, body int, def *ShapeDef) error {
 	t.Friction[shape], t.Restitution[shape] = def.Friction, def.Restitution
 	t.rolling[shape], t.TangentSpeed[shape] = def.RollingResistance, def.TangentSpeed
 	t.RollingResistance[shape] = float32(def.RollingResistance * t.local[shape].Radius)
+	s.disturb(body)
 	return nil
 }
 

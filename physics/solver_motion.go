@@ -14,6 +14,7 @@ func (s *solver) ApplyLinearImpulseToCenter(i int, impulse [2]float32) error {
 	if !s.setVelocity(i, vx, vy, c.W[i]) {
 		return overflow("physics: ApplyLinearImpulseToCenter: impulse", impulse)
 	}
+	s.kick(i)
 	return nil
 }
 
@@ -25,6 +26,7 @@ func (s *solver) ApplyLinearImpulse(i int, impulse, point [2]float32) error {
 	if !s.setVelocity(i, vx, vy, w) {
 		return overflow("physics: ApplyLinearImpulse: impulse", impulse)
 	}
+	s.kick(i)
 	return nil
 }
 
@@ -44,6 +46,7 @@ func (s *solver) ApplyAngularImpulse(i int, impulse float32) error {
 	if !s.setVelocity(i, c.VX[i], c.VY[i], w) {
 		return overflow("physics: ApplyAngularImpulse: impulse", impulse)
 	}
+	s.kick(i)
 	return nil
 }
 
@@ -96,6 +99,15 @@ func (s *solver) ApplyTorque(i int, torque float32) error {
 // push adds to what acts on a dynamic body during the next step. It returns false, and
 // changes nothing, if the sum is not usable.
 func (s *solver) push(i int, force [2]float32, torque float32) bool {
+	if !s.burden(i, force, torque) {
+		return false
+	}
+	s.kick(i)
+	return true
+}
+
+// burden is push without waking the body.
+func (s *solver) burden(i int, force [2]float32, torque float32) bool {
 	c := s.cols
 	if c.Type[i] != DynamicBody || c.Flags[i]&FlagDisabled != 0 {
 		return true
@@ -112,6 +124,9 @@ func (s *solver) SetVelocity(i int, linear [2]float32, angular float32) error {
 	if !s.setVelocity(i, linear[0], linear[1], angular) {
 		return overflow("physics: SetVelocity: linear, angular", [3]float32{linear[0], linear[1], angular})
 	}
+	if linear != [2]float32{} || angular != 0 {
+		s.wake(i)
+	}
 	return nil
 }
 
@@ -122,13 +137,15 @@ func (s *solver) SetTransform(i int, position [2]float32, angle float32) error {
 	sin, cos := rigid.SinCos(angle)
 	s.setRotation(i, sin, cos)
 	s.cols.X[i], s.cols.Y[i] = position[0], position[1]
+	s.teleported(i)
 	return nil
 }
 
 // aim returns the velocity with which a body that nothing stops is at the given place
 // after a step of dt seconds. The sub-steps turn it by 2·atan(w·h/2) each.
 func (s *solver) aim(i int, position [2]float32, angle, dt float32) (linear [2]float32, angular float32, err error) {
-	if err := checkPlace("physics: SetTargetTransform: position", "physics: SetTargetTransform: angle", position, angle); err != nil {
+	if err := checkPlace("physics: SetTargetTransform: position", "physics: SetTargetTransform: angle",
+		position, angle); err != nil {
 		return linear, 0, err
 	}
 	c := s.cols

@@ -18,7 +18,14 @@ type shapeColumns struct {
 	sensor  []bool
 	sensors int // how many there are
 	filters rigid.Filters
+	version uint64 // counts changes of what queries look at: shape, filters and sensor
 	rigid.Materials
+
+	// Of the first shapes, up to the last one that has it.
+	smooth  []rigid.Smooth
+	chained int // segments of chains
+	oneWay  []oneWay
+	oneWays int // platforms
 }
 
 func (s *solver) CreateCircle(shape, body int, def *ShapeDef, circle Circle) error {
@@ -65,8 +72,10 @@ func (s *solver) createShape(shape, body int, def *ShapeDef, r rigid.Shape, err 
 	}
 	if err != nil {
 		t.clear(shape)
+		return err
 	}
-	return err
+	s.disturb(body)
+	return nil
 }
 
 // put fills the row of a new shape but for what depends on its body.
@@ -79,11 +88,13 @@ func (t *shapeColumns) put(shape, body int, def *ShapeDef, r *rigid.Shape) {
 	}
 	t.filters.Body[shape] = uint32(body)
 	t.setFilter(shape, def.Filter)
+	t.setOneWay(shape, def.OneWay)
 	t.Friction[shape], t.Restitution[shape] = def.Friction, def.Restitution
 	t.RollingResistance[shape], t.TangentSpeed[shape] = float32(def.RollingResistance*r.Radius), def.TangentSpeed
 }
 
 func (t *shapeColumns) setFilter(shape int, f Filter) {
+	t.version++
 	t.filters.Category[shape], t.filters.Mask[shape], t.filters.Group[shape] = f.Category, f.Mask, f.Group
 }
 
@@ -93,7 +104,7 @@ func (t *shapeColumns) def(shape int) ShapeDef {
 		Density: t.density[shape], Friction: t.Friction[shape], Restitution: t.Restitution[shape],
 		RollingResistance: t.rolling[shape], TangentSpeed: t.TangentSpeed[shape],
 		Filter: Filter{t.filters.Category[shape], t.filters.Mask[shape], t.filters.Group[shape]},
-		Sensor: t.sensor[shape],
+		Sensor: t.sensor[shape], OneWay: t.oneWayDef(shape),
 	}
 }
 
@@ -113,6 +124,7 @@ func (t *shapeColumns) reach(shape int) {
 
 // reset takes all shapes out.
 func (t *shapeColumns) reset() {
+	t.version++
 	t.shape, t.local, t.mass, t.sensor, t.sensors = t.shape[:0], t.local[:0], t.mass[:0], t.sensor[:0], 0
 	for _, column := range t.floats() {
 		*column = (*column)[:0]
@@ -120,6 +132,7 @@ func (t *shapeColumns) reset() {
 	f := &t.filters
 	f.Body, f.Moves = f.Body[:0], f.Moves[:0]
 	f.Category, f.Mask, f.Group = f.Category[:0], f.Mask[:0], f.Group[:0]
+	t.smooth, t.chained, t.oneWay, t.oneWays = t.smooth[:0], 0, t.oneWay[:0], 0
 }
 
 // clear takes a shape out of the scene. The next step ends its contacts.
@@ -131,6 +144,8 @@ func (t *shapeColumns) clear(shape int) {
 	t.density[shape], t.rolling[shape], t.sensor[shape] = 0, 0, false
 	t.filters.Body[shape], t.filters.Moves[shape] = 0, false
 	t.setFilter(shape, Filter{})
+	t.setSmooth(shape, rigid.Smooth{})
+	t.setOneWay(shape, [2]float32{})
 	t.Friction[shape], t.Restitution[shape], t.RollingResistance[shape], t.TangentSpeed[shape] = 0, 0, 0, 0
 }
 
@@ -138,6 +153,7 @@ func (t *shapeColumns) clear(shape int) {
 func (s *solver) show(body, shape int) {
 	c, t := s.cols, &s.shapes
 	if c.Flags[body]&FlagDisabled == 0 {
+		t.version++
 		t.shape[shape] = t.local[shape].Moved(rigid.Vec{X: -c.CentreX[body], Y: -c.CentreY[body]}, 1, 0)
 	}
 }
@@ -163,5 +179,6 @@ func (s *solver) DestroyShape(shape, body int) error {
 		}
 	}
 	s.shapes.clear(shape)
+	s.disturb(body)
 	return nil
 }

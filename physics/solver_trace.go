@@ -51,7 +51,7 @@ func (s *solver) traceEnd() {
 func hashContacts(contacts []rigid.Contact) uint64 { return statehash.Rows(words[uint32](contacts)) }
 
 // words is rows that consist of 32-bit words as these words.
-func words[W uint32 | float32, T rigid.Contact | rigid.Manifold | rigid.State](rows []T) []W {
+func words[W uint32 | float32, T rigid.Contact | rigid.Manifold | rigid.State | jointRow | jointImpulse | bodyMass](rows []T) []W {
 	var zero T
 	return unsafe.Slice((*W)(unsafe.Pointer(unsafe.SliceData(rows))), len(rows)*int(unsafe.Sizeof(zero)/4))
 }

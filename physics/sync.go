@@ -2,7 +2,9 @@ package physics
 
 import (
 	"fmt"
-	"math"
+	"iter"
+
+	"github.com/evertick/evertick/native/rigid"
 )
 
 // Transforms is where Sync writes: position and rotation of the entities, one
@@ -32,25 +34,40 @@ func (w *World) Sync(t Transforms) error {
 	if err := checkSlots("physics: Sync", slots, n); err != nil {
 		return err
 	}
-	if w.config.Plane == XZ {
-		w.syncXZ(slots, &t)
-	} else {
-		w.syncXY(slots, &t)
+	e, c := w.entities(&t), &w.cols
+	rows := len(slots)
+	o := rigid.Origins{X: c.X, Y: c.Y}
+	e.Put(w.config.Level, &o, &rigid.Poses{Cos: c.Cos, Sin: c.Sin}, slots, &w.synced.Kept, 0, rows)
+	if w.slots.shared {
+		w.yieldShared(&e, slots)
 	}
-	w.yieldShared(slots, &t)
 	return nil
+}
+
+// entities are the columns of t as the plane has them.
+func (w *World) entities(t *Transforms) rigid.Entities {
+	if w.config.Plane == XZ {
+		return rigid.Entities{X: t.X, Y: t.Z, Turn: t.QY, W: t.QW, Zero: [2][]float32{t.QX, t.QZ}, Flip: true}
+	}
+	return rigid.Entities{X: t.X, Y: t.Y, Turn: t.QZ, W: t.QW, Zero: [2][]float32{t.QX, t.QY}}
 }
 
 // yieldShared takes note that bodies were overwritten by others with the same slot, so
 // that Pull does not put them where those are.
-func (w *World) yieldShared(slots []uint32, t *Transforms) {
-	if !w.slots.shared {
-		return
+func (w *World) yieldShared(e *rigid.Entities, slots []uint32) {
+	for i := range w.moved(e, slots) {
+		w.synced.clear(i)
 	}
-	p := newPulling(w, t)
-	for i, slot := range slots {
-		if slot != NoSlot && p.differs(i, slot) {
-			w.synced.clear(i)
+}
+
+// moved are the bodies whose entities are not where Sync has put them.
+func (w *World) moved(e *rigid.Entities, slots []uint32) iter.Seq[int] {
+	return func(yield func(int) bool) {
+		for i := 0; ; i++ {
+			i = e.Differs(w.config.Level, slots, &w.synced.Kept, i, len(slots))
+			if i == len(slots) || !yield(i) {
+				return
+			}
 		}
 	}
 }
@@ -63,57 +80,8 @@ func (t *Transforms) rows() (int, bool) {
 }
 
 func checkSlots(who string, slots []uint32, n int) error {
-	for i, slot := range slots {
-		if slot != NoSlot && uint64(slot) >= uint64(n) {
-			return fmt.Errorf("%s: body %d drives slot %d, the slices have %d: %w", who, i, slot, n, ErrRange)
-		}
+	if i := rigid.FirstBeyond(slots, n); i < len(slots) {
+		return fmt.Errorf("%s: body %d drives slot %d, the slices have %d: %w", who, i, slots[i], n, ErrRange)
 	}
 	return nil
 }
-
-func (w *World) syncXY(slots []uint32, t *Transforms) {
-	c := &w.cols
-	for i, slot := range slots {
-		if slot == NoSlot {
-			continue
-		}
-		sin, cos := halfAngle(c.Sin[i], c.Cos[i])
-		w.synced.put(i, c.X[i], c.Y[i], sin, cos)
-		t.X[slot], t.Y[slot] = c.X[i], c.Y[i]
-		t.QX[slot], t.QY[slot], t.QZ[slot], t.QW[slot] = 0, 0, sin, cos
-	}
-}
-
-func (w *World) syncXZ(slots []uint32, t *Transforms) {
-	c := &w.cols
-	for i, slot := range slots {
-		if slot == NoSlot {
-			continue
-		}
-		sin, cos := halfAngle(c.Sin[i], c.Cos[i])
-		sin = 0 - sin // not -sin: no rotation is +0 here as everywhere
-		w.synced.put(i, c.X[i], c.Y[i], sin, cos)
-		t.X[slot], t.Z[slot] = c.X[i], c.Y[i]
-		t.QX[slot], t.QY[slot], t.QZ[slot], t.QW[slot] = 0, sin, 0, cos
-	}
-}
-
-// halfAngle returns sine and cosine of half the angle in [-π, π] whose sine
-// and cosine are s and c. Of cos²(θ/2) = (1+c)/2 and sin²(θ/2) = (1-c)/2 it
-// takes the root of the larger, where nothing cancels, and gets the other from
-// 2 sin(θ/2) cos(θ/2) = s.
-func halfAngle(s, c float32) (sin, cos float32) {
-	if c >= 0 {
-		cos = sqrt32(0.5 * (1 + c))
-		return s / (2 * cos), cos
-	}
-	sin = sqrt32(0.5 * (1 - c))
-	if math.Signbit(float64(s)) {
-		sin = -sin
-	}
-	return sin, s / (2 * sin)
-}
-
-// sqrt32 is the correctly rounded float32 root: float64 has more than twice
-// the digits plus two, so rounding twice does no harm.
-func sqrt32(v float32) float32 { return float32(math.Sqrt(float64(v))) }

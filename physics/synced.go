@@ -1,31 +1,37 @@
 package physics
 
-import "math"
+import (
+	"math"
+
+	"github.com/evertick/evertick/internal/stagger"
+	"github.com/evertick/evertick/native/rigid"
+)
 
 // synced is what Sync has written last to the columns of the entities, an element per
-// body: the position, and the components of the quaternion that are not zero. X is NaN
-// where it has written nothing yet.
-type synced struct {
-	x, y, sin, cos []float32
-}
+// body.
+type synced struct{ rigid.Kept }
 
 func newSynced(capacity int) synced {
-	f := func() []float32 { return make([]float32, capacity) }
-	s := synced{f(), f(), f(), f()}
-	for i := range s.x {
-		s.x[i] = never
+	var s synced
+	step := stagger.Stride(4 * capacity)
+	arena := stagger.Bytes(step*len(s.columns()), len(new(Columns).floatColumns())+workColumns)
+	for i, c := range s.columns() {
+		*c = stagger.View[float32](arena[i*step : i*step+4*capacity])
+	}
+	for i := range s.X {
+		s.X[i] = never
 	}
 	return s
 }
 
 var never = float32(math.NaN())
 
-func (s *synced) columns() [4]*[]float32 { return [...]*[]float32{&s.x, &s.y, &s.sin, &s.cos} }
+func (s *synced) columns() [4]*[]float32 { return [...]*[]float32{&s.X, &s.Y, &s.Sin, &s.Cos} }
 
-func (s *synced) clear(i int) { s.x[i], s.y[i], s.sin[i], s.cos[i] = never, 0, 0, 0 }
+func (s *synced) clear(i int) { s.X[i], s.Y[i], s.Sin[i], s.Cos[i] = never, 0, 0, 0 }
 
 func (s *synced) put(i int, x, y, sin, cos float32) {
-	s.x[i], s.y[i], s.sin[i], s.cos[i] = x, y, sin, cos
+	s.X[i], s.Y[i], s.Sin[i], s.Cos[i] = x, y, sin, cos
 }
 
 // slotUse knows whether two bodies drive one slot.

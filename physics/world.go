@@ -5,13 +5,15 @@ import "github.com/evertick/evertick/internal/fault"
 // maxShapes bounds the shapes of a world: it is native.MaxSlots.
 const maxShapes = 1 << 24
 
-// World holds bodies and their shapes. It is not safe for concurrent use.
+// World holds bodies, their shapes, and joints. It is not safe for concurrent use.
 type World struct {
 	config Config
 	engine Engine
 	cols   Columns
 	bodies pool
 	shapes shapeTable
+	joints jointTable
+	chains chainTable
 	synced synced
 	slots  slotUse
 	failed error   // set for good when the engine's state is lost
@@ -23,6 +25,11 @@ type World struct {
 
 	lists, applies uint64 // how many of Commands there were
 	rehearsal      rehearsal
+
+	teleports  bitset // slots of bodies that were put elsewhere
+	teleported bool   // whether there are any
+
+	incoming *image // what Prepare has left for Commit, or only its memory
 }
 
 // New returns an empty world. Errors are those of Config.Validate, and what
@@ -46,10 +53,12 @@ func New(c Config) (*World, error) {
 		cols:   newColumns(c.Capacity),
 		bodies: newPool(c.Capacity, c.Capacity),
 		shapes: newShapeTable(c.Capacity),
+		joints: newJointTable(),
+		chains: newChainTable(),
 		synced: newSynced(c.Capacity),
 	}
 	if w.engine == nil {
-		w.solver = &solver{table: &w.shapes, bodies: &w.bodies}
+		w.solver = &solver{table: &w.shapes, ties: &w.joints, bodies: &w.bodies}
 		w.engine = w.solver
 	}
 	if err := w.engine.Open(c, &w.cols); err != nil {
@@ -93,13 +102,14 @@ func (w *World) BodyAt(index int) (Body, bool) {
 }
 
 // CreateBody makes a body without shapes. Errors are those of
-// BodyDef.Validate, and ErrCapacity when the world is full.
+// BodyDef.Validate, ErrRange for a slot beyond Config.Slots, and ErrCapacity when the
+// world is full.
 func (w *World) CreateBody(def BodyDef) (Body, error) {
 	if w.failed != nil {
 		return Body{}, w.failed
 	}
 	w.bodyDef = def
-	if err := w.bodyDef.Validate(); err != nil {
+	if err := w.checkBodyDef(&w.bodyDef); err != nil {
 		return Body{}, err
 	}
 	i, ok := w.bodies.next()
@@ -112,16 +122,33 @@ func (w *World) CreateBody(def BodyDef) (Body, error) {
 		return Body{}, err
 	}
 	w.slots.add(w.cols.Slot[i])
+	w.noteTeleport(i)
 	return Body{uint32(i), w.bodies.claim(i)}, nil
 }
 
-// DestroyBody removes b and its shapes. ErrStale if b is gone already.
+func (w *World) checkBodyDef(d *BodyDef) error {
+	if err := d.Validate(); err != nil {
+		return err
+	}
+	if d.HasSlot && w.beyond(d.Slot) {
+		return fault.Field(ErrRange, "physics: BodyDef.Slot", d.Slot)
+	}
+	return nil
+}
+
+// beyond reports whether a slot is none that Sync will write to.
+func (w *World) beyond(slot uint32) bool {
+	return slot != NoSlot && w.config.Slots > 0 && slot >= uint32(w.config.Slots)
+}
+
+// DestroyBody removes b, its shapes and its joints. ErrStale if b is gone already.
 func (w *World) DestroyBody(b Body) error {
 	i, err := w.mutable(b)
 	if err != nil {
 		return err
 	}
 	w.engine.DestroyBody(i)
+	w.chains.releaseAll(i)
 	w.shapes.releaseAll(i)
 	w.slots.remove(w.cols.Slot[i])
 	w.cols.clear(i)

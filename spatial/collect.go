@@ -224,7 +224,7 @@ func (c *collector) grow(g *gatherer, worker, done int) error {
 		}
 		size = max(need, min(size, total+longest))
 	}
-	if size > math.MaxUint32 {
+	if uint64(size) > math.MaxUint32 {
 		return c.tooMany(size)
 	}
 	slots := makeHuge[uint32](size)

@@ -88,6 +88,7 @@ type Index struct {
 
 	category  []uint32 // room for points.Category
 	cellOf    []uint32 // scratch of Build: the cell of each point
+	restored  restored // scratch of Restore
 	scratches scratches
 }
 

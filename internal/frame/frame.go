@@ -9,6 +9,7 @@ import (
 	"encoding/binary"
 	"fmt"
 	"hash/crc32"
+	"math"
 
 	"github.com/evertick/evertick/internal/fault"
 	"github.com/evertick/evertick/internal/statehash"
@@ -60,6 +61,20 @@ func (e *Encoder) Rows(rows []byte, size int) {
 
 // Open begins a frame of n bytes.
 func (e *Encoder) Open(n int) { e.U32(n) }
+
+// Start begins a frame whose length Finish fills in, and returns what to pass to it.
+func (e *Encoder) Start() int {
+	e.U32(0)
+	return len(e.Buf)
+}
+
+// Finish ends a frame of Start. It reports false if the content is too long for a frame.
+func (e *Encoder) Finish(start int) bool {
+	n := uint64(len(e.Buf) - start)
+	binary.LittleEndian.PutUint32(e.Buf[start-4:], uint32(n))
+	e.Seal()
+	return n <= math.MaxUint32
+}
 
 // Seal ends it.
 func (e *Encoder) Seal() {

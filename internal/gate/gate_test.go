@@ -14,7 +14,7 @@ const module = "github.com/evertick/evertick"
 
 // seeds are the packages whose results must be the same bits everywhere. What
 // they import from this module belongs to the core as well.
-var seeds = []string{"", "native", "native/rigid", "ecs", "spatial", "physics", "loop", "internal/fault"}
+var seeds = []string{"", "native", "native/rigid", "ecs", "spatial", "physics", "loop", "loop/modules", "internal/fault"}
 
 // notCore: csrc has no Go arithmetic and is read as machine code; box2d is
 // float64 of another module and makes no promise.

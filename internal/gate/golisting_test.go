@@ -30,7 +30,7 @@ var targets = []struct {
 func TestGoListing(t *testing.T) {
 	needGate(t)
 	// The scenes of bench hold the golden hashes, so their arithmetic counts.
-	pkgs := append(core(t), module+"/bench")
+	pkgs := append(core(t), module+"/bench", module+"/internal/proof")
 	for _, target := range targets {
 		t.Run(target.name, func(t *testing.T) {
 			if target.cgo {

@@ -24,7 +24,7 @@ import (
 // Functions of package math that are exact by IEEE 754, or only look at bits.
 // Constants are free; everything else may differ between machines.
 var exactMath = []string{
-	"Abs", "Ceil", "Copysign", "Floor", "Sqrt", "Trunc", "Signbit",
+	"Abs", "Ceil", "Copysign", "Floor", "RoundToEven", "Sqrt", "Trunc", "Signbit",
 	"Float32bits", "Float32frombits", "Float64bits", "Float64frombits",
 	"Inf", "IsInf", "IsNaN", "NaN", "Nextafter", "Nextafter32",
 }

@@ -43,6 +43,11 @@ var goldenCases = []golden{
 	{scene: "tumbler", n: 300, seed: 1, ticks: 300},
 	{scene: "pyramid", n: 20, seed: 1, ticks: 300},
 	{scene: "pyramids", n: 5, seed: 1, ticks: 300},
+	{scene: "jointgrid", n: 12, seed: 1, ticks: 300},
+	{scene: "bridge", n: 30, seed: 1, ticks: 300},
+	{scene: "ragdolls", n: 9, seed: 1, ticks: 300},
+	{scene: "smash", n: 400, seed: 1, ticks: 150},
+	{scene: "hinges", n: 3, seed: 1, ticks: 150},
 }
 
 func TestGolden(t *testing.T) {

@@ -1,6 +1,7 @@
 // Package scenes builds worlds of rigid bodies that tests and measurements share. A
 // scene is the same for every engine and does not depend on anything but its name, its
-// size and its seed. No body of a scene ever sleeps.
+// size and its seed. Bodies sleep, and fast ones are kept from passing through thin ones, only in
+// scenes that are about that, and where NewAs is told so.
 package scenes
 
 import (
@@ -20,15 +21,21 @@ type Kind struct {
 	Name  string
 	About string // what N counts, and what is in the scene
 	N     int    // the usual size
+
+	Sleeps     bool // bodies at rest fall asleep
+	Continuous bool // fast bodies do not pass through thin ones
+
 	build func(s *Scene) error
 	size  func(n int) (bodies int) // that are dynamic
-	still bool                     // no gravity
+
+	weightless bool // no gravity
+	pushed     bool // Push pushes bodies about
 }
 
 // Kinds are all kinds of scenes.
 var Kinds = []Kind{
 	{
-		Name: "arena", N: 1024, still: true, build: (*Scene).arena, size: func(n int) int { return n },
+		Name: "arena", N: 1024, weightless: true, pushed: true, build: (*Scene).arena, size: func(n int) int { return n },
 		About: "n bodies, by turns discs of 1 m and boxes of 0.9 m, fill 40 % of a walled square and are pushed about",
 	},
 	{
@@ -42,6 +49,27 @@ var Kinds = []Kind{
 	{
 		Name: "pyramids", N: 400, build: (*Scene).pyramids, size: func(n int) int { return n * boxesOf(smallRows) },
 		About: "n pyramids of 10 rows, 55 boxes each, on floors above each other, as many of these as pyramids on one",
+	},
+	{
+		Name: "smash", N: 9600, weightless: true, Sleeps: true, Continuous: true, build: (*Scene).smash,
+		size:  func(n int) int { return n + 1 },
+		About: "n boxes of 0.4 m in a block, half as long again as high, asleep until a box of 4 m hits them at 40 m/s",
+	},
+	{
+		Name: "jointgrid", N: 100, build: (*Scene).jointgrid, size: func(n int) int { return n * n },
+		About: "n rows of n discs, each joined to its neighbours, hang from seven in the middle of the upper row",
+	},
+	{
+		Name: "bridge", N: 60, build: (*Scene).bridge, size: func(n int) int { return n + n/discEvery },
+		About: "a bridge of n planks of 1 m between two banks, with a disc on every third",
+	},
+	{
+		Name: "ragdolls", N: 64, build: (*Scene).ragdolls, size: func(n int) int { return n * len(limbs) },
+		About: "n dolls of 11 boxes and 10 joints with limits fall in a room",
+	},
+	{
+		Name: "hinges", N: 8, Sleeps: true, build: (*Scene).hinges, size: func(n int) int { return n * hingeRows },
+		About: "n towers of 20 boxes, joined two by two by hinges with limits and springs, fall over and asleep",
 	},
 }
 
@@ -68,6 +96,7 @@ func (k *Kind) MaxN() int {
 type Scene struct {
 	World  *physics.World
 	Bodies []physics.Body // that are dynamic
+	Joints int            // how many there are
 	N      int
 
 	kind Kind
@@ -75,9 +104,17 @@ type Scene struct {
 	tick uint64
 }
 
-// New builds a scene of size n, 1 to MaxN. c brings engine, level and workers; capacity and
-// gravity are the scene's. Errors: fault.ErrRange, and those of package physics.
+// New builds a scene of size n, 1 to MaxN. c brings engine, level and workers; capacity,
+// gravity, sleep and continuous collision are the scene's. Errors: fault.ErrRange, and those of
+// package physics.
 func New(name string, n int, seed uint64, c physics.Config) (*Scene, error) {
+	kind, _ := KindOf(name)
+	c.DisableContinuous, c.DisableSleep = !kind.Continuous, !kind.Sleeps
+	return NewAs(name, n, seed, c)
+}
+
+// NewAs is New, but that c decides on continuous collision and on sleep.
+func NewAs(name string, n int, seed uint64, c physics.Config) (*Scene, error) {
 	kind, ok := KindOf(name)
 	if !ok {
 		return nil, fmt.Errorf("scenes: no scene is called %q: %w", name, fault.ErrRange)
@@ -87,7 +124,7 @@ func New(name string, n int, seed uint64, c physics.Config) (*Scene, error) {
 	}
 	c.Capacity = kind.size(n) + 1
 	c.Gravity = [2]float32{0, -10}
-	if kind.still {
+	if kind.weightless {
 		c.Gravity = [2]float32{}
 	}
 	w, err := physics.New(c)
@@ -122,7 +159,7 @@ const pushed = 8
 func (s *Scene) Push() error {
 	tick := s.tick
 	s.tick++
-	if !s.kind.still {
+	if !s.kind.pushed {
 		return nil
 	}
 	for i := int(tick % pushed); i < len(s.Bodies); i += pushed {
@@ -168,7 +205,7 @@ func (s *Scene) room(b physics.Body, def physics.ShapeDef, half float32) error {
 
 // add makes a dynamic body.
 func (s *Scene) add(def physics.BodyDef) (physics.Body, error) {
-	def.Type, def.DisableSleep = physics.DynamicBody, true
+	def.Type, def.DisableSleep = physics.DynamicBody, s.World.Config().DisableSleep
 	b, err := s.World.CreateBody(def)
 	s.Bodies = append(s.Bodies, b)
 	return b, err
@@ -297,4 +334,28 @@ func (s *Scene) pyramids() error {
 		}
 	}
 	return nil
+}
+
+// smash starts with the block at rest, from the origin on to the right. The box that hits
+// it needs 66 steps to get there, in which the block falls asleep. The gaps of 1.5 cm are
+// what the skins of box2d take up: closer boxes push each other apart there for seconds.
+func (s *Scene) smash() error {
+	const half, pitch, hammer = 0.2, 0.415, 2
+	rows := max(1, int(math.Round(math.Sqrt(float64(s.N)*2/3))))
+	for i := range s.N {
+		x, y := float32(i/rows), float32(i%rows)-float32(rows-1)/2
+		if err := s.addBox(pitch*x, pitch*y, half); err != nil {
+			return err
+		}
+	}
+	def := physics.DefaultBodyDef()
+	def.Position, def.LinearVelocity = [2]float32{-46, 0}, [2]float32{40, 0}
+	b, err := s.add(def)
+	if err != nil {
+		return err
+	}
+	heavy := physics.DefaultShapeDef()
+	heavy.Density = 8
+	_, err = s.World.CreatePolygon(b, heavy, physics.Box(hammer, hammer))
+	return err
 }

@@ -1,6 +1,8 @@
 package rigid
 
 import (
+	"sync/atomic"
+
 	"github.com/evertick/evertick/native"
 )
 
@@ -16,19 +18,47 @@ const MaxPairs = 256
 // in each the rows of a grid, in each row by columns. Boxes that do not move
 // are sorted when they change. No time or memory goes to the space between boxes,
 // and a few boxes far away do not make the cells of the others larger.
+//
+// Several workers can share the work, which is then cut into parts by the number of shapes
+// alone. That does not change the result.
 type Broad struct {
+	// Share has f called for each part in [0, parts), in any order and perhaps at the same
+	// time, and returns when all are done. nil: one after the other.
+	Share func(parts int, f func(part int))
+
 	known  known  // what the call before was told
 	moving sorted // boxes of this call
 	still  sorted // boxes kept from call to call
-	raw    []found
+	jobs   []job
+	groups []int   // first job of each group, and the end of the last
+	raw    []found // by group
+	total  atomic.Int64
 	order  ordering
 	crowd  crowd
+
+	builder
+	out    *Pairs // of the call of Pairs that runs
+	change atomic.Bool
+	tasks  tasks
+}
+
+// tasks are methods of a Broad, bound once, that do a part each.
+type tasks struct{ same, search, divide, order func(part int) }
+
+// begin is called first.
+func (b *Broad) begin(level native.Level, boxes *Boxes, out *Pairs) {
+	if b.tasks.same == nil {
+		b.tasks = tasks{b.samePart, b.searchPart, b.dividePart, b.orderPart}
+	}
+	b.builder.begin(must(level), boxes, b.Share)
+	b.out = out
 }
 
 // found are pairs in the order of the search.
 type found struct {
 	a, b []uint32
 	fill int
+	at   [maxParts]uint32 // pairs by part of a, then where the next one goes
 }
 
 // Pairs replaces out by all pairs of shapes A < B, ascending by A, then B, of which
@@ -63,15 +93,15 @@ func (b *Broad) Pairs(level native.Level, boxes *Boxes, filters *Filters, versio
 	if n > native.MaxSlots {
 		panic("rigid: Broad.Pairs: more than native.MaxSlots shapes")
 	}
-	level = must(level)
-	if b.known.update(boxes, filters, version) {
-		b.still.build(level, boxes, b.known.still, true)
+	b.begin(level, boxes, out)
+	if b.update(boxes, filters, version) {
+		b.build(&b.still, b.known.still, true)
 	}
-	b.moving.build(level, boxes, b.known.moving, false)
-	if b.search(level, n) {
-		b.order.sort(level, n, &b.raw[0], &b.known.rule, out)
+	b.build(&b.moving, b.known.moving, false)
+	if b.search(n) {
+		b.sortPairs(n)
 	} else {
-		b.crowd.search(level, boxes, &b.known, out)
+		b.crowd.search(b.level, boxes, &b.known, out)
 	}
 }
 

@@ -16,6 +16,7 @@ var (
 	_ [csrc.BroadShapeBits]byte = [shapeBits]byte{}
 	_ [csrc.BroadPadding]byte   = [padding]byte{}
 	_ [csrc.BroadLayers]byte    = [maxLayers]byte{}
+	_ [csrc.BroadParts]byte     = [maxParts]byte{}
 )
 
 func boundsC(l native.Level, shapes []Shape, bodyOf []uint32, p *Poses, margin float32, out *Boxes) int {
@@ -23,16 +24,16 @@ func boundsC(l native.Level, shapes []Shape, bodyOf []uint32, p *Poses, margin f
 		out.MinX, out.MinY, out.MaxX, out.MaxY)
 }
 
-func measureC(level native.Level, b *Boxes, which []uint64, ids []uint32, sum *summary) {
-	csrc.BroadMeasure(cLevel(level), b.MinX, b.MinY, b.MaxX, b.MaxY, which, ids, unsafe.Pointer(sum))
+func measureC(level native.Level, b *Boxes, which []uint64, lo, hi int, ids []uint32, sum *summary) {
+	csrc.BroadMeasure(cLevel(level), b.MinX, b.MinY, b.MaxX, b.MaxY, lo, hi, which, ids, unsafe.Pointer(sum))
 }
 
-func keysC(p *plan, layers []layer, to []uint64) {
+func keysC(p *plan, ids []uint32, layers []layer, to []uint64) {
 	b, layerOf := p.boxes, p.layerOf[:]
 	if len(layers) == 1 {
 		layerOf = nil
 	}
-	csrc.BroadKeys(b.MinX, b.MinY, b.MaxX, b.MaxY, p.ids, unsafe.Pointer(&layers[0]), layerOf, p.rowBits, p.columnBits, to)
+	csrc.BroadKeys(b.MinX, b.MinY, b.MaxX, b.MaxY, ids, unsafe.Pointer(&layers[0]), layerOf, p.rowBits, p.columnBits, to)
 }
 
 func sortKeysC(keys, tmp []uint64, count uint) ([]uint64, []uint64) {
@@ -42,9 +43,9 @@ func sortKeysC(keys, tmp []uint64, count uint) ([]uint64, []uint64) {
 	return keys, tmp
 }
 
-func placeC(b *Boxes, p *plan, s *sorted) {
-	csrc.BroadPlace(b.MinX, b.MinY, b.MaxX, b.MaxY, s.keys[:p.sum.N], p.rowBits, p.columnBits, unsafe.Pointer(&s.layers[0]),
-		s.memory, len(s.shape), s.rowStart, s.rowNumber)
+func placeC(b *Boxes, p *plan, s *sorted, lo, hi, rows int, layers []layer) int {
+	return csrc.BroadPlace(b.MinX, b.MinY, b.MaxX, b.MaxY, s.keys, lo, hi, p.rowBits, p.columnBits, unsafe.Pointer(&layers[0]),
+		s.memory, len(s.shape), s.rowStart, s.rowNumber, rows)
 }
 
 // set is sorted for the C side.
@@ -52,9 +53,9 @@ func (s *sorted) set() csrc.BroadSet {
 	return csrc.BroadSet{Columns: s.memory, Stride: len(s.shape), RowStart: s.rowStart, RowNumber: s.rowNumber, Directory: s.directory}
 }
 
-func sweepC(level native.Level, s *sorted, l *layer, from uint32, to *found) (at uint32) {
+func sweepC(level native.Level, s *sorted, l, k *layer, from uint32, to *found) (at uint32) {
 	set := s.set()
-	at, to.fill = csrc.BroadSweep(cLevel(level), &set, unsafe.Pointer(l), from, to.a, to.b, to.fill, to.room(l.len()))
+	at, to.fill = csrc.BroadSweep(cLevel(level), &set, unsafe.Pointer(l), from, to.a, to.b, to.fill, to.room(k.len()))
 	return at
 }
 
@@ -70,10 +71,26 @@ func crossC(level native.Level, s, t *sorted, l, k *layer, from uint32, to *foun
 	return at
 }
 
-func scatterC(raw *found, ends []uint32, out *Pairs) uint32 {
-	return csrc.BroadScatter(raw.a[:raw.fill], raw.b[:raw.fill], shortRow, ends, out.A, out.B)
+func scatterC(raw *found, lo uint32, ends []uint32, out *Pairs) uint32 {
+	return csrc.BroadScatter(raw.a[:raw.fill], raw.b[:raw.fill], shortRow, lo, ends, out.A, out.B)
 }
 
 func crowdRowC(level native.Level, c *crowd, i int, r *rule, to []uint32) int {
 	return csrc.BroadCrowd(cLevel(level), c.memory, len(c.shape), c.n, i, r.agree[:], MaxPairs, to)
+}
+
+func countKeysC(keys []uint64, shift uint, counts *[maxParts]uint32) {
+	csrc.BroadCountKeys(keys, shift, counts[:])
+}
+
+func spreadC(keys []uint64, shift uint, next *[maxParts]uint32, to []uint64) {
+	csrc.BroadSpread(keys, shift, next[:], to)
+}
+
+func countRowsC(keys []uint64, shift uint) int { return csrc.BroadCountRows(keys, shift) }
+
+func countPairsC(raw *found, shift uint) { csrc.BroadCount(raw.a[:raw.fill], shift, raw.at[:]) }
+
+func divideC(raw *found, shift uint, to *found) {
+	csrc.BroadDivide(raw.a[:raw.fill], raw.b[:raw.fill], shift, raw.at[:], to.a, to.b)
 }

@@ -37,11 +37,13 @@ func newKernelCase(run *paritytest.Run) *kernelCase {
 		f.Body, f.Moves = append(f.Body, uint32(i/2)), append(f.Moves, run.IntN(3) > 0)
 		f.Category, f.Mask, f.Group = append(f.Category, 1<<run.IntN(3)), append(f.Mask, run.Uint64N(8)), append(f.Group, 0)
 	}
-	k := known{}
-	k.update(&c.boxes, &f, 0)
+	b := Broad{}
+	b.begin(native.Go, &c.boxes, nil)
+	b.update(&c.boxes, &f, 0)
+	k := &b.known
 	c.moving, c.still, c.rule = k.moving, k.still, k.rule
-	c.m.build(native.Go, &c.boxes, k.moving, true)
-	c.s.build(native.Go, &c.boxes, k.still, true)
+	b.build(&c.m, k.moving, true)
+	b.build(&c.s, k.still, true)
 	return c
 }
 
@@ -135,12 +137,12 @@ func TestParityBroadKernels(t *testing.T) {
 		c := newKernelCase(run)
 		for _, level := range kernelLevels() {
 			run.Case(level)
-			run.Check(c.measure(run, g, level), c.sorting(run, g), c.scatter(run, g), c.crowd(run, g, level), boundsOf(run, g, level))
+			run.Check(c.measure(run, g, level), c.sorting(run, g), c.scatter(run, g), parting(run, g), c.crowd(run, g, level), boundsOf(run, g, level))
 			for i := range c.m.layers {
 				l := &c.m.layers[i]
 				run.Check(c.search(run, g, "sweep", l, l, func(s *sorted, from uint32, to *found) uint32 {
-					return sweepGo(s, l, from, to)
-				}, func(s, _ *sorted, from uint32, to *found) uint32 { return sweepC(level, s, l, from, to) }))
+					return sweepGo(s, l, l, from, to)
+				}, func(s, _ *sorted, from uint32, to *found) uint32 { return sweepC(level, s, l, l, from, to) }))
 				for j := range c.s.layers {
 					k := &c.s.layers[j]
 					run.Check(c.search(run, g, "span", l, k, func(s *sorted, from uint32, to *found) uint32 {
@@ -183,12 +185,14 @@ func (c *kernelCase) measure(run *paritytest.Run, g *guards, level native.Level)
 	n := len(c.boxes.MinX)
 	want, got := summary{}, summary{}
 	wantIDs, ids := make([]uint32, n+padding), g.u32(make([]uint32, n+padding))
-	measureGo(&c.boxes, c.moving, wantIDs, &want)
-	measureC(level, g.boxes(&c.boxes), g.u64(c.moving), ids, &got)
+	lo := run.IntN(n/64+1) * 64
+	hi := lo + run.IntN(n-lo+1)
+	measureGo(&c.boxes, c.moving, lo, hi, wantIDs, &want)
+	measureC(level, g.boxes(&c.boxes), g.u64(c.moving), lo, hi, ids[n-(hi-lo):], &got)
 	if got != want { // zeros may differ in sign
 		return fmt.Errorf("summary: got %v, want %v", got, want)
 	}
-	if err := paritytest.Bits("ids", ids[:got.N], wantIDs[:want.N]); err != nil {
+	if err := paritytest.Bits("ids", ids[n-(hi-lo):][:got.N], wantIDs[:want.N]); err != nil {
 		return err
 	}
 	return g.check()
@@ -197,50 +201,56 @@ func (c *kernelCase) measure(run *paritytest.Run, g *guards, level native.Level)
 // sorting compares keys, their order, and the boxes in their places.
 func (c *kernelCase) sorting(run *paritytest.Run, g *guards) error {
 	n := len(c.boxes.MinX)
-	var sum summary
 	ids := make([]uint32, n)
-	measureGo(&c.boxes, c.moving, ids, &sum)
-	if sum.N == 0 {
+	p := plan{boxes: &c.boxes, chunks: make([]chunk, 1)}
+	only := &p.chunks[0]
+	measureGo(&c.boxes, c.moving, 0, n, ids, &only.sum)
+	p.sumUp()
+	if p.sum.N == 0 {
 		return nil
 	}
-	p := plan{sum: &sum, boxes: &c.boxes, ids: ids[:sum.N]}
+	count := int(p.sum.N)
+	only.ids = ids[:count]
+	only.sizes.add(&c.boxes, only.ids)
 	var store, storeC [maxLayers]layer
 	var inGo, inC sorted
 	inGo.layers = p.layers(store[:])
 	inC.layers = storeC[:copy(storeC[:], inGo.layers)]
-	inGo.reserve(int(sum.N))
-	inC.reserve(int(sum.N))
-	keysGo(&p, inGo.layers, inGo.keys)
-	want, _ := sortKeysGo(inGo.keys[:sum.N], inGo.tmp[:sum.N], p.bits)
+	inGo.reserve(count)
+	inC.reserve(count)
+	keysGo(&p, only.ids, inGo.layers, inGo.keys)
+	want, _ := sortKeysGo(inGo.keys[:count], inGo.tmp[:count], p.bits)
 	inGo.keys = want
-	placeGo(&c.boxes, &p, &inGo)
+	at := run.IntN(count + 1) // in two parts
+	half := placeGo(&c.boxes, &p, &inGo, 0, at, 0, inGo.layers)
+	rows := placeGo(&c.boxes, &p, &inGo, at, count, half, inGo.layers)
 
 	g.begin(run)
 	boxes := g.boxes(&c.boxes)
-	p.boxes, p.ids = boxes, g.u32(p.ids)
-	keys, tmp := g.u64(inC.keys[:sum.N]), g.u64(inC.tmp[:sum.N])
-	keysC(&p, inC.layers, keys)
+	p.boxes = boxes
+	keys, tmp := g.u64(inC.keys[:count]), g.u64(inC.tmp[:count])
+	keysC(&p, g.u32(only.ids), inC.layers, keys)
 	inC.keys, _ = sortKeysC(keys, tmp, p.bits)
 	if err := paritytest.Bits("keys", inC.keys, want); err != nil {
 		return err
 	}
 	inC.memory = g.u32(inC.memory)
-	inC.rowStart, inC.rowNumber = g.u32(inC.rowStart[:sum.N+1]), g.u32(inC.rowNumber[:sum.N])
-	placeC(boxes, &p, &inC)
-	if !slices.Equal(inC.layers, inGo.layers) {
-		return fmt.Errorf("layers: got %v, want %v", inC.layers, inGo.layers)
+	inC.rowStart, inC.rowNumber = g.u32(inC.rowStart[:rows]), g.u32(inC.rowNumber[:rows])
+	halfC := placeC(boxes, &p, &inC, 0, at, 0, inC.layers)
+	rowsC := placeC(boxes, &p, &inC, at, count, half, inC.layers)
+	if halfC != half || rowsC != rows || !slices.Equal(inC.layers, inGo.layers) {
+		return fmt.Errorf("%d and %d rows, want %d and %d; layers: got %v, want %v", halfC, rowsC, half, rows, inC.layers, inGo.layers)
 	}
 	for k, stride := 0, len(inC.shape); k < 7; k++ {
 		at := k * stride
-		if err := paritytest.Bits(fmt.Sprint("column ", k), inC.memory[at:at+int(sum.N)], inGo.memory[at:at+int(sum.N)]); err != nil {
+		if err := paritytest.Bits(fmt.Sprint("column ", k), inC.memory[at:at+count], inGo.memory[at:at+count]); err != nil {
 			return err
 		}
 	}
-	rows := inGo.layers[len(inGo.layers)-1].RowLast
-	if err := paritytest.Bits("rows", inC.rowStart[:rows+1], inGo.rowStart[:rows+1]); err != nil {
+	if err := paritytest.Bits("rows", inC.rowStart, inGo.rowStart[:rows]); err != nil {
 		return err
 	}
-	if err := paritytest.Bits("row numbers", inC.rowNumber[:rows], inGo.rowNumber[:rows]); err != nil {
+	if err := paritytest.Bits("row numbers", inC.rowNumber, inGo.rowNumber[:rows]); err != nil {
 		return err
 	}
 	return g.check()
@@ -248,15 +258,15 @@ func (c *kernelCase) sorting(run *paritytest.Run, g *guards) error {
 
 func (c *kernelCase) scatter(run *paritytest.Run, g *guards) error {
 	g.begin(run)
-	n, pairs := 1+run.IntN(300), run.IntN(600)
+	n, pairs, lo := 1+run.IntN(300), run.IntN(600), run.Uint32N(1<<20)
 	raw := found{fill: pairs}
 	for range pairs {
-		raw.a, raw.b = append(raw.a, run.Uint32N(uint32(n))), append(raw.b, run.Uint32N(1<<24))
+		raw.a, raw.b = append(raw.a, lo+run.Uint32N(uint32(n))), append(raw.b, run.Uint32N(1<<24))
 	}
 	ends, out := make([]uint32, n), Pairs{make([]uint32, pairs), make([]uint32, pairs)}
-	longest := scatterGo(&raw, ends, &out)
+	longest := scatterGo(&raw, lo, ends, &out)
 	endsC, outC := g.u32(make([]uint32, n)), Pairs{g.u32(make([]uint32, pairs)), g.u32(make([]uint32, pairs))}
-	if got := scatterC(&found{g.u32(raw.a), g.u32(raw.b), pairs}, endsC, &outC); got != longest {
+	if got := scatterC(&found{a: g.u32(raw.a), b: g.u32(raw.b), fill: pairs}, lo, endsC, &outC); got != longest {
 		return fmt.Errorf("longest: got %d, want %d", got, longest)
 	}
 	for _, err := range []error{paritytest.Bits("ends", endsC, ends), paritytest.Bits("A", outC.A, out.A), paritytest.Bits("B", outC.B, out.B)} {
@@ -265,6 +275,59 @@ func (c *kernelCase) scatter(run *paritytest.Run, g *guards) error {
 		}
 	}
 	return g.check()
+}
+
+// parting compares how keys and pairs are divided into parts.
+func parting(run *paritytest.Run, g *guards) error {
+	g.begin(run)
+	n, shift := run.IntN(300), uint(run.IntN(40))
+	keys := make([]uint64, n)
+	raw := found{fill: n}
+	for i := range keys {
+		keys[i] = run.Uint64() >> (run.UintN(40)) & (1<<(shift+5) - 1)
+		raw.a, raw.b = append(raw.a, run.Uint32N(1<<24)), append(raw.b, run.Uint32N(1<<24))
+	}
+	rawC := found{a: g.u32(raw.a), b: g.u32(raw.b), fill: n}
+	pairShift := uint(19 + run.IntN(5))
+	placed := g.u64(keys)
+	var counts, countsC [maxParts]uint32
+	countKeysGo(keys, shift, &counts)
+	countKeysC(placed, shift, &countsC)
+	countPairsGo(&raw, pairShift)
+	countPairsC(&rawC, pairShift)
+	if countsC != counts || rawC.at != raw.at {
+		return fmt.Errorf("counts: got %v and %v, want %v and %v", countsC, rawC.at, counts, raw.at)
+	}
+	if got, want := countRowsC(placed, shift), countRowsGo(keys, shift); got != want {
+		return fmt.Errorf("rows: got %d, want %d", got, want)
+	}
+	counts, raw.at = firsts(counts), firsts(raw.at)
+	countsC, rawC.at = counts, raw.at
+	to, toC := make([]uint64, n), g.u64(make([]uint64, n))
+	spreadGo(keys, shift, &counts, to)
+	spreadC(placed, shift, &countsC, toC)
+	out := found{a: make([]uint32, n), b: make([]uint32, n)}
+	outC := found{a: g.u32(make([]uint32, n)), b: g.u32(make([]uint32, n))}
+	divideGo(&raw, pairShift, &out)
+	divideC(&rawC, pairShift, &outC)
+	for _, err := range []error{paritytest.Bits("keys", toC, to), paritytest.Bits("a", outC.a, out.a), paritytest.Bits("b", outC.b, out.b)} {
+		if err != nil {
+			return err
+		}
+	}
+	if countsC != counts || rawC.at != raw.at {
+		return fmt.Errorf("places: got %v and %v, want %v and %v", countsC, rawC.at, counts, raw.at)
+	}
+	return g.check()
+}
+
+// firsts are the places of the first of each number.
+func firsts(counts [maxParts]uint32) (first [maxParts]uint32) {
+	sum := uint32(0)
+	for i, count := range counts {
+		first[i], sum = sum, sum+count
+	}
+	return first
 }
 
 func (c *kernelCase) crowd(run *paritytest.Run, g *guards, level native.Level) error {

@@ -3,6 +3,7 @@ package rigid
 import (
 	"bytes"
 	"math"
+	"math/bits"
 	"unsafe"
 )
 
@@ -19,15 +20,32 @@ type known struct {
 }
 
 // update learns what may have changed, and returns false if nothing has.
-func (k *known) update(boxes *Boxes, filters *Filters, version uint64) bool {
-	n := len(filters.Body)
-	same := n == k.n && (version != 0 && version == k.version || version == 0 && k.copied && k.same(boxes, filters))
+func (b *Broad) update(boxes *Boxes, filters *Filters, version uint64) bool {
+	k, n := &b.known, len(filters.Body)
+	same := n == k.n && (version != 0 && version == k.version || version == 0 && k.copied)
 	k.n, k.version = n, version
 	k.rule.filters = filters
-	if same {
-		return false
+	if same && version == 0 {
+		b.change.Store(false)
+		b.each(1+(n-1)/b.cut(n), b.tasks.same)
+		same = !b.change.Load()
 	}
-	if k.copied = version == 0; k.copied {
+	if !same {
+		k.learn(boxes, filters, version == 0)
+	}
+	return !same
+}
+
+// samePart compares a part of the shapes with what they were.
+func (b *Broad) samePart(part int) {
+	lo := part * b.cut(b.known.n)
+	if !b.known.same(b.boxes, b.known.rule.filters, lo, min(lo+b.cut(b.known.n), b.known.n)) {
+		b.change.Store(true)
+	}
+}
+
+func (k *known) learn(boxes *Boxes, filters *Filters, copied bool) {
+	if k.copied = copied; copied {
 		k.filters.Body = append(k.filters.Body[:0], filters.Body...)
 		k.filters.Moves = append(k.filters.Moves[:0], filters.Moves...)
 		k.filters.Category = append(k.filters.Category[:0], filters.Category...)
@@ -40,18 +58,23 @@ func (k *known) update(boxes *Boxes, filters *Filters, version uint64) bool {
 	}
 	k.part(filters.Moves)
 	k.rule.learn(filters)
-	return true
 }
 
-func (k *known) same(boxes *Boxes, f *Filters) bool {
-	if !sameBits(k.filters.Body, f.Body) || !sameBits(k.filters.Moves, f.Moves) || !sameBits(k.filters.Group, f.Group) ||
-		!sameBits(k.filters.Category, f.Category) || !sameBits(k.filters.Mask, f.Mask) {
+// same compares shapes [lo, hi); lo is a multiple of 64.
+func (k *known) same(boxes *Boxes, f *Filters, lo, hi int) bool {
+	o := &k.filters
+	if !sameBits(o.Body[lo:hi], f.Body[lo:hi]) || !sameBits(o.Moves[lo:hi], f.Moves[lo:hi]) ||
+		!sameBits(o.Group[lo:hi], f.Group[lo:hi]) || !sameBits(o.Category[lo:hi], f.Category[lo:hi]) ||
+		!sameBits(o.Mask[lo:hi], f.Mask[lo:hi]) {
 		return false
 	}
-	for i, moves := range f.Moves {
-		if !moves && !(sameFloat(k.boxes.MinX[i], boxes.MinX[i]) && sameFloat(k.boxes.MinY[i], boxes.MinY[i]) &&
-			sameFloat(k.boxes.MaxX[i], boxes.MaxX[i]) && sameFloat(k.boxes.MaxY[i], boxes.MaxY[i])) {
-			return false
+	for w := lo / 64; w < (hi+63)/64; w++ {
+		for rest := k.still[w]; rest != 0; rest &= rest - 1 {
+			i := w*64 + bits.TrailingZeros64(rest)
+			if !(sameFloat(k.boxes.MinX[i], boxes.MinX[i]) && sameFloat(k.boxes.MinY[i], boxes.MinY[i]) &&
+				sameFloat(k.boxes.MaxX[i], boxes.MaxX[i]) && sameFloat(k.boxes.MaxY[i], boxes.MaxY[i])) {
+				return false
+			}
 		}
 	}
 	return true

@@ -4,27 +4,106 @@ import "github.com/evertick/evertick/native"
 
 // ordering brings found pairs into order.
 type ordering struct {
-	ends   []uint32 // where the pairs of each shape A end
-	met    []uint32 // by shape B: pairs of a lower shape
-	sorter native.Sorter
+	parted  found                // by parts of shapes A
+	first   [maxParts + 1]uint32 // where the pairs of each part begin
+	longest [maxParts]uint32     // the most pairs of one shape of the part
+	ends    []uint32             // where the pairs of each shape A end
+	met     []uint32             // by shape B: pairs of a lower shape
+	sorter  native.Sorter
 }
 
 // shortRow is the length up to which the pairs of a shape are sorted by insertion.
 const shortRow = 16
 
-// sort replaces out by the pairs of raw of which the filters agree, in order and
-// without those that are too many.
-func (o *ordering) sort(level native.Level, n int, raw *found, r *rule, out *Pairs) {
-	if !r.all {
-		r.keep(raw)
+// sortPairs replaces out by the pairs that were found, in order and without those that
+// are too many.
+func (b *Broad) sortPairs(n int) {
+	o, raw, parts := &b.order, &b.raw[0], 1
+	if _, split := b.shapeParts(n); split {
+		raw, parts = &o.parted, b.layPairs(n)
+		b.each(len(b.raw), b.tasks.divide)
 	}
-	out.A, out.B = resized(out.A, raw.fill), resized(out.B, raw.fill)
+	b.out.A, b.out.B = resized(b.out.A, raw.fill), resized(b.out.B, raw.fill)
 	o.ends = resized(o.ends, n)
-	if longest := scatter(level, raw, o.ends, out); longest > shortRow {
-		o.sortLong(level, n, out)
+	b.each(parts, b.tasks.order)
+	longest := uint32(0)
+	for _, l := range o.longest[:parts] {
+		longest = max(longest, l)
+	}
+	if longest > shortRow {
+		o.sortLong(b.level, n, b.out)
 		if longest > MaxPairs {
-			o.thin(n, out)
+			o.thin(n, b.out)
 		}
+	}
+}
+
+// shapeParts tells into which parts of shapes A pairs are divided: by the bits from shift
+// on.
+func (b *Broad) shapeParts(n int) (shift uint, split bool) {
+	for ; (n-1)>>shift >= maxParts || 1<<shift < b.cut(n); shift++ {
+	}
+	return shift, b.split(n)
+}
+
+// layPairs finds where the pairs of each part and each group go, and returns the number of
+// parts.
+func (b *Broad) layPairs(n int) (parts int) {
+	o, at := &b.order, uint32(0)
+	shift, _ := b.shapeParts(n)
+	parts = (n-1)>>shift + 1
+	for i := range parts {
+		o.first[i] = at
+		for k := range b.raw {
+			next := &b.raw[k].at[i]
+			*next, at = at, at+*next
+		}
+	}
+	o.first[parts] = at
+	p := &o.parted
+	p.a, p.b, p.fill = resized(p.a, int(at)), resized(p.b, int(at)), int(at)
+	return parts
+}
+
+// dividePart puts the pairs of a group into their parts.
+func (b *Broad) dividePart(group int) {
+	shift, _ := b.shapeParts(b.known.n)
+	raw, to := &b.raw[group], &b.order.parted
+	divide(b.level, raw, shift, to)
+}
+
+// countPairsGo counts pairs by part.
+func countPairsGo(raw *found, shift uint) {
+	for _, a := range raw.a[:raw.fill] {
+		raw.at[a>>shift%maxParts]++
+	}
+}
+
+// divideGo puts each pair where the next one of its part goes.
+func divideGo(raw *found, shift uint, to *found) {
+	for i, a := range raw.a[:raw.fill] {
+		next := &raw.at[a>>shift%maxParts]
+		to.a[*next], to.b[*next] = a, raw.b[i]
+		*next++
+	}
+}
+
+// orderPart puts the pairs of a part in order.
+func (b *Broad) orderPart(i int) {
+	o, n := &b.order, b.known.n
+	shift, split := b.shapeParts(n)
+	if !split {
+		o.longest[0] = scatter(b.level, &b.raw[0], 0, o.ends, b.out)
+		return
+	}
+	lo := i << shift
+	first, last := o.first[i], o.first[i+1]
+	part := found{a: o.parted.a[first:last], b: o.parted.b[first:last], fill: int(last - first)}
+	out := Pairs{b.out.A[first:last], b.out.B[first:last]}
+	ends := o.ends[lo:min(lo+1<<shift, n)]
+	o.longest[i] = scatter(b.level, &part, uint32(lo), ends, &out)
+	for k := range ends {
+		ends[k] += first
 	}
 }
 
@@ -42,12 +121,12 @@ func (r *rule) keep(raw *found) {
 }
 
 // scatterGo puts the pairs in order of A, and where they are not more than shortRow
-// of one A, of B. ends[i] becomes the end of those of shape i. It returns the largest
+// of one A, of B. ends[i] becomes the end of those of shape lo+i. It returns the largest
 // number of one A.
-func scatterGo(raw *found, ends []uint32, out *Pairs) (longest uint32) {
+func scatterGo(raw *found, lo uint32, ends []uint32, out *Pairs) (longest uint32) {
 	clear(ends)
 	for _, a := range raw.a[:raw.fill] {
-		ends[a]++
+		ends[a-lo]++
 	}
 	sum := uint32(0)
 	for i, count := range ends {
@@ -55,8 +134,9 @@ func scatterGo(raw *found, ends []uint32, out *Pairs) (longest uint32) {
 		ends[i], sum = sum, sum+count
 	}
 	for i, a := range raw.a[:raw.fill] {
-		out.A[ends[a]], out.B[ends[a]] = a, raw.b[i]
-		ends[a]++
+		at := &ends[a-lo]
+		out.A[*at], out.B[*at] = a, raw.b[i]
+		*at++
 	}
 	begin := uint32(0)
 	for _, end := range ends {

@@ -7,64 +7,98 @@ import "github.com/evertick/evertick/native"
 // directory.
 const few = 128
 
-// search finds the pairs of boxes that overlap, whatever their bodies and filters. It returns false if they are so many that crowd is to search.
-func (b *Broad) search(level native.Level, n int) bool {
-	if len(b.raw) == 0 {
-		b.raw = make([]found, 1)
-	}
-	to := &b.raw[0]
-	to.fill = 0
+// search finds the pairs of boxes that overlap, of whose filters agree. It returns false
+// if they are so many that crowd is to search.
+func (b *Broad) search(n int) bool {
+	b.jobs, b.groups = b.jobs[:0], append(b.groups[:0], 0)
 	m, s := &b.moving, &b.still
 	for i := range m.layers {
-		if !b.all(job{level, sweep, m, m, &m.layers[i], &m.layers[i], n}, to) {
-			return false
-		}
+		l := &m.layers[i]
+		b.add(sweep, m, m, l, l)
 		for k := range i { // layer k is coarser
-			if !b.between(level, m, &m.layers[i], m, &m.layers[k], n, to) {
-				return false
-			}
+			b.between(m, l, m, &m.layers[k])
 		}
 		for k := range s.layers {
-			if !b.between(level, m, &m.layers[i], s, &s.layers[k], n, to) {
-				return false
-			}
+			b.between(m, l, s, &s.layers[k])
 		}
 	}
-	return true
+	if len(b.groups) == 1 {
+		b.groups = append(b.groups, len(b.jobs))
+	}
+	groups := len(b.groups) - 1
+	b.raw = extended(b.raw, groups)
+	b.total.Store(0)
+	b.each(groups, b.tasks.search)
+	return b.total.Load() <= int64(MaxPairs*n)
 }
 
 // between searches two layers of which the second may have a directory.
-func (b *Broad) between(level native.Level, s *sorted, l *layer, t *sorted, k *layer, n int, to *found) bool {
+func (b *Broad) between(s *sorted, l *layer, t *sorted, k *layer) {
 	if k.len() <= few {
-		return b.all(job{level, span, t, s, k, l, n}, to)
+		b.add(span, t, s, k, l)
+		return
 	}
 	if len(t.directory) == 0 {
 		t.direct()
 	}
-	return b.all(job{level, cross, s, t, l, k, n}, to)
+	b.add(cross, s, t, l, k)
 }
 
 // kernel compares boxes of a layer l from a place on with those of a layer k, and
 // returns the place behind the last for which there was room.
 type kernel func(level native.Level, s, t *sorted, l, k *layer, from uint32, to *found) uint32
 
-// job is a kernel with its arguments; n is the number of shapes.
+// job is a kernel with its arguments. Of layer l it searches a part of the places.
 type job struct {
-	level  native.Level
 	kernel kernel
 	s, t   *sorted
-	l, k   *layer
-	n      int
+	l      layer
+	k      *layer
 }
 
-// all runs a kernel over all boxes of its first layer.
-func (b *Broad) all(j job, to *found) bool {
+// add adds the jobs of a kernel over all boxes of its first layer.
+func (b *Broad) add(kernel kernel, s, t *sorted, l, k *layer) {
+	n := b.known.n
+	size := uint32(b.cut(n))
+	for from := l.First; from < l.Last; from += size {
+		part := *l
+		part.First, part.Last = from, min(from+size, l.Last)
+		b.jobs = append(b.jobs, job{kernel, s, t, part, k})
+		if b.split(n) {
+			b.groups = append(b.groups, len(b.jobs))
+		}
+	}
+}
+
+// searchPart does a group of jobs.
+func (b *Broad) searchPart(group int) {
+	to := &b.raw[group]
+	to.fill = 0
+	for i := b.groups[group]; i < b.groups[group+1]; i++ {
+		if !b.all(&b.jobs[i], to) {
+			return
+		}
+	}
+	if r := &b.known.rule; !r.all {
+		r.keep(to)
+	}
+	if shift, split := b.shapeParts(b.known.n); split {
+		to.at = [maxParts]uint32{}
+		countPairs(b.level, to, shift)
+	}
+}
+
+// all does a job. It returns false if there are too many pairs.
+func (b *Broad) all(j *job, to *found) bool {
 	for at := j.l.First; ; {
 		to.reserve(j.k.len())
-		if at = j.kernel(j.level, j.s, j.t, j.l, j.k, at, to); at == j.l.Last {
+		before := to.fill
+		at = j.kernel(b.level, j.s, j.t, &j.l, j.k, at, to)
+		total := b.total.Add(int64(to.fill - before))
+		if at == j.l.Last {
 			return true
 		}
-		if to.fill > MaxPairs*j.n {
+		if total > int64(MaxPairs*b.known.n) {
 			return false
 		}
 	}
@@ -84,13 +118,14 @@ func (f *found) reserve(n int) {
 func (f *found) room(n int) int { return len(f.a) - n - padding }
 
 // sweepGo compares the boxes of a layer with those behind them in the same row, and
-// in the rows above into which they reach. So it meets each pair once.
-func sweepGo(s *sorted, l *layer, from uint32, to *found) uint32 {
+// in the rows above into which they reach. So it meets each pair once. k is the whole of
+// the layer.
+func sweepGo(s *sorted, l, k *layer, from uint32, to *found) uint32 {
 	row := l.RowFirst
 	for s.rowStart[row+1] <= from {
 		row++
 	}
-	room, after := to.room(l.len()), s.rowStart[row+1]
+	room, after := to.room(k.len()), s.rowStart[row+1]
 	for i := from; i < l.Last; i++ {
 		if to.fill > room {
 			return i

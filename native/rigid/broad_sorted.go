@@ -4,8 +4,6 @@ import (
 	"math"
 	"math/bits"
 	"slices"
-
-	"github.com/evertick/evertick/native"
 )
 
 // sorted are boxes in the order of a search: by layer, row and column. Places are
@@ -28,6 +26,7 @@ type sorted struct {
 	directory []uint32 // see layer.direct
 	keys, tmp []uint64
 	ids       []uint32
+	plan      plan
 }
 
 // layer holds boxes of similar size: rows and columns of its grid are about as high
@@ -85,27 +84,6 @@ type summary struct {
 	SmallestSize, LargestSize float32 // of the larger side
 }
 
-// build sorts the boxes of those shapes whose bit is set in which.
-func (s *sorted) build(level native.Level, boxes *Boxes, which []uint64, directory bool) {
-	n := len(boxes.MinX)
-	s.ids = resized(s.ids, n+padding)
-	var sum summary
-	measure(level, boxes, which, s.ids, &sum)
-	s.layers, s.directory = s.store[:0], s.directory[:0]
-	if sum.N == 0 {
-		return
-	}
-	s.reserve(int(sum.N))
-	plan := plan{sum: &sum, boxes: boxes, ids: s.ids[:sum.N]}
-	s.layers = plan.layers(s.store[:])
-	keys(level, &plan, s.layers, s.keys)
-	sortKeys(level, s, sum.N, plan.bits)
-	place(level, boxes, &plan, s)
-	if directory {
-		s.direct()
-	}
-}
-
 // reserve makes room for n boxes.
 func (s *sorted) reserve(n int) {
 	s.keys, s.tmp = resized(s.keys, n+padding), resized(s.tmp, n+padding)
@@ -119,11 +97,15 @@ func (s *sorted) reserve(n int) {
 	s.shape, s.column, s.until = words(s.memory, 4, stride), words(s.memory, 5, stride), words(s.memory, 6, stride)
 }
 
-// measureGo lists the shapes whose bit is set and whose box can overlap another one.
-func measureGo(boxes *Boxes, which []uint64, ids []uint32, sum *summary) {
-	*sum = summary{MinX: inf, MinY: inf, MaxX: -inf, MaxY: -inf, SmallestSize: inf}
+// nothing is the summary of no boxes.
+var nothing = summary{MinX: inf, MinY: inf, MaxX: -inf, MaxY: -inf, SmallestSize: inf}
+
+// measureGo lists the shapes of [lo, hi) whose bit is set and whose box can overlap another
+// one; lo is a multiple of 64.
+func measureGo(boxes *Boxes, which []uint64, lo, hi int, ids []uint32, sum *summary) {
+	*sum = nothing
 	n := 0
-	for i := range boxes.MinX {
+	for i := lo; i < hi; i++ {
 		x0, y0, x1, y1 := boxes.MinX[i], boxes.MinY[i], boxes.MaxX[i], boxes.MaxY[i]
 		if which[i/64]>>(i%64)&1 == 0 || !proper(x0, y0, x1, y1) {
 			continue
@@ -145,54 +127,75 @@ func proper(x0, y0, x1, y1 float32) bool {
 	return -maxFloat <= x0 && x0 <= x1 && x1 <= maxFloat && -maxFloat <= y0 && y0 <= y1 && y1 <= maxFloat
 }
 
-// plan divides boxes into layers and chooses their grids.
+// plan divides boxes into layers and chooses their grids, and the work into parts.
 type plan struct {
-	sum   *summary
-	boxes *Boxes
-	ids   []uint32
+	sum    summary
+	boxes  *Boxes
+	chunks []chunk
+	parts  []part
 
 	width, height             [maxLayers]float32 // the largest of each layer
 	bits, rowBits, columnBits uint
 	layerOf                   [256]uint8 // by the exponent of the size
+	partShift                 uint       // of the part in a key
 }
 
 // exponent is that of a number, as its bits have it.
 func exponent(v float32) int { return int(math.Float32bits(v) >> 23 & 255) }
 
+// even reports whether one layer is enough.
+func (p *plan) even() bool {
+	return exponent(p.sum.LargestSize)-exponent(p.sum.SmallestSize) <= 1
+}
+
 // layers returns the layers, of the largest boxes first. Sizes in a layer
-// differ by less than a factor of four, except for the last layer.
+// differ by less than a factor of four, except for the last layer. If boxes are not even,
+// the sizes of the chunks are known.
 func (p *plan) layers(store []layer) []layer {
-	s := p.sum
-	if exponent(s.LargestSize)-exponent(s.SmallestSize) <= 1 {
+	s := &p.sum
+	if p.even() {
 		store = store[:1]
 		p.width[0], p.height[0] = s.Width, s.Height
 	} else {
 		store = store[:p.divide()]
 	}
 	p.grids(store, s.MinX, s.MinY, s.MaxX, s.MaxY)
-	if p.bits > roughBits && len(p.ids) >= trimFrom {
+	if p.bits > roughBits && s.N >= trimFrom {
 		p.trim(store)
 	}
 	return store
 }
 
-// divide gives each box a layer and returns the number of layers.
-func (p *plan) divide() int {
-	var count [256]uint32
-	var width, height [256]float32
-	for _, i := range p.ids {
-		w, h := p.boxes.MaxX[i]-p.boxes.MinX[i], p.boxes.MaxY[i]-p.boxes.MinY[i]
+// sizes are boxes by the exponent of the larger side.
+type sizes struct {
+	count         [256]uint32
+	width, height [256]float32 // the largest
+}
+
+func (s *sizes) add(boxes *Boxes, ids []uint32) {
+	for _, i := range ids {
+		w, h := boxes.MaxX[i]-boxes.MinX[i], boxes.MaxY[i]-boxes.MinY[i]
 		e := exponent(max(w, h))
-		count[e]++
-		width[e], height[e] = max(w, width[e]), max(h, height[e])
+		s.count[e]++
+		s.width[e], s.height[e] = max(w, s.width[e]), max(h, s.height[e])
 	}
+}
+
+// divide gives each size a layer and returns the number of layers.
+func (p *plan) divide() int {
 	n, room := 0, 0
-	for e := len(count) - 1; e >= 0; e-- {
-		if count[e] > 0 {
+	clear(p.width[:])
+	clear(p.height[:])
+	for e := 255; e >= 0; e-- {
+		for k := range p.chunks {
+			s := &p.chunks[k].sizes
+			if s.count[e] == 0 {
+				continue
+			}
 			if room == 0 && n < maxLayers {
 				n, room = n+1, 2
 			}
-			p.width[n-1], p.height[n-1] = max(width[e], p.width[n-1]), max(height[e], p.height[n-1])
+			p.width[n-1], p.height[n-1] = max(s.width[e], p.width[n-1]), max(s.height[e], p.height[n-1])
 			p.layerOf[e] = uint8(n - 1)
 		}
 		room = max(room-1, 0)
@@ -222,7 +225,7 @@ func (p *plan) grids(layers []layer, minX, minY, maxX, maxY float32) {
 // oneRow reports whether the boxes are so few for the length of the grid that most have no more
 // neighbours along it than fit into a vector: rows would cost more than they spare.
 func (p *plan) oneRow(minX, maxX float32, layer int) bool {
-	return float32(len(p.ids))*p.width[layer] <= sparse*(maxX-minX)
+	return float32(p.sum.N)*p.width[layer] <= sparse*(maxX-minX)
 }
 
 // axis divides the range from a to b into at most maxCells cells that are not smaller
@@ -255,10 +258,9 @@ const (
 // trim chooses the grids anew, for the region where most boxes are: a few of
 // them far away would make the keys long.
 func (p *plan) trim(layers []layer) {
-	n := len(p.ids)
 	var x, y [samples]float32
 	for k := range samples {
-		i := p.ids[uint32(k)*0x9e3779b9%uint32(n)] // of no period that the boxes could share
+		i := p.id(uint32(k) * 0x9e3779b9 % p.sum.N) // of no period that the boxes could share
 		x[k], y[k] = p.boxes.MinX[i], p.boxes.MinY[i]
 	}
 	minX, maxX := middle(x[:], p.sum.MinX, p.sum.MaxX)
@@ -275,10 +277,22 @@ func middle(v []float32, least, most float32) (float32, float32) {
 	return max(a-more, least), min(b+more, most)
 }
 
+// id returns the shape of number n of all that were measured.
+func (p *plan) id(n uint32) uint32 {
+	for k := range p.chunks {
+		c := &p.chunks[k]
+		if n < c.sum.N {
+			return c.ids[n]
+		}
+		n -= c.sum.N
+	}
+	panic("rigid: plan.id: out of range")
+}
+
 // keysGo makes the keys of boxes.
-func keysGo(p *plan, layers []layer, to []uint64) {
+func keysGo(p *plan, ids []uint32, layers []layer, to []uint64) {
 	b := p.boxes
-	for k, i := range p.ids {
+	for k, i := range ids {
 		x, y := b.MinX[i], b.MinY[i]
 		n := uint64(0)
 		if len(layers) > 1 {
@@ -293,7 +307,7 @@ func keysGo(p *plan, layers []layer, to []uint64) {
 // their shapes. It returns keys and tmp in the order in which the first
 // holds the result.
 func sortKeysGo(keys, tmp []uint64, count uint) ([]uint64, []uint64) {
-	passes := (count + 10) / 11
+	passes := sortPasses(count)
 	for p := range passes {
 		from, to := shapeBits+p*count/passes, shapeBits+(p+1)*count/passes
 		mask := uint64(1)<<(to-from) - 1
@@ -315,32 +329,43 @@ func sortKeysGo(keys, tmp []uint64, count uint) ([]uint64, []uint64) {
 	return keys, tmp
 }
 
-// placeGo fills the columns and the rows from the sorted keys.
-func placeGo(b *Boxes, p *plan, s *sorted) {
+// sortPasses is how often keys move in a sort by count bits.
+func sortPasses(count uint) uint { return (count + 10) / 11 }
+
+// placeGo fills the columns and the rows of places [lo, hi) from the sorted keys. Of rows
+// there are so many before, and of the layers the places and spans in this range are set. It
+// returns the number of rows with those of the range.
+func placeGo(b *Boxes, p *plan, s *sorted, lo, hi, rows int, layers []layer) int {
 	before := ^uint64(0)
-	rows := 0
-	for i, key := range s.keys[:p.sum.N] {
+	if lo > 0 {
+		before = s.keys[lo-1] >> (shapeBits + p.columnBits)
+	}
+	last := ^uint64(0) // layer
+	for i := lo; i < hi; i++ {
+		key := s.keys[i]
 		id := key & (1<<shapeBits - 1)
 		x0, y0, x1, y1 := b.MinX[id], b.MinY[id], b.MaxX[id], b.MaxY[id]
 		s.minX[i], s.minY[i], s.maxX[i], s.maxY[i] = x0, y0, x1, y1
 		row := key >> (shapeBits + p.columnBits)
 		n := row >> p.rowBits
-		l := &s.layers[n]
+		l := &layers[n]
 		column, until := uint32(key>>shapeBits)&(1<<p.columnBits-1), l.columnOf(x1)
+		if n != last {
+			l.First, l.RowFirst = uint32(i), uint32(rows)
+			last = n
+		}
+		number := uint32(row) & (1<<p.rowBits - 1)
 		if row != before {
-			if before == ^uint64(0) || before>>p.rowBits != n {
-				l.First, l.RowFirst = uint32(i), uint32(rows)
-			}
-			s.rowStart[rows], s.rowNumber[rows] = uint32(i), uint32(row)&(1<<p.rowBits-1)
+			s.rowStart[rows], s.rowNumber[rows] = uint32(i), number
 			rows++
 			before = row
 		}
 		l.Last, l.RowLast = uint32(i+1), uint32(rows)
 		s.shape[i], s.column[i], s.until[i] = uint32(id), column, until
 		l.SpanX = max(l.SpanX, until-column)
-		l.SpanY = max(l.SpanY, l.rowOf(y1)-s.rowNumber[rows-1])
+		l.SpanY = max(l.SpanY, l.rowOf(y1)-number)
 	}
-	s.rowStart[rows] = p.sum.N
+	return rows
 }
 
 // direct makes the directories of all layers. They have about as many entries as

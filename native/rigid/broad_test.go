@@ -3,6 +3,7 @@ package rigid_test
 import (
 	"fmt"
 	"math"
+	"sync"
 	"testing"
 
 	"github.com/evertick/evertick/native"
@@ -211,11 +212,27 @@ func same(got, want *rigid.Pairs) error {
 	return paritytest.Bits("B", got.B, want.B)
 }
 
+// inParts makes a Broad work in parts of 64 shapes, in any order and at the same time.
+func inParts(b *rigid.Broad, run *paritytest.Run) {
+	b.Grain(64)
+	b.Share = func(parts int, f func(part int)) {
+		var all sync.WaitGroup
+		first := run.IntN(parts)
+		for i := range parts {
+			all.Go(func() { f((first + parts - i) % parts) })
+		}
+		all.Wait()
+	}
+}
+
 func TestPairsAreThoseOfBruteForce(t *testing.T) {
 	run := paritytest.Start(t, "Pairs")
 	for f := range broadFamilies {
 		t.Run(broadFamilies[f].name, func(t *testing.T) {
-			broads := make([]rigid.Broad, len(native.Levels()))
+			broads, parted := make([]rigid.Broad, len(native.Levels())), make([]rigid.Broad, len(native.Levels()))
+			for i := range parted {
+				inParts(&parted[i], run)
+			}
 			var out rigid.Pairs
 			for round := range paritytest.Rounds(60) {
 				s := broadFamilies[f].draw(run, []int{10, 100, 500}[round%3])
@@ -226,6 +243,8 @@ func TestPairsAreThoseOfBruteForce(t *testing.T) {
 					if err := same(&out, &want); err != nil {
 						run.Check(fmt.Errorf("%s of %d: %w", broadFamilies[f].name, len(s.filters.Body), err))
 					}
+					parted[i].Pairs(level, &s.boxes, &s.filters, 0, &out)
+					run.Check(same(&out, &want))
 					broads[i].Crowded(level, &s.boxes, &s.filters, &out)
 					run.Check(same(&out, &want))
 				}
@@ -240,6 +259,7 @@ func TestPairsFromCallToCall(t *testing.T) {
 	run := paritytest.Start(t, "PairsCalls")
 	for _, level := range native.Levels() {
 		var looks, trusts rigid.Broad
+		inParts(&looks, run)
 		var out rigid.Pairs
 		s := broadFamilies[0].draw(run, 300)
 		version := uint64(1)

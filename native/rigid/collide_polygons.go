@@ -116,9 +116,13 @@ func collidePolygons(a, b *Shape, f *frame, m *Manifold) {
 	} else {
 		g.meet(&ha, &hb, ka)
 	}
+	g.touch(f, sa > 0 || sb > 0 || ha.n == 2 && hb.n == 2, m)
+}
+
+// touch makes the manifold of two polygons whose edges have met.
+func (g *meeting) touch(f *frame, apart bool, m *Manifold) {
 	lo := g.t1 < 0 || g.t2 < 0 && float32(g.t2*g.dt)+float32(g.s2*g.ds) >= 0
 	hi := g.t2 > g.side || g.t1 > g.side && float32((g.side-g.t1)*g.dt)-float32(g.s1*g.ds) >= 0
-	apart := sa > 0 || sb > 0 || ha.n == 2 && hb.n == 2
 	if apart && (lo || hi) {
 		g.corner(f, lo, m)
 	} else {

@@ -35,20 +35,33 @@ type Colours struct {
 	// block, or NoContact behind the last one.
 	Contact []uint32
 
-	used  []uint64 // colours that each body has no more use for
-	runOf []uint8  // of each contact
-	late  turns
+	used   palette
+	dealt  []uint32 // by chunk, from its first contact on: those that have a run, with it
+	chunks []dealChunk
+	late   turns
 }
+
+// dealChunk is what Choose found among DealChunk contacts.
+type dealChunk struct {
+	dealt int             // entries of Colours.dealt
+	count [numRuns]uint32 // by run; lay replaces it by the lane of the first of each
+}
+
+// DealChunk is the number of contacts that Fill deals out together.
+const DealChunk = 1024
+
+// An entry of dealt is the place of a contact in its chunk, and from this bit on its run.
+const runBit = 16
 
 // Blocks is the number of blocks of all colours.
 func (c *Colours) Blocks() int { return c.Start[NumColours] }
 
 // A run is a colour's contacts with two points, or with one; each begins a new
 // block, so that contacts with one point need not be solved as if they had two.
-const (
-	numRuns = 2 * NumColours
-	noRun   = numRuns
-)
+const numRuns = 2 * NumColours
+
+// noRun is that of a contact without a dynamic body.
+const noRun = numRuns
 
 // Deal gives a colour to each contact that has points in its manifold and at least
 // one dynamic body: the lowest that neither dynamic body has yet, in the order of the
@@ -60,79 +73,154 @@ func (c *Colours) Deal(contacts []Contact, manifolds []Manifold, body []uint32, 
 	if len(manifolds) != len(contacts) {
 		panic("rigid: Colours.Deal: contacts and manifolds differ in length")
 	}
-	c.used = resized(c.used, len(invMass))
-	for i, m := range invMass {
-		c.used[i] = 0
-		if !(m > 0) {
-			c.used[i] = notDynamic | movingColours
+	c.begin(len(contacts), invMass)
+	c.choose(0, len(contacts), contacts, manifolds, body)
+	c.lay(contacts, body, invMass)
+	c.fill(0, len(contacts))
+}
+
+// begin takes all colours from the bodies.
+func (c *Colours) begin(contacts int, invMass []float32) {
+	c.used.begin(invMass)
+	c.dealt = resized(c.dealt, contacts)
+	c.chunks = resized(c.chunks, (contacts+DealChunk-1)/DealChunk)
+}
+
+// choose chooses the runs of contacts [lo, hi), once those of the ones before are chosen; lo
+// is a multiple of DealChunk, and hi one or the number of contacts.
+func (c *Colours) choose(lo, hi int, contacts []Contact, manifolds []Manifold, body []uint32) {
+	for ; lo < hi; lo += DealChunk {
+		end := min(lo+DealChunk, hi)
+		c.chooseChunk(&c.chunks[lo/DealChunk], c.dealt[lo:end], contacts[lo:end], manifolds[lo:end], body)
+	}
+}
+
+func (c *Colours) chooseChunk(k *dealChunk, dealt []uint32, contacts []Contact, manifolds []Manifold, body []uint32) {
+	k.count = [numRuns]uint32{}
+	touching := 0
+	for i := range manifolds {
+		dealt[touching] = uint32(i)
+		if manifolds[i].Count > 0 {
+			touching++
 		}
 	}
-	c.runOf = resized(c.runOf, len(contacts))
-	var count [numRuns + 1]int
-	for i := range contacts {
-		run := uint8(noRun)
-		if points := manifolds[i].Count; points > 0 {
-			run = c.run(body[contacts[i].A], body[contacts[i].B], points)
+	k.dealt = 0
+	for _, i := range dealt[:touching] {
+		contact := &contacts[i]
+		run := c.run(body[contact.A], body[contact.B], manifolds[i].Count)
+		if run != noRun {
+			dealt[k.dealt] = i | run<<runBit
+			k.dealt++
+			k.count[run]++
 		}
-		c.runOf[i] = run
-		count[run]++
+	}
+}
+
+// fill puts contacts [lo, hi), bounds as those of choose, into their lanes. Chunks can be
+// filled in any order.
+func (c *Colours) fill(lo, hi int) {
+	for ; lo < hi; lo += DealChunk {
+		k := &c.chunks[lo/DealChunk]
+		for _, entry := range c.dealt[lo : lo+k.dealt] {
+			if run := entry >> runBit; run < 2*Overflow {
+				c.Contact[k.count[run]] = uint32(lo) + entry&(1<<runBit-1)
+				k.count[run]++
+			}
+		}
+	}
+}
+
+// run chooses the run of a contact.
+func (c *Colours) run(a, b, points uint32) uint32 {
+	colour, ok := c.used.choose(a, b)
+	if !ok {
+		return noRun
+	}
+	return uint32(2*colour) + points&1
+}
+
+// lay sets Start, makes room for the lanes, and fills those of Overflow.
+func (c *Colours) lay(contacts []Contact, body []uint32, invMass []float32) {
+	var count [numRuns]uint32
+	for k := range c.chunks {
+		for run, n := range &c.chunks[k].count {
+			c.chunks[k].count[run] = count[run]
+			count[run] += n
+		}
 	}
 	c.late.clear()
 	if count[2*Overflow]+count[2*Overflow+1] > 0 {
-		c.late.take(c.runOf, contacts, body, invMass)
+		c.late.take(c, contacts, body, invMass)
 	}
-	next := c.lay(&count)
-	for i, run := range c.runOf {
-		if run < 2*Overflow {
-			c.Contact[next[run]] = uint32(i)
-			next[run]++
-		}
-	}
-	c.late.deal(c.Contact[c.Start[Overflow]*Lanes:])
-}
-
-// run chooses the run of a contact and marks its colour as used.
-func (c *Colours) run(a, b, points uint32) uint8 {
-	usedA, usedB := c.used[a], c.used[b]
-	if usedA&usedB&notDynamic != 0 {
-		return noRun
-	}
-	used := usedA | usedB
-	if used&notDynamic == 0 {
-		used |= fixedColours | notDynamic
-	}
-	colour := bits.TrailingZeros64(^used | notDynamic) // Overflow if there is no other
-	if colour < Overflow {
-		mark := uint64(1) << colour
-		if usedA&notDynamic == 0 {
-			c.used[a] = usedA | mark
-		}
-		if usedB&notDynamic == 0 {
-			c.used[b] = usedB | mark
-		}
-	}
-	return uint8(2*colour) + uint8(points&1)
-}
-
-// lay sets Start, makes room for the lanes, and returns the first lane of each run.
-func (c *Colours) lay(count *[numRuns + 1]int) (next [numRuns]int) {
+	var first [numRuns]uint32
 	blocks := 0
-	for run := range numRuns {
+	for run, n := range count {
 		if run%2 == 0 {
 			c.Start[run/2] = blocks
 		}
-		next[run] = blocks * Lanes
+		first[run] = uint32(blocks * Lanes)
 		if run < 2*Overflow {
-			blocks += (count[run] + Lanes - 1) / Lanes
+			blocks += (int(n) + Lanes - 1) / Lanes
 		}
 	}
 	blocks += c.late.blocks()
 	c.Start[NumColours] = blocks
 	c.Contact = resized(c.Contact, blocks*Lanes)
-	for i := range c.Contact {
-		c.Contact[i] = NoContact
+	for run, n := range count[:2*Overflow] {
+		c.leave(first[run]+n, first[run+1])
 	}
-	return next
+	c.leave(first[2*Overflow], uint32(len(c.Contact)))
+	c.late.deal(c.Contact[first[2*Overflow]:])
+	for k := range c.chunks {
+		for run := range &c.chunks[k].count {
+			c.chunks[k].count[run] += first[run]
+		}
+	}
+}
+
+// leave makes lanes empty.
+func (c *Colours) leave(lo, hi uint32) {
+	for i := range c.Contact[lo:hi] {
+		c.Contact[int(lo)+i] = NoContact
+	}
+}
+
+// palette has, by body, the colours that it has no more use for.
+type palette []uint64
+
+// begin gives all colours back.
+func (p *palette) begin(invMass []float32) {
+	*p = resized(*p, len(invMass))
+	for i, m := range invMass {
+		(*p)[i] = 0
+		if !(m > 0) {
+			(*p)[i] = notDynamic | movingColours
+		}
+	}
+}
+
+// choose returns the lowest colour that neither dynamic body has yet, which both have then, or
+// Overflow if there is no other; and false if neither is dynamic.
+func (p palette) choose(a, b uint32) (colour int, ok bool) {
+	usedA, usedB := p[a], p[b]
+	if usedA&usedB&notDynamic != 0 {
+		return 0, false
+	}
+	used := usedA | usedB
+	if used&notDynamic == 0 {
+		used |= fixedColours | notDynamic
+	}
+	colour = bits.TrailingZeros64(^used | notDynamic)
+	if colour < Overflow {
+		mark := uint64(1) << colour
+		if usedA&notDynamic == 0 {
+			p[a] = usedA | mark
+		}
+		if usedB&notDynamic == 0 {
+			p[b] = usedB | mark
+		}
+	}
+	return colour, true
 }
 
 // resized returns a slice of n elements in the memory of s if it has room, and with

@@ -1,47 +1,62 @@
 package rigid
 
-// turns puts the contacts of Overflow in an order for blocks. Those with two points come
-// first. Each has the first turn after the turns of the contacts before it with which it
+// turns puts the contacts of Overflow, or the joints, in an order for blocks. Contacts with two
+// points come first. Each has the first turn after the turns of the contacts before it with which it
 // shares a dynamic body: so those of one turn share none, and turn by turn the outcome
 // is that of one contact after the other, but for signs of zeros. Where thousands of bodies
 // are in one place that fills most lanes; a block for each contact would be gigabytes.
 type turns struct {
 	after []uint32 // by body: the turn that its next contact can have
-	late  []lateContact
-	lane  []uint32 // by batch: the contacts in it, then the lane of the next one
+	late  []late
+	lane  []uint32 // by batch: how many are in it, then the lane of the next one
 }
 
-// lateContact is a contact of a batch: 2 times its turn, and 1 more if one body
-// is not dynamic, as those have blocks of their own.
-type lateContact struct{ contact, batch uint32 }
+// late is a contact or a joint of a batch, whose blocks are its own. That of a contact is 2 times its
+// turn, and 1 more if one body is not dynamic; that of a joint a class of its turn.
+type late struct{ number, batch uint32 }
 
 func (t *turns) clear() { t.late, t.lane = t.late[:0], t.lane[:0] }
 
-// take gives turns to the contacts that are in the runs of Overflow.
-func (t *turns) take(runOf []uint8, contacts []Contact, body []uint32, invMass []float32) {
-	t.after = resized(t.after, len(invMass))
+// begin lets all bodies have the first turn.
+func (t *turns) begin(bodies int) {
+	t.after = resized(t.after, bodies)
 	clear(t.after)
+}
+
+// take gives turns to the contacts that are in the runs of Overflow.
+func (t *turns) take(c *Colours, contacts []Contact, body []uint32, invMass []float32) {
+	t.begin(len(invMass))
 	from, last := uint32(0), uint32(0)
-	for run := uint8(2 * Overflow); run < numRuns; run++ {
-		for i, r := range runOf {
-			if r == run {
-				batch := t.next(from, body[contacts[i].A], body[contacts[i].B], invMass)
-				t.late = append(t.late, lateContact{uint32(i), batch})
-				last = max(last, batch/2+1)
+	for run := uint32(2 * Overflow); run < numRuns; run++ {
+		for chunk := range c.chunks {
+			lo := chunk * DealChunk
+			for _, entry := range c.dealt[lo : lo+c.chunks[chunk].dealt] {
+				if entry>>runBit == run {
+					i := uint32(lo) + entry&(1<<runBit-1)
+					turn, fixed := t.next(from, body[contacts[i].A], body[contacts[i].B], invMass)
+					t.late = append(t.late, late{i, 2*turn + fixed})
+					last = max(last, turn+1)
+				}
 			}
 		}
 		from = last
 	}
-	t.lane = resized(t.lane, int(2*last))
+	t.count(int(2 * last))
+}
+
+// count counts what is in each of so many batches.
+func (t *turns) count(batches int) {
+	t.lane = resized(t.lane, batches)
 	clear(t.lane)
-	for _, c := range t.late {
-		t.lane[c.batch]++
+	for _, l := range t.late {
+		t.lane[l.batch]++
 	}
 }
 
-// next returns the batch of a contact of two bodies, whose turn is from or later.
-func (t *turns) next(from, a, b uint32, invMass []float32) uint32 {
-	turn, fixed := from, uint32(0)
+// next returns the turn, from or later, of what has two bodies, and 1 if one of them is not
+// dynamic.
+func (t *turns) next(from, a, b uint32, invMass []float32) (turn, fixed uint32) {
+	turn = from
 	for _, k := range [...]uint32{a, b} {
 		if invMass[k] > 0 {
 			turn = max(turn, t.after[k])
@@ -50,27 +65,27 @@ func (t *turns) next(from, a, b uint32, invMass []float32) uint32 {
 		}
 	}
 	t.after[a], t.after[b] = turn+1, turn+1 // of one that is not dynamic nobody reads it
-	return 2*turn + fixed
+	return turn, fixed
 }
 
 // blocks returns how many blocks the batches fill, each its own.
 func (t *turns) blocks() int {
 	n := 0
-	for _, contacts := range t.lane {
-		n += (int(contacts) + Lanes - 1) / Lanes
+	for _, count := range t.lane {
+		n += (int(count) + Lanes - 1) / Lanes
 	}
 	return n
 }
 
-// deal puts the contacts into the lanes of their blocks.
+// deal puts all into the lanes of their blocks.
 func (t *turns) deal(lanes []uint32) {
 	at := uint32(0)
-	for i, contacts := range t.lane {
+	for i, count := range t.lane {
 		t.lane[i] = at
-		at += (contacts + Lanes - 1) / Lanes * Lanes
+		at += (count + Lanes - 1) / Lanes * Lanes
 	}
-	for _, c := range t.late {
-		lanes[t.lane[c.batch]] = c.contact
-		t.lane[c.batch]++
+	for _, l := range t.late {
+		lanes[t.lane[l.batch]] = l.number
+		t.lane[l.batch]++
 	}
 }

@@ -4,6 +4,39 @@ import "github.com/evertick/evertick/native"
 
 // Crowded makes a Broad search as where everything is in one place.
 func (b *Broad) Crowded(level native.Level, boxes *Boxes, filters *Filters, out *Pairs) {
-	b.known.update(boxes, filters, 0)
+	b.begin(level, boxes, out)
+	b.update(boxes, filters, 0)
 	b.crowd.search(level, boxes, &b.known, out)
 }
+
+// Near returns the shapes of a layout whose boxes overlap the given one.
+func (l *Layout) Near(minX, minY, maxX, maxY float32, room int) []uint32 {
+	out := make([]uint32, room)
+	return out[:l.sorted.lookup(&box{minX, minY, maxX, maxY}, out)]
+}
+
+// HullsApart returns how far two shapes are from each other without their radii, a as b sees it
+// moved by the given vector.
+func HullsApart(a, b *Shape, move Vec) (distance float32, direction Vec) {
+	var p, q outline
+	p.set(a)
+	q.set(b)
+	for i := range p.n {
+		p.x[i], p.y[i] = p.x[i]+move.X, p.y[i]+move.Y
+	}
+	distance, x, y := apart(&p, &q)
+	return distance, Vec{x, y}
+}
+
+// Core returns the core of a shape.
+func (s *Shape) Core() (vertices []Vec, radius float32) {
+	var o outline
+	o.setCore(s)
+	for i := range o.n {
+		vertices = append(vertices, Vec{o.x[i], o.y[i]})
+	}
+	return vertices, o.radius
+}
+
+// Grain makes a Broad work in parts of that many shapes, a multiple of 64.
+func (b *Broad) Grain(shapes int) { b.grain = shapes }

@@ -51,12 +51,12 @@ func (m Mix) of(a, b float32) float32 {
 // the step. Friction and restitution are mixed by the rules of Params, rolling resistance
 // is the larger one, and tangent speeds are added.
 //
-// Later in the step the separation of a point is n·(dB - dA) + sin(B)·(rB×n) - sin(A)·(rA×n) more
-// than that of the manifold, with its anchors r, its normal n, and the moves d and turns of
-// the states. What is left out, r·n·(cos - 1), is not there for round shapes, whose lowest point does
-// not turn with them, and for others it is small, and gone with the next manifold. The effective mass along n is
-// 1 / (1/mA + 1/mB + (rA×n)²/IA + (rB×n)²/IB), and likewise along the tangent (n.Y, -n.X); 0 if
-// that is a division by zero.
+// Later in the step the separation of a point is n·(dB - dA) + sin(B)·(rB×n) - sin(A)·(rA×n) more than
+// that of the manifold, with its anchors r, its normal n, and the moves d and turns of the states. What
+// is left out, r·n·(cos - 1), is not there for round shapes, whose lowest point does not turn with
+// them, and for others it is small, and gone with the next manifold. The effective mass along n is
+// 1 / (1/mA + 1/mB + (rA×n)²/IA + (rB×n)²/IB), and likewise along the tangent (n.Y, -n.X); 0 if that
+// is a division by zero.
 func (s *System) Prepare(level native.Level, lo, hi int) {
 	blocks := s.Blocks[lo:hi]
 	contact := s.Colours.Contact[lo*Lanes : hi*Lanes]

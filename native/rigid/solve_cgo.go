@@ -47,7 +47,7 @@ func (s *System) forces() csrc.Forces {
 func (s *System) subStepsC(l native.Level) {
 	f, k := s.forces(), &s.pace
 	csrc.SubSteps(cLevel(l), s.states(), len(s.States), &f, first(s.Blocks), len(s.Blocks), k.moving.numbers(), k.fixed.numbers(),
-		k.invH, k.push, k.subSteps)
+		k.invH, k.push, firstJoints(s.JointBlocks), len(s.JointBlocks), k.joint.numbers(), k.subSteps)
 }
 
 func (s *System) integratePositionsC(l native.Level, lo, hi int) {

@@ -24,3 +24,8 @@ func (*System) integratePositionsC(native.Level, int, int)       { panic(without
 func (*System) restitutionC(native.Level, []Block)               { panic(withoutC) }
 func (*System) storeC([]Block, []uint32)                         { panic(withoutC) }
 func (*System) finishC(native.Level, int, int)                   { panic(withoutC) }
+
+func (*System) prepareJointsC(native.Level, []JointBlock, []uint32) { panic(withoutC) }
+func (*System) warmStartJointsC(native.Level, []JointBlock)         { panic(withoutC) }
+func (*System) solveJointsC(native.Level, bool, []JointBlock)       { panic(withoutC) }
+func (*System) storeJointsC([]JointBlock, []uint32)                 { panic(withoutC) }

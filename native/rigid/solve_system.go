@@ -21,6 +21,10 @@ type Params struct {
 	// frequency. 0: 30 Hz, 10.
 	ContactHertz, ContactDamping float32
 
+	// JointHertz and JointDamping say the same of joints that are off, for what is rigid in
+	// them. 0: 60 Hz, 5.
+	JointHertz, JointDamping float32
+
 	// PushSpeed is the greatest speed in m/s at which overlaps are removed. 0: 3.
 	PushSpeed float32
 
@@ -47,7 +51,8 @@ func (p *Params) Validate() error {
 		least float32
 	}{
 		{"Gravity.X", p.Gravity.X, float32(math.Inf(-1))}, {"Gravity.Y", p.Gravity.Y, float32(math.Inf(-1))},
-		{"ContactHertz", p.ContactHertz, 0}, {"ContactDamping", p.ContactDamping, 0}, {"PushSpeed", p.PushSpeed, 0},
+		{"ContactHertz", p.ContactHertz, 0}, {"ContactDamping", p.ContactDamping, 0},
+		{"JointHertz", p.JointHertz, 0}, {"JointDamping", p.JointDamping, 0}, {"PushSpeed", p.PushSpeed, 0},
 		{"Threshold", p.Threshold, 0}, {"MaxSpeed", p.MaxSpeed, 0},
 	} {
 		if !fault.Finite(f.value) {
@@ -95,7 +100,7 @@ var rigidly = softness{mass: 1}
 type pace struct {
 	subSteps              int
 	h, invH               float32 // seconds of a sub-step, and their inverse
-	moving, fixed         softness
+	moving, fixed, joint  softness
 	push, threshold       float32
 	maxSpeed, maxTurnRate float32
 	gravity               Vec
@@ -120,7 +125,8 @@ func (p *Params) pace(dt float32) pace {
 	k := pace{
 		subSteps: n, h: h, invH: invH, gravity: p.Gravity,
 		moving: soften(hertz, damping, h), fixed: soften(2*hertz, damping, h),
-		push: or(p.PushSpeed, 3), threshold: or(p.Threshold, 1),
+		joint: soften(least(or(p.JointHertz, 60), 0.25*invH), or(p.JointDamping, 5), h),
+		push:  or(p.PushSpeed, 3), threshold: or(p.Threshold, 1),
 		maxSpeed: or(p.MaxSpeed, 400), maxTurnRate: MaxTurn * invH,
 		friction: p.FrictionMix, restitution: p.RestitutionMix,
 	}
@@ -139,7 +145,8 @@ func (p *Params) pace(dt float32) pace {
 //
 // The stages are methods, for a range of bodies or blocks each, so that workers can share a
 // stage: the ranges of bodies of a stage, and of blocks of one colour but Overflow, may be
-// done in any order and at the same time. Step is their order.
+// done in any order and at the same time; blocks of joints have colours of their own. Step is
+// their order.
 type System struct {
 	Params
 
@@ -158,10 +165,18 @@ type System struct {
 	Manifolds []Manifold
 	Hits      []Hit
 
+	// Joints with a kind are solved before contacts. How they are dealt out to blocks is kept from the
+	// step before if JointsVersion is the same and not 0: let it change with the number of joints, with
+	// the kind or a body of one, and with which of their bodies are dynamic.
+	Joints        []Joint
+	JointsVersion uint64
+
 	// Set by Begin.
-	Colours Colours
-	Blocks  []Block
-	pace    pace
+	Colours      Colours
+	Blocks       []Block
+	JointColours JointColours
+	JointBlocks  []JointBlock
+	pace         pace
 }
 
 // Hit is how hard a contact was hit.
@@ -170,15 +185,41 @@ type Hit struct {
 	Impulse float32 // along the normal, of all points and sub-steps, N·s; 0: never touched
 }
 
-// Begin checks lengths, deals the contacts out to blocks and makes room for them. dt is the
-// length of the step in seconds, > 0. It allocates if there are more blocks than ever
-// before.
+// Begin checks lengths, deals the contacts and the joints out to blocks and makes room for
+// them. dt is the length of the step in seconds, > 0. It allocates if there are more blocks than
+// ever before.
+//
+// Workers can share it: Begin is Open, Choose of all contacts, Lay, and Fill of all.
 func (s *System) Begin(dt float32) {
+	s.Open(dt)
+	s.Choose(0, len(s.Contacts))
+	s.Lay()
+	s.Fill(0, len(s.Contacts))
+}
+
+// Open begins a step of dt seconds. Contacts and Manifolds need only have their lengths by
+// then.
+func (s *System) Open(dt float32) {
 	s.check()
 	s.pace = s.Params.pace(dt)
-	s.Colours.Deal(s.Contacts, s.Manifolds, s.Body, s.Bodies.InvMass)
+	s.Colours.begin(len(s.Contacts), s.Bodies.InvMass)
+}
+
+// Choose gives colours to contacts [lo, hi), after those before lo; lo is a multiple of
+// DealChunk, and hi one or the number of contacts.
+func (s *System) Choose(lo, hi int) { s.Colours.choose(lo, hi, s.Contacts, s.Manifolds, s.Body) }
+
+// Lay makes room for the blocks, and deals the joints out to theirs.
+func (s *System) Lay() {
+	s.Colours.lay(s.Contacts, s.Body, s.Bodies.InvMass)
 	s.Blocks = resized(s.Blocks, s.Colours.Blocks())
-	clear(s.Hits)
+	s.beginJoints()
+}
+
+// Fill deals contacts [lo, hi), bounds as those of Choose, out to blocks, in any order.
+func (s *System) Fill(lo, hi int) {
+	s.Colours.fill(lo, hi)
+	clear(s.Hits[lo:hi])
 }
 
 func (s *System) check() {
@@ -212,11 +253,13 @@ func (s *System) Step(level native.Level, dt float32) {
 
 // Run does the stages that follow Begin, over all bodies and blocks.
 func (s *System) Run(level native.Level) {
-	bodies, blocks := len(s.States), len(s.Blocks)
+	bodies, blocks, joints := len(s.States), len(s.Blocks), len(s.JointBlocks)
 	s.Start(level, 0, bodies)
+	s.PrepareJoints(level, 0, joints)
 	s.Prepare(level, 0, blocks)
 	s.allSubSteps(level)
 	s.Restitution(level, 0, blocks)
+	s.StoreJoints(level, 0, joints)
 	s.Store(level, 0, blocks)
 	s.Finish(level, 0, bodies)
 }
@@ -228,14 +271,17 @@ func (s *System) allSubSteps(level native.Level) {
 		s.subStepsC(level)
 		return
 	}
-	bodies, blocks := len(s.States), len(s.Blocks)
+	bodies, blocks, joints := len(s.States), len(s.Blocks), len(s.JointBlocks)
 	for sub := range s.pace.subSteps {
 		s.IntegrateVelocities(level, sub, 0, bodies)
 		if sub == 0 {
+			s.WarmStartJoints(level, 0, joints)
 			s.WarmStart(level, 0, blocks)
 		}
+		s.SolveJoints(level, true, 0, joints)
 		s.Solve(level, true, 0, blocks)
 		s.IntegratePositions(level, 0, bodies)
+		s.SolveJoints(level, false, 0, joints)
 		s.Solve(level, false, 0, blocks)
 	}
 }

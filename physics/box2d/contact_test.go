@@ -75,7 +75,19 @@ func TestUnsupportedIsSaid(t *testing.T) {
 		return err
 	}
 	_, capsule := w.CreateCapsule(b, physics.DefaultShapeDef(), physics.Capsule{P2: [2]float32{1, 0}, Radius: 1})
+	oneWay := physics.DefaultShapeDef()
+	oneWay.OneWay = [2]float32{0, 1}
+	_, platform := w.CreateCircle(b, oneWay, physics.Circle{Radius: 1})
+	_, chain := w.CreateChain(b, physics.ChainDef{Points: [][2]float32{{0, 0}, {1, 0}, {0, 1}}, Loop: true})
+	locked := dynamic(0, 0)
+	locked.LockY = true
+	_, lock := w.CreateBody(locked)
 	for name, err := range map[string]error{
+		"lock": lock, "locks": w.SetMotionLocks(b, physics.MotionLocks{X: true}), "tuning": w.SetTuning(physics.Tuning{}),
+		"mass": w.SetMassData(b, physics.MassData{Mass: 1}), "mass of shapes": w.ResetMassData(b),
+		"explosion": w.Explode(physics.ExplosionDef{}), "wind": w.ApplyWind(physics.WindDef{}),
+		"wind on one": w.ApplyWindTo(b, physics.WindDef{}),
+		"one-way":     platform, "chain": chain, "ignored pair": w.IgnorePair(b, b),
 		"category": with(physics.Filter{Category: 1 << 16, Mask: 1}),
 		"group":    with(physics.Filter{Group: 32768}),
 		"-group":   with(physics.Filter{Group: -32769}),

@@ -97,6 +97,9 @@ func tooEccentric(what string, value float64) error {
 
 // attach gives a shape to a body, once nothing can go wrong any more.
 func (e *engine) attach(shape, body int, d *physics.ShapeDef, s b2.B2ShapeInterface) error {
+	if d.OneWay != [2]float32{} {
+		return fault.Field(physics.ErrUnsupported, "physics/box2d: ShapeDef.OneWay", d.OneWay)
+	}
 	b := e.bodies[body]
 	def := b2.MakeB2FixtureDef()
 	def.Shape = s

@@ -1,0 +1,212 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"runtime"
+	"slices"
+	"time"
+
+	"github.com/evertick/evertick/loop"
+)
+
+// pacingScene is the scene of ways to wait for a frame: it has no ticks either.
+const pacingScene = "pacing"
+
+// pacingPlan says how long each way is watched.
+type pacingPlan struct {
+	rates  []int64       // Hz
+	rounds int           // in which the ways take turns
+	turn   time.Duration // of each way in each round
+	warmup time.Duration // of each way, before its first turn
+	free   int           // frames of the way that does not wait
+}
+
+var (
+	longPacing  = pacingPlan{rates: []int64{60, 1000}, rounds: 5, turn: time.Second, warmup: 600 * time.Millisecond, free: 2_000_000}
+	quickPacing = pacingPlan{rates: []int64{60, 1000}, rounds: 1, turn: time.Second, warmup: 600 * time.Millisecond, free: 200_000}
+)
+
+func (o *options) pacingPlan() *pacingPlan {
+	if o.quick {
+		return &quickPacing
+	}
+	return &longPacing
+}
+
+// pacingInfo tells by what precise frames are paced here.
+func pacingInfo() string {
+	return fmt.Sprintf("pacing %v by %s", loop.Precise, new(loop.PreciseClock).Method())
+}
+
+// wayToWait is a way to pace frames, and how its frames came out.
+type wayToWait struct {
+	name   string
+	hz     int64
+	method func() string
+	// run paces frames for so long and calls late with the nanoseconds by which each
+	// came too late.
+	run func(d time.Duration, late func(ns int64)) error
+
+	lates     []int64
+	wall, cpu time.Duration
+	cpuKnown  bool
+}
+
+// waysToWait returns those that are compared at a rate: what Go programs do by hand,
+// and the pacings that wait.
+func waysToWait(hz int64) []*wayToWait {
+	by := func(method string) func() string { return func() string { return method } }
+	ways := []*wayToWait{
+		{name: "time.Sleep", hz: hz, method: by("by hand"), run: sleepByHand(hz)},
+		{name: "time.Ticker", hz: hz, method: by("by hand"), run: tickByHand(hz)},
+	}
+	for _, p := range []loop.Pacing{loop.Sleep, loop.Precise, loop.Spin} {
+		clock, err := loop.NewClock(p)
+		if err != nil {
+			panic("bench: a pacing without a clock")
+		}
+		ways = append(ways, &wayToWait{name: p.String(), hz: hz, method: clock.Method, run: pacedRun(hz, clock)})
+	}
+	return ways
+}
+
+// pacedRun paces frames by Loop.Run and has the frames tell how late they are.
+func pacedRun(hz int64, clock loop.Clock) func(time.Duration, func(int64)) error {
+	return func(d time.Duration, late func(int64)) error {
+		l, err := loop.New(loop.Config{RateNum: hz})
+		if err != nil {
+			return err
+		}
+		end := clock.Now() + int64(d)
+		step := func(uint64) error {
+			if clock.Now() >= end {
+				return loop.ErrStop
+			}
+			return nil
+		}
+		return l.Run(context.Background(), clock, step, func(f loop.Frame) { late(f.LateNs) })
+	}
+}
+
+// sleepByHand waits by time.Sleep for targets on an absolute grid, so that it does
+// not drift; targets that have passed meanwhile are left out, as a Loop does.
+func sleepByHand(hz int64) func(time.Duration, func(int64)) error {
+	period := time.Second / time.Duration(hz)
+	return func(d time.Duration, late func(int64)) error {
+		start := time.Now()
+		for at := period; at < d; at += period {
+			time.Sleep(at - time.Since(start))
+			now := time.Since(start)
+			late(int64(now - at))
+			at += (now - at).Truncate(period)
+		}
+		return nil
+	}
+}
+
+// tickByHand waits for a time.Ticker, whose grid is absolute as well. What counts is
+// when the program gets to see the tick, not the time that stands in it.
+func tickByHand(hz int64) func(time.Duration, func(int64)) error {
+	period := time.Second / time.Duration(hz)
+	return func(d time.Duration, late func(int64)) error {
+		start := time.Now()
+		ticker := time.NewTicker(period)
+		defer ticker.Stop()
+		for at := period; at < d; at += period {
+			<-ticker.C
+			now := time.Since(start)
+			late(int64(now - at))
+			at += (now - at).Truncate(period)
+		}
+		return nil
+	}
+}
+
+// watch runs w for d; what came out is kept unless it is the warm-up.
+func (w *wayToWait) watch(d time.Duration, warmup bool) error {
+	if warmup {
+		return w.run(d, func(int64) {})
+	}
+	w.lates = slices.Grow(w.lates, int(int64(d)*w.hz/int64(time.Second))+1)
+	runtime.GC()
+	start := time.Now()
+	before, known := processTime()
+	err := w.run(d, func(ns int64) { w.lates = append(w.lates, ns) })
+	after, _ := processTime()
+	w.wall += time.Since(start)
+	w.cpu += after - before
+	w.cpuKnown = known
+	return err
+}
+
+// freeFrame returns what a frame takes that waits for nothing and has one empty step.
+func (p *pacingPlan) freeFrame() (ns float64, err error) {
+	l, err := loop.New(loop.Config{Pacing: loop.Uncapped})
+	if err != nil {
+		return 0, err
+	}
+	last := uint64(p.free) - 1
+	step := func(tick uint64) error {
+		if tick == last {
+			return loop.ErrStop
+		}
+		return nil
+	}
+	start := time.Now()
+	if err := l.Run(context.Background(), nil, step, nil); err != nil {
+		return 0, err
+	}
+	return float64(time.Since(start)) / float64(p.free), nil
+}
+
+// runPacing watches the ways to wait and reports.
+func (o *options) runPacing(plan *pacingPlan, stdout, stderr io.Writer) error {
+	csv, err := o.createCSV() // before a minute is spent
+	if err != nil {
+		return err
+	}
+	defer csv.Close()
+	if !o.json {
+		fmt.Fprintf(stdout, "evertick bench · scene %s\n%s\n\n", o.scene, thisEnvironment())
+	}
+	rep, err := o.measurePacing(plan, stderr)
+	if err != nil {
+		return err
+	}
+	if csv != nil {
+		if err := errors.Join(rep.writeCSV(csv), csv.Close()); err != nil {
+			return err
+		}
+	}
+	return o.deliver(stdout, rep)
+}
+
+func (o *options) measurePacing(plan *pacingPlan, stderr io.Writer) (*pacingReport, error) {
+	rep := &pacingReport{Scene: o.scene, Quick: o.quick, Environment: thisEnvironment(), TurnS: plan.turn.Seconds(), Rounds: plan.rounds}
+	progress := newProgress(stderr)
+	defer progress.clear()
+	for _, hz := range plan.rates {
+		ways := waysToWait(hz)
+		for round := -1; round < plan.rounds; round++ { // the first is the warm-up
+			for _, w := range ways {
+				progress.show("%d Hz, round %d: %s", hz, round, w.name)
+				d := plan.turn
+				if round < 0 {
+					d = plan.warmup
+				}
+				if err := w.watch(d, round < 0); err != nil {
+					return nil, fmt.Errorf("%s at %d Hz: %w", w.name, hz, err)
+				}
+			}
+		}
+		for _, w := range ways {
+			rep.Figures = append(rep.Figures, newPacingFigure(w))
+		}
+	}
+	var err error
+	rep.FreeFrameNs, err = plan.freeFrame()
+	return rep, err
+}

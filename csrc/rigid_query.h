@@ -1,0 +1,58 @@
+/* Queries over the shapes of rigid bodies: see package rigid. */
+#ifndef EVERTICK_RIGID_QUERY_H
+#define EVERTICK_RIGID_QUERY_H
+
+#include "rigid.h"
+
+enum { ET_NODE = 16, ET_NO_SHAPE = -1, ET_SENSOR = 1 << 8, ET_MEET_SENSORS = 1, ET_SKIP_INSIDE = 2 };
+
+/* Sixteen boxes. */
+typedef struct {
+	float min_x[ET_NODE], min_y[ET_NODE], max_x[ET_NODE], max_y[ET_NODE];
+} et_node;
+
+/* A shape where it is. */
+typedef struct {
+	float x, y, cos, sin;
+	uint64_t category, mask;
+	uint32_t body, shape;
+	uint32_t count; /* of vertices; and ET_SENSOR */
+	float radius;
+	float vertices[ET_VERTICES][2], normals[ET_VERTICES][2];
+	uint32_t unused[4];
+} et_target;
+
+/* The points o + t * d for 0 <= t <= max_t, and what they can meet. */
+typedef struct {
+	float o[2], d[2];
+	float max_t;
+	uint32_t exclude;
+	uint64_t category, mask;
+	uint32_t flags;
+	float inv[2]; /* of d */
+	uint32_t unused[3];
+} et_query_ray;
+
+typedef struct {
+	float t, normal[2];
+	uint32_t shape;
+} et_ray_hit;
+
+_Static_assert(sizeof(et_node) == 256 && sizeof(et_target) == 192 && sizeof(et_query_ray) == 64 && sizeof(et_ray_hit) == 16 &&
+                       offsetof(et_target, vertices) == 48 && offsetof(et_query_ray, inv) == 44,
+               "the types of package rigid mirror these");
+
+/* out[i] = what ray i meets first, for n rays, as rigid.Targets.RayClosest says. The
+ * nodes of level k, of which there are `levels`, are starts[k] to starts[k + 1]; the last one is
+ * above all others. */
+void et_rigid_ray_closest(int32_t level, const et_node *nodes, const uint32_t *starts, uint32_t levels,
+                          const et_target *at, const et_query_ray *rays, int64_t n, et_ray_hit *out);
+
+/* All hits of n rays, each ray's in any order, to out from fill on and before cap; ends[i]
+ * becomes the end of those of ray i. Returns the number of rays for whose hits there
+ * is room. */
+int64_t et_rigid_ray_all(int32_t level, const et_node *nodes, const uint32_t *starts, uint32_t levels,
+                         const et_target *at, const et_query_ray *rays, int64_t n, uint32_t *ends, et_ray_hit *out,
+                         int64_t fill, int64_t cap);
+
+#endif

@@ -1,0 +1,306 @@
+package ecs
+
+import (
+	"encoding/binary"
+	"fmt"
+	"slices"
+
+	"github.com/evertick/evertick/internal/fault"
+	"github.com/evertick/evertick/internal/statehash"
+)
+
+// The state of a list is, all little-endian:
+//
+//	uint16 list, round; uint32 spawns recorded, spawns applied last; uint64 the provisional
+//		and the true id of the first of those; uint32 names, commands; uint64 bytes of values
+//	for each name: uint8 0 for a tag, 1 for a column; the name
+//	for each command: uint8 kind, uint8 columns written, uint16 name, uint64 id
+//	the values of what is written, in the order of the commands
+const (
+	listHeader    = 2 + 2 + 4 + 4 + 8 + 8 + 4 + 4 + 8
+	commandBytes  = 1 + 1 + 2 + 8
+	provisionalOf = provisional | 0xffff<<47 // the bits that name a list
+)
+
+// listImage is the state of a list that was checked.
+type listImage struct {
+	prepared          bool
+	round             uint16
+	born              int
+	bornAs, firstBorn ID
+	recorded          round
+	targets           []target
+}
+
+// target is what a command is about: a column that the program knows, or a tag.
+type target struct {
+	tag    string
+	column *column // nil: a tag
+}
+
+// Snapshot appends what is recorded to dst, and what Spawned and Resolve tell of the
+// Apply before: all that decides what the list will do. Tags and columns stand by name.
+// It is for who saves a world together with commands that wait. Pass the previous result
+// cut to [:0] to allocate nothing.
+func (c *Commands) Snapshot(dst []byte) []byte {
+	r := &c.recorded
+	c.named = c.named[:0]
+	for _, o := range r.commands {
+		if o.kind >= setCommand {
+			c.nameIndex(o)
+		}
+	}
+	le := binary.LittleEndian
+	dst = le.AppendUint16(dst, c.number)
+	dst = le.AppendUint16(dst, c.rounds)
+	dst = le.AppendUint32(dst, uint32(r.spawns))
+	dst = le.AppendUint32(dst, uint32(c.born))
+	dst = le.AppendUint64(dst, uint64(c.bornAs))
+	dst = le.AppendUint64(dst, uint64(c.firstBorn))
+	dst = le.AppendUint32(dst, uint32(len(c.named)))
+	dst = le.AppendUint32(dst, uint32(len(r.commands)))
+	dst = le.AppendUint64(dst, uint64(len(r.values)))
+	for _, o := range c.named {
+		name, isColumn := c.nameOf(o), byte(0)
+		if o.kind == writeCommand {
+			isColumn = 1
+		}
+		dst = append(dst, isColumn, byte(len(name)))
+		dst = append(dst, name...)
+	}
+	for _, o := range r.commands {
+		at := 0
+		if o.kind >= setCommand {
+			at = c.nameIndex(o)
+		}
+		dst = append(dst, byte(o.kind), o.width)
+		dst = le.AppendUint16(dst, uint16(at))
+		dst = le.AppendUint64(dst, uint64(o.id))
+	}
+	begin := len(dst)
+	dst = append(dst, r.values...)
+	c.little(dst[begin:], r.commands)
+	return dst
+}
+
+// named lists a command for each tag and column that commands are about.
+func (c *Commands) nameIndex(o command) int {
+	if o.kind == unsetCommand {
+		o.kind = setCommand
+	}
+	key := command{kind: o.kind, target: o.target}
+	if i := slices.Index(c.named, key); i >= 0 {
+		return i
+	}
+	c.named = append(c.named, key)
+	return len(c.named) - 1
+}
+
+func (c *Commands) nameOf(o command) string {
+	if o.kind == writeCommand {
+		return c.world.lanes.known[o.target].name
+	}
+	return c.world.tags[o.target].name
+}
+
+// little turns values into little-endian order, or back.
+func (c *Commands) little(values []byte, commands []command) {
+	for _, o := range commands {
+		if o.kind != writeCommand {
+			continue
+		}
+		for _, col := range c.world.lanes.known[o.target : o.target+uint16(o.width)] {
+			statehash.Little(values[:col.size()], col.kind.size())
+			values = values[col.size():]
+		}
+	}
+}
+
+// Restore replaces what is recorded, and what Spawned and Resolve tell, by what Snapshot
+// has saved of a list of this world or of one like it. Ids that Spawn has given out in
+// the round that was saved hold again.
+//
+// Data that is truncated or contradicts itself is ErrCorrupt; with a column that the program
+// has not added, or not in this type, or a tag that is not there, ErrUnsupported. The list is
+// then unchanged. The data has no checksum of its own.
+func (c *Commands) Restore(data []byte) error {
+	if err := c.Prepare(data); err != nil {
+		return err
+	}
+	c.Commit()
+	return nil
+}
+
+// Prepare does of Restore what can fail, and changes nothing; Commit does the rest. Tags
+// may be those of a state that the world has prepared, which must be committed first.
+func (c *Commands) Prepare(data []byte) error {
+	if c.world == nil {
+		panic("ecs: use of Commands that NewCommands did not make")
+	}
+	im := &c.incoming
+	im.prepared = false
+	if err := c.decode(im, data); err != nil {
+		return err
+	}
+	im.prepared = true
+	return nil
+}
+
+func (c *Commands) decode(im *listImage, data []byte) error {
+	le := binary.LittleEndian
+	if len(data) < listHeader {
+		return corruptList("length", len(data))
+	}
+	im.round = le.Uint16(data[2:])
+	spawns, born := le.Uint32(data[4:]), le.Uint32(data[8:])
+	im.born, im.recorded.spawns = int(born), int(spawns)
+	im.bornAs, im.firstBorn = c.mine(ID(le.Uint64(data[12:]))), ID(le.Uint64(data[20:]))
+	names, commands, values := le.Uint32(data[28:]), le.Uint32(data[32:]), le.Uint64(data[36:])
+	data = data[listHeader:]
+	if im.firstBorn >= provisional || im.firstBorn+ID(born) > maxID || im.bornAs != 0 && im.bornAs < provisional {
+		return corruptList("first id", im.firstBorn)
+	}
+	if names > maxColumns+MaxTags || uint64(names) > uint64(len(data)) {
+		return corruptList("names", names)
+	}
+	im.targets = im.targets[:0]
+	for range names {
+		rest, err := c.decodeName(im, data)
+		if err != nil {
+			return err
+		}
+		data = rest
+	}
+	if n := uint64(commandBytes) * uint64(commands); n > uint64(len(data)) || values != uint64(len(data))-n {
+		return corruptList("length of commands and values", len(data))
+	}
+	return c.decodeCommands(im, data[:commandBytes*commands], data[commandBytes*commands:])
+}
+
+// mine is a provisional id as one of this list.
+func (c *Commands) mine(id ID) ID {
+	if id < provisional {
+		return id
+	}
+	return id&^provisionalOf | provisional | ID(c.number)<<47
+}
+
+func (c *Commands) decodeName(im *listImage, data []byte) (rest []byte, err error) {
+	if len(data) == 0 || data[0] > 1 {
+		return nil, corruptList("kind of a name", len(data))
+	}
+	isColumn := data[0] == 1
+	label, rest, ok := cutName(data[1:])
+	if !ok {
+		return nil, corruptList("name", fmt.Sprintf("%.40q", label))
+	}
+	w := c.world
+	if !isColumn {
+		name, known := w.tagToBe(label)
+		if !known {
+			return nil, fault.Field(ErrUnsupported, "ecs: commands: tag", name)
+		}
+		im.targets = append(im.targets, target{tag: name})
+		return rest, nil
+	}
+	name := nameOf(w.byName, label)
+	i, found := search(w.byName, name)
+	if !found || w.byName[i].kept {
+		return nil, fault.Field(ErrUnsupported, "ecs: commands: column", name)
+	}
+	im.targets = append(im.targets, target{column: w.byName[i]})
+	return rest, nil
+}
+
+// tagToBe finds a tag that is there, or will be when what is prepared is committed.
+func (w *World) tagToBe(label []byte) (name string, known bool) {
+	name = nameOf(w.tagsByName, label)
+	if _, known = search(w.tagsByName, name); known || !w.incoming.prepared {
+		return name, known
+	}
+	return name, slices.ContainsFunc(w.incoming.tags, func(t tagImage) bool { return t.name == name })
+}
+
+func (c *Commands) decodeCommands(im *listImage, data, values []byte) error {
+	r := &im.recorded
+	r.commands = r.commands[:0]
+	spawned, size := 0, 0
+	for i := 0; len(data) > 0; i, data = i+1, data[commandBytes:] {
+		at := int(binary.LittleEndian.Uint16(data[2:]))
+		o := command{kind: commandKind(data[0]), width: data[1], id: ID(binary.LittleEndian.Uint64(data[4:]))}
+		if wrong := c.checkCommand(im, &o, at, spawned); wrong != "" {
+			return fault.Element(ErrCorrupt, "ecs: commands: "+wrong+" of command", i, o.kind)
+		}
+		o.id = c.mine(o.id)
+		if o.kind == spawnCommand {
+			spawned++
+		}
+		if o.kind == writeCommand {
+			for _, col := range c.world.lanes.known[o.target : o.target+uint16(o.width)] {
+				size += col.size()
+			}
+		} else if o.kind >= setCommand {
+			o.target = uint16(at) // until Commit, when the tag is there
+		}
+		r.commands = append(r.commands, o)
+	}
+	if spawned != r.spawns {
+		return corruptList("spawns", r.spawns)
+	}
+	if size != len(values) {
+		return corruptList("length of the values", len(values))
+	}
+	r.values = append(r.values[:0], values...)
+	c.little(r.values, r.commands)
+	return nil
+}
+
+// checkCommand finds the columns that a command writes to. If there is something wrong
+// with the command it returns what.
+func (c *Commands) checkCommand(im *listImage, o *command, at, spawned int) string {
+	if o.kind > writeCommand {
+		return "kind"
+	}
+	if o.id >= provisional && (uint16(o.id>>32)&0x7fff != im.round&0x7fff || uint64(uint32(o.id)) >= uint64(spawned)) {
+		return "id"
+	}
+	if o.kind < setCommand {
+		return ""
+	}
+	if at >= len(im.targets) || (o.kind == writeCommand) != (im.targets[at].column != nil) {
+		return "name"
+	}
+	if o.kind != writeCommand {
+		return ""
+	}
+	o.target = im.targets[at].column.index
+	first := int(o.target)
+	switch {
+	case o.width == 1:
+		return ""
+	case o.width == 3 && (first == positionColumn || first == scaleColumn), o.width == 4 && first == rotationColumn:
+		return ""
+	}
+	return "width"
+}
+
+// Commit does what Prepare has prepared.
+func (c *Commands) Commit() {
+	im := &c.incoming
+	if !im.prepared {
+		panic("ecs: Commands.Commit without Prepare")
+	}
+	im.prepared = false
+	for i := range im.recorded.commands {
+		if o := &im.recorded.commands[i]; o.kind == setCommand || o.kind == unsetCommand {
+			o.target = c.world.tagNamed(im.targets[o.target].tag).index
+		}
+	}
+	c.recorded, im.recorded = im.recorded, c.recorded
+	c.running.clear()
+	c.rounds, c.born, c.bornAs, c.firstBorn = im.round, im.born, im.bornAs, im.firstBorn
+}
+
+func corruptList(what string, value any) error {
+	return fault.Field(ErrCorrupt, "ecs: commands: "+what, value)
+}

@@ -1,0 +1,239 @@
+// Command prove shows that the scene of package proof says the same bits in every build,
+// on every level, with any number of workers and on every machine that is at hand:
+//
+//	go run ./internal/proof/prove -ticks 10000 -emulated 2000
+//
+// It builds itself for each machine, runs the scene there, and compares the hash of every
+// tick. What is not at hand is printed as "not run" and why. Where two runs differ it runs
+// both again up to that tick, and names the tick, the system, the columns and the first
+// entity and body that differ, with both values.
+//
+// The exit status is 0 if all that ran agree, 1 if not, or 2 if a flag is wrong.
+package main
+
+import (
+	"encoding/json"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"regexp"
+	"runtime"
+
+	"github.com/evertick/evertick/internal/proof"
+	"github.com/evertick/evertick/native"
+)
+
+// errUsage marks what is the caller's fault, errDiffer what the command is there to find.
+var (
+	errUsage  = errors.New("bad usage")
+	errDiffer = errors.New("not all runs say the same bits")
+)
+
+func main() {
+	err := run(os.Args[1:], os.Stdout, os.Stderr)
+	switch {
+	case errors.Is(err, flag.ErrHelp):
+	case errors.Is(err, errUsage):
+		fmt.Fprintln(os.Stderr, "prove:", err)
+		os.Exit(2)
+	case err != nil:
+		fmt.Fprintln(os.Stderr, "prove:", err)
+		os.Exit(1)
+	}
+}
+
+// options are the flags. Those behind "child" are what the command tells the copies of
+// itself that it builds.
+type options struct {
+	ticks, emulated int
+	seed            uint64
+	only            string
+	jobs            int
+	keep            string
+	overlay         string
+
+	child            string // record, apart, photo, difference or info
+	level            string
+	workers          int
+	tick             uint64
+	restore          int
+	against, out     string
+	left, right, dir string
+}
+
+func run(args []string, stdout, stderr io.Writer) error {
+	var o options
+	f := flag.NewFlagSet("prove", flag.ContinueOnError)
+	f.SetOutput(io.Discard) // main prints the error, once
+	f.IntVar(&o.ticks, "ticks", 10000, "ticks of runs on this machine")
+	f.IntVar(&o.emulated, "emulated", 2000, "ticks of runs under an emulator; 0: none of them")
+	f.Uint64Var(&o.seed, "seed", 1, "seed of the scene")
+	f.StringVar(&o.only, "only", "", "run only what this `expression` matches, and the reference")
+	f.IntVar(&o.jobs, "jobs", runtime.NumCPU(), "runs at a time")
+	f.StringVar(&o.keep, "keep", "", "keep recordings and photos in this `folder`")
+	f.StringVar(&o.overlay, "overlay", "", "build with the files that this `file` replaces, as go build -overlay")
+	f.StringVar(&o.left, "a", "", "with -b: compare this `recording` with another, and run nothing")
+	f.StringVar(&o.right, "b", "", "the other `recording`")
+	f.StringVar(&o.child, "child", "", "record, apart, photo, difference or info: be a single run")
+	f.StringVar(&o.level, "level", "auto", "single run: level of the kernels")
+	f.IntVar(&o.workers, "workers", 1, "single run: workers")
+	f.Uint64Var(&o.tick, "tick", 0, "single run, photo: the tick, from 1")
+	f.IntVar(&o.restore, "restore", 0, "single run, record: go on in another Sim, from a snapshot, after each so many `ticks`")
+	f.StringVar(&o.against, "against", "", "single run, difference: the `recording` to follow")
+	f.StringVar(&o.out, "o", "", "single run: the `file` to write")
+	if err := f.Parse(args); err != nil {
+		if errors.Is(err, flag.ErrHelp) {
+			f.SetOutput(stderr)
+			f.Usage()
+			return err
+		}
+		return fmt.Errorf("%w: %w", errUsage, err)
+	}
+	if err := o.check(f.Args()); err != nil {
+		return err
+	}
+	switch {
+	case o.child != "":
+		return o.single(stdout)
+	case o.left != "":
+		return o.compare(stdout)
+	}
+	return o.prove(stdout)
+}
+
+func (o *options) check(rest []string) error {
+	_, err := regexp.Compile(o.only)
+	switch {
+	case len(rest) > 0:
+		return fmt.Errorf("%w: argument %q: flags only", errUsage, rest[0])
+	case o.ticks < 1 || o.emulated < 0:
+		return fmt.Errorf("%w: -ticks %d, -emulated %d: at least 1, and 0", errUsage, o.ticks, o.emulated)
+	case o.jobs < 1 || o.workers < 1 || o.workers > 1024:
+		return fmt.Errorf("%w: -jobs %d, -workers %d: at least 1", errUsage, o.jobs, o.workers)
+	case (o.left == "") != (o.right == ""):
+		return fmt.Errorf("%w: -a and -b: both or none", errUsage)
+	case err != nil:
+		return fmt.Errorf("%w: -only: %w", errUsage, err)
+	}
+	return nil
+}
+
+// info is what a build can run where it runs.
+type info struct {
+	Levels  []string
+	Refused []string // levels that do not compute what they should
+}
+
+func thisInfo() info {
+	i := info{Refused: native.Info().Refused}
+	for _, l := range native.Levels() {
+		i.Levels = append(i.Levels, l.String())
+	}
+	return i
+}
+
+// single is one run in this process.
+func (o *options) single(stdout io.Writer) error {
+	if o.child == "info" {
+		return json.NewEncoder(stdout).Encode(thisInfo())
+	}
+	level, err := native.ParseLevel(o.level)
+	if err != nil {
+		return fmt.Errorf("%w: -level: %w", errUsage, err)
+	}
+	c := proof.Config{Seed: o.seed, Level: level, Workers: o.workers}
+	switch o.child {
+	case "record":
+		r, err := proof.Record(c, o.ticks, o.restore)
+		if err != nil {
+			return err
+		}
+		return o.keepRecording(r)
+	case "apart":
+		r, err := recordApart(level, o.workers, o.seed)
+		if err != nil {
+			return err
+		}
+		return o.keepRecording(r)
+	case "photo":
+		return o.write(proof.PhotoAt(c, o.tick))
+	case "difference":
+		from, err := readRecording(o.against)
+		if err != nil {
+			return err
+		}
+		return o.write(proof.PhotoOfDifference(c, from))
+	}
+	return fmt.Errorf("%w: -child %q", errUsage, o.child)
+}
+
+func (o *options) keepRecording(r *proof.Recording) error {
+	b, err := r.MarshalBinary()
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(o.out, b, 0o644)
+}
+
+// write keeps a photo; of none nothing.
+func (o *options) write(p *proof.Photo, err error) error {
+	if err != nil || p == nil {
+		return err
+	}
+	b, err := json.Marshal(p)
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(o.out, b, 0o644)
+}
+
+func readRecording(name string) (*proof.Recording, error) {
+	b, err := os.ReadFile(name)
+	if err != nil {
+		return nil, err
+	}
+	r := new(proof.Recording)
+	if err := r.UnmarshalBinary(b); err != nil {
+		return nil, fmt.Errorf("%s: %w", filepath.Base(name), err)
+	}
+	return r, nil
+}
+
+func readPhoto(name string) (*proof.Photo, error) {
+	b, err := os.ReadFile(name)
+	if err != nil {
+		return nil, err
+	}
+	p := new(proof.Photo)
+	if err := json.Unmarshal(b, p); err != nil {
+		return nil, fmt.Errorf("%s: %w", filepath.Base(name), err)
+	}
+	return p, nil
+}
+
+// compare compares two recordings that are there already, as from two machines.
+func (o *options) compare(stdout io.Writer) error {
+	a, err := readRecording(o.left)
+	if err != nil {
+		return err
+	}
+	b, err := readRecording(o.right)
+	if err != nil {
+		return err
+	}
+	if err := proof.Comparable(a, b); err != nil {
+		return err
+	}
+	fmt.Fprintf(stdout, "a: %s\nb: %s\n", a.Build, b.Build)
+	n := min(len(a.Hashes), len(b.Hashes))
+	tick, differ := proof.FirstDifference(a, b)
+	if !differ {
+		_, err := fmt.Fprintf(stdout, "the same hash after each of %d ticks\n", n)
+		return err
+	}
+	fmt.Fprintf(stdout, "after tick %d: %016x and %016x\n", tick, a.Hashes[tick-1], b.Hashes[tick-1])
+	return errDiffer
+}

@@ -1,0 +1,13 @@
+//go:build !linux
+
+package loop
+
+// nativeSleep stands for a sleep that this system does not have.
+type nativeSleep struct{ refused bool }
+
+func (s *nativeSleep) missing() bool { return true }
+
+func (s *nativeSleep) sleep(*monotonic, int64) bool {
+	s.refused = true
+	return false
+}

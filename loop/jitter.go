@@ -1,0 +1,141 @@
+package loop
+
+// jitterFrames is how many frames must have been steady before a step may run
+// early or late: a fifth of a second at 60 Hz, short enough to notice another
+// rhythm before it is seen.
+const jitterFrames = 12
+
+// jitter lets frames that come nearly in time with the steps run equally many
+// of them. Frames of 60 Hz against steps of 60 Hz whose times scatter by
+// microseconds would otherwise run 0, 2, 1, 0, 2 … steps wherever the moment of
+// a frame lies near that of a step.
+//
+// It never loses or invents time: it moves one step across one frame boundary,
+// and lead says which way.
+type jitter struct {
+	lead    int8  // steps granted ahead of time: -1, 0 or +1
+	steady  bool  // the last frames came in time with the steps
+	at      uint8 // where the oldest frame of history stands
+	filled  uint8
+	history [jitterFrames]jitterFrame
+}
+
+// jitterFrame is what one frame was due and what it ran.
+type jitterFrame struct {
+	before   uint64 // units of the step in progress when it began
+	due, ran uint32 // whole steps that fell due in it, and steps that it ran
+}
+
+// beat is one frame as the accumulator without a jitter fix has it.
+type beat struct {
+	before, after uint64 // units of the step in progress at both ends
+	unit          uint64 // units per step
+	due           uint64 // whole steps that fell due
+	pending       uint64 // these and the backlog, below 2^62
+	most          uint64 // steps that the frame may run
+	slack         uint64 // units by which a step may run early or late, 0 = never
+}
+
+// settle returns how many steps b is to have pending instead of b.pending, and
+// sets lead. What it has less than b.pending it owes, what it has more is on
+// account.
+//
+// The plain answer leaves [0, 1) step in the accumulator. The usual number of
+// steps is given instead if that leaves [-slack, 1+slack), so a drifting clock
+// is followed with the hysteresis of twice the slack: scatter that is smaller
+// cannot make the count swing back.
+func (j *jitter) settle(b beat) uint64 {
+	if b.slack == 0 {
+		return b.pending
+	}
+	plain := int64(b.pending) - int64(j.lead)
+	ran := max(plain, 0)
+	lead := int8(ran - plain) // a step that ran early is still on account
+	if usual, ok := j.usual(b); ok {
+		switch plain - usual {
+		case -1:
+			if b.after >= b.unit-b.slack {
+				ran, lead = usual, +1
+			}
+		case +1:
+			if b.after < b.slack {
+				ran, lead = usual, -1
+			}
+		}
+	}
+	j.lead = lead
+	j.note(b, uint64(ran))
+	return uint64(ran)
+}
+
+// usual returns the number of steps, at least 1, that frames like b run, if
+// they are steady.
+func (j *jitter) usual(b beat) (steps int64, ok bool) {
+	if j.filled < jitterFrames {
+		return 0, false
+	}
+	var due, ran int64
+	for i := range j.history {
+		due += int64(j.history[i].due)
+		ran += int64(j.history[i].ran)
+	}
+	steps = (ran + jitterFrames/2) / jitterFrames
+	// Equal counts are not enough: frames of 55 Hz run one step eleven times and
+	// then two, and have to. So the time of the twelve must be that of the steps
+	// too; and once it is, it may scatter more, for a fix that comes and goes is
+	// less even than none.
+	tolerance := b.unit / 16
+	if j.steady {
+		tolerance = b.unit / 2
+	}
+	j.steady = 1 <= steps && steps <= int64(b.most) &&
+		within(ran-steps*jitterFrames, 1) &&
+		spans(due-steps*jitterFrames, j.history[j.at].before, b.before, b.unit, tolerance)
+	// A frame that is late by half a step or more is no jitter.
+	return steps, j.steady && spans(int64(b.due)-steps, b.before, b.after, b.unit, b.unit/2)
+}
+
+// spans reports whether steps whole steps, with the accumulator at from before
+// and at to afterwards, are at most tolerance units of time, either way.
+func spans(steps int64, from, to, unit, tolerance uint64) bool {
+	// unit <= 1e17, so three of them fit.
+	return within(steps, 2) && within(steps*int64(unit)+int64(to)-int64(from), int64(tolerance))
+}
+
+func within(x, most int64) bool { return -most <= x && x <= most }
+
+// note enters a frame that ran so many steps into the history.
+func (j *jitter) note(b beat, ran uint64) {
+	if ran > b.most || b.due > 1<<20 || b.most > 1<<20 && ran > 1<<20 {
+		j.forget() // a frame like no other
+		return
+	}
+	j.history[j.at] = jitterFrame{before: b.before, due: uint32(b.due), ran: uint32(ran)}
+	j.at = (j.at + 1) % jitterFrames
+	j.filled = min(j.filled+1, jitterFrames)
+}
+
+// forget makes the next frames begin a new history: after a stall, a pause or
+// another break the old one says nothing about them.
+func (j *jitter) forget() { j.at, j.filled, j.steady = 0, 0, false }
+
+// release gives a step that is held back to the caller, who runs or drops it.
+func (j *jitter) release() (steps uint64) {
+	if j.lead < 0 {
+		j.lead, steps = 0, 1
+	}
+	return steps
+}
+
+// alpha returns the units, and millionths of one, that stand for the part of the
+// step in progress that has passed. A step that ran early has its whole length
+// before it; one that is held back is as good as over.
+func (j *jitter) alpha(units, rest, unit uint64) (uint64, uint64) {
+	switch j.lead {
+	case +1:
+		return 0, 0
+	case -1:
+		return unit - 1, 0
+	}
+	return units, rest
+}

@@ -1,0 +1,374 @@
+package modules
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/evertick/evertick/internal/fault"
+	"github.com/evertick/evertick/loop"
+)
+
+// Config of an Engine. The zero value works.
+type Config struct {
+	// Loop sets the rate of ticks and the most in a frame. Zero means
+	// loop.Modules().
+	Loop loop.Config
+	// Seed of the random numbers that UpdateContext.Rand draws.
+	Seed uint64
+	// Clock paces Run and is what RenderContext.Clock returns. nil means a new
+	// RealTime.
+	Clock TimeService
+}
+
+// Engine owns modules and drives them. See the package comment for its life. It
+// is not safe for concurrent use.
+type Engine struct {
+	loop         *loop.Loop
+	seed         uint64
+	clock        TimeService
+	modules      []*entry
+	services     Services
+	presentation Services
+
+	tick   uint64 // of the next update
+	offset uint64 // ticks that tokens ran: tick less that of the Loop
+	token  *StepToken
+	frame  loop.Frame
+	failed error // of the update that broke off
+	stop   bool  // a module has returned loop.ErrStop
+
+	state            state
+	started, stopped bool
+	begun            int // modules that were started, the first ones
+
+	step    func(uint64) error // stepLoop, for the Loop
+	updates UpdateContext
+	renders RenderContext
+}
+
+type entry struct {
+	name   string
+	module Module
+}
+
+// state says in which call of a module the engine is.
+type state uint8
+
+const (
+	stateIdle state = iota
+	stateStart
+	stateUpdate
+	stateCoordinate
+	stateRender
+	stateStop
+)
+
+// New returns an engine without modules. Its error is that of
+// loop.Config.Validate.
+func New(c Config) (*Engine, error) {
+	if c.Loop == (loop.Config{}) {
+		c.Loop = loop.Modules()
+	}
+	l, err := loop.New(c.Loop)
+	if err != nil {
+		return nil, err
+	}
+	if c.Clock == nil {
+		c.Clock = new(RealTime)
+	}
+	e := &Engine{loop: l, seed: c.Seed, clock: c.Clock}
+	e.presentation.clocks = true
+	e.step = e.stepLoop
+	return e, nil
+}
+
+// Add appends a module. A name that is empty or taken is ErrRange; after Start
+// it is ErrStarted. It panics if m is nil.
+func (e *Engine) Add(name string, m Module) error {
+	if m == nil {
+		panic("modules: Add: nil module")
+	}
+	if e.started {
+		return fmt.Errorf("modules: Add: %q: %w", name, ErrStarted)
+	}
+	if name == "" || slices.ContainsFunc(e.modules, func(o *entry) bool { return o.name == name }) {
+		return fault.Field(ErrRange, "modules: Add: name", fmt.Sprintf("%q", name))
+	}
+	e.modules = append(e.modules, &entry{name, m})
+	return nil
+}
+
+// Services returns the services of updates, which carry no clock.
+func (e *Engine) Services() *Services { return &e.services }
+
+// Presentation returns the services of rendering only.
+func (e *Engine) Presentation() *Services { return &e.presentation }
+
+// Loop returns the Loop that grants the ticks, for its scales, freezes, pauses,
+// menus, phases and timers. Advance, Drive, Run and StartNew are the engine's.
+func (e *Engine) Loop() *loop.Loop { return e.loop }
+
+// Tick returns the number of ticks that were completed.
+func (e *Engine) Tick() uint64 { return e.tick }
+
+// Frame returns the last frame.
+func (e *Engine) Frame() loop.Frame { return e.frame }
+
+// Start starts the modules in the order in which they were added. If one fails
+// those before it are stopped, in reverse order, and what they return is joined
+// to its *Error; the engine is then stopped. A second Start is ErrStarted.
+func (e *Engine) Start() error {
+	if e.started {
+		return fmt.Errorf("modules: Start: %w", ErrStarted)
+	}
+	e.started = true
+	for _, m := range e.modules {
+		if s, ok := m.module.(Starter); ok {
+			if err := e.startModule(m, s); err != nil {
+				return errors.Join(e.failure(m, OpStart, err), e.Stop())
+			}
+		}
+		e.begun++
+	}
+	e.services.started, e.presentation.started = true, true
+	return nil
+}
+
+// Stop stops the modules that were started, in reverse order, all of them
+// whatever some return, and joins their *Errors. The engine is then at its end.
+// A second Stop, or one without Start, does nothing and returns nil. It panics
+// if a module calls it.
+func (e *Engine) Stop() error {
+	e.enter("modules: Stop called from a module")
+	e.stopped = true
+	var errs []error
+	for ; e.begun > 0; e.begun-- {
+		m := e.modules[e.begun-1]
+		if s, ok := m.module.(Stopper); ok {
+			if err := e.stopModule(m, s); err != nil {
+				errs = append(errs, e.failure(m, OpStop, err))
+			}
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// Advance is one frame, elapsedNs nanoseconds of wall time after the last: the
+// updates that are due, or those that the holder of the step token runs, and
+// then the rendering of every module.
+//
+// An error of an update breaks off its tick, nothing is rendered, and every
+// later Advance returns the same error. An error of rendering breaks off the
+// frame only. Both are an *Error. Before Start and after Stop it is
+// ErrNotRunning. With an error of an update the frame is that before.
+//
+// A module that returns loop.ErrStop asks for the end. The tick is completed and
+// counts, or the frame is rendered to its end, and Advance returns loop.ErrStop:
+// ticks that were due behind that one are still due, and not rendered. The
+// engine runs until Stop all the same.
+//
+// Advance panics if a module calls it.
+func (e *Engine) Advance(elapsedNs int64) (loop.Frame, error) {
+	e.enter("modules: Advance called from a module")
+	if err := e.ready(); err != nil {
+		return e.frame, err
+	}
+	f, err := e.loop.Drive(elapsedNs, e.step)
+	switch {
+	case e.failed != nil:
+		return e.frame, e.failed // without the tick, which it names itself
+	case e.stopAsked():
+		return e.frame, loop.ErrStop
+	case err != nil:
+		return e.frame, err
+	}
+	err = e.present(f)
+	return e.frame, err
+}
+
+// Run starts the engine, unless it was started, and runs it by its clock until
+// ctx is done, a module fails, or one returns loop.ErrStop; then it stops it. It
+// returns the error of ctx or of the module, or nil for loop.ErrStop, joined with
+// those of Stop. It renders a frame when a tick is due, and where time is slow or
+// stands as often as if it were not.
+func (e *Engine) Run(ctx context.Context) error {
+	if !e.started {
+		if err := e.Start(); err != nil {
+			return err
+		}
+	}
+	if err := e.ready(); err != nil {
+		return err
+	}
+	inner, cancel := context.WithCancel(ctx)
+	defer cancel()
+	var presenting error
+	err := e.loop.Run(inner, e.clock, e.step, func(f loop.Frame) {
+		if e.stop {
+			presenting = loop.ErrStop
+		} else {
+			presenting = e.present(f)
+		}
+		if presenting != nil {
+			cancel()
+		}
+	})
+	switch {
+	case e.failed != nil:
+		err = e.failed
+	case presenting != nil && presenting != loop.ErrStop:
+		err = presenting
+	case e.stopAsked(), presenting == loop.ErrStop:
+		err = nil
+	}
+	return errors.Join(err, e.Stop())
+}
+
+// stopAsked reports whether a module has asked for the end, and forgets it.
+func (e *Engine) stopAsked() bool {
+	asked := e.stop
+	e.stop = false
+	return asked
+}
+
+// enter panics if a module is being called, which is from where the caller was
+// called then.
+func (e *Engine) enter(message string) {
+	if e.state != stateIdle {
+		panic(message)
+	}
+}
+
+// ready returns why no tick can run, or nil.
+func (e *Engine) ready() error {
+	if !e.started || e.stopped {
+		return fmt.Errorf("modules: %w", ErrNotRunning)
+	}
+	return e.failed
+}
+
+// stepLoop is a step of the Loop.
+func (e *Engine) stepLoop(tick uint64) error {
+	if e.token != nil {
+		e.loop.SetPaused(true)
+		return fmt.Errorf("modules: the Loop was let go: %w: %q holds it", ErrStepTaken, e.token.holder.name)
+	}
+	if e.stop {
+		return errStopping
+	}
+	return e.update(tick + e.offset)
+}
+
+// update runs one tick.
+func (e *Engine) update(tick uint64) error {
+	for _, m := range e.modules {
+		err := e.updateModule(m, tick)
+		if stops(err) {
+			e.stop = true
+		} else if err != nil {
+			e.tick = tick
+			e.failed = e.failure(m, OpUpdate, err)
+			return e.failed
+		}
+	}
+	e.tick = tick + 1
+	return nil
+}
+
+// present renders a frame of the Loop.
+func (e *Engine) present(f loop.Frame) error {
+	f.Tick += e.offset
+	if e.token != nil {
+		var err error
+		if f, err = e.coordinate(f); err != nil {
+			return err
+		}
+	}
+	e.frame = f
+	for _, m := range e.modules {
+		err := e.renderModule(m)
+		if stops(err) {
+			e.stop = true
+		} else if err != nil {
+			return e.failure(m, OpRender, err)
+		}
+	}
+	if e.stopAsked() {
+		return loop.ErrStop
+	}
+	return nil
+}
+
+// coordinate asks the holder of the step token for the ticks of a frame, and
+// returns the frame with them.
+func (e *Engine) coordinate(f loop.Frame) (loop.Frame, error) {
+	t := e.token
+	f.Paused = t.paused
+	f.Alpha, f.AlphaNum, f.AlphaRest = 0, 0, 0
+	if c, ok := t.holder.module.(Coordinator); ok {
+		err := e.ask(t.holder, c, f)
+		if e.failed != nil {
+			return f, e.failed // an update failed, whatever the holder made of that
+		}
+		if stops(err) {
+			e.stop = true
+		} else if err != nil {
+			return f, e.failure(t.holder, OpCoordinate, err)
+		}
+	}
+	f.Tick, f.Steps, f.Alpha = e.tick, t.steps, t.alpha
+	f.SimNs = e.loop.TimeAt(e.tick).Ns() - e.loop.TimeAt(e.tick-uint64(t.steps)).Ns()
+	t.steps = 0
+	return f, nil
+}
+
+// failure names the module that failed.
+func (e *Engine) failure(m *entry, op Op, err error) error {
+	return &Error{Module: m.name, Op: op, Tick: e.tick, Err: err}
+}
+
+// leave returns to state s; it is deferred around the calls below.
+func (e *Engine) leave(s state) { e.state = s }
+
+func (e *Engine) startModule(m *entry, s Starter) (err error) {
+	defer e.leave(e.state)
+	defer recovered(&err, m.name, e.tick)
+	e.state = stateStart
+	return s.Start(&StartContext{e, m})
+}
+
+func (e *Engine) stopModule(m *entry, s Stopper) (err error) {
+	defer e.leave(e.state)
+	defer recovered(&err, m.name, e.tick)
+	e.state = stateStop
+	return s.Stop()
+}
+
+// updateModule makes the context anew for each module: one could write to it.
+func (e *Engine) updateModule(m *entry, tick uint64) (err error) {
+	defer e.leave(e.state)
+	defer recovered(&err, m.name, tick)
+	e.state = stateUpdate
+	e.updates = UpdateContext{
+		dt: e.loop.Dt(), seed: e.seed, time: e.loop.TimeAt(tick), services: &e.services,
+	}
+	return m.module.Update(&e.updates, e.updates.dt)
+}
+
+func (e *Engine) renderModule(m *entry) (err error) {
+	defer e.leave(e.state)
+	defer recovered(&err, m.name, e.tick)
+	e.state = stateRender
+	e.renders = RenderContext{frame: e.frame, time: e.loop.TimeAt(e.tick), engine: e}
+	return m.module.Render(&e.renders, e.frame.Alpha)
+}
+
+func (e *Engine) ask(m *entry, c Coordinator, f loop.Frame) (err error) {
+	defer e.leave(e.state)
+	defer recovered(&err, m.name, e.tick)
+	e.state = stateCoordinate
+	e.renders = RenderContext{frame: f, time: e.loop.TimeAt(e.tick), engine: e}
+	return c.Coordinate(&e.renders, e.token)
+}

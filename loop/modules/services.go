@@ -1,0 +1,147 @@
+package modules
+
+import (
+	"fmt"
+	"reflect"
+	"time"
+
+	"github.com/evertick/evertick/internal/fault"
+	"github.com/evertick/evertick/loop"
+)
+
+// Services holds what modules offer each other and a program offers them, by
+// type and name. There are two sets: one for updates, which refuses clocks, and
+// one for rendering.
+type Services struct {
+	byKey   map[serviceKey]any
+	clocks  bool // are admitted
+	started bool
+}
+
+type serviceKey struct {
+	service reflect.Type
+	name    string
+}
+
+// Provide offers v under the type T, which may be an interface, and a name, which
+// may be empty. Who looks for it needs the same T and name: see [Find]. Both
+// taken is ErrRange, and after Start it is ErrStarted. It panics if v is nil.
+//
+// Services for updates must not carry a clock. ErrClock is what a value gets
+// through whose exported methods and fields a time.Time, a loop.Clock, Loop or
+// Frame, or anything with a method Now can be reached; the error names the path.
+// Wall time that hides in a plain number is not noticed.
+func Provide[T any](s *Services, name string, v T) error {
+	key := serviceKey{reflect.TypeFor[T](), name}
+	dynamic := reflect.TypeOf(v)
+	if dynamic == nil {
+		panic("modules: Provide: nil service")
+	}
+	if s.started {
+		return fmt.Errorf("modules: Provide: %v %q: %w", key.service, name, ErrStarted)
+	}
+	if _, taken := s.byKey[key]; taken {
+		return fault.Field(ErrRange, "modules: Provide: "+key.service.String(), fmt.Sprintf("%q, which is taken", name))
+	}
+	if !s.clocks {
+		for _, t := range [...]reflect.Type{key.service, dynamic} {
+			if path := clockIn(t, map[reflect.Type]bool{}); path != "" {
+				return fmt.Errorf("modules: Provide: %s: %w", path, ErrClock)
+			}
+		}
+	}
+	if s.byKey == nil {
+		s.byKey = map[serviceKey]any{}
+	}
+	s.byKey[key] = v
+	return nil
+}
+
+// Find returns what was provided under T and name, and whether there is any. It
+// does not allocate.
+func Find[T any](s *Services, name string) (T, bool) {
+	v, ok := s.byKey[serviceKey{reflect.TypeFor[T](), name}].(T)
+	return v, ok
+}
+
+// tellsTime are the types that a service for updates must not lead to.
+var tellsTime = map[reflect.Type]bool{
+	reflect.TypeFor[time.Time]():     true,
+	reflect.TypeFor[loop.Clock]():    true,
+	reflect.TypeFor[loop.Loop]():     true,
+	reflect.TypeFor[loop.Frame]():    true,
+	reflect.TypeFor[Engine]():        true,
+	reflect.TypeFor[RenderContext](): true,
+	reflect.TypeFor[StartContext]():  true,
+}
+
+// clockIn returns how wall time can be reached from a value of type t by way of
+// what is exported, as in "game.Server.Uptime: time.Time", or "". Types seen
+// before are not looked at again.
+func clockIn(t reflect.Type, seen map[reflect.Type]bool) string {
+	if tellsTime[t] {
+		return t.String()
+	}
+	if seen[t] {
+		return ""
+	}
+	seen[t] = true
+	if t.Kind() == reflect.Pointer { // its methods are looked at there
+		return clockIn(t.Elem(), seen)
+	}
+	if path := clockInMethods(t, seen); path != "" {
+		return path
+	}
+	switch t.Kind() {
+	case reflect.Slice, reflect.Array, reflect.Chan:
+		return clockIn(t.Elem(), seen)
+	case reflect.Map:
+		if path := clockIn(t.Key(), seen); path != "" {
+			return path
+		}
+		return clockIn(t.Elem(), seen)
+	case reflect.Func:
+		return clockInResults(t.String(), t, seen)
+	case reflect.Struct:
+		for i := range t.NumField() {
+			f := t.Field(i)
+			if !f.IsExported() && !f.Anonymous {
+				continue
+			}
+			if path := clockIn(f.Type, seen); path != "" {
+				return t.String() + "." + f.Name + ": " + path
+			}
+		}
+	}
+	return ""
+}
+
+// clockInMethods looks at the methods of t, which is not a pointer, and of *t,
+// which a variable has.
+func clockInMethods(t reflect.Type, seen map[reflect.Type]bool) string {
+	all := t
+	if t.Kind() != reflect.Interface {
+		all = reflect.PointerTo(t)
+	}
+	for i := range all.NumMethod() {
+		m := all.Method(i)
+		name := t.String() + "." + m.Name
+		if m.Name == "Now" && m.Type.NumOut() > 0 {
+			return name
+		}
+		if path := clockInResults(name, m.Type, seen); path != "" {
+			return path
+		}
+	}
+	return ""
+}
+
+// clockInResults looks at what a function returns.
+func clockInResults(name string, f reflect.Type, seen map[reflect.Type]bool) string {
+	for i := range f.NumOut() {
+		if path := clockIn(f.Out(i), seen); path != "" {
+			return name + ": " + path
+		}
+	}
+	return ""
+}

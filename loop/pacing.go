@@ -1,0 +1,104 @@
+package loop
+
+import (
+	"fmt"
+	"strconv"
+
+	"github.com/evertick/evertick/internal/fault"
+)
+
+// Pacing says how Run waits for the next frame. It decides when steps run, never
+// what they compute.
+type Pacing uint8
+
+const (
+	// Sleep waits by the runtime's timers: next to no CPU, and late by up to
+	// about a millisecond on Linux. See [SystemClock].
+	Sleep Pacing = iota
+	// Precise sleeps until shortly before the frame is due and reads the clock
+	// without a pause for the rest: late by about a microsecond, for a few per
+	// cent of a CPU. See [PreciseClock].
+	Precise
+	// Spin reads the clock without a pause for the whole time: it takes a whole
+	// CPU, and owes nothing to the system's timers. See [SpinClock].
+	Spin
+	// External leaves frames to the host, which calls Advance or Drive; Run is
+	// ErrUnsupported unless it is given a clock.
+	External
+	// Uncapped never waits: time jumps to the moment when the next step is due,
+	// so that steps follow each other as fast as they can be computed, one a
+	// frame at a scale of 1. All that is counted in time, such as timers, goes by
+	// that time, not by the wall's. A loop whose time stands still, since it is
+	// paused, makes empty frames as fast.
+	Uncapped
+
+	pacings // number of ways
+)
+
+var pacingNames = [pacings]string{"Sleep", "Precise", "Spin", "External", "Uncapped"}
+
+// String returns the name of the constant, or "Pacing(n)".
+func (p Pacing) String() string {
+	if p < pacings {
+		return pacingNames[p]
+	}
+	return "Pacing(" + strconv.Itoa(int(p)) + ")"
+}
+
+// ParsePacing returns the Pacing that String prints as name, whatever the case
+// of its ASCII letters. Its error wraps ErrRange.
+func ParsePacing(name string) (Pacing, error) {
+	for p, known := range pacingNames {
+		if sameLetters(name, known) {
+			return Pacing(p), nil
+		}
+	}
+	return 0, fault.Field(ErrRange, "loop: pacing", strconv.Quote(name))
+}
+
+// sameLetters is equality of names but for the case of ASCII letters. The
+// folding of package strings would also take letters of other alphabets.
+func sameLetters(a, b string) bool {
+	if len(a) != len(b) {
+		return false
+	}
+	for i := range len(a) {
+		x, y := a[i], b[i]
+		if 'A' <= x && x <= 'Z' {
+			x += 'a' - 'A'
+		}
+		if 'A' <= y && y <= 'Z' {
+			y += 'a' - 'A'
+		}
+		if x != y {
+			return false
+		}
+	}
+	return true
+}
+
+// PacingClock is a Clock that says how it waits.
+type PacingClock interface {
+	Clock
+	// Method names what this host lets the clock do, for reports: "timer",
+	// "clock_nanosleep and spin", "timer and spin", "spin" or "jump".
+	Method() string
+}
+
+// NewClock returns a clock of its own for one Run. External has none, which is
+// ErrUnsupported; an unknown Pacing is ErrRange.
+func NewClock(p Pacing) (PacingClock, error) {
+	switch p {
+	case Sleep:
+		return new(SystemClock), nil
+	case Precise:
+		return new(PreciseClock), nil
+	case Spin:
+		return new(SpinClock), nil
+	case Uncapped:
+		return &ManualClock{Jump: true}, nil
+	case External:
+		return nil, fmt.Errorf("loop: pacing External: no clock, since the host calls Advance or Drive: %w", ErrUnsupported)
+	}
+	return nil, fault.Field(ErrRange, "loop: pacing", p)
+}

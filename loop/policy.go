@@ -1,0 +1,112 @@
+package loop
+
+import "strconv"
+
+// Policy says what becomes of the steps that a frame owes beyond its cap.
+type Policy uint8
+
+const (
+	// DropToCap drops them: after a hitch the simulation has lost time.
+	DropToCap Policy = iota
+	// Keep leaves them to later frames, up to floor(MaxDeltaNs × rate) steps;
+	// what exceeds that is dropped. At rates so low that MaxDeltaNs holds no
+	// whole step it keeps nothing.
+	Keep
+	// DropAll drops them and the fraction of a step, too: the accumulator
+	// starts again from zero, and the picture may jump by a part of a step.
+	DropAll
+	// SlowMotion drops them and slows the following frames: the pace falls to
+	// cap/owed of what it was, rounded down to 64ths, at least 16/64, and rises
+	// again by 1/64 with each frame that had its steps within the cap.
+	SlowMotion
+	// CatchUp drops nothing: what is not run now is run by later frames. The
+	// clamp, the stall and MaxAccumNs do not apply. Only a backlog of more than
+	// 1<<62 steps, some 146,000 years at a million a second, is cut there.
+	CatchUp
+	// Realtime lets ticks follow time: steps beyond the cap are skipped, and
+	// Tick jumps over them, so that Tick + Backlog is always the number of steps
+	// whose time has passed; the steps that run are the last ones. The skipped
+	// ones count as dropped. The clamp, the stall and MaxAccumNs do not apply.
+	Realtime
+
+	policies // number of policies
+)
+
+var policyNames = [policies]string{"DropToCap", "Keep", "DropAll", "SlowMotion", "CatchUp", "Realtime"}
+
+// String returns the name of the constant, or "Policy(n)".
+func (p Policy) String() string {
+	if p < policies {
+		return policyNames[p]
+	}
+	return "Policy(" + strconv.Itoa(int(p)) + ")"
+}
+
+const (
+	// fullPace is the pace of a SlowMotion loop that keeps up, in 64ths.
+	fullPace = 64
+	// leastPace is the slowest that SlowMotion gets: a quarter.
+	leastPace = fullPace / 4
+	// catchUpLimit bounds the backlog of CatchUp. With the steps of one more
+	// frame, fewer than 2^60, it stays far from where a uint64 wraps.
+	catchUpLimit = 1 << 62
+)
+
+// everything reports whether p counts all time, whatever a frame's length.
+func (p Policy) everything() bool { return p == CatchUp || p == Realtime }
+
+// settle grants the steps of a frame out of the backlog, at most limit, and
+// lets the policy decide about the rest.
+func (l *Loop) settle(limit uint64) (steps uint64, capHit bool) {
+	steps = min(l.backlog, limit)
+	over := l.backlog - steps
+	l.backlog = steps
+	switch l.policy {
+	case Keep:
+		kept := min(over, l.maxBacklog)
+		l.backlog += kept
+		l.drop(span{steps: over - kept})
+	case DropAll:
+		if over > 0 {
+			l.drop(span{over, l.units, l.rest})
+			l.units, l.rest = 0, 0
+		}
+	case CatchUp:
+		kept := min(over, catchUpLimit-steps)
+		l.backlog += kept
+		l.drop(span{steps: over - kept})
+	case Realtime:
+		l.tick += over
+		l.pauseAt += over
+		l.drop(span{steps: over})
+	default:
+		l.drop(span{steps: over})
+	}
+	return l.grant(steps), over > 0
+}
+
+// grant takes steps from the backlog, fewer if a pause is to come before; those
+// behind the pause stay in the backlog.
+func (l *Loop) grant(steps uint64) uint64 {
+	if l.armed {
+		steps = min(steps, l.pauseAt-l.tick)
+	}
+	l.backlog -= steps
+	l.tick += steps
+	return steps
+}
+
+// govern sets the pace of the following frames: owed steps stood against limit
+// in this one.
+func (l *Loop) govern(owed, limit uint64) {
+	if l.policy != SlowMotion {
+		return
+	}
+	if owed > limit {
+		// owed < 2^61, limit <= 2^30, pace <= 2^6.
+		l.pace = max(leastPace, l.pace*limit/owed)
+	} else {
+		l.pace = min(fullPace, l.pace+1)
+	}
+	l.rescale()
+}

@@ -1,0 +1,400 @@
+package loop
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"sync"
+
+	"github.com/evertick/evertick/internal/fault"
+)
+
+var (
+	// ErrFull is wrapped by the errors of [Queue] that refuse an entry for want
+	// of room. It wraps ErrCapacity of the other packages.
+	ErrFull = fmt.Errorf("queue full: %w", fault.ErrCapacity)
+	// ErrDuplicate is wrapped by the errors of [Queue] that refuse an entry
+	// because one of the same Source and Seq waits already.
+	ErrDuplicate = errors.New("source and sequence number wait already")
+)
+
+const (
+	defaultQueueCapacity = 4096
+	queueLimit           = 1 << 30
+)
+
+// Entry is what a Queue holds: a value that takes effect at a tick.
+type Entry[T any] struct {
+	// Tick is the earliest tick that the entry is for.
+	Tick uint64
+	// Source says who pushed it: a player, a connection, a module.
+	Source uint32
+	// Seq numbers what a source pushes. It need not be without gaps.
+	Seq   uint64
+	Value T
+}
+
+// before is the order of a queue: by Tick, then Source, then Seq.
+func (e *Entry[T]) before(o *Entry[T]) bool {
+	if e.Tick != o.Tick {
+		return e.Tick < o.Tick
+	}
+	if e.Source != o.Source {
+		return e.Source < o.Source
+	}
+	return e.Seq < o.Seq
+}
+
+// QueueConfig describes a Queue. The zero value means 4096 entries of any size.
+type QueueConfig[T any] struct {
+	// Capacity is the most entries that wait at once, from 1 to 1<<30.
+	// 0 means 4096. Memory is taken as it is needed.
+	Capacity int
+	// MaxBytes is the most that the sizes of the waiting entries add up to,
+	// by Size. 0 means math.MaxInt64; it needs Size.
+	MaxBytes int64
+	// Size returns what a value counts against MaxBytes, not negative. It is
+	// called once for each Push and for each entry of Restore, must not call
+	// the queue, and may be called by several goroutines at once. nil: nothing.
+	Size func(T) int
+}
+
+// Validate returns nil if NewQueue accepts c, and otherwise one error that joins
+// all faults. Each names the field and its value and wraps ErrRange.
+func (c QueueConfig[T]) Validate() error {
+	var faults []error
+	if c.Capacity < 0 || c.Capacity > queueLimit {
+		faults = append(faults, fault.Field(ErrRange, "loop: QueueConfig.Capacity", c.Capacity))
+	}
+	if c.MaxBytes < 0 || c.MaxBytes > 0 && c.Size == nil {
+		faults = append(faults, fault.Field(ErrRange, "loop: QueueConfig.MaxBytes", c.MaxBytes))
+	}
+	return errors.Join(faults...)
+}
+
+// Queue holds entries until their tick: any goroutine pushes, the simulation
+// takes what is due. What comes out of it is ordered by (Tick, Source, Seq),
+// so it depends on which entries had arrived when a tick began, and not on the
+// order of their arrival.
+//
+// Among the waiting entries a pair of Source and Seq occurs once: a second one
+// is refused with ErrDuplicate, whatever its tick and value, and the first one
+// stays. The queue does not remember the pairs that it has given out; who must
+// recognise a late repetition of those keeps the numbers per source.
+//
+// A push costs time logarithmic in the number of waiting entries, and linear
+// only if sources choose their numbers so that they collide. Nothing allocates
+// once the queue has held as much as it holds.
+type Queue[T any] struct {
+	capacity  int
+	maxBytes  int64
+	size      func(T) int
+	tooMany   error // built once: a flood of refusals shall not allocate
+	tooLarge  error
+	mu        sync.Mutex
+	waiting   waiting[T]
+	restoring waiting[T] // where Restore builds before it commits
+	stats     QueueStats
+}
+
+// QueueStats are counts since NewQueue, and the most that ever waited.
+type QueueStats struct {
+	Pushed         uint64 // accepted
+	Full           uint64 // refused with ErrFull
+	Duplicate      uint64 // refused with ErrDuplicate
+	Late           uint64 // given out at a tick after their own
+	HighWater      int    // most entries that waited at once
+	HighWaterBytes int64  // most that their sizes added up to
+}
+
+// NewQueue returns an empty queue. Its error is that of QueueConfig.Validate.
+func NewQueue[T any](c QueueConfig[T]) (*Queue[T], error) {
+	if err := c.Validate(); err != nil {
+		return nil, err
+	}
+	q := &Queue[T]{capacity: c.Capacity, maxBytes: c.MaxBytes, size: c.Size}
+	if q.capacity == 0 {
+		q.capacity = defaultQueueCapacity
+	}
+	if q.maxBytes == 0 {
+		q.maxBytes = math.MaxInt64
+	}
+	q.tooMany = fault.Field(ErrFull, "loop: QueueConfig.Capacity", q.capacity)
+	q.tooLarge = fault.Field(ErrFull, "loop: QueueConfig.MaxBytes", q.maxBytes)
+	return q, nil
+}
+
+// Push adds e, from any goroutine. It keeps e.Value as it is: what that points
+// to must not change until it has been taken. If e finds no room the error wraps
+// ErrFull and names the capacity; if its Source and Seq wait already it wraps
+// ErrDuplicate; the queue is then as it was, but for the counts.
+func (q *Queue[T]) Push(e Entry[T]) error {
+	size := q.sizeOf(e.Value)
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if err := q.put(&q.waiting, e, size); err != nil {
+		if errors.Is(err, ErrFull) {
+			q.stats.Full++
+		} else {
+			q.stats.Duplicate++
+		}
+		return err
+	}
+	q.stats.Pushed++
+	q.raise()
+	return nil
+}
+
+// sizeOf asks for the size of a value.
+func (q *Queue[T]) sizeOf(v T) int64 {
+	if q.capacity == 0 {
+		panic("loop: Queue not made by NewQueue")
+	}
+	if q.size == nil {
+		return 0
+	}
+	n := q.size(v)
+	if n < 0 {
+		panic("loop: QueueConfig.Size: negative size")
+	}
+	return int64(n)
+}
+
+// put adds e to w within the limits of q. A repetition is called that also when
+// the queue is full, so that a source learns that it was heard.
+func (q *Queue[T]) put(w *waiting[T], e Entry[T], size int64) error {
+	switch {
+	case w.keys.has(e.Source, e.Seq):
+		return fmt.Errorf("loop: Queue: source %d, seq %d: %w", e.Source, e.Seq, ErrDuplicate)
+	case len(w.heap) >= q.capacity:
+		return q.tooMany
+	case size > q.maxBytes-w.bytes:
+		return q.tooLarge
+	}
+	w.push(sized[T]{e, size})
+	return nil
+}
+
+// raise keeps the high-water marks.
+func (q *Queue[T]) raise() {
+	q.stats.HighWater = max(q.stats.HighWater, len(q.waiting.heap))
+	q.stats.HighWaterBytes = max(q.stats.HighWaterBytes, q.waiting.bytes)
+}
+
+// Due takes the entries with Tick <= tick out of the queue and appends them to
+// dst, ordered by (Tick, Source, Seq). Those whose tick is past are among them,
+// first and with the Tick that they were pushed for, and are counted as late.
+func (q *Queue[T]) Due(tick uint64, dst []Entry[T]) []Entry[T] {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	for len(q.waiting.heap) > 0 && q.waiting.heap[0].Tick <= tick {
+		e := q.waiting.pop()
+		if e.Tick < tick {
+			q.stats.Late++
+		}
+		dst = append(dst, e)
+	}
+	return dst
+}
+
+// AppendWaiting appends to dst what waits, in the order of Due, and leaves it in
+// the queue: for a snapshot, which Restore puts back.
+func (q *Queue[T]) AppendWaiting(dst []Entry[T]) []Entry[T] {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	begin := len(dst)
+	for i := range q.waiting.heap {
+		dst = append(dst, q.waiting.heap[i].Entry)
+	}
+	slices.SortFunc(dst[begin:], func(a, b Entry[T]) int {
+		switch {
+		case a.before(&b):
+			return -1
+		case b.before(&a):
+			return 1
+		}
+		return 0
+	})
+	return dst
+}
+
+// Restore replaces what waits by entries, in any order. If they exceed a limit
+// or contain a pair of Source and Seq twice, the error is that of Push and the
+// queue is as it was. Only the high-water marks are counted.
+func (q *Queue[T]) Restore(entries []Entry[T]) error {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	q.restoring.clear()
+	for _, e := range entries {
+		if err := q.put(&q.restoring, e, q.sizeOf(e.Value)); err != nil {
+			q.restoring.clear()
+			return err
+		}
+	}
+	q.waiting, q.restoring = q.restoring, q.waiting
+	q.restoring.clear()
+	q.raise()
+	return nil
+}
+
+// Len returns the number of entries that wait.
+func (q *Queue[T]) Len() int {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	return len(q.waiting.heap)
+}
+
+// Bytes returns the sum of the sizes of what waits, 0 without a Size.
+func (q *Queue[T]) Bytes() int64 {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	return q.waiting.bytes
+}
+
+// Stats returns the counts.
+func (q *Queue[T]) Stats() QueueStats {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	return q.stats
+}
+
+// sized is an entry with the size that it had when it was pushed.
+type sized[T any] struct {
+	Entry[T]
+	size int64
+}
+
+// waiting is a binary heap, the first entry in front, and the set of its pairs
+// of Source and Seq.
+type waiting[T any] struct {
+	heap  []sized[T]
+	keys  keySet
+	bytes int64
+}
+
+func (w *waiting[T]) clear() {
+	clear(w.heap) // lets go of what the values point to
+	w.heap = w.heap[:0]
+	w.keys.clear()
+	w.bytes = 0
+}
+
+// push adds an entry whose key is not there yet.
+func (w *waiting[T]) push(e sized[T]) {
+	w.keys.add(e.Source, e.Seq)
+	w.bytes += e.size
+	w.heap = append(w.heap, e)
+	h := w.heap
+	i := len(h) - 1
+	for i > 0 {
+		parent := (i - 1) / 2
+		if !e.before(&h[parent].Entry) {
+			break
+		}
+		h[i] = h[parent]
+		i = parent
+	}
+	h[i] = e
+}
+
+// pop takes the first entry of a heap that is not empty.
+func (w *waiting[T]) pop() Entry[T] {
+	h := w.heap
+	first, last := h[0], h[len(h)-1]
+	h[len(h)-1] = sized[T]{} // lets go of what the value points to
+	w.heap = h[:len(h)-1]
+	if len(w.heap) > 0 {
+		w.sink(last)
+	}
+	w.keys.remove(first.Source, first.Seq)
+	w.bytes -= first.size
+	return first.Entry
+}
+
+// sink puts e in the place of the first entry, then below those before it.
+func (w *waiting[T]) sink(e sized[T]) {
+	h, i := w.heap, 0
+	for {
+		child := 2*i + 1
+		if child >= len(h) {
+			break
+		}
+		if child+1 < len(h) && h[child+1].before(&h[child].Entry) {
+			child++
+		}
+		if !h[child].before(&e.Entry) {
+			break
+		}
+		h[i] = h[child]
+		i = child
+	}
+	h[i] = e
+}
+
+// keySet is a set of pairs (source, seq): a table with linear probing, at most
+// half full, its length 0 or a power of two. A map of the language would
+// allocate now and then however long it lived.
+type keySet struct {
+	slots []keySlot
+	used  int
+}
+
+type keySlot struct {
+	seq    uint64
+	source uint32
+	taken  bool
+}
+
+func (s *keySet) clear() {
+	clear(s.slots)
+	s.used = 0
+}
+
+// home is where the search for a pair begins. The table is not empty.
+func (s *keySet) home(source uint32, seq uint64) int {
+	return int(mix(seq^mix(uint64(source))) & uint64(len(s.slots)-1))
+}
+
+// find returns the slot of a pair, or the free one that it would take.
+func (s *keySet) find(source uint32, seq uint64) int {
+	i := s.home(source, seq)
+	for s.slots[i].taken && (s.slots[i].seq != seq || s.slots[i].source != source) {
+		i = (i + 1) & (len(s.slots) - 1)
+	}
+	return i
+}
+
+func (s *keySet) has(source uint32, seq uint64) bool {
+	return len(s.slots) > 0 && s.slots[s.find(source, seq)].taken
+}
+
+// add puts in a pair that is not there yet.
+func (s *keySet) add(source uint32, seq uint64) {
+	if s.used++; 2*s.used > len(s.slots) {
+		old := s.slots
+		s.slots = make([]keySlot, max(16, 2*len(old)))
+		for _, k := range old {
+			if k.taken {
+				s.slots[s.find(k.source, k.seq)] = k
+			}
+		}
+	}
+	s.slots[s.find(source, seq)] = keySlot{seq, source, true}
+}
+
+// remove takes out a pair that is there, and moves those behind it up so that
+// no search for them meets a gap.
+func (s *keySet) remove(source uint32, seq uint64) {
+	mask := len(s.slots) - 1
+	gap := s.find(source, seq)
+	for i := (gap + 1) & mask; s.slots[i].taken; i = (i + 1) & mask {
+		home := s.home(s.slots[i].source, s.slots[i].seq)
+		if (i-home)&mask >= (i-gap)&mask {
+			s.slots[gap] = s.slots[i]
+			gap = i
+		}
+	}
+	s.slots[gap] = keySlot{}
+	s.used--
+}

@@ -1,0 +1,179 @@
+package replay
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/evertick/evertick"
+	"github.com/evertick/evertick/ecs"
+	"github.com/evertick/evertick/internal/fault"
+	"github.com/evertick/evertick/loop/worldlog"
+)
+
+// LogDifference is where two logs a and b part.
+type LogDifference struct {
+	// Tick is the first whose hashes differ, or that one of the logs has not.
+	Tick         uint64
+	HashA, HashB uint64
+	// EndsA or EndsB is set if that log ends before Tick.
+	EndsA, EndsB bool
+	// Inputs is set if inputs differ in InputTick, at Tick or before.
+	Inputs    bool
+	InputTick uint64
+	// Columns names those whose hashes differ, if both logs have them for this tick.
+	Columns []string
+	// Where is the first difference of the two states; nil if one of them could not be
+	// reached.
+	Where *evertick.Difference
+}
+
+// String says it in one line.
+func (d *LogDifference) String() string {
+	var text strings.Builder
+	fmt.Fprintf(&text, "tick %d: ", d.Tick)
+	switch {
+	case d.EndsA:
+		text.WriteString("a has ended")
+	case d.EndsB:
+		text.WriteString("b has ended")
+	default:
+		fmt.Fprintf(&text, "hash %016x and %016x", d.HashA, d.HashB)
+	}
+	if d.Inputs {
+		fmt.Fprintf(&text, "; inputs differ from tick %d on", d.InputTick)
+	}
+	if len(d.Columns) > 0 {
+		text.WriteString("; columns " + strings.Join(d.Columns, ", "))
+	}
+	if d.Where != nil {
+		text.WriteString("; " + d.Where.String())
+	}
+	return text.String()
+}
+
+// Diff returns where two logs of one scenario part, or nil if they are equal in hashes,
+// inputs and length. It looks at the logs first and then runs both up to the tick at which they
+// part. If a run does not come to what its log says, the error is that of Seek, beside what
+// the logs alone have told.
+func Diff(dirA, dirB string, sc Scenario, fsys worldlog.FS) (*LogDifference, error) {
+	d, err := diffLogs(dirA, dirB, sc, fsys)
+	if d == nil || err != nil || d.EndsA || d.EndsB || d.HashA == d.HashB {
+		return d, err
+	}
+	a, errA := Seek(dirA, sc, d.Tick, fsys)
+	b, errB := Seek(dirB, sc, d.Tick, fsys)
+	if err := errors.Join(errA, errB); err != nil {
+		return d, fmt.Errorf("replay: Diff: %w", err)
+	}
+	if where, found := evertick.Diff(a, b); found {
+		d.Where = &where
+	}
+	return d, nil
+}
+
+func diffLogs(dirA, dirB string, sc Scenario, fsys worldlog.FS) (*LogDifference, error) {
+	a, err := worldlog.OpenReader(dirA, fsys)
+	if err != nil {
+		return nil, err
+	}
+	defer a.Close()
+	b, err := worldlog.OpenReader(dirB, fsys)
+	if err != nil {
+		return nil, err
+	}
+	defer b.Close()
+	if err := errors.Join(checkIdentity(sc, a.Identity()), checkIdentity(sc, b.Identity())); err != nil {
+		return nil, err
+	}
+	return diffReaders(a, b)
+}
+
+func diffReaders(a, b *worldlog.Reader) (*LogDifference, error) {
+	d := new(LogDifference)
+	for {
+		x, errA := a.Next()
+		y, errB := b.Next()
+		if ended(errA) && ended(errB) {
+			if d.Inputs { // which changed nothing
+				return d, nil
+			}
+			return nil, nil
+		}
+		d.EndsA, d.EndsB = ended(errA), ended(errB)
+		switch {
+		case errA != nil && !d.EndsA:
+			return nil, errA
+		case errB != nil && !d.EndsB:
+			return nil, errB
+		case d.EndsA:
+			d.Tick = y.Tick
+			return d, nil
+		case d.EndsB:
+			d.Tick = x.Tick
+			return d, nil
+		case x.Tick != y.Tick:
+			return nil, fault.Field(fault.ErrCorrupt, fmt.Sprintf("replay: Diff: tick where the other log has %d", y.Tick), x.Tick)
+		}
+		if !d.Inputs && !sameInputs(x, y) {
+			d.Inputs, d.InputTick, d.Tick, d.HashA, d.HashB = true, x.Tick, x.Tick, x.Hash, y.Hash
+		}
+		if x.Hash != y.Hash {
+			d.Tick, d.HashA, d.HashB = x.Tick, x.Hash, y.Hash
+			d.Columns = differingColumns(x, y)
+			return d, nil
+		}
+	}
+}
+
+// ended tells whether that is all of a log. One that a crash has torn ends there.
+func ended(err error) bool { return err == io.EOF || errors.Is(err, worldlog.ErrTorn) }
+
+func sameInputs(x, y *worldlog.Tick) bool {
+	i, j := 0, 0
+	for {
+		a, b := nextInput(x, &i), nextInput(y, &j)
+		switch {
+		case a == nil || b == nil:
+			return a == b
+		case a.Source != b.Source || a.Seq != b.Seq || a.Kind != b.Kind || !bytes.Equal(a.Data, b.Data):
+			return false
+		}
+	}
+}
+
+// nextInput returns the Input record at or behind i, and moves i behind it.
+func nextInput(t *worldlog.Tick, i *int) *worldlog.Record {
+	for *i < len(t.Records) {
+		r := &t.Records[*i]
+		*i++
+		if r.Type == worldlog.Input {
+			return r
+		}
+	}
+	return nil
+}
+
+func differingColumns(x, y *worldlog.Tick) []string {
+	a, b := columnsOf(x), columnsOf(y)
+	if a == nil || b == nil {
+		return nil
+	}
+	return differing(a, b)
+}
+
+// columnsOf returns the column hashes that a log has for a tick, or nil.
+func columnsOf(t *worldlog.Tick) []ecs.ColumnHash {
+	i := slices.IndexFunc(t.Records, func(r worldlog.Record) bool { return r.Type == worldlog.Columns })
+	if i < 0 {
+		return nil
+	}
+	columns, err := parseColumns(t.Records[i].Data)
+	if err != nil {
+		return nil
+	}
+	return columns
+}

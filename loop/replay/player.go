@@ -1,0 +1,299 @@
+package replay
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/evertick/evertick"
+	"github.com/evertick/evertick/ecs"
+	"github.com/evertick/evertick/internal/fault"
+	"github.com/evertick/evertick/loop"
+	"github.com/evertick/evertick/loop/worldlog"
+)
+
+// DivergedError says where a replay went another way than the log. It wraps ErrDiverged.
+type DivergedError struct {
+	Tick      uint64
+	Want, Got uint64 // state hashes behind it: that of the log, and that of the replay
+	// Columns names those whose hashes differ, if the log has them for this tick.
+	Columns []string
+	// Where is the first difference of the two states, the log's first, if the log has a
+	// snapshot of this tick; nil otherwise.
+	Where *evertick.Difference
+}
+
+// Error implements error.
+func (e *DivergedError) Error() string {
+	text := fmt.Sprintf("replay: tick %d: hash %016x, the log has %016x", e.Tick, e.Got, e.Want)
+	if len(e.Columns) > 0 {
+		text += "; columns " + strings.Join(e.Columns, ", ")
+	}
+	if e.Where != nil {
+		text += "; " + e.Where.String()
+	}
+	return text + ": " + ErrDiverged.Error()
+}
+
+// Unwrap returns ErrDiverged.
+func (e *DivergedError) Unwrap() error { return ErrDiverged }
+
+// player runs a Sim by a log.
+type player struct {
+	dir    string
+	fsys   worldlog.FS
+	sc     Scenario
+	sim    *evertick.Sim
+	reader *worldlog.Reader
+	tick   *worldlog.Tick // that runs, or ran last
+	err    error          // of a record that feed cannot read
+}
+
+// open builds the scenario and opens the log at its first tick.
+func open(dir string, fsys worldlog.FS, sc Scenario) (*player, error) {
+	reader, err := worldlog.OpenReader(dir, fsys)
+	if err != nil {
+		return nil, err
+	}
+	p := &player{dir: dir, fsys: fsys, sc: sc, reader: reader}
+	if err := p.begin(); err != nil {
+		return nil, errors.Join(err, reader.Close())
+	}
+	return p, nil
+}
+
+func (p *player) begin() error {
+	id := p.reader.Identity()
+	if err := checkIdentity(p.sc, id); err != nil {
+		return err
+	}
+	var err error
+	if p.sim, err = p.sc.build(id.Seed); err != nil {
+		return err
+	}
+	first, err := p.reader.Next()
+	if err == io.EOF {
+		return p.reader.Seek(0)
+	}
+	if err == nil {
+		err = checkFirst(p.sim, first)
+	}
+	if err != nil {
+		return err
+	}
+	p.sim.SetInputs(p.feed)
+	return p.reader.Seek(0)
+}
+
+func (p *player) close() error { return p.reader.Close() }
+
+// feed gives the Sim the inputs of the tick that was read.
+func (p *player) feed(tick uint64, dst []evertick.Input) ([]evertick.Input, error) {
+	if p.tick == nil || p.tick.Tick != tick {
+		return dst, fault.Field(fault.ErrRange, "replay: Sim stepped by another than its Player: tick", tick)
+	}
+	for i := range p.tick.Records {
+		r := &p.tick.Records[i]
+		if r.Type != worldlog.Input {
+			continue
+		}
+		in, err := parseInput(tick, r)
+		if err != nil {
+			return dst, err
+		}
+		dst = append(dst, in)
+	}
+	return dst, nil
+}
+
+// next reads the next tick, io.EOF at the end of the log.
+func (p *player) next() error {
+	t, err := p.reader.Next()
+	if err != nil {
+		return err
+	}
+	p.tick = t
+	if t.Tick != p.sim.Ticks() {
+		return fmt.Errorf("%w, where %d comes next", fault.Field(fault.ErrCorrupt, "replay: tick in the log", t.Tick), p.sim.Ticks())
+	}
+	return nil
+}
+
+// step runs the next tick of the log and checks it; io.EOF at the end of the log.
+func (p *player) step() error {
+	if err := p.next(); err != nil {
+		return err
+	}
+	if err := step(p.sim); err != nil {
+		return err
+	}
+	if p.sim.Hash() != p.tick.Hash {
+		return p.diverged()
+	}
+	return nil
+}
+
+// step runs a tick. One behind which a system has asked to stop is as good as any.
+func step(sim *evertick.Sim) error {
+	if err := sim.Step(); err != nil && !errors.Is(err, loop.ErrStop) {
+		return fmt.Errorf("replay: %w", err)
+	}
+	return nil
+}
+
+// diverged says all that the log can tell of the tick that came out otherwise.
+func (p *player) diverged() error {
+	e := &DivergedError{Tick: p.tick.Tick, Want: p.tick.Hash, Got: p.sim.Hash()}
+	for i := range p.tick.Records {
+		if r := &p.tick.Records[i]; r.Type == worldlog.Columns {
+			want, err := parseColumns(r.Data)
+			if err != nil {
+				return err
+			}
+			e.Columns = differing(want, p.sim.ColumnHashes())
+		}
+	}
+	if theirs, err := p.loaded(e.Tick); err == nil {
+		if d, found := evertick.Diff(theirs, p.sim); found {
+			e.Where = &d
+		}
+	}
+	return e
+}
+
+// loaded builds a Sim from the snapshot of a tick.
+func (p *player) loaded(tick uint64) (*evertick.Sim, error) {
+	s, err := worldlog.LoadSnapshot(p.dir, p.fsys, tick)
+	if err != nil {
+		return nil, err
+	}
+	sim, err := p.sc.build(s.Identity.Seed)
+	if err != nil {
+		return nil, err
+	}
+	return sim, sim.Restore(s.Data)
+}
+
+// differing names the columns whose hashes are not equal, or that only one has.
+func differing(a, b []ecs.ColumnHash) []string {
+	var names []string
+	i, j := 0, 0
+	for i < len(a) && j < len(b) {
+		switch {
+		case a[i].Name == b[j].Name:
+			if a[i].Hash != b[j].Hash {
+				names = append(names, a[i].Name)
+			}
+			i++
+			j++
+		case holds(b[j:], a[i].Name):
+			names = append(names, b[j].Name)
+			j++
+		default:
+			names = append(names, a[i].Name)
+			i++
+		}
+	}
+	for ; i < len(a); i++ {
+		names = append(names, a[i].Name)
+	}
+	for ; j < len(b); j++ {
+		names = append(names, b[j].Name)
+	}
+	return names
+}
+
+func holds(columns []ecs.ColumnHash, name string) bool {
+	for i := range columns {
+		if columns[i].Name == name {
+			return true
+		}
+	}
+	return false
+}
+
+// seek brings the Sim behind a tick: from the nearest snapshot that can be read and
+// restored and gives the hash that the log has, and then tick by tick.
+func (p *player) seek(tick uint64) error {
+	snapshots, err := worldlog.Snapshots(p.dir, p.fsys)
+	if err != nil {
+		return err
+	}
+	for i := len(snapshots) - 1; i >= 0; i-- {
+		at := snapshots[i].Tick
+		if at < p.sim.Ticks() { // it is there, or beyond
+			break
+		}
+		if at <= tick && p.jump(at) {
+			break
+		}
+	}
+	return p.run(tick)
+}
+
+// jump restores the snapshot of a tick, and tells whether it could. If not, all is as
+// it was before the first tick.
+func (p *player) jump(tick uint64) bool {
+	hash, err := p.hashAt(tick)
+	if err == nil {
+		var s *worldlog.Snapshot
+		if s, err = worldlog.LoadSnapshot(p.dir, p.fsys, tick); err == nil {
+			err = p.sim.Restore(s.Data)
+		}
+	}
+	if err == nil && p.sim.Hash() == hash && p.sim.Ticks() == tick+1 {
+		return true
+	}
+	// An error of the log comes again with the next read; a scenario that cannot be built
+	// once more leaves a Sim that refuses to go on, or is not at tick 0.
+	_ = p.rewind()
+	return false
+}
+
+// rewind goes back to tick 0.
+func (p *player) rewind() error {
+	sim, err := p.sc.build(p.reader.Identity().Seed)
+	if err != nil {
+		return err
+	}
+	p.sim = sim
+	p.sim.SetInputs(p.feed)
+	return p.reader.Seek(0)
+}
+
+// hashAt reads a tick, and returns the state hash behind it.
+func (p *player) hashAt(tick uint64) (uint64, error) {
+	if err := p.reader.Seek(tick); err != nil {
+		return 0, err
+	}
+	t, err := p.reader.Next()
+	if err != nil {
+		return 0, err
+	}
+	if t.Tick != tick {
+		return 0, fault.Field(fault.ErrCorrupt, "replay: tick of a snapshot that the log does not have", tick)
+	}
+	return t.Hash, nil
+}
+
+// run steps until the given tick has run.
+func (p *player) run(tick uint64) error {
+	for p.sim.Ticks() <= tick {
+		err := p.step()
+		if err == io.EOF {
+			return fmt.Errorf("%w, the log has %d ticks", fault.Field(fault.ErrRange, "replay: tick", tick), p.sim.Ticks())
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// release gives the Sim back to live inputs, with none waiting: see the package comment.
+func (p *player) release() *evertick.Sim {
+	p.sim.SetInputs(nil)
+	p.sim.DropInputs()
+	return p.sim
+}

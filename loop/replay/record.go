@@ -1,0 +1,177 @@
+package replay
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/evertick/evertick"
+	"github.com/evertick/evertick/internal/fault"
+	"github.com/evertick/evertick/loop/worldlog"
+)
+
+// Options of a recording. The zero value works.
+type Options struct {
+	// Log says how the log is written.
+	Log worldlog.Options
+	// SnapshotTicks takes a snapshot behind every so many ticks. 0: none but those of
+	// Recorder.Snapshot.
+	SnapshotTicks uint64
+	// ColumnTicks records the hash of every column behind every so many ticks, so that a
+	// replay that goes another way can name the column. 0: never.
+	ColumnTicks uint64
+}
+
+// Recorder writes a running Sim into a log. Its methods are for the goroutine
+// that steps the Sim. A Sim that steps back and runs ticks again, see
+// evertick.Sim.StepBack, has them in the log once; one that goes another way from an earlier
+// tick gets an error from its next step: fork the log for that.
+type Recorder struct {
+	sim    *evertick.Sim
+	log    *worldlog.Log
+	opt    Options
+	buf    []byte
+	record worldlog.Record
+	seen   uint64 // inputs refused until the last tick
+	closed bool
+	open   bool // a tick has begun, and has not ended
+}
+
+// Record begins a log in dir, which must hold none, of a Sim at tick 0 that the scenario
+// of this name has built. From then on every tick is in the log once Step has
+// returned; an error of the log is one of Step, see evertick.Hooks.AfterTick. Errors wrap
+// ErrRange if the Sim has run, or are those of worldlog.Create.
+func Record(dir, scenario string, sim *evertick.Sim, opt Options) (*Recorder, error) {
+	return record(dir, worldlog.Identity{Scenario: scenario, SimVersion: evertick.SimVersion, Seed: sim.Seed()}, sim, opt)
+}
+
+func record(dir string, id worldlog.Identity, sim *evertick.Sim, opt Options) (*Recorder, error) {
+	if sim.Ticks() != 0 {
+		return nil, fault.Field(fault.ErrRange, "replay: Record: ticks of the Sim", sim.Ticks())
+	}
+	log, err := worldlog.Create(dir, id, opt.Log)
+	if err != nil {
+		return nil, err
+	}
+	if err := appendFirst(log, sim); err != nil {
+		return nil, errors.Join(err, log.Close())
+	}
+	return attach(sim, log, opt), nil
+}
+
+// appendFirst says in the first tick what the log is of.
+func appendFirst(log *worldlog.Log, sim *evertick.Sim) error {
+	return errors.Join(
+		log.Append(&worldlog.Record{Type: worldlog.Config, Data: appendConfig(nil, sim)}),
+		log.Append(&worldlog.Record{Type: worldlog.Schema, Data: appendSchema(nil, sim)}))
+}
+
+func attach(sim *evertick.Sim, log *worldlog.Log, opt Options) *Recorder {
+	r := &Recorder{sim: sim, log: log, opt: opt, seen: refused(sim)}
+	sim.AddHooks(evertick.Hooks{BeforeTick: r.begin, AfterTick: r.commit})
+	return r
+}
+
+// refused counts inputs that found no place.
+func refused(sim *evertick.Sim) uint64 {
+	s := sim.InputStats()
+	return s.Full + s.Duplicate
+}
+
+func (r *Recorder) begin(*evertick.Tick) error {
+	r.open = true
+	return nil
+}
+
+// CommitFailed puts the tick that has just failed into the log, with its inputs and, as it
+// left no state, hash 0: so that Verify comes to the same error, and Shrink can look for
+// what it takes. Nothing can be recorded behind it. The error is that of worldlog.Log, or
+// ErrRange if no tick has failed since the last that is in the log.
+func (r *Recorder) CommitFailed() error {
+	if !r.open || r.closed {
+		return fault.Field(fault.ErrRange, "replay: CommitFailed: ticks of a Sim that has not failed", r.sim.Ticks())
+	}
+	r.open = false
+	n := r.sim.Ticks()
+	if err := r.inputs(&evertick.Tick{Sim: r.sim, N: n}); err != nil {
+		return err
+	}
+	return r.log.Commit(n, 0, worldlog.Counts{Live: uint64(r.sim.World.Len())})
+}
+
+// inputs writes those of a tick.
+func (r *Recorder) inputs(t *evertick.Tick) error {
+	for i := range t.Inputs() {
+		if err := r.input(t.N, &t.Inputs()[i]); err != nil {
+			return fmt.Errorf("replay: %w", err)
+		}
+	}
+	return nil
+}
+
+// commit writes the tick that has run.
+func (r *Recorder) commit(t *evertick.Tick) error {
+	r.open = false
+	if r.closed || t.Again() { // which is in the log already
+		return nil
+	}
+	if err := r.inputs(t); err != nil {
+		return err
+	}
+	if every(r.opt.ColumnTicks, t.N) {
+		r.buf = appendColumns(r.buf[:0], r.sim.ColumnHashes())
+		if err := r.append(worldlog.Record{Type: worldlog.Columns, Data: r.buf}); err != nil {
+			return fmt.Errorf("replay: %w", err)
+		}
+	}
+	now := refused(r.sim)
+	counts := worldlog.Counts{Dropped: now - r.seen, Live: uint64(r.sim.World.Len())}
+	r.seen = now
+	if err := r.log.Commit(t.N, r.sim.Hash(), counts); err != nil {
+		return fmt.Errorf("replay: %w", err)
+	}
+	if every(r.opt.SnapshotTicks, t.N) {
+		if err := r.Snapshot(); err != nil && !errors.Is(err, worldlog.ErrBusy) {
+			return fmt.Errorf("replay: %w", err)
+		}
+	}
+	return nil
+}
+
+// every tells whether tick n, counted from 0, is the last of a period.
+func every(period, n uint64) bool { return period > 0 && (n+1)%period == 0 }
+
+func (r *Recorder) input(tick uint64, in *evertick.Input) error {
+	r.buf = appendInput(r.buf[:0], tick, in)
+	return r.append(worldlog.Record{Type: worldlog.Input, Source: in.Source, Seq: in.Seq, Kind: in.Kind, Data: r.buf})
+}
+
+// append keeps the record where it does not have to be allocated.
+func (r *Recorder) append(rec worldlog.Record) error {
+	r.record = rec
+	return r.log.Append(&r.record)
+}
+
+// Mark puts a note for people and tools into the tick that is to end next.
+func (r *Recorder) Mark(text string) error {
+	return r.append(worldlog.Record{Type: worldlog.Marker, Data: []byte(text)})
+}
+
+// Snapshot saves the state behind the last tick beside the log: it is copied at once and
+// written elsewhere. Errors are those of evertick.Sim.Snapshot and worldlog.Log.WriteSnapshot,
+// among them worldlog.ErrBusy if the last ones are still being written. Before the first
+// tick it is ErrRange.
+func (r *Recorder) Snapshot() error {
+	if r.sim.Ticks() == 0 {
+		return fault.Field(fault.ErrRange, "replay: Snapshot: ticks", 0)
+	}
+	return r.log.SnapshotWith(r.sim.Ticks()-1, r.sim.Hash(), r.sim.Snapshot)
+}
+
+// Log returns the log: which ticks are durable, and what it has cost.
+func (r *Recorder) Log() *worldlog.Log { return r.log }
+
+// Close ends the recording, and the log. The Sim may go on without it.
+func (r *Recorder) Close() error {
+	r.closed = true
+	return r.log.Close()
+}

@@ -1,0 +1,243 @@
+package replay
+
+import (
+	"bytes"
+	"cmp"
+	"errors"
+	"fmt"
+
+	"github.com/evertick/evertick"
+	"github.com/evertick/evertick/internal/fault"
+)
+
+// RollbackConfig bounds what a Rollback keeps. The zero value works.
+type RollbackConfig struct {
+	// Frames is how many ticks back it can go, 1 to 4096. 0: 8.
+	Frames int
+	// Ahead is for how many ticks, from the next one on, inputs may come, 1 to 4096. 0: 64.
+	Ahead int
+}
+
+const (
+	defaultFrames = 8
+	defaultAhead  = 64
+	maxWindow     = 4096
+)
+
+// Validate returns an error that wraps ErrRange for each field out of its range.
+func (c RollbackConfig) Validate() error {
+	var errs []error
+	if c.Frames < 0 || c.Frames > maxWindow {
+		errs = append(errs, fault.Field(fault.ErrRange, "replay: RollbackConfig.Frames", c.Frames))
+	}
+	if c.Ahead < 0 || c.Ahead > maxWindow {
+		errs = append(errs, fault.Field(fault.ErrRange, "replay: RollbackConfig.Ahead", c.Ahead))
+	}
+	return errors.Join(errs...)
+}
+
+// Rollback lets a Sim run ahead of inputs that come late, as games over a network do: it
+// saves the state before each tick, and when an input comes for a tick that has run, goes
+// back there and runs on to the present with it. It is then where it would be had the
+// input come in time.
+//
+// It feeds the Sim: inputs go to Advance and Confirm, not to Push. The state outside the
+// world must be in snapshots, see evertick.State; SyncTest tells. Ticks that run again call
+// systems and hooks again, so a Recorder cannot be attached to the same Sim, and what must
+// happen once, such as a sound, is for who asks Rolled.
+//
+// After warm-up nothing is allocated. It is for the goroutine that steps the Sim.
+type Rollback struct {
+	sim    *evertick.Sim
+	frames uint64
+	ahead  uint64
+	states []saved // by tick modulo their number
+	slots  []slot  // the same
+	again  uint64  // ticks run again so far
+	begin  uint64  // the first tick that it has seen
+	top    uint64  // the latest that was next: slots are of the ticks around it
+	failed error
+}
+
+// saved is the state that a tick began with.
+type saved struct {
+	tick  uint64
+	there bool
+	data  []byte
+}
+
+// slot has the inputs of a tick.
+type slot struct {
+	inputs []evertick.Input // by (Source, Seq); Data are the slot's own
+}
+
+// NewRollback takes over the inputs of a Sim, wherever that stands. Errors wrap ErrRange.
+func NewRollback(sim *evertick.Sim, c RollbackConfig) (*Rollback, error) {
+	if err := c.Validate(); err != nil {
+		return nil, err
+	}
+	r := &Rollback{
+		sim: sim, begin: sim.Ticks(), top: sim.Ticks(),
+		frames: uint64(cmp.Or(c.Frames, defaultFrames)), ahead: uint64(cmp.Or(c.Ahead, defaultAhead)),
+	}
+	r.states, r.slots = make([]saved, r.frames+1), make([]slot, r.frames+r.ahead)
+	sim.SetInputs(r.feed)
+	return r, nil
+}
+
+func (r *Rollback) at(tick uint64) *slot { return &r.slots[tick%uint64(len(r.slots))] }
+
+// feed gives the inputs of a tick to the Sim.
+func (r *Rollback) feed(tick uint64, dst []evertick.Input) ([]evertick.Input, error) {
+	return append(dst, r.at(tick).inputs...), nil
+}
+
+// Oldest returns the earliest tick that an input can still be for.
+func (r *Rollback) Oldest() uint64 {
+	return max(r.begin, r.top-min(r.top, r.frames))
+}
+
+// Bytes returns how much memory the saved states have.
+func (r *Rollback) Bytes() (n int) {
+	for i := range r.states {
+		n += cap(r.states[i].data)
+	}
+	return n
+}
+
+// Rolled returns how many ticks have been run again so far.
+func (r *Rollback) Rolled() uint64 { return r.again }
+
+// Save keeps the state that the next tick begins with. Advance does it by itself; it
+// is for who has written to the Sim between two ticks. The error is that of Sim.Snapshot.
+func (r *Rollback) Save() error {
+	s := r.saved(r.sim.Ticks())
+	data, err := r.sim.Snapshot(s.data[:0])
+	s.tick, s.there, s.data = r.sim.Ticks(), err == nil, data
+	return err
+}
+
+// saved returns where the state of a tick is, or would be.
+func (r *Rollback) saved(tick uint64) *saved { return &r.states[tick%uint64(len(r.states))] }
+
+// Load goes back to the state that a tick began with, and stays there: the next Advance runs
+// that tick, with the inputs that it has. A tick that is no longer kept, or not
+// yet, is ErrRange, and changes nothing; other errors are those of Sim.Restore.
+func (r *Rollback) Load(tick uint64) error {
+	s := r.saved(tick)
+	there := s.there && s.tick == tick
+	if tick == r.sim.Ticks() && !there {
+		return nil // it is there
+	}
+	if tick < r.Oldest() || tick > r.sim.Ticks() || !there {
+		return fault.Field(fault.ErrRange, fmt.Sprintf("replay: Load: tick, of %d to %d", r.Oldest(), r.sim.Ticks()), tick)
+	}
+	return r.sim.Restore(s.data)
+}
+
+// Advance adds inputs, as Confirm does, and runs the next tick. Errors are those of Confirm
+// and Sim.Step.
+func (r *Rollback) Advance(inputs ...evertick.Input) error {
+	if _, err := r.Confirm(inputs...); err != nil {
+		return err
+	}
+	return r.step()
+}
+
+// step saves and runs a tick.
+func (r *Rollback) step() error {
+	if err := r.Save(); err != nil {
+		return err
+	}
+	if r.sim.Ticks() == r.top {
+		// The slot that the tick at the far end of the window gets has held one that is gone.
+		gone := r.at(r.top + r.ahead)
+		gone.inputs = gone.inputs[:0]
+		r.top++
+	}
+	return step(r.sim)
+}
+
+// Confirm takes inputs, each for its Tick. One for a tick that has run makes the Sim go
+// back to the earliest such tick and run on from there to where it was. An input of
+// the same Tick, Source and Seq as one that is there replaces it, if it says something
+// else: so a guess is corrected. It returns how many ticks were run again.
+//
+// A tick before Oldest, or RollbackConfig.Ahead or more after the latest that was next, is ErrRange: none
+// of the inputs is taken then. Other errors are those of Sim.Restore and Sim.Step; after
+// them the Rollback refuses to go on.
+func (r *Rollback) Confirm(inputs ...evertick.Input) (ran int, err error) {
+	if r.failed != nil {
+		return 0, r.failed
+	}
+	now := r.sim.Ticks()
+	for i := range inputs {
+		if t := inputs[i].Tick; t < r.Oldest() || t >= r.top+r.ahead {
+			return 0, fault.Field(fault.ErrRange, fmt.Sprintf("replay: Confirm: input %d of source %d: tick, of %d to %d", inputs[i].Seq, inputs[i].Source, r.Oldest(), r.top+r.ahead-1), t)
+		}
+	}
+	from := now
+	for i := range inputs {
+		if r.at(inputs[i].Tick).put(&inputs[i]) {
+			from = min(from, inputs[i].Tick)
+		}
+	}
+	if from == now {
+		return 0, nil
+	}
+	r.failed = r.rerun(from, now)
+	return int(now - from), r.failed
+}
+
+func (r *Rollback) rerun(from, to uint64) error {
+	if err := r.Load(from); err != nil {
+		return err
+	}
+	for r.sim.Ticks() < to {
+		if r.sim.Ticks() > from { // the state of from is as it was
+			if err := r.Save(); err != nil {
+				return err
+			}
+		}
+		if err := step(r.sim); err != nil {
+			return err
+		}
+		r.again++
+	}
+	if s := r.saved(to); s.tick == to { // saved when it was another
+		s.there = false
+	}
+	return nil
+}
+
+// put adds or replaces an input, and tells whether it changed anything.
+func (s *slot) put(in *evertick.Input) bool {
+	i := 0
+	for i < len(s.inputs) && before(&s.inputs[i], in) {
+		i++
+	}
+	if i < len(s.inputs) && !before(in, &s.inputs[i]) {
+		old := &s.inputs[i]
+		if old.Kind == in.Kind && bytes.Equal(old.Data, in.Data) {
+			return false
+		}
+		old.Kind, old.Data = in.Kind, append(old.Data[:0], in.Data...)
+		return true
+	}
+	n := len(s.inputs)
+	if n < cap(s.inputs) {
+		s.inputs = s.inputs[:n+1] // with the memory of the one that was there
+	} else {
+		s.inputs = append(s.inputs, evertick.Input{})
+	}
+	data := append(s.inputs[n].Data[:0], in.Data...)
+	copy(s.inputs[i+1:], s.inputs[i:n])
+	s.inputs[i] = *in
+	s.inputs[i].Data = data
+	return true
+}
+
+// before is the order of inputs in a tick.
+func before(a, b *evertick.Input) bool {
+	return a.Source < b.Source || a.Source == b.Source && a.Seq < b.Seq
+}

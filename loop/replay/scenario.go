@@ -1,0 +1,158 @@
+package replay
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"math"
+
+	"github.com/evertick/evertick"
+	"github.com/evertick/evertick/ecs"
+	"github.com/evertick/evertick/internal/fault"
+	"github.com/evertick/evertick/loop/worldlog"
+)
+
+// ErrDiverged is wrapped by errors that say that a run did not repeat itself.
+var ErrDiverged = errors.New("the run did not repeat itself")
+
+// Scenario is how a run begins.
+type Scenario struct {
+	// Name tells scenarios apart. It stands in the log, which is replayed by a scenario
+	// of the same name only. At most 255 bytes.
+	Name string
+	// New builds the Sim at tick 0: world, bodies, systems. What it builds depends on
+	// seed alone.
+	New func(seed uint64) (*evertick.Sim, error)
+}
+
+// build builds the Sim and checks that nothing has run yet.
+func (sc Scenario) build(seed uint64) (*evertick.Sim, error) {
+	sim, err := sc.New(seed)
+	if err != nil {
+		return nil, fmt.Errorf("replay: scenario %q: %w", sc.Name, err)
+	}
+	if sim.Ticks() != 0 {
+		return nil, fault.Field(fault.ErrRange, fmt.Sprintf("replay: scenario %q: ticks of a new Sim", sc.Name), sim.Ticks())
+	}
+	return sim, nil
+}
+
+// appendConfig appends what a Sim must agree on with its log besides columns.
+func appendConfig(dst []byte, sim *evertick.Sim) []byte {
+	dst = binary.LittleEndian.AppendUint32(dst, math.Float32bits(sim.Dt()))
+	return binary.LittleEndian.AppendUint64(dst, uint64(sim.World.Cap()))
+}
+
+const configBytes = 4 + 8
+
+// appendSchema appends the names of the world's columns, each with its length.
+func appendSchema(dst []byte, sim *evertick.Sim) []byte {
+	for _, c := range sim.World.AppendColumnHashes(nil) {
+		dst = binary.AppendUvarint(dst, uint64(len(c.Name)))
+		dst = append(dst, c.Name...)
+	}
+	return dst
+}
+
+// checkFirst compares the records of Config and Schema with a Sim at tick 0.
+func checkFirst(sim *evertick.Sim, first *worldlog.Tick) error {
+	for i := range first.Records {
+		r := &first.Records[i]
+		switch r.Type {
+		case worldlog.Config:
+			if err := checkConfig(sim, r.Data); err != nil {
+				return err
+			}
+		case worldlog.Schema:
+			if err := checkSchema(sim, r.Data); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+func checkConfig(sim *evertick.Sim, data []byte) error {
+	if len(data) != configBytes {
+		return fault.Field(fault.ErrCorrupt, "replay: length of the Config record", len(data))
+	}
+	le := binary.LittleEndian
+	if dt := math.Float32frombits(le.Uint32(data)); math.Float32bits(dt) != math.Float32bits(sim.Dt()) {
+		return fmt.Errorf("%w, that of the scenario %v", fault.Field(fault.ErrUnsupported, "replay: log: seconds of a tick", dt), sim.Dt())
+	}
+	if capacity := le.Uint64(data[4:]); capacity != uint64(sim.World.Cap()) {
+		return fmt.Errorf("%w, that of the scenario %d", fault.Field(fault.ErrUnsupported, "replay: log: capacity", capacity), sim.World.Cap())
+	}
+	return nil
+}
+
+func checkSchema(sim *evertick.Sim, data []byte) error {
+	for _, c := range sim.World.AppendColumnHashes(nil) {
+		n, size := binary.Uvarint(data)
+		if size <= 0 || n > uint64(len(data)-size) {
+			return fmt.Errorf("replay: log has no column where the scenario has %q: %w", c.Name, fault.ErrUnsupported)
+		}
+		if name := data[size:][:n]; string(name) != c.Name {
+			return fmt.Errorf("replay: log has column %q where the scenario has %q: %w", name, c.Name, fault.ErrUnsupported)
+		}
+		data = data[size+int(n):]
+	}
+	if len(data) > 0 {
+		return fmt.Errorf("replay: log has more columns than the scenario: %w", fault.ErrUnsupported)
+	}
+	return nil
+}
+
+// checkIdentity compares what stands in each segment with the scenario.
+func checkIdentity(sc Scenario, id worldlog.Identity) error {
+	switch {
+	case id.Scenario != sc.Name:
+		return fmt.Errorf("%w, to be replayed by %q", fault.Field(fault.ErrUnsupported, "replay: scenario of the log", fmt.Sprintf("%q", id.Scenario)), sc.Name)
+	case id.SimVersion != evertick.SimVersion:
+		return fmt.Errorf("%w, this is %d", fault.Field(fault.ErrUnsupported, "replay: SimVersion of the log", id.SimVersion), evertick.SimVersion)
+	case id.FirstTick != 0:
+		return fault.Field(fault.ErrUnsupported, "replay: first tick of the log", id.FirstTick)
+	}
+	return nil
+}
+
+// An Input record holds Source, Seq and Kind in its fields. Its data are, as a uvarint,
+// by how many ticks it was late, and what the input carried.
+func appendInput(dst []byte, tick uint64, in *evertick.Input) []byte {
+	dst = binary.AppendUvarint(dst, tick-min(in.Tick, tick))
+	return append(dst, in.Data...)
+}
+
+func parseInput(tick uint64, r *worldlog.Record) (evertick.Input, error) {
+	late, size := binary.Uvarint(r.Data)
+	if size <= 0 || late > tick {
+		return evertick.Input{}, fault.Field(fault.ErrCorrupt, fmt.Sprintf("replay: tick %d: Input record of source %d, seq", tick, r.Source), r.Seq)
+	}
+	return evertick.Input{Tick: tick - late, Source: r.Source, Seq: r.Seq, Kind: r.Kind, Data: r.Data[size:]}, nil
+}
+
+// appendColumns appends the hashes of all columns: a Columns record.
+func appendColumns(dst []byte, columns []ecs.ColumnHash) []byte {
+	for i := range columns {
+		dst = binary.AppendUvarint(dst, uint64(len(columns[i].Name)))
+		dst = append(dst, columns[i].Name...)
+		dst = binary.LittleEndian.AppendUint64(dst, columns[i].Hash)
+	}
+	return dst
+}
+
+// parseColumns reads what appendColumns wrote.
+func parseColumns(data []byte) ([]ecs.ColumnHash, error) {
+	var columns []ecs.ColumnHash
+	for len(data) > 0 {
+		n, size := binary.Uvarint(data)
+		if size <= 0 || n > uint64(len(data)-size) || uint64(len(data)-size)-n < 8 {
+			return nil, fault.Field(fault.ErrCorrupt, "replay: Columns record: column", len(columns))
+		}
+		name := data[size:][:n]
+		data = data[size+int(n):]
+		columns = append(columns, ecs.ColumnHash{Name: string(name), Hash: binary.LittleEndian.Uint64(data)})
+		data = data[8:]
+	}
+	return columns, nil
+}

@@ -1,0 +1,225 @@
+package replay
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/evertick/evertick"
+	"github.com/evertick/evertick/loop"
+	"github.com/evertick/evertick/loop/worldlog"
+)
+
+// ErrNoFailure is wrapped by the error of Shrink for a log that does not fail.
+var ErrNoFailure = errors.New("the run does not fail")
+
+// Failure tells whether a run has failed. It is asked behind every tick; err is nil, or that
+// of the tick, which has then ended the run. It must depend on its arguments alone.
+type Failure func(sim *evertick.Sim, err error) bool
+
+// ShrinkOptions of Shrink. The zero value works.
+type ShrinkOptions struct {
+	// Log says how the new log is written, and by FS where both are.
+	Log worldlog.Options
+	// MaxRuns ends the search after so many runs, with the best so far. 0: no limit.
+	MaxRuns int
+	// Progress, if not nil, is called behind every run with how many there were, and how many
+	// inputs are left.
+	Progress func(runs, inputs int)
+}
+
+// ShrinkReport is what Shrink has found.
+type ShrinkReport struct {
+	Was    int    // inputs of the old log
+	Inputs int    // of the new one
+	Tick   uint64 // in which it fails, and the last of the new log
+	Runs   int    // that it took
+	// Minimal is set if none of the inputs can be left out; not set if MaxRuns ended the search.
+	Minimal bool
+}
+
+// Shrink looks for a part of the inputs of a log with which the run still fails, as small
+// that no single input can be left out, and writes a log anew, with these inputs
+// and up to the tick that fails. It is delta debugging: about as many runs as inputs, and
+// fewer if few matter. The same log and failure give the same result.
+//
+// The tick of a failure with an error is in the new log too, with hash 0, as it has no state:
+// Verify comes to the same error. Errors wrap ErrNoFailure if the log does not fail to begin
+// with, or are those of Verify and Record.
+func Shrink(dir string, sc Scenario, newDir string, fails Failure, opt ShrinkOptions) (ShrinkReport, error) {
+	s := &shrinker{sc: sc, fails: fails, opt: opt}
+	if err := s.read(dir); err != nil {
+		return ShrinkReport{}, err
+	}
+	rep := ShrinkReport{Was: len(s.inputs)}
+	failed, err := s.try(s.inputs)
+	if err == nil && !failed {
+		err = fmt.Errorf("replay: Shrink: %d ticks of %q: %w", s.ticks, sc.Name, ErrNoFailure)
+	}
+	if err == nil {
+		rep.Minimal, err = s.search()
+	}
+	if err != nil {
+		return rep, err
+	}
+	rep.Inputs, rep.Tick, rep.Runs = len(s.inputs), s.ticks-1, s.runs
+	return rep, s.write(newDir)
+}
+
+// given is an input, and the tick at which it was applied.
+type given struct {
+	tick uint64
+	evertick.Input
+}
+
+type shrinker struct {
+	sc     Scenario
+	fails  Failure
+	opt    ShrinkOptions
+	id     worldlog.Identity
+	inputs []given // the best so far
+	ticks  uint64  // up to and with the one that fails
+	runs   int
+}
+
+func (s *shrinker) read(dir string) error {
+	p, err := open(dir, s.opt.Log.FS, s.sc) // which checks that the log is of the scenario
+	if err != nil {
+		return err
+	}
+	s.id = p.reader.Identity()
+	if err := p.close(); err != nil {
+		return err
+	}
+	err = export(dir, s.opt.Log.FS, func(t *worldlog.Tick) error {
+		s.ticks = t.Tick + 1
+		for i := 0; ; {
+			r := nextInput(t, &i)
+			if r == nil {
+				return nil
+			}
+			in, err := parseInput(t.Tick, r)
+			if err != nil {
+				return err
+			}
+			in.Data = slices.Clone(in.Data)
+			s.inputs = append(s.inputs, given{t.Tick, in})
+		}
+	})
+	if errors.Is(err, worldlog.ErrTorn) { // as after the crash that is looked into
+		return nil
+	}
+	return err
+}
+
+// feedOf gives the inputs of a list, which is by ticks.
+func feedOf(list []given) evertick.Feed {
+	return func(tick uint64, dst []evertick.Input) ([]evertick.Input, error) {
+		i, _ := slices.BinarySearchFunc(list, tick, func(g given, tick uint64) int {
+			if g.tick < tick {
+				return -1
+			}
+			return 1
+		})
+		for ; i < len(list) && list[i].tick == tick; i++ {
+			dst = append(dst, list[i].Input)
+		}
+		return dst, nil
+	}
+}
+
+// try runs with the inputs given. If that fails they are the best so far.
+func (s *shrinker) try(list []given) (bool, error) {
+	sim, err := s.sc.build(s.id.Seed)
+	if err != nil {
+		return false, err
+	}
+	sim.SetInputs(feedOf(list))
+	failed := false
+	for tick := uint64(0); tick < s.ticks && !failed; tick++ {
+		err := step(sim)
+		if failed = s.fails(sim, err); failed {
+			s.ticks = tick + 1
+			n := slices.IndexFunc(list, func(g given) bool { return g.tick > tick })
+			if n < 0 {
+				n = len(list)
+			}
+			s.inputs = list[:n]
+		}
+		if err != nil {
+			break
+		}
+	}
+	s.runs++
+	if s.opt.Progress != nil {
+		s.opt.Progress(s.runs, len(s.inputs))
+	}
+	return failed, nil
+}
+
+// search leaves out parts, in halves first and in ever smaller ones, until no single input
+// can go. It reports false if it had to end before.
+func (s *shrinker) search() (bool, error) {
+	parts := 2
+	for len(s.inputs) > 0 {
+		parts = min(parts, len(s.inputs))
+		smaller, err := s.leaveOut(parts)
+		switch {
+		case err != nil:
+			return false, err
+		case smaller:
+			parts = max(parts-1, 2)
+		case s.opt.MaxRuns > 0 && s.runs >= s.opt.MaxRuns:
+			return false, nil
+		case parts == len(s.inputs):
+			return true, nil
+		default:
+			parts *= 2
+		}
+	}
+	return true, nil
+}
+
+// leaveOut tries to do without one of so many parts.
+func (s *shrinker) leaveOut(parts int) (bool, error) {
+	all := s.inputs
+	for i := range parts {
+		if s.opt.MaxRuns > 0 && s.runs >= s.opt.MaxRuns {
+			return false, nil
+		}
+		from, to := i*len(all)/parts, (i+1)*len(all)/parts
+		if failed, err := s.try(slices.Concat(all[:from], all[to:])); failed || err != nil {
+			return failed, err
+		}
+	}
+	return false, nil
+}
+
+// write makes the log of the best run.
+func (s *shrinker) write(dir string) error {
+	sim, err := s.sc.build(s.id.Seed)
+	if err != nil {
+		return err
+	}
+	sim.SetInputs(feedOf(s.inputs))
+	rec, err := Record(dir, s.sc.Name, sim, Options{Log: s.opt.Log})
+	if err != nil {
+		return err
+	}
+	return errors.Join(s.runInto(rec), rec.Close())
+}
+
+func (s *shrinker) runInto(rec *Recorder) error {
+	for rec.sim.Ticks() < s.ticks {
+		tick := rec.sim.Ticks()
+		err := rec.sim.Step()
+		if err == nil || errors.Is(err, loop.ErrStop) {
+			continue
+		}
+		if tick != s.ticks-1 || rec.log.Err() != nil {
+			return fmt.Errorf("replay: Shrink: %w", err)
+		}
+		return rec.CommitFailed()
+	}
+	return nil
+}

@@ -1,0 +1,159 @@
+package replay
+
+import (
+	"fmt"
+
+	"github.com/evertick/evertick"
+	"github.com/evertick/evertick/ecs"
+)
+
+// SyncError says in which tick a Sim that was saved and restored did not do the same
+// again: something that decides what happens is in no snapshot. It wraps ErrDiverged.
+type SyncError struct {
+	Tick uint64
+	// Anew is set if it was a Sim that the scenario built anew that went another way
+	// from the same save; not set, the same Sim did when it was set back.
+	Anew bool
+	// System is the first behind which the two had different worlds or bodies; empty if they
+	// differ only in what systems keep outside (see evertick.State).
+	System string
+	// Where is their first difference behind the tick.
+	Where evertick.Difference
+}
+
+// Error implements error.
+func (e *SyncError) Error() string {
+	who := "stepped again from a save"
+	if e.Anew {
+		who = "built anew and restored from a save"
+	}
+	text := fmt.Sprintf("replay: tick %d, %s: ", e.Tick, who)
+	if e.System != "" {
+		text += fmt.Sprintf("system %q: ", e.System)
+	}
+	return text + e.Where.String() + ": " + ErrDiverged.Error()
+}
+
+// Unwrap returns ErrDiverged.
+func (e *SyncError) Unwrap() error { return ErrDiverged }
+
+// SyncTest looks for state that a snapshot forgets. Each tick is run three times from the
+// same save: by the Sim that goes on, by that Sim again, set back, and by one that the
+// scenario builds anew. All three must come to the same hash. The error is a *SyncError
+// where they do not, or that of a step. feed, which may be nil, gives the inputs; it is
+// asked for each tick three times, and must answer alike.
+//
+// What is kept outside and decides nothing within the ticks given is not found. It takes
+// time: for tests, not for a run.
+func SyncTest(sc Scenario, seed, ticks uint64, feed evertick.Feed) error {
+	sim, err := sc.build(seed)
+	if err != nil {
+		return err
+	}
+	if feed == nil {
+		feed = func(_ uint64, dst []evertick.Input) ([]evertick.Input, error) { return dst, nil }
+	}
+	t := syncTest{sc: sc, seed: seed, feed: feed, sim: sim, trail: follow(sim)}
+	sim.SetInputs(feed)
+	for range ticks {
+		if err := t.tick(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+type syncTest struct {
+	sc          Scenario
+	seed        uint64
+	feed        evertick.Feed
+	sim         *evertick.Sim
+	trail       *trail
+	save, after []byte
+	way         []footprint // of the first run of the tick
+}
+
+func (t *syncTest) tick() (err error) {
+	if t.save, err = t.sim.Snapshot(t.save[:0]); err != nil {
+		return err
+	}
+	if err := step(t.sim); err != nil {
+		return err
+	}
+	hash := t.sim.Hash()
+	if t.after, err = t.sim.Snapshot(t.after[:0]); err != nil {
+		return err
+	}
+	t.way = append(t.way[:0], t.trail.steps...)
+	if err := t.repeat(t.sim, t.trail, hash, false); err != nil {
+		return err
+	}
+	witness, err := t.sc.build(t.seed)
+	if err != nil {
+		return err
+	}
+	witness.SetInputs(t.feed)
+	return t.repeat(witness, follow(witness), hash, true)
+}
+
+// repeat runs the tick once more, from the save.
+func (t *syncTest) repeat(sim *evertick.Sim, way *trail, hash uint64, anew bool) error {
+	if err := sim.Restore(t.save); err != nil {
+		return err
+	}
+	if err := step(sim); err != nil {
+		return err
+	}
+	if sim.Hash() == hash {
+		return nil
+	}
+	first, err := t.sc.build(t.seed)
+	if err != nil {
+		return err
+	}
+	if err := first.Restore(t.after); err != nil {
+		return err
+	}
+	e := &SyncError{Tick: sim.Ticks() - 1, Anew: anew, System: part(t.way, way.steps)}
+	e.Where, _ = evertick.Diff(first, sim)
+	return e
+}
+
+// footprint is what a system has left behind.
+type footprint struct {
+	system string
+	hash   uint64
+}
+
+// trail keeps the footprints of the last tick.
+type trail struct {
+	steps   []footprint
+	columns []ecs.ColumnHash
+}
+
+// follow keeps a trail of a Sim.
+func follow(sim *evertick.Sim) *trail {
+	f := new(trail)
+	sim.AddHooks(evertick.Hooks{
+		BeforeTick: func(*evertick.Tick) error {
+			f.steps = f.steps[:0]
+			return nil
+		},
+		AfterSystem: func(_ *evertick.Tick, system string) {
+			f.columns = sim.World.AppendColumnHashes(f.columns[:0])
+			f.columns = sim.Physics.AppendColumnHashes(f.columns)
+			f.steps = append(f.steps, footprint{system, ecs.Fold(f.columns)})
+		},
+	})
+	return f
+}
+
+// part names the system at which two trails part.
+func part(a, b []footprint) string {
+	for i := range min(len(a), len(b)) {
+		if a[i] != b[i] {
+			return a[i].system
+		}
+	}
+	return ""
+}

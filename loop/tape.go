@@ -1,0 +1,542 @@
+package loop
+
+import (
+	"bytes"
+	"encoding/binary"
+	"encoding/json"
+	"fmt"
+	"hash/crc32"
+	"math"
+
+	"github.com/evertick/evertick/internal/fault"
+)
+
+// A tape is, in this order:
+//
+//	"evtkloop", uvarint version
+//	uvarint length of the Config in JSON, and that
+//	the inputs, each a uvarint whose low two bits say which it is:
+//		0 Advance: zigzag of the time less that of the Advance before
+//		1 AdvanceTo: zigzag of the time less that of the AdvanceTo before, less
+//			the same for that one
+//		2 another: the rest is its code, arguments follow as uvarints
+//
+// AppendBinary adds the CRC-32C of all that in four bytes, little-endian.
+const (
+	tapeMagic   = "evtkloop"
+	tapeVersion = 1
+
+	tapeKindBits  = 2
+	tapeAdvance   = 0
+	tapeAdvanceTo = 1
+	tapeOther     = 2
+)
+
+// The codes of other inputs.
+const (
+	opAdvance      = iota // zigzag that takes more than 62 bits
+	opAdvanceTo           // the same
+	opStartNew            // no argument
+	opResetTiming         // no argument
+	opSetPaused           // 0 or 1
+	opRunThenPause        // steps
+	opSetMenu             // 0 or 1
+	opSetPhase            // phase
+	opFreeze              // ns
+	opStartTimer          // id, clock, ns
+	opSetScale            // channel, ns, bits of the value; length of the owner, owner
+	opReleaseScale        // channel; length of the owner, owner
+	opShift               // zigzag of the steps that Drive has put back since, how many still run
+	opHalt                // no argument: a step has panicked
+	opResume              // no argument
+)
+
+var castagnoli = crc32.MakeTable(crc32.Castagnoli)
+
+// Tape holds the inputs of a Loop since New or StartNew, in their order: elapsed
+// times, and the calls of all methods that change what later frames are. Since
+// the frames are a function of these, Replay has them again, bit for bit, on any
+// machine with the same version of this package: a hitch that somebody saw once
+// can be looked at as often as one likes.
+//
+// A frame takes three bytes as a rule, so an hour at 60 Hz is about 650 kB.
+//
+// The zero Tape is ready for Loop.Record. It is not safe for concurrent use.
+type Tape struct {
+	// Limit is the most bytes that Len may come to, 0 means no limit. The first
+	// input for which there is no room ends the recording: see Err.
+	Limit int
+
+	data   []byte // all but the checksum
+	inputs int    // where they begin in data
+	config Config
+	loop   *Loop // that records, nil once the recording has ended
+	err    error
+
+	times tapeTimes
+	known landmark
+}
+
+// tapeTimes is what the next time is encoded against. Differences wrap.
+type tapeTimes struct{ elapsed, now, passed int64 }
+
+// landmark is what tells whether a Loop stands where its tape left it.
+type landmark struct {
+	units, wall   uint64 // are moved by inputs alone
+	tick, backlog uint64 // Drive puts steps back, and takes them out again
+	running       uint64
+	halted        bool
+}
+
+func (l *Loop) landmark() landmark {
+	return landmark{
+		units: l.units, wall: l.wall,
+		tick: l.tick, backlog: l.backlog, running: l.running, halted: l.fault != nil,
+	}
+}
+
+// Record makes l write its inputs to t from now on, until Record is called
+// again; nil ends it. What t held is given up. The Loop must be as New or
+// StartNew left it: otherwise the error is ErrRange, and nothing changes.
+//
+// A copy of l does not record: what happens to it does not happen to l. If l is
+// overwritten, say by a copy that was kept, its recording ends with the next
+// input: see Tape.Err.
+func (l *Loop) Record(t *Tape) error {
+	if l.unit == 0 {
+		panic("loop: Loop not made by New")
+	}
+	if t == nil {
+		l.tape = nil
+		return nil
+	}
+	fresh := Loop{setup: l.setup}
+	fresh.StartNew()
+	if l.state != fresh.state {
+		return fault.Field(ErrRange, "loop: Record: a Loop that has been used, at tick", l.tick)
+	}
+	config, err := json.Marshal(l.config)
+	if err != nil {
+		return fmt.Errorf("loop: Record: %w", err)
+	}
+	*t = Tape{Limit: t.Limit, data: t.data[:0], config: l.config, loop: l, known: l.landmark()}
+	t.data = append(t.data, tapeMagic...)
+	t.data = binary.AppendUvarint(t.data, tapeVersion)
+	t.data = binary.AppendUvarint(t.data, uint64(len(config)))
+	t.data = append(t.data, config...)
+	t.inputs = len(t.data)
+	l.tape = t
+	return nil
+}
+
+// Fork returns a copy of l that does not record.
+func (l *Loop) Fork() Loop {
+	fork := *l
+	fork.tape, fork.driven = nil, nil
+	return fork
+}
+
+// Grow makes room for n more bytes, so that recording them does not allocate. A
+// negative n panics.
+func (t *Tape) Grow(n int) { t.data = append(t.data, make([]byte, n)...)[:len(t.data)] }
+
+// Len returns the number of bytes that t holds.
+func (t *Tape) Len() int { return len(t.data) }
+
+// Err returns why the recording ended before it was asked to: ErrCapacity if
+// Limit was reached, ErrStale if the Loop was overwritten, nil if it did not.
+// What was recorded until then can be replayed.
+func (t *Tape) Err() error { return t.err }
+
+// Config returns the Config of the Loop that was recorded, defaults filled in.
+func (t *Tape) Config() Config { return t.config }
+
+// recorder returns the tape to which the next input of l is to be written, or
+// nil.
+func (l *Loop) recorder() *Tape {
+	t := l.tape
+	if t == nil || t.loop != l {
+		return nil
+	}
+	t.follow(l.landmark())
+	if t.loop == nil {
+		return nil
+	}
+	return t
+}
+
+// follow notes what Drive has done since the last input: it puts the steps of
+// the frame back and takes each one out again once it has succeeded.
+func (t *Tape) follow(at landmark) {
+	if at == t.known {
+		return
+	}
+	was := t.known
+	back := was.tick - at.tick
+	t.known.tick -= back
+	t.known.backlog += back
+	t.known.running = at.running
+	t.known.halted = at.halted
+	if at != t.known || was.halted && !at.halted {
+		t.stop(fault.Field(fault.ErrStale, "loop: Tape: a Loop that was overwritten, at tick", at.tick))
+		return
+	}
+	if back != 0 || at.running != was.running {
+		t.other(opShift, zigzag(int64(back)), at.running)
+	}
+	if at.halted != was.halted && t.loop != nil {
+		t.other(opHalt)
+	}
+}
+
+// stop ends the recording.
+func (t *Tape) stop(err error) { t.loop, t.err = nil, err }
+
+// record writes an input that has been found valid.
+func (l *Loop) record(op uint64, args ...uint64) {
+	if t := l.recorder(); t != nil {
+		t.other(op, args...)
+	}
+}
+
+// recordOwner is record for an input with an owner.
+func (l *Loop) recordOwner(owner string, op uint64, args ...uint64) {
+	t := l.recorder()
+	if t == nil {
+		return
+	}
+	start := len(t.data)
+	t.data = appendInput(t.data, op, args)
+	t.data = binary.AppendUvarint(t.data, uint64(len(owner)))
+	t.data = append(t.data, owner...)
+	t.within(start)
+}
+
+// recordElapsed writes an Advance.
+func (l *Loop) recordElapsed(ns int64) {
+	if t := l.recorder(); t != nil {
+		t.time(tapeAdvance, opAdvance, ns-t.times.elapsed)
+		t.times.elapsed = ns
+	}
+}
+
+// recordNow writes an AdvanceTo.
+func (l *Loop) recordNow(ns int64) {
+	if t := l.recorder(); t != nil {
+		passed := ns - t.times.now
+		t.time(tapeAdvanceTo, opAdvanceTo, passed-t.times.passed)
+		t.times.now, t.times.passed = ns, passed
+	}
+}
+
+// recorded marks where l stands after an input that has moved it.
+func (l *Loop) recorded() {
+	if t := l.tape; t != nil && t.loop == l {
+		t.known = l.landmark()
+	}
+}
+
+// time writes a time, in the short form if it fits.
+func (t *Tape) time(kind, op uint64, difference int64) {
+	z := zigzag(difference)
+	if z>>(64-tapeKindBits) != 0 {
+		t.other(op, z)
+		return
+	}
+	start := len(t.data)
+	t.data = binary.AppendUvarint(t.data, z<<tapeKindBits|kind)
+	t.within(start)
+}
+
+// other writes an input with a code.
+func (t *Tape) other(op uint64, args ...uint64) {
+	start := len(t.data)
+	t.data = appendInput(t.data, op, args)
+	t.within(start)
+}
+
+func appendInput(dst []byte, op uint64, args []uint64) []byte {
+	dst = binary.AppendUvarint(dst, op<<tapeKindBits|tapeOther)
+	for _, a := range args {
+		dst = binary.AppendUvarint(dst, a)
+	}
+	return dst
+}
+
+// within takes back what was written since start, and ends the recording, if it
+// is over the limit.
+func (t *Tape) within(start int) {
+	if t.Limit > 0 && len(t.data) > t.Limit {
+		t.data = t.data[:start]
+		t.stop(fault.Field(fault.ErrCapacity, "loop: Tape.Limit", t.Limit))
+	}
+}
+
+// zigzag maps 0, -1, 1, -2 … to 0, 1, 2, 3 …
+func zigzag(x int64) uint64 { return uint64(x)<<1 ^ uint64(x>>63) }
+
+func unzigzag(z uint64) int64 { return int64(z>>1) ^ -int64(z&1) }
+
+func bit(on bool) uint64 {
+	if on {
+		return 1
+	}
+	return 0
+}
+
+// AppendBinary appends the tape to dst, with a checksum; it implements
+// encoding.BinaryAppender. An empty tape is ErrRange.
+func (t *Tape) AppendBinary(dst []byte) ([]byte, error) {
+	if len(t.data) == 0 {
+		return dst, fault.Field(ErrRange, "loop: Tape.Len", 0)
+	}
+	dst = append(dst, t.data...)
+	return binary.LittleEndian.AppendUint32(dst, crc32.Checksum(t.data, castagnoli)), nil
+}
+
+// MarshalBinary implements encoding.BinaryMarshaler: see AppendBinary.
+func (t *Tape) MarshalBinary() ([]byte, error) { return t.AppendBinary(nil) }
+
+// UnmarshalBinary makes t what AppendBinary wrote, of which it keeps a copy; a
+// recording to t ends. Limit stays. Nothing changes on an error: ErrCorrupt for
+// data that is cut short, altered or no tape, ErrUnsupported for one of another
+// version. Whether the inputs are those of a Loop is for Replay to find out.
+func (t *Tape) UnmarshalBinary(data []byte) error {
+	read, err := parseTape(data)
+	if err != nil {
+		return err
+	}
+	read.data = bytes.Clone(read.data)
+	read.Limit = t.Limit
+	*t = read
+	return nil
+}
+
+// parseTape returns the tape in data, without a copy of it.
+func parseTape(data []byte) (Tape, error) {
+	n := len(data) - crc32.Size
+	if n < len(tapeMagic) || string(data[:len(tapeMagic)]) != tapeMagic {
+		return Tape{}, fault.Field(fault.ErrCorrupt, "loop: tape: begins with", fmt.Sprintf("%q", data[:min(len(data), len(tapeMagic))]))
+	}
+	if sum := binary.LittleEndian.Uint32(data[n:]); sum != crc32.Checksum(data[:n], castagnoli) {
+		return Tape{}, fault.Field(fault.ErrCorrupt, "loop: tape: checksum", fmt.Sprintf("%#08x", sum))
+	}
+	r := tapeReader{data: data[:n], at: len(tapeMagic)}
+	if v := r.uvarint(); r.err == nil && v != tapeVersion {
+		return Tape{}, fault.Field(fault.ErrUnsupported, "loop: tape: version", v)
+	}
+	t := Tape{data: r.data}
+	dec := json.NewDecoder(bytes.NewReader(r.bytes(r.uvarint())))
+	dec.DisallowUnknownFields()
+	if err := dec.Decode(&t.config); r.err == nil && err != nil {
+		return Tape{}, fmt.Errorf("loop: tape: Config: %w: %w", err, fault.ErrCorrupt)
+	}
+	if err := t.config.Validate(); r.err == nil && err != nil {
+		return Tape{}, fmt.Errorf("loop: tape: %w: %w", err, fault.ErrCorrupt)
+	}
+	t.inputs = r.at
+	return t, r.err
+}
+
+// Replay makes a new Loop with the Config of the recorded one, gives it all
+// inputs and calls frame, unless it is nil, with each Frame: the same frames, in
+// the same order, as the recorded Loop returned. What others fill in, LateNs and
+// Overrun, is empty. An error of frame ends it and is returned as it is;
+// ErrCorrupt for inputs that no Loop has recorded, ErrRange for an empty tape.
+func (t *Tape) Replay(frame func(Frame) error) error {
+	if len(t.data) == 0 {
+		return fault.Field(ErrRange, "loop: Tape.Len", 0)
+	}
+	l, err := New(t.config)
+	if err != nil {
+		return err
+	}
+	r := tapeReader{data: t.data, at: t.inputs}
+	for r.err == nil && r.at < len(r.data) {
+		f, ok := r.input(l)
+		if r.err != nil || !ok {
+			continue
+		}
+		r.granted, r.back = uint64(f.Steps), 0
+		if frame == nil {
+			continue
+		}
+		if err := frame(f); err != nil {
+			return err
+		}
+	}
+	return r.err
+}
+
+// tapeReader walks over a tape. After the first fault all reads are zero.
+type tapeReader struct {
+	data []byte
+	at   int
+	err  error
+
+	times         tapeTimes
+	granted, back uint64 // steps of the last frame, and how many of them are put back
+}
+
+func (r *tapeReader) corrupt(what string, value any) {
+	if r.err == nil {
+		r.err = fault.Field(fault.ErrCorrupt, fmt.Sprintf("loop: tape: at byte %d: %s", r.at, what), value)
+	}
+}
+
+func (r *tapeReader) uvarint() uint64 {
+	if r.err != nil {
+		return 0
+	}
+	v, n := binary.Uvarint(r.data[r.at:])
+	if n <= 0 {
+		r.corrupt("length of a number", n)
+		return 0
+	}
+	r.at += n
+	return v
+}
+
+// bytes returns the next n bytes.
+func (r *tapeReader) bytes(n uint64) []byte {
+	if r.err == nil && n > uint64(len(r.data)-r.at) {
+		r.corrupt("length", n)
+	}
+	if r.err != nil {
+		return nil
+	}
+	r.at += int(n)
+	return r.data[r.at-int(n) : r.at]
+}
+
+// small returns a number that is a byte.
+func (r *tapeReader) small(what string) uint8 {
+	v := r.uvarint()
+	if v > math.MaxUint8 {
+		r.corrupt(what, v)
+		return 0
+	}
+	return uint8(v)
+}
+
+func (r *tapeReader) ns() int64     { return int64(r.uvarint()) }
+func (r *tapeReader) owner() string { return string(r.bytes(r.uvarint())) }
+
+func (r *tapeReader) flag() bool {
+	v := r.small("flag")
+	if v > 1 {
+		r.corrupt("flag", v)
+	}
+	return v == 1
+}
+
+// did turns the error of an input, which then was not recorded, into the
+// reader's.
+func (r *tapeReader) did(err error) {
+	if err != nil && r.err == nil {
+		r.err = fmt.Errorf("loop: tape: at byte %d: %w: %w", r.at, err, fault.ErrCorrupt)
+	}
+}
+
+// input reads the next input and gives it to l. It returns the frame, if the
+// input is one that makes one.
+func (r *tapeReader) input(l *Loop) (f Frame, ok bool) {
+	v := r.uvarint()
+	code := v >> tapeKindBits
+	switch v & (1<<tapeKindBits - 1) {
+	case tapeAdvance:
+		return r.advance(l, code)
+	case tapeAdvanceTo:
+		return r.advanceTo(l, code)
+	case tapeOther:
+		return r.other(l, code)
+	}
+	r.corrupt("kind of input", v)
+	return Frame{}, false
+}
+
+func (r *tapeReader) advance(l *Loop, z uint64) (Frame, bool) {
+	r.times.elapsed += unzigzag(z)
+	if !r.between(l) {
+		return Frame{}, false
+	}
+	return l.Advance(r.times.elapsed), true
+}
+
+func (r *tapeReader) advanceTo(l *Loop, z uint64) (Frame, bool) {
+	r.times.passed += unzigzag(z)
+	r.times.now += r.times.passed
+	if !r.between(l) {
+		return Frame{}, false
+	}
+	return l.AdvanceTo(r.times.now), true
+}
+
+// between reports whether a frame may begin: a step does not begin one.
+func (r *tapeReader) between(l *Loop) bool {
+	if l.running > 0 {
+		r.corrupt("steps that run during a frame", l.running)
+	}
+	return r.err == nil
+}
+
+// other reads the arguments of an input with a code. An argument that is not
+// there reads as zero, which every input takes, and r.err remembers.
+func (r *tapeReader) other(l *Loop, code uint64) (f Frame, ok bool) {
+	switch code {
+	case opAdvance:
+		return r.advance(l, r.uvarint())
+	case opAdvanceTo:
+		return r.advanceTo(l, r.uvarint())
+	case opStartNew:
+		l.StartNew()
+		r.granted, r.back = 0, 0
+	case opResetTiming:
+		l.ResetTiming()
+		r.granted, r.back = l.running, l.running
+	case opSetPaused:
+		l.SetPaused(r.flag())
+	case opRunThenPause:
+		l.RunThenPause(r.uvarint())
+	case opSetMenu:
+		l.SetMenu(r.flag())
+	case opSetPhase:
+		r.did(l.SetPhase(r.small("phase")))
+	case opFreeze:
+		r.did(l.Freeze(r.ns()))
+	case opStartTimer:
+		id, clock := TimerID(r.small("timer")), TimerClock(r.small("clock"))
+		r.did(l.StartTimer(id, clock, r.ns()))
+	case opSetScale:
+		ch, ns := Channel(r.small("channel")), r.ns()
+		value := math.Float64frombits(r.uvarint())
+		r.did(l.SetScale(ch, r.owner(), value, ns))
+	case opReleaseScale:
+		ch := Channel(r.small("channel"))
+		r.did(l.ReleaseScale(ch, r.owner()))
+	case opShift:
+		steps := uint64(unzigzag(r.uvarint()))
+		r.shift(l, steps, r.uvarint())
+	case opHalt:
+		l.fault = &PanicError{Tick: l.tick}
+	case opResume:
+		l.Resume()
+	default:
+		r.corrupt("input", code)
+	}
+	return Frame{}, false
+}
+
+// shift puts steps of the last frame back or, if steps is negative modulo 2^64,
+// takes them out again, as Drive does; running of those that are back still run.
+func (r *tapeReader) shift(l *Loop, steps, running uint64) {
+	back := r.back + steps
+	if r.err != nil || back > r.granted || running > back || l.backlog+steps > 1<<63 {
+		r.corrupt("steps put back", int64(steps))
+		return
+	}
+	r.back = back
+	l.tick -= steps
+	l.backlog += steps
+	l.running = running
+}

@@ -1,0 +1,119 @@
+// Package worldlog keeps a durable log of a run: for every tick what came from
+// outside, and the hash of the state that came out, so that the run can be
+// continued after a crash, replayed and checked. Snapshots beside the log
+// shorten the way.
+//
+// # Model
+//
+//	Append, Append, …, Commit(tick, hash)        the world's goroutine
+//	        │ encoded into one half of a buffer of fixed size
+//	        ▼
+//	writer: write, fdatasync, next segment       a goroutine of its own
+//	keeper: compress and write snapshots, pack   another one
+//	        closed segments
+//
+// A tick is the atomic unit. [Log.Commit] ends it with one record, TickCommit,
+// and a tick without its commit is no part of the log. [Log.CommittedTick] is
+// what the log has accepted, [Log.WrittenTick] what the operating system has, and
+// [Log.DurableTick] what the disk has confirmed.
+//
+// # Promises
+//
+//   - Neither Append nor Commit waits for the disk, unless the buffer is full and
+//     the policy is Block. They do not allocate after warm-up.
+//   - A tick is reported durable only after a sync that covers it has succeeded.
+//   - After the death of the process at any moment, [Recover] finds every tick up
+//     to WrittenTick. After a power cut it finds every tick up to DurableTick, and
+//     perhaps more. What it finds is a prefix of what was committed, tick by tick.
+//   - A write or sync that fails, or writes less than asked, poisons the log:
+//     nothing more is accepted, nothing more is reported durable, and the sync is
+//     not tried again, as the system may have forgotten what it could not write.
+//   - Every changed bit is found when it is read, by a reader and by Recover; in
+//     a packed segment, a bit that changes nothing of the content may go unseen.
+//     A missing, exchanged or foreign segment is named.
+//   - No length in a file makes a reader allocate more than the file really holds,
+//     and at most MaxTick bytes for a tick.
+//
+// # What is not promised
+//
+//   - The disk must keep its word. One that confirms a sync and holds the data in
+//     a cache without power loses what was reported durable.
+//   - The promises for a power cut assume that a rename is atomic, and on disk
+//     once its directory is synced. Where directories cannot be synced (Windows)
+//     the system's own order has to do.
+//   - CRC and chain hash find accidents. Who can write the files can forge a log
+//     from any point on; only a chain hash kept elsewhere shows it.
+//   - After a power cut, damage to the last durable ticks that looks like a torn
+//     end is cut, and reported, as if it were one. Damage before a commit that says
+//     of the damaged tick that it was durable is an error.
+//   - Logs of one run written twice hold the same ticks, not the same bytes: a
+//     commit tells how far the disk was behind.
+//
+// # Format
+//
+// All numbers are little-endian; uvarint and varint are those of
+// encoding/binary, in their shortest form. CRCs are CRC-32C. A log is a
+// directory:
+//
+//	segment-%010d.evlog        segments, counted from 0
+//	segment-%010d.evlog.zst    the same, packed: the whole file as zstd frames
+//	snapshot-%020d.evsnap      snapshots, by tick
+//	*.tmp                      work in progress, to be ignored
+//	LOCK                       held by the writer
+//
+// A segment is a header and records. Only the last one may end anywhere but
+// behind a TickCommit.
+//
+//	header
+//	 0   8  magic 89 "evtlog" 0A
+//	 8   2  format version, 1
+//	10   2  flags, 0
+//	12   4  SimVersion
+//	16   8  number of the segment
+//	24   8  first tick: no tick of the segment is below it
+//	32   8  seed
+//	40  32  chain hash: SHA-256 of the segment before, packed or not, from its
+//	        first byte to its last; in segment 0, Identity.Parent
+//	72   4  rolling CRC: that after the last record of the segment before; in
+//	        segment 0, the CRC of bytes 0 to 71
+//	76   1  length of the scenario's name
+//	77   n  name of the scenario
+//	     4  CRC of the header up to here
+//
+//	record
+//	     …  uvarint: length of the body, 1 to 2^24
+//	     1  body: type, and which of the next three follow: 10h, 20h, 40h
+//	     …  uvarint: Source, if not 0
+//	     …  uvarint: Kind, if not 0
+//	     …  varint: Seq less the Seq of the record before, less 1, if not 0
+//	     …  data
+//	     4  rolling CRC: of length and body, continuing from the record before
+//
+// The first record of a segment continues from the CRC of the header, and from
+// Seq 0. The two types that the log writes itself have no Source, Kind and Seq:
+//
+//	TickCommit (type 9)                   SnapshotRef (type 8)
+//	 …  uvarint: tick                      …  uvarint: tick
+//	 8  state hash                         8  state hash
+//	 …  uvarint: records in the tick       …  uvarint: bytes of data
+//	 …  uvarint: Counts.Dropped            4  CRC of the data
+//	 …  uvarint: Counts.Live
+//	 …  uvarint: ticks since the durable
+//	    one; 0: none was durable
+//
+//	snapshot
+//	 0   8  magic 89 "evtsnp" 0A
+//	 8   2  format version, 1
+//	10   2  flags, 0
+//	12   4  SimVersion
+//	16   8  seed
+//	24   8  tick
+//	32   8  state hash
+//	40   4  bytes of data
+//	44   4  bytes of packed data
+//	48   4  CRC of the data
+//	52   1  length of the scenario's name
+//	53   n  name of the scenario
+//	     4  CRC of the header up to here
+//	     …  data, packed with zstd
+package worldlog

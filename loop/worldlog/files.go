@@ -1,0 +1,135 @@
+package worldlog
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"io"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/klauspost/compress/zstd"
+)
+
+// listing is what a directory holds of a log, in order.
+type listing struct {
+	segments  []segmentFile
+	snapshots []uint64 // ticks
+	leftovers []string // of work that a crash interrupted
+}
+
+// segmentFile is one segment. If both forms exist, the crash came between
+// packing it and removing the plain one, which then is the one to read.
+type segmentFile struct {
+	index  uint64
+	packed bool
+}
+
+func (s segmentFile) name() string {
+	if s.packed {
+		return packedName(s.index)
+	}
+	return segmentName(s.index)
+}
+
+func listDir(fsys FS, dir string) (listing, error) {
+	var l listing
+	names, err := fsys.ReadDir(dir)
+	if err != nil {
+		return l, err
+	}
+	slices.Sort(names) // a plain segment comes before its packed twin
+	for _, name := range names {
+		if strings.HasSuffix(name, temporarySuffix) &&
+			(strings.HasPrefix(name, segmentPrefix) || strings.HasPrefix(name, snapshotPrefix)) {
+			l.leftovers = append(l.leftovers, name)
+		} else if n, ok := numbered(name, segmentPrefix, segmentSuffix, segmentName); ok {
+			l.segments = append(l.segments, segmentFile{index: n})
+		} else if n, ok := numbered(name, segmentPrefix, packedSuffix, packedName); ok {
+			if k := len(l.segments); k > 0 && l.segments[k-1].index == n {
+				l.leftovers = append(l.leftovers, name)
+			} else {
+				l.segments = append(l.segments, segmentFile{index: n, packed: true})
+			}
+		} else if n, ok := numbered(name, snapshotPrefix, snapshotSuffix, snapshotName); ok {
+			l.snapshots = append(l.snapshots, n)
+		}
+	}
+	slices.SortFunc(l.segments, func(a, b segmentFile) int { return cmp.Compare(a.index, b.index) })
+	slices.Sort(l.snapshots)
+	return l, nil
+}
+
+// gap names the first segment that is missing among those listed.
+func (l *listing) gap() error {
+	for i, s := range l.segments {
+		if s.index != uint64(i) {
+			return fmt.Errorf("worldlog: %s is missing, %s is there: %w", segmentName(uint64(i)), s.name(), ErrCorrupt)
+		}
+	}
+	return nil
+}
+
+// Windows larger than this are refused: a frame of a few bytes may ask for any.
+const maxWindow = 8 << 20
+
+// diskError tells a fault of the file system from one of the data.
+type diskError struct{ error }
+
+func (e diskError) Unwrap() error { return e.error }
+
+// tagged marks the errors of a file below a decoder.
+type tagged struct{ f File }
+
+func (t tagged) Read(p []byte) (int, error) {
+	n, err := t.f.Read(p)
+	if err != nil && err != io.EOF {
+		err = diskError{err}
+	}
+	return n, err
+}
+
+// corruptUnless wraps ErrCorrupt around err, unless that came from the disk or
+// says already what it is.
+func corruptUnless(err error) error {
+	var disk diskError
+	if errors.As(err, &disk) || errors.Is(err, ErrCorrupt) || errors.Is(err, ErrUnsupported) {
+		return err
+	}
+	return fmt.Errorf("%w: %w", ErrCorrupt, err)
+}
+
+// source is a segment open for reading as if it were not packed.
+type source struct {
+	io.Reader
+	file    File
+	decoder *zstd.Decoder // nil: not packed
+}
+
+func openSegment(fsys FS, dir string, s segmentFile) (*source, error) {
+	f, err := fsys.Open(filepath.Join(dir, s.name()))
+	if err != nil {
+		return nil, err
+	}
+	src := &source{Reader: tagged{f}, file: f}
+	if !s.packed {
+		return src, nil
+	}
+	if src.decoder, err = newDecoder(src.Reader); err != nil {
+		return nil, errors.Join(err, f.Close())
+	}
+	src.Reader = src.decoder
+	return src, nil
+}
+
+func (s *source) close() error {
+	if s.decoder != nil {
+		s.decoder.Close()
+	}
+	return s.file.Close()
+}
+
+func newDecoder(r io.Reader) (*zstd.Decoder, error) {
+	return zstd.NewReader(r, zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true), zstd.WithDecoderMaxWindow(maxWindow))
+}

@@ -1,0 +1,5 @@
+//go:build !linux
+
+package worldlog
+
+func syncData(f *hostFile) error { return f.File.Sync() }

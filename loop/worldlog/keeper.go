@@ -1,0 +1,243 @@
+package worldlog
+
+import (
+	"context"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"hash/crc32"
+	"io"
+	"path/filepath"
+	"sync"
+
+	"github.com/klauspost/compress/zstd"
+)
+
+// keeper is the goroutine that writes snapshots and packs closed segments, so
+// that neither the world nor the writer waits for compression.
+type keeper struct {
+	l         *Log
+	free      chan *snapshotJob
+	snapshots chan *snapshotJob
+	wake      chan struct{} // closed segments wait; holds one call
+	quit      chan struct{}
+	done      chan struct{}
+	enc       *zstd.Encoder // made when first needed
+	packed    []byte
+
+	mu     sync.Mutex
+	closed []header
+}
+
+// snapshotJob is a snapshot on its way; its memory is used again.
+type snapshotJob struct {
+	tick, hash uint64
+	data       []byte
+}
+
+// slots is how many snapshots may be under way: one being written and one
+// waiting.
+const slots = 2
+
+func newKeeper(l *Log) *keeper {
+	k := &keeper{l: l, free: make(chan *snapshotJob, slots), snapshots: make(chan *snapshotJob, slots),
+		wake: make(chan struct{}, 1), quit: make(chan struct{}), done: make(chan struct{})}
+	for range slots {
+		k.free <- new(snapshotJob)
+	}
+	return k
+}
+
+// pack asks for a closed segment to be compressed. It never waits.
+func (k *keeper) pack(h header) {
+	if !k.l.opt.Compress {
+		return
+	}
+	k.mu.Lock()
+	k.closed = append(k.closed, h)
+	k.mu.Unlock()
+	select {
+	case k.wake <- struct{}{}:
+	default:
+	}
+}
+
+// close returns when all that was asked for is done.
+func (k *keeper) close() {
+	close(k.quit)
+	<-k.done
+}
+
+func (k *keeper) run() {
+	defer close(k.done)
+	for {
+		select {
+		case job := <-k.snapshots:
+			k.snapshot(job)
+		case <-k.wake:
+			k.packOne()
+		case <-k.quit:
+			for len(k.snapshots) > 0 {
+				k.snapshot(<-k.snapshots)
+			}
+			for k.packOne() {
+			}
+			return
+		}
+	}
+}
+
+func (k *keeper) encoder() (*zstd.Encoder, error) {
+	var err error
+	if k.enc == nil {
+		k.enc, err = newEncoder()
+	}
+	return k.enc, err
+}
+
+func (k *keeper) snapshot(job *snapshotJob) {
+	err := k.writeSnapshot(job)
+	k.free <- job
+	k.l.count(func(s *Stats) {
+		if err != nil {
+			s.SnapshotErr = fmt.Errorf("worldlog: snapshot of tick %d: %w", job.tick, err)
+		} else {
+			s.Snapshots++
+		}
+	})
+	if err == nil {
+		if err := k.retire(); err != nil {
+			k.l.count(func(s *Stats) { s.SnapshotErr = fmt.Errorf("worldlog: old snapshots: %w", err) })
+		}
+	}
+}
+
+func (k *keeper) writeSnapshot(job *snapshotJob) error {
+	enc, err := k.encoder()
+	if err != nil {
+		return err
+	}
+	k.packed = enc.EncodeAll(job.data, k.packed[:0])
+	ref := snapshotRef{tick: job.tick, hash: job.hash, size: uint64(len(job.data)), crc: crc32.Checksum(job.data, castagnoli)}
+	head := appendSnapshotHeader(nil, &k.l.id, &ref, len(k.packed))
+	if job.tick < k.l.committed.Load() { // a state that the log may lose again is none to restore
+		if err := k.l.wait(context.Background(), job.tick+1, true); err != nil {
+			return err
+		}
+	}
+	err = writeNew(k.l.opt.FS, k.l.dir, snapshotName(job.tick), func(f io.Writer) error {
+		if err := writeAll(f, head); err != nil {
+			return err
+		}
+		return writeAll(f, k.packed)
+	})
+	if err != nil {
+		return err
+	}
+	k.l.mu.Lock()
+	defer k.l.mu.Unlock()
+	k.l.refs = append(k.l.refs, ref)
+	return nil
+}
+
+// retire removes the snapshots beyond the number to keep, oldest first.
+func (k *keeper) retire() error {
+	fsys, keep := k.l.opt.FS, k.l.opt.KeepSnapshots
+	if keep < 0 {
+		return nil
+	}
+	l, err := listDir(fsys, k.l.dir)
+	if err != nil {
+		return err
+	}
+	for _, tick := range l.snapshots[:max(0, len(l.snapshots)-keep)] {
+		if err := removeIfThere(fsys, filepath.Join(k.l.dir, snapshotName(tick))); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// packOne compresses the oldest closed segment, and reports whether there was one.
+func (k *keeper) packOne() bool {
+	k.mu.Lock()
+	if len(k.closed) == 0 {
+		k.mu.Unlock()
+		return false
+	}
+	h := k.closed[0]
+	k.closed = k.closed[1:]
+	if len(k.closed) > 0 {
+		select { // come back, with snapshots in between
+		case k.wake <- struct{}{}:
+		default:
+		}
+	}
+	k.mu.Unlock()
+	err := k.packSegment(h)
+	k.l.count(func(s *Stats) {
+		if err != nil {
+			s.PackErr = fmt.Errorf("worldlog: packing %s: %w", segmentName(h.index), err)
+		} else {
+			s.Packed++
+		}
+	})
+	return true
+}
+
+// packSegment replaces a segment by its packed form, once that has been read
+// back from the file and found equal.
+func (k *keeper) packSegment(h header) error {
+	fsys, dir := k.l.opt.FS, k.l.dir
+	var want [32]byte
+	err := writeNew(fsys, dir, packedName(h.index), func(f io.Writer) error {
+		var err error
+		want, err = k.packInto(f, segmentFile{index: h.index})
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	got, err := sumOf(fsys, dir, segmentFile{index: h.index, packed: true})
+	if err == nil && got != want {
+		err = fmt.Errorf("the packed form does not give the same: %w", ErrCorrupt)
+	}
+	if err != nil {
+		return errors.Join(err, removeIfThere(fsys, filepath.Join(dir, packedName(h.index))))
+	}
+	return fsys.Remove(filepath.Join(dir, segmentName(h.index)))
+}
+
+func (k *keeper) packInto(f io.Writer, s segmentFile) (sum [32]byte, err error) {
+	src, err := openSegment(k.l.opt.FS, k.l.dir, s)
+	if err != nil {
+		return sum, err
+	}
+	defer func() { err = errors.Join(err, src.close()) }()
+	enc, err := k.encoder()
+	if err != nil {
+		return sum, err
+	}
+	enc.Reset(f)
+	h := sha256.New()
+	if _, err = io.Copy(io.MultiWriter(enc, h), src); err != nil {
+		return sum, err
+	}
+	if err = enc.Close(); err != nil {
+		return sum, err
+	}
+	h.Sum(sum[:0])
+	return sum, nil
+}
+
+// sumOf is the chain hash of a whole segment.
+func sumOf(fsys FS, dir string, s segmentFile) (sum [32]byte, err error) {
+	src, err := openSegment(fsys, dir, s)
+	if err != nil {
+		return sum, err
+	}
+	h := sha256.New()
+	_, err = io.Copy(h, src)
+	h.Sum(sum[:0])
+	return sum, errors.Join(err, src.close())
+}

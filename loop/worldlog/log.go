@@ -1,0 +1,431 @@
+package worldlog
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"path/filepath"
+	"sync"
+	"sync/atomic"
+
+	"github.com/evertick/evertick/internal/fault"
+)
+
+// Log is a log open for writing. Its methods may be called from any goroutine;
+// records go into the tick whose Commit comes next.
+type Log struct {
+	opt Options
+	dir string
+	id  Identity
+
+	mu   sync.Mutex
+	room sync.Cond // buf was taken, or err was set
+	err  error     // why nothing more is accepted
+
+	enc   coder
+	buf   []byte // encoded and not yet taken by the writer; never grows
+	ready int    // so much of buf may be written
+	whole int    // so much of it ends with a commit
+	marks []mark // where in buf[:ready] segments end
+	seg   struct {
+		index, ticks uint64
+		bytes        int64
+	}
+	open struct { // the tick that is not committed yet
+		records uint64
+		bytes   int
+	}
+	last    commit // only with committed
+	refs    []snapshotRef
+	force   bool // sync as soon as possible
+	closing bool
+	waiters []waiter
+	stats   Stats
+
+	committed, written, durable atomic.Uint64 // tick+1; 0: none
+
+	wake   chan struct{} // for the writer; holds one call
+	done   chan struct{} // the writer is gone
+	keeper *keeper
+	lock   io.Closer
+
+	close     sync.Once
+	unlockErr error
+}
+
+// mark is the end of a segment within a buffer.
+type mark struct {
+	at    int
+	next  header // Parent is filled in by the writer
+	ticks uint64 // tick+1 of the last commit before it
+}
+
+// waiter is a call that waits until a tick is durable.
+type waiter struct {
+	until uint64 // tick+1
+	reply chan error
+}
+
+// Stats count what a log has done since it was opened.
+type Stats struct {
+	Ticks      uint64 // committed
+	Records    uint64 // accepted by Append
+	Bytes      uint64 // encoded, headers of segments left out
+	Segments   uint64 // begun
+	Syncs      uint64 // of the log's data
+	Blocked    uint64 // calls of Append and Commit that waited for the disk
+	BufferPeak int    // most bytes of a half of the buffer in use
+
+	Snapshots     uint64 // on disk
+	SnapshotErr   error  // the last failure; it does not stop the log
+	SnapshotsBusy uint64 // refused with ErrBusy
+	Packed        uint64 // segments compressed
+	PackErr       error  // the last failure; the segment stays as it was
+}
+
+// Create starts a log in dir, which is made if needed and must hold no log.
+// Errors wrap ErrRange, ErrLocked, fs.ErrExist, or are those of the file system.
+func Create(dir string, id Identity, opt Options) (*Log, error) {
+	if err := errors.Join(id.validate(), opt.Validate()); err != nil {
+		return nil, err
+	}
+	opt = opt.withDefaults()
+	if err := opt.FS.MkdirAll(dir); err != nil {
+		return nil, fmt.Errorf("worldlog: %w", err)
+	}
+	lock, err := opt.FS.Lock(filepath.Join(dir, lockName))
+	if err != nil {
+		return nil, fmt.Errorf("worldlog: %w", err)
+	}
+	l := newLog(dir, id, opt, lock)
+	w, err := l.create()
+	if err != nil {
+		return nil, fmt.Errorf("worldlog: %w", errors.Join(err, lock.Close()))
+	}
+	l.start(w)
+	return l, nil
+}
+
+func newLog(dir string, id Identity, opt Options, lock io.Closer) *Log {
+	l := &Log{opt: opt, dir: dir, id: id, lock: lock,
+		buf: make([]byte, 0, opt.Buffer/2), wake: make(chan struct{}, 1), done: make(chan struct{})}
+	l.room.L = &l.mu
+	l.keeper = newKeeper(l)
+	return l
+}
+
+// create writes the first segment.
+func (l *Log) create() (*writer, error) {
+	files, err := listDir(l.opt.FS, l.dir)
+	if err != nil {
+		return nil, err
+	}
+	if len(files.segments) > 0 {
+		return nil, fmt.Errorf("%s holds a log: %w", l.dir, fs.ErrExist)
+	}
+	h := header{id: l.id, first: l.id.FirstTick}
+	h.seed()
+	w := newWriter(l)
+	if err := w.begin(h); err != nil {
+		return nil, err
+	}
+	l.enc.crc = h.crc
+	l.seg.bytes = h.size()
+	return w, nil
+}
+
+func (l *Log) start(w *writer) {
+	go w.run()
+	go l.keeper.run()
+}
+
+// Append adds a record to the tick that the next Commit ends. r is not kept.
+// Errors wrap ErrRange (a type that is not for Append, or too much data),
+// ErrCapacity (data too large for the buffer, or a tick beyond MaxTick or
+// MaxRecords): then nothing was changed; or they are why the log accepts nothing
+// more: ErrFull, ErrPoisoned, ErrClosed.
+func (l *Log) Append(r *Record) error {
+	if r.Type == 0 || r.Type >= typeEnd || r.Type.own() {
+		return fault.Field(ErrRange, "worldlog: Record.Type", r.Type)
+	}
+	if len(r.Data) > MaxData {
+		return fault.Field(ErrRange, "worldlog: len(Record.Data)", len(r.Data))
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.append(r)
+}
+
+func (l *Log) append(r *Record) error {
+	need := maxOverhead + len(r.Data)
+	if l.open.bytes+need > MaxTick-maxCommit {
+		return l.tooMuch("bytes in a tick", l.open.bytes+need)
+	}
+	if l.open.records == MaxRecords {
+		return l.tooMuch("records in a tick", MaxRecords+1)
+	}
+	if err := l.reserve(need); err != nil {
+		return err
+	}
+	start := len(l.buf)
+	l.buf = l.enc.append(l.buf, r)
+	l.open.bytes += len(l.buf) - start
+	l.open.records++
+	l.stats.Records++
+	return nil
+}
+
+func (l *Log) tooMuch(what string, n int) error {
+	if l.err != nil {
+		return l.err
+	}
+	return fault.Field(ErrCapacity, "worldlog: "+what, n)
+}
+
+// reserve makes room for need bytes in buf, as the policy says.
+func (l *Log) reserve(need int) error {
+	if l.err != nil {
+		return l.err
+	}
+	if len(l.buf)+need <= cap(l.buf) {
+		return nil
+	}
+	if need > cap(l.buf) {
+		return fault.Field(ErrCapacity, "worldlog: Options.Buffer", l.opt.Buffer)
+	}
+	if l.opt.Full == Stop {
+		l.stop(fmt.Errorf("worldlog: tick after %s: %w", tickText(l.committed.Load()), ErrFull))
+		return l.err
+	}
+	l.stats.Blocked++
+	for l.err == nil && len(l.buf)+need > cap(l.buf) {
+		l.ready = len(l.buf) // the beginning of a tick may be written before its end
+		l.call()
+		l.room.Wait()
+	}
+	return l.err
+}
+
+// Commit ends a tick: its records, and the hash of the state after it, become
+// one whole. Ticks rise, not necessarily by one. Errors wrap ErrRange (tick not
+// above the last one, below Identity.FirstTick or above 2^63-1): then nothing was
+// changed; or are those of Append that end the log.
+func (l *Log) Commit(tick, hash uint64, counts Counts) error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if tick > maxTickNumber || tick < l.id.FirstTick || tick < l.committed.Load() {
+		return fault.Field(ErrRange, "worldlog: tick after "+tickText(l.committed.Load()), tick)
+	}
+	if err := l.appendRefs(); err != nil {
+		return err
+	}
+	if err := l.reserve(maxCommit); err != nil {
+		return err
+	}
+	l.last = commit{tick: tick, hash: hash, records: l.open.records, counts: counts}
+	if d := l.durable.Load(); d > 0 {
+		l.last.lag = tick + 1 - d
+	}
+	start := len(l.buf)
+	l.buf = l.enc.appendCommit(l.buf, &l.last)
+	l.endTick(l.open.bytes + len(l.buf) - start)
+	l.call()
+	return nil
+}
+
+func (l *Log) endTick(bytes int) {
+	l.ready, l.whole = len(l.buf), len(l.buf)
+	l.open.records, l.open.bytes = 0, 0
+	l.stats.Ticks++
+	l.stats.Bytes += uint64(bytes)
+	l.stats.BufferPeak = max(l.stats.BufferPeak, len(l.buf))
+	l.committed.Store(l.last.tick + 1)
+	l.seg.bytes += int64(bytes)
+	l.seg.ticks++
+	l.rotate()
+}
+
+// appendRefs adds what the snapshots finished meanwhile leave in the log.
+func (l *Log) appendRefs() error {
+	for len(l.refs) > 0 {
+		var data [maxRef]byte
+		err := l.append(&Record{Type: SnapshotRef, Data: l.refs[0].append(data[:0])})
+		if errors.Is(err, ErrCapacity) && l.err == nil {
+			return nil // a tick that is full; the next one has room
+		}
+		if err != nil {
+			return err
+		}
+		l.refs = l.refs[:copy(l.refs, l.refs[1:])]
+	}
+	return nil
+}
+
+// rotate ends the segment if it is full.
+func (l *Log) rotate() {
+	full := l.seg.bytes >= l.opt.SegmentBytes || l.opt.SegmentTicks > 0 && l.seg.ticks >= l.opt.SegmentTicks
+	if full && l.last.tick < maxTickNumber {
+		l.marks = append(l.marks, mark{at: len(l.buf), next: l.nextSegment(l.last.tick + 1), ticks: l.last.tick + 1})
+	}
+}
+
+// nextSegment makes what follows part of a new segment, and returns its header,
+// but for the chain hash.
+func (l *Log) nextSegment(first uint64) header {
+	h := header{id: l.id, index: l.seg.index + 1, first: first, crc: l.enc.crc}
+	l.seg.index, l.seg.ticks, l.seg.bytes = h.index, 0, h.size()
+	l.enc.seq = 0
+	return h
+}
+
+// call wakes the writer; one call that it has not heard yet is enough.
+func (l *Log) call() {
+	select {
+	case l.wake <- struct{}{}:
+	default:
+	}
+}
+
+// stop ends the log for err, unless it ended before; mu is held.
+func (l *Log) stop(err error) {
+	if l.err == nil {
+		l.err = err
+	}
+	l.room.Broadcast()
+}
+
+// poison ends the log for a fault of the disk, which outweighs any other end.
+func (l *Log) poison(cause error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.err = fmt.Errorf("worldlog: %s: %w after durable tick %s: %w", l.dir, ErrPoisoned, tickText(l.durable.Load()), cause)
+	l.room.Broadcast()
+}
+
+// CommittedTick returns the last tick that Commit accepted, before or after the
+// log was opened, and whether there is one. Of it nothing need be on disk.
+func (l *Log) CommittedTick() (uint64, bool) { return tickOf(l.committed.Load()) }
+
+// WrittenTick returns the last tick that the operating system has taken: it
+// survives the process, and not a power cut.
+func (l *Log) WrittenTick() (uint64, bool) { return tickOf(l.written.Load()) }
+
+// DurableTick returns the last tick that the disk has confirmed, with all before
+// it.
+func (l *Log) DurableTick() (uint64, bool) { return tickOf(l.durable.Load()) }
+
+func tickOf(next uint64) (uint64, bool) { return next - min(next, 1), next > 0 }
+
+func tickText(next uint64) string {
+	if tick, ok := tickOf(next); ok {
+		return fmt.Sprint(tick)
+	}
+	return "none"
+}
+
+// Identity returns what the log was created with.
+func (l *Log) Identity() Identity { return l.id }
+
+// Dir returns the directory of the log.
+func (l *Log) Dir() string { return l.dir }
+
+// Err returns why the log accepts nothing more, or nil.
+func (l *Log) Err() error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.err
+}
+
+// Stats returns the counts so far.
+func (l *Log) Stats() Stats {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.stats
+}
+
+// Sync returns once every tick committed before is durable, or with the error
+// that ended the log.
+func (l *Log) Sync() error {
+	return l.wait(context.Background(), l.committed.Load(), true)
+}
+
+// WaitDurable returns once tick is durable, with the error that ended the log
+// before, or with ctx.Err(). It does not hurry the disk: see Durability.
+func (l *Log) WaitDurable(ctx context.Context, tick uint64) error {
+	return l.wait(ctx, min(tick, maxTickNumber)+1, false)
+}
+
+func (l *Log) count(f func(*Stats)) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	f(&l.stats)
+}
+
+func (l *Log) wait(ctx context.Context, until uint64, force bool) error {
+	l.mu.Lock()
+	if l.durable.Load() >= until {
+		l.mu.Unlock()
+		return nil
+	}
+	select {
+	case <-l.done: // nobody is left to answer
+		err := l.err
+		l.mu.Unlock()
+		return err
+	default:
+	}
+	reply := make(chan error, 1)
+	l.waiters = append(l.waiters, waiter{until, reply})
+	if force {
+		l.force = true
+		l.call()
+	}
+	l.mu.Unlock()
+	select {
+	case err := <-reply:
+		return err
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// answer tells those whose tick is durable, and all of them once nothing more
+// will be; mu is held.
+func (l *Log) answer(ended error) {
+	durable, kept := l.durable.Load(), l.waiters[:0]
+	for _, w := range l.waiters {
+		switch {
+		case w.until <= durable:
+			w.reply <- nil
+		case ended != nil:
+			w.reply <- ended
+		default:
+			kept = append(kept, w)
+		}
+	}
+	clear(l.waiters[len(kept):])
+	l.waiters = kept
+}
+
+// Close makes what was committed durable, finishes snapshots and compression
+// under way, and lets go of the directory. Records after the last Commit are
+// given up. It returns the error that ended the log before, if any; a second
+// Close does the same and no more.
+func (l *Log) Close() error {
+	l.mu.Lock()
+	l.closing = true
+	l.stop(fmt.Errorf("worldlog: %w", ErrClosed))
+	l.mu.Unlock()
+	l.call()
+	<-l.done
+	l.close.Do(func() {
+		l.keeper.close()
+		l.unlockErr = l.lock.Close()
+	})
+	if err := l.Err(); !errors.Is(err, ErrClosed) {
+		return err
+	}
+	return l.unlockErr
+}

@@ -1,0 +1,137 @@
+package worldlog
+
+import (
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/evertick/evertick/internal/fault"
+)
+
+// Durability says when a committed tick is forced to the disk. Under each of
+// them a tick is handed to the operating system as soon as the writer is free,
+// so that the death of the process alone loses little; see the package comment.
+type Durability uint8
+
+const (
+	// Interval forces at most Options.Interval after the first tick that waits.
+	Interval Durability = iota
+	// EveryTick forces as soon as a tick is committed. Ticks that are committed
+	// while the disk is busy share the next turn.
+	EveryTick
+	// None forces only when a segment is full, for a snapshot, at Sync and at Close.
+	None
+	durabilityEnd
+)
+
+// String returns the name of the constant.
+func (d Durability) String() string {
+	switch d {
+	case Interval:
+		return "Interval"
+	case EveryTick:
+		return "EveryTick"
+	case None:
+		return "None"
+	}
+	return fmt.Sprintf("Durability(%d)", uint8(d))
+}
+
+// FullPolicy says what Append and Commit do when the disk is slower than the
+// world and the buffer is full.
+type FullPolicy uint8
+
+const (
+	// Block waits for the disk.
+	Block FullPolicy = iota
+	// Stop ends the log at the last committed tick, with ErrFull.
+	Stop
+	fullPolicyEnd
+)
+
+// String returns the name of the constant.
+func (p FullPolicy) String() string {
+	switch p {
+	case Block:
+		return "Block"
+	case Stop:
+		return "Stop"
+	}
+	return fmt.Sprintf("FullPolicy(%d)", uint8(p))
+}
+
+// Options set up a log; the zero value works. They are not stored in the log
+// and may differ from one opening to the next.
+type Options struct {
+	Durability Durability
+	Interval   time.Duration // with Durability Interval; 0: 100 ms
+
+	// Buffer is the memory for what the disk has not taken yet, in bytes, 4,096
+	// to 2^31-1; 0: 8 MiB. One half is filled while the other is written, so a
+	// record must fit into a half.
+	Buffer int
+	Full   FullPolicy
+
+	SegmentBytes int64  // a segment ends with the tick that reaches them; 0: 64 MiB
+	SegmentTicks uint64 // or with this many ticks; 0: any number
+	Compress     bool   // pack closed segments with zstd
+
+	KeepSnapshots int // the newest so many stay; 0: 8, -1: all
+
+	FS FS // nil: OS
+}
+
+const (
+	defaultInterval     = 100 * time.Millisecond
+	defaultBuffer       = 8 << 20
+	minBuffer           = 4096
+	maxBuffer           = 1<<31 - 1
+	defaultSegmentBytes = 64 << 20
+	defaultKeep         = 8
+)
+
+// Validate reports every field that is out of range.
+func (o Options) Validate() error {
+	var errs []error
+	bad := func(field string, value any) {
+		errs = append(errs, fault.Field(ErrRange, "worldlog: Options."+field, value))
+	}
+	if o.Durability >= durabilityEnd {
+		bad("Durability", o.Durability)
+	}
+	if o.Interval < 0 {
+		bad("Interval", o.Interval)
+	}
+	if o.Buffer != 0 && (o.Buffer < minBuffer || o.Buffer > maxBuffer) {
+		bad("Buffer", o.Buffer)
+	}
+	if o.Full >= fullPolicyEnd {
+		bad("Full", o.Full)
+	}
+	if o.SegmentBytes < 0 {
+		bad("SegmentBytes", o.SegmentBytes)
+	}
+	if o.KeepSnapshots < -1 {
+		bad("KeepSnapshots", o.KeepSnapshots)
+	}
+	return errors.Join(errs...)
+}
+
+func (o Options) withDefaults() Options {
+	if o.Interval == 0 {
+		o.Interval = defaultInterval
+	}
+	if o.Buffer == 0 {
+		o.Buffer = defaultBuffer
+	}
+	if o.SegmentBytes == 0 {
+		o.SegmentBytes = defaultSegmentBytes
+	}
+	if o.KeepSnapshots == 0 {
+		o.KeepSnapshots = defaultKeep
+	}
+	if o.FS == nil {
+		o.FS = OS
+	}
+	return o
+}

@@ -1,0 +1,195 @@
+package worldlog
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"iter"
+)
+
+// Reader reads a log tick by tick, and checks whatever it reads: checksums, the
+// order of ticks, and that each segment continues the one before. It serves one
+// goroutine. A log that is being written can be read, up to the last whole tick
+// of the segments that were there when the reader was opened.
+type Reader struct {
+	fs    FS
+	dir   string
+	id    Identity
+	files []segmentFile
+	at    int     // files[at] is being read, or comes next
+	src   *source // nil: files[at] is not open
+	seg   *segmentReader
+	prev  *link // the segment before files[at], if it was read whole
+	from  uint64
+	tick  Tick
+	err   error // what Next ended with
+}
+
+// OpenReader opens the log in dir at its first tick. fsys may be nil: OS. Errors
+// wrap fs.ErrNotExist (no log), ErrCorrupt, ErrUnsupported, or are those of the
+// file system.
+func OpenReader(dir string, fsys FS) (*Reader, error) {
+	if fsys == nil {
+		fsys = OS
+	}
+	l, err := listDir(fsys, dir)
+	if err != nil {
+		return nil, fmt.Errorf("worldlog: %w", err)
+	}
+	if len(l.segments) == 0 {
+		return nil, fmt.Errorf("worldlog: no log in %s: %w", dir, fs.ErrNotExist)
+	}
+	if err := l.gap(); err != nil {
+		return nil, err
+	}
+	r := &Reader{fs: fsys, dir: dir, files: l.segments, seg: newSegmentReader(nil, "")}
+	if err := r.openAt(0); err != nil {
+		return nil, errors.Join(err, r.Close())
+	}
+	r.id = r.seg.head.id
+	return r, nil
+}
+
+// Identity returns what the log was created with.
+func (r *Reader) Identity() Identity { return r.id }
+
+// openAt goes to the beginning of files[at].
+func (r *Reader) openAt(at int) error {
+	if err := r.Close(); err != nil {
+		return err
+	}
+	src, err := openSegment(r.fs, r.dir, r.files[at])
+	if errors.Is(err, fs.ErrNotExist) && !r.files[at].packed { // it was packed meanwhile
+		r.files[at].packed = true
+		src, err = openSegment(r.fs, r.dir, r.files[at])
+	}
+	if err != nil {
+		return fmt.Errorf("worldlog: %w", err)
+	}
+	r.at, r.src = at, src
+	r.seg.reset(src, r.files[at].name())
+	if err := r.seg.readHeader(); err != nil {
+		if r.last() && errors.Is(err, errShort) && at > 0 {
+			return &CorruptError{File: r.seg.name, Torn: true, Reason: errShort.Error()}
+		}
+		return err
+	}
+	return r.seg.follows(r.prev, r.files[at].index)
+}
+
+func (r *Reader) last() bool { return r.at == len(r.files)-1 }
+
+// Next returns the next tick, which stays valid until the call after. The error
+// is io.EOF at the end of a log that ends with a whole tick; a *CorruptError
+// that wraps ErrTorn where it ends within one, and ErrCorrupt where it is
+// damaged; or one of the file system. It is the same at every later call.
+func (r *Reader) Next() (*Tick, error) {
+	for r.err == nil {
+		if r.err = r.advance(); r.err == nil && r.tick.Tick >= r.from {
+			return &r.tick, nil
+		}
+	}
+	return nil, r.err
+}
+
+// advance reads one tick, from the next segment if it must.
+func (r *Reader) advance() error {
+	for {
+		err := r.seg.readTick(&r.tick)
+		if err == nil {
+			return nil
+		}
+		if err != io.EOF {
+			return r.explain(err)
+		}
+		if r.last() {
+			return io.EOF
+		}
+		r.prev = r.seg.link()
+		if err := r.openAt(r.at + 1); err != nil {
+			return err
+		}
+	}
+}
+
+// explain decides whether a faulty tick is one that a crash left.
+func (r *Reader) explain(err error) error {
+	var e *CorruptError
+	if !errors.As(err, &e) {
+		return err
+	}
+	var diskErr error
+	e.Torn, diskErr = torn(r.fs, r.dir, r.files[r.at], r.last(), r.seg)
+	return errors.Join(err, diskErr)
+}
+
+// torn reports whether the first tick that is not whole in a segment can be the
+// trace of a crash: it stands at the end of a log, and nothing behind it says
+// that it was durable.
+func torn(fsys FS, dir string, file segmentFile, last bool, s *segmentReader) (bool, error) {
+	if !last || file.packed {
+		return false, nil
+	}
+	src, err := openSegment(fsys, dir, file)
+	if err != nil {
+		return false, err
+	}
+	if _, err = io.CopyN(io.Discard, src, s.off); err != nil {
+		return false, errors.Join(err, src.close())
+	}
+	claimed, err := claim{s.next, s.other}.beyond(src)
+	return !claimed && err == nil, errors.Join(err, src.close())
+}
+
+// Seek makes Next return the first tick that is not below tick. Segments before
+// it are not read, so that their content and the chain up to it are not checked.
+func (r *Reader) Seek(tick uint64) error {
+	low, high := 0, len(r.files)-1 // the segment sought begins at low or later, and not behind high
+	for low < high {
+		mid := (low + high + 1) / 2
+		r.prev = nil
+		err := r.openAt(mid)
+		if err != nil && !errors.Is(err, ErrTorn) { // torn: a last segment of which not even the header is there
+			return err
+		}
+		if err == nil && r.seg.head.first <= tick {
+			low = mid
+		} else {
+			high = mid - 1
+		}
+	}
+	r.from, r.err, r.prev = tick, nil, nil
+	return r.openAt(low)
+}
+
+// Chain returns the chain hash up to the tick that Next returned last: what a
+// segment would carry that followed it. It covers all the log up to there.
+func (r *Reader) Chain() [32]byte { return r.seg.chain() }
+
+// Ticks ranges over the ticks from the given one on. After an error, which comes
+// with a nil tick, it ends; the end of the log is no error.
+func (r *Reader) Ticks(from uint64) iter.Seq2[*Tick, error] {
+	return func(yield func(*Tick, error) bool) {
+		if err := r.Seek(from); err != nil {
+			yield(nil, err)
+			return
+		}
+		for {
+			t, err := r.Next()
+			if err == io.EOF || !yield(t, err) || err != nil {
+				return
+			}
+		}
+	}
+}
+
+// Close lets go of the open file; Seek opens one again.
+func (r *Reader) Close() error {
+	if r.src == nil {
+		return nil
+	}
+	err := r.src.close()
+	r.src = nil
+	return err
+}

@@ -1,0 +1,238 @@
+package worldlog
+
+import (
+	"encoding/binary"
+	"fmt"
+	"hash/crc32"
+)
+
+// Type says what a record is. The log gives no meaning to the data of a record
+// but to that of SnapshotRef and TickCommit, which it writes itself.
+type Type uint8
+
+// The types of records, as stored.
+const (
+	Config      Type = 1 + iota // how the run was set up
+	Schema                      // names and types of the columns
+	Input                       // what came from outside, in the order in which it was applied
+	Intent                      // what an agent or a player asked for
+	Decision                    // what was decided elsewhere, and is not decided again on replay
+	Command                     // a change of the world
+	Marker                      // a note for people and tools
+	SnapshotRef                 // a snapshot is on disk; written by the log
+	TickCommit                  // the end of a tick; written by the log, see Tick
+	Columns                     // state hashes, column by column
+	Query                       // the hash of a query's results, for checking
+	typeEnd
+)
+
+var typeNames = [typeEnd]string{"invalid", "Config", "Schema", "Input", "Intent", "Decision", "Command",
+	"Marker", "SnapshotRef", "TickCommit", "Columns", "Query"}
+
+// String returns the name of the constant.
+func (t Type) String() string {
+	if t < typeEnd {
+		return typeNames[t]
+	}
+	return fmt.Sprintf("Type(%d)", uint8(t))
+}
+
+// own reports whether the log writes records of the type itself.
+func (t Type) own() bool { return t == SnapshotRef || t == TickCommit }
+
+// Record is one entry of a tick.
+type Record struct {
+	Tick   uint64 // of the commit that ends its tick; Append ignores it
+	Seq    uint64 // the writer's number; numbers that rise by one cost nothing
+	Source uint32 // 0 costs nothing
+	Kind   uint32 // 0 costs nothing
+	Type   Type
+	Data   []byte
+}
+
+// Counts are what the writer reports with a tick; the log only keeps them.
+type Counts struct {
+	Dropped uint64 // inputs, steps or whatever was given up in this tick
+	Live    uint64 // entities alive after it
+}
+
+// Limits of the format, which both sides keep, so that no length in a damaged
+// file makes a reader allocate more than the limit.
+const (
+	MaxData    = 16<<20 - 64 // bytes of data in a record
+	MaxTick    = 64 << 20    // encoded bytes in a tick
+	MaxRecords = 1 << 20     // records in a tick
+
+	maxTickNumber = 1<<63 - 1
+)
+
+// The byte in front of a record's fields: the type, and which fields follow.
+const (
+	typeMask  = 0x0f
+	hasSource = 0x10
+	hasKind   = 0x20
+	hasSeq    = 0x40
+)
+
+const (
+	maxBody     = 16 << 20       // so that the length takes four bytes at most
+	maxFields   = 1 + 5 + 5 + 10 // type, Source, Kind, Seq
+	maxOverhead = 4 + maxFields + 4
+	maxCommit   = 1 + 1 + 9 + 8 + 3 + 10 + 10 + 10 + 4 // length, type, tick, hash, records, dropped, live, lag, CRC
+	crcSize     = 4
+)
+
+var castagnoli = crc32.MakeTable(crc32.Castagnoli)
+
+// coder is what both directions remember from one record of a segment to the
+// next.
+type coder struct {
+	crc uint32
+	seq uint64
+}
+
+// seal appends to dst, whose record begins at start, the CRC that continues
+// from the record before.
+func (c *coder) seal(dst []byte, start int) []byte {
+	c.crc = crc32.Update(c.crc, castagnoli, dst[start:])
+	return binary.LittleEndian.AppendUint32(dst, c.crc)
+}
+
+// append encodes r behind dst. The types that the log writes itself have no
+// fields and leave the numbering alone.
+func (c *coder) append(dst []byte, r *Record) []byte {
+	var fields [maxFields]byte
+	f := append(fields[:0], byte(r.Type))
+	if !r.Type.own() {
+		if r.Source != 0 {
+			f[0] |= hasSource
+			f = binary.AppendUvarint(f, uint64(r.Source))
+		}
+		if r.Kind != 0 {
+			f[0] |= hasKind
+			f = binary.AppendUvarint(f, uint64(r.Kind))
+		}
+		if r.Seq != c.seq+1 {
+			f[0] |= hasSeq
+			f = binary.AppendVarint(f, int64(r.Seq-c.seq-1))
+		}
+		c.seq = r.Seq
+	}
+	start := len(dst)
+	dst = binary.AppendUvarint(dst, uint64(len(f)+len(r.Data)))
+	dst = append(dst, f...)
+	dst = append(dst, r.Data...)
+	return c.seal(dst, start)
+}
+
+// commit is the payload of TickCommit.
+type commit struct {
+	tick, hash uint64
+	records    uint64 // in this tick, without the commit
+	counts     Counts
+	lag        uint64 // ticks from the durable one to this one when it was encoded; 0: none was durable
+}
+
+// durable returns the tick that was on disk when c was written.
+func (c *commit) durable() (uint64, bool) { return c.tick - c.lag, c.lag > 0 }
+
+func (c *coder) appendCommit(dst []byte, m *commit) []byte {
+	var body [maxCommit]byte
+	b := append(body[:0], byte(TickCommit))
+	b = binary.AppendUvarint(b, m.tick)
+	b = binary.LittleEndian.AppendUint64(b, m.hash)
+	b = binary.AppendUvarint(b, m.records)
+	b = binary.AppendUvarint(b, m.counts.Dropped)
+	b = binary.AppendUvarint(b, m.counts.Live)
+	b = binary.AppendUvarint(b, m.lag)
+	start := len(dst)
+	dst = append(dst, byte(len(b)))
+	dst = append(dst, b...)
+	return c.seal(dst, start)
+}
+
+// decode reads the body of a record that is no commit; Data is part of body.
+func (c *coder) decode(body []byte, r *Record) bool {
+	*r = Record{Type: Type(body[0] & typeMask)}
+	p := parser{b: body[1:]}
+	if r.Type == 0 || r.Type >= typeEnd || r.Type == TickCommit || body[0]&^typeMask != 0 && r.Type.own() ||
+		body[0] > typeMask|hasSource|hasKind|hasSeq {
+		return false
+	}
+	if body[0]&hasSource != 0 {
+		r.Source = uint32(p.uvarint(1, 1<<32-1))
+	}
+	if body[0]&hasKind != 0 {
+		r.Kind = uint32(p.uvarint(1, 1<<32-1))
+	}
+	if !r.Type.own() {
+		var step uint64
+		if body[0]&hasSeq != 0 {
+			u := p.uvarint(1, 1<<64-1)
+			step = u>>1 ^ -(u & 1)
+		}
+		c.seq += 1 + step
+		r.Seq = c.seq
+	}
+	r.Data = p.b
+	return !p.bad
+}
+
+func (m *commit) decode(body []byte) bool {
+	if body[0] != byte(TickCommit) {
+		return false
+	}
+	p := parser{b: body[1:]}
+	m.tick = p.uvarint(0, maxTickNumber)
+	m.hash = p.uint64()
+	m.records = p.uvarint(0, MaxRecords)
+	m.counts.Dropped = p.uvarint(0, 1<<64-1)
+	m.counts.Live = p.uvarint(0, 1<<64-1)
+	m.lag = p.uvarint(0, m.tick)
+	return p.end()
+}
+
+// parser takes values off the front of b; after the first fault it gives zeros.
+type parser struct {
+	b   []byte
+	bad bool
+}
+
+// uvarint accepts only the shortest form of a value within [low, high], so that
+// what is decoded has one encoding.
+func (p *parser) uvarint(low, high uint64) uint64 {
+	v, n := binary.Uvarint(p.b)
+	if n <= 0 || n > 1 && p.b[n-1] == 0 || v < low || v > high {
+		p.bad, p.b = true, nil
+		return 0
+	}
+	p.b = p.b[n:]
+	return v
+}
+
+func (p *parser) take(n int) []byte {
+	if n > len(p.b) {
+		p.bad, p.b = true, nil
+		return nil
+	}
+	b := p.b[:n]
+	p.b = p.b[n:]
+	return b
+}
+
+func (p *parser) uint64() uint64 {
+	if b := p.take(8); b != nil {
+		return binary.LittleEndian.Uint64(b)
+	}
+	return 0
+}
+
+func (p *parser) uint32() uint32 {
+	if b := p.take(4); b != nil {
+		return binary.LittleEndian.Uint32(b)
+	}
+	return 0
+}
+
+// end reports whether all went well and nothing is left.
+func (p *parser) end() bool { return !p.bad && len(p.b) == 0 }

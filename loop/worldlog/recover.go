@@ -1,0 +1,257 @@
+package worldlog
+
+import (
+	"bufio"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"path/filepath"
+)
+
+// Report says what Recover found and did.
+type Report struct {
+	Identity Identity
+	Segments int
+	Ticks    uint64 // whole ones
+	Records  uint64 // in them
+	Tick     uint64 // the last one; only if Ticks > 0
+	Hash     uint64 // of the state after it
+	Chain    [32]byte
+
+	Cut       *Cut     // what was torn; nil: the log ended with a whole tick
+	Removed   []string // files of work that a crash interrupted
+	Snapshots []uint64 // ticks of the snapshots that remain, rising; each at most Tick
+}
+
+// Cut is the end of a log that was given up.
+type Cut struct {
+	File   string // removed, if not even its header was whole
+	Offset int64  // where it is cut
+	Bytes  int64  // given up
+	Reason string
+}
+
+// Recover opens the log in dir for writing behind its last whole tick. It reads
+// and checks all of it, cuts what follows the last commit if that can be the
+// trace of a crash, removes what interrupted work has left and snapshots of
+// ticks that the log does not have, and returns once what remains is durable.
+//
+// A fault that is not the trace of a crash - a missing or exchanged segment, a
+// changed byte before the last durable tick - is an error that says where, and
+// nothing is changed. Errors wrap ErrCorrupt, ErrUnsupported, ErrLocked, ErrRange
+// (of opt), fs.ErrNotExist (no log), or are those of the file system.
+func Recover(dir string, opt Options) (*Log, *Report, error) {
+	if err := opt.Validate(); err != nil {
+		return nil, nil, err
+	}
+	opt = opt.withDefaults()
+	if _, err := opt.FS.ReadDir(dir); err != nil {
+		return nil, nil, fmt.Errorf("worldlog: %w", err)
+	}
+	lock, err := opt.FS.Lock(filepath.Join(dir, lockName))
+	if err != nil {
+		return nil, nil, fmt.Errorf("worldlog: %w", err)
+	}
+	r := newRecovery(opt.FS, dir)
+	if err := r.run(); err != nil {
+		return nil, nil, errors.Join(err, lock.Close())
+	}
+	l := newLog(dir, r.report.Identity, opt, lock)
+	w, err := r.resume(l)
+	if err != nil {
+		return nil, nil, fmt.Errorf("worldlog: %w", errors.Join(err, lock.Close()))
+	}
+	l.start(w)
+	return l, r.report, nil
+}
+
+// recovery reads a log to its end and mends that.
+type recovery struct {
+	fs     FS
+	dir    string
+	list   listing
+	in     *bufio.Reader  // of the segment being read
+	seg    *segmentReader // the last one that was read
+	report *Report
+	size   int64    // of the last segment's file
+	plain  []header // closed segments that are not packed
+	last   commit
+}
+
+func newRecovery(fsys FS, dir string) *recovery {
+	return &recovery{fs: fsys, dir: dir, report: new(Report), in: bufio.NewReaderSize(nil, readBuffer)}
+}
+
+func (r *recovery) run() error {
+	var err error
+	if r.list, err = listDir(r.fs, r.dir); err != nil {
+		return fmt.Errorf("worldlog: %w", err)
+	}
+	if len(r.list.segments) == 0 {
+		return fmt.Errorf("worldlog: no log in %s: %w", r.dir, fs.ErrNotExist)
+	}
+	if err := r.list.gap(); err != nil {
+		return err
+	}
+	if err := r.readAll(); err != nil {
+		return err
+	}
+	if err := r.tidy(); err != nil {
+		return fmt.Errorf("worldlog: %w", err)
+	}
+	return nil
+}
+
+// readAll checks every segment and changes nothing. A last segment without a
+// header is dropped from the list.
+func (r *recovery) readAll() error {
+	var prev *link
+	for i, s := range r.list.segments {
+		last := i == len(r.list.segments)-1
+		next := &segmentReader{in: r.in, name: s.name(), sum: sha256.New()}
+		err := r.read(next, s, prev, last)
+		if last && i > 0 && errors.Is(err, errShort) && !s.packed {
+			r.report.Cut = &Cut{File: s.name(), Bytes: r.size, Reason: errShort.Error()}
+			r.list.segments = r.list.segments[:i]
+			r.report.Removed = append(r.report.Removed, s.name())
+			break
+		}
+		if err != nil {
+			return err
+		}
+		if i == 0 {
+			r.report.Identity = next.head.id
+		}
+		if r.seg = next; next.ticks > 0 {
+			r.last = next.last
+		}
+		prev = next.link()
+		if !last && !s.packed {
+			r.plain = append(r.plain, next.head)
+		}
+	}
+	r.report.Segments = len(r.list.segments)
+	r.report.Tick, r.report.Hash, r.report.Chain = r.last.tick, r.last.hash, r.seg.chain()
+	return nil
+}
+
+// read reads one segment. Faults of the last one that may be torn go into the
+// report.
+func (r *recovery) read(seg *segmentReader, s segmentFile, prev *link, last bool) (err error) {
+	src, err := openSegment(r.fs, r.dir, s)
+	if err != nil {
+		return fmt.Errorf("worldlog: %w", err)
+	}
+	defer func() { err = errors.Join(err, src.close()) }()
+	if r.size, err = src.file.Size(); err != nil {
+		return fmt.Errorf("worldlog: %w", err)
+	}
+	seg.in.Reset(src)
+	if err := seg.readHeader(); err != nil {
+		return err
+	}
+	if err := seg.follows(prev, s.index); err != nil {
+		return err
+	}
+	var t Tick
+	for {
+		err := seg.readTick(&t)
+		if err == io.EOF {
+			return nil
+		}
+		var e *CorruptError
+		if errors.As(err, &e) {
+			return r.judge(e, seg, s, last)
+		}
+		if err != nil {
+			return err
+		}
+		r.report.Ticks++
+		r.report.Records += uint64(len(t.Records))
+	}
+}
+
+func (r *recovery) judge(e *CorruptError, seg *segmentReader, s segmentFile, last bool) error {
+	var err error
+	if e.Torn, err = torn(r.fs, r.dir, s, last, seg); err != nil || !e.Torn {
+		return errors.Join(e, err)
+	}
+	r.report.Cut = &Cut{File: s.name(), Offset: seg.off, Bytes: r.size - seg.off, Reason: e.Reason}
+	return nil
+}
+
+// tidy removes what is no part of the log.
+func (r *recovery) tidy() error {
+	r.report.Removed = append(r.report.Removed, r.list.leftovers...)
+	limit := r.report.Identity.FirstTick
+	if r.report.Ticks > 0 {
+		limit = r.last.tick
+	}
+	for _, tick := range r.list.snapshots {
+		if tick > limit {
+			r.report.Removed = append(r.report.Removed, snapshotName(tick))
+		} else {
+			r.report.Snapshots = append(r.report.Snapshots, tick)
+		}
+	}
+	for _, name := range r.report.Removed {
+		if err := removeIfThere(r.fs, filepath.Join(r.dir, name)); err != nil {
+			return err
+		}
+	}
+	return r.fs.SyncDir(r.dir)
+}
+
+// resume gives l the state in which the writer of the log was after its last
+// commit.
+func (r *recovery) resume(l *Log) (*writer, error) {
+	w := newWriter(l)
+	w.head, w.sum, w.size, w.whole = r.seg.head, r.seg.sum, r.seg.off, r.seg.off
+	s := r.list.segments[len(r.list.segments)-1]
+	if !s.packed {
+		var err error
+		if w.file, err = r.fs.Append(filepath.Join(r.dir, s.name()), r.seg.off); err != nil {
+			return nil, err
+		}
+		if err := w.file.Sync(); err != nil {
+			return nil, errors.Join(err, w.file.Close())
+		}
+	}
+	if r.report.Ticks > 0 {
+		w.ticks = r.last.tick + 1
+	}
+	l.last = r.last
+	l.committed.Store(w.ticks)
+	l.written.Store(w.ticks)
+	l.durable.Store(w.ticks)
+	l.enc = r.seg.coder
+	l.seg.index, l.seg.ticks, l.seg.bytes = r.seg.head.index, r.seg.ticks, r.seg.off
+	if err := r.roll(l, w, s.packed); err != nil {
+		return nil, err
+	}
+	for _, h := range r.plain {
+		l.keeper.pack(h)
+	}
+	return w, nil
+}
+
+// roll ends the last segment if it is full, or packed.
+func (r *recovery) roll(l *Log, w *writer, packed bool) error {
+	if packed {
+		next := l.nextSegment(r.seg.next)
+		next.id.Parent = r.seg.chain()
+		w.next = &next
+		return nil
+	}
+	if r.seg.ticks > 0 {
+		l.rotate()
+	}
+	if len(l.marks) == 0 {
+		return nil
+	}
+	m := l.marks[0]
+	l.marks = l.marks[:0]
+	return w.end(&m)
+}

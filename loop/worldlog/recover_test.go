@@ -1,0 +1,353 @@
+package worldlog
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"hash/crc32"
+	"maps"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+)
+
+func recoverLog(t testing.TB, fsys FS, opt Options) (*Log, *Report) {
+	t.Helper()
+	opt.FS = fsys
+	l, report, err := Recover("log", opt)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return l, report
+}
+
+// The same ticks give the same log, whether it was written in one go or closed
+// and recovered in between.
+func TestRecoverContinues(t *testing.T) {
+	for _, opt := range []Options{{}, {SegmentBytes: 2000}, {SegmentTicks: 5}, {SegmentTicks: 5, Compress: true}} {
+		m := written(t, 20, opt)
+		for from := uint64(20); from < 200; from += 15 {
+			l, report := recoverLog(t, m, opt)
+			if report.Cut != nil || report.Ticks != from || report.Tick != from-1 || report.Hash != hashOf(from-1) || report.Identity != testID {
+				t.Fatalf("%+v: %+v", opt, report)
+			}
+			if tick, ok := l.DurableTick(); !ok || tick != from-1 {
+				t.Fatalf("durable %d, %v", tick, ok)
+			}
+			feed(t, l, from, from+15)
+			closeLog(t, l)
+		}
+		if next, err := readBack(m, "log", 0); next != 200 || err != nil {
+			t.Errorf("%+v: %d ticks, %v", opt, next, err)
+		}
+		if len(m.names) < 1+int(opt.SegmentTicks)*4 { // 200 ticks / 5
+			t.Errorf("%+v: only %d files", opt, len(m.names))
+		}
+		for name := range m.names {
+			if strings.HasSuffix(name, segmentSuffix) && opt.Compress && name != "log/"+segmentName(39) {
+				t.Errorf("%s is not packed", name)
+			}
+		}
+	}
+}
+
+// A last segment that is packed - somebody did it by hand - is not written to.
+func TestRecoverBehindPacked(t *testing.T) {
+	m := written(t, 7, Options{SegmentTicks: 5, Compress: true})
+	delete(m.names, "log/"+segmentName(1))
+	l, report := recoverLog(t, m, Options{})
+	if report.Tick != 4 {
+		t.Fatalf("%+v", report)
+	}
+	feed(t, l, 5, 30)
+	closeLog(t, l)
+	if next, err := readBack(m, "log", 0); next != 30 || err != nil {
+		t.Errorf("%d ticks, %v", next, err)
+	}
+}
+
+// What recovery reports it has made durable, though the process before had not.
+func TestRecoveredIsDurable(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		m := newMemFS()
+		l := create(t, m, "log", Options{Durability: None})
+		feed(t, l, 0, 30)
+		synctest.Wait()
+		if _, ok := l.DurableTick(); ok {
+			t.Fatal("nothing was to be durable yet")
+		}
+		for seed := range uint64(20) {
+			dead := m.restart()
+			next, report := recoverLog(t, dead, Options{Buffer: minBuffer})
+			if tick, ok := next.DurableTick(); !ok || tick != 29 || report.Ticks != 30 {
+				t.Fatalf("durable %d, %v; %+v", tick, ok, report)
+			}
+			off := dead.powerCut(rand.New(rand.NewPCG(seed, 0)))
+			closeLog(t, next)
+			if n, err := readBack(off, "log", 0); n != 30 || err != nil {
+				t.Errorf("seed %d: %d ticks, %v", seed, n, err)
+			}
+		}
+		closeLog(t, l)
+	})
+}
+
+// A snapshot of a tick that the log has lost is no state to go on from.
+func TestRecoverDropsLaterSnapshots(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		m := newMemFS()
+		l := create(t, m, "log", Options{})
+		if err := play(l, 0, 30); err != nil { // snapshots of 0, 7, 14, 21, 28
+			t.Fatal(err)
+		}
+		closeLog(t, l)
+		f := m.names["log/"+segmentName(0)]
+		f.data = f.data[:len(f.data)*2/3]
+		l, report := recoverLog(t, m, Options{})
+		want := []uint64{0, 7, 14}
+		if !slices.Equal(report.Snapshots, want) || !slices.Equal(ticksOf(t, m), want) || report.Tick < 14 || report.Tick >= 21 ||
+			!slices.Equal(report.Removed, []string{snapshotName(21), snapshotName(28)}) {
+			t.Errorf("%+v", report)
+		}
+		closeLog(t, l)
+	})
+}
+
+// Whatever length the last segment is cut to, recovery gives a prefix of the log
+// that can be continued, and says what it cut: for each of the last 64 KiB, over
+// segment boundaries. The segments before the last one are read once.
+func TestTruncation(t *testing.T) {
+	t.Parallel()
+	m := written(t, 680, Options{SegmentBytes: 8000})
+	names, err := listDir(m, "log")
+	if err != nil {
+		t.Fatal(err)
+	}
+	tail, whole := 0, 0
+	for k := len(names.segments) - 1; k > 0 && tail < 64<<10; k-- {
+		file := names.segments[k]
+		name := "log/" + file.name()
+		data := m.names[name].data
+		all, err := readBack(m, "log", 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		delete(m.names, name)
+		before := newRecovery(m, "log")
+		if err := before.run(); err != nil {
+			t.Fatal(err)
+		}
+		last := all
+		for size := len(data) - 1; size >= 0 && tail < 64<<10; size-- {
+			tail++
+			m.names[name] = &memFile{data: data[:size:size]}
+			n, err := ticksAfter(before, file)
+			if err != nil || n > last || n+1 < last {
+				t.Fatalf("%s cut to %d of %d bytes: %d ticks where one byte more gave %d; %v", name, size, len(data), n, last, err)
+			}
+			last = n
+			if tail%101 == 0 {
+				whole++
+				if err := continues(m.clone(), n); err != nil {
+					t.Fatalf("%s cut to %d of %d bytes: %v", name, size, len(data), err)
+				}
+			}
+		}
+		delete(m.names, name)
+	}
+	if t.Logf("%d lengths, %d of them with everything before", tail, whole); tail < 64<<10 {
+		t.Errorf("the log has only so many bytes; make it longer")
+	}
+}
+
+// ticksAfter reads the last segment as recovery does, behind what it has read.
+func ticksAfter(before *recovery, file segmentFile) (uint64, error) {
+	r := *before
+	report := *before.report
+	r.report = &report
+	seg := &segmentReader{in: r.in, name: file.name(), sum: sha256.New()}
+	err := r.read(seg, file, before.seg.link(), true)
+	if errors.Is(err, errShort) {
+		err = nil
+	}
+	if err == nil && seg.ticks > 0 && (seg.last.tick != report.Ticks-1 || seg.last.hash != hashOf(seg.last.tick)) {
+		err = fmt.Errorf("the last tick is %+v", seg.last)
+	}
+	return report.Ticks, err
+}
+
+// continues recovers a log of which the end after n ticks is missing, adds to it
+// and reads it.
+func continues(m *memFS, ticks uint64) error {
+	n, readErr := readBack(m, "log", 0)
+	if readErr != nil && !errors.Is(readErr, ErrTorn) || n != ticks {
+		return fmt.Errorf("reading ends at %d, want %d: %w", n, ticks, readErr)
+	}
+	l, report, err := Recover("log", Options{FS: m, SegmentBytes: 8000, Buffer: minBuffer})
+	if err != nil {
+		return err
+	}
+	if (report.Cut != nil) != (readErr != nil) || report.Ticks != n {
+		return fmt.Errorf("reading ended at %d (%v), recovery says %+v", n, readErr, report)
+	}
+	for tick := n; tick < n+10; tick++ {
+		if err := feedTick(l, tick); err != nil {
+			return err
+		}
+	}
+	if err := l.Close(); err != nil {
+		return err
+	}
+	if after, err := readBack(m, "log", 0); after != n+10 || err != nil {
+		return fmt.Errorf("%d ticks of %d after recovery, %v", after, n+10, err)
+	}
+	return nil
+}
+
+// Each flipped bit is found by the reader and by recovery, or leaves the same
+// content; recovery never gives up a tick that was durable without an error.
+func TestBitFlips(t *testing.T) {
+	t.Parallel()
+	for _, opt := range []Options{
+		{Durability: EveryTick, SegmentTicks: 12},
+		{Durability: EveryTick, SegmentTicks: 12, Compress: true},
+	} {
+		m := newMemFS()
+		l := create(t, m, "log", opt)
+		for tick := range uint64(30) {
+			feed(t, l, tick, tick+1)
+			if err := l.Sync(); err != nil { // so that commit n+1 says that n was durable
+				t.Fatal(err)
+			}
+		}
+		closeLog(t, l)
+		flips, harmless, cut := 0, 0, 0
+		for _, name := range slices.Sorted(maps.Keys(m.names)) {
+			for bit := range 8 * len(m.names[name].data) {
+				c := m.clone()
+				c.names[name].data = slices.Clone(c.names[name].data)
+				c.names[name].data[bit/8] ^= 1 << (bit % 8)
+				at := fmt.Sprintf("%s, bit %d", name, bit)
+				next, err := readBack(c, "log", 0)
+				flips++
+				if err == nil && next == 30 {
+					harmless++
+				} else if err == nil {
+					t.Fatalf("%s: only %d ticks and no error", at, next)
+				} else if !errors.Is(err, ErrCorrupt) && !errors.Is(err, ErrUnsupported) {
+					t.Fatalf("%s: %v", at, err)
+				} else if errors.Is(err, ErrTorn) && next < 29 {
+					t.Fatalf("%s: taken for a crash after tick %d, but 28 was durable", at, next)
+				}
+				l, report, rerr := Recover("log", Options{FS: c, Buffer: minBuffer})
+				if (rerr == nil) != (err == nil || errors.Is(err, ErrTorn)) {
+					t.Fatalf("%s: reading %v, recovery %v", at, err, rerr)
+				}
+				if rerr == nil {
+					if report.Cut != nil {
+						cut++
+					}
+					if (report.Cut != nil) != (err != nil) || report.Ticks != next {
+						t.Fatalf("%s: reading ended at %d, %v; %+v", at, next, err, report)
+					}
+					closeLog(t, l)
+				}
+			}
+		}
+		t.Logf("compress=%v: %d bits, %d harmless, %d in the last tick cut", opt.Compress, flips, harmless, cut)
+		if !opt.Compress && harmless > 0 {
+			t.Errorf("%d flips had no effect on a log whose every bit counts", harmless)
+		}
+	}
+}
+
+// A missing, exchanged or foreign segment is found and named.
+func TestMisplacedSegments(t *testing.T) {
+	opt := Options{SegmentTicks: 10}
+	m := written(t, 45, opt)
+	other := newMemFS()
+	id := testID
+	id.Seed++
+	l, err := Create("log", id, Options{FS: other, SegmentTicks: 10})
+	if err != nil {
+		t.Fatal(err)
+	}
+	feed(t, l, 0, 45)
+	closeLog(t, l)
+	twin := newMemFS() // the same run but for one hash
+	l = create(t, twin, "log", opt)
+	feed(t, l, 0, 3)
+	if err := l.Commit(3, 666, Counts{}); err != nil {
+		t.Fatal(err)
+	}
+	feed(t, l, 4, 45)
+	closeLog(t, l)
+
+	name := func(i uint64) string { return "log/" + segmentName(i) }
+	for _, c := range []struct {
+		what, named string
+		damage      func(c *memFS)
+	}{
+		{"missing", segmentName(2), func(c *memFS) { delete(c.names, name(2)) }},
+		{"first missing", segmentName(0), func(c *memFS) { delete(c.names, name(0)) }},
+		{"swapped", segmentName(1), func(c *memFS) { c.names[name(1)], c.names[name(2)] = c.names[name(2)], c.names[name(1)] }},
+		{"of another run", segmentName(2), func(c *memFS) { c.names[name(2)] = other.names[name(2)] }},
+		{"first of another run", segmentName(1), func(c *memFS) { c.names[name(0)] = other.names[name(0)] }},
+		{"of the same run with another history", segmentName(2), func(c *memFS) { c.names[name(2)] = twin.names[name(2)] }},
+		{"naming another chain", segmentName(2), func(c *memFS) {
+			data := bytes.Clone(c.names[name(2)].data)
+			data[50]++ // of the chain hash; and the header's checksum made right
+			end := headerSize(data) - crcSize
+			binary.LittleEndian.PutUint32(data[end:], crc32.Checksum(data[:end], castagnoli))
+			c.names[name(2)] = &memFile{data: data}
+		}},
+		{"empty", segmentName(2), func(c *memFS) { c.names[name(2)] = &memFile{} }},
+		{"closed one cut at a commit", segmentName(2), func(c *memFS) {
+			f := c.names[name(1)]
+			r := newSegmentReader(bytes.NewReader(f.data), "")
+			var tick Tick
+			if err := r.readHeader(); err != nil {
+				t.Fatal(err)
+			}
+			if err := r.readTick(&tick); err != nil {
+				t.Fatal(err)
+			}
+			f.data = f.data[:r.off]
+		}},
+	} {
+		d := m.clone()
+		c.damage(d)
+		_, err := readBack(d, "log", 0)
+		if !errors.Is(err, ErrCorrupt) || errors.Is(err, ErrTorn) || !strings.Contains(err.Error(), c.named) {
+			t.Errorf("%s: reader: %v", c.what, err)
+		}
+		before := d.clone()
+		_, _, err = Recover("log", Options{FS: d})
+		if !errors.Is(err, ErrCorrupt) || !strings.Contains(err.Error(), c.named) {
+			t.Errorf("%s: recovery: %v", c.what, err)
+		}
+		if len(d.names) != len(before.names) {
+			t.Errorf("%s: recovery removed files of a damaged log", c.what)
+		}
+		if len(d.locks) != 0 {
+			t.Errorf("%s: recovery left the lock", c.what)
+		}
+	}
+}
+
+func TestForeignFiles(t *testing.T) {
+	m := written(t, 5, Options{})
+	f := m.names["log/"+segmentName(0)]
+	f.data[8] = 2 // format version
+	if _, err := readBack(m, "log", 0); !errors.Is(err, ErrUnsupported) {
+		t.Errorf("another version: %v", err)
+	}
+	f.data[0] = 'x'
+	if _, err := readBack(m, "log", 0); !errors.Is(err, ErrCorrupt) {
+		t.Errorf("no segment: %v", err)
+	}
+}

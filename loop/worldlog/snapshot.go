@@ -1,0 +1,280 @@
+package worldlog
+
+import (
+	"bytes"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"hash/crc32"
+	"io"
+	"io/fs"
+	"path/filepath"
+
+	"github.com/evertick/evertick/internal/fault"
+	"github.com/klauspost/compress/zstd"
+)
+
+// MaxSnapshot is the limit of a snapshot's data, in bytes.
+const MaxSnapshot = 1 << 30
+
+// Snapshot is what a snapshot file says of itself, and its data if it was loaded.
+type Snapshot struct {
+	Identity Identity // Parent and FirstTick are zero
+	Tick     uint64
+	Hash     uint64 // of the state; whoever restores it checks that it comes out
+	Size     int    // bytes of data
+	Data     []byte
+}
+
+// snapshotRef is the data of a SnapshotRef record.
+type snapshotRef struct {
+	tick, hash uint64
+	size       uint64
+	crc        uint32 // of the data, as in the file
+}
+
+const maxRef = 10 + 8 + 10 + 4
+
+func (r *snapshotRef) append(dst []byte) []byte {
+	dst = binary.AppendUvarint(dst, r.tick)
+	dst = binary.LittleEndian.AppendUint64(dst, r.hash)
+	dst = binary.AppendUvarint(dst, r.size)
+	return binary.LittleEndian.AppendUint32(dst, r.crc)
+}
+
+// ParseSnapshotRef reads the data of a SnapshotRef record: the tick, state hash
+// and size in bytes of a snapshot that was on disk when the record was written.
+// It may have been removed since. Errors wrap ErrCorrupt.
+func ParseSnapshotRef(data []byte) (tick, hash uint64, size int, err error) {
+	p := parser{b: data}
+	tick = p.uvarint(0, maxTickNumber)
+	hash = p.uint64()
+	size = int(p.uvarint(0, MaxSnapshot))
+	p.uint32()
+	if !p.end() {
+		return 0, 0, 0, fmt.Errorf("worldlog: reference to a snapshot: %w", ErrCorrupt)
+	}
+	return tick, hash, size, nil
+}
+
+// Where fields stand in the header of a snapshot file.
+const (
+	snapshotFixed     = 53
+	minSnapshotHeader = snapshotFixed + crcSize
+)
+
+// appendSnapshotHeader appends the header of a file; crc is that of the data.
+func appendSnapshotHeader(dst []byte, id *Identity, ref *snapshotRef, packed int) []byte {
+	start := len(dst)
+	dst = append(dst, snapshotMagic...)
+	dst = binary.LittleEndian.AppendUint16(dst, version)
+	dst = binary.LittleEndian.AppendUint16(dst, 0) // flags
+	dst = binary.LittleEndian.AppendUint32(dst, id.SimVersion)
+	dst = binary.LittleEndian.AppendUint64(dst, id.Seed)
+	dst = binary.LittleEndian.AppendUint64(dst, ref.tick)
+	dst = binary.LittleEndian.AppendUint64(dst, ref.hash)
+	dst = binary.LittleEndian.AppendUint32(dst, uint32(ref.size))
+	dst = binary.LittleEndian.AppendUint32(dst, uint32(packed))
+	dst = binary.LittleEndian.AppendUint32(dst, ref.crc)
+	dst = append(dst, byte(len(id.Scenario)))
+	dst = append(dst, id.Scenario...)
+	return binary.LittleEndian.AppendUint32(dst, crc32.Checksum(dst[start:], castagnoli))
+}
+
+// snapshotHead is a decoded header.
+type snapshotHead struct {
+	Snapshot
+	packed int
+	crc    uint32
+}
+
+func (h *snapshotHead) decode(b []byte) error {
+	p := parser{b: b}
+	if string(p.take(len(snapshotMagic))) != snapshotMagic {
+		return fmt.Errorf("no snapshot: %w", ErrCorrupt)
+	}
+	if v := binary.LittleEndian.Uint16(p.take(2)); v != version {
+		return fmt.Errorf("format version %d, known is %d: %w", v, version, ErrUnsupported)
+	}
+	if crc32.Checksum(b[:len(b)-crcSize], castagnoli) != binary.LittleEndian.Uint32(b[len(b)-crcSize:]) {
+		return fmt.Errorf("altered header: %w", ErrCorrupt)
+	}
+	flags := binary.LittleEndian.Uint16(p.take(2))
+	h.Identity.SimVersion = p.uint32()
+	h.Identity.Seed = p.uint64()
+	h.Tick = p.uint64()
+	h.Hash = p.uint64()
+	size := p.uint32()
+	packed := p.uint32()
+	h.crc = p.uint32()
+	h.Identity.Scenario = string(p.take(len(b) - minSnapshotHeader + 1)[1:])
+	if flags != 0 || size > MaxSnapshot || h.Tick > maxTickNumber || packed > MaxSnapshot+MaxSnapshot/2 {
+		return fmt.Errorf("impossible header: %w", ErrCorrupt)
+	}
+	h.Size, h.packed = int(size), int(packed)
+	return nil
+}
+
+// Snapshots lists the snapshots beside a log whose headers are whole, oldest
+// first, without their data. fsys may be nil: OS. Files that are not whole are
+// left out; LoadSnapshot says what is wrong with them.
+func Snapshots(dir string, fsys FS) ([]Snapshot, error) {
+	if fsys == nil {
+		fsys = OS
+	}
+	l, err := listDir(fsys, dir)
+	if err != nil {
+		return nil, fmt.Errorf("worldlog: %w", err)
+	}
+	var found []Snapshot
+	for _, tick := range l.snapshots {
+		h, src, err := openSnapshot(fsys, dir, tick)
+		if errors.Is(err, ErrCorrupt) || errors.Is(err, ErrUnsupported) || errors.Is(err, fs.ErrNotExist) {
+			continue
+		}
+		if err != nil {
+			return found, err
+		}
+		if err := src.Close(); err != nil {
+			return found, fmt.Errorf("worldlog: %w", err)
+		}
+		found = append(found, h.Snapshot)
+	}
+	return found, nil
+}
+
+// openSnapshot reads the header and leaves the file open behind it.
+func openSnapshot(fsys FS, dir string, tick uint64) (*snapshotHead, File, error) {
+	name := snapshotName(tick)
+	f, err := fsys.Open(filepath.Join(dir, name))
+	if err != nil {
+		return nil, nil, fmt.Errorf("worldlog: %w", err)
+	}
+	h := new(snapshotHead)
+	if err := h.read(tagged{f}, tick); err != nil {
+		return nil, nil, fmt.Errorf("worldlog: %s: %w", name, errors.Join(err, f.Close()))
+	}
+	return h, f, nil
+}
+
+func (h *snapshotHead) read(r io.Reader, tick uint64) error {
+	var buf [minSnapshotHeader + maxScenario]byte
+	_, err := io.ReadFull(r, buf[:snapshotFixed])
+	if err != nil {
+		return corruptUnless(err)
+	}
+	b := buf[:minSnapshotHeader+int(buf[snapshotFixed-1])]
+	if _, err := io.ReadFull(r, b[snapshotFixed:]); err != nil {
+		return corruptUnless(err)
+	}
+	if err := h.decode(b); err != nil {
+		return err
+	}
+	if h.Tick != tick {
+		return fmt.Errorf("it holds tick %d: %w", h.Tick, ErrCorrupt)
+	}
+	return nil
+}
+
+// LoadSnapshot reads the snapshot of a tick and checks that its data are what
+// was written. That the state they restore has Hash is for the caller to check.
+// fsys may be nil: OS. Errors wrap fs.ErrNotExist, ErrCorrupt, ErrUnsupported, or
+// are those of the file system.
+func LoadSnapshot(dir string, fsys FS, tick uint64) (*Snapshot, error) {
+	if fsys == nil {
+		fsys = OS
+	}
+	h, f, err := openSnapshot(fsys, dir, tick)
+	if err != nil {
+		return nil, err
+	}
+	h.Data, err = h.load(tagged{f})
+	if err = errors.Join(err, f.Close()); err != nil {
+		return nil, fmt.Errorf("worldlog: %s: %w", snapshotName(tick), err)
+	}
+	return &h.Snapshot, nil
+}
+
+// load decodes the data behind a header. Memory grows with what comes out, not
+// with what the header says.
+func (h *snapshotHead) load(r io.Reader) ([]byte, error) {
+	file := &io.LimitedReader{R: r, N: int64(h.packed)}
+	d, err := newDecoder(file)
+	if err != nil {
+		return nil, err
+	}
+	defer d.Close()
+	var data bytes.Buffer
+	n, err := io.Copy(&data, io.LimitReader(d, int64(h.Size)+1))
+	if err != nil {
+		return nil, corruptUnless(err)
+	}
+	if n != int64(h.Size) || file.N != 0 || crc32.Checksum(data.Bytes(), castagnoli) != h.crc {
+		return nil, fmt.Errorf("data that do not match the header: %w", ErrCorrupt)
+	}
+	if more, err := r.Read(make([]byte, 1)); more > 0 || err != io.EOF {
+		return nil, fmt.Errorf("something behind the data: %w", corruptUnless(err))
+	}
+	return data.Bytes(), nil
+}
+
+// WriteSnapshot takes a copy of the state after tick, which has the given hash,
+// and lets it be compressed and written off the caller's goroutine. The file
+// appears once it is whole and tick is durable; then a later commit refers to it
+// with a SnapshotRef record. Two snapshots may be under way. data is not kept.
+//
+// Errors: ErrBusy (not taken); ErrRange wrapped: more than MaxSnapshot, a tick
+// beyond the last committed one, or a hash that is not that of its commit; or
+// why the log has ended. A failure later on does not stop the log; Stats tells
+// it.
+func (l *Log) WriteSnapshot(tick, hash uint64, data []byte) error {
+	return l.SnapshotWith(tick, hash, func(dst []byte) ([]byte, error) { return append(dst, data...), nil })
+}
+
+// SnapshotWith is WriteSnapshot with the data that write appends to an empty
+// buffer, kept from snapshot to snapshot: one copy less. It also returns the
+// error of write.
+func (l *Log) SnapshotWith(tick, hash uint64, write func(dst []byte) ([]byte, error)) error {
+	job, err := l.takeSlot(tick, hash)
+	if err != nil {
+		return err
+	}
+	job.data, err = write(job.data[:0])
+	if err == nil && len(job.data) > MaxSnapshot {
+		err = fault.Field(ErrRange, "worldlog: bytes of a snapshot", len(job.data))
+	}
+	if err != nil {
+		l.keeper.free <- job
+		return err
+	}
+	l.keeper.snapshots <- job
+	return nil
+}
+
+func (l *Log) takeSlot(tick, hash uint64) (*snapshotJob, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	committed := l.committed.Load()
+	switch {
+	case l.err != nil:
+		return nil, l.err
+	case tick > maxTickNumber || tick+1 > max(committed, l.id.FirstTick+1):
+		return nil, fault.Field(ErrRange, "worldlog: tick of a snapshot after "+tickText(committed), tick)
+	case tick+1 == committed && hash != l.last.hash:
+		return nil, fault.Field(ErrRange, fmt.Sprintf("worldlog: hash of a snapshot of tick %d, committed with %#x,", tick, l.last.hash), hash)
+	}
+	select {
+	case job := <-l.keeper.free:
+		job.tick, job.hash = tick, hash
+		return job, nil
+	default:
+		l.stats.SnapshotsBusy++
+		return nil, fmt.Errorf("worldlog: tick %d: %w", tick, ErrBusy)
+	}
+}
+
+// newEncoder returns the encoder of segments and snapshots. The window bounds
+// what a reader must hold.
+func newEncoder() (*zstd.Encoder, error) {
+	return zstd.NewWriter(nil, zstd.WithEncoderConcurrency(1), zstd.WithWindowSize(1<<20), zstd.WithEncoderCRC(true))
+}

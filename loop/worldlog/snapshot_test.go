@@ -1,0 +1,238 @@
+package worldlog
+
+import (
+	"bytes"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"hash/crc32"
+	"io/fs"
+	"slices"
+	"syscall"
+	"testing"
+	"testing/synctest"
+)
+
+func ticksOf(t *testing.T, fsys FS) (ticks []uint64) {
+	t.Helper()
+	list, err := Snapshots("log", fsys)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, s := range list {
+		ticks = append(ticks, s.Tick)
+	}
+	return ticks
+}
+
+// The log refers to a snapshot once that is on disk, and only the newest stay.
+func TestSnapshots(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		m := newMemFS()
+		l := create(t, m, "log", Options{KeepSnapshots: 3, Buffer: minBuffer})
+		for tick := range uint64(50) {
+			feed(t, l, tick, tick+1)
+			if tick%10 == 0 {
+				if err := l.WriteSnapshot(tick, hashOf(tick), stateOf(tick)); err != nil {
+					t.Fatal(err)
+				}
+			}
+			synctest.Wait()
+		}
+		closeLog(t, l)
+		if s := l.Stats(); s.Snapshots != 5 || s.SnapshotErr != nil || s.Ticks != 50 {
+			t.Errorf("%+v", s)
+		}
+		if got := ticksOf(t, m); !slices.Equal(got, []uint64{20, 30, 40}) {
+			t.Errorf("snapshots of ticks %d", got)
+		}
+		s, err := LoadSnapshot("log", m, 30)
+		want := Identity{Scenario: testID.Scenario, SimVersion: testID.SimVersion, Seed: testID.Seed}
+		if err != nil || s.Tick != 30 || s.Hash != hashOf(30) || s.Identity != want || s.Size != len(s.Data) || !bytes.Equal(s.Data, stateOf(30)) {
+			t.Errorf("%+v, %v", s, err)
+		}
+		if _, err := LoadSnapshot("log", m, 10); !errors.Is(err, fs.ErrNotExist) {
+			t.Errorf("a snapshot that is gone: %v", err)
+		}
+		r, err := OpenReader("log", m)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var refs []uint64
+		for tick, err := range r.Ticks(0) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, rec := range tick.Records {
+				if rec.Type == SnapshotRef {
+					at, hash, size, err := ParseSnapshotRef(rec.Data)
+					if err != nil || hash != hashOf(at) || size != len(stateOf(at)) || tick.Tick != at+1 {
+						t.Errorf("tick %d refers to %d, %x, %d bytes: %v", tick.Tick, at, hash, size, err)
+					}
+					refs = append(refs, at)
+				}
+			}
+		}
+		if !slices.Equal(refs, []uint64{0, 10, 20, 30, 40}) {
+			t.Errorf("references to %d", refs)
+		}
+	})
+}
+
+func TestSnapshotRefusals(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		m, token := slowDisk()
+		token <- struct{}{}
+		id := testID
+		id.FirstTick = 5
+		l, err := Create("log", id, Options{FS: m})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := l.WriteSnapshot(6, 1, nil); !errors.Is(err, ErrRange) {
+			t.Errorf("of a tick to come: %v", err)
+		}
+		if err := l.WriteSnapshot(4, 1, nil); err != nil {
+			t.Errorf("of the state before the first tick: %v", err)
+		}
+		feed(t, l, 5, 9)
+		for tick, hash := range map[uint64]uint64{9: hashOf(9), 8: 1, 1<<64 - 1: 0} {
+			if err := l.WriteSnapshot(tick, hash, nil); !errors.Is(err, ErrRange) {
+				t.Errorf("tick %d, hash %d: %v", tick, hash, err)
+			}
+		}
+		failed := errors.New("no state")
+		if err := l.SnapshotWith(8, hashOf(8), func([]byte) ([]byte, error) { return nil, failed }); err != failed {
+			t.Error(err)
+		}
+		if err := l.WriteSnapshot(8, hashOf(8), stateOf(8)); err != nil {
+			t.Error(err)
+		}
+		synctest.Wait() // both wait for the disk
+		if err := l.WriteSnapshot(8, hashOf(8), nil); !errors.Is(err, ErrBusy) || l.Stats().SnapshotsBusy != 1 {
+			t.Errorf("a third one: %v", err)
+		}
+		for range 100 {
+			token <- struct{}{}
+		}
+		closeLog(t, l)
+		if got := ticksOf(t, m); !slices.Equal(got, []uint64{4, 8}) {
+			t.Errorf("snapshots of ticks %d", got)
+		}
+	})
+}
+
+// A snapshot is not there before its tick is durable, and a disk that refuses it
+// leaves the log alone.
+func TestSnapshotFailure(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		m := newMemFS()
+		l := create(t, m, "log", Options{Durability: None})
+		m.fault = func(op, name string) error {
+			if name == "log/"+snapshotName(3)+temporarySuffix {
+				if d, ok := l.DurableTick(); !ok || d < 3 {
+					t.Errorf("durable tick is %d, %v", d, ok)
+				}
+				return syscall.ENOSPC
+			}
+			return nil
+		}
+		feed(t, l, 0, 4)
+		if err := l.WriteSnapshot(3, hashOf(3), stateOf(3)); err != nil {
+			t.Fatal(err)
+		}
+		synctest.Wait()
+		feed(t, l, 4, 8)
+		if s := l.Stats(); !errors.Is(s.SnapshotErr, syscall.ENOSPC) || s.Snapshots != 0 {
+			t.Errorf("%+v", s)
+		}
+		closeLog(t, l)
+		if next, err := readBack(m, "log", 0); next != 8 || err != nil {
+			t.Errorf("%d ticks, %v", next, err)
+		}
+	})
+}
+
+// Each flipped bit and each missing or added byte of a snapshot is found, or
+// changes nothing.
+func TestSnapshotDamage(t *testing.T) {
+	m := newMemFS()
+	l := create(t, m, "log", Options{})
+	feed(t, l, 0, 3)
+	data := bytes.Repeat([]byte("evertick"), 40)
+	if err := l.WriteSnapshot(2, hashOf(2), data); err != nil {
+		t.Fatal(err)
+	}
+	closeLog(t, l)
+	f := m.names["log/"+snapshotName(2)]
+	whole := slices.Clone(f.data)
+	check := func(what string) {
+		s, err := LoadSnapshot("log", m, 2)
+		if err == nil && (s.Tick != 2 || s.Hash != hashOf(2) || !bytes.Equal(s.Data, data)) {
+			t.Errorf("%s: another snapshot and no error", what)
+		} else if err != nil && !errors.Is(err, ErrCorrupt) && !errors.Is(err, ErrUnsupported) {
+			t.Errorf("%s: %v", what, err)
+		} else if err == nil && what[0] != 'b' {
+			t.Errorf("%s: no error", what)
+		}
+	}
+	for bit := range 8 * len(whole) {
+		f.data = slices.Clone(whole)
+		f.data[bit/8] ^= 1 << (bit % 8)
+		check(fmt.Sprint("bit ", bit))
+	}
+	for size := range whole {
+		f.data = whole[:size]
+		check(fmt.Sprint("cut to ", size))
+	}
+	f.data = append(slices.Clone(whole), 0)
+	check("one more byte")
+	f.data = whole
+	m.names["log/"+snapshotName(1)] = f
+	if _, err := LoadSnapshot("log", m, 1); !errors.Is(err, ErrCorrupt) {
+		t.Errorf("under another tick's name: %v", err)
+	}
+}
+
+// A header that promises a gigabyte costs what the file holds; a frame that
+// really gives more than the header says is stopped there.
+func TestForgedSnapshotSize(t *testing.T) {
+	m := newMemFS()
+	enc, err := newEncoder()
+	if err != nil {
+		t.Fatal(err)
+	}
+	zeros := enc.EncodeAll(make([]byte, 32<<20), nil)
+	for _, size := range []uint64{MaxSnapshot, 1000} {
+		ref := snapshotRef{tick: 1, size: size, crc: crc32.Checksum(make([]byte, 1000), castagnoli)}
+		packed := zeros
+		if size == MaxSnapshot {
+			packed = enc.EncodeAll(make([]byte, 1000), nil)
+		}
+		m.names["log/"+snapshotName(1)] = &memFile{data: append(appendSnapshotHeader(nil, &testID, &ref, len(packed)), packed...)}
+		grown := allocated(func() {
+			if _, err := LoadSnapshot("log", m, 1); !errors.Is(err, ErrCorrupt) {
+				t.Errorf("size %d: %v", size, err)
+			}
+		})
+		if grown > 12<<20 { // the decoder's own window and buffers
+			t.Errorf("size %d: %d bytes were allocated", size, grown)
+		}
+	}
+}
+
+// A record that promises sixteen megabytes, likewise.
+func TestForgedLength(t *testing.T) {
+	m := written(t, 3, Options{})
+	f := m.names["log/"+segmentName(0)]
+	f.data = append(f.data, binary.AppendUvarint(nil, maxBody)...)
+	f.data = append(f.data, byte(Input), 1, 2, 3)
+	grown := allocated(func() {
+		if next, err := readBack(m, "log", 0); next != 3 || !errors.Is(err, ErrTorn) {
+			t.Errorf("%d ticks, %v", next, err)
+		}
+	})
+	if grown > 1<<20 {
+		t.Errorf("%d bytes were allocated", grown)
+	}
+}

@@ -1,0 +1,236 @@
+package worldlog
+
+import (
+	"crypto/sha256"
+	"errors"
+	"hash"
+	"io"
+	"path/filepath"
+	"time"
+)
+
+// writer is the goroutine that alone touches the open segment.
+type writer struct {
+	l     *Log
+	fs    FS
+	file  File // nil: no segment is open
+	head  header
+	sum   hash.Hash // of the open segment, for its chain hash
+	next  *header   // begins with the next byte
+	size  int64     // of the open segment
+	whole int64     // of it, up to the end of a commit
+	spare []byte    // the half of the buffer that is not being filled
+	marks []mark    // likewise
+	ticks uint64    // tick+1 of the last commit written
+
+	timer *time.Timer
+	armed bool
+}
+
+// batch is what the writer takes at once.
+type batch struct {
+	bytes          []byte
+	marks          []mark
+	whole          int    // bytes up to the end of the last commit
+	ticks          uint64 // tick+1 of that commit, or of an earlier one
+	force, closing bool
+}
+
+func newWriter(l *Log) *writer {
+	w := &writer{l: l, fs: l.opt.FS, sum: sha256.New(), spare: make([]byte, 0, l.opt.Buffer/2)}
+	w.timer = time.NewTimer(time.Hour)
+	w.timer.Stop()
+	return w
+}
+
+func (w *writer) run() {
+	err := w.serve()
+	if w.file != nil {
+		err = errors.Join(err, w.file.Close())
+	}
+	w.timer.Stop()
+	l := w.l
+	if err != nil {
+		l.poison(err)
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.answer(l.err)
+	close(l.done)
+}
+
+func (w *writer) serve() error {
+	for {
+		due := false
+		select {
+		case <-w.l.wake:
+		case <-w.timer.C:
+			w.armed, due = false, true
+		}
+		b := w.take()
+		if err := w.write(b); err != nil {
+			return err
+		}
+		if err := w.settle(due || b.force || b.closing); err != nil {
+			return err
+		}
+		if b.closing {
+			return w.trim()
+		}
+	}
+}
+
+// take swaps the two halves of the buffer. What Append has added since the last
+// commit moves over.
+func (w *writer) take() batch {
+	l := w.l
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	b := batch{ticks: w.ticks, force: l.force, closing: l.closing}
+	l.force = false
+	if l.ready == 0 {
+		return b
+	}
+	b.bytes, b.marks, b.whole, b.ticks = l.buf[:l.ready], l.marks, l.whole, l.committed.Load()
+	rest := l.buf[l.ready:]
+	l.buf, w.spare = append(w.spare[:0], rest...), l.buf[:0]
+	l.marks, w.marks = w.marks[:0], l.marks[:0]
+	l.ready, l.whole = 0, 0
+	l.room.Broadcast()
+	return b
+}
+
+// write hands b to the operating system, segment by segment.
+func (w *writer) write(b batch) error {
+	from := 0
+	for i := range b.marks {
+		m := &b.marks[i]
+		if err := w.put(b.bytes[from:m.at]); err != nil {
+			return err
+		}
+		if err := w.end(m); err != nil {
+			return err
+		}
+		from = m.at
+	}
+	if err := w.put(b.bytes[from:]); err != nil {
+		return err
+	}
+	if b.whole > 0 {
+		w.whole = w.size - int64(len(b.bytes)-b.whole)
+		w.ticks = b.ticks
+		w.l.written.Store(b.ticks)
+	}
+	return nil
+}
+
+func (w *writer) put(p []byte) error {
+	if len(p) == 0 {
+		return nil
+	}
+	if w.next != nil {
+		h := *w.next
+		w.next = nil
+		if err := w.begin(h); err != nil {
+			return err
+		}
+	}
+	if err := writeAll(w.file, p); err != nil {
+		return err
+	}
+	w.sum.Write(p)
+	w.size += int64(len(p))
+	return nil
+}
+
+// end closes the open segment and remembers what the next one begins with.
+func (w *writer) end(m *mark) error {
+	w.ticks = m.ticks
+	w.l.written.Store(m.ticks)
+	if err := w.sync(); err != nil {
+		return err
+	}
+	err := w.file.Close()
+	w.file = nil
+	if err != nil {
+		return err
+	}
+	w.l.keeper.pack(w.head)
+	next := m.next
+	w.sum.Sum(next.id.Parent[:0])
+	w.next = &next
+	return nil
+}
+
+// begin makes the segment of h, with nothing but its header. Its name appears
+// only once the header is on disk, so no segment has a torn header.
+func (w *writer) begin(h header) error {
+	text := h.append(nil)
+	name := segmentName(h.index)
+	err := writeNew(w.fs, w.l.dir, name, func(f io.Writer) error { return writeAll(f, text) })
+	if err != nil {
+		return err
+	}
+	w.file, err = w.fs.Append(filepath.Join(w.l.dir, name), int64(len(text)))
+	if err != nil {
+		return err
+	}
+	w.head, w.size, w.whole = h, int64(len(text)), int64(len(text))
+	w.sum.Reset()
+	w.sum.Write(text)
+	w.l.count(func(s *Stats) { s.Segments++ })
+	return nil
+}
+
+// settle syncs if it is time, or sets the alarm.
+func (w *writer) settle(now bool) error {
+	if w.ticks == w.l.durable.Load() {
+		return nil
+	}
+	if now || w.l.opt.Durability == EveryTick {
+		return w.sync()
+	}
+	if w.l.opt.Durability == Interval && !w.armed {
+		w.timer.Reset(w.l.opt.Interval)
+		w.armed = true
+	}
+	return nil
+}
+
+// sync makes durable what was written, and says so only then.
+func (w *writer) sync() error {
+	if w.armed {
+		w.timer.Stop()
+		w.armed = false
+	}
+	if w.file == nil || w.ticks == w.l.durable.Load() {
+		return nil
+	}
+	if err := w.file.Sync(); err != nil {
+		return err
+	}
+	l := w.l
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.durable.Store(w.ticks)
+	l.stats.Syncs++
+	l.answer(nil)
+	return nil
+}
+
+// trim takes the beginning of a tick that will not end off the open segment.
+func (w *writer) trim() error {
+	if w.file == nil || w.size == w.whole {
+		return nil
+	}
+	err := w.file.Close()
+	w.file = nil
+	if err != nil {
+		return err
+	}
+	w.file, err = w.fs.Append(filepath.Join(w.l.dir, segmentName(w.head.index)), w.whole)
+	if err != nil {
+		return err
+	}
+	return w.file.Sync()
+}

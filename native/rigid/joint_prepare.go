@@ -1,0 +1,194 @@
+package rigid
+
+import (
+	"math"
+
+	"github.com/evertick/evertick/native"
+)
+
+const (
+	linearParts = PartSpring | PartMotor | PartLimits
+	turnParts   = PartTurnSpring | PartTurnMotor | PartTurnLimits
+	softParts   = PartSpring | PartDrag
+	turnShift   = 3 // from the parts of Linear to those of Angular
+)
+
+// jointParts are the parts that a kind can have, and jointUsual those that most
+// joints of the kind have.
+var (
+	jointParts = [numJointKinds]JointParts{
+		JointDistance: linearParts | turnParts, JointPoint: softParts | turnParts, JointWeld: softParts,
+		JointPrismatic: linearParts, JointWheel: linearParts | turnParts,
+	}
+	jointUsual = [numJointKinds]JointParts{JointDistance: PartSpring, JointWheel: PartSpring}
+)
+
+func (j *Joint) parts() JointParts { return j.Parts & jointParts[j.Kind] }
+
+func (k JointKind) hasPoint() bool { return k == JointPoint || k == JointWeld }
+func (k JointKind) hasLine() bool  { return k == JointPrismatic || k == JointWheel }
+func (k JointKind) hasLock() bool  { return k == JointWeld || k == JointPrismatic }
+
+// beginJoints deals the joints out to blocks and makes room for them.
+func (s *System) beginJoints() {
+	if len(s.Joints) == 0 && s.JointColours.joints == 0 && len(s.JointBlocks) == 0 {
+		return
+	}
+	s.JointColours.keep(s.JointsVersion, s.Joints, s.Bodies.InvMass)
+	s.JointBlocks = resized(s.JointBlocks, s.JointColours.Blocks())
+}
+
+// PrepareJoints fills blocks of joints [lo, hi) from the joints, the poses and the states before
+// the step. What is of parts that no joint of a block has is left as it is.
+func (s *System) PrepareJoints(level native.Level, lo, hi int) {
+	blocks := s.JointBlocks[lo:hi]
+	joint := s.JointColours.Joint[lo*Lanes : hi*Lanes]
+	if level = must(level); level != native.Go && len(blocks) > 0 {
+		s.prepareJointsC(level, blocks, joint)
+		return
+	}
+	for i := range blocks {
+		s.prepareJointsGo(&blocks[i], (*[Lanes]uint32)(joint[i*Lanes:]))
+	}
+}
+
+func (s *System) prepareJointsGo(b *JointBlock, joint *[Lanes]uint32) {
+	first := &s.Joints[joint[0]]
+	b.Joints, b.Kind, b.Parts = 0, first.Kind, 0
+	b.DynamicA, b.DynamicB, b.Rigid, b.RigidTurn = 0, 0, 0, 0
+	for _, n := range joint {
+		if n != NoContact {
+			b.Joints++
+			b.Parts |= s.Joints[n].parts()
+		}
+	}
+	for i, n := range joint[:b.Joints] {
+		j := &s.Joints[n]
+		b.A[i], b.B[i] = j.A, j.B
+		b.InvIA[i], b.InvIB[i] = s.Bodies.InvInertia[j.A], s.Bodies.InvInertia[j.B]
+		b.TurnMass[i] = inverse(b.InvIA[i] + b.InvIB[i])
+		if s.States[j.A].InvMass > 0 {
+			b.DynamicA |= 1 << i
+		}
+		if s.States[j.B].InvMass > 0 {
+			b.DynamicB |= 1 << i
+		}
+		s.preparePlace(b, i, j)
+		if b.Parts&(linearParts|PartDrag) != 0 {
+			s.prepareLinear(b, i, j)
+		}
+		if b.Parts&turnParts != 0 {
+			s.prepareTurn(b, i, j)
+		}
+	}
+}
+
+// preparePlace fills in where anchors, centres and axis are, the impulses of rows, and the relative
+// angle if one is asked for.
+func (s *System) preparePlace(b *JointBlock, i int, j *Joint) {
+	p := &s.Poses
+	cosA, sinA, cosB, sinB := p.Cos[j.A], p.Sin[j.A], p.Cos[j.B], p.Sin[j.B]
+	b.AX[i], b.AY[i] = turned(cosA, sinA, j.AnchorA.X, j.AnchorA.Y)
+	b.BX[i], b.BY[i] = turned(cosB, sinB, j.AnchorB.X, j.AnchorB.Y)
+	b.GapX[i], b.GapY[i] = p.X[j.B]-p.X[j.A], p.Y[j.B]-p.Y[j.A]
+	b.X[i], b.Y[i] = j.Point.X, j.Point.Y
+	if b.Kind.hasLine() {
+		b.Across[i] = j.Point.X
+		b.AxisX[i], b.AxisY[i] = turned(cosA, sinA, j.Axis.X, j.Axis.Y)
+	}
+	if b.usesAngle() {
+		b.Angle[i] = wrapped((s.Angle[j.B] - s.Angle[j.A]) - j.Reference)
+	}
+	if b.Kind.hasLock() {
+		b.Angular.Spring[i] = j.AngularImpulse.Spring
+	}
+}
+
+// usesAngle is whether the relative angles of the joints count.
+func (b *JointBlock) usesAngle() bool {
+	return b.Kind.hasLock() || b.Parts&(PartTurnSpring|PartTurnLimits) != 0
+}
+
+// turned is a vector turned by an angle.
+func turned(cos, sin, x, y float32) (float32, float32) {
+	return float32(cos*x) - float32(sin*y), float32(sin*x) + float32(cos*y)
+}
+
+// wrapped is an angle less the nearest multiple of 2π. Angles beyond 2^24 come out of
+// range.
+func wrapped(a float32) float32 {
+	turns := (float32(a*(0.5/math.Pi)) + rounding) - rounding
+	return a - float32(turns*(2*math.Pi))
+}
+
+// prepareLinear fills in Linear. A point without softness is as rigid as a spring of 0 Hz. One with
+// softness yields to an impulse: by its mass, and by so many times as much again.
+func (s *System) prepareLinear(b *JointBlock, i int, j *Joint) {
+	parts, d := j.parts(), &b.Linear
+	rigid := d.fill(i, &j.Linear, &j.LinearImpulse, parts, &s.pace)
+	if b.Kind.hasPoint() {
+		switch {
+		case parts&PartDrag != 0:
+			d.Rate[i], d.Leak[i], rigid = 0, 0, false
+		case parts&PartSpring == 0:
+			d.MaxSpring[i], rigid = infinity, true
+		default:
+			d.Leak[i] = d.Leak[i] / most(d.Mass[i], weakest)
+		}
+	}
+	if rigid {
+		b.Rigid |= 1 << i
+	}
+}
+
+func (s *System) prepareTurn(b *JointBlock, i int, j *Joint) {
+	if b.Angular.fill(i, &j.Angular, &j.AngularImpulse, j.parts()>>turnShift, &s.pace) {
+		b.RigidTurn |= 1 << i
+	}
+}
+
+// fill sets lane i to a Drive with some parts, which are those of a linear one, and reports
+// whether its spring is rigid.
+func (d *BlockDrive) fill(i int, from *Drive, old *DriveImpulse, parts JointParts, k *pace) (rigid bool) {
+	soft := softness{}
+	d.MaxSpring[i], d.Spring[i] = 0, 0
+	if parts&softParts != 0 {
+		soft, rigid = k.spring(from.Hertz, from.Damping)
+		d.MaxSpring[i], d.Spring[i] = infinity, old.Spring
+		if from.MaxSpring > 0 {
+			d.MaxSpring[i] = float32(from.MaxSpring * k.h)
+		}
+	}
+	d.Target[i] = from.Target
+	d.soften(i, soft)
+	d.Speed[i], d.MaxMotor[i], d.Motor[i] = 0, 0, 0
+	if parts&PartMotor != 0 {
+		d.Speed[i], d.MaxMotor[i], d.Motor[i] = from.Speed, float32(from.MaxMotor*k.h), old.Motor
+	}
+	d.Lower[i], d.Upper[i], d.LowerImpulse[i], d.UpperImpulse[i] = -infinity, infinity, 0, 0
+	if parts&PartLimits != 0 {
+		d.Lower[i], d.Upper[i], d.LowerImpulse[i], d.UpperImpulse[i] = from.Lower, from.Upper, old.Lower, old.Upper
+	}
+	return rigid
+}
+
+func (d *BlockDrive) soften(i int, s softness) {
+	d.Rate[i], d.Mass[i], d.Leak[i] = s.rate, s.mass, s.impulse
+}
+
+// spring is the softness of a spring, and whether it is rigid. More than stiffest of anything is
+// as much.
+func (k *pace) spring(hertz, damping float32) (soft softness, rigid bool) {
+	if !(hertz > 0) {
+		return k.joint, true
+	}
+	soft = soften(least(hertz, stiffest), least(damping, stiffest), k.h)
+	if !(soft.mass > 0) {
+		soft.rate = 0 // of next to nothing, it could be infinite
+	}
+	return soft, false
+}
+
+const stiffest, weakest = 1e6, 1e-12
+
+var infinity = float32(math.Inf(1))

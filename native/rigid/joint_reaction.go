@@ -1,0 +1,67 @@
+package rigid
+
+import "math"
+
+// SubStepRate is the number of sub-steps in a second if a step is dt seconds long: what makes a
+// force of the impulse of a sub-step.
+func (p *Params) SubStepRate(dt float32) float32 {
+	k := p.pace(dt)
+	return k.invH
+}
+
+// Reaction returns the force in N that a joint exerts on B, and on A in reverse, and the torque
+// in N·m of its angular parts, counter-clockwise on B; both are in the last sub-step. rate is
+// SubStepRate of that step, and poses are those after it.
+func (j *Joint) Reaction(p *Poses, rate float32) (force Vec, torque float32) {
+	parts := j.parts()
+	if j.Kind.hasPoint() {
+		force = j.Point
+	} else if j.Kind != NoJoint {
+		axis := j.axisNow(p)
+		along := j.LinearImpulse.sum(parts)
+		across := float32(0)
+		if j.Kind.hasLine() {
+			across = j.Point.X
+		}
+		force.X = float32(along*axis.X) - float32(across*axis.Y)
+		force.Y = float32(along*axis.Y) + float32(across*axis.X)
+	}
+	torque = j.AngularImpulse.sum(parts >> turnShift)
+	if j.Kind.hasLock() {
+		torque = j.AngularImpulse.Spring
+	}
+	return Vec{force.X * rate, force.Y * rate}, torque * rate
+}
+
+// sum is the impulse of some parts, which are those of a linear Drive.
+func (d *DriveImpulse) sum(parts JointParts) (sum float32) {
+	if parts&PartSpring != 0 {
+		sum = d.Spring
+	}
+	if parts&PartMotor != 0 {
+		sum += d.Motor
+	}
+	if parts&PartLimits != 0 {
+		sum = (sum + d.Lower) - d.Upper
+	}
+	return sum
+}
+
+// axisNow is the axis in the axes of the world: zero for a JointDistance whose anchors are in one
+// place.
+func (j *Joint) axisNow(p *Poses) Vec {
+	if j.Kind.hasLine() {
+		x, y := turned(p.Cos[j.A], p.Sin[j.A], j.Axis.X, j.Axis.Y)
+		return Vec{x, y}
+	}
+	x, y := j.between(p)
+	inv := inverse(float32(math.Sqrt(float64(float32(x*x) + float32(y*y)))))
+	return Vec{x * inv, y * inv}
+}
+
+// between is anchor B from anchor A, in the axes of the world.
+func (j *Joint) between(p *Poses) (x, y float32) {
+	ax, ay := turned(p.Cos[j.A], p.Sin[j.A], j.AnchorA.X, j.AnchorA.Y)
+	bx, by := turned(p.Cos[j.B], p.Sin[j.B], j.AnchorB.X, j.AnchorB.Y)
+	return ((p.X[j.B] - p.X[j.A]) + bx) - ax, ((p.Y[j.B] - p.Y[j.A]) + by) - ay
+}

@@ -1,0 +1,235 @@
+package rigid
+
+// Ray is points O + t*D for 0 <= t <= MaxT, and what it can meet. The coordinates are below
+// 2^60, and the square of the length of D is a normal number.
+type Ray struct {
+	OX, OY, DX, DY float32
+	MaxT           float32
+	Exclude        uint32 // a body whose shapes it does not meet; NoShape: none
+	Category, Mask uint64 // it meets shapes with a bit of Mask in their category, and of Category in their mask
+	Flags          uint32
+	invX, invY     float32 // of D
+	_              [3]uint32
+}
+
+// Flags of a Ray.
+const (
+	MeetSensors = 1 << iota // too; otherwise it meets solid shapes only
+	SkipInside              // it does not meet the shapes in or on which it begins
+)
+
+// RayHit is where a ray meets a shape.
+type RayHit struct {
+	T      float32 // NoShape: MaxT
+	Normal Vec     // of the surface, length one; zero if the ray begins in or on the shape
+	Shape  uint32  // or NoShape
+}
+
+// longest is the largest float32; the reciprocal of a component of a ray that is zero, or so
+// small that its own is infinite. A product with it is not NaN, and beyond all
+// parameters unless the ray begins on the bound itself.
+const longest = 0x1.fffffep127
+
+func (r *Ray) prepare() { r.invX, r.invY = reciprocal(r.DX), reciprocal(r.DY) }
+
+func reciprocal(d float32) float32 {
+	if d == 0 {
+		return longest
+	}
+	return most(least(1/d, longest), -longest)
+}
+
+// exitSlack makes up for the rounding of the parameters of a box, of which each is off
+// by three roundings.
+const exitSlack = 1 + 0x1p-20
+
+// entry returns the parameter at which the ray enters a box, 0 if it begins inside; false if
+// it does not by maxT. Each operation is monotone in the bounds: a box around
+// another is entered, and at a parameter that is not larger, if the other is.
+func (r *Ray) entry(x0, y0, x1, y1, maxT float32) (float32, bool) {
+	if r.invX < 0 {
+		x0, x1 = x1, x0
+	}
+	if r.invY < 0 {
+		y0, y1 = y1, y0
+	}
+	enter := most(most((x0-r.OX)*r.invX, (y0-r.OY)*r.invY), 0)
+	exit := least((x1-r.OX)*r.invX, (y1-r.OY)*r.invY)
+	return enter, enter <= least(float32(exit*exitSlack), maxT)
+}
+
+// finds reports whether the filters let the ray meet a target.
+func (r *Ray) finds(g *target) bool {
+	return g.Category&r.Mask != 0 && g.Mask&r.Category != 0 && g.Body != r.Exclude &&
+		(g.Count&targetSensor == 0 || r.Flags&MeetSensors != 0)
+}
+
+// course is a ray as seen from a body.
+type course struct {
+	x, y, dx, dy float32
+	dd           float32 // the square of the length of d
+}
+
+// strike is what a ray does to a shape.
+type strike uint8
+
+const (
+	misses strike = iota
+	enters
+	within // begins in or on it
+)
+
+// meets returns where the ray meets a target that it finds, and whose box it enters at the
+// given parameter.
+func (r *Ray) meets(g *target, entry float32) (hit RayHit, ok bool) {
+	ox, oy := r.OX-g.X, r.OY-g.Y
+	c := course{
+		x: float32(g.Cos*ox) + float32(g.Sin*oy), y: float32(g.Cos*oy) - float32(g.Sin*ox),
+		dx: float32(g.Cos*r.DX) + float32(g.Sin*r.DY), dy: float32(g.Cos*r.DY) - float32(g.Sin*r.DX),
+	}
+	c.dd = float32(c.dx*c.dx) + float32(c.dy*c.dy)
+	count := g.Count &^ targetSensor
+	t, n, how := c.meets(g.Vertices[:count], g.Normals[:count], g.Radius)
+	if how == misses || how == within && r.Flags&SkipInside != 0 {
+		return hit, false
+	}
+	hit = RayHit{
+		T:      most(t, entry),
+		Normal: Vec{(float32(g.Cos*n.X) - float32(g.Sin*n.Y)) + 0, (float32(g.Sin*n.X) + float32(g.Cos*n.Y)) + 0}, // no -0
+		Shape:  g.Shape,
+	}
+	return hit, hit.T <= r.MaxT
+}
+
+// meets returns where c meets all points within a radius of a polygon.
+func (c *course) meets(vertices, normals []Vec, radius float32) (float32, Vec, strike) {
+	switch n := len(vertices); {
+	case n == 1:
+		return c.disc(&vertices[0], radius)
+	case n > 2 && radius == 0:
+		return c.polygon(vertices, normals)
+	}
+	return c.rounded(vertices, normals, radius)
+}
+
+// begins is for a c that no edge has on its outer side: within, unless it is beside the
+// vertices, as rounding lets it be behind the tip of a thin polygon.
+func (c *course) begins(vertices []Vec) strike {
+	if around := boxOf(vertices); around.touches(c.x, c.y, c.x, c.y) {
+		return within
+	}
+	return misses
+}
+
+// boxOf is the box around some points.
+func boxOf(points []Vec) box {
+	b := inverted
+	for i := range points {
+		v := &points[i]
+		b[0], b[1], b[2], b[3] = least(v.X, b[0]), least(v.Y, b[1]), most(v.X, b[2]), most(v.Y, b[3])
+	}
+	return b
+}
+
+// disc is for discs.
+func (c *course) disc(centre *Vec, radius float32) (float32, Vec, strike) {
+	mx, my := centre.X-c.x, centre.Y-c.y
+	r2 := radius * radius
+	if float32(mx*mx)+float32(my*my) <= r2 {
+		return 0, Vec{}, within
+	}
+	t, ok := c.arc(mx, my, r2)
+	if !ok {
+		return 0, Vec{}, misses
+	}
+	return t, c.normal(mx, my, t), enters
+}
+
+// arc returns where c enters a disc that is at m from where it begins outside.
+func (c *course) arc(mx, my, r2 float32) (float32, bool) {
+	s := (float32(mx*c.dx) + float32(my*c.dy)) / c.dd
+	lx, ly := mx-float32(s*c.dx), my-float32(s*c.dy)
+	e := float32(lx*lx) + float32(ly*ly)
+	if !(s >= 0 && e <= r2) {
+		return 0, false
+	}
+	return most(s-sqrt((r2-e)/c.dd), 0), true
+}
+
+// normal is the direction from m to where c is at t; against c where these coincide.
+func (c *course) normal(mx, my, t float32) Vec {
+	inv := 1 / sqrt(c.dd)
+	nx, ny, _ := toward(float32(t*c.dx)-mx, float32(t*c.dy)-my, float32(-c.dx*inv), float32(-c.dy*inv))
+	return Vec{nx, ny}
+}
+
+// polygon is for those of three and more vertices without a radius: c enters at the last of
+// the edges that it comes to from outside, unless it has left another one by then.
+func (c *course) polygon(vertices, normals []Vec) (float32, Vec, strike) {
+	k, enter, exit := -1, float32(0), inf
+	normals = normals[:len(vertices)]
+	for i := range vertices {
+		v, n := &vertices[i], &normals[i]
+		s := float32(n.X*(c.x-v.X)) + float32(n.Y*(c.y-v.Y))
+		speed := float32(n.X*c.dx) + float32(n.Y*c.dy)
+		if s > 0 {
+			if !(speed < 0) {
+				return 0, Vec{}, misses
+			}
+			if t := s / -speed; k < 0 || t > enter {
+				k, enter = i, t
+			}
+		} else if speed > 0 {
+			exit = least(-s/speed, exit)
+		}
+	}
+	switch {
+	case k < 0:
+		return 0, Vec{}, c.begins(vertices)
+	case !(enter <= exit):
+		return 0, Vec{}, misses
+	}
+	return enter, normals[k], enters
+}
+
+// rounded is for shapes with a radius, and for segments: c meets first one of the edges,
+// moved outwards by the radius, or of the discs around the vertices.
+func (c *course) rounded(vertices, normals []Vec, r float32) (float32, Vec, strike) {
+	r2, count := r*r, len(vertices)
+	inside := count > 2
+	how, best, onDisc, m, normal := misses, float32(0), false, Vec{}, Vec{}
+	for i := range count {
+		v, w, n := &vertices[i], &vertices[0], &normals[i]
+		if i+1 < count {
+			w = &vertices[i+1]
+		}
+		mx, my := c.x-v.X, c.y-v.Y
+		s := float32(n.X*mx) + float32(n.Y*my)
+		u := float32(n.X*my) - float32(n.Y*mx)
+		side := float32(n.X*(w.Y-v.Y)) - float32(n.Y*(w.X-v.X))
+		inside = inside && s <= 0
+		if s >= 0 && s <= r && u >= 0 && u <= side || float32(mx*mx)+float32(my*my) <= r2 {
+			return 0, Vec{}, within
+		}
+		speed := float32(n.X*c.dx) + float32(n.Y*c.dy)
+		if s > r && speed < 0 {
+			t := (s - r) / -speed
+			ut := u + float32(t*(float32(n.X*c.dy)-float32(n.Y*c.dx)))
+			if ut >= 0 && ut <= side && (how == misses || t < best) {
+				how, best, onDisc, normal = enters, t, false, *n
+			}
+		}
+		if r > 0 {
+			if t, ok := c.arc(-mx, -my, r2); ok && (how == misses || t < best) {
+				how, best, onDisc, m = enters, t, true, Vec{-mx, -my}
+			}
+		}
+	}
+	if inside && c.begins(vertices) == within {
+		return 0, Vec{}, within
+	}
+	if onDisc {
+		normal = c.normal(m.X, m.Y, best)
+	}
+	return best, normal, how
+}

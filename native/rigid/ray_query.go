@@ -1,0 +1,239 @@
+package rigid
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/evertick/evertick/native"
+)
+
+// closer reports whether a hit comes before another: by its parameter, then its shape.
+func (h *RayHit) closer(than *RayHit) bool {
+	return h.T < than.T || h.T == than.T && h.Shape < than.Shape
+}
+
+// Prepare makes rays ready for RayClosest and RayAll, after their fields have changed.
+func Prepare(rays []Ray) {
+	for i := range rays {
+		rays[i].prepare()
+	}
+}
+
+// RayClosestOracle is the specification of RayClosest.
+func RayClosestOracle(s *Scene, rays []Ray, out []RayHit) {
+	var row []RayHit
+	for i := range rays {
+		row = s.meets(&rays[i], row[:0])
+		out[i] = RayHit{T: rays[i].MaxT, Shape: NoShape}
+		if len(row) > 0 {
+			out[i] = row[0]
+		}
+	}
+}
+
+// RayAllOracle is the specification of RayAll: it appends the hits of one ray after another
+// to out, and sets the end of each row in ends.
+func RayAllOracle(s *Scene, rays []Ray, ends []uint32, out []RayHit) []RayHit {
+	for i := range rays {
+		out = s.meets(&rays[i], out)
+		ends[i] = uint32(len(out))
+	}
+	return out
+}
+
+// meets appends the hits of a ray: it tests every shape.
+func (s *Scene) meets(r *Ray, out []RayHit) []RayHit {
+	from := len(out)
+	s.each(func(g *target, b *box) {
+		if entry, ok := r.entry(b[0], b[1], b[2], b[3], r.MaxT); ok && r.finds(g) {
+			if hit, ok := r.meets(g, entry); ok {
+				out = append(out, hit)
+			}
+		}
+	})
+	sortHits(out[from:])
+	return out
+}
+
+// sortHits sorts a row.
+func sortHits(row []RayHit) {
+	if len(row) > 24 {
+		slices.SortFunc(row, func(a, b RayHit) int {
+			return cmp.Or(cmp.Compare(a.T, b.T), cmp.Compare(a.Shape, b.Shape))
+		})
+		return
+	}
+	for i := 1; i < len(row); i++ {
+		h, k := row[i], i
+		for ; k > 0 && h.closer(&row[k-1]); k-- {
+			row[k] = row[k-1]
+		}
+		row[k] = h
+	}
+}
+
+// RayClosest finds the shape that each of some prepared rays meets first; of several at the
+// same parameter the lowest. A ray that meets none has NoShape at MaxT.
+//
+// # When a ray meets a shape
+//
+// A ray that begins in or on a shape meets it at 0, with a zero normal, unless it has
+// SkipInside. Others meet it where they enter it: a disc at the lesser root; a
+// polygon without radius at the last of the edges that they come to from outside,
+// unless they have left another edge by then; everything else at the first of the edges,
+// moved outwards by the radius, and of the discs around the vertices. All that in the
+// frame of the body, in float32 with each product rounded before a sum.
+//
+// A shape is looked for in its box as Bounds has it, with a margin of LinearSlop and
+// grown by 2^-18 of its coordinates. A ray that misses that misses the shape, and no hit is
+// before the parameter at which it enters it: which shows only where rounding is as large
+// as the margin.
+func (t *Targets) RayClosest(level native.Level, rays []Ray, out []RayHit) {
+	if len(out) != len(rays) {
+		panic("rigid: RayClosest: rays and out differ in length")
+	}
+	if level = must(level); level != native.Go && len(rays) > 0 && len(t.at) > 0 {
+		rayClosestC(level, t, rays, out)
+		return
+	}
+	for i := range rays {
+		out[i] = t.closest(&rays[i])
+	}
+}
+
+// RayAll finds all shapes that each of some prepared rays meets, see RayClosest, in order of
+// parameter, then shape. It writes the hits of one ray after the other to out from fill on,
+// and the end of each row to ends, as far as there is room, and returns the number of
+// rays that it has answered and the new fill.
+func (t *Targets) RayAll(level native.Level, rays []Ray, ends []uint32, out []RayHit, fill int) (done, end int) {
+	if len(ends) < len(rays) {
+		panic("rigid: RayAll: ends is shorter than rays")
+	}
+	_ = out[:fill]
+	if level = must(level); level != native.Go && len(rays) > 0 && len(t.at) > 0 {
+		done = rayAllC(level, t, rays, ends, out, fill)
+	} else {
+		for end := fill; done < len(rays); done++ {
+			n, ok := t.all(&rays[done], out[end:])
+			if !ok {
+				break
+			}
+			end += n
+			ends[done] = uint32(end)
+		}
+	}
+	for _, end := range ends[:done] {
+		sortHits(out[fill:end])
+		fill = int(end)
+	}
+	return done, fill
+}
+
+// climb is a node that a ray has entered and not seen yet.
+type climb struct {
+	entry float32
+	node  uint32
+	level uint32
+}
+
+// maxClimb is the largest number of these: fifteen of each level are left behind while one
+// is seen, and 2^24 shapes have six levels.
+const maxClimb = 6*(Lanes-1) + 1
+
+// look appends those lanes of a node that the ray enters by maxT.
+func (n *treeNode) look(r *Ray, maxT float32, to *[Lanes]climb) int {
+	found := 0
+	for i := range Lanes {
+		if entry, ok := r.entry(n.MinX[i], n.MinY[i], n.MaxX[i], n.MaxY[i], maxT); ok {
+			to[found] = climb{entry: entry, node: uint32(i)}
+			found++
+		}
+	}
+	return found
+}
+
+// closest goes through the nodes that the ray enters, nearer ones first, and leaves out
+// those that it enters behind the best hit so far.
+func (t *Targets) closest(r *Ray) RayHit {
+	best := RayHit{T: r.MaxT, Shape: NoShape}
+	if len(t.at) == 0 {
+		return best
+	}
+	var stack [maxClimb]climb
+	var lanes [Lanes]climb
+	stack[0] = t.top()
+	for n := 1; n > 0; {
+		n--
+		c := stack[n]
+		if c.entry > best.T {
+			continue
+		}
+		found := lanes[:t.nodes[c.node].look(r, best.T, &lanes)]
+		if c.level > 0 {
+			n += t.push(&c, found, stack[n:])
+			continue
+		}
+		for _, l := range found {
+			g := &t.at[c.node*Lanes+l.node]
+			if l.entry <= best.T && r.finds(g) {
+				if hit, ok := r.meets(g, l.entry); ok && hit.closer(&best) {
+					best = hit
+				}
+			}
+		}
+	}
+	return best
+}
+
+// top is the root.
+func (t *Targets) top() climb {
+	return climb{0, uint32(len(t.nodes) - 1), uint32(len(t.starts) - 2)}
+}
+
+// push puts the children of a node that were found on a stack, the nearest last.
+func (t *Targets) push(c *climb, found []climb, stack []climb) int {
+	first := t.starts[c.level-1] + (c.node-t.starts[c.level])*Lanes
+	for i, l := range found {
+		l.node, l.level = first+l.node, c.level-1
+		k := i
+		for ; k > 0 && stack[k-1].entry < l.entry; k-- {
+			stack[k] = stack[k-1]
+		}
+		stack[k] = l
+	}
+	return len(found)
+}
+
+// all writes the hits of a ray to out, in any order; false if there is no room.
+func (t *Targets) all(r *Ray, out []RayHit) (int, bool) {
+	if len(t.at) == 0 {
+		return 0, true
+	}
+	fill := 0
+	var stack [maxClimb]climb
+	var lanes [Lanes]climb
+	stack[0] = t.top()
+	for n := 1; n > 0; {
+		n--
+		c := stack[n]
+		found := lanes[:t.nodes[c.node].look(r, r.MaxT, &lanes)]
+		if c.level > 0 {
+			n += t.push(&c, found, stack[n:])
+			continue
+		}
+		for _, l := range found {
+			g := &t.at[c.node*Lanes+l.node]
+			if !r.finds(g) {
+				continue
+			}
+			if hit, ok := r.meets(g, l.entry); ok {
+				if fill == len(out) {
+					return 0, false
+				}
+				out[fill] = hit
+				fill++
+			}
+		}
+	}
+	return fill, true
+}

@@ -1,0 +1,214 @@
+package rigid
+
+// Smooth makes a segment one of a chain: what meets it knows which way the chain goes on,
+// so that nothing catches on the vertices between segments.
+//
+// Such a segment has one side, the one to which Normals[0] points: to the right of the way
+// from its first vertex to its second one.
+type Smooth struct {
+	Before, After Vec    // unit normals of the segments before and after it, in the axes of the body
+	Chain         uint32 // number of the chain + 1; 0: the shape is of none
+	Last          bool   // the segment after it is a ghost: nothing meets that one
+}
+
+const (
+	// nearly is the sine of an angle between normals that are the same but for rounding.
+	nearly = 1e-4
+
+	// straight is the sine of a bend that is none: it turns a speed of 10 m/s by a
+	// centimetre per second.
+	straight = 1e-3
+
+	// gentle is the sine of a bend, 30°, below which what is deep in a segment is brought to its
+	// front, and sideways the cosine of the angle, 60°, from which on a normal leans away from there.
+	gentle, sideways = 0.5, 0.5
+)
+
+// CollideSmooth replaces those manifolds in out in which one shape is a segment of a chain, as
+// smooth has it, an element per shape of the first ones, by what is meant below. What
+// Collide has made of these pairs does not matter. All else is as for Collide, which must have
+// had the same arguments and has checked them. It runs in Go on all levels.
+//
+// The chain has an inside and an outside, and where it bends a vertex is convex if the
+// outside is the larger part. The normal of a contact, seen from the chain, is that of a
+// segment or, at a convex vertex, between those of the two segments there. Anything else is
+// no contact of a chain, however near the shapes are: this is what plain segments, which do
+// not know of each other, get wrong.
+//
+// # Discs
+//
+// The segment has what is in front of it, from its beginning to its end, both with the line across it,
+// and in front of its first vertex, which is the part beyond the end of the segment before that is not
+// beside this one; the last segment of an open chain has also what is in front of its second vertex.
+// These parts meet in lines and are computed so that no rounding makes them overlap, on straight
+// ground, or leaves a gap between them. A disc touches what its centre is in front of. The ID is 0.
+//
+// # Other shapes
+//
+// A shape whose centroid is behind the line of the segment does not touch it. The normal is
+// found as for two polygons, but with the front of the segment alone. If it leans towards a
+// neighbour farther than the normal of that one, the contact belongs to others, and there is
+// none; unless the chain is straight there or bends towards the outside, or bends by less than
+// 30° and the shape has got deeper than SpeculativeDistance, with a normal to the side. Then the
+// normal is that of the segment, and the points are the ends of the incident edge, cut off
+// where they are beside the segment.
+//
+// Segments and segments of chains do not meet.
+func CollideSmooth(shapes []Shape, smooth []Smooth, bodyOf []uint32, poses *Poses, pairs *Pairs, out []Manifold) {
+	for i := range out {
+		a, b := pairs.A[i], pairs.B[i]
+		chainA, chainB := inChain(smooth, a), inChain(smooth, b)
+		if !chainA && !chainB {
+			continue
+		}
+		m := &out[i]
+		*m = Manifold{}
+		switch {
+		case shapes[a].Count-1 >= MaxVertices || shapes[b].Count-1 >= MaxVertices:
+		case chainA && chainB:
+		case chainA:
+			collideSmooth(&shapes[a], &smooth[a], &shapes[b], bodyOf[a], bodyOf[b], poses, m)
+		default:
+			collideSmooth(&shapes[b], &smooth[b], &shapes[a], bodyOf[b], bodyOf[a], poses, m)
+			m.swap()
+		}
+	}
+}
+
+func inChain(smooth []Smooth, shape uint32) bool {
+	return uint64(shape) < uint64(len(smooth)) && smooth[shape].Chain != 0
+}
+
+// collideSmooth is for a segment of a chain in the place of A.
+func collideSmooth(a *Shape, sm *Smooth, b *Shape, bodyA, bodyB uint32, poses *Poses, m *Manifold) {
+	from := a
+	if b.Count == 1 {
+		from = &central // the same for all segments, so that they agree on their vertices
+	}
+	f, ok := between(from, bodyA, bodyB, poses)
+	switch {
+	case !ok || b.Count == 2 && b.Radius == 0:
+	case b.Count == 1:
+		smoothDisc(a, sm, b, &f, m)
+	default:
+		smoothPolygon(a, sm, b, &f, m)
+	}
+}
+
+// central has its centroid in the centre of mass.
+var central Shape
+
+// along is how far a vector goes in the direction of a segment with the normal n.
+func (n Vec) along(x, y float32) float32 { return float32(n.X*y) - float32(n.Y*x) }
+
+// out is how far a vector goes in the direction of n.
+func (n Vec) out(x, y float32) float32 { return float32(n.X*x) + float32(n.Y*y) }
+
+// atCorner reports whether a place, seen from the vertex between two segments with these normals,
+// is beyond the end of the first, before the second begins, and in front.
+func atCorner(first, second Vec, x, y float32) bool {
+	return first.along(x, y) > 0 && second.along(x, y) < 0 && first.out(x, y)+second.out(x, y) > 0
+}
+
+func smoothDisc(a *Shape, sm *Smooth, b *Shape, f *frame, m *Manifold) {
+	n, v1, v2 := a.Normals[0], a.Vertices[0], a.Vertices[1]
+	qx, qy := f.of(b.Vertices[0])
+	x1, y1, x2, y2 := qx-v1.X, qy-v1.Y, qx-v2.X, qy-v2.Y
+	t := n.along(x1, y1)
+	x, y, nx, ny, length := v1.X-float32(n.Y*t), v1.Y+float32(n.X*t), n.X, n.Y, n.out(x1, y1)
+	switch {
+	case t < 0:
+		if !atCorner(sm.Before, n, x1, y1) {
+			return
+		}
+		x, y = v1.X, v1.Y
+		nx, ny, length = toward(x1, y1, n.X, n.Y)
+	case n.along(x2, y2) > 0 || n.along(x2, y2) == 0 && !sm.Last && sm.After.along(x2, y2) >= 0:
+		if !sm.Last || !atCorner(n, sm.After, x2, y2) {
+			return
+		}
+		x, y = v2.X, v2.Y
+		nx, ny, length = toward(x2, y2, n.X, n.Y)
+	case length < 0:
+		return
+	}
+	separation := length - b.Radius
+	if !(separation <= SpeculativeDistance) {
+		return
+	}
+	height := float32(0.5 * (length - b.Radius))
+	m.Normal = f.turn(nx, ny)
+	m.put(f, x+float32(nx*height), y+float32(ny*height), separation, 0)
+}
+
+func smoothPolygon(a *Shape, sm *Smooth, b *Shape, f *frame, m *Manifold) {
+	var ha, hb hull
+	ha.own(a, f.origin)
+	hb.other(b, f)
+	n, radius := a.Normals[0], b.Radius
+	base := n.out(ha.x[0], ha.y[0])
+	if cx, cy := f.of(b.Centroid); !(n.out(cx, cy)-base >= 0) {
+		return
+	}
+	sa := float32(0)
+	for i := range hb.n {
+		if d := n.out(hb.x[i], hb.y[i]); i == 0 || d < sa {
+			sa = d
+		}
+	}
+	sa -= base
+	kb, sb := hb.separate(&ha)
+	if !(sa-radius <= SpeculativeDistance) || !(sb-radius <= SpeculativeDistance) {
+		return
+	}
+	g := meeting{radius: radius, flipped: sb > sa+preference}
+	if g.flipped {
+		g.meet(&hb, &ha, kb)
+	} else {
+		g.meet(&ha, &hb, 0)
+	}
+	g.touch(f, sa > 0 || sb > 0 || hb.n == 2, m)
+	if m.Count == 0 {
+		return
+	}
+	fits, flatten := sm.admits(n, f.back(m.Normal), sa-radius < -SpeculativeDistance)
+	if !fits {
+		*m = Manifold{}
+	}
+	if flatten {
+		flat := meeting{radius: radius}
+		flat.meet(&ha, &hb, 0)
+		flat.lie(f, m)
+	}
+}
+
+// back turns a direction from the axes of the world to those of A.
+func (f *frame) back(v Vec) Vec {
+	return Vec{float32(f.ca*v.X) + float32(f.sa*v.Y), float32(f.ca*v.Y) - float32(f.sa*v.X)}
+}
+
+// admits reports whether a normal, in the axes of the body, is one of a segment with the normal
+// n or of its vertices; and if not, whether that of the segment is to be tried. deep: the shape overlaps the
+// segment so much that it must not be lost.
+func (sm *Smooth) admits(n, normal Vec, deep bool) (fits, flatten bool) {
+	lean := n.along(normal.X, normal.Y)
+	beyond, bend := sm.After.along(normal.X, normal.Y), sm.After.along(n.X, n.Y)
+	if lean < 0 {
+		lean = -lean
+		beyond, bend = -sm.Before.along(normal.X, normal.Y), -sm.Before.along(n.X, n.Y)
+	}
+	switch {
+	case lean <= nearly && n.out(normal.X, normal.Y) > 0:
+		return true, false
+	case bend >= -straight || deep && bend > -gentle && n.out(normal.X, normal.Y) < sideways:
+		return false, true
+	}
+	return beyond <= nearly, false
+}
+
+// lie is for a polygon on the reference edge, with the normal of that or not at all.
+func (g *meeting) lie(f *frame, m *Manifold) {
+	if g.t1 >= 0 && g.t2 <= g.side {
+		g.clip(f, true, m)
+	}
+}

@@ -1,0 +1,14 @@
+//go:build cgo
+
+package rigid
+
+import (
+	"unsafe"
+
+	"github.com/evertick/evertick/csrc"
+	"github.com/evertick/evertick/native"
+)
+
+func (e *Extents) fastC(l native.Level, states []State, lo, hi int, out []uint32) int {
+	return csrc.Fast(cLevel(l), unsafe.Pointer(unsafe.SliceData(states)), e.Least, e.Most, lo, hi, out)
+}

@@ -1,0 +1,282 @@
+package rigid_test
+
+import (
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"github.com/evertick/evertick/native"
+	"github.com/evertick/evertick/native/paritytest"
+	"github.com/evertick/evertick/native/rigid"
+)
+
+// Fast on each level, split anywhere, against the whole in Go.
+func TestParityFast(t *testing.T) {
+	run := paritytest.Start(t, "Fast")
+	g := &heapGuard{t: t, bufs: map[string]*paritytest.Buffer[float32]{}}
+	for range paritytest.Rounds(200) {
+		n := 1 + run.IntN(70)
+		states, least, most := make([]rigid.State, n), make([]float32, n), make([]float32, n)
+		if run.IntN(2) == 0 {
+			run.Fill(words(states), paritytest.Finite...)
+			run.Fill(least, paritytest.Finite...)
+			run.Fill(most, paritytest.Finite...)
+		} else {
+			run.Fill(words(states), paritytest.Uniform)
+			for i := range states {
+				least[i], most[i] = run.Float(paritytest.Uniform), run.Float(paritytest.Uniform)
+				if run.IntN(4) == 0 { // exactly at the edge, or nearly
+					st := &states[i]
+					st.DX, st.DY, st.C, st.S = 0.5*least[i], 0, 1, 0
+					if run.IntN(2) == 0 {
+						st.DX = math.Nextafter32(st.DX, 1e9)
+					}
+				}
+				if run.IntN(9) == 0 {
+					special := [...]float32{float32(math.NaN()), float32(math.Inf(1)), 0, float32(math.Copysign(0, -1))}
+					*[...]*float32{&states[i].DX, &states[i].S, &states[i].InvMass, &least[i], &most[i]}[run.IntN(5)] = special[run.IntN(4)]
+				}
+			}
+		}
+		e := rigid.Extents{Least: least, Most: most}
+		want := make([]uint32, n)
+		want = want[:e.Fast(native.Go, states, 0, n, want)]
+		for _, level := range native.Levels() {
+			run.Case(level)
+			g.side, g.gap = paritytest.Sides[run.IntN(2)], run.IntN(paritytest.MaxGap+1)
+			guarded := structs[rigid.State](g.copy("states", words(states)))
+			e := rigid.Extents{Least: g.copy("least", least), Most: g.copy("most", most)}
+			var got []uint32
+			for lo := 0; lo < n; {
+				hi := lo + 1 + run.IntN(n-lo)
+				room := structs[uint32](g.copy("out", make([]float32, hi-lo)))
+				got = append(got, room[:e.Fast(level, guarded, lo, hi, room)]...)
+				lo = hi
+			}
+			run.Check(paritytest.Bits("fast", got, want), g.check())
+		}
+	}
+}
+
+// A layout finds those and only those boxes that overlap one, of any sizes.
+func TestLayoutFindsAll(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 3))
+	var layout rigid.Layout
+	for round := range 300 {
+		n := rng.IntN(200)
+		boxes := rigid.Boxes{MinX: make([]float32, n), MinY: make([]float32, n), MaxX: make([]float32, n), MaxY: make([]float32, n)}
+		which := make([]uint64, n/64+1)
+		draw := func() (x0, y0, x1, y1 float32) {
+			size := math.Pow(10, within(rng, -2, 2))
+			x0, y0 = float32(within(rng, -30, 30)), float32(within(rng, -5, 5))
+			return x0, y0, x0 + float32(size*rng.Float64()), y0 + float32(size*rng.Float64())
+		}
+		for i := range n {
+			boxes.MinX[i], boxes.MinY[i], boxes.MaxX[i], boxes.MaxY[i] = draw()
+			if rng.IntN(8) > 0 {
+				which[i/64] |= 1 << (i % 64)
+			}
+			if rng.IntN(20) == 0 {
+				boxes.MaxX[i] = float32(math.Inf(-1))
+			}
+		}
+		layout.Build(native.Levels()[rng.IntN(len(native.Levels()))], &boxes, which)
+		for range 20 {
+			x0, y0, x1, y1 := draw()
+			var want []uint32
+			for i := range n {
+				if which[i/64]>>(i%64)&1 != 0 && boxes.MinX[i] <= boxes.MaxX[i] &&
+					boxes.MinX[i] <= x1 && x0 <= boxes.MaxX[i] && boxes.MinY[i] <= y1 && y0 <= boxes.MaxY[i] {
+					want = append(want, uint32(i))
+				}
+			}
+			got := layout.Near(x0, y0, x1, y1, n)
+			slices.Sort(got)
+			if !slices.Equal(got, want) {
+				t.Fatalf("round %d: found %v, want %v", round, got, want)
+			}
+			if few := layout.Near(x0, y0, x1, y1, len(want)/2); len(few) != len(want)/2 {
+				t.Fatalf("round %d: %d of %d in little room", round, len(few), len(want))
+			}
+		}
+	}
+	layout.Build(native.Go, &rigid.Boxes{}, nil)
+	if got := layout.Near(-1, -1, float32(math.NaN()), 1, 10); len(got) != 0 {
+		t.Errorf("a box that is none overlaps %v", got)
+	}
+}
+
+// moved is a solid elsewhere.
+func (s solid) moved(by point) solid {
+	v := make([]point, len(s.v))
+	for i := range v {
+		v[i] = s.v[i].add(by)
+	}
+	return solid{v, s.r}
+}
+
+func solidOf(vertices []rigid.Vec, radius float32) solid {
+	s := solid{r: float64(radius)}
+	for _, v := range vertices {
+		s.v = append(s.v, wide(v))
+	}
+	return s
+}
+
+// The distance of convex shapes agrees with brute force, and its direction separates them by
+// as much.
+func TestDistance(t *testing.T) {
+	rng := rand.New(rand.NewPCG(2, 3))
+	for round := range paritytest.Rounds(200000) {
+		a, b := randomShape(rng), randomShape(rng)
+		a.Radius, b.Radius = 0, 0
+		move := rigid.Vec{X: float32(within(rng, -2, 2)), Y: float32(within(rng, -2, 2))}
+		sa, sb := solidOf(a.Vertices[:a.Count], 0).moved(wide(move)), solidOf(b.Vertices[:b.Count], 0)
+		want, apart := sa.distance(sb)
+		got, n := rigid.HullsApart(&a, &b, move)
+		if !apart {
+			want = 0
+		}
+		if math.Abs(float64(got)-want) > 4e-6 {
+			t.Fatalf("round %d: distance %g, want %g", round, got, want)
+		}
+		if !(want > 1e-4) {
+			continue
+		}
+		least, most := math.Inf(1), math.Inf(-1)
+		for _, v := range sa.v {
+			least = min(least, v.dot(wide(n)))
+		}
+		for _, v := range sb.v {
+			most = max(most, v.dot(wide(n)))
+		}
+		if math.Abs(wide(n).length()-1) > 1e-6 || least-most < want-1e-5 {
+			t.Fatalf("round %d: direction %v separates by %g, not %g", round, n, least-most, want)
+		}
+	}
+}
+
+// A core is within its shape, no nearer to its surface than half of its extent, and there.
+func TestCore(t *testing.T) {
+	rng := rand.New(rand.NewPCG(3, 3))
+	for round := range 20000 {
+		s := randomShape(rng)
+		extent, _ := s.Measure()
+		vertices, radius := s.Core()
+		whole := solidOf(s.Vertices[:s.Count], s.Radius)
+		for _, v := range vertices {
+			depth := whole.toPoint(wide(v)) + float64(radius)
+			if depth > -0.499*float64(extent)+1e-6 {
+				t.Fatalf("round %d: the core of %+v is %g from its surface, extent %g", round, s, depth, extent)
+			}
+		}
+		if radius < 0 {
+			t.Fatalf("round %d: radius %g", round, radius)
+		}
+	}
+}
+
+// flight is a shape that flies past an obstacle.
+type flight struct {
+	scene // 0: the obstacle; 1: the shape where it is at the end
+	sweep rigid.Sweep
+	broad rigid.Broad
+	turn  float64
+}
+
+func randomFlight(rng *rand.Rand) *flight {
+	f := &flight{}
+	x, y := within(rng, -20, 20), within(rng, -20, 20)
+	f.add(randomShape(rng), x, y, within(rng, 0, 7))
+	f.add(randomShape(rng), x+within(rng, -3, 3), y+within(rng, -3, 3), within(rng, 0, 7))
+	if rng.IntN(3) > 0 {
+		f.turn = within(rng, -3, 3)
+	}
+	sin, cos := math.Sincos(f.turn)
+	states := make([]rigid.State, 2)
+	states[1] = rigid.State{W: float32(60 * f.turn), InvMass: 1, C: float32(cos), S: float32(sin),
+		DX: float32(within(rng, -4, 4)), DY: float32(within(rng, -4, 4))}
+	filters := &rigid.Filters{Body: f.bodyOf, Moves: []bool{false, true}, Category: []uint64{1, 1}, Mask: []uint64{1, 1}, Group: make([]int32, 2)}
+	f.sweep = rigid.Sweep{
+		States: states, Poses: f.poses, Angle: make([]float32, 2), Dt: 1. / 60, Head: []uint32{1, 2}, Next: make([]uint32, 2),
+		Shapes: f.shapes, Filters: filters, Sensor: make([]bool, 2), Most: make([]float32, 2),
+	}
+	_, f.sweep.Most[1] = f.shapes[1].Measure()
+	boxes := rigid.Boxes{MinX: make([]float32, 2), MinY: make([]float32, 2), MaxX: make([]float32, 2), MaxY: make([]float32, 2)}
+	rigid.Bounds(goLevel, f.shapes, f.bodyOf, &f.poses, rigid.SpeculativeDistance/2, &boxes)
+	f.broad.Pairs(goLevel, &boxes, filters, 0, new(rigid.Pairs))
+	return f
+}
+
+// at is the moving shape, or its core, at a time of the way that ends at the given pose.
+func (f *flight) at(core bool, t float64, x, y, angle float64) solid {
+	s := &f.shapes[1]
+	vertices, radius := s.Vertices[:s.Count], s.Radius
+	if core {
+		vertices, radius = s.Core()
+	}
+	st := &f.sweep.States[1]
+	centre := point{x - (1-t)*float64(st.DX), y - (1-t)*float64(st.DY)}
+	sin, cos := math.Sincos(angle - (1-t)*f.turn)
+	out := solidOf(vertices, radius)
+	for i, p := range out.v {
+		out.v[i] = point{cos*p.x - sin*p.y, sin*p.x + cos*p.y}.add(centre)
+	}
+	return out
+}
+
+// Shapes that come from outside stop exactly if their core would meet the obstacle, and then near
+// it, before that.
+func TestSweepStopsInTime(t *testing.T) {
+	rng := rand.New(rand.NewPCG(4, 3))
+	stopped, passed, early := 0, 0, 0
+	for round := range max(2400, paritytest.Rounds(4000)) {
+		f := randomFlight(rng)
+		p := &f.poses
+		x, y, angle := float64(p.X[1]), float64(p.Y[1]), math.Atan2(float64(p.Sin[1]), float64(p.Cos[1]))
+		obstacle := f.solid(0)
+		start, apart := f.at(false, 0, x, y, angle).distance(obstacle)
+		if !apart || start < 0.02 {
+			continue // it begins in touch
+		}
+		f.sweep.StopStill(&f.broad, []uint32{1})
+		end := 1.0
+		if dx, dy := x-float64(p.X[1]), y-float64(p.Y[1]); dx != 0 || dy != 0 {
+			st := &f.sweep.States[1]
+			end = 1 - math.Hypot(dx, dy)/math.Hypot(float64(st.DX), float64(st.DY))
+		}
+		const samples = 200
+		nearest := math.Inf(1)
+		for k := range samples + 1 {
+			d, _ := f.at(true, float64(k)/samples, x, y, angle).distance(obstacle)
+			nearest = min(nearest, d)
+			if float64(k)/samples < end && d < -1e-4 {
+				t.Fatalf("round %d: it stops at %.4f, but its core was %.4f inside at %.4f", round, end, -d, float64(k)/samples)
+			}
+		}
+		if end == 1 {
+			passed++
+			continue
+		}
+		stopped++
+		here, _ := f.at(false, end, x, y, angle).distance(obstacle)
+		if here < -1e-4 || here > 1.3*rigid.LinearSlop {
+			// A shape that turns past the obstacle may take too many approaches.
+			if early++; here < -1e-4 {
+				t.Errorf("round %d: it stops %.5f from the obstacle", round, here)
+			}
+		}
+		if nearest > 0.02 && here < 1.3*rigid.LinearSlop {
+			t.Errorf("round %d: it stops, but its core comes no nearer than %.4f", round, nearest)
+		}
+		a := math.Atan2(float64(p.Sin[1]), float64(p.Cos[1]))
+		if math.Abs(a-float64(f.sweep.Angle[1])) > 1e-6 {
+			t.Errorf("round %d: angle %g, rotation %g", round, f.sweep.Angle[1], a)
+		}
+	}
+	t.Logf("%d stopped, of these %d early; %d passed", stopped, early, passed)
+	if stopped < 200 || passed < 200 || early > stopped/100 {
+		t.Error("that is not what a test needs")
+	}
+}

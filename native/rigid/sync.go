@@ -1,0 +1,136 @@
+package rigid
+
+import (
+	"math"
+
+	"github.com/evertick/evertick/native"
+)
+
+// NoSlot marks a body that drives no entity.
+const NoSlot = ^uint32(0)
+
+// Entities are columns with an element per entity: where it is in the plane, and the
+// quaternion by which it is turned, of which a turn in the plane leaves two components zero.
+type Entities struct {
+	X, Y, Turn, W []float32
+	Zero          [2][]float32
+	Flip          bool // a turn in the plane is one by minus the angle about its normal
+}
+
+// Kept are columns with an element per body: what Put has written last, of X, Y, Turn and W.
+// X is NaN where it has written nothing.
+type Kept struct {
+	X, Y, Sin, Cos []float32
+}
+
+// Put writes bodies [lo, hi) to the entities of their slots, and to kept; origins are
+// where they are, poses how they are turned. Slots are numbers of entities, or NoSlot: such
+// a body is left out. Of bodies with one slot the last one is written.
+//
+// The quaternion turns by the angle θ whose cosine c and sine s poses have: Turn is
+// sin(θ/2) and W cos(θ/2). Of cos²(θ/2) = (1+c)/2 and sin²(θ/2) = (1-c)/2 it takes the root
+// of the larger, where nothing cancels, and gets the other from 2·sin(θ/2)·cos(θ/2) = s, so that
+// W is not negative. With Flip, Turn is 0 - sin(θ/2). It panics on a slot beyond the
+// entities, and if columns that belong together differ in length.
+func (e *Entities) Put(level native.Level, o *Origins, p *Poses, slots []uint32, kept *Kept, lo, hi int) {
+	e.check(slots, kept)
+	n := len(slots)
+	if len(o.X) < n || len(o.Y) < n || len(p.Cos) < n || len(p.Sin) < n {
+		panic("rigid: Entities.Put: fewer bodies than slots")
+	}
+	_ = slots[lo:hi]
+	e.checkSlots(slots[lo:hi])
+	if level = must(level); level != native.Go && lo < hi {
+		putC(level, e, o, p, slots, kept, lo, hi)
+		return
+	}
+	for i := lo; i < hi; i++ {
+		slot := slots[i]
+		if slot == NoSlot {
+			continue
+		}
+		sin, cos := halfAngle(p.Sin[i], p.Cos[i])
+		if e.Flip {
+			sin = 0 - sin // not -sin: no turn is +0
+		}
+		kept.X[i], kept.Y[i], kept.Sin[i], kept.Cos[i] = o.X[i], o.Y[i], sin, cos
+		e.X[slot], e.Y[slot], e.Turn[slot], e.W[slot] = o.X[i], o.Y[i], sin, cos
+		e.Zero[0][slot], e.Zero[1][slot] = 0, 0
+	}
+}
+
+// halfAngle returns sine and cosine of half the angle in [-π, π] whose sine and
+// cosine are s and c.
+func halfAngle(s, c float32) (sin, cos float32) {
+	root := sqrt(float32(0.5 * (1 + abs(c))))
+	half := s / (root + root)
+	if !(c < 0) {
+		return half, root
+	}
+	return float32(math.Copysign(float64(root), float64(s))), abs(half)
+}
+
+// Differs returns the first body of [lo, hi) whose entity is not where Put has written it, bit
+// for bit, or hi: X, Y, Turn and W are not those kept, or one of Zero is not +0. Bodies
+// without a slot, and those that Put has not written, do not differ. It panics as Put does.
+func (e *Entities) Differs(level native.Level, slots []uint32, kept *Kept, lo, hi int) int {
+	e.check(slots, kept)
+	_ = slots[lo:hi]
+	e.checkSlots(slots[lo:hi])
+	if level = must(level); level != native.Go && lo < hi {
+		return differsC(level, e, slots, kept, lo, hi)
+	}
+	for i := lo; i < hi; i++ {
+		if e.differs(slots[i], kept, i) {
+			return i
+		}
+	}
+	return hi
+}
+
+func (e *Entities) differs(slot uint32, kept *Kept, i int) bool {
+	bits := math.Float32bits
+	if slot == NoSlot || kept.X[i] != kept.X[i] {
+		return false
+	}
+	return (bits(e.X[slot])^bits(kept.X[i]))|(bits(e.Y[slot])^bits(kept.Y[i]))|
+		(bits(e.Turn[slot])^bits(kept.Sin[i]))|(bits(e.W[slot])^bits(kept.Cos[i]))|
+		bits(e.Zero[0][slot])|bits(e.Zero[1][slot]) != 0
+}
+
+func (e *Entities) check(slots []uint32, kept *Kept) {
+	for _, c := range [...][]float32{e.Y, e.Turn, e.W, e.Zero[0], e.Zero[1]} {
+		if len(c) != len(e.X) {
+			panic("rigid: Entities: columns differ in length")
+		}
+	}
+	for _, c := range [...][]float32{kept.X, kept.Y, kept.Sin, kept.Cos} {
+		if len(c) < len(slots) {
+			panic("rigid: Entities: fewer bodies than slots")
+		}
+	}
+}
+
+func (e *Entities) checkSlots(slots []uint32) {
+	if FirstBeyond(slots, len(e.X)) < len(slots) {
+		panic("rigid: Entities: a slot is beyond the entities")
+	}
+}
+
+// FirstBeyond returns the first index of a slot, other than NoSlot, that is n or more; or
+// the number of slots.
+func FirstBeyond(slots []uint32, n int) int {
+	most := uint32(0) // of slots plus one; NoSlot is 0
+	for _, slot := range slots {
+		most = max(most, slot+1)
+	}
+	if uint64(most) <= uint64(n) {
+		return len(slots)
+	}
+	for i, slot := range slots {
+		if slot != NoSlot && uint64(slot) >= uint64(n) {
+			return i
+		}
+	}
+	return len(slots)
+}

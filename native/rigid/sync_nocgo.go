@@ -1,0 +1,9 @@
+//go:build !cgo
+
+package rigid
+
+import "github.com/evertick/evertick/native"
+
+func putC(native.Level, *Entities, *Origins, *Poses, []uint32, *Kept, int, int) { panic(withoutC) }
+
+func differsC(native.Level, *Entities, []uint32, *Kept, int, int) int { panic(withoutC) }

@@ -1,0 +1,335 @@
+package rigid
+
+import (
+	"math"
+
+	"github.com/evertick/evertick/native"
+)
+
+const (
+	// maxQueried bounds the coordinates of what queries look at, in metres: no square of
+	// a difference overflows. Shapes beyond are not found.
+	maxQueried = 1 << 60
+
+	// boxGrowth is the part of a bound by which the box of a shape grows in a Targets, so
+	// that what rounding takes from a shape far from the origin is in it: 64 units in the
+	// last place.
+	boxGrowth = 0x1p-18
+
+	// boxMargin is what a box grows by besides, in metres.
+	boxMargin = LinearSlop
+)
+
+// Targets are the shapes that queries look for, as they were when Build or Take was called: each in
+// a box, sixteen boxes in a node, and sixteen nodes in the box of one above. The zero value
+// is empty. What a query finds does not depend on how shapes are put together.
+type Targets struct {
+	nodes  []treeNode // those of shapes, then those of nodes, and so on; the last is the root
+	starts []uint32   // where each of these begins in nodes, and the end
+	at     []target   // target i is in lane i%Lanes of node i/Lanes
+
+	boxes     Boxes
+	keys, tmp []uint64
+}
+
+// NoShape is the number of no shape, and of no body.
+const NoShape = ^uint32(0)
+
+// treeNode is sixteen boxes. Those of lanes without one are inverted.
+type treeNode struct {
+	MinX, MinY, MaxX, MaxY [Lanes]float32
+}
+
+// target is a shape where it is, with all that decides whether a query finds it.
+type target struct {
+	X, Y, Cos, Sin float32
+	Category, Mask uint64
+	Body, Shape    uint32
+	Count          uint32 // of vertices; and targetSensor
+	Radius         float32
+	Vertices       [MaxVertices]Vec
+	Normals        [MaxVertices]Vec
+	_              [4]uint32 // up to a cache line
+}
+
+// targetSensor is a bit of target.Count.
+const targetSensor = 1 << 8
+
+// Scene is what Targets are made of: an element per shape of shapes, filters and sensors, and
+// one per body of poses.
+type Scene struct {
+	Shapes  []Shape
+	Poses   *Poses
+	Filters *Filters
+	Sensors []bool
+}
+
+func (s *Scene) check() {
+	s.Poses.check()
+	n := len(s.Shapes)
+	if f := s.Filters; len(f.Body) != n || len(f.Category) != n || len(f.Mask) != n || len(s.Sensors) != n {
+		panic("rigid: Scene: shapes, filters and sensors differ in length")
+	}
+}
+
+// Build takes the shapes of a scene. One without vertices, one of which a vertex is not
+// finite, one beyond 2^60 m, and one whose body has a rotation of half the length it should
+// have, or twice, are left out. It panics as Bounds does.
+func (t *Targets) Build(level native.Level, s *Scene) {
+	level = must(level)
+	t.bound(level, s)
+	t.list(s)
+	t.order(level)
+	t.fill(s)
+	t.place(s, false)
+	t.join()
+}
+
+// Take is Build for few queries: it costs a fraction of that and they cost more, as it does
+// not look for shapes that are near each other. They stay together as they were, or are
+// together by number. same is that of all that a scene has, nothing but poses has
+// changed since the last Build or Take.
+func (t *Targets) Take(level native.Level, s *Scene, same bool) {
+	t.bound(must(level), s)
+	if !same {
+		t.list(s)
+		t.fill(s)
+	}
+	t.place(s, same)
+	t.join()
+}
+
+// bound computes the boxes of shapes.
+func (t *Targets) bound(level native.Level, s *Scene) {
+	s.check()
+	n := len(s.Shapes)
+	b := &t.boxes
+	b.MinX, b.MinY, b.MaxX, b.MaxY = resized(b.MinX, n), resized(b.MinY, n), resized(b.MaxX, n), resized(b.MaxY, n)
+	Bounds(level, s.Shapes, s.Filters.Body, s.Poses, boxMargin, b)
+}
+
+// list takes the numbers of all shapes that have vertices as keys, also of those that are not
+// looked for where they are.
+func (t *Targets) list(s *Scene) {
+	t.keys = resized(t.keys, len(s.Shapes))[:0]
+	for i := range s.Shapes {
+		if s.Shapes[i].Count > 0 {
+			t.keys = append(t.keys, uint64(i))
+		}
+	}
+}
+
+// upright reports whether a rotation is near enough to length one. Shapes of others are not
+// looked for at all.
+func upright(cos, sin float32) bool {
+	square := float32(cos*cos) + float32(sin*sin)
+	return square >= 0.25 && square <= 4
+}
+
+// grownBox is the box in which a shape of the given bounds is looked for; false if it is not.
+func grownBox(x0, y0, x1, y1 float32) (box, bool) {
+	if !inReach(x0, y0, x1, y1) {
+		return inverted, false
+	}
+	return box{below(x0), below(y0), above(x1), above(y1)}, true
+}
+
+// inReach reports whether no bound is beyond maxQueried, or NaN: its bits without the sign are
+// in the order of numbers.
+func inReach(x0, y0, x1, y1 float32) bool {
+	const sign = 1 << 31
+	limit := math.Float32bits(maxQueried)
+	return math.Float32bits(x0)&^sign <= limit && math.Float32bits(y0)&^sign <= limit &&
+		math.Float32bits(x1)&^sign <= limit && math.Float32bits(y1)&^sign <= limit
+}
+
+func below(v float32) float32 { return v - float32(abs(v)*boxGrowth) }
+func above(v float32) float32 { return v + float32(abs(v)*boxGrowth) }
+
+// order sorts the shapes that are listed: small ones first, along a curve that stays near
+// itself.
+func (t *Targets) order(level native.Level) {
+	b, keys := &t.boxes, t.keys
+	all, size := inverted, float32(0)
+	for _, i := range keys {
+		x0, y0, x1, y1 := b.MinX[i], b.MinY[i], b.MaxX[i], b.MaxY[i]
+		if inReach(x0, y0, x1, y1) {
+			all[0], all[1], all[2], all[3] = least(all[0], x0), least(all[1], y0), most(all[2], x1), most(all[3], y1)
+			size += most(x1-x0, y1-y0)
+		}
+	}
+	c := curve{x: all[0], y: all[1], small: float32(4*size) / float32(max(len(keys), 1))}
+	c.scale = curveCells / most(most(all[2]-all[0], all[3]-all[1]), 0x1p-60)
+	for k, i := range keys {
+		keys[k] = uint64(c.key(b.MinX[i], b.MinY[i], b.MaxX[i], b.MaxY[i]))<<shapeBits | i
+	}
+	t.tmp = resized(t.tmp, len(keys))
+	if level == native.Go {
+		t.keys, t.tmp = sortKeysGo(keys, t.tmp, curveBits)
+	} else {
+		t.keys, t.tmp = sortKeysC(keys, t.tmp, curveBits)
+	}
+}
+
+// fill makes the targets, and nodes of shapes without boxes.
+func (t *Targets) fill(s *Scene) {
+	n := len(t.keys)
+	leaves := (n + Lanes - 1) / Lanes
+	t.at = resized(t.at, leaves*Lanes)
+	t.nodes = resized(t.nodes, leaves)
+	for i, key := range t.keys {
+		t.at[i].set(s, int(key&(1<<shapeBits-1)))
+	}
+	for i := n; i < len(t.at); i++ {
+		t.nodes[i/Lanes].put(i%Lanes, &inverted)
+	}
+}
+
+// place puts targets where they are, and boxes in the nodes of shapes. With still those that
+// have not moved are left alone.
+func (t *Targets) place(s *Scene, still bool) {
+	n, bodies := len(t.boxes.MinX), len(s.Poses.X)
+	minX, minY, maxX, maxY := t.boxes.MinX, t.boxes.MinY[:n], t.boxes.MaxX[:n], t.boxes.MaxY[:n]
+	px, py, pc, ps := s.Poses.X, s.Poses.Y[:bodies], s.Poses.Cos[:bodies], s.Poses.Sin[:bodies]
+	at := t.at[:len(t.keys)]
+	for i := range at {
+		g := &at[i]
+		k, body := g.Shape, g.Body
+		x, y, cos, sin := px[body], py[body], pc[body], ps[body]
+		if still && identical(x, g.X) && identical(y, g.Y) && identical(cos, g.Cos) && identical(sin, g.Sin) {
+			continue
+		}
+		g.X, g.Y, g.Cos, g.Sin = x, y, cos, sin
+		node, lane := &t.nodes[uint(i)/Lanes], uint(i)%Lanes
+		x0, y0, x1, y1 := minX[k], minY[k], maxX[k], maxY[k]
+		if inReach(x0, y0, x1, y1) && upright(cos, sin) {
+			node.MinX[lane], node.MinY[lane], node.MaxX[lane], node.MaxY[lane] = below(x0), below(y0), above(x1), above(y1)
+		} else {
+			node.put(int(lane), &inverted)
+		}
+	}
+}
+
+// identical compares bits.
+func identical(a, b float32) bool { return math.Float32bits(a) == math.Float32bits(b) }
+
+func (g *target) set(s *Scene, i int) {
+	f, shape := s.Filters, &s.Shapes[i]
+	body := f.Body[i]
+	g.X, g.Y, g.Cos, g.Sin = s.Poses.X[body], s.Poses.Y[body], s.Poses.Cos[body], s.Poses.Sin[body]
+	g.Category, g.Mask, g.Body, g.Shape = f.Category[i], f.Mask[i], body, uint32(i)
+	g.Count, g.Radius = shape.Count, shape.Radius
+	if s.Sensors[i] {
+		g.Count |= targetSensor
+	}
+	g.Vertices, g.Normals = shape.Vertices, shape.Normals
+}
+
+// join makes the nodes above those of shapes.
+func (t *Targets) join() {
+	t.nodes, t.starts = t.nodes[:len(t.at)/Lanes], append(t.starts[:0], 0)
+	for first := 0; ; {
+		end := len(t.nodes)
+		t.starts = append(t.starts, uint32(end))
+		if end-first <= 1 {
+			return
+		}
+		t.nodes = grown(t.nodes, (end-first+Lanes-1)/Lanes)
+		above := t.nodes[end:]
+		for i := range Lanes * len(above) {
+			around := inverted
+			if first+i < end {
+				around = t.nodes[first+i].around()
+			}
+			above[i/Lanes].put(i%Lanes, &around)
+		}
+		first = end
+	}
+}
+
+// grown returns s with n more elements, of any value.
+func grown[T any](s []T, n int) []T {
+	if len(s)+n <= cap(s) {
+		return s[:len(s)+n]
+	}
+	return append(s, make([]T, n)...)
+}
+
+func (n *treeNode) put(lane int, b *box) {
+	n.MinX[lane], n.MinY[lane], n.MaxX[lane], n.MaxY[lane] = b[0], b[1], b[2], b[3]
+}
+
+// around is the box around all boxes of a node.
+func (n *treeNode) around() box {
+	x0, y0, x1, y1 := inf, inf, -inf, -inf
+	for i := range Lanes {
+		x0, y0 = least(x0, n.MinX[i]), least(y0, n.MinY[i])
+		x1, y1 = most(x1, n.MaxX[i]), most(y1, n.MaxY[i])
+	}
+	return box{x0, y0, x1, y1}
+}
+
+const (
+	curveSteps = 5 // of three bits along each axis
+	curveCells = 1<<(3*curveSteps) - 1
+	curveBits  = 2 + 6*curveSteps // of a key
+)
+
+// curve is that of Hilbert over a square, which goes through all its cells, each next to
+// the one before.
+type curve struct {
+	x, y, scale float32
+	small       float32 // extent of a box that counts as small
+}
+
+// key is the size of a box, in two bits, and where its middle is on the curve. Large
+// boxes would make those of nodes large in which they are with small ones.
+func (c *curve) key(x0, y0, x1, y1 float32) uint32 {
+	class, extent := uint32(0), most(x1-x0, y1-y0)
+	for limit := c.small; class < 3 && extent > limit; limit *= 8 {
+		class++
+	}
+	x, y := c.cell(float32((x0+x1)*0.5)-c.x), c.cell(float32((y0+y1)*0.5)-c.y)
+	at, form := uint32(0), uint8(0)
+	for k := 3 * (curveSteps - 1); k >= 0; k -= 3 {
+		step := &hilbert[form][x>>k&7<<3|y>>k&7]
+		at, form = at<<6|uint32(step.at), step.form
+	}
+	return class<<(6*curveSteps) | at
+}
+
+// cell maps a distance to a cell; NaN to the first.
+func (c *curve) cell(v float32) uint32 {
+	return uint32(int32(least(most(v*c.scale, 0), curveCells)))
+}
+
+// hilbert has, for each of the four forms of the curve in a square of 8 by 8 cells, by
+// cell, its place on the curve and the form that the curve has in it.
+var hilbert = func() (table [4][64]struct{ at, form uint8 }) {
+	// Form 0 goes through the quarters (0,0), (0,1), (1,1), (1,0); bit 0 of a form
+	// exchanges the axes, and bit 1 turns both round.
+	for form := range uint8(4) {
+		for cell := range uint8(64) {
+			at, f := uint8(0), form
+			for k := 2; k >= 0; k-- {
+				x, y := cell>>3>>k&1, cell>>k&1
+				if f&2 != 0 {
+					x, y = 1-x, 1-y
+				}
+				if f&1 != 0 {
+					x, y = y, x
+				}
+				quarter := x*3 ^ y
+				at = at<<2 | quarter
+				switch quarter {
+				case 0:
+					f ^= 1
+				case 3:
+					f ^= 3
+				}
+			}
+			table[form][cell] = struct{ at, form uint8 }{at, f}
+		}
+	}
+	return table
+}()

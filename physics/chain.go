@@ -1,0 +1,480 @@
+package physics
+
+import (
+	"encoding/binary"
+	"fmt"
+	"math"
+
+	"github.com/evertick/evertick/internal/fault"
+	"github.com/evertick/evertick/internal/frame"
+	"github.com/evertick/evertick/native/rigid"
+	"github.com/zeebo/xxh3"
+)
+
+// Chain is a handle to a chain of one world. The zero value is no chain. A chain dies with
+// its body.
+type Chain struct{ index, generation uint32 }
+
+// Index returns the number of the chain. It is meaningful while the chain lives.
+func (c Chain) Index() int { return int(c.index) }
+
+// String returns "chain_<index>.<generation>".
+func (c Chain) String() string { return fmt.Sprintf("chain_%d.%d", c.index, c.generation) }
+
+// ChainDef describes a chain to create: segments that know their neighbours, so that what slides
+// over the vertices between them does not catch there.
+//
+// A chain has one side, to the right of the way from point to point: a loop whose points are
+// counter-clockwise is solid inside, as an island, and one whose points are clockwise is solid
+// outside, as a cave; the points of a floor go from right to left. What has the middle of
+// a shape behind a segment passes through it.
+type ChainDef struct {
+	// Points in body coordinates, in metres, each at least 5 mm from the next. Of an open
+	// chain, 4 or more: the first and the last are ghosts, which say which way the ground goes on, and
+	// the segments are those between the others. Of a loop, 3 or more: a segment begins at each, and
+	// the last one leads back to the first point. The chain should not cross itself.
+	Points [][2]float32
+	// Loop closes the chain.
+	Loop bool
+	// Shape is the material of all segments: SetShapeDef changes that of one. It is not a sensor, and
+	// not one-way.
+	Shape ShapeDef
+}
+
+const chainPoints = "physics: ChainDef.Points"
+
+// Validate reports the faults of d: those of its Shape, the number of points, and the first point that is
+// not finite, out of range or too close to the next. Errors wrap ErrNotFinite or ErrRange.
+func (d *ChainDef) Validate() error {
+	_, err := d.edges()
+	return err
+}
+
+// edges returns the segments between all points, with those that only the ghosts have.
+func (d *ChainDef) edges() ([]rigid.Shape, error) {
+	if err := d.Shape.Validate(); err != nil {
+		return nil, err
+	}
+	if d.Shape.Sensor {
+		return nil, because(fault.Field(ErrRange, "physics: ChainDef.Shape.Sensor", true), "a chain has no inside")
+	}
+	if d.Shape.OneWay != [2]float32{} {
+		return nil, because(fault.Field(ErrRange, "physics: ChainDef.Shape.OneWay", d.Shape.OneWay),
+			"a chain has one side as it is")
+	}
+	least := 4
+	if d.Loop {
+		least = 3
+	}
+	if n := len(d.Points); n < least || n > maxShapes {
+		return nil, fault.Field(ErrRange, "physics: number of ChainDef.Points", n)
+	}
+	points := make([]rigid.Vec, len(d.Points))
+	for i, p := range d.Points {
+		points[i] = vecOf(p)
+	}
+	return makeEdges(points, d.Loop)
+}
+
+func makeEdges(points []rigid.Vec, loop bool) ([]rigid.Shape, error) {
+	for i, p := range points {
+		switch {
+		case !fault.Finite(p.X) || !fault.Finite(p.Y):
+			return nil, fault.Element(ErrNotFinite, chainPoints, i, p)
+		case max(p.X, -p.X, p.Y, -p.Y) > rigid.MaxCoordinate:
+			return nil, fault.Element(ErrRange, chainPoints, i, p)
+		}
+	}
+	n := len(points)
+	if !loop {
+		n--
+	}
+	edges := make([]rigid.Shape, n)
+	for i := range edges {
+		r, err := rigid.MakeSegment(points[i], points[(i+1)%len(points)])
+		if err != nil {
+			return nil, because(fault.Element(ErrRange, chainPoints, i, points[i]), "too close to the next")
+		}
+		edges[i] = r
+	}
+	return edges, nil
+}
+
+// chainRow is a chain.
+type chainRow struct {
+	body   uint32
+	loop   bool
+	points []rigid.Vec
+	shapes []uint32 // in the order of the points
+}
+
+// segment returns which edge segment k is, and what it knows of its neighbours.
+func (r *chainRow) segment(chain, k int, edges []rigid.Shape) (edge int, sm rigid.Smooth) {
+	n := len(edges)
+	edge = k + 1
+	if r.loop {
+		edge = k
+	}
+	sm = rigid.Smooth{
+		Before: edges[(edge+n-1)%n].Normals[0], After: edges[(edge+1)%n].Normals[0],
+		Chain: uint32(chain) + 1, Last: !r.loop && edge == n-2,
+	}
+	return edge, sm
+}
+
+// segments returns how many segments a chain of so many edges has.
+func (r *chainRow) segments(edges int) int {
+	if r.loop {
+		return edges
+	}
+	return edges - 2
+}
+
+func (r *chainRow) digest() uint64 { return xxh3.Hash(r.appendDigested(nil)) }
+
+func (r *chainRow) appendDigested(buf []byte) []byte {
+	buf = binary.LittleEndian.AppendUint32(buf, r.body)
+	buf = binary.LittleEndian.AppendUint32(buf, r.pointsAndLoop())
+	for _, p := range r.points {
+		buf = binary.LittleEndian.AppendUint32(buf, math.Float32bits(p.X))
+		buf = binary.LittleEndian.AppendUint32(buf, math.Float32bits(p.Y))
+	}
+	for _, s := range r.shapes {
+		buf = binary.LittleEndian.AppendUint32(buf, s)
+	}
+	return buf
+}
+
+const loopFlag = 1 << 31
+
+func (r *chainRow) pointsAndLoop() uint32 {
+	n := uint32(len(r.points))
+	if r.loop {
+		n |= loopFlag
+	}
+	return n
+}
+
+// chainTable knows which chains live, and their segments.
+type chainTable struct {
+	pool   pool
+	rows   []chainRow
+	digest []uint64 // 0: free
+}
+
+func newChainTable() chainTable { return chainTable{pool: newPool(maxShapes, 0)} }
+
+// reach makes room for n rows.
+func (t *chainTable) reach(n int) {
+	for len(t.rows) < n {
+		t.rows, t.digest = append(t.rows, chainRow{}), append(t.digest, 0)
+	}
+}
+
+func (t *chainTable) release(i int) {
+	r := &t.rows[i]
+	r.points, r.shapes, t.digest[i] = r.points[:0], r.shapes[:0], 0
+	t.pool.release(i)
+}
+
+// releaseAll releases the chains of a body.
+func (t *chainTable) releaseAll(body int) {
+	if t.pool.live == 0 {
+		return
+	}
+	for i := range t.rows {
+		if t.digest[i] != 0 && int(t.rows[i].body) == body {
+			t.release(i)
+		}
+	}
+}
+
+func (t *chainTable) copyFrom(src *chainTable) {
+	t.pool.copyFrom(&src.pool)
+	t.reach(len(src.rows))
+	t.rows = t.rows[:len(src.rows)]
+	t.digest = append(t.digest[:0], src.digest...)
+	for i := range t.rows {
+		r, from := &t.rows[i], &src.rows[i]
+		r.body, r.loop = from.body, from.loop
+		r.points, r.shapes = append(r.points[:0], from.points...), append(r.shapes[:0], from.shapes...)
+	}
+}
+
+// CreateChain attaches a chain to b, which is usually static: chains have no mass. They do not meet
+// segments, or other chains. Errors: ErrStale; those of ChainDef.Validate; ErrCapacity; and
+// ErrUnsupported from another engine.
+func (w *World) CreateChain(b Body, def ChainDef) (Chain, error) {
+	body, err := w.solved(b)
+	if err != nil {
+		return Chain{}, err
+	}
+	edges, err := def.edges()
+	if err != nil {
+		return Chain{}, err
+	}
+	r := chainRow{body: uint32(body), loop: def.Loop}
+	i, ok := w.chains.pool.next()
+	n := r.segments(len(edges))
+	if !ok || n > w.shapes.pool.room() {
+		return Chain{}, fault.Field(ErrCapacity, "physics: ShapeCount", w.ShapeCount())
+	}
+	for _, p := range def.Points {
+		r.points = append(r.points, vecOf(p))
+	}
+	for k := range n {
+		edge, sm := r.segment(i, k, edges)
+		shape, _ := w.shapes.pool.next()
+		w.solver.createSegment(shape, body, &def.Shape, &edges[edge], &sm)
+		w.shapes.add(shape, body, w.solver.shapes.digest(shape))
+		r.shapes = append(r.shapes, uint32(shape))
+	}
+	w.solver.measure(body, w.solver.shapesOf(body))
+	w.chains.reach(i + 1)
+	w.chains.rows[i], w.chains.digest[i] = r, r.digest()
+	return Chain{uint32(i), w.chains.pool.claim(i)}, nil
+}
+
+// createSegment cannot fail, as a segment has no mass and its body need not be weighed.
+func (s *solver) createSegment(shape, body int, def *ShapeDef, r *rigid.Shape, sm *rigid.Smooth) {
+	t := &s.shapes
+	t.put(shape, body, def, r)
+	t.filters.Moves[shape] = s.cols.Type[body] != StaticBody
+	t.setSmooth(shape, *sm)
+	s.show(body, shape)
+	s.disturb(body)
+}
+
+// setSmooth makes a shape a segment of a chain, or of none.
+func (t *shapeColumns) setSmooth(shape int, sm rigid.Smooth) {
+	if shape >= len(t.smooth) {
+		if sm.Chain == 0 {
+			return
+		}
+		t.smooth = append(t.smooth, make([]rigid.Smooth, shape+1-len(t.smooth))...)
+	}
+	if t.smooth[shape].Chain != 0 {
+		t.chained--
+	}
+	if t.smooth[shape] = sm; sm.Chain != 0 {
+		t.chained++
+	}
+}
+
+// chainOf returns the number of the chain of a shape.
+func (t *shapeColumns) chainOf(shape int) (int, bool) {
+	if shape >= len(t.smooth) || t.smooth[shape].Chain == 0 {
+		return 0, false
+	}
+	return int(t.smooth[shape].Chain) - 1, true
+}
+
+// DestroyChain removes c and its segments. Errors: ErrStale.
+func (w *World) DestroyChain(c Chain) error {
+	if w.failed != nil {
+		return w.failed
+	}
+	if !w.ValidChain(c) {
+		return fault.Field(ErrStale, "physics: Chain", c)
+	}
+	for _, shape := range w.chains.rows[c.index].shapes {
+		w.solver.shapes.clear(int(shape))
+		w.solver.disturb(int(w.shapes.body[shape]))
+		w.shapes.unlink(int(shape))
+		w.shapes.release(int(shape))
+	}
+	body := int(w.chains.rows[c.index].body)
+	w.solver.measure(body, w.solver.shapesOf(body))
+	w.chains.release(int(c.index))
+	return nil
+}
+
+// ValidChain reports whether c is a live chain of this world.
+func (w *World) ValidChain(c Chain) bool { return w.chains.pool.holds(c.index, c.generation) }
+
+// ChainCount returns the number of live chains.
+func (w *World) ChainCount() int { return w.chains.pool.live }
+
+// AppendChainShapes appends the segments of c to dst, in the order of the points: what events
+// name, and whose ShapeDef can be set. They are destroyed with their chain only. Errors:
+// ErrStale.
+func (w *World) AppendChainShapes(dst []Shape, c Chain) ([]Shape, error) {
+	if !w.ValidChain(c) {
+		return dst, fault.Field(ErrStale, "physics: Chain", c)
+	}
+	for _, shape := range w.chains.rows[c.index].shapes {
+		dst = append(dst, Shape{shape, w.shapes.pool.generation[shape]})
+	}
+	return dst, nil
+}
+
+// ShapeChain returns the chain of which s is a segment; the zero Chain if s is none. Errors:
+// ErrStale.
+func (w *World) ShapeChain(s Shape) (Chain, error) {
+	if !w.ValidShape(s) {
+		return Chain{}, fault.Field(ErrStale, "physics: Shape", s)
+	}
+	if w.solver == nil {
+		return Chain{}, nil
+	}
+	i, ok := w.solver.shapes.chainOf(int(s.index))
+	if !ok {
+		return Chain{}, nil
+	}
+	return Chain{uint32(i), w.chains.pool.generation[i]}, nil
+}
+
+// single is an error if a shape is a part of a chain.
+func (w *World) single(s Shape) error {
+	if c, _ := w.ShapeChain(s); c != (Chain{}) {
+		return because(fault.Field(ErrUnsupported, "physics: DestroyShape", s), "it belongs to "+c.String())
+	}
+	return nil
+}
+
+// The frame "chains": for each row its uint32 generation, body, and number of points, with loopFlag;
+// 0 points: no chain. Then two float32 for each point and a uint32 for each segment.
+
+func (t *chainTable) encode(e *frame.Encoder) {
+	e.Open(t.bytes())
+	for i := range t.rows {
+		r := &t.rows[i]
+		e.U32(int(t.pool.generation[i]))
+		if len(r.points) == 0 {
+			e.U32(0)
+			e.U32(0)
+			continue
+		}
+		e.U32(int(r.body))
+		e.U32(int(r.pointsAndLoop()))
+		e.Rows(raw(r.points), 4)
+		e.Rows(raw(r.shapes), 4)
+	}
+	e.Seal()
+}
+
+const chainBytes = 3 * 4
+
+func (t *chainTable) bytes() int {
+	n := chainBytes * len(t.rows)
+	for i := range t.rows {
+		n += 8*len(t.rows[i].points) + 4*len(t.rows[i].shapes)
+	}
+	return n
+}
+
+// readChains makes the chains, and checks that their segments are the shapes that they are made
+// of.
+func (im *image) readChains(b []byte) error {
+	for i := 0; len(b) > 0; i++ {
+		if len(b) < chainBytes {
+			return im.element("length of chain", i, len(b))
+		}
+		u32 := func(k int) uint32 { return binary.LittleEndian.Uint32(b[4*k:]) }
+		generation, body, n := u32(0), u32(1), int(u32(2)&^loopFlag)
+		r := chainRow{body: body, loop: u32(2)&loopFlag != 0}
+		b = b[chainBytes:]
+		im.chainGenerations = append(im.chainGenerations, generation)
+		if n == 0 && !r.loop && body == 0 {
+			im.chains = append(im.chains, chainRow{})
+			continue
+		}
+		edges := n
+		if !r.loop {
+			edges--
+		}
+		segments := r.segments(edges)
+		if segments < 1 || n < 3 || uint64(len(b)) < 8*uint64(n)+4*uint64(segments) {
+			return im.element("points of chain", i, n)
+		}
+		if generation == 0 || !im.alive(uint64(body)) {
+			return im.element("generation and body of chain", i, [2]uint32{generation, body})
+		}
+		if im.sameChain(i, b[:8*n], b[8*n:][:4*segments], &r) {
+			b = b[8*n+4*segments:]
+			im.chains = append(im.chains, r)
+			continue
+		}
+		for k := range n {
+			r.points = append(r.points, rigid.Vec{X: float(b, 2*k), Y: float(b, 2*k+1)})
+		}
+		b = b[8*n:]
+		for k := range segments {
+			r.shapes = append(r.shapes, binary.LittleEndian.Uint32(b[4*k:]))
+		}
+		b = b[4*segments:]
+		if err := im.linkChain(i, &r); err != nil {
+			return err
+		}
+		im.chains = append(im.chains, r)
+	}
+	return nil
+}
+
+// sameChain reports whether a chain is as the world has it, and so are its segments, and
+// takes it from there then. Its points and shapes never change.
+func (im *image) sameChain(i int, points, shapes []byte, r *chainRow) bool {
+	if i >= len(im.w.chains.rows) {
+		return false
+	}
+	now := &im.w.chains.rows[i]
+	if now.body != r.body || now.loop != r.loop || 8*len(now.points) != len(points) || 4*len(now.shapes) != len(shapes) {
+		return false
+	}
+	for k, p := range now.points {
+		if differ(p.X, float(points, 2*k)) || differ(p.Y, float(points, 2*k+1)) {
+			return false
+		}
+	}
+	t := &im.w.solver.shapes
+	for k, shape := range now.shapes {
+		if shape != binary.LittleEndian.Uint32(shapes[4*k:]) || uint64(shape) >= uint64(len(im.made)) {
+			return false
+		}
+		m := &im.made[shape]
+		if m.smooth.Chain != 0 || m.body != r.body || m.def.Sensor || m.def.OneWay != [2]float32{} || m.Shape != t.local[shape] {
+			return false
+		}
+	}
+	for _, shape := range now.shapes {
+		im.made[shape].smooth = t.smooth[shape]
+	}
+	r.points, r.shapes = now.points, now.shapes
+	return true
+}
+
+// linkChain makes shapes the segments of a chain.
+func (im *image) linkChain(i int, r *chainRow) error {
+	edges, err := makeEdges(r.points, r.loop)
+	if err != nil {
+		return fmt.Errorf("%w: %v", im.element("points of chain", i, len(r.points)), err)
+	}
+	for k, shape := range r.shapes {
+		edge, sm := r.segment(i, k, edges)
+		if uint64(shape) >= uint64(len(im.made)) {
+			return im.element("segment of chain", i, shape)
+		}
+		m := &im.made[shape]
+		if m.smooth.Chain != 0 || m.body != r.body || m.def.Sensor || m.def.OneWay != [2]float32{} || m.Shape != edges[edge] {
+			return im.element("segment of chain", i, shape)
+		}
+		m.smooth = sm
+	}
+	return nil
+}
+
+func (w *World) becomeChains(im *image) {
+	t := &w.chains
+	t.rows, t.digest = append(t.rows[:0], im.chains...), t.digest[:0]
+	t.pool.reset(len(im.chains))
+	copy(t.pool.generation, im.chainGenerations)
+	for i := range t.rows {
+		live, digest := len(t.rows[i].points) > 0, uint64(0)
+		if live {
+			im.digested = t.rows[i].appendDigested(im.digested[:0])
+			digest = xxh3.Hash(im.digested)
+		}
+		t.digest = append(t.digest, digest)
+		t.pool.settle(i, live)
+	}
+}

@@ -1,0 +1,183 @@
+package physics
+
+import (
+	"errors"
+
+	"github.com/evertick/evertick/internal/fault"
+	"github.com/evertick/evertick/native/rigid"
+)
+
+// Drawing is a picture of a world as data: lines, circles and polygons with colours, in
+// metres along the axes of the plane, for a program to draw with what it has. Package
+// physics/svg writes one as SVG. The zero value is empty. A Drawing that is used again
+// keeps its memory.
+type Drawing struct {
+	Circles  []DrawnCircle
+	Polygons []DrawnPolygon
+	Lines    []DrawnLine
+	Labels   []DrawnLabel
+
+	// Points are the vertices of all Polygons, and Text the bytes of all Labels.
+	Points [][2]float32
+	Text   []byte
+
+	// Extent is the box around all shapes, and Focus that around those of bodies that are
+	// not static. Min is greater than Max where there is none.
+	Extent, Focus DrawnBox
+
+	poses     rigid.Poses // room for the contacts
+	pairs     rigid.Pairs
+	contacts  []rigid.Contact
+	manifolds []rigid.Manifold
+}
+
+// DrawnCircle is a disc.
+type DrawnCircle struct {
+	Center [2]float32
+	Radius float32
+	// Axis is the unit vector to which the first axis of the body has turned, and zero of
+	// a disc that is no shape.
+	Axis  [2]float32
+	Color Color
+}
+
+// DrawnPolygon is all points within Radius of the convex polygon whose vertices are
+// Drawing.Points[First:First+Count], counter-clockwise. One of two vertices is a capsule,
+// or a segment if the radius is zero.
+type DrawnPolygon struct {
+	First, Count int
+	Radius       float32
+	Color        Color
+}
+
+// DrawnLine is a line.
+type DrawnLine struct {
+	P1, P2 [2]float32
+	Color  Color
+}
+
+// DrawnLabel is Drawing.Text[First:First+Count], to be written at a point.
+type DrawnLabel struct {
+	At           [2]float32
+	First, Count int
+	Color        Color
+}
+
+// DrawnBox is a box along the axes.
+type DrawnBox struct{ Min, Max [2]float32 }
+
+// Empty reports whether nothing is in b.
+func (b DrawnBox) Empty() bool { return !(b.Min[0] <= b.Max[0] && b.Min[1] <= b.Max[1]) }
+
+// DrawOptions says what AppendDraw draws beside the shapes. Lengths are in metres.
+type DrawOptions struct {
+	// Boxes draws the box along the axes around each shape.
+	Boxes bool
+	// Contacts draws the points at which solid shapes touch, as circles, and the
+	// normals there, from the shape of the lower index to the other.
+	Contacts bool
+	// Impulses draws what held these points in the last sub-step, along normal and
+	// tangent, as the other shape got it.
+	Impulses bool
+	// Centers draws a cross at the centre of mass of each body that is not static.
+	Centers bool
+	// Velocities draws those of the centres of mass.
+	Velocities bool
+	// Indices labels bodies with Body.Index.
+	Indices bool
+	// Joints draws the points of each joint, a line between them, and lines from the centres of
+	// mass of the bodies to these. A mouse joint is drawn from its target.
+	Joints bool
+
+	// Size is that of marks: normals, crosses and points. 0: 0.1.
+	Size float32
+	// ImpulseScale is the length of an impulse of 1 N·s. 0: 0.1.
+	ImpulseScale float32
+	// VelocityScale is the length of a velocity of 1 m/s. 0: 0.1.
+	VelocityScale float32
+}
+
+// Validate reports every fault of o at once. Errors wrap ErrNotFinite or ErrRange.
+func (o *DrawOptions) Validate() error {
+	return errors.Join(
+		checkTuning("physics: DrawOptions.Size", o.Size),
+		checkTuning("physics: DrawOptions.ImpulseScale", o.ImpulseScale),
+		checkTuning("physics: DrawOptions.VelocityScale", o.VelocityScale),
+	)
+}
+
+func (o *DrawOptions) fill() {
+	for _, f := range [...]*float32{&o.Size, &o.ImpulseScale, &o.VelocityScale} {
+		if *f == 0 {
+			*f = 0.1
+		}
+	}
+}
+
+// Reset empties d and keeps its memory.
+func (d *Drawing) Reset() {
+	d.Circles, d.Polygons, d.Lines, d.Labels = d.Circles[:0], d.Polygons[:0], d.Lines[:0], d.Labels[:0]
+	d.Points, d.Text = d.Points[:0], d.Text[:0]
+	d.Extent, d.Focus = DrawnBox{}, DrawnBox{}
+}
+
+// AppendDraw adds a picture of the world as it is now to dst: shapes, ascending, and then
+// what o asks for. It does not change the world and allocates nothing once dst has the room.
+// A body whose place is not finite is left out. Errors are those of DrawOptions.Validate,
+// and ErrUnsupported with another engine; dst is then as it was.
+func (w *World) AppendDraw(dst *Drawing, o DrawOptions) error {
+	if err := o.Validate(); err != nil {
+		return err
+	}
+	if err := w.mustSolve(); err != nil {
+		return err
+	}
+	o.fill()
+	p := pen{s: w.solver, d: dst, o: &o}
+	if len(dst.Circles)+len(dst.Polygons) == 0 {
+		dst.Extent, dst.Focus = emptyBox, emptyBox
+	}
+	for i := range p.s.shapes.local {
+		p.shape(i)
+	}
+	if o.Joints {
+		p.joints()
+	}
+	if o.Contacts || o.Impulses {
+		p.contacts()
+	}
+	for i := range w.Rows() {
+		if w.cols.Alive[i] != 0 && p.placed(i) {
+			p.body(i)
+		}
+	}
+	return nil
+}
+
+// pen draws.
+type pen struct {
+	s *solver
+	d *Drawing
+	o *DrawOptions
+}
+
+// placed reports whether it can be told where a body is.
+func (p *pen) placed(i int) bool {
+	c := p.s.cols
+	return fault.Finite(c.X[i]) && fault.Finite(c.Y[i]) && fault.Finite(c.Cos[i]) && fault.Finite(c.Sin[i])
+}
+
+// at returns where a point in body coordinates is.
+func (p *pen) at(body int, v rigid.Vec) [2]float32 {
+	x, y := p.s.turned(body, v.X, v.Y)
+	return [2]float32{p.s.cols.X[body] + x, p.s.cols.Y[body] + y}
+}
+
+func (p *pen) line(p1, p2 [2]float32, color Color) {
+	p.d.Lines = append(p.d.Lines, DrawnLine{p1, p2, color})
+}
+
+// ray is a line from a point along a vector.
+func (p *pen) ray(from [2]float32, x, y float32, color Color) {
+	p.line(from, [2]float32{from[0] + x, from[1] + y}, color)
+}

@@ -1,0 +1,202 @@
+package physics
+
+import "github.com/evertick/evertick/internal/fault"
+
+// newJoint is a joint to create.
+type newJoint struct {
+	row    jointRow
+	bodies [2]Body
+}
+
+// CreateDistanceJoint records the creation of a joint, as World.CreateDistanceJoint.
+func (c *Commands) CreateDistanceJoint(def DistanceJointDef) Joint {
+	return c.createJoint(def.row(), def.bodies())
+}
+
+// CreateRevoluteJoint records the creation of a joint.
+func (c *Commands) CreateRevoluteJoint(def RevoluteJointDef) Joint {
+	return c.createJoint(def.row(), def.bodies())
+}
+
+// CreatePrismaticJoint records the creation of a joint.
+func (c *Commands) CreatePrismaticJoint(def PrismaticJointDef) Joint {
+	return c.createJoint(def.row(), def.bodies())
+}
+
+// CreateWeldJoint records the creation of a joint.
+func (c *Commands) CreateWeldJoint(def WeldJointDef) Joint {
+	return c.createJoint(def.row(), def.bodies())
+}
+
+// CreateWheelJoint records the creation of a joint.
+func (c *Commands) CreateWheelJoint(def WheelJointDef) Joint {
+	return c.createJoint(def.row(), def.bodies())
+}
+
+// CreateMotorJoint records the creation of a joint.
+func (c *Commands) CreateMotorJoint(def MotorJointDef) Joint {
+	return c.createJoint(def.row(), def.bodies())
+}
+
+// CreateMouseJoint records the creation of a joint.
+func (c *Commands) CreateMouseJoint(def MouseJointDef) Joint {
+	return c.createJoint(def.row(), def.bodies())
+}
+
+// CreateFilterJoint records the creation of a joint.
+func (c *Commands) CreateFilterJoint(def FilterJointDef) Joint {
+	return c.createJoint(def.row(), def.bodies())
+}
+
+func (c *Commands) createJoint(r jointRow, bodies [2]Body) Joint {
+	c.add(command{kind: createJoint})
+	c.joints = append(c.joints, newJoint{r, bodies})
+	return Joint{provisional | uint32(len(c.joints)-1), c.list}
+}
+
+// DestroyJoint records the end of a joint.
+func (c *Commands) DestroyJoint(j Joint) { c.add(command{kind: destroyJoint, joint: j}) }
+
+// SetDistanceJointDef records another definition of a joint, as World.SetDistanceJointDef.
+func (c *Commands) SetDistanceJointDef(j Joint, def DistanceJointDef) { c.setJoint(j, def.row()) }
+
+// SetRevoluteJointDef records another definition of a joint.
+func (c *Commands) SetRevoluteJointDef(j Joint, def RevoluteJointDef) { c.setJoint(j, def.row()) }
+
+// SetPrismaticJointDef records another definition of a joint.
+func (c *Commands) SetPrismaticJointDef(j Joint, def PrismaticJointDef) { c.setJoint(j, def.row()) }
+
+// SetWeldJointDef records another definition of a joint.
+func (c *Commands) SetWeldJointDef(j Joint, def WeldJointDef) { c.setJoint(j, def.row()) }
+
+// SetWheelJointDef records another definition of a joint.
+func (c *Commands) SetWheelJointDef(j Joint, def WheelJointDef) { c.setJoint(j, def.row()) }
+
+// SetMotorJointDef records another definition of a joint.
+func (c *Commands) SetMotorJointDef(j Joint, def MotorJointDef) { c.setJoint(j, def.row()) }
+
+// SetMouseJointDef records another definition of a joint.
+func (c *Commands) SetMouseJointDef(j Joint, def MouseJointDef) { c.setJoint(j, def.row()) }
+
+// SetFilterJointDef records another definition of a joint.
+func (c *Commands) SetFilterJointDef(j Joint, def FilterJointDef) { c.setJoint(j, def.row()) }
+
+func (c *Commands) setJoint(j Joint, r jointRow) {
+	c.add(command{kind: setJoint, joint: j})
+	c.rows = append(c.rows, r)
+}
+
+// SetMotorSpeed records the speed of the motor of a joint, as World.SetMotorSpeed.
+func (c *Commands) SetMotorSpeed(j Joint, speed float32) {
+	c.add(command{kind: setMotorSpeed, joint: j, numbers: [4]float32{speed}})
+}
+
+// SetMouseTarget records the target of a mouse joint, as World.SetMouseTarget.
+func (c *Commands) SetMouseTarget(j Joint, target [2]float32) {
+	c.add(command{kind: setMouseTarget, joint: j, numbers: [4]float32{target[0], target[1]}})
+}
+
+// Joint is Body for joints.
+func (c *Commands) Joint(j Joint) Joint {
+	if j.index < provisional {
+		return j
+	}
+	i := j.index &^ provisional
+	if j.generation != c.bornAs || uint64(i) >= uint64(len(c.bornJoints)) {
+		panic("physics: Commands.Joint: not of this list as it was applied last")
+	}
+	return c.bornJoints[i]
+}
+
+func (r *rehearsal) createJoint(n *newJoint) error {
+	for i, b := range n.bodies {
+		if !r.lives(b) {
+			return fault.Field(ErrStale, jointBodyFields[i], b)
+		}
+	}
+	if err := n.row.validate(n.bodies); err != nil {
+		return err
+	}
+	if r.jointRoom == 0 {
+		return fault.Field(ErrCapacity, "physics: JointCount", r.w.JointCount())
+	}
+	r.jointRoom--
+	r.unbornJoints++
+	return nil
+}
+
+// changeJoint looks at a command about a joint.
+func (r *rehearsal) changeJoint(o *command) error {
+	row := r.joint(o.joint)
+	if row == nil {
+		return fault.Field(ErrStale, "physics: Joint", o.joint)
+	}
+	switch o.kind {
+	case setJoint:
+		r.nextRow++
+		return row.mayBecome(&r.now.rows[r.nextRow-1])
+	case destroyJoint:
+		r.destroyJoint(o.joint)
+		return nil
+	}
+	changed := *row
+	return changed.apply(o)
+}
+
+// apply changes a definition as SetMotorSpeed or SetMouseTarget do.
+func (r *jointRow) apply(o *command) error {
+	if o.kind == setMotorSpeed {
+		return r.setSpeed(o.numbers[0])
+	}
+	return r.setTarget([2]float32(o.numbers[:2]))
+}
+
+// joint returns the definition of a joint, of the right kind if not of the right numbers, or nil
+// unless it is there at this point of the list.
+func (r *rehearsal) joint(j Joint) *jointRow {
+	i := int(j.index &^ provisional)
+	if j.index >= provisional {
+		if j.generation != r.now.list || i >= r.unbornJoints || r.deadJoints.has(i) {
+			return nil
+		}
+		n := &r.now.joints[i]
+		if !r.lives(n.bodies[0]) || !r.lives(n.bodies[1]) {
+			return nil
+		}
+		return &n.row
+	}
+	w := r.w
+	if !w.ValidJoint(j) || r.goneJoints.has(i) ||
+		r.gone.has(int(w.joints.body[2*i])) || r.gone.has(int(w.joints.body[2*i+1])) {
+		return nil
+	}
+	return &w.solver.joints.rows[i]
+}
+
+func (r *rehearsal) destroyJoint(j Joint) {
+	if j.index < provisional {
+		r.goneJoints.add(int(j.index))
+	} else {
+		r.deadJoints.add(int(j.index &^ provisional))
+	}
+}
+
+// join creates a joint of a list that was rehearsed.
+func (w *World) join(c *Commands, n *newJoint) Joint {
+	j, err := w.createJoint(n.row, [2]Body{c.Body(n.bodies[0]), c.Body(n.bodies[1])})
+	if err != nil {
+		panic("physics: Apply: a joint was miscounted")
+	}
+	return j
+}
+
+// doJoint makes a change to a joint that was rehearsed.
+func (s *solver) doJoint(i int, o *command) {
+	if o.kind == destroyJoint {
+		s.endJoint(i)
+		return
+	}
+	row := s.joints.rows[i]
+	_ = row.apply(o)
+	s.setJoint(i, &row)
+}

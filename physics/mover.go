@@ -1,0 +1,229 @@
+package physics
+
+import (
+	"errors"
+	"math"
+
+	"github.com/evertick/evertick/internal/fault"
+	"github.com/evertick/evertick/native"
+	"github.com/evertick/evertick/native/rigid"
+)
+
+// MoverDef describes characters that World.Move moves. Start from DefaultMoverDef.
+type MoverDef struct {
+	// Capsule is the form of a character, around its position.
+	Capsule Capsule
+	// Up is the direction against which it stands, of any length from 1e-6 to 1e6.
+	Up [2]float32
+	// MaxSlope is the steepest ground on which it stands, in radians from level: 0 to π/2.
+	// What is steeper is a wall, down which it slides.
+	MaxSlope float32
+	// StepHeight is how high a step it takes without a jump, in metres; not negative. 0: none.
+	StepHeight float32
+	// SnapDistance is how far it is drawn down to ground, in metres, when it stood on some
+	// before and does not move up; not negative. 0: not at all.
+	SnapDistance float32
+	// PushForce is with how much force, in N, it pushes dynamic bodies that are in its way; not
+	// negative. 0: they are walls.
+	PushForce float32
+	// RecoverSpeed is the greatest speed in m/s at which it is pushed out of what overlaps it;
+	// not negative.
+	RecoverSpeed float32
+}
+
+// DefaultMoverDef returns a character of 1.8 m by 0.6 m around its middle that stands on slopes
+// of up to 50°, takes steps of 0.35 m, snaps to ground 0.3 m below, pushes nothing,
+// and recovers at 10 m/s.
+func DefaultMoverDef() MoverDef {
+	return MoverDef{
+		Capsule: Capsule{P1: [2]float32{0, -0.6}, P2: [2]float32{0, 0.6}, Radius: 0.3},
+		Up:      [2]float32{0, 1}, MaxSlope: 50 * math.Pi / 180, StepHeight: 0.35, SnapDistance: 0.3, RecoverSpeed: 10,
+	}
+}
+
+// Validate reports every fault of d at once. Errors wrap ErrNotFinite or ErrRange.
+func (d *MoverDef) Validate() error {
+	return errors.Join(
+		d.Capsule.validate(),
+		checkDirection("physics: MoverDef.Up", d.Up),
+		checkSlope("physics: MoverDef.MaxSlope", d.MaxSlope),
+		checkTuning("physics: MoverDef.StepHeight", d.StepHeight),
+		checkTuning("physics: MoverDef.SnapDistance", d.SnapDistance),
+		checkTuning("physics: MoverDef.PushForce", d.PushForce),
+		checkTuning("physics: MoverDef.RecoverSpeed", d.RecoverSpeed),
+	)
+}
+
+func checkSlope(field string, v float32) error {
+	if err := checkNotNegative(field, v); err != nil {
+		return err
+	}
+	if v > math.Pi/2 {
+		return fault.Field(ErrRange, field, v)
+	}
+	return nil
+}
+
+// Movers is a batch of characters, one an index. Move reads and writes them.
+type Movers struct {
+	// X and Y are where they are, in metres.
+	X, Y []float32
+	// VX and VY are how they want to move, in m/s, relative to what they stand on: walking,
+	// falling, jumping. Afterwards they are what the world leaves of that. A character that stands
+	// needs no gravity; to the velocity of one that does not, the program adds it before each Move.
+	VX, VY []float32
+	// Ground is what each stands on, or the zero Shape; and GroundX, GroundY its normal.
+	// With it a character is carried by what it stands on. Start with zeros.
+	Ground           []Shape
+	GroundX, GroundY []float32
+	// QueryFilter says which shapes are in their way. Exclude leaves out the body of a
+	// character, if it has one.
+	QueryFilter
+}
+
+// Validate reports the first fault of the batch: a value that is NaN or infinite
+// (ErrNotFinite), a coordinate of more than 2^60, a speed of more than 1e6, or a normal of the
+// ground of more than 2 along an axis (ErrRange). It panics if slices differ in length.
+func (m *Movers) Validate() error {
+	n := len(m.X)
+	if len(m.Y) != n || len(m.VX) != n || len(m.VY) != n ||
+		len(m.Ground) != n || len(m.GroundX) != n || len(m.GroundY) != n {
+		panic("physics: Movers: slices differ in length")
+	}
+	m.check(n)
+	for i := range n {
+		for _, c := range [...]struct {
+			field string
+			value float32
+			most  float32
+		}{
+			{"physics: Movers.X", m.X[i], maxQueried}, {"physics: Movers.Y", m.Y[i], maxQueried},
+			{"physics: Movers.VX", m.VX[i], maxTuning}, {"physics: Movers.VY", m.VY[i], maxTuning},
+			{"physics: Movers.GroundX", m.GroundX[i], 2}, {"physics: Movers.GroundY", m.GroundY[i], 2},
+		} {
+			if !fault.Finite(c.value) {
+				return fault.Element(ErrNotFinite, c.field, i, c.value)
+			}
+			if c.value > c.most || c.value < -c.most {
+				return fault.Element(ErrRange, c.field, i, c.value)
+			}
+		}
+	}
+	return nil
+}
+
+// Move moves characters by dt seconds, MinStep to MaxStep, through the world as it is: usually
+// after a Step, which has moved what carries them. They slide along walls and down steep
+// slopes, take steps up and down, stay at rigid.LinearSlop from what is in their way, and are
+// pushed out of what overlaps them. One-way platforms and chains stop them from the front
+// only. They do not see each other, unless they have bodies. One
+// whose ground is gone, or moved away, falls.
+//
+// What is pushed (MoverDef.PushForce) gets its impulses after all have moved, in their order;
+// nothing else of the world changes.
+//
+// Errors: those of both Validates; ErrRange for dt; ErrStale for an excluded body that is
+// gone; ErrUnsupported from another engine; and ErrFloatEnv. Nothing has moved then, but
+// after an ErrFloatEnv of another goroutine's.
+func (w *World) Move(d *MoverDef, m *Movers, dt float32) error {
+	if err := d.Validate(); err != nil {
+		return err
+	}
+	if err := m.Validate(); err != nil {
+		return err
+	}
+	if err := w.checkStep("physics: Move: dt", dt); err != nil {
+		return err
+	}
+	form, err := CapsuleForm(d.Capsule)
+	if err != nil {
+		return err
+	}
+	if err := w.readyForQueries(&m.QueryFilter, len(m.X), moverCost); err != nil {
+		return err
+	}
+	t := &w.solver.queries.movers
+	t.begin(w.solver, d, m, &form, dt)
+	if err := w.solver.pool.Run((len(m.X)+moverChunk-1)/moverChunk, t); err != nil {
+		return err
+	}
+	t.push()
+	return nil
+}
+
+// moverChunk is the number of characters that a worker takes at a time.
+const moverChunk = 8
+
+// moverTask is a batch of characters.
+type moverTask struct {
+	s       *solver
+	def     MoverDef
+	form    Form
+	m       *Movers
+	dt      float32
+	up      rigid.Vec
+	walk    float32     // least cosine of ground that is walked on
+	foot    float32     // how far the lowest point is below the position, along up
+	walkers []walker    // by worker
+	pushes  []moverPush // by character
+}
+
+// moverPush is a body that a character ran into, and how.
+type moverPush struct {
+	shape         uint32
+	normal, point rigid.Vec
+}
+
+func (t *moverTask) begin(s *solver, d *MoverDef, m *Movers, form *Form, dt float32) {
+	t.s, t.def, t.m, t.form, t.dt = s, *d, m, *form, dt
+	x, y := d.Up[0], d.Up[1]
+	inv := 1 / root(float32(x*x)+float32(y*y))
+	t.up = rigid.Vec{X: float32(x * inv), Y: float32(y * inv)}
+	_, cos := rigid.SinCos(d.MaxSlope)
+	t.walk = cos - 1e-4 // a slope of the greatest angle, as rounded, is walked on
+	p, q := dot(vecOf(d.Capsule.P1), t.up), dot(vecOf(d.Capsule.P2), t.up)
+	t.foot = min(p, q) - d.Capsule.Radius
+	if workers := s.pool.Workers(); len(t.walkers) != workers {
+		t.walkers = make([]walker, workers)
+	}
+	t.pushes = resized(t.pushes, len(m.X))
+}
+
+// Do moves one chunk; it implements native.Task.
+func (t *moverTask) Do(worker, chunk int) {
+	for i := chunk * moverChunk; i < min((chunk+1)*moverChunk, len(t.m.X)); i++ {
+		t.walkers[worker].move(t, i)
+	}
+}
+
+var _ native.Task = (*moverTask)(nil)
+
+// push makes what was run into move.
+func (t *moverTask) push() {
+	if t.def.PushForce == 0 {
+		return
+	}
+	for i := range t.pushes {
+		p := &t.pushes[i]
+		if p.shape == rigid.NoShape {
+			continue
+		}
+		body := int(t.s.table.body[p.shape])
+		j := float32(t.def.PushForce * t.dt)
+		// What would overflow is not pushed.
+		_ = t.s.ApplyLinearImpulse(body, [2]float32{float32(-p.normal.X * j), float32(-p.normal.Y * j)},
+			[2]float32{p.point.X, p.point.Y})
+	}
+}
+
+func dot(a, b rigid.Vec) float32 { return float32(a.X*b.X) + float32(a.Y*b.Y) }
+
+func sum(a, b rigid.Vec) rigid.Vec { return rigid.Vec{X: a.X + b.X, Y: a.Y + b.Y} }
+
+func less(a, b rigid.Vec) rigid.Vec { return rigid.Vec{X: a.X - b.X, Y: a.Y - b.Y} }
+
+func times(a rigid.Vec, k float32) rigid.Vec {
+	return rigid.Vec{X: float32(a.X * k), Y: float32(a.Y * k)}
+}
+
+func length(a rigid.Vec) float32 { return root(dot(a, a)) }

@@ -1,0 +1,246 @@
+package physics
+
+import (
+	"encoding/binary"
+	"math"
+
+	"github.com/evertick/evertick/internal/fault"
+	"github.com/evertick/evertick/internal/frame"
+	"github.com/evertick/evertick/native/rigid"
+)
+
+// passing is a flag of rigid.Contact: of shapes that go through each other, as one of them is a
+// one-way platform, until they have parted.
+const passing = 1 << 29
+
+const (
+	// facing is the cosine of the largest angle, 75°, between the front of a platform and the normal
+	// of what it stops.
+	facing = 0.25
+
+	// seated is the overlap in metres with which something may begin to rest on a platform beside what
+	// the two have closed in a step.
+	seated = 2 * rigid.LinearSlop
+
+	maxDirection, minDirection = 1e6, 1e-6
+)
+
+func checkOneWay(v [2]float32) error {
+	if v == [2]float32{} {
+		return nil
+	}
+	return checkDirection("physics: ShapeDef.OneWay", v)
+}
+
+// checkDirection asks for a vector that has a direction without overflow.
+func checkDirection(field string, v [2]float32) error {
+	if err := checkFinite2(field, v); err != nil {
+		return err
+	}
+	if longer := max(v[0], -v[0], v[1], -v[1]); longer < minDirection || longer > maxDirection {
+		return fault.Field(ErrRange, field, v)
+	}
+	return nil
+}
+
+// oneWay is what ShapeDef.OneWay says, and its direction.
+type oneWay struct {
+	def  [2]float32
+	unit rigid.Vec
+}
+
+// setOneWay makes a shape a one-way platform, or none.
+func (t *shapeColumns) setOneWay(shape int, def [2]float32) {
+	none := def == [2]float32{}
+	if shape >= len(t.oneWay) {
+		if none {
+			return
+		}
+		t.oneWay = append(t.oneWay, make([]oneWay, shape+1-len(t.oneWay))...)
+	}
+	o := &t.oneWay[shape]
+	if o.def != [2]float32{} {
+		t.oneWays--
+	}
+	if *o = (oneWay{}); none {
+		return
+	}
+	t.oneWays++
+	x, y := float64(def[0]), float64(def[1])
+	length := math.Sqrt(float64(x*x) + float64(y*y))
+	*o = oneWay{def, rigid.Vec{X: float32(x / length), Y: float32(y / length)}}
+}
+
+func (t *shapeColumns) oneWayDef(shape int) [2]float32 {
+	if shape >= len(t.oneWay) {
+		return [2]float32{}
+	}
+	return t.oneWay[shape].def
+}
+
+// stops reports whether a shape stops what it meets with the given normal, which points away
+// from it: true unless it is a one-way platform with another front.
+func (s *solver) stops(shape uint32, nx, ny float32) bool {
+	t := &s.shapes
+	if t.oneWayDef(int(shape)) == [2]float32{} {
+		return true
+	}
+	x, y := s.turned(int(t.filters.Body[shape]), t.oneWay[shape].unit.X, t.oneWay[shape].unit.Y)
+	return float32(x*nx)+float32(y*ny) > facing
+}
+
+// letPass finds the contacts of pairs [lo, hi) that pass through a one-way platform, and lets
+// these push nothing. What began becomes what began to be stopped.
+func (s *solver) letPass(lo, hi int, sh *share) {
+	sh.passing = 0
+	if s.shapes.oneWays == 0 && s.passing == 0 {
+		return
+	}
+	began, stopped, next := &sh.began, &sh.stopped, 0
+	stopped.A, stopped.B = stopped.A[:0], stopped.B[:0]
+	for i := lo; i < hi; i++ {
+		c := &s.next[i]
+		if c.Count == 0 {
+			continue
+		}
+		is := next < len(began.A) && began.A[next] == c.A && began.B[next] == c.B
+		if is {
+			next++
+		}
+		was := c.Flags&passing != 0
+		if (is || was) && s.goesThrough(c, &s.manifolds[i], was) {
+			sh.passing++
+			s.manifolds[i].Count = 0
+			c.Flags |= passing
+			c.Rolling, c.Points[0].Normal, c.Points[0].Tangent, c.Points[1].Normal, c.Points[1].Tangent = 0, 0, 0, 0, 0
+			continue
+		}
+		c.Flags &^= passing
+		if is || was {
+			stopped.A, stopped.B = append(stopped.A, c.A), append(stopped.B, c.B)
+		}
+	}
+	sh.began, sh.stopped = sh.stopped, sh.began
+}
+
+// goesThrough reports whether one of two shapes lets the other through, now that they begin to
+// touch, or did so far.
+func (s *solver) goesThrough(c *rigid.Contact, m *rigid.Manifold, was bool) bool {
+	t := &s.shapes
+	onA, onB := t.oneWayDef(int(c.A)) != [2]float32{}, t.oneWayDef(int(c.B)) != [2]float32{}
+	if !onA && !onB || s.senses(c.A, c.B) != 0 {
+		return false
+	}
+	x, y := m.Normal.X, m.Normal.Y
+	if onA && !s.stops(c.A, x, y) || onB && !s.stops(c.B, -x, -y) {
+		return true
+	}
+	separation, allowed := m.Points[0].Separation, float32(0)
+	if c.Count > 1 {
+		separation = min(separation, m.Points[1].Separation)
+	}
+	if !was {
+		allowed = seated + float32(s.closing(c, m)*s.dt)
+	}
+	return separation < -allowed
+}
+
+// goesPast reports whether a shape of a fast body goes through another one that it is meant to meet:
+// their bodies ignore each other or a joint keeps them apart, it was behind a segment of a chain before
+// the step, or goes through a one-way platform, or towards the front of one.
+func (s *solver) goesPast(shape, other uint32) bool {
+	t := &s.shapes
+	body, of := t.filters.Body[shape], t.filters.Body[other]
+	if s.ignored(shape, other) || s.joints.apart > 0 && s.jointed(body, of) {
+		return true
+	}
+	st, p := &s.sys.States[body], &s.sys.Poses
+	if _, ok := t.chainOf(int(other)); ok {
+		cos, sin := p.Cos[body], p.Sin[body] // now, and before it was turned by C and S:
+		cos, sin = float32(cos*st.C)+float32(sin*st.S), float32(sin*st.C)-float32(cos*st.S)
+		at, from, n := t.shape[shape].Centroid, t.shape[other].Vertices[0], t.shape[other].Normals[0]
+		x := (p.X[body] - st.DX) + (float32(cos*at.X) - float32(sin*at.Y)) - p.X[of]
+		y := (p.Y[body] - st.DY) + (float32(sin*at.X) + float32(cos*at.Y)) - p.Y[of]
+		x, y = float32(p.Cos[of]*x)+float32(p.Sin[of]*y), float32(p.Cos[of]*y)-float32(p.Sin[of]*x)
+		return float32(n.X*(x-from.X))+float32(n.Y*(y-from.Y)) < 0
+	}
+	if t.oneWayDef(int(other)) == [2]float32{} {
+		return false
+	}
+	fx, fy := s.turned(int(of), t.oneWay[other].unit.X, t.oneWay[other].unit.Y)
+	if float32(st.DX*fx)+float32(st.DY*fy) >= 0 {
+		return true
+	}
+	a, b := min(shape, other), max(shape, other)
+	i := rigid.After(s.contacts, a, b)
+	return i < len(s.contacts) && s.contacts[i].A == a && s.contacts[i].B == b && s.contacts[i].Flags&passing != 0
+}
+
+// closing is the speed in m/s at which the first point of a contact closes, or 0.
+func (s *solver) closing(c *rigid.Contact, m *rigid.Manifold) float32 {
+	ax, ay := s.velocityAt(s.shapes.filters.Body[c.A], m.Points[0].AnchorA)
+	bx, by := s.velocityAt(s.shapes.filters.Body[c.B], m.Points[0].AnchorB)
+	v := float32((bx-ax)*m.Normal.X) + float32((by-ay)*m.Normal.Y)
+	if v < 0 {
+		return -v
+	}
+	return 0
+}
+
+// velocityAt is that of a point of a body, seen from its centre of mass.
+func (s *solver) velocityAt(body uint32, at rigid.Vec) (x, y float32) {
+	c := s.cols
+	return c.VX[body] - float32(c.W[body]*at.Y), c.VY[body] + float32(c.W[body]*at.X)
+}
+
+// passed returns the flag of a contact of the step before, which are still there.
+func (s *solver) passed(a, b uint32) uint32 {
+	if s.passing == 0 {
+		return 0
+	}
+	return s.contacts[rigid.After(s.contacts, a, b)].Flags & passing
+}
+
+// countPassing counts after the contacts were replaced.
+func (s *solver) countPassing() {
+	s.passing = 0
+	for i := range s.contacts {
+		if s.contacts[i].Flags&passing != 0 {
+			s.passing++
+		}
+	}
+}
+
+// The frame "one-way": a uint32 number of a shape and two float32 for each platform, ascending.
+
+func (t *shapeColumns) encodeOneWays(e *frame.Encoder) {
+	e.Open(oneWayBytes * t.oneWays)
+	for i := range t.oneWay {
+		if def := t.oneWay[i].def; def != [2]float32{} {
+			e.U32(i)
+			e.U32(int(math.Float32bits(def[0])))
+			e.U32(int(math.Float32bits(def[1])))
+		}
+	}
+	e.Seal()
+}
+
+const oneWayBytes = 3 * 4
+
+func (im *image) readOneWays(b []byte) error {
+	if len(b)%oneWayBytes != 0 {
+		return im.Corrupt("length of the one-way platforms", len(b))
+	}
+	next := uint32(0)
+	for i := range len(b) / oneWayBytes {
+		row := b[oneWayBytes*i:]
+		shape, def := binary.LittleEndian.Uint32(row), [2]float32{float(row, 1), float(row, 2)}
+		if shape < next || uint64(shape) >= uint64(len(im.made)) || im.made[shape].Count == 0 ||
+			checkOneWay(def) != nil || def == [2]float32{} {
+			return im.element("one-way platform", i, shape)
+		}
+		im.made[shape].def.OneWay = def
+		next = shape + 1
+	}
+	return nil
+}

@@ -1,0 +1,119 @@
+package physics
+
+import (
+	"github.com/evertick/evertick/internal/fault"
+	"github.com/evertick/evertick/native/rigid"
+)
+
+// Distances is how far shapes are apart, an element per query. The zero value is ready; reuse
+// it, as RayHits.
+type Distances struct {
+	Shapes   []Shape   // that of Nearest, or A; the zero Shape where none was in range
+	Distance []float32 // in metres; negative: the least way that parts them
+	// NormalX and NormalY are the direction from A to B, or from the shape to the form, of
+	// length one.
+	NormalX, NormalY []float32
+	AX, AY, BX, BY   []float32 // points of the two surfaces that are nearest to each other
+}
+
+func (d *Distances) resize(n int) {
+	d.Shapes = resized(d.Shapes, n)
+	for _, c := range [...]*[]float32{&d.Distance, &d.NormalX, &d.NormalY, &d.AX, &d.AY, &d.BX, &d.BY} {
+		*c = resized(*c, n)
+	}
+}
+
+func (d *Distances) put(i int, s Shape, f *rigid.Found) {
+	d.Shapes[i], d.Distance[i] = s, f.T
+	d.NormalX[i], d.NormalY[i] = f.Normal.X, f.Normal.Y
+	d.AX[i], d.AY[i] = f.Point.X, f.Point.Y
+	d.BX[i], d.BY[i] = f.Point.X+float32(f.Normal.X*f.T), f.Point.Y+float32(f.Normal.Y*f.T)
+}
+
+// Nearest finds the shape that is nearest to each form, at most within[i] metres away: of
+// several at the same distance the one of the lowest index. Where none is, the Shape is zero,
+// the distance is within[i], and the rest is zero. It panics if within and q.X differ in
+// length. Errors are those of Probes.Validate; ErrNotFinite or ErrRange for within that is not
+// finite, negative or more than 2^60; and else as in RayClosest.
+func (w *World) Nearest(q *Probes, within []float32, out *Distances) error {
+	if len(within) != len(q.X) {
+		panic("physics: Nearest: within and Probes.X differ in length")
+	}
+	if err := q.Validate(); err != nil {
+		return err
+	}
+	for i, v := range within {
+		if err := checkCoordinate("physics: Nearest: within", i, v); err != nil {
+			return err
+		}
+		if v < 0 {
+			return fault.Element(ErrRange, "physics: Nearest: within", i, v)
+		}
+	}
+	if err := w.readyForQueries(&q.QueryFilter, len(q.X), goCost); err != nil {
+		return err
+	}
+	out.resize(len(q.X))
+	t := &w.solver.queries.probes
+	t.q, t.casts, t.within, t.near = q, nil, within, out
+	t.begin(w.solver, probeChunk, t)
+	if err := t.each(len(q.X)); err != nil {
+		out.resize(0)
+		return err
+	}
+	for i, s := range out.Shapes {
+		if s == (Shape{}) {
+			out.AX[i], out.AY[i], out.BX[i], out.BY[i] = 0, 0, 0, 0
+		}
+	}
+	return nil
+}
+
+// Distances measures a[i] against b[i], also those of the same body, of disabled ones, and
+// sensors. It panics if a and b differ in length. Errors: ErrStale for a shape that is gone;
+// ErrRange for one whose body is not placed by numbers up to 2^60; else as in RayClosest.
+func (w *World) Distances(a, b []Shape, out *Distances) error {
+	if len(a) != len(b) {
+		panic("physics: Distances: a and b differ in length")
+	}
+	for i := range a {
+		if !w.ValidShape(a[i]) {
+			return fault.Element(ErrStale, "physics: Distances: a", i, a[i])
+		}
+		if !w.ValidShape(b[i]) {
+			return fault.Element(ErrStale, "physics: Distances: b", i, b[i])
+		}
+	}
+	if err := w.readyForQueries(&QueryFilter{}, 0, 0); err != nil {
+		return err
+	}
+	s := w.solver
+	for i := range a {
+		for _, shape := range [2]Shape{a[i], b[i]} {
+			if body := w.shapes.body[shape.index]; !s.placed(body) {
+				return because(fault.Element(ErrRange, "physics: Distances: pair", i, shape), "its body is nowhere")
+			}
+		}
+	}
+	out.resize(len(a))
+	for i := range a {
+		sa, sb := s.centred(a[i]), s.centred(b[i])
+		d := rigid.Distance(&sa, &sb, w.shapes.body[a[i].index], w.shapes.body[b[i].index], &s.queries.poses)
+		out.put(i, a[i], &rigid.Found{T: d.Distance, Normal: d.Normal, Point: d.PointA})
+	}
+	return nil
+}
+
+// placed reports whether a body has a pose with which can be computed.
+func (s *solver) placed(body uint32) bool {
+	p := &s.queries.poses
+	x, y, cos, sin := p.X[body], p.Y[body], p.Cos[body], p.Sin[body]
+	return max(x, -x, y, -y) <= maxQueried && max(cos, -cos, sin, -sin) <= 2
+}
+
+// centred is a shape relative to the centre of mass of its body, of a disabled one too.
+func (s *solver) centred(shape Shape) rigid.Shape {
+	i := shape.index
+	body := s.table.body[i]
+	return s.shapes.local[i].Moved(rigid.Vec{X: -s.cols.CentreX[body], Y: -s.cols.CentreY[body]}, 1, 0)
+}

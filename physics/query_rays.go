@@ -1,0 +1,219 @@
+package physics
+
+import (
+	"github.com/evertick/evertick/internal/fault"
+	"github.com/evertick/evertick/native/rigid"
+)
+
+// Rays is a batch of rays: the points (X + f*DX, Y + f*DY) for fractions f from 0 to
+// MaxFraction, one ray an index. All in metres, along the axes of the plane.
+type Rays struct {
+	X, Y, DX, DY []float32
+	// MaxFraction is where each ray ends. Nil: at 1.
+	MaxFraction []float32
+	// SkipInside leaves out shapes in which a ray begins. Otherwise it meets them at the
+	// fraction 0, with a zero normal.
+	SkipInside bool
+	QueryFilter
+}
+
+// Validate reports the first fault of the batch: a value that is NaN or infinite
+// (ErrNotFinite); a coordinate of more than 2^60, a ray whose length is zero or has a square
+// that float32 cannot hold, a negative MaxFraction, or one that takes the ray
+// beyond 2^60 (ErrRange). It panics if slices differ in length.
+func (q *Rays) Validate() error {
+	n := len(q.X)
+	if len(q.Y) != n || len(q.DX) != n || len(q.DY) != n || q.MaxFraction != nil && len(q.MaxFraction) != n {
+		panic("physics: Rays: X, Y, DX, DY or MaxFraction differ in length")
+	}
+	q.check(n)
+	for i := range n {
+		if err := q.fault(i); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// fault finds what is wrong with ray i.
+func (q *Rays) fault(i int) error {
+	return checkWay("physics: Rays", i, q.X[i], q.Y[i], q.DX[i], q.DY[i], endOf(q.MaxFraction, i))
+}
+
+// checkWay finds what is wrong with a way from (x, y) to end times (dx, dy) beyond it.
+func checkWay(what string, i int, x, y, dx, dy, end float32) error {
+	square, reach := float32(dx*dx)+float32(dy*dy), end*max(dx, -dx, dy, -dy)
+	if max(x, -x, y, -y) <= maxQueried && square >= leastSquare && reach <= maxQueried && end >= 0 &&
+		max(dx, -dx, dy, -dy) <= maxQueried {
+		return nil // NaN is none of that
+	}
+	for _, c := range [...]struct {
+		field string
+		value float32
+	}{{".X", x}, {".Y", y}, {".DX", dx}, {".DY", dy}} {
+		if err := checkCoordinate(what+c.field, i, c.value); err != nil {
+			return err
+		}
+	}
+	switch {
+	case !fault.Finite(end):
+		return fault.Element(ErrNotFinite, what+".MaxFraction", i, end)
+	case end < 0:
+		return fault.Element(ErrRange, what+".MaxFraction", i, end)
+	case square < leastSquare:
+		return because(fault.Element(ErrRange, what+": translation", i, [2]float32{dx, dy}), "no length")
+	}
+	return because(fault.Element(ErrRange, what+".MaxFraction", i, end), "goes beyond 2^60")
+}
+
+// leastSquare is the least number of full precision: a ray that is shorter than its root,
+// 1e-19 m, counts as one of no length.
+const leastSquare = 0x1p-126
+
+// endOf is the fraction at which a way ends.
+func endOf(maxFraction []float32, i int) float32 {
+	if maxFraction == nil {
+		return 1
+	}
+	return maxFraction[i]
+}
+
+// RayHits is where rays, or forms that are cast, meet shapes. Of RayAll and CastAll it holds one
+// row per ray in compressed sparse rows: row i is [Offsets[i], Offsets[i+1]) of the other slices,
+// ascending by fraction, then by the index of the shape. Of RayClosest and CastClosest, which have no
+// offsets, element i belongs to ray i. The zero RayHits is ready; reuse it, and after a few batches
+// nothing is allocated any more.
+type RayHits struct {
+	Offsets          []uint32
+	Shapes           []Shape
+	Fractions        []float32
+	X, Y             []float32 // the point, in metres
+	NormalX, NormalY []float32 // of the surface, outwards, length one; zero where a ray begins in a shape
+}
+
+func (h *RayHits) resize(rows, n int) {
+	h.Offsets, h.Shapes = resized(h.Offsets, rows), roomy(h.Shapes, n)
+	for _, c := range [...]*[]float32{&h.Fractions, &h.X, &h.Y, &h.NormalX, &h.NormalY} {
+		*c = roomy(*c, n)
+	}
+}
+
+// roomy is resized with some more room where it allocates, as the number of results
+// changes from one batch to the next.
+func roomy[T any](s []T, n int) []T {
+	if cap(s) < n {
+		return make([]T, n, n+n/4)
+	}
+	return s[:n]
+}
+
+// RayClosest finds the shape that each ray meets first: of several at the same fraction
+// the one of the lowest index. A ray that meets none has the zero Shape, its MaxFraction, its
+// end, and a zero normal. Rays see the world as it is now, whatever has been created, moved or
+// written to the columns since the last step; a batch after a change costs a
+// pass over all shapes, dearer for many queries than for few. Queries find one-way
+// platforms and chains from both sides. When a ray meets a shape is said at rigid.Targets.RayClosest.
+//
+// Errors are those of Rays.Validate; ErrStale for an excluded body that is gone;
+// and ErrUnsupported from another engine, with out as it was; and ErrFloatEnv, with out empty.
+func (w *World) RayClosest(q *Rays, out *RayHits) error {
+	t, err := w.beginRays(q, out)
+	if err != nil {
+		return err
+	}
+	return t.closest(len(q.X))
+}
+
+// RayAll finds all shapes that each ray meets, with errors as in RayClosest, and
+// ErrRange for more than 2^31-1 hits, with out empty.
+func (w *World) RayAll(q *Rays, out *RayHits) error {
+	t, err := w.beginRays(q, out)
+	if err != nil {
+		return err
+	}
+	return t.all("physics: RayAll: hits", len(q.X))
+}
+
+// rayChunk is the number of rays that a worker takes at a time: some tens of microseconds.
+const rayChunk = 64
+
+// rayTask is a batch of rays.
+type rayTask struct {
+	batch[rigid.RayHit]
+	q       *Rays
+	out     *RayHits
+	scratch []rayScratch // one a worker
+}
+
+type rayScratch struct {
+	rays [rayChunk]rigid.Ray
+	one  [rayChunk]rigid.RayHit
+}
+
+func (w *World) beginRays(q *Rays, out *RayHits) (*rayTask, error) {
+	if err := q.Validate(); err != nil {
+		return nil, err
+	}
+	if err := w.readyForQueries(&q.QueryFilter, len(q.X), kernelCost); err != nil {
+		return nil, err
+	}
+	t := &w.solver.queries.rays
+	t.q, t.out = q, out
+	t.begin(w.solver, rayChunk, t)
+	if workers := w.solver.pool.Workers(); len(t.scratch) != workers {
+		t.scratch = make([]rayScratch, workers)
+	}
+	return t, nil
+}
+
+// prepare fills the rays of a chunk.
+func (t *rayTask) prepare(worker, lo, hi int) []rigid.Ray {
+	q, rays := t.q, t.scratch[worker].rays[:hi-lo]
+	flags := q.flags(q.SkipInside)
+	for k := range rays {
+		i, r := lo+k, &rays[k]
+		r.OX, r.OY, r.DX, r.DY, r.MaxT, r.Flags = q.X[i], q.Y[i], q.DX[i], q.DY[i], endOf(q.MaxFraction, i), flags
+		r.Category, r.Mask, r.Exclude = q.of(i)
+	}
+	rigid.Prepare(rays)
+	return rays
+}
+
+func (t *rayTask) answer(worker, lo, hi int) {
+	rays, hits := t.prepare(worker, lo, hi), t.scratch[worker].one[:hi-lo]
+	t.s.queries.targets.RayClosest(t.s.level, rays, hits)
+	for i := range hits {
+		t.put(lo+i, lo+i, &hits[i])
+	}
+}
+
+func (t *rayTask) rows(worker, lo, hi int, ends []uint32, to []rigid.RayHit) []rigid.RayHit {
+	rays, fill := t.prepare(worker, lo, hi), len(to)
+	to = to[:cap(to)]
+	for at := 0; ; {
+		var done int
+		done, fill = t.s.queries.targets.RayAll(t.s.level, rays[at:], ends[at:], to, fill)
+		if at += done; at == len(rays) {
+			return to[:fill]
+		}
+		to = append(to[:fill], make([]rigid.RayHit, fill+16*rayChunk)...)
+		to = to[:cap(to)]
+	}
+}
+
+func (t *rayTask) resize(rows, n int) []uint32 {
+	t.out.resize(rows, n)
+	return t.out.Offsets
+}
+
+// put writes a hit of a ray to a place of the result.
+func (t *rayTask) put(ray, at int, h *rigid.RayHit) {
+	q := t.q
+	t.out.put(at, t.s.handle(h.Shape), h.T, h.Normal,
+		rigid.Vec{X: q.X[ray] + float32(h.T*q.DX[ray]), Y: q.Y[ray] + float32(h.T*q.DY[ray])})
+}
+
+func (h *RayHits) put(at int, s Shape, fraction float32, normal, point rigid.Vec) {
+	h.Shapes[at], h.Fractions[at] = s, fraction
+	h.X[at], h.Y[at], h.NormalX[at], h.NormalY[at] = point.X, point.Y, normal.X, normal.Y
+}

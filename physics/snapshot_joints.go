@@ -1,0 +1,199 @@
+package physics
+
+import (
+	"encoding/binary"
+	"fmt"
+	"math"
+
+	"github.com/evertick/evertick/internal/fault"
+	"github.com/evertick/evertick/internal/frame"
+	"github.com/evertick/evertick/native/rigid"
+)
+
+// The frame of joints is
+//
+//	uint32 number, float32 rate of the sub-steps of the last step
+//	uint32 generations, bodies (2), definitions as jointRow has its fields, float32 impulses as
+//		jointImpulse has them
+//
+// Each of the columns stands as a whole. Free numbers have the body NoSlot.
+const (
+	jointHeader = 4 + 4
+	jointBytes  = 4 + 2*4 + 4*jointWords + 4*jointImpulses
+)
+
+// jointImpulse is what a joint remembers of a step.
+type jointImpulse [jointImpulses]float32
+
+const jointImpulses = 10
+
+// impulses returns the impulses of a joint.
+func impulses(j *rigid.Joint) jointImpulse {
+	l, a := &j.LinearImpulse, &j.AngularImpulse
+	v := jointImpulse{j.Point.X, j.Point.Y, l.Spring, l.Motor, l.Lower, l.Upper, a.Spring, a.Motor, a.Lower, a.Upper}
+	for i := range v {
+		v[i] += 0 // not -0, which a part that is not there may have, and is not restored to
+	}
+	return v
+}
+
+// remember sets the impulses, also those of parts that the joint does not have: they are zero, of
+// either sign.
+func (v *jointImpulse) remember(j *rigid.Joint) {
+	if j.Kind == rigid.NoJoint {
+		return
+	}
+	j.Point = rigid.Vec{X: v[0], Y: v[1]}
+	j.LinearImpulse = rigid.DriveImpulse{Spring: v[2], Motor: v[3], Lower: v[4], Upper: v[5]}
+	j.AngularImpulse = rigid.DriveImpulse{Spring: v[6], Motor: v[7], Lower: v[8], Upper: v[9]}
+}
+
+// gathered returns the impulses of all joints, good until the next call.
+func (t *jointColumns) gathered() []jointImpulse {
+	t.impulses = t.impulses[:0]
+	for i := range t.solved {
+		t.impulses = append(t.impulses, impulses(&t.solved[i]))
+	}
+	return t.impulses
+}
+
+func (w *World) jointFrameBytes() int { return jointHeader + jointBytes*w.joints.pool.high() }
+
+// encodeJoints appends the frame of joints.
+func (w *World) encodeJoints(e *frame.Encoder) {
+	e.Open(w.jointFrameBytes())
+	e.U32(w.joints.pool.high())
+	e.U32(int(math.Float32bits(w.solver.rate)))
+	e.Rows(raw(w.joints.pool.generation), 4)
+	e.Rows(raw(w.joints.body), 4)
+	e.Rows(raw(w.solver.joints.rows), 4)
+	e.Rows(raw(w.solver.joints.gathered()), 4)
+	e.Seal()
+}
+
+// jointImage is the frame of joints that was checked.
+type jointImage struct {
+	n           int
+	rate        float32
+	generations []byte
+	bodies      []uint32
+	rows        []jointRow
+	impulses    []jointImpulse
+}
+
+// decodeJoints reads the frame of joints.
+func (im *image) decodeJoints() error {
+	b, err := im.Next("joints")
+	if err != nil {
+		return err
+	}
+	if len(b) < jointHeader {
+		return im.Corrupt("length of the joints", len(b))
+	}
+	n := binary.LittleEndian.Uint32(b)
+	if n > maxJoints || uint64(len(b)) != jointHeader+jointBytes*uint64(n) {
+		return im.Corrupt("joints", n)
+	}
+	j := &im.joints
+	j.n, j.rate = int(n), float(b, 1)
+	if !(j.rate >= 0 && usable(j.rate)) {
+		return im.Corrupt("rate", j.rate)
+	}
+	column := b[jointHeader:]
+	next := func(size int) []byte {
+		c := column[:size*j.n]
+		column = column[size*j.n:]
+		return c
+	}
+	j.generations = next(4)
+	j.bodies, j.rows, j.impulses = resized(j.bodies, 2*j.n), resized(j.rows, j.n), resized(j.impulses, j.n)
+	little(j.bodies, next(2*4), 4)
+	little(j.rows, next(4*jointWords), 4)
+	little(j.impulses, next(4*jointImpulses), 4)
+	for i := range j.n {
+		if err := im.checkJoint(i); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (im *image) checkJoint(i int) error {
+	j, flags := &im.joints, im.flags()
+	a, b := j.bodies[2*i], j.bodies[2*i+1]
+	if a == NoSlot && b == NoSlot {
+		return nil
+	}
+	for _, body := range [...]uint32{a, b} {
+		if uint64(body) >= uint64(im.rows) || flags[body]&aliveFlag == 0 {
+			return im.element("bodies of joint", i, [2]uint32{a, b})
+		}
+	}
+	if a == b {
+		return im.element("bodies of joint", i, [2]uint32{a, b})
+	}
+	if binary.LittleEndian.Uint32(j.generations[4*i:]) == 0 {
+		return im.element("generation of joint", i, 0)
+	}
+	if err := j.rows[i].intact(); err != nil {
+		return fmt.Errorf("%w: %v", im.element("joint", i, j.rows[i].kind), err)
+	}
+	for _, v := range j.impulses[i] {
+		if !fault.Finite(v) {
+			return im.element("impulse of joint", i, v)
+		}
+	}
+	return nil
+}
+
+// intact is an error unless a definition is one that could be made.
+func (r *jointRow) intact() error {
+	if r.kind > uint32(FilterJoint) {
+		return fault.Field(ErrRange, "kind", r.kind)
+	}
+	if err := r.validate(anyTwo); err != nil {
+		return err
+	}
+	used := jointUses[r.kind]
+	if r.flags&^(used.flags|jointCollides) != 0 {
+		return fault.Field(ErrRange, "flags", r.flags)
+	}
+	for i, v := range r.numbers[used.numbers:] {
+		if math.Float32bits(v) != 0 {
+			return fault.Element(ErrRange, "numbers", used.numbers+i, v)
+		}
+	}
+	return nil
+}
+
+// jointUses is what a jointRow of each kind has beside what all have.
+var jointUses = [FilterJoint + 1]struct {
+	numbers int
+	flags   uint32
+}{
+	DistanceJoint: {8, jointSpring | jointLimit | jointMotor}, RevoluteJoint: {7, jointSpring | jointLimit | jointMotor},
+	PrismaticJoint: {7, jointSpring | jointLimit | jointMotor}, WeldJoint: {4, 0},
+	WheelJoint: {6, jointSpring | jointLimit | jointMotor}, MotorJoint: {9, 0}, MouseJoint: {5, 0}, FilterJoint: {0, 0},
+}
+
+// becomeJoints replaces the joints by those of an image, once bodies have been replaced.
+func (w *World) becomeJoints(im *image) {
+	j, s, t := &im.joints, w.solver, &w.joints
+	s.rate = j.rate
+	s.joints.reset()
+	t.reset(j.n, w.Cap())
+	little(t.pool.generation, j.generations, 4)
+	for i := range j.n {
+		live := j.bodies[2*i] != NoSlot
+		t.pool.settle(i, live)
+		s.joints.reach(i)
+		if !live {
+			continue
+		}
+		t.link(2*i, int(j.bodies[2*i]))
+		t.link(2*i+1, int(j.bodies[2*i+1]))
+		s.joints.put(i, &j.rows[i])
+		s.placeJoint(i)
+		j.impulses[i].remember(&s.joints.solved[i])
+	}
+}

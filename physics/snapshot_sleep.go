@@ -1,0 +1,210 @@
+package physics
+
+import (
+	"encoding/binary"
+	"math"
+	"slices"
+
+	"github.com/evertick/evertick/internal/fault"
+	"github.com/evertick/evertick/internal/frame"
+)
+
+// The frame of sleeping is empty with Config.DisableSleep, and has otherwise
+//
+//	uint32 numbers of noted rows and of resting contacts
+//	float32 times at rest and thresholds, by row
+//	the noted rows: uint32 row, uint32 why it is marked, float32 pose that was kept (5)
+//	the contacts of bodies that are asleep, as those of the frame before
+//
+// A row is noted that was woken or changed since the last step, or whose pose is not the one
+// that was kept, so that the next step notices this.
+const (
+	restBytes = 2 * 4
+	noteBytes = 4 * (2 + poseColumns)
+)
+
+// noted reports whether a row is one of those that the frame lists.
+func (s *solver) noted(i int) bool {
+	if s.sleep.stirred[i] != 0 {
+		return true
+	}
+	if s.awake(i) || !s.bodies.occupied(i) {
+		return false
+	}
+	columns := s.cols.floatColumns()
+	for k, kept := range s.sleep.kept {
+		if differ((*columns[k].column)[i], kept[i]) {
+			return true
+		}
+	}
+	return false
+}
+
+func (s *solver) countNoted() int {
+	n := 0
+	if s.sleep.on {
+		for i := range s.rows {
+			if s.noted(i) {
+				n++
+			}
+		}
+	}
+	return n
+}
+
+// sleepBytes is the length of the frame.
+func (s *solver) sleepBytes(notes int) int {
+	if !s.sleep.on {
+		return 0
+	}
+	return 2*4 + restBytes*s.rows + noteBytes*notes + contactBytes*len(s.sleep.resting)
+}
+
+func (s *solver) encodeSleep(e *frame.Encoder, notes int) {
+	z := &s.sleep
+	e.Open(s.sleepBytes(notes))
+	if z.on {
+		e.U32(notes)
+		e.U32(len(z.resting))
+		e.Rows(raw(z.time[:s.rows]), 4)
+		e.Rows(raw(z.threshold[:s.rows]), 4)
+		for i := range s.rows {
+			if s.noted(i) {
+				e.U32(i)
+				e.U32(int(z.stirred[i]))
+				for _, kept := range z.kept {
+					e.U32(int(math.Float32bits(kept[i])))
+				}
+			}
+		}
+		e.Rows(raw(z.resting), 4)
+	}
+	e.Seal()
+}
+
+// sleepImage is the frame of a snapshot.
+type sleepImage struct {
+	rest, notes, contacts []byte
+}
+
+// decodeSleep reads the frame.
+func (im *image) decodeSleep(w *World) error {
+	b, err := im.Next("sleep")
+	if err != nil {
+		return err
+	}
+	if w.config.DisableSleep {
+		if len(b) != 0 {
+			return im.Corrupt("length of the sleep", len(b))
+		}
+		return nil
+	}
+	if len(b) < 8 {
+		return im.Corrupt("length of the sleep", len(b))
+	}
+	notes, contacts := uint64(binary.LittleEndian.Uint32(b)), uint64(binary.LittleEndian.Uint32(b[4:]))
+	rest := uint64(restBytes * im.rows)
+	if uint64(len(b)) != 8+rest+noteBytes*notes+contactBytes*contacts {
+		return im.Corrupt("length of the sleep", len(b))
+	}
+	b = b[8:]
+	im.sleep = sleepImage{b[:rest], b[rest:][:noteBytes*notes], b[rest+noteBytes*notes:]}
+	if err := im.checkRest(); err != nil {
+		return err
+	}
+	return im.checkEachContact("resting contact", im.sleep.contacts)
+}
+
+func (im *image) checkRest() error {
+	for i := range im.rows {
+		if t := float(im.sleep.rest, i); !fault.Finite(t) || t < 0 {
+			return im.element("time at rest of body", i, t)
+		}
+		if v := float(im.sleep.rest, im.rows+i); !fault.Finite(v) || v < 0 || v > maxTuning {
+			return im.element("sleep threshold of body", i, v)
+		}
+	}
+	last := -1
+	for n := 0; n < len(im.sleep.notes); n += noteBytes {
+		row, why := int(binary.LittleEndian.Uint32(im.sleep.notes[n:])), binary.LittleEndian.Uint32(im.sleep.notes[n+4:])
+		if row <= last || row >= im.rows || why&^(woken|changed|written) != 0 {
+			return im.element("noted row", n/noteBytes, [2]int{row, int(why)})
+		}
+		last = row
+	}
+	return nil
+}
+
+// becomeSleep replaces what is known of bodies at rest by that of an image; all else is in place.
+func (s *solver) becomeSleep(im *image) {
+	z := &s.sleep
+	if !z.on {
+		return
+	}
+	s.clearSleep()
+	little(z.time[:im.rows], im.sleep.rest[:4*im.rows], 4)
+	little(z.threshold[:im.rows], im.sleep.rest[4*im.rows:], 4)
+	for i := range im.rows {
+		s.keep(i)
+		if s.cols.Alive[i] == 0 {
+			z.time[i], z.threshold[i] = 0, 0
+		}
+	}
+	for n := im.sleep.notes; len(n) > 0; n = n[noteBytes:] {
+		i := int(binary.LittleEndian.Uint32(n))
+		if why := uint8(binary.LittleEndian.Uint32(n[4:])); why != 0 {
+			s.mark(i, why)
+		}
+		for k, kept := range z.kept {
+			kept[i] = float(n, 2+k)
+		}
+	}
+	z.resting = resized(z.resting, len(im.sleep.contacts)/contactBytes)
+	little(z.resting, im.sleep.contacts, 4)
+	s.countAsleep()
+}
+
+// clearSleep forgets all about bodies at rest.
+func (s *solver) clearSleep() {
+	z := &s.sleep
+	clear(z.time)
+	clear(z.threshold)
+	clear(z.stirred)
+	clear(z.active)
+	for _, kept := range z.kept {
+		clear(kept)
+	}
+	z.marks, z.briefly, z.resting = z.marks[:0], z.briefly[:0], z.resting[:0]
+	z.spans, z.shapes = z.spans[:0], z.shapes[:0]
+	z.stale = true
+}
+
+func (s *solver) countAsleep() {
+	s.sleep.asleep = 0
+	for _, f := range s.cols.Flags[:s.rows] {
+		if f&FlagAsleep != 0 {
+			s.sleep.asleep++
+		}
+	}
+}
+
+// copySleep replaces what is known of bodies at rest by that of another world, whose bodies have
+// been copied.
+func (s *solver) copySleep(src *solver) {
+	z, from := &s.sleep, &src.sleep
+	if !z.on {
+		return
+	}
+	s.clearSleep()
+	n := src.rows
+	copy(z.time, from.time[:n])
+	copy(z.threshold, from.threshold[:n])
+	copy(z.stirred, from.stirred[:n])
+	for k, kept := range z.kept {
+		copy(kept, from.kept[k][:n])
+	}
+	z.marks = append(z.marks, from.marks...)
+	z.resting = slices.Grow(z.resting, len(from.resting))
+	z.resting = append(z.resting, from.resting...)
+	z.asleep = from.asleep
+}

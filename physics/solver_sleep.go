@@ -1,0 +1,412 @@
+package physics
+
+import (
+	"math"
+
+	"github.com/evertick/evertick/internal/statehash"
+	"github.com/evertick/evertick/native/rigid"
+)
+
+const (
+	// SleepTime is how long all bodies of an island have to be at rest, in seconds, until they
+	// fall asleep.
+	SleepTime = 0.5
+
+	// DefaultSleepThreshold is the speed in m/s up to which a body whose
+	// BodyDef.SleepThreshold is zero counts as being at rest.
+	DefaultSleepThreshold = 0.05
+
+	// sleepEvery is the number of steps from one search for islands that fall asleep to the
+	// next: what changes when one does is then changed for several.
+	sleepEvery = 8
+)
+
+// sleeping is what the solver knows of bodies that are at rest. Without Config.DisableSleep
+// on is true; otherwise spans alone are used, and are all there is.
+//
+// A body that is awake is active, and so is for one step any other one that was changed: a
+// floor that was moved, or a body that was disabled. A step works on active bodies and what
+// touches them. What is known of the others stays as it is: their place, their boxes, and
+// in resting their contacts.
+type sleeping struct {
+	on     bool
+	asleep int // bodies with FlagAsleep
+
+	// By body.
+	time      []float32 // at rest, in seconds; 0 if asleep
+	threshold []float32 // BodyDef.SleepThreshold
+	kept      [poseColumns][]float32
+	stirred   []uint8 // why it is in marks
+	invMass   []float32
+	invTurn   []float32 // inverse inertia; this and invMass are 0 of who is asleep
+	marks     []uint32  // bodies that were woken or changed since the step before, and others
+
+	resting []rigid.Contact // with points, and no active body
+	spare   []rigid.Contact
+
+	stale   bool     // who is active has to be looked at anew
+	all     bool     // in this step what is known of all bodies is computed anew
+	version uint64   // of what Broad is told
+	active  bitset   // by body
+	moving  bitset   // by shape: of an active body
+	briefly []uint32 // bodies that are active in this step alone
+	spans   []span   // of active bodies, with some others between them
+	shapes  []span   // of their shapes
+	whole   [2][]span
+	ready   []int   // by span: bodies that have been at rest long enough
+	dt      float32 // of this step
+
+	islands   rigid.Islands
+	loud      bitset // bodies, and then islands, that are woken, or cannot sleep
+	loudRoots bitset
+}
+
+// poseColumns is the number of columns of a pose: the first of Columns.floatColumns.
+const poseColumns = 5
+
+// Bits of stirred.
+const (
+	woken   = 1 << iota // was asleep, until a call
+	changed             // by a call
+	written             // into its columns
+	brief               // is one of briefly
+)
+
+// pushesNothing are the flags of contacts that neither hold bodies together nor wake them: of sensors,
+// and of shapes that pass a platform.
+const pushesNothing = sensorA | sensorB | passing
+
+// span is a range of rows.
+type span struct{ lo, hi int }
+
+func (z *sleeping) open(cfg *Config) {
+	z.stale, z.version = true, 1
+	if z.on = !cfg.DisableSleep; !z.on {
+		return
+	}
+	n := cfg.Capacity
+	for _, c := range [...]*[]float32{&z.time, &z.threshold, &z.invMass, &z.invTurn,
+		&z.kept[0], &z.kept[1], &z.kept[2], &z.kept[3], &z.kept[4]} {
+		*c = make([]float32, n)
+	}
+	z.stirred = make([]uint8, n)
+	z.active = make(bitset, (n+63)/64)
+}
+
+// awake reports whether a body is simulated: one that is not static, disabled or asleep.
+// There is none in the row of a static body, which is what a row without a body looks like.
+func (s *solver) awake(i int) bool {
+	return s.cols.Type[i] != StaticBody && s.cols.Flags[i]&(FlagDisabled|FlagAsleep) == 0
+}
+
+// sleeper reports whether a body is dynamic and asleep.
+func (s *solver) sleeper(i uint32) bool {
+	return s.cols.Type[i] == DynamicBody && s.cols.Flags[i]&FlagAsleep != 0
+}
+
+// wake wakes a body at once, and its island when the next step begins. It does nothing to
+// one that is static or disabled.
+func (s *solver) wake(i int) {
+	z := &s.sleep
+	if !z.on {
+		return
+	}
+	z.time[i] = 0
+	if s.cols.Flags[i]&FlagAsleep != 0 {
+		s.cols.Flags[i] &^= FlagAsleep
+		z.asleep--
+		s.mark(i, woken)
+	}
+}
+
+// kick wakes a body to which a force or an impulse is applied, if that moves it.
+func (s *solver) kick(i int) {
+	if s.cols.Type[i] == DynamicBody {
+		s.wake(i)
+	}
+}
+
+// disturb wakes a body that is changed by a call, and what touches it, be it static.
+func (s *solver) disturb(i int) {
+	if s.sleep.on {
+		s.wake(i)
+		s.mark(i, changed)
+	}
+}
+
+func (s *solver) disturbBoth(a, b Body) {
+	s.disturb(int(a.index))
+	s.disturb(int(b.index))
+}
+
+func (s *solver) mark(i int, why uint8) {
+	z := &s.sleep
+	if z.stirred[i]&^brief == 0 {
+		z.marks = append(z.marks, uint32(i))
+	}
+	z.stirred[i] |= why
+	z.stale = true
+}
+
+// wakeAll wakes all dynamic bodies.
+func (s *solver) wakeAll() {
+	if s.sleep.asleep == 0 {
+		return
+	}
+	for i := range s.rows {
+		if s.sleeper(uint32(i)) {
+			s.wake(i)
+		}
+	}
+}
+
+// forgetSleep makes the row of a body that goes one that is at rest.
+func (s *solver) forgetSleep(i int) {
+	z := &s.sleep
+	if !z.on {
+		return
+	}
+	if s.cols.Flags[i]&FlagAsleep != 0 {
+		z.asleep--
+	}
+	z.time[i], z.threshold[i], z.stirred[i] = 0, 0, 0
+	for _, k := range z.kept {
+		k[i] = 0
+	}
+	z.stale = true
+}
+
+// eachLink calls f with the bodies of everything beside contacts that keeps bodies together.
+func (s *solver) eachLink(f func(a, b uint32)) {
+	for i := range s.joints.rows {
+		if r := &s.joints.rows[i]; r.kind != 0 && JointKind(r.kind) != FilterJoint {
+			f(s.ties.body[2*i], s.ties.body[2*i+1])
+		}
+	}
+}
+
+// wakeJoined wakes the bodies of a joint that comes, goes, or is changed.
+func (s *solver) wakeJoined(i int) {
+	s.wake(int(s.ties.body[2*i]))
+	s.wake(int(s.ties.body[2*i+1]))
+}
+
+// jointRests reports whether no body of a joint is awake.
+func (s *solver) jointRests(i int) bool {
+	return s.sleep.on && !s.awake(int(s.ties.body[2*i])) && !s.awake(int(s.ties.body[2*i+1]))
+}
+
+// rest takes note of how long bodies have been at rest, at the end of a step of dt
+// seconds, and lets islands fall asleep.
+func (s *solver) rest(dt float32) {
+	z := &s.sleep
+	if !z.on {
+		return
+	}
+	s.endBriefly()
+	z.ready = resized(z.ready, len(z.spans))
+	z.dt = dt
+	s.overSpans(z.spans, (*solver).restRows)
+	ready := 0
+	for _, n := range z.ready {
+		ready += n
+	}
+	if ready > 0 && s.steps%sleepEvery == 0 {
+		s.fallAsleep()
+	}
+}
+
+// endBriefly ends what was active for one step.
+func (s *solver) endBriefly() {
+	z := &s.sleep
+	for _, i := range z.briefly {
+		z.stirred[i] &^= brief
+		z.active[i/64] &^= 1 << (i % 64)
+		s.keep(int(i))
+		z.stale = true
+	}
+	z.briefly = z.briefly[:0]
+}
+
+// keep takes note of where a body is that is at rest.
+func (s *solver) keep(i int) {
+	c, k := s.cols, &s.sleep.kept
+	k[0][i], k[1][i], k[2][i], k[3][i], k[4][i] = c.X[i], c.Y[i], c.Angle[i], c.Cos[i], c.Sin[i]
+}
+
+func (s *solver) restRows(at, lo, hi int) {
+	z, ready := &s.sleep, 0
+	flags, times := s.cols.Flags[:hi], z.time[:hi]
+	for i := lo; i < hi; i++ {
+		switch {
+		case !s.awake(i):
+		case flags[i]&FlagDisableSleep != 0 || s.restless(i):
+			times[i] = 0
+		default:
+			times[i] += z.dt
+			if times[i] >= SleepTime {
+				ready++
+			}
+		}
+	}
+	z.ready[at] = ready
+}
+
+// restless reports whether a body is not at rest: a dynamic one if its centre of mass, or a
+// point of it by its turning, is faster than its threshold, any other one if it moves at all.
+func (s *solver) restless(i int) bool {
+	c, z := s.cols, &s.sleep
+	vx, vy, w := c.VX[i], c.VY[i], c.W[i]
+	if c.Type[i] != DynamicBody {
+		return vx != 0 || vy != 0 || w != 0
+	}
+	limit := z.threshold[i]
+	return float32(vx*vx)+float32(vy*vy) > float32(limit*limit) ||
+		float32(float32(math.Abs(float64(w)))*s.sweep.extents.Most[i]) > limit
+}
+
+// fallAsleep puts islands to sleep in which every body has been at rest long enough, and
+// kinematic bodies that have.
+func (s *solver) fallAsleep() {
+	s.joinContacts()
+	z := &s.sleep
+	for i := range s.rows {
+		if s.awake(i) && s.cols.Type[i] == DynamicBody && (z.time[i] < SleepTime || z.loud.has(i)) {
+			z.loudRoots.add(int(z.islands.Of(uint32(i))))
+		}
+	}
+	for i := range s.rows {
+		if !s.awake(i) {
+			continue
+		}
+		dynamic := s.cols.Type[i] == DynamicBody
+		if dynamic && !z.loudRoots.has(int(z.islands.Of(uint32(i)))) || !dynamic && z.time[i] >= SleepTime {
+			s.putToSleep(i)
+		}
+	}
+}
+
+// joinContacts makes the islands of bodies that are awake, and lists as loud those
+// that a kinematic body which moves touches.
+func (s *solver) joinContacts() {
+	z, t := &s.sleep, &s.shapes
+	z.islands.Reset(s.rows)
+	z.loud.reset(s.rows)
+	z.loudRoots.reset(s.rows)
+	join := func(a, b uint32) {
+		dynamicA, dynamicB := s.cols.Type[a] == DynamicBody, s.cols.Type[b] == DynamicBody
+		switch {
+		case dynamicA && dynamicB:
+			z.islands.Join(a, b)
+		case dynamicA && s.restless(int(b)):
+			z.loud.add(int(a))
+		case dynamicB && s.restless(int(a)):
+			z.loud.add(int(b))
+		}
+	}
+	for i := range s.contacts {
+		if c := &s.contacts[i]; c.Count > 0 && c.Flags&pushesNothing == 0 && s.current(c) {
+			join(t.filters.Body[c.A], t.filters.Body[c.B])
+		}
+	}
+	s.eachLink(join)
+}
+
+// putToSleep puts a body to sleep that is awake.
+func (s *solver) putToSleep(i int) {
+	c, z := s.cols, &s.sleep
+	c.Flags[i] |= FlagAsleep
+	c.VX[i], c.VY[i], c.W[i] = 0, 0, 0
+	c.ForceX[i], c.ForceY[i], c.Torque[i] = 0, 0, 0
+	z.time[i] = 0
+	z.asleep++
+	z.active[i/64] &^= 1 << (i % 64)
+	z.stale = true
+	s.keep(i)
+	s.events.Slept = append(s.events.Slept, uint32(i))
+}
+
+// beginSleep fills the row of a new body, which is awake.
+func (s *solver) beginSleep(i int, d *BodyDef) {
+	z := &s.sleep
+	if !z.on {
+		return
+	}
+	s.forgetSleep(i)
+	z.threshold[i] = thresholdOf(d.SleepThreshold)
+	if d.Type != DynamicBody {
+		s.mark(i, changed)
+	}
+}
+
+func thresholdOf(v float32) float32 {
+	if v == 0 {
+		return DefaultSleepThreshold
+	}
+	return v
+}
+
+// weighed takes note of the mass of a body.
+func (s *solver) weighed(i int) {
+	c, z := s.cols, &s.sleep
+	if !z.on {
+		return
+	}
+	if c.Flags[i]&FlagAsleep == 0 {
+		z.invMass[i], z.invTurn[i] = c.InvMass[i], c.InvInertia[i]
+	}
+	z.stale = true
+}
+
+// teleported wakes a body that a call has put elsewhere, and what a kinematic one touches. That a
+// static one was moved is noticed by the next step.
+func (s *solver) teleported(i int) {
+	s.wake(i)
+	if s.sleep.on && s.cols.Type[i] == KinematicBody {
+		s.mark(i, changed)
+	}
+}
+
+// inverseMasses are those of a step, of the first n rows.
+func (s *solver) inverseMasses(n int) (mass, turn []float32) {
+	if s.sleep.on {
+		return s.sleep.invMass[:n], s.sleep.invTurn[:n]
+	}
+	return s.cols.InvMass[:n], s.cols.InvInertia[:n]
+}
+
+// allActive reports whether the stages work on all rows.
+func (s *solver) allActive() bool {
+	return total(s.sleep.spans) == s.rows
+}
+
+// broadVersion is what rigid.Broad is told.
+func (z *sleeping) broadVersion() uint64 {
+	if z.on {
+		return z.version
+	}
+	return 0
+}
+
+// appendSleepHashes appends the columns of sleeping, unless no body has ever been at rest, and
+// none has a threshold of its own.
+func (s *solver) appendSleepHashes(dst []ColumnHash) []ColumnHash {
+	z := &s.sleep
+	if !z.on || len(z.resting) == 0 && z.asleep == 0 && !s.anyRest() {
+		return dst
+	}
+	return append(dst,
+		ColumnHash{Name: "SleepTime", Hash: statehash.Rows(z.time[:s.rows])},
+		ColumnHash{Name: "SleepThreshold", Hash: statehash.Rows(z.threshold[:s.rows])},
+		ColumnHash{Name: "Resting", Hash: hashContacts(z.resting)},
+	)
+}
+
+func (s *solver) anyRest() bool {
+	for i, t := range s.sleep.time[:s.rows] {
+		if t != 0 || s.cols.Alive[i] != 0 && s.sleep.threshold[i] != DefaultSleepThreshold {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,407 @@
+package physics
+
+import (
+	"bytes"
+	"math"
+
+	"github.com/evertick/evertick/native/rigid"
+)
+
+// rouse finds out, when a step begins, who is active in it.
+func (s *solver) rouse() {
+	z := &s.sleep
+	if !z.on {
+		z.all = true
+		s.wholeSpans()
+		return
+	}
+	z.all = false
+	s.notice()
+	s.wakeMarked()
+}
+
+// wakeMarked wakes the islands of what is marked.
+func (s *solver) wakeMarked() {
+	if !s.sleep.stale {
+		return
+	}
+	if s.sleep.asleep > 0 || len(s.sleep.resting) > 0 {
+		s.wakeIslands()
+	}
+	s.muster()
+}
+
+// zeroRows are compared with what ought to be zero, in pieces of that length.
+var zeroRows [1024]float32
+
+// notice marks bodies at rest in whose columns somebody has written: those whose place is
+// not, bit for bit, what was kept, and those with a velocity or a force. Where all rows of a
+// word of active are at rest, whole columns are compared, at the speed of memory.
+func (s *solver) notice() {
+	active := s.sleep.active
+	words := (s.rows + 63) / 64
+	for w := 0; w < words; {
+		end := w + 1
+		for active[w] == 0 && end < words && active[end] == 0 && end-w < len(zeroRows)/64 {
+			end++
+		}
+		lo, hi := w*64, min(end*64, s.rows)
+		if active[w] != 0 && ^active[w] != 0 || active[w] == 0 && !s.untouched(lo, hi) {
+			s.noticeRows(lo, hi)
+		}
+		w = end
+	}
+}
+
+// untouched reports whether nobody has written to rows [lo, hi).
+func (s *solver) untouched(lo, hi int) bool {
+	c := s.cols
+	for k, column := range [...][]float32{c.X, c.Y, c.Angle, c.Cos, c.Sin} {
+		if !bytes.Equal(raw(column[lo:hi]), raw(s.sleep.kept[k][lo:hi])) {
+			return false
+		}
+	}
+	zero := raw(zeroRows[:hi-lo])
+	for _, column := range [...][]float32{c.VX, c.VY, c.W, c.ForceX, c.ForceY, c.Torque} {
+		if !bytes.Equal(raw(column[lo:hi]), zero) {
+			return false
+		}
+	}
+	return true
+}
+
+func (s *solver) noticeRows(lo, hi int) {
+	for i := lo; i < hi; i++ {
+		if !s.awake(i) && s.sleep.stirred[i]&^brief == 0 && s.disturbed(i) {
+			s.mark(i, written)
+		}
+	}
+}
+
+// disturbed is untouched for one row.
+func (s *solver) disturbed(i int) bool {
+	c, k := s.cols, &s.sleep.kept
+	if differ(c.X[i], k[0][i]) || differ(c.Y[i], k[1][i]) || differ(c.Angle[i], k[2][i]) ||
+		differ(c.Cos[i], k[3][i]) || differ(c.Sin[i], k[4][i]) {
+		return true
+	}
+	sum := uint32(0)
+	for _, v := range [...]float32{c.VX[i], c.VY[i], c.W[i], c.ForceX[i], c.ForceY[i], c.Torque[i]} {
+		sum |= math.Float32bits(v)
+	}
+	return sum != 0
+}
+
+// wakeIslands wakes who is marked, and the islands of sleepers that touch, or belong to,
+// what is marked or gone.
+func (s *solver) wakeIslands() {
+	z := &s.sleep
+	z.islands.Reset(s.rows)
+	z.loud.reset(s.rows)
+	z.loudRoots.reset(s.rows)
+	for _, i := range z.marks {
+		if z.stirred[i] != 0 {
+			z.loud.add(int(i))
+		}
+	}
+	s.joinSleeping(z.resting)
+	s.joinSleeping(s.contacts) // of who fell asleep in the step before
+	s.eachLink(s.joinSleepers)
+	for i := range s.rows {
+		if z.loud.has(i) {
+			z.loudRoots.add(int(z.islands.Of(uint32(i))))
+		}
+	}
+	for i := range s.rows {
+		if s.cols.Flags[i]&FlagAsleep != 0 && z.loudRoots.has(int(z.islands.Of(uint32(i)))) {
+			s.rise(i)
+		}
+	}
+}
+
+// joinSleeping joins the sleepers of contacts, and lists those as loud that touched
+// what is gone.
+func (s *solver) joinSleeping(contacts []rigid.Contact) {
+	z, of, flags := &s.sleep, s.shapes.filters.Body, s.cols.Flags
+	generation := s.table.pool.generation
+	for i := range contacts {
+		c := &contacts[i]
+		if c.Flags&pushesNothing != 0 || c.Count == 0 {
+			continue
+		}
+		a, b := of[c.A], of[c.B]
+		switch goneA, goneB := generation[c.A] != s.seen[c.A], generation[c.B] != s.seen[c.B]; {
+		case goneA && goneB:
+		case goneA:
+			z.loud.add(int(b))
+		case goneB:
+			z.loud.add(int(a))
+		case (flags[a]|flags[b])&FlagAsleep != 0:
+			s.joinSleepers(a, b)
+		}
+	}
+}
+
+// joinSleepers joins bodies that may belong to one island. What is marked and not dynamic
+// belongs to none, and wakes the other one.
+func (s *solver) joinSleepers(a, b uint32) {
+	z := &s.sleep
+	if s.cols.Type[a] == DynamicBody && s.cols.Type[b] == DynamicBody {
+		z.islands.Join(a, b)
+		return
+	}
+	if z.stirred[a] != 0 && s.cols.Type[b] == DynamicBody {
+		z.loud.add(int(b))
+	}
+	if z.stirred[b] != 0 && s.cols.Type[a] == DynamicBody {
+		z.loud.add(int(a))
+	}
+}
+
+// rise wakes a body that is asleep.
+func (s *solver) rise(i int) {
+	s.cols.Flags[i] &^= FlagAsleep
+	s.sleep.asleep--
+	s.sleep.time[i] = 0
+	s.events.Woke = append(s.events.Woke, uint32(i))
+}
+
+// muster lists who is active, and brings what is known of the others up to date.
+func (s *solver) muster() {
+	c, z := s.cols, &s.sleep
+	z.stale, z.all = false, true
+	z.version++
+	s.settleMarks()
+	clear(z.active)
+	for _, i := range z.briefly {
+		z.active.add(int(i))
+	}
+	for i := range s.rows {
+		z.invMass[i], z.invTurn[i] = c.InvMass[i], c.InvInertia[i]
+		switch {
+		case s.awake(i):
+			z.active.add(i)
+		case c.Flags[i]&FlagAsleep != 0:
+			z.invMass[i], z.invTurn[i] = 0, 0
+		}
+	}
+	z.spans = appendSpans(z.spans[:0], z.active, s.rows)
+	f := &s.shapes.filters
+	z.moving.reset(len(f.Body))
+	for k, body := range f.Body {
+		f.Moves[k] = s.shapes.local[k].Count > 0 && z.active.has(int(body))
+		if f.Moves[k] {
+			z.moving.add(k)
+		}
+	}
+	z.shapes = appendSpans(z.shapes[:0], z.moving, len(f.Body))
+	s.exchange()
+	states := s.sys.States[:s.rows]
+	for i := range states {
+		states[i] = rigid.State{C: 1} // those of active bodies are set again by the step
+	}
+}
+
+// settleMarks looks at what is marked. Who is awake is active anyway. Anything else is at rest
+// again after this step, or at once if it is static and nothing is asleep.
+func (s *solver) settleMarks() {
+	c, z := s.cols, &s.sleep
+	for _, m := range z.marks {
+		i, why := int(m), z.stirred[m]&^brief
+		z.stirred[i] &= brief
+		switch {
+		case why == 0:
+			continue
+		case i >= s.rows || !s.bodies.occupied(i):
+			c.clear(i) // somebody has written to a row without a body
+			s.keep(i)
+			continue
+		case s.awake(i) && why&woken != 0:
+			s.events.Woke = append(s.events.Woke, m)
+		}
+		if c.Type[i] == DynamicBody && s.awake(i) {
+			continue
+		}
+		if c.Flags[i]&FlagDisabled != 0 {
+			c.VX[i], c.VY[i], c.W[i] = 0, 0, 0
+		}
+		s.keep(i)
+		if (why&written != 0 || z.asleep > 0 || c.Type[i] != StaticBody || !s.sound(i)) && z.stirred[i]&brief == 0 {
+			z.stirred[i] |= brief
+			z.briefly = append(z.briefly, m)
+		}
+	}
+	z.marks = z.marks[:0]
+}
+
+// sound reports whether the numbers of a row are usable.
+func (s *solver) sound(i int) bool {
+	c := s.cols
+	columns := c.floatColumns()
+	return rigid.Usable(s.level, c.memory[i:], c.stride, len(columns), 1)
+}
+
+// exchange brings contacts that active bodies have back from those that rest, and takes
+// others there, if one of their bodies is asleep.
+func (s *solver) exchange() {
+	z := &s.sleep
+	next, rest := s.next[:0], z.spare[:0]
+	i, k := 0, 0
+	for i < len(s.contacts) || k < len(z.resting) {
+		var c *rigid.Contact
+		if k == len(z.resting) || i < len(s.contacts) && before(&s.contacts[i], &z.resting[k]) {
+			c = &s.contacts[i]
+			i++
+		} else {
+			c = &z.resting[k]
+			k++
+			if c.Flags&passing != 0 {
+				s.passing++ // letPass looks for those that have parted
+			}
+		}
+		if s.inPlay(c) {
+			next = append(next, *c)
+		} else if c.Count > 0 {
+			rest = append(rest, *c)
+		}
+	}
+	s.contacts, s.next = next, s.contacts
+	z.resting, z.spare = rest, z.resting
+}
+
+func before(a, b *rigid.Contact) bool { return a.A < b.A || a.A == b.A && a.B < b.B }
+
+// inPlay reports whether a contact takes part in a step, if only to end in it.
+func (s *solver) inPlay(c *rigid.Contact) bool {
+	if !s.current(c) {
+		return true
+	}
+	a, b := s.shapes.filters.Body[c.A], s.shapes.filters.Body[c.B]
+	return s.sleep.active.has(int(a)) || s.sleep.active.has(int(b)) || (s.cols.Flags[a]|s.cols.Flags[b])&FlagAsleep == 0
+}
+
+// wakeTouched wakes the islands that something touches which is awake and moves, and
+// returns whether there are any. Then the contacts have to be found again.
+func (s *solver) wakeTouched() bool {
+	z := &s.sleep
+	if z.asleep == 0 {
+		return false
+	}
+	any := false
+	for i, a := range s.pairs.A {
+		b := s.pairs.B[i]
+		if s.manifolds[i].Count == 0 || s.senses(a, b) != 0 {
+			continue
+		}
+		a, b = s.shapes.filters.Body[a], s.shapes.filters.Body[b]
+		if s.sleeper(a) && s.pushes(b) {
+			s.mark(int(a), written)
+			any = true
+		}
+		if s.sleeper(b) && s.pushes(a) {
+			s.mark(int(b), written)
+			any = true
+		}
+	}
+	if len(z.spans) > 0 {
+		any = s.touchLinked() || any
+	}
+	if any {
+		s.wakeMarked()
+	}
+	return any
+}
+
+// touchLinked is wakeTouched for joints: it marks sleepers at the other end.
+func (s *solver) touchLinked() (any bool) {
+	s.eachLink(func(a, b uint32) {
+		if s.sleeper(b) {
+			a, b = b, a
+		}
+		if s.sleeper(a) && s.pushes(b) {
+			s.mark(int(a), written)
+			any = true
+		}
+	})
+	return any
+}
+
+// pushes reports whether a body wakes what it touches.
+func (s *solver) pushes(i uint32) bool {
+	if s.sleep.stirred[i]&brief != 0 {
+		return true
+	}
+	return s.awake(int(i)) && (s.cols.Type[i] == DynamicBody || s.restless(int(i)))
+}
+
+// wakeLeft wakes, in the next step, sleepers that something touched which is not there any
+// more, of contacts that ended.
+func (s *solver) wakeLeft(ended *rigid.Pairs) {
+	if s.sleep.asleep == 0 {
+		return
+	}
+	for i, a := range ended.A {
+		b := ended.B[i]
+		if s.senses(a, b) != 0 {
+			continue
+		}
+		for _, shape := range [...]uint32{a, b} {
+			if body := s.shapes.filters.Body[shape]; s.sleeper(body) {
+				s.mark(int(body), written)
+			}
+		}
+	}
+}
+
+// gap is the length of spans of rows at rest that are not worth a call for what is behind
+// them.
+const gap = 256
+
+// appendSpans appends the ranges of rows with a bit in set, in pieces of up to bodyChunk.
+func appendSpans(spans []span, set bitset, rows int) []span {
+	lo, hi := 0, 0
+	for w, word := range set {
+		if word == 0 || w*64 >= rows {
+			continue
+		}
+		if w*64 > hi+gap || hi == 0 {
+			spans = cut(spans, lo, hi)
+			lo = w * 64
+		}
+		hi = min(w*64+64, rows)
+	}
+	return cut(spans, lo, hi)
+}
+
+// cut appends a range in pieces of bodyChunk.
+func cut(spans []span, lo, hi int) []span {
+	for ; lo < hi; lo += bodyChunk {
+		spans = append(spans, span{lo, min(lo+bodyChunk, hi)})
+	}
+	return spans
+}
+
+// wholeSpans makes the spans of all rows and of all shapes.
+func (s *solver) wholeSpans() {
+	z := &s.sleep
+	z.whole[0] = cut(z.whole[0][:0], 0, s.rows)
+	z.whole[1] = cut(z.whole[1][:0], 0, len(s.shapes.shape))
+	if !z.on {
+		z.spans, z.shapes = z.whole[0], z.whole[1]
+	}
+}
+
+// toPlace are the rows, and the shapes, of which place computes where they are.
+func (s *solver) toPlace() (rows, shapes []span) {
+	z := &s.sleep
+	if z.all && z.on {
+		s.wholeSpans()
+		return z.whole[0], z.whole[1]
+	}
+	return z.spans, z.shapes
+}
+
+// idle reports whether there is nothing to do in a step.
+func (s *solver) idle() bool {
+	return s.sleep.on && len(s.sleep.spans) == 0 && len(s.contacts) == 0
+}

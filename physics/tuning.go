@@ -1,0 +1,307 @@
+package physics
+
+import (
+	"cmp"
+	"encoding/binary"
+	"errors"
+	"math"
+	"slices"
+
+	"github.com/evertick/evertick/internal/fault"
+	"github.com/evertick/evertick/internal/frame"
+	"github.com/evertick/evertick/native/rigid"
+)
+
+// Tuning is what SetTuning changes of the rules of a world. All values are at most 1e6; 0 means
+// the default, which is the one that Config names.
+type Tuning struct {
+	// ContactHertz, ContactDamping, PushSpeed, RestitutionThreshold and MaxSpeed are as in Config.
+	ContactHertz, ContactDamping, PushSpeed, RestitutionThreshold, MaxSpeed float32
+	// HitSpeed is the least speed of approach of a Hit, in m/s. 0: DefaultHitSpeed.
+	HitSpeed float32
+}
+
+// Validate reports every fault of t at once. Errors wrap ErrNotFinite or ErrRange.
+func (t *Tuning) Validate() error {
+	return errors.Join(
+		checkTuning("physics: Tuning.ContactHertz", t.ContactHertz),
+		checkTuning("physics: Tuning.ContactDamping", t.ContactDamping),
+		checkTuning("physics: Tuning.PushSpeed", t.PushSpeed),
+		checkTuning("physics: Tuning.RestitutionThreshold", t.RestitutionThreshold),
+		checkTuning("physics: Tuning.MaxSpeed", t.MaxSpeed),
+		checkTuning("physics: Tuning.HitSpeed", t.HitSpeed),
+	)
+}
+
+// numbers are the fields in the order of a snapshot.
+func (t *Tuning) numbers() [6]*float32 {
+	return [...]*float32{&t.ContactHertz, &t.ContactDamping, &t.PushSpeed,
+		&t.RestitutionThreshold, &t.MaxSpeed, &t.HitSpeed}
+}
+
+// filled is t with its defaults.
+func (t Tuning) filled() Tuning {
+	defaults := [...]float32{30, 10, 3, 1, 400, DefaultHitSpeed}
+	for i, v := range t.numbers() {
+		if *v == 0 {
+			*v = defaults[i]
+		}
+	}
+	return t
+}
+
+func (c *Config) tuning() Tuning {
+	return Tuning{c.ContactHertz, c.ContactDamping, c.PushSpeed, c.RestitutionThreshold, c.MaxSpeed, 0}.filled()
+}
+
+// Tuning returns the tuning of the world, with its defaults filled in: that of its Config until
+// SetTuning has changed it. It is zero of another engine.
+func (w *World) Tuning() Tuning {
+	if w.solver == nil {
+		return Tuning{}
+	}
+	return w.solver.tuning
+}
+
+// SetTuning replaces the tuning from the next step on. It is a part of the state: Restore and CopyFrom
+// take it over, whereas Config stays as it was. Errors: those of Validate, and ErrUnsupported from
+// another engine.
+func (w *World) SetTuning(t Tuning) error {
+	if err := w.solving(); err != nil {
+		return err
+	}
+	if err := t.Validate(); err != nil {
+		return err
+	}
+	w.solver.tune(t.filled())
+	return nil
+}
+
+func (s *solver) tune(t Tuning) {
+	s.tuning = t
+	p := &s.sys.Params
+	p.ContactHertz, p.ContactDamping, p.PushSpeed = t.ContactHertz, t.ContactDamping, t.PushSpeed
+	p.Threshold, p.MaxSpeed = t.RestitutionThreshold, t.MaxSpeed
+}
+
+// The frame "tuning": the float32 fields.
+
+const tuningBytes = 6 * 4
+
+func (s *solver) encodeTuning(e *frame.Encoder) {
+	e.Open(tuningBytes)
+	for _, v := range s.tuning.numbers() {
+		e.U32(int(math.Float32bits(*v)))
+	}
+	e.Seal()
+}
+
+func (im *image) readTuning(b []byte) error {
+	if len(b) != tuningBytes {
+		return im.Corrupt("length of the tuning", len(b))
+	}
+	for i, v := range im.tuning.numbers() {
+		*v = float(b, i)
+	}
+	if im.tuning.Validate() != nil || im.tuning != im.tuning.filled() {
+		return im.Corrupt("tuning", im.tuning)
+	}
+	return nil
+}
+
+// bodyMass is what SetMassData has said of a body.
+type bodyMass struct {
+	body uint32
+	MassData
+}
+
+func compareMass(m bodyMass, body int) int { return cmp.Compare(int(m.body), body) }
+
+// massSet returns what SetMassData has said of a body.
+func (s *solver) massSet(body int) (MassData, bool) {
+	if len(s.masses) == 0 {
+		return MassData{}, false
+	}
+	at, ok := slices.BinarySearchFunc(s.masses, body, compareMass)
+	if !ok {
+		return MassData{}, false
+	}
+	return s.masses[at].MassData, true
+}
+
+// setMass keeps what is said of a body, or forgets it.
+func (s *solver) setMass(body int, m MassData, keep bool) {
+	at, ok := slices.BinarySearchFunc(s.masses, body, compareMass)
+	switch {
+	case ok && keep:
+		s.masses[at].MassData = m
+	case ok:
+		s.masses = slices.Delete(s.masses, at, at+1)
+	case keep:
+		s.masses = slices.Insert(s.masses, at, bodyMass{uint32(body), m})
+	}
+}
+
+func (m *MassData) validate(prefix string) error {
+	err := errors.Join(
+		checkPositive(prefix+"Mass", m.Mass), checkNotNegative(prefix+"Inertia", m.Inertia),
+		checkFinite2(prefix+"Center", m.Center),
+	)
+	if err != nil {
+		return err
+	}
+	for _, v := range m.Center {
+		if max(v, -v) > rigid.MaxCoordinate {
+			return fault.Field(ErrRange, prefix+"Center", m.Center)
+		}
+	}
+	return nil
+}
+
+// SetMassData gives b a mass, an inertia about its centre of mass, and that centre, whatever its shapes
+// say, until ResetMassData: shapes that come, go, or get another density do not change it. With an
+// inertia of 0 nothing turns b. It holds for the time that b is dynamic; FixedRotation makes the
+// inertia 0. The velocity of b, if it turns, changes as its centre moves. Errors: ErrStale;
+// ErrNotFinite; ErrRange for a mass that is not positive, a negative inertia, values beyond 1e-19 to
+// 1e19, and a centre beyond 2^20 m; and ErrUnsupported from another engine.
+func (w *World) SetMassData(b Body, m MassData) error {
+	i, err := w.solved(b)
+	if err == nil {
+		err = m.validate("physics: MassData.")
+	}
+	if err == nil {
+		_, err = inverseOf("physics: MassData.Mass", m.Mass)
+	}
+	if err == nil {
+		_, err = inverseOf("physics: MassData.Inertia", m.Inertia)
+	}
+	if err != nil {
+		return err
+	}
+	return w.solver.reweigh(i, m, true)
+}
+
+// ResetMassData gives b the mass of its shapes again. Errors: ErrStale; ErrRange as from the creation of a
+// shape; and ErrUnsupported from another engine.
+func (w *World) ResetMassData(b Body) error {
+	i, err := w.solved(b)
+	if err != nil {
+		return err
+	}
+	return w.solver.reweigh(i, MassData{}, false)
+}
+
+func (s *solver) reweigh(body int, m MassData, keep bool) error {
+	before, had := s.massSet(body)
+	s.setMass(body, m, keep)
+	err := s.weigh(body, s.shapesOf(body))
+	if err != nil {
+		s.setMass(body, before, had)
+		return err
+	}
+	s.disturb(body)
+	return nil
+}
+
+// The frame "masses": of each body with a mass of its own, ascending, its uint32 number and mass,
+// inertia and centre as float32.
+
+const massBytes = 5 * 4
+
+func (s *solver) encodeMasses(e *frame.Encoder) {
+	e.Open(massBytes * len(s.masses))
+	e.Rows(raw(words[uint32](s.masses)), 4)
+	e.Seal()
+}
+
+func (im *image) readMasses(b []byte) error {
+	if len(b)%massBytes != 0 {
+		return im.Corrupt("length of the masses", len(b))
+	}
+	for i := range len(b) / massBytes {
+		row := b[massBytes*i:]
+		m := bodyMass{binary.LittleEndian.Uint32(row), MassData{float(row, 1), float(row, 2), [2]float32{float(row, 3), float(row, 4)}}}
+		if !im.alive(uint64(m.body)) || i > 0 && m.body <= im.masses[i-1].body || m.validate("") != nil {
+			return im.element("mass", i, m.body)
+		}
+		im.masses = append(im.masses, m)
+	}
+	return nil
+}
+
+// MotionLocks are the ways in which a body does not move.
+type MotionLocks struct {
+	// X and Y are along the axes of the plane.
+	X, Y bool
+	// Rotation is BodyDef.FixedRotation.
+	Rotation bool
+}
+
+// MotionLocks returns the locks of b. ErrStale.
+func (w *World) MotionLocks(b Body) (MotionLocks, error) {
+	i, err := w.row(b)
+	if err != nil {
+		return MotionLocks{}, err
+	}
+	f := w.cols.Flags[i]
+	return MotionLocks{X: f&FlagLockX != 0, Y: f&FlagLockY != 0, Rotation: f&FlagFixedRotation != 0}, nil
+}
+
+// SetMotionLocks replaces BodyDef.LockX, LockY and FixedRotation of b. What is locked comes to rest in
+// the next step. Errors: ErrStale; ErrRange as from the creation of a shape; and ErrUnsupported from
+// another engine.
+func (w *World) SetMotionLocks(b Body, l MotionLocks) error {
+	i, err := w.solved(b)
+	if err != nil {
+		return err
+	}
+	flags := &w.cols.Flags[i]
+	before := *flags
+	*flags &^= FlagLockX | FlagLockY | FlagFixedRotation
+	for _, f := range [...]struct {
+		on   bool
+		flag uint8
+	}{{l.X, FlagLockX}, {l.Y, FlagLockY}, {l.Rotation, FlagFixedRotation}} {
+		if f.on {
+			*flags |= f.flag
+		}
+	}
+	s := w.solver
+	if err := s.weigh(i, s.shapesOf(i)); err != nil {
+		*flags = before
+		return err
+	}
+	if l.Rotation {
+		w.cols.W[i] = 0
+	}
+	s.locked += lockedBody(*flags) - lockedBody(before)
+	s.disturb(i)
+	return nil
+}
+
+// lockedBody is 1 if a body with these flags has a locked axis.
+func lockedBody(flags uint8) int {
+	if flags&(FlagLockX|FlagLockY) != 0 {
+		return 1
+	}
+	return 0
+}
+
+// holdLocked takes the velocity along locked axes from dynamic bodies [lo, hi).
+func (s *solver) holdLocked(lo, hi int) {
+	if s.locked == 0 {
+		return
+	}
+	states, flags := s.sys.States[lo:hi], s.cols.Flags[lo:hi]
+	for i, f := range flags {
+		if f&(FlagLockX|FlagLockY) == 0 || !(states[i].InvMass > 0) {
+			continue
+		}
+		if f&FlagLockX != 0 {
+			states[i].VX = 0
+		}
+		if f&FlagLockY != 0 {
+			states[i].VY = 0
+		}
+	}
+}

@@ -1,0 +1,128 @@
+package physics
+
+import "errors"
+
+// WindDef describes a wind, or still air, in which bodies move.
+type WindDef struct {
+	// Wind is the velocity of the air in m/s, up to 1e6 along each axis.
+	Wind [2]float32
+	// Drag in kg/m², half the density of the air times a coefficient, and Lift likewise; not negative,
+	// up to 1e6.
+	Drag, Lift float32
+	// MaxSpeed bounds the speed in m/s at which the air is taken to pass a surface. 0: no bound. Light
+	// bodies in strong wind need one: the force acts for a whole step, however much the body gives way.
+	MaxSpeed float32
+	// Mask holds the categories of what it acts on.
+	Mask uint64
+	// Wake makes it wake the bodies on which it acts, and keep them awake. Otherwise those that are
+	// asleep do not feel it, and others fall asleep in it as without.
+	Wake bool
+}
+
+// Validate reports every fault of d at once. Errors wrap ErrNotFinite or ErrRange.
+func (d *WindDef) Validate() error {
+	return errors.Join(
+		checkBelow("physics: WindDef.Wind[0]", d.Wind[0], maxTuning),
+		checkBelow("physics: WindDef.Wind[1]", d.Wind[1], maxTuning),
+		checkTuning("physics: WindDef.Drag", d.Drag),
+		checkTuning("physics: WindDef.Lift", d.Lift),
+		checkTuning("physics: WindDef.MaxSpeed", d.MaxSpeed),
+	)
+}
+
+// ApplyWind adds the forces of a wind on the dynamic bodies to what acts on them during the next Step.
+// They act on each piece of the outline of the solid shapes that faces the air that passes: on one of
+// length l with the outward normal n, which the air passes with the velocity r, as seen from there, and
+// the speed s = |r|,
+//
+//	Drag · l · c · s · r  +  Lift · l · c · s · (-n·s - c·r)    with c = max(0, -n·r) / s
+//
+// The first is along r, the second square to it, towards where the surface leans away; a box of width b
+// that falls on its side in still air comes to the speed √(m·g / (Drag·b)). Sides are cut into 4 pieces
+// each, arcs count as chords, and on a disc of radius r acts Drag·2r·s·r. What is in the way gives no
+// shelter.
+//
+// A body on which the sum of forces would overflow is left out. Errors: those of WindDef.Validate, and
+// ErrUnsupported from another engine.
+func (w *World) ApplyWind(def WindDef) error {
+	if err := w.solving(); err != nil {
+		return err
+	}
+	if err := def.Validate(); err != nil {
+		return err
+	}
+	s := w.solver
+	for shape := range s.shapes.local {
+		if s.exposed(shape, def.Mask) {
+			s.blow(shape, &def)
+		}
+	}
+	return nil
+}
+
+// ApplyWindTo is ApplyWind for one body: it has no effect on one that is not dynamic. Errors: ErrStale,
+// and those of ApplyWind.
+func (w *World) ApplyWindTo(b Body, def WindDef) error {
+	i, err := w.solved(b)
+	if err == nil {
+		err = def.Validate()
+	}
+	if err != nil {
+		return err
+	}
+	s := w.solver
+	for _, shape := range s.shapesOf(i) {
+		if s.exposed(int(shape), def.Mask) {
+			s.blow(int(shape), &def)
+		}
+	}
+	return nil
+}
+
+// blow adds the forces on one shape.
+func (s *solver) blow(shape int, d *WindDef) {
+	var p pushed
+	r, body := &s.shapes.local[shape], int(s.shapes.filters.Body[shape])
+	if !d.Wake && s.cols.Flags[body]&FlagAsleep != 0 {
+		return
+	}
+	if r.Count == 1 {
+		x, y := s.turned(body, r.Vertices[0].X, r.Vertices[0].Y)
+		x, y = s.cols.X[body]+x, s.cols.Y[body]+y
+		rx, ry, speed := s.airPast(body, x, y, d)
+		f := float32(float32(2*r.Radius*d.Drag) * speed)
+		s.pushAt(&p, body, x, y, float32(f*rx), float32(f*ry))
+	}
+	for k := range sides(r) {
+		e, ok := s.side(body, r, k)
+		if !ok {
+			continue
+		}
+		rx, ry, speed := s.airPast(body, e.x, e.y, d)
+		against := -(float32(e.nx*rx) + float32(e.ny*ry)) // c·s
+		if !(against > 0) {
+			continue
+		}
+		drag, lift := float32(float32(d.Drag*e.length)*against), float32(float32(d.Lift*e.length)*against)
+		c := against / speed
+		s.pushAt(&p, body, e.x, e.y,
+			float32(drag*rx)-float32(lift*(float32(e.nx*speed)+float32(c*rx))),
+			float32(drag*ry)-float32(lift*(float32(e.ny*speed)+float32(c*ry))))
+	}
+	if s.burden(body, [2]float32{p.x, p.y}, p.turn) && d.Wake && p != (pushed{}) {
+		s.wake(body)
+	}
+}
+
+// airPast returns the velocity of the air as seen from a point of a body, up to MaxSpeed.
+func (s *solver) airPast(body int, x, y float32, d *WindDef) (rx, ry, speed float32) {
+	c := s.cols
+	ax, ay := s.arm(body, [2]float32{x, y})
+	rx, ry = d.Wind[0]-(c.VX[body]-float32(c.W[body]*ay)), d.Wind[1]-(c.VY[body]+float32(c.W[body]*ax))
+	speed = root(float32(rx*rx) + float32(ry*ry))
+	if d.MaxSpeed > 0 && speed > d.MaxSpeed {
+		part := d.MaxSpeed / speed
+		rx, ry, speed = float32(rx*part), float32(ry*part), d.MaxSpeed
+	}
+	return rx, ry, speed
+}

@@ -1,0 +1,397 @@
+package evertick_test
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/evertick/evertick"
+	"pgregory.net/rapid"
+)
+
+// system is a System of AfterIndex in a few words.
+func system(name string, declare ...func(*evertick.System)) evertick.System {
+	sys := evertick.System{Name: name, Stage: evertick.AfterIndex, Run: nothing}
+	for _, d := range declare {
+		d(&sys)
+	}
+	return sys
+}
+
+func before(names ...string) func(*evertick.System) {
+	return func(s *evertick.System) { s.Before = names }
+}
+
+func after(names ...string) func(*evertick.System) {
+	return func(s *evertick.System) { s.After = names }
+}
+
+func reads(names ...string) func(*evertick.System) {
+	return func(s *evertick.System) { s.Reads = names }
+}
+
+func writes(names ...string) func(*evertick.System) {
+	return func(s *evertick.System) { s.Writes = names }
+}
+
+// planned is a Sim with these systems, the columns hp and mp, the tag foe and the
+// resource weather.
+func planned(t testing.TB, systems ...evertick.System) *evertick.Sim {
+	t.Helper()
+	s := newSim(t, small())
+	column(t, s, "hp")
+	column(t, s, "mp")
+	if _, err := s.World.Tag("foe"); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Resource("weather"); err != nil {
+		t.Fatal(err)
+	}
+	for _, sys := range systems {
+		if err := s.AddSystem(sys); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return s
+}
+
+// said is the part of the plan that systems of AfterIndex are, in the form "a b|c".
+func said(t testing.TB, s *evertick.Sim) string {
+	t.Helper()
+	plan, err := s.Plan()
+	if err != nil {
+		t.Fatal(err)
+	}
+	from := slices.IndexFunc(plan.Groups, func(g []string) bool { return g[0] == "spatial.build" })
+	to := slices.IndexFunc(plan.Groups, func(g []string) bool { return g[0] == "commands" })
+	var groups []string
+	for _, g := range plan.Groups[from+1 : to] {
+		groups = append(groups, strings.Join(g, "|"))
+	}
+	return strings.Join(groups, " ")
+}
+
+func TestPlan(t *testing.T) {
+	for _, c := range []struct {
+		name    string
+		systems []evertick.System
+		want    string
+	}{
+		{"none", nil, ""},
+		{"undeclared: as added", []evertick.System{system("c"), system("a"), system("b")}, "c a b"},
+		{"After", []evertick.System{system("a", after("c")), system("b"), system("c")}, "c a b"},
+		{"Before", []evertick.System{system("a"), system("b"), system("c", before("a"))}, "c a b"},
+		{"Before the first, and nothing else", []evertick.System{system("a", reads("hp")), system("b", reads("hp")), system("c", before("a"), reads("hp"))}, "b|c a"},
+		{"side by side", []evertick.System{system("a", writes("hp")), system("b", writes("mp")), system("c", reads("position"))}, "a|b|c"},
+		{"readers", []evertick.System{system("a", reads("hp")), system("b", reads("hp")), system("c", reads("hp"))}, "a|b|c"},
+		{"reader behind the writer", []evertick.System{system("a", writes("hp")), system("b", reads("hp"))}, "a b"},
+		{"reader before the writer", []evertick.System{system("b", reads("hp")), system("a", writes("hp"))}, "b a"},
+		{"reader told to wait", []evertick.System{system("b", reads("hp"), after("a")), system("a", writes("hp"))}, "a b"},
+		{"told to wait for nothing that it shares", []evertick.System{system("a", reads("hp"), after("b")), system("b", reads("mp"))}, "b a"},
+		{"a group ends where one waits for it", []evertick.System{
+			system("a", writes("hp")), system("b", writes("mp")), system("c", reads("hp")), system("d", reads("mp")), system("e", writes("scale"))}, "a|b c|d|e"},
+		{"neighbours only", []evertick.System{system("a", writes("hp")), system("b", reads("hp")), system("c", writes("mp")), system("d", reads("mp"))}, "a b|c d"},
+		{"undeclared between", []evertick.System{system("a", writes("hp")), system("x"), system("b", writes("mp"))}, "a x b"},
+		{"undeclared settles who writes first", []evertick.System{system("a", writes("hp")), system("x"), system("b", writes("hp"))}, "a x b"},
+		{"before the undeclared, after all", []evertick.System{system("a", writes("hp")), system("x"), system("b", writes("mp"), before("x"))}, "a|b x"},
+		{"before one before the undeclared", []evertick.System{system("a", writes("hp")), system("x"), system("b", writes("mp"), before("a"))}, "b a x"},
+		{"order alone is undeclared", []evertick.System{system("a", writes("hp")), system("x", before("b")), system("b", writes("mp"))}, "a x b"},
+		{"entities", []evertick.System{system("a", writes("hp")), system("b", writes("entities")), system("c", writes("mp"))}, "a b c"},
+		{"entities are every column", []evertick.System{
+			system("a", reads("hp"), after("z")), system("b", writes("entities")), system("z", reads("mp"))}, "z a b"},
+		{"bodies", []evertick.System{system("a", writes("hp")), system("b", writes("bodies")), system("c", writes("mp"))}, "a b c"},
+		{"queries to bodies", []evertick.System{system("a", writes("hp"), reads("bodies")), system("b", writes("mp")), system("c", reads("bodies"))}, "a|b c"},
+		{"tags", []evertick.System{system("a", writes("hp")), system("b", writes("foe")), system("c", writes("mp"), reads("foe"))}, "a b c"},
+		{"parts of a transform are one", []evertick.System{system("a", writes("position.x")), system("b", reads("position.z")), system("c", writes("rotation"))}, "a b|c"},
+		{"resources", []evertick.System{system("a", writes("weather")), system("b", reads("weather")), system("c", reads("weather", "index", "rand"))}, "a b|c"},
+		{"who reads what it writes", []evertick.System{system("a", reads("hp"), writes("hp")), system("b", reads("mp"), writes("mp"))}, "a|b"},
+		{"phases of the module", []evertick.System{system("a", reads("hp"), after("spatial.build", "physics.step"), before("commands", "state.hash")), system("b", reads("hp"))}, "a|b"},
+	} {
+		s := planned(t, c.systems...)
+		if got := said(t, s); got != c.want {
+			t.Errorf("%s: %q, want %q", c.name, got, c.want)
+		}
+		step(t, s, 2)
+	}
+}
+
+func TestByInsertion(t *testing.T) {
+	s := planned(t, system("a", writes("hp", "mp")), system("b", reads("hp")), system("c", reads("mp"), after("a")),
+		system("x"), system("d", writes("entities")))
+	plan, err := s.Plan()
+	if want := []evertick.Pair{{First: "a", Then: "b", Name: "hp"}}; err != nil || !slices.Equal(plan.ByInsertion, want) {
+		t.Errorf("%v, %v, want %v", plan.ByInsertion, err, want)
+	}
+}
+
+// A system of the other stage can be named where it runs there anyway.
+func TestOrderAcrossStages(t *testing.T) {
+	s := planned(t, system("late", after("early"), reads("hp")))
+	early := system("early", before("late", "physics.step"), reads("hp"))
+	early.Stage = evertick.BeforePhysics
+	if err := s.AddSystem(early); err != nil {
+		t.Fatal(err)
+	}
+	step(t, s, 1)
+	for name, bad := range map[string]evertick.System{
+		"Before = early":      system("bad", before("early")),
+		"After = commands":    system("bad", after("commands")),
+		"Before = physics.st": system("bad", before("physics.step")),
+	} {
+		s := planned(t, bad)
+		if err := s.AddSystem(evertick.System{Name: "early", Stage: evertick.BeforePhysics, Run: nothing}); err != nil {
+			t.Fatal(err)
+		}
+		wantError(t, s.Check(), evertick.ErrRange, "system bad", name, "another stage")
+	}
+}
+
+func TestCheckErrors(t *testing.T) {
+	for _, c := range []struct {
+		name    string
+		systems []evertick.System
+		says    []string
+	}{
+		{"unknown system", []evertick.System{system("perceive"), system("steer", after("percieve"))},
+			[]string{"system steer", `After = "percieve"`, "near: perceive)"}},
+		{"unknown, and nothing like it", []evertick.System{system("steer", before("xyzzy"))}, []string{"system steer", `Before = "xyzzy", which no system is called:`}},
+		{"unknown column", []evertick.System{system("heal", writes("h"))}, []string{"system heal", `Writes = "h"`, "near: hp)"}},
+		{"unknown resource", []evertick.System{system("rain", reads("wether"))}, []string{"system rain", `Reads = "wether"`, "near: weather"}},
+		{"part of what has none", []evertick.System{system("heal", reads("entities.x"))}, []string{`Reads = "entities.x"`, "entities"}},
+		{"itself", []evertick.System{system("a", before("a"))}, []string{"circle: a → a:"}},
+		{"two", []evertick.System{system("a", before("b")), system("b", before("a"))}, []string{"circle: b → a → b:"}},
+		{"three", []evertick.System{system("a", after("c")), system("b", after("a")), system("c", after("b"))}, []string{"circle: b → c → a → b:"}},
+		{"the short way round", []evertick.System{
+			system("a", before("b", "c")), system("b", before("c")), system("c", before("d")), system("d", before("a"))}, []string{"circle: d → a → c → d:"}},
+		{"two writers", []evertick.System{system("a", writes("mp", "hp")), system("b", reads("mp")), system("c", writes("hp"))}, []string{"systems a and c both write hp"}},
+		{"two writers, a reader between", []evertick.System{system("a", writes("hp")), system("b", reads("hp")), system("c", writes("hp"))}, []string{"systems a and c both write hp"}},
+		{"two who spawn", []evertick.System{system("a", writes("entities")), system("b", writes("entities"))}, []string{"systems a and b both write entities"}},
+		{"parts of a transform", []evertick.System{system("a", writes("position.x")), system("b", writes("position.y"))}, []string{"systems a and b both write position,"}},
+		{"resources", []evertick.System{system("a", writes("weather")), system("b", writes("weather"))}, []string{"systems a and b both write weather"}},
+		{"all at once", []evertick.System{system("a", writes("hp"), after("zz")), system("b", writes("hp", "qq"))}, []string{`"zz"`, `"qq"`, "both write hp"}},
+	} {
+		s := planned(t, c.systems...)
+		hash := s.Hash()
+		wantError(t, s.Check(), evertick.ErrRange, c.says...)
+		wantError(t, s.Step(), evertick.ErrRange, c.says...)
+		if _, err := s.Plan(); err == nil {
+			t.Errorf("%s: there is a plan", c.name)
+		}
+		if s.Ticks() != 0 || s.Hash() != hash {
+			t.Errorf("%s: the step went on", c.name)
+		}
+		if got := len(phaseNames(s)); got != len(c.systems)+5 {
+			t.Errorf("%s: %d phases are listed", c.name, got)
+		}
+	}
+}
+
+// What was missing can be added, and the run is the one that would have been.
+func TestCheckAgain(t *testing.T) {
+	s := planned(t, system("a", reads("fog"), after("b")))
+	wantError(t, s.Step(), evertick.ErrRange, "fog", `"b"`)
+	column(t, s, "fog")
+	wantError(t, s.Step(), evertick.ErrRange, `"b"`)
+	if err := s.AddSystem(system("b", writes("fog"))); err != nil {
+		t.Fatal(err)
+	}
+	step(t, s, 2)
+	if got := said(t, s); got != "b a" {
+		t.Error(got)
+	}
+	// A system that comes later is checked then, and the Sim goes on without a loss.
+	if err := s.AddSystem(system("c", writes("fog"))); err != nil {
+		t.Fatal(err)
+	}
+	hash := s.Hash()
+	wantError(t, s.Step(), evertick.ErrRange, "b and c both write fog")
+	if s.Ticks() != 2 || s.Hash() != hash {
+		t.Errorf("%d ticks", s.Ticks())
+	}
+	if err := s.AddSystem(system("d", before("c"), after("b"))); err != nil {
+		t.Fatal(err)
+	}
+	step(t, s, 1)
+	if got := said(t, s); got != "b a d c" {
+		t.Error(got)
+	}
+}
+
+func TestAddSystemErrors(t *testing.T) {
+	s := planned(t, system("taken"))
+	bad := system("late")
+	bad.Stage = 2
+	wantError(t, s.AddSystem(bad), evertick.ErrRange, "evertick: AddSystem: stage = 2")
+	wantError(t, s.AddSystem(system("")), evertick.ErrRange, "evertick: AddSystem: name")
+	wantError(t, s.AddSystem(system("taken")), evertick.ErrRange, "taken")
+	wantError(t, s.AddSystem(system("commands")), evertick.ErrRange, "commands")
+	wantError(t, s.Resource(""), evertick.ErrRange, "Resource")
+	if err := s.Resource("weather"); err != nil {
+		t.Errorf("a resource declared again: %v", err)
+	}
+	defer func() {
+		if got := recover(); got != "evertick: AddSystem: nil system" {
+			t.Errorf("panics with %v", got)
+		}
+	}()
+	s.AddSystem(evertick.System{Name: "nil"})
+}
+
+// What a System lists is copied.
+func TestAddSystemCopies(t *testing.T) {
+	names := []string{"hp"}
+	s := planned(t, system("a", reads(names...)))
+	names[0] = "nothing of that name"
+	if err := s.Check(); err != nil {
+		t.Error(err)
+	}
+}
+
+// drawnSystem is a random System; edges go only from lower to higher rank, so that there
+// is no circle.
+func drawnSystem(t *rapid.T, i, n int, rank []int) evertick.System {
+	names := []string{"position", "hp", "mp", "scale", "weather", "bodies", "entities", "foe"}
+	pick := rapid.SliceOfNDistinct(rapid.SampledFrom(names), 0, 3, rapid.ID[string])
+	sys := system(fmt.Sprint("s", i))
+	if rapid.IntRange(0, 3).Draw(t, "declares") > 0 {
+		sys.Reads, sys.Writes = pick.Draw(t, "reads"), pick.Draw(t, "writes")
+	}
+	for range rapid.IntRange(0, 2).Draw(t, "edges") {
+		j := rapid.IntRange(0, n-1).Draw(t, "other")
+		switch {
+		case rank[j] > rank[i]:
+			sys.Before = append(sys.Before, fmt.Sprint("s", j))
+		case rank[j] < rank[i]:
+			sys.After = append(sys.After, fmt.Sprint("s", j))
+		}
+	}
+	return sys
+}
+
+// Whatever is declared, a plan that is made keeps to it.
+func TestAnyPlan(t *testing.T) {
+	outer := t
+	rapid.Check(t, func(t *rapid.T) {
+		n := rapid.IntRange(1, 9).Draw(t, "systems")
+		rank := rand.New(rand.NewPCG(uint64(rapid.IntRange(0, 1<<20).Draw(t, "ranks")), 0)).Perm(n)
+		var systems []evertick.System
+		for i := range n {
+			systems = append(systems, drawnSystem(t, i, n, rank))
+		}
+		s := planned(outer, systems...)
+		plan, err := s.Plan()
+		if err != nil {
+			if !strings.Contains(err.Error(), "both write") {
+				t.Fatal(err)
+			}
+			checkBothWrite(t, systems, err)
+			return
+		}
+		checkPlan(t, systems, plan)
+	})
+}
+
+func shares(a, b []string) bool {
+	return slices.ContainsFunc(a, func(name string) bool { return slices.Contains(b, name) })
+}
+
+func undeclared(s evertick.System) bool { return len(s.Reads)+len(s.Writes) == 0 }
+
+func conflicts(a, b evertick.System) bool {
+	return shares(a.Writes, b.Writes) || shares(a.Writes, b.Reads) || shares(a.Reads, b.Writes) ||
+		slices.Contains(a.Writes, "entities") || slices.Contains(b.Writes, "entities") || undeclared(a) || undeclared(b)
+}
+
+// leads reports whether declared edges lead from a to b.
+func leads(systems []evertick.System, a, b string) bool {
+	reached := []string{a}
+	for i := 0; i < len(reached); i++ {
+		for _, sys := range systems {
+			edge := slices.Contains(sys.After, reached[i]) ||
+				slices.ContainsFunc(systems, func(p evertick.System) bool { return p.Name == reached[i] && slices.Contains(p.Before, sys.Name) })
+			if edge && !slices.Contains(reached, sys.Name) {
+				reached = append(reached, sys.Name)
+			}
+		}
+	}
+	return a != b && slices.Contains(reached, b)
+}
+
+// checkBothWrite checks that the pair named in the first line does write the same, and that
+// no declared order leads from one to the other.
+func checkBothWrite(t *rapid.T, systems []evertick.System, err error) {
+	var a, b, column string
+	line, _, _ := strings.Cut(err.Error(), "\n")
+	fmt.Sscanf(strings.ReplaceAll(line, ",", " "), "evertick: systems %s and %s both write %s", &a, &b, &column)
+	find := func(name string) evertick.System {
+		return systems[slices.IndexFunc(systems, func(s evertick.System) bool { return s.Name == name })]
+	}
+	if !slices.Contains(find(a).Writes, column) || !slices.Contains(find(b).Writes, column) || leads(systems, a, b) || leads(systems, b, a) {
+		t.Errorf("%v of %+v", err, systems)
+	}
+}
+
+func checkPlan(t *rapid.T, systems []evertick.System, plan evertick.Plan) {
+	group := map[string]int{}
+	place := map[string]int{}
+	for i, g := range plan.Groups {
+		for _, name := range g {
+			if _, twice := group[name]; twice {
+				t.Errorf("%s runs twice", name)
+			}
+			group[name], place[name] = i, len(place)
+		}
+	}
+	for i, a := range systems {
+		if _, runs := group[a.Name]; !runs {
+			t.Errorf("%s does not run", a.Name)
+		}
+		for j, b := range systems {
+			if leads(systems, a.Name, b.Name) && group[a.Name] >= group[b.Name] {
+				t.Errorf("%s does not run before %s", a.Name, b.Name)
+			}
+			if i >= j {
+				continue
+			}
+			same := group[a.Name] == group[b.Name]
+			if same && (conflicts(a, b) || slices.Contains(slices.Concat(a.Writes, b.Writes), "foe") ||
+				slices.Contains(slices.Concat(a.Writes, b.Writes), "bodies") ||
+				shares([]string{"bodies"}, slices.Concat(a.Reads, a.Writes)) && shares([]string{"bodies"}, slices.Concat(b.Reads, b.Writes))) {
+				t.Errorf("%s and %s run side by side", a.Name, b.Name)
+			}
+			if same && place[a.Name] > place[b.Name] && noEdges(systems) {
+				t.Errorf("%s stands behind %s, which was added later", a.Name, b.Name)
+			}
+			if conflicts(a, b) && noEdges(systems) && place[a.Name] > place[b.Name] {
+				t.Errorf("%s, which was added first, runs behind %s", a.Name, b.Name)
+			}
+		}
+	}
+}
+
+func noEdges(systems []evertick.System) bool {
+	return !slices.ContainsFunc(systems, func(s evertick.System) bool { return len(s.Before)+len(s.After) > 0 })
+}
+
+// Many systems are arranged in no time worth speaking of.
+func TestManySystems(t *testing.T) {
+	s := planned(t)
+	for i := range 400 {
+		sys := system(fmt.Sprint("s", i))
+		if i%3 == 0 {
+			sys.Reads = []string{"hp"}
+		}
+		if i > 10 && i%7 == 0 {
+			sys.After = []string{fmt.Sprint("s", i-9)}
+		}
+		if err := s.AddSystem(sys); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := s.Check(); err != nil {
+		t.Fatal(err)
+	}
+	step(t, s, 1)
+}

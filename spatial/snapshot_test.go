@@ -1,0 +1,122 @@
+package spatial_test
+
+import (
+	"bytes"
+	"encoding/binary"
+	"errors"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"github.com/evertick/evertick/internal/fault"
+	"github.com/evertick/evertick/native/paritytest"
+	"github.com/evertick/evertick/spatial"
+)
+
+// An index that was restored answers as the one that was saved.
+func TestIndexSnapshot(t *testing.T) {
+	const rows = 200
+	rng := rand.New(rand.NewPCG(3, 4))
+	var x, y, z []float32
+	var slots, category []uint32
+	live := make([]uint64, (rows+63)/64)
+	for i := range uint32(rows) {
+		x, y, z = append(x, rng.Float32()*30), append(y, rng.Float32()*30), append(z, rng.Float32()*3)
+		category = append(category, 1<<(i%3))
+		if rng.IntN(3) > 0 && i < 150 {
+			slots = append(slots, i)
+			live[i/64] |= 1 << (i % 64)
+		}
+	}
+	build := func() *spatial.Index {
+		ix, err := spatial.New(spatial.Config{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return ix
+	}
+	ask := func(ix *spatial.Index, mask uint32) spatial.Result {
+		var out spatial.Result
+		q := spatial.Queries{X: x, Y: y, Z: z, Radius: slices.Repeat([]float32{5}, rows), Mask: slices.Repeat([]uint32{mask}, rows)}
+		if err := ix.Radius(&q, &out); err != nil {
+			t.Fatal(err)
+		}
+		return out
+	}
+	ix, other := build(), build()
+	if err := other.Restore(ix.Snapshot(nil)); err != nil || other.Len() != 0 {
+		t.Fatalf("of an index that was never built: %v, %d points", err, other.Len())
+	}
+	if err := ix.Build(x, y, z, slots); err != nil {
+		t.Fatal(err)
+	}
+	if !ix.Indexes(x, y, z, live) {
+		t.Error("the points are not those that it was built from")
+	}
+	for _, categories := range []bool{false, true} {
+		if categories {
+			ix.SetCategories(category)
+			if ix.Indexes(x, y, z, live) {
+				t.Error("categories are overlooked")
+			}
+		}
+		data := ix.Snapshot(nil)
+		if err := other.Restore(data); err != nil {
+			t.Fatal(err)
+		}
+		for _, mask := range []uint32{1, 6, 0xffffffff} {
+			a, b := ask(ix, mask), ask(other, mask)
+			if len(a.Slots) == 0 || !slices.Equal(a.Slots, b.Slots) || !slices.Equal(a.Dist2, b.Dist2) || a.Len() != b.Len() {
+				t.Errorf("categories %t, mask %x: other answers", categories, mask)
+			}
+			for row := range a.Len() {
+				if !slices.Equal(a.Row(row), b.Row(row)) {
+					t.Errorf("categories %t, mask %x: another row %d", categories, mask, row)
+				}
+			}
+		}
+		if again := other.Snapshot(nil); !bytes.Equal(again, data) {
+			t.Error("saved again it differs")
+		}
+		var err error
+		n := testing.AllocsPerRun(10, func() { err = other.Restore(data) })
+		if err != nil || n != 0 && !paritytest.Instrumented {
+			t.Errorf("%g allocations, %v", n, err)
+		}
+	}
+	other.SetCategories(category[:150]) // needs no more than the slots that are there
+	if y[slots[3]]++; ix.Indexes(x, y, z, live) {
+		t.Error("a point that has moved is overlooked")
+	}
+}
+
+func TestIndexRestoreRefuses(t *testing.T) {
+	ix, err := spatial.New(spatial.Config{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := ix.Build([]float32{1, 2, 3}, []float32{1, 2, 3}, []float32{1, 2, 3}, []uint32{0, 2}); err != nil {
+		t.Fatal(err)
+	}
+	good := ix.Snapshot(nil)
+	with := func(at int, v uint32) []byte {
+		b := bytes.Clone(good)
+		binary.LittleEndian.PutUint32(b[at:], v)
+		return b
+	}
+	for name, data := range map[string][]byte{
+		"nothing": nil, "cut": good[:len(good)-1], "longer": append(bytes.Clone(good), 1),
+		"points": with(0, 3), "many points": with(0, 0xffffffff), "limit": with(4, 1<<24+1), "slot beyond": with(4, 1),
+		"slot twice": with(9, 2), "NaN": with(13, 0x7fc00000), "categories": with(5, 0x05000000),
+	} {
+		if err := ix.Restore(data); !errors.Is(err, fault.ErrCorrupt) {
+			t.Errorf("%s: %v", name, err)
+		}
+		if !bytes.Equal(ix.Snapshot(nil), good) {
+			t.Fatalf("%s: the index was changed", name)
+		}
+	}
+	if err := ix.CheckSnapshot(good, 2); !errors.Is(err, fault.ErrCapacity) {
+		t.Errorf("slot 2 of 2 rows: %v", err)
+	}
+}

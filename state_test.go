@@ -1,0 +1,424 @@
+package evertick_test
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"slices"
+	"testing"
+
+	"github.com/evertick/evertick"
+	"github.com/evertick/evertick/ecs"
+	"github.com/zeebo/xxh3"
+)
+
+func snapshot(t testing.TB, s *evertick.Sim) []byte {
+	t.Helper()
+	b, err := s.Snapshot(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b
+}
+
+func restore(t testing.TB, s *evertick.Sim, data []byte) {
+	t.Helper()
+	if err := s.Restore(data); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// parkTicks is long enough for a rope to break, boxes to sleep and be woken.
+const parkTicks = 110
+
+// recorded is a run of a park: its hash after each tick, and snapshots taken before it is
+// driven on.
+type recorded struct {
+	hashes []uint64 // after k ticks
+	parts  [][]ecs.ColumnHash
+	snaps  [][]byte
+}
+
+func record(t testing.TB, p *park, ticks int) *recorded {
+	t.Helper()
+	r := &recorded{hashes: []uint64{p.sim.Hash()}, parts: [][]ecs.ColumnHash{nil}, snaps: [][]byte{snapshot(t, p.sim)}}
+	for range ticks {
+		r.hashes = append(r.hashes, p.next(t))
+		r.parts = append(r.parts, slices.Clone(p.sim.ColumnHashes()))
+		r.snaps = append(r.snaps, snapshot(t, p.sim))
+	}
+	return r
+}
+
+// follow runs a park that stands at tick k to the end and compares.
+func (r *recorded) follow(t testing.TB, p *park, k int) {
+	t.Helper()
+	if p.sim.Ticks() != uint64(k) || p.sim.Hash() != r.hashes[k] {
+		t.Fatalf("restored to tick %d: at %d with hash %x, want %x", k, p.sim.Ticks(), p.sim.Hash(), r.hashes[k])
+	}
+	for i := k + 1; i < len(r.hashes); i++ {
+		if p.next(t) != r.hashes[i] {
+			for j, c := range p.sim.ColumnHashes() {
+				if j >= len(r.parts[i]) || c != r.parts[i][j] {
+					t.Fatalf("restored to tick %d, run to %d: column %s differs", k, i, c.Name)
+				}
+			}
+			t.Fatalf("restored to tick %d, run to %d: other columns", k, i)
+		}
+	}
+}
+
+// The scene does what it is there for.
+func TestParkIsBusy(t *testing.T) {
+	p := newPark(t, parkConfig())
+	slept, woke, broke := 0, 0, 0
+	bodies := map[int]bool{}
+	add(t, p.sim, evertick.AfterIndex, "watch", func(*evertick.Tick) error {
+		e := p.sim.Physics.Events()
+		slept, woke, broke = slept+len(e.Slept), woke+len(e.Woke), broke+len(e.Broken)
+		bodies[p.sim.Physics.Len()] = true
+		return nil
+	})
+	for range parkTicks {
+		p.next(t)
+	}
+	if slept == 0 || woke == 0 || broke == 0 || len(bodies) < 3 || p.bequests == 0 || p.sawInputs < 40 || p.count != parkTicks {
+		t.Errorf("%d slept, %d woke, %d joints broke, %d numbers of bodies, %d bequests, %d inputs", slept, woke, broke, len(bodies), p.bequests, p.sawInputs)
+	}
+}
+
+// run(restore(k)..n) is run(0..n), for every k, in the Sim that was saved and in another.
+func TestRestoreAtEveryTick(t *testing.T) {
+	p := newPark(t, parkConfig())
+	r := record(t, p, parkTicks)
+	other := parkConfig()
+	other.Workers, other.Physics.Capacity, other.Capacity = 2, 300, 320
+	other.Physics.Slots = 256
+	other.Seed = 5 // it is that of the snapshot
+	stride := 1
+	if testing.Short() {
+		stride = 17
+	}
+	for k := 0; k < len(r.snaps); k += stride {
+		restore(t, p.sim, r.snaps[k])
+		if again := snapshot(t, p.sim); !bytes.Equal(again, r.snaps[k]) {
+			t.Fatalf("tick %d: the snapshot of what was restored differs", k)
+		}
+		r.follow(t, p, k)
+		if k%7 == 0 {
+			q := newPark(t, other)
+			restore(t, q.sim, r.snaps[k])
+			r.follow(t, q, k)
+		}
+	}
+}
+
+// A snapshot has the same bytes on every machine, so one of any is good on all. It changes with
+// the state hash, and with the format.
+func TestGoldenSnapshot(t *testing.T) {
+	p := newPark(t, parkConfig())
+	r := record(t, p, 40)
+	const want = 0xa4ac7e9088b31ce8
+	if got := xxh3.Hash(r.snaps[40]); got != want {
+		t.Errorf("a snapshot of %d bytes with hash %#x, want %#x", len(r.snaps[40]), got, uint64(want))
+	}
+}
+
+// Without what a system keeps, the run goes another way: the test above has teeth.
+func TestStateThatIsForgotten(t *testing.T) {
+	p := newPark(t, parkConfig())
+	r := record(t, p, 30)
+	restore(t, p.sim, r.snaps[10])
+	p.count++
+	for i := 11; i <= 30; i++ {
+		if p.next(t) != r.hashes[i] {
+			return
+		}
+	}
+	t.Error("a state that was changed changes nothing")
+}
+
+func TestCopyFrom(t *testing.T) {
+	p, q := newPark(t, parkConfig()), newPark(t, parkConfig())
+	r := record(t, p, 40)
+	restore(t, p.sim, r.snaps[17])
+	for range 3 {
+		q.next(t)
+	}
+	if err := errors.Join(q.sim.CopyFrom(p.sim), q.sim.CopyFrom(q.sim)); err != nil {
+		t.Fatal(err)
+	}
+	r.follow(t, q, 17)
+	r.follow(t, p, 17)
+}
+
+// A step that has failed, by an error or a panic, leaves half a tick behind. A Restore
+// makes the Sim whole again.
+func TestRestoreHeals(t *testing.T) {
+	for _, how := range []string{"error", "panic in a query", "panic in an observer", "physics"} {
+		p := newPark(t, parkConfig())
+		r := record(t, p, 40)
+		restore(t, p.sim, r.snaps[12])
+		fail := true
+		stop := p.sim.World.OnDespawn(func(ecs.ID, ecs.Slot) {
+			if fail && how == "panic in an observer" {
+				panic("test")
+			}
+		})
+		add(t, p.sim, evertick.AfterIndex, "fail", func(tick *evertick.Tick) error {
+			if !fail || tick.N < 20 {
+				return nil
+			}
+			p.sim.World.Despawn(2)
+			switch how {
+			case "error":
+				return errState
+			case "panic in a query":
+				for range p.sim.World.Query() {
+					panic("test")
+				}
+			case "physics":
+				p.sim.Physics.Columns().X[2] = nan
+			}
+			return nil
+		})
+		func() {
+			defer func() { recover() }()
+			for range 15 {
+				p.drive(t)
+				if p.sim.Step() != nil {
+					return
+				}
+			}
+		}()
+		if how == "physics" {
+			p.sim.World.Position.X[1] = nan
+		}
+		if err := p.sim.Step(); err == nil {
+			t.Fatalf("%s: the Sim has not failed", how)
+		}
+		if how != "physics" {
+			if _, err := p.sim.Snapshot(nil); err == nil {
+				t.Errorf("%s: a Sim that has failed was saved", how)
+			}
+		}
+		fail = false
+		stop()
+		restore(t, p.sim, r.snaps[9])
+		r.follow(t, p, 9)
+	}
+}
+
+// What does not fit is refused, and nothing has changed.
+func TestRestoreRefuses(t *testing.T) {
+	saved := newPark(t, parkConfig())
+	r := record(t, saved, 12)
+	data := r.snaps[12]
+	type change struct {
+		name   string
+		config func(*evertick.Config)
+		make   func(*park)
+		kind   error
+		says   string
+	}
+	for _, c := range []change{
+		{"rate", func(c *evertick.Config) { c.Loop.RateNum, c.Loop.RateDen = 50, 1 }, nil, evertick.ErrUnsupported, "Config.Loop"},
+		{"capacity", func(c *evertick.Config) { c.Capacity = 8 }, nil, evertick.ErrCapacity, "rows"},
+		{"bodies", func(c *evertick.Config) { c.Physics.Capacity = 8 }, nil, evertick.ErrCapacity, "rows"},
+		{"rules", func(c *evertick.Config) { c.Physics.SubSteps = 2 }, nil, evertick.ErrUnsupported, "SubSteps"},
+		{"inputs", func(c *evertick.Config) { c.Inputs.Capacity = 1 }, nil, evertick.ErrCapacity, "Capacity"},
+		{"states", nil, func(p *park) { _ = p.sim.AddState("more", new(parkState)) }, evertick.ErrUnsupported, "states"},
+		{"column", func(c *evertick.Config) {}, nil, evertick.ErrUnsupported, "heat"},
+	} {
+		cfg := parkConfig()
+		if c.config != nil {
+			c.config(&cfg)
+		}
+		s := newSim(t, cfg)
+		if c.name == "column" {
+			if _, err := ecs.AddColumn[int64](s.World, "heat"); err != nil {
+				t.Fatal(err)
+			}
+		}
+		keep := &parkState{count: 77}
+		if err := s.AddState("park", keep); err != nil {
+			t.Fatal(err)
+		}
+		if c.make != nil {
+			c.make(&park{sim: s})
+		}
+		if c.name != "column" {
+			column(t, s, "heat")
+		}
+		spawn(t, s)
+		if err := s.Push(evertick.Input{Tick: 4, Data: []byte("kept")}); err != nil {
+			t.Fatal(err)
+		}
+		step(t, s, 2)
+		before := snapshot(t, s)
+		wantError(t, s.Restore(data), c.kind, c.says)
+		if after := snapshot(t, s); !bytes.Equal(before, after) {
+			t.Errorf("%s: the Sim was changed", c.name)
+		}
+		step(t, s, 4)
+	}
+}
+
+// A State that refuses makes Restore put back those that had agreed.
+func TestRestoreRefusedByAState(t *testing.T) {
+	s := newSim(t, small())
+	first, second := &parkState{count: 1}, &parkState{count: 2}
+	if err := errors.Join(s.AddState("b", second), s.AddState("a", first)); err != nil {
+		t.Fatal(err)
+	}
+	wantError(t, s.AddState("a", first), evertick.ErrRange, "name = a")
+	wantError(t, s.AddState("", first), evertick.ErrRange, "name")
+	data := snapshot(t, s)
+	first.count, second.count = 10, 20
+	other := newSim(t, small())
+	if err := errors.Join(other.AddState("a", first), other.AddState("b", refusing{})); err != nil {
+		t.Fatal(err)
+	}
+	wantError(t, other.Restore(data), errState, `state "b"`)
+	if first.count != 10 {
+		t.Errorf("the first state has %d, want 10 as before", first.count)
+	}
+	restore(t, s, data)
+	if first.count != 1 || second.count != 2 {
+		t.Errorf("states have %d and %d", first.count, second.count)
+	}
+}
+
+type refusing struct{}
+
+func (refusing) AppendState(dst []byte) []byte { return dst }
+func (refusing) RestoreState([]byte) error     { return errState }
+
+// Each byte of a snapshot that is changed, and each end that is missing, is noticed.
+func TestRestoreCorrupt(t *testing.T) {
+	p := newPark(t, parkConfig())
+	r := record(t, p, 10)
+	data := r.snaps[10]
+	stride := 1
+	if testing.Short() {
+		stride = 97
+	}
+	for i := 0; i < len(data); i += stride {
+		bad := slices.Clone(data)
+		bad[i] ^= 1 << (i % 8)
+		if err := p.sim.Restore(bad); !errors.Is(err, evertick.ErrCorrupt) && !errors.Is(err, evertick.ErrUnsupported) {
+			t.Fatalf("byte %d changed: %v", i, err)
+		}
+		if i%97 == 0 {
+			if err := p.sim.Restore(data[:i]); !errors.Is(err, evertick.ErrCorrupt) {
+				t.Fatalf("cut to %d bytes: %v", i, err)
+			}
+		}
+	}
+	wantError(t, p.sim.Restore(append(slices.Clone(data), 0)), evertick.ErrCorrupt, "length")
+	if p.sim.Hash() != r.hashes[10] {
+		t.Error("the Sim was changed")
+	}
+	r.follow(t, p, 10)
+}
+
+func TestSnapshotOfAnotherEngine(t *testing.T) {
+	c := small()
+	c.Physics.Engine = new(fakeEngine)
+	s := newSim(t, c)
+	out, err := s.Snapshot([]byte("x"))
+	wantError(t, err, evertick.ErrUnsupported, "Config.Engine")
+	if string(out) != "x" {
+		t.Errorf("dst became %q", out)
+	}
+}
+
+// Snapshot and Restore belong between ticks; a hook behind a tick may save.
+func TestSnapshotWithinAStep(t *testing.T) {
+	p := newPark(t, parkConfig())
+	var saved []byte
+	p.sim.AddHooks(evertick.Hooks{AfterTick: func(tick *evertick.Tick) error {
+		var err error
+		if tick.N == 5 {
+			saved, err = p.sim.Snapshot(saved[:0])
+		}
+		return err
+	}})
+	panics := 0
+	add(t, p.sim, evertick.AfterIndex, "save", func(*evertick.Tick) error {
+		for _, f := range []func(){func() { _, _ = p.sim.Snapshot(nil) }, func() { _ = p.sim.Restore(nil) }} {
+			func() {
+				defer func() {
+					if recover() != nil {
+						panics++
+					}
+				}()
+				f()
+			}()
+		}
+		return nil
+	})
+	r := record(t, p, 10)
+	if panics != 20 {
+		t.Errorf("%d panics, want 20", panics)
+	}
+	if !bytes.Equal(saved, r.snaps[6]) {
+		t.Error("the hook has saved something else")
+	}
+}
+
+// A world that was restored by itself has lost its bodies, and a snapshot of the Sim says so.
+func TestSnapshotAfterARestoreOfTheWorld(t *testing.T) {
+	s := newSim(t, small())
+	id := spawn(t, s)
+	movingBody(t, s, id, 1)
+	step(t, s, 1)
+	if err := s.World.Restore(s.World.Snapshot(nil)); err != nil {
+		t.Fatal(err)
+	}
+	data := snapshot(t, s)
+	other := newSim(t, small())
+	restore(t, other, data)
+	if _, has := other.Body(id); has || other.Physics.Len() != 0 {
+		t.Error("there is a body")
+	}
+}
+
+func ExampleSim_Restore() {
+	sim, err := evertick.New(evertick.Config{Capacity: 16})
+	if err != nil {
+		panic(err)
+	}
+	id, _ := sim.World.Spawn()
+	err = sim.Add(evertick.BeforePhysics, "walk", func(t *evertick.Tick) error {
+		slot, _ := sim.World.Slot(id)
+		sim.World.Position.X[slot] += t.Dt
+		return nil
+	})
+	if err != nil {
+		panic(err)
+	}
+	run := func(n int) {
+		for range n {
+			if err := sim.Step(); err != nil {
+				panic(err)
+			}
+		}
+	}
+	run(10)
+	saved, err := sim.Snapshot(nil)
+	if err != nil {
+		panic(err)
+	}
+	run(20)
+	far := sim.Hash()
+	if err := sim.Restore(saved); err != nil {
+		panic(err)
+	}
+	fmt.Println("back at tick", sim.Ticks())
+	run(20)
+	fmt.Println("the same again:", sim.Hash() == far)
+	// Output:
+	// back at tick 10
+	// the same again: true
+}
