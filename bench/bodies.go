@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/evertick/evertick/bench/profile"
 	"github.com/evertick/evertick/internal/scenes"
 	"github.com/evertick/evertick/native"
 	"github.com/evertick/evertick/physics"
@@ -116,7 +117,7 @@ func (o *options) runBodies(level native.Level, stdout, stderr io.Writer) error 
 		}
 	}
 	if !o.json {
-		fmt.Fprintf(stdout, "evertick bench · scene %s · n %d · level %s · %d worker(s)\n%s\n", o.scene, o.n, level, o.workers, thisEnvironment())
+		fmt.Fprintf(stdout, "evertick bench · scene %s · n %d · level %s · %d worker(s)\n%s\n", o.scene, o.n, level, o.workers, profile.ThisEnvironment())
 	}
 	if err := o.contest(ours, theirs, stderr); err != nil {
 		return err

@@ -6,25 +6,26 @@ import (
 	"strings"
 	"text/tabwriter"
 
+	"github.com/evertick/evertick/bench/profile"
 	"github.com/evertick/evertick/native"
 )
 
 // bodiesReport is what -json prints of a scene of bodies.
 type bodiesReport struct {
-	Scene       string      `json:"scene"`
-	N           int         `json:"n"`
-	Seed        uint64      `json:"seed"`
-	Environment environment `json:"environment"`
-	Level       string      `json:"level"`
-	Workers     int         `json:"workers"`
-	Bodies      int         `json:"bodies"` // that are dynamic
-	Shapes      int         `json:"shapes"`
-	Joints      int         `json:"joints"`
-	Sleep       bool        `json:"sleep"`
-	Continuous  bool        `json:"continuous"`
-	Touching    int         `json:"touching"` // pairs of shapes, at the end
-	Ticks       int         `json:"ticks"`
-	Warmup      int         `json:"warmup"`
+	Scene       string              `json:"scene"`
+	N           int                 `json:"n"`
+	Seed        uint64              `json:"seed"`
+	Environment profile.Environment `json:"environment"`
+	Level       string              `json:"level"`
+	Workers     int                 `json:"workers"`
+	Bodies      int                 `json:"bodies"` // that are dynamic
+	Shapes      int                 `json:"shapes"`
+	Joints      int                 `json:"joints"`
+	Sleep       bool                `json:"sleep"`
+	Continuous  bool                `json:"continuous"`
+	Touching    int                 `json:"touching"` // pairs of shapes, at the end
+	Ticks       int                 `json:"ticks"`
+	Warmup      int                 `json:"warmup"`
 
 	Clock  string    `json:"clock"` // of the steps
 	StepNs quantiles `json:"step_ns"`
@@ -58,7 +59,7 @@ func newBodiesReport(o *options, level native.Level, ours, theirs *contender) *b
 	n := float64(len(ours.steps))
 	w := ours.scene.World
 	rep := &bodiesReport{
-		Scene: o.scene, N: o.n, Seed: o.seed, Environment: thisEnvironment(), Level: level.String(), Workers: o.workers,
+		Scene: o.scene, N: o.n, Seed: o.seed, Environment: profile.ThisEnvironment(), Level: level.String(), Workers: o.workers,
 		Bodies: len(ours.scene.Bodies), Shapes: w.ShapeCount(),
 		Joints: ours.scene.Joints, Sleep: o.sleep, Continuous: o.continuous, Touching: ours.touching, Ticks: o.ticks, Warmup: o.warmup,
 		StepNs:        quantilesOf(ours.steps),

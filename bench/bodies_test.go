@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/evertick/evertick/bench/profile"
 	"github.com/evertick/evertick/internal/scenes"
 	"github.com/evertick/evertick/physics"
 )
@@ -95,7 +96,7 @@ func TestBodiesText(t *testing.T) {
 	publishedScenes = []published{{"arena", 30, 7.5, 23}}
 	out := mustRun(t, "-scene", "arena", "-n", "30", "-ticks", "12", "-compare", "box2d")
 	for _, part := range []string{
-		"scene arena", "n 30", thisEnvironment().String(), "12 ticks, 6 of them warm-up", "30 bodies, 34 shapes",
+		"scene arena", "n 30", profile.ThisEnvironment().String(), "12 ticks, 6 of them warm-up", "30 bodies, 34 shapes",
 		"stage", "solve", "memory", "hash", "compare  box2d takes", "Box2D v3, AVX2, measured apart, is 7.5", "goal is 23",
 	} {
 		if !strings.Contains(out, part) {

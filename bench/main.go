@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"github.com/evertick/evertick"
+	"github.com/evertick/evertick/bench/profile"
 	"github.com/evertick/evertick/internal/proof"
 	"github.com/evertick/evertick/native"
 )
@@ -59,7 +60,7 @@ func run(args []string, stdout, stderr io.Writer) error {
 		return err
 	}
 	if o.info {
-		_, err := fmt.Fprintf(stdout, "%s\n%s\n", thisEnvironment(), pacingInfo())
+		_, err := fmt.Fprintf(stdout, "%s\n%s\n", profile.ThisEnvironment(), pacingInfo())
 		return errors.Join(err, native.Info().Err)
 	}
 	if o.scene == pacingScene {
@@ -86,7 +87,7 @@ func run(args []string, stdout, stderr io.Writer) error {
 		return err
 	}
 	if !o.json {
-		fmt.Fprintf(stdout, "evertick bench · scene %s · level %s · %d worker(s)\n%s\n", o.scene, s.sim.Level(), o.workers, thisEnvironment())
+		fmt.Fprintf(stdout, "evertick bench · scene %s · level %s · %d worker(s)\n%s\n", o.scene, s.sim.Level(), o.workers, profile.ThisEnvironment())
 	}
 	var theirs *rival
 	if o.compare != "" {

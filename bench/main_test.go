@@ -15,6 +15,7 @@ import (
 	"syscall"
 	"testing"
 
+	"github.com/evertick/evertick/bench/profile"
 	"github.com/evertick/evertick/loop"
 	"github.com/evertick/evertick/native"
 )
@@ -176,7 +177,7 @@ func TestEnvironmentChoosesTheLevel(t *testing.T) {
 
 func TestInfo(t *testing.T) {
 	out := mustRun(t, "-info")
-	for _, part := range []string{native.Info().String(), thisEnvironment().CPU, thisEnvironment().Go, "pacing Precise by " + new(loop.PreciseClock).Method()} {
+	for _, part := range []string{native.Info().String(), profile.ThisEnvironment().CPU, profile.ThisEnvironment().Go, "pacing Precise by " + new(loop.PreciseClock).Method()} {
 		if !strings.Contains(out, part) {
 			t.Errorf("-info lacks %q:\n%s", part, out)
 		}
@@ -250,7 +251,7 @@ func TestText(t *testing.T) {
 	s := newTestScene(t, "limina", 1)
 	advance(t, s, 20)
 	for _, part := range []string{
-		"scene limina", "level " + s.sim.Level().String(), thisEnvironment().String(), "20 ticks, 10 of them warm-up",
+		"scene limina", "level " + s.sim.Level().String(), profile.ThisEnvironment().String(), "20 ticks, 10 of them warm-up",
 		"physics.step", "(unaccounted)", "queries  26 a step", columnText(s.sim.Hash()), columnText(s.bodilessHash()),
 	} {
 		if !strings.Contains(out, part) {

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/evertick/evertick/bench/profile"
 	"github.com/evertick/evertick/native"
 )
 
@@ -135,7 +136,7 @@ func (o *options) runOps(level native.Level, stdout, stderr io.Writer) error {
 	}
 	defer csv.Close()
 	if !o.json {
-		fmt.Fprintf(stdout, "evertick bench · scene %s · level %s\n%s\n\n", o.scene, level, thisEnvironment())
+		fmt.Fprintf(stdout, "evertick bench · scene %s · level %s\n%s\n\n", o.scene, level, profile.ThisEnvironment())
 	}
 	rep, err := o.measureOps(&opsPlan{level: level, seed: o.seed, quick: o.quick}, stderr)
 	if err != nil {
@@ -154,7 +155,7 @@ func (o *options) measureOps(plan *opsPlan, stderr io.Writer) (*opsReport, error
 	if o.quick {
 		p = quickRaces
 	}
-	rep := &opsReport{Scene: o.scene, Seed: o.seed, Quick: o.quick, Environment: thisEnvironment(), Level: plan.level.String()}
+	rep := &opsReport{Scene: o.scene, Seed: o.seed, Quick: o.quick, Environment: profile.ThisEnvironment(), Level: plan.level.String()}
 	progress := newProgress(stderr)
 	defer progress.clear()
 	for _, r := range slices.Concat(plan.races(), plan.worldRaces()) {

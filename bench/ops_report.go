@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/evertick/evertick/bench/profile"
 	"github.com/evertick/evertick/native"
 )
 
@@ -20,12 +21,12 @@ const (
 
 // opsReport is what -json prints.
 type opsReport struct {
-	Scene       string      `json:"scene"`
-	Seed        uint64      `json:"seed"`
-	Quick       bool        `json:"quick"`
-	Environment environment `json:"environment"`
-	Level       string      `json:"level"` // of figures that do not compare levels
-	Figures     []lapFigure `json:"figures"`
+	Scene       string              `json:"scene"`
+	Seed        uint64              `json:"seed"`
+	Quick       bool                `json:"quick"`
+	Environment profile.Environment `json:"environment"`
+	Level       string              `json:"level"` // of figures that do not compare levels
+	Figures     []lapFigure         `json:"figures"`
 }
 
 // lapFigure is a lap with what its rounds came to.

@@ -16,6 +16,7 @@ import (
 	"testing"
 	"unsafe"
 
+	"github.com/evertick/evertick/bench/profile"
 	"github.com/evertick/evertick/native"
 )
 
@@ -174,7 +175,7 @@ func checkOpsText(t *testing.T, rep *opsReport) {
 // The head and the level come from the command.
 func TestOpsOfOneLevel(t *testing.T) {
 	out := mustRun(t, "-scene", "ops", "-quick", "-level", "go")
-	for _, part := range []string{"scene ops · level go", thisEnvironment().String(), "level go"} {
+	for _, part := range []string{"scene ops · level go", profile.ThisEnvironment().String(), "level go"} {
 		if !strings.Contains(out, part) {
 			t.Errorf("the text lacks %q:\n%s", part, out)
 		}

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/evertick/evertick/bench/profile"
 	"github.com/evertick/evertick/loop"
 )
 
@@ -170,7 +171,7 @@ func (o *options) runPacing(plan *pacingPlan, stdout, stderr io.Writer) error {
 	}
 	defer csv.Close()
 	if !o.json {
-		fmt.Fprintf(stdout, "evertick bench · scene %s\n%s\n\n", o.scene, thisEnvironment())
+		fmt.Fprintf(stdout, "evertick bench · scene %s\n%s\n\n", o.scene, profile.ThisEnvironment())
 	}
 	rep, err := o.measurePacing(plan, stderr)
 	if err != nil {
@@ -185,7 +186,7 @@ func (o *options) runPacing(plan *pacingPlan, stdout, stderr io.Writer) error {
 }
 
 func (o *options) measurePacing(plan *pacingPlan, stderr io.Writer) (*pacingReport, error) {
-	rep := &pacingReport{Scene: o.scene, Quick: o.quick, Environment: thisEnvironment(), TurnS: plan.turn.Seconds(), Rounds: plan.rounds}
+	rep := &pacingReport{Scene: o.scene, Quick: o.quick, Environment: profile.ThisEnvironment(), TurnS: plan.turn.Seconds(), Rounds: plan.rounds}
 	progress := newProgress(stderr)
 	defer progress.clear()
 	for _, hz := range plan.rates {

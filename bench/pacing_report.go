@@ -5,17 +5,19 @@ import (
 	"fmt"
 	"io"
 	"strings"
+
+	"github.com/evertick/evertick/bench/profile"
 )
 
 // pacingReport is what -json prints.
 type pacingReport struct {
-	Scene       string         `json:"scene"`
-	Quick       bool           `json:"quick"`
-	Environment environment    `json:"environment"`
-	Rounds      int            `json:"rounds"`
-	TurnS       float64        `json:"turn_s"` // of each way in each round
-	Figures     []pacingFigure `json:"figures"`
-	FreeFrameNs float64        `json:"free_frame_ns"` // of Uncapped
+	Scene       string              `json:"scene"`
+	Quick       bool                `json:"quick"`
+	Environment profile.Environment `json:"environment"`
+	Rounds      int                 `json:"rounds"`
+	TurnS       float64             `json:"turn_s"` // of each way in each round
+	Figures     []pacingFigure      `json:"figures"`
+	FreeFrameNs float64             `json:"free_frame_ns"` // of Uncapped
 }
 
 // pacingFigure is a way to wait with how late its frames were.

@@ -11,6 +11,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/evertick/evertick/bench/profile"
 	"github.com/evertick/evertick/native"
 	"github.com/evertick/evertick/spatial"
 )
@@ -347,7 +348,7 @@ func (o *options) runQueries(level native.Level, stdout, stderr io.Writer) error
 	}
 	defer csv.Close()
 	if !o.json {
-		fmt.Fprintf(stdout, "evertick bench · scene %s · level %s\n%s\n\n", o.scene, level, thisEnvironment())
+		fmt.Fprintf(stdout, "evertick bench · scene %s · level %s\n%s\n\n", o.scene, level, profile.ThisEnvironment())
 	}
 	rep, err := o.measureQueries(&plan, stderr)
 	if err != nil {
@@ -374,7 +375,7 @@ func (o *options) measureQueries(plan *queriesPlan, stderr io.Writer) (*queriesR
 	if o.quick {
 		p = quickRuns
 	}
-	rep := &queriesReport{Scene: o.scene, Seed: o.seed, Quick: o.quick, Environment: thisEnvironment(), Level: plan.main.String()}
+	rep := &queriesReport{Scene: o.scene, Seed: o.seed, Quick: o.quick, Environment: profile.ThisEnvironment(), Level: plan.main.String()}
 	progress := newProgress(stderr)
 	defer progress.clear()
 	for _, e := range plan.experiments() {

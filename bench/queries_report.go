@@ -9,6 +9,7 @@ import (
 	"strings"
 	"text/tabwriter"
 
+	"github.com/evertick/evertick/bench/profile"
 	"github.com/evertick/evertick/native"
 )
 
@@ -28,12 +29,12 @@ func ratioName(of, base string) string { return strings.TrimSuffix(of, "_us") + 
 
 // queriesReport is what -json prints.
 type queriesReport struct {
-	Scene       string      `json:"scene"`
-	Seed        uint64      `json:"seed"`
-	Quick       bool        `json:"quick"`
-	Environment environment `json:"environment"`
-	Level       string      `json:"level"` // of figures that do not compare levels
-	Figures     []figure    `json:"figures"`
+	Scene       string              `json:"scene"`
+	Seed        uint64              `json:"seed"`
+	Quick       bool                `json:"quick"`
+	Environment profile.Environment `json:"environment"`
+	Level       string              `json:"level"` // of figures that do not compare levels
+	Figures     []figure            `json:"figures"`
 }
 
 // figure is a trial with what its rounds came to.

@@ -16,6 +16,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/evertick/evertick/bench/profile"
 	"github.com/evertick/evertick/native"
 	"github.com/evertick/evertick/spatial"
 )
@@ -183,7 +184,7 @@ func checkQueriesText(t *testing.T, rep *queriesReport) {
 func TestQueriesOfOneLevel(t *testing.T) {
 	level := native.Levels()[len(native.Levels())-1]
 	out := mustRun(t, "-scene", "queries", "-quick", "-level", level.String())
-	if !strings.Contains(out, "scene queries · level "+level.String()) || !strings.Contains(out, thisEnvironment().String()) {
+	if !strings.Contains(out, "scene queries · level "+level.String()) || !strings.Contains(out, profile.ThisEnvironment().String()) {
 		t.Errorf("the head lacks scene, level or environment:\n%s", out)
 	}
 	tables, _, _ := strings.Cut(out[strings.Index(out, "best peer"):], "Cost against")

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/evertick/evertick/bench/profile"
 	"github.com/evertick/evertick/internal/scenes"
 	"github.com/evertick/evertick/loop"
 	"github.com/evertick/evertick/native"
@@ -33,16 +34,16 @@ const (
 
 // raysReport is what -json prints.
 type raysReport struct {
-	Scene       string      `json:"scene"`
-	N           int         `json:"n"`
-	Seed        uint64      `json:"seed"`
-	Environment environment `json:"environment"`
-	Level       string      `json:"level"`
-	Workers     int         `json:"workers"`
-	Rays        int         `json:"rays"` // in a batch
-	Laps        int         `json:"laps"`
-	Hits        int         `json:"hits"` // of a batch
-	Shapes      int         `json:"shapes"`
+	Scene       string              `json:"scene"`
+	N           int                 `json:"n"`
+	Seed        uint64              `json:"seed"`
+	Environment profile.Environment `json:"environment"`
+	Level       string              `json:"level"`
+	Workers     int                 `json:"workers"`
+	Rays        int                 `json:"rays"` // in a batch
+	Laps        int                 `json:"laps"`
+	Hits        int                 `json:"hits"` // of a batch
+	Shapes      int                 `json:"shapes"`
 
 	Clock    string    `json:"clock"`
 	BatchNs  quantiles `json:"batch_ns"`
@@ -90,7 +91,7 @@ func (o *options) runRays(level native.Level, stdout, _ io.Writer) error {
 		}
 	}
 	if !o.json {
-		fmt.Fprintf(stdout, "evertick bench · scene %s · n %d · level %s · %d worker(s)\n%s\n", o.scene, o.n, level, o.workers, thisEnvironment())
+		fmt.Fprintf(stdout, "evertick bench · scene %s · n %d · level %s · %d worker(s)\n%s\n", o.scene, o.n, level, o.workers, profile.ThisEnvironment())
 	}
 	rep, err := o.castRays(level, ours.World, theirs)
 	if err != nil {
@@ -152,7 +153,7 @@ func (o *options) castRays(level native.Level, w *physics.World, theirs physics.
 		runtime.GC()
 	}
 	rep := &raysReport{
-		Scene: o.scene, N: o.n, Seed: o.seed, Environment: thisEnvironment(), Level: level.String(), Workers: o.workers,
+		Scene: o.scene, N: o.n, Seed: o.seed, Environment: profile.ThisEnvironment(), Level: level.String(), Workers: o.workers,
 		Rays: raysPerLap, Laps: o.ticks, Shapes: w.ShapeCount(), Clock: clock, BatchNs: quantilesOf(mine),
 		Allocs: float64(allocs.allocs) / float64(len(mine)),
 	}

@@ -8,6 +8,7 @@ import (
 	"text/tabwriter"
 
 	"github.com/evertick/evertick"
+	"github.com/evertick/evertick/bench/profile"
 )
 
 // budgetNs is the time that a step may take at 60 Hz.
@@ -15,17 +16,17 @@ const budgetNs = 1_000_000_000 / 60
 
 // report is what -json prints.
 type report struct {
-	Scene       string      `json:"scene"`
-	Seed        uint64      `json:"seed"`
-	SimVersion  int         `json:"sim_version"`
-	Environment environment `json:"environment"`
-	Level       string      `json:"level"`
-	Workers     int         `json:"workers"`
-	Entities    int         `json:"entities"`
-	Agents      int         `json:"agents"`
-	Bodies      int         `json:"bodies"`
-	Ticks       int         `json:"ticks"`
-	Warmup      int         `json:"warmup"`
+	Scene       string              `json:"scene"`
+	Seed        uint64              `json:"seed"`
+	SimVersion  int                 `json:"sim_version"`
+	Environment profile.Environment `json:"environment"`
+	Level       string              `json:"level"`
+	Workers     int                 `json:"workers"`
+	Entities    int                 `json:"entities"`
+	Agents      int                 `json:"agents"`
+	Bodies      int                 `json:"bodies"`
+	Ticks       int                 `json:"ticks"`
+	Warmup      int                 `json:"warmup"`
 
 	BudgetNs   int64     `json:"budget_ns"`
 	StepNs     quantiles `json:"step_ns"`
@@ -54,7 +55,7 @@ func newReport(o options, s *scene, r *recorder) report {
 	n := float64(len(r.steps))
 	rep := report{
 		Scene: o.scene, Seed: o.seed, SimVersion: evertick.SimVersion,
-		Environment: thisEnvironment(), Level: s.sim.Level().String(), Workers: o.workers,
+		Environment: profile.ThisEnvironment(), Level: s.sim.Level().String(), Workers: o.workers,
 		Entities: s.entities, Agents: s.agents, Bodies: s.bodies, Ticks: o.ticks, Warmup: o.warmup,
 		BudgetNs: budgetNs, StepNs: quantilesOf(r.steps),
 		AllocsPerStep: float64(r.allocs) / n, BytesPerStep: float64(r.bytes) / n,

@@ -2,6 +2,7 @@ package loop
 
 import (
 	"errors"
+	"math"
 	"slices"
 	"testing"
 
@@ -350,29 +351,45 @@ func TestJitterFixEarlyStepDoesNotRun(t *testing.T) {
 
 // With the fix, too, UntilNext waits long enough for a step.
 func TestJitterFixUntilNext(t *testing.T) {
-	leads := [3]int{}
 	rapid.Check(t, func(t *rapid.T) {
-		c := Config{Policy: CatchUp, JitterFix: rapid.SampledFrom([]int{50, 500}).Draw(t, "fix")}
-		l, err := New(c)
-		if err != nil {
-			t.Fatal(err)
-		}
+		l := newFixedLoop(t, rapid.SampledFrom([]int{50, 500}).Draw(t, "fix"))
 		for range rapid.IntRange(1, 40).Draw(t, "inputs") {
 			name, call := drawInput(t)
 			call(l)
-			wait := l.UntilNext()
-			if wait == 1<<63-1 {
-				continue
-			}
-			leads[l.jitter.lead+1]++
-			ahead := *l
-			if f := ahead.Advance(wait); f.Steps == 0 {
-				t.Fatalf("%s: no step after %d ns, lead %d: %+v", name, wait, l.jitter.lead, f)
-			}
+			checkUntilNext(t, l, name)
 		}
 	})
-	if leads[0] == 0 || leads[2] == 0 {
+	leads := [3]int{}
+	for _, hz := range []float64{30, 60, 60.1, 120} {
+		l := newFixedLoop(t, 50)
+		for _, ns := range display(hz, 600, 2_000_000, 1, nil) {
+			l.Advance(ns)
+			checkUntilNext(t, l, "Advance")
+			leads[l.jitter.lead+1]++
+		}
+	}
+	if slices.Contains(leads[:], 0) {
 		t.Errorf("waits by lead -1, 0, 1: %d, so this test shows nothing", leads)
+	}
+}
+
+func newFixedLoop(t rapid.TB, fix int) *Loop {
+	l, err := New(Config{Policy: CatchUp, JitterFix: fix})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return l
+}
+
+// checkUntilNext checks that there is a step after the wait, if one is told.
+func checkUntilNext(t rapid.TB, l *Loop, after string) {
+	wait := l.UntilNext()
+	if wait == math.MaxInt64 {
+		return
+	}
+	ahead := *l
+	if f := ahead.Advance(wait); f.Steps == 0 {
+		t.Fatalf("after %s: no step after %d ns, lead %d: %+v", after, wait, l.jitter.lead, f)
 	}
 }
 

@@ -1,4 +1,4 @@
-package main
+package profile
 
 import (
 	"fmt"
@@ -8,8 +8,8 @@ import (
 	"github.com/evertick/evertick/native"
 )
 
-// environment names everything but the scene that a figure depends on.
-type environment struct {
+// Environment names everything but the scene that a figure depends on.
+type Environment struct {
 	CPU      string   `json:"cpu"`
 	CPUs     int      `json:"cpus"`
 	OS       string   `json:"os"`
@@ -21,9 +21,10 @@ type environment struct {
 	Kernels  string   `json:"kernels"`  // which path runs, and why
 }
 
-func thisEnvironment() environment {
+// ThisEnvironment returns that of this process.
+func ThisEnvironment() Environment {
 	info := native.Info()
-	e := environment{
+	e := Environment{
 		CPU: info.CPU, CPUs: runtime.GOMAXPROCS(0), OS: runtime.GOOS, Arch: runtime.GOARCH, Go: runtime.Version(),
 		Cgo: info.Compiler != "", Compiler: info.Compiler, Kernels: info.String(),
 	}
@@ -41,6 +42,6 @@ func thisEnvironment() environment {
 }
 
 // String is two lines: what runs the kernels, and on what.
-func (e environment) String() string {
+func (e Environment) String() string {
 	return fmt.Sprintf("%s\n%s · %d CPUs in use · %s/%s · %s", e.Kernels, e.CPU, e.CPUs, e.OS, e.Arch, e.Go)
 }
