@@ -12,7 +12,7 @@ type planted struct {
 	steps  int
 	cause  cause
 	phase  int // that a cause of a phase slows
-	every  int // steps from one slow step to the next, on the average; 0: 20
+	every  int // one step of so many is slow; 0: 20
 	times  int // how many times as long the slow thing takes then; 0: 4
 	noisy  int // percent by which any duration varies, either way; 0: 5
 	budget int64
@@ -87,9 +87,13 @@ func (s *Steps) fill(p *planted) {
 	period := int64(1_000_000_000 / 60)
 	free := int64(0)         // when the step before ended
 	crowding := int64(1_000) // of the scene, in thousandths: it wanders, so that steps resemble their neighbours
+	next := 0                // step of its p.every that is slow
 	for i := range p.steps {
-		crowding += r.Int64N(21) - 10 - (crowding-1_000)/50
-		slow := p.cause != byNothing && r.IntN(p.every) == 0
+		crowding = min(1_100, max(900, crowding+r.Int64N(21)-10-(crowding-1_000)/50))
+		if i%p.every == 0 {
+			next = i + r.IntN(min(p.every, p.steps-i))
+		}
+		slow := p.cause != byNothing && i == next
 		total := int64(0)
 		for j, ns := range syntheticNs {
 			ns = noise(ns)
