@@ -68,7 +68,7 @@ func (r *Recorder) beforeTick(*evertick.Tick) error {
 		r.cost.add(r.clock() - now)
 	}
 	r.start = now
-	r.due = r.schedule.onGrid(now, r.waiting == 0)
+	r.due = r.schedule.due(r.sim.Loop(), now, r.waiting == 0)
 	return nil
 }
 

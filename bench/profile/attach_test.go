@@ -80,6 +80,9 @@ func TestAttach(t *testing.T) {
 	if want := []string{"act", "think", "physics.step", "physics.sync", "spatial.build", "commands", "state.hash"}; !slices.Equal(s.Phases, want) {
 		t.Fatalf("phases %q", s.Phases)
 	}
+	if err := run.Validate(); err != nil {
+		t.Error(err)
+	}
 	start := int64(0)
 	for i := range s.Len() {
 		act, think := 100+int64(i), 1000*int64(i)
@@ -249,6 +252,13 @@ func TestStepsDoNotAllocate(t *testing.T) {
 	y.step(t, 5)
 	if n := testing.AllocsPerRun(200, func() { y.step(t, 1) }); n != 0 {
 		t.Errorf("a recorded step allocates %g times", n)
+	}
+	if n := testing.AllocsPerRun(200, func() {
+		if _, err := y.Advance(20e6); err != nil {
+			t.Error(err)
+		}
+	}); n != 0 {
+		t.Errorf("a recorded frame allocates %g times", n)
 	}
 }
 
