@@ -10,6 +10,7 @@ import (
 	"github.com/evertick/evertick/bench/profile"
 	"github.com/evertick/evertick/loop"
 	"github.com/evertick/evertick/native/paritytest"
+	"github.com/evertick/evertick/physics"
 )
 
 // yard is a Sim whose systems take as long as the test says, by a clock that nothing else
@@ -185,6 +186,27 @@ func TestFailedStepIsNotRecorded(t *testing.T) {
 	y.step(t, 1)
 	if s := r.Run().Steps; !slices.Equal(s.Tick, []uint64{0, 1, 2}) || !slices.Equal(s.Ns, []int64{10, 10, 10}) {
 		t.Errorf("ticks %d took %d", s.Tick, s.Ns)
+	}
+}
+
+func TestContactsAreCounted(t *testing.T) {
+	y := newYard(t, evertick.Config{})
+	for range 2 {
+		def := physics.DefaultBodyDef()
+		def.Type = physics.DynamicBody
+		b, err := y.Physics.CreateBody(def)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := y.Physics.CreateCircle(b, physics.DefaultShapeDef(), physics.Circle{Radius: 1}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	r := attach(t, y.Sim, profile.Config{})
+	y.step(t, 1)
+	s := r.Run().Steps
+	if i := slices.Index(s.Counters, "contacts"); i < 0 || s.Counts[i][0] != 1 {
+		t.Errorf("%v of %v", s.Counts, s.Counters)
 	}
 }
 
