@@ -14,8 +14,8 @@ var update = flag.Bool("update", false, "write the golden files anew")
 // The last frame is the same text wherever it was computed.
 func TestStill(t *testing.T) {
 	for file, o := range map[string]options{
-		"testdata/flock.txt":  {n: 1200, seed: 1, frames: 300, cols: 80, rows: 24, plain: true},
-		"testdata/flock.ansi": {n: 1200, seed: 1, frames: 300, cols: 80, rows: 24},
+		"testdata/flock.txt":  {n: 1200, seed: 1, frames: 150, cols: 80, rows: 24, plain: true},
+		"testdata/flock.ansi": {n: 1200, seed: 1, frames: 150, cols: 80, rows: 24},
 	} {
 		var got bytes.Buffer
 		if err := still(&got, o); err != nil {

@@ -14,7 +14,7 @@ import (
 const (
 	width, height = 160, 96
 	sight         = 5   // how far a boid sees others
-	tooClose      = 1.5 // from here on it turns away
+	tooClose      = 2.4 // from here on it turns away
 	margin        = 12  // so near a wall it turns back
 	slow, fast    = 8, 16
 )
@@ -98,8 +98,8 @@ func (f *flock) look(i uint32, others []uint32) {
 		}
 	}
 	n := float32(max(1, len(others)))
-	f.ax[i] = float32(3*midX/n) + float32(3*alongX/n) + float32(40*awayX) + wall(x[i], width)
-	f.ay[i] = float32(3*midY/n) + float32(3*alongY/n) + float32(40*awayY) + wall(y[i], height)
+	f.ax[i] = float32(2*midX/n) + float32(3*alongX/n) + float32(12*awayX) + wall(x[i], width)
+	f.ay[i] = float32(2*midY/n) + float32(3*alongY/n) + float32(12*awayY) + wall(y[i], height)
 }
 
 // wall pushes back what comes near one of the walls at 0 and at far.
