@@ -31,6 +31,8 @@ type options struct {
 	quick             bool
 	csv               string
 	n                 int
+	ns, qs            sizes
+	rs                lengths
 	compare           string
 	sleep, continuous bool // of scenes of bodies alone
 }
@@ -112,7 +114,7 @@ func parse(args []string, stderr io.Writer) (options, params, error) {
 	var o options
 	f := flag.NewFlagSet("bench", flag.ContinueOnError)
 	f.SetOutput(io.Discard) // main prints the error, once
-	f.StringVar(&o.scene, "scene", "capstone", "what to simulate: "+strings.Join(sceneNames, ", ")+" or "+proof.SceneName+"; "+strings.Join(bodyNames(), ", ")+": bodies alone; "+
+	f.StringVar(&o.scene, "scene", "capstone", "what to simulate: "+strings.Join(slices.Concat(sceneNames, crowdNames), ", ")+" or "+proof.SceneName+"; "+strings.Join(bodyNames(), ", ")+": bodies alone; "+
 		raysScene+": rays through an arena; "+queriesScene+": the spatial index alone; "+opsScene+": operations on columns, and the entity table, alone; or "+
 		pacingScene+": how late frames are")
 	ops := f.Bool("ops", false, "the scene "+opsScene)
@@ -126,7 +128,9 @@ func parse(args []string, stderr io.Writer) (options, params, error) {
 	f.BoolVar(&o.info, "info", false, "print which kernels run here, and exit")
 	f.BoolVar(&o.quick, "quick", false, "queries, ops, pacing: fewer rounds, and no large sets")
 	f.StringVar(&o.csv, "csv", "", "queries, ops, pacing: write every figure to this `file` as well")
-	f.IntVar(&o.n, "n", 0, "bodies alone: the size of the scene (default: "+bodySizes()+")")
+	f.Var(&o.ns, "n", "the `size` of the scene; of queries several, 2256,16384 (default: "+crowdSizes()+", "+bodySizes()+")")
+	f.Var(&o.qs, "q", "clusters: `queries` in a tick (default "+fmt.Sprint(clusterAsks)+")")
+	f.Var(&o.rs, "r", "swarm, clusters: the `radius` of perception in m")
 	f.BoolVar(&o.sleep, "sleep", false, "bodies alone: those at rest fall asleep, also in scenes that are not about that")
 	f.StringVar(&o.compare, "compare", "", "scenes with bodies: run the `engine` "+compareBox2D+" beside ours, by turns")
 	f.BoolVar(&o.continuous, "continuous", false, "bodies alone: continuous collision, also in scenes that are not about that; by turns without it if there is no -compare")
@@ -165,6 +169,9 @@ func parse(args []string, stderr io.Writer) (options, params, error) {
 	if err != nil {
 		return o, params{}, fmt.Errorf("%w: -scene: %w", errUsage, err)
 	}
+	if err := o.sizeParams(&p); err != nil {
+		return o, params{}, err
+	}
 	if !given["ticks"] {
 		o.ticks = p.ticks
 	}
@@ -181,18 +188,20 @@ func hasNoTicks(scene string) bool {
 
 // foreignFlag returns an error if a flag was given that the scene has no use for.
 func foreignFlag(scene string, given map[string]bool) error {
-	foreign := []string{"quick", "csv", "n", "sleep", "continuous"}
+	foreign := []string{"quick", "csv", "sleep", "continuous"} // and what sizeParams says
 	switch {
+	case isCrowd(scene):
+		foreign = append(foreign, "compare") // no bodies
 	case scene == pacingScene:
-		foreign = []string{"ticks", "warmup", "seed", "level", "workers", "hashes", "n", "sleep", "continuous", "compare"}
+		foreign = []string{"ticks", "warmup", "seed", "level", "workers", "hashes", "n", "q", "r", "sleep", "continuous", "compare"}
 	case hasNoTicks(scene):
-		foreign = []string{"ticks", "warmup", "workers", "hashes", "n", "sleep", "continuous", "compare"}
+		foreign = []string{"ticks", "warmup", "workers", "hashes", "n", "q", "r", "sleep", "continuous", "compare"}
 	case scene == proof.SceneName:
 		foreign = append(foreign, "compare") // no other engine has all that is in it
 	case scene == raysScene:
-		foreign = []string{"quick", "csv", "hashes", "sleep", "continuous"}
+		foreign = []string{"quick", "csv", "hashes", "q", "r", "sleep", "continuous"}
 	case slices.Contains(bodyNames(), scene):
-		foreign = []string{"quick", "csv", "hashes"}
+		foreign = []string{"quick", "csv", "hashes", "q", "r"}
 	}
 	for _, name := range foreign {
 		if given[name] {
