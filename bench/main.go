@@ -10,6 +10,7 @@ import (
 	"runtime/debug"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/evertick/evertick"
 	"github.com/evertick/evertick/bench/profile"
@@ -34,6 +35,8 @@ type options struct {
 	ns, qs            sizes
 	rs                lengths
 	compare           string
+	scale             bool
+	budget            time.Duration
 	sleep, continuous bool // of scenes of bodies alone
 }
 
@@ -71,6 +74,9 @@ func run(args []string, stdout, stderr io.Writer) error {
 	level, err := chooseLevel(o.level)
 	if err != nil {
 		return err
+	}
+	if o.scale {
+		return o.runScale(level, p, stdout, stderr)
 	}
 	switch o.scene {
 	case queriesScene:
@@ -126,13 +132,15 @@ func parse(args []string, stderr io.Writer) (options, params, error) {
 	f.BoolVar(&o.json, "json", false, "print one JSON object")
 	f.StringVar(&o.hashes, "hashes", "", "write the hash of every column after every tick to this `file`")
 	f.BoolVar(&o.info, "info", false, "print which kernels run here, and exit")
-	f.BoolVar(&o.quick, "quick", false, "queries, ops, pacing: fewer rounds, and no large sets")
-	f.StringVar(&o.csv, "csv", "", "queries, ops, pacing: write every figure to this `file` as well")
+	f.BoolVar(&o.quick, "quick", false, "queries, ops, pacing, -scale: fewer rounds, and no large sets")
+	f.StringVar(&o.csv, "csv", "", "queries, ops, pacing, -scale: write every figure to this `file` as well")
 	f.Var(&o.ns, "n", "the `size` of the scene; of queries several, 2256,16384 (default: "+crowdSizes()+", "+bodySizes()+")")
 	f.Var(&o.qs, "q", "clusters: `queries` in a tick (default "+fmt.Sprint(clusterAsks)+")")
 	f.Var(&o.rs, "r", "swarm, clusters: the `radius` of perception in m")
 	f.BoolVar(&o.sleep, "sleep", false, "bodies alone: those at rest fall asleep, also in scenes that are not about that")
 	f.StringVar(&o.compare, "compare", "", "scenes with bodies: run the `engine` "+compareBox2D+" beside ours, by turns")
+	f.BoolVar(&o.scale, "scale", false, "double the size until the budget breaks, and tell cost against size: swarm, clusters, churn, arena, tumbler, pyramid, queries")
+	f.DurationVar(&o.budget, "budget", 0, "what p95 of a step may take, 4ms; if it takes longer the exit status is 1 (default: that of 60 Hz, and no such status)")
 	f.BoolVar(&o.continuous, "continuous", false, "bodies alone: continuous collision, also in scenes that are not about that; by turns without it if there is no -compare")
 	if err := f.Parse(args); err != nil {
 		if errors.Is(err, flag.ErrHelp) {
@@ -155,6 +163,14 @@ func parse(args []string, stderr io.Writer) (options, params, error) {
 	}
 	if err := foreignFlag(o.scene, given); err != nil {
 		return o, params{}, err
+	}
+	if o.budget < 0 || given["budget"] && o.budget == 0 {
+		return o, params{}, fmt.Errorf("%w: -budget %v: above 0", errUsage, o.budget)
+	}
+	if o.scale {
+		if err := o.checkScale(given); err != nil {
+			return o, params{}, err
+		}
 	}
 	if hasNoTicks(o.scene) {
 		return o, params{}, nil
@@ -181,6 +197,14 @@ func parse(args []string, stderr io.Writer) (options, params, error) {
 	return o, p, errors.Join(o.checkCompare(), o.check())
 }
 
+// budgetNs is what p95 of a step may take.
+func (o *options) budgetNs() int64 {
+	if o.budget > 0 {
+		return int64(o.budget)
+	}
+	return budgetNs
+}
+
 // hasNoTicks tells a scene that is a comparison of ways to do things.
 func hasNoTicks(scene string) bool {
 	return scene == queriesScene || scene == opsScene || scene == pacingScene
@@ -204,6 +228,9 @@ func foreignFlag(scene string, given map[string]bool) error {
 		foreign = []string{"quick", "csv", "hashes", "q", "r"}
 	}
 	for _, name := range foreign {
+		if given["scale"] && (name == "quick" || name == "csv") {
+			continue
+		}
 		if given[name] {
 			return fmt.Errorf("%w: -%s: not for the scene %s", errUsage, name, scene)
 		}
