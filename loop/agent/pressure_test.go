@@ -378,7 +378,9 @@ func TestProvidersMisbehave(t *testing.T) {
 
 // does is a provider that decides the same on and on.
 func does(actions ...agent.Action) agent.Func {
-	return func(context.Context, *agent.Perception) (agent.Decision, error) { return agent.Decision{Actions: actions}, nil }
+	return func(context.Context, *agent.Perception) (agent.Decision, error) {
+		return agent.Decision{Actions: actions}, nil
+	}
 }
 
 // A deadline in ticks ends a decision in its tick, whatever the clock says.
@@ -534,4 +536,3 @@ func TestApplyRefuses(t *testing.T) {
 		shut(t, p)
 	})
 }
-
