@@ -7,6 +7,7 @@ import (
 
 	"github.com/evertick/evertick"
 	"github.com/evertick/evertick/internal/fault"
+	"github.com/evertick/evertick/loop"
 )
 
 // Errors that this package returns, wrapped: test with errors.Is.
@@ -328,7 +329,7 @@ func (r *Recorder) markFirst() {
 func (r *Recorder) Reset() {
 	r.next, r.kept, r.total, r.running = 0, 0, 0, false
 	r.schedule.reset()
-	r.cost = cost{}
+	r.cost.reset()
 	if r.hardware != nil {
 		r.hardware.reset()
 	}
@@ -416,10 +417,10 @@ const costEvery = 16
 // cost is what recording takes, as measured in one of costEvery steps.
 type cost struct {
 	n       uint64
-	sampled bool  // the step in progress is such a one
-	step    int64 // that it has taken in this step
-	spent   int64 // in all that were timed
-	steps   int64 // that those steps took
+	sampled bool           // the step in progress is such a one
+	step    int64          // that it has taken in this step
+	spent   loop.Histogram // in those that were timed
+	steps   loop.Histogram // that these took
 }
 
 func (c *cost) begin() {
@@ -431,13 +432,22 @@ func (c *cost) begin() {
 func (c *cost) add(ns int64) { c.step += ns }
 
 func (c *cost) took(ns, step int64) {
-	c.spent += c.step + ns
-	c.steps += step
+	c.spent.Add(c.step + ns)
+	c.steps.Add(step)
 }
 
+func (c *cost) reset() {
+	c.n = 0
+	c.spent.Reset()
+	c.steps.Reset()
+}
+
+// share returns the median of what recording took as a share of the median step: in a mean a
+// single interruption would count for more than all the rest.
 func (c *cost) share() float64 {
-	if c.steps == 0 {
+	step := c.steps.Quantile(0.5)
+	if step == 0 {
 		return 0
 	}
-	return float64(c.spent) / float64(c.steps)
+	return float64(c.spent.Quantile(0.5)) / float64(step)
 }
