@@ -19,7 +19,7 @@ var (
 const (
 	// DefaultSteps is Config.Steps if that is zero: a minute at 60 Hz.
 	DefaultSteps = 3600
-	maxRing      = 1 << 24
+	maxSteps     = 1 << 24
 )
 
 // Config of a Recorder. The zero value works.
@@ -69,7 +69,7 @@ func (c Config) Validate() error {
 	wrong := func(field string, value any) {
 		errs = append(errs, fault.Field(ErrRange, "profile: Config."+field, value))
 	}
-	if c.Steps < 0 || c.Steps > maxRing {
+	if c.Steps < 0 || c.Steps > maxSteps {
 		wrong("Steps", c.Steps)
 	}
 	if c.Warmup < 0 {

@@ -77,7 +77,7 @@ func (v *validation) positive(field string, value float64) {
 }
 
 func (v *validation) checkSteps(s *Steps) {
-	if s.Len() > maxRing {
+	if s.Len() > maxSteps {
 		v.wrong("Steps: number of steps", s.Len())
 	}
 	v.column("Steps.Tick", len(s.Tick))
