@@ -48,7 +48,7 @@ func (rep *Report) writeHead(p *page) {
 	p.items(plain, 2, clean(env.CPU), counting(env.CPUs, "CPU", "CPUs"), clean(join(env.OS, "/", env.Arch)), clean(env.Go), rep.kernels(),
 		counting(run.Workers, "worker", "workers"), seed)
 	rep.writeParity(p)
-	steps := []string{count(run.Steps.Len()) + " steps"}
+	steps := []string{count(run.Steps.Len()) + " steps" + rep.worth()}
 	if run.Warmup > 0 {
 		steps = append(steps, "warm-up "+count(run.Warmup))
 	}
@@ -142,24 +142,21 @@ func (rep *Report) writeQuantiles(p *page) {
 		}
 		p.items(style, 2, verdict)
 	}
-	var notes []string
 	if rep.Scheduled {
-		notes = append(notes, count(rep.Late)+" began more than a step late", fmt.Sprint("dropped ", rep.Run.Dropped))
+		p.items(plain, 2, count(rep.Late)+" began more than a step late", fmt.Sprint("dropped ", rep.Run.Dropped))
 	}
-	p.items(plain, 2, append(notes, rep.worth())...)
 }
 
 // worth tells of steps that resemble their neighbours.
 func (rep *Report) worth() string {
-	n := rep.Run.Steps.Len()
-	if rep.Step.Worth > 0.9*float64(n) {
+	if rep.Step.Worth > 0.9*float64(rep.Run.Steps.Len()) {
 		return ""
 	}
-	return fmt.Sprintf("alike in runs: worth %s independent steps", figure(math.Floor(rep.Step.Worth)))
+	return fmt.Sprintf(" (worth %s independent ones)", figure(math.Floor(rep.Step.Worth)))
 }
 
 func (rep *Report) writeQuantileRow(p *page, name string, q *Quantiles) {
-	u := unitFor(float64(q.P95.Ns))
+	u := unitFor(max(float64(q.P95.Ns), float64(q.Max)/1e4)) // so that the longest still has its digits
 	told := func(ns int64) string { return figure(float64(ns) / u.ns) }
 	high := told(q.P95.High)
 	if q.P95.Open {
@@ -188,7 +185,7 @@ func (rep *Report) writePhases(p *page) {
 		}
 	}
 	p.line()
-	p.line(as(dim, left("phase, "+u.name, name)+right("p50", 9)+right("p95", 9)+right("of all", 8)+right("of slowest 5%", 14)))
+	p.line(as(dim, left("phase, "+u.name, name)+right("p50", 9)+right("p95", 9)+right("share", 8)+right("in slowest 5%", 14)))
 	for _, row := range rep.Phases {
 		diff := row.SlowShare - row.Share
 		style := plain
@@ -216,7 +213,7 @@ func signed(v float64) string {
 	if math.Abs(v) >= 999.5 {
 		return figure(math.Round(v))
 	}
-	return fmt.Sprintf("%+.1f", v)
+	return fmt.Sprintf("%+.1f", math.Round(10*v)/10+0) // a zero without a minus
 }
 
 func (rep *Report) writeSentence(p *page) {
@@ -325,7 +322,7 @@ func (rep *Report) writeCounters(p *page) {
 	}
 	for _, row := range rep.Counters {
 		p.line(say(left(clean(row.Name), name) + right(figure(float64(row.P50)), 10) + right(figure(float64(row.Max)), 10) +
-			right(figure(row.SlowMean), 12) + right(figure(row.RestMean), 10) + right(fmt.Sprintf("%+.2f", row.Correlation), 13)))
+			right(figure(row.SlowMean), 12) + right(figure(row.RestMean), 10) + right(fmt.Sprintf("%+.2f", math.Round(100*row.Correlation)/100+0), 13)))
 	}
 	p.items(plain, 2, notes...)
 }
@@ -485,7 +482,7 @@ func (n *Noise) say() string {
 	}
 	add(n.Load >= 0, "load %s", figure(n.Load))
 	add(n.Switches >= 0, "taken off its CPU %s times", grouped(n.Switches))
-	add(n.StealNs >= 0, "%s stolen by the hypervisor", duration(float64(n.StealNs)))
+	add(n.StealNs > 0, "%s stolen by the hypervisor", duration(float64(n.StealNs)))
 	add(n.Governor != "", "governor %s", n.Governor)
 	add(n.Pinned >= 0, "pinned to CPU %d", n.Pinned)
 	return strings.Join(parts, " · ")

@@ -205,3 +205,42 @@ func TestCommandsWrap(t *testing.T) {
 		t.Errorf("got %q", got)
 	}
 }
+
+// The advice on a machine that was not still says what the system told.
+func TestAdviceOnTheMachine(t *testing.T) {
+	run := synthetic(planted{seed: 3, steps: 2_000})
+	run.Noise = &Noise{Switches: 700, StealNs: 5_000_000_000, Faults: 3, Load: 9.5, Governor: "powersave", Pinned: -1}
+	rep := Analyze(run)
+	text := strings.Join(strings.Fields(textOf(t, rep, Text{})), " ")
+	for _, want := range []string{
+		"taken off its CPU 700 times: others want it", "gave 5.00 s of the CPUs' time to others", "3 pages had to be read from disk",
+		"9.50 processes wanted 2 CPUs", "governed by powersave", "while load 9.50 · taken off its CPU 700 times · 5.00 s stolen by the hypervisor · governor powersave",
+	} {
+		if !strings.Contains(text, want) {
+			t.Errorf("no %q in %s", want, text)
+		}
+	}
+	if strings.Contains(text, "pinned") || !rep.Stability.Noisy {
+		t.Errorf("noisy is %v: %s", rep.Stability.Noisy, text)
+	}
+	run.Noise = &Noise{Switches: 3, StealNs: 1_000, Load: 9.5, Governor: "powersave", Pinned: 1}
+	if st := Analyze(run).Stability; st.Noisy || st.Advice != nil {
+		t.Errorf("of a still machine: %+v", st)
+	}
+	run.Noise = &Noise{Switches: -1, StealNs: -1, Faults: -1, Load: -1, Pinned: -1}
+	if st := Analyze(run).Stability; st.Noisy || run.Noise.say() != "" {
+		t.Errorf("of a machine that does not tell: %+v, %q", st, run.Noise.say())
+	}
+}
+
+// A unit is chosen by p95 unless the longest would lose its digits.
+func TestUnitOfLateness(t *testing.T) {
+	run := synthetic(planted{seed: 3, steps: 400})
+	for i := range run.Steps.DueNs {
+		run.Steps.StartNs[i] = run.Steps.DueNs[i]
+	}
+	run.Steps.StartNs[7] += 49_000_000
+	if text := textOf(t, Analyze(run), Text{}); !strings.Contains(text, "lateness  µs           0         0   0 … 0                         0    49,000\n") {
+		t.Error(text)
+	}
+}
