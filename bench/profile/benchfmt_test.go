@@ -35,7 +35,7 @@ func parseBench(text string) (config map[string]string, results []benchLine, err
 	config = map[string]string{}
 	name := regexp.MustCompile(`^Benchmark[^\p{Ll}]`)
 	for n, line := range strings.SplitAfter(text, "\n") {
-		if line == "" && n > 0 {
+		if line == "" {
 			continue // behind the last
 		}
 		line, ended := strings.CutSuffix(line, "\n")
