@@ -14,7 +14,8 @@ import (
 // step, which is the only one that allocates; it has taken 0 ns before.
 //
 // To Config.Counters come those of the Sim, unless the user has counters of these names:
-// live, the number of entities.
+// live, the number of entities, and contacts, the number of pairs of shapes that the physics
+// had to look at closely: physics.World.ContactCount.
 func Attach(sim *evertick.Sim, cfg Config) (*Recorder, error) {
 	if sim == nil {
 		panic("profile: Attach: nil Sim")
@@ -43,6 +44,7 @@ func Attach(sim *evertick.Sim, cfg Config) (*Recorder, error) {
 func countersOf(sim *evertick.Sim) []Counter {
 	return []Counter{
 		{"live", func() int64 { return int64(sim.World.Len()) }},
+		{"contacts", func() int64 { return int64(sim.Physics.ContactCount()) }},
 	}
 }
 
@@ -68,7 +70,7 @@ func (r *Recorder) beforeTick(*evertick.Tick) error {
 		r.cost.add(r.clock() - now)
 	}
 	r.start = now
-	r.due = r.schedule.onGrid(now, r.waiting == 0)
+	r.due = r.schedule.due(r.sim.Loop(), now, r.waiting == 0)
 	return nil
 }
 

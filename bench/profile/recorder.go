@@ -3,7 +3,6 @@ package profile
 import (
 	"errors"
 	"fmt"
-	"math"
 	"time"
 
 	"github.com/evertick/evertick"
@@ -39,7 +38,8 @@ type Config struct {
 	// under Step and StepN, or without a Sim. The first step recorded is on time, and each
 	// later one is due a period behind the one before, however late that was: who is slow
 	// once is late until he has made up for it. 0: as fast as it goes, and nothing is late.
-	// Steps of Sim.Advance and Sim.Run follow the schedule of their loop instead.
+	// Steps of Sim.Advance and Sim.Run follow the schedule of their loop instead: each was
+	// due when the loop's time passed its tick, not when its frame came to it.
 	RateHz float64
 	// Hardware counts instructions, cycles and misses by phase, where the system allows.
 	// The counters are those of the thread that attached: see Attach.
@@ -365,32 +365,6 @@ func (r *Recorder) columnsOf() Steps {
 		}
 	}
 	return s
-}
-
-// schedule says when steps were due.
-type schedule struct {
-	rate  float64 // of the grid; 0: none
-	first int64   // its origin
-	n     int64   // steps since
-	begun bool
-}
-
-func (s *schedule) reset() { s.begun, s.n = false, 0 }
-
-func (s *schedule) rateHz() float64 { return s.rate }
-
-// onGrid returns when a step that begins now was due: it is the first one that counts, or
-// as many periods behind that as there were steps.
-func (s *schedule) onGrid(now int64, counts bool) int64 {
-	if s.rate == 0 || !counts {
-		return now
-	}
-	if !s.begun {
-		s.begun, s.first, s.n = true, now, 0
-	}
-	due := s.first + int64(math.Round(float64(s.n)*1e9/s.rate))
-	s.n++
-	return due
 }
 
 // costEvery is how many steps there are to one whose recording is timed.

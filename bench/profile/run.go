@@ -23,6 +23,7 @@ type Run struct {
 	Bytes     float64   // heap bytes allocated in a step, the mean
 	Overhead  float64   // share of the steps' time that recording them took, as measured
 	Hardware  *Hardware // counters of the CPU
+	Noise     *Noise    // what else the machine did meanwhile
 	Ladder    []Rung    // levels, slowest first
 	Rivals    []Ratio   // other engines in the same run, as a ratio to ours
 	Baseline  *Baseline // an earlier run, and what has changed
@@ -64,6 +65,18 @@ type Parity struct {
 	Levels []string `json:"levels"` // that were compared with the oracle
 	Seed   uint64   `json:"seed,string"`
 	Err    string   `json:"err,omitempty"` // what differed, if OK is false
+}
+
+// Noise is what else the machine did between the first step and the last, and how it is set
+// up: what figures should be doubted for. What the system does not tell is negative, or empty.
+type Noise struct {
+	Switches int64   // times that the thread of the steps was taken off its CPU against its will
+	Yields   int64   // times that it gave its CPU away, to wait
+	Faults   int64   // pages that had to be read from disk for it
+	StealNs  int64   // that a hypervisor gave the CPUs to others, all CPUs together
+	Load     float64 // processes that ran or wanted to, the mean of the last minute
+	Governor string  // that sets the frequency of the CPU: performance, powersave …
+	Pinned   int     // CPU that the thread is bound to, -1: to none in particular
 }
 
 // Hardware counts what the CPU did. A count is per step; -1 where the system does not tell.
