@@ -36,7 +36,6 @@ const (
 // Limits of what ReadSteps takes.
 const (
 	maxColumns   = 1 << 12
-	maxSteps     = 1 << 24
 	maxLineBytes = 1 << 20
 	maxMagnitude = 1 << 53 // of a number other than a tick; in nanoseconds 104 days
 )
