@@ -69,7 +69,7 @@ func terminal(text, title string) string {
 	w, h := cols*charWidth+2*border, len(lines)*charHeight+2*border
 	return fmt.Sprintf(`<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 %d %d" width="%d" height="%d" role="img">
 <title>%s</title>
-<rect width="%d" height="%d" rx="8" fill="#14171c"/>
+<rect width="%d" height="%d" rx="8" fill="#0b0d10"/>
 <g font-family="ui-monospace,SFMono-Regular,Menlo,Consolas,'DejaVu Sans Mono',monospace" font-size="13" shape-rendering="crispEdges">
 %s</g>
 </svg>
@@ -124,7 +124,11 @@ func blockOf(r rune) (top, height int, ok bool) {
 	return 0, 0, false
 }
 
+// rect leaves black out: it is the ground, more or less.
 func rect(b *strings.Builder, x, y, w, h int, fill string) {
+	if fill == "#000000" {
+		return
+	}
 	fmt.Fprintf(b, "<rect x=\"%d\" y=\"%d\" width=\"%d\" height=\"%d\" fill=\"%s\"/>\n", x, y, w, h, fill)
 }
 
