@@ -3,6 +3,8 @@ package guide_test
 import (
 	"bytes"
 	"io"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -33,7 +35,7 @@ func watch(sim *evertick.Sim, out io.Writer) error {
 // guide:begin counters
 
 // watchMore counts, too: when steps are slow, the report says what they had more of.
-func watchMore(sim *evertick.Sim, seen *spatial.Result, out io.Writer) error {
+func watchMore(sim *evertick.Sim, seen *spatial.Result, dir string) (*profile.Run, error) {
 	rec, err := profile.Attach(sim, profile.Config{
 		Name:     "my game",
 		Warmup:   60,
@@ -42,13 +44,30 @@ func watchMore(sim *evertick.Sim, seen *spatial.Result, out io.Writer) error {
 		Counters: []profile.Counter{{Name: "seen", Read: func() int64 { return int64(len(seen.Slots)) }}},
 	})
 	if err != nil {
-		return err
+		return nil, err
 	}
 	if err := sim.StepN(660); err != nil {
+		return nil, err
+	}
+	run := rec.Run()
+	_, err = profile.Analyze(run).WriteDir(dir)
+	return run, err
+}
+
+// guide:end
+
+// guide:begin compare
+
+// since tells what has changed since the run whose files are in a folder.
+func since(run *profile.Run, dir string, out io.Writer) error {
+	was, err := profile.ReadDir(dir)
+	if err != nil {
 		return err
 	}
-	report := profile.Analyze(rec.Run())
-	return report.WriteHTML(out) // one file, that needs no network
+	if err := profile.Compare(run, was, dir); err != nil { // of another scene, for instance
+		return err
+	}
+	return profile.Analyze(run).WriteText(out, profile.TextFor(out))
 }
 
 // guide:end
@@ -110,7 +129,7 @@ func drifters(t *testing.T) (*evertick.Sim, *spatial.Result) {
 
 func TestWatch(t *testing.T) {
 	sim, seen := drifters(t)
-	var text, page bytes.Buffer
+	var text bytes.Buffer
 	if err := watch(sim, &text); err != nil {
 		t.Fatal(err)
 	}
@@ -119,11 +138,22 @@ func TestWatch(t *testing.T) {
 			t.Errorf("the report does not say %q:\n%s", want, text.String())
 		}
 	}
-	if err := watchMore(sim, seen, &page); err != nil {
+	dir := t.TempDir()
+	run, err := watchMore(sim, seen, dir)
+	if err != nil {
 		t.Fatal(err)
 	}
-	if !strings.Contains(page.String(), "<html") || !strings.Contains(page.String(), "seen") {
-		t.Errorf("a page of %d bytes, without a counter that is called seen", page.Len())
+	for _, name := range []string{"summary.json", "steps.csv", "bench.txt", "trace.json", "report.html"} {
+		if _, err := os.Stat(filepath.Join(dir, name)); err != nil {
+			t.Error(err)
+		}
+	}
+	if i := slices.Index(run.Steps.Counters, "seen"); run.Steps.Len() != 600 || i < 0 || slices.Max(run.Steps.Counts[i]) == 0 {
+		t.Errorf("%d steps, counted %v", run.Steps.Len(), run.Steps.Counters)
+	}
+	var compared bytes.Buffer
+	if err := since(run, dir, &compared); err != nil || run.Baseline == nil {
+		t.Errorf("compared with itself: %v, %v", run.Baseline, err)
 	}
 	calls := [2]int{}
 	report, err := watchForeign(10, func() { calls[0]++ }, func() { calls[1]++ })
