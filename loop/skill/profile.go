@@ -115,6 +115,17 @@ func (r *Registry) AddActor(a Actor) error {
 	return nil
 }
 
+// HasProfile reports whether there is a profile of that name. It may be called from any
+// goroutine once profiles are no longer added.
+func (r *Registry) HasProfile(name string) bool { return r.profiles[name] != nil }
+
+// Allows reports whether the profile of an actor has a permission: for what a host offers beside
+// skills. It may be called from any goroutine once profiles are no longer added.
+func (r *Registry) Allows(a Actor, permission string) bool {
+	p, ok := r.profiles[a.Profile]
+	return ok && p.Allows(permission)
+}
+
 // permit says whether an actor may call a skill for a target.
 func (r *Registry) permit(a *Actor, s *entry, p *prepared) *Error {
 	profile, ok := r.profiles[a.Profile]
