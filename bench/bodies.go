@@ -53,8 +53,9 @@ func (o *options) isBodies() bool { return slices.Contains(bodyNames(), o.scene)
 // takes a minute or two at the usual sizes.
 func (o *options) bodyDefaults(given map[string]bool) error {
 	kind, _ := scenes.KindOf(o.scene)
-	if !given["n"] {
-		o.n = kind.N
+	var err error
+	if o.n, err = single("n", o.ns, kind.N); err != nil {
+		return err
 	}
 	if o.n < 1 || o.n > kind.MaxN() {
 		return fmt.Errorf("%w: -n %d: 1 to %d", errUsage, o.n, kind.MaxN())

@@ -10,6 +10,7 @@ import (
 	"runtime/debug"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/evertick/evertick"
 	"github.com/evertick/evertick/bench/profile"
@@ -31,7 +32,11 @@ type options struct {
 	quick             bool
 	csv               string
 	n                 int
+	ns, qs            sizes
+	rs                lengths
 	compare           string
+	scale             bool
+	budget            time.Duration
 	sleep, continuous bool // of scenes of bodies alone
 }
 
@@ -69,6 +74,9 @@ func run(args []string, stdout, stderr io.Writer) error {
 	level, err := chooseLevel(o.level)
 	if err != nil {
 		return err
+	}
+	if o.scale {
+		return o.runScale(level, p, stdout, stderr)
 	}
 	switch o.scene {
 	case queriesScene:
@@ -112,7 +120,7 @@ func parse(args []string, stderr io.Writer) (options, params, error) {
 	var o options
 	f := flag.NewFlagSet("bench", flag.ContinueOnError)
 	f.SetOutput(io.Discard) // main prints the error, once
-	f.StringVar(&o.scene, "scene", "capstone", "what to simulate: "+strings.Join(sceneNames, ", ")+" or "+proof.SceneName+"; "+strings.Join(bodyNames(), ", ")+": bodies alone; "+
+	f.StringVar(&o.scene, "scene", "capstone", "what to simulate: "+strings.Join(slices.Concat(sceneNames, crowdNames), ", ")+" or "+proof.SceneName+"; "+strings.Join(bodyNames(), ", ")+": bodies alone; "+
 		raysScene+": rays through an arena; "+queriesScene+": the spatial index alone; "+opsScene+": operations on columns, and the entity table, alone; or "+
 		pacingScene+": how late frames are")
 	ops := f.Bool("ops", false, "the scene "+opsScene)
@@ -124,11 +132,15 @@ func parse(args []string, stderr io.Writer) (options, params, error) {
 	f.BoolVar(&o.json, "json", false, "print one JSON object")
 	f.StringVar(&o.hashes, "hashes", "", "write the hash of every column after every tick to this `file`")
 	f.BoolVar(&o.info, "info", false, "print which kernels run here, and exit")
-	f.BoolVar(&o.quick, "quick", false, "queries, ops, pacing: fewer rounds, and no large sets")
-	f.StringVar(&o.csv, "csv", "", "queries, ops, pacing: write every figure to this `file` as well")
-	f.IntVar(&o.n, "n", 0, "bodies alone: the size of the scene (default: "+bodySizes()+")")
+	f.BoolVar(&o.quick, "quick", false, "queries, ops, pacing, -scale: fewer rounds, and no large sets")
+	f.StringVar(&o.csv, "csv", "", "queries, ops, pacing, -scale: write every figure to this `file` as well")
+	f.Var(&o.ns, "n", "the `size` of the scene; of queries several, 2256,16384 (default: "+crowdSizes()+", "+bodySizes()+")")
+	f.Var(&o.qs, "q", "clusters: `queries` in a tick (default "+fmt.Sprint(clusterAsks)+")")
+	f.Var(&o.rs, "r", "swarm, clusters: the `radius` of perception in m")
 	f.BoolVar(&o.sleep, "sleep", false, "bodies alone: those at rest fall asleep, also in scenes that are not about that")
 	f.StringVar(&o.compare, "compare", "", "scenes with bodies: run the `engine` "+compareBox2D+" beside ours, by turns")
+	f.BoolVar(&o.scale, "scale", false, "double the size until the budget breaks, and tell cost against size: swarm, clusters, churn, arena, tumbler, pyramid, queries")
+	f.DurationVar(&o.budget, "budget", 0, "what p95 of a step may take, 4ms; if it takes longer the exit status is 1 (default: that of 60 Hz, and no such status)")
 	f.BoolVar(&o.continuous, "continuous", false, "bodies alone: continuous collision, also in scenes that are not about that; by turns without it if there is no -compare")
 	if err := f.Parse(args); err != nil {
 		if errors.Is(err, flag.ErrHelp) {
@@ -152,6 +164,14 @@ func parse(args []string, stderr io.Writer) (options, params, error) {
 	if err := foreignFlag(o.scene, given); err != nil {
 		return o, params{}, err
 	}
+	if o.budget < 0 || given["budget"] && o.budget == 0 {
+		return o, params{}, fmt.Errorf("%w: -budget %v: above 0", errUsage, o.budget)
+	}
+	if o.scale {
+		if err := o.checkScale(given); err != nil {
+			return o, params{}, err
+		}
+	}
 	if hasNoTicks(o.scene) {
 		return o, params{}, nil
 	}
@@ -165,6 +185,9 @@ func parse(args []string, stderr io.Writer) (options, params, error) {
 	if err != nil {
 		return o, params{}, fmt.Errorf("%w: -scene: %w", errUsage, err)
 	}
+	if err := o.sizeParams(&p); err != nil {
+		return o, params{}, err
+	}
 	if !given["ticks"] {
 		o.ticks = p.ticks
 	}
@@ -174,6 +197,14 @@ func parse(args []string, stderr io.Writer) (options, params, error) {
 	return o, p, errors.Join(o.checkCompare(), o.check())
 }
 
+// budgetNs is what p95 of a step may take.
+func (o *options) budgetNs() int64 {
+	if o.budget > 0 {
+		return int64(o.budget)
+	}
+	return budgetNs
+}
+
 // hasNoTicks tells a scene that is a comparison of ways to do things.
 func hasNoTicks(scene string) bool {
 	return scene == queriesScene || scene == opsScene || scene == pacingScene
@@ -181,20 +212,25 @@ func hasNoTicks(scene string) bool {
 
 // foreignFlag returns an error if a flag was given that the scene has no use for.
 func foreignFlag(scene string, given map[string]bool) error {
-	foreign := []string{"quick", "csv", "n", "sleep", "continuous"}
+	foreign := []string{"quick", "csv", "sleep", "continuous"} // and what sizeParams says
 	switch {
+	case isCrowd(scene):
+		foreign = append(foreign, "compare") // no bodies
 	case scene == pacingScene:
-		foreign = []string{"ticks", "warmup", "seed", "level", "workers", "hashes", "n", "sleep", "continuous", "compare"}
+		foreign = []string{"ticks", "warmup", "seed", "level", "workers", "hashes", "n", "q", "r", "sleep", "continuous", "compare"}
 	case hasNoTicks(scene):
-		foreign = []string{"ticks", "warmup", "workers", "hashes", "n", "sleep", "continuous", "compare"}
+		foreign = []string{"ticks", "warmup", "workers", "hashes", "n", "q", "r", "sleep", "continuous", "compare"}
 	case scene == proof.SceneName:
 		foreign = append(foreign, "compare") // no other engine has all that is in it
 	case scene == raysScene:
-		foreign = []string{"quick", "csv", "hashes", "sleep", "continuous"}
+		foreign = []string{"quick", "csv", "hashes", "q", "r", "sleep", "continuous"}
 	case slices.Contains(bodyNames(), scene):
-		foreign = []string{"quick", "csv", "hashes"}
+		foreign = []string{"quick", "csv", "hashes", "q", "r"}
 	}
 	for _, name := range foreign {
+		if given["scale"] && (name == "quick" || name == "csv") {
+			continue
+		}
 		if given[name] {
 			return fmt.Errorf("%w: -%s: not for the scene %s", errUsage, name, scene)
 		}
