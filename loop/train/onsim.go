@@ -170,7 +170,7 @@ func (d SimDefinition) games(n int, recording bool) (*games, error) {
 	gs := &games{def: d, recording: recording, one: make([]game, n)}
 	var blank []byte
 	for i := range gs.one {
-		made, err := d.New(evertick.Config{Clock: still{}})
+		made, err := d.New(evertick.Config{Clock: still{}, Untimed: true})
 		if err != nil {
 			return nil, err
 		}
@@ -333,7 +333,7 @@ func (gs *games) Export(i int, dir string) (Exported, error) {
 	if e.partial {
 		return Exported{}, fault.Field(fault.ErrUnsupported, "what came before Load is not recorded of the episode, whose seed is", e.seed)
 	}
-	sc := gs.def.ReplayScenario(evertick.Config{Clock: still{}})
+	sc := gs.def.ReplayScenario(evertick.Config{Clock: still{}, Untimed: true})
 	sim, err := sc.New(0)
 	if err != nil {
 		return Exported{}, err
