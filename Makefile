@@ -60,6 +60,12 @@ determinism: ## one scene, every build, level and machine at hand: the same hash
 python: ## the C library of training worlds: a C program, and the Python package
 	bash .ci/python.sh
 
+examples: ## vet, build and test the module in examples
+	bash .ci/examples.sh
+
+mcp: ## the module that serves skills over the Model Context Protocol
+	cd loop/skill/mcp && go vet ./... && go test ./...
+
 fmt: ## format the Go files
 	gofmt -w .
 
@@ -77,4 +83,4 @@ bench: ## all Go benchmarks
 ci: ## all of the above that has a verdict, as CI runs it
 	bash .ci/run
 
-.PHONY: help run info test build parity purego race v3 asan clang levels gate consumer cross determinism python fmt vet fuzz bench ci
+.PHONY: help run info test build parity purego race v3 asan clang levels gate consumer cross determinism python examples mcp fmt vet fuzz bench ci

@@ -20,7 +20,7 @@ import (
 // readers lists the exported methods of Loop that do not change later frames,
 // and so are not on a tape.
 var readers = []string{
-	"Dt", "Fault", "Fork", "Frozen", "Paused", "Phase", "Rate", "Record", "Refresh",
+	"Dt", "Due", "Fault", "Fork", "Frozen", "Paused", "Phase", "Rate", "Record", "Refresh",
 	"Scale", "Tick", "TimeAt", "TimerLeft", "UntilNext",
 }
 

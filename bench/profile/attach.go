@@ -13,8 +13,14 @@ import (
 // they took together. A system that is added later gets a column at the end of its first
 // step, which is the only one that allocates; it has taken 0 ns before.
 //
+// With Config.Hardware the goroutine that calls is locked to its thread until Recorder.Close,
+// and steps have to run on it. What other threads do for a step, those of workers and of
+// systems that run side by side, is not counted. If the counters cannot be had, Run.Unwatched
+// says why, and all else is recorded.
+//
 // To Config.Counters come those of the Sim, unless the user has counters of these names:
-// live, the number of entities.
+// live, the number of entities, and contacts, the number of pairs of shapes that the physics
+// had to look at closely: physics.World.ContactCount.
 func Attach(sim *evertick.Sim, cfg Config) (*Recorder, error) {
 	if sim == nil {
 		panic("profile: Attach: nil Sim")
@@ -35,7 +41,12 @@ func Attach(sim *evertick.Sim, cfg Config) (*Recorder, error) {
 	r := newRecorder(cfg)
 	r.sim = sim
 	r.follow(sim.Timings())
-	sim.AddHooks(evertick.Hooks{BeforeTick: r.beforeTick, AfterTick: r.afterTick})
+	r.watchHardware()
+	hooks := evertick.Hooks{BeforeTick: r.beforeTick, AfterTick: r.afterTick}
+	if r.hardware != nil {
+		hooks.BeforeSystem, hooks.AfterSystem = r.beforeSystem, r.afterSystem
+	}
+	sim.AddHooks(hooks)
 	return r, nil
 }
 
@@ -43,6 +54,7 @@ func Attach(sim *evertick.Sim, cfg Config) (*Recorder, error) {
 func countersOf(sim *evertick.Sim) []Counter {
 	return []Counter{
 		{"live", func() int64 { return int64(sim.World.Len()) }},
+		{"contacts", func() int64 { return int64(sim.Physics.ContactCount()) }},
 	}
 }
 
@@ -63,12 +75,16 @@ func withCounters(own, more []Counter) []Counter {
 
 func (r *Recorder) beforeTick(*evertick.Tick) error {
 	now := r.clock()
+	if phases, ns := r.sim.Timings(); r.layout != &phases[0] {
+		r.follow(phases, ns)
+	}
+	r.done = 0
 	r.begin(now, -1)
 	if r.cost.sampled {
 		r.cost.add(r.clock() - now)
 	}
 	r.start = now
-	r.due = r.schedule.onGrid(now, r.waiting == 0)
+	r.due = r.schedule.due(r.sim.Loop(), now, r.waiting == 0)
 	return nil
 }
 
@@ -84,6 +100,27 @@ func (r *Recorder) afterTick(t *evertick.Tick) error {
 	}
 	r.end(t.N, ns, now)
 	return nil
+}
+
+// beforeSystem is called with hardware counters only.
+func (r *Recorder) beforeSystem(*evertick.Tick, string) { r.hardware.announced() }
+
+func (r *Recorder) afterSystem(_ *evertick.Tick, system string) {
+	if !r.counting() {
+		return
+	}
+	var now int64
+	if r.cost.sampled {
+		now = r.clock()
+	}
+	// Phases run in the order of Timings.
+	if r.done < len(r.phases) && r.phases[r.done] == system {
+		r.hardware.done(r.columns[r.done])
+		r.done++
+	}
+	if r.cost.sampled {
+		r.cost.add(r.clock() - now)
+	}
 }
 
 // follow takes over the order of the phases, which is a new one when systems were added.

@@ -10,6 +10,7 @@ import (
 	"github.com/evertick/evertick/bench/profile"
 	"github.com/evertick/evertick/loop"
 	"github.com/evertick/evertick/native/paritytest"
+	"github.com/evertick/evertick/physics"
 )
 
 // yard is a Sim whose systems take as long as the test says, by a clock that nothing else
@@ -79,6 +80,9 @@ func TestAttach(t *testing.T) {
 	s := &run.Steps
 	if want := []string{"act", "think", "physics.step", "physics.sync", "spatial.build", "commands", "state.hash"}; !slices.Equal(s.Phases, want) {
 		t.Fatalf("phases %q", s.Phases)
+	}
+	if err := run.Validate(); err != nil {
+		t.Error(err)
 	}
 	start := int64(0)
 	for i := range s.Len() {
@@ -185,6 +189,27 @@ func TestFailedStepIsNotRecorded(t *testing.T) {
 	}
 }
 
+func TestContactsAreCounted(t *testing.T) {
+	y := newYard(t, evertick.Config{})
+	for range 2 {
+		def := physics.DefaultBodyDef()
+		def.Type = physics.DynamicBody
+		b, err := y.Physics.CreateBody(def)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := y.Physics.CreateCircle(b, physics.DefaultShapeDef(), physics.Circle{Radius: 1}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	r := attach(t, y.Sim, profile.Config{})
+	y.step(t, 1)
+	s := r.Run().Steps
+	if i := slices.Index(s.Counters, "contacts"); i < 0 || s.Counts[i][0] != 1 {
+		t.Errorf("%v of %v", s.Counts, s.Counters)
+	}
+}
+
 func TestCounters(t *testing.T) {
 	y := newYard(t, evertick.Config{})
 	hits := int64(0)
@@ -249,6 +274,13 @@ func TestStepsDoNotAllocate(t *testing.T) {
 	y.step(t, 5)
 	if n := testing.AllocsPerRun(200, func() { y.step(t, 1) }); n != 0 {
 		t.Errorf("a recorded step allocates %g times", n)
+	}
+	if n := testing.AllocsPerRun(200, func() {
+		if _, err := y.Advance(20e6); err != nil {
+			t.Error(err)
+		}
+	}); n != 0 {
+		t.Errorf("a recorded frame allocates %g times", n)
 	}
 }
 

@@ -3,11 +3,11 @@ package profile
 import (
 	"errors"
 	"fmt"
-	"math"
 	"time"
 
 	"github.com/evertick/evertick"
 	"github.com/evertick/evertick/internal/fault"
+	"github.com/evertick/evertick/loop"
 )
 
 // Errors that this package returns, wrapped: test with errors.Is.
@@ -39,7 +39,8 @@ type Config struct {
 	// under Step and StepN, or without a Sim. The first step recorded is on time, and each
 	// later one is due a period behind the one before, however late that was: who is slow
 	// once is late until he has made up for it. 0: as fast as it goes, and nothing is late.
-	// Steps of Sim.Advance and Sim.Run follow the schedule of their loop instead.
+	// Steps of Sim.Advance and Sim.Run follow the schedule of their loop instead: each was
+	// due when the loop's time passed its tick, not when its frame came to it.
 	RateHz float64
 	// Hardware counts instructions, cycles and misses by phase, where the system allows.
 	// The counters are those of the thread that attached: see Attach.
@@ -142,12 +143,16 @@ type Recorder struct {
 	phase   int     // by hand: column of the phase that runs, -1 if none does
 	lap     int64   // by hand: when it began
 
-	schedule schedule
-	gc       collector
-	cost     cost
-	tick     uint64 // of the next step, by hand
-	layout   *evertick.Timing
-	dropped  uint64 // by the loop, before the first step
+	schedule  schedule
+	gc        collector
+	cost      cost
+	hardware  *hardware // nil: not counted
+	noise     Noise     // as of the beginning
+	unwatched []string
+	tick      uint64 // of the next step, by hand
+	layout    *evertick.Timing
+	done      int    // phases of the step in progress that are over, with hardware counters
+	dropped   uint64 // by the loop, before the first step
 }
 
 // New returns a Recorder for a loop without a Sim, whose steps have these phases: Begin,
@@ -169,6 +174,7 @@ func New(cfg Config, phases []string) (*Recorder, error) {
 	}
 	r := newRecorder(cfg)
 	r.addPhases(phases)
+	r.watchHardware()
 	return r, nil
 }
 
@@ -178,6 +184,7 @@ func newRecorder(cfg Config) *Recorder {
 	}
 	r := &Recorder{config: cfg, clock: cfg.Clock, counters: cfg.Counters, steps: cfg.Steps, waiting: cfg.Warmup}
 	r.gc.init()
+	r.noise = thisNoise()
 	r.schedule.rate = cfg.RateHz
 	return r
 }
@@ -194,6 +201,9 @@ func (r *Recorder) addPhases(names []string) {
 	}
 	r.stride = fixedColumns + len(r.counters) + len(r.times)
 	r.ring = make([]int64, r.steps*r.stride)
+	if r.hardware != nil {
+		r.hardware.widen(len(r.times))
+	}
 	for i := range r.kept {
 		copy(r.ring[i*r.stride:], old[i*was:][:fixedColumns+len(r.counters)+had])
 	}
@@ -230,6 +240,12 @@ func (r *Recorder) Phase(i int) {
 	if r.phase >= 0 {
 		r.times[r.phase] += now - r.lap
 	}
+	if r.counting() {
+		r.hardware.mark(r.phase)
+		if r.cost.sampled {
+			r.cost.add(r.clock() - now)
+		}
+	}
 	r.phase, r.lap = max(i, -1), now
 }
 
@@ -261,6 +277,9 @@ func (r *Recorder) begin(now, dueNs int64) {
 	r.cost.begin()
 	if r.waiting == 0 {
 		r.gc.begin()
+		if r.hardware != nil {
+			r.hardware.begin()
+		}
 		if r.total == 0 {
 			r.markFirst()
 		}
@@ -271,8 +290,13 @@ func (r *Recorder) begin(now, dueNs int64) {
 func (r *Recorder) end(tick uint64, ns, now int64) {
 	r.running = false
 	if r.waiting > 0 {
-		r.waiting--
+		if r.waiting--; r.waiting == 0 {
+			r.noise = thisNoise()
+		}
 		return
+	}
+	if r.hardware != nil {
+		r.hardware.end()
 	}
 	row := r.ring[r.next*r.stride:][:r.stride]
 	row[colTick], row[colStart], row[colDue], row[colNs] = int64(tick), r.start, r.due, ns
@@ -305,8 +329,26 @@ func (r *Recorder) markFirst() {
 func (r *Recorder) Reset() {
 	r.next, r.kept, r.total, r.running = 0, 0, 0, false
 	r.schedule.reset()
-	r.cost = cost{}
+	r.cost.reset()
+	if r.hardware != nil {
+		r.hardware.reset()
+	}
+	r.noise = thisNoise()
 }
+
+// Close gives the counters of Config.Hardware back to the system, on the goroutine that
+// attached, which it unlocks from its thread. What was recorded stays, and steps are still
+// recorded, but for these counters. Without them there is nothing to close.
+func (r *Recorder) Close() error {
+	if r.hardware == nil || r.hardware.closed {
+		return nil
+	}
+	r.hardware.closed, r.hardware.ran = true, false
+	return r.hardware.source.close()
+}
+
+// counting reports whether the step in progress is one whose hardware events are counted.
+func (r *Recorder) counting() bool { return r.hardware != nil && r.hardware.ran }
 
 // Len returns the number of steps that are kept.
 func (r *Recorder) Len() int { return r.kept }
@@ -320,6 +362,8 @@ func (r *Recorder) Run() *Run {
 		BudgetNs: r.config.BudgetNs, RateHz: r.schedule.rateHz(), Warmup: r.config.Warmup - r.waiting,
 		Steps: r.columnsOf(), Overhead: r.cost.share(),
 	}
+	r.tellHardware(run)
+	run.Noise = thisNoise().since(r.noise)
 	if r.kept > 0 {
 		run.Started = r.first.UTC().Format(time.RFC3339)
 		run.Allocs, run.Bytes = r.gc.allocated(r.total)
@@ -367,42 +411,16 @@ func (r *Recorder) columnsOf() Steps {
 	return s
 }
 
-// schedule says when steps were due.
-type schedule struct {
-	rate  float64 // of the grid; 0: none
-	first int64   // its origin
-	n     int64   // steps since
-	begun bool
-}
-
-func (s *schedule) reset() { s.begun, s.n = false, 0 }
-
-func (s *schedule) rateHz() float64 { return s.rate }
-
-// onGrid returns when a step that begins now was due: it is the first one that counts, or
-// as many periods behind that as there were steps.
-func (s *schedule) onGrid(now int64, counts bool) int64 {
-	if s.rate == 0 || !counts {
-		return now
-	}
-	if !s.begun {
-		s.begun, s.first, s.n = true, now, 0
-	}
-	due := s.first + int64(math.Round(float64(s.n)*1e9/s.rate))
-	s.n++
-	return due
-}
-
 // costEvery is how many steps there are to one whose recording is timed.
 const costEvery = 16
 
 // cost is what recording takes, as measured in one of costEvery steps.
 type cost struct {
 	n       uint64
-	sampled bool  // the step in progress is such a one
-	step    int64 // that it has taken in this step
-	spent   int64 // in all that were timed
-	steps   int64 // that those steps took
+	sampled bool           // the step in progress is such a one
+	step    int64          // that it has taken in this step
+	spent   loop.Histogram // in those that were timed
+	steps   loop.Histogram // that these took
 }
 
 func (c *cost) begin() {
@@ -414,13 +432,22 @@ func (c *cost) begin() {
 func (c *cost) add(ns int64) { c.step += ns }
 
 func (c *cost) took(ns, step int64) {
-	c.spent += c.step + ns
-	c.steps += step
+	c.spent.Add(c.step + ns)
+	c.steps.Add(step)
 }
 
+func (c *cost) reset() {
+	c.n = 0
+	c.spent.Reset()
+	c.steps.Reset()
+}
+
+// share returns the median of what recording took as a share of the median step: in a mean a
+// single interruption would count for more than all the rest.
 func (c *cost) share() float64 {
-	if c.steps == 0 {
+	step := c.steps.Quantile(0.5)
+	if step == 0 {
 		return 0
 	}
-	return float64(c.spent) / float64(c.steps)
+	return float64(c.spent.Quantile(0.5)) / float64(step)
 }

@@ -62,8 +62,8 @@ func at[T int64 | uint64](column []T, i int) (v T) {
 // traced returns the steps that fit into a trace: all, or those around the slowest.
 func (run *Run) traced() (from, to int) {
 	s := &run.Steps
-	each := 5 + len(s.PhaseNs) + len(s.Counts) // with frame, rest, lateness and collection
-	n, room := s.Len(), max(1, maxTraceEvents/each)
+	each := 5 + len(s.PhaseNs) + len(s.Counts)                            // with frame, rest, lateness and collection
+	n, room := s.Len(), max(1, (maxTraceEvents-16-2*len(s.PhaseNs))/each) // without the events that name rows
 	if n <= room {
 		return 0, n
 	}

@@ -48,6 +48,7 @@ type parkConfig struct {
 	agents agent.Config
 	spec   agent.Spec
 	number int
+	unison bool // all are due in the same ticks
 	setup  func(*park) error
 }
 
@@ -97,7 +98,7 @@ func newPark(c parkConfig) (*park, error) {
 			return nil, err
 		}
 		s := c.spec
-		if s.IntervalTicks > 1 {
+		if s.IntervalTicks > 1 && !c.unison {
 			s.Phase = uint32(i) % s.IntervalTicks
 		}
 		if err := p.agents.Add(id, s); err != nil {
