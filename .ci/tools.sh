@@ -11,6 +11,7 @@ need clang clang
 need qemu-aarch64-static qemu-user-static
 need aarch64-linux-gnu-gcc gcc-aarch64-linux-gnu libc6-dev-arm64-cross
 command -v chromium-browser google-chrome >/dev/null || need chromium chromium # the report of bench is opened in it
+[[ -e /usr/include/X11/extensions/Xrandr.h && -e /usr/include/GL/gl.h ]] || missing+=(xorg-dev libgl1-mesa-dev) # for a window
 
 # Whether Chromium starts is found out here: a test that is skipped says so to nobody.
 browser() {

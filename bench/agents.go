@@ -92,8 +92,6 @@ func (s *scene) perceive(t *evertick.Tick) error {
 		q.Radius, q.Exclude = append(q.Radius, s.radius), append(q.Exclude, slot)
 	}
 	err := s.sim.Index.Radius(q, &s.perceived)
-	e := s.sim.Physics.Events()
-	s.touching += len(e.Begin) - len(e.End)
 	s.asks += uint64(s.perceived.Len())
 	s.hits += uint64(len(s.perceived.Slots))
 	return err

@@ -42,7 +42,6 @@ func newChurn(p params, cfg evertick.Config) (*scene, error) {
 	}
 	s := &scene{params: p, sim: c.sim, step: c.sim.Step}
 	s.count("changes", func() int64 { return c.changes })
-	s.count("live", func() int64 { return int64(c.sim.World.Len()) })
 	return s, addSystems(c.sim, []namedSystem{
 		{evertick.AfterIndex, "select", c.find},
 		{evertick.AfterIndex, "storm", c.storm},

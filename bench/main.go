@@ -1,18 +1,15 @@
 package main
 
 import (
-	"bufio"
 	"errors"
 	"flag"
 	"fmt"
 	"io"
 	"os"
-	"runtime/debug"
 	"slices"
 	"strings"
 	"time"
 
-	"github.com/evertick/evertick"
 	"github.com/evertick/evertick/bench/profile"
 	"github.com/evertick/evertick/internal/proof"
 	"github.com/evertick/evertick/native"
@@ -37,7 +34,14 @@ type options struct {
 	compare           string
 	scale             bool
 	budget            time.Duration
-	sleep, continuous bool // of scenes of bodies alone
+	ladder            string
+	out               string
+	baseline          string
+	pin               int // CPU; -1: none
+	hardware          bool
+	paced             bool
+	command           string // that repeats the run
+	sleep, continuous bool   // of scenes of bodies alone
 }
 
 // errUsage marks what is the caller's fault.
@@ -60,7 +64,11 @@ func run(args []string, stdout, stderr io.Writer) error {
 	if len(args) > 0 && (args[0] == "record" || args[0] == "replay") {
 		return runLogs(args, stdout, stderr)
 	}
+	if len(args) > 0 && args[0] == "compare" {
+		return runCompare(args[1:], stdout, stderr)
+	}
 	o, p, err := parse(args, stderr)
+	o.command = commandOf(args)
 	if err != nil {
 		return err
 	}
@@ -80,6 +88,9 @@ func run(args []string, stdout, stderr io.Writer) error {
 	}
 	switch o.scene {
 	case queriesScene:
+		if o.isGrid() {
+			return o.runGrid(level, stdout, stderr)
+		}
 		return o.runQueries(level, stdout, stderr)
 	case opsScene:
 		return o.runOps(level, stdout, stderr)
@@ -90,28 +101,7 @@ func run(args []string, stdout, stderr io.Writer) error {
 	if o.isRays() {
 		return o.runRays(level, stdout, stderr)
 	}
-	s, err := newScene(p, evertick.Config{Seed: o.seed, Level: level, Workers: o.workers})
-	if err != nil {
-		return err
-	}
-	if !o.json {
-		fmt.Fprintf(stdout, "evertick bench · scene %s · level %s · %d worker(s)\n%s\n", o.scene, s.sim.Level(), o.workers, profile.ThisEnvironment())
-	}
-	var theirs *rival
-	if o.compare != "" {
-		if theirs, err = newRival(p, evertick.Config{Seed: o.seed, Level: level, Workers: o.workers}, o.warmup); err != nil {
-			return err
-		}
-	}
-	r, err := o.measure(s, theirs)
-	if err != nil {
-		return err
-	}
-	rep := newReport(o, s, r)
-	if theirs != nil {
-		rep.Compare = newComparison(&o, r.steps, theirs.steps)
-	}
-	return o.deliver(stdout, &rep)
+	return o.runTicks(level, p, stdout, stderr)
 }
 
 // parse returns the flags and the parameters of the scene that they name. Flags
@@ -134,13 +124,19 @@ func parse(args []string, stderr io.Writer) (options, params, error) {
 	f.BoolVar(&o.info, "info", false, "print which kernels run here, and exit")
 	f.BoolVar(&o.quick, "quick", false, "queries, ops, pacing, -scale: fewer rounds, and no large sets")
 	f.StringVar(&o.csv, "csv", "", "queries, ops, pacing, -scale: write every figure to this `file` as well")
-	f.Var(&o.ns, "n", "the `size` of the scene; of queries several, 2256,16384 (default: "+crowdSizes()+", "+bodySizes()+")")
-	f.Var(&o.qs, "q", "clusters: `queries` in a tick (default "+fmt.Sprint(clusterAsks)+")")
-	f.Var(&o.rs, "r", "swarm, clusters: the `radius` of perception in m")
+	f.Var(&o.ns, "n", "the `size` of the scene; of queries several, 2256,16384 for a table over -n, -q and -r (default: "+crowdSizes()+", "+bodySizes()+")")
+	f.Var(&o.qs, "q", "clusters: `queries` in a tick (default "+fmt.Sprint(clusterAsks)+"); of the scene queries in a batch, several")
+	f.Var(&o.rs, "r", "swarm, clusters: the `radius` of perception in m; of queries, several")
 	f.BoolVar(&o.sleep, "sleep", false, "bodies alone: those at rest fall asleep, also in scenes that are not about that")
 	f.StringVar(&o.compare, "compare", "", "scenes with bodies: run the `engine` "+compareBox2D+" beside ours, by turns")
 	f.BoolVar(&o.scale, "scale", false, "double the size until the budget breaks, and tell cost against size: swarm, clusters, churn, arena, tumbler, pyramid, queries")
 	f.DurationVar(&o.budget, "budget", 0, "what p95 of a step may take, 4ms; if it takes longer the exit status is 1 (default: that of 60 Hz, and no such status)")
+	f.StringVar(&o.ladder, "ladder", ladderAuto, "the levels by turns in the same run: auto (if it takes less than 2 s), on or off")
+	f.StringVar(&o.out, "out", "", "write summary.json, steps.csv, bench.txt, trace.json and report.html into this `directory`, or "+outNone+" (default out/SCENE, with -json "+outNone+")")
+	f.StringVar(&o.baseline, "baseline", "", "compare with the run that -out has kept in this `directory`")
+	f.IntVar(&o.pin, "pin", -1, "keep to this `CPU`")
+	f.BoolVar(&o.hardware, "hardware", false, "count instructions, cycles and misses, where the system allows")
+	f.BoolVar(&o.paced, "paced", false, "run the steps when they are due, at 60 Hz, and tell how late they are; not of bodies alone")
 	f.BoolVar(&o.continuous, "continuous", false, "bodies alone: continuous collision, also in scenes that are not about that; by turns without it if there is no -compare")
 	if err := f.Parse(args); err != nil {
 		if errors.Is(err, flag.ErrHelp) {
@@ -171,6 +167,9 @@ func parse(args []string, stderr io.Writer) (options, params, error) {
 		if err := o.checkScale(given); err != nil {
 			return o, params{}, err
 		}
+	}
+	if o.isGrid() {
+		return o, params{}, o.gridDefaults()
 	}
 	if hasNoTicks(o.scene) {
 		return o, params{}, nil
@@ -210,28 +209,33 @@ func hasNoTicks(scene string) bool {
 	return scene == queriesScene || scene == opsScene || scene == pacingScene
 }
 
+// profileFlags are of scenes whose steps are profiled.
+var profileFlags = []string{"ladder", "out", "baseline", "pin", "hardware", "paced"}
+
+// foreignFlags are those that a scene has no use for, besides what sizeParams says.
+func foreignFlags(scene string) []string {
+	switch {
+	case scene == pacingScene:
+		return append([]string{"ticks", "warmup", "seed", "level", "workers", "hashes", "n", "q", "r", "sleep", "continuous", "compare", "budget"}, profileFlags...)
+	case scene == opsScene:
+		return append([]string{"ticks", "warmup", "workers", "hashes", "n", "q", "r", "sleep", "continuous", "compare", "budget"}, profileFlags...)
+	case scene == queriesScene:
+		return append([]string{"ticks", "warmup", "workers", "hashes", "sleep", "continuous", "compare", "budget"}, profileFlags...)
+	case scene == raysScene:
+		return append([]string{"quick", "csv", "hashes", "q", "r", "sleep", "continuous", "budget"}, profileFlags...)
+	case slices.Contains(bodyNames(), scene):
+		return []string{"quick", "csv", "hashes", "q", "r", "paced"}
+	case scene == proof.SceneName || isCrowd(scene):
+		return []string{"quick", "csv", "sleep", "continuous", "compare"} // no other engine has what is in them
+	}
+	return []string{"quick", "csv", "sleep", "continuous"}
+}
+
 // foreignFlag returns an error if a flag was given that the scene has no use for.
 func foreignFlag(scene string, given map[string]bool) error {
-	foreign := []string{"quick", "csv", "sleep", "continuous"} // and what sizeParams says
-	switch {
-	case isCrowd(scene):
-		foreign = append(foreign, "compare") // no bodies
-	case scene == pacingScene:
-		foreign = []string{"ticks", "warmup", "seed", "level", "workers", "hashes", "n", "q", "r", "sleep", "continuous", "compare"}
-	case hasNoTicks(scene):
-		foreign = []string{"ticks", "warmup", "workers", "hashes", "n", "q", "r", "sleep", "continuous", "compare"}
-	case scene == proof.SceneName:
-		foreign = append(foreign, "compare") // no other engine has all that is in it
-	case scene == raysScene:
-		foreign = []string{"quick", "csv", "hashes", "q", "r", "sleep", "continuous"}
-	case slices.Contains(bodyNames(), scene):
-		foreign = []string{"quick", "csv", "hashes", "q", "r"}
-	}
-	for _, name := range foreign {
-		if given["scale"] && (name == "quick" || name == "csv") {
-			continue
-		}
-		if given[name] {
+	for _, name := range foreignFlags(scene) {
+		ofScale := name == "quick" || name == "csv" || name == "budget"
+		if given[name] && !(given["scale"] && ofScale) {
 			return fmt.Errorf("%w: -%s: not for the scene %s", errUsage, name, scene)
 		}
 	}
@@ -246,6 +250,10 @@ func (o *options) check() error {
 		return fmt.Errorf("%w: -warmup %d: at least 0 and less than -ticks %d", errUsage, o.warmup, o.ticks)
 	case o.workers < 1 || o.workers > 1024:
 		return fmt.Errorf("%w: -workers %d: 1 to 1024", errUsage, o.workers)
+	case !slices.Contains([]string{ladderAuto, ladderOn, ladderOff}, o.ladder):
+		return fmt.Errorf("%w: -ladder %q: %s, %s or %s", errUsage, o.ladder, ladderAuto, ladderOn, ladderOff)
+	case o.pin < -1:
+		return fmt.Errorf("%w: -pin %d: a CPU, from 0", errUsage, o.pin)
 	}
 	return nil
 }
@@ -259,25 +267,4 @@ func chooseLevel(name string) (native.Level, error) {
 		return level, fmt.Errorf("%w: -level: %w", errUsage, err)
 	}
 	return level, nil
-}
-
-// measure runs the scene, beside a rival if there is one, and writes the hashes if they
-// were asked for.
-func (o *options) measure(s *scene, theirs *rival) (*recorder, error) {
-	var each []func() error
-	if theirs != nil {
-		defer debug.SetGCPercent(debug.SetGCPercent(-1))
-		each = append(each, theirs.follow)
-	}
-	if o.hashes == "" {
-		return measure(s, o.ticks, o.warmup, each...)
-	}
-	file, err := os.Create(o.hashes)
-	if err != nil {
-		return nil, err
-	}
-	w := bufio.NewWriter(file)
-	each = append(each, func() error { return s.columnHashes().write(w) })
-	r, err := measure(s, o.ticks, o.warmup, each...)
-	return r, errors.Join(err, w.Flush(), file.Close())
 }

@@ -202,7 +202,7 @@ type scaleReport struct {
 
 // checkScale returns an error for flags that -scale has no use for.
 func (o *options) checkScale(given map[string]bool) error {
-	for _, name := range []string{"ticks", "warmup", "n", "hashes", "compare", "sleep", "continuous"} {
+	for _, name := range append([]string{"ticks", "warmup", "n", "hashes", "compare", "sleep", "continuous"}, profileFlags...) {
 		if given[name] {
 			return fmt.Errorf("%w: -%s: not with -scale", errUsage, name)
 		}
@@ -210,7 +210,14 @@ func (o *options) checkScale(given map[string]bool) error {
 	if !slices.Contains(sizableScenes, o.scene) {
 		return fmt.Errorf("%w: -scale: not for the scene %s; for %s", errUsage, o.scene, strings.Join(sizableScenes, ", "))
 	}
-	return nil
+	if o.scene != queriesScene {
+		return nil
+	}
+	if len(o.qs) > 1 || len(o.rs) > 1 {
+		return fmt.Errorf("%w: -scale: one -q and one -r", errUsage)
+	}
+	limits := options{ns: sizes{1}, qs: o.qs, rs: o.rs}
+	return limits.gridDefaults()
 }
 
 // sizableScenes are those of -scale.
@@ -277,8 +284,15 @@ func (o *options) sizable(level native.Level, p params) *sizable {
 			return s.Step, nil
 		}}
 	}
+	queries, radius := fewQueries, float32(0)
+	if len(o.qs) > 0 {
+		queries = o.qs[0]
+	}
+	if len(o.rs) > 0 {
+		radius = float32(o.rs[0])
+	}
 	return &sizable{unit: "points", first: 64, most: 1 << 21, open: func(n int) (func() error, error) {
-		t := &trial{method: byRadius, points: n, queries: fewQueries, k: meanNeighbours, level: level, workers: 1, order: spatial.Grid}
+		t := &trial{method: byRadius, points: n, queries: queries, k: meanNeighbours, radius: radius, level: level, workers: 1, order: spatial.Grid}
 		t.cloud = newCloud(o.seed, n)
 		if err := t.open(); err != nil {
 			return nil, err

@@ -85,7 +85,6 @@ type scene struct {
 	perceiver  []int // agent of each query
 	actions    []action
 	hits, asks uint64
-	touching   int // pairs of shapes
 
 	counters []counter
 }
@@ -129,7 +128,6 @@ func newScene(p params, cfg evertick.Config) (*scene, error) {
 	}
 	s := &scene{params: p, sim: sim, step: sim.Step}
 	s.count("hits", func() int64 { return int64(len(s.perceived.Slots)) })
-	s.count("contacts", func() int64 { return int64(s.touching) })
 	if err := s.populate(cfg.Seed); err != nil {
 		return nil, err
 	}

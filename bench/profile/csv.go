@@ -36,8 +36,9 @@ const (
 	csvCount = "count:"
 )
 
-// Limits of what ReadSteps takes, beside maxSteps and maxTimeNs.
+// Limits of what ReadSteps takes, beside maxTimeNs.
 const (
+	maxReadSteps = 1 << 24
 	maxColumns   = 1 << 12
 	maxLineBytes = 1 << 20
 )
@@ -137,7 +138,7 @@ func ReadSteps(r io.Reader) (*Steps, error) {
 		return nil, err
 	}
 	for line := 2; in.Scan(); line++ {
-		if s.Len() == maxSteps {
+		if s.Len() == maxReadSteps {
 			return nil, corrupt(line, "", "more than 2^24 steps")
 		}
 		if err := s.readLine(line, in.Text(), list); err != nil {

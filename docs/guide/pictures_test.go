@@ -13,6 +13,7 @@ import (
 func TestPictures(t *testing.T) {
 	needExamples(t)
 	for _, p := range []struct{ text, picture, title string }{
+		{"../images/report.ansi", "../images/report.svg", "The report of a run in a terminal: quantiles, phases, the slow steps, what was counted"},
 		{"../../examples/boids/testdata/flock.ansi", "../images/boids.svg", "A flock of 1,200 boids, drawn in half blocks of a terminal"},
 	} {
 		got := terminal(read(t, p.text), p.title)
