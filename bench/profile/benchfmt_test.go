@@ -35,8 +35,8 @@ func parseBench(text string) (config map[string]string, results []benchLine, err
 	config = map[string]string{}
 	name := regexp.MustCompile(`^Benchmark[^\p{Ll}]`)
 	for n, line := range strings.SplitAfter(text, "\n") {
-		if line == "" && n > 0 {
-			continue // behind the last
+		if line == "" {
+			continue // behind the last, or the only one of a run of nothing
 		}
 		line, ended := strings.CutSuffix(line, "\n")
 		if !ended || !utf8.ValidString(line) {
