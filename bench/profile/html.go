@@ -122,7 +122,7 @@ type htmlFact struct {
 
 // page says all in words.
 func (rep *Report) page() (*htmlPage, error) {
-	run, unit := rep.Run, unitOf(rep.Step.P95.Ns)
+	run, unit := rep.Run, unitOf(rep.Step.P50.Ns)
 	data := rep.data()
 	text, err := json.Marshal(data) // it writes < as \u003c: nothing in it ends the element
 	if err != nil {
@@ -216,13 +216,15 @@ func percentOf(share float64) string {
 
 // minus sets the sign as it is printed, and none before zero.
 func minus(text string) string {
-	if rest, ok := strings.CutPrefix(text, "-"); ok {
-		if strings.Trim(rest, "0. %×pts") == "" {
-			return rest
-		}
+	rest := strings.TrimLeft(text, "+-")
+	switch {
+	case strings.Trim(rest, "0. %pts") == "":
+		return rest
+	case text[0] == '-':
 		return "−" + rest
+	default:
+		return text
 	}
-	return text
 }
 
 func (rep *Report) htmlCards() []htmlCard {

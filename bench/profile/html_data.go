@@ -133,7 +133,7 @@ func (rep *Report) data() *htmlData {
 	}
 	p.slowest(s.Ns)
 	d := &htmlData{
-		Unit: unitOf(rep.Step.P95.Ns), Steps: s.Len(), Bucket: p.bucket, Budget: run.BudgetNs,
+		Unit: unitOf(rep.Step.P50.Ns), Steps: s.Len(), Bucket: p.bucket, Budget: run.BudgetNs,
 		P50: rep.Step.P50.Ns, P95: rep.Step.P95.Ns, Max: rep.Step.Max,
 		Tick: pack(p.pick(s.ticks()), 1), Ns: pack(p.pick(s.Ns), 1),
 		Phases: []htmlPhase{}, Causes: rep.causes(p), Curve: percentileCurve(sortedCopy(s.Ns)),

@@ -297,3 +297,13 @@ func TestNoiseInWords(t *testing.T) {
 		t.Errorf("of nothing known: %q", got)
 	}
 }
+
+func TestMinus(t *testing.T) {
+	for text, want := range map[string]string{
+		"+0.0 pts": "0.0 pts", "-0.0 %": "0.0 %", "-1.5 %": "−1.5 %", "+2.0 pts": "+2.0 pts", "0.0 %": "0.0 %", "10 %": "10 %",
+	} {
+		if got := minus(text); got != want {
+			t.Errorf("%q: %q, not %q", text, got, want)
+		}
+	}
+}

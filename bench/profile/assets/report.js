@@ -231,10 +231,10 @@
       if (v > top) paths.cut += `M${round(column.x0 + w / 2)} ${c.top - 8}l4 7h-8z`;
     }
     for (const [kind, d] of Object.entries(paths)) if (d) draw(c.root, "path", { class: kind === "bar" && paths.half ? "bar light" : kind, d });
+    bars = { c, columns, overlay: draw(c.root, "g", {}) };
     limit(c, y, top, data.p95, "p95", "p95");
     limit(c, y, top, data.budget, "budget", "budget");
     far(c, top);
-    bars = { c, columns, overlay: draw(c.root, "g", {}) };
     drawBrush();
   }
 
