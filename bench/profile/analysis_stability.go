@@ -35,6 +35,7 @@ const (
 func (rep *Report) stability() {
 	s, st := &rep.Run.Steps, &rep.Stability
 	if s.Len() < tenths*tenthSteps {
+		rep.adviseOnMachine()
 		return
 	}
 	st.Medians = tenthsOf(s.Ns)
@@ -54,6 +55,7 @@ func (rep *Report) stability() {
 	}
 	st.follow(s)
 	rep.advise()
+	rep.adviseOnMachine()
 }
 
 // tenthsOf returns the medians of tenths of a column.
@@ -89,6 +91,53 @@ func (rep *Report) advise() {
 		st.Advice = append(st.Advice, fmt.Sprintf("%d of %d steps are far out and nothing in them tells why: "+
 			"they look interrupted; close other programs, or pin the thread to a CPU of its own", st.FarOut, n))
 	}
+}
+
+const (
+	noisySwitches = 0.01 // of the steps
+	noisySteal    = 0.01 // of the time of the CPUs
+)
+
+// adviseOnMachine judges what the system told of the time of the run. A load above the number of
+// CPUs alone makes no run noisy: it is a mean over a minute.
+func (rep *Report) adviseOnMachine() {
+	n, st, s := rep.Run.Noise, &rep.Stability, &rep.Run.Steps
+	if n == nil {
+		return
+	}
+	advise := func(format string, values ...any) {
+		st.Noisy = true
+		st.Advice = append(st.Advice, fmt.Sprintf(format, values...))
+	}
+	if n.Switches > 0 && float64(n.Switches) > noisySwitches*float64(s.Len()) {
+		advise("the program was taken off its CPU %s times: others want it; close them, or pin the thread to a CPU of its own", grouped(n.Switches))
+	}
+	if span := rep.spanNs() * float64(max(1, rep.Run.Env.CPUs)); n.StealNs > 0 && float64(n.StealNs) > noisySteal*span {
+		advise("the hypervisor gave %s of the CPUs' time to others: compare by turns, or measure on a machine of your own", duration(float64(n.StealNs)))
+	}
+	if n.Faults > 0 {
+		advise("%s pages had to be read from disk: memory is short", grouped(n.Faults))
+	}
+	if n.Load > float64(rep.Run.Env.CPUs) && rep.Run.Env.CPUs > 0 && st.Noisy {
+		st.Advice = append(st.Advice, fmt.Sprintf("in the last minute %s processes wanted %d CPUs", figure(n.Load), rep.Run.Env.CPUs))
+	}
+	if n.Governor != "" && n.Governor != "performance" && st.Noisy {
+		st.Advice = append(st.Advice, "the clock of the CPU is governed by "+n.Governor+": performance keeps it still")
+	}
+}
+
+// spanNs is the time from the first step to the end of the last.
+func (rep *Report) spanNs() float64 {
+	s := &rep.Run.Steps
+	last := s.Len() - 1
+	if last < 0 {
+		return 0
+	}
+	if s.StartNs != nil {
+		return float64(s.StartNs[last] - s.StartNs[0] + s.Ns[last])
+	}
+	all, _, _ := rep.means(s.Ns)
+	return all * float64(s.Len())
 }
 
 // interrupted tells whether the only finding is that nothing stands out.

@@ -25,6 +25,7 @@ func runOf(r *rand.Rand, steps int, phi float64) *Run {
 // Two runs of the same seldom differ significantly, whether steps resemble their neighbours or
 // not; and a twentieth more time is found. All draws are fixed.
 func TestCompareSeldomCriesWolf(t *testing.T) {
+	skipStatistics(t)
 	const pairs = 60
 	for _, c := range []struct {
 		phi  float64
@@ -203,6 +204,7 @@ func TestCompareRatios(t *testing.T) {
 // Ratios of one program, measured twice on a machine that is disturbed for long stretches,
 // never fall below a tolerance of a tenth, and a fall to three quarters is seen in most pairs.
 func TestCompareRatiosSeldomCriesWolf(t *testing.T) {
+	skipStatistics(t)
 	r := rand.New(rand.NewPCG(21, 21))
 	measure := func(truth float64) Ratio {
 		var over, under []int64
@@ -215,7 +217,7 @@ func TestCompareRatiosSeldomCriesWolf(t *testing.T) {
 		}
 		return MedianRatio("ratio", over, under)
 	}
-	const pairs = 100
+	const pairs = 60
 	alarms, tight, seen := 0, 0, 0
 	for range pairs {
 		was, is, slower := measure(5), measure(5), measure(3.75)

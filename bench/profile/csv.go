@@ -5,6 +5,7 @@ import (
 	"encoding/csv"
 	"fmt"
 	"io"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -28,16 +29,18 @@ import (
 const (
 	csvStep  = "step"
 	csvTick  = "tick"
+	csvDue   = "due_ns"
+	csvStart = "start_ns"
 	csvTotal = "total_ns"
 	csvPhase = "phase_ns:"
 	csvCount = "count:"
 )
 
-// Limits of what ReadSteps takes.
+// Limits of what ReadSteps takes, beside maxTimeNs.
 const (
+	maxReadSteps = 1 << 24
 	maxColumns   = 1 << 12
 	maxLineBytes = 1 << 20
-	maxMagnitude = 1 << 53 // of a number other than a tick; in nanoseconds 104 days
 )
 
 // column is one of a table of steps, in the order of the file.
@@ -48,7 +51,7 @@ type column struct {
 
 // columns lists those between tick and the end of a line.
 func (s *Steps) columns() []column {
-	list := []column{{"due_ns", &s.DueNs}, {"start_ns", &s.StartNs}, {csvTotal, &s.Ns}}
+	list := []column{{csvDue, &s.DueNs}, {csvStart, &s.StartNs}, {csvTotal, &s.Ns}}
 	for i, name := range s.Phases {
 		list = append(list, column{csvPhase + name, &s.PhaseNs[i]})
 	}
@@ -118,8 +121,8 @@ func checkHeader(header []string) error {
 
 // ReadSteps reads what WriteSteps has written; a line may also end in \r\n. Anything else is
 // ErrCorrupt, and the error names line, column and what stands there. It takes at most 2^24 steps,
-// 4,096 columns, lines of a megabyte and, but for ticks, numbers up to 2^53 either way; times
-// are not negative.
+// 4,096 columns, lines of a megabyte and times up to 2^52 ns; of them only due_ns and start_ns may
+// be negative.
 func ReadSteps(r io.Reader) (*Steps, error) {
 	in := bufio.NewScanner(r)
 	in.Buffer(nil, maxLineBytes)
@@ -135,7 +138,7 @@ func ReadSteps(r io.Reader) (*Steps, error) {
 		return nil, err
 	}
 	for line := 2; in.Scan(); line++ {
-		if s.Len() == maxSteps {
+		if s.Len() == maxReadSteps {
 			return nil, corrupt(line, "", "more than 2^24 steps")
 		}
 		if err := s.readLine(line, in.Text(), list); err != nil {
@@ -254,11 +257,7 @@ func (s *Steps) readLine(line int, text string, list []column) error {
 		if err != nil {
 			return corrupt(line, c.name, shown(field)+" is no integer")
 		}
-		least := int64(0)
-		if strings.HasPrefix(c.name, csvCount) {
-			least = -maxMagnitude
-		}
-		if v < least || v > maxMagnitude {
+		if least, most := limits(c.name); v < least || v > most {
 			return corrupt(line, c.name, fmt.Sprintf("%d: out of range", v))
 		}
 		*c.to = append(*c.to, v)
@@ -267,4 +266,15 @@ func (s *Steps) readLine(line int, text string, list []column) error {
 		return corrupt(line, "", fmt.Sprintf("more than %d columns", len(list)+1))
 	}
 	return nil
+}
+
+// limits are those of Run.Validate.
+func limits(column string) (least, most int64) {
+	switch {
+	case strings.HasPrefix(column, csvCount):
+		return math.MinInt64, math.MaxInt64
+	case column == csvDue || column == csvStart:
+		return -maxTimeNs, maxTimeNs
+	}
+	return 0, maxTimeNs
 }

@@ -37,7 +37,8 @@
 //   - Under Sim.Run and Sim.Advance a step is due when the time of the loop passes its tick
 //     (loop.Loop.Due). Of three steps that one frame catches up on, the first was due two
 //     steps' time before the last. Steps that the loop gives up are in Run.Dropped.
-//   - Under Sim.Step the schedule is Config.RateHz, a grid from the first step recorded on.
+//   - Under Sim.Step the schedule is Config.RateHz, a grid from the first step recorded on; a
+//     host that does not wait is taken to have waited, and is as late as it would have been.
 //   - Without either, steps are as late as they begin: not at all.
 //
 // A step may begin before it is due, where loop.Config.JitterFix has it do so: DueNs is

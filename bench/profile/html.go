@@ -136,8 +136,8 @@ func (rep *Report) page() (*htmlPage, error) {
 	if p.Scene == "" {
 		p.Scene = "simulation"
 	}
-	p.Verdict = rep.htmlVerdict(unit)
-	p.Cards = rep.htmlCards(unit)
+	p.Verdict = rep.htmlVerdict()
+	p.Cards = rep.htmlCards()
 	p.Warnings = append(append(p.Warnings, run.Warnings...), rep.Stability.Advice...)
 	p.Phases = rep.htmlPhases(unit)
 	p.Baseline = run.htmlBaseline(unit)
@@ -181,7 +181,7 @@ func plural(n int, word string) string {
 	return grouped(int64(n)) + " " + word
 }
 
-func (rep *Report) htmlVerdict(u htmlUnit) htmlVerdict {
+func (rep *Report) htmlVerdict() htmlVerdict {
 	run, n := rep.Run, rep.Run.Steps.Len()
 	switch budget := duration(float64(run.BudgetNs)); {
 	case run.Parity != nil && !run.Parity.OK:
@@ -225,12 +225,13 @@ func minus(text string) string {
 	return text
 }
 
-func (rep *Report) htmlCards(u htmlUnit) []htmlCard {
+func (rep *Report) htmlCards() []htmlCard {
 	run := rep.Run
 	var cards []htmlCard
 	if run.Steps.Len() > 0 {
 		q := rep.Step
 		quantile := func(name string, v Quantile) htmlCard {
+			u := unitOf(v.Ns)
 			beside := "[" + u.bare(float64(v.Low)) + " " + u.bare(float64(v.High)) + "]"
 			if v.Open {
 				beside += ", of too few steps"
@@ -238,6 +239,7 @@ func (rep *Report) htmlCards(u htmlUnit) []htmlCard {
 			return htmlCard{Label: name, Value: u.bare(float64(v.Ns)), Unit: u.Name, Beside: beside}
 		}
 		cards = append(cards, quantile("p50", q.P50), quantile("p95", q.P95), quantile("p99", q.P99))
+		u := unitOf(q.Max)
 		worst := htmlCard{Label: "slowest", Value: u.bare(float64(q.Max)), Unit: u.Name}
 		if len(rep.Worst) > 0 {
 			worst.Beside = fmt.Sprintf("tick %d", rep.Worst[0].Tick)
@@ -466,6 +468,7 @@ func (rep *Report) htmlFacts() []htmlFact {
 	if p := run.Parity; p != nil {
 		add("parity", fmt.Sprintf("%s on %s against the oracle, seed %d", plural(p.Cases, "case"), strings.Join(p.Levels, ", "), p.Seed))
 	}
+	add("meanwhile", run.Noise.words())
 	add("recording", percentOf(run.Overhead)+" of the time of the steps")
 	add("begun", run.Started)
 	for _, why := range run.Unwatched {
@@ -475,4 +478,31 @@ func (rep *Report) htmlFacts() []htmlFact {
 		facts = append(facts, htmlFact{"again with", run.Command, true})
 	}
 	return facts
+}
+
+// words tell what the machine did meanwhile, as far as it is known.
+func (n *Noise) words() string {
+	if n == nil {
+		return ""
+	}
+	var parts []string
+	if n.Switches >= 0 {
+		parts = append(parts, "the thread was taken off its CPU "+plural(int(min(n.Switches, math.MaxInt32)), "time"))
+	}
+	if n.StealNs > 0 {
+		parts = append(parts, duration(float64(n.StealNs))+" of the CPUs went to other guests")
+	}
+	if n.Faults > 0 {
+		parts = append(parts, plural(int(min(n.Faults, math.MaxInt32)), "page")+" were read from disk")
+	}
+	if n.Load >= 0 {
+		parts = append(parts, "load "+figure(n.Load))
+	}
+	if n.Governor != "" {
+		parts = append(parts, "governor "+n.Governor)
+	}
+	if n.Pinned >= 0 {
+		parts = append(parts, fmt.Sprintf("pinned to CPU %d", n.Pinned))
+	}
+	return strings.Join(parts, "; ")
 }

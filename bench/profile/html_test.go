@@ -147,7 +147,7 @@ func TestReportPageVerdict(t *testing.T) {
 	} {
 		run := synthetic(planted{seed: 1, steps: 200})
 		c.alter(run)
-		if v := Analyze(run).htmlVerdict(htmlUnit{"ms", 1e6, 2}); v.Word != c.want {
+		if v := Analyze(run).htmlVerdict(); v.Word != c.want {
 			t.Errorf("%s: %q", c.name, v.Word)
 		}
 	}
@@ -278,5 +278,22 @@ func TestUnitOf(t *testing.T) {
 		if got := u.bare(ns); got != want {
 			t.Errorf("%g ns: %q, not %q", ns, got, want)
 		}
+	}
+}
+
+func TestNoiseInWords(t *testing.T) {
+	unknown := calm()
+	for want, n := range map[string]*Noise{
+		"": nil,
+		"the thread was taken off its CPU 1 time; 30.0 ms of the CPUs went to other guests; 2 pages were read from disk; load 0.50; governor performance; pinned to CPU 0": {
+			Switches: 1, StealNs: 30e6, Faults: 2, Load: 0.5, Governor: "performance"},
+		"the thread was taken off its CPU 0 times; load 0": {Pinned: -1},
+	} {
+		if got := n.words(); got != want {
+			t.Errorf("%+v: %q, not %q", n, got, want)
+		}
+	}
+	if got := unknown.words(); got != "" {
+		t.Errorf("of nothing known: %q", got)
 	}
 }

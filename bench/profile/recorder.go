@@ -38,7 +38,9 @@ type Config struct {
 	// RateHz is the rate, in steps per second, at which steps are due where no loop decides:
 	// under Step and StepN, or without a Sim. The first step recorded is on time, and each
 	// later one is due a period behind the one before, however late that was: who is slow
-	// once is late until he has made up for it. 0: as fast as it goes, and nothing is late.
+	// once is late until he has made up for it. A host that runs ahead instead of waiting is
+	// taken to have waited, so that also steps taken as fast as it goes are as late as they
+	// would have been at this rate. 0: nothing is due, and nothing late.
 	// Steps of Sim.Advance and Sim.Run follow the schedule of their loop instead: each was
 	// due when the loop's time passed its tick, not when its frame came to it.
 	RateHz float64

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/evertick/evertick/bench/profile"
+	"github.com/evertick/evertick/loop"
 )
 
 func contains(err error, text string) bool { return err != nil && strings.Contains(err.Error(), text) }
@@ -113,6 +114,57 @@ func TestGrid(t *testing.T) {
 	}
 	if r.Run().RateHz != 1000 {
 		t.Errorf("rate %g", r.Run().RateHz)
+	}
+}
+
+// A host that does not wait is as late as one that does: by each step that takes longer than
+// its time, until shorter ones have made up for it.
+func TestGridWithoutWaiting(t *testing.T) {
+	const period = 20_000_000
+	random := loop.NewRand(2, 0, 0, 0)
+	var took []int64
+	for i := range 3000 {
+		ns := int64(random.IntN(period))
+		if i%100 == 7 {
+			ns += 5 * period
+		}
+		took = append(took, ns)
+	}
+	run := func(wait bool) (late []int64) {
+		now := int64(77)
+		r, err := profile.New(profile.Config{RateHz: 50, Clock: func() int64 { return now }}, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i, ns := range took {
+			if wait {
+				now = max(now, 77+int64(i)*period)
+			}
+			r.Begin(-1)
+			now += ns
+			r.End()
+		}
+		s := r.Run().Steps
+		for i := range s.Ns {
+			late = append(late, s.StartNs[i]-s.DueNs[i])
+		}
+		return late
+	}
+	waiting, rushing := run(true), run(false)
+	if !slices.Equal(waiting, rushing) {
+		t.Error("steps are late otherwise if the host does not wait")
+	}
+	want, behind := int64(0), 0
+	for i, ns := range took {
+		if waiting[i] != want {
+			t.Fatalf("step %d is late by %d, want %d", i, waiting[i], want)
+		}
+		if want = max(0, want+ns-period); want > 0 {
+			behind++
+		}
+	}
+	if behind < 100 {
+		t.Errorf("%d steps late", behind)
 	}
 }
 

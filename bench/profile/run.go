@@ -70,13 +70,13 @@ type Parity struct {
 // Noise is what else the machine did between the first step and the last, and how it is set
 // up: what figures should be doubted for. What the system does not tell is negative, or empty.
 type Noise struct {
-	Switches int64   // times that a thread of the program was taken off its CPU against its will
-	Yields   int64   // times that one gave its CPU away, to wait
-	Faults   int64   // pages that had to be read from disk for the program
-	StealNs  int64   // that a hypervisor gave the CPUs to others, all CPUs together
-	Load     float64 // processes that ran or wanted to, the mean of the last minute
-	Governor string  // that sets the frequency of the CPU: performance, powersave …
-	Pinned   int     // CPU that the thread which asked for the Run is bound to, -1: to none in particular
+	Switches int64   `json:"switches"` // times that a thread of the program was taken off its CPU against its will
+	Yields   int64   `json:"yields"`   // times that one gave its CPU away, to wait
+	Faults   int64   `json:"faults"`   // pages that had to be read from disk for the program
+	StealNs  int64   `json:"steal_ns"` // that a hypervisor gave the CPUs to others, all CPUs together
+	Load     float64 `json:"load"`     // processes that ran or wanted to, the mean of the last minute
+	Governor string  `json:"governor"` // that sets the frequency of the CPU: performance, powersave …
+	Pinned   int     `json:"pinned"`   // CPU that the thread which asked for the Run is bound to, -1: to none in particular
 }
 
 // Hardware counts what the CPU did. A count is per step; -1 where the system does not tell.

@@ -58,6 +58,11 @@ func (s *schedule) due(l *loop.Loop, now int64, counts bool) int64 {
 // onGrid returns when a step that begins now was due: it is the first one that counts, or
 // as many periods behind that as there were steps. Due times are computed from the first,
 // so that no rounding adds up.
+//
+// A host that does not wait for its steps runs ahead of any schedule, and says nothing by
+// that of how late it would have been. It is taken to have waited, and its schedule to be
+// earlier by as much, so that lateness goes by late' = max(0, late + start' - start - period):
+// the waiting time of a queue with steady arrivals (D. V. Lindley, 1952).
 func (s *schedule) onGrid(now int64, counts bool) int64 {
 	if s.rate == 0 || !counts {
 		return now
@@ -67,5 +72,9 @@ func (s *schedule) onGrid(now int64, counts bool) int64 {
 	}
 	due := s.first + int64(math.Round(float64(s.n)*1e9/s.rate))
 	s.n++
+	if now < due {
+		s.first -= due - now
+		return now
+	}
 	return due
 }

@@ -61,6 +61,7 @@ type Summary struct {
 	Bytes     float64   `json:"bytes_per_step"`
 	Overhead  float64   `json:"overhead"`
 	Hardware  *Hardware `json:"hardware,omitempty"`
+	Noise     *Noise    `json:"noise,omitempty"`
 	Ladder    []Rung    `json:"ladder,omitempty"`
 	Rivals    []Ratio   `json:"rivals,omitempty"`
 	Baseline  *Baseline `json:"baseline,omitempty"` // without its steps
@@ -78,7 +79,7 @@ func (rep *Report) Summary() *Summary {
 		StepNs: rep.Step, OverBudget: rep.Over, Late: rep.Late,
 		SlowSteps: len(rep.Slow), SlowMeanNs: rep.SlowMeanNs, RestMeanNs: rep.RestMeanNs, Phases: rep.Phases, Counters: rep.Counters,
 		Collections: rep.Collections, Findings: rep.Findings, Sentence: rep.Sentence, Worst: rep.Worst, Stability: rep.Stability,
-		Parity: run.Parity, Hash: run.Hash, Allocs: run.Allocs, Bytes: run.Bytes, Overhead: run.Overhead, Hardware: run.Hardware,
+		Parity: run.Parity, Hash: run.Hash, Allocs: run.Allocs, Bytes: run.Bytes, Overhead: run.Overhead, Hardware: run.Hardware, Noise: run.Noise,
 		Ladder: run.Ladder, Rivals: run.Rivals, Baseline: run.Baseline, Warnings: run.Warnings, Unwatched: run.Unwatched,
 	}
 	if rep.Scheduled {
@@ -93,7 +94,7 @@ func (s *Summary) Run() *Run {
 	return &Run{
 		Scene: s.Scene, Params: s.Params, Env: s.Env, Level: s.Level, Workers: s.Workers, Seed: s.Seed, Started: s.Started, Command: s.Command,
 		BudgetNs: s.BudgetNs, RateHz: s.RateHz, Warmup: s.Warmup, Dropped: s.Dropped,
-		Parity: s.Parity, Hash: s.Hash, Allocs: s.Allocs, Bytes: s.Bytes, Overhead: s.Overhead, Hardware: s.Hardware,
+		Parity: s.Parity, Hash: s.Hash, Allocs: s.Allocs, Bytes: s.Bytes, Overhead: s.Overhead, Hardware: s.Hardware, Noise: s.Noise,
 		Ladder: s.Ladder, Rivals: s.Rivals, Baseline: s.Baseline, Warnings: s.Warnings, Unwatched: s.Unwatched,
 	}
 }
@@ -134,6 +135,9 @@ func (s *Summary) finite() error {
 		for _, c := range append([]Count{hw.Total}, hw.Phases...) {
 			check("Hardware", c.Instructions, c.Cycles, c.CacheMisses, c.BranchMisses)
 		}
+	}
+	if s.Noise != nil {
+		check("Noise.Load", s.Noise.Load)
 	}
 	ratio := func(field string, r Ratio) { check(field, r.Median, r.Low, r.High) }
 	for i := range s.Ladder {

@@ -64,7 +64,8 @@ func writeWhole(path string, write func(io.Writer) error) error {
 }
 
 // ReadDir reads a run from the summary.json and steps.csv of a folder. Beside the errors of
-// ReadSummary and ReadSteps it returns ErrCorrupt if they are not of the same run.
+// ReadSummary and ReadSteps it returns ErrCorrupt if they are not of the same run, or of none that
+// passes Run.Validate.
 func ReadDir(dir string) (*Run, error) {
 	summary, err := readFile(filepath.Join(dir, nameOfSummary), ReadSummary)
 	if err != nil {
@@ -79,6 +80,9 @@ func ReadDir(dir string) (*Run, error) {
 	}
 	run := summary.Run()
 	run.Steps = *steps
+	if err := run.Validate(); err != nil {
+		return nil, fmt.Errorf("%s: %w: %w", dir, err, fault.ErrCorrupt)
+	}
 	return run, nil
 }
 

@@ -460,6 +460,9 @@ func (rep *Report) writeNotes(p *page) {
 	for _, reason := range run.Unwatched {
 		note(dim, "unseen ", reason)
 	}
+	if text := run.Noise.say(); text != "" {
+		note(dim, "while  ", text)
+	}
 	if run.Overhead > 0 {
 		style := dim
 		if run.Overhead > 0.01 {
@@ -467,6 +470,25 @@ func (rep *Report) writeNotes(p *page) {
 		}
 		note(style, "cost   ", fmt.Sprintf("recording took %s %% of the steps' time", figure(100*run.Overhead)))
 	}
+}
+
+// say tells what else the machine did; what the system does not tell is left out.
+func (n *Noise) say() string {
+	if n == nil {
+		return ""
+	}
+	var parts []string
+	add := func(known bool, format string, values ...any) {
+		if known {
+			parts = append(parts, fmt.Sprintf(format, values...))
+		}
+	}
+	add(n.Load >= 0, "load %s", figure(n.Load))
+	add(n.Switches >= 0, "taken off its CPU %s times", grouped(n.Switches))
+	add(n.StealNs >= 0, "%s stolen by the hypervisor", duration(float64(n.StealNs)))
+	add(n.Governor != "", "governor %s", n.Governor)
+	add(n.Pinned >= 0, "pinned to CPU %d", n.Pinned)
+	return strings.Join(parts, " · ")
 }
 
 func (rep *Report) writeEnd(p *page) {

@@ -131,6 +131,7 @@ func TestEveryLineFits(t *testing.T) {
 		ratio := Ratio{name.Draw(t, "rival"), number.Draw(t, "median"), number.Draw(t, "low"), number.Draw(t, "high")}
 		run.Ladder = []Rung{{Level: name.Draw(t, "rung"), StepNs: math.MaxInt64, Speedup: ratio}, {Hash: "other"}}
 		run.Rivals = []Ratio{ratio}
+		run.Noise = &Noise{math.MaxInt64, math.MaxInt64, math.MaxInt64, math.MaxInt64, number.Draw(t, "load"), name.Draw(t, "governor"), math.MaxInt}
 		run.Parity = &Parity{OK: rapid.Bool().Draw(t, "ok"), Cases: math.MaxInt, Levels: []string{name.Draw(t, "compared")}, Err: name.Draw(t, "err")}
 		run.Baseline = &Baseline{Name: name.Draw(t, "baseline"), SameHost: rapid.Bool().Draw(t, "same"), P50: Change{Was: math.MaxInt64, Is: 1, Ratio: ratio, Significant: true}}
 		run.Warnings, run.Unwatched = []string{name.Draw(t, "warning")}, []string{name.Draw(t, "unwatched")}

@@ -10,6 +10,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/evertick/evertick"
+	"github.com/evertick/evertick/loop"
 	"pgregory.net/rapid"
 )
 
@@ -322,5 +324,37 @@ func TestTraceOfHostileNames(t *testing.T) {
 	}
 	if found != 2*(6+1) {
 		t.Errorf("%d events of that name", found)
+	}
+}
+
+// A run that was recorded, with a schedule and systems of the user, makes a trace that holds
+// to the format.
+func TestTraceOfRecordedRun(t *testing.T) {
+	clock := new(loop.ManualClock)
+	sim, err := evertick.New(evertick.Config{Capacity: 64, Clock: clock})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := sim.Add(evertick.AfterIndex, "think", func(*evertick.Tick) error { clock.Add(200_000); return nil }); err != nil {
+		t.Fatal(err)
+	}
+	r, err := Attach(sim, Config{RateHz: 60})
+	if err != nil {
+		t.Fatal(err)
+	}
+	const steps = 50
+	for range steps {
+		if err := sim.Step(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	seen := map[string]int{}
+	for _, e := range traceOf(t, r.Run()).Events {
+		seen[e.Phase+" "+*e.Name]++
+	}
+	for _, want := range []string{"X step", "X think", "i frame", "C live", "C late, µs"} {
+		if seen[want] != steps {
+			t.Errorf("%d of %q, not %d: %v", seen[want], want, steps, seen)
+		}
 	}
 }

@@ -13,6 +13,7 @@ import (
 func TestPictures(t *testing.T) {
 	needExamples(t)
 	for _, p := range []struct{ text, picture, title string }{
+		{"../images/report.ansi", "../images/report.svg", "The report of a run in a terminal: quantiles, phases, the slow steps, what was counted"},
 		{"../../examples/boids/testdata/flock.ansi", "../images/boids.svg", "A flock of 1,200 boids, drawn in half blocks of a terminal"},
 	} {
 		got := terminal(read(t, p.text), p.title)
@@ -92,11 +93,15 @@ func (s style) draw(b *strings.Builder, run string, col, row int) int {
 		for i+n < len(chars) && chars[i+n] == chars[i] {
 			n++
 		}
-		if top, height, ok := blockOf(chars[i]); ok {
-			rect(b, x+i*charWidth, y+top, n*charWidth, height, fore)
+		if top, width, height, ok := blockOf(chars[i]); ok && width == charWidth {
+			rect(b, x+i*charWidth, y+top, n*width, height, fore)
+		} else if ok {
+			for k := range n {
+				rect(b, x+(i+k)*charWidth, y+top, width, height, fore)
+			}
 		} else if chars[i] != ' ' {
 			for n = 1; i+n < len(chars) && chars[i+n] != ' '; n++ {
-				if _, _, ok := blockOf(chars[i+n]); ok {
+				if _, _, _, ok := blockOf(chars[i+n]); ok {
 					break
 				}
 			}
@@ -112,16 +117,18 @@ func (s style) draw(b *strings.Builder, run string, col, row int) int {
 	return len(chars)
 }
 
-// blockOf returns which part of its box a block element fills, in pixels from the top.
-func blockOf(r rune) (top, height int, ok bool) {
+// blockOf returns which part of its box a block element fills, in pixels from the top left.
+func blockOf(r rune) (top, width, height int, ok bool) {
 	switch {
 	case r == '▀':
-		return 0, charHeight / 2, true
+		return 0, charWidth, charHeight / 2, true
 	case r >= '▁' && r <= '█': // eighths from below
 		height = int(r-'▁'+1) * charHeight / 8
-		return charHeight - height, height, true
+		return charHeight - height, charWidth, height, true
+	case r >= '▉' && r <= '▏': // eighths from the left, ever fewer
+		return 0, int('▏'-r+1) * charWidth / 8, charHeight, true
 	}
-	return 0, 0, false
+	return 0, 0, 0, false
 }
 
 // rect leaves black out: it is the ground, more or less.

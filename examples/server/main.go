@@ -8,6 +8,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"flag"
 	"fmt"
 	"log"
@@ -17,6 +18,7 @@ import (
 	"sync"
 	"syscall"
 
+	"github.com/evertick/evertick/bench/profile"
 	"github.com/evertick/evertick/loop/replay"
 )
 
@@ -27,6 +29,7 @@ func main() {
 	seed := flag.Uint64("seed", 1, "of the game")
 	bots := flag.Int("bots", 0, "`players` of our own")
 	verify := flag.String("verify", "", "run the log in `folder` again instead")
+	report := flag.Bool("report", false, "tell at the end where the time of ticks went")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
@@ -34,19 +37,23 @@ func main() {
 	if *verify != "" {
 		err = check(*verify)
 	} else {
-		err = run(ctx, *addr, *dir, *seed, *bots)
+		err = run(ctx, *addr, *dir, *seed, *bots, *report)
 	}
 	if err != nil {
 		log.Fatal("server: ", err)
 	}
 }
 
-func run(ctx context.Context, addr, dir string, seed uint64, bots int) error {
+func run(ctx context.Context, addr, dir string, seed uint64, bots int, report bool) error {
 	sim, err := bumper.New(seed)
 	if err != nil {
 		return err
 	}
 	s, err := newServer(sim)
+	if err != nil {
+		return err
+	}
+	rec, err := profile.Attach(sim, profile.Config{Name: bumper.Name, BudgetNs: 2_000_000, Warmup: 60})
 	if err != nil {
 		return err
 	}
@@ -69,6 +76,9 @@ func run(ctx context.Context, addr, dir string, seed uint64, bots int) error {
 	_, step := sim.Stats()
 	fmt.Printf("%d ticks, %d inputs, hash %016x, step p50 %d µs, p99 %d µs\n",
 		sim.Ticks(), sim.InputStats().Pushed, sim.Hash(), step.P50/1000, step.P99/1000)
+	if report {
+		err = errors.Join(err, profile.Analyze(rec.Run()).WriteText(os.Stdout, profile.TextFor(os.Stdout)))
+	}
 	return err
 }
 

@@ -195,25 +195,41 @@ func applyImpulse(c *Call, in ImpulseInput) (Pushed, error) {
 	if t := c.Sim.Physics.Columns().Type[b.Index()]; t != physics.DynamicBody {
 		return Pushed{}, refuse(InvalidInput, "id", "the body of %s is %s: impulses are for dynamic ones", id, t)
 	}
-	commands := c.Sim.Physics.NewCommands()
 	if in.Impulse != nil {
-		p := c.plane()
-		if refused := p.inPlane("impulse", *in.Impulse); refused != nil {
+		if refused := c.plane().inPlane("impulse", *in.Impulse); refused != nil {
 			return Pushed{}, refused
 		}
-		if in.Point != nil {
-			commands.ApplyLinearImpulse(b, p.flat(*in.Impulse), p.flat(*in.Point))
-		} else {
-			commands.ApplyLinearImpulseToCenter(b, p.flat(*in.Impulse))
-		}
+	}
+	if err := c.push(b, in); err != nil {
+		return Pushed{}, err
+	}
+	return Pushed{in.ID, c.bodyState(b)}, nil
+}
+
+// push gives both impulses or none. Another engine has no commands, so it gets one at a time.
+func (c *Call) push(b physics.Body, in ImpulseInput) error {
+	w, p := c.Sim.Physics, c.plane()
+	other := w.Config().Engine != nil
+	switch {
+	case other && in.Impulse != nil && in.Angular != nil:
+		return refuse(InvalidInput, "angular", "this engine takes impulse or angular, not both")
+	case other && in.Angular != nil:
+		return w.ApplyAngularImpulse(b, *in.Angular)
+	case other && in.Point != nil:
+		return w.ApplyLinearImpulse(b, p.flat(*in.Impulse), p.flat(*in.Point))
+	case other:
+		return w.ApplyLinearImpulseToCenter(b, p.flat(*in.Impulse))
+	}
+	commands := w.NewCommands()
+	if in.Impulse != nil && in.Point != nil {
+		commands.ApplyLinearImpulse(b, p.flat(*in.Impulse), p.flat(*in.Point))
+	} else if in.Impulse != nil {
+		commands.ApplyLinearImpulseToCenter(b, p.flat(*in.Impulse))
 	}
 	if in.Angular != nil {
 		commands.ApplyAngularImpulse(b, *in.Angular)
 	}
-	if err := c.Sim.Physics.Apply(commands); err != nil {
-		return Pushed{}, err
-	}
-	return Pushed{in.ID, c.bodyState(b)}, nil
+	return w.Apply(commands)
 }
 
 // RayInput is the input of physics.raycast.

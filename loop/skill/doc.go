@@ -31,7 +31,8 @@
 //
 //   - A call that is refused leaves the world as it was, bit for bit, and so does one whose
 //     handler, of those of Standard, returns an error. What Register adds must keep that itself:
-//     look first, then act.
+//     look first, then act. (With another engine than that of package physics, a shape that it
+//     lacks uses up an id, and nothing else.)
 //   - What waits for its tick is in the log of a recording as inputs, so a replay makes the same
 //     calls, with the same refusals: rates and a hash over all events are in the state of
 //     the Sim. Registry, skills and profiles are part of the scenario that the replay builds.

@@ -5,83 +5,114 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"strings"
 	"unicode/utf8"
 )
 
-// maxDepth bounds how deep an input may be nested.
-const maxDepth = 32
+// maxDepth bounds how deep an input may be nested, and maxNames how many names an object may have:
+// each is compared with those before it.
+const (
+	maxDepth = 32
+	maxNames = 256
+)
 
 var (
 	errUTF8      = errors.New("not UTF-8")
-	errDuplicate = errors.New("a name stands twice in an object")
-	errDepth     = fmt.Errorf("nested deeper than %d", maxDepth)
-	errTrailing  = errors.New("more than one JSON value")
+	errSyntax    = errors.New("not JSON")
 	errObject    = errors.New("not a JSON object")
+	errDepth     = fmt.Errorf("nested deeper than %d", maxDepth)
+	errEscape    = errors.New("a name with an escape")
+	errDuplicate = errors.New("a name stands twice in an object")
+	errNames     = fmt.Errorf("more than %d names in an object", maxNames)
 )
 
 // checkJSON refuses what two readers could understand differently: bytes that are no UTF-8,
-// names that stand twice, something behind the value, and nesting that nobody needs. No input
-// at all is the empty object.
+// names that stand twice or hide behind escapes, something behind the value; and nesting that
+// nobody needs. No input at all is the empty object.
 func checkJSON(data []byte) ([]byte, error) {
-	if len(bytes.TrimSpace(data)) == 0 {
+	data = bytes.TrimSpace(data)
+	switch {
+	case len(data) == 0:
 		return []byte("{}"), nil
-	}
-	if !utf8.Valid(data) {
+	case !utf8.Valid(data):
 		return nil, errUTF8
-	}
-	d := json.NewDecoder(bytes.NewReader(data))
-	d.UseNumber()
-	first, err := d.Token()
-	if err != nil {
-		return nil, err
-	}
-	if first != json.Delim('{') {
+	case data[0] != '{':
 		return nil, errObject
+	case tooDeep(data):
+		return nil, errDepth
+	case !json.Valid(data):
+		return nil, errSyntax
 	}
-	if err := checkInside(d, true, 1); err != nil {
-		return nil, err
-	}
-	if _, err := d.Token(); err != io.EOF {
-		return nil, errTrailing
-	}
-	return data, nil
+	return data, checkNames(data)
 }
 
-// checkInside reads up to the end of an object or an array.
-func checkInside(d *json.Decoder, object bool, depth int) error {
-	if depth > maxDepth {
-		return errDepth
-	}
-	var names map[string]bool
-	for d.More() {
-		if object {
-			name, err := d.Token()
-			if err != nil {
-				return err
+// tooDeep tells before anybody reads them in earnest. Brackets in strings do not count.
+func tooDeep(data []byte) bool {
+	depth := 0
+	for i := 0; i < len(data); i++ {
+		switch data[i] {
+		case '"':
+			i = stringEnd(data, i)
+		case '{', '[':
+			if depth++; depth > maxDepth {
+				return true
 			}
-			if names == nil {
-				names = map[string]bool{}
-			}
-			key, _ := name.(string)
-			if names[key] {
-				return errDuplicate
-			}
-			names[key] = true
-		}
-		v, err := d.Token()
-		if err != nil {
-			return err
-		}
-		if v == json.Delim('{') || v == json.Delim('[') {
-			if err := checkInside(d, v == json.Delim('{'), depth+1); err != nil {
-				return err
-			}
+		case '}', ']':
+			depth--
 		}
 	}
-	_, err := d.Token()
-	return err
+	return false
+}
+
+// stringEnd returns where the string that begins at i ends: at its second quote.
+func stringEnd(data []byte, i int) int {
+	for i++; i < len(data) && data[i] != '"'; i++ {
+		if data[i] == '\\' {
+			i++
+		}
+	}
+	return i
+}
+
+// checkNames looks at the names in valid JSON: the strings before a colon. Those of the objects
+// that are open stand one behind the other in names, from begins on.
+func checkNames(data []byte) error {
+	var names [][]byte
+	var begins []int
+	for i := 0; i < len(data); i++ {
+		switch data[i] {
+		case '{':
+			begins = append(begins, len(names))
+		case '}':
+			last := len(begins) - 1
+			names, begins = names[:begins[last]], begins[:last]
+		case '"':
+			end := stringEnd(data, i)
+			name := data[i+1 : end]
+			i = end
+			if !colonFollows(data[end+1:]) {
+				continue
+			}
+			if bytes.IndexByte(name, '\\') >= 0 {
+				return errEscape
+			}
+			for _, other := range names[begins[len(begins)-1]:] {
+				if bytes.Equal(name, other) {
+					return errDuplicate
+				}
+			}
+			if len(names)-begins[len(begins)-1] == maxNames {
+				return errNames
+			}
+			names = append(names, name)
+		}
+	}
+	return nil
+}
+
+func colonFollows(rest []byte) bool {
+	rest = bytes.TrimLeft(rest, " \t\r\n")
+	return len(rest) > 0 && rest[0] == ':'
 }
 
 // strict decodes an object that checkJSON has passed.

@@ -41,8 +41,15 @@
     if (!formats.has(digits)) formats.set(digits, new Intl.NumberFormat("en-US", { minimumFractionDigits: digits, maximumFractionDigits: digits }));
     return formats.get(digits).format(v).replace("-", "−");
   }
-  const bare = v => number(v / data.unit.ns, data.unit.digits);
-  const time = v => bare(v) + " " + data.unit.name;
+  function time(v) { // in the unit of the page, unless it is far too small for it
+    let { name, ns, digits } = data.unit;
+    if (Math.abs(v) >= 1e4 * ns) {
+      const units = [["ns", 1], ["µs", 1e3], ["ms", 1e6], ["s", 1e9]];
+      [name, ns] = units.findLast(u => Math.abs(v) >= u[1]);
+      digits = Math.abs(v) < 10 * ns ? 3 : Math.abs(v) < 100 * ns ? 2 : 1;
+    }
+    return number(v / ns, digits) + " " + name;
+  }
   const signed = (v, digits) => (v > 0 ? "+" : "") + number(v, digits);
   const plural = (v, word) => number(v, 0) + " " + word + (v === 1 ? "" : "s");
   function count(v) { // for axes
@@ -92,16 +99,28 @@
     return all;
   }
 
-  // axisOfTime draws the lines of the unit's axis.
-  function axisOfTime(c, y, top) {
-    const marks = ticks(0, top / data.unit.ns, 4);
-    const digits = marks.length > 1 ? Math.max(0, -Math.floor(Math.log10(marks[1] - marks[0]) + 1e-9)) : 0;
+  // axisOfTime draws the lines of the unit's axis, from least to top.
+  function axisOfTime(c, y, top, least = 0) {
+    const to = top / data.unit.ns, from = least / data.unit.ns;
+    const marks = from ? decades(from, to) : ticks(0, to, 4);
+    const digits = Math.max(0, ...marks.map(v => v ? -Math.floor(Math.log10(v) + 1e-9) : 0), from ? 0 : digitsOf(marks));
     for (const v of marks) {
       const at = round(y(v * data.unit.ns));
       draw(c.root, "line", { class: v ? "grid" : "base", x1: c.left, x2: c.right, y1: at, y2: at });
-      draw(c.root, "text", { class: "axis", x: c.left - 8, y: at + 4, "text-anchor": "end" }, number(v, digits));
+      draw(c.root, "text", { class: "axis", x: c.left - 8, y: at + 4, "text-anchor": "end" }, number(v, from && v >= 1 ? 0 : digits));
     }
-    draw(c.root, "text", { class: "axis", x: 0, y: 12 }, data.unit.name);
+    draw(c.root, "text", { class: "axis", x: 0, y: 12 }, data.unit.name + (from ? ", logarithmic" : ""));
+  }
+
+  const digitsOf = marks => marks.length > 1 ? Math.max(0, -Math.floor(Math.log10(marks[1] - marks[0]) + 1e-9)) : 0;
+
+  // decades are 1, 2 and 5 times powers of ten, or the powers alone if they are many.
+  function decades(from, to) {
+    const marks = [], steps = to / from > 300 ? [1] : to / from > 30 ? [1, 3] : [1, 2, 5];
+    for (let power = 10 ** Math.floor(Math.log10(from)); power <= to; power *= 10) {
+      for (const step of steps) if (power * step >= from && power * step <= to) marks.push(+(power * step).toPrecision(1));
+    }
+    return marks;
   }
 
   // limit draws a line at a time, with its name; nothing if the time is not in the chart.
@@ -411,8 +430,11 @@
     let top = Math.max(data.max, Math.min(beside, 1.5 * data.max));
     if (data.budget > top && data.budget < 1.7 * top) top = data.budget;
     top = top * 1.06 || 1;
-    const y = scale(0, top, c.bottom, c.top);
-    axisOfTime(c, y, top);
+    const quickest = data.curve[0][1], log = data.max > 8 * data.p50 && quickest > 0; // long steps would press the others flat
+    const least = log ? quickest * 0.8 : 0;
+    const y = log ? v => scale(Math.log(least), Math.log(top), c.bottom, c.top)(Math.log(Math.max(v, least))) : scale(0, top, c.bottom, c.top);
+    axisOfTime(c, y, top, least);
+    if (log) draw(c.root, "line", { class: "base", x1: c.left, x2: c.right, y1: c.bottom, y2: c.bottom });
     let free = 0;
     for (const q of ["0", "50", "90", "95", "99", "99.9", "99.99", "99.999"]) {
       const at = Math.log10(1 / (1 - q / 100));
