@@ -40,7 +40,7 @@ var goldenCases = []golden{
 	{scene: "capstone", seed: 2, ticks: 60},
 	{scene: "limina", seed: 1, ticks: 60},
 	{scene: "limina", seed: 1, ticks: 400},
-	{scene: "swarm", seed: 1, ticks: 30},
+	{scene: "swarm", seed: 1, ticks: 10},
 	{scene: "clusters", seed: 1, ticks: 60},
 	{scene: "churn", seed: 1, ticks: 60},
 }

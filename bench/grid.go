@@ -2,7 +2,6 @@ package main
 
 import (
 	"encoding/csv"
-	"errors"
 	"fmt"
 	"io"
 	"runtime"
@@ -92,11 +91,10 @@ type gridReport struct {
 
 // runGrid times batches of all sizes.
 func (o *options) runGrid(level native.Level, stdout, stderr io.Writer) error {
-	file, err := o.createCSV()
-	if err != nil {
-		return err
-	}
-	defer file.Close()
+	return o.table(stdout, "", func() (tabled, error) { return o.measureGrid(level, stderr) })
+}
+
+func (o *options) measureGrid(level native.Level, stderr io.Writer) (*gridReport, error) {
 	progress := newProgress(stderr)
 	defer progress.clear()
 	p := patience{warmup: 2, least: 7, most: 1000, time: 500 * time.Millisecond}
@@ -109,19 +107,13 @@ func (o *options) runGrid(level native.Level, stdout, stderr io.Writer) error {
 			for _, r := range o.rs {
 				cell, err := o.gridCell(level, n, q, float32(r), p, progress)
 				if err != nil {
-					return err
+					return nil, err
 				}
 				rep.Cells = append(rep.Cells, cell)
 			}
 		}
 	}
-	progress.clear()
-	if file != nil {
-		if err := errors.Join(rep.writeCSV(file), file.Close()); err != nil {
-			return err
-		}
-	}
-	return o.deliver(stdout, rep)
+	return rep, nil
 }
 
 // gridCell checks a batch against the oracle and times it, by turns with pure Go.

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"errors"
 	"fmt"
 	"io"
 	"runtime"
@@ -130,24 +129,10 @@ func (r *race) run(p patience, progress *progress) error {
 
 // runOps runs the races on the level and reports.
 func (o *options) runOps(level native.Level, stdout, stderr io.Writer) error {
-	csv, err := o.createCSV() // before minutes are spent
-	if err != nil {
-		return err
-	}
-	defer csv.Close()
-	if !o.json {
-		fmt.Fprintf(stdout, "evertick bench · scene %s · level %s\n%s\n\n", o.scene, level, profile.ThisEnvironment())
-	}
-	rep, err := o.measureOps(&opsPlan{level: level, seed: o.seed, quick: o.quick}, stderr)
-	if err != nil {
-		return err
-	}
-	if csv != nil {
-		if err := errors.Join(rep.writeCSV(csv), csv.Close()); err != nil {
-			return err
-		}
-	}
-	return o.deliver(stdout, rep)
+	head := fmt.Sprintf("evertick bench · scene %s · level %s\n%s\n\n", o.scene, level, profile.ThisEnvironment())
+	return o.table(stdout, head, func() (tabled, error) {
+		return o.measureOps(&opsPlan{level: level, seed: o.seed, quick: o.quick}, stderr)
+	})
 }
 
 func (o *options) measureOps(plan *opsPlan, stderr io.Writer) (*opsReport, error) {

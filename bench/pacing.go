@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"runtime"
@@ -165,24 +164,8 @@ func (p *pacingPlan) freeFrame() (ns float64, err error) {
 
 // runPacing watches the ways to wait and reports.
 func (o *options) runPacing(plan *pacingPlan, stdout, stderr io.Writer) error {
-	csv, err := o.createCSV() // before a minute is spent
-	if err != nil {
-		return err
-	}
-	defer csv.Close()
-	if !o.json {
-		fmt.Fprintf(stdout, "evertick bench · scene %s\n%s\n\n", o.scene, profile.ThisEnvironment())
-	}
-	rep, err := o.measurePacing(plan, stderr)
-	if err != nil {
-		return err
-	}
-	if csv != nil {
-		if err := errors.Join(rep.writeCSV(csv), csv.Close()); err != nil {
-			return err
-		}
-	}
-	return o.deliver(stdout, rep)
+	head := fmt.Sprintf("evertick bench · scene %s\n%s\n\n", o.scene, profile.ThisEnvironment())
+	return o.table(stdout, head, func() (tabled, error) { return o.measurePacing(plan, stderr) })
 }
 
 func (o *options) measurePacing(plan *pacingPlan, stderr io.Writer) (*pacingReport, error) {

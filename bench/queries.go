@@ -1,12 +1,10 @@
 package main
 
 import (
-	"errors"
 	"fmt"
 	"io"
 	"math"
 	"math/rand/v2"
-	"os"
 	"runtime"
 	"slices"
 	"time"
@@ -346,32 +344,8 @@ func (o *options) runQueries(level native.Level, stdout, stderr io.Writer) error
 	if o.level != native.Auto.String() {
 		plan.levels = slices.Compact([]native.Level{native.Go, level})
 	}
-	csv, err := o.createCSV() // before minutes are spent
-	if err != nil {
-		return err
-	}
-	defer csv.Close()
-	if !o.json {
-		fmt.Fprintf(stdout, "evertick bench · scene %s · level %s\n%s\n\n", o.scene, level, profile.ThisEnvironment())
-	}
-	rep, err := o.measureQueries(&plan, stderr)
-	if err != nil {
-		return err
-	}
-	if csv != nil {
-		if err := errors.Join(rep.writeCSV(csv), csv.Close()); err != nil {
-			return err
-		}
-	}
-	return o.deliver(stdout, rep)
-}
-
-// createCSV returns the file of -csv, or nil if none is asked for.
-func (o *options) createCSV() (*os.File, error) {
-	if o.csv == "" {
-		return nil, nil
-	}
-	return os.Create(o.csv)
+	head := fmt.Sprintf("evertick bench · scene %s · level %s\n%s\n\n", o.scene, level, profile.ThisEnvironment())
+	return o.table(stdout, head, func() (tabled, error) { return o.measureQueries(&plan, stderr) })
 }
 
 func (o *options) measureQueries(plan *queriesPlan, stderr io.Writer) (*queriesReport, error) {

@@ -9,6 +9,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -183,9 +184,12 @@ func (now *ratios) judge(was *ratios, w io.Writer) (verdict error) {
 			}
 		}
 	}
-	_, err := io.WriteString(w, b.String())
+	_, err := io.WriteString(w, trailing.ReplaceAllString(b.String(), ""))
 	return errors.Join(err, verdict)
 }
+
+// trailing is the blank end of lines.
+var trailing = regexp.MustCompile(`(?m) +$`)
 
 func intervalOf(r profile.Ratio) string { return fmt.Sprintf("[%.2f–%.2f]", r.Low, r.High) }
 

@@ -214,6 +214,15 @@ func TestCompareCommand(t *testing.T) {
 	if err := run([]string{"compare", "-quick", "-results", dir}, &out, io.Discard); err != nil || !strings.Contains(out.String(), "not run: capstone/vliw") {
 		t.Errorf("%v\n%s", err, out.String())
 	}
+	for i := range kept.All { // what no machine reaches
+		kept.All[i].Median, kept.All[i].Low, kept.All[i].High = 1e6, 1e6, 1e6
+	}
+	if err := kept.keep(filepath.Join(dir, "x-1")); err != nil {
+		t.Fatal(err)
+	}
+	if err := run([]string{"compare", "-quick", "-results", dir}, io.Discard, io.Discard); !errors.Is(err, errWorse) || errors.Is(err, errUsage) {
+		t.Errorf("ratios a million times as good are kept: %v", err)
+	}
 	for _, args := range [][]string{{"compare", "x"}, {"compare", "-fast"}, {"compare", "-results", filepath.Join(dir, "none")}} {
 		if err := run(args, io.Discard, io.Discard); !errors.Is(err, errUsage) {
 			t.Errorf("%v: %v", args, err)

@@ -2,8 +2,10 @@ package main
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
+	"os"
 )
 
 // budgetNs is the time that a step may take at 60 Hz.
@@ -17,6 +19,38 @@ func (o *options) deliver(w io.Writer, rep interface{ writeText(io.Writer) error
 	enc := json.NewEncoder(w)
 	enc.SetIndent("", "  ")
 	return enc.Encode(rep)
+}
+
+// tabled is a report that can be written as a table, too.
+type tabled interface {
+	writeText(io.Writer) error
+	writeCSV(io.Writer) error
+}
+
+// table reports what measure returns, also into the file of -csv, which is made before minutes are spent. The
+// head is printed before, unless -json was given.
+func (o *options) table(stdout io.Writer, head string, measure func() (tabled, error)) error {
+	var file *os.File
+	if o.csv != "" {
+		var err error
+		if file, err = os.Create(o.csv); err != nil {
+			return err
+		}
+		defer file.Close()
+	}
+	if !o.json {
+		fmt.Fprint(stdout, head)
+	}
+	rep, err := measure()
+	if err != nil {
+		return err
+	}
+	if file != nil {
+		if err := errors.Join(rep.writeCSV(file), file.Close()); err != nil {
+			return err
+		}
+	}
+	return o.deliver(stdout, rep)
 }
 
 // micros prints nanoseconds as microseconds.

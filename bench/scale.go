@@ -2,7 +2,6 @@ package main
 
 import (
 	"encoding/csv"
-	"errors"
 	"fmt"
 	"io"
 	"math"
@@ -225,12 +224,11 @@ var sizableScenes = []string{"swarm", "clusters", "churn", "arena", "tumbler", "
 
 // runScale measures a scene at one size after the other.
 func (o *options) runScale(level native.Level, p params, stdout, stderr io.Writer) error {
+	return o.table(stdout, "", func() (tabled, error) { return o.measureScale(level, p, stderr) })
+}
+
+func (o *options) measureScale(level native.Level, p params, stderr io.Writer) (rep *scaleReport, err error) {
 	s := o.sizable(level, p)
-	file, err := o.createCSV()
-	if err != nil {
-		return err
-	}
-	defer file.Close()
 	patience := longScale
 	if o.quick {
 		patience = quickScale
@@ -240,24 +238,18 @@ func (o *options) runScale(level native.Level, p params, stdout, stderr io.Write
 	search := scaleSearch{budgetNs: o.budgetNs(), first: s.first, most: s.most, measure: func(n int) (cost, error) {
 		return patience.cost(s, n, func(step int) { progress.show("%s -n %d: step %d", o.scene, n, step) })
 	}}
-	rep := &scaleReport{
+	rep = &scaleReport{
 		Scene: o.scene, Unit: s.unit, Seed: o.seed, Environment: profile.ThisEnvironment(), Level: level.String(), Workers: o.workers,
 		BudgetNs: search.budgetNs,
 	}
 	if rep.Costs, rep.Fits, err = search.run(); err != nil {
-		return err
+		return nil, err
 	}
 	rep.All = rep.Fits == s.most
 	if p, ok := fitPower(rep.Costs); ok {
 		rep.Power = &p
 	}
-	progress.clear()
-	if file != nil {
-		if err := errors.Join(rep.writeCSV(file), file.Close()); err != nil {
-			return err
-		}
-	}
-	return o.deliver(stdout, rep)
+	return rep, nil
 }
 
 // sizable returns the scene of -scene, for sizes.
