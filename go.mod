@@ -4,6 +4,7 @@ go 1.25.0
 
 require (
 	github.com/ByteArena/box2d v1.0.2
+	github.com/google/jsonschema-go v0.4.3
 	github.com/klauspost/compress v1.20.3
 	github.com/klauspost/cpuid/v2 v2.3.0
 	github.com/zeebo/xxh3 v1.1.0
@@ -11,7 +12,4 @@ require (
 	pgregory.net/rapid v1.3.0
 )
 
-require (
-	github.com/klauspost/compress v1.20.3 // indirect
-	github.com/pmezard/go-difflib v1.0.0 // indirect
-)
+require github.com/pmezard/go-difflib v1.0.0 // indirect

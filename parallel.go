@@ -22,7 +22,7 @@ var errGone = errors.New("the system ended its goroutine")
 // that the fault told is always that of the first in their order.
 func (s *Sim) runGroup(g *group) error {
 	defer g.forget()
-	if len(s.calling) > 0 {
+	if s.around {
 		for _, p := range g.members {
 			s.callBeforeSystem(p)
 		}
@@ -35,12 +35,12 @@ func (s *Sim) runGroup(g *group) error {
 			return err
 		}
 	}
-	if len(s.calling) > 0 {
+	if s.around {
 		for _, p := range g.members {
 			s.callAfterSystem(p)
 		}
 	}
-	s.lap = s.clock.Now()
+	s.lap = s.now()
 	return nil
 }
 
@@ -88,10 +88,10 @@ func (s *Sim) runAside(p *phase) {
 	if s.tracing != nil {
 		defer trace.StartRegion(s.tracing, p.name).End()
 	}
-	start := s.clock.Now()
+	start := s.now()
 	p.tick = Tick{Sim: s, N: s.at, Dt: s.dt, commands: p.commands}
 	p.fault = p.run(&p.tick)
-	p.ns = s.clock.Now() - start
+	p.ns = s.now() - start
 }
 
 // endMember takes over what a system of a group has left.

@@ -1,0 +1,132 @@
+package skill
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/evertick/evertick/internal/fault"
+)
+
+// Code says in one word how a call has ended.
+type Code string
+
+// The codes. OK is the empty one.
+const (
+	OK               Code = ""
+	NotFound         Code = "not_found"         // no skill of that name and version
+	InvalidInput     Code = "invalid_input"     // not what the schema of the input asks for
+	Forbidden        Code = "forbidden"         // the profile of the actor does not allow it
+	RateLimited      Code = "rate_limited"      // too many calls in too few ticks
+	CapacityExceeded Code = "capacity_exceeded" // no room in the world, in a queue or in the output
+	StaleEntity      Code = "stale_entity"      // an entity that is gone, or never was
+	HandlerError     Code = "handler_error"     // anything else that the handler has found
+)
+
+// codes by number, as events store them.
+var codes = [...]Code{OK, NotFound, InvalidInput, Forbidden, RateLimited, CapacityExceeded, StaleEntity, HandlerError}
+
+func (c Code) number() int {
+	for i := range codes {
+		if codes[i] == c {
+			return i
+		}
+	}
+	return len(codes) - 1 // of a handler that makes up codes
+}
+
+var (
+	// ErrCapacity: no room in the world, in a queue or in the output.
+	ErrCapacity = fault.ErrCapacity
+	// ErrNotFinite: NaN or infinity in an argument.
+	ErrNotFinite = fault.ErrNotFinite
+	// ErrRange: an argument outside its documented range.
+	ErrRange = fault.ErrRange
+	// ErrStale: an entity that is gone, or never was.
+	ErrStale = fault.ErrStale
+	// ErrCorrupt: data that is truncated, altered or not ours.
+	ErrCorrupt = fault.ErrCorrupt
+	// ErrUnsupported: no such skill.
+	ErrUnsupported = fault.ErrUnsupported
+
+	// ErrForbidden: the profile of the actor does not allow the call.
+	ErrForbidden = errors.New("forbidden")
+	// ErrRateLimited: too many calls in too few ticks.
+	ErrRateLimited = errors.New("rate limited")
+	// ErrHandler: a handler has refused for a reason of its own.
+	ErrHandler = errors.New("handler failed")
+	// ErrClosed: the registry takes no more calls, or has lost this one: see Registry.Close.
+	ErrClosed = errors.New("skills closed")
+)
+
+// sentinels says which error a code stands for where no other is the cause.
+var sentinels = map[Code]error{
+	NotFound: ErrUnsupported, InvalidInput: ErrRange, Forbidden: ErrForbidden, RateLimited: ErrRateLimited,
+	CapacityExceeded: ErrCapacity, StaleEntity: ErrStale, HandlerError: ErrHandler,
+}
+
+// Error is a call that was refused. The world is as it was before it.
+type Error struct {
+	Code  Code
+	Skill string // as it was called
+	Field string // of the input, if one is to blame
+	Text  string // for people
+	Cause error  // nil: the one that Code stands for
+}
+
+// Error implements error.
+func (e *Error) Error() string {
+	s := "skill: " + e.Skill
+	if e.Field != "" {
+		s += ": " + e.Field
+	}
+	if e.Text != "" {
+		s += ": " + e.Text
+	}
+	return s + ": " + string(e.Code)
+}
+
+// Unwrap returns Cause and the sentinel of Code.
+func (e *Error) Unwrap() []error {
+	errs := make([]error, 0, 2)
+	if s := sentinels[e.Code]; s != nil {
+		errs = append(errs, s)
+	}
+	if e.Cause != nil {
+		errs = append(errs, e.Cause)
+	}
+	return errs
+}
+
+// refuse makes the error of a handler: the pipeline fills in the skill.
+func refuse(code Code, field, format string, args ...any) *Error {
+	return &Error{Code: code, Field: field, Text: fmt.Sprintf(format, args...)}
+}
+
+// asError makes an Error of what a handler has returned. Errors of the module say by their
+// sentinel which code they are.
+func asError(err error, skill string) *Error {
+	var e *Error
+	if errors.As(err, &e) {
+		c := *e
+		c.Skill = skill
+		c.Code = codes[c.Code.number()]
+		if c.Code == OK {
+			c.Code = HandlerError // an error is no success
+		}
+		return &c
+	}
+	code := HandlerError
+	for _, known := range [...]struct {
+		err  error
+		code Code
+	}{
+		{ErrStale, StaleEntity}, {ErrCapacity, CapacityExceeded}, {ErrNotFinite, InvalidInput},
+		{ErrRange, InvalidInput}, {ErrForbidden, Forbidden},
+	} {
+		if errors.Is(err, known.err) {
+			code = known.code
+			break
+		}
+	}
+	return &Error{Code: code, Skill: skill, Text: err.Error(), Cause: err}
+}

@@ -1,0 +1,145 @@
+package skill
+
+import (
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/evertick/evertick/ecs"
+	"github.com/evertick/evertick/internal/fault"
+)
+
+// Actor is who calls. The host says who that is, never the caller.
+type Actor struct {
+	// Name of 1 to 128 bytes of UTF-8. Limits of rate are kept for each.
+	Name string
+	// Profile is what the actor may do, by the name of one that the registry has.
+	Profile string
+	// Entity is its own, for profiles that are limited to it. 0: none.
+	Entity ecs.ID
+}
+
+// Limits of names, in bytes.
+const (
+	maxActor   = 128
+	maxProfile = 64
+	maxSkill   = 64
+	maxCalled  = 128 // of what is called, with its version
+)
+
+// Validate returns ErrRange if a name is empty, too long or not UTF-8.
+func (a Actor) Validate() error {
+	if !goodName(a.Name, maxActor) {
+		return fault.Field(ErrRange, "skill: Actor.Name", quoted(a.Name))
+	}
+	if !goodName(a.Profile, maxProfile) {
+		return fault.Field(ErrRange, "skill: Actor.Profile", quoted(a.Profile))
+	}
+	return nil
+}
+
+func goodName(s string, limit int) bool { return s != "" && len(s) <= limit && utf8.ValidString(s) }
+
+// Profile is a set of permissions.
+type Profile struct {
+	// Name of 1 to 64 bytes of UTF-8.
+	Name string
+	// Permissions are those of Def.Permission. "scene.*" stands for all that begin with
+	// "scene.", and "*" for all.
+	Permissions []string
+	// OwnEntity limits an actor to its own entity: of the skills that change something it
+	// may call those whose input says by Target which entity is meant, for its own one.
+	OwnEntity bool
+}
+
+// The profiles that each registry has.
+const (
+	Reader  = "reader"  // looks, and changes nothing
+	Player  = "player"  // looks, and moves its own entity
+	Builder = "builder" // looks, makes, changes and ends everything
+	Admin   = "admin"   // everything, snapshots and skills of the host included
+)
+
+func standardProfiles() []Profile {
+	return []Profile{
+		{Name: Reader, Permissions: []string{"scene.read", "physics.read", "world.read"}},
+		{Name: Player, Permissions: []string{"scene.read", "physics.read", "world.read", "ecs.write", "physics.write"}, OwnEntity: true},
+		{Name: Builder, Permissions: []string{"scene.*", "ecs.*", "physics.*", "world.read"}},
+		{Name: Admin, Permissions: []string{"*"}},
+	}
+}
+
+// Validate returns ErrRange if the name is empty, too long or not UTF-8, or a permission is empty.
+func (p Profile) Validate() error {
+	if !goodName(p.Name, maxProfile) {
+		return fault.Field(ErrRange, "skill: Profile.Name", quoted(p.Name))
+	}
+	for i, perm := range p.Permissions {
+		if perm == "" {
+			return fault.Element(ErrRange, "skill: Profile.Permissions", i, `""`)
+		}
+	}
+	return nil
+}
+
+// Allows reports whether the profile has a permission.
+func (p *Profile) Allows(permission string) bool {
+	for _, have := range p.Permissions {
+		prefix, all := strings.CutSuffix(have, "*")
+		if have == permission || all && (prefix == "" || strings.HasSuffix(prefix, ".")) && strings.HasPrefix(permission, prefix) {
+			return true
+		}
+	}
+	return false
+}
+
+// AddProfile adds a profile, or replaces the one of that name: one of the registry's own too.
+// It is part of how a scenario builds its Sim, as a log does not know of it. Errors are those
+// of Profile.Validate.
+func (r *Registry) AddProfile(p Profile) error {
+	if err := p.Validate(); err != nil {
+		return err
+	}
+	p.Permissions = slices.Clone(p.Permissions)
+	r.profiles[p.Name] = &p
+	return nil
+}
+
+// AddActor makes an actor known by its name, for Apply, or replaces the one of that name. As
+// with AddProfile, a log does not know of it.
+func (r *Registry) AddActor(a Actor) error {
+	if err := a.Validate(); err != nil {
+		return err
+	}
+	r.actors[a.Name] = a
+	return nil
+}
+
+// HasProfile reports whether there is a profile of that name. It may be called from any
+// goroutine once profiles are no longer added.
+func (r *Registry) HasProfile(name string) bool { return r.profiles[name] != nil }
+
+// Allows reports whether the profile of an actor has a permission: for what a host offers beside
+// skills. It may be called from any goroutine once profiles are no longer added.
+func (r *Registry) Allows(a Actor, permission string) bool {
+	p, ok := r.profiles[a.Profile]
+	return ok && p.Allows(permission)
+}
+
+// permit says whether an actor may call a skill for a target.
+func (r *Registry) permit(a *Actor, s *entry, p *prepared) *Error {
+	profile, ok := r.profiles[a.Profile]
+	switch {
+	case !ok:
+		return refuse(Forbidden, "", "no profile %s", quoted(a.Profile))
+	case !profile.Allows(s.Permission):
+		return refuse(Forbidden, "", "profile %s lacks %s", a.Profile, s.Permission)
+	case !profile.OwnEntity || s.ReadOnly:
+		return nil
+	case !p.targeted:
+		return refuse(Forbidden, "", "profile %s is limited to its own entity", a.Profile)
+	case a.Entity == 0 || p.target != a.Entity.String():
+		return refuse(Forbidden, "", "profile %s is limited to its own entity %s, not %s", a.Profile, a.Entity, quoted(p.target))
+	}
+	return nil
+}

@@ -1,0 +1,495 @@
+package skill
+
+import (
+	"math"
+
+	"github.com/evertick/evertick"
+	"github.com/evertick/evertick/ecs"
+	"github.com/evertick/evertick/physics"
+	"github.com/evertick/evertick/spatial"
+	"github.com/google/jsonschema-go/jsonschema"
+)
+
+// CreateInput is the input of scene.createEntity.
+type CreateInput struct {
+	Position Vec       `json:"position" jsonschema:"where it is, in metres"`
+	Rotation *Quat     `json:"rotation,omitempty" jsonschema:"of an entity without a body"`
+	Scale    *Vec      `json:"scale,omitempty"`
+	Tags     []string  `json:"tags,omitempty"`
+	Body     *BodySpec `json:"body,omitempty" jsonschema:"left out: an entity without a body"`
+}
+
+// BodySpec describes a body with one shape around its origin.
+type BodySpec struct {
+	Type            string        `json:"type" jsonschema:"static, kinematic or dynamic"`
+	Shape           ShapeSpec     `json:"shape"`
+	Material        *MaterialSpec `json:"material,omitempty"`
+	Angle           float32       `json:"angle,omitempty" jsonschema:"in radians, in the plane of the bodies"`
+	Velocity        *Vec          `json:"velocity,omitempty" jsonschema:"in m/s"`
+	AngularVelocity float32       `json:"angularVelocity,omitempty" jsonschema:"in rad/s"`
+}
+
+// ShapeSpec is a form, of which the plane of the bodies cuts out what collides.
+type ShapeSpec struct {
+	Type   string  `json:"type" jsonschema:"box, sphere, circle or capsule"`
+	Size   *Vec    `json:"size,omitempty" jsonschema:"edges of a box, in metres"`
+	Radius float32 `json:"radius,omitempty" jsonschema:"of a sphere, circle or capsule, in metres"`
+	Length float32 `json:"length,omitempty" jsonschema:"between the centres of the ends of a capsule, in metres; along the second axis of the plane"`
+}
+
+// MaterialSpec is what a shape is made of. What is left out is as physics.DefaultShapeDef has it.
+type MaterialSpec struct {
+	Density     *float32 `json:"density,omitempty" jsonschema:"in kg/m²"`
+	Friction    *float32 `json:"friction,omitempty"`
+	Restitution *float32 `json:"restitution,omitempty"`
+}
+
+// Created is the output of scene.createEntity.
+type Created struct {
+	ID string `json:"id"`
+}
+
+func constrainCreate(r *Registry) func(*jsonschema.Schema) {
+	return func(s *jsonschema.Schema) {
+		e := float64(r.config.Extent)
+		bound(property(s, "position"), -e, e)
+		bound(property(s, "rotation"), -1e6, 1e6)
+		bound(property(s, "scale"), -maxScale, maxScale)
+		tagList(property(s, "tags"))
+		oneOf(property(s, "body", "type"), "static", "kinematic", "dynamic")
+		oneOf(property(s, "body", "shape", "type"), "box", "sphere", "circle", "capsule")
+		bound(property(s, "body", "shape", "size"), 0, maxSize)
+		bound(property(s, "body", "shape", "radius"), 0, maxSize)
+		bound(property(s, "body", "shape", "length"), 0, maxSize)
+		bound(property(s, "body", "material"), 0, 1e6)
+		bound(property(s, "body", "angle"), -maxAngle, maxAngle)
+		bound(property(s, "body", "velocity"), -maxSpeed, maxSpeed)
+		bound(property(s, "body", "angularVelocity"), -maxSpeed, maxSpeed)
+	}
+}
+
+// createEntity looks at everything that can go wrong before the entity is there: an id that is
+// given out and taken back is not given out again.
+func createEntity(c *Call, in CreateInput) (Created, error) {
+	rotation := Quat{W: 1}
+	if in.Rotation != nil {
+		if in.Body != nil {
+			return Created{}, refuse(InvalidInput, "rotation", "a body is turned by body.angle")
+		}
+		var refused *Error
+		if rotation, refused = normalised("rotation", *in.Rotation); refused != nil {
+			return Created{}, refused
+		}
+	}
+	w := c.Sim.World
+	if w.Len() == w.Cap() {
+		return Created{}, refuse(CapacityExceeded, "", "entities: %d", w.Cap())
+	}
+	var b *bodyPlan
+	if in.Body != nil {
+		var err error
+		if b, err = c.planBody(in.Position, in.Body); err != nil {
+			return Created{}, err
+		}
+	}
+	tags, refused := c.give("tags", in.Tags)
+	if refused != nil {
+		return Created{}, refused
+	}
+	id, err := w.Spawn()
+	if err != nil {
+		return Created{}, err
+	}
+	if b != nil {
+		if err := b.make(c.Sim, id); err != nil {
+			w.Despawn(id) // of another engine, which the trial does not know
+			return Created{}, err
+		}
+	}
+	slot, _ := w.Slot(id)
+	place(w, slot, in.Position, rotation)
+	if in.Scale != nil {
+		w.Scale.X[slot], w.Scale.Y[slot], w.Scale.Z[slot] = in.Scale.X, in.Scale.Y, in.Scale.Z
+		w.Scale.Touch()
+	}
+	if b != nil {
+		turn(w, slot, c.plane(), b.def.Angle)
+	}
+	for _, t := range tags {
+		t.Set(id)
+	}
+	return Created{id.String()}, nil
+}
+
+func place(w *ecs.World, slot ecs.Slot, at Vec, q Quat) {
+	w.Position.X[slot], w.Position.Y[slot], w.Position.Z[slot] = at.X, at.Y, at.Z
+	w.Position.Touch()
+	w.Rotation.X[slot], w.Rotation.Y[slot], w.Rotation.Z[slot], w.Rotation.W[slot] = q.X, q.Y, q.Z, q.W
+	w.Rotation.Touch()
+	w.JumpAt(slot)
+}
+
+// turn shows the angle of a body in the rotation of its entity until the first Sync does.
+func turn(w *ecs.World, slot ecs.Slot, p plane, angle float32) {
+	sin, cos := rigidSinCos(angle / 2)
+	q := Quat{Z: sin, W: cos}
+	if physics.Plane(p) == physics.XZ {
+		q = Quat{Y: -sin, W: cos}
+	}
+	w.Rotation.X[slot], w.Rotation.Y[slot], w.Rotation.Z[slot], w.Rotation.W[slot] = q.X, q.Y, q.Z, q.W
+	w.Rotation.Touch()
+}
+
+// bodyPlan is a body that can be made.
+type bodyPlan struct {
+	def      physics.BodyDef
+	material physics.ShapeDef
+	form     func(*physics.World, physics.Body, physics.ShapeDef) (physics.Shape, error)
+}
+
+func (b *bodyPlan) make(sim *evertick.Sim, id ecs.ID) error {
+	body, err := sim.CreateBody(id, b.def)
+	if err == nil {
+		_, err = b.form(sim.Physics, body, b.material)
+	}
+	return err
+}
+
+// trial is a world of one body, in which is tried what another one shall take.
+type trial struct{ world *physics.World }
+
+func (t *trial) run(sim *evertick.Sim, b *bodyPlan) error {
+	if t.world == nil {
+		config := sim.Physics.Config()
+		w, err := physics.New(physics.Config{Capacity: 1, Slots: 1, Plane: config.Plane, Level: sim.Level()})
+		if err != nil {
+			return err
+		}
+		t.world = w
+	}
+	body, err := t.world.CreateBody(b.def)
+	if err != nil {
+		return err
+	}
+	_, err = b.form(t.world, body, b.material)
+	if e := t.world.DestroyBody(body); e != nil {
+		t.world = nil
+	}
+	return err
+}
+
+// planBody makes a body of its description, and tries it.
+func (c *Call) planBody(at Vec, in *BodySpec) (*bodyPlan, error) {
+	p := c.plane()
+	b := &bodyPlan{def: physics.DefaultBodyDef(), material: physics.DefaultShapeDef()}
+	switch in.Type {
+	case "kinematic":
+		b.def.Type = physics.KinematicBody
+	case "dynamic":
+		b.def.Type = physics.DynamicBody
+	}
+	b.def.Position, b.def.Angle, b.def.AngularVelocity = p.flat(at), in.Angle, in.AngularVelocity
+	if in.Velocity != nil {
+		if refused := p.inPlane("body.velocity", *in.Velocity); refused != nil {
+			return nil, refused
+		}
+		b.def.LinearVelocity = p.flat(*in.Velocity)
+	}
+	if m := in.Material; m != nil {
+		override(&b.material.Density, m.Density)
+		override(&b.material.Friction, m.Friction)
+		override(&b.material.Restitution, m.Restitution)
+	}
+	var refused *Error
+	if b.form, refused = in.Shape.form(p); refused != nil {
+		return nil, refused
+	}
+	if err := c.Registry.trial.run(c.Sim, b); err != nil {
+		return nil, &Error{Code: InvalidInput, Field: "body", Text: short(err), Cause: err}
+	}
+	return b, c.roomForBody()
+}
+
+func override(to, v *float32) {
+	if v != nil {
+		*to = *v
+	}
+}
+
+// roomForBody tells whether one more body fits, and the next entity into what bodies can drive.
+func (c *Call) roomForBody() error {
+	ph := c.Sim.Physics
+	if ph.Len() >= ph.Cap() {
+		return refuse(CapacityExceeded, "body", "bodies: %d", ph.Cap())
+	}
+	if slots := ph.Config().Slots; slots > 0 && slots < c.Sim.World.Cap() && nextSlot(c.Sim.World) >= slots {
+		return refuse(CapacityExceeded, "body", "bodies drive the first %d entities only", slots)
+	}
+	return nil
+}
+
+// nextSlot returns the lowest free slot, which is that of the next entity.
+func nextSlot(w *ecs.World) int {
+	for i, word := range w.LiveMask() {
+		if word != math.MaxUint64 {
+			for bit := range 64 {
+				if word>>bit&1 == 0 {
+					return i*64 + bit
+				}
+			}
+		}
+	}
+	return w.Cap()
+}
+
+// form returns what makes the shape. What belongs to another shape is refused.
+func (s *ShapeSpec) form(p plane) (func(*physics.World, physics.Body, physics.ShapeDef) (physics.Shape, error), *Error) {
+	round := s.Type != "box"
+	switch {
+	case round && s.Size != nil:
+		return nil, refuse(InvalidInput, "body.shape.size", "is for a box")
+	case !round && s.Size == nil:
+		return nil, refuse(InvalidInput, "body.shape.size", "a box needs it")
+	case !round && s.Radius != 0:
+		return nil, refuse(InvalidInput, "body.shape.radius", "is not for a box")
+	case s.Type != "capsule" && s.Length != 0:
+		return nil, refuse(InvalidInput, "body.shape.length", "is for a capsule")
+	}
+	switch s.Type {
+	case "box":
+		half := p.flat(Vec{s.Size.X / 2, s.Size.Y / 2, s.Size.Z / 2})
+		return func(w *physics.World, b physics.Body, def physics.ShapeDef) (physics.Shape, error) {
+			return w.CreatePolygon(b, def, physics.Box(half[0], half[1]))
+		}, nil
+	case "capsule":
+		capsule := physics.Capsule{P1: [2]float32{0, -s.Length / 2}, P2: [2]float32{0, s.Length / 2}, Radius: s.Radius}
+		return func(w *physics.World, b physics.Body, def physics.ShapeDef) (physics.Shape, error) {
+			return w.CreateCapsule(b, def, capsule)
+		}, nil
+	}
+	circle := physics.Circle{Radius: s.Radius}
+	return func(w *physics.World, b physics.Body, def physics.ShapeDef) (physics.Shape, error) {
+		return w.CreateCircle(b, def, circle)
+	}, nil
+}
+
+// EntityInput is an input that names an entity and nothing else.
+type EntityInput struct {
+	ID string `json:"id" jsonschema:"as in ent_12"`
+}
+
+// Target implements Targeter.
+func (in EntityInput) Target() string { return in.ID }
+
+// Destroyed is the output of scene.destroyEntity.
+type Destroyed struct {
+	ID string `json:"id"`
+}
+
+func destroyEntity(c *Call, in EntityInput) (Destroyed, error) {
+	id, _, refused := c.live("id", in.ID)
+	if refused != nil {
+		return Destroyed{}, refused
+	}
+	c.Sim.World.Despawn(id)
+	return Destroyed{in.ID}, nil
+}
+
+// QueryInput is the input of scene.queryEntities.
+type QueryInput struct {
+	Tags    []string `json:"tags,omitempty" jsonschema:"all of which an entity must have"`
+	Without []string `json:"without,omitempty" jsonschema:"none of which it may have"`
+	Center  *Vec     `json:"center,omitempty" jsonschema:"for radius and nearest"`
+	Radius  *float32 `json:"radius,omitempty" jsonschema:"in metres"`
+	Nearest int      `json:"nearest,omitempty" jsonschema:"how many"`
+	Exclude string   `json:"exclude,omitempty" jsonschema:"id of an entity to leave out"`
+	Limit   int      `json:"limit,omitempty" jsonschema:"most rows; left out: as many as are allowed"`
+	Detail  bool     `json:"detail,omitempty" jsonschema:"rotation, scale, tags and body, too"`
+}
+
+// Found is a row of scene.queryEntities.
+type Found struct {
+	ID       string     `json:"id"`
+	Position Vec        `json:"position"`
+	Distance *float32   `json:"distance,omitempty"`
+	Rotation *Quat      `json:"rotation,omitempty"`
+	Scale    *Vec       `json:"scale,omitempty"`
+	Tags     []string   `json:"tags,omitempty"`
+	Body     *BodyState `json:"body,omitempty"`
+}
+
+// BodyState is what a body does.
+type BodyState struct {
+	Type            string  `json:"type"`
+	Velocity        Vec     `json:"velocity"`
+	AngularVelocity float32 `json:"angularVelocity"`
+}
+
+// QueryOutput is the output of scene.queryEntities.
+type QueryOutput struct {
+	Entities []Found `json:"entities"`
+	Total    int     `json:"total" jsonschema:"found, of which entities may be the first only"`
+}
+
+func constrainQuery(r *Registry) func(*jsonschema.Schema) {
+	return func(s *jsonschema.Schema) {
+		e, rows := float64(r.config.Extent), float64(r.config.Rows)
+		tagList(property(s, "tags"))
+		tagList(property(s, "without"))
+		bound(property(s, "center"), -e, e)
+		bound(property(s, "radius"), 0, 4*e)
+		bound(property(s, "nearest"), 1, math.Min(rows, spatial.MostNeighbours))
+		bound(property(s, "limit"), 1, rows)
+		property(s, "exclude").Pattern = idPattern
+	}
+}
+
+func queryEntities(c *Call, in QueryInput) (QueryOutput, error) {
+	if in.Center == nil && (in.Radius != nil || in.Nearest > 0) {
+		return QueryOutput{}, refuse(InvalidInput, "center", "radius and nearest need it")
+	}
+	if in.Center != nil && in.Radius == nil && in.Nearest == 0 {
+		return QueryOutput{}, refuse(InvalidInput, "center", "needs radius or nearest")
+	}
+	exclude := uint32(spatial.NoSlot)
+	if in.Exclude != "" {
+		_, slot, refused := c.live("exclude", in.Exclude)
+		if refused != nil {
+			return QueryOutput{}, refused
+		}
+		exclude = slot
+	}
+	limit := c.Registry.config.Rows
+	if in.Limit > 0 {
+		limit = in.Limit
+	}
+	mask := c.mask(in.Tags, in.Without)
+	if in.Center == nil {
+		return c.byAge(mask, exclude, limit, in.Detail), nil
+	}
+	r := c.Registry
+	if err := r.near(in, mask, exclude); err != nil {
+		return QueryOutput{}, err
+	}
+	slots, dist := r.found.Row(0), r.found.Dist2
+	out := QueryOutput{Entities: make([]Found, 0, min(limit, len(slots))), Total: len(slots)}
+	for i, slot := range slots[:min(limit, len(slots))] {
+		row := c.row(slot, in.Detail)
+		d := float32(math.Sqrt(float64(dist[i])))
+		row.Distance = &d
+		out.Entities = append(out.Entities, row)
+	}
+	return out, nil
+}
+
+// mask is the bitmap of the entities that have tags and lack others. A tag that nobody has
+// was perhaps never registered: both are the same.
+func (c *Call) mask(with, without []string) []uint64 {
+	mask := append([]uint64(nil), c.Sim.World.LiveMask()...)
+	for _, name := range with {
+		t, ok := c.Registry.tag(name)
+		if !ok {
+			clear(mask)
+			continue
+		}
+		for i, word := range t.Mask() {
+			mask[i] &= word
+		}
+	}
+	for _, name := range without {
+		if t, ok := c.Registry.tag(name); ok {
+			for i, word := range t.Mask() {
+				mask[i] &^= word
+			}
+		}
+	}
+	return mask
+}
+
+func (c *Call) byAge(mask []uint64, exclude uint32, limit int, detail bool) QueryOutput {
+	out := QueryOutput{Entities: []Found{}}
+	for id := range c.Sim.World.IDs() {
+		slot, ok := c.Sim.World.Slot(id)
+		if !ok || slot == exclude || mask[slot/64]>>(slot%64)&1 == 0 {
+			continue
+		}
+		if out.Total++; out.Total <= limit {
+			out.Entities = append(out.Entities, c.row(slot, detail))
+		}
+	}
+	return out
+}
+
+// near asks the index of the Sim if it is that of this moment, and otherwise one that is.
+// Both give the same answer, so that nothing depends on which it was.
+func (r *Registry) near(in QueryInput, mask []uint64, exclude uint32) error {
+	ix, err := r.current()
+	if err != nil {
+		return err
+	}
+	x, y, z := []float32{in.Center.X}, []float32{in.Center.Y}, []float32{in.Center.Z}
+	if in.Nearest > 0 {
+		q := spatial.NearestQueries{X: x, Y: y, Z: z, K: in.Nearest, Exclude: []uint32{exclude}, Live: mask}
+		if in.Radius != nil {
+			q.Radius = []float32{*in.Radius}
+		}
+		return ix.KNN(&q, &r.found)
+	}
+	return ix.Radius(&spatial.Queries{
+		X: x, Y: y, Z: z, Radius: []float32{*in.Radius}, Exclude: []uint32{exclude}, Live: mask, Order: spatial.ByDistance,
+	}, &r.found)
+}
+
+func (r *Registry) current() (*spatial.Index, error) {
+	w := r.sim.World
+	p := &w.Position
+	if r.sim.Index.Indexes(p.X, p.Y, p.Z, w.LiveMask()) {
+		return r.sim.Index, nil
+	}
+	if r.index == nil {
+		ix, err := spatial.New(spatial.Config{Level: r.sim.Level()})
+		if err != nil {
+			return nil, err
+		}
+		r.index = ix
+	}
+	if !r.index.Indexes(p.X, p.Y, p.Z, w.LiveMask()) {
+		r.slots = w.LiveSlots(r.slots[:0])
+		if err := r.index.Build(p.X, p.Y, p.Z, r.slots); err != nil {
+			return nil, err
+		}
+	}
+	return r.index, nil
+}
+
+// row describes an entity.
+func (c *Call) row(slot ecs.Slot, detail bool) Found {
+	id, _ := c.Sim.World.ID(slot)
+	f := Found{ID: id.String(), Position: c.position(slot)}
+	if !detail {
+		return f
+	}
+	q, s := c.rotation(slot), c.scale(slot)
+	f.Rotation, f.Scale, f.Tags = &q, &s, c.tagsOf(id)
+	if b, ok := c.Sim.Body(id); ok {
+		state := c.bodyState(b)
+		f.Body = &state
+	}
+	return f
+}
+
+// tagsOf lists the tags of an entity by name.
+func (c *Call) tagsOf(id ecs.ID) []string {
+	var names []string
+	for _, name := range c.tagNames() {
+		if t, ok := c.Registry.tag(name); ok && t.Has(id) {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+func (c *Call) bodyState(b physics.Body) BodyState {
+	i, cols, p := b.Index(), c.Sim.Physics.Columns(), c.plane()
+	return BodyState{cols.Type[i].String(), p.vec([2]float32{cols.VX[i], cols.VY[i]}, 0), cols.W[i]}
+}

@@ -1,0 +1,104 @@
+package skill
+
+import (
+	"bytes"
+	"errors"
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"github.com/evertick/evertick"
+)
+
+func stateOfTest(t testing.TB) *state {
+	sim, err := evertick.New(evertick.Config{Capacity: 8})
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := New(sim, Config{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &r.state
+}
+
+func filled(t testing.TB) *state {
+	s := stateOfTest(t)
+	s.calls, s.refused, s.trace, s.input, s.saves = 9, 3, 1<<63, 8, 2
+	s.buckets = []bucket{{"ann", "x@1", 5, 77}, {"ann", "y@1", 0, 78}, {"bob", "x@1", 1e12, 1 << 40}}
+	s.tags = []string{"b", "a"}
+	return s
+}
+
+func TestStateBytes(t *testing.T) {
+	data := filled(t).AppendState(nil)
+	s := stateOfTest(t)
+	if err := s.RestoreState(data); err != nil {
+		t.Fatal(err)
+	}
+	if got := s.AppendState(nil); !bytes.Equal(got, data) {
+		t.Errorf("restored state is %x, not %x", got, data)
+	}
+	was := s.AppendState(nil)
+	for n := range data {
+		if err := s.RestoreState(data[:n]); !errors.Is(err, ErrCorrupt) {
+			t.Fatalf("%d bytes of %d: %v", n, len(data), err)
+		}
+	}
+	if err := s.RestoreState(append(bytes.Clone(data), 0)); !errors.Is(err, ErrCorrupt) {
+		t.Errorf("one byte more: %v", err)
+	}
+	swapped := filled(t)
+	swapped.buckets[0], swapped.buckets[1] = swapped.buckets[1], swapped.buckets[0]
+	if err := s.RestoreState(swapped.AppendState(nil)); !errors.Is(err, ErrCorrupt) {
+		t.Errorf("buckets out of order: %v", err)
+	}
+	if !bytes.Equal(s.AppendState(nil), was) {
+		t.Error("a state that was refused has changed something")
+	}
+}
+
+func FuzzRestoreState(f *testing.F) {
+	f.Add(filled(f).AppendState(nil))
+	s := stateOfTest(f)
+	f.Fuzz(func(t *testing.T, data []byte) {
+		was := s.AppendState(nil)
+		if err := s.RestoreState(data); err != nil {
+			if !errors.Is(err, ErrCorrupt) || !bytes.Equal(s.AppendState(nil), was) {
+				t.Fatalf("%v, or a change", err)
+			}
+			return
+		}
+		s.prune(1 << 50)
+		s.AppendState(nil)
+	})
+}
+
+func TestCut(t *testing.T) {
+	for _, s := range []string{"", "abc", "äöü", "\xff\xff\xff\xff\xff", "aaaa\xc3", strings.Repeat("€", 10), "aaa\xf0\x9f\x98\x80b"} {
+		for n := range 12 {
+			got := cut(s, n)
+			if len(got) > n || !utf8.ValidString(got) {
+				t.Errorf("cut(%q, %d) = %q", s, n, got)
+			}
+			if len(s) <= n && utf8.ValidString(s) && got != s {
+				t.Errorf("cut(%q, %d) = %q", s, n, got)
+			}
+		}
+	}
+}
+
+// The parts of a call come back from an input.
+func TestCallBytes(t *testing.T) {
+	r := stateOfTest(t).registry
+	for _, n := range []int{0, 1, r.config.InputBytes, r.config.InputBytes + 1} {
+		q := request{actor: Actor{"ann", Player, 12}, skill: "a.b@2", cause: 1 << 60, input: bytes.Repeat([]byte("x"), n)}
+		got, err := parseCall(r.appendCall(nil, &q))
+		if err != nil || got.actor != q.actor || got.skill != q.skill || got.cause != q.cause || got.bytes() != uint64(n) {
+			t.Errorf("%d bytes: %+v %v", n, got, err)
+		}
+		if (got.withheld != nil) != (n > r.config.InputBytes) {
+			t.Errorf("%d bytes: withheld %v", n, got.withheld)
+		}
+	}
+}
