@@ -3,6 +3,7 @@ package agent_test
 import (
 	"context"
 	"slices"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -147,9 +148,17 @@ func TestTicksAllocateNothing(t *testing.T) {
 		{"nobody due", agent.Spec{Radius: 15, IntervalTicks: 1 << 20, Phase: 1 << 19, Timeout: time.Hour}},
 		{"all waiting", agent.Spec{Radius: 15, Timeout: time.Hour, DeadlineTicks: 1 << 30}},
 	} {
-		sim, agents := capstone(t, agent.Config{Providers: one(never)}, c.spec)
+		var asked atomic.Int64
+		sim, agents := capstone(t, agent.Config{Providers: one(agent.Func(func(ctx context.Context, p *agent.Perception) (agent.Decision, error) {
+			asked.Add(1)
+			return never(ctx, p)
+		}))}, c.spec)
 		if err := sim.StepN(64); err != nil {
 			t.Fatal(err)
+		}
+		// What calls allocate is theirs: all of them are at work before it is counted.
+		for end := time.Now().Add(time.Minute); asked.Load() < int64(agents.Stats().Issued) && time.Now().Before(end); {
+			time.Sleep(time.Millisecond)
 		}
 		perceived := agents.Stats().Perceived
 		n := testing.AllocsPerRun(50, func() {

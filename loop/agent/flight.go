@@ -145,11 +145,13 @@ func (a *Agents) fly(ctx context.Context, f *flight) {
 	stop := context.AfterFunc(ctx, func() { a.giveUp(ctx, f) })
 	data := f.failure(nil, ProviderError, "agent: the provider ended its goroutine")
 	defer func() { // also if it does
-		inTime := stop()
-		if !inTime {
+		gaveUp := !stop()
+		if gaveUp {
 			<-f.gaveUp
+		} else if why := f.ended(ctx); why != nil { // a provider that heeds ctx may be as fast as giveUp
+			data = why
 		}
-		a.returned(f, data, inTime)
+		a.returned(f, data, gaveUp, ctx.Err() != nil)
 		cancel()
 		f.cancel(nil)
 	}()
@@ -180,25 +182,36 @@ func (a *Agents) giveUp(ctx context.Context, f *flight) {
 	fs.mu.Lock()
 	fs.crew[f.provider].abandoned++
 	fs.mu.Unlock()
+	a.deliver(f, f.ended(ctx))
+}
+
+// ended returns the answer that the end of ctx is, nil if it has not ended.
+func (f *flight) ended(ctx context.Context) []byte {
 	switch cause := context.Cause(ctx); cause {
+	case nil:
+		return nil
 	case errTimedOut:
-		a.deliver(f, f.failure(nil, TimedOut, cause.Error()))
+		return f.failure(nil, TimedOut, cause.Error())
 	case errClosed:
-		a.deliver(f, f.failure(nil, Closed, cause.Error()))
+		return f.failure(nil, Closed, cause.Error())
+	default: // nobody waits for it: it is not sent
+		return f.failure(nil, Withdrawn, cause.Error())
 	}
 }
 
 // returned ends a call.
-func (a *Agents) returned(f *flight, data []byte, inTime bool) {
-	if inTime {
+func (a *Agents) returned(f *flight, data []byte, gaveUp, late bool) {
+	if !gaveUp {
 		a.deliver(f, data)
 	}
 	fs := &a.flights
 	fs.mu.Lock()
 	defer fs.mu.Unlock()
 	fs.counts.Returned++
-	if !inTime {
+	if gaveUp {
 		fs.crew[f.provider].abandoned--
+	}
+	if late {
 		fs.counts.Late++
 	}
 	fs.running--

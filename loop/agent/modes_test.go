@@ -303,3 +303,71 @@ func TestUnsent(t *testing.T) {
 		shut(t, p)
 	})
 }
+
+// Ticks that run again are in the log once, with their records.
+func TestLogOfStepBack(t *testing.T) {
+	dir := t.TempDir()
+	synctest.Test(t, func(t *testing.T) {
+		c := liveConfig()
+		c.sim.History = evertick.HistoryConfig{Keep: 8, Every: 5}
+		p := mustPark(t, c)
+		rec, err := replay.Record(dir, "park", p.sim, replay.Options{Log: worldlog.Options{Durability: worldlog.None}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		p.agents.LogTo(rec.Log())
+		runLive(t, p, 40)
+		if err := p.sim.StepBack(17); err != nil {
+			t.Fatal(err)
+		}
+		if err := p.sim.Forward(17); err != nil {
+			t.Fatal(err)
+		}
+		runLive(t, p, 10)
+		if err := rec.Close(); err != nil {
+			t.Fatal(err)
+		}
+		shut(t, p)
+	})
+	r, err := worldlog.OpenReader(dir, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	n := uint64(0)
+	for tick, err := range r.Ticks(0) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i := range tick.Records {
+			if typ := tick.Records[i].Type; typ != worldlog.Decision && typ != worldlog.Intent {
+				continue
+			}
+			rec, err := agent.ParseRecord(&tick.Records[i])
+			if n++; err != nil || rec.Seq != n || rec.Tick != tick.Tick {
+				t.Fatalf("tick %d: record %d is %v, %v", tick.Tick, n, &rec, err)
+			}
+		}
+	}
+	if n < 50 {
+		t.Errorf("%d records", n)
+	}
+	if _, err := replay.Verify(dir, replay.Scenario{Name: "park", New: func(uint64) (*evertick.Sim, error) {
+		p, err := newPark(replayConfig(t))
+		return p.sim, err
+	}}, replay.VerifyOptions{}); err != nil {
+		t.Error(err)
+	}
+}
+
+// What agents perceive is part of the hash of each tick, whether anybody is asked or not.
+func TestPerceptionsAreHashed(t *testing.T) {
+	run := func(limit int) (hash uint64) {
+		p := mustPark(t, parkConfig{number: 30, spec: agent.Spec{Radius: 20}, agents: agent.Config{MaxNeighbours: limit}})
+		p.step(t, 3)
+		return p.sim.Hash()
+	}
+	if a, b, c := run(3), run(64), run(64); a == b || b != c {
+		t.Errorf("hashes %x, %x, %x", a, b, c)
+	}
+}

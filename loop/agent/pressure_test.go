@@ -536,3 +536,25 @@ func TestApplyRefuses(t *testing.T) {
 		shut(t, p)
 	})
 }
+
+// An agent that comes back from a long decision has its share from then on, and does not make up
+// for the turns in between.
+func TestComesBack(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var a asks
+		long := agent.Func(func(ctx context.Context, p *agent.Perception) (agent.Decision, error) {
+			if p.Agent == 3 && p.Turn == 0 {
+				time.Sleep(300*tick + tick/2)
+			}
+			return a.Decide(ctx, p)
+		})
+		p := mustPark(t, parkConfig{number: 3, agents: agent.Config{Providers: []agent.ProviderConfig{{Provider: long, StartsPerTick: 1}}}})
+		runLive(t, p, 303)
+		before := a.of[3]
+		runLive(t, p, 90)
+		if n := a.of[3] - before; n < 28 || n > 32 {
+			t.Errorf("asked %d times in 90 ticks, as one of three", n)
+		}
+		shut(t, p)
+	})
+}
