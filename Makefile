@@ -7,7 +7,7 @@ FUZZTIME ?= 10s
 ARGS ?=
 
 help: ## this list
-	@awk -F ':.*## ' '/^[a-z0-9]+:.*## / { printf "  make %-10s%s\n", $$1, $$2 }' Makefile
+	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-14s%s\n", $$1, $$2 }' Makefile
 
 run: ## the capstone scene with its report; ARGS='-ticks 600 -level go' adds flags
 	go run ./bench -scene capstone $(ARGS)
@@ -57,6 +57,9 @@ cross: ## arm64 with NEON, s390x, and an old x86 CPU, under qemu-user
 determinism: ## one scene, every build, level and machine at hand: the same hash every tick
 	bash .ci/determinism.sh $(ARGS)
 
+examples: ## vet, build and test the module in examples
+	bash .ci/examples.sh
+
 mcp: ## the module that serves skills over the Model Context Protocol
 	cd loop/skill/mcp && go vet ./... && go test ./...
 
@@ -74,7 +77,10 @@ fuzz: ## each fuzz target for FUZZTIME
 bench: ## all Go benchmarks
 	go test -run '^$$' -bench . -benchmem ./...
 
+bench-compare: ## ratios (levels, other engines) against those kept in bench/results
+	go run ./bench compare $(ARGS)
+
 ci: ## all of the above that has a verdict, as CI runs it
 	bash .ci/run
 
-.PHONY: help run info test build parity purego race v3 asan clang levels gate consumer cross determinism mcp fmt vet fuzz bench ci
+.PHONY: help run info test build parity purego race v3 asan clang levels gate consumer cross determinism examples mcp fmt vet fuzz bench bench-compare ci

@@ -121,3 +121,18 @@ func TestEveryFaultIsReported(t *testing.T) {
 		t.Errorf("%d faults reported, want 10:\n%v", got, err)
 	}
 }
+
+func TestConfigIsThatOfNewWithDefaults(t *testing.T) {
+	clock := new(loop.ManualClock)
+	s, err := evertick.New(evertick.Config{Seed: 7, Workers: 3, Clock: clock, Loop: loop.Config{RateNum: 50}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := s.Config()
+	if c.Seed != 7 || c.Workers != 3 || c.Clock != clock || c.Capacity != ecs.DefaultCapacity || c.BudgetNs != 20_000_000 {
+		t.Errorf("%+v", c)
+	}
+	if c.Physics.Workers != 3 || c.Spatial.Workers != 3 {
+		t.Errorf("workers of physics %d, of spatial %d", c.Physics.Workers, c.Spatial.Workers)
+	}
+}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"runtime/pprof"
 	"runtime/trace"
+	"slices"
 
 	"github.com/evertick/evertick/ecs"
 	"github.com/evertick/evertick/internal/fault"
@@ -165,6 +166,7 @@ type Sim struct {
 	running string // name of the phase that runs, or of the hooks
 	stop    error  // of who wants to stop behind it
 	calling []Hooks
+	around  bool            // somebody is called around systems, which takes two readings of the clock more
 	whole   bool            // while AfterTick is called: the tick is done, and failed still stands
 	tracing context.Context // nil: nobody traces
 
@@ -261,6 +263,10 @@ func (s *Sim) Commands() *ecs.Commands { return s.commands }
 // Level returns the level on which kernels run.
 func (s *Sim) Level() native.Level { return s.level }
 
+// Config returns the configuration that s was made with, with the defaults of its own fields,
+// of Physics and of Spatial filled in.
+func (s *Sim) Config() Config { return s.config }
+
 // Ticks returns the number of ticks that were completed.
 func (s *Sim) Ticks() uint64 { return s.n }
 
@@ -344,11 +350,15 @@ func (s *Sim) stepped() { s.stepping = false }
 // runTick is a step without what guards it.
 func (s *Sim) runTick() error {
 	s.calling = s.hooks // whoever is added meanwhile is called from the next tick on
+	s.around = slices.ContainsFunc(s.calling, Hooks.aroundSystems)
 	start := s.clock.Now()
 	s.lap = start
 	s.World.KeepPrevious()
 	if err := s.callBeforeTick(); err != nil {
 		return err
+	}
+	if len(s.calling) > 0 { // what hooks have taken is not the first phase's
+		s.lap = s.clock.Now()
 	}
 	for _, g := range s.plan {
 		run := g.members
@@ -367,7 +377,7 @@ func (s *Sim) runTick() error {
 
 // runPhase runs a phase between its hooks, and takes its time without theirs.
 func (s *Sim) runPhase(p *phase) error {
-	if len(s.calling) > 0 {
+	if s.around {
 		s.callBeforeSystem(p)
 		s.lap = s.clock.Now()
 	}
@@ -378,7 +388,7 @@ func (s *Sim) runPhase(p *phase) error {
 	}
 	p.took(now - s.lap)
 	s.lap = now
-	if len(s.calling) > 0 {
+	if s.around {
 		s.callAfterSystem(p)
 		s.lap = s.clock.Now()
 	}

@@ -27,6 +27,9 @@ func (s *Sim) AddHooks(h Hooks) {
 	s.hooks = append(s.hooks, h)
 }
 
+// aroundSystems reports whether h has to be called around each system.
+func (h Hooks) aroundSystems() bool { return h.BeforeSystem != nil || h.AfterSystem != nil }
+
 func (s *Sim) callBeforeTick() error {
 	s.running = "BeforeTick"
 	for i := range s.calling {

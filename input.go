@@ -169,6 +169,10 @@ func (s *Sim) InputStats() InputStats {
 // slice and what it points to are to be read only, and good until the tick is over.
 func (t *Tick) Inputs() []Input { return t.Sim.inputs.now }
 
+// Fed reports whether a feed told the inputs of this tick (see Sim.SetInputs): as in a
+// replay, where whoever would ask the world outside must not, as its answers come as inputs.
+func (t *Tick) Fed() bool { return t.Sim.inputs.fed }
+
 // take makes the inputs of a tick known.
 func (q *inputs) take(tick uint64) error {
 	feed, err := q.takeWaiting(tick)

@@ -112,6 +112,12 @@ func TestSetInputs(t *testing.T) {
 	s := newSim(t, small())
 	var live []string
 	listInputs(t, s, &live)
+	add(t, s, evertick.AfterIndex, "fed", func(tick *evertick.Tick) error {
+		if tick.Fed() != (tick.N < 3) {
+			t.Errorf("tick %d: fed: %t", tick.N, tick.Fed())
+		}
+		return nil
+	})
 	push(t, s, evertick.Input{Tick: 9, Seq: 1, Data: []byte("waits")})
 	boom := errors.New("no more")
 	s.SetInputs(func(tick uint64, dst []evertick.Input) ([]evertick.Input, error) {

@@ -22,7 +22,7 @@ var errGone = errors.New("the system ended its goroutine")
 // that the fault told is always that of the first in their order.
 func (s *Sim) runGroup(g *group) error {
 	defer g.forget()
-	if len(s.calling) > 0 {
+	if s.around {
 		for _, p := range g.members {
 			s.callBeforeSystem(p)
 		}
@@ -35,7 +35,7 @@ func (s *Sim) runGroup(g *group) error {
 			return err
 		}
 	}
-	if len(s.calling) > 0 {
+	if s.around {
 		for _, p := range g.members {
 			s.callAfterSystem(p)
 		}

@@ -235,3 +235,39 @@ func TestLabelsAllocateNothing(t *testing.T) {
 		t.Errorf("%g allocations a step", n)
 	}
 }
+
+// Hooks around the tick alone do not have every phase read the clock twice more.
+func TestClockIsReadForHooksAroundSystemsOnly(t *testing.T) {
+	readings := func(hooks ...evertick.Hooks) int {
+		clock := new(countingClock)
+		c := small()
+		c.Clock = clock
+		s := newSim(t, c)
+		for _, h := range hooks {
+			s.AddHooks(h)
+		}
+		step(t, s, 1)
+		clock.readings = 0
+		step(t, s, 1)
+		return clock.readings
+	}
+	nothing := func(*evertick.Tick) error { return nil }
+	plain := readings()
+	if n := readings(evertick.Hooks{}, evertick.Hooks{BeforeTick: nothing, AfterTick: nothing}); n != plain+1 {
+		t.Errorf("%d readings with hooks around the tick, %d without: want one more", n, plain)
+	}
+	if n := readings(evertick.Hooks{AfterSystem: func(*evertick.Tick, string) {}}); n <= plain+1 {
+		t.Errorf("%d readings with a hook behind systems, %d without: its time would be theirs", n, plain)
+	}
+}
+
+// countingClock stands still and counts how often it is looked at.
+type countingClock struct {
+	loop.ManualClock
+	readings int
+}
+
+func (c *countingClock) Now() int64 {
+	c.readings++
+	return c.ManualClock.Now()
+}

@@ -308,17 +308,23 @@ func (im *image) header(s *Sim) error {
 	return im.readHashes(s, b, hashes)
 }
 
-// readHashes reads the hashes, and takes their names from those that are there.
+// readHashes reads the hashes, and takes their names from those that are there: they stand in
+// the same order, but some are there only while there is something in their columns.
 func (im *image) readHashes(s *Sim, b []byte, n uint32) error {
 	im.hashes = im.hashes[:0]
-	for i := range int(n) {
+	from := 0
+	for range n {
 		if len(b) < 9 || len(b)-9 < int(b[8]) {
 			return im.Corrupt("hashes", n)
 		}
 		name := b[9:][:b[8]]
 		h := ecs.ColumnHash{Hash: binary.LittleEndian.Uint64(b)}
-		if i < len(s.hashes) && s.hashes[i].Name == string(name) {
-			h.Name = s.hashes[i].Name
+		at := from
+		for at < len(s.hashes) && s.hashes[at].Name != string(name) {
+			at++
+		}
+		if at < len(s.hashes) {
+			h.Name, from = s.hashes[at].Name, at+1
 		} else {
 			h.Name = string(name)
 		}

@@ -10,6 +10,7 @@ need objdump binutils
 need clang clang
 need qemu-aarch64-static qemu-user-static
 need aarch64-linux-gnu-gcc gcc-aarch64-linux-gnu libc6-dev-arm64-cross
+command -v chromium-browser google-chrome >/dev/null || need chromium chromium # the report of bench is opened in it
 ((${#missing[@]})) || exit 0
 
 if ! command -v apt-get >/dev/null || (($(id -u) != 0)); then

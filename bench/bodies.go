@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"math/rand/v2"
@@ -53,8 +54,9 @@ func (o *options) isBodies() bool { return slices.Contains(bodyNames(), o.scene)
 // takes a minute or two at the usual sizes.
 func (o *options) bodyDefaults(given map[string]bool) error {
 	kind, _ := scenes.KindOf(o.scene)
-	if !given["n"] {
-		o.n = kind.N
+	var err error
+	if o.n, err = single("n", o.ns, kind.N); err != nil {
+		return err
 	}
 	if o.n < 1 || o.n > kind.MaxN() {
 		return fmt.Errorf("%w: -n %d: 1 to %d", errUsage, o.n, kind.MaxN())
@@ -98,32 +100,68 @@ func (o *options) checkCompare() error {
 func (o *options) runBodies(level native.Level, stdout, stderr io.Writer) error {
 	kind, _ := scenes.KindOf(o.scene)
 	o.sleep, o.continuous = o.sleep || kind.Sleeps, o.continuous || kind.Continuous
-	c := physics.Config{Level: level, Workers: o.workers, DisableSleep: !o.sleep, DisableContinuous: !o.continuous}
-	ours, err := newContender(o, c)
+	j, err := o.newJob(level, stderr)
 	if err != nil {
 		return err
 	}
-	var theirs *contender
-	switch o.compare {
-	case compareDiscrete:
-		c.DisableContinuous = true
-		if theirs, err = newContender(o, c); err != nil {
-			return err
-		}
-	case compareBox2D:
-		engine := box2d.NewEngine(box2d.Options{NoContinuous: o.scene == "tumbler" && !o.continuous})
-		if theirs, err = newContender(o, physics.Config{Engine: engine, DisableSleep: !o.sleep}); err != nil {
-			return err
-		}
+	defer j.close()
+	few := min(o.n, 24)
+	if o.scene == "arena" || o.scene == "tumbler" {
+		few = min(o.n, 256)
 	}
-	if !o.json {
-		fmt.Fprintf(stdout, "evertick bench · scene %s · n %d · level %s · %d worker(s)\n%s\n", o.scene, o.n, level, o.workers, profile.ThisEnvironment())
-	}
-	if err := o.contest(ours, theirs, stderr); err != nil {
+	if err := j.preflight(o.preflightTicks(), func(level native.Level) (stepper, error) { return o.openBodies(few, level) }); err != nil {
 		return err
 	}
-	rep := newBodiesReport(o, level, ours, theirs)
-	return o.deliver(stdout, rep)
+	built := time.Now()
+	ours, err := newContender(o, o.bodyConfig(level))
+	if err != nil {
+		return err
+	}
+	buildNs := int64(time.Since(built))
+	if err := ours.record(o); err != nil {
+		return err
+	}
+	theirs, err := o.otherEngine(level)
+	if err != nil {
+		return err
+	}
+	if err := o.contest(ours, theirs, j.progress); err != nil {
+		return err
+	}
+	run := ours.told(o, level)
+	if theirs != nil {
+		j.comparison = newComparison(o, ours.steps, theirs.steps)
+	}
+	if err := j.ladder(run, buildNs, func(level native.Level) (stepper, error) { return o.openBodies(o.n, level) }); err != nil {
+		return err
+	}
+	return j.tell(run, stdout)
+}
+
+func (o *options) bodyConfig(level native.Level) physics.Config {
+	return physics.Config{Level: level, Workers: o.workers, DisableSleep: !o.sleep, DisableContinuous: !o.continuous}
+}
+
+func (o *options) openBodies(n int, level native.Level) (stepper, error) {
+	s, err := scenes.NewAs(o.scene, n, o.seed, o.bodyConfig(level))
+	if err != nil {
+		return stepper{}, err
+	}
+	return stepper{step: s.Step, hash: s.World.Hash}, nil
+}
+
+// otherEngine returns who takes turns with ours, or nil.
+func (o *options) otherEngine(level native.Level) (*contender, error) {
+	switch o.compare {
+	case compareDiscrete:
+		c := o.bodyConfig(level)
+		c.DisableContinuous = true
+		return newContender(o, c)
+	case compareBox2D:
+		engine := box2d.NewEngine(box2d.Options{NoContinuous: o.scene == "tumbler" && !o.continuous})
+		return newContender(o, physics.Config{Engine: engine, DisableSleep: !o.sleep})
+	}
+	return nil, nil
 }
 
 // contender is an engine with a scene of its own.
@@ -135,14 +173,51 @@ type contender struct {
 	touching int       // pairs of shapes
 	memory   memory    // that the measured steps allocated
 
-	now     func() time.Duration
-	last    time.Time // the end of the stage before, by the wall clock
-	current []int64   // of the step that runs, by stage
+	recorder *profile.Recorder // nil: of another engine
+	now      func() time.Duration
+	last     time.Time // the end of the stage before, by the wall clock
+	current  []int64   // of the step that runs, by stage
 }
 
 func newContender(o *options, c physics.Config) (*contender, error) {
 	s, err := scenes.NewAs(o.scene, o.n, o.seed, c)
 	return &contender{scene: s, steps: make([]int64, 0, o.ticks)}, err
+}
+
+// record has the steps recorded. Their stages are the contender's: the solver names them when they
+// end.
+func (c *contender) record(o *options) (err error) {
+	c.recorder, err = profile.New(profile.Config{
+		Name: o.scene, Command: o.command, Steps: o.ticks - o.warmup, Warmup: o.warmup, BudgetNs: o.budgetNs(), Hardware: o.hardware,
+		Counters: []profile.Counter{{Name: "contacts", Read: func() int64 { return int64(c.scene.World.ContactCount()) }}},
+	}, nil)
+	return err
+}
+
+// told is what the report is made of.
+func (c *contender) told(o *options, level native.Level) *profile.Run {
+	run := c.recorder.Run()
+	run.Steps.Phases, run.Steps.PhaseNs = c.stages, c.stageNs
+	run.Level, run.Workers, run.Seed = level.String(), o.workers, o.seed
+	run.Hash = fmt.Sprintf("%016x", c.scene.World.Hash())
+	run.Allocs, run.Bytes = float64(c.memory.allocs)/float64(len(c.steps)), float64(c.memory.bytes)/float64(len(c.steps))
+	add := func(name string, value any) {
+		run.Params = append(run.Params, profile.Param{Name: name, Value: fmt.Sprint(value)})
+	}
+	add("ticks", o.ticks)
+	add("n", o.n)
+	add("bodies", len(c.scene.Bodies))
+	add("shapes", c.scene.World.ShapeCount())
+	if c.scene.Joints > 0 {
+		add("joints", c.scene.Joints)
+	}
+	if o.sleep {
+		add("sleep", "on")
+	}
+	if o.continuous {
+		add("continuous", "on")
+	}
+	return run
 }
 
 // Clocks of steps. Of a machine that others use as well, the wall clock would tell who is
@@ -164,11 +239,9 @@ func (o *options) chooseClock() (name string, now func() time.Duration) {
 
 // contest runs both engines, taking turns. The garbage of theirs is collected between
 // turns and counts for neither.
-func (o *options) contest(ours, theirs *contender, stderr io.Writer) error {
+func (o *options) contest(ours, theirs *contender, progress *progress) error {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
-	progress := newProgress(stderr)
-	defer progress.clear()
 	if theirs != nil {
 		defer debug.SetGCPercent(debug.SetGCPercent(-1))
 	}
@@ -207,7 +280,11 @@ func (c *contender) run(from, to, warmup int) error {
 		if err := c.scene.Push(); err != nil {
 			return err
 		}
-		c.last, c.current = time.Now(), c.current[:0]
+		if c.recorder != nil {
+			c.recorder.Begin(-1)
+		}
+		clear(c.current)
+		c.last = time.Now()
 		start := c.now()
 		if err := c.scene.World.Step(scenes.Dt); err != nil {
 			return fmt.Errorf("after tick %d: %w", tick, err)
@@ -215,6 +292,9 @@ func (c *contender) run(from, to, warmup int) error {
 		ns := int64(c.now() - start)
 		e := c.scene.World.Events()
 		c.touching += len(e.Begin) - len(e.End)
+		if c.recorder != nil {
+			c.recorder.End()
+		}
 		if tick >= warmup {
 			c.keep(ns)
 		}
@@ -227,16 +307,14 @@ func (c *contender) run(from, to, warmup int) error {
 	return nil
 }
 
-// stage is called at the end of each stage of a step.
+// stage is called at the end of each stage of a step. Not every step has all of them.
 func (c *contender) stage(name string) {
 	now := time.Now()
 	i := slices.Index(c.stages, name)
 	if i < 0 {
 		i = len(c.stages)
 		c.stages = append(c.stages, name)
-		c.stageNs = append(c.stageNs, make([]int64, 0, cap(c.steps)))
-	}
-	for len(c.current) <= i {
+		c.stageNs = append(c.stageNs, make([]int64, len(c.steps), cap(c.steps)))
 		c.current = append(c.current, 0)
 	}
 	c.current[i] += int64(now.Sub(c.last))
@@ -259,18 +337,51 @@ const resamples = 1000
 func medianRatio(over, under []int64, seed uint64) (ratio, low, high float64) {
 	rng := rand.New(rand.NewPCG(seed, resamples))
 	turns := (len(over) + turn - 1) / turn
+	a, b := newResample(over), newResample(under)
+	drawn := make([]int, turns) // how often each turn was drawn
 	ratios := make([]float64, resamples)
 	for i := range ratios {
-		var a, b []int64
+		clear(drawn)
+		steps := 0
 		for range turns {
-			from := turn * rng.IntN(turns)
-			to := min(from+turn, len(over))
-			a, b = append(a, over[from:to]...), append(b, under[from:to]...)
+			t := rng.IntN(turns)
+			drawn[t]++
+			steps += min(turn, len(over)-turn*t)
 		}
-		ratios[i] = median(a) / median(b)
+		ratios[i] = a.median(drawn, steps) / b.median(drawn, steps)
 	}
 	slices.Sort(ratios)
 	return median(over) / median(under), nearestRank(ratios, 0.025), nearestRank(ratios, 0.975)
+}
+
+// resample is a series, sorted once, of which turns are drawn again and again.
+type resample struct {
+	ns   []int64 // ascending
+	turn []int   // of each
+}
+
+func newResample(ns []int64) *resample {
+	r := &resample{ns: make([]int64, len(ns)), turn: make([]int, len(ns))}
+	order := make([]int, len(ns))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortFunc(order, func(a, b int) int { return cmp.Or(cmp.Compare(ns[a], ns[b]), cmp.Compare(a, b)) })
+	for i, step := range order {
+		r.ns[i], r.turn[i] = ns[step], step/turn
+	}
+	return r
+}
+
+// median is that of the steps of the turns drawn, by the nearest rank.
+func (r *resample) median(drawn []int, steps int) float64 {
+	left := (steps + 1) / 2
+	for i, t := range r.turn {
+		if left -= drawn[t]; left <= 0 {
+			return float64(r.ns[i])
+		}
+	}
+	return 0
 }
 
 func median(ns []int64) float64 { return float64(quantilesOf(ns).P50) }

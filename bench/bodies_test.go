@@ -5,11 +5,13 @@ import (
 	"errors"
 	"io"
 	"math"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/evertick/evertick/bench/profile"
 	"github.com/evertick/evertick/internal/scenes"
+	"github.com/evertick/evertick/native"
 	"github.com/evertick/evertick/physics"
 )
 
@@ -19,41 +21,63 @@ func TestBodiesJSON(t *testing.T) {
 		"arena": "40", "tumbler": "40", "pyramid": "6", "pyramids": "2", "smash": "24", "jointgrid": "5", "bridge": "6", "ragdolls": "2",
 		"hinges": "1",
 	} {
-		args := []string{"-scene", name, "-n", n, "-ticks", "21", "-warmup", "3", "-seed", "7", "-level", "go", "-json"}
-		var alone, rep bodiesReport
-		decode(t, mustRun(t, args...), &alone)
-		decode(t, mustRun(t, append(args, "-compare", "box2d")...), &rep)
-		if rep.Hash != alone.Hash || alone.Compare != nil || rep.Compare == nil {
-			t.Fatalf("%s: hashes %s and %s, comparisons %v and %v", name, alone.Hash, rep.Hash, alone.Compare, rep.Compare)
+		args := []string{"-scene", name, "-n", n, "-ticks", "21", "-warmup", "3", "-seed", "7", "-level", "go"}
+		alone := profiled(t, args...)
+		run := profiled(t, append(args, "-compare", "box2d")...)
+		if run.Hash != alone.Hash || len(alone.Rivals) != 0 || len(run.Rivals) != 1 {
+			t.Fatalf("%s: hashes %s and %s, rivals %v and %v", name, alone.Hash, run.Hash, alone.Rivals, run.Rivals)
 		}
-		if rep.Scene != name || rep.Seed != 7 || rep.Level != "go" || rep.Ticks != 21 || rep.Warmup != 3 || rep.StepNs.P50 <= 0 {
-			t.Errorf("%s: %+v", name, rep)
+		if run.Scene != name || run.Seed != 7 || run.Level != "go" || run.Warmup != 3 || param(run, "n") != n || param(run, "ticks") != "21" {
+			t.Errorf("%s: %+v", name, run)
 		}
-		c := rep.Compare
-		if c.Name != "box2d" || c.OursNs != rep.StepNs.P50 || c.TheirsNs <= 0 || c.Goal != 0 || c.PeerRatio != 0 ||
-			math.Abs(c.Ratio-float64(c.TheirsNs)/float64(c.OursNs)) > 1e-9 || c.RatioLow > c.RatioHigh {
-			t.Errorf("%s: %+v", name, c)
+		if r := run.Rivals[0]; r.Name != "box2d" || !(r.Median > 0) || r.Low > r.High {
+			t.Errorf("%s: %+v", name, r)
 		}
-		checkStages(t, &rep)
+	}
+}
+
+// The stages of recorded steps are those of the solver; of each as many as of steps, also of one
+// that comes late.
+func TestStages(t *testing.T) {
+	o := &options{scene: "arena", n: 40, ticks: 12, warmup: 2, seed: 1, workers: 1}
+	c, err := newContender(o, physics.Config{})
+	if err == nil {
+		err = c.record(o)
+	}
+	if err == nil {
+		err = o.contest(c, nil, newProgress(nil))
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := &c.told(o, native.Go).Steps
+	if s.Len() != 10 || len(s.Phases) < 3 || !slices.Contains(s.Phases, "solve") || len(s.Counts) != 1 || s.Counters[0] != "contacts" {
+		t.Errorf("%d steps, phases %v, counters %v", s.Len(), s.Phases, s.Counters)
+	}
+	for i, ns := range s.PhaseNs {
+		if len(ns) != s.Len() {
+			t.Errorf("%s: %d of %d steps", s.Phases[i], len(ns), s.Len())
+		}
+	}
+	c.stage("late")
+	c.keep(5)
+	if late := c.stageNs[len(c.stageNs)-1]; len(late) != 11 || slices.Max(late[:10]) != 0 {
+		t.Errorf("a stage that comes late: %v", late)
 	}
 }
 
 // Sleep and continuous collision are what the scene has, and what is asked for.
 func TestBodiesFlags(t *testing.T) {
-	run := func(args ...string) (rep bodiesReport) {
-		decode(t, mustRun(t, append(args, "-n", "6", "-ticks", "8", "-json")...), &rep)
-		return rep
+	run := func(args ...string) *profile.Run {
+		return profiled(t, append(args, "-n", "6", "-ticks", "8")...)
 	}
-	still, both, smash := run("-scene", "pyramid"), run("-scene", "pyramid", "-sleep", "-continuous"), run("-scene", "smash")
-	if still.Sleep || still.Continuous || !both.Sleep || !both.Continuous || !smash.Sleep || !smash.Continuous {
-		t.Errorf("%+v, %+v, %+v", still, both, smash)
+	both := func(r *profile.Run) string { return param(r, "sleep") + param(r, "continuous") }
+	still, all, smash := run("-scene", "pyramid"), run("-scene", "pyramid", "-sleep", "-continuous"), run("-scene", "smash")
+	if both(still) != "" || both(all) != "onon" || both(smash) != "onon" {
+		t.Errorf("%+v, %+v, %+v", still, all, smash)
 	}
-	if grid := run("-scene", "jointgrid"); grid.Joints != 2*6*5 {
-		t.Errorf("%d joints", grid.Joints)
-	}
-	out := mustRun(t, "-scene", "jointgrid", "-n", "6", "-ticks", "8", "-sleep")
-	if want := "pairs of them touch · 60 joints · sleep\n"; !strings.Contains(out, want) {
-		t.Errorf("no %q in\n%s", want, out)
+	if grid := run("-scene", "jointgrid"); param(grid, "joints") != "60" {
+		t.Errorf("%+v", grid.Params)
 	}
 }
 
@@ -64,17 +88,6 @@ func decode(t *testing.T, text string, to any) {
 	}
 }
 
-func checkStages(t *testing.T, r *bodiesReport) {
-	t.Helper()
-	share := 0.0
-	for _, s := range r.Stages {
-		share += s.Share
-	}
-	if len(r.Stages) < 3 || math.Abs(share-1) > 1e-9 {
-		t.Errorf("%s: stages %+v", r.Scene, r.Stages)
-	}
-}
-
 // The pairs that touch are counted from the events.
 func TestTouching(t *testing.T) {
 	o := &options{scene: "pyramid", n: 6, ticks: 10, seed: 1}
@@ -82,7 +95,7 @@ func TestTouching(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := o.contest(c, nil, nil); err != nil {
+	if err := o.contest(c, nil, newProgress(nil)); err != nil {
 		t.Fatal(err)
 	}
 	// Each box above touches two, each of the lowest row the ground, neighbours each other.
@@ -94,11 +107,8 @@ func TestTouching(t *testing.T) {
 func TestBodiesText(t *testing.T) {
 	defer func(old []published) { publishedScenes = old }(publishedScenes)
 	publishedScenes = []published{{"arena", 30, 7.5, 23}}
-	out := mustRun(t, "-scene", "arena", "-n", "30", "-ticks", "12", "-compare", "box2d")
-	for _, part := range []string{
-		"scene arena", "n 30", profile.ThisEnvironment().String(), "12 ticks, 6 of them warm-up", "30 bodies, 34 shapes",
-		"stage", "solve", "memory", "hash", "compare  box2d takes", "Box2D v3, AVX2, measured apart, is 7.5", "goal is 23",
-	} {
+	out := mustRun(t, "-scene", "arena", "-n", "30", "-ticks", "12", "-compare", "box2d", "-ladder", "off", "-out", outNone)
+	for _, part := range []string{"scene arena", "n 30", "bodies 30", "shapes 34", "solve", "compare  box2d takes", "Box2D v3, AVX2, measured apart, is 7.5", "goal is 23"} {
 		if !strings.Contains(out, part) {
 			t.Errorf("the text lacks %q:\n%s", part, out)
 		}
@@ -132,28 +142,43 @@ func TestMedianRatio(t *testing.T) {
 	}
 }
 
-// TestRival: the capstone beside box2d says what both take, and computes what it does alone.
+// TestRival: the capstone beside box2d says how much longer that takes, and computes what it does
+// alone.
 func TestRival(t *testing.T) {
-	var alone, beside report
-	decode(t, mustRun(t, "-ticks", "24", "-warmup", "8", "-json"), &alone)
-	decode(t, mustRun(t, "-ticks", "24", "-warmup", "8", "-json", "-compare", "box2d"), &beside)
-	c := beside.Compare
-	if c == nil || c.Name != "box2d" || c.OursNs != beside.StepNs.P50 || c.OursP95Ns != beside.StepNs.P95 || c.TheirsNs <= 0 ||
-		c.RatioLow > c.Ratio || c.RatioHigh < c.Ratio {
-		t.Errorf("compare %+v", c)
+	args := []string{"-ticks", "24", "-warmup", "8"}
+	alone, beside := profiled(t, args...), profiled(t, append(args, "-compare", "box2d")...)
+	if len(beside.Rivals) != 1 || beside.Rivals[0].Name != "box2d" || beside.Rivals[0].Low > beside.Rivals[0].High || !(beside.Rivals[0].Median > 0) {
+		t.Errorf("rivals %+v", beside.Rivals)
 	}
-	if alone.Compare != nil || alone.Hash != beside.Hash {
+	if len(alone.Rivals) != 0 || alone.Hash != beside.Hash {
 		t.Errorf("hash %s alone, %s beside a rival", alone.Hash, beside.Hash)
 	}
 }
 
 // With -continuous the scene runs without it as well, by turns.
 func TestContinuous(t *testing.T) {
-	out := mustRun(t, "-scene", "arena", "-n", "30", "-ticks", "12", "-continuous")
+	out := mustRun(t, "-scene", "arena", "-n", "30", "-ticks", "12", "-continuous", "-ladder", "off", "-out", outNone)
 	if !strings.Contains(out, "compare  discrete takes") {
 		t.Errorf("%s", out)
 	}
 	if err := run([]string{"-continuous"}, io.Discard, io.Discard); !errors.Is(err, errUsage) {
 		t.Errorf("the capstone: %v", err)
+	}
+}
+
+// Medians of turns that are drawn from sorted steps are those of the steps themselves.
+func TestResample(t *testing.T) {
+	ns := []int64{9, 3, 7, 1, 5, 5, 2, 8, 6, 4} // three turns, the last of two steps
+	r := newResample(ns)
+	for _, drawn := range [][]int{{1, 1, 1}, {3, 0, 0}, {0, 2, 1}, {0, 0, 3}, {2, 0, 1}} {
+		var all []int64
+		for t, n := range drawn {
+			for range n {
+				all = append(all, ns[turn*t:min(turn*(t+1), len(ns))]...)
+			}
+		}
+		if got, want := r.median(drawn, len(all)), median(all); got != want {
+			t.Errorf("%v: %g, want %g", drawn, got, want)
+		}
 	}
 }

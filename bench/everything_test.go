@@ -2,6 +2,7 @@ package main
 
 import (
 	"path/filepath"
+	"strconv"
 	"testing"
 
 	"github.com/evertick/evertick/internal/proof"
@@ -14,12 +15,13 @@ func TestEverything(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var rep report
-	decode(t, mustRun(t, "-scene", proof.SceneName, "-seed", "2", "-ticks", "24", "-json", "-hashes", filepath.Join(t.TempDir(), "hashes")), &rep)
-	if rep.Hash != columnText(want.Hashes[ticks-1]) {
-		t.Errorf("hash %s, the proof has %016x", rep.Hash, want.Hashes[ticks-1])
+	run := profiled(t, "-scene", proof.SceneName, "-seed", "2", "-ticks", "24", "-hashes", filepath.Join(t.TempDir(), "hashes"))
+	if run.Hash != columnText(want.Hashes[ticks-1]) {
+		t.Errorf("hash %s, the proof has %016x", run.Hash, want.Hashes[ticks-1])
 	}
-	if rep.Entities < 200 || rep.Bodies < 100 {
-		t.Errorf("%d entities, %d bodies", rep.Entities, rep.Bodies)
+	for name, least := range map[string]int{"entities": 200, "bodies": 100} {
+		if n, err := strconv.Atoi(param(run, name)); err != nil || n < least {
+			t.Errorf("%d %s, %v", n, name, err)
+		}
 	}
 }

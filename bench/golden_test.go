@@ -40,6 +40,9 @@ var goldenCases = []golden{
 	{scene: "capstone", seed: 2, ticks: 60},
 	{scene: "limina", seed: 1, ticks: 60},
 	{scene: "limina", seed: 1, ticks: 400},
+	{scene: "swarm", seed: 1, ticks: 30},
+	{scene: "clusters", seed: 1, ticks: 60},
+	{scene: "churn", seed: 1, ticks: 60},
 }
 
 func TestGolden(t *testing.T) {

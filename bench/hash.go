@@ -15,9 +15,13 @@ import (
 const withoutBodies = "without-bodies"
 
 // bodilessHash is the state hash without the rows of bodies: what is equal whichever
-// engine moves them, as far as nothing depends on where they are.
+// engine moves them, as far as nothing depends on where they are; that of the world in a
+// scene that has none.
 func (s *scene) bodilessHash() uint64 {
 	w := s.sim.World
+	if s.build != nil {
+		return w.Hash()
+	}
 	var h xxh3.Hasher
 	var row [12 * 4]byte
 	for slot := range ecs.Slot(w.HighWater()) {

@@ -1,17 +1,15 @@
 package main
 
 import (
-	"bufio"
 	"errors"
 	"flag"
 	"fmt"
 	"io"
 	"os"
-	"runtime/debug"
 	"slices"
 	"strings"
+	"time"
 
-	"github.com/evertick/evertick"
 	"github.com/evertick/evertick/bench/profile"
 	"github.com/evertick/evertick/internal/proof"
 	"github.com/evertick/evertick/native"
@@ -31,8 +29,19 @@ type options struct {
 	quick             bool
 	csv               string
 	n                 int
+	ns, qs            sizes
+	rs                lengths
 	compare           string
-	sleep, continuous bool // of scenes of bodies alone
+	scale             bool
+	budget            time.Duration
+	ladder            string
+	out               string
+	baseline          string
+	pin               int // CPU; -1: none
+	hardware          bool
+	paced             bool
+	command           string // that repeats the run
+	sleep, continuous bool   // of scenes of bodies alone
 }
 
 // errUsage marks what is the caller's fault.
@@ -55,7 +64,11 @@ func run(args []string, stdout, stderr io.Writer) error {
 	if len(args) > 0 && (args[0] == "record" || args[0] == "replay") {
 		return runLogs(args, stdout, stderr)
 	}
+	if len(args) > 0 && args[0] == "compare" {
+		return runCompare(args[1:], stdout, stderr)
+	}
 	o, p, err := parse(args, stderr)
+	o.command = commandOf(args)
 	if err != nil {
 		return err
 	}
@@ -70,8 +83,14 @@ func run(args []string, stdout, stderr io.Writer) error {
 	if err != nil {
 		return err
 	}
+	if o.scale {
+		return o.runScale(level, p, stdout, stderr)
+	}
 	switch o.scene {
 	case queriesScene:
+		if o.isGrid() {
+			return o.runGrid(level, stdout, stderr)
+		}
 		return o.runQueries(level, stdout, stderr)
 	case opsScene:
 		return o.runOps(level, stdout, stderr)
@@ -82,28 +101,7 @@ func run(args []string, stdout, stderr io.Writer) error {
 	if o.isRays() {
 		return o.runRays(level, stdout, stderr)
 	}
-	s, err := newScene(p, evertick.Config{Seed: o.seed, Level: level, Workers: o.workers})
-	if err != nil {
-		return err
-	}
-	if !o.json {
-		fmt.Fprintf(stdout, "evertick bench · scene %s · level %s · %d worker(s)\n%s\n", o.scene, s.sim.Level(), o.workers, profile.ThisEnvironment())
-	}
-	var theirs *rival
-	if o.compare != "" {
-		if theirs, err = newRival(p, evertick.Config{Seed: o.seed, Level: level, Workers: o.workers}, o.warmup); err != nil {
-			return err
-		}
-	}
-	r, err := o.measure(s, theirs)
-	if err != nil {
-		return err
-	}
-	rep := newReport(o, s, r)
-	if theirs != nil {
-		rep.Compare = newComparison(&o, r.steps, theirs.steps)
-	}
-	return o.deliver(stdout, &rep)
+	return o.runTicks(level, p, stdout, stderr)
 }
 
 // parse returns the flags and the parameters of the scene that they name. Flags
@@ -112,7 +110,7 @@ func parse(args []string, stderr io.Writer) (options, params, error) {
 	var o options
 	f := flag.NewFlagSet("bench", flag.ContinueOnError)
 	f.SetOutput(io.Discard) // main prints the error, once
-	f.StringVar(&o.scene, "scene", "capstone", "what to simulate: "+strings.Join(sceneNames, ", ")+" or "+proof.SceneName+"; "+strings.Join(bodyNames(), ", ")+": bodies alone; "+
+	f.StringVar(&o.scene, "scene", "capstone", "what to simulate: "+strings.Join(slices.Concat(sceneNames, crowdNames), ", ")+" or "+proof.SceneName+"; "+strings.Join(bodyNames(), ", ")+": bodies alone; "+
 		raysScene+": rays through an arena; "+queriesScene+": the spatial index alone; "+opsScene+": operations on columns, and the entity table, alone; or "+
 		pacingScene+": how late frames are")
 	ops := f.Bool("ops", false, "the scene "+opsScene)
@@ -124,11 +122,21 @@ func parse(args []string, stderr io.Writer) (options, params, error) {
 	f.BoolVar(&o.json, "json", false, "print one JSON object")
 	f.StringVar(&o.hashes, "hashes", "", "write the hash of every column after every tick to this `file`")
 	f.BoolVar(&o.info, "info", false, "print which kernels run here, and exit")
-	f.BoolVar(&o.quick, "quick", false, "queries, ops, pacing: fewer rounds, and no large sets")
-	f.StringVar(&o.csv, "csv", "", "queries, ops, pacing: write every figure to this `file` as well")
-	f.IntVar(&o.n, "n", 0, "bodies alone: the size of the scene (default: "+bodySizes()+")")
+	f.BoolVar(&o.quick, "quick", false, "queries, ops, pacing, -scale: fewer rounds, and no large sets")
+	f.StringVar(&o.csv, "csv", "", "queries, ops, pacing, -scale: write every figure to this `file` as well")
+	f.Var(&o.ns, "n", "the `size` of the scene; of queries several, 2256,16384 for a table over -n, -q and -r (default: "+crowdSizes()+", "+bodySizes()+")")
+	f.Var(&o.qs, "q", "clusters: `queries` in a tick (default "+fmt.Sprint(clusterAsks)+"); of the scene queries in a batch, several")
+	f.Var(&o.rs, "r", "swarm, clusters: the `radius` of perception in m; of queries, several")
 	f.BoolVar(&o.sleep, "sleep", false, "bodies alone: those at rest fall asleep, also in scenes that are not about that")
 	f.StringVar(&o.compare, "compare", "", "scenes with bodies: run the `engine` "+compareBox2D+" beside ours, by turns")
+	f.BoolVar(&o.scale, "scale", false, "double the size until the budget breaks, and tell cost against size: swarm, clusters, churn, arena, tumbler, pyramid, queries")
+	f.DurationVar(&o.budget, "budget", 0, "what p95 of a step may take, 4ms; if it takes longer the exit status is 1 (default: that of 60 Hz, and no such status)")
+	f.StringVar(&o.ladder, "ladder", ladderAuto, "the levels by turns in the same run: auto (if it takes less than 2 s), on or off")
+	f.StringVar(&o.out, "out", "", "write summary.json, steps.csv, bench.txt, trace.json and report.html into this `directory`, or "+outNone+" (default out/SCENE, with -json "+outNone+")")
+	f.StringVar(&o.baseline, "baseline", "", "compare with the run that -out has kept in this `directory`")
+	f.IntVar(&o.pin, "pin", -1, "keep to this `CPU`")
+	f.BoolVar(&o.hardware, "hardware", false, "count instructions, cycles and misses, where the system allows")
+	f.BoolVar(&o.paced, "paced", false, "run the steps when they are due, at 60 Hz, and tell how late they are; not of bodies alone")
 	f.BoolVar(&o.continuous, "continuous", false, "bodies alone: continuous collision, also in scenes that are not about that; by turns without it if there is no -compare")
 	if err := f.Parse(args); err != nil {
 		if errors.Is(err, flag.ErrHelp) {
@@ -152,6 +160,17 @@ func parse(args []string, stderr io.Writer) (options, params, error) {
 	if err := foreignFlag(o.scene, given); err != nil {
 		return o, params{}, err
 	}
+	if o.budget < 0 || given["budget"] && o.budget == 0 {
+		return o, params{}, fmt.Errorf("%w: -budget %v: above 0", errUsage, o.budget)
+	}
+	if o.scale {
+		if err := o.checkScale(given); err != nil {
+			return o, params{}, err
+		}
+	}
+	if o.isGrid() {
+		return o, params{}, o.gridDefaults()
+	}
 	if hasNoTicks(o.scene) {
 		return o, params{}, nil
 	}
@@ -165,6 +184,9 @@ func parse(args []string, stderr io.Writer) (options, params, error) {
 	if err != nil {
 		return o, params{}, fmt.Errorf("%w: -scene: %w", errUsage, err)
 	}
+	if err := o.sizeParams(&p); err != nil {
+		return o, params{}, err
+	}
 	if !given["ticks"] {
 		o.ticks = p.ticks
 	}
@@ -174,28 +196,46 @@ func parse(args []string, stderr io.Writer) (options, params, error) {
 	return o, p, errors.Join(o.checkCompare(), o.check())
 }
 
+// budgetNs is what p95 of a step may take.
+func (o *options) budgetNs() int64 {
+	if o.budget > 0 {
+		return int64(o.budget)
+	}
+	return budgetNs
+}
+
 // hasNoTicks tells a scene that is a comparison of ways to do things.
 func hasNoTicks(scene string) bool {
 	return scene == queriesScene || scene == opsScene || scene == pacingScene
 }
 
-// foreignFlag returns an error if a flag was given that the scene has no use for.
-func foreignFlag(scene string, given map[string]bool) error {
-	foreign := []string{"quick", "csv", "n", "sleep", "continuous"}
+// profileFlags are of scenes whose steps are profiled.
+var profileFlags = []string{"ladder", "out", "baseline", "pin", "hardware", "paced"}
+
+// foreignFlags are those that a scene has no use for, besides what sizeParams says.
+func foreignFlags(scene string) []string {
 	switch {
 	case scene == pacingScene:
-		foreign = []string{"ticks", "warmup", "seed", "level", "workers", "hashes", "n", "sleep", "continuous", "compare"}
-	case hasNoTicks(scene):
-		foreign = []string{"ticks", "warmup", "workers", "hashes", "n", "sleep", "continuous", "compare"}
-	case scene == proof.SceneName:
-		foreign = append(foreign, "compare") // no other engine has all that is in it
+		return append([]string{"ticks", "warmup", "seed", "level", "workers", "hashes", "n", "q", "r", "sleep", "continuous", "compare", "budget"}, profileFlags...)
+	case scene == opsScene:
+		return append([]string{"ticks", "warmup", "workers", "hashes", "n", "q", "r", "sleep", "continuous", "compare", "budget"}, profileFlags...)
+	case scene == queriesScene:
+		return append([]string{"ticks", "warmup", "workers", "hashes", "sleep", "continuous", "compare", "budget"}, profileFlags...)
 	case scene == raysScene:
-		foreign = []string{"quick", "csv", "hashes", "sleep", "continuous"}
+		return append([]string{"quick", "csv", "hashes", "q", "r", "sleep", "continuous", "budget"}, profileFlags...)
 	case slices.Contains(bodyNames(), scene):
-		foreign = []string{"quick", "csv", "hashes"}
+		return []string{"quick", "csv", "hashes", "q", "r", "paced"}
+	case scene == proof.SceneName || isCrowd(scene):
+		return []string{"quick", "csv", "sleep", "continuous", "compare"} // no other engine has what is in them
 	}
-	for _, name := range foreign {
-		if given[name] {
+	return []string{"quick", "csv", "sleep", "continuous"}
+}
+
+// foreignFlag returns an error if a flag was given that the scene has no use for.
+func foreignFlag(scene string, given map[string]bool) error {
+	for _, name := range foreignFlags(scene) {
+		ofScale := name == "quick" || name == "csv" || name == "budget"
+		if given[name] && !(given["scale"] && ofScale) {
 			return fmt.Errorf("%w: -%s: not for the scene %s", errUsage, name, scene)
 		}
 	}
@@ -210,6 +250,10 @@ func (o *options) check() error {
 		return fmt.Errorf("%w: -warmup %d: at least 0 and less than -ticks %d", errUsage, o.warmup, o.ticks)
 	case o.workers < 1 || o.workers > 1024:
 		return fmt.Errorf("%w: -workers %d: 1 to 1024", errUsage, o.workers)
+	case !slices.Contains([]string{ladderAuto, ladderOn, ladderOff}, o.ladder):
+		return fmt.Errorf("%w: -ladder %q: %s, %s or %s", errUsage, o.ladder, ladderAuto, ladderOn, ladderOff)
+	case o.pin < -1:
+		return fmt.Errorf("%w: -pin %d: a CPU, from 0", errUsage, o.pin)
 	}
 	return nil
 }
@@ -223,25 +267,4 @@ func chooseLevel(name string) (native.Level, error) {
 		return level, fmt.Errorf("%w: -level: %w", errUsage, err)
 	}
 	return level, nil
-}
-
-// measure runs the scene, beside a rival if there is one, and writes the hashes if they
-// were asked for.
-func (o *options) measure(s *scene, theirs *rival) (*recorder, error) {
-	var each []func() error
-	if theirs != nil {
-		defer debug.SetGCPercent(debug.SetGCPercent(-1))
-		each = append(each, theirs.follow)
-	}
-	if o.hashes == "" {
-		return measure(s, o.ticks, o.warmup, each...)
-	}
-	file, err := os.Create(o.hashes)
-	if err != nil {
-		return nil, err
-	}
-	w := bufio.NewWriter(file)
-	each = append(each, func() error { return s.columnHashes().write(w) })
-	r, err := measure(s, o.ticks, o.warmup, each...)
-	return r, errors.Join(err, w.Flush(), file.Close())
 }

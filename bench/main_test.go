@@ -2,11 +2,10 @@ package main
 
 import (
 	"bytes"
-	"encoding/json"
 	"errors"
 	"flag"
 	"io"
-	"maps"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -72,7 +71,7 @@ func TestBadFlags(t *testing.T) {
 		args string
 		says []string
 	}{
-		{"-scene opera", []string{"-scene", `"opera"`, "capstone", "limina", "arena", "pyramids", "queries", "ops", "pacing"}},
+		{"-scene opera", []string{"-scene", `"opera"`, "capstone", "limina", "swarm", "churn", "arena", "pyramids", "queries", "ops", "pacing"}},
 		{"-level avx3", []string{"-level", `"avx3"`, "avx2"}},
 		{"-level " + foreign.String(), []string{"-level", foreign.String(), "go"}},
 		{"-ticks 0", []string{"-ticks 0"}},
@@ -100,6 +99,37 @@ func TestBadFlags(t *testing.T) {
 		{"-scene pacing -level go", []string{"-level", "pacing"}},
 		{"-scene pacing -seed 2", []string{"-seed", "pacing"}},
 		{"-n 5", []string{"-n", "capstone"}},
+		{"-q 5", []string{"-q", "capstone"}},
+		{"-r 5", []string{"-r", "capstone"}},
+		{"-scene churn -r 5", []string{"-r", "churn"}},
+		{"-scene swarm -q 5", []string{"-q", "swarm"}},
+		{"-scene swarm -n 0", []string{"-n 0"}},
+		{"-scene swarm -n 1000001", []string{"-n 1000001", "1000000"}},
+		{"-scene swarm -n 5,6", []string{"-n", "queries"}},
+		{"-scene swarm -n 5,", []string{"-n", `""`}},
+		{"-scene swarm -n many", []string{"-n", `"many"`}},
+		{"-scene swarm -r 0", []string{"-r 0"}},
+		{"-scene swarm -r nan", []string{"-r NaN"}},
+		{"-scene swarm -r wide", []string{"-r", `"wide"`}},
+		{"-scene clusters -q 0", []string{"-q 0"}},
+		{"-scene churn -compare box2d", []string{"-compare", "churn"}},
+		{"-scene arena -n 4,5", []string{"-n", "queries"}},
+		{"-scene arena -q 4", []string{"-q", "arena"}},
+		{"-scene rays -r 4", []string{"-r", "rays"}},
+		{"-scale", []string{"-scale", "capstone", "swarm"}},
+		{"-scale -scene ops", []string{"-scale", "ops"}},
+		{"-scale -scene smash", []string{"-scale", "smash"}},
+		{"-scale -scene swarm -n 5", []string{"-n", "-scale"}},
+		{"-scale -scene arena -ticks 5", []string{"-ticks", "-scale"}},
+		{"-ladder maybe", []string{"-ladder", `"maybe"`, "auto"}},
+		{"-pin -2", []string{"-pin -2"}},
+		{"-scene arena -paced", []string{"-paced", "arena"}},
+		{"-scene queries -out x", []string{"-out", "queries"}},
+		{"-scene rays -hardware", []string{"-hardware", "rays"}},
+		{"-ops -budget 4ms", []string{"-budget", "ops"}},
+		{"-budget -4ms", []string{"-budget -4ms"}},
+		{"-budget 0", []string{"-budget 0"}},
+		{"-budget soon", []string{"-budget", `"soon"`}},
 		{"-compare box3d", []string{"-compare", `"box3d"`, "box2d"}},
 		{"-scene queries -compare box2d", []string{"-compare", "queries"}},
 		{"-scene everything -compare box2d", []string{"-compare", "everything"}},
@@ -134,7 +164,7 @@ func TestHelpIsNoFault(t *testing.T) {
 	if err := run([]string{"-h"}, io.Discard, &usage); !errors.Is(err, flag.ErrHelp) || errors.Is(err, errUsage) {
 		t.Errorf("-h: %v", err)
 	}
-	for _, name := range []string{"-scene", "-ticks", "-warmup", "-seed", "-level", "-workers", "-json", "-hashes", "-info", "-quick", "-csv", "-n", "-compare", "-ops"} {
+	for _, name := range []string{"-scene", "-ticks", "-warmup", "-seed", "-level", "-workers", "-json", "-hashes", "-info", "-quick", "-csv", "-n", "-compare", "-ops", "-q", "-r", "-scale", "-budget", "-ladder", "-out", "-baseline", "-pin", "-hardware", "-paced"} {
 		if !strings.Contains(usage.String(), name) {
 			t.Errorf("the usage lacks %s", name)
 		}
@@ -154,7 +184,11 @@ func TestExitStatus(t *testing.T) {
 		{nil, []string{"-ticks", "0"}, 2, "-ticks 0"},
 		{nil, []string{"-tick", "10"}, 2, "-tick"},
 		{[]string{native.EnvLevel + "=avx3"}, []string{"-ticks", "2"}, 2, native.EnvLevel + `: native: level "avx3"`},
-		{nil, []string{"-ticks", "2", "-hashes", missing}, 1, missing},
+		{nil, []string{"-ticks", "2", "-ladder", "off", "-hashes", missing}, 1, missing},
+		{nil, []string{"-ticks", "4", "-ladder", "off", "-out", "none"}, 0, ""},
+		{nil, []string{"-ticks", "4", "-ladder", "off", "-out", "none", "-budget", "1ns"}, 1, "over the budget"},
+		{nil, []string{"-ticks", "4", "-budget", "-1s"}, 2, "-budget"},
+		{nil, []string{"compare", "-results", missing}, 2, missing},
 		{nil, []string{"-scene", "queries", "-quick", "-csv", missing}, 1, missing},
 	} {
 		_, stderr, status := command(t, c.env, c.args...)
@@ -164,13 +198,44 @@ func TestExitStatus(t *testing.T) {
 	}
 }
 
+// profiled runs the command in this process and returns the summary that -json prints. There is no
+// ladder unless one is asked for.
+func profiled(t *testing.T, args ...string) *profile.Run {
+	t.Helper()
+	if !slices.Contains(args, "-ladder") {
+		args = append(args, "-ladder", "off")
+	}
+	return summaryOf(t, mustRun(t, append(args, "-json")...))
+}
+
+func summaryOf(t *testing.T, text string) *profile.Run {
+	t.Helper()
+	summary, err := profile.ReadSummary(strings.NewReader(text))
+	if err != nil {
+		t.Fatalf("%v\n%s", err, text)
+	}
+	return summary.Run()
+}
+
+// param returns what a run tells of a parameter.
+func param(run *profile.Run, name string) string {
+	for _, p := range run.Params {
+		if p.Name == name {
+			return p.Value
+		}
+	}
+	return ""
+}
+
 func TestEnvironmentChoosesTheLevel(t *testing.T) {
 	for _, level := range native.Levels() {
 		env := []string{native.EnvLevel + "=" + level.String()}
-		stdout, stderr, status := command(t, env, "-ticks", "2", "-json")
-		var rep report
-		if err := json.Unmarshal([]byte(stdout), &rep); err != nil || status != 0 || rep.Level != level.String() {
-			t.Errorf("%v: level %q, status %d, %v\n%s", env, rep.Level, status, err, stderr)
+		stdout, stderr, status := command(t, env, "-ticks", "2", "-json", "-ladder", "off")
+		if status != 0 {
+			t.Fatalf("%v: status %d\n%s", env, status, stderr)
+		}
+		if run := summaryOf(t, stdout); run.Level != level.String() {
+			t.Errorf("%v: level %q", env, run.Level)
 		}
 	}
 }
@@ -184,78 +249,112 @@ func TestInfo(t *testing.T) {
 	}
 }
 
-// A program that reads the JSON finds these fields, and numbers in them.
+// A program that reads the JSON finds what was run, and what came of it.
 func TestJSON(t *testing.T) {
-	const ticks, warmup = 30, 10
-	var got map[string]any
-	out := mustRun(t, "-ticks", "30", "-warmup", "10", "-seed", "9", "-json", "-level", "go")
-	if err := json.Unmarshal([]byte(out), &got); err != nil {
-		t.Fatalf("%v\n%s", err, out)
+	const ticks = 30
+	run := profiled(t, "-ticks", "30", "-warmup", "10", "-seed", "9", "-level", "go")
+	if run.Scene != "capstone" || run.Seed != 9 || run.Level != "go" || run.Workers != 1 || run.Warmup != 10 || run.BudgetNs != budgetNs {
+		t.Errorf("%+v", run)
 	}
-	for field, want := range map[string]any{
-		"scene": "capstone", "seed": 9.0, "level": "go", "workers": 1.0, "ticks": float64(ticks), "warmup": float64(warmup),
-		"entities": 2000.0, "agents": 200.0, "bodies": 256.0, "queries_per_step": 200.0,
-	} {
-		if got[field] != want {
-			t.Errorf("%s is %v, want %v", field, got[field], want)
+	for name, want := range map[string]string{"ticks": "30", "entities": "2000", "agents": "200", "bodies": "256"} {
+		if got := param(run, name); got != want {
+			t.Errorf("%s is %q, want %s", name, got, want)
 		}
 	}
 	s := newTestScene(t, "capstone", 9)
 	advance(t, s, ticks)
-	if want := columnText(s.sim.Hash()); got["hash"] != want {
-		t.Errorf("hash is %v, want %s", got["hash"], want)
+	if want := columnText(s.sim.Hash()); run.Hash != want {
+		t.Errorf("hash is %v, want %s", run.Hash, want)
 	}
-	if want := columnText(s.bodilessHash()); got["hash_without_bodies"] != want {
-		t.Errorf("hash_without_bodies is %v, want %s", got["hash_without_bodies"], want)
+	if p := run.Parity; p == nil || !p.OK || p.Cases != ticks*(len(native.Levels())-1) {
+		t.Errorf("parity %+v", p)
 	}
-	if _, ok := got["allocs_per_step"].(float64); !ok {
-		t.Errorf("allocs_per_step is %v", got["allocs_per_step"])
+	if len(run.Ladder) > 0 || len(run.Rivals) > 0 || run.Baseline != nil {
+		t.Errorf("nobody asked for %+v, %+v, %+v", run.Ladder, run.Rivals, run.Baseline)
 	}
-	checkJSONTimes(t, got)
 }
 
-func checkJSONTimes(t *testing.T, got map[string]any) {
-	t.Helper()
-	step, _ := got["step_ns"].(map[string]any)
-	if names := slices.Sorted(maps.Keys(step)); !slices.Equal(names, []string{"max", "p50", "p95", "p99"}) {
-		t.Errorf("step_ns has %v", names)
-	}
-	last := 0.0
-	for _, name := range []string{"p50", "p95", "p99", "max"} {
-		v, ok := step[name].(float64)
-		if !ok || v < last || v <= 0 {
-			t.Errorf("step_ns.%s is %v, behind %g", name, step[name], last)
+// The ladder has all levels, and their hash is that of the run that they repeat.
+func TestLadderOfScenes(t *testing.T) {
+	for _, args := range [][]string{{"-scene", "capstone"}, {"-scene", "swarm", "-n", "500"}, {"-scene", "arena", "-n", "30"}} {
+		run := profiled(t, append(args, "-ticks", "12", "-ladder", "on")...)
+		if len(run.Ladder) != len(native.Levels()) {
+			t.Fatalf("%v: %+v", args, run.Ladder)
 		}
-		last = v
-	}
-	var names []string
-	phases, _ := got["phases"].([]any)
-	for _, p := range phases {
-		row, _ := p.(map[string]any)
-		name, _ := row["name"].(string)
-		names = append(names, name)
-		for _, field := range []string{"p50", "p95", "p99", "max", "share"} {
-			if _, ok := row[field].(float64); !ok {
-				t.Errorf("phase %s: %s is %v", name, field, row[field])
+		for i, r := range run.Ladder {
+			if r.Level != native.Levels()[i].String() || r.Hash != run.Ladder[0].Hash || r.StepNs <= 0 {
+				t.Errorf("%v: %+v", args, r)
 			}
 		}
 	}
-	want := []string{"act", "move", "stir", "physics.step", "physics.sync", "spatial.build", "perceive", "steer", "commands", "state.hash", "(unaccounted)"}
-	if !slices.Equal(names, want) {
-		t.Errorf("phases %v, want %v", names, want)
+}
+
+// The files of a run are a baseline for the next; p95 over the budget is a verdict of its own.
+func TestFilesAndBaseline(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "run")
+	out := mustRun(t, "-ticks", "30", "-ladder", "off", "-out", dir)
+	for _, name := range []string{"summary.json", "steps.csv", "bench.txt", "trace.json", "report.html"} {
+		if info, err := os.Stat(filepath.Join(dir, name)); err != nil || info.Size() == 0 {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	if !strings.Contains(out, "-baseline") {
+		t.Errorf("no next command with a baseline in\n%s", out)
+	}
+	run := profiled(t, "-ticks", "30", "-baseline", dir)
+	if run.Baseline == nil || !run.Baseline.SameHost || run.Baseline.P50.Was <= 0 {
+		t.Errorf("baseline %+v", run.Baseline)
+	}
+	if again := profiled(t, "-ticks", "30", "-baseline", filepath.Join(dir, "summary.json")); again.Baseline == nil {
+		t.Error("no baseline by the name of a file")
+	}
+	if err := run1(t, "-ticks", "30", "-baseline", filepath.Join(dir, "missing")); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("a baseline that is not there: %v", err)
+	}
+	if err := run1(t, "-scene", "limina", "-baseline", dir); !errors.Is(err, errUsage) {
+		t.Errorf("a baseline of another scene: %v", err)
+	}
+}
+
+// run1 runs the command in this process for its error.
+func run1(t *testing.T, args ...string) error {
+	t.Helper()
+	return run(append(args, "-out", outNone, "-ladder", "off"), io.Discard, io.Discard)
+}
+
+func TestBudget(t *testing.T) {
+	var over errBudget
+	if err := run1(t, "-ticks", "20", "-budget", "1ns"); !errors.As(err, &over) || over.budget != 1 || over.p95 <= 1 {
+		t.Errorf("a budget of 1 ns: %v", err)
+	}
+	if err := run1(t, "-ticks", "20", "-budget", "1h"); err != nil {
+		t.Errorf("a budget of an hour: %v", err)
+	}
+	if err := run1(t, "-scene", "arena", "-n", "20", "-ticks", "20", "-budget", "1ns"); !errors.As(err, &over) {
+		t.Errorf("an arena within 1 ns: %v", err)
+	}
+}
+
+// Paced steps follow a schedule.
+func TestPaced(t *testing.T) {
+	run := profiled(t, "-ticks", "8", "-warmup", "2", "-paced")
+	if run.RateHz != pacedHz {
+		t.Errorf("%g Hz", run.RateHz)
 	}
 }
 
 func TestText(t *testing.T) {
-	out := mustRun(t, "-scene", "limina", "-ticks", "20")
+	out := mustRun(t, "-scene", "limina", "-ticks", "20", "-out", outNone, "-ladder", "off")
 	s := newTestScene(t, "limina", 1)
 	advance(t, s, 20)
-	for _, part := range []string{
-		"scene limina", "level " + s.sim.Level().String(), profile.ThisEnvironment().String(), "20 ticks, 10 of them warm-up",
-		"physics.step", "(unaccounted)", "queries  26 a step", columnText(s.sim.Hash()), columnText(s.bodilessHash()),
-	} {
+	for _, part := range []string{"scene limina", "physics.step", "(unaccounted)", columnText(s.sim.Hash())} {
 		if !strings.Contains(out, part) {
 			t.Errorf("the text lacks %q:\n%s", part, out)
+		}
+	}
+	for _, line := range strings.Split(out, "\n") {
+		if n := len([]rune(line)); n > 80 {
+			t.Errorf("%d columns: %s", n, line)
 		}
 	}
 }

@@ -26,13 +26,17 @@ func newProgress(w io.Writer) *progress {
 	return p
 }
 
+// due tells whether show would show anything: arguments are memory, which a step should not pay for.
+func (p *progress) due() bool {
+	return p.w != nil && time.Since(p.start) >= time.Second && time.Since(p.last) >= 200*time.Millisecond
+}
+
 // show replaces the line, a few times a second at most.
 func (p *progress) show(format string, args ...any) {
-	now := time.Now()
-	if p.w == nil || now.Sub(p.start) < time.Second || now.Sub(p.last) < 200*time.Millisecond {
+	if !p.due() {
 		return
 	}
-	p.last, p.shown = now, true
+	p.last, p.shown = time.Now(), true
 	line := []rune(fmt.Sprintf(format, args...))
 	fmt.Fprintf(p.w, "\r\x1b[K%s", string(line[:min(len(line), 79)]))
 }

@@ -99,8 +99,9 @@ func radiusFor(k int) float32 { return float32(math.Cbrt(3 * float64(k) / (4 * m
 type trial struct {
 	method    method
 	points    int
-	queries   int // as many as points for bySelf
-	k         int // points in the sphere
+	queries   int     // as many as points for bySelf
+	k         int     // points in the sphere
+	radius    float32 // of the sphere, if it is not that of k
 	level     native.Level
 	workers   int
 	order     spatial.Order
@@ -125,7 +126,10 @@ type base struct {
 
 // open makes the index and the batch.
 func (t *trial) open() (err error) {
-	radius := radiusFor(t.k)
+	radius := t.radius
+	if radius == 0 {
+		radius = radiusFor(t.k)
+	}
 	cell := fewCells * radius
 	if t.method == bySelf {
 		cell = radius

@@ -58,8 +58,9 @@ func (o *options) isRays() bool { return o.scene == raysScene }
 
 // rayDefaults fills in the flags that were not given.
 func (o *options) rayDefaults(given map[string]bool) error {
-	if !given["n"] {
-		o.n = raysBodies
+	var err error
+	if o.n, err = single("n", o.ns, raysBodies); err != nil {
+		return err
 	}
 	kind, _ := scenes.KindOf("arena")
 	if o.n < 1 || o.n > kind.MaxN() {

@@ -24,8 +24,13 @@ type params struct {
 	everything bool    // the scene of package proof, and nothing of the above
 	ticks      int     // default of -ticks
 	warmup     int     // default of -warmup
+	most       int     // entities, at most, of a scene with -n; 0: it has none
+	// build makes scenes that are not of agents and bodies; of these, entities, perceivers
+	// and radius say how large they are.
+	build func(params, evertick.Config) (*scene, error)
 }
 
+// sceneNames are the scenes of agents and bodies, which can be logged.
 var sceneNames = []string{"capstone", "limina"}
 
 func sceneParams(name string) (params, error) {
@@ -37,10 +42,16 @@ func sceneParams(name string) (params, error) {
 	case "capstone":
 	case "limina":
 		p.perceivers, p.restless, p.ticks, p.warmup = 26, false, 400, 60
+	case "swarm":
+		p = params{build: newSwarm, entities: swarmN, most: swarmMaxN, radius: radiusFor(swarmNear), ticks: 400, warmup: 100}
+	case "clusters":
+		p = params{build: newClusters, entities: clustersN, most: clustersMaxN, perceivers: clusterAsks, radius: clusterRadius, ticks: 1200, warmup: 200}
+	case "churn":
+		p = params{build: newChurn, entities: churnN, most: churnMaxN, ticks: 600, warmup: 100}
 	case proof.SceneName:
 		p = params{everything: true, ticks: 3600, warmup: 300}
 	default:
-		return params{}, fmt.Errorf("unknown scene %q; scenes are %v, %s, %v, %s, %s and %s: %w", name, sceneNames, proof.SceneName, bodyNames(), queriesScene, opsScene, pacingScene, fault.ErrRange)
+		return params{}, fmt.Errorf("unknown scene %q; scenes are %v, %v, %s, %v, %s, %s, %s and %s: %w", name, sceneNames, crowdNames, proof.SceneName, bodyNames(), raysScene, queriesScene, opsScene, pacingScene, fault.ErrRange)
 	}
 	return p, nil
 }
@@ -50,6 +61,9 @@ const (
 	streamPlace uint32 = iota
 	streamStir
 	streamWander
+	streamBlob
+	streamChurn
+	streamBirth
 )
 
 // scene is a simulation with agents, bodies and scenery.
@@ -71,6 +85,18 @@ type scene struct {
 	perceiver  []int // agent of each query
 	actions    []action
 	hits, asks uint64
+
+	counters []counter
+}
+
+// counter is something that a scene counts in each step.
+type counter struct {
+	name string
+	read func() int64
+}
+
+func (s *scene) count(name string, read func() int64) {
+	s.counters = append(s.counters, counter{name, read})
 }
 
 type kind uint8
@@ -87,6 +113,9 @@ func newScene(p params, cfg evertick.Config) (*scene, error) {
 	if p.everything {
 		return newEverything(p, cfg)
 	}
+	if p.build != nil {
+		return p.build(p, cfg)
+	}
 	cfg.Capacity = ecs.DefaultCapacity
 	cfg.Physics.Plane = physics.XZ
 	cfg.Physics.DisableSleep = true // all bodies take part in what is measured
@@ -98,6 +127,7 @@ func newScene(p params, cfg evertick.Config) (*scene, error) {
 		return nil, err
 	}
 	s := &scene{params: p, sim: sim, step: sim.Step}
+	s.count("hits", func() int64 { return int64(len(s.perceived.Slots)) })
 	if err := s.populate(cfg.Seed); err != nil {
 		return nil, err
 	}
@@ -117,23 +147,39 @@ func newEverything(p params, cfg evertick.Config) (*scene, error) {
 	return s, nil
 }
 
+// namedSystem is a system as a scene lists it.
+type namedSystem struct {
+	stage evertick.Stage
+	name  string
+	run   func(*evertick.Tick) error
+}
+
+func addSystems(sim *evertick.Sim, systems []namedSystem) error {
+	for _, sys := range systems {
+		if err := sim.Add(sys.stage, sys.name, sys.run); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// addColumn adds a column to the world and stores its values.
+func addColumn(w *ecs.World, name string, to *[]float32) error {
+	column, err := ecs.AddColumn[float32](w, name)
+	if err == nil {
+		*to = column.Values()
+	}
+	return err
+}
+
 func (s *scene) addSystems() error {
-	for _, sys := range []struct {
-		stage evertick.Stage
-		name  string
-		run   func(*evertick.Tick) error
-	}{
+	return addSystems(s.sim, []namedSystem{
 		{evertick.BeforePhysics, "act", s.act},
 		{evertick.BeforePhysics, "move", s.move},
 		{evertick.BeforePhysics, "stir", s.stir},
 		{evertick.AfterIndex, "perceive", s.perceive},
 		{evertick.AfterIndex, "steer", s.steer},
-	} {
-		if err := s.sim.Add(sys.stage, sys.name, sys.run); err != nil {
-			return err
-		}
-	}
-	return nil
+	})
 }
 
 func (s *scene) populate(seed uint64) error {
@@ -142,11 +188,9 @@ func (s *scene) populate(seed uint64) error {
 		name string
 		to   *[]float32
 	}{{"velocity.x", &s.velX}, {"velocity.z", &s.velZ}} {
-		col, err := ecs.AddColumn[float32](w, c.name)
-		if err != nil {
+		if err := addColumn(w, c.name, c.to); err != nil {
 			return err
 		}
-		*c.to = col.Values()
 	}
 	ids := make([]ecs.ID, s.entities)
 	if err := w.SpawnN(ids); err != nil {

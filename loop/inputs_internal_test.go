@@ -192,45 +192,63 @@ func (l *Loop) position() span {
 // A step that runs early or late is the only thing that the jitter fix changes:
 // beside a loop without it, given the same, all time is accounted for, exactly.
 func TestJitterFixLoopLaw(t *testing.T) {
-	leads := [3]int{}
 	rapid.Check(t, func(t *rapid.T) {
 		c := drawLoopConfig(t)
 		if c.Policy == SlowMotion { // whose pace follows from the steps of each frame
 			c.Policy = DropToCap
 		}
-		c.JitterFix = rapid.SampledFrom([]int{50, 500}).Draw(t, "jitter fix on")
-		fixed, err := New(c)
-		if err != nil {
-			t.Fatal(err)
-		}
-		c.JitterFix = 0
-		plain, _ := New(c)
+		fixed, plain := newLoopPair(t, c, rapid.SampledFrom([]int{50, 500}).Draw(t, "jitter fix on"))
 		without := []string{"RunThenPause", "Drive"} // which count steps, too
 		if c.Policy == Realtime {
 			without = append(without, "ResetTiming") // drops steps that are not skipped
 		}
 		for range rapid.IntRange(1, 60).Draw(t, "inputs") {
 			name, call := drawInput(t, without...)
-			f, p := call(fixed), call(plain)
-			if fixed.position() != plain.position() {
-				t.Fatalf("%s: %+v with lead %d, without the fix %+v", name, fixed.position(), fixed.jitter.lead, plain.position())
-			}
-			for i := range f {
-				leads[f[i].Lead+1]++
-				if a := f[i].Alpha; a < 0 || a >= 1 || f[i].AlphaNum >= f[i].AlphaDen || p[i].Lead != 0 {
-					t.Fatalf("%+v\nwithout %+v", f[i], p[i])
-				}
-				if bad := misplaced(fixed, f[i], p[i]); bad != "" {
-					t.Fatalf("%s\n%+v\nwithout %+v", bad, f[i], p[i])
-				}
-				if f[i].RawNs != p[i].RawNs || f[i].UINs != p[i].UINs {
-					t.Fatalf("RawNs %d, UINs %d, without the fix %d, %d", f[i].RawNs, f[i].UINs, p[i].RawNs, p[i].UINs)
-				}
-			}
+			checkLoopLaw(t, name, fixed, plain, call(fixed), call(plain))
 		}
 	})
-	if leads[0] == 0 || leads[2] == 0 {
+	leads := [3]int{}
+	fixed, plain := newLoopPair(t, Classic(), 50)
+	for _, hz := range []float64{30, 60, 60.1, 120} {
+		for _, ns := range display(hz, 600, 2_000_000, 1, nil) {
+			f := fixed.Advance(ns)
+			checkLoopLaw(t, "Advance", fixed, plain, []Frame{f}, []Frame{plain.Advance(ns)})
+			leads[f.Lead+1]++
+		}
+	}
+	if slices.Contains(leads[:], 0) {
 		t.Errorf("frames by lead -1, 0, 1: %d, so this test shows nothing", leads)
+	}
+}
+
+// newLoopPair returns a Loop with the jitter fix, and one without.
+func newLoopPair(t rapid.TB, c Config, fix int) (fixed, plain *Loop) {
+	c.JitterFix = fix
+	fixed, err := New(c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c.JitterFix = 0
+	plain, _ = New(c)
+	return fixed, plain
+}
+
+// checkLoopLaw compares a loop with the fix and one without after an input that made
+// the frames f of the one and p of the other.
+func checkLoopLaw(t rapid.TB, name string, fixed, plain *Loop, f, p []Frame) {
+	if fixed.position() != plain.position() {
+		t.Fatalf("%s: %+v with lead %d, without the fix %+v", name, fixed.position(), fixed.jitter.lead, plain.position())
+	}
+	for i := range f {
+		if a := f[i].Alpha; a < 0 || a >= 1 || f[i].AlphaNum >= f[i].AlphaDen || p[i].Lead != 0 {
+			t.Fatalf("%+v\nwithout %+v", f[i], p[i])
+		}
+		if bad := misplaced(fixed, f[i], p[i]); bad != "" {
+			t.Fatalf("%s\n%+v\nwithout %+v", bad, f[i], p[i])
+		}
+		if f[i].RawNs != p[i].RawNs || f[i].UINs != p[i].UINs {
+			t.Fatalf("RawNs %d, UINs %d, without the fix %d, %d", f[i].RawNs, f[i].UINs, p[i].RawNs, p[i].UINs)
+		}
 	}
 }
 

@@ -384,6 +384,33 @@ func TestTouches(t *testing.T) {
 	}
 }
 
+// Contacts are counted while they are there: pairs far apart are none, and discs in a row
+// are one fewer than there are discs, or more where they only come near.
+func TestContactCount(t *testing.T) {
+	r := newRig(t, 0)
+	count := func(least, most int) {
+		t.Helper()
+		r.steps(1)
+		if n := r.w.ContactCount(); n < least || n > most {
+			t.Errorf("%d contacts, want %d to %d", n, least, most)
+		}
+	}
+	if n := r.w.ContactCount(); n != 0 {
+		t.Errorf("%d contacts before the first step", n)
+	}
+	var bodies []physics.Body
+	for i := range 8 {
+		bodies = append(bodies, r.dynamic(float32(i)*0.99, 0))
+		r.circle(bodies[i], plain, 0.5)
+	}
+	r.circle(r.dynamic(100, 100), plain, 0.5)
+	count(7, 7)
+	for _, b := range bodies[1:] {
+		r.no(r.w.DestroyBody(b))
+	}
+	count(0, 0)
+}
+
 // A fast ball has no continuous collision yet, a slow one needs none.
 func TestWallsHold(t *testing.T) {
 	r := newRig(t, 0)

@@ -83,6 +83,17 @@ func (w *World) Rows() int { return w.bodies.high() }
 // ShapeCount returns the number of live shapes.
 func (w *World) ShapeCount() int { return w.shapes.pool.live }
 
+// ContactCount returns the number of contacts in the last step: pairs of shapes whose bounds
+// overlap and of which one moves or may be moved, whether they touch or not, without those
+// between bodies asleep. Most of the time of a step goes by it. An engine other than the
+// default one tells 0.
+func (w *World) ContactCount() int {
+	if w.solver == nil {
+		return 0
+	}
+	return len(w.solver.contacts)
+}
+
 // Columns returns the state of the bodies, zero copy. The slices stay valid
 // and the same for the life of the world. The package comment says which may be written to.
 func (w *World) Columns() Columns { return w.cols }

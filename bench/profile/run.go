@@ -23,6 +23,7 @@ type Run struct {
 	Bytes     float64   // heap bytes allocated in a step, the mean
 	Overhead  float64   // share of the steps' time that recording them took, as measured
 	Hardware  *Hardware // counters of the CPU
+	Noise     *Noise    // what else the machine did meanwhile
 	Ladder    []Rung    // levels, slowest first
 	Rivals    []Ratio   // other engines in the same run, as a ratio to ours
 	Baseline  *Baseline // an earlier run, and what has changed
@@ -59,22 +60,37 @@ func (s *Steps) Len() int { return len(s.Ns) }
 
 // Parity is the verdict on the kernels, got before anything was timed.
 type Parity struct {
-	OK     bool
-	Cases  int
-	Levels []string // that were compared with the oracle
-	Seed   uint64
-	Err    string // what differed, if OK is false
+	OK     bool     `json:"ok"`
+	Cases  int      `json:"cases"`
+	Levels []string `json:"levels"` // that were compared with the oracle
+	Seed   uint64   `json:"seed,string"`
+	Err    string   `json:"err,omitempty"` // what differed, if OK is false
+}
+
+// Noise is what else the machine did between the first step and the last, and how it is set
+// up: what figures should be doubted for. What the system does not tell is negative, or empty.
+type Noise struct {
+	Switches int64   `json:"switches"` // times that a thread of the program was taken off its CPU against its will
+	Yields   int64   `json:"yields"`   // times that one gave its CPU away, to wait
+	Faults   int64   `json:"faults"`   // pages that had to be read from disk for the program
+	StealNs  int64   `json:"steal_ns"` // that a hypervisor gave the CPUs to others, all CPUs together
+	Load     float64 `json:"load"`     // processes that ran or wanted to, the mean of the last minute
+	Governor string  `json:"governor"` // that sets the frequency of the CPU: performance, powersave …
+	Pinned   int     `json:"pinned"`   // CPU that the thread which asked for the Run is bound to, -1: to none in particular
 }
 
 // Hardware counts what the CPU did. A count is per step; -1 where the system does not tell.
 type Hardware struct {
-	Total  Count
-	Phases []Count // by phase
+	Total  Count   `json:"total"`
+	Phases []Count `json:"phases"` // by phase
 }
 
 // Count is what the CPU counted in a step or a phase, the mean over the steps.
 type Count struct {
-	Instructions, Cycles, CacheMisses, BranchMisses float64
+	Instructions float64 `json:"instructions"`
+	Cycles       float64 `json:"cycles"`
+	CacheMisses  float64 `json:"cache_misses"`
+	BranchMisses float64 `json:"branch_misses"`
 }
 
 // Ratio is how many times as long something took as what it is compared with, in the same
@@ -88,26 +104,28 @@ type Ratio struct {
 
 // Rung is a level of the ladder.
 type Rung struct {
-	Level  string
-	StepNs int64 // the median step
+	Level  string `json:"level"`
+	StepNs int64  `json:"step_ns"` // the median step
 	// Speedup is how many times as fast as the first rung it is: 1 for that one.
-	Speedup Ratio
-	Hash    string // of the state after the last step: that of all rungs
+	Speedup Ratio  `json:"speedup"`
+	Hash    string `json:"hash"` // of the state after the last step: that of all rungs
 }
 
 // Baseline is an earlier run of the same scene.
 type Baseline struct {
-	Name     string // where it was kept
-	Env      Environment
-	Started  string
-	StepNs   []int64 // sorted
-	SameHost bool    // whether absolute times may be compared
-	P50, P95 Change
+	Name     string      `json:"name"` // where it was kept
+	Env      Environment `json:"environment"`
+	Started  string      `json:"started"`
+	StepNs   []int64     `json:"-"`         // sorted
+	SameHost bool        `json:"same_host"` // whether absolute times may be compared
+	P50      Change      `json:"p50"`
+	P95      Change      `json:"p95"`
 }
 
 // Change is how a quantile differs from that of an earlier run.
 type Change struct {
-	Was, Is     int64
-	Ratio       Ratio // Is over Was
-	Significant bool  // whether the interval of Ratio leaves 1 out
+	Was         int64 `json:"was_ns"`
+	Is          int64 `json:"is_ns"`
+	Ratio       Ratio `json:"ratio"`       // Is over Was
+	Significant bool  `json:"significant"` // whether the interval of Ratio leaves 1 out
 }

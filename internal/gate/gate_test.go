@@ -14,11 +14,12 @@ const module = "github.com/evertick/evertick"
 
 // seeds are the packages whose results must be the same bits everywhere. What
 // they import from this module belongs to the core as well.
-var seeds = []string{"", "native", "native/rigid", "ecs", "spatial", "physics", "loop", "loop/modules", "internal/fault"}
+var seeds = []string{"", "native", "native/rigid", "ecs", "spatial", "physics", "loop", "loop/modules", "loop/train", "loop/train/worlds", "internal/fault"}
 
 // notCore: csrc has no Go arithmetic and is read as machine code; box2d is
-// float64 of another module and makes no promise.
-var notCore = map[string]bool{module + "/csrc": true, module + "/physics/box2d": true}
+// float64 of another module and makes no promise; worldlog writes down what has
+// happened, and waits for the disk.
+var notCore = map[string]bool{module + "/csrc": true, module + "/physics/box2d": true, module + "/loop/worldlog": true}
 
 // needGate skips a test that is too slow for every go test.
 func needGate(t *testing.T) {

@@ -8,9 +8,11 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"iter"
 	"math"
 	"strconv"
 
+	"github.com/evertick/evertick"
 	"github.com/evertick/evertick/loop/worldlog"
 )
 
@@ -38,6 +40,41 @@ func ExportCSV(w io.Writer, dir string, fsys worldlog.FS) error {
 	})
 	return errors.Join(err, b.Flush())
 }
+
+// Inputs yields the inputs of a log as they were applied, each with the tick in which it was.
+// It runs nothing, so it needs no scenario. Data is good until the next one. An error, which
+// is the last that it yields, is that of the log.
+func Inputs(dir string, fsys worldlog.FS) iter.Seq2[Applied, error] {
+	return func(yield func(Applied, error) bool) {
+		err := export(dir, fsys, func(t *worldlog.Tick) error {
+			for i := 0; ; {
+				r := nextInput(t, &i)
+				if r == nil {
+					return nil
+				}
+				in, err := parseInput(t.Tick, r)
+				if err != nil {
+					return err
+				}
+				if !yield(Applied{t.Tick, in}, nil) {
+					return errEnough
+				}
+			}
+		})
+		if err != nil && err != errEnough {
+			yield(Applied{}, err)
+		}
+	}
+}
+
+// Applied is an input, and the tick in which it was applied, which is not before Input.Tick.
+type Applied struct {
+	At    uint64
+	Input evertick.Input
+}
+
+// errEnough ends a walk over a log whose reader has seen enough.
+var errEnough = errors.New("enough")
 
 // traceEvent is one of the format that chrome://tracing and Perfetto read. Times are
 // microseconds of simulated time.

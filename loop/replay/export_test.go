@@ -63,3 +63,36 @@ func TestExport(t *testing.T) {
 		t.Errorf("events: %v", count)
 	}
 }
+
+// Inputs are those that were pushed, each in its tick, and a reader may stop at any of them.
+func TestInputs(t *testing.T) {
+	dir, _ := recorded(t, scenario(nil), 40, replay.Options{})
+	tick, n := uint64(0), 0
+	for got, err := range replay.Inputs(dir, nil) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		want, ok := inputOf(tick)
+		for ; !ok; want, ok = inputOf(tick) {
+			tick++
+		}
+		if fmt.Sprint(got.Input) != fmt.Sprint(want) || got.At != tick {
+			t.Fatalf("%+v, want %+v", got, want)
+		}
+		tick++
+		n++
+	}
+	if n < 10 {
+		t.Errorf("%d inputs", n)
+	}
+	for range replay.Inputs(dir, nil) {
+		break
+	}
+	failed := false
+	for _, err := range replay.Inputs(t.TempDir(), nil) {
+		failed = err != nil
+	}
+	if !failed {
+		t.Error("no error of a log that is not there")
+	}
+}

@@ -3,6 +3,7 @@ package worldlog
 import (
 	"context"
 	"errors"
+	"io"
 	"io/fs"
 	"path/filepath"
 	"strings"
@@ -394,3 +395,61 @@ func TestNames(t *testing.T) {
 		}
 	}
 }
+
+// A file that a reader has found to end within a tick, and that has grown when it looks
+// again, belongs to a log that is being written: nothing of it is damaged.
+func TestReaderMeetsAFileThatGrows(t *testing.T) {
+	m := newMemFS()
+	l := create(t, m, "log", Options{})
+	for tick := range uint64(30) {
+		feed(t, l, tick, tick+1)
+		if err := l.Sync(); err != nil { // so that the next tick says that this one is durable
+			t.Fatal(err)
+		}
+	}
+	closeLog(t, l)
+	name := "log/segment-0000000000.evlog"
+	file, err := m.Open(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	size, err := file.Size()
+	if err := errors.Join(err, file.Close()); err != nil {
+		t.Fatal(err)
+	}
+	short := 0
+	for cut := size / 2; cut < size; cut++ {
+		if next, err := readBack(&growingFS{FS: m, cut: cut}, "log", 0); err != nil {
+			short++
+			if !errors.Is(err, ErrTorn) || next >= 30 {
+				t.Fatalf("%d bytes of %d at first: %d ticks, %v", cut, size, next, err)
+			}
+		}
+	}
+	if short == 0 {
+		t.Error("no cut was within a tick")
+	}
+}
+
+// growingFS shows only the first cut bytes to who opens a file first.
+type growingFS struct {
+	FS
+	cut    int64
+	opened bool
+}
+
+func (g *growingFS) Open(name string) (File, error) {
+	f, err := g.FS.Open(name)
+	if g.opened || err != nil {
+		return f, err
+	}
+	g.opened = true
+	return shortFile{f, io.LimitReader(f, g.cut)}, nil
+}
+
+type shortFile struct {
+	File
+	start io.Reader
+}
+
+func (s shortFile) Read(p []byte) (int, error) { return s.start.Read(p) }

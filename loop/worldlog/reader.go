@@ -1,6 +1,7 @@
 package worldlog
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io"
@@ -131,6 +132,11 @@ func torn(fsys FS, dir string, file segmentFile, last bool, s *segmentReader) (b
 	if !last || file.packed {
 		return false, nil
 	}
+	known := claim{s.next, s.other}
+	if s.ended { // the file itself may have grown since, if the log is being written
+		claimed, err := known.beyond(bytes.NewReader(s.raw))
+		return !claimed, err
+	}
 	src, err := openSegment(fsys, dir, file)
 	if err != nil {
 		return false, err
@@ -138,7 +144,7 @@ func torn(fsys FS, dir string, file segmentFile, last bool, s *segmentReader) (b
 	if _, err = io.CopyN(io.Discard, src, s.off); err != nil {
 		return false, errors.Join(err, src.close())
 	}
-	claimed, err := claim{s.next, s.other}.beyond(src)
+	claimed, err := known.beyond(src)
 	return !claimed && err == nil, errors.Join(err, src.close())
 }
 

@@ -33,6 +33,7 @@ type segmentReader struct {
 	ticks uint64    // read
 	last  commit    // only if ticks > 0
 	raw   []byte    // of the tick being read
+	ended bool      // the file ended within that tick: raw is all that there was of it
 	other uint32    // what the checksum should be where it is not
 }
 
@@ -247,7 +248,8 @@ func (s *segmentReader) fill(n int) error {
 		k := min(n, 64<<10)
 		at := len(s.raw)
 		s.raw = slices.Grow(s.raw, k)[:at+k]
-		if _, err := io.ReadFull(s.in, s.raw[at:]); err != nil {
+		if got, err := io.ReadFull(s.in, s.raw[at:]); err != nil {
+			s.raw = s.raw[:at+got]
 			if err == io.EOF {
 				err = io.ErrUnexpectedEOF
 			}
@@ -268,6 +270,7 @@ func (s *segmentReader) fault(start int, err error) error {
 	e := &CorruptError{File: s.name, Offset: s.off + int64(start), Tick: s.last.tick, HasTick: s.ticks > 0, Reason: err.Error()}
 	if err == io.EOF || err == io.ErrUnexpectedEOF {
 		e.Torn, e.Reason = true, "the file ends within a tick"
+		s.ended = true
 	}
 	return e
 }

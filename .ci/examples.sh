@@ -1,0 +1,32 @@
+#!/usr/bin/env bash
+# Vets, builds and tests the module of the examples, against this checkout. The viewer needs
+# the headers of X11 and OpenGL on Linux; without them it is type-checked for Windows,
+# where it needs none.
+set -uo pipefail
+cd "$(dirname "$0")/../examples"
+
+failed=0
+run() {
+	echo "$*"
+	"$@" || failed=1
+}
+
+if ! out=$(go mod download 2>&1); then
+	echo "$out"
+	echo "not run: examples: the modules that they need cannot be downloaded"
+	exit 0
+fi
+run go mod tidy -diff
+packages=$(go list ./... | grep -v '/viewer$')
+if out=$(go build -o /dev/null ./viewer 2>&1); then
+	packages=$(go list ./...)
+elif [[ $(go env GOOS) == linux ]] && ! grep -q '^# github.com/evertick/' <<<"$out"; then # what fails is not ours
+	echo "not run: examples/viewer: cgo, or the headers of X11 and OpenGL, are not there (apt-get install libgl1-mesa-dev xorg-dev)"
+	run env GOOS=windows CGO_ENABLED=0 go vet ./viewer
+else
+	echo "$out"
+	failed=1
+fi
+run go vet $packages
+run go test $packages
+exit $failed

@@ -1,0 +1,364 @@
+package profile
+
+import (
+	"cmp"
+	"math"
+	"slices"
+)
+
+// Report is what a run says: everything that the files and the terminal show, computed once.
+type Report struct {
+	Run *Run
+
+	Step Quantiles
+	Over int // steps that took longer than the budget
+
+	// Scheduled tells whether the run followed a schedule; Lateness is how much after it
+	// was due a step began, and Late how many began more than a step's time late.
+	Scheduled bool
+	Lateness  Quantiles
+	Late      int
+
+	// Slow holds the indices of the slowest 5 % of the steps, at least one, the slowest first; of
+	// steps that took equally long the earlier comes first. SlowMeanNs and RestMeanNs
+	// are the mean of those and of the others.
+	Slow                   []int
+	SlowMeanNs, RestMeanNs float64
+
+	Phases   []PhaseRow   // in the order of the run; the last is what no phase accounts for
+	Counters []CounterRow // in the order of the run
+
+	Collections Collections
+	Findings    []Finding // what sets the slow steps apart, the most telling first
+	Sentence    string    // the same in words
+	Worst       []Worst   // the twenty slowest steps, the slowest first
+	Stability   Stability
+
+	Files []string // that hold the run, as they are named in the text report
+	Next  string   // the command that it ends with; empty: none
+
+	order []int // of all steps, the slowest first
+}
+
+// Unaccounted is the name of the row of what no phase accounts for. It is below zero where
+// phases ran side by side and add up to more than the step took.
+const Unaccounted = "(unaccounted)"
+
+// PhaseRow is a phase, in nanoseconds. Shares are of the time of the steps in question, and
+// those of all rows add up to 1.
+type PhaseRow struct {
+	Name       string  `json:"name"`
+	P50        int64   `json:"p50_ns"`
+	P95        int64   `json:"p95_ns"`
+	MeanNs     float64 `json:"mean_ns"`      // over all steps
+	SlowMeanNs float64 `json:"slow_mean_ns"` // over the slowest 5 %
+	RestMeanNs float64 `json:"rest_mean_ns"` // over the others
+	Share      float64 `json:"share"`        // of all steps
+	SlowShare  float64 `json:"slow_share"`   // of the slowest 5 %
+}
+
+// CounterRow is a counter over the steps.
+type CounterRow struct {
+	Name     string  `json:"name"`
+	Min      int64   `json:"min"`
+	P50      int64   `json:"p50"`
+	Max      int64   `json:"max"`
+	Mean     float64 `json:"mean"`
+	SlowMean float64 `json:"slow_mean"`
+	RestMean float64 `json:"rest_mean"`
+	// Correlation is Spearman's, of the ranks, with the duration of the steps: -1 to 1,
+	// and 0 of a counter that never changes.
+	Correlation float64 `json:"correlation"`
+}
+
+// Collections tells of the garbage collector: steps in which a collection ended, and
+// the mean time of its pauses and of assists, among the slow and the other steps.
+type Collections struct {
+	SlowSteps    int     `json:"slow_steps"`
+	RestSteps    int     `json:"rest_steps"`
+	SlowPauseNs  float64 `json:"slow_pause_ns"`
+	RestPauseNs  float64 `json:"rest_pause_ns"`
+	SlowAssistNs float64 `json:"slow_assist_ns"`
+	RestAssistNs float64 `json:"rest_assist_ns"`
+}
+
+// Worst is one of the slowest steps.
+type Worst struct {
+	Step   int    `json:"step"` // its index
+	Tick   uint64 `json:"tick"`
+	Ns     int64  `json:"ns"`
+	LateNs int64  `json:"late_ns"`
+	// Phase took the most beyond its own median, by BeyondNs; Unaccounted if that was
+	// between the phases.
+	Phase      string `json:"phase"`
+	BeyondNs   int64  `json:"beyond_ns"`
+	GCs        int64  `json:"gcs"`
+	GCPauseNs  int64  `json:"gc_pause_ns"`
+	GCAssistNs int64  `json:"gc_assist_ns"`
+}
+
+const (
+	slowShare  = 0.05 // of the steps are the slow ones
+	worstSteps = 20
+)
+
+// Analyze computes the report of a run, which it keeps and does not change. It panics if the
+// columns of the steps are not of equal length.
+func Analyze(run *Run) *Report {
+	s := &run.Steps
+	s.check()
+	rep := &Report{Run: run, Step: quantilesOf(s.Ns), Scheduled: run.RateHz > 0}
+	for _, ns := range s.Ns {
+		if run.BudgetNs > 0 && ns > run.BudgetNs {
+			rep.Over++
+		}
+	}
+	if rep.Scheduled {
+		rep.lateness()
+	}
+	rep.split()
+	rep.phases()
+	rep.counters()
+	rep.collections()
+	rep.worst()
+	rep.explain()
+	rep.stability()
+	rep.Next = run.Command
+	return rep
+}
+
+// check panics unless each column is as long as Ns; those of the collector may be missing, and
+// so may the ticks and the schedule.
+func (s *Steps) check() {
+	n := s.Len()
+	ok := len(s.Phases) == len(s.PhaseNs) && len(s.Counters) == len(s.Counts) && (len(s.Tick) == n || s.Tick == nil)
+	for _, column := range slices.Concat(s.PhaseNs, s.Counts) {
+		ok = ok && len(column) == n
+	}
+	for _, column := range [][]int64{s.StartNs, s.DueNs, s.GCs, s.GCPauseNs, s.GCAssistNs} {
+		ok = ok && (len(column) == n || column == nil)
+	}
+	if !ok {
+		panic("profile: columns of Steps of unequal length")
+	}
+}
+
+// in returns an element of a column that may be missing.
+func in[T int64 | uint64](column []T, i int) T {
+	if column == nil {
+		return 0
+	}
+	return column[i]
+}
+
+// late is how much after it was due step i began.
+func (s *Steps) late(i int) int64 { return in(s.StartNs, i) - in(s.DueNs, i) }
+
+// unaccounted is what step i spent between its phases.
+func (s *Steps) unaccounted(i int) int64 {
+	rest := s.Ns[i]
+	for _, ns := range s.PhaseNs {
+		rest -= ns[i]
+	}
+	return rest
+}
+
+func (rep *Report) lateness() {
+	s := &rep.Run.Steps
+	period := 1e9 / rep.Run.RateHz
+	late := make([]int64, s.Len())
+	for i := range late {
+		late[i] = s.late(i)
+		if float64(late[i]) > period {
+			rep.Late++
+		}
+	}
+	rep.Lateness = quantilesOf(late)
+}
+
+// split finds the slow steps.
+func (rep *Report) split() {
+	s := &rep.Run.Steps
+	if s.Len() == 0 {
+		return
+	}
+	all := make([]int, s.Len())
+	for i := range all {
+		all[i] = i
+	}
+	slices.SortFunc(all, func(a, b int) int { return cmp.Or(cmp.Compare(s.Ns[b], s.Ns[a]), cmp.Compare(a, b)) })
+	rep.order = all
+	rep.Slow = all[:max(1, int(math.Ceil(slowShare*float64(len(all)))))]
+	_, rep.SlowMeanNs, rep.RestMeanNs = rep.means(s.Ns)
+}
+
+// means returns the mean of a column over all steps, the slow and the others; 0 of none.
+func (rep *Report) means(column []int64) (all, slow, rest float64) {
+	for _, v := range column {
+		all += float64(v)
+	}
+	for _, i := range rep.Slow {
+		slow += float64(in(column, i))
+	}
+	rest = (all - slow) / float64(max(1, len(column)-len(rep.Slow)))
+	return all / float64(max(1, len(column))), slow / float64(max(1, len(rep.Slow))), rest
+}
+
+func (rep *Report) phases() {
+	s := &rep.Run.Steps
+	if s.Len() == 0 || len(s.Phases) == 0 {
+		return
+	}
+	for j, name := range s.Phases {
+		rep.Phases = append(rep.Phases, rep.phaseRow(name, s.PhaseNs[j]))
+	}
+	rest := make([]int64, s.Len())
+	for i := range rest {
+		rest[i] = s.unaccounted(i)
+	}
+	rep.Phases = append(rep.Phases, rep.phaseRow(Unaccounted, rest))
+}
+
+func (rep *Report) phaseRow(name string, ns []int64) PhaseRow {
+	sorted := sortedCopy(ns)
+	row := PhaseRow{Name: name, P50: nearestRank(sorted, 0.50), P95: nearestRank(sorted, 0.95)}
+	row.MeanNs, row.SlowMeanNs, row.RestMeanNs = rep.means(ns)
+	all, _, _ := rep.means(rep.Run.Steps.Ns)
+	row.Share = share(row.MeanNs, all)
+	row.SlowShare = share(row.SlowMeanNs, rep.SlowMeanNs)
+	return row
+}
+
+// share is 0 of nothing.
+func share(part, whole float64) float64 {
+	if whole == 0 {
+		return 0
+	}
+	return part / whole
+}
+
+func (rep *Report) counters() {
+	s := &rep.Run.Steps
+	if s.Len() == 0 {
+		return
+	}
+	var times []float64
+	for j, name := range s.Counters {
+		sorted := sortedCopy(s.Counts[j])
+		row := CounterRow{Name: name, Min: sorted[0], P50: nearestRank(sorted, 0.50), Max: sorted[len(sorted)-1]}
+		row.Mean, row.SlowMean, row.RestMean = rep.means(s.Counts[j])
+		if times == nil {
+			times = ranks(s.Ns)
+		}
+		row.Correlation = correlation(ranks(s.Counts[j]), times)
+		rep.Counters = append(rep.Counters, row)
+	}
+}
+
+func (rep *Report) collections() {
+	s, c := &rep.Run.Steps, &rep.Collections
+	for i := range s.GCs {
+		if s.GCs[i] > 0 {
+			c.RestSteps++
+		}
+	}
+	for _, i := range rep.Slow {
+		if in(s.GCs, i) > 0 {
+			c.SlowSteps++
+			c.RestSteps--
+		}
+	}
+	_, c.SlowPauseNs, c.RestPauseNs = rep.means(s.GCPauseNs)
+	_, c.SlowAssistNs, c.RestAssistNs = rep.means(s.GCAssistNs)
+}
+
+func (rep *Report) worst() {
+	s := &rep.Run.Steps
+	for _, i := range rep.order[:min(worstSteps, len(rep.order))] {
+		w := Worst{
+			Step: i, Tick: in(s.Tick, i), Ns: s.Ns[i], LateNs: s.late(i),
+			GCs: in(s.GCs, i), GCPauseNs: in(s.GCPauseNs, i), GCAssistNs: in(s.GCAssistNs, i),
+		}
+		for j, row := range rep.Phases {
+			ns := s.unaccounted(i)
+			if j < len(s.PhaseNs) {
+				ns = s.PhaseNs[j][i]
+			}
+			if beyond := ns - row.P50; w.Phase == "" || beyond > w.BeyondNs {
+				w.Phase, w.BeyondNs = row.Name, beyond
+			}
+		}
+		rep.Worst = append(rep.Worst, w)
+	}
+}
+
+// ranks returns the rank of each value, from 1; equal ones share the mean of their ranks.
+func ranks[T cmp.Ordered](values []T) []float64 {
+	order := make([]int, len(values))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortFunc(order, func(a, b int) int { return cmp.Or(cmp.Compare(values[a], values[b]), cmp.Compare(a, b)) })
+	rank := make([]float64, len(values))
+	for from := 0; from < len(order); {
+		to := from + 1
+		for to < len(order) && values[order[to]] == values[order[from]] {
+			to++
+		}
+		for _, i := range order[from:to] {
+			rank[i] = float64(from+to+1) / 2
+		}
+		from = to
+	}
+	return rank
+}
+
+// correlation is Pearson's; 0 if either side never changes.
+func correlation(a, b []float64) float64 {
+	n := float64(len(a))
+	meanA, meanB := 0.0, 0.0
+	for i := range a {
+		meanA += a[i] / n
+		meanB += b[i] / n
+	}
+	var ab, aa, bb float64
+	for i := range a {
+		da, db := a[i]-meanA, b[i]-meanB
+		ab += float64(da * db)
+		aa += float64(da * da)
+		bb += float64(db * db)
+	}
+	if aa == 0 || bb == 0 {
+		return 0
+	}
+	return max(-1, min(1, ab/math.Sqrt(aa*bb)))
+}
+
+// Bar is a column of the row of frames: some steps that follow each other.
+type Bar struct {
+	From, To int   // indices of the steps, To excluded
+	MaxNs    int64 // of the slowest
+	Over     int   // of them took longer than the budget
+}
+
+// Bars divides the steps into so many columns, or one for each step if there are fewer. It
+// panics if columns is below 1.
+func (rep *Report) Bars(columns int) []Bar {
+	if columns < 1 {
+		panic("profile: Bars: columns below 1")
+	}
+	s := &rep.Run.Steps
+	columns = min(columns, s.Len())
+	bars := make([]Bar, columns)
+	for c := range bars {
+		b := &bars[c]
+		b.From, b.To = c*s.Len()/columns, (c+1)*s.Len()/columns
+		for _, ns := range s.Ns[b.From:b.To] {
+			b.MaxNs = max(b.MaxNs, ns)
+			if rep.Run.BudgetNs > 0 && ns > rep.Run.BudgetNs {
+				b.Over++
+			}
+		}
+	}
+	return bars
+}

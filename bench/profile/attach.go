@@ -1,0 +1,157 @@
+package profile
+
+import (
+	"fmt"
+
+	"github.com/evertick/evertick"
+)
+
+// Attach records every step of sim from now on, until the end of its days: hooks cannot be
+// taken away. Errors are those of Config.Validate and of Sim.Check.
+//
+// A step is what Sim.Timings calls one. Phases that run side by side add up to more than
+// they took together. A system that is added later gets a column at the end of its first
+// step, which is the only one that allocates; it has taken 0 ns before.
+//
+// With Config.Hardware the goroutine that calls is locked to its thread until Recorder.Close,
+// and steps have to run on it. What other threads do for a step, those of workers and of
+// systems that run side by side, is not counted. If the counters cannot be had, Run.Unwatched
+// says why, and all else is recorded.
+//
+// To Config.Counters come those of the Sim, unless the user has counters of these names:
+// live, the number of entities, and contacts, the number of pairs of shapes that the physics
+// had to look at closely: physics.World.ContactCount.
+func Attach(sim *evertick.Sim, cfg Config) (*Recorder, error) {
+	if sim == nil {
+		panic("profile: Attach: nil Sim")
+	}
+	if err := cfg.Validate(); err != nil {
+		return nil, err
+	}
+	if err := sim.Check(); err != nil {
+		return nil, err
+	}
+	if cfg.BudgetNs == 0 {
+		cfg.BudgetNs = sim.Config().BudgetNs
+	}
+	if cfg.Clock == nil {
+		cfg.Clock = sim.Config().Clock.Now
+	}
+	cfg.Counters = withCounters(cfg.Counters, countersOf(sim))
+	r := newRecorder(cfg)
+	r.sim = sim
+	r.follow(sim.Timings())
+	r.watchHardware()
+	hooks := evertick.Hooks{BeforeTick: r.beforeTick, AfterTick: r.afterTick}
+	if r.hardware != nil {
+		hooks.BeforeSystem, hooks.AfterSystem = r.beforeSystem, r.afterSystem
+	}
+	sim.AddHooks(hooks)
+	return r, nil
+}
+
+// countersOf returns what a Sim can tell by itself.
+func countersOf(sim *evertick.Sim) []Counter {
+	return []Counter{
+		{"live", func() int64 { return int64(sim.World.Len()) }},
+		{"contacts", func() int64 { return int64(sim.Physics.ContactCount()) }},
+	}
+}
+
+// withCounters adds to those of the user those of more that he has not named.
+func withCounters(own, more []Counter) []Counter {
+	all := append([]Counter(nil), own...)
+	taken := map[string]bool{}
+	for _, c := range own {
+		taken[c.Name] = true
+	}
+	for _, c := range more {
+		if !taken[c.Name] {
+			all = append(all, c)
+		}
+	}
+	return all
+}
+
+func (r *Recorder) beforeTick(*evertick.Tick) error {
+	now := r.clock()
+	if phases, ns := r.sim.Timings(); r.layout != &phases[0] {
+		r.follow(phases, ns)
+	}
+	r.done = 0
+	r.begin(now, -1)
+	if r.cost.sampled {
+		r.cost.add(r.clock() - now)
+	}
+	r.start = now
+	r.due = r.schedule.due(r.sim.Loop(), now, r.waiting == 0)
+	return nil
+}
+
+// afterTick is called when Timings are those of the step that ends.
+func (r *Recorder) afterTick(t *evertick.Tick) error {
+	now := r.clock()
+	phases, ns := r.sim.Timings()
+	if r.layout != &phases[0] {
+		r.follow(phases, ns)
+	}
+	for i := range phases {
+		r.times[r.columns[i]] = phases[i].Ns
+	}
+	r.end(t.N, ns, now)
+	return nil
+}
+
+// beforeSystem is called with hardware counters only.
+func (r *Recorder) beforeSystem(*evertick.Tick, string) { r.hardware.announced() }
+
+func (r *Recorder) afterSystem(_ *evertick.Tick, system string) {
+	if !r.counting() {
+		return
+	}
+	var now int64
+	if r.cost.sampled {
+		now = r.clock()
+	}
+	// Phases run in the order of Timings.
+	if r.done < len(r.phases) && r.phases[r.done] == system {
+		r.hardware.done(r.columns[r.done])
+		r.done++
+	}
+	if r.cost.sampled {
+		r.cost.add(r.clock() - now)
+	}
+}
+
+// follow takes over the order of the phases, which is a new one when systems were added.
+// The Sim keeps the list of Timings until then, so that the list tells whether it is.
+func (r *Recorder) follow(phases []evertick.Timing, _ int64) {
+	r.layout = &phases[0]
+	column := map[string]int{}
+	for i, name := range r.phases {
+		column[name] = r.columns[i]
+	}
+	var added []string
+	for _, p := range phases {
+		if _, ok := column[p.Phase]; !ok {
+			column[p.Phase] = len(r.times) + len(added)
+			added = append(added, p.Phase)
+		}
+	}
+	r.addPhases(added)
+	r.phases, r.columns = make([]string, len(phases)), make([]int, len(phases))
+	for i, p := range phases {
+		r.phases[i], r.columns[i] = p.Phase, column[p.Phase]
+	}
+}
+
+// tellSim adds to run what the Sim knows.
+func (r *Recorder) tellSim(run *Run) {
+	run.Level = r.sim.Level().String()
+	run.Workers = r.sim.Config().Workers
+	run.Seed = r.sim.Seed()
+	run.Hash = fmt.Sprintf("%016x", r.sim.Hash())
+	if r.kept > 0 {
+		run.Dropped = r.sim.Frame().DroppedTotal - r.dropped
+	}
+}

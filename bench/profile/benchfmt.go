@@ -1,0 +1,98 @@
+package profile
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"strings"
+	"unicode"
+
+	"github.com/evertick/evertick/internal/fault"
+)
+
+// Blocks into which WriteBench divides the steps: benchstat asks for ten samples at least, and
+// the longer a block is the less it resembles its neighbours.
+const (
+	benchBlocks     = 12
+	benchQuantileOf = 20 // steps that a block needs for a p95 of its own
+)
+
+// WriteBench writes the run in the format of Go's benchmarks (golang.org/design/14313-benchmark-format),
+// which benchstat compares: twelve lines for the step and twelve for each phase, one of each for
+// twelve blocks of steps that follow each other; of fewer than twelve steps, as many as there
+// are. ns/op is the mean of the block, p50-ns/op and p95-ns/op are quantiles of the step. What
+// a name may not hold there becomes an underscore.
+func (run *Run) WriteBench(w io.Writer) error {
+	s := &run.Steps
+	s.check()
+	out := bufio.NewWriter(w)
+	run.writeBenchHead(out)
+	blocks := min(benchBlocks, s.Len())
+	suffix := run.benchSuffix()
+	for b := range blocks {
+		from, to := b*s.Len()/blocks, (b+1)*s.Len()/blocks
+		sorted := sortedCopy(s.Ns[from:to])
+		fmt.Fprintf(out, "BenchmarkStep/%s\t%d\t%.1f ns/op\t%d p50-ns/op", suffix, to-from, meanOf(sorted), nearestRank(sorted, 0.50))
+		if to-from >= benchQuantileOf {
+			fmt.Fprintf(out, "\t%d p95-ns/op", nearestRank(sorted, 0.95))
+		}
+		if (run.Allocs != 0 || run.Bytes != 0) && fault.Finite(run.Allocs) && fault.Finite(run.Bytes) {
+			fmt.Fprintf(out, "\t%g B/op\t%g allocs/op", run.Bytes, run.Allocs)
+		}
+		fmt.Fprintln(out)
+	}
+	for j, phase := range s.Phases {
+		for b := range blocks {
+			from, to := b*s.Len()/blocks, (b+1)*s.Len()/blocks
+			fmt.Fprintf(out, "BenchmarkPhase/phase=%s/%s\t%d\t%.1f ns/op\n", benchName(phase), suffix, to-from, meanOf(s.PhaseNs[j][from:to]))
+		}
+	}
+	return out.Flush()
+}
+
+func meanOf(ns []int64) float64 {
+	sum := 0.0
+	for _, v := range ns {
+		sum += float64(v)
+	}
+	return sum / float64(max(1, len(ns)))
+}
+
+// writeBenchHead writes the lines of the configuration, those of go test alone: benchstat compares only
+// results whose configurations are the same.
+func (run *Run) writeBenchHead(w io.Writer) {
+	goarch, _, _ := strings.Cut(run.Env.Arch, " ")
+	for _, line := range [][2]string{
+		{"goos", run.Env.OS}, {"goarch", goarch}, {"cpu", run.Env.CPU},
+	} {
+		if value := strings.TrimSpace(clean(line[1])); value != "" {
+			fmt.Fprintf(w, "%s: %s\n", line[0], value)
+		}
+	}
+}
+
+// benchSuffix tells scene, parameters and how they ran; at its end stands, as Go has it, the
+// number of CPUs.
+func (run *Run) benchSuffix() string {
+	parts := []string{"scene=" + benchName(run.Scene)}
+	for _, p := range run.Params {
+		parts = append(parts, benchName(p.Name)+"="+benchName(p.Value))
+	}
+	if run.Level != "" {
+		parts = append(parts, "level="+benchName(run.Level))
+	}
+	return fmt.Sprintf("%s/workers=%d-%d", strings.Join(parts, "/"), run.Workers, max(1, run.Env.CPUs))
+}
+
+// benchName is never empty.
+func benchName(name string) string {
+	if name == "" {
+		return "_"
+	}
+	return strings.Map(func(r rune) rune {
+		if r == '/' || r == '=' || r == unicode.ReplacementChar || !unicode.IsGraphic(r) || unicode.IsSpace(r) {
+			return '_'
+		}
+		return r
+	}, name)
+}

@@ -1,0 +1,280 @@
+package profile
+
+import (
+	"bufio"
+	"encoding/csv"
+	"fmt"
+	"io"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/evertick/evertick/internal/fault"
+)
+
+// A steps.csv has a header, then a line for each step, of integers only. Its columns are
+//
+//	step                    from 0
+//	tick                    of the simulation
+//	due_ns, start_ns        on one clock
+//	total_ns                that the step took
+//	phase_ns:NAME           for each phase, in the order of the run
+//	count:NAME              for each counter
+//	gcs, gc_pause_ns, gc_assist_ns
+//
+// of which tick, due_ns, start_ns and the last three are left out if the run has none.
+const (
+	csvStep  = "step"
+	csvTick  = "tick"
+	csvDue   = "due_ns"
+	csvStart = "start_ns"
+	csvTotal = "total_ns"
+	csvPhase = "phase_ns:"
+	csvCount = "count:"
+)
+
+// Limits of what ReadSteps takes, beside maxTimeNs.
+const (
+	maxReadSteps = 1 << 24
+	maxColumns   = 1 << 12
+	maxLineBytes = 1 << 20
+)
+
+// column is one of a table of steps, in the order of the file.
+type column struct {
+	name string
+	to   *[]int64
+}
+
+// columns lists those between tick and the end of a line.
+func (s *Steps) columns() []column {
+	list := []column{{csvDue, &s.DueNs}, {csvStart, &s.StartNs}, {csvTotal, &s.Ns}}
+	for i, name := range s.Phases {
+		list = append(list, column{csvPhase + name, &s.PhaseNs[i]})
+	}
+	for i, name := range s.Counters {
+		list = append(list, column{csvCount + name, &s.Counts[i]})
+	}
+	list = append(list, column{"gcs", &s.GCs}, column{"gc_pause_ns", &s.GCPauseNs}, column{"gc_assist_ns", &s.GCAssistNs})
+	return slices.DeleteFunc(list, func(c column) bool { return *c.to == nil && c.name != csvTotal && !strings.Contains(c.name, ":") })
+}
+
+// WriteSteps writes the steps as CSV (RFC 4180, lines ending in \n): a header, then a line for
+// each step; ReadSteps reads it back. A name that is no printable text, and a name that occurs
+// twice, is ErrRange, and nothing is written.
+func (run *Run) WriteSteps(w io.Writer) error {
+	s := &run.Steps
+	s.check()
+	list := s.columns()
+	header := []string{csvStep}
+	if s.Tick != nil {
+		header = append(header, csvTick)
+	}
+	for _, c := range list {
+		header = append(header, c.name)
+	}
+	if err := checkHeader(header); err != nil {
+		return err
+	}
+	head := csv.NewWriter(w)
+	if err := head.Write(header); err != nil {
+		return err
+	}
+	head.Flush()
+	if err := head.Error(); err != nil {
+		return err
+	}
+	out := bufio.NewWriter(w)
+	var line []byte
+	for i := range s.Len() {
+		line = strconv.AppendInt(line[:0], int64(i), 10)
+		if s.Tick != nil {
+			line = strconv.AppendUint(append(line, ','), s.Tick[i], 10)
+		}
+		for _, c := range list {
+			line = strconv.AppendInt(append(line, ','), (*c.to)[i], 10)
+		}
+		if _, err := out.Write(append(line, '\n')); err != nil {
+			return err
+		}
+	}
+	return out.Flush()
+}
+
+// checkHeader refuses names that a line of text cannot hold or that name two columns.
+func checkHeader(header []string) error {
+	seen := map[string]bool{}
+	for i, name := range header {
+		if !utf8.ValidString(name) || strings.ContainsFunc(name, unicode.IsControl) {
+			return fault.Element(fault.ErrRange, "profile: steps: column", i, strconv.Quote(name))
+		}
+		if seen[name] {
+			return fault.Element(fault.ErrRange, "profile: steps: column", i, strconv.Quote(name)+", which was there before")
+		}
+		seen[name] = true
+	}
+	return nil
+}
+
+// ReadSteps reads what WriteSteps has written; a line may also end in \r\n. Anything else is
+// ErrCorrupt, and the error names line, column and what stands there. It takes at most 2^24 steps,
+// 4,096 columns, lines of a megabyte and times up to 2^52 ns; of them only due_ns and start_ns may
+// be negative.
+func ReadSteps(r io.Reader) (*Steps, error) {
+	in := bufio.NewScanner(r)
+	in.Buffer(nil, maxLineBytes)
+	if !in.Scan() {
+		if err := in.Err(); err != nil {
+			return nil, fmt.Errorf("profile: steps: line 1: %w", err)
+		}
+		return nil, corrupt(1, "", "nothing")
+	}
+	s := &Steps{}
+	list, err := s.readHeader(in.Text())
+	if err != nil {
+		return nil, err
+	}
+	for line := 2; in.Scan(); line++ {
+		if s.Len() == maxReadSteps {
+			return nil, corrupt(line, "", "more than 2^24 steps")
+		}
+		if err := s.readLine(line, in.Text(), list); err != nil {
+			return nil, err
+		}
+	}
+	if err := in.Err(); err != nil {
+		return nil, fmt.Errorf("profile: steps: line %d: %w: %w", s.Len()+2, err, fault.ErrCorrupt)
+	}
+	return s, nil
+}
+
+// shown quotes what an error tells of, if it is not too long.
+func shown(found string) string {
+	const most = 40
+	if len(found) > most {
+		return strconv.Quote(found[:most]) + "…"
+	}
+	return strconv.Quote(found)
+}
+
+// corrupt says where; found is what stands there.
+func corrupt(line int, column, found string) error {
+	if column != "" {
+		column = ", column " + strconv.Quote(column)
+	}
+	return fmt.Errorf("profile: steps: line %d%s: %s: %w", line, column, found, fault.ErrCorrupt)
+}
+
+// readHeader makes the columns that the header names, and returns them with a nil column in
+// the place of the ticks.
+func (s *Steps) readHeader(line string) ([]column, error) {
+	r := csv.NewReader(strings.NewReader(line))
+	header, err := r.Read()
+	if err != nil {
+		return nil, corrupt(1, "", err.Error())
+	}
+	if r.InputOffset() < int64(len(line)) {
+		return nil, corrupt(1, "", "more than one line")
+	}
+	if len(header) > maxColumns {
+		return nil, corrupt(1, "", fmt.Sprintf("%d columns", len(header)))
+	}
+	if err := checkHeader(header); err != nil {
+		return nil, fmt.Errorf("%w: %w", err, fault.ErrCorrupt)
+	}
+	if header[0] != csvStep {
+		return nil, corrupt(1, header[0], "not "+csvStep)
+	}
+	for _, name := range header {
+		if phase, ok := strings.CutPrefix(name, csvPhase); ok {
+			s.Phases = append(s.Phases, phase)
+		} else if counter, ok := strings.CutPrefix(name, csvCount); ok {
+			s.Counters = append(s.Counters, counter)
+		}
+	}
+	s.PhaseNs, s.Counts = make([][]int64, len(s.Phases)), make([][]int64, len(s.Counters))
+	s.DueNs, s.StartNs, s.Ns = []int64{}, []int64{}, []int64{}
+	s.GCs, s.GCPauseNs, s.GCAssistNs = []int64{}, []int64{}, []int64{}
+	return s.match(header)
+}
+
+// match finds the columns of the header, which are to have the order of the writer, and takes
+// away those that it lacks.
+func (s *Steps) match(header []string) ([]column, error) {
+	known := s.columns()
+	var list []column
+	for _, name := range header[1:] {
+		if name == csvTick && len(list) == 0 && s.Tick == nil {
+			s.Tick = []uint64{}
+			list = append(list, column{name: csvTick})
+			continue
+		}
+		at := slices.IndexFunc(known, func(c column) bool { return c.name == name })
+		if at < 0 {
+			return nil, corrupt(1, name, "unknown, or not in its place")
+		}
+		for _, c := range known[:at] {
+			if c.name == csvTotal || strings.Contains(c.name, ":") {
+				return nil, corrupt(1, name, "before "+c.name)
+			}
+			*c.to = nil
+		}
+		list = append(list, known[at])
+		known = known[at+1:]
+	}
+	for _, c := range known {
+		if c.name == csvTotal {
+			return nil, corrupt(1, c.name, "missing")
+		}
+		*c.to = nil
+	}
+	return list, nil
+}
+
+// readLine appends a step.
+func (s *Steps) readLine(line int, text string, list []column) error {
+	field, rest, more := strings.Cut(strings.TrimSuffix(text, "\r"), ",")
+	if want := strconv.Itoa(s.Len()); field != want {
+		return corrupt(line, csvStep, shown(field)+", not "+want)
+	}
+	for _, c := range list {
+		if !more {
+			return corrupt(line, c.name, "missing")
+		}
+		field, rest, more = strings.Cut(rest, ",")
+		if c.to == nil {
+			tick, err := strconv.ParseUint(field, 10, 64)
+			if err != nil {
+				return corrupt(line, c.name, shown(field)+" is no tick")
+			}
+			s.Tick = append(s.Tick, tick)
+			continue
+		}
+		v, err := strconv.ParseInt(field, 10, 64)
+		if err != nil {
+			return corrupt(line, c.name, shown(field)+" is no integer")
+		}
+		if least, most := limits(c.name); v < least || v > most {
+			return corrupt(line, c.name, fmt.Sprintf("%d: out of range", v))
+		}
+		*c.to = append(*c.to, v)
+	}
+	if more {
+		return corrupt(line, "", fmt.Sprintf("more than %d columns", len(list)+1))
+	}
+	return nil
+}
+
+// limits are those of Run.Validate.
+func limits(column string) (least, most int64) {
+	switch {
+	case strings.HasPrefix(column, csvCount):
+		return math.MinInt64, math.MaxInt64
+	case column == csvDue || column == csvStart:
+		return -maxTimeNs, maxTimeNs
+	}
+	return 0, maxTimeNs
+}

@@ -1,0 +1,208 @@
+package profile
+
+import "slices"
+
+// events is a reading of the counters of the CPU for one thread, each since it was opened.
+type events struct {
+	instructions, cycles, cacheMisses, branchMisses uint64
+	// enabled and running are the nanoseconds in which they should have counted and did:
+	// less if the CPU has fewer counters than there are events and they take turns.
+	enabled, running uint64
+}
+
+// eventSource is where events come from: the kernel, or a test.
+type eventSource interface {
+	read(*events) error
+	// has says which of the four are counted.
+	has() [4]bool
+	thread() int // that is counted
+	close() error
+}
+
+// openEvents opens the counters of the calling thread. Tests put another one here.
+var openEvents = openPerf
+
+// thread returns the number of the calling thread, or 0. Tests put another one here.
+var thread = threadID
+
+// hardware sums up what the CPU counted, by phase. The nil one counts nothing.
+type hardware struct {
+	source  eventSource
+	now     events // just read
+	last    events
+	start   events // of the step in progress
+	ran     bool   // the step in progress is counted
+	beside  int    // phases announced of which none is done, or inGroup
+	step    []sums // of the step in progress, by column
+	phases  []sums // of all steps, by column
+	aside   []bool // columns of phases that ran side by side, on whatever threads
+	total   sums
+	enabled uint64
+	running uint64
+	steps   int
+	fault   string
+	closed  bool
+}
+
+// sums are instructions, cycles, cache misses and branch misses.
+type sums [4]uint64
+
+func (s *sums) add(o sums) {
+	for i := range s {
+		s[i] += o[i]
+	}
+}
+
+// since returns what was counted between two readings.
+func (e *events) since(start *events) sums {
+	return sums{
+		e.instructions - start.instructions, e.cycles - start.cycles,
+		e.cacheMisses - start.cacheMisses, e.branchMisses - start.branchMisses,
+	}
+}
+
+// widen makes room for so many columns.
+func (h *hardware) widen(columns int) {
+	for len(h.phases) < columns {
+		h.phases, h.step, h.aside = append(h.phases, sums{}), append(h.step, sums{}), append(h.aside, false)
+	}
+}
+
+func (h *hardware) reset() {
+	clear(h.phases)
+	clear(h.aside)
+	h.total, h.enabled, h.running, h.steps, h.fault = sums{}, 0, 0, 0, ""
+}
+
+// begin is called when a step begins that is to be counted.
+func (h *hardware) begin() {
+	h.ran, h.beside = false, 0
+	clear(h.step)
+	if h.closed {
+		return
+	}
+	if thread() != h.source.thread() {
+		h.fault = "some steps ran on another thread than that which attached, and were not counted"
+		return
+	}
+	if err := h.source.read(&h.start); err != nil {
+		h.fault = "reading them failed: " + err.Error()
+		return
+	}
+	h.last, h.ran = h.start, true
+}
+
+// announced is called before a phase, or before each of a group.
+func (h *hardware) announced() { h.beside = max(h.beside, 0) + 1 }
+
+// inGroup as hardware.beside: members of a group are told done.
+const inGroup = -1
+
+// done is called behind the phase of a column, or behind a group for each of its members,
+// of which the counters of one thread tell nothing.
+func (h *hardware) done(column int) {
+	if h.beside > 1 {
+		h.beside = inGroup
+	}
+	if h.beside == inGroup {
+		h.aside[column] = true
+		h.mark(-1)
+		return
+	}
+	h.beside = 0
+	h.mark(column)
+}
+
+// mark counts what has happened since the last mark for the phase of a column; for none if
+// that is negative.
+func (h *hardware) mark(column int) {
+	if !h.ran {
+		return
+	}
+	if err := h.source.read(&h.now); err != nil {
+		h.ran, h.fault = false, "reading them failed: "+err.Error()
+		return
+	}
+	if column >= 0 {
+		h.step[column].add(h.now.since(&h.last))
+	}
+	h.last = h.now
+}
+
+// end takes over the step.
+func (h *hardware) end() {
+	h.mark(-1)
+	if !h.ran {
+		return
+	}
+	h.ran = false
+	h.steps++
+	h.total.add(h.last.since(&h.start))
+	h.enabled += h.last.enabled - h.start.enabled
+	h.running += h.last.running - h.start.running
+	for i := range h.step {
+		h.phases[i].add(h.step[i])
+	}
+}
+
+// tell returns the means of the steps, of the phases of these columns, or nil if no step
+// was counted.
+func (h *hardware) tell(columns []int) *Hardware {
+	if h.steps == 0 || h.running == 0 {
+		return nil
+	}
+	t := &Hardware{Total: h.count(h.total)}
+	for _, c := range columns {
+		if h.aside[c] {
+			t.Phases = append(t.Phases, Count{-1, -1, -1, -1})
+		} else {
+			t.Phases = append(t.Phases, h.count(h.phases[c]))
+		}
+	}
+	return t
+}
+
+func (h *hardware) count(s sums) Count {
+	// Where counters took turns, what they missed is taken to be like what they saw.
+	scale := float64(h.enabled) / float64(h.running) / float64(h.steps)
+	var mean [4]float64
+	for i, has := range h.source.has() {
+		mean[i] = -1
+		if has {
+			mean[i] = float64(s[i]) * scale
+		}
+	}
+	return Count{Instructions: mean[0], Cycles: mean[1], CacheMisses: mean[2], BranchMisses: mean[3]}
+}
+
+// watchHardware opens the counters if they are asked for, or notes why there are none.
+func (r *Recorder) watchHardware() {
+	if !r.config.Hardware {
+		return
+	}
+	source, err := openEvents()
+	if err != nil {
+		r.unwatched = append(r.unwatched, "hardware counters: "+err.Error())
+		return
+	}
+	r.hardware = &hardware{source: source}
+	for i, has := range source.has() {
+		if !has {
+			r.unwatched = append(r.unwatched, "hardware counters: this CPU does not count "+eventNames[i])
+		}
+	}
+	r.hardware.widen(len(r.times))
+}
+
+var eventNames = [4]string{"instructions", "cycles", "cache misses", "branch misses"}
+
+// tellHardware adds to run what was counted and what could not be.
+func (r *Recorder) tellHardware(run *Run) {
+	run.Unwatched = slices.Clone(r.unwatched)
+	if h := r.hardware; h != nil {
+		run.Hardware = h.tell(r.columns)
+		if h.fault != "" {
+			run.Unwatched = append(run.Unwatched, "hardware counters: "+h.fault)
+		}
+	}
+}

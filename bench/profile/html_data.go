@@ -1,0 +1,352 @@
+package profile
+
+import (
+	"encoding/base64"
+	"encoding/binary"
+	"math"
+)
+
+// What the charts of the page are drawn of, as JSON. Lists of numbers are columns of varints in
+// base64: two bytes for most of the times.
+
+// maxDataBytes bounds the columns, and packedBytes is what a number takes in them, on the
+// average: two bytes and a little, four thirds as many in base64.
+const (
+	maxDataBytes = 250_000
+	packedBytes  = 2.85
+)
+
+// htmlData is read by report.js.
+type htmlData struct {
+	Unit   htmlUnit `json:"unit"`
+	Steps  int      `json:"steps"`
+	Bucket int      `json:"bucket"` // steps that share a place; the slowest stands there
+	Budget int64    `json:"budget"` // ns; 0: none
+	P50    int64    `json:"p50"`
+	P95    int64    `json:"p95"`
+	Max    int64    `json:"max"`
+
+	Tick   packed       `json:"tick"`
+	Ns     packed       `json:"ns"`
+	Mean   *packed      `json:"mean,omitempty"`  // of the steps of a place, if it has several
+	Over   *packed      `json:"over,omitempty"`  // of them took longer than the budget
+	Phases []htmlPhase  `json:"phases"`          // the last is what none accounts for
+	Causes []htmlCause  `json:"causes"`          // what a step's time may depend on
+	Curve  [][2]float64 `json:"curve"`           // log10(1/(1-q)), ns
+	Was    [][2]float64 `json:"was,omitempty"`   // the same of the baseline
+	WasBy  string       `json:"wasBy,omitempty"` // its name
+}
+
+// htmlPhase is a phase. Mean is of the steps of a place.
+type htmlPhase struct {
+	Name   string  `json:"name"`
+	Colour int     `json:"colour"`
+	All    float64 `json:"all"` // mean ns over all steps
+	Ns     packed  `json:"ns"`
+	Mean   *packed `json:"mean,omitempty"`
+}
+
+// htmlCause is a column for the scatter chart.
+type htmlCause struct {
+	Name   string  `json:"name"`
+	Time   bool    `json:"time"` // nanoseconds
+	Rank   float64 `json:"rank"` // Spearman's correlation with the step
+	Values packed  `json:"values"`
+}
+
+// packed is a column: numbers divided by Unit, as varints. Of a column with Delta they are
+// differences, zigzag-coded.
+type packed struct {
+	Data  string  `json:"d"`
+	Unit  float64 `json:"u"`
+	Delta bool    `json:"z,omitempty"`
+}
+
+// pack rounds to the unit.
+func pack(values []int64, unit int64) packed {
+	const most = 1 << 52 // what a number of JavaScript holds with room for a difference
+	delta := unit == 1 && ascends(values)
+	for _, v := range values {
+		delta = delta || v < 0
+	}
+	var data []byte
+	was := int64(0)
+	for _, v := range values {
+		v = min(max(v, -most), most)
+		v = int64(math.Round(float64(v) / float64(unit)))
+		if delta {
+			v, was = v-was, v
+			data = binary.AppendVarint(data, v)
+		} else {
+			data = binary.AppendUvarint(data, uint64(v))
+		}
+	}
+	return packed{Data: base64.StdEncoding.EncodeToString(data), Unit: float64(unit), Delta: delta}
+}
+
+func ascends(values []int64) bool {
+	for i := 1; i < len(values); i++ {
+		if values[i] < values[i-1] {
+			return false
+		}
+	}
+	return true
+}
+
+// packTimes rounds to a thousandth of the median or finer.
+func packTimes(values []int64) packed { return pack(values, quantum(values)) }
+
+// packCounts is exact while numbers are small.
+func packCounts(values []int64) packed {
+	for _, v := range values {
+		if v >= 1<<21 || v <= -1<<21 {
+			return pack(values, quantum(values))
+		}
+	}
+	return pack(values, 1)
+}
+
+// quantum returns a power of ten of which the median of the values that are not 0 is
+// at least 500.
+func quantum(values []int64) int64 {
+	var sizes []int64
+	for _, v := range values {
+		if v != 0 && v != math.MinInt64 {
+			sizes = append(sizes, max(v, -v))
+		}
+	}
+	unit := int64(1)
+	if len(sizes) > 0 {
+		for median := nearestRank(sortedCopy(sizes), 0.5); median/(unit*10) >= 500; {
+			unit *= 10
+		}
+	}
+	return unit
+}
+
+// data gathers what the charts need. Runs of many steps are thinned out.
+func (rep *Report) data() *htmlData {
+	run, s := rep.Run, &rep.Run.Steps
+	p := places(s.Len(), 6+len(s.PhaseNs)+len(s.Counts))
+	if p.bucket > 1 {
+		p = places(s.Len(), 8+2*len(s.PhaseNs)+len(s.Counts))
+	}
+	p.slowest(s.Ns)
+	d := &htmlData{
+		Unit: unitOf(rep.Step.P95.Ns), Steps: s.Len(), Bucket: p.bucket, Budget: run.BudgetNs,
+		P50: rep.Step.P50.Ns, P95: rep.Step.P95.Ns, Max: rep.Step.Max,
+		Tick: pack(p.pick(s.ticks()), 1), Ns: pack(p.pick(s.Ns), 1),
+		Phases: []htmlPhase{}, Causes: rep.causes(p), Curve: percentileCurve(sortedCopy(s.Ns)),
+	}
+	if p.bucket > 1 {
+		d.Mean, d.Over = new(packed), new(packed)
+		*d.Mean, *d.Over = packTimes(p.mean(s.Ns)), packCounts(p.above(s.Ns, run.BudgetNs))
+	}
+	colours := rep.colours()
+	for i, row := range rep.Phases {
+		ns := s.column(i)
+		phase := htmlPhase{Name: row.Name, Colour: colours[i], All: math.Round(row.MeanNs), Ns: packTimes(p.pick(ns))}
+		if p.bucket > 1 {
+			mean := packTimes(p.mean(ns))
+			phase.Mean = &mean
+		}
+		d.Phases = append(d.Phases, phase)
+	}
+	if b := run.Baseline; b != nil && b.SameHost && len(b.StepNs) > 0 {
+		d.Was, d.WasBy = percentileCurve(b.StepNs), b.Name
+	}
+	return d
+}
+
+// column is that of a phase or, after the last of them, of what none accounts for.
+func (s *Steps) column(phase int) []int64 {
+	if phase < len(s.PhaseNs) {
+		return s.PhaseNs[phase]
+	}
+	rest := make([]int64, s.Len())
+	for i := range rest {
+		rest[i] = s.unaccounted(i)
+	}
+	return rest
+}
+
+// ticks are those of the steps, or their indices in a run without.
+func (s *Steps) ticks() []int64 {
+	ticks := make([]int64, s.Len())
+	for i := range ticks {
+		ticks[i] = int64(i)
+		if s.Tick != nil {
+			ticks[i] = int64(min(s.Tick[i], math.MaxInt64))
+		}
+	}
+	return ticks
+}
+
+// causes are the columns that are not the same in every step.
+func (rep *Report) causes(p *place) []htmlCause {
+	run, s := rep.Run, &rep.Run.Steps
+	causes := []htmlCause{}
+	var times []float64
+	add := func(name string, column []int64, time bool) {
+		if len(column) == 0 || ascends(column) && column[0] == column[len(column)-1] {
+			return
+		}
+		if times == nil {
+			times = ranks(s.Ns)
+		}
+		values := packCounts
+		if time {
+			values = packTimes
+		}
+		causes = append(causes, htmlCause{Name: name, Time: time, Rank: correlation(ranks(column), times), Values: values(p.pick(column))})
+	}
+	for i, name := range s.Counters {
+		add(name, s.Counts[i], false)
+	}
+	add("collections that ended", s.GCs, false)
+	add("pauses of the collector", s.GCPauseNs, true)
+	add("assists to the collector", s.GCAssistNs, true)
+	if run.RateHz > 0 {
+		late := make([]int64, s.Len())
+		for i := range late {
+			late[i] = s.late(i)
+		}
+		add("lateness of the step", late, true)
+	}
+	return causes
+}
+
+// percentileCurve samples the quantiles by the nearest rank, along x = log10(1/(1-q)).
+// Where the curve is level it keeps the ends. It reaches half a step beyond the last of n, so
+// that the longest is on it.
+func percentileCurve(sorted []int64) [][2]float64 {
+	const points = 400
+	curve := [][2]float64{}
+	if len(sorted) == 0 {
+		return curve
+	}
+	last := math.Log10(2 * float64(len(sorted)))
+	for i := range points + 1 {
+		x := last * float64(i) / points
+		v := float64(nearestRank(sorted, -math.Expm1(-x*math.Ln10)))
+		x = math.Round(x*1e4) / 1e4
+		if n := len(curve); n > 1 && curve[n-1][1] == v && curve[n-2][1] == v {
+			curve[n-1][0] = x
+			continue
+		}
+		curve = append(curve, [2]float64{x, v})
+	}
+	return curve
+}
+
+// place maps steps to places in the charts, a bucket of steps to each.
+type place struct {
+	steps, bucket int
+	slow          []int // the slowest step of each
+}
+
+// places chooses the smallest bucket with which so many columns fit into the page.
+func places(steps, columns int) *place {
+	room := max(200, int(maxDataBytes/(packedBytes*float64(columns))))
+	return &place{steps: steps, bucket: max(1, (steps+room-1)/room)}
+}
+
+func (p *place) slowest(ns []int64) {
+	for from := 0; from < p.steps; from += p.bucket {
+		slow := from
+		for i := from; i < min(from+p.bucket, p.steps); i++ {
+			if ns[i] > ns[slow] {
+				slow = i
+			}
+		}
+		p.slow = append(p.slow, slow)
+	}
+}
+
+// pick takes the value of the slowest step of each place; 0 of a column that is missing.
+func (p *place) pick(column []int64) []int64 {
+	values := make([]int64, len(p.slow))
+	for k, i := range p.slow {
+		values[k] = at(column, i)
+	}
+	return values
+}
+
+func (p *place) mean(column []int64) []int64 {
+	values := make([]int64, 0, len(p.slow))
+	for from := 0; from < p.steps; from += p.bucket {
+		to := min(from+p.bucket, p.steps)
+		sum := 0.0
+		for _, v := range column[from:to] {
+			sum += float64(v)
+		}
+		values = append(values, int64(math.Round(sum/float64(to-from))))
+	}
+	return values
+}
+
+// above counts the steps of each place that took longer than the limit; none without one.
+func (p *place) above(column []int64, limit int64) []int64 {
+	values := make([]int64, len(p.slow))
+	for i, v := range column {
+		if limit > 0 && v > limit {
+			values[i/p.bucket]++
+		}
+	}
+	return values
+}
+
+// paletteSize is the number of colours for phases, from 1; 0 is that of all others, and
+// paletteSize+1 that of what no phase accounts for.
+const paletteSize = 8
+
+// colours gives the phases that take the most time of the slow steps a colour each, in the
+// order in which they run.
+func (rep *Report) colours() []int {
+	colours := make([]int, len(rep.Phases))
+	if len(colours) == 0 {
+		return colours
+	}
+	last := len(colours) - 1
+	taken := func(i int) float64 { return rep.Phases[i].SlowMeanNs }
+	next := 1
+	for i := range last {
+		before := 0 // phases that take more
+		for j := range last {
+			if taken(j) > taken(i) || taken(j) == taken(i) && j < i {
+				before++
+			}
+		}
+		if before < paletteSize {
+			colours[i] = next
+			next++
+		}
+	}
+	colours[last] = paletteSize + 1
+	return colours
+}
+
+// htmlUnit is the unit of all times of a page.
+type htmlUnit struct {
+	Name   string `json:"name"`
+	Ns     int64  `json:"ns"`
+	Digits int    `json:"digits"` // after the point
+}
+
+// unitOf chooses the unit in which a time has at most three digits before the point.
+func unitOf(ns int64) htmlUnit {
+	u := htmlUnit{Name: "ns", Ns: 1}
+	for _, larger := range []htmlUnit{{"µs", 1e3, 0}, {"ms", 1e6, 0}, {"s", 1e9, 0}} {
+		if ns >= larger.Ns {
+			u = larger
+		}
+	}
+	if u.Ns > 1 {
+		for u.Digits = 1; u.Digits < 3 && ns < u.Ns*pow10[3-u.Digits]; {
+			u.Digits++
+		}
+	}
+	return u
+}
+
+var pow10 = [...]int64{1, 10, 100, 1000}

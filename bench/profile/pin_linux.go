@@ -1,0 +1,58 @@
+package profile
+
+import (
+	"runtime"
+	"sync"
+
+	"github.com/evertick/evertick/internal/fault"
+	"golang.org/x/sys/unix"
+)
+
+// maxCPU is the number of CPUs that a unix.CPUSet has room for.
+const maxCPU = 1024
+
+// Pin binds the calling goroutine to its thread, and that thread to a CPU, until undo is
+// called, once, on the same goroutine. What jumps from CPU to CPU finds its caches cold, and
+// is measured so. Other threads, those of the garbage collector and of workers among them, go
+// where the system sends them.
+//
+// A CPU that this process may not use is ErrRange. It is ErrUnsupported but on Linux.
+func Pin(cpu int) (undo func(), err error) {
+	if cpu < 0 || cpu >= maxCPU {
+		return nil, fault.Field(ErrRange, "profile: Pin: cpu", cpu)
+	}
+	runtime.LockOSThread()
+	var was, only unix.CPUSet
+	if err := unix.SchedGetaffinity(0, &was); err != nil {
+		runtime.UnlockOSThread()
+		return nil, fault.Field(err, "profile: Pin: cpu", cpu)
+	}
+	if !was.IsSet(cpu) {
+		runtime.UnlockOSThread()
+		return nil, fault.Field(ErrRange, "profile: Pin: cpu", cpu)
+	}
+	only.Set(cpu)
+	if err := unix.SchedSetaffinity(0, &only); err != nil {
+		runtime.UnlockOSThread()
+		return nil, fault.Field(err, "profile: Pin: cpu", cpu)
+	}
+	return sync.OnceFunc(func() {
+		// It can fail only if these CPUs are gone meanwhile, and then the system chooses.
+		_ = unix.SchedSetaffinity(0, &was)
+		runtime.UnlockOSThread()
+	}), nil
+}
+
+// pinnedTo returns the CPU that the calling thread is bound to, or -1.
+func pinnedTo() int {
+	var set unix.CPUSet
+	if err := unix.SchedGetaffinity(0, &set); err != nil || set.Count() != 1 {
+		return -1
+	}
+	for cpu := range maxCPU {
+		if set.IsSet(cpu) {
+			return cpu
+		}
+	}
+	return -1
+}

@@ -1,0 +1,101 @@
+package profile
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+
+	"github.com/evertick/evertick/internal/fault"
+)
+
+// The files of a run.
+const (
+	nameOfSummary = "summary.json"
+	nameOfSteps   = "steps.csv"
+	nameOfBench   = "bench.txt"
+	nameOfTrace   = "trace.json"
+	nameOfHTML    = "report.html"
+)
+
+// WriteDir writes summary.json, steps.csv, bench.txt, trace.json and report.html into a folder,
+// which it makes if need be, and returns their paths, also as Report.Files. A file is written
+// beside its place and moved there when it is whole, so that none is ever half one. On an error it
+// returns those that were written before.
+func (rep *Report) WriteDir(dir string) ([]string, error) {
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return nil, fmt.Errorf("profile: %w", err)
+	}
+	rep.Files = nil
+	for _, f := range []struct {
+		name  string
+		write func(io.Writer) error
+	}{
+		{nameOfSummary, rep.WriteSummary},
+		{nameOfSteps, rep.Run.WriteSteps},
+		{nameOfBench, rep.Run.WriteBench},
+		{nameOfTrace, rep.Run.WriteTrace},
+		{nameOfHTML, rep.WriteHTML},
+	} {
+		path := filepath.Join(dir, f.name)
+		if err := writeWhole(path, f.write); err != nil {
+			return rep.Files, fmt.Errorf("profile: %s: %w", f.name, err)
+		}
+		rep.Files = append(rep.Files, path)
+	}
+	return rep.Files, nil
+}
+
+// writeWhole leaves what was at the path unless everything was written.
+func writeWhole(path string, write func(io.Writer) error) error {
+	file, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+"-*")
+	if err != nil {
+		return err
+	}
+	err = errors.Join(write(file), file.Chmod(0o644), file.Close())
+	if err == nil {
+		err = os.Rename(file.Name(), path)
+	}
+	if err != nil {
+		return errors.Join(err, os.Remove(file.Name()))
+	}
+	return nil
+}
+
+// ReadDir reads a run from the summary.json and steps.csv of a folder. Beside the errors of
+// ReadSummary and ReadSteps it returns ErrCorrupt if they are not of the same run, or of none that
+// passes Run.Validate.
+func ReadDir(dir string) (*Run, error) {
+	summary, err := readFile(filepath.Join(dir, nameOfSummary), ReadSummary)
+	if err != nil {
+		return nil, err
+	}
+	steps, err := readFile(filepath.Join(dir, nameOfSteps), ReadSteps)
+	if err != nil {
+		return nil, err
+	}
+	if steps.Len() != summary.Steps {
+		return nil, fmt.Errorf("profile: %s: %d steps in %s, %d in %s: %w", dir, summary.Steps, nameOfSummary, steps.Len(), nameOfSteps, fault.ErrCorrupt)
+	}
+	run := summary.Run()
+	run.Steps = *steps
+	if err := run.Validate(); err != nil {
+		return nil, fmt.Errorf("%s: %w: %w", dir, err, fault.ErrCorrupt)
+	}
+	return run, nil
+}
+
+func readFile[T any](path string, read func(io.Reader) (T, error)) (T, error) {
+	file, err := os.Open(path)
+	if err != nil {
+		var none T
+		return none, fmt.Errorf("profile: %w", err)
+	}
+	defer file.Close()
+	value, err := read(file)
+	if err != nil {
+		return value, fmt.Errorf("%s: %w", path, err)
+	}
+	return value, nil
+}

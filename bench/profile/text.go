@@ -1,0 +1,509 @@
+package profile
+
+import (
+	"fmt"
+	"io"
+	"math"
+	"strings"
+)
+
+// WriteText writes the report for a terminal. No line is wider than Text.Width; what was not
+// measured is left out; control characters in names are shown as question marks.
+func (rep *Report) WriteText(w io.Writer, t Text) error {
+	p := &page{width: max(t.Width, leastWidth), color: t.Color}
+	if t.Width == 0 {
+		p.width = textWidth
+	}
+	rep.writeHead(p)
+	if rep.Run.Steps.Len() > 0 {
+		rep.writeQuantiles(p)
+		rep.writePhases(p)
+		rep.writeSentence(p)
+		rep.writeBars(p)
+		rep.writeCounters(p)
+	}
+	rep.writeHardware(p)
+	rep.writeLadder(p)
+	rep.writeBaseline(p)
+	rep.writeNotes(p)
+	rep.writeEnd(p)
+	_, err := io.WriteString(w, p.String())
+	return err
+}
+
+func (rep *Report) writeHead(p *page) {
+	run, env := rep.Run, &rep.Run.Env
+	head := []string{"evertick profile"}
+	if run.Scene != "" {
+		head = append(head, "scene "+clean(run.Scene))
+	}
+	for _, param := range run.Params {
+		head = append(head, clean(param.Name+" "+param.Value))
+	}
+	p.items(bold, 2, head...)
+	seed := ""
+	if run.Seed != 0 {
+		seed = fmt.Sprint("seed ", run.Seed)
+	}
+	p.items(plain, 2, clean(env.CPU), counting(env.CPUs, "CPU", "CPUs"), clean(join(env.OS, "/", env.Arch)), clean(env.Go), rep.kernels(),
+		counting(run.Workers, "worker", "workers"), seed)
+	rep.writeParity(p)
+	steps := []string{count(run.Steps.Len()) + " steps"}
+	if run.Warmup > 0 {
+		steps = append(steps, "warm-up "+count(run.Warmup))
+	}
+	if run.BudgetNs > 0 {
+		steps = append(steps, "budget "+budgetOf(run))
+	}
+	if rep.Scheduled {
+		steps = append(steps, "schedule "+figure(run.RateHz)+" Hz")
+	}
+	p.items(plain, 2, steps...)
+}
+
+// budgetOf tells one digit more than duration: 16.67 ms.
+func budgetOf(run *Run) string {
+	u := unitFor(float64(run.BudgetNs))
+	return fmt.Sprintf("%.4g", float64(run.BudgetNs)/u.ns) + " " + u.name
+}
+
+// join leaves the separator out where a side is empty.
+func join(a, separator, b string) string {
+	if a == "" || b == "" {
+		return a + b
+	}
+	return a + separator + b
+}
+
+func count(n int) string { return grouped(int64(n)) }
+
+// counting is empty of nothing.
+func counting(n int, one, many string) string {
+	switch n {
+	case 0:
+		return ""
+	case 1:
+		return "1 " + one
+	}
+	return count(n) + " " + many
+}
+
+// kernels is the level that ran, the best that there was and what built them.
+func (rep *Report) kernels() string {
+	run, env := rep.Run, &rep.Run.Env
+	if run.Level == "" {
+		return ""
+	}
+	text := "level " + run.Level
+	if n := len(env.Levels); n > 0 && env.Levels[n-1] != run.Level {
+		text += " (best " + env.Levels[n-1] + ")"
+	}
+	switch {
+	case env.Compiler != "":
+		text += ", " + env.Compiler
+	case env.Go != "" && !env.Cgo:
+		text += ", no cgo"
+	}
+	return clean(text)
+}
+
+func (rep *Report) writeParity(p *page) {
+	hash := ""
+	if rep.Run.Hash != "" {
+		hash = "state hash " + clean(rep.Run.Hash)
+	}
+	defer p.items(plain, 2, hash, clean(rep.Run.Started))
+	par := rep.Run.Parity
+	switch {
+	case par == nil:
+	case !par.OK:
+		p.items(red, 2, "parity FAILED", counting(par.Cases, "case", "cases"), fmt.Sprintf("seed %x", par.Seed))
+		p.prose(red, "  ", clean(par.Err))
+	default:
+		p.items(green, 2, "parity ok", counting(par.Cases, "case", "cases"), clean(strings.Join(par.Levels, ", ")), fmt.Sprintf("seed %x", par.Seed))
+	}
+}
+
+func (rep *Report) writeQuantiles(p *page) {
+	p.line()
+	p.line(as(dim, left("", 14)+right("p50", 10)+right("p95", 10)+"   "+left("95 % interval", 21)+right("p99", 10)+right("max", 10)))
+	rep.writeQuantileRow(p, "step", &rep.Step)
+	if rep.Scheduled {
+		rep.writeQuantileRow(p, "lateness", &rep.Lateness)
+	}
+	n := rep.Run.Steps.Len()
+	if rep.Run.BudgetNs > 0 {
+		verdict := fmt.Sprintf("p95 takes %s %% of the budget, %s of %s steps are over it", figure(100*share(float64(rep.Step.P95.Ns), float64(rep.Run.BudgetNs))), count(rep.Over), count(n))
+		style := green
+		if rep.Step.P95.Ns > rep.Run.BudgetNs {
+			style = red
+		} else if rep.Over > 0 {
+			style = yellow
+		}
+		p.items(style, 2, verdict)
+	}
+	var notes []string
+	if rep.Scheduled {
+		notes = append(notes, count(rep.Late)+" began more than a step late", fmt.Sprint("dropped ", rep.Run.Dropped))
+	}
+	p.items(plain, 2, append(notes, rep.worth())...)
+}
+
+// worth tells of steps that resemble their neighbours.
+func (rep *Report) worth() string {
+	n := rep.Run.Steps.Len()
+	if rep.Step.Worth > 0.9*float64(n) {
+		return ""
+	}
+	return fmt.Sprintf("alike in runs: worth %s independent steps", figure(math.Floor(rep.Step.Worth)))
+}
+
+func (rep *Report) writeQuantileRow(p *page, name string, q *Quantiles) {
+	u := unitFor(float64(q.P95.Ns))
+	told := func(ns int64) string { return figure(float64(ns) / u.ns) }
+	high := told(q.P95.High)
+	if q.P95.Open {
+		high = "open"
+	}
+	style := plain
+	if name == "step" {
+		style = bold
+	}
+	p.line(say(left(name, 10)+left(u.name, 4)+right(told(q.P50.Ns), 10)), as(style, right(told(q.P95.Ns), 10)),
+		say("   "+left(told(q.P95.Low)+" … "+high, 21)+right(told(q.P99.Ns), 10)+right(told(q.Max), 10)))
+}
+
+// writePhases writes the table whose first question is what the slow steps are made of.
+func (rep *Report) writePhases(p *page) {
+	if len(rep.Phases) == 0 {
+		return
+	}
+	most := 0.0
+	name := p.width - 56
+	u := unitFor(0)
+	for _, row := range rep.Phases {
+		most = max(most, row.SlowShare)
+		if next := unitFor(float64(row.P95)); next.ns > u.ns {
+			u = next
+		}
+	}
+	p.line()
+	p.line(as(dim, left("phase, "+u.name, name)+right("p50", 9)+right("p95", 9)+right("of all", 8)+right("of slowest 5%", 14)))
+	for _, row := range rep.Phases {
+		diff := row.SlowShare - row.Share
+		style := plain
+		switch {
+		case diff >= 0.05:
+			style = red
+		case row.Name == Unaccounted:
+			style = dim
+		}
+		p.line(as(style, left(clean(row.Name), name)),
+			say(right(figure(float64(row.P50)/u.ns), 9)+right(figure(float64(row.P95)/u.ns), 9)+right(percent(row.Share), 8)+right(percent(row.SlowShare), 7)),
+			as(style, right(signed(100*diff), 7)), say(" "), as(cyan, meter(share(row.SlowShare, most), p.width-name-41)))
+	}
+}
+
+// percent and signed keep to six places.
+func percent(share float64) string {
+	if math.Abs(share) >= 9.995 {
+		return figure(math.Round(100*share)) + "%"
+	}
+	return fmt.Sprintf("%.1f%%", 100*share)
+}
+
+func signed(v float64) string {
+	if math.Abs(v) >= 999.5 {
+		return figure(math.Round(v))
+	}
+	return fmt.Sprintf("%+.1f", v)
+}
+
+func (rep *Report) writeSentence(p *page) {
+	if rep.Sentence == "" {
+		return
+	}
+	p.line()
+	p.prose(bold, "", clean(rep.Sentence))
+	w := rep.Worst[0]
+	text := fmt.Sprintf("The slowest is step %s (tick %s) with %s", count(w.Step), figure(float64(w.Tick)), duration(float64(w.Ns)))
+	if w.Phase != "" && w.BeyondNs > 0 {
+		where := "in " + w.Phase
+		if w.Phase == Unaccounted {
+			where = "between its phases"
+		}
+		text += fmt.Sprintf(": %s beyond the median %s", duration(float64(w.BeyondNs)), where)
+	}
+	if w.GCs > 0 {
+		text += "; a garbage collection ended in it"
+	}
+	p.prose(plain, "", clean(text)+".")
+}
+
+const barRows = 6
+
+// writeBars draws the steps in order of time: each column is as high as its slowest step.
+func (rep *Report) writeBars(p *page) {
+	const margin = 10
+	bars := rep.Bars(p.width - margin)
+	budget := float64(rep.Run.BudgetNs)
+	top := float64(rep.Step.Max)
+	if top == 0 {
+		return
+	}
+	if budget > top && budget <= 2*top {
+		top = budget
+	}
+	u := unitFor(top)
+	limit := -1 // row in which the budget lies, from below
+	if budget > 0 && budget <= top {
+		limit = min(barRows-1, int(budget/top*barRows))
+	}
+	p.line()
+	for row := barRows - 1; row >= 0; row-- {
+		label := ""
+		if row == barRows-1 || row == barRows/2-1 {
+			label = figure(top / u.ns * float64(row+1) / barRows)
+			if row == barRows-1 {
+				label += " " + u.name
+			}
+		}
+		pieces := []piece{as(dim, right(label, margin-1)+"┤")}
+		for _, b := range bars {
+			pieces = append(pieces, barCell(b, float64(b.MaxNs)/top*barRows-float64(row), row == limit))
+		}
+		p.line(pieces...)
+	}
+	last := "step " + count(rep.Run.Steps.Len()-1)
+	axis := left("", margin) + "0" + right(last, max(len(last)+1, len(bars)-1))
+	p.line(as(dim, axis))
+	notes := []string{"a column is a step"}
+	if n := rep.Run.Steps.Len(); n > len(bars) {
+		notes[0] = "a column is the slowest of " + figure(float64(n)/float64(len(bars))) + " steps"
+	}
+	switch {
+	case limit >= 0:
+		notes = append(notes, "╌ the budget")
+	case budget > 0:
+		notes = append(notes, fmt.Sprintf("the budget is %s times as high", figure(budget/float64(rep.Step.Max))))
+	}
+	p.line(as(dim, left("", margin)+strings.Join(notes, " · ")))
+}
+
+// barCell is what a bar shows in a row of which it fills so much.
+func barCell(b Bar, fill float64, limit bool) piece {
+	style := cyan
+	if b.Over > 0 {
+		style = red
+	}
+	switch eighths := int(math.Ceil(8 * fill)); {
+	case eighths >= 8:
+		return as(style, "█")
+	case eighths > 0:
+		return as(style, string([]rune(" ▁▂▃▄▅▆▇")[eighths]))
+	case limit:
+		return as(yellow, "╌")
+	}
+	return say(" ")
+}
+
+func (rep *Report) writeCounters(p *page) {
+	var notes []string
+	if c := &rep.Collections; rep.Run.Steps.GCs != nil {
+		notes = append(notes, fmt.Sprintf("collections ended in %d slow steps and %d others", c.SlowSteps, c.RestSteps))
+	}
+	if rep.Run.Allocs != 0 || rep.Run.Bytes != 0 {
+		notes = append(notes, fmt.Sprintf("%s allocations, %s bytes per step", figure(rep.Run.Allocs), figure(rep.Run.Bytes)))
+	}
+	if len(rep.Counters) == 0 && len(notes) == 0 {
+		return
+	}
+	p.line()
+	name := p.width - 56
+	if len(rep.Counters) > 0 {
+		p.line(as(dim, left("counted, per step", name)+right("p50", 10)+right("max", 10)+right("slow mean", 12)+right("others", 10)+right("with time", 13)))
+	}
+	for _, row := range rep.Counters {
+		p.line(say(left(clean(row.Name), name) + right(figure(float64(row.P50)), 10) + right(figure(float64(row.Max)), 10) +
+			right(figure(row.SlowMean), 12) + right(figure(row.RestMean), 10) + right(fmt.Sprintf("%+.2f", row.Correlation), 13)))
+	}
+	p.items(plain, 2, notes...)
+}
+
+func (rep *Report) writeHardware(p *page) {
+	hw := rep.Run.Hardware
+	if hw == nil {
+		return
+	}
+	name := p.width - 56
+	p.line()
+	p.line(as(dim, left("CPU, per step", name)+right("instructions", 13)+right("cycles", 9)+right("per cycle", 10)+right("cache miss", 12)+right("branch miss", 12)))
+	row := func(label string, c *Count) {
+		p.line(say(left(clean(label), name) + right(counter(c.Instructions), 13) + right(counter(c.Cycles), 9) + right(perCycle(c), 10) +
+			right(counter(c.CacheMisses), 12) + right(counter(c.BranchMisses), 12)))
+	}
+	row("whole step", &hw.Total)
+	for i := range hw.Phases {
+		if i < len(rep.Run.Steps.Phases) {
+			row(rep.Run.Steps.Phases[i], &hw.Phases[i])
+		}
+	}
+}
+
+// counter is a count of the CPU, which is below zero if there is none.
+func counter(v float64) string {
+	switch {
+	case !(v >= 0):
+		return "-"
+	case v >= 1e9:
+		return figure(v/1e9) + "G"
+	case v >= 1e6:
+		return figure(v/1e6) + "M"
+	case v >= 1e4:
+		return figure(v/1e3) + "k"
+	}
+	return figure(v)
+}
+
+func perCycle(c *Count) string {
+	if !(c.Cycles > 0) || c.Instructions < 0 {
+		return "-"
+	}
+	return figure(c.Instructions / c.Cycles)
+}
+
+func (rep *Report) writeLadder(p *page) {
+	run := rep.Run
+	if len(run.Ladder) > 0 {
+		p.line()
+		p.line(as(dim, left("level", 16)+right("step p50", 12)+right("times as fast", 16)+"   "+left("95 % interval", 18)))
+		best, same := 0.0, true
+		for _, rung := range run.Ladder {
+			best = max(best, rung.Speedup.Median)
+			same = same && rung.Hash == run.Ladder[0].Hash
+		}
+		for i, rung := range run.Ladder {
+			interval := interval(rung.Speedup)
+			if i == 0 {
+				interval = ""
+			}
+			p.line(say(left(clean(rung.Level), 16)+right(duration(float64(rung.StepNs)), 12)+right(figure(rung.Speedup.Median), 16)+"   "+left(interval, 18)),
+				as(cyan, meter(share(rung.Speedup.Median, best), p.width-65)))
+		}
+		if same {
+			p.items(green, 2, "by turns in this run, and the same state hash on every level")
+		} else {
+			p.items(red, 2, "the state hashes of the levels DIFFER")
+		}
+	}
+	for i, r := range run.Rivals {
+		if i == 0 {
+			p.line()
+		}
+		p.prose(plain, "", fmt.Sprintf("%s takes %s times as long as ours, %s with 95 %% confidence, by turns in this run.", clean(r.Name), figure(r.Median), interval(r)))
+	}
+}
+
+func interval(r Ratio) string { return figure(r.Low) + " … " + figure(r.High) }
+
+func (rep *Report) writeBaseline(p *page) {
+	b := rep.Run.Baseline
+	if b == nil {
+		return
+	}
+	p.line()
+	p.items(plain, 2, "compared with "+clean(b.Name), clean(b.Started))
+	if !b.SameHost {
+		p.prose(yellow, "  ", clean("It ran on another machine or build ("+join(b.Env.CPU, ", ", join(b.Env.OS+"/"+b.Env.Arch, ", ", b.Env.Go))+"): absolute times are not compared, only ratios."))
+		return
+	}
+	for _, c := range []struct {
+		name string
+		*Change
+	}{{"p50", &b.P50}, {"p95", &b.P95}} {
+		text, style := c.Change.say()
+		p.prose(style, "  "+c.name+"  ", text)
+	}
+}
+
+// say tells a change in words: only what is significant is called slower or faster.
+func (c *Change) say() (string, style) {
+	from, to := durations(float64(c.Was), float64(c.Is))
+	more := func(ratio float64) string { return signed(100 * (ratio - 1)) }
+	text := fmt.Sprintf("%s → %s, %s %% [%s %s]", from, to, more(c.Ratio.Median), more(c.Ratio.Low), more(c.Ratio.High))
+	switch {
+	case !c.Significant:
+		return text + ": ~ no change seen", plain
+	case c.Ratio.Median > 1:
+		return text + ": significantly slower", red
+	default:
+		return text + ": significantly faster", green
+	}
+}
+
+func (rep *Report) writeNotes(p *page) {
+	run := rep.Run
+	notes := 0
+	note := func(style style, head, text string) {
+		if notes == 0 {
+			p.line()
+		}
+		notes++
+		p.prose(style, head, clean(text))
+	}
+	for _, advice := range rep.Stability.Advice {
+		note(yellow, "noisy  ", advice)
+	}
+	for _, warning := range run.Warnings {
+		note(yellow, "doubt  ", warning)
+	}
+	for _, reason := range run.Unwatched {
+		note(dim, "unseen ", reason)
+	}
+	if text := run.Noise.say(); text != "" {
+		note(dim, "while  ", text)
+	}
+	if run.Overhead > 0 {
+		style := dim
+		if run.Overhead > 0.01 {
+			style = yellow
+		}
+		note(style, "cost   ", fmt.Sprintf("recording took %s %% of the steps' time", figure(100*run.Overhead)))
+	}
+}
+
+// say tells what else the machine did; what the system does not tell is left out.
+func (n *Noise) say() string {
+	if n == nil {
+		return ""
+	}
+	var parts []string
+	add := func(known bool, format string, values ...any) {
+		if known {
+			parts = append(parts, fmt.Sprintf(format, values...))
+		}
+	}
+	add(n.Load >= 0, "load %s", figure(n.Load))
+	add(n.Switches >= 0, "taken off its CPU %s times", grouped(n.Switches))
+	add(n.StealNs >= 0, "%s stolen by the hypervisor", duration(float64(n.StealNs)))
+	add(n.Governor != "", "governor %s", n.Governor)
+	add(n.Pinned >= 0, "pinned to CPU %d", n.Pinned)
+	return strings.Join(parts, " · ")
+}
+
+func (rep *Report) writeEnd(p *page) {
+	for i, file := range rep.Files {
+		head := "       "
+		if i == 0 {
+			p.line()
+			head = "wrote  "
+		}
+		p.prose(plain, head, clean(file))
+	}
+	if rep.Next != "" {
+		if len(rep.Files) == 0 {
+			p.line()
+		}
+		p.command("next   ", clean(rep.Next))
+	}
+}

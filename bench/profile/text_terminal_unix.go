@@ -1,0 +1,19 @@
+//go:build linux || darwin || freebsd || netbsd || openbsd || dragonfly
+
+package profile
+
+import (
+	"os"
+
+	"golang.org/x/sys/unix"
+)
+
+// terminal returns the width of a terminal, 0 of one that does not tell, and whether it
+// understands colours. A file that is no terminal has neither.
+func terminal(file *os.File) (columns int, color bool) {
+	size, err := unix.IoctlGetWinsize(int(file.Fd()), unix.TIOCGWINSZ)
+	if err != nil {
+		return 0, false
+	}
+	return int(size.Col), true
+}

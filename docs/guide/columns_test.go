@@ -1,0 +1,59 @@
+package guide_test
+
+import (
+	"fmt"
+
+	"github.com/evertick/evertick/ecs"
+	"github.com/evertick/evertick/native"
+)
+
+func Example_columns() {
+	check := func(err error) {
+		if err != nil {
+			panic(err)
+		}
+	}
+	w, err := ecs.New(ecs.Config{Capacity: 1000}) // package ecs alone: no loop, no bodies
+	check(err)
+	speed, err := ecs.AddColumn[float32](w, "speed") // m/s
+	check(err)
+	kills, err := ecs.AddColumn[uint16](w, "kills")
+	check(err)
+	bones, err := ecs.AddArrayColumn[[4]float32](w, "bones") // four numbers a row
+	check(err)
+	check(w.SpawnN(make([]ecs.ID, 500)))
+
+	x, v := w.Position.X, speed.Values() // slices of length 1000 that never move
+	for slot := range w.Query() {
+		v[slot] = float32(slot % 10)
+	}
+	kills.Values()[7] = 3
+	bones.Values()[7][2] = 0.5
+
+	dt := float32(1) / 60
+	for range 60 {
+		native.Integrate(native.Auto, x, v, dt) // x += v * dt, all rows, in a kernel
+	}
+	w.Position.Touch()
+	fmt.Printf("%d columns of %d rows; x[7] = %.3f m\n", len(w.Describe().Columns), len(x), x[7])
+
+	fast := w.NewQuery() // whose bitmap is what kernels take
+	ops := native.Ops{Live: fast.Mask()}
+	check(ops.Clamp(x, 0, 5)) // those who live stay between 0 and 5 m
+	lo, hi, err := ops.Bounds(x, w.Position.Y, w.Position.Z)
+	check(err)
+	fmt.Println("between", lo, "and", hi)
+
+	before := w.Hash()
+	saved := w.Snapshot(nil)
+	kills.Values()[7]++
+	fmt.Println("changed:", w.Hash() != before)
+	check(w.Restore(saved))
+	fmt.Println("as before:", w.Hash() == before, "in", len(saved), "bytes")
+
+	// Output:
+	// 13 columns of 1000 rows; x[7] = 7.000 m
+	// between [0 0 0] and [5 0 0]
+	// changed: true
+	// as before: true in 35430 bytes
+}

@@ -1,0 +1,118 @@
+package main
+
+import (
+	"math"
+
+	"github.com/evertick/evertick"
+	"github.com/evertick/evertick/ecs"
+	"github.com/evertick/evertick/loop"
+	"github.com/evertick/evertick/native"
+	"github.com/evertick/evertick/spatial"
+)
+
+// The box that boids stay in, and what they go by: metres, m/s and m/s².
+const (
+	width, height = 160, 96
+	sight         = 5   // how far a boid sees others
+	tooClose      = 2.4 // from here on it turns away
+	margin        = 12  // so near a wall it turns back
+	slow, fast    = 8, 16
+)
+
+// flock is a Sim whose entities are boids, and the columns of their own.
+type flock struct {
+	sim    *evertick.Sim
+	vx, vy *ecs.Column[float32] // m/s
+
+	ax, ay []float32 // m/s², made anew in each tick: no state
+	near   spatial.Result
+}
+
+// newFlock spawns n boids at places that the seed alone decides.
+func newFlock(n int, seed uint64, cfg evertick.Config) (*flock, error) {
+	cfg.Capacity, cfg.Seed = n, seed
+	cfg.Spatial.CellSize = sight
+	sim, err := evertick.New(cfg)
+	if err != nil {
+		return nil, err
+	}
+	f := &flock{sim: sim, ax: make([]float32, n), ay: make([]float32, n)}
+	if f.vx, err = ecs.AddColumn[float32](sim.World, "velocity.x"); err != nil {
+		return nil, err
+	}
+	if f.vy, err = ecs.AddColumn[float32](sim.World, "velocity.y"); err != nil {
+		return nil, err
+	}
+	x, y := sim.World.Position.X, sim.World.Position.Y
+	for i := range n { // slots of a new world are 0, 1, 2, …
+		if _, err := sim.World.Spawn(); err != nil {
+			return nil, err
+		}
+		r := loop.NewRand(seed, 0, uint64(i), 0)
+		x[i], y[i] = r.Range(0, width), r.Range(0, height)
+		f.vx.Values()[i], f.vy.Values()[i] = r.Range(-fast, fast), r.Range(-fast, fast)
+	}
+	if err := sim.Add(evertick.BeforePhysics, "move", f.move); err != nil {
+		return nil, err
+	}
+	return f, sim.Add(evertick.AfterIndex, "steer", f.steer)
+}
+
+// move adds to each position what the velocity makes of a tick.
+func (f *flock) move(t *evertick.Tick) error {
+	native.Integrate(f.sim.Level(), f.sim.World.Position.X, f.vx.Values(), t.Dt)
+	native.Integrate(f.sim.Level(), f.sim.World.Position.Y, f.vy.Values(), t.Dt)
+	f.sim.World.Position.Touch()
+	return nil
+}
+
+// steer asks once who is near whom, for all boids, and turns each by what it sees.
+func (f *flock) steer(t *evertick.Tick) error {
+	if err := f.sim.Index.RadiusSelf(&spatial.Self{Radius: sight, SkipDist2: true}, &f.near); err != nil {
+		return err
+	}
+	for row, boid := range f.near.Of {
+		f.look(boid, f.near.Row(row))
+	}
+	vx, vy := f.vx.Values(), f.vy.Values()
+	for i := range vx {
+		vx[i], vy[i] = limit(vx[i]+float32(f.ax[i]*t.Dt), vy[i]+float32(f.ay[i]*t.Dt))
+	}
+	f.vx.Touch()
+	f.vy.Touch()
+	return nil
+}
+
+// look decides the acceleration of boid i: towards the middle of the others, along with
+// them, and away from those who are too close. Every product that feeds a sum is
+// converted, which keeps it from being fused, and the hash the same on every machine.
+func (f *flock) look(i uint32, others []uint32) {
+	x, y, vx, vy := f.sim.World.Position.X, f.sim.World.Position.Y, f.vx.Values(), f.vy.Values()
+	var midX, midY, alongX, alongY, awayX, awayY float32
+	for _, j := range others {
+		dx, dy := x[j]-x[i], y[j]-y[i]
+		midX, midY = midX+dx, midY+dy
+		alongX, alongY = alongX+(vx[j]-vx[i]), alongY+(vy[j]-vy[i])
+		if d2 := float32(dx*dx) + float32(dy*dy); d2 < tooClose*tooClose {
+			awayX, awayY = awayX-dx, awayY-dy
+		}
+	}
+	n := float32(max(1, len(others)))
+	f.ax[i] = float32(2*midX/n) + float32(3*alongX/n) + float32(12*awayX) + wall(x[i], width)
+	f.ay[i] = float32(2*midY/n) + float32(3*alongY/n) + float32(12*awayY) + wall(y[i], height)
+}
+
+// wall pushes back what comes near one of the walls at 0 and at far.
+func wall(at, far float32) float32 {
+	return float32(6*max(0, margin-at)) - float32(6*max(0, at-(far-margin)))
+}
+
+// limit keeps the speed between slow and fast.
+func limit(vx, vy float32) (float32, float32) {
+	speed := float32(math.Sqrt(float64(float32(vx*vx) + float32(vy*vy))))
+	if speed == 0 {
+		return slow, 0
+	}
+	to := min(max(speed, slow), fast) / speed
+	return vx * to, vy * to
+}

@@ -1,0 +1,23 @@
+module github.com/evertick/evertick/examples
+
+go 1.25.0
+
+require (
+	github.com/evertick/evertick v0.0.0
+	github.com/hajimehoshi/ebiten/v2 v2.8.8
+	golang.org/x/term v0.40.0
+)
+
+require (
+	github.com/ebitengine/gomobile v0.0.0-20240911145611-4856209ac325 // indirect
+	github.com/ebitengine/hideconsole v1.0.0 // indirect
+	github.com/ebitengine/purego v0.8.0 // indirect
+	github.com/jezek/xgb v1.1.1 // indirect
+	github.com/klauspost/compress v1.20.3 // indirect
+	github.com/klauspost/cpuid/v2 v2.3.0 // indirect
+	github.com/zeebo/xxh3 v1.1.0 // indirect
+	golang.org/x/sync v0.8.0 // indirect
+	golang.org/x/sys v0.41.0 // indirect
+)
+
+replace github.com/evertick/evertick => ../

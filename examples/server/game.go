@@ -1,0 +1,155 @@
+package main
+
+import (
+	"github.com/evertick/evertick"
+	"github.com/evertick/evertick/ecs"
+	"github.com/evertick/evertick/loop"
+	"github.com/evertick/evertick/loop/replay"
+	"github.com/evertick/evertick/physics"
+)
+
+// What players send, as Input.Kind. The Source of an input is the player's number, from 1.
+const (
+	join   = 1 + iota // a disc appears
+	thrust            // Data: two int8, the push along x and y in 127ths
+	leave             // and is gone
+)
+
+const (
+	side  = 40  // of the arena, in metres
+	discs = 60  // that nobody drives
+	force = 400 // N, of a full thrust
+)
+
+// guide:begin scenario
+
+// bumper is the game: discs on ice between four walls, seen from above. It is a function
+// of the seed and of inputs, so a log of these is a recording of it.
+var bumper = replay.Scenario{Name: "bumper", New: func(seed uint64) (*evertick.Sim, error) {
+	sim, err := evertick.New(evertick.Config{
+		Capacity: 256, Seed: seed, Loop: loop.Config{Pacing: loop.Precise},
+	})
+	if err != nil {
+		return nil, err
+	}
+	g := &game{sim: sim}
+	if g.owner, err = ecs.AddColumn[uint16](sim.World, "owner"); err != nil {
+		return nil, err
+	}
+	if g.push, err = ecs.AddArrayColumn[[2]float32](sim.World, "push"); err != nil {
+		return nil, err
+	}
+	if err := g.build(); err != nil {
+		return nil, err
+	}
+	if err := sim.Add(evertick.BeforePhysics, "players", g.players); err != nil {
+		return nil, err
+	}
+	return sim, sim.Add(evertick.BeforePhysics, "drive", g.drive)
+}}
+
+// game holds no state but columns: whatever restores the Sim restores the game.
+type game struct {
+	sim   *evertick.Sim
+	owner *ecs.Column[uint16]     // the player who drives the disc; 0: nobody
+	push  *ecs.Column[[2]float32] // what it is pushed by, in N
+}
+
+// players does what the inputs of the tick say. They come from outside: what makes no
+// sense is left alone.
+func (g *game) players(t *evertick.Tick) error {
+	for _, in := range t.Inputs() {
+		player := uint16(in.Source)
+		slot, there := g.disc(player)
+		switch {
+		case in.Kind == join && !there && player != 0:
+			r := t.Rand(0, in.Source)
+			if err := g.spawn(player, r.Range(2, side-2), r.Range(2, side-2)); err != nil {
+				return err
+			}
+		case in.Kind == thrust && there && len(in.Data) == 2:
+			g.push.Values()[slot] = [2]float32{
+				float32(int8(in.Data[0])) * force / 127, float32(int8(in.Data[1])) * force / 127,
+			}
+			g.push.Touch()
+		case in.Kind == leave && there:
+			id, _ := g.sim.World.ID(slot)
+			g.sim.World.Despawn(id) // and with it its body
+		}
+	}
+	return nil
+}
+
+// guide:end
+
+// disc returns the row of a player's disc.
+func (g *game) disc(player uint16) (ecs.Slot, bool) {
+	for slot := range g.sim.World.Query() {
+		if player != 0 && g.owner.Values()[slot] == player {
+			return slot, true
+		}
+	}
+	return 0, false
+}
+
+// drive pushes every disc as its player wants.
+func (g *game) drive(t *evertick.Tick) error {
+	for slot := range g.sim.World.Query() {
+		push := g.push.Values()[slot]
+		if push == [2]float32{} {
+			continue
+		}
+		id, _ := g.sim.World.ID(slot)
+		if body, ok := g.sim.Body(id); ok {
+			if err := g.sim.Physics.ApplyForceToCenter(body, push); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// build makes the walls and the discs that nobody drives.
+func (g *game) build() error {
+	walls, err := g.sim.Physics.CreateBody(physics.DefaultBodyDef())
+	if err != nil {
+		return err
+	}
+	corners := [][2]float32{{0, 0}, {side, 0}, {side, side}, {0, side}}
+	for i, a := range corners {
+		if _, err := g.sim.Physics.CreateSegment(walls, physics.DefaultShapeDef(), physics.Segment{P1: a, P2: corners[(i+1)%4]}); err != nil {
+			return err
+		}
+	}
+	for i := range discs {
+		r := loop.NewRand(g.sim.Seed(), 0, uint64(i), 0)
+		if err := g.spawn(0, r.Range(2, side-2), r.Range(2, side-2)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// spawn makes a disc for a player. Where the world is full there is none.
+func (g *game) spawn(player uint16, x, y float32) error {
+	if g.sim.World.Len() == g.sim.World.Cap() {
+		return nil
+	}
+	id, err := g.sim.World.Spawn()
+	if err != nil {
+		return err
+	}
+	slot, _ := g.sim.World.Slot(id)
+	g.owner.Values()[slot] = player
+	g.owner.Touch()
+	def := physics.DefaultBodyDef()
+	def.Type, def.Position, def.LinearDamping = physics.DynamicBody, [2]float32{x, y}, 0.3
+	body, err := g.sim.CreateBody(id, def)
+	if err != nil {
+		return err
+	}
+	shape := physics.DefaultShapeDef()
+	shape.Density, shape.Restitution = 10, 0.9
+	_, err = g.sim.Physics.CreateCircle(body, shape, physics.Circle{Radius: 0.7})
+	return err
+}

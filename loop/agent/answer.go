@@ -1,0 +1,290 @@
+package agent
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"math"
+
+	"github.com/evertick/evertick/ecs"
+	"github.com/evertick/evertick/internal/fault"
+)
+
+// An answer is the data of an input, all little-endian, uvarints in their shortest form:
+//
+//	byte version, 1; byte reason; uint64 decision, agent, hash of the perception
+//	of reason none: uvarint how many actions; for each
+//	    uvarint kind, target, after, how many arguments, each as float32, bytes of data, and the data
+//	of another reason: a text for people, up to 256 bytes
+const (
+	answerVersion = 1
+	answerHeader  = 1 + 1 + 3*8
+	maxText       = 256
+)
+
+// RefusedError says what was wrong with a decision. It wraps one of ErrRange, ErrNotFinite,
+// ErrCapacity and ErrCorrupt.
+type RefusedError struct {
+	Reason Reason
+	Err    error
+}
+
+// Error implements error.
+func (e *RefusedError) Error() string { return e.Err.Error() }
+
+// Unwrap returns Err.
+func (e *RefusedError) Unwrap() error { return e.Err }
+
+func refuse(why Reason, sentinel error, field string, value any) error {
+	return &RefusedError{why, fault.Field(sentinel, "agent: "+field, value)}
+}
+
+// rules are what decisions must keep to.
+type rules struct {
+	defs       []ActionDef
+	maxActions int
+	maxBytes   int
+}
+
+// kind returns the index of an action.
+func (r *rules) kind(name string) int {
+	for i := range r.defs {
+		if r.defs[i].Name == name {
+			return i
+		}
+	}
+	return -1
+}
+
+// check refuses an action that is not as its definition says.
+func (r *rules) check(kind, index int, a *Action) error {
+	if kind < 0 || kind >= len(r.defs) {
+		return refuse(UnknownAction, fault.ErrRange, fmt.Sprintf("Decision.Actions[%d].Name", index), fmt.Sprintf("%.70q", a.Name))
+	}
+	def, at := &r.defs[kind], func(field string) string { return fmt.Sprintf("Decision.Actions[%d].%s", index, field) }
+	switch {
+	case def.Target == NoTarget && a.Target != 0, def.Target == NeedTarget && a.Target == 0:
+		return refuse(BadTarget, fault.ErrRange, at("Target"), a.Target)
+	case a.After > MaxAfter:
+		return refuse(BadDelay, fault.ErrRange, at("After"), a.After)
+	case len(a.Data) > def.MaxData:
+		return refuse(TooLarge, fault.ErrCapacity, "len("+at("Data")+")", len(a.Data))
+	case len(a.Args) != len(def.Args):
+		return refuse(BadArgs, fault.ErrRange, "len("+at("Args")+")", len(a.Args))
+	}
+	for i, v := range a.Args {
+		lo, hi := def.Args[i].Bounds()
+		switch {
+		case !fault.Finite(v):
+			return refuse(NotFinite, fault.ErrNotFinite, at("Args."+def.Args[i].Name), v)
+		case v < lo || v > hi:
+			return refuse(BadArgs, fault.ErrRange, at("Args."+def.Args[i].Name), v)
+		}
+	}
+	return nil
+}
+
+// head is the beginning of an answer.
+type head struct {
+	decision uint64
+	agent    ecs.ID
+	hash     uint64
+}
+
+func (h *head) append(dst []byte, why Reason) []byte {
+	le := binary.LittleEndian
+	dst = append(dst, answerVersion, byte(why))
+	dst = le.AppendUint64(dst, h.decision)
+	dst = le.AppendUint64(dst, uint64(h.agent))
+	return le.AppendUint64(dst, h.hash)
+}
+
+// encode appends the answer that a decision is, or an error.
+func (r *rules) encode(dst []byte, h head, d *Decision) ([]byte, error) {
+	if len(d.Actions) > r.maxActions {
+		return dst, refuse(TooManyActions, fault.ErrCapacity, "len(Decision.Actions)", len(d.Actions))
+	}
+	size := 0 // so that nothing much is copied that will be refused
+	for i := range d.Actions {
+		size += len(d.Actions[i].Data)
+	}
+	if size > r.maxBytes {
+		return dst, refuse(TooLarge, fault.ErrCapacity, "bytes of Decision.Actions", size)
+	}
+	start := len(dst)
+	dst = h.append(dst, NoReason)
+	dst = binary.AppendUvarint(dst, uint64(len(d.Actions)))
+	for i := range d.Actions {
+		a := &d.Actions[i]
+		kind := r.kind(a.Name)
+		if err := r.check(kind, i, a); err != nil {
+			return dst[:start], err
+		}
+		dst = appendAction(dst, kind, a)
+	}
+	if n := len(dst) - start; n > r.maxBytes {
+		return dst[:start], refuse(TooLarge, fault.ErrCapacity, "bytes of the Decision", n)
+	}
+	return dst, nil
+}
+
+func appendAction(dst []byte, kind int, a *Action) []byte {
+	dst = binary.AppendUvarint(dst, uint64(kind))
+	dst = binary.AppendUvarint(dst, uint64(a.Target))
+	dst = binary.AppendUvarint(dst, uint64(a.After))
+	dst = binary.AppendUvarint(dst, uint64(len(a.Args)))
+	for _, v := range a.Args {
+		dst = binary.LittleEndian.AppendUint32(dst, math.Float32bits(v))
+	}
+	dst = binary.AppendUvarint(dst, uint64(len(a.Data)))
+	return append(dst, a.Data...)
+}
+
+// failure appends the answer that says why there is none.
+func (h *head) failure(dst []byte, why Reason, text string) []byte {
+	return append(h.append(dst, why), text[:min(len(text), maxText)]...)
+}
+
+// encodeOrFail is encode, or the failure to do so.
+func (r *rules) encodeOrFail(h head, d *Decision) []byte {
+	data, err := r.encode(nil, h, d)
+	var refused *RefusedError
+	if errors.As(err, &refused) {
+		return h.failure(nil, refused.Reason, err.Error())
+	}
+	return data
+}
+
+// Answer is what came of a decision that was asked for.
+type Answer struct {
+	Decision uint64
+	Agent    ecs.ID
+	Hash     uint64 // of the perception
+	Actions  []Action
+	Reason   Reason // none if it is a decision
+	Text     string // for people, if there is a Reason
+	kinds    []int  // of the actions
+}
+
+// parser takes values off the front of b; after the first fault it gives zeros.
+type parser struct {
+	b   []byte
+	bad bool
+}
+
+func (p *parser) take(n int) []byte {
+	if n < 0 || n > len(p.b) {
+		p.bad, p.b = true, nil
+		return nil
+	}
+	b := p.b[:n:n]
+	p.b = p.b[n:]
+	return b
+}
+
+func (p *parser) u8() uint8 {
+	if b := p.take(1); b != nil {
+		return b[0]
+	}
+	return 0
+}
+
+func (p *parser) u32() uint32 {
+	if b := p.take(4); b != nil {
+		return binary.LittleEndian.Uint32(b)
+	}
+	return 0
+}
+
+func (p *parser) u64() uint64 {
+	if b := p.take(8); b != nil {
+		return binary.LittleEndian.Uint64(b)
+	}
+	return 0
+}
+
+// uvarint accepts values up to high in their shortest form.
+func (p *parser) uvarint(high uint64) uint64 {
+	v, n := binary.Uvarint(p.b)
+	if n <= 0 || n > 1 && p.b[n-1] == 0 || v > high {
+		p.bad, p.b = true, nil
+		return 0
+	}
+	p.b = p.b[n:]
+	return v
+}
+
+// decode reads an answer, whose actions keep to the rules unless there is an error, which
+// says so by its reason; what could be read of the head is returned with it. Actions refer to
+// memory of their own.
+func (r *rules) decode(data []byte) (Answer, error) {
+	p := parser{b: data}
+	version := p.u8()
+	a := Answer{Reason: Reason(p.u8()), Decision: p.u64(), Agent: ecs.ID(p.u64()), Hash: p.u64()}
+	switch {
+	case p.bad || version != answerVersion || a.Reason >= reasonEnd:
+		return Answer{}, refuse(Malformed, fault.ErrCorrupt, "answer: bytes", len(data))
+	case len(data) > max(r.maxBytes, answerHeader+maxText):
+		return a, refuse(TooLarge, fault.ErrCapacity, "answer: bytes", len(data))
+	case a.Reason != NoReason:
+		if len(p.b) > maxText {
+			return a, refuse(TooLarge, fault.ErrCapacity, "answer: bytes of text", len(p.b))
+		}
+		a.Text = string(p.b)
+		return a, nil
+	}
+	n := p.uvarint(math.MaxInt32)
+	if n > uint64(r.maxActions) {
+		return a, refuse(TooManyActions, fault.ErrCapacity, "answer: actions", n)
+	}
+	for i := range int(n) {
+		if err := r.decodeAction(&p, &a, i); err != nil {
+			a.Actions, a.kinds = nil, nil
+			return a, err
+		}
+	}
+	if p.bad || len(p.b) > 0 {
+		a.Actions, a.kinds = nil, nil
+		return a, refuse(Malformed, fault.ErrCorrupt, "answer: bytes", len(data))
+	}
+	return a, nil
+}
+
+func (r *rules) decodeAction(p *parser, a *Answer, i int) error {
+	act := action(p)
+	kind := act.kind
+	if p.bad {
+		return refuse(Malformed, fault.ErrCorrupt, "answer: action", i)
+	}
+	if kind < len(r.defs) {
+		act.Name = r.defs[kind].Name
+	}
+	if err := r.check(kind, i, &act.Action); err != nil {
+		return err
+	}
+	a.Actions, a.kinds = append(a.Actions, act.Action), append(a.kinds, kind)
+	return nil
+}
+
+type decodedAction struct {
+	Action
+	kind int
+}
+
+// action reads one action, into memory of its own, without its name.
+func action(p *parser) (d decodedAction) {
+	d.kind = int(p.uvarint(math.MaxInt32))
+	d.Target = ecs.ID(p.uvarint(math.MaxUint64))
+	d.After = uint32(p.uvarint(math.MaxUint32))
+	n := p.uvarint(64)
+	if args := p.take(4 * int(n)); n > 0 && args != nil {
+		d.Args = make([]float32, n)
+		for i := range d.Args {
+			d.Args[i] = math.Float32frombits(binary.LittleEndian.Uint32(args[4*i:]))
+		}
+	}
+	if data := p.take(int(p.uvarint(math.MaxInt32))); len(data) > 0 {
+		d.Data = append([]byte(nil), data...)
+	}
+	return d
+}

@@ -1,0 +1,344 @@
+package httpagent
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"math"
+	"math/bits"
+	"strconv"
+
+	"github.com/evertick/evertick/ecs"
+	"github.com/evertick/evertick/loop/agent"
+)
+
+// The request, as https://platform.openai.com/docs/api-reference/chat describes it.
+type (
+	chat struct {
+		Model       string    `json:"model"`
+		Messages    []message `json:"messages"`
+		Tools       []tool    `json:"tools,omitempty"`
+		ToolChoice  string    `json:"tool_choice,omitempty"`
+		MaxTokens   int       `json:"max_tokens,omitempty"`
+		Temperature *float64  `json:"temperature,omitempty"`
+		Stream      bool      `json:"stream"`
+	}
+	message struct {
+		Role    string `json:"role"`
+		Content string `json:"content"`
+	}
+	tool struct {
+		Type     string   `json:"type"`
+		Function function `json:"function"`
+	}
+	function struct {
+		Name        string `json:"name"`
+		Description string `json:"description,omitempty"`
+		Parameters  schema `json:"parameters"`
+	}
+	schema struct {
+		Type       string              `json:"type"`
+		Properties map[string]property `json:"properties"`
+		Required   []string            `json:"required,omitempty"`
+		Additional bool                `json:"additionalProperties"`
+	}
+	property struct {
+		Type        string   `json:"type"`
+		Description string   `json:"description,omitempty"`
+		Minimum     *float32 `json:"minimum,omitempty"`
+		Maximum     *float32 `json:"maximum,omitempty"`
+		MaxLength   int      `json:"maxLength,omitempty"`
+	}
+)
+
+// What a perception looks like to a model.
+type (
+	scene struct {
+		Tick       uint64     `json:"tick"`
+		Self       ecs.ID     `json:"self"`
+		Position   [3]float32 `json:"position"`
+		Radius     float32    `json:"radius"`
+		Tags       []string   `json:"tags,omitempty"`
+		Neighbours []seen     `json:"neighbours"`
+		Unseen     int        `json:"unseen,omitempty"`
+		Events     []event    `json:"events,omitempty"`
+		Last       *last      `json:"last,omitempty"`
+	}
+	seen struct {
+		ID       ecs.ID     `json:"id"`
+		Position [3]float32 `json:"position"`
+		Distance float32    `json:"distance"`
+		Tags     []string   `json:"tags,omitempty"`
+	}
+	event struct {
+		Tick     uint64     `json:"tick"`
+		Kind     uint32     `json:"kind"`
+		Subject  string     `json:"subject,omitempty"`
+		Object   string     `json:"object,omitempty"`
+		Position [3]float32 `json:"position"`
+		Value    float32    `json:"value"`
+	}
+	last struct {
+		Tick    uint64 `json:"tick"`
+		Outcome string `json:"outcome"`
+		Reason  string `json:"reason,omitempty"`
+	}
+)
+
+const defaultSystem = "You decide what an agent in a simulation does. You are told what it perceives, as JSON; positions and distances are in metres. " +
+	"Call the tools for what it does now, in their order, or none of them."
+
+// request is what is sent for a perception.
+func (p *Provider) request(per *agent.Perception) *chat {
+	system := p.cfg.System
+	if system == "" {
+		system = defaultSystem
+	}
+	told, err := json.Marshal(sceneOf(per))
+	if err != nil {
+		panic("httpagent: a perception that is not finite")
+	}
+	c := &chat{
+		Model: p.cfg.Model, Messages: []message{{"system", system}, {"user", string(told)}},
+		MaxTokens: p.cfg.MaxTokens, Temperature: p.cfg.Temperature,
+	}
+	for i := range per.Actions {
+		c.Tools = append(c.Tools, tool{"function", functionOf(&per.Actions[i])})
+		c.ToolChoice = "auto"
+	}
+	return c
+}
+
+func sceneOf(p *agent.Perception) *scene {
+	s := &scene{
+		Tick: p.Tick, Self: p.Agent, Position: p.Position, Radius: p.Radius, Tags: tagsOf(p, p.Tags),
+		Neighbours: []seen{}, Unseen: p.Unseen,
+	}
+	for i := range p.Neighbours {
+		n := &p.Neighbours[i]
+		s.Neighbours = append(s.Neighbours, seen{n.ID, n.Position, n.Distance, tagsOf(p, n.Tags)})
+	}
+	for i := range p.Events {
+		e := &p.Events[i]
+		s.Events = append(s.Events, event{e.Tick, e.Kind, nameOf(e.Subject), nameOf(e.Object), e.Position, e.Value})
+	}
+	if l := &p.Last; l.Decision != 0 {
+		s.Last = &last{Tick: l.Tick, Outcome: l.Type.String()}
+		if l.Reason != agent.NoReason {
+			s.Last.Reason = l.Reason.String()
+		}
+	}
+	return s
+}
+
+func nameOf(id ecs.ID) string {
+	if id == 0 {
+		return ""
+	}
+	return id.String()
+}
+
+func tagsOf(p *agent.Perception, set uint64) (names []string) {
+	for ; set != 0; set &= set - 1 {
+		if i := bits.TrailingZeros64(set); i < len(p.TagNames) {
+			names = append(names, p.TagNames[i])
+		}
+	}
+	return names
+}
+
+// functionOf describes an action as a tool.
+func functionOf(d *agent.ActionDef) function {
+	s := schema{Type: "object", Properties: map[string]property{}}
+	for i := range d.Args {
+		a := &d.Args[i]
+		prop := property{Type: "number", Description: a.Doc}
+		if a.Min != 0 || a.Max != 0 {
+			prop.Minimum, prop.Maximum = &a.Min, &a.Max
+		}
+		s.Properties[a.Name] = prop
+		s.Required = append(s.Required, a.Name)
+	}
+	if d.Target != agent.NoTarget {
+		s.Properties["target"] = property{Type: "string", Description: "id of an entity, as in the perception"}
+		if d.Target == agent.NeedTarget {
+			s.Required = append(s.Required, "target")
+		}
+	}
+	if d.MaxData > 0 {
+		s.Properties["data"] = property{Type: "string", MaxLength: d.MaxData}
+	}
+	s.Properties["after"] = property{Type: "integer", Description: "ticks to wait", Minimum: new(float32)}
+	return function{d.Name, d.Doc, s}
+}
+
+// reply is what of an answer counts.
+type reply struct {
+	Choices []struct {
+		Message *struct {
+			ToolCalls []struct {
+				Type     string `json:"type"`
+				Function struct {
+					Name      string          `json:"name"`
+					Arguments json.RawMessage `json:"arguments"`
+				} `json:"function"`
+			} `json:"tool_calls"`
+		} `json:"message"`
+	} `json:"choices"`
+}
+
+func refuse(format string, args ...any) error {
+	return fmt.Errorf("httpagent: "+format+": %w", append(args, ErrAnswer)...)
+}
+
+// Parse reads the body of a chat completion: the tool calls of its first choice, each an
+// action of defs. Arguments may be a string of JSON, as OpenAI has it, or the object itself, as
+// some servers do. The error wraps ErrAnswer; there is no decision in part.
+func Parse(data []byte, defs []agent.ActionDef) (agent.Decision, error) {
+	var r reply
+	if err := json.Unmarshal(data, &r); err != nil {
+		return agent.Decision{}, refuse("answer: %s", short(err.Error()))
+	}
+	if len(r.Choices) == 0 || r.Choices[0].Message == nil {
+		return agent.Decision{}, refuse("answer without a choice")
+	}
+	calls := r.Choices[0].Message.ToolCalls
+	if len(calls) > maxCalls {
+		return agent.Decision{}, refuse("%d tool calls", len(calls))
+	}
+	var d agent.Decision
+	for i := range calls {
+		if t := calls[i].Type; t != "" && t != "function" {
+			return agent.Decision{}, refuse("tool call %d of type %s", i, short(t))
+		}
+		f := &calls[i].Function
+		a, err := parseCall(f.Name, f.Arguments, defs)
+		if err != nil {
+			return agent.Decision{}, fmt.Errorf("httpagent: tool call %d: %w", i, err)
+		}
+		d.Actions = append(d.Actions, a)
+	}
+	return d, nil
+}
+
+func parseCall(name string, arguments json.RawMessage, defs []agent.ActionDef) (agent.Action, error) {
+	var def *agent.ActionDef
+	for i := range defs {
+		if defs[i].Name == name {
+			def = &defs[i]
+		}
+	}
+	if def == nil {
+		return agent.Action{}, refuse("%s, which there is not", short(name))
+	}
+	if len(arguments) > 0 && arguments[0] == '"' {
+		var text string
+		if err := json.Unmarshal(arguments, &text); err != nil {
+			return agent.Action{}, refuse("%s: arguments: %s", name, short(err.Error()))
+		}
+		arguments = json.RawMessage(text)
+	}
+	fields, err := object(arguments)
+	if err != nil {
+		return agent.Action{}, refuse("%s: arguments: %s", name, short(err.Error()))
+	}
+	return action(def, fields)
+}
+
+// object reads a JSON object and nothing behind it, in which no name stands twice. No arguments at
+// all are none.
+func object(data []byte) (map[string]json.RawMessage, error) {
+	fields := map[string]json.RawMessage{}
+	if len(bytes.TrimSpace(data)) == 0 || string(bytes.TrimSpace(data)) == "null" {
+		return fields, nil
+	}
+	dec := json.NewDecoder(bytes.NewReader(data))
+	if t, err := dec.Token(); err != nil || t != json.Delim('{') {
+		return nil, fmt.Errorf("no object: %v", err)
+	}
+	for dec.More() {
+		t, err := dec.Token()
+		if err != nil {
+			return nil, err
+		}
+		name, _ := t.(string)
+		var v json.RawMessage
+		if err := dec.Decode(&v); err != nil {
+			return nil, err
+		}
+		if _, twice := fields[name]; twice {
+			return nil, fmt.Errorf("%s twice", short(name))
+		}
+		fields[name] = v
+	}
+	if _, err := dec.Token(); err != nil {
+		return nil, err
+	}
+	if _, err := dec.Token(); err != io.EOF {
+		return nil, fmt.Errorf("something behind the object")
+	}
+	return fields, nil
+}
+
+// action makes the action that the fields describe, all of which must be its own.
+func action(def *agent.ActionDef, fields map[string]json.RawMessage) (agent.Action, error) {
+	a := agent.Action{Name: def.Name}
+	for i := range def.Args {
+		name := def.Args[i].Name
+		v, ok := fields[name]
+		f, err := number(v)
+		if !ok || err != nil {
+			return a, refuse("%s: %s = %s, which is no number that fits", def.Name, name, short(string(v)))
+		}
+		a.Args = append(a.Args, f)
+		delete(fields, name)
+	}
+	if v, ok := fields["target"]; ok && def.Target != agent.NoTarget {
+		var s string
+		if err := json.Unmarshal(v, &s); err != nil || s == "" && def.Target == agent.NeedTarget {
+			return a, refuse("%s: target = %s", def.Name, short(string(v)))
+		}
+		if s != "" {
+			id, err := ecs.ParseID(s)
+			if err != nil {
+				return a, refuse("%s: target = %s, which is no id", def.Name, short(s))
+			}
+			a.Target = id
+		}
+		delete(fields, "target")
+	}
+	if v, ok := fields["data"]; ok && def.MaxData > 0 {
+		var s string
+		if err := json.Unmarshal(v, &s); err != nil {
+			return a, refuse("%s: data = %s, which is no text", def.Name, short(string(v)))
+		}
+		a.Data = []byte(s)
+		delete(fields, "data")
+	}
+	if v, ok := fields["after"]; ok {
+		n, err := number(v)
+		if err != nil || n < 0 || n > agent.MaxAfter || float64(n) != math.Trunc(float64(n)) {
+			return a, refuse("%s: after = %s", def.Name, short(string(v)))
+		}
+		a.After = uint32(n)
+		delete(fields, "after")
+	}
+	if len(fields) > 0 {
+		return a, refuse("%s: %d arguments that it does not have", def.Name, len(fields))
+	}
+	return a, nil
+}
+
+// number reads a JSON number that a float32 can hold, rounded to the nearest.
+func number(v json.RawMessage) (float32, error) {
+	var n json.Number
+	if len(v) == 0 || v[0] == '"' || v[0] == 'n' { // a text is no number, and null is none
+		return 0, strconv.ErrSyntax
+	}
+	if err := json.Unmarshal(v, &n); err != nil {
+		return 0, err
+	}
+	f, err := strconv.ParseFloat(n.String(), 32)
+	return float32(f), err
+}

@@ -1,0 +1,246 @@
+package agent
+
+import (
+	"encoding/binary"
+	"math"
+	"slices"
+
+	"github.com/evertick/evertick"
+	"github.com/evertick/evertick/ecs"
+	"github.com/evertick/evertick/internal/fault"
+	"github.com/evertick/evertick/internal/statehash"
+	"github.com/evertick/evertick/spatial"
+)
+
+// Perception is what an agent knows when it is asked.
+type Perception struct {
+	Decision uint64 // the number of the decision that is asked for
+	Tick     uint64
+	Agent    ecs.ID
+	Turn     uint64 // decisions that the agent was asked for before
+	Position [3]float32
+	Radius   float32
+	Tags     uint64 // of the agent; bit i is TagNames[i]
+	// Neighbours within Radius, nearest first; of those equally far that of the lower slot
+	// first. The agent is not among them.
+	Neighbours []Neighbour
+	// Unseen is the number of neighbours farther away that Config.MaxNeighbours leaves out.
+	Unseen int
+	// Events that the agent can know of, oldest first: see Agents.Notify.
+	Events []Event
+	// Last is what became of the agent's last decision.
+	Last Outcome
+	// Hash of all of the above but Decision: XXH3 of its encoding. It is in the records, and in the
+	// state.
+	Hash uint64
+
+	// TagNames and Actions are those of Config, to be read only.
+	TagNames []string
+	Actions  []ActionDef
+}
+
+// Neighbour is another entity.
+type Neighbour struct {
+	ID       ecs.ID
+	Position [3]float32
+	Distance float32 // metres
+	Tags     uint64
+}
+
+// Event is something that agents nearby can know of.
+type Event struct {
+	Tick uint64
+	Kind uint32 // the business of systems
+	// Subject and Object know of it wherever they are. 0: nobody.
+	Subject, Object ecs.ID
+	// Position is where it happened, for all who perceive that place: within their radius.
+	Position [3]float32
+	Value    float32
+}
+
+// Outcome is what became of a decision.
+type Outcome struct {
+	Decision uint64 // 0: there was none yet
+	Tick     uint64
+	Type     RecordType
+	Reason   Reason
+}
+
+func hashOf(b []byte) uint64 { return statehash.Bytes(b, 1, false) }
+
+// Notify keeps an event of the running tick for perceptions: the last Config.Events of
+// them. It is for systems; agents that are due later in this tick know of it. Tick is set by
+// Notify. A position or a value that is NaN or infinite is ErrNotFinite.
+func (a *Agents) Notify(t *evertick.Tick, e Event) error {
+	for i, v := range e.Position {
+		if !fault.Finite(v) {
+			return fault.Element(fault.ErrNotFinite, "agent: Event.Position", i, v)
+		}
+	}
+	if !fault.Finite(e.Value) {
+		return fault.Field(fault.ErrNotFinite, "agent: Event.Value", e.Value)
+	}
+	e.Tick = t.N
+	if len(a.events) == a.cfg.Events {
+		copy(a.events, a.events[1:])
+		a.events = a.events[:len(a.events)-1]
+	}
+	a.events = append(a.events, e)
+	return nil
+}
+
+// turn is an agent that is due, and what it perceives: row i of the batch is that of turn i.
+type turn struct {
+	at   int // in list
+	slot ecs.Slot
+	hash uint64
+}
+
+// look builds the perceptions of all who are due, by one query.
+func (a *Agents) look() error {
+	q, w := &a.queries, a.sim.World
+	q.X, q.Y, q.Z, q.Radius, q.Exclude = q.X[:0], q.Y[:0], q.Z[:0], q.Radius[:0], q.Exclude[:0]
+	q.Order = spatial.ByDistance
+	for i := range a.turns {
+		slot := a.turns[i].slot
+		q.X, q.Y, q.Z = append(q.X, w.Position.X[slot]), append(q.Y, w.Position.Y[slot]), append(q.Z, w.Position.Z[slot])
+		q.Radius, q.Exclude = append(q.Radius, a.list[a.turns[i].at].spec.Radius), append(q.Exclude, slot)
+	}
+	if err := a.sim.Index.Radius(q, &a.seen); err != nil {
+		return err
+	}
+	for i := range a.turns {
+		a.turns[i].hash = hashOf(a.encode(i))
+		a.perceived = a.perceived*0x9e3779b97f4a7c15 ^ a.turns[i].hash
+	}
+	return nil
+}
+
+// row returns the neighbours of turn i, of which those beyond the limit are not seen.
+func (a *Agents) row(i int) (slots []uint32, dist2 []float32, unseen int) {
+	slots, dist2 = a.seen.Row(i), a.seen.Dist2Row(i)
+	if n := a.cfg.MaxNeighbours; len(slots) > n {
+		return slots[:n], dist2[:n], len(slots) - n
+	}
+	return slots, dist2, 0
+}
+
+// tagsOf returns the tags of a slot, in the order of Config.Tags.
+func (a *Agents) tagsOf(slot ecs.Slot) (bits uint64) {
+	for i, mask := range a.masks {
+		bits |= mask[slot>>6] >> (slot & 63) & 1 << i
+	}
+	return bits
+}
+
+// The encoding of a perception, all little-endian: uint64 tick, agent, turn, tags; float32
+// position and radius; Last as uint64 decision, tick, and bytes type and reason; uint32
+// neighbours, unseen, events; for each neighbour uint64 id and tags, float32 position and squared
+// distance; for each event uint64 tick, subject, object, uint32 kind, float32 position and value.
+const (
+	perceptionHead = 6*8 + 4*4 + 2 + 3*4
+	neighbourBytes = 2*8 + 4*4
+	eventBytes     = 3*8 + 4 + 4*4
+)
+
+// encode writes the perception of turn i into scratch memory.
+func (a *Agents) encode(i int) []byte {
+	m, slot := &a.list[a.turns[i].at], a.turns[i].slot
+	slots, dist2, unseen := a.row(i)
+	a.eventsFor(i)
+	w, le := a.sim.World, binary.LittleEndian
+	b := slices.Grow(a.buf[:0], perceptionHead+len(slots)*neighbourBytes+len(a.known)*eventBytes)
+	b = le.AppendUint64(b, a.now)
+	b = le.AppendUint64(b, uint64(m.id))
+	b = le.AppendUint64(b, m.turns)
+	b = le.AppendUint64(b, a.tagsOf(slot))
+	b = appendFloats(b, w.Position.X[slot], w.Position.Y[slot], w.Position.Z[slot], m.spec.Radius)
+	b = appendOutcome(b, &m.last)
+	b = le.AppendUint32(b, uint32(len(slots)))
+	b = le.AppendUint32(b, uint32(unseen))
+	b = le.AppendUint32(b, uint32(len(a.known)))
+	at := len(b)
+	b = b[:at+len(slots)*neighbourBytes]
+	for j, s := range slots {
+		id, _ := w.ID(s)
+		n := b[at : at+neighbourBytes : at+neighbourBytes]
+		le.PutUint64(n, uint64(id))
+		le.PutUint64(n[8:], a.tagsOf(s))
+		le.PutUint32(n[16:], math.Float32bits(w.Position.X[s]))
+		le.PutUint32(n[20:], math.Float32bits(w.Position.Y[s]))
+		le.PutUint32(n[24:], math.Float32bits(w.Position.Z[s]))
+		le.PutUint32(n[28:], math.Float32bits(dist2[j]))
+		at += neighbourBytes
+	}
+	for _, e := range a.known {
+		b = appendEvent(b, &a.events[e])
+	}
+	a.buf = b
+	return b
+}
+
+func appendFloats(b []byte, values ...float32) []byte {
+	for _, v := range values {
+		b = binary.LittleEndian.AppendUint32(b, math.Float32bits(v))
+	}
+	return b
+}
+
+func appendOutcome(b []byte, o *Outcome) []byte {
+	b = binary.LittleEndian.AppendUint64(b, o.Decision)
+	b = binary.LittleEndian.AppendUint64(b, o.Tick)
+	return append(b, byte(o.Type), byte(o.Reason))
+}
+
+func appendEvent(b []byte, e *Event) []byte {
+	le := binary.LittleEndian
+	b = le.AppendUint64(b, e.Tick)
+	b = le.AppendUint64(b, uint64(e.Subject))
+	b = le.AppendUint64(b, uint64(e.Object))
+	b = le.AppendUint32(b, e.Kind)
+	return appendFloats(b, e.Position[0], e.Position[1], e.Position[2], e.Value)
+}
+
+// eventsFor lists the events that the agent of turn i can know of, the latest of them.
+func (a *Agents) eventsFor(i int) {
+	a.known = a.known[:0]
+	if len(a.events) == 0 {
+		return
+	}
+	id := a.list[a.turns[i].at].id
+	x, y, z, r := a.queries.X[i], a.queries.Y[i], a.queries.Z[i], a.queries.Radius[i]
+	for j := len(a.events) - 1; j >= 0 && len(a.known) < a.cfg.MaxEvents; j-- {
+		e := &a.events[j]
+		dx, dy, dz := e.Position[0]-x, e.Position[1]-y, e.Position[2]-z
+		d2 := float32(float32(dx*dx)+float32(dy*dy)) + float32(dz*dz)
+		if e.Subject == id || e.Object == id || d2 <= float32(r*r) {
+			a.known = append(a.known, j)
+		}
+	}
+	slices.Reverse(a.known)
+}
+
+// fill makes p the perception of turn i, in the memory that p has.
+func (a *Agents) fill(p *Perception, i int) {
+	m, slot, w := &a.list[a.turns[i].at], a.turns[i].slot, a.sim.World
+	slots, dist2, unseen := a.row(i)
+	a.eventsFor(i)
+	*p = Perception{
+		Decision: a.next, Tick: a.now, Agent: m.id, Turn: m.turns, Position: positionOf(w, slot), Radius: m.spec.Radius,
+		Tags: a.tagsOf(slot), Neighbours: slices.Grow(p.Neighbours[:0], len(slots)), Unseen: unseen,
+		Events: slices.Grow(p.Events[:0], len(a.known)), Last: m.last, Hash: a.turns[i].hash,
+		TagNames: a.cfg.Tags, Actions: a.cfg.Actions,
+	}
+	for j, s := range slots {
+		id, _ := w.ID(s)
+		distance := float32(math.Sqrt(float64(dist2[j]))) // the nearest float32, since float64 has more than twice its digits
+		p.Neighbours = append(p.Neighbours, Neighbour{id, positionOf(w, s), distance, a.tagsOf(s)})
+	}
+	for _, e := range a.known {
+		p.Events = append(p.Events, a.events[e])
+	}
+}
+
+func positionOf(w *ecs.World, s ecs.Slot) [3]float32 {
+	return [3]float32{w.Position.X[s], w.Position.Y[s], w.Position.Z[s]}
+}

@@ -1,0 +1,245 @@
+package agent
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+
+	"github.com/evertick/evertick/ecs"
+	"github.com/evertick/evertick/internal/fault"
+	"github.com/evertick/evertick/loop"
+	"github.com/evertick/evertick/loop/replay"
+	"github.com/evertick/evertick/loop/worldlog"
+)
+
+// Func is a Provider that is a function.
+type Func func(ctx context.Context, p *Perception) (Decision, error)
+
+// Decide implements Provider.
+func (f Func) Decide(ctx context.Context, p *Perception) (Decision, error) { return f(ctx, p) }
+
+// Scripted is a Provider that does what is written down: the decision of a turn is that of
+// its number in the script of the agent, whatever is perceived. Behind the end nothing is
+// done, or with Loop the script begins anew. It must not change while it is used.
+type Scripted struct {
+	// Scripts are those of agents, and Script is that of the others.
+	Scripts map[ecs.ID][]Decision
+	Script  []Decision
+	Loop    bool
+}
+
+// Decide implements Provider.
+func (s *Scripted) Decide(_ context.Context, p *Perception) (Decision, error) {
+	script, own := s.Scripts[p.Agent]
+	if !own {
+		script = s.Script
+	}
+	n := uint64(len(script))
+	if n == 0 || p.Turn >= n && !s.Loop {
+		return Decision{}, nil
+	}
+	return script[p.Turn%n], nil
+}
+
+// Random is a Provider of up to MaxActions actions, each as likely as another, with arguments
+// from all of their range and a target among the neighbours. What it decides is a function of
+// seed, agent and turn, and of what there is to choose from, and not of who was asked before.
+type Random struct {
+	Seed uint64
+	// MaxActions of a decision. 0: 1.
+	MaxActions int
+}
+
+// randomStream is of decisions: no other stream of loop.Rand under the seed is used.
+const randomStream = 0x6e64
+
+// Decide implements Provider.
+func (r Random) Decide(_ context.Context, p *Perception) (Decision, error) {
+	if r.MaxActions < 0 {
+		return Decision{}, fault.Field(fault.ErrRange, "agent: Random.MaxActions", r.MaxActions)
+	}
+	rand := loop.NewRand(r.Seed, p.Turn, uint64(p.Agent), randomStream)
+	var d Decision
+	if len(p.Actions) == 0 {
+		return d, nil
+	}
+	for range rand.IntN(max(1, r.MaxActions) + 1) {
+		if a, ok := randomAction(&rand, &p.Actions[rand.IntN(len(p.Actions))], p); ok {
+			d.Actions = append(d.Actions, a)
+		}
+	}
+	return d, nil
+}
+
+// randomAction fails if there is nobody to be the target.
+func randomAction(rand *loop.Rand, def *ActionDef, p *Perception) (Action, bool) {
+	a := Action{Name: def.Name}
+	if def.Target == NeedTarget && len(p.Neighbours) == 0 {
+		return a, false
+	}
+	if def.Target != NoTarget && len(p.Neighbours) > 0 && (def.Target == NeedTarget || rand.Bool()) {
+		a.Target = p.Neighbours[rand.IntN(len(p.Neighbours))].ID
+	}
+	for i := range def.Args {
+		lo, hi := def.Args[i].Bounds()
+		span := float64(hi) - float64(lo)
+		v := float32(float64(lo) + float64(rand.Float64()*span))
+		a.Args = append(a.Args, min(max(v, lo), hi))
+	}
+	return a, true
+}
+
+// Recorded is a Provider that answers as it is written in a log: by the hash of the
+// perception, and the agent. It is for going on from a recorded run with its decisions where the
+// agents perceive the same, and for comparing: see Agents.Redecide.
+type Recorded struct {
+	answers map[recordedKey]Answer
+}
+
+type recordedKey struct {
+	agent ecs.ID
+	hash  uint64
+}
+
+// ErrUnknown is returned by Recorded for a perception that the log does not have.
+var ErrUnknown = errors.New("a perception that was not recorded")
+
+// NewRecorded makes a provider of answers. Of several of one agent to the same perception
+// the first counts.
+func NewRecorded(answers []Answer) *Recorded {
+	r := &Recorded{make(map[recordedKey]Answer, len(answers))}
+	for _, ans := range answers {
+		key := recordedKey{ans.Agent, ans.Hash}
+		if _, there := r.answers[key]; !there {
+			r.answers[key] = ans
+		}
+	}
+	return r
+}
+
+// Decide implements Provider. The error wraps ErrUnknown, or says what the recorded decision
+// was refused for.
+func (r *Recorded) Decide(_ context.Context, p *Perception) (Decision, error) {
+	ans, ok := r.answers[recordedKey{p.Agent, p.Hash}]
+	switch {
+	case !ok:
+		return Decision{}, fmt.Errorf("agent: Recorded: tick %d, %v: %w", p.Tick, p.Agent, ErrUnknown)
+	case ans.Reason != NoReason:
+		return Decision{}, fmt.Errorf("agent: Recorded: %v: %s", ans.Reason, ans.Text)
+	}
+	return Decision{ans.Actions}, nil
+}
+
+// ReadAnswers reads the answers in a log of package replay, in the order in which they were
+// applied, by the Config of the agents that were recorded. Answers that Config does not allow are
+// among them, with their Reason. Errors are those of the log.
+func ReadAnswers(dir string, fsys worldlog.FS, cfg Config) ([]Answer, error) {
+	if err := cfg.Validate(); err != nil {
+		return nil, err
+	}
+	cfg = cfg.withDefaults()
+	rules := rules{cfg.Actions, cfg.MaxActions, cfg.MaxBytes}
+	var answers []Answer
+	for in, err := range replay.Inputs(dir, fsys) {
+		if err != nil {
+			return answers, err
+		}
+		if in.Input.Kind != cfg.Kind || in.Input.Source != cfg.Source {
+			continue
+		}
+		ans, err := rules.decode(in.Input.Data)
+		if err != nil {
+			ans.Reason, ans.Text = reasonOf(err, Malformed), err.Error()
+		}
+		answers = append(answers, ans)
+	}
+	return answers, nil
+}
+
+// second is another provider that is asked too, on a replay.
+type second struct {
+	ctx      context.Context
+	provider Provider
+	report   func(Comparison)
+	mine     map[uint64]asked
+}
+
+type asked struct {
+	tick uint64
+	data []byte
+}
+
+// Comparison is what two providers made of the same perception.
+type Comparison struct {
+	Decision uint64
+	Agent    ecs.ID
+	Tick     uint64 // in which it was asked
+	Same     bool   // the actions are the same, bit for bit; or neither decided
+	Was, Now Answer // that of the log, and that of the other provider
+}
+
+// Redecide has another provider decide too, of everything that is asked from now on in ticks that are
+// replayed: with the perception that the first one had. The run goes on by the log;
+// report is called, on the tick, where the recorded answer arrives, if ever. It is for a replay, whose
+// ticks may wait: the provider is called within the tick, with ctx.
+func (a *Agents) Redecide(ctx context.Context, p Provider, report func(Comparison)) {
+	if p == nil || report == nil {
+		panic("agent: Redecide: nil provider or report")
+	}
+	a.second = &second{ctx, p, report, make(map[uint64]asked)}
+}
+
+// ask asks the other provider, unless the tick is live.
+func (s *second) ask(a *Agents, h head, p *Perception) {
+	if a.live {
+		return
+	}
+	mine := *p
+	d, err := s.provider.Decide(s.ctx, &mine)
+	data := h.failure(nil, ProviderError, "")
+	if err != nil {
+		data = h.failure(nil, ProviderError, err.Error())
+	} else {
+		data = a.rules.encodeOrFail(h, &d)
+	}
+	s.mine[h.decision] = asked{p.Tick, data}
+}
+
+// compare reports what the log says beside what the other provider did.
+func (s *second) compare(rules *rules, was *arrived) {
+	mine, ok := s.mine[was.Decision]
+	if !ok {
+		return
+	}
+	delete(s.mine, was.Decision)
+	now, err := rules.decode(mine.data)
+	c := Comparison{Decision: was.Decision, Agent: was.Agent, Tick: mine.tick, Was: was.Answer, Now: now}
+	if err != nil {
+		c.Now.Reason, c.Now.Text = reasonOf(err, Malformed), err.Error()
+	}
+	if was.err != nil {
+		c.Was.Reason, c.Was.Text = reasonOf(was.err, Malformed), was.err.Error()
+	}
+	c.Same = sameActions(&c.Was, &c.Now)
+	s.report(c)
+}
+
+// sameActions compares what two answers do.
+func sameActions(x, y *Answer) bool {
+	if (x.Reason == NoReason) != (y.Reason == NoReason) || len(x.Actions) != len(y.Actions) {
+		return false
+	}
+	for i := range x.Actions {
+		a, b := &x.Actions[i], &y.Actions[i]
+		if a.Name != b.Name || a.Target != b.Target || a.After != b.After || string(a.Data) != string(b.Data) || len(a.Args) != len(b.Args) {
+			return false
+		}
+		for j := range a.Args {
+			if math.Float32bits(a.Args[j]) != math.Float32bits(b.Args[j]) {
+				return false
+			}
+		}
+	}
+	return true
+}

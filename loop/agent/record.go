@@ -1,0 +1,225 @@
+package agent
+
+import (
+	"encoding/binary"
+	"fmt"
+
+	"github.com/evertick/evertick"
+	"github.com/evertick/evertick/ecs"
+	"github.com/evertick/evertick/internal/fault"
+	"github.com/evertick/evertick/loop/worldlog"
+)
+
+// RecordType says what happened to a decision.
+type RecordType uint8
+
+const (
+	// Perceived: what an agent that is asked has perceived. Hash is that of the Perception.
+	Perceived RecordType = 1 + iota
+	// Issued: it was asked. Cause is Perceived.
+	Issued
+	// Accepted: the decision has arrived and is whole; its actions wait for their tick. Cause is
+	// Issued, Actions their number, Hash that of their encoding.
+	Accepted
+	// Applied: actions were done, in this tick. Cause is Accepted, Index is the first of
+	// them, Actions their number. A decision without actions is applied when it is accepted.
+	Applied
+	// Rejected: a decision was refused, for Reason, and nothing of it was done; Cause is
+	// Issued, or 0 if nobody was asked for it. Or one of its actions was, the one of Index, and
+	// Cause is Accepted, Actions is 1.
+	Rejected
+	// Expired: no answer came in time, in ticks or in wall time.
+	Expired
+	// Cancelled: nobody waits for the answer any more.
+	Cancelled
+	recordEnd
+)
+
+var recordNames = [recordEnd]string{"invalid", "Perceived", "Issued", "Accepted", "Applied", "Rejected", "Expired", "Cancelled"}
+
+// String returns the name of the constant.
+func (r RecordType) String() string {
+	if r < recordEnd {
+		return recordNames[r]
+	}
+	return fmt.Sprintf("RecordType(%d)", uint8(r))
+}
+
+// Reason says why something was rejected, expired or cancelled.
+type Reason uint8
+
+const (
+	NoReason Reason = iota
+	// Of decisions that were rejected.
+	Malformed      // no encoding of a decision
+	TooManyActions // Config.MaxActions
+	TooLarge       // Config.MaxBytes, or ActionDef.MaxData
+	UnknownAction
+	BadArgs       // number of arguments, or one out of its bounds
+	NotFinite     // an argument is NaN or infinite
+	BadTarget     // one is there and must not be, or the reverse
+	BadDelay      // After is more than MaxAfter
+	ProviderError // the provider returned an error
+	ProviderPanic // it panicked
+	QueueFull     // Config.Queue or AgentQueue
+	Duplicate     // the decision has been answered
+	Late          // nobody waits for it any more
+	StaleAnswer   // for another perception: of a run that went another way
+	Unasked       // a decision that nobody has asked for
+	Abandoned     // ProviderConfig.Abandoned calls have not returned
+	// Of actions that were rejected.
+	StaleTarget  // the target is gone
+	HandlerError // Config.Apply returned an error
+	// Of decisions that expired.
+	DeadlinePassed // Spec.DeadlineTicks
+	TimedOut       // Spec.Timeout
+	// Of decisions that were cancelled.
+	Removed   // the agent was removed
+	Despawned // its entity is gone
+	Withdrawn // Agents.Cancel
+	Closed    // Agents.Close
+	Orphaned  // restored from a snapshot, and nobody is at work on it
+	// Of decisions that were issued.
+	ByFallback // Config.Fallback decided
+	reasonEnd
+)
+
+var reasonNames = [reasonEnd]string{"none", "malformed", "too_many_actions", "too_large", "unknown_action", "bad_args", "not_finite",
+	"bad_target", "bad_delay", "provider_error", "provider_panic", "queue_full", "duplicate", "late", "stale_answer", "unasked",
+	"abandoned", "stale_target", "handler_error", "deadline", "timeout", "removed", "despawned", "withdrawn", "closed", "orphaned", "fallback"}
+
+// String returns the reason in small letters, as in reports.
+func (r Reason) String() string {
+	if r < reasonEnd {
+		return reasonNames[r]
+	}
+	return fmt.Sprintf("Reason(%d)", uint8(r))
+}
+
+// Record is a moment in the life of a decision. Records are numbered from 1 in the order in
+// which they happen, which a replay repeats. Cause leads from what was done back to what was
+// perceived.
+type Record struct {
+	Seq, Cause uint64
+	Tick       uint64
+	Type       RecordType
+	Reason     Reason
+	Provider   int // index into Config.Providers; of Issued
+	Agent      ecs.ID
+	Decision   uint64
+	Hash       uint64
+	Index      int
+	Actions    int
+}
+
+// String tells the record in a line.
+func (r *Record) String() string {
+	s := fmt.Sprintf("%d: tick %d: %v decision %d %v", r.Seq, r.Tick, r.Agent, r.Decision, r.Type)
+	if r.Reason != NoReason {
+		s += " (" + r.Reason.String() + ")"
+	}
+	return fmt.Sprintf("%s, %d actions from %d, hash %016x, caused by %d", s, r.Actions, r.Index, r.Hash, r.Cause)
+}
+
+// A record is encoded as, all little-endian: the types of which the layout is 1; bytes type and
+// reason; uint16 provider; uint32 index, actions; uint64 cause, tick, agent, decision, hash.
+const (
+	recordVersion = 1
+	recordBytes   = 1 + 1 + 1 + 2 + 4 + 4 + 5*8
+)
+
+// appendRecord encodes all but Seq.
+func appendRecord(dst []byte, r *Record) []byte {
+	le := binary.LittleEndian
+	dst = append(dst, recordVersion, byte(r.Type), byte(r.Reason))
+	dst = le.AppendUint16(dst, uint16(r.Provider))
+	dst = le.AppendUint32(dst, uint32(r.Index))
+	dst = le.AppendUint32(dst, uint32(r.Actions))
+	for _, v := range [...]uint64{r.Cause, r.Tick, uint64(r.Agent), r.Decision, r.Hash} {
+		dst = le.AppendUint64(dst, v)
+	}
+	return dst
+}
+
+// ParseRecord reads what Agents.LogTo has written: a record of a log of type
+// worldlog.Decision, or of type worldlog.Intent for those Applied. The error wraps ErrCorrupt, or
+// ErrUnsupported for another version.
+func ParseRecord(rec *worldlog.Record) (Record, error) {
+	b := rec.Data
+	if rec.Type != worldlog.Decision && rec.Type != worldlog.Intent || len(b) != recordBytes {
+		return Record{}, fault.Field(fault.ErrCorrupt, "agent: record of "+rec.Type.String()+": bytes", len(b))
+	}
+	if b[0] != recordVersion {
+		return Record{}, fault.Field(fault.ErrUnsupported, "agent: record: version", b[0])
+	}
+	le := binary.LittleEndian
+	r := Record{
+		Seq: rec.Seq, Type: RecordType(b[1]), Reason: Reason(b[2]), Provider: int(le.Uint16(b[3:])),
+		Index: int(le.Uint32(b[5:])), Actions: int(le.Uint32(b[9:])),
+		Cause: le.Uint64(b[13:]), Tick: le.Uint64(b[21:]), Agent: ecs.ID(le.Uint64(b[29:])),
+		Decision: le.Uint64(b[37:]), Hash: le.Uint64(b[45:]),
+	}
+	intent := rec.Type == worldlog.Intent
+	if r.Type == 0 || r.Type >= recordEnd || r.Reason >= reasonEnd || intent != (r.Type == Applied) || r.Cause >= r.Seq {
+		return Record{}, fault.Field(fault.ErrCorrupt, "agent: record: type, reason, cause", [3]uint64{uint64(b[1]), uint64(b[2]), r.Cause})
+	}
+	return r, nil
+}
+
+// record adds a record of this tick, and returns its number.
+func (a *Agents) record(t *evertick.Tick, r Record) uint64 {
+	a.recorded++
+	r.Seq, r.Tick = a.recorded, t.N
+	a.chain = a.mix(a.chain, &r)
+	a.ring[(r.Seq-1)%uint64(len(a.ring))] = r
+	a.count(&r)
+	if a.cfg.OnRecord != nil {
+		a.cfg.OnRecord(t, &r)
+	}
+	if a.log != nil && !t.Again() && a.logErr == nil {
+		a.logErr = a.append(&r)
+	}
+	return r.Seq
+}
+
+// mix is the chain of all records so far: two runs whose chains are equal had the same.
+func (a *Agents) mix(chain uint64, r *Record) uint64 {
+	a.line = binary.LittleEndian.AppendUint64(a.line[:0], chain)
+	a.line = appendRecord(a.line, r)
+	return hashOf(a.line)
+}
+
+// append writes a record to the log.
+func (a *Agents) append(r *Record) error {
+	a.line = appendRecord(a.line[:0], r)
+	a.logged = worldlog.Record{Type: worldlog.Decision, Source: a.cfg.Source, Kind: uint32(r.Type), Seq: r.Seq, Data: a.line}
+	if r.Type == Applied {
+		a.logged.Type = worldlog.Intent
+	}
+	if err := a.log.Append(&a.logged); err != nil {
+		return fmt.Errorf("agent: record %d: %w", r.Seq, err)
+	}
+	return nil
+}
+
+// LogTo writes every record from now on into a log too, within its tick: that of a
+// replay.Recorder of the same Sim, see its method Log. Ticks that run again are in the log
+// already. An error of the log is one of the step. nil ends it.
+func (a *Agents) LogTo(log *worldlog.Log) { a.log = log }
+
+// Records appends to dst the records with numbers above since, as far as they are still
+// kept: Config.Records of them, and none from before the last Restore. A call with the
+// number of the last record that was seen gives what is new.
+func (a *Agents) Records(dst []Record, since uint64) []Record {
+	first := max(since, a.ringFrom)
+	if n := uint64(len(a.ring)); a.recorded > n {
+		first = max(first, a.recorded-n)
+	}
+	for seq := first + 1; seq <= a.recorded; seq++ {
+		dst = append(dst, a.ring[(seq-1)%uint64(len(a.ring))])
+	}
+	return dst
+}
+
+// Chain returns the hash of all records so far, each with the one before.
+func (a *Agents) Chain() uint64 { return a.chain }

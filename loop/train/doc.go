@@ -1,0 +1,59 @@
+// Package train steps many small worlds together, for those who train agents in them.
+//
+// # Model
+//
+//	Definition ── New ──▶ Batch of N worlds
+//	                        ▲   │
+//	         actions, rows  │   │  observations, rewards, ends: rows of the caller's buffers
+//	                        │   ▼
+//	                      Reset, Step
+//
+// A [Definition] says what a kind of worlds shows and is told, and makes them. A [Batch] holds
+// N of them, numbered from 0, and one call steps them all: workers take chunks of a fixed
+// size, one after the other. [Buffers] belong to the caller; nothing is copied elsewhere, and
+// a step allocates nothing after warm-up.
+//
+// There are two kinds of [Worlds]. Those of a [SimDefinition] are an evertick.Sim each, with
+// its systems: everything that a simulation can do, at a few microseconds a step. The same
+// function makes the Sim for a show: see [SimDefinition.ReplayScenario]. Worlds that consist of a
+// few numbers implement Worlds themselves, in columns, and take some nanoseconds. Package
+// worlds has examples of both.
+//
+// # Episodes
+//
+// An episode ends because a step has led to an end (terminated), or because its time is up
+// (truncated, after Config.MaxSteps), or for both reasons. What happens then is the
+// [Autoreset] mode, as Gymnasium defines them:
+//
+//	step                    t (the end)                    t+1
+//	NextStep   observation  the last                       first of the next episode
+//	           reward       that of the step               0; the action was ignored
+//	           terminated   true                           false
+//	SameStep   observation  first of the next episode      second
+//	           final        the last, Final true           Final false
+//	           reward       that of the step               that of the step
+//	           terminated   true                           as it comes
+//	Disabled   observation  the last                       ErrStale, until Reset with Only
+//
+// # Guarantees
+//
+// World i of a batch does the same, bit for bit, in a batch of any size, with any number of
+// workers and on every machine: its random numbers come from [Seed] of the seed, its number
+// and the episode, and nothing else gets in. [Batch.Hash] proves it, step by step.
+//
+// A step that is refused, for a wrong length, an action that is NaN or beyond its space, has
+// stepped no world. [Batch.Save], [Batch.Load] and [Batch.Fork] take a world as it is, and an
+// altered file is refused. [Batch.Export] writes an episode as a log that package replay
+// verifies.
+//
+// # Use
+//
+//	b, err := train.New(worlds.CartPole(), train.Config{Worlds: 4096, Seed: 1, Workers: 2})
+//	buf := b.NewBuffers()
+//	err = b.Reset(train.Options{}, buf)
+//	for {
+//		// read buf.Obs, write buf.Choices
+//		err = b.Step(buf)
+//		// read buf.Reward, buf.Terminated, buf.Truncated
+//	}
+package train

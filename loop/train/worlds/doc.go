@@ -1,0 +1,68 @@
+// Package worlds has training worlds for package train: something to train in, and examples
+// of how to write others.
+//
+//	cartpole     a pole on a cart is balanced; in columns, some nanoseconds a step
+//	tag          one of three pursuers catches runners; on a Sim, with radius queries
+//	tag-raster   the same, seen from above as an image of bytes
+//	pushbox      a disc pushes a box to a place; on a Sim, with rigid bodies
+//
+// All draw their random numbers from the seed of the episode alone and give the same bits on
+// every machine.
+package worlds
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/evertick/evertick/internal/fault"
+	"github.com/evertick/evertick/loop/replay"
+	"github.com/evertick/evertick/loop/train"
+)
+
+// names of the definitions of this package.
+var names = []string{"cartpole", "pushbox", "tag", "tag-raster"}
+
+// Names returns the names of the definitions of this package, sorted.
+func Names() []string { return append([]string(nil), names...) }
+
+// ByName returns the definition of that name. Another is ErrRange.
+func ByName(name string) (train.Definition, error) {
+	switch name {
+	case "cartpole":
+		return CartPole(), nil
+	case "pushbox":
+		return PushBox().Definition(), nil
+	case "tag":
+		return Tag().Definition(), nil
+	case "tag-raster":
+		return TagRaster().Definition(), nil
+	}
+	return train.Definition{}, fmt.Errorf("%w: one of %v", fault.Field(fault.ErrRange, "worlds: name", fmt.Sprintf("%.80q", name)), names)
+}
+
+// Scenarios returns those by which package replay runs the logs of these worlds, and which
+// show them.
+func Scenarios() []replay.Scenario {
+	return []replay.Scenario{PushBox().ReplayScenario(), Tag().ReplayScenario()}
+}
+
+// clamp is v, or the bound that is nearer.
+func clamp(v, lo, hi float32) float32 {
+	if v < lo {
+		return lo
+	}
+	if v > hi {
+		return hi
+	}
+	return v
+}
+
+// shorten returns (x, y) cut to a length of at most limit.
+func shorten(x, y, limit float32) (float32, float32) {
+	l2 := float32(x*x) + float32(y*y)
+	if l2 <= limit*limit {
+		return x, y
+	}
+	scale := limit / float32(math.Sqrt(float64(l2)))
+	return x * scale, y * scale
+}
