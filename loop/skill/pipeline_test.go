@@ -62,7 +62,7 @@ func TestVersions(t *testing.T) {
 	y := newYard(t, yardConfig{skills: skill.Config{OutputBytes: 4096}, more: func(r *skill.Registry) error {
 		return errors.Join(echo(3)(r), echo(1)(r))
 	}})
-	for name, want := range map[string]string{"test.echo": "a3", "test.echo@1": "a1", "test.echo@3": "a3"} {
+	for name, want := range map[string]string{"test.echo": "a3", "test_echo": "a3", "test.echo@1": "a1", "test.echo@3": "a3"} {
 		if out := must[echoInput](t, y, admin, name, `{"text":"a"}`); out.Text != want {
 			t.Errorf("%s: %q, want %q", name, out.Text, want)
 		}
@@ -79,7 +79,7 @@ func TestVersions(t *testing.T) {
 	for _, d := range []skill.Def{
 		{Name: "", Permission: "x"}, {Name: "a b", Permission: "x"}, {Name: "a@1", Permission: "x"}, {Name: "a"},
 		{Name: "a", Permission: "*"}, {Name: "a", Permission: "x", Version: -1}, {Name: "a", Permission: "x", Rate: skill.Rate{Calls: -2}},
-		{Name: strings.Repeat("a", 65), Permission: "x"},
+		{Name: strings.Repeat("a", 65), Permission: "x"}, {Name: "test_echo", Permission: "x"},
 	} {
 		if err := skill.Register(y.r, d, noop); !errors.Is(err, fault.ErrRange) {
 			t.Errorf("%+v: %v", d, err)

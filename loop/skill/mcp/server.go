@@ -254,7 +254,7 @@ func (s *Server) session(a skill.Actor) (*sdk.Server, error) {
 
 func (s *Server) toolName(name string) string {
 	if s.config.PlainNames {
-		return strings.ReplaceAll(name, ".", "_")
+		return skill.PlainName(name)
 	}
 	return name
 }
