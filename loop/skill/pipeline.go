@@ -37,7 +37,12 @@ func (r *Registry) Call(t *evertick.Tick, a Actor, name string, input []byte, ca
 }
 
 // Apply is Call for an actor that AddActor has made known by its name: the form in which agents
-// hand over their actions. An unknown actor is forbidden everything.
+// hand over their actions. An unknown actor is forbidden everything. With package loop/agent, whose
+// actions have PlainNames, the input as Data, and which keeps the error in its records:
+//
+//	Apply: func(t *evertick.Tick, q *agent.Queued) error {
+//		return skills.Apply(t, q.Agent.String(), q.Name, q.Data, q.Decision)
+//	}
 func (r *Registry) Apply(t *evertick.Tick, actor, name string, args []byte, cause uint64) error {
 	a, ok := r.actors[actor]
 	if !ok {

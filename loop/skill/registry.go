@@ -115,7 +115,7 @@ type Def struct {
 	// bytes: "scene.createEntity".
 	Name string
 	// Version from 1 on; 0 is 1. Versions live side by side: "name@2" calls one, and the
-	// name alone the highest.
+	// name alone, or PlainName of it, the highest.
 	Version int
 	// Description for who chooses among skills.
 	Description string
@@ -135,6 +135,10 @@ type Skill struct {
 	Def
 	Input, Output *jsonschema.Schema // not to be changed
 }
+
+// PlainName returns a name with underscores instead of dots, by which a skill can be called too: for
+// language models and clients that want names of tools without dots.
+func PlainName(name string) string { return strings.ReplaceAll(name, ".", "_") }
 
 // FullName returns "name@version".
 func (s *Skill) FullName() string { return s.Name + "@" + strconv.Itoa(s.Version) }
@@ -174,7 +178,7 @@ type Call struct {
 type Registry struct {
 	sim      *evertick.Sim
 	config   Config
-	skills   map[string]*entry // by name, and by name@version
+	skills   map[string]*entry // by name, plain name, and name@version
 	ordered  []*entry
 	profiles map[string]*Profile
 	actors   map[string]Actor
@@ -260,7 +264,7 @@ func (d Def) Validate() error {
 // comes from Tick.Rand. A panic in it is one of the system that runs it. What Out holds must be
 // JSON: no NaN, no infinity.
 //
-// A name and version that is taken, and a type that has no schema, is ErrRange; other errors
+// A name and version that is taken, a PlainName of another skill, and a type that has no schema, is ErrRange; other errors
 // are those of Def.Validate.
 func Register[In, Out any](r *Registry, d Def, handler func(*Call, In) (Out, error)) error {
 	if handler == nil {
@@ -310,9 +314,13 @@ func (r *Registry) add(d Def, in, out *jsonschema.Schema, prepare func([]byte) (
 	if _, taken := r.skills[e.full]; taken {
 		return fault.Field(ErrRange, "skill: Register: name", e.full+", which is taken")
 	}
+	plain := PlainName(d.Name)
+	if old, ok := r.skills[plain]; ok && old.Name != d.Name {
+		return fault.Field(ErrRange, "skill: Register: name", d.Name+", which without dots is that of "+old.Name)
+	}
 	r.skills[e.full] = e
 	if old, ok := r.skills[d.Name]; !ok || old.Version < d.Version {
-		r.skills[d.Name] = e
+		r.skills[d.Name], r.skills[plain] = e, e
 	}
 	r.ordered = append(r.ordered, e)
 	slices.SortFunc(r.ordered, func(a, b *entry) int {

@@ -33,7 +33,8 @@
 //
 // Names of actors are given out again when sessions end, so that who connects anew does not get a
 // fresh rate. Listen refuses an address that other machines can reach unless there is a token. There is
-// no TLS: put a proxy in front for that.
+// no TLS: put a proxy in front for that. Over stdin and stdout the client is the program that has
+// started the server, and the length of a message is not bounded before it is read.
 //
 // # A client
 //

@@ -83,5 +83,5 @@ func (s *Server) Listen(addr string) (net.Listener, error) {
 func (s *Server) HTTP() *http.Server {
 	mux := http.NewServeMux()
 	mux.Handle("/mcp", s.Handler())
-	return &http.Server{Handler: mux, ReadHeaderTimeout: 10 * time.Second, ReadTimeout: time.Minute, MaxHeaderBytes: 1 << 16}
+	return &http.Server{Handler: mux, ReadHeaderTimeout: 10 * time.Second, ReadTimeout: time.Minute, IdleTimeout: 2 * time.Minute, MaxHeaderBytes: 1 << 16}
 }

@@ -241,11 +241,10 @@ func (s *Server) session(a skill.Actor) (*sdk.Server, error) {
 		if highest[k.Name] != k.FullName() {
 			continue
 		}
-		no := !k.ReadOnly
-		closed := false
+		changes, open := !k.ReadOnly, false
 		server.AddTool(&sdk.Tool{
 			Name: s.toolName(k.Name), Description: k.Description, InputSchema: k.Input, OutputSchema: k.Output,
-			Annotations: &sdk.ToolAnnotations{ReadOnlyHint: k.ReadOnly, DestructiveHint: &no, OpenWorldHint: &closed},
+			Annotations: &sdk.ToolAnnotations{ReadOnlyHint: k.ReadOnly, DestructiveHint: &changes, OpenWorldHint: &open},
 		}, s.tool(caller, k.FullName()))
 	}
 	s.addTrace(server, a)
@@ -255,7 +254,7 @@ func (s *Server) session(a skill.Actor) (*sdk.Server, error) {
 
 func (s *Server) toolName(name string) string {
 	if s.config.PlainNames {
-		return strings.ReplaceAll(name, ".", "_")
+		return skill.PlainName(name)
 	}
 	return name
 }
