@@ -73,6 +73,9 @@ func TestSameInAnyBatch(t *testing.T) {
 				if (testing.Short() || paritytest.Instrumented) && c.name != "cartpole" {
 					c.worlds, c.alone = 10, []int{0, 9}
 				}
+				if paritytest.Instrumented && c.worlds > 600 {
+					c.worlds, c.alone = 600, []int{0, 255, 256, 599}
+				}
 				if testing.Short() || paritytest.Instrumented {
 					c.steps = min(c.steps, 25)
 				}
