@@ -57,6 +57,9 @@ cross: ## arm64 with NEON, s390x, and an old x86 CPU, under qemu-user
 determinism: ## one scene, every build, level and machine at hand: the same hash every tick
 	bash .ci/determinism.sh $(ARGS)
 
+python: ## the C library of training worlds: a C program, and the Python package
+	bash .ci/python.sh
+
 examples: ## vet, build and test the module in examples
 	bash .ci/examples.sh
 
@@ -83,4 +86,4 @@ bench-compare: ## ratios (levels, other engines) against those kept in bench/res
 ci: ## all of the above that has a verdict, as CI runs it
 	bash .ci/run
 
-.PHONY: help run info test build parity purego race v3 asan clang levels gate consumer cross determinism examples mcp fmt vet fuzz bench bench-compare ci
+.PHONY: help run info test build parity purego race v3 asan clang levels gate consumer cross determinism python examples mcp fmt vet fuzz bench bench-compare ci

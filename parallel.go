@@ -40,7 +40,7 @@ func (s *Sim) runGroup(g *group) error {
 			s.callAfterSystem(p)
 		}
 	}
-	s.lap = s.clock.Now()
+	s.lap = s.now()
 	return nil
 }
 
@@ -88,10 +88,10 @@ func (s *Sim) runAside(p *phase) {
 	if s.tracing != nil {
 		defer trace.StartRegion(s.tracing, p.name).End()
 	}
-	start := s.clock.Now()
+	start := s.now()
 	p.tick = Tick{Sim: s, N: s.at, Dt: s.dt, commands: p.commands}
 	p.fault = p.run(&p.tick)
-	p.ns = s.clock.Now() - start
+	p.ns = s.now() - start
 }
 
 // endMember takes over what a system of a group has left.

@@ -20,17 +20,37 @@ type PhaseStats struct {
 	P50, P95, P99, Max int64
 }
 
+// histogram returns one, unless nothing is to be timed.
+func (s *Sim) histogram() *loop.Histogram {
+	if s.config.Untimed {
+		return nil
+	}
+	return new(loop.Histogram)
+}
+
+// now is the time by the clock, unless nothing is to be timed.
+func (s *Sim) now() int64 {
+	if s.config.Untimed {
+		return 0
+	}
+	return s.clock.Now()
+}
+
 // took records what a phase has taken in this step.
 func (p *phase) took(ns int64) {
 	p.ns = ns
 	p.frame += ns
-	p.all.Add(ns)
+	if p.all != nil {
+		p.all.Add(ns)
+	}
 }
 
 // tookTick records what a step has taken.
 func (s *Sim) tookTick(ns int64) {
 	s.total = ns
-	s.totals.Add(ns)
+	if s.totals != nil {
+		s.totals.Add(ns)
+	}
 	s.spent += ns
 	s.steps++
 }
@@ -54,12 +74,15 @@ func (s *Sim) Timings() (phases []Timing, stepNs int64) {
 func (s *Sim) Stats() (phases []PhaseStats, step PhaseStats) {
 	s.list()
 	for i, p := range s.phases {
-		s.stats[i] = statsOf(p.name, &p.all)
+		s.stats[i] = statsOf(p.name, p.all)
 	}
-	return s.stats, statsOf("", &s.totals)
+	return s.stats, statsOf("", s.totals)
 }
 
 func statsOf(name string, h *loop.Histogram) PhaseStats {
+	if h == nil {
+		return PhaseStats{Phase: name}
+	}
 	return PhaseStats{
 		Phase: name, Count: h.Count(),
 		P50: h.Quantile(0.5), P95: h.Quantile(0.95), P99: h.Quantile(0.99), Max: h.Max(),
@@ -70,9 +93,13 @@ func statsOf(name string, h *loop.Histogram) PhaseStats {
 func (s *Sim) ResetStats() {
 	s.list()
 	for _, p := range s.phases {
-		p.all.Reset()
+		if p.all != nil {
+			p.all.Reset()
+		}
 	}
-	s.totals.Reset()
+	if s.totals != nil {
+		s.totals.Reset()
+	}
 }
 
 // beginFrame makes ready to count what the steps of a frame take.

@@ -79,6 +79,7 @@ func (s *Sim) addSystem(who string, sys System) error {
 		return fault.Field(ErrRange, who+": name", sys.Name)
 	}
 	p := &phase{
+		all:  s.histogram(),
 		name: sys.Name, rank: stageRanks[sys.Stage], run: sys.Run,
 		before: slices.Clone(sys.Before), after: slices.Clone(sys.After),
 		reads: slices.Clone(sys.Reads), writes: slices.Clone(sys.Writes),

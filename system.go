@@ -65,9 +65,9 @@ type phase struct {
 	readSet, writeSet            bitset
 	solo                         bool // runs in no group
 
-	ns     int64 // duration in the last step
-	frame  int64 // duration in the running frame
-	all    loop.Histogram
+	ns     int64           // duration in the last step
+	frame  int64           // duration in the running frame
+	all    *loop.Histogram // nil: Config.Untimed
 	labels context.Context // for pprof; nil: not asked for
 
 	// What a system has to itself in a group, and what it leaves there.

@@ -10,8 +10,23 @@ need objdump binutils
 need clang clang
 need qemu-aarch64-static qemu-user-static
 need aarch64-linux-gnu-gcc gcc-aarch64-linux-gnu libc6-dev-arm64-cross
+{ python3 -c 'import numpy' || /usr/bin/python3 -c 'import numpy'; } 2>/dev/null || missing+=(python3-numpy)
 command -v chromium-browser google-chrome >/dev/null || need chromium chromium # the report of bench is opened in it
 [[ -e /usr/include/X11/extensions/Xrandr.h && -e /usr/include/GL/gl.h ]] || missing+=(xorg-dev libgl1-mesa-dev) # for a window
+
+# Whether Chromium starts is found out here: a test that is skipped says so to nobody.
+browser() {
+	local name
+	for name in chromium chromium-browser google-chrome; do
+		command -v "$name" >/dev/null || continue
+		timeout 120 "$name" --headless --no-sandbox --disable-gpu --no-first-run --user-data-dir="$1" \
+			--dump-dom about:blank >/dev/null 2>&1 || echo "not run: the report of bench in a browser: $name does not start"
+		return
+	done
+	echo "not run: the report of bench in a browser: there is no chromium"
+}
+home=$(mktemp -d)
+trap 'browser "$home"; rm -rf "$home"' EXIT
 ((${#missing[@]})) || exit 0
 
 if ! command -v apt-get >/dev/null || (($(id -u) != 0)); then

@@ -10,6 +10,7 @@ import (
 	"github.com/evertick/evertick/ecs"
 	"github.com/evertick/evertick/loop"
 	"github.com/evertick/evertick/loop/replay"
+	"github.com/evertick/evertick/loop/train/worlds"
 	"github.com/evertick/evertick/physics"
 )
 
@@ -65,8 +66,14 @@ const (
 const commandBytes = 2 + 2*4
 
 // loggedScene returns the scene as a scenario for logs: what its systems keep is in
-// snapshots, and commands from outside act on bodies and agents.
+// snapshots, and commands from outside act on bodies and agents. Training worlds are scenarios
+// as they are, for the logs that train.Batch.Export writes.
 func loggedScene(name string, cfg evertick.Config) (replay.Scenario, error) {
+	for _, sc := range worlds.Scenarios(cfg) {
+		if sc.Name == name {
+			return sc, nil
+		}
+	}
 	p, err := sceneParams(name)
 	if err != nil {
 		return replay.Scenario{}, err

@@ -13,6 +13,9 @@ import (
 // they took together. A system that is added later gets a column at the end of its first
 // step, which is the only one that allocates; it has taken 0 ns before.
 //
+// Steps that a Sim repeats after StepBack are steps like others, and have the ticks that they
+// had before.
+//
 // With Config.Hardware the goroutine that calls is locked to its thread until Recorder.Close,
 // and steps have to run on it. What other threads do for a step, those of workers and of
 // systems that run side by side, is not counted. If the counters cannot be had, Run.Unwatched

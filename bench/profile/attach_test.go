@@ -189,6 +189,46 @@ func TestFailedStepIsNotRecorded(t *testing.T) {
 	}
 }
 
+// Asked from within a step, a Recorder knows of those before it; and a second one sees the
+// same steps.
+func TestRunWithinAStep(t *testing.T) {
+	y := newYard(t, evertick.Config{})
+	var r *profile.Recorder
+	var seen []int
+	if err := y.Add(evertick.BeforePhysics, "ask", func(*evertick.Tick) error {
+		seen = append(seen, r.Run().Steps.Len())
+		y.clock.Add(5)
+		return nil
+	}); err != nil {
+		t.Fatal(err)
+	}
+	r = attach(t, y.Sim, profile.Config{})
+	other := attach(t, y.Sim, profile.Config{})
+	y.step(t, 3)
+	if !slices.Equal(seen, []int{0, 1, 2}) {
+		t.Errorf("%d steps known", seen)
+	}
+	a, b := r.Run().Steps, other.Run().Steps
+	if !slices.Equal(a.Ns, []int64{5, 5, 5}) || !slices.Equal(b.Ns, a.Ns) || !slices.Equal(b.StartNs, a.StartNs) {
+		t.Errorf("%d and %d", a.Ns, b.Ns)
+	}
+}
+
+// Steps that are repeated to go back are recorded like others.
+func TestStepsRepeated(t *testing.T) {
+	y := newYard(t, evertick.Config{History: evertick.HistoryConfig{Keep: 8, Every: 4}})
+	y.system(t, "work", func(tick uint64) int64 { return 10 * int64(tick) })
+	r := attach(t, y.Sim, profile.Config{})
+	y.step(t, 7)
+	if err := y.StepBack(1); err != nil { // from the snapshot at tick 4, by steps 4 and 5
+		t.Fatal(err)
+	}
+	s := r.Run().Steps
+	if !slices.Equal(s.Tick, []uint64{0, 1, 2, 3, 4, 5, 6, 4, 5}) || s.Ns[7] != 40 || s.Ns[8] != 50 {
+		t.Errorf("ticks %d took %d", s.Tick, s.Ns)
+	}
+}
+
 func TestContactsAreCounted(t *testing.T) {
 	y := newYard(t, evertick.Config{})
 	for range 2 {

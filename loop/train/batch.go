@@ -94,7 +94,11 @@ const (
 	ended                // and the next has not begun
 )
 
-var errInterrupted = errors.New("train: a step was broken off by a panic")
+// ErrWorld is wrapped by errors of a world, or of a worker, behind which the batch stands still
+// until Reset has begun all worlds anew.
+var ErrWorld = errors.New("a world has failed")
+
+var errInterrupted = fmt.Errorf("train: a step was broken off by a panic: %w", ErrWorld)
 
 // slot is what a Batch knows of a world.
 type slot struct {
@@ -194,7 +198,7 @@ type Options struct {
 // worlds in the observations of buf. The first one of a world is number 0 in Seed. Rows of
 // worlds that have not begun yet are left as they are. Errors are those of lengths,
 // ErrRange, and of an altered floating-point environment, ErrFloatEnv, with nothing changed;
-// or those of the worlds.
+// or of a world, ErrWorld.
 func (b *Batch) Reset(o Options, buf *Buffers) error {
 	if err := buf.check(&b.shape, "Reset", false); err != nil {
 		return err
@@ -220,7 +224,7 @@ func (b *Batch) Reset(o Options, buf *Buffers) error {
 	err := b.run(b.restart)
 	b.only, b.buf = nil, nil
 	if err != nil {
-		b.failed = fmt.Errorf("train: Reset: %w", err)
+		b.failed = fmt.Errorf("train: Reset: %w: %w", ErrWorld, err)
 	}
 	return b.failed
 }
@@ -329,9 +333,9 @@ func (b *Batch) Observe(buf *Buffers) error {
 // A buffer of another length, or an action beyond its space, is ErrRange, an action that is
 // not finite ErrNotFinite, both naming the world; a world that has not begun, or whose episode
 // is over and nobody begins the next, is ErrStale; and an altered floating-point environment
-// ErrFloatEnv. Nothing is stepped then, and no buffer changed. Any other error is that of
-// a world, which it names: the buffers are then of no use, and every later Step returns it,
-// until Reset has begun all worlds anew.
+// ErrFloatEnv. Nothing is stepped then, and no buffer changed. Any other error wraps ErrWorld
+// and that of the world, which it names: the buffers are then of no use, and every later Step
+// returns it, until Reset has begun all worlds anew.
 func (b *Batch) Step(buf *Buffers) error {
 	if b.failed != nil {
 		return b.failed
@@ -352,7 +356,7 @@ func (b *Batch) Step(buf *Buffers) error {
 	err := b.run(b.do)
 	b.in, b.out, b.buf = Actions{}, Outcomes{}, nil
 	if err != nil {
-		b.failed = fmt.Errorf("train: Step: %w", err)
+		b.failed = fmt.Errorf("train: Step: %w: %w", ErrWorld, err)
 	}
 	return b.failed
 }

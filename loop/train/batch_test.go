@@ -260,6 +260,7 @@ func TestWorldFails(t *testing.T) {
 		buf.Choices[3], buf.Choices[8] = 2, 2
 		for range 2 {
 			wantError(t, b.Step(buf), broken)
+			wantError(t, b.Step(buf), train.ErrWorld)
 		}
 		clear(buf.Choices)
 		wantError(t, b.Step(buf), broken)
@@ -324,9 +325,7 @@ func TestWorldPanics(t *testing.T) {
 			_ = b.Step(buf)
 		}()
 		buf.Choices[4] = 0
-		if err := b.Step(buf); err == nil {
-			t.Error("the batch goes on")
-		}
+		wantError(t, b.Step(buf), train.ErrWorld, "panic")
 		if err := errors.Join(b.Reset(train.Options{}, buf), b.Step(buf)); err != nil {
 			t.Error(err)
 		}

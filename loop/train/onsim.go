@@ -110,10 +110,13 @@ func (d SimDefinition) Definition() Definition {
 const simChunk = 8
 
 // ReplayScenario returns the scenario by which package replay runs what Export has written,
-// and by which the world is shown: a run without inputs begins with the seed of the Sim.
-func (d SimDefinition) ReplayScenario() replay.Scenario {
+// and by which the world is shown: a run without inputs begins with the seed of the Sim. Of
+// cfg count what changes no result: Level, Workers, Clock, BudgetNs and the like.
+func (d SimDefinition) ReplayScenario(cfg evertick.Config) replay.Scenario {
 	return replay.Scenario{Name: d.scenario(), New: func(seed uint64) (*evertick.Sim, error) {
-		g, err := d.New(evertick.Config{Seed: seed})
+		cfg := cfg
+		cfg.Seed = seed
+		g, err := d.New(cfg)
 		if err != nil {
 			return nil, err
 		}
@@ -167,7 +170,7 @@ func (d SimDefinition) games(n int, recording bool) (*games, error) {
 	gs := &games{def: d, recording: recording, one: make([]game, n)}
 	var blank []byte
 	for i := range gs.one {
-		made, err := d.New(evertick.Config{Clock: still{}})
+		made, err := d.New(evertick.Config{Clock: still{}, Untimed: true})
 		if err != nil {
 			return nil, err
 		}
@@ -330,7 +333,7 @@ func (gs *games) Export(i int, dir string) (Exported, error) {
 	if e.partial {
 		return Exported{}, fault.Field(fault.ErrUnsupported, "what came before Load is not recorded of the episode, whose seed is", e.seed)
 	}
-	sc := gs.def.ReplayScenario()
+	sc := gs.def.ReplayScenario(evertick.Config{Clock: still{}, Untimed: true})
 	sim, err := sc.New(0)
 	if err != nil {
 		return Exported{}, err

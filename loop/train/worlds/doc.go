@@ -14,6 +14,7 @@ import (
 	"fmt"
 	"math"
 
+	"github.com/evertick/evertick"
 	"github.com/evertick/evertick/internal/fault"
 	"github.com/evertick/evertick/loop/replay"
 	"github.com/evertick/evertick/loop/train"
@@ -41,9 +42,9 @@ func ByName(name string) (train.Definition, error) {
 }
 
 // Scenarios returns those by which package replay runs the logs of these worlds, and which
-// show them.
-func Scenarios() []replay.Scenario {
-	return []replay.Scenario{PushBox().ReplayScenario(), Tag().ReplayScenario()}
+// show them. See train.SimDefinition.ReplayScenario for cfg.
+func Scenarios(cfg evertick.Config) []replay.Scenario {
+	return []replay.Scenario{PushBox().ReplayScenario(cfg), Tag().ReplayScenario(cfg)}
 }
 
 // clamp is v, or the bound that is nearer.

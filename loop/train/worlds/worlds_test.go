@@ -8,6 +8,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/evertick/evertick"
 	"github.com/evertick/evertick/internal/fault"
 	"github.com/evertick/evertick/loop/replay"
 	"github.com/evertick/evertick/loop/train"
@@ -206,7 +207,7 @@ func copyAction(from *train.Buffers, i int, to *train.Buffers, k, size int) {
 // scenario returns that of a name.
 func scenario(t testing.TB, name string) replay.Scenario {
 	t.Helper()
-	for _, sc := range worlds.Scenarios() {
+	for _, sc := range worlds.Scenarios(evertick.Config{}) {
 		if sc.Name == name {
 			return sc
 		}
@@ -282,7 +283,7 @@ func TestExportUnsupported(t *testing.T) {
 
 // A scenario that shows a world runs by itself, and steps back.
 func TestShow(t *testing.T) {
-	for _, sc := range worlds.Scenarios() {
+	for _, sc := range worlds.Scenarios(evertick.Config{}) {
 		if err := replay.SyncTest(sc, 3, 60, nil); err != nil {
 			t.Errorf("%s: %v", sc.Name, err)
 		}

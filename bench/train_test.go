@@ -1,0 +1,51 @@
+package main
+
+import (
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/evertick/evertick/loop/train"
+	"github.com/evertick/evertick/loop/train/worlds"
+)
+
+// What a training world exports is a log like any other.
+func TestTrainingLogs(t *testing.T) {
+	for _, name := range []string{"tag", "pushbox"} {
+		def, err := worlds.ByName(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		b, err := train.New(def, train.Config{Worlds: 2, Seed: 3, Record: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		buf := b.NewBuffers()
+		if err := b.Reset(train.Options{}, buf); err != nil {
+			t.Fatal(err)
+		}
+		for range 20 {
+			if err := b.Step(buf); err != nil {
+				t.Fatal(err)
+			}
+		}
+		dir := filepath.Join(t.TempDir(), "log")
+		if _, err := b.Export(1, dir); err != nil {
+			t.Fatal(err)
+		}
+		for _, c := range []struct {
+			says string
+			args []string
+		}{
+			{"verified: 21 ticks and 21 inputs of train/" + name, []string{"replay", "verify", dir}},
+			{"tick 20: hash ", []string{"replay", "seek", "-tick", "20", dir}},
+			{"10 ticks", []string{"replay", "fork", "-tick", "5", "-ticks", "10", dir, dir + "-branch"}},
+			{"verified: 16 ticks", []string{"replay", "verify", dir + "-branch"}},
+		} {
+			out, err := logs(t, c.args...)
+			if err != nil || !strings.Contains(out, c.says) {
+				t.Errorf("bench %v: %q, %v; want %q", c.args, out, err, c.says)
+			}
+		}
+	}
+}

@@ -1,0 +1,182 @@
+/* C interface of the training worlds of evertick: many small deterministic worlds that are
+   stepped together. Build the library with
+
+       go build -buildmode=c-shared -o libevertick_train.so ./loop/train/capi
+
+   Every function returns a code, EVERTICK_OK or one below, and evertick_train_error tells in
+   words what the last call on a batch was refused for. Nothing has changed then, unless the
+   code is EVERTICK_EWORLD or EVERTICK_EPANIC. No function aborts the process.
+
+   Memory belongs to the caller. Buffers are read and written during a call and not kept. Give
+   struct_size the size of the struct, so that a later library can tell an earlier caller.
+
+   A batch is for one thread at a time: a call waits for one on the same batch that runs.
+   Different batches are independent. */
+#ifndef EVERTICK_TRAIN_H
+#define EVERTICK_TRAIN_H
+
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Callers and libraries of one version understand each other. */
+#define EVERTICK_TRAIN_VERSION 1
+
+enum {
+	EVERTICK_OK = 0,
+	EVERTICK_ERANGE = -1,       /* a value, a length or a name that cannot be */
+	EVERTICK_ENOTFINITE = -2,   /* NaN or infinite */
+	EVERTICK_ESTALE = -3,       /* a handle that is closed; an episode that is over or has not begun */
+	EVERTICK_ECORRUPT = -4,     /* saved data that is truncated or altered */
+	EVERTICK_EUNSUPPORTED = -5, /* of another version or definition, or not recorded */
+	EVERTICK_ECAPACITY = -6,    /* too little room */
+	EVERTICK_EFLOATENV = -7,    /* the thread flushes denormals or rounds otherwise, as libraries built
+	                               with -ffast-math make it do */
+	EVERTICK_EWORLD = -8,       /* a world has failed; evertick_train_reset of all mends it */
+	EVERTICK_EPANIC = -9        /* a fault of the library; the batch can only be closed */
+};
+
+enum { EVERTICK_FLOAT32 = 0, EVERTICK_UINT8 = 1, EVERTICK_INT32 = 2 };
+enum { EVERTICK_NEXT_STEP = 0, EVERTICK_SAME_STEP = 1, EVERTICK_DISABLED = 2 };
+
+#define EVERTICK_TRAIN_MAX_DIMS 4
+#define EVERTICK_TRAIN_MAX_NAME 64
+
+/* What to create; zero is a default as in the Go package. */
+typedef struct evertick_train_config {
+	uint32_t struct_size;
+	uint32_t autoreset;
+	int64_t worlds;
+	uint64_t first; /* number of the first world */
+	uint64_t seed;
+	int64_t max_steps;
+	int64_t workers;
+	uint32_t record;
+	uint32_t reserved; /* zero */
+} evertick_train_config;
+
+/* What a batch looks like. */
+typedef struct evertick_train_info {
+	uint32_t struct_size;
+	uint32_t autoreset;
+	int64_t worlds;
+	int64_t max_steps; /* 0: none */
+	uint32_t obs_kind; /* FLOAT32 or UINT8 */
+	uint32_t obs_dims;
+	int64_t obs_shape[EVERTICK_TRAIN_MAX_DIMS];
+	int64_t obs_size; /* numbers of one world */
+	uint32_t action_kind; /* FLOAT32 or INT32 */
+	uint32_t action_dims; /* 0 for a choice */
+	int64_t action_shape[EVERTICK_TRAIN_MAX_DIMS];
+	int64_t action_size;
+	int64_t choices;    /* of INT32 */
+	char name[EVERTICK_TRAIN_MAX_NAME + 8];
+} evertick_train_info;
+
+/* A buffer: where row 0 begins, how many bytes there are, and the bytes from one row to the
+   next, a multiple of the size of a number. */
+typedef struct evertick_train_rows {
+	void *data;
+	int64_t bytes;
+	int64_t stride;
+} evertick_train_rows;
+
+/* All buffers of a batch, a row for each world. Those without use in a call are ignored:
+   actions, reward, terminated, truncated, final and final_obs but in step, the last two but in
+   SAME_STEP, and the mask if data is null. Flags and masks are bytes, 0 or 1. */
+typedef struct evertick_train_buffers {
+	uint32_t struct_size;
+	uint32_t reserved;                 /* zero */
+	evertick_train_rows obs;           /* float or uint8_t */
+	evertick_train_rows actions;       /* float or int32_t */
+	evertick_train_rows reward;        /* float, stride 4 */
+	evertick_train_rows terminated;    /* uint8_t, stride 1 */
+	evertick_train_rows truncated;     /* uint8_t, stride 1 */
+	evertick_train_rows final;         /* uint8_t, stride 1 */
+	evertick_train_rows final_obs;     /* as obs */
+	evertick_train_rows mask;          /* uint8_t for each choice */
+} evertick_train_buffers;
+
+/* Which worlds begin, and with which seeds. */
+typedef struct evertick_train_reset_options {
+	uint32_t struct_size;
+	uint32_t reseed;       /* not 0: seed is that of the batch from now on */
+	uint64_t seed;
+	const uint64_t *seeds; /* null, or one for each world */
+	int64_t seeds_count;
+	const uint8_t *only;   /* null, or not 0 for each world that shall begin */
+	int64_t only_count;
+} evertick_train_reset_options;
+
+/* What an episode was exported as. */
+typedef struct evertick_train_exported {
+	uint32_t struct_size;
+	uint32_t reserved;
+	uint64_t seed;
+	uint64_t ticks;
+	uint64_t hash;
+	int64_t steps;
+} evertick_train_exported;
+
+/* Strings that are only read. */
+typedef const char evertick_text;
+typedef const uint8_t evertick_bytes;
+typedef const evertick_train_config evertick_train_config_in;
+typedef const evertick_train_reset_options evertick_train_reset_in;
+typedef const evertick_train_buffers evertick_train_buffers_in;
+
+/* The version that the library was built with. */
+int32_t evertick_train_version(void);
+
+/* Writes the names of the worlds there are, separated by newlines, ended by a zero byte,
+   and their length without it; with too little room ECAPACITY and the length. */
+int32_t evertick_train_names(char *text, int64_t room, int64_t *length);
+
+/* Creates a batch. A null config is zero. */
+int32_t evertick_train_create(evertick_text *name, evertick_train_config_in *config, uint64_t *batch);
+
+/* Ends a batch. Its handle is ESTALE from then on. */
+int32_t evertick_train_close(uint64_t batch);
+
+/* Writes what the last call on the batch was refused for, or of 0 the last call of create or on
+   a handle that is stale, in this process; as evertick_train_names does. Empty: it was not. */
+int32_t evertick_train_error(uint64_t batch, char *text, int64_t room, int64_t *length);
+
+/* Says what a batch looks like. */
+int32_t evertick_train_describe(uint64_t batch, evertick_train_info *info);
+
+/* Writes the bounds of the spaces: obs_size and action_size numbers, of FLOAT32. Null: not. */
+int32_t evertick_train_bounds(uint64_t batch, float *obs_low, float *obs_high, float *action_low, float *action_high);
+
+/* Begins episodes. Null options: the next one of every world. */
+int32_t evertick_train_reset(uint64_t batch, evertick_train_reset_in *options, evertick_train_buffers_in *buffers);
+
+/* Steps all worlds. */
+int32_t evertick_train_step(uint64_t batch, evertick_train_buffers_in *buffers);
+
+/* Writes observations and masks. */
+int32_t evertick_train_observe(uint64_t batch, evertick_train_buffers_in *buffers);
+
+/* Writes the hash of every world. */
+int32_t evertick_train_hashes(uint64_t batch, uint64_t *hashes, int64_t count);
+
+/* Saves a world; with too little room ECAPACITY and the length. */
+int32_t evertick_train_save(uint64_t batch, int64_t world, uint8_t *data, int64_t room, int64_t *length);
+
+/* Makes a world the one that was saved. */
+int32_t evertick_train_load(uint64_t batch, int64_t world, evertick_bytes *data, int64_t length);
+
+/* Makes world to a copy of world from. */
+int32_t evertick_train_fork(uint64_t batch, int64_t from, int64_t to);
+
+/* Writes the last episode of a world as a log into a directory that has none. exported may be
+   null. */
+int32_t evertick_train_export(uint64_t batch, int64_t world, evertick_text *directory, evertick_train_exported *exported);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,478 @@
+//go:build cgo
+
+// Command capi is the C interface of package train, as evertick_train.h describes it:
+//
+//	go build -buildmode=c-shared -o libevertick_train.so ./loop/train/capi
+package main
+
+/*
+#include "evertick_train.h"
+*/
+import "C"
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"unsafe"
+
+	"github.com/evertick/evertick/internal/fault"
+	"github.com/evertick/evertick/loop/train"
+	"github.com/evertick/evertick/loop/train/worlds"
+)
+
+func main() {}
+
+// batch is what a handle stands for.
+type batch struct {
+	mu      sync.Mutex
+	b       *train.Batch // nil: closed
+	broken  bool         // by a panic
+	text    string       // what the last call was refused for
+	data    []byte       // scratch of Save
+	hashes  []uint64
+	buffers train.Buffers
+}
+
+// table has the batches by handle: the low 32 bits are an index from 1, the high ones count how
+// often it was used.
+var table struct {
+	mu     sync.Mutex
+	places []place
+	free   []uint32
+	text   string // of errors that belong to no batch
+}
+
+type place struct {
+	generation uint32
+	batch      *batch // nil: free
+}
+
+// add returns a handle.
+func add(b *batch) uint64 {
+	table.mu.Lock()
+	defer table.mu.Unlock()
+	if n := len(table.free); n > 0 {
+		i := table.free[n-1]
+		table.free = table.free[:n-1]
+		table.places[i].batch = b
+		return uint64(table.places[i].generation)<<32 | uint64(i+1)
+	}
+	table.places = append(table.places, place{1, b})
+	return 1<<32 | uint64(len(table.places))
+}
+
+// find returns the batch of a handle, or nil.
+func find(handle uint64) *batch {
+	table.mu.Lock()
+	defer table.mu.Unlock()
+	return findLocked(handle)
+}
+
+// drop frees the place of a handle, which is then stale.
+func drop(handle uint64) *batch {
+	table.mu.Lock()
+	defer table.mu.Unlock()
+	b := findLocked(handle)
+	if b == nil {
+		return nil
+	}
+	p := &table.places[uint32(handle)-1]
+	p.batch = nil
+	if p.generation++; p.generation != 0 { // else all handles of the place were used up
+		table.free = append(table.free, uint32(handle)-1)
+	}
+	return b
+}
+
+func findLocked(handle uint64) *batch {
+	i := uint32(handle) - 1
+	if uint32(handle) == 0 || uint64(i) >= uint64(len(table.places)) || table.places[i].generation != uint32(handle>>32) {
+		return nil
+	}
+	return table.places[i].batch
+}
+
+// codes of errors, the first that fits.
+var codes = []struct {
+	err  error
+	code C.int32_t
+}{
+	{train.ErrWorld, C.EVERTICK_EWORLD}, {fault.ErrNotFinite, C.EVERTICK_ENOTFINITE}, {fault.ErrRange, C.EVERTICK_ERANGE}, {fault.ErrStale, C.EVERTICK_ESTALE},
+	{fault.ErrCorrupt, C.EVERTICK_ECORRUPT}, {fault.ErrUnsupported, C.EVERTICK_EUNSUPPORTED},
+	{fault.ErrCapacity, C.EVERTICK_ECAPACITY}, {fault.ErrFloatEnv, C.EVERTICK_EFLOATENV},
+}
+
+func codeOf(err error) C.int32_t {
+	if err == nil {
+		return C.EVERTICK_OK
+	}
+	for _, c := range codes {
+		if errors.Is(err, c.err) {
+			return c.code
+		}
+	}
+	return C.EVERTICK_EWORLD
+}
+
+// alone runs what belongs to no batch.
+func alone(do func() error) (code C.int32_t) {
+	var err error
+	defer func() {
+		if v := recover(); v != nil {
+			err, code = fmt.Errorf("panic: %v", v), C.EVERTICK_EPANIC
+		}
+		table.mu.Lock()
+		defer table.mu.Unlock()
+		table.text = ""
+		if err != nil {
+			table.text = err.Error()
+		}
+	}()
+	err = do()
+	return codeOf(err)
+}
+
+// with runs a call on a batch.
+func with(handle C.uint64_t, do func(h *batch) error) (code C.int32_t) {
+	h := find(uint64(handle))
+	if h == nil {
+		return alone(func() error { return stale(uint64(handle)) })
+	}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	switch {
+	case h.b == nil:
+		return alone(func() error { return stale(uint64(handle)) })
+	case h.broken:
+		return C.EVERTICK_EPANIC
+	}
+	h.text = ""
+	defer func() {
+		if v := recover(); v != nil {
+			h.broken, h.text, code = true, fmt.Sprintf("panic: %v", v), C.EVERTICK_EPANIC
+		}
+	}()
+	if err := do(h); err != nil {
+		h.text = err.Error()
+		return codeOf(err)
+	}
+	return C.EVERTICK_OK
+}
+
+func stale(handle uint64) error {
+	return fault.Field(fault.ErrStale, "train: handle", fmt.Sprintf("%#x", handle))
+}
+
+// structSize checks what a caller says of a struct.
+func structSize(name string, got C.uint32_t, want uintptr) error {
+	if uintptr(got) != want {
+		return fmt.Errorf("%w: this library of version %d has %d", fault.Field(fault.ErrUnsupported, "train: struct_size of "+name, uint32(got)), C.EVERTICK_TRAIN_VERSION, want)
+	}
+	return nil
+}
+
+func null(name string) error { return fault.Field(fault.ErrRange, "train: "+name, "null") }
+
+// give copies bytes to the caller, if there is room for them and more bytes behind.
+func give(to unsafe.Pointer, room C.int64_t, length *C.int64_t, data string, behind int) error {
+	if length != nil {
+		*length = C.int64_t(len(data))
+	}
+	if room < 0 || to == nil && room > 0 {
+		return fault.Field(fault.ErrRange, "train: room", int64(room))
+	}
+	if int64(room) < int64(len(data)+behind) {
+		return fault.Field(fault.ErrCapacity, "train: room", int64(room))
+	}
+	out := unsafe.Slice((*byte)(to), len(data)+behind)
+	clear(out[copy(out, data):])
+	return nil
+}
+
+//export evertick_train_version
+func evertick_train_version() C.int32_t { return C.EVERTICK_TRAIN_VERSION }
+
+//export evertick_train_names
+func evertick_train_names(text *C.char, room C.int64_t, length *C.int64_t) C.int32_t {
+	return alone(func() error {
+		return give(unsafe.Pointer(text), room, length, strings.Join(worlds.Names(), "\n"), 1)
+	})
+}
+
+//export evertick_train_create
+func evertick_train_create(name *C.evertick_text, config *C.evertick_train_config_in, handle *C.uint64_t) C.int32_t {
+	return alone(func() error {
+		if name == nil || handle == nil {
+			return null("name or batch")
+		}
+		cfg, err := configOf(config)
+		if err != nil {
+			return err
+		}
+		def, err := worlds.ByName(textOf(name, C.EVERTICK_TRAIN_MAX_NAME))
+		if err != nil {
+			return err
+		}
+		b, err := train.New(def, cfg)
+		if err != nil {
+			return err
+		}
+		*handle = C.uint64_t(add(&batch{b: b}))
+		return nil
+	})
+}
+
+// textOf reads a string of at most so many bytes.
+func textOf(s *C.evertick_text, most int) string {
+	bytes := unsafe.Slice((*byte)(unsafe.Pointer(s)), most+1)
+	for i := range bytes {
+		if bytes[i] == 0 {
+			return string(bytes[:i])
+		}
+	}
+	return string(bytes)
+}
+
+func configOf(c *C.evertick_train_config_in) (cfg train.Config, err error) {
+	if c == nil {
+		return cfg, nil
+	}
+	if err := structSize("config", c.struct_size, unsafe.Sizeof(*c)); err != nil {
+		return cfg, err
+	}
+	for _, f := range [...]struct {
+		name string
+		v    int64
+	}{{"worlds", int64(c.worlds)}, {"max_steps", int64(c.max_steps)}, {"workers", int64(c.workers)}, {"autoreset", int64(c.autoreset)}, {"reserved", -int64(c.reserved)}} {
+		if f.v < 0 || f.v > 1<<30 || f.name == "autoreset" && f.v > 255 {
+			return cfg, fault.Field(fault.ErrRange, "train: config."+f.name, f.v)
+		}
+	}
+	return train.Config{
+		Worlds: int(c.worlds), First: uint64(c.first), Seed: uint64(c.seed), Autoreset: train.Autoreset(c.autoreset),
+		MaxSteps: int(c.max_steps), Workers: int(c.workers), Record: c.record != 0,
+	}, nil
+}
+
+//export evertick_train_close
+func evertick_train_close(handle C.uint64_t) C.int32_t {
+	h := drop(uint64(handle))
+	return alone(func() error {
+		if h == nil {
+			return stale(uint64(handle))
+		}
+		h.mu.Lock() // a call that runs ends first
+		defer h.mu.Unlock()
+		h.b = nil
+		return nil
+	})
+}
+
+//export evertick_train_error
+func evertick_train_error(handle C.uint64_t, text *C.char, room C.int64_t, length *C.int64_t) C.int32_t {
+	said := ""
+	if h := find(uint64(handle)); h != nil {
+		h.mu.Lock()
+		said = h.text
+		h.mu.Unlock()
+	} else {
+		table.mu.Lock()
+		said = table.text
+		table.mu.Unlock()
+	}
+	return codeOf(give(unsafe.Pointer(text), room, length, said, 1))
+}
+
+//export evertick_train_describe
+func evertick_train_describe(handle C.uint64_t, info *C.evertick_train_info) C.int32_t {
+	return with(handle, func(h *batch) error {
+		if info == nil {
+			return null("info")
+		}
+		if err := structSize("info", info.struct_size, unsafe.Sizeof(*info)); err != nil {
+			return err
+		}
+		describe(h.b, info)
+		return nil
+	})
+}
+
+func describe(b *train.Batch, info *C.evertick_train_info) {
+	def, cfg := b.Definition(), b.Config()
+	*info = C.evertick_train_info{
+		struct_size: info.struct_size, autoreset: C.uint32_t(cfg.Autoreset), worlds: C.int64_t(cfg.Worlds), max_steps: C.int64_t(cfg.MaxSteps),
+		obs_kind: C.uint32_t(def.Obs.Kind), obs_dims: C.uint32_t(len(def.Obs.Shape)), obs_size: C.int64_t(def.Obs.Size()),
+		action_kind: C.uint32_t(def.Action.Kind), action_dims: C.uint32_t(len(def.Action.Shape)), action_size: C.int64_t(def.Action.Size()),
+		choices: C.int64_t(def.Action.Choices),
+	}
+	for i, n := range def.Obs.Shape { // the worlds of package worlds have no more than there is room for
+		info.obs_shape[i] = C.int64_t(n)
+	}
+	for i, n := range def.Action.Shape {
+		info.action_shape[i] = C.int64_t(n)
+	}
+	for i := range def.Name {
+		info.name[i] = C.char(def.Name[i])
+	}
+}
+
+//export evertick_train_bounds
+func evertick_train_bounds(handle C.uint64_t, obsLow, obsHigh, actionLow, actionHigh *C.float) C.int32_t {
+	return with(handle, func(h *batch) error {
+		def := h.b.Definition()
+		for _, c := range [...]struct {
+			to   *C.float
+			from []float32
+		}{{obsLow, def.Obs.Low}, {obsHigh, def.Obs.High}, {actionLow, def.Action.Low}, {actionHigh, def.Action.High}} {
+			if c.to != nil {
+				copy(unsafe.Slice((*float32)(unsafe.Pointer(c.to)), len(c.from)), c.from)
+			}
+		}
+		return nil
+	})
+}
+
+//export evertick_train_reset
+func evertick_train_reset(handle C.uint64_t, options *C.evertick_train_reset_in, buffers *C.evertick_train_buffers_in) C.int32_t {
+	return with(handle, func(h *batch) error {
+		o, err := optionsOf(options, h.b.Len())
+		if err == nil {
+			err = h.take(buffers, false)
+		}
+		if err != nil {
+			return err
+		}
+		return h.b.Reset(o, &h.buffers)
+	})
+}
+
+func optionsOf(c *C.evertick_train_reset_in, n int) (o train.Options, err error) {
+	if c == nil {
+		return o, nil
+	}
+	if err := structSize("reset_options", c.struct_size, unsafe.Sizeof(*c)); err != nil {
+		return o, err
+	}
+	o.Reseed, o.Seed = c.reseed != 0, uint64(c.seed)
+	if c.seeds != nil {
+		if int64(c.seeds_count) != int64(n) {
+			return o, fault.Field(fault.ErrRange, "train: reset_options.seeds_count", int64(c.seeds_count))
+		}
+		o.Seeds = unsafe.Slice((*uint64)(unsafe.Pointer(c.seeds)), n)
+	}
+	if c.only != nil {
+		if int64(c.only_count) != int64(n) {
+			return o, fault.Field(fault.ErrRange, "train: reset_options.only_count", int64(c.only_count))
+		}
+		o.Only = make([]bool, n)
+		for i, v := range unsafe.Slice((*byte)(unsafe.Pointer(c.only)), n) {
+			o.Only[i] = v != 0
+		}
+	}
+	return o, nil
+}
+
+//export evertick_train_step
+func evertick_train_step(handle C.uint64_t, buffers *C.evertick_train_buffers_in) C.int32_t {
+	return with(handle, func(h *batch) error {
+		if err := h.take(buffers, true); err != nil {
+			return err
+		}
+		return h.b.Step(&h.buffers)
+	})
+}
+
+//export evertick_train_observe
+func evertick_train_observe(handle C.uint64_t, buffers *C.evertick_train_buffers_in) C.int32_t {
+	return with(handle, func(h *batch) error {
+		if err := h.take(buffers, false); err != nil {
+			return err
+		}
+		return h.b.Observe(&h.buffers)
+	})
+}
+
+//export evertick_train_hashes
+func evertick_train_hashes(handle C.uint64_t, hashes *C.uint64_t, count C.int64_t) C.int32_t {
+	return with(handle, func(h *batch) error {
+		if hashes == nil || int64(count) != int64(h.b.Len()) {
+			return fault.Field(fault.ErrRange, "train: count of hashes", int64(count))
+		}
+		h.hashes = h.b.AppendHashes(h.hashes[:0])
+		copy(unsafe.Slice((*uint64)(unsafe.Pointer(hashes)), h.b.Len()), h.hashes)
+		return nil
+	})
+}
+
+// world checks the number of one.
+func (h *batch) world(i C.int64_t) (int, error) {
+	if i < 0 || int64(i) >= int64(h.b.Len()) {
+		return 0, fault.Field(fault.ErrRange, "train: world", int64(i))
+	}
+	return int(i), nil
+}
+
+//export evertick_train_save
+func evertick_train_save(handle C.uint64_t, world C.int64_t, data *C.uint8_t, room C.int64_t, length *C.int64_t) C.int32_t {
+	return with(handle, func(h *batch) error {
+		i, err := h.world(world)
+		if err != nil {
+			return err
+		}
+		if h.data, err = h.b.Save(i, h.data[:0]); err != nil {
+			return err
+		}
+		return give(unsafe.Pointer(data), room, length, unsafe.String(unsafe.SliceData(h.data), len(h.data)), 0)
+	})
+}
+
+//export evertick_train_load
+func evertick_train_load(handle C.uint64_t, world C.int64_t, data *C.evertick_bytes, length C.int64_t) C.int32_t {
+	return with(handle, func(h *batch) error {
+		i, err := h.world(world)
+		if err != nil {
+			return err
+		}
+		if data == nil || length < 0 || int64(length) > 1<<31-1 {
+			return fault.Field(fault.ErrRange, "train: length of data", int64(length))
+		}
+		return h.b.Load(i, unsafe.Slice((*byte)(unsafe.Pointer(data)), int(length)))
+	})
+}
+
+//export evertick_train_fork
+func evertick_train_fork(handle C.uint64_t, from, to C.int64_t) C.int32_t {
+	return with(handle, func(h *batch) error {
+		i, errFrom := h.world(from)
+		k, errTo := h.world(to)
+		if err := errors.Join(errFrom, errTo); err != nil {
+			return err
+		}
+		return h.b.Fork(i, k)
+	})
+}
+
+//export evertick_train_export
+func evertick_train_export(handle C.uint64_t, world C.int64_t, directory *C.evertick_text, exported *C.evertick_train_exported) C.int32_t {
+	return with(handle, func(h *batch) error {
+		i, err := h.world(world)
+		if err != nil {
+			return err
+		}
+		if directory == nil {
+			return null("directory")
+		}
+		if exported != nil {
+			if err := structSize("exported", exported.struct_size, unsafe.Sizeof(*exported)); err != nil {
+				return err
+			}
+		}
+		ex, err := h.b.Export(i, C.GoString((*C.char)(unsafe.Pointer(directory))))
+		if err == nil && exported != nil {
+			exported.seed, exported.ticks, exported.hash, exported.steps = C.uint64_t(ex.Seed), C.uint64_t(ex.Ticks), C.uint64_t(ex.Hash), C.int64_t(ex.Steps)
+		}
+		return err
+	})
+}

@@ -1,0 +1,108 @@
+//go:build cgo
+
+package main
+
+/*
+#include "evertick_train.h"
+*/
+import "C"
+
+import (
+	"fmt"
+	"unsafe"
+
+	"github.com/evertick/evertick/internal/fault"
+	"github.com/evertick/evertick/loop/train"
+)
+
+// take makes the buffers of a caller those of the batch, which sees no byte beyond them.
+func (h *batch) take(c *C.evertick_train_buffers_in, step bool) error {
+	if c == nil {
+		return null("buffers")
+	}
+	if err := structSize("buffers", c.struct_size, unsafe.Sizeof(*c)); err != nil {
+		return err
+	}
+	def, cfg := h.b.Definition(), h.b.Config()
+	h.buffers = train.Buffers{}
+	t := taker{worlds: h.b.Len()}
+	to := &h.buffers
+	obs := def.Obs.Size()
+	if def.Obs.Kind == train.Uint8 {
+		to.ObsUint8, to.ObsStride = rows[uint8](&t, "obs", c.obs, obs)
+	} else {
+		to.Obs, to.ObsStride = rows[float32](&t, "obs", c.obs, obs)
+	}
+	if c.mask.data != nil && def.Action.Kind == train.Int32 {
+		to.Mask, to.MaskStride = rows[bool](&t, "mask", c.mask, def.Action.Choices)
+	}
+	if !step {
+		return t.err
+	}
+	if def.Action.Kind == train.Int32 {
+		to.Choices, to.ActionStride = rows[int32](&t, "actions", c.actions, 1)
+	} else {
+		to.Actions, to.ActionStride = rows[float32](&t, "actions", c.actions, def.Action.Size())
+	}
+	to.Reward = dense[float32](&t, "reward", c.reward)
+	to.Terminated = dense[bool](&t, "terminated", c.terminated)
+	to.Truncated = dense[bool](&t, "truncated", c.truncated)
+	if cfg.Autoreset != train.SameStep {
+		return t.err
+	}
+	to.Final = dense[bool](&t, "final", c.final)
+	if def.Obs.Kind == train.Uint8 {
+		to.FinalObsUint8, to.FinalStride = rows[uint8](&t, "final_obs", c.final_obs, obs)
+	} else {
+		to.FinalObs, to.FinalStride = rows[float32](&t, "final_obs", c.final_obs, obs)
+	}
+	return t.err
+}
+
+// taker keeps the first error.
+type taker struct {
+	worlds int
+	err    error
+}
+
+func (t *taker) fail(name, what string, v, want any) {
+	if t.err == nil {
+		t.err = fmt.Errorf("%w, wants %v", fault.Field(fault.ErrRange, "train: buffers."+name+": "+what, v), want)
+	}
+}
+
+// rows returns the numbers of a buffer with rows of that many, and its stride in numbers. The
+// last row needs no gap behind it.
+func rows[T float32 | int32 | uint8 | bool](t *taker, name string, r C.evertick_train_rows, row int) ([]T, int) {
+	var zero T
+	size := int64(unsafe.Sizeof(zero))
+	stride, bytes := int64(r.stride), int64(r.bytes)
+	switch {
+	case r.data == nil:
+		t.fail(name, "data", "null", "memory")
+		return nil, 0
+	case uintptr(r.data)%uintptr(size) != 0:
+		t.fail(name, "data", r.data, fmt.Sprintf("a multiple of %d", size))
+		return nil, 0
+	case stride%size != 0 || stride < int64(row)*size || stride > 1<<30:
+		t.fail(name, "stride", stride, fmt.Sprintf("a multiple of %d, %d bytes at least", size, int64(row)*size))
+		return nil, 0
+	}
+	if want := int64(t.worlds-1)*stride + int64(row)*size; bytes < want {
+		t.fail(name, "bytes", bytes, want)
+		return nil, 0
+	}
+	n := int64(t.worlds-1)*stride/size + int64(row)
+	return unsafe.Slice((*T)(r.data), int(n)), int(stride / size)
+}
+
+// dense returns a number for each world.
+func dense[T float32 | bool](t *taker, name string, r C.evertick_train_rows) []T {
+	var zero T
+	if int64(r.stride) != int64(unsafe.Sizeof(zero)) {
+		t.fail(name, "stride", int64(r.stride), unsafe.Sizeof(zero))
+		return nil
+	}
+	s, _ := rows[T](t, name, r, 1)
+	return s
+}

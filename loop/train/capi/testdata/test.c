@@ -1,0 +1,200 @@
+/* Drives the library as a C program does. Prints what failed, and returns how much. */
+#include "../evertick_train.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static int failed;
+
+static const char *said(uint64_t batch) {
+	static char text[1024];
+	int64_t length = 0;
+	if (evertick_train_error(batch, text, sizeof text, &length) != EVERTICK_OK) return "no room for the error";
+	return text;
+}
+
+#define WANT(call, code, batch) do { \
+	int got_ = (call); \
+	if (got_ != (code)) { failed++; printf("line %d: %s: %d (%s), wants %d\n", __LINE__, #call, got_, said(batch), (code)); } \
+} while (0)
+#define TRUE(x) do { if (!(x)) { failed++; printf("line %d: not %s\n", __LINE__, #x); } } while (0)
+
+enum { N = 70, OBS = 4, GAP = 6 };
+
+static float obs[N * GAP], final_obs[N * OBS], reward[N];
+static int32_t actions[N];
+static uint8_t terminated[N], truncated[N], final[N], mask[N * 2];
+
+static evertick_train_buffers buffers(void) {
+	evertick_train_buffers b;
+	memset(&b, 0, sizeof b);
+	b.struct_size = sizeof b;
+	b.obs = (evertick_train_rows){obs, sizeof obs, GAP * 4};
+	b.actions = (evertick_train_rows){actions, sizeof actions, 4};
+	b.reward = (evertick_train_rows){reward, sizeof reward, 4};
+	b.terminated = (evertick_train_rows){terminated, sizeof terminated, 1};
+	b.truncated = (evertick_train_rows){truncated, sizeof truncated, 1};
+	b.final = (evertick_train_rows){final, sizeof final, 1};
+	b.final_obs = (evertick_train_rows){final_obs, sizeof final_obs, OBS * 4};
+	b.mask = (evertick_train_rows){mask, sizeof mask, 2};
+	return b;
+}
+
+static uint64_t create(const char *name, int64_t worlds, uint32_t autoreset, int64_t workers, uint32_t record) {
+	evertick_train_config c;
+	uint64_t batch = 0;
+	memset(&c, 0, sizeof c);
+	c.struct_size = sizeof c;
+	c.worlds = worlds, c.seed = 7, c.autoreset = autoreset, c.workers = workers, c.record = record;
+	WANT(evertick_train_create(name, &c, &batch), EVERTICK_OK, 0);
+	return batch;
+}
+
+static void creation(void) {
+	evertick_train_config c;
+	uint64_t batch = 0;
+	char text[8];
+	int64_t length = 0;
+	memset(&c, 0, sizeof c);
+	TRUE(evertick_train_version() == EVERTICK_TRAIN_VERSION);
+	WANT(evertick_train_names(text, sizeof text, &length), EVERTICK_ECAPACITY, 0);
+	TRUE(length > 8);
+	WANT(evertick_train_create("cartpole", &c, &batch), EVERTICK_EUNSUPPORTED, 0); /* struct_size */
+	c.struct_size = sizeof c;
+	WANT(evertick_train_create("cartpoles", &c, &batch), EVERTICK_ERANGE, 0);
+	TRUE(strstr(said(0), "cartpoles") != NULL);
+	WANT(evertick_train_create(NULL, &c, &batch), EVERTICK_ERANGE, 0);
+	WANT(evertick_train_create("cartpole", &c, NULL), EVERTICK_ERANGE, 0);
+	c.worlds = -1;
+	WANT(evertick_train_create("cartpole", &c, &batch), EVERTICK_ERANGE, 0);
+	c.worlds = (int64_t)1 << 40;
+	WANT(evertick_train_create("cartpole", &c, &batch), EVERTICK_ERANGE, 0);
+	c.worlds = 1, c.record = 1;
+	WANT(evertick_train_create("cartpole", &c, &batch), EVERTICK_EUNSUPPORTED, 0);
+	WANT(evertick_train_close(0), EVERTICK_ESTALE, 0);
+	WANT(evertick_train_close(1), EVERTICK_ESTALE, 0);
+	WANT(evertick_train_close(UINT64_MAX), EVERTICK_ESTALE, 0);
+}
+
+static void steps(int64_t workers, uint64_t *sum) {
+	evertick_train_buffers b = buffers();
+	evertick_train_info info;
+	uint64_t hashes[N], batch = create("cartpole", N, EVERTICK_SAME_STEP, workers, 0), other;
+	int i, s, ends = 0;
+	uint8_t data[4096];
+	int64_t length = 0;
+	memset(&info, 0, sizeof info);
+	WANT(evertick_train_describe(batch, &info), EVERTICK_EUNSUPPORTED, batch);
+	info.struct_size = sizeof info;
+	WANT(evertick_train_describe(batch, &info), EVERTICK_OK, batch);
+	TRUE(info.obs_size == OBS && info.obs_kind == EVERTICK_FLOAT32 && info.choices == 2 && info.worlds == N && strcmp(info.name, "cartpole") == 0);
+	WANT(evertick_train_step(batch, &b), EVERTICK_ESTALE, batch); /* before reset */
+	for (i = 0; i < N * GAP; i++) obs[i] = -99;
+	WANT(evertick_train_reset(batch, NULL, &b), EVERTICK_OK, batch);
+	TRUE(obs[3] != -99 && obs[4] == -99 && obs[5] == -99 && obs[GAP] != -99 && mask[0] == 1);
+	for (s = 0; s < 100; s++) {
+		for (i = 0; i < N; i++) actions[i] = (s * 7 + i * 3) % 5 < 3;
+		WANT(evertick_train_step(batch, &b), EVERTICK_OK, batch);
+		for (i = 0; i < N; i++) {
+			TRUE(reward[i] == 1 && final[i] == (terminated[i] | truncated[i]));
+			ends += terminated[i];
+		}
+	}
+	TRUE(ends > N && obs[4] == -99);
+	WANT(evertick_train_hashes(batch, hashes, N), EVERTICK_OK, batch);
+	for (i = 0, *sum = 0; i < N; i++) *sum = *sum * 31 + hashes[i];
+	WANT(evertick_train_hashes(batch, hashes, N - 1), EVERTICK_ERANGE, batch);
+
+	actions[3] = 2;
+	WANT(evertick_train_step(batch, &b), EVERTICK_ERANGE, batch);
+	TRUE(strstr(said(batch), "choice of world[3] = 2") != NULL);
+	actions[3] = 0;
+	b.obs.bytes -= GAP * 4;
+	WANT(evertick_train_step(batch, &b), EVERTICK_ERANGE, batch);
+	b = buffers(), b.obs.stride = 12;
+	WANT(evertick_train_step(batch, &b), EVERTICK_ERANGE, batch);
+	b = buffers(), b.obs.data = (char *)obs + 1;
+	WANT(evertick_train_step(batch, &b), EVERTICK_ERANGE, batch);
+	b = buffers(), b.reward.data = NULL;
+	WANT(evertick_train_step(batch, &b), EVERTICK_ERANGE, batch);
+	b = buffers(), b.struct_size = 8;
+	WANT(evertick_train_step(batch, &b), EVERTICK_EUNSUPPORTED, batch);
+	WANT(evertick_train_step(batch, NULL), EVERTICK_ERANGE, batch);
+	b = buffers();
+
+	WANT(evertick_train_save(batch, 1, NULL, 0, &length), EVERTICK_ECAPACITY, batch);
+	TRUE(length > 0 && length <= (int64_t)sizeof data);
+	WANT(evertick_train_save(batch, 1, data, sizeof data, &length), EVERTICK_OK, batch);
+	WANT(evertick_train_save(batch, N, data, sizeof data, &length), EVERTICK_ERANGE, batch);
+	WANT(evertick_train_load(batch, 2, data, length), EVERTICK_OK, batch);
+	WANT(evertick_train_fork(batch, 2, 5), EVERTICK_OK, batch);
+	WANT(evertick_train_hashes(batch, hashes, N), EVERTICK_OK, batch);
+	TRUE(hashes[1] == hashes[2] && hashes[1] == hashes[5] && hashes[1] != hashes[0]);
+	WANT(evertick_train_observe(batch, &b), EVERTICK_OK, batch);
+	TRUE(memcmp(obs + GAP, obs + 2 * GAP, OBS * 4) == 0);
+	data[length / 2] ^= 1;
+	WANT(evertick_train_load(batch, 2, data, length), EVERTICK_ECORRUPT, batch);
+	WANT(evertick_train_load(batch, 2, NULL, 5), EVERTICK_ERANGE, batch);
+	WANT(evertick_train_export(batch, 2, "nowhere", NULL), EVERTICK_EUNSUPPORTED, batch);
+
+	WANT(evertick_train_close(batch), EVERTICK_OK, batch);
+	WANT(evertick_train_step(batch, &b), EVERTICK_ESTALE, batch);
+	WANT(evertick_train_close(batch), EVERTICK_ESTALE, batch);
+	other = create("cartpole", 1, 0, 1, 0);
+	TRUE(other != batch); /* the place is used again, the handle is not */
+	WANT(evertick_train_step(batch, &b), EVERTICK_ESTALE, batch);
+	WANT(evertick_train_close(other), EVERTICK_OK, other);
+}
+
+static void numbers(void) {
+	static float wide[3 * 23], told[3 * 2] = {0, 0, 0, NAN};
+	float low[2], high[2];
+	uint64_t batch = create("tag", 3, EVERTICK_NEXT_STEP, 1, 0);
+	evertick_train_buffers b = buffers();
+	b.obs = (evertick_train_rows){wide, sizeof wide, 23 * 4};
+	b.actions = (evertick_train_rows){told, sizeof told, 8};
+	b.mask.data = NULL;
+	WANT(evertick_train_bounds(batch, NULL, NULL, low, high), EVERTICK_OK, batch);
+	TRUE(low[0] == -1 && high[1] == 1);
+	WANT(evertick_train_reset(batch, NULL, &b), EVERTICK_OK, batch);
+	WANT(evertick_train_step(batch, &b), EVERTICK_ENOTFINITE, batch);
+	TRUE(strstr(said(batch), "world 1[1]") != NULL);
+	told[3] = 1.5f;
+	WANT(evertick_train_step(batch, &b), EVERTICK_ERANGE, batch);
+	told[3] = 1;
+	WANT(evertick_train_step(batch, &b), EVERTICK_OK, batch);
+	TRUE(said(batch)[0] == 0);
+	WANT(evertick_train_close(batch), EVERTICK_OK, batch);
+}
+
+int main(int argc, char **argv) {
+	uint64_t one = 0, three = 1;
+	creation();
+	steps(1, &one);
+	steps(3, &three);
+	TRUE(one == three);
+	numbers();
+	if (argc > 1) { /* a directory to export to */
+		static float wide[13];
+		evertick_train_exported e;
+		evertick_train_buffers b = buffers();
+		uint64_t batch = create("pushbox", 1, EVERTICK_NEXT_STEP, 1, 1);
+		int s;
+		memset(&e, 0, sizeof e);
+		e.struct_size = sizeof e;
+		b.obs = (evertick_train_rows){wide, sizeof wide, sizeof wide};
+		b.mask.data = NULL;
+		WANT(evertick_train_reset(batch, NULL, &b), EVERTICK_OK, batch);
+		for (s = 0; s < 20; s++) {
+			actions[0] = s % 5;
+			WANT(evertick_train_step(batch, &b), EVERTICK_OK, batch);
+		}
+		WANT(evertick_train_export(batch, 0, argv[1], &e), EVERTICK_OK, batch);
+		TRUE(e.steps == 20 && e.ticks == 21 && e.hash != 0);
+		WANT(evertick_train_close(batch), EVERTICK_OK, batch);
+	}
+	printf("%d failed\n", failed);
+	return failed > 0;
+}

@@ -1,0 +1,361 @@
+"""Tests of the package, with the library that EVERTICK_TRAIN_LIBRARY names:
+
+    python3 -m unittest -v test_evertick
+"""
+
+import ctypes
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import textwrap
+import unittest
+from pathlib import Path
+
+import numpy as np
+
+import evertick
+from evertick import AutoresetMode
+
+
+def told(envs, step, first=0):
+    """Actions that depend on step and world alone."""
+    world = np.arange(first, first + envs.num_envs)
+    space = envs.action_space
+    if isinstance(space, evertick.MultiDiscrete):
+        return ((step * 7 + world * 3) % envs.single_action_space.n).astype(np.int32)
+    k = np.arange(space.shape[1])
+    return (((step * 5 + world[:, None] * 3 + k * 2) % 9 - 4) / 4).astype(np.float32)
+
+
+class Worlds(unittest.TestCase):
+    def test_names(self):
+        self.assertEqual(evertick.names(), ["cartpole", "pushbox", "tag", "tag-raster"])
+        self.assertEqual(evertick.library_version(), 1)
+        with self.assertRaisesRegex(evertick.RangeError, "no-such-world"):
+            evertick.make_vec("no-such-world")
+
+    def test_spaces(self):
+        want = {
+            "cartpole": ((4,), np.float32, evertick.Discrete(2)),
+            "pushbox": ((13,), np.float32, evertick.Discrete(5)),
+            "tag": ((23,), np.float32, evertick.Box([-1, -1], [1, 1])),
+            "tag-raster": ((3, 20, 20), np.uint8, evertick.Box([-1, -1], [1, 1])),
+        }
+        for name in evertick.names():
+            with evertick.make_vec(name, 3) as envs:
+                shape, dtype, action = want[name]
+                self.assertEqual(envs.single_observation_space.shape, shape)
+                self.assertEqual(envs.observation_space.shape, (3, *shape))
+                self.assertEqual(envs.observation_space.dtype, dtype)
+                self.assertEqual(envs.single_action_space, action)
+                obs, info = envs.reset(seed=1)
+                self.assertIn(obs, envs.observation_space)
+                self.assertEqual("action_mask" in info, name in ("cartpole", "pushbox"))
+                envs.action_space.seed(3)
+                for _ in range(20):
+                    action = envs.action_space.sample()
+                    self.assertIn(action, envs.action_space)
+                    obs, reward, terminated, truncated, info = envs.step(action)
+                self.assertEqual((reward.dtype, terminated.dtype, truncated.dtype), (np.float32, np.bool_, np.bool_))
+                self.assertEqual(reward.shape, (3,))
+
+    def test_same_arrays(self):
+        with evertick.make_vec("cartpole", 4) as envs:
+            obs, _ = envs.reset(seed=1)
+            first = obs.copy()
+            after, reward, *_ = envs.step(told(envs, 0))
+            self.assertIs(obs, after)
+            self.assertFalse(np.array_equal(first, after))
+            self.assertIs(envs.step(told(envs, 1))[1], reward)
+
+    def test_same_in_any_batch(self):
+        for name in evertick.names():
+            many = evertick.make_vec(name, 40, seed=5, workers=2, max_steps=12)
+            alone = [evertick.make_vec(name, 1, seed=5, first=i, max_steps=12) for i in (0, 17, 39)]
+            rows = {id(e): i for e, i in zip(alone, (0, 17, 39))}
+            shown, _ = many.reset()
+            for e in alone:
+                e.reset()
+            for step in range(30):
+                many.step(told(many, step))
+                hashes = many.hashes()
+                for e in alone:
+                    i = rows[id(e)]
+                    obs, *_ = e.step(told(e, step, i))
+                    self.assertEqual(e.hashes()[0], hashes[i], (name, step, i))
+                    self.assertTrue(np.array_equal(obs[0], shown[i]), (name, step, i))
+            for e in (many, *alone):
+                e.close()
+
+
+class Autoreset(unittest.TestCase):
+    def run_to_end(self, mode):
+        envs = evertick.make_vec("cartpole", 3, seed=2, autoreset_mode=mode)
+        self.addCleanup(envs.close)
+        self.assertIs(envs.metadata["autoreset_mode"], AutoresetMode(mode))
+        envs.reset()
+        one = np.ones(3, np.int32)
+        for _ in range(100):
+            out = envs.step(one)
+            if out[2].any():
+                return envs, out
+        self.fail("no episode has ended")
+
+    def test_next_step(self):
+        envs, (obs, reward, terminated, _, info) = self.run_to_end("NextStep")
+        ended = terminated.copy()
+        self.assertNotIn("final_obs", info)
+        self.assertTrue((np.abs(obs[ended, 2]) > 0.2).all())
+        obs, reward, terminated, truncated, _ = envs.step(np.zeros(3, np.int32))
+        self.assertTrue((np.abs(obs[ended]) <= 0.05).all())
+        self.assertTrue((reward[ended] == 0).all() and not terminated[ended].any() and not truncated[ended].any())
+
+    def test_same_step(self):
+        envs, (obs, reward, terminated, _, info) = self.run_to_end(AutoresetMode.SAME_STEP)
+        ended = terminated.copy()
+        self.assertTrue(np.array_equal(info["_final_obs"], ended))
+        self.assertTrue((np.abs(info["final_obs"][ended, 2]) > 0.2).all())
+        self.assertTrue((np.abs(obs[ended]) <= 0.05).all())
+        self.assertTrue((reward == 1).all())
+
+    def test_disabled(self):
+        envs, (obs, _, terminated, _, _) = self.run_to_end("Disabled")
+        ended = terminated.copy()
+        before = envs.hashes()
+        with self.assertRaises(evertick.StaleError):
+            envs.step(np.ones(3, np.int32))
+        self.assertTrue(np.array_equal(envs.hashes(), before))
+        was = obs.copy()
+        obs, _ = envs.reset(options={"reset_mask": ended})
+        self.assertTrue((np.abs(obs[ended]) <= 0.05).all())
+        self.assertTrue(np.array_equal(obs[~ended], was[~ended]))
+        envs.step(np.ones(3, np.int32))
+
+    def test_truncated(self):
+        with evertick.make_vec("tag", 2, max_steps=5) as envs:
+            envs.reset()
+            for step in range(5):
+                _, _, terminated, truncated, _ = envs.step(told(envs, step))
+                self.assertEqual(truncated.tolist(), [step == 4] * 2)
+                self.assertFalse(terminated.any())
+
+
+class Reset(unittest.TestCase):
+    def test_seeds(self):
+        with evertick.make_vec("cartpole", 3) as envs:
+            a = envs.reset(seed=4)[0].copy()
+            b = envs.reset()[0].copy()
+            self.assertFalse(np.array_equal(a, b))
+            self.assertTrue(np.array_equal(envs.reset(seed=4)[0], a))
+            self.assertTrue(np.array_equal(envs.reset()[0], b))
+            self.assertTrue(np.array_equal(envs.reset(seed=[4, 4, 4])[0], a))
+            self.assertFalse(np.array_equal(envs.reset(seed=[4, 5, 4])[0], a))
+            for bad in ([1, 2], -1, 1 << 64, [1, 2, -3]):
+                with self.assertRaises(ValueError):
+                    envs.reset(seed=bad)
+            for bad in (1.5, "1", [1, None, 2]):
+                with self.assertRaises(TypeError):
+                    envs.reset(seed=bad)
+            with self.assertRaises(ValueError):
+                envs.reset(options={"reset_maks": None})
+            with self.assertRaises(ValueError):
+                envs.reset(options={"reset_mask": np.ones(2, np.bool_)})
+
+
+class Refused(unittest.TestCase):
+    def test_actions(self):
+        with evertick.make_vec("tag", 4) as envs:
+            with self.assertRaises(evertick.StaleError):
+                envs.step(np.zeros((4, 2), np.float32))  # before reset
+            envs.reset()
+            before = envs.hashes()
+            good = np.zeros((4, 2), np.float32)
+            nan = good.copy()
+            nan[2, 1] = np.nan
+            far = good.copy()
+            far[3, 0] = 1.5
+            for bad, error, words in (
+                (good[:3], ValueError, "shape"),
+                (np.zeros((4, 3), np.float32), ValueError, "shape"),
+                (np.zeros(8, np.float32), ValueError, "shape"),
+                (good.astype(np.float64), TypeError, "dtype"),
+                (good.tolist(), TypeError, "list"),
+                (np.zeros((4, 4), np.float32)[:, ::2], ValueError, "gaps"),
+                (np.zeros((2, 4), np.float32).T, ValueError, "gaps"),
+                (np.frombuffer(bytearray(33), np.uint8)[1:].view(np.float32).reshape(4, 2), ValueError, "aligned"),
+                (nan, evertick.NotFiniteError, r"world 2\[1\]"),
+                (far, evertick.RangeError, r"world 3\[0\] = 1.5"),
+            ):
+                with self.assertRaisesRegex(error, words):
+                    envs.step(bad)
+            self.assertTrue(np.array_equal(envs.hashes(), before))
+            envs.step(good)
+
+    def test_choices(self):
+        with evertick.make_vec("cartpole", 2) as envs:
+            envs.reset()
+            with self.assertRaisesRegex(evertick.RangeError, r"world\[1\] = 2"):
+                envs.step(np.array([0, 2], np.int32))
+            with self.assertRaises(TypeError):
+                envs.step(np.array([0, 1], np.int64))
+
+    def test_configuration(self):
+        for bad in ({"num_envs": 0}, {"num_envs": -3}, {"workers": -1}, {"workers": 5000}, {"max_steps": -1}):
+            with self.assertRaises(ValueError):
+                evertick.make_vec("cartpole", **bad)
+        with self.assertRaises(ValueError):
+            evertick.make_vec("cartpole", autoreset_mode="Sometimes")
+        with self.assertRaises(evertick.UnsupportedError):
+            evertick.make_vec("cartpole", record=True)
+
+    def test_closed(self):
+        envs = evertick.make_vec("cartpole", 2)
+        envs.reset()
+        envs.close()
+        envs.close()
+        with self.assertRaises(evertick.StaleError):
+            envs.step(np.zeros(2, np.int32))
+        with self.assertRaises(evertick.StaleError):
+            envs.reset()
+
+
+class Saving(unittest.TestCase):
+    def test_save_load_fork(self):
+        for name in evertick.names():
+            with evertick.make_vec(name, 3, seed=8) as envs:
+                envs.reset()
+                for step in range(10):
+                    envs.step(told(envs, step))
+                data = envs.save(1)
+                envs.fork(1, 2)
+                hashes = envs.hashes()
+                self.assertEqual(hashes[1], hashes[2])
+                envs.step(told(envs, 10))
+                self.assertNotEqual(envs.hashes()[1], hashes[1])
+                envs.load(0, data)
+                self.assertEqual(envs.hashes()[0], hashes[1])
+                self.assertIs(envs.observe(), envs.step(told(envs, 11))[0])
+                with self.assertRaises(evertick.CorruptError):
+                    envs.load(0, data[:-1])
+                with self.assertRaises(evertick.CorruptError):
+                    envs.load(0, b"")
+                with self.assertRaises(evertick.RangeError):
+                    envs.save(3)
+                with self.assertRaises(evertick.RangeError):
+                    envs.load(-1, data)
+
+    def test_export(self):
+        with tempfile.TemporaryDirectory() as folder, evertick.make_vec("pushbox", 2, record=True) as envs:
+            envs.reset()
+            for step in range(15):
+                envs.step(told(envs, step))
+            out = envs.export(1, Path(folder, "log"))
+            self.assertEqual((out["steps"], out["ticks"]), (15, 16))
+            self.assertTrue(any(Path(folder, "log").iterdir()))
+
+
+FAST = """
+static volatile float zero;
+float touch(float x) { return x * zero; }
+"""
+
+
+class FloatEnvironment(unittest.TestCase):
+    """A library that was linked with -ffast-math makes the thread that loads it flush denormals."""
+
+    def test_fast_math(self):
+        gcc = shutil.which("gcc")
+        if gcc is None:
+            self.skipTest("not run: gcc is not installed")
+        with tempfile.TemporaryDirectory() as folder:
+            source, fast = Path(folder, "fast.c"), Path(folder, "fast.so")
+            source.write_text(FAST)
+            subprocess.run([gcc, "-ffast-math", "-O2", "-shared", "-fPIC", "-o", fast, source], check=True)
+            # gcc 13 and later leave crtfastmath.o out of shared libraries: -mdaz-ftz asks for it.
+            if not self.flushes(fast):
+                more = subprocess.run([gcc, "-mdaz-ftz", "-O2", "-shared", "-fPIC", "-o", fast, source], capture_output=True)
+                if more.returncode != 0 or not self.flushes(fast):
+                    self.skipTest("not run: this compiler builds no library that flushes denormals")
+            out = self.child(fast, """
+                try:
+                    evertick.make_vec("cartpole", 2).reset()
+                except evertick.FloatEnvError as e:
+                    print("refused:", e)
+            """)
+            self.assertIn("refused:", out)
+            self.assertIn("denormals", out)
+
+    def test_in_the_middle(self):
+        """Also if it comes between two steps; the worlds are as they were."""
+        gcc = shutil.which("gcc")
+        if gcc is None:
+            self.skipTest("not run: gcc is not installed")
+        with tempfile.TemporaryDirectory() as folder:
+            source, fast = Path(folder, "fast.c"), Path(folder, "fast.so")
+            source.write_text(FAST)
+            subprocess.run([gcc, "-ffast-math", "-O2", "-shared", "-fPIC", "-o", fast, source], check=True)
+            if not self.flushes(fast):
+                self.skipTest("not run: this compiler builds no library that flushes denormals")
+            out = self.child("", f"""
+                envs = evertick.make_vec("cartpole", 2)
+                envs.reset()
+                envs.step(np.zeros(2, np.int32))
+                before = envs.hashes()
+                ctypes.CDLL({str(fast)!r})
+                try:
+                    envs.step(np.zeros(2, np.int32))
+                except evertick.FloatEnvError:
+                    print("refused", bool((envs.hashes() == before).all()))
+            """)
+            self.assertIn("refused True", out)
+
+    def child(self, first, program):
+        """Runs a program with the package in another process, a library loaded first."""
+        head = "import ctypes, sys\n"
+        if first:
+            head += f"ctypes.CDLL({str(first)!r})\n"
+        head += "import numpy as np\nimport evertick\n"
+        done = subprocess.run(
+            [sys.executable, "-W", "ignore", "-c", head + textwrap.dedent(program)],
+            capture_output=True, text=True, cwd=Path(__file__).parent, env=os.environ, timeout=300,
+        )
+        self.assertEqual(done.returncode, 0, done.stderr)
+        return done.stdout
+
+    def flushes(self, path):
+        out = self.child(path, "print(float(np.float32(2.0**-126) * np.float32(0.5)) == 0)")
+        return "True" in out
+
+
+class Interface(unittest.TestCase):
+    def test_structs(self):
+        """The structs have the sizes that the library wants: every call above says so. Their
+        fields are those of the header, in its order."""
+        header = Path(__file__).parent.parent / "capi" / "evertick_train.h"
+        if not header.exists():
+            self.skipTest("not run: the header is not beside the package")
+        from evertick import _library
+
+        text = header.read_text()
+        for struct, name in (
+            (_library.Config, "config"), (_library.Info, "info"), (_library.Rows, "rows"), (_library.Buffers, "buffers"),
+            (_library.ResetOptions, "reset_options"), (_library.Exported, "exported"),
+        ):
+            body = text.split(f"typedef struct evertick_train_{name} {{")[1].split("}")[0]
+            lines = [line.split("/*")[0].strip() for line in body.splitlines()]
+            fields = [line.split(";")[0].split("[")[0].replace("*", " ").split()[-1] for line in lines if ";" in line]
+            self.assertEqual(fields, [f[0] for f in struct._fields_], name)
+        for function in _library._SIGNATURES:
+            self.assertIn(f"evertick_train_{function}(", text)
+        self.assertEqual(text.count("int32_t evertick_train_"), len(_library._SIGNATURES))
+
+    def test_version(self):
+        from evertick import _library
+
+        self.assertEqual(ctypes.sizeof(_library.Rows), 24)
+
+
+if __name__ == "__main__":
+    unittest.main()
