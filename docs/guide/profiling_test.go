@@ -40,7 +40,6 @@ func watchMore(sim *evertick.Sim, seen *spatial.Result, dir string) (*profile.Ru
 		Name:     "my game",
 		Warmup:   60,
 		BudgetNs: 4_000_000, // 4 ms of the 16.7 that a tick has are ours
-		RateHz:   60,        // as if each step had been due on time, so that lateness is told
 		Counters: []profile.Counter{{Name: "seen", Read: func() int64 { return int64(len(seen.Slots)) }}},
 	})
 	if err != nil {
@@ -74,14 +73,14 @@ func since(run *profile.Run, dir string, out io.Writer) error {
 
 // guide:begin foreign
 
-// watchForeign does the same with a loop that is no Sim: say when what begins.
+// watchForeign does the same with a loop of 60 Hz that is no Sim: say when what begins.
 func watchForeign(steps int, think, move func()) (*profile.Report, error) {
 	rec, err := profile.New(profile.Config{Name: "another engine", RateHz: 60}, []string{"think", "move"})
 	if err != nil {
 		return nil, err
 	}
 	for range steps {
-		rec.Begin(-1) // due as RateHz says
+		rec.Begin(-1) // due a 60th of a second behind the one before
 		rec.Phase(0)
 		think()
 		rec.Phase(1)
