@@ -4,10 +4,12 @@ import (
 	"fmt"
 
 	"github.com/evertick/evertick"
+	"github.com/evertick/evertick/internal/fault"
 )
 
 // Attach records every step of sim from now on, until the end of its days: hooks cannot be
-// taken away. Errors are those of Config.Validate and of Sim.Check.
+// taken away. Errors are those of Config.Validate and of Sim.Check; a Sim whose Config says
+// Untimed is ErrUnsupported.
 //
 // A step is what Sim.Timings calls one. Phases that run side by side add up to more than
 // they took together. A system that is added later gets a column at the end of its first
@@ -33,6 +35,9 @@ func Attach(sim *evertick.Sim, cfg Config) (*Recorder, error) {
 	}
 	if err := sim.Check(); err != nil {
 		return nil, err
+	}
+	if sim.Config().Untimed {
+		return nil, fault.Field(ErrUnsupported, "profile: Attach: evertick.Config.Untimed of the Sim", true)
 	}
 	if cfg.BudgetNs == 0 {
 		cfg.BudgetNs = sim.Config().BudgetNs

@@ -354,6 +354,9 @@ func TestAttachRefusesAndChangesNothing(t *testing.T) {
 	if _, err := profile.Attach(y.Sim, profile.Config{}); !errors.Is(err, evertick.ErrRange) {
 		t.Errorf("a Sim that cannot step: %v", err)
 	}
+	if _, err := profile.Attach(newYard(t, evertick.Config{Untimed: true}).Sim, profile.Config{}); !errors.Is(err, profile.ErrUnsupported) {
+		t.Errorf("a Sim that is not timed: %v", err)
+	}
 }
 
 func TestBytes(t *testing.T) {
