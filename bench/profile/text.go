@@ -282,9 +282,9 @@ func (rep *Report) writeBars(p *page) {
 	case limit >= 0:
 		notes = append(notes, "╌ the budget")
 	case budget > 0:
-		notes = append(notes, fmt.Sprintf("the budget is %s times as high", figure(budget/float64(rep.Step.Max))))
+		notes = append(notes, fmt.Sprintf("the budget is %s times the tallest", figure(budget/float64(rep.Step.Max))))
 	}
-	p.line(as(dim, left("", margin)+strings.Join(notes, " · ")))
+	p.prose(dim, left("", margin), strings.Join(notes, " · "))
 }
 
 // barCell is what a bar shows in a row of which it fills so much.
