@@ -278,7 +278,11 @@ func TestJSON(t *testing.T) {
 func TestLadderOfScenes(t *testing.T) {
 	for _, args := range [][]string{{"-scene", "capstone"}, {"-scene", "swarm", "-n", "500"}, {"-scene", "arena", "-n", "30"}} {
 		run := profiled(t, append(args, "-ticks", "12", "-ladder", "on")...)
-		if len(run.Ladder) != len(native.Levels()) {
+		rungs := len(native.Levels())
+		if rungs == 1 {
+			rungs = 0 // pure Go alone is no ladder
+		}
+		if len(run.Ladder) != rungs {
 			t.Fatalf("%v: %+v", args, run.Ladder)
 		}
 		for i, r := range run.Ladder {
