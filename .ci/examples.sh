@@ -16,7 +16,15 @@ if ! out=$(go mod download 2>&1); then
 	echo "not run: examples: the modules that they need cannot be downloaded"
 	exit 0
 fi
-run go mod tidy -diff
+echo "go mod tidy -diff"
+if ! out=$(go mod tidy -diff 2>&1); then
+	echo "$out"
+	if grep -qE 'module lookup disabled|dial tcp|i/o timeout|no such host' <<<"$out"; then
+		echo "not run: examples: go mod tidy: the modules of other modules' tests cannot be downloaded"
+	else
+		failed=1
+	fi
+fi
 packages=$(go list ./... | grep -v '/viewer$')
 if out=$(go build -o /dev/null ./viewer 2>&1); then
 	packages=$(go list ./...)

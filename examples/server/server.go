@@ -56,9 +56,9 @@ func newServer(sim *evertick.Sim) (*server, error) {
 // when every goroutine that it began has ended and the log is on the disk.
 func (s *server) serve(ctx context.Context, l net.Listener, dir string) (err error) {
 	if dir != "" {
-		rec, err := replay.Record(dir, bumper.Name, s.sim, replay.Options{SnapshotTicks: 600})
-		if err != nil {
-			return err
+		rec, failed := replay.Record(dir, bumper.Name, s.sim, replay.Options{SnapshotTicks: 600})
+		if failed != nil {
+			return errors.Join(failed, l.Close()) // nobody is to wait at the door
 		}
 		defer func() { err = errors.Join(err, rec.Close()) }()
 	}

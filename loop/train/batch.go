@@ -149,6 +149,7 @@ func New(def Definition, cfg Config) (*Batch, error) {
 	if def.Chunk == 0 {
 		def.Chunk = DefaultChunk
 	}
+	def.Chunk = min(def.Chunk, cfg.Worlds)
 	worlds, err := def.New(cfg.Worlds, cfg.Record)
 	if err != nil {
 		return nil, fmt.Errorf("train: %s: %w", def.Name, err)
@@ -217,7 +218,7 @@ func (b *Batch) Reset(o Options, buf *Buffers) error {
 	}
 	for i := range b.slots {
 		if o.Only == nil || o.Only[i] {
-			b.slots[i].next(o, i)
+			b.slots[i].next(o, i, b.cfg.First)
 		}
 	}
 	b.only, b.buf = o.Only, buf
@@ -229,13 +230,14 @@ func (b *Batch) Reset(o Options, buf *Buffers) error {
 	return b.failed
 }
 
-// next makes the next episode the running one.
-func (s *slot) next(o Options, i int) {
+// next makes the next episode the running one. A new seed gives back the number, which Load
+// may have made another.
+func (s *slot) next(o Options, i int, first uint64) {
 	switch {
 	case o.Seeds != nil:
-		s.seed, s.episode = o.Seeds[i], 0
+		s.seed, s.number, s.episode = o.Seeds[i], first+uint64(i), 0
 	case o.Reseed:
-		s.seed, s.episode = o.Seed, 0
+		s.seed, s.number, s.episode = o.Seed, first+uint64(i), 0
 	case s.stage != fresh:
 		s.episode++
 	}
@@ -314,8 +316,11 @@ func (b *Batch) mask(i int) {
 }
 
 // Observe shows all worlds that have begun in the observations of buf, without a step: behind
-// Load and Fork. Errors are those of lengths.
+// Load and Fork. Errors are those of lengths, and ErrWorld behind a step that has failed.
 func (b *Batch) Observe(buf *Buffers) error {
+	if b.failed != nil {
+		return b.failed
+	}
 	if err := buf.check(&b.shape, "Observe", false); err != nil {
 		return err
 	}

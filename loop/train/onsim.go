@@ -195,7 +195,9 @@ func (d SimDefinition) games(n int, recording bool) (*games, error) {
 func (gs *games) Begin(i int, seed uint64) error {
 	g := &gs.one[i]
 	if gs.recording {
-		g.now, g.last = g.last, g.now
+		if len(g.now.tape) > 0 || g.now.partial { // one without a step is not worth keeping
+			g.now, g.last = g.last, g.now
+		}
 		g.now = episode{seed: seed, tape: g.now.tape[:0], begun: true}
 	}
 	if err := g.begin(seed); err != nil {

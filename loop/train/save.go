@@ -22,10 +22,13 @@ const (
 )
 
 // Save appends all of world i to dst: its state, its place in Seed and in the episode, and,
-// with Config.Record, the actions for Export. A world that has not begun is ErrStale. It
-// panics if there is no such world.
+// with Config.Record, the actions for Export. A world that has not begun is ErrStale, any
+// world behind a step that has failed ErrWorld. It panics if there is no such world.
 func (b *Batch) Save(i int, dst []byte) ([]byte, error) {
 	s := b.must(i)
+	if b.failed != nil {
+		return dst, b.failed
+	}
 	if s.stage == fresh {
 		return dst, fault.Field(fault.ErrStale, "train: Save: Reset has not begun world", i)
 	}
@@ -49,7 +52,8 @@ func (b *Batch) Save(i int, dst []byte) ([]byte, error) {
 }
 
 // Load makes world i the one that Save has written, which then does what that one does, in
-// any batch of the same definition: it keeps its number in Seed, not that of its new place.
+// any batch of the same definition: it keeps its number in Seed, not that of its new place, until Reset gives
+// another seed.
 // Data that is truncated, altered or contradicts itself is ErrCorrupt; of another definition
 // or format, with more steps than an episode has here, or over in a batch of SameStep,
 // ErrUnsupported; an altered floating-point environment ErrFloatEnv. The world is then as it

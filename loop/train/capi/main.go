@@ -150,6 +150,7 @@ func with(handle C.uint64_t, do func(h *batch) error) (code C.int32_t) {
 	}
 	h.text = ""
 	defer func() {
+		h.buffers = train.Buffers{} // the memory is the caller's
 		if v := recover(); v != nil {
 			h.broken, h.text, code = true, fmt.Sprintf("panic: %v", v), C.EVERTICK_EPANIC
 		}

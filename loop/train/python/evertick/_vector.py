@@ -2,6 +2,7 @@
 
 import ctypes
 import enum
+import os
 
 import numpy as np
 
@@ -66,6 +67,7 @@ class VectorEnv:
         handle = ctypes.c_uint64()
         self._lib.check(self._lib.create(str(name).encode(), ctypes.byref(config), ctypes.byref(handle)), 0)
         self._batch, self.closed = handle.value, False
+        self._process = os.getpid()
         self.metadata = {"autoreset_mode": mode, "render_modes": []}
         self.autoreset_mode = mode
         self._describe()
@@ -165,7 +167,8 @@ class VectorEnv:
         """Ends the environment. Closing twice is no error."""
         if not self.closed:
             self.closed = True
-            self._lib.check(self._lib.close(self._batch), 0)
+            if self._process == os.getpid():  # the library does not survive a fork
+                self._lib.check(self._lib.close(self._batch), 0)
 
     # Worlds as they are.
 
@@ -206,6 +209,8 @@ class VectorEnv:
     def _open(self):
         if self.closed:
             raise StaleError("the environment is closed")
+        if self._process != os.getpid():
+            raise StaleError("the environment is that of another process: begin this one by 'spawn', or make the environment in it")
 
     def _call(self, name, *arguments):
         self._open()
