@@ -198,6 +198,9 @@ func (c *contender) record(o *options) (err error) {
 func (c *contender) told(o *options, level native.Level) *profile.Run {
 	run := c.recorder.Run()
 	run.Steps.Phases, run.Steps.PhaseNs = c.stages, c.stageNs
+	if h := run.Hardware; h != nil { // which stage a step is in is told behind it
+		h.Phases = slices.Repeat([]profile.Count{{Instructions: -1, Cycles: -1, CacheMisses: -1, BranchMisses: -1}}, len(c.stages))
+	}
 	run.Level, run.Workers, run.Seed = level.String(), o.workers, o.seed
 	run.Hash = fmt.Sprintf("%016x", c.scene.World.Hash())
 	run.Allocs, run.Bytes = float64(c.memory.allocs)/float64(len(c.steps)), float64(c.memory.bytes)/float64(len(c.steps))
@@ -348,10 +351,11 @@ func medianRatio(over, under []int64, seed uint64) (ratio, low, high float64) {
 			drawn[t]++
 			steps += min(turn, len(over)-turn*t)
 		}
-		ratios[i] = a.median(drawn, steps) / b.median(drawn, steps)
+		ratios[i] = max(1, a.median(drawn, steps)) / max(1, b.median(drawn, steps)) // no clock sees less than 1 ns
 	}
 	slices.Sort(ratios)
-	return median(over) / median(under), nearestRank(ratios, 0.025), nearestRank(ratios, 0.975)
+	ratio = max(1, median(over)) / max(1, median(under))
+	return ratio, min(ratio, nearestRank(ratios, 0.025)), max(ratio, nearestRank(ratios, 0.975))
 }
 
 // resample is a series, sorted once, of which turns are drawn again and again.

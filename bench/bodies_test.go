@@ -145,7 +145,13 @@ func TestMedianRatio(t *testing.T) {
 // TestRival: the capstone beside box2d says how much longer that takes, and computes what it does
 // alone.
 func TestRival(t *testing.T) {
-	args := []string{"-ticks", "24", "-warmup", "8"}
+	for _, args := range [][]string{{"-ticks", "24", "-warmup", "8"}, {"-ticks", "25", "-warmup", "8"}, {"-ticks", "3"}} { // whole turns, and not
+		checkRival(t, args)
+	}
+}
+
+func checkRival(t *testing.T, args []string) {
+	t.Helper()
 	alone, beside := profiled(t, args...), profiled(t, append(args, "-compare", "box2d")...)
 	if len(beside.Rivals) != 1 || beside.Rivals[0].Name != "box2d" || beside.Rivals[0].Low > beside.Rivals[0].High || !(beside.Rivals[0].Median > 0) {
 		t.Errorf("rivals %+v", beside.Rivals)

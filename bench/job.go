@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -113,9 +114,10 @@ func (j *job) tell(run *profile.Run, stdout io.Writer) error {
 	if j.comparison != nil {
 		run.Rivals = append(run.Rivals, j.comparison.told())
 	}
+	var unlike error // what was measured is told all the same
 	if j.was != nil {
 		if err := profile.Compare(run, j.was, j.baseline); err != nil {
-			return err
+			unlike = fmt.Errorf("%w: -baseline: %w", errUsage, err)
 		}
 	}
 	rep := profile.Analyze(run)
@@ -135,7 +137,7 @@ func (j *job) tell(run *profile.Run, stdout io.Writer) error {
 	if err == nil && j.budget > 0 && rep.Step.P95.Ns > int64(j.budget) {
 		err = errBudget{rep.Step.P95.Ns, int64(j.budget)}
 	}
-	return err
+	return errors.Join(unlike, err)
 }
 
 // writeFiles writes the files of a run: into out/SCENE, unless -out or -json say otherwise.
@@ -155,7 +157,7 @@ func (j *job) writeFiles(rep *profile.Report) (dir string, err error) {
 func (j *job) next(dir string) string {
 	switch {
 	case dir != "" && j.baseline == "":
-		return j.command + " -baseline " + dir
+		return j.command + " -baseline " + quotedArg(dir)
 	case slices.Contains(sizableScenes, j.scene) && len(j.ns) == 0:
 		return "go run ./bench -scene " + j.scene + " -scale"
 	}
@@ -164,5 +166,20 @@ func (j *job) next(dir string) string {
 
 // commandOf is the command line that repeats a run.
 func commandOf(args []string) string {
-	return strings.TrimSpace("go run ./bench " + strings.Join(args, " "))
+	command := "go run ./bench"
+	for _, a := range args {
+		command += " " + quotedArg(a)
+	}
+	return command
+}
+
+// quotedArg is an argument as a POSIX shell takes it.
+func quotedArg(s string) string {
+	plain := func(r rune) bool {
+		return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("-_=./,:+@%", r)
+	}
+	if s != "" && !strings.ContainsFunc(s, func(r rune) bool { return !plain(r) }) {
+		return s
+	}
+	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
 }

@@ -15,24 +15,26 @@ type rival struct {
 	scene     *scene
 	steps     []int64
 	tick      int // of ours
+	ticks     int // that ours has in all
 	warmup    int
 	collected memory
 }
 
-func newRival(p params, cfg evertick.Config, warmup int) (*rival, error) {
+func newRival(p params, cfg evertick.Config, ticks, warmup int) (*rival, error) {
 	cfg.Physics.Engine = box2d.NewEngine(box2d.Options{})
 	s, err := newScene(p, cfg)
-	return &rival{scene: s, warmup: warmup, collected: allocated()}, err
+	return &rival{scene: s, ticks: ticks, warmup: warmup, collected: allocated()}, err
 }
 
 // follow is called after each step of ours. Garbage is collected between turns only, so
 // that theirs does not count for ours.
 func (r *rival) follow() error {
+	first := r.tick / turn * turn
 	r.tick++
-	if r.tick%turn != 0 {
+	if r.tick%turn != 0 && r.tick != r.ticks {
 		return nil
 	}
-	for tick := r.tick - turn; tick < r.tick; tick++ {
+	for tick := first; tick < r.tick; tick++ {
 		start := time.Now()
 		if err := r.scene.sim.Step(); err != nil {
 			return fmt.Errorf("%s: %w", compareBox2D, err)

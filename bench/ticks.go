@@ -40,7 +40,7 @@ func (o *options) runTicks(level native.Level, p params, stdout, stderr io.Write
 	}
 	var theirs *rival
 	if o.compare != "" {
-		if theirs, err = newRival(p, o.simConfig(level), o.warmup); err != nil {
+		if theirs, err = newRival(p, o.simConfig(level), o.ticks, o.warmup); err != nil {
 			return err
 		}
 	}

@@ -109,6 +109,9 @@ func (rep *Report) phaseNs(j, i int) int64 {
 // when the machine was taken away or slowed down for a while. One phase alone is not like
 // any other.
 func (rep *Report) alike() bool {
+	if rep.RestMeanNs <= 0 {
+		return false // growth from nothing has no factor
+	}
 	growth := rep.SlowMeanNs/rep.RestMeanNs - 1
 	matter := 0
 	for _, row := range rep.Phases {
@@ -266,6 +269,9 @@ func moreOf(slow, rest float64) string {
 
 // longer is the same of a duration.
 func longer(slow, rest float64) string {
+	if rest <= 0 { // by a coarse clock
+		return "longer"
+	}
 	if slow < 1.95*rest {
 		return fmt.Sprintf("%.0f %% longer", 100*(slow/rest-1))
 	}

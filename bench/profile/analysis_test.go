@@ -274,3 +274,15 @@ func TestAnalyzeRefusesUnequalColumns(t *testing.T) {
 		}()
 	}
 }
+
+// Where a coarse clock saw nothing of most steps, no factor is told.
+func TestSentenceOfStepsThatTookNothing(t *testing.T) {
+	run := &Run{Steps: Steps{Ns: make([]int64, 200)}}
+	for i := range 10 {
+		run.Steps.Ns[i*20] = 1_000
+	}
+	rep := Analyze(run)
+	if strings.Contains(rep.Sentence, "Inf") || strings.Contains(rep.Sentence, "NaN") || !strings.Contains(rep.Sentence, "longer") {
+		t.Errorf("%q", rep.Sentence)
+	}
+}

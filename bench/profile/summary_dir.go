@@ -20,15 +20,15 @@ const (
 )
 
 // WriteDir writes summary.json, steps.csv, bench.txt, trace.json and report.html into a folder,
-// which it makes if need be, and returns their paths, also as Report.Files. A file is written
-// beside its place and moved there when it is whole, so that none is ever half one. On an error it
-// returns those that were written before.
+// which it makes if need be, and returns their paths, also as Report.Files. They are written beside
+// their places and moved there when all are whole, so that no file is ever half one, and
+// those of two runs do not mix. On an error it returns those that were moved before.
 func (rep *Report) WriteDir(dir string) ([]string, error) {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return nil, fmt.Errorf("profile: %w", err)
 	}
 	rep.Files = nil
-	for _, f := range []struct {
+	files := []struct {
 		name  string
 		write func(io.Writer) error
 	}{
@@ -37,9 +37,23 @@ func (rep *Report) WriteDir(dir string) ([]string, error) {
 		{nameOfBench, rep.Run.WriteBench},
 		{nameOfTrace, rep.Run.WriteTrace},
 		{nameOfHTML, rep.WriteHTML},
-	} {
+	}
+	var drafts []string
+	defer func() {
+		for _, draft := range drafts {
+			_ = os.Remove(draft) // which is there if it was not moved
+		}
+	}()
+	for _, f := range files {
+		draft, err := writeDraft(filepath.Join(dir, f.name), f.write)
+		if err != nil {
+			return nil, fmt.Errorf("profile: %s: %w", f.name, err)
+		}
+		drafts = append(drafts, draft)
+	}
+	for i, f := range files {
 		path := filepath.Join(dir, f.name)
-		if err := writeWhole(path, f.write); err != nil {
+		if err := os.Rename(drafts[i], path); err != nil {
 			return rep.Files, fmt.Errorf("profile: %s: %w", f.name, err)
 		}
 		rep.Files = append(rep.Files, path)
@@ -47,20 +61,16 @@ func (rep *Report) WriteDir(dir string) ([]string, error) {
 	return rep.Files, nil
 }
 
-// writeWhole leaves what was at the path unless everything was written.
-func writeWhole(path string, write func(io.Writer) error) error {
+// writeDraft writes a file beside its place, and returns its name there.
+func writeDraft(path string, write func(io.Writer) error) (string, error) {
 	file, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+"-*")
 	if err != nil {
-		return err
+		return "", err
 	}
-	err = errors.Join(write(file), file.Chmod(0o644), file.Close())
-	if err == nil {
-		err = os.Rename(file.Name(), path)
+	if err := errors.Join(write(file), file.Chmod(0o644), file.Close()); err != nil {
+		return "", errors.Join(err, os.Remove(file.Name()))
 	}
-	if err != nil {
-		return errors.Join(err, os.Remove(file.Name()))
-	}
-	return nil
+	return file.Name(), nil
 }
 
 // ReadDir reads a run from the summary.json and steps.csv of a folder. Beside the errors of

@@ -139,6 +139,9 @@ func (a *Agents) commit(r *restored) {
 	clear(r.queue)
 	a.ringFrom = a.recorded
 	a.flights.soil()
+	if a.cfg.Send == nil { // Sim.Push takes what is late, and a Rollback would refuse it
+		a.soon.Store(0) // which tick is next, the begin of it will tell
+	}
 }
 
 func (a *Agents) readFloors(p *parser, r *restored) error {

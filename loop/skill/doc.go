@@ -47,6 +47,8 @@
 // # Limitations
 //
 // The side of the host is trusted: who can call evertick.Sim.Push, or can write to a log, can call as any actor.
-// Results that a Restore has overtaken come as ErrClosed. What Registry.Trace and
+// Names of tags stay registered in a World for ever, also those of lives before a Restore: where these and
+// the names of the present life exceed ecs.MaxTags, a tag is refused that a new process would give. Keep Config.Tags
+// well below it where worlds go back often. Results that a Restore has overtaken come as ErrClosed. What Registry.Trace and
 // Registry.Snapshot keep is of this process, and in no snapshot.
 package skill

@@ -175,6 +175,17 @@ func (r *Registry) Close(cause error) {
 	for seq := range m.waiting {
 		m.lose(seq, err)
 	}
+	m.abandon(err)
+}
+
+// abandon gives up the calls that were made in a tick that is not complete.
+func (m *mailbox) abandon(err error) {
+	for _, p := range m.ready {
+		m.counts.Lost++
+		p.end(Result{Err: fmt.Errorf("skill: %w", err)})
+	}
+	clear(m.ready)
+	m.ready = m.ready[:0]
 }
 
 // lose gives a call up.
@@ -349,6 +360,7 @@ var errLost = fmt.Errorf("the Sim has not taken the call, as it was restored or 
 func (r *Registry) restored() {
 	m := &r.mail
 	m.Lock()
+	m.abandon(errLost)                          // their tick has failed
 	m.seq, m.now = max(m.seq, r.state.input), 0 // which tick is next, the end of it will tell
 	m.Unlock()
 	r.trace.keep(func(e *Event) bool { return e.Seq <= r.state.calls })

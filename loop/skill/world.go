@@ -3,6 +3,7 @@ package skill
 import (
 	"fmt"
 	"math"
+	"slices"
 	"sync"
 )
 
@@ -58,6 +59,7 @@ func (s *saved) take(r *Registry, handle string) {
 	data, err := r.sim.Snapshot(nil)
 	s.Lock()
 	defer s.Unlock()
+	s.list = slices.DeleteFunc(s.list, func(old savedSnapshot) bool { return old.handle == handle }) // of a life before a Restore
 	if len(s.list) == r.config.Snapshots {
 		copy(s.list, s.list[1:])
 		s.list = s.list[:len(s.list)-1]

@@ -162,7 +162,7 @@ func (p *Provider) Decide(ctx context.Context, per *agent.Perception) (agent.Dec
 // decision is Parse, with the key kept out of what an error quotes.
 func (p *Provider) decision(data []byte, defs []agent.ActionDef) (agent.Decision, error) {
 	d, err := Parse(data, defs)
-	if err != nil && p.cfg.Key != "" && strings.Contains(err.Error(), string(p.cfg.Key)) {
+	if key := string(p.cfg.Key); err != nil && key != "" && (bytes.Contains(data, []byte(key)) || strings.Contains(err.Error(), key)) {
 		return agent.Decision{}, fmt.Errorf("httpagent: an answer that quotes the key: %w", ErrAnswer)
 	}
 	return d, err

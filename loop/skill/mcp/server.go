@@ -338,6 +338,11 @@ type TraceOutput struct {
 const mostEvents = 500
 
 func (s *Server) addTrace(server *sdk.Server, a skill.Actor) {
+	var from uint64 // the last call before this session, which may have been another's on this seat
+	before, _ := s.r.Trace(nil, "")
+	for i := range before {
+		from = max(from, before[i].Seq)
+	}
 	tool := &sdk.Tool{Name: "trace", Description: "Tells what became of the calls of this session so far.", Annotations: &sdk.ToolAnnotations{ReadOnlyHint: true}}
 	sdk.AddTool(server, tool, func(_ context.Context, _ *sdk.CallToolRequest, in TraceInput) (*sdk.CallToolResult, TraceOutput, error) {
 		who := a.Name
@@ -349,6 +354,9 @@ func (s *Server) addTrace(server *sdk.Server, a skill.Actor) {
 			n = 50
 		}
 		events, _ := s.r.Trace(nil, who)
+		if who != "" {
+			events = slices.DeleteFunc(events, func(e skill.Event) bool { return e.Seq != 0 && e.Seq <= from })
+		}
 		events = events[max(0, len(events)-min(n, mostEvents)):]
 		out := TraceOutput{Events: make([]TraceEvent, len(events))}
 		for i := range events {

@@ -319,3 +319,23 @@ func TestAllocations(t *testing.T) {
 		}
 	}
 }
+
+// A world that is a copy of another has its own place again with the next seed.
+func TestSeedTakesBackTheNumber(t *testing.T) {
+	b, err := train.New(worlds.CartPole(), train.Config{Worlds: 3})
+	if err != nil {
+		t.Fatal(err)
+	}
+	buf := b.NewBuffers()
+	again := train.Options{Reseed: true, Seed: 4}
+	if err := b.Reset(again, buf); err != nil {
+		t.Fatal(err)
+	}
+	want := b.AppendHashes(nil)
+	if err := errors.Join(b.Fork(1, 2), b.Reset(again, buf)); err != nil {
+		t.Fatal(err)
+	}
+	if got := b.AppendHashes(nil); !slices.Equal(got, want) {
+		t.Errorf("hashes %x, before the copy %x", got, want)
+	}
+}
