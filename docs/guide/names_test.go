@@ -15,7 +15,8 @@ import (
 func TestNames(t *testing.T) {
 	needExamples(t)
 	known := map[string]bool{}
-	for _, folder := range []string{".", "ecs", "native", "spatial", "physics", "physics/svg", "loop", "loop/replay", "loop/worldlog", "bench/profile",
+	for _, folder := range []string{".", "ecs", "native", "spatial", "physics", "physics/svg", "loop", "loop/replay", "loop/worldlog", "loop/agent", "loop/agent/httpagent",
+		"loop/skill", "loop/train", "loop/train/worlds", "bench/profile",
 		"examples/viewer", "examples/viewer/scene", "examples/server"} {
 		declared(t, filepath.Join("../..", folder), known)
 	}

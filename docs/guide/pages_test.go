@@ -106,6 +106,7 @@ func source(kind, from, is string) (text, language string, err error) {
 var (
 	example  = regexp.MustCompile(`(?m)^func Example\w*\(\) \{$`)
 	expected = regexp.MustCompile(`(?m)\n*^\t// Output:\n((?:\t//.*\n)*)`)
+	packaged = regexp.MustCompile(`(?m)^package \w+_test$`)
 	marker   = regexp.MustCompile(`(?m)^[ \t]*// guide:(?:begin \S+|end)\n(?:\n)?`)
 )
 
@@ -114,7 +115,7 @@ func program(code string) (string, error) {
 	if len(example.FindAllString(code, -1)) != 1 || !expected.MatchString(code) {
 		return "", errors.New("the file has not one Example with an output")
 	}
-	code = strings.Replace(code, "package guide_test\n", "package main\n", 1)
+	code = packaged.ReplaceAllString(code, "package main")
 	code = example.ReplaceAllString(code, "func main() {")
 	code = expected.ReplaceAllString(code, "\n")
 	return marker.ReplaceAllString(code, ""), nil
