@@ -117,17 +117,17 @@ func fitPower(costs []cost) (p power, ok bool) {
 	meanX, meanY := mean(x), mean(y)
 	var sxx, sxy float64
 	for i := range x {
-		sxx += (x[i] - meanX) * (x[i] - meanX)
-		sxy += (x[i] - meanX) * (y[i] - meanY)
+		sxx += float64((x[i] - meanX) * (x[i] - meanX))
+		sxy += float64((x[i] - meanX) * (y[i] - meanY))
 	}
 	p.Exponent = sxy / sxx
 	if free := len(x) - 2; free > 0 {
 		var rest float64
 		for i := range x {
-			d := y[i] - meanY - p.Exponent*(x[i]-meanX)
-			rest += d * d
+			d := y[i] - meanY - float64(p.Exponent*(x[i]-meanX))
+			rest += float64(d * d)
 		}
-		off := studentT95(free) * math.Sqrt(rest/float64(free)/sxx)
+		off := float64(studentT95(free) * math.Sqrt(rest/float64(free)/sxx))
 		p.Low, p.High = p.Exponent-off, p.Exponent+off
 	}
 	return p, true
