@@ -200,10 +200,13 @@ func (b *browser) attach() {
 		TargetInfos []struct{ TargetID, Type string }
 	}
 	var attached struct{ SessionID string }
-	err := json.Unmarshal(b.call("Target.getTargets", nil), &targets)
-	for _, target := range targets.TargetInfos {
-		if target.Type == "page" && attached.SessionID == "" {
-			err = errors.Join(err, json.Unmarshal(b.call("Target.attachToTarget", object{"targetId": target.TargetID, "flatten": true}), &attached))
+	var err error
+	for start := time.Now(); err == nil && attached.SessionID == "" && time.Since(start) < guard; { // the page comes after the browser
+		err = json.Unmarshal(b.call("Target.getTargets", nil), &targets)
+		for _, target := range targets.TargetInfos {
+			if target.Type == "page" && attached.SessionID == "" {
+				err = errors.Join(err, json.Unmarshal(b.call("Target.attachToTarget", object{"targetId": target.TargetID, "flatten": true}), &attached))
+			}
 		}
 	}
 	if err != nil || attached.SessionID == "" {
