@@ -128,6 +128,7 @@ type Batch struct {
 	out     Outcomes
 	buf     *Buffers
 	errs    []error // by chunk
+	check   admitTask
 	do      stepTask
 	restart restartTask
 	only    []bool // of Reset
@@ -167,7 +168,7 @@ func New(def Definition, cfg Config) (*Batch, error) {
 		},
 	}
 	b.masker, _ = worlds.(Masker)
-	b.do, b.restart = stepTask{b}, restartTask{b}
+	b.check, b.do, b.restart = admitTask{b}, stepTask{b}, restartTask{b}
 	for i := range b.slots {
 		b.slots[i] = slot{seed: cfg.Seed, number: cfg.First + uint64(i)}
 	}
@@ -352,7 +353,7 @@ func (b *Batch) Step(buf *Buffers) error {
 		return fmt.Errorf("train: Step: %w", err)
 	}
 	b.in = buf.actions(&b.shape)
-	if err := b.admit(); err != nil {
+	if err := b.run(b.check); err != nil {
 		b.in = Actions{}
 		return fmt.Errorf("train: Step: %w", err)
 	}
@@ -366,28 +367,36 @@ func (b *Batch) Step(buf *Buffers) error {
 	return b.failed
 }
 
-// admit checks that all worlds can do what they are told, and says which are only to begin.
-func (b *Batch) admit() error {
-	for i := range b.slots {
-		stage := b.slots[i].stage
-		b.skip[i] = stage == ended
-		switch {
-		case stage == fresh:
-			return fault.Field(fault.ErrStale, "Reset has not begun world", i)
-		case stage == ended && b.cfg.Autoreset == Disabled:
-			return fault.Field(fault.ErrStale, "the episode is over of world", i)
-		case stage == ended: // the action is ignored
-		case b.shape.actionKind == Int32:
-			if c := b.in.Choice(i); uint32(c) >= uint32(b.shape.choices) {
-				return fmt.Errorf("%w: 0 to %d", fault.Element(fault.ErrRange, "choice of world", i, c), b.shape.choices-1)
-			}
-		default:
-			if err := b.within(i); err != nil {
-				return err
-			}
+// admitTask checks that all worlds can do what they are told, and says which are only to begin.
+type admitTask struct{ *Batch }
+
+func (b admitTask) Do(_, chunk int) {
+	lo, hi := b.bounds(chunk)
+	for i := lo; i < hi; i++ {
+		if err := b.admit(i); err != nil {
+			b.errs[chunk] = err
+			return
 		}
 	}
-	return nil
+}
+
+func (b *Batch) admit(i int) error {
+	stage := b.slots[i].stage
+	b.skip[i] = stage == ended
+	switch {
+	case stage == fresh:
+		return fault.Field(fault.ErrStale, "Reset has not begun world", i)
+	case stage == ended && b.cfg.Autoreset == Disabled:
+		return fault.Field(fault.ErrStale, "the episode is over of world", i)
+	case stage == ended: // the action is ignored
+		return nil
+	case b.shape.actionKind == Int32:
+		if c := b.in.Choice(i); uint32(c) >= uint32(b.shape.choices) {
+			return fmt.Errorf("%w: 0 to %d", fault.Element(fault.ErrRange, "choice of world", i, c), b.shape.choices-1)
+		}
+		return nil
+	}
+	return b.within(i)
 }
 
 // within checks the action of a world against its box.

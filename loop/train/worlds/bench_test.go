@@ -10,7 +10,7 @@ import (
 
 // BenchmarkStep tells steps of worlds a second: of each world, by one worker and by two.
 func BenchmarkStep(b *testing.B) {
-	counts := map[string]int{"cartpole": 16384, "tag": 256, "tag-raster": 256, "pushbox": 256}
+	counts := map[string]int{"cartpole": 262144, "tag": 1024, "tag-raster": 1024, "pushbox": 1024}
 	for _, name := range worlds.Names() {
 		for workers := 1; workers <= 2; workers++ {
 			b.Run(fmt.Sprintf("%s/workers=%d", name, workers), func(b *testing.B) {
