@@ -45,7 +45,7 @@
 // tick, on every supported GOARCH and GOAMD64 level, every SIMD level, gcc or
 // clang, any GOMAXPROCS, any batch size, cgo on or off. Not promised: equality
 // across module versions that bump SimVersion; user systems that break the
-// rules of the README (comparing hashes finds them, nothing prevents them); a
+// rules in docs/determinism.md (comparing hashes finds them, nothing prevents them); a
 // foreign library that changes the floating-point environment in the middle of a tick (it is
 // detected at the next step).
 //
