@@ -193,6 +193,9 @@ func (rep *Report) htmlVerdict() htmlVerdict {
 	case rep.Step.P95.Ns > run.BudgetNs:
 		return htmlVerdict{"bad", "✗ Over budget", fmt.Sprintf("p95 is %s of %s; %s over it",
 			percentOf(float64(rep.Step.P95.Ns)/float64(run.BudgetNs)), budget, plural(rep.Over, "step"))}
+	case rep.behind():
+		return htmlVerdict{"warn", "! Within budget, but late", fmt.Sprintf("p95 is %s of %s, but %s",
+			percentOf(float64(rep.Step.P95.Ns)/float64(run.BudgetNs)), budget, rep.lateWords())}
 	case rep.Over > 0:
 		return htmlVerdict{"good", "✓ p95 within budget", fmt.Sprintf("p95 is %s of %s; %s over it",
 			percentOf(float64(rep.Step.P95.Ns)/float64(run.BudgetNs)), budget, plural(rep.Over, "step"))}
@@ -200,6 +203,18 @@ func (rep *Report) htmlVerdict() htmlVerdict {
 		return htmlVerdict{"good", "✓ Within budget", fmt.Sprintf("p95 is %s of %s; no step over it",
 			percentOf(float64(rep.Step.P95.Ns)/float64(run.BudgetNs)), budget)}
 	}
+}
+
+// lateWords says how many steps began more than a step's time late, and how many never did.
+func (rep *Report) lateWords() string {
+	var parts []string
+	if rep.Late > 0 {
+		parts = append(parts, fmt.Sprintf("%s of %s began more than a tick late", count(rep.Late), plural(rep.Run.Steps.Len(), "step")))
+	}
+	if n := rep.Run.Dropped; n > 0 {
+		parts = append(parts, plural(int(min(n, math.MaxInt32)), "step")+" of the schedule never ran")
+	}
+	return strings.Join(parts, ", and ")
 }
 
 // percentOf prints a share.

@@ -140,6 +140,17 @@ func TestReportPageVerdict(t *testing.T) {
 	}{
 		{"within", func(*Run) {}, "✓ Within budget"},
 		{"some over", func(r *Run) { r.Steps.Ns[3] = r.BudgetNs + 1 }, "✓ p95 within budget"},
+		{"late", func(r *Run) { r.Steps.StartNs[9] = r.Steps.DueNs[9] + 1_000_000_000/60 + 1000 }, "! Within budget, but late"},
+		{"late and some over", func(r *Run) {
+			r.Steps.Ns[3] = r.BudgetNs + 1
+			r.Steps.StartNs[9] = r.Steps.DueNs[9] + 1_000_000_000/60 + 1000
+		}, "! Within budget, but late"},
+		{"almost late", func(r *Run) { r.Steps.StartNs[9] = r.Steps.DueNs[9] + 1_000_000_000/60 - 1000 }, "✓ Within budget"},
+		{"never run", func(r *Run) { r.Dropped = 1 }, "! Within budget, but late"},
+		{"over and late", func(r *Run) {
+			r.BudgetNs = 1000
+			r.Steps.StartNs[9] = r.Steps.DueNs[9] + 1_000_000_000/60 + 1000
+		}, "✗ Over budget"},
 		{"over", func(r *Run) { r.BudgetNs = 1000 }, "✗ Over budget"},
 		{"parity", func(r *Run) { r.Parity = &Parity{Err: "row 7"} }, "✗ Parity failed"},
 		{"no budget", func(r *Run) { r.BudgetNs = 0 }, "No budget"},
@@ -147,8 +158,12 @@ func TestReportPageVerdict(t *testing.T) {
 	} {
 		run := synthetic(planted{seed: 1, steps: 200})
 		c.alter(run)
-		if v := Analyze(run).htmlVerdict(); v.Word != c.want {
+		v := Analyze(run).htmlVerdict()
+		if v.Word != c.want {
 			t.Errorf("%s: %q", c.name, v.Word)
+		}
+		if late := strings.Contains(v.Word, "late"); late && v.Class != "warn" || strings.HasPrefix(v.Word, "✓") != (v.Class == "good") {
+			t.Errorf("%s: %q is shown as %s", c.name, v.Word, v.Class)
 		}
 	}
 }
