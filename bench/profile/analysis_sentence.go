@@ -45,6 +45,7 @@ const (
 	alikeFactor = 2.0  // by which their growths may differ from that of the step
 	namedShare  = 0.15 // of what slow steps take longer makes a phase worth naming
 	namedPhases = 3    // at most
+	addsUp      = 1.05 // of what slow steps take longer, at most, is told as a share: medians do not quite add up
 	counterRise = 1.2  // by which a counter has to differ
 	telling     = 3.0  // standard deviations that chance alone hardly reaches
 )
@@ -233,17 +234,16 @@ func (rep *Report) sayFar() string {
 	if rep.Far == 0 {
 		return ""
 	}
-	steps := fmt.Sprintf(" Step %s stands far out", count(rep.Worst[0].Step))
 	if rep.Far > 1 {
-		steps = fmt.Sprintf(" %s steps stand far out, step %s most", count(rep.Far), count(rep.Worst[0].Step))
+		return fmt.Sprintf(" %s steps stand far out, the most step %s.", count(rep.Far), rep.sayWorst())
 	}
-	return steps + rep.sayWorst() + "."
+	return " Far out stands step " + rep.sayWorst() + "."
 }
 
-// sayWorst tells how long the slowest step took, and where.
+// sayWorst tells which step was the slowest, how long it took, and where.
 func (rep *Report) sayWorst() string {
 	w := &rep.Worst[0]
-	text := fmt.Sprintf(" (tick %s) with %s", figure(float64(w.Tick)), duration(float64(w.Ns)))
+	text := fmt.Sprintf("%s (tick %s) with %s", count(w.Step), figure(float64(w.Tick)), duration(float64(w.Ns)))
 	if w.Phase != "" && w.BeyondNs > 0 {
 		where := "in " + w.Phase
 		if w.Phase == Unaccounted {
@@ -274,8 +274,8 @@ func (rep *Report) sayPhases(found []Finding) string {
 		explained += f.Slow - f.Rest
 	}
 	text := "The slow steps spend " + listed(each)
-	if part := explained / float64(rep.longerNs()); part <= 1.005 {
-		text += fmt.Sprintf(", %.0f %% of what they take longer", 100*part)
+	if part := explained / float64(rep.longerNs()); part <= addsUp {
+		text += fmt.Sprintf(", %.0f %% of what they take longer", min(100, 100*part))
 	}
 	return text
 }

@@ -302,11 +302,11 @@ func TestNoSingleStepMovesTheSentence(t *testing.T) {
 				rep.Steps.Ns[at] += 1_000_000_000
 				is := Analyze(rep)
 				sameFindings(t, fmt.Sprintf("%v of %d steps, %s", c.cause, steps, syntheticPhases[phase]), was, is)
-				named := fmt.Sprintf("Step %s stands far out", count(at))
+				named := fmt.Sprintf("Far out stands step %s (tick ", count(at))
 				if is.Far != 1 || !strings.Contains(is.Sentence, named) || !strings.Contains(is.Sentence, "in "+syntheticPhases[phase]) {
 					t.Errorf("%v of %d steps: %q does not name step %d", c.cause, steps, is.Sentence, at)
 				}
-				if was.Far != 0 || strings.Contains(was.Sentence, "far out") {
+				if was.Far != 0 || strings.Contains(was.Sentence, "ar out") {
 					t.Errorf("%v: without that step it says %q", c.cause, was.Sentence)
 				}
 			}
@@ -340,7 +340,7 @@ func TestFarSteps(t *testing.T) {
 		run.Steps.Ns[at] += 20_000_000 + 100_000*int64(i)
 	}
 	rep := Analyze(run)
-	const want = " 3 steps stand far out, step 333 most (tick 633) with 21.2 ms: 20.2 ms beyond the median in perceive."
+	const want = " 3 steps stand far out, the most step 333 (tick 633) with 21.2 ms: 20.2 ms beyond the median in perceive."
 	if rep.Far != 3 || !strings.HasPrefix(rep.Sentence, "The slow steps are hardly slower") || !strings.HasSuffix(rep.Sentence, want) {
 		t.Errorf("%d: %q", rep.Far, rep.Sentence)
 	}

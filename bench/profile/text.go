@@ -231,7 +231,7 @@ func (rep *Report) writeSentence(p *page) {
 	p.line()
 	p.prose(bold, "", clean(rep.Sentence))
 	if rep.Far == 0 { // else the sentence has named it
-		p.prose(plain, "", clean("The slowest is step "+count(rep.Worst[0].Step)+rep.sayWorst())+".")
+		p.prose(plain, "", clean("The slowest is step "+rep.sayWorst())+".")
 	}
 }
 
