@@ -178,7 +178,7 @@ func measure(s *scene, ticks, warmup int, before func(tick int) error, each ...f
 	var start memory
 	for i := range ticks {
 		if i == warmup {
-			runtime.GC() // what the warm-up left is not the steps' fault
+			collect() // what the warm-up left is not the steps' fault
 			start = allocated()
 		}
 		if err := before(i); err != nil {
