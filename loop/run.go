@@ -56,7 +56,7 @@ func (l *Loop) RunWith(ctx context.Context, r Runner) error {
 		return l.fault
 	}
 	if r.Clock == nil {
-		clock, err := NewClock(l.pacing)
+		clock, err := l.newClock()
 		if err != nil {
 			return err
 		}
@@ -88,6 +88,15 @@ func (l *Loop) RunWith(ctx context.Context, r Runner) error {
 			r.Frame(f)
 		}
 	}
+}
+
+// newClock returns the clock of Config.Pacing.
+func (l *Loop) newClock() (Clock, error) {
+	clock, err := NewClock(l.pacing)
+	if precise, ok := clock.(*PreciseClock); ok {
+		precise.SpinBudget = l.spinBudget
+	}
+	return clock, err
 }
 
 // Drive is Run for a host with frames of its own: it advances by elapsedNs and
