@@ -35,6 +35,8 @@ type PreciseClock struct {
 	mono   monotonic
 	native nativeSleep
 	margin margin
+
+	rehearsal rehearsal
 }
 
 const (
@@ -51,6 +53,14 @@ func (c *PreciseClock) Now() int64 { return c.mono.now() }
 // Sleep implements [Clock]. It never wakes early. A context that is done ends it
 // within 10 ms, and at once where it sleeps by a timer.
 func (c *PreciseClock) Sleep(ctx context.Context, untilNs int64) error {
+	return c.SleepRehearsing(ctx, untilNs, nil)
+}
+
+// SleepRehearsing is Sleep that calls rehearse, once at most, between the end of the sleep and the
+// target, in time that it would spin otherwise: what runs at the target finds in the caches of the CPU what
+// rehearse has used. SpinBudget pays for both. It is left out where there is no time: when the sleep ended
+// late, when it lasts longer than the budget affords, and where time stands still. nil: nothing is called.
+func (c *PreciseClock) SleepRehearsing(ctx context.Context, untilNs int64, rehearse func()) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
@@ -61,10 +71,18 @@ func (c *PreciseClock) Sleep(ctx context.Context, untilNs int64) error {
 		return c.mono.wait(ctx, untilNs)
 	}
 	c.margin.budget = int64(c.SpinBudget)
+	least := int64(0)
+	if rehearse != nil && untilNs > c.mono.now() {
+		least = c.rehearsal.wants(c.margin.allowance(0))
+	}
 	for slept := false; ; slept = true {
 		now := c.mono.now()
-		wake := untilNs - c.margin.lead(untilNs-now)
+		wake := untilNs - c.margin.lead(untilNs-now, least)
 		if wake <= now {
+			if least > 0 && c.rehearsal.fits(untilNs-now) {
+				rehearse()
+				c.rehearsal.took(c.mono.now() - now)
+			}
 			if err := c.mono.spin(ctx, untilNs); err != nil {
 				return err
 			}

@@ -72,11 +72,11 @@ func (m *margin) allowance(left int64) int64 {
 }
 
 // lead returns how long before the end of a wait that has left nanoseconds to go a sleep should end. If
-// it is as long as the wait there is to be no sleep.
-func (m *margin) lead(left int64) int64 {
-	need := m.need
+// it is as long as the wait there is to be no sleep. It is least at least, if the account pays for that.
+func (m *margin) lead(left, least int64) int64 {
+	need := max(m.need, least)
 	if m.sleeps < marginFew { // half of a shorter wait, or else nothing would ever be seen
-		need = min(m.allowance(left), left/2)
+		need = max(least, min(m.allowance(left), left/2))
 	}
 	pays := m.account
 	if !m.waited {

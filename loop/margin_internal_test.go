@@ -25,7 +25,7 @@ func pace(m *margin, hz, seconds, work int64, late wakes, rng *rand.Rand) paced 
 	for k := int64(1); k <= hz*seconds; k++ {
 		until := k * 1_000_000_000 / hz
 		for slept := false; ; slept = true {
-			wake := until - m.lead(until-now)
+			wake := until - m.lead(until-now, 0)
 			if wake <= now {
 				spun := max(0, until-now)
 				now = max(now, until)
@@ -191,7 +191,7 @@ func TestMarginByBruteForce(t *testing.T) {
 func TestMarginOfShortWaits(t *testing.T) {
 	m := margin{budget: 1000, interval: 1_000_000, waited: true, account: 1 << 40}
 	const left = 200_000
-	if got := m.lead(left); got != left/2 {
+	if got := m.lead(left, 0); got != left/2 {
 		t.Errorf("at first %d", got)
 	}
 	for range marginSleeps {
@@ -203,7 +203,7 @@ func TestMarginOfShortWaits(t *testing.T) {
 			t.Fatalf("after %d sleeps still %d", sleeps, m.need)
 		}
 		now += 1_000_000
-		if m.lead(left) >= left {
+		if m.lead(left, 0) >= left {
 			m.ended(now, left, false)
 			continue
 		}
@@ -224,12 +224,101 @@ func TestMarginOfOddTimes(t *testing.T) {
 		m.woke(odd[rng.IntN(len(odd))])
 		m.ended(odd[rng.IntN(len(odd))], rng.Int64N(1000), rng.IntN(2) == 0)
 		for _, left := range odd {
-			if lead := m.lead(left); lead < 0 || lead > 2*maxLate {
+			if lead := m.lead(left, 0); lead < 0 || lead > 2*maxLate {
 				t.Fatalf("a margin of %d ns", lead)
 			}
 		}
 	}
 	if got := m.thousandths(); got != maxSpinBudget {
 		t.Errorf("the budget counts as %d", got)
+	}
+}
+
+// A rehearsal is given the time that it takes, and is left out where that is too long, or the sleep ended
+// late; one that was interrupted is not the last.
+func TestRehearsal(t *testing.T) {
+	const allowance = 666_666
+	var r rehearsal
+	if got := r.wants(allowance); got != rehearsalGuess+marginReserve {
+		t.Errorf("at first %d", got)
+	}
+	if r.wants(rehearsalGuess) != 0 || r.ahead != 0 {
+		t.Error("the first may take all that is allowed")
+	}
+	for range 50 {
+		r.took(160_000)
+	}
+	if got := r.wants(allowance); got != 160_000+20_000+marginReserve {
+		t.Errorf("of 160 µs %d", got)
+	}
+	if !r.fits(180_000) || r.fits(179_999) {
+		t.Error("fits in less than it takes, or not in more")
+	}
+	r.took(40_000_000)
+	skipped := 0
+	for ; r.wants(allowance) == 0; skipped++ {
+		if skipped > 1000 {
+			t.Fatal("an interruption stops all rehearsals")
+		}
+	}
+	if skipped < 10 {
+		t.Errorf("after one that took 40 ms %d are left out", skipped)
+	}
+	for range 100 {
+		r.took(0)
+	}
+	if !r.fits(2_000) {
+		t.Errorf("short ones are taken to last %d ns", r.lasts())
+	}
+}
+
+// With rehearsals the wake-ups are as much earlier as these take, the budget bounds both, and frames are no later.
+func TestRehearsalOnASimulatedMachine(t *testing.T) {
+	for _, c := range []struct {
+		late     wakes
+		takes    int64
+		rehearse bool // in most frames
+	}{{constant(3_000), 200_000, true}, {bimodal(75, 560_000), 200_000, true}, {constant(3_000), 900_000, false}} {
+		rng := rand.New(rand.NewPCG(11, 12))
+		var m margin
+		var r rehearsal
+		rehearsed, spun, late, now := 0, int64(0), 0, int64(0)
+		const frames = 3600
+		for k := int64(1); k <= frames; k++ {
+			until := k * 1_000_000_000 / 60
+			least := r.wants(m.allowance(0))
+			for slept := false; ; slept = true {
+				wake := until - m.lead(until-now, least)
+				if wake > now {
+					wake = min(wake, now+nativeMost)
+					now = wake + c.late(now, rng)
+					m.woke(now - wake)
+					continue
+				}
+				began := now
+				if least > 0 && r.fits(until-now) {
+					rehearsed++
+					now += c.takes
+					r.took(c.takes)
+				}
+				if now > until+lateGoal {
+					late++
+				}
+				now = max(now, until)
+				m.ended(now, max(0, until-began), slept)
+				spun += now - began
+				break
+			}
+			now += 300_000
+		}
+		if share := float64(spun) / float64(now); share > 0.041 {
+			t.Errorf("%d ns: %.4f of a CPU", c.takes, share)
+		}
+		if most := rehearsed > frames*8/10; most != c.rehearse || !c.rehearse && rehearsed > frames/20 {
+			t.Errorf("%d ns: %d rehearsals in %d frames", c.takes, rehearsed, frames)
+		}
+		if late > frames/20 {
+			t.Errorf("%d ns: %d of %d frames are late", c.takes, late, frames)
+		}
 	}
 }

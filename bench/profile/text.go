@@ -23,6 +23,7 @@ func (rep *Report) WriteText(w io.Writer, t Text) error {
 		rep.writeCounters(p)
 	}
 	rep.writeHardware(p)
+	rep.writeWays(p)
 	rep.writeLadder(p)
 	rep.writeBaseline(p)
 	rep.writeNotes(p)
