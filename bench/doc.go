@@ -72,7 +72,7 @@
 //	-paced           runs steps when they are due, at 60 Hz, by turns with steps back to back, and tells
 //	                 how late they begin and how many times as long each phase takes
 //	-causes          with -paced: more turns, each of which takes away or brings about one cause: sleep (spun),
-//	                 a CPU just woken (awake), data (read) and code (twin) out of the caches, or all that (cold);
+//	                 a CPU just woken (awake), data (read) and code (twin, copy) out of the caches, or all that (cold);
 //	                 margin is what evertick.Config.Rehearse makes of it
 //	-baseline DIR    compares with the run in a folder, as -out wrote it: what changed, and whether that
 //	                 is more than chance

@@ -74,24 +74,22 @@ func newPacedTurns(warmup int, s *scene, twin func() (*scene, error)) (*pacedTur
 		t.sum += byte(s.sim.World.Hash() + s.sim.Physics.Hash()) // both read all that they hold
 		return nil
 	}
+	rehearse := func() error {
+		if err := other.sim.CopyFrom(s.sim); err != nil {
+			return err
+		}
+		return other.step()
+	}
 	t.ways = append(t.ways,
 		pacedWay{name: "spun", spin: true},                            // the same time, without sleep
 		pacedWay{name: "paced, awake", sleep: true, early: awake},     // spun for the last half millisecond
 		pacedWay{name: "paced, read", sleep: true, ready: read},       // data in the caches
 		pacedWay{name: "paced, twin", sleep: true, ready: other.step}, // code and branches: a twin of the scene has run a step
 		pacedWay{name: "spun, cold", spin: true, ready: t.evict},      // cold caches, without sleep
-		pacedWay{name: "paced, margin", sleep: true, margin: func() { // as Config.Rehearse has it
-			if err := other.step(); err != nil {
-				t.twinErr = err
-			}
-			t.twinErr = errors.Join(t.twinErr, read())
+		pacedWay{name: "paced, copy", sleep: true, ready: rehearse},   // the same step, of a copy of the state
+		pacedWay{name: "paced, margin", sleep: true, margin: func() { // twin and read, as Config.Rehearse has it
+			t.twinErr = errors.Join(t.twinErr, other.step(), read())
 			t.rehearsals++
-		}},
-		pacedWay{name: "paced, both", sleep: true, ready: func() error { // code and data
-			if err := other.step(); err != nil {
-				return err
-			}
-			return read()
 		}})
 	return t, nil
 }
