@@ -69,6 +69,12 @@ type Config struct {
 	// clock is not asked. It saves 15 KiB of memory a phase and some time of short
 	// ticks, which counts where there are thousands of Sims.
 	Untimed bool
+	// Rehearse, if it is not nil, is called by Run shortly before each tick is due, under loop.Precise
+	// and within Loop.SpinBudget: a tick for which the CPU has slept takes longer, since it has forgotten
+	// code and data, and what Rehearse runs and reads is fresh when the tick begins. It must change
+	// nothing of the Sim; to step a twin of it, which is made alike, warms the code of all systems,
+	// and Hash of World and of Physics reads their data. It is left out where there is no time for it.
+	Rehearse func()
 	// BudgetNs is what a tick may take, in nanoseconds, before Frame.Overrun says that
 	// it took longer. 0: the length of a tick.
 	BudgetNs int64
@@ -479,10 +485,10 @@ func (s *Sim) Run(ctx context.Context) error {
 		return errInterrupted
 	}
 	s.beginFrame()
-	return s.loop.Run(ctx, s.pace, s.step, func(f loop.Frame) {
+	return s.loop.RunWith(ctx, loop.Runner{Clock: s.pace, Step: s.step, Rehearse: s.config.Rehearse, Frame: func(f loop.Frame) {
 		s.frame = s.endFrame(f)
 		s.beginFrame()
-	})
+	}})
 }
 
 // Loop returns what decides how many ticks a frame runs: for scales of time, freezes,

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"testing"
+	"time"
 
 	"github.com/evertick/evertick"
 	"github.com/evertick/evertick/loop"
@@ -38,5 +39,47 @@ func TestRunExternal(t *testing.T) {
 	}
 	if f, err := s.Advance(20e6); err != nil || f.Steps != 1 || s.Ticks() != 1 {
 		t.Errorf("%v, %+v", err, f)
+	}
+}
+
+// A Sim that rehearses computes what one does that does not, and Run calls what Config names.
+func TestRunRehearsesATwin(t *testing.T) {
+	config := evertick.Config{Capacity: 64, Seed: 5, Loop: loop.Config{RateNum: 500, Pacing: loop.Precise, SpinBudget: 1000}}
+	twin := newSim(t, config)
+	rehearsals := 0
+	config.Rehearse = func() {
+		rehearsals++
+		if err := twin.Step(); err != nil {
+			t.Error(err)
+		}
+	}
+	s := newSim(t, config)
+	start := time.Now()
+	if err := s.Add(evertick.BeforePhysics, "until", func(tick *evertick.Tick) error {
+		if rehearsals > 2 && tick.N > 20 || time.Since(start) > 2*time.Minute {
+			return loop.ErrStop
+		}
+		return nil
+	}); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Run(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if rehearsals == 0 || uint64(rehearsals) != twin.Ticks() {
+		t.Errorf("%d rehearsals, %d ticks of the twin, %d of the Sim", rehearsals, twin.Ticks(), s.Ticks())
+	}
+	for twin.Ticks() < s.Ticks() {
+		if err := twin.Step(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for twin.Ticks() > s.Ticks() {
+		if err := s.Step(); err != nil && !errors.Is(err, loop.ErrStop) {
+			t.Fatal(err)
+		}
+	}
+	if s.Hash() != twin.Hash() {
+		t.Errorf("hash %016x, of the twin %016x", s.Hash(), twin.Hash())
 	}
 }

@@ -6,10 +6,11 @@ import (
 	"unsafe"
 )
 
-// CLOCK_PROCESS_CPUTIME_ID and CLOCK_THREAD_CPUTIME_ID.
+// CLOCK_MONOTONIC, CLOCK_PROCESS_CPUTIME_ID and CLOCK_THREAD_CPUTIME_ID.
 const (
-	processClock = 2
-	threadClock  = 3
+	monotonicClock = 1
+	processClock   = 2
+	threadClock    = 3
 )
 
 // threadTime returns the time for which the calling thread has run, and whether the
@@ -18,6 +19,16 @@ func threadTime() (time.Duration, bool) { return cpuTime(threadClock) }
 
 // processTime returns the time for which all threads together have run.
 func processTime() (time.Duration, bool) { return cpuTime(processClock) }
+
+// systemTime returns the monotonic time by a call of the system, which nothing that is measured by it
+// reads; -1 where there is none.
+func systemTime() time.Duration {
+	at, ok := cpuTime(monotonicClock)
+	if !ok {
+		return -1
+	}
+	return at
+}
 
 func cpuTime(clock uintptr) (time.Duration, bool) {
 	var at syscall.Timespec

@@ -39,7 +39,7 @@ type options struct {
 	baseline          string
 	pin               int // CPU; -1: none
 	hardware          bool
-	paced             bool
+	paced, causes     bool
 	command           string // that repeats the run
 	sleep, continuous bool   // of scenes of bodies alone
 }
@@ -136,7 +136,8 @@ func parse(args []string, stderr io.Writer) (options, params, error) {
 	f.StringVar(&o.baseline, "baseline", "", "compare with the run that -out has kept in this `directory`")
 	f.IntVar(&o.pin, "pin", -1, "keep to this `CPU`")
 	f.BoolVar(&o.hardware, "hardware", false, "count instructions, cycles and misses, where the system allows")
-	f.BoolVar(&o.paced, "paced", false, "run the steps when they are due, at 60 Hz, and tell how late they are; not of bodies alone")
+	f.BoolVar(&o.paced, "paced", false, "run the steps when they are due, at 60 Hz, by turns with steps back to back, and tell how late they are; not of bodies alone")
+	f.BoolVar(&o.causes, "causes", false, "with -paced: more turns, each without one cause of what paced steps take longer")
 	f.BoolVar(&o.continuous, "continuous", false, "bodies alone: continuous collision, also in scenes that are not about that; by turns without it if there is no -compare")
 	if err := f.Parse(args); err != nil {
 		if errors.Is(err, flag.ErrHelp) {
@@ -210,7 +211,7 @@ func hasNoTicks(scene string) bool {
 }
 
 // profileFlags are of scenes whose steps are profiled.
-var profileFlags = []string{"ladder", "out", "baseline", "pin", "hardware", "paced"}
+var profileFlags = []string{"ladder", "out", "baseline", "pin", "hardware", "paced", "causes"}
 
 // foreignFlags are those that a scene has no use for, besides what sizeParams says.
 func foreignFlags(scene string) []string {
@@ -224,7 +225,7 @@ func foreignFlags(scene string) []string {
 	case scene == raysScene:
 		return append([]string{"quick", "csv", "hashes", "q", "r", "sleep", "continuous", "budget"}, profileFlags...)
 	case slices.Contains(bodyNames(), scene):
-		return []string{"quick", "csv", "hashes", "q", "r", "paced"}
+		return []string{"quick", "csv", "hashes", "q", "r", "paced", "causes"}
 	case scene == proof.SceneName || isCrowd(scene):
 		return []string{"quick", "csv", "sleep", "continuous", "compare"} // no other engine has what is in them
 	}
@@ -252,6 +253,8 @@ func (o *options) check() error {
 		return fmt.Errorf("%w: -workers %d: 1 to 1024", errUsage, o.workers)
 	case !slices.Contains([]string{ladderAuto, ladderOn, ladderOff}, o.ladder):
 		return fmt.Errorf("%w: -ladder %q: %s, %s or %s", errUsage, o.ladder, ladderAuto, ladderOn, ladderOff)
+	case o.causes && !o.paced:
+		return fmt.Errorf("%w: -causes: only with -paced", errUsage)
 	case o.pin < -1:
 		return fmt.Errorf("%w: -pin %d: a CPU, from 0", errUsage, o.pin)
 	}

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"flag"
+	"fmt"
 	"io"
 	"io/fs"
 	"os"
@@ -124,6 +125,7 @@ func TestBadFlags(t *testing.T) {
 		{"-ladder maybe", []string{"-ladder", `"maybe"`, "auto"}},
 		{"-pin -2", []string{"-pin -2"}},
 		{"-scene arena -paced", []string{"-paced", "arena"}},
+		{"-causes", []string{"-causes", "-paced"}},
 		{"-scene queries -out x", []string{"-out", "queries"}},
 		{"-scene rays -hardware", []string{"-hardware", "rays"}},
 		{"-ops -budget 4ms", []string{"-budget", "ops"}},
@@ -164,7 +166,7 @@ func TestHelpIsNoFault(t *testing.T) {
 	if err := run([]string{"-h"}, io.Discard, &usage); !errors.Is(err, flag.ErrHelp) || errors.Is(err, errUsage) {
 		t.Errorf("-h: %v", err)
 	}
-	for _, name := range []string{"-scene", "-ticks", "-warmup", "-seed", "-level", "-workers", "-json", "-hashes", "-info", "-quick", "-csv", "-n", "-compare", "-ops", "-q", "-r", "-scale", "-budget", "-ladder", "-out", "-baseline", "-pin", "-hardware", "-paced"} {
+	for _, name := range []string{"-scene", "-ticks", "-warmup", "-seed", "-level", "-workers", "-json", "-hashes", "-info", "-quick", "-csv", "-n", "-compare", "-ops", "-q", "-r", "-scale", "-budget", "-ladder", "-out", "-baseline", "-pin", "-hardware", "-paced", "-causes"} {
 		if !strings.Contains(usage.String(), name) {
 			t.Errorf("the usage lacks %s", name)
 		}
@@ -344,6 +346,79 @@ func TestPaced(t *testing.T) {
 	run := profiled(t, "-ticks", "8", "-warmup", "2", "-paced")
 	if run.RateHz != pacedHz {
 		t.Errorf("%g Hz", run.RateHz)
+	}
+}
+
+// With enough steps a run shows them back to back and paced, by turns; the profile is that of the paced ones.
+func TestPacedByTurns(t *testing.T) {
+	const rounds, warmup = 1, 5
+	for ways, flags := range map[int][]string{2: nil, 9: {"-causes"}} {
+		if ways == 9 && testing.Short() {
+			continue
+		}
+		ticks := warmup + rounds*ways*pacedTurn
+		run := profiled(t, append([]string{"-ticks", fmt.Sprint(ticks), "-warmup", fmt.Sprint(warmup), "-paced"}, flags...)...)
+		if len(run.Ways) != ways {
+			t.Fatalf("%d ways: %+v", len(run.Ways), run.Ways)
+		}
+		counted := rounds * (pacedTurn - pacedSkip)
+		for i, w := range run.Ways {
+			if w.Steps != counted || w.P50Ns <= 0 || w.P95Ns < w.P50Ns || len(w.PhaseNs) != len(run.Ways[0].PhaseNs) || len(w.PhaseNs) < 2 || w.Times.Low > w.Times.Median || w.Times.High < w.Times.Median {
+				t.Errorf("way %d: %+v", i, w)
+			}
+		}
+		if run.Ways[0].Name != "back to back" || run.Ways[0].Times.Median != 1 || run.Ways[1].Name != "paced" {
+			t.Errorf("%+v", run.Ways)
+		}
+	}
+}
+
+// What is told of each way is of its own steps, without the first of its turns, and the run keeps the paced ones.
+func TestPacedTell(t *testing.T) {
+	p := pacedTurns{ways: []pacedWay{{name: "back to back"}, {name: "paced"}, {name: "other"}}}
+	run := &profile.Run{Steps: profile.Steps{Phases: []string{"a"}, PhaseNs: [][]int64{nil}}}
+	s := &run.Steps
+	for i := range 30 * pacedTurn {
+		k, counts := p.way(i)
+		ns := int64(100 * (k + 1))
+		if !counts {
+			ns = 1_000_000
+		}
+		s.Tick, s.Ns, s.PhaseNs[0] = append(s.Tick, uint64(i)), append(s.Ns, ns), append(s.PhaseNs[0], ns/4)
+		s.StartNs, s.DueNs = append(s.StartNs, int64(i)), append(s.DueNs, int64(i))
+	}
+	p.tell(run, 1)
+	const counted = 10 * (pacedTurn - pacedSkip)
+	if len(run.Ways) != 3 || run.Steps.Len() != counted || run.Steps.Ns[0] != 200 || slices.Max(run.Steps.Ns) != 200 || len(run.Steps.PhaseNs[0]) != counted || run.Steps.GCs != nil {
+		t.Fatalf("%d ways, %d steps: %+v", len(run.Ways), run.Steps.Len(), run.Ways)
+	}
+	for k, w := range run.Ways {
+		ns := int64(100 * (k + 1))
+		if w.Steps != counted || w.P50Ns != ns || w.P95Ns != ns || !slices.Equal(w.PhaseNs, []int64{ns / 4, ns - ns/4}) || w.Times.Median != float64(k+1) || w.Times.Low != float64(k+1) {
+			t.Errorf("%+v", w)
+		}
+	}
+}
+
+// Each way has as many turns as each other, whatever begins.
+func TestPacedTurnsAreFair(t *testing.T) {
+	for _, ways := range []int{1, 2, 9} {
+		p := pacedTurns{ways: make([]pacedWay, ways)}
+		steps, begins := make([]int, ways), make([]int, ways)
+		for i := range ways * ways * pacedTurn {
+			k, counts := p.way(i)
+			if counts {
+				steps[k]++
+			}
+			if i%(ways*pacedTurn) == 0 {
+				begins[k]++
+			}
+		}
+		for k := range ways {
+			if steps[k] != ways*(pacedTurn-pacedSkip) || begins[k] != 1 {
+				t.Errorf("way %d of %d has %d steps and begins %d times", k, ways, steps[k], begins[k])
+			}
+		}
 	}
 }
 

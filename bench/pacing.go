@@ -50,6 +50,9 @@ type wayToWait struct {
 	// came too late.
 	run func(d time.Duration, late func(ns int64)) error
 
+	precise *loop.PreciseClock  // nil: another
+	learnt  []loop.WakeLateness // at the end of each turn
+
 	lates     []int64
 	wall, cpu time.Duration
 	cpuKnown  bool
@@ -68,12 +71,62 @@ func waysToWait(hz int64) []*wayToWait {
 		if err != nil {
 			panic("bench: a pacing without a clock")
 		}
-		ways = append(ways, &wayToWait{name: p.String(), hz: hz, method: clock.Method, run: pacedRun(hz, clock)})
+		precise, _ := clock.(*loop.PreciseClock)
+		ways = append(ways, &wayToWait{name: p.String(), hz: hz, method: clock.Method, run: pacedRun(hz, clock), precise: precise})
 	}
 	return ways
 }
 
-// pacedRun paces frames by Loop.Run and has the frames tell how late they are.
+// witness says how late steps are by a clock of its own, on the schedule that begins when the first
+// wait does: what paces them has no part in it but for that moment.
+type witness struct {
+	hz    int64
+	begin time.Duration
+	byGo  bool // the system has no such clock: by package time
+	start time.Time
+}
+
+// newWitness calls begin, which reads the clock that paces, just after it has read its own: again if
+// the machine has interrupted that, which would make all steps look late. None looks early by it.
+func newWitness(hz int64, begin func()) *witness {
+	w := &witness{hz: hz}
+	for range 20 {
+		w.start, w.begin = time.Now(), systemTime()
+		begin()
+		if w.byGo = w.begin < 0; time.Since(w.start) < 20*time.Microsecond {
+			break
+		}
+	}
+	return w
+}
+
+// late returns by how much step i, from 0, begins too late now, in nanoseconds.
+func (w *witness) late(i uint64) int64 {
+	passed := time.Duration(0)
+	if w.byGo {
+		passed = time.Since(w.start)
+	} else {
+		passed = systemTime() - w.begin
+	}
+	return int64(passed) - int64(i+1)*int64(time.Second)/w.hz
+}
+
+// anchored is a clock that makes the witness begin with the time from which a run counts.
+type anchored struct {
+	loop.Clock
+	hz int64
+	w  *witness
+}
+
+func (a *anchored) Now() (now int64) {
+	if a.w != nil {
+		return a.Clock.Now()
+	}
+	a.w = newWitness(a.hz, func() { now = a.Clock.Now() })
+	return now
+}
+
+// pacedRun paces frames by Loop.Run and has a witness tell how late their steps begin.
 func pacedRun(hz int64, clock loop.Clock) func(time.Duration, func(int64)) error {
 	return func(d time.Duration, late func(int64)) error {
 		l, err := loop.New(loop.Config{RateNum: hz})
@@ -81,13 +134,16 @@ func pacedRun(hz int64, clock loop.Clock) func(time.Duration, func(int64)) error
 			return err
 		}
 		end := clock.Now() + int64(d)
-		step := func(uint64) error {
+		watched := &anchored{Clock: clock, hz: hz}
+		dropped := uint64(0) // steps that the schedule had, and the loop has not
+		step := func(tick uint64) error {
+			late(watched.w.late(tick + dropped))
 			if clock.Now() >= end {
 				return loop.ErrStop
 			}
 			return nil
 		}
-		return l.Run(context.Background(), clock, step, func(f loop.Frame) { late(f.LateNs) })
+		return l.Run(context.Background(), watched, step, func(f loop.Frame) { dropped = f.DroppedTotal })
 	}
 }
 
@@ -96,12 +152,12 @@ func pacedRun(hz int64, clock loop.Clock) func(time.Duration, func(int64)) error
 func sleepByHand(hz int64) func(time.Duration, func(int64)) error {
 	period := time.Second / time.Duration(hz)
 	return func(d time.Duration, late func(int64)) error {
-		start := time.Now()
+		var start time.Time
+		w := newWitness(hz, func() { start = time.Now() })
 		for at := period; at < d; at += period {
 			time.Sleep(at - time.Since(start))
-			now := time.Since(start)
-			late(int64(now - at))
-			at += (now - at).Truncate(period)
+			late(w.late(uint64(at/period) - 1))
+			at += (time.Since(start) - at).Truncate(period)
 		}
 		return nil
 	}
@@ -112,14 +168,21 @@ func sleepByHand(hz int64) func(time.Duration, func(int64)) error {
 func tickByHand(hz int64) func(time.Duration, func(int64)) error {
 	period := time.Second / time.Duration(hz)
 	return func(d time.Duration, late func(int64)) error {
-		start := time.Now()
-		ticker := time.NewTicker(period)
+		var start time.Time
+		var ticker *time.Ticker
+		w := newWitness(hz, func() {
+			start = time.Now()
+			if ticker == nil {
+				ticker = time.NewTicker(period)
+			} else {
+				ticker.Reset(period)
+			}
+		})
 		defer ticker.Stop()
 		for at := period; at < d; at += period {
 			<-ticker.C
-			now := time.Since(start)
-			late(int64(now - at))
-			at += (now - at).Truncate(period)
+			late(w.late(uint64(at/period) - 1))
+			at += (time.Since(start) - at).Truncate(period)
 		}
 		return nil
 	}
@@ -139,6 +202,9 @@ func (w *wayToWait) watch(d time.Duration, warmup bool) error {
 	w.wall += time.Since(start)
 	w.cpu += after - before
 	w.cpuKnown = known
+	if w.precise != nil {
+		w.learnt = append(w.learnt, w.precise.Lateness())
+	}
 	return err
 }
 

@@ -2,7 +2,6 @@ package main
 
 import (
 	"bufio"
-	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -14,7 +13,6 @@ import (
 
 	"github.com/evertick/evertick"
 	"github.com/evertick/evertick/bench/profile"
-	"github.com/evertick/evertick/loop"
 	"github.com/evertick/evertick/native"
 )
 
@@ -44,13 +42,22 @@ func (o *options) runTicks(level native.Level, p params, stdout, stderr io.Write
 			return err
 		}
 	}
-	spent, err := o.measure(s, theirs, j.progress)
+	var turns *pacedTurns
+	if o.paced {
+		if turns, err = newPacedTurns(o.warmup, s, o.twin(p, level)); err != nil {
+			return err
+		}
+	}
+	spent, err := o.measure(s, theirs, turns, j.progress)
 	if err != nil {
 		return err
 	}
 	run := rec.Run()
 	steps := float64(o.ticks - o.warmup)
 	run.Allocs, run.Bytes = float64(spent.allocs)/steps, float64(spent.bytes)/steps
+	if turns != nil {
+		turns.tell(run, o.seed)
+	}
 	if theirs != nil {
 		j.comparison = newComparison(o, run.Steps.Ns, theirs.steps)
 	}
@@ -81,9 +88,6 @@ func (o *options) openScene(p params, level native.Level) (stepper, error) {
 	}
 	return stepper{step: s.step, hash: s.sim.Hash}, nil
 }
-
-// pacedHz is the rate of -paced.
-const pacedHz = 60
 
 func (o *options) profileConfig(s *scene) profile.Config {
 	c := profile.Config{
@@ -122,7 +126,7 @@ func (s *scene) told(o *options) (all []profile.Param) {
 
 // measure runs the scene, beside a rival if there is one, and writes the hashes if they
 // were asked for. It returns what the measured steps allocated.
-func (o *options) measure(s *scene, theirs *rival, p *progress) (spent memory, err error) {
+func (o *options) measure(s *scene, theirs *rival, turns *pacedTurns, p *progress) (spent memory, err error) {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
 	var each []func() error
@@ -131,10 +135,8 @@ func (o *options) measure(s *scene, theirs *rival, p *progress) (spent memory, e
 		each = append(each, theirs.follow)
 	}
 	pace := func(int) error { return nil }
-	if o.paced {
-		if pace, err = pacedSteps(o.warmup); err != nil {
-			return spent, err
-		}
+	if turns != nil {
+		pace = turns.before
 	}
 	before := func(tick int) error {
 		if p.due() {
@@ -155,20 +157,12 @@ func (o *options) measure(s *scene, theirs *rival, p *progress) (spent memory, e
 	return spent, errors.Join(err, w.Flush(), file.Close())
 }
 
-// pacedSteps returns what waits until a step behind the warm-up is due.
-func pacedSteps(warmup int) (func(tick int) error, error) {
-	clock, err := loop.NewClock(loop.Precise)
-	if err != nil {
-		return nil, err
+// twin returns what makes another scene like that of the run, for -causes; nil without.
+func (o *options) twin(p params, level native.Level) func() (*scene, error) {
+	if !o.causes {
+		return nil
 	}
-	var first int64
-	return func(tick int) error {
-		if tick <= warmup {
-			first = clock.Now()
-			return nil
-		}
-		return clock.Sleep(context.Background(), first+int64(tick-warmup)*1_000_000_000/pacedHz)
-	}, nil
+	return func() (*scene, error) { return newScene(p, o.simConfig(level)) }
 }
 
 // measure runs the scene for ticks steps and returns what those behind the warm-up allocated.
@@ -178,7 +172,7 @@ func measure(s *scene, ticks, warmup int, before func(tick int) error, each ...f
 	var start memory
 	for i := range ticks {
 		if i == warmup {
-			runtime.GC() // what the warm-up left is not the steps' fault
+			collect() // what the warm-up left is not the steps' fault
 			start = allocated()
 		}
 		if err := before(i); err != nil {

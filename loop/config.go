@@ -90,6 +90,11 @@ type Config struct {
 	SmoothDelta bool
 	// Pacing says how Run waits if it is given no clock. 0 means Sleep.
 	Pacing Pacing
+	// SpinBudget is the part of a CPU, in thousandths, that Run under Precise may take for reading
+	// the clock without a pause, over any few seconds: 1 to 1000. 0 means 40, which is 4 %. It is
+	// taken only as far as the machine wakes sleepers late; where it does not suffice frames are late
+	// by the rest. See [PreciseClock].
+	SpinBudget int
 	// OnFault says what Drive and Run do about a step that panics. 0 means
 	// Propagate.
 	OnFault FaultPolicy
@@ -108,6 +113,9 @@ func (c Config) withDefaults() Config {
 	}
 	if c.MaxDeltaNs == 0 {
 		c.MaxDeltaNs = defaultMaxDeltaNs
+	}
+	if c.SpinBudget == 0 {
+		c.SpinBudget = defaultSpinBudget
 	}
 	for i := range c.Channels {
 		c.Channels[i] = c.Channels[i].withDefaults()
@@ -142,6 +150,7 @@ func (c Config) Validate() error {
 		check(hi > 0 || lo >= uint64(nsPerSecond*c.RateDen), "MaxAccumNs (less than a step)", c.MaxAccumNs)
 	}
 	check(c.Policy < policies, "Policy", c.Policy)
+	check(c.SpinBudget >= 0 && c.SpinBudget <= maxSpinBudget, "SpinBudget", c.SpinBudget)
 	check(c.Pacing < pacings, "Pacing", c.Pacing)
 	check(c.OnFault < faultPolicies, "OnFault", c.OnFault)
 	check(c.JitterFix >= 0 && c.JitterFix <= maxJitterFix, "JitterFix", c.JitterFix)

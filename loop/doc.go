@@ -160,14 +160,16 @@
 //
 //	          waits by                    late by (Linux)   CPU of one at 60 Hz
 //	Sleep     a timer                     up to 1 ms        next to none
-//	Precise   clock_nanosleep and spin    about 1 µs        less than 3 %
+//	Precise   clock_nanosleep and spin    some µs           Config.SpinBudget: 4 %
 //	Spin      reading the clock           below 1 µs        all
 //	Uncapped  not at all: time jumps      –                 all
 //	External  is not there to wait
 //
 // Lateness never adds up, since targets are computed from the exact accumulator;
 // Frame.LateNs tells of it. The figures are those of a machine with a CPU to spare:
-// on one without, every clock is late while its thread waits.
+// on one without, every clock is late while its thread waits. Virtual machines may
+// wake sleepers late by themselves: Precise learns by how much, and spins for so long
+// as its budget affords.
 //
 // # Steps that fail
 //

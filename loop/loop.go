@@ -34,6 +34,7 @@ type setup struct {
 	dt         float32
 	policy     Policy
 	pacing     Pacing
+	spinBudget int
 	onFault    FaultPolicy
 	capScales  bool
 	clipTime   bool
@@ -87,23 +88,24 @@ func New(c Config) (*Loop, error) {
 	// not always the nearest float32.
 	dt, _ := big.NewRat(den, num).Float32()
 	l := &Loop{setup: setup{
-		config:    c,
-		num:       uint64(num),
-		unit:      nsPerSecond * uint64(den),
-		maxSteps:  uint64(c.MaxSteps),
-		maxDelta:  c.MaxDeltaNs,
-		stall:     c.StallNs,
-		period:    (nsPerSecond*den + num - 1) / num,
-		phases:    c.Phases,
-		dt:        dt,
-		policy:    c.Policy,
-		pacing:    c.Pacing,
-		onFault:   c.OnFault,
-		capScales: c.CapScales,
-		clipTime:  c.ClipTime,
-		bounded:   c.MaxAccumNs > 0,
-		batch:     c.Batch,
-		smooth:    c.SmoothDelta,
+		config:     c,
+		num:        uint64(num),
+		unit:       nsPerSecond * uint64(den),
+		maxSteps:   uint64(c.MaxSteps),
+		maxDelta:   c.MaxDeltaNs,
+		stall:      c.StallNs,
+		period:     (nsPerSecond*den + num - 1) / num,
+		phases:     c.Phases,
+		dt:         dt,
+		policy:     c.Policy,
+		pacing:     c.Pacing,
+		spinBudget: c.SpinBudget,
+		onFault:    c.OnFault,
+		capScales:  c.CapScales,
+		clipTime:   c.ClipTime,
+		bounded:    c.MaxAccumNs > 0,
+		batch:      c.Batch,
+		smooth:     c.SmoothDelta,
 	}}
 	l.slack = l.unit / 1000 * uint64(c.JitterFix) // exact, as 1e9 is a multiple of 1000
 	l.maxBacklog = l.spanOf(c.MaxDeltaNs, one).steps

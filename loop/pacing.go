@@ -16,8 +16,8 @@ const (
 	// about a millisecond on Linux. See [SystemClock].
 	Sleep Pacing = iota
 	// Precise sleeps until shortly before the frame is due and reads the clock
-	// without a pause for the rest: late by about a microsecond, for a few per
-	// cent of a CPU. See [PreciseClock].
+	// without a pause for the rest: late by some microseconds, for a few per
+	// cent of a CPU, which Config.SpinBudget bounds. See [PreciseClock].
 	Precise
 	// Spin reads the clock without a pause for the whole time: it takes a whole
 	// CPU, and owes nothing to the system's timers. See [SpinClock].

@@ -20,6 +20,11 @@ type Runner struct {
 	// restores a state from before the step. Without it Run returns the
 	// *PanicError: a panic of which nobody hears is not passed over.
 	Panicked func(*PanicError) error
+	// Rehearse, if it is not nil, is called shortly before each frame is due, if the clock is a
+	// PreciseClock and finds the time for it: see PreciseClock.SleepRehearsing. Steps for which the CPU has
+	// slept take longer, since it has forgotten code and data; what Rehearse runs and reads is fresh when they begin.
+	// It changes nothing that a step depends on, such as by running the same step of a twin.
+	Rehearse func()
 	// Lateness, if it is not nil, gets Frame.LateNs of every frame whose steps
 	// succeeded, for p50, p95, p99.
 	Lateness *Histogram
@@ -56,7 +61,7 @@ func (l *Loop) RunWith(ctx context.Context, r Runner) error {
 		return l.fault
 	}
 	if r.Clock == nil {
-		clock, err := NewClock(l.pacing)
+		clock, err := l.newClock()
 		if err != nil {
 			return err
 		}
@@ -65,7 +70,7 @@ func (l *Loop) RunWith(ctx context.Context, r Runner) error {
 	last := r.Clock.Now()
 	for {
 		due := l.dueAt(last)
-		if err := r.Clock.Sleep(ctx, due); err != nil {
+		if err := r.sleep(ctx, due); err != nil {
 			return err
 		}
 		if err := ctx.Err(); err != nil {
@@ -88,6 +93,23 @@ func (l *Loop) RunWith(ctx context.Context, r Runner) error {
 			r.Frame(f)
 		}
 	}
+}
+
+// sleep waits for a frame.
+func (r *Runner) sleep(ctx context.Context, due int64) error {
+	if precise, ok := r.Clock.(*PreciseClock); ok {
+		return precise.SleepRehearsing(ctx, due, r.Rehearse)
+	}
+	return r.Clock.Sleep(ctx, due)
+}
+
+// newClock returns the clock of Config.Pacing.
+func (l *Loop) newClock() (Clock, error) {
+	clock, err := NewClock(l.pacing)
+	if precise, ok := clock.(*PreciseClock); ok {
+		precise.SpinBudget = l.spinBudget
+	}
+	return clock, err
 }
 
 // Drive is Run for a host with frames of its own: it advances by elapsedNs and

@@ -482,3 +482,32 @@ func TestStepMayNotBeginAFrame(t *testing.T) {
 		}
 	}
 }
+
+// Rehearse is called between sleeps and steps, once a frame at most, by a clock that finds the time: on
+// a machine that is busy that takes some frames. Other clocks do not call it.
+func TestRunRehearses(t *testing.T) {
+	for _, p := range []loop.Pacing{loop.Precise, loop.Sleep, loop.Spin} {
+		l := mustNew(t, loop.Config{RateNum: 200, Pacing: p, SpinBudget: 1000})
+		rehearsals, frames, since := 0, 0, 0
+		start := time.Now()
+		err := l.RunWith(t.Context(), loop.Runner{
+			Step: func(tick uint64) error {
+				since = 0
+				if rehearsals > 2 || tick == 10 && p != loop.Precise || time.Since(start) > 2*time.Minute {
+					return loop.ErrStop
+				}
+				return nil
+			},
+			Rehearse: func() {
+				rehearsals++
+				if since++; since > 1 {
+					t.Errorf("%v: %d rehearsals before one step", p, since)
+				}
+			},
+			Frame: func(loop.Frame) { frames++; since = 0 },
+		})
+		if err != nil || (rehearsals > 0) != (p == loop.Precise) {
+			t.Errorf("%v: %v, %d rehearsals in %d frames", p, err, rehearsals, frames)
+		}
+	}
+}

@@ -95,12 +95,23 @@ func add(touches *[]Touch, sensed *[]Sensed, generation []uint32, a, b, flags ui
 	ha, hb := Shape{a, generation[a]}, Shape{b, generation[b]}
 	switch {
 	case flags&sensorA != 0:
-		*sensed = append(*sensed, Sensed{ha, hb})
+		appendRoomy(sensed, Sensed{ha, hb})
 	case flags&sensorB != 0:
-		*sensed = append(*sensed, Sensed{hb, ha})
+		appendRoomy(sensed, Sensed{hb, ha})
 	default:
-		*touches = append(*touches, Touch{ha, hb})
+		appendRoomy(touches, Touch{ha, hb})
 	}
+}
+
+// usualEvents is more than happens in most steps. A list has room for as many from its first event on,
+// so that it does not ask for memory each time that more happens than ever before.
+const usualEvents = 64
+
+func appendRoomy[T any](list *[]T, event T) {
+	if cap(*list) == 0 {
+		*list = make([]T, 0, usualEvents)
+	}
+	*list = append(*list, event)
 }
 
 // sort puts what was disabled before and after the step in one order, and what woke before
@@ -116,7 +127,7 @@ func (e *Events) hit(s *solver, i int) {
 	c, m := &s.contacts[i], &s.manifolds[i]
 	body := s.shapes.filters.Body[c.A]
 	p, st := m.Points[0].AnchorA, &s.sys.States[body] // the anchor is from before the step
-	e.Hit = append(e.Hit, Hit{
+	appendRoomy(&e.Hit, Hit{
 		A: Shape{c.A, s.seen[c.A]}, B: Shape{c.B, s.seen[c.B]},
 		Point:  [2]float32{(s.centre.X[body] - st.DX) + p.X, (s.centre.Y[body] - st.DY) + p.Y},
 		Normal: [2]float32{m.Normal.X, m.Normal.Y},

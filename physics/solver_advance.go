@@ -1,7 +1,6 @@
 package physics
 
 import (
-	"slices"
 
 	"github.com/evertick/evertick/native/rigid"
 )
@@ -127,6 +126,6 @@ func (s *solver) assemble(contacts []rigid.Contact) *rigid.System {
 	sys.Body, sys.Materials = s.shapes.filters.Body, s.shapes.Materials
 	sys.Joints, sys.JointsVersion = s.joints.solved, s.joints.version+s.sleep.version
 	sys.Contacts, sys.Manifolds = contacts, s.manifolds
-	sys.Hits = slices.Grow(sys.Hits[:0], len(contacts))[:len(contacts)]
+	sys.Hits = forContacts(sys.Hits, len(contacts), s.usualContacts())
 	return sys
 }

@@ -39,7 +39,7 @@ func (s *solver) findContacts() {
 		s.findManifolds()
 	}
 	n := len(s.pairs.A)
-	s.next = slices.Grow(s.next[:0], n)[:n]
+	s.next = forContacts(s.next, n, s.usualContacts())
 	s.assemble(s.next).Open(s.dt)
 	chunks := max(1, (n+pairChunk-1)/pairChunk) // one that looks what ended
 	s.reserveShares(chunks)
@@ -50,6 +50,20 @@ func (s *solver) findContacts() {
 	s.contacts, s.next = s.next, s.contacts
 	s.tracePairs()
 	s.done("match")
+}
+
+// usualContacts is for how many contacts there is room from the beginning: one for each shape, and no
+// more than a world of any size may take for nothing. So few contacts come and go without memory
+// being asked for each time that there are more of them than ever.
+func (s *solver) usualContacts() int { return min(len(s.shapes.shape), 1024) }
+
+// forContacts returns n elements in the memory of s, if it has room for them, or else in new memory with
+// some to spare, and room for at least usual. What they hold is unspecified.
+func forContacts[T any](s []T, n, usual int) []T {
+	if cap(s) < n {
+		return make([]T, n, max(n+n/2, usual))
+	}
+	return s[:n]
 }
 
 // findManifolds finds the pairs of this step, and where they touch, if that may wake a body.
@@ -66,7 +80,7 @@ func (s *solver) findManifolds() {
 	}
 	s.done("pairs")
 	n := len(s.pairs.A)
-	s.manifolds = slices.Grow(s.manifolds[:0], n)[:n]
+	s.manifolds = forContacts(s.manifolds, n, s.usualContacts())
 	if s.collided = s.sleep.asleep > 0; s.collided {
 		s.over(0, n, pairChunk, (*solver).collideRows)
 	}

@@ -21,9 +21,15 @@ type Report struct {
 
 	// Slow holds the indices of the slowest 5 % of the steps, at least one, the slowest first; of
 	// steps that took equally long the earlier comes first. SlowMeanNs and RestMeanNs
-	// are the mean of those and of the others.
+	// are the mean of those and of the others, SlowP50Ns and RestP50Ns the median.
 	Slow                   []int
 	SlowMeanNs, RestMeanNs float64
+	SlowP50Ns, RestP50Ns   int64
+	// Far counts the steps at the front of Slow that stand far out even there: twice as long as
+	// the median slow step, and by three times as much beyond the others. It is 0 where they
+	// hardly move the mean of the slow steps. What is said of the slow steps goes by medians,
+	// which these cannot move, so they are named on their own.
+	Far int
 
 	Phases   []PhaseRow   // in the order of the run; the last is what no phase accounts for
 	Counters []CounterRow // in the order of the run
@@ -53,6 +59,8 @@ type PhaseRow struct {
 	MeanNs     float64 `json:"mean_ns"`      // over all steps
 	SlowMeanNs float64 `json:"slow_mean_ns"` // over the slowest 5 %
 	RestMeanNs float64 `json:"rest_mean_ns"` // over the others
+	SlowP50    int64   `json:"slow_p50_ns"`  // the median over the slowest 5 %
+	RestP50    int64   `json:"rest_p50_ns"`  // and over the others
 	Share      float64 `json:"share"`        // of all steps
 	SlowShare  float64 `json:"slow_share"`   // of the slowest 5 %
 }
@@ -66,6 +74,8 @@ type CounterRow struct {
 	Mean     float64 `json:"mean"`
 	SlowMean float64 `json:"slow_mean"`
 	RestMean float64 `json:"rest_mean"`
+	SlowP50  int64   `json:"slow_p50"` // the median over the slowest 5 %
+	RestP50  int64   `json:"rest_p50"` // and over the others
 	// Correlation is Spearman's, of the ranks, with the duration of the steps: -1 to 1,
 	// and 0 of a counter that never changes.
 	Correlation float64 `json:"correlation"`
@@ -190,6 +200,53 @@ func (rep *Report) split() {
 	rep.order = all
 	rep.Slow = all[:max(1, int(math.Ceil(slowShare*float64(len(all)))))]
 	_, rep.SlowMeanNs, rep.RestMeanNs = rep.means(s.Ns)
+	rep.SlowP50Ns, rep.RestP50Ns = rep.medians(s.Ns)
+	rep.Far = rep.far()
+}
+
+const (
+	farTimes = 2    // the median slow step
+	farMore  = 3    // times what that takes longer than the others
+	farMoves = 1.25 // by which they raise what the slow steps take longer in the mean
+)
+
+// far counts the steps of Slow that stand far out.
+func (rep *Report) far() (n int) {
+	longer := rep.SlowP50Ns - rep.RestP50Ns
+	if rep.SlowMeanNs-rep.RestMeanNs < farMoves*float64(longer) {
+		return 0
+	}
+	for n < len(rep.Slow) {
+		ns := rep.Run.Steps.Ns[rep.Slow[n]]
+		if ns < farTimes*rep.SlowP50Ns || ns-rep.SlowP50Ns < farMore*longer {
+			break
+		}
+		n++
+	}
+	return n
+}
+
+// medians returns the median of a column over the slow steps and over the others; 0 of none.
+func (rep *Report) medians(column []int64) (slow, rest int64) {
+	var values []int64
+	for _, i := range rep.Slow {
+		values = append(values, column[i])
+	}
+	slow = medianOf(values)
+	values = values[:0]
+	for _, i := range rep.order[len(rep.Slow):] {
+		values = append(values, column[i])
+	}
+	return slow, medianOf(values)
+}
+
+// medianOf sorts the values.
+func medianOf(values []int64) int64 {
+	if len(values) == 0 {
+		return 0
+	}
+	slices.Sort(values)
+	return nearestRank(values, 0.50)
 }
 
 // means returns the mean of a column over all steps, the slow and the others; 0 of none.
@@ -223,6 +280,7 @@ func (rep *Report) phaseRow(name string, ns []int64) PhaseRow {
 	sorted := sortedCopy(ns)
 	row := PhaseRow{Name: name, P50: nearestRank(sorted, 0.50), P95: nearestRank(sorted, 0.95)}
 	row.MeanNs, row.SlowMeanNs, row.RestMeanNs = rep.means(ns)
+	row.SlowP50, row.RestP50 = rep.medians(ns)
 	all, _, _ := rep.means(rep.Run.Steps.Ns)
 	row.Share = share(row.MeanNs, all)
 	row.SlowShare = share(row.SlowMeanNs, rep.SlowMeanNs)
@@ -247,6 +305,7 @@ func (rep *Report) counters() {
 		sorted := sortedCopy(s.Counts[j])
 		row := CounterRow{Name: name, Min: sorted[0], P50: nearestRank(sorted, 0.50), Max: sorted[len(sorted)-1]}
 		row.Mean, row.SlowMean, row.RestMean = rep.means(s.Counts[j])
+		row.SlowP50, row.RestP50 = rep.medians(s.Counts[j])
 		if times == nil {
 			times = ranks(s.Ns)
 		}

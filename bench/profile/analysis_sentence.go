@@ -12,8 +12,8 @@ import (
 type Finding struct {
 	Kind FindingKind `json:"kind"`
 	Name string      `json:"name,omitempty"` // of the phase or counter
-	// Slow and Rest are means, in nanoseconds or counts; of collections the share of the
-	// steps in which one ended.
+	// Slow and Rest are medians, in nanoseconds or counts, which no single step can move; of
+	// collections the share of the steps in which one ended.
 	Slow float64 `json:"slow"`
 	Rest float64 `json:"rest"`
 }
@@ -45,6 +45,7 @@ const (
 	alikeFactor = 2.0  // by which their growths may differ from that of the step
 	namedShare  = 0.15 // of what slow steps take longer makes a phase worth naming
 	namedPhases = 3    // at most
+	addsUp      = 1.05 // of what slow steps take longer, at most, is told as a share: medians do not quite add up
 	counterRise = 1.2  // by which a counter has to differ
 	telling     = 3.0  // standard deviations that chance alone hardly reaches
 )
@@ -56,45 +57,55 @@ func (rep *Report) explain() {
 	case s.Len() == 0:
 		return
 	case len(rep.Slow) < fewSlow:
-		rep.Findings = []Finding{{Kind: FoundFew, Slow: rep.SlowMeanNs, Rest: rep.RestMeanNs}}
-	case rep.SlowMeanNs < evenGrowth*rep.RestMeanNs || rep.SlowMeanNs == 0:
-		rep.Findings = []Finding{{Kind: FoundEven, Slow: rep.SlowMeanNs, Rest: rep.RestMeanNs}}
+		rep.Findings = []Finding{rep.found(FoundFew)}
+	case float64(rep.SlowP50Ns) < evenGrowth*float64(rep.RestP50Ns) || rep.SlowP50Ns == 0:
+		rep.Findings = []Finding{rep.found(FoundEven)}
 	default:
 		rep.Findings = slices.Concat(rep.findPhases(), rep.findCounters(), rep.findCollections())
 	}
 	rep.Sentence = rep.say()
 }
 
-// findPhases names the phases that make the slow steps slow. Means are additive: what each
-// phase takes longer adds up, with what no phase accounts for, to what the step does.
+// found is a finding about the step as a whole.
+func (rep *Report) found(kind FindingKind) Finding {
+	return Finding{Kind: kind, Slow: float64(rep.SlowP50Ns), Rest: float64(rep.RestP50Ns)}
+}
+
+// findPhases names the phases that make the slow steps slow. It compares medians: those of the
+// phases do not quite add up to that of the step, as means would, but a mean of the slow steps
+// is at the mercy of the slowest of them.
 func (rep *Report) findPhases() []Finding {
 	if len(rep.Phases) == 0 {
 		return nil
 	}
 	if rep.alike() {
-		return []Finding{{Kind: FoundAlike, Slow: rep.SlowMeanNs, Rest: rep.RestMeanNs}}
+		return []Finding{rep.found(FoundAlike)}
 	}
-	longer := rep.SlowMeanNs - rep.RestMeanNs
+	growth := float64(rep.SlowP50Ns) / float64(rep.RestP50Ns)
 	var rows []PhaseRow
 	for j, row := range rep.Phases {
-		more := row.SlowMeanNs - row.RestMeanNs
-		grows := row.SlowMeanNs*rep.RestMeanNs > rep.SlowMeanNs*row.RestMeanNs // more than the step does
-		if more >= namedShare*longer && grows && rep.sets(func(i int) int64 { return rep.phaseNs(j, i) }) > telling {
+		grows := float64(row.SlowP50) > growth*float64(row.RestP50) // more than the step does; 0 > NaN is false
+		if float64(row.longer()) >= namedShare*float64(rep.longerNs()) && (grows || rep.RestP50Ns == 0) && rep.sets(func(i int) int64 { return rep.phaseNs(j, i) }) > telling {
 			rows = append(rows, row)
 		}
 	}
 	if len(rows) == 0 {
-		return []Finding{{Kind: FoundMixed, Slow: rep.SlowMeanNs, Rest: rep.RestMeanNs}}
+		return []Finding{rep.found(FoundMixed)}
 	}
 	slices.SortStableFunc(rows, func(a, b PhaseRow) int {
-		return cmp.Compare(b.SlowMeanNs-b.RestMeanNs, a.SlowMeanNs-a.RestMeanNs)
+		return cmp.Compare(b.longer(), a.longer())
 	})
 	var found []Finding
 	for _, row := range rows[:min(namedPhases, len(rows))] {
-		found = append(found, Finding{Kind: FoundPhase, Name: row.Name, Slow: row.SlowMeanNs, Rest: row.RestMeanNs})
+		found = append(found, Finding{Kind: FoundPhase, Name: row.Name, Slow: float64(row.SlowP50), Rest: float64(row.RestP50)})
 	}
 	return found
 }
+
+// longerNs is what the median slow step takes longer than the median of the others, and
+// longer the same of a phase.
+func (rep *Report) longerNs() int64 { return rep.SlowP50Ns - rep.RestP50Ns }
+func (row *PhaseRow) longer() int64 { return row.SlowP50 - row.RestP50 }
 
 // phaseNs is what step i spent in row j of Phases.
 func (rep *Report) phaseNs(j, i int) int64 {
@@ -109,17 +120,17 @@ func (rep *Report) phaseNs(j, i int) int64 {
 // when the machine was taken away or slowed down for a while. One phase alone is not like
 // any other.
 func (rep *Report) alike() bool {
-	if rep.RestMeanNs <= 0 {
+	if rep.RestP50Ns <= 0 {
 		return false // growth from nothing has no factor
 	}
-	growth := rep.SlowMeanNs/rep.RestMeanNs - 1
+	growth := float64(rep.SlowP50Ns)/float64(rep.RestP50Ns) - 1
 	matter := 0
 	for _, row := range rep.Phases {
 		if row.Share < alikeLeast {
 			continue
 		}
 		matter++
-		own := row.SlowMeanNs/row.RestMeanNs - 1
+		own := float64(row.SlowP50)/float64(row.RestP50) - 1
 		if !(own >= growth/alikeFactor && own <= growth*alikeFactor) {
 			return false
 		}
@@ -153,9 +164,10 @@ func (rep *Report) findCounters() []Finding {
 		if row.Min < 0 {
 			continue // factors mean nothing
 		}
-		more, less := row.SlowMean >= counterRise*row.RestMean, row.RestMean >= counterRise*row.SlowMean
-		if (more || less) && math.Abs(rep.sets(func(i int) int64 { return rep.Run.Steps.Counts[j][i] })) > telling {
-			found = append(found, Finding{Kind: FoundCounter, Name: row.Name, Slow: row.SlowMean, Rest: row.RestMean})
+		slow, rest := float64(row.SlowP50), float64(row.RestP50)
+		more, less := slow >= counterRise*rest, rest >= counterRise*slow
+		if slow != rest && (more || less) && math.Abs(rep.sets(func(i int) int64 { return rep.Run.Steps.Counts[j][i] })) > telling {
+			found = append(found, Finding{Kind: FoundCounter, Name: row.Name, Slow: slow, Rest: rest})
 		}
 	}
 	factor := func(f Finding) float64 { return max(f.Slow, f.Rest) / min(f.Slow, f.Rest) }
@@ -187,14 +199,14 @@ func (rep *Report) say() string {
 		return found
 	}
 	has := func(kind FindingKind) bool { return len(of(kind)) > 0 }
-	from, to := durations(rep.RestMeanNs, rep.SlowMeanNs)
-	whole := fmt.Sprintf("%s (%s → %s)", longer(rep.SlowMeanNs, rep.RestMeanNs), from, to)
+	from, to := durations(float64(rep.RestP50Ns), float64(rep.SlowP50Ns))
+	whole := fmt.Sprintf("%s (%s → %s)", longer(float64(rep.SlowP50Ns), float64(rep.RestP50Ns)), from, to)
 	var parts []string
 	switch {
 	case has(FoundFew):
 		return fmt.Sprintf("Too few steps to say what the slow ones have more of: %d, and the slowest 5 %% of them are %d.", rep.Run.Steps.Len(), len(rep.Slow))
 	case has(FoundEven):
-		return fmt.Sprintf("The slow steps are hardly slower than the others (%s → %s): there is little to explain.", from, to)
+		return fmt.Sprintf("The slow steps are hardly slower than the others (%s → %s): there is little to explain.", from, to) + rep.sayFar()
 	case has(FoundAlike):
 		parts = append(parts, "The slow steps take "+whole+", and nothing stands out: all phases grow alike")
 	case has(FoundMixed):
@@ -213,7 +225,36 @@ func (rep *Report) say() string {
 	if len(parts) == 1 && (has(FoundAlike) || has(FoundMixed)) {
 		parts[0] += ", which looks like interruptions by the machine"
 	}
-	return strings.Join(parts, "; ") + "."
+	return strings.Join(parts, "; ") + "." + rep.sayFar()
+}
+
+// sayFar names the steps that stand far out, which the sentence before it leaves aside; empty
+// if there are none.
+func (rep *Report) sayFar() string {
+	if rep.Far == 0 {
+		return ""
+	}
+	if rep.Far > 1 {
+		return fmt.Sprintf(" %s steps stand far out, the most step %s.", count(rep.Far), rep.sayWorst())
+	}
+	return " Far out stands step " + rep.sayWorst() + "."
+}
+
+// sayWorst tells which step was the slowest, how long it took, and where.
+func (rep *Report) sayWorst() string {
+	w := &rep.Worst[0]
+	text := fmt.Sprintf("%s (tick %s) with %s", count(w.Step), figure(float64(w.Tick)), duration(float64(w.Ns)))
+	if w.Phase != "" && w.BeyondNs > 0 {
+		where := "in " + w.Phase
+		if w.Phase == Unaccounted {
+			where = "between its phases"
+		}
+		text += fmt.Sprintf(": %s beyond the median %s", duration(float64(w.BeyondNs)), where)
+	}
+	if w.GCs > 0 {
+		text += "; a garbage collection ended in it"
+	}
+	return text
 }
 
 func (rep *Report) sayPhases(found []Finding) string {
@@ -233,8 +274,8 @@ func (rep *Report) sayPhases(found []Finding) string {
 		explained += f.Slow - f.Rest
 	}
 	text := "The slow steps spend " + listed(each)
-	if part := explained / (rep.SlowMeanNs - rep.RestMeanNs); part <= 1.005 {
-		text += fmt.Sprintf(", %.0f %% of what they take longer", 100*part)
+	if part := explained / float64(rep.longerNs()); part <= addsUp {
+		text += fmt.Sprintf(", %.0f %% of what they take longer", min(100, 100*part))
 	}
 	return text
 }
@@ -243,9 +284,14 @@ func (rep *Report) sayCollections() string {
 	c := &rep.Collections
 	n := rep.Run.Steps.Len()
 	text := fmt.Sprintf("in %d of %d a garbage collection ended, of the others in %d of %d", c.SlowSteps, len(rep.Slow), c.RestSteps, n-len(rep.Slow))
-	longer := rep.SlowMeanNs - rep.RestMeanNs
-	if more := c.SlowAssistNs - c.RestAssistNs; more > namedShare*longer {
-		text += fmt.Sprintf(", and assists took %s more of a slow step", duration(more))
+	var assists []int64
+	for _, i := range rep.Slow {
+		if s := &rep.Run.Steps; in(s.GCs, i) > 0 {
+			assists = append(assists, in(s.GCAssistNs, i))
+		}
+	}
+	if most := medianOf(assists); float64(most) > namedShare*float64(rep.longerNs()) {
+		text += fmt.Sprintf(", and assists took %s of such a slow step", duration(float64(most)))
 	}
 	return text
 }
@@ -289,7 +335,7 @@ func times(factor float64) string {
 func counted(f Finding) string {
 	switch {
 	case f.Rest == 0:
-		return fmt.Sprintf("%s %s, the others none", figure(f.Slow), f.Name)
+		return fmt.Sprintf("%s %s, most of the others none", figure(f.Slow), f.Name)
 	case f.Slow > f.Rest:
 		return times(f.Slow/f.Rest) + " times the " + f.Name
 	default:

@@ -168,12 +168,12 @@ func TestSentences(t *testing.T) {
 		planted
 		want string
 	}{
-		{planted{cause: byNothing}, "The slow steps are hardly slower than the others (0.99 → 1.04 ms): there is little to explain."},
-		{planted{cause: byPhase, phase: 3}, "The slow steps spend 4.0 times as much in steer (160 → 639 µs), 100 % of what they take longer; they have 2.0 times the hits."},
-		{planted{cause: byCollections}, "The slow steps spend 57 % more in perceive (420 → 660 µs) and 7.9 times as much between the phases (26.0 → 205 µs), " +
-			"100 % of what they take longer; in 180 of 180 a garbage collection ended, of the others in 0 of 3420, and assists took 240 µs more of a slow step."},
-		{planted{cause: byMachine}, "The slow steps take 4.0 times as long (0.99 → 3.96 ms), and nothing stands out: all phases grow alike, which looks like interruptions by the machine."},
-		{planted{cause: byUnaccounted}, "The slow steps spend 47.1 times as much between the phases (0.026 → 1.23 ms), 100 % of what they take longer."},
+		{planted{cause: byNothing}, "The slow steps are hardly slower than the others (0.99 → 1.03 ms): there is little to explain."},
+		{planted{cause: byPhase, phase: 3}, "The slow steps spend 4.0 times as much in steer (160 → 638 µs), 100 % of what they take longer; they have 2.0 times the hits."},
+		{planted{cause: byCollections}, "The slow steps spend 57 % more in perceive (420 → 661 µs) and 7.9 times as much between the phases (26.0 → 205 µs), " +
+			"100 % of what they take longer; in 180 of 180 a garbage collection ended, of the others in 0 of 3420, and assists took 240 µs of such a slow step."},
+		{planted{cause: byMachine}, "The slow steps take 4.0 times as long (0.99 → 3.95 ms), and nothing stands out: all phases grow alike, which looks like interruptions by the machine."},
+		{planted{cause: byUnaccounted}, "The slow steps spend 47.2 times as much between the phases (0.026 → 1.23 ms), 100 % of what they take longer."},
 		{planted{cause: byPhase, steps: 80}, "Too few steps to say what the slow ones have more of: 80, and the slowest 5 % of them are 4."},
 	} {
 		c.seed = 7
@@ -284,5 +284,64 @@ func TestSentenceOfStepsThatTookNothing(t *testing.T) {
 	rep := Analyze(run)
 	if strings.Contains(rep.Sentence, "Inf") || strings.Contains(rep.Sentence, "NaN") || !strings.Contains(rep.Sentence, "longer") {
 		t.Errorf("%q", rep.Sentence)
+	}
+}
+
+// One step that takes a thousand times as long, or any other time, moves no finding: its
+// sentence tells the same of the others, and the step is named.
+func TestNoSingleStepMovesTheSentence(t *testing.T) {
+	for _, c := range []planted{
+		{cause: byPhase, phase: 2, times: 2}, {cause: byPhase, phase: 4}, {cause: byCollections}, {cause: byMachine}, {cause: byUnaccounted}, {cause: byNothing},
+	} {
+		for _, steps := range []int{200, 3600} {
+			for phase := range syntheticPhases {
+				c.seed, c.steps = uint64(steps+phase), steps
+				was, rep := Analyze(synthetic(c)), synthetic(c)
+				at := was.Slow[len(was.Slow)/2]
+				rep.Steps.PhaseNs[phase][at] += 1_000_000_000
+				rep.Steps.Ns[at] += 1_000_000_000
+				is := Analyze(rep)
+				sameFindings(t, fmt.Sprintf("%v of %d steps, %s", c.cause, steps, syntheticPhases[phase]), was, is)
+				named := fmt.Sprintf("Far out stands step %s (tick ", count(at))
+				if is.Far != 1 || !strings.Contains(is.Sentence, named) || !strings.Contains(is.Sentence, "in "+syntheticPhases[phase]) {
+					t.Errorf("%v of %d steps: %q does not name step %d", c.cause, steps, is.Sentence, at)
+				}
+				if was.Far != 0 || strings.Contains(was.Sentence, "ar out") {
+					t.Errorf("%v: without that step it says %q", c.cause, was.Sentence)
+				}
+			}
+		}
+	}
+}
+
+// sameFindings: of the same kinds and names, and by about the same factors.
+func sameFindings(t *testing.T, what string, was, is *Report) {
+	t.Helper()
+	if len(was.Findings) != len(is.Findings) {
+		t.Errorf("%s: %q and %q", what, was.Sentence, is.Sentence)
+		return
+	}
+	for i, a := range was.Findings {
+		b := is.Findings[i]
+		if a.Kind == FoundCollections {
+			continue // shares of steps, of which one more or less is slow
+		}
+		if a.Kind != b.Kind || a.Name != b.Name || math.Abs(a.Slow/a.Rest/(b.Slow/b.Rest)-1) > 0.05 {
+			t.Errorf("%s: %q and %q", what, was.Sentence, is.Sentence)
+		}
+	}
+}
+
+// Several steps that stand far out are counted, also of a run that has little else to explain.
+func TestFarSteps(t *testing.T) {
+	run := synthetic(planted{seed: 9, steps: 400})
+	for i, at := range []int{50, 120, 333} {
+		run.Steps.PhaseNs[2][at] += 20_000_000 + 100_000*int64(i)
+		run.Steps.Ns[at] += 20_000_000 + 100_000*int64(i)
+	}
+	rep := Analyze(run)
+	const want = " 3 steps stand far out, the most step 333 (tick 633) with 21.2 ms: 20.2 ms beyond the median in perceive."
+	if rep.Far != 3 || !strings.HasPrefix(rep.Sentence, "The slow steps are hardly slower") || !strings.HasSuffix(rep.Sentence, want) {
+		t.Errorf("%d: %q", rep.Far, rep.Sentence)
 	}
 }

@@ -21,7 +21,9 @@ const (
 // which benchstat compares: twelve lines for the step and twelve for each phase, one of each for
 // twelve blocks of steps that follow each other; of fewer than twelve steps, as many as there
 // are. ns/op is the mean of the block, p50-ns/op and p95-ns/op are quantiles of the step. What
-// a name may not hold there becomes an underscore.
+// was measured of the run as a whole, B/op and allocs/op, is on a line of its own: copies on each
+// of the twelve would be twelve samples to benchstat, and a difference of no consequence
+// significant. What a name may not hold there becomes an underscore.
 func (run *Run) WriteBench(w io.Writer) error {
 	s := &run.Steps
 	s.check()
@@ -36,10 +38,10 @@ func (run *Run) WriteBench(w io.Writer) error {
 		if to-from >= benchQuantileOf {
 			fmt.Fprintf(out, "\t%d p95-ns/op", nearestRank(sorted, 0.95))
 		}
-		if (run.Allocs != 0 || run.Bytes != 0) && fault.Finite(run.Allocs) && fault.Finite(run.Bytes) {
-			fmt.Fprintf(out, "\t%g B/op\t%g allocs/op", run.Bytes, run.Allocs)
-		}
 		fmt.Fprintln(out)
+	}
+	if s.Len() > 0 && (run.Allocs != 0 || run.Bytes != 0) && fault.Finite(run.Allocs) && fault.Finite(run.Bytes) {
+		fmt.Fprintf(out, "BenchmarkStep/%s\t%d\t%g B/op\t%g allocs/op\n", suffix, s.Len(), run.Bytes, run.Allocs)
 	}
 	for j, phase := range s.Phases {
 		for b := range blocks {

@@ -11,6 +11,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"github.com/evertick/evertick/internal/fault"
 	"pgregory.net/rapid"
 )
 
@@ -85,7 +86,11 @@ func TestBenchIsTheFormatOfGoBenchmarks(t *testing.T) {
 			t.Fatal(err)
 		}
 		blocks := min(12, run.Steps.Len())
-		if len(results) != blocks*(1+len(run.Steps.Phases)) {
+		whole := 0 // lines of the run as a whole
+		if blocks > 0 && run.Allocs != 0 && fault.Finite(run.Allocs) {
+			whole = 1
+		}
+		if len(results) != blocks*(1+len(run.Steps.Phases))+whole {
 			t.Fatalf("%d results of %d blocks and %d phases", len(results), blocks, len(run.Steps.Phases))
 		}
 		steps, total := 0, 0.0
@@ -118,8 +123,68 @@ func TestGoldenBench(t *testing.T) {
 		t.Errorf("%+v, want %s", results[0], want)
 	}
 	sorted := sortedCopy(run.Steps.Ns[:40])
-	if u := results[0].units; u["p50-ns/op"] != float64(sorted[19]) || u["p95-ns/op"] != float64(sorted[37]) || u["allocs/op"] != run.Allocs || u["B/op"] != run.Bytes {
+	if u := results[0].units; u["p50-ns/op"] != float64(sorted[19]) || u["p95-ns/op"] != float64(sorted[37]) || len(u) != 3 {
 		t.Errorf("%v", u)
+	}
+	if last := results[12]; last.units["allocs/op"] != run.Allocs || last.units["B/op"] != run.Bytes || len(last.units) != 2 || last.iters != 480 {
+		t.Errorf("%+v", last)
+	}
+}
+
+// No sample is a copy: each figure of a block is of that block alone, so to change the steps of one
+// block changes its line, and to change what the run has but once changes one line.
+func TestBenchHasNoSampleTwice(t *testing.T) {
+	const blocks, each = 12, 40
+	lines := func(run *Run) []string { return strings.SplitAfter(benchText(t, run), "\n") }
+	make480 := func() *Run {
+		return furnish(synthetic(planted{seed: 7, steps: blocks * each, cause: byPhase, phase: 2}))
+	}
+	was := lines(make480())
+	differ := func(alter func(*Run)) (n int) {
+		run := make480()
+		alter(run)
+		is := lines(run)
+		if len(is) != len(was) {
+			t.Fatalf("%d lines, not %d", len(is), len(was))
+		}
+		for i := range is {
+			if is[i] != was[i] {
+				n++
+			}
+		}
+		return n
+	}
+	for b := range blocks {
+		n := differ(func(run *Run) {
+			for i := b * each; i < (b+1)*each; i++ {
+				run.Steps.Ns[i] += 1000
+			}
+		})
+		if n != 1 {
+			t.Errorf("the steps of block %d are in %d lines", b, n)
+		}
+	}
+	for name, alter := range map[string]func(*Run){
+		"allocations": func(run *Run) { run.Allocs++ }, "bytes": func(run *Run) { run.Bytes++ },
+	} {
+		if n := differ(alter); n != 1 {
+			t.Errorf("the %s of the run are in %d lines", name, n)
+		}
+	}
+	units := map[string]int{} // samples that benchstat would see
+	_, results, err := parseBench(strings.Join(was, ""))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, r := range results {
+		for unit := range r.units {
+			units[r.name+" "+unit]++
+		}
+	}
+	for what, n := range units {
+		if n != 1 && n != blocks {
+			t.Errorf("%d samples of %s", n, what)
+		}
 	}
 }
 

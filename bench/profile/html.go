@@ -80,7 +80,7 @@ type htmlCard struct {
 
 type htmlPhaseRow struct {
 	Name                string
-	Colour              int
+	Look                string // classes of the style
 	P50, P95            string
 	All, Slow           string
 	AllWidth, SlowWidth float64
@@ -104,7 +104,7 @@ type htmlWorst struct {
 	Step                    int
 	Tick                    uint64
 	Ns, Times, Late, Beyond string
-	Colour                  int
+	Look                    string
 	Collector               string
 	Counts                  []Param
 }
@@ -193,6 +193,9 @@ func (rep *Report) htmlVerdict() htmlVerdict {
 	case rep.Step.P95.Ns > run.BudgetNs:
 		return htmlVerdict{"bad", "✗ Over budget", fmt.Sprintf("p95 is %s of %s; %s over it",
 			percentOf(float64(rep.Step.P95.Ns)/float64(run.BudgetNs)), budget, plural(rep.Over, "step"))}
+	case rep.behind():
+		return htmlVerdict{"warn", "! Within budget, but late", fmt.Sprintf("p95 is %s of %s, but %s",
+			percentOf(float64(rep.Step.P95.Ns)/float64(run.BudgetNs)), budget, rep.lateWords())}
 	case rep.Over > 0:
 		return htmlVerdict{"good", "✓ p95 within budget", fmt.Sprintf("p95 is %s of %s; %s over it",
 			percentOf(float64(rep.Step.P95.Ns)/float64(run.BudgetNs)), budget, plural(rep.Over, "step"))}
@@ -200,6 +203,18 @@ func (rep *Report) htmlVerdict() htmlVerdict {
 		return htmlVerdict{"good", "✓ Within budget", fmt.Sprintf("p95 is %s of %s; no step over it",
 			percentOf(float64(rep.Step.P95.Ns)/float64(run.BudgetNs)), budget)}
 	}
+}
+
+// lateWords says how many steps began more than a step's time late, and how many never did.
+func (rep *Report) lateWords() string {
+	var parts []string
+	if rep.Late > 0 {
+		parts = append(parts, fmt.Sprintf("%s of %s began more than a tick late", count(rep.Late), plural(rep.Run.Steps.Len(), "step")))
+	}
+	if n := rep.Run.Dropped; n > 0 {
+		parts = append(parts, plural(int(min(n, math.MaxInt32)), "step")+" of the schedule never ran")
+	}
+	return strings.Join(parts, ", and ")
 }
 
 // percentOf prints a share.
@@ -275,11 +290,11 @@ func (rep *Report) latenessCard() htmlCard {
 }
 
 func (rep *Report) htmlPhases(u htmlUnit) []htmlPhaseRow {
-	colours := rep.colours()
+	looks := rep.looks()
 	var rows []htmlPhaseRow
 	for i, p := range rep.Phases {
 		rows = append(rows, htmlPhaseRow{
-			Name: p.Name, Colour: colours[i], P50: u.bare(float64(p.P50)), P95: u.bare(float64(p.P95)),
+			Name: p.Name, Look: looks[i], P50: u.bare(float64(p.P50)), P95: u.bare(float64(p.P95)),
 			All: percentOf(p.Share), Slow: percentOf(p.SlowShare), AllWidth: width(p.Share), SlowWidth: width(p.SlowShare),
 			Difference: minus(fmt.Sprintf("%+.1f pts", 100*(p.SlowShare-p.Share))),
 		})
@@ -377,15 +392,15 @@ func change(ratio float64) string {
 func (rep *Report) htmlWorst(u htmlUnit) (rows []htmlWorst, counters []string) {
 	const most = 3 // counters that a row has room for
 	run, s := rep.Run, &rep.Run.Steps
-	colours := map[string]int{}
-	for i, c := range rep.colours() {
-		colours[rep.Phases[i].Name] = c
+	looks := map[string]string{"": "c0"}
+	for i, look := range rep.looks() {
+		looks[rep.Phases[i].Name] = look
 	}
 	for i := range min(most, len(s.Counters)) {
 		counters = append(counters, s.Counters[i])
 	}
 	for _, w := range rep.Worst {
-		row := htmlWorst{Step: w.Step, Tick: w.Tick, Ns: u.bare(float64(w.Ns)), Late: u.bare(float64(w.LateNs)), Colour: colours[w.Phase]}
+		row := htmlWorst{Step: w.Step, Tick: w.Tick, Ns: u.bare(float64(w.Ns)), Late: u.bare(float64(w.LateNs)), Look: looks[w.Phase]}
 		if s.Tick == nil {
 			row.Tick = uint64(w.Step)
 		}

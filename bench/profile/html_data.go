@@ -1,9 +1,12 @@
 package profile
 
 import (
+	"cmp"
 	"encoding/base64"
 	"encoding/binary"
+	"fmt"
 	"math"
+	"slices"
 )
 
 // What the charts of the page are drawn of, as JSON. Lists of numbers are columns of varints in
@@ -39,11 +42,11 @@ type htmlData struct {
 
 // htmlPhase is a phase. Mean is of the steps of a place.
 type htmlPhase struct {
-	Name   string  `json:"name"`
-	Colour int     `json:"colour"`
-	All    float64 `json:"all"` // mean ns over all steps
-	Ns     packed  `json:"ns"`
-	Mean   *packed `json:"mean,omitempty"`
+	Name string  `json:"name"`
+	Look string  `json:"look"` // classes of the style
+	All  float64 `json:"all"`  // mean ns over all steps
+	Ns   packed  `json:"ns"`
+	Mean *packed `json:"mean,omitempty"`
 }
 
 // htmlCause is a column for the scatter chart.
@@ -142,10 +145,10 @@ func (rep *Report) data() *htmlData {
 		d.Mean, d.Over = new(packed), new(packed)
 		*d.Mean, *d.Over = packTimes(p.mean(s.Ns)), packCounts(p.above(s.Ns, run.BudgetNs))
 	}
-	colours := rep.colours()
+	looks := rep.looks()
 	for i, row := range rep.Phases {
 		ns := s.column(i)
-		phase := htmlPhase{Name: row.Name, Colour: colours[i], All: math.Round(row.MeanNs), Ns: packTimes(p.pick(ns))}
+		phase := htmlPhase{Name: row.Name, Look: looks[i], All: math.Round(row.MeanNs), Ns: packTimes(p.pick(ns))}
 		if p.bucket > 1 {
 			mean := packTimes(p.mean(ns))
 			phase.Mean = &mean
@@ -296,34 +299,48 @@ func (p *place) above(column []int64, limit int64) []int64 {
 	return values
 }
 
-// paletteSize is the number of colours for phases, from 1; 0 is that of all others, and
-// paletteSize+1 that of what no phase accounts for.
-const paletteSize = 8
+const (
+	// paletteSize is the number of colours for phases, from 1; 0 is that of all others, and
+	// paletteSize+1 that of what no phase accounts for.
+	paletteSize = 8
+	// textures is in how many ways a colour is filled, the first plain: with more phases than
+	// colours, those that look alike but for it differ by stripes or dots.
+	textures = 5
+)
 
-// colours gives the phases that take the most time of the slow steps a colour each, in the
-// order in which they run.
-func (rep *Report) colours() []int {
-	colours := make([]int, len(rep.Phases))
-	if len(colours) == 0 {
-		return colours
+// looks gives each phase classes of its own, of a colour and a texture: plain colours to those
+// that take the most time of the slow steps, then the next texture to as many others, each time
+// in the order in which they run. Beyond paletteSize*textures phases the others look alike.
+func (rep *Report) looks() []string {
+	looks := make([]string, len(rep.Phases))
+	if len(looks) == 0 {
+		return looks
 	}
-	last := len(colours) - 1
-	taken := func(i int) float64 { return rep.Phases[i].SlowMeanNs }
-	next := 1
-	for i := range last {
-		before := 0 // phases that take more
-		for j := range last {
-			if taken(j) > taken(i) || taken(j) == taken(i) && j < i {
-				before++
-			}
+	last := len(looks) - 1
+	order := make([]int, last) // the rank of each phase by what it takes, from 0
+	byTime := make([]int, last)
+	for i := range byTime {
+		byTime[i] = i
+	}
+	slices.SortStableFunc(byTime, func(a, b int) int { return cmp.Compare(rep.Phases[b].SlowMeanNs, rep.Phases[a].SlowMeanNs) })
+	for rank, i := range byTime {
+		order[i] = rank
+	}
+	next := [textures]int{}
+	for i, rank := range order {
+		texture := rank / paletteSize
+		if texture >= textures {
+			looks[i] = "c0"
+			continue
 		}
-		if before < paletteSize {
-			colours[i] = next
-			next++
+		next[texture]++
+		looks[i] = fmt.Sprintf("c%d", next[texture])
+		if texture > 0 {
+			looks[i] += fmt.Sprintf(" t%d", texture)
 		}
 	}
-	colours[last] = paletteSize + 1
-	return colours
+	looks[last] = fmt.Sprintf("c%d", paletteSize+1)
+	return looks
 }
 
 // htmlUnit is the unit of all times of a page.

@@ -66,7 +66,7 @@ func TestReportPage(t *testing.T) {
 		t.Errorf("%d of the slowest steps", n)
 	}
 	for _, bad := range []string{"http:", "https:", "//cdn", "url(", "@import", "ZgotmplZ"} {
-		if strings.Contains(strings.ReplaceAll(page, "http://www.w3.org/2000/svg", ""), bad) {
+		if strings.Contains(strings.NewReplacer("http://www.w3.org/2000/svg", "", "url(#t", "").Replace(page), bad) {
 			t.Errorf("%q is in the page", bad)
 		}
 	}
@@ -140,6 +140,17 @@ func TestReportPageVerdict(t *testing.T) {
 	}{
 		{"within", func(*Run) {}, "✓ Within budget"},
 		{"some over", func(r *Run) { r.Steps.Ns[3] = r.BudgetNs + 1 }, "✓ p95 within budget"},
+		{"late", func(r *Run) { r.Steps.StartNs[9] = r.Steps.DueNs[9] + 1_000_000_000/60 + 1000 }, "! Within budget, but late"},
+		{"late and some over", func(r *Run) {
+			r.Steps.Ns[3] = r.BudgetNs + 1
+			r.Steps.StartNs[9] = r.Steps.DueNs[9] + 1_000_000_000/60 + 1000
+		}, "! Within budget, but late"},
+		{"almost late", func(r *Run) { r.Steps.StartNs[9] = r.Steps.DueNs[9] + 1_000_000_000/60 - 1000 }, "✓ Within budget"},
+		{"never run", func(r *Run) { r.Dropped = 1 }, "! Within budget, but late"},
+		{"over and late", func(r *Run) {
+			r.BudgetNs = 1000
+			r.Steps.StartNs[9] = r.Steps.DueNs[9] + 1_000_000_000/60 + 1000
+		}, "✗ Over budget"},
 		{"over", func(r *Run) { r.BudgetNs = 1000 }, "✗ Over budget"},
 		{"parity", func(r *Run) { r.Parity = &Parity{Err: "row 7"} }, "✗ Parity failed"},
 		{"no budget", func(r *Run) { r.BudgetNs = 0 }, "No budget"},
@@ -147,8 +158,12 @@ func TestReportPageVerdict(t *testing.T) {
 	} {
 		run := synthetic(planted{seed: 1, steps: 200})
 		c.alter(run)
-		if v := Analyze(run).htmlVerdict(); v.Word != c.want {
+		v := Analyze(run).htmlVerdict()
+		if v.Word != c.want {
 			t.Errorf("%s: %q", c.name, v.Word)
+		}
+		if late := strings.Contains(v.Word, "late"); late && v.Class != "warn" || strings.HasPrefix(v.Word, "✓") != (v.Class == "good") {
+			t.Errorf("%s: %q is shown as %s", c.name, v.Word, v.Class)
 		}
 	}
 }
@@ -304,6 +319,31 @@ func TestMinus(t *testing.T) {
 	} {
 		if got := minus(text); got != want {
 			t.Errorf("%q: %q, not %q", text, got, want)
+		}
+	}
+}
+
+// Each phase has a look of its own, as far as there are any; that of what no phase accounts for
+// is no other's.
+func TestLooksDiffer(t *testing.T) {
+	for _, n := range []int{1, 8, 9, 12, 20, 40, 45} {
+		run := &Run{Steps: Steps{Ns: []int64{1000, 2000}}}
+		for j := range n {
+			run.Steps.Phases = append(run.Steps.Phases, strings.Repeat("p", j+1))
+			run.Steps.PhaseNs = append(run.Steps.PhaseNs, []int64{int64(j * 7 % 11), int64(j * 5 % 13)})
+		}
+		looks := Analyze(run).looks()
+		seen := map[string]int{}
+		for _, look := range looks {
+			seen[look]++
+		}
+		if len(looks) != n+1 || looks[n] != "c9" || seen["c9"] != 1 || seen["c0"] != max(0, n-paletteSize*textures) {
+			t.Errorf("%d phases: %q", n, looks)
+		}
+		for look, times := range seen {
+			if look != "c0" && times > 1 {
+				t.Errorf("%d phases: %d of them are %s", n, times, look)
+			}
 		}
 	}
 }

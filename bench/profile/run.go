@@ -25,6 +25,7 @@ type Run struct {
 	Hardware  *Hardware // counters of the CPU
 	Noise     *Noise    // what else the machine did meanwhile
 	Ladder    []Rung    // levels, slowest first
+	Ways      []Way     // of coming to the steps, by turns, the first of which the others are compared with
 	Rivals    []Ratio   // other engines in the same run, as a ratio to ours
 	Baseline  *Baseline // an earlier run, and what has changed
 	Dropped   uint64    // steps of the schedule that were given up

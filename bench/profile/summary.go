@@ -63,6 +63,7 @@ type Summary struct {
 	Hardware  *Hardware `json:"hardware,omitempty"`
 	Noise     *Noise    `json:"noise,omitempty"`
 	Ladder    []Rung    `json:"ladder,omitempty"`
+	Ways      []Way     `json:"ways,omitempty"`
 	Rivals    []Ratio   `json:"rivals,omitempty"`
 	Baseline  *Baseline `json:"baseline,omitempty"` // without its steps
 	Warnings  []string  `json:"warnings,omitempty"`
@@ -80,7 +81,7 @@ func (rep *Report) Summary() *Summary {
 		SlowSteps: len(rep.Slow), SlowMeanNs: rep.SlowMeanNs, RestMeanNs: rep.RestMeanNs, Phases: rep.Phases, Counters: rep.Counters,
 		Collections: rep.Collections, Findings: rep.Findings, Sentence: rep.Sentence, Worst: rep.Worst, Stability: rep.Stability,
 		Parity: run.Parity, Hash: run.Hash, Allocs: run.Allocs, Bytes: run.Bytes, Overhead: run.Overhead, Hardware: run.Hardware, Noise: run.Noise,
-		Ladder: run.Ladder, Rivals: run.Rivals, Baseline: run.Baseline, Warnings: run.Warnings, Unwatched: run.Unwatched,
+		Ladder: run.Ladder, Ways: run.Ways, Rivals: run.Rivals, Baseline: run.Baseline, Warnings: run.Warnings, Unwatched: run.Unwatched,
 	}
 	if rep.Scheduled {
 		s.LatenessNs = &rep.Lateness
@@ -95,7 +96,7 @@ func (s *Summary) Run() *Run {
 		Scene: s.Scene, Params: s.Params, Env: s.Env, Level: s.Level, Workers: s.Workers, Seed: s.Seed, Started: s.Started, Command: s.Command,
 		BudgetNs: s.BudgetNs, RateHz: s.RateHz, Warmup: s.Warmup, Dropped: s.Dropped,
 		Parity: s.Parity, Hash: s.Hash, Allocs: s.Allocs, Bytes: s.Bytes, Overhead: s.Overhead, Hardware: s.Hardware, Noise: s.Noise,
-		Ladder: s.Ladder, Rivals: s.Rivals, Baseline: s.Baseline, Warnings: s.Warnings, Unwatched: s.Unwatched,
+		Ladder: s.Ladder, Ways: s.Ways, Rivals: s.Rivals, Baseline: s.Baseline, Warnings: s.Warnings, Unwatched: s.Unwatched,
 	}
 }
 
@@ -145,6 +146,9 @@ func (s *Summary) finite() error {
 	}
 	for _, r := range s.Rivals {
 		ratio("Rivals", r)
+	}
+	for i := range s.Ways {
+		ratio("Ways", s.Ways[i].Times)
 	}
 	if b := s.Baseline; b != nil {
 		ratio("Baseline", b.P50.Ratio)
@@ -261,6 +265,10 @@ func (s *Summary) Validate() error {
 	}
 	for i, r := range s.Rivals {
 		ratio(fmt.Sprintf("rivals[%d]", i), r)
+	}
+	for i := range s.Ways {
+		ratio(fmt.Sprintf("ways[%d].times", i), s.Ways[i].Times)
+		check(s.Ways[i].Steps >= 0 && s.Ways[i].P50Ns >= 0, fmt.Sprintf("ways[%d]", i), s.Ways[i].Name)
 	}
 	check(!slices.ContainsFunc(s.Params, func(p Param) bool { return p.Name == "" }), "params", "one without a name")
 	return errors.Join(errs...)

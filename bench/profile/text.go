@@ -23,6 +23,7 @@ func (rep *Report) WriteText(w io.Writer, t Text) error {
 		rep.writeCounters(p)
 	}
 	rep.writeHardware(p)
+	rep.writeWays(p)
 	rep.writeLadder(p)
 	rep.writeBaseline(p)
 	rep.writeNotes(p)
@@ -137,15 +138,23 @@ func (rep *Report) writeQuantiles(p *page) {
 		style := green
 		if rep.Step.P95.Ns > rep.Run.BudgetNs {
 			style = red
-		} else if rep.Over > 0 {
+		} else if rep.Over > 0 || rep.behind() {
 			style = yellow
 		}
 		p.items(style, 2, verdict)
 	}
 	if rep.Scheduled {
-		p.items(plain, 2, count(rep.Late)+" began more than a step late", fmt.Sprint("dropped ", rep.Run.Dropped))
+		style := plain
+		if rep.behind() {
+			style = yellow
+		}
+		p.items(style, 2, count(rep.Late)+" began more than a step late", fmt.Sprint("dropped ", rep.Run.Dropped))
 	}
 }
+
+// behind reports whether steps began more than a step's time late, or never: however quick
+// they are, that is a stall.
+func (rep *Report) behind() bool { return rep.Late > 0 || rep.Run.Dropped > 0 }
 
 // worth tells of steps that resemble their neighbours.
 func (rep *Report) worth() string {
@@ -222,19 +231,9 @@ func (rep *Report) writeSentence(p *page) {
 	}
 	p.line()
 	p.prose(bold, "", clean(rep.Sentence))
-	w := rep.Worst[0]
-	text := fmt.Sprintf("The slowest is step %s (tick %s) with %s", count(w.Step), figure(float64(w.Tick)), duration(float64(w.Ns)))
-	if w.Phase != "" && w.BeyondNs > 0 {
-		where := "in " + w.Phase
-		if w.Phase == Unaccounted {
-			where = "between its phases"
-		}
-		text += fmt.Sprintf(": %s beyond the median %s", duration(float64(w.BeyondNs)), where)
+	if rep.Far == 0 { // else the sentence has named it
+		p.prose(plain, "", clean("The slowest is step "+rep.sayWorst())+".")
 	}
-	if w.GCs > 0 {
-		text += "; a garbage collection ended in it"
-	}
-	p.prose(plain, "", clean(text)+".")
 }
 
 const barRows = 6

@@ -1,6 +1,9 @@
 package rigid
 
-import "math/bits"
+import (
+	"math/bits"
+	"unsafe"
+)
 
 const (
 	// NumColours is the number of colours of contacts.
@@ -224,10 +227,12 @@ func (p palette) choose(a, b uint32) (colour int, ok bool) {
 }
 
 // resized returns a slice of n elements in the memory of s if it has room, and with
-// some to spare otherwise. What the elements are is unspecified.
+// some to spare otherwise: half as many again, and a kilobyte, so that what is small does not grow
+// many times. What the elements are is unspecified.
 func resized[T any](s []T, n int) []T {
 	if cap(s) < n {
-		return make([]T, n, n+n/2)
+		var one T
+		return make([]T, n, n+n/2+1024/int(max(1, unsafe.Sizeof(one))))
 	}
 	return s[:n]
 }

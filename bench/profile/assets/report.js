@@ -85,7 +85,24 @@
     root.setAttribute("role", "img");
     root.setAttribute("aria-label", host.dataset.label);
     host.prepend(root);
-    return { root, left, right: width - 10, top: 24, bottom: height - 26 };
+    return { root, left, right: width - 10, top: 24, bottom: height - 26, taken: [] };
+  }
+
+  // label writes a text at the first of the places where it lies on no other, within the chart; if
+  // there is none, it is left out: what it says stands at the top of the page as well.
+  function label(c, className, text, places) {
+    const e = draw(c.root, "text", { class: "label " + className }, text);
+    for (const [x, y, anchor] of places) {
+      e.setAttribute("x", round(x));
+      e.setAttribute("y", round(y));
+      e.setAttribute("text-anchor", anchor);
+      const box = e.getBBox(), l = box.x, r = box.x + box.width, t = box.y, b = box.y + box.height;
+      if (l < c.left || r > c.right + 10 || t < 0 || b > c.bottom + 2) continue;
+      if (c.taken.some(o => l < o.r && o.l < r && t < o.b && o.t < b)) continue;
+      c.taken.push({ l, r, t, b });
+      return;
+    }
+    e.remove();
   }
 
   const round = v => Math.round(v * 10) / 10;
@@ -109,7 +126,7 @@
       draw(c.root, "line", { class: v ? "grid" : "base", x1: c.left, x2: c.right, y1: at, y2: at });
       draw(c.root, "text", { class: "axis", x: c.left - 8, y: at + 4, "text-anchor": "end" }, number(v, from && v >= 1 ? 0 : digits));
     }
-    draw(c.root, "text", { class: "axis", x: 0, y: 12 }, data.unit.name + (from ? ", logarithmic" : ""));
+    draw(c.root, "text", { class: "axis unit", x: 0, y: 12 }, data.unit.name + (from ? ", logarithmic" : ""));
   }
 
   const digitsOf = marks => marks.length > 1 ? Math.max(0, -Math.floor(Math.log10(marks[1] - marks[0]) + 1e-9)) : 0;
@@ -128,15 +145,18 @@
     if (!(at > 0 && at <= top)) return;
     const py = round(y(at));
     draw(c.root, "line", { class: "limit " + kind, x1: c.left, x2: c.right, y1: py, y2: py });
-    draw(c.root, "text", { class: "label " + kind, x: c.right - 4, y: py - 5, "text-anchor": "end" }, name + " " + time(at));
+    label(c, kind, name + " " + time(at), [[c.right - 4, py - 5, "end"], [c.right - 4, py + 14, "end"], [c.left + 4, py - 5, "start"], [c.left + 4, py + 14, "start"]]);
   }
 
   // far tells how far above the chart the budget is.
   function far(c, top) {
     if (data.budget <= top) return;
-    const times = data.budget / top;
-    draw(c.root, "text", { class: "axis", x: c.right, y: 12, "text-anchor": "end" },
-      `↑ the budget, ${time(data.budget)}, is ${number(times, times < 10 ? 1 : 0)} times as high as this chart`);
+    const times = number(data.budget / top, data.budget < 10 * top ? 1 : 0), unit = c.root.querySelector("text.unit").getBBox();
+    const e = draw(c.root, "text", { class: "axis", x: c.right, y: 12, "text-anchor": "end" });
+    for (const words of [`↑ the budget, ${time(data.budget)}, is ${times} times as high as this chart`, `↑ the budget is ${times} times as high`, `↑ budget ${times}×`, ""]) {
+      e.textContent = words;
+      if (c.right - e.getComputedTextLength() > unit.x + unit.width + 8) return;
+    }
   }
 
   // The top of charts of steps. Rare long steps are cut off, unless all is to be seen.
@@ -250,7 +270,7 @@
       const x = Math.max(c.left + half, Math.min(c.right - half, c.left + (k - from + 0.5) / (to - from) * width));
       if (x - half < free) continue;
       free = x + half + 10;
-      draw(c.root, "text", { class: "axis", x: round(x), y: c.bottom + 17, "text-anchor": "middle" }, words);
+      draw(c.root, "text", { class: "axis", x: round(x), y: c.bottom + 21, "text-anchor": "middle" }, words); // below the mark
     }
   }
 
@@ -367,7 +387,9 @@
 
   function drawStack() {
     if (!stack) return;
-    const c = chart(stack, 240), columns = columnsOf(c, selected.a, selected.b, 3);
+    const c = chart(stack, 240);
+    drawTextures(c);
+    const columns = columnsOf(c, selected.a, selected.b, 3);
     for (const column of columns) {
       let sum = 0;
       const steps = stepsIn(column.from, column.to);
@@ -389,11 +411,23 @@
         upper += `${upper ? "L" : "M"}${round(column.x0)} ${high}H${round(column.x1)}`;
         lower = `L${round(column.x1)} ${low}H${round(column.x0)}` + lower;
       }
-      draw(c.root, "path", { class: "area c" + p.colour, d: upper + lower + "z" });
+      const d = upper + lower + "z", texture = p.look.split(" ")[1];
+      draw(c.root, "path", { class: "area " + p.look, d });
+      if (texture) draw(c.root, "path", { class: "texture " + texture, d });
     });
     limit(c, y, top, data.budget, "budget", "budget");
     stacked = { c, columns };
     drawLegend();
+  }
+
+  // drawTextures defines what fills the phases for which there is no colour of their own: stripes
+  // in three directions, and dots, as in the swatches of the legend.
+  function drawTextures(c) {
+    const defs = draw(c.root, "defs", {});
+    for (const [id, d, angle] of [["t1", "M2 0V4", -45], ["t2", "M2 0V4", 45], ["t3", "M2 0V4", 0], ["t4", "", 0]]) {
+      const pattern = draw(defs, "pattern", { id, width: 4, height: 4, patternUnits: "userSpaceOnUse", patternTransform: `rotate(${angle})` });
+      if (d) draw(pattern, "path", { d }); else draw(pattern, "circle", { cx: 2, cy: 2, r: 1.2 });
+    }
   }
 
   function drawLegend() {
@@ -401,7 +435,7 @@
     list.replaceChildren();
     for (const p of phases) {
       const item = element(list, "li"), mean = meanOf(p.mean);
-      element(item, "span", "swatch c" + p.colour);
+      element(item, "span", "swatch " + p.look);
       element(item, "span", "name", p.name);
       element(item, "span", "value", time(mean));
       const change = Math.abs(p.all) > 0 ? 100 * (mean / p.all - 1) : 0;
@@ -451,7 +485,9 @@
     const p95 = Math.log10(20);
     if (p95 <= last) {
       draw(c.root, "circle", { class: "dot", cx: round(x(p95)), cy: round(y(data.p95)), r: 4 });
-      draw(c.root, "text", { class: "label p95", x: round(x(p95)) - 8, y: round(y(data.p95)) - 9, "text-anchor": "end" }, "p95 " + time(data.p95));
+      const px = x(p95), py = y(data.p95);
+      c.taken.push({ l: px - 6, r: px + 6, t: py - 6, b: py + 6 });
+      label(c, "p95", "p95 " + time(data.p95), [[px - 8, py - 9, "end"], [px + 8, py + 17, "start"], [px - 8, py + 17, "end"], [px + 8, py - 9, "start"]]);
     }
     limit(c, y, top, data.budget, "budget", "budget");
     far(c, top);

@@ -1,0 +1,174 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/evertick/evertick/bench/profile"
+	"github.com/evertick/evertick/loop"
+)
+
+// -paced lets ways to come to a step take turns in one run: back to back, as benchmarks do, and
+// paced, as games do. A step that is waited for finds the caches as whoever ran meanwhile, or the
+// sleeping CPU, has left them. -causes adds ways that take one of the possible causes away, or bring
+// it about without sleep.
+
+// pacedHz is the rate of -paced.
+const pacedHz = 60
+
+const (
+	pacedSkip = 2                  // steps of a turn, the first, which follow on another way and are not counted
+	pacedTurn = 5*turn + pacedSkip // steps of a turn
+)
+
+// pacedWay is a way to come to a step.
+type pacedWay struct {
+	name  string
+	sleep bool         // until the step is due, by the clock of Precise
+	spin  bool         // until it is due, by reading the clock
+	early int64        // ns by which sleep or spin ends before
+	ready func() error // what is done then; nil: nothing
+	// margin is what the clock has done in the time that it would spin: see
+	// loop.PreciseClock.SleepRehearsing.
+	margin func()
+}
+
+// pacedTurns has the ways take turns.
+type pacedTurns struct {
+	ways   []pacedWay
+	warmup int
+	clock  *loop.PreciseClock
+	spin   *loop.SpinClock
+	due    int64 // of the next step of the turn
+	junk   []byte
+	sum    byte
+
+	twinErr    error
+	rehearsals int
+}
+
+// backToBack and paced are the indices of these ways.
+const (
+	backToBack = iota
+	pacedSteps
+)
+
+// newPacedTurns returns the ways for a scene. twin makes another of the same kind; nil: without causes.
+func newPacedTurns(warmup int, s *scene, twin func() (*scene, error)) (*pacedTurns, error) {
+	t := &pacedTurns{warmup: warmup, ways: []pacedWay{{name: "back to back"}, {name: "paced", sleep: true}}, clock: new(loop.PreciseClock), spin: new(loop.SpinClock)}
+	if twin == nil {
+		return t, nil
+	}
+	other, err := twin()
+	if err != nil {
+		return nil, err
+	}
+	const awake = 500_000
+	t.junk = make([]byte, 64<<20) // more than the caches hold
+	for i := range t.junk {
+		t.junk[i] = byte(i)
+	}
+	read := func() error {
+		t.sum += byte(s.sim.World.Hash() + s.sim.Physics.Hash()) // both read all that they hold
+		return nil
+	}
+	rehearse := func() error {
+		if err := other.sim.CopyFrom(s.sim); err != nil {
+			return err
+		}
+		return other.step()
+	}
+	t.ways = append(t.ways,
+		pacedWay{name: "spun", spin: true},                            // the same time, without sleep
+		pacedWay{name: "paced, awake", sleep: true, early: awake},     // spun for the last half millisecond
+		pacedWay{name: "paced, read", sleep: true, ready: read},       // data in the caches
+		pacedWay{name: "paced, twin", sleep: true, ready: other.step}, // code and branches: a twin of the scene has run a step
+		pacedWay{name: "spun, cold", spin: true, ready: t.evict},      // cold caches, without sleep
+		pacedWay{name: "paced, copy", sleep: true, ready: rehearse},   // the same step, of a copy of the state
+		pacedWay{name: "paced, margin", sleep: true, margin: func() { // twin and read, as Config.Rehearse has it
+			t.twinErr = errors.Join(t.twinErr, other.step(), read())
+			t.rehearsals++
+		}})
+	return t, nil
+}
+
+// evict fills the caches with something else.
+func (t *pacedTurns) evict() error {
+	for i := 0; i < len(t.junk); i += 64 {
+		t.sum += t.junk[i]
+	}
+	return nil
+}
+
+// way returns the way of a measured step, from 0, and whether it counts. Which way begins changes.
+func (t *pacedTurns) way(i int) (way int, counts bool) {
+	turn := i / pacedTurn
+	n := len(t.ways)
+	return (turn + turn/n) % n, i%pacedTurn >= pacedSkip
+}
+
+// before waits for a tick as its way has it.
+func (t *pacedTurns) before(tick int) error {
+	i := tick - t.warmup
+	if i < 0 {
+		return nil
+	}
+	k, _ := t.way(i)
+	w := &t.ways[k]
+	var clock loop.Clock = t.clock
+	if w.spin {
+		clock = t.spin
+	}
+	if i%pacedTurn == 0 {
+		t.due = clock.Now()
+	}
+	t.due += int64(time.Second) / pacedHz
+	if w.margin != nil {
+		return errors.Join(t.clock.SleepRehearsing(context.Background(), t.due, w.margin), t.twinErr)
+	}
+	if w.sleep || w.spin {
+		if err := clock.Sleep(context.Background(), t.due-w.early); err != nil {
+			return err
+		}
+		if w.early > 0 {
+			if err := t.spin.Sleep(context.Background(), t.due-clock.Now()+t.spin.Now()); err != nil {
+				return err
+			}
+		}
+	}
+	if w.ready != nil {
+		return w.ready()
+	}
+	return nil
+}
+
+// tell leaves the paced steps in the run, and says what the ways took.
+func (t *pacedTurns) tell(run *profile.Run, seed uint64) {
+	all := run.Steps
+	if all.Len() < 2*pacedTurn {
+		run.Unwatched = append(run.Unwatched, fmt.Sprintf("steps back to back and paced, by turns: %d steps are fewer than two turns", all.Len()))
+	}
+	var first []int64
+	for k := range t.ways {
+		only := all.Only(func(i int) bool { way, counts := t.way(i); return way == k && counts })
+		w := profile.NewWay(t.ways[k].name, &only)
+		switch {
+		case k == backToBack:
+			first = only.Ns
+		case only.Len() > 0 && len(first) > 0:
+			n := min(only.Len(), len(first))
+			w.Times.Median, w.Times.Low, w.Times.High = medianRatio(only.Ns[:n], first[:n], seed)
+		}
+		if t.ways[k].margin != nil {
+			run.Unwatched = append(run.Unwatched, fmt.Sprintf("%s: %d of its steps had time for a rehearsal; %d count", w.Name, t.rehearsals, only.Len()))
+		}
+		if only.Len() > 0 {
+			run.Ways = append(run.Ways, w)
+		}
+		if k == pacedSteps && only.Len() > 0 {
+			run.Steps = only
+		}
+	}
+}

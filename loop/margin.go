@@ -1,0 +1,186 @@
+package loop
+
+// margin decides how long before its target a sleep should end, so that it seldom ends after it and
+// the spinning in between keeps to a budget. It learns from how late sleeps ended: what it
+// answers is a function of what it was told, in time that is bounded, without allocation.
+//
+// # The rule
+//
+// It keeps by how much the last 128 sleeps ended late, in order. Were the next like one of them, a
+// margin of m would spin for max(0, m - late): the mean of that over the 128 is the cost of m, which
+// rises with m and is solved for the greatest m that the budget affords. Of the lateness seen, all but
+// one in 64 sleeps are to be covered, with a reserve. If the budget does not afford that,
+// it is the greatest part of them that it does; and if that would be less than 95 in 100, but the
+// budget suffices for 95 in 100 to be no more than lateGoal late, it is what the budget affords.
+// So a machine that is late by 2 µs most often and by 560 µs once in twenty gets a margin of some
+// 570 µs, while one that is late by 5 ms as often is not spun for in vain.
+//
+// What was spun is paid from an account, into which the budget flows with time, and which holds
+// what half a second brings. A margin never is longer than the account pays for, whatever the sleeps
+// do: that bounds the share of a CPU over any time longer than a few seconds.
+//
+// The zero value has seen no sleep.
+type margin struct {
+	late   [marginSleeps]int64 // by which the last sleeps ended too late, in ns, the oldest at next once it is full
+	sorted [marginSleeps]int64 // the same, ascending
+	sleeps int                 // in these
+	next   int
+
+	budget   int64 // thousandths of a CPU; 0: defaultSpinBudget
+	interval int64 // mean time from the end of a wait to that of the next, ns; 0: not known
+	last     int64 // when the last wait ended
+	waited   bool  // once
+	account  int64 // ns that may be spun
+	need     int64 // the margin, if the account pays for it
+}
+
+const (
+	marginSleeps = 128
+	// marginFew sleeps are too few to learn from.
+	marginFew = 16
+	// marginReserve is what the margin exceeds the lateness seen by, in nanoseconds: the way from
+	// the system's sleep to the reading of the clock. If the budget affords it, it is a quarter of
+	// that lateness more, up to marginSlack, since the next sleep may end later than any before.
+	marginReserve = 5_000
+	marginSlack   = 50_000
+	// lateGoal is how late 95 in 100 sleeps may end, in nanoseconds, for a budget that affords no
+	// more.
+	lateGoal = 20_000
+	// defaultSpinBudget is 4 % of a CPU: 0.67 ms of each frame at 60 Hz.
+	defaultSpinBudget = 40
+	maxSpinBudget     = 1000
+
+	accountNs   = 500_000_000 // time of which the account holds the budget
+	maxInterval = 100_000_000 // ns between waits, at most, as far as the budget goes: pauses save nothing up
+	maxLate     = 1_000_000_000
+)
+
+func (m *margin) thousandths() int64 {
+	if m.budget == 0 {
+		return defaultSpinBudget
+	}
+	return max(1, min(m.budget, maxSpinBudget))
+}
+
+// allowance is what a wait may spin for in the mean, in nanoseconds.
+func (m *margin) allowance(left int64) int64 {
+	interval := m.interval
+	if interval == 0 {
+		interval = min(max(left, 0), maxInterval)
+	}
+	return interval * m.thousandths() / 1000
+}
+
+// lead returns how long before the end of a wait that has left nanoseconds to go a sleep should end. If
+// it is as long as the wait there is to be no sleep. It is least at least, if the account pays for that.
+func (m *margin) lead(left, least int64) int64 {
+	need := max(m.need, least)
+	if m.sleeps < marginFew { // half of a shorter wait, or else nothing would ever be seen
+		need = max(least, min(m.allowance(left), left/2))
+	}
+	pays := m.account
+	if !m.waited {
+		pays = m.allowance(left)
+	}
+	return max(0, min(need, pays))
+}
+
+// woke takes in that a sleep ended late by ns; one that ended early counts as on time.
+func (m *margin) woke(ns int64) {
+	ns = max(0, min(ns, maxLate))
+	if m.sleeps == marginSleeps {
+		m.remove(m.late[m.next])
+	}
+	m.late[m.next] = ns
+	m.next = (m.next + 1) % marginSleeps
+	i := m.sleeps
+	for ; i > 0 && m.sorted[i-1] > ns; i-- {
+		m.sorted[i] = m.sorted[i-1]
+	}
+	m.sorted[i] = ns
+	m.sleeps++
+	m.learn()
+}
+
+func (m *margin) remove(ns int64) {
+	i := 0
+	for m.sorted[i] != ns {
+		i++
+	}
+	copy(m.sorted[i:], m.sorted[i+1:m.sleeps])
+	m.sleeps--
+}
+
+// learn computes the margin.
+func (m *margin) learn() {
+	affords := m.affords(m.allowance(0) * 9 / 10) // so that the account does not run dry by chance
+	usual := m.rank(1, 20)
+	for k := m.rank(1, 64); k >= 0; k-- {
+		if k < usual && m.sorted[usual]-lateGoal <= affords {
+			m.need = affords
+			return
+		}
+		if need := m.sorted[k] + marginReserve; need <= affords {
+			m.need = min(need+min(m.sorted[k]/4, marginSlack), affords)
+			return
+		}
+	}
+	m.need = affords
+}
+
+// rank is the index of the least of sorted that all but a part of them do not exceed.
+func (m *margin) rank(num, den int) int { return m.sleeps - 1 - m.sleeps*num/den }
+
+// affords returns the greatest margin that spins for allowance in the mean, in nanoseconds. Of sorted
+// let i be those below it: i times the margin, less their sum, is what all spin for together.
+func (m *margin) affords(allowance int64) int64 {
+	sum := int64(0)
+	for i := int64(1); i <= int64(m.sleeps); i++ {
+		sum += m.sorted[i-1]
+		if most := (allowance*int64(m.sleeps) + sum) / i; int(i) == m.sleeps || most <= m.sorted[i] {
+			return most
+		}
+	}
+	return allowance
+}
+
+// costs returns for how long a margin spins in the mean, in nanoseconds.
+func (m *margin) costs(lead int64) int64 {
+	sum := int64(0)
+	for _, late := range m.sorted[:m.sleeps] {
+		sum += max(0, lead-late)
+	}
+	return sum / int64(max(1, m.sleeps))
+}
+
+// ended takes in that a wait ended at a time, by the clock, of which spun nanoseconds were spun, and
+// whether it slept before. If it did not, since the margin took the whole wait, nothing was learnt: that
+// must not last for ever because sleeps ended late once, so each time the margin shrinks by as
+// much as makes it sleep, and see, again after a few hundred.
+func (m *margin) ended(now, spun int64, slept bool) {
+	if m.waited {
+		passed := max(0, min(elapsed(m.last, now), maxInterval))
+		if m.interval == 0 {
+			m.interval = passed
+		}
+		m.interval += (passed - m.interval) / 16
+		m.account += passed*m.thousandths()/1000 - spun
+	}
+	m.account = min(m.account, accountNs*m.thousandths()/1000)
+	m.last, m.waited = now, true
+	if !slept && spun > 0 {
+		m.need -= m.need / 512
+	}
+}
+
+// lateness tells what was learnt.
+func (m *margin) lateness() WakeLateness {
+	if m.sleeps == 0 {
+		return WakeLateness{}
+	}
+	w := WakeLateness{P50Ns: m.sorted[m.rank(1, 2)], P95Ns: m.sorted[m.rank(1, 20)], MarginNs: m.need}
+	if m.interval > 0 {
+		w.NeededCPU = float64(m.costs(w.P95Ns-lateGoal)) / float64(m.interval)
+	}
+	return w
+}
