@@ -5,7 +5,7 @@
 KERNELS := $(patsubst %,./%/...,$(wildcard native spatial physics))
 FUZZTIME ?= 10s
 ARGS ?=
-# Flags for the tests of further builds, levels and machines: "make race SHORT=-short".
+# -short, for checks of further builds and machines in the size that make ci has.
 SHORT ?=
 
 help: ## this list
@@ -48,13 +48,13 @@ levels: ## kernel tests with each level that this CPU has as the default
 	bash .ci/levels.sh $(SHORT) $(KERNELS)
 
 gate: ## machine code: nothing fused, vectors where promised; and mutants
-	EVERTICK_GATE=1 go test -count=1 -v -skip Consumer ./internal/gate
+	EVERTICK_GATE=1 go test $(SHORT) -count=1 -v -skip Consumer ./internal/gate
 
 consumer: ## a module that depends on this one: fetched, vendored, edited
-	EVERTICK_GATE=1 go test -count=1 -v -run Consumer ./internal/gate
+	EVERTICK_GATE=1 go test $(SHORT) -count=1 -v -run Consumer ./internal/gate
 
 cross: ## arm64 with NEON, s390x, and an old x86 CPU, under qemu-user
-	bash .ci/cross.sh
+	bash .ci/cross.sh $(SHORT)
 
 determinism: ## one scene, every build, level and machine at hand: the same hash every tick
 	bash .ci/determinism.sh $(ARGS)
