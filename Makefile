@@ -5,6 +5,8 @@
 KERNELS := $(patsubst %,./%/...,$(wildcard native spatial physics))
 FUZZTIME ?= 10s
 ARGS ?=
+# -short, for checks of further builds and machines in the size that make ci has.
+SHORT ?=
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-14s%s\n", $$1, $$2 }' Makefile
@@ -23,39 +25,40 @@ build: ## compile everything
 	go build ./...
 
 parity: ## every kernel on every level against its Go twin
-	go test -count=1 -run Parity -v $(KERNELS)
+	go test $(SHORT) -count=1 -run Parity -v $(KERNELS)
 
 purego: ## all tests without cgo
-	CGO_ENABLED=0 go test ./...
+	CGO_ENABLED=0 go test $(SHORT) ./...
 
 race: ## all tests under the race detector
-	go test -race ./...
+	go test $(SHORT) -race ./...
 
 v3: ## all tests where the Go compiler may fuse (needs a CPU with AVX2 and FMA)
-	GOAMD64=v3 go test ./...
+	GOAMD64=v3 go test $(SHORT) ./...
 
 # Tests that expect a fault want to hear of it from Go.
 asan: ## kernel tests under AddressSanitizer
-	ASAN_OPTIONS=handle_segv=0 go test -asan ./native/... ./spatial/...
+	ASAN_OPTIONS=handle_segv=0 go test $(SHORT) -asan ./native/... ./spatial/...
 
 clang: ## kernel tests and machine code as clang compiles them
-	CC=clang go test $(KERNELS)
+	CC=clang go test $(SHORT) $(KERNELS)
 	CC=clang EVERTICK_GATE=1 go test -count=1 -v -run 'TestCDisassembly$$' ./internal/gate
 
 levels: ## kernel tests with each level that this CPU has as the default
-	bash .ci/levels.sh $(KERNELS)
+	bash .ci/levels.sh $(SHORT) $(KERNELS)
 
 gate: ## machine code: nothing fused, vectors where promised; and mutants
-	EVERTICK_GATE=1 go test -count=1 -v -skip Consumer ./internal/gate
+	EVERTICK_GATE=1 go test $(SHORT) -count=1 -v -skip Consumer ./internal/gate
 
 consumer: ## a module that depends on this one: fetched, vendored, edited
-	EVERTICK_GATE=1 go test -count=1 -v -run Consumer ./internal/gate
+	EVERTICK_GATE=1 go test $(SHORT) -count=1 -v -run Consumer ./internal/gate
 
 cross: ## arm64 with NEON, s390x, and an old x86 CPU, under qemu-user
-	bash .ci/cross.sh
+	bash .ci/cross.sh $(SHORT)
 
 determinism: ## one scene, every build, level and machine at hand: the same hash every tick
 	bash .ci/determinism.sh $(ARGS)
+	EVERTICK_GATE=1 go test -count=1 -v -run OtherBuilds ./bench
 
 python: ## the C library of training worlds: a C program, and the Python package
 	bash .ci/python.sh
@@ -83,7 +86,10 @@ bench: ## all Go benchmarks
 bench-compare: ## ratios (levels, other engines) against those kept in bench/results
 	go run ./bench compare $(ARGS)
 
-ci: ## all of the above that has a verdict, as CI runs it
+ci: ## every kind of check of the above that has a verdict, as CI runs it on each push
 	bash .ci/run
 
-.PHONY: help run info test build parity purego race v3 asan clang levels gate consumer cross determinism python examples mcp fmt vet fuzz bench bench-compare ci
+ci-full: ## the same in full, as CI runs it each night; before a release
+	bash .ci/run full
+
+.PHONY: help run info test build parity purego race v3 asan clang levels gate consumer cross determinism python examples mcp fmt vet fuzz bench bench-compare ci ci-full

@@ -238,3 +238,69 @@ func TestReadme(t *testing.T) {
 		t.Errorf("the first program of README.md differs from example_readme_test.go; it should be\n%s", want)
 	}
 }
+
+var (
+	gateLine = regexp.MustCompile(`(?m)^.*\b(?:gate|alone) \w+ +make ([\w-]+)(.*)$`) // of .ci/run
+	rungLine = regexp.MustCompile("(?m)^\\| \\d \\| `make ([^`]+)` \\|.*\\| (.*) \\|$")
+	makeLine = regexp.MustCompile("(?:`|run: )make ([a-z][a-z0-9-]*)")
+	target   = regexp.MustCompile(`(?m)^([a-z][a-z0-9-]*):`)
+)
+
+func readText(t *testing.T, name string) string {
+	t.Helper()
+	text, err := os.ReadFile(filepath.FromSlash(name))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}
+
+// The ladder of CONTRIBUTING.md has the checks of .ci/run, all of them and no others, and says
+// which of them make ci runs smaller than make ci-full.
+func TestLadder(t *testing.T) {
+	const all = "all"
+	run, contributing := readText(t, ".ci/run"), readText(t, "CONTRIBUTING.md")
+	smaller := map[string]bool{}
+	for _, g := range gateLine.FindAllStringSubmatch(run, -1) {
+		smaller[g[1]] = strings.Contains(g[2], "$short")
+	}
+	if len(smaller) == 0 {
+		t.Fatal("no check found in .ci/run")
+	}
+	rungs := map[string]bool{}
+	for _, r := range rungLine.FindAllStringSubmatch(contributing, -1) {
+		for check := range strings.FieldsSeq(r[1]) {
+			rungs[check] = true
+			less, ok := smaller[check]
+			if !ok {
+				t.Errorf("the ladder of CONTRIBUTING.md has make %s, .ci/run has not", check)
+			} else if less != (r[2] != all) {
+				t.Errorf("make %s: CONTRIBUTING.md says that make ci runs %q; smaller than make ci-full by .ci/run: %t", check, r[2], less)
+			}
+		}
+	}
+	for check := range smaller {
+		if !rungs[check] {
+			t.Errorf(".ci/run has make %s, the ladder of CONTRIBUTING.md has not", check)
+		}
+	}
+}
+
+// What CI and CONTRIBUTING.md make is a target of the Makefile.
+func TestMakeTargets(t *testing.T) {
+	targets := map[string]bool{}
+	for _, m := range target.FindAllStringSubmatch(readText(t, "Makefile"), -1) {
+		targets[m[1]] = true
+	}
+	for name, line := range map[string]*regexp.Regexp{".ci/run": gateLine, "CONTRIBUTING.md": makeLine, ".github/workflows/ci.yml": makeLine} {
+		made := line.FindAllStringSubmatch(readText(t, name), -1)
+		if len(made) == 0 {
+			t.Errorf("no make found in %s", name)
+		}
+		for _, m := range made {
+			if !targets[m[1]] {
+				t.Errorf("%s: make %s: the Makefile has no such target", name, m[1])
+			}
+		}
+	}
+}

@@ -1,16 +1,17 @@
 #!/usr/bin/env bash
-# Runs tests for machines that this one is not, under qemu-user: arm64 with its
-# NEON kernels, big-endian s390x in pure Go, and an x86 CPU without AVX, where
-# the choice of a level must fall back instead of dying. That whole simulations
-# are the same there is for determinism.sh to show, tick by tick.
+# cross.sh [-short]: runs tests for machines that this one is not, under qemu-user:
+# arm64 with its NEON kernels, big-endian s390x in pure Go, and an x86 CPU without
+# AVX, where the choice of a level must fall back instead of dying. That whole
+# simulations are the same there is for determinism.sh to show, tick by tick. With
+# -short, of the packages with much arithmetic only the tests that compare bits.
 set -uo pipefail
 cd "$(dirname "$0")/.."
 
 failed=0
-packages=()
-for p in . native native/rigid spatial ecs loop loop/modules physics internal/statehash; do
-	[[ -n $(find "$p" -maxdepth 1 -name '*.go' 2>/dev/null) ]] && packages+=("./$p")
-done
+numeric=(./native ./native/rigid ./spatial ./physics)
+others=(. ./ecs ./loop ./loop/modules ./internal/statehash)
+bits='' # the tests of numeric packages that are run; empty: all
+[[ ${1-} == -short ]] && bits='Parity|Agree|Level|Golden|Hash|Snapshot|Restore'
 
 # have WHAT TOOL...: whether all tools are there; says what is missing.
 have() {
@@ -20,17 +21,20 @@ have() {
 	done
 }
 
+# emulated EMULATOR: runs the tests, built as the environment says.
+emulated() {
+	go test -short -exec "$1" "${others[@]}" || failed=1
+	go test -short -run "$bits" -exec "$1" "${numeric[@]}" || failed=1
+	go test -short -run Golden -exec "$1" ./internal/scenes || failed=1
+}
+
 if have "arm64 with NEON" qemu-aarch64-static aarch64-linux-gnu-gcc; then
 	echo "arm64 with NEON"
-	CGO_ENABLED=1 GOOS=linux GOARCH=arm64 CC=aarch64-linux-gnu-gcc \
-		go test -short -exec 'qemu-aarch64-static -L /usr/aarch64-linux-gnu' "${packages[@]}" || failed=1
-	CGO_ENABLED=1 GOOS=linux GOARCH=arm64 CC=aarch64-linux-gnu-gcc \
-		go test -short -run Golden -exec 'qemu-aarch64-static -L /usr/aarch64-linux-gnu' ./internal/scenes || failed=1
+	CGO_ENABLED=1 GOOS=linux GOARCH=arm64 CC=aarch64-linux-gnu-gcc emulated 'qemu-aarch64-static -L /usr/aarch64-linux-gnu'
 fi
 if have "s390x" qemu-s390x-static; then
 	echo "s390x, pure Go"
-	CGO_ENABLED=0 GOOS=linux GOARCH=s390x go test -short -exec qemu-s390x-static "${packages[@]}" || failed=1
-	CGO_ENABLED=0 GOOS=linux GOARCH=s390x go test -short -run Golden -exec qemu-s390x-static ./internal/scenes || failed=1
+	CGO_ENABLED=0 GOOS=linux GOARCH=s390x emulated qemu-s390x-static
 fi
 
 # old CPU LEVEL [SKIP]: the kernel tests pass on that CPU, less those whose names

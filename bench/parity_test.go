@@ -177,8 +177,8 @@ func amd64Level() string {
 func fuses(level string) bool { return level == "v3" || level == "v4" }
 
 func TestOtherBuildsSayTheSameBits(t *testing.T) {
-	if testing.Short() {
-		t.Skip("not run: other builds of the bench command: -short")
+	if os.Getenv("EVERTICK_GATE") == "" {
+		t.Skip("needs EVERTICK_GATE=1, as make determinism sets it")
 	}
 	if _, err := exec.LookPath("go"); err != nil {
 		t.Skip("not run: other builds of the bench command: the go command is not installed")

@@ -175,6 +175,10 @@ func TestParityKNN(t *testing.T) {
 // distance, fill the candidates again and again.
 func TestParityKNNManyCandidates(t *testing.T) {
 	run := paritytest.Start(t, "KNN, many candidates")
+	each := 1
+	if paritytest.Instrumented || testing.Short() {
+		each = 9 // a fifth of the forms
+	}
 	g := newGuard(t, 4*(5000+native.BlockLen))
 	for _, at := range []func(i int) float32{
 		func(i int) float32 { return float32(5000 - i) },
@@ -198,7 +202,7 @@ func TestParityKNNManyCandidates(t *testing.T) {
 		c := newKNNCase(run, s)
 		c.points.Limit = 5000
 		for _, k := range ks {
-			for form := range 32 {
+			for form := 0; form < 32; form += 1 + run.IntN(each) {
 				c.form(run, s, form, k)
 				c.answer()
 				for _, level := range native.Levels() {

@@ -26,7 +26,7 @@ func TestLevelsAndWorkersAgree(t *testing.T) {
 // So they do where there are several chunks of each stage.
 func TestLevelsAndWorkersAgreeInALargeHeap(t *testing.T) {
 	ticks := 8
-	if paritytest.Instrumented {
+	if paritytest.Instrumented || testing.Short() {
 		ticks = 2
 	}
 	start := packed(t, 96)

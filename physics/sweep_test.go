@@ -90,7 +90,11 @@ func inCell(kind int, x, y, angle float64) bool {
 func TestNothingLeaves(t *testing.T) {
 	const cells, spacing = 1000, 16
 	total := 0
-	for seed := range uint64(10) {
+	seeds := uint64(10)
+	if testing.Short() {
+		seeds = 2
+	}
+	for seed := range seeds {
 		rng := rand.New(rand.NewPCG(seed, 2))
 		w := newWorld(t, physics.Config{Capacity: 2 * cells})
 		r := rig{t, w}

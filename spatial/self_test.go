@@ -160,8 +160,12 @@ func TestParitySelfLarge(t *testing.T) {
 		for _, radius := range []float32{0, s.Scale, 3e38} {
 			for _, cell := range []float32{0, s.Scale / 50, s.Scale * 1000} {
 				f := selfForm{q: spatial.Self{Radius: radius, Order: spatial.Grid, RowsInGridOrder: run.IntN(2) == 0}, pairs: run.IntN(2) == 0}
+				crews := []int{1, 2, 7}
+				if paritytest.Instrumented || testing.Short() {
+					crews = crews[run.IntN(len(crews)):][:1]
+				}
 				for li, level := range native.Levels() {
-					for wi, workers := range []int{1, 2, 7} {
+					for wi, workers := range crews {
 						run.Case(level)
 						ix, err := spatial.New(spatial.Config{CellSize: cell, Level: level, Workers: workers})
 						run.Check(err, ix.Build(x, y, z, s.Slots))

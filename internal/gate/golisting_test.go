@@ -53,12 +53,12 @@ func TestGoListing(t *testing.T) {
 // each fused instruction. The go command repeats the listing of a package whose
 // build it has cached; a package without one is an error all the same.
 func listGo(dir string, env, pkgs []string) ([]string, error) {
-	// Once without the listing, which would bury the message of a failed build.
-	if _, err := run(dir, env, "go", append([]string{"build"}, pkgs...)...); err != nil {
-		return nil, err
-	}
 	out, err := run(dir, env, "go", append([]string{"build", "-gcflags=-S"}, pkgs...)...)
 	if err != nil {
+		// Again without the listing, which buries the message of a build that fails.
+		if _, plain := run(dir, env, "go", append([]string{"build"}, pkgs...)...); plain != nil {
+			err = plain
+		}
 		return nil, err
 	}
 	functions := map[string]int{}

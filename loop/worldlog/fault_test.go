@@ -100,9 +100,13 @@ func TestFaults(t *testing.T) {
 		{"EIO on opening", syscall.EIO, "create append", false},
 		{"a dead disk", syscall.EIO, "write sync rename syncdir remove close create append", true},
 	}
+	step := 1
+	if testing.Short() {
+		step = 4
+	}
 	for _, kind := range kinds {
 		seen, poisoned, other := 0, 0, 0
-		for at := 0; ; at++ {
+		for at := 0; ; at += step {
 			hit := false
 			synctest.Test(t, func(t *testing.T) {
 				m, count := newMemFS(), 0
