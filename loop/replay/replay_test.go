@@ -82,6 +82,10 @@ func TestVerifyDiverged(t *testing.T) {
 		if c.where != (e.Where != nil) {
 			t.Errorf("%s: where: %v", c.name, e.Where)
 		}
+		advice := strings.Contains(err.Error(), "to learn which column, record with Options.ColumnTicks = 1")
+		if advice != (!c.columns && !c.where) {
+			t.Errorf("%s: %v", c.name, err)
+		}
 		if w := e.Where; w != nil && (w.World.Slot != 3 || w.World.Name != "position.y" || w.ID == 0) {
 			t.Errorf("%s: %v", c.name, w)
 		}
@@ -250,14 +254,7 @@ func TestCorruptLog(t *testing.T) {
 func TestResume(t *testing.T) {
 	for _, snapshots := range []uint64{0, 16} {
 		dir, hashes := recorded(t, scenario(nil), 100, replay.Options{SnapshotTicks: snapshots})
-		name := filepath.Join(dir, "segment-0000000000.evlog")
-		data, err := os.ReadFile(name)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(name, data[:len(data)-5], 0o666); err != nil {
-			t.Fatal(err)
-		}
+		crash(t, dir, 5)
 		rep, err := replay.Verify(dir, scenario(nil), replay.VerifyOptions{})
 		if err != nil || !rep.Torn || rep.Ticks != 99 {
 			t.Fatalf("torn: %+v, %v", rep, err)
