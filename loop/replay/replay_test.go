@@ -280,6 +280,43 @@ func TestResume(t *testing.T) {
 	}
 }
 
+// A log that is damaged is not resumed and not changed; the ticks before the damage can be
+// gone on from in a log of their own.
+func TestForkOfADamagedLog(t *testing.T) {
+	for _, d := range []worldlog.Durability{worldlog.None, worldlog.Interval, worldlog.EveryTick} {
+		opt := replay.Options{Log: worldlog.Options{Durability: d}}
+		dir, hashes := recorded(t, scenario(nil), 100, opt)
+		name := filepath.Join(dir, "segment-0000000000.evlog")
+		data, err := os.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		data[len(data)/2] ^= 4
+		if err := os.WriteFile(name, data, 0o666); err != nil {
+			t.Fatal(err)
+		}
+		_, _, _, err = replay.Resume(dir, scenario(nil), opt)
+		var e *worldlog.CorruptError
+		if !errors.As(err, &e) || e.Torn || !errors.Is(err, worldlog.ErrCorrupt) || e.Tick < 30 || e.Tick > 70 {
+			t.Fatalf("%v: %v", d, err)
+		}
+		if after, err := os.ReadFile(name); err != nil || !slices.Equal(after, data) {
+			t.Fatalf("%v: a log that was refused has changed, %v", d, err)
+		}
+		rec, sim, err := replay.Fork(dir, scenario(nil), e.Tick, t.TempDir(), opt)
+		if err != nil {
+			t.Fatalf("%v: %v", d, err)
+		}
+		if sim.Hash() != hashes[e.Tick] {
+			t.Errorf("%v: hash %x, want %x", d, sim.Hash(), hashes[e.Tick])
+		}
+		drive(t, sim, 3)
+		if err := rec.Close(); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
 // A run of which no tick is whole begins at tick 0.
 func TestResumeEmpty(t *testing.T) {
 	dir, _ := recorded(t, scenario(nil), 0, replay.Options{})

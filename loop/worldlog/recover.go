@@ -46,9 +46,9 @@ type Cut struct {
 // A fault that is not the trace of a crash is an error that says where, and
 // nothing is changed: a missing or exchanged segment, a changed byte in front of
 // whole commits or in a tick that was durable, an end before a tick that Sync or
-// Close has confirmed. Where such a log is all that there is, go on by hand, with a
-// copy: remove the file DURABLE, and cut the last segment at the byte that the error
-// names. Errors wrap ErrCorrupt, ErrUnsupported, ErrLocked, ErrRange (of opt),
+// Close has confirmed. A reader gives the ticks before it, and replay.Fork goes on from
+// one of them in a new log; without the file DURABLE, a log that only ends too early is
+// one that a crash has left. Errors wrap ErrCorrupt, ErrUnsupported, ErrLocked, ErrRange (of opt),
 // fs.ErrNotExist (no log), or are those of the file system, which may be full.
 func Recover(dir string, opt Options) (*Log, *Report, error) {
 	if err := opt.Validate(); err != nil {
