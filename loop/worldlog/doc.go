@@ -54,6 +54,9 @@
 //   - The promises for a power cut assume that a rename is atomic, and on disk
 //     once its directory is synced. Where directories cannot be synced (Windows)
 //     the system's own order has to do.
+//     They also assume that sectors of a file that were never written read as zeros.
+//   - A copy of a log that is being written may hold a newer mark than its segments,
+//     and is then refused: copy the mark, DURABLE, first, or leave it out.
 //   - CRC and chain hash find accidents. Who can write the files can forge a log
 //     from any point on; only a chain hash kept elsewhere shows it.
 //   - Damage to ticks that neither Sync nor Close has confirmed, and after which
