@@ -32,7 +32,10 @@ type InputConfig struct {
 	Bytes int64
 }
 
-const defaultInputBytes = 1 << 20
+const (
+	defaultInputs     = 4096
+	defaultInputBytes = 1 << 20
+)
 
 // Validate returns an error that wraps ErrRange for each field out of its range.
 func (c InputConfig) Validate() error {
@@ -73,6 +76,11 @@ type inputs struct {
 	buffers buffers
 	feed    Feed
 	ignored uint64
+	large   uint64 // refused, as they would not fit into an empty queue
+
+	capacity          int
+	bytes             int64
+	tooMany, tooLarge error // of a queue that is full: built once, as a flood of refusals shall not allocate
 
 	now  []Input // of the tick
 	mine bool    // now holds buffers of ours
@@ -98,16 +106,35 @@ func newInputs(c InputConfig) (inputs, error) {
 	if c.Bytes == 0 {
 		c.Bytes = defaultInputBytes
 	}
+	if c.Capacity == 0 {
+		c.Capacity = defaultInputs
+	}
 	q, err := loop.NewQueue(loop.QueueConfig[payload]{
 		Capacity: c.Capacity, MaxBytes: c.Bytes, Size: func(p payload) int { return len(p.data) },
 	})
-	return inputs{queue: q}, err
+	return inputs{
+		queue: q, capacity: c.Capacity, bytes: c.Bytes,
+		tooMany:  fault.Field(loop.ErrFull, "evertick: Config.Inputs.Capacity", c.Capacity),
+		tooLarge: fault.Field(loop.ErrFull, "evertick: Config.Inputs.Bytes", c.Bytes),
+	}, err
+}
+
+// named is err of the queue, in the words of Config, where so many inputs were to wait.
+func (q *inputs) named(err error, waiting int) error {
+	switch {
+	case !errors.Is(err, loop.ErrFull):
+		return err
+	case waiting > q.capacity:
+		return q.tooMany
+	}
+	return q.tooLarge
 }
 
 // Push hands an input to the simulation, from any goroutine. It applies at the start of
 // in.Tick, or of the next tick if that has begun: all systems of a tick see the same
 // inputs. Data is copied. If Config.Inputs leaves no room the error is loop.ErrFull,
-// which wraps ErrCapacity; if an input of that Source and Seq waits already,
+// which wraps ErrCapacity, and names the field, and the size of Data that would never
+// fit; if an input of that Source and Seq waits already,
 // loop.ErrDuplicate. The input is then not taken.
 //
 // An input that a system pushes is one of a later tick. While a feed is set (see
@@ -134,10 +161,15 @@ func (q *inputs) push(in *Input) error {
 }
 
 func (q *inputs) put(in *Input) error {
+	if int64(len(in.Data)) > q.bytes { // not worth a copy
+		q.large++
+		return fmt.Errorf("evertick: Config.Inputs.Bytes = %d, an input of %d bytes never fits: %w", q.bytes, len(in.Data), loop.ErrFull)
+	}
 	data := q.buffers.copyOf(in.Data)
 	err := q.queue.Push(loop.Entry[payload]{Tick: in.Tick, Source: in.Source, Seq: in.Seq, Value: payload{in.Kind, data}})
 	if err != nil {
 		q.buffers.give(data)
+		err = q.named(err, q.queue.Len()+1)
 	}
 	return err
 }
@@ -158,7 +190,7 @@ func (s *Sim) InputStats() InputStats {
 	defer q.mu.Unlock()
 	c := q.queue.Stats()
 	return InputStats{
-		Pushed: c.Pushed, Full: c.Full, Duplicate: c.Duplicate, Ignored: q.ignored, Late: c.Late,
+		Pushed: c.Pushed, Full: c.Full + q.large, Duplicate: c.Duplicate, Ignored: q.ignored, Late: c.Late,
 		Waiting: q.queue.Len(), WaitingBytes: q.queue.Bytes(),
 		HighWater: c.HighWater, HighWaterBytes: c.HighWaterBytes,
 	}
@@ -295,7 +327,7 @@ func (q *inputs) decode(data []byte) error {
 		if err = q.queue.Restore(entries); err == nil {
 			entries = q.due
 		}
-		err = asCorrupt(err)
+		err = asCorrupt(q.named(err, len(entries)))
 	}
 	for i := range entries {
 		q.buffers.give(entries[i].Value.data)

@@ -68,12 +68,28 @@ func TestInputsAreBounded(t *testing.T) {
 	c.Inputs = evertick.InputConfig{Capacity: 2, Bytes: 10}
 	s := newSim(t, c)
 	push(t, s, evertick.Input{Seq: 1, Data: make([]byte, 6)})
-	wantError(t, s.Push(evertick.Input{Seq: 2, Data: make([]byte, 5)}), loop.ErrFull, "MaxBytes")
+	wantError(t, s.Push(evertick.Input{Seq: 2, Data: make([]byte, 5)}), loop.ErrFull, "evertick: Config.Inputs.Bytes = 10: queue full")
+	wantError(t, s.Push(evertick.Input{Seq: 2, Data: make([]byte, 11)}), loop.ErrFull, "evertick: Config.Inputs.Bytes = 10, an input of 11 bytes never fits: queue full")
 	push(t, s, evertick.Input{Seq: 2, Data: make([]byte, 4)})
 	err := s.Push(evertick.Input{Seq: 3})
-	wantError(t, err, evertick.ErrCapacity, "Capacity")
-	if !errors.Is(err, loop.ErrFull) || s.InputStats().Full != 2 || s.InputStats().WaitingBytes != 10 {
+	wantError(t, err, evertick.ErrCapacity, "evertick: Config.Inputs.Capacity = 2: queue full")
+	if !errors.Is(err, loop.ErrFull) || s.InputStats().Full != 3 || s.InputStats().WaitingBytes != 10 {
 		t.Errorf("%v, stats %+v", err, s.InputStats())
+	}
+	saved, err := s.Snapshot(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, less := range []struct {
+		in   evertick.InputConfig
+		want string
+	}{
+		{evertick.InputConfig{Capacity: 1}, "evertick: Config.Inputs.Capacity = 1: queue full"},
+		{evertick.InputConfig{Bytes: 9}, "evertick: Config.Inputs.Bytes = 9: queue full"},
+		{evertick.InputConfig{Bytes: 3}, "evertick: Config.Inputs.Bytes = 3: queue full"},
+	} {
+		c.Inputs = less.in
+		wantError(t, newSim(t, c).Restore(saved), evertick.ErrCapacity, less.want)
 	}
 	step(t, s, 1)
 	push(t, s, evertick.Input{Seq: 3})

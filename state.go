@@ -339,7 +339,15 @@ func (im *image) readHashes(s *Sim, b []byte, n uint32) error {
 
 func (s *Sim) prepareWorld(data []byte) error { return s.World.Prepare(data) }
 
-func (s *Sim) preparePhysics(data []byte) error { return s.Physics.Prepare(data) }
+// preparePhysics knows that the world of the snapshot fits: a body of an entity that does
+// not is none of that world.
+func (s *Sim) preparePhysics(data []byte) error {
+	err := s.Physics.Prepare(data)
+	if errors.Is(err, fault.ErrBeyond) {
+		return fmt.Errorf("evertick: Restore: %v: %w", err, ErrCorrupt)
+	}
+	return err
+}
 
 func (s *Sim) prepareEvents(data []byte) error { return s.Physics.PrepareEvents(data) }
 

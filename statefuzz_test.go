@@ -3,8 +3,13 @@ package evertick_test
 import (
 	"bytes"
 	"encoding/binary"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"strings"
 	"testing"
 
+	"github.com/evertick/evertick"
 	"github.com/evertick/evertick/internal/frame/frametest"
 )
 
@@ -53,6 +58,7 @@ func FuzzRestore(f *testing.F) {
 				if after := snapshot(t, p.sim); !bytes.Equal(after, base) {
 					t.Fatalf("a Restore that failed has changed the Sim: %v", err)
 				}
+				documented(t, err)
 				continue
 			}
 			again := snapshot(t, p.sim)
@@ -89,6 +95,7 @@ func TestRestoreForged(t *testing.T) {
 			return
 		}
 		refused++
+		documented(t, err)
 		if !bytes.Equal(snapshot(t, p.sim), base) {
 			t.Fatalf("frame %d %s: refused, but the Sim was changed: %v", i, what, err)
 		}
@@ -120,5 +127,96 @@ func TestRestoreForged(t *testing.T) {
 	}
 	if !testing.Short() && (refused < 500 || taken < 500) {
 		t.Errorf("%d refused, %d taken: not the test that it should be", refused, taken)
+	}
+}
+
+// documented checks that a refusal is one that Sim.Restore promises. The states of the park
+// have errors of their own.
+func documented(t *testing.T, err error) {
+	t.Helper()
+	if !frametest.Documented(err) && !strings.Contains(err.Error(), "evertick: Restore: state ") {
+		t.Fatalf("an error that Restore does not promise: %v", err)
+	}
+}
+
+// Whatever contradiction is in a snapshot whose checksums are right, at any depth, the
+// refusal is one of the documented errors, and leaves the Sim as it was.
+func TestRestoreRefusals(t *testing.T) {
+	p := newPark(t, parkConfig())
+	r := record(t, p, 40)
+	good := r.snaps[40]
+	p.forged = true
+	base := good
+	refused := map[error]int{}
+	n := uint64(6000)
+	if testing.Short() {
+		n = 600
+	}
+	for seed := range n {
+		rng := rand.New(rand.NewPCG(seed, 14))
+		err := p.sim.Restore(mutated(rng, good))
+		if err == nil {
+			_ = p.sim.Step()
+			restore(t, p.sim, good)
+			base = snapshot(t, p.sim) // with tags that were forged: they stay registered
+			continue
+		}
+		if documented(t, err); t.Failed() {
+			t.Fatalf("seed %d", seed)
+		}
+		for _, e := range []error{evertick.ErrCorrupt, evertick.ErrUnsupported, evertick.ErrCapacity} {
+			if errors.Is(err, e) {
+				refused[e]++
+			}
+		}
+		if !bytes.Equal(snapshot(t, p.sim), base) {
+			t.Fatalf("seed %d: refused, but the Sim was changed: %v", seed, err)
+		}
+	}
+	t.Logf("of %d mutations, refused: %v", n, refused)
+	if refused[evertick.ErrCorrupt] == 0 || refused[evertick.ErrUnsupported] == 0 {
+		t.Error("some refusals were never met")
+	}
+}
+
+// mutated changes frames of a snapshot, or frames within one of them.
+func mutated(rng *rand.Rand, good []byte) []byte {
+	frames := frametest.Split(good)
+	i := rng.IntN(len(frames))
+	for magic, version := range map[string]uint32{"evtk.ecs": 2, "evtk.rig": 2} {
+		if bytes.HasPrefix(frames[i], []byte(magic)) {
+			frames[i] = frametest.Forge(magic, version, frametest.Mutate(rng, frametest.Split(frames[i])))
+			return frametest.Forge(simMagic, simVersion, frames)
+		}
+	}
+	return resealed(frametest.Forge(simMagic, simVersion, frametest.Mutate(rng, frames)))
+}
+
+// A body of an entity beyond the world contradicts the world, whatever room there is.
+func TestRestoreBodyBeyondWorld(t *testing.T) {
+	p := newPark(t, parkConfig())
+	r := record(t, p, 5)
+	frames := frametest.Split(r.snaps[5])
+	met := 0
+	for i, f := range frames {
+		if !bytes.HasPrefix(f, []byte("evtk.rig")) {
+			continue
+		}
+		inner := frametest.Split(f)
+		const bodyBytes = 98 // of which the slots are bytes 88 to 91, column by column
+		rows := len(inner[1]) / bodyBytes
+		for _, slot := range []uint32{uint32(p.sim.World.Cap()), 1 << 24, 1064509617, 1<<32 - 2} {
+			binary.LittleEndian.PutUint32(inner[1][88*rows:], slot)
+			frames[i] = frametest.Forge("evtk.rig", 2, inner)
+			err := p.sim.Restore(frametest.Forge(simMagic, simVersion, frames))
+			want := fmt.Sprintf("physics: snapshot: slot of body[0] = %d", slot)
+			if !errors.Is(err, evertick.ErrCorrupt) || errors.Is(err, evertick.ErrCapacity) || !strings.Contains(err.Error(), want) {
+				t.Errorf("%v, want %s", err, want)
+			}
+			met++
+		}
+	}
+	if met != 4 {
+		t.Errorf("%d slots were tried", met)
 	}
 }

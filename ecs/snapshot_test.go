@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"math"
+	"math/rand/v2"
 	"runtime"
 	"slices"
 	"testing"
@@ -304,6 +305,27 @@ func FuzzRestore(f *testing.F) {
 			}
 		}
 	})
+}
+
+// Every refusal of a mutated snapshot is one of the documented errors.
+func TestRestoreRefusals(t *testing.T) {
+	frames := frametest.Split(sample(t).Snapshot(nil))
+	refused := 0
+	n := uint64(4000)
+	if testing.Short() {
+		n = 400
+	}
+	for seed := range n {
+		rng := rand.New(rand.NewPCG(seed, 14))
+		if err := twin(t, 64).Restore(frametest.Forge(snapshotMagic, snapshotVersion, frametest.Mutate(rng, frames))); err == nil {
+			continue
+		} else if refused++; !frametest.Documented(err) {
+			t.Fatalf("seed %d: %v", seed, err)
+		}
+	}
+	if refused < int(n)/4 || refused == int(n) {
+		t.Errorf("%d of %d are refused: the test says little", refused, n)
+	}
 }
 
 // allocated returns how many bytes f allocates.

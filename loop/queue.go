@@ -127,7 +127,8 @@ func NewQueue[T any](c QueueConfig[T]) (*Queue[T], error) {
 
 // Push adds e, from any goroutine. It keeps e.Value as it is: what that points
 // to must not change until it has been taken. If e finds no room the error wraps
-// ErrFull and names the capacity; if its Source and Seq wait already it wraps
+// ErrFull and names the capacity, and the size of a value that is larger than MaxBytes
+// and would never fit; if its Source and Seq wait already it wraps
 // ErrDuplicate; the queue is then as it was, but for the counts.
 func (q *Queue[T]) Push(e Entry[T]) error {
 	size := q.sizeOf(e.Value)
@@ -169,6 +170,8 @@ func (q *Queue[T]) put(w *waiting[T], e Entry[T], size int64) error {
 		return fmt.Errorf("loop: Queue: source %d, seq %d: %w", e.Source, e.Seq, ErrDuplicate)
 	case len(w.heap) >= q.capacity:
 		return q.tooMany
+	case size > q.maxBytes:
+		return fmt.Errorf("loop: QueueConfig.MaxBytes = %d, a value of %d bytes never fits: %w", q.maxBytes, size, ErrFull)
 	case size > q.maxBytes-w.bytes:
 		return q.tooLarge
 	}

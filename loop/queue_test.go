@@ -96,7 +96,7 @@ func TestQueueRefusals(t *testing.T) {
 		want   string
 		is     error
 	}{
-		{1, 7, 11, "loop: QueueConfig.MaxBytes = 10: queue full: capacity exceeded", loop.ErrFull},
+		{1, 7, 11, "loop: QueueConfig.MaxBytes = 10, a value of 11 bytes never fits: queue full: capacity exceeded", loop.ErrFull},
 		{1, 7, 6, "", nil},
 		{2, 7, 5, "loop: QueueConfig.MaxBytes = 10: queue full: capacity exceeded", fault.ErrCapacity},
 		{2, 7, 4, "", nil},

@@ -18,8 +18,8 @@ import (
 //
 // Data that is truncated, altered or contradicts itself is ErrCorrupt; of another format
 // version, or from a world with other rules (Plane, SubSteps, and the numbers of the
-// contacts in Config), ErrUnsupported; with more rows than fit, ErrCapacity; with a slot beyond
-// Config.Slots, ErrRange. The world is then unchanged, and no more memory has been used than
+// contacts in Config), ErrUnsupported; with more rows than fit, or a slot beyond Config.Slots,
+// ErrCapacity. The world is then unchanged, and no more memory has been used than
 // in proportion to len(data). Another engine is ErrUnsupported.
 func (w *World) Restore(data []byte) error {
 	if err := w.Prepare(data); err != nil {
@@ -238,7 +238,7 @@ func (im *image) checkBodies() error {
 		case alive && binary.LittleEndian.Uint32(generation[4*i:]) == 0:
 			return im.element("generation of body", i, 0)
 		case im.w.beyond(slot):
-			return fault.Element(ErrRange, snapshotName+"slot of body", i, slot)
+			return fault.Element(fault.ErrBeyond, snapshotName+"slot of body", i, slot)
 		}
 	}
 	return nil

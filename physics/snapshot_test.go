@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"slices"
 	"strings"
@@ -306,6 +307,9 @@ func tryRestore(t *testing.T, data []byte) (accepted bool) {
 		if w.Hash() != hash {
 			t.Fatal("a refused snapshot changed the world")
 		}
+		if !frametest.Documented(err) {
+			t.Fatalf("an error that Restore does not promise: %v", err)
+		}
 		return false
 	}
 	snap := snapshot(t, w.World)
@@ -368,6 +372,48 @@ func alter(t *testing.T, good []byte) {
 	}
 	if accepted < n/10 || accepted > n*9/10 {
 		t.Errorf("%d of %d are accepted: the test says little", accepted, n)
+	}
+}
+
+// Every refusal of a mutated snapshot is one of the documented errors.
+func TestRestoreRefusals(t *testing.T) {
+	w := grounded(t, physics.Config{Capacity: 20}, 8, 5)
+	w.run(20)
+	frames := frametest.Split(snapshot(t, w.World))
+	into := newWorld(t, physics.Config{Capacity: 20, Slots: 30})
+	refused := 0
+	n := uint64(4000)
+	if testing.Short() {
+		n = 400
+	}
+	for seed := range n {
+		rng := rand.New(rand.NewPCG(seed, 14))
+		if err := into.Restore(frametest.Forge("evtk.rig", 2, frametest.Mutate(rng, frames))); err == nil {
+			continue
+		} else if refused++; !frametest.Documented(err) {
+			t.Fatalf("seed %d: %v", seed, err)
+		}
+	}
+	if refused < int(n)/4 || refused == int(n) {
+		t.Errorf("%d of %d are refused: the test says little", refused, n)
+	}
+}
+
+// A slot beyond those of the world does not fit, whatever number it is.
+func TestRestoreBeyondSlots(t *testing.T) {
+	into := newWorld(t, physics.Config{Slots: 10})
+	for _, c := range []struct {
+		slot uint32
+		want error
+	}{{9, nil}, {10, physics.ErrCapacity}, {1064509617, physics.ErrCapacity}, {math.MaxUint32 - 1, physics.ErrCapacity}} {
+		from := newWorld(t, physics.Config{})
+		def := physics.DefaultBodyDef()
+		def.Slot, def.HasSlot = c.slot, true
+		must[physics.Body](t)(from.CreateBody(def))
+		err := into.Restore(snapshot(t, from))
+		if !errors.Is(err, c.want) || err != nil && !strings.Contains(err.Error(), fmt.Sprintf("slot of body[0] = %d", c.slot)) {
+			t.Errorf("slot %d: %v", c.slot, err)
+		}
 	}
 }
 

@@ -38,6 +38,10 @@
 // change the run, costs no allocation per tick after warm-up, and never waits for
 // the disk unless its buffer is full and worldlog.Block says so.
 //
+// A log that was closed and lacks a tick since is damaged, and Verify, Resume and the
+// others say where: see package worldlog. Nothing that they find beside or in a log makes
+// them take memory without bound: see Scenario.MaxSnapshot.
+//
 // Inputs that were pushed but whose tick has not come are in no log: Seek, Resume
 // and Fork begin with none waiting.
 package replay

@@ -29,6 +29,8 @@ func (e *DivergedError) Error() string {
 	text := fmt.Sprintf("replay: tick %d: hash %016x, the log has %016x", e.Tick, e.Got, e.Want)
 	if len(e.Columns) > 0 {
 		text += "; columns " + strings.Join(e.Columns, ", ")
+	} else if e.Where == nil {
+		text += "; to learn which column, record with Options.ColumnTicks = 1"
 	}
 	if e.Where != nil {
 		text += "; " + e.Where.String()
@@ -164,7 +166,7 @@ func (p *player) diverged() error {
 
 // loaded builds a Sim from the snapshot of a tick.
 func (p *player) loaded(tick uint64) (*evertick.Sim, error) {
-	s, err := worldlog.LoadSnapshot(p.dir, p.fsys, tick)
+	s, err := worldlog.LoadSnapshotUpTo(p.dir, p.fsys, tick, p.sc.maxSnapshot(p.sim))
 	if err != nil {
 		return nil, err
 	}
@@ -238,7 +240,7 @@ func (p *player) jump(tick uint64) bool {
 	hash, err := p.hashAt(tick)
 	if err == nil {
 		var s *worldlog.Snapshot
-		if s, err = worldlog.LoadSnapshot(p.dir, p.fsys, tick); err == nil {
+		if s, err = worldlog.LoadSnapshotUpTo(p.dir, p.fsys, tick, p.sc.maxSnapshot(p.sim)); err == nil {
 			err = p.sim.Restore(s.Data)
 		}
 	}

@@ -82,6 +82,10 @@ func TestVerifyDiverged(t *testing.T) {
 		if c.where != (e.Where != nil) {
 			t.Errorf("%s: where: %v", c.name, e.Where)
 		}
+		advice := strings.Contains(err.Error(), "to learn which column, record with Options.ColumnTicks = 1")
+		if advice != (!c.columns && !c.where) {
+			t.Errorf("%s: %v", c.name, err)
+		}
 		if w := e.Where; w != nil && (w.World.Slot != 3 || w.World.Name != "position.y" || w.ID == 0) {
 			t.Errorf("%s: %v", c.name, w)
 		}
@@ -250,14 +254,7 @@ func TestCorruptLog(t *testing.T) {
 func TestResume(t *testing.T) {
 	for _, snapshots := range []uint64{0, 16} {
 		dir, hashes := recorded(t, scenario(nil), 100, replay.Options{SnapshotTicks: snapshots})
-		name := filepath.Join(dir, "segment-0000000000.evlog")
-		data, err := os.ReadFile(name)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(name, data[:len(data)-5], 0o666); err != nil {
-			t.Fatal(err)
-		}
+		crash(t, dir, 5)
 		rep, err := replay.Verify(dir, scenario(nil), replay.VerifyOptions{})
 		if err != nil || !rep.Torn || rep.Ticks != 99 {
 			t.Fatalf("torn: %+v, %v", rep, err)
@@ -279,6 +276,43 @@ func TestResume(t *testing.T) {
 		}
 		if _, long := recorded(t, scenario(nil), 120, replay.Options{}); rep.Hash != long[119] {
 			t.Errorf("resumed: hash %x, a run without a break has %x", rep.Hash, long[119])
+		}
+	}
+}
+
+// A log that is damaged is not resumed and not changed; the ticks before the damage can be
+// gone on from in a log of their own.
+func TestForkOfADamagedLog(t *testing.T) {
+	for _, d := range []worldlog.Durability{worldlog.None, worldlog.Interval, worldlog.EveryTick} {
+		opt := replay.Options{Log: worldlog.Options{Durability: d}}
+		dir, hashes := recorded(t, scenario(nil), 100, opt)
+		name := filepath.Join(dir, "segment-0000000000.evlog")
+		data, err := os.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		data[len(data)/2] ^= 4
+		if err := os.WriteFile(name, data, 0o666); err != nil {
+			t.Fatal(err)
+		}
+		_, _, _, err = replay.Resume(dir, scenario(nil), opt)
+		var e *worldlog.CorruptError
+		if !errors.As(err, &e) || e.Torn || !errors.Is(err, worldlog.ErrCorrupt) || e.Tick < 30 || e.Tick > 70 {
+			t.Fatalf("%v: %v", d, err)
+		}
+		if after, err := os.ReadFile(name); err != nil || !slices.Equal(after, data) {
+			t.Fatalf("%v: a log that was refused has changed, %v", d, err)
+		}
+		rec, sim, err := replay.Fork(dir, scenario(nil), e.Tick, t.TempDir(), opt)
+		if err != nil {
+			t.Fatalf("%v: %v", d, err)
+		}
+		if sim.Hash() != hashes[e.Tick] {
+			t.Errorf("%v: hash %x, want %x", d, sim.Hash(), hashes[e.Tick])
+		}
+		drive(t, sim, 3)
+		if err := rec.Close(); err != nil {
+			t.Error(err)
 		}
 	}
 }

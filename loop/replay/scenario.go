@@ -23,10 +23,32 @@ type Scenario struct {
 	// New builds the Sim at tick 0: world, bodies, systems. What it builds depends on
 	// seed alone.
 	New func(seed uint64) (*evertick.Sim, error)
+	// MaxSnapshot is the size in bytes up to which Seek, Resume and whatever else restores
+	// a snapshot of a log takes one: a small file can unpack to any size. A larger one is
+	// passed over. 0: what a Sim of this world and capacity can need, with 64 MiB for
+	// everything else, such as inputs that wait and states of AddState. At most
+	// worldlog.MaxSnapshot counts.
+	MaxSnapshot int
+}
+
+// rowBytes is what a snapshot holds of an entity besides the columns of the world, and
+// more: a body with three shapes, three contacts and a joint has fewer than 800 bytes.
+const rowBytes = 1 << 10
+
+// maxSnapshot returns the limit for snapshots that sim, one of this scenario, is to restore.
+func (sc Scenario) maxSnapshot(sim *evertick.Sim) int {
+	if sc.MaxSnapshot > 0 {
+		return sc.MaxSnapshot
+	}
+	most := int64(worldlog.DefaultSnapshot) + int64(sim.World.Describe().TotalBytes) + rowBytes*int64(sim.World.Cap())
+	return int(min(most, worldlog.MaxSnapshot))
 }
 
 // build builds the Sim and checks that nothing has run yet.
 func (sc Scenario) build(seed uint64) (*evertick.Sim, error) {
+	if sc.MaxSnapshot < 0 {
+		return nil, fault.Field(fault.ErrRange, "replay: Scenario.MaxSnapshot", sc.MaxSnapshot)
+	}
 	sim, err := sc.New(seed)
 	if err != nil {
 		return nil, fmt.Errorf("replay: scenario %q: %w", sc.Name, err)
@@ -107,7 +129,8 @@ func checkSchema(sim *evertick.Sim, data []byte) error {
 func checkIdentity(sc Scenario, id worldlog.Identity) error {
 	switch {
 	case id.Scenario != sc.Name:
-		return fmt.Errorf("%w, to be replayed by %q", fault.Field(fault.ErrUnsupported, "replay: scenario of the log", fmt.Sprintf("%q", id.Scenario)), sc.Name)
+		return fmt.Errorf("replay: the log is of scenario %q, not of %q: replay it with a Scenario whose Name is %q: %w",
+			id.Scenario, sc.Name, id.Scenario, fault.ErrUnsupported)
 	case id.SimVersion != evertick.SimVersion:
 		return fmt.Errorf("%w, this is %d", fault.Field(fault.ErrUnsupported, "replay: SimVersion of the log", id.SimVersion), evertick.SimVersion)
 	case id.FirstTick != 0:

@@ -3,8 +3,6 @@ package replay_test
 import (
 	"errors"
 	"fmt"
-	"os"
-	"path/filepath"
 	"slices"
 	"testing"
 
@@ -118,14 +116,7 @@ func TestShrinkEnds(t *testing.T) {
 		t.Errorf("%+v, %v", rep, err)
 	}
 	// A torn end is no fault.
-	name := filepath.Join(dir, "segment-0000000000.evlog")
-	data, err := os.ReadFile(name)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(name, data[:len(data)-3], 0o666); err != nil {
-		t.Fatal(err)
-	}
+	crash(t, dir, 3)
 	if rep, err := replay.Shrink(dir, sc, t.TempDir(), fails, replay.ShrinkOptions{}); err != nil || rep.Inputs != 2 || rep.Tick != 50 {
 		t.Errorf("torn: %+v, %v", rep, err)
 	}

@@ -3,6 +3,8 @@ package replay_test
 import (
 	"encoding/binary"
 	"errors"
+	"os"
+	"path/filepath"
 	"slices"
 	"testing"
 	"time"
@@ -254,4 +256,19 @@ func opened(t testing.TB, dir string) []worldlog.Tick {
 		all = append(all, whole)
 	}
 	return all
+}
+
+// crash makes of a log that was closed one whose writer has died so many bytes before its
+// end.
+func crash(t *testing.T, dir string, bytes int) {
+	t.Helper()
+	name := filepath.Join(dir, "segment-0000000000.evlog")
+	data, err := os.ReadFile(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	err = errors.Join(os.WriteFile(name, data[:len(data)-bytes], 0o666), os.Remove(filepath.Join(dir, "DURABLE")))
+	if err != nil {
+		t.Fatal(err)
+	}
 }

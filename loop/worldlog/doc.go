@@ -25,14 +25,27 @@
 //   - After the death of the process at any moment, [Recover] finds every tick up
 //     to WrittenTick. After a power cut it finds every tick up to DurableTick, and
 //     perhaps more. What it finds is a prefix of what was committed, tick by tick.
+//   - Recover destroys nothing of a log: the torn end that it cuts, and snapshots of
+//     ticks that the log does not have, stay beside it as files *.cut.
+//   - After Sync or Close has returned nil, a log that lacks a tick committed before
+//     is damaged, whatever the durability: that is ErrCorrupt, for a reader and for
+//     Recover, which changes nothing then.
 //   - A write or sync that fails, or writes less than asked, poisons the log:
 //     nothing more is accepted, nothing more is reported durable, and the sync is
 //     not tried again, as the system may have forgotten what it could not write.
+//     So does a segment that somebody has removed or replaced while it was being
+//     written, which syncs, the end of a segment, and Close look for.
 //   - Every changed bit is found when it is read, by a reader and by Recover; in
 //     a packed segment, a bit that changes nothing of the content may go unseen.
 //     A missing, exchanged or foreign segment is named.
-//   - No length in a file makes a reader allocate more than the file really holds,
-//     and at most MaxTick bytes for a tick.
+//   - What a file says of itself does not make a reader allocate without bound, and
+//     neither does what it unpacks to. Reading ticks takes at most about 150 MiB: the
+//     bytes of one tick, at most MaxTick, its records, at most MaxRecords, and the
+//     window of the decoder; nothing is taken for a length until its bytes have come.
+//     A snapshot is allocated once, up to the limit of LoadSnapshot. The time that a
+//     packed segment takes is that of what it unpacks to.
+//   - What is no regular file - a pipe, a device, a socket, a directory - is refused
+//     where the log has a file, and is not waited for.
 //
 // # What is not promised
 //
@@ -41,11 +54,17 @@
 //   - The promises for a power cut assume that a rename is atomic, and on disk
 //     once its directory is synced. Where directories cannot be synced (Windows)
 //     the system's own order has to do.
+//     They also assume that sectors of a file that were never written read as zeros.
+//   - A copy of a log that is being written may hold a newer mark than its segments,
+//     and is then refused: copy the mark, DURABLE, first, or leave it out.
 //   - CRC and chain hash find accidents. Who can write the files can forge a log
 //     from any point on; only a chain hash kept elsewhere shows it.
-//   - After a power cut, damage to the last durable ticks that looks like a torn
-//     end is cut, and reported, as if it were one. Damage before a commit that says
-//     of the damaged tick that it was durable is an error.
+//   - Damage to ticks that neither Sync nor Close has confirmed, and after which
+//     nothing says that they were durable, is cut as a torn end, kept and reported, if
+//     it looks like one: nothing whole follows, or a sector before what follows may
+//     never have been written, as after a power cut. Damage in front of other whole
+//     commits, and before a commit that says of the damaged tick that it was durable,
+//     is an error.
 //   - Logs of one run written twice hold the same ticks, not the same bytes: a
 //     commit tells how far the disk was behind.
 //
@@ -58,6 +77,8 @@
 //	segment-%010d.evlog        segments, counted from 0
 //	segment-%010d.evlog.zst    the same, packed: the whole file as zstd frames
 //	snapshot-%020d.evsnap      snapshots, by tick
+//	DURABLE                    the mark: which tick Sync or Close has confirmed last
+//	*.cut                      what Recover has cut, to be ignored
 //	*.tmp                      work in progress, to be ignored
 //	LOCK                       held by the writer
 //
@@ -115,5 +136,18 @@
 //	52   1  length of the scenario's name
 //	53   n  name of the scenario
 //	     4  CRC of the header up to here
-//	     …  data, packed with zstd
+//	     …  data, packed with zstd into one frame that says its size; of no data,
+//	        nothing
+//
+//	mark
+//	 0   8  magic 89 "evtdur" 0A
+//	 8   2  format version, 1
+//	10   2  flags, 0
+//	12   8  tick
+//	20   4  CRC of the bytes before
+//
+// A log without a mark has never been closed or synced, or was written by a version
+// that knows of no marks, which leaves one that is there alone; such a version reads a
+// log with a mark as before. The mark is written beside, synced and renamed after the
+// tick is durable: no crash leaves a wrong one.
 package worldlog

@@ -17,6 +17,7 @@ type listing struct {
 	segments  []segmentFile
 	snapshots []uint64 // ticks
 	leftovers []string // of work that a crash interrupted
+	cuts      []string // what recoveries have cut
 }
 
 // segmentFile is one segment. If both forms exist, the crash came between
@@ -42,8 +43,10 @@ func listDir(fsys FS, dir string) (listing, error) {
 	slices.Sort(names) // a plain segment comes before its packed twin
 	for _, name := range names {
 		if strings.HasSuffix(name, temporarySuffix) &&
-			(strings.HasPrefix(name, segmentPrefix) || strings.HasPrefix(name, snapshotPrefix)) {
+			(strings.HasPrefix(name, segmentPrefix) || strings.HasPrefix(name, snapshotPrefix) || name == markName+temporarySuffix) {
 			l.leftovers = append(l.leftovers, name)
+		} else if strings.HasSuffix(name, cutSuffix) {
+			l.cuts = append(l.cuts, name)
 		} else if n, ok := numbered(name, segmentPrefix, segmentSuffix, segmentName); ok {
 			l.segments = append(l.segments, segmentFile{index: n})
 		} else if n, ok := numbered(name, segmentPrefix, packedSuffix, packedName); ok {

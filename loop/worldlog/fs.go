@@ -33,7 +33,13 @@ type FS interface {
 	Lock(name string) (io.Closer, error)
 }
 
-// File is an open file.
+// File is an open file. One that also has a method
+//
+//	HasName(name string) (bool, error)
+//
+// is asked before its data are called durable, at the end of a segment, and at
+// Sync and Close, whether name still leads to it: a file that somebody has removed
+// or replaced takes writes and syncs, and keeps nothing. Those of OS have it.
 type File interface {
 	io.Reader
 	io.Writer
@@ -44,6 +50,9 @@ type File interface {
 }
 
 // OS is the file system of the host, which is used unless Options say otherwise.
+// It opens regular files only, and symbolic links to them: a pipe, a device, a
+// socket or a directory under the name of a file of the log is refused with an
+// error that wraps ErrCorrupt, and not opened, as that could wait for ever.
 var OS FS = hostFS{}
 
 type hostFS struct{}
@@ -51,20 +60,23 @@ type hostFS struct{}
 func (hostFS) MkdirAll(dir string) error { return os.MkdirAll(dir, 0o777) }
 
 func (hostFS) ReadDir(dir string) ([]string, error) {
-	f, err := os.Open(dir)
+	entries, err := os.ReadDir(dir)
 	if err != nil {
 		return nil, err
 	}
-	defer f.Close()
-	return f.Readdirnames(-1)
+	names := make([]string, len(entries))
+	for i, e := range entries {
+		names[i] = e.Name()
+	}
+	return names, nil
 }
 
 func (hostFS) Create(name string) (File, error) {
-	return hostFileOf(os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o666))
+	return hostFileOf(openRegular(name, os.O_WRONLY|os.O_CREATE|os.O_TRUNC))
 }
 
 func (hostFS) Append(name string, size int64) (File, error) {
-	f, err := os.OpenFile(name, os.O_WRONLY, 0)
+	f, err := openRegular(name, os.O_WRONLY)
 	if err != nil {
 		return nil, err
 	}
@@ -77,14 +89,42 @@ func (hostFS) Append(name string, size int64) (File, error) {
 	return hostFileOf(f, nil)
 }
 
-func (hostFS) Open(name string) (File, error) { return hostFileOf(os.Open(name)) }
+func (hostFS) Open(name string) (File, error) { return hostFileOf(openRegular(name, os.O_RDONLY)) }
+
+// openRegular opens a regular file, or makes one. What is no regular file is not
+// opened: that alone may wait, or do something. If it takes the place of a regular
+// one in between, openNow does not wait, and the second look finds it.
+func openRegular(name string, flag int) (*os.File, error) {
+	info, err := os.Stat(name)
+	if err == nil && !info.Mode().IsRegular() {
+		return nil, irregular(name, info)
+	}
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, err
+	}
+	f, err := os.OpenFile(name, flag|openNow, 0o666)
+	if err != nil {
+		return nil, err
+	}
+	if info, err = f.Stat(); err == nil && !info.Mode().IsRegular() {
+		err = irregular(name, info)
+	}
+	if err != nil {
+		return nil, errors.Join(err, f.Close())
+	}
+	return f, nil
+}
+
+func irregular(name string, info fs.FileInfo) error {
+	return fmt.Errorf("%s: no regular file, its mode is %v: %w", name, info.Mode(), ErrCorrupt)
+}
 
 func (hostFS) Rename(from, to string) error { return os.Rename(from, to) }
 func (hostFS) Remove(name string) error     { return os.Remove(name) }
 func (hostFS) SyncDir(dir string) error     { return syncDir(dir) }
 
 func (hostFS) Lock(name string) (io.Closer, error) {
-	f, err := os.OpenFile(name, os.O_RDWR|os.O_CREATE, 0o666)
+	f, err := openRegular(name, os.O_RDWR|os.O_CREATE)
 	if err != nil {
 		return nil, err
 	}
@@ -114,6 +154,19 @@ func (f *hostFile) Size() (int64, error) {
 		return 0, err
 	}
 	return info.Size(), nil
+}
+
+// HasName reports whether name leads to f.
+func (f *hostFile) HasName(name string) (bool, error) {
+	own, err := f.Stat()
+	if err != nil {
+		return false, err
+	}
+	named, err := os.Stat(name)
+	if errors.Is(err, fs.ErrNotExist) {
+		return false, nil
+	}
+	return err == nil && os.SameFile(own, named), err
 }
 
 // writeNew puts a whole file under name, or leaves what was there: written

@@ -8,6 +8,9 @@ import (
 	"syscall"
 )
 
+// openNow keeps an open from waiting for the other end of a pipe.
+const openNow = syscall.O_NONBLOCK
+
 func syncDir(dir string) error {
 	f, err := os.Open(dir)
 	if err != nil {

@@ -7,6 +7,8 @@ import (
 	"hash/crc32"
 	"io"
 	"testing"
+
+	"github.com/klauspost/compress/zstd"
 )
 
 // FuzzReader reads any bytes as a segment. With mend, checksums are made right
@@ -122,8 +124,8 @@ func goesOn(m *memFS) error {
 // from an offset on, bytes are replaced, and the file is cut. What recovery
 // leaves is a prefix of what was written, or an error.
 func FuzzRecover(f *testing.F) {
-	plain := written(f, 40, Options{SegmentTicks: 15})
-	packed := written(f, 40, Options{SegmentTicks: 15, Compress: true})
+	plain := crashed(f, 40, Options{SegmentTicks: 15})
+	packed := crashed(f, 40, Options{SegmentTicks: 15, Compress: true})
 	f.Add(false, uint8(2), uint16(300), uint16(0xffff), []byte{0, 0, 0})
 	f.Add(true, uint8(0), uint16(3), uint16(0xffff), []byte{0xff})
 	f.Add(false, uint8(1), uint16(0), uint16(100), []byte{})
@@ -157,7 +159,8 @@ func FuzzRecover(f *testing.F) {
 }
 
 // FuzzSnapshot loads any bytes as a snapshot. With mend, the checksum of the
-// header is made right.
+// header is made right, and what it says of the size is that of the frame. Whatever the
+// bytes say, the memory that they take has a limit.
 func FuzzSnapshot(f *testing.F) {
 	m := newMemFS()
 	l := create(f, m, "log", Options{})
@@ -169,22 +172,45 @@ func FuzzSnapshot(f *testing.F) {
 	whole := m.names["log/"+snapshotName(2)].data
 	f.Add(whole, false)
 	f.Add(whole[:70], true)
+	enc, err := newEncoder()
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Add(enc.EncodeAll(make([]byte, 16<<20), bytes.Clone(whole[:headerOfSnapshot(whole)])), true)
 	f.Fuzz(func(t *testing.T, data []byte, mend bool) {
 		data = bytes.Clone(data)
-		if end := snapshotFixed; mend && len(data) > end {
-			end += int(data[end-1])
-			if len(data) >= end+crcSize {
-				binary.LittleEndian.PutUint32(data[end:], crc32.Checksum(data[:end], castagnoli))
-			}
+		if mend {
+			mendSnapshot(data)
 		}
 		m := newMemFS()
 		m.names["log/"+snapshotName(2)] = &memFile{data: data}
-		s, err := LoadSnapshot("log", m, 2)
-		if err != nil && !errors.Is(err, ErrCorrupt) && !errors.Is(err, ErrUnsupported) {
+		const limit = 1 << 20
+		var s *Snapshot
+		var err error
+		grown := allocated(func() { s, err = LoadSnapshotUpTo("log", m, 2, limit) })
+		if err != nil && !errors.Is(err, ErrCorrupt) && !errors.Is(err, ErrUnsupported) && !errors.Is(err, ErrCapacity) {
 			t.Fatal(err)
 		}
-		if err == nil && (s.Tick != 2 || len(s.Data) != s.Size) {
+		if err == nil && (s.Tick != 2 || len(s.Data) != s.Size || s.Size > limit) {
 			t.Fatalf("%+v", s)
 		}
+		if grown > limit+64<<20 { // other goroutines of the fuzzer allocate, too
+			t.Fatalf("%d bytes were allocated for %d (%v)", grown, len(data), err)
+		}
 	})
+}
+
+func headerOfSnapshot(data []byte) int { return snapshotFixed + int(data[snapshotFixed-1]) + crcSize }
+
+func mendSnapshot(data []byte) {
+	if len(data) < snapshotFixed || len(data) < headerOfSnapshot(data) {
+		return
+	}
+	end := headerOfSnapshot(data)
+	var frame zstd.Header
+	if frame.Decode(data[end:]) == nil && frame.HasFCS {
+		binary.LittleEndian.PutUint32(data[40:], uint32(frame.FrameContentSize))
+		binary.LittleEndian.PutUint32(data[44:], uint32(len(data)-end))
+	}
+	binary.LittleEndian.PutUint32(data[end-crcSize:], crc32.Checksum(data[:end-crcSize], castagnoli))
 }

@@ -44,6 +44,7 @@ const (
 	snapshotPrefix  = "snapshot-"
 	snapshotSuffix  = ".evsnap"
 	temporarySuffix = ".tmp"
+	cutSuffix       = ".cut"
 	lockName        = "LOCK"
 )
 

@@ -149,3 +149,11 @@ func written(t testing.TB, n uint64, opt Options) *memFS {
 	closeLog(t, l)
 	return m
 }
+
+// crashed is written without the mark that Close leaves.
+func crashed(t testing.TB, n uint64, opt Options) *memFS {
+	t.Helper()
+	m := written(t, n, opt)
+	delete(m.names, "log/"+markName)
+	return m
+}

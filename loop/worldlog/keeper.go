@@ -121,7 +121,7 @@ func (k *keeper) writeSnapshot(job *snapshotJob) error {
 	ref := snapshotRef{tick: job.tick, hash: job.hash, size: uint64(len(job.data)), crc: crc32.Checksum(job.data, castagnoli)}
 	head := appendSnapshotHeader(nil, &k.l.id, &ref, len(k.packed))
 	if job.tick < k.l.committed.Load() { // a state that the log may lose again is none to restore
-		if err := k.l.wait(context.Background(), job.tick+1, true); err != nil {
+		if err := k.l.waitTicks(context.Background(), job.tick+1, true); err != nil {
 			return err
 		}
 	}

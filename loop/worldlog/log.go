@@ -42,7 +42,10 @@ type Log struct {
 	force   bool // sync as soon as possible
 	closing bool
 	waiters []waiter
-	stats   Stats
+	// Calls of Sync are numbered from 1: those up to asked wait for the writer,
+	// which has answered those up to confirmed.
+	asked, confirmed uint64
+	stats            Stats
 
 	committed, written, durable atomic.Uint64 // tick+1; 0: none
 
@@ -62,10 +65,20 @@ type mark struct {
 	ticks uint64 // tick+1 of the last commit before it
 }
 
-// waiter is a call that waits until a tick is durable.
+// waiter is a call that waits until a tick is durable, or until the writer has
+// confirmed a Sync.
 type waiter struct {
 	until uint64 // tick+1
+	sync  uint64 // number of the Sync; 0: none
 	reply chan error
+}
+
+// over reports whether w has what it waits for.
+func (l *Log) over(w *waiter) bool {
+	if w.sync > 0 {
+		return w.sync <= l.confirmed
+	}
+	return w.until <= l.durable.Load()
 }
 
 // Stats count what a log has done since it was opened.
@@ -124,6 +137,9 @@ func (l *Log) create() (*writer, error) {
 	}
 	if len(files.segments) > 0 {
 		return nil, fmt.Errorf("%s holds a log: %w", l.dir, fs.ErrExist)
+	}
+	if err := removeMark(l.opt.FS, l.dir); err != nil {
+		return nil, err
 	}
 	h := header{id: l.id, first: l.id.FirstTick}
 	h.seed()
@@ -346,15 +362,24 @@ func (l *Log) Stats() Stats {
 }
 
 // Sync returns once every tick committed before is durable, or with the error
-// that ended the log.
+// that ended the log. It also leaves a mark beside the log, and so does Close: from
+// then on a log that lacks one of these ticks is damaged, and not taken for one that
+// a crash has cut. The mark costs two more syncs if there are new ticks; WaitDurable
+// leaves none.
 func (l *Log) Sync() error {
-	return l.wait(context.Background(), l.committed.Load(), true)
+	l.mu.Lock()
+	w := waiter{until: l.committed.Load()}
+	if !l.ended() && !l.closing { // Close does the same
+		l.asked++
+		w.sync = l.asked
+	}
+	return l.wait(context.Background(), w, true)
 }
 
 // WaitDurable returns once tick is durable, with the error that ended the log
 // before, or with ctx.Err(). It does not hurry the disk: see Durability.
 func (l *Log) WaitDurable(ctx context.Context, tick uint64) error {
-	return l.wait(ctx, min(tick, maxTickNumber)+1, false)
+	return l.waitTicks(ctx, min(tick, maxTickNumber)+1, false)
 }
 
 func (l *Log) count(f func(*Stats)) {
@@ -363,41 +388,53 @@ func (l *Log) count(f func(*Stats)) {
 	f(&l.stats)
 }
 
-func (l *Log) wait(ctx context.Context, until uint64, force bool) error {
+// waitTicks waits until so many ticks are durable; force hurries the disk.
+func (l *Log) waitTicks(ctx context.Context, until uint64, force bool) error {
 	l.mu.Lock()
-	if l.durable.Load() >= until {
-		l.mu.Unlock()
-		return nil
-	}
+	return l.wait(ctx, waiter{until: until}, force)
+}
+
+// ended reports whether the writer is gone, so that nobody is left to answer.
+func (l *Log) ended() bool {
 	select {
-	case <-l.done: // nobody is left to answer
-		err := l.err
-		l.mu.Unlock()
-		return err
+	case <-l.done:
+		return true
 	default:
+		return false
 	}
-	reply := make(chan error, 1)
-	l.waiters = append(l.waiters, waiter{until, reply})
+}
+
+// wait waits for w; mu is held, and let go of.
+func (l *Log) wait(ctx context.Context, w waiter, force bool) error {
+	if over, ended := l.over(&w), l.ended(); over || ended {
+		defer l.mu.Unlock()
+		if over {
+			return nil
+		}
+		return l.err
+	}
+	w.reply = make(chan error, 1)
+	l.waiters = append(l.waiters, w)
 	if force {
 		l.force = true
 		l.call()
 	}
 	l.mu.Unlock()
 	select {
-	case err := <-reply:
+	case err := <-w.reply:
 		return err
 	case <-ctx.Done():
 		return ctx.Err()
 	}
 }
 
-// answer tells those whose tick is durable, and all of them once nothing more
-// will be; mu is held.
+// answer tells those who have what they wait for, and all of them once nothing
+// more will come; mu is held.
 func (l *Log) answer(ended error) {
-	durable, kept := l.durable.Load(), l.waiters[:0]
+	kept := l.waiters[:0]
 	for _, w := range l.waiters {
 		switch {
-		case w.until <= durable:
+		case l.over(&w):
 			w.reply <- nil
 		case ended != nil:
 			w.reply <- ended
@@ -409,7 +446,7 @@ func (l *Log) answer(ended error) {
 	l.waiters = kept
 }
 
-// Close makes what was committed durable, finishes snapshots and compression
+// Close makes what was committed durable, marks it so as Sync does, finishes snapshots and compression
 // under way, and lets go of the directory. Records after the last Commit are
 // given up. It returns the error that ended the log before, if any; a second
 // Close does the same and no more.

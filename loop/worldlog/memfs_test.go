@@ -219,6 +219,12 @@ func (h *memHandle) Sync() error {
 	return nil
 }
 
+func (h *memHandle) HasName(name string) (bool, error) {
+	h.fs.mu.Lock()
+	defer h.fs.mu.Unlock()
+	return h.fs.names[name] == h.f, nil
+}
+
 func (h *memHandle) Size() (int64, error) {
 	h.fs.mu.Lock()
 	defer h.fs.mu.Unlock()

@@ -1,7 +1,6 @@
 package worldlog
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 	"io"
@@ -21,7 +20,8 @@ type Reader struct {
 	at    int     // files[at] is being read, or comes next
 	src   *source // nil: files[at] is not open
 	seg   *segmentReader
-	prev  *link // the segment before files[at], if it was read whole
+	prev  *link  // the segment before files[at], if it was read whole
+	mark  uint64 // tick+1 up to which the log was durable when the reader was opened
 	from  uint64
 	tick  Tick
 	err   error // what Next ended with
@@ -34,6 +34,10 @@ func OpenReader(dir string, fsys FS) (*Reader, error) {
 	if fsys == nil {
 		fsys = OS
 	}
+	mark, err := readMark(fsys, dir) // first: the segments may be those of a log that is being written
+	if err != nil {
+		return nil, err
+	}
 	l, err := listDir(fsys, dir)
 	if err != nil {
 		return nil, fmt.Errorf("worldlog: %w", err)
@@ -44,7 +48,7 @@ func OpenReader(dir string, fsys FS) (*Reader, error) {
 	if err := l.gap(); err != nil {
 		return nil, err
 	}
-	r := &Reader{fs: fsys, dir: dir, files: l.segments, seg: newSegmentReader(nil, "")}
+	r := &Reader{fs: fsys, dir: dir, files: l.segments, mark: mark, seg: newSegmentReader(nil, "")}
 	if err := r.openAt(0); err != nil {
 		return nil, errors.Join(err, r.Close())
 	}
@@ -72,6 +76,9 @@ func (r *Reader) openAt(at int) error {
 	r.seg.reset(src, r.files[at].name())
 	if err := r.seg.readHeader(); err != nil {
 		if r.last() && errors.Is(err, errShort) && at > 0 {
+			if r.prev != nil && r.prev.next < r.mark {
+				return lostError(r.dir, r.prev.next, r.mark)
+			}
 			return &CorruptError{File: r.seg.name, Torn: true, Reason: errShort.Error()}
 		}
 		return err
@@ -105,7 +112,7 @@ func (r *Reader) advance() error {
 			return r.explain(err)
 		}
 		if r.last() {
-			return io.EOF
+			return r.end()
 		}
 		r.prev = r.seg.link()
 		if err := r.openAt(r.at + 1); err != nil {
@@ -114,38 +121,50 @@ func (r *Reader) advance() error {
 	}
 }
 
+// end is the error at the end of the log.
+func (r *Reader) end() error {
+	if r.seg.next < r.mark {
+		return lostError(r.dir, r.seg.next, r.mark)
+	}
+	return io.EOF
+}
+
 // explain decides whether a faulty tick is one that a crash left.
 func (r *Reader) explain(err error) error {
 	var e *CorruptError
 	if !errors.As(err, &e) {
 		return err
 	}
-	var diskErr error
-	e.Torn, diskErr = torn(r.fs, r.dir, r.files[r.at], r.last(), r.seg)
-	return errors.Join(err, diskErr)
+	return errors.Join(judge(r.fs, r.dir, r.files[r.at], r.last(), r.seg, r.mark, e), e)
 }
 
-// torn reports whether the first tick that is not whole in a segment can be the
-// trace of a crash: it stands at the end of a log, and nothing behind it says
-// that it was durable.
-func torn(fsys FS, dir string, file segmentFile, last bool, s *segmentReader) (bool, error) {
+// judge sets in e whether the first tick that is not whole in a segment can be the
+// trace of a crash: it stands at the end of a log, nothing says that it was durable,
+// and nothing whole follows it.
+func judge(fsys FS, dir string, file segmentFile, last bool, s *segmentReader, mark uint64, e *CorruptError) error {
+	e.Torn = false
 	if !last || file.packed {
-		return false, nil
+		return nil
 	}
-	known := claim{s.next, s.other}
+	if s.next < mark {
+		e.Reason += fmt.Sprintf("; %s says that tick %s was on disk", markName, tickText(mark))
+		return nil
+	}
+	known := search{next: s.next, other: s.other, fault: e.Offset, off: s.off}
 	if s.ended { // the file itself may have grown since, if the log is being written
-		claimed, err := known.beyond(bytes.NewReader(s.raw))
-		return !claimed, err
+		e.Torn = !known.within(s.raw, known.hole(s.raw))
+		return nil
 	}
 	src, err := openSegment(fsys, dir, file)
 	if err != nil {
-		return false, err
+		return err
 	}
-	if _, err = io.CopyN(io.Discard, src, s.off); err != nil {
-		return false, errors.Join(err, src.close())
+	var found bool
+	if _, err = io.CopyN(io.Discard, src, s.off); err == nil {
+		found, err = known.found(src)
 	}
-	claimed, err := known.beyond(src)
-	return !claimed && err == nil, errors.Join(err, src.close())
+	e.Torn = !found && err == nil
+	return errors.Join(err, src.close())
 }
 
 // Seek makes Next return the first tick that is not below tick. Segments before

@@ -8,6 +8,7 @@ import (
 	"io"
 	"io/fs"
 	"path/filepath"
+	"slices"
 )
 
 // Report says what Recover found and did.
@@ -21,27 +22,34 @@ type Report struct {
 	Chain    [32]byte
 
 	Cut       *Cut     // what was torn; nil: the log ended with a whole tick
+	Saved     []string // files *.cut that keep what was given up: Cut, and snapshots of ticks that the log does not have
 	Removed   []string // files of work that a crash interrupted
 	Snapshots []uint64 // ticks of the snapshots that remain, rising; each at most Tick
 }
 
 // Cut is the end of a log that was given up.
 type Cut struct {
-	File   string // removed, if not even its header was whole
+	File   string // renamed, if not even its header was whole
 	Offset int64  // where it is cut
 	Bytes  int64  // given up
 	Reason string
+	Saved  string // the file in the directory of the log that keeps them
 }
 
 // Recover opens the log in dir for writing behind its last whole tick. It reads
 // and checks all of it, cuts what follows the last commit if that can be the
-// trace of a crash, removes what interrupted work has left and snapshots of
-// ticks that the log does not have, and returns once what remains is durable.
+// trace of a crash, removes what interrupted work has left, and returns once what
+// remains is durable. What it cuts, and snapshots of ticks that the log does not
+// have, it keeps under names that end with ".cut" and that nothing else reads or
+// writes: they may be looked at, and removed.
 //
-// A fault that is not the trace of a crash - a missing or exchanged segment, a
-// changed byte before the last durable tick - is an error that says where, and
-// nothing is changed. Errors wrap ErrCorrupt, ErrUnsupported, ErrLocked, ErrRange
-// (of opt), fs.ErrNotExist (no log), or are those of the file system.
+// A fault that is not the trace of a crash is an error that says where, and
+// nothing is changed: a missing or exchanged segment, a changed byte in front of
+// whole commits or in a tick that was durable, an end before a tick that Sync or
+// Close has confirmed. A reader gives the ticks before it, and replay.Fork goes on from
+// one of them in a new log; without the file DURABLE, a log that only ends too early is
+// one that a crash has left. Errors wrap ErrCorrupt, ErrUnsupported, ErrLocked, ErrRange (of opt),
+// fs.ErrNotExist (no log), or are those of the file system, which may be full.
 func Recover(dir string, opt Options) (*Log, *Report, error) {
 	if err := opt.Validate(); err != nil {
 		return nil, nil, err
@@ -76,6 +84,7 @@ type recovery struct {
 	seg    *segmentReader // the last one that was read
 	report *Report
 	size   int64    // of the last segment's file
+	mark   uint64   // tick+1 up to which the log was durable
 	plain  []header // closed segments that are not packed
 	last   commit
 }
@@ -95,8 +104,14 @@ func (r *recovery) run() error {
 	if err := r.list.gap(); err != nil {
 		return err
 	}
+	if r.mark, err = readMark(r.fs, r.dir); err != nil {
+		return err
+	}
 	if err := r.readAll(); err != nil {
 		return err
+	}
+	if r.seg.next < r.mark {
+		return lostError(r.dir, r.seg.next, r.mark)
 	}
 	if err := r.tidy(); err != nil {
 		return fmt.Errorf("worldlog: %w", err)
@@ -115,7 +130,6 @@ func (r *recovery) readAll() error {
 		if last && i > 0 && errors.Is(err, errShort) && !s.packed {
 			r.report.Cut = &Cut{File: s.name(), Bytes: r.size, Reason: errShort.Error()}
 			r.list.segments = r.list.segments[:i]
-			r.report.Removed = append(r.report.Removed, s.name())
 			break
 		}
 		if err != nil {
@@ -174,34 +188,128 @@ func (r *recovery) read(seg *segmentReader, s segmentFile, prev *link, last bool
 }
 
 func (r *recovery) judge(e *CorruptError, seg *segmentReader, s segmentFile, last bool) error {
-	var err error
-	if e.Torn, err = torn(r.fs, r.dir, s, last, seg); err != nil || !e.Torn {
+	if err := judge(r.fs, r.dir, s, last, seg, r.mark, e); err != nil || !e.Torn {
 		return errors.Join(e, err)
 	}
 	r.report.Cut = &Cut{File: s.name(), Offset: seg.off, Bytes: r.size - seg.off, Reason: e.Reason}
 	return nil
 }
 
-// tidy removes what is no part of the log.
+// tidy removes what is no part of the log, and keeps what is to be cut.
 func (r *recovery) tidy() error {
 	r.report.Removed = append(r.report.Removed, r.list.leftovers...)
-	limit := r.report.Identity.FirstTick
-	if r.report.Ticks > 0 {
-		limit = r.last.tick
-	}
-	for _, tick := range r.list.snapshots {
-		if tick > limit {
-			r.report.Removed = append(r.report.Removed, snapshotName(tick))
-		} else {
-			r.report.Snapshots = append(r.report.Snapshots, tick)
-		}
-	}
 	for _, name := range r.report.Removed {
 		if err := removeIfThere(r.fs, filepath.Join(r.dir, name)); err != nil {
 			return err
 		}
 	}
+	if err := r.keepCut(); err != nil {
+		return fmt.Errorf("keeping what is to be cut: %w", err)
+	}
+	limit := r.report.Identity.FirstTick
+	if r.report.Ticks > 0 {
+		limit = r.last.tick
+	}
+	for _, tick := range r.list.snapshots {
+		if tick <= limit {
+			r.report.Snapshots = append(r.report.Snapshots, tick)
+		} else if err := r.setAside(snapshotName(tick)); err != nil {
+			return err
+		}
+	}
 	return r.fs.SyncDir(r.dir)
+}
+
+// keepCut copies the end of the log that is to be cut, or renames the file of which
+// nothing stays.
+func (r *recovery) keepCut() (err error) {
+	cut := r.report.Cut
+	if cut == nil {
+		return nil
+	}
+	if cut.Offset == 0 {
+		err = r.setAside(cut.File)
+	} else {
+		err = r.copyCut(cut)
+	}
+	if err == nil {
+		cut.Saved = r.report.Saved[len(r.report.Saved)-1]
+	}
+	return err
+}
+
+// cutName is a name that never was used for a part of the named file.
+func (r *recovery) cutName(file string, n int) string {
+	return fmt.Sprintf("%s.%d%s", file, n, cutSuffix)
+}
+
+// setAside renames a file that is no part of the log.
+func (r *recovery) setAside(file string) error {
+	n := 1
+	for slices.Contains(r.list.cuts, r.cutName(file, n)) {
+		n++
+	}
+	name := r.cutName(file, n)
+	if err := r.fs.Rename(filepath.Join(r.dir, file), filepath.Join(r.dir, name)); err != nil {
+		return err
+	}
+	r.report.Saved = append(r.report.Saved, name)
+	return nil
+}
+
+// copyCut writes the end of a segment into a file of its own, unless one holds it
+// already: then the copy was made, and a crash came before the segment was cut.
+func (r *recovery) copyCut(cut *Cut) error {
+	want, err := r.sumFrom(cut.File, cut.Offset)
+	if err != nil {
+		return err
+	}
+	n := 1
+	for ; slices.Contains(r.list.cuts, r.cutName(cut.File, n)); n++ {
+		// One that cannot be read is not the one.
+		if got, err := r.sumFrom(r.cutName(cut.File, n), 0); err == nil && got == want {
+			r.report.Saved = append(r.report.Saved, r.cutName(cut.File, n))
+			return nil
+		}
+	}
+	name := r.cutName(cut.File, n)
+	err = writeNew(r.fs, r.dir, name, func(f io.Writer) error { return r.copyFrom(f, cut.File, cut.Offset) })
+	if err == nil {
+		r.report.Saved = append(r.report.Saved, name)
+	}
+	return err
+}
+
+func (r *recovery) sumFrom(file string, offset int64) (sum [32]byte, err error) {
+	h := sha256.New()
+	err = r.copyFrom(h, file, offset)
+	h.Sum(sum[:0])
+	return sum, err
+}
+
+// copyFrom writes what a file holds from an offset on.
+func (r *recovery) copyFrom(to io.Writer, file string, offset int64) (err error) {
+	f, err := r.fs.Open(filepath.Join(r.dir, file))
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, f.Close()) }()
+	if _, err = io.CopyN(io.Discard, f, offset); err != nil {
+		return err
+	}
+	buf := make([]byte, readBuffer)
+	for {
+		n, err := f.Read(buf)
+		if werr := writeAll(to, buf[:n]); werr != nil {
+			return werr
+		}
+		if err == io.EOF {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+	}
 }
 
 // resume gives l the state in which the writer of the log was after its last
@@ -219,6 +327,7 @@ func (r *recovery) resume(l *Log) (*writer, error) {
 			return nil, errors.Join(err, w.file.Close())
 		}
 	}
+	w.mark = r.mark
 	if r.report.Ticks > 0 {
 		w.ticks = r.last.tick + 1
 	}

@@ -10,7 +10,7 @@ import (
 	"hash"
 	"hash/crc32"
 	"io"
-	"slices"
+	"math"
 )
 
 // Tick is all that a log holds of one tick.
@@ -158,7 +158,7 @@ func (s *segmentReader) readTick(t *Tick) error {
 		if len(t.Records) == MaxRecords {
 			return s.fault(start, errTooMany)
 		}
-		t.Records = append(t.Records, r)
+		t.Records = append(room(t.Records, 1), r)
 	}
 }
 
@@ -247,7 +247,7 @@ func (s *segmentReader) fill(n int) error {
 	for n > 0 {
 		k := min(n, 64<<10)
 		at := len(s.raw)
-		s.raw = slices.Grow(s.raw, k)[:at+k]
+		s.raw = room(s.raw, k)[:at+k]
 		if got, err := io.ReadFull(s.in, s.raw[at:]); err != nil {
 			s.raw = s.raw[:at+got]
 			if err == io.EOF {
@@ -258,6 +258,15 @@ func (s *segmentReader) fill(n int) error {
 		n -= k
 	}
 	return nil
+}
+
+// room makes room for k more elements of s, and if it must allocate, for twice as
+// many as there are: the smaller steps of append allocate five times the end in all.
+func room[T any](s []T, k int) []T {
+	if len(s)+k <= cap(s) {
+		return s
+	}
+	return append(make([]T, 0, len(s)+max(k, len(s))), s...)
 }
 
 // fault makes of err, met in the record that begins at start of raw, what
@@ -275,24 +284,35 @@ func (s *segmentReader) fault(start int, err error) error {
 	return e
 }
 
-// claim looks for a commit that says of tick next, the first that is not whole,
-// or of a later one that it was durable. Then what stood there was on disk once,
-// and is damaged rather than torn. A commit is recognised by its CRC, which
-// continues from the four bytes in front of it, or, if those are what is damaged,
-// from other.
-type claim struct {
+// search looks behind the first tick that is not whole, number next, for what a
+// crash would not have left there. That is a commit of that tick or a later one
+//
+//   - that says of such a tick that it was durable, or
+//   - before which nothing is missing: a process that dies leaves the beginning of
+//     what it wrote. A power cut can leave sectors out, which then read as zeros, so
+//     a sector that ends with a zero between the fault and the commit may be one.
+//
+// A commit is recognised by its CRC, which continues from the four bytes in front
+// of it, or, if those are what is damaged, from other.
+type search struct {
 	next  uint64
 	other uint32
+	fault int64 // where the record begins that cannot be read
+	off   int64 // where what is read begins
 }
 
-// beyond looks in what follows the last whole tick.
-func (c claim) beyond(in io.Reader) (bool, error) {
+// sectorSize is the least that disks write at once.
+const sectorSize = 512
+
+// found looks in what follows the last whole tick.
+func (s *search) found(in io.Reader) (bool, error) {
 	const window, keep = 64 << 10, maxCommit + crcSize
 	buf := make([]byte, 0, window)
+	hole := int64(math.MaxInt64) // the end of the first sector that may be missing
 	for {
 		n, err := io.ReadFull(in, buf[len(buf):cap(buf)])
 		buf = buf[:len(buf)+n]
-		if c.within(buf) {
+		if hole = min(hole, s.hole(buf)); s.within(buf, hole) {
 			return true, nil
 		}
 		if err == io.EOF || err == io.ErrUnexpectedEOF {
@@ -301,36 +321,53 @@ func (c claim) beyond(in io.Reader) (bool, error) {
 		if err != nil {
 			return false, err
 		}
+		s.off += int64(len(buf) - keep)
 		buf = buf[:copy(buf, buf[len(buf)-keep:])]
 	}
 }
 
-func (c claim) within(buf []byte) bool {
+// hole returns the end of the first sector in buf that may be missing.
+func (s *search) hole(buf []byte) int64 {
+	for end := (s.off/sectorSize + 1) * sectorSize; end <= s.off+int64(len(buf)); end += sectorSize {
+		if end > s.fault && buf[end-s.off-1] == 0 {
+			return end
+		}
+	}
+	return math.MaxInt64
+}
+
+func (s *search) within(buf []byte, hole int64) bool {
 	for at := crcSize + 1; at < len(buf); at++ {
 		i := bytes.IndexByte(buf[at:], byte(TickCommit))
 		if i < 0 {
 			return false
 		}
 		at += i
-		m, ok := c.commitAt(buf, at-1)
-		if durable, any := m.durable(); ok && any && durable >= c.next {
+		m, ok, from := s.commitAt(buf, at-1)
+		if !ok || m.tick < s.next {
+			continue
+		}
+		if durable, any := m.durable(); any && durable >= s.next || s.off+int64(from) < hole {
 			return true
 		}
 	}
 	return false
 }
 
-// commitAt decodes the commit whose length stands at buf[start].
-func (c claim) commitAt(buf []byte, start int) (m commit, ok bool) {
+// commitAt decodes the commit whose length stands at buf[start]. It is whole from
+// the byte from on, with the CRC that it continues if that is in front of it.
+func (s *search) commitAt(buf []byte, start int) (m commit, ok bool, from int) {
 	n := int(buf[start])
 	end := start + 1 + n
 	if n > maxCommit || end+crcSize > len(buf) {
-		return m, false
+		return m, false, 0
 	}
-	for _, before := range []uint32{binary.LittleEndian.Uint32(buf[start-crcSize:]), c.other} {
+	from = start - crcSize
+	for _, before := range []uint32{binary.LittleEndian.Uint32(buf[from:]), s.other} {
 		if crc32.Update(before, castagnoli, buf[start:end]) == binary.LittleEndian.Uint32(buf[end:]) {
-			return m, n > 0 && m.decode(buf[start+1:end])
+			return m, n > 0 && m.decode(buf[start+1:end]), from
 		}
+		from = start
 	}
-	return m, false
+	return m, false, 0
 }

@@ -1,7 +1,7 @@
 package worldlog
 
 import (
-	"bytes"
+	"bufio"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -14,8 +14,12 @@ import (
 	"github.com/klauspost/compress/zstd"
 )
 
-// MaxSnapshot is the limit of a snapshot's data, in bytes.
-const MaxSnapshot = 1 << 30
+// Limits of a snapshot's data, in bytes: what the format allows, and what
+// LoadSnapshot takes.
+const (
+	MaxSnapshot     = 1 << 30
+	DefaultSnapshot = 64 << 20
+)
 
 // Snapshot is what a snapshot file says of itself, and its data if it was loaded.
 type Snapshot struct {
@@ -178,9 +182,19 @@ func (h *snapshotHead) read(r io.Reader, tick uint64) error {
 
 // LoadSnapshot reads the snapshot of a tick and checks that its data are what
 // was written. That the state they restore has Hash is for the caller to check.
-// fsys may be nil: OS. Errors wrap fs.ErrNotExist, ErrCorrupt, ErrUnsupported, or
-// are those of the file system.
+// fsys may be nil: OS. Data of more than DefaultSnapshot bytes are refused; see
+// LoadSnapshotUpTo. Errors wrap fs.ErrNotExist, ErrCorrupt, ErrUnsupported,
+// ErrCapacity (too large), or are those of the file system.
 func LoadSnapshot(dir string, fsys FS, tick uint64) (*Snapshot, error) {
+	return LoadSnapshotUpTo(dir, fsys, tick, DefaultSnapshot)
+}
+
+// LoadSnapshotUpTo is LoadSnapshot for data of up to limit bytes, but at most
+// MaxSnapshot. The data are allocated once, and only if the header and what is packed
+// say the same size: a small file can hold data of any size, so the limit is what
+// bounds the memory that a file from elsewhere takes. With it come at most 12 MiB
+// for unpacking.
+func LoadSnapshotUpTo(dir string, fsys FS, tick uint64, limit int) (*Snapshot, error) {
 	if fsys == nil {
 		fsys = OS
 	}
@@ -188,34 +202,66 @@ func LoadSnapshot(dir string, fsys FS, tick uint64) (*Snapshot, error) {
 	if err != nil {
 		return nil, err
 	}
-	h.Data, err = h.load(tagged{f})
+	if limit = min(limit, MaxSnapshot); h.Size > limit {
+		err = fmt.Errorf("%w, the limit is %d", fault.Field(ErrCapacity, "bytes of data", h.Size), limit)
+	} else {
+		h.Data, err = h.load(tagged{f})
+	}
 	if err = errors.Join(err, f.Close()); err != nil {
 		return nil, fmt.Errorf("worldlog: %s: %w", snapshotName(tick), err)
 	}
 	return &h.Snapshot, nil
 }
 
-// load decodes the data behind a header. Memory grows with what comes out, not
-// with what the header says.
+var errMismatch = fmt.Errorf("data that do not match the header: %w", ErrCorrupt)
+
+// load decodes the data behind a header: one frame of zstd, which says how large its
+// content is; of no data, nothing.
 func (h *snapshotHead) load(r io.Reader) ([]byte, error) {
-	file := &io.LimitedReader{R: r, N: int64(h.packed)}
-	d, err := newDecoder(file)
+	packed := bufio.NewReaderSize(&io.LimitedReader{R: r, N: int64(h.packed)}, zstd.HeaderMaxSize)
+	if err := h.checkFrame(packed); err != nil {
+		return nil, err
+	}
+	d, err := newDecoder(packed)
 	if err != nil {
 		return nil, err
 	}
 	defer d.Close()
-	var data bytes.Buffer
-	n, err := io.Copy(&data, io.LimitReader(d, int64(h.Size)+1))
-	if err != nil {
+	data := make([]byte, h.Size)
+	if _, err := io.ReadFull(d, data); err != nil {
 		return nil, corruptUnless(err)
 	}
-	if n != int64(h.Size) || file.N != 0 || crc32.Checksum(data.Bytes(), castagnoli) != h.crc {
-		return nil, fmt.Errorf("data that do not match the header: %w", ErrCorrupt)
+	// Only now is there nothing left: a frame may be followed by another.
+	n, err := d.Read(make([]byte, 1))
+	if n == 0 && err != io.EOF {
+		return nil, corruptUnless(err)
+	}
+	if n > 0 || crc32.Checksum(data, castagnoli) != h.crc {
+		return nil, errMismatch
 	}
 	if more, err := r.Read(make([]byte, 1)); more > 0 || err != io.EOF {
 		return nil, fmt.Errorf("something behind the data: %w", corruptUnless(err))
 	}
-	return data.Bytes(), nil
+	return data, nil
+}
+
+// checkFrame compares what the frame says of its content with the header.
+func (h *snapshotHead) checkFrame(packed *bufio.Reader) error {
+	if h.Size == 0 && h.packed == 0 {
+		return nil
+	}
+	begin, err := packed.Peek(min(h.packed, zstd.HeaderMaxSize))
+	var frame zstd.Header
+	if err == nil {
+		err = frame.Decode(begin)
+	}
+	if err != nil {
+		return corruptUnless(err)
+	}
+	if !frame.HasFCS || frame.FrameContentSize != uint64(h.Size) {
+		return errMismatch
+	}
+	return nil
 }
 
 // WriteSnapshot takes a copy of the state after tick, which has the given hash,

@@ -6,11 +6,14 @@ import (
 	"errors"
 	"fmt"
 	"hash/crc32"
+	"io"
 	"io/fs"
 	"slices"
+	"strings"
 	"syscall"
 	"testing"
 	"testing/synctest"
+	"unsafe"
 )
 
 func ticksOf(t *testing.T, fsys FS) (ticks []uint64) {
@@ -194,29 +197,123 @@ func TestSnapshotDamage(t *testing.T) {
 	}
 }
 
-// A header that promises a gigabyte costs what the file holds; a frame that
-// really gives more than the header says is stopped there.
-func TestForgedSnapshotSize(t *testing.T) {
-	m := newMemFS()
+// unpacking is what the decoder takes for its window and buffers.
+const unpacking = 12 << 20
+
+// A small file that unpacks to more than the limit costs nothing but its header, whatever
+// it says of itself; up to the limit, the data are allocated once, and not if the header and
+// the frame disagree.
+func TestSnapshotBombs(t *testing.T) {
 	enc, err := newEncoder()
 	if err != nil {
 		t.Fatal(err)
 	}
-	zeros := enc.EncodeAll(make([]byte, 32<<20), nil)
-	for _, size := range []uint64{MaxSnapshot, 1000} {
-		ref := snapshotRef{tick: 1, size: size, crc: crc32.Checksum(make([]byte, 1000), castagnoli)}
-		packed := zeros
-		if size == MaxSnapshot {
-			packed = enc.EncodeAll(make([]byte, 1000), nil)
-		}
-		m.names["log/"+snapshotName(1)] = &memFile{data: append(appendSnapshotHeader(nil, &testID, &ref, len(packed)), packed...)}
+	const large = 96 << 20
+	zeros := make([]byte, large)
+	bomb := enc.EncodeAll(zeros, nil)
+	if len(bomb) > large/1000 {
+		t.Fatalf("the bomb has %d bytes", len(bomb))
+	}
+	two := append(enc.EncodeAll(zeros[:1000], nil), bomb...)
+	stream := new(bytes.Buffer) // its frame does not say how much it holds
+	enc.Reset(stream)
+	if _, err := enc.Write(zeros[:4<<20]); err != nil {
+		t.Fatal(err)
+	}
+	if err := enc.Close(); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		what   string
+		packed []byte
+		size   int
+		limit  int
+		want   error
+		most   uint64
+	}{
+		{"more than the limit", bomb, large, DefaultSnapshot, ErrCapacity, 1 << 20},
+		{"more than the caller's limit", bomb, large, 1000, ErrCapacity, 1 << 20},
+		{"no limit beyond that of the format", bomb, large, 1 << 62, nil, large + unpacking},
+		{"as much as the limit", bomb, large, large, nil, large + unpacking},
+		{"a header that says less", bomb, 1000, DefaultSnapshot, ErrCorrupt, 1 << 20},
+		{"a header that says more", enc.EncodeAll(zeros[:1000], nil), large, large, ErrCorrupt, 1 << 20},
+		{"a second frame", two, 1000, DefaultSnapshot, ErrCorrupt, unpacking},
+		{"a frame that says nothing", stream.Bytes(), 4 << 20, DefaultSnapshot, ErrCorrupt, 1 << 20},
+		{"no data", nil, 0, 0, nil, unpacking},
+		{"no data, and a frame", bomb, 0, 0, ErrCorrupt, 1 << 20},
+		{"no frame", nil, 1000, DefaultSnapshot, ErrCorrupt, 1 << 20},
+	} {
+		m := newMemFS()
+		ref := snapshotRef{tick: 1, size: uint64(c.size), crc: crc32.Checksum(zeros[:c.size], castagnoli)}
+		m.names["log/"+snapshotName(1)] = &memFile{data: append(appendSnapshotHeader(nil, &testID, &ref, len(c.packed)), c.packed...)}
 		grown := allocated(func() {
-			if _, err := LoadSnapshot("log", m, 1); !errors.Is(err, ErrCorrupt) {
-				t.Errorf("size %d: %v", size, err)
+			s, err := LoadSnapshotUpTo("log", m, 1, c.limit)
+			if !errors.Is(err, c.want) || err == nil && len(s.Data) != c.size {
+				t.Errorf("%s: %v, want %v", c.what, err, c.want)
+			}
+			if err != nil && !strings.Contains(err.Error(), snapshotName(1)) {
+				t.Errorf("%s: the error names no file: %v", c.what, err)
 			}
 		})
-		if grown > 12<<20 { // the decoder's own window and buffers
-			t.Errorf("size %d: %d bytes were allocated", size, grown)
+		if grown > c.most {
+			t.Errorf("%s: %d bytes were allocated, at most %d were to be", c.what, grown, c.most)
+		}
+	}
+}
+
+// A packed segment that unpacks to any length costs what a tick may hold, and less where
+// its window is too large.
+func TestSegmentBomb(t *testing.T) {
+	enc, err := newEncoder()
+	if err != nil {
+		t.Fatal(err)
+	}
+	h := header{id: testID}
+	h.seed()
+	many := func(size, n int) []byte {
+		var c coder
+		c.crc = h.crc
+		b := h.append(nil)
+		r := Record{Type: Input, Data: make([]byte, size)}
+		for tick := range uint64(2) {
+			for range n {
+				r.Seq++
+				b = c.append(b, &r)
+			}
+			b = c.appendCommit(b, &commit{tick: tick, records: uint64(n)})
+		}
+		return b
+	}
+	for _, c := range []struct {
+		what  string
+		plain []byte
+		ticks uint64
+		most  uint64
+	}{
+		{"large records", many(MaxData, 3), 2, 2*MaxTick + unpacking},
+		{"a tick that is too large", many(MaxData, 5), 0, 2*MaxTick + unpacking},
+		{"many records", many(0, MaxRecords), 2, 2*MaxRecords*uint64(unsafe.Sizeof(Record{})) + 32<<20 + unpacking},
+		{"too many records", many(0, MaxRecords+1), 0, 2*MaxRecords*uint64(unsafe.Sizeof(Record{})) + 32<<20 + unpacking},
+	} {
+		m := newMemFS()
+		packed := enc.EncodeAll(c.plain, nil)
+		m.names["log/"+packedName(0)] = &memFile{data: packed}
+		n := uint64(0)
+		grown := allocated(func() {
+			r, err := OpenReader("log", m)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for ; err == nil; n++ {
+				_, err = r.Next()
+			}
+			if n--; n != c.ticks || (err != io.EOF) != (c.ticks == 0) || err != io.EOF && !errors.Is(err, ErrCorrupt) {
+				t.Errorf("%s: %d ticks, %v", c.what, n, err)
+			}
+		})
+		t.Logf("%s: %d bytes packed, %d plain, %d allocated", c.what, len(packed), len(c.plain), grown)
+		if grown > c.most {
+			t.Errorf("%s: %d bytes were allocated, at most %d were to be", c.what, grown, c.most)
 		}
 	}
 }

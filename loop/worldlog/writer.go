@@ -3,8 +3,10 @@ package worldlog
 import (
 	"crypto/sha256"
 	"errors"
+	"fmt"
 	"hash"
 	"io"
+	"io/fs"
 	"path/filepath"
 	"time"
 )
@@ -22,6 +24,7 @@ type writer struct {
 	spare []byte    // the half of the buffer that is not being filled
 	marks []mark    // likewise
 	ticks uint64    // tick+1 of the last commit written
+	mark  uint64    // tick+1 that the file markName says; 0: there is none
 
 	timer *time.Timer
 	armed bool
@@ -33,6 +36,7 @@ type batch struct {
 	marks          []mark
 	whole          int    // bytes up to the end of the last commit
 	ticks          uint64 // tick+1 of that commit, or of an earlier one
+	asked          uint64 // calls of Sync that it answers
 	force, closing bool
 }
 
@@ -74,6 +78,11 @@ func (w *writer) serve() error {
 		if err := w.settle(due || b.force || b.closing); err != nil {
 			return err
 		}
+		if b.closing || b.asked > w.l.confirmed { // which only this goroutine changes
+			if err := w.confirm(b.asked); err != nil {
+				return err
+			}
+		}
 		if b.closing {
 			return w.trim()
 		}
@@ -86,7 +95,7 @@ func (w *writer) take() batch {
 	l := w.l
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	b := batch{ticks: w.ticks, force: l.force, closing: l.closing}
+	b := batch{ticks: w.ticks, asked: l.asked, force: l.force, closing: l.closing}
 	l.force = false
 	if l.ready == 0 {
 		return b
@@ -150,6 +159,9 @@ func (w *writer) end(m *mark) error {
 	if err := w.sync(); err != nil {
 		return err
 	}
+	if err := w.checkName(); err != nil {
+		return err
+	}
 	err := w.file.Close()
 	w.file = nil
 	if err != nil {
@@ -209,12 +221,53 @@ func (w *writer) sync() error {
 	if err := w.file.Sync(); err != nil {
 		return err
 	}
+	if err := w.checkName(); err != nil {
+		return err
+	}
 	l := w.l
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.durable.Store(w.ticks)
 	l.stats.Syncs++
 	l.answer(nil)
+	return nil
+}
+
+// checkName finds that the open segment was removed or replaced: what is written
+// to it then goes nowhere.
+func (w *writer) checkName() error {
+	f, ok := w.file.(interface {
+		HasName(name string) (bool, error)
+	})
+	if !ok {
+		return nil
+	}
+	name := segmentName(w.head.index)
+	has, err := f.HasName(filepath.Join(w.l.dir, name))
+	if err == nil && !has {
+		err = fmt.Errorf("%s was removed or replaced while it was being written: %w", name, fs.ErrNotExist)
+	}
+	return err
+}
+
+// confirm answers the calls of Sync up to number asked, once all that was written
+// is durable: the mark says so to those who read the log later. Ticks that are
+// durable for another reason have only the commits after them to say so.
+func (w *writer) confirm(asked uint64) error {
+	if err := w.checkName(); err != nil {
+		return err
+	}
+	if w.ticks > w.mark {
+		err := writeNew(w.fs, w.l.dir, markName, func(f io.Writer) error { return writeAll(f, encodeMark(w.ticks)) })
+		if err != nil {
+			return err
+		}
+		w.mark = w.ticks
+	}
+	w.l.mu.Lock()
+	defer w.l.mu.Unlock()
+	w.l.confirmed = asked
+	w.l.answer(nil)
 	return nil
 }
 

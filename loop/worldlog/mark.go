@@ -1,0 +1,86 @@
+package worldlog
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"hash/crc32"
+	"io"
+	"io/fs"
+	"path/filepath"
+)
+
+// markName is the file that says how far a log was durable when it was closed or
+// synced last. It stands beside the segments, so that neither their format nor
+// their chain knows of it: a version of this package without marks ignores it, and
+// a log without one is read as a log that nobody has closed.
+const (
+	markName  = "DURABLE"
+	markMagic = "\x89evtdur\n"
+	markSize  = 8 + 2 + 2 + 8 + crcSize
+)
+
+// encodeMark returns the content of the file. ticks is 1 + the last durable tick.
+func encodeMark(ticks uint64) []byte {
+	b := append(make([]byte, 0, markSize), markMagic...)
+	b = binary.LittleEndian.AppendUint16(b, version)
+	b = binary.LittleEndian.AppendUint16(b, 0) // flags
+	b = binary.LittleEndian.AppendUint64(b, ticks-1)
+	return binary.LittleEndian.AppendUint32(b, crc32.Checksum(b, castagnoli))
+}
+
+func decodeMark(b []byte) (ticks uint64, err error) {
+	p := parser{b: b}
+	if string(p.take(len(markMagic))) != markMagic || len(b) != markSize {
+		return 0, fmt.Errorf("no mark of a log: %w", ErrCorrupt)
+	}
+	if v := binary.LittleEndian.Uint16(p.take(2)); v != version {
+		return 0, fmt.Errorf("format version %d, known is %d: %w", v, version, ErrUnsupported)
+	}
+	flags, tick := binary.LittleEndian.Uint16(p.take(2)), p.uint64()
+	if flags != 0 || tick > maxTickNumber || crc32.Checksum(b[:markSize-crcSize], castagnoli) != p.uint32() {
+		return 0, fmt.Errorf("altered: %w", ErrCorrupt)
+	}
+	return tick + 1, nil
+}
+
+// readMark returns how many ticks, 1 + the last one, the log in dir was durable up
+// to at least; 0: nothing says so.
+func readMark(fsys FS, dir string) (ticks uint64, err error) {
+	f, err := fsys.Open(filepath.Join(dir, markName))
+	if errors.Is(err, fs.ErrNotExist) {
+		return 0, nil
+	}
+	if err != nil {
+		return 0, fmt.Errorf("worldlog: %w", err)
+	}
+	var b [markSize + 1]byte
+	n, err := io.ReadFull(tagged{f}, b[:])
+	if err == io.EOF || err == io.ErrUnexpectedEOF {
+		ticks, err = decodeMark(b[:n])
+	} else if err == nil {
+		err = fmt.Errorf("no mark of a log: %w", ErrCorrupt)
+	}
+	if err = errors.Join(err, f.Close()); err != nil {
+		return 0, fmt.Errorf("worldlog: %s: %w", markName, err)
+	}
+	return ticks, nil
+}
+
+// removeMark takes away the mark of a log whose segments somebody has removed.
+func removeMark(fsys FS, dir string) error {
+	err := fsys.Remove(filepath.Join(dir, markName))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	return fsys.SyncDir(dir)
+}
+
+// lostError says that a log ends before a tick that was durable.
+func lostError(dir string, ticks, mark uint64) error {
+	return fmt.Errorf("worldlog: %s: the log ends with tick %s, but %s says that tick %s was on disk: %w",
+		dir, tickText(ticks), markName, tickText(mark), ErrCorrupt)
+}
