@@ -1,6 +1,8 @@
 package evertick
 
 import (
+	"fmt"
+
 	"github.com/evertick/evertick/ecs"
 	"github.com/evertick/evertick/internal/fault"
 	"github.com/evertick/evertick/internal/statehash"
@@ -15,6 +17,10 @@ import (
 // bodies: after a World.Restore the entities have none, and those that were left are destroyed by the next
 // CreateBody or step.
 //
+// Of the entity's three axes the body has the two of its plane, by the rule of the section "The plane" in
+// package physics: Position keeps its third component, which no body looks at, and a Rotation out of the
+// plane is ErrRange, now and when a step finds one that was written later.
+//
 // CreateBody sets def.HasSlot and def.Slot. An unknown id is ErrStale, an entity that
 // has a body ErrRange; other errors are those of physics.World.CreateBody.
 func (s *Sim) CreateBody(id ecs.ID, def physics.BodyDef) (physics.Body, error) {
@@ -25,6 +31,11 @@ func (s *Sim) CreateBody(id ecs.ID, def physics.BodyDef) (physics.Body, error) {
 	s.endRestored() // the new body must not go with the old, which may hold its place
 	if _, has := s.Body(id); has {
 		return physics.Body{}, fault.Field(ErrRange, "evertick: CreateBody: entity with a body", id)
+	}
+	q := &s.World.Rotation
+	if r, p := [4]float32{q.X[slot], q.Y[slot], q.Z[slot], q.W[slot]}, s.Physics.Config().Plane; p.Tilts(r) {
+		err := fault.Field(ErrRange, "evertick: CreateBody: Rotation of "+id.String(), r)
+		return physics.Body{}, fmt.Errorf("%w: turns out of the plane %v", err, p)
 	}
 	def.HasSlot, def.Slot = true, slot
 	body, err := s.Physics.CreateBody(def)

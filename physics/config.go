@@ -2,7 +2,6 @@ package physics
 
 import (
 	"errors"
-	"fmt"
 	"math"
 
 	"github.com/evertick/evertick/internal/fault"
@@ -92,28 +91,6 @@ const (
 	MixAverage   = rigid.MixAverage   // (a+b)/2
 	MixMultiply  = rigid.MixMultiply  // ab
 )
-
-// Plane is a plane of the 3D world.
-type Plane uint8
-
-const (
-	// XY: the axes of a body are x and y; its angle turns about +Z.
-	XY Plane = iota
-	// XZ: the axes of a body are x and z; its angle turns x to z, which is
-	// about -Y in a right-handed world.
-	XZ
-)
-
-// String returns "XY" or "XZ".
-func (p Plane) String() string {
-	switch p {
-	case XY:
-		return "XY"
-	case XZ:
-		return "XZ"
-	}
-	return fmt.Sprintf("Plane(%d)", uint8(p))
-}
 
 // Validate reports every fault of c at once. Errors wrap ErrRange,
 // ErrNotFinite, or, for a level that cannot run here, ErrUnsupported.

@@ -8,8 +8,8 @@
 // capsules, segments, and convex polygons of up to 8 vertices with a radius; and chains of
 // segments, on whose vertices nothing catches. Filters, ignored pairs and one-way platforms
 // say what passes through what. The vocabulary is Box2D v3's. Units are metres, kilograms,
-// seconds and radians. Bodies live in the XY or in the XZ plane (Config.Plane); an angle is
-// counter-clockwise from the first axis of the plane to the second.
+// seconds and radians. Bodies live in the XY or in the XZ plane (Config.Plane, and below); an angle
+// is counter-clockwise from the first axis of the plane to the second.
 //
 //	w, err := physics.New(physics.Config{Gravity: [2]float32{0, -9.81}})
 //	def := physics.DefaultBodyDef()
@@ -28,6 +28,22 @@
 // stand behind the same handles: physics/box2d wraps ByteArena/box2d, which is slower, whose
 // bits depend on the machine, and which lacks what is ErrUnsupported there. Importing physics
 // alone does not link that library.
+//
+// # The plane
+//
+// Entities have three axes, and bodies the two of Config.Plane. One rule says what becomes of the
+// third wherever three components reach a body: in Pull, which reads the columns of the entities, in
+// evertick.Sim.CreateBody, and in the skills of package loop/skill.
+//
+//   - A position keeps its third component. It is the entity's own, a height at which it is drawn and
+//     found by package spatial, and no body looks at it: two bodies that meet in the plane touch each
+//     other at whatever heights their entities are. ShapeDef.Filter keeps layers apart that shall
+//     not touch.
+//   - A rotation, a velocity, an impulse and the way of a ray must lie in the plane. One with more than a
+//     ten-thousandth of its length out of it, which is beyond rounding, is ErrRange, and nothing is
+//     changed.
+//
+// The methods of Plane apply it.
 //
 // # Ranges
 //
@@ -122,7 +138,7 @@
 // of live bodies, and the next step begins with what it finds. The other columns are for
 // reading. In the rows of bodies with a Slot the other way round works as well: Sync
 // writes positions and rotations to the columns of the entities, and Pull takes over what
-// a program has written there since, as a teleport.
+// a program has written there since, as a teleport, by the rule of the plane.
 //
 // # Sleep
 //

@@ -13,13 +13,12 @@ import (
 // has not written yet, and the third axis, are left alone. If both the entity and the body
 // were moved since, the entity wins.
 //
-// Of a rotation the body takes the turn about the normal of the plane: for the
-// quaternion (x, y, z, w), by twice the angle of (w, z) in XY, and of (w, -y) in XZ. Its
-// length does not matter. One without such a turn, w and the other being zero, leaves the
-// angle as it is.
+// A rotation is taken as Plane.Angle reads it: its length does not matter, and one that turns out
+// of the plane is ErrRange, by the rule of the section "The plane" in the package comment. The
+// zero quaternion leaves the angle as it is.
 //
 // A component that was written and is not finite, or is 2^63 and more, is ErrNotFinite or
-// ErrRange, naming body, slot and column, and no body is put anywhere. Slots outside the
+// ErrRange. Both errors name body, slot and column, and no body is put anywhere. Slots outside the
 // slices are refused as by Sync. Of bodies that share a slot the one that Sync has written
 // is put there. Pull allocates nothing; it panics if the slices differ in length.
 func (w *World) Pull(t Transforms) error {
@@ -77,8 +76,29 @@ func (p *pulling) check(slots []uint32) (any bool, err error) {
 				return any, p.refuse(i, slots[i], c)
 			}
 		}
+		if err := p.checkTilt(i, slots[i]); err != nil {
+			return any, err
+		}
 	}
 	return any, nil
+}
+
+// checkTilt refuses a rotation out of the plane, naming the larger of the components that lead out.
+func (p *pulling) checkTilt(i int, slot uint32) error {
+	t, plane := p.t, p.w.config.Plane
+	q := [4]float32{t.QX[slot], t.QY[slot], t.QZ[slot], t.QW[slot]}
+	if !plane.Tilts(q) {
+		return nil
+	}
+	tilt, _ := plane.turn(q)
+	c, second := component{"QX", t.QX}, component{"QY", t.QY}
+	if plane == XZ {
+		second = component{"QZ", t.QZ}
+	}
+	if max(tilt[1], -tilt[1]) > max(tilt[0], -tilt[0]) {
+		c = second
+	}
+	return because(p.refuse(i, slot, c), "turns out of the plane "+plane.String())
 }
 
 // component is a column of what Pull reads.
@@ -128,20 +148,14 @@ func (p *pulling) take(i int, slot uint32) error {
 	return nil
 }
 
-// angle returns sine and cosine of twice the angle of (w, z), or those given if there is
-// none: 2zw and w² - z² over w² + z². The two are scaled first, so that their squares
-// neither overflow nor vanish.
+// angle returns sine and cosine of the turn that was written, or those given if there is none.
 func (p *pulling) angle(slot uint32, sin, cos float32) (float32, float32) {
-	z, w := p.e.Turn[slot], p.e.W[slot]
+	z := p.e.Turn[slot]
 	if p.e.Flip {
 		z = -z
 	}
-	size := max(z, -z, w, -w)
-	if size == 0 {
-		return sin, cos
+	if s, c, ok := double(z, p.e.W[slot]); ok {
+		return s, c
 	}
-	z, w = z/size, w/size
-	zz, ww := float32(z*z), float32(w*w)
-	length := ww + zz
-	return 2 * float32(z*w) / length, (ww - zz) / length
+	return sin, cos
 }

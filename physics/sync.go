@@ -16,7 +16,7 @@ type Transforms struct {
 }
 
 // Sync writes the position and the rotation of every body that has a Slot.
-// Position: the two axes of the plane; the third is left alone. Rotation: the
+// Position: the two axes of the plane; the third, which is the entity's own, is left alone. Rotation: the
 // unit quaternion with QW >= 0 that turns about +Z by the angle (XY), or about
 // +Y by minus the angle (XZ). If two bodies drive one slot, the one with the
 // higher index wins. A slot outside the slices is ErrRange, naming the body's

@@ -97,12 +97,13 @@ func (d *ArgDef) Bounds() (lo, hi float32) {
 type ProviderConfig struct {
 	Name     string // for people; may be empty
 	Provider Provider
-	// InFlight is the most decisions that are on their way at once. 0: 256.
+	// InFlight is the most decisions that are on their way at once, and at most Abandoned. 0: 256.
 	InFlight int
 	// StartsPerTick is the most that begin in a tick. 0: any number.
 	StartsPerTick int
-	// Abandoned is the most calls that may have been given up without having returned. With
-	// that many nobody is asked; decisions are rejected at once. 0: 64.
+	// Abandoned is the most calls that have not returned, whether they were given up or are still
+	// waited for: each of the latter may be given up at once. With that many nobody is asked;
+	// decisions are rejected at once. 0: InFlight + 64.
 	Abandoned int
 }
 
@@ -226,7 +227,7 @@ type Spec struct {
 
 const (
 	defaultInFlight  = 256
-	defaultAbandoned = 64
+	spareAbandoned   = 64 // calls that may be given up before they take room from others
 	maxActionDefs    = 4096
 	maxProviders     = 256
 	maxTags          = 64
@@ -273,8 +274,11 @@ func (c Config) withDefaults() Config {
 		if p.StartsPerTick == 0 {
 			p.StartsPerTick = limit
 		}
-		if p.Abandoned == 0 {
-			p.Abandoned = defaultAbandoned
+		switch {
+		case p.Abandoned == 0:
+			p.Abandoned = min(max(p.InFlight, 0)+spareAbandoned, limit)
+		case p.Abandoned > 0:
+			p.InFlight = min(p.InFlight, p.Abandoned)
 		}
 	}
 	return c

@@ -65,7 +65,7 @@
 //     then or which Config.Apply refuses; each of these is recorded.
 //   - A provider that is slow, never returns, fails, panics, or returns nonsense costs its own agent
 //     turns, and no tick any time. A call that does not heed its context is abandoned: its
-//     goroutine lives until it returns; too many of them, and the provider is not called.
+//     goroutine lives until it returns, and no more than ProviderConfig.Abandoned live at once.
 //   - A tick in which nobody is asked and no answer arrives allocates nothing after warm-up.
 //   - Close returns when every call has returned.
 package agent

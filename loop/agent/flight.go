@@ -26,7 +26,8 @@ type flight struct {
 
 // crew is the calls of a provider.
 type crew struct {
-	abandoned int // given up, and not returned yet
+	running   int // have not returned yet
+	abandoned int // of these, given up
 }
 
 // LiveStats are counts of calls since New. They are of this process: a replay has none.
@@ -125,14 +126,15 @@ func (a *Agents) start(f *flight) {
 		fs.mu.Unlock()
 		a.deliver(f, f.failure(nil, Closed, errClosed.Error()))
 		return
-	case crew.abandoned >= a.cfg.Providers[f.provider].Abandoned:
-		n := crew.abandoned
+	case crew.running >= a.cfg.Providers[f.provider].Abandoned: // all of which may be given up
+		n := crew.running
 		fs.mu.Unlock()
 		a.deliver(f, f.failure(nil, Abandoned, fmt.Sprintf("agent: %d calls of the provider have not returned", n)))
 		return
 	}
 	ctx, cancel := context.WithCancelCause(context.Background())
 	f.cancel, f.gaveUp = cancel, make(chan struct{})
+	crew.running++
 	fs.running++
 	fs.counts.Calls++
 	fs.mu.Unlock()
@@ -208,6 +210,7 @@ func (a *Agents) returned(f *flight, data []byte, gaveUp, late bool) {
 	fs.mu.Lock()
 	defer fs.mu.Unlock()
 	fs.counts.Returned++
+	fs.crew[f.provider].running--
 	if gaveUp {
 		fs.crew[f.provider].abandoned--
 	}

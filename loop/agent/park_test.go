@@ -55,7 +55,7 @@ type parkConfig struct {
 func newPark(c parkConfig) (*park, error) {
 	p := new(park)
 	if c.sim.Capacity == 0 {
-		c.sim.Capacity = 256
+		c.sim.Capacity = max(256, c.number)
 	}
 	if c.sim.Seed == 0 {
 		c.sim.Seed = 7

@@ -414,7 +414,7 @@ func TestAbandonedLimit(t *testing.T) {
 		p := mustPark(t, parkConfig{number: 4, spec: agent.Spec{Timeout: tick / 2}, agents: agent.Config{Providers: []agent.ProviderConfig{{Provider: stuck, Abandoned: 10}}}})
 		runLive(t, p, 50)
 		l := p.agents.Live()
-		if l.Running > 13 || l.Abandoned < 10 {
+		if l.Running != 10 || l.Abandoned != 10 {
 			t.Errorf("%+v", l)
 		}
 		if s := p.agents.Stats(); s.Reason(agent.Abandoned) == 0 {
@@ -425,6 +425,82 @@ func TestAbandonedLimit(t *testing.T) {
 		runLive(t, p, 10)
 		if l := p.agents.Live(); l.Calls == calls || l.Abandoned != 0 {
 			t.Errorf("%+v", l)
+		}
+		shut(t, p)
+	})
+}
+
+// crowd counts the calls that are within a provider.
+type crowd struct {
+	mu        sync.Mutex
+	now, most int
+	leave     chan struct{} // nil: calls return at once
+}
+
+func (c *crowd) count(by int) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.now += by
+	c.most = max(c.most, c.now)
+}
+
+func (c *crowd) Decide(context.Context, *agent.Perception) (agent.Decision, error) {
+	c.count(1)
+	defer c.count(-1)
+	if c.leave != nil {
+		<-c.leave
+	}
+	return agent.Decision{}, nil
+}
+
+// Calls that have not returned, given up or not, are never more than Abandoned says, however many agents are
+// due and however fast they lose patience; with the default, not more than InFlight and 64.
+func TestAbandonedIsTheMost(t *testing.T) {
+	for _, c := range []struct{ inFlight, abandoned, most int }{
+		{0, 40, 40}, {256, 1, 1}, {7, 40, 40}, {0, 256, 256}, {30, 0, 94}, {0, 0, 320},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			stuck := &crowd{leave: make(chan struct{})}
+			p := mustPark(t, parkConfig{number: 1000, spec: agent.Spec{Timeout: 5 * time.Millisecond}, agents: agent.Config{
+				InFlight: 1000, Providers: []agent.ProviderConfig{{Provider: stuck, InFlight: c.inFlight, Abandoned: c.abandoned}},
+			}})
+			for range 40 {
+				p.step(t, 1)
+				for range 4 { // within the tick, too
+					time.Sleep(tick / 4)
+					synctest.Wait()
+					if l := p.agents.Live(); l.Running > c.most || l.Abandoned > l.Running {
+						t.Fatalf("%+v: %+v", c, l)
+					}
+				}
+			}
+			l := p.agents.Live()
+			if l.Abandoned != c.most || stuck.most != c.most || l.Calls != uint64(c.most) {
+				t.Errorf("%+v: %+v, %d calls at once", c, l, stuck.most)
+			}
+			if s := p.agents.Stats(); s.Reason(agent.Abandoned) == 0 || s.Reason(agent.TimedOut) != uint64(c.most) {
+				t.Errorf("%+v: %+v", c, s)
+			}
+			close(stuck.leave)
+			runLive(t, p, 10)
+			if l := p.agents.Live(); l.Calls <= uint64(c.most) || l.Abandoned != 0 {
+				t.Errorf("%+v: nobody is asked any more: %+v", c, l)
+			}
+			shut(t, p)
+		})
+	}
+}
+
+// A provider that returns is not turned away by a small Abandoned: InFlight is no greater.
+func TestAbandonedSparesTheSound(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		sound := &crowd{}
+		p := mustPark(t, parkConfig{number: 1000, agents: agent.Config{
+			InFlight: 1000, Providers: []agent.ProviderConfig{{Provider: sound, InFlight: 256, Abandoned: 40}},
+		}})
+		runLive(t, p, 20)
+		if s, l := p.agents.Stats(), p.agents.Live(); s.Reason(agent.Abandoned) != 0 || l.Calls != 800 || sound.most > 40 {
+			t.Errorf("%+v, %+v, %d calls at once", s, l, sound.most)
 		}
 		shut(t, p)
 	})

@@ -4,24 +4,20 @@ import (
 	"slices"
 
 	"github.com/evertick/evertick/ecs"
-	"github.com/evertick/evertick/native/rigid"
 	"github.com/evertick/evertick/physics"
 	"github.com/google/jsonschema-go/jsonschema"
 )
 
-// rigidSinCos is that of the solver: equal on every machine.
-func rigidSinCos(angle float32) (sin, cos float32) { return rigid.SinCos(angle) }
-
-// UpdateInput is the input of ecs.updateComponent.
+// UpdateInput is the input of ecs.updateComponent: position, rotation and scale, or one of them by
+// Component and Value.
 type UpdateInput struct {
-	ID       string `json:"id" jsonschema:"as in ent_12"`
-	Position *Vec   `json:"position,omitempty" jsonschema:"in metres"`
-	Rotation *Quat  `json:"rotation,omitempty" jsonschema:"a quaternion, which is normalised"`
-	Scale    *Vec   `json:"scale,omitempty" jsonschema:"factors; they do not change the shape of a body"`
+	EntityRef
+	Position  *Vec      `json:"position,omitempty" jsonschema:"in metres; a body has two of the axes, and its entity all three"`
+	Rotation  *Quat     `json:"rotation,omitempty" jsonschema:"a quaternion, which is normalised; that of a body must turn within the plane of the bodies"`
+	Scale     *Vec      `json:"scale,omitempty" jsonschema:"factors; they do not change the shape of a body"`
+	Component string    `json:"component,omitempty" jsonschema:"instead of the three: position, rotation or scale, which value is"`
+	Value     []float32 `json:"value,omitempty" jsonschema:"of component: x, y and z; of a rotation x, y, z and w"`
 }
-
-// Target implements Targeter.
-func (in UpdateInput) Target() string { return in.ID }
 
 // Updated is the output of ecs.updateComponent: what the entity has now.
 type Updated struct {
@@ -31,30 +27,74 @@ type Updated struct {
 	Scale    Vec    `json:"scale"`
 }
 
+const maxTurn = 1e6 // of a component of a quaternion
+
 func constrainUpdate(r *Registry) func(*jsonschema.Schema) {
 	return func(s *jsonschema.Schema) {
 		e := float64(r.config.Extent)
-		onlyID(s)
+		needEntity(s)
 		bound(property(s, "position"), -e, e)
-		bound(property(s, "rotation"), -1e6, 1e6)
+		bound(property(s, "rotation"), -maxTurn, maxTurn)
 		bound(property(s, "scale"), -maxScale, maxScale)
+		together(s, "component", "value")
+		oneOf(property(s, "component"), "position", "rotation", "scale")
+		value, least, most, widest := property(s, "value"), 3, 4, max(e, maxTurn, maxScale)
+		value.MinItems, value.MaxItems = &least, &most
+		bound(value, -widest, widest)
 	}
 }
 
+// spread puts what Value has where Component says.
+func (in *UpdateInput) spread(extent float32) *Error {
+	if in.Component == "" {
+		return nil
+	}
+	if in.Position != nil || in.Rotation != nil || in.Scale != nil {
+		return refuse(InvalidInput, "component", "is instead of position, rotation and scale, not beside them")
+	}
+	v, want, most := in.Value, 3, extent
+	switch in.Component {
+	case "rotation":
+		want, most = 4, maxTurn
+	case "scale":
+		most = maxScale
+	}
+	if len(v) != want {
+		return refuse(InvalidInput, "value", "%d numbers, where a %s has %d", len(v), in.Component, want)
+	}
+	for _, x := range v {
+		if !(x >= -most && x <= most) {
+			return refuse(InvalidInput, "value", "%v is beyond %v", x, most)
+		}
+	}
+	switch in.Component {
+	case "position":
+		in.Position = &Vec{v[0], v[1], v[2]}
+	case "rotation":
+		in.Rotation = &Quat{v[0], v[1], v[2], v[3]}
+	case "scale":
+		in.Scale = &Vec{v[0], v[1], v[2]}
+	}
+	return nil
+}
+
 func updateComponent(c *Call, in UpdateInput) (Updated, error) {
-	id, slot, refused := c.live("id", in.ID)
+	id, slot, refused := c.entity(in.EntityRef)
 	if refused != nil {
 		return Updated{}, refused
 	}
+	if refused := in.spread(c.Registry.config.Extent); refused != nil {
+		return Updated{}, refused
+	}
 	if in.Position == nil && in.Rotation == nil && in.Scale == nil {
-		return Updated{}, refuse(InvalidInput, "", "position, rotation or scale is needed")
+		return Updated{}, refuse(InvalidInput, "", "position, rotation or scale is needed, or component and value")
 	}
 	at, q, scale := c.position(slot), c.rotation(slot), c.scale(slot)
 	if in.Position != nil {
 		at = *in.Position
 	}
 	if in.Rotation != nil {
-		if q, refused = normalised("rotation", *in.Rotation); refused != nil {
+		if q, refused = c.turned(id, *in.Rotation); refused != nil {
 			return Updated{}, refused
 		}
 	}
@@ -75,7 +115,18 @@ func updateComponent(c *Call, in UpdateInput) (Updated, error) {
 		w.Scale.X[slot], w.Scale.Y[slot], w.Scale.Z[slot] = scale.X, scale.Y, scale.Z
 		w.Scale.Touch()
 	}
-	return Updated{in.ID, at, q, scale}, nil
+	return Updated{id.String(), at, q, scale}, nil
+}
+
+// turned returns the rotation that an entity has when it is given q: of one with a body that
+// of its angle, as Sync writes it.
+func (c *Call) turned(id ecs.ID, q Quat) (Quat, *Error) {
+	q, refused := normalised("rotation", q)
+	if _, has := c.Sim.Body(id); refused != nil || !has {
+		return q, refused
+	}
+	a, refused := c.angle("rotation", q)
+	return quatOf(c.plane().Rotation(a)), refused
 }
 
 // moveBody puts the body of an entity, if it has one, where the entity is going to be. The
@@ -86,7 +137,7 @@ func (c *Call) moveBody(id ecs.ID, in UpdateInput, at Vec, q Quat) error {
 	if !ok {
 		return nil
 	}
-	ph, p := c.Sim.Physics, c.plane()
+	ph := c.Sim.Physics
 	to, err := ph.Position(b)
 	if err != nil {
 		return err
@@ -96,11 +147,12 @@ func (c *Call) moveBody(id ecs.ID, in UpdateInput, at Vec, q Quat) error {
 		return err
 	}
 	if in.Position != nil {
-		to = p.flat(at)
+		to = c.flat(at)
 	}
 	if in.Rotation != nil {
-		if a, ok := p.angle(q); ok {
-			angle = a
+		var refused *Error
+		if angle, refused = c.angle("rotation", q); refused != nil {
+			return refused
 		}
 	}
 	return ph.SetTransform(b, to, angle)
@@ -108,12 +160,9 @@ func (c *Call) moveBody(id ecs.ID, in UpdateInput, at Vec, q Quat) error {
 
 // TagInput is the input of ecs.addComponent and ecs.removeComponent.
 type TagInput struct {
-	ID        string `json:"id" jsonschema:"as in ent_12"`
+	EntityRef
 	Component string `json:"component" jsonschema:"name of the tag"`
 }
-
-// Target implements Targeter.
-func (in TagInput) Target() string { return in.ID }
 
 // Tagged is the output of ecs.addComponent and ecs.removeComponent.
 type Tagged struct {
@@ -122,12 +171,12 @@ type Tagged struct {
 }
 
 func constrainTag(s *jsonschema.Schema) {
-	onlyID(s)
+	needEntity(s)
 	property(s, "component").Pattern = tagPattern
 }
 
 func addComponent(c *Call, in TagInput) (Tagged, error) {
-	id, _, refused := c.live("id", in.ID)
+	id, _, refused := c.entity(in.EntityRef)
 	if refused != nil {
 		return Tagged{}, refused
 	}
@@ -137,32 +186,29 @@ func addComponent(c *Call, in TagInput) (Tagged, error) {
 	}
 	had := tags[0].Has(id)
 	tags[0].Set(id)
-	return Tagged{in.ID, !had}, nil
+	return Tagged{id.String(), !had}, nil
 }
 
 func removeComponent(c *Call, in TagInput) (Tagged, error) {
-	id, _, refused := c.live("id", in.ID)
+	id, _, refused := c.entity(in.EntityRef)
 	if refused != nil {
 		return Tagged{}, refused
 	}
 	t, ok := c.Registry.tag(in.Component)
 	if !ok || !t.Has(id) {
-		return Tagged{in.ID, false}, nil
+		return Tagged{id.String(), false}, nil
 	}
 	t.Unset(id)
-	return Tagged{in.ID, true}, nil
+	return Tagged{id.String(), true}, nil
 }
 
 // ImpulseInput is the input of physics.applyImpulse.
 type ImpulseInput struct {
-	ID      string   `json:"id" jsonschema:"as in ent_12"`
-	Impulse *Vec     `json:"impulse,omitempty" jsonschema:"in N·s"`
-	Point   *Vec     `json:"point,omitempty" jsonschema:"where it acts, in metres; left out: at the centre of mass"`
+	EntityRef
+	Impulse *Vec     `json:"impulse,omitempty" jsonschema:"in N·s, in the plane of the bodies"`
+	Point   *Vec     `json:"point,omitempty" jsonschema:"where it acts, in metres, at any height; left out: at the centre of mass"`
 	Angular *float32 `json:"angular,omitempty" jsonschema:"in N·m·s, in the plane of the bodies"`
 }
-
-// Target implements Targeter.
-func (in ImpulseInput) Target() string { return in.ID }
 
 // Pushed is the output of physics.applyImpulse.
 type Pushed struct {
@@ -173,7 +219,7 @@ type Pushed struct {
 func constrainImpulse(r *Registry) func(*jsonschema.Schema) {
 	return func(s *jsonschema.Schema) {
 		e := float64(r.config.Extent)
-		onlyID(s)
+		needEntity(s)
 		bound(property(s, "impulse"), -maxForce, maxForce)
 		bound(property(s, "point"), -e, e)
 		bound(property(s, "angular"), -maxForce, maxForce)
@@ -181,7 +227,7 @@ func constrainImpulse(r *Registry) func(*jsonschema.Schema) {
 }
 
 func applyImpulse(c *Call, in ImpulseInput) (Pushed, error) {
-	id, _, refused := c.live("id", in.ID)
+	id, _, refused := c.entity(in.EntityRef)
 	if refused != nil {
 		return Pushed{}, refused
 	}
@@ -190,25 +236,30 @@ func applyImpulse(c *Call, in ImpulseInput) (Pushed, error) {
 	}
 	b, ok := c.Sim.Body(id)
 	if !ok {
-		return Pushed{}, refuse(InvalidInput, "id", "%s has no body", id)
+		return Pushed{}, refuse(InvalidInput, in.field(), "%s has no body", id)
 	}
 	if t := c.Sim.Physics.Columns().Type[b.Index()]; t != physics.DynamicBody {
-		return Pushed{}, refuse(InvalidInput, "id", "the body of %s is %s: impulses are for dynamic ones", id, t)
-	}
-	if in.Impulse != nil {
-		if refused := c.plane().inPlane("impulse", *in.Impulse); refused != nil {
-			return Pushed{}, refused
-		}
+		return Pushed{}, refuse(InvalidInput, in.field(), "the body of %s is %s: impulses are for dynamic ones", id, t)
 	}
 	if err := c.push(b, in); err != nil {
 		return Pushed{}, err
 	}
-	return Pushed{in.ID, c.bodyState(b)}, nil
+	return Pushed{id.String(), c.bodyState(b)}, nil
 }
 
 // push gives both impulses or none. Another engine has no commands, so it gets one at a time.
 func (c *Call) push(b physics.Body, in ImpulseInput) error {
-	w, p := c.Sim.Physics, c.plane()
+	w := c.Sim.Physics
+	var impulse, point [2]float32
+	if in.Impulse != nil {
+		var refused *Error
+		if impulse, refused = c.direction("impulse", *in.Impulse); refused != nil {
+			return refused
+		}
+	}
+	if in.Point != nil {
+		point = c.flat(*in.Point)
+	}
 	other := w.Config().Engine != nil
 	switch {
 	case other && in.Impulse != nil && in.Angular != nil:
@@ -216,15 +267,15 @@ func (c *Call) push(b physics.Body, in ImpulseInput) error {
 	case other && in.Angular != nil:
 		return w.ApplyAngularImpulse(b, *in.Angular)
 	case other && in.Point != nil:
-		return w.ApplyLinearImpulse(b, p.flat(*in.Impulse), p.flat(*in.Point))
+		return w.ApplyLinearImpulse(b, impulse, point)
 	case other:
-		return w.ApplyLinearImpulseToCenter(b, p.flat(*in.Impulse))
+		return w.ApplyLinearImpulseToCenter(b, impulse)
 	}
 	commands := w.NewCommands()
 	if in.Impulse != nil && in.Point != nil {
-		commands.ApplyLinearImpulse(b, p.flat(*in.Impulse), p.flat(*in.Point))
+		commands.ApplyLinearImpulse(b, impulse, point)
 	} else if in.Impulse != nil {
-		commands.ApplyLinearImpulseToCenter(b, p.flat(*in.Impulse))
+		commands.ApplyLinearImpulseToCenter(b, impulse)
 	}
 	if in.Angular != nil {
 		commands.ApplyAngularImpulse(b, *in.Angular)
@@ -234,8 +285,8 @@ func (c *Call) push(b physics.Body, in ImpulseInput) error {
 
 // RayInput is the input of physics.raycast.
 type RayInput struct {
-	From    Vec    `json:"from" jsonschema:"in metres, in the plane of the bodies: its third component counts for nothing"`
-	To      Vec    `json:"to" jsonschema:"where the ray ends"`
+	From    Vec    `json:"from" jsonschema:"in metres, at any height"`
+	To      Vec    `json:"to" jsonschema:"where the ray ends, at the same height: it meets bodies at all heights"`
 	Exclude string `json:"exclude,omitempty" jsonschema:"id of an entity whose body is not met"`
 	All     bool   `json:"all,omitempty" jsonschema:"every body that is met, not the first only"`
 }
@@ -265,8 +316,12 @@ func constrainRay(r *Registry) func(*jsonschema.Schema) {
 
 func raycast(c *Call, in RayInput) (RayOutput, error) {
 	p := c.plane()
-	from, to := p.flat(in.From), p.flat(in.To)
-	rays := physics.Rays{X: from[:1], Y: from[1:], DX: []float32{to[0] - from[0]}, DY: []float32{to[1] - from[1]}}
+	from, height := p.Split(in.From.array())
+	way, refused := c.direction("to", Vec{in.To.X - in.From.X, in.To.Y - in.From.Y, in.To.Z - in.From.Z})
+	if refused != nil {
+		return RayOutput{}, refused
+	}
+	rays := physics.Rays{X: from[:1], Y: from[1:], DX: way[:1], DY: way[1:]}
 	if in.Exclude != "" {
 		id, _, refused := c.live("exclude", in.Exclude)
 		if refused != nil {
@@ -294,9 +349,9 @@ func raycast(c *Call, in RayInput) (RayOutput, error) {
 			continue
 		}
 		out.Hits = append(out.Hits, RayHit{
-			ID: c.owner(shape), Point: p.vec([2]float32{hits.X[i], hits.Y[i]}, p.rest(in.From)),
-			Normal:   p.vec([2]float32{hits.NormalX[i], hits.NormalY[i]}, 0),
-			Distance: hits.Fractions[i] * length(rays.DX[0], rays.DY[0]),
+			ID: c.owner(shape), Point: vecOf(p.Join([2]float32{hits.X[i], hits.Y[i]}, height)),
+			Normal:   vecOf(p.Join([2]float32{hits.NormalX[i], hits.NormalY[i]}, 0)),
+			Distance: hits.Fractions[i] * length(way[0], way[1]),
 		})
 	}
 	return out, nil

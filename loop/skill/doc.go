@@ -23,6 +23,10 @@
 // Systems call Registry.Call within their tick; agents do so by Registry.Apply, which takes plain
 // types.
 //
+// Bodies live in a plane and entities in three dimensions: what becomes of the third axis is the rule of
+// the section "The plane" in package physics, and Standard says how skills keep it. Scene gives a Sim the gravity
+// that a scene has.
+//
 // Who calls is an Actor, which the host names: with the profile of a reader, player, builder or
 // admin, or one that the host adds. A player changes its own entity and nothing else. Standard
 // registers the skills for entities, tags, bodies, queries and snapshots; Register adds others.

@@ -28,6 +28,10 @@ func FuzzCall(f *testing.F) {
 	}
 	f.Add(uint8(0), []byte(`{"position":{"x":1e6,"y":-1e6,"z":3},"body":{"type":"static","shape":{"type":"capsule","radius":1e-30,"length":1e5}}}`))
 	f.Add(uint8(3), []byte(`{"id":"ent_2","rotation":{"x":1e-6,"y":0,"z":0,"w":0}}`))
+	f.Add(uint8(0), []byte(`{"position":[0,1,0],"shape":"box","dynamic":true,"size":2,"friction":0.5,"restitution":0}`))
+	f.Add(uint8(0), []byte(`{"position":[0,1,0],"rotation":[0,0,1,1],"collider":"capsule","static":true,"tags":["a"]}`))
+	f.Add(uint8(2), []byte(`{"near":[0,0,0],"radius":9,"tag":"rock"}`))
+	f.Add(uint8(3), []byte(`{"entity":"ent_1","component":"rotation","value":[0,0,1,-1]}`))
 	f.Fuzz(func(t *testing.T, which uint8, input []byte) {
 		y, calm := newYard(t, yardConfig{}), newYard(t, yardConfig{})
 		res := y.do(t, admin, names[int(which)%len(names)], string(input))

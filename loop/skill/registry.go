@@ -257,7 +257,7 @@ func (d Def) Validate() error {
 
 // Register adds a skill whose input and output are the structs In and Out: JSON Schemas are
 // made of them, in which fields are required unless they are marked omitempty or omitzero. In
-// may be a Targeter.
+// may be a Targeter; its fields of type Vec and Quat may come as objects or as arrays.
 //
 // The handler runs in a tick, on the goroutine of evertick.Sim.Step. It looks first and acts
 // when nothing can go wrong any more: after an error the world must be as it was. Randomness
@@ -273,7 +273,7 @@ func Register[In, Out any](r *Registry, d Def, handler func(*Call, In) (Out, err
 	if err := d.Validate(); err != nil {
 		return err
 	}
-	in, err := jsonschema.For[In](nil)
+	in, err := jsonschema.For[In](&jsonschema.ForOptions{TypeSchemas: inputSchemas()})
 	if err != nil {
 		return fmt.Errorf("skill: Register: input of %s: %w: %w", d.Name, err, ErrRange)
 	}

@@ -1,6 +1,7 @@
 package skill
 
 import (
+	"cmp"
 	"math"
 
 	"github.com/evertick/evertick"
@@ -10,13 +11,31 @@ import (
 	"github.com/google/jsonschema-go/jsonschema"
 )
 
-// CreateInput is the input of scene.createEntity.
+// Scene returns c as the skills of a scene expect it: with gravity, 9.81 m/s² along -Y, so that
+// dynamic bodies fall. A gravity that c has stays, and so does a world seen from above, in the plane XZ.
+func Scene(c evertick.Config) evertick.Config {
+	if p := &c.Physics; p.Plane == physics.XY && p.Gravity == [2]float32{} {
+		p.Gravity[1] = -9.81
+	}
+	return c
+}
+
+// CreateInput is the input of scene.createEntity. A body is described by Body or, in short, by the
+// fields from Shape on.
 type CreateInput struct {
-	Position Vec       `json:"position" jsonschema:"where it is, in metres"`
-	Rotation *Quat     `json:"rotation,omitempty" jsonschema:"of an entity without a body"`
+	Position Vec       `json:"position" jsonschema:"where it is, in metres; a body has two of the axes, and its entity all three"`
+	Rotation *Quat     `json:"rotation,omitempty" jsonschema:"that of a body must turn within the plane of the bodies"`
 	Scale    *Vec      `json:"scale,omitempty"`
 	Tags     []string  `json:"tags,omitempty"`
-	Body     *BodySpec `json:"body,omitempty" jsonschema:"left out: an entity without a body"`
+	Body     *BodySpec `json:"body,omitempty" jsonschema:"left out, and neither dynamic nor static: an entity without a body"`
+
+	Shape       string   `json:"shape,omitempty" jsonschema:"of a dynamic or static body, box if left out; no other entity keeps it"`
+	Collider    string   `json:"collider,omitempty" jsonschema:"another shape of the body than shape says"`
+	Size        *float32 `json:"size,omitempty" jsonschema:"edge of a box, diameter of a sphere, in metres, 1 if left out; a capsule is as long between the centres of its ends, and half as wide. Without a body it is the scale"`
+	Dynamic     bool     `json:"dynamic,omitempty" jsonschema:"with a body that moves"`
+	Static      bool     `json:"static,omitempty" jsonschema:"with a body that stays, even if dynamic is true"`
+	Friction    *float32 `json:"friction,omitempty" jsonschema:"of a dynamic or static body"`
+	Restitution *float32 `json:"restitution,omitempty" jsonschema:"of a dynamic or static body"`
 }
 
 // BodySpec describes a body with one shape around its origin.
@@ -24,15 +43,15 @@ type BodySpec struct {
 	Type            string        `json:"type" jsonschema:"static, kinematic or dynamic"`
 	Shape           ShapeSpec     `json:"shape"`
 	Material        *MaterialSpec `json:"material,omitempty"`
-	Angle           float32       `json:"angle,omitempty" jsonschema:"in radians, in the plane of the bodies"`
-	Velocity        *Vec          `json:"velocity,omitempty" jsonschema:"in m/s"`
+	Angle           float32       `json:"angle,omitempty" jsonschema:"in radians, in the plane of the bodies; or rotation of the entity"`
+	Velocity        *Vec          `json:"velocity,omitempty" jsonschema:"in m/s, in the plane of the bodies"`
 	AngularVelocity float32       `json:"angularVelocity,omitempty" jsonschema:"in rad/s"`
 }
 
 // ShapeSpec is a form, of which the plane of the bodies cuts out what collides.
 type ShapeSpec struct {
 	Type   string  `json:"type" jsonschema:"box, sphere, circle or capsule"`
-	Size   *Vec    `json:"size,omitempty" jsonschema:"edges of a box, in metres"`
+	Size   *Vec    `json:"size,omitempty" jsonschema:"edges of a box, in metres; that along the third axis counts for nothing"`
 	Radius float32 `json:"radius,omitempty" jsonschema:"of a sphere, circle or capsule, in metres"`
 	Length float32 `json:"length,omitempty" jsonschema:"between the centres of the ends of a capsule, in metres; along the second axis of the plane"`
 }
@@ -46,7 +65,8 @@ type MaterialSpec struct {
 
 // Created is the output of scene.createEntity.
 type Created struct {
-	ID string `json:"id"`
+	ID   string `json:"id"`
+	Body string `json:"body,omitempty" jsonschema:"type of its body; left out: it has none"`
 }
 
 func constrainCreate(r *Registry) func(*jsonschema.Schema) {
@@ -65,21 +85,73 @@ func constrainCreate(r *Registry) func(*jsonschema.Schema) {
 		bound(property(s, "body", "angle"), -maxAngle, maxAngle)
 		bound(property(s, "body", "velocity"), -maxSpeed, maxSpeed)
 		bound(property(s, "body", "angularVelocity"), -maxSpeed, maxSpeed)
+		oneOf(property(s, "shape"), "box", "sphere", "circle", "capsule")
+		oneOf(property(s, "collider"), "box", "sphere", "circle", "capsule")
+		bound(property(s, "size"), 0, maxSize)
+		bound(property(s, "friction"), 0, 1e6)
+		bound(property(s, "restitution"), 0, 1e6)
 	}
+}
+
+// expand makes a BodySpec of a body that was described in short.
+func (in *CreateInput) expand() *Error {
+	solid := in.Dynamic || in.Static
+	for _, f := range [...]struct {
+		name      string
+		said      bool
+		needsBody bool
+	}{
+		{"dynamic", in.Dynamic, false}, {"static", in.Static, false}, {"shape", in.Shape != "", false}, {"size", in.Size != nil, false},
+		{"collider", in.Collider != "", true}, {"friction", in.Friction != nil, true}, {"restitution", in.Restitution != nil, true},
+	} {
+		if f.said && in.Body != nil {
+			return refuse(InvalidInput, f.name, "is instead of body, not beside it")
+		}
+		if f.said && f.needsBody && !solid {
+			return refuse(InvalidInput, f.name, "is for a body: dynamic or static must be true")
+		}
+	}
+	size := float32(1)
+	if in.Size != nil {
+		size = *in.Size
+	}
+	switch {
+	case solid:
+		in.Body = in.short(size)
+	case in.Size != nil && in.Scale != nil:
+		return refuse(InvalidInput, "size", "is the scale of an entity without a body: one of both")
+	case in.Size != nil:
+		in.Scale = &Vec{size, size, size}
+	}
+	return nil
+}
+
+// short is the body of the short form. A capsule is half as wide as it is long between the centres of its ends.
+func (in *CreateInput) short(size float32) *BodySpec {
+	b := &BodySpec{Type: "dynamic", Material: &MaterialSpec{Friction: in.Friction, Restitution: in.Restitution}}
+	if in.Static {
+		b.Type = "static"
+	}
+	switch b.Shape.Type = cmp.Or(in.Collider, in.Shape, "box"); b.Shape.Type {
+	case "box":
+		b.Shape.Size = &Vec{size, size, size}
+	case "capsule":
+		b.Shape.Radius, b.Shape.Length = size/4, size
+	default:
+		b.Shape.Radius = size / 2
+	}
+	return b
 }
 
 // createEntity looks at everything that can go wrong before the entity is there: an id that is
 // given out and taken back is not given out again.
 func createEntity(c *Call, in CreateInput) (Created, error) {
-	rotation := Quat{W: 1}
-	if in.Rotation != nil {
-		if in.Body != nil {
-			return Created{}, refuse(InvalidInput, "rotation", "a body is turned by body.angle")
-		}
-		var refused *Error
-		if rotation, refused = normalised("rotation", *in.Rotation); refused != nil {
-			return Created{}, refused
-		}
+	if refused := in.expand(); refused != nil {
+		return Created{}, refused
+	}
+	rotation, refused := c.startRotation(&in)
+	if refused != nil {
+		return Created{}, refused
 	}
 	w := c.Sim.World
 	if w.Len() == w.Cap() {
@@ -112,13 +184,38 @@ func createEntity(c *Call, in CreateInput) (Created, error) {
 		w.Scale.X[slot], w.Scale.Y[slot], w.Scale.Z[slot] = in.Scale.X, in.Scale.Y, in.Scale.Z
 		w.Scale.Touch()
 	}
-	if b != nil {
-		turn(w, slot, c.plane(), b.def.Angle)
-	}
 	for _, t := range tags {
 		t.Set(id)
 	}
-	return Created{id.String()}, nil
+	if b != nil {
+		return Created{id.String(), b.def.Type.String()}, nil
+	}
+	return Created{ID: id.String()}, nil
+}
+
+// startRotation is that of the entity. Of one with a body it says the angle of that, by the rule of the
+// plane, and is that which the first Sync will write.
+func (c *Call) startRotation(in *CreateInput) (Quat, *Error) {
+	q := Quat{W: 1}
+	if in.Rotation != nil {
+		var refused *Error
+		if q, refused = normalised("rotation", *in.Rotation); refused != nil {
+			return q, refused
+		}
+	}
+	switch {
+	case in.Body == nil:
+		return q, nil
+	case in.Rotation != nil && in.Body.Angle != 0:
+		return q, refuse(InvalidInput, "rotation", "or body.angle, not both")
+	case in.Rotation != nil:
+		a, refused := c.angle("rotation", q)
+		if refused != nil {
+			return q, refused
+		}
+		in.Body.Angle = a
+	}
+	return quatOf(c.plane().Rotation(in.Body.Angle)), nil
 }
 
 func place(w *ecs.World, slot ecs.Slot, at Vec, q Quat) {
@@ -127,17 +224,6 @@ func place(w *ecs.World, slot ecs.Slot, at Vec, q Quat) {
 	w.Rotation.X[slot], w.Rotation.Y[slot], w.Rotation.Z[slot], w.Rotation.W[slot] = q.X, q.Y, q.Z, q.W
 	w.Rotation.Touch()
 	w.JumpAt(slot)
-}
-
-// turn shows the angle of a body in the rotation of its entity until the first Sync does.
-func turn(w *ecs.World, slot ecs.Slot, p plane, angle float32) {
-	sin, cos := rigidSinCos(angle / 2)
-	q := Quat{Z: sin, W: cos}
-	if physics.Plane(p) == physics.XZ {
-		q = Quat{Y: -sin, W: cos}
-	}
-	w.Rotation.X[slot], w.Rotation.Y[slot], w.Rotation.Z[slot], w.Rotation.W[slot] = q.X, q.Y, q.Z, q.W
-	w.Rotation.Touch()
 }
 
 // bodyPlan is a body that can be made.
@@ -180,7 +266,6 @@ func (t *trial) run(sim *evertick.Sim, b *bodyPlan) error {
 
 // planBody makes a body of its description, and tries it.
 func (c *Call) planBody(at Vec, in *BodySpec) (*bodyPlan, error) {
-	p := c.plane()
 	b := &bodyPlan{def: physics.DefaultBodyDef(), material: physics.DefaultShapeDef()}
 	switch in.Type {
 	case "kinematic":
@@ -188,12 +273,12 @@ func (c *Call) planBody(at Vec, in *BodySpec) (*bodyPlan, error) {
 	case "dynamic":
 		b.def.Type = physics.DynamicBody
 	}
-	b.def.Position, b.def.Angle, b.def.AngularVelocity = p.flat(at), in.Angle, in.AngularVelocity
+	b.def.Position, b.def.Angle, b.def.AngularVelocity = c.flat(at), in.Angle, in.AngularVelocity
 	if in.Velocity != nil {
-		if refused := p.inPlane("body.velocity", *in.Velocity); refused != nil {
+		var refused *Error
+		if b.def.LinearVelocity, refused = c.direction("body.velocity", *in.Velocity); refused != nil {
 			return nil, refused
 		}
-		b.def.LinearVelocity = p.flat(*in.Velocity)
 	}
 	if m := in.Material; m != nil {
 		override(&b.material.Density, m.Density)
@@ -201,7 +286,7 @@ func (c *Call) planBody(at Vec, in *BodySpec) (*bodyPlan, error) {
 		override(&b.material.Restitution, m.Restitution)
 	}
 	var refused *Error
-	if b.form, refused = in.Shape.form(p); refused != nil {
+	if b.form, refused = in.Shape.form(c.plane()); refused != nil {
 		return nil, refused
 	}
 	if err := c.Registry.trial.run(c.Sim, b); err != nil {
@@ -243,7 +328,7 @@ func nextSlot(w *ecs.World) int {
 }
 
 // form returns what makes the shape. What belongs to another shape is refused.
-func (s *ShapeSpec) form(p plane) (func(*physics.World, physics.Body, physics.ShapeDef) (physics.Shape, error), *Error) {
+func (s *ShapeSpec) form(p physics.Plane) (func(*physics.World, physics.Body, physics.ShapeDef) (physics.Shape, error), *Error) {
 	round := s.Type != "box"
 	switch {
 	case round && s.Size != nil:
@@ -257,7 +342,7 @@ func (s *ShapeSpec) form(p plane) (func(*physics.World, physics.Body, physics.Sh
 	}
 	switch s.Type {
 	case "box":
-		half := p.flat(Vec{s.Size.X / 2, s.Size.Y / 2, s.Size.Z / 2})
+		half, _ := p.Split([3]float32{s.Size.X / 2, s.Size.Y / 2, s.Size.Z / 2})
 		return func(w *physics.World, b physics.Body, def physics.ShapeDef) (physics.Shape, error) {
 			return w.CreatePolygon(b, def, physics.Box(half[0], half[1]))
 		}, nil
@@ -274,12 +359,7 @@ func (s *ShapeSpec) form(p plane) (func(*physics.World, physics.Body, physics.Sh
 }
 
 // EntityInput is an input that names an entity and nothing else.
-type EntityInput struct {
-	ID string `json:"id" jsonschema:"as in ent_12"`
-}
-
-// Target implements Targeter.
-func (in EntityInput) Target() string { return in.ID }
+type EntityInput struct{ EntityRef }
 
 // Destroyed is the output of scene.destroyEntity.
 type Destroyed struct {
@@ -287,19 +367,21 @@ type Destroyed struct {
 }
 
 func destroyEntity(c *Call, in EntityInput) (Destroyed, error) {
-	id, _, refused := c.live("id", in.ID)
+	id, _, refused := c.entity(in.EntityRef)
 	if refused != nil {
 		return Destroyed{}, refused
 	}
 	c.Sim.World.Despawn(id)
-	return Destroyed{in.ID}, nil
+	return Destroyed{id.String()}, nil
 }
 
 // QueryInput is the input of scene.queryEntities.
 type QueryInput struct {
 	Tags    []string `json:"tags,omitempty" jsonschema:"all of which an entity must have"`
 	Without []string `json:"without,omitempty" jsonschema:"none of which it may have"`
-	Center  *Vec     `json:"center,omitempty" jsonschema:"for radius and nearest"`
+	Tag     string   `json:"tag,omitempty" jsonschema:"one more that an entity must have"`
+	Center  *Vec     `json:"center,omitempty" jsonschema:"for radius and nearest; distances are between positions, heights included"`
+	Near    *Vec     `json:"near,omitempty" jsonschema:"another name of center"`
 	Radius  *float32 `json:"radius,omitempty" jsonschema:"in metres"`
 	Nearest int      `json:"nearest,omitempty" jsonschema:"how many"`
 	Exclude string   `json:"exclude,omitempty" jsonschema:"id of an entity to leave out"`
@@ -336,7 +418,9 @@ func constrainQuery(r *Registry) func(*jsonschema.Schema) {
 		e, rows := float64(r.config.Extent), float64(r.config.Rows)
 		tagList(property(s, "tags"))
 		tagList(property(s, "without"))
+		property(s, "tag").Pattern = tagPattern
 		bound(property(s, "center"), -e, e)
+		bound(property(s, "near"), -e, e)
 		bound(property(s, "radius"), 0, 4*e)
 		bound(property(s, "nearest"), 1, math.Min(rows, spatial.MostNeighbours))
 		bound(property(s, "limit"), 1, rows)
@@ -344,7 +428,25 @@ func constrainQuery(r *Registry) func(*jsonschema.Schema) {
 	}
 }
 
+// settle brings the two names of a field together.
+func (in *QueryInput) settle() *Error {
+	if in.Tag != "" {
+		in.Tags = append(in.Tags, in.Tag)
+	}
+	if in.Near == nil {
+		return nil
+	}
+	if in.Center != nil {
+		return refuse(InvalidInput, "near", "is another name of center: one of both")
+	}
+	in.Center = in.Near
+	return nil
+}
+
 func queryEntities(c *Call, in QueryInput) (QueryOutput, error) {
+	if refused := in.settle(); refused != nil {
+		return QueryOutput{}, refused
+	}
 	if in.Center == nil && (in.Radius != nil || in.Nearest > 0) {
 		return QueryOutput{}, refuse(InvalidInput, "center", "radius and nearest need it")
 	}
@@ -491,5 +593,5 @@ func (c *Call) tagsOf(id ecs.ID) []string {
 
 func (c *Call) bodyState(b physics.Body) BodyState {
 	i, cols, p := b.Index(), c.Sim.Physics.Columns(), c.plane()
-	return BodyState{cols.Type[i].String(), p.vec([2]float32{cols.VX[i], cols.VY[i]}, 0), cols.W[i]}
+	return BodyState{cols.Type[i].String(), vecOf(p.Join([2]float32{cols.VX[i], cols.VY[i]}, 0)), cols.W[i]}
 }

@@ -7,9 +7,7 @@ import (
 
 	"github.com/evertick/evertick/ecs"
 	"github.com/evertick/evertick/internal/fault"
-	"github.com/evertick/evertick/native/rigid"
 	"github.com/evertick/evertick/physics"
-	"github.com/google/jsonschema-go/jsonschema"
 )
 
 // Standard registers the skills that work in every world:
@@ -25,17 +23,27 @@ import (
 //	world.snapshot        world.snapshot keeps the state behind the tick: see Registry.Snapshot
 //	world.stats           world.read
 //
-// Entities go by their ids, "ent_12". One that is gone, or never was, is StaleEntity.
+// Entities go by their ids, "ent_12", in "id" or in "entity". One that is gone, or never was, is
+// StaleEntity. Vectors are objects or arrays, {"x":1,"y":2,"z":3} or [1,2,3]. What becomes of the third
+// axis where there is a body is the rule of the section "The plane" in package physics: a height is kept and
+// no body looks at it; a rotation, velocity, impulse or ray out of the plane is InvalidInput.
+//
+// Two skills take what they need in two forms, of which the second is of plain values:
+//
+//	scene.createEntity   {"position":{…},"body":{"type":"dynamic","shape":{"type":"box","size":{…}}}}
+//	                     {"position":[0,1,0],"shape":"box","size":1,"dynamic":true}
+//	ecs.updateComponent  {"id":"ent_12","position":{…},"rotation":{…},"scale":{…}}
+//	                     {"entity":"ent_12","component":"position","value":[0,1,0]}
 func Standard(r *Registry) error {
 	return errors.Join(
 		Register(r, Def{
 			Name: "scene.createEntity", Permission: "scene.write",
-			Description: "Creates an entity at a position, with tags, and with a body of one shape if asked for. Returns its id.",
+			Description: "Creates an entity at a position, with tags, and with a body of one shape if asked for: by body, or in short by shape, size and dynamic or static. Returns its id and the type of its body.",
 			Constrain:   constrainCreate(r),
 		}, createEntity),
 		Register(r, Def{
 			Name: "scene.destroyEntity", Permission: "scene.write",
-			Description: "Ends an entity, its body and its tags.", Constrain: onlyID,
+			Description: "Ends an entity, its body and its tags.", Constrain: needEntity,
 		}, destroyEntity),
 		Register(r, Def{
 			Name: "scene.queryEntities", Permission: "scene.read", ReadOnly: true,
@@ -44,7 +52,7 @@ func Standard(r *Registry) error {
 		}, queryEntities),
 		Register(r, Def{
 			Name: "ecs.updateComponent", Permission: "ecs.write",
-			Description: "Moves, turns or scales an entity, and puts its body there. What is left out stays.",
+			Description: "Moves, turns or scales an entity, and puts its body there: by position, rotation and scale, or by one component and its value. What is left out stays. Returns what the entity has then. A body turns within its plane only.",
 			Constrain:   constrainUpdate(r),
 		}, updateComponent),
 		Register(r, Def{
@@ -62,7 +70,7 @@ func Standard(r *Registry) error {
 		}, applyImpulse),
 		Register(r, Def{
 			Name: "physics.raycast", Permission: "physics.read", ReadOnly: true,
-			Description: "Tells which body a ray meets first, where, and at what distance; with all, every body that it meets.",
+			Description: "Says which body a ray in the plane of the bodies meets first, where, and at what distance, whatever their heights; with all, every body that it meets.",
 			Constrain:   constrainRay(r),
 		}, raycast),
 		Register(r, Def{
@@ -74,21 +82,6 @@ func Standard(r *Registry) error {
 			Description: "Tells the tick, and how many entities, bodies and tags there are.",
 		}, stats),
 	)
-}
-
-// Vec is a point or a direction, in metres or what the field says.
-type Vec struct {
-	X float32 `json:"x"`
-	Y float32 `json:"y"`
-	Z float32 `json:"z"`
-}
-
-// Quat is a rotation as a quaternion. It is normalised.
-type Quat struct {
-	X float32 `json:"x"`
-	Y float32 `json:"y"`
-	Z float32 `json:"z"`
-	W float32 `json:"w"`
 }
 
 // Bounds of what has a unit of its own.
@@ -107,35 +100,8 @@ const (
 	tagPattern = `^[A-Za-z0-9_][A-Za-z0-9_.:-]{0,63}$`
 )
 
-// property finds a property by its way from the root.
-func property(s *jsonschema.Schema, way ...string) *jsonschema.Schema {
-	for _, name := range way {
-		s = s.Properties[name]
-		if s == nil {
-			panic("skill: no such property in a schema: " + name)
-		}
-	}
-	return s
-}
-
-// bound gives a number, or all the numbers of a struct, a range.
-func bound(s *jsonschema.Schema, low, high float64) {
-	if len(s.Properties) == 0 {
-		s.Minimum, s.Maximum = &low, &high
-	}
-	for _, p := range s.Properties {
-		bound(p, low, high)
-	}
-}
-
-func oneOf(s *jsonschema.Schema, values ...any) { s.Enum = values }
-
-func onlyID(s *jsonschema.Schema) { property(s, "id").Pattern = idPattern }
-
-func tagList(s *jsonschema.Schema) {
-	most := maxTags
-	s.Items.Pattern, s.MaxItems = tagPattern, &most
-}
+// entity returns the slot of the entity that an input names.
+func (c *Call) entity(r EntityRef) (ecs.ID, ecs.Slot, *Error) { return c.live(r.field(), r.Target()) }
 
 // live returns the slot of an entity by what a caller calls it.
 func (c *Call) live(field, name string) (ecs.ID, ecs.Slot, *Error) {
@@ -150,52 +116,34 @@ func (c *Call) live(field, name string) (ecs.ID, ecs.Slot, *Error) {
 	return id, slot, nil
 }
 
-// plane is the plane of the bodies: which two axes it has, and which one is left.
-type plane physics.Plane
+// plane of the bodies. What it does to three components is the rule of the section "The plane" in
+// package physics.
+func (c *Call) plane() physics.Plane { return c.Sim.Physics.Config().Plane }
 
-func (c *Call) plane() plane { return plane(c.Sim.Physics.Config().Plane) }
-
-func (p plane) flat(v Vec) [2]float32 {
-	if physics.Plane(p) == physics.XZ {
-		return [2]float32{v.X, v.Z}
-	}
-	return [2]float32{v.X, v.Y}
+// flat returns a position in the plane, without its height.
+func (c *Call) flat(v Vec) [2]float32 {
+	in, _ := c.plane().Split(v.array())
+	return in
 }
 
-// rest is the coordinate along the axis that the plane does not have.
-func (p plane) rest(v Vec) float32 {
-	if physics.Plane(p) == physics.XZ {
-		return v.Y
-	}
-	return v.Z
+// direction refuses a vector that leads out of the plane.
+func (c *Call) direction(field string, v Vec) ([2]float32, *Error) {
+	in, err := c.plane().Direction(v.array())
+	return in, invalid(field, err)
 }
 
-func (p plane) vec(flat [2]float32, rest float32) Vec {
-	if physics.Plane(p) == physics.XZ {
-		return Vec{flat[0], rest, flat[1]}
-	}
-	return Vec{flat[0], flat[1], rest}
+// angle refuses a rotation that turns out of the plane.
+func (c *Call) angle(field string, q Quat) (float32, *Error) {
+	a, err := c.plane().Angle([4]float32{q.X, q.Y, q.Z, q.W})
+	return a, invalid(field, err)
 }
 
-// inPlane refuses a vector that would lose something.
-func (p plane) inPlane(field string, v Vec) *Error {
-	if p.rest(v) != 0 {
-		return refuse(InvalidInput, field, "bodies move in the plane %s: the third component must be 0", physics.Plane(p))
+// invalid says that a field of the input was refused for err, if it is not nil.
+func invalid(field string, err error) *Error {
+	if err == nil {
+		return nil
 	}
-	return nil
-}
-
-// angle returns the turn of a quaternion about the normal of the plane, as physics.World.Pull
-// takes it, and false if it has none.
-func (p plane) angle(q Quat) (float32, bool) {
-	turn := q.Z
-	if physics.Plane(p) == physics.XZ {
-		turn = -q.Y
-	}
-	if turn == 0 && q.W == 0 {
-		return 0, false
-	}
-	return rigid.Atan2(2*float32(turn*q.W), float32(q.W*q.W)-float32(turn*turn)), true
+	return &Error{Code: InvalidInput, Field: field, Text: short(err), Cause: err}
 }
 
 // normalised returns a quaternion of length one.

@@ -102,6 +102,7 @@ type StatsOutput struct {
 	Joints   int        `json:"joints"`
 	Awake    int        `json:"awake" jsonschema:"bodies that are not asleep"`
 	Plane    string     `json:"plane" jsonschema:"of the bodies"`
+	Gravity  Vec        `json:"gravity" jsonschema:"of dynamic bodies, in m/s²"`
 	Tags     []TagCount `json:"tags"`
 	Calls    uint64     `json:"calls" jsonschema:"of skills so far, with this one"`
 	Refused  uint64     `json:"refused"`
@@ -109,10 +110,11 @@ type StatsOutput struct {
 
 func stats(c *Call, _ StatsInput) (StatsOutput, error) {
 	w, ph := c.Sim.World, c.Sim.Physics
+	config := ph.Config()
 	out := StatsOutput{
 		Tick: c.Tick.N, Dt: c.Tick.Dt, Hash: fmt.Sprintf("%016x", c.Sim.Hash()),
 		Entities: w.Len(), Capacity: w.Cap(), Bodies: ph.Len(), Shapes: ph.ShapeCount(), Joints: ph.JointCount(),
-		Awake: ph.AwakeCount(), Plane: ph.Config().Plane.String(), Tags: []TagCount{},
+		Awake: ph.AwakeCount(), Plane: config.Plane.String(), Gravity: vecOf(config.Plane.Join(config.Gravity, 0)), Tags: []TagCount{},
 		Calls: c.Registry.state.calls, Refused: c.Registry.state.refused,
 	}
 	for _, name := range c.tagNames() {

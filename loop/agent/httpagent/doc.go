@@ -11,7 +11,7 @@
 //	model, err := httpagent.New(httpagent.Config{
 //		URL:   "http://127.0.0.1:8080/v1/chat/completions",
 //		Model: "small",
-//		Key:   httpagent.Secret(os.Getenv("MODEL_KEY")),
+//		Key:   httpagent.NewSecret(os.Getenv("MODEL_KEY")),
 //	})
 //	agents, err := agent.New(sim, agent.Config{Providers: []agent.ProviderConfig{{Provider: model, InFlight: 8}}, … })
 //
@@ -21,7 +21,8 @@
 // JSON, names or types that the tool does not have, numbers that no float32 holds, an answer
 // beyond the limit, and any status but 200. What comes back is read up to MaxBytes and no
 // further. Redirects are not followed. Errors quote the endpoint, up to 200 bytes of it, and
-// never the key; a Secret that is printed says so.
+// never the key. A key is a Secret, which no print, log or encoder shows, nor those of a Config, a
+// Provider or any other struct that holds it.
 //
 // One request is made for a decision: who has failed is asked again when the agent is due
 // again.

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"log/slog"
 	"net/http"
 	"net/url"
 	"strings"
@@ -24,30 +25,13 @@ var (
 	ErrAnswer = errors.New("no answer that can be used")
 )
 
-// Secret is a key. Printing it, by whatever verb, or encoding it gives stars.
-type Secret string
-
-const hidden = "***"
-
-// String implements fmt.Stringer.
-func (Secret) String() string { return hidden }
-
-// GoString implements fmt.GoStringer.
-func (Secret) GoString() string { return hidden }
-
-// Format implements fmt.Formatter, for verbs as %x.
-func (Secret) Format(f fmt.State, _ rune) { _, _ = io.WriteString(f, hidden) }
-
-// MarshalText implements encoding.TextMarshaler.
-func (Secret) MarshalText() ([]byte, error) { return []byte(hidden), nil }
-
 // Config of a Provider.
 type Config struct {
 	// URL of the endpoint, http or https, as https://host/v1/chat/completions.
 	URL string
 	// Model is the name of the model.
 	Model string
-	// Key is sent as bearer token. Empty: none is.
+	// Key is sent as bearer token, as in NewSecret(os.Getenv("MODEL_KEY")). Zero: none is.
 	Key Secret
 	// System is what the model is told of its part before the perception.
 	System string
@@ -85,7 +69,7 @@ func (c Config) Validate() error {
 	if c.Model == "" {
 		bad("Model", `""`)
 	}
-	if strings.ContainsFunc(string(c.Key), func(r rune) bool { return r <= ' ' || r >= 0x7f }) {
+	if strings.ContainsFunc(c.Key.key(), func(r rune) bool { return r <= ' ' || r >= 0x7f }) {
 		bad("Key", hidden)
 	}
 	if c.MaxBytes < 0 || c.MaxBytes > mostBytes {
@@ -100,11 +84,21 @@ func (c Config) Validate() error {
 	return errors.Join(errs...)
 }
 
-// Provider asks a model. It is safe for concurrent use.
+// Provider asks a model. It is safe for concurrent use. Printed, it says which model.
 type Provider struct {
 	cfg    Config
+	url    Secret // its query may hold a key, so cfg has none
 	client http.Client
 }
+
+// String implements fmt.Stringer.
+func (p *Provider) String() string { return fmt.Sprintf("httpagent.Provider(%q)", p.cfg.Model) }
+
+// Format implements fmt.Formatter: all verbs print as String.
+func (p *Provider) Format(f fmt.State, _ rune) { _, _ = io.WriteString(f, p.String()) }
+
+// LogValue implements slog.LogValuer.
+func (p *Provider) LogValue() slog.Value { return slog.StringValue(p.String()) }
 
 // New returns a provider. The error is that of Config.Validate.
 func New(c Config) (*Provider, error) {
@@ -114,7 +108,8 @@ func New(c Config) (*Provider, error) {
 	if c.MaxBytes == 0 {
 		c.MaxBytes = defaultMaxBytes
 	}
-	p := &Provider{cfg: c}
+	p := &Provider{cfg: c, url: NewSecret(c.URL)}
+	p.cfg.URL = ""
 	if c.Client != nil {
 		p.client = *c.Client
 	}
@@ -129,14 +124,14 @@ func (p *Provider) Decide(ctx context.Context, per *agent.Perception) (agent.Dec
 	if err != nil {
 		return agent.Decision{}, fmt.Errorf("httpagent: request: %w", err)
 	}
-	req, err := http.NewRequestWithContext(ctx, http.MethodPost, p.cfg.URL, bytes.NewReader(body))
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, p.url.key(), bytes.NewReader(body))
 	if err != nil {
 		return agent.Decision{}, errors.New("httpagent: request: the URL is not one")
 	}
 	req.Header.Set("Content-Type", "application/json")
 	req.Header.Set("Accept", "application/json")
-	if p.cfg.Key != "" {
-		req.Header.Set("Authorization", "Bearer "+string(p.cfg.Key))
+	if key := p.cfg.Key.key(); key != "" {
+		req.Header.Set("Authorization", "Bearer "+key)
 	}
 	resp, err := p.client.Do(req)
 	if err != nil {
@@ -162,7 +157,7 @@ func (p *Provider) Decide(ctx context.Context, per *agent.Perception) (agent.Dec
 // decision is Parse, with the key kept out of what an error quotes.
 func (p *Provider) decision(data []byte, defs []agent.ActionDef) (agent.Decision, error) {
 	d, err := Parse(data, defs)
-	if key := string(p.cfg.Key); err != nil && key != "" && (bytes.Contains(data, []byte(key)) || strings.Contains(err.Error(), key)) {
+	if key := p.cfg.Key.key(); err != nil && key != "" && (bytes.Contains(data, []byte(key)) || strings.Contains(err.Error(), key)) {
 		return agent.Decision{}, fmt.Errorf("httpagent: an answer that quotes the key: %w", ErrAnswer)
 	}
 	return d, err
@@ -171,7 +166,7 @@ func (p *Provider) decision(data []byte, defs []agent.ActionDef) (agent.Decision
 // quote returns the beginning of what an endpoint said, as one line, without the key.
 func (p *Provider) quote(data []byte) string {
 	s := strings.ToValidUTF8(string(data), "?")
-	if key := string(p.cfg.Key); key != "" {
+	if key := p.cfg.Key.key(); key != "" {
 		s = strings.ReplaceAll(s, key, hidden)
 	}
 	return short(s)

@@ -31,10 +31,24 @@
 //   - bodies of more than Config.BodyBytes, and sessions beyond Config.Sessions;
 //   - requests without the bearer token, if Config.Token is set.
 //
+// # Seats
+//
+// There are Config.Sessions seats, and a new session gets one that nobody has. If all are taken, it gets
+// that of another session over HTTP, which ends:
+//
+//   - one that has only knocked (initialize, ping), at once; the one that did so first;
+//   - or else the one that has been silent for longest, and for Config.Silence at least: no call of it is on its
+//     way, and the last one, such as the end of the handshake, was answered so long ago.
+//
+// A client whose session has ended is answered by status 404, and begins anew. If there is no such session
+// either, a client over HTTP is answered by status 503, with the reason and a Retry-After; Connect returns ErrFull.
+// Sessions of Connect are the host's, and keep their seats until they end. Over HTTP a session ends, too, when it is
+// idle for Config.Idle.
+//
 // Names of actors are given out again when sessions end, so that who connects anew does not get a
 // fresh rate. Listen refuses an address that other machines can reach unless there is a token. There is
 // no TLS: put a proxy in front for that. Over stdin and stdout the client is the program that has
-// started the server, and the length of a message is not bounded before it is read.
+// started the server; Server.Stdio says what becomes of lines that are no messages, or too long.
 //
 // # A client
 //

@@ -283,6 +283,11 @@ func TestHTTPRefuses(t *testing.T) {
 		{"another name for this host", func(q *http.Request) { q.Host = "evil.example" }, initialize, 403},
 		{"no token", func(q *http.Request) { q.Header.Del("Authorization") }, initialize, 401},
 		{"a wrong token", func(q *http.Request) { q.Header.Set("Authorization", "Bearer open") }, initialize, 401},
+		{"another case", func(q *http.Request) { q.Header.Set("Authorization", "bearer open sesame") }, initialize, 200},
+		{"a mixed case", func(q *http.Request) { q.Header.Set("Authorization", "bEARER   open sesame") }, initialize, 200},
+		{"another scheme", func(q *http.Request) { q.Header.Set("Authorization", "Basic open sesame") }, initialize, 401},
+		{"a scheme alone", func(q *http.Request) { q.Header.Set("Authorization", "Bearer") }, initialize, 401},
+		{"a token in another case", func(q *http.Request) { q.Header.Set("Authorization", "Bearer OPEN SESAME") }, initialize, 401},
 		{"a token of another kind", func(q *http.Request) { q.Header.Set("Authorization", "open sesame") }, initialize, 401},
 		{"a long body", func(*http.Request) {}, strings.Repeat(" ", 5000) + initialize, 413},
 	} {
@@ -387,9 +392,9 @@ func TestConfig(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	bad := mcp.Config{Actor: strings.Repeat("x", 101), Timeout: -1, Sessions: 5000, Idle: -1, BodyBytes: 1 << 30}
+	bad := mcp.Config{Actor: strings.Repeat("x", 101), Timeout: -1, Sessions: 5000, Silence: -1, Idle: -1, BodyBytes: 1 << 30}
 	_, err = mcp.NewServer(w.Skills, bad)
-	for _, field := range []string{"Actor", "Timeout", "Sessions", "Idle", "BodyBytes"} {
+	for _, field := range []string{"Actor", "Timeout", "Sessions", "Silence", "Idle", "BodyBytes"} {
 		if !errors.Is(err, evertick.ErrRange) || !strings.Contains(err.Error(), "Config."+field) {
 			t.Errorf("%s is not named: %v", field, err)
 		}

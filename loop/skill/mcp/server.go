@@ -2,6 +2,7 @@ package mcp
 
 import (
 	"context"
+	"crypto/sha256"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -27,9 +28,13 @@ type Config struct {
 	Timeout time.Duration
 	// Sessions is how many there may be at once, up to 4096. 0: 16.
 	Sessions int
+	// Silence is after how long without a call a session over HTTP can lose its seat to a new one, when
+	// all are taken. 0: 1 min.
+	Silence time.Duration
 	// Idle ends a session over HTTP in which nothing has happened for so long. 0: 10 min.
 	Idle time.Duration
-	// BodyBytes is the longest body of a request over HTTP, up to 1<<24. 0: 1<<17.
+	// BodyBytes is the longest body of a request over HTTP, and the longest message over Stdio, up to
+	// 1<<24. 0: 1<<17.
 	BodyBytes int64
 	// Origins that pages may have which send requests over HTTP, beside that of the server itself:
 	// as in "https://example.org".
@@ -55,6 +60,9 @@ func (c Config) Validate() error {
 	if c.Sessions < 0 || c.Sessions > 4096 {
 		bad("Sessions", c.Sessions)
 	}
+	if c.Silence < 0 {
+		bad("Silence", c.Silence)
+	}
 	if c.Idle < 0 {
 		bad("Idle", c.Idle)
 	}
@@ -77,6 +85,9 @@ func (c Config) withDefaults() Config {
 	if c.Sessions == 0 {
 		c.Sessions = 16
 	}
+	if c.Silence == 0 {
+		c.Silence = time.Minute
+	}
 	if c.Idle == 0 {
 		c.Idle = 10 * time.Minute
 	}
@@ -90,6 +101,7 @@ func (c Config) withDefaults() Config {
 type Server struct {
 	r      *skill.Registry
 	config Config
+	token  []byte // hash of Config.Token, which config does not have; nil: none
 
 	mu       sync.Mutex
 	seats    []seat
@@ -101,6 +113,14 @@ type seat struct {
 	server *sdk.Server // nil: free
 	since  uint64      // by admitted
 	used   bool        // the session has asked for something, and not only begun
+	kept   bool        // of Connect: it is the host's, and not taken away
+	calls  int         // that have not been answered
+	last   time.Time   // when the last was asked or answered
+}
+
+// silent is how long nothing was asked of a session that can lose its seat.
+func (p *seat) silent(now time.Time) (time.Duration, bool) {
+	return now.Sub(p.last), p.used && !p.kept && p.calls == 0
 }
 
 // NewServer returns a Server for a registry, to which everything was added that is to be. Errors
@@ -115,6 +135,10 @@ func NewServer(r *skill.Registry, c Config) (*Server, error) {
 	s := &Server{r: r, config: c.withDefaults()}
 	if !r.HasProfile(s.config.Profile) {
 		return nil, fmt.Errorf("mcp: Config.Profile = %.70q, which the registry does not have: %w", s.config.Profile, skill.ErrRange)
+	}
+	if s.config.Token != "" {
+		sum := sha256.Sum256([]byte(s.config.Token))
+		s.token, s.config.Token = sum[:], "" // so that no print of the server shows it
 	}
 	s.seats = make([]seat, s.config.Sessions)
 	if _, err := r.Caller(s.actor(0)); err != nil {
@@ -132,7 +156,7 @@ var ErrFull = fmt.Errorf("mcp: sessions: %w", skill.ErrCapacity)
 
 // Connect serves one client over a transport until ctx is done or the client goes.
 func (s *Server) Connect(ctx context.Context, t sdk.Transport) error {
-	server, err := s.admit()
+	server, err := s.admit(true)
 	if err != nil {
 		return err
 	}
@@ -150,24 +174,13 @@ func (s *Server) leave(server *sdk.Server) {
 	}
 }
 
-// admit gives a new session a seat that is free, or else that of the one which has waited longest
-// without asking for anything: clients knock before they come in, and some never do.
-func (s *Server) admit() (*sdk.Server, error) {
+// admit gives a new session a seat: see the section "Seats" of the package comment.
+func (s *Server) admit(kept bool) (*sdk.Server, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	best := -1
-	for i := range s.seats {
-		seat := &s.seats[i]
-		if seat.server == nil || seat.used && !occupied(seat.server) {
-			best = i
-			break
-		}
-		if !seat.used && (best < 0 || seat.since < s.seats[best].since) {
-			best = i
-		}
-	}
+	best := s.free(time.Now())
 	if best < 0 {
-		return nil, ErrFull
+		return nil, fmt.Errorf("%w: all %d seats are taken by sessions that have called within %v", ErrFull, len(s.seats), s.config.Silence)
 	}
 	server, err := s.session(s.actor(best))
 	if err != nil {
@@ -177,8 +190,44 @@ func (s *Server) admit() (*sdk.Server, error) {
 		go closeAll(old) // which waits for what it does
 	}
 	s.admitted++
-	s.seats[best] = seat{server: server, since: s.admitted}
+	s.seats[best] = seat{server: server, since: s.admitted, kept: kept}
 	return server, nil
+}
+
+// free finds a seat for a new session, -1 for none: one that nobody has; or that of the session which began first of
+// those that have only begun; or that of the one which has been silent for longest.
+func (s *Server) free(now time.Time) int {
+	knocking, quiet := -1, -1
+	longest := s.config.Silence
+	for i := range s.seats {
+		p := &s.seats[i]
+		if p.server == nil || p.used && !occupied(p.server) {
+			return i
+		}
+		if !p.used && !p.kept && (knocking < 0 || p.since < s.seats[knocking].since) {
+			knocking = i
+		}
+		if d, may := p.silent(now); may && (d > longest || d == longest && quiet < 0) {
+			quiet, longest = i, d
+		}
+	}
+	if knocking >= 0 {
+		return knocking
+	}
+	return quiet
+}
+
+// wait says when the first seat can be taken if its session stays silent.
+func (s *Server) wait() time.Duration {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	least, now := s.config.Silence, time.Now()
+	for i := range s.seats {
+		if d, may := s.seats[i].silent(now); may {
+			least = min(least, s.config.Silence-d)
+		}
+	}
+	return least
 }
 
 func closeAll(server *sdk.Server) {
@@ -187,27 +236,29 @@ func closeAll(server *sdk.Server) {
 	}
 }
 
-// opening are the methods by which a session begins.
+// opening are the methods by which a client knocks. One that comes in sends notifications/initialized.
 var opening = []string{"initialize", "ping", "server/discover"}
 
-// watch notes that a session has asked for something.
+// watch notes that a session asks for something, and when it was answered.
 func (s *Server) watch(server *sdk.Server) sdk.Middleware {
 	return func(next sdk.MethodHandler) sdk.MethodHandler {
 		return func(ctx context.Context, method string, req sdk.Request) (sdk.Result, error) {
 			if !slices.Contains(opening, method) {
-				s.use(server)
+				s.use(server, 1)
+				defer s.use(server, -1)
 			}
 			return next(ctx, method, req)
 		}
 	}
 }
 
-func (s *Server) use(server *sdk.Server) {
+func (s *Server) use(server *sdk.Server, calls int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for i := range s.seats {
-		if s.seats[i].server == server {
-			s.seats[i].used = true
+		if p := &s.seats[i]; p.server == server {
+			p.used, p.last = true, time.Now()
+			p.calls += calls
 		}
 	}
 }

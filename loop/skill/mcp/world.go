@@ -25,7 +25,7 @@ type World struct {
 // Build makes a world to build in: the plane XY with gravity along -Y, and a floor, which is
 // ent_1, whose upper side is at y = 0 from x = -100 to x = 100.
 func Build(seed uint64) (*World, error) {
-	sim, err := evertick.New(evertick.Config{Seed: seed, Physics: physics.Config{Gravity: [2]float32{0, -9.81}}})
+	sim, err := evertick.New(skill.Scene(evertick.Config{Seed: seed}))
 	if err != nil {
 		return nil, err
 	}

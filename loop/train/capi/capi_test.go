@@ -48,13 +48,17 @@ func TestHandles(t *testing.T) {
 }
 
 // The header declares what is exported, and that only. That the signatures agree is checked by
-// the C compiler in every build: the library includes the header.
+// the C compiler in every build: face.c includes the header.
 func TestHeader(t *testing.T) {
 	header, err := os.ReadFile("evertick_train.h")
 	if err != nil {
 		t.Fatal(err)
 	}
 	source, err := os.ReadFile("main.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	face, err := os.ReadFile("face.c")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -65,9 +69,11 @@ func TestHeader(t *testing.T) {
 		slices.Sort(found)
 		return found
 	}
-	declared, exported := names(`(?m)^int32_t (\w+)\(`, header), names(`(?m)^//export (\w+)$`, source)
-	if len(declared) == 0 || !slices.Equal(declared, exported) {
-		t.Errorf("declared %q, exported %q", declared, exported)
+	declared, exported := names(`(?m)^int32_t evertick_train_(\w+)\(`, header), names(`(?m)^//export evertick_train_go_(\w+)$`, source)
+	guarded := append(names(`(?m)^FACE\((\w+),`, face), names(`(?m)^EXPORT int32_t evertick_train_(\w+)\(`, face)...)
+	slices.Sort(guarded)
+	if len(declared) == 0 || !slices.Equal(declared, exported) || !slices.Equal(declared, guarded) {
+		t.Errorf("declared %q, exported %q, guarded %q", declared, exported, guarded)
 	}
 	for i, line := range bytes.Split(header, []byte("\n")) {
 		if k := bytes.IndexFunc(line, func(r rune) bool { return r != '\t' && (r < ' ' || r > '~') }); k >= 0 {

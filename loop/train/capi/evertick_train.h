@@ -11,7 +11,11 @@
    struct_size the size of the struct, so that a later library can tell an earlier caller.
 
    A batch is for one thread at a time: a call waits for one on the same batch that runs.
-   Different batches are independent. */
+   Different batches are independent.
+
+   The library has threads of its own, which fork(2) does not copy. In a child of a process that
+   has loaded the library every function returns EVERTICK_EFORKED at once, and changes nothing; the
+   parent goes on. A child can exec, or be forked before the library is loaded, with dlopen say. */
 #ifndef EVERTICK_TRAIN_H
 #define EVERTICK_TRAIN_H
 
@@ -35,7 +39,8 @@ enum {
 	EVERTICK_EFLOATENV = -7,    /* the thread flushes denormals or rounds otherwise, as libraries built
 	                               with -ffast-math make it do */
 	EVERTICK_EWORLD = -8,       /* a world has failed; evertick_train_reset of all mends it */
-	EVERTICK_EPANIC = -9        /* a fault of the library; the batch can only be closed */
+	EVERTICK_EPANIC = -9,       /* a fault of the library; the batch can only be closed */
+	EVERTICK_EFORKED = -10      /* this process was forked from one that had loaded the library */
 };
 
 enum { EVERTICK_FLOAT32 = 0, EVERTICK_UINT8 = 1, EVERTICK_INT32 = 2 };

@@ -1,6 +1,7 @@
 //go:build cgo
 
-// Command capi is the C interface of package train, as evertick_train.h describes it:
+// Command capi is the C interface of package train, as evertick_train.h describes it. The functions of
+// the header are those of face.c, which call the ones here:
 //
 //	go build -buildmode=c-shared -o libevertick_train.so ./loop/train/capi
 package main
@@ -192,18 +193,18 @@ func give(to unsafe.Pointer, room C.int64_t, length *C.int64_t, data string, beh
 	return nil
 }
 
-//export evertick_train_version
-func evertick_train_version() C.int32_t { return C.EVERTICK_TRAIN_VERSION }
+//export evertick_train_go_version
+func evertick_train_go_version() C.int32_t { return C.EVERTICK_TRAIN_VERSION }
 
-//export evertick_train_names
-func evertick_train_names(text *C.char, room C.int64_t, length *C.int64_t) C.int32_t {
+//export evertick_train_go_names
+func evertick_train_go_names(text *C.char, room C.int64_t, length *C.int64_t) C.int32_t {
 	return alone(func() error {
 		return give(unsafe.Pointer(text), room, length, strings.Join(worlds.Names(), "\n"), 1)
 	})
 }
 
-//export evertick_train_create
-func evertick_train_create(name *C.evertick_text, config *C.evertick_train_config_in, handle *C.uint64_t) C.int32_t {
+//export evertick_train_go_create
+func evertick_train_go_create(name *C.evertick_text, config *C.evertick_train_config_in, handle *C.uint64_t) C.int32_t {
 	return alone(func() error {
 		if name == nil || handle == nil {
 			return null("name or batch")
@@ -246,8 +247,8 @@ func configOf(c *C.evertick_train_config_in) (cfg train.Config, err error) {
 	for _, f := range [...]struct {
 		name string
 		v    int64
-	}{{"worlds", int64(c.worlds)}, {"max_steps", int64(c.max_steps)}, {"workers", int64(c.workers)}, {"autoreset", int64(c.autoreset)}, {"reserved", -int64(c.reserved)}} {
-		if f.v < 0 || f.v > 1<<30 || f.name == "autoreset" && f.v > 255 {
+	}{{"worlds", int64(c.worlds)}, {"max_steps", int64(c.max_steps)}, {"workers", int64(c.workers)}, {"autoreset", int64(c.autoreset)}, {"reserved", int64(c.reserved)}} {
+		if f.v < 0 || f.v > 1<<30 || f.name == "autoreset" && f.v > 255 || f.name == "reserved" && f.v != 0 {
 			return cfg, fault.Field(fault.ErrRange, "train: config."+f.name, f.v)
 		}
 	}
@@ -257,8 +258,8 @@ func configOf(c *C.evertick_train_config_in) (cfg train.Config, err error) {
 	}, nil
 }
 
-//export evertick_train_close
-func evertick_train_close(handle C.uint64_t) C.int32_t {
+//export evertick_train_go_close
+func evertick_train_go_close(handle C.uint64_t) C.int32_t {
 	h := drop(uint64(handle))
 	return alone(func() error {
 		if h == nil {
@@ -271,8 +272,8 @@ func evertick_train_close(handle C.uint64_t) C.int32_t {
 	})
 }
 
-//export evertick_train_error
-func evertick_train_error(handle C.uint64_t, text *C.char, room C.int64_t, length *C.int64_t) C.int32_t {
+//export evertick_train_go_error
+func evertick_train_go_error(handle C.uint64_t, text *C.char, room C.int64_t, length *C.int64_t) C.int32_t {
 	said := ""
 	if h := find(uint64(handle)); h != nil {
 		h.mu.Lock()
@@ -286,8 +287,8 @@ func evertick_train_error(handle C.uint64_t, text *C.char, room C.int64_t, lengt
 	return codeOf(give(unsafe.Pointer(text), room, length, said, 1))
 }
 
-//export evertick_train_describe
-func evertick_train_describe(handle C.uint64_t, info *C.evertick_train_info) C.int32_t {
+//export evertick_train_go_describe
+func evertick_train_go_describe(handle C.uint64_t, info *C.evertick_train_info) C.int32_t {
 	return with(handle, func(h *batch) error {
 		if info == nil {
 			return null("info")
@@ -319,8 +320,8 @@ func describe(b *train.Batch, info *C.evertick_train_info) {
 	}
 }
 
-//export evertick_train_bounds
-func evertick_train_bounds(handle C.uint64_t, obsLow, obsHigh, actionLow, actionHigh *C.float) C.int32_t {
+//export evertick_train_go_bounds
+func evertick_train_go_bounds(handle C.uint64_t, obsLow, obsHigh, actionLow, actionHigh *C.float) C.int32_t {
 	return with(handle, func(h *batch) error {
 		def := h.b.Definition()
 		for _, c := range [...]struct {
@@ -335,8 +336,8 @@ func evertick_train_bounds(handle C.uint64_t, obsLow, obsHigh, actionLow, action
 	})
 }
 
-//export evertick_train_reset
-func evertick_train_reset(handle C.uint64_t, options *C.evertick_train_reset_in, buffers *C.evertick_train_buffers_in) C.int32_t {
+//export evertick_train_go_reset
+func evertick_train_go_reset(handle C.uint64_t, options *C.evertick_train_reset_in, buffers *C.evertick_train_buffers_in) C.int32_t {
 	return with(handle, func(h *batch) error {
 		o, err := optionsOf(options, h.b.Len())
 		if err == nil {
@@ -375,8 +376,8 @@ func optionsOf(c *C.evertick_train_reset_in, n int) (o train.Options, err error)
 	return o, nil
 }
 
-//export evertick_train_step
-func evertick_train_step(handle C.uint64_t, buffers *C.evertick_train_buffers_in) C.int32_t {
+//export evertick_train_go_step
+func evertick_train_go_step(handle C.uint64_t, buffers *C.evertick_train_buffers_in) C.int32_t {
 	return with(handle, func(h *batch) error {
 		if err := h.take(buffers, true); err != nil {
 			return err
@@ -385,8 +386,8 @@ func evertick_train_step(handle C.uint64_t, buffers *C.evertick_train_buffers_in
 	})
 }
 
-//export evertick_train_observe
-func evertick_train_observe(handle C.uint64_t, buffers *C.evertick_train_buffers_in) C.int32_t {
+//export evertick_train_go_observe
+func evertick_train_go_observe(handle C.uint64_t, buffers *C.evertick_train_buffers_in) C.int32_t {
 	return with(handle, func(h *batch) error {
 		if err := h.take(buffers, false); err != nil {
 			return err
@@ -395,8 +396,8 @@ func evertick_train_observe(handle C.uint64_t, buffers *C.evertick_train_buffers
 	})
 }
 
-//export evertick_train_hashes
-func evertick_train_hashes(handle C.uint64_t, hashes *C.uint64_t, count C.int64_t) C.int32_t {
+//export evertick_train_go_hashes
+func evertick_train_go_hashes(handle C.uint64_t, hashes *C.uint64_t, count C.int64_t) C.int32_t {
 	return with(handle, func(h *batch) error {
 		if hashes == nil || int64(count) != int64(h.b.Len()) {
 			return fault.Field(fault.ErrRange, "train: count of hashes", int64(count))
@@ -415,8 +416,8 @@ func (h *batch) world(i C.int64_t) (int, error) {
 	return int(i), nil
 }
 
-//export evertick_train_save
-func evertick_train_save(handle C.uint64_t, world C.int64_t, data *C.uint8_t, room C.int64_t, length *C.int64_t) C.int32_t {
+//export evertick_train_go_save
+func evertick_train_go_save(handle C.uint64_t, world C.int64_t, data *C.uint8_t, room C.int64_t, length *C.int64_t) C.int32_t {
 	return with(handle, func(h *batch) error {
 		i, err := h.world(world)
 		if err != nil {
@@ -429,8 +430,8 @@ func evertick_train_save(handle C.uint64_t, world C.int64_t, data *C.uint8_t, ro
 	})
 }
 
-//export evertick_train_load
-func evertick_train_load(handle C.uint64_t, world C.int64_t, data *C.evertick_bytes, length C.int64_t) C.int32_t {
+//export evertick_train_go_load
+func evertick_train_go_load(handle C.uint64_t, world C.int64_t, data *C.evertick_bytes, length C.int64_t) C.int32_t {
 	return with(handle, func(h *batch) error {
 		i, err := h.world(world)
 		if err != nil {
@@ -443,8 +444,8 @@ func evertick_train_load(handle C.uint64_t, world C.int64_t, data *C.evertick_by
 	})
 }
 
-//export evertick_train_fork
-func evertick_train_fork(handle C.uint64_t, from, to C.int64_t) C.int32_t {
+//export evertick_train_go_fork
+func evertick_train_go_fork(handle C.uint64_t, from, to C.int64_t) C.int32_t {
 	return with(handle, func(h *batch) error {
 		i, errFrom := h.world(from)
 		k, errTo := h.world(to)
@@ -455,8 +456,8 @@ func evertick_train_fork(handle C.uint64_t, from, to C.int64_t) C.int32_t {
 	})
 }
 
-//export evertick_train_export
-func evertick_train_export(handle C.uint64_t, world C.int64_t, directory *C.evertick_text, exported *C.evertick_train_exported) C.int32_t {
+//export evertick_train_go_export
+func evertick_train_go_export(handle C.uint64_t, world C.int64_t, directory *C.evertick_text, exported *C.evertick_train_exported) C.int32_t {
 	return with(handle, func(h *batch) error {
 		i, err := h.world(world)
 		if err != nil {

@@ -23,6 +23,9 @@ func (h *batch) take(c *C.evertick_train_buffers_in, step bool) error {
 	if err := structSize("buffers", c.struct_size, unsafe.Sizeof(*c)); err != nil {
 		return err
 	}
+	if c.reserved != 0 {
+		return fault.Field(fault.ErrRange, "train: buffers.reserved", uint32(c.reserved))
+	}
 	def, cfg := h.b.Definition(), h.b.Config()
 	h.buffers = train.Buffers{}
 	t := taker{worlds: h.b.Len()}

@@ -6,6 +6,7 @@
 import ctypes
 import os
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -88,6 +89,90 @@ class Worlds(unittest.TestCase):
                     self.assertTrue(np.array_equal(obs[0], shown[i]), (name, step, i))
             for e in (many, *alone):
                 e.close()
+
+
+class Taken(unittest.TestCase):
+    """Actions of any form do what those of the dtype of the space do."""
+
+    def same(self, name, forms):
+        twin = evertick.make_vec(name, 6, seed=4)
+        self.addCleanup(twin.close)
+        for label, form in forms:
+            with evertick.make_vec(name, 6, seed=4) as envs:
+                envs.reset(seed=4)
+                twin.reset(seed=4)
+                for step in range(12):
+                    action = told(envs, step)
+                    if name == "tag":
+                        action = np.rint(action) + np.float32(0)  # no -0, which no whole number is
+                    twin.step(action)
+                    envs.step(form(action))
+                    self.assertTrue(np.array_equal(envs.hashes(), twin.hashes()), (name, label, step))
+
+    def test_choices(self):
+        dtypes = [np.int8, np.uint8, np.int16, np.uint16, np.int32, np.uint32, np.int64, np.uint64, ">i4", ">i8"]
+        forms = [(str(np.dtype(d)), lambda a, d=d: a.astype(d)) for d in dtypes]
+        forms += [
+            ("list", lambda a: a.tolist()), ("tuple", lambda a: tuple(a.tolist())), ("numpy scalars", list),
+            ("gaps", lambda a: np.repeat(a, 2)[::2]), ("backwards", lambda a: a[::-1].copy()[::-1]),
+            ("unaligned", lambda a: np.frombuffer(b"x" + a.tobytes(), np.uint8)[1:].view(np.int32)),
+            ("read only", lambda a: np.frombuffer(a.tobytes(), np.int32)),
+        ]
+        for name in ("cartpole", "pushbox"):
+            self.same(name, forms)
+
+    def test_numbers(self):
+        dtypes = [np.float16, np.float32, np.float64, np.int64, np.int8, ">f4"]
+        forms = [(str(np.dtype(d)), lambda a, d=d: a.astype(d)) for d in dtypes]
+        forms += [
+            ("list", lambda a: a.tolist()), ("columns", np.asfortranarray), ("gaps", lambda a: np.repeat(a, 2, axis=1)[:, ::2]),
+            ("unaligned", lambda a: np.frombuffer(b"x" + a.tobytes(), np.uint8)[1:].view(np.float32).reshape(a.shape)),
+        ]
+        self.same("tag", forms)
+
+    def test_in_place(self):
+        """An array of the right dtype is not copied, and none is kept or changed."""
+        with evertick.make_vec("cartpole", 6) as envs:
+            envs.reset(seed=1)
+            mine = np.ones(6, np.int32)
+            envs.step(mine)
+            self.assertEqual(envs._buffers.actions.data, mine.ctypes.data)
+            wide = np.ones(6, np.int64)
+            envs.step(wide)
+            self.assertNotEqual(envs._buffers.actions.data, wide.ctypes.data)
+            self.assertTrue((wide == 1).all() and (mine == 1).all())
+
+
+class Forked(unittest.TestCase):
+    @unittest.skipUnless(hasattr(os, "fork"), "no fork")
+    def test_fork(self):
+        """A forked process is refused at once, whatever it asks for, and the first one goes on."""
+        envs = evertick.make_vec("cartpole", 64, workers=2)
+        self.addCleanup(envs.close)
+        envs.reset(seed=1)
+        envs.step([0] * 64)
+        before = envs.hashes()
+        read, write = os.pipe()
+        child = os.fork()
+        if child == 0:
+            said = []
+            signal.alarm(60)
+            for ask in (lambda: envs.step([0] * 64), lambda: evertick.make_vec("cartpole"), evertick.names, envs.hashes, envs.close):
+                try:
+                    ask()
+                    said.append("done")
+                except evertick.StaleError as e:
+                    said.append("forked" if "forked" in str(e) else str(e))
+                except BaseException as e:
+                    said.append(repr(e))
+            os.write(write, " ".join(said).encode())
+            os._exit(0)
+        os.close(write)
+        with os.fdopen(read) as f:
+            self.assertEqual(f.read(), "forked forked forked forked done")
+        self.assertEqual(os.waitpid(child, 0)[1], 0)
+        self.assertTrue(np.array_equal(envs.hashes(), before))
+        envs.step([1] * 64)
 
 
 class Autoreset(unittest.TestCase):
@@ -180,11 +265,16 @@ class Refused(unittest.TestCase):
                 (good[:3], ValueError, "shape"),
                 (np.zeros((4, 3), np.float32), ValueError, "shape"),
                 (np.zeros(8, np.float32), ValueError, "shape"),
-                (good.astype(np.float64), TypeError, "dtype"),
-                (good.tolist(), TypeError, "list"),
-                (np.zeros((4, 4), np.float32)[:, ::2], ValueError, "gaps"),
-                (np.zeros((2, 4), np.float32).T, ValueError, "gaps"),
-                (np.frombuffer(bytearray(33), np.uint8)[1:].view(np.float32).reshape(4, 2), ValueError, "aligned"),
+                (good.astype(np.complex64), TypeError, "dtype complex64"),
+                (good.astype(bool), TypeError, "dtype bool"),
+                (good.astype(str), TypeError, "dtype"),
+                (good.tolist()[:3], ValueError, "shape"),
+                ([[0, 0], [0], [0, 0], [0, 0]], ValueError, ""),
+                (None, ValueError, "shape"),
+                (nan.astype(np.float64), evertick.NotFiniteError, r"world 2\[1\]"),
+                (np.where(np.isnan(nan), 1e300, 0.0), evertick.NotFiniteError, r"world 2\[1\]"),
+                (np.asfortranarray(far), evertick.RangeError, r"world 3\[0\] = 1.5"),
+                (far.tolist(), evertick.RangeError, r"world 3\[0\] = 1.5"),
                 (nan, evertick.NotFiniteError, r"world 2\[1\]"),
                 (far, evertick.RangeError, r"world 3\[0\] = 1.5"),
             ):
@@ -198,8 +288,27 @@ class Refused(unittest.TestCase):
             envs.reset()
             with self.assertRaisesRegex(evertick.RangeError, r"world\[1\] = 2"):
                 envs.step(np.array([0, 2], np.int32))
-            with self.assertRaises(TypeError):
-                envs.step(np.array([0, 1], np.int64))
+            before = envs.hashes()
+            for bad, error, words in (
+                (np.array([0, 2], np.int64), evertick.RangeError, r"world\[1\] = 2: 0 to 1"),
+                (np.array([-1, 0], np.int8), evertick.RangeError, r"world\[0\] = -1"),
+                (np.array([1 << 32, 0]), evertick.RangeError, r"world\[0\] = 4294967296"),  # 0 as an int32
+                (np.array([0, (1 << 64) - 1], np.uint64), evertick.RangeError, r"world\[1\] = 18446744073709551615"),
+                ([0, 1 << 80], evertick.RangeError, r"world\[1\] = 1208925819614629174706176"),
+                ([0, 2], evertick.RangeError, r"world\[1\] = 2"),
+                (np.array([0.0, 1.0]), TypeError, "dtype float64, wants whole numbers"),
+                (np.array([False, True]), TypeError, "dtype bool"),
+                ([0, 1.5], TypeError, "float64"),
+                (["0", "1"], TypeError, "dtype"),
+                ([0, None], TypeError, "dtype object"),
+                ([0], ValueError, "shape"),
+                (1, ValueError, "shape"),
+                (np.zeros((2, 1), np.int64), ValueError, "shape"),
+                ("01", ValueError, "shape"),
+            ):
+                with self.assertRaisesRegex(error, words):
+                    envs.step(bad)
+            self.assertTrue(np.array_equal(envs.hashes(), before))
 
     def test_configuration(self):
         for bad in ({"num_envs": 0}, {"num_envs": -3}, {"workers": -1}, {"workers": 5000}, {"max_steps": -1}):

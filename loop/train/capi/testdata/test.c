@@ -1,10 +1,18 @@
 /* Drives the library as a C program does. Prints what failed, and returns how much. */
+#ifndef _WIN32
+#define _POSIX_C_SOURCE 200809L
+#endif
 #include "../evertick_train.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#ifndef _WIN32
+#include <sys/types.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#endif
 
 static int failed;
 
@@ -73,6 +81,15 @@ static void creation(void) {
 	WANT(evertick_train_create("cartpole", &c, &batch), EVERTICK_ERANGE, 0);
 	c.worlds = 1, c.record = 1;
 	WANT(evertick_train_create("cartpole", &c, &batch), EVERTICK_EUNSUPPORTED, 0);
+	c.record = 0, c.reserved = 9;
+	WANT(evertick_train_create("cartpole", &c, &batch), EVERTICK_ERANGE, 0);
+	TRUE(strstr(said(0), "config.reserved = 9:") != NULL);
+	c.reserved = UINT32_MAX;
+	WANT(evertick_train_create("cartpole", &c, &batch), EVERTICK_ERANGE, 0);
+	TRUE(strstr(said(0), "config.reserved = 4294967295:") != NULL);
+	c.reserved = 0, c.max_steps = -3;
+	WANT(evertick_train_create("cartpole", &c, &batch), EVERTICK_ERANGE, 0);
+	TRUE(strstr(said(0), "config.max_steps = -3:") != NULL);
 	WANT(evertick_train_close(0), EVERTICK_ESTALE, 0);
 	WANT(evertick_train_close(1), EVERTICK_ESTALE, 0);
 	WANT(evertick_train_close(UINT64_MAX), EVERTICK_ESTALE, 0);
@@ -121,6 +138,9 @@ static void steps(int64_t workers, uint64_t *sum) {
 	WANT(evertick_train_step(batch, &b), EVERTICK_ERANGE, batch);
 	b = buffers(), b.struct_size = 8;
 	WANT(evertick_train_step(batch, &b), EVERTICK_EUNSUPPORTED, batch);
+	b = buffers(), b.reserved = 9;
+	WANT(evertick_train_step(batch, &b), EVERTICK_ERANGE, batch);
+	TRUE(strstr(said(batch), "buffers.reserved = 9:") != NULL);
 	WANT(evertick_train_step(batch, NULL), EVERTICK_ERANGE, batch);
 	b = buffers();
 
@@ -169,6 +189,74 @@ static void numbers(void) {
 	WANT(evertick_train_close(batch), EVERTICK_OK, batch);
 }
 
+#ifndef _WIN32
+/* Every function, in a child of this process: refused at once, and none hangs. Returns how many were not. */
+static int in_child(uint64_t batch, evertick_train_buffers *b) {
+	uint64_t other = 77, hashes[N];
+	char text[16];
+	uint8_t data[16];
+	int64_t length = -1;
+	evertick_train_info info;
+	int before = failed;
+	memset(&info, 0, sizeof info);
+	info.struct_size = sizeof info;
+	alarm(20); /* ends a child that hangs */
+	WANT(evertick_train_step(batch, b), EVERTICK_EFORKED, batch);
+	WANT(evertick_train_version(), EVERTICK_EFORKED, 0);
+	WANT(evertick_train_names(text, sizeof text, &length), EVERTICK_EFORKED, 0);
+	WANT(evertick_train_create("cartpole", NULL, &other), EVERTICK_EFORKED, 0);
+	WANT(evertick_train_describe(batch, &info), EVERTICK_EFORKED, batch);
+	WANT(evertick_train_bounds(batch, NULL, NULL, NULL, NULL), EVERTICK_EFORKED, batch);
+	WANT(evertick_train_reset(batch, NULL, b), EVERTICK_EFORKED, batch);
+	WANT(evertick_train_observe(batch, b), EVERTICK_EFORKED, batch);
+	WANT(evertick_train_hashes(batch, hashes, N), EVERTICK_EFORKED, batch);
+	WANT(evertick_train_save(batch, 0, data, sizeof data, &length), EVERTICK_EFORKED, batch);
+	WANT(evertick_train_load(batch, 0, data, sizeof data), EVERTICK_EFORKED, batch);
+	WANT(evertick_train_fork(batch, 0, 1), EVERTICK_EFORKED, batch);
+	WANT(evertick_train_export(batch, 0, "nowhere", NULL), EVERTICK_EFORKED, batch);
+	WANT(evertick_train_close(batch), EVERTICK_EFORKED, batch);
+	TRUE(other == 77 && length == -1 && info.worlds == 0);
+	TRUE(strstr(said(batch), "forked") != NULL && strstr(said(0), "forked") != NULL);
+	WANT(evertick_train_error(batch, text, sizeof text, &length), EVERTICK_ECAPACITY, batch);
+	TRUE(length == (int64_t)strlen(said(0)));
+	WANT(evertick_train_error(batch, NULL, 5, NULL), EVERTICK_ERANGE, batch);
+	WANT(evertick_train_error(batch, text, -1, NULL), EVERTICK_ERANGE, batch);
+	return failed - before;
+}
+
+static void forks(void) {
+	evertick_train_buffers b = buffers();
+	uint64_t batch = create("cartpole", N, EVERTICK_NEXT_STEP, 2, 0), before[N], after[N];
+	int generation, status = -1;
+	pid_t child;
+	memset(actions, 0, sizeof actions);
+	WANT(evertick_train_reset(batch, NULL, &b), EVERTICK_OK, batch);
+	WANT(evertick_train_step(batch, &b), EVERTICK_OK, batch);
+	WANT(evertick_train_hashes(batch, before, N), EVERTICK_OK, batch);
+	fflush(stdout);
+	if ((child = fork()) == 0) {
+		int bad = in_child(batch, &b);
+		pid_t grandchild = fork();
+		if (grandchild == 0) {
+			bad = in_child(batch, &b);
+			fflush(stdout);
+			_exit(bad > 0);
+		}
+		generation = -1;
+		TRUE(waitpid(grandchild, &generation, 0) == grandchild && generation == 0);
+		fflush(stdout);
+		_exit(bad > 0 || generation != 0);
+	}
+	TRUE(child > 0 && waitpid(child, &status, 0) == child && status == 0);
+	WANT(evertick_train_hashes(batch, after, N), EVERTICK_OK, batch); /* the parent goes on */
+	TRUE(memcmp(before, after, sizeof before) == 0);
+	WANT(evertick_train_step(batch, &b), EVERTICK_OK, batch);
+	WANT(evertick_train_close(batch), EVERTICK_OK, batch);
+}
+#else
+static void forks(void) {}
+#endif
+
 int main(int argc, char **argv) {
 	uint64_t one = 0, three = 1;
 	creation();
@@ -176,6 +264,7 @@ int main(int argc, char **argv) {
 	steps(3, &three);
 	TRUE(one == three);
 	numbers();
+	forks();
 	if (argc > 1) { /* a directory to export to */
 		static float wide[13];
 		evertick_train_exported e;

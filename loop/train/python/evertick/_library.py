@@ -23,7 +23,8 @@ class NotFiniteError(EvertickError, ValueError):
 
 
 class StaleError(EvertickError, RuntimeError):
-    """An environment that is closed; an episode that is over or has not begun."""
+    """An environment that is closed; an episode that is over or has not begun; a process that was
+    forked from one that had loaded the library."""
 
 
 class CorruptError(EvertickError, ValueError):
@@ -61,6 +62,7 @@ _ERRORS = {
     -7: FloatEnvError,
     -8: WorldError,
     -9: PanicError,
+    -10: StaleError,
 }
 CAPACITY = -6
 
@@ -176,6 +178,7 @@ class Library:
             function.argtypes, function.restype = arguments, ctypes.c_int32
             setattr(self, name, function)
         found = self.version()
+        self.check(min(found, 0), 0)
         if found != VERSION:
             raise UnsupportedError(f"{path} has version {found} of the interface, this package {VERSION}")
 

@@ -43,8 +43,12 @@ class VectorEnv:
     record         keep the actions of episodes, for export
 
     Observations, rewards and flags are the same arrays at each step, and the library writes
-    to them. Rewards are float32. Actions have to be arrays of action_space.shape and dtype
-    without gaps, which the library reads in place.
+    to them. Rewards are float32. Actions have the shape of action_space. An array of its dtype
+    without gaps is read in place. Others are copied: choices from whole numbers of any dtype, numbers from those
+    and from floats of any dtype, which are rounded to float32; and both from lists.
+
+    The library does not survive a fork of the process that has loaded it: in the child every call is a
+    StaleError. Begin other processes by "spawn" or "forkserver".
     """
 
     metadata = {"autoreset_mode": AutoresetMode.NEXT_STEP, "render_modes": []}
@@ -104,6 +108,7 @@ class VectorEnv:
         self._final = np.zeros(n, np.bool_)
         self._final_obs = np.zeros(obs.shape, obs.dtype)
         self._mask = None
+        self._actions = np.zeros(self.action_space.shape, self.action_space.dtype)  # copies of those of other dtypes
         b = self._buffers = _library.Buffers(struct_size=ctypes.sizeof(_library.Buffers))
         for name in ("obs", "reward", "terminated", "truncated", "final", "final_obs"):
             setattr(b, name, _library.Rows.of(getattr(self, "_" + name)))
@@ -148,8 +153,7 @@ class VectorEnv:
         ended, "final_obs", an array with a row for each world, and "_final_obs" and "_final_info",
         which tell the worlds whose rows count.
         """
-        space = self.action_space
-        a = self._array("actions", actions, space.shape, space.dtype)
+        a = self._taken(actions)
         self._buffers.actions = _library.Rows(a.ctypes.data, a.nbytes, a.nbytes // self.num_envs)
         self._call("step", self._buffers_at)
         info = self._info()
@@ -210,7 +214,7 @@ class VectorEnv:
         if self.closed:
             raise StaleError("the environment is closed")
         if self._process != os.getpid():
-            raise StaleError("the environment is that of another process: begin this one by 'spawn', or make the environment in it")
+            raise StaleError("the environment is that of another process, from which this one was forked: begin it by 'spawn'")
 
     def _call(self, name, *arguments):
         self._open()
@@ -220,6 +224,28 @@ class VectorEnv:
 
     def _info(self):
         return {} if self._mask is None else {"action_mask": self._mask}
+
+    def _taken(self, actions):
+        """The actions themselves, if they can be read in place, or a copy that can."""
+        to = self._actions
+        a = actions if isinstance(actions, np.ndarray) else np.asarray(actions)
+        if a.shape != to.shape:
+            raise ValueError(f"actions: shape {a.shape}, wants {to.shape}")
+        if a.dtype == to.dtype and a.flags.c_contiguous and a.flags.aligned:
+            return a
+        choices = to.dtype == np.int32
+        if choices and a.dtype == object and all(isinstance(v, int) for v in a):
+            pass  # whole numbers that no dtype holds
+        elif a.dtype.kind not in ("iu" if choices else "iuf"):
+            raise TypeError(f"actions: dtype {a.dtype}, wants {'whole numbers' if choices else 'numbers'}")
+        if choices:
+            n = self.single_action_space.n
+            bad = np.flatnonzero((a < 0) | (a >= n))  # before a cast could make something else of them
+            if len(bad):
+                raise RangeError(f"actions: choice of world[{bad[0]}] = {a[bad[0]]}: 0 to {n - 1}")
+        with np.errstate(over="ignore"):  # infinities are refused by the library, by the world
+            to[...] = a
+        return to
 
     def _array(self, name, array, shape, dtype):
         """The array itself, if it can be read in place."""

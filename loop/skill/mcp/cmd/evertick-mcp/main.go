@@ -22,7 +22,6 @@ import (
 	"github.com/evertick/evertick/loop/replay"
 	"github.com/evertick/evertick/loop/skill"
 	"github.com/evertick/evertick/loop/skill/mcp"
-	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
 func main() {
@@ -120,7 +119,7 @@ func run(ctx context.Context, args []string, messages io.Writer) error {
 
 func serve(ctx context.Context, s *mcp.Server, addr string, messages io.Writer) error {
 	if addr == "" {
-		if err := s.Connect(ctx, &sdk.StdioTransport{}); err != nil && ctx.Err() == nil && !errors.Is(err, io.EOF) {
+		if err := s.Connect(ctx, s.Stdio(os.Stdin, os.Stdout)); err != nil && ctx.Err() == nil && !errors.Is(err, io.EOF) {
 			return err
 		}
 		return nil

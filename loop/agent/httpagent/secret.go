@@ -1,0 +1,66 @@
+package httpagent
+
+import (
+	"errors"
+	"fmt"
+	"io"
+)
+
+// Secret is a key that cannot be printed. Its own methods give stars for every verb of fmt and
+// every encoder. It holds no string either, only a func that returns one: what prints a struct
+// field by field without calling methods, as fmt does with unexported fields and debuggers do
+// by following pointers, finds an address. The zero Secret is no key.
+//
+// A Secret is not comparable; IsZero reports whether there is a key.
+type Secret struct{ reveal func() string }
+
+// NewSecret returns a Secret of a key; that of "" is the zero Secret.
+func NewSecret(key string) Secret {
+	if key == "" {
+		return Secret{}
+	}
+	return Secret{func() string { return key }}
+}
+
+const hidden = "***"
+
+// key returns what was hidden, "" for none.
+func (s Secret) key() string {
+	if s.reveal == nil {
+		return ""
+	}
+	return s.reveal()
+}
+
+// IsZero reports whether there is no key.
+func (s Secret) IsZero() bool { return s.reveal == nil }
+
+// String implements fmt.Stringer.
+func (Secret) String() string { return hidden }
+
+// GoString implements fmt.GoStringer.
+func (Secret) GoString() string { return hidden }
+
+// Format implements fmt.Formatter, for verbs such as %x.
+func (Secret) Format(f fmt.State, _ rune) { _, _ = io.WriteString(f, hidden) }
+
+// MarshalText implements encoding.TextMarshaler, which the encoders of JSON and XML and log/slog use.
+func (Secret) MarshalText() ([]byte, error) { return []byte(hidden), nil }
+
+// MarshalBinary implements encoding.BinaryMarshaler, which encoding/gob uses.
+func (Secret) MarshalBinary() ([]byte, error) { return []byte(hidden), nil }
+
+var errHidden = errors.New("httpagent: the stars of an encoded Secret are no key")
+
+// UnmarshalText reads a key, from a file of settings say. The stars that encoding a Secret gives
+// are an error: the key is not in them.
+func (s *Secret) UnmarshalText(text []byte) error {
+	if string(text) == hidden {
+		return errHidden
+	}
+	*s = NewSecret(string(text))
+	return nil
+}
+
+// UnmarshalBinary is as UnmarshalText.
+func (s *Secret) UnmarshalBinary(data []byte) error { return s.UnmarshalText(data) }

@@ -1,0 +1,159 @@
+package skill
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"reflect"
+	"slices"
+
+	"github.com/google/jsonschema-go/jsonschema"
+)
+
+// Vec is a point or a direction, in metres or what the field says. An input may have it as an
+// array of three numbers, too.
+type Vec struct {
+	X float32 `json:"x"`
+	Y float32 `json:"y"`
+	Z float32 `json:"z"`
+}
+
+// UnmarshalJSON reads an object or an array.
+func (v *Vec) UnmarshalJSON(data []byte) error {
+	type plain Vec // without this method
+	return eitherForm(data, (*plain)(v), &v.X, &v.Y, &v.Z)
+}
+
+func (v Vec) array() [3]float32 { return [3]float32{v.X, v.Y, v.Z} }
+
+func vecOf(a [3]float32) Vec { return Vec{a[0], a[1], a[2]} }
+
+// Quat is a rotation as a quaternion. It is normalised. An input may have it as an array of four
+// numbers, x, y, z and w, too.
+type Quat struct {
+	X float32 `json:"x"`
+	Y float32 `json:"y"`
+	Z float32 `json:"z"`
+	W float32 `json:"w"`
+}
+
+// UnmarshalJSON reads an object or an array.
+func (q *Quat) UnmarshalJSON(data []byte) error {
+	type plain Quat
+	return eitherForm(data, (*plain)(q), &q.X, &q.Y, &q.Z, &q.W)
+}
+
+func quatOf(a [4]float32) Quat { return Quat{a[0], a[1], a[2], a[3]} }
+
+// eitherForm decodes the components from an array, or the object that they belong to. null leaves them
+// as they are.
+func eitherForm(data []byte, object any, components ...*float32) error {
+	data = bytes.TrimSpace(data)
+	if len(data) == 0 || data[0] != '[' {
+		return strict(data, object)
+	}
+	var list []float32
+	if err := json.Unmarshal(data, &list); err != nil {
+		return err
+	}
+	if len(list) != len(components) {
+		return fmt.Errorf("%d numbers, not %d", len(list), len(components))
+	}
+	for i, c := range components {
+		*c = list[i]
+	}
+	return nil
+}
+
+// inputSchemas are those of the types that have two forms. What a schema says of objects holds for objects
+// only, and what it says of arrays for arrays.
+func inputSchemas() map[reflect.Type]*jsonschema.Schema {
+	return map[reflect.Type]*jsonschema.Schema{
+		reflect.TypeFor[Vec]():  twoForms("x", "y", "z"),
+		reflect.TypeFor[Quat](): twoForms("x", "y", "z", "w"),
+	}
+}
+
+func twoForms(names ...string) *jsonschema.Schema {
+	n := len(names)
+	s := &jsonschema.Schema{
+		Types: []string{"object", "array"}, Required: names, Properties: map[string]*jsonschema.Schema{},
+		AdditionalProperties: &jsonschema.Schema{Not: &jsonschema.Schema{}},
+		Items:                &jsonschema.Schema{Type: "number"}, MinItems: &n, MaxItems: &n,
+	}
+	for _, name := range names {
+		s.Properties[name] = &jsonschema.Schema{Type: "number"}
+	}
+	return s
+}
+
+// EntityRef names the entity that a skill is for, by one of two names of the field.
+type EntityRef struct {
+	ID     string `json:"id,omitempty" jsonschema:"as in ent_12"`
+	Entity string `json:"entity,omitempty" jsonschema:"another name of id"`
+}
+
+// Target implements Targeter.
+func (r EntityRef) Target() string {
+	if r.ID != "" {
+		return r.ID
+	}
+	return r.Entity
+}
+
+func (r EntityRef) field() string {
+	if r.ID == "" && r.Entity != "" {
+		return "entity"
+	}
+	return "id"
+}
+
+// needEntity has the schema of an input with an EntityRef ask for id or entity, and not both. It does not say
+// so by oneOf, which some clients refuse at the root of a schema.
+func needEntity(s *jsonschema.Schema) {
+	property(s, "id").Pattern = idPattern
+	property(s, "entity").Pattern = idPattern
+	id := []string{"id"}
+	s.If = &jsonschema.Schema{Required: []string{"entity"}}
+	s.Then = &jsonschema.Schema{Not: &jsonschema.Schema{Required: id}}
+	s.Else = &jsonschema.Schema{Required: id}
+}
+
+// property finds a property by its way from the root.
+func property(s *jsonschema.Schema, way ...string) *jsonschema.Schema {
+	for _, name := range way {
+		s = s.Properties[name]
+		if s == nil {
+			panic("skill: no such property in a schema: " + name)
+		}
+	}
+	return s
+}
+
+// bound gives a number, or all the numbers of a struct or a list, a range.
+func bound(s *jsonschema.Schema, low, high float64) {
+	if len(s.Properties) == 0 && s.Items == nil {
+		s.Minimum, s.Maximum = &low, &high
+	}
+	for _, p := range s.Properties {
+		bound(p, low, high)
+	}
+	if s.Items != nil {
+		bound(s.Items, low, high)
+	}
+}
+
+func oneOf(s *jsonschema.Schema, values ...any) { s.Enum = values }
+
+func tagList(s *jsonschema.Schema) {
+	most := maxTags
+	s.Items.Pattern, s.MaxItems = tagPattern, &most
+}
+
+// together has a schema ask for all of some fields or none.
+func together(s *jsonschema.Schema, names ...string) {
+	s.DependentRequired = map[string][]string{}
+	for _, name := range names {
+		s.DependentRequired[name] = slices.DeleteFunc(slices.Clone(names), func(n string) bool { return n == name })
+	}
+}
