@@ -44,7 +44,11 @@ func latticed(run *paritytest.Run) (*rigid.System, float32) {
 	}
 	m := &s.Materials
 	for _, c := range [][]float32{m.Friction, m.Restitution, m.RollingResistance, m.TangentSpeed} {
-		draw(c)
+		if draw(c); run.IntN(3) == 0 {
+			for i := range c {
+				c[i] = -abs32(c[i])
+			}
+		}
 	}
 	b, p := &s.Bodies, &s.Poses
 	for i := range b.InvMass {
@@ -96,6 +100,45 @@ func TestParityStagesAtBoundaries(t *testing.T) {
 				stage.run(got, level, 0, n)
 				run.Check(compare(stage.name, got, want))
 			}
+		}
+	}
+}
+
+// What writes states back, for states that no stage makes: moved or turned by zeros of either sign, or turned by a
+// cosine alone.
+func TestParityFinishAtBoundaries(t *testing.T) {
+	run := paritytest.Start(t, "FinishAtBoundaries")
+	numbers := []float32{0, negativeZero, 0, 0, 1, -1, math.SmallestNonzeroFloat32}
+	for range paritytest.Rounds(40) {
+		begin, _ := latticed(run)
+		n := len(begin.States)
+		w := words(begin.States)
+		for i := range w {
+			w[i] = numbers[run.IntN(len(numbers))]
+		}
+		for i := range begin.States {
+			if run.IntN(2) == 0 {
+				begin.States[i].C = run.Near(1)
+			}
+		}
+		least, most := make([]float32, n), make([]float32, n)
+		for i := range least {
+			least[i], most[i] = 2*abs32(onLattice(run)), numbers[run.IntN(len(numbers))]
+		}
+		e := rigid.Extents{Least: least, Most: most}
+		for _, level := range native.Levels() {
+			run.Case(level)
+			want, got := cloned(begin), cloned(begin)
+			var moved, fast [2][]uint32
+			for k, s := range []*rigid.System{want, got} {
+				l := []native.Level{native.Go, level}[k]
+				s.Finish(l, 0, n)
+				moved[k], fast[k] = make([]uint32, n), make([]uint32, n)
+				o := rigid.Origins{X: s.Bodies.VX, Y: s.Bodies.VY, CentreX: s.Bodies.ForceX, CentreY: s.Bodies.ForceY}
+				moved[k] = moved[k][:o.Follow(l, s.States, &s.Poses, 0, n, moved[k])]
+				fast[k] = fast[k][:e.Fast(l, s.States, 0, n, fast[k])]
+			}
+			run.Check(compare("Finish", got, want), paritytest.Bits("moved", moved[1], moved[0]), paritytest.Bits("fast", fast[1], fast[0]))
 		}
 	}
 }
@@ -157,7 +200,7 @@ func compareJointStages(run *paritytest.Run, begin *rigid.System, step float32) 
 }
 
 // Limits that stand at their bound, one unit in the last place within and beyond it, at zeros of either sign; and
-// points whose spring gives just what it may. These are met whatever the seed.
+// points that are dragged by just what is allowed. These are met whatever the seed.
 func TestParityJointsAtTheirBounds(t *testing.T) {
 	run := paritytest.Start(t, "JointsAtTheirBounds")
 	s := linked()
@@ -183,8 +226,8 @@ func TestParityJointsAtTheirBounds(t *testing.T) {
 		}
 	}
 	for _, force := range []float32{math.Nextafter32(20, 0), 20, math.Nextafter32(20, 30)} { // 5 N·s in 1/4 s
-		j := add(rigid.JointPoint, rigid.PartSpring, 0, 2, -4)
-		j.Point, j.Linear.MaxSpring = rigid.Vec{X: 5}, force // becomes (3, 4)
+		j := add(rigid.JointPoint, rigid.PartDrag, 0, -3, -4) // (2, -4) with what was remembered
+		j.Point, j.Linear.MaxSpring = rigid.Vec{X: 5}, force  // becomes (3, 4)
 	}
 	compareJointStages(run, &s.System, 1)
 }
@@ -276,14 +319,34 @@ func preferences() *scene {
 	return s
 }
 
+// coincidences are shapes of which two points are as far from each other as decides whether there is a direction
+// from one to the other, or nearly.
+func coincidences() *scene {
+	s := &scene{}
+	for _, shape := range []rigid.Shape{disc(0.25), standing(0.25, 0.25)} {
+		for _, slope := range []float64{0, 0.1, 0.3, 0.5, 0.7, 1, 1.3} {
+			far := float32(1e-6 * math.Cos(slope))
+			for range 9 {
+				far = math.Nextafter32(far, 0)
+			}
+			for range 18 {
+				y := 0.25
+				if shape.Count == 1 {
+					y = 0
+				}
+				s.pair(s.add(shape, 0, 0, 0), s.add(disc(0.25), float64(far), y+1e-6*math.Sin(slope), 0))
+				far = math.Nextafter32(far, 1)
+			}
+		}
+	}
+	return s
+}
+
 func TestParityCollideAtBoundaries(t *testing.T) {
 	run := paritytest.Start(t, "CollideAtBoundaries")
 	ties := map[string]int{}
-	for round := range paritytest.Rounds(20) {
-		s := preferences()
-		if round > 0 {
-			s = gridScene(run, 1000)
-		}
+	for round := range max(3, paritytest.Rounds(200)) {
+		s := []*scene{preferences(), coincidences(), gridScene(run, 1000)}[min(round, 2)]
 		want := s.collide(t)
 		for i := range want {
 			for _, p := range want[i].Points[:want[i].Count] {
