@@ -316,6 +316,15 @@ func preferences() *scene {
 			}
 		}
 	}
+	// The end of one is closest to the very middle of the other, which is too short to be the reference.
+	for _, half := range []float32{unit, 2 * unit} {
+		for k := range 4 {
+			x, short := half+float32(k)*unit/128, float32(unit/64)
+			lying, standing := lying(half, unit/2), standing(short, unit/2)
+			s.pair(s.add(lying, 0, 0, 0), s.add(standing, float64(x), 0, 0))
+			s.pair(s.add(standing, float64(-x), 0, 0), s.add(lying, 0, 0, 0))
+		}
+	}
 	return s
 }
 
