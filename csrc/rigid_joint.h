@@ -37,7 +37,7 @@ typedef struct {
 typedef struct {
 	float target[ET_LANES], rate[ET_LANES], mass[ET_LANES], leak[ET_LANES], max_spring[ET_LANES];
 	float speed[ET_LANES], max_motor[ET_LANES], lower[ET_LANES], upper[ET_LANES];
-	float spring[ET_LANES], motor[ET_LANES], lower_impulse[ET_LANES], upper_impulse[ET_LANES];
+	float spring[ET_LANES], motor[ET_LANES], lower_impulse[ET_LANES], upper_impulse[ET_LANES], off[ET_LANES];
 } et_block_drive;
 
 typedef struct et_joint_block {
@@ -46,13 +46,14 @@ typedef struct et_joint_block {
 	float inv_ia[ET_LANES], inv_ib[ET_LANES];
 	float ax[ET_LANES], ay[ET_LANES], bx[ET_LANES], by[ET_LANES], gap_x[ET_LANES], gap_y[ET_LANES];
 	float x[ET_LANES], y[ET_LANES], turn_a[ET_LANES], turn_b[ET_LANES];
+	float off_x[ET_LANES], off_y[ET_LANES];
 	float turn_mass[ET_LANES], angle[ET_LANES], axis_x[ET_LANES], axis_y[ET_LANES], across[ET_LANES];
 	et_block_drive linear, angular;
 } et_joint_block;
 
 _Static_assert(sizeof(et_joint) == 160 && offsetof(et_joint, linear) == 32 && offsetof(et_joint, axis) == 96 &&
                        offsetof(et_joint, point) == 112 && offsetof(et_joint, linear_impulse) == 128 &&
-                       sizeof(et_joint_block) == 46 * 64 && offsetof(et_joint_block, linear) == 20 * 64,
+                       sizeof(et_joint_block) == 50 * 64 && offsetof(et_joint_block, linear) == 22 * 64,
                "the Go types mirror these");
 
 

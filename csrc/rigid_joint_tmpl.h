@@ -204,6 +204,14 @@ HELPER(LEVEL) void CAT(add_to_, LEVEL)(CAT(coordinate_, LEVEL) *c, V(f) *sum, V(
 	c->v = ADD(c->v, MUL(c->yield, more));
 }
 
+/* By how much springs are off: x in a biased iteration, which stores it, and what that has stored in a
+ * relaxing one. */
+HELPER(LEVEL) V(f) CAT(off_, LEVEL)(const iteration *it, V(f) x, float *stored) {
+	if (it->biased)
+		V(store)(stored, x);
+	return V(load)(stored);
+}
+
 /* One iteration of a drive: returns the impulse to add. */
 HELPER(LEVEL) V(f) CAT(drive_, LEVEL)(et_block_drive *d, uint32_t i, uint32_t parts, CAT(coordinate_, LEVEL) c,
                                       uint32_t rigid, const iteration *it) {
@@ -214,7 +222,8 @@ HELPER(LEVEL) V(f) CAT(drive_, LEVEL)(et_block_drive *d, uint32_t i, uint32_t pa
 		const V(f) mass = V(select)(hard, V(set1)(it->mass), V(load)(d->mass + i));
 		const V(f) leak = V(select)(hard, V(set1)(it->impulse), V(load)(d->leak + i));
 		const V(f) reach = V(select)(hard, V(set1)(farthest), V(set1)(__builtin_inff()));
-		const V(f) old = V(load)(d->spring + i), x = CAT(within_, LEVEL)(SUB(c.at, V(load)(d->target + i)), reach);
+		const V(f) old = V(load)(d->spring + i), far = SUB(c.at, V(load)(d->target + i));
+		const V(f) x = CAT(off_, LEVEL)(it, CAT(within_, LEVEL)(far, reach), d->off + i);
 		const V(f) free = CAT(softly_, LEVEL)(old, MUL(c.mass, mass), ADD(c.v, MUL(rate, x)), leak);
 		const V(f) total = CAT(within_, LEVEL)(free, V(load)(d->max_spring + i));
 		V(store)(d->spring + i, total);
@@ -343,6 +352,7 @@ HELPER(LEVEL) void CAT(solve_point_, LEVEL)(et_joint_block *b, uint32_t i, const
 	V(f) mass = ADD(m->a[3], m->b[3]);
 	V(f) vx = SUB(SUB(m->b[0], MUL(m->b[2], m->by)), SUB(m->a[0], MUL(m->a[2], m->ay)));
 	V(f) vy = SUB(ADD(m->b[1], MUL(m->b[2], m->bx)), ADD(m->a[1], MUL(m->a[2], m->ax)));
+	V(f) off_x = m->dx, off_y = m->dy;
 	if (parts & ET_SOFT) {
 		const V(mask) hard = (V(mask))(b->rigid >> i) & V(first)(V(LANES));
 		const V(f) give = V(select)(hard, ZERO, MUL(mass, V(load)(b->linear.leak + i)));
@@ -353,9 +363,11 @@ HELPER(LEVEL) void CAT(solve_point_, LEVEL)(et_joint_block *b, uint32_t i, const
 		mass = ADD(mass, give);
 		vx = ADD(vx, MUL(give, old_x));
 		vy = ADD(vy, MUL(give, old_y));
+		off_x = CAT(off_, LEVEL)(it, off_x, b->off_x + i);
+		off_y = CAT(off_, LEVEL)(it, off_y, b->off_y + i);
 	}
-	vx = ADD(vx, MUL(rate, CAT(within_, LEVEL)(m->dx, reach)));
-	vy = ADD(vy, MUL(rate, CAT(within_, LEVEL)(m->dy, reach)));
+	vx = ADD(vx, MUL(rate, CAT(within_, LEVEL)(off_x, reach)));
+	vy = ADD(vy, MUL(rate, CAT(within_, LEVEL)(off_y, reach)));
 	const V(f) pull_x = vx, pull_y = vy;
 	V(f) share_x = ZERO, share_y = ZERO;
 	CAT(matrix_, LEVEL) k;

@@ -32,7 +32,11 @@ type radiusCase struct {
 // newRadiusCase sorts a scene into a grid that need not suit it: too small,
 // elsewhere, with cells of any size.
 func newRadiusCase(run *paritytest.Run, s *paritytest.Scene) *radiusCase {
-	c := &radiusCase{name: s.Name, grid: anyGrid(run, s)}
+	return inGrid(s, anyGrid(run, s))
+}
+
+func inGrid(s *paritytest.Scene, grid native.Grid) *radiusCase {
+	c := &radiusCase{name: s.Name, grid: grid}
 	g := &c.grid
 	cell := func(i int) int {
 		return int((g.Cell(2, s.Z[i])*g.N[1]+g.Cell(1, s.Y[i]))*g.N[0] + g.Cell(0, s.X[i]))
@@ -207,6 +211,75 @@ func TestParityRadius(t *testing.T) {
 				}
 			}
 		}
+	}
+}
+
+// edge returns the least coordinate that belongs to cell j > 0 along an axis.
+func edge(g *native.Grid, axis, j int) float32 {
+	low, high := ordered(g.Min[axis]), ordered(g.Min[axis]+float32(j+1)/g.Inv[axis])
+	for low+1 < high {
+		if mid := low + (high-low)/2; int(g.Cell(axis, unordered(mid))) < j {
+			low = mid
+		} else {
+			high = mid
+		}
+	}
+	return unordered(high)
+}
+
+// Points at the very edges of cells, on either side, and spheres in the next cell whose surface goes
+// through them: rounding may put a point on the other side of where the edge is computed to be.
+func TestParityRadiusAtCellEdges(t *testing.T) {
+	run := paritytest.Start(t, "RadiusAtCellEdges")
+	g := newGuard(t, guardRoom)
+	const cells, fill = 4, 60 // fill: points of a row, so that it is worth while to leave it out
+	astray := 0
+	for range paritytest.Rounds(100) {
+		grid := native.Grid{N: [3]int32{cells, cells, cells}}
+		for a := range grid.Min {
+			grid.Min[a], grid.Inv[a] = (run.Float32()-0.5)*100, 0.1+run.Float32()*5
+		}
+		axis := 1 + run.IntN(2)
+		s := &paritytest.Scene{Name: "edges", Scale: 1}
+		at := func(v float32) (p [3]float32) {
+			for a := range p {
+				p[a] = grid.Min[a] + 0.5/grid.Inv[a]
+			}
+			p[axis] = v
+			return p
+		}
+		add := func(p [3]float32) {
+			s.X, s.Y, s.Z, s.Slots = append(s.X, p[0]), append(s.Y, p[1]), append(s.Z, p[2]), append(s.Slots, uint32(len(s.X)))
+		}
+		for j := range cells * fill { // far along the row
+			p := at(grid.Min[axis] + (float32(j/fill)+0.5)/grid.Inv[axis])
+			p[0] = grid.Min[0] + (2+run.Float32())/grid.Inv[0]
+			add(p)
+		}
+		for j := 1; j < cells; j++ {
+			first := edge(&grid, axis, j)
+			if first < grid.Min[axis]+float32(j)*(1/grid.Inv[axis]) {
+				astray++
+			}
+			last := math.Nextafter32(first, -1e9)
+			for _, to := range []struct{ point, centre float32 }{{first, first - 0.3/grid.Inv[axis]}, {last, last + 0.3/grid.Inv[axis]}} {
+				add(at(to.point))
+				c := at(to.centre)
+				s.QueryX, s.QueryY, s.QueryZ = append(s.QueryX, c[0]), append(s.QueryY, c[1]), append(s.QueryZ, c[2])
+				s.Radius = append(s.Radius, float32(math.Abs(float64(to.point-to.centre))))
+			}
+		}
+		c := inGrid(s, grid)
+		c.answer()
+		if len(c.want.Slots) < len(s.QueryX) {
+			t.Fatalf("%d hits of %d spheres that go through points", len(c.want.Slots), len(s.QueryX))
+		}
+		for _, level := range native.Levels() {
+			c.compare(run, g, level, paritytest.After)
+		}
+	}
+	if astray == 0 {
+		t.Error("no point is on the other side of an edge as it is computed")
 	}
 }
 

@@ -55,6 +55,7 @@ func (w *World) CopyFrom(src *World) error {
 	s.tune(from.tuning)
 	s.masses = append(s.masses[:0], from.masses...)
 	s.contacts = append(s.contacts[:0], from.contacts...)
+	s.omitted = from.omitted
 	s.seen = append(s.seen[:0], from.seen...)
 	w.joints.copyFrom(&src.joints, w.Rows(), w.Cap())
 	s.joints.copyFrom(&from.joints)

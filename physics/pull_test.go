@@ -278,3 +278,46 @@ func TestPullOfASharedSlot(t *testing.T) {
 		t.Error("a slot counts as shared that one body drives")
 	}
 }
+
+// A quaternion of which only a component was written that no turn in the plane has is one that somebody has
+// written: the body takes its turn anew, as from one of twice the length.
+func TestPullTakesTheTurnOfAnyComponent(t *testing.T) {
+	changed := 0
+	for _, plane := range []Plane{XY, XZ} {
+		for which := range 2 {
+			for n := range 40 {
+				var rotation [3][2]float32 // before, by the component, by the length
+				for k := range rotation {
+					w, b, tr := driving(t, plane)
+					if err := w.SetTransform(b, [2]float32{3, 4}, float32(n)*0.15-3); err != nil {
+						t.Fatal(err)
+					}
+					if err := w.Sync(tr); err != nil {
+						t.Fatal(err)
+					}
+					switch k {
+					case 1:
+						[...][]float32{tr.QX, map[Plane][]float32{XY: tr.QY, XZ: tr.QZ}[plane]}[which][2] = 0.5
+					case 2:
+						for _, q := range [][]float32{tr.QY, tr.QZ, tr.QW} {
+							q[2] *= 2
+						}
+					}
+					if err := w.Pull(tr); err != nil {
+						t.Fatal(err)
+					}
+					rotation[k] = [2]float32{w.cols.Cos[b.index], w.cols.Sin[b.index]}
+				}
+				if rotation[1] != rotation[2] {
+					t.Fatalf("%v, component %d: rotation %v, want %v", plane, which, rotation[1], rotation[2])
+				}
+				if rotation[1] != rotation[0] {
+					changed++
+				}
+			}
+		}
+	}
+	if changed == 0 {
+		t.Error("no rotation changed: the test has no teeth")
+	}
+}

@@ -410,7 +410,7 @@ func (w *World) become(im *image) {
 	s.pairTable.become(im.pairs)
 	s.tune(im.tuning)
 	s.masses = append(s.masses[:0], im.masses...)
-	s.contacts = resized(s.contacts, im.contacts)
+	s.contacts, s.omitted = resized(s.contacts, im.contacts), 0
 	little(s.contacts, im.contactFrame, 4)
 	s.becomeSleep(im)
 	w.replaced()

@@ -35,6 +35,7 @@ type solver struct {
 	locked    int        // bodies with FlagLockX or FlagLockY
 	pairTable pairTable
 	passing   int     // contacts through one-way platforms
+	omitted   int     // pairs that the last step left out
 	dt        float32 // of the step that runs
 
 	sys       rigid.System

@@ -70,12 +70,13 @@ func forContacts[T any](s []T, n, usual int) []T {
 // If not, touchChunks does so.
 func (s *solver) findManifolds() {
 	if s.idle() {
-		s.pairs.A, s.pairs.B = s.pairs.A[:0], s.pairs.B[:0]
+		s.pairs.A, s.pairs.B, s.omitted = s.pairs.A[:0], s.pairs.B[:0], 0
 	} else {
 		if s.broad.Share = s.shareJob; s.alone() {
 			s.broad.Share = nil
 		}
 		s.broad.Pairs(s.level, &s.boxes, &s.shapes.filters, s.sleep.broadVersion(), &s.pairs)
+		s.omitted = s.broad.Omitted
 		s.keepMeaningful()
 	}
 	s.done("pairs")

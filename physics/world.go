@@ -94,6 +94,20 @@ func (w *World) ContactCount() int {
 	return len(w.solver.contacts)
 }
 
+// OmittedContacts returns the number of contacts that the last step left out: where so many shapes are
+// in one place that each meets hundreds of others, each keeps those with the shapes made just before and after
+// it, and the bodies come apart all the same. That bounds the time and the memory of a step: see Broad.Pairs
+// of package native/rigid, which says which ones are left out. It is 0 unless the pairs of shapes whose
+// bounds overlap are more than 16 for each shape and 65536, or a shape has more than 256 of them; and in a
+// world that was restored, until its next step. Pairs that a joint or
+// IgnorePair keeps apart count, those that filters keep apart do not.
+func (w *World) OmittedContacts() int {
+	if w.solver == nil {
+		return 0
+	}
+	return w.solver.omitted
+}
+
 // Columns returns the state of the bodies, zero copy. The slices stay valid
 // and the same for the life of the world. The package comment says which may be written to.
 func (w *World) Columns() Columns { return w.cols }

@@ -6,9 +6,16 @@ import (
 	"github.com/evertick/evertick/native"
 )
 
-// MaxPairs bounds the number of pairs where everything is in one place; see
-// Broad.Pairs.
-const MaxPairs = 256
+// MaxPairs and MinPairs bound the number of pairs where everything is in one place, and with it the memory
+// and the time of a step; see Broad.Pairs.
+const (
+	MaxPairs = 256
+	MinPairs = 8
+)
+
+// budget is the greatest number of pairs of n shapes: with what MinPairs leaves at most, and as many as
+// a few hundred shapes need to meet all others. In a pile a shape has about four pairs.
+func budget(n int) int { return 2*MinPairs*n + 1<<16 }
 
 // Broad finds the pairs of shapes whose boxes overlap. The zero Broad is ready, for
 // one goroutine at a time; it keeps its buffers, so that nothing is allocated once
@@ -25,6 +32,9 @@ type Broad struct {
 	// Share has f called for each part in [0, parts), in any order and perhaps at the same
 	// time, and returns when all are done. nil: one after the other.
 	Share func(parts int, f func(part int))
+
+	// Omitted is the number of pairs that the last call of Pairs left out since there were too many.
+	Omitted int
 
 	known  known  // what the call before was told
 	moving sorted // boxes of this call
@@ -74,8 +84,10 @@ type found struct {
 //
 // Where everything is in one place the pairs are too many to be of use. So a pair is
 // left out if each of its two shapes has MaxPairs others, with numbers between the
-// two, that it could pair with. No shape that fewer than MaxPairs+1 others meet
-// loses a pair, and there are at most 2*MaxPairs pairs for each shape.
+// two, that it could pair with. If more than 16 pairs for each shape, of all those in the columns,
+// and 65536 are left by that, then it is half of MaxPairs that counts, or a half of
+// this, and so on down to MinPairs: the greatest with which they are not more. No shape that
+// no more than MinPairs others meet loses a pair. Omitted says how many pairs were left out.
 //
 // version says whether filters, and the boxes of shapes that do not move, may have
 // changed since the call before: if it is not zero and the same as then, Broad
@@ -99,9 +111,9 @@ func (b *Broad) Pairs(level native.Level, boxes *Boxes, filters *Filters, versio
 	}
 	b.build(&b.moving, b.known.moving, false)
 	if b.search(n) {
-		b.sortPairs(n)
+		b.Omitted = b.sortPairs(n)
 	} else {
-		b.crowd.search(b.level, boxes, &b.known, out)
+		b.Omitted = b.crowd.search(b.level, boxes, &b.known, out)
 	}
 }
 

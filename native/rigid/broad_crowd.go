@@ -21,22 +21,22 @@ type crowd struct {
 	b    []uint32 // the pairs of the last shape, then those of the one before, and so on
 }
 
-// search replaces out by the pairs.
-func (c *crowd) search(level native.Level, boxes *Boxes, k *known, out *Pairs) {
+// search replaces out by the pairs, without those that are too many, and returns how many these are.
+func (c *crowd) search(level native.Level, boxes *Boxes, k *known, out *Pairs) (omitted int) {
 	c.gather(boxes, &k.rule)
 	if k.rule.grouped || k.rule.kinds == 0 {
 		level = native.Go
 	}
 	c.rows = resized(c.rows, c.n)
-	fill := 0
-	for i := c.n - 1; i >= 0; i-- {
-		if need := fill + c.n - i + padding; need > len(c.b) {
-			c.b = append(make([]uint32, 0, 2*need), c.b[:fill]...)[:2*need]
-		}
-		count := crowdRow(level, c, i, &k.rule, c.b[fill:])
-		c.rows[i] = uint32(count)
-		fill += count
+	fill, done := 0, false
+	for bound := MaxPairs; !done; bound /= 2 {
+		fill, done = c.fill(level, &k.rule, bound, len(boxes.MinX))
 	}
+	all := 0
+	for _, met := range c.met[:c.n] {
+		all += int(met)
+	}
+	omitted = all - fill
 	out.A, out.B = resized(out.A, fill), resized(out.B, fill)
 	to := 0
 	for i, count := range c.rows {
@@ -46,6 +46,24 @@ func (c *crowd) search(level native.Level, boxes *Boxes, k *known, out *Pairs) {
 			to++
 		}
 	}
+	return omitted
+}
+
+// fill finds the pairs if it is bound that counts, and returns how many they are. It ends early, and is not
+// done, if they are more than n shapes may have and a lower bound is left to be tried.
+func (c *crowd) fill(level native.Level, r *rule, bound, n int) (fill int, done bool) {
+	clear(c.met)
+	for i := c.n - 1; i >= 0; i-- {
+		if need := fill + c.n - i + padding; need > len(c.b) {
+			c.b = append(make([]uint32, 0, 2*need), c.b[:fill]...)[:2*need]
+		}
+		count := crowdRow(level, c, i, r, bound, c.b[fill:])
+		c.rows[i] = uint32(count)
+		if fill += count; fill > budget(n) && bound > MinPairs {
+			return fill, false
+		}
+	}
+	return fill, true
 }
 
 // gather collects the boxes that can overlap others, by number.
@@ -69,7 +87,6 @@ func (c *crowd) gather(boxes *Boxes, r *rule) {
 		}
 		c.n++
 	}
-	clear(c.met)
 }
 
 func (c *crowd) reserve(n int) {
@@ -94,9 +111,9 @@ func floats(memory []uint32, k, stride int) []float32 {
 	return unsafe.Slice((*float32)(unsafe.Pointer(&memory[k*stride])), stride)
 }
 
-// crowdRowGo puts the shapes behind number i with which it pairs into to, and returns
-// how many they are.
-func crowdRowGo(c *crowd, i int, r *rule, to []uint32) int {
+// crowdRowGo puts the shapes behind number i with which it pairs, if it is bound that counts, into
+// to, and returns how many they are.
+func crowdRowGo(c *crowd, i int, r *rule, bound int, to []uint32) int {
 	x0, y0, x1, y1 := c.minX[i], c.minY[i], c.maxX[i], c.maxY[i]
 	a, moves := c.shape[i], c.moves[i]
 	kept, rank := 0, 0
@@ -106,7 +123,7 @@ func crowdRowGo(c *crowd, i int, r *rule, to []uint32) int {
 			continue
 		}
 		to[kept] = c.shape[j]
-		if rank < MaxPairs || c.met[j] < MaxPairs {
+		if rank < bound || int(c.met[j]) < bound {
 			kept++
 		}
 		rank++

@@ -338,14 +338,14 @@ func (c *kernelCase) crowd(run *paritytest.Run, g *guards, level native.Level) e
 		return nil
 	}
 	g.begin(run)
+	i, bound := run.IntN(inGo.n), MinPairs<<run.IntN(6)
 	for i := range inGo.met[:inGo.n] {
-		inGo.met[i] = run.Uint32N(2 * MaxPairs)
+		inGo.met[i] = run.Uint32N(uint32(2 * bound))
 		inC.met[i] = inGo.met[i]
 	}
-	i := run.IntN(inGo.n)
 	want, got := make([]uint32, inGo.n+1), g.u32(make([]uint32, inGo.n-i+padding))
 	inC.memory = g.u32(inC.memory)
-	kept, keptC := crowdRowGo(&inGo, i, &c.rule, want), crowdRowC(level, &inC, i, &c.rule, got)
+	kept, keptC := crowdRowGo(&inGo, i, &c.rule, bound, want), crowdRowC(level, &inC, i, &c.rule, bound, got)
 	if err := paritytest.Bits("crowd", got[:keptC], want[:kept]); err != nil {
 		return err
 	}

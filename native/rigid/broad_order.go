@@ -16,8 +16,8 @@ type ordering struct {
 const shortRow = 16
 
 // sortPairs replaces out by the pairs that were found, in order and without those that
-// are too many.
-func (b *Broad) sortPairs(n int) {
+// are too many. It returns how many these are.
+func (b *Broad) sortPairs(n int) (omitted int) {
 	o, raw, parts := &b.order, &b.raw[0], 1
 	if _, split := b.shapeParts(n); split {
 		raw, parts = &o.parted, b.layPairs(n)
@@ -32,10 +32,11 @@ func (b *Broad) sortPairs(n int) {
 	}
 	if longest > shortRow {
 		o.sortLong(b.level, n, b.out)
-		if longest > MaxPairs {
-			o.thin(n, b.out)
+		if longest > MaxPairs || len(b.out.A) > budget(n) {
+			return o.thin(n, b.out)
 		}
 	}
+	return 0
 }
 
 // shapeParts tells into which parts of shapes A pairs are divided: by the bits from shift
@@ -170,11 +171,30 @@ func (o *ordering) sortLong(level native.Level, n int, out *Pairs) {
 	}
 }
 
-// thin takes out the pairs that have too many others between their shapes, on both
-// sides. From the highest shape A down, the number of pairs met by shape B so far is
-// that of its pairs with shapes between the two.
-func (o *ordering) thin(n int, out *Pairs) {
-	const out31 = 1 << 31 // marks a pair to take out
+// tooMany marks a pair to take out.
+const tooMany = 1 << 31
+
+// thin takes out the pairs that are too many, and returns how many these are.
+func (o *ordering) thin(n int, out *Pairs) (omitted int) {
+	for bound := MaxPairs; o.mark(n, out, bound) > budget(n) && bound > MinPairs; {
+		bound /= 2
+	}
+	kept := 0
+	for i, b := range out.B {
+		out.A[kept], out.B[kept] = out.A[i], b
+		if b < tooMany {
+			kept++
+		}
+	}
+	omitted = len(out.A) - kept
+	out.A, out.B = out.A[:kept], out.B[:kept]
+	return omitted
+}
+
+// mark marks the pairs whose shapes both have as many others between them as bound says, and no others. It
+// returns how many pairs are not marked. From the highest shape A down, the number of pairs met by
+// shape B so far is that of its pairs with shapes between the two.
+func (o *ordering) mark(n int, out *Pairs, bound int) (kept int) {
 	o.met = resized(o.met, n)
 	clear(o.met)
 	for i := n - 1; i >= 0; i-- {
@@ -182,19 +202,17 @@ func (o *ordering) thin(n int, out *Pairs) {
 		if i > 0 {
 			begin = o.ends[i-1]
 		}
-		for k, b := range out.B[begin:o.ends[i]] {
-			if k >= MaxPairs && o.met[b] >= MaxPairs {
-				out.B[int(begin)+k] |= out31
+		row := out.B[begin:o.ends[i]]
+		for k, b := range row {
+			b &^= tooMany
+			row[k] = b
+			if k >= bound && int(o.met[b]) >= bound {
+				row[k] |= tooMany
+			} else {
+				kept++
 			}
 			o.met[b]++
 		}
 	}
-	kept := 0
-	for i, b := range out.B {
-		out.A[kept], out.B[kept] = out.A[i], b
-		if b < out31 {
-			kept++
-		}
-	}
-	out.A, out.B = out.A[:kept], out.B[:kept]
+	return kept
 }

@@ -29,8 +29,12 @@ func (b *Broad) search(n int) bool {
 	b.raw = extended(b.raw, groups)
 	b.total.Store(0)
 	b.each(groups, b.tasks.search)
-	return b.total.Load() <= int64(MaxPairs*n)
+	return b.total.Load() <= mostRaw(n)
 }
+
+// mostRaw is how many pairs of n shapes a search keeps to thin them out afterwards: more than the budget, as
+// many may be of filters that do not agree.
+func mostRaw(n int) int64 { return 4 * int64(budget(n)) }
 
 // between searches two layers of which the second may have a directory.
 func (b *Broad) between(s *sorted, l *layer, t *sorted, k *layer) {
@@ -98,7 +102,7 @@ func (b *Broad) all(j *job, to *found) bool {
 		if at == j.l.Last {
 			return true
 		}
-		if total > int64(MaxPairs*b.known.n) {
+		if total > mostRaw(b.known.n) {
 			return false
 		}
 	}

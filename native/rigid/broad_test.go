@@ -50,33 +50,35 @@ func (s *broadScene) meet(a, b int) bool {
 	return f.Category[a]&f.Mask[b] != 0 && f.Category[b]&f.Mask[a] != 0
 }
 
-// brute is the specification of Broad.Pairs.
-func (s *broadScene) brute() (p rigid.Pairs) {
+// brute is the specification of Broad.Pairs, with the number of pairs that are left out.
+func (s *broadScene) brute() (p rigid.Pairs, omitted int) {
 	n := len(s.filters.Body)
-	meet := make([][]bool, n)
-	for a := range meet {
-		meet[a] = make([]bool, n)
-		for b := range a {
-			meet[a][b] = s.meet(a, b)
-			meet[b][a] = meet[a][b]
-		}
-	}
-	between := func(shape, a, b int) (count int) {
-		for k := a + 1; k < b; k++ {
-			if meet[shape][k] {
-				count++
+	below := make([][]int32, n) // below[a][k]: shapes under k that meet a
+	var all [][2]int
+	for a := range below {
+		below[a] = make([]int32, n+1)
+		for k := range n {
+			below[a][k+1] = below[a][k]
+			if k != a && s.meet(min(a, k), max(a, k)) {
+				below[a][k+1]++
+				if a < k {
+					all = append(all, [2]int{a, k})
+				}
 			}
 		}
-		return count
 	}
-	for a := range n {
-		for b := a + 1; b < n; b++ {
-			if meet[a][b] && (b-a <= rigid.MaxPairs || between(a, a, b) < rigid.MaxPairs || between(b, a, b) < rigid.MaxPairs) {
+	for bound := int32(256); ; bound /= 2 {
+		p.A, p.B = p.A[:0], p.B[:0]
+		for _, m := range all {
+			a, b := m[0], m[1]
+			if below[a][b]-below[a][a+1] < bound || below[b][b]-below[b][a+1] < bound {
 				p.A, p.B = append(p.A, uint32(a)), append(p.B, uint32(b))
 			}
 		}
+		if len(p.A) <= 16*n+65536 || bound == 8 {
+			return p, len(all) - len(p.A)
+		}
 	}
-	return p
 }
 
 // broadFamily draws the boxes of scenes of one kind.
@@ -205,6 +207,14 @@ func (s *broadScene) filter(run *paritytest.Run) {
 	}
 }
 
+// checkPairs is for a call of Pairs.
+func checkPairs(b *rigid.Broad, got, want *rigid.Pairs, omitted int) error {
+	if b.Omitted != omitted {
+		return fmt.Errorf("%d pairs are said to be left out, want %d", b.Omitted, omitted)
+	}
+	return same(got, want)
+}
+
 func same(got, want *rigid.Pairs) error {
 	if err := paritytest.Bits("A", got.A, want.A); err != nil {
 		return err
@@ -236,17 +246,17 @@ func TestPairsAreThoseOfBruteForce(t *testing.T) {
 			var out rigid.Pairs
 			for round := range paritytest.Rounds(60) {
 				s := broadFamilies[f].draw(run, []int{10, 100, 500}[round%3])
-				want := s.brute()
+				want, omitted := s.brute()
 				for i, level := range native.Levels() {
 					run.Case(level)
 					broads[i].Pairs(level, &s.boxes, &s.filters, 0, &out)
-					if err := same(&out, &want); err != nil {
+					if err := checkPairs(&broads[i], &out, &want, omitted); err != nil {
 						run.Check(fmt.Errorf("%s of %d: %w", broadFamilies[f].name, len(s.filters.Body), err))
 					}
 					parted[i].Pairs(level, &s.boxes, &s.filters, 0, &out)
-					run.Check(same(&out, &want))
+					run.Check(checkPairs(&parted[i], &out, &want, omitted))
 					broads[i].Crowded(level, &s.boxes, &s.filters, &out)
-					run.Check(same(&out, &want))
+					run.Check(checkPairs(&broads[i], &out, &want, omitted))
 				}
 			}
 		})
@@ -282,7 +292,7 @@ func TestPairsFromCallToCall(t *testing.T) {
 					s.add(0, 0, 3, 3, uint32(1000+version), run.IntN(2) == 0)
 				}
 			}
-			want := s.brute()
+			want, _ := s.brute()
 			trusts.Pairs(level, &s.boxes, &s.filters, version, &out)
 			run.Check(same(&out, &want))
 			looks.Pairs(level, &s.boxes, &s.filters, 0, &out)
@@ -300,27 +310,30 @@ func onePoint(n int) *broadScene {
 	return s
 }
 
+// Bodies on one point pair with the next ones: as many as the budget has room for.
 func TestPairsOnOnePoint(t *testing.T) {
-	n := 10000
+	sizes := []struct{ n, bound int }{{200, 256}, {400, 256}, {480, 128}, {600, 128}, {2000, 32}, {10000, 16}}
 	if paritytest.Instrumented || testing.Short() {
-		n = 2000
+		sizes = sizes[:5]
 	}
-	s := onePoint(n)
-	for _, level := range native.Levels() {
-		var b rigid.Broad
-		var out rigid.Pairs
-		b.Pairs(level, &s.boxes, &s.filters, 0, &out)
-		k := 0
-		for a := range n {
-			for b := a + 1; b < min(n, a+1+rigid.MaxPairs); b++ {
-				if k >= len(out.A) || out.A[k] != uint32(a) || out.B[k] != uint32(b) {
-					t.Fatalf("level %v: pair %d is not %d and %d", level, k, a, b)
+	for _, size := range sizes {
+		s := onePoint(size.n)
+		for _, level := range native.Levels() {
+			var b rigid.Broad
+			var out rigid.Pairs
+			b.Pairs(level, &s.boxes, &s.filters, 0, &out)
+			k := 0
+			for a := range size.n {
+				for b := a + 1; b < min(size.n, a+1+size.bound); b++ {
+					if k >= len(out.A) || out.A[k] != uint32(a) || out.B[k] != uint32(b) {
+						t.Fatalf("%d bodies, level %v: pair %d is not %d and %d", size.n, level, k, a, b)
+					}
+					k++
 				}
-				k++
 			}
-		}
-		if k != len(out.A) || k != len(out.B) {
-			t.Fatalf("level %v: %d pairs, want %d", level, len(out.A), k)
+			if k != len(out.A) || k != len(out.B) || b.Omitted != size.n*(size.n-1)/2-k {
+				t.Fatalf("%d bodies, level %v: %d pairs, want %d; %d left out", size.n, level, len(out.A), k, b.Omitted)
+			}
 		}
 	}
 }
@@ -334,7 +347,7 @@ func TestPairsOfAFloor(t *testing.T) {
 		for i := range n {
 			s.add(float32(2*i), 0.5, float32(2*i+1), 2, uint32(i+1), true)
 		}
-		want := s.brute()
+		want, _ := s.brute()
 		if len(want.A) != n {
 			t.Fatalf("%d pairs, want %d", len(want.A), n)
 		}
@@ -412,7 +425,7 @@ func FuzzPairs(f *testing.F) {
 				s.filters.Group[k] = int32(flags%5) - 2
 			}
 		}
-		want := s.brute()
+		want, _ := s.brute()
 		for _, level := range native.Levels() {
 			var b rigid.Broad
 			var out rigid.Pairs

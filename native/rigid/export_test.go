@@ -6,7 +6,7 @@ import "github.com/evertick/evertick/native"
 func (b *Broad) Crowded(level native.Level, boxes *Boxes, filters *Filters, out *Pairs) {
 	b.begin(level, boxes, out)
 	b.update(boxes, filters, 0)
-	b.crowd.search(level, boxes, &b.known, out)
+	b.Omitted = b.crowd.search(level, boxes, &b.known, out)
 }
 
 // Near returns the shapes of a layout whose boxes overlap the given one.

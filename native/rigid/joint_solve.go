@@ -192,8 +192,11 @@ func (b *JointBlock) renew(i uint32, m *jointPair) {
 //
 // A row that is off by x has the velocity v made zero by a relaxing iteration, which follows after the
 // positions were integrated; a biased one also removes x, as the spring that JointHertz and
-// JointDamping describe. Springs of some frequency act alike in both. A limit that is x > 0 away may
-// be approached by x in the sub-step.
+// JointDamping describe. A limit that is x > 0 away may be approached by x in the sub-step.
+//
+// A spring of some frequency makes one implicit Euler step of the sub-step: both iterations solve it
+// for the position in which the sub-step began, so that a spring on its own is left by the second as it
+// was after the first. At the position to which it has led already it would damp once more.
 //
 // The rows of a joint are solved at once. What holds the angle is eliminated: the other rows are
 // given the impulses that fit with it. How it is turned back if it is off is not foreseen, so that joints
@@ -208,7 +211,7 @@ func (s *System) SolveJoints(level native.Level, useBias bool, lo, hi int) {
 }
 
 func (s *System) solveJointsGo(useBias bool, blocks []JointBlock) {
-	it := jointIteration{rigidly, s.pace.invH}
+	it := jointIteration{rigidly, s.pace.invH, useBias}
 	if useBias {
 		it.rigid = s.pace.joint
 	}
@@ -232,8 +235,18 @@ const farthest = 0.25
 
 // jointIteration is what an iteration of all joints has in common.
 type jointIteration struct {
-	rigid softness // of rows and of springs that are rigid
-	invH  float32
+	rigid  softness // of rows and of springs that are rigid
+	invH   float32
+	biased bool
+}
+
+// off is by how much a spring is off: x in a biased iteration, which stores it, and what that has stored
+// in a relaxing one.
+func (it *jointIteration) off(x float32, stored *float32) float32 {
+	if it.biased {
+		*stored = x
+	}
+	return *stored
 }
 
 func (b *JointBlock) solve(i uint32, states []State, m *jointPair, it *jointIteration) {
@@ -294,7 +307,7 @@ func (d *BlockDrive) solve(i uint32, parts JointParts, c coordinate, rigid bool,
 			soft, reach = it.rigid, farthest
 		}
 		old, limit := d.Spring[i], d.MaxSpring[i]
-		v := c.v + float32(soft.rate*upTo(c.at-d.Target[i], reach))
+		v := c.v + float32(soft.rate*it.off(upTo(c.at-d.Target[i], reach), &d.Off[i]))
 		total := (old - float32(float32(c.mass*soft.mass)*v)) - float32(soft.impulse*old)
 		d.Spring[i] = upTo(total, limit)
 		add(d.Spring[i] - old)
@@ -405,6 +418,7 @@ func (b *JointBlock) solvePoint(i uint32, m *jointPair, angle float32, it *joint
 	vx := (m.vbx - float32(m.wb*m.by)) - (m.vax - float32(m.wa*m.ay))
 	vy := (m.vby + float32(m.wb*m.bx)) - (m.vay + float32(m.wa*m.ax))
 	oldX, oldY := m.given.x, m.given.y
+	offX, offY := m.dx, m.dy
 	if b.Parts&softParts != 0 {
 		give := float32(0)
 		if b.Rigid>>i&1 == 0 {
@@ -413,9 +427,10 @@ func (b *JointBlock) solvePoint(i uint32, m *jointPair, angle float32, it *joint
 		mass += give
 		vx += float32(give * oldX)
 		vy += float32(give * oldY)
+		offX, offY = it.off(offX, &b.OffX[i]), it.off(offY, &b.OffY[i])
 	}
-	vx += float32(soft.rate * upTo(m.dx, reach))
-	vy += float32(soft.rate * upTo(m.dy, reach))
+	vx += float32(soft.rate * upTo(offX, reach))
+	vy += float32(soft.rate * upTo(offY, reach))
 	pull, share := Vec{vx, vy}, Vec{}
 	var k matrix
 	if b.Kind.hasLock() {

@@ -128,6 +128,7 @@ type JointBlock struct {
 	GapX, GapY   [Lanes]float32 // the centre of mass of B from that of A, before the step
 	X, Y         [Lanes]float32 // impulse on B in the axes of the world, of all but Angular
 	TurnA, TurnB [Lanes]float32 // impulses that turned A and B with it
+	OffX, OffY   [Lanes]float32 // anchor B from anchor A as the sub-step began: of points with a spring
 
 	TurnMass     [Lanes]float32 // effective mass of turning
 	Angle        [Lanes]float32 // relative, before the step
@@ -147,4 +148,5 @@ type BlockDrive struct {
 	Speed, MaxMotor                           [Lanes]float32
 	Lower, Upper                              [Lanes]float32
 	Spring, Motor, LowerImpulse, UpperImpulse [Lanes]float32
+	Off                                       [Lanes]float32 // from Target as the sub-step began: of springs
 }

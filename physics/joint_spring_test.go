@@ -1,0 +1,170 @@
+package physics_test
+
+import (
+	"math"
+	"testing"
+
+	"github.com/evertick/evertick/native"
+	"github.com/evertick/evertick/physics"
+)
+
+// implicitSpring is where a spring of a frequency and a damping ratio below 1 is that was let go at 1, after
+// n implicit Euler steps of h seconds. With w = 2π·hertz, v' = v - h·(w²·x' + 2·damping·w·v') and
+// x' = x + h·v' come to
+//
+//	(1 + 2·damping·w·h + w²·h²)·x(n+1) - (2 + 2·damping·w·h)·x(n) + x(n-1) = 0
+//
+// with x(-1) = x(0) = 1. The roots are r·exp(±i·turn), where 1/r² is the first coefficient.
+func implicitSpring(hertz, damping, h float64, n int) float64 {
+	w := 2 * math.Pi * hertz
+	r := 1 / math.Sqrt(1+2*damping*w*h+w*w*h*h)
+	cos := (1 + damping*w*h) * r
+	turn := math.Acos(cos)
+	aside := (cos - r) / math.Sin(turn)
+	return math.Pow(r, float64(n)) * (math.Cos(float64(n)*turn) + aside*math.Sin(float64(n)*turn))
+}
+
+// sprung are joints whose spring alone moves a body, from 1 of its amplitude on: they return where it is.
+// Bodies weigh and turn differently.
+var sprung = map[string]func(r rig, a physics.Body, hertz, damping float32) func() float64{
+	"distance": func(r rig, a physics.Body, hertz, damping float32) func() float64 {
+		b := r.load(2.25, 0)
+		d := physics.DistanceJointDef{JointDef: common(a, b), Length: 2, EnableSpring: true, Hertz: hertz, Damping: damping}
+		r.join(r.w.CreateDistanceJoint(d))
+		return func() float64 { x, _ := r.at(b); return (x - 2) / 0.25 }
+	},
+	"revolute": func(r rig, a physics.Body, hertz, damping float32) func() float64 {
+		b := r.load(0, 0)
+		d := physics.RevoluteJointDef{JointDef: common(a, b), EnableSpring: true, Hertz: hertz, Damping: damping, TargetAngle: 0.2}
+		j := r.join(r.w.CreateRevoluteJoint(d))
+		return func() float64 { return (0.2 - r.read(r.w.JointAngle, j)) / 0.2 }
+	},
+	"prismatic": func(r rig, a physics.Body, hertz, damping float32) func() float64 {
+		b := r.load(1, 0)
+		d := physics.PrismaticJointDef{JointDef: r.between(a, b, 1, 0), EnableSpring: true, Hertz: hertz, Damping: damping, TargetTranslation: 0.5}
+		j := r.join(r.w.CreatePrismaticJoint(d))
+		return func() float64 { return (0.5 - r.read(r.w.JointTranslation, j)) / 0.5 }
+	},
+	"wheel": func(r rig, a physics.Body, hertz, damping float32) func() float64 {
+		b := r.load(0.5, 0)
+		d := physics.WheelJointDef{JointDef: common(a, b), EnableSpring: true, Hertz: hertz, Damping: damping}
+		j := r.join(r.w.CreateWheelJoint(d))
+		return func() float64 { return r.read(r.w.JointTranslation, j) / 0.5 }
+	},
+	"weld, points": func(r rig, a physics.Body, hertz, damping float32) func() float64 {
+		b := r.load(0.3, 0.4)
+		r.join(r.w.CreateWeldJoint(physics.WeldJointDef{JointDef: common(a, b), LinearHertz: hertz, LinearDamping: damping}))
+		return func() float64 { x, y := r.at(b); return math.Copysign(math.Hypot(x, y), x) / 0.5 }
+	},
+	"weld, axes": func(r rig, a physics.Body, hertz, damping float32) func() float64 {
+		b := r.load(0, 0)
+		d := physics.WeldJointDef{JointDef: common(a, b), AngularHertz: hertz, AngularDamping: damping}
+		d.FrameA.Angle = 0.2
+		j := r.join(r.w.CreateWeldJoint(d))
+		return func() float64 { return r.read(r.w.JointAngle, j) / -0.2 }
+	},
+	"motor, points": func(r rig, a physics.Body, hertz, damping float32) func() float64 {
+		b := r.load(0.3, 0.4)
+		d := physics.MotorJointDef{JointDef: common(a, b), LinearHertz: hertz, LinearDamping: damping, MaxSpringForce: 1e6}
+		r.join(r.w.CreateMotorJoint(d))
+		return func() float64 { x, y := r.at(b); return math.Copysign(math.Hypot(x, y), x) / 0.5 }
+	},
+	"motor, axes": func(r rig, a physics.Body, hertz, damping float32) func() float64 {
+		b := r.load(0, 0)
+		d := physics.MotorJointDef{JointDef: common(a, b), AngularHertz: hertz, AngularDamping: damping, MaxSpringTorque: 1e6}
+		d.FrameA.Angle = 0.2
+		j := r.join(r.w.CreateMotorJoint(d))
+		return func() float64 { return r.read(r.w.JointAngle, j) / -0.2 }
+	},
+	"mouse": func(r rig, a physics.Body, hertz, damping float32) func() float64 {
+		b := r.load(0.3, 0.4)
+		r.join(r.w.CreateMouseJoint(physics.MouseJointDef{JointDef: common(a, b), Hertz: hertz, Damping: damping, MaxForce: 1e6}))
+		return func() float64 { x, y := r.at(b); return math.Copysign(math.Hypot(x, y), x) / 0.5 }
+	},
+}
+
+// load is a body of no particular mass.
+func (r rig) load(x, y float32) physics.Body {
+	b := r.dynamic(x, y)
+	d := plain
+	d.Density = 3
+	r.box(b, d, 0.5, 0.2)
+	return b
+}
+
+// A spring does one implicit Euler step in each sub-step: neither its damping nor its frequency differ
+// from those of the formula, whatever joint it belongs to.
+func TestSpringsStepOnce(t *testing.T) {
+	const h = 1. / 240
+	for name, make := range sprung {
+		for _, hertz := range []float64{0.5, 1, 3, 10, 25} {
+			for _, damping := range []float64{0, 0.1, 0.7} {
+				for _, level := range native.Levels() {
+					r := rig{t, newWorld(t, physics.Config{Level: level})}
+					x := make(r, r.body(physics.StaticBody, 0, 0), float32(hertz), float32(damping))
+					for n := range 90 {
+						if got, want := x(), implicitSpring(hertz, damping, h, 4*n); math.Abs(got-want) > 2e-3 {
+							t.Errorf("%s of %g Hz, damping %g, level %s: at %g after %d steps, want %g", name, hertz, damping, level, got, n, want)
+							break
+						}
+						r.steps(1)
+					}
+				}
+			}
+		}
+	}
+}
+
+// What one implicit step adds to the damping ratio is half of h·w, as the comment of the package says.
+func TestSpringDamping(t *testing.T) {
+	const h = 1. / 240
+	for _, hertz := range []float64{0.5, 1, 3} {
+		for _, damping := range []float64{0, 0.1} {
+			perPeriod := int(math.Round(1 / (hertz * h)))
+			first, last := implicitSpring(hertz, damping, h, perPeriod), implicitSpring(hertz, damping, h, 2*perPeriod)
+			got := math.Log(first / last)
+			ratio := damping + math.Pi*hertz*h
+			want := 2 * math.Pi * ratio / math.Sqrt(1-ratio*ratio)
+			if math.Abs(got-want) > 0.03*want {
+				t.Errorf("%g Hz, damping %g: decrement %g, want %g", hertz, damping, got, want)
+			}
+		}
+	}
+}
+
+// A spring, a motor and a limit of one joint do not disturb each other: a motor that has the force runs at
+// its speed, one that has not is a force, and the spring presses against a limit with its own.
+func TestSpringBesideMotorAndLimit(t *testing.T) {
+	const hertz, target, limit = 2, 1, 0.25
+	slider := func(change func(d *physics.PrismaticJointDef)) (rig, physics.Joint, float64) {
+		r := newRig(t, 0)
+		a, b := r.body(physics.StaticBody, 0, 0), r.load(0, 0)
+		m, err := r.w.MassData(b)
+		r.no(err)
+		d := physics.PrismaticJointDef{JointDef: common(a, b), EnableSpring: true, Hertz: hertz, Damping: 0.5, TargetTranslation: target}
+		change(&d)
+		return r, r.join(r.w.CreatePrismaticJoint(d)), float64(m.Mass) * math.Pow(2*math.Pi*hertz, 2)
+	}
+	r, j, stiffness := slider(func(d *physics.PrismaticJointDef) {
+		d.EnableLimit, d.LowerTranslation, d.UpperTranslation = true, -limit, limit
+	})
+	r.steps(120)
+	r.near("at the limit", r.read(r.w.JointTranslation, j), limit, 1e-3) // which gives as JointHertz says
+	f, err := r.w.JointForce(j)
+	r.no(err)
+	r.near("force, of spring and limit", float64(f[0]), 0, 1e-3*stiffness)
+
+	r, j, _ = slider(func(d *physics.PrismaticJointDef) {
+		d.EnableMotor, d.MotorSpeed, d.MaxMotorForce = true, -0.5, 1e6
+	})
+	for range 60 {
+		r.steps(1)
+		r.near("speed of a strong motor", r.read(r.w.JointSpeed, j), -0.5, 1e-3)
+	}
+	const force = 20
+	r, j, stiffness = slider(func(d *physics.PrismaticJointDef) {
+		d.EnableMotor, d.MotorSpeed, d.MaxMotorForce = true, -100, force
+	})
+	r.steps(300)
+	r.near("where a weak motor stands", r.read(r.w.JointTranslation, j), target-force/stiffness, 1e-3)
+}
