@@ -143,14 +143,18 @@ func knnGo(g *Grid, p *Points, q *NearestQueries, ends, slots []uint32, dist2 []
 // then the query's own radius, or none, ends it.
 func (s *nearestSearch) find() bool {
 	s.work = 0
-	gap := s.gap()
-	beyond, last := max(s.guess(), gap*0x1p-6), 0
+	gap, beyond := s.start()
+	last := 0
 	for {
 		before := s.work
 		r := gap + beyond
 		whole := !(r < s.radius)
 		lo, hi := s.around(r)
-		if !whole && s.work+max(last, rowsOf(&lo, &hi)) > s.total/BlockLen/2+8 {
+		rows := rowsOf(&lo, &hi)
+		if gap > 0 {
+			rows = int(hi[2] - lo[2] + 1) // see testBall
+		}
+		if !whole && s.work+max(last, rows) > s.total/BlockLen/2+8 {
 			whole = true
 		}
 		if whole {
@@ -158,7 +162,13 @@ func (s *nearestSearch) find() bool {
 			lo, hi = s.around(r)
 		}
 		s.n, s.most = 0, uint64(math.Float32bits(r*r))<<32|math.MaxUint32
-		if !s.testBox(&lo, &hi) {
+		ok := false
+		if gap > 0 && !whole {
+			ok = s.testBall(&lo, &hi, r)
+		} else {
+			ok = s.testBox(&lo, &hi)
+		}
+		if !ok {
 			return false
 		}
 		if whole || s.n >= s.k {
@@ -211,6 +221,68 @@ func (s *nearestSearch) testBox(lo, hi *[3]int32) bool {
 		}
 	}
 	return true
+}
+
+// testBall tests the points in those cells of a box that a ball reaches. Most of the
+// box around a ball that comes from far away lies outside it. What is left out of a
+// row, or whole, cannot pass: gap_ and row_ of csrc/radius_tmpl.h say why.
+func (s *nearestSearch) testBall(lo, hi *[3]int32, r float32) bool {
+	r2, reach := r*r, Reach(r)
+	for z := lo[2]; z <= hi[2]; z++ {
+		s.work++
+		gap := s.g.gap(2, z, s.centre[2])
+		gapZ := float32(gap * gap)
+		if !(gapZ <= r2) {
+			continue
+		}
+		half := halfOf(r2, gapZ, reach)
+		last := s.g.Cell(1, s.centre[1]+half)
+		for y := s.g.Cell(1, s.centre[1]-half); y <= last; y++ {
+			gap := s.g.gap(1, y, s.centre[1])
+			gap2 := float32(gap*gap) + gapZ
+			if !(gap2 <= r2) {
+				continue
+			}
+			half := halfOf(r2, gap2, reach)
+			from, to := [3]int32{s.g.Cell(0, s.centre[0]-half)}, [3]int32{s.g.Cell(0, s.centre[0]+half)}
+			first, last := s.row(&from, &to, y, z)
+			if first > last || last > s.total {
+				return false
+			}
+			s.test(first, last)
+		}
+	}
+	return true
+}
+
+// halfOf bounds the distance along an axis of what is within a radius of which the
+// square is r2, where the other axes already have gap2 of it.
+func halfOf(r2, gap2, reach float32) float32 {
+	near := (r2 - gap2) + float32(r2*0x1p-20)
+	half := float32(float32(math.Sqrt(float64(near)))*(1+0x1p-20)) + 0x1p-70
+	if half < reach {
+		return half
+	}
+	return reach
+}
+
+// gap returns a distance between v and cell j along an axis that is no more than the
+// rounded one of any point in the cell: 0 inside.
+func (g *Grid) gap(axis int, j int32, v float32) float32 {
+	lower, size := g.Min[axis], 1/g.Inv[axis]
+	core, i := g.N[axis]-g.Low[axis]-g.High[axis], j-g.Low[axis]
+	slack := float32((float32(math.Abs(float64(lower))) + float32(float32(g.N[axis])*size)) * 0x1p-20)
+	if i > 0 {
+		if under := lower + float32(float32(min(i, core))*size) - slack - v; under > 0 {
+			return under
+		}
+	}
+	if i < core && j < g.N[axis]-1 {
+		if over := v - (lower + float32(float32(max(i+1, 0))*size) + slack); over > 0 {
+			return over
+		}
+	}
+	return 0
 }
 
 // test appends those of the points [first, last) that pass the filters and have
@@ -355,12 +427,16 @@ func (s *nearestSearch) rank() {
 
 // A window is a box of cells in which points are counted to guess a radius.
 type window struct {
-	half   [3]int64 // cells on either side of the centre's own
-	dims   int      // axes along which the grid has more than one cell
-	edge   float32  // of the longest cell, metres
-	factor float32  // radius = edge * root(factor / count)
-	max    [3]float32
+	half     [3]int64 // cells on either side of the centre's own
+	dims     int      // axes along which the grid has more than one cell
+	edge     float32  // of the longest cell of the core, metres
+	want     float32  // the volume of a ball of radius 1, in points to be found
+	factor   float32  // in a uniform grid: radius = edge * root(factor / count)
+	min, max [3]float32
 }
+
+// ballVolume is that of a ball of radius 1 by the number of dimensions.
+var ballVolume = [4]float32{1, 2, 3.1415927, 4.1887902}
 
 // windowOf scales the smallest window up by a power of two. The factor is such
 // that a ball of the radius has 1.6 k + 4 points at the window's density: more
@@ -368,14 +444,14 @@ type window struct {
 func windowOf(g *Grid, k, scale int) window {
 	w := window{}
 	for a, n := range g.N {
-		w.max[a] = g.Min[a] + float32(float32(n)/g.Inv[a])
+		w.min[a], w.max[a] = g.edge(a, 0), g.edge(a, n)
 		if n > 1 {
 			w.dims++
 			w.edge = max(w.edge, 1/g.Inv[a])
 		}
 	}
-	ball := [4]float32{1, 2, 3.1415927, 4.1887902}[w.dims]
-	w.factor = (float32(1.6*float32(k)) + 4) / ball
+	w.want = (float32(1.6*float32(k)) + 4) / ballVolume[w.dims]
+	w.factor = w.want
 	for a, n := range g.N {
 		if n == 1 {
 			continue
@@ -390,18 +466,72 @@ func windowOf(g *Grid, k, scale int) window {
 	return w
 }
 
-// gap returns the distance from the grid, so that a query far away does not grow
-// towards it step by step.
-func (s *nearestSearch) gap() float32 {
-	sum := float32(0)
+// radius returns that of a ball in which to expect the wanted points where there are n in
+// a box of cells.
+func (w *window) radius(g *Grid, lo, hi *[3]int32, n int) float32 {
+	if !g.uneven() {
+		return w.edge * root(w.factor/float32(n), w.dims)
+	}
+	r := root(w.want/float32(n), w.dims)
+	for a := range 3 {
+		if g.N[a] > 1 { // root by root, as volumes overflow
+			r *= root(g.edge(a, hi[a]+1)-g.edge(a, lo[a]), w.dims)
+		}
+	}
+	if !(r > 0 && r <= math.MaxFloat32) {
+		return math.MaxFloat32
+	}
+	return r
+}
+
+// start returns the distance of the centre from the grid, so that a query far away does
+// not grow towards it step by step, and by how much to begin beyond that.
+func (s *nearestSearch) start() (gap, beyond float32) {
+	sum, widest, w := float32(0), float32(0), &s.window
+	axis := 0 // along which the grid is farthest
 	for a, c := range s.centre {
-		d := max(s.g.Min[a]-c, c-s.window.max[a], 0)
+		d := max(w.min[a]-c, c-w.max[a], 0)
 		sum += float32(d * d)
+		if d > widest {
+			widest, axis = d, a
+		}
 	}
-	if sum > 0 && sum <= math.MaxFloat32 {
-		return root(sum, 2)
+	beyond = s.guess()
+	if sum == 0 {
+		return 0, beyond
 	}
-	return sum
+	if gap = sum; sum <= math.MaxFloat32 {
+		gap = float32(math.Sqrt(float64(sum)))
+	}
+	return gap, max(s.cap(axis, gap, beyond), gap*0x1p-18)
+}
+
+// cap returns how far a ball from a distance has to reach into the grid to take in as
+// much as a ball of radius r around a centre inside. It takes in a cap, as high as it
+// reaches and, at the far side of the grid, no wider than that: the cap is flat, and
+// about as wide as the root of 2*gap*height.
+func (s *nearestSearch) cap(axis int, gap, r float32) float32 {
+	if !(r < gap) {
+		return r
+	}
+	w := &s.window
+	volume, slab := ballVolume[w.dims], r
+	for a, n := range s.g.N {
+		if a != axis && n > 1 {
+			slab *= r / (w.max[a] - w.min[a])
+		}
+	}
+	height := float32(r / 2)
+	switch w.dims {
+	case 2:
+		height = r * root(float32(2.8*r)/gap, 3)
+	case 3:
+		height = r * root(float32(1.33*r)/gap, 2)
+	}
+	if slab *= volume; slab > height {
+		height = slab
+	}
+	return min(height, r)
 }
 
 // guess returns a radius in which to expect a few points more than k, judged by a
@@ -428,7 +558,7 @@ func (s *nearestSearch) guess() float32 {
 			}
 		}
 		if n >= s.k/2+4 {
-			return w.edge * root(w.factor/float32(n), w.dims)
+			return w.radius(s.g, &lo, &hi, n)
 		}
 		scale++
 		w = windowOf(s.g, s.k, scale)
