@@ -40,9 +40,7 @@ static inline int ascend(const columns *c, const uint32_t *slots, int64_t n, uin
 static inline float below(int32_t n) { return c_asf(c_asu((float)n) - 1); }
 
 /* native.Sample has the same. */
-#define MIX_X 0x9e3779b1u
-#define MIX_Y 0x85ebca77u
-#define MIX_Z 0xc2b2ae3du
+#define MIX 0x9e3779b1u
 
 /* From this number of cells on the cursors are too far away to wait for: they are
  * asked for that many points ahead. Fewer are near, and asking costs more. */

@@ -97,11 +97,16 @@ KERNEL(LEVEL) int32_t CAT(measure_, LEVEL)(const columns *c, const uint32_t *slo
 	return V(close)(&b, box);
 }
 
+HELPER(LEVEL) V(u) V(times8)(V(u) a) {
+	a = V(addu)(a, a);
+	a = V(addu)(a, a);
+	return V(addu)(a, a);
+}
+
 /* Bits of the coordinates, mixed as native.Sample says, for the lanes from l on. */
 HELPER(LEVEL) V(u) V(mixed)(group g, int l) {
-	const V(u) x = V(mulu)(V(asu)(V(load)(g.x + l)), V(set1u)(MIX_X));
-	const V(u) y = V(mulu)(V(asu)(V(load)(g.y + l)), V(set1u)(MIX_Y));
-	return V(addu)(V(addu)(x, y), V(mulu)(V(asu)(V(load)(g.z + l)), V(set1u)(MIX_Z)));
+	const V(u) yz = V(addu)(V(asu)(V(load)(g.y + l)), V(times8)(V(asu)(V(load)(g.z + l))));
+	return V(mulu)(V(addu)(V(asu)(V(load)(g.x + l)), V(times8)(yz)), V(set1u)(MIX));
 }
 
 KERNEL(LEVEL) int64_t CAT(sample_, LEVEL)(const columns *c, const uint32_t *slots, int64_t n, uint32_t mask,
@@ -144,7 +149,10 @@ HELPER(LEVEL) void V(number)(const V(grid) *g, group from, uint32_t *cells) {
 
 /* The same for a grid that is not uniform. */
 HELPER(LEVEL) V(u) V(along)(const et_grid *g, int axis, V(f) v) {
-	return CAT(tailed_, LEVEL)(g, axis, V(mul)(V(sub)(v, V(set1)(g->min[axis])), V(set1)(g->inv[axis])));
+	const V(f) t = V(mul)(V(sub)(v, V(set1)(g->min[axis])), V(set1)(g->inv[axis]));
+	if (g->tail[axis] != 0.0f)
+		return CAT(tailed_, LEVEL)(g, axis, t);
+	return V(truncu)(V(min)(V(max)(t, V(set1)(0.0f)), V(set1)(below(g->n[axis]))));
 }
 
 ROUTINE(LEVEL) void V(number_uneven)(const et_grid *g, group from, uint32_t *cells) {

@@ -18,6 +18,7 @@ typedef struct {
 	const uint32_t *exclude, *mask;
 	int64_t n;
 	uint32_t k;
+	float lo[3], hi[3]; /* the box of the points, or of all floats */
 } queries;
 
 typedef struct {
@@ -88,6 +89,16 @@ static window window_of(const et_grid *g, uint32_t k, int scale) {
 	return w;
 }
 
+/* The smallest window, with the corners of the box of the points if that is known. */
+static window window_in(const et_grid *g, const queries *qs) {
+	window w = window_of(g, qs->k, 0);
+	for (int a = 0; a < 3 && qs->lo[0] != -FLT_MAX; a++) {
+		w.min[a] = qs->lo[a];
+		w.max[a] = qs->hi[a];
+	}
+	return w;
+}
+
 static inline cell_box window_around(const point_set *p, const window *w, const query *q) {
 	cell_box b;
 	for (int a = 0; a < 3; a++) {
@@ -110,14 +121,21 @@ static inline uint32_t count_in(const point_set *p, const cell_box *b) {
 }
 
 /* The radius of a ball in which to expect the wanted points where there are n in a
- * box of cells. */
-static inline float radius_of(const et_grid *g, const window *w, const cell_box *b, uint32_t n) {
-	if (!is_uneven(g))
+ * box of cells around the centre. Outside the core, where cells differ, those of the box
+ * count as long as the one that the centre is in. */
+static inline float radius_of(const et_grid *g, const window *w, const cell_box *b, const float *centre, uint32_t n) {
+	int32_t own[3] = {0};
+	int in_core = 1;
+	for (int a = 0; a < 3 && is_uneven(g); a++) {
+		own[a] = cell_of(g, a, centre[a]);
+		in_core &= own[a] >= g->low[a] && own[a] < g->n[a] - g->high[a];
+	}
+	if (in_core)
 		return w->edge * root(w->factor / (float)n, w->dims);
 	float r = root(w->want / (float)n, w->dims);
 	for (int a = 0; a < 3; a++)
 		if (g->n[a] > 1) /* root by root, as volumes overflow */
-			r *= root(edge_of(g, a, b->hi[a] + 1) - edge_of(g, a, b->lo[a]), w->dims);
+			r *= root((float)(b->hi[a] - b->lo[a] + 1) * (edge_of(g, a, own[a] + 1) - edge_of(g, a, own[a])), w->dims);
 	return r > 0.0f && r <= FLT_MAX ? r : FLT_MAX;
 }
 
@@ -154,12 +172,12 @@ static inline float guess(const point_set *p, const window *first, const query *
 		*work += rows;
 		const uint32_t n = count_in(p, &b);
 		if (n >= enough)
-			return radius_of(p->grid, &w, &b, n);
+			return radius_of(p->grid, &w, &b, q->c, n);
 		w = window_of(p->grid, k, ++scale);
 	}
 }
 
-/* The distance of the centre from the grid, so that a query far away does not grow
+/* The distance of the centre from the points, so that a query far away does not grow
  * towards it step by step, and by how much to begin beyond that. */
 static inline float start(const point_set *p, const window *w, const query *q, uint32_t k, int64_t *work, float *beyond) {
 	float sum = 0.0f, widest = 0.0f;
@@ -180,17 +198,18 @@ static inline float start(const point_set *p, const window *w, const query *q, u
 	return gap;
 }
 
-/* A distance between v and cell j along an axis that is no more than the rounded one
- * of any point in the cell: gap_ of radius_tmpl.h. */
-static inline float gap_to(const et_grid *g, int axis, int32_t j, float v) {
+/* A distance between the centre and cell j along an axis that is no more than the rounded
+ * one of any point in the cell: gap_ of radius_tmpl.h. */
+static inline float gap_to(const et_grid *g, const queries *qs, int axis, int32_t j, float v) {
 	const float lower = g->min[axis], size = 1.0f / g->inv[axis];
 	const int32_t core = g->n[axis] - g->low[axis] - g->high[axis], i = j - g->low[axis];
 	const float slack = ((lower < 0 ? -lower : lower) + (float)g->n[axis] * size) * 0x1p-20f;
 	const float under = lower + (float)(i < core ? i : core) * size - slack - v;
 	const float over = v - (lower + (float)(i < 0 ? 0 : i + 1) * size + slack);
-	if (i > 0 && under > 0.0f)
-		return under;
-	return i < core && j < g->n[axis] - 1 && over > 0.0f ? over : 0.0f;
+	float gap = larger(larger(qs->lo[axis] - v, v - qs->hi[axis]), 0.0f);
+	if (i > 0 && under > gap)
+		gap = under;
+	return i < core && j < g->n[axis] - 1 && over > gap ? over : gap;
 }
 
 /* Bounds the distance along an axis of what is within a radius of which the square is
@@ -230,8 +249,12 @@ static inline uint32_t between(int64_t lo, uint32_t hi, float part, int look) {
 int64_t et_knn(int32_t level, const et_grid *grid, const uint32_t *start, const et_block *blocks,
                const uint32_t *category, const uint16_t *live, const float *qx, const float *qy, const float *qz,
                const float *radius, const uint32_t *exclude, const uint32_t *mask, int64_t n, int32_t k,
-               uint32_t *ends, uint32_t *out, float *d2) {
+               const float *box, uint32_t *ends, uint32_t *out, float *d2) {
 	const point_set p = point_set_of(grid, start, blocks, mask ? category : NULL, live);
-	const queries qs = {qx, qy, qz, radius, exclude, mask, n, (uint32_t)k};
+	queries qs = {qx, qy, qz, radius, exclude, mask, n, (uint32_t)k, {0}, {0}};
+	for (int a = 0; a < 3; a++) {
+		qs.lo[a] = box ? box[a] : -FLT_MAX;
+		qs.hi[a] = box ? box[3 + a] : FLT_MAX;
+	}
 	return DISPATCH(level, knn, &p, &qs, ends, out, d2);
 }

@@ -30,6 +30,8 @@ static inline float reach_of(float r, float r2) {
 /* native.Grid.tailed. */
 static inline int32_t tailed_cell(const et_grid *g, int axis, float t) {
 	const int32_t core = g->n[axis] - g->low[axis] - g->high[axis];
+	if (t >= 0.0f && t < (float)core)
+		return g->low[axis] + (int32_t)t;
 	const float inside = t > (float)core ? (float)core : t > 0.0f ? t : 0.0f;
 	const float up = steps_of(t > (float)core ? t - (float)core : 0.0f) * g->tail[axis];
 	const float down = steps_of(t < 0.0f ? -t : 0.0f) * g->tail[axis] + LESS_THAN_ONE;

@@ -29,6 +29,9 @@ type NearestQueries struct {
 	// Live is nil, or has for each block a bit for each lane; points without are
 	// left out.
 	Live []uint16
+	// Box is nil, or the lower and the upper corner of a box that all points are in: a
+	// query outside it looks at fewer cells.
+	Box *[2][3]float32
 }
 
 func (q *NearestQueries) check(blocks int) {
@@ -89,6 +92,7 @@ type nearestSearch struct {
 	category []uint32
 	k, total int
 	window   window
+	box      [2][3]float32 // of the points, or of all floats
 
 	centre        [3]float32
 	radius        float32
@@ -103,8 +107,19 @@ type nearestSearch struct {
 	most uint64
 }
 
+func (s *nearestSearch) begin(g *Grid, p *Points, q *NearestQueries) {
+	const most = math.MaxFloat32
+	s.g, s.p, s.live, s.k, s.total, s.window = g, p, q.Live, q.K, p.Len(), windowOf(g, q.K, 0)
+	s.box = [2][3]float32{{-most, -most, -most}, {most, most, most}}
+	if q.Box != nil {
+		s.box = *q.Box
+		s.window.min, s.window.max = q.Box[0], q.Box[1]
+	}
+}
+
 func knnGo(g *Grid, p *Points, q *NearestQueries, ends, slots []uint32, dist2 []float32) int {
-	s := nearestSearch{g: g, p: p, live: q.Live, k: q.K, total: p.Len(), window: windowOf(g, q.K, 0)}
+	var s nearestSearch
+	s.begin(g, p, q)
 	fill := 0
 	for i := range q.X {
 		s.centre, s.radius = [3]float32{q.X[i], q.Y[i], q.Z[i]}, math.MaxFloat32
@@ -227,24 +242,26 @@ func (s *nearestSearch) testBox(lo, hi *[3]int32) bool {
 // box around a ball that comes from far away lies outside it. What is left out of a
 // row, or whole, cannot pass: gap_ and row_ of csrc/radius_tmpl.h say why.
 func (s *nearestSearch) testBall(lo, hi *[3]int32, r float32) bool {
-	r2, reach := r*r, Reach(r)
+	r2, reach, c := r*r, Reach(r), &s.centre
+	gapX := max(s.box[0][0]-c[0], c[0]-s.box[1][0], 0)
+	gapX = float32(gapX * gapX)
 	for z := lo[2]; z <= hi[2]; z++ {
 		s.work++
-		gap := s.g.gap(2, z, s.centre[2])
-		gapZ := float32(gap * gap)
-		if !(gapZ <= r2) {
+		gapZ := s.gap(2, z)
+		gapZ = float32(gapZ * gapZ)
+		if !(gapX+gapZ <= r2) {
 			continue
 		}
-		half := halfOf(r2, gapZ, reach)
-		last := s.g.Cell(1, s.centre[1]+half)
-		for y := s.g.Cell(1, s.centre[1]-half); y <= last; y++ {
-			gap := s.g.gap(1, y, s.centre[1])
-			gap2 := float32(gap*gap) + gapZ
-			if !(gap2 <= r2) {
+		half := halfOf(r2, gapX+gapZ, reach)
+		last := s.g.Cell(1, c[1]+half)
+		for y := s.g.Cell(1, c[1]-half); y <= last; y++ {
+			gapY := s.gap(1, y)
+			gapY = float32(gapY * gapY)
+			if !((gapX+gapY)+gapZ <= r2) {
 				continue
 			}
-			half := halfOf(r2, gap2, reach)
-			from, to := [3]int32{s.g.Cell(0, s.centre[0]-half)}, [3]int32{s.g.Cell(0, s.centre[0]+half)}
+			half := halfOf(r2, gapY+gapZ, reach)
+			from, to := [3]int32{s.g.Cell(0, c[0]-half)}, [3]int32{s.g.Cell(0, c[0]+half)}
 			first, last := s.row(&from, &to, y, z)
 			if first > last || last > s.total {
 				return false
@@ -266,23 +283,21 @@ func halfOf(r2, gap2, reach float32) float32 {
 	return reach
 }
 
-// gap returns a distance between v and cell j along an axis that is no more than the
-// rounded one of any point in the cell: 0 inside.
-func (g *Grid) gap(axis int, j int32, v float32) float32 {
+// gap returns a distance between the centre and cell j along an axis that is no more
+// than the rounded one of any point in the cell: 0 inside.
+func (s *nearestSearch) gap(axis int, j int32) float32 {
+	g, v := s.g, s.centre[axis]
 	lower, size := g.Min[axis], 1/g.Inv[axis]
 	core, i := g.N[axis]-g.Low[axis]-g.High[axis], j-g.Low[axis]
 	slack := float32((float32(math.Abs(float64(lower))) + float32(float32(g.N[axis])*size)) * 0x1p-20)
-	if i > 0 {
-		if under := lower + float32(float32(min(i, core))*size) - slack - v; under > 0 {
-			return under
-		}
+	gap := max(s.box[0][axis]-v, v-s.box[1][axis], 0)
+	if under := lower + float32(float32(min(i, core))*size) - slack - v; i > 0 && under > gap {
+		gap = under
 	}
-	if i < core && j < g.N[axis]-1 {
-		if over := v - (lower + float32(float32(max(i+1, 0))*size) + slack); over > 0 {
-			return over
-		}
+	if over := v - (lower + float32(float32(max(i+1, 0))*size) + slack); i < core && j < g.N[axis]-1 && over > gap {
+		gap = over
 	}
-	return 0
+	return gap
 }
 
 // test appends those of the points [first, last) that pass the filters and have
@@ -466,16 +481,24 @@ func windowOf(g *Grid, k, scale int) window {
 	return w
 }
 
-// radius returns that of a ball in which to expect the wanted points where there are n in
-// a box of cells.
-func (w *window) radius(g *Grid, lo, hi *[3]int32, n int) float32 {
-	if !g.uneven() {
+// ballRadius returns that of a ball in which to expect the wanted points where there are n in
+// a box of cells around the centre. Outside the core, where cells differ, those of the
+// box count as long as the one that the centre is in.
+func (s *nearestSearch) ballRadius(w *window, lo, hi *[3]int32, n int) float32 {
+	g := s.g
+	var own [3]int32
+	inCore := true
+	for a := 0; a < 3 && g.uneven(); a++ {
+		own[a] = g.Cell(a, s.centre[a])
+		inCore = inCore && own[a] >= g.Low[a] && own[a] < g.N[a]-g.High[a]
+	}
+	if inCore {
 		return w.edge * root(w.factor/float32(n), w.dims)
 	}
 	r := root(w.want/float32(n), w.dims)
 	for a := range 3 {
 		if g.N[a] > 1 { // root by root, as volumes overflow
-			r *= root(g.edge(a, hi[a]+1)-g.edge(a, lo[a]), w.dims)
+			r *= root(float32(hi[a]-lo[a]+1)*(g.edge(a, own[a]+1)-g.edge(a, own[a])), w.dims)
 		}
 	}
 	if !(r > 0 && r <= math.MaxFloat32) {
@@ -484,7 +507,7 @@ func (w *window) radius(g *Grid, lo, hi *[3]int32, n int) float32 {
 	return r
 }
 
-// start returns the distance of the centre from the grid, so that a query far away does
+// start returns the distance of the centre from the points, so that a query far away does
 // not grow towards it step by step, and by how much to begin beyond that.
 func (s *nearestSearch) start() (gap, beyond float32) {
 	sum, widest, w := float32(0), float32(0), &s.window
@@ -558,7 +581,7 @@ func (s *nearestSearch) guess() float32 {
 			}
 		}
 		if n >= s.k/2+4 {
-			return w.radius(s.g, &lo, &hi, n)
+			return s.ballRadius(&w, &lo, &hi, n)
 		}
 		scale++
 		w = windowOf(s.g, s.k, scale)

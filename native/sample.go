@@ -36,7 +36,7 @@ func sampleGo(x, y, z []float32, slots []uint32, mask uint32, found []uint32) in
 	n := 0
 	for _, s := range slots {
 		found[n] = s
-		hash := math.Float32bits(x[s])*0x9e3779b1 + math.Float32bits(y[s])*0x85ebca77 + math.Float32bits(z[s])*0xc2b2ae3d
+		hash := (math.Float32bits(x[s]) + math.Float32bits(y[s])<<3 + math.Float32bits(z[s])<<6) * 0x9e3779b1
 		if hash&mask == 0 {
 			if n++; n == len(found) {
 				break

@@ -27,10 +27,11 @@ type Config struct {
 	// CellSize is the edge of a cell along y and z in metres; along x a cell has a
 	// quarter of it. A good value is the most common radius, or a little more.
 	// 0: chosen at each Build from the extent and the number of points. It is
-	// doubled until the grid has at most two cells a point.
+	// doubled until the grid has at most two cells a point. Where points lie far from
+	// most others, only the cells around these have that size.
 	CellSize float32
-	// Bounds fixes the box that the grid covers; points outside count into its
-	// border cells. The zero box: the points' own box, found at each Build.
+	// Bounds fixes the box that the grid covers, with cells of one size; points outside
+	// count into its border cells. The zero box: the points' own box, found at each Build.
 	Bounds Bounds
 	// Level on which Build and Radius run. native.Auto, the zero value: the best.
 	Level native.Level
@@ -67,7 +68,7 @@ func (c Config) Validate() error {
 	return errors.Join(errs...)
 }
 
-// Index is a uniform grid over a set of points, made by New. Build replaces the set;
+// Index is a grid over a set of points, made by New. Build replaces the set;
 // queries read it, and may run from several goroutines at once, each with a Result of
 // its own, as long as no Build runs.
 type Index struct {
@@ -124,7 +125,9 @@ func (ix *Index) Level() native.Level { return ix.level }
 // before the first Build.
 func (ix *Index) CellSize() float32 { return ix.cell }
 
-// Build indexes the points (x[s], y[s], z[s]) of the slots s, which ascend strictly.
+// Build indexes the points (x[s], y[s], z[s]) of the slots s, which ascend strictly. If
+// slots is nil, they are those of all rows, 0 to len(x)-1; if it is empty and not nil,
+// there are no points. If z is nil, it is zero everywhere.
 // The columns are read now and not kept; categories are forgotten. A coordinate that is NaN or infinite is
 // ErrNotFinite and names the column and slot; a slot that does not ascend, lies
 // beyond the columns or is 1<<24 or above is ErrRange. On these errors the index
@@ -132,6 +135,7 @@ func (ix *Index) CellSize() float32 { return ix.cell }
 // workers, leaves it empty. It panics if x, y and z differ in length.
 func (ix *Index) Build(x, y, z []float32, slots []uint32) error {
 	ix.made()
+	z, slots = planar(z, len(x)), rowsOf(slots, len(x))
 	if len(y) != len(x) || len(z) != len(x) {
 		panic("spatial: Build: x, y and z differ in length")
 	}
