@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "build_lanes.h"
+#include "reach.h"
 
 typedef struct {
 	const float *x, *y, *z;
@@ -38,6 +39,9 @@ static inline int ascend(const columns *c, const uint32_t *slots, int64_t n, uin
 /* The largest t that is in a cell below n. */
 static inline float below(int32_t n) { return c_asf(c_asu((float)n) - 1); }
 
+/* native.Sample has the same. */
+#define MIX 0x9e3779b1u
+
 /* From this number of cells on the cursors are too far away to wait for: they are
  * asked for that many points ahead. Fewer are near, and asking costs more. */
 enum { FAR_CELLS = 1 << 17, AHEAD = 2 * ET_BLOCK };
@@ -62,6 +66,12 @@ int32_t et_measure(int32_t level, const float *x, const float *y, const float *z
                    const uint32_t *slots, int64_t n, float *box) {
 	const columns c = {x, y, z, limit};
 	return DISPATCH(level, measure, &c, slots, n, box);
+}
+
+int64_t et_sample(int32_t level, const float *x, const float *y, const float *z, uint32_t limit,
+                  const uint32_t *slots, int64_t n, uint32_t mask, uint32_t *found, int64_t room) {
+	const columns c = {x, y, z, limit};
+	return DISPATCH(level, sample, &c, slots, n, mask, found, room);
 }
 
 int32_t et_number(int32_t level, const et_grid *grid, const float *x, const float *y, const float *z,

@@ -5,6 +5,8 @@ package csrc
 /*
 #cgo noescape et_measure
 #cgo nocallback et_measure
+#cgo noescape et_sample
+#cgo nocallback et_sample
 #cgo noescape et_build
 #cgo nocallback et_build
 #cgo noescape et_number
@@ -24,6 +26,13 @@ import "unsafe"
 func Measure(level int32, x, y, z []float32, limit int, slots []uint32, box *[6]float32) bool {
 	return C.et_measure(C.int32_t(level), f32(x), f32(y), f32(z), C.uint32_t(limit),
 		u32(slots), C.int64_t(len(slots)), (*C.float)(&box[0])) != 0
+}
+
+// Sample finds some points by their bits, as build.h says of et_sample: up to room, or
+// up to 16 more if there are more.
+func Sample(level int32, x, y, z []float32, limit int, slots []uint32, mask uint32, found []uint32, room int) int {
+	return int(C.et_sample(C.int32_t(level), f32(x), f32(y), f32(z), C.uint32_t(limit),
+		u32(slots), C.int64_t(len(slots)), C.uint32_t(mask), u32(found), C.int64_t(room)))
 }
 
 // Build sorts the points of slots into cells, as build.h says of et_build; grid

@@ -13,6 +13,12 @@
 int32_t et_measure(int32_t level, const float *x, const float *y, const float *z, uint32_t limit,
                    const uint32_t *slots, int64_t n, float *box);
 
+/* Finds the points of which the mixed bits have none of those in mask: found gets their
+ * slots, in order. Stops soon after it has more than room of them: found has room for
+ * another 16. The slots are as et_measure wants them. Returns how many it found. */
+int64_t et_sample(int32_t level, const float *x, const float *y, const float *z, uint32_t limit,
+                  const uint32_t *slots, int64_t n, uint32_t mask, uint32_t *found, int64_t room);
+
 /* Sorts n points by cell, and by slot within a cell: start, one entry for each
  * cell and one more, becomes the place where each cell begins, and blocks, as
  * many as n points take, the points, with zeros behind the last. cell_of is

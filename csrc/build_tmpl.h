@@ -1,3 +1,5 @@
+#include "tailed.h"
+
 /* Whether the sixteen slots at p are a run from next on, below the limit. */
 HELPER(LEVEL) int V(run_at)(const columns *c, const uint32_t *p, uint32_t next) {
 	int run = p[0] >= next && (uint64_t)p[0] + ET_BLOCK <= c->limit;
@@ -95,6 +97,35 @@ KERNEL(LEVEL) int32_t CAT(measure_, LEVEL)(const columns *c, const uint32_t *slo
 	return V(close)(&b, box);
 }
 
+HELPER(LEVEL) V(u) V(times8)(V(u) a) {
+	a = V(addu)(a, a);
+	a = V(addu)(a, a);
+	return V(addu)(a, a);
+}
+
+/* Bits of the coordinates, mixed as native.Sample says, for the lanes from l on. */
+HELPER(LEVEL) V(u) V(mixed)(group g, int l) {
+	const V(u) yz = V(addu)(V(asu)(V(load)(g.y + l)), V(times8)(V(asu)(V(load)(g.z + l))));
+	return V(mulu)(V(addu)(V(asu)(V(load)(g.x + l)), V(times8)(yz)), V(set1u)(MIX));
+}
+
+KERNEL(LEVEL) int64_t CAT(sample_, LEVEL)(const columns *c, const uint32_t *slots, int64_t n, uint32_t mask,
+                                          uint32_t *found, int64_t room) {
+	int64_t fill = 0;
+	for (int64_t i = 0; i < n && fill <= room; i += ET_BLOCK) {
+		et_block b;
+		const int64_t left = n - i < ET_BLOCK ? n - i : ET_BLOCK;
+		const int run = left == ET_BLOCK && slots[i + ET_BLOCK - 1] - slots[i] == ET_BLOCK - 1;
+		const group g = run ? group_at(c, slots[i]) : V(gather)(c, slots + i, left, &b);
+		for (int64_t l = 0; l < left; l += V(LANES)) {
+			V(mask) hit = ~V(anyu)(V(mixed)(g, (int)l), V(set1u)(mask)) & V(first)((uint32_t)(left - l));
+			for (; hit; hit &= hit - 1)
+				found[fill++] = slots[i + l + __builtin_ctz(hit)];
+		}
+	}
+	return fill;
+}
+
 typedef struct {
 	V(f) min[3], inv[3], top[3];
 	V(u) nx, ny;
@@ -116,9 +147,28 @@ HELPER(LEVEL) void V(number)(const V(grid) *g, group from, uint32_t *cells) {
 	}
 }
 
+/* The same for a grid that is not uniform. */
+HELPER(LEVEL) V(u) V(along)(const et_grid *g, int axis, V(f) v) {
+	const V(f) t = V(mul)(V(sub)(v, V(set1)(g->min[axis])), V(set1)(g->inv[axis]));
+	if (g->tail[axis] != 0.0f)
+		return CAT(tailed_, LEVEL)(g, axis, t);
+	return V(truncu)(V(min)(V(max)(t, V(set1)(0.0f)), V(set1)(below(g->n[axis]))));
+}
+
+ROUTINE(LEVEL) void V(number_uneven)(const et_grid *g, group from, uint32_t *cells) {
+	for (int l = 0; l < ET_BLOCK; l += V(LANES)) {
+		const V(u) cx = V(along)(g, 0, V(load)(from.x + l));
+		const V(u) cy = V(along)(g, 1, V(load)(from.y + l));
+		const V(u) cz = V(along)(g, 2, V(load)(from.z + l));
+		const V(u) row = V(addu)(V(mulu)(cz, V(set1u)((uint32_t)g->n[1])), cy);
+		V(storeu)(cells + l, V(addu)(V(mulu)(row, V(set1u)((uint32_t)g->n[0])), cx));
+	}
+}
+
 KERNEL(LEVEL) int32_t CAT(number_, LEVEL)(const et_grid *grid, const columns *c, const uint32_t *slots, int64_t n,
                                           uint32_t *cell_of) {
 	V(grid) g = {.nx = V(set1u)((uint32_t)grid->n[0]), .ny = V(set1u)((uint32_t)grid->n[1])};
+	const int uneven = is_uneven(grid);
 	uint32_t next = 0;
 	for (int a = 0; a < 3; a++) {
 		g.min[a] = V(set1)(grid->min[a]);
@@ -128,14 +178,21 @@ KERNEL(LEVEL) int32_t CAT(number_, LEVEL)(const et_grid *grid, const columns *c,
 	for (int64_t i = 0; i < n; i += ET_BLOCK) {
 		et_block room;
 		for (; n - i >= ET_BLOCK && V(run_at)(c, slots + i, next); i += ET_BLOCK) {
-			V(number)(&g, group_at(c, slots[i]), cell_of + i);
+			if (uneven)
+				V(number_uneven)(grid, group_at(c, slots[i]), cell_of + i);
+			else
+				V(number)(&g, group_at(c, slots[i]), cell_of + i);
 			next = slots[i] + ET_BLOCK;
 		}
 		if (i == n)
 			break;
 		if (!ascend(c, slots + i, n - i, &next))
 			return 0;
-		V(number)(&g, V(gather)(c, slots + i, n - i, &room), room.slot);
+		const group some = V(gather)(c, slots + i, n - i, &room);
+		if (uneven)
+			V(number_uneven)(grid, some, room.slot);
+		else
+			V(number)(&g, some, room.slot);
 		for (int64_t l = 0; l < ET_BLOCK && i + l < n; l++)
 			cell_of[i + l] = room.slot[l];
 	}

@@ -19,14 +19,17 @@ const char *et_compiler(void);
  * that the probe of the floating-point environment can be tested. */
 void et_flush_denormals(int32_t on);
 
-/* A uniform grid: cell (i, j, k) is number (k * n[1] + j) * n[0] + i. */
+/* A grid: cell (i, j, k) is number (k * n[1] + j) * n[0] + i. native.Grid says what
+ * lies outside the core, whose cells have one length. */
 typedef struct {
-	float min[3];     /* lower corner, metres */
-	float inv[3];     /* cells per metre along each axis, > 0 */
+	float min[3];     /* lower corner of the core, metres */
+	float inv[3];     /* cells of the core per metre along each axis, > 0 */
 	int32_t n[3];     /* cells along each axis, >= 1 */
+	int32_t low[3], high[3]; /* of these, below and above the core */
+	float tail[3];    /* cells outside the core for each step; 0: there are none */
 } et_grid;
 
-_Static_assert(sizeof(et_grid) == 36, "native.Grid mirrors et_grid");
+_Static_assert(sizeof(et_grid) == 72, "native.Grid mirrors et_grid");
 
 /* Sixteen points: place i of a point set is lane i % 16 of block i / 16. */
 enum { ET_BLOCK = 16 };

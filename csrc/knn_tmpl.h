@@ -117,21 +117,52 @@ HELPER(LEVEL) int CAT(box_, LEVEL)(const point_set *p, const query *q, candidate
 	return 1;
 }
 
+/* Tests the points in those cells of a box that a ball reaches. Most of the box around
+ * a ball that comes from far away lies outside it. Returns 0 if start does not ascend. */
+ROUTINE(LEVEL) int CAT(ball_, LEVEL)(const point_set *p, const queries *qs, const query *q, candidates *c,
+                                     const cell_box *cells, float r, int64_t *work) {
+	const et_grid *const g = p->grid;
+	const float r2 = r * r, reach = reach_of(r, r2);
+	const float gap_x = larger(larger(qs->lo[0] - q->c[0], q->c[0] - qs->hi[0]), 0.0f), gap_x2 = gap_x * gap_x;
+	for (int32_t z = cells->lo[2]; z <= cells->hi[2]; z++) {
+		const float gap_z = gap_to(g, qs, 2, z, q->c[2]), gap_z2 = gap_z * gap_z;
+		const float half_y = half_of(r2, gap_x2 + gap_z2, reach);
+		*work += 1;
+		if (!(gap_x2 + gap_z2 <= r2))
+			continue;
+		const int32_t last = cell_of(g, 1, q->c[1] + half_y);
+		for (int32_t y = cell_of(g, 1, q->c[1] - half_y); y <= last; y++) {
+			const float gap_y = gap_to(g, qs, 1, y, q->c[1]), gap_y2 = gap_y * gap_y;
+			const float half_x = half_of(r2, gap_y2 + gap_z2, reach);
+			if (!((gap_x2 + gap_y2) + gap_z2 <= r2))
+				continue;
+			const cell_box row = {{cell_of(g, 0, q->c[0] - half_x), y, z}, {cell_of(g, 0, q->c[0] + half_x), y, z}};
+			const span s = row_of(g, p->start, &row, y, z);
+			if (s.first > s.last || s.last > p->n)
+				return 0;
+			*work += 1 + (s.last - s.first) / ET_BLOCK;
+			CAT(scan_, LEVEL)(p, q, c, qs->k, s);
+		}
+	}
+	return 1;
+}
+
 /* Finds candidates among which the k nearest are. A ball that holds k points
  * holds the k nearest, whatever its radius: all others have a greater d2 than
  * its square, those inside have not, so that not even a tie is lost. A ball that
  * holds fewer is searched again with a longer radius, until another try as costly
  * as the last would bring the work to half of what testing all points is: then the
  * query's own radius, or none, ends it. */
-HELPER(LEVEL) int CAT(find_, LEVEL)(const point_set *p, const window *w, const query *q, candidates *c, uint32_t k) {
+HELPER(LEVEL) int CAT(find_, LEVEL)(const point_set *p, const window *w, const queries *qs, const query *q, candidates *c) {
+	const uint32_t k = qs->k;
 	int64_t work = 0, last = 0;
-	const float gap = gap_of(p, w, q);
-	float beyond = larger(guess(p, w, q, k, &work), gap * 0x1p-6f);
+	float beyond;
+	const float gap = start(p, w, q, k, &work, &beyond);
 	for (;;) {
 		float r = gap + beyond;
 		int whole = !(r < q->r);
 		cell_box b = box_around(p->grid, q->c, q->c, reach_of(r, r * r));
-		const int64_t before = work, rows = rows_of(&b);
+		const int64_t before = work, rows = gap > 0.0f ? b.hi[2] - b.lo[2] + 1 : rows_of(&b);
 		if (!whole && work + (rows > last ? rows : last) > p->n / ET_BLOCK / 2 + 8)
 			whole = 1;
 		if (whole) {
@@ -141,7 +172,7 @@ HELPER(LEVEL) int CAT(find_, LEVEL)(const point_set *p, const window *w, const q
 		c->n = 0;
 		c->most = c_asu(r * r);
 		c->most_slot = MOST_SLOT;
-		if (!CAT(box_, LEVEL)(p, q, c, k, &b, &work))
+		if (!(gap > 0.0f && !whole ? CAT(ball_, LEVEL)(p, qs, q, c, &b, r, &work) : CAT(box_, LEVEL)(p, q, c, k, &b, &work)))
 			return 0;
 		if (whole || c->n >= k)
 			return 1;
@@ -184,13 +215,13 @@ HELPER(LEVEL) uint32_t CAT(rank_, LEVEL)(candidates *c, uint32_t k, uint32_t *ou
 
 KERNEL(LEVEL) int64_t CAT(knn_, LEVEL)(const point_set *p, const queries *qs, uint32_t *ends, uint32_t *out, float *d2) {
 	const uint32_t k = qs->k, room = k + k / 4 < 32 ? 32 : k + k / 4;
-	const window w = window_of(p->grid, k, 0);
+	const window w = window_in(p->grid, qs);
 	candidates c;
 	int64_t fill = 0;
 	for (int64_t i = 0; i < qs->n; i++) {
 		const query q = query_at(qs, i);
 		c.n = 0;
-		if (q.f.mask && !CAT(find_, LEVEL)(p, &w, &q, &c, k))
+		if (q.f.mask && !CAT(find_, LEVEL)(p, &w, qs, &q, &c))
 			return -1;
 		if (c.n > room)
 			CAT(narrow_, LEVEL)(&c, k, room);

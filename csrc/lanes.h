@@ -18,7 +18,7 @@
  *                    and zeros as they are
  *   min, max         a < b ? a : b and a > b ? a : b, so b where either is NaN
  *   truncu           to uint32, toward zero, of 0 <= a < 2^31
- *   tof              of a uint32 below 2^24
+ *   tof              of a uint32 below 2^31, rounded to nearest even
  *   addu, subu, mulu modulo 2^32
  *   minu             the smaller, of numbers below 2^31
  *   oru              a | b

@@ -1,9 +1,13 @@
+#include "tailed.h"
+
 /* Places in a task. One lane takes sixteen in turn, four lanes take eight. */
 #define WIDTH (V(LANES) == 16 || V(LANES) == 1 ? 16u : 8u)
 
 /* Cells along an axis: native.Grid.Cell, lane by lane. */
 HELPER(LEVEL) V(u) CAT(cell_, LEVEL)(const et_grid *g, int axis, V(f) v) {
 	const V(f) t = V(mul)(V(sub)(v, V(set1)(g->min[axis])), V(set1)(g->inv[axis]));
+	if (g->tail[axis] != 0.0f)
+		return CAT(tailed_, LEVEL)(g, axis, t);
 	const V(f) inside = V(min)(V(max)(t, V(set1)(0)), V(set1)((float)g->n[axis]));
 	return V(minu)(V(truncu)(inside), V(set1u)((uint32_t)g->n[axis] - 1));
 }
@@ -11,18 +15,28 @@ HELPER(LEVEL) V(u) CAT(cell_, LEVEL)(const et_grid *g, int axis, V(f) v) {
 /* How far the centres c are, along an axis, from the cells j: 0 inside, and
  * otherwise no more than the rounded distance of any point in them.
  *
- * A point of cell j > 0 has fl(fl(p - min) * inv) >= j, so with u = 2^-24 it lies
- * at min + j/inv or above, less at most 2u*j/inv. The edge computed here differs
- * from min + j/inv by at most 2u*j/inv and u of its own size. 16u(|min| + n/inv)
- * is more than all of these. The same holds for the upper edge; the outer cells
- * have no outer edge. Where numbers overflow, a comparison with NaN gives 0. */
+ * Let i be the number of the cell within the core. A point of cell i > 0 has
+ * fl(fl(p - min) * inv) >= i, so with u = 2^-24 it lies at min + i/inv or above, less
+ * at most 2u*i/inv. The edge computed here differs from min + i/inv by at most 2u*i/inv
+ * and u of its own size. 16u(|min| + n/inv) is more than all of these. The same holds
+ * for the upper edge; the outer cells have no outer edge. All cells above the core
+ * count as one that begins at its end, and those below as one that ends where it
+ * begins: there p < min. Where numbers overflow, a comparison with NaN gives 0. */
 HELPER(LEVEL) V(f) CAT(gap_, LEVEL)(const et_grid *g, int axis, V(u) j, V(f) c) {
 	const float min = g->min[axis], size = 1.0f / g->inv[axis];
 	const float magnitude = (min < 0 ? -min : min) + (float)g->n[axis] * size;
 	const V(f) slack = V(set1)(magnitude * 9.5367431640625e-7f);
-	const V(f) lower = V(add)(V(set1)(min), V(mul)(V(tof)(j), V(set1)(size)));
-	const V(f) upper = V(add)(V(set1)(min), V(mul)(V(tof)(V(addu)(j, V(set1u)(1))), V(set1)(size)));
-	const V(mask) inner = V(leu)(V(set1u)(1), j), below_last = V(leu)(j, V(set1u)((uint32_t)g->n[axis] - 2));
+	V(f) i = V(tof)(j), next = V(tof)(V(addu)(j, V(set1u)(1)));
+	V(mask) inner = V(leu)(V(set1u)(1), j), below_last = V(leu)(j, V(set1u)((uint32_t)g->n[axis] - 2));
+	if (g->tail[axis] != 0.0f) {
+		const V(f) low = V(set1)((float)g->low[axis]), core = V(set1)((float)(g->n[axis] - g->low[axis] - g->high[axis]));
+		i = V(min)(V(sub)(i, low), core);
+		next = V(max)(V(sub)(next, low), V(set1)(0.0f));
+		inner &= V(le)(V(set1)(1.0f), i);
+		below_last &= V(le)(next, core);
+	}
+	const V(f) lower = V(add)(V(set1)(min), V(mul)(i, V(set1)(size)));
+	const V(f) upper = V(add)(V(set1)(min), V(mul)(next, V(set1)(size)));
 	const V(f) under = V(keep)(V(sub)(V(sub)(lower, slack), c), inner);
 	const V(f) over = V(keep)(V(sub)(c, V(add)(upper, slack)), g->n[axis] > 1 ? below_last : 0);
 	return V(max)(over, V(max)(under, V(set1)(0)));

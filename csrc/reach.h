@@ -5,8 +5,19 @@
 
 #include <float.h>
 
-#include "base.h"
 #include "evertick.h"
+#include "lanes.h"
+
+/* The largest number below 1. */
+#define LESS_THAN_ONE 0.999999940395355224609375f
+
+/* native.Grid says what steps are; d is not negative. */
+static inline float steps_of(float d) { return (float)(int32_t)(c_asu(d + 1.0f) - 0x3f800000u); }
+
+/* The reverse. */
+static inline float distance_of(float steps) {
+	return c_asf(0x3f800000u + (steps < 0x1p30f ? (uint32_t)steps : 0x40000000u)) - 1.0f;
+}
 
 /* native.Reach derives the constants: no point that the membership test
  * accepts lies farther from the centre, along any axis, than this. */
@@ -16,15 +27,45 @@ static inline float reach_of(float r, float r2) {
 	return r * 1.00000095367431640625f + 8.470329472543003e-22f;
 }
 
+/* native.Grid.tailed. */
+static inline int32_t tailed_cell(const et_grid *g, int axis, float t) {
+	const int32_t core = g->n[axis] - g->low[axis] - g->high[axis];
+	if (t >= 0.0f && t < (float)core)
+		return g->low[axis] + (int32_t)t;
+	const float inside = t > (float)core ? (float)core : t > 0.0f ? t : 0.0f;
+	const float up = steps_of(t > (float)core ? t - (float)core : 0.0f) * g->tail[axis];
+	const float down = steps_of(t < 0.0f ? -t : 0.0f) * g->tail[axis] + LESS_THAN_ONE;
+	const int32_t above = up > (float)g->high[axis] ? g->high[axis] : (int32_t)up;
+	const int32_t below = down > (float)g->low[axis] ? g->low[axis] : (int32_t)down;
+	const int32_t cell = g->low[axis] + (int32_t)inside + above - below;
+	return cell < g->n[axis] ? cell : g->n[axis] - 1;
+}
+
 /* The cell along one axis: monotone in v and clamped to the grid. */
 static inline int32_t cell_of(const et_grid *g, int axis, float v) {
 	const float t = (v - g->min[axis]) * g->inv[axis];
+	if (g->tail[axis] != 0.0f)
+		return tailed_cell(g, axis, t);
 	if (!(t > 0.0f))
 		return 0;
 	if (t >= (float)g->n[axis])
 		return g->n[axis] - 1;
 	return (int32_t)t;
 }
+
+/* About where cell j of an axis begins: native.Grid.edge. */
+static inline float edge_of(const et_grid *g, int axis, int32_t j) {
+	const int32_t core = g->n[axis] - g->low[axis] - g->high[axis], i = j - g->low[axis];
+	float cells = (float)i;
+	if (i < 0)
+		cells = -distance_of((float)-i / g->tail[axis]);
+	else if (i > core)
+		cells = (float)core + distance_of((float)(i - core) / g->tail[axis]);
+	return g->min[axis] + cells / g->inv[axis];
+}
+
+/* Whether there are cells outside the core. */
+static inline int is_uneven(const et_grid *g) { return g->tail[0] != 0.0f || g->tail[1] != 0.0f || g->tail[2] != 0.0f; }
 
 /* The cells from lo to hi along each axis. */
 typedef struct {

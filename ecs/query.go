@@ -160,10 +160,10 @@ func countBits(mask []uint64) int {
 }
 
 // slotsOf returns the numbers of the bits that are set, in the memory of dst if
-// they fit.
+// they fit. None are not nil: to an index, nil slots are all rows.
 func slotsOf(mask []uint64, dst []Slot) []Slot {
 	n := countBits(mask)
-	if cap(dst) < n {
+	if dst == nil || cap(dst) < n {
 		dst = make([]Slot, n)
 	}
 	dst = dst[:n]

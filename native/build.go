@@ -167,7 +167,7 @@ type axis struct {
 
 func (g *Grid) axis(a int) axis { return axis{g.Min[a], g.Inv[a], float32(g.N[a]), g.N[a]} }
 
-// cell is Grid.Cell.
+// cell is Grid.Cell of a uniform grid.
 func (a axis) cell(v float32) int32 {
 	t := (v - a.min) * a.inv
 	if !(t > 0) {
@@ -184,13 +184,19 @@ func number(g *Grid, x, y, z []float32, slots []uint32, counts, cellOf []uint32)
 	x = x[:limitOf(x)]
 	y, z, cellOf = y[:len(x)], z[:len(x)], cellOf[:len(slots)]
 	ax, ay, az := g.axis(0), g.axis(1), g.axis(2)
+	uneven := g.uneven()
 	next := uint32(0)
 	for i, s := range slots {
 		if s < next || uint(s) >= uint(len(x)) {
 			return false
 		}
 		next = s + 1
-		c := uint32((az.cell(z[s])*ay.n+ay.cell(y[s]))*ax.n + ax.cell(x[s]))
+		var c uint32
+		if uneven {
+			c = g.Number(x[s], y[s], z[s])
+		} else {
+			c = uint32((az.cell(z[s])*ay.n+ay.cell(y[s]))*ax.n + ax.cell(x[s]))
+		}
 		cellOf[i] = c
 		counts[c]++
 	}

@@ -14,6 +14,10 @@ func measureC(l Level, x, y, z []float32, slots []uint32) (lo, hi [3]float32, ok
 	return [3]float32(box[:3]), [3]float32(box[3:]), ok
 }
 
+func sampleC(l Level, x, y, z []float32, slots []uint32, mask uint32, found []uint32, room int) int {
+	return csrc.Sample(cLevels[l], x, y, z, limitOf(x), slots, mask, found, room)
+}
+
 func buildC(l Level, g *Grid, x, y, z []float32, slots []uint32, p *Points, cellOf []uint32) bool {
 	return csrc.Build(cLevels[l], unsafe.Pointer(g), x, y, z, limitOf(x), slots,
 		p.Start, unsafe.Pointer(unsafe.SliceData(p.Blocks)), cellOf)

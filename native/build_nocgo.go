@@ -6,6 +6,10 @@ func measureC(Level, []float32, []float32, []float32, []uint32) (lo, hi [3]float
 	panic("native: built without cgo")
 }
 
+func sampleC(Level, []float32, []float32, []float32, []uint32, uint32, []uint32, int) int {
+	panic("native: built without cgo")
+}
+
 func buildC(Level, *Grid, []float32, []float32, []float32, []uint32, *Points, []uint32) bool {
 	panic("native: built without cgo")
 }

@@ -266,6 +266,9 @@ func oddGrid(run *paritytest.Run) native.Grid {
 		g.Min[a] = run.Float(paritytest.Finite[run.IntN(len(paritytest.Finite))])
 		g.Inv[a] = max(math.SmallestNonzeroFloat32, float32(math.Abs(float64(run.Float(paritytest.Finite[run.IntN(len(paritytest.Finite))])))))
 	}
+	if run.IntN(2) == 0 {
+		withTails(run, &g)
+	}
 	return g
 }
 

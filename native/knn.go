@@ -29,6 +29,9 @@ type NearestQueries struct {
 	// Live is nil, or has for each block a bit for each lane; points without are
 	// left out.
 	Live []uint16
+	// Box is nil, or the lower and the upper corner of a box that all points are in: a
+	// query outside it looks at fewer cells.
+	Box *[2][3]float32
 }
 
 func (q *NearestQueries) check(blocks int) {
@@ -89,6 +92,7 @@ type nearestSearch struct {
 	category []uint32
 	k, total int
 	window   window
+	box      [2][3]float32 // of the points, or of all floats
 
 	centre        [3]float32
 	radius        float32
@@ -103,8 +107,19 @@ type nearestSearch struct {
 	most uint64
 }
 
+func (s *nearestSearch) begin(g *Grid, p *Points, q *NearestQueries) {
+	const most = math.MaxFloat32
+	s.g, s.p, s.live, s.k, s.total, s.window = g, p, q.Live, q.K, p.Len(), windowOf(g, q.K, 0)
+	s.box = [2][3]float32{{-most, -most, -most}, {most, most, most}}
+	if q.Box != nil {
+		s.box = *q.Box
+		s.window.min, s.window.max = q.Box[0], q.Box[1]
+	}
+}
+
 func knnGo(g *Grid, p *Points, q *NearestQueries, ends, slots []uint32, dist2 []float32) int {
-	s := nearestSearch{g: g, p: p, live: q.Live, k: q.K, total: p.Len(), window: windowOf(g, q.K, 0)}
+	var s nearestSearch
+	s.begin(g, p, q)
 	fill := 0
 	for i := range q.X {
 		s.centre, s.radius = [3]float32{q.X[i], q.Y[i], q.Z[i]}, math.MaxFloat32
@@ -143,14 +158,18 @@ func knnGo(g *Grid, p *Points, q *NearestQueries, ends, slots []uint32, dist2 []
 // then the query's own radius, or none, ends it.
 func (s *nearestSearch) find() bool {
 	s.work = 0
-	gap := s.gap()
-	beyond, last := max(s.guess(), gap*0x1p-6), 0
+	gap, beyond := s.start()
+	last := 0
 	for {
 		before := s.work
 		r := gap + beyond
 		whole := !(r < s.radius)
 		lo, hi := s.around(r)
-		if !whole && s.work+max(last, rowsOf(&lo, &hi)) > s.total/BlockLen/2+8 {
+		rows := rowsOf(&lo, &hi)
+		if gap > 0 {
+			rows = int(hi[2] - lo[2] + 1) // see testBall
+		}
+		if !whole && s.work+max(last, rows) > s.total/BlockLen/2+8 {
 			whole = true
 		}
 		if whole {
@@ -158,7 +177,13 @@ func (s *nearestSearch) find() bool {
 			lo, hi = s.around(r)
 		}
 		s.n, s.most = 0, uint64(math.Float32bits(r*r))<<32|math.MaxUint32
-		if !s.testBox(&lo, &hi) {
+		ok := false
+		if gap > 0 && !whole {
+			ok = s.testBall(&lo, &hi, r)
+		} else {
+			ok = s.testBox(&lo, &hi)
+		}
+		if !ok {
 			return false
 		}
 		if whole || s.n >= s.k {
@@ -211,6 +236,68 @@ func (s *nearestSearch) testBox(lo, hi *[3]int32) bool {
 		}
 	}
 	return true
+}
+
+// testBall tests the points in those cells of a box that a ball reaches. Most of the
+// box around a ball that comes from far away lies outside it. What is left out of a
+// row, or whole, cannot pass: gap_ and row_ of csrc/radius_tmpl.h say why.
+func (s *nearestSearch) testBall(lo, hi *[3]int32, r float32) bool {
+	r2, reach, c := r*r, Reach(r), &s.centre
+	gapX := max(s.box[0][0]-c[0], c[0]-s.box[1][0], 0)
+	gapX = float32(gapX * gapX)
+	for z := lo[2]; z <= hi[2]; z++ {
+		s.work++
+		gapZ := s.gap(2, z)
+		gapZ = float32(gapZ * gapZ)
+		if !(gapX+gapZ <= r2) {
+			continue
+		}
+		half := halfOf(r2, gapX+gapZ, reach)
+		last := s.g.Cell(1, c[1]+half)
+		for y := s.g.Cell(1, c[1]-half); y <= last; y++ {
+			gapY := s.gap(1, y)
+			gapY = float32(gapY * gapY)
+			if !((gapX+gapY)+gapZ <= r2) {
+				continue
+			}
+			half := halfOf(r2, gapY+gapZ, reach)
+			from, to := [3]int32{s.g.Cell(0, c[0]-half)}, [3]int32{s.g.Cell(0, c[0]+half)}
+			first, last := s.row(&from, &to, y, z)
+			if first > last || last > s.total {
+				return false
+			}
+			s.test(first, last)
+		}
+	}
+	return true
+}
+
+// halfOf bounds the distance along an axis of what is within a radius of which the
+// square is r2, where the other axes already have gap2 of it.
+func halfOf(r2, gap2, reach float32) float32 {
+	near := (r2 - gap2) + float32(r2*0x1p-20)
+	half := float32(float32(math.Sqrt(float64(near)))*(1+0x1p-20)) + 0x1p-70
+	if half < reach {
+		return half
+	}
+	return reach
+}
+
+// gap returns a distance between the centre and cell j along an axis that is no more
+// than the rounded one of any point in the cell: 0 inside.
+func (s *nearestSearch) gap(axis int, j int32) float32 {
+	g, v := s.g, s.centre[axis]
+	lower, size := g.Min[axis], 1/g.Inv[axis]
+	core, i := g.N[axis]-g.Low[axis]-g.High[axis], j-g.Low[axis]
+	slack := float32((float32(math.Abs(float64(lower))) + float32(float32(g.N[axis])*size)) * 0x1p-20)
+	gap := max(s.box[0][axis]-v, v-s.box[1][axis], 0)
+	if under := lower + float32(float32(min(i, core))*size) - slack - v; i > 0 && under > gap {
+		gap = under
+	}
+	if over := v - (lower + float32(float32(max(i+1, 0))*size) + slack); i < core && j < g.N[axis]-1 && over > gap {
+		gap = over
+	}
+	return gap
 }
 
 // test appends those of the points [first, last) that pass the filters and have
@@ -355,12 +442,16 @@ func (s *nearestSearch) rank() {
 
 // A window is a box of cells in which points are counted to guess a radius.
 type window struct {
-	half   [3]int64 // cells on either side of the centre's own
-	dims   int      // axes along which the grid has more than one cell
-	edge   float32  // of the longest cell, metres
-	factor float32  // radius = edge * root(factor / count)
-	max    [3]float32
+	half     [3]int64 // cells on either side of the centre's own
+	dims     int      // axes along which the grid has more than one cell
+	edge     float32  // of the longest cell of the core, metres
+	want     float32  // the volume of a ball of radius 1, in points to be found
+	factor   float32  // in a uniform grid: radius = edge * root(factor / count)
+	min, max [3]float32
 }
+
+// ballVolume is that of a ball of radius 1 by the number of dimensions.
+var ballVolume = [4]float32{1, 2, 3.1415927, 4.1887902}
 
 // windowOf scales the smallest window up by a power of two. The factor is such
 // that a ball of the radius has 1.6 k + 4 points at the window's density: more
@@ -368,14 +459,14 @@ type window struct {
 func windowOf(g *Grid, k, scale int) window {
 	w := window{}
 	for a, n := range g.N {
-		w.max[a] = g.Min[a] + float32(float32(n)/g.Inv[a])
+		w.min[a], w.max[a] = g.edge(a, 0), g.edge(a, n)
 		if n > 1 {
 			w.dims++
 			w.edge = max(w.edge, 1/g.Inv[a])
 		}
 	}
-	ball := [4]float32{1, 2, 3.1415927, 4.1887902}[w.dims]
-	w.factor = (float32(1.6*float32(k)) + 4) / ball
+	w.want = (float32(1.6*float32(k)) + 4) / ballVolume[w.dims]
+	w.factor = w.want
 	for a, n := range g.N {
 		if n == 1 {
 			continue
@@ -390,18 +481,80 @@ func windowOf(g *Grid, k, scale int) window {
 	return w
 }
 
-// gap returns the distance from the grid, so that a query far away does not grow
-// towards it step by step.
-func (s *nearestSearch) gap() float32 {
-	sum := float32(0)
+// ballRadius returns that of a ball in which to expect the wanted points where there are n in
+// a box of cells around the centre. Outside the core, where cells differ, those of the
+// box count as long as the one that the centre is in.
+func (s *nearestSearch) ballRadius(w *window, lo, hi *[3]int32, n int) float32 {
+	g := s.g
+	var own [3]int32
+	inCore := true
+	for a := 0; a < 3 && g.uneven(); a++ {
+		own[a] = g.Cell(a, s.centre[a])
+		inCore = inCore && own[a] >= g.Low[a] && own[a] < g.N[a]-g.High[a]
+	}
+	if inCore {
+		return w.edge * root(w.factor/float32(n), w.dims)
+	}
+	r := root(w.want/float32(n), w.dims)
+	for a := range 3 {
+		if g.N[a] > 1 { // root by root, as volumes overflow
+			r *= root(float32(hi[a]-lo[a]+1)*(g.edge(a, own[a]+1)-g.edge(a, own[a])), w.dims)
+		}
+	}
+	if !(r > 0 && r <= math.MaxFloat32) {
+		return math.MaxFloat32
+	}
+	return r
+}
+
+// start returns the distance of the centre from the points, so that a query far away does
+// not grow towards it step by step, and by how much to begin beyond that.
+func (s *nearestSearch) start() (gap, beyond float32) {
+	sum, widest, w := float32(0), float32(0), &s.window
+	axis := 0 // along which the grid is farthest
 	for a, c := range s.centre {
-		d := max(s.g.Min[a]-c, c-s.window.max[a], 0)
+		d := max(w.min[a]-c, c-w.max[a], 0)
 		sum += float32(d * d)
+		if d > widest {
+			widest, axis = d, a
+		}
 	}
-	if sum > 0 && sum <= math.MaxFloat32 {
-		return root(sum, 2)
+	beyond = s.guess()
+	if sum == 0 {
+		return 0, beyond
 	}
-	return sum
+	if gap = sum; sum <= math.MaxFloat32 {
+		gap = float32(math.Sqrt(float64(sum)))
+	}
+	return gap, max(s.cap(axis, gap, beyond), gap*0x1p-18)
+}
+
+// cap returns how far a ball from a distance has to reach into the grid to take in as
+// much as a ball of radius r around a centre inside. It takes in a cap, as high as it
+// reaches and, at the far side of the grid, no wider than that: the cap is flat, and
+// about as wide as the root of 2*gap*height.
+func (s *nearestSearch) cap(axis int, gap, r float32) float32 {
+	if !(r < gap) {
+		return r
+	}
+	w := &s.window
+	volume, slab := ballVolume[w.dims], r
+	for a, n := range s.g.N {
+		if a != axis && n > 1 {
+			slab *= r / (w.max[a] - w.min[a])
+		}
+	}
+	height := float32(r / 2)
+	switch w.dims {
+	case 2:
+		height = r * root(float32(2.8*r)/gap, 3)
+	case 3:
+		height = r * root(float32(1.33*r)/gap, 2)
+	}
+	if slab *= volume; slab > height {
+		height = slab
+	}
+	return min(height, r)
 }
 
 // guess returns a radius in which to expect a few points more than k, judged by a
@@ -428,7 +581,7 @@ func (s *nearestSearch) guess() float32 {
 			}
 		}
 		if n >= s.k/2+4 {
-			return w.edge * root(w.factor/float32(n), w.dims)
+			return s.ballRadius(&w, &lo, &hi, n)
 		}
 		scale++
 		w = windowOf(s.g, s.k, scale)

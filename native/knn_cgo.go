@@ -12,5 +12,5 @@ var _ [csrc.MostNeighbours]byte = [MostNeighbours]byte{}
 
 func knnC(l Level, g *Grid, p *Points, q *NearestQueries, ends, slots []uint32, dist2 []float32) int {
 	return csrc.KNN(cLevels[l], unsafe.Pointer(g), p.Start, unsafe.Pointer(unsafe.SliceData(p.Blocks)), p.Category,
-		q.Live, q.X, q.Y, q.Z, q.Radius, q.Exclude, q.Mask, q.K, ends, slots, dist2)
+		q.Live, q.X, q.Y, q.Z, q.Radius, q.Exclude, q.Mask, q.K, q.Box, ends, slots, dist2)
 }

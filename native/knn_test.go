@@ -27,6 +27,11 @@ func newKNNCase(run *paritytest.Run, s *paritytest.Scene) *knnCase {
 	r := newRadiusCase(run, s)
 	c := &knnCase{name: s.Name, grid: r.grid, points: r.points}
 	c.queries = native.NearestQueries{X: s.QueryX, Y: s.QueryY, Z: s.QueryZ}
+	if len(s.X) > 0 && run.IntN(3) > 0 {
+		c.queries.Box = &[2][3]float32{
+			{slices.Min(s.X), slices.Min(s.Y), slices.Min(s.Z)}, {slices.Max(s.X), slices.Max(s.Y), slices.Max(s.Z)},
+		}
+	}
 	return c
 }
 
@@ -253,6 +258,38 @@ func TestKNNMisuse(t *testing.T) {
 			}
 			c.do(a)
 			expectPanic(t, c.want, func() { native.KNN(level, &a.g, &a.p, &a.q, a.ends, a.slots, a.d2) })
+		}
+	}
+}
+
+// A query from outside the points looks at the rows near it, not at all of them.
+func TestKNNFromOutsideLooksAtFew(t *testing.T) {
+	const n, edge, cell = 1 << 17, 50, 1.25
+	run := paritytest.Start(t, "KNN from outside")
+	column := func() []float32 {
+		c := make([]float32, n)
+		for i := range c {
+			c[i] = float32(run.Float32() * edge)
+		}
+		return c
+	}
+	x, y, z, slots := column(), column(), column(), make([]uint32, n)
+	for i := range slots {
+		slots[i] = uint32(i)
+	}
+	g := native.Grid{Inv: [3]float32{4 / cell, 1 / cell, 1 / cell}, N: [3]int32{160, 40, 40}}
+	p := &native.Points{Start: make([]uint32, 160*40*40+1), Blocks: make([]native.Block, n/native.BlockLen), Limit: n}
+	native.Build(native.Levels()[0], &g, x, y, z, slots, p, make([]uint32, n))
+	q := &native.NearestQueries{K: 8, Box: &[2][3]float32{{}, {edge, edge, edge}}}
+	for _, far := range []float32{0.02, 0.3, 1, 10, 100} { // from the box, in edges
+		for _, d := range [][3]float32{{1, 0, 0}, {0, 1, 0}, {0, 0, 1}, {1, 1, 0}, {1, 1, 1}, {-1, 0.2, 0.1}, {-1, -2, -0.5}, {0, -0.7, 1}} {
+			at := func(a int) float32 { return edge * (0.5 + float32(d[a]*(far+0.5))) }
+			q.X, q.Y, q.Z = append(q.X, at(0)), append(q.Y, at(1)), append(q.Z, at(2))
+		}
+	}
+	for i, work := range native.KNNWork(&g, p, q) {
+		if all := n / native.BlockLen; work > all/8 {
+			t.Errorf("from (%g, %g, %g): %d rows and blocks, and all are %d", q.X[i], q.Y[i], q.Z[i], work, all)
 		}
 	}
 }

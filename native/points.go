@@ -8,19 +8,34 @@ const NoSlot uint32 = math.MaxUint32
 // MaxSlots bounds the slots of a point set: slots are below it.
 const MaxSlots = 1 << 24
 
-// Grid is a uniform grid over a box. Cell (i, j, k) has the number
-// (k*N[1] + j)*N[0] + i: cells along x are neighbours.
+// Grid is a grid of cells. Cell (i, j, k) has the number (k*N[1] + j)*N[0] + i:
+// cells along x are neighbours.
+//
+// Along each axis the cells of its core have one length, 1/Inv. There may be Low
+// cells below the core and High above it, for few points that lie far apart: they
+// grow with the distance from the core. The distance d, in cells of the core, is
+// turned into steps that are even between two powers of two, for which the bits of a
+// float32 serve as its logarithm:
+//
+//	steps(d) = float32(bits(d+1) - bits(1)) * Tail
+//
+// With no cells outside the core the grid is uniform.
 type Grid struct {
-	Min [3]float32 // lower corner, metres
-	Inv [3]float32 // cells per metre along each axis, positive
-	N   [3]int32   // cells along each axis, 1 to 1<<24: float32 counts so far
+	Min       [3]float32 // lower corner of the core, metres
+	Inv       [3]float32 // cells of the core per metre along each axis, positive
+	N         [3]int32   // cells along each axis, 1 to 1<<24: float32 counts so far
+	Low, High [3]int32   // how many of these lie below and above the core, which has one or more
+	Tail      [3]float32 // cells below and above the core for each of Steps, 0 to 1; 0 if there are none
 }
 
 // Cell maps a coordinate to its cell along an axis. It is monotone in v and
-// clamped to the grid, so that points outside the box lie in border cells.
+// clamped to the grid, so that points outside its box lie in border cells.
 func (g *Grid) Cell(axis int, v float32) int32 {
 	n := g.N[axis]
 	t := (v - g.Min[axis]) * g.Inv[axis]
+	if g.Tail[axis] != 0 {
+		return g.tailed(axis, t)
+	}
 	if !(t > 0) {
 		return 0
 	}
@@ -28,6 +43,62 @@ func (g *Grid) Cell(axis int, v float32) int32 {
 		return n - 1
 	}
 	return int32(t)
+}
+
+// tailed is Cell where there are cells outside the core; t is the distance from its
+// lower corner, in cells. Low cells are counted upwards, so that any distance below
+// the core comes to one or more; those too small for that are in the first cell of the
+// core. NaN is there, too.
+func (g *Grid) tailed(axis int, t float32) int32 {
+	low, high, tail := float32(g.Low[axis]), float32(g.High[axis]), g.Tail[axis]
+	core := float32(g.N[axis] - g.Low[axis] - g.High[axis])
+	var inside, above, below float32
+	if t > 0 {
+		inside = t
+	}
+	if t > core {
+		inside, above = core, t-core
+	}
+	if t < 0 {
+		below = -t
+	}
+	up, down := float32(Steps(above)*tail), float32(Steps(below)*tail)+lessThanOne
+	if up > high {
+		up = high
+	}
+	if down > low {
+		down = low
+	}
+	return min(g.Low[axis]+int32(inside)+int32(up)-int32(down), g.N[axis]-1)
+}
+
+// lessThanOne is the largest float32 below 1.
+const lessThanOne = 1 - 0x1p-24
+
+// Steps returns those of a distance outside the core of a Grid, in cells of the core:
+// they grow by 1<<23 each time that d+1 doubles. d is not negative, and may be +Inf.
+func Steps(d float32) float32 { return float32(int32(math.Float32bits(d+1) - 127<<23)) }
+
+// distance is the reverse of Steps.
+func distance(steps float32) float32 {
+	return math.Float32frombits(127<<23+uint32(min(steps, 1<<30))) - 1
+}
+
+// uneven reports whether there are cells outside the core.
+func (g *Grid) uneven() bool { return g.Tail != [3]float32{} }
+
+// edge returns about where cell j of an axis begins, and where the grid ends if j is
+// N: good for guesses, not for proofs.
+func (g *Grid) edge(axis int, j int32) float32 {
+	core, i := g.N[axis]-g.Low[axis]-g.High[axis], j-g.Low[axis]
+	cells := float32(i)
+	switch {
+	case i < 0:
+		cells = -distance(float32(-i) / g.Tail[axis])
+	case i > core:
+		cells = float32(core) + distance(float32(i-core)/g.Tail[axis])
+	}
+	return g.Min[axis] + float32(cells/g.Inv[axis])
 }
 
 // Number returns the number of the cell of a point.
@@ -38,8 +109,8 @@ func (g *Grid) Number(x, y, z float32) uint32 {
 // holds reports whether the grid has that many cells; cell numbers fit an int32.
 func (g *Grid) holds(cells int) bool {
 	product := uint64(1)
-	for _, n := range g.N {
-		if n < 1 || n > 1<<24 {
+	for a, n := range g.N {
+		if n < 1 || n > 1<<24 || g.Low[a] < 0 || g.High[a] < 0 || int64(g.Low[a])+int64(g.High[a]) >= int64(n) {
 			return false
 		}
 		if product *= uint64(n); product > math.MaxInt32 {

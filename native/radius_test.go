@@ -77,6 +77,9 @@ func anyGrid(run *paritytest.Run, s *paritytest.Scene) native.Grid {
 	for a := range g.Inv {
 		g.Inv[a] = max(min([]float32{1, 1, 4}[run.IntN(3)]/cell, math.MaxFloat32), math.SmallestNonzeroFloat32)
 	}
+	if run.IntN(2) == 0 {
+		withTails(run, &g)
+	}
 	return g
 }
 

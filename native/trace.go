@@ -128,17 +128,20 @@ func (tr *Tracer) add(p *Points, first, last int32) {
 	}
 }
 
-// slab encloses the coordinates of the points in a layer of cells. A point of cell
-// j > 0 has fl(fl(v-min)*inv) >= j, thus v - min >= j/inv (1-2u), unless v - min
-// overflowed and is above 2^127; one of a cell before the last has less than j+1,
-// thus v - min <= (j+1)/inv (1+2u). Cells at the ends take in what lies beyond.
+// slab encloses the coordinates of the points in a layer of cells, of which i is the
+// number within the core. A point of cell i > 0 has fl(fl(v-min)*inv) >= i, thus
+// v - min >= i/inv (1-2u), unless v - min overflowed and is above 2^127; one of a cell
+// of the core before the last has less than i+1, thus v - min <= (i+1)/inv (1+2u).
+// Cells at the ends take in what lies beyond. Of the cells above the core it is known
+// that they are above, and of those below that v < min.
 func (l *swath) slab(g *Grid, axis int, j int32) (lo, hi float64) {
 	lo, hi = math.Inf(-1), math.Inf(1)
-	if j > 0 {
-		lo = l.corner[axis] + min(float64(float64(float64(j)*l.cells[axis])*(1-widening)), 0x1p127)
+	core, i := g.N[axis]-g.Low[axis]-g.High[axis], j-g.Low[axis]
+	if i > 0 {
+		lo = l.corner[axis] + min(float64(float64(float64(min(i, core))*l.cells[axis])*(1-widening)), 0x1p127)
 	}
-	if j < g.N[axis]-1 {
-		hi = l.corner[axis] + float64(float64(float64(j+1)*l.cells[axis])*(1+widening))
+	if j < g.N[axis]-1 && i < core {
+		hi = l.corner[axis] + float64(float64(float64(max(i+1, 0))*l.cells[axis])*(1+widening))
 	}
 	return lo, hi
 }

@@ -39,7 +39,7 @@ type countTask struct {
 func (t *countTask) Do(_, c int) {
 	q := t.q
 	lo, hi := c*chunkQueries, min((c+1)*chunkQueries, len(q.X))
-	part := native.Queries{X: q.X[lo:hi], Y: q.Y[lo:hi], Z: q.Z[lo:hi], Radius: q.Radius[lo:hi]}
+	part := native.Queries{X: q.X[lo:hi], Y: q.Y[lo:hi], Z: q.z()[lo:hi], Radius: q.Radius[lo:hi]}
 	part.Exclude, part.Mask, part.Live = cut(q.Exclude, lo, hi), cut(q.Mask, lo, hi), t.live
 	native.Count(t.ix.level, &t.ix.grid, &t.ix.points, &part, t.counts[lo:hi])
 }
@@ -55,7 +55,7 @@ func (ix *Index) CountOracle(q *Queries, counts []uint32) error {
 		r2 := float32(q.Radius[i] * q.Radius[i])
 		for at := range ix.n {
 			x, y, z, _ := ix.point(at)
-			dx, dy, dz := x-q.X[i], y-q.Y[i], z-q.Z[i]
+			dx, dy, dz := x-q.X[i], y-q.Y[i], z-q.z()[i]
 			d2 := float32(float32(dx*dx)+float32(dy*dy)) + float32(dz*dz)
 			if d2 <= r2 && ix.passes(q.Exclude, q.Mask, q.Live, i, at) {
 				counts[i]++

@@ -3,14 +3,17 @@
 //
 // # Model
 //
-// An Index is a uniform grid: points sorted by cell (z, y, x), and within a cell
-// by slot, the row of a point in the caller's columns. Build replaces the points,
+// An Index is a grid: points sorted by cell (z, y, x), and within a cell by slot, the
+// row of a point in the caller's columns. Cells have one size where most of the points
+// are; where a few lie far from the rest, as a body does that fell through a floor, those
+// outside grow with the distance, so that few cells reach them. Build replaces the points,
 // and is cheap enough to be called every tick. Lengths are in metres, squared
-// distances in square metres. For a world of two dimensions leave one column at
-// zero: the grid has then one layer.
+// distances in square metres. A world of two dimensions needs no z: where it is nil,
+// in Build and in queries, it is zero everywhere, and the grid has one layer. Nil slots
+// are all rows of the columns; empty slots are none.
 //
 //	ix, err := spatial.New(spatial.Config{CellSize: 15})
-//	err = ix.Build(x, y, z, slots)
+//	err = ix.Build(x, y, z, nil)
 //	err = ix.Radius(&spatial.Queries{X: qx, Y: qy, Z: qz, Radius: r}, &result)
 //	for _, slot := range result.Row(0) { … }
 //

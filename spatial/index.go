@@ -2,7 +2,6 @@ package spatial
 
 import (
 	"errors"
-	"math"
 
 	"github.com/evertick/evertick/internal/fault"
 	"github.com/evertick/evertick/native"
@@ -28,10 +27,11 @@ type Config struct {
 	// CellSize is the edge of a cell along y and z in metres; along x a cell has a
 	// quarter of it. A good value is the most common radius, or a little more.
 	// 0: chosen at each Build from the extent and the number of points. It is
-	// doubled until the grid has at most two cells a point.
+	// doubled until the grid has at most two cells a point. Where points lie far from
+	// most others, only the cells around these have that size.
 	CellSize float32
-	// Bounds fixes the box that the grid covers; points outside count into its
-	// border cells. The zero box: the points' own box, found at each Build.
+	// Bounds fixes the box that the grid covers, with cells of one size; points outside
+	// count into its border cells. The zero box: the points' own box, found at each Build.
 	Bounds Bounds
 	// Level on which Build and Radius run. native.Auto, the zero value: the best.
 	Level native.Level
@@ -68,7 +68,7 @@ func (c Config) Validate() error {
 	return errors.Join(errs...)
 }
 
-// Index is a uniform grid over a set of points, made by New. Build replaces the set;
+// Index is a grid over a set of points, made by New. Build replaces the set;
 // queries read it, and may run from several goroutines at once, each with a Result of
 // its own, as long as no Build runs.
 type Index struct {
@@ -88,6 +88,7 @@ type Index struct {
 
 	category  []uint32 // room for points.Category
 	cellOf    []uint32 // scratch of Build: the cell of each point
+	sampling  sampling // scratch of Build
 	restored  restored // scratch of Restore
 	scratches scratches
 }
@@ -124,7 +125,9 @@ func (ix *Index) Level() native.Level { return ix.level }
 // before the first Build.
 func (ix *Index) CellSize() float32 { return ix.cell }
 
-// Build indexes the points (x[s], y[s], z[s]) of the slots s, which ascend strictly.
+// Build indexes the points (x[s], y[s], z[s]) of the slots s, which ascend strictly. If
+// slots is nil, they are those of all rows, 0 to len(x)-1; if it is empty and not nil,
+// there are no points. If z is nil, it is zero everywhere.
 // The columns are read now and not kept; categories are forgotten. A coordinate that is NaN or infinite is
 // ErrNotFinite and names the column and slot; a slot that does not ascend, lies
 // beyond the columns or is 1<<24 or above is ErrRange. On these errors the index
@@ -132,6 +135,7 @@ func (ix *Index) CellSize() float32 { return ix.cell }
 // workers, leaves it empty. It panics if x, y and z differ in length.
 func (ix *Index) Build(x, y, z []float32, slots []uint32) error {
 	ix.made()
+	z, slots = planar(z, len(x)), rowsOf(slots, len(x))
 	if len(y) != len(x) || len(z) != len(x) {
 		panic("spatial: Build: x, y and z differ in length")
 	}
@@ -147,7 +151,7 @@ func (ix *Index) Build(x, y, z []float32, slots []uint32) error {
 	ix.n = len(slots)
 	ix.points.Limit = min(len(x), native.MaxSlots)
 	ix.points.Category = nil
-	ix.place(len(slots), box)
+	ix.choose(x, y, z, slots, box)
 	if err := ix.fill(x, y, z, slots); err != nil {
 		ix.empty()
 		return err
@@ -160,7 +164,7 @@ func (ix *Index) Build(x, y, z []float32, slots []uint32) error {
 func (ix *Index) empty() {
 	ix.n, ix.points.Limit = 0, 0
 	ix.builds++ // a Gate must not take it for what it was
-	ix.place(0, Bounds{})
+	ix.choose(nil, nil, nil, nil, Bounds{})
 	_ = ix.fill(nil, nil, nil, nil)
 }
 
@@ -182,39 +186,6 @@ func badPoint(x, y, z []float32, slots []uint32, i int) error {
 // buildTogether is the number of points from which all workers build. Each has
 // counts of its own for all cells, and there are five steps to wait for.
 const buildTogether = 1 << 16
-
-// finer is the number of cells, along each axis, to an edge of a cell. A row of
-// cells along x is one run of points, so that short cells cost nothing there and
-// let a query leave out more of what lies outside its sphere.
-var finer = [3]float64{4, 1, 1}
-
-// place lays the grid over the box. The number of cells is bounded by the
-// number of points, whatever the extent: a cell is doubled until it is. All
-// arithmetic here is in float64, where no extent of float32 points overflows.
-func (ix *Index) place(n int, box Bounds) {
-	var extent [3]float64
-	widest := 0.0
-	for a := range 3 {
-		extent[a] = float64(box.Max[a]) - float64(box.Min[a])
-		widest = max(widest, extent[a])
-	}
-	cell, most := float64(ix.cfg.CellSize), float64(2*n+1)
-	if cell == 0 {
-		// Fine enough for any set, then doubled to two points a cell or more,
-		// which keeps rows long and cells few when the radius is unknown.
-		cell, most = widest*0x1p-20, max(1, float64(n/2))
-	}
-	cell = max(cell, 0x1p-125) // keeps the reciprocals finite in float32
-	along := func(a int) float64 { return math.Floor(extent[a]/cell*finer[a]) + 1 }
-	for along(0)*along(1)*along(2) > most || max(along(0), along(1), along(2)) > 1<<24 {
-		cell *= 2
-	}
-	ix.cell = float32(cell)
-	ix.grid = native.Grid{Min: box.Min}
-	for a := range 3 {
-		ix.grid.Inv[a], ix.grid.N[a] = float32(finer[a]/cell), int32(along(a))
-	}
-}
 
 // fill sorts the points into the grid.
 func (ix *Index) fill(x, y, z []float32, slots []uint32) error {

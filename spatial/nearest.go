@@ -21,7 +21,7 @@ const MostNeighbours = native.MostNeighbours
 // and d = point - centre. Where it overflows it is +Inf: such points come last,
 // by slot. Nothing else decides.
 type NearestQueries struct {
-	X, Y, Z []float32
+	X, Y, Z []float32 // a nil Z is zero everywhere
 	// K is the number of points to find, 1 to MostNeighbours. Rows are shorter
 	// only where no more points pass. Index.Nearest does not read it.
 	K int
@@ -52,20 +52,21 @@ func (q *NearestQueries) Validate() error {
 
 func (q *NearestQueries) validate() error {
 	n := len(q.X)
-	if len(q.Y) != n || len(q.Z) != n || q.Radius != nil && len(q.Radius) != n {
+	if len(q.Y) != n || len(q.z()) != n || q.Radius != nil && len(q.Radius) != n {
 		panic("spatial: NearestQueries: X, Y, Z and Radius differ in length")
 	}
 	if q.Exclude != nil && len(q.Exclude) != n || q.Mask != nil && len(q.Mask) != n {
 		panic("spatial: NearestQueries: Exclude, Mask and X differ in length")
 	}
+	z := q.z()
 	for i := range n {
 		switch {
 		case !fault.Finite(q.X[i]):
 			return fault.Element(ErrNotFinite, "spatial: NearestQueries.X", i, q.X[i])
 		case !fault.Finite(q.Y[i]):
 			return fault.Element(ErrNotFinite, "spatial: NearestQueries.Y", i, q.Y[i])
-		case !fault.Finite(q.Z[i]):
-			return fault.Element(ErrNotFinite, "spatial: NearestQueries.Z", i, q.Z[i])
+		case !fault.Finite(z[i]):
+			return fault.Element(ErrNotFinite, "spatial: NearestQueries.Z", i, z[i])
 		}
 	}
 	for i, r := range q.Radius {
@@ -78,6 +79,8 @@ func (q *NearestQueries) validate() error {
 	}
 	return nil
 }
+
+func (q *NearestQueries) z() []float32 { return planar(q.Z, len(q.X)) }
 
 // NearestResult holds one point per query. The zero NearestResult is ready; reuse
 // it, and after a few batches nothing is allocated any more.
@@ -96,7 +99,8 @@ type nearestBatch struct {
 	live  []uint16
 	lanes lanes
 	k     int
-	ends  []uint32 // within the chunk
+	box   [2][3]float32 // of the points
+	ends  []uint32      // within the chunk
 	slots []uint32
 	dist2 []float32 // nil: not wanted
 
@@ -208,6 +212,7 @@ func spread(ends, slots []uint32, dist2 []float32) {
 
 func (b *nearestBatch) run(ix *Index, q *NearestQueries, k int) error {
 	b.ix, b.q, b.k, b.live = ix, q, k, b.lanes.of(ix, q.Live)
+	b.box = [2][3]float32{ix.box.Min, ix.box.Max}
 	err := b.pools.run(ix, len(q.X), chunkQueries, b)
 	b.ix, b.q = nil, nil
 	return err
@@ -217,10 +222,11 @@ func (b *nearestBatch) run(ix *Index, q *NearestQueries, k int) error {
 func (b *nearestBatch) Do(_, c int) {
 	lo := c * chunkQueries
 	hi := min(lo+chunkQueries, len(b.q.X))
-	part := native.NearestQueries{X: b.q.X[lo:hi], Y: b.q.Y[lo:hi], Z: b.q.Z[lo:hi], K: b.k}
+	part := native.NearestQueries{X: b.q.X[lo:hi], Y: b.q.Y[lo:hi], Z: b.q.z()[lo:hi], K: b.k}
 	if b.q.Radius != nil {
 		part.Radius = b.q.Radius[lo:hi]
 	}
+	part.Box = &b.box
 	part.Exclude, part.Mask, part.Live = cut(b.q.Exclude, lo, hi), cut(b.q.Mask, lo, hi), b.live
 	var dist2 []float32
 	if b.dist2 != nil {
@@ -263,7 +269,7 @@ func (ix *Index) KNNOracle(q *NearestQueries, out *Result) error {
 func (ix *Index) passing(q *NearestQueries, i int, found []neighbour) []neighbour {
 	for at := range ix.n {
 		x, y, z, slot := ix.point(at)
-		dx, dy, dz := x-q.X[i], y-q.Y[i], z-q.Z[i]
+		dx, dy, dz := x-q.X[i], y-q.Y[i], z-q.z()[i]
 		d2 := float32(float32(dx*dx)+float32(dy*dy)) + float32(dz*dz)
 		switch {
 		case q.Radius != nil && !(d2 <= float32(q.Radius[i]*q.Radius[i])):

@@ -272,7 +272,7 @@ func TestNearestMisusePanics(t *testing.T) {
 		q    spatial.NearestQueries
 	}{
 		{unequal, spatial.NearestQueries{X: two, Y: three, Z: two, K: 1}},
-		{unequal, spatial.NearestQueries{X: two, Y: two, Z: nil, K: 1}},
+		{unequal, spatial.NearestQueries{X: two, Y: two, Z: two[:1], K: 1}},
 		{unequal, spatial.NearestQueries{X: two, Y: two, Z: two, K: 1, Radius: three}},
 		{filters, spatial.NearestQueries{X: two, Y: two, Z: two, K: 1, Exclude: []uint32{}}},
 		{filters, spatial.NearestQueries{X: two, Y: two, Z: two, K: 1, Mask: []uint32{1}}},

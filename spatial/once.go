@@ -7,7 +7,8 @@ import (
 	"github.com/evertick/evertick/native"
 )
 
-// Columns are points, by slot: those of the slots in Slots, which ascend.
+// Columns are points, by slot: those of the slots in Slots, which ascend. As for
+// Index.Build, a nil Z is zero everywhere, and nil Slots are all rows.
 type Columns struct {
 	X, Y, Z []float32 // metres
 	Slots   []uint32
@@ -34,6 +35,7 @@ type Columns struct {
 func (ix *Index) RadiusOnce(points Columns, q *Queries, out *Result) error {
 	ix.made()
 	n := len(points.X)
+	points.Z, points.Slots = planar(points.Z, n), rowsOf(points.Slots, n)
 	if len(points.Y) != n || len(points.Z) != n {
 		panic("spatial: RadiusOnce: X, Y and Z differ in length")
 	}
@@ -166,7 +168,7 @@ func (o *once) streams(ix *Index, q *Queries) bool {
 		c = &scalarCosts
 	}
 	points, queries := len(o.columns.Slots), len(q.X)
-	batch := native.Queries{X: q.X, Y: q.Y, Z: q.Z, Radius: q.Radius, Exclude: q.Exclude, Mask: q.Mask}
+	batch := native.Queries{X: q.X, Y: q.Y, Z: q.z(), Radius: q.Radius, Exclude: q.Exclude, Mask: q.Mask}
 	switch o.force {
 	case building:
 		return false

@@ -55,7 +55,7 @@ func (ix *Index) around(q *Queries, i int, found []neighbour) []neighbour {
 	g, p := &ix.grid, &ix.points
 	r := q.Radius[i]
 	r2 := float32(r * r)
-	centre, reach := [3]float32{q.X[i], q.Y[i], q.Z[i]}, native.Reach(r)
+	centre, reach := [3]float32{q.X[i], q.Y[i], q.z()[i]}, native.Reach(r)
 	var lo, hi [3]int32
 	for a, c := range centre {
 		lo[a], hi[a] = g.Cell(a, c-reach), g.Cell(a, c+reach)

@@ -15,7 +15,7 @@ import (
 // Nothing is computed, so that nothing is rounded; -0 equals +0. A box of no
 // width along an axis has the points that lie exactly there.
 type Boxes struct {
-	MinX, MinY, MinZ, MaxX, MaxY, MaxZ []float32
+	MinX, MinY, MinZ, MaxX, MaxY, MaxZ []float32 // a nil MinZ or MaxZ is zero everywhere
 	// Exclude names for each box a slot that is left out, or NoSlot. Nil: none.
 	Exclude []uint32
 	// Mask and Live are as in Queries.
@@ -31,7 +31,7 @@ type Boxes struct {
 // slices differ in length.
 func (b *Boxes) Validate() error {
 	n := len(b.MinX)
-	if len(b.MinY) != n || len(b.MinZ) != n || len(b.MaxX) != n || len(b.MaxY) != n || len(b.MaxZ) != n {
+	if len(b.MinY) != n || len(b.minZ()) != n || len(b.MaxX) != n || len(b.MaxY) != n || len(b.maxZ()) != n {
 		panic("spatial: Boxes: MinX, MinY, MinZ, MaxX, MaxY and MaxZ differ in length")
 	}
 	if b.Exclude != nil && len(b.Exclude) != n || b.Mask != nil && len(b.Mask) != n {
@@ -40,15 +40,19 @@ func (b *Boxes) Validate() error {
 	if b.Order != BySlot && b.Order != Grid {
 		return fault.Field(ErrRange, "spatial: Boxes.Order", b.Order)
 	}
+	minZ, maxZ := b.minZ(), b.maxZ()
 	for i := range n {
-		if !fault.Finite((b.MinX[i]-b.MinX[i])+(b.MinY[i]-b.MinY[i])+(b.MinZ[i]-b.MinZ[i])+
-			(b.MaxX[i]-b.MaxX[i])+(b.MaxY[i]-b.MaxY[i])+(b.MaxZ[i]-b.MaxZ[i])) ||
-			b.MinX[i] > b.MaxX[i] || b.MinY[i] > b.MaxY[i] || b.MinZ[i] > b.MaxZ[i] {
+		if !fault.Finite((b.MinX[i]-b.MinX[i])+(b.MinY[i]-b.MinY[i])+(minZ[i]-minZ[i])+
+			(b.MaxX[i]-b.MaxX[i])+(b.MaxY[i]-b.MaxY[i])+(maxZ[i]-maxZ[i])) ||
+			b.MinX[i] > b.MaxX[i] || b.MinY[i] > b.MaxY[i] || minZ[i] > maxZ[i] {
 			return b.fault(i)
 		}
 	}
 	return nil
 }
+
+func (b *Boxes) minZ() []float32 { return planar(b.MinZ, len(b.MinX)) }
+func (b *Boxes) maxZ() []float32 { return planar(b.MaxZ, len(b.MinX)) }
 
 // fault finds what is wrong with box i.
 func (b *Boxes) fault(i int) error {
@@ -56,8 +60,8 @@ func (b *Boxes) fault(i int) error {
 		name string
 		v    float32
 	}{
-		{"spatial: Boxes.MinX", b.MinX[i]}, {"spatial: Boxes.MinY", b.MinY[i]}, {"spatial: Boxes.MinZ", b.MinZ[i]},
-		{"spatial: Boxes.MaxX", b.MaxX[i]}, {"spatial: Boxes.MaxY", b.MaxY[i]}, {"spatial: Boxes.MaxZ", b.MaxZ[i]},
+		{"spatial: Boxes.MinX", b.MinX[i]}, {"spatial: Boxes.MinY", b.MinY[i]}, {"spatial: Boxes.MinZ", b.minZ()[i]},
+		{"spatial: Boxes.MaxX", b.MaxX[i]}, {"spatial: Boxes.MaxY", b.MaxY[i]}, {"spatial: Boxes.MaxZ", b.maxZ()[i]},
 	}
 	for _, s := range sides {
 		if !fault.Finite(s.v) {
@@ -101,8 +105,8 @@ type overlapSearch struct {
 func (s *overlapSearch) search(_, from, to int, rows *native.Rows) int {
 	q := s.q
 	part := native.Boxes{
-		Lo: [3][]float32{q.MinX[from:to], q.MinY[from:to], q.MinZ[from:to]},
-		Hi: [3][]float32{q.MaxX[from:to], q.MaxY[from:to], q.MaxZ[from:to]},
+		Lo: [3][]float32{q.MinX[from:to], q.MinY[from:to], q.minZ()[from:to]},
+		Hi: [3][]float32{q.MaxX[from:to], q.MaxY[from:to], q.maxZ()[from:to]},
 	}
 	f := native.Filter{Exclude: cut(q.Exclude, from, to), Mask: cut(q.Mask, from, to), Live: s.live}
 	return native.Overlap(s.ix.level, &s.ix.grid, &s.ix.points, &part, &f, rows)
@@ -120,7 +124,7 @@ func (ix *Index) OverlapOracle(q *Boxes, out *Result) error {
 		from := len(out.Slots)
 		for at := range ix.n {
 			x, y, z, slot := ix.point(at)
-			if q.MinX[i] <= x && x <= q.MaxX[i] && q.MinY[i] <= y && y <= q.MaxY[i] && q.MinZ[i] <= z && z <= q.MaxZ[i] &&
+			if q.MinX[i] <= x && x <= q.MaxX[i] && q.MinY[i] <= y && y <= q.MaxY[i] && q.minZ()[i] <= z && z <= q.maxZ()[i] &&
 				ix.passes(q.Exclude, q.Mask, q.Live, i, at) {
 				out.Slots = append(out.Slots, slot)
 			}

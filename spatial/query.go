@@ -25,7 +25,7 @@ const (
 // where d = point - centre. Nothing else decides. A radius whose square
 // overflows therefore takes in every point: for no limit use math.MaxFloat32.
 type Queries struct {
-	X, Y, Z, Radius []float32
+	X, Y, Z, Radius []float32 // a nil Z is zero everywhere
 	// Exclude names for each query a slot that is left out, or NoSlot. Nil: none.
 	Exclude []uint32
 	// Mask is a set of up to 32 categories for each query: a point that is in none
@@ -46,7 +46,7 @@ type Queries struct {
 // panics if the slices differ in length.
 func (q *Queries) Validate() error {
 	n := len(q.X)
-	if len(q.Y) != n || len(q.Z) != n || len(q.Radius) != n {
+	if len(q.Y) != n || len(q.z()) != n || len(q.Radius) != n {
 		panic("spatial: Queries: X, Y, Z and Radius differ in length")
 	}
 	if q.Exclude != nil && len(q.Exclude) != n {
@@ -58,14 +58,15 @@ func (q *Queries) Validate() error {
 	if q.Order > Grid {
 		return fault.Field(ErrRange, "spatial: Queries.Order", q.Order)
 	}
+	z := q.z()
 	for i := range n {
 		switch {
 		case !fault.Finite(q.X[i]):
 			return fault.Element(ErrNotFinite, "spatial: Queries.X", i, q.X[i])
 		case !fault.Finite(q.Y[i]):
 			return fault.Element(ErrNotFinite, "spatial: Queries.Y", i, q.Y[i])
-		case !fault.Finite(q.Z[i]):
-			return fault.Element(ErrNotFinite, "spatial: Queries.Z", i, q.Z[i])
+		case !fault.Finite(z[i]):
+			return fault.Element(ErrNotFinite, "spatial: Queries.Z", i, z[i])
 		case !fault.Finite(q.Radius[i]):
 			return fault.Element(ErrNotFinite, "spatial: Queries.Radius", i, q.Radius[i])
 		case q.Radius[i] < 0:
@@ -74,6 +75,8 @@ func (q *Queries) Validate() error {
 	}
 	return nil
 }
+
+func (q *Queries) z() []float32 { return planar(q.Z, len(q.X)) }
 
 // Result holds one row per query, in compressed sparse rows: row i is
 // Slots[Offsets[i]:Offsets[i+1]], and Dist2 has the squared distances of the
@@ -171,7 +174,7 @@ const lanesForQueries = 48
 
 func (s *radiusSearch) search(_, first, last int, rows *native.Rows) int {
 	q := s.q
-	part := native.Queries{X: q.X[first:last], Y: q.Y[first:last], Z: q.Z[first:last], Radius: q.Radius[first:last]}
+	part := native.Queries{X: q.X[first:last], Y: q.Y[first:last], Z: q.z()[first:last], Radius: q.Radius[first:last]}
 	part.Exclude, part.Mask, part.Live = cut(q.Exclude, first, last), cut(q.Mask, first, last), s.live
 	from := rows.Fill
 	done := native.Radius(s.ix.level, &s.ix.grid, &s.ix.points, &part, rows)

@@ -14,7 +14,7 @@ import (
 // and a ray that begins on or in a sphere meets it at t = 0. Nothing else decides:
 // the grid only leaves out spheres that the formula would not accept.
 type Rays struct {
-	OX, OY, OZ, DX, DY, DZ, MaxT []float32
+	OX, OY, OZ, DX, DY, DZ, MaxT []float32 // a nil OZ or DZ is zero everywhere
 	// Exclude names for each ray a slot that is left out, or NoSlot. Nil: none.
 	Exclude []uint32
 	// Mask and Live are as in Queries.
@@ -27,7 +27,7 @@ type Rays struct {
 // panics if the slices differ in length.
 func (q *Rays) Validate() error {
 	n := len(q.OX)
-	if len(q.OY) != n || len(q.OZ) != n || len(q.DX) != n || len(q.DY) != n || len(q.DZ) != n || len(q.MaxT) != n {
+	if len(q.OY) != n || len(q.oz()) != n || len(q.DX) != n || len(q.DY) != n || len(q.dz()) != n || len(q.MaxT) != n {
 		panic("spatial: Rays: OX, OY, OZ, DX, DY, DZ and MaxT differ in length")
 	}
 	if q.Exclude != nil && len(q.Exclude) != n || q.Mask != nil && len(q.Mask) != n {
@@ -48,23 +48,26 @@ func (q *Rays) fault(i int) error {
 		return fault.Element(ErrNotFinite, "spatial: Rays.OX", i, q.OX[i])
 	case !fault.Finite(q.OY[i]):
 		return fault.Element(ErrNotFinite, "spatial: Rays.OY", i, q.OY[i])
-	case !fault.Finite(q.OZ[i]):
-		return fault.Element(ErrNotFinite, "spatial: Rays.OZ", i, q.OZ[i])
+	case !fault.Finite(q.oz()[i]):
+		return fault.Element(ErrNotFinite, "spatial: Rays.OZ", i, q.oz()[i])
 	case !fault.Finite(q.DX[i]):
 		return fault.Element(ErrNotFinite, "spatial: Rays.DX", i, q.DX[i])
 	case !fault.Finite(q.DY[i]):
 		return fault.Element(ErrNotFinite, "spatial: Rays.DY", i, q.DY[i])
-	case !fault.Finite(q.DZ[i]):
-		return fault.Element(ErrNotFinite, "spatial: Rays.DZ", i, q.DZ[i])
+	case !fault.Finite(q.dz()[i]):
+		return fault.Element(ErrNotFinite, "spatial: Rays.DZ", i, q.dz()[i])
 	case !fault.Finite(q.MaxT[i]):
 		return fault.Element(ErrNotFinite, "spatial: Rays.MaxT", i, q.MaxT[i])
-	case q.DX[i] == 0 && q.DY[i] == 0 && q.DZ[i] == 0:
+	case q.DX[i] == 0 && q.DY[i] == 0 && q.dz()[i] == 0:
 		return fault.Element(ErrRange, "spatial: Rays: direction", i, "0")
 	case q.MaxT[i] < 0:
 		return fault.Element(ErrRange, "spatial: Rays.MaxT", i, q.MaxT[i])
 	}
 	return nil
 }
+
+func (q *Rays) oz() []float32 { return planar(q.OZ, len(q.OX)) }
+func (q *Rays) dz() []float32 { return planar(q.DZ, len(q.OX)) }
 
 // RayHits holds one row per ray in compressed sparse rows, like Result: row i is
 // Slots[Offsets[i]:Offsets[i+1]], and T has where the ray meets these spheres. Rows
@@ -168,7 +171,7 @@ func (r *tracing) begin(ix *Index, q *Rays, what string, radius []float32) error
 
 func (r *tracing) part(lo, hi int) (native.Rays, native.Filter) {
 	q := r.q
-	return native.Rays{OX: q.OX[lo:hi], OY: q.OY[lo:hi], OZ: q.OZ[lo:hi], DX: q.DX[lo:hi], DY: q.DY[lo:hi], DZ: q.DZ[lo:hi], MaxT: q.MaxT[lo:hi]},
+	return native.Rays{OX: q.OX[lo:hi], OY: q.OY[lo:hi], OZ: q.oz()[lo:hi], DX: q.DX[lo:hi], DY: q.DY[lo:hi], DZ: q.dz()[lo:hi], MaxT: q.MaxT[lo:hi]},
 		native.Filter{Exclude: cut(q.Exclude, lo, hi), Mask: cut(q.Mask, lo, hi), Live: r.live}
 }
 

@@ -52,7 +52,7 @@ type sphereHit struct {
 
 // met returns all spheres that ray i meets, by t, then slot.
 func (ix *Index) met(radius []float32, q *Rays, i int) []sphereHit {
-	longest := max(q.DX[i], -q.DX[i], q.DY[i], -q.DY[i], q.DZ[i], -q.DZ[i])
+	longest := max(q.DX[i], -q.DX[i], q.DY[i], -q.DY[i], q.dz()[i], -q.dz()[i])
 	scale := float32(0x1p126)
 	for float32(longest*scale) >= 2 { // until in [1, 2), or less if it is denormal
 		scale /= 2
@@ -70,10 +70,10 @@ func (ix *Index) met(radius []float32, q *Rays, i int) []sphereHit {
 
 // meets is the formula of native.Rays.
 func (q *Rays) meets(i int, scale, cx, cy, cz, radius float32) (t float32, hit bool) {
-	dx, dy, dz := float32(q.DX[i]*scale), float32(q.DY[i]*scale), float32(q.DZ[i]*scale)
+	dx, dy, dz := float32(q.DX[i]*scale), float32(q.DY[i]*scale), float32(q.dz()[i]*scale)
 	inv := 1 / (float32(float32(dx*dx)+float32(dy*dy)) + float32(dz*dz))
 	r2 := float32(radius * radius)
-	mx, my, mz := cx-q.OX[i], cy-q.OY[i], cz-q.OZ[i]
+	mx, my, mz := cx-q.OX[i], cy-q.OY[i], cz-q.oz()[i]
 	s := float32((float32(float32(mx*dx)+float32(my*dy)) + float32(mz*dz)) * inv)
 	lx, ly, lz := mx-float32(s*dx), my-float32(s*dy), mz-float32(s*dz)
 	e := float32(float32(lx*lx)+float32(ly*ly)) + float32(lz*lz)

@@ -187,7 +187,7 @@ func TestRaysMisusePanics(t *testing.T) {
 	two, four := []float32{1, 1}, []float32{1, 1, 1, 1}
 	q := &spatial.Rays{OX: two, OY: two, OZ: two, DX: two, DY: two, DZ: two, MaxT: two}
 	short := *q
-	short.DZ = nil
+	short.DZ = two[:1]
 	masked := *q
 	masked.Mask = []uint32{1}
 	const (

@@ -75,6 +75,9 @@ func (ix *Index) Restore(data []byte) error {
 			r.slots = append(r.slots, uint32(w<<6|bits.TrailingZeros64(word)))
 		}
 	}
+	if n == 0 {
+		r.slots = []uint32{} // nil would be all rows
+	}
 	for _, column := range [...]*[]float32{&r.x, &r.y, &r.z} {
 		*column = resize(*column, limit)
 	}
@@ -153,6 +156,7 @@ func (ix *Index) CheckSnapshot(data []byte, rows int) error {
 // the slots of a bitmap, and without categories: what a Build of them would give.
 func (ix *Index) Indexes(x, y, z []float32, live []uint64) bool {
 	ix.made()
+	z = planar(z, len(x))
 	if ix.points.Category != nil || ix.points.Limit > len(x) {
 		return false
 	}

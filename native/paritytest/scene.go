@@ -194,6 +194,8 @@ var Families = []Family{
 	{"tiny", 1e-22, uniformIn(1e-21, 1e-21, 1e-21)},
 	{"outliers", 15, outliers},
 	{"clusters", 2, clusters},
+	{"strays", 15, strays},
+	{"tails", 3, tails},
 }
 
 func uniformIn(w, h, d float32) func(*Run, int) [3]float32 {
@@ -226,6 +228,29 @@ func outliers(r *Run, i int) [3]float32 {
 	p := uniformIn(100, 100, 100)(r, i)
 	if i%16 == 3 {
 		p[r.IntN(3)] = []float32{1e30, -1e30, 1e9}[r.IntN(3)]
+	}
+	return p
+}
+
+// strays are few, and as far away as can be.
+func strays(r *Run, i int) [3]float32 {
+	p := uniformIn(100, 100, 100)(r, i)
+	if i%97 == 5 {
+		p[r.IntN(3)] = []float32{-1e4, -1e6, 1e6, 3e38, -3e38}[r.IntN(5)]
+		p[r.IntN(3)] = []float32{-1e6, 3e38, -3e38, 0}[r.IntN(4)]
+	}
+	return p
+}
+
+// tails are dense in the middle and reach far: half of the coordinates each time that the
+// distance doubles.
+func tails(r *Run, _ int) [3]float32 {
+	var p [3]float32
+	for a := range p {
+		p[a] = float32((r.Float32() - 0.5) * 10)
+		for r.IntN(2) == 0 && p[a] < 1e30 && p[a] > -1e30 {
+			p[a] *= 2
+		}
 	}
 	return p
 }
