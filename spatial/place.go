@@ -229,7 +229,7 @@ func volume(l *layout, cell float64) float64 {
 // either side, and bounds the number of cells outside: where there are few points, far
 // from each other, more cells are of no use.
 func (s *sampling) widen(l *layout, axis int, lo, hi float64) {
-	margin := (hi - lo) / 16
+	margin := float64((hi - lo) / 16)
 	lo, hi = max(lo-margin, l.box[0][axis]), min(hi+margin, l.box[1][axis])
 	l.core[0][axis], l.core[1][axis] = lo, hi
 	var out [2]uint
