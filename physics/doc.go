@@ -69,16 +69,29 @@
 // however fast it is: if it would, the body is set back, at the end of the step, to where its
 // surface met that shape, with the velocity that it has, and the next step lets it bounce or
 // slide. A core is what is left when a shape is made thinner all around by half of the
-// distance from its centroid to its surface: so nothing is held up where it lies or slides, nor
-// at the seams between shapes. Where the core was inside already, what surrounds the
+// distance from its centroid to its surface. Where the core was inside already, what surrounds the
 // centroid does not get past. A body that was set back has moved less than its velocity says.
 //
-// A bullet (BodyDef.Bullet, SetBullet) does not get past the shapes of moving bodies that are
-// not bullets either, which are taken to be where they are at the end of the step.
-// Sensors and filters are heeded; sensors see nothing of the way in between.
+// What stops a body is what it collides with: it is set back to where the two have a contact. So what comes
+// to a chain beyond its open end or from behind passes, fast or slow, and what comes to a one-way platform from
+// behind. A body that touched the shape before the step is stopped only if the two had a contact;
+// if it would be set back to where it was, it slides along the shape and loses the velocity that led into
+// it. So nothing hangs in the air.
+//
+// A bullet (BodyDef.Bullet, SetBullet) does not get past the shapes of moving bodies that are not bullets
+// either, be they asleep, kinematic or dynamic: both are followed from their poses before the step to those
+// after it, turns included. A bullet need not be fast for that: a rod that turns does not get past a slow one. A
+// bullet that met a moving body is carried on with it to the end of the step, and static shapes stop it on that way. A
+// dynamic body that has less mass than the bullet carries it nowhere.
+//
+// Sensors and filters are heeded; sensors see nothing of the way in between. Continuous collision holds up nothing
+// that lies or slides on a floor. Collision by itself does where a floor is made of shapes that do not know of each
+// other, boxes or segments: at their seams a body may lose speed, and a box may be thrown up. Chains have
+// no such seams: up to 399 m/s, what slides on one or on a single box comes as far as its speed says.
 //
 // Not kept apart are fast bodies that are not bullets and other moving bodies, kinematic ones
-// among them, and bullets and bullets. A corner that a shape grazes with less than what was
+// among them; bullets and bullets; a bullet and a lighter body that is fast and not a bullet; and what is between
+// a moving body and a static one that it is pressed against. A corner that a shape grazes with less than what was
 // taken off its core does not stop it. What is slow and pressed by others can be pressed through a
 // thin wall, a little in each step. How a body turns in a step is a guess if that is more
 // than half a turn. Config.DisableContinuous turns all this off.

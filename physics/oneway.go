@@ -146,34 +146,59 @@ func (s *solver) goesThrough(c *rigid.Contact, m *rigid.Manifold, was bool) bool
 }
 
 // goesPast reports whether a shape of a fast body goes through another one that it is meant to meet:
-// their bodies ignore each other or a joint keeps them apart, it was behind a segment of a chain before
-// the step, or goes through a one-way platform, or towards the front of one.
+// their bodies ignore each other or a joint keeps them apart, or one is a one-way platform that the other
+// goes through, or does not come nearer to from the front.
 func (s *solver) goesPast(shape, other uint32) bool {
 	t := &s.shapes
 	body, of := t.filters.Body[shape], t.filters.Body[other]
 	if s.ignored(shape, other) || s.joints.apart > 0 && s.jointed(body, of) {
 		return true
 	}
-	st, p := &s.sys.States[body], &s.sys.Poses
-	if _, ok := t.chainOf(int(other)); ok {
-		cos, sin := p.Cos[body], p.Sin[body] // now, and before it was turned by C and S:
-		cos, sin = float32(cos*st.C)+float32(sin*st.S), float32(sin*st.C)-float32(cos*st.S)
-		at, from, n := t.shape[shape].Centroid, t.shape[other].Vertices[0], t.shape[other].Normals[0]
-		x := (p.X[body] - st.DX) + (float32(cos*at.X) - float32(sin*at.Y)) - p.X[of]
-		y := (p.Y[body] - st.DY) + (float32(sin*at.X) + float32(cos*at.Y)) - p.Y[of]
-		x, y = float32(p.Cos[of]*x)+float32(p.Sin[of]*y), float32(p.Cos[of]*y)-float32(p.Sin[of]*x)
-		return float32(n.X*(x-from.X))+float32(n.Y*(y-from.Y)) < 0
-	}
-	if t.oneWayDef(int(other)) == [2]float32{} {
+	if t.oneWayDef(int(shape)) == [2]float32{} && t.oneWayDef(int(other)) == [2]float32{} {
 		return false
 	}
-	fx, fy := s.turned(int(of), t.oneWay[other].unit.X, t.oneWay[other].unit.Y)
-	if float32(st.DX*fx)+float32(st.DY*fy) >= 0 {
+	if s.leaves(other, body, of) || s.leaves(shape, of, body) {
 		return true
 	}
-	a, b := min(shape, other), max(shape, other)
+	c := s.contactOf(shape, other)
+	return c != nil && c.Flags&passing != 0
+}
+
+// leaves reports whether a shape is a one-way platform, and a body does not move against its front, as seen
+// from the body of the shape.
+func (s *solver) leaves(platform, body, of uint32) bool {
+	if s.shapes.oneWayDef(int(platform)) == [2]float32{} {
+		return false
+	}
+	front := s.shapes.oneWay[platform].unit
+	x, y := s.turned(int(of), front.X, front.Y)
+	a, b := s.moveOf(body), s.moveOf(of)
+	return float32((a.X-b.X)*x)+float32((a.Y-b.Y)*y) >= 0
+}
+
+// moveOf is how far a body has moved in this step.
+func (s *solver) moveOf(body uint32) rigid.Vec {
+	if !s.awake(int(body)) {
+		return rigid.Vec{}
+	}
+	st := &s.sys.States[body]
+	return rigid.Vec{X: st.DX, Y: st.DY}
+}
+
+// contactOf returns the contact of two shapes in this step, or nil.
+func (s *solver) contactOf(a, b uint32) *rigid.Contact {
+	a, b = min(a, b), max(a, b)
 	i := rigid.After(s.contacts, a, b)
-	return i < len(s.contacts) && s.contacts[i].A == a && s.contacts[i].B == b && s.contacts[i].Flags&passing != 0
+	if i == len(s.contacts) || s.contacts[i].A != a || s.contacts[i].B != b {
+		return nil
+	}
+	return &s.contacts[i]
+}
+
+// touched reports whether two shapes have a contact with points in this step.
+func (s *solver) touched(a, b uint32) bool {
+	c := s.contactOf(a, b)
+	return c != nil && c.Count > 0
 }
 
 // closing is the speed in m/s at which the first point of a contact closes, or 0.

@@ -60,13 +60,14 @@ type solver struct {
 
 	jointPasses []pass
 
-	// s.step, s.stagePart, s.stepPart, s.chooseChunk, s.shareParts and s.goesPast, bound once.
+	// s.step, s.stagePart, s.stepPart, s.chooseChunk, s.shareParts, s.goesPast and s.touched, bound once.
 	wholeStep         func()
 	stageJob, stepJob func(*shift)
 	chooseJob         func(chunk int)
 	shareJob          func(parts int, f func(part int))
 	part              func(part int) // of the broad phase
 	passesJob         func(shape, other uint32) bool
+	touchedJob        func(a, b uint32) bool
 
 	queries queries
 
@@ -86,7 +87,7 @@ func (s *solver) Open(cfg Config, cols *Columns) error {
 	}
 	s.pairTable.room = cfg.Capacity
 	s.cols, s.level, s.pool = cols, level, native.NewPool(cfg.Workers)
-	s.shareJob, s.passesJob = s.shareParts, s.goesPast
+	s.shareJob, s.passesJob, s.touchedJob = s.shareParts, s.goesPast, s.touched
 	s.wholeStep, s.stageJob, s.stepJob, s.chooseJob = s.step, s.stagePart, s.stepPart, s.chooseChunk
 	s.traced = cfg.StageHashes
 	s.sys.Params = cfg.params()

@@ -1,6 +1,7 @@
 package physics
 
 import (
+	"encoding/binary"
 	"math"
 	"slices"
 
@@ -15,9 +16,9 @@ type sweeper struct {
 	sweep   rigid.Sweep
 	fast    []uint32 // bodies
 	fastIn  []int    // how many there are, by span
-	bullets []uint32 // fast bodies that are
+	bullets []uint32 // bodies that are, and that another body can have met in this step
 
-	// For bullets: where the shapes of other bodies are after the step.
+	// For bullets: the way of the shapes of other bodies.
 	boxes  rigid.Boxes
 	which  bitset
 	layout rigid.Layout
@@ -51,26 +52,39 @@ func (s *solver) measureAll() {
 	}
 }
 
-// stopFast sets fast bodies back to where they met an obstacle in this step.
+// stopFast sets fast bodies back to where they met an obstacle in this step, and bullets also to
+// where they met one that moves.
 func (s *solver) stopFast(dt float32) {
-	if s.sweep.off || !s.findFast() {
+	w := &s.sweep
+	if w.off {
 		return
 	}
-	w, t := &s.sweep, &s.shapes
-	w.sweep = rigid.Sweep{
-		States: s.sys.States, Poses: s.sys.Poses, Angle: s.sys.Angle, Most: w.extents.Most, Dt: dt,
-		Head: s.table.head, Next: s.table.next,
-		Shapes: t.shape, Filters: &t.filters, Sensor: t.sensor,
+	fast, bullets := s.findFast(), s.anyBullet()
+	if !fast && !bullets {
+		return
 	}
-	if !s.pairTable.empty() || s.joints.apart > 0 || t.oneWays > 0 || t.chained > 0 {
-		w.sweep.Passes = s.passesJob
-	}
+	s.openSweep(dt)
 	s.over(0, len(w.fast), sweepChunk, (*solver).stopAtStatic)
-	if s.findBullets() {
+	if bullets && s.findBullets() {
 		s.layOut()
 		s.over(0, len(w.bullets), sweepChunk, (*solver).stopBullets)
 	}
 	s.done("sweep")
+}
+
+func (s *solver) openSweep(dt float32) {
+	w, t := &s.sweep, &s.shapes
+	w.sweep = rigid.Sweep{
+		States: s.sys.States, Poses: s.sys.Poses, Angle: s.sys.Angle, VX: s.cols.VX, VY: s.cols.VY, Most: w.extents.Most, Dt: dt,
+		Head: s.table.head, Next: s.table.next, Touched: s.touchedJob,
+		Shapes: t.shape, Filters: &t.filters, Sensor: t.sensor, Smooth: t.smooth,
+	}
+	if s.sleep.on {
+		w.sweep.Active = s.sleep.active
+	}
+	if !s.pairTable.empty() || s.joints.apart > 0 || t.oneWays > 0 {
+		w.sweep.Passes = s.passesJob
+	}
 }
 
 // findFast lists the fast bodies, ascending, and returns false if there are none.
@@ -94,26 +108,58 @@ func (s *solver) fastRows(at, lo, hi int) {
 
 func (s *solver) stopAtStatic(lo, hi int) { s.sweep.sweep.StopStill(&s.broad, s.sweep.fast[lo:hi]) }
 
-// findBullets lists the bullets among the fast bodies, and returns false if there are none.
+// anyBullet reports whether a row of an active span has the flag of a bullet. It takes eight rows at a time: most
+// worlds have none, and it is asked in each step.
+func (s *solver) anyBullet() bool {
+	const eight = FlagBullet * 0x0101010101010101
+	for _, rows := range s.sleep.spans {
+		flags, all := s.cols.Flags[rows.lo:rows.hi], uint64(0)
+		for ; len(flags) >= 8; flags = flags[8:] {
+			all |= binary.LittleEndian.Uint64(flags)
+		}
+		for _, f := range flags {
+			all |= uint64(f)
+		}
+		if all&eight != 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// findBullets lists the bullets that are awake and have moved, together with the fastest body that is not
+// one, by more than half of their least extent. It returns false if there are none.
 func (s *solver) findBullets() bool {
 	w := &s.sweep
 	w.bullets = w.bullets[:0]
-	for _, i := range w.fast {
-		if s.cols.Flags[i]&FlagBullet != 0 {
-			w.bullets = append(w.bullets, i)
+	swiftest := float32(0)
+	for _, rows := range s.sleep.spans {
+		for i := rows.lo; i < rows.hi; i++ {
+			switch {
+			case !s.awake(i):
+			case s.cols.Flags[i]&FlagBullet == 0:
+				if move := w.extents.Move(&s.sys.States[i], i); move > swiftest { // NaN is not
+					swiftest = move
+				}
+			case s.cols.Type[i] == DynamicBody:
+				w.bullets = append(w.bullets, uint32(i))
+			}
 		}
 	}
+	w.bullets = slices.DeleteFunc(w.bullets, func(i uint32) bool {
+		return !(swiftest+w.extents.Move(&s.sys.States[i], int(i)) > float32(0.5*w.extents.Least[i]))
+	})
 	return len(w.bullets) > 0
 }
 
-// layOut puts the solid shapes of moving bodies that are not bullets where they are now.
+// layOut puts the solid shapes of moving bodies that are not bullets where they have been in this step.
 func (s *solver) layOut() {
 	w, t := &s.sweep, &s.shapes
 	n := len(t.shape)
 	for _, b := range [...]*[]float32{&w.boxes.MinX, &w.boxes.MinY, &w.boxes.MaxX, &w.boxes.MaxY} {
 		*b = slices.Grow((*b)[:0], n)[:n]
 	}
-	s.over(0, n, bodyChunk, func(s *solver, lo, hi int) { s.boundInto(&s.sweep.boxes, lo, hi) })
+	s.over(0, n, bodyChunk, (*solver).surround)
 	w.which.reset(n)
 	for i, moves := range t.filters.Moves {
 		if moves && !t.sensor[i] && s.cols.Flags[t.filters.Body[i]]&FlagBullet == 0 {
@@ -123,4 +169,13 @@ func (s *solver) layOut() {
 	w.layout.Build(s.level, &w.boxes, w.which)
 }
 
-func (s *solver) stopBullets(lo, hi int) { s.sweep.sweep.Stop(&s.sweep.layout, s.sweep.bullets[lo:hi]) }
+func (s *solver) surround(lo, hi int) {
+	w := &s.sweep
+	s.boundInto(&w.boxes, lo, hi)
+	w.sweep.Surround(&s.boxes, &w.boxes, lo, hi)
+}
+
+func (s *solver) stopBullets(lo, hi int) {
+	w := &s.sweep
+	w.sweep.Stop(&w.layout, &s.broad, w.bullets[lo:hi])
+}

@@ -2,8 +2,10 @@ package physics_test
 
 import (
 	"math"
+	"math/rand/v2"
 	"testing"
 
+	"github.com/evertick/evertick/native/paritytest"
 	"github.com/evertick/evertick/physics"
 )
 
@@ -67,6 +69,78 @@ func TestSlidingIsNotHeldUp(t *testing.T) {
 				r.steps(100)
 			})
 			sameMotion(t, name, on, off)
+		}
+	}
+}
+
+// slides puts bodies of three kinds on a floor, at any place of 4 m, and gives them about a speed.
+func (r rig) slides(rng *rand.Rand, floor string, speed float32) (bodies []physics.Body, speeds []float32) {
+	r.Helper()
+	d, b, end := material(0, 0), r.body(physics.StaticBody, 0, 0), 1.1*speed+30
+	var points [][2]float32
+	for x := end; x > -10; x -= 4 {
+		points = append(points, [2]float32{x, 0})
+		switch floor {
+		case "boxes":
+			r.polygon(b, d, physics.Polygon{Count: 4, Vertices: [8][2]float32{{x - 4, -1}, {x, -1}, {x, 0}, {x - 4, 0}}})
+		case "segments":
+			r.segment(b, d, x-4, 0, x, 0)
+		}
+	}
+	switch floor {
+	case "box":
+		r.polygon(b, d, physics.Polygon{Count: 4, Vertices: [8][2]float32{{-10, -1}, {end, -1}, {end, 0}, {-10, 0}}})
+	case "chain":
+		r.chain(b, physics.ChainDef{Points: points, Shape: d})
+	}
+	d.Filter.Group = -1
+	for k := range 60 {
+		high := []float32{0.5, 0.5, 0.1}[k%3]
+		b := r.dynamic(4*rng.Float32(), high)
+		if k%3 == 0 {
+			r.circle(b, d, high)
+		} else {
+			r.box(b, d, 0.5, high)
+		}
+		bodies, speeds = append(bodies, b), append(speeds, min(speed*(0.95+0.1*rng.Float32()), 399))
+	}
+	r.steps(30)
+	for k, b := range bodies {
+		r.no(r.w.SetVelocity(b, [2]float32{speeds[k], 0}, 0))
+	}
+	return bodies, speeds
+}
+
+// Up to 399 m/s, a chain and a single box hold up nothing that slides on them. At the seams of floors of many shapes
+// the collision holds up some, and continuous collision no more than those.
+func TestFastThingsSlide(t *testing.T) {
+	for n, floor := range []string{"box", "chain", "boxes", "segments"} {
+		for _, speed := range []float32{20, 60, 200, 390} {
+			var bodies []physics.Body
+			var speeds []float32
+			var from []float64
+			on, off := both(t, -10, func(r rig) {
+				rng := rand.New(rand.NewPCG(paritytest.Seed(), uint64(n)))
+				bodies, speeds = r.slides(rng, floor, speed)
+				from = from[:0]
+				for _, b := range bodies {
+					x, _ := r.at(b)
+					from = append(from, x)
+				}
+				r.steps(60)
+			})
+			for k, b := range bodies {
+				x, y := on.at(b)
+				offX, offY := off.at(b)
+				vx, _, _ := off.velocity(b)
+				want := float64(speeds[k])
+				if n < 2 && math.Abs(x-from[k]-want) > 1e-3*want {
+					t.Errorf("%s, %g m/s: body %d has come %g m in a second of %g m/s", floor, speed, k, x-from[k], want)
+				}
+				if vx > 0.9999*want && (x != offX || y != offY) {
+					t.Errorf("%s, %g m/s: body %d is at %g, %g, and without continuous collision at %g, %g", floor, speed, k, x, y, offX, offY)
+				}
+			}
 		}
 	}
 }
@@ -170,6 +244,25 @@ func TestWhatDoesNotStop(t *testing.T) {
 	}
 }
 
+// A one-way platform that flies is stopped where its front meets a wall, and passes elsewhere: slow or fast.
+func TestFlyingPlatforms(t *testing.T) {
+	for _, speed := range []float32{3, 200} {
+		for _, front := range []float32{-1, 1} {
+			r := newRig(t, 0)
+			wall, platform := r.body(physics.StaticBody, 10, 0), r.dynamic(0, 0, moving(speed, 0, 0))
+			r.box(wall, plain, thin, 5)
+			d := plain
+			d.OneWay = [2]float32{front, 0}
+			r.box(platform, d, 0.1, 0.2)
+			r.seconds(30 / float64(speed))
+			x, _ := r.at(platform)
+			if stopped := x < 10; stopped != (front > 0) {
+				t.Errorf("%g m/s, front %g: it is at %g", speed, front, x)
+			}
+		}
+	}
+}
+
 // Bullets are stopped by bodies that are not, wherever these come from; other bodies only by
 // static ones.
 func TestBullets(t *testing.T) {
@@ -211,4 +304,90 @@ func TestBullets(t *testing.T) {
 			}
 		}
 	}
+}
+
+// targets are how a thin body of 8 m moves that bullets meet.
+var targets = []struct {
+	name string
+	kind physics.BodyType
+	move func(rng *rand.Rand) []func(d *physics.BodyDef)
+}{
+	{"dynamic plate", physics.DynamicBody, func(*rand.Rand) []func(d *physics.BodyDef) { return nil }},
+	{"sleeping plate", physics.DynamicBody, func(*rand.Rand) []func(d *physics.BodyDef) {
+		return []func(d *physics.BodyDef){func(d *physics.BodyDef) { d.DisableSleep = false }}
+	}},
+	{"kinematic plate", physics.KinematicBody, func(rng *rand.Rand) []func(d *physics.BodyDef) {
+		return []func(d *physics.BodyDef){moving(float32(within(rng, -10, 10)), float32(within(rng, -10, 10)), 0)}
+	}},
+	{"dynamic rod", physics.DynamicBody, func(rng *rand.Rand) []func(d *physics.BodyDef) {
+		return []func(d *physics.BodyDef){moving(0, 0, float32(within(rng, -20, 20))), turned(within(rng, 0, 6))}
+	}},
+	{"kinematic rod", physics.KinematicBody, func(rng *rand.Rand) []func(d *physics.BodyDef) {
+		return []func(d *physics.BodyDef){moving(0, 0, float32(within(rng, -20, 20))), turned(within(rng, 0, 6))}
+	}},
+	{"kinematic rod on its way", physics.KinematicBody, func(rng *rand.Rand) []func(d *physics.BodyDef) {
+		return []func(d *physics.BodyDef){turned(within(rng, 0, 6)),
+			moving(float32(within(rng, -10, 10)), float32(within(rng, -10, 10)), float32(within(rng, -20, 20)))}
+	}},
+}
+
+func within(rng *rand.Rand, a, b float64) float64 { return a + (b-a)*rng.Float64() }
+
+// Bullets of 30 to 10,000 m/s do not get past a plate of 4 cm or a rod that moves and turns, whatever shape they
+// have; nor do those that have been stopped, and are slow.
+func TestBulletsAndWhatMoves(t *testing.T) {
+	const lanes = 60 // a bit of the category each, in one world
+	for n, target := range targets {
+		for round := range paritytest.Rounds(5) {
+			rng := rand.New(rand.NewPCG(paritytest.Seed(), uint64(100*n+round)))
+			r := rig{t, newWorld(t, physics.Config{Capacity: 2 * lanes, MaxSpeed: 2e4})}
+			var plates, bullets []physics.Body
+			for lane := range lanes {
+				d := plain
+				d.Density, d.Filter.Category, d.Filter.Mask = 50, 1<<lane, 1<<lane
+				plate := r.body(target.kind, 0, 0, target.move(rng)...)
+				r.box(plate, d, 0.02, 4)
+				if target.name == "sleeping plate" {
+					r.no(r.w.SetAwake(plate, false))
+				}
+				speed := float32(math.Pow(10, within(rng, 1.5, 4)))
+				bullet := r.dynamic(float32(within(rng, -13, -3)), float32(within(rng, -1, 1)), moving(speed, 0, float32(within(rng, -20, 20))),
+					func(d *physics.BodyDef) { d.Bullet = true })
+				d.Density = 1
+				switch rng.IntN(3) {
+				case 0:
+					r.circle(bullet, d, 0.1)
+				case 1:
+					r.box(bullet, d, 0.15, 0.05)
+				default:
+					r.capsule(bullet, d, -0.1, 0, 0.1, 0.05, 0.03)
+				}
+				plates, bullets = append(plates, plate), append(bullets, bullet)
+			}
+			for step := range 40 {
+				var before [lanes][2]float64
+				for lane := range lanes {
+					before[lane][0], before[lane][1] = r.seenFrom(plates[lane], bullets[lane])
+				}
+				r.steps(1)
+				for lane := range lanes {
+					x, y := r.seenFrom(plates[lane], bullets[lane])
+					was := before[lane]
+					if x*was[0] < 0 && math.Abs(x) > 0.02 && math.Abs(y) < 3 && math.Abs(was[1]) < 3 {
+						t.Errorf("%s, round %d, lane %d, step %d: from %.3f to %.3f, %.3f", target.name, round, lane, step, was, x, y)
+					}
+				}
+			}
+		}
+	}
+}
+
+// seenFrom is the place of a body in the frame of another one.
+func (r rig) seenFrom(from, b physics.Body) (x, y float64) {
+	r.Helper()
+	x, y = r.at(b)
+	fx, fy := r.at(from)
+	s, c := math.Sincos(r.angle(from))
+	x, y = x-fx, y-fy
+	return c*x + s*y, c*y - s*x
 }

@@ -164,6 +164,8 @@ func gallery(t testing.TB, seed uint64, c physics.Config) rig {
 			b := r.projectile(i+k, rng, x+rng.Float32()*2-1, y+rng.Float32()*2-1, float32(150*math.Cos(dir)), float32(150*math.Sin(dir)))
 			r.no(r.w.SetBullet(b, k < 3))
 		}
+		rod := r.body(physics.KinematicBody, x+rng.Float32()-0.5, y, moving(rng.Float32()*4-2, 0, rng.Float32()*40-20))
+		r.box(rod, plain, thin, 1)
 	}
 	return r
 }

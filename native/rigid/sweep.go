@@ -43,8 +43,7 @@ func (e *Extents) Fast(level native.Level, states []State, lo, hi int, out []uin
 	n := 0
 	for i := lo; i < hi; i++ {
 		st := &states[i]
-		move := (abs(st.DX) + abs(st.DY)) + float32((abs(st.S)+(1-st.C))*e.Most[i])
-		if st.InvMass > 0 && move > float32(0.5*e.Least[i]) {
+		if st.InvMass > 0 && e.Move(st, i) > float32(0.5*e.Least[i]) {
 			out[n] = uint32(i)
 			n++
 		}
@@ -52,8 +51,13 @@ func (e *Extents) Fast(level native.Level, states []State, lo, hi int, out []uin
 	return n
 }
 
+// Move is the left side of that.
+func (e *Extents) Move(st *State, body int) float32 {
+	return (abs(st.DX) + abs(st.DY)) + float32((abs(st.S)+(1-st.C))*e.Most[body])
+}
+
 // Sweep keeps fast bodies from passing through what is thin: after a step it sets a body that has
-// met a shape on its way back to where it met it. Velocities stay; the step that follows finds the
+// met a shape on its way back to where it met it. Its velocity stays; the step that follows finds the
 // two in touch and deals with that.
 //
 // # What stops a body
@@ -72,26 +76,45 @@ func (e *Extents) Fast(level native.Level, states []State, lo, hi int, out []uin
 // obstacle already as well and comes nearer, the body stays where it was, and turns; a shape
 // whose centroid was inside is not stopped. A body stops where the first of its shapes does.
 //
+// A segment of a chain (Smooth) stops a shape only where CollideSmooth makes a contact of the two: what passes
+// beyond the open end of a chain, or comes from behind it, is not held there. If there is none
+// where the shape touches the segment, its cores are tried, from the largest to the disc, and
+// then its centroid; the first of these that touches the segment at a place with a contact stops the shape.
+//
+// A shape that begins a step within LinearSlop of an obstacle is stopped there by nothing but what it has a
+// contact with (Touched). If it would stay where it was, it goes so far along the obstacle as
+// it can, and what is left of its velocity that leads into the obstacle is taken from it. So no body
+// is set back in step after step while it gains speed.
+//
 // Two shapes that are not meant to pair (Broad.Pairs says when), sensors, and shapes of one body
 // do not stop each other.
 //
 // # Motion
 //
 // Between the two poses the centre of mass goes straight and the body turns evenly, by what its
-// rotations say and, as far as these leave that open, its angular velocity. Obstacles
-// stay where they are. What is not finite stops nothing and is not stopped.
+// rotations say and, as far as these leave that open, its angular velocity. The obstacles of Stop move in
+// the same way, at the same time. What is not finite stops nothing and is not stopped.
+//
+// A body that met a moving obstacle keeps its place in the frame of that: it is carried on to where
+// the obstacle is after the step. What stops it on this way is a shape that does not move. A dynamic obstacle
+// with less mass carries nothing. Where a body is not carried all the way, the obstacle may have got past it.
 //
 // No shape is compared with more than MaxObstacles others. If the boxes of more are in the
 // box of its way, the rest is left out, in the order of the Layout.
 type Sweep struct {
-	// By body: States and Poses after the step, and the angles in radians. Stop sets poses and
-	// angles back.
+	// By body: States and Poses after the step, the angles in radians, and the velocities. Bodies that are
+	// stopped get new ones, as if they had moved and turned so far and no farther.
 	States []State
 	Poses  Poses
 	Angle  []float32
+	VX, VY []float32
 
 	// Most is that of Extents, or nil: where it is known, a body that no obstacle is near costs little.
 	Most []float32
+
+	// Active has a bit for each body whose state is of this step; the others did not move.
+	// nil: all are.
+	Active []uint64
 
 	Dt float32 // length of the step in seconds
 
@@ -103,52 +126,123 @@ type Sweep struct {
 	Shapes  []Shape
 	Filters *Filters
 	Sensor  []bool
+	Smooth  []Smooth // of the first shapes
 
 	// Passes reports of two shapes that are meant to pair, and of which the first is of a fast body,
 	// whether it goes through the other all the same. nil: none does. It is called by several workers
 	// at a time.
 	Passes func(shape, other uint32) bool
+
+	// Touched reports whether two shapes had a contact in this step. nil: all had. It is called like Passes.
+	Touched func(shape, other uint32) bool
 }
 
 // StopStill sets bodies back to where they met a shape that does not move. b is as the last Pairs
 // left it: it knows where these are. Bodies do not depend on each other; workers can take
 // a part each.
 func (w *Sweep) StopStill(b *Broad, bodies []uint32) {
+	var p path
 	for _, i := range bodies {
-		w.stop(&b.still, i)
-	}
-}
-
-// Stop sets bodies back to where they met a shape of a layout, at the pose where that is
-// now. Bodies of the layout must not be among those to stop.
-func (w *Sweep) Stop(l *Layout, bodies []uint32) {
-	for _, i := range bodies {
-		w.stop(&l.sorted, i)
-	}
-}
-
-func (w *Sweep) stop(obstacles *sorted, body uint32) {
-	if len(obstacles.layers) == 0 || w.Most != nil && w.alone(obstacles, body) {
-		return
-	}
-	var path path
-	if !path.of(&w.States[body], &w.Poses, body, w.Dt) {
-		return
-	}
-	first := float32(1)
-	for link := w.Head[body]; link != 0; link = w.Next[link-1] {
-		if shape := link - 1; !w.Sensor[shape] && w.Shapes[shape].Count-1 < MaxVertices {
-			first = w.firstOf(obstacles, &path, shape, first)
+		if w.alone(&b.still, i) || !p.of(&w.States[i], &w.Poses, i, w.Dt) {
+			continue
+		}
+		if w.stopStill(&search{obstacles: &b.still, way: &p}, i) {
+			w.put(i, &p)
 		}
 	}
-	if first == 1 {
-		return
+}
+
+// stopStill ends a way at the first shape that does not move, and returns false if there is none. If that
+// stops the body where it is, it slides along.
+func (w *Sweep) stopStill(q *search, body uint32) bool {
+	p := q.way
+	if w.first(q, body); q.time == 1 {
+		return false
 	}
-	x, y, cos, sin := path.at(first)
-	p := &w.Poses
-	p.X[body], p.Y[body] = x, y
-	if first > 0 {
-		p.Cos[body], p.Sin[body], w.Angle[body] = cos, sin, Atan2(sin, cos)
+	if q.time == 0 && p.slide(q.out, p.dx, p.dy) {
+		w.first(q, body)
+	}
+	p.end(q.time)
+	return true
+}
+
+// Stop sets bodies back to where they met a moving shape of a layout, and carries them on with it. The boxes of
+// the layout are around the whole way of each shape, as Surround makes them. Bodies of the
+// layout must not be among those to stop; b is that of StopStill, which comes first.
+func (w *Sweep) Stop(l *Layout, b *Broad, bodies []uint32) {
+	var p path
+	for _, i := range bodies {
+		if !w.alone(&l.sorted, i) && p.of(&w.States[i], &w.Poses, i, w.Dt) && w.stopMoving(&l.sorted, &b.still, &p, i) {
+			w.put(i, &p)
+		}
+	}
+}
+
+// stopMoving is stopStill for shapes that move.
+func (w *Sweep) stopMoving(moving, still *sorted, p *path, body uint32) bool {
+	q := search{obstacles: moving, way: p, moving: true}
+	if w.first(&q, body); q.time == 1 {
+		return false
+	}
+	target := w.Filters.Body[q.other]
+	by, moves := w.motion(target)
+	if along := *p; q.time == 0 && along.slide(q.out, p.dx-by.dx, p.dy-by.dy) {
+		w.stopStill(&search{obstacles: still, way: &along}, body)
+		again := search{obstacles: moving, way: &along, moving: true}
+		if w.first(&again, body); again.time == 1 {
+			*p = along
+			return true
+		}
+	}
+	p.end(q.time)
+	if !moves || w.States[target].InvMass > w.States[body].InvMass {
+		return true
+	}
+	on := by.carry(p, q.time)
+	if !on.finite() {
+		return false
+	}
+	w.stopStill(&search{obstacles: still, way: &on, late: true}, body)
+	on.dx, on.dy, on.turn = p.dx+on.dx, p.dy+on.dy, p.turn+on.turn
+	*p = on
+	return true
+}
+
+// put gives a body the end of a way, and the state of one that went it.
+func (w *Sweep) put(body uint32, p *path) {
+	st, to := &w.States[body], &w.Poses
+	to.X[body], to.Y[body] = p.x, p.y
+	st.DX, st.DY = p.dx, p.dy
+	if p.cos != to.Cos[body] || p.sin != to.Sin[body] {
+		to.Cos[body], to.Sin[body], w.Angle[body] = p.cos, p.sin, Atan2(p.sin, p.cos)
+		st.S, st.C = SinCos(p.turn)
+	}
+}
+
+// motion returns the way of a body, and false if it did not move, or not in a finite way.
+func (w *Sweep) motion(body uint32) (p path, ok bool) {
+	st := &w.States[body]
+	if w.Active != nil && w.Active[body/64]>>(body%64)&1 == 0 || st.DX == 0 && st.DY == 0 && st.S == 0 && st.C == 1 {
+		return p, false
+	}
+	ok = p.of(st, &w.Poses, body, w.Dt)
+	return p, ok
+}
+
+// Surround makes the boxes of shapes [lo, hi) after the step ones around their whole way, by those before
+// it: both are around the shapes at either end.
+func (w *Sweep) Surround(before, boxes *Boxes, lo, hi int) {
+	for i := lo; i < hi; i++ {
+		body := w.Filters.Body[i]
+		p, ok := w.motion(body)
+		if !ok || w.Shapes[i].Count == 0 {
+			continue
+		}
+		bulge := float32(w.Most[body] * least(float32(p.turn*p.turn)*0.125, 2)) // see path.box; a circle is within 2
+		boxes.MinX[i] = least(before.MinX[i], boxes.MinX[i]) - bulge
+		boxes.MinY[i] = least(before.MinY[i], boxes.MinY[i]) - bulge
+		boxes.MaxX[i] = most(before.MaxX[i], boxes.MaxX[i]) + bulge
+		boxes.MaxY[i] = most(before.MaxY[i], boxes.MaxY[i]) + bulge
 	}
 }
 
@@ -156,6 +250,12 @@ func (w *Sweep) stop(obstacles *sorted, body uint32) {
 // is farther from its centre of mass than Most, and the core of a shape, which would have to touch, is well
 // within that: the margin is for rounding.
 func (w *Sweep) alone(obstacles *sorted, body uint32) bool {
+	if len(obstacles.layers) == 0 {
+		return true
+	}
+	if w.Most == nil {
+		return false
+	}
 	st, x, y := &w.States[body], w.Poses.X[body], w.Poses.Y[body]
 	margin := (w.Most[body] + LinearSlop) + float32(1e-6*(abs(x)+abs(y)))
 	fromX, fromY := x-st.DX, y-st.DY
@@ -164,37 +264,138 @@ func (w *Sweep) alone(obstacles *sorted, body uint32) bool {
 	return obstacles.lookup(&around, one[:]) == 0
 }
 
-// firstOf returns when a shape meets the first obstacle, if that is before the given time.
-func (w *Sweep) firstOf(obstacles *sorted, p *path, shape uint32, first float32) float32 {
+// search is what the shapes of a body look for on a way: the first obstacle.
+type search struct {
+	obstacles *sorted
+	way       *path
+	moving    bool // the obstacles may move
+	late      bool // the way begins within the step: contacts do not say what was in touch there
+
+	// When something is met, 1 if nothing is, by which shape of the body, and what; and if it is at once, the
+	// direction away from that.
+	time         float32
+	shape, other uint32
+	out          Vec
+}
+
+// add takes note that a shape stops at a time. Of several that stop at time 0 the obstacle of the lowest
+// number counts.
+func (q *search) add(t float32, shape, other uint32, out Vec) {
+	if t < q.time || t == 0 && (other < q.other || other == q.other && shape < q.shape) {
+		q.time, q.shape, q.other, q.out = t, shape, other, out
+	}
+}
+
+// first looks when a body on a way is stopped, and by what.
+func (w *Sweep) first(q *search, body uint32) {
+	q.time = 1
+	if len(q.obstacles.layers) == 0 {
+		return
+	}
+	for link := w.Head[body]; link != 0; link = w.Next[link-1] {
+		if shape := link - 1; !w.Sensor[shape] && w.Shapes[shape].Count-1 < MaxVertices {
+			w.shapeMeets(q, shape)
+		}
+	}
+	if q.time == 0 {
+		w.halt(body, q)
+	}
+}
+
+// halt takes from the velocity of a body that stays where it was what leads into its obstacle, as the
+// contact of the two has not done so.
+func (w *Sweep) halt(body uint32, q *search) {
+	st, of := &w.States[body], w.Filters.Body[q.other]
+	vx, vy := st.VX, st.VY
+	if q.moving {
+		if _, ok := w.motion(of); ok {
+			by := &w.States[of]
+			x, y := w.Poses.X[body]-w.Poses.X[of], w.Poses.Y[body]-w.Poses.Y[of]
+			vx, vy = vx-(by.VX-float32(by.W*y)), vy-(by.VY+float32(by.W*x))
+		}
+	}
+	if in := float32(vx*q.out.X) + float32(vy*q.out.Y); in < 0 {
+		st.VX, st.VY = st.VX-float32(in*q.out.X), st.VY-float32(in*q.out.Y)
+		w.VX[body], w.VY[body] = st.VX, st.VY
+	}
+}
+
+// shapeMeets looks for obstacles that a shape meets earlier than the first one so far.
+func (w *Sweep) shapeMeets(q *search, shape uint32) {
 	var s swept
 	s.of(&w.Shapes[shape])
-	box := p.box(s.shape, s.full.reach)
+	box := q.way.box(s.shape, s.full.reach)
 	var few [16]uint32 // as there mostly are: to clear room for more takes longer than to look
-	if n := obstacles.lookup(&box, few[:]); n < len(few) {
-		return w.firstAmong(few[:n], p, &s, shape, first)
+	if n := q.obstacles.lookup(&box, few[:]); n < len(few) {
+		w.meetsAmong(few[:n], q, &s, shape)
+		return
 	}
-	return w.firstOfMany(obstacles, &box, p, &s, shape, first)
+	w.meetsMany(q, &box, &s, shape)
 }
 
 //go:noinline
-func (w *Sweep) firstOfMany(obstacles *sorted, box *box, p *path, s *swept, shape uint32, first float32) float32 {
+func (w *Sweep) meetsMany(q *search, box *box, s *swept, shape uint32) {
 	var many [MaxObstacles]uint32
-	return w.firstAmong(many[:obstacles.lookup(box, many[:])], p, s, shape, first)
+	w.meetsAmong(many[:q.obstacles.lookup(box, many[:])], q, s, shape)
 }
 
-// firstAmong is firstOf among some. Their order does not matter.
-func (w *Sweep) firstAmong(near []uint32, p *path, s *swept, shape uint32, first float32) float32 {
+// meetsAmong is shapeMeets among some. When two stop it at the same time it is by the first.
+func (w *Sweep) meetsAmong(near []uint32, q *search, s *swept, shape uint32) {
 	for _, other := range near {
 		o := &w.Shapes[other]
 		if w.Sensor[other] || o.Count-1 >= MaxVertices || !w.Filters.agree(shape, other) ||
 			w.Passes != nil && w.Passes(shape, other) {
 			continue
 		}
-		if t := s.meets(p, o, &w.Poses, w.Filters.Body[other], first); t < first {
-			first = t
-		}
+		w.meets(q, s, shape, other)
 	}
-	return first
+}
+
+// meets looks whether a shape is stopped by another one.
+func (w *Sweep) meets(q *search, s *swept, shape, other uint32) {
+	var v view
+	body, o := w.Filters.Body[other], &w.Shapes[other]
+	var by path // that of an obstacle at rest
+	if q.moving {
+		by, _ = w.motion(body)
+	}
+	if !v.of(q.way, &by, o, &w.Poses, body) || v.misses(&s.full) {
+		return
+	}
+	touch := v.advance(&s.full, touching, 0, q.time)
+	if touch == 1 {
+		return
+	}
+	s.makeCores()
+	t := w.stops(q, s, &v, shape, other, touch)
+	if t < 1 && (t > 0 || !w.missed(q, shape, other)) {
+		cos, sin := turnedBack(w.Poses.Cos[body], w.Poses.Sin[body], by.turn)
+		q.add(t, shape, other, Vec{float32(cos*s.out.X) - float32(sin*s.out.Y), float32(sin*s.out.X) + float32(cos*s.out.Y)})
+	}
+}
+
+// stops returns when a shape stops that touches another one at a given time.
+func (w *Sweep) stops(q *search, s *swept, v *view, shape, other uint32, touch float32) float32 {
+	o := &w.Shapes[other]
+	c := chainLink{segment: o, other: s.shape}
+	switch onChain, ofChain := inChain(w.Smooth, other), inChain(w.Smooth, shape); {
+	case onChain && ofChain:
+		return 1 // these never meet
+	case onChain:
+		c.smooth = &w.Smooth[other]
+	case ofChain:
+		c = chainLink{segment: s.shape, other: o, smooth: &w.Smooth[shape], flies: true}
+	case touch == 0 && w.missed(q, shape, other):
+		return 1
+	default:
+		return s.meets(v, touch, q.time)
+	}
+	return s.meetsChain(v, &c, touch, q.time)
+}
+
+// missed reports whether two shapes that were near each other before the step had no contact in it.
+func (w *Sweep) missed(q *search, shape, other uint32) bool {
+	return !q.late && w.Touched != nil && !w.Touched(shape, other)
 }
 
 // agree reports whether two shapes can pair if one of them moves.

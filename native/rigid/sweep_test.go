@@ -182,6 +182,7 @@ type flight struct {
 	scene // 0: the obstacle; 1: the shape where it is at the end
 	sweep rigid.Sweep
 	broad rigid.Broad
+	move  point
 	turn  float64
 }
 
@@ -199,10 +200,12 @@ func randomFlight(rng *rand.Rand) *flight {
 		DX: float32(within(rng, -4, 4)), DY: float32(within(rng, -4, 4))}
 	filters := &rigid.Filters{Body: f.bodyOf, Moves: []bool{false, true}, Category: []uint64{1, 1}, Mask: []uint64{1, 1}, Group: make([]int32, 2)}
 	f.sweep = rigid.Sweep{
-		States: states, Poses: f.poses, Angle: make([]float32, 2), Dt: 1. / 60, Head: []uint32{1, 2}, Next: make([]uint32, 2),
+		States: states, Poses: f.poses, Angle: make([]float32, 2), VX: make([]float32, 2), VY: make([]float32, 2), Dt: 1. / 60, Head: []uint32{1, 2}, Next: make([]uint32, 2),
 		Shapes: f.shapes, Filters: filters, Sensor: make([]bool, 2), Most: make([]float32, 2),
 	}
 	_, f.sweep.Most[1] = f.shapes[1].Measure()
+	f.move = point{float64(states[1].DX), float64(states[1].DY)}
+	f.sweep.Angle[1] = rigid.Atan2(f.poses.Sin[1], f.poses.Cos[1])
 	boxes := rigid.Boxes{MinX: make([]float32, 2), MinY: make([]float32, 2), MaxX: make([]float32, 2), MaxY: make([]float32, 2)}
 	rigid.Bounds(goLevel, f.shapes, f.bodyOf, &f.poses, rigid.SpeculativeDistance/2, &boxes)
 	f.broad.Pairs(goLevel, &boxes, filters, 0, new(rigid.Pairs))
@@ -216,8 +219,7 @@ func (f *flight) at(core bool, t float64, x, y, angle float64) solid {
 	if core {
 		vertices, radius = s.Core()
 	}
-	st := &f.sweep.States[1]
-	centre := point{x - (1-t)*float64(st.DX), y - (1-t)*float64(st.DY)}
+	centre := point{x - (1-t)*f.move.x, y - (1-t)*f.move.y}
 	sin, cos := math.Sincos(angle - (1-t)*f.turn)
 	out := solidOf(vertices, radius)
 	for i, p := range out.v {
@@ -243,8 +245,12 @@ func TestSweepStopsInTime(t *testing.T) {
 		f.sweep.StopStill(&f.broad, []uint32{1})
 		end := 1.0
 		if dx, dy := x-float64(p.X[1]), y-float64(p.Y[1]); dx != 0 || dy != 0 {
+			end = 1 - math.Hypot(dx, dy)/f.move.length()
 			st := &f.sweep.States[1]
-			end = 1 - math.Hypot(dx, dy)/math.Hypot(float64(st.DX), float64(st.DY))
+			if math.Abs(float64(st.DX)-end*f.move.x) > 1e-4 || math.Abs(float64(st.DY)-end*f.move.y) > 1e-4 ||
+				math.Abs(math.Remainder(math.Atan2(float64(st.S), float64(st.C))-end*f.turn, 2*math.Pi)) > 1e-3 {
+				t.Errorf("round %d: it stops at %.4f of %v, %v, but its state says %+v", round, end, f.move, f.turn, st)
+			}
 		}
 		const samples = 200
 		nearest := math.Inf(1)
@@ -278,5 +284,128 @@ func TestSweepStopsInTime(t *testing.T) {
 	t.Logf("%d stopped, of these %d early; %d passed", stopped, early, passed)
 	if stopped < 200 || passed < 200 || early > stopped/100 {
 		t.Error("that is not what a test needs")
+	}
+}
+
+// pursuit is a flight past an obstacle that moves and turns, too.
+type pursuit struct {
+	*flight
+	layout rigid.Layout
+	was    []rigid.State
+	ends   rigid.Poses
+}
+
+// randomPursuit is the same for the same generator but for the mass of the obstacle.
+func randomPursuit(rng *rand.Rand, invMass float32) *pursuit {
+	p := &pursuit{flight: randomFlight(rng)}
+	turn := within(rng, -2, 2)
+	sin, cos := math.Sincos(turn)
+	states := p.sweep.States
+	states[0] = rigid.State{W: float32(60 * turn), InvMass: invMass, C: float32(cos), S: float32(sin),
+		DX: float32(within(rng, -2, 2)), DY: float32(within(rng, -2, 2))}
+	p.was = slices.Clone(states)
+	p.ends = rigid.Poses{X: slices.Clone(p.poses.X), Y: slices.Clone(p.poses.Y), Cos: slices.Clone(p.poses.Cos), Sin: slices.Clone(p.poses.Sin)}
+	p.broad = rigid.Broad{} // nothing is at rest
+	_, p.sweep.Most[0] = p.shapes[0].Measure()
+	bounds := func(t float64) *rigid.Boxes {
+		b := &rigid.Boxes{MinX: make([]float32, 2), MinY: make([]float32, 2), MaxX: make([]float32, 2), MaxY: make([]float32, 2)}
+		x, y, angle := p.poseAt(0, t)
+		poses := rigid.Poses{X: []float32{float32(x), 0}, Y: []float32{float32(y), 0},
+			Cos: []float32{float32(math.Cos(angle)), 1}, Sin: []float32{float32(math.Sin(angle)), 0}}
+		rigid.Bounds(goLevel, p.shapes, p.bodyOf, &poses, rigid.SpeculativeDistance/2, b)
+		return b
+	}
+	before, boxes := bounds(0), bounds(1)
+	p.sweep.Surround(before, boxes, 0, 2)
+	p.layout.Build(goLevel, boxes, []uint64{1})
+	return p
+}
+
+// poseAt is that of a body at a time of the step.
+func (p *pursuit) poseAt(body int, t float64) (x, y, angle float64) {
+	st, e := &p.was[body], &p.ends
+	turn := float64(st.W) / 60
+	angle = math.Atan2(float64(e.Sin[body]), float64(e.Cos[body])) - (1-t)*turn
+	return float64(e.X[body]) - (1-t)*float64(st.DX), float64(e.Y[body]) - (1-t)*float64(st.DY), angle
+}
+
+// gap is the distance of the moving shape, or its core, from the obstacle at a time.
+func (p *pursuit) gap(core bool, t float64) float64 {
+	place := func(s *rigid.Shape, core bool, body int) solid {
+		vertices, radius := s.Vertices[:s.Count], s.Radius
+		if core {
+			vertices, radius = s.Core()
+		}
+		x, y, angle := p.poseAt(body, t)
+		sin, cos := math.Sincos(angle)
+		out := solidOf(vertices, radius)
+		for i, v := range out.v {
+			out.v[i] = point{cos*v.x - sin*v.y + x, sin*v.x + cos*v.y + y}
+		}
+		return out
+	}
+	d, _ := place(&p.shapes[1], core, 1).distance(place(&p.shapes[0], false, 0))
+	return d
+}
+
+// What flies past an obstacle that moves stops before its core meets that, at the same time, and is carried on
+// with it unless it has more mass.
+func TestSweepOfMovingObstacles(t *testing.T) {
+	rng := rand.New(rand.NewPCG(5, 3))
+	stopped, passed, early := 0, 0, 0
+	for round := range max(2000, paritytest.Rounds(3000)) {
+		a, b := rng.Uint64(), rng.Uint64()
+		p := randomPursuit(rand.New(rand.NewPCG(a, b)), 2) // lighter: it carries nothing
+		if p.gap(false, 0) < 0.02 {
+			continue // it begins in touch
+		}
+		p.sweep.Stop(&p.layout, &p.broad, []uint32{1})
+		st, was := &p.sweep.States[1], &p.was[1]
+		end := math.Hypot(float64(st.DX), float64(st.DY)) / math.Hypot(float64(was.DX), float64(was.DY))
+		const samples = 200
+		nearest := math.Inf(1)
+		for k := range samples + 1 {
+			d := p.gap(true, float64(k)/samples)
+			nearest = min(nearest, d)
+			if float64(k)/samples < end && d < -1e-4 {
+				t.Fatalf("round %d: it stops at %.4f, but its core was %.4f inside at %.4f", round, end, -d, float64(k)/samples)
+			}
+		}
+		if end == 1 {
+			passed++
+			continue
+		}
+		stopped++
+		here := p.gap(false, end)
+		if here < -1e-3 {
+			t.Errorf("round %d: it stops %.5f from the obstacle", round, here)
+		}
+		if here > 1.5*rigid.LinearSlop {
+			early++ // too many approaches
+		} else if nearest > 0.02 {
+			t.Errorf("round %d: it stops, but its core comes no nearer than %.4f", round, nearest)
+		}
+		p.isCarried(t, rand.New(rand.NewPCG(a, b)), end)
+	}
+	t.Logf("%d stopped, of these %d early; %d passed", stopped, early, passed)
+	if stopped < 200 || passed < 200 || early > stopped/20 {
+		t.Error("that is not what a test needs")
+	}
+}
+
+// isCarried compares the place of a body that was stopped at a time and carried on with where it would be.
+func (p *pursuit) isCarried(t *testing.T, rng *rand.Rand, end float64) {
+	t.Helper()
+	q := randomPursuit(rng, 0)
+	q.sweep.Stop(&q.layout, &q.broad, []uint32{1})
+	x, y, angle := p.poseAt(1, end)
+	fx, fy, fangle := p.poseAt(0, end)
+	tx, ty, tangle := p.poseAt(0, 1)
+	sin, cos := math.Sincos(tangle - fangle)
+	wantX, wantY := tx+cos*(x-fx)-sin*(y-fy), ty+sin*(x-fx)+cos*(y-fy)
+	gotX, gotY := float64(q.poses.X[1]), float64(q.poses.Y[1])
+	turn := math.Remainder(math.Atan2(float64(q.poses.Sin[1]), float64(q.poses.Cos[1]))-(angle+tangle-fangle), 2*math.Pi)
+	if math.Abs(gotX-wantX) > 1e-3 || math.Abs(gotY-wantY) > 1e-3 || math.Abs(turn) > 1e-3 {
+		t.Errorf("stopped at %.4f, it is carried to %.4f, %.4f, and not %.4f, %.4f; by an angle that is %.4f off", end, gotX, gotY, wantX, wantY, turn)
 	}
 }

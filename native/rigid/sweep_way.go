@@ -24,8 +24,49 @@ func (p *path) of(s *State, poses *Poses, body uint32, dt float32) bool {
 		turns = float32(math.Floor(float64(least(most(turns, -2), 2) + 0.5)))
 		p.turn += float32(turns * (2 * math.Pi))
 	}
+	return p.finite()
+}
+
+func (p *path) finite() bool {
 	sum := ((p.x + p.y) + (p.cos + p.sin)) + ((p.dx + p.dy) + p.turn)
 	return sum-sum == 0
+}
+
+// end makes a way end at a time. One that ends where it begins keeps its turn.
+func (p *path) end(t float32) {
+	if t == 1 {
+		return
+	}
+	if t == 0 {
+		p.x, p.y, p.dx, p.dy = p.x-p.dx, p.y-p.dy, 0, 0
+		return
+	}
+	p.x, p.y, p.cos, p.sin = p.at(t)
+	p.dx, p.dy, p.turn = float32(t*p.dx), float32(t*p.dy), float32(t*p.turn)
+}
+
+// slide takes the part out of a way that leads into an obstacle, seen from which it is dx and dy. It returns
+// false if there is none.
+func (p *path) slide(out Vec, dx, dy float32) bool {
+	in := float32(dx*out.X) + float32(dy*out.Y)
+	if !(in < 0) {
+		return false
+	}
+	x, y := float32(in*out.X), float32(in*out.Y)
+	p.x, p.y, p.dx, p.dy = p.x-x, p.y-y, p.dx-x, p.dy-y
+	return true
+}
+
+// carry returns the way of a body that has come to the end of its own at a time, and from
+// then on keeps its place in the frame of the body whose way p is.
+func (p *path) carry(own *path, t float32) path {
+	back := 1 - t
+	turn := float32(back * p.turn)
+	x, y, _, _ := p.at(t)
+	x, y = turnedBack(own.x-x, own.y-y, -turn)
+	x, y = p.x+x, p.y+y
+	cos, sin := turnedBack(own.cos, own.sin, -turn)
+	return path{x, y, cos, sin, x - own.x, y - own.y, turn}
 }
 
 // at is the pose at a time.
@@ -62,6 +103,7 @@ type swept struct {
 	full  outline
 	ready bool // the cores are
 	cores [3]outline
+	out   Vec // if the shape stays where it was: away from the obstacle, in the axes that this has at time 0
 }
 
 func (s *swept) of(shape *Shape) {
@@ -92,18 +134,9 @@ const (
 	approaches = 32
 )
 
-// meets returns when the shape is stopped by an obstacle, a shape of body at its pose; 1 if it is
+// meets returns when the shape is stopped by an obstacle that it touches at a time; 1 if it is
 // not, or not before the given time.
-func (s *swept) meets(p *path, o *Shape, poses *Poses, body uint32, before float32) float32 {
-	var v view
-	if !v.of(p, o, poses, body) || v.misses(&s.full, o) {
-		return 1
-	}
-	touch := v.advance(&s.full, touching, 0, before)
-	if touch == 1 {
-		return 1
-	}
-	s.makeCores()
+func (s *swept) meets(v *view, touch, before float32) float32 {
 	if touch > 0 {
 		if v.advance(&s.cores[0], 0, touch, 1) < 1 {
 			return touch
@@ -115,38 +148,158 @@ func (s *swept) meets(p *path, o *Shape, poses *Poses, body uint32, before float
 			return t
 		}
 	}
-	if v.enters(&s.cores[len(s.cores)-1]) {
+	if s.enters(v) {
 		return 0
 	}
 	return 1
 }
 
-// view is a way as seen from an obstacle, in the axes of its body, from its centroid.
+// enters reports whether the disc, which touches the obstacle, comes nearer by more than closeness
+// from where it is outside.
+func (s *swept) enters(v *view) bool {
+	var from, to outline
+	o := &s.cores[len(s.cores)-1]
+	v.place(o, 0, &from)
+	_, nx, ny := apart(&from, &v.obstacle)
+	v.place(o, 1, &to)
+	s.out = Vec{nx, ny}
+	return float32((to.x[0]-from.x[0])*nx)+float32((to.y[0]-from.y[0])*ny) < -closeness
+}
+
+// chainLink is a segment of a chain and what it may meet, one of which is the obstacle of a view.
+type chainLink struct {
+	segment, other *Shape
+	smooth         *Smooth
+	flies          bool // the segment is on its way to other
+}
+
+// meetsChain is meets for a segment of a chain: a shape stops only where the two have a contact.
+func (s *swept) meetsChain(v *view, c *chainLink, touch, before float32) float32 {
+	if c.behind(v) {
+		return 1
+	}
+	if touch > 0 && c.collides(v, touch) {
+		return s.meets(v, touch, before)
+	}
+	inside := false
+	for i := range s.cores {
+		t := v.advance(&s.cores[i], 0, 0, before)
+		if t == 1 || t > 0 && c.collides(v, t) {
+			return t
+		}
+		inside = t == 0
+	}
+	if inside && c.collides(v, 0) && s.enters(v) {
+		return 0
+	}
+	var middle outline
+	middle.setDisc(s.shape.Centroid, 0)
+	if t := v.advance(&middle, 0, 0, before); t > 0 && t < 1 && c.collides(v, t) {
+		return t
+	}
+	return 1
+}
+
+// behind reports whether what is not the segment has its centroid behind that before the step: then it passes.
+func (c *chainLink) behind(v *view) bool {
+	x, y, cos, sin := v.at(0)
+	at := c.other.Centroid
+	if c.flies {
+		x, y = -x, -y
+		x, y = float32(cos*x)+float32(sin*y), float32(cos*y)-float32(sin*x)
+	} else {
+		x, y = x+(float32(cos*at.X)-float32(sin*at.Y))+v.middle.X, y+(float32(sin*at.X)+float32(cos*at.Y))+v.middle.Y
+	}
+	n, v1, v2, sm := c.segment.Normals[0], c.segment.Vertices[0], c.segment.Vertices[1], c.smooth
+	if !(n.out(x-v1.X, y-v1.Y) < 0) {
+		return false
+	}
+	return c.other.Count > 1 || !atCorner(sm.Before, n, x-v1.X, y-v1.Y) && !(sm.Last && atCorner(n, sm.After, x-v2.X, y-v2.Y))
+}
+
+// collides reports whether the two have a contact at a time.
+func (c *chainLink) collides(v *view, t float32) bool {
+	x, y, cos, sin := v.at(t)
+	px, py, pc, ps := [...]float32{0, x + v.middle.X}, [...]float32{0, y + v.middle.Y}, [...]float32{1, cos}, [...]float32{0, sin}
+	poses := Poses{px[:], py[:], pc[:], ps[:]}
+	var m Manifold
+	if c.flies {
+		collideSmooth(c.segment, c.smooth, c.other, 1, 0, &poses, &m)
+	} else {
+		collideSmooth(c.segment, c.smooth, c.other, 0, 1, &poses, &m)
+	}
+	return m.Count > 0
+}
+
+// view is a way as seen from an obstacle: in the axes of its body, which may move as well, from the
+// centroid of its shape.
 type view struct {
-	path
+	path             // in the axes that the body of the obstacle has at time 1, but the turn is that against it
+	about    float32 // by which angle the obstacle turns about its centre of mass
+	middle   Vec     // the centroid, from there
+	bend     float32 // no acceleration in the axes of the obstacle is larger, as steps are the unit of time
 	obstacle outline
 }
 
-// of returns false if the way is not finite, so seen.
-func (v *view) of(p *path, o *Shape, poses *Poses, body uint32) bool {
+// of takes the way p of a shape and that of the body of an obstacle, by. It returns false if the way is
+// not finite, so seen.
+func (v *view) of(p, by *path, o *Shape, poses *Poses, body uint32) bool {
 	cos, sin := poses.Cos[body], poses.Sin[body]
 	x, y := p.x-poses.X[body], p.y-poses.Y[body]
+	dx, dy := p.dx-by.dx, p.dy-by.dy
+	v.middle = o.Centroid
 	v.x = (float32(cos*x) + float32(sin*y)) - o.Centroid.X
 	v.y = (float32(cos*y) - float32(sin*x)) - o.Centroid.Y
-	v.dx, v.dy = float32(cos*p.dx)+float32(sin*p.dy), float32(cos*p.dy)-float32(sin*p.dx)
+	v.dx, v.dy = float32(cos*dx)+float32(sin*dy), float32(cos*dy)-float32(sin*dx)
 	v.cos, v.sin = float32(cos*p.cos)+float32(sin*p.sin), float32(cos*p.sin)-float32(sin*p.cos)
-	v.turn = p.turn
+	v.turn, v.about = p.turn-by.turn, by.turn
 	v.obstacle.n, v.obstacle.radius, v.obstacle.reach = int(o.Count), o.Radius, 0
 	for i, q := range o.Vertices[:o.Count] {
 		v.obstacle.put(i, Vec{q.X - o.Centroid.X, q.Y - o.Centroid.Y})
 	}
-	sum := ((v.x + v.y) + (v.cos + v.sin)) + (v.dx + v.dy)
+	if v.bend = 0; v.about != 0 {
+		far := most(sqrt(float32(x*x)+float32(y*y)), sqrt(float32((x-dx)*(x-dx))+float32((y-dy)*(y-dy))))
+		way := sqrt(float32(dx*dx) + float32(dy*dy))
+		v.bend = float32(abs(v.about) * (2*way + float32(abs(v.about)*far)))
+	}
+	sum := ((v.x + v.y) + (v.cos + v.sin)) + ((v.dx + v.dy) + (v.turn + v.bend))
 	return sum-sum == 0
 }
 
+// at is the pose at a time, in the axes that the obstacle has then.
+func (v *view) at(t float32) (x, y, cos, sin float32) {
+	x, y, cos, sin = v.path.at(t)
+	if v.about != 0 {
+		x, y = turnedBack(x+v.middle.X, y+v.middle.Y, -float32((1-t)*v.about))
+		x, y = x-v.middle.X, y-v.middle.Y
+	}
+	return x, y, cos, sin
+}
+
+// approach returns after how much of the step from a time on an outline can have come nearer by
+// room in the direction -n, at the soonest. A point of the outline cannot come nearer by more than the centre
+// of its body does, and turn times reach. If the obstacle turns, the way of that centre is bent in its axes:
+// to its speed comes the part of bend.
+func (v *view) approach(o *outline, t, room, nx, ny float32) float32 {
+	turning := float32(abs(v.turn) * o.reach)
+	if v.about == 0 {
+		return room / (most(-(float32(v.dx*nx)+float32(v.dy*ny)), 0) + turning)
+	}
+	angle := -float32((1 - t) * v.about)
+	dx, dy := turnedBack(v.dx, v.dy, angle)
+	x, y, _, _ := v.at(t)
+	x, y = x+v.middle.X, y+v.middle.Y
+	dx, dy = dx+float32(v.about*y), dy-float32(v.about*x)
+	speed := most(-(float32(dx*nx)+float32(dy*ny)), 0) + turning
+	return 2 * room / (speed + sqrt(float32(speed*speed)+float32(float32(2*v.bend)*room)))
+}
+
 // misses reports whether the disc around all of the shape that turns passes the obstacle on
-// one side.
-func (v *view) misses(shape *outline, o *Shape) bool {
+// one side. It does not know of obstacles that turn.
+func (v *view) misses(shape *outline) bool {
+	if v.about != 0 {
+		return false
+	}
 	length := sqrt(float32(v.dx*v.dx) + float32(v.dy*v.dy))
 	room := float32(((shape.reach + shape.radius) + (v.obstacle.radius + touching)) * length)
 	low, high := inf, -inf
@@ -160,8 +313,7 @@ func (v *view) misses(shape *outline, o *Shape) bool {
 // advance returns when an outline comes within a distance of the obstacle, but for closeness,
 // of the times from t on: t if it is there from the beginning, 1 if it is not there before the
 // given time. It goes on by as much of the time as there is room, whichever way the outline
-// turns: it cannot come nearer by more than its move towards the obstacle and turn
-// times reach.
+// turns: conservative advancement.
 func (v *view) advance(o *outline, distance, t, before float32) float32 {
 	var placed outline
 	for range approaches {
@@ -171,22 +323,11 @@ func (v *view) advance(o *outline, distance, t, before float32) float32 {
 		if room <= closeness { // half of it is left, by and large
 			return t
 		}
-		speed := most(-(float32(v.dx*nx)+float32(v.dy*ny)), 0) + float32(abs(v.turn)*o.reach)
-		if t += (room - 0.5*closeness) / speed; !(t < before) { // also if speed is 0, or room NaN
+		if t += v.approach(o, t, room-0.5*closeness, nx, ny); !(t < before) { // also if nothing moves, or room is NaN
 			return 1
 		}
 	}
 	return t
-}
-
-// enters reports whether a disc that touches the obstacle, from where it is outside, comes nearer
-// by more than closeness.
-func (v *view) enters(o *outline) bool {
-	var from, to outline
-	v.place(o, 0, &from)
-	_, nx, ny := apart(&from, &v.obstacle)
-	v.place(o, 1, &to)
-	return float32((to.x[0]-from.x[0])*nx)+float32((to.y[0]-from.y[0])*ny) < -closeness
 }
 
 // place is the outline at a time.
