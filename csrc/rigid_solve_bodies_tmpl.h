@@ -43,9 +43,10 @@ HELPER(LEVEL) void CAT(shorten_, LEVEL)(V(f) v[2], V(f) square, float max_speed)
  * that may have altered any. */
 HELPER(LEVEL) int CAT(limit_, LEVEL)(V(f) v[4], float max_speed, float max_turn) {
 	const V(f) square = DOT(v[0], v[1], v[0], v[1]), most = V(set1)(max_speed), turn = V(set1)(max_turn);
-	const V(mask) dynamic = V(lt)(ZERO, v[3]), spins = V(lt)(turn, V(abs)(v[2]));
-	if (!((V(lt)(MUL(most, most), square) | spins) & dynamic)) /* nearly always */
+	const V(mask) spins = V(lt)(turn, V(abs)(v[2]));
+	if (!(V(lt)(MUL(most, most), square) | spins)) /* nearly always */
 		return 0;
+	const V(mask) dynamic = V(lt)(ZERO, v[3]);
 	V(f) limited[2] = {v[0], v[1]};
 	CAT(shorten_, LEVEL)(limited, square, max_speed);
 	v[0] = V(select)(dynamic, limited[0], v[0]);
