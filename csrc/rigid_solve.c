@@ -39,7 +39,7 @@ void et_sub_steps(int32_t level, et_state *states, int64_t bodies, const float *
 		}
 		et_solve_joints(level, joint_blocks, joints, states, joint_rate, joint_mass, joint_impulse, inv_h, 1);
 		et_solve(level, blocks, n, states, rate, mass, impulse, fixed_rate, fixed_mass, fixed_impulse, inv_h, push, 1);
-		et_positions(level, states, h, 0, bodies);
+		et_positions(level, states, h, max_speed, max_turn, 0, bodies);
 		et_solve_joints(level, joint_blocks, joints, states, 0, 1, 0, inv_h, 0);
 		et_solve(level, blocks, n, states, 0, 1, 0, 0, 1, 0, inv_h, push, 0);
 	}

@@ -73,14 +73,16 @@ func Velocities(level int32, states unsafe.Pointer, f *Forces, lo, hi int) {
 }
 
 // Positions integrates positions, as rigid_solve.h says of et_positions.
-func Positions(level int32, states unsafe.Pointer, h float32, lo, hi int) {
-	C.et_positions(C.int32_t(level), (*C.et_state)(states), C.float(h), C.int64_t(lo), C.int64_t(hi))
+func Positions(level int32, states unsafe.Pointer, h, maxSpeed, maxTurn float32, lo, hi int) {
+	C.et_positions(C.int32_t(level), (*C.et_state)(states), C.float(h), C.float(maxSpeed), C.float(maxTurn),
+		C.int64_t(lo), C.int64_t(hi))
 }
 
 // Finish writes states back to columns, as rigid_solve.h says of et_finish.
-func Finish(level int32, states unsafe.Pointer, vx, vy, w, x, y, cos, sin, angle []float32, lo, hi int) {
+func Finish(level int32, states unsafe.Pointer, vx, vy, w, x, y, cos, sin, angle []float32, maxSpeed, maxTurn float32,
+	lo, hi int) {
 	C.et_finish(C.int32_t(level), (*C.et_state)(states), f32(vx), f32(vy), f32(w), f32(x), f32(y), f32(cos), f32(sin),
-		f32(angle), C.int64_t(lo), C.int64_t(hi))
+		f32(angle), C.float(maxSpeed), C.float(maxTurn), C.int64_t(lo), C.int64_t(hi))
 }
 
 // Origins are columns of bodies: see et_mass_centres.

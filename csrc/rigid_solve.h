@@ -66,11 +66,11 @@ void et_velocities(int32_t level, et_state *states, const float *inv_inertia, co
                    float max_turn, int32_t warm, int64_t lo, int64_t hi);
 
 /* System.IntegratePositions. */
-void et_positions(int32_t level, et_state *states, float h, int64_t lo, int64_t hi);
+void et_positions(int32_t level, et_state *states, float h, float max_speed, float max_turn, int64_t lo, int64_t hi);
 
 /* System.Finish. */
 void et_finish(int32_t level, const et_state *states, float *vx, float *vy, float *w, float *x, float *y,
-               float *cos, float *sin, float *angle, int64_t lo, int64_t hi);
+               float *cos, float *sin, float *angle, float max_speed, float max_turn, int64_t lo, int64_t hi);
 
 /* Origins.Centres and Origins.Follow of bodies [lo, hi); mass_x and mass_y are those of the
  * poses. */

@@ -9,9 +9,15 @@ typedef struct {
 	int32_t warm;
 } forces;
 
-/* Columns that a step ends with. */
+/* What integrates positions: see et_positions. */
+typedef struct {
+	float h, max_speed, max_turn;
+} limits;
+
+/* Columns that a step ends with, and limits of the velocities. */
 typedef struct {
 	float *vx, *vy, *w, *x, *y, *cos, *sin, *angle;
+	float max_speed, max_turn;
 } poses;
 
 /* Columns of bodies: see et_mass_centres. */
@@ -45,13 +51,14 @@ void et_velocities(int32_t level, et_state *states, const float *inv_inertia, co
 	DISPATCH(level, velocities, states, &f, lo, hi);
 }
 
-void et_positions(int32_t level, et_state *states, float h, int64_t lo, int64_t hi) {
-	DISPATCH(level, positions, states, h, lo, hi);
+void et_positions(int32_t level, et_state *states, float h, float max_speed, float max_turn, int64_t lo, int64_t hi) {
+	const limits m = {h, max_speed, max_turn};
+	DISPATCH(level, positions, states, &m, lo, hi);
 }
 
 void et_finish(int32_t level, const et_state *states, float *vx, float *vy, float *w, float *x, float *y,
-               float *cos, float *sin, float *angle, int64_t lo, int64_t hi) {
-	const poses p = {vx, vy, w, x, y, cos, sin, angle};
+               float *cos, float *sin, float *angle, float max_speed, float max_turn, int64_t lo, int64_t hi) {
+	const poses p = {vx, vy, w, x, y, cos, sin, angle, max_speed, max_turn};
 	DISPATCH(level, finish, states, &p, lo, hi);
 }
 

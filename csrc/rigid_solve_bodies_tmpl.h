@@ -29,20 +29,44 @@ HELPER(LEVEL) V(f) CAT(damped_, LEVEL)(const float *damping, float h) {
 	return DIV(one, ADD(one, MUL(V(set1)(h), V(load)(damping))));
 }
 
+/* The velocity v[0 and 1], of which the square of the length is given, shortened to a limit. */
+HELPER(LEVEL) void CAT(shorten_, LEVEL)(V(f) v[2], V(f) square, float max_speed) {
+	const V(f) most = V(set1)(max_speed), tiny = V(set1)(0x1p-70f);
+	const V(mask) longer = V(lt)(MUL(most, most), square), near = V(lt)(square, V(set1)(__builtin_inff()));
+	const V(f) x = V(select)(near, v[0], MUL(v[0], tiny)), y = V(select)(near, v[1], MUL(v[1], tiny));
+	const V(f) scale = DIV(most, V(sqrt)(DOT(x, y, x, y)));
+	v[0] = V(select)(longer, MUL(x, scale), v[0]);
+	v[1] = V(select)(longer, MUL(y, scale), v[1]);
+}
+
+/* Holds the velocity v[0 to 2] of LANES bodies of inverse masses v[3] to the limits, and reports whether
+ * that may have altered any. */
+HELPER(LEVEL) int CAT(limit_, LEVEL)(V(f) v[4], float max_speed, float max_turn) {
+	const V(f) square = DOT(v[0], v[1], v[0], v[1]), most = V(set1)(max_speed), turn = V(set1)(max_turn);
+	const V(mask) spins = V(lt)(turn, V(abs)(v[2]));
+	if (!(V(lt)(MUL(most, most), square) | spins)) /* nearly always */
+		return 0;
+	const V(mask) dynamic = V(lt)(ZERO, v[3]);
+	V(f) limited[2] = {v[0], v[1]};
+	CAT(shorten_, LEVEL)(limited, square, max_speed);
+	v[0] = V(select)(dynamic, limited[0], v[0]);
+	v[1] = V(select)(dynamic, limited[1], v[1]);
+	const V(f) held = V(max)(V(negate)(turn), V(min)(turn, v[2]));
+	v[2] = V(select)(spins & dynamic, ADD(held, SUB(v[2], v[2])), v[2]);
+	return 1;
+}
+
 /* The velocity v[0 to 2] of LANES bodies as it would be without contacts. */
 HELPER(LEVEL) void CAT(free_, LEVEL)(const forces *f, int64_t i, const V(f) row[4], V(f) v[3]) {
 	const V(f) h = V(set1)(f->h), scale = V(load)(f->gravity_scale + i), linear = CAT(damped_, LEVEL)(f->linear + i, f->h);
 	const V(f) ax = ADD(MUL(V(set1)(f->gx), scale), MUL(V(load)(f->fx + i), row[3]));
 	const V(f) ay = ADD(MUL(V(set1)(f->gy), scale), MUL(V(load)(f->fy + i), row[3]));
 	const V(f) vx = MUL(ADD(row[0], MUL(h, ax)), linear), vy = MUL(ADD(row[1], MUL(h, ay)), linear);
-	const V(f) square = DOT(vx, vy, vx, vy), most = V(set1)(f->max_speed), limit = MUL(most, most);
+	const V(f) square = DOT(vx, vy, vx, vy), most = V(set1)(f->max_speed);
 	v[0] = vx;
 	v[1] = vy;
-	if (V(lt)(limit, square)) { /* seldom */
-		const V(f) shorten = V(pick)(square, limit, DIV(most, V(sqrt)(square)), V(set1)(1.0f));
-		v[0] = MUL(vx, shorten);
-		v[1] = MUL(vy, shorten);
-	}
+	if (V(lt)(MUL(most, most), square)) /* seldom */
+		CAT(shorten_, LEVEL)(v, square, f->max_speed);
 	const V(f) turn = MUL(V(load)(f->torque + i), V(load)(f->inv_inertia + i));
 	const V(f) w = MUL(ADD(row[2], MUL(h, turn)), CAT(damped_, LEVEL)(f->angular + i, f->h));
 	v[2] = V(max)(V(set1)(-f->max_turn), V(min)(V(set1)(f->max_turn), w));
@@ -65,10 +89,12 @@ KERNEL(LEVEL) void CAT(velocities_, LEVEL)(et_state *states, const forces *f, in
 	EACH_BODY(lo, hi, CAT(accelerate_, LEVEL)(states, f, i), velocities_c(states, f, i, hi));
 }
 
-HELPER(LEVEL) void CAT(move_, LEVEL)(et_state *states, float step, int64_t i) {
-	const V(f) h = V(set1)(step), half = V(set1)(0.5f * step), one = V(set1)(1.0f);
+HELPER(LEVEL) void CAT(move_, LEVEL)(et_state *states, const limits *m, int64_t i) {
+	const V(f) h = V(set1)(m->h), half = V(set1)(0.5f * m->h), one = V(set1)(1.0f);
 	V(f) r[8];
 	V(rows8)((float *)(void *)&states[i], side_by_side, 8, r);
+	if (CAT(limit_, LEVEL)(r, m->max_speed, m->max_turn))
+		V(put4)((float *)(void *)&states[i], side_by_side, 8, r, UINT32_MAX);
 	const V(f) t = MUL(half, r[2]), square = MUL(t, t), scale = DIV(one, ADD(one, square));
 	const V(f) cos = MUL(SUB(one, square), scale), sin = MUL(ADD(t, t), scale);
 	const V(f) moved[4] = {ADD(r[4], MUL(h, r[0])), ADD(r[5], MUL(h, r[1])), CROSS(r[6], r[7], sin, cos),
@@ -76,8 +102,8 @@ HELPER(LEVEL) void CAT(move_, LEVEL)(et_state *states, float step, int64_t i) {
 	V(put4)((float *)(void *)&states[i] + 4, side_by_side, 8, moved, UINT32_MAX);
 }
 
-KERNEL(LEVEL) void CAT(positions_, LEVEL)(et_state *states, float h, int64_t lo, int64_t hi) {
-	EACH_BODY(lo, hi, CAT(move_, LEVEL)(states, h, i), positions_c(states, h, i, hi));
+KERNEL(LEVEL) void CAT(positions_, LEVEL)(et_state *states, const limits *m, int64_t lo, int64_t hi) {
+	EACH_BODY(lo, hi, CAT(move_, LEVEL)(states, m, i), positions_c(states, m, i, hi));
 }
 
 /* Stores a where the bodies have moved, or turned. */
@@ -88,6 +114,7 @@ HELPER(LEVEL) void CAT(put_moved_, LEVEL)(float *p, V(mask) moved, V(f) a) {
 HELPER(LEVEL) void CAT(finish_some_, LEVEL)(const et_state *states, const poses *p, int64_t i) {
 	V(f) r[8];
 	V(rows8)((const float *)(const void *)&states[i], side_by_side, 8, r);
+	CAT(limit_, LEVEL)(r, p->max_speed, p->max_turn);
 	V(store)(p->vx + i, r[0]);
 	V(store)(p->vy + i, r[1]);
 	V(store)(p->w + i, r[2]);

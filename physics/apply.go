@@ -406,6 +406,9 @@ func (s *solver) do(i int, o *command) {
 	case enableBody:
 		_ = s.enable(i)
 	}
+	for _, v := range [...]*float32{&c.VX[i], &c.VY[i], &c.W[i], &c.ForceX[i], &c.ForceY[i], &c.Torque[i]} {
+		*v = oneNaN(*v)
+	}
 }
 
 func (s *solver) doForce(i int, o *command) {

@@ -89,6 +89,15 @@ type BodyDef struct {
 	LockX, LockY bool
 	// DisableSleep keeps the body simulated even when it is at rest.
 	DisableSleep bool
+	// Asleep makes a body that is asleep from the beginning, and stays so until something wakes it:
+	// see World.Awake. Shapes, joints, a mass and ignored pairs that it is given before the first step
+	// do not, and no more do static bodies that were made or moved since the step before, so that a whole
+	// world can begin asleep: the first step finds out what touches what, and those after it take no time for it. It has no
+	// velocity, and not DisableSleep. Ignored on a static body, and with Config.DisableSleep.
+	Asleep bool
+	// Disabled makes a body that is disabled, without velocity, until World.Enable brings it
+	// back, awake: see World.Disable.
+	Disabled bool
 	// Bullet keeps a dynamic body, when it is fast, from passing through other bodies than
 	// static ones as well, but for other bullets: see the package comment.
 	Bullet bool
@@ -122,7 +131,24 @@ func (d *BodyDef) Validate() error {
 		checkSlot(d),
 		checkStaticVelocity("physics: BodyDef.LinearVelocity", "physics: BodyDef.AngularVelocity",
 			d.Type, d.LinearVelocity, d.AngularVelocity),
+		checkAsleep(d),
 	)
+}
+
+// checkAsleep refuses what a body that begins at rest cannot have.
+func checkAsleep(d *BodyDef) error {
+	const rule = "a body asleep or disabled has no velocity"
+	switch {
+	case d.Asleep && d.DisableSleep:
+		return because(fault.Field(ErrRange, "physics: BodyDef.Asleep", true), "DisableSleep is true")
+	case !d.Asleep && !d.Disabled:
+		return nil
+	case d.LinearVelocity != [2]float32{}:
+		return because(fault.Field(ErrRange, "physics: BodyDef.LinearVelocity", d.LinearVelocity), rule)
+	case d.AngularVelocity != 0:
+		return because(fault.Field(ErrRange, "physics: BodyDef.AngularVelocity", d.AngularVelocity), rule)
+	}
+	return nil
 }
 
 func checkBodyType(field string, t BodyType) error {

@@ -242,7 +242,7 @@ func (s *solver) createSegment(shape, body int, def *ShapeDef, r *rigid.Shape, s
 	t.filters.Moves[shape] = s.cols.Type[body] != StaticBody
 	t.setSmooth(shape, *sm)
 	s.show(body, shape)
-	s.disturb(body)
+	s.equip(body)
 }
 
 // setSmooth makes a shape a segment of a chain, or of none.

@@ -53,7 +53,11 @@ type Config struct {
 	PushSpeed float32
 	// RestitutionThreshold is the approach speed in m/s below which nothing bounces. 0: 1.
 	RestitutionThreshold float32
-	// MaxSpeed is the greatest speed of a dynamic body in m/s. 0: 400.
+	// MaxSpeed is the greatest speed of a dynamic body in m/s. 0: 400. A faster one is shortened to it in
+	// its direction: that of a body without contacts at the beginning of each sub-step, what
+	// contacts and joints have made of it before it moves the body, and what the step ends with. So no
+	// dynamic body moves farther in a step than MaxSpeed times its duration, nor turns by more than a
+	// quarter of π in a sub-step. Kinematic bodies are as fast as they are set to be.
 	MaxSpeed float32
 	// FrictionMix and RestitutionMix say what two shapes that touch have together.
 	// MixDefault: MixGeometric for friction, MixMax for restitution.

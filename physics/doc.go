@@ -48,7 +48,7 @@
 // # Ranges
 //
 // The solver is made for shapes of 0.05 m to 100 m, speeds up to some 100 m/s (dynamic bodies
-// are slowed down to Config.MaxSpeed, 400), turns of less than a quarter in a step, and
+// are slowed down to Config.MaxSpeed, 400, whatever pushes them), turns of less than a quarter in a step, and
 // masses in contact that differ by a factor of 10, or 100 where the heavy one is below. Steps of
 // 1/30 s to 1/240 s are usual; those of 1e-6 s to 1000 s are accepted. Contacts rest with an
 // overlap of some millimetres, more under a heavy stack, and approaches below
@@ -161,7 +161,8 @@
 // Bodies that have been at rest for half a second fall asleep, together with those that they
 // touch, and take next to no time until something wakes them: World.Awake says what does.
 // Writing to their columns wakes them as well. Other columns than those of place, velocity
-// and force are looked at when a body is awake. Config.DisableSleep turns it off.
+// and force are looked at when a body is awake. BodyDef.Asleep lets bodies, or a whole world,
+// begin asleep. Config.DisableSleep turns it off.
 //
 // # Guarantees
 //
@@ -181,7 +182,8 @@
 //
 // A body of which a column is not finite, or 2^63 and more, when a step begins or ends is
 // disabled before others notice: it is at rest, touches nothing, and has zero for what was not
-// usable. Events.Disabled names it with the step and the column; Enable brings it back. A
+// usable. Events.Disabled names it with the step and the column; Enable brings it back, as it does
+// one that BodyDef.Disabled or World.Disable took out. A
 // Step of this package's solver fails for its arguments only, and for an altered
 // floating-point environment. With another engine a state that is not finite, or an engine that
 // stops, ends the world: from then on Sync and every call that would step or change it

@@ -49,7 +49,7 @@ type Disabled struct {
 	Body   Body
 	Tick   uint64  // number of steps that the world had done before
 	Column string  // of Columns; the first of several
-	Value  float32 // that was there
+	Value  float32 // that was there; of any NaN one and the same
 }
 
 // Broken is a joint that was destroyed since its load in the last sub-step was above
@@ -129,8 +129,8 @@ func (e *Events) hit(s *solver, i int) {
 	p, st := m.Points[0].AnchorA, &s.sys.States[body] // the anchor is from before the step
 	appendRoomy(&e.Hit, Hit{
 		A: Shape{c.A, s.seen[c.A]}, B: Shape{c.B, s.seen[c.B]},
-		Point:  [2]float32{(s.centre.X[body] - st.DX) + p.X, (s.centre.Y[body] - st.DY) + p.Y},
-		Normal: [2]float32{m.Normal.X, m.Normal.Y},
+		Point:  oneNaN2((s.centre.X[body]-st.DX)+p.X, (s.centre.Y[body]-st.DY)+p.Y),
+		Normal: oneNaN2(m.Normal.X, m.Normal.Y),
 		Speed:  s.sys.Hits[i].Speed,
 	})
 }

@@ -17,7 +17,7 @@ func (w *World) IgnorePair(a, b Body) error {
 	key, err := w.pairOf("physics: IgnorePair: b", a, b)
 	if err == nil {
 		w.solver.pairTable.ignore(key)
-		w.solver.disturbBoth(a, b)
+		w.solver.equipBoth(a, b)
 	}
 	return err
 }
@@ -28,7 +28,7 @@ func (w *World) UnignorePair(a, b Body) error {
 	key, err := w.pairOf("physics: UnignorePair: b", a, b)
 	if err == nil {
 		w.solver.pairTable.unignore(key)
-		w.solver.disturbBoth(a, b)
+		w.solver.equipBoth(a, b)
 	}
 	return err
 }

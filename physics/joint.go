@@ -82,7 +82,7 @@ func (w *World) createJoint(r jointRow, bodies [2]Body) (Joint, error) {
 	j := t.add(i, bodies[0].Index(), bodies[1].Index(), w.Cap())
 	w.solver.joints.put(i, &r)
 	w.solver.placeJoint(i)
-	w.solver.wakeJoined(i)
+	w.solver.wakeTied(i)
 	return j, nil
 }
 

@@ -187,6 +187,6 @@ func (s *solver) broken(i int, force rigid.Vec, torque float32) Broken {
 	return Broken{
 		Joint: Joint{uint32(i), s.ties.pool.generation[i]},
 		A:     Body{a, s.bodies.generation[a]}, B: Body{b, s.bodies.generation[b]},
-		Force: [2]float32{force.X, force.Y}, Torque: torque, Tick: s.steps,
+		Force: oneNaN2(force.X, force.Y), Torque: oneNaN(torque), Tick: s.steps,
 	}
 }

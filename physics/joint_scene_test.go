@@ -244,7 +244,7 @@ func TestLevelsAndWorkersAgreeOnJoints(t *testing.T) {
 			w := jointWorld(t, physics.Config{Level: level, Workers: workers, StageHashes: traced})
 			for range ticks {
 				steps(t, w, 1)
-				all = append(all, w.AppendColumnHashes(append([]physics.ColumnHash(nil), w.StageHashes()...)))
+				all = append(all, w.AppendColumnHashes(append([]physics.ColumnHash{eventHash(w)}, w.StageHashes()...)))
 			}
 			return all
 		})
@@ -267,7 +267,7 @@ func TestLevelsAndWorkersAgreeOnALargeGrid(t *testing.T) {
 		}
 		for range ticks {
 			steps(t, w, 1)
-			all = append(all, w.AppendColumnHashes(nil))
+			all = append(all, w.AppendColumnHashes([]physics.ColumnHash{eventHash(w)}))
 		}
 		return all
 	})

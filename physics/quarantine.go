@@ -1,6 +1,8 @@
 package physics
 
 import (
+	"math"
+
 	"github.com/evertick/evertick/internal/fault"
 	"github.com/evertick/evertick/native/rigid"
 )
@@ -62,9 +64,20 @@ func (s *solver) condemn(i int, column string, v float32) {
 	s.disable(i)
 	s.forget(uint32(i))
 	s.events.Disabled = append(s.events.Disabled, Disabled{
-		Body: Body{uint32(i), s.bodies.generation[i]}, Tick: s.steps, Column: column, Value: v,
+		Body: Body{uint32(i), s.bodies.generation[i]}, Tick: s.steps, Column: column, Value: oneNaN(v),
 	})
 }
+
+// oneNaN is v, and for any NaN the same one: which sign and payload a NaN has that a calculation
+// gives differs between machines and levels, so that none is written down as it is.
+func oneNaN(v float32) float32 {
+	if v != v {
+		return math.Float32frombits(0x7fc00000)
+	}
+	return v
+}
+
+func oneNaN2(x, y float32) [2]float32 { return [2]float32{oneNaN(x), oneNaN(y)} }
 
 // forget takes the impulses from the contacts of a body, which may be anything.
 func (s *solver) forget(body uint32) {

@@ -1,6 +1,10 @@
 package physics
 
-import "slices"
+import (
+	"slices"
+
+	"github.com/evertick/evertick/native/rigid"
+)
 
 // Awake reports whether b is a live body that is simulated: not static, not disabled, and not
 // asleep.
@@ -8,8 +12,11 @@ import "slices"
 // A body falls asleep, unless Config.DisableSleep is set, together with all dynamic bodies
 // that it touches, directly or by way of others, once all of these have been at rest for
 // SleepTime: their speeds up to BodyDef.SleepThreshold, that of no body counted that is not dynamic.
+// That is the speed of the centre of mass, that of the farthest point by its turning, and the speed at
+// which any point has really moved in a step, which is more where a joint draws bodies together, or a
+// contact pushes them apart.
 // One with BodyDef.DisableSleep, or a kinematic body that moves, keeps awake what it touches.
-// A kinematic body falls asleep by itself. Its velocity is zero then, it does not
+// A body with BodyDef.Asleep begins so. A kinematic body falls asleep by itself. Its velocity is zero then, it does not
 // move, and a step takes no time for it but to see whether somebody has written into
 // its columns. Nothing begins or ends to touch because a body falls asleep or wakes.
 //
@@ -38,10 +45,11 @@ func (w *World) AwakeCount() int {
 }
 
 // SetAwake wakes b, or puts it to sleep together with all dynamic bodies that it
-// touches, directly or by way of others, as fast as they may be. Nothing falls asleep if one
-// of them has BodyDef.DisableSleep or is touched by a kinematic body that moves, and nothing at all with
-// Config.DisableSleep. It does nothing to a body that is static or disabled. Errors: ErrStale,
-// and ErrUnsupported from another engine.
+// touches, directly or by way of others, as fast as they may be. They stay so whatever was done to them
+// since the last step; sleepers beside one that was changed or moved wake to notice it, and wake
+// it again where they touch it. Nothing falls asleep if one of them has BodyDef.DisableSleep or is
+// touched by a kinematic body that moves, and nothing at all with Config.DisableSleep. It does nothing to
+// a body that is static or disabled. Errors: ErrStale, and ErrUnsupported from another engine.
 func (w *World) SetAwake(b Body, awake bool) error {
 	i, err := w.solved(b)
 	switch {
@@ -77,21 +85,62 @@ func (s *solver) putIslandToSleep(i int) {
 	c, z := s.cols, &s.sleep
 	if c.Type[i] != DynamicBody {
 		if c.Flags[i]&FlagDisableSleep == 0 {
+			s.calm(i)
 			s.putToSleep(i)
 		}
 		return
 	}
 	s.joinContacts()
-	island := z.islands.Of(uint32(i))
-	for pass := range 2 {
-		for k := range s.rows {
-			switch {
-			case c.Type[k] != DynamicBody || !s.awake(k) || z.islands.Of(uint32(k)) != island:
-			case pass == 1:
-				s.putToSleep(k)
-			case c.Flags[k]&FlagDisableSleep != 0 || z.loud.has(k):
+	island, members := z.islands.Of(uint32(i)), z.loudRoots
+	for k := range s.rows {
+		if c.Type[k] == DynamicBody && s.awake(k) && z.islands.Of(uint32(k)) == island {
+			if c.Flags[k]&FlagDisableSleep != 0 || z.loud.has(k) {
 				return
+			}
+			members.add(k)
+		}
+	}
+	for _, do := range [...]func(*solver, int){(*solver).calm, (*solver).putToSleep} {
+		for k := range s.rows {
+			if members.has(k) {
+				do(s, k)
 			}
 		}
 	}
+}
+
+// calm keeps a body that is about to be put to sleep from waking for what was done to it since the step
+// before. What slept beside it has to notice that, if it is more than having been woken.
+func (s *solver) calm(i int) {
+	z := &s.sleep
+	why := z.stirred[i]
+	z.stirred[i] = 0
+	s.mark(i, fresh)
+	if why&^woken != 0 || why != 0 && s.displaced(i) {
+		s.wakeBeside(uint32(i))
+	}
+}
+
+// wakeBeside wakes the sleepers that touch a body, or are joined to it, but for fresh ones.
+func (s *solver) wakeBeside(i uint32) {
+	z, of := &s.sleep, s.shapes.filters.Body
+	if z.asleep == 0 {
+		return
+	}
+	wake := func(a, b uint32) {
+		if a == i {
+			a, b = b, a
+		}
+		if b == i && s.sleeper(a) && z.stirred[a]&fresh == 0 {
+			s.wake(int(a))
+		}
+	}
+	for _, contacts := range [...][]rigid.Contact{z.resting, s.contacts} {
+		for k := range contacts {
+			if c := &contacts[k]; c.Count > 0 && c.Flags&pushesNothing == 0 && s.current(c) {
+				wake(of[c.A], of[c.B])
+			}
+		}
+	}
+	s.eachLink(wake)
 }

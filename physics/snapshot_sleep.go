@@ -31,13 +31,7 @@ func (s *solver) noted(i int) bool {
 	if s.awake(i) || !s.bodies.occupied(i) {
 		return false
 	}
-	columns := s.cols.floatColumns()
-	for k, kept := range s.sleep.kept {
-		if differ((*columns[k].column)[i], kept[i]) {
-			return true
-		}
-	}
-	return false
+	return s.displaced(i)
 }
 
 func (s *solver) countNoted() int {
@@ -127,7 +121,8 @@ func (im *image) checkRest() error {
 	last := -1
 	for n := 0; n < len(im.sleep.notes); n += noteBytes {
 		row, why := int(binary.LittleEndian.Uint32(im.sleep.notes[n:])), binary.LittleEndian.Uint32(im.sleep.notes[n+4:])
-		if row <= last || row >= im.rows || why&^(woken|changed|written) != 0 {
+		if row <= last || row >= im.rows || why&^(woken|changed|written|fresh|born) != 0 || why&born != 0 && why&fresh == 0 ||
+			why&fresh != 0 && im.flags()[row]&FlagAsleep == 0 {
 			return im.element("noted row", n/noteBytes, [2]int{row, int(why)})
 		}
 		last = row

@@ -131,7 +131,11 @@ func (s *solver) CreateBody(i int, d *BodyDef) error {
 	c.X[i], c.Y[i] = d.Position[0], d.Position[1]
 	c.VX[i], c.VY[i], c.W[i] = d.LinearVelocity[0], d.LinearVelocity[1], d.AngularVelocity
 	s.beginSleep(i, d)
-	return s.weigh(i, nil) // one kilogram, if any: no error
+	err := s.weigh(i, nil) // one kilogram, if any: no error
+	if d.Disabled {
+		s.disable(i)
+	}
+	return err
 }
 
 func (s *solver) DestroyBody(body int) {

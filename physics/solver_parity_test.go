@@ -2,6 +2,7 @@ package physics_test
 
 import (
 	"fmt"
+	"hash/fnv"
 	"testing"
 
 	"github.com/evertick/evertick/native"
@@ -16,7 +17,7 @@ func TestLevelsAndWorkersAgree(t *testing.T) {
 		w := newCrowd(t, physics.Config{Capacity: 300, Level: level, Workers: workers, StageHashes: true}, 150, 11)
 		for range ticks {
 			w.step()
-			all = append(all, w.AppendColumnHashes(append([]physics.ColumnHash(nil), w.StageHashes()...)))
+			all = append(all, w.AppendColumnHashes(append([]physics.ColumnHash{eventHash(w.World)}, w.StageHashes()...)))
 		}
 		return all
 	}
@@ -37,10 +38,17 @@ func TestLevelsAndWorkersAgreeInALargeHeap(t *testing.T) {
 		}
 		for range ticks {
 			steps(t, w, 1)
-			all = append(all, w.AppendColumnHashes(append([]physics.ColumnHash(nil), w.StageHashes()...)))
+			all = append(all, w.AppendColumnHashes(append([]physics.ColumnHash{eventHash(w)}, w.StageHashes()...)))
 		}
 		return all
 	})
+}
+
+// eventHash is the hash of the events of the last step, as they are kept.
+func eventHash(w *physics.World) physics.ColumnHash {
+	h := fnv.New64a()
+	h.Write(w.AppendEvents(nil))
+	return physics.ColumnHash{Name: "Events", Hash: h.Sum64()}
 }
 
 func compareRuns(t *testing.T, run func(native.Level, int) [][]physics.ColumnHash) {

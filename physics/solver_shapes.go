@@ -74,7 +74,7 @@ func (s *solver) createShape(shape, body int, def *ShapeDef, r rigid.Shape, err 
 		t.clear(shape)
 		return err
 	}
-	s.disturb(body)
+	s.equip(body)
 	return nil
 }
 

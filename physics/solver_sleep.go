@@ -70,6 +70,8 @@ const (
 	changed             // by a call
 	written             // into its columns
 	brief               // is one of briefly
+	fresh               // asleep, by its definition or by a call since the step before
+	born                // so by its definition
 )
 
 // pushesNothing are the flags of contacts that neither hold bodies together nor wake them: of sensors,
@@ -115,6 +117,7 @@ func (s *solver) wake(i int) {
 	if s.cols.Flags[i]&FlagAsleep != 0 {
 		s.cols.Flags[i] &^= FlagAsleep
 		z.asleep--
+		z.stirred[i] &^= fresh | born
 		s.mark(i, woken)
 	}
 }
@@ -134,14 +137,22 @@ func (s *solver) disturb(i int) {
 	}
 }
 
-func (s *solver) disturbBoth(a, b Body) {
-	s.disturb(int(a.index))
-	s.disturb(int(b.index))
+// equip disturbs a body that is given something, unless it was created asleep since the step before:
+// that is how it is made.
+func (s *solver) equip(i int) {
+	if s.sleep.on && s.sleep.stirred[i]&born == 0 {
+		s.disturb(i)
+	}
+}
+
+func (s *solver) equipBoth(a, b Body) {
+	s.equip(int(a.index))
+	s.equip(int(b.index))
 }
 
 func (s *solver) mark(i int, why uint8) {
 	z := &s.sleep
-	if z.stirred[i]&^brief == 0 {
+	if z.stirred[i]&^(brief|fresh|born) == 0 {
 		z.marks = append(z.marks, uint32(i))
 	}
 	z.stirred[i] |= why
@@ -185,10 +196,19 @@ func (s *solver) eachLink(f func(a, b uint32)) {
 	}
 }
 
-// wakeJoined wakes the bodies of a joint that comes, goes, or is changed.
+// wakeJoined wakes the bodies of a joint that goes, or is changed.
 func (s *solver) wakeJoined(i int) {
 	s.wake(int(s.ties.body[2*i]))
 	s.wake(int(s.ties.body[2*i+1]))
+}
+
+// wakeTied wakes the bodies of a new joint, but for those that were created asleep since the step before.
+func (s *solver) wakeTied(i int) {
+	for _, body := range s.ties.body[2*i : 2*i+2] {
+		if !s.sleep.on || s.sleep.stirred[body]&born == 0 {
+			s.wake(int(body))
+		}
+	}
 }
 
 // jointRests reports whether no body of a joint is awake.
@@ -220,7 +240,7 @@ func (s *solver) rest(dt float32) {
 func (s *solver) endBriefly() {
 	z := &s.sleep
 	for _, i := range z.briefly {
-		z.stirred[i] &^= brief
+		z.stirred[i] &^= brief | fresh | born
 		z.active[i/64] &^= 1 << (i % 64)
 		s.keep(int(i))
 		z.stale = true
@@ -240,7 +260,7 @@ func (s *solver) restRows(at, lo, hi int) {
 	for i := lo; i < hi; i++ {
 		switch {
 		case !s.awake(i):
-		case flags[i]&FlagDisableSleep != 0 || s.restless(i):
+		case flags[i]&FlagDisableSleep != 0 || s.restless(i) || s.cols.Type[i] == DynamicBody && s.shifted(i):
 			times[i] = 0
 		default:
 			times[i] += z.dt
@@ -250,6 +270,23 @@ func (s *solver) restRows(at, lo, hi int) {
 		}
 	}
 	z.ready[at] = ready
+}
+
+// shifted reports whether a body has moved in this step faster than its threshold, anywhere on it.
+// That differs from its velocity while a joint draws bodies together or a contact pushes them apart: what
+// they do to positions is taken from the velocities again. The farthest point of a body that has moved
+// by D and turned by an angle with the sine S and the cosine C has come as far as
+// |D| + (|S| + (1 - C))·Most at most. Of D counts what the precision of positions leaves of it.
+func (s *solver) shifted(i int) bool {
+	st, p := &s.sys.States[i], &s.sys.Poses
+	dx, dy := p.X[i]-(p.X[i]-st.DX), p.Y[i]-(p.Y[i]-st.DY)
+	sine := st.S
+	if sine < 0 {
+		sine = -sine
+	}
+	limit := float32(s.sleep.threshold[i] * s.sleep.dt)
+	left := limit - float32((sine+(1-st.C))*s.sweep.extents.Most[i])
+	return left < 0 || float32(dx*dx)+float32(dy*dy) > float32(left*left)
 }
 
 // restless reports whether a body is not at rest: a dynamic one if its centre of mass, or a
@@ -326,7 +363,7 @@ func (s *solver) putToSleep(i int) {
 	s.events.Slept = append(s.events.Slept, uint32(i))
 }
 
-// beginSleep fills the row of a new body, which is awake.
+// beginSleep fills the row of a new body.
 func (s *solver) beginSleep(i int, d *BodyDef) {
 	z := &s.sleep
 	if !z.on {
@@ -334,7 +371,13 @@ func (s *solver) beginSleep(i int, d *BodyDef) {
 	}
 	s.forgetSleep(i)
 	z.threshold[i] = thresholdOf(d.SleepThreshold)
-	if d.Type != DynamicBody {
+	switch {
+	case d.Asleep && d.Type != StaticBody && !d.Disabled:
+		s.cols.Flags[i] |= FlagAsleep
+		z.asleep++
+		s.keep(i)
+		s.mark(i, fresh|born)
+	case d.Type != DynamicBody:
 		s.mark(i, changed)
 	}
 }

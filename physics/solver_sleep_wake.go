@@ -17,16 +17,17 @@ func (s *solver) rouse() {
 	}
 	z.all = false
 	s.notice()
-	s.wakeMarked()
+	s.wakeMarked(false)
 }
 
-// wakeMarked wakes the islands of what is marked.
-func (s *solver) wakeMarked() {
+// wakeMarked wakes the islands of what is marked. Once the pairs of the step are collided these join fresh
+// sleepers, too.
+func (s *solver) wakeMarked(collided bool) {
 	if !s.sleep.stale {
 		return
 	}
 	if s.sleep.asleep > 0 || len(s.sleep.resting) > 0 {
-		s.wakeIslands()
+		s.wakeIslands(collided)
 	}
 	s.muster()
 }
@@ -72,19 +73,25 @@ func (s *solver) untouched(lo, hi int) bool {
 
 func (s *solver) noticeRows(lo, hi int) {
 	for i := lo; i < hi; i++ {
-		if !s.awake(i) && s.sleep.stirred[i]&^brief == 0 && s.disturbed(i) {
+		if !s.awake(i) && s.sleep.stirred[i]&^(brief|fresh|born) == 0 && s.disturbed(i) {
 			s.mark(i, written)
 		}
 	}
 }
 
+// displaced reports whether a body at rest is not where it was kept.
+func (s *solver) displaced(i int) bool {
+	c, k := s.cols, &s.sleep.kept
+	return differ(c.X[i], k[0][i]) || differ(c.Y[i], k[1][i]) || differ(c.Angle[i], k[2][i]) ||
+		differ(c.Cos[i], k[3][i]) || differ(c.Sin[i], k[4][i])
+}
+
 // disturbed is untouched for one row.
 func (s *solver) disturbed(i int) bool {
-	c, k := s.cols, &s.sleep.kept
-	if differ(c.X[i], k[0][i]) || differ(c.Y[i], k[1][i]) || differ(c.Angle[i], k[2][i]) ||
-		differ(c.Cos[i], k[3][i]) || differ(c.Sin[i], k[4][i]) {
+	if s.displaced(i) {
 		return true
 	}
+	c := s.cols
 	sum := uint32(0)
 	for _, v := range [...]float32{c.VX[i], c.VY[i], c.W[i], c.ForceX[i], c.ForceY[i], c.Torque[i]} {
 		sum |= math.Float32bits(v)
@@ -94,19 +101,22 @@ func (s *solver) disturbed(i int) bool {
 
 // wakeIslands wakes who is marked, and the islands of sleepers that touch, or belong to,
 // what is marked or gone.
-func (s *solver) wakeIslands() {
+func (s *solver) wakeIslands(collided bool) {
 	z := &s.sleep
 	z.islands.Reset(s.rows)
 	z.loud.reset(s.rows)
 	z.loudRoots.reset(s.rows)
 	for _, i := range z.marks {
-		if z.stirred[i] != 0 {
+		if z.stirred[i]&^(fresh|born) != 0 {
 			z.loud.add(int(i))
 		}
 	}
 	s.joinSleeping(z.resting)
 	s.joinSleeping(s.contacts) // of who fell asleep in the step before
 	s.eachLink(s.joinSleepers)
+	if collided {
+		s.joinFresh()
+	}
 	for i := range s.rows {
 		if z.loud.has(i) {
 			z.loudRoots.add(int(z.islands.Of(uint32(i))))
@@ -132,10 +142,11 @@ func (s *solver) joinSleeping(contacts []rigid.Contact) {
 		a, b := of[c.A], of[c.B]
 		switch goneA, goneB := generation[c.A] != s.seen[c.A], generation[c.B] != s.seen[c.B]; {
 		case goneA && goneB:
-		case goneA:
+		case goneA && z.stirred[b]&fresh == 0:
 			z.loud.add(int(b))
-		case goneB:
+		case goneB && z.stirred[a]&fresh == 0:
 			z.loud.add(int(a))
+		case goneA || goneB:
 		case (flags[a]|flags[b])&FlagAsleep != 0:
 			s.joinSleepers(a, b)
 		}
@@ -143,9 +154,13 @@ func (s *solver) joinSleeping(contacts []rigid.Contact) {
 }
 
 // joinSleepers joins bodies that may belong to one island. What is marked and not dynamic
-// belongs to none, and wakes the other one.
+// belongs to none, and wakes the other one. What is fresh belongs to none either until the step knows what
+// touches it: see joinFresh.
 func (s *solver) joinSleepers(a, b uint32) {
 	z := &s.sleep
+	if (z.stirred[a]|z.stirred[b])&fresh != 0 {
+		return
+	}
 	if s.cols.Type[a] == DynamicBody && s.cols.Type[b] == DynamicBody {
 		z.islands.Join(a, b)
 		return
@@ -158,11 +173,28 @@ func (s *solver) joinSleepers(a, b uint32) {
 	}
 }
 
+// joinFresh joins fresh sleepers with those that they touch, or are joined to.
+func (s *solver) joinFresh() {
+	z := &s.sleep
+	join := func(a, b uint32) {
+		if s.sleeper(a) && s.sleeper(b) && (z.stirred[a]|z.stirred[b])&fresh != 0 {
+			z.islands.Join(a, b)
+		}
+	}
+	for i, a := range s.pairs.A {
+		if b := s.pairs.B[i]; s.manifolds[i].Count > 0 && s.senses(a, b) == 0 {
+			join(s.shapes.filters.Body[a], s.shapes.filters.Body[b])
+		}
+	}
+	s.eachLink(join)
+}
+
 // rise wakes a body that is asleep.
 func (s *solver) rise(i int) {
 	s.cols.Flags[i] &^= FlagAsleep
 	s.sleep.asleep--
 	s.sleep.time[i] = 0
+	s.sleep.stirred[i] &^= fresh | born
 	s.events.Woke = append(s.events.Woke, uint32(i))
 }
 
@@ -203,12 +235,13 @@ func (s *solver) muster() {
 }
 
 // settleMarks looks at what is marked. Who is awake is active anyway. Anything else is at rest
-// again after this step, or at once if it is static and nothing is asleep.
+// again after this step, or at once if it is static and nothing is asleep. What is fresh is active
+// for this step, so that what it touches is known.
 func (s *solver) settleMarks() {
 	c, z := s.cols, &s.sleep
 	for _, m := range z.marks {
 		i, why := int(m), z.stirred[m]&^brief
-		z.stirred[i] &= brief
+		z.stirred[i] &= brief | fresh | born
 		switch {
 		case why == 0:
 			continue
@@ -294,11 +327,11 @@ func (s *solver) wakeTouched() bool {
 			continue
 		}
 		a, b = s.shapes.filters.Body[a], s.shapes.filters.Body[b]
-		if s.sleeper(a) && s.pushes(b) {
+		if s.sleeper(a) && s.pushes(b, a) {
 			s.mark(int(a), written)
 			any = true
 		}
-		if s.sleeper(b) && s.pushes(a) {
+		if s.sleeper(b) && s.pushes(a, b) {
 			s.mark(int(b), written)
 			any = true
 		}
@@ -307,7 +340,7 @@ func (s *solver) wakeTouched() bool {
 		any = s.touchLinked() || any
 	}
 	if any {
-		s.wakeMarked()
+		s.wakeMarked(true)
 	}
 	return any
 }
@@ -318,7 +351,7 @@ func (s *solver) touchLinked() (any bool) {
 		if s.sleeper(b) {
 			a, b = b, a
 		}
-		if s.sleeper(a) && s.pushes(b) {
+		if s.sleeper(a) && s.pushes(b, a) {
 			s.mark(int(a), written)
 			any = true
 		}
@@ -326,16 +359,18 @@ func (s *solver) touchLinked() (any bool) {
 	return any
 }
 
-// pushes reports whether a body wakes what it touches.
-func (s *solver) pushes(i uint32) bool {
-	if s.sleep.stirred[i]&brief != 0 {
+// pushes reports whether a body wakes a sleeper that it touches. Of those that are active for one step
+// all do, unless one of the two is fresh: a world that is made asleep stays so.
+func (s *solver) pushes(i, sleeper uint32) bool {
+	stirred := s.sleep.stirred
+	if stirred[i]&brief != 0 && (stirred[i]|stirred[sleeper])&fresh == 0 {
 		return true
 	}
 	return s.awake(int(i)) && (s.cols.Type[i] == DynamicBody || s.restless(int(i)))
 }
 
 // wakeLeft wakes, in the next step, sleepers that something touched which is not there any
-// more, of contacts that ended.
+// more, of contacts that ended; fresh ones have left it themselves.
 func (s *solver) wakeLeft(ended *rigid.Pairs) {
 	if s.sleep.asleep == 0 {
 		return
@@ -346,7 +381,7 @@ func (s *solver) wakeLeft(ended *rigid.Pairs) {
 			continue
 		}
 		for _, shape := range [...]uint32{a, b} {
-			if body := s.shapes.filters.Body[shape]; s.sleeper(body) {
+			if body := s.shapes.filters.Body[shape]; s.sleeper(body) && s.sleep.stirred[body]&fresh == 0 {
 				s.mark(int(body), written)
 			}
 		}

@@ -199,7 +199,7 @@ func (s *solver) reweigh(body int, m MassData, keep bool) error {
 		s.setMass(body, before, had)
 		return err
 	}
-	s.disturb(body)
+	s.equip(body)
 	return nil
 }
 

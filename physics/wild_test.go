@@ -196,6 +196,9 @@ func (w *wild) bodyDef() physics.BodyDef {
 	if d.HasSlot = w.one(3); d.HasSlot {
 		d.Slot = uint32(w.pick(wildSlots))
 	}
+	if d.Asleep, d.Disabled = w.one(5), w.one(15); d.Asleep || d.Disabled {
+		d.LinearVelocity, d.AngularVelocity = [2]float32{}, 0
+	}
 	return d
 }
 
@@ -731,6 +734,9 @@ func runWild(t testing.TB, seed uint64, ops []byte, ticks int) {
 			if r.w != base {
 				sameState(t, fmt.Sprintf("seed %d, tick %d (%s): %s", seed, tick, done, r.name), base.World, r.w.World)
 				sameNews(t, fmt.Sprintf("seed %d, tick %d (%s): %s", seed, tick, done, r.name), *base.Events(), *r.w.Events(), r.again != nil)
+				if r.again == nil && !bytes.Equal(base.AppendEvents(nil), r.w.AppendEvents(nil)) {
+					t.Fatalf("seed %d, tick %d (%s): %s: other bytes of events", seed, tick, done, r.name)
+				}
 			}
 		}
 		base.soundness(tick)
@@ -749,6 +755,43 @@ func sameNews(t testing.TB, what string, a, b physics.Events, apart bool) {
 	if x, y := fmt.Sprint(a), fmt.Sprint(b); x != y {
 		t.Fatalf("%s: events\n%s\nwant\n%s", what, y, x)
 	}
+}
+
+// speedLimits fails the test if a dynamic body is faster than it may be.
+func speedLimits(t testing.TB, what string, w *physics.World) {
+	t.Helper()
+	c, limit := w.Columns(), float64(w.Tuning().MaxSpeed)
+	for i := range w.Rows() {
+		v := math.Hypot(float64(c.VX[i]), float64(c.VY[i]))
+		if c.Type[i] == physics.DynamicBody && v > limit*(1+1e-6)+1e-18 {
+			t.Errorf("%s: body %d has %g m/s, at most %g", what, i, v, limit)
+		}
+	}
+}
+
+// oneNaN fails the test if an event has a NaN with other bits than those of the one that is recorded.
+func oneNaN(t testing.TB, what string, e *physics.Events) (nans int) {
+	t.Helper()
+	check := func(values ...float32) {
+		for _, v := range values {
+			if v == v {
+				continue
+			}
+			if nans++; math.Float32bits(v) != 0x7fc00000 {
+				t.Errorf("%s: a NaN with the bits %#x in %+v", what, math.Float32bits(v), e)
+			}
+		}
+	}
+	for _, h := range e.Hit {
+		check(h.Point[0], h.Point[1], h.Normal[0], h.Normal[1], h.Speed)
+	}
+	for _, d := range e.Disabled {
+		check(d.Value)
+	}
+	for _, b := range e.Broken {
+		check(b.Force[0], b.Force[1], b.Torque)
+	}
+	return nans
 }
 
 // soundness looks at what holds after any step.
@@ -777,6 +820,8 @@ func (w *wild) soundness(tick int) {
 		w.t.Errorf("seed %d, tick %d: %d live, %d awake; Len %d, AwakeCount %d", w.seed, tick, live, awake, w.Len(), w.AwakeCount())
 	}
 	w.news(tick)
+	oneNaN(w.t, fmt.Sprintf("seed %d, tick %d", w.seed, tick), w.Events())
+	speedLimits(w.t, fmt.Sprintf("seed %d, tick %d", w.seed, tick), w.World)
 }
 
 // news looks at the events of a step.

@@ -214,6 +214,10 @@ func (s *Scene) add(def physics.BodyDef) (physics.Body, error) {
 func (s *Scene) addBox(x, y, half float32) error {
 	def := physics.DefaultBodyDef()
 	def.Position = [2]float32{x, y}
+	return s.addBoxAs(def, half)
+}
+
+func (s *Scene) addBoxAs(def physics.BodyDef, half float32) error {
 	b, err := s.add(def)
 	if err != nil {
 		return err
@@ -336,19 +340,22 @@ func (s *Scene) pyramids() error {
 	return nil
 }
 
-// smash starts with the block at rest, from the origin on to the right. The box that hits
-// it needs 66 steps to get there, in which the block falls asleep. The gaps of 1.5 cm are
+// smash starts with the block asleep, from the origin on to the right, if bodies sleep. The box that
+// hits it needs 66 steps to get there. The gaps of 1.5 cm are
 // what the skins of box2d take up: closer boxes push each other apart there for seconds.
 func (s *Scene) smash() error {
 	const half, pitch, hammer = 0.2, 0.415, 2
 	rows := max(1, int(math.Round(math.Sqrt(float64(s.N)*2/3))))
+	def := physics.DefaultBodyDef()
+	def.Asleep = !s.World.Config().DisableSleep
 	for i := range s.N {
 		x, y := float32(i/rows), float32(i%rows)-float32(rows-1)/2
-		if err := s.addBox(pitch*x, pitch*y, half); err != nil {
+		def.Position = [2]float32{pitch * x, pitch * y}
+		if err := s.addBoxAs(def, half); err != nil {
 			return err
 		}
 	}
-	def := physics.DefaultBodyDef()
+	def = physics.DefaultBodyDef()
 	def.Position, def.LinearVelocity = [2]float32{-46, 0}, [2]float32{40, 0}
 	b, err := s.add(def)
 	if err != nil {

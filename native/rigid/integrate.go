@@ -70,19 +70,43 @@ func (s *System) IntegrateVelocities(level native.Level, sub, lo, hi int) {
 	}
 }
 
-// limitSpeed shortens a velocity to the speed limit.
+// tiny brings the square of any velocity whose own square overflows into range.
+const tiny = 0x1p-70
+
+// limitSpeed shortens a velocity to the speed limit, whatever its square is. One that is infinite
+// becomes NaN, and one that is NaN stays so: clamping keeps it from other bodies, and whoever looks for
+// NaN after the step finds it.
 func (k *pace) limitSpeed(vx, vy float32) (float32, float32) {
-	scale := float32(1)
-	if square := float32(vx*vx) + float32(vy*vy); square > float32(k.maxSpeed*k.maxSpeed) {
-		scale = k.maxSpeed / float32(math.Sqrt(float64(square)))
+	square := float32(vx*vx) + float32(vy*vy)
+	if !(square > float32(k.maxSpeed*k.maxSpeed)) {
+		return vx, vy
 	}
+	if math.IsInf(float64(square), 1) {
+		vx, vy = float32(vx*tiny), float32(vy*tiny)
+		square = float32(vx*vx) + float32(vy*vy)
+	}
+	scale := k.maxSpeed / sqrt(square)
 	return float32(vx * scale), float32(vy * scale)
 }
 
+// limit is the velocity of a body, if that is dynamic within the limits of speed and of turning: what
+// contacts and joints made of it may be beyond them. An infinite angular velocity becomes NaN, too.
+func (k *pace) limit(st *State) (vx, vy, w float32) {
+	if !(st.InvMass > 0) {
+		return st.VX, st.VY, st.W
+	}
+	vx, vy = k.limitSpeed(st.VX, st.VY)
+	if w = st.W; abs(w) > k.maxTurnRate {
+		w = most(-k.maxTurnRate, least(k.maxTurnRate, w)) + (w - w)
+	}
+	return vx, vy, w
+}
+
 // IntegratePositions moves and turns bodies [lo, hi) by their velocities for a
-// sub-step. A turn by w·h is one by 2·atan(w·h/2), whose cosine and sine are
-// (1 - t²)/(1 + t²) and 2t/(1 + t²) with t = w·h/2: it is short by (w·h)³/12 and has length one
-// but for rounding.
+// sub-step, once those of dynamic bodies are within the limits of speed and of turning: so no
+// dynamic body moves by more than MaxSpeed·h, or turns by more than MaxTurn, in one. A turn by
+// w·h is one by 2·atan(w·h/2), whose cosine and sine are (1 - t²)/(1 + t²) and 2t/(1 + t²) with
+// t = w·h/2: it is short by (w·h)³/12 and has length one but for rounding.
 func (s *System) IntegratePositions(level native.Level, lo, hi int) {
 	if level = must(level); level != native.Go && lo < hi {
 		s.integratePositionsC(level, lo, hi)
@@ -90,6 +114,7 @@ func (s *System) IntegratePositions(level native.Level, lo, hi int) {
 	}
 	for i := lo; i < hi; i++ {
 		st, h := &s.States[i], s.pace.h
+		st.VX, st.VY, st.W = s.pace.limit(st)
 		t := float32(float32(0.5*h) * st.W)
 		square := float32(t * t)
 		scale := 1 / (1 + square)
@@ -101,7 +126,7 @@ func (s *System) IntegratePositions(level native.Level, lo, hi int) {
 }
 
 // Finish writes velocities, poses and angles of bodies [lo, hi) back to their columns:
-// moves are added to positions, and rotations are turned and brought to length one; Angle is
+// velocities within the limits, as IntegratePositions has them; moves are added to positions, and rotations are turned and brought to length one; Angle is
 // Atan2 of them. The position of a body that has not moved keeps its bits, and so
 // do rotation and angle of one that has not turned.
 func (s *System) Finish(level native.Level, lo, hi int) {
@@ -112,7 +137,7 @@ func (s *System) Finish(level native.Level, lo, hi int) {
 	b, p := &s.Bodies, &s.Poses
 	for i := lo; i < hi; i++ {
 		st := &s.States[i]
-		b.VX[i], b.VY[i], b.W[i] = st.VX, st.VY, st.W
+		b.VX[i], b.VY[i], b.W[i] = s.pace.limit(st)
 		if st.DX != 0 {
 			p.X[i] += st.DX
 		}

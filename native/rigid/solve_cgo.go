@@ -51,12 +51,13 @@ func (s *System) subStepsC(l native.Level) {
 }
 
 func (s *System) integratePositionsC(l native.Level, lo, hi int) {
-	csrc.Positions(cLevel(l), s.states(), s.pace.h, lo, hi)
+	k := &s.pace
+	csrc.Positions(cLevel(l), s.states(), k.h, k.maxSpeed, k.maxTurnRate, lo, hi)
 }
 
 func (s *System) finishC(l native.Level, lo, hi int) {
-	b, p := &s.Bodies, &s.Poses
-	csrc.Finish(cLevel(l), s.states(), b.VX, b.VY, b.W, p.X, p.Y, p.Cos, p.Sin, s.Angle, lo, hi)
+	b, p, k := &s.Bodies, &s.Poses, &s.pace
+	csrc.Finish(cLevel(l), s.states(), b.VX, b.VY, b.W, p.X, p.Y, p.Cos, p.Sin, s.Angle, k.maxSpeed, k.maxTurnRate, lo, hi)
 }
 
 func (o *Origins) columns(p *Poses) csrc.Origins {

@@ -31,8 +31,9 @@ type Params struct {
 	// Threshold is the approach speed in m/s below which nothing bounces. 0: 1.
 	Threshold float32
 
-	// MaxSpeed is the greatest speed of a body in m/s. 0: 400. A body turns by up to
-	// MaxTurn in a sub-step.
+	// MaxSpeed is the greatest speed of a dynamic body in m/s. 0: 400. It bounds what moves the body in
+	// each sub-step, and what the step leaves; so does MaxTurn, by which a dynamic body turns at most in a
+	// sub-step. In between, contacts and joints may be faster.
 	MaxSpeed float32
 
 	// FrictionMix and RestitutionMix are the mixing rules. MixDefault: MixGeometric for

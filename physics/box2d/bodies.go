@@ -14,6 +14,9 @@ func (e *engine) CreateBody(body int, d *physics.BodyDef) error {
 	if d.LockX || d.LockY {
 		return fault.Field(physics.ErrUnsupported, "physics/box2d: BodyDef.LockX, LockY", [2]bool{d.LockX, d.LockY})
 	}
+	if d.Disabled {
+		return fault.Field(physics.ErrUnsupported, "physics/box2d: BodyDef.Disabled", true)
+	}
 	def := b2.MakeB2BodyDef()
 	def.Type = uint8(d.Type) // both count static, kinematic, dynamic from 0
 	def.Position = vec(d.Position)
@@ -25,6 +28,7 @@ func (e *engine) CreateBody(body int, d *physics.BodyDef) error {
 	def.GravityScale = float64(d.GravityScale)
 	def.FixedRotation = d.FixedRotation
 	def.AllowSleep = !d.DisableSleep
+	def.Awake = !d.Asleep
 	def.Bullet = d.Bullet
 	if body == len(e.bodies) {
 		e.bodies = append(e.bodies, nil)

@@ -39,7 +39,7 @@
 // A step allocates, thousands of objects at 256 bodies (4,500 to 10,000) and
 // millions at 16,384. Config.Workers is accepted and not used.
 //
-// Capsules are not supported, and of joints there are hinges alone (CreateHinge). Filter categories
+// Capsules and BodyDef.Disabled are not supported, and of joints there are hinges alone (CreateHinge). Filter categories
 // have 16 bits and groups the range of int16; more is physics.ErrUnsupported. A mask may have any bits,
 // since no category here can match the upper ones. Polygon vertices closer to each other than 2.5 mm,
 // segments shorter than 5 mm, and shapes that are tiny against their distance from the origin of their
