@@ -73,7 +73,7 @@ func (c *PreciseClock) SleepRehearsing(ctx context.Context, untilNs int64, rehea
 	c.margin.budget = int64(c.SpinBudget)
 	least := int64(0)
 	if rehearse != nil && untilNs > c.mono.now() {
-		least = c.rehearsal.wants(c.margin.allowance(0))
+		least = c.rehearsal.wants(&c.margin)
 	}
 	for slept := false; ; slept = true {
 		now := c.mono.now()

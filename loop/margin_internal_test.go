@@ -237,26 +237,34 @@ func TestMarginOfOddTimes(t *testing.T) {
 // A rehearsal is given the time that it takes, and is left out where that is too long, or the sleep ended
 // late; one that was interrupted is not the last.
 func TestRehearsal(t *testing.T) {
-	const allowance = 666_666
 	var r rehearsal
-	if got := r.wants(allowance); got != rehearsalGuess+marginReserve {
+	m := margin{interval: 1_000_000_000 / 60} // 4 % are 666,666 ns
+	if got := r.wants(&m); got != rehearsalGuess+marginReserve {
 		t.Errorf("at first %d", got)
 	}
-	if r.wants(rehearsalGuess) != 0 || r.ahead != 0 {
+	m.woke(0)
+	if short := (margin{interval: 5_000_000, sleeps: 1}); r.wants(&short) != 0 || r.ahead != 0 {
 		t.Error("the first may take all that is allowed")
 	}
 	for range 50 {
 		r.took(160_000)
 	}
-	if got := r.wants(allowance); got != 160_000+20_000+marginReserve {
+	if got := r.wants(&m); got != 160_000+10_000+marginReserve {
 		t.Errorf("of 160 µs %d", got)
 	}
-	if !r.fits(180_000) || r.fits(179_999) {
+	if !r.fits(170_000) || r.fits(169_999) {
 		t.Error("fits in less than it takes, or not in more")
+	}
+	r.took(160_000)
+	for range marginSleeps {
+		m.woke(104_000)
+	}
+	if got := r.wants(&m); got != 160_000+10_000+marginReserve+104_000 {
+		t.Errorf("of 160 µs, where sleeps end 104 µs late, %d", got)
 	}
 	r.took(40_000_000)
 	skipped := 0
-	for ; r.wants(allowance) == 0; skipped++ {
+	for ; r.wants(&m) == 0; skipped++ {
 		if skipped > 1000 {
 			t.Fatal("an interruption stops all rehearsals")
 		}
@@ -278,7 +286,8 @@ func TestRehearsalOnASimulatedMachine(t *testing.T) {
 		late     wakes
 		takes    int64
 		rehearse bool // in most frames
-	}{{constant(3_000), 200_000, true}, {bimodal(75, 560_000), 200_000, true}, {constant(3_000), 900_000, false}} {
+	}{{constant(3_000), 200_000, true}, {bimodal(75, 560_000), 200_000, true}, {constant(104_000), 400_000, true},
+		{constant(3_000), 900_000, false}} {
 		rng := rand.New(rand.NewPCG(11, 12))
 		var m margin
 		var r rehearsal
@@ -286,7 +295,7 @@ func TestRehearsalOnASimulatedMachine(t *testing.T) {
 		const frames = 3600
 		for k := int64(1); k <= frames; k++ {
 			until := k * 1_000_000_000 / 60
-			least := r.wants(m.allowance(0))
+			least := r.wants(&m)
 			for slept := false; ; slept = true {
 				wake := until - m.lead(until-now, least)
 				if wake > now {

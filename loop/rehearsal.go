@@ -13,14 +13,21 @@ func (r *rehearsal) lasts() int64 {
 	if r.ahead == 0 {
 		return rehearsalGuess
 	}
-	return r.ahead + r.ahead/8
+	return r.ahead + r.ahead/16
 }
 
-// wants returns how long before the target a sleep should end for a rehearsal, if spinning and rehearsing may take
-// allowance nanoseconds in the mean; 0 if that does not suffice.
-func (r *rehearsal) wants(allowance int64) int64 {
-	if lead := r.lasts() + marginReserve; lead <= allowance*9/10 {
-		return lead
+// wants returns how long before the target a sleep should end: early enough for a rehearsal after nine in ten
+// sleeps, as late as these end, or after three in four if the budget of the margin does not pay for nine in ten.
+// It is 0 if it does not pay for these either: for rehearsing, and for spinning where the sleep ends sooner.
+func (r *rehearsal) wants(m *margin) int64 {
+	for _, part := range [...]int{10, 4} {
+		lead := r.lasts() + marginReserve
+		if m.sleeps > 0 {
+			lead += m.sorted[m.rank(1, part)]
+		}
+		if m.costs(max(lead, m.need)) <= m.allowance(0) {
+			return lead
+		}
 	}
 	r.skipped()
 	return 0
