@@ -1,7 +1,6 @@
 package physics
 
 import (
-
 	"github.com/evertick/evertick/native/rigid"
 )
 
