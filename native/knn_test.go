@@ -288,7 +288,7 @@ func TestKNNFromOutsideLooksAtFew(t *testing.T) {
 		}
 	}
 	for i, work := range native.KNNWork(&g, p, q) {
-		if all := n / native.BlockLen; work > all/8 {
+		if all := n / native.BlockLen; work > all/4 {
 			t.Errorf("from (%g, %g, %g): %d rows and blocks, and all are %d", q.X[i], q.Y[i], q.Z[i], work, all)
 		}
 	}

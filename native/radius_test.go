@@ -237,10 +237,13 @@ func TestParityRadiusAtCellEdges(t *testing.T) {
 	g := newGuard(t, guardRoom)
 	const cells, fill = 4, 60 // fill: points of a row, so that it is worth while to leave it out
 	astray := 0
-	for range paritytest.Rounds(100) {
+	for round := range paritytest.Rounds(100) {
 		grid := native.Grid{N: [3]int32{cells, cells, cells}}
 		for a := range grid.Min {
 			grid.Min[a], grid.Inv[a] = (run.Float32()-0.5)*100, 0.1+run.Float32()*5
+			if round == 0 { // of this one, edges 2 and 3 have points below where they are computed to be
+				grid.Min[a], grid.Inv[a] = -12.468946, 0.23020992
+			}
 		}
 		axis := 1 + run.IntN(2)
 		s := &paritytest.Scene{Name: "edges", Scale: 1}
