@@ -60,7 +60,7 @@ type solver struct {
 
 	jointPasses []pass
 
-	// s.step, s.stagePart, s.stepPart, s.chooseChunk, s.shareParts, s.goesPast and s.touched, bound once.
+	// s.step, s.stagePart, s.stepPart, s.chooseChunk, s.shareParts, s.goesPast, s.touched and s.held, bound once.
 	wholeStep         func()
 	stageJob, stepJob func(*shift)
 	chooseJob         func(chunk int)
@@ -68,6 +68,7 @@ type solver struct {
 	part              func(part int) // of the broad phase
 	passesJob         func(shape, other uint32) bool
 	touchedJob        func(a, b uint32) bool
+	heldJob           func(body uint32) rigid.Held
 
 	queries queries
 
@@ -87,7 +88,7 @@ func (s *solver) Open(cfg Config, cols *Columns) error {
 	}
 	s.pairTable.room = cfg.Capacity
 	s.cols, s.level, s.pool = cols, level, native.NewPool(cfg.Workers)
-	s.shareJob, s.passesJob, s.touchedJob = s.shareParts, s.goesPast, s.touched
+	s.shareJob, s.passesJob, s.touchedJob, s.heldJob = s.shareParts, s.goesPast, s.touched, s.held
 	s.wholeStep, s.stageJob, s.stepJob, s.chooseJob = s.step, s.stagePart, s.stepPart, s.chooseChunk
 	s.traced = cfg.StageHashes
 	s.sys.Params = cfg.params()

@@ -13,6 +13,7 @@ import (
 type sweeper struct {
 	off     bool // Config.DisableContinuous
 	extents rigid.Extents
+	turn    []float32 // rigid.Sweep.Turn
 	sweep   rigid.Sweep
 	fast    []uint32 // bodies
 	fastIn  []int    // how many there are, by span
@@ -22,6 +23,10 @@ type sweeper struct {
 	boxes  rigid.Boxes
 	which  bitset
 	layout rigid.Layout
+
+	// What is active in this step alone, and does not move.
+	whichRests bitset
+	resting    rigid.Layout
 }
 
 // sweepChunk is the number of fast bodies that a worker takes.
@@ -31,6 +36,7 @@ func (w *sweeper) open(cfg *Config) {
 	n := cfg.Capacity
 	w.off = cfg.DisableContinuous
 	w.extents = rigid.Extents{Least: make([]float32, n), Most: make([]float32, n)}
+	w.turn = make([]float32, n)
 }
 
 // measure learns the extents of a body from its shapes, which are in their place.
@@ -74,17 +80,47 @@ func (s *solver) stopFast(dt float32) {
 
 func (s *solver) openSweep(dt float32) {
 	w, t := &s.sweep, &s.shapes
+	clear(w.turn[:s.rows])
 	w.sweep = rigid.Sweep{
-		States: s.sys.States, Poses: s.sys.Poses, Angle: s.sys.Angle, VX: s.cols.VX, VY: s.cols.VY, Most: w.extents.Most, Dt: dt,
-		Head: s.table.head, Next: s.table.next, Touched: s.touchedJob,
+		States: s.sys.States, Poses: s.sys.Poses, Angle: s.sys.Angle, VX: s.cols.VX, VY: s.cols.VY,
+		Most: w.extents.Most, Turn: w.turn, Dt: dt, MaxSpeed: s.sys.Params.MaxSpeed,
+		Head: s.table.head, Next: s.table.next, Touched: s.touchedJob, Held: s.heldJob,
 		Shapes: t.shape, Filters: &t.filters, Sensor: t.sensor, Smooth: t.smooth,
 	}
 	if s.sleep.on {
 		w.sweep.Active = s.sleep.active
 	}
+	if len(s.sleep.briefly) > 0 {
+		s.layOutResting()
+		w.sweep.Resting = &w.resting
+	}
 	if !s.pairTable.empty() || s.joints.apart > 0 || t.oneWays > 0 {
 		w.sweep.Passes = s.passesJob
 	}
+}
+
+// layOutResting puts solid shapes where they are of bodies that are active in this step alone and do not move: static
+// ones, those disabled, and fresh sleepers. The broad phase takes them for moving.
+func (s *solver) layOutResting() {
+	w, t := &s.sweep, &s.shapes
+	w.whichRests.reset(len(t.shape))
+	for _, body := range s.sleep.briefly {
+		if st := &s.sys.States[body]; s.awake(int(body)) || st.DX != 0 || st.DY != 0 || st.S != 0 {
+			continue
+		}
+		for link := s.table.head[body]; link != 0; link = s.table.next[link-1] {
+			if shape := int(link - 1); t.filters.Moves[shape] && !t.sensor[shape] {
+				w.whichRests.add(shape)
+			}
+		}
+	}
+	w.resting.Build(s.level, &s.boxes, w.whichRests)
+}
+
+// held is rigid.Sweep.Held.
+func (s *solver) held(body uint32) rigid.Held {
+	f := s.cols.Flags[body]
+	return rigid.Held{X: f&FlagLockX != 0, Y: f&FlagLockY != 0, Rotation: f&FlagFixedRotation != 0}
 }
 
 // findFast lists the fast bodies, ascending, and returns false if there are none.
@@ -162,7 +198,7 @@ func (s *solver) layOut() {
 	s.over(0, n, bodyChunk, (*solver).surround)
 	w.which.reset(n)
 	for i, moves := range t.filters.Moves {
-		if moves && !t.sensor[i] && s.cols.Flags[t.filters.Body[i]]&FlagBullet == 0 {
+		if moves && !t.sensor[i] && (w.sweep.Resting == nil || !w.whichRests.has(i)) && s.cols.Flags[t.filters.Body[i]]&FlagBullet == 0 {
 			w.which.add(i)
 		}
 	}

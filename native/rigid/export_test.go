@@ -40,3 +40,10 @@ func (s *Shape) Core() (vertices []Vec, radius float32) {
 
 // Grain makes a Broad work in parts of that many shapes, a multiple of 64.
 func (b *Broad) Grain(shapes int) { b.grain = shapes }
+
+// Turned returns the angle by which a body turned in the step, as far as the sweep knows.
+func (w *Sweep) Turned(body uint32) float32 {
+	var p path
+	w.path(&p, body)
+	return p.turn
+}

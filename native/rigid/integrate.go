@@ -56,7 +56,7 @@ func (s *System) IntegrateVelocities(level native.Level, sub, lo, hi int) {
 		ay := float32(k.gravity.Y*b.GravityScale[i]) + float32(b.ForceY[i]*st.InvMass)
 		linear := 1 / (1 + float32(h*b.LinearDamping[i]))
 		angular := 1 / (1 + float32(h*b.AngularDamping[i]))
-		vx, vy := k.limitSpeed(float32((st.VX+float32(h*ax))*linear), float32((st.VY+float32(h*ay))*linear))
+		vx, vy := limitSpeed(k.maxSpeed, float32((st.VX+float32(h*ax))*linear), float32((st.VY+float32(h*ay))*linear))
 		w := float32((st.W + float32(h*float32(b.Torque[i]*b.InvInertia[i]))) * angular)
 		w = most(-k.maxTurnRate, least(k.maxTurnRate, w)) // NaN stays
 		warmX, warmY, warmW := float32(0), float32(0), float32(0)
@@ -76,16 +76,16 @@ const tiny = 0x1p-70
 // limitSpeed shortens a velocity to the speed limit, whatever its square is. One that is infinite
 // becomes NaN, and one that is NaN stays so: clamping keeps it from other bodies, and whoever looks for
 // NaN after the step finds it.
-func (k *pace) limitSpeed(vx, vy float32) (float32, float32) {
+func limitSpeed(limit, vx, vy float32) (float32, float32) {
 	square := float32(vx*vx) + float32(vy*vy)
-	if !(square > float32(k.maxSpeed*k.maxSpeed)) {
+	if !(square > float32(limit*limit)) {
 		return vx, vy
 	}
 	if math.IsInf(float64(square), 1) {
 		vx, vy = float32(vx*tiny), float32(vy*tiny)
 		square = float32(vx*vx) + float32(vy*vy)
 	}
-	scale := k.maxSpeed / sqrt(square)
+	scale := limit / sqrt(square)
 	return float32(vx * scale), float32(vy * scale)
 }
 
@@ -95,7 +95,7 @@ func (k *pace) limit(st *State) (vx, vy, w float32) {
 	if !(st.InvMass > 0) {
 		return st.VX, st.VY, st.W
 	}
-	vx, vy = k.limitSpeed(st.VX, st.VY)
+	vx, vy = limitSpeed(k.maxSpeed, st.VX, st.VY)
 	if w = st.W; abs(w) > k.maxTurnRate {
 		w = most(-k.maxTurnRate, least(k.maxTurnRate, w)) + (w - w)
 	}

@@ -99,6 +99,8 @@ func (e *Extents) Move(st *State, body int) float32 {
 // the obstacle is after the step. What stops it on this way is a shape that does not move. A dynamic obstacle
 // with less mass carries nothing. Where a body is not carried all the way, the obstacle may have got past it.
 //
+// Neither carrying nor sliding moves a body in a way in which it is held (Held), or changes its velocity there.
+//
 // No shape is compared with more than MaxObstacles others. If the boxes of more are in the
 // box of its way, the rest is left out, in the order of the Layout.
 type Sweep struct {
@@ -110,13 +112,24 @@ type Sweep struct {
 	VX, VY []float32
 
 	// Most is that of Extents, or nil: where it is known, a body that no obstacle is near costs little.
+	// Surround needs it.
 	Most []float32
+
+	// Turn has room for an element per body, or is nil. It is all 0 before the first call of a step. Stopped
+	// bodies get the angle there by which they turned: of one that is stopped twice, or is
+	// stopped and then met, rotation and angular velocity no longer say how many whole turns that was.
+	Turn []float32
 
 	// Active has a bit for each body whose state is of this step; the others did not move.
 	// nil: all are.
 	Active []uint64
 
-	Dt float32 // length of the step in seconds
+	Dt       float32 // length of the step in seconds
+	MaxSpeed float32 // Params.MaxSpeed: of a body whose velocity a stop changes. 0: no limit
+
+	// Resting are more shapes that do not move, beside those that the Broad knows, or nil: of bodies that
+	// count as moving (Filters.Moves) in this step but do not.
+	Resting *Layout
 
 	// Head and Next are the shapes of each body as lists: number plus one of its first shape, and
 	// by shape of the one that follows; 0 ends the list.
@@ -135,18 +148,55 @@ type Sweep struct {
 
 	// Touched reports whether two shapes had a contact in this step. nil: all had. It is called like Passes.
 	Touched func(shape, other uint32) bool
+
+	// Held says how a body is held. nil: none is. It is called like Passes.
+	Held func(body uint32) Held
+}
+
+// Held is how a body is held, whatever pushes it: along an axis, or against being turned.
+type Held struct{ X, Y, Rotation bool }
+
+// obstacles are shapes in up to two orders.
+type obstacles [2]*sorted
+
+// still are the shapes that do not move.
+func (w *Sweep) still(b *Broad) obstacles {
+	if w.Resting == nil {
+		return obstacles{&b.still}
+	}
+	return obstacles{&b.still, &w.Resting.sorted}
+}
+
+func (o *obstacles) none() bool {
+	for _, s := range o {
+		if s != nil && len(s.layers) > 0 {
+			return false
+		}
+	}
+	return true
+}
+
+// lookup is that of both, one after the other.
+func (o *obstacles) lookup(b *box, out []uint32) (n int) {
+	for _, s := range o {
+		if s != nil {
+			n += s.lookup(b, out[n:])
+		}
+	}
+	return n
 }
 
 // StopStill sets bodies back to where they met a shape that does not move. b is as the last Pairs
-// left it: it knows where these are. Bodies do not depend on each other; workers can take
+// left it: it knows where these are, but for Resting. Bodies do not depend on each other; workers can take
 // a part each.
 func (w *Sweep) StopStill(b *Broad, bodies []uint32) {
 	var p path
+	still := w.still(b)
 	for _, i := range bodies {
-		if w.alone(&b.still, i) || !p.of(&w.States[i], &w.Poses, i, w.Dt) {
+		if w.alone(&still, i) || !w.heldPath(&p, i) {
 			continue
 		}
-		if w.stopStill(&search{obstacles: &b.still, way: &p}, i) {
+		if w.stopStill(&search{obstacles: &still, way: &p}, i) {
 			w.put(i, &p)
 		}
 	}
@@ -171,15 +221,16 @@ func (w *Sweep) stopStill(q *search, body uint32) bool {
 // layout must not be among those to stop; b is that of StopStill, which comes first.
 func (w *Sweep) Stop(l *Layout, b *Broad, bodies []uint32) {
 	var p path
+	moving, still := obstacles{&l.sorted}, w.still(b)
 	for _, i := range bodies {
-		if !w.alone(&l.sorted, i) && p.of(&w.States[i], &w.Poses, i, w.Dt) && w.stopMoving(&l.sorted, &b.still, &p, i) {
+		if !w.alone(&moving, i) && w.heldPath(&p, i) && w.stopMoving(&moving, &still, &p, i) {
 			w.put(i, &p)
 		}
 	}
 }
 
 // stopMoving is stopStill for shapes that move.
-func (w *Sweep) stopMoving(moving, still *sorted, p *path, body uint32) bool {
+func (w *Sweep) stopMoving(moving, still *obstacles, p *path, body uint32) bool {
 	q := search{obstacles: moving, way: p, moving: true}
 	if w.first(&q, body); q.time == 1 {
 		return false
@@ -213,10 +264,35 @@ func (w *Sweep) put(body uint32, p *path) {
 	st, to := &w.States[body], &w.Poses
 	to.X[body], to.Y[body] = p.x, p.y
 	st.DX, st.DY = p.dx, p.dy
+	if w.Turn != nil {
+		w.Turn[body] = p.turn
+	}
 	if p.cos != to.Cos[body] || p.sin != to.Sin[body] {
 		to.Cos[body], to.Sin[body], w.Angle[body] = p.cos, p.sin, Atan2(p.sin, p.cos)
 		st.S, st.C = SinCos(p.turn)
 	}
+}
+
+// path finds the way of a body, and returns false if that is not finite.
+func (w *Sweep) path(p *path, body uint32) bool {
+	if !p.of(&w.States[body], &w.Poses, body, w.Dt) {
+		return false
+	}
+	if w.Turn != nil && w.Turn[body] != 0 {
+		p.turn = w.Turn[body]
+	}
+	return true
+}
+
+// heldPath is path for a body that may be stopped.
+func (w *Sweep) heldPath(p *path, body uint32) bool {
+	if !w.path(p, body) {
+		return false
+	}
+	if w.Held != nil {
+		p.held = w.Held(body)
+	}
+	return true
 }
 
 // motion returns the way of a body, and false if it did not move, or not in a finite way.
@@ -225,13 +301,16 @@ func (w *Sweep) motion(body uint32) (p path, ok bool) {
 	if w.Active != nil && w.Active[body/64]>>(body%64)&1 == 0 || st.DX == 0 && st.DY == 0 && st.S == 0 && st.C == 1 {
 		return p, false
 	}
-	ok = p.of(st, &w.Poses, body, w.Dt)
+	ok = w.path(&p, body)
 	return p, ok
 }
 
 // Surround makes the boxes of shapes [lo, hi) after the step ones around their whole way, by those before
-// it: both are around the shapes at either end.
+// it: both are around the shapes at either end. It panics without Most.
 func (w *Sweep) Surround(before, boxes *Boxes, lo, hi int) {
+	if len(w.Most) < len(w.States) {
+		panic("rigid: Sweep.Surround: Most of each body is needed")
+	}
 	for i := lo; i < hi; i++ {
 		body := w.Filters.Body[i]
 		p, ok := w.motion(body)
@@ -249,8 +328,8 @@ func (w *Sweep) Surround(before, boxes *Boxes, lo, hi int) {
 // alone reports whether no obstacle is near the way of a body. However it turns, no point of it
 // is farther from its centre of mass than Most, and the core of a shape, which would have to touch, is well
 // within that: the margin is for rounding.
-func (w *Sweep) alone(obstacles *sorted, body uint32) bool {
-	if len(obstacles.layers) == 0 {
+func (w *Sweep) alone(obstacles *obstacles, body uint32) bool {
+	if obstacles.none() {
 		return true
 	}
 	if w.Most == nil {
@@ -266,7 +345,7 @@ func (w *Sweep) alone(obstacles *sorted, body uint32) bool {
 
 // search is what the shapes of a body look for on a way: the first obstacle.
 type search struct {
-	obstacles *sorted
+	obstacles *obstacles
 	way       *path
 	moving    bool // the obstacles may move
 	late      bool // the way begins within the step: contacts do not say what was in touch there
@@ -289,7 +368,7 @@ func (q *search) add(t float32, shape, other uint32, out Vec) {
 // first looks when a body on a way is stopped, and by what.
 func (w *Sweep) first(q *search, body uint32) {
 	q.time = 1
-	if len(q.obstacles.layers) == 0 {
+	if q.obstacles.none() {
 		return
 	}
 	for link := w.Head[body]; link != 0; link = w.Next[link-1] {
@@ -303,10 +382,11 @@ func (w *Sweep) first(q *search, body uint32) {
 }
 
 // halt takes from the velocity of a body that stays where it was what leads into its obstacle, as the
-// contact of the two has not done so.
+// contact of the two has not done so. What is left is within the limit of speed.
 func (w *Sweep) halt(body uint32, q *search) {
-	st, of := &w.States[body], w.Filters.Body[q.other]
-	vx, vy := st.VX, st.VY
+	st, of, held := &w.States[body], w.Filters.Body[q.other], &q.way.held
+	ownX, ownY := w.VX[body], w.VY[body]
+	vx, vy := ownX, ownY
 	if q.moving {
 		if _, ok := w.motion(of); ok {
 			by := &w.States[of]
@@ -314,10 +394,20 @@ func (w *Sweep) halt(body uint32, q *search) {
 			vx, vy = vx-(by.VX-float32(by.W*y)), vy-(by.VY+float32(by.W*x))
 		}
 	}
-	if in := float32(vx*q.out.X) + float32(vy*q.out.Y); in < 0 {
-		st.VX, st.VY = st.VX-float32(in*q.out.X), st.VY-float32(in*q.out.Y)
-		w.VX[body], w.VY[body] = st.VX, st.VY
+	in := float32(vx*q.out.X) + float32(vy*q.out.Y)
+	if !(in < 0) {
+		return
 	}
+	if !held.X {
+		ownX -= float32(in * q.out.X)
+	}
+	if !held.Y {
+		ownY -= float32(in * q.out.Y)
+	}
+	if w.MaxSpeed > 0 {
+		ownX, ownY = limitSpeed(w.MaxSpeed, ownX, ownY)
+	}
+	st.VX, st.VY, w.VX[body], w.VY[body] = ownX, ownY, ownX, ownY
 }
 
 // shapeMeets looks for obstacles that a shape meets earlier than the first one so far.

@@ -8,16 +8,14 @@ type path struct {
 	x, y, cos, sin float32 // at time 1
 	dx, dy         float32 // how far it moved
 	turn           float32 // by which angle it turned
+	held           Held    // how other bodies cannot make it move
 }
 
 // of returns false if the way is not finite. Rotations tell by how much a body turned but for
 // whole turns; it is taken to be nearest to what its angular velocity comes to in dt
 // seconds, up to two of them.
 func (p *path) of(s *State, poses *Poses, body uint32, dt float32) bool {
-	*p = path{
-		poses.X[body], poses.Y[body], poses.Cos[body], poses.Sin[body],
-		s.DX, s.DY, 0,
-	}
+	*p = path{x: poses.X[body], y: poses.Y[body], cos: poses.Cos[body], sin: poses.Sin[body], dx: s.DX, dy: s.DY}
 	if s.S != 0 || s.C != 1 {
 		p.turn = Atan2(s.S, s.C)
 		turns := float32((float32(s.W*dt) - p.turn) * (0.5 / math.Pi))
@@ -45,20 +43,26 @@ func (p *path) end(t float32) {
 	p.dx, p.dy, p.turn = float32(t*p.dx), float32(t*p.dy), float32(t*p.turn)
 }
 
-// slide takes the part out of a way that leads into an obstacle, seen from which it is dx and dy. It returns
-// false if there is none.
+// slide takes the part out of a way that leads into an obstacle, seen from which it is dx and dy; along an axis
+// on which the body is held it takes nothing. It returns false if there is none.
 func (p *path) slide(out Vec, dx, dy float32) bool {
 	in := float32(dx*out.X) + float32(dy*out.Y)
 	if !(in < 0) {
 		return false
 	}
 	x, y := float32(in*out.X), float32(in*out.Y)
+	if p.held.X {
+		x = 0
+	}
+	if p.held.Y {
+		y = 0
+	}
 	p.x, p.y, p.dx, p.dy = p.x-x, p.y-y, p.dx-x, p.dy-y
 	return true
 }
 
 // carry returns the way of a body that has come to the end of its own at a time, and from
-// then on keeps its place in the frame of the body whose way p is.
+// then on keeps its place in the frame of the body whose way p is, as far as it is not held.
 func (p *path) carry(own *path, t float32) path {
 	back := 1 - t
 	turn := float32(back * p.turn)
@@ -66,7 +70,16 @@ func (p *path) carry(own *path, t float32) path {
 	x, y = turnedBack(own.x-x, own.y-y, -turn)
 	x, y = p.x+x, p.y+y
 	cos, sin := turnedBack(own.cos, own.sin, -turn)
-	return path{x, y, cos, sin, x - own.x, y - own.y, turn}
+	if own.held.X {
+		x = own.x
+	}
+	if own.held.Y {
+		y = own.y
+	}
+	if own.held.Rotation {
+		cos, sin, turn = own.cos, own.sin, 0
+	}
+	return path{x, y, cos, sin, x - own.x, y - own.y, turn, own.held}
 }
 
 // at is the pose at a time.
