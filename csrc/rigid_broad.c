@@ -26,7 +26,7 @@ typedef struct {
 } found;
 
 /* Columns of a crowd. */
-enum { BODY = 5, MOVES = 6, KIND = 7, MET = 8 };
+enum { BODY = 5, MOVES = 6, KIND = 7, MET_MOVING = 8, MET_STILL = 9 };
 
 enum { DIGIT_BITS = 11 };
 
@@ -170,8 +170,8 @@ uint32_t et_broad_cross(int32_t level, const uint32_t *columns, int64_t stride, 
 }
 
 int64_t et_broad_crowd(int32_t level, uint32_t *columns, int64_t stride, int64_t n, int64_t i, const uint64_t *agree,
-                       uint32_t most, uint32_t *to) {
-	return DISPATCH(level, broad_crowd, columns, stride, n, i, agree, most, to);
+                       uint32_t most, uint32_t most_still, uint32_t *to) {
+	return DISPATCH(level, broad_crowd, columns, stride, n, i, agree, most, most_still, to);
 }
 
 static inline uint64_t key_of(const et_layer *l, uint64_t layer, uint32_t id, float x, float y, uint32_t row_bits,

@@ -136,9 +136,9 @@ func BroadScatter(a, b []uint32, shortRow int, lo uint32, ends, toA, toB []uint3
 
 // BroadCrowd finds the pairs of box i among n with those behind it, as rigid_broad.h
 // says of et_broad_crowd, and returns their number.
-func BroadCrowd(level int32, columns []uint32, stride, n, i int, agree []uint64, most uint32, to []uint32) int {
+func BroadCrowd(level int32, columns []uint32, stride, n, i int, agree []uint64, most, mostStill uint32, to []uint32) int {
 	return int(C.et_broad_crowd(C.int32_t(level), u32(columns), C.int64_t(stride), C.int64_t(n), C.int64_t(i),
-		u64(agree), C.uint32_t(most), u32(to)))
+		u64(agree), C.uint32_t(most), C.uint32_t(mostStill), u32(to)))
 }
 
 // BroadCountKeys counts keys, as rigid_broad.h says of et_broad_count_keys.

@@ -95,13 +95,14 @@ uint32_t et_broad_cross(int32_t level, const uint32_t *columns, int64_t stride, 
                         uint32_t *b, int64_t *fill, int64_t room);
 
 /* Pairs of box i among n with those behind it, where there may be too many. The columns
- * are min_x, min_y, max_x, max_y, shape, body, moves (0 or 1), kind, and met: the number of pairs
- * of a box with those between i and it, which grows by the new ones. Bit k of agree[j]
- * says whether filters of kinds j and k agree. A pair is left out if both boxes have
- * most others between them. The shapes go to the front of `to`, which has room
- * for n - i and a vector more; returns their number. */
+ * are min_x, min_y, max_x, max_y, shape, body, moves (0 or 1), kind, and two that hold the numbers
+ * of pairs of a box with those between i and it that move, and that do not, which grow by the new
+ * ones. Bit k of agree[j] says whether filters of kinds j and k agree. A pair of two that move is
+ * left out if each of them has `most` others between them that move; another one if the box that
+ * moves has most_still others that do not, and the other one as many that move. The shapes go to the
+ * front of `to`, which has room for n - i and a vector more; returns their number. */
 int64_t et_broad_crowd(int32_t level, uint32_t *columns, int64_t stride, int64_t n, int64_t i, const uint64_t *agree,
-                       uint32_t most, uint32_t *to);
+                       uint32_t most, uint32_t most_still, uint32_t *to);
 
 /* Puts n pairs in order of a, and where there are at most short_row of one a, of b.
  * ends, of an element for each shape from lo on, becomes the ends. Returns the largest number of one a. */

@@ -148,25 +148,32 @@ KERNEL(LEVEL) void CAT(broad_measure_, LEVEL)(const boxes *given, int64_t lo, in
 }
 
 KERNEL(LEVEL) int64_t CAT(broad_crowd_, LEVEL)(uint32_t *columns, int64_t stride, int64_t n, int64_t i,
-                                               const uint64_t *agree, uint32_t most, uint32_t *to) {
+                                               const uint64_t *agree, uint32_t most, uint32_t most_still,
+                                               uint32_t *to) {
 	const float *const x0 = (const float *)(const void *)columns;
 	const V(box) p = V(boxat)(x0 + i, stride);
 	const uint32_t *const shape = columns + SHAPE * stride, *const body = columns + BODY * stride;
 	const uint32_t *const moves = columns + MOVES * stride, *const kind = columns + KIND * stride;
-	uint32_t *const met = columns + MET * stride;
+	uint32_t *const met = columns + (moves[i] ? MET_MOVING : MET_STILL) * stride;
 	const V(u) own = V(set1u)(body[i]), own_moves = V(set1u)(moves[i]), one = V(set1u)(1);
 	int64_t kept = 0;
-	uint32_t left = most; /* how many more are kept, however many the other box has met */
+	/* How many more pairs with boxes that move, and others, are kept, however many the other box has met. */
+	uint32_t left = most, left_still = most_still;
 	for (int64_t j = i + 1; j < n; j += V(LANES)) {
 		V(mask) hit = V(overlap)(x0 + j, stride, &p) & V(first)((uint32_t)(n - j));
 		if (!hit)
 			continue;
-		hit &= V(nequ)(V(loadu)(body + j), own) & V(anyu)(V(oru)(V(loadu)(moves + j), own_moves), one);
+		const V(u) others = V(loadu)(moves + j);
+		hit &= V(nequ)(V(loadu)(body + j), own) & V(anyu)(V(oru)(others, own_moves), one);
 		hit &= V(member)(agree + kind[i], V(keepu)(V(loadu)(kind + j), hit));
 		const V(u) before = V(loadu)(met + j);
-		const V(mask) free = hit & (V(mask))lowest(hit, left);
-		const V(mask) keep = free | (hit & V(gtu)(V(set1u)(most), before));
+		const V(mask) moving = moves[i] ? hit & V(anyu)(others, one) : 0, still = hit & (V(mask))~moving;
+		const V(mask) free = moving & (V(mask))lowest(moving, left);
+		const V(mask) free_still = still & (V(mask))lowest(still, left_still);
+		const V(mask) keep = free | free_still | (moving & V(gtu)(V(set1u)(most), before)) |
+		                     (still & V(gtu)(V(set1u)(most_still), before));
 		left -= V(count)(free);
+		left_still -= V(count)(free_still);
 		V(storeu)(met + j, V(addu)(before, V(keepu)(one, hit)));
 		V(storeu)(to + kept, V(packu)(V(loadu)(shape + j), keep));
 		kept += V(count)(keep);

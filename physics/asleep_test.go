@@ -317,3 +317,36 @@ func TestSetAwakeAfterChanges(t *testing.T) {
 		}
 	}
 }
+
+// What sleeps beside a body that was changed and put to sleep wakes, whichever of its island that is; what sleeps beside
+// the others does not.
+func TestSetAwakeWakesBesideTheChanged(t *testing.T) {
+	for mask := range 4 {
+		r := newRig(t, -10)
+		r.floor(plain)
+		var base, above [2]physics.Body
+		for i := range base {
+			base[i], above[i] = r.dynamic(float32(2*i), 0.5, sleepy), r.dynamic(float32(2*i), 1.5, sleepy)
+			r.box(base[i], plain, 0.5, 0.5)
+			r.box(above[i], plain, 0.5, 0.5)
+		}
+		r.hinge(base[0], base[1], 1, 0.5)
+		r.seconds(3)
+		if r.w.AwakeCount() != 0 {
+			t.Fatal("not asleep")
+		}
+		r.no(r.w.SetAwake(base[0], true))
+		for i := range base {
+			if mask>>i&1 != 0 {
+				r.no(r.w.SetMassData(base[i], physics.MassData{Mass: 3, Inertia: 1}))
+			}
+		}
+		r.no(r.w.SetAwake(base[0], false))
+		first, second := mask&1 != 0, mask&2 != 0
+		for i, want := range []bool{first, second, false, first && !second} {
+			if b := []physics.Body{above[0], above[1], base[0], base[1]}[i]; r.w.Awake(b) != want {
+				t.Errorf("changed %02b: body %d of the four is awake: %t", mask, i, !want)
+			}
+		}
+	}
+}

@@ -41,7 +41,7 @@ func (w *World) CopyFrom(src *World) error {
 	}
 	for i, slot := range src.cols.Slot[:src.Rows()] {
 		if w.beyond(slot) {
-			return fault.Element(ErrRange, who+"slot of body", i, slot)
+			return fault.Element(fault.ErrBeyond, who+"slot of body", i, slot)
 		}
 	}
 	w.copyBodies(src)

@@ -100,10 +100,10 @@ func TestSlotsBound(t *testing.T) {
 	}
 	must[Body](t)(w.CreateBody(slotted(2)))
 	before := small.Hash()
-	if err := small.Restore(must[[]byte](t)(w.Snapshot(nil))); !errors.Is(err, ErrRange) {
+	if err := small.Restore(must[[]byte](t)(w.Snapshot(nil))); !errors.Is(err, ErrCapacity) {
 		t.Errorf("restored slot 2 of 2: %v", err)
 	}
-	if err := small.CopyFrom(w); !errors.Is(err, ErrRange) {
+	if err := small.CopyFrom(w); !errors.Is(err, ErrCapacity) {
 		t.Errorf("copied slot 2 of 2: %v", err)
 	}
 	if small.Hash() != before {

@@ -82,3 +82,39 @@ func TestOnePointOnAllLevels(t *testing.T) {
 		t.Error("a world that was restored has left out contacts already", err)
 	}
 }
+
+// A floor holds all bodies of a crowd on it, thin or thick, whether it was made before them or after: the bound on
+// contacts leaves out none of those with it.
+func TestOnePointOnAFloor(t *testing.T) {
+	const n, radius = 1200, 0.5
+	floors := map[string]func(rig, physics.Body){
+		"thin": func(r rig, b physics.Body) { r.segment(b, plain, -1000, 0, 1000, 0) },
+		"thick": func(r rig, b physics.Body) {
+			r.polygon(b, plain, physics.Polygon{Count: 4, Vertices: [physics.MaxPolygonVertices][2]float32{{-1000, -1}, {1000, -1}, {1000, 0}, {-1000, 0}}})
+		},
+	}
+	for name, floor := range floors {
+		for _, first := range []int{0, n} { // bodies made before the floor
+			r := rig{t, newWorld(t, physics.Config{Capacity: n + 1, Gravity: [2]float32{0, -10}})}
+			for i := range n + 1 {
+				if i == first {
+					floor(r, r.body(physics.StaticBody, 0, 0))
+				} else {
+					r.circle(r.dynamic(0, radius), plain, radius)
+				}
+			}
+			c := r.w.Columns()
+			for step := range 60 {
+				r.steps(1)
+				if omitted := r.w.OmittedContacts(); step == 0 && omitted == 0 || r.w.ContactCount() > 16*(n+1)+65536+n {
+					t.Fatalf("step %d: %d contacts, %d left out", step, r.w.ContactCount(), omitted)
+				}
+			}
+			for i := range n + 1 {
+				if c.Type[i] == physics.DynamicBody && !(c.Y[i] > 0) {
+					t.Errorf("%s floor made after %d bodies: body %d is under it, at %g", name, first, i, c.Y[i])
+				}
+			}
+		}
+	}
+}

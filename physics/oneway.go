@@ -195,10 +195,11 @@ func (s *solver) contactOf(a, b uint32) *rigid.Contact {
 	return &s.contacts[i]
 }
 
-// touched reports whether two shapes have a contact with points in this step.
+// touched reports whether two shapes have a contact with points in this step, or may have lost theirs to
+// the bound on contacts: what was left out is not known to pass.
 func (s *solver) touched(a, b uint32) bool {
 	c := s.contactOf(a, b)
-	return c != nil && c.Count > 0
+	return c != nil && c.Count > 0 || c == nil && s.omitted > 0
 }
 
 // closing is the speed in m/s at which the first point of a contact closes, or 0.

@@ -85,7 +85,9 @@ func (s *solver) putIslandToSleep(i int) {
 	c, z := s.cols, &s.sleep
 	if c.Type[i] != DynamicBody {
 		if c.Flags[i]&FlagDisableSleep == 0 {
+			z.loud.reset(s.rows)
 			s.calm(i)
+			s.wakeBeside(z.loud)
 			s.putToSleep(i)
 		}
 		return
@@ -100,38 +102,42 @@ func (s *solver) putIslandToSleep(i int) {
 			members.add(k)
 		}
 	}
-	for _, do := range [...]func(*solver, int){(*solver).calm, (*solver).putToSleep} {
+	z.loud.reset(s.rows)
+	each := func(do func(*solver, int)) {
 		for k := range s.rows {
 			if members.has(k) {
 				do(s, k)
 			}
 		}
 	}
+	each((*solver).calm)
+	s.wakeBeside(z.loud)
+	each((*solver).putToSleep)
 }
 
 // calm keeps a body that is about to be put to sleep from waking for what was done to it since the step
-// before. What slept beside it has to notice that, if it is more than having been woken.
+// before. What slept beside it has to notice that, if it is more than having been woken: it is listed as loud.
 func (s *solver) calm(i int) {
 	z := &s.sleep
 	why := z.stirred[i]
 	z.stirred[i] = 0
 	s.mark(i, fresh)
 	if why&^woken != 0 || why != 0 && s.displaced(i) {
-		s.wakeBeside(uint32(i))
+		z.loud.add(i)
 	}
 }
 
-// wakeBeside wakes the sleepers that touch a body, or are joined to it, but for fresh ones.
-func (s *solver) wakeBeside(i uint32) {
+// wakeBeside wakes the sleepers that touch bodies that are not, or are joined to them, but for fresh ones.
+func (s *solver) wakeBeside(bodies bitset) {
 	z, of := &s.sleep, s.shapes.filters.Body
 	if z.asleep == 0 {
 		return
 	}
 	wake := func(a, b uint32) {
-		if a == i {
+		if bodies.has(int(a)) {
 			a, b = b, a
 		}
-		if b == i && s.sleeper(a) && z.stirred[a]&fresh == 0 {
+		if bodies.has(int(b)) && s.sleeper(a) && z.stirred[a]&fresh == 0 {
 			s.wake(int(a))
 		}
 	}

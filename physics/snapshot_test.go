@@ -410,9 +410,10 @@ func TestRestoreBeyondSlots(t *testing.T) {
 		def := physics.DefaultBodyDef()
 		def.Slot, def.HasSlot = c.slot, true
 		must[physics.Body](t)(from.CreateBody(def))
-		err := into.Restore(snapshot(t, from))
-		if !errors.Is(err, c.want) || err != nil && !strings.Contains(err.Error(), fmt.Sprintf("slot of body[0] = %d", c.slot)) {
-			t.Errorf("slot %d: %v", c.slot, err)
+		for name, err := range map[string]error{"Restore": into.Restore(snapshot(t, from)), "CopyFrom": into.CopyFrom(from)} {
+			if !errors.Is(err, c.want) || err != nil && !strings.Contains(err.Error(), fmt.Sprintf("slot of body[0] = %d", c.slot)) {
+				t.Errorf("%s of slot %d: %v", name, c.slot, err)
+			}
 		}
 	}
 }

@@ -96,7 +96,8 @@ func (w *World) ContactCount() int {
 
 // OmittedContacts returns the number of contacts that the last step left out: where so many shapes are
 // in one place that each meets hundreds of others, each keeps those with the shapes made just before and after
-// it, and the bodies come apart all the same. That bounds the time and the memory of a step: see Broad.Pairs
+// it, and the bodies come apart all the same. Contacts with static shapes are counted apart: a body keeps
+// those with all that it lies on, unless these are very many themselves. That bounds the time and the memory of a step: see Broad.Pairs
 // of package native/rigid, which says which ones are left out. It is 0 unless the pairs of shapes whose
 // bounds overlap are more than 16 for each shape and 65536, or a shape has more than 256 of them; and in a
 // world that was restored, until its next step. Pairs that a joint or

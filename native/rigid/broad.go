@@ -6,16 +6,42 @@ import (
 	"github.com/evertick/evertick/native"
 )
 
-// MaxPairs and MinPairs bound the number of pairs where everything is in one place, and with it the memory
-// and the time of a step; see Broad.Pairs.
+// MaxPairs, MinPairs and MinStill bound the number of pairs where everything is in one place, and with it the
+// memory and the time of a step; see Broad.Pairs.
 const (
 	MaxPairs = 256
 	MinPairs = 8
+	MinStill = 16 // as MinPairs, for pairs with a shape that does not move
 )
 
-// budget is the greatest number of pairs of n shapes: with what MinPairs leaves at most, and as many as
-// a few hundred shapes need to meet all others. In a pile a shape has about four pairs.
-func budget(n int) int { return 2*MinPairs*n + 1<<16 }
+// budget is the greatest number of pairs of n shapes of which least is the lowest bound: what that leaves at
+// most, and as many as a few hundred shapes need to meet all others. In a pile a shape has about four pairs.
+func budget(n, least int) int { return 2*least*n + 1<<16 }
+
+// bounds are what counts for pairs of two shapes that move, and for pairs with one that does not.
+type bounds struct{ moving, still uint32 }
+
+// of returns the bound for pairs with a shape, of one that moves, that moves too or does not.
+func (b bounds) of(moves bool) uint32 {
+	if moves {
+		return b.moving
+	}
+	return b.still
+}
+
+// lower halves the bounds that leave too many pairs of n shapes: of all pairs that are left, and of those of them
+// with a shape that does not move. It returns false if none is to be halved.
+func (b *bounds) lower(n, kept, still int) bool {
+	moving := kept-still > budget(n, MinPairs) && b.moving > MinPairs
+	if moving {
+		b.moving /= 2
+	}
+	if still > budget(n, MinStill) && b.still > MinStill {
+		b.still /= 2
+		return true
+	}
+	return moving
+}
 
 // Broad finds the pairs of shapes whose boxes overlap. The zero Broad is ready, for
 // one goroutine at a time; it keeps its buffers, so that nothing is allocated once
@@ -82,12 +108,22 @@ type found struct {
 // A box with a Min above its Max, or with a bound that is not finite, overlaps
 // nothing.
 //
-// Where everything is in one place the pairs are too many to be of use. So a pair is
-// left out if each of its two shapes has MaxPairs others, with numbers between the
-// two, that it could pair with. If more than 16 pairs for each shape, of all those in the columns,
-// and 65536 are left by that, then it is half of MaxPairs that counts, or a half of
-// this, and so on down to MinPairs: the greatest with which they are not more. No shape that
-// no more than MinPairs others meet loses a pair. Omitted says how many pairs were left out.
+// Where everything is in one place the pairs are too many to be of use. So some are left out: the pairs
+// of two shapes that move and the pairs of one that moves with one that does not, each sort by itself, as if there were
+// no other.
+//
+//   - A pair is left out if each of its two shapes has MaxPairs others, with numbers between
+//     the two, that it could pair with in a pair of the same sort.
+//   - If more than 16 pairs of two shapes that move for each shape, of all those in the columns, and 65536 are left by
+//     that, then it is half of MaxPairs that counts for them, or a half of this, and so on down to MinPairs:
+//     the greatest with which they are not more.
+//   - If more than 32 pairs with a shape that does not move for each shape and 65536 are left, then
+//     the same goes for them, down to MinStill.
+//
+// So there are never more than 48 pairs for each shape and 131072. No shape
+// that no more than MinPairs others meet loses a pair. A shape that moves keeps its pairs with all shapes that do not,
+// such as the floor it lies on, however many others lie there, if these are no more than MinStill; and if they are no more than
+// MaxPairs, unless those pairs alone are more than 32 for each shape and 65536. Omitted says how many pairs were left out.
 //
 // version says whether filters, and the boxes of shapes that do not move, may have
 // changed since the call before: if it is not zero and the same as then, Broad

@@ -75,8 +75,8 @@ func scatterC(raw *found, lo uint32, ends []uint32, out *Pairs) uint32 {
 	return csrc.BroadScatter(raw.a[:raw.fill], raw.b[:raw.fill], shortRow, lo, ends, out.A, out.B)
 }
 
-func crowdRowC(level native.Level, c *crowd, i int, r *rule, bound int, to []uint32) int {
-	return csrc.BroadCrowd(cLevel(level), c.memory, len(c.shape), c.n, i, r.agree[:], uint32(bound), to)
+func crowdRowC(level native.Level, c *crowd, i int, r *rule, most bounds, to []uint32) int {
+	return csrc.BroadCrowd(cLevel(level), c.memory, len(c.shape), c.n, i, r.agree[:], most.moving, most.still, to)
 }
 
 func countKeysC(keys []uint64, shift uint, counts *[maxParts]uint32) {

@@ -14,8 +14,8 @@ type crowd struct {
 	memory []uint32 // the columns, one behind the other, each with room for a vector more
 
 	minX, minY, maxX, maxY   []float32
-	shape, body, moves, kind []uint32 // moves: 0 or 1
-	met                      []uint32 // pairs with shapes between the one at work and this
+	shape, body, moves, kind []uint32    // moves: 0 or 1
+	met                      [2][]uint32 // pairs with shapes between the one at work and this that move, and that do not
 
 	rows []uint32 // lengths
 	b    []uint32 // the pairs of the last shape, then those of the one before, and so on
@@ -29,12 +29,12 @@ func (c *crowd) search(level native.Level, boxes *Boxes, k *known, out *Pairs) (
 	}
 	c.rows = resized(c.rows, c.n)
 	fill, done := 0, false
-	for bound := MaxPairs; !done; bound /= 2 {
-		fill, done = c.fill(level, &k.rule, bound, len(boxes.MinX))
+	for most := (bounds{MaxPairs, MaxPairs}); !done; {
+		fill, done = c.fill(level, &k.rule, &most, len(boxes.MinX))
 	}
 	all := 0
-	for _, met := range c.met[:c.n] {
-		all += int(met)
+	for i := range c.n {
+		all += int(c.met[0][i] + c.met[1][i])
 	}
 	omitted = all - fill
 	out.A, out.B = resized(out.A, fill), resized(out.B, fill)
@@ -49,17 +49,23 @@ func (c *crowd) search(level native.Level, boxes *Boxes, k *known, out *Pairs) (
 	return omitted
 }
 
-// fill finds the pairs if it is bound that counts, and returns how many they are. It ends early, and is not
-// done, if they are more than n shapes may have and a lower bound is left to be tried.
-func (c *crowd) fill(level native.Level, r *rule, bound, n int) (fill int, done bool) {
-	clear(c.met)
+// fill finds the pairs if it is most that counts, and returns how many they are. It ends early, lowers most, and is
+// not done, if they are more than n shapes may have and a lower bound is left to be tried.
+func (c *crowd) fill(level native.Level, r *rule, most *bounds, n int) (fill int, done bool) {
+	clear(c.met[0])
+	clear(c.met[1])
+	still := 0 // pairs with a shape that does not move
 	for i := c.n - 1; i >= 0; i-- {
 		if need := fill + c.n - i + padding; need > len(c.b) {
 			c.b = append(make([]uint32, 0, 2*need), c.b[:fill]...)[:2*need]
 		}
-		count := crowdRow(level, c, i, r, bound, c.b[fill:])
+		count := crowdRow(level, c, i, r, *most, c.b[fill:])
 		c.rows[i] = uint32(count)
-		if fill += count; fill > budget(n) && bound > MinPairs {
+		for _, b := range c.b[fill : fill+count] {
+			still += 1 - bit(c.moves[i] > 0 && r.filters.Moves[b])
+		}
+		fill += count
+		if most.lower(n, fill, still) {
 			return fill, false
 		}
 	}
@@ -94,10 +100,10 @@ func (c *crowd) reserve(n int) {
 		return
 	}
 	stride := staggered(n)
-	c.memory = make([]uint32, 9*stride)
+	c.memory = make([]uint32, 10*stride)
 	c.minX, c.minY, c.maxX, c.maxY = floats(c.memory, 0, stride), floats(c.memory, 1, stride), floats(c.memory, 2, stride), floats(c.memory, 3, stride)
 	c.shape, c.body, c.moves, c.kind = words(c.memory, 4, stride), words(c.memory, 5, stride), words(c.memory, 6, stride), words(c.memory, 7, stride)
-	c.met = words(c.memory, 8, stride)
+	c.met = [...][]uint32{words(c.memory, 8, stride), words(c.memory, 9, stride)}
 }
 
 // staggered is the length of a column with room for n elements and a vector that
@@ -111,23 +117,25 @@ func floats(memory []uint32, k, stride int) []float32 {
 	return unsafe.Slice((*float32)(unsafe.Pointer(&memory[k*stride])), stride)
 }
 
-// crowdRowGo puts the shapes behind number i with which it pairs, if it is bound that counts, into
+// crowdRowGo puts the shapes behind number i with which it pairs, if it is most that counts, into
 // to, and returns how many they are.
-func crowdRowGo(c *crowd, i int, r *rule, bound int, to []uint32) int {
+func crowdRowGo(c *crowd, i int, r *rule, most bounds, to []uint32) int {
 	x0, y0, x1, y1 := c.minX[i], c.minY[i], c.maxX[i], c.maxY[i]
 	a, moves := c.shape[i], c.moves[i]
-	kept, rank := 0, 0
+	met, kept, rank := c.met[1-moves], 0, [2]uint32{}
 	for j := i + 1; j < c.n; j++ {
 		if c.minX[j] > x1 || c.maxX[j] < x0 || c.minY[j] > y1 || c.maxY[j] < y0 ||
 			moves|c.moves[j] == 0 || !r.agrees(a, c.shape[j]) {
 			continue
 		}
+		both := moves & c.moves[j]
+		bound := most.of(both > 0)
 		to[kept] = c.shape[j]
-		if rank < bound || int(c.met[j]) < bound {
+		if rank[both] < bound || met[j] < bound {
 			kept++
 		}
-		rank++
-		c.met[j]++
+		rank[both]++
+		met[j]++
 	}
 	return kept
 }

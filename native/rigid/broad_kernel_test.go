@@ -338,19 +338,23 @@ func (c *kernelCase) crowd(run *paritytest.Run, g *guards, level native.Level) e
 		return nil
 	}
 	g.begin(run)
-	i, bound := run.IntN(inGo.n), MinPairs<<run.IntN(6)
-	for i := range inGo.met[:inGo.n] {
-		inGo.met[i] = run.Uint32N(uint32(2 * bound))
-		inC.met[i] = inGo.met[i]
+	i, most := run.IntN(inGo.n), bounds{MinPairs << run.IntN(6), MinPairs << run.IntN(6)}
+	for k := range inGo.met {
+		for i := range inGo.met[k][:inGo.n] {
+			inGo.met[k][i] = run.Uint32N(2 * max(most.moving, most.still))
+			inC.met[k][i] = inGo.met[k][i]
+		}
 	}
 	want, got := make([]uint32, inGo.n+1), g.u32(make([]uint32, inGo.n-i+padding))
 	inC.memory = g.u32(inC.memory)
-	kept, keptC := crowdRowGo(&inGo, i, &c.rule, bound, want), crowdRowC(level, &inC, i, &c.rule, bound, got)
+	kept, keptC := crowdRowGo(&inGo, i, &c.rule, most, want), crowdRowC(level, &inC, i, &c.rule, most, got)
 	if err := paritytest.Bits("crowd", got[:keptC], want[:kept]); err != nil {
 		return err
 	}
-	if err := paritytest.Bits("met", words(inC.memory, 8, len(inC.shape))[:inC.n], inGo.met[:inC.n]); err != nil {
-		return err
+	for k := range inGo.met {
+		if err := paritytest.Bits("met", words(inC.memory, 8+k, len(inC.shape))[:inC.n], inGo.met[k][:inC.n]); err != nil {
+			return err
+		}
 	}
 	return g.check()
 }

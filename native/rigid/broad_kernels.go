@@ -109,11 +109,11 @@ func divide(level native.Level, raw *found, shift uint, to *found) {
 	}
 }
 
-func crowdRow(level native.Level, c *crowd, i int, r *rule, bound int, to []uint32) int {
+func crowdRow(level native.Level, c *crowd, i int, r *rule, most bounds, to []uint32) int {
 	if level == native.Go {
-		return crowdRowGo(c, i, r, bound, to)
+		return crowdRowGo(c, i, r, most, to)
 	}
-	return crowdRowC(level, c, i, r, bound, to)
+	return crowdRowC(level, c, i, r, most, to)
 }
 
 // eightLanes is the level for kernels that 16 lanes do not make faster: shapes have few

@@ -24,7 +24,7 @@ func crossC(_ native.Level, _, _ *sorted, _, _ *layer, _ uint32, _ *found) uint3
 
 func scatterC(*found, uint32, []uint32, *Pairs) uint32 { panic(withoutCgo) }
 
-func crowdRowC(native.Level, *crowd, int, *rule, int, []uint32) int { panic(withoutCgo) }
+func crowdRowC(native.Level, *crowd, int, *rule, bounds, []uint32) int { panic(withoutCgo) }
 
 func countKeysC([]uint64, uint, *[maxParts]uint32) { panic(withoutCgo) }
 

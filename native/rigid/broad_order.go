@@ -8,7 +8,7 @@ type ordering struct {
 	first   [maxParts + 1]uint32 // where the pairs of each part begin
 	longest [maxParts]uint32     // the most pairs of one shape of the part
 	ends    []uint32             // where the pairs of each shape A end
-	met     []uint32             // by shape B: pairs of a lower shape
+	met     [2][]uint32          // by shape B: pairs of a lower shape that does not move, and that does
 	sorter  native.Sorter
 }
 
@@ -32,8 +32,8 @@ func (b *Broad) sortPairs(n int) (omitted int) {
 	}
 	if longest > shortRow {
 		o.sortLong(b.level, n, b.out)
-		if longest > MaxPairs || len(b.out.A) > budget(n) {
-			return o.thin(n, b.out)
+		if longest > MaxPairs || len(b.out.A) > budget(n, MinPairs) {
+			return o.thin(b.known.rule.filters.Moves, b.out)
 		}
 	}
 	return 0
@@ -175,9 +175,9 @@ func (o *ordering) sortLong(level native.Level, n int, out *Pairs) {
 const tooMany = 1 << 31
 
 // thin takes out the pairs that are too many, and returns how many these are.
-func (o *ordering) thin(n int, out *Pairs) (omitted int) {
-	for bound := MaxPairs; o.mark(n, out, bound) > budget(n) && bound > MinPairs; {
-		bound /= 2
+func (o *ordering) thin(moves []bool, out *Pairs) (omitted int) {
+	most := bounds{MaxPairs, MaxPairs}
+	for most.lower(o.mark(moves, out, most)) {
 	}
 	kept := 0
 	for i, b := range out.B {
@@ -191,28 +191,44 @@ func (o *ordering) thin(n int, out *Pairs) (omitted int) {
 	return omitted
 }
 
-// mark marks the pairs whose shapes both have as many others between them as bound says, and no others. It
-// returns how many pairs are not marked. From the highest shape A down, the number of pairs met by
-// shape B so far is that of its pairs with shapes between the two.
-func (o *ordering) mark(n int, out *Pairs, bound int) (kept int) {
-	o.met = resized(o.met, n)
-	clear(o.met)
+// mark marks the pairs whose shapes both have as many others of the same sort between them as most says, and no
+// others. It returns the number of shapes, how many pairs are not marked, and how many of these are with a shape
+// that does not move. From the highest shape A down, the number of pairs met by shape B so far is that
+// of its pairs with shapes between the two.
+func (o *ordering) mark(moves []bool, out *Pairs, most bounds) (n, kept, still int) {
+	n = len(moves)
+	for k := range o.met {
+		o.met[k] = resized(o.met[k], n)
+		clear(o.met[k])
+	}
 	for i := n - 1; i >= 0; i-- {
 		begin := uint32(0)
 		if i > 0 {
 			begin = o.ends[i-1]
 		}
-		row := out.B[begin:o.ends[i]]
-		for k, b := range row {
+		met, rank := o.met[bit(moves[i])], [2]uint32{}
+		for k, b := range out.B[begin:o.ends[i]] {
 			b &^= tooMany
-			row[k] = b
-			if k >= bound && int(o.met[b]) >= bound {
-				row[k] |= tooMany
+			both := moves[i] && moves[b]
+			bound, before := most.of(both), &rank[bit(both)]
+			if *before >= bound && met[b] >= bound {
+				out.B[int(begin)+k] = b | tooMany
 			} else {
+				out.B[int(begin)+k] = b
 				kept++
+				still += 1 - bit(both)
 			}
-			o.met[b]++
+			*before++
+			met[b]++
 		}
 	}
-	return kept
+	return n, kept, still
+}
+
+// bit is 1 for true.
+func bit(b bool) int {
+	if b {
+		return 1
+	}
+	return 0
 }

@@ -34,7 +34,7 @@ func (b *Broad) search(n int) bool {
 
 // mostRaw is how many pairs of n shapes a search keeps to thin them out afterwards: more than the budget, as
 // many may be of filters that do not agree.
-func mostRaw(n int) int64 { return 4 * int64(budget(n)) }
+func mostRaw(n int) int64 { return 4 * int64(budget(n, MinPairs)) }
 
 // between searches two layers of which the second may have a directory.
 func (b *Broad) between(s *sorted, l *layer, t *sorted, k *layer) {

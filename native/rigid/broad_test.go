@@ -52,33 +52,53 @@ func (s *broadScene) meet(a, b int) bool {
 
 // brute is the specification of Broad.Pairs, with the number of pairs that are left out.
 func (s *broadScene) brute() (p rigid.Pairs, omitted int) {
-	n := len(s.filters.Body)
-	below := make([][]int32, n) // below[a][k]: shapes under k that meet a
+	n, moves := len(s.filters.Body), s.filters.Moves
+	below := [2][][]int32{make([][]int32, n), make([][]int32, n)} // below[1][a][k]: shapes under k that meet a and move; [0]: that do not
 	var all [][2]int
-	for a := range below {
-		below[a] = make([]int32, n+1)
+	for a := range n {
+		below[0][a], below[1][a] = make([]int32, n+1), make([]int32, n+1)
 		for k := range n {
-			below[a][k+1] = below[a][k]
+			below[0][a][k+1], below[1][a][k+1] = below[0][a][k], below[1][a][k]
 			if k != a && s.meet(min(a, k), max(a, k)) {
-				below[a][k+1]++
+				below[oneIf(moves[k])][a][k+1]++
 				if a < k {
 					all = append(all, [2]int{a, k})
 				}
 			}
 		}
 	}
-	for bound := int32(256); ; bound /= 2 {
+	most := [2]int32{256, 256} // of pairs with a shape that does not move, and of those of two that move
+	least := [2]int32{16, 8}
+	for {
 		p.A, p.B = p.A[:0], p.B[:0]
+		kept := [2]int{}
 		for _, m := range all {
 			a, b := m[0], m[1]
-			if below[a][b]-below[a][a+1] < bound || below[b][b]-below[b][a+1] < bound {
+			sort := oneIf(moves[a] && moves[b])
+			ofA, ofB := below[oneIf(moves[b])][a], below[oneIf(moves[a])][b] // those like the other one
+			if ofA[b]-ofA[a+1] < most[sort] || ofB[b]-ofB[a+1] < most[sort] {
 				p.A, p.B = append(p.A, uint32(a)), append(p.B, uint32(b))
+				kept[sort]++
 			}
 		}
-		if len(p.A) <= 16*n+65536 || bound == 8 {
+		done := true
+		for sort, k := range kept {
+			if k > 2*int(least[sort])*n+65536 && most[sort] > least[sort] {
+				most[sort] /= 2
+				done = false
+			}
+		}
+		if done {
 			return p, len(all) - len(p.A)
 		}
 	}
+}
+
+func oneIf(b bool) int {
+	if b {
+		return 1
+	}
+	return 0
 }
 
 // broadFamily draws the boxes of scenes of one kind.
@@ -334,6 +354,68 @@ func TestPairsOnOnePoint(t *testing.T) {
 			if k != len(out.A) || k != len(out.B) || b.Omitted != size.n*(size.n-1)/2-k {
 				t.Fatalf("%d bodies, level %v: %d pairs, want %d; %d left out", size.n, level, len(out.A), k, b.Omitted)
 			}
+		}
+	}
+}
+
+// onPoint adds n shapes on one point, each of a body of its own.
+func (s *broadScene) onPoint(n int, moves bool) {
+	for range n {
+		s.add(1, 1, 2, 2, uint32(len(s.filters.Body)), moves)
+	}
+}
+
+// A crowd on shapes that do not move: these are counted apart, and bounded only if they are many themselves.
+func TestPairsOfACrowdOnStill(t *testing.T) {
+	scenes := []struct {
+		name          string
+		order         []int // how many that move, then how many that do not, and so on
+		still         int   // pairs with these, or 0
+		repeat        int
+		longToCompute bool
+	}{
+		{"a floor made first", []int{0, 1, 1500}, 1500, 1, false},
+		{"a floor made last", []int{1500, 1}, 1500, 1, false},
+		{"a floor made between", []int{700, 1, 800}, 1500, 1, false},
+		{"a floor of 40", []int{0, 20, 600, 20}, 40 * 600, 1, false},
+		{"300 of them", []int{0, 300, 300}, 0, 1, false},          // more than MaxPairs
+		{"many of them first", []int{0, 500, 500}, 0, 1, false},   // the bound is lowered
+		{"many of them between", []int{1, 1}, 0, 500, false},      // the same
+		{"more than the least", []int{600, 800, 600}, 0, 1, true}, // and twice
+	}
+	for _, scene := range scenes {
+		if scene.longToCompute && (paritytest.Instrumented || testing.Short()) {
+			continue
+		}
+		s := &broadScene{}
+		for range scene.repeat {
+			for k, n := range scene.order {
+				s.onPoint(n, k%2 == 0)
+			}
+		}
+		want, omitted := s.brute()
+		still := 0
+		for i, a := range want.A {
+			still += 1 - oneIf(s.filters.Moves[a] && s.filters.Moves[want.B[i]])
+		}
+		if scene.still > 0 && still != scene.still {
+			t.Errorf("%s: %d pairs with what does not move, want %d", scene.name, still, scene.still)
+		}
+		if n := len(s.filters.Body); still > 32*n+65536 || len(want.A)-still > 16*n+65536 || omitted == 0 {
+			t.Errorf("%s: %d pairs with what does not move, of %d; %d left out", scene.name, still, len(want.A), omitted)
+		}
+		run := paritytest.Start(t, "PairsOnStill")
+		for _, level := range native.Levels() {
+			var whole, parted rigid.Broad
+			inParts(&parted, run)
+			var out rigid.Pairs
+			run.Case(level)
+			whole.Pairs(level, &s.boxes, &s.filters, 0, &out)
+			run.Check(checkPairs(&whole, &out, &want, omitted))
+			parted.Pairs(level, &s.boxes, &s.filters, 0, &out)
+			run.Check(checkPairs(&parted, &out, &want, omitted))
+			whole.Crowded(level, &s.boxes, &s.filters, &out)
+			run.Check(checkPairs(&whole, &out, &want, omitted))
 		}
 	}
 }

@@ -28,7 +28,7 @@ func (e *engine) CreateBody(body int, d *physics.BodyDef) error {
 	def.GravityScale = float64(d.GravityScale)
 	def.FixedRotation = d.FixedRotation
 	def.AllowSleep = !d.DisableSleep
-	def.Awake = !d.Asleep
+	def.Awake = !d.Asleep || e.noSleep
 	def.Bullet = d.Bullet
 	if body == len(e.bodies) {
 		e.bodies = append(e.bodies, nil)

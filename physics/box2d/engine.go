@@ -59,6 +59,7 @@ func NewEngine(o Options) physics.Engine { return &engine{options: o} }
 type engine struct {
 	options  Options
 	subSteps int
+	noSleep  bool // Config.DisableSleep: no body begins asleep
 	world    *b2.B2World
 	cols     *physics.Columns
 	bodies   []*b2.B2Body
@@ -97,7 +98,7 @@ func (e *engine) Open(c physics.Config, cols *physics.Columns) error {
 	e.options.VelocityIterations = orDefault(e.options.VelocityIterations, 8)
 	e.options.PositionIterations = orDefault(e.options.PositionIterations, 3)
 	e.subSteps = orDefault(c.SubSteps, 1)
-	e.cols = cols
+	e.cols, e.noSleep = cols, c.DisableSleep
 
 	warmUp()
 	world := b2.MakeB2World(vec(c.Gravity))

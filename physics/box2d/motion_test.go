@@ -225,3 +225,17 @@ func TestSubStepsRefineTheFall(t *testing.T) {
 		t.Errorf("error %v with one sub-step, %v with four", one, four)
 	}
 }
+
+// A body begins asleep unless the world has no sleep, as BodyDef.Asleep says.
+func TestBeginsAsleep(t *testing.T) {
+	for _, without := range []bool{false, true} {
+		w := newWorld(t, physics.Config{Gravity: [2]float32{0, -10}, DisableSleep: without})
+		d := dynamic(0, 5)
+		d.DisableSleep, d.Asleep = false, true
+		ball := addCircle(t, w, d, physics.DefaultShapeDef())
+		step(t, w, 30)
+		if p := must[[2]float32](t)(w.Position(ball)); (p[1] < 4.5) != without {
+			t.Errorf("DisableSleep %t: the body is at %v", without, p)
+		}
+	}
+}
