@@ -57,7 +57,8 @@ type Config struct {
 	// its direction: that of a body without contacts at the beginning of each sub-step, what
 	// contacts and joints have made of it before it moves the body, and what the step ends with. So no
 	// dynamic body moves farther in a step than MaxSpeed times its duration, nor turns by more than a
-	// quarter of π in a sub-step. Kinematic bodies are as fast as they are set to be.
+	// quarter of π in a sub-step, but for a bullet that a faster kinematic body carries on with it. Kinematic bodies
+	// are as fast as they are set to be.
 	MaxSpeed float32
 	// FrictionMix and RestitutionMix say what two shapes that touch have together.
 	// MixDefault: MixGeometric for friction, MixMax for restitution.
