@@ -81,6 +81,7 @@ type inputs struct {
 	capacity          int
 	bytes             int64
 	tooMany, tooLarge error // of a queue that is full: built once, as a flood of refusals shall not allocate
+	never             *fault.Limit
 
 	now  []Input // of the tick
 	mine bool    // now holds buffers of ours
@@ -116,6 +117,7 @@ func newInputs(c InputConfig) (inputs, error) {
 		queue: q, capacity: c.Capacity, bytes: c.Bytes,
 		tooMany:  fault.Field(loop.ErrFull, "evertick: Config.Inputs.Capacity", c.Capacity),
 		tooLarge: fault.Field(loop.ErrFull, "evertick: Config.Inputs.Bytes", c.Bytes),
+		never:    &fault.Limit{Field: "evertick: Config.Inputs.Bytes", Value: "an input", Most: c.Bytes, Err: loop.ErrFull},
 	}, err
 }
 
@@ -163,7 +165,7 @@ func (q *inputs) push(in *Input) error {
 func (q *inputs) put(in *Input) error {
 	if int64(len(in.Data)) > q.bytes { // not worth a copy
 		q.large++
-		return fmt.Errorf("evertick: Config.Inputs.Bytes = %d, an input of %d bytes never fits: %w", q.bytes, len(in.Data), loop.ErrFull)
+		return q.never.Exceeded(int64(len(in.Data)))
 	}
 	data := q.buffers.copyOf(in.Data)
 	err := q.queue.Push(loop.Entry[payload]{Tick: in.Tick, Source: in.Source, Seq: in.Seq, Value: payload{in.Kind, data}})

@@ -186,3 +186,15 @@ func TestInputsAllocateNothing(t *testing.T) {
 		t.Errorf("%g allocations a tick", n)
 	}
 }
+
+// A flood of inputs that never fit costs one small allocation each, whatever their size.
+func TestOversizeInputsAreCheap(t *testing.T) {
+	s, err := evertick.New(evertick.Config{Inputs: evertick.InputConfig{Bytes: 10}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	in := evertick.Input{Data: make([]byte, 1<<16)}
+	if n := testing.AllocsPerRun(100, func() { err = s.Push(in) }); n > 1 || !errors.Is(err, loop.ErrFull) {
+		t.Errorf("%v allocations, %v", n, err)
+	}
+}

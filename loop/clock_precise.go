@@ -1,6 +1,9 @@
 package loop
 
-import "context"
+import (
+	"context"
+	"sync"
+)
 
 // PreciseClock is the monotonic clock of package time with a Sleep that ends
 // within about a microsecond of its target: it sleeps until a margin before it,
@@ -37,6 +40,9 @@ type PreciseClock struct {
 	margin margin
 
 	rehearsal rehearsal
+
+	mu     sync.Mutex
+	learnt WakeLateness // at the end of the last wait
 }
 
 const (
@@ -87,6 +93,7 @@ func (c *PreciseClock) SleepRehearsing(ctx context.Context, untilNs int64, rehea
 				return err
 			}
 			c.margin.ended(max(now, untilNs), max(0, untilNs-now), slept)
+			c.publish()
 			return nil
 		}
 		if err := c.sleep(ctx, now, wake); err != nil {
@@ -124,8 +131,23 @@ type WakeLateness struct {
 	NeededCPU float64
 }
 
-// Lateness returns what c has learnt; zeros before its first sleeps.
-func (c *PreciseClock) Lateness() WakeLateness { return c.margin.lateness() }
+// Lateness returns what c has learnt by the end of its last wait; zeros before its first sleeps. Any
+// goroutine may call it, also while another one sleeps. To ask the clock of a Run, make it and
+// pass it: in Runner.Clock, to Loop.Run, or in Config.Clock of package evertick. A Run makes one of its own,
+// with the SpinBudget of Config, only if that is nil.
+func (c *PreciseClock) Lateness() WakeLateness {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.learnt
+}
+
+// publish makes what was learnt known to Lateness.
+func (c *PreciseClock) publish() {
+	w := c.margin.lateness()
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.learnt = w
+}
 
 // Method implements [PacingClock].
 func (c *PreciseClock) Method() string {

@@ -233,3 +233,28 @@ func TestPacingsTargetLongPast(t *testing.T) {
 		}
 	}
 }
+
+// Any goroutine may ask a clock what it has learnt while another one sleeps by it.
+func TestLatenessWhileASleepGoesOn(t *testing.T) {
+	clock := new(loop.PreciseClock)
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		for range 40 {
+			_ = clock.Sleep(t.Context(), clock.Now()+1_000_000)
+		}
+	}()
+	for asking := true; asking; {
+		select {
+		case <-done:
+			asking = false
+		case <-time.After(100 * time.Microsecond):
+		}
+		if w := clock.Lateness(); w.P50Ns > w.P95Ns || w.P50Ns < 0 || w.MarginNs < 0 {
+			t.Fatalf("%+v", w)
+		}
+	}
+	if w := clock.Lateness(); w == (loop.WakeLateness{}) {
+		t.Error("nothing was learnt of 40 sleeps")
+	}
+}

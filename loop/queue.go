@@ -90,8 +90,9 @@ type Queue[T any] struct {
 	capacity  int
 	maxBytes  int64
 	size      func(T) int
-	tooMany   error // built once: a flood of refusals shall not allocate
-	tooLarge  error
+	tooMany   error // built once, as a flood of refusals shall not allocate
+	tooLarge  error // likewise
+	never     *fault.Limit
 	mu        sync.Mutex
 	waiting   waiting[T]
 	restoring waiting[T] // where Restore builds before it commits
@@ -122,6 +123,7 @@ func NewQueue[T any](c QueueConfig[T]) (*Queue[T], error) {
 	}
 	q.tooMany = fault.Field(ErrFull, "loop: QueueConfig.Capacity", q.capacity)
 	q.tooLarge = fault.Field(ErrFull, "loop: QueueConfig.MaxBytes", q.maxBytes)
+	q.never = &fault.Limit{Field: "loop: QueueConfig.MaxBytes", Value: "a value", Most: q.maxBytes, Err: ErrFull}
 	return q, nil
 }
 
@@ -167,17 +169,30 @@ func (q *Queue[T]) sizeOf(v T) int64 {
 func (q *Queue[T]) put(w *waiting[T], e Entry[T], size int64) error {
 	switch {
 	case w.keys.has(e.Source, e.Seq):
-		return fmt.Errorf("loop: Queue: source %d, seq %d: %w", e.Source, e.Seq, ErrDuplicate)
+		return &duplicate{e.Source, e.Seq}
 	case len(w.heap) >= q.capacity:
 		return q.tooMany
 	case size > q.maxBytes:
-		return fmt.Errorf("loop: QueueConfig.MaxBytes = %d, a value of %d bytes never fits: %w", q.maxBytes, size, ErrFull)
+		return q.never.Exceeded(size)
 	case size > q.maxBytes-w.bytes:
 		return q.tooLarge
 	}
 	w.push(sized[T]{e, size})
 	return nil
 }
+
+// duplicate is the error of a repetition. It takes one small allocation: it may come in floods, and
+// is made while the queue is locked.
+type duplicate struct {
+	source uint32
+	seq    uint64
+}
+
+func (d *duplicate) Error() string {
+	return fmt.Sprintf("loop: Queue: source %d, seq %d: %v", d.source, d.seq, ErrDuplicate)
+}
+
+func (d *duplicate) Unwrap() error { return ErrDuplicate }
 
 // raise keeps the high-water marks.
 func (q *Queue[T]) raise() {

@@ -372,3 +372,29 @@ func TestQueueDoesNotAllocate(t *testing.T) {
 		t.Error("nothing was refused")
 	}
 }
+
+// A flood of refusals costs at most one small allocation each.
+func TestRefusalsAreCheap(t *testing.T) {
+	q, err := loop.NewQueue(loop.QueueConfig[int]{Capacity: 2, MaxBytes: 10, Size: func(n int) int { return n }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := q.Push(loop.Entry[int]{Seq: 1, Value: 8}); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		name string
+		e    loop.Entry[int]
+		want error
+		most float64
+	}{
+		{"never fits", loop.Entry[int]{Seq: 2, Value: 1 << 20}, loop.ErrFull, 1},
+		{"does not fit now", loop.Entry[int]{Seq: 2, Value: 3}, loop.ErrFull, 0},
+		{"waits already", loop.Entry[int]{Seq: 1, Value: 3}, loop.ErrDuplicate, 1},
+	} {
+		var err error
+		if n := testing.AllocsPerRun(100, func() { err = q.Push(c.e) }); n > c.most || !errors.Is(err, c.want) {
+			t.Errorf("%s: %v allocations, %v", c.name, n, err)
+		}
+	}
+}

@@ -24,6 +24,8 @@ type Runner struct {
 	// PreciseClock and finds the time for it: see PreciseClock.SleepRehearsing. Steps for which the CPU has
 	// slept take longer, since it has forgotten code and data; what Rehearse runs and reads is fresh when they begin.
 	// It changes nothing that a step depends on, such as by running the same step of a twin.
+	// A panic in it is not one of a step: Config.OnFault and Panicked do not see it, it goes through Run to its caller,
+	// and the Loop is as it was before the wait.
 	Rehearse func()
 	// Lateness, if it is not nil, gets Frame.LateNs of every frame whose steps
 	// succeeded, for p50, p95, p99.

@@ -44,6 +44,30 @@ func Element(err error, field string, index int, value any) error {
 	return fmt.Errorf("%s[%d] = %v: %w", field, index, value, err)
 }
 
+// Limit is a limit on the size of one value. Exceeded makes errors of it that cost one small
+// allocation each, and no formatting: for refusals that come in floods.
+type Limit struct {
+	Field string // "loop: QueueConfig.MaxBytes"
+	Value string // what is too large: "a value"
+	Most  int64  // bytes
+	Err   error  // what the errors wrap
+}
+
+// Exceeded returns the error for a value of so many bytes:
+// "loop: QueueConfig.MaxBytes = 4, a value of 5 bytes never fits: queue full: capacity exceeded".
+func (l *Limit) Exceeded(bytes int64) error { return &exceeded{l, bytes} }
+
+type exceeded struct {
+	limit *Limit
+	bytes int64
+}
+
+func (e *exceeded) Error() string {
+	return fmt.Sprintf("%s = %d, %s of %d bytes never fits: %v", e.limit.Field, e.limit.Most, e.limit.Value, e.bytes, e.limit.Err)
+}
+
+func (e *exceeded) Unwrap() error { return e.limit.Err }
+
 // Finite reports whether v is neither NaN nor infinite. The difference of an
 // infinity with itself is NaN, and NaN equals nothing.
 func Finite[T float32 | float64](v T) bool { return v-v == 0 }

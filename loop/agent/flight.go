@@ -201,19 +201,23 @@ func (f *flight) ended(ctx context.Context) []byte {
 	}
 }
 
-// returned ends a call.
+// returned ends a call. It takes the call off those of its provider before it delivers: the tick that
+// takes the answer may ask the provider again, and an answered call must not count against Abandoned
+// then. It counts the call as returned, and no longer running, once the answer is sent.
 func (a *Agents) returned(f *flight, data []byte, gaveUp, late bool) {
-	if !gaveUp {
-		a.deliver(f, data)
-	}
 	fs := &a.flights
 	fs.mu.Lock()
-	defer fs.mu.Unlock()
-	fs.counts.Returned++
 	fs.crew[f.provider].running--
 	if gaveUp {
 		fs.crew[f.provider].abandoned--
 	}
+	fs.mu.Unlock()
+	if !gaveUp {
+		a.deliver(f, data)
+	}
+	fs.mu.Lock()
+	defer fs.mu.Unlock()
+	fs.counts.Returned++
 	if late {
 		fs.counts.Late++
 	}

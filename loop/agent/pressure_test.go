@@ -242,6 +242,34 @@ func TestLimits(t *testing.T) {
 	})
 }
 
+// The ticks that take an answer and ask again may run before the goroutine of the call has ended: an
+// answered call does not count against Abandoned, and the provider is asked. Send holds the goroutine.
+func TestAskedAgainWhileTheCallEnds(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		leave := make(chan struct{})
+		var p *park
+		p = mustPark(t, parkConfig{number: 1, agents: agent.Config{
+			Providers: []agent.ProviderConfig{{Provider: new(asks), InFlight: 1, Abandoned: 1}},
+			Send: func(in evertick.Input) error {
+				err := p.sim.Push(in)
+				if in.Seq == 1 { // the first decision
+					<-leave
+				}
+				return err
+			}}})
+		for range 4 {
+			p.step(t, 1)
+			synctest.Wait()
+		}
+		l := p.agents.Live()
+		if s := p.agents.Stats(); s.Reason(agent.Abandoned) != 0 || s.Accepted != 3 || l.Calls != 4 || l.Running != 1 {
+			t.Errorf("%+v, %+v", s, l)
+		}
+		close(leave)
+		shut(t, p)
+	})
+}
+
 // Actions beyond the limits of a tick wait, in their order; decisions beyond those of the queue
 // are rejected whole.
 func TestQueueLimits(t *testing.T) {

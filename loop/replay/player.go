@@ -50,6 +50,7 @@ type player struct {
 	reader *worldlog.Reader
 	tick   *worldlog.Tick // that runs, or ran last
 	err    error          // of a record that feed cannot read
+	limit  int            // bytes of a snapshot
 }
 
 // open builds the scenario and opens the log at its first tick.
@@ -74,6 +75,7 @@ func (p *player) begin() error {
 	if p.sim, err = p.sc.build(id.Seed); err != nil {
 		return err
 	}
+	p.limit = p.sc.maxSnapshot(p.sim)
 	first, err := p.reader.Next()
 	if err == io.EOF {
 		return p.reader.Seek(0)
@@ -166,7 +168,7 @@ func (p *player) diverged() error {
 
 // loaded builds a Sim from the snapshot of a tick.
 func (p *player) loaded(tick uint64) (*evertick.Sim, error) {
-	s, err := worldlog.LoadSnapshotUpTo(p.dir, p.fsys, tick, p.sc.maxSnapshot(p.sim))
+	s, err := worldlog.LoadSnapshotUpTo(p.dir, p.fsys, tick, p.limit)
 	if err != nil {
 		return nil, err
 	}
@@ -240,7 +242,7 @@ func (p *player) jump(tick uint64) bool {
 	hash, err := p.hashAt(tick)
 	if err == nil {
 		var s *worldlog.Snapshot
-		if s, err = worldlog.LoadSnapshotUpTo(p.dir, p.fsys, tick, p.sc.maxSnapshot(p.sim)); err == nil {
+		if s, err = worldlog.LoadSnapshotUpTo(p.dir, p.fsys, tick, p.limit); err == nil {
 			err = p.sim.Restore(s.Data)
 		}
 	}

@@ -25,8 +25,11 @@ type Scenario struct {
 	New func(seed uint64) (*evertick.Sim, error)
 	// MaxSnapshot is the size in bytes up to which Seek, Resume and whatever else restores
 	// a snapshot of a log takes one: a small file can unpack to any size. A larger one is
-	// passed over. 0: what a Sim of this world and capacity can need, with 64 MiB for
-	// everything else, such as inputs that wait and states of AddState. At most
+	// passed over, and ticks are run from an earlier one, or from tick 0. 0: the columns of the world,
+	// 1 KiB for each entity of its capacity, twice the snapshot of the Sim as New builds it, and 64 MiB.
+	// That covers bodies of entities with a few shapes, contacts and joints, and all that is there at
+	// tick 0 if it at most doubles. Set it where a run adds more than that: bodies without an
+	// entity, bodies of many shapes, chains, inputs that wait, states of AddState. At most
 	// worldlog.MaxSnapshot counts.
 	MaxSnapshot int
 }
@@ -35,12 +38,16 @@ type Scenario struct {
 // more: a body with three shapes, three contacts and a joint has fewer than 800 bytes.
 const rowBytes = 1 << 10
 
-// maxSnapshot returns the limit for snapshots that sim, one of this scenario, is to restore.
+// maxSnapshot returns the limit for snapshots that a Sim of this scenario is to restore. sim is one
+// in which nothing has run yet.
 func (sc Scenario) maxSnapshot(sim *evertick.Sim) int {
 	if sc.MaxSnapshot > 0 {
 		return sc.MaxSnapshot
 	}
 	most := int64(worldlog.DefaultSnapshot) + int64(sim.World.Describe().TotalBytes) + rowBytes*int64(sim.World.Cap())
+	if own, err := sim.Snapshot(nil); err == nil { // or else none of its snapshots can be restored
+		most += 2 * int64(len(own))
+	}
 	return int(min(most, worldlog.MaxSnapshot))
 }
 

@@ -45,6 +45,7 @@ type Log struct {
 	// Calls of Sync are numbered from 1: those up to asked wait for the writer,
 	// which has answered those up to confirmed.
 	asked, confirmed uint64
+	marked           uint64 // tick+1 that the file markName says; 0: there is none
 	stats            Stats
 
 	committed, written, durable atomic.Uint64 // tick+1; 0: none
@@ -73,12 +74,26 @@ type waiter struct {
 	reply chan error
 }
 
-// over reports whether w has what it waits for.
+// over reports whether w has what it waits for, while the writer runs.
 func (l *Log) over(w *waiter) bool {
 	if w.sync > 0 {
 		return w.sync <= l.confirmed
 	}
 	return w.until <= l.durable.Load()
+}
+
+// ended returns what w gets once the writer is gone, for err. A Sync needs the mark,
+// which may be missing though the ticks are durable; and of a log that is poisoned it
+// confirms nothing.
+func (w *waiter) ended(l *Log, err error) error {
+	has := w.until <= l.durable.Load()
+	if w.sync > 0 {
+		has = w.until <= l.marked && !errors.Is(err, ErrPoisoned)
+	}
+	if has {
+		return nil
+	}
+	return err
 }
 
 // Stats count what a log has done since it was opened.
@@ -368,12 +383,8 @@ func (l *Log) Stats() Stats {
 // leaves none.
 func (l *Log) Sync() error {
 	l.mu.Lock()
-	w := waiter{until: l.committed.Load()}
-	if !l.ended() && !l.closing { // Close does the same
-		l.asked++
-		w.sync = l.asked
-	}
-	return l.wait(context.Background(), w, true)
+	l.asked++
+	return l.wait(context.Background(), waiter{until: l.committed.Load(), sync: l.asked}, true)
 }
 
 // WaitDurable returns once tick is durable, with the error that ended the log
@@ -406,12 +417,13 @@ func (l *Log) ended() bool {
 
 // wait waits for w; mu is held, and let go of.
 func (l *Log) wait(ctx context.Context, w waiter, force bool) error {
-	if over, ended := l.over(&w), l.ended(); over || ended {
+	if l.ended() {
 		defer l.mu.Unlock()
-		if over {
-			return nil
-		}
-		return l.err
+		return w.ended(l, l.err)
+	}
+	if l.over(&w) {
+		l.mu.Unlock()
+		return nil
 	}
 	w.reply = make(chan error, 1)
 	l.waiters = append(l.waiters, w)
@@ -434,10 +446,10 @@ func (l *Log) answer(ended error) {
 	kept := l.waiters[:0]
 	for _, w := range l.waiters {
 		switch {
+		case ended != nil:
+			w.reply <- w.ended(l, ended)
 		case l.over(&w):
 			w.reply <- nil
-		case ended != nil:
-			w.reply <- ended
 		default:
 			kept = append(kept, w)
 		}

@@ -93,6 +93,84 @@ func TestMark(t *testing.T) {
 	}
 }
 
+// Sync confirms nothing that no mark says: neither beside a Close whose mark fails, nor after it,
+// though the ticks themselves are durable.
+func TestSyncBesideAFailingClose(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		m := newMemFS()
+		marking, beside := make(chan struct{}), make(chan error, 1)
+		m.fault = func(op, name string) error {
+			if op == "create" && strings.Contains(name, markName) {
+				<-marking
+				return syscall.ENOSPC
+			}
+			return nil
+		}
+		l := create(t, m, "log", Options{Durability: EveryTick})
+		feed(t, l, 0, 5)
+		synctest.Wait() // the ticks are durable
+		closed := make(chan error, 1)
+		go func() { closed <- l.Close() }()
+		synctest.Wait() // Close is at the mark
+		go func() { beside <- l.Sync() }()
+		synctest.Wait()
+		select {
+		case err := <-beside:
+			t.Errorf("Sync has not waited for the mark: %v", err)
+			beside <- err
+		default:
+		}
+		close(marking)
+		for what, err := range map[string]error{"Close": <-closed, "Sync beside Close": <-beside, "Sync after Close": l.Sync()} {
+			if !errors.Is(err, ErrPoisoned) || !errors.Is(err, syscall.ENOSPC) {
+				t.Errorf("%s: %v", what, err)
+			}
+		}
+		if tick, ok := l.DurableTick(); tick != 4 || !ok {
+			t.Errorf("durable tick %d, %v", tick, ok)
+		}
+		if err := l.WaitDurable(t.Context(), 4); err != nil {
+			t.Errorf("WaitDurable of a durable tick: %v", err)
+		}
+	})
+}
+
+// Sync beside a Close that succeeds, and after it, confirms what Close has marked; so it does
+// where the log had ended for a full buffer.
+func TestSyncBesideClose(t *testing.T) {
+	for _, end := range []error{nil, ErrFull} {
+		synctest.Test(t, func(t *testing.T) {
+			m := newMemFS()
+			marking := make(chan struct{})
+			m.fault = func(op, name string) error {
+				if op == "create" && strings.Contains(name, markName) {
+					<-marking
+				}
+				return nil
+			}
+			l := create(t, m, "log", Options{Durability: EveryTick})
+			feed(t, l, 0, 5)
+			if end != nil {
+				l.mu.Lock()
+				l.stop(end)
+				l.mu.Unlock()
+			}
+			closed, beside := make(chan error, 1), make(chan error, 1)
+			go func() { closed <- l.Close() }()
+			synctest.Wait()
+			go func() { beside <- l.Sync() }()
+			synctest.Wait()
+			close(marking)
+			if err := <-closed; !errors.Is(err, end) {
+				t.Errorf("Close: %v, want %v", err, end)
+			}
+			if err := errors.Join(<-beside, l.Sync()); err != nil {
+				t.Errorf("Sync beside and after a Close that returns %v: %v", end, err)
+			}
+		})
+	}
+}
+
 // A log that ends before a tick that was confirmed is damaged, wherever it ends: nothing
 // is cut. Without the mark, the same is a crash.
 func TestMarkedEnd(t *testing.T) {

@@ -327,7 +327,7 @@ func (r *recovery) resume(l *Log) (*writer, error) {
 			return nil, errors.Join(err, w.file.Close())
 		}
 	}
-	w.mark = r.mark
+	l.marked = r.mark
 	if r.report.Ticks > 0 {
 		w.ticks = r.last.tick + 1
 	}

@@ -24,7 +24,6 @@ type writer struct {
 	spare []byte    // the half of the buffer that is not being filled
 	marks []mark    // likewise
 	ticks uint64    // tick+1 of the last commit written
-	mark  uint64    // tick+1 that the file markName says; 0: there is none
 
 	timer *time.Timer
 	armed bool
@@ -257,16 +256,17 @@ func (w *writer) confirm(asked uint64) error {
 	if err := w.checkName(); err != nil {
 		return err
 	}
-	if w.ticks > w.mark {
+	marked := w.l.marked // which only this goroutine changes
+	if w.ticks > marked {
 		err := writeNew(w.fs, w.l.dir, markName, func(f io.Writer) error { return writeAll(f, encodeMark(w.ticks)) })
 		if err != nil {
 			return err
 		}
-		w.mark = w.ticks
+		marked = w.ticks
 	}
 	w.l.mu.Lock()
 	defer w.l.mu.Unlock()
-	w.l.confirmed = asked
+	w.l.confirmed, w.l.marked = asked, marked
 	w.l.answer(nil)
 	return nil
 }

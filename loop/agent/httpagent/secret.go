@@ -11,6 +11,9 @@ import (
 // field by field without calling methods, as fmt does with unexported fields and debuggers do
 // by following pointers, finds an address. The zero Secret is no key.
 //
+// The zero Secret prints as stars too, and encodes as "", so that settings without a key can be written
+// and read back.
+//
 // A Secret is not comparable; IsZero reports whether there is a key.
 type Secret struct{ reveal func() string }
 
@@ -45,10 +48,16 @@ func (Secret) GoString() string { return hidden }
 func (Secret) Format(f fmt.State, _ rune) { _, _ = io.WriteString(f, hidden) }
 
 // MarshalText implements encoding.TextMarshaler, which the encoders of JSON and XML and log/slog use.
-func (Secret) MarshalText() ([]byte, error) { return []byte(hidden), nil }
+// It gives stars; "" for the zero Secret.
+func (s Secret) MarshalText() ([]byte, error) {
+	if s.IsZero() {
+		return []byte{}, nil
+	}
+	return []byte(hidden), nil
+}
 
-// MarshalBinary implements encoding.BinaryMarshaler, which encoding/gob uses.
-func (Secret) MarshalBinary() ([]byte, error) { return []byte(hidden), nil }
+// MarshalBinary implements encoding.BinaryMarshaler, which encoding/gob uses. It is as MarshalText.
+func (s Secret) MarshalBinary() ([]byte, error) { return s.MarshalText() }
 
 var errHidden = errors.New("httpagent: the stars of an encoded Secret are no key")
 

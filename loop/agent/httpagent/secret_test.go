@@ -234,3 +234,33 @@ func TestSecretDecoded(t *testing.T) {
 		t.Errorf("%v: %v", c, err)
 	}
 }
+
+// Settings without a key can be written and read back; those with one cannot.
+func TestSettingsWithoutAKey(t *testing.T) {
+	type settings struct {
+		URL string
+		Key httpagent.Secret
+	}
+	data, err := json.Marshal(settings{URL: "http://localhost"})
+	if err != nil || string(data) != `{"URL":"http://localhost","Key":""}` {
+		t.Fatalf("%s, %v", data, err)
+	}
+	back := settings{Key: httpagent.NewSecret("old")}
+	if err := json.Unmarshal(data, &back); err != nil || !back.Key.IsZero() || back.URL != "http://localhost" {
+		t.Errorf("%v, %v", back, err)
+	}
+	var file bytes.Buffer
+	if err := gob.NewEncoder(&file).Encode(settings{URL: "u"}); err != nil {
+		t.Fatal(err)
+	}
+	back = settings{}
+	if err := gob.NewDecoder(&file).Decode(&back); err != nil || !back.Key.IsZero() || back.URL != "u" {
+		t.Errorf("%v, %v", back, err)
+	}
+	if data, err = json.Marshal(settings{Key: httpagent.NewSecret("k")}); err != nil {
+		t.Fatal(err)
+	}
+	if err := json.Unmarshal(data, &back); err == nil {
+		t.Error("stars were read as a key")
+	}
+}
