@@ -94,6 +94,7 @@ func (ix *Index) place(n int, l *layout) (native.Grid, float64) {
 const (
 	sampleMost = 256 // points looked at, about; twice as many are too many
 	sampleFrom = 64  // fewer say too little, and all of them are tested soon enough
+	placesFrom = 8   // when they are all there are
 	zoomBins   = 32
 )
 
@@ -101,12 +102,17 @@ const (
 // axis, tried one after another.
 var sides = [...]float64{1.0 / 32, 1.0 / 8, 1.0 / 4}
 
-// sampling is scratch of Build.
+// sampling is scratch of Build. It holds places: coincident points count once, however
+// many they are, as no cells separate them and the others should have cells as if those
+// were not there.
 type sampling struct {
 	slots  [2*sampleMost + native.BlockLen]uint32
 	values [3][2 * sampleMost]float32
 	n      int
+	seen   [1 << seenBits]uint16 // hash table: 1 + where a place is in values, or 0
 }
+
+const seenBits = 11 // at most a quarter of the table is taken
 
 // choose places the grid. Where the cells of a uniform one would have to be larger than
 // wanted, or have no wanted size, it looks for a core that most of the points are in:
@@ -129,11 +135,80 @@ func (ix *Index) choose(x, y, z []float32, slots []uint32, box Bounds) {
 func (s *sampling) take(level native.Level, x, y, z []float32, slots []uint32) bool {
 	share := bits.Len(uint(len(slots)-1) / sampleMost)
 	found := native.Sample(level, x, y, z, slots, share, 2*sampleMost, s.slots[:])
-	s.n = len(found)
-	for i, slot := range found {
-		s.values[0][i], s.values[1][i], s.values[2][i] = x[slot], y[slot], z[slot]
+	s.clear()
+	for _, slot := range found {
+		s.add([3]float32{x[slot], y[slot], z[slot]})
 	}
-	return s.n >= sampleFrom/2
+	if s.n < sampleFrom/2 { // most points are coincident
+		s.takePlaces(x, y, z, slots)
+	}
+	return s.n >= placesFrom
+}
+
+// takePlaces draws from the places instead of the points: of all places those whose hash
+// ends in so many zeros that they fit.
+func (s *sampling) takePlaces(x, y, z []float32, slots []uint32) {
+	s.clear()
+	mask, last := uint32(0), slots[0]
+	for i, slot := range slots {
+		if i > 0 && x[slot] == x[last] && y[slot] == y[last] && z[slot] == z[last] {
+			continue
+		}
+		last = slot
+		p := [3]float32{x[slot], y[slot], z[slot]}
+		for h := hashOf(p); h&mask == 0 && !s.add(p) && mask != math.MaxUint32; {
+			mask = mask<<1 | 1
+			s.thin(mask)
+		}
+	}
+}
+
+func (s *sampling) clear() { s.n, s.seen = 0, [len(s.seen)]uint16{} }
+
+// add adds a place unless it is there, and returns false if there is no room for it.
+func (s *sampling) add(p [3]float32) bool {
+	i := hashOf(p) >> (32 - seenBits)
+	for ; s.seen[i] != 0; i = (i + 1) % uint32(len(s.seen)) {
+		if s.at(int(s.seen[i]-1)) == p {
+			return true
+		}
+	}
+	if s.n == len(s.values[0]) {
+		return false
+	}
+	for a, v := range p {
+		s.values[a][s.n] = v
+	}
+	s.n++
+	s.seen[i] = uint16(s.n)
+	return true
+}
+
+func (s *sampling) at(i int) [3]float32 {
+	return [3]float32{s.values[0][i], s.values[1][i], s.values[2][i]}
+}
+
+// thin keeps the places whose hash has none of the bits of mask.
+func (s *sampling) thin(mask uint32) {
+	n := s.n
+	s.clear()
+	for i := range n { // values are read before they are overwritten
+		if p := s.at(i); hashOf(p)&mask == 0 {
+			s.add(p)
+		}
+	}
+}
+
+// hashOf mixes the coordinates of a place, so that all bits depend on all of them. Zero
+// of either sign is one place.
+func hashOf(p [3]float32) uint32 {
+	h := uint32(0)
+	for _, v := range p {
+		h = (h ^ math.Float32bits(v+0)) * 0x9e3779b1
+		h ^= h >> 15
+	}
+	h *= 0x85ebca6b
+	return h ^ h>>13
 }
 
 // crowded reports whether along some axis most of the sample is in half of the box.
@@ -147,7 +222,7 @@ func (s *sampling) crowded(l *layout) bool {
 	return false
 }
 
-func (s *sampling) rank(part float64) int { return int(float64(s.n) * part) }
+func (s *sampling) rank(part float64) int { return max(1, int(float64(s.n)*part)) }
 
 // zoomOnce returns the part of [lo, hi], cut into equal bins, that the sample is in
 // along an axis, but for up to rank values on either side.
@@ -192,7 +267,8 @@ func (s *sampling) zoom(axis int, lo, hi float64, rank int) (float64, float64) {
 // best tries cores with more and more of the points outside. Of two grids that one is
 // better whose cells are smaller, unless too many points lie outside its core: it is
 // judged by the part inside, twice, over the volume of a cell. The first with cells of
-// the wanted size will do.
+// the wanted size will do. A core with far fewer inside than its sides leave is none:
+// where roads cross, half the points share an x and half a y, but hardly any share both.
 func (ix *Index) best(n int, l *layout, grid native.Grid, cell float64) (native.Grid, float64) {
 	score, core := 1/volume(l, cell), l.core
 	for _, side := range sides {
@@ -201,9 +277,12 @@ func (ix *Index) best(n int, l *layout, grid native.Grid, cell float64) (native.
 			core[0][a], core[1][a] = ix.sampling.zoom(a, core[0][a], core[1][a], ix.sampling.rank(side))
 			ix.sampling.widen(&try, a, core[0][a], core[1][a])
 		}
-		g, c := ix.place(n, &try)
 		inside := 1 - 2*side
 		inside = inside * inside * inside // along three axes
+		if 2*ix.sampling.within(&try) < inside {
+			continue
+		}
+		g, c := ix.place(n, &try)
 		if at := inside * inside / volume(l, c); at > score {
 			grid, cell, score = g, c, at
 		}
@@ -212,6 +291,21 @@ func (ix *Index) best(n int, l *layout, grid native.Grid, cell float64) (native.
 		}
 	}
 	return grid, cell
+}
+
+// within returns the part of the sample that the core of a layout holds.
+func (s *sampling) within(l *layout) float64 {
+	count := 0
+	for i := range s.n {
+		in := true
+		for a, v := range s.at(i) {
+			in = in && l.core[0][a] <= float64(v) && float64(v) <= l.core[1][a]
+		}
+		if in {
+			count++
+		}
+	}
+	return float64(count) / float64(s.n)
 }
 
 // volume of a cell along the axes that the box has.

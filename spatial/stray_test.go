@@ -11,30 +11,45 @@ import (
 	"github.com/evertick/evertick/spatial"
 )
 
-// candidates returns what a query of that radius around a point of the index looks at, on
-// average, by the occupancy of the cells: points to be tested, and each row of cells as
-// sixteen of these, or all points from the first row to the last where that is less.
+// candidates returns what a query of that radius around a point looks at, on average, by
+// the occupancy of the cells.
 func candidates(ix *spatial.Index, c throng, radius float32) float64 {
-	g, p := spatial.GridOf(ix), spatial.PointsOf(ix)
 	total, asked := 0.0, 0
 	for i := 0; i < len(c.x); i += 1 + len(c.x)/2000 {
-		var lo, hi [3]int32
-		for a, v := range [3]float32{c.x[i], c.y[i], c.z[i]} {
-			lo[a], hi[a] = g.Cell(a, v-native.Reach(radius)), g.Cell(a, v+native.Reach(radius))
-		}
-		cell := func(x, y, z int32) int32 { return (z*g.N[1]+y)*g.N[0] + x }
-		points, rows := uint32(0), uint32(0)
-		for z := lo[2]; z <= hi[2]; z++ {
-			for y := lo[1]; y <= hi[1]; y++ {
-				points += p.Start[cell(hi[0], y, z)+1] - p.Start[cell(lo[0], y, z)]
-				rows++
-			}
-		}
-		all := p.Start[cell(hi[0], hi[1], hi[2])+1] - p.Start[cell(lo[0], lo[1], lo[2])]
-		total += float64(min(points+16*rows, all))
+		total += looksAt(ix, [3]float32{c.x[i], c.y[i], c.z[i]}, radius)
 		asked++
 	}
 	return total / float64(asked)
+}
+
+// usual returns what half of the queries look at, or more: a few may meet a crowded cell.
+func usual(ix *spatial.Index, c throng, radius float32) float64 {
+	var each []float64
+	for i := 0; i < len(c.x); i += 1 + len(c.x)/500 {
+		each = append(each, looksAt(ix, [3]float32{c.x[i], c.y[i], c.z[i]}, radius))
+	}
+	slices.Sort(each)
+	return each[len(each)/2]
+}
+
+// looksAt returns points to be tested, and each row of cells as sixteen of these, or all
+// points from the first row to the last where that is less.
+func looksAt(ix *spatial.Index, centre [3]float32, radius float32) float64 {
+	g, p := spatial.GridOf(ix), spatial.PointsOf(ix)
+	var lo, hi [3]int32
+	for a, v := range centre {
+		lo[a], hi[a] = g.Cell(a, v-native.Reach(radius)), g.Cell(a, v+native.Reach(radius))
+	}
+	cell := func(x, y, z int32) int32 { return (z*g.N[1]+y)*g.N[0] + x }
+	points, rows := uint32(0), uint32(0)
+	for z := lo[2]; z <= hi[2]; z++ {
+		for y := lo[1]; y <= hi[1]; y++ {
+			points += p.Start[cell(hi[0], y, z)+1] - p.Start[cell(lo[0], y, z)]
+			rows++
+		}
+	}
+	all := p.Start[cell(hi[0], hi[1], hi[2])+1] - p.Start[cell(lo[0], lo[1], lo[2])]
+	return float64(min(points+16*rows, all))
 }
 
 // throng is points, one a slot.
@@ -128,6 +143,21 @@ func TestHeavyTailsCostLittle(t *testing.T) {
 			return direction(12.7 * math.Cbrt(run.Float64()) / math.Sqrt(run.Float64()+1e-9))
 		}},
 		{"lognormal", 0.85, func(int) [3]float32 { return direction(12.7 * math.Exp(1.5*run.NormFloat64())) }},
+		{"crossing lines, a stray", 1, func(i int) (p [3]float32) {
+			if i == 0 {
+				return [3]float32{-1e6, -1e6, -1e6}
+			}
+			p[i%3] = float32(run.Float64()*2000 - 1000)
+			return p
+		}},
+		{"crossing beams, a stray", 1, func(i int) [3]float32 {
+			if i == 0 {
+				return [3]float32{-1e6, -1e6, -1e6}
+			}
+			p := [3]float32{float32(run.Float64() * 1e-3), float32(run.Float64() * 1e-3), float32(run.Float64() * 1e-3)}
+			p[i%3] = float32(run.Float64()*2000 - 1000)
+			return p
+		}},
 		{"flat", 1.6, func(int) [3]float32 { p := direction(20 / (run.Float64() + 1e-9)); return [3]float32{p[0], p[1], 0} }},
 	} {
 		c := throngOf(n, s.point)
@@ -138,6 +168,82 @@ func TestHeavyTailsCostLittle(t *testing.T) {
 			}
 		}
 	}
+}
+
+// heaps are places that coincident points share.
+var heaps = map[string][][3]float32{
+	"at the origin":  {{}},
+	"aside":          {{310.5, 0, -20.25}},
+	"at a corner":    {{500, 0, 500}},
+	"two":            {{}, {-411, 0, 377}},
+	"a line":         {{-400, 0, 3}, {-300, 0, 3}, {-200, 0, 3}, {-100, 0, 3}, {0, 0, 3}, {100, 0, 3}, {200, 0, 3}, {300, 0, 3}},
+	"outside of all": {{-2000, 0, 2000}},
+}
+
+// Coincident points, which no cell separates, leave the others a grid about as good as if
+// they were alone: with strays, too, and however many are coincident.
+func TestCoincidentPointsCostOthersLittle(t *testing.T) {
+	run := paritytest.Start(t, "coincident")
+	for _, n := range []int{1024, 40000} {
+		for _, part := range []float64{0.5, 0.9, 0.94, 0.95, 0.97, 0.99} {
+			others := n - int(float64(n)*part)
+			if others < 30 || n > 20000 && testing.Short() {
+				continue
+			}
+			for name, at := range heaps { // order-free: each for itself
+				for _, height := range []float64{0, 600} {
+					c := throngOf(others, func(int) [3]float32 {
+						return [3]float32{float32(run.Float64()*1000 - 500), float32((run.Float64() - 0.5) * height), float32(run.Float64()*1000 - 500)}
+					})
+					radius := float32(math.Sqrt(1e6 / float64(others)))
+					if height > 0 {
+						radius = float32(math.Cbrt(1e6*height/float64(others)) / 2)
+					}
+					far := c.awayFrom(at, radius+radius/4)
+					for _, stray := range []bool{false, true} {
+						with := c.heaped(n, at, stray)
+						for _, cell := range []float32{0, radius} {
+							alone := usual(c.index(t, cell), far, radius)
+							ix := with.index(t, cell)
+							got := usual(ix, far, radius)
+							if !(got <= 4*alone+600) {
+								t.Errorf("%d points, %g of them coincident (%s), %g high, stray %t, cell size %g: a query looks at %.0f points, and at %.0f without these; cell %g, grid %+v",
+									n, part, name, height, stray, cell, got, alone, ix.CellSize(), spatial.GridOf(ix))
+							}
+						}
+					}
+				}
+			}
+		}
+	}
+}
+
+// awayFrom returns the points that are farther than that from each place along an axis.
+func (c *throng) awayFrom(places [][3]float32, distance float32) throng {
+	var far throng
+	for i := range c.x {
+		near := func(p [3]float32) bool {
+			return max(p[0]-c.x[i], c.x[i]-p[0], p[1]-c.y[i], c.y[i]-p[1], p[2]-c.z[i], c.z[i]-p[2]) <= distance
+		}
+		if !slices.ContainsFunc(places, near) {
+			far.x, far.y, far.z = append(far.x, c.x[i]), append(far.y, c.y[i]), append(far.z, c.z[i])
+		}
+	}
+	return far
+}
+
+// heaped returns the points and more, n in all: one far away if there is to be a stray, and
+// the rest at the places in turn.
+func (c *throng) heaped(n int, places [][3]float32, stray bool) throng {
+	return throngOf(n, func(i int) [3]float32 {
+		switch {
+		case i < len(c.x):
+			return [3]float32{c.x[i], c.y[i], c.z[i]}
+		case stray && i == len(c.x):
+			return [3]float32{-1e6, 0, 3}
+		}
+		return places[i%len(places)]
+	})
 }
 
 // The grid is that of the points, wherever they stand in the columns.
