@@ -146,7 +146,7 @@ static inline float radius_of(const et_grid *g, const window *w, const cell_box 
 static inline float cap_of(const et_grid *g, const window *w, int axis, float gap, float r) {
 	if (!(r < gap))
 		return r;
-	float slab = r * ball_volume[w->dims], height = r / 2;
+	float slab = r, height = r / 2;
 	for (int a = 0; a < 3; a++)
 		if (a != axis && g->n[a] > 1)
 			slab *= r / (w->max[a] - w->min[a]);
@@ -154,6 +154,7 @@ static inline float cap_of(const et_grid *g, const window *w, int axis, float ga
 		height = r * root(2.8f * r / gap, 3);
 	if (w->dims == 3)
 		height = r * root(1.33f * r / gap, 2);
+	slab *= ball_volume[w->dims]; /* last, as the pure Go does: rounding depends on the order */
 	height = slab > height ? slab : height;
 	return height < r ? height : r;
 }
