@@ -45,7 +45,7 @@ func TestRuleOfThePlane(t *testing.T) {
 		if _, third := plane.Split([3]float32{p.X[i], p.Y[i], p.Z[i]}); third != 50 {
 			t.Errorf("%v: height %v, not 50", plane, third)
 		}
-		// Those who have no body turn as they like.
+		// An entity without a body may have any rotation.
 		if err := s.World.SetRotation(other, tilted[0], tilted[1], tilted[2], tilted[3]); err != nil {
 			t.Fatal(err)
 		}

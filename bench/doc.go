@@ -69,7 +69,7 @@
 //
 //	-pin CPU         keeps the thread of the steps to a CPU
 //	-hardware        counts instructions, cycles and misses by phase, where the system allows
-//	-paced           runs steps when they are due, at 60 Hz, by turns with steps back to back, and tells
+//	-paced           runs steps when they are due, at 60 Hz, by turns with steps back to back, and reports
 //	                 how late they begin and how many times as long each phase takes
 //	-causes          with -paced: more turns, each of which takes away or brings about one cause: sleep (spun),
 //	                 a CPU just woken (awake), data (read) and code (twin, copy) out of the caches, or all that (cold);

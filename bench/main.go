@@ -136,7 +136,7 @@ func parse(args []string, stderr io.Writer) (options, params, error) {
 	f.StringVar(&o.baseline, "baseline", "", "compare with the run that -out has kept in this `directory`")
 	f.IntVar(&o.pin, "pin", -1, "keep to this `CPU`")
 	f.BoolVar(&o.hardware, "hardware", false, "count instructions, cycles and misses, where the system allows")
-	f.BoolVar(&o.paced, "paced", false, "run the steps when they are due, at 60 Hz, by turns with steps back to back, and tell how late they are; not of bodies alone")
+	f.BoolVar(&o.paced, "paced", false, "run the steps when they are due, at 60 Hz, by turns with steps back to back, and report how late they are; not for bodies alone")
 	f.BoolVar(&o.causes, "causes", false, "with -paced: more turns, each without one cause of what paced steps take longer")
 	f.BoolVar(&o.continuous, "continuous", false, "bodies alone: continuous collision, also in scenes that are not about that; by turns without it if there is no -compare")
 	if err := f.Parse(args); err != nil {

@@ -373,8 +373,8 @@ func TestPacedByTurns(t *testing.T) {
 	}
 }
 
-// What is told of each way is of its own steps, without the first of its turns, and the run keeps the paced ones.
-func TestPacedTell(t *testing.T) {
+// The figures of a way come from its own steps, without the first ones of each turn. The run keeps the paced steps.
+func TestPacedReport(t *testing.T) {
 	p := pacedTurns{ways: []pacedWay{{name: "back to back"}, {name: "paced"}, {name: "other"}}}
 	run := &profile.Run{Steps: profile.Steps{Phases: []string{"a"}, PhaseNs: [][]int64{nil}}}
 	s := &run.Steps
@@ -387,7 +387,7 @@ func TestPacedTell(t *testing.T) {
 		s.Tick, s.Ns, s.PhaseNs[0] = append(s.Tick, uint64(i)), append(s.Ns, ns), append(s.PhaseNs[0], ns/4)
 		s.StartNs, s.DueNs = append(s.StartNs, int64(i)), append(s.DueNs, int64(i))
 	}
-	p.tell(run, 1)
+	p.report(run, 1)
 	const counted = 10 * (pacedTurn - pacedSkip)
 	if len(run.Ways) != 3 || run.Steps.Len() != counted || run.Steps.Ns[0] != 200 || slices.Max(run.Steps.Ns) != 200 || len(run.Steps.PhaseNs[0]) != counted || run.Steps.GCs != nil {
 		t.Fatalf("%d ways, %d steps: %+v", len(run.Ways), run.Steps.Len(), run.Ways)

@@ -11,8 +11,8 @@ import (
 )
 
 // -paced lets ways to come to a step take turns in one run: back to back, as benchmarks do, and
-// paced, as games do. A step that is waited for finds the caches as whoever ran meanwhile, or the
-// sleeping CPU, has left them. -causes adds ways that take one of the possible causes away, or bring
+// paced, as games do. Before a paced step the CPU slept or ran other programs, so
+// that caches and branch predictors hold less of what the step needs. -causes adds ways that take one of the possible causes away, or bring
 // it about without sleep.
 
 // pacedHz is the rate of -paced.
@@ -144,8 +144,8 @@ func (t *pacedTurns) before(tick int) error {
 	return nil
 }
 
-// tell leaves the paced steps in the run, and says what the ways took.
-func (t *pacedTurns) tell(run *profile.Run, seed uint64) {
+// report adds the durations of each way to the run, and keeps the paced steps as its steps.
+func (t *pacedTurns) report(run *profile.Run, seed uint64) {
 	all := run.Steps
 	if all.Len() < 2*pacedTurn {
 		run.Unwatched = append(run.Unwatched, fmt.Sprintf("steps back to back and paced, by turns: %d steps are fewer than two turns", all.Len()))

@@ -126,7 +126,7 @@ func (a *anchored) Now() (now int64) {
 	return now
 }
 
-// pacedRun paces frames by Loop.Run and has a witness tell how late their steps begin.
+// pacedRun paces frames by Loop.Run and lets a witness measure how late their steps begin.
 func pacedRun(hz int64, clock loop.Clock) func(time.Duration, func(int64)) error {
 	return func(d time.Duration, late func(int64)) error {
 		l, err := loop.New(loop.Config{RateNum: hz})

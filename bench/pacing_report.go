@@ -28,7 +28,7 @@ type pacingFigure struct {
 	RateHz int64        `json:"rate_hz"`
 	Frames int          `json:"frames"`
 	LateNs quantiles    `json:"late_ns"`
-	CPU    *float64     `json:"cpu,omitempty"` // of one, with all threads of the process; absent where the system does not tell
+	CPU    *float64     `json:"cpu,omitempty"` // of one, with all threads of the process; absent where the system does not count it
 	Goal   *pacingGoal  `json:"goal,omitempty"`
 	Wakes  *pacingWakes `json:"wakes,omitempty"`
 }
@@ -61,7 +61,7 @@ const (
 	lateGoalNs = 20_000 // what p95 should not exceed, if that budget affords it
 )
 
-// say tells what the machine can do, and what it cannot.
+// say states how late the machine wakes sleepers, and what it cannot do.
 func (f *pacingFigure) say() string {
 	w := f.Wakes
 	text := fmt.Sprintf("%s at %d Hz: the machine wakes sleepers %s µs late at p50 and %s at p95; it learnt to wake %s µs early.",

@@ -56,7 +56,7 @@ func (o *options) runTicks(level native.Level, p params, stdout, stderr io.Write
 	steps := float64(o.ticks - o.warmup)
 	run.Allocs, run.Bytes = float64(spent.allocs)/steps, float64(spent.bytes)/steps
 	if turns != nil {
-		turns.tell(run, o.seed)
+		turns.report(run, o.seed)
 	}
 	if theirs != nil {
 		j.comparison = newComparison(o, run.Steps.Ns, theirs.steps)

@@ -1,8 +1,8 @@
 package loop
 
 // margin decides how long before its target a sleep should end, so that it seldom ends after it and
-// the spinning in between keeps to a budget. It learns from how late sleeps ended: what it
-// answers is a function of what it was told, in time that is bounded, without allocation.
+// the spinning in between keeps to a budget. It learns from how late sleeps ended: its
+// answers depend on its inputs alone. Its time is bounded, and it does not allocate.
 //
 // # The rule
 //
@@ -173,7 +173,7 @@ func (m *margin) ended(now, spun int64, slept bool) {
 	}
 }
 
-// lateness tells what was learnt.
+// lateness returns the quantiles learnt, the margin, and the CPU that the goal needs.
 func (m *margin) lateness() WakeLateness {
 	if m.sleeps == 0 {
 		return WakeLateness{}

@@ -9,8 +9,8 @@ import (
 	"github.com/evertick/evertick/native/paritytest"
 )
 
-// What is chosen is known for each point by itself: all levels choose the same, behind
-// guard pages, and whatever stands before a point or which slot it has.
+// Whether a point is in the sample depends on its coordinates alone: all levels choose the same points, between
+// guard pages, whatever their slots and whatever points stand before them.
 func TestParitySample(t *testing.T) {
 	run := paritytest.Start(t, "Sample")
 	found := paritytest.NewBuffer[uint32](t, 2000)

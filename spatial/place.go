@@ -117,7 +117,7 @@ const seenBits = 11 // at most a quarter of the table is taken
 // choose places the grid. Where the cells of a uniform one would have to be larger than
 // wanted, or have no wanted size, it looks for a core that most of the points are in:
 // one point far away would otherwise make all cells so large that every query tests
-// every point. What it goes by is a function of the points alone, not of their order
+// every point. The core depends on the coordinates of the points alone, not on their order
 // or slots.
 func (ix *Index) choose(x, y, z []float32, slots []uint32, box Bounds) {
 	n := len(slots)

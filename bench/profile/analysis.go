@@ -27,8 +27,8 @@ type Report struct {
 	SlowP50Ns, RestP50Ns   int64
 	// Far counts the steps at the front of Slow that stand far out even there: twice as long as
 	// the median slow step, and by three times as much beyond the others. It is 0 where they
-	// hardly move the mean of the slow steps. What is said of the slow steps goes by medians,
-	// which these cannot move, so they are named on their own.
+	// hardly move the mean of the slow steps. The report compares medians of slow steps, which
+	// these few cannot move, and names these few on their own.
 	Far int
 
 	Phases   []PhaseRow   // in the order of the run; the last is what no phase accounts for

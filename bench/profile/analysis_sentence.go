@@ -45,7 +45,7 @@ const (
 	alikeFactor = 2.0  // by which their growths may differ from that of the step
 	namedShare  = 0.15 // of what slow steps take longer makes a phase worth naming
 	namedPhases = 3    // at most
-	addsUp      = 1.05 // of what slow steps take longer, at most, is told as a share: medians do not quite add up
+	addsUp      = 1.05 // the largest sum of shares that the sentence still prints as shares: medians do not quite add up
 	counterRise = 1.2  // by which a counter has to differ
 	telling     = 3.0  // standard deviations that chance alone hardly reaches
 )
@@ -240,7 +240,7 @@ func (rep *Report) sayFar() string {
 	return " Far out stands step " + rep.sayWorst() + "."
 }
 
-// sayWorst tells which step was the slowest, how long it took, and where.
+// sayWorst names the slowest step, its duration, and the phase that took longest beyond its median.
 func (rep *Report) sayWorst() string {
 	w := &rep.Worst[0]
 	text := fmt.Sprintf("%s (tick %s) with %s", count(w.Step), figure(float64(w.Tick)), duration(float64(w.Ns)))

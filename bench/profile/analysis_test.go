@@ -287,8 +287,8 @@ func TestSentenceOfStepsThatTookNothing(t *testing.T) {
 	}
 }
 
-// One step that takes a thousand times as long, or any other time, moves no finding: its
-// sentence tells the same of the others, and the step is named.
+// One step that takes a thousand times as long, or any other time, moves no finding: the
+// sentence about the other steps stays the same, and names that step.
 func TestNoSingleStepMovesTheSentence(t *testing.T) {
 	for _, c := range []planted{
 		{cause: byPhase, phase: 2, times: 2}, {cause: byPhase, phase: 4}, {cause: byCollections}, {cause: byMachine}, {cause: byUnaccounted}, {cause: byNothing},

@@ -60,8 +60,8 @@ const collisions = `(() => {
   return [...found].join("\n");
 })()`
 
-// merged lists phases that cannot be told apart: that look the same in the legend, in the chart, or in
-// the table of phases, or of which legend and chart differ.
+// merged lists phases that look like another one in the legend, in the chart or in the table of
+// phases, and phases that look different in legend and chart.
 const merged = `(() => {
   const found = [], look = new Map();
   const areas = [...document.querySelectorAll("#stack-chart path.area")];

@@ -14,7 +14,7 @@ var (
 	// ErrCapacity: the fixed capacity is used up; nothing was changed.
 	ErrCapacity = errors.New("capacity exceeded")
 	// ErrBeyond: a body of a snapshot is for an entity beyond those that there are. It
-	// wraps ErrCapacity; whoever knows the entities, too, knows better.
+	// wraps ErrCapacity. Sim.Restore, which knows the entities, turns it into ErrCorrupt.
 	ErrBeyond = fmt.Errorf("beyond the entities: %w", ErrCapacity)
 	// ErrNotFinite: a NaN or an infinity where a finite number is needed.
 	ErrNotFinite = errors.New("not finite")

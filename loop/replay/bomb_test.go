@@ -55,9 +55,8 @@ func allocated(f func()) uint64 {
 	return after.TotalAlloc - before.TotalAlloc
 }
 
-// Small snapshots that unpack to much more than the Sim can need are passed over, and cost
-// no memory, for whoever looks for a snapshot; up to the limit of the scenario they cost
-// what they hold.
+// Small snapshots that unpack to much more than the Sim can need are passed over by every search
+// for a snapshot, without taking that memory. Below the limit of the scenario they take what they hold.
 func TestSnapshotBomb(t *testing.T) {
 	const size = 256 << 20
 	dir, hashes := recorded(t, scenario(nil), 30, replay.Options{SnapshotTicks: 20})

@@ -216,7 +216,7 @@ func text(v any) string {
 	return string(data)
 }
 
-// What ecs.updateComponent answers is what the entity has behind the tick.
+// ecs.updateComponent answers with the values that the entity has after the tick.
 func TestUpdateAnswersWhatIs(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 4))
 	for _, plane := range planes {

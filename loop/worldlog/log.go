@@ -440,8 +440,8 @@ func (l *Log) wait(ctx context.Context, w waiter, force bool) error {
 	}
 }
 
-// answer tells those who have what they wait for, and all of them once nothing
-// more will come; mu is held.
+// answer wakes the waiters whose tick is done, and all of them once nothing more
+// will come; mu is held.
 func (l *Log) answer(ended error) {
 	kept := l.waiters[:0]
 	for _, w := range l.waiters {

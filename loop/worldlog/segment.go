@@ -284,7 +284,7 @@ func (s *segmentReader) fault(start int, err error) error {
 	return e
 }
 
-// search looks behind the first tick that is not whole, number next, for what a
+// search looks after the first tick that is not whole, number next, for what a
 // crash would not have left there. That is a commit of that tick or a later one
 //
 //   - that says of such a tick that it was durable, or

@@ -215,7 +215,7 @@ func LoadSnapshotUpTo(dir string, fsys FS, tick uint64, limit int) (*Snapshot, e
 
 var errMismatch = fmt.Errorf("data that do not match the header: %w", ErrCorrupt)
 
-// load decodes the data behind a header: one frame of zstd, which says how large its
+// load decodes the data after a header: one frame of zstd, which says how large its
 // content is; of no data, nothing.
 func (h *snapshotHead) load(r io.Reader) ([]byte, error) {
 	packed := bufio.NewReaderSize(&io.LimitedReader{R: r, N: int64(h.packed)}, zstd.HeaderMaxSize)

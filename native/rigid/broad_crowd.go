@@ -117,8 +117,8 @@ func floats(memory []uint32, k, stride int) []float32 {
 	return unsafe.Slice((*float32)(unsafe.Pointer(&memory[k*stride])), stride)
 }
 
-// crowdRowGo puts the shapes behind number i with which it pairs, if it is most that counts, into
-// to, and returns how many they are.
+// crowdRowGo puts the shapes after number i with which it pairs, under the bounds most, into to, and
+// returns how many they are.
 func crowdRowGo(c *crowd, i int, r *rule, most bounds, to []uint32) int {
 	x0, y0, x1, y1 := c.minX[i], c.minY[i], c.maxX[i], c.maxY[i]
 	a, moves := c.shape[i], c.moves[i]

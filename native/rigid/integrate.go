@@ -74,8 +74,8 @@ func (s *System) IntegrateVelocities(level native.Level, sub, lo, hi int) {
 const tiny = 0x1p-70
 
 // limitSpeed shortens a velocity to the speed limit, whatever its square is. One that is infinite
-// becomes NaN, and one that is NaN stays so: clamping keeps it from other bodies, and whoever looks for
-// NaN after the step finds it.
+// becomes NaN, and one that is NaN stays so: clamping keeps it from other bodies, and the
+// check for NaN after the step finds it.
 func limitSpeed(limit, vx, vy float32) (float32, float32) {
 	square := float32(vx*vx) + float32(vy*vy)
 	if !(square > float32(limit*limit)) {

@@ -252,15 +252,10 @@ func TestSweepStopsInTime(t *testing.T) {
 				t.Errorf("round %d: it stops at %.4f of %v, %v, but its state says %+v", round, end, f.move, f.turn, st)
 			}
 		}
-		const samples = 200
-		nearest := math.Inf(1)
-		for k := range samples + 1 {
-			d, _ := f.at(true, float64(k)/samples, x, y, angle).distance(obstacle)
-			nearest = min(nearest, d)
-			if float64(k)/samples < end && d < -1e-4 {
-				t.Fatalf("round %d: it stops at %.4f, but its core was %.4f inside at %.4f", round, end, -d, float64(k)/samples)
-			}
-		}
+		nearest := nearestOnWay(t, round, end, func(at float64) float64 {
+			d, _ := f.at(true, at, x, y, angle).distance(obstacle)
+			return d
+		})
 		if end == 1 {
 			passed++
 			continue
@@ -348,6 +343,23 @@ func (p *pursuit) gap(core bool, t float64) float64 {
 	return d
 }
 
+// nearestOnWay samples the way of a core, from 0 to 1, and returns its least distance from the obstacle. The core must
+// not be inside before the body stops.
+func nearestOnWay(t *testing.T, round int, end float64, gap func(at float64) float64) float64 {
+	t.Helper()
+	const samples = 200
+	nearest := math.Inf(1)
+	for k := range samples + 1 {
+		at := float64(k) / samples
+		d := gap(at)
+		nearest = min(nearest, d)
+		if at < end && d < -1e-4 {
+			t.Fatalf("round %d: it stops at %.4f, but its core was %.4f inside at %.4f", round, end, -d, at)
+		}
+	}
+	return nearest
+}
+
 // What flies past an obstacle that moves stops before its core meets that, at the same time, and is carried on
 // with it unless it has more mass.
 func TestSweepOfMovingObstacles(t *testing.T) {
@@ -362,15 +374,7 @@ func TestSweepOfMovingObstacles(t *testing.T) {
 		p.sweep.Stop(&p.layout, &p.broad, []uint32{1})
 		st, was := &p.sweep.States[1], &p.was[1]
 		end := math.Hypot(float64(st.DX), float64(st.DY)) / math.Hypot(float64(was.DX), float64(was.DY))
-		const samples = 200
-		nearest := math.Inf(1)
-		for k := range samples + 1 {
-			d := p.gap(true, float64(k)/samples)
-			nearest = min(nearest, d)
-			if float64(k)/samples < end && d < -1e-4 {
-				t.Fatalf("round %d: it stops at %.4f, but its core was %.4f inside at %.4f", round, end, -d, float64(k)/samples)
-			}
-		}
+		nearest := nearestOnWay(t, round, end, func(at float64) float64 { return p.gap(true, at) })
 		if end == 1 {
 			passed++
 			continue

@@ -213,7 +213,7 @@ func (s *swept) meetsChain(v *view, c *chainLink, touch, before float32) float32
 	return 1
 }
 
-// behind reports whether what is not the segment has its centroid behind that before the step: then it passes.
+// behind reports whether the centroid of the other shape was behind the segment before the step: then it passes.
 func (c *chainLink) behind(v *view) bool {
 	x, y, cos, sin := v.at(0)
 	at := c.other.Centroid

@@ -10,7 +10,7 @@ import (
 )
 
 // Documented reports whether err is one of those that a Restore promises for bytes that it
-// refuses, so that a program can tell what to do: throw them away, keep them for another
+// refuses, so that a program knows what to do: throw them away, keep them for another
 // version, or make more room.
 func Documented(err error) bool {
 	return errors.Is(err, fault.ErrCorrupt) || errors.Is(err, fault.ErrUnsupported) || errors.Is(err, fault.ErrCapacity)

@@ -27,8 +27,8 @@ func join(t *testing.T, ctx context.Context, url string) *sdk.ClientSession {
 	return cs
 }
 
-// knock asks for a seat, and returns the status, what Retry-After says and the text.
-func knock(t *testing.T, url string) (status, retry int, reason string) {
+// shakeHands sends the first message of a session. The caller closes the body.
+func shakeHands(t *testing.T, url string) *http.Response {
 	t.Helper()
 	req, err := http.NewRequest(http.MethodPost, url, strings.NewReader(initialize))
 	if err != nil {
@@ -40,6 +40,13 @@ func knock(t *testing.T, url string) (status, retry int, reason string) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	return res
+}
+
+// knock asks for a seat, and returns the status, what Retry-After says and the text.
+func knock(t *testing.T, url string) (status, retry int, reason string) {
+	t.Helper()
+	res := shakeHands(t, url)
 	defer res.Body.Close()
 	data, err := io.ReadAll(io.LimitReader(res.Body, 4096))
 	if err != nil {
@@ -100,16 +107,7 @@ func (c *raw) send(t *testing.T, body string) (status int) {
 // enter begins a session and, if it is to be a whole handshake, ends that and waits until it has arrived.
 func enter(t *testing.T, url string, whole bool) *raw {
 	t.Helper()
-	req, err := http.NewRequest(http.MethodPost, url, strings.NewReader(initialize))
-	if err != nil {
-		t.Fatal(err)
-	}
-	req.Header.Set("Content-Type", "application/json")
-	req.Header.Set("Accept", "application/json, text/event-stream")
-	res, err := http.DefaultClient.Do(req)
-	if err != nil {
-		t.Fatal(err)
-	}
+	res := shakeHands(t, url)
 	res.Body.Close()
 	c := &raw{url, res.Header.Get("Mcp-Session-Id")}
 	if res.StatusCode != http.StatusOK || c.session == "" {
@@ -156,7 +154,7 @@ func TestSilentLosesItsSeat(t *testing.T) {
 	gone(a, true)
 }
 
-// Handshakes without anything behind them hold nobody out for longer than Silence, and until then they are let be.
+// A client that only shakes hands keeps its seat for Silence, and then loses it to a newcomer.
 func TestHandshakesHoldNobodyOut(t *testing.T) {
 	r := start(t, "")
 	for _, silence := range []time.Duration{1, time.Hour} {

@@ -120,7 +120,7 @@ func TestGarbageOverStdio(t *testing.T) {
 	}
 }
 
-// The end of the stream ends the session, behind garbage too.
+// The end of the stream ends the session, after garbage too.
 func TestEndOfStdio(t *testing.T) {
 	for _, last := range []string{"", "\n", "garbage", initialize + "\n", strings.Repeat("x", 1<<20)} {
 		r := start(t, "")
