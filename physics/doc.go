@@ -198,5 +198,5 @@
 //
 // Box2D v3 is better where a game needs callbacks within a step. Sensors do
 // not see each other. Where thousands of shapes are in one place, only pairs within a
-// bound are kept: see rigid.Broad.Pairs.
+// bound are kept: World.OmittedContacts counts the others, and rigid.Broad.Pairs has the rule.
 package physics
