@@ -290,10 +290,14 @@ func TestParityMetamorphic(t *testing.T) {
 // that find it, at the same distance.
 func TestParityMutualNeighbours(t *testing.T) {
 	run := paritytest.Start(t, "Index, mutual neighbours")
+	points := 1500
+	if paritytest.Instrumented {
+		points = 400
+	}
 	var out spatial.Result
 	for range paritytest.Rounds(2) {
 		for i := range paritytest.Families {
-			s := paritytest.Families[i].Draw(run, 1500, 0)
+			s := paritytest.Families[i].Draw(run, points, 0)
 			q := &spatial.Queries{X: s.X, Y: s.Y, Z: s.Z, Radius: slices.Repeat([]float32{s.Scale * run.Float32()}, len(s.X))}
 			for _, level := range native.Levels() {
 				run.Case(level)

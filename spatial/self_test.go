@@ -158,12 +158,9 @@ func TestParitySelfLarge(t *testing.T) {
 		s := drawExactly(run, name, 1300)
 		x, y, z := s.Columns()
 		for _, radius := range []float32{0, s.Scale, 3e38} {
-			for _, cell := range []float32{0, s.Scale / 50, s.Scale * 1000} {
+			for _, cell := range paritytest.Some(run, 0, s.Scale/50, s.Scale*1000) {
 				f := selfForm{q: spatial.Self{Radius: radius, Order: spatial.Grid, RowsInGridOrder: run.IntN(2) == 0}, pairs: run.IntN(2) == 0}
-				crews := []int{1, 2, 7}
-				if paritytest.Instrumented || testing.Short() {
-					crews = crews[run.IntN(len(crews)):][:1]
-				}
+				crews := paritytest.Some(run, 1, 2, 7)
 				for li, level := range native.Levels() {
 					for wi, workers := range crews {
 						run.Case(level)
