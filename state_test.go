@@ -3,14 +3,80 @@ package evertick_test
 import (
 	"bytes"
 	"errors"
-	"fmt"
 	"slices"
 	"testing"
 
 	"github.com/evertick/evertick"
 	"github.com/evertick/evertick/ecs"
+	"github.com/evertick/evertick/native/paritytest"
 	"github.com/zeebo/xxh3"
 )
+
+// AfterTick may save the Sim: the snapshot is the one that can be taken behind the step,
+// and the run from it is the same.
+func TestSnapshotInAfterTick(t *testing.T) {
+	s := newTown(t, 2, func() {})
+	var saved [][]byte
+	s.AddHooks(evertick.Hooks{AfterTick: func(*evertick.Tick) error {
+		data, err := s.Snapshot(nil)
+		saved = append(saved, data)
+		return err
+	}})
+	var hashes []uint64
+	for range 8 {
+		step(t, s.Sim, 1)
+		hashes = append(hashes, s.Hash())
+		behind, err := s.Snapshot(nil)
+		if err != nil || !slices.Equal(behind, saved[len(saved)-1]) {
+			t.Fatalf("tick %d: another snapshot behind the step, %v", s.Ticks(), err)
+		}
+	}
+	again := newTown(t, 1, func() {})
+	if err := again.Restore(saved[2]); err != nil {
+		t.Fatal(err)
+	}
+	for i, want := range hashes[3:] {
+		if step(t, again.Sim, 1); again.Hash() != want {
+			t.Errorf("%d ticks behind the snapshot: another hash", i+1)
+		}
+	}
+}
+
+// A State that panics leaves a Sim that says so, until a Restore.
+func TestRestoreWithAStateThatPanics(t *testing.T) {
+	s := newSim(t, small())
+	st := new(panickyState)
+	if err := s.AddState("st", st); err != nil {
+		t.Fatal(err)
+	}
+	data := snapshot(t, s)
+	st.broken = true
+	func() {
+		defer func() {
+			if recover() == nil {
+				t.Error("no panic")
+			}
+		}()
+		_ = s.Restore(data)
+	}()
+	if s.Step() == nil {
+		t.Error("the Sim goes on")
+	}
+	st.broken = false
+	restore(t, s, data)
+	step(t, s, 1)
+}
+
+type panickyState struct{ broken bool }
+
+func (*panickyState) AppendState(dst []byte) []byte { return dst }
+
+func (p *panickyState) RestoreState([]byte) error {
+	if p.broken {
+		panic("state")
+	}
+	return nil
+}
 
 func snapshot(t testing.TB, s *evertick.Sim) []byte {
 	t.Helper()
@@ -292,7 +358,8 @@ func TestRestoreRefusedByAState(t *testing.T) {
 type refusing struct{}
 
 func (refusing) AppendState(dst []byte) []byte { return dst }
-func (refusing) RestoreState([]byte) error     { return errState }
+
+func (refusing) RestoreState([]byte) error { return errState }
 
 // Each byte of a snapshot that is changed, and each end that is missing, is noticed.
 func TestRestoreCorrupt(t *testing.T) {
@@ -384,41 +451,94 @@ func TestSnapshotAfterARestoreOfTheWorld(t *testing.T) {
 	}
 }
 
-func ExampleSim_Restore() {
-	sim, err := evertick.New(evertick.Config{Capacity: 16})
-	if err != nil {
-		panic(err)
+func TestSnapshotAllocatesNothing(t *testing.T) {
+	if paritytest.Instrumented {
+		t.Skip("instrumented builds allocate on their own account")
 	}
-	id, _ := sim.World.Spawn()
-	err = sim.Add(evertick.BeforePhysics, "walk", func(t *evertick.Tick) error {
-		slot, _ := sim.World.Slot(id)
-		sim.World.Position.X[slot] += t.Dt
-		return nil
-	})
-	if err != nil {
-		panic(err)
+	p, q := newPark(t, parkConfig()), newPark(t, parkConfig())
+	for range 30 {
+		p.next(t)
 	}
-	run := func(n int) {
-		for range n {
-			if err := sim.Step(); err != nil {
-				panic(err)
-			}
+	var data []byte
+	round := func() {
+		var err error
+		if data, err = p.sim.Snapshot(data[:0]); err != nil {
+			t.Fatal(err)
+		}
+		if err = errors.Join(p.sim.Restore(data), q.sim.CopyFrom(p.sim)); err != nil {
+			t.Fatal(err)
 		}
 	}
-	run(10)
-	saved, err := sim.Snapshot(nil)
+	for range 3 {
+		round()
+	}
+	if n := testing.AllocsPerRun(20, round); n != 0 {
+		t.Errorf("%g allocations", n)
+	}
+}
+
+// A Sim that is begun again and again from a snapshot that lacks its columns, as one of before
+// they were added does, allocates nothing for that.
+func TestRestoreOfLessAllocatesNothing(t *testing.T) {
+	if paritytest.Instrumented {
+		t.Skip("instrumented builds allocate on their own account")
+	}
+	s := newSim(t, small())
+	blank, err := s.Snapshot(nil)
 	if err != nil {
-		panic(err)
+		t.Fatal(err)
 	}
-	run(20)
-	far := sim.Hash()
-	if err := sim.Restore(saved); err != nil {
-		panic(err)
+	for _, name := range []string{"a", "b"} {
+		if _, err := ecs.AddColumn[float32](s.World, name); err != nil {
+			t.Fatal(err)
+		}
 	}
-	fmt.Println("back at tick", sim.Ticks())
-	run(20)
-	fmt.Println("the same again:", sim.Hash() == far)
-	// Output:
-	// back at tick 10
-	// the same again: true
+	round := func() {
+		if err := errors.Join(s.Restore(blank), s.Step(), s.Step()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for range 3 {
+		round()
+	}
+	if n := testing.AllocsPerRun(20, round); n != 0 {
+		t.Errorf("%g allocations", n)
+	}
+}
+
+// Sims with 1, 2 and 7 workers that are restored from one snapshot stay equal to the one that
+// it is of.
+func TestRestoredSimsStayEqual(t *testing.T) {
+	const ticks = 500
+	for i, scene := range [...]func(workers int) *evertick.Sim{
+		func(workers int) *evertick.Sim {
+			c := parkConfig()
+			c.Workers = workers
+			return newPark(t, c).sim
+		},
+		func(workers int) *evertick.Sim { return newTown(t, workers, func() {}).Sim },
+	} {
+		first := scene(1)
+		step(t, first, 50)
+		data := snapshot(t, first)
+		var others []*evertick.Sim
+		for _, workers := range []int{1, 2, 7} {
+			s := scene(workers)
+			step(t, s, 13) // which must leave nothing behind
+			restore(t, s, data)
+			others = append(others, s)
+		}
+		start := first.Hash()
+		for range ticks {
+			step(t, first, 1)
+			for k, s := range others {
+				if step(t, s, 1); s.Hash() != first.Hash() {
+					t.Fatalf("scene %d: Sim %d differs at tick %d", i, k, first.Ticks())
+				}
+			}
+		}
+		if first.Hash() == start {
+			t.Errorf("scene %d: nothing happens", i)
+		}
+	}
 }

@@ -327,57 +327,6 @@ func TestGoexitInAGroup(t *testing.T) {
 	}
 }
 
-// With Recover a panic is an error that names tick and system, wherever it happens.
-func TestRecover(t *testing.T) {
-	boom := func(tick *evertick.Tick) error {
-		if tick.N == 2 {
-			panicky()
-		}
-		return nil
-	}
-	for _, c := range []struct {
-		system string
-		ticks  uint64
-		build  func(s *evertick.Sim)
-	}{
-		{"alone", 2, func(s *evertick.Sim) { add(t, s, evertick.BeforePhysics, "alone", boom) }},
-		{"b", 2, func(s *evertick.Sim) {
-			for name, run := range map[string]func(*evertick.Tick) error{"a": nothing, "b": boom} {
-				if err := errors.Join(s.Resource(name), s.AddSystem(evertick.System{Name: name, Writes: []string{name}, Run: run})); err != nil {
-					t.Fatal(err)
-				}
-			}
-		}},
-		{"commands", 2, func(s *evertick.Sim) {
-			s.World.OnSpawn(func(ecs.ID, ecs.Slot) { boom(&evertick.Tick{N: s.Ticks()}) })
-			add(t, s, evertick.BeforePhysics, "breed", func(tick *evertick.Tick) error { tick.Commands().Spawn(); return nil })
-		}},
-		{"BeforeTick", 2, func(s *evertick.Sim) { s.AddHooks(evertick.Hooks{BeforeTick: boom}) }},
-		{"AfterTick", 3, func(s *evertick.Sim) { s.AddHooks(evertick.Hooks{AfterTick: boom}) }},
-	} {
-		s := newSim(t, evertick.Config{Capacity: 64, Workers: 2, Recover: true})
-		c.build(s)
-		step(t, s, 2)
-		err := s.Step()
-		var p *loop.PanicError
-		if !errors.As(err, &p) || p.Tick != 2 || p.System != c.system || p.Value != "gone" || !strings.Contains(string(p.Stack), "panicky") {
-			t.Errorf("%s: %v", c.system, err)
-			continue
-		}
-		wantError(t, err, err, "evertick: ", "tick 2", c.system, "gone")
-		if again := s.Step(); again != err || s.Ticks() != c.ticks {
-			t.Errorf("%s: then %v, after %d ticks", c.system, again, s.Ticks())
-		}
-	}
-}
-
-// A panic of an error can be tested for.
-func TestRecoverUnwraps(t *testing.T) {
-	s := newSim(t, evertick.Config{Capacity: 64, Recover: true})
-	add(t, s, evertick.AfterIndex, "throws", func(*evertick.Tick) error { panic(errSystem) })
-	wantError(t, s.Step(), errSystem, "throws")
-}
-
 // Hooks are called around groups on the goroutine of Step.
 func TestHooksOfAGroup(t *testing.T) {
 	s := three(t, evertick.Config{Workers: 3}, nothing, nothing, nothing)
@@ -422,42 +371,6 @@ func TestCommandsOfAGroup(t *testing.T) {
 				t.Errorf("%d workers: spawn %d is %s", workers, i, got)
 			}
 		}
-	}
-}
-
-// Stop is asked for within a tick, which goes on to its end.
-func TestStop(t *testing.T) {
-	stopAt := func(n uint64) func(*evertick.Tick) error {
-		return func(tick *evertick.Tick) error {
-			if tick.N == n {
-				return fmt.Errorf("enough: %w", loop.ErrStop)
-			}
-			return nil
-		}
-	}
-	for name, build := range map[string]func(s *evertick.Sim){
-		"alone":      func(s *evertick.Sim) { add(t, s, evertick.BeforePhysics, "alone", stopAt(2)) },
-		"BeforeTick": func(s *evertick.Sim) { s.AddHooks(evertick.Hooks{BeforeTick: stopAt(2)}) },
-		"AfterTick":  func(s *evertick.Sim) { s.AddHooks(evertick.Hooks{AfterTick: stopAt(2)}) },
-		"b": func(s *evertick.Sim) {
-			for _, n := range []string{"a", "b"} {
-				if err := errors.Join(s.Resource(n), s.AddSystem(evertick.System{Name: n, Writes: []string{n}, Run: stopAt(2)})); err != nil {
-					t.Fatal(err)
-				}
-			}
-		},
-	} {
-		s := newSim(t, small())
-		behind := 0
-		build(s)
-		add(t, s, evertick.AfterIndex, "behind", func(*evertick.Tick) error { behind++; return nil })
-		step(t, s, 2)
-		hash := s.Hash()
-		wantError(t, s.Step(), loop.ErrStop, "tick 2", "enough")
-		if s.Ticks() != 3 || behind != 3 || s.Hash() == hash {
-			t.Errorf("%s: %d ticks, %d runs of the system behind", name, s.Ticks(), behind)
-		}
-		step(t, s, 1)
 	}
 }
 
