@@ -133,8 +133,8 @@ func ExampleNew() {
 	// 15 ticks of 0.1 s
 }
 
-// Systems say what they touch: those that share nothing run side by side, and a
-// writer that is not ordered against another is an error before the first tick.
+// Systems declare what they touch: those that share nothing run side by side, and two
+// writers without an order are an error before the first tick.
 func ExampleSim_AddSystem() {
 	sim, err := evertick.New(evertick.Config{Capacity: 100, Workers: 2})
 	if err != nil {

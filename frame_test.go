@@ -40,7 +40,7 @@ func TestAdvance(t *testing.T) {
 	if f := advance(10_000_000); f.Steps != 1 || s.Ticks() != 1 || f.Dropped != 0 {
 		t.Errorf("20 ms at 60 Hz: %+v", f)
 	}
-	// 0.25 s are 15 steps: 5 run, the cap drops 10, and none comes later.
+	// 0.25 s are 15 steps: 5 run, the cap drops 10, and none runs later.
 	if f := advance(250_000_000); f.Steps != 5 || f.Dropped != 10 || !f.CapHit || s.Ticks() != 6 {
 		t.Errorf("a stall of 0.25 s: %+v", f)
 	}
@@ -67,7 +67,7 @@ func TestAdvanceStopsAtAnError(t *testing.T) {
 	}
 }
 
-// Every dropped tick is counted where the host can see it.
+// The host can see the count of dropped ticks.
 func TestFrame(t *testing.T) {
 	s := newSim(t, small())
 	if _, err := s.Advance(250_000_000); err != nil {
@@ -113,7 +113,7 @@ func TestRunReturnsTheError(t *testing.T) {
 	wantError(t, s.Run(t.Context()), errSystem, "tick 0", "failing")
 }
 
-// Without a clock the pacing of the loop decides, and phases are timed anyway.
+// Without a clock Run follows the pacing of the loop, and phases are timed anyway.
 func TestRunByPacing(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
@@ -145,7 +145,7 @@ func TestRunExternal(t *testing.T) {
 	}
 }
 
-// A Sim that rehearses computes what one does that does not, and Run calls what Config names.
+// Rehearse changes no result, and Run calls it.
 func TestRunRehearsesATwin(t *testing.T) {
 	config := evertick.Config{Capacity: 64, Seed: 5, Loop: loop.Config{RateNum: 500, Pacing: loop.Precise, SpinBudget: 1000}}
 	twin := newSim(t, config)
@@ -240,8 +240,8 @@ func TestStats(t *testing.T) {
 	}
 }
 
-// A frame whose ticks exceed their budget says by how much, and who is to blame: the
-// phase that is furthest beyond its own median, not the one that always takes long.
+// A frame whose ticks exceed their budget reports by how much, and names the phase that
+// exceeded its own median the most, not the one that always takes long.
 func TestOverrun(t *testing.T) {
 	const ms = 1_000_000
 	for _, c := range []struct {
@@ -249,7 +249,7 @@ func TestOverrun(t *testing.T) {
 		budget int64
 		want   loop.Overrun
 	}{
-		// Two steps of 6 + 2 ms as a rule, and of 6 + 9 in the tick that stutters.
+		// Steps of 6 + 2 ms, and one slow step of 6 + 9.
 		{"10 ms", 10 * ms, loop.Overrun{System: "stutters", Ns: 3 * ms}},
 		{"a tick's length", 0, loop.Overrun{}}, // 33.3 ms for two
 		{"11 ms", 11 * ms, loop.Overrun{System: "stutters", Ns: 1 * ms}},
@@ -282,8 +282,8 @@ func TestOverrun(t *testing.T) {
 	}
 }
 
-// If all take what they always take, the one that takes most is named; a frame without
-// steps, and steps outside frames, overrun nothing.
+// If no phase exceeds its median, the one that takes most is named. A frame without
+// steps has no overrun, nor have steps outside frames.
 func TestOverrunAsARule(t *testing.T) {
 	clock := ticking()
 	s := newSim(t, evertick.Config{Capacity: 64, Clock: clock, BudgetNs: 1})
@@ -369,7 +369,7 @@ func TestTrace(t *testing.T) {
 	}
 }
 
-// While a system runs its goroutine has the label, and afterwards none.
+// While a system runs its goroutine has the label, and none afterwards.
 func TestLabels(t *testing.T) {
 	labelled := func(name string) bool {
 		var profile bytes.Buffer
@@ -407,7 +407,7 @@ func TestLabelsAllocateNothing(t *testing.T) {
 	}
 }
 
-// Hooks around the tick alone do not have every phase read the clock twice more.
+// Hooks around the tick alone do not make every phase read the clock twice more.
 func TestClockIsReadForHooksAroundSystemsOnly(t *testing.T) {
 	readings := func(hooks ...evertick.Hooks) int {
 		clock := new(countingClock)
@@ -428,11 +428,11 @@ func TestClockIsReadForHooksAroundSystemsOnly(t *testing.T) {
 		t.Errorf("%d readings with hooks around the tick, %d without: want one more", n, plain)
 	}
 	if n := readings(evertick.Hooks{AfterSystem: func(*evertick.Tick, string) {}}); n <= plain+1 {
-		t.Errorf("%d readings with a hook behind systems, %d without: its time would be theirs", n, plain)
+		t.Errorf("%d readings with a hook after systems, %d without: its time would count as theirs", n, plain)
 	}
 }
 
-// countingClock stands still and counts how often it is looked at.
+// countingClock stands still and counts its readings.
 type countingClock struct {
 	loop.ManualClock
 	readings int
@@ -471,8 +471,8 @@ func TestInterpolate(t *testing.T) {
 	}
 }
 
-// Who is put elsewhere is drawn there, and not on the way; others are drawn on theirs. To
-// draw changes nothing.
+// Entities that teleported are drawn at their new position, others on the way. Drawing
+// changes nothing.
 func TestInterpolateTeleports(t *testing.T) {
 	type scene struct {
 		sim  *evertick.Sim
@@ -510,7 +510,7 @@ func TestInterpolateTeleports(t *testing.T) {
 			return errors.Join(s.sim.Physics.SetTransform(bodies[1], [2]float32{300, 0}, 2), s.sim.Physics.Apply(list),
 				w.SetPosition(s.ids[5], 500, 0, 0), w.SetPosition(s.late, 600, 0, 0))
 		})
-		add(t, s.sim, evertick.AfterIndex, "teleport behind the bodies", func(tick *evertick.Tick) error {
+		add(t, s.sim, evertick.AfterIndex, "teleport after the bodies", func(tick *evertick.Tick) error {
 			if tick.N == 3 { // is seen in the next tick
 				return s.sim.Physics.SetTransform(bodies[3], [2]float32{400, 0}, 0)
 			}
@@ -534,7 +534,7 @@ func TestInterpolateTeleports(t *testing.T) {
 			}
 			step(t, blind.sim, 1)
 			if s.sim.Hash() != blind.sim.Hash() {
-				t.Fatalf("level %s, tick %d: who draws has another hash", level, s.sim.Ticks())
+				t.Fatalf("level %s, tick %d: drawing changes the hash", level, s.sim.Ticks())
 			}
 			at := func(id ecs.ID) (drawn, now float32) {
 				slot := slotOf(t, s.sim, id)
@@ -549,19 +549,19 @@ func TestInterpolateTeleports(t *testing.T) {
 			}
 			if drawn, now := float32(0), float32(0); s.sim.Ticks() == 5 {
 				if drawn, now = at(s.late); drawn != now || now != 600 {
-					t.Errorf("who was spawned is drawn at %g, is at %g", drawn, now)
+					t.Errorf("a spawned entity is drawn at %g, is at %g", drawn, now)
 				}
 			}
 		}
 	}
 }
 
-// A Sim that is not timed does the same, asks no clock, and says 0.
+// Untimed changes no result; the clock is not read, and all durations are 0.
 func TestUntimed(t *testing.T) {
 	cfg := small()
 	timed := newSim(t, cfg)
-	asked := &askedClock{}
-	cfg.Clock, cfg.Untimed, cfg.BudgetNs = asked, true, 1
+	clock := new(countingClock)
+	cfg.Clock, cfg.Untimed, cfg.BudgetNs = clock, true, 1
 	untimed := newSim(t, cfg)
 	for _, s := range []*evertick.Sim{timed, untimed} {
 		wander(t, s, 10)
@@ -570,8 +570,8 @@ func TestUntimed(t *testing.T) {
 	if timed.Hash() != untimed.Hash() {
 		t.Errorf("hash %x, timed %x", untimed.Hash(), timed.Hash())
 	}
-	if asked.times != 0 {
-		t.Errorf("the clock was asked %d times", asked.times)
+	if clock.readings != 0 {
+		t.Errorf("the clock was read %d times", clock.readings)
 	}
 	phases, step := untimed.Stats()
 	if len(phases) == 0 || step != (evertick.PhaseStats{}) {
@@ -592,19 +592,8 @@ func TestUntimed(t *testing.T) {
 	}
 }
 
-// askedClock counts how often it is asked.
-type askedClock struct {
-	loop.SystemClock
-	times int
-}
-
-func (c *askedClock) Now() int64 {
-	c.times++
-	return int64(c.times)
-}
-
-// The frames of a Sim are those of its loop's tape, a system's pause, a failed
-// tick and a scale included.
+// The frames of a Sim are those of its loop's tape, even with a pause by a system, a failed
+// tick and a time scale.
 func TestTapeOfSim(t *testing.T) {
 	c := small()
 	c.Loop.JitterFix, c.Loop.SmoothDelta = 50, true
@@ -662,8 +651,8 @@ func TestTapeOfSim(t *testing.T) {
 	}
 }
 
-// Time does not move from within a step, and the frame that runs comes out as if nobody
-// had asked.
+// Advance within a step is refused: time does not move, and the running frame is
+// unchanged.
 func TestAdvanceWithinAStep(t *testing.T) {
 	s := newSim(t, small())
 	calls := 0
@@ -683,7 +672,7 @@ func TestAdvanceWithinAStep(t *testing.T) {
 	}
 }
 
-// Where ticks are skipped the Sim has no hole, and is behind the loop by what was dropped.
+// When ticks are skipped the ticks of the Sim have no gap, and are fewer than the loop's by those dropped.
 func TestRealtimeOfASim(t *testing.T) {
 	c := small()
 	c.Loop = loop.Config{Policy: loop.Realtime, MaxSteps: 2, MaxDeltaNs: 1e9}
@@ -704,7 +693,7 @@ func TestRealtimeOfASim(t *testing.T) {
 	}
 }
 
-// Run ends, without an error, behind the tick in which a system asked for it.
+// Run ends, without an error, after the tick in which a system asked for it.
 func TestRunStops(t *testing.T) {
 	c := small()
 	c.Clock = ticking()
@@ -721,7 +710,7 @@ func TestRunStops(t *testing.T) {
 	if s.Ticks() != 7 {
 		t.Errorf("%d ticks, want 7", s.Ticks())
 	}
-	// The Sim is whole: another Run goes on from there.
+	// The Sim is intact: another Run continues from there.
 	ctx, cancel := context.WithCancel(t.Context())
 	s.AddHooks(evertick.Hooks{AfterTick: func(tick *evertick.Tick) error {
 		if tick.N == 9 {
@@ -734,7 +723,7 @@ func TestRunStops(t *testing.T) {
 	}
 }
 
-// The loop's switches work through the Sim.
+// The controls of the loop work on a Sim.
 func TestLoopOfASim(t *testing.T) {
 	s := newSim(t, small())
 	if err := s.Loop().SetScale(loop.Speed, "test", 2, loop.Forever); err != nil {
@@ -839,7 +828,7 @@ func TestFrameAllocatesNothing(t *testing.T) {
 	}
 }
 
-// As alpha stays below 1, nothing is drawn where it will be.
+// As alpha stays below 1, no entity is drawn at its next position.
 func TestInterpolateStaysBelowOne(t *testing.T) {
 	c := small()
 	c.Previous = true

@@ -103,7 +103,7 @@ func TestEqualRunsHaveEqualHashes(t *testing.T) {
 	}
 }
 
-// The hash is of everything that decides the next tick, bodies included.
+// The hash covers everything that decides the next tick, bodies included.
 func TestHashSeesEveryPart(t *testing.T) {
 	build := func(change func(s *evertick.Sim, heat []float32, id ecs.ID)) uint64 {
 		s := newSim(t, small())
@@ -141,8 +141,7 @@ func TestHashSeesEveryPart(t *testing.T) {
 	}
 }
 
-// Two simulations that are equal have no difference, and the first difference of two that
-// are not is named.
+// Equal simulations have no difference; otherwise Diff names the first one.
 func TestDiff(t *testing.T) {
 	build := func() *park {
 		p := newPark(t, parkConfig())
@@ -183,9 +182,9 @@ func TestDiff(t *testing.T) {
 			}
 		}
 	}
-	// What has no columns is told by its hash, as of the last tick.
+	// A state without columns is compared by its hash, as of the last tick.
 	a, b := build(), build()
-	b.told++
+	b.sum++
 	step(t, a.sim, 1)
 	step(t, b.sim, 1)
 	if d, found := evertick.Diff(a.sim, b.sim); !found || d.Column != "state.park" || d.Row != -1 {

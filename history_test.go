@@ -13,7 +13,7 @@ import (
 	"github.com/evertick/evertick/native/paritytest"
 )
 
-// A hook that fails behind a tick leaves a tick that counts, to which StepBack leads.
+// If an AfterTick hook fails the tick counts, and StepBack can return to it.
 func TestStepBackFromAHookThatFails(t *testing.T) {
 	for _, how := range []string{"error", "panic", "recovered"} {
 		c := small()
@@ -50,15 +50,15 @@ func TestStepBackFromAHookThatFails(t *testing.T) {
 	}
 }
 
-// historyPark is a park to which all comes as inputs, some of them from a system, and which
-// remembers.
+// historyPark is a park with a history, changed from outside by inputs only, some of which a system
+// pushes.
 func historyPark(t testing.TB, h evertick.HistoryConfig) *park {
 	t.Helper()
 	c := parkConfig()
 	c.History = h
 	p := newPark(t, c)
 	p.quiet = true
-	add(t, p.sim, evertick.AfterIndex, "tell", func(tick *evertick.Tick) error {
+	add(t, p.sim, evertick.AfterIndex, "post", func(tick *evertick.Tick) error {
 		if tick.N%6 == 1 {
 			return p.sim.Push(evertick.Input{Tick: tick.N + 4, Source: 9, Seq: tick.N, Kind: 3, Data: []byte{1, 2, 3}})
 		}
@@ -107,8 +107,8 @@ func TestStepBack(t *testing.T) {
 	}
 }
 
-// What was pushed but not applied when the Sim went back is there again when it has
-// come forward, and not before; a Step goes another way and forgets it.
+// Inputs that were pushed but not applied before a StepBack are there again after a Forward to the end, and
+// not before; a Step drops them.
 func TestStepBackForgetsInputs(t *testing.T) {
 	p := historyPark(t, evertick.HistoryConfig{Keep: 3, Every: 8})
 	r := record(t, p, 20)
@@ -140,7 +140,7 @@ func TestStepBackForgetsInputs(t *testing.T) {
 	}
 }
 
-// A change that no input tells of is found, and the Sim stays where it is.
+// A change that is not by an input is found, and the Sim stays where it is.
 func TestStepBackNoticesOtherChanges(t *testing.T) {
 	p := historyPark(t, evertick.HistoryConfig{Keep: 2, Every: 64})
 	for range 20 {
@@ -160,7 +160,7 @@ func TestStepBackNoticesOtherChanges(t *testing.T) {
 	}
 }
 
-// Systems and hooks can tell that a tick runs again.
+// Systems and hooks can see that a tick runs again.
 func TestStepBackRunsAgain(t *testing.T) {
 	p := historyPark(t, evertick.HistoryConfig{Keep: 2, Every: 10})
 	var first, again []uint64
@@ -184,7 +184,7 @@ func TestStepBackRunsAgain(t *testing.T) {
 	}
 }
 
-// A Sim that has failed goes back to the beginning of that tick, or further.
+// A Sim that has failed can go back to the beginning of that tick, or further.
 func TestStepBackFromAFailure(t *testing.T) {
 	for _, n := range []uint64{0, 5} {
 		p := historyPark(t, evertick.HistoryConfig{Keep: 3, Every: 8})
@@ -210,7 +210,7 @@ func TestStepBackFromAFailure(t *testing.T) {
 	}
 }
 
-// A feed is not asked for ticks that run again.
+// A feed is not called for ticks that run again.
 func TestStepBackWithAFeed(t *testing.T) {
 	p := historyPark(t, evertick.HistoryConfig{Keep: 3, Every: 8})
 	asked := 0
@@ -280,7 +280,7 @@ func TestHistoryAllocatesNothing(t *testing.T) {
 	}
 }
 
-// What other goroutines push while ticks are run again does not get in among them.
+// Inputs that other goroutines push while ticks are run again are refused.
 func TestPushDuringStepBack(t *testing.T) {
 	p := historyPark(t, evertick.HistoryConfig{Keep: 3, Every: 8})
 	record(t, p, 40)
@@ -315,7 +315,7 @@ func TestPushDuringStepBack(t *testing.T) {
 	wg.Wait()
 }
 
-// Also between the ticks that are run again nothing gets in.
+// They are refused between those ticks, too.
 func TestPushWithinStepBack(t *testing.T) {
 	c := small()
 	c.History = evertick.HistoryConfig{Keep: 3, Every: 8}
@@ -350,7 +350,7 @@ func (p *pushingState) RestoreState([]byte) error {
 	return nil
 }
 
-// What waits while a feed is set is there again behind the feed, also for ticks that are
+// Inputs that wait while a feed is set are still there after it, also for ticks that are
 // run again.
 func TestWaitingUnderAFeed(t *testing.T) {
 	p := historyPark(t, evertick.HistoryConfig{Keep: 30, Every: 4})
@@ -390,7 +390,7 @@ func TestHistoryBytesBetween(t *testing.T) {
 	}
 }
 
-// A failed Sim that cannot go back stays at the tick that failed, and may go further back.
+// A failed Sim whose StepBack fails stays at the tick that failed, and can still go further back.
 func TestStepBackFailsFromAFailure(t *testing.T) {
 	p := historyPark(t, evertick.HistoryConfig{Keep: 3, Every: 64})
 	s := p.sim
@@ -413,7 +413,7 @@ func TestStepBackFailsFromAFailure(t *testing.T) {
 	}
 }
 
-// What wants to stop in a group lets the tick count, in the history too.
+// A tick in which a system of a group asks to stop counts, in the history too.
 func TestStepBackPastAStop(t *testing.T) {
 	c := evertick.Config{Workers: 2, History: evertick.HistoryConfig{Keep: 3, Every: 4}}
 	s := three(t, c, nothing, func(tick *evertick.Tick) error {
@@ -434,7 +434,7 @@ func TestStepBackPastAStop(t *testing.T) {
 	}
 }
 
-// A panic in a group, side by side with one that records commands, leaves nothing behind a
+// A panic in a group, beside a system that records commands, leaves nothing after a
 // StepBack.
 func TestStepBackFromAPanicOfAGroup(t *testing.T) {
 	c := evertick.Config{Workers: 2, Recover: true, History: evertick.HistoryConfig{Keep: 3, Every: 4}}

@@ -59,7 +59,7 @@ func TestPartsTakeOverFromConfig(t *testing.T) {
 }
 
 // elsewhere is a level that this host cannot run.
-func elsewhere(t *testing.T) native.Level {
+func unsupportedLevel(t *testing.T) native.Level {
 	for _, l := range []native.Level{native.NEON, native.AVX512} {
 		if !slices.Contains(native.Levels(), l) {
 			return l
@@ -70,7 +70,7 @@ func elsewhere(t *testing.T) native.Level {
 }
 
 func TestBadConfig(t *testing.T) {
-	foreign := elsewhere(t)
+	foreign := unsupportedLevel(t)
 	for _, c := range []struct {
 		name   string
 		config evertick.Config
@@ -217,7 +217,7 @@ func TestGateOverAWorld(t *testing.T) {
 		t.Fatalf("at 20 after the restore: %v", got)
 	}
 
-	// The same version, the same number of moves, and yet another world.
+	// The same version and the same number of moves, but another world.
 	move(ids[0], 20)
 	changed("Stamp.Position")
 	if err := w.Restore(saved); err != nil || w.Version() != version {
@@ -229,8 +229,8 @@ func TestGateOverAWorld(t *testing.T) {
 	}
 }
 
-// A Sim says which columns its phases write, so that a gate passes the index of its
-// own only until the next tick moves something.
+// The phases of a Sim touch the columns that they write, so that a gate passes the Sim's own
+// index only until the next tick moves something.
 func TestGateOverASim(t *testing.T) {
 	s := newSim(t, small())
 	gate := spatial.NewGate(s.Index, evertick.NewWorldSource(s.World), spatial.Rebuild)

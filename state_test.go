@@ -12,7 +12,7 @@ import (
 	"github.com/zeebo/xxh3"
 )
 
-// AfterTick may save the Sim: the snapshot is the one that can be taken behind the step,
+// AfterTick may save the Sim: the snapshot equals one that is taken after the step,
 // and the run from it is the same.
 func TestSnapshotInAfterTick(t *testing.T) {
 	s := newTown(t, 2, func() {})
@@ -26,9 +26,9 @@ func TestSnapshotInAfterTick(t *testing.T) {
 	for range 8 {
 		step(t, s.Sim, 1)
 		hashes = append(hashes, s.Hash())
-		behind, err := s.Snapshot(nil)
-		if err != nil || !slices.Equal(behind, saved[len(saved)-1]) {
-			t.Fatalf("tick %d: another snapshot behind the step, %v", s.Ticks(), err)
+		after, err := s.Snapshot(nil)
+		if err != nil || !slices.Equal(after, saved[len(saved)-1]) {
+			t.Fatalf("tick %d: another snapshot after the step, %v", s.Ticks(), err)
 		}
 	}
 	again := newTown(t, 1, func() {})
@@ -37,12 +37,12 @@ func TestSnapshotInAfterTick(t *testing.T) {
 	}
 	for i, want := range hashes[3:] {
 		if step(t, again.Sim, 1); again.Hash() != want {
-			t.Errorf("%d ticks behind the snapshot: another hash", i+1)
+			t.Errorf("%d ticks after the snapshot: another hash", i+1)
 		}
 	}
 }
 
-// A State that panics leaves a Sim that says so, until a Restore.
+// A State that panics ends the Sim, until a Restore.
 func TestRestoreWithAStateThatPanics(t *testing.T) {
 	s := newSim(t, small())
 	st := new(panickyState)
@@ -97,8 +97,7 @@ func restore(t testing.TB, s *evertick.Sim, data []byte) {
 // parkTicks is long enough for a rope to break, boxes to sleep and be woken.
 const parkTicks = 110
 
-// recorded is a run of a park: its hash after each tick, and snapshots taken before it is
-// driven on.
+// recorded is a run of a park: its hash after each tick, and a snapshot before each.
 type recorded struct {
 	hashes []uint64 // after k ticks
 	parts  [][]ecs.ColumnHash
@@ -116,7 +115,7 @@ func record(t testing.TB, p *park, ticks int) *recorded {
 	return r
 }
 
-// follow runs a park that stands at tick k to the end and compares.
+// follow runs a park from tick k to the end and compares.
 func (r *recorded) follow(t testing.TB, p *park, k int) {
 	t.Helper()
 	if p.sim.Ticks() != uint64(k) || p.sim.Hash() != r.hashes[k] {
@@ -134,7 +133,7 @@ func (r *recorded) follow(t testing.TB, p *park, k int) {
 	}
 }
 
-// The scene does what it is there for.
+// The scene keeps everything busy that a snapshot has to hold.
 func TestParkIsBusy(t *testing.T) {
 	p := newPark(t, parkConfig())
 	slept, woke, broke := 0, 0, 0
@@ -179,7 +178,7 @@ func TestRestoreAtEveryTick(t *testing.T) {
 	}
 }
 
-// A snapshot has the same bytes on every machine, so one of any is good on all. It changes with
+// A snapshot has the same bytes on every machine, so any machine can restore it. It changes with
 // the state hash, and with the format.
 func TestGoldenSnapshot(t *testing.T) {
 	p := newPark(t, parkConfig())
@@ -190,7 +189,7 @@ func TestGoldenSnapshot(t *testing.T) {
 	}
 }
 
-// Without what a system keeps, the run goes another way: the test above has teeth.
+// Without a system's state the run differs: so the test above can fail.
 func TestStateThatIsForgotten(t *testing.T) {
 	p := newPark(t, parkConfig())
 	r := record(t, p, 30)
@@ -219,7 +218,7 @@ func TestCopyFrom(t *testing.T) {
 }
 
 // A step that has failed, by an error or a panic, leaves half a tick behind. A Restore
-// makes the Sim whole again.
+// repairs the Sim.
 func TestRestoreHeals(t *testing.T) {
 	for _, how := range []string{"error", "panic in a query", "panic in an observer", "physics"} {
 		p := newPark(t, parkConfig())
@@ -275,7 +274,7 @@ func TestRestoreHeals(t *testing.T) {
 	}
 }
 
-// What does not fit is refused, and nothing has changed.
+// A snapshot that does not fit is refused, and changes nothing.
 func TestRestoreRefuses(t *testing.T) {
 	saved := newPark(t, parkConfig())
 	r := record(t, saved, 12)
@@ -330,7 +329,7 @@ func TestRestoreRefuses(t *testing.T) {
 	}
 }
 
-// A State that refuses makes Restore put back those that had agreed.
+// If a State refuses, Restore rolls back those before it.
 func TestRestoreRefusedByAState(t *testing.T) {
 	s := newSim(t, small())
 	first, second := &parkState{count: 1}, &parkState{count: 2}
@@ -361,7 +360,7 @@ func (refusing) AppendState(dst []byte) []byte { return dst }
 
 func (refusing) RestoreState([]byte) error { return errState }
 
-// Each byte of a snapshot that is changed, and each end that is missing, is noticed.
+// Every changed byte and every truncation of a snapshot is noticed.
 func TestRestoreCorrupt(t *testing.T) {
 	p := newPark(t, parkConfig())
 	r := record(t, p, 10)
@@ -400,7 +399,7 @@ func TestSnapshotOfAnotherEngine(t *testing.T) {
 	}
 }
 
-// Snapshot and Restore belong between ticks; a hook behind a tick may save.
+// Snapshot and Restore are for between ticks; an AfterTick hook may save.
 func TestSnapshotWithinAStep(t *testing.T) {
 	p := newPark(t, parkConfig())
 	var saved []byte
@@ -434,7 +433,7 @@ func TestSnapshotWithinAStep(t *testing.T) {
 	}
 }
 
-// A world that was restored by itself has lost its bodies, and a snapshot of the Sim says so.
+// A world that was restored by itself has lost its bodies, and a snapshot of the Sim has none.
 func TestSnapshotAfterARestoreOfTheWorld(t *testing.T) {
 	s := newSim(t, small())
 	id := spawn(t, s)
@@ -477,8 +476,8 @@ func TestSnapshotAllocatesNothing(t *testing.T) {
 	}
 }
 
-// A Sim that is begun again and again from a snapshot that lacks its columns, as one of before
-// they were added does, allocates nothing for that.
+// A Sim that is reset again and again to a snapshot from before its columns were added
+// allocates nothing for that.
 func TestRestoreOfLessAllocatesNothing(t *testing.T) {
 	if paritytest.Instrumented {
 		t.Skip("instrumented builds allocate on their own account")
@@ -506,8 +505,8 @@ func TestRestoreOfLessAllocatesNothing(t *testing.T) {
 	}
 }
 
-// Sims with 1, 2 and 7 workers that are restored from one snapshot stay equal to the one that
-// it is of.
+// Sims with 1, 2 and 7 workers that are restored from one snapshot stay equal to its
+// source.
 func TestRestoredSimsStayEqual(t *testing.T) {
 	const ticks = 500
 	for i, scene := range [...]func(workers int) *evertick.Sim{
@@ -524,7 +523,7 @@ func TestRestoredSimsStayEqual(t *testing.T) {
 		var others []*evertick.Sim
 		for _, workers := range []int{1, 2, 7} {
 			s := scene(workers)
-			step(t, s, 13) // which must leave nothing behind
+			step(t, s, 13) // of which nothing may remain
 			restore(t, s, data)
 			others = append(others, s)
 		}

@@ -35,7 +35,7 @@ func TestErrorEndsTheSim(t *testing.T) {
 			t.Errorf("the next step says %v, not %v", again, err)
 		}
 		if s.Ticks() != 2 || later != 2 || s.Hash() != hash {
-			t.Errorf("%d ticks, %d runs of the system behind, hash changed: %t; want 2, 2, false", s.Ticks(), later, s.Hash() != hash)
+			t.Errorf("%d ticks, %d runs of the later system, hash changed: %t; want 2, 2, false", s.Ticks(), later, s.Hash() != hash)
 		}
 	}
 }
@@ -62,7 +62,7 @@ func TestPanicEndsTheSim(t *testing.T) {
 	}
 }
 
-// A step inside a step is refused; the outer one goes on if the system does.
+// A step within a step is refused; the outer one continues if the system ignores the error.
 func TestStepWithinAStep(t *testing.T) {
 	s := newSim(t, small())
 	var inner error
@@ -124,8 +124,8 @@ func threeEntities(t *testing.T) (s *evertick.Sim, heat []float32, slot ecs.Slot
 	return s, heat, slot
 }
 
-// A position that becomes NaN behind the index is found in the same tick.
-func TestNaNBehindTheIndex(t *testing.T) {
+// A position that becomes NaN after the index was built is found in the same tick.
+func TestNaNAfterTheIndex(t *testing.T) {
 	s, _, slot := threeEntities(t)
 	add(t, s, evertick.AfterIndex, "poison", func(*evertick.Tick) error {
 		s.World.Position.X[slot] = nan
@@ -134,7 +134,7 @@ func TestNaNBehindTheIndex(t *testing.T) {
 	wantError(t, s.Step(), evertick.ErrNotFinite, "tick 0", "state.hash", "column position.x of ent_2")
 }
 
-// What a kernel over whole columns writes into free rows is nobody's fault.
+// A kernel over whole columns may write NaN into free rows.
 func TestNaNInAFreeRowPasses(t *testing.T) {
 	s, heat, slot := threeEntities(t)
 	s.World.Despawn(2)
@@ -142,14 +142,14 @@ func TestNaNInAFreeRowPasses(t *testing.T) {
 	step(t, s, 2)
 }
 
-// scribe writes down which hooks are called, with a mark of its own.
-type scribe struct{ log []string }
+// hookLog lists the hooks that are called, with a mark of its own.
+type hookLog struct{ log []string }
 
-func (l *scribe) write(format string, args ...any) {
+func (l *hookLog) write(format string, args ...any) {
 	l.log = append(l.log, fmt.Sprintf(format, args...))
 }
 
-func (l *scribe) hooks(mark string) evertick.Hooks {
+func (l *hookLog) hooks(mark string) evertick.Hooks {
 	return evertick.Hooks{
 		BeforeTick:   func(t *evertick.Tick) error { l.write("%s tick %d", mark, t.N); return nil },
 		AfterTick:    func(t *evertick.Tick) error { l.write("%s tick %d done", mark, t.N); return nil },
@@ -160,10 +160,10 @@ func (l *scribe) hooks(mark string) evertick.Hooks {
 
 func TestOrderOfHooks(t *testing.T) {
 	s := newSim(t, small())
-	var l scribe
+	var l hookLog
 	add(t, s, evertick.BeforePhysics, "input", func(*evertick.Tick) error { l.write("input runs"); return nil })
 	s.AddHooks(l.hooks("a"))
-	s.AddHooks(evertick.Hooks{}) // of which nothing is called
+	s.AddHooks(evertick.Hooks{}) // all nil
 	s.AddHooks(l.hooks("b"))
 	step(t, s, 1)
 	want := []string{"a tick 0", "b tick 0", "a input", "b input", "input runs", "a input done", "b input done"}
@@ -176,7 +176,7 @@ func TestOrderOfHooks(t *testing.T) {
 	}
 }
 
-// AfterTick sees the tick complete, BeforeTick the state of the one before.
+// AfterTick sees the completed tick, BeforeTick the state of the one before.
 func TestHooksSeeTheState(t *testing.T) {
 	s := newSim(t, small())
 	wander(t, s, 5)
@@ -203,7 +203,7 @@ func TestHooksSeeTheState(t *testing.T) {
 	}
 }
 
-// A hook draws from the numbers of its tick, before and after it is counted.
+// A hook draws the random numbers of its tick, before and after it is counted.
 func TestHooksDrawFromTheirTick(t *testing.T) {
 	s := newSim(t, small())
 	var drawn []uint64
@@ -249,10 +249,10 @@ func TestErrorOfAHook(t *testing.T) {
 	}
 }
 
-// A system that fails is not told done, nor is the tick.
+// AfterSystem is not called for a system that fails, nor AfterTick for its tick.
 func TestHooksOfAFailedTick(t *testing.T) {
 	s := newSim(t, small())
-	var l scribe
+	var l hookLog
 	add(t, s, evertick.BeforePhysics, "failing", func(*evertick.Tick) error { return errSystem })
 	s.AddHooks(l.hooks("a"))
 	if err := s.Step(); !errors.Is(err, errSystem) {
@@ -282,7 +282,7 @@ func TestStepWithinAHook(t *testing.T) {
 // Hooks that a system or a hook adds are called from the next tick on.
 func TestAddHooksWithinAStep(t *testing.T) {
 	s := newSim(t, small())
-	var l scribe
+	var l hookLog
 	once := func(mark string) func(*evertick.Tick) error {
 		return func(tick *evertick.Tick) error {
 			if tick.N == 0 {
@@ -299,7 +299,7 @@ func TestAddHooksWithinAStep(t *testing.T) {
 	}
 }
 
-// What hooks take is in no phase, but in the step.
+// The time of hooks counts for the step, not for a phase.
 func TestHooksAreNotTimed(t *testing.T) {
 	clock := ticking()
 	c := small()
@@ -346,7 +346,7 @@ func TestHooksAllocateNothing(t *testing.T) {
 	}
 }
 
-// Recover holds for feeds and hooks, too, and names where they were called.
+// Recover covers feeds and hooks, too, and names where they were called.
 func TestPanicsAreNamed(t *testing.T) {
 	where := ""
 	boom := func(at string) {
@@ -393,8 +393,8 @@ func TestPanicsAreNamed(t *testing.T) {
 	}
 }
 
-// What the loop is told to do about panics it does about those of systems, alone and
-// side by side; a Restore heals the Sim, Resume the loop.
+// The OnFault of the loop applies to panics of systems, alone and
+// side by side; Restore repairs the Sim, Resume the loop.
 func TestOnFaultOfALoop(t *testing.T) {
 	for _, recovers := range []bool{false, true} {
 		broken := true
@@ -478,14 +478,14 @@ func TestRecover(t *testing.T) {
 	}
 }
 
-// A panic of an error can be tested for.
+// A panic with an error unwraps to it.
 func TestRecoverUnwraps(t *testing.T) {
 	s := newSim(t, evertick.Config{Capacity: 64, Recover: true})
 	add(t, s, evertick.AfterIndex, "throws", func(*evertick.Tick) error { panic(errSystem) })
 	wantError(t, s.Step(), errSystem, "throws")
 }
 
-// Stop is asked for within a tick, which goes on to its end.
+// A tick in which a system asks to stop runs to its end.
 func TestStop(t *testing.T) {
 	stopAt := func(n uint64) func(*evertick.Tick) error {
 		return func(tick *evertick.Tick) error {
@@ -508,14 +508,14 @@ func TestStop(t *testing.T) {
 		},
 	} {
 		s := newSim(t, small())
-		behind := 0
+		later := 0
 		build(s)
-		add(t, s, evertick.AfterIndex, "behind", func(*evertick.Tick) error { behind++; return nil })
+		add(t, s, evertick.AfterIndex, "later", func(*evertick.Tick) error { later++; return nil })
 		step(t, s, 2)
 		hash := s.Hash()
 		wantError(t, s.Step(), loop.ErrStop, "tick 2", "enough")
-		if s.Ticks() != 3 || behind != 3 || s.Hash() == hash {
-			t.Errorf("%s: %d ticks, %d runs of the system behind", name, s.Ticks(), behind)
+		if s.Ticks() != 3 || later != 3 || s.Hash() == hash {
+			t.Errorf("%s: %d ticks, %d runs of the later system", name, s.Ticks(), later)
 		}
 		step(t, s, 1)
 	}
@@ -543,7 +543,7 @@ func TestRunUntil(t *testing.T) {
 	wantError(t, s.StepN(2), errState)
 }
 
-// Under loop.Resume the tick that panicked is due again, and runs when the Sim is healed;
+// Under loop.Resume the tick that panicked is due again, and runs when the Sim is restored;
 // the third panic in a row halts the loop.
 func TestResumeOfASim(t *testing.T) {
 	const tick = 16_666_667
@@ -575,7 +575,7 @@ func TestResumeOfASim(t *testing.T) {
 	advance(1, false)
 	advance(1, true)
 	back()
-	advance(3, false) // this one and that which had failed
+	advance(3, false) // this tick and the one that failed
 	for range 3 {
 		advance(3, true)
 		back()

@@ -111,7 +111,7 @@ func TestAddErrors(t *testing.T) {
 }
 
 // A step runs the list of phases that it began with, each once, whatever a
-// system adds before or behind itself.
+// system adds before or after itself.
 func TestAddWithinAStep(t *testing.T) {
 	for _, from := range []evertick.Stage{evertick.BeforePhysics, evertick.AfterIndex} {
 		for _, to := range []evertick.Stage{evertick.BeforePhysics, evertick.AfterIndex} {
@@ -139,8 +139,8 @@ func TestAddWithinAStep(t *testing.T) {
 	}
 }
 
-// Random numbers depend on seed, tick, entity and stream alone: not on who drew
-// before, nor on how often.
+// Random numbers depend on seed, tick, entity and stream alone: not on earlier
+// draws.
 func TestTickRand(t *testing.T) {
 	const seed = 7
 	c := small()
@@ -171,7 +171,7 @@ func TestTickRand(t *testing.T) {
 	step(t, s, 4)
 }
 
-// What a system writes into its Tick stays with it.
+// What a system writes into its Tick affects no other.
 func TestTickIsACopy(t *testing.T) {
 	s := newSim(t, small())
 	add(t, s, evertick.BeforePhysics, "vandal", func(tick *evertick.Tick) error {
@@ -190,7 +190,7 @@ func TestTickIsACopy(t *testing.T) {
 	}
 }
 
-// What systems record happens behind the last of them and before the hash.
+// Commands are applied after the last system and before the hash.
 func TestCommandsOfATick(t *testing.T) {
 	s := newSim(t, small())
 	first := spawn(t, s)
@@ -223,12 +223,12 @@ func TestCommandsOfATick(t *testing.T) {
 			t.Error("the hash of the tick is older than its commands")
 		}
 	}
-	wantIndexed(t, s, 0) // as it was built: who was there
+	wantIndexed(t, s, 0) // as it was built, before the spawns
 	step(t, s, 1)
 	wantIndexed(t, s, slot)
 }
 
-// What observers record follows in the same tick, and what is recorded between the
+// Commands of observers are applied in the same tick, and those recorded between
 // ticks in the next.
 func TestCommandsOfObservers(t *testing.T) {
 	s := newSim(t, small())
