@@ -18,8 +18,8 @@ import (
 	"github.com/evertick/evertick/spatial"
 )
 
-// town is a Sim whose systems run in groups: some move what they own, some perceive, and
-// all of them record births, deaths and tags.
+// town is a Sim whose systems run in groups: some write their own columns, some perceive, and
+// all of them record spawns, despawns and tags.
 type town struct {
 	*evertick.Sim
 	hp, mp *ecs.Column[float32]
@@ -66,7 +66,7 @@ func newTownOf(t testing.TB, c evertick.Config, linger func()) *town {
 	return w
 }
 
-// enter is the beginning of each system; it counts who is in it.
+// enter is called at the start of each system.
 func (w *town) enter() {
 	n := w.side.Add(1)
 	for {
@@ -181,8 +181,8 @@ func drowsy(seed uint64) func() {
 	}
 }
 
-// Hashes, snapshots (and so versions), ids and what came of commands are the same
-// whatever the number of workers, and however long each system takes.
+// Hashes, snapshots (and so versions), ids and the outcome of commands are the same
+// for any number of workers, and however long each system takes.
 func TestWorkersChangeNothing(t *testing.T) {
 	run := func(workers int, seed uint64) (hashes []uint64, image []byte, most int32) {
 		w := newTown(t, workers, drowsy(seed))
@@ -208,7 +208,7 @@ func TestWorkersChangeNothing(t *testing.T) {
 			t.Errorf("%d workers: no two systems ran at once", workers)
 		}
 	}
-	// And the same if all is run in order, by Add.
+	// They are also the same if Add orders all systems.
 	plain := newTown(t, 1, func() {})
 	serial := newSim(t, evertick.Config{Capacity: 256, Workers: 2, Seed: 9, Spatial: spatial.Config{CellSize: 4}})
 	w := &town{Sim: serial, linger: func() {}}
@@ -275,24 +275,24 @@ func late(f func() error) func(*evertick.Tick) error {
 	return func(*evertick.Tick) error { time.Sleep(2 * time.Millisecond); return f() }
 }
 
-// Of several that fail the first in order is told, whoever was first in time.
+// Of several errors, that of the first system in order is returned, even if another system failed earlier.
 func TestErrorsOfAGroup(t *testing.T) {
 	errOther := errors.New("another gave up")
 	for _, workers := range []int{1, 3} {
 		ran := 0
 		s := three(t, evertick.Config{Workers: workers}, nothing,
 			late(func() error { return errSystem }), func(*evertick.Tick) error { return errOther })
-		add(t, s, evertick.AfterIndex, "behind", func(*evertick.Tick) error { ran++; return nil })
+		add(t, s, evertick.AfterIndex, "later", func(*evertick.Tick) error { ran++; return nil })
 		err := s.Step()
 		wantError(t, err, errSystem, "tick 0: b: the system gave up")
 		if again := s.Step(); again != err || s.Ticks() != 0 || ran != 0 {
-			t.Errorf("%d workers: then %v, %d ticks, %d systems behind", workers, again, s.Ticks(), ran)
+			t.Errorf("%d workers: then %v, %d ticks, %d later systems", workers, again, s.Ticks(), ran)
 		}
 	}
 }
 
-// A panic is carried to the goroutine of Step, with the name of the system and the
-// stack where it happened.
+// A panic reaches the goroutine of Step, with the name of the system and the
+// stack at its origin.
 func TestPanicOfAGroup(t *testing.T) {
 	for _, workers := range []int{1, 3} {
 		s := three(t, evertick.Config{Workers: workers}, nothing, late(panicky), func(*evertick.Tick) error { panic("too") })
@@ -327,61 +327,10 @@ func TestGoexitInAGroup(t *testing.T) {
 	}
 }
 
-// With Recover a panic is an error that names tick and system, wherever it happens.
-func TestRecover(t *testing.T) {
-	boom := func(tick *evertick.Tick) error {
-		if tick.N == 2 {
-			panicky()
-		}
-		return nil
-	}
-	for _, c := range []struct {
-		system string
-		ticks  uint64
-		build  func(s *evertick.Sim)
-	}{
-		{"alone", 2, func(s *evertick.Sim) { add(t, s, evertick.BeforePhysics, "alone", boom) }},
-		{"b", 2, func(s *evertick.Sim) {
-			for name, run := range map[string]func(*evertick.Tick) error{"a": nothing, "b": boom} {
-				if err := errors.Join(s.Resource(name), s.AddSystem(evertick.System{Name: name, Writes: []string{name}, Run: run})); err != nil {
-					t.Fatal(err)
-				}
-			}
-		}},
-		{"commands", 2, func(s *evertick.Sim) {
-			s.World.OnSpawn(func(ecs.ID, ecs.Slot) { boom(&evertick.Tick{N: s.Ticks()}) })
-			add(t, s, evertick.BeforePhysics, "breed", func(tick *evertick.Tick) error { tick.Commands().Spawn(); return nil })
-		}},
-		{"BeforeTick", 2, func(s *evertick.Sim) { s.AddHooks(evertick.Hooks{BeforeTick: boom}) }},
-		{"AfterTick", 3, func(s *evertick.Sim) { s.AddHooks(evertick.Hooks{AfterTick: boom}) }},
-	} {
-		s := newSim(t, evertick.Config{Capacity: 64, Workers: 2, Recover: true})
-		c.build(s)
-		step(t, s, 2)
-		err := s.Step()
-		var p *loop.PanicError
-		if !errors.As(err, &p) || p.Tick != 2 || p.System != c.system || p.Value != "gone" || !strings.Contains(string(p.Stack), "panicky") {
-			t.Errorf("%s: %v", c.system, err)
-			continue
-		}
-		wantError(t, err, err, "evertick: ", "tick 2", c.system, "gone")
-		if again := s.Step(); again != err || s.Ticks() != c.ticks {
-			t.Errorf("%s: then %v, after %d ticks", c.system, again, s.Ticks())
-		}
-	}
-}
-
-// A panic of an error can be tested for.
-func TestRecoverUnwraps(t *testing.T) {
-	s := newSim(t, evertick.Config{Capacity: 64, Recover: true})
-	add(t, s, evertick.AfterIndex, "throws", func(*evertick.Tick) error { panic(errSystem) })
-	wantError(t, s.Step(), errSystem, "throws")
-}
-
 // Hooks are called around groups on the goroutine of Step.
 func TestHooksOfAGroup(t *testing.T) {
 	s := three(t, evertick.Config{Workers: 3}, nothing, nothing, nothing)
-	var l scribe
+	var l hookLog
 	s.AddHooks(evertick.Hooks{BeforeSystem: l.hooks("x").BeforeSystem, AfterSystem: l.hooks("x").AfterSystem})
 	step(t, s, 1)
 	i := slices.Index(l.log, "x a")
@@ -390,8 +339,8 @@ func TestHooksOfAGroup(t *testing.T) {
 	}
 }
 
-// What systems of a group record follows in their order, between what was recorded before
-// and behind the group; and each resolves what it has spawned.
+// The commands of a group follow in the order of its systems, between those recorded before
+// and after the group; and each system can resolve what it has spawned.
 func TestCommandsOfAGroup(t *testing.T) {
 	for _, workers := range []int{1, 3} {
 		var born [5]ecs.ID
@@ -425,43 +374,7 @@ func TestCommandsOfAGroup(t *testing.T) {
 	}
 }
 
-// Stop is asked for within a tick, which goes on to its end.
-func TestStop(t *testing.T) {
-	stopAt := func(n uint64) func(*evertick.Tick) error {
-		return func(tick *evertick.Tick) error {
-			if tick.N == n {
-				return fmt.Errorf("enough: %w", loop.ErrStop)
-			}
-			return nil
-		}
-	}
-	for name, build := range map[string]func(s *evertick.Sim){
-		"alone":      func(s *evertick.Sim) { add(t, s, evertick.BeforePhysics, "alone", stopAt(2)) },
-		"BeforeTick": func(s *evertick.Sim) { s.AddHooks(evertick.Hooks{BeforeTick: stopAt(2)}) },
-		"AfterTick":  func(s *evertick.Sim) { s.AddHooks(evertick.Hooks{AfterTick: stopAt(2)}) },
-		"b": func(s *evertick.Sim) {
-			for _, n := range []string{"a", "b"} {
-				if err := errors.Join(s.Resource(n), s.AddSystem(evertick.System{Name: n, Writes: []string{n}, Run: stopAt(2)})); err != nil {
-					t.Fatal(err)
-				}
-			}
-		},
-	} {
-		s := newSim(t, small())
-		behind := 0
-		build(s)
-		add(t, s, evertick.AfterIndex, "behind", func(*evertick.Tick) error { behind++; return nil })
-		step(t, s, 2)
-		hash := s.Hash()
-		wantError(t, s.Step(), loop.ErrStop, "tick 2", "enough")
-		if s.Ticks() != 3 || behind != 3 || s.Hash() == hash {
-			t.Errorf("%s: %d ticks, %d runs of the system behind", name, s.Ticks(), behind)
-		}
-		step(t, s, 1)
-	}
-}
-
-// A Sim that a panic in a group has ended goes on after a Restore as if nothing had been.
+// A Sim that a panic in a group has ended continues after a Restore as if it had not happened.
 func TestRestoreAfterAPanicOfAGroup(t *testing.T) {
 	want := newTownOf(t, evertick.Config{Workers: 2}, func() {})
 	step(t, want.Sim, 20)

@@ -12,11 +12,11 @@ import (
 	"github.com/evertick/evertick/spatial"
 )
 
-// park is a scene in which something of everything that a snapshot has to hold happens all
-// the time: a chain as ground, boxes that fall asleep on it and are woken, joints of which some
+// park is a scene that keeps everything busy that a snapshot has to hold: a chain as ground,
+// boxes that fall asleep on it and are woken, joints, some of which
 // break, bodies that come and go with their entities, commands and observers that answer with
-// commands, an index that is asked before it is built anew and whose points have moved
-// meanwhile, inputs that wait, and systems that keep something for themselves.
+// commands, an index that is queried before it is rebuilt, after its points have moved,
+// inputs that wait, and systems with state of their own.
 type park struct {
 	sim        *evertick.Sim
 	near       ecs.Tag
@@ -38,14 +38,14 @@ type park struct {
 type parkState struct {
 	count  uint64
 	queued []ecs.ID // to get a body in the next tick
-	told   uint64   // sum over all inputs
+	sum    uint64   // sum over all inputs
 	last   ecs.ID   // provisional id of the last spawn recorded
 }
 
 func (p *parkState) AppendState(dst []byte) []byte {
 	le := binary.LittleEndian
 	dst = le.AppendUint64(dst, p.count)
-	dst = le.AppendUint64(dst, p.told)
+	dst = le.AppendUint64(dst, p.sum)
 	dst = le.AppendUint64(dst, uint64(p.last))
 	for _, id := range p.queued {
 		dst = le.AppendUint64(dst, uint64(id))
@@ -60,7 +60,7 @@ func (p *parkState) RestoreState(src []byte) error {
 		return errState
 	}
 	le := binary.LittleEndian
-	p.count, p.told, p.last = le.Uint64(src), le.Uint64(src[8:]), ecs.ID(le.Uint64(src[16:]))
+	p.count, p.sum, p.last = le.Uint64(src), le.Uint64(src[8:]), ecs.ID(le.Uint64(src[16:]))
 	p.queued = p.queued[:0]
 	for src = src[24:]; len(src) > 0; src = src[8:] {
 		p.queued = append(p.queued, ecs.ID(le.Uint64(src)))
@@ -89,7 +89,7 @@ func newPark(t testing.TB, c evertick.Config) *park {
 		t.Fatal(err)
 	}
 	s.World.OnDespawn(func(id ecs.ID, slot ecs.Slot) {
-		if p.young.Has(id) { // who dies young leaves something, in the same tick
+		if p.young.Has(id) { // a young entity leaves something at its despawn, in the same tick
 			heir := s.Commands().Spawn()
 			_ = s.Commands().SetPosition(heir, s.World.Position.X[slot], 9, 0)
 			p.bequests++
@@ -168,8 +168,8 @@ func (p *park) body(id ecs.ID, x, y float32, disc bool) (physics.Body, error) {
 	return b, err
 }
 
-// embody gives bodies to those who were born in the tick before, of which one is known by
-// what its command became only.
+// embody gives bodies to the entities that were spawned in the tick before, of which one is known only by
+// its provisional id.
 func (p *park) embody(t *evertick.Tick) error {
 	for _, id := range p.queued {
 		slot, ok := p.sim.World.Slot(id)
@@ -191,7 +191,7 @@ func (p *park) embody(t *evertick.Tick) error {
 	return nil
 }
 
-// feel asks the index, and the physics, of the tick before.
+// feel queries the index, and the physics, of the tick before.
 func (p *park) feel(t *evertick.Tick) error {
 	for i, touch := range p.sim.Physics.Events().Begin {
 		p.heat[i%8] += float32(touch.A.Index()+touch.B.Index()) / 256
@@ -218,9 +218,9 @@ func (p *park) feel(t *evertick.Tick) error {
 func (p *park) obey(t *evertick.Tick) error {
 	for _, in := range t.Inputs() {
 		p.sawInputs++
-		p.told += in.Seq + uint64(in.Kind) + uint64(len(in.Data))
+		p.sum += in.Seq + uint64(in.Kind) + uint64(len(in.Data))
 		for _, c := range in.Data {
-			p.told = p.told*31 + uint64(c)
+			p.sum = p.sum*31 + uint64(c)
 		}
 		id, ok := p.sim.World.ID(ecs.Slot(12 + in.Kind%5))
 		if !ok {
@@ -236,7 +236,7 @@ func (p *park) obey(t *evertick.Tick) error {
 	return nil
 }
 
-// drift moves those without a body, behind the index.
+// drift moves the entities without a body, after the index was built.
 func (p *park) drift(t *evertick.Tick) error {
 	p.count++
 	for slot := range p.sim.World.Query(ecs.Without(p.near)) {
@@ -249,7 +249,7 @@ func (p *park) drift(t *evertick.Tick) error {
 	return nil
 }
 
-// breed has entities come and go.
+// breed spawns and despawns entities.
 func (p *park) breed(t *evertick.Tick) error {
 	c := t.Commands()
 	if p.count%3 == 0 {
@@ -279,7 +279,7 @@ func (p *park) breed(t *evertick.Tick) error {
 	return nil
 }
 
-// breakOff fails at a tick, once, half-way through it.
+// breakOff fails once, half-way through a tick.
 func (p *park) breakOff(t *evertick.Tick) error {
 	if p.broken != nil && t.N == p.breakAfter {
 		err := p.broken

@@ -18,8 +18,8 @@ const (
 	simVersion = 1
 )
 
-// resealed repairs the checksums of a snapshot and of those within it.
-func resealed(data []byte) []byte {
+// fixChecksums corrects the checksums of a snapshot and of those within it.
+func fixChecksums(data []byte) []byte {
 	if len(data) < 12 {
 		return data
 	}
@@ -40,8 +40,8 @@ func resealed(data []byte) []byte {
 	return frametest.Reseal(data)
 }
 
-// Whatever bytes come, checksums right or not, Restore refuses them and leaves the Sim as
-// it was, or makes it one that can be saved, and steps without a panic.
+// For any bytes, with right checksums or not, Restore refuses them and leaves the Sim as
+// it was, or makes it a state that can be saved and stepped without a panic.
 func FuzzRestore(f *testing.F) {
 	p := newPark(f, parkConfig())
 	r := record(f, p, 61)
@@ -51,14 +51,14 @@ func FuzzRestore(f *testing.F) {
 	good := r.snaps[33]
 	p.forged = true
 	f.Fuzz(func(t *testing.T, data []byte) {
-		for _, data := range [...][]byte{data, resealed(data)} {
+		for _, data := range [...][]byte{data, fixChecksums(data)} {
 			restore(t, p.sim, good)
 			base := snapshot(t, p.sim) // with tags that were forged before: they stay registered
 			if err := p.sim.Restore(data); err != nil {
 				if after := snapshot(t, p.sim); !bytes.Equal(after, base) {
 					t.Fatalf("a Restore that failed has changed the Sim: %v", err)
 				}
-				documented(t, err)
+				wantDocumented(t, err)
 				continue
 			}
 			again := snapshot(t, p.sim)
@@ -71,8 +71,8 @@ func FuzzRestore(f *testing.F) {
 	})
 }
 
-// Each frame of a snapshot is made shorter and longer, left out, doubled, and has words in it
-// changed, with right checksums: what is not refused is a state.
+// The test makes each frame of a snapshot shorter and longer, leaves it out, doubles it, and changes
+// words in it, with right checksums: Restore refuses the data or makes it a valid state.
 func TestRestoreForged(t *testing.T) {
 	p := newPark(t, parkConfig())
 	r := record(t, p, 40)
@@ -86,7 +86,7 @@ func TestRestoreForged(t *testing.T) {
 	base := good // and the tags that were forged: they stay registered
 	try := func(what string, i int, list [][]byte) {
 		t.Helper()
-		err := p.sim.Restore(resealed(frametest.Forge(simMagic, simVersion, list)))
+		err := p.sim.Restore(fixChecksums(frametest.Forge(simMagic, simVersion, list)))
 		if err == nil {
 			taken++
 			_ = p.sim.Step()
@@ -95,7 +95,7 @@ func TestRestoreForged(t *testing.T) {
 			return
 		}
 		refused++
-		documented(t, err)
+		wantDocumented(t, err)
 		if !bytes.Equal(snapshot(t, p.sim), base) {
 			t.Fatalf("frame %d %s: refused, but the Sim was changed: %v", i, what, err)
 		}
@@ -130,17 +130,17 @@ func TestRestoreForged(t *testing.T) {
 	}
 }
 
-// documented checks that a refusal is one that Sim.Restore promises. The states of the park
+// wantDocumented checks that an error is one that Sim.Restore documents. The states of the park
 // have errors of their own.
-func documented(t *testing.T, err error) {
+func wantDocumented(t *testing.T, err error) {
 	t.Helper()
 	if !frametest.Documented(err) && !strings.Contains(err.Error(), "evertick: Restore: state ") {
 		t.Fatalf("an error that Restore does not promise: %v", err)
 	}
 }
 
-// Whatever contradiction is in a snapshot whose checksums are right, at any depth, the
-// refusal is one of the documented errors, and leaves the Sim as it was.
+// A snapshot with right checksums that contradicts itself, at any depth, is refused with
+// one of the documented errors, and leaves the Sim as it was.
 func TestRestoreRefusals(t *testing.T) {
 	p := newPark(t, parkConfig())
 	r := record(t, p, 40)
@@ -161,7 +161,7 @@ func TestRestoreRefusals(t *testing.T) {
 			base = snapshot(t, p.sim) // with tags that were forged: they stay registered
 			continue
 		}
-		if documented(t, err); t.Failed() {
+		if wantDocumented(t, err); t.Failed() {
 			t.Fatalf("seed %d", seed)
 		}
 		for _, e := range []error{evertick.ErrCorrupt, evertick.ErrUnsupported, evertick.ErrCapacity} {
@@ -189,10 +189,10 @@ func mutated(rng *rand.Rand, good []byte) []byte {
 			return frametest.Forge(simMagic, simVersion, frames)
 		}
 	}
-	return resealed(frametest.Forge(simMagic, simVersion, frametest.Mutate(rng, frames)))
+	return fixChecksums(frametest.Forge(simMagic, simVersion, frametest.Mutate(rng, frames)))
 }
 
-// A body of an entity beyond the world contradicts the world, whatever room there is.
+// A body of an entity beyond the world of the snapshot contradicts that world, however large the Sim is.
 func TestRestoreBodyBeyondWorld(t *testing.T) {
 	p := newPark(t, parkConfig())
 	r := record(t, p, 5)
