@@ -1,12 +1,12 @@
 package evertick
 
 import (
-	"encoding/binary"
 	"errors"
 	"fmt"
 	"unsafe"
 
 	"github.com/evertick/evertick/internal/fault"
+	"github.com/evertick/evertick/internal/wire"
 	"github.com/evertick/evertick/loop"
 )
 
@@ -399,10 +399,10 @@ func (q *inputs) takeAgain(tick uint64, log *tickLog) error {
 		q.takeDue(tick)
 		return nil
 	}
-	for len(data) > 0 {
-		var e loop.Entry[payload]
-		e, data = q.readEntry(data)
-		q.now = append(q.now, Input{Tick: e.Tick, Source: e.Source, Seq: e.Seq, Kind: e.Value.kind, Data: e.Value.data})
+	for r := wire.NewReader(data); r.Len() > 0; {
+		in := readInput(&r)
+		in.Data = q.buffers.copyOf(in.Data)
+		q.now = append(q.now, in)
 	}
 	q.mine = true
 	return nil
@@ -410,9 +410,8 @@ func (q *inputs) takeAgain(tick uint64, log *tickLog) error {
 
 // pushed reports whether an input was pushed while a tick ran.
 func (log *tickLog) pushed(in *Input) bool {
-	le := binary.LittleEndian
-	for b := log.data[log.split:]; len(b) > 0; b = b[inputBytes+int(le.Uint32(b[24:])):] {
-		if le.Uint32(b[8:]) == in.Source && le.Uint64(b[12:]) == in.Seq {
+	for r := wire.NewReader(log.data[log.split:]); r.Len() > 0; {
+		if was := readInput(&r); was.Source == in.Source && was.Seq == in.Seq {
 			return true
 		}
 	}
@@ -430,9 +429,8 @@ func (q *inputs) putAll(data []byte, arriving bool) error {
 	if arriving {
 		q.arrived = append(q.arrived, data...)
 	}
-	for len(data) > 0 {
-		var e loop.Entry[payload]
-		e, data = q.readEntry(data)
+	for r := wire.NewReader(data); r.Len() > 0; {
+		e := q.readEntry(&r)
 		if err := q.queue.Push(e); err != nil {
 			q.buffers.give(e.Value.data)
 			if !errors.Is(err, loop.ErrDuplicate) { // it waits in the snapshot already
@@ -441,16 +439,6 @@ func (q *inputs) putAll(data []byte, arriving bool) error {
 		}
 	}
 	return nil
-}
-
-// readEntry reads an input that was encoded here.
-func (q *inputs) readEntry(b []byte) (loop.Entry[payload], []byte) {
-	le := binary.LittleEndian
-	n := inputBytes + int(le.Uint32(b[24:]))
-	return loop.Entry[payload]{
-		Tick: le.Uint64(b), Source: le.Uint32(b[8:]), Seq: le.Uint64(b[12:]),
-		Value: payload{le.Uint32(b[20:]), q.buffers.copyOf(b[inputBytes:n])},
-	}, b[n:]
 }
 
 func (q *inputs) hasArrived() bool {

@@ -1,13 +1,13 @@
 package evertick
 
 import (
-	"encoding/binary"
 	"errors"
 	"fmt"
 	"math/bits"
 	"sync"
 
 	"github.com/evertick/evertick/internal/fault"
+	"github.com/evertick/evertick/internal/wire"
 	"github.com/evertick/evertick/loop"
 )
 
@@ -288,7 +288,6 @@ func (b *buffers) give(data []byte) {
 
 // The inputs in a snapshot are, all little-endian: uint32 how many; for each, uint64 tick,
 // uint32 source, uint64 seq, uint32 kind, uint32 length of the data, and the data.
-const inputBytes = 8 + 4 + 8 + 4 + 4
 
 // encode appends what waits.
 func (q *inputs) encode(dst []byte) []byte {
@@ -301,7 +300,7 @@ func (q *inputs) encode(dst []byte) []byte {
 }
 
 func appendEntries(dst []byte, entries []loop.Entry[payload]) []byte {
-	dst = binary.LittleEndian.AppendUint32(dst, uint32(len(entries)))
+	dst = wire.AppendU32s(dst, uint32(len(entries)))
 	for i := range entries {
 		e := &entries[i]
 		dst = appendInput(dst, &Input{Tick: e.Tick, Source: e.Source, Seq: e.Seq, Kind: e.Value.kind, Data: e.Value.data})
@@ -310,13 +309,24 @@ func appendEntries(dst []byte, entries []loop.Entry[payload]) []byte {
 }
 
 func appendInput(dst []byte, in *Input) []byte {
-	le := binary.LittleEndian
-	dst = le.AppendUint64(dst, in.Tick)
-	dst = le.AppendUint32(dst, in.Source)
-	dst = le.AppendUint64(dst, in.Seq)
-	dst = le.AppendUint32(dst, in.Kind)
-	dst = le.AppendUint32(dst, uint32(len(in.Data)))
+	dst = wire.AppendU64s(dst, in.Tick)
+	dst = wire.AppendU32s(dst, in.Source)
+	dst = wire.AppendU64s(dst, in.Seq)
+	dst = wire.AppendU32s(dst, in.Kind, uint32(len(in.Data)))
 	return append(dst, in.Data...)
+}
+
+// readInput reads what appendInput wrote. Data is part of what r reads.
+func readInput(r *wire.Reader) Input {
+	in := Input{Tick: r.U64(), Source: r.U32(), Seq: r.U64(), Kind: r.U32()}
+	in.Data = r.Bytes(int(r.U32()))
+	return in
+}
+
+// readEntry reads an input, and copies its Data.
+func (q *inputs) readEntry(r *wire.Reader) loop.Entry[payload] {
+	in := readInput(r)
+	return loop.Entry[payload]{Tick: in.Tick, Source: in.Source, Seq: in.Seq, Value: payload{in.Kind, q.buffers.copyOf(in.Data)}}
 }
 
 // decode replaces what waits by what encode wrote, or changes nothing.
@@ -353,27 +363,14 @@ func asCorrupt(err error) error {
 // decodeEntries copies entries. They are to be given back also if there is an error.
 func (q *inputs) decodeEntries(data []byte) ([]loop.Entry[payload], error) {
 	q.decoded = q.decoded[:0]
-	if len(data) < 4 {
-		return nil, corruptInputs("length", len(data))
+	r := wire.NewReader(data)
+	for n := r.U32(); n > 0 && r.Err() == nil; n-- {
+		q.decoded = append(q.decoded, q.readEntry(&r))
 	}
-	le := binary.LittleEndian
-	n, rest := le.Uint32(data), data[4:]
-	for range n {
-		if len(rest) < inputBytes || uint64(le.Uint32(rest[24:])) > uint64(len(rest)-inputBytes) {
-			return q.decoded, corruptInputs("length", len(data))
-		}
-		var e loop.Entry[payload]
-		e, rest = q.readEntry(rest)
-		q.decoded = append(q.decoded, e)
-	}
-	if len(rest) > 0 {
-		return q.decoded, corruptInputs("length", len(data))
+	if r.Done() != nil {
+		return q.decoded, fault.Field(ErrCorrupt, "evertick: snapshot: inputs: length", len(data))
 	}
 	return q.decoded, nil
-}
-
-func corruptInputs(what string, v any) error {
-	return fault.Field(ErrCorrupt, "evertick: snapshot: inputs: "+what, v)
 }
 
 // DropInputs forgets the inputs that wait for their tick: for one who goes on from a

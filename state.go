@@ -2,7 +2,6 @@ package evertick
 
 import (
 	"cmp"
-	"encoding/binary"
 	"errors"
 	"fmt"
 	"math"
@@ -13,6 +12,7 @@ import (
 	"github.com/evertick/evertick/internal/fault"
 	"github.com/evertick/evertick/internal/frame"
 	"github.com/evertick/evertick/internal/statehash"
+	"github.com/evertick/evertick/internal/wire"
 	"github.com/evertick/evertick/native"
 	"github.com/evertick/evertick/physics"
 )
@@ -290,15 +290,15 @@ func (im *image) header(s *Sim) error {
 	if len(b) != headerBytes {
 		return im.Corrupt("length of the header", len(b))
 	}
-	le := binary.LittleEndian
-	if v := le.Uint32(b); v != SimVersion {
+	r := wire.NewReader(b)
+	if v := r.U32(); v != SimVersion {
 		return fault.Field(ErrUnsupported, snapshotName+"SimVersion", v)
 	}
-	if dt := math.Float32frombits(le.Uint32(b[4:])); math.Float32bits(dt) != math.Float32bits(s.dt) {
+	if dt := r.F32(); math.Float32bits(dt) != math.Float32bits(s.dt) {
 		return fault.Field(ErrUnsupported, snapshotName+"Config.Loop: length of a tick in seconds", dt)
 	}
-	states, hashes := le.Uint32(b[8:]), le.Uint32(b[12:])
-	im.ticks, im.seed, im.hash = le.Uint64(b[16:]), le.Uint64(b[24:]), le.Uint64(b[32:])
+	states, hashes := r.U32(), r.U32()
+	im.ticks, im.seed, im.hash = r.U64(), r.U64(), r.U64()
 	if states != uint32(len(s.states)) {
 		return fmt.Errorf("%w, this Sim has %d", fault.Field(ErrUnsupported, snapshotName+"states", states), len(s.states))
 	}
@@ -312,13 +312,12 @@ func (im *image) header(s *Sim) error {
 // the same order, but some are there only while there is something in their columns.
 func (im *image) readHashes(s *Sim, b []byte, n uint32) error {
 	im.hashes = im.hashes[:0]
-	from := 0
+	r, from := wire.NewReader(b), 0
 	for range n {
-		if len(b) < 9 || len(b)-9 < int(b[8]) {
+		h, name := ecs.ColumnHash{Hash: r.U64()}, r.Name()
+		if r.Err() != nil {
 			return im.Corrupt("hashes", n)
 		}
-		name := b[9:][:b[8]]
-		h := ecs.ColumnHash{Hash: binary.LittleEndian.Uint64(b)}
 		at := from
 		for at < len(s.hashes) && s.hashes[at].Name != string(name) {
 			at++
@@ -329,9 +328,8 @@ func (im *image) readHashes(s *Sim, b []byte, n uint32) error {
 			h.Name = string(name)
 		}
 		im.hashes = append(im.hashes, h)
-		b = b[9+len(name):]
 	}
-	if len(b) > 0 || ecs.Fold(im.hashes) != im.hash {
+	if r.Len() > 0 || ecs.Fold(im.hashes) != im.hash {
 		return im.Corrupt("hash", fmt.Sprintf("%#x", im.hash))
 	}
 	return nil
@@ -357,8 +355,8 @@ func (s *Sim) prepareOwners(data []byte) error {
 	}
 	s.incoming.owners = data
 	last := -1
-	for ; len(data) > 0; data = data[ownerBytes:] {
-		id := ecs.ID(binary.LittleEndian.Uint64(data))
+	for i := 0; i < len(data)/8; i += 2 {
+		id := ecs.ID(wire.U64At(data, i))
 		slot, ok := s.World.PreparedSlot(id)
 		if !ok || int(slot) <= last {
 			return s.incoming.Corrupt("owner of a body", id)
@@ -391,13 +389,15 @@ func (im *image) readStates(s *Sim) error {
 		if err != nil {
 			return err
 		}
-		if len(b) == 0 || len(b) < 1+int(b[0]) {
+		r := wire.NewReader(b)
+		name := r.Name()
+		if r.Err() != nil {
 			return im.Corrupt("name of a state", len(b))
 		}
-		if name := b[1:][:b[0]]; string(name) != s.states[i].name {
+		if string(name) != s.states[i].name {
 			return fmt.Errorf("%w, where this Sim has %q", fault.Field(ErrUnsupported, snapshotName+"state", fmt.Sprintf("%.40q", name)), s.states[i].name)
 		}
-		im.states = append(im.states, b[1+int(b[0]):])
+		im.states = append(im.states, r.Rest())
 	}
 	return nil
 }
@@ -450,9 +450,8 @@ func (s *Sim) commit() error {
 	s.n, s.seed, s.hash = im.ticks, im.seed, im.hash
 	s.hashes, im.hashes = im.hashes, s.hashes
 	s.generation = s.World.Generation()
-	for b := im.owners; len(b) > 0; b = b[ownerBytes:] {
-		le := binary.LittleEndian
-		if err := s.bodies.Bind(ecs.ID(le.Uint64(b)), physics.BodyOfBits(le.Uint64(b[8:]))); err != nil {
+	for r := wire.NewReader(im.owners); r.Len() > 0; {
+		if err := s.bodies.Bind(ecs.ID(r.U64()), physics.BodyOfBits(r.U64())); err != nil {
 			panic("evertick: Restore: owner was miscounted")
 		}
 	}
