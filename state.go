@@ -122,7 +122,7 @@ func (s *Sim) encode(dst []byte) ([]byte, error) {
 	e := frame.Begin(dst, snapshotMagic, snapshotVersion)
 	e.Open(headerBytes)
 	e.U32(SimVersion)
-	e.U32(int(math.Float32bits(s.dt)))
+	e.F32(s.dt)
 	e.U32(len(s.states))
 	e.U32(len(s.hashes))
 	e.U64(s.n)

@@ -244,8 +244,8 @@ func (t *shapeColumns) encodeOneWays(e *frame.Encoder) {
 	for i := range t.oneWay {
 		if def := t.oneWay[i].def; def != [2]float32{} {
 			e.U32(i)
-			e.U32(int(math.Float32bits(def[0])))
-			e.U32(int(math.Float32bits(def[1])))
+			e.F32(def[0])
+			e.F32(def[1])
 		}
 	}
 	e.Seal()

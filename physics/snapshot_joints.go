@@ -63,7 +63,7 @@ func (w *World) jointFrameBytes() int { return jointHeader + jointBytes*w.joints
 func (w *World) encodeJoints(e *frame.Encoder) {
 	e.Open(w.jointFrameBytes())
 	e.U32(w.joints.pool.high())
-	e.U32(int(math.Float32bits(w.solver.rate)))
+	e.F32(w.solver.rate)
 	e.Rows(raw(w.joints.pool.generation), 4)
 	e.Rows(raw(w.joints.body), 4)
 	e.Rows(raw(w.solver.joints.rows), 4)

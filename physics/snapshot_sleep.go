@@ -1,7 +1,6 @@
 package physics
 
 import (
-	"math"
 	"slices"
 
 	"github.com/evertick/evertick/internal/fault"
@@ -67,7 +66,7 @@ func (s *solver) encodeSleep(e *frame.Encoder, notes int) {
 				e.U32(i)
 				e.U32(int(z.stirred[i]))
 				for _, kept := range z.kept {
-					e.U32(int(math.Float32bits(kept[i])))
+					e.F32(kept[i])
 				}
 			}
 		}

@@ -3,7 +3,6 @@ package physics
 import (
 	"cmp"
 	"errors"
-	"math"
 	"slices"
 
 	"github.com/evertick/evertick/internal/fault"
@@ -91,7 +90,7 @@ const tuningBytes = 6 * 4
 func (s *solver) encodeTuning(e *frame.Encoder) {
 	e.Open(tuningBytes)
 	for _, v := range s.tuning.numbers() {
-		e.U32(int(math.Float32bits(*v)))
+		e.F32(*v)
 	}
 	e.Seal()
 }

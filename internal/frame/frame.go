@@ -40,9 +40,11 @@ func (e *Encoder) U8(v byte) { e.Buf = append(e.Buf, v) }
 
 func (e *Encoder) U16(v int) { e.Buf = binary.LittleEndian.AppendUint16(e.Buf, uint16(v)) }
 
-func (e *Encoder) U32(v int) { e.Buf = binary.LittleEndian.AppendUint32(e.Buf, uint32(v)) }
+func (e *Encoder) U32(v int) { e.Buf = wire.AppendU32s(e.Buf, uint32(v)) }
 
-func (e *Encoder) U64(v uint64) { e.Buf = binary.LittleEndian.AppendUint64(e.Buf, v) }
+func (e *Encoder) F32(v float32) { e.Buf = wire.AppendF32s(e.Buf, v) }
+
+func (e *Encoder) U64(v uint64) { e.Buf = wire.AppendU64s(e.Buf, v) }
 
 // Name appends the length of s in a byte, and s.
 func (e *Encoder) Name(s string) {
@@ -77,7 +79,7 @@ func (e *Encoder) Finish(start int) bool {
 func (e *Encoder) Seal() {
 	e.crc = wire.CRC(e.crc, e.Buf[e.sealed:])
 	e.sealed = len(e.Buf)
-	e.Buf = binary.LittleEndian.AppendUint32(e.Buf, e.crc)
+	e.Buf = wire.AppendU32s(e.Buf, e.crc)
 }
 
 // Decoder walks over the frames of a snapshot. Its errors begin with who, as
@@ -99,7 +101,7 @@ func NewDecoder(data []byte, who, magic string, version uint32) (Decoder, error)
 	if string(data[:len(magic)]) != magic {
 		return d, d.Corrupt("magic", fmt.Sprintf("%q", data[:len(magic)]))
 	}
-	if v := binary.LittleEndian.Uint32(data[len(magic):]); v != version {
+	if v := wire.U32At(data[len(magic):], 0); v != version {
 		return d, fault.Field(fault.ErrUnsupported, who+"version", v)
 	}
 	d.at = Preamble
