@@ -5,12 +5,13 @@ import (
 	"crypto/sha256"
 	"errors"
 	"fmt"
-	"hash/crc32"
 	"io"
 	"path/filepath"
 	"sync"
 
 	"github.com/klauspost/compress/zstd"
+
+	"github.com/evertick/evertick/internal/wire"
 )
 
 // keeper is the goroutine that writes snapshots and packs closed segments, so
@@ -118,7 +119,7 @@ func (k *keeper) writeSnapshot(job *snapshotJob) error {
 		return err
 	}
 	k.packed = enc.EncodeAll(job.data, k.packed[:0])
-	ref := snapshotRef{tick: job.tick, hash: job.hash, size: uint64(len(job.data)), crc: crc32.Checksum(job.data, castagnoli)}
+	ref := snapshotRef{tick: job.tick, hash: job.hash, size: uint64(len(job.data)), crc: wire.CRC(0, job.data)}
 	head := appendSnapshotHeader(nil, &k.l.id, &ref, len(k.packed))
 	if job.tick < k.l.committed.Load() { // a state that the log may lose again is none to restore
 		if err := k.l.waitTicks(context.Background(), job.tick+1, true); err != nil {

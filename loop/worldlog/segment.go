@@ -4,13 +4,13 @@ import (
 	"bufio"
 	"bytes"
 	"crypto/sha256"
-	"encoding/binary"
 	"errors"
 	"fmt"
 	"hash"
-	"hash/crc32"
 	"io"
 	"math"
+
+	"github.com/evertick/evertick/internal/wire"
 )
 
 // Tick is all that a log holds of one tick.
@@ -210,8 +210,8 @@ func (s *segmentReader) readBody(c *coder) ([]byte, error) {
 		return nil, err
 	}
 	end := len(s.raw) - crcSize
-	c.crc = crc32.Update(c.crc, castagnoli, s.raw[start:end])
-	if c.crc != binary.LittleEndian.Uint32(s.raw[end:]) {
+	c.crc = wire.CRC(c.crc, s.raw[start:end])
+	if c.crc != wire.U32At(s.raw[end:], 0) {
 		s.other = c.crc
 		return nil, errCRC
 	}
@@ -363,8 +363,8 @@ func (s *search) commitAt(buf []byte, start int) (m commit, ok bool, from int) {
 		return m, false, 0
 	}
 	from = start - crcSize
-	for _, before := range []uint32{binary.LittleEndian.Uint32(buf[from:]), s.other} {
-		if crc32.Update(before, castagnoli, buf[start:end]) == binary.LittleEndian.Uint32(buf[end:]) {
+	for _, before := range []uint32{wire.U32At(buf[from:], 0), s.other} {
+		if wire.CRC(before, buf[start:end]) == wire.U32At(buf[end:], 0) {
 			return m, n > 0 && m.decode(buf[start+1:end]), from
 		}
 		from = start

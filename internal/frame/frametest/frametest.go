@@ -3,10 +3,10 @@ package frametest
 
 import (
 	"encoding/binary"
-	"hash/crc32"
 	"slices"
 
 	"github.com/evertick/evertick/internal/frame"
+	"github.com/evertick/evertick/internal/wire"
 )
 
 // Split returns copies of the contents of the frames of a snapshot.
@@ -30,8 +30,6 @@ func Forge(magic string, version uint32, list [][]byte) []byte {
 	return e.Buf
 }
 
-var castagnoli = crc32.MakeTable(crc32.Castagnoli)
-
 // Reseal repairs the checksums of what look like frames, so that fuzzing gets past them.
 func Reseal(data []byte) []byte {
 	data = slices.Clone(data)
@@ -41,7 +39,7 @@ func Reseal(data []byte) []byte {
 			break
 		}
 		end := at + 4 + int(n)
-		crc = crc32.Update(crc, castagnoli, data[checked:end])
+		crc = wire.CRC(crc, data[checked:end])
 		binary.LittleEndian.PutUint32(data[end:], crc)
 		checked, at = end, end+4
 	}
