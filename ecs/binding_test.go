@@ -166,8 +166,8 @@ func TestBinding(t *testing.T) {
 	want("first ent_201 i slot=4294967295 there=false marked=false bound=false")
 	first.ReleaseAll()
 	want("first ent_3 b slot=2 there=true marked=false bound=false", "first ent_4 h slot=3 there=true marked=false bound=false")
-	if first.Len() != 0 || second.Len() != 0 || w.farewells != 1 {
-		t.Errorf("%d and %d left, %d want to be told", first.Len(), second.Len(), w.farewells)
+	if first.Len() != 0 || second.Len() != 0 || w.despawnWatchers != 1 {
+		t.Errorf("%d and %d left, %d want to be told", first.Len(), second.Len(), w.despawnWatchers)
 	}
 }
 
@@ -186,7 +186,7 @@ func TestReleaseHoldsTheWorld(t *testing.T) {
 		if err := binding.Bind(a, i); err != nil {
 			t.Fatal(err)
 		}
-		wantPanic(t, "ecs: entities must not come or go while a query iterates, an observer is told or a handle is released: record it in Commands", func() { w.Despawn(a) })
+		wantPanic(t, "ecs: entities must not come or go while a query iterates, an observer runs or a handle is released: record it in Commands", func() { w.Despawn(a) })
 	}
 	during = func(id ID) { other.Bind(b, "x") }
 	binding.Bind(a, 1)
@@ -198,7 +198,7 @@ func TestReleaseHoldsTheWorld(t *testing.T) {
 		other.ReleaseAll()
 		binding.Unbind(b)
 	}
-	if w.DespawnWhere() != 2 || w.Len() != 0 || other.Len() != 0 || binding.Len() != 0 || w.farewells != 0 {
+	if w.DespawnWhere() != 2 || w.Len() != 0 || other.Len() != 0 || binding.Len() != 0 || w.despawnWatchers != 0 {
 		t.Error("something is left")
 	}
 }

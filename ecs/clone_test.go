@@ -92,13 +92,13 @@ func TestCopyFrom(t *testing.T) {
 	addColumn[uint32](t, wrong, "hp")
 	wantError(t, wrong.CopyFrom(src), ErrUnsupported, "column hp = int32")
 	for range w.Query() {
-		wantPanic(t, "ecs: entities must not come or go while a query iterates, an observer is told or a handle is released: record it in Commands", func() { w.CopyFrom(src) })
+		wantPanic(t, "ecs: entities must not come or go while a query iterates, an observer runs or a handle is released: record it in Commands", func() { w.CopyFrom(src) })
 		if err := src.CopyFrom(w); err == nil {
 			t.Error("rows that do not fit")
 		}
 		break
 	}
-	if w.Hash() != before || wrong.Len() != 0 || w.incoming.ids != nil {
+	if w.Hash() != before || wrong.Len() != 0 || w.pending.ids != nil {
 		t.Error("a refused copy changed something")
 	}
 }

@@ -93,8 +93,8 @@ func TestApplyTouches(t *testing.T) {
 
 func TestWrittenTogether(t *testing.T) {
 	w := newWorld(t, 1)
-	for first, m := range map[int]*mark{positionColumn: w.Position.mark, rotationColumn: w.Rotation.mark, scaleColumn: w.Scale.mark} {
-		if c := w.lanes.known[first]; c.mark != m || first > 0 && w.lanes.known[first-1].mark == m {
+	for first, m := range map[int]*changeVersion{positionColumn: w.Position.version, rotationColumn: w.Rotation.version, scaleColumn: w.Scale.version} {
+		if c := w.registered[first]; c.version != m || first > 0 && w.registered[first-1].version == m {
 			t.Errorf("column %d is %s", first, c.name)
 		}
 	}
@@ -125,7 +125,7 @@ func TestApplyCapacity(t *testing.T) {
 		hash, a, b := w.Hash(), lists[0].Len(), lists[1].Len()
 		_, err := w.Apply(lists...)
 		wantError(t, err, ErrCapacity, fmt.Sprintf("Apply lists[%d]: command[%d] = Spawn", list, command))
-		if w.Hash() != hash || lists[0].Len() != a || lists[1].Len() != b || w.leaving.to != 0 || countBits(w.leaving.words) != 0 {
+		if w.Hash() != hash || lists[0].Len() != a || lists[1].Len() != b || w.despawning.to != 0 || countBits(w.despawning.words) != 0 {
 			t.Error("a refused Apply changed something")
 		}
 	}
@@ -179,7 +179,7 @@ func TestCommandsMisuse(t *testing.T) {
 	wantPanic(t, ofAnother, func() { c.Despawn(alien) })
 	wantPanic(t, ofAnother, func() { c.Despawn(mine + 1) })
 	wantPanic(t, "ecs: Commands.Resolve: not of this list as it was applied last", func() { c.Resolve(mine) })
-	wantPanic(t, "ecs: entities must not come or go while a query iterates, an observer is told or a handle is released: record it in Commands", func() {
+	wantPanic(t, "ecs: entities must not come or go while a query iterates, an observer runs or a handle is released: record it in Commands", func() {
 		spawn(t, w)
 		for range w.Query() {
 			w.Apply(c)

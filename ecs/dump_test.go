@@ -66,7 +66,7 @@ func TestDumpFails(t *testing.T) {
 			t.Errorf("room for %d: %v", room, err)
 		}
 	}
-	if w.walkers.Load() != 0 {
+	if w.locks.Load() != 0 {
 		t.Error("the world is still held")
 	}
 	few := newWorld(t, 5000)

@@ -94,7 +94,7 @@ func TestKeptColumns(t *testing.T) {
 	wantError(t, err, ErrRange, "already used")
 
 	restored(t, b, stranger(t, 1))
-	if len(b.kept) != 0 || len(b.columns) != 12 || len(b.byName) != 12 || len(b.lanes.wide) != 1 {
+	if len(b.kept) != 0 || len(b.columns) != 12 || len(b.byName) != 12 || len(b.resets.wide) != 1 {
 		t.Error("kept columns outlive a snapshot without them")
 	}
 }

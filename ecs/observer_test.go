@@ -63,7 +63,7 @@ func TestObservers(t *testing.T) {
 func TestObserversHoldTheWorld(t *testing.T) {
 	w := newWorld(t, 10)
 	id := spawn(t, w)
-	const held = "ecs: entities must not come or go while a query iterates, an observer is told or a handle is released: record it in Commands"
+	const held = "ecs: entities must not come or go while a query iterates, an observer runs or a handle is released: record it in Commands"
 	stop := w.OnDespawn(func(ID, Slot) { w.Spawn() })
 	wantPanic(t, held, func() { w.Despawn(id) })
 	wantPanic(t, held, func() { w.DespawnN([]ID{id}) })

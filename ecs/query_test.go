@@ -100,7 +100,7 @@ func TestQueryHoldsTheWorld(t *testing.T) {
 		"DespawnWhere": func() { w.DespawnWhere() },
 		"Restore":      func() { w.Restore(snap) },
 	}
-	const held = "ecs: entities must not come or go while a query iterates, an observer is told or a handle is released: record it in Commands"
+	const held = "ecs: entities must not come or go while a query iterates, an observer runs or a handle is released: record it in Commands"
 	before := w.Hash()
 	for name, change := range changes {
 		for range w.Query() {

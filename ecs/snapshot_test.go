@@ -149,7 +149,7 @@ func TestRestoreErrors(t *testing.T) {
 	if err := one.Restore(good); err != nil {
 		t.Error(err)
 	}
-	if one.columns[0].given != nil || wrong.columns[0].given != nil {
+	if one.columns[0].pending != nil || wrong.columns[0].pending != nil {
 		t.Error("a column holds on to a snapshot")
 	}
 	wantError(t, twin(t, 4).Restore(good), ErrCapacity, "rows = 5")

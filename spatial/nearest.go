@@ -1,9 +1,7 @@
 package spatial
 
 import (
-	"cmp"
 	"math"
-	"slices"
 
 	"github.com/evertick/evertick/internal/fault"
 	"github.com/evertick/evertick/native"
@@ -13,7 +11,7 @@ import (
 const MostNeighbours = native.MostNeighbours
 
 // NearestQueries is a batch of centres, one query an index. The answer to a query
-// is the K points that come first by squared distance, then slot, where the
+// is the first K points by squared distance, then slot, where the
 // squared distance is, in float32 and with every operation rounded,
 //
 //	(dx*dx + dy*dy) + dz*dz
@@ -26,9 +24,9 @@ type NearestQueries struct {
 	// only where no more points pass. Index.Nearest does not read it.
 	K int
 	// Radius in metres leaves out, for each query, the points that Index.Radius
-	// would not find. Nil: none; nor does a radius whose square overflows.
+	// would not find. Nil, or a radius whose square overflows, leaves out none.
 	Radius []float32
-	// Exclude names for each query a slot that is left out, or NoSlot. Nil: none.
+	// Exclude has a slot for each query that is left out, or NoSlot. Nil: none.
 	Exclude []uint32
 	// Mask leaves out, for each query, the points that are in none of its
 	// categories. A mask of 0 leaves out all. Nil: none.
@@ -40,7 +38,7 @@ type NearestQueries struct {
 	SkipDist2 bool
 }
 
-// Validate reports the first fault of the batch: K, a value that is NaN or
+// Validate returns the first fault of the batch: K, a value that is NaN or
 // infinite (ErrNotFinite), or a negative radius (ErrRange). It panics if the
 // slices differ in length.
 func (q *NearestQueries) Validate() error {
@@ -51,33 +49,21 @@ func (q *NearestQueries) Validate() error {
 }
 
 func (q *NearestQueries) validate() error {
-	n := len(q.X)
-	if len(q.Y) != n || len(q.z()) != n || q.Radius != nil && len(q.Radius) != n {
-		panic("spatial: NearestQueries: X, Y, Z and Radius differ in length")
+	n, z := len(q.X), q.z()
+	const unequal = "spatial: NearestQueries: X, Y, Z and Radius differ in length"
+	mustBeLong(unequal, n, q.Y, z)
+	if q.Radius != nil {
+		mustBeLong(unequal, n, q.Radius)
 	}
-	if q.Exclude != nil && len(q.Exclude) != n || q.Mask != nil && len(q.Mask) != n {
-		panic("spatial: NearestQueries: Exclude, Mask and X differ in length")
+	mustBeLongOrNil("spatial: NearestQueries: Exclude, Mask and X differ in length", n, q.Exclude, q.Mask)
+	if allFinite(q.X, q.Y, z, q.Radius) && allPositive(q.Radius) {
+		return nil
 	}
-	z := q.z()
-	for i := range n {
-		switch {
-		case !fault.Finite(q.X[i]):
-			return fault.Element(ErrNotFinite, "spatial: NearestQueries.X", i, q.X[i])
-		case !fault.Finite(q.Y[i]):
-			return fault.Element(ErrNotFinite, "spatial: NearestQueries.Y", i, q.Y[i])
-		case !fault.Finite(z[i]):
-			return fault.Element(ErrNotFinite, "spatial: NearestQueries.Z", i, z[i])
-		}
+	inRange := func(int) error { return nil }
+	if err := firstFault("NearestQueries.X NearestQueries.Y NearestQueries.Z", inRange, q.X, q.Y, z); err != nil {
+		return err
 	}
-	for i, r := range q.Radius {
-		switch {
-		case !fault.Finite(r):
-			return fault.Element(ErrNotFinite, "spatial: NearestQueries.Radius", i, r)
-		case r < 0:
-			return fault.Element(ErrRange, "spatial: NearestQueries.Radius", i, r)
-		}
-	}
-	return nil
+	return firstFault("NearestQueries.Radius", negative("NearestQueries.Radius", q.Radius), q.Radius)
 }
 
 func (q *NearestQueries) z() []float32 { return planar(q.Z, len(q.X)) }
@@ -91,18 +77,19 @@ type NearestResult struct {
 	batch nearestBatch
 }
 
-// nearestBatch answers the queries of one call in chunks. A query has k places of
-// its own in slots and dist2, so that chunks do not get into each other's way.
+// nearestBatch answers the queries of one call in chunks. Each query has room for k
+// results of its own in slots and dist2, so that chunks do not overlap.
 type nearestBatch struct {
 	ix    *Index
 	q     *NearestQueries
 	live  []uint16
-	lanes lanes
 	k     int
 	box   [2][3]float32 // of the points
 	ends  []uint32      // within the chunk
 	slots []uint32
-	dist2 []float32 // nil: not wanted
+	dist2 []float32 // nil with SkipDist2
+
+	liveBits liveBits
 
 	pools pools
 }
@@ -149,7 +136,7 @@ func tooMany(n, k int) error {
 	return nil
 }
 
-// closeGaps puts the chunks' rows behind each other, and returns their length.
+// closeGaps moves the rows of the chunks together, and returns their total length.
 func closeGaps(ends, slots []uint32, dist2 []float32, q *NearestQueries) int {
 	at := 0
 	for lo := 0; lo < len(ends); lo += chunkQueries {
@@ -170,7 +157,7 @@ func closeGaps(ends, slots []uint32, dist2 []float32, q *NearestQueries) int {
 }
 
 // Nearest answers a batch of queries with the first point of each, by squared
-// distance, then slot; K and SkipDist2 are not read. Errors are those of
+// distance, then slot; it ignores K and SkipDist2. Errors are those of
 // NearestQueries.Validate for the rest, with out as it was, and ErrFloatEnv, with out
 // empty.
 func (ix *Index) Nearest(q *NearestQueries, out *NearestResult) error {
@@ -192,7 +179,7 @@ func (ix *Index) Nearest(q *NearestQueries, out *NearestResult) error {
 	return nil
 }
 
-// spread moves rows of one or no point to the places of their queries.
+// spread moves rows of one or no point to the indexes of their queries.
 func spread(ends, slots []uint32, dist2 []float32) {
 	if int(ends[len(ends)-1]) == len(ends) {
 		return
@@ -211,7 +198,7 @@ func spread(ends, slots []uint32, dist2 []float32) {
 }
 
 func (b *nearestBatch) run(ix *Index, q *NearestQueries, k int) error {
-	b.ix, b.q, b.k, b.live = ix, q, k, b.lanes.of(ix, q.Live)
+	b.ix, b.q, b.k, b.live = ix, q, k, b.liveBits.of(ix, q.Live)
 	b.box = [2][3]float32{ix.box.Min, ix.box.Max}
 	err := b.pools.run(ix, len(q.X), chunkQueries, b)
 	b.ix, b.q = nil, nil
@@ -233,50 +220,4 @@ func (b *nearestBatch) Do(_, c int) {
 		dist2 = b.dist2[lo*b.k : hi*b.k]
 	}
 	native.KNN(b.ix.level, &b.ix.grid, &b.ix.points, &part, b.ends[lo:hi], b.slots[lo*b.k:hi*b.k], dist2)
-}
-
-// KNNOracle is the specification of KNN, written plainly: for each query it sorts
-// all points that pass the filters and takes the first K. KNN gives the same bytes
-// on every level.
-func (ix *Index) KNNOracle(q *NearestQueries, out *Result) error {
-	if err := q.Validate(); err != nil {
-		return err
-	}
-	ix.checkLive(q.Live)
-	out.empty()
-	if err := tooMany(len(q.X), q.K); err != nil {
-		return err
-	}
-	out.Offsets = append(out.Offsets, 0)
-	var found []neighbour
-	for i := range q.X {
-		found = ix.passing(q, i, found[:0])
-		slices.SortFunc(found, func(a, b neighbour) int {
-			return cmp.Or(cmp.Compare(a.dist2, b.dist2), cmp.Compare(a.slot, b.slot))
-		})
-		for _, f := range found[:min(q.K, len(found))] {
-			out.Slots = append(out.Slots, f.slot)
-			if !q.SkipDist2 {
-				out.Dist2 = append(out.Dist2, f.dist2)
-			}
-		}
-		out.Offsets = append(out.Offsets, uint32(len(out.Slots)))
-	}
-	return nil
-}
-
-// passing appends the points that query i does not leave out.
-func (ix *Index) passing(q *NearestQueries, i int, found []neighbour) []neighbour {
-	for at := range ix.n {
-		x, y, z, slot := ix.point(at)
-		dx, dy, dz := x-q.X[i], y-q.Y[i], z-q.z()[i]
-		d2 := float32(float32(dx*dx)+float32(dy*dy)) + float32(dz*dz)
-		switch {
-		case q.Radius != nil && !(d2 <= float32(q.Radius[i]*q.Radius[i])):
-		case !ix.passes(q.Exclude, q.Mask, q.Live, i, at):
-		default:
-			found = append(found, neighbour{slot, d2})
-		}
-	}
-	return found
 }

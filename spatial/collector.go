@@ -5,41 +5,40 @@ import (
 	"slices"
 	"sync"
 
-	"github.com/evertick/evertick/internal/fault"
 	"github.com/evertick/evertick/native"
 )
 
 // A searcher finds rows.
 type searcher interface {
 	// search appends rows [first, last) of a batch, in grid order, as far as there is
-	// room, and returns how many. Room for all points and native.Pad more is always
+	// room, and returns their number. Room for all points and native.Pad more is always
 	// enough for one row. No two calls with one worker number run at the same time.
 	search(worker, first, last int, rows *native.Rows) int
 }
 
-// A numberer gives rows numbers: each from 0 to the number of rows, once.
+// A numberer assigns each row its number in the result.
 type numberer interface {
 	number(first int, numbers []uint32) // of the rows from first on
 }
 
-// task tells a collector what to collect.
+// task is the input of a collector.
 type task struct {
 	searcher
 	ix       *Index
-	what     string // for errors
+	query    string // in errors
 	rows     int
 	chunk    int // rows that a worker takes at a time; it must not depend on the number of workers
 	order    Order
-	withKey  bool     // Dist2, or what else is sorted by, is part of the result
+	withKey  bool     // Dist2, or T of rays, is part of the result
 	parallel int      // number of chunks from which a second worker pays
-	of       []uint32 // gets the slot in the place that has the number of each row, unless nil
+	of       []uint32 // unless nil, receives for each row the slot of the point with its number
 }
 
-// collector gathers the rows of a batch from several workers, in order. Chunks of
-// rows are taken by any worker and found in memory of its own; as soon as all
-// chunks before it are done, a chunk has its place in the result and is copied
-// there, while it is in the worker's cache. A worker that is alone writes to the
-// result at once.
+// collector collects the rows of a batch from several workers, in order. Any worker takes
+// a chunk of rows and finds them in memory of its own. As soon as all
+// chunks before it are done, the offset of a chunk in the result is known and the worker
+// copies it there, while it is in its cache. A worker that is alone writes to the
+// result directly.
 type collector struct {
 	task
 	slots   []uint32
@@ -48,65 +47,65 @@ type collector struct {
 	ends    []uint32 // of rows: in the result, or in the memory of workers
 
 	pools   pools
-	workers []gatherer
+	workers []workerRows
 	step    func(c *collector, worker, chunk int)
 
 	commit sync.Mutex
-	spans  []span
-	next   int // chunks below have their place
+	chunks []chunkRows
+	next   int // the offset of chunks below is known
 	total  int // results of these
 
-	sooner int // taken off countFrom, by tests
+	countEarlier int // subtracted from countFrom, by tests
 
 	numberer numberer
 	numbers  []uint32 // of rows
 	ownEnds  []uint32 // room for ends
 }
 
-// gatherer has the rows of a worker's chunks, one behind the other.
-type gatherer struct {
+// workerRows has the rows of a worker's chunks, one after the other.
+type workerRows struct {
 	rows    native.Rows
 	keys    []float32 // as long as rows.Slots; rows.Dist2 is this, or nil
 	sorter  native.Sorter
-	pending []int // chunks that are not in their place yet, ascending
+	pending []int // chunks that are not copied to the result yet, ascending
 	err     error
 }
 
-// span tells where the rows of a chunk are: from..to of its worker's rows, and in
-// the end at base.
-type span struct {
+// chunkRows locates the rows of a chunk: from..to of its worker's rows, and base in the
+// result.
+type chunkRows struct {
 	worker         int
 	from, to, base int
 	done           bool
 }
 
 // countFrom is the number of results from which they are counted before memory
-// is reserved, so that a batch with too many is refused and not swapped.
+// is allocated, so that a batch with too many is refused before it exhausts memory.
 const countFrom = 1 << 26
 
-// collect runs a task. Its rows go to offsets, slots and keys, whose memory is
-// used where it is large enough; all are empty after an error.
+// collect runs a task. It stores the rows in offsets, slots and keys, whose memory it
+// uses where it is large enough; all are empty after an error.
 func (c *collector) collect(t task, offsets, slots *[]uint32, keys *[]float32) error {
 	c.begin(t, *offsets, *slots, *keys)
 	c.ends = c.offsets[1:]
 	var err error
-	if c.pools.all.Workers() == 1 || len(c.spans) < t.parallel {
-		err = c.inPlace()
+	if c.pools.all.Workers() == 1 || len(c.chunks) < t.parallel {
+		err = c.collectAlone()
 	} else {
-		err = c.inParallel()
+		err = c.collectParallel()
 	}
 	c.end(err, offsets, slots, keys)
 	return err
 }
 
-// collectNumbered is collect for rows that go where their number says: all are
-// found, and then copied one by one.
+// collectNumbered is collect for rows in the order of their numbers: it finds all, and
+// then copies them one by one.
 func (c *collector) collectNumbered(t task, n numberer, offsets, slots *[]uint32, keys *[]float32) error {
 	c.begin(t, *offsets, *slots, *keys)
 	clear(c.offsets)
 	c.ownEnds, c.numbers = resize(c.ownEnds, t.rows), resize(c.numbers, t.rows)
 	c.ends, c.numberer = c.ownEnds, n
-	err := c.inNumbers()
+	err := c.collectByNumber()
 	c.numberer = nil
 	c.end(err, offsets, slots, keys)
 	return err
@@ -125,7 +124,7 @@ func (c *collector) end(err error, offsets, slots *[]uint32, keys *[]float32) {
 
 func (c *collector) begin(t task, offsets, slots []uint32, keys []float32) {
 	if c.pools.fit(t.ix); len(c.workers) != t.ix.cfg.Workers {
-		c.workers = make([]gatherer, t.ix.cfg.Workers)
+		c.workers = make([]workerRows, t.ix.cfg.Workers)
 	}
 	c.task = t
 	c.offsets = resize(offsets, t.rows+1)
@@ -136,21 +135,21 @@ func (c *collector) begin(t task, offsets, slots []uint32, keys []float32) {
 		room := min(len(c.slots), len(c.keys))
 		c.slots, c.keys = c.slots[:room], c.keys[:room]
 	}
-	c.spans = resize(c.spans, (t.rows+t.chunk-1)/t.chunk)
-	clear(c.spans)
+	c.chunks = resize(c.chunks, (t.rows+t.chunk-1)/t.chunk)
+	clear(c.chunks)
 	c.next, c.total = 0, 0
 	for i := range c.workers {
 		g := &c.workers[i]
-		g.rows.Fill, g.err, g.pending = 0, nil, slices.Grow(g.pending[:0], len(c.spans))
+		g.rows.Fill, g.err, g.pending = 0, nil, slices.Grow(g.pending[:0], len(c.chunks))
 	}
 }
 
 // Do runs the present step on a chunk; it implements native.Task.
 func (c *collector) Do(worker, chunk int) { c.step(c, worker, chunk) }
 
-func (c *collector) run(pool *native.Pool, chunks int, step func(c *collector, worker, chunk int)) error {
+func (c *collector) run(pool *native.Pool, n int, step func(c *collector, worker, chunk int)) error {
 	c.step = step
-	if err := pool.Run(chunks, c); err != nil {
+	if err := pool.Run(n, c); err != nil {
 		return err
 	}
 	for i := range c.workers {
@@ -166,8 +165,8 @@ func (c *collector) limits(chunk int) (first, last int) {
 	return chunk * c.chunk, min((chunk+1)*c.chunk, c.rows)
 }
 
-// prepare gives a worker room for what is sorted by, if it is needed at all.
-func (c *collector) prepare(g *gatherer) {
+// prepare gives a worker room for the keys, if they are needed at all.
+func (c *collector) prepare(g *workerRows) {
 	g.rows.Dist2 = nil
 	if !c.withKey && c.order != ByDistance {
 		return
@@ -178,12 +177,12 @@ func (c *collector) prepare(g *gatherer) {
 	g.rows.Dist2 = g.keys
 }
 
-// find appends the rows of a chunk to those of a worker, in the order asked for,
+// find appends the rows of a chunk to those of a worker, in the order of the task,
 // and sets their ends.
-func (c *collector) find(worker, chunk int) { c.findIn(worker, chunk, false) }
+func (c *collector) find(worker, chunk int) { c.findInto(worker, chunk, false) }
 
-// findIn is find. If the room is fixed it returns false when that does not do.
-func (c *collector) findIn(worker, chunk int, fixed bool) bool {
+// findInto is find. If the room is fixed it returns false when it is too small.
+func (c *collector) findInto(worker, chunk int, fixed bool) bool {
 	g := &c.workers[worker]
 	first, last := c.limits(chunk)
 	ends := c.ends[first:last]
@@ -203,21 +202,21 @@ func (c *collector) findIn(worker, chunk int, fixed bool) bool {
 	for at := first; c.of != nil && at < last; { // now, while the points are in the cache
 		at += copy(c.of[at:last], c.ix.points.Blocks[at/native.BlockLen].Slot[at%native.BlockLen:])
 	}
-	s := &c.spans[chunk]
+	s := &c.chunks[chunk]
 	s.worker, s.from, s.to = worker, from, g.rows.Fill
 	return true
 }
 
-// grow makes room for one more row of all points: twice as much, or, where one
+// grow makes room for one more row of all points: twice as much, or, where a single
 // worker has done a good part of the rows, what the rest will need at this rate.
-func (c *collector) grow(g *gatherer, worker, done int) error {
+func (c *collector) grow(g *workerRows, worker, done int) error {
 	longest := c.ix.n + native.Pad
 	need := g.rows.Fill + longest
 	size := max(need, 2*len(g.rows.Slots))
 	if done > c.rows/64 && c.pools.all.Workers() == 1 {
 		size = max(need, int(float64(g.rows.Fill)/float64(done)*float64(c.rows)*1.1))
 	}
-	if size > countFrom-c.sooner {
+	if size > countFrom-c.countEarlier {
 		total, err := c.count(worker)
 		if err != nil {
 			return err
@@ -241,7 +240,7 @@ func (c *collector) grow(g *gatherer, worker, done int) error {
 // count returns the number of results, or ErrRange if there are too many.
 func (c *collector) count(worker int) (int, error) {
 	rows := native.Rows{Ends: make([]uint32, c.chunk), Slots: make([]uint32, c.ix.n+native.Pad)}
-	if c.withKey { // a search may need a place for them
+	if c.withKey { // a search may need room for them
 		rows.Dist2 = make([]float32, len(rows.Slots))
 	}
 	total := 0
@@ -255,15 +254,10 @@ func (c *collector) count(worker int) (int, error) {
 	return total, nil
 }
 
-func (c *collector) tooMany(results int) error { return tooManyResults(c.what, results) }
+func (c *collector) tooMany(results int) error { return tooManyResults(c.query, results) }
 
-// tooManyResults is the error of a batch with that many results, or more.
-func tooManyResults(what string, results int) error {
-	return fault.Field(ErrRange, "spatial: "+what+": results, at least", results)
-}
-
-// inPlace has one worker write to the result.
-func (c *collector) inPlace() error {
+// collectAlone finds the rows with one worker, which writes to the result.
+func (c *collector) collectAlone() error {
 	g := &c.workers[0]
 	ownSlots, ownKeys := g.rows.Slots, g.keys
 	g.rows.Slots = c.slots
@@ -271,7 +265,7 @@ func (c *collector) inPlace() error {
 		g.keys = c.keys
 	}
 	c.prepare(g)
-	err := c.run(c.pools.alone, len(c.spans), (*collector).find)
+	err := c.run(c.pools.alone, len(c.chunks), (*collector).find)
 	if err == nil && g.rows.Fill > maxResults {
 		err = c.tooMany(g.rows.Fill)
 	}
@@ -283,11 +277,11 @@ func (c *collector) inPlace() error {
 	return err
 }
 
-func (c *collector) inParallel() error {
+func (c *collector) collectParallel() error {
 	for i := range c.workers {
 		c.prepare(&c.workers[i])
 	}
-	if err := c.run(c.pools.all, len(c.spans), (*collector).findAndPlace); err != nil {
+	if err := c.run(c.pools.all, len(c.chunks), (*collector).findAndCopy); err != nil {
 		return err
 	}
 	if c.total > maxResults {
@@ -298,48 +292,38 @@ func (c *collector) inParallel() error {
 	if c.withKey {
 		c.keys = enlarge(c.keys, c.total)
 	}
-	err := c.run(c.pools.all, len(c.workers), (*collector).placeRest)
+	err := c.run(c.pools.all, len(c.workers), (*collector).copyRest)
 	for i := range c.workers {
-		if short { // they held all rows, and will not again
+		if short { // they held all rows; next time the result has room
 			c.workers[i].rows.Slots, c.workers[i].keys = nil, nil
 		}
 	}
 	return err
 }
 
-// enlarge is resize, but keeps what s holds.
-func enlarge[T float32 | uint32](s []T, n int) []T {
-	if cap(s) >= n {
-		return s[:n]
-	}
-	larger := makeHuge[T](n + n/8)[:n]
-	copy(larger, s)
-	return larger
-}
-
-func (c *collector) findAndPlace(worker, chunk int) {
+func (c *collector) findAndCopy(worker, chunk int) {
 	g := &c.workers[worker]
-	if !c.findAtPlace(worker, chunk) {
+	if !c.findInResult(worker, chunk) {
 		c.find(worker, chunk)
 		g.pending = append(g.pending, chunk)
 	}
 	c.commit.Lock()
-	c.spans[chunk].done = true
-	for ; c.next < len(c.spans) && c.spans[c.next].done; c.next++ {
-		s := &c.spans[c.next]
+	c.chunks[chunk].done = true
+	for ; c.next < len(c.chunks) && c.chunks[c.next].done; c.next++ {
+		s := &c.chunks[c.next]
 		s.base = c.total
 		c.total += s.to - s.from
 	}
 	next := c.next
 	c.commit.Unlock()
-	c.place(g, next)
+	c.copyPending(g, next)
 }
 
-// findAtPlace finds the rows of a chunk where they belong, if all chunks before it
-// are done, so that this is known, and if there is room; it returns false if not.
-// What it writes behind the rows is nobody's yet.
-func (c *collector) findAtPlace(worker, chunk int) bool {
-	if !c.withKey && c.order == ByDistance { // the keys have no place
+// findInResult finds the rows of a chunk directly in the result, if all chunks before it
+// are done, so that its offset is known, and if there is room; it returns false if not.
+// No other worker uses the memory after its rows yet, which it may overwrite.
+func (c *collector) findInResult(worker, chunk int) bool {
+	if !c.withKey && c.order == ByDistance { // the result has no room for the keys
 		return false
 	}
 	c.commit.Lock()
@@ -354,7 +338,7 @@ func (c *collector) findAtPlace(worker, chunk int) bool {
 	if c.withKey {
 		g.rows.Dist2 = c.keys[base:]
 	}
-	found := c.findIn(worker, chunk, true)
+	found := c.findInto(worker, chunk, true)
 	g.rows = own
 	if !found {
 		return false
@@ -366,14 +350,14 @@ func (c *collector) findAtPlace(worker, chunk int) bool {
 	return true
 }
 
-func (c *collector) placeRest(_, worker int) { c.place(&c.workers[worker], c.next) }
+func (c *collector) copyRest(_, worker int) { c.copyPending(&c.workers[worker], c.next) }
 
-// place copies those pending chunks of a worker that have a place to it, as far
-// as there is room.
-func (c *collector) place(g *gatherer, next int) {
+// copyPending copies the pending chunks of a worker whose offset is known to the result, as
+// far as there is room.
+func (c *collector) copyPending(g *workerRows, next int) {
 	n := 0
 	for ; n < len(g.pending) && g.pending[n] < next && g.err == nil; n++ {
-		s := &c.spans[g.pending[n]]
+		s := &c.chunks[g.pending[n]]
 		end := s.base + s.to - s.from
 		if end > len(c.slots) {
 			break
@@ -395,15 +379,15 @@ func (c *collector) place(g *gatherer, next int) {
 	}
 }
 
-func (c *collector) inNumbers() error {
+func (c *collector) collectByNumber() error {
 	for i := range c.workers {
 		c.prepare(&c.workers[i])
 	}
 	pool := c.pools.all
-	if len(c.spans) < c.parallel {
+	if len(c.chunks) < c.parallel {
 		pool = c.pools.alone
 	}
-	if err := c.run(pool, len(c.spans), (*collector).findAndNumber); err != nil {
+	if err := c.run(pool, len(c.chunks), (*collector).findAndNumber); err != nil {
 		return err
 	}
 	total := 0
@@ -418,15 +402,15 @@ func (c *collector) inNumbers() error {
 		sum += n
 		c.offsets[i] = sum
 	}
-	c.slots = resizeHuge(c.slots, total)
+	c.slots = enlarge(c.slots[:0], total)
 	if c.withKey {
-		c.keys = resizeHuge(c.keys, total)
+		c.keys = enlarge(c.keys[:0], total)
 	}
-	return c.run(pool, len(c.spans), (*collector).scatter)
+	return c.run(pool, len(c.chunks), (*collector).scatter)
 }
 
-// findAndNumber finds the rows of a chunk and puts their lengths behind the
-// offsets of their numbers.
+// findAndNumber finds the rows of a chunk and stores the length of row number i in
+// offsets[i+1].
 func (c *collector) findAndNumber(worker, chunk int) {
 	c.find(worker, chunk)
 	if c.workers[worker].err != nil {
@@ -435,16 +419,16 @@ func (c *collector) findAndNumber(worker, chunk int) {
 	first, last := c.limits(chunk)
 	numbers := c.numbers[first:last]
 	c.numberer.number(first, numbers)
-	begin := uint32(c.spans[chunk].from)
+	begin := uint32(c.chunks[chunk].from)
 	for i, end := range c.ends[first:last] {
 		c.offsets[numbers[i]+1] = end - begin
 		begin = end
 	}
 }
 
-// scatter copies the rows of a chunk to their place.
+// scatter copies the rows of a chunk to the offsets of their numbers.
 func (c *collector) scatter(_, chunk int) {
-	s := &c.spans[chunk]
+	s := &c.chunks[chunk]
 	first, last := c.limits(chunk)
 	from := c.workers[s.worker].rows
 	from.Ends = c.ends[first:last]

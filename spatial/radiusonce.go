@@ -1,31 +1,24 @@
 package spatial
 
 import (
+	"cmp"
 	"math"
 	"math/bits"
 
 	"github.com/evertick/evertick/native"
 )
 
-// Columns are points, by slot: those of the slots in Slots, which ascend. As for
-// Index.Build, a nil Z is zero everywhere, and nil Slots are all rows.
-type Columns struct {
-	X, Y, Z []float32 // metres
-	Slots   []uint32
-	// Category is what Index.SetCategories takes, or nil.
-	Category []uint32
-}
-
-// RadiusOnce answers a batch of queries over points that are asked about once:
-// out holds the bytes that Build, SetCategories and Radius would give. The points that the index holds are neither read nor changed; only its
-// Config counts. Any number of goroutines may call it at the same time, also during a
+// RadiusOnce answers one batch of queries over points without a Build:
+// out gets the bytes that Build, SetCategories and Radius would give. RadiusOnce neither
+// reads nor changes the points of the index; it uses only its
+// Config. Any number of goroutines may call it at the same time, also during a
 // Build, each with a Result of its own.
 //
-// Where the queries are few, no grid over the points is built: one is laid over
-// the queries, and the points are streamed past it. How the work is done is
-// chosen by what it is expected to cost, from the numbers of points and queries and
+// For few queries, RadiusOnce builds no grid over the points: it lays a grid over
+// the queries, and streams the points past it. It chooses the strategy with the least
+// estimated cost, from the numbers of points and queries and
 // a sample of up to 64 points. Rows in the order Grid need the cells of the points, and
-// are always answered by building. out keeps the memory of the work, at worst that of
+// for these it always builds. out keeps the memory of the work, at worst that of
 // an index.
 //
 // Errors are those of Build first, then those of Queries.Validate, both with out
@@ -48,27 +41,24 @@ func (ix *Index) RadiusOnce(points Columns, q *Queries, out *Result) error {
 	o.columns = native.Columns{X: points.X, Y: points.Y, Z: points.Z, Slots: points.Slots, Category: points.Category, Live: q.Live}
 	defer o.release()
 	if err := q.Validate(); err != nil {
-		if at, bad := o.firstFault(ix); bad {
-			return o.fault(at)
-		}
-		return err
+		return cmp.Or(o.pointFault(ix), err)
 	}
-	if everything(q, len(points.Slots)) > maxResults {
-		if at, bad := o.firstFault(ix); bad {
-			return o.fault(at)
+	if least := leastResults(q, len(points.Slots)); least > maxResults {
+		if err := o.pointFault(ix); err != nil {
+			return err
 		}
 		out.empty()
-		return tooManyResults("RadiusOnce", everything(q, len(points.Slots)))
+		return tooManyResults("RadiusOnce", least)
 	}
-	if q.Order == Grid || !o.streams(ix, q) {
+	if q.Order == Grid || !o.layGrid(ix, q) {
 		return o.build(ix, q, out)
 	}
 	return o.stream(ix, q, out)
 }
 
-// everything is a lower bound on the results of the queries that take in all
-// points.
-func everything(q *Queries, points int) int {
+// leastResults is a lower bound on the number of results, from the queries that include
+// all points.
+func leastResults(q *Queries, points int) int {
 	if q.Mask != nil || q.Live != nil {
 		return 0
 	}
@@ -78,63 +68,63 @@ func everything(q *Queries, points int) int {
 			n++
 		}
 	}
-	return n * max(0, points-1) // but for the one excluded
+	return n * max(0, points-1) // without the excluded one
 }
 
 // chunkPoints is the number of points that a worker takes at a time: about ten
 // microseconds of work. It must not depend on the number of workers.
 const chunkPoints = 8192
 
-// mostHits bounds the hits that are kept while streaming, twelve bytes each, over
-// all workers. What goes beyond is counted, and if the total is no error, the
-// points are indexed after all.
-const mostHits = 1 << 26
+// maxHits bounds the hits that are kept while streaming, twelve bytes each, over
+// all workers. Further hits are only counted, and if their total is no error,
+// RadiusOnce builds an index after all.
+const maxHits = 1 << 26
 
-// path is a way to answer.
-type path uint8
+// strategy is a way to answer a batch.
+type strategy uint8
 
 const (
-	cheapest path = iota
+	cheapest strategy = iota
 	streaming
 	building
 )
 
-// once is what RadiusOnce needs besides the rows.
-type once struct {
-	columns native.Columns
-	sieve   native.Sieve
-	empty   native.Sieve // with which points are only looked at
-	level   native.Level
-	index   *Index // for batches that are answered by building
-	pools   pools
-	workers []streamer
-	chunks  []chunk
-	sorter  native.Sorter
+// onceBatch is the memory of RadiusOnce besides the result.
+type onceBatch struct {
+	columns   native.Columns
+	grid      native.Sieve
+	noQueries native.Sieve // a grid without queries, which only checks the points
+	level     native.Level
+	index     *Index // for batches that are answered by building
+	pools     pools
+	workers   []workerHits
+	chunks    []chunkHits
+	sorter    native.Sorter
 
-	lessHits int // taken off mostHits, by tests
-	force    path
+	fewerHits int // subtracted from maxHits, by tests
+	force     strategy
 }
 
-// chunk tells where the hits of a chunk are: from..to of a worker's hits.
-type chunk struct{ worker, from, to int }
+// chunkHits locates the hits of a chunk: from..to of a worker's hits.
+type chunkHits struct{ worker, from, to int }
 
-// streamer collects the hits of the chunks of one worker, one behind the other.
-type streamer struct {
-	hits    native.Hits
-	beyond  int // hits that were counted and not kept
-	bad     int // the place of the first point at fault, or -1
-	mostOwn int // hits that this worker may keep
+// workerHits has the hits of the chunks of one worker, one after the other.
+type workerHits struct {
+	hits   native.Hits
+	beyond int // hits that were counted and not kept
+	bad    int // the index of the first invalid point, or -1
+	maxOwn int // hits that this worker may keep
 }
 
-func (o *once) release() { o.columns = native.Columns{} }
+func (o *onceBatch) release() { o.columns = native.Columns{} }
 
-// costs are what work costs, in nanoseconds, on a Zen 4 core: only ratios matter, and only
-// for speed.
+// costs are the costs of steps, in nanoseconds, on a Zen 4 core: only ratios matter, and
+// only for speed.
 type costs struct {
-	screen float64 // to look at a point and find its cell
-	pass   float64 // more, if a query reaches the cell
-	test   float64 // with one more query
-	wide   float64 // with a query that is not in cells
+	screen float64 // to read a point and find its cell
+	pass   float64 // in addition, if a query reaches the cell
+	test   float64 // for each such query
+	wide   float64 // for each query that is not in cells
 	ask    float64 // to answer a query from an index
 	build  float64 // to index a point of few
 	builds float64 // to index a point of a million
@@ -145,24 +135,24 @@ var (
 	scalarCosts = costs{screen: 3.3, pass: 9, test: 3, wide: 1.2, ask: 250, build: 7, builds: 20}
 )
 
-// layQuery is what it costs to enter a query in the cells around it.
-const layQuery = 300
+// layCost is the cost of entering a query in the cells around it.
+const layCost = 300
 
-// index is the cost of Build and Radius. Up to 1<<17 points a point costs the
-// same; each doubling makes it dearer, up to a million.
+// index is the cost of Build and Radius. Up to 1<<17 points the cost per point is
+// constant; it rises with each doubling, up to a million.
 func (c *costs) index(points, queries int) float64 {
 	doublings := min(max(bits.Len(uint(points))-18, 0), 3)
 	each := c.build + float64(float64(doublings)/3*(c.builds-c.build))
 	return float64(float64(points)*each) + float64(float64(queries)*c.ask)
 }
 
-// streams tells whether streaming is expected to be cheaper than building, and
-// if so has laid the sieve. Streaming reads every point once, at about a tenth to
-// a third of what indexing it costs; it pays for each query that is laid, and for
-// each point near one. How many are near is measured on a few of the points. Sets
-// so small that testing all pairs is cheapest are streamed too, past a sieve in
+// layGrid reports whether streaming is estimated to be cheaper than building, and
+// if so has laid the grid. Streaming reads every point once, at about a tenth to
+// a third of the cost of indexing it; in addition each query costs the laying, and
+// each point near a query costs the tests. A sample of the points estimates how many are
+// near. Sets so small that testing all pairs is cheapest are streamed too, past a grid in
 // which all queries are wide.
-func (o *once) streams(ix *Index, q *Queries) bool {
+func (o *onceBatch) layGrid(ix *Index, q *Queries) bool {
 	c := &vectorCosts
 	if ix.level == native.Go || ix.level == native.C {
 		c = &scalarCosts
@@ -173,23 +163,23 @@ func (o *once) streams(ix *Index, q *Queries) bool {
 	case building:
 		return false
 	case streaming:
-		o.sieve.Lay(&batch, 1<<20)
+		o.grid.Lay(&batch, 1<<20)
 		return true
 	}
 	index := c.index(points, queries)
 	pairs := float64(points) * (c.screen + float64(float64(queries)*c.wide))
-	least := float64(float64(points)*c.screen) + float64(float64(queries)*layQuery)
+	least := float64(float64(points)*c.screen) + float64(float64(queries)*layCost)
 	if min(pairs, least) > index {
 		return false
 	}
-	o.sieve.Lay(&batch, points)
-	passes, tests := o.sieve.Sample(&o.columns)
-	each := c.screen + float64(passes*c.pass) + float64(tests*c.test) + float64(float64(len(o.sieve.Wide()))*c.wide)
+	o.grid.Lay(&batch, points)
+	passes, tests := o.grid.Sample(&o.columns)
+	each := c.screen + float64(passes*c.pass) + float64(tests*c.test) + float64(float64(len(o.grid.Wide()))*c.wide)
 	return float64(points)*each < index
 }
 
 // build answers from an index of its own.
-func (o *once) build(ix *Index, q *Queries, out *Result) error {
+func (o *onceBatch) build(ix *Index, q *Queries, out *Result) error {
 	if o.index == nil || o.index.cfg != ix.cfg || o.index.level != ix.level {
 		index, err := New(ix.cfg)
 		if err != nil {
@@ -207,13 +197,13 @@ func (o *once) build(ix *Index, q *Queries, out *Result) error {
 	return o.index.Radius(q, out)
 }
 
-// stream answers by streaming past the sieve.
-func (o *once) stream(ix *Index, q *Queries, out *Result) error {
+// stream answers by streaming the points past the grid.
+func (o *onceBatch) stream(ix *Index, q *Queries, out *Result) error {
 	o.prepare(ix)
 	err := o.pools.run(ix, max(1, len(o.columns.Slots)), chunkPoints, o)
 	if err == nil {
 		if at := o.firstBad(); at >= 0 {
-			return o.fault(at)
+			return o.badPoint(at)
 		}
 		total, kept := 0, true
 		for i := range o.workers {
@@ -234,22 +224,22 @@ func (o *once) stream(ix *Index, q *Queries, out *Result) error {
 	return err
 }
 
-func (o *once) prepare(ix *Index) {
+func (o *onceBatch) prepare(ix *Index) {
 	o.level = ix.level
 	if len(o.workers) != ix.cfg.Workers {
-		o.workers = make([]streamer, ix.cfg.Workers)
+		o.workers = make([]workerHits, ix.cfg.Workers)
 	}
 	for i := range o.workers {
 		w := &o.workers[i]
-		w.hits.Fill, w.beyond, w.bad, w.mostOwn = 0, 0, -1, (mostHits-o.lessHits)/len(o.workers)
+		w.hits.Fill, w.beyond, w.bad, w.maxOwn = 0, 0, -1, (maxHits-o.fewerHits)/len(o.workers)
 	}
 	o.chunks = resize(o.chunks, max(1, (len(o.columns.Slots)+chunkPoints-1)/chunkPoints))
 }
 
 // Do streams one chunk of points; it implements native.Task. A worker that has
-// seen a bad point has no use for those behind it, but other workers go on
+// found a bad point skips those after it, but other workers continue
 // with the points before.
-func (o *once) Do(number, c int) {
+func (o *onceBatch) Do(number, c int) {
 	w := &o.workers[number]
 	at := c * chunkPoints
 	end := min(at+chunkPoints, len(o.columns.Slots))
@@ -257,13 +247,13 @@ func (o *once) Do(number, c int) {
 	if w.bad < 0 {
 		o.chunk(w, at, end)
 	}
-	o.chunks[c] = chunk{number, from, w.hits.Fill}
+	o.chunks[c] = chunkHits{number, from, w.hits.Fill}
 }
 
-func (o *once) chunk(w *streamer, from, to int) {
-	s := &o.sieve
+func (o *onceBatch) chunk(w *workerHits, from, to int) {
+	s := &o.grid
 	if w.hits.Fill+w.beyond > maxResults {
-		s = &o.empty // an error: the points may still have an earlier one
+		s = &o.noQueries // too many results; but an invalid point is the earlier error
 	}
 	for at := from; ; {
 		next, stop := native.Stream(o.level, s, &o.columns, at, to, &w.hits)
@@ -285,11 +275,11 @@ func (o *once) chunk(w *streamer, from, to int) {
 	}
 }
 
-// makeRoom grows the hits, or, if there are too many to keep, begins to overwrite
-// them.
-func (w *streamer) makeRoom(n int) {
+// makeRoom grows the memory of the hits, or, if there are too many to keep, begins to
+// overwrite them.
+func (w *workerHits) makeRoom(n int) {
 	h := &w.hits
-	if w.beyond > 0 || h.Fill > w.mostOwn {
+	if w.beyond > 0 || h.Fill > w.maxOwn {
 		w.beyond += h.Fill
 		h.Fill = 0
 	}
@@ -302,13 +292,16 @@ func (w *streamer) makeRoom(n int) {
 	h.Dist2 = append(make([]float32, 0, size), h.Dist2[:h.Fill]...)[:size]
 }
 
-// firstFault looks at the points only.
-func (o *once) firstFault(ix *Index) (at int, bad bool) {
-	at, stop := native.Stream(ix.level, &o.empty, &o.columns, 0, len(o.columns.Slots), &native.Hits{})
-	return at, stop == native.Bad
+// pointFault returns the error that Build returns for the points.
+func (o *onceBatch) pointFault(ix *Index) error {
+	at, stop := native.Stream(ix.level, &o.noQueries, &o.columns, 0, len(o.columns.Slots), &native.Hits{})
+	if stop == native.Bad {
+		return o.badPoint(at)
+	}
+	return nil
 }
 
-func (o *once) firstBad() int {
+func (o *onceBatch) firstBad() int {
 	first := -1
 	for i := range o.workers {
 		if at := o.workers[i].bad; at >= 0 && (first < 0 || at < first) {
@@ -318,15 +311,15 @@ func (o *once) firstBad() int {
 	return first
 }
 
-// fault is the error that Build gives for the point at a place in slots.
-func (o *once) fault(at int) error {
+// badPoint is the error that Build returns for the point at an index of slots.
+func (o *onceBatch) badPoint(at int) error {
 	c := &o.columns
 	return badPoint(c.X, c.Y, c.Z, c.Slots, at)
 }
 
-// merge sorts the hits by query, by counting: those of a query are in the order
+// merge sorts the hits by query with a counting sort: those of a query are in the order
 // of the points already. Offsets serve as cursors, and are shifted back.
-func (o *once) merge(q *Queries, total int, out *Result) {
+func (o *onceBatch) merge(q *Queries, total int, out *Result) {
 	offsets := resize(out.Offsets, len(q.X)+1)
 	clear(offsets)
 	for i := range o.workers {
