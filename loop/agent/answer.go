@@ -46,6 +46,8 @@ type rules struct {
 	maxBytes   int
 }
 
+func rulesOf(c *Config) rules { return rules{c.Actions, c.MaxActions, c.MaxBytes} }
+
 // kind returns the index of an action.
 func (r *rules) kind(name string) int {
 	for i := range r.defs {

@@ -6,7 +6,7 @@
 //	tick n, behind the index                       off the tick
 //	  due agents ── one batched radius query
 //	     │ perception, and its hash
-//	     │ not in flight, within the limits
+//	     │ not in request, within the limits
 //	     └──▶ Issued ───────────────────────────▶ Provider.Decide, a goroutine
 //	                                                   │ 300 ms
 //	tick n+18, before physics                          │

@@ -30,14 +30,14 @@ func TestHybrid(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		flying := 0
+		inFlight := 0
 		for _, id := range p.ids {
 			if p.agents.InFlight(id) != 0 {
-				flying++
+				inFlight++
 			}
 		}
-		if p.agents.Live().Calls != 0 || flying == 0 || p.sim.Hash() != hashes[59] {
-			t.Fatalf("%+v, %d in flight", p.agents.Live(), flying)
+		if p.agents.Live().Calls != 0 || inFlight == 0 || p.sim.Hash() != hashes[59] {
+			t.Fatalf("%+v, %d in request", p.agents.Live(), inFlight)
 		}
 		sim, err := player.Live()
 		if err != nil || sim != p.sim {
@@ -45,11 +45,11 @@ func TestHybrid(t *testing.T) {
 		}
 		before := p.agents.Stats()
 		p.step(t, 1)
-		if got := p.agents.Live().Calls; got < uint64(flying) {
-			t.Errorf("%d calls, %d were in flight", got, flying)
+		if got := p.agents.Live().Calls; got < uint64(inFlight) {
+			t.Errorf("%d calls, %d were in request", got, inFlight)
 		}
 		runLive(t, p, 60)
-		if s := p.agents.Stats(); s.Accepted < before.Accepted+uint64(flying) || s.Reason(agent.Orphaned) != 0 {
+		if s := p.agents.Stats(); s.Accepted < before.Accepted+uint64(inFlight) || s.Reason(agent.Orphaned) != 0 {
 			t.Errorf("%+v", s)
 		}
 		shut(t, p)

@@ -97,7 +97,7 @@ type turn struct {
 }
 
 // look builds the perceptions of all who are due, by one query.
-func (a *Agents) look() error {
+func (a *Agents) buildPerceptions() error {
 	q, w := &a.queries, a.sim.World
 	q.X, q.Y, q.Z, q.Radius, q.Exclude = q.X[:0], q.Y[:0], q.Z[:0], q.Radius[:0], q.Exclude[:0]
 	q.Order = spatial.ByDistance
@@ -106,19 +106,19 @@ func (a *Agents) look() error {
 		q.X, q.Y, q.Z = append(q.X, w.Position.X[slot]), append(q.Y, w.Position.Y[slot]), append(q.Z, w.Position.Z[slot])
 		q.Radius, q.Exclude = append(q.Radius, a.list[a.turns[i].at].spec.Radius), append(q.Exclude, slot)
 	}
-	if err := a.sim.Index.Radius(q, &a.seen); err != nil {
+	if err := a.sim.Index.Radius(q, &a.found); err != nil {
 		return err
 	}
 	for i := range a.turns {
-		a.turns[i].hash = hashOf(a.encode(i))
+		a.turns[i].hash = hashOf(a.encodePerception(i))
 		a.perceived = a.perceived*0x9e3779b97f4a7c15 ^ a.turns[i].hash
 	}
 	return nil
 }
 
 // row returns the neighbours of turn i, of which those beyond the limit are not seen.
-func (a *Agents) row(i int) (slots []uint32, dist2 []float32, unseen int) {
-	slots, dist2 = a.seen.Row(i), a.seen.Dist2Row(i)
+func (a *Agents) neighboursOf(i int) (slots []uint32, dist2 []float32, unseen int) {
+	slots, dist2 = a.found.Row(i), a.found.Dist2Row(i)
 	if n := a.cfg.MaxNeighbours; len(slots) > n {
 		return slots[:n], dist2[:n], len(slots) - n
 	}
@@ -127,7 +127,7 @@ func (a *Agents) row(i int) (slots []uint32, dist2 []float32, unseen int) {
 
 // tagsOf returns the tags of a slot, in the order of Config.Tags.
 func (a *Agents) tagsOf(slot ecs.Slot) (bits uint64) {
-	for i, mask := range a.masks {
+	for i, mask := range a.tagMasks {
 		bits |= mask[slot>>6] >> (slot & 63) & 1 << i
 	}
 	return bits
@@ -144,12 +144,12 @@ const (
 )
 
 // encode writes the perception of turn i into scratch memory.
-func (a *Agents) encode(i int) []byte {
+func (a *Agents) encodePerception(i int) []byte {
 	m, slot := &a.list[a.turns[i].at], a.turns[i].slot
-	slots, dist2, unseen := a.row(i)
+	slots, dist2, unseen := a.neighboursOf(i)
 	a.eventsFor(i)
 	w, le := a.sim.World, binary.LittleEndian
-	b := slices.Grow(a.buf[:0], perceptionHead+len(slots)*neighbourBytes+len(a.known)*eventBytes)
+	b := slices.Grow(a.buf[:0], perceptionHead+len(slots)*neighbourBytes+len(a.visible)*eventBytes)
 	b = le.AppendUint64(b, a.now)
 	b = le.AppendUint64(b, uint64(m.id))
 	b = le.AppendUint64(b, m.turns)
@@ -158,7 +158,7 @@ func (a *Agents) encode(i int) []byte {
 	b = appendOutcome(b, &m.last)
 	b = le.AppendUint32(b, uint32(len(slots)))
 	b = le.AppendUint32(b, uint32(unseen))
-	b = le.AppendUint32(b, uint32(len(a.known)))
+	b = le.AppendUint32(b, uint32(len(a.visible)))
 	at := len(b)
 	b = b[:at+len(slots)*neighbourBytes]
 	for j, s := range slots {
@@ -172,7 +172,7 @@ func (a *Agents) encode(i int) []byte {
 		le.PutUint32(n[28:], math.Float32bits(dist2[j]))
 		at += neighbourBytes
 	}
-	for _, e := range a.known {
+	for _, e := range a.visible {
 		b = appendEvent(b, &a.events[e])
 	}
 	a.buf = b
@@ -203,32 +203,32 @@ func appendEvent(b []byte, e *Event) []byte {
 
 // eventsFor lists the events that the agent of turn i can know of, the latest of them.
 func (a *Agents) eventsFor(i int) {
-	a.known = a.known[:0]
+	a.visible = a.visible[:0]
 	if len(a.events) == 0 {
 		return
 	}
 	id := a.list[a.turns[i].at].id
 	x, y, z, r := a.queries.X[i], a.queries.Y[i], a.queries.Z[i], a.queries.Radius[i]
-	for j := len(a.events) - 1; j >= 0 && len(a.known) < a.cfg.MaxEvents; j-- {
+	for j := len(a.events) - 1; j >= 0 && len(a.visible) < a.cfg.MaxEvents; j-- {
 		e := &a.events[j]
 		dx, dy, dz := e.Position[0]-x, e.Position[1]-y, e.Position[2]-z
 		d2 := float32(float32(dx*dx)+float32(dy*dy)) + float32(dz*dz)
 		if e.Subject == id || e.Object == id || d2 <= float32(r*r) {
-			a.known = append(a.known, j)
+			a.visible = append(a.visible, j)
 		}
 	}
-	slices.Reverse(a.known)
+	slices.Reverse(a.visible)
 }
 
 // fill makes p the perception of turn i, in the memory that p has.
-func (a *Agents) fill(p *Perception, i int) {
+func (a *Agents) fillPerception(p *Perception, i int) {
 	m, slot, w := &a.list[a.turns[i].at], a.turns[i].slot, a.sim.World
-	slots, dist2, unseen := a.row(i)
+	slots, dist2, unseen := a.neighboursOf(i)
 	a.eventsFor(i)
 	*p = Perception{
 		Decision: a.next, Tick: a.now, Agent: m.id, Turn: m.turns, Position: positionOf(w, slot), Radius: m.spec.Radius,
 		Tags: a.tagsOf(slot), Neighbours: slices.Grow(p.Neighbours[:0], len(slots)), Unseen: unseen,
-		Events: slices.Grow(p.Events[:0], len(a.known)), Last: m.last, Hash: a.turns[i].hash,
+		Events: slices.Grow(p.Events[:0], len(a.visible)), Last: m.last, Hash: a.turns[i].hash,
 		TagNames: a.cfg.Tags, Actions: a.cfg.Actions,
 	}
 	for j, s := range slots {
@@ -236,7 +236,7 @@ func (a *Agents) fill(p *Perception, i int) {
 		distance := float32(math.Sqrt(float64(dist2[j]))) // the nearest float32, since float64 has more than twice its digits
 		p.Neighbours = append(p.Neighbours, Neighbour{id, positionOf(w, s), distance, a.tagsOf(s)})
 	}
-	for _, e := range a.known {
+	for _, e := range a.visible {
 		p.Events = append(p.Events, a.events[e])
 	}
 }

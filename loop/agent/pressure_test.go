@@ -88,8 +88,8 @@ func TestWeights(t *testing.T) {
 	}{
 		{"starts of the provider", func(c *agent.Config) { c.Providers[0].StartsPerTick = 1 }},
 		{"starts of all", func(c *agent.Config) { c.StartsPerTick = 1 }},
-		{"in flight", func(c *agent.Config) { c.Providers[0].InFlight = 1 }},
-		{"in flight of all", func(c *agent.Config) { c.InFlight = 1 }},
+		{"in request", func(c *agent.Config) { c.Providers[0].InFlight = 1 }},
+		{"in request of all", func(c *agent.Config) { c.InFlight = 1 }},
 	} {
 		for _, shed := range []agent.Shed{agent.Skip, agent.Coalesce} {
 			synctest.Test(t, func(t *testing.T) {
@@ -417,7 +417,7 @@ func TestDeadline(t *testing.T) {
 		p := mustPark(t, parkConfig{number: 1, spec: agent.Spec{IntervalTicks: 100, DeadlineTicks: 9, Timeout: time.Hour}, agents: agent.Config{Providers: one(never)}})
 		p.step(t, 9)
 		if p.agents.InFlight(p.ids[0]) != 1 {
-			t.Fatal("not in flight")
+			t.Fatal("not in request")
 		}
 		p.step(t, 1)
 		if o, _ := p.agents.Last(p.ids[0]); p.agents.InFlight(p.ids[0]) != 0 || o != (agent.Outcome{Decision: 1, Tick: 9, Type: agent.Expired, Reason: agent.DeadlinePassed}) {

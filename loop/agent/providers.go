@@ -139,7 +139,7 @@ func ReadAnswers(dir string, fsys worldlog.FS, cfg Config) ([]Answer, error) {
 		return nil, err
 	}
 	cfg = cfg.withDefaults()
-	rules := rules{cfg.Actions, cfg.MaxActions, cfg.MaxBytes}
+	rules := rulesOf(&cfg)
 	var answers []Answer
 	for in, err := range replay.Inputs(dir, fsys) {
 		if err != nil {
@@ -158,14 +158,14 @@ func ReadAnswers(dir string, fsys worldlog.FS, cfg Config) ([]Answer, error) {
 }
 
 // second is another provider that is asked too, on a replay.
-type second struct {
+type redecider struct {
 	ctx      context.Context
 	provider Provider
 	report   func(Comparison)
-	mine     map[uint64]asked
+	answers  map[uint64]redecision
 }
 
-type asked struct {
+type redecision struct {
 	tick uint64
 	data []byte
 }
@@ -187,11 +187,11 @@ func (a *Agents) Redecide(ctx context.Context, p Provider, report func(Compariso
 	if p == nil || report == nil {
 		panic("agent: Redecide: nil provider or report")
 	}
-	a.second = &second{ctx, p, report, make(map[uint64]asked)}
+	a.redecider = &redecider{ctx, p, report, make(map[uint64]redecision)}
 }
 
 // ask asks the other provider, unless the tick is live.
-func (s *second) ask(a *Agents, h head, p *Perception) {
+func (s *redecider) ask(a *Agents, h head, p *Perception) {
 	if a.live {
 		return
 	}
@@ -203,16 +203,16 @@ func (s *second) ask(a *Agents, h head, p *Perception) {
 	} else {
 		data = a.rules.encodeOrFail(h, &d)
 	}
-	s.mine[h.decision] = asked{p.Tick, data}
+	s.answers[h.decision] = redecision{p.Tick, data}
 }
 
 // compare reports what the log says beside what the other provider did.
-func (s *second) compare(rules *rules, was *arrived) {
-	mine, ok := s.mine[was.Decision]
+func (s *redecider) compare(rules *rules, was *receivedAnswer) {
+	mine, ok := s.answers[was.Decision]
 	if !ok {
 		return
 	}
-	delete(s.mine, was.Decision)
+	delete(s.answers, was.Decision)
 	now, err := rules.decode(mine.data)
 	c := Comparison{Decision: was.Decision, Agent: was.Agent, Tick: mine.tick, Was: was.Answer, Now: now}
 	if err != nil {

@@ -170,33 +170,33 @@ func ParseRecord(rec *worldlog.Record) (Record, error) {
 func (a *Agents) record(t *evertick.Tick, r Record) uint64 {
 	a.recorded++
 	r.Seq, r.Tick = a.recorded, t.N
-	a.chain = a.mix(a.chain, &r)
+	a.chain = a.nextChain(a.chain, &r)
 	a.ring[(r.Seq-1)%uint64(len(a.ring))] = r
 	a.count(&r)
 	if a.cfg.OnRecord != nil {
 		a.cfg.OnRecord(t, &r)
 	}
 	if a.log != nil && !t.Again() && a.logErr == nil {
-		a.logErr = a.append(&r)
+		a.logErr = a.appendToLog(&r)
 	}
 	return r.Seq
 }
 
 // mix is the chain of all records so far: two runs whose chains are equal had the same.
-func (a *Agents) mix(chain uint64, r *Record) uint64 {
-	a.line = binary.LittleEndian.AppendUint64(a.line[:0], chain)
-	a.line = appendRecord(a.line, r)
-	return hashOf(a.line)
+func (a *Agents) nextChain(chain uint64, r *Record) uint64 {
+	a.encoded = binary.LittleEndian.AppendUint64(a.encoded[:0], chain)
+	a.encoded = appendRecord(a.encoded, r)
+	return hashOf(a.encoded)
 }
 
 // append writes a record to the log.
-func (a *Agents) append(r *Record) error {
-	a.line = appendRecord(a.line[:0], r)
-	a.logged = worldlog.Record{Type: worldlog.Decision, Source: a.cfg.Source, Kind: uint32(r.Type), Seq: r.Seq, Data: a.line}
+func (a *Agents) appendToLog(r *Record) error {
+	a.encoded = appendRecord(a.encoded[:0], r)
+	a.logRecord = worldlog.Record{Type: worldlog.Decision, Source: a.cfg.Source, Kind: uint32(r.Type), Seq: r.Seq, Data: a.encoded}
 	if r.Type == Applied {
-		a.logged.Type = worldlog.Intent
+		a.logRecord.Type = worldlog.Intent
 	}
-	if err := a.log.Append(&a.logged); err != nil {
+	if err := a.log.Append(&a.logRecord); err != nil {
 		return fmt.Errorf("agent: record %d: %w", r.Seq, err)
 	}
 	return nil

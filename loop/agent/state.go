@@ -12,7 +12,7 @@ import (
 // The state is, all little-endian: uint32 version; uint64 next, recorded, chain, perceived, and
 // floor; uint32 how many floors, and them; the counts, plain ones and those of reasons, with
 // uint32 how many; uint32 how many agents, and them; uint32 actions, and them; uint32 events, and
-// them. Agents, actions and events are as appendMember, appendQueued and appendEvent write
+// them. Agents, actions and events are as appendAgent, appendQueued and appendEvent write
 // them.
 const (
 	stateVersion = 1
@@ -22,10 +22,10 @@ const (
 func (a *Agents) AppendState(dst []byte) []byte {
 	le := binary.LittleEndian
 	dst = le.AppendUint32(dst, stateVersion)
-	for _, v := range [...]uint64{a.next, a.recorded, a.chain, a.perceived, a.floor} {
+	for _, v := range [...]uint64{a.next, a.recorded, a.chain, a.perceived, a.minPass} {
 		dst = le.AppendUint64(dst, v)
 	}
-	dst = appendAll(dst, a.floors)
+	dst = appendAll(dst, a.providerMinPass)
 	dst = le.AppendUint32(dst, plainStats+uint32(reasonEnd))
 	for _, v := range a.stats.fields() {
 		dst = le.AppendUint64(dst, *v)
@@ -35,7 +35,7 @@ func (a *Agents) AppendState(dst []byte) []byte {
 	}
 	dst = le.AppendUint32(dst, uint32(len(a.list)))
 	for i := range a.list {
-		dst = appendMember(dst, &a.list[i])
+		dst = appendAgent(dst, &a.list[i])
 	}
 	dst = le.AppendUint32(dst, uint32(len(a.queue)))
 	for i := range a.queue {
@@ -56,7 +56,7 @@ func appendAll(dst []byte, values []uint64) []byte {
 	return dst
 }
 
-func appendMember(dst []byte, m *member) []byte {
+func appendAgent(dst []byte, m *agentState) []byte {
 	le, s := binary.LittleEndian, &m.spec
 	dst = le.AppendUint64(dst, uint64(m.id))
 	for _, v := range [...]uint32{s.IntervalTicks, s.Phase, s.Weight, s.DeadlineTicks, s.LatencyTicks, uint32(s.Provider)} {
@@ -65,7 +65,7 @@ func appendMember(dst []byte, m *member) []byte {
 	dst = appendFloats(dst, s.Radius)
 	dst = le.AppendUint64(dst, uint64(s.Timeout))
 	dst = append(dst, byte(s.Shed), bit(m.pending))
-	for _, v := range [...]uint64{m.decision, m.hash, m.issued, m.cause, m.share, m.turns} {
+	for _, v := range [...]uint64{m.decision, m.hash, m.issued, m.cause, m.pass, m.turns} {
 		dst = le.AppendUint64(dst, v)
 	}
 	return appendOutcome(dst, &m.last)
@@ -86,34 +86,22 @@ func appendQueued(dst []byte, q *queued) []byte {
 	return appendAction(dst, q.kind, &Action{Target: q.target, After: q.after, Args: q.args, Data: q.data})
 }
 
-// restored is where RestoreState builds before it commits.
-type restored struct {
-	next, recorded, chain, perceived, floor uint64
-	floors                                  []uint64
-	stats                                   Stats
-	list                                    []member
-	queue                                   []queued
-	events                                  []Event
-	busy                                    []int
-	flying                                  int
-}
-
 func corrupt(what string, v any) error {
 	return fault.Field(fault.ErrCorrupt, "agent: state: "+what, v)
 }
 
-// RestoreState implements evertick.State. The state must be of agents of the same Config; one
-// that Config could not have led to is ErrCorrupt, one of another version or number of
+// RestoreState implements evertick.State. The state must come from agents of the same Config; a state
+// that this Config cannot lead to is ErrCorrupt, one of another version or number of
 // providers ErrUnsupported, and one with more than fits ErrCapacity.
 func (a *Agents) RestoreState(src []byte) error {
 	p := parser{b: src}
 	if v := p.u32(); p.bad || v != stateVersion {
 		return fault.Field(fault.ErrUnsupported, "agent: state: version", v)
 	}
-	r := &a.parsed
-	*r = restored{list: r.list[:0], queue: r.queue[:0], events: r.events[:0], floors: r.floors[:0], busy: r.busy[:0]}
-	r.next, r.recorded, r.chain, r.perceived, r.floor = p.u64(), p.u64(), p.u64(), p.u64(), p.u64()
-	for _, read := range [...]func(*parser, *restored) error{a.readFloors, a.readStats, a.readMembers, a.readQueue, a.readEvents} {
+	r := &a.restoring
+	*r = state{list: r.list[:0], queue: r.queue[:0], events: r.events[:0], providerMinPass: r.providerMinPass[:0], busy: r.busy[:0]}
+	r.next, r.recorded, r.chain, r.perceived, r.minPass = p.u64(), p.u64(), p.u64(), p.u64(), p.u64()
+	for _, read := range [...]func(*parser, *state) error{a.readMinPass, a.readStats, a.readAgents, a.readQueue, a.readEvents} {
 		if err := read(&p, r); err != nil {
 			return err
 		}
@@ -128,33 +116,27 @@ func (a *Agents) RestoreState(src []byte) error {
 	return nil
 }
 
-func (a *Agents) commit(r *restored) {
-	a.next, a.recorded, a.chain, a.perceived, a.floor, a.stats = r.next, r.recorded, r.chain, r.perceived, r.floor, r.stats
-	a.floors, r.floors = r.floors, a.floors
-	a.list, r.list = r.list, a.list
-	a.queue, r.queue = r.queue, a.queue
-	a.events, r.events = r.events, a.events
-	a.busy, r.busy = r.busy, a.busy
-	a.flying = r.flying
+func (a *Agents) commit(r *state) {
+	a.state, *r = *r, a.state
 	clear(r.queue)
 	a.ringFrom = a.recorded
-	a.flights.soil()
-	if a.cfg.Send == nil { // Sim.Push takes what is late, and a Rollback would refuse it
-		a.soon.Store(0) // which tick is next, the begin of it will tell
+	a.requests.markDirty()
+	if a.cfg.Send == nil { // Sim.Push accepts late inputs, a Rollback refuses them
+		a.nextTick.Store(0) // not known until the next tick begins
 	}
 }
 
-func (a *Agents) readFloors(p *parser, r *restored) error {
-	if n := p.u32(); int64(n) != int64(len(a.floors)) {
+func (a *Agents) readMinPass(p *parser, r *state) error {
+	if n := p.u32(); int64(n) != int64(len(a.providerMinPass)) {
 		return fault.Field(fault.ErrUnsupported, "agent: state: providers", n)
 	}
-	for range a.floors {
-		r.floors, r.busy = append(r.floors, p.u64()), append(r.busy, 0)
+	for range a.providerMinPass {
+		r.providerMinPass, r.busy = append(r.providerMinPass, p.u64()), append(r.busy, 0)
 	}
 	return nil
 }
 
-func (a *Agents) readStats(p *parser, r *restored) error {
+func (a *Agents) readStats(p *parser, r *state) error {
 	if n := p.u32(); n != plainStats+uint32(reasonEnd) {
 		return fault.Field(fault.ErrUnsupported, "agent: state: counts", n)
 	}
@@ -167,13 +149,13 @@ func (a *Agents) readStats(p *parser, r *restored) error {
 	return nil
 }
 
-func (a *Agents) readMembers(p *parser, r *restored) error {
+func (a *Agents) readAgents(p *parser, r *state) error {
 	n := p.u32()
 	if int64(n) > int64(a.cfg.MaxAgents) {
 		return fault.Field(fault.ErrCapacity, "agent: state: agents", n)
 	}
 	for i := range int(n) {
-		m := readMember(p)
+		m := readAgent(p)
 		if p.bad {
 			return corrupt("agents", n)
 		}
@@ -184,14 +166,14 @@ func (a *Agents) readMembers(p *parser, r *restored) error {
 		}
 		if m.decision != 0 {
 			r.busy[m.spec.Provider]++
-			r.flying++
+			r.inFlight++
 		}
 		r.list = append(r.list, m)
 	}
 	return nil
 }
 
-func readMember(p *parser) (m member) {
+func readAgent(p *parser) (m agentState) {
 	m.id = ecs.ID(p.u64())
 	s := &m.spec
 	s.IntervalTicks, s.Phase, s.Weight, s.DeadlineTicks, s.LatencyTicks = p.u32(), p.u32(), p.u32(), p.u32(), p.u32()
@@ -202,13 +184,13 @@ func readMember(p *parser) (m member) {
 	s.Shed = Shed(p.u8())
 	pending := p.u8()
 	m.pending = pending == 1
-	m.decision, m.hash, m.issued, m.cause, m.share, m.turns = p.u64(), p.u64(), p.u64(), p.u64(), p.u64(), p.u64()
+	m.decision, m.hash, m.issued, m.cause, m.pass, m.turns = p.u64(), p.u64(), p.u64(), p.u64(), p.u64(), p.u64()
 	m.last = Outcome{Decision: p.u64(), Tick: p.u64(), Type: RecordType(p.u8()), Reason: Reason(p.u8())}
 	p.bad = p.bad || pending > 1 || provider > maxProviders
 	return m
 }
 
-func (a *Agents) readQueue(p *parser, r *restored) error {
+func (a *Agents) readQueue(p *parser, r *state) error {
 	n := p.u32()
 	if int64(n) > int64(a.cfg.Queue) {
 		return fault.Field(fault.ErrCapacity, "agent: state: actions", n)
@@ -221,33 +203,17 @@ func (a *Agents) readQueue(p *parser, r *restored) error {
 			q.decision == 0 || q.decision >= r.next || q.cause > r.recorded || q.index >= a.cfg.MaxActions {
 			return corrupt("action", i)
 		}
-		m := memberOf(r.list, q.agent)
-		if m == nil || m.waiting >= a.cfg.AgentQueue {
+		at, ok := findAgent(r.list, q.agent)
+		if !ok || r.list[at].waiting >= a.cfg.AgentQueue {
 			return corrupt("action of", q.agent)
 		}
-		m.waiting++
+		r.list[at].waiting++
 		r.queue = append(r.queue, q)
 	}
 	return nil
 }
 
-func memberOf(list []member, id ecs.ID) *member {
-	lo, hi := 0, len(list)
-	for lo < hi {
-		mid := (lo + hi) / 2
-		if list[mid].id < id {
-			lo = mid + 1
-		} else {
-			hi = mid
-		}
-	}
-	if lo < len(list) && list[lo].id == id {
-		return &list[lo]
-	}
-	return nil
-}
-
-func (a *Agents) readEvents(p *parser, r *restored) error {
+func (a *Agents) readEvents(p *parser, r *state) error {
 	n := p.u32()
 	if int64(n) > int64(a.cfg.Events) {
 		return fault.Field(fault.ErrCapacity, "agent: state: events", n)
