@@ -14,8 +14,8 @@ import (
 	"github.com/evertick/evertick/loop/worldlog"
 )
 
-// Hybrid: a replay up to a tick, and live from there on. What was on its way is asked again with
-// what was perceived then.
+// Hybrid: a replay up to a tick, and live from there on. Decisions in flight are requested again with
+// their old perceptions.
 func TestHybrid(t *testing.T) {
 	dir := t.TempDir()
 	hashes, _ := recordLive(t, liveConfig(), dir, 100)
@@ -56,7 +56,7 @@ func TestHybrid(t *testing.T) {
 	})
 }
 
-// Behind a snapshot nobody knows what was perceived: what was on its way is cancelled, and the
+// After a snapshot perceptions are not known: decisions in flight are cancelled, and the
 // agents go on. A fork records that, and verifies.
 func TestForkAndOrphans(t *testing.T) {
 	dir, forked := t.TempDir(), t.TempDir()
@@ -112,7 +112,7 @@ func TestForkAndOrphans(t *testing.T) {
 	})
 }
 
-// Modes that ask nobody.
+// Modes that call no provider.
 func TestModes(t *testing.T) {
 	c := replayConfig(t)
 	c.agents.Mode = agent.Replay
@@ -143,8 +143,8 @@ func TestModes(t *testing.T) {
 	})
 }
 
-// Redecide offers what was perceived to another provider: the same one agrees with itself, another
-// does not, and the run goes on by the log in any case.
+// Redecide gives perceptions to another provider: the same one agrees with itself, another one
+// does not, and the run follows the log in any case.
 func TestRedecide(t *testing.T) {
 	dir := t.TempDir()
 	hashes, live := recordLive(t, liveConfig(), dir, 120)
@@ -360,7 +360,7 @@ func TestLogOfStepBack(t *testing.T) {
 	}
 }
 
-// What agents perceive is part of the hash of each tick, whether anybody is asked or not.
+// Perceptions are part of the hash of each tick, whether agents are asked or not.
 func TestPerceptionsAreHashed(t *testing.T) {
 	run := func(limit int) (hash uint64) {
 		p := mustPark(t, parkConfig{number: 30, spec: agent.Spec{Radius: 20}, agents: agent.Config{MaxNeighbours: limit}})

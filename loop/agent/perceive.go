@@ -14,27 +14,27 @@ import (
 
 // Perception is what an agent knows when it is asked.
 type Perception struct {
-	Decision uint64 // the number of the decision that is asked for
+	Decision uint64 // the number of the requested decision
 	Tick     uint64
 	Agent    ecs.ID
-	Turn     uint64 // decisions that the agent was asked for before
+	Turn     uint64 // number of decisions requested for the agent before
 	Position [3]float32
 	Radius   float32
 	Tags     uint64 // of the agent; bit i is TagNames[i]
-	// Neighbours within Radius, nearest first; of those equally far that of the lower slot
-	// first. The agent is not among them.
+	// Neighbours within Radius, nearest first; at equal distance by slot. The agent is not among
+	// them.
 	Neighbours []Neighbour
-	// Unseen is the number of neighbours farther away that Config.MaxNeighbours leaves out.
+	// Unseen is the number of farther neighbours that Config.MaxNeighbours leaves out.
 	Unseen int
 	// Events that the agent can know of, oldest first: see Agents.Notify.
 	Events []Event
-	// Last is what became of the agent's last decision.
+	// Last is the outcome of the agent's last decision.
 	Last Outcome
 	// Hash of all of the above but Decision: XXH3 of its encoding. It is in the records, and in the
 	// state.
 	Hash uint64
 
-	// TagNames and Actions are those of Config, to be read only.
+	// TagNames and Actions are those of Config; they must not be changed.
 	TagNames []string
 	Actions  []ActionDef
 }
@@ -50,15 +50,15 @@ type Neighbour struct {
 // Event is something that agents nearby can know of.
 type Event struct {
 	Tick uint64
-	Kind uint32 // the business of systems
-	// Subject and Object know of it wherever they are. 0: nobody.
+	Kind uint32 // its meaning is up to the systems
+	// Subject and Object know of it wherever they are. 0: none.
 	Subject, Object ecs.ID
-	// Position is where it happened, for all who perceive that place: within their radius.
+	// Position is where it happened. Agents know of it if that is within their radius.
 	Position [3]float32
 	Value    float32
 }
 
-// Outcome is what became of a decision.
+// Outcome is how a decision ended.
 type Outcome struct {
 	Decision uint64 // 0: there was none yet
 	Tick     uint64
@@ -68,9 +68,9 @@ type Outcome struct {
 
 func hashOf(b []byte) uint64 { return statehash.Bytes(b, 1, false) }
 
-// Notify keeps an event of the running tick for perceptions: the last Config.Events of
-// them. It is for systems; agents that are due later in this tick know of it. Tick is set by
-// Notify. A position or a value that is NaN or infinite is ErrNotFinite.
+// Notify keeps an event of the running tick for perceptions; the last Config.Events
+// events are kept. It is for systems; agents that are due later in this tick know of it. Notify sets
+// Event.Tick. A position or a value that is NaN or infinite is ErrNotFinite.
 func (a *Agents) Notify(t *evertick.Tick, e Event) error {
 	for i, v := range e.Position {
 		if !fault.Finite(v) {
@@ -96,7 +96,7 @@ type turn struct {
 	hash uint64
 }
 
-// look builds the perceptions of all who are due, by one query.
+// buildPerceptions builds the perceptions of all agents that are due, by one query.
 func (a *Agents) buildPerceptions() error {
 	q, w := &a.queries, a.sim.World
 	q.X, q.Y, q.Z, q.Radius, q.Exclude = q.X[:0], q.Y[:0], q.Z[:0], q.Radius[:0], q.Exclude[:0]
@@ -116,7 +116,7 @@ func (a *Agents) buildPerceptions() error {
 	return nil
 }
 
-// row returns the neighbours of turn i, of which those beyond the limit are not seen.
+// neighboursOf returns the neighbours of turn i up to the limit, and how many are left out.
 func (a *Agents) neighboursOf(i int) (slots []uint32, dist2 []float32, unseen int) {
 	slots, dist2 = a.found.Row(i), a.found.Dist2Row(i)
 	if n := a.cfg.MaxNeighbours; len(slots) > n {
@@ -143,17 +143,14 @@ const (
 	eventBytes     = 3*8 + 4 + 4*4
 )
 
-// encode writes the perception of turn i into scratch memory.
+// encodePerception writes the perception of turn i into scratch memory.
 func (a *Agents) encodePerception(i int) []byte {
 	m, slot := &a.list[a.turns[i].at], a.turns[i].slot
 	slots, dist2, unseen := a.neighboursOf(i)
 	a.eventsFor(i)
 	w, le := a.sim.World, binary.LittleEndian
 	b := slices.Grow(a.buf[:0], perceptionHead+len(slots)*neighbourBytes+len(a.visible)*eventBytes)
-	b = le.AppendUint64(b, a.now)
-	b = le.AppendUint64(b, uint64(m.id))
-	b = le.AppendUint64(b, m.turns)
-	b = le.AppendUint64(b, a.tagsOf(slot))
+	b = appendUints(b, a.now, uint64(m.id), m.turns, a.tagsOf(slot))
 	b = appendFloats(b, w.Position.X[slot], w.Position.Y[slot], w.Position.Z[slot], m.spec.Radius)
 	b = appendOutcome(b, &m.last)
 	b = le.AppendUint32(b, uint32(len(slots)))
@@ -187,17 +184,12 @@ func appendFloats(b []byte, values ...float32) []byte {
 }
 
 func appendOutcome(b []byte, o *Outcome) []byte {
-	b = binary.LittleEndian.AppendUint64(b, o.Decision)
-	b = binary.LittleEndian.AppendUint64(b, o.Tick)
-	return append(b, byte(o.Type), byte(o.Reason))
+	return append(appendUints(b, o.Decision, o.Tick), byte(o.Type), byte(o.Reason))
 }
 
 func appendEvent(b []byte, e *Event) []byte {
-	le := binary.LittleEndian
-	b = le.AppendUint64(b, e.Tick)
-	b = le.AppendUint64(b, uint64(e.Subject))
-	b = le.AppendUint64(b, uint64(e.Object))
-	b = le.AppendUint32(b, e.Kind)
+	b = appendUints(b, e.Tick, uint64(e.Subject), uint64(e.Object))
+	b = binary.LittleEndian.AppendUint32(b, e.Kind)
 	return appendFloats(b, e.Position[0], e.Position[1], e.Position[2], e.Value)
 }
 
@@ -220,7 +212,7 @@ func (a *Agents) eventsFor(i int) {
 	slices.Reverse(a.visible)
 }
 
-// fill makes p the perception of turn i, in the memory that p has.
+// fillPerception makes p the perception of turn i, in the memory that p has.
 func (a *Agents) fillPerception(p *Perception, i int) {
 	m, slot, w := &a.list[a.turns[i].at], a.turns[i].slot, a.sim.World
 	slots, dist2, unseen := a.neighboursOf(i)

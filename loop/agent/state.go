@@ -9,30 +9,24 @@ import (
 	"github.com/evertick/evertick/internal/fault"
 )
 
-// The state is, all little-endian: uint32 version; uint64 next, recorded, chain, perceived, and
-// floor; uint32 how many floors, and them; the counts, plain ones and those of reasons, with
-// uint32 how many; uint32 how many agents, and them; uint32 actions, and them; uint32 events, and
-// them. Agents, actions and events are as appendAgent, appendQueued and appendEvent write
-// them.
-const (
-	stateVersion = 1
-)
+// The encoding of the state, all little-endian: uint32 version; uint64 next, recorded, chain, perceived and
+// minPass; then lists, each after its uint32 length: the minimum passes of providers, the counts (plain ones, then
+// those of reasons), agents, actions and events. Agents, actions and events are as appendAgent, appendQueued
+// and appendEvent write them.
+const stateVersion = 1
 
 // AppendState implements evertick.State.
 func (a *Agents) AppendState(dst []byte) []byte {
 	le := binary.LittleEndian
 	dst = le.AppendUint32(dst, stateVersion)
-	for _, v := range [...]uint64{a.next, a.recorded, a.chain, a.perceived, a.minPass} {
-		dst = le.AppendUint64(dst, v)
-	}
-	dst = appendAll(dst, a.providerMinPass)
+	dst = appendUints(dst, a.next, a.recorded, a.chain, a.perceived, a.minPass)
+	dst = le.AppendUint32(dst, uint32(len(a.providerMinPass)))
+	dst = appendUints(dst, a.providerMinPass...)
 	dst = le.AppendUint32(dst, plainStats+uint32(reasonEnd))
 	for _, v := range a.stats.fields() {
 		dst = le.AppendUint64(dst, *v)
 	}
-	for _, v := range a.stats.Reasons {
-		dst = le.AppendUint64(dst, v)
-	}
+	dst = appendUints(dst, a.stats.Reasons[:]...)
 	dst = le.AppendUint32(dst, uint32(len(a.list)))
 	for i := range a.list {
 		dst = appendAgent(dst, &a.list[i])
@@ -48,8 +42,7 @@ func (a *Agents) AppendState(dst []byte) []byte {
 	return dst
 }
 
-func appendAll(dst []byte, values []uint64) []byte {
-	dst = binary.LittleEndian.AppendUint32(dst, uint32(len(values)))
+func appendUints(dst []byte, values ...uint64) []byte {
 	for _, v := range values {
 		dst = binary.LittleEndian.AppendUint64(dst, v)
 	}
@@ -65,9 +58,7 @@ func appendAgent(dst []byte, m *agentState) []byte {
 	dst = appendFloats(dst, s.Radius)
 	dst = le.AppendUint64(dst, uint64(s.Timeout))
 	dst = append(dst, byte(s.Shed), bit(m.pending))
-	for _, v := range [...]uint64{m.decision, m.hash, m.issued, m.cause, m.pass, m.turns} {
-		dst = le.AppendUint64(dst, v)
-	}
+	dst = appendUints(dst, m.decision, m.hash, m.issued, m.cause, m.pass, m.turns)
 	return appendOutcome(dst, &m.last)
 }
 
@@ -79,9 +70,7 @@ func bit(b bool) byte {
 }
 
 func appendQueued(dst []byte, q *queued) []byte {
-	for _, v := range [...]uint64{q.tick, uint64(q.agent), q.decision, q.cause} {
-		dst = binary.LittleEndian.AppendUint64(dst, v)
-	}
+	dst = appendUints(dst, q.tick, uint64(q.agent), q.decision, q.cause)
 	dst = binary.LittleEndian.AppendUint32(dst, uint32(q.index))
 	return appendAction(dst, q.kind, &Action{Target: q.target, After: q.after, Args: q.args, Data: q.data})
 }
