@@ -16,7 +16,7 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// join is a client over HTTP that has shaken hands, and asked for nothing.
+// join returns a client over HTTP after its handshake, without further requests.
 func join(t *testing.T, ctx context.Context, url string) *sdk.ClientSession {
 	t.Helper()
 	cs, err := newClient().Connect(ctx, &sdk.StreamableClientTransport{Endpoint: url, DisableStandaloneSSE: true}, nil)
@@ -27,8 +27,8 @@ func join(t *testing.T, ctx context.Context, url string) *sdk.ClientSession {
 	return cs
 }
 
-// shakeHands sends the first message of a session. The caller closes the body.
-func shakeHands(t *testing.T, url string) *http.Response {
+// handshake sends the first message of a session. The caller closes the body of the answer.
+func handshake(t *testing.T, url string) *http.Response {
 	t.Helper()
 	req, err := http.NewRequest(http.MethodPost, url, strings.NewReader(initialize))
 	if err != nil {
@@ -43,10 +43,10 @@ func shakeHands(t *testing.T, url string) *http.Response {
 	return res
 }
 
-// knock asks for a seat, and returns the status, what Retry-After says and the text.
-func knock(t *testing.T, url string) (status, retry int, reason string) {
+// requestSession begins a session, and returns the status, the value of Retry-After and the text.
+func requestSession(t *testing.T, url string) (status, retry int, reason string) {
 	t.Helper()
-	res := shakeHands(t, url)
+	res := handshake(t, url)
 	defer res.Body.Close()
 	data, err := io.ReadAll(io.LimitReader(res.Body, 4096))
 	if err != nil {
@@ -56,7 +56,7 @@ func knock(t *testing.T, url string) (status, retry int, reason string) {
 	return res.StatusCode, retry, string(data)
 }
 
-// Who is turned away learns why, and when to come again; those inside are not disturbed.
+// A refused client gets the reason and the time to retry; other sessions are not disturbed.
 func TestFullSaysWhy(t *testing.T) {
 	r := start(t, "")
 	s := r.server(t, mcp.Config{Profile: skill.Builder, Sessions: 3, Silence: time.Hour})
@@ -71,9 +71,9 @@ func TestFullSaysWhy(t *testing.T) {
 		inside = append(inside, cs)
 	}
 	for range 5 {
-		status, retry, reason := knock(t, ts.URL)
+		status, retry, reason := requestSession(t, ts.URL)
 		if status != http.StatusServiceUnavailable || retry < 3000 || retry > 3600 ||
-			!strings.Contains(reason, "all 3 seats are taken") || strings.Contains(reason, "no server available") {
+			!strings.Contains(reason, "there are 3, all of which") || strings.Contains(reason, "no server available") {
 			t.Errorf("status %d, Retry-After %d: %q", status, retry, reason)
 		}
 	}
@@ -81,16 +81,16 @@ func TestFullSaysWhy(t *testing.T) {
 		good[skill.StatsOutput](t, r.ctx, cs, "world.stats", `{}`)
 	}
 	inside[1].Close()
-	if status, _, reason := knock(t, ts.URL); status != http.StatusOK {
-		t.Errorf("a seat is free: status %d: %s", status, reason)
+	if status, _, reason := requestSession(t, ts.URL); status != http.StatusOK {
+		t.Errorf("a session has ended: status %d: %s", status, reason)
 	}
-	// Other bad requests stay what they are.
+	// Other bad requests keep their status.
 	if got := post(t, ts.URL, func(q *http.Request) { q.Header.Set("Accept", "text/html") }, initialize); got != http.StatusBadRequest {
 		t.Errorf("status %d", got)
 	}
 }
 
-// raw is a client over HTTP that sends what it is told to, and knocks once only.
+// raw is a client over HTTP that sends any messages, and does not retry.
 type raw struct{ url, session string }
 
 func (c *raw) send(t *testing.T, body string) (status int) {
@@ -104,10 +104,10 @@ func (c *raw) send(t *testing.T, body string) (status int) {
 	return status
 }
 
-// enter begins a session and, if it is to be a whole handshake, ends that and waits until it has arrived.
+// enter begins a session and, if whole is true, ends the handshake and waits until that has arrived.
 func enter(t *testing.T, url string, whole bool) *raw {
 	t.Helper()
-	res := shakeHands(t, url)
+	res := handshake(t, url)
 	res.Body.Close()
 	c := &raw{url, res.Header.Get("Mcp-Session-Id")}
 	if res.StatusCode != http.StatusOK || c.session == "" {
@@ -124,9 +124,9 @@ func enter(t *testing.T, url string, whole bool) *raw {
 
 const listTools = `{"jsonrpc":"2.0","id":2,"method":"tools/list","params":{}}`
 
-// Sessions that have begun, looked around and fallen silent make room, the longest silent first; those
-// that have only knocked before them.
-func TestSilentLosesItsSeat(t *testing.T) {
+// Silent sessions make room for new ones, the longest silent first; and before them those that have
+// not ended their handshake.
+func TestSilentSessionsEnd(t *testing.T) {
 	r := start(t, "")
 	s := r.server(t, mcp.Config{Profile: skill.Builder, Sessions: 3, Silence: 1})
 	ts := httptest.NewServer(s.Handler())
@@ -135,7 +135,7 @@ func TestSilentLosesItsSeat(t *testing.T) {
 	if status := a.send(t, listTools); status != http.StatusOK { // b is silent for longer now
 		t.Fatalf("status %d", status)
 	}
-	knocked := enter(t, ts.URL, false)
+	unused := enter(t, ts.URL, false)
 	gone := func(c *raw, want bool) {
 		t.Helper()
 		if status := c.send(t, listTools); (status == http.StatusNotFound) != want {
@@ -143,7 +143,7 @@ func TestSilentLosesItsSeat(t *testing.T) {
 		}
 	}
 	c := enter(t, ts.URL, true)
-	gone(knocked, true)
+	gone(unused, true)
 	enter(t, ts.URL, true)
 	gone(b, true)
 	gone(a, false)
@@ -154,8 +154,8 @@ func TestSilentLosesItsSeat(t *testing.T) {
 	gone(a, true)
 }
 
-// A client that only shakes hands keeps its seat for Silence, and then loses it to a newcomer.
-func TestHandshakesHoldNobodyOut(t *testing.T) {
+// A client that only ends its handshake keeps its session for Silence, and then loses it to a new one.
+func TestHandshakesKeepNoClientOut(t *testing.T) {
 	r := start(t, "")
 	for _, silence := range []time.Duration{1, time.Hour} {
 		s := r.server(t, mcp.Config{Profile: skill.Builder, Sessions: 2, Silence: silence})
@@ -166,7 +166,7 @@ func TestHandshakesHoldNobodyOut(t *testing.T) {
 			want = http.StatusServiceUnavailable
 		}
 		for range 5 {
-			if status, _, reason := knock(t, ts.URL); status != want {
+			if status, _, reason := requestSession(t, ts.URL); status != want {
 				t.Errorf("Silence %v: status %d: %s", silence, status, reason)
 			}
 		}
@@ -179,8 +179,8 @@ func TestHandshakesHoldNobodyOut(t *testing.T) {
 	}
 }
 
-// A session that waits for an answer is not silent, and that of a host never loses its seat.
-func TestWhoKeepsItsSeat(t *testing.T) {
+// A session that waits for an answer is not silent, and that of a host never ends for another.
+func TestSessionsThatStay(t *testing.T) {
 	w, err := mcp.Build(3) // which nobody steps yet
 	if err != nil {
 		t.Fatal(err)
@@ -202,7 +202,7 @@ func TestWhoKeepsItsSeat(t *testing.T) {
 		time.Sleep(time.Millisecond)
 	}
 	for range 3 {
-		if status, _, reason := knock(t, ts.URL); status != http.StatusServiceUnavailable {
+		if status, _, reason := requestSession(t, ts.URL); status != http.StatusServiceUnavailable {
 			t.Errorf("status %d: %s", status, reason)
 		}
 	}
@@ -212,8 +212,8 @@ func TestWhoKeepsItsSeat(t *testing.T) {
 	if err := <-answered; err != nil {
 		t.Error(err)
 	}
-	for range 3 { // the seat of the one that has its answer
-		if status, _, reason := knock(t, ts.URL); status != http.StatusOK {
+	for range 3 { // they take the place of the session that has its answer
+		if status, _, reason := requestSession(t, ts.URL); status != http.StatusOK {
 			t.Errorf("status %d: %s", status, reason)
 		}
 	}
