@@ -14,8 +14,9 @@ import (
 	"github.com/evertick/evertick/native/paritytest"
 )
 
-// Thousands of recorded steps of the capstone allocate nothing. The runtime counts over the whole run, so that one allocation is one too
-// many. (A test of package scenes takes the mean of a hundred steps, in which one allocation is rounded away.)
+// Thousands of recorded steps of the capstone allocate nothing. The runtime counts over the whole
+// run, so that one allocation is one too many. (A test of package scenes takes the mean of a
+// hundred steps, in which one allocation is rounded away.)
 func TestCapstoneAllocatesNothing(t *testing.T) {
 	if paritytest.Instrumented {
 		t.Skip("instrumented builds allocate on their own account")
@@ -32,8 +33,8 @@ func TestCapstoneAllocatesNothing(t *testing.T) {
 				t.Fatal(err)
 			}
 			advance(t, s, 300) // until the buffers have their size
-			// Each of several workers grows its memory when it gets more rows than ever before, which depends on how the machine runs
-			// the workers.
+			// Each of several workers grows its memory when it gets more rows than ever before, which
+			// depends on how the machine runs the workers.
 			const byChance = "spatial.(*collector).grow"
 			if ours, all := allocationsOf(func() { advance(t, s, steps) }); slices.ContainsFunc(ours, func(site string) bool {
 				return workers == 1 || !strings.Contains(site, byChance)
@@ -44,8 +45,9 @@ func TestCapstoneAllocatesNothing(t *testing.T) {
 	}
 }
 
-// allocationsOf returns where f allocates, by the profile of every allocation. It leaves out what the runtime allocates for itself: a
-// thread that it starts when one blocks, and the tokens by which its collector waits. It also returns the number of both.
+// allocationsOf returns where f allocates, by the profile of every allocation. It leaves out what
+// the runtime allocates for itself: a thread that it starts when one blocks, and the tokens by
+// which its collector waits. It also returns the number of both.
 func allocationsOf(f func()) (ours []string, all uint64) {
 	defer debug.SetGCPercent(debug.SetGCPercent(-1))
 	was := runtime.MemProfileRate
@@ -83,7 +85,8 @@ func allocationSites() map[[32]uintptr]int64 {
 	return sites
 }
 
-// siteOf returns the functions of a site that belong to this project; "" for those of the test and of the runtime.
+// siteOf returns the functions of a site that belong to this project; "" for those of the test and
+// of the runtime.
 func siteOf(site [32]uintptr) string {
 	var calls []string
 	n := slices.Index(site[:], 0)

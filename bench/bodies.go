@@ -52,7 +52,8 @@ func (o *options) checkSize(d scenes.Definition, usual int) (err error) {
 	return err
 }
 
-// checkBodies fills in the flags that were not given. With the usual sizes and ticks the other engine takes a minute or two.
+// checkBodies fills in the flags that were not given. With the usual sizes and ticks the other
+// engine takes a minute or two.
 func (o *options) checkBodies(given map[string]bool) error {
 	d, _ := scenes.Find(o.scene)
 	if err := o.checkSize(d, d.N); err != nil {
@@ -154,7 +155,8 @@ func (o *options) newContender(c physics.Config) (*contender, error) {
 	return &contender{scene: s, steps: make([]int64, 0, o.ticks)}, err
 }
 
-// record creates the recorder of the steps. The contender times their stages itself: the solver names a stage when it ends.
+// record creates the recorder of the steps. The contender times their stages itself: the solver
+// names a stage when it ends.
 func (c *contender) record(o *options) (err error) {
 	c.recorder, err = profile.New(profile.Config{
 		Name: o.scene, Command: o.command, Steps: o.ticks - o.warmup, Warmup: o.warmup, BudgetNs: o.budgetNs(), Hardware: o.hardware,
@@ -192,8 +194,9 @@ func (c *contender) run(o *options, level native.Level) *profile.Run {
 	return run
 }
 
-// chooseClock returns the clock of the steps and its name. The steps of one thread are measured by its CPU time where the system
-// reports it: on a machine that others use as well, the wall clock would measure which engine is interrupted more often.
+// chooseClock returns the clock of the steps and its name. The steps of one thread are measured by
+// its CPU time where the system reports it: on a machine that others use as well, the wall clock
+// would measure which engine is interrupted more often.
 func (o *options) chooseClock() (name string, now func() time.Duration) {
 	if _, ok := threadTime(); ok && o.workers == 1 {
 		return "thread CPU time", func() time.Duration { t, _ := threadTime(); return t }
@@ -202,7 +205,8 @@ func (o *options) chooseClock() (name string, now func() time.Duration) {
 	return "wall clock", func() time.Duration { return time.Since(start) }
 }
 
-// takeTurns runs both engines by turns. It collects their garbage between turns, so that it counts for neither.
+// takeTurns runs both engines by turns. It collects their garbage between turns, so that it counts
+// for neither.
 func (o *options) takeTurns(ours, theirs *contender, progress *progress) error {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()

@@ -35,7 +35,8 @@ func TestBodiesJSON(t *testing.T) {
 	}
 }
 
-// The stages of recorded steps are those of the solver. Each has as many times as there are steps, also one that first occurs late.
+// The stages of recorded steps are those of the solver. Each has as many times as there are steps,
+// also one that first occurs late.
 func TestStages(t *testing.T) {
 	o := &options{scene: "arena", n: 40, ticks: 12, warmup: 2, seed: 1, workers: 1}
 	c, err := o.newContender(physics.Config{})

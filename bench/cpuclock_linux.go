@@ -19,7 +19,8 @@ func threadTime() (time.Duration, bool) { return readClock(threadClock) }
 // processTime returns the CPU time of all threads together.
 func processTime() (time.Duration, bool) { return readClock(processClock) }
 
-// systemTime returns the monotonic time by a system call, which none of the measured clocks uses; -1 where there is none.
+// systemTime returns the monotonic time by a system call, which none of the measured clocks uses;
+// -1 where there is none.
 func systemTime() time.Duration {
 	at, ok := readClock(monotonicClock)
 	if !ok {

@@ -37,8 +37,9 @@ type errParity struct{ what string }
 
 func (e errParity) Error() string { return "the levels differ, so no times are reported: " + e.what }
 
-// preflight runs a simulation on every level and compares the hash of each tick with that of the pure Go kernels, which are the
-// specification. It returns an error if a run fails; the verdict says whether levels differ.
+// preflight runs a simulation on every level and compares the hash of each tick with that of the
+// pure Go kernels, which are the specification. It returns an error if a run fails; the verdict
+// says whether levels differ.
 func preflight(levels []native.Level, ticks int, seed uint64, open opener) (*profile.Parity, error) {
 	want, err := hashesOf(open, native.Go, ticks)
 	if err != nil {
@@ -95,8 +96,8 @@ var (
 	shortLadder = patience{warmup: 4, least: 3, most: 5, time: 50 * time.Millisecond} // of short runs
 )
 
-// ladderTime estimates the time of a ladder: building, and its least turns. Pure Go takes a few times as long for a step as the
-// level that was measured.
+// ladderTime estimates the time of a ladder: building, and its least turns. Pure Go takes a few
+// times as long for a step as the level that was measured.
 func ladderTime(p patience, levels int, stepNs, buildNs int64) time.Duration {
 	const slower = 2 // the mean of the levels, against the best
 	return time.Duration(int64(levels) * (buildNs + slower*stepNs*int64(p.warmup+turn*p.least)))
@@ -128,8 +129,9 @@ type rung struct {
 	hash  uint64
 }
 
-// ladder runs the same simulation on every level, by turns of a few steps, and returns how many times as fast as the first each is.
-// All run the same steps; it is an error if their hashes differ.
+// ladder runs the same simulation on every level, by turns of a few steps, and returns how many
+// times as fast as the first each is. All run the same steps; it is an error if their hashes
+// differ.
 func ladder(levels []native.Level, p patience, seed uint64, open opener, report func(turn int)) ([]profile.Rung, error) {
 	rungs := make([]rung, len(levels))
 	for i, level := range levels {

@@ -93,7 +93,8 @@ func run(args []string, stdout, stderr io.Writer) error {
 	return s.run(o, level, stdout, stderr)
 }
 
-// parse reads the flags and returns the scene, which provides the values of flags that are left out.
+// parse reads the flags and returns the scene, which provides the values of flags that are left
+// out.
 func (o *options) parse(args []string, stderr io.Writer) (*scene, error) {
 	f := flag.NewFlagSet("bench", flag.ContinueOnError)
 	f.SetOutput(io.Discard) // main prints the error, once

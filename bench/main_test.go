@@ -200,7 +200,8 @@ func TestExitStatus(t *testing.T) {
 	}
 }
 
-// profiled runs the command in this process and returns the summary that -json prints, without a ladder unless the arguments ask for it.
+// profiled runs the command in this process and returns the summary that -json prints, without a
+// ladder unless the arguments ask for it.
 func profiled(t *testing.T, args ...string) *profile.Run {
 	t.Helper()
 	if !slices.Contains(args, "-ladder") {
@@ -348,7 +349,8 @@ func TestPaced(t *testing.T) {
 	}
 }
 
-// A run with enough steps reports them back to back and paced, by turns; the profile is that of the paced steps.
+// A run with enough steps reports them back to back and paced, by turns; the profile is that of the
+// paced steps.
 func TestPacedByTurns(t *testing.T) {
 	const rounds, warmup = 1, 5
 	for ways, flags := range map[int][]string{2: nil, 9: {"-causes"}} {
@@ -372,7 +374,8 @@ func TestPacedByTurns(t *testing.T) {
 	}
 }
 
-// The figures of a way come from its own steps, without the first ones of each turn. The run keeps the paced steps.
+// The figures of a way come from its own steps, without the first ones of each turn. The run keeps
+// the paced steps.
 func TestPacedReport(t *testing.T) {
 	p := pacedTurns{ways: []pacedWay{{name: "back to back"}, {name: "paced"}, {name: "other"}}}
 	run := &profile.Run{Steps: profile.Steps{Phases: []string{"a"}, PhaseNs: [][]int64{nil}}}

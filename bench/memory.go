@@ -28,8 +28,8 @@ func (m *memory) except(f func() error) error {
 	return err
 }
 
-// collect collects garbage and waits until the finalizers have run that this calls for: the runtime allocates for them, on a
-// goroutine of its own, while the measured steps run.
+// collect collects garbage and waits until the finalizers have run that this calls for: the runtime
+// allocates for them, on a goroutine of its own, while the measured steps run.
 func collect() {
 	type last struct{ _ *last } // with a pointer: small objects without one share their memory
 	done := make(chan struct{})

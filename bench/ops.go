@@ -47,8 +47,8 @@ const (
 	ofWorld   layout = ""           // as in package ecs
 )
 
-// turnRows is the number of rows that a turn processes, if necessary in several runs: a turn is then longer than the clock is
-// coarse.
+// turnRows is the number of rows that a turn processes, if necessary in several runs: a turn is
+// then longer than the clock is coarse.
 const turnRows = 1 << 18
 
 func runsOf(rows int) int { return max(1, turnRows/rows) }
@@ -94,7 +94,8 @@ func (l *operation) sample(ns float64) sample {
 	return sample{nsPerRow: ns, nsPerRowColumn: ns / float64(l.columns), gbPerS: float64(4*l.columns) / ns}
 }
 
-// comparedWith adds a baseline, in time and, where the two move different amounts of memory, in bandwidth.
+// comparedWith adds a baseline, in time and, where the two move different amounts of memory, in
+// bandwidth.
 func (l *operation) comparedWith(name string, o *operation) {
 	b := baseline{name, &o.trial, []string{nsPerRow}}
 	if o.columns != l.columns {

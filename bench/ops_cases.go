@@ -152,7 +152,8 @@ type opsPlan struct {
 	quick bool
 }
 
-// opRows are the numbers of rows of the main table. Operations that need more memory than maxBytes are left out.
+// opRows are the numbers of rows of the main table. Operations that need more memory than maxBytes
+// are left out.
 var opRows = []int{1000, 16384, 100000, 1 << 20, 8 << 20}
 
 const maxBytes = 256 << 20
@@ -203,8 +204,8 @@ func (l *operation) bind(a *rowArgs) {
 	l.run = func() error { return c.run(o, a) }
 }
 
-// experiment returns one in which all operations share columns as c takes them, and of which the first two are to leave the
-// same bits if same is true.
+// experiment returns one in which all operations share columns as c takes them, and of which the
+// first two are to leave the same bits if same is true.
 func (p *opsPlan) experiment(name string, c *rowCase, same bool, operations ...*operation) *experiment[*operation] {
 	return &experiment[*operation]{name, operations, func(*progress) error {
 		a := c.args(p.seed, operations[0].rows, staggered)

@@ -25,7 +25,8 @@ columns, all rows. go is the level go: plain loops, without bounds checks except
 	r.writeWorld(w)
 }
 
-// isKernel reports whether the operation is the one of its experiment that is compared with level go.
+// isKernel reports whether the operation is the one of its experiment that is compared with level
+// go.
 func (l *operation) isKernel() bool {
 	_, compared := l.quantities[ratioName(nsPerRow, "go")]
 	return compared

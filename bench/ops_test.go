@@ -53,7 +53,8 @@ func TestOpsReports(t *testing.T) {
 	checkOpsText(t, rep)
 }
 
-// checkTable compares the CSV with the JSON: all columns, and goals on the rows of one quantity alone.
+// checkTable compares the CSV with the JSON: all columns, and goals on the rows of one quantity
+// alone.
 func checkTable(t *testing.T, path string, figures []map[string]any, goalOf string) {
 	t.Helper()
 	lines, err := csv.NewReader(strings.NewReader(readFile(t, path))).ReadAll() // all lines of one length

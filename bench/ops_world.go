@@ -6,7 +6,8 @@ import (
 	"github.com/evertick/evertick/ecs"
 )
 
-// worldCase is an operation on a world of 16,384 entities with 14 columns, or on each of its entities.
+// worldCase is an operation on a world of 16,384 entities with 14 columns, or on each of its
+// entities.
 type worldCase struct {
 	name  string
 	parts int // entities or matches by which the time is divided; 0: the whole world
@@ -15,8 +16,8 @@ type worldCase struct {
 	run   func(s *fullWorld) error
 }
 
-// fullWorld is a full world with the arguments of all operations. Ids are in random order, like those that a query of positions
-// returns.
+// fullWorld is a full world with the arguments of all operations. Ids are in random order, like
+// those that a query of positions returns.
 type fullWorld struct {
 	world   *ecs.World
 	ids     []ecs.ID
@@ -174,7 +175,8 @@ var worldCases = []worldCase{
 	}},
 }
 
-// worldExperiments have one trial each: an operation that changes a world leaves it full or empty, and the next needs it full.
+// worldExperiments have one trial each: an operation that changes a world leaves it full or empty,
+// and the next needs it full.
 func (p *opsPlan) worldExperiments() (all []*experiment[*operation]) {
 	for i := range worldCases {
 		c := &worldCases[i]

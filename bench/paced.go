@@ -10,9 +10,10 @@ import (
 	"github.com/evertick/evertick/loop"
 )
 
-// -paced lets ways to start a step take turns in one run: back to back, as benchmarks do, and paced, as games do. Before a paced
-// step the CPU slept or ran other programs, so that caches and branch predictors hold less of what the step needs. -causes adds ways
-// that remove one of the possible causes, or bring it about without sleep.
+// -paced lets ways to start a step take turns in one run: back to back, as benchmarks do, and
+// paced, as games do. Before a paced step the CPU slept or ran other programs, so that caches and
+// branch predictors hold less of what the step needs. -causes adds ways that remove one of the
+// possible causes, or bring it about without sleep.
 
 // pacedHz is the rate of -paced.
 const pacedHz = 60
@@ -52,7 +53,8 @@ const (
 	pacedSteps
 )
 
-// newPacedTurns returns the ways for a scene. The twin is another scene of the same kind; nil: without causes.
+// newPacedTurns returns the ways for a scene. The twin is another scene of the same kind; nil:
+// without causes.
 func newPacedTurns(warmup int, s, twin *simulation) *pacedTurns {
 	t := &pacedTurns{warmup: warmup, ways: []pacedWay{{name: "back to back"}, {name: "paced", sleep: true}}, clock: new(loop.PreciseClock), spin: new(loop.SpinClock)}
 	if twin == nil {
@@ -95,7 +97,8 @@ func (t *pacedTurns) evict() error {
 	return nil
 }
 
-// way returns the way of a measured step, from 0, and whether the step counts. The way that begins changes.
+// way returns the way of a measured step, from 0, and whether the step counts. The way that begins
+// changes.
 func (t *pacedTurns) way(i int) (way int, counts bool) {
 	turn := i / pacedTurn
 	n := len(t.ways)

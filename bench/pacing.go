@@ -60,7 +60,8 @@ type wayToWait struct {
 	cpuKnown  bool
 }
 
-// waysToWait returns the ways that are compared at a rate: what Go programs do by hand, and the pacings that wait.
+// waysToWait returns the ways that are compared at a rate: what Go programs do by hand, and the
+// pacings that wait.
 func waysToWait(hz int64) []*wayToWait {
 	by := func(method string) func() string { return func() string { return method } }
 	ways := []*wayToWait{
@@ -78,8 +79,8 @@ func waysToWait(hz int64) []*wayToWait {
 	return ways
 }
 
-// stopwatch measures how late steps are by a clock of its own, on the schedule that begins with the first wait. The clock that paces
-// the steps provides only that moment.
+// stopwatch measures how late steps are by a clock of its own, on the schedule that begins with the
+// first wait. The clock that paces the steps provides only that moment.
 type stopwatch struct {
 	hz    int64
 	begin time.Duration
@@ -87,8 +88,9 @@ type stopwatch struct {
 	start time.Time
 }
 
-// newStopwatch reads its own clock and then calls begin, which reads the clock that paces. It does so again if the machine interrupted
-// it between the two, which would make all steps look late. No step looks early because of it.
+// newStopwatch reads its own clock and then calls begin, which reads the clock that paces. It does
+// so again if the machine interrupted it between the two, which would make all steps look late. No
+// step looks early because of it.
 func newStopwatch(hz int64, begin func()) *stopwatch {
 	w := &stopwatch{hz: hz}
 	for range 20 {
@@ -148,8 +150,8 @@ func pacedRun(hz int64, clock loop.Clock) func(time.Duration, func(int64)) error
 	}
 }
 
-// sleepByHand waits by time.Sleep for targets on an absolute grid, so that it does not drift. Like a Loop it drops targets that have
-// already passed.
+// sleepByHand waits by time.Sleep for targets on an absolute grid, so that it does not drift. Like
+// a Loop it drops targets that have already passed.
 func sleepByHand(hz int64) func(time.Duration, func(int64)) error {
 	period := time.Second / time.Duration(hz)
 	return func(d time.Duration, late func(int64)) error {
@@ -164,8 +166,8 @@ func sleepByHand(hz int64) func(time.Duration, func(int64)) error {
 	}
 }
 
-// tickByHand waits for a time.Ticker, whose grid is absolute as well. What counts is when the program receives the tick, not the time
-// that the tick contains.
+// tickByHand waits for a time.Ticker, whose grid is absolute as well. What counts is when the
+// program receives the tick, not the time that the tick contains.
 func tickByHand(hz int64) func(time.Duration, func(int64)) error {
 	period := time.Second / time.Duration(hz)
 	return func(d time.Duration, late func(int64)) error {

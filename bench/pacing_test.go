@@ -74,7 +74,8 @@ type pacingRow struct {
 	WakeP50        *int64 `json:"wake_ns_p50"`
 }
 
-// A clock that always wakes 3 ms late and reports that it is on time does not hide that: another clock measures lateness.
+// A clock that always wakes 3 ms late and reports that it is on time does not hide that: another
+// clock measures lateness.
 func TestLatenessHasItsOwnClock(t *testing.T) {
 	const delay = 3_000_000
 	clock := &lateClock{}

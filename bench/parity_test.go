@@ -82,8 +82,8 @@ func mustReference(t *testing.T) []tickHashes {
 	return ref
 }
 
-// differences returns each column that differs between two runs with the first tick at which it does, in the order of ticks and then of
-// columns.
+// differences returns each column that differs between two runs with the first tick at which it
+// does, in the order of ticks and then of columns.
 func differences(a, b []tickHashes) []difference {
 	var all []difference
 	seen := map[string]bool{}

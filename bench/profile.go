@@ -26,13 +26,13 @@ const outNone = "none"
 // subject is a scene whose steps are profiled.
 type subject struct {
 	small, full opener // for the comparison of the levels, and for the ladder
-	// measure runs the scene. It returns the run, the time of building the scene, and the comparison with another engine; nil
-	// without one.
+	// measure runs the scene. It returns the run, the time of building the scene, and the comparison
+	// with another engine; nil without one.
 	measure func(progress *progress) (run *profile.Run, buildNs int64, c *comparison, err error)
 }
 
-// profile compares the levels, measures the subject, and writes report and files. It reads the baseline first, before minutes are
-// spent and before its files are overwritten.
+// profile compares the levels, measures the subject, and writes report and files. It reads the
+// baseline first, before minutes are spent and before its files are overwritten.
 func (o *options) profile(s subject, stdout, stderr io.Writer) error {
 	was, err := o.readBaseline()
 	if err != nil {
@@ -69,7 +69,8 @@ func (o *options) profile(s subject, stdout, stderr io.Writer) error {
 	return o.writeRun(run, was, c, stdout)
 }
 
-// readBaseline reads the run of -baseline: a folder, or a file in it. It returns nil without that flag.
+// readBaseline reads the run of -baseline: a folder, or a file in it. It returns nil without that
+// flag.
 func (o *options) readBaseline() (*profile.Run, error) {
 	if o.baseline == "" {
 		return nil, nil

@@ -25,7 +25,8 @@ func newProgress(w io.Writer) *progress {
 	return p
 }
 
-// due reports whether show would write: its arguments take memory, which should not count for a step.
+// due reports whether show would write: its arguments take memory, which should not count for a
+// step.
 func (p *progress) due() bool {
 	return p.w != nil && time.Since(p.start) >= time.Second && time.Since(p.last) >= 200*time.Millisecond
 }

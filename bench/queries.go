@@ -98,7 +98,8 @@ func (c *cloud) draw(column []float32) {
 	}
 }
 
-// move shifts every point by up to half a metre along each axis. A point that leaves the cube returns on the other side.
+// move shifts every point by up to half a metre along each axis. A point that leaves the cube
+// returns on the other side.
 func (c *cloud) move() {
 	for _, column := range [][]float32{c.x, c.y, c.z} {
 		for i, v := range column {
@@ -133,8 +134,8 @@ type query struct {
 	out   spatial.Result
 }
 
-// newQuery returns a query with the settings that most share: 200 queries with rows in grid order and without distances,
-// by one worker.
+// newQuery returns a query with the settings that most share: 200 queries with rows in grid order
+// and without distances, by one worker.
 func newQuery(m method, points int, level native.Level) *query {
 	return &query{
 		trial: trial{level: level, workers: 1}, method: m, points: points, queries: fewQueries, k: meanNeighbours, order: spatial.Grid,
@@ -179,8 +180,8 @@ func (t *query) open() (err error) {
 	return err
 }
 
-// stepper returns a simulation each step of which builds the index and answers the batch. Moving the points is what makes it
-// ready for a step.
+// stepper returns a simulation each step of which builds the index and answers the batch. Moving
+// the points is what makes it ready for a step.
 func (t *query) stepper(seed uint64) (stepper, error) {
 	t.cloud = newCloud(seed, t.points)
 	return stepper{
@@ -196,7 +197,8 @@ func (t *query) stepper(seed uint64) (stepper, error) {
 	}, t.open()
 }
 
-// renew moves the points and draws new queries: a branch predictor learns what is repeated, and no simulation repeats itself.
+// renew moves the points and draws new queries: a branch predictor learns what is repeated, and no
+// simulation repeats itself.
 func (t *query) renew() {
 	t.cloud.move()
 	if t.method != bySelf {
@@ -261,8 +263,8 @@ func (t *query) countByRadius() (neighbours int, err error) {
 	return neighbours, err
 }
 
-// verify compares the rows of the last answer with the oracle's; where every point is a query, the number of neighbours with
-// that of Radius.
+// verify compares the rows of the last answer with the oracle's; where every point is a query, the
+// number of neighbours with that of Radius.
 func (t *query) verify(a answer) error {
 	if t.method == bySelf {
 		want, err := t.countByRadius()
@@ -308,8 +310,8 @@ func openQueries(queries []*query, seed uint64, progress *progress) error {
 	return nil
 }
 
-// turn times one answer. One answer before it brings the query's own memory back into the caches, from which that of the other
-// queries has displaced it; large sets do not fit there.
+// turn times one answer. One answer before it brings the query's own memory back into the caches,
+// from which that of the other queries has displaced it; large sets do not fit there.
 func (t *query) turn() (sample, error) {
 	if t.points < large {
 		t.renew()

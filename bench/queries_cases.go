@@ -74,8 +74,8 @@ func (t *query) baseline(name string) baseline {
 	return baseline{name, &t.trial, []string{totalUs, queryUs}}
 }
 
-// caseQueries answer one case on every level, and by the oracle. Where a million points are queries, one and two workers
-// answer instead.
+// caseQueries answer one case on every level, and by the oracle. Where a million points are
+// queries, one and two workers answer instead.
 func (p *queriesPlan) caseQueries(number int) (all []*query) {
 	c := &queryCases[number]
 	add := func(m method, level native.Level, baselines ...baseline) *query {

@@ -9,7 +9,8 @@ import (
 	"github.com/evertick/evertick/native"
 )
 
-// runQueries runs the experiments on the level and reports. A level that was chosen by hand is compared only with Go.
+// runQueries runs the experiments on the level and reports. A level that was chosen by hand is
+// compared only with Go.
 func (o *options) runQueries(level native.Level, stdout, stderr io.Writer) error {
 	plan := queriesPlan{seed: o.seed, main: level, levels: native.Levels(), quick: o.quick}
 	if o.level != native.Auto.String() {

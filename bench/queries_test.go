@@ -117,7 +117,7 @@ func checkQueriesText(t *testing.T, rep *queriesReport) {
 	text := b.String()
 	for _, part := range []string{
 		"2,256 points, 200 queries", "16,384 points, 200 queries", "16,384 points, every one a query",
-		"not\nrun here", "TreeNSearch 98–243", "unibn octree 640–722", "TreeNSearch 3,790–5,576",
+		"not run here", "TreeNSearch 98–243", "unibn octree 640–722", "TreeNSearch 3,790–5,576",
 		"goal", "best peer", "ns/query", "ns/neighbour", "query, × go", "query, × oracle", "RadiusOracle",
 		"by grid", "by slot", "by distance", "by slot, with distances", "Cost against the number of points", "Cost against k",
 	} {

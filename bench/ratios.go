@@ -24,9 +24,9 @@ import (
 // ratiosFile is the name of a file of ratios, in a folder for each machine and commit.
 const ratiosFile = "ratios.csv"
 
-// A ratio has fallen if its whole interval lies below this share of the baseline's interval. Ratios of one machine vary by a tenth from
-// run to run, and by a fifth when its other CPUs are busy; a lost kernel costs more than half. Between two CPUs levels differ as much as
-// their vectors do.
+// A ratio has fallen if its whole interval lies below this share of the baseline's interval. Ratios
+// of one machine vary by a tenth from run to run, and by a fifth when its other CPUs are busy; a
+// lost kernel costs more than half. Between two CPUs levels differ as much as their vectors do.
 const (
 	sameCPU  = 0.6
 	otherCPU = 0.4
@@ -50,7 +50,8 @@ type ratioTest struct {
 // errFell is the verdict that ratios have fallen.
 var errFell = errors.New("slower than the baseline, compared with the same opponent in the same run")
 
-// runCompare measures ratios, and compares them with the baseline or, with -keep, makes them the baseline.
+// runCompare measures ratios, and compares them with the baseline or, with -keep, makes them the
+// baseline.
 func runCompare(args []string, stdout, stderr io.Writer) error {
 	f := flag.NewFlagSet("bench compare", flag.ContinueOnError)
 	f.SetOutput(io.Discard)
@@ -89,7 +90,8 @@ func runCompare(args []string, stdout, stderr io.Writer) error {
 	return now.judge(was, stdout)
 }
 
-// measureRatios runs the tests, and again those with a ratio that has fallen. It returns the best attempt of each.
+// measureRatios runs the tests, and again those with a ratio that has fallen. It returns the best
+// attempt of each.
 func measureRatios(tests []ratioTest, was *ratios, progress *progress) (*ratios, error) {
 	e := profile.ThisEnvironment()
 	now := &ratios{Date: time.Now().UTC().Format(time.RFC3339), CPU: e.CPU, Arch: e.Arch, Go: e.Go, Compiler: e.Compiler}
@@ -239,7 +241,8 @@ func readRatios(r io.Reader) (*ratios, error) {
 	return all, nil
 }
 
-// newestRatios returns the newest ratios of this CPU or, if there are none, of this architecture; nil if there are none either.
+// newestRatios returns the newest ratios of this CPU or, if there are none, of this architecture;
+// nil if there are none either.
 func newestRatios(results string, e profile.Environment) (newest *ratios, err error) {
 	files, err := filepath.Glob(filepath.Join(results, "*", ratiosFile))
 	if err != nil {

@@ -15,8 +15,9 @@ import (
 	"github.com/evertick/evertick/internal/fault"
 )
 
-// noisySteps returns the durations of two contestants that took turns on a machine whose other CPU is busy: over takes factor times as
-// long as under, some turns take up to three times as long, and some steps are interrupted.
+// noisySteps returns the durations of two contestants that took turns on a machine whose other CPU
+// is busy: over takes factor times as long as under, some turns take up to three times as long, and
+// some steps are interrupted.
 func noisySteps(rng *rand.Rand, factor float64) (over, under []int64) {
 	for range 60 {
 		for _, side := range []struct {
@@ -187,7 +188,8 @@ func TestNewestRatios(t *testing.T) {
 	}
 }
 
-// The command passes against a baseline so low that no machine is below it, and fails against one that no machine reaches.
+// The command passes against a baseline so low that no machine is below it, and fails against one
+// that no machine reaches.
 func TestCompareCommand(t *testing.T) {
 	dir := t.TempDir()
 	var out bytes.Buffer

@@ -20,7 +20,8 @@ const (
 	raysPerBatch = 10000
 	raysGoal     = 10 // times as fast as box2d
 
-	// rayTolerance is the largest difference of two fractions that count as equal: float32 against float64, over 60 m.
+	// rayTolerance is the largest difference of two fractions that count as equal: float32 against
+	// float64, over 60 m.
 	rayTolerance = 1e-4
 )
 

@@ -17,7 +17,8 @@ import (
 	"github.com/evertick/evertick/loop/worldlog"
 )
 
-// errVerdict marks the verdict that runs or logs are not the same: exit status 1. Every other error of a command on logs is status 2.
+// errVerdict marks the verdict that runs or logs are not the same: exit status 1. Every other error
+// of a command on logs is status 2.
 var errVerdict = errors.New("not the same")
 
 // errNoVerdict marks that a command reached no verdict.
@@ -139,7 +140,8 @@ func (o *logOptions) parse(command string, args []string, stderr io.Writer) erro
 	return nil
 }
 
-// scenario returns a scene as a scenario for logs. Training worlds are scenarios already, for the logs that train.Batch.Export writes.
+// scenario returns a scene as a scenario for logs. Training worlds are scenarios already, for the
+// logs that train.Batch.Export writes.
 func (o *logOptions) scenario(scene string) (replay.Scenario, error) {
 	level, err := chooseLevel(o.level)
 	if err != nil {
@@ -381,7 +383,8 @@ func (o *logOptions) export() (err error) {
 	return replay.ExportCSV(w, o.dirs[0], nil)
 }
 
-// rollback delays every command, so that each frame goes back, runs all ticks since then again, and then its own.
+// rollback delays every command, so that each frame goes back, runs all ticks since then again, and
+// then its own.
 func (o *logOptions) rollback() error {
 	sc, err := o.scenario(o.scene)
 	if err != nil {

@@ -13,7 +13,8 @@ import (
 // budgetNs is the time that a step may take at 60 Hz.
 const budgetNs = 1_000_000_000 / 60
 
-// report is what the scenes print whose steps are not profiled. With -json it is one object, with -csv the table alone is written.
+// report is what the scenes print whose steps are not profiled. With -json it is one object, with
+// -csv the table alone is written.
 type report struct {
 	Scene       string              `json:"scene"`
 	Seed        uint64              `json:"seed"`
@@ -34,7 +35,8 @@ func (o *options) newReport(level string) *report {
 	}
 }
 
-// publish measures and writes the report. It creates the file of -csv first, before minutes are spent.
+// publish measures and writes the report. It creates the file of -csv first, before minutes are
+// spent.
 func (o *options) publish(stdout io.Writer, r *report, measure func() error) error {
 	var file *os.File
 	if o.csv != "" {

@@ -24,12 +24,12 @@ type scaleSearch struct {
 	measure     func(n int) (cost, error)
 }
 
-// halvings of the interval, on a logarithmic scale, in which the largest size lies. They leave a factor of 2^(1/8), since the interval
-// is one doubling.
+// halvings of the interval, on a logarithmic scale, in which the largest size lies. They leave a
+// factor of 2^(1/8), since the interval is one doubling.
 const halvings = 3
 
-// run doubles the size until p95 is over the budget, then halves the last interval. It returns the costs, by size, and the largest size
-// that keeps the budget: 0 if the first does not.
+// run doubles the size until p95 is over the budget, then halves the last interval. It returns the
+// costs, by size, and the largest size that keeps the budget: 0 if the first does not.
 func (s *scaleSearch) run() (costs []cost, fits int, err error) {
 	try := func(n int) (ok bool) {
 		var c cost
@@ -67,8 +67,9 @@ func (s *scaleSearch) run() (costs []cost, fits int, err error) {
 	return costs, fits, nil
 }
 
-// power is a fit of cost = c * n^Exponent: the straight line of least squares through the logarithms of median steps. With 95 %
-// confidence the exponent lies between Low and High, if errors of the logarithms are normal; they are 0 for fewer than three sizes.
+// power is a fit of cost = c * n^Exponent: the straight line of least squares through the
+// logarithms of median steps. With 95 % confidence the exponent lies between Low and High, if
+// errors of the logarithms are normal; they are 0 for fewer than three sizes.
 type power struct {
 	Exponent float64 `json:"exponent"`
 	Low      float64 `json:"low"`
@@ -77,7 +78,8 @@ type power struct {
 	To       int     `json:"to"`
 }
 
-// fitted is how far below the largest size the fit begins: the constant cost of a step would flatten it.
+// fitted is how far below the largest size the fit begins: the constant cost of a step would
+// flatten it.
 const fitted = 16
 
 func fitPower(costs []cost) (p power, ok bool) {
@@ -121,8 +123,8 @@ func mean(v []float64) float64 {
 	return total / float64(len(v))
 }
 
-// studentT95 returns the quantile 0.975 of Student's t distribution, by degrees of freedom: 95 % of it lie between its negative and
-// itself. Above 20 it is that of 20, which is on the safe side.
+// studentT95 returns the quantile 0.975 of Student's t distribution, by degrees of freedom: 95 % of
+// it lie between its negative and itself. Above 20 it is that of 20, which is on the safe side.
 func studentT95(free int) float64 {
 	table := [...]float64{
 		12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228,

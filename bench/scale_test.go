@@ -9,7 +9,8 @@ import (
 	"testing"
 )
 
-// fakeCosts returns the costs of a scene that takes 100 ns times its size to a power, with p95 above it.
+// fakeCosts returns the costs of a scene that takes 100 ns times its size to a power, with p95
+// above it.
 func fakeCosts(exponent float64, asked *[]int) func(int) (cost, error) {
 	return func(n int) (cost, error) {
 		*asked = append(*asked, n)

@@ -96,7 +96,8 @@ type simulation struct {
 	hashWithoutBodies func() uint64
 }
 
-// newSimulation builds a scene. cfg provides seed, level, workers and, in tests, another physics engine.
+// newSimulation builds a scene. cfg provides seed, level, workers and, in tests, another physics
+// engine.
 func newSimulation(name string, p scenes.Params, cfg evertick.Config) (*simulation, error) {
 	if d, ok := scenes.FindSim(name); ok {
 		s, err := d.New(p, cfg)
@@ -215,8 +216,8 @@ func (s *simulation) reported(o *options) (all []profile.Param) {
 	return all
 }
 
-// runSteps runs the scene, beside another engine if there is one, and writes the hashes of -hashes. It returns what the measured
-// steps allocated.
+// runSteps runs the scene, beside another engine if there is one, and writes the hashes of -hashes.
+// It returns what the measured steps allocated.
 func (o *options) runSteps(s *simulation, other *otherEngine, turns *pacedTurns, p *progress) (spent memory, err error) {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
@@ -247,8 +248,8 @@ func (o *options) runSteps(s *simulation, other *otherEngine, turns *pacedTurns,
 	return spent, errors.Join(err, w.Flush(), file.Close())
 }
 
-// measure runs so many steps and returns what those after the warm-up allocated. It calls before ahead of each step, and each of
-// the other functions after it; what these allocate does not count.
+// measure runs so many steps and returns what those after the warm-up allocated. It calls before
+// ahead of each step, and each of the other functions after it; what these allocate does not count.
 func measure(s *simulation, ticks, warmup int, before func(tick int) error, each ...func() error) (spent memory, err error) {
 	var start memory
 	for i := range ticks {
@@ -287,7 +288,8 @@ func newOtherEngine(o *options, level native.Level) (*otherEngine, error) {
 	return &otherEngine{options: o, sim: s, collected: allocated()}, err
 }
 
-// follow is called after each step of ours. It collects garbage only between turns, so that theirs does not count for ours.
+// follow is called after each step of ours. It collects garbage only between turns, so that theirs
+// does not count for ours.
 func (r *otherEngine) follow() error {
 	first := r.tick / turn * turn
 	r.tick++

@@ -9,7 +9,8 @@ import (
 	"github.com/evertick/evertick/loop"
 )
 
-// The recorder has the phases of the steps after the warm-up and of no others, with the counters of the scene.
+// The recorder has the phases of the steps after the warm-up and of no others, with the counters of
+// the scene.
 func TestMeasure(t *testing.T) {
 	clock := new(loop.ManualClock)
 	s := configured(t, "limina", evertick.Config{Clock: clock})

@@ -42,7 +42,8 @@ func (l *lengths) Set(text string) error {
 	return nil
 }
 
-// single returns the one value of a flag that takes several in the scene queries alone, or the default if it was not given.
+// single returns the one value of a flag that takes several in the scene queries alone, or the
+// default if it was not given.
 func single[T any](flag string, given []T, otherwise T) (T, error) {
 	switch len(given) {
 	case 0:

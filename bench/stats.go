@@ -7,7 +7,8 @@ import (
 	"slices"
 )
 
-// nearestRank returns the quantile q of ascending values: the smallest of them that at least q of all do not exceed.
+// nearestRank returns the quantile q of ascending values: the smallest of them that at least q of
+// all do not exceed.
 func nearestRank[T cmp.Ordered](sorted []T, q float64) T {
 	return sorted[max(0, int(math.Ceil(q*float64(len(sorted))))-1)]
 }
@@ -39,7 +40,8 @@ func spreadOf(values []float64) spread {
 	return spread{nearestRank(sorted, 0.50), nearestRank(sorted, 0.05), nearestRank(sorted, 0.95)}
 }
 
-// ratioOf divides round by round: a disturbance of the machine that lasts longer than a round affects both sides.
+// ratioOf divides round by round: a disturbance of the machine that lasts longer than a round
+// affects both sides.
 func ratioOf(over, under []float64) spread {
 	ratios := make([]float64, len(over))
 	for i := range ratios {
@@ -48,15 +50,16 @@ func ratioOf(over, under []float64) spread {
 	return spreadOf(ratios)
 }
 
-// turn is the number of steps that an engine or a level runs before the other one does. Most of them find their data in the caches,
-// as where there is one engine.
+// turn is the number of steps that an engine or a level runs before the other one does. Most of
+// them find their data in the caches, as where there is one engine.
 const turn = 4
 
 // resamples is the number of samples of a bootstrap.
 const resamples = 1000
 
-// medianRatio returns the ratio of the medians of two series that took turns, and the limits between which it lies with 95 %
-// confidence: those of a bootstrap of the turns, since steps that follow each other are similar.
+// medianRatio returns the ratio of the medians of two series that took turns, and the limits
+// between which it lies with 95 % confidence: those of a bootstrap of the turns, since steps that
+// follow each other are similar.
 func medianRatio(over, under []int64, seed uint64) (ratio, low, high float64) {
 	rng := rand.New(rand.NewPCG(seed, resamples))
 	turns := (len(over) + turn - 1) / turn

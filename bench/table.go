@@ -99,7 +99,8 @@ func (t *table) writeCSV(w io.Writer) error {
 	return out.Error()
 }
 
-// MarshalJSON returns a list of objects whose fields are in the order of the columns. A cell without a value is left out.
+// MarshalJSON returns a list of objects whose fields are in the order of the columns. A cell
+// without a value is left out.
 func (t table) MarshalJSON() ([]byte, error) {
 	var b bytes.Buffer
 	b.WriteByte('[')

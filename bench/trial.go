@@ -11,7 +11,8 @@ import (
 	"github.com/evertick/evertick/native"
 )
 
-// trial is one way to do a piece of work, with the samples of its rounds. A query and an operation embed it.
+// trial is one way to do a piece of work, with the samples of its rounds. A query and an operation
+// embed it.
 type trial struct {
 	experiment string
 	level      native.Level
@@ -25,8 +26,8 @@ type trial struct {
 // sample is the result of one round, by quantity. The end of the name of a quantity is its unit.
 type sample map[string]float64
 
-// goal is the time that a trial should not exceed, and what the best other program took, from its fastest to its
-// slowest setting. Those were measured separately, and are not run here.
+// goal is the time that a trial should not exceed, and what the best other program took, from its
+// fastest to its slowest setting. Those were measured separately, and are not run here.
 type goal struct {
 	time              float64
 	peer              string
@@ -59,7 +60,8 @@ type baseline struct {
 	quantities []string
 }
 
-// ratioName names how many times as long the baseline took; of a bandwidth, how many times that of the baseline was reached.
+// ratioName names how many times as long the baseline took; of a bandwidth, how many times that of
+// the baseline was reached.
 func ratioName(quantity, baseline string) string {
 	return strings.TrimSuffix(quantity, "_us") + "_ratio_to_" + baseline
 }
@@ -141,8 +143,8 @@ type patience struct {
 	time                time.Duration // no further round begins after it
 }
 
-// rounds calls turn for each of n contestants in every round. Rounds below 0 are the warm-up. The contestant that begins
-// changes from round to round.
+// rounds calls turn for each of n contestants in every round. Rounds below 0 are the warm-up. The
+// contestant that begins changes from round to round.
 func (p patience) rounds(n int, turn func(i, round int) error) error {
 	start := time.Now()
 	for round := -p.warmup; round < p.least || round < p.most && time.Since(start) < p.time; round++ {
@@ -204,7 +206,8 @@ func of[T contestant](trials []T, experiment string) (found []T) {
 	return found
 }
 
-// tableOf returns a row for each quantity of each trial. The goal and the peer are on the row of one quantity.
+// tableOf returns a row for each quantity of each trial. The goal and the peer are on the row of
+// one quantity.
 func tableOf[T contestant](trials []T, labels []string, goalOf string) (t table) {
 	names := slices.Concat([]string{"experiment"}, labels, []string{"rounds", "quantity", "median", "p05", "p95", "goal", "peer", "peer_low", "peer_high"})
 	for _, name := range names {

@@ -198,8 +198,8 @@ func TestHashWithoutBodies(t *testing.T) {
 	}
 }
 
-// fakeEngine moves bodies by their velocity, without contacts and without allocating. It embeds the interface for the methods that no
-// scene calls.
+// fakeEngine moves bodies by their velocity, without contacts and without allocating. It embeds the
+// interface for the methods that no scene calls.
 type fakeEngine struct {
 	physics.Engine
 	cols *physics.Columns

@@ -52,8 +52,9 @@ type Scene struct {
 	tick uint64
 }
 
-// New builds a scene of size n, 1 to MaxN. c provides engine, level and workers; capacity, gravity, sleep and continuous collision
-// are the scene's. Errors: fault.ErrRange, and those of package physics.
+// New builds a scene of size n, 1 to MaxN. c provides engine, level and workers; capacity, gravity,
+// sleep and continuous collision are the scene's. Errors: fault.ErrRange, and those of package
+// physics.
 func New(name string, n int, seed uint64, c physics.Config) (*Scene, error) {
 	d, _ := Find(name)
 	c.DisableContinuous, c.DisableSleep = !d.Continuous, !d.Sleeps
@@ -90,11 +91,12 @@ func (s *Scene) Step() error {
 	return s.World.Step(Dt)
 }
 
-// pushEvery is the number of steps between two pushes of a body: a step pushes an eighth of an arena.
+// pushEvery is the number of steps between two pushes of a body: a step pushes an eighth of an
+// arena.
 const pushEvery = 8
 
-// Push applies the impulses from outside before the next step: to an eighth of the bodies of an arena, up to 1 N·s along each axis,
-// which changes their velocity by up to 1.3 m/s.
+// Push applies the impulses from outside before the next step: to an eighth of the bodies of an
+// arena, up to 1 N·s along each axis, which changes their velocity by up to 1.3 m/s.
 func (s *Scene) Push() error {
 	tick := s.tick
 	s.tick++

@@ -21,8 +21,8 @@ func init() {
 	})
 }
 
-// churn changes many entities in each tick: a tenth dies and as many are born, a quarter gains or loses a tag, all by Commands.
-// After each tick n are alive.
+// churn changes many entities in each tick: a tenth dies and as many are born, a quarter gains or
+// loses a tag, all by Commands. After each tick n are alive.
 type churn struct {
 	sim     *evertick.Sim
 	n       int

@@ -25,8 +25,9 @@ func init() {
 	})
 }
 
-// clusters is n entities in 64 Gaussian blobs, each of which oscillates about the middle of its blob. With normal positions and
-// velocities, of standard deviations s and s*w, an ensemble of oscillators of frequency w is stationary: the blobs keep their shape.
+// clusters is n entities in 64 Gaussian blobs, each of which oscillates about the middle of its
+// blob. With normal positions and velocities, of standard deviations s and s*w, an ensemble of
+// oscillators of frequency w is stationary: the blobs keep their shape.
 type clusters struct {
 	sim     *evertick.Sim
 	ops     native.Ops

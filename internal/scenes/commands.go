@@ -59,11 +59,12 @@ const (
 	sendAgent                   // sets the velocity of an agent
 )
 
-// CommandBytes is the size of the data of a command: uint16, which body or agent, and two float32 in N·s or m/s, little-endian.
+// CommandBytes is the size of the data of a command: uint16, which body or agent, and two float32
+// in N·s or m/s, little-endian.
 const CommandBytes = 2 + 2*4
 
-// AcceptCommands makes the scene ready for logs, where it is one of agents: snapshots include what its systems keep, and commands
-// from outside act on bodies and agents.
+// AcceptCommands makes the scene ready for logs, where it is one of agents: snapshots include what
+// its systems keep, and commands from outside act on bodies and agents.
 func (s *Sim) AcceptCommands() error {
 	return errors.Join(s.AddState("actions", queuedActions{s.agents}), s.Add(evertick.BeforePhysics, "obey", s.agents.obey))
 }

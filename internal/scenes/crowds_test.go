@@ -113,7 +113,8 @@ func columnOf(t *testing.T, s *Sim, name string) []float32 {
 	return c.Values()
 }
 
-// After each tick as many are alive as before, about a tenth of them new, and some are hot and not cold.
+// After each tick as many are alive as before, about a tenth of them new, and some are hot and not
+// cold.
 func TestChurn(t *testing.T) {
 	const n = 1000
 	s := sized(t, "churn", n, evertick.Config{Seed: 1})
@@ -136,7 +137,8 @@ func TestChurn(t *testing.T) {
 	}
 }
 
-// Steps of the swarm and the clusters allocate nothing; the births of churn take a page of ids now and then.
+// Steps of the swarm and the clusters allocate nothing; the births of churn take a page of ids now
+// and then.
 func TestCrowdsAllocateNothing(t *testing.T) {
 	if paritytest.Instrumented {
 		t.Skip("instrumented builds allocate on their own account")

@@ -1,8 +1,9 @@
-// Package scenes builds the worlds that tests, golden hashes and measurements share. Each scene registers itself in its own
-// file, and depends on nothing but its name, its size and its seed.
+// Package scenes builds the worlds that tests, golden hashes and measurements share. Each scene
+// registers itself in its own file, and depends on nothing but its name, its size and its seed.
 //
-// The scenes of [Bodies] are worlds of rigid bodies alone, the same for every engine. Bodies sleep, and fast ones do not pass
-// through thin ones, only in scenes that are about that, and where NewAs asks for it.
+// The scenes of [Bodies] are worlds of rigid bodies alone, the same for every engine. Bodies sleep,
+// and fast ones do not pass through thin ones, only in scenes that are about that, and where NewAs
+// asks for it.
 //
 // The scenes of [Sims] are simulations: entities that perceive, flock, come and go.
 package scenes

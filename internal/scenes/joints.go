@@ -53,7 +53,8 @@ func (s *Scene) join(h hinge) error {
 	return err
 }
 
-// jointgrid hangs from seven discs in the middle of its upper row, or from all of that row. The discs collide with nothing.
+// jointgrid hangs from seven discs in the middle of its upper row, or from all of that row. The
+// discs collide with nothing.
 func (s *Scene) jointgrid() error {
 	shape := physics.DefaultShapeDef()
 	shape.Filter = physics.Filter{Category: 2, Mask: 1}
@@ -144,7 +145,8 @@ func (s *Scene) bridge() error {
 // discEvery is the number of planks of a bridge for each disc on it.
 const discEvery = 3
 
-// limb is a box of a ragdoll and its joint to an earlier one. Lengths are in metres, of a doll of 1.8 m that stands at height 0.
+// limb is a box of a ragdoll and its joint to an earlier one. Lengths are in metres, of a doll of
+// 1.8 m that stands at height 0.
 type limb struct {
 	y, hx, hy    float32 // centre and half extents
 	to           int
@@ -222,8 +224,8 @@ func (s *Scene) ragdoll(i int, x, y float32, turn uint32) error {
 // hingeRows are the boxes of a tower of the scene hinges, an even number.
 const hingeRows = 20
 
-// hinges are towers of boxes. A hinge at an edge joins every second box to the one on top of it: a spring holds the two together and
-// limits let them open a little, so that all towers fall over.
+// hinges are towers of boxes. A hinge at an edge joins every second box to the one on top of it: a
+// spring holds the two together and limits let them open a little, so that all towers fall over.
 func (s *Scene) hinges() error {
 	const half, lean = 0.25, 0.1
 	ground, err := s.fixture(physics.StaticBody, 0)

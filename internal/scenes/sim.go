@@ -42,8 +42,8 @@ type Counter struct {
 	Read func() int64
 }
 
-// New builds the scene. cfg provides seed, level, workers and, in tests, another physics engine; capacity and cells are the
-// scene's.
+// New builds the scene. cfg provides seed, level, workers and, in tests, another physics engine;
+// capacity and cells are the scene's.
 func (d *SimDefinition) New(p Params, cfg evertick.Config) (*Sim, error) { return d.build(p, cfg) }
 
 // system is a system as a scene lists it.

@@ -30,7 +30,8 @@ func init() {
 	})
 }
 
-// swarm is n boids, one per cubic metre, in a cube whose faces wrap around. All of them perceive and steer in every tick.
+// swarm is n boids, one per cubic metre, in a cube whose faces wrap around. All of them perceive
+// and steer in every tick.
 type swarm struct {
 	sim  *evertick.Sim
 	ops  native.Ops // on all rows: no boid is born or dies
