@@ -21,9 +21,7 @@ type comparison struct {
 
 // compared compares our steps with those of the other engine.
 func (o *options) compared(ours, theirs []int64) *comparison {
-	c := &comparison{OursNs: quantilesOf(ours), TheirsNs: quantilesOf(theirs)}
-	c.Name = o.compare
-	c.Median, c.Low, c.High = medianRatio(theirs, ours, o.seed)
+	c := &comparison{Ratio: medianRatio(o.compare, theirs, ours), OursNs: quantilesOf(ours), TheirsNs: quantilesOf(theirs)}
 	if p := publishedFor(o.scene, o.n); p != nil && o.compare == engineBox2D {
 		c.Peer, c.PeerRatio, c.Goal = "Box2D v3, AVX2", p.v3, p.goal
 	}

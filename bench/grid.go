@@ -109,10 +109,7 @@ func (o *options) gridRow(level native.Level, points, queries int, radius float6
 	if err := e.run(p, shown); err != nil {
 		return nil, err
 	}
-	ratio, low, high := 1., 1., 1.
-	if level != native.Go {
-		ratio, low, high = medianRatio(nanos(pure.samples[totalUs]), nanos(ours.samples[totalUs]), o.seed)
-	}
+	ratio := medianRatio("go", nanos(pure.samples[totalUs]), nanos(ours.samples[totalUs]))
 	build, batch, hits := ours.quantities[buildUs], ours.quantities[queryUs], ours.quantities[hitsPerQuery].Median
 	nsPerHit := 0.
 	if hits > 0 {
@@ -120,7 +117,7 @@ func (o *options) gridRow(level native.Level, points, queries int, radius float6
 	}
 	return []any{
 		level.String(), points, queries, radius, hits, build.Median, build.P05, build.P95, batch.Median, batch.P05, batch.P95,
-		nsPerHit, ratio, low, high,
+		nsPerHit, ratio.Median, ratio.Low, ratio.High,
 	}, nil
 }
 

@@ -1,10 +1,15 @@
 package main
 
 import (
+	"bufio"
 	"bytes"
+	"fmt"
+	"io"
 	"reflect"
 	"strings"
 	"testing"
+
+	"github.com/evertick/evertick/ecs"
 )
 
 func TestHashesAreReadAsWritten(t *testing.T) {
@@ -24,5 +29,25 @@ func TestHashesAreReadAsWritten(t *testing.T) {
 	}
 	if _, err := readHashes(strings.NewReader("1 00ff seed\n1 zz tick\n")); err == nil || !strings.Contains(err.Error(), "1 zz tick") {
 		t.Errorf("an invalid line: %v", err)
+	}
+}
+
+// readHashes reads the lines that write wrote, tick after tick.
+func readHashes(r io.Reader) ([]tickHashes, error) {
+	var all []tickHashes
+	for lines := bufio.NewScanner(r); ; {
+		if !lines.Scan() {
+			return all, lines.Err()
+		}
+		var tick uint64
+		var p ecs.ColumnHash
+		if _, err := fmt.Sscanf(lines.Text(), "%d %x %s", &tick, &p.Hash, &p.Name); err != nil {
+			return nil, fmt.Errorf("line %q: %w", lines.Text(), err)
+		}
+		if len(all) == 0 || all[len(all)-1].tick != tick {
+			all = append(all, tickHashes{tick: tick})
+		}
+		last := &all[len(all)-1]
+		last.parts = append(last.parts, p)
 	}
 }

@@ -117,7 +117,7 @@ func (o *options) addLadder(run *profile.Run, buildNs int64, open opener, progre
 		run.Unwatched = append(run.Unwatched, fmt.Sprintf("the levels by turns: about %.0f s; -ladder on", estimate.Seconds()))
 		return nil
 	}
-	run.Ladder, err = ladder(levels, p, o.seed, open, func(round int) { progress.show("the levels by turns: %d", round) })
+	run.Ladder, err = ladder(levels, p, open, func(round int) { progress.show("the levels by turns: %d", round) })
 	return err
 }
 
@@ -132,7 +132,7 @@ type rung struct {
 // ladder runs the same simulation on every level, by turns of a few steps, and returns how many
 // times as fast as the first each is. All run the same steps; it is an error if their hashes
 // differ.
-func ladder(levels []native.Level, p patience, seed uint64, open opener, report func(turn int)) ([]profile.Rung, error) {
+func ladder(levels []native.Level, p patience, open opener, report func(turn int)) ([]profile.Rung, error) {
 	rungs := make([]rung, len(levels))
 	for i, level := range levels {
 		sim, err := open(level)
@@ -157,7 +157,7 @@ func ladder(levels []native.Level, p patience, seed uint64, open opener, report 
 	if err != nil {
 		return nil, err
 	}
-	return evaluateRungs(rungs, seed)
+	return evaluateRungs(rungs)
 }
 
 // turn times a few steps.
@@ -178,7 +178,7 @@ func (r *rung) turn() error {
 	return nil
 }
 
-func evaluateRungs(rungs []rung, seed uint64) (all []profile.Rung, err error) {
+func evaluateRungs(rungs []rung) (all []profile.Rung, err error) {
 	for i := range rungs {
 		r := &rungs[i]
 		if r.hash != rungs[0].hash {
@@ -186,7 +186,7 @@ func evaluateRungs(rungs []rung, seed uint64) (all []profile.Rung, err error) {
 		}
 		speedup := profile.Ratio{Name: r.level.String(), Median: 1, Low: 1, High: 1}
 		if i > 0 {
-			speedup.Median, speedup.Low, speedup.High = medianRatio(rungs[0].ns, r.ns, seed)
+			speedup = medianRatio(speedup.Name, rungs[0].ns, r.ns)
 		}
 		all = append(all, profile.Rung{
 			Level: r.level.String(), StepNs: quantilesOf(r.ns).P50, Speedup: speedup, Hash: fmt.Sprintf("%016x", r.hash),

@@ -48,7 +48,7 @@ func TestPreflight(t *testing.T) {
 // A ladder has a rung for each level with as many steps each, and rejects levels that differ.
 func TestLadder(t *testing.T) {
 	turns := 0
-	rungs, err := ladder(threeLevels, shortLadder, 1, fakeSim(native.AVX512, 0), func(int) { turns++ })
+	rungs, err := ladder(threeLevels, shortLadder, fakeSim(native.AVX512, 0), func(int) { turns++ })
 	if err != nil || len(rungs) != 3 || turns < shortLadder.least || turns > shortLadder.most {
 		t.Fatalf("%+v, %d turns, %v", rungs, turns, err)
 	}
@@ -60,7 +60,7 @@ func TestLadder(t *testing.T) {
 	if first := rungs[0].Speedup; first.Median != 1 || first.Low != 1 || first.High != 1 {
 		t.Errorf("%+v", first)
 	}
-	_, err = ladder(threeLevels, shortLadder, 1, fakeSim(native.AVX2, 3), func(int) {})
+	_, err = ladder(threeLevels, shortLadder, fakeSim(native.AVX2, 3), func(int) {})
 	if !errors.As(err, new(errParity)) || !strings.Contains(err.Error(), "level avx2") {
 		t.Error(err)
 	}
@@ -72,7 +72,7 @@ func TestEvaluateRungs(t *testing.T) {
 	for i := range int64(40) {
 		slow, fast = append(slow, 4000+i%3), append(fast, 1000+i%5)
 	}
-	rungs, err := evaluateRungs([]rung{{level: native.Go, ns: slow, hash: 5}, {level: native.AVX2, ns: fast, hash: 5}}, 1)
+	rungs, err := evaluateRungs([]rung{{level: native.Go, ns: slow, hash: 5}, {level: native.AVX2, ns: fast, hash: 5}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -389,7 +389,7 @@ func TestPacedReport(t *testing.T) {
 		s.Tick, s.Ns, s.PhaseNs[0] = append(s.Tick, uint64(i)), append(s.Ns, ns), append(s.PhaseNs[0], ns/4)
 		s.StartNs, s.DueNs = append(s.StartNs, int64(i)), append(s.DueNs, int64(i))
 	}
-	p.report(run, 1)
+	p.report(run)
 	const counted = 10 * (pacedTurn - pacedSkip)
 	if len(run.Ways) != 3 || run.Steps.Len() != counted || run.Steps.Ns[0] != 200 || slices.Max(run.Steps.Ns) != 200 || len(run.Steps.PhaseNs[0]) != counted || run.Steps.GCs != nil {
 		t.Fatalf("%d ways, %d steps: %+v", len(run.Ways), run.Steps.Len(), run.Ways)

@@ -141,7 +141,7 @@ func (t *pacedTurns) before(tick int) error {
 }
 
 // report adds the durations of each way to the run, and keeps the paced steps as its steps.
-func (t *pacedTurns) report(run *profile.Run, seed uint64) {
+func (t *pacedTurns) report(run *profile.Run) {
 	all := run.Steps
 	if all.Len() < 2*pacedTurn {
 		run.Unwatched = append(run.Unwatched, fmt.Sprintf("steps back to back and paced, by turns: %d steps are fewer than two turns", all.Len()))
@@ -154,8 +154,7 @@ func (t *pacedTurns) report(run *profile.Run, seed uint64) {
 		case k == backToBack:
 			first = only.Ns
 		case only.Len() > 0 && len(first) > 0:
-			n := min(only.Len(), len(first))
-			w.Times.Median, w.Times.Low, w.Times.High = medianRatio(only.Ns[:n], first[:n], seed)
+			w.Times = medianRatio(w.Name, only.Ns, first)
 		}
 		if t.ways[k].margin != nil {
 			run.Unwatched = append(run.Unwatched, fmt.Sprintf("%s: %d of its steps had time for a rehearsal; %d count", w.Name, t.rehearsals, only.Len()))

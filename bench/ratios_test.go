@@ -42,9 +42,7 @@ func noisySteps(rng *rand.Rand, factor float64) (over, under []int64) {
 
 func ratioOfSteps(rng *rand.Rand, name string, factor float64) profile.Ratio {
 	over, under := noisySteps(rng, factor)
-	r := profile.Ratio{Name: name}
-	r.Median, r.Low, r.High = medianRatio(over, under, 1)
-	return r
+	return medianRatio(name, over, under)
 }
 
 // The ratio of the same code never falls, that of half the speed always does. The inputs are fixed.

@@ -8,11 +8,13 @@ import (
 	"os"
 	"runtime"
 	"runtime/debug"
+	"slices"
 	"strconv"
 	"time"
 
 	"github.com/evertick/evertick"
 	"github.com/evertick/evertick/bench/profile"
+	"github.com/evertick/evertick/ecs"
 	"github.com/evertick/evertick/internal/proof"
 	"github.com/evertick/evertick/internal/scenes"
 	"github.com/evertick/evertick/native"
@@ -174,7 +176,7 @@ func (o *options) profileSim(level native.Level, progress *progress) (run *profi
 	steps := float64(o.ticks - o.warmup)
 	run.Allocs, run.Bytes = float64(spent.allocs)/steps, float64(spent.bytes)/steps
 	if turns != nil {
-		turns.report(run, o.seed)
+		turns.report(run)
 	}
 	if other != nil {
 		c = o.compared(run.Steps.Ns, other.steps)
@@ -306,5 +308,30 @@ func (r *otherEngine) follow() error {
 		}
 	}
 	r.collected.collectIfMuch()
+	return nil
+}
+
+// withoutBodies names the hash of all rows except those of bodies.
+const withoutBodies = "without-bodies"
+
+// tickHashes are the column hashes after one tick.
+type tickHashes struct {
+	tick  uint64
+	parts []ecs.ColumnHash
+}
+
+// tickHashes returns the column hashes after the last step, and the one without bodies.
+func (s *simulation) tickHashes() tickHashes {
+	parts := slices.Clone(s.ColumnHashes())
+	return tickHashes{s.Ticks(), append(parts, ecs.ColumnHash{Name: withoutBodies, Hash: s.hashWithoutBodies()})}
+}
+
+// write writes one line for each column: tick, hash, name.
+func (t tickHashes) write(w io.Writer) error {
+	for _, p := range t.parts {
+		if _, err := fmt.Fprintf(w, "%d %016x %s\n", t.tick, p.Hash, p.Name); err != nil {
+			return err
+		}
+	}
 	return nil
 }

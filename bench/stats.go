@@ -3,8 +3,9 @@ package main
 import (
 	"cmp"
 	"math"
-	"math/rand/v2"
 	"slices"
+
+	"github.com/evertick/evertick/bench/profile"
 )
 
 // nearestRank returns the quantile q of ascending values: the smallest of them that at least q of
@@ -54,61 +55,11 @@ func ratioOf(over, under []float64) spread {
 // them find their data in the caches, as where there is one engine.
 const turn = 4
 
-// resamples is the number of samples of a bootstrap.
-const resamples = 1000
-
-// medianRatio returns the ratio of the medians of two series that took turns, and the limits
-// between which it lies with 95 % confidence: those of a bootstrap of the turns, since steps that
-// follow each other are similar.
-func medianRatio(over, under []int64, seed uint64) (ratio, low, high float64) {
-	rng := rand.New(rand.NewPCG(seed, resamples))
-	turns := (len(over) + turn - 1) / turn
-	a, b := newResample(over), newResample(under)
-	drawn := make([]int, turns) // how often each turn was drawn
-	ratios := make([]float64, resamples)
-	for i := range ratios {
-		clear(drawn)
-		steps := 0
-		for range turns {
-			t := rng.IntN(turns)
-			drawn[t]++
-			steps += min(turn, len(over)-turn*t)
-		}
-		ratios[i] = max(1, a.median(drawn, steps)) / max(1, b.median(drawn, steps)) // no clock measures less than 1 ns
+// medianRatio compares the medians of two series that took turns; of a longer one only the beginning.
+func medianRatio(name string, over, under []int64) profile.Ratio {
+	n := min(len(over), len(under))
+	if n == 0 {
+		return profile.Ratio{Name: name, Median: 1, Low: 1, High: 1}
 	}
-	slices.Sort(ratios)
-	ratio = max(1, median(over)) / max(1, median(under))
-	return ratio, min(ratio, nearestRank(ratios, 0.025)), max(ratio, nearestRank(ratios, 0.975))
+	return profile.MedianRatio(name, over[:n], under[:n])
 }
-
-// resample is a series, sorted once, from which turns are drawn again and again.
-type resample struct {
-	ns   []int64 // ascending
-	turn []int   // of each
-}
-
-func newResample(ns []int64) *resample {
-	r := &resample{ns: make([]int64, len(ns)), turn: make([]int, len(ns))}
-	order := make([]int, len(ns))
-	for i := range order {
-		order[i] = i
-	}
-	slices.SortFunc(order, func(a, b int) int { return cmp.Or(cmp.Compare(ns[a], ns[b]), cmp.Compare(a, b)) })
-	for i, step := range order {
-		r.ns[i], r.turn[i] = ns[step], step/turn
-	}
-	return r
-}
-
-// median returns that of the steps of the drawn turns, by the nearest rank.
-func (r *resample) median(drawn []int, steps int) float64 {
-	left := (steps + 1) / 2
-	for i, t := range r.turn {
-		if left -= drawn[t]; left <= 0 {
-			return float64(r.ns[i])
-		}
-	}
-	return 0
-}
-
-func median(ns []int64) float64 { return float64(quantilesOf(ns).P50) }
