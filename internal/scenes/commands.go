@@ -1,4 +1,4 @@
-package main
+package scenes
 
 import (
 	"encoding/binary"
@@ -9,13 +9,11 @@ import (
 	"github.com/evertick/evertick"
 	"github.com/evertick/evertick/ecs"
 	"github.com/evertick/evertick/loop"
-	"github.com/evertick/evertick/loop/replay"
-	"github.com/evertick/evertick/loop/train/worlds"
 	"github.com/evertick/evertick/physics"
 )
 
-// queuedActions is what the systems of a scene keep from one tick to the next.
-type queuedActions struct{ s *scene }
+// queuedActions is the state that the systems keep from one tick to the next.
+type queuedActions struct{ s *agents }
 
 const actionBytes = 4 + 4*4 + 8 + 1
 
@@ -57,42 +55,24 @@ func floatOf(b []byte) float32 { return math.Float32frombits(binary.LittleEndian
 
 // Kinds of commands from outside.
 const (
-	shoveBody uint32 = 1 + iota // of a body, by an impulse
-	sendAgent                   // of an agent, to another velocity
+	shoveBody uint32 = 1 + iota // applies an impulse to a body
+	sendAgent                   // sets the velocity of an agent
 )
 
-// A command's data are uint16 which body or agent, and two float32 in N·s or m/s,
-// little-endian.
-const commandBytes = 2 + 2*4
+// CommandBytes is the size of the data of a command: uint16, which body or agent, and two float32
+// in N·s or m/s, little-endian.
+const CommandBytes = 2 + 2*4
 
-// loggedScene returns the scene as a scenario for logs: what its systems keep is in
-// snapshots, and commands from outside act on bodies and agents. Training worlds are scenarios
-// as they are, for the logs that train.Batch.Export writes.
-func loggedScene(name string, cfg evertick.Config) (replay.Scenario, error) {
-	for _, sc := range worlds.Scenarios(cfg) {
-		if sc.Name == name {
-			return sc, nil
-		}
-	}
-	p, err := sceneParams(name)
-	if err != nil {
-		return replay.Scenario{}, err
-	}
-	return replay.Scenario{Name: name, New: func(seed uint64) (*evertick.Sim, error) {
-		cfg := cfg
-		cfg.Seed = seed
-		s, err := newScene(p, cfg)
-		if err != nil {
-			return nil, err
-		}
-		return s.sim, errors.Join(s.sim.AddState("actions", queuedActions{s}), s.sim.Add(evertick.BeforePhysics, "obey", s.obey))
-	}}, nil
+// AcceptCommands makes the scene ready for logs, where it is one of agents: snapshots include what
+// its systems keep, and commands from outside act on bodies and agents.
+func (s *Sim) AcceptCommands() error {
+	return errors.Join(s.AddState("actions", queuedActions{s.agents}), s.Add(evertick.BeforePhysics, "obey", s.agents.obey))
 }
 
-// obey does what commands say.
-func (s *scene) obey(t *evertick.Tick) error {
+// obey executes the commands of a tick.
+func (s *agents) obey(t *evertick.Tick) error {
 	for _, in := range t.Inputs() {
-		if len(in.Data) != commandBytes {
+		if len(in.Data) != CommandBytes {
 			return fmt.Errorf("command %d of source %d: %d bytes", in.Seq, in.Source, len(in.Data))
 		}
 		i, x, z := int(binary.LittleEndian.Uint16(in.Data)), floatOf(in.Data[2:]), floatOf(in.Data[6:])
@@ -110,23 +90,8 @@ func (s *scene) obey(t *evertick.Tick) error {
 	return nil
 }
 
-const streamCommands = 100 // of random numbers
-
-// pushCommands pushes those of the next tick, of which there are as many in all ticks
-// as asked for.
-func pushCommands(sim *evertick.Sim, ticks, commands uint64, data *[commandBytes]byte) error {
-	n := sim.Ticks()
-	for seq := n * commands / ticks; seq < (n+1)*commands/ticks; seq++ {
-		in := commandAt(sim.Seed(), n, seq, data)
-		if err := sim.Push(in); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// commandAt returns a command, whose Data is data.
-func commandAt(seed, tick, seq uint64, data *[commandBytes]byte) evertick.Input {
+// CommandAt returns a random command, whose Data is data.
+func CommandAt(seed, tick, seq uint64, data *[CommandBytes]byte) evertick.Input {
 	r := loop.NewRand(seed, tick, seq, streamCommands)
 	binary.LittleEndian.PutUint16(data[:], uint16(r.Uint64()))
 	binary.LittleEndian.PutUint32(data[2:], math.Float32bits(r.Range(-2, 2)))

@@ -9,19 +9,19 @@ import (
 	"github.com/evertick/evertick/loop"
 )
 
-// What is recorded are the phases of the steps behind the warm-up and of no others, with what
-// the scene counts.
+// The recorder has the phases of the steps after the warm-up and of no others, with the counters of
+// the scene.
 func TestMeasure(t *testing.T) {
 	clock := new(loop.ManualClock)
-	s := configuredScene(t, "limina", evertick.Config{Clock: clock})
-	if err := s.sim.Add(evertick.AfterIndex, "late", func(tick *evertick.Tick) error {
+	s := configured(t, "limina", evertick.Config{Clock: clock})
+	if err := s.Add(evertick.AfterIndex, "late", func(tick *evertick.Tick) error {
 		clock.Add(int64(tick.N))
 		return nil
 	}); err != nil {
 		t.Fatal(err)
 	}
 	o := options{scene: "limina", ticks: 8, warmup: 3}
-	rec, err := profile.Attach(s.sim, o.profileConfig(s))
+	rec, err := profile.Attach(s.Sim, o.profileConfig(s))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,4 +1,4 @@
-package main
+package scenes
 
 import (
 	"math"
@@ -13,8 +13,6 @@ import (
 // Boids keep clear of their neighbours, keep to their course and to their middle: C. W.
 // Reynolds, "Flocks, Herds, and Schools: A Distributed Behavioral Model", SIGGRAPH 1987.
 const (
-	swarmN     = 16384
-	swarmMaxN  = 1_000_000
 	swarmNear  = 16  // neighbours of a boid, at one boid a cubic metre
 	swarmSpeed = 6   // m/s, at most
 	swarmApart = 1.5 // m²/s² over the squared distance
@@ -23,11 +21,20 @@ const (
 	swarmChunk = 4096
 )
 
-// swarm is n boids, one a cubic metre, in a cube that begins anew behind each of its faces.
-// All of them perceive and steer in every tick.
+func init() {
+	near := math.Cbrt(3 * swarmNear / (4 * math.Pi)) // the radius of a sphere with so many, at one per cubic metre
+	sims = append(sims, SimDefinition{
+		Name: "swarm", build: newSwarm,
+		Help:   "n boids, one per cubic metre, in a cube whose faces wrap around; each perceives and steers in every tick",
+		Params: Params{Entities: 16384, MaxEntities: 1_000_000, Radius: float32(near), Ticks: 400, Warmup: 100},
+	})
+}
+
+// swarm is n boids, one per cubic metre, in a cube whose faces wrap around. All of them perceive
+// and steer in every tick.
 type swarm struct {
 	sim  *evertick.Sim
-	ops  native.Ops // on all rows: nobody comes or goes
+	ops  native.Ops // on all rows: no boid is born or dies
 	pool *native.Pool
 	edge float32 // m
 	near spatial.Result
@@ -36,42 +43,35 @@ type swarm struct {
 	acc  native.Vec3
 }
 
-// newSwarm builds the scene swarm.
-func newSwarm(p params, cfg evertick.Config) (*scene, error) {
-	w := &swarm{edge: float32(math.Cbrt(float64(p.entities))), pool: native.NewPool(max(1, cfg.Workers))}
-	cfg.Capacity = p.entities
-	cfg.Spatial.CellSize = p.radius
+func newSwarm(p Params, cfg evertick.Config) (*Sim, error) {
+	w := &swarm{edge: float32(math.Cbrt(float64(p.Entities))), pool: native.NewPool(max(1, cfg.Workers))}
+	cfg.Capacity = p.Entities
+	cfg.Spatial.CellSize = p.Radius
 	cfg.Spatial.Bounds = spatial.Bounds{Max: [3]float32{w.edge, w.edge, w.edge}}
 	var err error
 	if w.sim, err = evertick.New(cfg); err != nil {
 		return nil, err
 	}
 	w.ops = native.Ops{Level: w.sim.Level(), Pool: w.pool}
-	w.ask = spatial.Self{Radius: p.radius, Order: spatial.Grid, SkipDist2: true, RowsInGridOrder: true}
-	if err := w.populate(p.entities, cfg.Seed); err != nil {
+	w.ask = spatial.Self{Radius: p.Radius, Order: spatial.Grid, SkipDist2: true, RowsInGridOrder: true}
+	if err := w.populate(p.Entities, cfg.Seed); err != nil {
 		return nil, err
 	}
-	s := &scene{params: p, sim: w.sim, step: w.sim.Step}
-	s.count("hits", func() int64 { return int64(len(w.near.Slots)) })
-	return s, addSystems(w.sim, []namedSystem{
-		{evertick.BeforePhysics, "fly", w.fly},
-		{evertick.AfterIndex, "perceive", w.perceive},
-		{evertick.AfterIndex, "steer", w.steer},
-	})
+	scene := &Sim{Sim: w.sim, Params: p, Counters: []Counter{{"hits", func() int64 { return int64(len(w.near.Slots)) }}}}
+	return scene, addSystems(w.sim,
+		system{evertick.BeforePhysics, "fly", w.fly},
+		system{evertick.AfterIndex, "perceive", w.perceive},
+		system{evertick.AfterIndex, "steer", w.steer},
+	)
 }
 
 func (w *swarm) populate(n int, seed uint64) error {
 	world := w.sim.World
-	for _, c := range []struct {
-		name string
-		to   *[]float32
-	}{
-		{"velocity.x", &w.vel.X}, {"velocity.y", &w.vel.Y}, {"velocity.z", &w.vel.Z},
-		{"acceleration.x", &w.acc.X}, {"acceleration.y", &w.acc.Y}, {"acceleration.z", &w.acc.Z},
-	} {
-		if err := addColumn(world, c.name, c.to); err != nil {
-			return err
-		}
+	if err := addColumns(world,
+		namedColumn{"velocity.x", &w.vel.X}, namedColumn{"velocity.y", &w.vel.Y}, namedColumn{"velocity.z", &w.vel.Z},
+		namedColumn{"acceleration.x", &w.acc.X}, namedColumn{"acceleration.y", &w.acc.Y}, namedColumn{"acceleration.z", &w.acc.Z},
+	); err != nil {
+		return err
 	}
 	ids := make([]ecs.ID, n)
 	if err := world.SpawnN(ids); err != nil {
@@ -91,7 +91,7 @@ func (w *swarm) populate(n int, seed uint64) error {
 	return nil
 }
 
-// fly applies what was decided in the tick before.
+// fly applies the decisions of the tick before.
 func (w *swarm) fly(t *evertick.Tick) error {
 	pos := &w.sim.World.Position
 	axes := [3]struct{ pos, vel, acc []float32 }{
@@ -119,7 +119,7 @@ func (w *swarm) fly(t *evertick.Tick) error {
 
 func (w *swarm) perceive(*evertick.Tick) error { return w.sim.Index.RadiusSelf(&w.ask, &w.near) }
 
-// steer works on chunks of rows, side by side: a row writes what is its boid's alone.
+// steer processes chunks of rows in parallel: a row writes only to its own boid.
 func (w *swarm) steer(*evertick.Tick) error {
 	return w.pool.Run((w.near.Len()+swarmChunk-1)/swarmChunk, w)
 }

@@ -1,4 +1,4 @@
-package main
+package scenes
 
 import (
 	"math"
@@ -36,7 +36,7 @@ type action struct {
 }
 
 // act applies the actions queued in the last tick, in the order of agents.
-func (s *scene) act(t *evertick.Tick) error {
+func (s *agents) act(t *evertick.Tick) error {
 	for i := range s.actions {
 		a := &s.actions[i]
 		vx := s.velX[a.agent] + float32(a.ax*t.Dt)
@@ -54,7 +54,7 @@ func (s *scene) act(t *evertick.Tick) error {
 
 // move walks every row, not the agents alone: the others stand still, and one
 // pass over whole columns is faster than picking rows.
-func (s *scene) move(t *evertick.Tick) error {
+func (s *agents) move(t *evertick.Tick) error {
 	w := s.sim.World
 	n := w.HighWater()
 	native.Integrate(s.sim.Level(), w.Position.X[:n], s.velX[:n], t.Dt)
@@ -63,8 +63,8 @@ func (s *scene) move(t *evertick.Tick) error {
 }
 
 // stir pushes each body every few ticks, so that none comes to rest.
-func (s *scene) stir(t *evertick.Tick) error {
-	if !s.restless {
+func (s *agents) stir(t *evertick.Tick) error {
+	if !s.Restless {
 		return nil
 	}
 	for i := int(t.N % stirEvery); i < len(s.bodyIDs); i += stirEvery {
@@ -78,26 +78,23 @@ func (s *scene) stir(t *evertick.Tick) error {
 	return nil
 }
 
-// perceive asks for the neighbours of all agents whose turn it is, in one batch.
-func (s *scene) perceive(t *evertick.Tick) error {
+// perceive finds the neighbours of all agents whose turn it is, in one batch.
+func (s *agents) perceive(t *evertick.Tick) error {
 	q, pos := &s.queries, &s.sim.World.Position
 	s.perceiver = s.perceiver[:0]
 	q.X, q.Y, q.Z, q.Radius, q.Exclude = q.X[:0], q.Y[:0], q.Z[:0], q.Radius[:0], q.Exclude[:0]
-	first := int(t.N * uint64(s.perceivers) % uint64(s.agents))
-	for i := range s.perceivers {
-		a := (first + i) % s.agents
+	first := int(t.N * uint64(s.Perceivers) % uint64(s.Agents))
+	for i := range s.Perceivers {
+		a := (first + i) % s.Agents
 		slot := s.agentAt[a]
 		s.perceiver = append(s.perceiver, a)
 		q.X, q.Y, q.Z = append(q.X, pos.X[slot]), append(q.Y, pos.Y[slot]), append(q.Z, pos.Z[slot])
-		q.Radius, q.Exclude = append(q.Radius, s.radius), append(q.Exclude, slot)
+		q.Radius, q.Exclude = append(q.Radius, s.Radius), append(q.Exclude, slot)
 	}
-	err := s.sim.Index.Radius(q, &s.perceived)
-	s.asks += uint64(s.perceived.Len())
-	s.hits += uint64(len(s.perceived.Slots))
-	return err
+	return s.sim.Index.Radius(q, &s.perceived)
 }
 
-func (s *scene) steer(t *evertick.Tick) error {
+func (s *agents) steer(t *evertick.Tick) error {
 	for row, a := range s.perceiver {
 		r := t.Rand(s.agentIDs[a], streamWander)
 		act := s.decide(s.agentAt[a], s.perceived.Row(row), s.perceived.Dist2Row(row))
@@ -110,7 +107,7 @@ func (s *scene) steer(t *evertick.Tick) error {
 }
 
 // decide sums up what an agent perceives, in slot order.
-func (s *scene) decide(self ecs.Slot, slots []uint32, dist2 []float32) action {
+func (s *agents) decide(self ecs.Slot, slots []uint32, dist2 []float32) action {
 	pos := &s.sim.World.Position
 	x, z := pos.X[self], pos.Z[self]
 	act := action{agent: self}
@@ -119,7 +116,7 @@ func (s *scene) decide(self ecs.Slot, slots []uint32, dist2 []float32) action {
 	for i, other := range slots {
 		dx, dz := pos.X[other]-x, pos.Z[other]-z
 		if s.kinds[other] == body {
-			if s.restless && dist2[i] < nearest {
+			if s.Restless && dist2[i] < nearest {
 				nearest = dist2[i]
 				act.shoved, act.wantsShove = s.bodyOf[other], true
 				act.pushX, act.pushZ = clampLength(dx*shoveImpulse, dz*shoveImpulse, shoveImpulse)
@@ -145,8 +142,8 @@ func (s *scene) decide(self ecs.Slot, slots []uint32, dist2 []float32) action {
 }
 
 // fromWall is the acceleration away from the wall that is near along one axis.
-func (s *scene) fromWall(v float32) float32 {
-	edge := float32(s.area/2) - wallMargin // the compiler divides by multiplying
+func (s *agents) fromWall(v float32) float32 {
+	edge := float32(s.Area/2) - wallMargin // the compiler divides by multiplying
 	switch {
 	case v > edge:
 		return edge - v

@@ -11,7 +11,7 @@ import (
 	"github.com/evertick/evertick/physics/box2d"
 )
 
-// The sizes that are written about.
+// The sizes that the documentation mentions.
 func TestSizes(t *testing.T) {
 	for _, c := range []struct {
 		name                      string
@@ -44,17 +44,17 @@ var small = map[string]int{
 	"arena": 64, "tumbler": 64, "pyramid": 8, "pyramids": 4, "smash": 96, "jointgrid": 20, "bridge": 12, "ragdolls": 4, "hinges": 2,
 }
 
-// ways are how far some body goes in two seconds where one moves at all, in metres.
-var ways = map[string][2]float64{
+// distances are how far some body moves in two seconds, in metres; in other scenes none moves.
+var distances = map[string][2]float64{
 	"arena": {0.5, 20}, "tumbler": {0.5, 20}, "smash": {40, 100}, "jointgrid": {0.05, 20}, "bridge": {0.2, 5}, "ragdolls": {1, 6}, "hinges": {1, 20},
 }
 
 // A scene is the same for every engine, stays where it should, and moves.
 func TestScenes(t *testing.T) {
-	for _, k := range scenes.Kinds {
+	for _, d := range scenes.Bodies() {
 		for name, engine := range map[string]physics.Engine{"ours": nil, "box2d": box2d.NewEngine(box2d.Options{})} {
-			n := small[k.Name]
-			s, err := scenes.New(k.Name, n, 1, physics.Config{Engine: engine})
+			n := small[d.Name]
+			s, err := scenes.New(d.Name, n, 1, physics.Config{Engine: engine})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -62,7 +62,7 @@ func TestScenes(t *testing.T) {
 			x, y := append([]float32(nil), c.X...), append([]float32(nil), c.Y...)
 			for range 120 {
 				if err := s.Step(); err != nil {
-					t.Fatalf("%s, %s: %v", k.Name, name, err)
+					t.Fatalf("%s, %s: %v", d.Name, name, err)
 				}
 			}
 			moved := 0.0
@@ -70,11 +70,11 @@ func TestScenes(t *testing.T) {
 				moved = max(moved, math.Hypot(float64(c.X[i]-x[i]), float64(c.Y[i]-y[i])))
 			}
 			least, most := 0.0, 0.2 // in metres
-			if r, lively := ways[k.Name]; lively {
+			if r, lively := distances[d.Name]; lively {
 				least, most = r[0], r[1]
 			}
 			if moved < least || moved > most {
-				t.Errorf("%s, %s: a body moved by %g m", k.Name, name, moved)
+				t.Errorf("%s, %s: a body moved by %g m", d.Name, name, moved)
 			}
 			if s.Tick() != 120 {
 				t.Errorf("tick %d", s.Tick())
@@ -97,12 +97,12 @@ func TestSeeds(t *testing.T) {
 		return s.World.Hash()
 	}
 	if hash(1) != hash(1) || hash(1) == hash(2) {
-		t.Error("the seed alone must decide")
+		t.Error("the hash must depend on the seed, and on nothing else")
 	}
 }
 
 func TestBadScenes(t *testing.T) {
-	arena, _ := scenes.KindOf("arena")
+	arena, _ := scenes.Find("arena")
 	for _, c := range []struct {
 		name string
 		n    int
@@ -113,14 +113,14 @@ func TestBadScenes(t *testing.T) {
 	}
 }
 
-// A world that is saved and restored goes on as it would have.
-func TestScenesGoOnAfterRestore(t *testing.T) {
-	for _, k := range scenes.Kinds {
-		s, err := scenes.New(k.Name, small[k.Name], 1, physics.Config{})
+// A world that restores a snapshot continues as the one that saved it.
+func TestRestoredScenesContinue(t *testing.T) {
+	for _, d := range scenes.Bodies() {
+		s, err := scenes.New(d.Name, small[d.Name], 1, physics.Config{})
 		if err != nil {
 			t.Fatal(err)
 		}
-		other, err := scenes.New(k.Name, small[k.Name], 1, physics.Config{})
+		other, err := scenes.New(d.Name, small[d.Name], 1, physics.Config{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -131,14 +131,14 @@ func TestScenesGoOnAfterRestore(t *testing.T) {
 					err = other.World.Restore(saved)
 				}
 				if err != nil {
-					t.Fatalf("%s, tick %d: %v", k.Name, tick, err)
+					t.Fatalf("%s, tick %d: %v", d.Name, tick, err)
 				}
 			}
 			if err := errors.Join(s.Step(), other.Step()); err != nil {
 				t.Fatal(err)
 			}
 			if s.World.Hash() != other.World.Hash() {
-				t.Fatalf("%s: after tick %d the restored world differs", k.Name, tick)
+				t.Fatalf("%s: after tick %d the restored world differs", d.Name, tick)
 			}
 		}
 	}

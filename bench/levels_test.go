@@ -45,10 +45,10 @@ func TestPreflight(t *testing.T) {
 	}
 }
 
-// A ladder has a rung for each level with as many steps each, and refuses those that differ.
+// A ladder has a rung for each level with as many steps each, and rejects levels that differ.
 func TestLadder(t *testing.T) {
 	turns := 0
-	rungs, err := ladder(threeLevels, shortLadder, 1, fakeSim(native.AVX512, 0), func(int) { turns++ })
+	rungs, err := ladder(threeLevels, shortLadder, fakeSim(native.AVX512, 0), func(int) { turns++ })
 	if err != nil || len(rungs) != 3 || turns < shortLadder.least || turns > shortLadder.most {
 		t.Fatalf("%+v, %d turns, %v", rungs, turns, err)
 	}
@@ -60,33 +60,33 @@ func TestLadder(t *testing.T) {
 	if first := rungs[0].Speedup; first.Median != 1 || first.Low != 1 || first.High != 1 {
 		t.Errorf("%+v", first)
 	}
-	_, err = ladder(threeLevels, shortLadder, 1, fakeSim(native.AVX2, 3), func(int) {})
+	_, err = ladder(threeLevels, shortLadder, fakeSim(native.AVX2, 3), func(int) {})
 	if !errors.As(err, new(errParity)) || !strings.Contains(err.Error(), "level avx2") {
 		t.Error(err)
 	}
 }
 
-// What is told of rungs follows from their times alone.
-func TestToldRungs(t *testing.T) {
+// Rungs are evaluated by their times alone.
+func TestEvaluateRungs(t *testing.T) {
 	var slow, fast []int64
 	for i := range int64(40) {
 		slow, fast = append(slow, 4000+i%3), append(fast, 1000+i%5)
 	}
-	told, err := toldRungs([]rung{{level: native.Go, ns: slow, hash: 5}, {level: native.AVX2, ns: fast, hash: 5}}, 1)
+	rungs, err := evaluateRungs([]rung{{level: native.Go, ns: slow, hash: 5}, {level: native.AVX2, ns: fast, hash: 5}})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if r := told[1]; r.StepNs != 1002 || r.Speedup.Median < 3.98 || r.Speedup.Median > 4 || r.Speedup.Low > r.Speedup.Median || r.Speedup.High < r.Speedup.Median ||
+	if r := rungs[1]; r.StepNs != 1002 || r.Speedup.Median < 3.98 || r.Speedup.Median > 4 || r.Speedup.Low > r.Speedup.Median || r.Speedup.High < r.Speedup.Median ||
 		r.Hash != "0000000000000005" {
 		t.Errorf("%+v", r)
 	}
 }
 
-func TestLadderTakes(t *testing.T) {
-	if d := longLadder.takes(4, 100_000, 1_000_000); d > ladderPatience {
+func TestLadderTime(t *testing.T) {
+	if d := ladderTime(longLadder, 4, 100_000, 1_000_000); d > ladderPatience {
 		t.Errorf("steps of 0.1 ms: %v", d)
 	}
-	if d := longLadder.takes(4, 30_000_000, 1_000_000); d < 10*time.Second {
+	if d := ladderTime(longLadder, 4, 30_000_000, 1_000_000); d < 10*time.Second {
 		t.Errorf("steps of 30 ms: %v", d)
 	}
 }

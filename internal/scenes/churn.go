@@ -1,4 +1,4 @@
-package main
+package scenes
 
 import (
 	"github.com/evertick/evertick"
@@ -7,16 +7,22 @@ import (
 )
 
 const (
-	churnN    = 10_000
-	churnMaxN = 1_000_000
-	churnGone = 0.1  // of all entities, a tick
-	churnTags = 0.25 // of all entities change a tag, a tick
-	churnArea = 200  // m
-	churnCell = 5    // m
+	churnDeaths = 0.1  // of all entities, a tick
+	churnTags   = 0.25 // of all entities change a tag, a tick
+	churnArea   = 200  // m
+	churnCell   = 5    // m
 )
 
-// churn is a storm of changes: in each tick a tenth of the entities goes and as many come, a quarter
-// gains or loses a tag, all by Commands; n are alive behind each tick.
+func init() {
+	sims = append(sims, SimDefinition{
+		Name: "churn", build: newChurn,
+		Help:   "n entities; in every tick a tenth dies, as many are born, and a quarter gains or loses a tag, all by Commands",
+		Params: Params{Entities: 10_000, MaxEntities: 1_000_000, Ticks: 600, Warmup: 100},
+	})
+}
+
+// churn changes many entities in each tick: a tenth dies and as many are born, a quarter gains or
+// loses a tag, all by Commands. After each tick n are alive.
 type churn struct {
 	sim     *evertick.Sim
 	n       int
@@ -28,11 +34,10 @@ type churn struct {
 	changes int64 // commands recorded in the tick
 }
 
-// newChurn builds the scene churn.
-func newChurn(p params, cfg evertick.Config) (*scene, error) {
-	cfg.Capacity = 2 * p.entities // what goes and what comes may both have a row within a tick
+func newChurn(p Params, cfg evertick.Config) (*Sim, error) {
+	cfg.Capacity = 2 * p.Entities // those that die and those that are born may both have a row within a tick
 	cfg.Spatial.CellSize = churnCell
-	c := &churn{n: p.entities}
+	c := &churn{n: p.Entities}
 	var err error
 	if c.sim, err = evertick.New(cfg); err != nil {
 		return nil, err
@@ -40,12 +45,11 @@ func newChurn(p params, cfg evertick.Config) (*scene, error) {
 	if err := c.populate(cfg.Seed); err != nil {
 		return nil, err
 	}
-	s := &scene{params: p, sim: c.sim, step: c.sim.Step}
-	s.count("changes", func() int64 { return c.changes })
-	return s, addSystems(c.sim, []namedSystem{
-		{evertick.AfterIndex, "select", c.find},
-		{evertick.AfterIndex, "storm", c.storm},
-	})
+	scene := &Sim{Sim: c.sim, Params: p, Counters: []Counter{{"changes", func() int64 { return c.changes }}}}
+	return scene, addSystems(c.sim,
+		system{evertick.AfterIndex, "select", c.age},
+		system{evertick.AfterIndex, "storm", c.change},
+	)
 }
 
 func (c *churn) populate(seed uint64) (err error) {
@@ -73,8 +77,8 @@ func (c *churn) populate(seed uint64) (err error) {
 	return nil
 }
 
-// find walks over those that are hot and not cold, and ages them.
-func (c *churn) find(t *evertick.Tick) error {
+// age adds to the age of entities that are hot and not cold.
+func (c *churn) age(t *evertick.Tick) error {
 	born := c.born.Values()
 	for slot := range c.mild.All() {
 		born[slot] += t.Dt
@@ -83,8 +87,8 @@ func (c *churn) find(t *evertick.Tick) error {
 	return nil
 }
 
-// storm records what comes, goes and changes.
-func (c *churn) storm(t *evertick.Tick) error {
+// change records deaths, births and changes of tags.
+func (c *churn) change(t *evertick.Tick) error {
 	w, commands := c.sim.World, t.Commands()
 	c.live = w.LiveSlots(c.live[:0])
 	alive := len(c.live)
@@ -92,11 +96,11 @@ func (c *churn) storm(t *evertick.Tick) error {
 		id, _ := w.ID(slot)
 		r := t.Rand(id, streamChurn)
 		switch u := r.Float32(); {
-		case u < churnGone:
+		case u < churnDeaths:
 			commands.Despawn(id)
 			alive--
-		case u < churnGone+churnTags:
-			c.turn(commands, id, r.Uint32())
+		case u < churnDeaths+churnTags:
+			c.changeTag(commands, id, r.Uint32())
 		}
 	}
 	for i := range c.n - alive {
@@ -113,8 +117,8 @@ func (c *churn) storm(t *evertick.Tick) error {
 	return nil
 }
 
-// turn changes a tag.
-func (c *churn) turn(commands *ecs.Commands, id ecs.ID, bits uint32) {
+// changeTag sets or clears a tag.
+func (c *churn) changeTag(commands *ecs.Commands, id ecs.ID, bits uint32) {
 	tag := c.hot
 	if bits&1 == 0 {
 		tag = c.cold
