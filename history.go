@@ -93,10 +93,11 @@ func (h *history) undone(now uint64) uint64 {
 func (s *Sim) HistoryBytes() int64 {
 	h := &s.history
 	n := int64(cap(h.pushedAfter) + cap(h.backup))
-	for _, list := range [...][][]byte{h.spareCheckpoints, h.spareLogs} {
-		for _, b := range list {
-			n += int64(cap(b))
-		}
+	for _, b := range h.spareCheckpoints {
+		n += int64(cap(b))
+	}
+	for _, b := range h.spareLogs {
+		n += int64(cap(b))
 	}
 	for i := range h.checkpoints {
 		n += int64(cap(h.checkpoints[i].data))
@@ -291,7 +292,7 @@ func (s *Sim) recordTick() error {
 	if !h.on() {
 		return nil
 	}
-	log := tickLog{hash: s.hash, data: takeSpare(&h.spareLogs)}
+	log := tickLog{hash: s.hash, data: pop(&h.spareLogs)}
 	s.inputs.recordInto(&log)
 	h.log = append(h.log, log)
 	h.logBytes += log.size()
@@ -305,7 +306,7 @@ func (s *Sim) recordTick() error {
 // addCheckpoint adds a snapshot, and drops the oldest if there are too many.
 func (s *Sim) addCheckpoint() error {
 	h := &s.history
-	data, err := s.encode(takeSpare(&h.spareCheckpoints))
+	data, err := s.encode(pop(&h.spareCheckpoints))
 	if err != nil {
 		return err
 	}
@@ -320,7 +321,8 @@ func (s *Sim) addCheckpoint() error {
 	return nil
 }
 
-func takeSpare(list *[][]byte) []byte {
+// pop removes and returns the last slice, emptied; nil if there is none.
+func pop(list *[][]byte) []byte {
 	n := len(*list)
 	if n == 0 {
 		return nil

@@ -280,14 +280,11 @@ func (b *buffers) copyOf(data []byte) []byte {
 		return nil
 	}
 	class := bits.Len(uint(len(data) - 1))
-	list := &b.free[class]
-	n := len(*list)
-	if n == 0 {
-		return append(make([]byte, 0, 1<<class), data...)
+	room := pop(&b.free[class])
+	if room == nil {
+		room = make([]byte, 0, 1<<class)
 	}
-	room := (*list)[n-1]
-	*list = (*list)[:n-1]
-	return append(room[:0], data...)
+	return append(room, data...)
 }
 
 // release keeps the memory of a copy for the next one.
@@ -365,25 +362,17 @@ func (q *inputs) decode(data []byte) error {
 // decodeEntries copies entries. The caller releases them, even if there is an error.
 func (q *inputs) decodeEntries(data []byte) ([]loop.Entry[payload], error) {
 	q.decoded = q.decoded[:0]
-	if len(data) < 4 {
-		return nil, corruptLength(data)
-	}
-	le := binary.LittleEndian
-	n, rest := le.Uint32(data), data[4:]
-	for range n {
-		if len(rest) < inputBytes || uint64(le.Uint32(rest[24:])) > uint64(len(rest)-inputBytes) {
-			return q.decoded, corruptLength(data)
+	if len(data) >= 4 {
+		le := binary.LittleEndian
+		n, rest := le.Uint32(data), data[4:]
+		for ; n > 0 && len(rest) >= inputBytes && uint64(le.Uint32(rest[24:])) <= uint64(len(rest)-inputBytes); n-- {
+			var e loop.Entry[payload]
+			e, rest = q.readEntry(rest)
+			q.decoded = append(q.decoded, e)
 		}
-		var e loop.Entry[payload]
-		e, rest = q.readEntry(rest)
-		q.decoded = append(q.decoded, e)
+		if n == 0 && len(rest) == 0 {
+			return q.decoded, nil
+		}
 	}
-	if len(rest) > 0 {
-		return q.decoded, corruptLength(data)
-	}
-	return q.decoded, nil
-}
-
-func corruptLength(data []byte) error {
-	return fault.Field(ErrCorrupt, "evertick: snapshot: inputs: length", len(data))
+	return q.decoded, fault.Field(ErrCorrupt, "evertick: snapshot: inputs: length", len(data))
 }

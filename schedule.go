@@ -59,36 +59,27 @@ func namesOf(phases []*phase) []string {
 	return names
 }
 
-// The rank of a phase is its place in the tick: the stages, and the module's own phases
-// between and after them.
-var stageRanks = [stages]int{BeforePhysics: 0, AfterIndex: 2}
-
-const (
-	rankMiddle = 1
-	rankEnd    = 3
-)
-
 // makePlan makes the plan of the next step, in new slices, since a running Step iterates over
 // the old ones. After an error the plan is the order of insertion, so that phases can
 // be listed, and the next Check makes it again.
 func (s *Sim) makePlan() error {
 	var errs []error
 	s.access, s.plan, s.byInsertion = s.newAccessTable(), nil, nil
-	for stage := range s.stages {
-		if stage == int(AfterIndex) {
-			s.plan = append(s.plan, singletons(s.core[:3])...)
+	for rank, phases := range s.ranks {
+		if rank%2 == 1 {
+			s.plan = append(s.plan, singletons(phases)...)
+			continue
 		}
-		o := newOrdering(s.stages[stage])
+		o := newOrdering(phases)
 		errs = append(errs, o.resolveAccess(s.access)...)
 		errs = append(errs, s.addDeclaredEdges(o)...)
 		errs = append(errs, o.orderRest()...)
 		s.byInsertion = append(s.byInsertion, o.byInsertion...)
 		s.plan = append(s.plan, o.groups(s)...)
 	}
-	s.plan = append(s.plan, singletons(s.core[3:])...)
 	err := errors.Join(errs...)
 	if err != nil {
-		s.plan = singletons(s.allPhases())
+		s.plan = singletons(slices.Concat(s.ranks[:]...))
 	}
 	s.planned = err == nil
 	s.phases = s.phases[:0:0]
@@ -103,11 +94,6 @@ func (s *Sim) makePlan() error {
 		}
 	}
 	return err
-}
-
-// allPhases returns the phases in the order of insertion.
-func (s *Sim) allPhases() []*phase {
-	return slices.Concat(s.stages[BeforePhysics], s.core[:3], s.stages[AfterIndex], s.core[3:])
 }
 
 // singletons makes a group of each phase.
@@ -137,7 +123,7 @@ func (s *Sim) addDeclaredEdge(o *ordering, i int, field, name string) error {
 	other := s.phaseNamed(name)
 	if other == nil {
 		return fmt.Errorf("evertick: system %s: %s = %q, but no system has that name%s: %w",
-			p.name, field, name, suggest(name, namesOf(s.allPhases())), ErrRange)
+			p.name, field, name, suggest(name, namesOf(slices.Concat(s.ranks[:]...))), ErrRange)
 	}
 	if other.rank != p.rank {
 		if (other.rank > p.rank) == (field == "Before") {
@@ -156,11 +142,9 @@ func (s *Sim) addDeclaredEdge(o *ordering, i int, field, name string) error {
 }
 
 func (s *Sim) phaseNamed(name string) *phase {
-	for _, list := range [...][]*phase{s.stages[BeforePhysics], s.stages[AfterIndex], s.core[:]} {
-		for _, p := range list {
-			if p.name == name {
-				return p
-			}
+	for _, p := range slices.Concat(s.ranks[:]...) {
+		if p.name == name {
+			return p
 		}
 	}
 	return nil
@@ -357,20 +341,11 @@ func (o *ordering) canJoin(run []int, j int) bool {
 // names reports whether a system reads or writes n.
 func (p *phase) names(n int) bool { return p.readSet.has(n) || p.writeSet.has(n) }
 
-// The fixed names in Reads and Writes, besides columns, tags, states and resources. Position,
-// rotation and scale have several columns each, which count as one.
-const (
-	positionAccess = iota
-	rotationAccess
-	scaleAccess
-	entitiesAccess
-	bodiesAccess
-	indexAccess
-	randAccess
-	ownAccess // the first of the others
-)
+// accessNames are the fixed names in Reads and Writes, besides columns, tags, states and resources. The
+// first three have several columns each, which count as one.
+var accessNames = [...]string{"position", "rotation", "scale", entitiesAccess: "entities", bodiesAccess: "bodies", "index", "rand"}
 
-var accessNames = [ownAccess]string{"position", "rotation", "scale", "entities", "bodies", "index", "rand"}
+const entitiesAccess, bodiesAccess = 3, 4
 
 // accessTable numbers the names that Reads and Writes may have. Equal names share a number.
 type accessTable struct {
@@ -400,7 +375,7 @@ func (s *Sim) newAccessTable() *accessTable {
 // accessName returns the name under which a column is read or written: position.x is a part of position.
 func accessName(column string) string {
 	whole, part, ok := strings.Cut(column, ".")
-	if ok && len(part) == 1 && strings.Contains("xyzw", part) && slices.Contains(accessNames[:entitiesAccess], whole) {
+	if ok && len(part) == 1 && strings.Contains("xyzw", part) && slices.Contains(accessNames[:3], whole) {
 		return whole
 	}
 	return column

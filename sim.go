@@ -160,8 +160,7 @@ type Sim struct {
 	traceCtx    context.Context // nil: no trace is being taken
 
 	// The phases of a tick and their order: see makePlan.
-	stages      [stages][]*phase
-	core        [5]*phase // the module's own: three between the stages, two after them
+	ranks       [2 * stages][]*phase // systems by stage at even ranks, the module's own phases after each stage at odd ones
 	hooks       []Hooks
 	resources   []string
 	plan        []*group
@@ -230,17 +229,16 @@ func New(cfg Config) (*Sim, error) {
 	s.commands = s.World.NewCommands()
 	s.source = NewWorldSource(s.World)
 	s.bodies = ecs.NewBinding(s.World, s.destroyBody)
-	s.core = [...]*phase{
-		{name: "physics.step", run: s.stepPhysics, rank: rankMiddle},
-		{name: "physics.sync", run: s.syncBodies, rank: rankMiddle},
-		{name: "spatial.build", run: s.buildIndex, rank: rankMiddle},
-		{name: "commands", run: s.applyCommands, rank: rankEnd},
-		{name: "state.hash", run: s.hashTick, rank: rankEnd},
+	for _, p := range []*phase{
+		{name: "physics.step", run: s.stepPhysics, rank: 1},
+		{name: "physics.sync", run: s.syncBodies, rank: 1},
+		{name: "spatial.build", run: s.buildIndex, rank: 1},
+		{name: "commands", run: s.applyCommands, rank: 3},
+		{name: "state.hash", run: s.hashTick, rank: 3},
+	} {
+		s.addPhase(p)
 	}
 	s.stepTimes = s.newHistogram()
-	for _, p := range s.core {
-		p.times = s.newHistogram()
-	}
 	s.hashState(0)
 	return s, nil
 }

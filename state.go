@@ -230,11 +230,13 @@ func (s *Sim) CopyFrom(src *Sim) error {
 
 // prepare checks everything in a snapshot that can be checked without changing the Sim.
 func (s *Sim) prepare(data []byte) error {
-	d, err := frame.NewDecoder(data, snapshotName, snapshotMagic, snapshotVersion)
 	r := &s.restoring
-	r.Decoder = d
-	if err == nil {
-		err = r.readHeader(s)
+	var err error
+	if r.Decoder, err = frame.NewDecoder(data, snapshotName, snapshotMagic, snapshotVersion); err != nil {
+		return err
+	}
+	if err := r.readHeader(s); err != nil {
+		return err
 	}
 	for _, part := range [...]struct {
 		name string
@@ -248,21 +250,18 @@ func (s *Sim) prepare(data []byte) error {
 		{"inputs", func(s *Sim, b []byte) error { s.restoring.inputs = b; return nil }},
 		{"index", (*Sim).prepareIndex},
 	} {
+		content, err := r.Next(part.name)
 		if err != nil {
 			return err
 		}
-		var content []byte
-		if content, err = r.Next(part.name); err == nil {
-			err = part.read(s, content)
+		if err := part.read(s, content); err != nil {
+			return err
 		}
 	}
-	if err == nil {
-		err = r.readStates(s)
+	if err := r.readStates(s); err != nil {
+		return err
 	}
-	if err == nil {
-		err = r.Done()
-	}
-	return err
+	return r.Done()
 }
 
 func (r *restoring) readHeader(s *Sim) error {

@@ -60,7 +60,7 @@ func (t *Tick) Rand(entity ecs.ID, stream uint32) loop.Rand {
 // phase is a system, or one of the module's own phases.
 type phase struct {
 	name string
-	rank int // place in the tick: see stageRanks
+	rank int // place in the tick: index in Sim.ranks
 	run  func(*Tick) error
 
 	before, after, reads, writes []string // as declared
@@ -160,15 +160,18 @@ func (s *Sim) addSystem(caller string, sys System) error {
 	if sys.Name == "" || s.phaseNamed(sys.Name) != nil {
 		return fault.Field(ErrRange, caller+": name", sys.Name)
 	}
-	p := &phase{
-		times: s.newHistogram(),
-		name:  sys.Name, rank: stageRanks[sys.Stage], run: sys.Run,
+	s.addPhase(&phase{
+		name: sys.Name, rank: 2 * int(sys.Stage), run: sys.Run,
 		before: slices.Clone(sys.Before), after: slices.Clone(sys.After),
 		reads: slices.Clone(sys.Reads), writes: slices.Clone(sys.Writes),
-	}
-	s.stages[sys.Stage] = append(s.stages[sys.Stage], p)
-	s.planned = false
+	})
 	return nil
+}
+
+func (s *Sim) addPhase(p *phase) {
+	p.times = s.newHistogram()
+	s.ranks[p.rank] = append(s.ranks[p.rank], p)
+	s.planned = false
 }
 
 // Resource declares the name of something outside this module that systems share,
