@@ -14,9 +14,8 @@ import (
 )
 
 // Check reports every fault in the declarations of systems at once: names that do not exist,
-// cycles, and systems that write the same in no order. They are
-// ErrRange. Step returns the same error before it begins, and leaves the Sim as it is: what
-// is missing can still be added.
+// cycles, and systems that write the same in no order. They are ErrRange. Step returns the same
+// error before it begins, and leaves the Sim as it is: what is missing can still be added.
 func (s *Sim) Check() error {
 	if s.planned {
 		return nil
@@ -28,8 +27,8 @@ func (s *Sim) Check() error {
 type Plan struct {
 	// Groups are the phases in their order. Those of one group run side by side.
 	Groups [][]string
-	// ByInsertion are the pairs of systems of which one writes what the other reads and
-	// whose order is that in which they were added, since nothing else decides it.
+	// ByInsertion are the pairs of systems of which one writes what the other reads and whose order
+	// is that in which they were added, since nothing else decides it.
 	ByInsertion []Pair
 }
 
@@ -59,9 +58,9 @@ func namesOf(phases []*phase) []string {
 	return names
 }
 
-// makePlan makes the plan of the next step, in new slices, since a running Step iterates over
-// the old ones. After an error the plan is the order of insertion, so that phases can
-// be listed, and the next Check makes it again.
+// makePlan makes the plan of the next step, in new slices, since a running Step iterates over the
+// old ones. After an error the plan is the order of insertion, so that phases can be listed, and
+// the next Check makes it again.
 func (s *Sim) makePlan() error {
 	var errs []error
 	s.access, s.plan, s.byInsertion = s.newAccessTable(), nil, nil
@@ -150,8 +149,8 @@ func (s *Sim) phaseNamed(name string) *phase {
 	return nil
 }
 
-// ordering is a partial order of the systems of a stage, to which edges are added until it
-// settles all that matters. Systems are identified by their index in the order of insertion.
+// ordering is a partial order of the systems of a stage, to which edges are added until it settles
+// all that matters. Systems are identified by their index in the order of insertion.
 type ordering struct {
 	systems []*phase
 	before  []bitset // by system: all systems that come before it
@@ -191,8 +190,8 @@ func (o *ordering) addEdge(i, j int) {
 	}
 }
 
-// addDeclared makes i come before j. If j comes before i it only returns the names on the
-// cycle, which begin and end with that of i.
+// addDeclared makes i come before j. If j comes before i it only returns the names on the cycle,
+// which begin and end with that of i.
 func (o *ordering) addDeclared(i, j int) (cycle []string) {
 	if i == j {
 		return []string{o.systems[i].name, o.systems[i].name}
@@ -231,8 +230,8 @@ func (o *ordering) shortestPath(i, j int) []int {
 	return path
 }
 
-// orderRest orders by insertion the pairs that need an order and that the declared edges
-// leave open. Before that it reports the systems that write the same in no order.
+// orderRest orders by insertion the pairs that need an order and that the declared edges leave
+// open. Before that it reports the systems that write the same in no order.
 func (o *ordering) orderRest() (errs []error) {
 	o.eachUnordered(func(i, j int) {
 		if o.systems[i].undeclared() || o.systems[j].undeclared() {
@@ -269,8 +268,8 @@ func (o *ordering) eachUnordered(f func(i, j int)) {
 // undeclared reports whether a system may touch everything.
 func (p *phase) undeclared() bool { return len(p.reads) == 0 && len(p.writes) == 0 }
 
-// conflict returns the first name that one of two systems writes and the other reads or
-// writes, or -1. A system that changes the set of entities writes to every column.
+// conflict returns the first name that one of two systems writes and the other reads or writes, or
+// -1. A system that changes the set of entities writes to every column.
 func conflict(p, q *phase) int {
 	if p.writeSet.has(entitiesAccess) || q.writeSet.has(entitiesAccess) {
 		return entitiesAccess
@@ -284,8 +283,8 @@ func conflict(p, q *phase) int {
 	return n
 }
 
-// sorted returns the systems in their order: the next is always the first added of those
-// that wait for no other.
+// sorted returns the systems in their order: the next is always the first added of those that wait
+// for no other.
 func (o *ordering) sorted() []int {
 	waits := make([]int, len(o.systems)) // the number of systems that each waits for
 	for i, before := range o.before {
@@ -341,8 +340,8 @@ func (o *ordering) canJoin(run []int, j int) bool {
 // names reports whether a system reads or writes n.
 func (p *phase) names(n int) bool { return p.readSet.has(n) || p.writeSet.has(n) }
 
-// accessNames are the fixed names in Reads and Writes, besides columns, tags, states and resources. The
-// first three have several columns each, which count as one.
+// accessNames are the fixed names in Reads and Writes, besides columns, tags, states and resources.
+// The first three have several columns each, which count as one.
 var accessNames = [...]string{"position", "rotation", "scale", entitiesAccess: "entities", bodiesAccess: "bodies", "index", "rand"}
 
 const entitiesAccess, bodiesAccess = 3, 4
@@ -372,7 +371,8 @@ func (s *Sim) newAccessTable() *accessTable {
 	return a
 }
 
-// accessName returns the name under which a column is read or written: position.x is a part of position.
+// accessName returns the name under which a column is read or written: position.x is a part of
+// position.
 func accessName(column string) string {
 	whole, part, ok := strings.Cut(column, ".")
 	if ok && len(part) == 1 && strings.Contains("xyzw", part) && slices.Contains(accessNames[:3], whole) {
@@ -410,9 +410,9 @@ func (s *Sim) hashBefore(p *phase) {
 	}
 }
 
-// checkWrites returns an error if a system, which has run since hashBefore, has written something that it
-// does not declare. Resources, the index, and the private state of physics engines
-// cannot be checked.
+// checkWrites returns an error if a system, which has run since hashBefore, has written something
+// that it does not declare. Resources, the index, and the private state of physics engines cannot
+// be checked.
 func (s *Sim) checkWrites(p *phase) error {
 	if p.undeclared() || p.writeSet.has(entitiesAccess) { // the latter writes to all rows
 		return nil
@@ -482,8 +482,8 @@ func (b bitset) common(c bitset) int {
 	return -1
 }
 
-// suggest returns the names that look like one that does not exist, up to three, nearest first,
-// as an addition to an error message.
+// suggest returns the names that look like one that does not exist, up to three, nearest first, as
+// an addition to an error message.
 func suggest(name string, names []string) string {
 	type candidate struct {
 		name     string
@@ -506,8 +506,8 @@ func suggest(name string, names []string) string {
 	return " (near: " + strings.Join(list, ", ") + ")"
 }
 
-// editDistance is the least number of bytes to insert, delete or replace that turns
-// one string into the other.
+// editDistance is the least number of bytes to insert, delete or replace that turns one string into
+// the other.
 func editDistance(a, b string) int {
 	row := make([]int, len(b)+1)
 	for j := range row {
