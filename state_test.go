@@ -508,7 +508,10 @@ func TestRestoreOfLessAllocatesNothing(t *testing.T) {
 // Sims with 1, 2 and 7 workers that are restored from one snapshot stay equal to its
 // source.
 func TestRestoredSimsStayEqual(t *testing.T) {
-	const ticks = 500
+	ticks := 500
+	if testing.Short() {
+		ticks = 100
+	}
 	for i, scene := range [...]func(workers int) *evertick.Sim{
 		func(workers int) *evertick.Sim {
 			c := parkConfig()

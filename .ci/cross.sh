@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # cross.sh [-short]: runs tests for machines that this one is not, under qemu-user:
 # arm64 with its NEON kernels, big-endian s390x in pure Go, and an x86 CPU without
-# AVX, where the choice of a level must fall back instead of crashing. (determinism.sh
-# compares whole simulations there, tick by tick.) With -short, packages with much
-# arithmetic run only the tests that compare bits.
+# AVX, where the choice of a level must fall back instead of dying. That whole
+# simulations are the same there is for determinism.sh to show, tick by tick. With
+# -short, of the packages with much arithmetic only the tests that compare bits.
 set -uo pipefail
 cd "$(dirname "$0")/.."
 
