@@ -18,10 +18,10 @@ const (
 // monotonic is the monotonic clock of package time since its first use, with two
 // ways to wait for it. The zero value is ready.
 type monotonic struct {
-	origin  time.Time
-	timer   *time.Timer
-	running bool // the clock was seen to move
-	fixed   bool // it was seen not to
+	origin time.Time
+	timer  *time.Timer
+	moving bool // the clock was seen to move
+	still  bool // it was seen not to
 }
 
 func (m *monotonic) now() int64 {
@@ -56,21 +56,21 @@ func (m *monotonic) wait(ctx context.Context, untilNs int64) error {
 // clock of any system takes to its next value: 16 ms on Windows.
 const stillReads = 1 << 22
 
-// moves reports whether the clock goes on while nothing but it is looked at. It
+// advances reports whether the clock goes on while nothing but it is looked at. It
 // does not where time is simulated, in a bubble of testing/synctest: who spins
 // there waits for ever. The first call finds it out.
-func (m *monotonic) moves() bool {
-	if m.running || m.fixed {
-		return m.running
+func (m *monotonic) advances() bool {
+	if m.moving || m.still {
+		return m.moving
 	}
 	start := m.now()
 	for range stillReads {
 		if m.now() != start {
-			m.running = true
+			m.moving = true
 			return true
 		}
 	}
-	m.fixed = true
+	m.still = true
 	return false
 }
 

@@ -73,13 +73,13 @@ func (c *PreciseClock) SleepRehearsing(ctx context.Context, untilNs int64, rehea
 	if untilNs <= 0 { // before the origin: less a margin it could overflow
 		return nil
 	}
-	if !c.mono.moves() {
+	if !c.mono.advances() {
 		return c.mono.wait(ctx, untilNs)
 	}
 	c.margin.budget = int64(c.SpinBudget)
 	least := int64(0)
 	if rehearse != nil && untilNs > c.mono.now() {
-		least = c.rehearsal.wants(&c.margin)
+		least = c.rehearsal.leadTime(&c.margin)
 	}
 	for slept := false; ; slept = true {
 		now := c.mono.now()
@@ -87,12 +87,12 @@ func (c *PreciseClock) SleepRehearsing(ctx context.Context, untilNs int64, rehea
 		if wake <= now {
 			if least > 0 && c.rehearsal.fits(untilNs-now) {
 				rehearse()
-				c.rehearsal.took(c.mono.now() - now)
+				c.rehearsal.observe(c.mono.now() - now)
 			}
 			if err := c.mono.spin(ctx, untilNs); err != nil {
 				return err
 			}
-			c.margin.ended(max(now, untilNs), max(0, untilNs-now), slept)
+			c.margin.endWait(max(now, untilNs), max(0, untilNs-now), slept)
 			c.publish()
 			return nil
 		}
@@ -115,7 +115,7 @@ func (c *PreciseClock) sleep(ctx context.Context, now, wake int64) error {
 			return nil
 		}
 	}
-	c.margin.woke(c.mono.now() - wake)
+	c.margin.observe(c.mono.now() - wake)
 	return ctx.Err()
 }
 
@@ -152,9 +152,9 @@ func (c *PreciseClock) publish() {
 // Method implements [PacingClock].
 func (c *PreciseClock) Method() string {
 	switch {
-	case !c.mono.moves():
+	case !c.mono.advances():
 		return methodTimer
-	case c.native.missing():
+	case c.native.unavailable():
 		return methodTimerSpin
 	}
 	return methodNanosleep

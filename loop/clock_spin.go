@@ -22,7 +22,7 @@ func (c *SpinClock) Sleep(ctx context.Context, untilNs int64) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	if !c.mono.moves() {
+	if !c.mono.advances() {
 		return c.mono.wait(ctx, untilNs)
 	}
 	return c.mono.spin(ctx, untilNs)
@@ -30,7 +30,7 @@ func (c *SpinClock) Sleep(ctx context.Context, untilNs int64) error {
 
 // Method implements [PacingClock].
 func (c *SpinClock) Method() string {
-	if !c.mono.moves() {
+	if !c.mono.advances() {
 		return methodTimer
 	}
 	return methodSpin

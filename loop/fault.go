@@ -101,8 +101,8 @@ func (l *Loop) Resume() {
 	l.recorded()
 }
 
-// try runs a step and, unless panics are to pass, turns one into an error.
-func (l *Loop) try(tick uint64, step func(tick uint64) error) (err error) {
+// runStep runs a step and, unless panics are to pass, turns one into an error.
+func (l *Loop) runStep(tick uint64, step func(tick uint64) error) (err error) {
 	if l.onFault == Propagate {
 		return step(tick)
 	}
@@ -114,9 +114,9 @@ func (l *Loop) try(tick uint64, step func(tick uint64) error) (err error) {
 	return step(tick)
 }
 
-// failed returns what Drive returns for the error of a step, and halts l if that
+// stepFailed returns what Drive returns for the error of a step, and halts l if that
 // is a panic, of the step or of a part of it that recovered, and one too many.
-func (l *Loop) failed(tick uint64, err error) error {
+func (l *Loop) stepFailed(tick uint64, err error) error {
 	var p *PanicError
 	if l.onFault == Propagate || !errors.As(err, &p) {
 		return fmt.Errorf("loop: tick %d: %w", tick, err)
@@ -128,8 +128,8 @@ func (l *Loop) failed(tick uint64, err error) error {
 	return p
 }
 
-// stops reports whether the error of a step is ErrStop, and not a panic with it.
-func stops(err error) bool {
+// isStop reports whether the error of a step is ErrStop, and not a panic with it.
+func isStop(err error) bool {
 	var p *PanicError
 	return errors.Is(err, ErrStop) && !errors.As(err, &p)
 }

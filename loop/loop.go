@@ -110,7 +110,7 @@ func New(c Config) (*Loop, error) {
 	l.slack = l.unit / 1000 * uint64(c.JitterFix) // exact, as 1e9 is a multiple of 1000
 	l.maxBacklog = l.spanOf(c.MaxDeltaNs, one).steps
 	l.maxAccum = l.spanOf(c.MaxAccumNs, one)
-	if c.Policy.everything() {
+	if c.Policy.unclamped() {
 		l.maxDelta, l.stall, l.bounded = math.MaxInt64, 0, false
 	}
 	for i, ch := range c.Channels {
@@ -143,7 +143,7 @@ func (l *Loop) ResetTiming() {
 	inStep := min(l.running, 1) // the step that calls is not waiting any more
 	l.backlog -= l.running
 	l.drop(span{steps: l.running - inStep})
-	l.giveUp()
+	l.dropAccumulated()
 	l.running = inStep
 	l.backlog += inStep
 	l.smoother.owed = 0
@@ -170,7 +170,7 @@ func (l *Loop) Tick() uint64 { return l.tick }
 // clock does not begin at zero passes the time since it began, or takes the
 // first frame as the stall that it is.
 func (l *Loop) AdvanceTo(nowNs int64) Frame {
-	l.begin()
+	l.mustStartFrame()
 	elapsed := nowNs - l.last
 	if l.last < 0 && nowNs > math.MaxInt64+l.last {
 		elapsed = math.MaxInt64
@@ -193,14 +193,14 @@ func (l *Loop) Refresh() (num, den int64) { return l.smoother.num, l.smoother.de
 // Frame.Backwards. It does not allocate and cannot overflow. It panics if a step
 // that Drive or Run runs calls it.
 func (l *Loop) Advance(elapsedNs int64) Frame {
-	l.begin()
+	l.mustStartFrame()
 	l.recordElapsed(elapsedNs)
 	return l.frame(elapsedNs)
 }
 
-// begin refuses a frame within a frame: the steps of the outer one, which are in
+// mustStartFrame refuses a frame within a frame: the steps of the outer one, which are in
 // the backlog, would be granted twice. In a copy nobody runs them.
-func (l *Loop) begin() {
+func (l *Loop) mustStartFrame() {
 	if l.unit == 0 {
 		panic("loop: Loop not made by New")
 	}
@@ -224,7 +224,7 @@ func (l *Loop) frame(elapsedNs int64) Frame {
 	case l.batch:
 		l.advanceBatch(&f)
 	case l.stall > 0 && elapsedNs > l.stall:
-		l.skip(&f)
+		l.skipStall(&f)
 	default:
 		l.advance(&f)
 	}
@@ -242,18 +242,18 @@ func (l *Loop) advanceBatch(f *Frame) {
 	}
 }
 
-// skip gives up a frame that stalled, and what had accumulated before.
-func (l *Loop) skip(f *Frame) {
+// skipStall gives up a frame that stalled, and what had accumulated before.
+func (l *Loop) skipStall(f *Frame) {
 	f.Stalled = true
 	_, gone, _ := l.integrate(f.ElapsedNs, f.ElapsedNs, 0)
 	l.drop(gone)
-	l.giveUp()
+	l.dropAccumulated()
 }
 
-// giveUp drops what has accumulated. A step that ran early is not undone by it:
+// dropAccumulated drops what has accumulated. A step that ran early is not undone by it:
 // its time is still to come.
-func (l *Loop) giveUp() {
-	l.jitter.forget()
+func (l *Loop) dropAccumulated() {
+	l.jitter.reset()
 	gone, left := l.accumulator(), span{}
 	gone.steps += l.jitter.release()
 	if l.jitter.lead > 0 {
@@ -286,23 +286,23 @@ func (l *Loop) advance(f *Frame) {
 	}
 	l.accumulate(passed)
 	if l.held() || l.frozen > 0 {
-		l.jitter.forget()
-		l.repay()
+		l.jitter.reset()
+		l.repayLead()
 		return
 	}
 	limit := l.limit(fastest)
 	if f.Clamped {
-		l.jitter.forget()
+		l.jitter.reset()
 	}
-	l.backlog = l.jitter.settle(l.beat(before, passed, limit))
+	l.backlog = l.jitter.adjust(l.timing(before, passed, limit))
 	owed := l.backlog
 	var steps uint64
-	steps, f.CapHit = l.settle(limit)
+	steps, f.CapHit = l.applyPolicy(limit)
 	f.Steps = int(steps)
 	if fastest > 0 {
-		l.govern(owed, limit)
+		l.adjustPace(owed, limit)
 	}
-	l.repay() // if RunThenPause left the step behind
+	l.repayLead() // if RunThenPause left the step behind
 }
 
 // accumulate adds s and drops what exceeds the bound.
@@ -323,10 +323,10 @@ func (l *Loop) limit(fastest uint64) uint64 {
 	return min(stepLimit, (l.maxSteps*fastest+one-1)/one) // 2^30 × 2^27 fits
 }
 
-// beat describes a frame to the jitter fix.
-func (l *Loop) beat(before, passed span, limit uint64) beat {
+// timing describes a frame to the jitter fix.
+func (l *Loop) timing(before, passed span, limit uint64) frameTiming {
 	due := l.add(passed, span{units: before.units, rest: before.rest})
-	return beat{
+	return frameTiming{
 		before: before.units, after: l.units, unit: l.unit,
 		due: due.steps, pending: l.backlog, most: limit, slack: l.slack,
 	}
@@ -360,7 +360,7 @@ func (l *Loop) integrate(ns, counted, cut int64) (first, others span, fastest ui
 			}
 		}
 		if at >= 0 {
-			l.pass(piece)
+			l.passTime(piece)
 		}
 		at += piece
 	}
@@ -381,8 +381,8 @@ func (l *Loop) untilEvent(most int64) int64 {
 	return most
 }
 
-// pass takes ns, at most untilEvent, from what is left of freezes and scales.
-func (l *Loop) pass(ns int64) {
+// passTime takes ns, at most untilEvent, from what is left of freezes and scales.
+func (l *Loop) passTime(ns int64) {
 	for i := range l.channels {
 		c := &l.channels[i]
 		if c.left == 0 {
@@ -415,7 +415,7 @@ func (l *Loop) UntilNext() int64 {
 		panic("loop: Loop not made by New")
 	}
 	ahead := l.Fork()
-	ahead.repay() // a step that ran early and failed
+	ahead.repayLead() // a step that ran early and failed
 	switch {
 	case l.menu || l.held() || l.fault != nil:
 		return math.MaxInt64
@@ -434,16 +434,16 @@ func (l *Loop) UntilNext() int64 {
 		}
 		if ahead.frozen == 0 {
 			ahead.setAccumulator(ahead.add(ahead.accumulator(), ahead.spanOf(piece, ahead.scale)))
-			ahead.repay()
+			ahead.repayLead()
 		}
-		ahead.pass(piece)
+		ahead.passTime(piece)
 		at += piece
 	}
 }
 
-// repay takes a step of the backlog as the one that was to run early, which it
+// repayLead takes a step of the backlog as the one that was to run early, which it
 // then has not, or as that which did, if it has fallen due since.
-func (l *Loop) repay() {
+func (l *Loop) repayLead() {
 	if l.jitter.lead > 0 && l.backlog > 0 {
 		l.backlog--
 		l.jitter.lead = 0

@@ -30,7 +30,7 @@ type margin struct {
 	interval int64 // mean time from the end of a wait to that of the next, ns; 0: not known
 	last     int64 // when the last wait ended
 	waited   bool  // once
-	account  int64 // ns that may be spun
+	tokens   int64 // ns that may be spun
 	need     int64 // the margin, if the account pays for it
 }
 
@@ -50,7 +50,7 @@ const (
 	defaultSpinBudget = 40
 	maxSpinBudget     = 1000
 
-	accountNs   = 500_000_000 // time of which the account holds the budget
+	tokenTime   = 500_000_000 // time of which the account holds the budget
 	maxInterval = 100_000_000 // ns between waits, at most, as far as the budget goes: pauses save nothing up
 	maxLate     = 1_000_000_000
 )
@@ -78,15 +78,15 @@ func (m *margin) lead(left, least int64) int64 {
 	if m.sleeps < marginFew { // half of a shorter wait, or else nothing would ever be seen
 		need = max(least, min(m.allowance(left), left/2))
 	}
-	pays := m.account
+	pays := m.tokens
 	if !m.waited {
 		pays = m.allowance(left)
 	}
 	return max(0, min(need, pays))
 }
 
-// woke takes in that a sleep ended late by ns; one that ended early counts as on time.
-func (m *margin) woke(ns int64) {
+// observe takes in that a sleep ended late by ns; one that ended early counts as on time.
+func (m *margin) observe(ns int64) {
 	ns = max(0, min(ns, maxLate))
 	if m.sleeps == marginSleeps {
 		m.remove(m.late[m.next])
@@ -99,7 +99,7 @@ func (m *margin) woke(ns int64) {
 	}
 	m.sorted[i] = ns
 	m.sleeps++
-	m.learn()
+	m.update()
 }
 
 func (m *margin) remove(ns int64) {
@@ -111,8 +111,8 @@ func (m *margin) remove(ns int64) {
 	m.sleeps--
 }
 
-// learn computes the margin.
-func (m *margin) learn() {
+// update computes the margin.
+func (m *margin) update() {
 	affords := m.affords(m.allowance(0) * 9 / 10) // so that the account does not run dry by chance
 	usual := m.rank(1, 20)
 	for k := m.rank(1, 64); k >= 0; k-- {
@@ -144,8 +144,8 @@ func (m *margin) affords(allowance int64) int64 {
 	return allowance
 }
 
-// costs returns for how long a margin spins in the mean, in nanoseconds.
-func (m *margin) costs(lead int64) int64 {
+// cost returns for how long a margin spins in the mean, in nanoseconds.
+func (m *margin) cost(lead int64) int64 {
 	sum := int64(0)
 	for _, late := range m.sorted[:m.sleeps] {
 		sum += max(0, lead-late)
@@ -153,20 +153,20 @@ func (m *margin) costs(lead int64) int64 {
 	return sum / int64(max(1, m.sleeps))
 }
 
-// ended takes in that a wait ended at a time, by the clock, of which spun nanoseconds were spun, and
+// endWait takes in that a wait ended at a time, by the clock, of which spun nanoseconds were spun, and
 // whether it slept before. If it did not, since the margin took the whole wait, nothing was learnt: that
 // must not last for ever because sleeps ended late once, so each time the margin shrinks by as
 // much as makes it sleep, and see, again after a few hundred.
-func (m *margin) ended(now, spun int64, slept bool) {
+func (m *margin) endWait(now, spun int64, slept bool) {
 	if m.waited {
 		passed := max(0, min(elapsed(m.last, now), maxInterval))
 		if m.interval == 0 {
 			m.interval = passed
 		}
 		m.interval += (passed - m.interval) / 16
-		m.account += passed*m.thousandths()/1000 - spun
+		m.tokens += passed*m.thousandths()/1000 - spun
 	}
-	m.account = min(m.account, accountNs*m.thousandths()/1000)
+	m.tokens = min(m.tokens, tokenTime*m.thousandths()/1000)
 	m.last, m.waited = now, true
 	if !slept && spun > 0 {
 		m.need -= m.need / 512
@@ -180,7 +180,7 @@ func (m *margin) lateness() WakeLateness {
 	}
 	w := WakeLateness{P50Ns: m.sorted[m.rank(1, 2)], P95Ns: m.sorted[m.rank(1, 20)], MarginNs: m.need}
 	if m.interval > 0 {
-		w.NeededCPU = float64(m.costs(w.P95Ns-lateGoal)) / float64(m.interval)
+		w.NeededCPU = float64(m.cost(w.P95Ns-lateGoal)) / float64(m.interval)
 	}
 	return w
 }

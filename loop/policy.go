@@ -52,12 +52,12 @@ const (
 	catchUpLimit = 1 << 62
 )
 
-// everything reports whether p counts all time, whatever a frame's length.
-func (p Policy) everything() bool { return p == CatchUp || p == Realtime }
+// unclamped reports whether p counts all time, whatever a frame's length.
+func (p Policy) unclamped() bool { return p == CatchUp || p == Realtime }
 
-// settle grants the steps of a frame out of the backlog, at most limit, and
+// applyPolicy grants the steps of a frame out of the backlog, at most limit, and
 // lets the policy decide about the rest.
-func (l *Loop) settle(limit uint64) (steps uint64, capHit bool) {
+func (l *Loop) applyPolicy(limit uint64) (steps uint64, capHit bool) {
 	steps = min(l.backlog, limit)
 	over := l.backlog - steps
 	l.backlog = steps
@@ -96,9 +96,9 @@ func (l *Loop) grant(steps uint64) uint64 {
 	return steps
 }
 
-// govern sets the pace of the following frames: owed steps stood against limit
+// adjustPace sets the pace of the following frames: owed steps stood against limit
 // in this one.
-func (l *Loop) govern(owed, limit uint64) {
+func (l *Loop) adjustPace(owed, limit uint64) {
 	if l.policy != SlowMotion {
 		return
 	}

@@ -92,10 +92,10 @@ type Queue[T any] struct {
 	size      func(T) int
 	tooMany   error // built once, as a flood of refusals shall not allocate
 	tooLarge  error // likewise
-	never     *fault.Limit
+	tooLong   *fault.Limit
 	mu        sync.Mutex
-	waiting   waiting[T]
-	restoring waiting[T] // where Restore builds before it commits
+	waiting   entryHeap[T]
+	restoring entryHeap[T] // where Restore builds before it commits
 	stats     QueueStats
 }
 
@@ -123,7 +123,7 @@ func NewQueue[T any](c QueueConfig[T]) (*Queue[T], error) {
 	}
 	q.tooMany = fault.Field(ErrFull, "loop: QueueConfig.Capacity", q.capacity)
 	q.tooLarge = fault.Field(ErrFull, "loop: QueueConfig.MaxBytes", q.maxBytes)
-	q.never = &fault.Limit{Field: "loop: QueueConfig.MaxBytes", Value: "a value", Most: q.maxBytes, Err: ErrFull}
+	q.tooLong = &fault.Limit{Field: "loop: QueueConfig.MaxBytes", Value: "a value", Most: q.maxBytes, Err: ErrFull}
 	return q, nil
 }
 
@@ -145,7 +145,7 @@ func (q *Queue[T]) Push(e Entry[T]) error {
 		return err
 	}
 	q.stats.Pushed++
-	q.raise()
+	q.updateHighWater()
 	return nil
 }
 
@@ -166,18 +166,18 @@ func (q *Queue[T]) sizeOf(v T) int64 {
 
 // put adds e to w within the limits of q. A repetition is called that also when
 // the queue is full, so that a source learns that it was heard.
-func (q *Queue[T]) put(w *waiting[T], e Entry[T], size int64) error {
+func (q *Queue[T]) put(w *entryHeap[T], e Entry[T], size int64) error {
 	switch {
 	case w.keys.has(e.Source, e.Seq):
 		return &duplicate{e.Source, e.Seq}
 	case len(w.heap) >= q.capacity:
 		return q.tooMany
 	case size > q.maxBytes:
-		return q.never.Exceeded(size)
+		return q.tooLong.Exceeded(size)
 	case size > q.maxBytes-w.bytes:
 		return q.tooLarge
 	}
-	w.push(sized[T]{e, size})
+	w.push(sizedEntry[T]{e, size})
 	return nil
 }
 
@@ -194,8 +194,8 @@ func (d *duplicate) Error() string {
 
 func (d *duplicate) Unwrap() error { return ErrDuplicate }
 
-// raise keeps the high-water marks.
-func (q *Queue[T]) raise() {
+// updateHighWater keeps the high-water marks.
+func (q *Queue[T]) updateHighWater() {
 	q.stats.HighWater = max(q.stats.HighWater, len(q.waiting.heap))
 	q.stats.HighWaterBytes = max(q.stats.HighWaterBytes, q.waiting.bytes)
 }
@@ -252,7 +252,7 @@ func (q *Queue[T]) Restore(entries []Entry[T]) error {
 	}
 	q.waiting, q.restoring = q.restoring, q.waiting
 	q.restoring.clear()
-	q.raise()
+	q.updateHighWater()
 	return nil
 }
 
@@ -277,21 +277,21 @@ func (q *Queue[T]) Stats() QueueStats {
 	return q.stats
 }
 
-// sized is an entry with the size that it had when it was pushed.
-type sized[T any] struct {
+// sizedEntry is an entry with the size that it had when it was pushed.
+type sizedEntry[T any] struct {
 	Entry[T]
 	size int64
 }
 
-// waiting is a binary heap, the first entry in front, and the set of its pairs
+// entryHeap is a binary heap, the first entry in front, and the set of its pairs
 // of Source and Seq.
-type waiting[T any] struct {
-	heap  []sized[T]
+type entryHeap[T any] struct {
+	heap  []sizedEntry[T]
 	keys  keySet
 	bytes int64
 }
 
-func (w *waiting[T]) clear() {
+func (w *entryHeap[T]) clear() {
 	clear(w.heap) // lets go of what the values point to
 	w.heap = w.heap[:0]
 	w.keys.clear()
@@ -299,7 +299,7 @@ func (w *waiting[T]) clear() {
 }
 
 // push adds an entry whose key is not there yet.
-func (w *waiting[T]) push(e sized[T]) {
+func (w *entryHeap[T]) push(e sizedEntry[T]) {
 	w.keys.add(e.Source, e.Seq)
 	w.bytes += e.size
 	w.heap = append(w.heap, e)
@@ -317,21 +317,21 @@ func (w *waiting[T]) push(e sized[T]) {
 }
 
 // pop takes the first entry of a heap that is not empty.
-func (w *waiting[T]) pop() Entry[T] {
+func (w *entryHeap[T]) pop() Entry[T] {
 	h := w.heap
 	first, last := h[0], h[len(h)-1]
-	h[len(h)-1] = sized[T]{} // lets go of what the value points to
+	h[len(h)-1] = sizedEntry[T]{} // lets go of what the value points to
 	w.heap = h[:len(h)-1]
 	if len(w.heap) > 0 {
-		w.sink(last)
+		w.siftDown(last)
 	}
 	w.keys.remove(first.Source, first.Seq)
 	w.bytes -= first.size
 	return first.Entry
 }
 
-// sink puts e in the place of the first entry, then below those before it.
-func (w *waiting[T]) sink(e sized[T]) {
+// siftDown puts e in the place of the first entry, then below those before it.
+func (w *entryHeap[T]) siftDown(e sizedEntry[T]) {
 	h, i := w.heap, 0
 	for {
 		child := 2*i + 1

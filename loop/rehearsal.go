@@ -3,51 +3,51 @@ package loop
 // rehearsal decides when there is time to rehearse between the end of a sleep and its target. The
 // zero value has seen none.
 type rehearsal struct {
-	ahead int64 // how long one takes, by the longest of late, ns; 0: not known
+	longest int64 // how long one takes, by the longest of late, ns; 0: not known
 }
 
 // rehearsalGuess is what the first is taken to last, in nanoseconds.
 const rehearsalGuess = 300_000
 
-func (r *rehearsal) lasts() int64 {
-	if r.ahead == 0 {
+func (r *rehearsal) estimate() int64 {
+	if r.longest == 0 {
 		return rehearsalGuess
 	}
-	return r.ahead + r.ahead/16
+	return r.longest + r.longest/16
 }
 
-// wants returns how long before the target a sleep should end: early enough for a rehearsal after nine in ten
+// leadTime returns how long before the target a sleep should end: early enough for a rehearsal after nine in ten
 // sleeps, as late as these end, or after three in four if the budget of the margin does not pay for nine in ten.
 // It is 0 if it does not pay for these either: for rehearsing, and for spinning where the sleep ends sooner.
-func (r *rehearsal) wants(m *margin) int64 {
+func (r *rehearsal) leadTime(m *margin) int64 {
 	for _, part := range [...]int{10, 4} {
-		lead := r.lasts() + marginReserve
+		lead := r.estimate() + marginReserve
 		if m.sleeps > 0 {
 			lead += m.sorted[m.rank(1, part)]
 		}
-		if m.costs(max(lead, m.need)) <= m.allowance(0) {
+		if m.cost(max(lead, m.need)) <= m.allowance(0) {
 			return lead
 		}
 	}
-	r.skipped()
+	r.decay()
 	return 0
 }
 
 // fits reports whether there is time in what is left.
 func (r *rehearsal) fits(left int64) bool {
-	if left >= r.lasts() {
+	if left >= r.estimate() {
 		return true
 	}
-	r.skipped()
+	r.decay()
 	return false
 }
 
-// took takes in how long one lasted.
-func (r *rehearsal) took(ns int64) { r.ahead = max(1, ns, r.ahead-r.ahead/16) }
+// observe takes in how long one lasted.
+func (r *rehearsal) observe(ns int64) { r.longest = max(1, ns, r.longest-r.longest/16) }
 
-// skipped makes sure that one that was interrupted is not the last.
-func (r *rehearsal) skipped() {
-	if r.ahead > 0 {
-		r.ahead = max(1, r.ahead-r.ahead/64)
+// decay makes sure that one that was interrupted is not the last.
+func (r *rehearsal) decay() {
+	if r.longest > 0 {
+		r.longest = max(1, r.longest-r.longest/64)
 	}
 }

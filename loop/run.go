@@ -82,7 +82,7 @@ func (l *Loop) RunWith(ctx context.Context, r Runner) error {
 		f, err := l.Drive(elapsed(last, now), r.Step)
 		last = now
 		if err != nil {
-			if again, err := l.goOn(err, r.Panicked); !again {
+			if again, err := l.recoverStep(err, r.Panicked); !again {
 				return err
 			}
 			continue
@@ -148,9 +148,9 @@ func (l *Loop) runSteps(f Frame, step func(tick uint64) error) error {
 	defer func() { l.running, l.driven = 0, nil }()
 	for l.running > 0 && !l.held() && !l.menu {
 		tick := l.tick
-		err := l.try(tick, step)
-		if err != nil && !stops(err) {
-			return l.failed(tick, err)
+		err := l.runStep(tick, step)
+		if err != nil && !isStop(err) {
+			return l.stepFailed(tick, err)
 		}
 		if l.running > 0 { // 0: StartNew
 			l.tick++
@@ -165,10 +165,10 @@ func (l *Loop) runSteps(f Frame, step func(tick uint64) error) error {
 	return nil
 }
 
-// goOn reports whether Run goes on after a step returned err, and if not, what
+// recoverStep reports whether Run goes on after a step returned err, and if not, what
 // it returns.
-func (l *Loop) goOn(err error, panicked func(*PanicError) error) (bool, error) {
-	if stops(err) {
+func (l *Loop) recoverStep(err error, panicked func(*PanicError) error) (bool, error) {
+	if isStop(err) {
 		return false, nil
 	}
 	p, ok := err.(*PanicError)

@@ -66,7 +66,7 @@ func (s *smoother) next(ns int64) int64 {
 	out := ns
 	if n := s.periodsIn(ns); n > 0 {
 		out = n * s.period
-		s.measure(n, ns)
+		s.refine(n, ns)
 	}
 	owed := s.owed + ns - out
 	// At least one nanosecond, so that all is returned in the end; no more than
@@ -92,13 +92,13 @@ func (s *smoother) periodsIn(ns int64) int64 {
 		return n
 	}
 	if s.misses++; s.misses >= smoothMisses {
-		s.forget()
+		s.reset()
 	}
 	return 0
 }
 
-// forget gives up the period. What is owed is returned nevertheless.
-func (s *smoother) forget() {
+// reset gives up the period. What is owed is returned nevertheless.
+func (s *smoother) reset() {
 	s.period, s.num, s.den = 0, 0, 0
 	s.at, s.filled, s.sure, s.misses, s.doubts = 0, 0, 0, 0, 0
 }
@@ -118,14 +118,14 @@ func (s *smoother) observe(ns int32) {
 			break
 		}
 		if s.doubts++; s.doubts >= smoothDoubts {
-			s.forget()
+			s.reset()
 		}
 	case s.period != 0 && within(found-s.period, s.period/64):
 		s.sure = 0
 		s.doubts -= min(s.doubts, 1)
 	default:
 		if s.sure++; s.sure >= smoothSure {
-			s.settle(found)
+			s.setPeriod(found)
 			s.sure, s.doubts = 0, 0
 		}
 	}
@@ -208,19 +208,19 @@ func (s *smoother) steady(sum, count, low, high int64) bool {
 	return near*8 >= count*7 || inside*8 >= count*7 && off*8 <= apart*7
 }
 
-// measure adds a frame of ns that is of n periods, and measures the period anew
+// refine adds a frame of ns that is of n periods, and measures the period anew
 // when there are enough of them.
-func (s *smoother) measure(n, ns int64) {
+func (s *smoother) refine(n, ns int64) {
 	s.spanNs += ns
 	s.spanPeriods += n
 	if s.spanPeriods >= smoothRefine {
-		s.settle((s.spanNs + s.spanPeriods/2) / s.spanPeriods)
+		s.setPeriod((s.spanNs + s.spanPeriods/2) / s.spanPeriods)
 	}
 }
 
-// settle makes a measured period, or that of the nominal rate next to it, the
+// setPeriod makes a measured period, or that of the nominal rate next to it, the
 // period to snap to.
-func (s *smoother) settle(period int64) {
+func (s *smoother) setPeriod(period int64) {
 	s.num, s.den = nsPerSecond, period
 	for _, r := range nominal {
 		// period ÷ nominal period = period × num ÷ (1e9 × den). All fit: period
