@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"runtime/debug"
-	"strconv"
 
 	"github.com/evertick/evertick/internal/fault"
 )
@@ -45,17 +44,9 @@ const (
 const panicLimit = 3
 
 // String returns the name of the constant, or "FaultPolicy(n)".
-func (p FaultPolicy) String() string {
-	switch p {
-	case Propagate:
-		return "Propagate"
-	case Halt:
-		return "Halt"
-	case Resume:
-		return "Resume"
-	}
-	return "FaultPolicy(" + strconv.Itoa(int(p)) + ")"
-}
+func (p FaultPolicy) String() string { return enumName(faultPolicyNames[:], p, "FaultPolicy") }
+
+var faultPolicyNames = [faultPolicies]string{"Propagate", "Halt", "Resume"}
 
 // PanicError is a panic in a step that was turned into an error.
 type PanicError struct {
@@ -103,7 +94,7 @@ func (l *Loop) Resume() {
 
 // runStep runs a step and, unless panics are to pass, turns one into an error.
 func (l *Loop) runStep(tick uint64, step func(tick uint64) error) (err error) {
-	if l.onFault == Propagate {
+	if l.config.OnFault == Propagate {
 		return step(tick)
 	}
 	defer func() {
@@ -118,11 +109,11 @@ func (l *Loop) runStep(tick uint64, step func(tick uint64) error) (err error) {
 // is a panic, of the step or of a part of it that recovered, and one too many.
 func (l *Loop) stepFailed(tick uint64, err error) error {
 	var p *PanicError
-	if l.onFault == Propagate || !errors.As(err, &p) {
+	if l.config.OnFault == Propagate || !errors.As(err, &p) {
 		return fmt.Errorf("loop: tick %d: %w", tick, err)
 	}
 	l.panics++
-	if l.onFault == Halt || l.panics == panicLimit {
+	if l.config.OnFault == Halt || l.panics == panicLimit {
 		l.fault = p
 	}
 	return p

@@ -29,18 +29,9 @@ type setup struct {
 	stall      int64
 	maxAccum   span
 	period     int64 // of a step in nanoseconds, rounded up
-	phases     uint64
 	limits     [MaxChannels]limits
 	dt         float32
-	policy     Policy
-	pacing     Pacing
-	spinBudget int
-	onFault    FaultPolicy
-	capScales  bool
-	clipTime   bool
-	bounded    bool // by maxAccum
-	batch      bool
-	smooth     bool
+	bounded    bool   // by maxAccum
 	slack      uint64 // of the jitter fix, units
 }
 
@@ -88,24 +79,15 @@ func New(c Config) (*Loop, error) {
 	// not always the nearest float32.
 	dt, _ := big.NewRat(den, num).Float32()
 	l := &Loop{setup: setup{
-		config:     c,
-		num:        uint64(num),
-		unit:       nsPerSecond * uint64(den),
-		maxSteps:   uint64(c.MaxSteps),
-		maxDelta:   c.MaxDeltaNs,
-		stall:      c.StallNs,
-		period:     (nsPerSecond*den + num - 1) / num,
-		phases:     c.Phases,
-		dt:         dt,
-		policy:     c.Policy,
-		pacing:     c.Pacing,
-		spinBudget: c.SpinBudget,
-		onFault:    c.OnFault,
-		capScales:  c.CapScales,
-		clipTime:   c.ClipTime,
-		bounded:    c.MaxAccumNs > 0,
-		batch:      c.Batch,
-		smooth:     c.SmoothDelta,
+		config:   c,
+		num:      uint64(num),
+		unit:     nsPerSecond * uint64(den),
+		maxSteps: uint64(c.MaxSteps),
+		maxDelta: c.MaxDeltaNs,
+		stall:    c.StallNs,
+		period:   (nsPerSecond*den + num - 1) / num,
+		dt:       dt,
+		bounded:  c.MaxAccumNs > 0,
 	}}
 	l.slack = l.unit / 1000 * uint64(c.JitterFix) // exact, as 1e9 is a multiple of 1000
 	l.maxBacklog = l.spanOf(c.MaxDeltaNs, one).steps
@@ -221,7 +203,7 @@ func (l *Loop) frame(elapsedNs int64) Frame {
 	f.Timers = l.runTimers(Wall, elapsedNs)
 	switch {
 	case l.menu, l.fault != nil:
-	case l.batch:
+	case l.config.Batch:
 		l.advanceBatch(&f)
 	case l.stall > 0 && elapsedNs > l.stall:
 		l.skipStall(&f)
@@ -267,7 +249,7 @@ func (l *Loop) dropAccumulated() {
 // advance accumulates the time of a frame and grants its steps.
 func (l *Loop) advance(f *Frame) {
 	counted := f.ElapsedNs
-	if l.smooth {
+	if l.config.SmoothDelta {
 		counted = l.smoother.next(counted)
 	}
 	f.RawNs = min(counted, l.maxDelta)
@@ -277,7 +259,7 @@ func (l *Loop) advance(f *Frame) {
 
 	before := l.accumulator()
 	excess, passed, fastest := l.integrate(f.ElapsedNs, counted, counted-f.RawNs)
-	if !l.clipTime {
+	if !l.config.ClipTime {
 		// Not more than what is due then, since no fraction from before went
 		// into it.
 		whole := span{steps: excess.steps}
@@ -317,7 +299,7 @@ func (l *Loop) accumulate(s span) {
 
 // limit returns the cap of a frame whose greatest scale was fastest.
 func (l *Loop) limit(fastest uint64) uint64 {
-	if !l.capScales || fastest <= one {
+	if !l.config.CapScales || fastest <= one {
 		return l.maxSteps
 	}
 	return min(stepLimit, (l.maxSteps*fastest+one-1)/one) // 2^30 × 2^27 fits
@@ -419,7 +401,7 @@ func (l *Loop) UntilNext() int64 {
 	switch {
 	case l.menu || l.held() || l.fault != nil:
 		return math.MaxInt64
-	case l.batch:
+	case l.config.Batch:
 		return 0
 	case ahead.backlog > 0 || ahead.jitter.lead < 0:
 		return l.frozen
@@ -478,7 +460,7 @@ func (l *Loop) untilDue() int64 {
 // the clocks to go on and no time to be lost.
 func (l *Loop) untilFrame() int64 {
 	wait := min(l.UntilNext(), l.period)
-	if l.clipTime {
+	if l.config.ClipTime {
 		wait = min(wait, l.maxDelta)
 	}
 	if l.stall > 0 {

@@ -38,12 +38,7 @@ const (
 var pacingNames = [pacings]string{"Sleep", "Precise", "Spin", "External", "Uncapped"}
 
 // String returns the name of the constant, or "Pacing(n)".
-func (p Pacing) String() string {
-	if p < pacings {
-		return pacingNames[p]
-	}
-	return "Pacing(" + strconv.Itoa(int(p)) + ")"
-}
+func (p Pacing) String() string { return enumName(pacingNames[:], p, "Pacing") }
 
 // ParsePacing returns the Pacing that String prints as name, whatever the case
 // of its ASCII letters. Its error wraps ErrRange.

@@ -35,11 +35,14 @@ const (
 var policyNames = [policies]string{"DropToCap", "Keep", "DropAll", "SlowMotion", "CatchUp", "Realtime"}
 
 // String returns the name of the constant, or "Policy(n)".
-func (p Policy) String() string {
-	if p < policies {
-		return policyNames[p]
+func (p Policy) String() string { return enumName(policyNames[:], p, "Policy") }
+
+// enumName returns the name of a constant, or "kind(n)" for a value that has none.
+func enumName[T ~uint8](names []string, v T, kind string) string {
+	if int(v) < len(names) {
+		return names[v]
 	}
-	return "Policy(" + strconv.Itoa(int(p)) + ")"
+	return kind + "(" + strconv.Itoa(int(v)) + ")"
 }
 
 const (
@@ -61,7 +64,7 @@ func (l *Loop) applyPolicy(limit uint64) (steps uint64, capHit bool) {
 	steps = min(l.backlog, limit)
 	over := l.backlog - steps
 	l.backlog = steps
-	switch l.policy {
+	switch l.config.Policy {
 	case Keep:
 		kept := min(over, l.maxBacklog)
 		l.backlog += kept
@@ -99,7 +102,7 @@ func (l *Loop) grant(steps uint64) uint64 {
 // adjustPace sets the pace of the following frames: owed steps stood against limit
 // in this one.
 func (l *Loop) adjustPace(owed, limit uint64) {
-	if l.policy != SlowMotion {
+	if l.config.Policy != SlowMotion {
 		return
 	}
 	if owed > limit {

@@ -1,6 +1,7 @@
 package loop
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"math"
@@ -226,13 +227,7 @@ func (q *Queue[T]) AppendWaiting(dst []Entry[T]) []Entry[T] {
 		dst = append(dst, q.waiting.heap[i].Entry)
 	}
 	slices.SortFunc(dst[begin:], func(a, b Entry[T]) int {
-		switch {
-		case a.before(&b):
-			return -1
-		case b.before(&a):
-			return 1
-		}
-		return 0
+		return cmp.Or(cmp.Compare(a.Tick, b.Tick), cmp.Compare(a.Source, b.Source), cmp.Compare(a.Seq, b.Seq))
 	})
 	return dst
 }

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"math"
 	"math/bits"
-	"strconv"
 
 	"github.com/evertick/evertick/internal/fault"
 )
@@ -28,17 +27,9 @@ const (
 )
 
 // String returns the name of the constant, or "Channel(n)".
-func (c Channel) String() string {
-	switch c {
-	case Dilation:
-		return "Dilation"
-	case Speed:
-		return "Speed"
-	case Juice:
-		return "Juice"
-	}
-	return "Channel(" + strconv.Itoa(int(c)) + ")"
-}
+func (c Channel) String() string { return enumName(channelNames[:], c, "Channel") }
+
+var channelNames = [...]string{"Dilation", "Speed", "Juice"}
 
 // Forever, as the duration of SetScale: until it is released.
 const Forever = 0

@@ -51,7 +51,7 @@ func (l *Loop) SetPhase(phase uint8) error {
 func (l *Loop) Phase() uint8 { return l.phase }
 
 // gated reports whether the phase holds the steps back.
-func (l *Loop) gated() bool { return l.phases != 0 && l.phases>>l.phase&1 == 0 }
+func (l *Loop) gated() bool { return l.config.Phases != 0 && l.config.Phases>>l.phase&1 == 0 }
 
 // held reports whether steps are held back but for a freeze.
 func (l *Loop) held() bool { return l.Paused() || l.gated() }
