@@ -10,12 +10,12 @@ import (
 
 // Clock is the only way in which wall time reaches a Loop.
 type Clock interface {
-	// Now returns monotonic nanoseconds since an origin of the clock's own
-	// choosing. They are not negative.
+	// Now returns monotonic nanoseconds since an origin that the clock chooses.
+	// They are not negative.
 	Now() int64
-	// Sleep returns nil once Now() >= untilNs, at once if that is so already.
-	// If ctx is done, before or while it waits, it returns ctx.Err(). Waking
-	// early is allowed: the frame that follows just has no step to run.
+	// Sleep returns nil once Now() >= untilNs, at once if that is already so.
+	// If ctx is done, before or while it waits, it returns ctx.Err(). It may
+	// wake early: the frame that follows then has no step to run.
 	Sleep(ctx context.Context, untilNs int64) error
 }
 
@@ -81,7 +81,7 @@ func (c *ManualClock) Add(ns int64) {
 	c.move(c.now + ns)
 }
 
-// move sets the time and lets every sleeper look at it. c.mu is held.
+// move sets the time and wakes every sleeper to check it. c.mu is held.
 func (c *ManualClock) move(ns int64) {
 	c.now = ns
 	if c.moved != nil {
@@ -107,8 +107,8 @@ func (c *ManualClock) Sleep(ctx context.Context, untilNs int64) error {
 	}
 }
 
-// reach returns nil if the clock stands at untilNs or later, if need be after
-// jumping there, and otherwise a channel that the next move closes.
+// reach returns nil if the clock is at untilNs or later, or jumps there; otherwise
+// it returns a channel that the next move closes.
 func (c *ManualClock) reach(untilNs int64) <-chan struct{} {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -169,13 +169,13 @@ func (m *monotonic) wait(ctx context.Context, untilNs int64) error {
 	}
 }
 
-// stillReads are readings that take longer, at some nanoseconds each, than the
-// clock of any system takes to its next value: 16 ms on Windows.
+// stillReads is a number of readings that takes longer, at some nanoseconds each,
+// than the clock of any system needs to change its value: 16 ms on Windows.
 const stillReads = 1 << 22
 
-// advances reports whether the clock goes on while nothing but it is looked at. It
-// does not where time is simulated, in a bubble of testing/synctest: who spins
-// there waits for ever. The first call finds it out.
+// advances reports whether the clock advances while the program only reads it. It
+// does not where time is simulated, in a bubble of testing/synctest: spinning there
+// would never end. The first call finds out.
 func (m *monotonic) advances() bool {
 	if m.moving || m.still {
 		return m.moving
@@ -192,15 +192,15 @@ func (m *monotonic) advances() bool {
 }
 
 const (
-	// aloneNs is the time before a target from which spin keeps its processor to
-	// itself: what another goroutine might do with it takes longer than that.
+	// aloneNs is the time before a target from which spin does not yield its
+	// processor: another goroutine may keep it for longer than that.
 	aloneNs = 100_000
-	// yieldNs is how often it lends the processor before. Each time the runtime
-	// wakes a thread to look for work, and by doing so all the time it would take
-	// a second CPU.
+	// yieldNs is the time between two yields before that. With each of them the
+	// runtime wakes a thread to look for work; without a pause between them that
+	// would take a second CPU.
 	yieldNs = 1_000_000
-	// ctxReads is the number of readings between two looks at the context. They
-	// take less than a millisecond, as far as other goroutines let them.
+	// ctxReads is the number of readings between two checks of the context. They
+	// take less than a millisecond, unless other goroutines take the CPU.
 	ctxReads = 64
 )
 
@@ -227,11 +227,11 @@ func (m *monotonic) spin(ctx context.Context, untilNs int64) error {
 // SpinClock is the monotonic clock of package time with a Sleep that never
 // sleeps: it reads the clock until the target is reached. That takes a whole CPU
 // and is as precise as the reading of the clock, some 50 ns, as long as nothing
-// else gets that CPU. Once a millisecond, and not in the last 0.1 ms, it lets other
+// else gets that CPU. Once a millisecond, but not in the last 0.1 ms, it lets other
 // goroutines run; one that does not return in time makes the frame late.
 //
-// In a bubble of testing/synctest, where time stands still for who spins, it
-// waits by a timer. Its origin is its first use, and the zero value is ready. It
+// In a bubble of testing/synctest, where time does not pass for a goroutine that
+// spins, it waits by a timer. Its origin is its first use, and the zero value is ready. It
 // serves one goroutine.
 type SpinClock struct{ mono monotonic }
 

@@ -21,20 +21,20 @@ const slackNs = 1000
 // unavailable reports whether the system lacks the call, as far as is known.
 func (s *nativeSleep) unavailable() bool { return s.refused }
 
-// sleep returns when the clock says wake or somewhat later; false, at once, if
-// the system refuses.
+// sleep returns true when the clock reads wake or somewhat later; false, at once,
+// if the system refuses.
 func (s *nativeSleep) sleep(mono *monotonic, wake int64) bool {
 	if !s.calibrated && !s.calibrate(mono) {
 		s.refused = true
 		return false
 	}
 	until := unix.NsecToTimespec(wake + s.offset)
-	// Who stays in system calls for 10 ms without ever having yielded loses the
-	// processor, and then the runtime's monitor looks every 20 µs whether that
-	// happens again: that takes more CPU than the spinning.
+	// A goroutine that is in system calls for 10 ms without yielding loses its
+	// processor, and then the runtime's monitor checks every 20 µs whether that
+	// happens again, which takes more CPU than the spinning.
 	runtime.Gosched()
-	// The slack belongs to the thread: nobody else may get it, and it must get
-	// the old one back.
+	// The slack belongs to the thread: no other goroutine may run with it, and it
+	// must be restored.
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
 	old, err := unix.PrctlRetInt(unix.PR_GET_TIMERSLACK, 0, 0, 0, 0)

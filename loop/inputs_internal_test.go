@@ -399,7 +399,7 @@ func newFixedLoop(t rapid.TB, fix int) *Loop {
 	return l
 }
 
-// checkUntilNext checks that there is a step after the wait, if one is told.
+// checkUntilNext checks that there is a step after the wait, if UntilNext returns one.
 func checkUntilNext(t rapid.TB, l *Loop, after string) {
 	wait := l.UntilNext()
 	if wait == math.MaxInt64 {

@@ -10,7 +10,7 @@ const jitterFrames = 12
 // microseconds would otherwise run 0, 2, 1, 0, 2 … steps wherever the moment of
 // a frame lies near that of a step.
 //
-// It never loses or invents time: it moves one step across one frame boundary,
+// It never loses or adds time: it moves one step across one frame boundary,
 // and lead says which way.
 type jitter struct {
 	lead    int8  // steps granted ahead of time: -1, 0 or +1
@@ -119,7 +119,7 @@ func (j *jitter) observe(b frameTiming, ran uint64) {
 // another break the old one says nothing about them.
 func (j *jitter) reset() { j.at, j.filled, j.steady = 0, 0, false }
 
-// release gives a step that is held back to the caller, who runs or drops it.
+// release returns 1 if a step is held back, which the caller runs or drops.
 func (j *jitter) release() (steps uint64) {
 	if j.lead < 0 {
 		j.lead, steps = 0, 1

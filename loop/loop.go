@@ -6,16 +6,16 @@ import (
 	"math/bits"
 )
 
-// Loop is the state of a fixed-step driver: a plain value that shares nothing
-// with its copies but what is never written to. Make one with New; a copy is an
-// independent fork that does not record, and two that are equal answer alike. A
-// copy made by a step has that step and the rest of its frame pending. It is not
-// safe for concurrent use.
+// Loop is the state of a fixed-step driver: a plain value that shares only
+// read-only data with its copies. Make one with New; a copy is an independent
+// fork that does not record, and two equal Loops return the same frames. In a
+// copy made by a step, that step and the rest of its frame are pending. It is
+// not safe for concurrent use.
 type Loop struct {
 	setup
 	state
 	tape   *Tape
-	driven *Loop // itself while Drive runs its steps, so that a copy is known not to be
+	driven *Loop // itself while Drive runs its steps; in a copy it is another Loop
 }
 
 // setup is what New derives from the Config.
@@ -102,7 +102,7 @@ func New(c Config) (*Loop, error) {
 	return l, nil
 }
 
-// StartNew returns the Loop to where New left it: tick 0, nothing accumulated
+// StartNew returns the Loop to the state after New: tick 0, nothing accumulated
 // or counted, channels at rest, no freeze, pause, menu or timer, phase 0. The
 // next AdvanceTo is measured against zero.
 func (l *Loop) StartNew() {
@@ -122,7 +122,7 @@ func (l *Loop) StartNew() {
 func (l *Loop) ResetTiming() {
 	l.record(opResetTiming)
 	defer l.recorded()
-	inStep := min(l.running, 1) // the step that calls is not waiting any more
+	inStep := min(l.running, 1) // the calling step does not wait any more
 	l.backlog -= l.running
 	l.drop(span{steps: l.running - inStep})
 	l.dropAccumulated()
@@ -172,16 +172,16 @@ func (l *Loop) Refresh() (num, den int64) { return l.smoother.num, l.smoother.de
 
 // Advance accounts for elapsedNs nanoseconds and returns the steps to run now.
 // It is defined for every int64: a negative time counts as 0 and raises
-// Frame.Backwards. It does not allocate and cannot overflow. It panics if a step
-// that Drive or Run runs calls it.
+// Frame.Backwards. It does not allocate and cannot overflow. It panics when
+// called from a step that Drive or Run runs.
 func (l *Loop) Advance(elapsedNs int64) Frame {
 	l.mustStartFrame()
 	l.recordElapsed(elapsedNs)
 	return l.frame(elapsedNs)
 }
 
-// mustStartFrame refuses a frame within a frame: the steps of the outer one, which are in
-// the backlog, would be granted twice. In a copy nobody runs them.
+// mustStartFrame panics within a frame: the steps of that frame, which are in the
+// backlog, would be granted twice. In a copy no frame is running.
 func (l *Loop) mustStartFrame() {
 	if l.unit == 0 {
 		panic("loop: Loop not made by New")
@@ -224,7 +224,7 @@ func (l *Loop) advanceBatch(f *Frame) {
 	}
 }
 
-// skipStall gives up a frame that stalled, and what had accumulated before.
+// skipStall drops the time of a frame that stalled, and the accumulator.
 func (l *Loop) skipStall(f *Frame) {
 	f.Stalled = true
 	_, gone, _ := l.integrate(f.ElapsedNs, f.ElapsedNs, 0)
@@ -232,7 +232,7 @@ func (l *Loop) skipStall(f *Frame) {
 	l.dropAccumulated()
 }
 
-// dropAccumulated drops what has accumulated. A step that ran early is not undone by it:
+// dropAccumulated drops the accumulator. That does not undo a step that ran early:
 // its time is still to come.
 func (l *Loop) dropAccumulated() {
 	l.jitter.reset()
@@ -260,8 +260,7 @@ func (l *Loop) advance(f *Frame) {
 	before := l.accumulator()
 	excess, passed, fastest := l.integrate(f.ElapsedNs, counted, counted-f.RawNs)
 	if !l.config.ClipTime {
-		// Not more than what is due then, since no fraction from before went
-		// into it.
+		// At most what is due then, since it contains no fraction from before.
 		whole := span{steps: excess.steps}
 		l.drop(whole)
 		passed = l.add(passed, l.sub(excess, whole))
@@ -386,12 +385,12 @@ func (l *Loop) passTime(ns int64) {
 // last Advance, another Advance has a step to grant: 0 if there is a backlog or
 // under Config.Batch, otherwise the time left of the step in progress, rounded
 // up, with all freezes and scales that end until then. It is the greatest int64
-// if time stands until somebody changes that, and where the step is farther
+// if time is stopped until a call changes that, and where the step is farther
 // off.
 //
-// It assumes that no time is lost on the way: with Config.ClipTime or StallNs
-// frames must come before these run out; and that elapsed times are counted as
-// they are, so with Config.SmoothDelta it may be off by a quarter of a period.
+// It assumes that no time is lost until then: with Config.ClipTime or StallNs
+// frames must come before these limits; and that elapsed times count unchanged,
+// so with Config.SmoothDelta it may be off by a quarter of a period.
 func (l *Loop) UntilNext() int64 {
 	if l.unit == 0 {
 		panic("loop: Loop not made by New")
@@ -423,8 +422,8 @@ func (l *Loop) UntilNext() int64 {
 	}
 }
 
-// repayLead takes a step of the backlog as the one that was to run early, which it
-// then has not, or as that which did, if it has fallen due since.
+// repayLead cancels a lead against the backlog: the step that ran early has fallen
+// due since, or was to run early and has not.
 func (l *Loop) repayLead() {
 	if l.jitter.lead > 0 && l.backlog > 0 {
 		l.backlog--

@@ -13,10 +13,10 @@ package loop
 // it is the greatest part of them that it does; and if that would be less than 95 in 100, but the
 // budget suffices for 95 in 100 to be no more than lateGoal late, it is what the budget affords.
 // So a machine that is late by 2 µs most often and by 560 µs once in twenty gets a margin of some
-// 570 µs, while one that is late by 5 ms as often is not spun for in vain.
+// 570 µs, while on one that is late by 5 ms as often no CPU time is wasted on spinning.
 //
-// What was spun is paid from an account, into which the budget flows with time, and which holds
-// what half a second brings. A margin never is longer than the account pays for, whatever the sleeps
+// A token bucket limits the spinning: the budget fills it with time, up to what half a second
+// brings, and spinning empties it. A margin is never longer than the tokens allow, whatever the sleeps
 // do: that bounds the share of a CPU over any time longer than a few seconds.
 //
 // The zero value has seen no sleep.
@@ -30,7 +30,7 @@ type margin struct {
 	interval int64 // mean time from the end of a wait to that of the next, ns; 0: not known
 	last     int64 // when the last wait ended
 	waited   bool  // once
-	tokens   int64 // ns that may be spun
+	tokens   int64 // ns that may be spun: a token bucket: a token bucket
 	need     int64 // the margin, if the account pays for it
 }
 
@@ -154,9 +154,9 @@ func (m *margin) cost(lead int64) int64 {
 }
 
 // endWait takes in that a wait ended at a time, by the clock, of which spun nanoseconds were spun, and
-// whether it slept before. If it did not, since the margin took the whole wait, nothing was learnt: that
-// must not last for ever because sleeps ended late once, so each time the margin shrinks by as
-// much as makes it sleep, and see, again after a few hundred.
+// whether it slept before. If it did not, since the margin took the whole wait, there is nothing to
+// measure. So that this does not go on because sleeps ended late once, each such wait shrinks the
+// margin: after a few hundred of them it sleeps, and measures, again.
 func (m *margin) endWait(now, spun int64, slept bool) {
 	if m.waited {
 		passed := max(0, min(elapsed(m.last, now), maxInterval))
@@ -185,10 +185,10 @@ func (m *margin) lateness() WakeLateness {
 	return w
 }
 
-// rehearsal decides when there is time to rehearse between the end of a sleep and its target. The
-// zero value has seen none.
+// rehearsal decides whether there is time to rehearse between the end of a sleep and its target. The
+// zero value has seen no rehearsal.
 type rehearsal struct {
-	longest int64 // how long one takes, by the longest of late, ns; 0: not known
+	longest int64 // how long one takes: the longest, decaying with time, ns; 0: not known
 }
 
 // rehearsalGuess is what the first is taken to last, in nanoseconds.
@@ -230,7 +230,7 @@ func (r *rehearsal) fits(left int64) bool {
 // observe takes in how long one lasted.
 func (r *rehearsal) observe(ns int64) { r.longest = max(1, ns, r.longest-r.longest/16) }
 
-// decay makes sure that one that was interrupted is not the last.
+// decay shortens the estimate, so that one interrupted rehearsal does not prevent all later ones.
 func (r *rehearsal) decay() {
 	if r.longest > 0 {
 		r.longest = max(1, r.longest-r.longest/64)

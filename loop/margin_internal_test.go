@@ -124,7 +124,7 @@ func TestMarginOnSimulatedMachines(t *testing.T) {
 	}
 }
 
-// Where the budget cannot have frames on time it is not spent in vain, and Lateness says what would be needed.
+// Where the budget cannot make frames punctual it is not wasted, and Lateness says what would be needed.
 func TestMarginSaysWhatIsNeeded(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 4))
 	m := margin{}

@@ -12,8 +12,8 @@ func Classic() Config {
 	}
 }
 
-// Arcade returns the configuration of an action game that would rather lose
-// time than lurch:
+// Arcade returns the configuration of an action game that prefers losing time to
+// running many steps at once:
 //
 //   - 60 steps a second; a frame counts at most 33 ms;
 //   - after more than 0.2 s the accumulator is zeroed and the frame skipped;

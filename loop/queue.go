@@ -29,7 +29,7 @@ const (
 type Entry[T any] struct {
 	// Tick is the earliest tick that the entry is for.
 	Tick uint64
-	// Source says who pushed it: a player, a connection, a module.
+	// Source is the sender: a player, a connection, a module.
 	Source uint32
 	// Seq numbers what a source pushes. It need not be without gaps.
 	Seq   uint64
@@ -81,17 +81,17 @@ func (c QueueConfig[T]) Validate() error {
 //
 // Among the waiting entries a pair of Source and Seq occurs once: a second one
 // is refused with ErrDuplicate, whatever its tick and value, and the first one
-// stays. The queue does not remember the pairs that it has given out; who must
-// recognise a late repetition of those keeps the numbers per source.
+// stays. The queue does not remember the pairs that Due has taken out; a program
+// that must recognise a late repetition keeps the last number of each source.
 //
 // A push costs time logarithmic in the number of waiting entries, and linear
 // only if sources choose their numbers so that they collide. Nothing allocates
-// once the queue has held as much as it holds.
+// unless the queue holds more than ever before.
 type Queue[T any] struct {
 	capacity  int
 	maxBytes  int64
 	size      func(T) int
-	tooMany   error // built once, as a flood of refusals shall not allocate
+	tooMany   error // built once: refusals come in floods and must not allocate
 	tooLarge  error // likewise
 	tooLong   *fault.Limit
 	mu        sync.Mutex
@@ -105,7 +105,7 @@ type QueueStats struct {
 	Pushed         uint64 // accepted
 	Full           uint64 // refused with ErrFull
 	Duplicate      uint64 // refused with ErrDuplicate
-	Late           uint64 // given out at a tick after their own
+	Late           uint64 // taken at a tick after their own
 	HighWater      int    // most entries that waited at once
 	HighWaterBytes int64  // most that their sizes added up to
 }
@@ -165,8 +165,8 @@ func (q *Queue[T]) sizeOf(v T) int64 {
 	return int64(n)
 }
 
-// put adds e to w within the limits of q. A repetition is called that also when
-// the queue is full, so that a source learns that it was heard.
+// put adds e to w within the limits of q. A repetition is ErrDuplicate also when
+// the queue is full, so that its source learns that the first one has arrived.
 func (q *Queue[T]) put(w *entryHeap[T], e Entry[T], size int64) error {
 	switch {
 	case w.keys.has(e.Source, e.Seq):
@@ -202,8 +202,8 @@ func (q *Queue[T]) updateHighWater() {
 }
 
 // Due takes the entries with Tick <= tick out of the queue and appends them to
-// dst, ordered by (Tick, Source, Seq). Those whose tick is past are among them,
-// first and with the Tick that they were pushed for, and are counted as late.
+// dst, ordered by (Tick, Source, Seq). Entries of earlier ticks come first, keep
+// the Tick that they were pushed for, and are counted as late.
 func (q *Queue[T]) Due(tick uint64, dst []Entry[T]) []Entry[T] {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -325,7 +325,7 @@ func (w *entryHeap[T]) pop() Entry[T] {
 	return first.Entry
 }
 
-// siftDown puts e in the place of the first entry, then below those before it.
+// siftDown replaces the first entry by e, and moves e down to its place.
 func (w *entryHeap[T]) siftDown(e sizedEntry[T]) {
 	h, i := w.heap, 0
 	for {
@@ -345,9 +345,9 @@ func (w *entryHeap[T]) siftDown(e sizedEntry[T]) {
 	h[i] = e
 }
 
-// keySet is a set of pairs (source, seq): a table with linear probing, at most
-// half full, its length 0 or a power of two. A map of the language would
-// allocate now and then however long it lived.
+// keySet is a set of pairs (source, seq): a hash table with linear probing, at most
+// half full, its length 0 or a power of two. A Go map would allocate now and then,
+// however long it lived.
 type keySet struct {
 	slots []keySlot
 	used  int
@@ -364,7 +364,7 @@ func (s *keySet) clear() {
 	s.used = 0
 }
 
-// home is where the search for a pair begins. The table is not empty.
+// home is the slot at which the search for a pair begins. The table is not empty.
 func (s *keySet) home(source uint32, seq uint64) int {
 	return int(mix(seq^mix(uint64(source))) & uint64(len(s.slots)-1))
 }
@@ -396,8 +396,8 @@ func (s *keySet) add(source uint32, seq uint64) {
 	s.slots[s.find(source, seq)] = keySlot{seq, source, true}
 }
 
-// remove takes out a pair that is there, and moves those behind it up so that
-// no search for them meets a gap.
+// remove takes out a pair that is there, and moves later ones of its run back so
+// that no search meets a gap.
 func (s *keySet) remove(source uint32, seq uint64) {
 	mask := len(s.slots) - 1
 	gap := s.find(source, seq)

@@ -51,10 +51,10 @@ const (
 )
 
 // Tape holds the inputs of a Loop since New or StartNew, in their order: elapsed
-// times, and the calls of all methods that change what later frames are. Since
-// the frames are a function of these, Replay has them again, bit for bit, on any
-// machine with the same version of this package: a hitch that somebody saw once
-// can be looked at as often as one likes.
+// times, and the calls of all methods that change later frames. Since the frames
+// are a function of these, Replay repeats them, bit for bit, on any machine with
+// the same version of this package: a hitch that occurred once can be examined
+// as often as needed.
 //
 // A frame takes three bytes as a rule, so an hour at 60 Hz is about 650 kB.
 //
@@ -71,13 +71,13 @@ type Tape struct {
 	err    error
 
 	times tapeTimes
-	last  checkpoint
+	last  checkpoint // of the Loop after the last input
 }
 
 // tapeTimes is what the next time is encoded against. Differences wrap.
 type tapeTimes struct{ elapsed, now, passed int64 }
 
-// checkpoint is what tells whether a Loop stands where its tape left it.
+// checkpoint is what of a Loop shows whether it is as its tape left it.
 type checkpoint struct {
 	units, wall   uint64 // are moved by inputs alone
 	tick, backlog uint64 // Drive puts steps back, and takes them out again
@@ -93,12 +93,11 @@ func (l *Loop) checkpoint() checkpoint {
 }
 
 // Record makes l write its inputs to t from now on, until Record is called
-// again; nil ends it. What t held is given up. The Loop must be as New or
+// again; nil ends it. t loses what it held. The Loop must be as New or
 // StartNew left it: otherwise the error is ErrRange, and nothing changes.
 //
-// A copy of l does not record: what happens to it does not happen to l. If l is
-// overwritten, say by a copy that was kept, its recording ends with the next
-// input: see Tape.Err.
+// A copy of l does not record. If l is overwritten, for example by a saved copy,
+// its recording ends with the next input: see Tape.Err.
 func (l *Loop) Record(t *Tape) error {
 	if l.unit == 0 {
 		panic("loop: Loop not made by New")
@@ -161,7 +160,7 @@ func (l *Loop) recorder() *Tape {
 	return t
 }
 
-// recordShift notes what Drive has done since the last input: it puts the steps of
+// recordShift records what Drive has done since the last input: it puts the steps of
 // the frame back and takes each one out again once it has succeeded.
 func (t *Tape) recordShift(at checkpoint) {
 	if at == t.last {
@@ -224,7 +223,7 @@ func (l *Loop) recordNow(ns int64) {
 	}
 }
 
-// recorded marks where l stands after an input that has moved it.
+// recorded keeps the checkpoint of l after an input that has changed it.
 func (l *Loop) recorded() {
 	if t := l.tape; t != nil && t.loop == l {
 		t.last = l.checkpoint()
@@ -335,9 +334,9 @@ func parseTape(data []byte) (Tape, error) {
 
 // Replay makes a new Loop with the Config of the recorded one, gives it all
 // inputs and calls frame, unless it is nil, with each Frame: the same frames, in
-// the same order, as the recorded Loop returned. What others fill in, LateNs and
-// Overrun, is empty. An error of frame ends it and is returned as it is;
-// ErrCorrupt for inputs that no Loop has recorded, ErrRange for an empty tape.
+// the same order, as the recorded Loop returned. LateNs and Overrun, which Run and
+// the host fill in, are empty. An error of frame ends it and is returned as it is;
+// ErrCorrupt for inputs that no Loop can have recorded, ErrRange for an empty tape.
 func (t *Tape) Replay(frame func(Frame) error) error {
 	if len(t.data) == 0 {
 		return fault.Field(ErrRange, "loop: Tape.Len", 0)
@@ -429,7 +428,7 @@ func (r *tapeReader) advanceTo(l *Loop, z uint64) (Frame, bool) {
 	return l.AdvanceTo(r.times.now), true
 }
 
-// between reports whether a frame may begin: a step does not begin one.
+// between reports whether a frame may begin: it may not within a step.
 func (r *tapeReader) between(l *Loop) bool {
 	if l.running > 0 {
 		r.Fail("steps that run during a frame", l.running)
