@@ -436,8 +436,8 @@ func TestRunNilStepPanics(t *testing.T) {
 	_ = mustNew(t, loop.Config{}).Run(t.Context(), nil, nil, nil)
 }
 
-// A step that begins a frame would have the rest of its own run twice, so it is
-// value, and nothing has changed when it is. A copy is free to go on.
+// A step that begins a frame would run the rest of its own frame twice, so Advance
+// panics before anything changes. A copy may go on.
 func TestStepMayNotBeginAFrame(t *testing.T) {
 	none := func(uint64) error { return nil }
 	for name, begin := range map[string]func(*loop.Loop){
