@@ -2,13 +2,13 @@ package evertick
 
 import (
 	"cmp"
-	"encoding/binary"
 	"errors"
 	"fmt"
 	"math"
 	"unsafe"
 
 	"github.com/evertick/evertick/internal/fault"
+	"github.com/evertick/evertick/internal/wire"
 	"github.com/evertick/evertick/loop"
 )
 
@@ -382,10 +382,10 @@ func (q *inputs) takeLogged(tick uint64, log *tickLog) error {
 		q.takeDue(tick)
 		return nil
 	}
-	for len(data) > 0 {
-		var e loop.Entry[payload]
-		e, data = q.readEntry(data)
-		q.current = append(q.current, inputOf(&e))
+	for r := wire.NewReader(data); r.Len() > 0; {
+		in := readInput(&r)
+		in.Data = q.buffers.copyOf(in.Data)
+		q.current = append(q.current, in)
 	}
 	q.owned = true
 	return nil
@@ -393,9 +393,8 @@ func (q *inputs) takeLogged(tick uint64, log *tickLog) error {
 
 // pushed reports whether an input was pushed while the tick ran.
 func (log *tickLog) pushed(in *Input) bool {
-	le := binary.LittleEndian
-	for b := log.data[log.split:]; len(b) > 0; b = b[inputBytes+int(le.Uint32(b[24:])):] {
-		if le.Uint32(b[8:]) == in.Source && le.Uint64(b[12:]) == in.Seq {
+	for r := wire.NewReader(log.data[log.split:]); r.Len() > 0; {
+		if was := readInput(&r); was.Source == in.Source && was.Seq == in.Seq {
 			return true
 		}
 	}
@@ -413,9 +412,8 @@ func (q *inputs) enqueueAll(data []byte, arriving bool) error {
 	if arriving {
 		q.arrived = append(q.arrived, data...)
 	}
-	for len(data) > 0 {
-		var e loop.Entry[payload]
-		e, data = q.readEntry(data)
+	for r := wire.NewReader(data); r.Len() > 0; {
+		e := q.readEntry(&r)
 		if err := q.queue.Push(e); err != nil {
 			q.buffers.release(e.Value.data)
 			if !errors.Is(err, loop.ErrDuplicate) { // it is in the snapshot already

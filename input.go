@@ -2,7 +2,6 @@ package evertick
 
 import (
 	"cmp"
-	"encoding/binary"
 	"errors"
 	"fmt"
 	"math"
@@ -10,6 +9,7 @@ import (
 	"sync"
 
 	"github.com/evertick/evertick/internal/fault"
+	"github.com/evertick/evertick/internal/wire"
 	"github.com/evertick/evertick/loop"
 )
 
@@ -295,14 +295,13 @@ func (b *buffers) release(data []byte) {
 
 // The format of inputs in a snapshot, all little-endian: a uint32 count; for each input, uint64
 // tick, uint32 source, uint64 seq, uint32 kind, uint32 length of the data, and the data.
-const inputBytes = 8 + 4 + 8 + 4 + 4
 
 // encode appends the inputs that wait.
 func (q *inputs) encode(dst []byte) []byte {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	q.due = q.queue.AppendWaiting(q.due[:0])
-	dst = binary.LittleEndian.AppendUint32(dst, uint32(len(q.due)))
+	dst = wire.AppendU32s(dst, uint32(len(q.due)))
 	for i := range q.due {
 		in := inputOf(&q.due[i])
 		dst = appendInput(dst, &in)
@@ -312,23 +311,24 @@ func (q *inputs) encode(dst []byte) []byte {
 }
 
 func appendInput(dst []byte, in *Input) []byte {
-	le := binary.LittleEndian
-	dst = le.AppendUint64(dst, in.Tick)
-	dst = le.AppendUint32(dst, in.Source)
-	dst = le.AppendUint64(dst, in.Seq)
-	dst = le.AppendUint32(dst, in.Kind)
-	dst = le.AppendUint32(dst, uint32(len(in.Data)))
+	dst = wire.AppendU64s(dst, in.Tick)
+	dst = wire.AppendU32s(dst, in.Source)
+	dst = wire.AppendU64s(dst, in.Seq)
+	dst = wire.AppendU32s(dst, in.Kind, uint32(len(in.Data)))
 	return append(dst, in.Data...)
 }
 
-// readEntry reads an input that appendInput wrote, and returns the rest.
-func (q *inputs) readEntry(b []byte) (loop.Entry[payload], []byte) {
-	le := binary.LittleEndian
-	n := inputBytes + int(le.Uint32(b[24:]))
-	return loop.Entry[payload]{
-		Tick: le.Uint64(b), Source: le.Uint32(b[8:]), Seq: le.Uint64(b[12:]),
-		Value: payload{le.Uint32(b[20:]), q.buffers.copyOf(b[inputBytes:n])},
-	}, b[n:]
+// readInput reads what appendInput wrote. Data is part of what r reads.
+func readInput(r *wire.Reader) Input {
+	in := Input{Tick: r.U64(), Source: r.U32(), Seq: r.U64(), Kind: r.U32()}
+	in.Data = r.Bytes(int(r.U32()))
+	return in
+}
+
+// readEntry reads an input, and copies its Data.
+func (q *inputs) readEntry(r *wire.Reader) loop.Entry[payload] {
+	in := readInput(r)
+	return loop.Entry[payload]{Tick: in.Tick, Source: in.Source, Seq: in.Seq, Value: payload{in.Kind, q.buffers.copyOf(in.Data)}}
 }
 
 // decode replaces the inputs that wait by those that encode wrote, or changes nothing.
@@ -360,17 +360,12 @@ func (q *inputs) decode(data []byte) error {
 // decodeEntries copies entries. The caller releases them, even if there is an error.
 func (q *inputs) decodeEntries(data []byte) ([]loop.Entry[payload], error) {
 	q.decoded = q.decoded[:0]
-	if len(data) >= 4 {
-		le := binary.LittleEndian
-		n, rest := le.Uint32(data), data[4:]
-		for ; n > 0 && len(rest) >= inputBytes && uint64(le.Uint32(rest[24:])) <= uint64(len(rest)-inputBytes); n-- {
-			var e loop.Entry[payload]
-			e, rest = q.readEntry(rest)
-			q.decoded = append(q.decoded, e)
-		}
-		if n == 0 && len(rest) == 0 {
-			return q.decoded, nil
-		}
+	r := wire.NewReader(data)
+	for n := r.U32(); n > 0 && r.Err() == nil; n-- {
+		q.decoded = append(q.decoded, q.readEntry(&r))
 	}
-	return q.decoded, fault.Field(ErrCorrupt, "evertick: snapshot: inputs: length", len(data))
+	if r.Done() != nil {
+		return q.decoded, fault.Field(ErrCorrupt, "evertick: snapshot: inputs: length", len(data))
+	}
+	return q.decoded, nil
 }

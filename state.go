@@ -2,7 +2,6 @@ package evertick
 
 import (
 	"cmp"
-	"encoding/binary"
 	"errors"
 	"fmt"
 	"math"
@@ -12,6 +11,7 @@ import (
 	"github.com/evertick/evertick/ecs"
 	"github.com/evertick/evertick/internal/fault"
 	"github.com/evertick/evertick/internal/frame"
+	"github.com/evertick/evertick/internal/wire"
 	"github.com/evertick/evertick/native"
 	"github.com/evertick/evertick/physics"
 )
@@ -107,7 +107,7 @@ func (s *Sim) encode(dst []byte) ([]byte, error) {
 	e := frame.Begin(dst, snapshotMagic, snapshotVersion)
 	e.Open(headerBytes)
 	e.U32(SimVersion)
-	e.U32(int(math.Float32bits(s.dt)))
+	e.F32(s.dt)
 	e.U32(len(s.states))
 	e.U32(len(s.hashes))
 	e.U64(s.ticks)
@@ -269,15 +269,15 @@ func (r *restoring) readHeader(s *Sim) error {
 	if len(b) != headerBytes {
 		return r.Corrupt("length of the header", len(b))
 	}
-	le := binary.LittleEndian
-	if v := le.Uint32(b); v != SimVersion {
+	in := wire.NewReader(b)
+	if v := in.U32(); v != SimVersion {
 		return fault.Field(ErrUnsupported, snapshotName+"SimVersion", v)
 	}
-	if dt := math.Float32frombits(le.Uint32(b[4:])); math.Float32bits(dt) != math.Float32bits(s.dt) {
+	if dt := in.F32(); math.Float32bits(dt) != math.Float32bits(s.dt) {
 		return fault.Field(ErrUnsupported, snapshotName+"Config.Loop: length of a tick in seconds", dt)
 	}
-	states, hashes := le.Uint32(b[8:]), le.Uint32(b[12:])
-	r.ticks, r.seed, r.hash = le.Uint64(b[16:]), le.Uint64(b[24:]), le.Uint64(b[32:])
+	states, hashes := in.U32(), in.U32()
+	r.ticks, r.seed, r.hash = in.U64(), in.U64(), in.U64()
 	if states != uint32(len(s.states)) {
 		return fmt.Errorf("%w, this Sim has %d", fault.Field(ErrUnsupported, snapshotName+"states", states), len(s.states))
 	}
@@ -291,13 +291,12 @@ func (r *restoring) readHeader(s *Sim) error {
 // the same order, but some exist only while their columns hold something.
 func (r *restoring) readHashes(s *Sim, b []byte, n uint32) error {
 	r.hashes = r.hashes[:0]
-	from := 0
+	in, from := wire.NewReader(b), 0
 	for range n {
-		if len(b) < 9 || len(b)-9 < int(b[8]) {
+		h, name := ecs.ColumnHash{Hash: in.U64()}, in.Name()
+		if in.Err() != nil {
 			return r.Corrupt("hashes", n)
 		}
-		name := b[9:][:b[8]]
-		h := ecs.ColumnHash{Hash: binary.LittleEndian.Uint64(b)}
 		at := from
 		for at < len(s.hashes) && s.hashes[at].Name != string(name) {
 			at++
@@ -308,9 +307,8 @@ func (r *restoring) readHashes(s *Sim, b []byte, n uint32) error {
 			h.Name = string(name)
 		}
 		r.hashes = append(r.hashes, h)
-		b = b[9+len(name):]
 	}
-	if len(b) > 0 || ecs.Fold(r.hashes) != r.hash {
+	if in.Len() > 0 || ecs.Fold(r.hashes) != r.hash {
 		return r.Corrupt("hash", fmt.Sprintf("%#x", r.hash))
 	}
 	return nil
@@ -332,8 +330,8 @@ func (s *Sim) prepareOwners(data []byte) error {
 	}
 	s.restoring.owners = data
 	last := -1
-	for ; len(data) > 0; data = data[ownerBytes:] {
-		id := ecs.ID(binary.LittleEndian.Uint64(data))
+	for i := 0; i < len(data)/8; i += 2 {
+		id := ecs.ID(wire.U64At(data, i))
 		slot, ok := s.World.PreparedSlot(id)
 		if !ok || int(slot) <= last {
 			return s.restoring.Corrupt("owner of a body", id)
@@ -359,13 +357,15 @@ func (r *restoring) readStates(s *Sim) error {
 		if err != nil {
 			return err
 		}
-		if len(b) == 0 || len(b) < 1+int(b[0]) {
+		in := wire.NewReader(b)
+		name := in.Name()
+		if in.Err() != nil {
 			return r.Corrupt("name of a state", len(b))
 		}
-		if name := b[1:][:b[0]]; string(name) != s.states[i].name {
+		if string(name) != s.states[i].name {
 			return fmt.Errorf("%w, where this Sim has %q", fault.Field(ErrUnsupported, snapshotName+"state", fmt.Sprintf("%.40q", name)), s.states[i].name)
 		}
-		r.states = append(r.states, b[1+int(b[0]):])
+		r.states = append(r.states, in.Rest())
 	}
 	return nil
 }
@@ -419,9 +419,8 @@ func (s *Sim) commit() error {
 	s.ticks, s.seed, s.hash = r.ticks, r.seed, r.hash
 	s.hashes, r.hashes = r.hashes, s.hashes
 	s.generation = s.World.Generation()
-	for b := r.owners; len(b) > 0; b = b[ownerBytes:] {
-		le := binary.LittleEndian
-		if err := s.bodies.Bind(ecs.ID(le.Uint64(b)), physics.BodyOfBits(le.Uint64(b[8:]))); err != nil {
+	for in := wire.NewReader(r.owners); in.Len() > 0; {
+		if err := s.bodies.Bind(ecs.ID(in.U64()), physics.BodyOfBits(in.U64())); err != nil {
 			panic("evertick: Restore: owner was miscounted")
 		}
 	}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/evertick/evertick/internal/fault"
 	"github.com/evertick/evertick/internal/statehash"
+	"github.com/evertick/evertick/internal/wire"
 )
 
 // The state of a list is, all little-endian:
@@ -17,7 +18,6 @@ import (
 //	for each command: uint8 kind, uint8 columns written, uint16 name, uint64 id
 //	the values of what is written, in the order of the commands
 const (
-	listHeader    = 2 + 2 + 4 + 4 + 8 + 8 + 4 + 4 + 8
 	commandBytes  = 1 + 1 + 2 + 8
 	provisionalOf = provisional | 0xffff<<47 // the bits that name a list
 )
@@ -53,20 +53,13 @@ func (c *Commands) Snapshot(dst []byte) []byte {
 	le := binary.LittleEndian
 	dst = le.AppendUint16(dst, c.number)
 	dst = le.AppendUint16(dst, c.rounds)
-	dst = le.AppendUint32(dst, uint32(r.spawns))
-	dst = le.AppendUint32(dst, uint32(c.born))
-	dst = le.AppendUint64(dst, uint64(c.bornAs))
-	dst = le.AppendUint64(dst, uint64(c.firstBorn))
-	dst = le.AppendUint32(dst, uint32(len(c.named)))
-	dst = le.AppendUint32(dst, uint32(len(r.commands)))
+	dst = wire.AppendU32s(dst, uint32(r.spawns), uint32(c.born))
+	dst = wire.AppendU64s(dst, uint64(c.bornAs), uint64(c.firstBorn))
+	dst = wire.AppendU32s(dst, uint32(len(c.named)), uint32(len(r.commands)))
 	dst = le.AppendUint64(dst, uint64(len(r.values)))
 	for _, o := range c.named {
-		name, isColumn := c.nameOf(o), byte(0)
-		if o.kind == writeCommand {
-			isColumn = 1
-		}
-		dst = append(dst, isColumn, byte(len(name)))
-		dst = append(dst, name...)
+		dst = wire.AppendBool(dst, o.kind == writeCommand)
+		dst = wire.AppendName(dst, c.nameOf(o))
 	}
 	for _, o := range r.commands {
 		at := 0
@@ -147,34 +140,32 @@ func (c *Commands) Prepare(data []byte) error {
 }
 
 func (c *Commands) decode(im *listImage, data []byte) error {
-	le := binary.LittleEndian
-	if len(data) < listHeader {
+	r := wire.NewReader(data)
+	r.U16() // the list, which may have another number here
+	im.round = r.U16()
+	spawns, born := r.U32(), r.U32()
+	im.born, im.recorded.spawns = int(born), int(spawns)
+	im.bornAs, im.firstBorn = c.mine(ID(r.U64())), ID(r.U64())
+	names, commands, values := r.U32(), r.U32(), r.U64()
+	if r.Err() != nil {
 		return corruptList("length", len(data))
 	}
-	im.round = le.Uint16(data[2:])
-	spawns, born := le.Uint32(data[4:]), le.Uint32(data[8:])
-	im.born, im.recorded.spawns = int(born), int(spawns)
-	im.bornAs, im.firstBorn = c.mine(ID(le.Uint64(data[12:]))), ID(le.Uint64(data[20:]))
-	names, commands, values := le.Uint32(data[28:]), le.Uint32(data[32:]), le.Uint64(data[36:])
-	data = data[listHeader:]
 	if im.firstBorn >= provisional || im.firstBorn+ID(born) > maxID || im.bornAs != 0 && im.bornAs < provisional {
 		return corruptList("first id", im.firstBorn)
 	}
-	if names > maxColumns+MaxTags || uint64(names) > uint64(len(data)) {
+	if names > maxColumns+MaxTags || uint64(names) > uint64(r.Len()) {
 		return corruptList("names", names)
 	}
 	im.targets = im.targets[:0]
 	for range names {
-		rest, err := c.decodeName(im, data)
-		if err != nil {
+		if err := c.decodeName(im, &r); err != nil {
 			return err
 		}
-		data = rest
 	}
-	if n := uint64(commandBytes) * uint64(commands); n > uint64(len(data)) || values != uint64(len(data))-n {
-		return corruptList("length of commands and values", len(data))
+	if left := uint64(r.Len()); uint64(commandBytes)*uint64(commands) > left || values != left-commandBytes*uint64(commands) {
+		return corruptList("length of commands and values", left)
 	}
-	return c.decodeCommands(im, data[:commandBytes*commands], data[commandBytes*commands:])
+	return c.decodeCommands(im, &r, int(commands))
 }
 
 // mine is a provisional id as one of this list.
@@ -185,31 +176,32 @@ func (c *Commands) mine(id ID) ID {
 	return id&^provisionalOf | provisional | ID(c.number)<<47
 }
 
-func (c *Commands) decodeName(im *listImage, data []byte) (rest []byte, err error) {
-	if len(data) == 0 || data[0] > 1 {
-		return nil, corruptList("kind of a name", len(data))
+func (c *Commands) decodeName(im *listImage, r *wire.Reader) error {
+	left := r.Len()
+	isColumn := r.Bool()
+	if r.Err() != nil {
+		return corruptList("kind of a name", left)
 	}
-	isColumn := data[0] == 1
-	label, rest, ok := cutName(data[1:])
-	if !ok {
-		return nil, corruptList("name", fmt.Sprintf("%.40q", label))
+	label := r.Name()
+	if !validLabel(label) {
+		return corruptList("name", fmt.Sprintf("%.40q", label))
 	}
 	w := c.world
 	if !isColumn {
 		name, known := w.tagToBe(label)
 		if !known {
-			return nil, fault.Field(ErrUnsupported, "ecs: commands: tag", name)
+			return fault.Field(ErrUnsupported, "ecs: commands: tag", name)
 		}
 		im.targets = append(im.targets, target{tag: name})
-		return rest, nil
+		return nil
 	}
 	name := nameOf(w.byName, label)
 	i, found := search(w.byName, name)
 	if !found || w.byName[i].kept {
-		return nil, fault.Field(ErrUnsupported, "ecs: commands: column", name)
+		return fault.Field(ErrUnsupported, "ecs: commands: column", name)
 	}
 	im.targets = append(im.targets, target{column: w.byName[i]})
-	return rest, nil
+	return nil
 }
 
 // tagToBe finds a tag that is there, or will be when what is prepared is committed.
@@ -221,13 +213,15 @@ func (w *World) tagToBe(label []byte) (name string, known bool) {
 	return name, slices.ContainsFunc(w.incoming.tags, func(t tagImage) bool { return t.name == name })
 }
 
-func (c *Commands) decodeCommands(im *listImage, data, values []byte) error {
+// decodeCommands reads n commands, and their values.
+func (c *Commands) decodeCommands(im *listImage, in *wire.Reader, n int) error {
 	r := &im.recorded
 	r.commands = r.commands[:0]
 	spawned, size := 0, 0
-	for i := 0; len(data) > 0; i, data = i+1, data[commandBytes:] {
-		at := int(binary.LittleEndian.Uint16(data[2:]))
-		o := command{kind: commandKind(data[0]), width: data[1], id: ID(binary.LittleEndian.Uint64(data[4:]))}
+	for i := range n {
+		o := command{kind: commandKind(in.U8()), width: in.U8()}
+		at := int(in.U16())
+		o.id = ID(in.U64())
 		if wrong := c.checkCommand(im, &o, at, spawned); wrong != "" {
 			return fault.Element(ErrCorrupt, "ecs: commands: "+wrong+" of command", i, o.kind)
 		}
@@ -247,10 +241,10 @@ func (c *Commands) decodeCommands(im *listImage, data, values []byte) error {
 	if spawned != r.spawns {
 		return corruptList("spawns", r.spawns)
 	}
-	if size != len(values) {
-		return corruptList("length of the values", len(values))
+	if size != in.Len() {
+		return corruptList("length of the values", in.Len())
 	}
-	r.values = append(r.values[:0], values...)
+	r.values = append(r.values[:0], in.Rest()...)
 	c.little(r.values, r.commands)
 	return nil
 }

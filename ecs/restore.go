@@ -1,7 +1,6 @@
 package ecs
 
 import (
-	"encoding/binary"
 	"fmt"
 	"math/bits"
 	"unicode/utf8"
@@ -9,6 +8,7 @@ import (
 
 	"github.com/evertick/evertick/internal/fault"
 	"github.com/evertick/evertick/internal/frame"
+	"github.com/evertick/evertick/internal/wire"
 )
 
 // Restore replaces the state by that of a snapshot, which may come from a world
@@ -118,11 +118,11 @@ func (im *image) header(d *frame.Decoder, fits int) (columns, tags int, err erro
 	if len(b) != headerBytes {
 		return 0, 0, corrupt("length of the header", len(b))
 	}
-	u32 := func(i int) int { return int(binary.LittleEndian.Uint32(b[4*i:])) }
-	capacity := u32(0)
-	im.rows, im.live, columns, tags = u32(1), u32(2), u32(3), u32(4)
-	next := binary.LittleEndian.Uint64(b[20:])
-	im.touches = binary.LittleEndian.Uint64(b[28:])
+	r := wire.NewReader(b)
+	capacity := int(r.U32())
+	im.rows, im.live, columns, tags = int(r.U32()), int(r.U32()), int(r.U32()), int(r.U32())
+	next := r.U64()
+	im.touches = r.U64()
 	switch {
 	case capacity < 1 || capacity > maxCapacity:
 		err = corrupt("capacity", capacity)
@@ -155,7 +155,7 @@ func (im *image) identity(d *frame.Decoder) (err error) {
 	im.own = resized(im.own, words(im.rows))
 	im.mask = im.own
 	for slot := range im.rows {
-		id := ID(binary.LittleEndian.Uint64(im.ids[8*slot:]))
+		id := ID(wire.U64At(im.ids, slot))
 		if id == 0 {
 			continue
 		}
@@ -176,17 +176,12 @@ func (im *image) column(w *World, d *frame.Decoder) error {
 	if err != nil {
 		return err
 	}
-	label, b, ok := cutName(b)
+	r := wire.NewReader(b)
+	label := r.Name()
 	name := nameOf(w.byName, label)
-	if !ok || name == identity || len(b) < columnBytes-1 {
+	c := columnImage{name: name, kind: kind(r.U8()), count: int(r.U16()), version: r.U64(), rows: r.Rest()}
+	if r.Err() != nil || !validLabel(label) || name == identity {
 		return corrupt("name of a column", fmt.Sprintf("%.40q", name))
-	}
-	c := columnImage{
-		name:    name,
-		kind:    kind(b[0]),
-		count:   int(binary.LittleEndian.Uint16(b[1:])),
-		version: binary.LittleEndian.Uint64(b[3:]),
-		rows:    b[columnBytes-1:],
 	}
 	if c.kind.size() == 0 || c.count < 1 || c.count > maxCount {
 		return corrupt("type of column "+name, typeName(c.kind, c.count))
@@ -211,13 +206,14 @@ func (im *image) tag(w *World, d *frame.Decoder) error {
 	if err != nil {
 		return err
 	}
-	label, b, ok := cutName(b)
+	r := wire.NewReader(b)
+	label, set := r.Name(), r.Rest()
 	name := nameOf(w.tagsByName, label)
-	if !ok {
+	if !validLabel(label) {
 		return corrupt("name of a tag", fmt.Sprintf("%.40q", name))
 	}
-	if len(b) != 8*len(im.mask) {
-		return corrupt("length of tag "+name, len(b))
+	if len(set) != 8*len(im.mask) {
+		return corrupt("length of tag "+name, len(set))
 	}
 	for _, t := range im.tags {
 		if t.name == name {
@@ -225,11 +221,11 @@ func (im *image) tag(w *World, d *frame.Decoder) error {
 		}
 	}
 	for i, live := range im.mask {
-		if m := binary.LittleEndian.Uint64(b[8*i:]) &^ live; m != 0 {
+		if m := wire.U64At(set, i) &^ live; m != 0 {
 			return corrupt("free slot with tag "+name, i<<6|bits.TrailingZeros64(m))
 		}
 	}
-	im.tags = append(im.tags, tagImage{name, b})
+	im.tags = append(im.tags, tagImage{name, set})
 	return nil
 }
 
@@ -237,15 +233,8 @@ func corrupt(what string, value any) error {
 	return fault.Field(ErrCorrupt, "ecs: snapshot: "+what, value)
 }
 
-// cutName splits a name from the front of b.
-func cutName(b []byte) (name, rest []byte, ok bool) {
-	if len(b) == 0 || len(b) < 1+int(b[0]) {
-		return nil, nil, false
-	}
-	n := 1 + int(b[0])
-	name = b[1:n]
-	return name, b[n:], len(name) > 0 && utf8.Valid(name)
-}
+// validLabel reports whether a column or tag can have the name.
+func validLabel(name []byte) bool { return len(name) > 0 && utf8.Valid(name) }
 
 // nameOf returns a name as a string: that of what has it already, if possible.
 func nameOf[N named](list []N, name []byte) string {

@@ -1,10 +1,8 @@
 package physics
 
 import (
-	"encoding/binary"
-	"math"
-
 	"github.com/evertick/evertick/internal/fault"
+	"github.com/evertick/evertick/internal/wire"
 	"github.com/zeebo/xxh3"
 )
 
@@ -255,25 +253,16 @@ const (
 // digestShape folds the definition and the geometry of a shape into 64 bits.
 func digestShape(kind byte, d *ShapeDef, points ...[2]float32) uint64 {
 	buf := make([]byte, 0, 128) // 42 bytes, and 8 for each of at most 8 points
-	sensor := byte(0)
-	if d.Sensor {
-		sensor = 1
-	}
-	buf = append(buf, kind, sensor)
-	for _, v := range [...]float32{d.Density, d.Friction, d.Restitution, d.RollingResistance, d.TangentSpeed} {
-		buf = binary.LittleEndian.AppendUint32(buf, math.Float32bits(v))
-	}
-	buf = binary.LittleEndian.AppendUint64(buf, d.Filter.Category)
-	buf = binary.LittleEndian.AppendUint64(buf, d.Filter.Mask)
-	buf = binary.LittleEndian.AppendUint32(buf, uint32(d.Filter.Group))
+	buf = wire.AppendBool(append(buf, kind), d.Sensor)
+	buf = wire.AppendF32s(buf, d.Density, d.Friction, d.Restitution, d.RollingResistance, d.TangentSpeed)
+	buf = wire.AppendU64s(buf, d.Filter.Category, d.Filter.Mask)
+	buf = wire.AppendU32s(buf, uint32(d.Filter.Group))
 	for _, p := range points {
-		buf = binary.LittleEndian.AppendUint32(buf, math.Float32bits(p[0]))
-		buf = binary.LittleEndian.AppendUint32(buf, math.Float32bits(p[1]))
+		buf = wire.AppendF32s(buf, p[0], p[1])
 	}
 	if d.OneWay != [2]float32{} {
 		buf = append(buf, 1) // no other part has an odd number of bytes
-		buf = binary.LittleEndian.AppendUint32(buf, math.Float32bits(d.OneWay[0]))
-		buf = binary.LittleEndian.AppendUint32(buf, math.Float32bits(d.OneWay[1]))
+		buf = wire.AppendF32s(buf, d.OneWay[0], d.OneWay[1])
 	}
 	return xxh3.Hash(buf)
 }

@@ -8,11 +8,11 @@ package frame
 import (
 	"encoding/binary"
 	"fmt"
-	"hash/crc32"
 	"math"
 
 	"github.com/evertick/evertick/internal/fault"
 	"github.com/evertick/evertick/internal/statehash"
+	"github.com/evertick/evertick/internal/wire"
 )
 
 const (
@@ -21,8 +21,6 @@ const (
 	// Overhead is what a frame adds to its content.
 	Overhead = 4 + 4
 )
-
-var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
 // Encoder appends to Buf.
 type Encoder struct {
@@ -43,14 +41,15 @@ func (e *Encoder) U8(v byte) { e.Buf = append(e.Buf, v) }
 
 func (e *Encoder) U16(v int) { e.Buf = binary.LittleEndian.AppendUint16(e.Buf, uint16(v)) }
 
-func (e *Encoder) U32(v int) { e.Buf = binary.LittleEndian.AppendUint32(e.Buf, uint32(v)) }
+func (e *Encoder) U32(v int) { e.Buf = wire.AppendU32s(e.Buf, uint32(v)) }
 
-func (e *Encoder) U64(v uint64) { e.Buf = binary.LittleEndian.AppendUint64(e.Buf, v) }
+func (e *Encoder) F32(v float32) { e.Buf = wire.AppendF32s(e.Buf, v) }
+
+func (e *Encoder) U64(v uint64) { e.Buf = wire.AppendU64s(e.Buf, v) }
 
 // Name appends the length of s in a byte, and s.
 func (e *Encoder) Name(s string) {
-	e.U8(byte(len(s)))
-	e.Buf = append(e.Buf, s...)
+	e.Buf = wire.AppendName(e.Buf, s)
 }
 
 // Rows appends rows of size bytes each, given in the order of the machine.
@@ -88,9 +87,9 @@ func (e *Encoder) Append(content func(dst []byte) []byte) {
 
 // Seal ends a frame of Open.
 func (e *Encoder) Seal() {
-	e.crc = crc32.Update(e.crc, castagnoli, e.Buf[e.sealed:])
+	e.crc = wire.CRC(e.crc, e.Buf[e.sealed:])
 	e.sealed = len(e.Buf)
-	e.Buf = binary.LittleEndian.AppendUint32(e.Buf, e.crc)
+	e.Buf = wire.AppendU32s(e.Buf, e.crc)
 }
 
 // Decoder reads the frames of a snapshot in their order. Its errors begin with prefix, such as
@@ -112,7 +111,7 @@ func NewDecoder(data []byte, prefix, magic string, version uint32) (Decoder, err
 	if string(data[:len(magic)]) != magic {
 		return d, d.Corrupt("magic", fmt.Sprintf("%q", data[:len(magic)]))
 	}
-	if v := binary.LittleEndian.Uint32(data[len(magic):]); v != version {
+	if v := wire.U32At(data[len(magic):], 0); v != version {
 		return d, fault.Field(fault.ErrUnsupported, prefix+"version", v)
 	}
 	d.at = Preamble
@@ -121,22 +120,22 @@ func NewDecoder(data []byte, prefix, magic string, version uint32) (Decoder, err
 
 // Next returns the content of the next frame.
 func (d *Decoder) Next(what string) ([]byte, error) {
-	rest := d.data[d.at:]
-	if len(rest) < Overhead {
+	r := wire.NewReader(d.data[d.at:])
+	if r.Len() < Overhead {
 		return nil, d.Corrupt("length at the "+what, len(d.data))
 	}
-	n := binary.LittleEndian.Uint32(rest)
-	if uint64(n) > uint64(len(rest)-Overhead) {
+	n := r.U32()
+	if uint64(n) > uint64(r.Len()-wire.CRCSize) {
 		return nil, d.Corrupt("length of the "+what, n)
 	}
-	end := 4 + int(n)
-	d.crc = crc32.Update(d.crc, castagnoli, d.data[d.checked:d.at+end])
-	if got := binary.LittleEndian.Uint32(rest[end:]); got != d.crc {
+	content, end := r.Bytes(int(n)), d.at+r.Offset()
+	d.crc = wire.CRC(d.crc, d.data[d.checked:end])
+	if got := r.U32(); got != d.crc {
 		return nil, d.Corrupt("checksum of the "+what, fmt.Sprintf("%#08x", got))
 	}
-	d.checked = d.at + end
-	d.at = d.checked + 4
-	return rest[4:end:end], nil
+	d.checked = end
+	d.at = end + wire.CRCSize
+	return content, nil
 }
 
 // Done returns an error if something follows the last frame.

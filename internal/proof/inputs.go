@@ -1,10 +1,8 @@
 package proof
 
 import (
-	"encoding/binary"
-	"math"
-
 	"github.com/evertick/evertick"
+	"github.com/evertick/evertick/internal/wire"
 	"github.com/evertick/evertick/physics"
 )
 
@@ -40,9 +38,7 @@ func (s *Scene) arrive() error {
 			continue
 		}
 		in := evertick.Input{Tick: now + uint64(r.Uint32n(4)), Source: sources - source, Seq: now, Kind: r.Uint32n(kinds)}
-		for range 3 {
-			in.Data = binary.LittleEndian.AppendUint32(in.Data, math.Float32bits(r.Range(-1, 1)))
-		}
+		in.Data = wire.AppendF32s(nil, r.Range(-1, 1), r.Range(-1, 1), r.Range(-1, 1))
 		if err := s.Sim.Push(in); err != nil {
 			return err
 		}
@@ -51,9 +47,7 @@ func (s *Scene) arrive() error {
 }
 
 // numberOf is the i-th number of an input.
-func numberOf(in *evertick.Input, i int) float32 {
-	return math.Float32frombits(binary.LittleEndian.Uint32(in.Data[4*i:]))
-}
+func numberOf(in *evertick.Input, i int) float32 { return wire.F32At(in.Data, i) }
 
 // takeInputs applies the inputs.
 func (s *Scene) takeInputs(t *evertick.Tick) error {

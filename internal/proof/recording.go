@@ -1,7 +1,6 @@
 package proof
 
 import (
-	"encoding/binary"
 	"fmt"
 	"runtime"
 	"runtime/debug"
@@ -9,6 +8,7 @@ import (
 
 	"github.com/evertick/evertick"
 	"github.com/evertick/evertick/internal/fault"
+	"github.com/evertick/evertick/internal/wire"
 	"github.com/evertick/evertick/native"
 	"github.com/zeebo/xxh3"
 )
@@ -59,16 +59,11 @@ func (r *Recording) MarshalBinary() ([]byte, error) {
 		return nil, fault.Field(fault.ErrRange, "proof: Recording.Hashes: length", len(r.Hashes))
 	}
 	b := make([]byte, 0, fixedSize+len(r.Build)+8*len(r.Hashes))
-	b = append(b, magic...)
-	b = binary.LittleEndian.AppendUint32(b, uint32(len(r.Build)))
-	b = append(b, r.Build...)
-	b = binary.LittleEndian.AppendUint32(b, r.SimVersion)
-	b = binary.LittleEndian.AppendUint64(b, r.Seed)
-	b = binary.LittleEndian.AppendUint32(b, uint32(len(r.Hashes)))
-	for _, h := range r.Hashes {
-		b = binary.LittleEndian.AppendUint64(b, h)
-	}
-	return binary.LittleEndian.AppendUint64(b, xxh3.Hash(b)), nil
+	b = wire.AppendU32s(append(b, magic...), uint32(len(r.Build)))
+	b = wire.AppendU32s(append(b, r.Build...), r.SimVersion)
+	b = wire.AppendU32s(wire.AppendU64s(b, r.Seed), uint32(len(r.Hashes)))
+	b = wire.AppendU64s(b, r.Hashes...)
+	return wire.AppendU64s(b, xxh3.Hash(b)), nil
 }
 
 // UnmarshalBinary reads what MarshalBinary wrote. Anything else is fault.ErrCorrupt, and
@@ -77,27 +72,23 @@ func (r *Recording) UnmarshalBinary(b []byte) error {
 	if len(b) < fixedSize || string(b[:len(magic)]) != magic {
 		return fmt.Errorf("proof: no recording of hashes: %w", fault.ErrCorrupt)
 	}
-	body, sum := b[:len(b)-8], binary.LittleEndian.Uint64(b[len(b)-8:])
-	if xxh3.Hash(body) != sum {
+	body := b[:len(b)-8]
+	if xxh3.Hash(body) != wire.U64At(b[len(body):], 0) {
 		return fmt.Errorf("proof: recording: checksum: %w", fault.ErrCorrupt)
 	}
-	body = body[len(magic):]
-	line := int(binary.LittleEndian.Uint32(body))
-	body = body[4:]
-	if line > maxBuild || line > len(body)-16 {
+	in := wire.NewReader(body[len(magic):])
+	line := in.U32()
+	got := Recording{Build: string(in.Bytes(in.Count(uint64(line), maxBuild, 1)))}
+	got.SimVersion, got.Seed = in.U32(), in.U64()
+	ticks := in.U32()
+	if in.Err() != nil {
 		return fault.Field(fault.ErrCorrupt, "proof: recording: length of the line", line)
 	}
-	got := Recording{Build: string(body[:line])}
-	body = body[line:]
-	got.SimVersion, got.Seed = binary.LittleEndian.Uint32(body), binary.LittleEndian.Uint64(body[4:])
-	ticks := binary.LittleEndian.Uint32(body[12:])
-	if body = body[16:]; uint64(len(body)) != 8*uint64(ticks) {
+	if uint64(in.Len()) != 8*uint64(ticks) {
 		return fault.Field(fault.ErrCorrupt, "proof: recording: ticks", ticks)
 	}
 	got.Hashes = make([]uint64, ticks)
-	for i := range got.Hashes {
-		got.Hashes[i] = binary.LittleEndian.Uint64(body[8*i:])
-	}
+	in.U64s(got.Hashes)
 	*r = got
 	return nil
 }

@@ -1,13 +1,13 @@
 package agent
 
 import (
-	"encoding/binary"
 	"errors"
 	"fmt"
 	"math"
 
 	"github.com/evertick/evertick/ecs"
 	"github.com/evertick/evertick/internal/fault"
+	"github.com/evertick/evertick/internal/wire"
 )
 
 // An answer is the data of an input, all little-endian, uvarints in their shortest form:
@@ -92,11 +92,8 @@ type head struct {
 }
 
 func (h *head) append(dst []byte, why Reason) []byte {
-	le := binary.LittleEndian
 	dst = append(dst, answerVersion, byte(why))
-	dst = le.AppendUint64(dst, h.decision)
-	dst = le.AppendUint64(dst, uint64(h.agent))
-	return le.AppendUint64(dst, h.hash)
+	return wire.AppendU64s(dst, h.decision, uint64(h.agent), h.hash)
 }
 
 // encode appends the answer that a decision is, or an error.
@@ -113,7 +110,7 @@ func (r *rules) encode(dst []byte, h head, d *Decision) ([]byte, error) {
 	}
 	start := len(dst)
 	dst = h.append(dst, NoReason)
-	dst = binary.AppendUvarint(dst, uint64(len(d.Actions)))
+	dst = wire.AppendUvarints(dst, uint64(len(d.Actions)))
 	for i := range d.Actions {
 		a := &d.Actions[i]
 		kind := r.kind(a.Name)
@@ -129,15 +126,9 @@ func (r *rules) encode(dst []byte, h head, d *Decision) ([]byte, error) {
 }
 
 func appendAction(dst []byte, kind int, a *Action) []byte {
-	dst = binary.AppendUvarint(dst, uint64(kind))
-	dst = binary.AppendUvarint(dst, uint64(a.Target))
-	dst = binary.AppendUvarint(dst, uint64(a.After))
-	dst = binary.AppendUvarint(dst, uint64(len(a.Args)))
-	for _, v := range a.Args {
-		dst = binary.LittleEndian.AppendUint32(dst, math.Float32bits(v))
-	}
-	dst = binary.AppendUvarint(dst, uint64(len(a.Data)))
-	return append(dst, a.Data...)
+	dst = wire.AppendUvarints(dst, uint64(kind), uint64(a.Target), uint64(a.After), uint64(len(a.Args)))
+	dst = wire.AppendF32s(dst, a.Args...)
+	return wire.AppendPrefixed(dst, a.Data)
 }
 
 // failure appends the answer that says why there is none.
@@ -166,74 +157,26 @@ type Answer struct {
 	kinds    []int  // of the actions
 }
 
-// parser takes values off the front of b; after the first fault it gives zeros.
-type parser struct {
-	b   []byte
-	bad bool
-}
-
-func (p *parser) take(n int) []byte {
-	if n < 0 || n > len(p.b) {
-		p.bad, p.b = true, nil
-		return nil
-	}
-	b := p.b[:n:n]
-	p.b = p.b[n:]
-	return b
-}
-
-func (p *parser) u8() uint8 {
-	if b := p.take(1); b != nil {
-		return b[0]
-	}
-	return 0
-}
-
-func (p *parser) u32() uint32 {
-	if b := p.take(4); b != nil {
-		return binary.LittleEndian.Uint32(b)
-	}
-	return 0
-}
-
-func (p *parser) u64() uint64 {
-	if b := p.take(8); b != nil {
-		return binary.LittleEndian.Uint64(b)
-	}
-	return 0
-}
-
-// uvarint accepts values up to high in their shortest form.
-func (p *parser) uvarint(high uint64) uint64 {
-	v, n := binary.Uvarint(p.b)
-	if n <= 0 || n > 1 && p.b[n-1] == 0 || v > high {
-		p.bad, p.b = true, nil
-		return 0
-	}
-	p.b = p.b[n:]
-	return v
-}
-
 // decode reads an answer, whose actions keep to the rules unless there is an error, which
 // says so by its reason; what could be read of the head is returned with it. Actions refer to
 // memory of their own.
 func (r *rules) decode(data []byte) (Answer, error) {
-	p := parser{b: data}
-	version := p.u8()
-	a := Answer{Reason: Reason(p.u8()), Decision: p.u64(), Agent: ecs.ID(p.u64()), Hash: p.u64()}
+	p := wire.NewReader(data)
+	version := p.U8()
+	a := Answer{Reason: Reason(p.U8()), Decision: p.U64(), Agent: ecs.ID(p.U64()), Hash: p.U64()}
 	switch {
-	case p.bad || version != answerVersion || a.Reason >= reasonEnd:
+	case p.Err() != nil || version != answerVersion || a.Reason >= reasonEnd:
 		return Answer{}, refuse(Malformed, fault.ErrCorrupt, "answer: bytes", len(data))
 	case len(data) > max(r.maxBytes, answerHeader+maxText):
 		return a, refuse(TooLarge, fault.ErrCapacity, "answer: bytes", len(data))
 	case a.Reason != NoReason:
-		if len(p.b) > maxText {
-			return a, refuse(TooLarge, fault.ErrCapacity, "answer: bytes of text", len(p.b))
+		if p.Len() > maxText {
+			return a, refuse(TooLarge, fault.ErrCapacity, "answer: bytes of text", p.Len())
 		}
-		a.Text = string(p.b)
+		a.Text = string(p.Rest())
 		return a, nil
 	}
-	n := p.uvarint(math.MaxInt32)
+	n := p.Canonical(0, math.MaxInt32)
 	if n > uint64(r.maxActions) {
 		return a, refuse(TooManyActions, fault.ErrCapacity, "answer: actions", n)
 	}
@@ -243,17 +186,17 @@ func (r *rules) decode(data []byte) (Answer, error) {
 			return a, err
 		}
 	}
-	if p.bad || len(p.b) > 0 {
+	if p.Done() != nil {
 		a.Actions, a.kinds = nil, nil
 		return a, refuse(Malformed, fault.ErrCorrupt, "answer: bytes", len(data))
 	}
 	return a, nil
 }
 
-func (r *rules) decodeAction(p *parser, a *Answer, i int) error {
+func (r *rules) decodeAction(p *wire.Reader, a *Answer, i int) error {
 	act := action(p)
 	kind := act.kind
-	if p.bad {
+	if p.Err() != nil {
 		return refuse(Malformed, fault.ErrCorrupt, "answer: action", i)
 	}
 	if kind < len(r.defs) {
@@ -272,18 +215,15 @@ type decodedAction struct {
 }
 
 // action reads one action, into memory of its own, without its name.
-func action(p *parser) (d decodedAction) {
-	d.kind = int(p.uvarint(math.MaxInt32))
-	d.Target = ecs.ID(p.uvarint(math.MaxUint64))
-	d.After = uint32(p.uvarint(math.MaxUint32))
-	n := p.uvarint(64)
-	if args := p.take(4 * int(n)); n > 0 && args != nil {
+func action(p *wire.Reader) (d decodedAction) {
+	d.kind = int(p.Canonical(0, math.MaxInt32))
+	d.Target = ecs.ID(p.Canonical(0, math.MaxUint64))
+	d.After = uint32(p.Canonical(0, math.MaxUint32))
+	if n := p.Count(p.Canonical(0, 64), 64, 4); n > 0 {
 		d.Args = make([]float32, n)
-		for i := range d.Args {
-			d.Args[i] = math.Float32frombits(binary.LittleEndian.Uint32(args[4*i:]))
-		}
+		p.F32s(d.Args)
 	}
-	if data := p.take(int(p.uvarint(math.MaxInt32))); len(data) > 0 {
+	if data := p.Bytes(int(p.Canonical(0, math.MaxInt32))); len(data) > 0 {
 		d.Data = append([]byte(nil), data...)
 	}
 	return d

@@ -9,6 +9,7 @@ import (
 	"github.com/evertick/evertick/ecs"
 	"github.com/evertick/evertick/internal/fault"
 	"github.com/evertick/evertick/internal/statehash"
+	"github.com/evertick/evertick/internal/wire"
 	"github.com/evertick/evertick/spatial"
 )
 
@@ -150,15 +151,10 @@ func (a *Agents) encode(i int) []byte {
 	a.eventsFor(i)
 	w, le := a.sim.World, binary.LittleEndian
 	b := slices.Grow(a.buf[:0], perceptionHead+len(slots)*neighbourBytes+len(a.known)*eventBytes)
-	b = le.AppendUint64(b, a.now)
-	b = le.AppendUint64(b, uint64(m.id))
-	b = le.AppendUint64(b, m.turns)
-	b = le.AppendUint64(b, a.tagsOf(slot))
-	b = appendFloats(b, w.Position.X[slot], w.Position.Y[slot], w.Position.Z[slot], m.spec.Radius)
+	b = wire.AppendU64s(b, a.now, uint64(m.id), m.turns, a.tagsOf(slot))
+	b = wire.AppendF32s(b, w.Position.X[slot], w.Position.Y[slot], w.Position.Z[slot], m.spec.Radius)
 	b = appendOutcome(b, &m.last)
-	b = le.AppendUint32(b, uint32(len(slots)))
-	b = le.AppendUint32(b, uint32(unseen))
-	b = le.AppendUint32(b, uint32(len(a.known)))
+	b = wire.AppendU32s(b, uint32(len(slots)), uint32(unseen), uint32(len(a.known)))
 	at := len(b)
 	b = b[:at+len(slots)*neighbourBytes]
 	for j, s := range slots {
@@ -179,26 +175,15 @@ func (a *Agents) encode(i int) []byte {
 	return b
 }
 
-func appendFloats(b []byte, values ...float32) []byte {
-	for _, v := range values {
-		b = binary.LittleEndian.AppendUint32(b, math.Float32bits(v))
-	}
-	return b
-}
-
 func appendOutcome(b []byte, o *Outcome) []byte {
-	b = binary.LittleEndian.AppendUint64(b, o.Decision)
-	b = binary.LittleEndian.AppendUint64(b, o.Tick)
+	b = wire.AppendU64s(b, o.Decision, o.Tick)
 	return append(b, byte(o.Type), byte(o.Reason))
 }
 
 func appendEvent(b []byte, e *Event) []byte {
-	le := binary.LittleEndian
-	b = le.AppendUint64(b, e.Tick)
-	b = le.AppendUint64(b, uint64(e.Subject))
-	b = le.AppendUint64(b, uint64(e.Object))
-	b = le.AppendUint32(b, e.Kind)
-	return appendFloats(b, e.Position[0], e.Position[1], e.Position[2], e.Value)
+	b = wire.AppendU64s(b, e.Tick, uint64(e.Subject), uint64(e.Object))
+	b = wire.AppendU32s(b, e.Kind)
+	return wire.AppendF32s(b, e.Position[0], e.Position[1], e.Position[2], e.Value)
 }
 
 // eventsFor lists the events that the agent of turn i can know of, the latest of them.

@@ -7,6 +7,7 @@ import (
 	"github.com/evertick/evertick"
 	"github.com/evertick/evertick/ecs"
 	"github.com/evertick/evertick/internal/fault"
+	"github.com/evertick/evertick/internal/wire"
 	"github.com/evertick/evertick/loop/worldlog"
 )
 
@@ -130,15 +131,10 @@ const (
 
 // appendRecord encodes all but Seq.
 func appendRecord(dst []byte, r *Record) []byte {
-	le := binary.LittleEndian
 	dst = append(dst, recordVersion, byte(r.Type), byte(r.Reason))
-	dst = le.AppendUint16(dst, uint16(r.Provider))
-	dst = le.AppendUint32(dst, uint32(r.Index))
-	dst = le.AppendUint32(dst, uint32(r.Actions))
-	for _, v := range [...]uint64{r.Cause, r.Tick, uint64(r.Agent), r.Decision, r.Hash} {
-		dst = le.AppendUint64(dst, v)
-	}
-	return dst
+	dst = binary.LittleEndian.AppendUint16(dst, uint16(r.Provider))
+	dst = wire.AppendU32s(dst, uint32(r.Index), uint32(r.Actions))
+	return wire.AppendU64s(dst, r.Cause, r.Tick, uint64(r.Agent), r.Decision, r.Hash)
 }
 
 // ParseRecord reads what Agents.LogTo has written: a record of a log of type
@@ -152,12 +148,10 @@ func ParseRecord(rec *worldlog.Record) (Record, error) {
 	if b[0] != recordVersion {
 		return Record{}, fault.Field(fault.ErrUnsupported, "agent: record: version", b[0])
 	}
-	le := binary.LittleEndian
+	p := wire.NewReader(b[1:])
 	r := Record{
-		Seq: rec.Seq, Type: RecordType(b[1]), Reason: Reason(b[2]), Provider: int(le.Uint16(b[3:])),
-		Index: int(le.Uint32(b[5:])), Actions: int(le.Uint32(b[9:])),
-		Cause: le.Uint64(b[13:]), Tick: le.Uint64(b[21:]), Agent: ecs.ID(le.Uint64(b[29:])),
-		Decision: le.Uint64(b[37:]), Hash: le.Uint64(b[45:]),
+		Seq: rec.Seq, Type: RecordType(p.U8()), Reason: Reason(p.U8()), Provider: int(p.U16()), Index: int(p.U32()), Actions: int(p.U32()),
+		Cause: p.U64(), Tick: p.U64(), Agent: ecs.ID(p.U64()), Decision: p.U64(), Hash: p.U64(),
 	}
 	intent := rec.Type == worldlog.Intent
 	if r.Type == 0 || r.Type >= recordEnd || r.Reason >= reasonEnd || intent != (r.Type == Applied) || r.Cause >= r.Seq {
@@ -184,7 +178,7 @@ func (a *Agents) record(t *evertick.Tick, r Record) uint64 {
 
 // mix is the chain of all records so far: two runs whose chains are equal had the same.
 func (a *Agents) mix(chain uint64, r *Record) uint64 {
-	a.line = binary.LittleEndian.AppendUint64(a.line[:0], chain)
+	a.line = wire.AppendU64s(a.line[:0], chain)
 	a.line = appendRecord(a.line, r)
 	return hashOf(a.line)
 }

@@ -2,14 +2,12 @@ package replay
 
 import (
 	"bufio"
-	"encoding/binary"
 	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"iter"
-	"math"
 	"strconv"
 
 	"github.com/evertick/evertick"
@@ -139,8 +137,10 @@ func (x *tracer) event(e traceEvent) {
 
 func (x *tracer) tick(t *worldlog.Tick) error {
 	for i := range t.Records {
-		if r := &t.Records[i]; r.Type == worldlog.Config && len(r.Data) == configBytes {
-			x.us = float64(math.Float32frombits(binary.LittleEndian.Uint32(r.Data))) * 1e6
+		if r := &t.Records[i]; r.Type == worldlog.Config {
+			if dt, _, err := readConfig(r.Data); err == nil {
+				x.us = float64(dt) * 1e6
+			}
 		}
 	}
 	ts := float64(t.Tick) * x.us

@@ -1,11 +1,11 @@
 package replay
 
 import (
-	"encoding/binary"
 	"math"
 
 	"github.com/evertick/evertick"
 	"github.com/evertick/evertick/internal/fault"
+	"github.com/evertick/evertick/internal/wire"
 	"github.com/evertick/evertick/spatial"
 )
 
@@ -79,7 +79,7 @@ func mix(h, v uint64) uint64 {
 
 // AppendState implements evertick.State.
 func (p *QueryProbe) AppendState(dst []byte) []byte {
-	return binary.LittleEndian.AppendUint64(dst, p.hash)
+	return wire.AppendU64s(dst, p.hash)
 }
 
 // RestoreState implements evertick.State.
@@ -87,6 +87,6 @@ func (p *QueryProbe) RestoreState(src []byte) error {
 	if len(src) != 8 {
 		return fault.Field(fault.ErrCorrupt, "replay: state of queries: bytes", len(src))
 	}
-	p.hash = binary.LittleEndian.Uint64(src)
+	p.hash = wire.U64At(src, 0)
 	return nil
 }

@@ -1,7 +1,6 @@
 package replay
 
 import (
-	"encoding/binary"
 	"errors"
 	"fmt"
 	"math"
@@ -9,6 +8,7 @@ import (
 	"github.com/evertick/evertick"
 	"github.com/evertick/evertick/ecs"
 	"github.com/evertick/evertick/internal/fault"
+	"github.com/evertick/evertick/internal/wire"
 	"github.com/evertick/evertick/loop/worldlog"
 )
 
@@ -68,17 +68,23 @@ func (sc Scenario) build(seed uint64) (*evertick.Sim, error) {
 
 // appendConfig appends what a Sim must agree on with its log besides columns.
 func appendConfig(dst []byte, sim *evertick.Sim) []byte {
-	dst = binary.LittleEndian.AppendUint32(dst, math.Float32bits(sim.Dt()))
-	return binary.LittleEndian.AppendUint64(dst, uint64(sim.World.Cap()))
+	return wire.AppendU64s(wire.AppendF32s(dst, sim.Dt()), uint64(sim.World.Cap()))
 }
 
-const configBytes = 4 + 8
+// readConfig reads the seconds of a tick and the capacity of the world: a Config record.
+func readConfig(data []byte) (dt float32, capacity uint64, err error) {
+	r := wire.NewReader(data)
+	dt, capacity = r.F32(), r.U64()
+	if r.Done() != nil {
+		err = fault.Field(fault.ErrCorrupt, "replay: length of the Config record", len(data))
+	}
+	return dt, capacity, err
+}
 
 // appendSchema appends the names of the world's columns, each with its length.
 func appendSchema(dst []byte, sim *evertick.Sim) []byte {
 	for _, c := range sim.World.AppendColumnHashes(nil) {
-		dst = binary.AppendUvarint(dst, uint64(len(c.Name)))
-		dst = append(dst, c.Name...)
+		dst = wire.AppendPrefixed(dst, c.Name)
 	}
 	return dst
 }
@@ -102,31 +108,31 @@ func checkFirst(sim *evertick.Sim, first *worldlog.Tick) error {
 }
 
 func checkConfig(sim *evertick.Sim, data []byte) error {
-	if len(data) != configBytes {
-		return fault.Field(fault.ErrCorrupt, "replay: length of the Config record", len(data))
+	dt, capacity, err := readConfig(data)
+	if err != nil {
+		return err
 	}
-	le := binary.LittleEndian
-	if dt := math.Float32frombits(le.Uint32(data)); math.Float32bits(dt) != math.Float32bits(sim.Dt()) {
+	if math.Float32bits(dt) != math.Float32bits(sim.Dt()) {
 		return fmt.Errorf("%w, that of the scenario %v", fault.Field(fault.ErrUnsupported, "replay: log: seconds of a tick", dt), sim.Dt())
 	}
-	if capacity := le.Uint64(data[4:]); capacity != uint64(sim.World.Cap()) {
+	if capacity != uint64(sim.World.Cap()) {
 		return fmt.Errorf("%w, that of the scenario %d", fault.Field(fault.ErrUnsupported, "replay: log: capacity", capacity), sim.World.Cap())
 	}
 	return nil
 }
 
 func checkSchema(sim *evertick.Sim, data []byte) error {
+	r := wire.NewReader(data)
 	for _, c := range sim.World.AppendColumnHashes(nil) {
-		n, size := binary.Uvarint(data)
-		if size <= 0 || n > uint64(len(data)-size) {
+		name := r.Prefixed(math.MaxInt)
+		if r.Err() != nil {
 			return fmt.Errorf("replay: log has no column where the scenario has %q: %w", c.Name, fault.ErrUnsupported)
 		}
-		if name := data[size:][:n]; string(name) != c.Name {
+		if string(name) != c.Name {
 			return fmt.Errorf("replay: log has column %q where the scenario has %q: %w", name, c.Name, fault.ErrUnsupported)
 		}
-		data = data[size+int(n):]
 	}
-	if len(data) > 0 {
+	if r.Len() > 0 {
 		return fmt.Errorf("replay: log has more columns than the scenario: %w", fault.ErrUnsupported)
 	}
 	return nil
@@ -149,24 +155,23 @@ func checkIdentity(sc Scenario, id worldlog.Identity) error {
 // An Input record holds Source, Seq and Kind in its fields. Its data are, as a uvarint,
 // by how many ticks it was late, and what the input carried.
 func appendInput(dst []byte, tick uint64, in *evertick.Input) []byte {
-	dst = binary.AppendUvarint(dst, tick-min(in.Tick, tick))
+	dst = wire.AppendUvarints(dst, tick-min(in.Tick, tick))
 	return append(dst, in.Data...)
 }
 
-func parseInput(tick uint64, r *worldlog.Record) (evertick.Input, error) {
-	late, size := binary.Uvarint(r.Data)
-	if size <= 0 || late > tick {
-		return evertick.Input{}, fault.Field(fault.ErrCorrupt, fmt.Sprintf("replay: tick %d: Input record of source %d, seq", tick, r.Source), r.Seq)
+func parseInput(tick uint64, rec *worldlog.Record) (evertick.Input, error) {
+	r := wire.NewReader(rec.Data)
+	late := r.Uvarint()
+	if r.Err() != nil || late > tick {
+		return evertick.Input{}, fault.Field(fault.ErrCorrupt, fmt.Sprintf("replay: tick %d: Input record of source %d, seq", tick, rec.Source), rec.Seq)
 	}
-	return evertick.Input{Tick: tick - late, Source: r.Source, Seq: r.Seq, Kind: r.Kind, Data: r.Data[size:]}, nil
+	return evertick.Input{Tick: tick - late, Source: rec.Source, Seq: rec.Seq, Kind: rec.Kind, Data: r.Rest()}, nil
 }
 
 // appendColumns appends the hashes of all columns: a Columns record.
 func appendColumns(dst []byte, columns []ecs.ColumnHash) []byte {
 	for i := range columns {
-		dst = binary.AppendUvarint(dst, uint64(len(columns[i].Name)))
-		dst = append(dst, columns[i].Name...)
-		dst = binary.LittleEndian.AppendUint64(dst, columns[i].Hash)
+		dst = wire.AppendU64s(wire.AppendPrefixed(dst, columns[i].Name), columns[i].Hash)
 	}
 	return dst
 }
@@ -174,15 +179,12 @@ func appendColumns(dst []byte, columns []ecs.ColumnHash) []byte {
 // parseColumns reads what appendColumns wrote.
 func parseColumns(data []byte) ([]ecs.ColumnHash, error) {
 	var columns []ecs.ColumnHash
-	for len(data) > 0 {
-		n, size := binary.Uvarint(data)
-		if size <= 0 || n > uint64(len(data)-size) || uint64(len(data)-size)-n < 8 {
+	for r := wire.NewReader(data); r.Len() > 0; {
+		c := ecs.ColumnHash{Name: r.String(math.MaxInt), Hash: r.U64()}
+		if r.Err() != nil {
 			return nil, fault.Field(fault.ErrCorrupt, "replay: Columns record: column", len(columns))
 		}
-		name := data[size:][:n]
-		data = data[size+int(n):]
-		columns = append(columns, ecs.ColumnHash{Name: string(name), Hash: binary.LittleEndian.Uint64(data)})
-		data = data[8:]
+		columns = append(columns, c)
 	}
 	return columns, nil
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/evertick/evertick/internal/fault"
 	"github.com/evertick/evertick/internal/statehash"
+	"github.com/evertick/evertick/internal/wire"
 )
 
 // Rate is a token bucket in ticks: it holds up to Burst calls, and gets Calls more in every
@@ -122,128 +123,46 @@ const stateVersion = 1
 
 // AppendState implements evertick.State.
 func (s *state) AppendState(dst []byte) []byte {
-	le := binary.LittleEndian
 	dst = append(dst, stateVersion)
-	for _, v := range [...]uint64{s.calls, s.refused, s.trace, s.input, s.saves} {
-		dst = le.AppendUint64(dst, v)
-	}
+	dst = wire.AppendU64s(dst, s.calls, s.refused, s.trace, s.input, s.saves)
 	dst = binary.AppendUvarint(dst, uint64(len(s.buckets)))
 	for i := range s.buckets {
 		b := &s.buckets[i]
-		dst = appendString(dst, b.actor)
-		dst = appendString(dst, b.skill)
+		dst = wire.AppendPrefixed(dst, b.actor)
+		dst = wire.AppendPrefixed(dst, b.skill)
 		dst = binary.AppendVarint(dst, b.level)
 		dst = binary.AppendUvarint(dst, b.tick)
 	}
 	dst = binary.AppendUvarint(dst, uint64(len(s.tags)))
 	for _, tag := range s.tags {
-		dst = appendString(dst, tag)
+		dst = wire.AppendPrefixed(dst, tag)
 	}
 	return dst
 }
 
 // RestoreState implements evertick.State.
 func (s *state) RestoreState(src []byte) error {
-	p := parser{b: src}
-	if v := p.byte(); v != stateVersion {
+	r := wire.NewReader(src)
+	if v := r.U8(); v != stateVersion {
 		return fault.Field(ErrCorrupt, "skill: state: version", v)
 	}
 	n := state{registry: s.registry}
-	for _, v := range [...]*uint64{&n.calls, &n.refused, &n.trace, &n.input, &n.saves} {
-		*v = p.uint64()
-	}
+	n.calls, n.refused, n.trace, n.input, n.saves = r.U64(), r.U64(), r.U64(), r.U64(), r.U64()
 	c := &s.registry.config
-	for range p.count(c.Buckets) {
-		b := bucket{actor: p.string(maxActor), skill: p.string(maxCalled), level: p.varint(), tick: p.uvarint()}
+	for range r.Count(r.Uvarint(), c.Buckets, 1) {
+		b := bucket{actor: r.String(maxActor), skill: r.String(maxCalled), level: r.Varint(), tick: r.Uvarint()}
 		if last := len(n.buckets) - 1; last >= 0 && compareBuckets(n.buckets[last], b) >= 0 || b.level < 0 || b.level > maxLevel {
-			p.bad = true
+			r.Fail("level of a rate", b.level)
 		}
 		n.buckets = append(n.buckets, b)
 	}
-	for range p.count(c.Tags) {
-		n.tags = append(n.tags, p.string(maxTag))
+	for range r.Count(r.Uvarint(), c.Tags, 1) {
+		n.tags = append(n.tags, r.String(maxTag))
 	}
-	if !p.end() {
+	if r.Done() != nil {
 		return fault.Field(ErrCorrupt, "skill: state: bytes", len(src))
 	}
 	*s = n
 	s.registry.restored()
 	return nil
 }
-
-func appendString(dst []byte, s string) []byte {
-	dst = binary.AppendUvarint(dst, uint64(len(s)))
-	return append(dst, s...)
-}
-
-// parser takes values off the front of b; after the first fault it gives zeros.
-type parser struct {
-	b   []byte
-	bad bool
-}
-
-func (p *parser) take(n uint64) []byte {
-	if p.bad || n > uint64(len(p.b)) {
-		p.bad, p.b = true, nil
-		return nil
-	}
-	b := p.b[:n]
-	p.b = p.b[n:]
-	return b
-}
-
-func (p *parser) byte() byte {
-	if b := p.take(1); b != nil {
-		return b[0]
-	}
-	return 0
-}
-
-func (p *parser) uint64() uint64 {
-	if b := p.take(8); b != nil {
-		return binary.LittleEndian.Uint64(b)
-	}
-	return 0
-}
-
-func (p *parser) uvarint() uint64 {
-	v, n := binary.Uvarint(p.b)
-	if p.bad || n <= 0 {
-		p.bad, p.b = true, nil
-		return 0
-	}
-	p.b = p.b[n:]
-	return v
-}
-
-func (p *parser) varint() int64 {
-	v, n := binary.Varint(p.b)
-	if p.bad || n <= 0 {
-		p.bad, p.b = true, nil
-		return 0
-	}
-	p.b = p.b[n:]
-	return v
-}
-
-// count is a number of things, each of which takes a byte at least.
-func (p *parser) count(most int) int {
-	n := p.uvarint()
-	if n > uint64(most) || n > uint64(len(p.b)) {
-		p.bad, p.b = true, nil
-		return 0
-	}
-	return int(n)
-}
-
-func (p *parser) string(most int) string {
-	n := p.uvarint()
-	if n > uint64(most) {
-		p.bad, p.b = true, nil
-		return ""
-	}
-	return string(p.take(n))
-}
-
-// end reports whether all went well and nothing is left.
-func (p *parser) end() bool { return !p.bad && len(p.b) == 0 }

@@ -3,7 +3,6 @@ package skill
 import (
 	"cmp"
 	"context"
-	"encoding/binary"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -14,6 +13,7 @@ import (
 	"github.com/evertick/evertick/ecs"
 	"github.com/evertick/evertick/internal/fault"
 	"github.com/evertick/evertick/internal/statehash"
+	"github.com/evertick/evertick/internal/wire"
 	"github.com/evertick/evertick/loop"
 )
 
@@ -219,33 +219,32 @@ func (r *Registry) appendCall(dst []byte, q *request) []byte {
 		form = formWithheld
 	}
 	dst = append(dst, callVersion, form)
-	dst = binary.AppendUvarint(dst, q.cause)
-	dst = binary.AppendUvarint(dst, uint64(q.actor.Entity))
-	dst = appendString(dst, q.actor.Profile)
-	dst = appendString(dst, q.actor.Name)
-	dst = appendString(dst, q.skill)
+	dst = wire.AppendUvarints(dst, q.cause, uint64(q.actor.Entity))
+	dst = wire.AppendPrefixed(dst, q.actor.Profile)
+	dst = wire.AppendPrefixed(dst, q.actor.Name)
+	dst = wire.AppendPrefixed(dst, q.skill)
 	if form == formWhole {
 		return append(dst, q.input...)
 	}
-	dst = binary.LittleEndian.AppendUint64(dst, statehash.Bytes(q.input, 1, false))
-	return binary.AppendUvarint(dst, uint64(len(q.input)))
+	dst = wire.AppendU64s(dst, statehash.Bytes(q.input, 1, false))
+	return wire.AppendUvarints(dst, uint64(len(q.input)))
 }
 
 func parseCall(data []byte) (request, error) {
-	p := parser{b: data}
-	v, form := p.byte(), p.byte()
-	q := request{cause: p.uvarint()}
-	q.actor.Entity = ecs.ID(p.uvarint())
-	q.actor.Profile, q.actor.Name, q.skill = p.string(maxProfile), p.string(maxActor), p.string(maxCalled)
+	p := wire.NewReader(data)
+	v, form := p.U8(), p.U8()
+	q := request{cause: p.Uvarint()}
+	q.actor.Entity = ecs.ID(p.Uvarint())
+	q.actor.Profile, q.actor.Name, q.skill = p.String(maxProfile), p.String(maxActor), p.String(maxCalled)
 	switch {
-	case v != callVersion || form > formWithheld || p.bad:
+	case v != callVersion || form > formWithheld || p.Err() != nil:
 		return request{}, fault.Field(ErrCorrupt, "skill: call: bytes", len(data))
 	case form == formWhole:
-		q.input = p.b
+		q.input = p.Rest()
 		return q, nil
 	}
-	q.withheld = &withheld{hash: p.uint64(), bytes: p.uvarint()}
-	if !p.end() {
+	q.withheld = &withheld{hash: p.U64(), bytes: p.Uvarint()}
+	if p.Done() != nil {
 		return request{}, fault.Field(ErrCorrupt, "skill: call: bytes", len(data))
 	}
 	return q, nil

@@ -1,7 +1,6 @@
 package skill
 
 import (
-	"encoding/binary"
 	"strings"
 	"sync"
 	"unicode/utf8"
@@ -9,6 +8,7 @@ import (
 	"github.com/evertick/evertick"
 	"github.com/evertick/evertick/ecs"
 	"github.com/evertick/evertick/internal/fault"
+	"github.com/evertick/evertick/internal/wire"
 	"github.com/evertick/evertick/loop/worldlog"
 )
 
@@ -39,29 +39,26 @@ const eventVersion = 1
 // appendEvent encodes an event, all but the Seq, in the form that ParseEvent reads.
 func appendEvent(dst []byte, e *Event) []byte {
 	dst = append(dst, eventVersion, byte(e.Code.number()))
-	for _, v := range [...]uint64{e.Seq, e.Count, e.Tick, uint64(e.Entity), e.Cause} {
-		dst = binary.AppendUvarint(dst, v)
-	}
-	dst = binary.LittleEndian.AppendUint64(dst, e.Input)
-	dst = binary.LittleEndian.AppendUint64(dst, e.Output)
-	dst = appendString(dst, e.Actor)
-	dst = appendString(dst, e.Profile)
-	return appendString(dst, e.Skill)
+	dst = wire.AppendUvarints(dst, e.Seq, e.Count, e.Tick, uint64(e.Entity), e.Cause)
+	dst = wire.AppendU64s(dst, e.Input, e.Output)
+	dst = wire.AppendPrefixed(dst, e.Actor)
+	dst = wire.AppendPrefixed(dst, e.Profile)
+	return wire.AppendPrefixed(dst, e.Skill)
 }
 
 // ParseEvent reads the data of a record of type worldlog.Intent and Source LogKind. The error
 // wraps ErrCorrupt.
 func ParseEvent(data []byte) (Event, error) {
-	p := parser{b: data}
-	v, code := p.byte(), p.byte()
+	p := wire.NewReader(data)
+	v, code := p.U8(), p.U8()
 	if v != eventVersion || int(code) >= len(codes) {
 		return Event{}, fault.Field(ErrCorrupt, "skill: event: version and code", [2]byte{v, code})
 	}
 	e := Event{Code: codes[code]}
-	e.Seq, e.Count, e.Tick, e.Entity, e.Cause = p.uvarint(), p.uvarint(), p.uvarint(), ecs.ID(p.uvarint()), p.uvarint()
-	e.Input, e.Output = p.uint64(), p.uint64()
-	e.Actor, e.Profile, e.Skill = p.string(maxActor), p.string(maxProfile), p.string(maxCalled)
-	if !p.end() {
+	e.Seq, e.Count, e.Tick, e.Entity, e.Cause = p.Uvarint(), p.Uvarint(), p.Uvarint(), ecs.ID(p.Uvarint()), p.Uvarint()
+	e.Input, e.Output = p.U64(), p.U64()
+	e.Actor, e.Profile, e.Skill = p.String(maxActor), p.String(maxProfile), p.String(maxCalled)
+	if p.Done() != nil {
 		return Event{}, fault.Field(ErrCorrupt, "skill: event: bytes", len(data))
 	}
 	return e, nil

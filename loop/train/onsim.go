@@ -2,13 +2,12 @@ package train
 
 import (
 	"context"
-	"encoding/binary"
 	"errors"
 	"fmt"
-	"math"
 
 	"github.com/evertick/evertick"
 	"github.com/evertick/evertick/internal/fault"
+	"github.com/evertick/evertick/internal/wire"
 	"github.com/evertick/evertick/loop/replay"
 )
 
@@ -68,7 +67,7 @@ func Orders(t *evertick.Tick, action Space) (o Order, err error) {
 		in := &ins[i]
 		switch {
 		case in.Kind == KindBegin && len(in.Data) == 8 && t.N == 0:
-			o.Seed = binary.LittleEndian.Uint64(in.Data)
+			o.Seed = wire.U64At(in.Data, 0)
 		case in.Kind == KindAction && len(in.Data) == 4*action.Size():
 			o.Data = in.Data
 		default:
@@ -84,7 +83,7 @@ func (o *Order) Float(k int) float32 {
 	if 4*k+4 > len(o.Data) {
 		return 0
 	}
-	if v := math.Float32frombits(binary.LittleEndian.Uint32(o.Data[4*k:])); fault.Finite(v) {
+	if v := wire.F32At(o.Data, k); fault.Finite(v) {
 		return v
 	}
 	return 0
@@ -95,7 +94,7 @@ func (o *Order) Choice() int32 {
 	if len(o.Data) < 4 {
 		return 0
 	}
-	return int32(binary.LittleEndian.Uint32(o.Data))
+	return int32(wire.U32At(o.Data, 0))
 }
 
 // Definition returns the definition, for New.
@@ -212,7 +211,7 @@ func (g *game) begin(seed uint64) error {
 	if err := g.sim.Restore(g.blank); err != nil {
 		return err
 	}
-	g.data = binary.LittleEndian.AppendUint64(g.data[:0], seed)
+	g.data = wire.AppendU64s(g.data[:0], seed)
 	return g.tick(g.sim, KindBegin, g.data)
 }
 
@@ -245,14 +244,10 @@ func (gs *games) Step(lo, hi int, in *Actions, out *Outcomes) error {
 }
 
 func appendAction(dst []byte, in *Actions, i int, kind Kind) []byte {
-	le := binary.LittleEndian
 	if kind == Int32 {
-		return le.AppendUint32(dst, uint32(in.Choice(i)))
+		return wire.AppendU32s(dst, uint32(in.Choice(i)))
 	}
-	for _, v := range in.Row(i) {
-		dst = le.AppendUint32(dst, math.Float32bits(v))
-	}
-	return dst
+	return wire.AppendF32s(dst, in.Row(i)...)
 }
 
 func (gs *games) Observe(i int, row Row) { gs.one[i].Observe(row) }
@@ -272,17 +267,14 @@ func (gs *games) Mask(i int, of []bool) {
 
 // The state of a game is, little-endian: a byte, 1 if there is a tape; then uint64 seed of the
 // episode, uint32 length of the tape, and the tape; and the snapshot of the Sim.
-const tapeHead = 1 + 8 + 4
 
 func (gs *games) AppendState(i int, dst []byte) ([]byte, error) {
 	g := &gs.one[i]
-	if gs.recording && !g.now.partial {
-		dst = append(dst, 1)
-		dst = binary.LittleEndian.AppendUint64(dst, g.now.seed)
-		dst = binary.LittleEndian.AppendUint32(dst, uint32(len(g.now.tape)))
+	taped := gs.recording && !g.now.partial
+	if dst = wire.AppendBool(dst, taped); taped {
+		dst = wire.AppendU64s(dst, g.now.seed)
+		dst = wire.AppendU32s(dst, uint32(len(g.now.tape)))
 		dst = append(dst, g.now.tape...)
-	} else {
-		dst = append(dst, 0)
 	}
 	return g.sim.Snapshot(dst)
 }
@@ -305,23 +297,14 @@ func (gs *games) RestoreState(i int, src []byte) error {
 
 // split parts what AppendState has written.
 func (gs *games) split(src []byte) (seed uint64, tape, snapshot []byte, err error) {
-	corrupt := func() error { return fault.Field(fault.ErrCorrupt, "length of the state", len(src)) }
-	if len(src) < 1 || src[0] > 1 {
-		return 0, nil, nil, corrupt()
+	r := wire.NewReader(src)
+	if r.Bool() {
+		seed, tape = r.U64(), r.Bytes(int(r.U32()))
 	}
-	if src[0] == 0 {
-		return 0, nil, src[1:], nil
+	if r.Err() != nil || len(tape)%(4*gs.def.Action.Size()) != 0 {
+		return 0, nil, nil, fault.Field(fault.ErrCorrupt, "length of the state", len(src))
 	}
-	if len(src) < tapeHead {
-		return 0, nil, nil, corrupt()
-	}
-	le := binary.LittleEndian
-	seed = le.Uint64(src[1:])
-	n := uint64(le.Uint32(src[9:]))
-	if n > uint64(len(src)-tapeHead) || n%uint64(4*gs.def.Action.Size()) != 0 {
-		return 0, nil, nil, corrupt()
-	}
-	return seed, src[tapeHead : tapeHead+n], src[tapeHead+n:], nil
+	return seed, tape, r.Rest(), nil
 }
 
 // Export runs the running episode, or if that has only begun the one before, in a Sim of its
@@ -353,7 +336,7 @@ func (gs *games) Export(i int, dir string) (Exported, error) {
 
 // again runs an episode.
 func (g *game) again(sim *evertick.Sim, e *episode, size int) error {
-	err := g.tick(sim, KindBegin, binary.LittleEndian.AppendUint64(nil, e.seed))
+	err := g.tick(sim, KindBegin, wire.AppendU64s(nil, e.seed))
 	for tape := e.tape; err == nil && len(tape) > 0; tape = tape[size:] {
 		err = g.tick(sim, KindAction, tape[:size])
 	}

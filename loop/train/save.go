@@ -1,11 +1,11 @@
 package train
 
 import (
-	"encoding/binary"
 	"fmt"
 
 	"github.com/evertick/evertick/internal/fault"
 	"github.com/evertick/evertick/internal/frame"
+	"github.com/evertick/evertick/internal/wire"
 )
 
 // A saved world is, all little-endian, in the frames of package frame:
@@ -18,7 +18,6 @@ const (
 	savedMagic   = "evtk.trn"
 	savedVersion = 1
 	savedName    = "train: Load: "
-	savedFixed   = 4*8 + 1
 )
 
 // Save appends all of world i to dst: its state, its place in Seed and in the episode, and,
@@ -91,15 +90,16 @@ func (b *Batch) readHead(d *frame.Decoder) (s slot, err error) {
 	if err != nil {
 		return s, err
 	}
-	if len(h) < savedFixed+1 || len(h) != savedFixed+1+int(h[savedFixed]) || h[savedFixed-1] > 1 {
+	r := wire.NewReader(h)
+	s = slot{seed: r.U64(), number: r.U64(), episode: r.U64()}
+	steps, over, name := r.U64(), r.U8(), string(r.Name())
+	s.steps, s.stage = int64(steps), running+over
+	if r.Done() != nil || over > 1 {
 		return s, d.Corrupt("head", len(h))
 	}
-	if name := string(h[savedFixed+1:]); name != b.def.Name {
+	if name != b.def.Name {
 		return s, fmt.Errorf("%w, this one is %q", fault.Field(fault.ErrUnsupported, savedName+"definition", fmt.Sprintf("%.80q", name)), b.def.Name)
 	}
-	le := binary.LittleEndian
-	steps := le.Uint64(h[24:])
-	s = slot{seed: le.Uint64(h), number: le.Uint64(h[8:]), episode: le.Uint64(h[16:]), steps: int64(steps), stage: running + h[32]}
 	if steps > maxSteps || b.limit > 0 && (steps > uint64(b.limit) || steps == uint64(b.limit) && s.stage == running) {
 		return s, fault.Field(fault.ErrUnsupported, savedName+"steps of an episode", steps)
 	}

@@ -1,13 +1,13 @@
 package worldlog
 
 import (
-	"encoding/binary"
 	"errors"
 	"fmt"
-	"hash/crc32"
 	"io"
 	"io/fs"
 	"path/filepath"
+
+	"github.com/evertick/evertick/internal/wire"
 )
 
 // markName is the file that says how far a log was durable when it was closed or
@@ -22,24 +22,18 @@ const (
 
 // encodeMark returns the content of the file. ticks is 1 + the last durable tick.
 func encodeMark(ticks uint64) []byte {
-	b := append(make([]byte, 0, markSize), markMagic...)
-	b = binary.LittleEndian.AppendUint16(b, version)
-	b = binary.LittleEndian.AppendUint16(b, 0) // flags
-	b = binary.LittleEndian.AppendUint64(b, ticks-1)
-	return binary.LittleEndian.AppendUint32(b, crc32.Checksum(b, castagnoli))
+	b := appendPreamble(make([]byte, 0, markSize), markMagic)
+	return wire.AppendCRC(wire.AppendU64s(b, ticks-1), 0)
 }
 
 func decodeMark(b []byte) (ticks uint64, err error) {
-	p := parser{b: b}
-	if string(p.take(len(markMagic))) != markMagic || len(b) != markSize {
+	r, err := readPreamble(b, markMagic, "mark of a log")
+	if err != nil {
+		return 0, err
+	}
+	tick := r.U64()
+	if r.Done() != nil || tick > maxTickNumber {
 		return 0, fmt.Errorf("no mark of a log: %w", ErrCorrupt)
-	}
-	if v := binary.LittleEndian.Uint16(p.take(2)); v != version {
-		return 0, fmt.Errorf("format version %d, known is %d: %w", v, version, ErrUnsupported)
-	}
-	flags, tick := binary.LittleEndian.Uint16(p.take(2)), p.uint64()
-	if flags != 0 || tick > maxTickNumber || crc32.Checksum(b[:markSize-crcSize], castagnoli) != p.uint32() {
-		return 0, fmt.Errorf("altered: %w", ErrCorrupt)
 	}
 	return tick + 1, nil
 }
@@ -55,7 +49,7 @@ func readMark(fsys FS, dir string) (ticks uint64, err error) {
 		return 0, fmt.Errorf("worldlog: %w", err)
 	}
 	var b [markSize + 1]byte
-	n, err := io.ReadFull(tagged{f}, b[:])
+	n, err := io.ReadFull(diskReader{f}, b[:])
 	if err == io.EOF || err == io.ErrUnexpectedEOF {
 		ticks, err = decodeMark(b[:n])
 	} else if err == nil {

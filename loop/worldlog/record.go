@@ -3,7 +3,8 @@ package worldlog
 import (
 	"encoding/binary"
 	"fmt"
-	"hash/crc32"
+
+	"github.com/evertick/evertick/internal/wire"
 )
 
 // Type says what a record is. The log gives no meaning to the data of a record
@@ -79,10 +80,8 @@ const (
 	maxFields   = 1 + 5 + 5 + 10 // type, Source, Kind, Seq
 	maxOverhead = 4 + maxFields + 4
 	maxCommit   = 1 + 1 + 9 + 8 + 3 + 10 + 10 + 10 + 4 // length, type, tick, hash, records, dropped, live, lag, CRC
-	crcSize     = 4
+	crcSize     = wire.CRCSize
 )
-
-var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
 // coder is what both directions remember from one record of a segment to the
 // next.
@@ -94,7 +93,7 @@ type coder struct {
 // seal appends to dst, whose record begins at start, the CRC that continues
 // from the record before.
 func (c *coder) seal(dst []byte, start int) []byte {
-	c.crc = crc32.Update(c.crc, castagnoli, dst[start:])
+	c.crc = wire.CRC(c.crc, dst[start:])
 	return binary.LittleEndian.AppendUint32(dst, c.crc)
 }
 
@@ -106,11 +105,11 @@ func (c *coder) append(dst []byte, r *Record) []byte {
 	if !r.Type.own() {
 		if r.Source != 0 {
 			f[0] |= hasSource
-			f = binary.AppendUvarint(f, uint64(r.Source))
+			f = wire.AppendUvarints(f, uint64(r.Source))
 		}
 		if r.Kind != 0 {
 			f[0] |= hasKind
-			f = binary.AppendUvarint(f, uint64(r.Kind))
+			f = wire.AppendUvarints(f, uint64(r.Kind))
 		}
 		if r.Seq != c.seq+1 {
 			f[0] |= hasSeq
@@ -119,7 +118,7 @@ func (c *coder) append(dst []byte, r *Record) []byte {
 		c.seq = r.Seq
 	}
 	start := len(dst)
-	dst = binary.AppendUvarint(dst, uint64(len(f)+len(r.Data)))
+	dst = wire.AppendUvarints(dst, uint64(len(f)+len(r.Data)))
 	dst = append(dst, f...)
 	dst = append(dst, r.Data...)
 	return c.seal(dst, start)
@@ -138,13 +137,9 @@ func (c *commit) durable() (uint64, bool) { return c.tick - c.lag, c.lag > 0 }
 
 func (c *coder) appendCommit(dst []byte, m *commit) []byte {
 	var body [maxCommit]byte
-	b := append(body[:0], byte(TickCommit))
-	b = binary.AppendUvarint(b, m.tick)
-	b = binary.LittleEndian.AppendUint64(b, m.hash)
-	b = binary.AppendUvarint(b, m.records)
-	b = binary.AppendUvarint(b, m.counts.Dropped)
-	b = binary.AppendUvarint(b, m.counts.Live)
-	b = binary.AppendUvarint(b, m.lag)
+	b := wire.AppendUvarints(append(body[:0], byte(TickCommit)), m.tick)
+	b = wire.AppendU64s(b, m.hash)
+	b = wire.AppendUvarints(b, m.records, m.counts.Dropped, m.counts.Live, m.lag)
 	start := len(dst)
 	dst = append(dst, byte(len(b)))
 	dst = append(dst, b...)
@@ -154,85 +149,37 @@ func (c *coder) appendCommit(dst []byte, m *commit) []byte {
 // decode reads the body of a record that is no commit; Data is part of body.
 func (c *coder) decode(body []byte, r *Record) bool {
 	*r = Record{Type: Type(body[0] & typeMask)}
-	p := parser{b: body[1:]}
+	p := wire.NewReader(body[1:])
 	if r.Type == 0 || r.Type >= typeEnd || r.Type == TickCommit || body[0]&^typeMask != 0 && r.Type.own() ||
 		body[0] > typeMask|hasSource|hasKind|hasSeq {
 		return false
 	}
 	if body[0]&hasSource != 0 {
-		r.Source = uint32(p.uvarint(1, 1<<32-1))
+		r.Source = uint32(p.Canonical(1, 1<<32-1))
 	}
 	if body[0]&hasKind != 0 {
-		r.Kind = uint32(p.uvarint(1, 1<<32-1))
+		r.Kind = uint32(p.Canonical(1, 1<<32-1))
 	}
 	if !r.Type.own() {
 		var step uint64
 		if body[0]&hasSeq != 0 {
-			u := p.uvarint(1, 1<<64-1)
+			u := p.Canonical(1, 1<<64-1)
 			step = u>>1 ^ -(u & 1)
 		}
 		c.seq += 1 + step
 		r.Seq = c.seq
 	}
-	r.Data = p.b
-	return !p.bad
+	r.Data = p.Rest()
+	return p.Err() == nil
 }
 
 func (m *commit) decode(body []byte) bool {
 	if body[0] != byte(TickCommit) {
 		return false
 	}
-	p := parser{b: body[1:]}
-	m.tick = p.uvarint(0, maxTickNumber)
-	m.hash = p.uint64()
-	m.records = p.uvarint(0, MaxRecords)
-	m.counts.Dropped = p.uvarint(0, 1<<64-1)
-	m.counts.Live = p.uvarint(0, 1<<64-1)
-	m.lag = p.uvarint(0, m.tick)
-	return p.end()
+	p := wire.NewReader(body[1:])
+	m.tick, m.hash, m.records = p.Canonical(0, maxTickNumber), p.U64(), p.Canonical(0, MaxRecords)
+	m.counts.Dropped, m.counts.Live = p.Canonical(0, 1<<64-1), p.Canonical(0, 1<<64-1)
+	m.lag = p.Canonical(0, m.tick)
+	return p.Done() == nil
 }
-
-// parser takes values off the front of b; after the first fault it gives zeros.
-type parser struct {
-	b   []byte
-	bad bool
-}
-
-// uvarint accepts only the shortest form of a value within [low, high], so that
-// what is decoded has one encoding.
-func (p *parser) uvarint(low, high uint64) uint64 {
-	v, n := binary.Uvarint(p.b)
-	if n <= 0 || n > 1 && p.b[n-1] == 0 || v < low || v > high {
-		p.bad, p.b = true, nil
-		return 0
-	}
-	p.b = p.b[n:]
-	return v
-}
-
-func (p *parser) take(n int) []byte {
-	if n > len(p.b) {
-		p.bad, p.b = true, nil
-		return nil
-	}
-	b := p.b[:n]
-	p.b = p.b[n:]
-	return b
-}
-
-func (p *parser) uint64() uint64 {
-	if b := p.take(8); b != nil {
-		return binary.LittleEndian.Uint64(b)
-	}
-	return 0
-}
-
-func (p *parser) uint32() uint32 {
-	if b := p.take(4); b != nil {
-		return binary.LittleEndian.Uint32(b)
-	}
-	return 0
-}
-
-// end reports whether all went well and nothing is left.
-func (p *parser) end() bool { return !p.bad && len(p.b) == 0 }

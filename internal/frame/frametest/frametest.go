@@ -4,12 +4,12 @@ package frametest
 import (
 	"encoding/binary"
 	"errors"
-	"hash/crc32"
 	"math/rand/v2"
 	"slices"
 
 	"github.com/evertick/evertick/internal/fault"
 	"github.com/evertick/evertick/internal/frame"
+	"github.com/evertick/evertick/internal/wire"
 )
 
 // Split returns copies of the contents of the frames of a snapshot.
@@ -33,8 +33,6 @@ func Forge(magic string, version uint32, list [][]byte) []byte {
 	return e.Buf
 }
 
-var castagnoli = crc32.MakeTable(crc32.Castagnoli)
-
 // Reseal corrects the checksums of what look like frames, so that fuzzing gets past them.
 func Reseal(data []byte) []byte {
 	data = slices.Clone(data)
@@ -44,7 +42,7 @@ func Reseal(data []byte) []byte {
 			break
 		}
 		end := at + 4 + int(n)
-		crc = crc32.Update(crc, castagnoli, data[checked:end])
+		crc = wire.CRC(crc, data[checked:end])
 		binary.LittleEndian.PutUint32(data[end:], crc)
 		checked, at = end, end+4
 	}

@@ -1,12 +1,12 @@
 package worlds
 
 import (
-	"encoding/binary"
 	"math"
 	"unsafe"
 
 	"github.com/evertick/evertick/internal/fault"
 	"github.com/evertick/evertick/internal/statehash"
+	"github.com/evertick/evertick/internal/wire"
 	"github.com/evertick/evertick/loop"
 	"github.com/evertick/evertick/loop/train"
 	"github.com/evertick/evertick/native/rigid"
@@ -119,10 +119,8 @@ func (c *carts) Hash(i int) uint64 {
 }
 
 func (c *carts) AppendState(i int, dst []byte) ([]byte, error) {
-	for _, v := range c.numbers(i) {
-		dst = binary.LittleEndian.AppendUint32(dst, math.Float32bits(v))
-	}
-	return dst, nil
+	numbers := c.numbers(i)
+	return wire.AppendF32s(dst, numbers[:]...), nil
 }
 
 // RestoreState takes any finite numbers of a size that a cart can come to: beyond its limits
@@ -134,7 +132,7 @@ func (c *carts) RestoreState(i int, src []byte) error {
 		return fault.Field(fault.ErrCorrupt, "worlds: cartpole: length of the state", len(src))
 	}
 	for k := range state {
-		state[k] = math.Float32frombits(binary.LittleEndian.Uint32(src[4*k:]))
+		state[k] = wire.F32At(src, k)
 		if !(state[k] >= -most && state[k] <= most) {
 			return fault.Element(fault.ErrCorrupt, "worlds: cartpole: state", k, state[k])
 		}

@@ -1,30 +1,29 @@
 package worlds
 
 import (
-	"encoding/binary"
 	"errors"
 	"math"
 
 	"github.com/evertick/evertick"
 	"github.com/evertick/evertick/ecs"
 	"github.com/evertick/evertick/internal/fault"
+	"github.com/evertick/evertick/internal/wire"
 	"github.com/evertick/evertick/loop"
 	"github.com/evertick/evertick/loop/train"
 	"github.com/evertick/evertick/physics"
 )
 
 const (
-	boxHalf       = 5 // m: half an edge of the room
-	pusherRadius  = 0.4
-	boxEdge       = 0.5 // m: half an edge of the box
-	pusherForce   = 12  // N
-	boxDamping    = 3   // 1/s
-	boxNear       = 0.5 // m: the box is where it shall be
-	boxSteps      = 900
-	boxObs        = 4 + 4 + 3 + 2
-	boxChoices    = 5
-	boxReward     = 10
-	boxStateBytes = 4 + 4 + 1
+	boxHalf      = 5 // m: half an edge of the room
+	pusherRadius = 0.4
+	boxEdge      = 0.5 // m: half an edge of the box
+	pusherForce  = 12  // N
+	boxDamping   = 3   // 1/s
+	boxNear      = 0.5 // m: the box is where it shall be
+	boxSteps     = 900
+	boxObs       = 4 + 4 + 3 + 2
+	boxChoices   = 5
+	boxReward    = 10
 
 	// Entities, in the order in which they are made.
 	boxPusher = 0
@@ -86,22 +85,20 @@ func (g *pushBox) Outcome() (float32, bool) { return g.reward, g.over }
 
 // AppendState is that of evertick.State.
 func (g *pushBox) AppendState(dst []byte) []byte {
-	dst = binary.LittleEndian.AppendUint32(dst, math.Float32bits(g.distance))
-	dst = binary.LittleEndian.AppendUint32(dst, math.Float32bits(g.reward))
-	return append(dst, flag(g.over))
+	return wire.AppendBool(wire.AppendF32s(dst, g.distance, g.reward), g.over)
 }
 
 // RestoreState is that of evertick.State.
 func (g *pushBox) RestoreState(src []byte) error {
-	if len(src) != boxStateBytes || src[8] > 1 {
+	r := wire.NewReader(src)
+	distance, reward, over := r.F32(), r.F32(), r.Bool()
+	if r.Done() != nil {
 		return fault.Field(fault.ErrCorrupt, "worlds: pushbox: length of the state", len(src))
 	}
-	le := binary.LittleEndian
-	distance, reward := math.Float32frombits(le.Uint32(src)), math.Float32frombits(le.Uint32(src[4:]))
 	if !fault.Finite(distance) || !fault.Finite(reward) {
 		return fault.Field(fault.ErrCorrupt, "worlds: pushbox: distance and reward", [2]float32{distance, reward})
 	}
-	g.distance, g.reward, g.over = distance, reward, src[8] == 1
+	g.distance, g.reward, g.over = distance, reward, over
 	return nil
 }
 

@@ -1,39 +1,37 @@
 package worlds
 
 import (
-	"encoding/binary"
 	"errors"
-	"math"
 
 	"github.com/evertick/evertick"
 	"github.com/evertick/evertick/ecs"
 	"github.com/evertick/evertick/internal/fault"
+	"github.com/evertick/evertick/internal/wire"
 	"github.com/evertick/evertick/loop"
 	"github.com/evertick/evertick/loop/train"
 	"github.com/evertick/evertick/spatial"
 )
 
 const (
-	tagHalf       = 10 // m: half an edge of the square
-	tagPursuers   = 3  // slots 0 to 2; the player is slot 0
-	tagRunners    = 9  // slots behind them
-	tagAll        = tagPursuers + tagRunners
-	tagSight      = 8   // m
-	tagReach      = 0.7 // m
-	pursuerSpeed  = 5   // m/s
-	runnerSpeed   = 4   // m/s
-	tagSteps      = 600
-	tagSeen       = 4 // runners that the player observes
-	tagObs        = 4 + 3*tagSeen + 3*(tagPursuers-1) + 1
-	rasterEdge    = 20 // cells of a metre
-	catchReward   = 1
-	tickReward    = -0.01
-	streamPlace   = 0
-	streamWander  = 1
-	wanderTicks   = 32 // between two whims of who sees nobody
-	tagBounds     = 2 * tagHalf
-	wallSight     = 2 // m from the wall where runners turn off
-	tagStateBytes = 8 + 4 + 1
+	tagHalf      = 10 // m: half an edge of the square
+	tagPursuers  = 3  // slots 0 to 2; the player is slot 0
+	tagRunners   = 9  // slots behind them
+	tagAll       = tagPursuers + tagRunners
+	tagSight     = 8   // m
+	tagReach     = 0.7 // m
+	pursuerSpeed = 5   // m/s
+	runnerSpeed  = 4   // m/s
+	tagSteps     = 600
+	tagSeen      = 4 // runners that the player observes
+	tagObs       = 4 + 3*tagSeen + 3*(tagPursuers-1) + 1
+	rasterEdge   = 20 // cells of a metre
+	catchReward  = 1
+	tickReward   = -0.01
+	streamPlace  = 0
+	streamWander = 1
+	wanderTicks  = 32 // between two whims of who sees nobody
+	tagBounds    = 2 * tagHalf
+	wallSight    = 2 // m from the wall where runners turn off
 )
 
 // Tag returns the world in which the player is one of three pursuers who catch nine runners
@@ -118,29 +116,21 @@ func (g *tag) Outcome() (float32, bool) { return g.reward, g.over }
 
 // AppendState is that of evertick.State.
 func (g *tag) AppendState(dst []byte) []byte {
-	dst = binary.LittleEndian.AppendUint64(dst, g.seed)
-	dst = binary.LittleEndian.AppendUint32(dst, math.Float32bits(g.reward))
-	return append(dst, flag(g.over))
+	return wire.AppendBool(wire.AppendF32s(wire.AppendU64s(dst, g.seed), g.reward), g.over)
 }
 
 // RestoreState is that of evertick.State.
 func (g *tag) RestoreState(src []byte) error {
-	if len(src) != tagStateBytes || src[12] > 1 {
+	r := wire.NewReader(src)
+	seed, reward, over := r.U64(), r.F32(), r.Bool()
+	if r.Done() != nil {
 		return fault.Field(fault.ErrCorrupt, "worlds: tag: length of the state", len(src))
 	}
-	reward := math.Float32frombits(binary.LittleEndian.Uint32(src[8:]))
 	if !fault.Finite(reward) {
 		return fault.Field(fault.ErrCorrupt, "worlds: tag: reward", reward)
 	}
-	g.seed, g.reward, g.over = binary.LittleEndian.Uint64(src), reward, src[12] == 1
+	g.seed, g.reward, g.over = seed, reward, over
 	return nil
-}
-
-func flag(b bool) byte {
-	if b {
-		return 1
-	}
-	return 0
 }
 
 // obey makes the world in the first tick, and lets the player run where he wants to. Without
