@@ -9,20 +9,19 @@ import (
 	"github.com/evertick/evertick/physics"
 )
 
-// CreateBody creates a body that moves the entity: after each step its
-// transform is written into the entity's Position and Rotation. From the second step of
-// the body on, a value that was written to these columns between steps moves the body there
-// before the next step; see physics.World.Pull. Despawning the entity destroys the body at
-// once, while the row of the entity still exists. Only a snapshot of the Sim holds bodies, one of
-// World does not: after a World.Restore the entities have none, and the next CreateBody or step
-// destroys those that were left.
+// CreateBody creates a body that moves the entity: after each step its transform is written into
+// the entity's Position and Rotation. From the second step of the body on, a value that was written
+// to these columns between steps moves the body there before the next step; see physics.World.Pull.
+// Despawning the entity destroys the body at once, while the row of the entity still exists. Only a
+// snapshot of the Sim holds bodies, one of World does not: after a World.Restore the entities have
+// none, and the next CreateBody or step destroys those that were left.
 //
-// A body uses two of the entity's three axes, those of its plane, by the rule of the section
-// "The plane" in package physics. Bodies ignore the third component of Position and leave it as it
-// is. A Rotation out of the plane is ErrRange, now and when a step finds one that was written later.
+// A body uses two of the entity's three axes, those of its plane, by the rule of the section "The
+// plane" in package physics. Bodies ignore the third component of Position and leave it as it is. A
+// Rotation out of the plane is ErrRange, now and when a step finds one that was written later.
 //
-// CreateBody sets def.HasSlot and def.Slot. An unknown id is ErrStale, an entity that
-// has a body ErrRange; other errors are those of physics.World.CreateBody.
+// CreateBody sets def.HasSlot and def.Slot. An unknown id is ErrStale, an entity that has a body
+// ErrRange; other errors are those of physics.World.CreateBody.
 func (s *Sim) CreateBody(id ecs.ID, def physics.BodyDef) (physics.Body, error) {
 	slot, ok := s.World.Slot(id)
 	if !ok {
@@ -54,9 +53,9 @@ func (s *Sim) Body(id ecs.ID) (physics.Body, bool) {
 	return body, true
 }
 
-// destroyBody destroys a body that has lost its entity. The body may already have
-// been destroyed through Physics; any other error means that the engine
-// has failed, and its next step reports that.
+// destroyBody destroys a body that has lost its entity. The body may already have been destroyed
+// through Physics; any other error means that the engine has failed, and its next step reports
+// that.
 func (s *Sim) destroyBody(_ ecs.ID, body physics.Body) {
 	_ = s.Physics.DestroyBody(body)
 }
@@ -81,8 +80,8 @@ func (s *Sim) ownerHash() uint64 {
 	return statehash.Rows(s.bodies.Owners()[:s.World.HighWater()])
 }
 
-// stepPhysics copies what systems have written to the columns of entities into their
-// bodies, and moves the bodies.
+// stepPhysics copies what systems have written to the columns of entities into their bodies, and
+// moves the bodies.
 func (s *Sim) stepPhysics(t *Tick) error {
 	s.releaseStaleBodies()
 	if s.Physics.Len() > 0 {
@@ -93,8 +92,8 @@ func (s *Sim) stepPhysics(t *Tick) error {
 	return s.Physics.Step(t.Dt)
 }
 
-// syncBodies writes the transforms of the bodies into the columns of their entities. Entities
-// of teleported bodies are drawn at their new position.
+// syncBodies writes the transforms of the bodies into the columns of their entities. Entities of
+// teleported bodies are drawn at their new position.
 func (s *Sim) syncBodies(*Tick) error {
 	if s.Physics.Len() == 0 {
 		return nil

@@ -82,7 +82,7 @@ func TestFrame(t *testing.T) {
 // Run takes exactly one step for each sixtieth of a second on the clock, and
 // returns when the context is done.
 func TestRun(t *testing.T) {
-	clock := ticking()
+	clock := manualClock()
 	c := small()
 	c.Clock = clock
 	s := newSim(t, c)
@@ -107,7 +107,7 @@ func TestRun(t *testing.T) {
 
 func TestRunReturnsTheError(t *testing.T) {
 	c := small()
-	c.Clock = ticking()
+	c.Clock = manualClock()
 	s := newSim(t, c)
 	add(t, s, evertick.AfterIndex, "failing", func(*evertick.Tick) error { return errSystem })
 	wantError(t, s.Run(t.Context()), errSystem, "tick 0", "failing")
@@ -189,7 +189,7 @@ func TestRunRehearsesATwin(t *testing.T) {
 
 // A phase that takes 1, 2, … 100 µs, and one that takes nothing.
 func TestStats(t *testing.T) {
-	clock := ticking()
+	clock := manualClock()
 	c := small()
 	c.Clock = clock
 	s := newSim(t, c)
@@ -256,7 +256,7 @@ func TestOverrun(t *testing.T) {
 		{"11.5 ms", 11*ms + ms/2, loop.Overrun{}},
 		{"most", math.MaxInt64, loop.Overrun{}},
 	} {
-		clock := ticking()
+		clock := manualClock()
 		s := newSim(t, evertick.Config{Capacity: 64, Clock: clock, BudgetNs: c.budget})
 		add(t, s, evertick.BeforePhysics, "always slow", func(*evertick.Tick) error { clock.Add(6 * ms); return nil })
 		add(t, s, evertick.AfterIndex, "stutters", func(tick *evertick.Tick) error {
@@ -285,7 +285,7 @@ func TestOverrun(t *testing.T) {
 // If no phase exceeds its median, the one that takes most is named. A frame without
 // steps has no overrun, nor have steps outside frames.
 func TestOverrunAsARule(t *testing.T) {
-	clock := ticking()
+	clock := manualClock()
 	s := newSim(t, evertick.Config{Capacity: 64, Clock: clock, BudgetNs: 1})
 	add(t, s, evertick.BeforePhysics, "little", func(*evertick.Tick) error { clock.Add(10); return nil })
 	add(t, s, evertick.BeforePhysics, "most", func(*evertick.Tick) error { clock.Add(30); return nil })
@@ -302,7 +302,7 @@ func TestOverrunAsARule(t *testing.T) {
 }
 
 func TestOverrunOfRun(t *testing.T) {
-	clock := ticking()
+	clock := manualClock()
 	s := newSim(t, evertick.Config{Capacity: 64, Clock: clock, BudgetNs: 1000})
 	add(t, s, evertick.BeforePhysics, "slow", func(tick *evertick.Tick) error {
 		want := loop.Overrun{}
@@ -352,7 +352,7 @@ func TestTickTime(t *testing.T) {
 // A trace has a task for each tick and a region for each phase.
 func TestTrace(t *testing.T) {
 	for _, asked := range []bool{false, true} {
-		s := three(t, evertick.Config{Workers: 2, Trace: asked}, nothing, nothing, nothing)
+		s := threeSystems(t, evertick.Config{Workers: 2, Trace: asked}, nothing, nothing, nothing)
 		add(t, s, evertick.AfterIndex, "alone-in-the-trace", nothing)
 		step(t, s, 1) // while nobody traces
 		var taken bytes.Buffer
@@ -387,7 +387,7 @@ func TestLabels(t *testing.T) {
 				return nil
 			}
 		}
-		s := three(t, evertick.Config{Workers: 2, Labels: asked}, see("a"), see("b"), see("c"))
+		s := threeSystems(t, evertick.Config{Workers: 2, Labels: asked}, see("a"), see("b"), see("c"))
 		add(t, s, evertick.AfterIndex, "alone", see("alone"))
 		step(t, s, 2)
 		if labelled("alone") || labelled("state.hash") {
@@ -400,7 +400,7 @@ func TestLabelsAllocateNothing(t *testing.T) {
 	if paritytest.Instrumented {
 		t.Skip("instrumented builds allocate on their own account")
 	}
-	s := three(t, evertick.Config{Workers: 2, Labels: true, Trace: true, Recover: true}, nothing, nothing, nothing)
+	s := threeSystems(t, evertick.Config{Workers: 2, Labels: true, Trace: true, Recover: true}, nothing, nothing, nothing)
 	step(t, s, 10)
 	if n := testing.AllocsPerRun(100, func() { step(t, s, 1) }); n != 0 {
 		t.Errorf("%g allocations a step", n)
@@ -696,7 +696,7 @@ func TestRealtimeOfASim(t *testing.T) {
 // Run ends, without an error, after the tick in which a system asked for it.
 func TestRunStops(t *testing.T) {
 	c := small()
-	c.Clock = ticking()
+	c.Clock = manualClock()
 	s := newSim(t, c)
 	add(t, s, evertick.BeforePhysics, "stop", func(tick *evertick.Tick) error {
 		if tick.N == 6 {
@@ -739,7 +739,7 @@ func TestLoopOfASim(t *testing.T) {
 }
 
 func TestTimings(t *testing.T) {
-	clock := ticking()
+	clock := manualClock()
 	c := small()
 	c.Clock = clock
 	s := newSim(t, c)
@@ -769,7 +769,7 @@ func TestTimings(t *testing.T) {
 
 // Timings stay those of the last step when a system is added after it or in it.
 func TestTimingsAcrossAdd(t *testing.T) {
-	clock := ticking()
+	clock := manualClock()
 	c := small()
 	c.Clock = clock
 	s := newSim(t, c)
@@ -799,7 +799,7 @@ func TestFrameAllocatesNothing(t *testing.T) {
 		t.Skip("instrumented builds allocate on their own account")
 	}
 	c := evertick.Config{Workers: 2, Previous: true, Recover: true, History: evertick.HistoryConfig{Keep: 3, Every: 4}}
-	s := three(t, c, nothing, nothing, nothing)
+	s := threeSystems(t, c, nothing, nothing, nothing)
 	movingBody(t, s, spawn(t, s), 2)
 	out := ecs.NewTransforms(s.World.Cap())
 	var image []byte

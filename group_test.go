@@ -170,8 +170,8 @@ func (w *town) age(t *evertick.Tick) error {
 	return nil
 }
 
-// drowsy returns a function that sleeps for a random while, now and then.
-func drowsy(seed uint64) func() {
+// randomSleep returns a function that sleeps for a random while, now and then.
+func randomSleep(seed uint64) func() {
 	var calls atomic.Uint64
 	return func() {
 		r := rand.New(rand.NewPCG(seed, calls.Add(1)))
@@ -185,7 +185,7 @@ func drowsy(seed uint64) func() {
 // for any number of workers, and however long each system takes.
 func TestWorkersChangeNothing(t *testing.T) {
 	run := func(workers int, seed uint64) (hashes []uint64, image []byte, most int32) {
-		w := newTown(t, workers, drowsy(seed))
+		w := newTown(t, workers, randomSleep(seed))
 		for range 60 {
 			step(t, w.Sim, 1)
 			hashes = append(hashes, w.Hash())
@@ -250,8 +250,8 @@ func TestGroupsAllocateNothing(t *testing.T) {
 	}
 }
 
-// three is a Sim with three systems side by side.
-func three(t testing.TB, c evertick.Config, run ...func(*evertick.Tick) error) *evertick.Sim {
+// threeSystems is a Sim with three systems side by side.
+func threeSystems(t testing.TB, c evertick.Config, run ...func(*evertick.Tick) error) *evertick.Sim {
 	t.Helper()
 	c.Capacity = 64
 	s := newSim(t, c)
@@ -270,8 +270,8 @@ func three(t testing.TB, c evertick.Config, run ...func(*evertick.Tick) error) *
 	return s
 }
 
-// late is a system that fails after the others.
-func late(f func() error) func(*evertick.Tick) error {
+// failLate is a system that fails after the others.
+func failLate(f func() error) func(*evertick.Tick) error {
 	return func(*evertick.Tick) error { time.Sleep(2 * time.Millisecond); return f() }
 }
 
@@ -280,8 +280,8 @@ func TestErrorsOfAGroup(t *testing.T) {
 	errOther := errors.New("another gave up")
 	for _, workers := range []int{1, 3} {
 		ran := 0
-		s := three(t, evertick.Config{Workers: workers}, nothing,
-			late(func() error { return errSystem }), func(*evertick.Tick) error { return errOther })
+		s := threeSystems(t, evertick.Config{Workers: workers}, nothing,
+			failLate(func() error { return errSystem }), func(*evertick.Tick) error { return errOther })
 		add(t, s, evertick.AfterIndex, "later", func(*evertick.Tick) error { ran++; return nil })
 		err := s.Step()
 		wantError(t, err, errSystem, "tick 0: b: the system gave up")
@@ -295,9 +295,9 @@ func TestErrorsOfAGroup(t *testing.T) {
 // stack at its origin.
 func TestPanicOfAGroup(t *testing.T) {
 	for _, workers := range []int{1, 3} {
-		s := three(t, evertick.Config{Workers: workers}, nothing, late(panicky), func(*evertick.Tick) error { panic("too") })
+		s := threeSystems(t, evertick.Config{Workers: workers}, nothing, failLate(panicGone), func(*evertick.Tick) error { panic("too") })
 		got, ok := stepPanicking(s).(*loop.PanicError)
-		if !ok || got.Tick != 0 || got.System != "b" || got.Value != "gone" || !strings.Contains(string(got.Stack), "panicky") {
+		if !ok || got.Tick != 0 || got.System != "b" || got.Value != "gone" || !strings.Contains(string(got.Stack), "panicGone") {
 			t.Errorf("%d workers: recovered %v", workers, got)
 		}
 		if err := s.Step(); err == nil || !strings.Contains(err.Error(), "broken off by a panic") {
@@ -306,11 +306,11 @@ func TestPanicOfAGroup(t *testing.T) {
 	}
 }
 
-func panicky() error { panic("gone") }
+func panicGone() error { panic("gone") }
 
 func TestGoexitInAGroup(t *testing.T) {
 	var steps atomic.Int32
-	s := three(t, evertick.Config{Workers: 3}, nothing, func(*evertick.Tick) error {
+	s := threeSystems(t, evertick.Config{Workers: 3}, nothing, func(*evertick.Tick) error {
 		if steps.Add(1) == 1 {
 			runtime.Goexit()
 		}
@@ -329,7 +329,7 @@ func TestGoexitInAGroup(t *testing.T) {
 
 // Hooks are called around groups on the goroutine of Step.
 func TestHooksOfAGroup(t *testing.T) {
-	s := three(t, evertick.Config{Workers: 3}, nothing, nothing, nothing)
+	s := threeSystems(t, evertick.Config{Workers: 3}, nothing, nothing, nothing)
 	var l hookLog
 	s.AddHooks(evertick.Hooks{BeforeSystem: l.hooks("x").BeforeSystem, AfterSystem: l.hooks("x").AfterSystem})
 	step(t, s, 1)
@@ -390,7 +390,7 @@ func TestRestoreAfterAPanicOfAGroup(t *testing.T) {
 			var entered atomic.Int32
 			w.linger = func() {
 				if entered.Add(1) == 3+round {
-					panicky()
+					panicGone()
 				}
 			}
 			if stepPanicking(w.Sim); w.Step() == nil {

@@ -11,20 +11,19 @@ import (
 	"github.com/evertick/evertick/physics"
 )
 
-// Hash returns the hash of the state after the last step: ecs.Fold of
-// ColumnHashes. It covers all that this module keeps between ticks, except what
-// a physics engine caches, and the forces, commands and inputs that wait for the next step.
-// Of what systems keep outside the world it covers what AddState added.
+// Hash returns the hash of the state after the last step: ecs.Fold of ColumnHashes. It covers all
+// that this module keeps between ticks, except what a physics engine caches, and the forces,
+// commands and inputs that wait for the next step. Of what systems keep outside the world it covers
+// what AddState added.
 func (s *Sim) Hash() uint64 { return s.hash }
 
-// ColumnHashes returns the hashes that make up Hash: seed, ticks, then the
-// columns of the world, those of the bodies, and those of AddState. Where two runs differ, the
-// first pair that differs names the column. The slice is the Sim's own and valid
-// until the next step.
+// ColumnHashes returns the hashes that make up Hash: seed, ticks, then the columns of the world,
+// those of the bodies, and those of AddState. Where two runs differ, the first pair that differs
+// names the column. The slice is the Sim's own and valid until the next step.
 func (s *Sim) ColumnHashes() []ecs.ColumnHash { return s.hashes }
 
-// hashTick hashes the state at the end of the tick. It also looks for NaN, so that the
-// error names the tick in which a system wrote one.
+// hashTick hashes the state at the end of the tick. It also looks for NaN, so that the error names
+// the tick in which a system wrote one.
 func (s *Sim) hashTick(*Tick) error {
 	if column, id, found := s.World.FirstNaN(); found {
 		return fault.Field(ErrNotFinite, fmt.Sprintf("column %s of %s", column, id), "NaN")
@@ -51,8 +50,8 @@ func (s *Sim) hashState(ticks uint64) {
 	s.hash = ecs.Fold(s.hashes)
 }
 
-// bodyColumn returns the name of column i of the physics with its prefix. The name can change from tick to
-// tick, since some columns exist only while they hold something.
+// bodyColumn returns the name of column i of the physics with its prefix. The name can change from
+// tick to tick, since some columns exist only while they hold something.
 func (s *Sim) bodyColumn(i int, name string) string {
 	const prefix = "body."
 	if i == len(s.bodyColumns) {
@@ -65,13 +64,13 @@ func (s *Sim) bodyColumn(i int, name string) string {
 
 // Difference is the first place in which two simulations a and b differ.
 type Difference struct {
-	// Column names what differs, as ColumnHashes does, or is "entities", with World, for
-	// what an ecs.Difference describes.
+	// Column names what differs, as ColumnHashes does, or is "entities", with World, for what an
+	// ecs.Difference describes.
 	Column string
 	// World is set if the worlds differ.
 	World ecs.Difference
-	// Row is the row of a body, -1 if it is none or not known. ID is the entity that
-	// this body moves, or that lives where the worlds differ; 0 if there is none.
+	// Row is the row of a body, -1 if it is none or not known. ID is the entity that this body
+	// moves, or that lives where the worlds differ; 0 if there is none.
 	Row int
 	ID  ecs.ID
 	// A and B are the values in a and b: numbers in decimal and hexadecimal.
@@ -91,11 +90,11 @@ func (d Difference) String() string {
 	return fmt.Sprintf("%s of body %d, that of %v: %s and %s", d.Column, d.Row, d.ID, d.A, d.B)
 }
 
-// Diff returns the first difference of two simulations, and false if there is none that
-// Hash would show. It compares, in this order: ticks and seed; the worlds, as ecs.Diff does;
-// the columns of bodies; and then the hashes of everything without columns to look into: shapes,
-// joints, the states of AddState. Hashes are those of the last tick; what was written
-// since shows in the columns only.
+// Diff returns the first difference of two simulations, and false if there is none that Hash would
+// show. It compares, in this order: ticks and seed; the worlds, as ecs.Diff does; the columns of
+// bodies; and then the hashes of everything without columns to look into: shapes, joints, the
+// states of AddState. Hashes are those of the last tick; what was written since shows in the
+// columns only.
 func Diff(a, b *Sim) (Difference, bool) {
 	if a.ticks != b.ticks {
 		return countDifference("ticks", a.ticks, b.ticks), true
@@ -116,8 +115,8 @@ func countDifference(column string, a, b uint64) Difference {
 	return Difference{Column: column, Row: -1, A: fmt.Sprintf("%d (%#x)", a, a), B: fmt.Sprintf("%d (%#x)", b, b)}
 }
 
-// diffBodies compares the columns of bodies by reflection, which is slow, but fast enough
-// for debugging.
+// diffBodies compares the columns of bodies by reflection, which is slow, but fast enough for
+// debugging.
 func diffBodies(a, b *Sim) (Difference, bool) {
 	if rows := a.Physics.Rows(); rows != b.Physics.Rows() {
 		return countDifference("body rows", uint64(rows), uint64(b.Physics.Rows())), true
@@ -148,8 +147,7 @@ func (s *Sim) ownerOf(row int) ecs.ID {
 	return id
 }
 
-// numberText returns a value in decimal and its bits in hexadecimal. All NaNs give the same
-// text.
+// numberText returns a value in decimal and its bits in hexadecimal. All NaNs give the same text.
 func numberText(v reflect.Value) string {
 	if !v.CanFloat() {
 		return fmt.Sprintf("%d (%#x)", v.Uint(), v.Uint())

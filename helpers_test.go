@@ -112,5 +112,5 @@ func wantError(t testing.TB, err, kind error, parts ...string) {
 	}
 }
 
-// ticking is a clock that moves only by Add, and by Sleep, which jumps.
-func ticking() *loop.ManualClock { return &loop.ManualClock{Jump: true} }
+// manualClock is a clock that moves only by Add, and by Sleep, which jumps.
+func manualClock() *loop.ManualClock { return &loop.ManualClock{Jump: true} }

@@ -12,22 +12,21 @@ import (
 	"github.com/evertick/evertick/loop"
 )
 
-// ErrReplaying is returned by Push while StepBack or Forward run ticks again, unless
-// the same input was pushed in that tick when it first ran, or a feed returned its inputs.
+// ErrReplaying is returned by Push while StepBack or Forward run ticks again, unless the same input
+// was pushed in that tick when it first ran, or a feed returned its inputs.
 var ErrReplaying = errors.New("ticks are run again")
 
-// HistoryConfig says what a Sim keeps of past ticks, for StepBack. The zero value
-// keeps nothing.
+// HistoryConfig says what a Sim keeps of past ticks, for StepBack. The zero value keeps nothing.
 type HistoryConfig struct {
-	// Keep is the number of snapshots kept, up to 1<<20: StepBack reaches (Keep-1) × Every ticks
-	// or more, once as many have run. 0: there is no history.
+	// Keep is the number of snapshots kept, up to 1<<20: StepBack reaches (Keep-1) × Every ticks or
+	// more, once as many have run. 0: there is no history.
 	Keep int
 	// Every is the number of ticks from one to the next, up to 1<<30. 0: 60.
 	Every int
-	// Bytes is the memory that snapshots and the inputs of the ticks between may take
-	// together. When it is used up, the oldest snapshots are dropped, except the last one. Until
-	// the next snapshot it may be a quarter more; a snapshot is taken early if inputs exceed that.
-	// 0: 64 MiB.
+	// Bytes is the memory that snapshots and the inputs of the ticks between may take together.
+	// When it is used up, the oldest snapshots are dropped, except the last one. Until the next
+	// snapshot it may be a quarter more; a snapshot is taken early if inputs exceed that. 0: 64
+	// MiB.
 	Bytes int64
 }
 
@@ -93,10 +92,11 @@ func (h *history) undone(now uint64) uint64 {
 func (s *Sim) HistoryBytes() int64 {
 	h := &s.history
 	n := int64(cap(h.pushedAfter) + cap(h.backup))
-	for _, list := range [...][][]byte{h.spareCheckpoints, h.spareLogs} {
-		for _, b := range list {
-			n += int64(cap(b))
-		}
+	for _, b := range h.spareCheckpoints {
+		n += int64(cap(b))
+	}
+	for _, b := range h.spareLogs {
+		n += int64(cap(b))
 	}
 	for i := range h.checkpoints {
 		n += int64(cap(h.checkpoints[i].data))
@@ -107,8 +107,8 @@ func (s *Sim) HistoryBytes() int64 {
 	return n
 }
 
-// OldestTick returns the earliest tick that StepBack can reach, or Ticks if
-// there is no history yet.
+// OldestTick returns the earliest tick that StepBack can reach, or Ticks if there is no history
+// yet.
 func (s *Sim) OldestTick() uint64 {
 	if len(s.history.checkpoints) == 0 {
 		return s.ticks
@@ -116,17 +116,17 @@ func (s *Sim) OldestTick() uint64 {
 	return s.history.checkpoints[0].tick
 }
 
-// StepBack goes n ticks back, to the state before the last n ticks: it
-// restores the nearest earlier snapshot and runs the ticks after it again, with the inputs
-// that they had. It sets aside inputs that have arrived since: Forward brings
-// them back, and a Step drops them with the undone ticks. StepBack also works on a Sim that has
-// failed; n = 0 then goes to the beginning of the tick that failed.
+// StepBack goes n ticks back, to the state before the last n ticks: it restores the nearest earlier
+// snapshot and runs the ticks after it again, with the inputs that they had. It sets aside inputs
+// that have arrived since: Forward brings them back, and a Step drops them with the undone ticks.
+// StepBack also works on a Sim that has failed; n = 0 then goes to the beginning of the tick that
+// failed.
 //
-// Ticks that are run again call systems and hooks; Tick.Again reports it. If such a tick ends
-// with another hash than before, something has changed the Sim other than by inputs:
-// between ticks, or in what systems keep without AddState. That is ErrStale naming the tick;
-// the Sim is then where it was, as with any other error. A tick before OldestTick is
-// ErrRange, naming that; without Config.History it is ErrUnsupported.
+// Ticks that are run again call systems and hooks; Tick.Again reports it. If such a tick ends with
+// another hash than before, something has changed the Sim other than by inputs: between ticks, or
+// in what systems keep without AddState. That is ErrStale naming the tick; the Sim is then where it
+// was, as with any other error. A tick before OldestTick is ErrRange, naming that; without
+// Config.History it is ErrUnsupported.
 func (s *Sim) StepBack(n uint64) error {
 	h := &s.history
 	if s.stepping {
@@ -198,10 +198,10 @@ func (h *history) checkpointBefore(tick uint64) *checkpoint {
 	return &h.checkpoints[i]
 }
 
-// Forward runs n ticks again that StepBack has undone, with the inputs that they had. If
-// there are fewer it is ErrRange and nothing happens. If inputs were pushed since the
-// StepBack it is ErrStale, because they would have no place. Other errors are those of StepBack,
-// but the Sim then stays at the tick that ended with another hash.
+// Forward runs n ticks again that StepBack has undone, with the inputs that they had. If there are
+// fewer it is ErrRange and nothing happens. If inputs were pushed since the StepBack it is
+// ErrStale, because they would have no place. Other errors are those of StepBack, but the Sim then
+// stays at the tick that ended with another hash.
 func (s *Sim) Forward(n uint64) error {
 	if s.stepping {
 		panic("evertick: Forward within a step")
@@ -246,8 +246,8 @@ func (s *Sim) rerun() error {
 	return s.inputs.pushAll(log.data[log.split:], false)
 }
 
-// Again reports whether the tick has run before: see Sim.StepBack. A system then skips its
-// effects outside the simulation, such as to play a sound.
+// Again reports whether the tick has run before: see Sim.StepBack. A system then skips its effects
+// outside the simulation, such as to play a sound.
 func (t *Tick) Again() bool { return t.Sim.inputs.rerunning }
 
 // prepareHistory is called before a tick that has not run before.
@@ -284,14 +284,14 @@ func (h *history) dropUndone(now uint64) {
 	}
 }
 
-// recordTick records a completed tick. If an AfterTick hook has failed it takes no
-// snapshot: the hook may have left something half done.
+// recordTick records a completed tick. If an AfterTick hook has failed it takes no snapshot: the
+// hook may have left something half done.
 func (s *Sim) recordTick() error {
 	h := &s.history
 	if !h.on() {
 		return nil
 	}
-	log := tickLog{hash: s.hash, data: takeSpare(&h.spareLogs)}
+	log := tickLog{hash: s.hash, data: pop(&h.spareLogs)}
 	s.inputs.recordInto(&log)
 	h.log = append(h.log, log)
 	h.logBytes += log.size()
@@ -305,7 +305,7 @@ func (s *Sim) recordTick() error {
 // addCheckpoint adds a snapshot, and drops the oldest if there are too many.
 func (s *Sim) addCheckpoint() error {
 	h := &s.history
-	data, err := s.encode(takeSpare(&h.spareCheckpoints))
+	data, err := s.encode(pop(&h.spareCheckpoints))
 	if err != nil {
 		return err
 	}
@@ -320,7 +320,8 @@ func (s *Sim) addCheckpoint() error {
 	return nil
 }
 
-func takeSpare(list *[][]byte) []byte {
+// pop removes and returns the last slice, emptied; nil if there is none.
+func pop(list *[][]byte) []byte {
 	n := len(*list)
 	if n == 0 {
 		return nil
@@ -429,8 +430,8 @@ func (q *inputs) hasArrived() bool {
 	return len(q.arrived) > 0
 }
 
-// takeArrived removes and returns the inputs that arrived since the last tick, after those that arrived
-// before it if that tick has failed.
+// takeArrived removes and returns the inputs that arrived since the last tick, after those that
+// arrived before it if that tick has failed.
 func (q *inputs) takeArrived(failed bool) []byte {
 	q.mu.Lock()
 	defer q.mu.Unlock()

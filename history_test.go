@@ -416,7 +416,7 @@ func TestStepBackFailsFromAFailure(t *testing.T) {
 // A tick in which a system of a group asks to stop counts, in the history too.
 func TestStepBackPastAStop(t *testing.T) {
 	c := evertick.Config{Workers: 2, History: evertick.HistoryConfig{Keep: 3, Every: 4}}
-	s := three(t, c, nothing, func(tick *evertick.Tick) error {
+	s := threeSystems(t, c, nothing, func(tick *evertick.Tick) error {
 		if tick.N == 6 {
 			return loop.ErrStop
 		}
@@ -444,9 +444,9 @@ func TestStepBackFromAPanicOfAGroup(t *testing.T) {
 		tick.Commands().Spawn()
 		return nil
 	}
-	s = three(t, c, spawning, func(tick *evertick.Tick) error {
+	s = threeSystems(t, c, spawning, func(tick *evertick.Tick) error {
 		if broken {
-			panicky()
+			panicGone()
 		}
 		return nil
 	}, spawning)

@@ -13,8 +13,7 @@ import (
 	"github.com/evertick/evertick/loop"
 )
 
-// Input is data from outside for a tick: what a player pressed, what
-// another process has sent.
+// Input is data from outside for a tick: what a player pressed, what another process has sent.
 type Input struct {
 	// Tick is the earliest tick at whose start it applies.
 	Tick uint64
@@ -46,8 +45,8 @@ func (c InputConfig) Validate() error {
 		fault.Between("evertick: Config.Inputs.Bytes", c.Bytes, 0, math.MaxInt64))
 }
 
-// InputStats are counts of inputs since New. Those of ticks that StepBack and Forward run
-// again count again.
+// InputStats are counts of inputs since New. Those of ticks that StepBack and Forward run again
+// count again.
 type InputStats struct {
 	Pushed    uint64 // accepted by Push
 	Full      uint64 // refused for lack of room
@@ -62,8 +61,8 @@ type InputStats struct {
 	HighWaterBytes int64
 }
 
-// Feed returns the inputs of a tick, appended to dst. What
-// Data points to must stay valid until the next call.
+// Feed returns the inputs of a tick, appended to dst. What Data points to must stay valid until the
+// next call.
 type Feed func(tick uint64, dst []Input) ([]Input, error)
 
 // inputs holds the inputs that wait for their tick, and those of the running tick.
@@ -131,15 +130,14 @@ func (q *inputs) configError(err error, waiting int) error {
 	return q.errBytes
 }
 
-// Push hands an input to the simulation, from any goroutine. It applies at the start of
-// in.Tick, or of the next tick if that has begun: all systems of a tick see the same
-// inputs. Data is copied. If Config.Inputs leaves no room the error is loop.ErrFull,
-// which wraps ErrCapacity, and names the field, and the size of Data if that would never
-// fit. If an input of that Source and Seq waits already, it is
-// loop.ErrDuplicate. The input is then not accepted.
+// Push hands an input to the simulation, from any goroutine. It applies at the start of in.Tick, or
+// of the next tick if that has begun: all systems of a tick see the same inputs. Data is copied. If
+// Config.Inputs leaves no room the error is loop.ErrFull, which wraps ErrCapacity, and names the
+// field, and the size of Data if that would never fit. If an input of that Source and Seq waits
+// already, it is loop.ErrDuplicate. The input is then not accepted.
 //
-// An input that a system pushes is one of a later tick. While a feed is set (see
-// SetInputs), what is pushed is counted and dropped.
+// An input that a system pushes is one of a later tick. While a feed is set (see SetInputs), what
+// is pushed is counted and dropped.
 func (s *Sim) Push(in Input) error { return s.inputs.push(&in) }
 
 func (q *inputs) push(in *Input) error {
@@ -197,13 +195,13 @@ func (s *Sim) InputStats() InputStats {
 	}
 }
 
-// Inputs returns the inputs of this tick, by (Tick, Source, Seq), so that late ones, whose Tick
-// is an earlier one, come first; or in the order of the feed if there is one. The
-// slice and its Data are read-only, and valid until the tick is over.
+// Inputs returns the inputs of this tick, by (Tick, Source, Seq), so that late ones, whose Tick is
+// an earlier one, come first; or in the order of the feed if there is one. The slice and its Data
+// are read-only, and valid until the tick is over.
 func (t *Tick) Inputs() []Input { return t.Sim.inputs.current }
 
-// Fed reports whether a feed returned the inputs of this tick (see Sim.SetInputs). It is true in
-// a replay: a system that queries the outside world must not do so then, since the answers come as
+// Fed reports whether a feed returned the inputs of this tick (see Sim.SetInputs). It is true in a
+// replay: a system that queries the outside world must not do so then, since the answers come as
 // inputs.
 func (t *Tick) Fed() bool { return t.Sim.inputs.fed }
 
@@ -280,14 +278,11 @@ func (b *buffers) copyOf(data []byte) []byte {
 		return nil
 	}
 	class := bits.Len(uint(len(data) - 1))
-	list := &b.free[class]
-	n := len(*list)
-	if n == 0 {
-		return append(make([]byte, 0, 1<<class), data...)
+	room := pop(&b.free[class])
+	if room == nil {
+		room = make([]byte, 0, 1<<class)
 	}
-	room := (*list)[n-1]
-	*list = (*list)[:n-1]
-	return append(room[:0], data...)
+	return append(room, data...)
 }
 
 // release keeps the memory of a copy for the next one.
@@ -298,8 +293,8 @@ func (b *buffers) release(data []byte) {
 	}
 }
 
-// The format of inputs in a snapshot, all little-endian: a uint32 count; for each input, uint64 tick,
-// uint32 source, uint64 seq, uint32 kind, uint32 length of the data, and the data.
+// The format of inputs in a snapshot, all little-endian: a uint32 count; for each input, uint64
+// tick, uint32 source, uint64 seq, uint32 kind, uint32 length of the data, and the data.
 
 // encode appends the inputs that wait.
 func (q *inputs) encode(dst []byte) []byte {

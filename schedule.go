@@ -14,9 +14,8 @@ import (
 )
 
 // Check reports every fault in the declarations of systems at once: names that do not exist,
-// cycles, and systems that write the same in no order. They are
-// ErrRange. Step returns the same error before it begins, and leaves the Sim as it is: what
-// is missing can still be added.
+// cycles, and systems that write the same in no order. They are ErrRange. Step returns the same
+// error before it begins, and leaves the Sim as it is: what is missing can still be added.
 func (s *Sim) Check() error {
 	if s.planned {
 		return nil
@@ -28,8 +27,8 @@ func (s *Sim) Check() error {
 type Plan struct {
 	// Groups are the phases in their order. Those of one group run side by side.
 	Groups [][]string
-	// ByInsertion are the pairs of systems of which one writes what the other reads and
-	// whose order is that in which they were added, since nothing else decides it.
+	// ByInsertion are the pairs of systems of which one writes what the other reads and whose order
+	// is that in which they were added, since nothing else decides it.
 	ByInsertion []Pair
 }
 
@@ -59,36 +58,27 @@ func namesOf(phases []*phase) []string {
 	return names
 }
 
-// The rank of a phase is its place in the tick: the stages, and the module's own phases
-// between and after them.
-var stageRanks = [stages]int{BeforePhysics: 0, AfterIndex: 2}
-
-const (
-	rankMiddle = 1
-	rankEnd    = 3
-)
-
-// makePlan makes the plan of the next step, in new slices, since a running Step iterates over
-// the old ones. After an error the plan is the order of insertion, so that phases can
-// be listed, and the next Check makes it again.
+// makePlan makes the plan of the next step, in new slices, since a running Step iterates over the
+// old ones. After an error the plan is the order of insertion, so that phases can be listed, and
+// the next Check makes it again.
 func (s *Sim) makePlan() error {
 	var errs []error
 	s.access, s.plan, s.byInsertion = s.newAccessTable(), nil, nil
-	for stage := range s.stages {
-		if stage == int(AfterIndex) {
-			s.plan = append(s.plan, singletons(s.core[:3])...)
+	for rank, phases := range s.ranks {
+		if rank%2 == 1 {
+			s.plan = append(s.plan, singletons(phases)...)
+			continue
 		}
-		o := newOrdering(s.stages[stage])
+		o := newOrdering(phases)
 		errs = append(errs, o.resolveAccess(s.access)...)
 		errs = append(errs, s.addDeclaredEdges(o)...)
 		errs = append(errs, o.orderRest()...)
 		s.byInsertion = append(s.byInsertion, o.byInsertion...)
 		s.plan = append(s.plan, o.groups(s)...)
 	}
-	s.plan = append(s.plan, singletons(s.core[3:])...)
 	err := errors.Join(errs...)
 	if err != nil {
-		s.plan = singletons(s.allPhases())
+		s.plan = singletons(slices.Concat(s.ranks[:]...))
 	}
 	s.planned = err == nil
 	s.phases = s.phases[:0:0]
@@ -103,11 +93,6 @@ func (s *Sim) makePlan() error {
 		}
 	}
 	return err
-}
-
-// allPhases returns the phases in the order of insertion.
-func (s *Sim) allPhases() []*phase {
-	return slices.Concat(s.stages[BeforePhysics], s.core[:3], s.stages[AfterIndex], s.core[3:])
 }
 
 // singletons makes a group of each phase.
@@ -137,7 +122,7 @@ func (s *Sim) addDeclaredEdge(o *ordering, i int, field, name string) error {
 	other := s.phaseNamed(name)
 	if other == nil {
 		return fmt.Errorf("evertick: system %s: %s = %q, but no system has that name%s: %w",
-			p.name, field, name, suggest(name, namesOf(s.allPhases())), ErrRange)
+			p.name, field, name, suggest(name, namesOf(slices.Concat(s.ranks[:]...))), ErrRange)
 	}
 	if other.rank != p.rank {
 		if (other.rank > p.rank) == (field == "Before") {
@@ -156,18 +141,16 @@ func (s *Sim) addDeclaredEdge(o *ordering, i int, field, name string) error {
 }
 
 func (s *Sim) phaseNamed(name string) *phase {
-	for _, list := range [...][]*phase{s.stages[BeforePhysics], s.stages[AfterIndex], s.core[:]} {
-		for _, p := range list {
-			if p.name == name {
-				return p
-			}
+	for _, p := range slices.Concat(s.ranks[:]...) {
+		if p.name == name {
+			return p
 		}
 	}
 	return nil
 }
 
-// ordering is a partial order of the systems of a stage, to which edges are added until it
-// settles all that matters. Systems are identified by their index in the order of insertion.
+// ordering is a partial order of the systems of a stage, to which edges are added until it settles
+// all that matters. Systems are identified by their index in the order of insertion.
 type ordering struct {
 	systems []*phase
 	before  []bitset // by system: all systems that come before it
@@ -207,8 +190,8 @@ func (o *ordering) addEdge(i, j int) {
 	}
 }
 
-// addDeclared makes i come before j. If j comes before i it only returns the names on the
-// cycle, which begin and end with that of i.
+// addDeclared makes i come before j. If j comes before i it only returns the names on the cycle,
+// which begin and end with that of i.
 func (o *ordering) addDeclared(i, j int) (cycle []string) {
 	if i == j {
 		return []string{o.systems[i].name, o.systems[i].name}
@@ -247,8 +230,8 @@ func (o *ordering) shortestPath(i, j int) []int {
 	return path
 }
 
-// orderRest orders by insertion the pairs that need an order and that the declared edges
-// leave open. Before that it reports the systems that write the same in no order.
+// orderRest orders by insertion the pairs that need an order and that the declared edges leave
+// open. Before that it reports the systems that write the same in no order.
 func (o *ordering) orderRest() (errs []error) {
 	o.eachUnordered(func(i, j int) {
 		if o.systems[i].undeclared() || o.systems[j].undeclared() {
@@ -285,8 +268,8 @@ func (o *ordering) eachUnordered(f func(i, j int)) {
 // undeclared reports whether a system may touch everything.
 func (p *phase) undeclared() bool { return len(p.reads) == 0 && len(p.writes) == 0 }
 
-// conflict returns the first name that one of two systems writes and the other reads or
-// writes, or -1. A system that changes the set of entities writes to every column.
+// conflict returns the first name that one of two systems writes and the other reads or writes, or
+// -1. A system that changes the set of entities writes to every column.
 func conflict(p, q *phase) int {
 	if p.writeSet.has(entitiesAccess) || q.writeSet.has(entitiesAccess) {
 		return entitiesAccess
@@ -300,8 +283,8 @@ func conflict(p, q *phase) int {
 	return n
 }
 
-// sorted returns the systems in their order: the next is always the first added of those
-// that wait for no other.
+// sorted returns the systems in their order: the next is always the first added of those that wait
+// for no other.
 func (o *ordering) sorted() []int {
 	waits := make([]int, len(o.systems)) // the number of systems that each waits for
 	for i, before := range o.before {
@@ -357,20 +340,11 @@ func (o *ordering) canJoin(run []int, j int) bool {
 // names reports whether a system reads or writes n.
 func (p *phase) names(n int) bool { return p.readSet.has(n) || p.writeSet.has(n) }
 
-// The fixed names in Reads and Writes, besides columns, tags, states and resources. Position,
-// rotation and scale have several columns each, which count as one.
-const (
-	positionAccess = iota
-	rotationAccess
-	scaleAccess
-	entitiesAccess
-	bodiesAccess
-	indexAccess
-	randAccess
-	ownAccess // the first of the others
-)
+// accessNames are the fixed names in Reads and Writes, besides columns, tags, states and resources.
+// The first three have several columns each, which count as one.
+var accessNames = [...]string{"position", "rotation", "scale", entitiesAccess: "entities", bodiesAccess: "bodies", "index", "rand"}
 
-var accessNames = [ownAccess]string{"position", "rotation", "scale", "entities", "bodies", "index", "rand"}
+const entitiesAccess, bodiesAccess = 3, 4
 
 // accessTable numbers the names that Reads and Writes may have. Equal names share a number.
 type accessTable struct {
@@ -397,10 +371,11 @@ func (s *Sim) newAccessTable() *accessTable {
 	return a
 }
 
-// accessName returns the name under which a column is read or written: position.x is a part of position.
+// accessName returns the name under which a column is read or written: position.x is a part of
+// position.
 func accessName(column string) string {
 	whole, part, ok := strings.Cut(column, ".")
-	if ok && len(part) == 1 && strings.Contains("xyzw", part) && slices.Contains(accessNames[:entitiesAccess], whole) {
+	if ok && len(part) == 1 && strings.Contains("xyzw", part) && slices.Contains(accessNames[:3], whole) {
 		return whole
 	}
 	return column
@@ -435,9 +410,9 @@ func (s *Sim) hashBefore(p *phase) {
 	}
 }
 
-// checkWrites returns an error if a system, which has run since hashBefore, has written something that it
-// does not declare. Resources, the index, and the private state of physics engines
-// cannot be checked.
+// checkWrites returns an error if a system, which has run since hashBefore, has written something
+// that it does not declare. Resources, the index, and the private state of physics engines cannot
+// be checked.
 func (s *Sim) checkWrites(p *phase) error {
 	if p.undeclared() || p.writeSet.has(entitiesAccess) { // the latter writes to all rows
 		return nil
@@ -507,8 +482,8 @@ func (b bitset) common(c bitset) int {
 	return -1
 }
 
-// suggest returns the names that look like one that does not exist, up to three, nearest first,
-// as an addition to an error message.
+// suggest returns the names that look like one that does not exist, up to three, nearest first, as
+// an addition to an error message.
 func suggest(name string, names []string) string {
 	type candidate struct {
 		name     string
@@ -531,8 +506,8 @@ func suggest(name string, names []string) string {
 	return " (near: " + strings.Join(list, ", ") + ")"
 }
 
-// editDistance is the least number of bytes to insert, delete or replace that turns
-// one string into the other.
+// editDistance is the least number of bytes to insert, delete or replace that turns one string into
+// the other.
 func editDistance(a, b string) int {
 	row := make([]int, len(b)+1)
 	for j := range row {

@@ -14,12 +14,11 @@ import (
 	"github.com/evertick/evertick/spatial"
 )
 
-// SimVersion names the arithmetic of this release: two releases with the same
-// SimVersion give the same hashes for the same scenario and inputs.
+// SimVersion names the arithmetic of this release: two releases with the same SimVersion give the
+// same hashes for the same scenario and inputs.
 const SimVersion = 2
 
-// Errors that this package and those below it return, wrapped: test with
-// errors.Is.
+// Errors that this package and those below it return, wrapped: test with errors.Is.
 var (
 	ErrCapacity    = fault.ErrCapacity
 	ErrNotFinite   = fault.ErrNotFinite
@@ -32,8 +31,8 @@ var (
 
 // Config of a Sim. The zero value works.
 type Config struct {
-	// Capacity is the number of entities that can live at once, up to 1<<24.
-	// 0: ecs.DefaultCapacity.
+	// Capacity is the number of entities that can live at once, up to 1<<24. 0:
+	// ecs.DefaultCapacity.
 	Capacity int
 	// Seed of the random numbers that Tick.Rand draws.
 	Seed uint64
@@ -41,11 +40,10 @@ type Config struct {
 	Previous bool
 	// Loop sets the tick rate and what happens on overload; zero: 60 Hz.
 	Loop loop.Config
-	// Physics configures the rigid bodies. Capacity, Slots, Level and Workers, if zero, are
-	// those of the Sim. A nil Engine: the solver of package physics.
+	// Physics configures the rigid bodies. Capacity, Slots, Level and Workers, if zero, are those
+	// of the Sim. A nil Engine: the solver of package physics.
 	Physics physics.Config
-	// Spatial configures the neighbour index. Level and Workers, if zero, are
-	// those of the Sim.
+	// Spatial configures the neighbour index. Level and Workers, if zero, are those of the Sim.
 	Spatial spatial.Config
 	// Inputs bounds the inputs that wait for their tick.
 	Inputs InputConfig
@@ -53,42 +51,39 @@ type Config struct {
 	History HistoryConfig
 	// Level on which kernels run. native.Auto, the zero value: the best.
 	Level native.Level
-	// Workers for phases that can use several, and for systems that run side by side,
-	// 1 to 1024. 0: 1. Results do not depend on it.
+	// Workers for phases that can use several, and for systems that run side by side, 1 to 1024. 0:
+	// 1. Results do not depend on it.
 	Workers int
-	// Clock paces Run and times the phases. nil: the system's clock times the phases,
-	// and Run waits as Loop.Pacing says. Several goroutines call Now at once where
-	// systems run side by side.
+	// Clock paces Run and times the phases. nil: the system's clock times the phases, and Run waits
+	// as Loop.Pacing says. Several goroutines call Now at once where systems run side by side.
 	Clock loop.Clock
-	// Untimed turns the timing of phases off: Timings, Stats and Frame.Overrun report 0, and
-	// the clock is not read. It saves 15 KiB of memory a phase and some time of short
-	// ticks, which counts where there are thousands of Sims.
+	// Untimed turns the timing of phases off: Timings, Stats and Frame.Overrun report 0, and the
+	// clock is not read. It saves 15 KiB of memory a phase and some time of short ticks, which
+	// counts where there are thousands of Sims.
 	Untimed bool
 	// Rehearse, if not nil, is called by Run shortly before each tick is due, under loop.Precise
 	// and within Loop.SpinBudget. A tick takes longer after the CPU has slept, because code and
 	// data have left the caches; what Rehearse runs and reads is in the caches when the tick
-	// begins. It must change nothing of the Sim. To warm the code of all systems, step a twin
-	// that is built alike; to read the data, call Hash of World and of Physics. Run skips
-	// Rehearse when there is no time for it.
+	// begins. It must change nothing of the Sim. To warm the code of all systems, step a twin that
+	// is built alike; to read the data, call Hash of World and of Physics. Run skips Rehearse when
+	// there is no time for it.
 	Rehearse func()
-	// BudgetNs is the time that a tick may take, in nanoseconds, before Frame.Overrun reports
-	// that it took longer. 0: the length of a tick.
+	// BudgetNs is the time that a tick may take, in nanoseconds, before Frame.Overrun reports that
+	// it took longer. 0: the length of a tick.
 	BudgetNs int64
-	// Recover turns a panic in a tick into an error, a *loop.PanicError that names the
-	// tick and the place: the system (also for a hook that was called around it),
-	// BeforeTick or AfterTick for these hooks, and "inputs" for a Feed. It ends the Sim as any
-	// error does.
+	// Recover turns a panic in a tick into an error, a *loop.PanicError that names the tick and the
+	// place: the system (also for a hook that was called around it), BeforeTick or AfterTick for
+	// these hooks, and "inputs" for a Feed. It ends the Sim as any error does.
 	Recover bool
-	// CheckAccess makes a step fail with ErrRange if a system of AddSystem writes to
-	// columns, tags, entities, bodies or states that its Writes do not name; the error names the
-	// system and the column. For debugging: it hashes all state around each system,
-	// and runs systems one by one.
+	// CheckAccess makes a step fail with ErrRange if a system of AddSystem writes to columns, tags,
+	// entities, bodies or states that its Writes do not name; the error names the system and the
+	// column. For debugging: it hashes all state around each system, and runs systems one by one.
 	CheckAccess bool
-	// Trace makes each tick a task and each phase a region of runtime/trace, while a
-	// trace is being taken.
+	// Trace makes each tick a task and each phase a region of runtime/trace, while a trace is being
+	// taken.
 	Trace bool
-	// Labels sets the pprof label "system" to the name of the phase that runs. The
-	// labels that the goroutine of Step had are lost.
+	// Labels sets the pprof label "system" to the name of the phase that runs. The labels that the
+	// goroutine of Step had are lost.
 	Labels bool
 }
 
@@ -128,8 +123,8 @@ func (c Config) withDefaults() Config {
 	return c
 }
 
-// Sim is a simulation: a world, its bodies and its index, advanced tick by tick.
-// It is not safe for concurrent use.
+// Sim is a simulation: a world, its bodies and its index, advanced tick by tick. It is not safe for
+// concurrent use.
 type Sim struct {
 	World   *ecs.World
 	Physics *physics.World
@@ -160,8 +155,7 @@ type Sim struct {
 	traceCtx    context.Context // nil: no trace is being taken
 
 	// The phases of a tick and their order: see makePlan.
-	stages      [stages][]*phase
-	core        [5]*phase // the module's own: three between the stages, two after them
+	ranks       [2 * stages][]*phase // systems by stage at even ranks, the module's own phases after each stage at odd ones
 	hooks       []Hooks
 	resources   []string
 	plan        []*group
@@ -199,8 +193,8 @@ type Sim struct {
 	hash        uint64
 }
 
-// New returns a simulation at tick 0, with no entity, body or system. Errors
-// are those of Config.Validate.
+// New returns a simulation at tick 0, with no entity, body or system. Errors are those of
+// Config.Validate.
 func New(cfg Config) (*Sim, error) {
 	if err := cfg.Validate(); err != nil {
 		return nil, err
@@ -230,31 +224,29 @@ func New(cfg Config) (*Sim, error) {
 	s.commands = s.World.NewCommands()
 	s.source = NewWorldSource(s.World)
 	s.bodies = ecs.NewBinding(s.World, s.destroyBody)
-	s.core = [...]*phase{
-		{name: "physics.step", run: s.stepPhysics, rank: rankMiddle},
-		{name: "physics.sync", run: s.syncBodies, rank: rankMiddle},
-		{name: "spatial.build", run: s.buildIndex, rank: rankMiddle},
-		{name: "commands", run: s.applyCommands, rank: rankEnd},
-		{name: "state.hash", run: s.hashTick, rank: rankEnd},
+	for _, p := range []*phase{
+		{name: "physics.step", run: s.stepPhysics, rank: 1},
+		{name: "physics.sync", run: s.syncBodies, rank: 1},
+		{name: "spatial.build", run: s.buildIndex, rank: 1},
+		{name: "commands", run: s.applyCommands, rank: 3},
+		{name: "state.hash", run: s.hashTick, rank: 3},
+	} {
+		s.addPhase(p)
 	}
 	s.stepTimes = s.newHistogram()
-	for _, p := range s.core {
-		p.times = s.newHistogram()
-	}
 	s.hashState(0)
 	return s, nil
 }
 
-// Commands returns the list of commands that are applied to the world at the end of the
-// running tick, or of the next if none runs: see Tick.Commands. Observers record
-// here, too.
+// Commands returns the list of commands that are applied to the world at the end of the running
+// tick, or of the next if none runs: see Tick.Commands. Observers record here, too.
 func (s *Sim) Commands() *ecs.Commands { return s.commands }
 
 // Level returns the level on which kernels run.
 func (s *Sim) Level() native.Level { return s.level }
 
-// Config returns the configuration that s was made with, with the defaults of its own fields,
-// of Physics and of Spatial filled in.
+// Config returns the configuration that s was made with, with the defaults of its own fields, of
+// Physics and of Spatial filled in.
 func (s *Sim) Config() Config { return s.config }
 
 // Ticks returns the number of completed ticks.
@@ -266,14 +258,14 @@ func (s *Sim) Seed() uint64 { return s.seed }
 // Dt returns the length of a tick in seconds.
 func (s *Sim) Dt() float32 { return s.dt }
 
-// WorldSource makes the entities of a world the source of a spatial.Gate, so that an
-// index is refused or rebuilt after entities were spawned, despawned or moved:
+// WorldSource makes the entities of a world the source of a spatial.Gate, so that an index is
+// refused or rebuilt after entities were spawned, despawned or moved:
 //
 //	gate := spatial.NewGate(index, evertick.NewWorldSource(world), spatial.Refuse)
 //
-// It notices the movements for which Position.Touch was called, as SetPosition, the
-// synchronisation of bodies and World.Apply do. Code that writes to the columns directly has
-// to call Touch afterwards.
+// It notices the movements for which Position.Touch was called, as SetPosition, the synchronisation
+// of bodies and World.Apply do. Code that writes to the columns directly has to call Touch
+// afterwards.
 type WorldSource struct {
 	world *ecs.World
 	slots []ecs.Slot
@@ -288,8 +280,8 @@ func NewWorldSource(w *ecs.World) *WorldSource {
 	return &WorldSource{world: w, slots: make([]ecs.Slot, 0, w.Cap())}
 }
 
-// Stamp identifies the present state of the world. It changes nothing, and may be called
-// from several goroutines.
+// Stamp identifies the present state of the world. It changes nothing, and may be called from
+// several goroutines.
 func (s *WorldSource) Stamp() spatial.Stamp {
 	return spatial.Stamp{
 		Structure:  s.world.Version(),
@@ -298,8 +290,7 @@ func (s *WorldSource) Stamp() spatial.Stamp {
 	}
 }
 
-// Points returns the positions of all entities. The slots are valid until the next
-// call.
+// Points returns the positions of all entities. The slots are valid until the next call.
 func (s *WorldSource) Points() spatial.Columns {
 	now := s.Stamp()
 	now.Position = 0

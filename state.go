@@ -16,16 +16,15 @@ import (
 	"github.com/evertick/evertick/physics"
 )
 
-// State is what a system keeps between ticks outside the world: queues, timers, handles.
-// With AddState it becomes part of Snapshot and of Hash.
+// State is what a system keeps between ticks outside the world: queues, timers, handles. With
+// AddState it becomes part of Snapshot and of Hash.
 type State interface {
-	// AppendState appends everything that decides what the system will do to dst. Equal states
-	// give equal bytes, on every machine: numbers in a fixed byte order, nothing in the
-	// order of a map. It is called at the end of each tick, and must not allocate if the
-	// tick is not to.
+	// AppendState appends everything that decides what the system will do to dst. Equal states give
+	// equal bytes, on every machine: numbers in a fixed byte order, nothing in the order of a map.
+	// It is called at the end of each tick, and must not allocate if the tick is not to.
 	AppendState(dst []byte) []byte
-	// RestoreState replaces the state by what AppendState has written. It reads nothing
-	// but src, does not keep it, and leaves all as it was if there is an error.
+	// RestoreState replaces the state by what AppendState has written. It reads nothing but src,
+	// does not keep it, and leaves all as it was if there is an error.
 	RestoreState(src []byte) error
 }
 
@@ -39,9 +38,9 @@ type namedState struct {
 // stateColumn precedes the name of a State in the hash.
 const stateColumn = "state."
 
-// AddState adds what systems keep outside the world to Snapshot and, as column
-// "state.<name>", to Hash, from the next step on. A name that is taken, or not 1 to 255
-// bytes of UTF-8, is ErrRange. It panics if st is nil.
+// AddState adds what systems keep outside the world to Snapshot and, as column "state.<name>", to
+// Hash, from the next step on. A name that is taken, or not 1 to 255 bytes of UTF-8, is ErrRange.
+// It panics if st is nil.
 func (s *Sim) AddState(name string, st State) error {
 	if st == nil {
 		panic("evertick: AddState: nil state")
@@ -78,18 +77,17 @@ const (
 	ownerBytes  = 2 * 8
 )
 
-// Snapshot appends the state of the simulation to dst, like the Append functions of
-// strconv, and returns the extended slice: the world, the bodies and their owners, what
-// Physics.Events returns of the last step, the index, commands and inputs that wait, ticks,
-// seed, and what AddState has added. A Sim
-// that is restored from it continues as this one does, bit for bit, as long as
-// systems keep nothing else. A snapshot does not contain the systems themselves,
-// the transforms of the tick before (see Config.Previous), or the loop, which follows the
-// clock of the host. Pass the previous result cut to [:0] to allocate nothing.
+// Snapshot appends the state of the simulation to dst, like the Append functions of strconv, and
+// returns the extended slice: the world, the bodies and their owners, what Physics.Events returns
+// of the last step, the index, commands and inputs that wait, ticks, seed, and what AddState has
+// added. A Sim that is restored from it continues as this one does, bit for bit, as long as systems
+// keep nothing else. A snapshot does not contain the systems themselves, the transforms of the tick
+// before (see Config.Previous), or the loop, which follows the clock of the host. Pass the previous
+// result cut to [:0] to allocate nothing.
 //
-// Call it between ticks, or in an AfterTick hook: from within a step it panics. A Sim
-// that has failed returns its error, and another engine than that of package
-// physics ErrUnsupported; dst is then returned unchanged.
+// Call it between ticks, or in an AfterTick hook: from within a step it panics. A Sim that has
+// failed returns its error, and another engine than that of package physics ErrUnsupported; dst is
+// then returned unchanged.
 func (s *Sim) Snapshot(dst []byte) ([]byte, error) {
 	if s.stepping && !s.inAfterTick {
 		panic("evertick: Snapshot within a step")
@@ -170,21 +168,20 @@ type restoring struct {
 	ends                  []int  // in backups
 }
 
-// Restore replaces the state by that of a snapshot, which may come from a Sim of another
-// capacity, level or number of workers, with the same rate and rules, systems and states;
-// the seed is that of the snapshot. Handles to columns and tags stay valid. Columns
-// that only the snapshot or only this Sim has are treated as by ecs.World.Restore, bodies and
-// handles to them as by physics.World.Restore. Hash is that at the snapshot. A Sim that has
-// failed can go on. Observers are not called; what other bindings hold is released if its
-// entity is gone. The inputs that wait in the snapshot replace those that wait here, and the
-// history starts anew. Restore
-// allocates nothing once a state as large was restored.
+// Restore replaces the state by that of a snapshot, which may come from a Sim of another capacity,
+// level or number of workers, with the same rate and rules, systems and states; the seed is that of
+// the snapshot. Handles to columns and tags stay valid. Columns that only the snapshot or only this
+// Sim has are treated as by ecs.World.Restore, bodies and handles to them as by
+// physics.World.Restore. Hash is that at the snapshot. A Sim that has failed can go on. Observers
+// are not called; what other bindings hold is released if its entity is gone. The inputs that wait
+// in the snapshot replace those that wait here, and the history starts anew. Restore allocates
+// nothing once a state as large was restored.
 //
-// Data that is truncated, altered or contradicts itself is ErrCorrupt; of another format
-// version, SimVersion, rate, rules or set of states, or with a column of another type,
-// ErrUnsupported; more entities, bodies or inputs than fit, ErrCapacity. The error of a State
-// is returned with its name. The Sim is then as it was. ErrFloatEnv leaves it as it was, or
-// failed if a goroutine other than the caller's has found it. It panics within a step.
+// Data that is truncated, altered or contradicts itself is ErrCorrupt; of another format version,
+// SimVersion, rate, rules or set of states, or with a column of another type, ErrUnsupported; more
+// entities, bodies or inputs than fit, ErrCapacity. The error of a State is returned with its name.
+// The Sim is then as it was. ErrFloatEnv leaves it as it was, or failed if a goroutine other than
+// the caller's has found it. It panics within a step.
 func (s *Sim) Restore(data []byte) error {
 	if s.stepping {
 		panic("evertick: Restore within a step")
@@ -215,8 +212,8 @@ func (s *Sim) restore(data []byte) error {
 	return s.commit()
 }
 
-// CopyFrom replaces the state by that of src, as Restore does by that of a snapshot of it,
-// with the same errors. A copy from s itself does nothing.
+// CopyFrom replaces the state by that of src, as Restore does by that of a snapshot of it, with the
+// same errors. A copy from s itself does nothing.
 func (s *Sim) CopyFrom(src *Sim) error {
 	if s == src {
 		return nil
@@ -230,11 +227,13 @@ func (s *Sim) CopyFrom(src *Sim) error {
 
 // prepare checks everything in a snapshot that can be checked without changing the Sim.
 func (s *Sim) prepare(data []byte) error {
-	d, err := frame.NewDecoder(data, snapshotName, snapshotMagic, snapshotVersion)
 	r := &s.restoring
-	r.Decoder = d
-	if err == nil {
-		err = r.readHeader(s)
+	var err error
+	if r.Decoder, err = frame.NewDecoder(data, snapshotName, snapshotMagic, snapshotVersion); err != nil {
+		return err
+	}
+	if err := r.readHeader(s); err != nil {
+		return err
 	}
 	for _, part := range [...]struct {
 		name string
@@ -248,21 +247,18 @@ func (s *Sim) prepare(data []byte) error {
 		{"inputs", func(s *Sim, b []byte) error { s.restoring.inputs = b; return nil }},
 		{"index", (*Sim).prepareIndex},
 	} {
+		content, err := r.Next(part.name)
 		if err != nil {
 			return err
 		}
-		var content []byte
-		if content, err = r.Next(part.name); err == nil {
-			err = part.read(s, content)
+		if err := part.read(s, content); err != nil {
+			return err
 		}
 	}
-	if err == nil {
-		err = r.readStates(s)
+	if err := r.readStates(s); err != nil {
+		return err
 	}
-	if err == nil {
-		err = r.Done()
-	}
-	return err
+	return r.Done()
 }
 
 func (r *restoring) readHeader(s *Sim) error {
@@ -374,8 +370,8 @@ func (r *restoring) readStates(s *Sim) error {
 	return nil
 }
 
-// restoreOutside restores states and inputs, which can refuse the data only while they are restored.
-// If one does, it puts those that it has changed back.
+// restoreOutside restores states and inputs, which can refuse the data only while they are
+// restored. If one does, it puts those that it has changed back.
 func (s *Sim) restoreOutside() error {
 	r, failed := &s.restoring, s.failed
 	r.backups, r.ends = r.backups[:0], r.ends[:0]
@@ -396,7 +392,8 @@ func (s *Sim) restoreOutside() error {
 	return nil
 }
 
-// rollBackStates restores the first n states from their backups. If one refuses, the Sim has failed.
+// rollBackStates restores the first n states from their backups. If one refuses, the Sim has
+// failed.
 func (s *Sim) rollBackStates(n int) (err error) {
 	r, from := &s.restoring, 0
 	for i := range n {
@@ -422,8 +419,8 @@ func (s *Sim) commit() error {
 	s.ticks, s.seed, s.hash = r.ticks, r.seed, r.hash
 	s.hashes, r.hashes = r.hashes, s.hashes
 	s.generation = s.World.Generation()
-	for owners := wire.NewReader(r.owners); owners.Len() > 0; {
-		if err := s.bodies.Bind(ecs.ID(owners.U64()), physics.BodyOfBits(owners.U64())); err != nil {
+	for in := wire.NewReader(r.owners); in.Len() > 0; {
+		if err := s.bodies.Bind(ecs.ID(in.U64()), physics.BodyOfBits(in.U64())); err != nil {
 			panic("evertick: Restore: owner was miscounted")
 		}
 	}

@@ -45,7 +45,7 @@ func TestSnapshotInAfterTick(t *testing.T) {
 // A State that panics ends the Sim, until a Restore.
 func TestRestoreWithAStateThatPanics(t *testing.T) {
 	s := newSim(t, small())
-	st := new(panickyState)
+	st := new(panickingState)
 	if err := s.AddState("st", st); err != nil {
 		t.Fatal(err)
 	}
@@ -67,11 +67,11 @@ func TestRestoreWithAStateThatPanics(t *testing.T) {
 	step(t, s, 1)
 }
 
-type panickyState struct{ broken bool }
+type panickingState struct{ broken bool }
 
-func (*panickyState) AppendState(dst []byte) []byte { return dst }
+func (*panickingState) AppendState(dst []byte) []byte { return dst }
 
-func (p *panickyState) RestoreState([]byte) error {
+func (p *panickingState) RestoreState([]byte) error {
 	if p.broken {
 		panic("state")
 	}
@@ -341,7 +341,7 @@ func TestRestoreRefusedByAState(t *testing.T) {
 	data := snapshot(t, s)
 	first.count, second.count = 10, 20
 	other := newSim(t, small())
-	if err := errors.Join(other.AddState("a", first), other.AddState("b", refusing{})); err != nil {
+	if err := errors.Join(other.AddState("a", first), other.AddState("b", refusingState{})); err != nil {
 		t.Fatal(err)
 	}
 	wantError(t, other.Restore(data), errState, `state "b"`)
@@ -354,11 +354,11 @@ func TestRestoreRefusedByAState(t *testing.T) {
 	}
 }
 
-type refusing struct{}
+type refusingState struct{}
 
-func (refusing) AppendState(dst []byte) []byte { return dst }
+func (refusingState) AppendState(dst []byte) []byte { return dst }
 
-func (refusing) RestoreState([]byte) error { return errState }
+func (refusingState) RestoreState([]byte) error { return errState }
 
 // Every changed byte and every truncation of a snapshot is noticed.
 func TestRestoreCorrupt(t *testing.T) {

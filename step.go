@@ -27,34 +27,31 @@ var (
 // A change that a hook makes is part of the run, as if a system had made it, but belongs to no
 // phase: to keep hashes equal, only look.
 type Hooks struct {
-	// BeforeTick is called at the start of the tick, when only its inputs are known: the state
-	// is that at the end of the tick before. An error ends the Sim
-	// as one of a system does.
+	// BeforeTick is called at the start of the tick, when only its inputs are known: the state is
+	// that at the end of the tick before. An error ends the Sim as one of a system does.
 	BeforeTick func(*Tick) error
-	// AfterTick is called when the tick is complete: Sim.Hash is that of the present
-	// state, Sim.Ticks counts the tick, and Tick.N is still its number. Its error ends
-	// the Sim too, but the tick has happened, and counts.
+	// AfterTick is called when the tick is complete: Sim.Hash is that of the present state,
+	// Sim.Ticks counts the tick, and Tick.N is still its number. Its error ends the Sim too, but
+	// the tick has happened, and counts.
 	AfterTick func(*Tick) error
 	// BeforeSystem and AfterSystem are called around each phase, including those that are no
-	// systems, with its name as Timings lists it. AfterSystem is not called for one that
-	// has failed. For systems that run side by side, BeforeSystem is called for all of them, in
-	// their order, before the first begins, and AfterSystem, in the same order, after the last
-	// has ended.
+	// systems, with its name as Timings lists it. AfterSystem is not called for one that has
+	// failed. For systems that run side by side, BeforeSystem is called for all of them, in their
+	// order, before the first begins, and AfterSystem, in the same order, after the last has ended.
 	BeforeSystem, AfterSystem func(t *Tick, system string)
 }
 
-// AddHooks adds hooks, which are called after those added before. Hooks that are added within
-// a step are called from the next step on. There is no way to remove them.
+// AddHooks adds hooks, which are called after those added before. Hooks that are added within a
+// step are called from the next step on. There is no way to remove them.
 func (s *Sim) AddHooks(h Hooks) {
 	s.hooks = append(s.hooks, h)
 }
 
-// Step runs one tick. An error names the tick and the phase. The tick does not
-// count, and since it was broken off half-way the Sim cannot go on: every later
-// Step returns the same error, until a Restore. Three kinds of error leave the Sim as it was:
-// ErrFloatEnv, an error of SetInputs, and those of Check, before anything has run. An error that
-// wraps loop.ErrStop, and is no panic with it (see Config.Recover), means that a system asks to
-// stop after this tick, which counts.
+// Step runs one tick. An error names the tick and the phase. The tick does not count, and since it
+// was broken off half-way the Sim cannot go on: every later Step returns the same error, until a
+// Restore. Three kinds of error leave the Sim as it was: ErrFloatEnv, an error of SetInputs, and
+// those of Check, before anything has run. An error that wraps loop.ErrStop, and is no panic with
+// it (see Config.Recover), means that a system asks to stop after this tick, which counts.
 func (s *Sim) Step() (err error) {
 	if s.failed != nil {
 		return s.failed
@@ -90,9 +87,8 @@ func (s *Sim) StepN(n uint64) error {
 	return nil
 }
 
-// RunUntil runs ticks until done, which is called before each and after the last, returns
-// true, but at most limit of them. It reports whether done returned true. An error is that of
-// Step.
+// RunUntil runs ticks until done, which is called before each and after the last, returns true, but
+// at most limit of them. It reports whether done returned true. An error is that of Step.
 func (s *Sim) RunUntil(done func(*Sim) bool, limit uint64) (bool, error) {
 	for ; ; limit-- {
 		if done(s) {
@@ -239,8 +235,8 @@ func (s *Sim) callPhase(p *phase) error {
 	return s.checkWrites(p)
 }
 
-// phaseError returns the error that ends the Sim, with the name of the phase that returned it.
-// An error that asks to stop does not: the first such error of a tick is kept for its end.
+// phaseError returns the error that ends the Sim, with the name of the phase that returned it. An
+// error that asks to stop does not: the first such error of a tick is kept for its end.
 func (s *Sim) phaseError(name string, err error) error {
 	if err == nil {
 		return nil
@@ -255,8 +251,8 @@ func (s *Sim) phaseError(name string, err error) error {
 	return nil
 }
 
-// newTick returns the Tick for the next call. It is written anew for each call, since a
-// system may write to its own.
+// newTick returns the Tick for the next call. It is written anew for each call, since a system may
+// write to its own.
 func (s *Sim) newTick() *Tick {
 	s.tick = Tick{Sim: s, N: s.tickN, Dt: s.dt}
 	return &s.tick
@@ -268,8 +264,8 @@ type group struct {
 	members []*phase
 }
 
-// runGroup runs systems side by side. All of them run to their end even if one fails, so
-// that the error is always that of the first in their order.
+// runGroup runs systems side by side. All of them run to their end even if one fails, so that the
+// error is always that of the first in their order.
 func (s *Sim) runGroup(g *group) error {
 	defer g.resetCommands()
 	if s.systemHooks {
@@ -364,8 +360,8 @@ func (s *Sim) buildIndex(*Tick) error {
 	return err
 }
 
-// nameNotFinite names the entity and the coordinate that is not finite, since the index knows
-// slots only.
+// nameNotFinite names the entity and the coordinate that is not finite, since the index knows slots
+// only.
 func (s *Sim) nameNotFinite(err error, slots []ecs.Slot) error {
 	p := &s.World.Position
 	for _, slot := range slots {

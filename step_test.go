@@ -301,7 +301,7 @@ func TestAddHooksWithinAStep(t *testing.T) {
 
 // The time of hooks counts for the step, not for a phase.
 func TestHooksAreNotTimed(t *testing.T) {
-	clock := ticking()
+	clock := manualClock()
 	c := small()
 	c.Clock = clock
 	s := newSim(t, c)
@@ -400,11 +400,11 @@ func TestOnFaultOfALoop(t *testing.T) {
 		broken := true
 		boom := func(tick *evertick.Tick) error {
 			if tick.N == 2 && broken {
-				panicky()
+				panicGone()
 			}
 			return nil
 		}
-		s := three(t, evertick.Config{Workers: 2, Recover: recovers, Loop: loop.Config{OnFault: loop.Halt}}, nothing, boom, nothing)
+		s := threeSystems(t, evertick.Config{Workers: 2, Recover: recovers, Loop: loop.Config{OnFault: loop.Halt}}, nothing, boom, nothing)
 		const tick = 16_666_667
 		for range 2 {
 			if _, err := s.Advance(tick); err != nil {
@@ -438,7 +438,7 @@ func TestOnFaultOfALoop(t *testing.T) {
 func TestRecover(t *testing.T) {
 	boom := func(tick *evertick.Tick) error {
 		if tick.N == 2 {
-			panicky()
+			panicGone()
 		}
 		return nil
 	}
@@ -467,7 +467,7 @@ func TestRecover(t *testing.T) {
 		step(t, s, 2)
 		err := s.Step()
 		var p *loop.PanicError
-		if !errors.As(err, &p) || p.Tick != 2 || p.System != c.system || p.Value != "gone" || !strings.Contains(string(p.Stack), "panicky") {
+		if !errors.As(err, &p) || p.Tick != 2 || p.System != c.system || p.Value != "gone" || !strings.Contains(string(p.Stack), "panicGone") {
 			t.Errorf("%s: %v", c.system, err)
 			continue
 		}
@@ -554,7 +554,7 @@ func TestResumeOfASim(t *testing.T) {
 	broken := false
 	add(t, s, evertick.AfterIndex, "b", func(*evertick.Tick) error {
 		if broken {
-			panicky()
+			panicGone()
 		}
 		return nil
 	})

@@ -44,7 +44,7 @@ fi
 old() {
 	echo "x86-64 $1: must choose level $2"
 	# Tests start child processes by the name of their program: under that name
-	# stands a script that starts the emulator again.
+	# is a script that starts the emulator again.
 	cat >"$tmp/emulated" <<-END
 		#!/bin/sh
 		exec qemu-x86_64-static -cpu $1 -0 "\$0" "$tmp/native.test" "\$@"

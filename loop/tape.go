@@ -51,10 +51,10 @@ const (
 )
 
 // Tape holds the inputs of a Loop since New or StartNew, in their order: elapsed
-// times, and the calls of all methods that change what later frames are. Since
-// the frames are a function of these, Replay has them again, bit for bit, on any
-// machine with the same version of this package: a hitch that somebody saw once
-// can be looked at as often as one likes.
+// times, and the calls of all methods that change later frames. Since the frames
+// are a function of these, Replay repeats them, bit for bit, on any machine with
+// the same version of this package: a hitch that occurred once can be examined
+// as often as needed.
 //
 // A frame takes three bytes as a rule, so an hour at 60 Hz is about 650 kB.
 //
@@ -71,34 +71,33 @@ type Tape struct {
 	err    error
 
 	times tapeTimes
-	known landmark
+	last  checkpoint // of the Loop after the last input
 }
 
 // tapeTimes is what the next time is encoded against. Differences wrap.
 type tapeTimes struct{ elapsed, now, passed int64 }
 
-// landmark is what tells whether a Loop stands where its tape left it.
-type landmark struct {
+// checkpoint is what of a Loop shows whether it is as its tape left it.
+type checkpoint struct {
 	units, wall   uint64 // are moved by inputs alone
 	tick, backlog uint64 // Drive puts steps back, and takes them out again
 	running       uint64
 	halted        bool
 }
 
-func (l *Loop) landmark() landmark {
-	return landmark{
+func (l *Loop) checkpoint() checkpoint {
+	return checkpoint{
 		units: l.units, wall: l.wall,
 		tick: l.tick, backlog: l.backlog, running: l.running, halted: l.fault != nil,
 	}
 }
 
 // Record makes l write its inputs to t from now on, until Record is called
-// again; nil ends it. What t held is given up. The Loop must be as New or
+// again; nil ends it. t loses what it held. The Loop must be as New or
 // StartNew left it: otherwise the error is ErrRange, and nothing changes.
 //
-// A copy of l does not record: what happens to it does not happen to l. If l is
-// overwritten, say by a copy that was kept, its recording ends with the next
-// input: see Tape.Err.
+// A copy of l does not record. If l is overwritten, for example by a saved copy,
+// its recording ends with the next input: see Tape.Err.
 func (l *Loop) Record(t *Tape) error {
 	if l.unit == 0 {
 		panic("loop: Loop not made by New")
@@ -116,7 +115,7 @@ func (l *Loop) Record(t *Tape) error {
 	if err != nil {
 		return fmt.Errorf("loop: Record: %w", err)
 	}
-	*t = Tape{Limit: t.Limit, data: t.data[:0], config: l.config, loop: l, known: l.landmark()}
+	*t = Tape{Limit: t.Limit, data: t.data[:0], config: l.config, loop: l, last: l.checkpoint()}
 	t.data = append(t.data, tapeMagic...)
 	t.data = wire.AppendUvarints(t.data, tapeVersion)
 	t.data = wire.AppendPrefixed(t.data, config)
@@ -154,34 +153,34 @@ func (l *Loop) recorder() *Tape {
 	if t == nil || t.loop != l {
 		return nil
 	}
-	t.follow(l.landmark())
+	t.recordShift(l.checkpoint())
 	if t.loop == nil {
 		return nil
 	}
 	return t
 }
 
-// follow notes what Drive has done since the last input: it puts the steps of
+// recordShift records what Drive has done since the last input: it puts the steps of
 // the frame back and takes each one out again once it has succeeded.
-func (t *Tape) follow(at landmark) {
-	if at == t.known {
+func (t *Tape) recordShift(at checkpoint) {
+	if at == t.last {
 		return
 	}
-	was := t.known
+	was := t.last
 	back := was.tick - at.tick
-	t.known.tick -= back
-	t.known.backlog += back
-	t.known.running = at.running
-	t.known.halted = at.halted
-	if at != t.known || was.halted && !at.halted {
+	t.last.tick -= back
+	t.last.backlog += back
+	t.last.running = at.running
+	t.last.halted = at.halted
+	if at != t.last || was.halted && !at.halted {
 		t.stop(fault.Field(fault.ErrStale, "loop: Tape: a Loop that was overwritten, at tick", at.tick))
 		return
 	}
 	if back != 0 || at.running != was.running {
-		t.other(opShift, zigzag(int64(back)), at.running)
+		t.append(opShift, zigzag(int64(back)), at.running)
 	}
 	if at.halted != was.halted && t.loop != nil {
-		t.other(opHalt)
+		t.append(opHalt)
 	}
 }
 
@@ -191,7 +190,7 @@ func (t *Tape) stop(err error) { t.loop, t.err = nil, err }
 // record writes an input that has been found valid.
 func (l *Loop) record(op uint64, args ...uint64) {
 	if t := l.recorder(); t != nil {
-		t.other(op, args...)
+		t.append(op, args...)
 	}
 }
 
@@ -204,13 +203,13 @@ func (l *Loop) recordOwner(owner string, op uint64, args ...uint64) {
 	start := len(t.data)
 	t.data = appendInput(t.data, op, args)
 	t.data = wire.AppendPrefixed(t.data, owner)
-	t.within(start)
+	t.enforceLimit(start)
 }
 
 // recordElapsed writes an Advance.
 func (l *Loop) recordElapsed(ns int64) {
 	if t := l.recorder(); t != nil {
-		t.time(tapeAdvance, opAdvance, ns-t.times.elapsed)
+		t.appendTime(tapeAdvance, opAdvance, ns-t.times.elapsed)
 		t.times.elapsed = ns
 	}
 }
@@ -219,35 +218,35 @@ func (l *Loop) recordElapsed(ns int64) {
 func (l *Loop) recordNow(ns int64) {
 	if t := l.recorder(); t != nil {
 		passed := ns - t.times.now
-		t.time(tapeAdvanceTo, opAdvanceTo, passed-t.times.passed)
+		t.appendTime(tapeAdvanceTo, opAdvanceTo, passed-t.times.passed)
 		t.times.now, t.times.passed = ns, passed
 	}
 }
 
-// recorded marks where l stands after an input that has moved it.
+// recorded keeps the checkpoint of l after an input that has changed it.
 func (l *Loop) recorded() {
 	if t := l.tape; t != nil && t.loop == l {
-		t.known = l.landmark()
+		t.last = l.checkpoint()
 	}
 }
 
-// time writes a time, in the short form if it fits.
-func (t *Tape) time(kind, op uint64, difference int64) {
+// appendTime writes a time, in the short form if it fits.
+func (t *Tape) appendTime(kind, op uint64, difference int64) {
 	z := zigzag(difference)
 	if z>>(64-tapeKindBits) != 0 {
-		t.other(op, z)
+		t.append(op, z)
 		return
 	}
 	start := len(t.data)
 	t.data = wire.AppendUvarints(t.data, z<<tapeKindBits|kind)
-	t.within(start)
+	t.enforceLimit(start)
 }
 
-// other writes an input with a code.
-func (t *Tape) other(op uint64, args ...uint64) {
+// append writes an input with a code.
+func (t *Tape) append(op uint64, args ...uint64) {
 	start := len(t.data)
 	t.data = appendInput(t.data, op, args)
-	t.within(start)
+	t.enforceLimit(start)
 }
 
 func appendInput(dst []byte, op uint64, args []uint64) []byte {
@@ -255,9 +254,9 @@ func appendInput(dst []byte, op uint64, args []uint64) []byte {
 	return wire.AppendUvarints(dst, args...)
 }
 
-// within takes back what was written since start, and ends the recording, if it
+// enforceLimit takes back what was written since start, and ends the recording, if it
 // is over the limit.
-func (t *Tape) within(start int) {
+func (t *Tape) enforceLimit(start int) {
 	if t.Limit > 0 && len(t.data) > t.Limit {
 		t.data = t.data[:start]
 		t.stop(fault.Field(fault.ErrCapacity, "loop: Tape.Limit", t.Limit))
@@ -335,9 +334,9 @@ func parseTape(data []byte) (Tape, error) {
 
 // Replay makes a new Loop with the Config of the recorded one, gives it all
 // inputs and calls frame, unless it is nil, with each Frame: the same frames, in
-// the same order, as the recorded Loop returned. What others fill in, LateNs and
-// Overrun, is empty. An error of frame ends it and is returned as it is;
-// ErrCorrupt for inputs that no Loop has recorded, ErrRange for an empty tape.
+// the same order, as the recorded Loop returned. LateNs and Overrun, which Run and
+// the host fill in, are empty. An error of frame ends it and is returned as it is;
+// ErrCorrupt for inputs that no Loop can have recorded, ErrRange for an empty tape.
 func (t *Tape) Replay(frame func(Frame) error) error {
 	if len(t.data) == 0 {
 		return fault.Field(ErrRange, "loop: Tape.Len", 0)
@@ -429,7 +428,7 @@ func (r *tapeReader) advanceTo(l *Loop, z uint64) (Frame, bool) {
 	return l.AdvanceTo(r.times.now), true
 }
 
-// between reports whether a frame may begin: a step does not begin one.
+// between reports whether a frame may begin: it may not within a step.
 func (r *tapeReader) between(l *Loop) bool {
 	if l.running > 0 {
 		r.Fail("steps that run during a frame", l.running)

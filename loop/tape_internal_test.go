@@ -442,7 +442,7 @@ func TestTapeOfBadData(t *testing.T) {
 	}
 }
 
-// Inputs that no Loop has recorded are told, and allocate nothing to speak of.
+// Inputs that no Loop can have recorded are refused, and allocate next to nothing.
 func TestTapeOfForgedInputs(t *testing.T) {
 	op := func(code uint64, args ...uint64) []byte {
 		data := binary.AppendUvarint(nil, code<<tapeKindBits|tapeOther)

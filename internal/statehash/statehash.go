@@ -64,7 +64,7 @@ func Bytes(rows []byte, size int, float bool) uint64 {
 	return xxh3.Hash(rows)
 }
 
-// copied is the same function by way of a small buffer, in which bytes are
+// copied is the same function through a small buffer, in which bytes are
 // swapped and NaNs replaced as needed.
 func copied(rows []byte, size int, float bool) uint64 {
 	var h xxh3.Hasher
@@ -114,7 +114,7 @@ func HasNaN(rows []byte, size int) bool {
 	return native.HasNaN64(level(), unsafe.Slice((*float64)(p), len(rows)/8))
 }
 
-// level is the best one, or plain Go where the environment names one that is none:
+// level is the best one, or plain Go where the environment names one that does not exist:
 // a caller that asks for that level reports it.
 var level = sync.OnceValue(func() native.Level {
 	l, err := native.Resolve(native.Auto)

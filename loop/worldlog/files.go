@@ -47,15 +47,15 @@ func listDir(fsys FS, dir string) (listing, error) {
 			l.leftovers = append(l.leftovers, name)
 		} else if strings.HasSuffix(name, cutSuffix) {
 			l.cuts = append(l.cuts, name)
-		} else if n, ok := numbered(name, segmentPrefix, segmentSuffix, segmentName); ok {
+		} else if n, ok := parseName(name, segmentPrefix, segmentSuffix, segmentName); ok {
 			l.segments = append(l.segments, segmentFile{index: n})
-		} else if n, ok := numbered(name, segmentPrefix, packedSuffix, packedName); ok {
+		} else if n, ok := parseName(name, segmentPrefix, packedSuffix, packedName); ok {
 			if k := len(l.segments); k > 0 && l.segments[k-1].index == n {
 				l.leftovers = append(l.leftovers, name)
 			} else {
 				l.segments = append(l.segments, segmentFile{index: n, packed: true})
 			}
-		} else if n, ok := numbered(name, snapshotPrefix, snapshotSuffix, snapshotName); ok {
+		} else if n, ok := parseName(name, snapshotPrefix, snapshotSuffix, snapshotName); ok {
 			l.snapshots = append(l.snapshots, n)
 		}
 	}
@@ -82,10 +82,10 @@ type diskError struct{ error }
 
 func (e diskError) Unwrap() error { return e.error }
 
-// tagged marks the errors of a file below a decoder.
-type tagged struct{ f File }
+// diskReader marks the errors of a file below a decoder.
+type diskReader struct{ f File }
 
-func (t tagged) Read(p []byte) (int, error) {
+func (t diskReader) Read(p []byte) (int, error) {
 	n, err := t.f.Read(p)
 	if err != nil && err != io.EOF {
 		err = diskError{err}
@@ -115,7 +115,7 @@ func openSegment(fsys FS, dir string, s segmentFile) (*source, error) {
 	if err != nil {
 		return nil, err
 	}
-	src := &source{Reader: tagged{f}, file: f}
+	src := &source{Reader: diskReader{f}, file: f}
 	if !s.packed {
 		return src, nil
 	}

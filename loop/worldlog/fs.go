@@ -102,7 +102,7 @@ func openRegular(name string, flag int) (*os.File, error) {
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, err
 	}
-	f, err := os.OpenFile(name, flag|openNow, 0o666)
+	f, err := os.OpenFile(name, flag|openNonblock, 0o666)
 	if err != nil {
 		return nil, err
 	}
@@ -186,12 +186,12 @@ func writeNew(fsys FS, dir, name string, write func(io.Writer) error) error {
 		err = fsys.Rename(beside, final)
 	}
 	if err != nil {
-		return errors.Join(err, removeIfThere(fsys, beside))
+		return errors.Join(err, removeExisting(fsys, beside))
 	}
 	return fsys.SyncDir(dir)
 }
 
-func removeIfThere(fsys FS, name string) error {
+func removeExisting(fsys FS, name string) error {
 	if err := fsys.Remove(name); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}

@@ -5,7 +5,7 @@ package worldlog
 import "os"
 
 // Nothing waits when it is opened here.
-const openNow = 0
+const openNonblock = 0
 
 // Names cannot be synced here; the file system keeps them in order by itself,
 // or does not.

@@ -9,7 +9,7 @@ import (
 )
 
 // openNow keeps an open from waiting for the other end of a pipe.
-const openNow = syscall.O_NONBLOCK
+const openNonblock = syscall.O_NONBLOCK
 
 func syncDir(dir string) error {
 	f, err := os.Open(dir)

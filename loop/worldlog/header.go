@@ -132,9 +132,9 @@ func snapshotName(tick uint64) string {
 	return fmt.Sprintf("%s%020d%s", snapshotPrefix, tick, snapshotSuffix)
 }
 
-// numbered returns the number in a name of the package, which must be written
+// parseName returns the number in a name of the package, which must be written
 // as the package writes it.
-func numbered(name, prefix, suffix string, write func(uint64) string) (uint64, bool) {
+func parseName(name, prefix, suffix string, write func(uint64) string) (uint64, bool) {
 	digits, ok := strings.CutPrefix(name, prefix)
 	digits, cut := strings.CutSuffix(digits, suffix)
 	var n uint64

@@ -107,7 +107,7 @@ func (k *keeper) snapshot(job *snapshotJob) {
 		}
 	})
 	if err == nil {
-		if err := k.retire(); err != nil {
+		if err := k.removeOldSnapshots(); err != nil {
 			k.l.count(func(s *Stats) { s.SnapshotErr = fmt.Errorf("worldlog: old snapshots: %w", err) })
 		}
 	}
@@ -141,8 +141,8 @@ func (k *keeper) writeSnapshot(job *snapshotJob) error {
 	return nil
 }
 
-// retire removes the snapshots beyond the number to keep, oldest first.
-func (k *keeper) retire() error {
+// removeOldSnapshots removes the snapshots beyond the number to keep, oldest first.
+func (k *keeper) removeOldSnapshots() error {
 	fsys, keep := k.l.opt.FS, k.l.opt.KeepSnapshots
 	if keep < 0 {
 		return nil
@@ -152,7 +152,7 @@ func (k *keeper) retire() error {
 		return err
 	}
 	for _, tick := range l.snapshots[:max(0, len(l.snapshots)-keep)] {
-		if err := removeIfThere(fsys, filepath.Join(k.l.dir, snapshotName(tick))); err != nil {
+		if err := removeExisting(fsys, filepath.Join(k.l.dir, snapshotName(tick))); err != nil {
 			return err
 		}
 	}
@@ -204,7 +204,7 @@ func (k *keeper) packSegment(h header) error {
 		err = fmt.Errorf("the packed form does not give the same: %w", ErrCorrupt)
 	}
 	if err != nil {
-		return errors.Join(err, removeIfThere(fsys, filepath.Join(dir, packedName(h.index))))
+		return errors.Join(err, removeExisting(fsys, filepath.Join(dir, packedName(h.index))))
 	}
 	return fsys.Remove(filepath.Join(dir, segmentName(h.index)))
 }

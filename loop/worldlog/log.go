@@ -20,16 +20,16 @@ type Log struct {
 	dir string
 	id  Identity
 
-	mu   sync.Mutex
-	room sync.Cond // buf was taken, or err was set
-	err  error     // why nothing more is accepted
+	mu    sync.Mutex
+	space sync.Cond // buf was taken, or err was set
+	err   error     // why nothing more is accepted
 
-	enc   coder
-	buf   []byte // encoded and not yet taken by the writer; never grows
-	ready int    // so much of buf may be written
-	whole int    // so much of it ends with a commit
-	marks []mark // where in buf[:ready] segments end
-	seg   struct {
+	enc            coder
+	buf            []byte       // encoded and not yet taken by the writer; never grows
+	ready          int          // so much of buf may be written
+	committedBytes int          // so much of it ends with a commit
+	ends           []segmentEnd // where in buf[:ready] segments end
+	seg            struct {
 		index, ticks uint64
 		bytes        int64
 	}
@@ -39,12 +39,12 @@ type Log struct {
 	}
 	last    commit // only with committed
 	refs    []snapshotRef
-	force   bool // sync as soon as possible
+	syncNow bool // sync as soon as possible
 	closing bool
 	waiters []waiter
 	// Calls of Sync are numbered from 1: those up to asked wait for the writer,
 	// which has answered those up to confirmed.
-	asked, confirmed uint64
+	syncs, confirmed uint64
 	marked           uint64 // tick+1 that the file markName says; 0: there is none
 	stats            Stats
 
@@ -59,8 +59,8 @@ type Log struct {
 	unlockErr error
 }
 
-// mark is the end of a segment within a buffer.
-type mark struct {
+// segmentEnd is the end of a segment within a buffer.
+type segmentEnd struct {
 	at    int
 	next  header // Parent is filled in by the writer
 	ticks uint64 // tick+1 of the last commit before it
@@ -74,18 +74,18 @@ type waiter struct {
 	reply chan error
 }
 
-// over reports whether w has what it waits for, while the writer runs.
-func (l *Log) over(w *waiter) bool {
+// isDone reports whether w has what it waits for, while the writer runs.
+func (l *Log) isDone(w *waiter) bool {
 	if w.sync > 0 {
 		return w.sync <= l.confirmed
 	}
 	return w.until <= l.durable.Load()
 }
 
-// ended returns what w gets once the writer is gone, for err. A Sync needs the mark,
+// result returns what w gets once the writer is gone, for err. A Sync needs the mark,
 // which may be missing though the ticks are durable; and of a log that is poisoned it
 // confirms nothing.
-func (w *waiter) ended(l *Log, err error) error {
+func (w *waiter) result(l *Log, err error) error {
 	has := w.until <= l.durable.Load()
 	if w.sync > 0 {
 		has = w.until <= l.marked && !errors.Is(err, ErrPoisoned)
@@ -139,7 +139,7 @@ func Create(dir string, id Identity, opt Options) (*Log, error) {
 func newLog(dir string, id Identity, opt Options, lock io.Closer) *Log {
 	l := &Log{opt: opt, dir: dir, id: id, lock: lock,
 		buf: make([]byte, 0, opt.Buffer/2), wake: make(chan struct{}, 1), done: make(chan struct{})}
-	l.room.L = &l.mu
+	l.space.L = &l.mu
 	l.keeper = newKeeper(l)
 	return l
 }
@@ -159,7 +159,7 @@ func (l *Log) create() (*writer, error) {
 	h := header{id: l.id, first: l.id.FirstTick}
 	h.seed()
 	w := newWriter(l)
-	if err := w.begin(h); err != nil {
+	if err := w.createSegment(h); err != nil {
 		return nil, err
 	}
 	l.enc.crc = h.crc
@@ -192,10 +192,10 @@ func (l *Log) Append(r *Record) error {
 func (l *Log) append(r *Record) error {
 	need := maxOverhead + len(r.Data)
 	if l.open.bytes+need > MaxTick-maxCommit {
-		return l.tooMuch("bytes in a tick", l.open.bytes+need)
+		return l.tooLarge("bytes in a tick", l.open.bytes+need)
 	}
 	if l.open.records == MaxRecords {
-		return l.tooMuch("records in a tick", MaxRecords+1)
+		return l.tooLarge("records in a tick", MaxRecords+1)
 	}
 	if err := l.reserve(need); err != nil {
 		return err
@@ -208,7 +208,7 @@ func (l *Log) append(r *Record) error {
 	return nil
 }
 
-func (l *Log) tooMuch(what string, n int) error {
+func (l *Log) tooLarge(what string, n int) error {
 	if l.err != nil {
 		return l.err
 	}
@@ -233,8 +233,8 @@ func (l *Log) reserve(need int) error {
 	l.stats.Blocked++
 	for l.err == nil && len(l.buf)+need > cap(l.buf) {
 		l.ready = len(l.buf) // the beginning of a tick may be written before its end
-		l.call()
-		l.room.Wait()
+		l.wakeWriter()
+		l.space.Wait()
 	}
 	return l.err
 }
@@ -262,12 +262,12 @@ func (l *Log) Commit(tick, hash uint64, counts Counts) error {
 	start := len(l.buf)
 	l.buf = l.enc.appendCommit(l.buf, &l.last)
 	l.endTick(l.open.bytes + len(l.buf) - start)
-	l.call()
+	l.wakeWriter()
 	return nil
 }
 
 func (l *Log) endTick(bytes int) {
-	l.ready, l.whole = len(l.buf), len(l.buf)
+	l.ready, l.committedBytes = len(l.buf), len(l.buf)
 	l.open.records, l.open.bytes = 0, 0
 	l.stats.Ticks++
 	l.stats.Bytes += uint64(bytes)
@@ -298,7 +298,7 @@ func (l *Log) appendRefs() error {
 func (l *Log) rotate() {
 	full := l.seg.bytes >= l.opt.SegmentBytes || l.opt.SegmentTicks > 0 && l.seg.ticks >= l.opt.SegmentTicks
 	if full && l.last.tick < maxTickNumber {
-		l.marks = append(l.marks, mark{at: len(l.buf), next: l.nextSegment(l.last.tick + 1), ticks: l.last.tick + 1})
+		l.ends = append(l.ends, segmentEnd{at: len(l.buf), next: l.nextSegment(l.last.tick + 1), ticks: l.last.tick + 1})
 	}
 }
 
@@ -311,8 +311,8 @@ func (l *Log) nextSegment(first uint64) header {
 	return h
 }
 
-// call wakes the writer; one call that it has not heard yet is enough.
-func (l *Log) call() {
+// wakeWriter wakes the writer; one call that it has not heard yet is enough.
+func (l *Log) wakeWriter() {
 	select {
 	case l.wake <- struct{}{}:
 	default:
@@ -324,7 +324,7 @@ func (l *Log) stop(err error) {
 	if l.err == nil {
 		l.err = err
 	}
-	l.room.Broadcast()
+	l.space.Broadcast()
 }
 
 // poison ends the log for a fault of the disk, which outweighs any other end.
@@ -332,7 +332,7 @@ func (l *Log) poison(cause error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.err = fmt.Errorf("worldlog: %s: %w after durable tick %s: %w", l.dir, ErrPoisoned, tickText(l.durable.Load()), cause)
-	l.room.Broadcast()
+	l.space.Broadcast()
 }
 
 // CommittedTick returns the last tick that Commit accepted, before or after the
@@ -383,8 +383,8 @@ func (l *Log) Stats() Stats {
 // leaves none.
 func (l *Log) Sync() error {
 	l.mu.Lock()
-	l.asked++
-	return l.wait(context.Background(), waiter{until: l.committed.Load(), sync: l.asked}, true)
+	l.syncs++
+	return l.wait(context.Background(), waiter{until: l.committed.Load(), sync: l.syncs}, true)
 }
 
 // WaitDurable returns once tick is durable, with the error that ended the log
@@ -405,8 +405,8 @@ func (l *Log) waitTicks(ctx context.Context, until uint64, force bool) error {
 	return l.wait(ctx, waiter{until: until}, force)
 }
 
-// ended reports whether the writer is gone, so that nobody is left to answer.
-func (l *Log) ended() bool {
+// stopped reports whether the writer is gone, so that nobody is left to answer.
+func (l *Log) stopped() bool {
 	select {
 	case <-l.done:
 		return true
@@ -417,19 +417,19 @@ func (l *Log) ended() bool {
 
 // wait waits for w; mu is held, and let go of.
 func (l *Log) wait(ctx context.Context, w waiter, force bool) error {
-	if l.ended() {
+	if l.stopped() {
 		defer l.mu.Unlock()
-		return w.ended(l, l.err)
+		return w.result(l, l.err)
 	}
-	if l.over(&w) {
+	if l.isDone(&w) {
 		l.mu.Unlock()
 		return nil
 	}
 	w.reply = make(chan error, 1)
 	l.waiters = append(l.waiters, w)
 	if force {
-		l.force = true
-		l.call()
+		l.syncNow = true
+		l.wakeWriter()
 	}
 	l.mu.Unlock()
 	select {
@@ -440,15 +440,15 @@ func (l *Log) wait(ctx context.Context, w waiter, force bool) error {
 	}
 }
 
-// answer wakes the waiters whose tick is done, and all of them once nothing more
+// reply wakes the waiters whose tick is done, and all of them once nothing more
 // will come; mu is held.
-func (l *Log) answer(ended error) {
+func (l *Log) reply(ended error) {
 	kept := l.waiters[:0]
 	for _, w := range l.waiters {
 		switch {
 		case ended != nil:
-			w.reply <- w.ended(l, ended)
-		case l.over(&w):
+			w.reply <- w.result(l, ended)
+		case l.isDone(&w):
 			w.reply <- nil
 		default:
 			kept = append(kept, w)
@@ -467,7 +467,7 @@ func (l *Log) Close() error {
 	l.closing = true
 	l.stop(fmt.Errorf("worldlog: %w", ErrClosed))
 	l.mu.Unlock()
-	l.call()
+	l.wakeWriter()
 	<-l.done
 	l.close.Do(func() {
 		l.keeper.close()

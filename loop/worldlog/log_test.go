@@ -384,13 +384,13 @@ func TestNames(t *testing.T) {
 		}
 	}
 	for _, name := range []string{"segment-0000000001.evlog", "segment-12345678901.evlog"} {
-		if n, ok := numbered(name, segmentPrefix, segmentSuffix, segmentName); !ok || segmentName(n) != name {
+		if n, ok := parseName(name, segmentPrefix, segmentSuffix, segmentName); !ok || segmentName(n) != name {
 			t.Errorf("%s is number %d, %v", name, n, ok)
 		}
 	}
 	for _, name := range []string{"segment-.evlog", "segment-1.evlog", "segment-00000000001.evlog", "segment-000000000a.evlog",
 		"segment-99999999999999999999999.evlog", "segment-0000000001", "0000000001.evlog"} {
-		if n, ok := numbered(name, segmentPrefix, segmentSuffix, segmentName); ok {
+		if n, ok := parseName(name, segmentPrefix, segmentSuffix, segmentName); ok {
 			t.Errorf("%s is number %d", name, n)
 		}
 	}

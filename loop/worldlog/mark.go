@@ -49,7 +49,7 @@ func readMark(fsys FS, dir string) (ticks uint64, err error) {
 		return 0, fmt.Errorf("worldlog: %w", err)
 	}
 	var b [markSize + 1]byte
-	n, err := io.ReadFull(tagged{f}, b[:])
+	n, err := io.ReadFull(diskReader{f}, b[:])
 	if err == io.EOF || err == io.ErrUnexpectedEOF {
 		ticks, err = decodeMark(b[:n])
 	} else if err == nil {

@@ -20,8 +20,8 @@ type Reader struct {
 	at    int     // files[at] is being read, or comes next
 	src   *source // nil: files[at] is not open
 	seg   *segmentReader
-	prev  *link  // the segment before files[at], if it was read whole
-	mark  uint64 // tick+1 up to which the log was durable when the reader was opened
+	prev  *segmentLink // the segment before files[at], if it was read whole
+	mark  uint64       // tick+1 up to which the log was durable when the reader was opened
 	from  uint64
 	tick  Tick
 	err   error // what Next ended with
@@ -109,10 +109,10 @@ func (r *Reader) advance() error {
 			return nil
 		}
 		if err != io.EOF {
-			return r.explain(err)
+			return r.classify(err)
 		}
 		if r.last() {
-			return r.end()
+			return r.atEnd()
 		}
 		r.prev = r.seg.link()
 		if err := r.openAt(r.at + 1); err != nil {
@@ -121,27 +121,27 @@ func (r *Reader) advance() error {
 	}
 }
 
-// end is the error at the end of the log.
-func (r *Reader) end() error {
+// atEnd is the error at the end of the log.
+func (r *Reader) atEnd() error {
 	if r.seg.next < r.mark {
 		return lostError(r.dir, r.seg.next, r.mark)
 	}
 	return io.EOF
 }
 
-// explain decides whether a faulty tick is one that a crash left.
-func (r *Reader) explain(err error) error {
+// classify decides whether a faulty tick is one that a crash left.
+func (r *Reader) classify(err error) error {
 	var e *CorruptError
 	if !errors.As(err, &e) {
 		return err
 	}
-	return errors.Join(judge(r.fs, r.dir, r.files[r.at], r.last(), r.seg, r.mark, e), e)
+	return errors.Join(classifyFault(r.fs, r.dir, r.files[r.at], r.last(), r.seg, r.mark, e), e)
 }
 
-// judge sets in e whether the first tick that is not whole in a segment can be the
+// classifyFault sets in e whether the first tick that is not whole in a segment can be the
 // trace of a crash: it stands at the end of a log, nothing says that it was durable,
 // and nothing whole follows it.
-func judge(fsys FS, dir string, file segmentFile, last bool, s *segmentReader, mark uint64, e *CorruptError) error {
+func classifyFault(fsys FS, dir string, file segmentFile, last bool, s *segmentReader, mark uint64, e *CorruptError) error {
 	e.Torn = false
 	if !last || file.packed {
 		return nil
@@ -150,9 +150,9 @@ func judge(fsys FS, dir string, file segmentFile, last bool, s *segmentReader, m
 		e.Reason += fmt.Sprintf("; %s says that tick %s was on disk", markName, tickText(mark))
 		return nil
 	}
-	known := search{next: s.next, other: s.other, fault: e.Offset, off: s.off}
+	known := tailScan{next: s.next, crc: s.gotCRC, fault: e.Offset, off: s.off}
 	if s.ended { // the file itself may have grown since, if the log is being written
-		e.Torn = !known.within(s.raw, known.hole(s.raw))
+		e.Torn = !known.scanBuffer(s.raw, known.firstHole(s.raw))
 		return nil
 	}
 	src, err := openSegment(fsys, dir, file)
@@ -161,7 +161,7 @@ func judge(fsys FS, dir string, file segmentFile, last bool, s *segmentReader, m
 	}
 	var found bool
 	if _, err = io.CopyN(io.Discard, src, s.off); err == nil {
-		found, err = known.found(src)
+		found, err = known.scan(src)
 	}
 	e.Torn = !found && err == nil
 	return errors.Join(err, src.close())

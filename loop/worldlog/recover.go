@@ -77,16 +77,16 @@ func Recover(dir string, opt Options) (*Log, *Report, error) {
 
 // recovery reads a log to its end and mends that.
 type recovery struct {
-	fs     FS
-	dir    string
-	list   listing
-	in     *bufio.Reader  // of the segment being read
-	seg    *segmentReader // the last one that was read
-	report *Report
-	size   int64    // of the last segment's file
-	mark   uint64   // tick+1 up to which the log was durable
-	plain  []header // closed segments that are not packed
-	last   commit
+	fs       FS
+	dir      string
+	list     listing
+	in       *bufio.Reader  // of the segment being read
+	seg      *segmentReader // the last one that was read
+	report   *Report
+	size     int64    // of the last segment's file
+	mark     uint64   // tick+1 up to which the log was durable
+	unpacked []header // closed segments that are not packed
+	last     commit
 }
 
 func newRecovery(fsys FS, dir string) *recovery {
@@ -113,7 +113,7 @@ func (r *recovery) run() error {
 	if r.seg.next < r.mark {
 		return lostError(r.dir, r.seg.next, r.mark)
 	}
-	if err := r.tidy(); err != nil {
+	if err := r.cleanUp(); err != nil {
 		return fmt.Errorf("worldlog: %w", err)
 	}
 	return nil
@@ -122,7 +122,7 @@ func (r *recovery) run() error {
 // readAll checks every segment and changes nothing. A last segment without a
 // header is dropped from the list.
 func (r *recovery) readAll() error {
-	var prev *link
+	var prev *segmentLink
 	for i, s := range r.list.segments {
 		last := i == len(r.list.segments)-1
 		next := &segmentReader{in: r.in, name: s.name(), sum: sha256.New()}
@@ -143,7 +143,7 @@ func (r *recovery) readAll() error {
 		}
 		prev = next.link()
 		if !last && !s.packed {
-			r.plain = append(r.plain, next.head)
+			r.unpacked = append(r.unpacked, next.head)
 		}
 	}
 	r.report.Segments = len(r.list.segments)
@@ -153,7 +153,7 @@ func (r *recovery) readAll() error {
 
 // read reads one segment. Faults of the last one that may be torn go into the
 // report.
-func (r *recovery) read(seg *segmentReader, s segmentFile, prev *link, last bool) (err error) {
+func (r *recovery) read(seg *segmentReader, s segmentFile, prev *segmentLink, last bool) (err error) {
 	src, err := openSegment(r.fs, r.dir, s)
 	if err != nil {
 		return fmt.Errorf("worldlog: %w", err)
@@ -177,7 +177,7 @@ func (r *recovery) read(seg *segmentReader, s segmentFile, prev *link, last bool
 		}
 		var e *CorruptError
 		if errors.As(err, &e) {
-			return r.judge(e, seg, s, last)
+			return r.classifyFault(e, seg, s, last)
 		}
 		if err != nil {
 			return err
@@ -187,23 +187,23 @@ func (r *recovery) read(seg *segmentReader, s segmentFile, prev *link, last bool
 	}
 }
 
-func (r *recovery) judge(e *CorruptError, seg *segmentReader, s segmentFile, last bool) error {
-	if err := judge(r.fs, r.dir, s, last, seg, r.mark, e); err != nil || !e.Torn {
+func (r *recovery) classifyFault(e *CorruptError, seg *segmentReader, s segmentFile, last bool) error {
+	if err := classifyFault(r.fs, r.dir, s, last, seg, r.mark, e); err != nil || !e.Torn {
 		return errors.Join(e, err)
 	}
 	r.report.Cut = &Cut{File: s.name(), Offset: seg.off, Bytes: r.size - seg.off, Reason: e.Reason}
 	return nil
 }
 
-// tidy removes what is no part of the log, and keeps what is to be cut.
-func (r *recovery) tidy() error {
+// cleanUp removes what is no part of the log, and keeps what is to be cut.
+func (r *recovery) cleanUp() error {
 	r.report.Removed = append(r.report.Removed, r.list.leftovers...)
 	for _, name := range r.report.Removed {
-		if err := removeIfThere(r.fs, filepath.Join(r.dir, name)); err != nil {
+		if err := removeExisting(r.fs, filepath.Join(r.dir, name)); err != nil {
 			return err
 		}
 	}
-	if err := r.keepCut(); err != nil {
+	if err := r.saveCut(); err != nil {
 		return fmt.Errorf("keeping what is to be cut: %w", err)
 	}
 	limit := r.report.Identity.FirstTick
@@ -213,22 +213,22 @@ func (r *recovery) tidy() error {
 	for _, tick := range r.list.snapshots {
 		if tick <= limit {
 			r.report.Snapshots = append(r.report.Snapshots, tick)
-		} else if err := r.setAside(snapshotName(tick)); err != nil {
+		} else if err := r.moveAside(snapshotName(tick)); err != nil {
 			return err
 		}
 	}
 	return r.fs.SyncDir(r.dir)
 }
 
-// keepCut copies the end of the log that is to be cut, or renames the file of which
+// saveCut copies the end of the log that is to be cut, or renames the file of which
 // nothing stays.
-func (r *recovery) keepCut() (err error) {
+func (r *recovery) saveCut() (err error) {
 	cut := r.report.Cut
 	if cut == nil {
 		return nil
 	}
 	if cut.Offset == 0 {
-		err = r.setAside(cut.File)
+		err = r.moveAside(cut.File)
 	} else {
 		err = r.copyCut(cut)
 	}
@@ -243,8 +243,8 @@ func (r *recovery) cutName(file string, n int) string {
 	return fmt.Sprintf("%s.%d%s", file, n, cutSuffix)
 }
 
-// setAside renames a file that is no part of the log.
-func (r *recovery) setAside(file string) error {
+// moveAside renames a file that is no part of the log.
+func (r *recovery) moveAside(file string) error {
 	n := 1
 	for slices.Contains(r.list.cuts, r.cutName(file, n)) {
 		n++
@@ -316,7 +316,7 @@ func (r *recovery) copyFrom(to io.Writer, file string, offset int64) (err error)
 // commit.
 func (r *recovery) resume(l *Log) (*writer, error) {
 	w := newWriter(l)
-	w.head, w.sum, w.size, w.whole = r.seg.head, r.seg.sum, r.seg.off, r.seg.off
+	w.head, w.sum, w.size, w.committedSize = r.seg.head, r.seg.sum, r.seg.off, r.seg.off
 	s := r.list.segments[len(r.list.segments)-1]
 	if !s.packed {
 		var err error
@@ -337,17 +337,17 @@ func (r *recovery) resume(l *Log) (*writer, error) {
 	l.durable.Store(w.ticks)
 	l.enc = r.seg.coder
 	l.seg.index, l.seg.ticks, l.seg.bytes = r.seg.head.index, r.seg.ticks, r.seg.off
-	if err := r.roll(l, w, s.packed); err != nil {
+	if err := r.rotate(l, w, s.packed); err != nil {
 		return nil, err
 	}
-	for _, h := range r.plain {
+	for _, h := range r.unpacked {
 		l.keeper.pack(h)
 	}
 	return w, nil
 }
 
-// roll ends the last segment if it is full, or packed.
-func (r *recovery) roll(l *Log, w *writer, packed bool) error {
+// rotate ends the last segment if it is full, or packed.
+func (r *recovery) rotate(l *Log, w *writer, packed bool) error {
 	if packed {
 		next := l.nextSegment(r.seg.next)
 		next.id.Parent = r.seg.chain()
@@ -357,10 +357,10 @@ func (r *recovery) roll(l *Log, w *writer, packed bool) error {
 	if r.seg.ticks > 0 {
 		l.rotate()
 	}
-	if len(l.marks) == 0 {
+	if len(l.ends) == 0 {
 		return nil
 	}
-	m := l.marks[0]
-	l.marks = l.marks[:0]
-	return w.end(&m)
+	m := l.ends[0]
+	l.ends = l.ends[:0]
+	return w.closeSegment(&m)
 }

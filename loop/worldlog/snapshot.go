@@ -135,7 +135,7 @@ func openSnapshot(fsys FS, dir string, tick uint64) (*snapshotHead, File, error)
 		return nil, nil, fmt.Errorf("worldlog: %w", err)
 	}
 	h := new(snapshotHead)
-	if err := h.read(tagged{f}, tick); err != nil {
+	if err := h.read(diskReader{f}, tick); err != nil {
 		return nil, nil, fmt.Errorf("worldlog: %s: %w", name, errors.Join(err, f.Close()))
 	}
 	return h, f, nil
@@ -185,7 +185,7 @@ func LoadSnapshotUpTo(dir string, fsys FS, tick uint64, limit int) (*Snapshot, e
 	if limit = min(limit, MaxSnapshot); h.Size > limit {
 		err = fmt.Errorf("%w, the limit is %d", fault.Field(ErrCapacity, "bytes of data", h.Size), limit)
 	} else {
-		h.Data, err = h.load(tagged{f})
+		h.Data, err = h.load(diskReader{f})
 	}
 	if err = errors.Join(err, f.Close()); err != nil {
 		return nil, fmt.Errorf("worldlog: %s: %w", snapshotName(tick), err)
