@@ -1,6 +1,7 @@
 package loop
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"math/bits"
@@ -103,20 +104,11 @@ type Config struct {
 // withDefaults replaces the zero fields that have a default.
 func (c Config) withDefaults() Config {
 	if c.RateDen == 0 {
-		c.RateDen = defaultRateDen
-		if c.RateNum == 0 {
-			c.RateNum = defaultRateNum
-		}
+		c.RateNum, c.RateDen = cmp.Or(c.RateNum, defaultRateNum), defaultRateDen
 	}
-	if c.MaxSteps == 0 {
-		c.MaxSteps = defaultMaxSteps
-	}
-	if c.MaxDeltaNs == 0 {
-		c.MaxDeltaNs = defaultMaxDeltaNs
-	}
-	if c.SpinBudget == 0 {
-		c.SpinBudget = defaultSpinBudget
-	}
+	c.MaxSteps = cmp.Or(c.MaxSteps, defaultMaxSteps)
+	c.MaxDeltaNs = cmp.Or(c.MaxDeltaNs, defaultMaxDeltaNs)
+	c.SpinBudget = cmp.Or(c.SpinBudget, defaultSpinBudget)
 	for i := range c.Channels {
 		c.Channels[i] = c.Channels[i].withDefaults()
 	}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"runtime/debug"
 
+	"github.com/evertick/evertick/internal/enum"
 	"github.com/evertick/evertick/internal/fault"
 )
 
@@ -44,7 +45,7 @@ const (
 const panicLimit = 3
 
 // String returns the name of the constant, or "FaultPolicy(n)".
-func (p FaultPolicy) String() string { return enumName(faultPolicyNames[:], p, "FaultPolicy") }
+func (p FaultPolicy) String() string { return enum.Name(faultPolicyNames[:], p, "FaultPolicy") }
 
 var faultPolicyNames = [faultPolicies]string{"Propagate", "Halt", "Resume"}
 

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strconv"
 
+	"github.com/evertick/evertick/internal/enum"
 	"github.com/evertick/evertick/internal/fault"
 )
 
@@ -37,7 +38,7 @@ const (
 var pacingNames = [pacings]string{"Sleep", "Precise", "Spin", "External", "Uncapped"}
 
 // String returns the name of the constant, or "Pacing(n)".
-func (p Pacing) String() string { return enumName(pacingNames[:], p, "Pacing") }
+func (p Pacing) String() string { return enum.Name(pacingNames[:], p, "Pacing") }
 
 // ParsePacing returns the Pacing that String prints as name, whatever the case
 // of its ASCII letters. Its error wraps ErrRange.

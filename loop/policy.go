@@ -1,6 +1,6 @@
 package loop
 
-import "strconv"
+import "github.com/evertick/evertick/internal/enum"
 
 // Policy decides about the steps that are due in a frame beyond its cap.
 type Policy uint8
@@ -35,15 +35,7 @@ const (
 var policyNames = [policies]string{"DropToCap", "Keep", "DropAll", "SlowMotion", "CatchUp", "Realtime"}
 
 // String returns the name of the constant, or "Policy(n)".
-func (p Policy) String() string { return enumName(policyNames[:], p, "Policy") }
-
-// enumName returns the name of a constant, or "kind(n)" for a value that has none.
-func enumName[T ~uint8](names []string, v T, kind string) string {
-	if int(v) < len(names) {
-		return names[v]
-	}
-	return kind + "(" + strconv.Itoa(int(v)) + ")"
-}
+func (p Policy) String() string { return enum.Name(policyNames[:], p, "Policy") }
 
 const (
 	// fullPace is the pace of a SlowMotion loop that keeps up, in 64ths.

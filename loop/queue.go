@@ -115,13 +115,7 @@ func NewQueue[T any](c QueueConfig[T]) (*Queue[T], error) {
 	if err := c.Validate(); err != nil {
 		return nil, err
 	}
-	q := &Queue[T]{capacity: c.Capacity, maxBytes: c.MaxBytes, size: c.Size}
-	if q.capacity == 0 {
-		q.capacity = defaultQueueCapacity
-	}
-	if q.maxBytes == 0 {
-		q.maxBytes = math.MaxInt64
-	}
+	q := &Queue[T]{capacity: cmp.Or(c.Capacity, defaultQueueCapacity), maxBytes: cmp.Or(c.MaxBytes, math.MaxInt64), size: c.Size}
 	q.tooMany = fault.Field(ErrFull, "loop: QueueConfig.Capacity", q.capacity)
 	q.tooLarge = fault.Field(ErrFull, "loop: QueueConfig.MaxBytes", q.maxBytes)
 	q.tooLong = &fault.Limit{Field: "loop: QueueConfig.MaxBytes", Value: "a value", Most: q.maxBytes, Err: ErrFull}

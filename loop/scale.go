@@ -1,11 +1,13 @@
 package loop
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"math"
 	"math/bits"
 
+	"github.com/evertick/evertick/internal/enum"
 	"github.com/evertick/evertick/internal/fault"
 )
 
@@ -27,7 +29,7 @@ const (
 )
 
 // String returns the name of the constant, or "Channel(n)".
-func (c Channel) String() string { return enumName(channelNames[:], c, "Channel") }
+func (c Channel) String() string { return enum.Name(channelNames[:], c, "Channel") }
 
 var channelNames = [...]string{"Dilation", "Speed", "Juice"}
 
@@ -55,12 +57,7 @@ type ChannelConfig struct {
 }
 
 func (c ChannelConfig) withDefaults() ChannelConfig {
-	if c.Max == 0 {
-		c.Max = 100
-	}
-	if c.Rest == 0 {
-		c.Rest = 1
-	}
+	c.Max, c.Rest = cmp.Or(c.Max, 100), cmp.Or(c.Rest, 1)
 	return c
 }
 

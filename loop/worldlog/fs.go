@@ -80,10 +80,10 @@ func (hostFS) Append(name string, size int64) (File, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := f.Truncate(size); err != nil {
-		return nil, errors.Join(err, f.Close())
+	if err = f.Truncate(size); err == nil {
+		_, err = f.Seek(size, io.SeekStart)
 	}
-	if _, err := f.Seek(size, io.SeekStart); err != nil {
+	if err != nil {
 		return nil, errors.Join(err, f.Close())
 	}
 	return hostFileOf(f, nil)

@@ -57,10 +57,7 @@ func (k *keeper) pack(h header) {
 	k.mu.Lock()
 	k.closed = append(k.closed, h)
 	k.mu.Unlock()
-	select {
-	case k.wake <- struct{}{}:
-	default:
-	}
+	signal(k.wake)
 }
 
 // close returns when all that was asked for is done.
@@ -169,10 +166,7 @@ func (k *keeper) packOne() bool {
 	h := k.closed[0]
 	k.closed = k.closed[1:]
 	if len(k.closed) > 0 {
-		select { // come back, with snapshots in between
-		case k.wake <- struct{}{}:
-		default:
-		}
+		signal(k.wake) // snapshots come in between
 	}
 	k.mu.Unlock()
 	err := k.packSegment(h)

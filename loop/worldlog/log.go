@@ -233,7 +233,7 @@ func (l *Log) reserve(need int) error {
 	l.stats.Blocked++
 	for l.err == nil && len(l.buf)+need > cap(l.buf) {
 		l.ready = len(l.buf) // the beginning of a tick may be written before its end
-		l.wakeWriter()
+		signal(l.wake)
 		l.space.Wait()
 	}
 	return l.err
@@ -262,7 +262,7 @@ func (l *Log) Commit(tick, hash uint64, counts Counts) error {
 	start := len(l.buf)
 	l.buf = l.enc.appendCommit(l.buf, &l.last)
 	l.endTick(l.open.bytes + len(l.buf) - start)
-	l.wakeWriter()
+	signal(l.wake)
 	return nil
 }
 
@@ -311,10 +311,10 @@ func (l *Log) nextSegment(first uint64) header {
 	return h
 }
 
-// wakeWriter wakes the writer; one call that it has not heard yet is enough.
-func (l *Log) wakeWriter() {
+// signal puts a token into a channel that holds one, unless it is there already.
+func signal(c chan struct{}) {
 	select {
-	case l.wake <- struct{}{}:
+	case c <- struct{}{}:
 	default:
 	}
 }
@@ -429,7 +429,7 @@ func (l *Log) wait(ctx context.Context, w waiter, force bool) error {
 	l.waiters = append(l.waiters, w)
 	if force {
 		l.syncNow = true
-		l.wakeWriter()
+		signal(l.wake)
 	}
 	l.mu.Unlock()
 	select {
@@ -467,7 +467,7 @@ func (l *Log) Close() error {
 	l.closing = true
 	l.stop(fmt.Errorf("worldlog: %w", ErrClosed))
 	l.mu.Unlock()
-	l.wakeWriter()
+	signal(l.wake)
 	<-l.done
 	l.close.Do(func() {
 		l.keeper.close()

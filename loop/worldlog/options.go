@@ -1,10 +1,11 @@
 package worldlog
 
 import (
+	"cmp"
 	"errors"
-	"fmt"
 	"time"
 
+	"github.com/evertick/evertick/internal/enum"
 	"github.com/evertick/evertick/internal/fault"
 )
 
@@ -26,15 +27,7 @@ const (
 
 // String returns the name of the constant.
 func (d Durability) String() string {
-	switch d {
-	case Interval:
-		return "Interval"
-	case EveryTick:
-		return "EveryTick"
-	case None:
-		return "None"
-	}
-	return fmt.Sprintf("Durability(%d)", uint8(d))
+	return enum.Name([]string{"Interval", "EveryTick", "None"}, d, "Durability")
 }
 
 // FullPolicy says what Append and Commit do when the disk is slower than the
@@ -50,15 +43,7 @@ const (
 )
 
 // String returns the name of the constant.
-func (p FullPolicy) String() string {
-	switch p {
-	case Block:
-		return "Block"
-	case Stop:
-		return "Stop"
-	}
-	return fmt.Sprintf("FullPolicy(%d)", uint8(p))
-}
+func (p FullPolicy) String() string { return enum.Name([]string{"Block", "Stop"}, p, "FullPolicy") }
 
 // Options set up a log; the zero value works. They are not stored in the log
 // and may differ from one opening to the next.
@@ -118,20 +103,10 @@ func (o Options) Validate() error {
 }
 
 func (o Options) withDefaults() Options {
-	if o.Interval == 0 {
-		o.Interval = defaultInterval
-	}
-	if o.Buffer == 0 {
-		o.Buffer = defaultBuffer
-	}
-	if o.SegmentBytes == 0 {
-		o.SegmentBytes = defaultSegmentBytes
-	}
-	if o.KeepSnapshots == 0 {
-		o.KeepSnapshots = defaultKeep
-	}
-	if o.FS == nil {
-		o.FS = OS
-	}
+	o.Interval = cmp.Or(o.Interval, defaultInterval)
+	o.Buffer = cmp.Or(o.Buffer, defaultBuffer)
+	o.SegmentBytes = cmp.Or(o.SegmentBytes, defaultSegmentBytes)
+	o.KeepSnapshots = cmp.Or(o.KeepSnapshots, defaultKeep)
+	o.FS = cmp.Or(o.FS, OS)
 	return o
 }

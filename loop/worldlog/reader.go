@@ -1,6 +1,7 @@
 package worldlog
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -31,9 +32,7 @@ type Reader struct {
 // wrap fs.ErrNotExist (no log), ErrCorrupt, ErrUnsupported, or are those of the
 // file system.
 func OpenReader(dir string, fsys FS) (*Reader, error) {
-	if fsys == nil {
-		fsys = OS
-	}
+	fsys = cmp.Or(fsys, OS)
 	mark, err := readMark(fsys, dir) // first: the segments may be those of a log that is being written
 	if err != nil {
 		return nil, err

@@ -2,8 +2,8 @@ package worldlog
 
 import (
 	"encoding/binary"
-	"fmt"
 
+	"github.com/evertick/evertick/internal/enum"
 	"github.com/evertick/evertick/internal/wire"
 )
 
@@ -31,12 +31,7 @@ var typeNames = [typeEnd]string{"invalid", "Config", "Schema", "Input", "Intent"
 	"Marker", "SnapshotRef", "TickCommit", "Columns", "Query"}
 
 // String returns the name of the constant.
-func (t Type) String() string {
-	if t < typeEnd {
-		return typeNames[t]
-	}
-	return fmt.Sprintf("Type(%d)", uint8(t))
-}
+func (t Type) String() string { return enum.Name(typeNames[:], t, "Type") }
 
 // own reports whether the log writes records of the type itself.
 func (t Type) own() bool { return t == SnapshotRef || t == TickCommit }
@@ -90,11 +85,15 @@ type coder struct {
 	seq uint64
 }
 
-// seal appends to dst, whose record begins at start, the CRC that continues
-// from the record before.
-func (c *coder) seal(dst []byte, start int) []byte {
+// appendBody appends a record whose body is fields and data, with its length and the CRC
+// that continues from the record before.
+func (c *coder) appendBody(dst, fields, data []byte) []byte {
+	start := len(dst)
+	dst = wire.AppendUvarints(dst, uint64(len(fields)+len(data)))
+	dst = append(dst, fields...)
+	dst = append(dst, data...)
 	c.crc = wire.CRC(c.crc, dst[start:])
-	return binary.LittleEndian.AppendUint32(dst, c.crc)
+	return wire.AppendU32s(dst, c.crc)
 }
 
 // append encodes r behind dst. The types that the log writes itself have no
@@ -117,11 +116,7 @@ func (c *coder) append(dst []byte, r *Record) []byte {
 		}
 		c.seq = r.Seq
 	}
-	start := len(dst)
-	dst = wire.AppendUvarints(dst, uint64(len(f)+len(r.Data)))
-	dst = append(dst, f...)
-	dst = append(dst, r.Data...)
-	return c.seal(dst, start)
+	return c.appendBody(dst, f, r.Data)
 }
 
 // commit is the payload of TickCommit.
@@ -140,10 +135,7 @@ func (c *coder) appendCommit(dst []byte, m *commit) []byte {
 	b := wire.AppendUvarints(append(body[:0], byte(TickCommit)), m.tick)
 	b = wire.AppendU64s(b, m.hash)
 	b = wire.AppendUvarints(b, m.records, m.counts.Dropped, m.counts.Live, m.lag)
-	start := len(dst)
-	dst = append(dst, byte(len(b)))
-	dst = append(dst, b...)
-	return c.seal(dst, start)
+	return c.appendBody(dst, b, nil)
 }
 
 // decode reads the body of a record that is no commit; Data is part of body.

@@ -238,18 +238,16 @@ func (r *recovery) saveCut() (err error) {
 	return err
 }
 
-// cutName is a name that never was used for a part of the named file.
-func (r *recovery) cutName(file string, n int) string {
-	return fmt.Sprintf("%s.%d%s", file, n, cutSuffix)
-}
+// cutName returns the name of the n-th file that keeps a cut part of a file.
+func cutName(file string, n int) string { return fmt.Sprintf("%s.%d%s", file, n, cutSuffix) }
 
 // moveAside renames a file that is no part of the log.
 func (r *recovery) moveAside(file string) error {
 	n := 1
-	for slices.Contains(r.list.cuts, r.cutName(file, n)) {
+	for slices.Contains(r.list.cuts, cutName(file, n)) {
 		n++
 	}
-	name := r.cutName(file, n)
+	name := cutName(file, n)
 	if err := r.fs.Rename(filepath.Join(r.dir, file), filepath.Join(r.dir, name)); err != nil {
 		return err
 	}
@@ -265,14 +263,14 @@ func (r *recovery) copyCut(cut *Cut) error {
 		return err
 	}
 	n := 1
-	for ; slices.Contains(r.list.cuts, r.cutName(cut.File, n)); n++ {
+	for ; slices.Contains(r.list.cuts, cutName(cut.File, n)); n++ {
 		// One that cannot be read is not the one.
-		if got, err := r.sumFrom(r.cutName(cut.File, n), 0); err == nil && got == want {
-			r.report.Saved = append(r.report.Saved, r.cutName(cut.File, n))
+		if got, err := r.sumFrom(cutName(cut.File, n), 0); err == nil && got == want {
+			r.report.Saved = append(r.report.Saved, cutName(cut.File, n))
 			return nil
 		}
 	}
-	name := r.cutName(cut.File, n)
+	name := cutName(cut.File, n)
 	err = writeNew(r.fs, r.dir, name, func(f io.Writer) error { return r.copyFrom(f, cut.File, cut.Offset) })
 	if err == nil {
 		r.report.Saved = append(r.report.Saved, name)
@@ -294,22 +292,10 @@ func (r *recovery) copyFrom(to io.Writer, file string, offset int64) (err error)
 		return err
 	}
 	defer func() { err = errors.Join(err, f.Close()) }()
-	if _, err = io.CopyN(io.Discard, f, offset); err != nil {
-		return err
+	if _, err = io.CopyN(io.Discard, f, offset); err == nil {
+		_, err = io.Copy(to, f)
 	}
-	buf := make([]byte, readBuffer)
-	for {
-		n, err := f.Read(buf)
-		if werr := writeAll(to, buf[:n]); werr != nil {
-			return werr
-		}
-		if err == io.EOF {
-			return nil
-		}
-		if err != nil {
-			return err
-		}
-	}
+	return err
 }
 
 // resume gives l the state in which the writer of the log was after its last

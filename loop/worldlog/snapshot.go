@@ -2,6 +2,7 @@ package worldlog
 
 import (
 	"bufio"
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -103,9 +104,7 @@ func (h *snapshotHead) decode(b []byte) error {
 // first, without their data. fsys may be nil: OS. Files that are not whole are
 // left out; LoadSnapshot says what is wrong with them.
 func Snapshots(dir string, fsys FS) ([]Snapshot, error) {
-	if fsys == nil {
-		fsys = OS
-	}
+	fsys = cmp.Or(fsys, OS)
 	l, err := listDir(fsys, dir)
 	if err != nil {
 		return nil, fmt.Errorf("worldlog: %w", err)
@@ -175,9 +174,7 @@ func LoadSnapshot(dir string, fsys FS, tick uint64) (*Snapshot, error) {
 // bounds the memory that a file from elsewhere takes. With it come at most 12 MiB
 // for unpacking.
 func LoadSnapshotUpTo(dir string, fsys FS, tick uint64, limit int) (*Snapshot, error) {
-	if fsys == nil {
-		fsys = OS
-	}
+	fsys = cmp.Or(fsys, OS)
 	h, f, err := openSnapshot(fsys, dir, tick)
 	if err != nil {
 		return nil, err
