@@ -85,7 +85,7 @@ type World struct {
 
 	lists     uint16   // Commands made
 	applies   uint64   // calls of Apply
-	cancelled []uint64 // scratch of Apply: see dryRun
+	cancelled []uint64 // scratch of Apply: see wouldDespawn
 
 	previous *Transforms // nil without Config.Previous
 	jumped   []uint64    // nil without Config.Previous
