@@ -134,8 +134,12 @@ func (ix *Index) KNN(q *NearestQueries, out *Result) error {
 	w := scratchOf(&out.scratch)
 	s := &w.knn
 	s.begin(ix, q, min(q.K, max(1, ix.n)))
+	out.Slots = resize(out.Slots, len(q.X)*s.k)
+	if !q.SkipDist2 {
+		out.Dist2 = resize(out.Dist2, len(q.X)*s.k)
+	}
 	err := w.rows.collect(task{
-		searcher: s, ix: ix, query: "KNN", rows: len(q.X), chunk: chunkQueries,
+		searcher: s, ix: ix, query: "KNN", rows: len(q.X), chunk: chunkQueries, longest: s.k,
 		order: Grid, withKey: !q.SkipDist2, parallel: ix.parallelFrom, // rows are sorted already
 	}, &out.Offsets, &out.Slots, &out.Dist2)
 	s.ix, s.q, out.Of = nil, nil, out.Of[:0]

@@ -79,20 +79,18 @@ func (ix *Index) self(query string, q *Self, keep native.Keep, out *Result) erro
 		searcher: s, ix: ix, query: query, rows: ix.n, chunk: s.chunkLen(), order: q.Order, withKey: !q.SkipDist2,
 		parallel: (ix.parallelFrom + selfParallelFrom - 1) / selfParallelFrom,
 	}
-	var err error
 	if q.RowsInGridOrder {
 		t.of = s.of
-		err = w.rows.collect(t, &out.Offsets, &out.Slots, &out.Dist2)
 	} else {
+		t.numberer = s
 		s.countRanks()
-		err = w.rows.collectNumbered(t, s, &out.Offsets, &out.Slots, &out.Dist2)
 	}
-	if err == nil && !q.RowsInGridOrder {
-		s.setOf()
-	}
+	err := w.rows.collect(t, &out.Offsets, &out.Slots, &out.Dist2)
 	out.Of = s.of
 	if err != nil {
 		out.Of = out.Of[:0]
+	} else if !q.RowsInGridOrder {
+		s.setOf()
 	}
 	s.ix, s.of = nil, nil
 	return err
