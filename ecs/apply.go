@@ -28,8 +28,7 @@ type Applied struct {
 // What observers record meanwhile, in any list, is for the next Apply. If an observer
 // panics, the commands that follow are lost.
 //
-// It panics while a query iterates, and on a list that is of another world or
-// given twice.
+// It panics while a query iterates, and on a list that is of another world or given twice.
 func (w *World) Apply(lists ...*Commands) (Applied, error) {
 	w.mustBeUnlocked()
 	w.checkLists(lists)

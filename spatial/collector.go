@@ -11,9 +11,10 @@ import (
 
 // A searcher finds rows.
 type searcher interface {
-	// search appends rows [first, last) of a batch, in grid order, as far as there is
-	// room, and returns their number. Room for all points and native.Pad more is always
-	// enough for one row, or task.longest. No two calls with one worker number run at the same time.
+	// search appends rows [first, last) of a batch, in grid order, as far as there is room,
+	// and returns their number. Room for all points and native.Pad more is always enough
+	// for one row, or task.longest. No two calls with one worker number run at the same
+	// time.
 	search(worker, first, last int, rows *native.Rows) int
 }
 
@@ -37,11 +38,10 @@ type task struct {
 	numberer numberer // nil: rows stay in the order in which they are found
 }
 
-// collector collects the rows of a batch from several workers, in order. Any worker takes
-// a chunk of rows and finds them in memory of its own. As soon as all
-// chunks before it are done, the offset of a chunk in the result is known and the worker
-// copies it there, while it is in its cache. A worker that is alone writes to the
-// result directly.
+// collector collects the rows of a batch from several workers, in order. Any worker takes a
+// chunk of rows and finds them in memory of its own. As soon as all chunks before it are
+// done, the offset of a chunk in the result is known and the worker copies it there, while
+// it is in its cache. A worker that is alone writes to the result directly.
 type collector struct {
 	task
 	slots   []uint32

@@ -153,10 +153,9 @@ func tooMany(n, k int) error {
 	return nil
 }
 
-// Nearest answers a batch of queries with the first point of each, by squared
-// distance, then slot; it ignores K and SkipDist2. Errors are those of
-// NearestQueries.Validate for the rest, with out as it was, and ErrFloatEnv, with out
-// empty.
+// Nearest answers a batch of queries with the first point of each, by squared distance,
+// then slot; it ignores K and SkipDist2. Errors are those of NearestQueries.Validate for
+// the rest, with out as it was, and ErrFloatEnv, with out empty.
 func (ix *Index) Nearest(q *NearestQueries, out *NearestResult) error {
 	if err := q.validate(); err != nil {
 		return err

@@ -53,7 +53,8 @@ func (o Order) sort(found []neighbour) {
 	}
 }
 
-// addRows replaces the result by n rows. find appends the neighbours of a row, in grid order.
+// addRows replaces the result by n rows. find appends the neighbours of a row, in grid
+// order.
 func (r *Result) addRows(query string, n int, order Order, skipKey bool, find func(i int, found []neighbour) []neighbour) error {
 	r.empty()
 	r.Offsets = append(r.Offsets, 0)

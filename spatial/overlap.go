@@ -24,9 +24,8 @@ type Boxes struct {
 }
 
 // Validate returns the first fault of the batch: a value that is NaN or infinite
-// (ErrNotFinite), a minimum above its maximum, which names the minimum,
-// or an order that is neither BySlot nor Grid (ErrRange). It panics if the
-// slices differ in length.
+// (ErrNotFinite), a minimum above its maximum, which names the minimum, or an order that is
+// neither BySlot nor Grid (ErrRange). It panics if the slices differ in length.
 func (b *Boxes) Validate() error {
 	n, minZ, maxZ := len(b.MinX), b.minZ(), b.maxZ()
 	mustBeLong("spatial: Boxes: MinX, MinY, MinZ, MaxX, MaxY and MaxZ differ in length", n, b.MinY, minZ, b.MaxX, b.MaxY, maxZ)

@@ -113,11 +113,10 @@ func (s *radiusSearch) search(_, first, last int, rows *native.Rows) int {
 	return done
 }
 
-// Count stores in counts[i] how many points are within radius i of q: the length
-// of row i of Radius, with the same filters, without the row. It ignores q.Order and
-// q.SkipDist2, but refuses an unknown order. Errors are those
-// of Queries.Validate, with counts as they were, and ErrFloatEnv. It panics if
-// counts and q.X differ in length.
+// Count stores in counts[i] how many points are within radius i of q: the length of row i
+// of Radius, with the same filters, without the row. It ignores q.Order and q.SkipDist2,
+// but refuses an unknown order. Errors are those of Queries.Validate, with counts as they
+// were, and ErrFloatEnv. It panics if counts and q.X differ in length.
 func (ix *Index) Count(q *Queries, counts []uint32) error {
 	if err := q.checkCounts(counts); err != nil {
 		return err

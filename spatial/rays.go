@@ -72,10 +72,9 @@ func (ix *Index) setSpheres(s *native.Spheres, query string, radius []float32) e
 // those of Build, and read for slots of the index only. Reading it is a pass over
 // all points in each call: many rays in a batch are better than few.
 //
-// Errors are those of Rays.Validate, and a radius that is not finite
-// (ErrNotFinite) or negative (ErrRange), with slots and t as they were; and
-// ErrFloatEnv. It panics if slots or t and q.OX differ in length, and if radius is
-// too short.
+// Errors are those of Rays.Validate, and a radius that is not finite (ErrNotFinite) or
+// negative (ErrRange), with slots and t as they were; and ErrFloatEnv. It panics if slots
+// or t and q.OX differ in length, and if radius is too short.
 func (ix *Index) RayClosest(radius []float32, q *Rays, slots []uint32, t []float32) error {
 	if err := ix.checkClosest(radius, q, slots, t); err != nil {
 		return err

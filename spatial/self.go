@@ -96,7 +96,8 @@ func (ix *Index) self(query string, q *Self, keep native.Keep, out *Result) erro
 	return err
 }
 
-// selfSearch is the searcher of RadiusSelf and Pairs. Row i is that of point i in grid order.
+// selfSearch is the searcher of RadiusSelf and Pairs. Row i is that of point i in grid
+// order.
 type selfSearch struct {
 	ix     *Index
 	query  native.SelfQuery
@@ -127,8 +128,7 @@ func (s *selfSearch) search(worker, first, last int, rows *native.Rows) int {
 	return native.Self(s.ix.level, &s.ix.grid, &s.ix.points, &s.query, first, last, rows, &s.packed[worker])
 }
 
-// number numbers the rows from first on by the rank of their slots among all indexed
-// slots.
+// number numbers the rows from first on by the rank of their slots among all indexed slots.
 func (s *selfSearch) number(first int, numbers []uint32) {
 	for i := range numbers {
 		_, _, _, slot := s.ix.point(first + i)
