@@ -10,7 +10,7 @@ import (
 	"github.com/evertick/evertick/native/paritytest"
 )
 
-// Recording into lists and appending them is recording into one list.
+// Recording into several lists and appending them has the effect of recording into one.
 func TestAppendIsRecording(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		type side struct {
@@ -28,7 +28,7 @@ func TestAppendIsRecording(t *testing.T) {
 			s.lists = []*Commands{s.w.NewCommands(), s.w.NewCommands()}
 			return s
 		}
-		// parts are of one list each, whose spawns only they can name.
+		// Only commands of the same list can refer to its spawns.
 		record := func(c *Commands, s *side, ops []int) {
 			var born []ID
 			for i, op := range ops {
@@ -80,7 +80,7 @@ func newTestWorld(t *rapid.T, capacity int) *World {
 	return w
 }
 
-// What a list has given out for its spawns resolves there, wherever they went.
+// Provisional ids of a list resolve there, even after Append moved its commands.
 func TestAppendResolves(t *testing.T) {
 	w := newWorld(t, 20)
 	main, a, b := w.NewCommands(), w.NewCommands(), w.NewCommands()
@@ -107,7 +107,7 @@ func TestAppendResolves(t *testing.T) {
 		a.Reset()
 		wantPanic(t, "ecs: Commands.Spawned: index out of range", func() { b.Spawned(1) })
 	}
-	// A list that is applied itself again has its own spawns.
+	// A list that is applied again by itself has its own spawns.
 	id := a.Spawn()
 	apply(t, w, a)
 	if got := a.Resolve(id); got != ID(w.table.next)-1 || a.Spawned(0) != got {
@@ -142,7 +142,7 @@ func TestAppendAllocatesNothing(t *testing.T) {
 	}
 }
 
-// Versions do not tell who touched first, nor how often.
+// Versions depend neither on the order of touches nor on their number.
 func TestHoldTouches(t *testing.T) {
 	versions := func(touch func(w *World, hp, mp *Column[int32])) []uint64 {
 		w := newWorld(t, 4)
@@ -159,7 +159,7 @@ func TestHoldTouches(t *testing.T) {
 		w.HoldTouches()
 		w.ReleaseTouches()
 		if w.LastTouch() != held[4] {
-			t.Error("nothing was touched, and there is a new version")
+			t.Error("nothing was touched, but there is a new version")
 		}
 		w.Position.Touch()
 		if w.Position.Version() != held[4]+1 {

@@ -28,8 +28,7 @@ type Applied struct {
 // What observers record meanwhile, in any list, is for the next Apply. If an observer
 // panics, the commands that follow are lost.
 //
-// It panics while a query iterates, and on a list that is of another world or
-// given twice.
+// It panics while a query iterates, and on a list that is of another world or given twice.
 func (w *World) Apply(lists ...*Commands) (Applied, error) {
 	w.mustBeUnlocked()
 	w.checkLists(lists)
@@ -78,19 +77,19 @@ func (w *World) checkRoom(lists []*Commands) error {
 	if spawns <= free {
 		return nil
 	}
-	r := dryRun{w: w, next: ID(w.table.next)}
 	defer w.despawning.clear()
 	w.cancelled = zeroed(w.cancelled, words(spawns))
+	next := ID(w.table.next)
 	for i, c := range lists {
-		first := r.next
+		first := next
 		for j, o := range c.recorded.commands {
 			switch {
 			case o.kind == spawnCommand && free == 0:
 				return fault.Element(ErrCapacity, fmt.Sprintf("ecs: Apply lists[%d]: command", i), j, "Spawn")
 			case o.kind == spawnCommand:
 				free--
-				r.next++
-			case o.kind == despawnCommand && r.despawn(o.id.resolve(first)):
+				next++
+			case o.kind == despawnCommand && w.wouldDespawn(o.id.resolve(first), next):
 				free++
 			}
 		}
@@ -98,21 +97,14 @@ func (w *World) checkRoom(lists []*Commands) error {
 	return nil
 }
 
-// dryRun follows spawns and despawns without changing the world. Live entities that
-// would be despawned are in World.despawning; entities that would be spawned and
-// despawned again are in World.cancelled, counted from the next id.
-type dryRun struct {
-	w    *World
-	next ID
-}
-
-// despawn reports whether a Despawn would find its entity.
-func (r *dryRun) despawn(id ID) bool {
-	w := r.w
+// wouldDespawn reports whether a Despawn would find its entity after the commands before
+// it, and notes it: a live entity in World.despawning, and one that a Spawn before would
+// create, with an id below next, in World.cancelled, counted from the next id of the world.
+func (w *World) wouldDespawn(id, next ID) bool {
 	if slot, ok := w.table.slot(id); ok {
 		return w.despawning.add(int(slot>>6), 1<<(slot&63))
 	}
-	if id < ID(w.table.next) || id >= r.next {
+	if id < ID(w.table.next) || id >= next {
 		return false
 	}
 	i := id - ID(w.table.next)

@@ -34,9 +34,8 @@ func eachBit(i int, mask uint64, f func(Slot)) {
 	}
 }
 
-// slotsOf returns the numbers of the bits that are set, in the memory of dst if
-// they fit. Without bits the result is empty but not nil: to an index, nil slots are
-// all rows.
+// slotsOf returns the numbers of the bits that are set, in the memory of dst if they fit.
+// Without bits the result is empty but not nil: to an index, nil slots are all rows.
 func slotsOf(mask []uint64, dst []Slot) []Slot {
 	n := countBits(mask)
 	if dst == nil || cap(dst) < n {
@@ -139,8 +138,7 @@ type slotBatch struct {
 	from, to int
 }
 
-// add adds the slots of a mask in word i, and reports false if all of them were
-// members.
+// add adds the slots of a mask in word i, and reports false if all of them were members.
 func (b *slotBatch) add(i int, mask uint64) bool {
 	if b.from == b.to {
 		b.from, b.to = i, i+1

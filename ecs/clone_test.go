@@ -13,7 +13,7 @@ func TestClone(t *testing.T) {
 	w.Rotation.Touch()
 	c := w.Clone()
 	if d, found := Diff(w, c); found || c.Cap() != w.Cap() || c.Generation() != 1 || !bytes.Equal(w.Snapshot(nil), c.Snapshot(nil)) {
-		t.Fatal("the clone is another", d)
+		t.Fatal("the clone differs", d)
 	}
 	hp, ok := FindColumn[int32](c, "hp")
 	mine, _ := FindColumn[int32](w, "hp")
@@ -51,11 +51,11 @@ func TestCopyFrom(t *testing.T) {
 	lost := tag(t, w, "lost")
 	lost.Set(80)
 	q := w.NewQuery(With(tag(t, w, "ally")))
-	told := 0
-	w.OnDespawn(func(ID, Slot) { told++ })
+	calls := 0
+	w.OnDespawn(func(ID, Slot) { calls++ })
 	var released []int
 	bodies := NewBinding(w, func(_ ID, handle int) { released = append(released, handle) })
-	for i, id := range []ID{1, 2, 3, 70} { // of which 1 and 3 are in src, in the same slots
+	for i, id := range []ID{1, 2, 3, 70} { // 1 and 3 are in src, in the same slots
 		if err := bodies.Bind(id, i); err != nil {
 			t.Fatal(err)
 		}
@@ -72,7 +72,7 @@ func TestCopyFrom(t *testing.T) {
 	if !slices.Equal(released, []int{1, 3}) || bodies.Len() != 2 {
 		t.Errorf("released %v", released)
 	}
-	if w.Generation() != 1 || told != 0 || lost.Count() != 0 || w.HighWater() != 5 || slices.Max(mana[:90]) != 0 {
+	if w.Generation() != 1 || calls != 0 || lost.Count() != 0 || w.HighWater() != 5 || slices.Max(mana[:90]) != 0 {
 		t.Error("not the state of src and nothing else")
 	}
 	if got := q.Slots(nil); !slices.Equal(got, []Slot{0, 2}) {
@@ -103,7 +103,7 @@ func TestCopyFrom(t *testing.T) {
 	}
 }
 
-// TestCopyFromPages goes to and fro between tables of many pages and few.
+// TestCopyFromPages alternates between tables of many pages and few.
 func TestCopyFromPages(t *testing.T) {
 	sparse := newWorld(t, 3000)
 	for range 60 { // one survivor in a page

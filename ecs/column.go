@@ -338,29 +338,31 @@ func reset[B uint8 | uint16 | uint32 | uint64](columns []resetColumn[B], lo, hi 
 
 const float32One = 0x3f800000 // math.Float32bits(1)
 
-// addBuiltIn lays the columns of Position, Rotation and Scale into one arena.
+// The first of the built-in columns that change together.
+const (
+	positionColumn = 0
+	rotationColumn = 3
+	scaleColumn    = 7
+)
+
+// addBuiltIn adds the columns of Position, Rotation and Scale.
 func (w *World) addBuiltIn() {
-	position, rotation, scale := &changeVersion{world: w}, &changeVersion{world: w}, &changeVersion{world: w}
-	w.Position.version, w.Rotation.version, w.Scale.version = position, rotation, scale
-	columns := [...]struct {
-		name    string
-		version *changeVersion
-		dst     *[]float32
-		init    uint64
-	}{
-		{"position.x", position, &w.Position.X, 0}, {"position.y", position, &w.Position.Y, 0},
-		{"position.z", position, &w.Position.Z, 0},
-		{"rotation.x", rotation, &w.Rotation.X, 0}, {"rotation.y", rotation, &w.Rotation.Y, 0},
-		{"rotation.z", rotation, &w.Rotation.Z, 0}, {"rotation.w", rotation, &w.Rotation.W, float32One},
-		{"scale.x", scale, &w.Scale.X, float32One}, {"scale.y", scale, &w.Scale.Y, float32One},
-		{"scale.z", scale, &w.Scale.Z, float32One},
-	}
-	n := 4 * w.Cap()
-	step := stagger.Stride(n)
-	arena := stagger.Bytes(step*len(columns), 0)
-	for i, c := range columns {
-		mem := arena[i*step : i*step+n : i*step+n]
-		w.addColumn(&column{name: c.name, kind: kindFloat32, count: 1, mem: mem, init: c.init, version: c.version})
-		*c.dst = stagger.View[float32](mem)
+	t := newTransforms(w.Cap(), 0)
+	w.Position, w.Rotation, w.Scale = t.Position, t.Rotation, t.Scale
+	w.Position.version, w.Rotation.version, w.Scale.version = &changeVersion{world: w}, &changeVersion{world: w}, &changeVersion{world: w}
+	version := w.Position.version
+	for i, name := range [...]string{"position.x", "position.y", "position.z",
+		"rotation.x", "rotation.y", "rotation.z", "rotation.w", "scale.x", "scale.y", "scale.z"} {
+		switch i {
+		case rotationColumn:
+			version = w.Rotation.version
+		case scaleColumn:
+			version = w.Scale.version
+		}
+		c := &column{name: name, kind: kindFloat32, count: 1, mem: bytesOf(*t.columns()[i]), version: version}
+		if name == "rotation.w" || i >= scaleColumn {
+			c.init = float32One
+		}
+		w.addColumn(c)
 	}
 }

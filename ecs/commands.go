@@ -1,5 +1,7 @@
 package ecs
 
+import "unsafe"
+
 // Commands is a command buffer: a list of changes that are recorded now and made later,
 // all at once, by World.Apply. It is how systems spawn and despawn while they iterate,
 // and how several goroutines change one world with one result: each records into a list
@@ -63,13 +65,6 @@ const (
 // A provisional id is this bit, 16 bits of the list, 15 of the round and 32 that
 // count the spawns of the round. No world ever counts that far: see maxID.
 const provisional ID = 1 << 63
-
-// The first of the built-in columns that are written together.
-const (
-	positionColumn = 0
-	rotationColumn = 3
-	scaleColumn    = 7
-)
 
 // NewCommands returns an empty list for this world.
 func (w *World) NewCommands() *Commands {
@@ -142,30 +137,25 @@ func (c *Commands) tag(kind commandKind, t Tag, id ID) {
 // SetPosition records the position of an entity, in metres. It is ErrNotFinite, and
 // nothing is recorded, if a value is NaN or infinite.
 func (c *Commands) SetPosition(id ID, x, y, z float32) error {
-	return c.setVec3("ecs: Commands.SetPosition", positionColumn, id, [3]float32{x, y, z})
+	return c.setFloats("ecs: Commands.SetPosition", positionColumn, id, x, y, z)
 }
 
 // SetScale records the scale factors of an entity, with the error of SetPosition.
 func (c *Commands) SetScale(id ID, x, y, z float32) error {
-	return c.setVec3("ecs: Commands.SetScale", scaleColumn, id, [3]float32{x, y, z})
-}
-
-func (c *Commands) setVec3(field string, column uint16, id ID, v [3]float32) error {
-	if err := checkFinite(field, v[:]); err != nil {
-		return err
-	}
-	record(c, column, 3, id, v)
-	return nil
+	return c.setFloats("ecs: Commands.SetScale", scaleColumn, id, x, y, z)
 }
 
 // SetRotation records the rotation of an entity, with the error of SetPosition. The
 // quaternion is stored as given, not normalised.
 func (c *Commands) SetRotation(id ID, x, y, z, w float32) error {
-	v := [4]float32{x, y, z, w}
-	if err := checkFinite("ecs: Commands.SetRotation", v[:]); err != nil {
+	return c.setFloats("ecs: Commands.SetRotation", rotationColumn, id, x, y, z, w)
+}
+
+func (c *Commands) setFloats(field string, column uint16, id ID, v ...float32) error {
+	if err := checkFinite(field, v); err != nil {
 		return err
 	}
-	record(c, rotationColumn, 4, id, v)
+	c.write(column, len(v), id, bytesOf(v))
 	return nil
 }
 
@@ -175,13 +165,14 @@ func Write[T any](c *Commands, column *Column[T], id ID, v T) {
 	if column == nil || column.column == nil || column.column.version.world != c.world {
 		panic("ecs: Commands with a column of another world")
 	}
-	record(c, column.column.index, 1, id, v)
+	c.write(column.column.index, 1, id, unsafe.Slice((*byte)(unsafe.Pointer(&v)), unsafe.Sizeof(v)))
 }
 
-// record records a value for the row of an entity in width columns from the given one on.
-func record[T any](c *Commands, column uint16, width uint8, id ID, v T) {
-	c.add(command{kind: writeCommand, target: column, width: width, id: c.checkID(id)})
-	c.recorded.values = append(c.recorded.values, bytesOfOne(&v)...)
+// write records values for the row of an entity in width columns from the given one on,
+// in native byte order.
+func (c *Commands) write(column uint16, width int, id ID, values []byte) {
+	c.add(command{kind: writeCommand, target: column, width: uint8(width), id: c.checkID(id)})
+	c.recorded.values = append(c.recorded.values, values...)
 }
 
 func (c *Commands) add(o command) {

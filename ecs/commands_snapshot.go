@@ -113,9 +113,9 @@ func (c *Commands) toLittleEndian(values []byte, commands []command) {
 // has saved of a list of this world or of one like it. Ids that Spawn returned in
 // the round that was saved are valid again.
 //
-// Data that is truncated or contradicts itself is ErrCorrupt; with a column that the program
-// has not added, or not in this type, or a tag that does not exist, ErrUnsupported. The list
-// is then unchanged. The data has no checksum of its own.
+// Data that is truncated or contradicts itself is ErrCorrupt; with a column that the
+// program has not added, or not in this type, or a tag that does not exist, ErrUnsupported.
+// The list is then unchanged. The data has no checksum of its own.
 func (c *Commands) Restore(data []byte) error {
 	if err := c.Prepare(data); err != nil {
 		return err

@@ -136,7 +136,7 @@ func TestNumbersAsText(t *testing.T) {
 	}
 }
 
-// mutate does one small thing to a world, which may change nothing.
+// mutate makes one small change to a world, or none.
 func mutate(t *rapid.T, w *World) {
 	slot := rapid.IntRange(0, max(0, w.high-1)).Draw(t, "slot")
 	switch rapid.IntRange(0, 5).Draw(t, "what") {

@@ -1,28 +1,24 @@
-// Package ecs is the world: a fixed number of rows, one entity per row, and the
-// state of all entities in plain columns, one slice per value (Structure of
-// Arrays). Kernels, systems and other packages read and write the columns
-// directly; this package keeps track of the live entities, their rows and
-// their tags, and computes the hash of the state.
+// Package ecs is the world: a fixed number of rows, one entity per row, and the state of
+// all entities in plain columns, one slice per value (Structure of Arrays). Kernels,
+// systems and other packages read and write the columns directly; this package keeps track
+// of the live entities, their rows and their tags, and computes the hash of the state.
 //
 // # Model
 //
-// A [World] has a fixed [World.Cap]. An entity has an [ID], which is never
-// reused, and lives in a [Slot], which is: the lowest free slot is always taken
-// first, so live rows stay packed and the set of live slots alone decides which
-// slot comes next. Slots below [World.HighWater] have been used at least once;
-// a kernel runs over [0, HighWater) and may compute garbage in the free rows,
-// which are reset when they are used again.
+// A [World] has a fixed [World.Cap]. An entity has an [ID], which is never reused, and
+// lives in a [Slot], which is: the lowest free slot is always taken first, so live rows
+// stay packed and the set of live slots alone decides which slot comes next. Slots below
+// [World.HighWater] have been used at least once; a kernel runs over [0, HighWater) and may
+// compute garbage in the free rows, which are reset when they are used again.
 //
-// Spawning resets the row of the entity: rotation (0, 0, 0, 1), scale
-// (1, 1, 1), everything else zero, user columns included, and no tags. The next
-// entity never sees what the last one left in its row, or what a kernel wrote there
-// since; until then it is part of the hash and the snapshot, since a kernel over
-// all rows can read it.
+// Spawning resets the row of the entity: rotation (0, 0, 0, 1), scale (1, 1, 1), everything
+// else zero, user columns included, and no tags. The next entity never sees what the last
+// one left in its row, or what a kernel wrote there since; until then it is part of the
+// hash and the snapshot, since a kernel over all rows can read it.
 //
-// Columns have the length of the capacity, never move, begin on a cache line,
-// and of any 64 of one world no two share an address modulo 4096. A loop that
-// walks many columns at one index would otherwise find all of them in one set
-// of the L1 cache.
+// Columns have the length of the capacity, never move, begin on a cache line, and of any 64
+// of one world no two share an address modulo 4096. A loop that walks many columns at one
+// index would otherwise find all of them in one set of the L1 cache.
 //
 // Code that writes to a column directly calls Touch ([Vec3.Touch], [Column.Touch]), once
 // for all rows: it changes the Version of the column, by which an index, a renderer or a
@@ -70,14 +66,13 @@
 //     payload of a NaN. It is the same number on every architecture.
 //   - [Diff] names the first thing in which two worlds differ, and finds none if and
 //     only if their hashes are equal.
-//   - [World.Restore] accepts what [World.Snapshot] wrote, on any architecture,
-//     or leaves the world as it was. The restored world issues the same next ids and
-//     slots, has the same versions of columns and, without further columns of its
-//     own, the same hash. It keeps columns that the program has not added, and writes
-//     them to its own snapshots. Untrusted data is safe: Restore takes memory in
-//     proportion to the length of the data, and a bit a row of the world for each tag
-//     that the world lacks. Tags are never removed, so a world can have at most MaxTags
-//     different names in its life.
+//   - [World.Restore] accepts what [World.Snapshot] wrote, on any architecture, or leaves
+//     the world as it was. The restored world issues the same next ids and slots, has the
+//     same versions of columns and, without further columns of its own, the same hash. It
+//     keeps columns that the program has not added, and writes them to its own snapshots.
+//     Untrusted data is safe: Restore takes memory in proportion to the length of the data,
+//     and a bit a row of the world for each tag that the world lacks. Tags are never
+//     removed, so a world can have at most MaxTags different names in its life.
 //   - [World.CopyFrom] does the same from another world, without an encoding,
 //     and [World.Clone] makes a second world: a run that goes back a few ticks and
 //     repeats them gives the same results as one that does not.
@@ -91,24 +86,24 @@
 //
 // # Memory
 //
-// [World.Describe] returns the memory that a world takes. The ten built-in columns and the ids take
-// 48 bytes a row, user columns the size of their type, a tag and the set of live slots
-// a bit each, Config.Previous 40 bytes; all of this for the whole capacity and from
-// the start. The id table takes 4.7 KiB for every block of 1024 consecutive ids of
-// which at least one is alive: at most Len()+1 such pages, near Len()/1024 unless
-// survivors are rare and old, and up to 16 spare ones. Kept columns, which came with a
-// snapshot and were not added, hold at most twice the rows ever used.
+// [World.Describe] returns the memory that a world takes. The ten built-in columns and the
+// ids take 48 bytes a row, user columns the size of their type, a tag and the set of live
+// slots a bit each, Config.Previous 40 bytes; all of this for the whole capacity and from
+// the start. The id table takes 4.7 KiB for every block of 1024 consecutive ids of which at
+// least one is alive: at most Len()+1 such pages, near Len()/1024 unless survivors are rare
+// and old, and up to 16 spare ones. Kept columns, which came with a snapshot and were not
+// added, hold at most twice the rows ever used.
 //
 // # Concurrency
 //
-// A World has no mutex. Methods that change nothing (Slot, ID, Handle, Valid, Len, HighWater,
-// Version, LiveSlots, LiveMask, IDs, World.Query, the Has, Count and Mask of a Tag, Get and
-// At of a Binding, FindColumn, Snapshot, Hash, ColumnHashes, FirstNaN, Diff, Dump, Describe,
-// Clone, and CopyFrom for the world that is copied) may run concurrently with
-// each other, with direct writes to columns that they do not read, and with
-// recording into Commands, each list by one goroutine. A [Query] caches its result, so
-// each goroutine needs its own. Call NewQuery and NewCommands before the goroutines start.
-// Everything else, direct writes to one column included, needs the exclusion
-// that any Go variable needs; between [World.HoldTouches] and [World.ReleaseTouches],
-// goroutines may also touch different columns at the same time.
+// A World has no mutex. Methods that change nothing (Slot, ID, Handle, Valid, Len,
+// HighWater, Version, LiveSlots, LiveMask, IDs, World.Query, the Has, Count and Mask of a
+// Tag, Get and At of a Binding, FindColumn, Snapshot, Hash, ColumnHashes, FirstNaN, Diff,
+// Dump, Describe, Clone, and CopyFrom for the world that is copied) may run concurrently
+// with each other, with direct writes to columns that they do not read, and with recording
+// into Commands, each list by one goroutine. A [Query] caches its result, so each goroutine
+// needs its own. Call NewQuery and NewCommands before the goroutines start. Everything
+// else, direct writes to one column included, needs the exclusion that any Go variable
+// needs; between [World.HoldTouches] and [World.ReleaseTouches], goroutines may also touch
+// different columns at the same time.
 package ecs

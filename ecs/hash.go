@@ -27,9 +27,8 @@ func (w *World) Hash() uint64 {
 // sorted by name, to find the column in which two runs differ. Hash is Fold of
 // the list, so a log of both computes it once.
 //
-// A column is hashed as XXH3 (64 bits, seed 0) of rows [0, HighWater) in
-// little-endian order, every NaN replaced by the quiet one with no payload and
-// no sign. -0 and +0 differ.
+// A column is hashed as XXH3 (64 bits, seed 0) of rows [0, HighWater) in little-endian
+// order, every NaN replaced by the quiet one with no payload and no sign. -0 and +0 differ.
 func (w *World) ColumnHashes() []ColumnHash { return w.AppendColumnHashes(nil) }
 
 // AppendColumnHashes appends the ColumnHashes to dst: pass the previous result

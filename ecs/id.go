@@ -42,10 +42,9 @@ func (id *ID) UnmarshalText(text []byte) error {
 	return err
 }
 
-// ParseID is the inverse of String. It accepts only the form that String returns, so
-// that one entity has one name: no sign, no space, no leading zero. "ent_0" is the zero
-// ID. Anything else is ErrCorrupt, and a number from 2^63 on, which no world issues,
-// ErrRange.
+// ParseID is the inverse of String. It accepts only the form that String returns, so that
+// one entity has one name: no sign, no space, no leading zero. "ent_0" is the zero ID.
+// Anything else is ErrCorrupt, and a number from 2^63 on, which no world issues, ErrRange.
 func ParseID(s string) (ID, error) {
 	digits, ok := strings.CutPrefix(s, idPrefix)
 	if !ok || digits == "" || digits[0] == '0' && digits != "0" {
@@ -109,9 +108,8 @@ func (w *World) Handle(id ID) (Handle, bool) {
 	return Handle{slot, id}, true
 }
 
-// Valid reports whether the entity of a handle is alive, and so still in the
-// handle's slot. It is false for any handle that this world did not issue, unless
-// it issued an equal one.
+// Valid reports whether the entity of a handle is alive, and so still in the handle's slot.
+// It is false for any handle that this world did not issue, unless it issued an equal one.
 func (w *World) Valid(h Handle) bool {
 	return int(h.Slot) < len(w.ids) && w.ids[h.Slot] == h.Gen && h.Gen != 0
 }

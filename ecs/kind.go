@@ -31,17 +31,20 @@ const (
 )
 
 var (
-	kindNames = [...]string{"?", "int8", "int16", "int32", "int64",
-		"uint8", "uint16", "uint32", "uint64", "float32", "float64"}
+	kindTypes = [...]reflect.Type{nil,
+		reflect.TypeFor[int8](), reflect.TypeFor[int16](), reflect.TypeFor[int32](), reflect.TypeFor[int64](),
+		reflect.TypeFor[uint8](), reflect.TypeFor[uint16](), reflect.TypeFor[uint32](), reflect.TypeFor[uint64](),
+		reflect.TypeFor[float32](), reflect.TypeFor[float64]()}
+
 	kindSizes = [256]uint8{0, 1, 2, 4, 8, 1, 2, 4, 8, 4, 8}
 )
 
 // String returns the Go type, or "?" for a kind that does not exist.
 func (k kind) String() string {
-	if int(k) >= len(kindNames) {
-		return kindNames[0]
+	if k.size() == 0 {
+		return "?"
 	}
-	return kindNames[k]
+	return kindTypes[k].String()
 }
 
 // size is the number of bytes of a number, 0 for a kind that does not exist.
@@ -62,15 +65,10 @@ func kindOf(t reflect.Type) (kind, int) {
 		}
 		t = t.Elem()
 	}
-	switch k := t.Kind(); k {
-	case reflect.Float32:
-		return kindFloat32, count
-	case reflect.Float64:
-		return kindFloat64, count
-	case reflect.Int8, reflect.Int16, reflect.Int32, reflect.Int64:
-		return kindInt8 + kind(k-reflect.Int8), count
-	case reflect.Uint8, reflect.Uint16, reflect.Uint32, reflect.Uint64:
-		return kindUint8 + kind(k-reflect.Uint8), count
+	for k, known := range kindTypes[1:] {
+		if known.Kind() == t.Kind() {
+			return kind(k + 1), count
+		}
 	}
 	return 0, 0
 }
@@ -106,28 +104,18 @@ func (k kind) bits(b []byte, i int) uint64 {
 
 // number returns the i-th number of b.
 func (k kind) number(b []byte, i int) any {
-	v := k.bits(b, i)
-	switch k {
-	case kindInt8:
-		return int8(v)
-	case kindInt16:
-		return int16(v)
-	case kindInt32:
-		return int32(v)
-	case kindInt64:
-		return int64(v)
-	case kindUint8:
-		return uint8(v)
-	case kindUint16:
-		return uint16(v)
-	case kindUint32:
-		return uint32(v)
-	case kindFloat32:
-		return math.Float32frombits(uint32(v))
-	case kindFloat64:
-		return math.Float64frombits(v)
+	bits, v := k.bits(b, i), reflect.New(kindTypes[k]).Elem()
+	switch {
+	case k == kindFloat32:
+		v.SetFloat(float64(math.Float32frombits(uint32(bits))))
+	case k == kindFloat64:
+		v.SetFloat(math.Float64frombits(bits))
+	case v.CanInt():
+		v.SetInt(int64(bits)) // keeps the low bits
+	default:
+		v.SetUint(bits)
 	}
-	return v
+	return v.Interface()
 }
 
 // append appends the i-th number of b as text.

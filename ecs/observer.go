@@ -6,8 +6,7 @@ import "slices"
 // an observer can remove itself while it is called.
 type observers []*func(ID, Slot)
 
-// add appends f, and returns the function that removes it again. count follows
-// the length.
+// add appends f, and returns the function that removes it again. count follows the length.
 func (o *observers) add(count *int, f func(ID, Slot)) (stop func()) {
 	if f == nil {
 		panic("ecs: nil observer")

@@ -29,9 +29,8 @@ func Without(tags ...Tag) Term { return Term{tags, withNone} }
 // no entity.
 func Any(tags ...Tag) Term { return Term{tags, withAny} }
 
-// Query yields the slots of the entities that satisfy every term, in ascending
-// order; with no terms, of all entities. Written in the range clause it does
-// not allocate:
+// Query yields the slots of the entities that satisfy every term, in ascending order; with
+// no terms, of all entities. Written in the range clause it does not allocate:
 //
 //	for s := range w.Query(ecs.With(enemy), ecs.Without(asleep)) {
 //

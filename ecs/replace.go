@@ -237,12 +237,7 @@ func (im *pendingState) copy(dst, src []byte, size int) {
 	}
 }
 
-// bytesOf returns words as bytes in native order.
-func bytesOf[T ~uint64](words []T) []byte {
-	return unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(words))), 8*len(words))
-}
-
-// bytesOfOne returns a row of a column as bytes in native order.
-func bytesOfOne[T any](row *T) []byte {
-	return unsafe.Slice((*byte)(unsafe.Pointer(row)), unsafe.Sizeof(*row))
+// bytesOf returns values as bytes in native order.
+func bytesOf[T ~uint64 | float32](values []T) []byte {
+	return unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(values))), len(values)*int(unsafe.Sizeof(T(0))))
 }

@@ -11,15 +11,14 @@ import (
 	"github.com/evertick/evertick/internal/wire"
 )
 
-// Restore replaces the state by that of a snapshot, which may come from a world
-// of another capacity. Handles to tags and columns stay valid; tags and columns are
-// matched by name. Tags that the world lacks are registered, those that the snapshot
-// lacks are emptied, columns that the snapshot lacks get their initial value and
-// version 0. Columns that the world lacks are kept: they are in the hash and in later
-// snapshots, zero in a row that is newly used, until AddColumn adds them to the program
-// or a Restore of a snapshot without them drops them. They hold no more rows than have
-// been used; a row that is used later takes the same memory as in the world that saved
-// them.
+// Restore replaces the state by that of a snapshot, which may come from a world of another
+// capacity. Handles to tags and columns stay valid; tags and columns are matched by name.
+// Tags that the world lacks are registered, those that the snapshot lacks are emptied,
+// columns that the snapshot lacks get their initial value and version 0. Columns that the
+// world lacks are kept: they are in the hash and in later snapshots, zero in a row that is
+// newly used, until AddColumn adds them to the program or a Restore of a snapshot without
+// them drops them. They hold no more rows than have been used; a row that is used later
+// takes the same memory as in the world that saved them.
 //
 // Data that is truncated, altered or contradicts itself is ErrCorrupt; of
 // another format version, or with a column that the world has in another type,

@@ -42,9 +42,8 @@ func (w *World) Spawn() (ID, error) {
 	return id, nil
 }
 
-// SpawnN creates len(dst) entities, as that many calls of Spawn would, and puts
-// their ids into dst. If they do not all fit it is ErrCapacity and nothing,
-// not even dst, is changed.
+// SpawnN creates len(dst) entities, as that many calls of Spawn would, and puts their ids
+// into dst. If they do not all fit it is ErrCapacity and nothing, not even dst, is changed.
 func (w *World) SpawnN(dst []ID) error {
 	w.mustBeUnlocked()
 	if free := len(w.ids) - w.count; len(dst) > free {

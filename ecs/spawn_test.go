@@ -60,7 +60,7 @@ func TestBatchesAllocateNothing(t *testing.T) {
 		a.SetWhere()
 		h, _ := w.Handle(ids[7])
 		if !w.Valid(h) || q.Count() != 3000 {
-			t.Fatal("the batch did not arrive")
+			t.Fatal("the batch was not spawned")
 		}
 		slots = q.Slots(slots)
 		a.UnsetWhere(With(a))

@@ -191,7 +191,6 @@ func (t Tag) Clear() { t.UnsetWhere() }
 // Count returns the number of entities that have the tag.
 func (t Tag) Count() int { return countBits(t.must().bits) }
 
-// Mask returns the entities that have the tag as a bitmap, in the form of Query.Mask. It
-// is the memory of the tag itself: only read it. It changes as entities get and lose the
-// tag.
+// Mask returns the entities that have the tag as a bitmap, in the form of Query.Mask. It is
+// the memory of the tag itself: only read it. It changes as entities get and lose the tag.
 func (t Tag) Mask() []uint64 { return t.must().bits }

@@ -104,11 +104,14 @@ type Transforms struct {
 
 // NewTransforms returns transforms of n rows, all zero, staggered as the columns
 // of a World are.
-func NewTransforms(n int) *Transforms {
+func NewTransforms(n int) *Transforms { return newTransforms(n, 10) }
+
+// newTransforms staggers the columns from the given cache line on.
+func newTransforms(n, line int) *Transforms {
 	t := &Transforms{}
 	columns := t.columns()
 	step := stagger.Stride(4 * n)
-	arena := stagger.Bytes(step*len(columns), len(columns))
+	arena := stagger.Bytes(step*len(columns), line)
 	for i, c := range columns {
 		*c = stagger.View[float32](arena[i*step : i*step+4*n : i*step+4*n])
 	}

@@ -9,7 +9,7 @@ import (
 
 func TestPrevious(t *testing.T) {
 	if w := newWorld(t, 10); w.Previous() != nil || w.Jumped() != nil || !w.Jump(spawn(t, w)) {
-		t.Fatal("a previous state that nobody asked for")
+		t.Fatal("a previous state without Config.Previous")
 	} else {
 		w.KeepPrevious()
 	}
@@ -31,7 +31,7 @@ func TestPrevious(t *testing.T) {
 	w.SetPosition(ids[7], 7, 8, 9)
 	p := w.Previous()
 	if p.Position.X[7] != 1 || p.Position.Z[7] != 3 || p.Rotation.Z[7] != 1 || p.Scale.Y[7] != 5 || p.Rotation.W[8] != 1 {
-		t.Fatal("the previous state is another")
+		t.Fatal("the previous state differs")
 	}
 	if jumped() != 0 || len(p.Position.X) != w.Cap() {
 		t.Fatal(jumped())

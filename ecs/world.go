@@ -18,8 +18,7 @@ var (
 	ErrRange = fault.ErrRange
 	// ErrStale: an id whose entity is gone, or never was.
 	ErrStale = fault.ErrStale
-	// ErrCorrupt: a snapshot or a textual id that is truncated, altered, or no
-	// such thing.
+	// ErrCorrupt: a snapshot or a textual id that is truncated, altered, or no such thing.
 	ErrCorrupt = fault.ErrCorrupt
 	// ErrUnsupported: a snapshot of another format version, a column that two
 	// sides have in different types, or one of a type that no column can have.
@@ -38,8 +37,7 @@ type Config struct {
 	// Capacity is the number of rows, exactly: 1 to 1<<24, or 0 for
 	// DefaultCapacity. It never changes.
 	Capacity int
-	// Previous keeps a second copy of the transforms, 40 bytes a row: see
-	// World.Previous.
+	// Previous keeps a second copy of the transforms, 40 bytes a row: see World.Previous.
 	Previous bool
 }
 
@@ -85,7 +83,7 @@ type World struct {
 
 	lists     uint16   // Commands made
 	applies   uint64   // calls of Apply
-	cancelled []uint64 // scratch of Apply: see dryRun
+	cancelled []uint64 // scratch of Apply: see wouldDespawn
 
 	previous *Transforms // nil without Config.Previous
 	jumped   []uint64    // nil without Config.Previous
@@ -132,17 +130,15 @@ func (w *World) Len() int { return w.count }
 // Cap returns the number of rows: the length of every column.
 func (w *World) Cap() int { return len(w.ids) }
 
-// HighWater returns the number of rows ever used. Every live slot is below it,
-// so [0, HighWater) is the range of a kernel. It never falls, except by a
-// Restore.
+// HighWater returns the number of rows ever used. Every live slot is below it, so [0,
+// HighWater) is the range of a kernel. It never falls, except by a Restore.
 func (w *World) HighWater() int { return w.high }
 
-// Version returns the number of spawns and despawns in the life of the world,
-// the time before its snapshot included: it changes whenever the set of live
-// slots does. Code that keeps something derived from the live slots, such as a
-// spatial index, compares both Version and Generation, since a Restore can
-// change everything and yet arrive at an equal Version. Writes to columns are
-// not counted.
+// Version returns the number of spawns and despawns in the life of the world, the time
+// before its snapshot included: it changes whenever the set of live slots does. Code that
+// keeps something derived from the live slots, such as a spatial index, compares both
+// Version and Generation, since a Restore can change everything and yet arrive at an equal
+// Version. Writes to columns are not counted.
 func (w *World) Version() uint64 {
 	// Each id was spawned once, and despawned once unless it is alive.
 	return 2*(w.table.next-1) - uint64(w.count)

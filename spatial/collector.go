@@ -1,6 +1,7 @@
 package spatial
 
 import (
+	"cmp"
 	"math"
 	"slices"
 	"sync"
@@ -10,9 +11,10 @@ import (
 
 // A searcher finds rows.
 type searcher interface {
-	// search appends rows [first, last) of a batch, in grid order, as far as there is
-	// room, and returns their number. Room for all points and native.Pad more is always
-	// enough for one row. No two calls with one worker number run at the same time.
+	// search appends rows [first, last) of a batch, in grid order, as far as there is room,
+	// and returns their number. Room for all points and native.Pad more is always enough
+	// for one row, or task.longest. No two calls with one worker number run at the same
+	// time.
 	search(worker, first, last int, rows *native.Rows) int
 }
 
@@ -31,14 +33,15 @@ type task struct {
 	order    Order
 	withKey  bool     // Dist2, or T of rays, is part of the result
 	parallel int      // number of chunks from which a second worker pays
+	longest  int      // room that is enough for one row; 0: all points and native.Pad
 	of       []uint32 // unless nil, receives for each row the slot of the point with its number
+	numberer numberer // nil: rows stay in the order in which they are found
 }
 
-// collector collects the rows of a batch from several workers, in order. Any worker takes
-// a chunk of rows and finds them in memory of its own. As soon as all
-// chunks before it are done, the offset of a chunk in the result is known and the worker
-// copies it there, while it is in its cache. A worker that is alone writes to the
-// result directly.
+// collector collects the rows of a batch from several workers, in order. Any worker takes a
+// chunk of rows and finds them in memory of its own. As soon as all chunks before it are
+// done, the offset of a chunk in the result is known and the worker copies it there, while
+// it is in its cache. A worker that is alone writes to the result directly.
 type collector struct {
 	task
 	slots   []uint32
@@ -57,9 +60,8 @@ type collector struct {
 
 	countEarlier int // subtracted from countFrom, by tests
 
-	numberer numberer
-	numbers  []uint32 // of rows
-	ownEnds  []uint32 // room for ends
+	numbers []uint32 // of rows, from the numberer
+	ownEnds []uint32 // room for ends
 }
 
 // workerRows has the rows of a worker's chunks, one after the other.
@@ -89,24 +91,14 @@ func (c *collector) collect(t task, offsets, slots *[]uint32, keys *[]float32) e
 	c.begin(t, *offsets, *slots, *keys)
 	c.ends = c.offsets[1:]
 	var err error
-	if c.pools.all.Workers() == 1 || len(c.chunks) < t.parallel {
+	switch {
+	case t.numberer != nil:
+		err = c.collectByNumber()
+	case c.pools.all.Workers() == 1 || len(c.chunks) < t.parallel:
 		err = c.collectAlone()
-	} else {
+	default:
 		err = c.collectParallel()
 	}
-	c.end(err, offsets, slots, keys)
-	return err
-}
-
-// collectNumbered is collect for rows in the order of their numbers: it finds all, and
-// then copies them one by one.
-func (c *collector) collectNumbered(t task, n numberer, offsets, slots *[]uint32, keys *[]float32) error {
-	c.begin(t, *offsets, *slots, *keys)
-	clear(c.offsets)
-	c.ownEnds, c.numbers = resize(c.ownEnds, t.rows), resize(c.numbers, t.rows)
-	c.ends, c.numberer = c.ownEnds, n
-	err := c.collectByNumber()
-	c.numberer = nil
 	c.end(err, offsets, slots, keys)
 	return err
 }
@@ -210,7 +202,7 @@ func (c *collector) findInto(worker, chunk int, fixed bool) bool {
 // grow makes room for one more row of all points: twice as much, or, where a single
 // worker has done a good part of the rows, what the rest will need at this rate.
 func (c *collector) grow(g *workerRows, worker, done int) error {
-	longest := c.ix.n + native.Pad
+	longest := cmp.Or(c.longest, c.ix.n+native.Pad)
 	need := g.rows.Fill + longest
 	size := max(need, 2*len(g.rows.Slots))
 	if done > c.rows/64 && c.pools.all.Workers() == 1 {
@@ -239,7 +231,7 @@ func (c *collector) grow(g *workerRows, worker, done int) error {
 
 // count returns the number of results, or ErrRange if there are too many.
 func (c *collector) count(worker int) (int, error) {
-	rows := native.Rows{Ends: make([]uint32, c.chunk), Slots: make([]uint32, c.ix.n+native.Pad)}
+	rows := native.Rows{Ends: make([]uint32, c.chunk), Slots: make([]uint32, cmp.Or(c.longest, c.ix.n+native.Pad))}
 	if c.withKey { // a search may need room for them
 		rows.Dist2 = make([]float32, len(rows.Slots))
 	}
@@ -379,7 +371,11 @@ func (c *collector) copyPending(g *workerRows, next int) {
 	}
 }
 
+// collectByNumber finds all rows, and then copies them in the order of their numbers.
 func (c *collector) collectByNumber() error {
+	clear(c.offsets)
+	c.ownEnds, c.numbers = resize(c.ownEnds, c.rows), resize(c.numbers, c.rows)
+	c.ends = c.ownEnds
 	for i := range c.workers {
 		c.prepare(&c.workers[i])
 	}

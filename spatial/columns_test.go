@@ -12,8 +12,7 @@ import (
 	"github.com/evertick/evertick/spatial"
 )
 
-// plane is a world of two dimensions and every kind of question about it, with zeros where
-// z would be, or nothing.
+// plane is a world of two dimensions and every kind of query, with zeros or nil for z.
 type plane struct {
 	ix      *spatial.Index
 	x, y, z []float32
@@ -89,7 +88,7 @@ func firstError(errs ...error) error {
 	return nil
 }
 
-// answers are all rows.
+// answers returns the rows of all queries.
 func (p *plane) answers() []any {
 	all := []any{p.ix.Len(), p.first.Slots, p.first.Dist2, p.counts, p.met, p.at, p.hits.Offsets, p.hits.Slots, p.hits.T}
 	for i := range p.out {
@@ -98,7 +97,7 @@ func (p *plane) answers() []any {
 	return all
 }
 
-// Without z and slots every kind of query answers as with zeros and all rows.
+// Without z and slots every kind of query returns the same as with zeros and all rows.
 func TestPlaneNeedsNoZerosAndNoSlots(t *testing.T) {
 	for _, level := range native.Levels() {
 		for _, workers := range []int{1, 2, 7} {
@@ -150,8 +149,8 @@ func oracles(t *testing.T, p *plane) {
 	}
 }
 
-// Slots that are empty and not nil are none; and a fault of a row that nobody listed is
-// found.
+// Slots that are empty and not nil mean no points; and with nil slots an invalid value in
+// any row is found.
 func TestEmptySlotsAreNone(t *testing.T) {
 	ix, err := spatial.New(spatial.Config{})
 	if err != nil {

@@ -7,10 +7,10 @@
 // cell by slot, the row of a point in the caller's columns. Cells have one size where most
 // of the points are. Where a few lie far from the rest, such as a body that fell through a
 // floor, the cells outside grow with the distance, so that few cells reach them. Build
-// replaces the points, and is cheap enough to be called every tick. Lengths are in metres, squared
-// distances in square metres. A world of two dimensions needs no z: where it is nil,
-// in Build and in queries, it is zero everywhere, and the grid has one layer. Nil slots
-// are all rows of the columns; empty slots are none.
+// replaces the points, and is cheap enough to be called every tick. Lengths are in metres,
+// squared distances in square metres. A world of two dimensions needs no z: where it is
+// nil, in Build and in queries, it is zero everywhere, and the grid has one layer. Nil
+// slots are all rows of the columns; empty slots are none.
 //
 //	ix, err := spatial.New(spatial.Config{CellSize: 15})
 //	err = ix.Build(x, y, z, nil)
@@ -66,11 +66,10 @@
 // Build and SetCategories, that of Nearest the first of KNNOracle.
 //
 // NaN and infinities are refused, as coordinates and as limits: for no limit use
-// math.MaxFloat32. Invalid values are errors, returned before
-// anything is written; slices of the wrong length are mistakes of the program, and
-// panic. Later errors, too many results and ErrFloatEnv, leave a result empty;
-// after ErrFloatEnv the contents of the slices passed to Count and RayClosest are
-// undefined.
+// math.MaxFloat32. Invalid values are errors, returned before anything is written; slices
+// of the wrong length are mistakes of the program, and panic. Later errors, too many
+// results and ErrFloatEnv, leave a result empty; after ErrFloatEnv the contents of the
+// slices passed to Count and RayClosest are undefined.
 //
 // The grid has at most two cells a point, plus one, however far apart the points
 // are. After warm-up, with results reused, only the oracles and errors allocate.
@@ -89,8 +88,7 @@
 // # Concurrency
 //
 // Nothing else may use the index during Build and SetCategories. Otherwise any number of
-// goroutines may query it, each with a result of its own. A copy of a Result,
-// RayHits or NearestResult shares its memory and is not one of its own. RadiusOnce
-// reads the Config alone and may run even during a Build. What a query reads must
-// not be written meanwhile.
+// goroutines may query it, each with a result of its own. A copy of a Result, RayHits or
+// NearestResult shares its memory and is not one of its own. RadiusOnce reads the Config
+// alone and may run even during a Build. What a query reads must not be written meanwhile.
 package spatial

@@ -34,20 +34,22 @@ func (ix *Index) checkLive(live []uint64) {
 
 const shortLive = "spatial: Live is shorter than the columns of Build"
 
-// liveBits is memory for a bitmap in the form of the kernels.
-type liveBits struct{ room []uint16 }
+// liveBits is a bitmap by slot in the form of the kernels.
+type liveBits struct {
+	bits []uint16 // nil: no filter
+	room []uint16
+}
 
-// of returns a bitmap by slot in the form of the kernels: nil for nil.
-func (l *liveBits) of(ix *Index, live []uint64) []uint16 {
+func (l *liveBits) set(ix *Index, live []uint64) {
 	ix.checkLive(live)
-	if live == nil {
-		return nil
+	if l.bits = nil; live == nil {
+		return
 	}
 	if l.room = resize(l.room, len(ix.points.Blocks)); l.room == nil {
 		l.room = []uint16{} // nil stands for no filter
 	}
 	native.Live(ix.level, &ix.points, live, l.room)
-	return l.room
+	l.bits = l.room
 }
 
 // cut returns the part of a filter, which may be nil, for queries first to last-1.

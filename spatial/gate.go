@@ -76,9 +76,8 @@ func NewGate(ix *Index, src Source, policy Policy) *Gate {
 	return &Gate{ix: ix, src: src, policy: policy}
 }
 
-// Build builds the index from the present world. Errors are those of
-// Index.Build. After an error that leaves the index as it was, the gate returns the index
-// only if it did before.
+// Build builds the index from the present world. Errors are those of Index.Build. After an
+// error that leaves the index as it was, the gate returns the index only if it did before.
 func (g *Gate) Build() error {
 	stamp := g.src.Stamp()
 	p := g.src.Points()
@@ -92,10 +91,9 @@ func (g *Gate) Build() error {
 	return nil
 }
 
-// Index returns the index if it was built from the present world. Otherwise,
-// with Refuse, the error is ErrStale and names what has changed; with Rebuild
-// the index is built first, and the error is that of Build. With an error, the index is
-// nil.
+// Index returns the index if it was built from the present world. Otherwise, with Refuse,
+// the error is ErrStale and names what has changed; with Rebuild the index is built first,
+// and the error is that of Build. With an error, the index is nil.
 func (g *Gate) Index() (*Index, error) {
 	now := g.src.Stamp()
 	if g.builds == g.ix.builds && g.builds != 0 && now == g.stamp {

@@ -265,10 +265,11 @@ func (s *sampling) trim(axis int, lo, hi float64, rank int) (float64, float64) {
 }
 
 // bestGrid tries cores with more and more of the points outside. Of two grids the one with
-// smaller cells is better, unless too many points lie outside its core: its score is
-// the square of the share inside over the volume of a cell. The first grid with cells of
-// CellSize is taken. A core that contains far fewer points than its trims leave is rejected:
-// where roads cross, half the points share an x and half a y, but hardly any share both.
+// smaller cells is better, unless too many points lie outside its core: its score is the
+// square of the share inside over the volume of a cell. The first grid with cells of
+// CellSize is taken. A core that contains far fewer points than its trims leave is
+// rejected: where roads cross, half the points share an x and half a y, but hardly any
+// share both.
 func (ix *Index) bestGrid(n int, l *layout, grid native.Grid, cell float64) (native.Grid, float64) {
 	score, core := 1/volume(l, cell), l.core
 	for _, side := range trims {

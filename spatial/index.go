@@ -202,10 +202,9 @@ func (ix *Index) fill(x, y, z []float32, slots []uint32) error {
 	return ix.builder.Build(ix.pools.all, ix.level, g, x, y, z, slots, p, ix.cellOf)
 }
 
-// SortPermutation returns the slots of the index in grid order (cells by z, y,
-// x, then slot), in the memory of dst if they fit: pass the previous result to
-// allocate nothing. It is the row of a query in order Grid that includes every
-// point.
+// SortPermutation returns the slots of the index in grid order (cells by z, y, x, then
+// slot), in the memory of dst if they fit: pass the previous result to allocate nothing. It
+// is the row of a query in order Grid that includes every point.
 //
 // Columns whose rows are in this order have neighbours next to each other, so that queries
 // and later passes read memory in sequence. To reorder columns of your own (an ecs.World

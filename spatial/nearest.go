@@ -74,24 +74,48 @@ type NearestResult struct {
 	Slots []uint32  // NoSlot where no point passes
 	Dist2 []float32 // in square metres; +Inf where no point passes
 
-	batch nearestBatch
+	task  nearestTask
+	pools pools
 }
 
-// nearestBatch answers the queries of one call in chunks. Each query has room for k
-// results of its own in slots and dist2, so that chunks do not overlap.
-type nearestBatch struct {
-	ix    *Index
-	q     *NearestQueries
-	live  []uint16
-	k     int
-	box   [2][3]float32 // of the points
-	ends  []uint32      // within the chunk
-	slots []uint32
-	dist2 []float32 // nil with SkipDist2
+// knnSearch is the searcher of KNN.
+type knnSearch struct {
+	ix   *Index
+	q    *NearestQueries
+	k    int
+	box  [2][3]float32 // of the points
+	live liveBits
+}
 
-	liveBits liveBits
+func (s *knnSearch) begin(ix *Index, q *NearestQueries, k int) {
+	s.ix, s.q, s.k, s.box = ix, q, k, [2][3]float32{ix.box.Min, ix.box.Max}
+	s.live.set(ix, q.Live)
+}
 
-	pools pools
+// part returns queries lo to hi-1 for package native.
+func (s *knnSearch) part(lo, hi int) native.NearestQueries {
+	q := s.q
+	part := native.NearestQueries{X: q.X[lo:hi], Y: q.Y[lo:hi], Z: q.z()[lo:hi], K: s.k, Box: &s.box,
+		Exclude: cut(q.Exclude, lo, hi), Mask: cut(q.Mask, lo, hi), Live: s.live.bits}
+	if q.Radius != nil {
+		part.Radius = q.Radius[lo:hi]
+	}
+	return part
+}
+
+func (s *knnSearch) search(_, first, last int, rows *native.Rows) int {
+	from := rows.Fill
+	n := min(last-first, (len(rows.Slots)-from)/s.k) // queries for which there is room
+	part := s.part(first, first+n)
+	ends, slots, dist2 := rows.Ends[:n], rows.Slots[from:from+n*s.k], rows.Dist2
+	if dist2 != nil {
+		dist2 = dist2[from : from+n*s.k]
+	}
+	rows.Fill += native.KNN(s.ix.level, &s.ix.grid, &s.ix.points, &part, ends, slots, dist2)
+	for i := range ends {
+		ends[i] += uint32(from)
+	}
+	return n
 }
 
 // KNN answers a batch of queries on the index's level; each row is sorted by
@@ -103,30 +127,23 @@ func (ix *Index) KNN(q *NearestQueries, out *Result) error {
 		return err
 	}
 	ix.checkLive(q.Live)
-	b, n := &scratchOf(&out.scratch).nearest, len(q.X)
-	out.Of = out.Of[:0]
-	err := tooMany(n, q.K)
-	if err == nil {
-		out.Offsets, out.Slots = resize(out.Offsets, n+1), resize(out.Slots, n*q.K)
-		b.ends, b.slots, b.dist2 = out.Offsets[1:], out.Slots, nil
-		if !q.SkipDist2 {
-			out.Dist2 = resize(out.Dist2, n*q.K)
-			b.dist2 = out.Dist2
-		}
-		err = b.run(ix, q, q.K)
-	}
-	if err != nil {
+	if err := tooMany(len(q.X), q.K); err != nil {
 		out.empty()
 		return err
 	}
-	out.Offsets[0] = 0
-	total := closeGaps(out.Offsets[1:], out.Slots, out.Dist2, q)
-	out.Slots = out.Slots[:total]
-	out.Dist2 = out.Dist2[:min(total, len(out.Dist2))]
-	if q.SkipDist2 {
-		out.Dist2 = out.Dist2[:0]
+	w := scratchOf(&out.scratch)
+	s := &w.knn
+	s.begin(ix, q, min(q.K, max(1, ix.n)))
+	out.Slots = resize(out.Slots, len(q.X)*s.k)
+	if !q.SkipDist2 {
+		out.Dist2 = resize(out.Dist2, len(q.X)*s.k)
 	}
-	return nil
+	err := w.rows.collect(task{
+		searcher: s, ix: ix, query: "KNN", rows: len(q.X), chunk: chunkQueries, longest: s.k,
+		order: Grid, withKey: !q.SkipDist2, parallel: ix.parallelFrom, // rows are sorted already
+	}, &out.Offsets, &out.Slots, &out.Dist2)
+	s.ix, s.q, out.Of = nil, nil, out.Of[:0]
+	return err
 }
 
 func tooMany(n, k int) error {
@@ -136,55 +153,43 @@ func tooMany(n, k int) error {
 	return nil
 }
 
-// closeGaps moves the rows of the chunks together, and returns their total length.
-func closeGaps(ends, slots []uint32, dist2 []float32, q *NearestQueries) int {
-	at := 0
-	for lo := 0; lo < len(ends); lo += chunkQueries {
-		rows := ends[lo:min(lo+chunkQueries, len(ends))]
-		from, n := lo*q.K, int(rows[len(rows)-1])
-		if at != from {
-			copy(slots[at:], slots[from:from+n])
-			if !q.SkipDist2 {
-				copy(dist2[at:], dist2[from:from+n])
-			}
-		}
-		for i := range rows {
-			rows[i] += uint32(at)
-		}
-		at += n
-	}
-	return at
-}
-
-// Nearest answers a batch of queries with the first point of each, by squared
-// distance, then slot; it ignores K and SkipDist2. Errors are those of
-// NearestQueries.Validate for the rest, with out as it was, and ErrFloatEnv, with out
-// empty.
+// Nearest answers a batch of queries with the first point of each, by squared distance,
+// then slot; it ignores K and SkipDist2. Errors are those of NearestQueries.Validate for
+// the rest, with out as it was, and ErrFloatEnv, with out empty.
 func (ix *Index) Nearest(q *NearestQueries, out *NearestResult) error {
 	if err := q.validate(); err != nil {
 		return err
 	}
 	ix.checkLive(q.Live)
-	b, n := &out.batch, len(q.X)
+	t, n := &out.task, len(q.X)
 	out.Slots, out.Dist2 = resize(out.Slots, n), resize(out.Dist2, n)
-	b.ends, b.slots, b.dist2 = resize(b.ends, n), out.Slots, out.Dist2
-	if err := b.run(ix, q, 1); err != nil {
+	t.begin(ix, q, 1)
+	t.ends, t.slots, t.dist2 = resize(t.ends, n), out.Slots, out.Dist2
+	err := out.pools.run(ix, n, chunkQueries, t)
+	t.ix, t.q = nil, nil
+	if err != nil {
 		out.Slots, out.Dist2 = out.Slots[:0], out.Dist2[:0]
-		return err
 	}
-	for lo := 0; lo < n; lo += chunkQueries {
-		hi := min(lo+chunkQueries, n)
-		spread(b.ends[lo:hi], out.Slots[lo:hi], out.Dist2[lo:hi])
-	}
-	return nil
+	return err
 }
 
-// spread moves rows of one or no point to the indexes of their queries.
-func spread(ends, slots []uint32, dist2 []float32) {
-	if int(ends[len(ends)-1]) == len(ends) {
+// nearestTask answers the queries of one call of Nearest in chunks.
+type nearestTask struct {
+	knnSearch
+	ends  []uint32 // within the chunk
+	slots []uint32
+	dist2 []float32
+}
+
+// Do answers one chunk of queries; it implements native.Task.
+func (t *nearestTask) Do(_, c int) {
+	lo, hi := c*chunkQueries, min((c+1)*chunkQueries, len(t.q.X))
+	part := t.part(lo, hi)
+	ends, slots, dist2 := t.ends[lo:hi], t.slots[lo:hi], t.dist2[lo:hi]
+	if native.KNN(t.ix.level, &t.ix.grid, &t.ix.points, &part, ends, slots, dist2) == len(ends) {
 		return
 	}
-	for i := len(ends) - 1; i >= 0; i-- {
+	for i := len(ends) - 1; i >= 0; i-- { // move rows of one or no point to the indexes of their queries
 		at := 0
 		if i > 0 {
 			at = int(ends[i-1])
@@ -195,29 +200,4 @@ func spread(ends, slots []uint32, dist2 []float32) {
 			slots[i], dist2[i] = NoSlot, float32(math.Inf(1))
 		}
 	}
-}
-
-func (b *nearestBatch) run(ix *Index, q *NearestQueries, k int) error {
-	b.ix, b.q, b.k, b.live = ix, q, k, b.liveBits.of(ix, q.Live)
-	b.box = [2][3]float32{ix.box.Min, ix.box.Max}
-	err := b.pools.run(ix, len(q.X), chunkQueries, b)
-	b.ix, b.q = nil, nil
-	return err
-}
-
-// Do answers one chunk of queries; it implements native.Task.
-func (b *nearestBatch) Do(_, c int) {
-	lo := c * chunkQueries
-	hi := min(lo+chunkQueries, len(b.q.X))
-	part := native.NearestQueries{X: b.q.X[lo:hi], Y: b.q.Y[lo:hi], Z: b.q.z()[lo:hi], K: b.k}
-	if b.q.Radius != nil {
-		part.Radius = b.q.Radius[lo:hi]
-	}
-	part.Box = &b.box
-	part.Exclude, part.Mask, part.Live = cut(b.q.Exclude, lo, hi), cut(b.q.Mask, lo, hi), b.live
-	var dist2 []float32
-	if b.dist2 != nil {
-		dist2 = b.dist2[lo*b.k : hi*b.k]
-	}
-	native.KNN(b.ix.level, &b.ix.grid, &b.ix.points, &part, b.ends[lo:hi], b.slots[lo*b.k:hi*b.k], dist2)
 }

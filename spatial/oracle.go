@@ -53,25 +53,27 @@ func (o Order) sort(found []neighbour) {
 	}
 }
 
-// begin removes all rows and begins the first.
-func (r *Result) begin() {
+// addRows replaces the result by n rows. find appends the neighbours of a row, in grid
+// order.
+func (r *Result) addRows(query string, n int, order Order, skipKey bool, find func(i int, found []neighbour) []neighbour) error {
 	r.empty()
 	r.Offsets = append(r.Offsets, 0)
-}
-
-// addRow adds a row, or empties the result if there are too many.
-func (r *Result) addRow(query string, found []neighbour, skipKey bool) error {
-	if total := len(r.Slots) + len(found); total > maxResults {
-		r.empty()
-		return tooManyResults(query, total)
-	}
-	for _, f := range found {
-		r.Slots = append(r.Slots, f.slot)
-		if !skipKey {
-			r.Dist2 = append(r.Dist2, f.key)
+	var found []neighbour
+	for i := range n {
+		found = find(i, found[:0])
+		order.sort(found)
+		if total := len(r.Slots) + len(found); total > maxResults {
+			r.empty()
+			return tooManyResults(query, total)
 		}
+		for _, f := range found {
+			r.Slots = append(r.Slots, f.slot)
+			if !skipKey {
+				r.Dist2 = append(r.Dist2, f.key)
+			}
+		}
+		r.Offsets = append(r.Offsets, uint32(len(r.Slots)))
 	}
-	r.Offsets = append(r.Offsets, uint32(len(r.Slots)))
 	return nil
 }
 
@@ -82,16 +84,9 @@ func (ix *Index) RadiusOracle(q *Queries, out *Result) error {
 		return err
 	}
 	ix.checkLive(q.Live)
-	out.begin()
-	var found []neighbour
-	for i := range q.X {
-		found = ix.around(q, i, found[:0])
-		q.Order.sort(found)
-		if err := out.addRow("RadiusOracle", found, q.SkipDist2); err != nil {
-			return err
-		}
-	}
-	return nil
+	return out.addRows("RadiusOracle", len(q.X), q.Order, q.SkipDist2, func(i int, found []neighbour) []neighbour {
+		return ix.around(q, i, found)
+	})
 }
 
 // around appends the points within query i, in grid order.
@@ -146,16 +141,11 @@ func (ix *Index) KNNOracle(q *NearestQueries, out *Result) error {
 	if err := tooMany(len(q.X), q.K); err != nil {
 		return err
 	}
-	out.begin()
-	var found []neighbour
-	for i := range q.X {
-		found = ix.passing(q, i, found[:0])
+	return out.addRows("KNNOracle", len(q.X), Grid, q.SkipDist2, func(i int, found []neighbour) []neighbour {
+		found = ix.passing(q, i, found)
 		ByDistance.sort(found)
-		if err := out.addRow("KNNOracle", found[:min(q.K, len(found))], q.SkipDist2); err != nil {
-			return err
-		}
-	}
-	return nil
+		return found[:min(q.K, len(found))]
+	})
 }
 
 // passing appends the points that query i does not leave out.
@@ -179,10 +169,7 @@ func (ix *Index) OverlapOracle(q *Boxes, out *Result) error {
 		return err
 	}
 	ix.checkLive(q.Live)
-	out.begin()
-	var found []neighbour
-	for i := range q.MinX {
-		found = found[:0]
+	return out.addRows("OverlapOracle", len(q.MinX), q.Order, true, func(i int, found []neighbour) []neighbour {
 		for at := range ix.n {
 			x, y, z, slot := ix.point(at)
 			if q.MinX[i] <= x && x <= q.MaxX[i] && q.MinY[i] <= y && y <= q.MaxY[i] && q.minZ()[i] <= z && z <= q.maxZ()[i] &&
@@ -190,12 +177,8 @@ func (ix *Index) OverlapOracle(q *Boxes, out *Result) error {
 				found = append(found, neighbour{slot: slot})
 			}
 		}
-		q.Order.sort(found)
-		if err := out.addRow("OverlapOracle", found, true); err != nil {
-			return err
-		}
-	}
-	return nil
+		return found
+	})
 }
 
 // RadiusSelfOracle is the specification of RadiusSelf: RadiusOracle with a query
@@ -242,21 +225,16 @@ func (ix *Index) PairsOracle(q *Self, out *Result) error {
 		}
 		return err
 	}
-	out.begin()
-	out.Of = r.Of
-	var found []neighbour
-	for i, own := range r.Of {
-		found = found[:0]
+	err := out.addRows("PairsOracle", r.Len(), Grid, q.SkipDist2, func(i int, found []neighbour) []neighbour {
 		for at, slot := range r.Row(i) {
-			if slot > own {
+			if slot > r.Of[i] {
 				found = append(found, neighbour{slot, r.Dist2Row(i)[at]})
 			}
 		}
-		if err := out.addRow("PairsOracle", found, q.SkipDist2); err != nil {
-			return err
-		}
-	}
-	return nil
+		return found
+	})
+	out.Of = r.Of
+	return err
 }
 
 // RayAllOracle is the specification of RayAll: for each ray it tests every sphere.
@@ -267,11 +245,9 @@ func (ix *Index) RayAllOracle(radius []float32, q *Rays, out *RayHits) error {
 	}
 	ix.checkLive(q.Live)
 	r := Result{Offsets: out.Offsets, Slots: out.Slots, Dist2: out.T}
-	r.begin()
-	var err error
-	for i := 0; i < len(q.OX) && err == nil; i++ {
-		err = r.addRow("RayAllOracle", ix.rayHits(radius, q, i), false)
-	}
+	err := r.addRows("RayAllOracle", len(q.OX), ByDistance, false, func(i int, found []neighbour) []neighbour {
+		return ix.rayHits(radius, q, i, found)
+	})
 	out.Offsets, out.Slots, out.T = r.Offsets, r.Slots, r.Dist2
 	return err
 }
@@ -284,28 +260,27 @@ func (ix *Index) RayClosestOracle(radius []float32, q *Rays, slots []uint32, t [
 	ix.checkLive(q.Live)
 	for i := range q.OX {
 		slots[i], t[i] = NoSlot, q.MaxT[i]
-		if hits := ix.rayHits(radius, q, i); len(hits) > 0 {
+		hits := ix.rayHits(radius, q, i, nil)
+		if ByDistance.sort(hits); len(hits) > 0 {
 			slots[i], t[i] = hits[0].slot, hits[0].key
 		}
 	}
 	return nil
 }
 
-// rayHits returns all spheres that ray i meets, by t, then slot.
-func (ix *Index) rayHits(radius []float32, q *Rays, i int) []neighbour {
+// rayHits appends all spheres that ray i meets.
+func (ix *Index) rayHits(radius []float32, q *Rays, i int, hits []neighbour) []neighbour {
 	longest := max(q.DX[i], -q.DX[i], q.DY[i], -q.DY[i], q.dz()[i], -q.dz()[i])
 	scale := float32(0x1p126)
 	for float32(longest*scale) >= 2 { // until in [1, 2), or less if it is denormal
 		scale /= 2
 	}
-	var hits []neighbour
 	for at := range ix.n {
 		x, y, z, slot := ix.point(at)
 		if t, hit := q.meets(i, scale, x, y, z, radius[slot]); hit && ix.passes(q.Exclude, q.Mask, q.Live, i, at) {
 			hits = append(hits, neighbour{slot, t})
 		}
 	}
-	ByDistance.sort(hits)
 	return hits
 }
 

@@ -24,9 +24,8 @@ type Boxes struct {
 }
 
 // Validate returns the first fault of the batch: a value that is NaN or infinite
-// (ErrNotFinite), a minimum above its maximum, which names the minimum,
-// or an order that is neither BySlot nor Grid (ErrRange). It panics if the
-// slices differ in length.
+// (ErrNotFinite), a minimum above its maximum, which names the minimum, or an order that is
+// neither BySlot nor Grid (ErrRange). It panics if the slices differ in length.
 func (b *Boxes) Validate() error {
 	n, minZ, maxZ := len(b.MinX), b.minZ(), b.maxZ()
 	mustBeLong("spatial: Boxes: MinX, MinY, MinZ, MaxX, MaxY and MaxZ differ in length", n, b.MinY, minZ, b.MaxX, b.MaxY, maxZ)
@@ -69,7 +68,8 @@ func (ix *Index) Overlap(q *Boxes, out *Result) error {
 	}
 	w := scratchOf(&out.scratch)
 	s := &w.overlap
-	s.ix, s.q, s.live = ix, q, s.liveBits.of(ix, q.Live)
+	s.ix, s.q = ix, q
+	s.live.set(ix, q.Live)
 	err := w.rows.collect(task{
 		searcher: s, ix: ix, query: "Overlap", rows: len(q.MinX), chunk: chunkQueries,
 		order: q.Order, parallel: ix.parallelFrom,
@@ -80,10 +80,9 @@ func (ix *Index) Overlap(q *Boxes, out *Result) error {
 
 // overlapSearch is the searcher of Overlap.
 type overlapSearch struct {
-	ix       *Index
-	q        *Boxes
-	live     []uint16
-	liveBits liveBits
+	ix   *Index
+	q    *Boxes
+	live liveBits
 }
 
 func (s *overlapSearch) search(_, from, to int, rows *native.Rows) int {
@@ -92,6 +91,6 @@ func (s *overlapSearch) search(_, from, to int, rows *native.Rows) int {
 		Lo: [3][]float32{q.MinX[from:to], q.MinY[from:to], q.minZ()[from:to]},
 		Hi: [3][]float32{q.MaxX[from:to], q.MaxY[from:to], q.maxZ()[from:to]},
 	}
-	f := native.Filter{Exclude: cut(q.Exclude, from, to), Mask: cut(q.Mask, from, to), Live: s.live}
+	f := native.Filter{Exclude: cut(q.Exclude, from, to), Mask: cut(q.Mask, from, to), Live: s.live.bits}
 	return native.Overlap(s.ix.level, &s.ix.grid, &s.ix.points, &part, &f, rows)
 }

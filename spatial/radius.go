@@ -74,10 +74,11 @@ func (ix *Index) Radius(q *Queries, out *Result) error {
 	}
 	w := scratchOf(&out.scratch)
 	s := &w.radius
-	s.ix, s.q, s.live, s.filter = ix, q, nil, nil
+	s.ix, s.q, s.filter = ix, q, nil
 	if ix.n <= filterFirst*len(q.X) {
-		s.live = s.liveBits.of(ix, q.Live)
+		s.live.set(ix, q.Live)
 	} else {
+		s.live.set(ix, nil)
 		ix.checkLive(q.Live)
 		s.filter = q.Live
 	}
@@ -91,11 +92,10 @@ func (ix *Index) Radius(q *Queries, out *Result) error {
 
 // radiusSearch is the searcher of Radius.
 type radiusSearch struct {
-	ix       *Index
-	q        *Queries
-	live     []uint16 // Queries.Live of all points, filtered before the search,
-	filter   []uint64 // or Queries.Live itself, to filter the results
-	liveBits liveBits
+	ix     *Index
+	q      *Queries
+	live   liveBits // Queries.Live of all points, filtered before the search,
+	filter []uint64 // or Queries.Live itself, to filter the results
 }
 
 // filterFirst is the number of points per query up to which Radius looks up all points
@@ -104,7 +104,7 @@ type radiusSearch struct {
 const filterFirst = 48
 
 func (s *radiusSearch) search(_, first, last int, rows *native.Rows) int {
-	part := s.q.part(first, last, s.live)
+	part := s.q.part(first, last, s.live.bits)
 	from := rows.Fill
 	done := native.Radius(s.ix.level, &s.ix.grid, &s.ix.points, &part, rows)
 	if s.filter != nil && done > 0 {
@@ -113,11 +113,10 @@ func (s *radiusSearch) search(_, first, last int, rows *native.Rows) int {
 	return done
 }
 
-// Count stores in counts[i] how many points are within radius i of q: the length
-// of row i of Radius, with the same filters, without the row. It ignores q.Order and
-// q.SkipDist2, but refuses an unknown order. Errors are those
-// of Queries.Validate, with counts as they were, and ErrFloatEnv. It panics if
-// counts and q.X differ in length.
+// Count stores in counts[i] how many points are within radius i of q: the length of row i
+// of Radius, with the same filters, without the row. It ignores q.Order and q.SkipDist2,
+// but refuses an unknown order. Errors are those of Queries.Validate, with counts as they
+// were, and ErrFloatEnv. It panics if counts and q.X differ in length.
 func (ix *Index) Count(q *Queries, counts []uint32) error {
 	if err := q.checkCounts(counts); err != nil {
 		return err
@@ -125,7 +124,8 @@ func (ix *Index) Count(q *Queries, counts []uint32) error {
 	b := ix.scratches.borrow()
 	defer ix.scratches.giveBack(b)
 	t := &b.count
-	t.ix, t.q, t.counts, t.live = ix, q, counts, t.liveBits.of(ix, q.Live)
+	t.ix, t.q, t.counts = ix, q, counts
+	t.live.set(ix, q.Live)
 	err := b.pools.run(ix, len(q.X), chunkQueries, t)
 	t.ix, t.q, t.counts = nil, nil, nil
 	return err
@@ -139,16 +139,15 @@ func (q *Queries) checkCounts(counts []uint32) error {
 }
 
 type countTask struct {
-	ix       *Index
-	q        *Queries
-	counts   []uint32
-	live     []uint16
-	liveBits liveBits
+	ix     *Index
+	q      *Queries
+	counts []uint32
+	live   liveBits
 }
 
 // Do answers one chunk of queries; it implements native.Task.
 func (t *countTask) Do(_, c int) {
 	lo, hi := c*chunkQueries, min((c+1)*chunkQueries, len(t.q.X))
-	part := t.q.part(lo, hi, t.live)
+	part := t.q.part(lo, hi, t.live.bits)
 	native.Count(t.ix.level, &t.ix.grid, &t.ix.points, &part, t.counts[lo:hi])
 }

@@ -8,23 +8,20 @@ import (
 	"github.com/evertick/evertick/native"
 )
 
-// RadiusOnce answers one batch of queries over points without a Build:
-// out gets the bytes that Build, SetCategories and Radius would give. RadiusOnce neither
-// reads nor changes the points of the index; it uses only its
-// Config. Any number of goroutines may call it at the same time, also during a
-// Build, each with a Result of its own.
+// RadiusOnce answers one batch of queries over points without a Build: out gets the bytes
+// that Build, SetCategories and Radius would give. RadiusOnce neither reads nor changes the
+// points of the index; it uses only its Config. Any number of goroutines may call it at the
+// same time, also during a Build, each with a Result of its own.
 //
-// For few queries, RadiusOnce builds no grid over the points: it lays a grid over
-// the queries, and streams the points past it. It chooses the strategy with the least
-// estimated cost, from the numbers of points and queries and
-// a sample of up to 64 points. Rows in the order Grid need the cells of the points, and
-// for these it always builds. out keeps the memory of the work, at worst that of
-// an index.
+// For few queries, RadiusOnce builds no grid over the points: it lays a grid over the
+// queries, and streams the points past it. It chooses the strategy with the least estimated
+// cost, from the numbers of points and queries and a sample of up to 64 points. Rows in the
+// order Grid need the cells of the points, and for these it always builds. out keeps the
+// memory of the work, at worst that of an index.
 //
-// Errors are those of Build first, then those of Queries.Validate, both with out
-// as it was; then ErrRange if there are more than 2^31-1 results, and ErrFloatEnv,
-// with out empty. It panics if X, Y and Z differ in length, if Category is shorter, or
-// where Radius panics.
+// Errors are those of Build first, then those of Queries.Validate, both with out as it was;
+// then ErrRange if there are more than 2^31-1 results, and ErrFloatEnv, with out empty. It
+// panics if X, Y and Z differ in length, if Category is shorter, or where Radius panics.
 func (ix *Index) RadiusOnce(points Columns, q *Queries, out *Result) error {
 	ix.made()
 	n := len(points.X)
@@ -236,9 +233,8 @@ func (o *onceBatch) prepare(ix *Index) {
 	o.chunks = resize(o.chunks, max(1, (len(o.columns.Slots)+chunkPoints-1)/chunkPoints))
 }
 
-// Do streams one chunk of points; it implements native.Task. A worker that has
-// found a bad point skips those after it, but other workers continue
-// with the points before.
+// Do streams one chunk of points; it implements native.Task. A worker that has found a bad
+// point skips those after it, but other workers continue with the points before.
 func (o *onceBatch) Do(number, c int) {
 	w := &o.workers[number]
 	at := c * chunkPoints

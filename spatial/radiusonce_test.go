@@ -133,7 +133,7 @@ func TestParityRadiusOnceManyPoints(t *testing.T) {
 	}
 }
 
-// All queries or all points in one spot, radii of zero, radii that take in
+// All queries or all points at one position, radii of zero, radii that include
 // everything, and one of these among ordinary ones.
 func TestRadiusOnceDegenerate(t *testing.T) {
 	const n, m = 3000, 150
@@ -184,8 +184,8 @@ func TestRadiusOnceDegenerate(t *testing.T) {
 	}
 }
 
-// Errors come in the order in which Build and Radius find them, whichever path is
-// taken, and leave index and result as they were.
+// With each strategy, errors have the order in which Build and Radius find them, and leave
+// index and result as they were.
 func TestRadiusOnceErrors(t *testing.T) {
 	good := []float32{5, 6, 7, 8}
 	badQuery := func(q *spatial.Queries) { q.X[1] = nan }
@@ -225,7 +225,7 @@ func TestRadiusOnceErrors(t *testing.T) {
 	}
 }
 
-// The first fault in slots order counts, whichever worker finds one.
+// The first fault in the order of slots is reported, whichever worker finds one.
 func TestRadiusOnceFirstFault(t *testing.T) {
 	const n = 60_000
 	column, slots := make([]float32, n), make([]uint32, n)
@@ -256,7 +256,7 @@ func TestRadiusOnceFirstFault(t *testing.T) {
 	}
 }
 
-// How fast workers are must not matter.
+// The speed of workers must not matter.
 func TestFirstBadOfAllWorkers(t *testing.T) {
 	for _, c := range []struct {
 		found []int
@@ -268,8 +268,8 @@ func TestFirstBadOfAllWorkers(t *testing.T) {
 	}
 }
 
-// Too many results are found out without keeping them, on the path that streams
-// and before any is taken.
+// Too many results are detected without keeping them, while streaming
+// and before a strategy is chosen.
 func TestRadiusOnceTooManyResults(t *testing.T) {
 	const n = 1 << 16
 	column, slots := make([]float32, n), make([]uint32, n)
@@ -306,7 +306,7 @@ func TestRadiusOnceTooManyResults(t *testing.T) {
 	}
 }
 
-// More hits than streaming keeps are answered all the same.
+// A batch with more hits than streaming keeps still succeeds.
 func TestRadiusOnceManyHits(t *testing.T) {
 	s := goldenScene()
 	x, y, z := s.Columns()

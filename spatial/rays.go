@@ -72,10 +72,9 @@ func (ix *Index) setSpheres(s *native.Spheres, query string, radius []float32) e
 // those of Build, and read for slots of the index only. Reading it is a pass over
 // all points in each call: many rays in a batch are better than few.
 //
-// Errors are those of Rays.Validate, and a radius that is not finite
-// (ErrNotFinite) or negative (ErrRange), with slots and t as they were; and
-// ErrFloatEnv. It panics if slots or t and q.OX differ in length, and if radius is
-// too short.
+// Errors are those of Rays.Validate, and a radius that is not finite (ErrNotFinite) or
+// negative (ErrRange), with slots and t as they were; and ErrFloatEnv. It panics if slots
+// or t and q.OX differ in length, and if radius is too short.
 func (ix *Index) RayClosest(radius []float32, q *Rays, slots []uint32, t []float32) error {
 	if err := ix.checkClosest(radius, q, slots, t); err != nil {
 		return err
@@ -102,19 +101,19 @@ func (ix *Index) checkClosest(radius []float32, q *Rays, slots []uint32, t []flo
 
 // rayBatch is the common part of RayClosest and RayAll.
 type rayBatch struct {
-	ix       *Index
-	q        *Rays
-	spheres  native.Spheres
-	tracers  []native.Tracer // one a worker
-	live     []uint16
-	liveBits liveBits
+	ix      *Index
+	q       *Rays
+	spheres native.Spheres
+	tracers []native.Tracer // one a worker
+	live    liveBits
 }
 
 func (r *rayBatch) begin(ix *Index, q *Rays, query string, radius []float32) error {
 	if err := ix.setSpheres(&r.spheres, query, radius); err != nil {
 		return err
 	}
-	r.ix, r.q, r.live = ix, q, r.liveBits.of(ix, q.Live)
+	r.ix, r.q = ix, q
+	r.live.set(ix, q.Live)
 	if len(r.tracers) != ix.cfg.Workers {
 		r.tracers = make([]native.Tracer, ix.cfg.Workers)
 	}
@@ -124,7 +123,7 @@ func (r *rayBatch) begin(ix *Index, q *Rays, query string, radius []float32) err
 func (r *rayBatch) part(lo, hi int) (native.Rays, native.Filter) {
 	q := r.q
 	return native.Rays{OX: q.OX[lo:hi], OY: q.OY[lo:hi], OZ: q.oz()[lo:hi], DX: q.DX[lo:hi], DY: q.DY[lo:hi], DZ: q.dz()[lo:hi], MaxT: q.MaxT[lo:hi]},
-		native.Filter{Exclude: cut(q.Exclude, lo, hi), Mask: cut(q.Mask, lo, hi), Live: r.live}
+		native.Filter{Exclude: cut(q.Exclude, lo, hi), Mask: cut(q.Mask, lo, hi), Live: r.live.bits}
 }
 
 type closestTask struct {

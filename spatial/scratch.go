@@ -18,7 +18,7 @@ type scratch struct {
 	overlap overlapSearch
 	rays    raySearch
 	self    selfSearch
-	nearest nearestBatch
+	knn     knnSearch
 	count   countTask
 	closest closestTask
 	once    onceBatch

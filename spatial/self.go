@@ -79,26 +79,25 @@ func (ix *Index) self(query string, q *Self, keep native.Keep, out *Result) erro
 		searcher: s, ix: ix, query: query, rows: ix.n, chunk: s.chunkLen(), order: q.Order, withKey: !q.SkipDist2,
 		parallel: (ix.parallelFrom + selfParallelFrom - 1) / selfParallelFrom,
 	}
-	var err error
 	if q.RowsInGridOrder {
 		t.of = s.of
-		err = w.rows.collect(t, &out.Offsets, &out.Slots, &out.Dist2)
 	} else {
+		t.numberer = s
 		s.countRanks()
-		err = w.rows.collectNumbered(t, s, &out.Offsets, &out.Slots, &out.Dist2)
 	}
-	if err == nil && !q.RowsInGridOrder {
-		s.setOf()
-	}
+	err := w.rows.collect(t, &out.Offsets, &out.Slots, &out.Dist2)
 	out.Of = s.of
 	if err != nil {
 		out.Of = out.Of[:0]
+	} else if !q.RowsInGridOrder {
+		s.setOf()
 	}
 	s.ix, s.of = nil, nil
 	return err
 }
 
-// selfSearch is the searcher of RadiusSelf and Pairs. Row i is that of point i in grid order.
+// selfSearch is the searcher of RadiusSelf and Pairs. Row i is that of point i in grid
+// order.
 type selfSearch struct {
 	ix     *Index
 	query  native.SelfQuery
@@ -129,8 +128,7 @@ func (s *selfSearch) search(worker, first, last int, rows *native.Rows) int {
 	return native.Self(s.ix.level, &s.ix.grid, &s.ix.points, &s.query, first, last, rows, &s.packed[worker])
 }
 
-// number numbers the rows from first on by the rank of their slots among all indexed
-// slots.
+// number numbers the rows from first on by the rank of their slots among all indexed slots.
 func (s *selfSearch) number(first int, numbers []uint32) {
 	for i := range numbers {
 		_, _, _, slot := s.ix.point(first + i)

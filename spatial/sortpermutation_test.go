@@ -10,7 +10,7 @@ import (
 	"github.com/evertick/evertick/spatial"
 )
 
-// ExampleIndex_SortPermutation reorders the rows of a world by place.
+// ExampleIndex_SortPermutation reorders the rows of a world by position.
 func ExampleIndex_SortPermutation() {
 	x, y, z := []float32{90, 1, 92, 0, 91}, make([]float32, 5), make([]float32, 5)
 	name := []string{"far", "near", "far", "near", "far"}
@@ -36,7 +36,7 @@ func ExampleIndex_SortPermutation() {
 	// [1 0 90 92 91] [near near far far far]
 }
 
-// The permutation is the row in order Grid of a query that takes in everything;
+// The permutation is the row in order Grid of a query that includes everything;
 // and a world reordered by it is in order.
 func TestSortPermutation(t *testing.T) {
 	run := paritytest.Start(t, "SortPermutation")
