@@ -48,7 +48,7 @@ func TestServicesByTypeAndName(t *testing.T) {
 		t.Errorf("%v, %v", n, ok)
 	}
 	err := modules.Provide[weather](s, "north", &calm{9})
-	if !errors.Is(err, modules.ErrRange) || err.Error() != `modules: Provide: modules_test.weather = "north", which is taken: out of range` {
+	if !errors.Is(err, modules.ErrRange) || err.Error() != `modules: Provide: modules_test.weather = "north", which exists already: out of range` {
 		t.Errorf("err = %v", err)
 	}
 	if w, _ := modules.Find[weather](s, "north"); w.Wind() != 2 {
