@@ -15,8 +15,8 @@ import (
 	"github.com/evertick/evertick/loop/train"
 )
 
-// take makes the buffers of a caller those of the batch, which sees no byte beyond them.
-func (h *batch) take(c *C.evertick_train_buffers_in, step bool) error {
+// setBuffers makes the buffers of a caller those of the batch, without a byte beyond them.
+func (h *batch) setBuffers(c *C.evertick_train_buffers_in, step bool) error {
 	if c == nil {
 		return null("buffers")
 	}
@@ -28,14 +28,9 @@ func (h *batch) take(c *C.evertick_train_buffers_in, step bool) error {
 	}
 	def, cfg := h.b.Definition(), h.b.Config()
 	h.buffers = train.Buffers{}
-	t := taker{worlds: h.b.Len()}
+	t := bufferReader{worlds: h.b.Len()}
 	to := &h.buffers
-	obs := def.Obs.Size()
-	if def.Obs.Kind == train.Uint8 {
-		to.ObsUint8, to.ObsStride = rows[uint8](&t, "obs", c.obs, obs)
-	} else {
-		to.Obs, to.ObsStride = rows[float32](&t, "obs", c.obs, obs)
-	}
+	to.Obs, to.ObsUint8, to.ObsStride = t.obs("obs", c.obs, def.Obs)
 	if c.mask.data != nil && def.Action.Kind == train.Int32 {
 		to.Mask, to.MaskStride = rows[bool](&t, "mask", c.mask, def.Action.Choices)
 	}
@@ -54,29 +49,34 @@ func (h *batch) take(c *C.evertick_train_buffers_in, step bool) error {
 		return t.err
 	}
 	to.Final = dense[bool](&t, "final", c.final)
-	if def.Obs.Kind == train.Uint8 {
-		to.FinalObsUint8, to.FinalStride = rows[uint8](&t, "final_obs", c.final_obs, obs)
-	} else {
-		to.FinalObs, to.FinalStride = rows[float32](&t, "final_obs", c.final_obs, obs)
-	}
+	to.FinalObs, to.FinalObsUint8, to.FinalStride = t.obs("final_obs", c.final_obs, def.Obs)
 	return t.err
 }
 
-// taker keeps the first error.
-type taker struct {
+func (t *bufferReader) obs(name string, r C.evertick_train_rows, s train.Space) (f []float32, u []uint8, stride int) {
+	if s.Kind == train.Uint8 {
+		u, stride = rows[uint8](t, name, r, s.Size())
+	} else {
+		f, stride = rows[float32](t, name, r, s.Size())
+	}
+	return f, u, stride
+}
+
+// bufferReader makes slices of buffers, and keeps the first error.
+type bufferReader struct {
 	worlds int
 	err    error
 }
 
-func (t *taker) fail(name, what string, v, want any) {
+func (t *bufferReader) fail(name, what string, v, want any) {
 	if t.err == nil {
 		t.err = fmt.Errorf("%w, wants %v", fault.Field(fault.ErrRange, "train: buffers."+name+": "+what, v), want)
 	}
 }
 
-// rows returns the numbers of a buffer with rows of that many, and its stride in numbers. The
-// last row needs no gap behind it.
-func rows[T float32 | int32 | uint8 | bool](t *taker, name string, r C.evertick_train_rows, row int) ([]T, int) {
+// rows returns the numbers of a buffer with rows of row numbers, and its stride in numbers. The
+// last row needs no gap after it.
+func rows[T float32 | int32 | uint8 | bool](t *bufferReader, name string, r C.evertick_train_rows, row int) ([]T, int) {
 	var zero T
 	size := int64(unsafe.Sizeof(zero))
 	stride, bytes := int64(r.stride), int64(r.bytes)
@@ -100,7 +100,7 @@ func rows[T float32 | int32 | uint8 | bool](t *taker, name string, r C.evertick_
 }
 
 // dense returns a number for each world.
-func dense[T float32 | bool](t *taker, name string, r C.evertick_train_rows) []T {
+func dense[T float32 | bool](t *bufferReader, name string, r C.evertick_train_rows) []T {
 	var zero T
 	if int64(r.stride) != int64(unsafe.Sizeof(zero)) {
 		t.fail(name, "stride", int64(r.stride), unsafe.Sizeof(zero))
