@@ -18,7 +18,7 @@ const (
 	// MaxSubSteps is the largest Config.SubSteps.
 	MaxSubSteps = 64
 	// MaxWorkers is the largest Config.Workers.
-	MaxWorkers = 1024
+	MaxWorkers = native.MaxWorkers
 )
 
 // Config describes a world. The zero value works.

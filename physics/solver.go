@@ -51,18 +51,18 @@ type solver struct {
 	huge      atomic.Bool     // a value in these is
 	collided  bool            // manifolds are known
 	sweep     sweeper
-	shares    []share // of the pairs, by chunk
-	chosen    relay   // chunks of the pairs with colours
+	shares    []share            // of the pairs, by chunk
+	colouring native.SerialStage // of chunks of the pairs
 	stage     stageTask
 	spanStage spanTask
-	crew      crew
+	team      native.Team
 	passes    []pass // of contacts
 
 	jointPasses []pass
 
 	// s.step, s.stagePart, s.stepPart, s.chooseChunk, s.shareParts, s.goesPast, s.touched and s.held, bound once.
 	wholeStep         func()
-	stageJob, stepJob func(*shift)
+	stageJob, stepJob func(*native.Worker)
 	chooseJob         func(chunk int)
 	shareJob          func(parts int, f func(part int))
 	part              func(part int) // of the broad phase

@@ -1,6 +1,7 @@
 package physics
 
 import (
+	"github.com/evertick/evertick/native"
 	"github.com/evertick/evertick/native/rigid"
 )
 
@@ -23,7 +24,7 @@ func (s *solver) advance() {
 	s.passes = planPasses(s.passes[:0], &sys.Colours.Start)
 	s.jointPasses = planPasses(s.jointPasses[:0], &sys.JointColours.Start)
 	n := len(s.passes) + len(s.jointPasses)
-	s.crew.do(8+2*n+s.subSteps()*(3+2*n), s.stepJob)
+	s.team.Parallel(8+2*n+s.subSteps()*(3+2*n), s.stepJob)
 	s.traceEnd()
 }
 
@@ -56,12 +57,12 @@ func planPasses(passes []pass, start *[rigid.NumColours + 1]int) []pass {
 }
 
 // stepPart is what each worker does of a step.
-func (s *solver) stepPart(w *shift) {
+func (s *solver) stepPart(w *native.Worker) {
 	sys, level := &s.sys, s.level
 	blocks, joints := len(sys.Blocks), len(sys.JointBlocks)
 	s.eachSpan(w, func(lo, hi int) { sys.Start(level, lo, hi) })
-	w.do(0, joints, blockChunk, func(lo, hi int) { sys.PrepareJoints(level, lo, hi) })
-	w.do(0, blocks, blockChunk, func(lo, hi int) { sys.Prepare(level, lo, hi) })
+	w.For(0, joints, blockChunk, func(lo, hi int) { sys.PrepareJoints(level, lo, hi) })
+	w.For(0, blocks, blockChunk, func(lo, hi int) { sys.Prepare(level, lo, hi) })
 	for sub := range s.subSteps() {
 		s.eachSpan(w, func(lo, hi int) {
 			sys.IntegrateVelocities(level, sub, lo, hi)
@@ -80,12 +81,12 @@ func (s *solver) stepPart(w *shift) {
 		eachPass(w, s.jointPasses, func(lo, hi int) { sys.SolveJoints(level, false, lo, hi) })
 		eachPass(w, s.passes, func(lo, hi int) { sys.Solve(level, false, lo, hi) })
 		if s.traced {
-			w.do(0, 1, 1, func(_, _ int) { s.traceStates(sub) })
+			w.For(0, 1, 1, func(_, _ int) { s.traceStates(sub) })
 		}
 	}
 	eachPass(w, s.passes, func(lo, hi int) { sys.Restitution(level, lo, hi) })
-	w.do(0, joints, blockChunk, func(lo, hi int) { sys.StoreJoints(level, lo, hi) })
-	w.do(0, blocks, blockChunk, func(lo, hi int) { sys.Store(level, lo, hi) })
+	w.For(0, joints, blockChunk, func(lo, hi int) { sys.StoreJoints(level, lo, hi) })
+	w.For(0, blocks, blockChunk, func(lo, hi int) { sys.Store(level, lo, hi) })
 	s.eachSpan(w, func(lo, hi int) {
 		s.holdLocked(lo, hi)
 		sys.Finish(level, lo, hi)
@@ -93,18 +94,18 @@ func (s *solver) stepPart(w *shift) {
 }
 
 // eachSpan does a stage of bodies, over the spans of active ones.
-func (s *solver) eachSpan(w *shift, f func(lo, hi int)) {
+func (s *solver) eachSpan(w *native.Worker, f func(lo, hi int)) {
 	spans := s.sleep.spans
-	w.do(0, len(spans), 1, func(lo, hi int) {
+	w.For(0, len(spans), 1, func(lo, hi int) {
 		for _, rows := range spans[lo:hi] {
 			f(rows.lo, rows.hi)
 		}
 	})
 }
 
-func eachPass(w *shift, passes []pass, f func(lo, hi int)) {
+func eachPass(w *native.Worker, passes []pass, f func(lo, hi int)) {
 	for _, p := range passes {
-		w.do(p.lo, p.hi, p.size, f)
+		w.For(p.lo, p.hi, p.size, f)
 	}
 }
 

@@ -43,7 +43,7 @@ func (s *solver) findContacts() {
 	s.assemble(s.next).Open(s.dt)
 	chunks := max(1, (n+pairChunk-1)/pairChunk) // one that looks what ended
 	s.reserveShares(chunks)
-	s.chosen.begin(chunks)
+	s.colouring.Begin(chunks)
 	s.inOrder(chunks, (*solver).touchChunks)
 	s.done("collide")
 	s.report()
@@ -139,7 +139,7 @@ func (s *solver) touchChunks(lo, hi int) {
 		s.matchRows(from, to, &s.shares[chunk])
 		s.letPass(from, to, &s.shares[chunk])
 		s.muteSensors(from, to)
-		s.chosen.finish(chunk, s.chooseJob)
+		s.colouring.Done(chunk, s.chooseJob)
 	}
 }
 

@@ -3,6 +3,7 @@ package physics
 import (
 	"slices"
 
+	"github.com/evertick/evertick/native"
 	"github.com/evertick/evertick/native/rigid"
 )
 
@@ -10,10 +11,10 @@ import (
 // whose floating-point environment was altered.
 func (s *solver) Step(dt float32) error {
 	s.dt = dt
-	return s.crew.run(s.hands(), s.wholeStep)
+	return s.team.Run(s.hands(), s.wholeStep)
 }
 
-// step is Step as the leader of the crew does it.
+// step is Step as the leader of the team does it.
 func (s *solver) step() {
 	s.trace = s.trace[:0]
 	s.events.clear()
@@ -60,7 +61,7 @@ func total(spans []span) (rows int) {
 }
 
 // alone reports whether one worker does the step.
-func (s *solver) alone() bool { return s.crew.workers <= 1 }
+func (s *solver) alone() bool { return s.team.Workers() <= 1 }
 
 // stageTask is a stage over [lo, hi), in chunks.
 type stageTask struct {
@@ -87,17 +88,17 @@ func (s *solver) share(t stageTask) {
 		return
 	}
 	s.stage = t
-	s.crew.do(1, s.stageJob)
+	s.team.Parallel(1, s.stageJob)
 }
 
 // stagePart is what each worker does of a stage.
-func (s *solver) stagePart(w *shift) {
+func (s *solver) stagePart(w *native.Worker) {
 	t := &s.stage
 	run := func(lo, hi int) { t.run(s, lo, hi) }
 	if t.inOrder {
-		w.inOrder(t.lo, t.hi, t.size, run)
+		w.ForAscending(t.lo, t.hi, t.size, run)
 	} else {
-		w.do(t.lo, t.hi, t.size, run)
+		w.For(t.lo, t.hi, t.size, run)
 	}
 }
 
