@@ -54,3 +54,23 @@ func checkWithin(field string, v, low, high int) error {
 func because(err error, rule string) error {
 	return fmt.Errorf("%w: %s", err, rule)
 }
+
+func checkNumber(field string, v float32) error { return checkBelow(field, v, huge) }
+
+// checkBelow asks for a finite value within ±most, and less than huge.
+func checkBelow(field string, v, most float32) error {
+	if err := checkFinite(field, v); err != nil {
+		return err
+	}
+	if !usable(v) || v > most || v < -most {
+		return fault.Field(ErrRange, field, v)
+	}
+	return nil
+}
+
+func checkStrength(field string, v float32) error {
+	if err := checkNotNegative(field, v); err != nil {
+		return err
+	}
+	return checkNumber(field, v)
+}

@@ -63,12 +63,13 @@ func (k JointKind) String() string {
 	return fmt.Sprintf("JointKind(%d)", uint8(k))
 }
 
-// createJoint makes a joint of a definition whose bodies are given beside it.
-func (w *World) createJoint(r jointRow, bodies [2]Body) (Joint, error) {
-	if err := w.canJoin(bodies); err != nil {
+func (w *World) createJoint(def jointFields) (Joint, error) { return w.addJoint(def.joint()) }
+
+func (w *World) addJoint(n newJoint) (Joint, error) {
+	if err := w.canJoin(n.bodies); err != nil {
 		return Joint{}, err
 	}
-	if err := r.validate(bodies); err != nil {
+	if err := n.validate(); err != nil {
 		return Joint{}, err
 	}
 	if err := w.mustSolve(); err != nil {
@@ -79,8 +80,8 @@ func (w *World) createJoint(r jointRow, bodies [2]Body) (Joint, error) {
 	if !ok {
 		return Joint{}, fault.Field(ErrCapacity, "physics: JointCount", w.JointCount())
 	}
-	j := t.add(i, bodies[0].Index(), bodies[1].Index(), w.Cap())
-	w.solver.joints.put(i, &r)
+	j := t.add(i, n.bodies[0].Index(), n.bodies[1].Index(), w.Cap())
+	w.solver.joints.put(i, &n.row)
 	w.solver.placeJoint(i)
 	w.solver.wakeTied(i)
 	return j, nil
@@ -120,15 +121,6 @@ func (w *World) joint(j Joint) (int, error) {
 		return 0, fault.Field(ErrStale, "physics: Joint", j)
 	}
 	return int(j.index), nil
-}
-
-// setJoint replaces the definition of a joint.
-func (w *World) setJoint(j Joint, to jointRow) error {
-	r, err := w.jointRow(j)
-	if err == nil {
-		err = r.mayBecome(&to)
-	}
-	return w.replaceJoint(j, &to, err)
 }
 
 // ValidJoint reports whether j is a live joint of this world.

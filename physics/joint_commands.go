@@ -2,55 +2,39 @@ package physics
 
 import "github.com/evertick/evertick/internal/fault"
 
-// newJoint is a joint to create.
-type newJoint struct {
-	row    jointRow
-	bodies [2]Body
-}
-
 // CreateDistanceJoint records the creation of a joint, as World.CreateDistanceJoint.
 func (c *Commands) CreateDistanceJoint(def DistanceJointDef) Joint {
-	return c.createJoint(def.row(), def.bodies())
+	return c.createJoint(def.fields())
 }
 
 // CreateRevoluteJoint records the creation of a joint.
 func (c *Commands) CreateRevoluteJoint(def RevoluteJointDef) Joint {
-	return c.createJoint(def.row(), def.bodies())
+	return c.createJoint(def.fields())
 }
 
 // CreatePrismaticJoint records the creation of a joint.
 func (c *Commands) CreatePrismaticJoint(def PrismaticJointDef) Joint {
-	return c.createJoint(def.row(), def.bodies())
+	return c.createJoint(def.fields())
 }
 
 // CreateWeldJoint records the creation of a joint.
-func (c *Commands) CreateWeldJoint(def WeldJointDef) Joint {
-	return c.createJoint(def.row(), def.bodies())
-}
+func (c *Commands) CreateWeldJoint(def WeldJointDef) Joint { return c.createJoint(def.fields()) }
 
 // CreateWheelJoint records the creation of a joint.
-func (c *Commands) CreateWheelJoint(def WheelJointDef) Joint {
-	return c.createJoint(def.row(), def.bodies())
-}
+func (c *Commands) CreateWheelJoint(def WheelJointDef) Joint { return c.createJoint(def.fields()) }
 
 // CreateMotorJoint records the creation of a joint.
-func (c *Commands) CreateMotorJoint(def MotorJointDef) Joint {
-	return c.createJoint(def.row(), def.bodies())
-}
+func (c *Commands) CreateMotorJoint(def MotorJointDef) Joint { return c.createJoint(def.fields()) }
 
 // CreateMouseJoint records the creation of a joint.
-func (c *Commands) CreateMouseJoint(def MouseJointDef) Joint {
-	return c.createJoint(def.row(), def.bodies())
-}
+func (c *Commands) CreateMouseJoint(def MouseJointDef) Joint { return c.createJoint(def.fields()) }
 
 // CreateFilterJoint records the creation of a joint.
-func (c *Commands) CreateFilterJoint(def FilterJointDef) Joint {
-	return c.createJoint(def.row(), def.bodies())
-}
+func (c *Commands) CreateFilterJoint(def FilterJointDef) Joint { return c.createJoint(def.fields()) }
 
-func (c *Commands) createJoint(r jointRow, bodies [2]Body) Joint {
+func (c *Commands) createJoint(def jointFields) Joint {
 	c.add(command{kind: createJoint})
-	c.joints = append(c.joints, newJoint{r, bodies})
+	c.joints = append(c.joints, def.joint())
 	return Joint{provisional | uint32(len(c.joints)-1), c.list}
 }
 
@@ -58,32 +42,32 @@ func (c *Commands) createJoint(r jointRow, bodies [2]Body) Joint {
 func (c *Commands) DestroyJoint(j Joint) { c.add(command{kind: destroyJoint, joint: j}) }
 
 // SetDistanceJointDef records another definition of a joint, as World.SetDistanceJointDef.
-func (c *Commands) SetDistanceJointDef(j Joint, def DistanceJointDef) { c.setJoint(j, def.row()) }
+func (c *Commands) SetDistanceJointDef(j Joint, def DistanceJointDef) { c.setJoint(j, def.fields()) }
 
 // SetRevoluteJointDef records another definition of a joint.
-func (c *Commands) SetRevoluteJointDef(j Joint, def RevoluteJointDef) { c.setJoint(j, def.row()) }
+func (c *Commands) SetRevoluteJointDef(j Joint, def RevoluteJointDef) { c.setJoint(j, def.fields()) }
 
 // SetPrismaticJointDef records another definition of a joint.
-func (c *Commands) SetPrismaticJointDef(j Joint, def PrismaticJointDef) { c.setJoint(j, def.row()) }
+func (c *Commands) SetPrismaticJointDef(j Joint, def PrismaticJointDef) { c.setJoint(j, def.fields()) }
 
 // SetWeldJointDef records another definition of a joint.
-func (c *Commands) SetWeldJointDef(j Joint, def WeldJointDef) { c.setJoint(j, def.row()) }
+func (c *Commands) SetWeldJointDef(j Joint, def WeldJointDef) { c.setJoint(j, def.fields()) }
 
 // SetWheelJointDef records another definition of a joint.
-func (c *Commands) SetWheelJointDef(j Joint, def WheelJointDef) { c.setJoint(j, def.row()) }
+func (c *Commands) SetWheelJointDef(j Joint, def WheelJointDef) { c.setJoint(j, def.fields()) }
 
 // SetMotorJointDef records another definition of a joint.
-func (c *Commands) SetMotorJointDef(j Joint, def MotorJointDef) { c.setJoint(j, def.row()) }
+func (c *Commands) SetMotorJointDef(j Joint, def MotorJointDef) { c.setJoint(j, def.fields()) }
 
 // SetMouseJointDef records another definition of a joint.
-func (c *Commands) SetMouseJointDef(j Joint, def MouseJointDef) { c.setJoint(j, def.row()) }
+func (c *Commands) SetMouseJointDef(j Joint, def MouseJointDef) { c.setJoint(j, def.fields()) }
 
 // SetFilterJointDef records another definition of a joint.
-func (c *Commands) SetFilterJointDef(j Joint, def FilterJointDef) { c.setJoint(j, def.row()) }
+func (c *Commands) SetFilterJointDef(j Joint, def FilterJointDef) { c.setJoint(j, def.fields()) }
 
-func (c *Commands) setJoint(j Joint, r jointRow) {
+func (c *Commands) setJoint(j Joint, def jointFields) {
 	c.add(command{kind: setJoint, joint: j})
-	c.rows = append(c.rows, r)
+	c.rows = append(c.rows, def.joint().row)
 }
 
 // SetMotorSpeed records the speed of the motor of a joint, as World.SetMotorSpeed.
@@ -114,7 +98,7 @@ func (r *rehearsal) createJoint(n *newJoint) error {
 			return fault.Field(ErrStale, jointBodyFields[i], b)
 		}
 	}
-	if err := n.row.validate(n.bodies); err != nil {
+	if err := n.validate(); err != nil {
 		return err
 	}
 	if r.jointRoom == 0 {
@@ -134,7 +118,7 @@ func (r *rehearsal) changeJoint(o *command) error {
 	switch o.kind {
 	case setJoint:
 		r.nextRow++
-		return row.mayBecome(&r.now.rows[r.nextRow-1])
+		return row.canBecome(&r.now.rows[r.nextRow-1])
 	case destroyJoint:
 		r.destroyJoint(o.joint)
 		return nil
@@ -146,7 +130,7 @@ func (r *rehearsal) changeJoint(o *command) error {
 // apply changes a definition as SetMotorSpeed or SetMouseTarget do.
 func (r *jointRow) apply(o *command) error {
 	if o.kind == setMotorSpeed {
-		return r.setSpeed(o.numbers[0])
+		return r.setMotorSpeed(o.numbers[0])
 	}
 	return r.setTarget([2]float32(o.numbers[:2]))
 }
@@ -183,7 +167,7 @@ func (r *rehearsal) destroyJoint(j Joint) {
 
 // join creates a joint of a list that was rehearsed.
 func (w *World) join(c *Commands, n *newJoint) Joint {
-	j, err := w.createJoint(n.row, [2]Body{c.Body(n.bodies[0]), c.Body(n.bodies[1])})
+	j, err := w.addJoint(newJoint{n.row, [2]Body{c.Body(n.bodies[0]), c.Body(n.bodies[1])}})
 	if err != nil {
 		panic("physics: Apply: a joint was miscounted")
 	}

@@ -162,30 +162,37 @@ func keepDrive(d *rigid.DriveImpulse, spring, motor, limits bool) (kept rigid.Dr
 	return kept
 }
 
-// drive sets kind, parts and drives as the definition says.
+// drive sets kind, parts and drives of what is solved as the definition says.
 func (r *jointRow) drive(j *rigid.Joint) {
 	var none [2]Body
 	switch JointKind(r.kind) {
 	case DistanceJoint:
-		d := r.distance(none)
+		var d DistanceJointDef
+		d.fields().set(r, none)
 		d.drive(j)
 	case RevoluteJoint:
-		d := r.revolute(none)
+		var d RevoluteJointDef
+		d.fields().set(r, none)
 		d.drive(j)
 	case PrismaticJoint:
-		d := r.prismatic(none)
+		var d PrismaticJointDef
+		d.fields().set(r, none)
 		d.drive(j)
 	case WeldJoint:
-		d := r.weld(none)
+		var d WeldJointDef
+		d.fields().set(r, none)
 		d.drive(j)
 	case WheelJoint:
-		d := r.wheel(none)
+		var d WheelJointDef
+		d.fields().set(r, none)
 		d.drive(j)
 	case MotorJoint:
-		d := r.motor(none)
+		var d MotorJointDef
+		d.fields().set(r, none)
 		d.drive(j)
 	case MouseJoint:
-		d := r.mouse(none)
+		var d MouseJointDef
+		d.fields().set(r, none)
 		d.drive(j)
 	}
 }

@@ -427,7 +427,7 @@ func TestBadJointsAreNamedAndChangeNothing(t *testing.T) {
 				motor(func(d *physics.MotorJointDef) { d.MaxSpringForce, d.MaxVelocityForce = 1, 1 })},
 			{"MotorJointDef.AngularVelocity = NaN", physics.ErrNotFinite, motor(func(d *physics.MotorJointDef) { d.AngularVelocity = nan })},
 			{"MouseJointDef.Target[1] = NaN", physics.ErrNotFinite, drag(func(d *physics.MouseJointDef) { d.Target[1] = nan })},
-			{"MouseJointDef.Target = 9.223372e+18", physics.ErrRange, drag(func(d *physics.MouseJointDef) { d.Target[0] = huge })},
+			{"MouseJointDef.Target[0] = 9.223372e+18", physics.ErrRange, drag(func(d *physics.MouseJointDef) { d.Target[0] = huge })},
 			{"MouseJointDef.MaxForce = -1", physics.ErrRange, drag(func(d *physics.MouseJointDef) { d.MaxForce = -1 })},
 			{"SetMotorSpeed: speed = NaN", physics.ErrNotFinite, w.SetMotorSpeed(hinge, nan)},
 			{"SetMotorSpeed: speed = 9.223372e+18", physics.ErrRange, w.SetMotorSpeed(hinge, huge)},

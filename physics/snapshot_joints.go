@@ -148,32 +148,19 @@ func (im *image) checkJoint(i int) error {
 
 // intact is an error unless a definition is one that could be made.
 func (r *jointRow) intact() error {
-	if r.kind > uint32(FilterJoint) {
-		return fault.Field(ErrRange, "kind", r.kind)
-	}
-	if err := r.validate(anyTwo); err != nil {
+	if err := r.validate(); err != nil {
 		return err
 	}
-	used := jointUses[r.kind]
+	used := &jointKinds[r.kind]
 	if r.flags&^(used.flags|jointCollides) != 0 {
 		return fault.Field(ErrRange, "flags", r.flags)
 	}
-	for i, v := range r.numbers[used.numbers:] {
+	for i, v := range r.numbers[len(used.numbers):] {
 		if math.Float32bits(v) != 0 {
-			return fault.Element(ErrRange, "numbers", used.numbers+i, v)
+			return fault.Element(ErrRange, "numbers", len(used.numbers)+i, v)
 		}
 	}
 	return nil
-}
-
-// jointUses is what a jointRow of each kind has beside what all have.
-var jointUses = [FilterJoint + 1]struct {
-	numbers int
-	flags   uint32
-}{
-	DistanceJoint: {8, jointSpring | jointLimit | jointMotor}, RevoluteJoint: {7, jointSpring | jointLimit | jointMotor},
-	PrismaticJoint: {7, jointSpring | jointLimit | jointMotor}, WeldJoint: {4, 0},
-	WheelJoint: {6, jointSpring | jointLimit | jointMotor}, MotorJoint: {9, 0}, MouseJoint: {5, 0}, FilterJoint: {0, 0},
 }
 
 // becomeJoints replaces the joints by those of an image, once bodies have been replaced.
