@@ -6,7 +6,6 @@ import (
 	"strconv"
 
 	"github.com/evertick/evertick/internal/fault"
-	"github.com/evertick/evertick/native/rigid"
 )
 
 // Apply makes the changes of the lists, one list after the other, and their commands in the
@@ -30,7 +29,7 @@ func (w *World) Apply(lists ...*Commands) error {
 	if len(lists) == 0 {
 		return nil
 	}
-	if err := w.mustSolve(); err != nil {
+	if err := w.engine.require(); err != nil {
 		return err
 	}
 	w.checkLists(lists)
@@ -178,37 +177,14 @@ func (r *rehearsal) createShape(b Body, s *newShape) error {
 	return nil
 }
 
-// check is what World and solver check of a shape.
 func (s *newShape) check() error {
-	err := s.def.Validate()
-	if err != nil {
+	if err := s.def.Validate(); err != nil {
 		return err
 	}
-	var corners [2]rigid.Vec
-	for i := range corners {
-		corners[i] = vecOf(s.polygon.Vertices[i])
+	if err := s.geometry.validate(); err != nil {
+		return err
 	}
-	switch s.kind {
-	case kindCircle:
-		c := s.circle()
-		if err = c.validate(); err == nil {
-			_, err = rigid.MakeCircle(corners[0], c.Radius)
-		}
-	case kindSegment:
-		g := s.segment()
-		if err = g.validate(); err == nil {
-			_, err = rigid.MakeSegment(corners[0], corners[1])
-		}
-	case kindCapsule:
-		c := s.capsule()
-		if err = c.validate(); err == nil {
-			_, err = rigid.MakeCapsule(corners[0], corners[1], c.Radius)
-		}
-	default:
-		if s.polygon, err = s.polygon.hull(); err == nil {
-			_, err = makePolygon(&s.polygon)
-		}
-	}
+	_, err := s.geometry.shape()
 	return err
 }
 
@@ -346,18 +322,8 @@ func (w *World) run(c *Commands) {
 
 // attach creates a shape. If its body cannot have it the body is marked for the
 // quarantine.
-func (w *World) attach(b Body, n *newShape) (s Shape) {
-	var err error
-	switch n.kind {
-	case kindCircle:
-		s, err = w.CreateCircle(b, n.def, n.circle())
-	case kindSegment:
-		s, err = w.CreateSegment(b, n.def, n.segment())
-	case kindCapsule:
-		s, err = w.CreateCapsule(b, n.def, n.capsule())
-	default:
-		s, err = w.CreatePolygon(b, n.def, n.polygon)
-	}
+func (w *World) attach(b Body, n *newShape) Shape {
+	s, err := w.createShape(b, n.def, n.geometry)
 	if err != nil {
 		w.cols.InvMass[b.index] = never
 	}

@@ -314,9 +314,6 @@ func (w *World) ShapeChain(s Shape) (Chain, error) {
 	if !w.ValidShape(s) {
 		return Chain{}, fault.Field(ErrStale, "physics: Shape", s)
 	}
-	if w.solver == nil {
-		return Chain{}, nil
-	}
 	i, ok := w.solver.shapes.chainOf(int(s.index))
 	if !ok {
 		return Chain{}, nil

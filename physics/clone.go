@@ -5,7 +5,7 @@ import "github.com/evertick/evertick/internal/fault"
 // Clone returns a world of its own in the same state, with the same Config. Another engine
 // is ErrUnsupported.
 func (w *World) Clone() (*World, error) {
-	if err := w.mustSolve(); err != nil {
+	if err := w.engine.require(); err != nil {
 		return nil, err
 	}
 	c, err := New(w.config)
@@ -22,7 +22,7 @@ func (w *World) Clone() (*World, error) {
 func (w *World) CopyFrom(src *World) error {
 	const who = "physics: CopyFrom: "
 	for _, world := range [...]*World{w, src} {
-		if err := world.mustSolve(); err != nil {
+		if err := world.engine.require(); err != nil {
 			return err
 		}
 	}

@@ -78,11 +78,10 @@ func (k commandKind) String() string {
 		"SetMouseTarget", "IgnorePair", "UnignorePair", "Explode"}[k]
 }
 
-// newShape is a shape to create: as its kind says, one of the four.
+// newShape is a shape to create.
 type newShape struct {
-	kind    byte
-	def     ShapeDef
-	polygon Polygon // of the other kinds: points in Vertices
+	def      ShapeDef
+	geometry geometry
 }
 
 // provisional marks the index of a handle that stands for what is not there yet; no
@@ -125,44 +124,28 @@ func (c *Commands) DestroyBody(b Body) { c.add(command{kind: destroyBody, body: 
 
 // CreateCircle records the creation of a circle, as World.CreateCircle.
 func (c *Commands) CreateCircle(b Body, def ShapeDef, circle Circle) Shape {
-	s := newShape{kind: kindCircle, def: def}
-	s.polygon.Vertices[0], s.polygon.Radius = circle.Center, circle.Radius
-	return c.create(b, s)
+	return c.createShape(b, def, circle.geometry())
 }
 
 // CreatePolygon records the creation of a polygon.
 func (c *Commands) CreatePolygon(b Body, def ShapeDef, polygon Polygon) Shape {
-	return c.create(b, newShape{kind: kindPolygon, def: def, polygon: polygon})
+	return c.createShape(b, def, polygon.geometry())
 }
 
 // CreateSegment records the creation of a segment.
 func (c *Commands) CreateSegment(b Body, def ShapeDef, segment Segment) Shape {
-	s := newShape{kind: kindSegment, def: def}
-	s.polygon.Vertices[0], s.polygon.Vertices[1] = segment.P1, segment.P2
-	return c.create(b, s)
+	return c.createShape(b, def, segment.geometry())
 }
 
 // CreateCapsule records the creation of a capsule.
 func (c *Commands) CreateCapsule(b Body, def ShapeDef, capsule Capsule) Shape {
-	s := newShape{kind: kindCapsule, def: def}
-	s.polygon.Vertices[0], s.polygon.Vertices[1], s.polygon.Radius = capsule.P1, capsule.P2, capsule.Radius
-	return c.create(b, s)
+	return c.createShape(b, def, capsule.geometry())
 }
 
-func (c *Commands) create(b Body, s newShape) Shape {
+func (c *Commands) createShape(b Body, def ShapeDef, g geometry) Shape {
 	c.add(command{kind: createShape, body: b})
-	c.shapes = append(c.shapes, s)
+	c.shapes = append(c.shapes, newShape{def, g})
 	return Shape{provisional | uint32(len(c.shapes)-1), c.list}
-}
-
-// The shapes behind newShape.
-
-func (s *newShape) circle() Circle { return Circle{s.polygon.Vertices[0], s.polygon.Radius} }
-
-func (s *newShape) segment() Segment { return Segment{s.polygon.Vertices[0], s.polygon.Vertices[1]} }
-
-func (s *newShape) capsule() Capsule {
-	return Capsule{s.polygon.Vertices[0], s.polygon.Vertices[1], s.polygon.Radius}
 }
 
 // DestroyShape records the end of a shape.

@@ -129,7 +129,7 @@ func (w *World) AppendDraw(dst *Drawing, o DrawOptions) error {
 	if err := o.Validate(); err != nil {
 		return err
 	}
-	if err := w.mustSolve(); err != nil {
+	if err := w.engine.require(); err != nil {
 		return err
 	}
 	o.fill()

@@ -67,12 +67,7 @@ const DefaultHitSpeed = 1
 
 // Events returns what happened in the last step. The slices are the world's own and
 // good until the next step. An engine other than the default one reports none.
-func (w *World) Events() *Events {
-	if w.solver == nil {
-		return &Events{}
-	}
-	return &w.solver.events
-}
+func (w *World) Events() *Events { return &w.solver.events }
 
 func (e *Events) clear() {
 	*e = Events{e.Begin[:0], e.End[:0], e.SensorBegin[:0], e.SensorEnd[:0], e.Hit[:0], e.Moved[:0], e.Disabled[:0], e.Broken[:0],

@@ -42,9 +42,15 @@ func (w *World) AppendColumnHashes(dst []ColumnHash) []ColumnHash {
 		ColumnHash{Name: "ShapeDigest", Hash: statehash.Rows(w.shapes.digest)},
 		ColumnHash{Name: "ShapeGeneration", Hash: statehash.Rows(w.shapes.pool.generation)},
 	)
-	if w.solver == nil {
+	if w.engine.require() != nil {
 		return dst
 	}
+	return w.appendSolverHashes(dst)
+}
+
+// appendSolverHashes appends what the solver remembers of contacts, gravity and the number of steps, and then the
+// columns that only some worlds have.
+func (w *World) appendSolverHashes(dst []ColumnHash) []ColumnHash {
 	s := w.solver
 	dst = append(dst,
 		ColumnHash{Name: "Contact", Hash: hashContacts(s.contacts)},

@@ -72,7 +72,7 @@ func (w *World) addJoint(n newJoint) (Joint, error) {
 	if err := n.validate(); err != nil {
 		return Joint{}, err
 	}
-	if err := w.mustSolve(); err != nil {
+	if err := w.engine.require(); err != nil {
 		return Joint{}, err
 	}
 	t := &w.joints

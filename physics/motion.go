@@ -132,7 +132,7 @@ func (w *World) SetTargetTransform(b Body, position [2]float32, angle, dt float3
 	if err := w.checkStep("physics: SetTargetTransform: dt", dt); err != nil {
 		return err
 	}
-	if err := w.mustSolve(); err != nil {
+	if err := w.engine.require(); err != nil {
 		return err
 	}
 	linear, angular, err := w.solver.aim(i, position, angle, dt)

@@ -137,15 +137,7 @@ func (p *pulling) take(i int, slot uint32) error {
 		sin, cos = p.angle(slot, sin, cos)
 	}
 	w.synced.put(i, p.e.X[slot], p.e.Y[slot], p.e.Turn[slot], p.e.W[slot])
-	switch {
-	case w.solver == nil:
-		return w.engine.SetTransform(i, [2]float32{x, y}, rigid.Atan2(sin, cos))
-	case turned:
-		w.solver.setRotation(i, sin, cos)
-	}
-	c.X[i], c.Y[i] = x, y
-	w.solver.teleported(i)
-	return nil
+	return w.engine.place(i, x, y, sin, cos, turned)
 }
 
 // angle returns sine and cosine of the turn that was written, or those given if there is none.

@@ -3,7 +3,6 @@ package physics
 import (
 	"math"
 
-	"github.com/evertick/evertick/internal/fault"
 	"github.com/evertick/evertick/native/rigid"
 )
 
@@ -166,7 +165,7 @@ func (w *World) Disabled(b Body) bool {
 func (w *World) solved(b Body) (int, error) {
 	i, err := w.mutable(b)
 	if err == nil {
-		err = w.mustSolve()
+		err = w.engine.require()
 	}
 	return i, err
 }
@@ -176,12 +175,5 @@ func (w *World) solving() error {
 	if w.failed != nil {
 		return w.failed
 	}
-	return w.mustSolve()
-}
-
-func (w *World) mustSolve() error {
-	if w.solver == nil {
-		return fault.Field(ErrUnsupported, "physics: Config.Engine", "another one")
-	}
-	return nil
+	return w.engine.require()
 }

@@ -33,7 +33,7 @@ func (w *World) Restore(data []byte) error {
 // Commit does the rest, or Discard forgets it. It is for who restores a world together
 // with other things, all or none. Between the two the bytes of data must not change.
 func (w *World) Prepare(data []byte) error {
-	if err := w.mustSolve(); err != nil {
+	if err := w.engine.require(); err != nil {
 		return err
 	}
 	w.Discard()

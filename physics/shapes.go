@@ -1,12 +1,6 @@
 package physics
 
-import (
-	"encoding/binary"
-	"math"
-
-	"github.com/evertick/evertick/internal/fault"
-	"github.com/zeebo/xxh3"
-)
+import "github.com/evertick/evertick/internal/fault"
 
 // shapeTable knows which shapes live and on which body. Their geometry is the
 // engine's; a digest of it stands for it in the state hash.
@@ -91,67 +85,45 @@ func (t *shapeTable) unlink(shape int) {
 // ErrRange naming the field of def or circle; ErrUnsupported or ErrRange from
 // the engine.
 func (w *World) CreateCircle(b Body, def ShapeDef, circle Circle) (Shape, error) {
-	body, shape, err := w.prepareShape(b, def)
-	if err == nil {
-		err = circle.validate()
-	}
-	if err == nil {
-		err = w.engine.CreateCircle(shape, body, &w.shapeDef, circle)
-	}
-	if err != nil {
-		return Shape{}, err
-	}
-	return w.shapes.add(shape, body, digestShape(kindCircle, &w.shapeDef, circle.Center, [2]float32{circle.Radius})), nil
+	return w.createShape(b, def, circle.geometry())
 }
 
 // CreatePolygon attaches a convex polygon to b. Errors are as for
 // CreateCircle; a polygon that is not convex or has no area is ErrRange.
 func (w *World) CreatePolygon(b Body, def ShapeDef, polygon Polygon) (Shape, error) {
-	body, shape, err := w.prepareShape(b, def)
-	if err == nil {
-		polygon, err = polygon.hull()
-	}
-	if err == nil {
-		err = w.engine.CreatePolygon(shape, body, &w.shapeDef, polygon)
-	}
-	if err != nil {
-		return Shape{}, err
-	}
-	var points [MaxPolygonVertices + 1][2]float32
-	n := copy(points[:], polygon.Vertices[:polygon.Count])
-	points[n] = [2]float32{polygon.Radius}
-	return w.shapes.add(shape, body, digestShape(kindPolygon, &w.shapeDef, points[:n+1]...)), nil
+	return w.createShape(b, def, polygon.geometry())
 }
 
 // CreateSegment attaches a segment to b. Errors are as for CreateCircle.
 func (w *World) CreateSegment(b Body, def ShapeDef, segment Segment) (Shape, error) {
-	body, shape, err := w.prepareShape(b, def)
-	if err == nil {
-		err = segment.validate()
-	}
-	if err == nil {
-		err = w.engine.CreateSegment(shape, body, &w.shapeDef, segment)
-	}
-	if err != nil {
-		return Shape{}, err
-	}
-	return w.shapes.add(shape, body, digestShape(kindSegment, &w.shapeDef, segment.P1, segment.P2)), nil
+	return w.createShape(b, def, segment.geometry())
 }
 
 // CreateCapsule attaches a capsule to b. Errors are as for CreateCircle.
 func (w *World) CreateCapsule(b Body, def ShapeDef, capsule Capsule) (Shape, error) {
-	body, shape, err := w.prepareShape(b, def)
-	if err == nil {
-		err = capsule.validate()
-	}
-	if err == nil {
-		err = w.engine.CreateCapsule(shape, body, &w.shapeDef, capsule)
-	}
+	return w.createShape(b, def, capsule.geometry())
+}
+
+func (w *World) createShape(b Body, def ShapeDef, g geometry) (Shape, error) {
+	body, err := w.mutable(b)
 	if err != nil {
 		return Shape{}, err
 	}
-	return w.shapes.add(shape, body,
-		digestShape(kindCapsule, &w.shapeDef, capsule.P1, capsule.P2, [2]float32{capsule.Radius})), nil
+	w.shapeDef = def
+	if err := w.shapeDef.Validate(); err != nil {
+		return Shape{}, err
+	}
+	shape, ok := w.shapes.pool.next()
+	if !ok {
+		return Shape{}, fault.Field(ErrCapacity, "physics: ShapeCount", w.ShapeCount())
+	}
+	if err := g.validate(); err != nil {
+		return Shape{}, err
+	}
+	if err := w.engine.createShape(shape, body, &w.shapeDef, g); err != nil {
+		return Shape{}, err
+	}
+	return w.shapes.add(shape, body, g.digest(&w.shapeDef)), nil
 }
 
 // DestroyShape removes s from its body, whose mass changes. Errors: ErrStale;
@@ -216,7 +188,7 @@ func (w *World) solvedShape(s Shape) error {
 	if !w.ValidShape(s) {
 		return fault.Field(ErrStale, "physics: Shape", s)
 	}
-	return w.mustSolve()
+	return w.engine.require()
 }
 
 // ShapeBody returns the body of s. ErrStale if s is gone.
@@ -226,54 +198,4 @@ func (w *World) ShapeBody(s Shape) (Body, error) {
 	}
 	b, _ := w.BodyAt(int(w.shapes.body[s.index]))
 	return b, nil
-}
-
-// prepareShape checks what all kinds of shapes have in common and returns the
-// index of the body and the one that the shape will have.
-func (w *World) prepareShape(b Body, def ShapeDef) (body, shape int, err error) {
-	if body, err = w.mutable(b); err != nil {
-		return 0, 0, err
-	}
-	w.shapeDef = def
-	if err = w.shapeDef.Validate(); err != nil {
-		return 0, 0, err
-	}
-	shape, ok := w.shapes.pool.next()
-	if !ok {
-		return 0, 0, fault.Field(ErrCapacity, "physics: ShapeCount", w.ShapeCount())
-	}
-	return body, shape, nil
-}
-
-const (
-	kindCircle = 1 + iota
-	kindPolygon
-	kindSegment
-	kindCapsule
-)
-
-// digestShape folds the definition and the geometry of a shape into 64 bits.
-func digestShape(kind byte, d *ShapeDef, points ...[2]float32) uint64 {
-	buf := make([]byte, 0, 128) // 42 bytes, and 8 for each of at most 8 points
-	sensor := byte(0)
-	if d.Sensor {
-		sensor = 1
-	}
-	buf = append(buf, kind, sensor)
-	for _, v := range [...]float32{d.Density, d.Friction, d.Restitution, d.RollingResistance, d.TangentSpeed} {
-		buf = binary.LittleEndian.AppendUint32(buf, math.Float32bits(v))
-	}
-	buf = binary.LittleEndian.AppendUint64(buf, d.Filter.Category)
-	buf = binary.LittleEndian.AppendUint64(buf, d.Filter.Mask)
-	buf = binary.LittleEndian.AppendUint32(buf, uint32(d.Filter.Group))
-	for _, p := range points {
-		buf = binary.LittleEndian.AppendUint32(buf, math.Float32bits(p[0]))
-		buf = binary.LittleEndian.AppendUint32(buf, math.Float32bits(p[1]))
-	}
-	if d.OneWay != [2]float32{} {
-		buf = append(buf, 1) // no other part has an odd number of bytes
-		buf = binary.LittleEndian.AppendUint32(buf, math.Float32bits(d.OneWay[0]))
-		buf = binary.LittleEndian.AppendUint32(buf, math.Float32bits(d.OneWay[1]))
-	}
-	return xxh3.Hash(buf)
 }

@@ -50,7 +50,7 @@ const (
 // the previous result cut to [:0] to allocate nothing. Another
 // engine is ErrUnsupported.
 func (w *World) Snapshot(dst []byte) ([]byte, error) {
-	if err := w.mustSolve(); err != nil {
+	if err := w.engine.require(); err != nil {
 		return dst, err
 	}
 	if w.failed != nil {

@@ -35,7 +35,7 @@ func (s *solver) dropStale() {
 func (s *solver) findContacts() {
 	s.findManifolds()
 	for s.wakeTouched() {
-		s.place()
+		s.updateBounds()
 		s.findManifolds()
 	}
 	n := len(s.pairs.A)

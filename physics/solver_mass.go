@@ -2,7 +2,6 @@ package physics
 
 import (
 	"github.com/evertick/evertick/internal/fault"
-	"github.com/evertick/evertick/native/rigid"
 )
 
 // huge is above what any value of a body may be: no square of one that is below
@@ -143,28 +142,6 @@ func (s *solver) massData(i int) MassData { return s.massOf(i, s.shapesOf(i)) }
 
 // digest returns what stands for a shape in the state hash.
 func (t *shapeColumns) digest(shape int) uint64 {
-	def, r := t.def(shape), &t.local[shape]
-	kind := kindOf(r)
-	var points [MaxPolygonVertices + 1][2]float32
-	n := int(r.Count)
-	for i, v := range r.Vertices[:n] {
-		points[i] = [2]float32{v.X, v.Y}
-	}
-	if kind != kindSegment {
-		points[n] = [2]float32{r.Radius}
-		n++
-	}
-	return digestShape(kind, &def, points[:n]...)
-}
-
-func kindOf(r *rigid.Shape) byte {
-	switch {
-	case r.Count == 1:
-		return kindCircle
-	case r.Count > 2:
-		return kindPolygon
-	case r.Radius > 0:
-		return kindCapsule
-	}
-	return kindSegment
+	def, g := t.def(shape), geometryOf(&t.local[shape])
+	return g.digest(&def)
 }

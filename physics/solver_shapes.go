@@ -1,7 +1,6 @@
 package physics
 
 import (
-	"fmt"
 	"slices"
 
 	"github.com/evertick/evertick/native/rigid"
@@ -28,39 +27,12 @@ type shapeColumns struct {
 	oneWays int // platforms
 }
 
-func (s *solver) CreateCircle(shape, body int, def *ShapeDef, circle Circle) error {
-	r, err := rigid.MakeCircle(vecOf(circle.Center), circle.Radius)
-	return s.createShape(shape, body, def, r, err)
-}
-
-func (s *solver) CreateCapsule(shape, body int, def *ShapeDef, capsule Capsule) error {
-	r, err := rigid.MakeCapsule(vecOf(capsule.P1), vecOf(capsule.P2), capsule.Radius)
-	return s.createShape(shape, body, def, r, err)
-}
-
-func (s *solver) CreateSegment(shape, body int, def *ShapeDef, segment Segment) error {
-	r, err := rigid.MakeSegment(vecOf(segment.P1), vecOf(segment.P2))
-	return s.createShape(shape, body, def, r, err)
-}
-
-func (s *solver) CreatePolygon(shape, body int, def *ShapeDef, polygon Polygon) error {
-	r, err := makePolygon(&polygon)
-	return s.createShape(shape, body, def, r, err)
-}
-
-func makePolygon(p *Polygon) (rigid.Shape, error) {
-	var corners [MaxPolygonVertices]rigid.Vec
-	for i := range p.Count {
-		corners[i] = vecOf(p.Vertices[i])
-	}
-	return rigid.MakePolygon(corners[:p.Count], p.Radius)
-}
-
 // createShape takes time in proportion to the shapes of a dynamic body, which has to be
 // weighed, and constant time for one of any other.
-func (s *solver) createShape(shape, body int, def *ShapeDef, r rigid.Shape, err error) error {
+func (s *solver) createShape(shape, body int, def *ShapeDef, g geometry) error {
+	r, err := g.shape()
 	if err != nil {
-		return fmt.Errorf("physics: %w", err)
+		return err
 	}
 	t := &s.shapes
 	t.put(shape, body, def, &r)

@@ -20,7 +20,7 @@ func (s *solver) step() {
 	s.events.clear()
 	s.rouse()
 	s.quarantine(len(s.cols.floatColumns()))
-	s.place()
+	s.updateBounds()
 	s.aimMice()
 	s.done("place")
 	s.dropStale()
@@ -128,8 +128,8 @@ func (s *solver) done(stage string) {
 	}
 }
 
-// place computes where the centres of mass are, and the boxes of the shapes.
-func (s *solver) place() {
+// updateBounds computes the centres of mass and the bounding boxes of the shapes.
+func (s *solver) updateBounds() {
 	s.centre.Cos, s.centre.Sin = s.cols.Cos, s.cols.Sin
 	rows, shapes := s.toPlace()
 	s.overSpans(rows, (*solver).placeRows)

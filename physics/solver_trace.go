@@ -13,12 +13,7 @@ import (
 // after each sub-step, and the contacts with their new impulses. Of two runs that
 // diverge the first pair that differs names the stage. There are none unless
 // Config.StageHashes is set. The slice is the world's own and good until the next step.
-func (w *World) StageHashes() []ColumnHash {
-	if w.solver == nil {
-		return nil
-	}
-	return w.solver.trace
-}
+func (w *World) StageHashes() []ColumnHash { return w.solver.trace }
 
 func (s *solver) tracePairs() {
 	if !s.traced {

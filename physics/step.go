@@ -1,10 +1,5 @@
 package physics
 
-import (
-	"github.com/evertick/evertick/internal/fault"
-	"github.com/evertick/evertick/native"
-)
-
 // Least and greatest length of a step in seconds that the solver of this package takes:
 // the inverse of a sub-step, its square too, must be a number.
 const (
@@ -26,21 +21,13 @@ func (w *World) Step(dt float32, commands ...*Commands) error {
 	if err := w.checkStep("physics: Step: dt", dt); err != nil {
 		return err
 	}
-	if w.solver != nil {
-		if err := native.CheckFloatEnv(); err != nil {
-			return err
-		}
+	if err := w.engine.checkFloatEnv(); err != nil {
+		return err
 	}
 	if err := w.Apply(commands...); err != nil {
 		return err
 	}
-	if w.solver != nil {
-		w.failed = w.solver.Step(dt)
-		return w.failed
-	}
-	if w.failed = w.engine.Step(dt); w.failed == nil {
-		w.failed = w.firstNotFinite()
-	}
+	w.failed = w.engine.Step(dt)
 	return w.failed
 }
 
@@ -48,32 +35,10 @@ func (w *World) checkStep(field string, dt float32) error {
 	if err := checkPositive(field, dt); err != nil {
 		return err
 	}
-	if w.solver != nil && (dt < MinStep || dt > MaxStep) {
-		return fault.Field(ErrRange, field, dt)
-	}
-	return nil
+	return w.engine.checkStep(field, dt)
 }
 
 // Trace makes Step call f at the end of each of its stages, with the name of the stage;
 // nil ends it. f must not use the world. An engine other than the default one
 // has no stages.
-func (w *World) Trace(f func(stage string)) {
-	if w.solver != nil {
-		w.solver.timed = f
-	}
-}
-
-// firstNotFinite names the first motion value that is NaN or infinite, by
-// column, then by body. Rows without a body are zero.
-func (w *World) firstNotFinite() error {
-	rows := w.Rows()
-	columns := w.cols.floatColumns()
-	for _, nc := range columns[:motionColumns] {
-		for i, v := range (*nc.column)[:rows] {
-			if !fault.Finite(v) {
-				return fault.Element(ErrNotFinite, "physics: state after Step: Columns."+nc.name, i, v)
-			}
-		}
-	}
-	return nil
-}
+func (w *World) Trace(f func(stage string)) { w.solver.timed = f }

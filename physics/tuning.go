@@ -56,12 +56,7 @@ func (c *Config) tuning() Tuning {
 
 // Tuning returns the tuning of the world, with its defaults filled in: that of its Config until
 // SetTuning has changed it. It is zero of another engine.
-func (w *World) Tuning() Tuning {
-	if w.solver == nil {
-		return Tuning{}
-	}
-	return w.solver.tuning
-}
+func (w *World) Tuning() Tuning { return w.solver.tuning }
 
 // SetTuning replaces the tuning from the next step on. It is a part of the state: Restore and CopyFrom
 // take it over, whereas Config stays as it was. Errors: those of Validate, and ErrUnsupported from

@@ -8,7 +8,7 @@ const maxShapes = 1 << 24
 // World holds bodies, their shapes, and joints. It is not safe for concurrent use.
 type World struct {
 	config Config
-	engine Engine
+	engine engine
 	cols   Columns
 	bodies pool
 	shapes shapeTable
@@ -17,7 +17,7 @@ type World struct {
 	synced synced
 	slots  slotUse
 	failed error   // set for good when the engine's state is lost
-	solver *solver // the engine, if it is that of this package
+	solver *solver // the engine, or one that is never opened and stays empty: see external
 
 	// What is created is given to the engine from here, so that it need not be allocated.
 	bodyDef  BodyDef
@@ -49,7 +49,6 @@ func New(c Config) (*World, error) {
 	}
 	w := &World{
 		config: c,
-		engine: c.Engine,
 		cols:   newColumns(c.Capacity),
 		bodies: newPool(c.Capacity, c.Capacity),
 		shapes: newShapeTable(c.Capacity),
@@ -57,9 +56,9 @@ func New(c Config) (*World, error) {
 		chains: newChainTable(),
 		synced: newSynced(c.Capacity),
 	}
-	if w.engine == nil {
-		w.solver = &solver{table: &w.shapes, ties: &w.joints, bodies: &w.bodies}
-		w.engine = w.solver
+	w.solver = &solver{table: &w.shapes, ties: &w.joints, bodies: &w.bodies}
+	if w.engine = w.solver; c.Engine != nil {
+		w.engine = &external{Engine: c.Engine}
 	}
 	if err := w.engine.Open(c, &w.cols); err != nil {
 		return nil, err
@@ -87,12 +86,7 @@ func (w *World) ShapeCount() int { return w.shapes.pool.live }
 // overlap and of which one moves or may be moved, whether they touch or not, without those
 // between bodies asleep. Most of the time of a step goes by it. An engine other than the
 // default one tells 0.
-func (w *World) ContactCount() int {
-	if w.solver == nil {
-		return 0
-	}
-	return len(w.solver.contacts)
-}
+func (w *World) ContactCount() int { return len(w.solver.contacts) }
 
 // OmittedContacts returns the number of contacts that the last step left out: where so many shapes are
 // in one place that each meets hundreds of others, each keeps those with the shapes made just before and after
@@ -102,12 +96,7 @@ func (w *World) ContactCount() int {
 // bounds overlap are more than 16 for each shape and 65536, or a shape has more than 256 of them; and in a
 // world that was restored, until its next step. Pairs that a joint or
 // IgnorePair keeps apart count, those that filters keep apart do not.
-func (w *World) OmittedContacts() int {
-	if w.solver == nil {
-		return 0
-	}
-	return w.solver.omitted
-}
+func (w *World) OmittedContacts() int { return w.solver.omitted }
 
 // Columns returns the state of the bodies, zero copy. The slices stay valid
 // and the same for the life of the world. The package comment says which may be written to.
