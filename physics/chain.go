@@ -109,13 +109,13 @@ type chainRow struct {
 }
 
 // segment returns which edge segment k is, and what it knows of its neighbours.
-func (r *chainRow) segment(chain, k int, edges []rigid.Shape) (edge int, sm rigid.Smooth) {
+func (r *chainRow) segment(chain, k int, edges []rigid.Shape) (edge int, sm rigid.ChainSegment) {
 	n := len(edges)
 	edge = k + 1
 	if r.loop {
 		edge = k
 	}
-	sm = rigid.Smooth{
+	sm = rigid.ChainSegment{
 		Before: edges[(edge+n-1)%n].Normals[0], After: edges[(edge+1)%n].Normals[0],
 		Chain: uint32(chain) + 1, Last: !r.loop && edge == n-2,
 	}
@@ -236,7 +236,7 @@ func (w *World) CreateChain(b Body, def ChainDef) (Chain, error) {
 }
 
 // createSegment cannot fail, as a segment has no mass and its body need not be weighed.
-func (s *solver) createSegment(shape, body int, def *ShapeDef, r *rigid.Shape, sm *rigid.Smooth) {
+func (s *solver) createSegment(shape, body int, def *ShapeDef, r *rigid.Shape, sm *rigid.ChainSegment) {
 	t := &s.shapes
 	t.put(shape, body, def, r)
 	t.filters.Moves[shape] = s.cols.Type[body] != StaticBody
@@ -246,12 +246,12 @@ func (s *solver) createSegment(shape, body int, def *ShapeDef, r *rigid.Shape, s
 }
 
 // setSmooth makes a shape a segment of a chain, or of none.
-func (t *shapeColumns) setSmooth(shape int, sm rigid.Smooth) {
+func (t *shapeColumns) setSmooth(shape int, sm rigid.ChainSegment) {
 	if shape >= len(t.smooth) {
 		if sm.Chain == 0 {
 			return
 		}
-		t.smooth = append(t.smooth, make([]rigid.Smooth, shape+1-len(t.smooth))...)
+		t.smooth = append(t.smooth, make([]rigid.ChainSegment, shape+1-len(t.smooth))...)
 	}
 	if t.smooth[shape].Chain != 0 {
 		t.chained--

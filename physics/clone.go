@@ -49,8 +49,8 @@ func (w *World) CopyFrom(src *World) error {
 	s, from := w.solver, src.solver
 	w.chains.copyFrom(&src.chains)
 	s.shapes.copyFrom(&from.shapes)
-	copy(s.sweep.extents.Least, from.sweep.extents.Least[:from.rows])
-	copy(s.sweep.extents.Most, from.sweep.extents.Most[:from.rows])
+	copy(s.sweep.extents.Min, from.sweep.extents.Min[:from.rows])
+	copy(s.sweep.extents.Max, from.sweep.extents.Max[:from.rows])
 	s.pairTable.become(from.pairTable.keys)
 	s.tune(from.tuning)
 	s.masses = append(s.masses[:0], from.masses...)

@@ -163,7 +163,7 @@ func (c *Config) params() rigid.Params {
 		Gravity: vecOf(c.Gravity), SubSteps: c.SubSteps,
 		ContactHertz: c.ContactHertz, ContactDamping: c.ContactDamping,
 		JointHertz: c.JointHertz, JointDamping: c.JointDamping,
-		PushSpeed: c.PushSpeed, Threshold: c.RestitutionThreshold, MaxSpeed: c.MaxSpeed,
+		PushSpeed: c.PushSpeed, RestitutionThreshold: c.RestitutionThreshold, MaxSpeed: c.MaxSpeed,
 		FrictionMix: c.FrictionMix, RestitutionMix: c.RestitutionMix,
 	}
 }

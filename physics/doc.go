@@ -198,5 +198,5 @@
 //
 // Box2D v3 is better where a game needs callbacks within a step. Sensors do
 // not see each other. Where thousands of shapes are in one place, only pairs within a
-// bound are kept: World.OmittedContacts counts the others, and rigid.Broad.Pairs has the rule.
+// bound are kept: World.OmittedContacts counts the others, and rigid.BroadPhase.FindPairs has the rule.
 package physics

@@ -15,7 +15,7 @@ func (p *pen) contacts() {
 	d.poses.X, d.poses.Y = slices.Grow(d.poses.X[:0], n)[:n], slices.Grow(d.poses.Y[:0], n)[:n]
 	d.poses.Cos, d.poses.Sin = s.cols.Cos[:n], s.cols.Sin[:n]
 	o := s.origins(n)
-	o.Centres(s.level, &d.poses, 0, n)
+	o.UpdateCentresOfMass(s.level, &d.poses, 0, n)
 	d.pairs.A, d.pairs.B, d.contacts = d.pairs.A[:0], d.pairs.B[:0], d.contacts[:0]
 	p.gather(s.contacts)
 	p.gather(s.sleep.resting)

@@ -34,7 +34,7 @@ func (s *solver) load(i int) (force rigid.Vec, torque float32) {
 	s.centre.Cos, s.centre.Sin = s.cols.Cos, s.cols.Sin
 	o := s.origins(len(s.centre.X))
 	for _, body := range s.ties.body[2*i : 2*i+2] {
-		o.Centres(native.Go, &s.centre, int(body), int(body)+1)
+		o.UpdateCentresOfMass(native.Go, &s.centre, int(body), int(body)+1)
 	}
 	return s.joints.solved[i].Reaction(&s.centre, s.rate)
 }
@@ -91,7 +91,7 @@ func (w *World) JointAngle(j Joint) (float32, error) {
 		return 0, err
 	}
 	s := w.solver
-	angle := (s.cols.Angle[s.ties.body[2*i+1]] - s.cols.Angle[s.ties.body[2*i]]) - s.joints.solved[i].Reference
+	angle := (s.cols.Angle[s.ties.body[2*i+1]] - s.cols.Angle[s.ties.body[2*i]]) - s.joints.solved[i].ReferenceAngle
 	switch { // it is within ±3π
 	case angle > math.Pi:
 		angle -= 2 * math.Pi

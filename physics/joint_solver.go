@@ -119,7 +119,7 @@ func (s *solver) placeJoint(i int) {
 	sinA, cosA := rigid.SinCos(r.frameA.Angle)
 	sinB, cosB := rigid.SinCos(r.frameB.Angle)
 	j.Axis = rigid.Vec{X: cosA, Y: sinA}
-	j.Reference = rigid.Atan2(float32(sinA*cosB)-float32(cosA*sinB), float32(cosA*cosB)+float32(sinA*sinB))
+	j.ReferenceAngle = rigid.Atan2(float32(sinA*cosB)-float32(cosA*sinB), float32(cosA*cosB)+float32(sinA*sinB))
 	r.drive(j)
 	dynamicA, dynamicB := c.Type[j.A] == DynamicBody, c.Type[j.B] == DynamicBody
 	if (c.Flags[j.A]|c.Flags[j.B])&FlagDisabled != 0 || !dynamicA && !dynamicB {
@@ -140,16 +140,16 @@ func keepImpulses(j, was *rigid.Joint) {
 		return
 	}
 	if j.Kind != rigid.JointDistance {
-		j.Point = was.Point
+		j.PointImpulse = was.PointImpulse
 	}
 	both := j.Parts & was.Parts
 	j.LinearImpulse = keepDrive(&was.LinearImpulse, both&rigid.PartSpring != 0, both&rigid.PartMotor != 0, both&rigid.PartLimits != 0)
 	locked := j.Kind == rigid.JointWeld || j.Kind == rigid.JointPrismatic
 	j.AngularImpulse = keepDrive(&was.AngularImpulse,
-		both&rigid.PartTurnSpring != 0 || locked && was.Kind == j.Kind, both&rigid.PartTurnMotor != 0, both&rigid.PartTurnLimits != 0)
+		both&rigid.PartAngularSpring != 0 || locked && was.Kind == j.Kind, both&rigid.PartAngularMotor != 0, both&rigid.PartAngularLimits != 0)
 }
 
-func keepDrive(d *rigid.DriveImpulse, spring, motor, limits bool) (kept rigid.DriveImpulse) {
+func keepDrive(d *rigid.AxisImpulse, spring, motor, limits bool) (kept rigid.AxisImpulse) {
 	if spring {
 		kept.Spring = d.Spring
 	}
@@ -207,23 +207,23 @@ func partIf(part rigid.JointParts, condition bool) rigid.JointParts {
 
 func (d *DistanceJointDef) drive(j *rigid.Joint) {
 	j.Kind, j.Parts = rigid.JointDistance, rigid.PartSpring
-	j.Linear = rigid.Drive{Target: d.Length}
+	j.Linear = rigid.JointAxis{Target: d.Length}
 	if d.EnableSpring {
 		j.Parts = partIf(rigid.PartSpring, d.Hertz > 0) | partIf(rigid.PartLimits, d.EnableLimit) | partIf(rigid.PartMotor, d.EnableMotor)
-		j.Linear = rigid.Drive{
-			Target: d.Length, Hertz: d.Hertz, Damping: d.Damping, MaxSpring: d.MaxSpringForce,
-			Speed: d.MotorSpeed, MaxMotor: d.MaxMotorForce, Lower: d.MinLength, Upper: d.MaxLength,
+		j.Linear = rigid.JointAxis{
+			Target: d.Length, Hertz: d.Hertz, Damping: d.Damping, MaxSpringForce: d.MaxSpringForce,
+			MotorSpeed: d.MotorSpeed, MaxMotorForce: d.MaxMotorForce, Lower: d.MinLength, Upper: d.MaxLength,
 		}
 	}
 }
 
 func (d *RevoluteJointDef) drive(j *rigid.Joint) {
 	j.Kind = rigid.JointPoint
-	j.Parts = partIf(rigid.PartTurnSpring, d.EnableSpring && d.Hertz > 0) | partIf(rigid.PartTurnLimits, d.EnableLimit) |
-		partIf(rigid.PartTurnMotor, d.EnableMotor)
-	j.Angular = rigid.Drive{
+	j.Parts = partIf(rigid.PartAngularSpring, d.EnableSpring && d.Hertz > 0) | partIf(rigid.PartAngularLimits, d.EnableLimit) |
+		partIf(rigid.PartAngularMotor, d.EnableMotor)
+	j.Angular = rigid.JointAxis{
 		Target: d.TargetAngle, Hertz: d.Hertz, Damping: d.Damping,
-		Speed: d.MotorSpeed, MaxMotor: d.MaxMotorTorque, Lower: d.LowerAngle, Upper: d.UpperAngle,
+		MotorSpeed: d.MotorSpeed, MaxMotorForce: d.MaxMotorTorque, Lower: d.LowerAngle, Upper: d.UpperAngle,
 	}
 }
 
@@ -231,9 +231,9 @@ func (d *PrismaticJointDef) drive(j *rigid.Joint) {
 	j.Kind = rigid.JointPrismatic
 	j.Parts = partIf(rigid.PartSpring, d.EnableSpring && d.Hertz > 0) | partIf(rigid.PartLimits, d.EnableLimit) |
 		partIf(rigid.PartMotor, d.EnableMotor)
-	j.Linear = rigid.Drive{
+	j.Linear = rigid.JointAxis{
 		Target: d.TargetTranslation, Hertz: d.Hertz, Damping: d.Damping,
-		Speed: d.MotorSpeed, MaxMotor: d.MaxMotorForce, Lower: d.LowerTranslation, Upper: d.UpperTranslation,
+		MotorSpeed: d.MotorSpeed, MaxMotorForce: d.MaxMotorForce, Lower: d.LowerTranslation, Upper: d.UpperTranslation,
 	}
 }
 
@@ -241,21 +241,21 @@ func (d *WeldJointDef) drive(j *rigid.Joint) {
 	j.Kind = rigid.JointWeld
 	if d.LinearHertz > 0 {
 		j.Parts |= rigid.PartSpring
-		j.Linear = rigid.Drive{Hertz: d.LinearHertz, Damping: d.LinearDamping}
+		j.Linear = rigid.JointAxis{Hertz: d.LinearHertz, Damping: d.LinearDamping}
 	}
 	if d.AngularHertz > 0 {
 		j.Kind = rigid.JointPoint
-		j.Parts |= rigid.PartTurnSpring
-		j.Angular = rigid.Drive{Hertz: d.AngularHertz, Damping: d.AngularDamping}
+		j.Parts |= rigid.PartAngularSpring
+		j.Angular = rigid.JointAxis{Hertz: d.AngularHertz, Damping: d.AngularDamping}
 	}
 }
 
 func (d *WheelJointDef) drive(j *rigid.Joint) {
 	j.Kind = rigid.JointWheel
 	j.Parts = partIf(rigid.PartSpring, d.EnableSpring && d.Hertz > 0) | partIf(rigid.PartLimits, d.EnableLimit) |
-		partIf(rigid.PartTurnMotor, d.EnableMotor)
-	j.Linear = rigid.Drive{Hertz: d.Hertz, Damping: d.Damping, Lower: d.LowerTranslation, Upper: d.UpperTranslation}
-	j.Angular = rigid.Drive{Speed: d.MotorSpeed, MaxMotor: d.MaxMotorTorque}
+		partIf(rigid.PartAngularMotor, d.EnableMotor)
+	j.Linear = rigid.JointAxis{Hertz: d.Hertz, Damping: d.Damping, Lower: d.LowerTranslation, Upper: d.UpperTranslation}
+	j.Angular = rigid.JointAxis{MotorSpeed: d.MotorSpeed, MaxMotorForce: d.MaxMotorTorque}
 }
 
 // feeble is a force that moves nothing: a bound of 0 would be none.
@@ -265,22 +265,22 @@ func (d *MotorJointDef) drive(j *rigid.Joint) {
 	j.Kind = rigid.JointPoint
 	if d.MaxSpringForce > 0 {
 		j.Parts = rigid.PartSpring
-		j.Linear = rigid.Drive{Hertz: d.LinearHertz, Damping: d.LinearDamping, MaxSpring: d.MaxSpringForce}
+		j.Linear = rigid.JointAxis{Hertz: d.LinearHertz, Damping: d.LinearDamping, MaxSpringForce: d.MaxSpringForce}
 	} else {
-		j.Parts = rigid.PartDrag
-		j.Linear = rigid.Drive{MaxSpring: max(d.MaxVelocityForce, feeble)}
+		j.Parts = rigid.PartFriction
+		j.Linear = rigid.JointAxis{MaxSpringForce: max(d.MaxVelocityForce, feeble)}
 	}
-	j.Parts |= partIf(rigid.PartTurnSpring, d.MaxSpringTorque > 0) | partIf(rigid.PartTurnMotor, d.MaxVelocityTorque > 0)
-	j.Angular = rigid.Drive{
-		Hertz: d.AngularHertz, Damping: d.AngularDamping, MaxSpring: d.MaxSpringTorque,
-		Speed: d.AngularVelocity, MaxMotor: d.MaxVelocityTorque,
+	j.Parts |= partIf(rigid.PartAngularSpring, d.MaxSpringTorque > 0) | partIf(rigid.PartAngularMotor, d.MaxVelocityTorque > 0)
+	j.Angular = rigid.JointAxis{
+		Hertz: d.AngularHertz, Damping: d.AngularDamping, MaxSpringForce: d.MaxSpringTorque,
+		MotorSpeed: d.AngularVelocity, MaxMotorForce: d.MaxVelocityTorque,
 	}
 }
 
 func (d *MouseJointDef) drive(j *rigid.Joint) {
 	if d.MaxForce > 0 {
 		j.Kind, j.Parts = rigid.JointPoint, rigid.PartSpring
-		j.Linear = rigid.Drive{Hertz: d.Hertz, Damping: d.Damping, MaxSpring: d.MaxForce}
+		j.Linear = rigid.JointAxis{Hertz: d.Hertz, Damping: d.Damping, MaxSpringForce: d.MaxForce}
 	}
 }
 

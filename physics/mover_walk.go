@@ -20,11 +20,11 @@ const (
 // walker moves one character at a time.
 type walker struct {
 	t      *moverTask
-	probe  rigid.Probe
+	probe  rigid.ShapeQuery
 	at     rigid.Vec
 	ground bool // it stood on something before
-	near   []rigid.Found
-	met    []rigid.Found
+	near   []rigid.ShapeHit
+	met    []rigid.ShapeHit
 	planes [2 * maxPlanes]rigid.Vec
 	held   int // planes in use
 	push   moverPush
@@ -35,7 +35,7 @@ func (w *walker) move(t *moverTask, i int) {
 	m := t.m
 	w.t, w.at, w.push.shape = t, rigid.Vec{X: m.X[i], Y: m.Y[i]}, rigid.NoShape
 	p := &w.probe
-	*p = rigid.Probe{Shape: &t.form.shape, Cos: 1}
+	*p = rigid.ShapeQuery{Shape: &t.form.shape, Cos: 1}
 	p.Category, p.Mask, p.Exclude = m.of(i)
 	p.Flags = m.flags(true)
 	v := rigid.Vec{X: m.VX[i], Y: m.VY[i]}
@@ -95,17 +95,17 @@ func (w *walker) along(wish, normal rigid.Vec) rigid.Vec {
 }
 
 // look finds what is within a distance.
-func (w *walker) look(distance float32) []rigid.Found {
+func (w *walker) look(distance float32) []rigid.ShapeHit {
 	p := &w.probe
 	p.X, p.Y, p.DX, p.DY, p.MaxT = w.at.X, w.at.Y, 1, 0, distance
-	p.Place()
+	p.Prepare()
 	w.near = w.t.s.queries.targets.Within(p, w.near[:0])
 	return w.stopping(w.near)
 }
 
 // stopping takes out what lets the character pass: one-way platforms and segments of chains that
 // do not show it their front, and platforms that it is in, on its way up.
-func (w *walker) stopping(found []rigid.Found) []rigid.Found {
+func (w *walker) stopping(found []rigid.ShapeHit) []rigid.ShapeHit {
 	s := w.t.s
 	if s.shapes.oneWays == 0 && s.shapes.chained == 0 {
 		return found
@@ -121,7 +121,7 @@ func (w *walker) stopping(found []rigid.Found) []rigid.Found {
 	return found[:kept]
 }
 
-func (w *walker) stops(f *rigid.Found) bool {
+func (w *walker) stops(f *rigid.ShapeHit) bool {
 	s, t := w.t.s, &w.t.s.shapes
 	if _, chained := t.chainOf(int(f.Shape)); chained {
 		front := t.shape[f.Shape].Normals[0]
@@ -132,16 +132,16 @@ func (w *walker) stops(f *rigid.Found) bool {
 }
 
 // first finds what the character meets first of what stops it.
-func (w *walker) first() rigid.Found {
+func (w *walker) first() rigid.ShapeHit {
 	s := w.t.s
 	if s.shapes.oneWays == 0 && s.shapes.chained == 0 {
-		return s.queries.targets.CastClosest(&w.probe)
+		return s.queries.targets.CastShapeClosest(&w.probe)
 	}
-	w.met = s.queries.targets.CastAll(&w.probe, w.met[:0])
+	w.met = s.queries.targets.CastShapeAll(&w.probe, w.met[:0])
 	if met := w.stopping(w.met); len(met) > 0 {
 		return met[0]
 	}
-	return rigid.Found{Shape: rigid.NoShape}
+	return rigid.ShapeHit{Shape: rigid.NoShape}
 }
 
 // recover pushes the character out of what overlaps it, or is too near.
@@ -178,7 +178,7 @@ func (w *walker) hold() {
 
 // ledge reports whether a point that touches the character steeply belongs to the edge of
 // ground that can be walked on, not higher than a step: of the face a centimetre behind it.
-func (w *walker) ledge(f *rigid.Found) bool {
+func (w *walker) ledge(f *rigid.ShapeHit) bool {
 	up := w.t.up
 	foot := dot(sum(w.at, times(up, w.t.foot)), up)
 	if dot(f.Point, up)-foot > w.t.def.StepHeight {
@@ -193,8 +193,8 @@ func (w *walker) ledge(f *rigid.Found) bool {
 	r := w.probe.Ray
 	r.OX, r.OY, r.DX, r.DY, r.MaxT = from.X, from.Y, -up.X, -up.Y, 8*skin
 	rays := [1]rigid.Ray{r}
-	rigid.Prepare(rays[:])
-	hit := w.t.s.queries.targets.RayFirst(&rays[0])
+	rigid.PrepareRays(rays[:])
+	hit := w.t.s.queries.targets.CastRayClosest(&rays[0])
 	return hit.Shape != rigid.NoShape && dot(hit.Normal, up) >= w.t.walk
 }
 
@@ -228,17 +228,17 @@ func (w *walker) allows(d rigid.Vec) bool {
 
 // cast moves the character as far as it can go, and returns what part of the way is left and what
 // it met.
-func (w *walker) cast(d rigid.Vec) (left float32, hit rigid.Found) {
+func (w *walker) cast(d rigid.Vec) (left float32, hit rigid.ShapeHit) {
 	p := &w.probe
 	p.X, p.Y, p.DX, p.DY, p.MaxT = w.at.X, w.at.Y, d.X, d.Y, 1
 	far := length(d)
 	if far < leastMove {
-		return 0, rigid.Found{Shape: rigid.NoShape}
+		return 0, rigid.ShapeHit{Shape: rigid.NoShape}
 	}
 	// One that would end nearer than the skin is met, too.
 	reach := 1 + float32(2*skin)/far
 	p.MaxT = reach
-	p.Place()
+	p.Prepare()
 	hit = w.first()
 	if hit.Shape == rigid.NoShape {
 		w.at = sum(w.at, d)
@@ -249,7 +249,7 @@ func (w *walker) cast(d rigid.Vec) (left float32, hit rigid.Found) {
 	part := max(hit.T-skin/float32(against*far), 0)
 	if part >= 1 {
 		w.at = sum(w.at, d)
-		return 0, rigid.Found{Shape: rigid.NoShape}
+		return 0, rigid.ShapeHit{Shape: rigid.NoShape}
 	}
 	w.at = sum(w.at, times(d, part))
 	return 1 - part, hit
@@ -304,7 +304,7 @@ func (w *walker) stepUp(start, wish rigid.Vec) {
 }
 
 // walks reports whether what was met can be stood on.
-func (w *walker) walks(f *rigid.Found) bool {
+func (w *walker) walks(f *rigid.ShapeHit) bool {
 	rise := dot(f.Normal, w.t.up)
 	return rise >= w.t.walk || rise > 0.01 && w.ledge(f)
 }

@@ -112,7 +112,7 @@ func (s *solver) letPass(lo, hi int, sh *share) {
 			sh.passing++
 			s.manifolds[i].Count = 0
 			c.Flags |= passing
-			c.Rolling, c.Points[0].Normal, c.Points[0].Tangent, c.Points[1].Normal, c.Points[1].Tangent = 0, 0, 0, 0, 0
+			c.RollingImpulse, c.Points[0].Normal, c.Points[0].Tangent, c.Points[1].Normal, c.Points[1].Tangent = 0, 0, 0, 0, 0
 			continue
 		}
 		c.Flags &^= passing
@@ -188,7 +188,7 @@ func (s *solver) moveOf(body uint32) rigid.Vec {
 // contactOf returns the contact of two shapes in this step, or nil.
 func (s *solver) contactOf(a, b uint32) *rigid.Contact {
 	a, b = min(a, b), max(a, b)
-	i := rigid.After(s.contacts, a, b)
+	i := rigid.LowerBound(s.contacts, a, b)
 	if i == len(s.contacts) || s.contacts[i].A != a || s.contacts[i].B != b {
 		return nil
 	}
@@ -224,7 +224,7 @@ func (s *solver) passed(a, b uint32) uint32 {
 	if s.passing == 0 {
 		return 0
 	}
-	return s.contacts[rigid.After(s.contacts, a, b)].Flags & passing
+	return s.contacts[rigid.LowerBound(s.contacts, a, b)].Flags & passing
 }
 
 // countPassing counts after the contacts were replaced.

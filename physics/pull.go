@@ -61,8 +61,8 @@ func (p *pulling) placed(i int, slot uint32) bool {
 // writes all four.
 func (p *pulling) turned(i int, slot uint32) bool {
 	s := &p.w.synced
-	return differ(p.e.Turn[slot], s.Sin[i]) || differ(p.e.W[slot], s.Cos[i]) ||
-		differ(p.e.Zero[0][slot], 0) || differ(p.e.Zero[1][slot], 0)
+	return differ(p.e.QuatAxis[slot], s.HalfSin[i]) || differ(p.e.QuatW[slot], s.HalfCos[i]) ||
+		differ(p.e.QuatZero[0][slot], 0) || differ(p.e.QuatZero[1][slot], 0)
 }
 
 func differ(a, b float32) bool { return math.Float32bits(a) != math.Float32bits(b) }
@@ -136,17 +136,17 @@ func (p *pulling) take(i int, slot uint32) error {
 	if turned {
 		sin, cos = p.angle(slot, sin, cos)
 	}
-	w.synced.put(i, p.e.X[slot], p.e.Y[slot], p.e.Turn[slot], p.e.W[slot])
+	w.synced.put(i, p.e.X[slot], p.e.Y[slot], p.e.QuatAxis[slot], p.e.QuatW[slot])
 	return w.engine.place(i, x, y, sin, cos, turned)
 }
 
 // angle returns sine and cosine of the turn that was written, or those given if there is none.
 func (p *pulling) angle(slot uint32, sin, cos float32) (float32, float32) {
-	z := p.e.Turn[slot]
+	z := p.e.QuatAxis[slot]
 	if p.e.Flip {
 		z = -z
 	}
-	if s, c, ok := double(z, p.e.W[slot]); ok {
+	if s, c, ok := double(z, p.e.QuatW[slot]); ok {
 		return s, c
 	}
 	return sin, cos

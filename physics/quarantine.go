@@ -30,7 +30,7 @@ func (s *solver) quarantine(columns int) {
 
 func (s *solver) lookForHuge(_, lo, hi int) {
 	c := s.cols
-	if !rigid.Usable(s.level, c.memory[lo:], c.stride, s.looked, hi-lo) {
+	if !rigid.AllInRange(s.level, c.memory[lo:], c.stride, s.looked, hi-lo) {
 		s.huge.Store(true)
 	}
 }
@@ -84,7 +84,7 @@ func (s *solver) forget(body uint32) {
 	for i := range s.contacts {
 		c := &s.contacts[i]
 		if s.current(c) && (of[c.A] == body || of[c.B] == body) {
-			c.Rolling = 0
+			c.RollingImpulse = 0
 			for k := range c.Points {
 				c.Points[k].Normal, c.Points[k].Tangent = 0, 0
 			}

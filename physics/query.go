@@ -67,7 +67,7 @@ func orAll(bits uint64) uint64 {
 // flags are those of rigid.Ray.
 func (f *QueryFilter) flags(skipInside bool) (flags uint32) {
 	if f.Sensors {
-		flags |= rigid.MeetSensors
+		flags |= rigid.IncludeSensors
 	}
 	if skipInside {
 		flags |= rigid.SkipInside
@@ -93,7 +93,7 @@ func checkCoordinate(field string, i int, v float32) error {
 // queries is what the queries of a world keep: the shapes as they were at the last of
 // them, and room to work in.
 type queries struct {
-	targets rigid.Targets
+	targets rigid.QueryTree
 	built   bool
 	asked   int    // what queries have cost since targets were taken for few of them, or -1
 	version uint64 // of the shapes
@@ -153,7 +153,7 @@ func (s *solver) refresh(cost int) {
 		q.targets.Build(s.level, s.scene())
 		q.asked = -1
 	case moved || !alike:
-		q.targets.Take(s.level, s.scene(), alike)
+		q.targets.Refit(s.level, s.scene(), alike)
 	}
 	q.built, q.version = true, s.shapes.version
 }
@@ -165,7 +165,7 @@ func (s *solver) takePoses() bool {
 	now.X, now.Y = resized(now.X, n), resized(now.Y, n)
 	now.Cos, now.Sin = s.cols.Cos[:n], s.cols.Sin[:n]
 	o := s.origins(n)
-	o.Centres(s.level, now, 0, n)
+	o.UpdateCentresOfMass(s.level, now, 0, n)
 	if sameBits(p.X, now.X) && sameBits(p.Y, now.Y) && sameBits(p.Cos, now.Cos) && sameBits(p.Sin, now.Sin) {
 		return false
 	}

@@ -23,7 +23,7 @@ func (d *Distances) resize(n int) {
 	}
 }
 
-func (d *Distances) put(i int, s Shape, f *rigid.Found) {
+func (d *Distances) put(i int, s Shape, f *rigid.ShapeHit) {
 	d.Shapes[i], d.Distance[i] = s, f.T
 	d.NormalX[i], d.NormalY[i] = f.Normal.X, f.Normal.Y
 	d.AX[i], d.AY[i] = f.Point.X, f.Point.Y
@@ -99,7 +99,7 @@ func (w *World) Distances(a, b []Shape, out *Distances) error {
 	for i := range a {
 		sa, sb := s.centred(a[i]), s.centred(b[i])
 		d := rigid.Distance(&sa, &sb, w.shapes.body[a[i].index], w.shapes.body[b[i].index], &s.queries.poses)
-		out.put(i, a[i], &rigid.Found{T: d.Distance, Normal: d.Normal, Point: d.PointA})
+		out.put(i, a[i], &rigid.ShapeHit{T: d.Distance, Normal: d.Normal, Point: d.PointA})
 	}
 	return nil
 }
@@ -115,5 +115,5 @@ func (s *solver) placed(body uint32) bool {
 func (s *solver) centred(shape Shape) rigid.Shape {
 	i := shape.index
 	body := s.table.body[i]
-	return s.shapes.local[i].Moved(rigid.Vec{X: -s.cols.CentreX[body], Y: -s.cols.CentreY[body]}, 1, 0)
+	return s.shapes.local[i].Transformed(rigid.Vec{X: -s.cols.CentreX[body], Y: -s.cols.CentreY[body]}, 1, 0)
 }

@@ -58,7 +58,7 @@ func (q *Probes) fault(i int) error {
 }
 
 // fill sets all of a probe but its way.
-func (q *Probes) fill(p *rigid.Probe, i int, skipInside bool) {
+func (q *Probes) fill(p *rigid.ShapeQuery, i int, skipInside bool) {
 	p.Shape = &q.Forms[0].shape
 	if len(q.Forms) > 1 {
 		p.Shape = &q.Forms[i].shape
@@ -103,7 +103,7 @@ func (q *Casts) Validate() error {
 
 // CastClosest finds the shape that each form meets first on its way: of several at the same
 // fraction the one of the lowest index, or none, as RayClosest. The point is that of the
-// shape which touches the form. When that is is said at rigid.Targets.CastClosest.
+// shape which touches the form. When that is is said at rigid.QueryTree.CastShapeClosest.
 //
 // Errors are those of Casts.Validate, and else as in RayClosest.
 func (w *World) CastClosest(q *Casts, out *RayHits) error {
@@ -129,7 +129,7 @@ const probeChunk = 16
 
 // probeTask is a batch of casts, or of forms whose nearest shape is wanted.
 type probeTask struct {
-	batch[rigid.Found]
+	batch[rigid.ShapeHit]
 	q      *Probes
 	casts  *Casts
 	out    *RayHits
@@ -151,26 +151,26 @@ func (w *World) beginCasts(q *Casts, out *RayHits) (*probeTask, error) {
 }
 
 // cast makes the probe of a cast.
-func (t *probeTask) cast(i int, p *rigid.Probe) {
+func (t *probeTask) cast(i int, p *rigid.ShapeQuery) {
 	q := t.casts
 	q.fill(p, i, q.SkipInside)
 	p.DX, p.DY, p.MaxT = q.DX[i], q.DY[i], endOf(q.MaxFraction, i)
-	p.Place()
+	p.Prepare()
 }
 
 func (t *probeTask) answer(_, lo, hi int) {
-	var p rigid.Probe
+	var p rigid.ShapeQuery
 	for i := lo; i < hi; i++ {
 		if t.casts == nil {
 			t.q.fill(&p, i, false)
 			p.MaxT = t.within[i]
-			p.Place()
+			p.Prepare()
 			f := t.s.queries.targets.Nearest(&p)
 			t.near.put(i, t.s.handle(f.Shape), &f)
 			continue
 		}
 		t.cast(i, &p)
-		f := t.s.queries.targets.CastClosest(&p)
+		f := t.s.queries.targets.CastShapeClosest(&p)
 		if f.Shape == rigid.NoShape {
 			f.Point = rigid.Vec{X: p.X + float32(f.T*p.DX), Y: p.Y + float32(f.T*p.DY)}
 		}
@@ -178,11 +178,11 @@ func (t *probeTask) answer(_, lo, hi int) {
 	}
 }
 
-func (t *probeTask) rows(_, lo, hi int, ends []uint32, to []rigid.Found) []rigid.Found {
-	var p rigid.Probe
+func (t *probeTask) rows(_, lo, hi int, ends []uint32, to []rigid.ShapeHit) []rigid.ShapeHit {
+	var p rigid.ShapeQuery
 	for i := lo; i < hi; i++ {
 		t.cast(i, &p)
-		to = t.s.queries.targets.CastAll(&p, to)
+		to = t.s.queries.targets.CastShapeAll(&p, to)
 		ends[i-lo] = uint32(len(to))
 	}
 	return to
@@ -193,7 +193,7 @@ func (t *probeTask) resize(rows, n int) []uint32 {
 	return t.out.Offsets
 }
 
-func (t *probeTask) put(_, at int, f *rigid.Found) {
+func (t *probeTask) put(_, at int, f *rigid.ShapeHit) {
 	t.out.put(at, t.s.handle(f.Shape), f.T, f.Normal, f.Point)
 }
 
@@ -236,11 +236,11 @@ type overlapTask struct {
 func (t *overlapTask) answer(int, int, int) {}
 
 func (t *overlapTask) rows(_, lo, hi int, ends []uint32, to []uint32) []uint32 {
-	var p rigid.Probe
+	var p rigid.ShapeQuery
 	for i := lo; i < hi; i++ {
 		t.q.fill(&p, i, false)
-		p.Place()
-		to = t.s.queries.targets.Overlaps(&p, to)
+		p.Prepare()
+		to = t.s.queries.targets.OverlapShape(&p, to)
 		ends[i-lo] = uint32(len(to))
 	}
 	return to

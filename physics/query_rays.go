@@ -112,7 +112,7 @@ func roomy[T any](s []T, n int) []T {
 // end, and a zero normal. Rays see the world as it is now, whatever has been created, moved or
 // written to the columns since the last step; a batch after a change costs a
 // pass over all shapes, dearer for many queries than for few. Queries find one-way
-// platforms and chains from both sides. When a ray meets a shape is said at rigid.Targets.RayClosest.
+// platforms and chains from both sides. When a ray meets a shape is said at rigid.QueryTree.CastRaysClosest.
 //
 // Errors are those of Rays.Validate; ErrStale for an excluded body that is gone;
 // and ErrUnsupported from another engine, with out as it was; and ErrFloatEnv, with out empty.
@@ -175,13 +175,13 @@ func (t *rayTask) prepare(worker, lo, hi int) []rigid.Ray {
 		r.OX, r.OY, r.DX, r.DY, r.MaxT, r.Flags = q.X[i], q.Y[i], q.DX[i], q.DY[i], endOf(q.MaxFraction, i), flags
 		r.Category, r.Mask, r.Exclude = q.of(i)
 	}
-	rigid.Prepare(rays)
+	rigid.PrepareRays(rays)
 	return rays
 }
 
 func (t *rayTask) answer(worker, lo, hi int) {
 	rays, hits := t.prepare(worker, lo, hi), t.scratch[worker].one[:hi-lo]
-	t.s.queries.targets.RayClosest(t.s.level, rays, hits)
+	t.s.queries.targets.CastRaysClosest(t.s.level, rays, hits)
 	for i := range hits {
 		t.put(lo+i, lo+i, &hits[i])
 	}
@@ -192,7 +192,7 @@ func (t *rayTask) rows(worker, lo, hi int, ends []uint32, to []rigid.RayHit) []r
 	to = to[:cap(to)]
 	for at := 0; ; {
 		var done int
-		done, fill = t.s.queries.targets.RayAll(t.s.level, rays[at:], ends[at:], to, fill)
+		done, fill = t.s.queries.targets.CastRaysAll(t.s.level, rays[at:], ends[at:], to, fill)
 		if at += done; at == len(rays) {
 			return to[:fill]
 		}

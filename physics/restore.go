@@ -92,7 +92,7 @@ type madeShape struct {
 	rigid.Shape
 	def    ShapeDef
 	body   uint32
-	smooth rigid.Smooth
+	smooth rigid.ChainSegment
 }
 
 const snapshotName = "physics: snapshot: "

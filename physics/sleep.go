@@ -93,9 +93,9 @@ func (s *solver) putIslandToSleep(i int) {
 		return
 	}
 	s.joinContacts()
-	island, members := z.islands.Of(uint32(i)), z.loudRoots
+	island, members := z.islands.Find(uint32(i)), z.loudRoots
 	for k := range s.rows {
-		if c.Type[k] == DynamicBody && s.awake(k) && z.islands.Of(uint32(k)) == island {
+		if c.Type[k] == DynamicBody && s.awake(k) && z.islands.Find(uint32(k)) == island {
 			if c.Flags[k]&FlagDisableSleep != 0 || z.loud.has(k) {
 				return
 			}

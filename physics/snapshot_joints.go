@@ -30,7 +30,7 @@ const jointImpulses = 10
 // impulses returns the impulses of a joint.
 func impulses(j *rigid.Joint) jointImpulse {
 	l, a := &j.LinearImpulse, &j.AngularImpulse
-	v := jointImpulse{j.Point.X, j.Point.Y, l.Spring, l.Motor, l.Lower, l.Upper, a.Spring, a.Motor, a.Lower, a.Upper}
+	v := jointImpulse{j.PointImpulse.X, j.PointImpulse.Y, l.Spring, l.Motor, l.Lower, l.Upper, a.Spring, a.Motor, a.Lower, a.Upper}
 	for i := range v {
 		v[i] += 0 // not -0, which a part that is not there may have, and is not restored to
 	}
@@ -43,9 +43,9 @@ func (v *jointImpulse) remember(j *rigid.Joint) {
 	if j.Kind == rigid.NoJoint {
 		return
 	}
-	j.Point = rigid.Vec{X: v[0], Y: v[1]}
-	j.LinearImpulse = rigid.DriveImpulse{Spring: v[2], Motor: v[3], Lower: v[4], Upper: v[5]}
-	j.AngularImpulse = rigid.DriveImpulse{Spring: v[6], Motor: v[7], Lower: v[8], Upper: v[9]}
+	j.PointImpulse = rigid.Vec{X: v[0], Y: v[1]}
+	j.LinearImpulse = rigid.AxisImpulse{Spring: v[2], Motor: v[3], Lower: v[4], Upper: v[5]}
+	j.AngularImpulse = rigid.AxisImpulse{Spring: v[6], Motor: v[7], Lower: v[8], Upper: v[9]}
 }
 
 // gathered returns the impulses of all joints, good until the next call.

@@ -41,7 +41,7 @@ type solver struct {
 	sys       rigid.System
 	centre    rigid.Poses // of the centres of mass; Cos and Sin are those of cols
 	boxes     rigid.Boxes
-	broad     rigid.Broad
+	broad     rigid.BroadPhase
 	pairs     rigid.Pairs
 	manifolds []rigid.Manifold
 	next      []rigid.Contact // of the step that runs
@@ -68,7 +68,7 @@ type solver struct {
 	part              func(part int) // of the broad phase
 	passesJob         func(shape, other uint32) bool
 	touchedJob        func(a, b uint32) bool
-	heldJob           func(body uint32) rigid.Held
+	heldJob           func(body uint32) rigid.MotionLocks
 
 	queries queries
 

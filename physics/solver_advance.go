@@ -15,10 +15,10 @@ func (s *solver) advance() {
 		return
 	}
 	sys := &s.sys
-	sys.Lay()
+	sys.LayOutBlocks()
 	s.over(0, len(s.contacts), pairChunk, (*solver).fillRows)
 	if !s.traced && s.alone() && s.locked == 0 && s.allActive() {
-		sys.Run(s.level)
+		sys.Solve(s.level)
 		return
 	}
 	s.passes = planPasses(s.passes[:0], &sys.Colours.Start)
@@ -28,7 +28,7 @@ func (s *solver) advance() {
 	s.traceEnd()
 }
 
-func (s *solver) fillRows(lo, hi int) { s.sys.Fill(lo, hi) }
+func (s *solver) fillRows(lo, hi int) { s.sys.FillBlocks(lo, hi) }
 
 // pass is a range of blocks that is done before the next one begins.
 type pass struct{ lo, hi, size int }
@@ -60,9 +60,9 @@ func planPasses(passes []pass, start *[rigid.NumColours + 1]int) []pass {
 func (s *solver) stepPart(w *native.Worker) {
 	sys, level := &s.sys, s.level
 	blocks, joints := len(sys.Blocks), len(sys.JointBlocks)
-	s.eachSpan(w, func(lo, hi int) { sys.Start(level, lo, hi) })
+	s.eachSpan(w, func(lo, hi int) { sys.LoadStates(level, lo, hi) })
 	w.For(0, joints, blockChunk, func(lo, hi int) { sys.PrepareJoints(level, lo, hi) })
-	w.For(0, blocks, blockChunk, func(lo, hi int) { sys.Prepare(level, lo, hi) })
+	w.For(0, blocks, blockChunk, func(lo, hi int) { sys.PrepareContacts(level, lo, hi) })
 	for sub := range s.subSteps() {
 		s.eachSpan(w, func(lo, hi int) {
 			sys.IntegrateVelocities(level, sub, lo, hi)
@@ -70,26 +70,26 @@ func (s *solver) stepPart(w *native.Worker) {
 		})
 		if sub == 0 {
 			eachPass(w, s.jointPasses, func(lo, hi int) { sys.WarmStartJoints(level, lo, hi) })
-			eachPass(w, s.passes, func(lo, hi int) { sys.WarmStart(level, lo, hi) })
+			eachPass(w, s.passes, func(lo, hi int) { sys.WarmStartContacts(level, lo, hi) })
 		}
 		eachPass(w, s.jointPasses, func(lo, hi int) { sys.SolveJoints(level, true, lo, hi) })
-		eachPass(w, s.passes, func(lo, hi int) { sys.Solve(level, true, lo, hi) })
+		eachPass(w, s.passes, func(lo, hi int) { sys.SolveContacts(level, true, lo, hi) })
 		s.eachSpan(w, func(lo, hi int) {
 			s.holdLocked(lo, hi)
 			sys.IntegratePositions(level, lo, hi)
 		})
 		eachPass(w, s.jointPasses, func(lo, hi int) { sys.SolveJoints(level, false, lo, hi) })
-		eachPass(w, s.passes, func(lo, hi int) { sys.Solve(level, false, lo, hi) })
+		eachPass(w, s.passes, func(lo, hi int) { sys.SolveContacts(level, false, lo, hi) })
 		if s.traced {
 			w.For(0, 1, 1, func(_, _ int) { s.traceStates(sub) })
 		}
 	}
-	eachPass(w, s.passes, func(lo, hi int) { sys.Restitution(level, lo, hi) })
-	w.For(0, joints, blockChunk, func(lo, hi int) { sys.StoreJoints(level, lo, hi) })
-	w.For(0, blocks, blockChunk, func(lo, hi int) { sys.Store(level, lo, hi) })
+	eachPass(w, s.passes, func(lo, hi int) { sys.ApplyRestitution(level, lo, hi) })
+	w.For(0, joints, blockChunk, func(lo, hi int) { sys.StoreJointImpulses(level, lo, hi) })
+	w.For(0, blocks, blockChunk, func(lo, hi int) { sys.StoreContactImpulses(level, lo, hi) })
 	s.eachSpan(w, func(lo, hi int) {
 		s.holdLocked(lo, hi)
-		sys.Finish(level, lo, hi)
+		sys.StoreStates(level, lo, hi)
 	})
 }
 
@@ -123,7 +123,7 @@ func (s *solver) assemble(contacts []rigid.Contact) *rigid.System {
 	sys.States = sys.States[:n]
 	sys.Poses = rigid.Poses{X: s.centre.X[:n], Y: s.centre.Y[:n], Cos: c.Cos[:n], Sin: c.Sin[:n]}
 	sys.Angle = c.Angle[:n]
-	sys.Body, sys.Materials = s.shapes.filters.Body, s.shapes.Materials
+	sys.BodyOf, sys.Materials = s.shapes.filters.Body, s.shapes.Materials
 	sys.Joints, sys.JointsVersion = s.joints.solved, s.joints.version+s.sleep.version
 	sys.Contacts, sys.Manifolds = contacts, s.manifolds
 	sys.Hits = forContacts(sys.Hits, len(contacts), s.usualContacts())

@@ -40,7 +40,7 @@ func (s *solver) findContacts() {
 	}
 	n := len(s.pairs.A)
 	s.next = forContacts(s.next, n, s.usualContacts())
-	s.assemble(s.next).Open(s.dt)
+	s.assemble(s.next).BeginStep(s.dt)
 	chunks := max(1, (n+pairChunk-1)/pairChunk) // one that looks what ended
 	s.reserveShares(chunks)
 	s.colouring.Begin(chunks)
@@ -72,10 +72,10 @@ func (s *solver) findManifolds() {
 	if s.idle() {
 		s.pairs.A, s.pairs.B, s.omitted = s.pairs.A[:0], s.pairs.B[:0], 0
 	} else {
-		if s.broad.Share = s.shareJob; s.alone() {
-			s.broad.Share = nil
+		if s.broad.ParallelFor = s.shareJob; s.alone() {
+			s.broad.ParallelFor = nil
 		}
-		s.broad.Pairs(s.level, &s.boxes, &s.shapes.filters, s.sleep.broadVersion(), &s.pairs)
+		s.broad.FindPairs(s.level, &s.boxes, &s.shapes.filters, s.sleep.broadVersion(), &s.pairs)
 		s.omitted = s.broad.Omitted
 		s.keepMeaningful()
 	}
@@ -124,7 +124,7 @@ func (s *solver) reserveShares(n int) {
 }
 
 // pairChunk is the number of pairs of a chunk: as many as are given colours together.
-const pairChunk = rigid.DealChunk
+const pairChunk = rigid.ColourChunk
 
 // touchChunks makes the contacts of chunks [lo, hi) of the pairs while their manifolds are
 // in the cache, and gives them colours: this one after the other, by who finds that it can be
@@ -145,19 +145,19 @@ func (s *solver) touchChunks(lo, hi int) {
 
 // chooseChunk gives colours to the contacts of a chunk.
 func (s *solver) chooseChunk(chunk int) {
-	s.sys.Choose(chunk*pairChunk, min((chunk+1)*pairChunk, len(s.next)))
+	s.sys.AssignColours(chunk*pairChunk, min((chunk+1)*pairChunk, len(s.next)))
 }
 
 func (s *solver) matchRows(lo, hi int, to *share) {
 	first, last := 0, len(s.contacts)
 	if lo > 0 {
-		first = rigid.After(s.contacts, s.pairs.A[lo], s.pairs.B[lo])
+		first = rigid.LowerBound(s.contacts, s.pairs.A[lo], s.pairs.B[lo])
 	}
 	if hi < len(s.next) {
-		last = rigid.After(s.contacts, s.pairs.A[hi], s.pairs.B[hi])
+		last = rigid.LowerBound(s.contacts, s.pairs.A[hi], s.pairs.B[hi])
 	}
 	pairs := rigid.Pairs{A: s.pairs.A[lo:hi], B: s.pairs.B[lo:hi]}
-	rigid.Match(s.contacts[first:last], &pairs, s.manifolds[lo:hi], s.next[lo:hi], &to.began, &to.ended)
+	rigid.MatchContacts(s.contacts[first:last], &pairs, s.manifolds[lo:hi], s.next[lo:hi], &to.began, &to.ended)
 }
 
 // report tells what began and ended to touch, before s.next replaces s.contacts.
@@ -213,7 +213,7 @@ func (s *solver) collideRows(lo, hi int) {
 	t, out := &s.shapes, s.manifolds[lo:hi]
 	rigid.Collide(s.level, t.shape, t.filters.Body, &s.centre, &pairs, out)
 	if t.chained > 0 {
-		rigid.CollideSmooth(t.shape, t.smooth, t.filters.Body, &s.centre, &pairs, out)
+		rigid.CollideChains(t.shape, t.smooth, t.filters.Body, &s.centre, &pairs, out)
 	}
 	s.sense(lo, hi)
 }

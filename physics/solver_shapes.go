@@ -21,7 +21,7 @@ type shapeColumns struct {
 	rigid.Materials
 
 	// Of the first shapes, up to the last one that has it.
-	smooth  []rigid.Smooth
+	smooth  []rigid.ChainSegment
 	chained int // segments of chains
 	oneWay  []oneWay
 	oneWays int // platforms
@@ -116,7 +116,7 @@ func (t *shapeColumns) clear(shape int) {
 	t.density[shape], t.rolling[shape], t.sensor[shape] = 0, 0, false
 	t.filters.Body[shape], t.filters.Moves[shape] = 0, false
 	t.setFilter(shape, Filter{})
-	t.setSmooth(shape, rigid.Smooth{})
+	t.setSmooth(shape, rigid.ChainSegment{})
 	t.setOneWay(shape, [2]float32{})
 	t.Friction[shape], t.Restitution[shape], t.RollingResistance[shape], t.TangentSpeed[shape] = 0, 0, 0, 0
 }
@@ -126,7 +126,7 @@ func (s *solver) show(body, shape int) {
 	c, t := s.cols, &s.shapes
 	if c.Flags[body]&FlagDisabled == 0 {
 		t.version++
-		t.shape[shape] = t.local[shape].Moved(rigid.Vec{X: -c.CentreX[body], Y: -c.CentreY[body]}, 1, 0)
+		t.shape[shape] = t.local[shape].Transformed(rigid.Vec{X: -c.CentreX[body], Y: -c.CentreY[body]}, 1, 0)
 	}
 }
 

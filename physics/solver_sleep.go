@@ -285,7 +285,7 @@ func (s *solver) shifted(i int) bool {
 		sine = -sine
 	}
 	limit := float32(s.sleep.threshold[i] * s.sleep.dt)
-	left := limit - float32((sine+(1-st.C))*s.sweep.extents.Most[i])
+	left := limit - float32((sine+(1-st.C))*s.sweep.extents.Max[i])
 	return left < 0 || float32(dx*dx)+float32(dy*dy) > float32(left*left)
 }
 
@@ -299,7 +299,7 @@ func (s *solver) restless(i int) bool {
 	}
 	limit := z.threshold[i]
 	return float32(vx*vx)+float32(vy*vy) > float32(limit*limit) ||
-		float32(float32(math.Abs(float64(w)))*s.sweep.extents.Most[i]) > limit
+		float32(float32(math.Abs(float64(w)))*s.sweep.extents.Max[i]) > limit
 }
 
 // fallAsleep puts islands to sleep in which every body has been at rest long enough, and
@@ -309,7 +309,7 @@ func (s *solver) fallAsleep() {
 	z := &s.sleep
 	for i := range s.rows {
 		if s.awake(i) && s.cols.Type[i] == DynamicBody && (z.time[i] < SleepTime || z.loud.has(i)) {
-			z.loudRoots.add(int(z.islands.Of(uint32(i))))
+			z.loudRoots.add(int(z.islands.Find(uint32(i))))
 		}
 	}
 	for i := range s.rows {
@@ -317,7 +317,7 @@ func (s *solver) fallAsleep() {
 			continue
 		}
 		dynamic := s.cols.Type[i] == DynamicBody
-		if dynamic && !z.loudRoots.has(int(z.islands.Of(uint32(i)))) || !dynamic && z.time[i] >= SleepTime {
+		if dynamic && !z.loudRoots.has(int(z.islands.Find(uint32(i)))) || !dynamic && z.time[i] >= SleepTime {
 			s.putToSleep(i)
 		}
 	}
@@ -334,7 +334,7 @@ func (s *solver) joinContacts() {
 		dynamicA, dynamicB := s.cols.Type[a] == DynamicBody, s.cols.Type[b] == DynamicBody
 		switch {
 		case dynamicA && dynamicB:
-			z.islands.Join(a, b)
+			z.islands.Union(a, b)
 		case dynamicA && s.restless(int(b)):
 			z.loud.add(int(a))
 		case dynamicB && s.restless(int(a)):
@@ -423,7 +423,7 @@ func (s *solver) allActive() bool {
 	return total(s.sleep.spans) == s.rows
 }
 
-// broadVersion is what rigid.Broad is told.
+// broadVersion is what rigid.BroadPhase is given.
 func (z *sleeping) broadVersion() uint64 {
 	if z.on {
 		return z.version

@@ -119,11 +119,11 @@ func (s *solver) wakeIslands(collided bool) {
 	}
 	for i := range s.rows {
 		if z.loud.has(i) {
-			z.loudRoots.add(int(z.islands.Of(uint32(i))))
+			z.loudRoots.add(int(z.islands.Find(uint32(i))))
 		}
 	}
 	for i := range s.rows {
-		if s.cols.Flags[i]&FlagAsleep != 0 && z.loudRoots.has(int(z.islands.Of(uint32(i)))) {
+		if s.cols.Flags[i]&FlagAsleep != 0 && z.loudRoots.has(int(z.islands.Find(uint32(i)))) {
 			s.rise(i)
 		}
 	}
@@ -162,7 +162,7 @@ func (s *solver) joinSleepers(a, b uint32) {
 		return
 	}
 	if s.cols.Type[a] == DynamicBody && s.cols.Type[b] == DynamicBody {
-		z.islands.Join(a, b)
+		z.islands.Union(a, b)
 		return
 	}
 	if z.stirred[a] != 0 && s.cols.Type[b] == DynamicBody {
@@ -178,7 +178,7 @@ func (s *solver) joinFresh() {
 	z := &s.sleep
 	join := func(a, b uint32) {
 		if s.sleeper(a) && s.sleeper(b) && (z.stirred[a]|z.stirred[b])&fresh != 0 {
-			z.islands.Join(a, b)
+			z.islands.Union(a, b)
 		}
 	}
 	for i, a := range s.pairs.A {
@@ -271,7 +271,7 @@ func (s *solver) settleMarks() {
 func (s *solver) sound(i int) bool {
 	c := s.cols
 	columns := c.floatColumns()
-	return rigid.Usable(s.level, c.memory[i:], c.stride, len(columns), 1)
+	return rigid.AllInRange(s.level, c.memory[i:], c.stride, len(columns), 1)
 }
 
 // exchange brings contacts that active bodies have back from those that rest, and takes

@@ -142,7 +142,7 @@ func (s *solver) updateBounds() {
 
 func (s *solver) placeRows(_, lo, hi int) {
 	o := s.origins(len(s.centre.X))
-	o.Centres(s.level, &s.centre, lo, hi)
+	o.UpdateCentresOfMass(s.level, &s.centre, lo, hi)
 }
 
 // origins are those of the first n rows.
@@ -195,7 +195,7 @@ func (s *solver) hitChunks(lo, hi int) {
 
 func (s *solver) settleRows(at, lo, hi int) {
 	c, o := s.cols, s.origins(s.rows)
-	s.movedIn[at] = o.Follow(s.level, s.sys.States, &s.sys.Poses, lo, hi, s.events.Moved[lo:hi])
+	s.movedIn[at] = o.UpdateOrigins(s.level, s.sys.States, &s.sys.Poses, lo, hi, s.events.Moved[lo:hi])
 	clear(c.ForceX[lo:hi])
 	clear(c.ForceY[lo:hi])
 	clear(c.Torque[lo:hi])

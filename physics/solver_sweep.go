@@ -13,8 +13,8 @@ import (
 type sweeper struct {
 	off     bool // Config.DisableContinuous
 	extents rigid.Extents
-	turn    []float32 // rigid.Sweep.Turn
-	sweep   rigid.Sweep
+	turn    []float32 // rigid.ContinuousSolver.TurnAngle
+	sweep   rigid.ContinuousSolver
 	fast    []uint32 // bodies
 	fastIn  []int    // how many there are, by span
 	bullets []uint32 // bodies that are, and that another body can have met in this step
@@ -22,11 +22,11 @@ type sweeper struct {
 	// For bullets: the way of the shapes of other bodies.
 	boxes  rigid.Boxes
 	which  bitset
-	layout rigid.Layout
+	layout rigid.BoxGrid
 
 	// What is active in this step alone, and does not move.
 	whichRests bitset
-	resting    rigid.Layout
+	resting    rigid.BoxGrid
 }
 
 // sweepChunk is the number of fast bodies that a worker takes.
@@ -35,19 +35,19 @@ const sweepChunk = 16
 func (w *sweeper) open(cfg *Config) {
 	n := cfg.Capacity
 	w.off = cfg.DisableContinuous
-	w.extents = rigid.Extents{Least: make([]float32, n), Most: make([]float32, n)}
+	w.extents = rigid.Extents{Min: make([]float32, n), Max: make([]float32, n)}
 	w.turn = make([]float32, n)
 }
 
 // measure learns the extents of a body from its shapes, which are in their place.
 func (s *solver) measure(body int, shapes []uint32) {
 	w, t := &s.sweep, &s.shapes
-	w.extents.Least[body], w.extents.Most[body] = float32(math.Inf(1)), 0
+	w.extents.Min[body], w.extents.Max[body] = float32(math.Inf(1)), 0
 	for _, i := range shapes {
 		if !t.sensor[i] && t.shape[i].Count > 0 {
-			least, most := t.shape[i].Measure()
-			w.extents.Least[body] = min(w.extents.Least[body], least)
-			w.extents.Most[body] = max(w.extents.Most[body], most)
+			least, most := t.shape[i].Extents()
+			w.extents.Min[body] = min(w.extents.Min[body], least)
+			w.extents.Max[body] = max(w.extents.Max[body], most)
 		}
 	}
 }
@@ -81,11 +81,11 @@ func (s *solver) stopFast(dt float32) {
 func (s *solver) openSweep(dt float32) {
 	w, t := &s.sweep, &s.shapes
 	clear(w.turn[:s.rows])
-	w.sweep = rigid.Sweep{
+	w.sweep = rigid.ContinuousSolver{
 		States: s.sys.States, Poses: s.sys.Poses, Angle: s.sys.Angle, VX: s.cols.VX, VY: s.cols.VY,
-		Most: w.extents.Most, Turn: w.turn, Dt: dt, MaxSpeed: s.sys.Params.MaxSpeed,
-		Head: s.table.head, Next: s.table.next, Touched: s.touchedJob, Held: s.heldJob,
-		Shapes: t.shape, Filters: &t.filters, Sensor: t.sensor, Smooth: t.smooth,
+		MaxExtent: w.extents.Max, TurnAngle: w.turn, Dt: dt, MaxSpeed: s.sys.Params.MaxSpeed,
+		Head: s.table.head, Next: s.table.next, HadContact: s.touchedJob, Locks: s.heldJob,
+		Shapes: t.shape, Filters: &t.filters, Sensor: t.sensor, ChainSegments: t.smooth,
 	}
 	if s.sleep.on {
 		w.sweep.Active = s.sleep.active
@@ -95,7 +95,7 @@ func (s *solver) openSweep(dt float32) {
 		w.sweep.Resting = &w.resting
 	}
 	if !s.pairTable.empty() || s.joints.apart > 0 || t.oneWays > 0 {
-		w.sweep.Passes = s.passesJob
+		w.sweep.PassesThrough = s.passesJob
 	}
 }
 
@@ -117,10 +117,10 @@ func (s *solver) layOutResting() {
 	w.resting.Build(s.level, &s.boxes, w.whichRests)
 }
 
-// held is rigid.Sweep.Held.
-func (s *solver) held(body uint32) rigid.Held {
+// held is rigid.ContinuousSolver.Locks.
+func (s *solver) held(body uint32) rigid.MotionLocks {
 	f := s.cols.Flags[body]
-	return rigid.Held{X: f&FlagLockX != 0, Y: f&FlagLockY != 0, Rotation: f&FlagFixedRotation != 0}
+	return rigid.MotionLocks{X: f&FlagLockX != 0, Y: f&FlagLockY != 0, Rotation: f&FlagFixedRotation != 0}
 }
 
 // findFast lists the fast bodies, ascending, and returns false if there are none.
@@ -139,10 +139,12 @@ func (s *solver) findFast() bool {
 
 func (s *solver) fastRows(at, lo, hi int) {
 	w := &s.sweep
-	w.fastIn[at] = w.extents.Fast(s.level, s.sys.States, lo, hi, w.fast[lo:hi])
+	w.fastIn[at] = w.extents.FindFast(s.level, s.sys.States, lo, hi, w.fast[lo:hi])
 }
 
-func (s *solver) stopAtStatic(lo, hi int) { s.sweep.sweep.StopStill(&s.broad, s.sweep.fast[lo:hi]) }
+func (s *solver) stopAtStatic(lo, hi int) {
+	s.sweep.sweep.SolveStationary(&s.broad, s.sweep.fast[lo:hi])
+}
 
 // anyBullet reports whether a row of an active span has the flag of a bullet. It takes eight rows at a time: most
 // worlds have none, and it is asked in each step.
@@ -174,7 +176,7 @@ func (s *solver) findBullets() bool {
 			switch {
 			case !s.awake(i):
 			case s.cols.Flags[i]&FlagBullet == 0:
-				if move := w.extents.Move(&s.sys.States[i], i); move > swiftest { // NaN is not
+				if move := w.extents.MotionBound(&s.sys.States[i], i); move > swiftest { // NaN is not
 					swiftest = move
 				}
 			case s.cols.Type[i] == DynamicBody:
@@ -183,7 +185,7 @@ func (s *solver) findBullets() bool {
 		}
 	}
 	w.bullets = slices.DeleteFunc(w.bullets, func(i uint32) bool {
-		return !(swiftest+w.extents.Move(&s.sys.States[i], int(i)) > float32(0.5*w.extents.Least[i]))
+		return !(swiftest+w.extents.MotionBound(&s.sys.States[i], int(i)) > float32(0.5*w.extents.Min[i]))
 	})
 	return len(w.bullets) > 0
 }
@@ -208,10 +210,10 @@ func (s *solver) layOut() {
 func (s *solver) surround(lo, hi int) {
 	w := &s.sweep
 	s.boundInto(&w.boxes, lo, hi)
-	w.sweep.Surround(&s.boxes, &w.boxes, lo, hi)
+	w.sweep.SweepBoxes(&s.boxes, &w.boxes, lo, hi)
 }
 
 func (s *solver) stopBullets(lo, hi int) {
 	w := &s.sweep
-	w.sweep.Stop(&w.layout, &s.broad, w.bullets[lo:hi])
+	w.sweep.SolveMoving(&w.layout, &s.broad, w.bullets[lo:hi])
 }

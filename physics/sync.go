@@ -37,7 +37,7 @@ func (w *World) Sync(t Transforms) error {
 	e, c := w.entities(&t), &w.cols
 	rows := len(slots)
 	o := rigid.Origins{X: c.X, Y: c.Y}
-	e.Put(w.config.Level, &o, &rigid.Poses{Cos: c.Cos, Sin: c.Sin}, slots, &w.synced.Kept, 0, rows)
+	e.Write(w.config.Level, &o, &rigid.Poses{Cos: c.Cos, Sin: c.Sin}, slots, &w.synced.Written, 0, rows)
 	if w.slots.shared {
 		w.yieldShared(&e, slots)
 	}
@@ -47,9 +47,9 @@ func (w *World) Sync(t Transforms) error {
 // entities are the columns of t as the plane has them.
 func (w *World) entities(t *Transforms) rigid.Entities {
 	if w.config.Plane == XZ {
-		return rigid.Entities{X: t.X, Y: t.Z, Turn: t.QY, W: t.QW, Zero: [2][]float32{t.QX, t.QZ}, Flip: true}
+		return rigid.Entities{X: t.X, Y: t.Z, QuatAxis: t.QY, QuatW: t.QW, QuatZero: [2][]float32{t.QX, t.QZ}, Flip: true}
 	}
-	return rigid.Entities{X: t.X, Y: t.Y, Turn: t.QZ, W: t.QW, Zero: [2][]float32{t.QX, t.QY}}
+	return rigid.Entities{X: t.X, Y: t.Y, QuatAxis: t.QZ, QuatW: t.QW, QuatZero: [2][]float32{t.QX, t.QY}}
 }
 
 // yieldShared takes note that bodies were overwritten by others with the same slot, so
@@ -64,7 +64,7 @@ func (w *World) yieldShared(e *rigid.Entities, slots []uint32) {
 func (w *World) moved(e *rigid.Entities, slots []uint32) iter.Seq[int] {
 	return func(yield func(int) bool) {
 		for i := 0; ; i++ {
-			i = e.Differs(w.config.Level, slots, &w.synced.Kept, i, len(slots))
+			i = e.FirstChanged(w.config.Level, slots, &w.synced.Written, i, len(slots))
 			if i == len(slots) || !yield(i) {
 				return
 			}
@@ -80,7 +80,7 @@ func (t *Transforms) rows() (int, bool) {
 }
 
 func checkSlots(who string, slots []uint32, n int) error {
-	if i := rigid.FirstBeyond(slots, n); i < len(slots) {
+	if i := rigid.FirstOutOfRange(slots, n); i < len(slots) {
 		return fmt.Errorf("%s: body %d drives slot %d, the slices have %d: %w", who, i, slots[i], n, ErrRange)
 	}
 	return nil

@@ -9,7 +9,7 @@ import (
 
 // synced is what Sync has written last to the columns of the entities, an element per
 // body.
-type synced struct{ rigid.Kept }
+type synced struct{ rigid.Written }
 
 func newSynced(capacity int) synced {
 	var s synced
@@ -26,12 +26,12 @@ func newSynced(capacity int) synced {
 
 var never = float32(math.NaN())
 
-func (s *synced) columns() [4]*[]float32 { return [...]*[]float32{&s.X, &s.Y, &s.Sin, &s.Cos} }
+func (s *synced) columns() [4]*[]float32 { return [...]*[]float32{&s.X, &s.Y, &s.HalfSin, &s.HalfCos} }
 
-func (s *synced) clear(i int) { s.X[i], s.Y[i], s.Sin[i], s.Cos[i] = never, 0, 0, 0 }
+func (s *synced) clear(i int) { s.X[i], s.Y[i], s.HalfSin[i], s.HalfCos[i] = never, 0, 0, 0 }
 
 func (s *synced) put(i int, x, y, sin, cos float32) {
-	s.X[i], s.Y[i], s.Sin[i], s.Cos[i] = x, y, sin, cos
+	s.X[i], s.Y[i], s.HalfSin[i], s.HalfCos[i] = x, y, sin, cos
 }
 
 // slotUse knows whether two bodies drive one slot.

@@ -76,7 +76,7 @@ func (s *solver) tune(t Tuning) {
 	s.tuning = t
 	p := &s.sys.Params
 	p.ContactHertz, p.ContactDamping, p.PushSpeed = t.ContactHertz, t.ContactDamping, t.PushSpeed
-	p.Threshold, p.MaxSpeed = t.RestitutionThreshold, t.MaxSpeed
+	p.RestitutionThreshold, p.MaxSpeed = t.RestitutionThreshold, t.MaxSpeed
 }
 
 // The frame "tuning": the float32 fields.
