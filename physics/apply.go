@@ -33,7 +33,7 @@ func (w *World) Apply(lists ...*Commands) error {
 		return err
 	}
 	w.checkLists(lists)
-	r := &w.rehearsal
+	r := &w.dryRun
 	r.begin(w)
 	defer r.end()
 	for i, c := range lists {
@@ -61,43 +61,43 @@ func (w *World) checkLists(lists []*Commands) {
 	}
 }
 
-// rehearsal follows who comes and goes, without changing the world.
-type rehearsal struct {
+// dryRun follows who comes and goes, without changing the world.
+type dryRun struct {
 	w          *World
-	room       int // for bodies
+	bodyRoom   int // for bodies
 	shapeRoom  int
 	jointRoom  int
-	gone       bitset // bodies that go
+	goneBodies bitset // bodies that go
 	goneShapes bitset
 	goneJoints bitset
 
 	// Of the list that is looked at.
-	now              *Commands
-	unborn           int    // bodies, shapes and joints created so far
-	unbornShapes     int    //
-	unbornJoints     int    //
-	blasts           int    // explosions so far
-	dead, deadShapes bitset // those of them that go again
-	deadJoints       bitset
-	bodyOf           []Body // by shape
-	nextRow          int    // of the list's rows
+	now                    *Commands
+	newBodies              int    // bodies, shapes and joints created so far
+	newShapes              int    //
+	newJoints              int    //
+	newExplosions          int    // explosions so far
+	deadBodies, deadShapes bitset // those of them that go again
+	deadJoints             bitset
+	bodyOf                 []Body // by shape
+	nextRow                int    // of the list's rows
 }
 
-func (r *rehearsal) begin(w *World) {
-	r.w, r.room, r.shapeRoom = w, w.bodies.room(), w.shapes.pool.room()
-	r.gone.reset(w.Rows())
-	r.goneShapes.reset(w.shapes.pool.high())
-	r.jointRoom = w.joints.pool.room()
-	r.goneJoints.reset(w.joints.pool.high())
+func (r *dryRun) begin(w *World) {
+	r.w, r.bodyRoom, r.shapeRoom = w, w.bodies.room(), w.shapes.ids.room()
+	r.goneBodies.reset(w.Rows())
+	r.goneShapes.reset(w.shapes.ids.used())
+	r.jointRoom = w.joints.ids.room()
+	r.goneJoints.reset(w.joints.ids.used())
 }
 
-func (r *rehearsal) end() { r.w, r.now = nil, nil }
+func (r *dryRun) end() { r.w, r.now = nil, nil }
 
 // list returns the first bad command.
-func (r *rehearsal) list(c *Commands) (int, error) {
-	r.now, r.unborn, r.unbornShapes, r.bodyOf = c, 0, 0, r.bodyOf[:0]
-	r.unbornJoints, r.nextRow, r.blasts = 0, 0, 0
-	r.dead.reset(len(c.bodies))
+func (r *dryRun) list(c *Commands) (int, error) {
+	r.now, r.newBodies, r.newShapes, r.bodyOf = c, 0, 0, r.bodyOf[:0]
+	r.newJoints, r.nextRow, r.newExplosions = 0, 0, 0
+	r.deadBodies.reset(len(c.bodies))
 	r.deadShapes.reset(len(c.shapes))
 	r.deadJoints.reset(len(c.joints))
 	for k := range c.commands {
@@ -108,19 +108,19 @@ func (r *rehearsal) list(c *Commands) (int, error) {
 	return 0, nil
 }
 
-func (r *rehearsal) command(o *command) error {
+func (r *dryRun) command(o *command) error {
 	switch o.kind {
 	case createBody:
-		return r.createBody(&r.now.bodies[r.unborn])
+		return r.createBody(&r.now.bodies[r.newBodies])
 	case destroyShape:
 		return r.destroyShape(o.shape)
 	case createJoint:
-		return r.createJoint(&r.now.joints[r.unbornJoints])
+		return r.createJoint(&r.now.joints[r.newJoints])
 	case destroyJoint, setJoint, setMotorSpeed, setMouseTarget:
 		return r.changeJoint(o)
 	case explode:
-		r.blasts++
-		return r.now.blasts[r.blasts-1].Validate()
+		r.newExplosions++
+		return r.now.explosions[r.newExplosions-1].Validate()
 	}
 	if !r.lives(o.body) {
 		return fault.Field(ErrStale, "physics: Body", o.body)
@@ -129,7 +129,7 @@ func (r *rehearsal) command(o *command) error {
 	case destroyBody:
 		r.destroyBody(o.body)
 	case createShape:
-		return r.createShape(o.body, &r.now.shapes[r.unbornShapes])
+		return r.createShape(o.body, &r.now.shapes[r.newShapes])
 	case ignorePair, unignorePair:
 		return r.pair(o)
 	default:
@@ -139,7 +139,7 @@ func (r *rehearsal) command(o *command) error {
 }
 
 // pair checks the second body of a pair, of which the first one lives.
-func (r *rehearsal) pair(o *command) error {
+func (r *dryRun) pair(o *command) error {
 	if !r.lives(o.other) {
 		return fault.Field(ErrStale, "physics: Body", o.other)
 	}
@@ -149,22 +149,22 @@ func (r *rehearsal) pair(o *command) error {
 	return nil
 }
 
-func (r *rehearsal) createBody(d *BodyDef) error {
+func (r *dryRun) createBody(d *BodyDef) error {
 	if err := r.w.checkBodyDef(d); err != nil {
 		return err
 	}
-	if r.room == 0 {
+	if r.bodyRoom == 0 {
 		return fault.Field(ErrCapacity, "physics: Config.Capacity", r.w.config.Capacity)
 	}
 	if err := d.checkSolver(); err != nil {
 		return err
 	}
-	r.room--
-	r.unborn++
+	r.bodyRoom--
+	r.newBodies++
 	return nil
 }
 
-func (r *rehearsal) createShape(b Body, s *newShape) error {
+func (r *dryRun) createShape(b Body, s *newShape) error {
 	if err := s.check(); err != nil {
 		return err
 	}
@@ -172,7 +172,7 @@ func (r *rehearsal) createShape(b Body, s *newShape) error {
 		return fault.Field(ErrCapacity, "physics: ShapeCount", r.w.ShapeCount())
 	}
 	r.shapeRoom--
-	r.unbornShapes++
+	r.newShapes++
 	r.bodyOf = append(r.bodyOf, b)
 	return nil
 }
@@ -189,40 +189,40 @@ func (s *newShape) check() error {
 }
 
 // lives reports whether a body is there at this point of the list.
-func (r *rehearsal) lives(b Body) bool {
+func (r *dryRun) lives(b Body) bool {
 	if b.index < provisional {
-		return r.w.Valid(b) && !r.gone.has(int(b.index))
+		return r.w.Valid(b) && !r.goneBodies.has(int(b.index))
 	}
 	i := int(b.index &^ provisional)
-	return b.generation == r.now.list && i < r.unborn && !r.dead.has(i)
+	return b.generation == r.now.list && i < r.newBodies && !r.deadBodies.has(i)
 }
 
-func (r *rehearsal) destroyBody(b Body) {
+func (r *dryRun) destroyBody(b Body) {
 	if b.index >= provisional {
-		r.dead.add(int(b.index &^ provisional))
-		r.room++
+		r.deadBodies.add(int(b.index &^ provisional))
+		r.bodyRoom++
 		return
 	}
-	r.gone.add(int(b.index))
+	r.goneBodies.add(int(b.index))
 	if r.w.bodies.generation[b.index] != math.MaxUint32 {
-		r.room++
+		r.bodyRoom++
 	}
 }
 
-func (r *rehearsal) destroyShape(s Shape) error {
+func (r *dryRun) destroyShape(s Shape) error {
 	i := int(s.index &^ provisional)
 	ok := false
 	if s.index < provisional {
 		w := r.w
-		ok = w.ValidShape(s) && !r.goneShapes.has(i) && !r.gone.has(int(w.shapes.body[i]))
+		ok = w.ValidShape(s) && !r.goneShapes.has(i) && !r.goneBodies.has(int(w.shapes.body[i]))
 	} else {
-		ok = s.generation == r.now.list && i < r.unbornShapes && !r.deadShapes.has(i) && r.lives(r.bodyOf[i])
+		ok = s.generation == r.now.list && i < r.newShapes && !r.deadShapes.has(i) && r.lives(r.bodyOf[i])
 	}
 	if !ok {
 		return fault.Field(ErrStale, "physics: Shape", s)
 	}
 	if s.index < provisional {
-		if err := r.w.single(s); err != nil {
+		if err := r.w.requireNotInChain(s); err != nil {
 			return err
 		}
 		r.goneShapes.add(i)
@@ -245,7 +245,7 @@ func (o *command) check() error {
 			[2]float32(o.numbers[:2]), o.numbers[2])
 	case setVelocity:
 		for _, v := range o.numbers {
-			if !usable(v) {
+			if !inRange(v) {
 				return overflow("physics: SetVelocity: linear, angular", [3]float32(o.numbers[:3]))
 			}
 		}
@@ -279,70 +279,70 @@ func (k commandKind) argument(i int) string {
 
 // run makes the changes of a list that was rehearsed.
 func (w *World) run(c *Commands) {
-	c.bornBodies, c.bornShapes, c.bornJoints, c.bornAs = c.bornBodies[:0], c.bornShapes[:0], c.bornJoints[:0], c.list
+	c.createdBodies, c.createdShapes, c.createdJoints, c.createdIn = c.createdBodies[:0], c.createdShapes[:0], c.createdJoints[:0], c.list
 	rows, blasts := c.rows, 0
 	for k := range c.commands {
 		o := &c.commands[k]
 		switch o.kind {
 		case createBody:
-			b, err := w.CreateBody(c.bodies[len(c.bornBodies)])
+			b, err := w.CreateBody(c.bodies[len(c.createdBodies)])
 			if err != nil {
 				panic("physics: Apply: a body was miscounted")
 			}
-			c.bornBodies = append(c.bornBodies, b)
+			c.createdBodies = append(c.createdBodies, b)
 		case createShape:
-			c.bornShapes = append(c.bornShapes, w.attach(c.Body(o.body), &c.shapes[len(c.bornShapes)]))
+			c.createdShapes = append(c.createdShapes, w.createShapeOrInvalidate(c.Body(o.body), &c.shapes[len(c.createdShapes)]))
 		case destroyBody:
 			_ = w.DestroyBody(c.Body(o.body))
 		case destroyShape:
-			w.detach(c.Shape(o.shape))
+			w.destroyCreatedShape(c.Shape(o.shape))
 		case createJoint:
-			c.bornJoints = append(c.bornJoints, w.join(c, &c.joints[len(c.bornJoints)]))
+			c.createdJoints = append(c.createdJoints, w.createNewJoint(c, &c.joints[len(c.createdJoints)]))
 		case setJoint:
 			w.solver.setJoint(int(c.Joint(o.joint).index), &rows[0])
 			rows = rows[1:]
 		case destroyJoint, setMotorSpeed, setMouseTarget:
-			w.solver.doJoint(int(c.Joint(o.joint).index), o)
+			w.solver.applyJoint(int(c.Joint(o.joint).index), o)
 		case ignorePair:
 			_ = w.IgnorePair(c.Body(o.body), c.Body(o.other))
 		case unignorePair:
 			_ = w.UnignorePair(c.Body(o.body), c.Body(o.other))
 		case explode:
-			w.solver.explode(&c.blasts[blasts])
+			w.solver.explode(&c.explosions[blasts])
 			blasts++
 		default:
 			i := int(c.Body(o.body).index)
-			w.solver.do(i, o)
+			w.solver.applyToBody(i, o)
 			if o.kind == setTransform {
-				w.noteTeleport(i)
+				w.markTeleported(i)
 			}
 		}
 	}
 }
 
-// attach creates a shape. If its body cannot have it the body is marked for the
+// createShapeOrInvalidate creates a shape. If its body cannot have it the body is marked for the
 // quarantine.
-func (w *World) attach(b Body, n *newShape) Shape {
+func (w *World) createShapeOrInvalidate(b Body, n *newShape) Shape {
 	s, err := w.createShape(b, n.def, n.geometry)
 	if err != nil {
-		w.cols.InvMass[b.index] = never
+		w.cols.InvMass[b.index] = floatNaN
 	}
 	return s
 }
 
-// detach destroys a shape, unless it could not be created.
-func (w *World) detach(s Shape) {
+// destroyCreatedShape destroys a shape, unless it could not be created.
+func (w *World) destroyCreatedShape(s Shape) {
 	if s == (Shape{}) {
 		return
 	}
 	body := w.shapes.body[s.index]
 	if err := w.DestroyShape(s); err != nil {
-		w.cols.InvMass[body] = never
+		w.cols.InvMass[body] = floatNaN
 	}
 }
 
-// do makes a change to a body. What overflows is left to the quarantine.
-func (s *solver) do(i int, o *command) {
+// applyToBody makes a change to a body. What overflows is left to the quarantine.
+func (s *solver) applyToBody(i int, o *command) {
 	c, n := s.cols, &o.numbers
 	if c.Flags[i]&FlagDisabled != 0 && o.kind != setTransform && o.kind != enableBody {
 		return
@@ -355,29 +355,29 @@ func (s *solver) do(i int, o *command) {
 	case setTransform:
 		_ = s.SetTransform(i, [2]float32{n[0], n[1]}, n[2])
 	case applyImpulse, applyCentralImpulse:
-		s.kick(i)
+		s.wakeDynamic(i)
 		c.VX[i] += float32(c.InvMass[i] * n[0])
 		c.VY[i] += float32(c.InvMass[i] * n[1])
 		if o.kind == applyImpulse {
-			c.W[i] += s.spin(i, [2]float32{n[0], n[1]}, [2]float32{n[2], n[3]})
+			c.W[i] += s.angularChange(i, [2]float32{n[0], n[1]}, [2]float32{n[2], n[3]})
 		}
 	case applyAngularImpulse:
-		s.kick(i)
+		s.wakeDynamic(i)
 		c.W[i] += float32(c.InvInertia[i] * n[0])
 	case applyForce, applyCentralForce, applyTorque:
-		s.kick(i)
-		s.doForce(i, o)
+		s.wakeDynamic(i)
+		s.applyForceCommand(i, o)
 	case disableBody:
 		s.disable(i)
 	case enableBody:
 		_ = s.enable(i)
 	}
 	for _, v := range [...]*float32{&c.VX[i], &c.VY[i], &c.W[i], &c.ForceX[i], &c.ForceY[i], &c.Torque[i]} {
-		*v = oneNaN(*v)
+		*v = canonicalNaN(*v)
 	}
 }
 
-func (s *solver) doForce(i int, o *command) {
+func (s *solver) applyForceCommand(i int, o *command) {
 	c, n := s.cols, &o.numbers
 	switch {
 	case c.Type[i] != DynamicBody:
@@ -386,7 +386,7 @@ func (s *solver) doForce(i int, o *command) {
 		c.Torque[i] += n[0]
 		return
 	case o.kind == applyForce:
-		x, y := s.arm(i, [2]float32{n[2], n[3]})
+		x, y := s.leverArm(i, [2]float32{n[2], n[3]})
 		c.Torque[i] += float32(x*n[1]) - float32(y*n[0])
 	}
 	c.ForceX[i] += n[0]

@@ -157,12 +157,12 @@ func (r *chainRow) pointsAndLoop() uint32 {
 
 // chainTable knows which chains live, and their segments.
 type chainTable struct {
-	pool   pool
+	ids    idPool
 	rows   []chainRow
 	digest []uint64 // 0: free
 }
 
-func newChainTable() chainTable { return chainTable{pool: newPool(maxShapes, 0)} }
+func newChainTable() chainTable { return chainTable{ids: newIDPool(maxShapes, 0)} }
 
 // reach makes room for n rows.
 func (t *chainTable) reach(n int) {
@@ -174,12 +174,12 @@ func (t *chainTable) reach(n int) {
 func (t *chainTable) release(i int) {
 	r := &t.rows[i]
 	r.points, r.shapes, t.digest[i] = r.points[:0], r.shapes[:0], 0
-	t.pool.release(i)
+	t.ids.release(i)
 }
 
 // releaseAll releases the chains of a body.
 func (t *chainTable) releaseAll(body int) {
-	if t.pool.live == 0 {
+	if t.ids.live == 0 {
 		return
 	}
 	for i := range t.rows {
@@ -190,7 +190,7 @@ func (t *chainTable) releaseAll(body int) {
 }
 
 func (t *chainTable) copyFrom(src *chainTable) {
-	t.pool.copyFrom(&src.pool)
+	t.ids.copyFrom(&src.ids)
 	t.reach(len(src.rows))
 	t.rows = t.rows[:len(src.rows)]
 	t.digest = append(t.digest[:0], src.digest...)
@@ -205,7 +205,7 @@ func (t *chainTable) copyFrom(src *chainTable) {
 // segments, or other chains. Errors: ErrStale; those of ChainDef.Validate; ErrCapacity; and
 // ErrUnsupported from another engine.
 func (w *World) CreateChain(b Body, def ChainDef) (Chain, error) {
-	body, err := w.solved(b)
+	body, err := w.solverRow(b)
 	if err != nil {
 		return Chain{}, err
 	}
@@ -214,9 +214,9 @@ func (w *World) CreateChain(b Body, def ChainDef) (Chain, error) {
 		return Chain{}, err
 	}
 	r := chainRow{body: uint32(body), loop: def.Loop}
-	i, ok := w.chains.pool.next()
+	i, ok := w.chains.ids.next()
 	n := r.segments(len(edges))
-	if !ok || n > w.shapes.pool.room() {
+	if !ok || n > w.shapes.ids.room() {
 		return Chain{}, fault.Field(ErrCapacity, "physics: ShapeCount", w.ShapeCount())
 	}
 	for _, p := range def.Points {
@@ -224,15 +224,15 @@ func (w *World) CreateChain(b Body, def ChainDef) (Chain, error) {
 	}
 	for k := range n {
 		edge, sm := r.segment(i, k, edges)
-		shape, _ := w.shapes.pool.next()
+		shape, _ := w.shapes.ids.next()
 		w.solver.createSegment(shape, body, &def.Shape, &edges[edge], &sm)
 		w.shapes.add(shape, body, w.solver.shapes.digest(shape))
 		r.shapes = append(r.shapes, uint32(shape))
 	}
-	w.solver.measure(body, w.solver.shapesOf(body))
+	w.solver.updateExtents(body, w.solver.bodyShapes(body))
 	w.chains.reach(i + 1)
 	w.chains.rows[i], w.chains.digest[i] = r, r.digest()
-	return Chain{uint32(i), w.chains.pool.claim(i)}, nil
+	return Chain{uint32(i), w.chains.ids.claim(i)}, nil
 }
 
 // createSegment cannot fail, as a segment has no mass and its body need not be weighed.
@@ -241,8 +241,8 @@ func (s *solver) createSegment(shape, body int, def *ShapeDef, r *rigid.Shape, s
 	t.put(shape, body, def, r)
 	t.filters.Moves[shape] = s.cols.Type[body] != StaticBody
 	t.setSmooth(shape, *sm)
-	s.show(body, shape)
-	s.equip(body)
+	s.addToScene(body, shape)
+	s.wakeUnlessNew(body)
 }
 
 // setSmooth makes a shape a segment of a chain, or of none.
@@ -279,21 +279,21 @@ func (w *World) DestroyChain(c Chain) error {
 	}
 	for _, shape := range w.chains.rows[c.index].shapes {
 		w.solver.shapes.clear(int(shape))
-		w.solver.disturb(int(w.shapes.body[shape]))
+		w.solver.wakeWithNeighbours(int(w.shapes.body[shape]))
 		w.shapes.unlink(int(shape))
 		w.shapes.release(int(shape))
 	}
 	body := int(w.chains.rows[c.index].body)
-	w.solver.measure(body, w.solver.shapesOf(body))
+	w.solver.updateExtents(body, w.solver.bodyShapes(body))
 	w.chains.release(int(c.index))
 	return nil
 }
 
 // ValidChain reports whether c is a live chain of this world.
-func (w *World) ValidChain(c Chain) bool { return w.chains.pool.holds(c.index, c.generation) }
+func (w *World) ValidChain(c Chain) bool { return w.chains.ids.holds(c.index, c.generation) }
 
 // ChainCount returns the number of live chains.
-func (w *World) ChainCount() int { return w.chains.pool.live }
+func (w *World) ChainCount() int { return w.chains.ids.live }
 
 // AppendChainShapes appends the segments of c to dst, in the order of the points: what events
 // name, and whose ShapeDef can be set. They are destroyed with their chain only. Errors:
@@ -303,7 +303,7 @@ func (w *World) AppendChainShapes(dst []Shape, c Chain) ([]Shape, error) {
 		return dst, fault.Field(ErrStale, "physics: Chain", c)
 	}
 	for _, shape := range w.chains.rows[c.index].shapes {
-		dst = append(dst, Shape{shape, w.shapes.pool.generation[shape]})
+		dst = append(dst, Shape{shape, w.shapes.ids.generation[shape]})
 	}
 	return dst, nil
 }
@@ -318,11 +318,11 @@ func (w *World) ShapeChain(s Shape) (Chain, error) {
 	if !ok {
 		return Chain{}, nil
 	}
-	return Chain{uint32(i), w.chains.pool.generation[i]}, nil
+	return Chain{uint32(i), w.chains.ids.generation[i]}, nil
 }
 
-// single is an error if a shape is a part of a chain.
-func (w *World) single(s Shape) error {
+// requireNotInChain is an error if a shape is a part of a chain.
+func (w *World) requireNotInChain(s Shape) error {
 	if c, _ := w.ShapeChain(s); c != (Chain{}) {
 		return because(fault.Field(ErrUnsupported, "physics: DestroyShape", s), "it belongs to "+c.String())
 	}
@@ -336,7 +336,7 @@ func (t *chainTable) encode(e *frame.Encoder) {
 	e.Open(t.bytes())
 	for i := range t.rows {
 		r := &t.rows[i]
-		e.U32(int(t.pool.generation[i]))
+		e.U32(int(t.ids.generation[i]))
 		if len(r.points) == 0 {
 			e.U32(0)
 			e.U32(0)
@@ -362,7 +362,7 @@ func (t *chainTable) bytes() int {
 
 // readChains makes the chains, and checks that their segments are the shapes that they are made
 // of.
-func (im *image) readChains(b []byte) error {
+func (im *snapshotImage) readChains(b []byte) error {
 	for i := 0; len(b) > 0; i++ {
 		if len(b) < chainBytes {
 			return im.element("length of chain", i, len(b))
@@ -410,7 +410,7 @@ func (im *image) readChains(b []byte) error {
 
 // sameChain reports whether a chain is as the world has it, and so are its segments, and
 // takes it from there then. Its points and shapes never change.
-func (im *image) sameChain(i int, points, shapes []byte, r *chainRow) bool {
+func (im *snapshotImage) sameChain(i int, points, shapes []byte, r *chainRow) bool {
 	if i >= len(im.w.chains.rows) {
 		return false
 	}
@@ -441,7 +441,7 @@ func (im *image) sameChain(i int, points, shapes []byte, r *chainRow) bool {
 }
 
 // linkChain makes shapes the segments of a chain.
-func (im *image) linkChain(i int, r *chainRow) error {
+func (im *snapshotImage) linkChain(i int, r *chainRow) error {
 	edges, err := makeEdges(r.points, r.loop)
 	if err != nil {
 		return fmt.Errorf("%w: %v", im.element("points of chain", i, len(r.points)), err)
@@ -460,11 +460,11 @@ func (im *image) linkChain(i int, r *chainRow) error {
 	return nil
 }
 
-func (w *World) becomeChains(im *image) {
+func (w *World) restoreChains(im *snapshotImage) {
 	t := &w.chains
 	t.rows, t.digest = append(t.rows[:0], im.chains...), t.digest[:0]
-	t.pool.reset(len(im.chains))
-	copy(t.pool.generation, im.chainGenerations)
+	t.ids.reset(len(im.chains))
+	copy(t.ids.generation, im.chainGenerations)
 	for i := range t.rows {
 		live, digest := len(t.rows[i].points) > 0, uint64(0)
 		if live {
@@ -472,6 +472,6 @@ func (w *World) becomeChains(im *image) {
 			digest = xxh3.Hash(im.digested)
 		}
 		t.digest = append(t.digest, digest)
-		t.pool.settle(i, live)
+		t.ids.setLive(i, live)
 	}
 }

@@ -55,14 +55,14 @@ func because(err error, rule string) error {
 	return fmt.Errorf("%w: %s", err, rule)
 }
 
-func checkNumber(field string, v float32) error { return checkBelow(field, v, huge) }
+func checkNumber(field string, v float32) error { return checkBelow(field, v, valueLimit) }
 
 // checkBelow asks for a finite value within ±most, and less than huge.
 func checkBelow(field string, v, most float32) error {
 	if err := checkFinite(field, v); err != nil {
 		return err
 	}
-	if !usable(v) || v > most || v < -most {
+	if !inRange(v) || v > most || v < -most {
 		return fault.Field(ErrRange, field, v)
 	}
 	return nil

@@ -33,14 +33,14 @@ func (w *World) CopyFrom(src *World) error {
 		return nil
 	}
 	rules := src.config.rules()
-	if err := w.config.follows(who, func(i int) uint32 { return rules[i].bits }); err != nil {
+	if err := w.config.checkRules(who, func(i int) uint32 { return rules[i].bits }); err != nil {
 		return err
 	}
 	if rows := src.Rows(); rows > w.Cap() {
 		return fault.Field(ErrCapacity, who+"rows", rows)
 	}
 	for i, slot := range src.cols.Slot[:src.Rows()] {
-		if w.beyond(slot) {
+		if w.slotOutOfRange(slot) {
 			return fault.Element(fault.ErrBeyond, who+"slot of body", i, slot)
 		}
 	}
@@ -49,20 +49,20 @@ func (w *World) CopyFrom(src *World) error {
 	s, from := w.solver, src.solver
 	w.chains.copyFrom(&src.chains)
 	s.shapes.copyFrom(&from.shapes)
-	copy(s.sweep.extents.Min, from.sweep.extents.Min[:from.rows])
-	copy(s.sweep.extents.Max, from.sweep.extents.Max[:from.rows])
-	s.pairTable.become(from.pairTable.keys)
-	s.tune(from.tuning)
-	s.masses = append(s.masses[:0], from.masses...)
+	copy(s.continuous.extents.Min, from.continuous.extents.Min[:from.rows])
+	copy(s.continuous.extents.Max, from.continuous.extents.Max[:from.rows])
+	s.ignoredPairs.set(from.ignoredPairs.keys)
+	s.applyTuning(from.tuning)
+	s.massOverrides = append(s.massOverrides[:0], from.massOverrides...)
 	s.contacts = append(s.contacts[:0], from.contacts...)
-	s.omitted = from.omitted
-	s.seen = append(s.seen[:0], from.seen...)
+	s.omittedPairs = from.omittedPairs
+	s.lastGenerations = append(s.lastGenerations[:0], from.lastGenerations...)
 	w.joints.copyFrom(&src.joints, w.Rows(), w.Cap())
 	s.joints.copyFrom(&from.joints)
 	s.copySleep(from)
-	s.steps, s.rate, s.sys.Gravity = from.steps, from.rate, from.sys.Gravity
+	s.steps, s.subStepRate, s.sys.Gravity = from.steps, from.subStepRate, from.sys.Gravity
 	w.config.Gravity = src.config.Gravity
-	w.replaced()
+	w.resetDerived()
 	return nil
 }
 
@@ -70,7 +70,7 @@ func (w *World) copyBodies(src *World) {
 	before, rows := w.Rows(), src.Rows()
 	for i := rows; i < before; i++ {
 		w.cols.clear(i)
-		w.synced.clear(i)
+		w.lastSync.clear(i)
 		w.shapes.head[i] = 0
 	}
 	c, from := &w.cols, &src.cols
@@ -78,8 +78,8 @@ func (w *World) copyBodies(src *World) {
 	for i, nc := range c.floatColumns() {
 		copy(*nc.column, (*columns[i].column)[:rows])
 	}
-	synced := src.synced.columns()
-	for i, column := range w.synced.columns() {
+	synced := src.lastSync.columns()
+	for i, column := range w.lastSync.columns() {
 		copy(*column, (*synced[i])[:rows])
 	}
 	copy(c.Slot, from.Slot[:rows])
@@ -90,14 +90,14 @@ func (w *World) copyBodies(src *World) {
 	w.solver.rows = rows
 }
 
-func (p *pool) copyFrom(src *pool) {
+func (p *idPool) copyFrom(src *idPool) {
 	p.generation = append(p.generation[:0], src.generation...)
 	p.free = append(p.free[:0], src.free...)
 	p.hint, p.live, p.retired = src.hint, src.live, src.retired
 }
 
 func (t *shapeTable) copyFrom(src *shapeTable, rows int) {
-	t.pool.copyFrom(&src.pool)
+	t.ids.copyFrom(&src.ids)
 	copy(t.head, src.head[:rows])
 	t.next = append(t.next[:0], src.next...)
 	t.prev = append(t.prev[:0], src.prev...)

@@ -15,19 +15,19 @@ type Commands struct {
 	world *World
 	list  uint32 // number of the list and of its round: see provisional
 
-	commands []command
-	bodies   []BodyDef
-	shapes   []newShape
-	joints   []newJoint
-	rows     []jointRow // of joints that get another definition
-	blasts   []ExplosionDef
+	commands   []command
+	bodies     []BodyDef
+	shapes     []newShape
+	joints     []newJoint
+	rows       []jointRow // of joints that get another definition
+	explosions []ExplosionDef
 
 	// What the list has created when it was applied last, in the order in which it was
 	// recorded, and the list number of that round.
-	bornBodies []Body
-	bornShapes []Shape
-	bornJoints []Joint
-	bornAs     uint32
+	createdBodies []Body
+	createdShapes []Shape
+	createdJoints []Joint
+	createdIn     uint32
 
 	applied uint64 // by which Apply of the world
 }
@@ -100,7 +100,7 @@ func (c *Commands) Len() int { return len(c.commands) }
 
 // Reset forgets the commands recorded.
 func (c *Commands) Reset() {
-	c.commands, c.bodies, c.shapes, c.blasts = c.commands[:0], c.bodies[:0], c.shapes[:0], c.blasts[:0]
+	c.commands, c.bodies, c.shapes, c.explosions = c.commands[:0], c.bodies[:0], c.shapes[:0], c.explosions[:0]
 	c.joints, c.rows = c.joints[:0], c.rows[:0]
 	c.list = c.list&^0xffff | (c.list+1)&0xffff
 }
@@ -207,7 +207,7 @@ func (c *Commands) UnignorePair(a, b Body) { c.add(command{kind: unignorePair, b
 // Explode records an explosion, as World.Explode.
 func (c *Commands) Explode(def ExplosionDef) {
 	c.add(command{kind: explode})
-	c.blasts = append(c.blasts, def)
+	c.explosions = append(c.explosions, def)
 }
 
 // Body returns the body that a handle of CreateBody has become: good from Apply until the
@@ -218,10 +218,10 @@ func (c *Commands) Body(b Body) Body {
 		return b
 	}
 	i := b.index &^ provisional
-	if b.generation != c.bornAs || uint64(i) >= uint64(len(c.bornBodies)) {
+	if b.generation != c.createdIn || uint64(i) >= uint64(len(c.createdBodies)) {
 		panic("physics: Commands.Body: not of this list as it was applied last")
 	}
-	return c.bornBodies[i]
+	return c.createdBodies[i]
 }
 
 // Shape is Body for shapes.
@@ -230,8 +230,8 @@ func (c *Commands) Shape(s Shape) Shape {
 		return s
 	}
 	i := s.index &^ provisional
-	if s.generation != c.bornAs || uint64(i) >= uint64(len(c.bornShapes)) {
+	if s.generation != c.createdIn || uint64(i) >= uint64(len(c.createdShapes)) {
 		panic("physics: Commands.Shape: not of this list as it was applied last")
 	}
-	return c.bornShapes[i]
+	return c.createdShapes[i]
 }

@@ -169,7 +169,7 @@ func (p *pen) placed(i int) bool {
 
 // at returns where a point in body coordinates is.
 func (p *pen) at(body int, v rigid.Vec) [2]float32 {
-	x, y := p.s.turned(body, v.X, v.Y)
+	x, y := p.s.rotate(body, v.X, v.Y)
 	return [2]float32{p.s.cols.X[body] + x, p.s.cols.Y[body] + y}
 }
 
@@ -177,7 +177,7 @@ func (p *pen) line(p1, p2 [2]float32, color Color) {
 	p.d.Lines = append(p.d.Lines, DrawnLine{p1, p2, color})
 }
 
-// ray is a line from a point along a vector.
-func (p *pen) ray(from [2]float32, x, y float32, color Color) {
+// vector is a line from a point along a vector.
+func (p *pen) vector(from [2]float32, x, y float32, color Color) {
 	p.line(from, [2]float32{from[0] + x, from[1] + y}, color)
 }

@@ -32,8 +32,8 @@ func (p *pen) contacts() {
 func (p *pen) gather(contacts []rigid.Contact) {
 	s, d := p.s, p.d
 	for i := range contacts {
-		if c := &contacts[i]; c.Count > 0 && c.Flags&(sensorA|sensorB|passing) == 0 &&
-			s.current(c) && p.solid(c.A) && p.solid(c.B) {
+		if c := &contacts[i]; c.Count > 0 && c.Flags&(sensorA|sensorB|passThrough) == 0 &&
+			s.shapesLive(c) && p.solid(c.A) && p.solid(c.B) {
 			d.pairs.A, d.pairs.B = append(d.pairs.A, c.A), append(d.pairs.B, c.B)
 			d.contacts = append(d.contacts, *c)
 		}
@@ -53,7 +53,7 @@ func (p *pen) contact(c *rigid.Contact, m *rigid.Manifold) {
 		at := [2]float32{p.d.poses.X[body] + q.AnchorA.X, p.d.poses.Y[body] + q.AnchorA.Y}
 		if p.o.Contacts {
 			p.d.Circles = append(p.d.Circles, DrawnCircle{Center: at, Radius: p.o.Size / 4, Color: ColorContact})
-			p.ray(at, float32(p.o.Size*m.Normal.X), float32(p.o.Size*m.Normal.Y), ColorContact)
+			p.vector(at, float32(p.o.Size*m.Normal.X), float32(p.o.Size*m.Normal.Y), ColorContact)
 		}
 		if p.o.Impulses {
 			p.impulse(at, m.Normal, impulseOf(c, q.ID))
@@ -75,9 +75,9 @@ func impulseOf(c *rigid.Contact, id uint32) rigid.Impulse {
 func (p *pen) impulse(at [2]float32, normal rigid.Vec, i rigid.Impulse) {
 	along, across := float32(i.Normal*p.o.ImpulseScale), float32(i.Tangent*p.o.ImpulseScale)
 	if along != 0 {
-		p.ray(at, float32(along*normal.X), float32(along*normal.Y), ColorImpulse)
+		p.vector(at, float32(along*normal.X), float32(along*normal.Y), ColorImpulse)
 	}
 	if across != 0 { // the tangent is the normal, turned clockwise
-		p.ray(at, float32(across*normal.Y), -float32(across*normal.X), ColorFriction)
+		p.vector(at, float32(across*normal.Y), -float32(across*normal.X), ColorFriction)
 	}
 }

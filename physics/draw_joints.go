@@ -9,11 +9,11 @@ func (p *pen) joints() {
 		if r.kind == 0 {
 			continue
 		}
-		a, b := int(s.ties.body[2*i]), int(s.ties.body[2*i+1])
+		a, b := int(s.jointTable.body[2*i]), int(s.jointTable.body[2*i+1])
 		if !p.placed(a) || !p.placed(b) {
 			continue
 		}
-		onA, onB := s.points(i)
+		onA, onB := s.jointAnchors(i)
 		if JointKind(r.kind) != MouseJoint {
 			p.arm(a, onA)
 		}

@@ -81,7 +81,7 @@ func (p *pen) body(i int) {
 			p.line([2]float32{centre[0] + y, centre[1] - x}, [2]float32{centre[0] - y, centre[1] + x}, ColorCenter)
 		}
 		if o.Velocities {
-			p.ray(centre, float32(c.VX[i]*o.VelocityScale), float32(c.VY[i]*o.VelocityScale), ColorVelocity)
+			p.vector(centre, float32(c.VX[i]*o.VelocityScale), float32(c.VY[i]*o.VelocityScale), ColorVelocity)
 		}
 	}
 	if o.Indices {

@@ -75,26 +75,26 @@ func (e *Events) clear() {
 }
 
 func (e *Events) begin(generation []uint32, a, b, flags uint32) {
-	add(&e.Begin, &e.SensorBegin, generation, a, b, flags)
+	appendTouch(&e.Begin, &e.SensorBegin, generation, a, b, flags)
 }
 
 func (e *Events) end(generation []uint32, a, b, flags uint32) {
-	add(&e.End, &e.SensorEnd, generation, a, b, flags)
+	appendTouch(&e.End, &e.SensorEnd, generation, a, b, flags)
 }
 
-// add adds a contact with these flags to one of two lists.
-func add(touches *[]Touch, sensed *[]Sensed, generation []uint32, a, b, flags uint32) {
-	if flags&passing != 0 {
+// appendTouch adds a contact with these flags to one of two lists.
+func appendTouch(touches *[]Touch, sensed *[]Sensed, generation []uint32, a, b, flags uint32) {
+	if flags&passThrough != 0 {
 		return
 	}
 	ha, hb := Shape{a, generation[a]}, Shape{b, generation[b]}
 	switch {
 	case flags&sensorA != 0:
-		appendRoomy(sensed, Sensed{ha, hb})
+		appendEvent(sensed, Sensed{ha, hb})
 	case flags&sensorB != 0:
-		appendRoomy(sensed, Sensed{hb, ha})
+		appendEvent(sensed, Sensed{hb, ha})
 	default:
-		appendRoomy(touches, Touch{ha, hb})
+		appendEvent(touches, Touch{ha, hb})
 	}
 }
 
@@ -102,7 +102,7 @@ func add(touches *[]Touch, sensed *[]Sensed, generation []uint32, a, b, flags ui
 // so that it does not ask for memory each time that more happens than ever before.
 const usualEvents = 64
 
-func appendRoomy[T any](list *[]T, event T) {
+func appendEvent[T any](list *[]T, event T) {
 	if cap(*list) == 0 {
 		*list = make([]T, 0, usualEvents)
 	}
@@ -122,10 +122,10 @@ func (e *Events) hit(s *solver, i int) {
 	c, m := &s.contacts[i], &s.manifolds[i]
 	body := s.shapes.filters.Body[c.A]
 	p, st := m.Points[0].AnchorA, &s.sys.States[body] // the anchor is from before the step
-	appendRoomy(&e.Hit, Hit{
-		A: Shape{c.A, s.seen[c.A]}, B: Shape{c.B, s.seen[c.B]},
-		Point:  oneNaN2((s.centre.X[body]-st.DX)+p.X, (s.centre.Y[body]-st.DY)+p.Y),
-		Normal: oneNaN2(m.Normal.X, m.Normal.Y),
+	appendEvent(&e.Hit, Hit{
+		A: Shape{c.A, s.lastGenerations[c.A]}, B: Shape{c.B, s.lastGenerations[c.B]},
+		Point:  canonicalNaN2((s.centre.X[body]-st.DX)+p.X, (s.centre.Y[body]-st.DY)+p.Y),
+		Normal: canonicalNaN2(m.Normal.X, m.Normal.Y),
 		Speed:  s.sys.Hits[i].Speed,
 	})
 }

@@ -90,14 +90,14 @@ func (w *World) columnNumber(name string) byte {
 // after Commit: without, there are none until the next step. Data that is truncated or
 // contradicts itself is ErrCorrupt, and adds nothing; it has no checksum of its own.
 func (w *World) PrepareEvents(data []byte) error {
-	if w.incoming == nil || !w.incoming.prepared {
+	if w.prepared == nil || !w.prepared.prepared {
 		panic("physics: PrepareEvents without Prepare")
 	}
 	r := eventReader{w: w, b: data}
 	if !r.begin() {
 		return fault.Field(ErrCorrupt, "physics: events: length", len(data))
 	}
-	e := &w.incoming.events
+	e := &w.prepared.events
 	e.clear()
 	for _, list := range [...]*[]Touch{&e.Begin, &e.End} {
 		for range r.next() {
@@ -131,7 +131,7 @@ func (w *World) PrepareEvents(data []byte) error {
 	}
 	r.rows(&e.Slept)
 	r.rows(&e.Woke)
-	w.incoming.hasEvents = true
+	w.prepared.hasEvents = true
 	return nil
 }
 

@@ -45,7 +45,7 @@ func (d *ExplosionDef) Validate() error {
 // A body whose velocity would overflow keeps it. Errors: those of ExplosionDef.Validate, and
 // ErrUnsupported from another engine.
 func (w *World) Explode(def ExplosionDef) error {
-	if err := w.solving(); err != nil {
+	if err := w.requireRunning(); err != nil {
 		return err
 	}
 	if err := def.Validate(); err != nil {
@@ -59,12 +59,12 @@ func (w *World) Explode(def ExplosionDef) error {
 func (s *solver) explode(d *ExplosionDef) {
 	c := s.cols
 	for shape := range s.shapes.local {
-		if !s.exposed(shape, d.Mask) {
+		if !s.affected(shape, d.Mask) {
 			continue
 		}
 		i := int(s.shapes.filters.Body[shape])
-		p := s.blast(i, shape, d)
-		if p == (pushed{}) {
+		p := s.explosionImpulse(i, shape, d)
+		if p == (wrench{}) {
 			continue
 		}
 		if s.setVelocity(i, c.VX[i]+float32(c.InvMass[i]*p.x), c.VY[i]+float32(c.InvMass[i]*p.y), c.W[i]+float32(c.InvInertia[i]*p.turn)) {
@@ -73,20 +73,20 @@ func (s *solver) explode(d *ExplosionDef) {
 	}
 }
 
-// blast returns the impulse of an explosion on a shape.
-func (s *solver) blast(body, shape int, d *ExplosionDef) (p pushed) {
+// explosionImpulse returns the impulse of an explosion on a shape.
+func (s *solver) explosionImpulse(body, shape int, d *ExplosionDef) (p wrench) {
 	r := &s.shapes.local[shape]
 	if r.Count == 1 {
-		x, y := s.turned(body, r.Vertices[0].X, r.Vertices[0].Y)
+		x, y := s.rotate(body, r.Vertices[0].X, r.Vertices[0].Y)
 		x, y = s.cols.X[body]+x, s.cols.Y[body]+y
 		ux, uy, distance := d.from(x, y)
 		if distance > r.Radius {
 			j := float32(float32(math.Pi/2)*r.Radius) * d.strength(distance-r.Radius)
-			s.pushAt(&p, body, x, y, float32(j*ux), float32(j*uy))
+			s.addForceAt(&p, body, x, y, float32(j*ux), float32(j*uy))
 		}
 		return p
 	}
-	for k := range sides(r) {
+	for k := range outlineParts(r) {
 		e, ok := s.side(body, r, k)
 		if !ok {
 			continue
@@ -94,7 +94,7 @@ func (s *solver) blast(body, shape int, d *ExplosionDef) (p pushed) {
 		ux, uy, distance := d.from(e.x, e.y)
 		if facing := -(float32(e.nx*ux) + float32(e.ny*uy)); facing > 0 {
 			j := float32(e.length*facing) * d.strength(distance)
-			s.pushAt(&p, body, e.x, e.y, -float32(j*e.nx), -float32(j*e.ny))
+			s.addForceAt(&p, body, e.x, e.y, -float32(j*e.nx), -float32(j*e.ny))
 		}
 	}
 	return p
@@ -103,7 +103,7 @@ func (s *solver) blast(body, shape int, d *ExplosionDef) (p pushed) {
 // from returns the direction and the distance of a point from the centre; no direction in the centre itself.
 func (d *ExplosionDef) from(x, y float32) (ux, uy, distance float32) {
 	dx, dy := x-d.Position[0], y-d.Position[1]
-	distance = root(float32(dx*dx) + float32(dy*dy))
+	distance = sqrt(float32(dx*dx) + float32(dy*dy))
 	if !(distance > 0) {
 		return 0, 0, 0
 	}

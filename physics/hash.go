@@ -40,7 +40,7 @@ func (w *World) AppendColumnHashes(dst []ColumnHash) []ColumnHash {
 		ColumnHash{Name: "Generation", Hash: statehash.Rows(w.bodies.generation)},
 		ColumnHash{Name: "ShapeBody", Hash: statehash.Rows(w.shapes.body)},
 		ColumnHash{Name: "ShapeDigest", Hash: statehash.Rows(w.shapes.digest)},
-		ColumnHash{Name: "ShapeGeneration", Hash: statehash.Rows(w.shapes.pool.generation)},
+		ColumnHash{Name: "ShapeGeneration", Hash: statehash.Rows(w.shapes.ids.generation)},
 	)
 	if w.engine.require() != nil {
 		return dst
@@ -54,7 +54,7 @@ func (w *World) appendSolverHashes(dst []ColumnHash) []ColumnHash {
 	s := w.solver
 	dst = append(dst,
 		ColumnHash{Name: "Contact", Hash: hashContacts(s.contacts)},
-		ColumnHash{Name: "ContactGeneration", Hash: statehash.Rows(s.seen)},
+		ColumnHash{Name: "ContactGeneration", Hash: statehash.Rows(s.lastGenerations)},
 		ColumnHash{Name: "Gravity", Hash: statehash.Rows(w.config.Gravity[:])},
 		ColumnHash{Name: "Steps", Hash: s.steps},
 	)
@@ -62,19 +62,19 @@ func (w *World) appendSolverHashes(dst []ColumnHash) []ColumnHash {
 	if w.joints.used() {
 		dst = append(dst,
 			ColumnHash{Name: "JointBody", Hash: statehash.Rows(w.joints.body)},
-			ColumnHash{Name: "JointGeneration", Hash: statehash.Rows(w.joints.pool.generation)},
+			ColumnHash{Name: "JointGeneration", Hash: statehash.Rows(w.joints.ids.generation)},
 			ColumnHash{Name: "JointDef", Hash: statehash.Rows(words[uint32](s.joints.rows))},
-			ColumnHash{Name: "JointImpulse", Hash: statehash.Rows(words[float32](s.joints.gathered()))},
+			ColumnHash{Name: "JointImpulse", Hash: statehash.Rows(words[float32](s.joints.allImpulses()))},
 		)
 	}
-	if w.chains.pool.high() > 0 {
+	if w.chains.ids.used() > 0 {
 		dst = append(dst,
-			ColumnHash{Name: "ChainGeneration", Hash: statehash.Rows(w.chains.pool.generation)},
+			ColumnHash{Name: "ChainGeneration", Hash: statehash.Rows(w.chains.ids.generation)},
 			ColumnHash{Name: "Chain", Hash: statehash.Rows(w.chains.digest)},
 		)
 	}
-	if len(s.pairTable.keys) > 0 {
-		dst = append(dst, ColumnHash{Name: "IgnoredPair", Hash: statehash.Rows(s.pairTable.keys)})
+	if len(s.ignoredPairs.keys) > 0 {
+		dst = append(dst, ColumnHash{Name: "IgnoredPair", Hash: statehash.Rows(s.ignoredPairs.keys)})
 	}
 	if s.tuning != w.config.tuning() {
 		var numbers [tuningBytes / 4]float32
@@ -83,8 +83,8 @@ func (w *World) appendSolverHashes(dst []ColumnHash) []ColumnHash {
 		}
 		dst = append(dst, ColumnHash{Name: "Tuning", Hash: statehash.Rows(numbers[:])})
 	}
-	if len(s.masses) > 0 {
-		dst = append(dst, ColumnHash{Name: "MassData", Hash: statehash.Rows(words[float32](s.masses))})
+	if len(s.massOverrides) > 0 {
+		dst = append(dst, ColumnHash{Name: "MassData", Hash: statehash.Rows(words[float32](s.massOverrides))})
 	}
 	return dst
 }

@@ -76,14 +76,14 @@ func (w *World) addJoint(n newJoint) (Joint, error) {
 		return Joint{}, err
 	}
 	t := &w.joints
-	i, ok := t.pool.next()
+	i, ok := t.ids.next()
 	if !ok {
 		return Joint{}, fault.Field(ErrCapacity, "physics: JointCount", w.JointCount())
 	}
 	j := t.add(i, n.bodies[0].Index(), n.bodies[1].Index(), w.Cap())
 	w.solver.joints.put(i, &n.row)
-	w.solver.placeJoint(i)
-	w.solver.wakeTied(i)
+	w.solver.updateJoint(i)
+	w.solver.wakeJointUnlessNew(i)
 	return j, nil
 }
 
@@ -111,7 +111,7 @@ func (w *World) DestroyJoint(j Joint) error {
 	if err != nil {
 		return err
 	}
-	w.solver.endJoint(i)
+	w.solver.destroyJoint(i)
 	return nil
 }
 
@@ -124,15 +124,15 @@ func (w *World) joint(j Joint) (int, error) {
 }
 
 // ValidJoint reports whether j is a live joint of this world.
-func (w *World) ValidJoint(j Joint) bool { return w.joints.pool.holds(j.index, j.generation) }
+func (w *World) ValidJoint(j Joint) bool { return w.joints.ids.holds(j.index, j.generation) }
 
 // JointCount returns the number of live joints.
-func (w *World) JointCount() int { return w.joints.pool.live }
+func (w *World) JointCount() int { return w.joints.ids.live }
 
 // JointAt returns the handle of the live joint with the given index. Indices of joints
 // are given out lowest first.
 func (w *World) JointAt(index int) (Joint, bool) {
-	p := &w.joints.pool
+	p := &w.joints.ids
 	if !p.occupied(index) {
 		return Joint{}, false
 	}

@@ -86,13 +86,13 @@ func (c *Commands) Joint(j Joint) Joint {
 		return j
 	}
 	i := j.index &^ provisional
-	if j.generation != c.bornAs || uint64(i) >= uint64(len(c.bornJoints)) {
+	if j.generation != c.createdIn || uint64(i) >= uint64(len(c.createdJoints)) {
 		panic("physics: Commands.Joint: not of this list as it was applied last")
 	}
-	return c.bornJoints[i]
+	return c.createdJoints[i]
 }
 
-func (r *rehearsal) createJoint(n *newJoint) error {
+func (r *dryRun) createJoint(n *newJoint) error {
 	for i, b := range n.bodies {
 		if !r.lives(b) {
 			return fault.Field(ErrStale, jointBodyFields[i], b)
@@ -105,12 +105,12 @@ func (r *rehearsal) createJoint(n *newJoint) error {
 		return fault.Field(ErrCapacity, "physics: JointCount", r.w.JointCount())
 	}
 	r.jointRoom--
-	r.unbornJoints++
+	r.newJoints++
 	return nil
 }
 
 // changeJoint looks at a command about a joint.
-func (r *rehearsal) changeJoint(o *command) error {
+func (r *dryRun) changeJoint(o *command) error {
 	row := r.joint(o.joint)
 	if row == nil {
 		return fault.Field(ErrStale, "physics: Joint", o.joint)
@@ -137,10 +137,10 @@ func (r *jointRow) apply(o *command) error {
 
 // joint returns the definition of a joint, of the right kind if not of the right numbers, or nil
 // unless it is there at this point of the list.
-func (r *rehearsal) joint(j Joint) *jointRow {
+func (r *dryRun) joint(j Joint) *jointRow {
 	i := int(j.index &^ provisional)
 	if j.index >= provisional {
-		if j.generation != r.now.list || i >= r.unbornJoints || r.deadJoints.has(i) {
+		if j.generation != r.now.list || i >= r.newJoints || r.deadJoints.has(i) {
 			return nil
 		}
 		n := &r.now.joints[i]
@@ -151,13 +151,13 @@ func (r *rehearsal) joint(j Joint) *jointRow {
 	}
 	w := r.w
 	if !w.ValidJoint(j) || r.goneJoints.has(i) ||
-		r.gone.has(int(w.joints.body[2*i])) || r.gone.has(int(w.joints.body[2*i+1])) {
+		r.goneBodies.has(int(w.joints.body[2*i])) || r.goneBodies.has(int(w.joints.body[2*i+1])) {
 		return nil
 	}
 	return &w.solver.joints.rows[i]
 }
 
-func (r *rehearsal) destroyJoint(j Joint) {
+func (r *dryRun) destroyJoint(j Joint) {
 	if j.index < provisional {
 		r.goneJoints.add(int(j.index))
 	} else {
@@ -165,8 +165,8 @@ func (r *rehearsal) destroyJoint(j Joint) {
 	}
 }
 
-// join creates a joint of a list that was rehearsed.
-func (w *World) join(c *Commands, n *newJoint) Joint {
+// createNewJoint creates a joint of a list that was rehearsed.
+func (w *World) createNewJoint(c *Commands, n *newJoint) Joint {
 	j, err := w.addJoint(newJoint{n.row, [2]Body{c.Body(n.bodies[0]), c.Body(n.bodies[1])}})
 	if err != nil {
 		panic("physics: Apply: a joint was miscounted")
@@ -174,10 +174,10 @@ func (w *World) join(c *Commands, n *newJoint) Joint {
 	return j
 }
 
-// doJoint makes a change to a joint that was rehearsed.
-func (s *solver) doJoint(i int, o *command) {
+// applyJoint makes a change to a joint that was rehearsed.
+func (s *solver) applyJoint(i int, o *command) {
 	if o.kind == destroyJoint {
-		s.endJoint(i)
+		s.destroyJoint(i)
 		return
 	}
 	row := s.joints.rows[i]

@@ -1,8 +1,8 @@
 package physics
 
-// jointed reports whether a joint keeps two bodies from colliding.
-func (s *solver) jointed(a, b uint32) bool {
-	t := s.ties
+// jointPreventsCollision reports whether a joint keeps two bodies from colliding.
+func (s *solver) jointPreventsCollision(a, b uint32) bool {
+	t := s.jointTable
 	if len(t.head) == 0 {
 		return false
 	}

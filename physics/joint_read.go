@@ -14,7 +14,7 @@ func (w *World) JointForce(j Joint) ([2]float32, error) {
 	if err != nil {
 		return [2]float32{}, err
 	}
-	force, _ := w.solver.load(i)
+	force, _ := w.solver.jointReaction(i)
 	return [2]float32{force.X, force.Y}, nil
 }
 
@@ -25,18 +25,18 @@ func (w *World) JointTorque(j Joint) (float32, error) {
 	if err != nil {
 		return 0, err
 	}
-	_, torque := w.solver.load(i)
+	_, torque := w.solver.jointReaction(i)
 	return torque, nil
 }
 
-// load returns force and torque of a joint on body B.
-func (s *solver) load(i int) (force rigid.Vec, torque float32) {
+// jointReaction returns force and torque of a joint on body B.
+func (s *solver) jointReaction(i int) (force rigid.Vec, torque float32) {
 	s.centre.Cos, s.centre.Sin = s.cols.Cos, s.cols.Sin
 	o := s.origins(len(s.centre.X))
-	for _, body := range s.ties.body[2*i : 2*i+2] {
+	for _, body := range s.jointTable.body[2*i : 2*i+2] {
 		o.UpdateCentresOfMass(native.Go, &s.centre, int(body), int(body)+1)
 	}
-	return s.joints.solved[i].Reaction(&s.centre, s.rate)
+	return s.joints.solved[i].Reaction(&s.centre, s.subStepRate)
 }
 
 // JointPoints returns where the points of the frames are, in world coordinates, in metres;
@@ -46,41 +46,41 @@ func (w *World) JointPoints(j Joint) (a, b [2]float32, err error) {
 	if err != nil {
 		return a, b, err
 	}
-	a, b = w.solver.points(i)
+	a, b = w.solver.jointAnchors(i)
 	return a, b, nil
 }
 
-func (s *solver) points(i int) (a, b [2]float32) {
+func (s *solver) jointAnchors(i int) (a, b [2]float32) {
 	r := &s.joints.rows[i]
-	a, b = s.point(s.ties.body[2*i], &r.frameA), s.point(s.ties.body[2*i+1], &r.frameB)
+	a, b = s.anchorPoint(s.jointTable.body[2*i], &r.frameA), s.anchorPoint(s.jointTable.body[2*i+1], &r.frameB)
 	if JointKind(r.kind) == MouseJoint {
 		a = [2]float32(r.numbers[:2])
 	}
 	return a, b
 }
 
-func (s *solver) point(body uint32, f *JointFrame) [2]float32 {
-	x, y := s.turned(int(body), f.Point[0], f.Point[1])
+func (s *solver) anchorPoint(body uint32, f *JointFrame) [2]float32 {
+	x, y := s.rotate(int(body), f.Point[0], f.Point[1])
 	return [2]float32{s.cols.X[body] + x, s.cols.Y[body] + y}
 }
 
-// along returns the direction from the point of body A to that of body B, and their distance.
-func (s *solver) along(i int) (x, y, length float32) {
-	a, b := s.points(i)
+// jointDirection returns the direction from the point of body A to that of body B, and their distance.
+func (s *solver) jointDirection(i int) (x, y, length float32) {
+	a, b := s.jointAnchors(i)
 	x, y = b[0]-a[0], b[1]-a[1]
-	length = root(float32(x*x) + float32(y*y))
+	length = sqrt(float32(x*x) + float32(y*y))
 	if length > 0 {
 		x, y = x/length, y/length
 	}
 	return x, y, length
 }
 
-func root(v float32) float32 { return float32(math.Sqrt(float64(v))) }
+func sqrt(v float32) float32 { return float32(math.Sqrt(float64(v))) }
 
-// axis returns the axis of frame A in the world.
-func (s *solver) axis(i int) (x, y float32) {
+// jointAxis returns the axis of frame A in the world.
+func (s *solver) jointAxis(i int) (x, y float32) {
 	sin, cos := rigid.SinCos(s.joints.rows[i].frameA.Angle)
-	return s.turned(int(s.ties.body[2*i]), cos, sin)
+	return s.rotate(int(s.jointTable.body[2*i]), cos, sin)
 }
 
 // JointAngle returns the angle of the axis of FrameB from that of FrameA, in radians, in [-π, π]:
@@ -91,7 +91,7 @@ func (w *World) JointAngle(j Joint) (float32, error) {
 		return 0, err
 	}
 	s := w.solver
-	angle := (s.cols.Angle[s.ties.body[2*i+1]] - s.cols.Angle[s.ties.body[2*i]]) - s.joints.solved[i].ReferenceAngle
+	angle := (s.cols.Angle[s.jointTable.body[2*i+1]] - s.cols.Angle[s.jointTable.body[2*i]]) - s.joints.solved[i].ReferenceAngle
 	switch { // it is within ±3π
 	case angle > math.Pi:
 		angle -= 2 * math.Pi
@@ -109,8 +109,8 @@ func (w *World) JointTranslation(j Joint) (float32, error) {
 	if err != nil {
 		return 0, err
 	}
-	a, b := w.solver.points(i)
-	x, y := w.solver.axis(i)
+	a, b := w.solver.jointAnchors(i)
+	x, y := w.solver.jointAxis(i)
 	return float32(x*(b[0]-a[0])) + float32(y*(b[1]-a[1])), nil
 }
 
@@ -121,7 +121,7 @@ func (w *World) JointLength(j Joint) (float32, error) {
 	if err != nil {
 		return 0, err
 	}
-	_, _, length := w.solver.along(i)
+	_, _, length := w.solver.jointDirection(i)
 	return length, nil
 }
 
@@ -136,29 +136,29 @@ func (w *World) JointSpeed(j Joint) (float32, error) {
 	s := w.solver
 	switch JointKind(s.joints.rows[i].kind) {
 	case DistanceJoint:
-		x, y, _ := s.along(i)
-		return s.slide(i, x, y), nil
+		x, y, _ := s.jointDirection(i)
+		return s.slideSpeed(i, x, y), nil
 	case PrismaticJoint:
-		x, y := s.axis(i)
-		a, b := s.points(i)
+		x, y := s.jointAxis(i)
+		a, b := s.jointAnchors(i)
 		across := float32(x*(b[1]-a[1])) - float32(y*(b[0]-a[0]))
-		return s.slide(i, x, y) + float32(s.cols.W[s.ties.body[2*i]]*across), nil
+		return s.slideSpeed(i, x, y) + float32(s.cols.W[s.jointTable.body[2*i]]*across), nil
 	}
-	return s.cols.W[s.ties.body[2*i+1]] - s.cols.W[s.ties.body[2*i]], nil
+	return s.cols.W[s.jointTable.body[2*i+1]] - s.cols.W[s.jointTable.body[2*i]], nil
 }
 
-// slide returns how fast the point of body B goes along a direction, as seen from that of
+// slideSpeed returns how fast the point of body B goes along a direction, as seen from that of
 // body A.
-func (s *solver) slide(i int, x, y float32) float32 {
-	a, b := s.points(i)
-	ax, ay := s.speedAt(int(s.ties.body[2*i]), a)
-	bx, by := s.speedAt(int(s.ties.body[2*i+1]), b)
+func (s *solver) slideSpeed(i int, x, y float32) float32 {
+	a, b := s.jointAnchors(i)
+	ax, ay := s.speedAt(int(s.jointTable.body[2*i]), a)
+	bx, by := s.speedAt(int(s.jointTable.body[2*i+1]), b)
 	return float32(x*(bx-ax)) + float32(y*(by-ay))
 }
 
 // speedAt returns the velocity of a point of a body.
 func (s *solver) speedAt(i int, point [2]float32) (x, y float32) {
-	dx, dy := s.arm(i, point)
+	dx, dy := s.leverArm(i, point)
 	w := s.cols.W[i]
 	return s.cols.VX[i] - float32(w*dy), s.cols.VY[i] + float32(w*dx)
 }
@@ -170,23 +170,23 @@ func (s *solver) breakJoints() {
 	}
 	for i := range s.joints.rows {
 		r := &s.joints.rows[i]
-		if r.breakForce == 0 && r.breakTorque == 0 || s.jointRests(i) {
+		if r.breakForce == 0 && r.breakTorque == 0 || s.jointAsleep(i) {
 			continue
 		}
-		force, torque := s.load(i)
-		strength := root(float32(force.X*force.X) + float32(force.Y*force.Y))
+		force, torque := s.jointReaction(i)
+		strength := sqrt(float32(force.X*force.X) + float32(force.Y*force.Y))
 		if r.breakForce > 0 && strength > r.breakForce || r.breakTorque > 0 && max(torque, -torque) > r.breakTorque {
 			s.events.Broken = append(s.events.Broken, s.broken(i, force, torque))
-			s.endJoint(i)
+			s.destroyJoint(i)
 		}
 	}
 }
 
 func (s *solver) broken(i int, force rigid.Vec, torque float32) Broken {
-	a, b := s.ties.body[2*i], s.ties.body[2*i+1]
+	a, b := s.jointTable.body[2*i], s.jointTable.body[2*i+1]
 	return Broken{
-		Joint: Joint{uint32(i), s.ties.pool.generation[i]},
+		Joint: Joint{uint32(i), s.jointTable.ids.generation[i]},
 		A:     Body{a, s.bodies.generation[a]}, B: Body{b, s.bodies.generation[b]},
-		Force: oneNaN2(force.X, force.Y), Torque: oneNaN(torque), Tick: s.steps,
+		Force: canonicalNaN2(force.X, force.Y), Torque: canonicalNaN(torque), Tick: s.steps,
 	}
 }

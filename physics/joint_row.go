@@ -39,10 +39,10 @@ type jointNumber struct {
 	upper       bool    // the upper limit: not below the number before it
 }
 
-func strength(name string) jointNumber  { return jointNumber{name, 0, huge, false} }
+func strength(name string) jointNumber  { return jointNumber{name, 0, valueLimit, false} }
 func tuned(name string) jointNumber     { return jointNumber{name, 0, maxTuning, false} }
-func unbounded(name string) jointNumber { return jointNumber{name, -huge, huge, false} }
-func upper(name string) jointNumber     { return jointNumber{name, -huge, huge, true} }
+func unbounded(name string) jointNumber { return jointNumber{name, -valueLimit, valueLimit, false} }
+func upper(name string) jointNumber     { return jointNumber{name, -valueLimit, valueLimit, true} }
 
 // jointKinds lists the fields of each kind beside those of JointDef, in the order of a jointRow.
 var jointKinds = [FilterJoint + 1]struct {
@@ -232,7 +232,7 @@ func (r *jointRow) check(i int) error {
 	switch {
 	case !fault.Finite(v):
 		return fault.Field(ErrNotFinite, "physics: "+kind.name+"."+rule.name, v)
-	case !usable(v) || v < rule.least || v > rule.most:
+	case !inRange(v) || v < rule.least || v > rule.most:
 		return fault.Field(ErrRange, "physics: "+kind.name+"."+rule.name, v)
 	case rule.upper && v < r.numbers[i-1]:
 		return because(fault.Field(ErrRange, "physics: "+kind.name+"."+rule.name, v), "below the lower limit")
@@ -290,7 +290,7 @@ func (r *jointRow) setTarget(v [2]float32) error {
 	if err := checkFinite2("physics: SetMouseTarget: target", v); err != nil {
 		return err
 	}
-	if err := checkUsable("physics: SetMouseTarget: target", v[:]...); err != nil {
+	if err := checkInRange("physics: SetMouseTarget: target", v[:]...); err != nil {
 		return err
 	}
 	r.numbers[0], r.numbers[1] = v[0], v[1]

@@ -5,19 +5,19 @@ import "github.com/evertick/evertick/native/rigid"
 // jointColumns are what is known of joints, an element per joint. Those of a number that
 // no joint has are zero.
 type jointColumns struct {
-	rows   []jointRow
-	solved []rigid.Joint // what the rows come to; of kind NoJoint if the joint is idle
-	shapes []jointShape  // of solved
+	rows    []jointRow
+	solved  []rigid.Joint // what the rows come to; of kind NoJoint if the joint is idle
+	layouts []jointLayout // of solved
 
-	breakable, apart, mice int // how many can break, keep bodies apart, have a target in the world
+	breakable, noCollide, mouseJoints int // how many can break, keep bodies apart, have a target in the world
 
 	version uint64 // of the shapes; not 0: see rigid.System.JointsVersion
 
 	impulses []jointImpulse // what gathered returned
 }
 
-// jointShape is on what it depends with whom a joint can be solved at a time.
-type jointShape struct {
+// jointLayout is on what it depends with whom a joint can be solved at a time.
+type jointLayout struct {
 	kind               rigid.JointKind
 	parts              rigid.JointParts
 	a, b               uint32
@@ -27,94 +27,94 @@ type jointShape struct {
 func (t *jointColumns) put(i int, r *jointRow) {
 	t.reach(i)
 	t.rows[i] = *r
-	t.tell(r, 1)
+	t.count(r, 1)
 }
 
 // reach makes room up to a joint.
 func (t *jointColumns) reach(i int) {
 	for i >= len(t.rows) {
-		t.rows, t.solved, t.shapes = append(t.rows, jointRow{}), append(t.solved, rigid.Joint{}), append(t.shapes, jointShape{})
+		t.rows, t.solved, t.layouts = append(t.rows, jointRow{}), append(t.solved, rigid.Joint{}), append(t.layouts, jointLayout{})
 	}
 }
 
 func (t *jointColumns) clear(i int) {
-	t.tell(&t.rows[i], -1)
+	t.count(&t.rows[i], -1)
 	t.rows[i], t.solved[i] = jointRow{}, rigid.Joint{}
-	t.reshape(i, jointShape{})
+	t.setLayout(i, jointLayout{})
 }
 
 // reset takes all joints out.
 func (t *jointColumns) reset() {
-	t.rows, t.solved, t.shapes = t.rows[:0], t.solved[:0], t.shapes[:0]
-	t.breakable, t.apart, t.mice = 0, 0, 0
+	t.rows, t.solved, t.layouts = t.rows[:0], t.solved[:0], t.layouts[:0]
+	t.breakable, t.noCollide, t.mouseJoints = 0, 0, 0
 	t.version++
 }
 
 func (t *jointColumns) copyFrom(src *jointColumns) {
 	t.rows = append(t.rows[:0], src.rows...)
 	t.solved = append(t.solved[:0], src.solved...)
-	t.shapes = append(t.shapes[:0], src.shapes...)
-	t.breakable, t.apart, t.mice = src.breakable, src.apart, src.mice
+	t.layouts = append(t.layouts[:0], src.layouts...)
+	t.breakable, t.noCollide, t.mouseJoints = src.breakable, src.noCollide, src.mouseJoints
 	t.version++
 }
 
-// tell counts a joint in, or out.
-func (t *jointColumns) tell(r *jointRow, by int) {
+// count counts a joint in, or out.
+func (t *jointColumns) count(r *jointRow, by int) {
 	if r.breakForce > 0 || r.breakTorque > 0 {
 		t.breakable += by
 	}
 	if r.kind != 0 && !r.has(jointCollides) {
-		t.apart += by
+		t.noCollide += by
 	}
 	if JointKind(r.kind) == MouseJoint {
-		t.mice += by
+		t.mouseJoints += by
 	}
 }
 
-func (t *jointColumns) reshape(i int, to jointShape) {
-	if t.shapes[i] != to {
-		t.shapes[i] = to
+func (t *jointColumns) setLayout(i int, to jointLayout) {
+	if t.layouts[i] != to {
+		t.layouts[i] = to
 		t.version++
 	}
 }
 
-func (s *solver) endJoint(i int) {
-	s.wakeJoined(i)
+func (s *solver) destroyJoint(i int) {
+	s.wakeJoint(i)
 	s.joints.clear(i)
-	s.ties.release(i)
+	s.jointTable.release(i)
 }
 
-// endJoints ends the joints of a body.
-func (s *solver) endJoints(body int) {
-	for s.ties.first(body) != 0 {
-		s.endJoint(int(s.ties.first(body)-1) / 2)
+// destroyJoints ends the joints of a body.
+func (s *solver) destroyJoints(body int) {
+	for s.jointTable.first(body) != 0 {
+		s.destroyJoint(int(s.jointTable.first(body)-1) / 2)
 	}
 }
 
 // setJoint replaces the definition of a joint by one of the same kind.
 func (s *solver) setJoint(i int, r *jointRow) {
 	if s.joints.rows[i] != *r {
-		s.wakeJoined(i)
+		s.wakeJoint(i)
 	}
-	s.joints.tell(&s.joints.rows[i], -1)
+	s.joints.count(&s.joints.rows[i], -1)
 	s.joints.rows[i] = *r
-	s.joints.tell(r, 1)
-	s.placeJoint(i)
+	s.joints.count(r, 1)
+	s.updateJoint(i)
 }
 
-// placeJoints follows a change of type, mass or centre of mass of a body.
-func (s *solver) placeJoints(body int) {
-	for end := s.ties.first(body); end != 0; end = s.ties.next[end-1] {
-		s.placeJoint(int(end-1) / 2)
+// updateJoints follows a change of type, mass or centre of mass of a body.
+func (s *solver) updateJoints(body int) {
+	for end := s.jointTable.first(body); end != 0; end = s.jointTable.next[end-1] {
+		s.updateJoint(int(end-1) / 2)
 	}
 }
 
-// placeJoint makes what is solved of the definition of a joint. Impulses stay, but for those of parts
+// updateJoint makes what is solved of the definition of a joint. Impulses stay, but for those of parts
 // that it does not have.
-func (s *solver) placeJoint(i int) {
+func (s *solver) updateJoint(i int) {
 	c, j, r := s.cols, &s.joints.solved[i], &s.joints.rows[i]
 	was := *j
-	*j = rigid.Joint{A: s.ties.body[2*i], B: s.ties.body[2*i+1]}
+	*j = rigid.Joint{A: s.jointTable.body[2*i], B: s.jointTable.body[2*i+1]}
 	j.AnchorA, j.AnchorB = s.anchor(j.A, &r.frameA), s.anchor(j.B, &r.frameB)
 	sinA, cosA := rigid.SinCos(r.frameA.Angle)
 	sinB, cosB := rigid.SinCos(r.frameB.Angle)
@@ -126,7 +126,7 @@ func (s *solver) placeJoint(i int) {
 		j.Kind = rigid.NoJoint
 	}
 	keepImpulses(j, &was)
-	s.joints.reshape(i, jointShape{j.Kind, j.Parts, j.A, j.B, dynamicA, dynamicB})
+	s.joints.setLayout(i, jointLayout{j.Kind, j.Parts, j.A, j.B, dynamicA, dynamicB})
 }
 
 // anchor returns the point of a frame from the centre of mass.
@@ -258,8 +258,8 @@ func (d *WheelJointDef) drive(j *rigid.Joint) {
 	j.Angular = rigid.JointAxis{MotorSpeed: d.MotorSpeed, MaxMotorForce: d.MaxMotorTorque}
 }
 
-// feeble is a force that moves nothing: a bound of 0 would be none.
-const feeble = 1e-30
+// minForce is a force that moves nothing: a bound of 0 would be none.
+const minForce = 1e-30
 
 func (d *MotorJointDef) drive(j *rigid.Joint) {
 	j.Kind = rigid.JointPoint
@@ -268,7 +268,7 @@ func (d *MotorJointDef) drive(j *rigid.Joint) {
 		j.Linear = rigid.JointAxis{Hertz: d.LinearHertz, Damping: d.LinearDamping, MaxSpringForce: d.MaxSpringForce}
 	} else {
 		j.Parts = rigid.PartFriction
-		j.Linear = rigid.JointAxis{MaxSpringForce: max(d.MaxVelocityForce, feeble)}
+		j.Linear = rigid.JointAxis{MaxSpringForce: max(d.MaxVelocityForce, minForce)}
 	}
 	j.Parts |= partIf(rigid.PartAngularSpring, d.MaxSpringTorque > 0) | partIf(rigid.PartAngularMotor, d.MaxVelocityTorque > 0)
 	j.Angular = rigid.JointAxis{
@@ -284,9 +284,9 @@ func (d *MouseJointDef) drive(j *rigid.Joint) {
 	}
 }
 
-// aimMice gives joints with a target in the world the anchor that is there now.
-func (s *solver) aimMice() {
-	if s.joints.mice == 0 {
+// updateMouseTargets gives joints with a target in the world the anchor that is there now.
+func (s *solver) updateMouseTargets() {
+	if s.joints.mouseJoints == 0 {
 		return
 	}
 	c := s.cols

@@ -6,7 +6,7 @@ const maxJoints = 1 << 24
 // jointTable knows which joints live, and which of them hold a body. An end is a joint
 // twice over: 2j of its body A, 2j+1 of its body B.
 type jointTable struct {
-	pool pool
+	ids idPool
 	// By body, as many as the world can have, or none as long as it has had no joint.
 	head  []uint32 // its newest end + 1, or 0
 	count []uint32 // of ends
@@ -16,10 +16,10 @@ type jointTable struct {
 	body []uint32 // NoSlot if the joint is free
 }
 
-func newJointTable() jointTable { return jointTable{pool: newPool(maxJoints, 0)} }
+func newJointTable() jointTable { return jointTable{ids: newIDPool(maxJoints, 0)} }
 
 // used reports whether there has ever been a joint.
-func (t *jointTable) used() bool { return t.pool.high() > 0 }
+func (t *jointTable) used() bool { return t.ids.used() > 0 }
 
 // reach makes room for bodies, and up to a joint.
 func (t *jointTable) reach(joint, bodies int) {
@@ -37,14 +37,14 @@ func (t *jointTable) add(joint, a, b, bodies int) Joint {
 	t.reach(joint, bodies)
 	t.link(2*joint, a)
 	t.link(2*joint+1, b)
-	return Joint{uint32(joint), t.pool.claim(joint)}
+	return Joint{uint32(joint), t.ids.claim(joint)}
 }
 
 // release ends a joint.
 func (t *jointTable) release(joint int) {
 	t.unlink(2 * joint)
 	t.unlink(2*joint + 1)
-	t.pool.release(joint)
+	t.ids.release(joint)
 }
 
 // link puts an end at the head of the list of its body.
@@ -82,7 +82,7 @@ func (t *jointTable) first(body int) uint32 {
 
 // reset makes n numbers of joints that are free.
 func (t *jointTable) reset(n, bodies int) {
-	t.pool.reset(n)
+	t.ids.reset(n)
 	t.next, t.prev, t.body = t.next[:0], t.prev[:0], t.body[:0]
 	clear(t.head)
 	clear(t.count)
@@ -94,8 +94,8 @@ func (t *jointTable) reset(n, bodies int) {
 // copyFrom takes over the joints of a table of bodies of another number, of which the first
 // rows have been used.
 func (t *jointTable) copyFrom(src *jointTable, rows, bodies int) {
-	t.reset(src.pool.high(), bodies)
-	t.pool.copyFrom(&src.pool)
+	t.reset(src.ids.used(), bodies)
+	t.ids.copyFrom(&src.ids)
 	copy(t.next, src.next)
 	copy(t.prev, src.prev)
 	copy(t.body, src.body)

@@ -7,7 +7,7 @@ import "github.com/evertick/evertick/internal/fault"
 // body that is not dynamic. Errors: ErrStale, ErrNotFinite, and ErrRange if the
 // velocity would overflow.
 func (w *World) ApplyLinearImpulse(b Body, impulse, point [2]float32) error {
-	i, err := w.mutable(b)
+	i, err := w.mutableRow(b)
 	if err != nil {
 		return err
 	}
@@ -23,7 +23,7 @@ func (w *World) ApplyLinearImpulse(b Body, impulse, point [2]float32) error {
 // ApplyLinearImpulseToCenter is ApplyLinearImpulse at the centre of mass: it
 // does not turn the body.
 func (w *World) ApplyLinearImpulseToCenter(b Body, impulse [2]float32) error {
-	i, err := w.mutable(b)
+	i, err := w.mutableRow(b)
 	if err != nil {
 		return err
 	}
@@ -36,7 +36,7 @@ func (w *World) ApplyLinearImpulseToCenter(b Body, impulse [2]float32) error {
 // ApplyAngularImpulse changes the angular velocity of b at once, and wakes it. impulse
 // is in N·m·s. Effect and errors are as for ApplyLinearImpulse.
 func (w *World) ApplyAngularImpulse(b Body, impulse float32) error {
-	i, err := w.mutable(b)
+	i, err := w.mutableRow(b)
 	if err != nil {
 		return err
 	}
@@ -50,7 +50,7 @@ func (w *World) ApplyAngularImpulse(b Body, impulse float32) error {
 // acts on b during the next Step, and wakes it. It has no effect on a body that is
 // not dynamic. Errors: ErrStale, ErrNotFinite, and ErrRange if the sum would overflow.
 func (w *World) ApplyForce(b Body, force, point [2]float32) error {
-	i, err := w.mutable(b)
+	i, err := w.mutableRow(b)
 	if err != nil {
 		return err
 	}
@@ -66,7 +66,7 @@ func (w *World) ApplyForce(b Body, force, point [2]float32) error {
 // ApplyTorque adds torque, in N·m, to what acts on b during the next Step, and wakes it.
 // Effect and errors are as for ApplyForce.
 func (w *World) ApplyTorque(b Body, torque float32) error {
-	i, err := w.mutable(b)
+	i, err := w.mutableRow(b)
 	if err != nil {
 		return err
 	}
@@ -80,7 +80,7 @@ func (w *World) ApplyTorque(b Body, torque float32) error {
 // mass of b during the next Step, and wakes it. It has no effect on a body that
 // is not dynamic. Errors are as for ApplyForce.
 func (w *World) ApplyForceToCenter(b Body, force [2]float32) error {
-	i, err := w.mutable(b)
+	i, err := w.mutableRow(b)
 	if err != nil {
 		return err
 	}
@@ -94,7 +94,7 @@ func (w *World) ApplyForceToCenter(b Body, force [2]float32) error {
 // Errors: ErrStale, ErrNotFinite, and ErrRange for a body that is static or disabled with
 // another velocity than zero, and for a velocity of 2^63 and more.
 func (w *World) SetVelocity(b Body, linear [2]float32, angular float32) error {
-	i, err := w.mutable(b)
+	i, err := w.mutableRow(b)
 	if err != nil {
 		return err
 	}
@@ -119,7 +119,7 @@ func (w *World) SetVelocity(b Body, linear [2]float32, angular float32) error {
 // then pushes what is in its way. It turns by the shorter way. Errors are those of
 // SetVelocity and SetTransform, and ErrRange if dt is not positive.
 func (w *World) SetTargetTransform(b Body, position [2]float32, angle, dt float32) error {
-	i, err := w.mutable(b)
+	i, err := w.mutableRow(b)
 	if err != nil {
 		return err
 	}
@@ -135,7 +135,7 @@ func (w *World) SetTargetTransform(b Body, position [2]float32, angle, dt float3
 	if err := w.engine.require(); err != nil {
 		return err
 	}
-	linear, angular, err := w.solver.aim(i, position, angle, dt)
+	linear, angular, err := w.solver.velocityTo(i, position, angle, dt)
 	if err != nil {
 		return err
 	}
@@ -162,7 +162,7 @@ func (w *World) SetGravity(gravity [2]float32) error {
 // metres, angle in radians. The velocity stays; b and the bodies that touch it
 // are woken. Errors: ErrStale, ErrNotFinite.
 func (w *World) SetTransform(b Body, position [2]float32, angle float32) error {
-	i, err := w.mutable(b)
+	i, err := w.mutableRow(b)
 	if err != nil {
 		return err
 	}
@@ -174,7 +174,7 @@ func (w *World) SetTransform(b Body, position [2]float32, angle float32) error {
 	}
 	err = w.engine.SetTransform(i, position, angle)
 	if err == nil {
-		w.noteTeleport(i)
+		w.markTeleported(i)
 	}
 	return err
 }
@@ -210,11 +210,11 @@ func (w *World) Velocity(b Body) (linear [2]float32, angular float32, err error)
 // WorldCenter returns the centre of mass of b in world coordinates, in metres. Errors:
 // ErrStale, and ErrUnsupported from another engine.
 func (w *World) WorldCenter(b Body) ([2]float32, error) {
-	i, err := w.solved(b)
+	i, err := w.solverRow(b)
 	if err != nil {
 		return [2]float32{}, err
 	}
-	x, y := w.solver.turned(i, w.cols.CentreX[i], w.cols.CentreY[i])
+	x, y := w.solver.rotate(i, w.cols.CentreX[i], w.cols.CentreY[i])
 	return [2]float32{w.cols.X[i] + x, w.cols.Y[i] + y}, nil
 }
 
@@ -222,7 +222,7 @@ func (w *World) WorldCenter(b Body) ([2]float32, error) {
 // The inertia is zero if nothing turns it. Errors: ErrStale, and ErrUnsupported from
 // another engine.
 func (w *World) MassData(b Body) (MassData, error) {
-	i, err := w.solved(b)
+	i, err := w.solverRow(b)
 	if err != nil {
 		return MassData{}, err
 	}
@@ -233,7 +233,7 @@ func (w *World) MassData(b Body) (MassData, error) {
 // Errors: ErrStale; ErrRange for an unknown type and as from the creation of a shape; and
 // ErrUnsupported from another engine.
 func (w *World) SetType(b Body, t BodyType) error {
-	i, err := w.solved(b)
+	i, err := w.solverRow(b)
 	if err != nil {
 		return err
 	}
@@ -246,7 +246,7 @@ func (w *World) SetType(b Body, t BodyType) error {
 // SetBullet says whether b is a bullet: see BodyDef.Bullet. Errors: ErrStale, and
 // ErrUnsupported from another engine.
 func (w *World) SetBullet(b Body, bullet bool) error {
-	i, err := w.solved(b)
+	i, err := w.solverRow(b)
 	if err != nil {
 		return err
 	}

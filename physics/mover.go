@@ -97,7 +97,7 @@ func (m *Movers) Validate() error {
 			value float32
 			most  float32
 		}{
-			{"physics: Movers.X", m.X[i], maxQueried}, {"physics: Movers.Y", m.Y[i], maxQueried},
+			{"physics: Movers.X", m.X[i], maxQueryCoordinate}, {"physics: Movers.Y", m.Y[i], maxQueryCoordinate},
 			{"physics: Movers.VX", m.VX[i], maxTuning}, {"physics: Movers.VY", m.VY[i], maxTuning},
 			{"physics: Movers.GroundX", m.GroundX[i], 2}, {"physics: Movers.GroundY", m.GroundY[i], 2},
 		} {
@@ -139,7 +139,7 @@ func (w *World) Move(d *MoverDef, m *Movers, dt float32) error {
 	if err != nil {
 		return err
 	}
-	if err := w.readyForQueries(&m.QueryFilter, len(m.X), moverCost); err != nil {
+	if err := w.prepareQueries(&m.QueryFilter, len(m.X), moverCost); err != nil {
 		return err
 	}
 	t := &w.solver.queries.movers
@@ -156,16 +156,16 @@ const moverChunk = 8
 
 // moverTask is a batch of characters.
 type moverTask struct {
-	s       *solver
-	def     MoverDef
-	form    Form
-	m       *Movers
-	dt      float32
-	up      rigid.Vec
-	walk    float32     // least cosine of ground that is walked on
-	foot    float32     // how far the lowest point is below the position, along up
-	walkers []walker    // by worker
-	pushes  []moverPush // by character
+	s             *solver
+	def           MoverDef
+	form          Form
+	m             *Movers
+	dt            float32
+	up            rigid.Vec
+	minWalkCosine float32     // least cosine of ground that is walked on
+	foot          float32     // how far the lowest point is below the position, along up
+	walkers       []walker    // by worker
+	pushes        []moverPush // by character
 }
 
 // moverPush is a body that a character ran into, and how.
@@ -177,10 +177,10 @@ type moverPush struct {
 func (t *moverTask) begin(s *solver, d *MoverDef, m *Movers, form *Form, dt float32) {
 	t.s, t.def, t.m, t.form, t.dt = s, *d, m, *form, dt
 	x, y := d.Up[0], d.Up[1]
-	inv := 1 / root(float32(x*x)+float32(y*y))
+	inv := 1 / sqrt(float32(x*x)+float32(y*y))
 	t.up = rigid.Vec{X: float32(x * inv), Y: float32(y * inv)}
 	_, cos := rigid.SinCos(d.MaxSlope)
-	t.walk = cos - 1e-4 // a slope of the greatest angle, as rounded, is walked on
+	t.minWalkCosine = cos - 1e-4 // a slope of the greatest angle, as rounded, is walked on
 	p, q := dot(vecOf(d.Capsule.P1), t.up), dot(vecOf(d.Capsule.P2), t.up)
 	t.foot = min(p, q) - d.Capsule.Radius
 	if workers := s.pool.Workers(); len(t.walkers) != workers {
@@ -208,7 +208,7 @@ func (t *moverTask) push() {
 		if p.shape == rigid.NoShape {
 			continue
 		}
-		body := int(t.s.table.body[p.shape])
+		body := int(t.s.shapeTable.body[p.shape])
 		j := float32(t.def.PushForce * t.dt)
 		// What would overflow is not pushed.
 		_ = t.s.ApplyLinearImpulse(body, [2]float32{float32(-p.normal.X * j), float32(-p.normal.Y * j)},
@@ -218,12 +218,12 @@ func (t *moverTask) push() {
 
 func dot(a, b rigid.Vec) float32 { return float32(a.X*b.X) + float32(a.Y*b.Y) }
 
-func sum(a, b rigid.Vec) rigid.Vec { return rigid.Vec{X: a.X + b.X, Y: a.Y + b.Y} }
+func add(a, b rigid.Vec) rigid.Vec { return rigid.Vec{X: a.X + b.X, Y: a.Y + b.Y} }
 
-func less(a, b rigid.Vec) rigid.Vec { return rigid.Vec{X: a.X - b.X, Y: a.Y - b.Y} }
+func sub(a, b rigid.Vec) rigid.Vec { return rigid.Vec{X: a.X - b.X, Y: a.Y - b.Y} }
 
-func times(a rigid.Vec, k float32) rigid.Vec {
+func scale(a rigid.Vec, k float32) rigid.Vec {
 	return rigid.Vec{X: float32(a.X * k), Y: float32(a.Y * k)}
 }
 
-func length(a rigid.Vec) float32 { return root(dot(a, a)) }
+func length(a rigid.Vec) float32 { return sqrt(dot(a, a)) }

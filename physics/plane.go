@@ -77,7 +77,7 @@ func (p Plane) Angle(q [4]float32) (float32, error) {
 		}
 	}
 	_, z := p.turn(q)
-	sin, cos, ok := double(z, q[3])
+	sin, cos, ok := doubleAngle(z, q[3])
 	switch {
 	case p.Tilts(q):
 		return 0, because(fault.Field(ErrRange, "physics: rotation", q), "turns out of the plane "+p.String())
@@ -130,9 +130,9 @@ func beyondSlack(out, in [2]float32) bool {
 	return o > planeSlack*planeSlack*(o+square(in))
 }
 
-// double returns sine and cosine of twice the angle of (w, z): 2zw and w² - z² over w² + z²; false if
+// doubleAngle returns sine and cosine of twice the angle of (w, z): 2zw and w² - z² over w² + z²; false if
 // both are zero. They are scaled first as in beyondSlack.
-func double(z, w float32) (sin, cos float32, ok bool) {
+func doubleAngle(z, w float32) (sin, cos float32, ok bool) {
 	size := max(z, -z, w, -w)
 	if size == 0 {
 		return 0, 0, false

@@ -2,10 +2,10 @@ package physics
 
 import "math/bits"
 
-// pool hands out indices, the lowest free one first, each with a generation
+// idPool hands out indices, the lowest free one first, each with a generation
 // that makes a handle to an earlier occupant detectable. Which index comes next
 // follows from the set of free ones alone: there is no hidden order.
-type pool struct {
+type idPool struct {
 	generation []uint32 // of the present or the next occupant; never 0 while usable
 	free       []uint64 // bitset of the free indices below len(generation)
 	hint       int      // no word of free before this one has a bit
@@ -14,34 +14,34 @@ type pool struct {
 	limit      int
 }
 
-func newPool(limit, reserve int) pool {
-	return pool{
+func newIDPool(limit, reserve int) idPool {
+	return idPool{
 		generation: make([]uint32, 0, reserve),
 		free:       make([]uint64, 0, (reserve+63)/64),
 		limit:      limit,
 	}
 }
 
-// high returns the number of indices ever used.
-func (p *pool) high() int { return len(p.generation) }
+// used returns the number of indices ever used.
+func (p *idPool) used() int { return len(p.generation) }
 
 // room returns how many indices can be claimed.
-func (p *pool) room() int { return p.limit - p.live - p.retired }
+func (p *idPool) room() int { return p.limit - p.live - p.retired }
 
 // next returns the index that claim would take, without taking it.
-func (p *pool) next() (int, bool) {
+func (p *idPool) next() (int, bool) {
 	for ; p.hint < len(p.free); p.hint++ {
 		if word := p.free[p.hint]; word != 0 {
 			return p.hint*64 + bits.TrailingZeros64(word), true
 		}
 	}
-	return p.high(), p.high() < p.limit
+	return p.used(), p.used() < p.limit
 }
 
 // claim takes the index that next returned and gives its generation.
-func (p *pool) claim(i int) uint32 {
+func (p *idPool) claim(i int) uint32 {
 	p.live++
-	if i == p.high() {
+	if i == p.used() {
 		p.generation = append(p.generation, 1)
 		if i/64 == len(p.free) {
 			p.free = append(p.free, 0)
@@ -54,7 +54,7 @@ func (p *pool) claim(i int) uint32 {
 
 // release ends the life of the occupant of i. An index whose generations are
 // used up is never handed out again: its handles would come back to life.
-func (p *pool) release(i int) {
+func (p *idPool) release(i int) {
 	p.live--
 	p.generation[i]++
 	if p.generation[i] == 0 {
@@ -68,26 +68,26 @@ func (p *pool) release(i int) {
 // holds reports whether a handle refers to the present occupant. The generation
 // of a free index is in no handle yet, unless in one of another world: hence the
 // look at free.
-func (p *pool) holds(index, generation uint32) bool {
-	return generation != 0 && uint64(index) < uint64(p.high()) && p.generation[index] == generation &&
+func (p *idPool) holds(index, generation uint32) bool {
+	return generation != 0 && uint64(index) < uint64(p.used()) && p.generation[index] == generation &&
 		p.free[index/64]&(1<<(index%64)) == 0
 }
 
-func (p *pool) occupied(i int) bool {
-	return i >= 0 && i < p.high() && p.generation[i] != 0 && p.free[i/64]&(1<<(i%64)) == 0
+func (p *idPool) occupied(i int) bool {
+	return i >= 0 && i < p.used() && p.generation[i] != 0 && p.free[i/64]&(1<<(i%64)) == 0
 }
 
 // reset makes the first n indices ever used, their generations anything, and none of
 // them live: settle says which are.
-func (p *pool) reset(n int) {
+func (p *idPool) reset(n int) {
 	p.generation = resized(p.generation, n)
 	p.free = resized(p.free, (n+63)/64)
 	clear(p.free)
 	p.hint, p.live, p.retired = 0, 0, 0
 }
 
-// settle says after reset whether an index is live.
-func (p *pool) settle(i int, live bool) {
+// setLive says after reset whether an index is live.
+func (p *idPool) setLive(i int, live bool) {
 	switch {
 	case live:
 		p.live++

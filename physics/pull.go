@@ -33,34 +33,34 @@ func (w *World) Pull(t Transforms) error {
 	if err := checkSlots("physics: Pull", slots, n); err != nil {
 		return err
 	}
-	p := pulling{w: w, t: &t, e: w.entities(&t)}
+	p := pull{w: w, t: &t, e: w.entities(&t)}
 	if any, err := p.check(slots); err != nil || !any {
 		return err
 	}
-	for i := range w.moved(&p.e, slots) {
-		if err := p.take(i, slots[i]); err != nil {
+	for i := range w.changedEntities(&p.e, slots) {
+		if err := p.teleport(i, slots[i]); err != nil {
 			return err // of an engine that cannot go on
 		}
 	}
 	return nil
 }
 
-// pulling is a Pull.
-type pulling struct {
+// pull is a Pull.
+type pull struct {
 	w *World
 	t *Transforms
 	e rigid.Entities
 }
 
-func (p *pulling) placed(i int, slot uint32) bool {
-	s := &p.w.synced
+func (p *pull) positionWritten(i int, slot uint32) bool {
+	s := &p.w.lastSync
 	return differ(p.e.X[slot], s.X[i]) || differ(p.e.Y[slot], s.Y[i])
 }
 
-// turned looks at the two components that Sync leaves zero, too: who writes a quaternion
+// rotationWritten looks at the two components that Sync leaves zero, too: who writes a quaternion
 // writes all four.
-func (p *pulling) turned(i int, slot uint32) bool {
-	s := &p.w.synced
+func (p *pull) rotationWritten(i int, slot uint32) bool {
+	s := &p.w.lastSync
 	return differ(p.e.QuatAxis[slot], s.HalfSin[i]) || differ(p.e.QuatW[slot], s.HalfCos[i]) ||
 		differ(p.e.QuatZero[0][slot], 0) || differ(p.e.QuatZero[1][slot], 0)
 }
@@ -68,12 +68,12 @@ func (p *pulling) turned(i int, slot uint32) bool {
 func differ(a, b float32) bool { return math.Float32bits(a) != math.Float32bits(b) }
 
 // check reports whether a body will be put somewhere, and refuses what none can be.
-func (p *pulling) check(slots []uint32) (any bool, err error) {
-	for i := range p.w.moved(&p.e, slots) {
+func (p *pull) check(slots []uint32) (any bool, err error) {
+	for i := range p.w.changedEntities(&p.e, slots) {
 		any = true
 		for _, c := range p.components() {
-			if !usable(c.column[slots[i]]) {
-				return any, p.refuse(i, slots[i], c)
+			if !inRange(c.column[slots[i]]) {
+				return any, p.columnError(i, slots[i], c)
 			}
 		}
 		if err := p.checkTilt(i, slots[i]); err != nil {
@@ -84,7 +84,7 @@ func (p *pulling) check(slots []uint32) (any bool, err error) {
 }
 
 // checkTilt refuses a rotation out of the plane, naming the larger of the components that lead out.
-func (p *pulling) checkTilt(i int, slot uint32) error {
+func (p *pull) checkTilt(i int, slot uint32) error {
 	t, plane := p.t, p.w.config.Plane
 	q := [4]float32{t.QX[slot], t.QY[slot], t.QZ[slot], t.QW[slot]}
 	if !plane.Tilts(q) {
@@ -98,7 +98,7 @@ func (p *pulling) checkTilt(i int, slot uint32) error {
 	if max(tilt[1], -tilt[1]) > max(tilt[0], -tilt[0]) {
 		c = second
 	}
-	return because(p.refuse(i, slot, c), "turns out of the plane "+plane.String())
+	return because(p.columnError(i, slot, c), "turns out of the plane "+plane.String())
 }
 
 // component is a column of what Pull reads.
@@ -107,7 +107,7 @@ type component struct {
 	column []float32
 }
 
-func (p *pulling) components() [6]component {
+func (p *pull) components() [6]component {
 	t, second := p.t, "Y"
 	if p.w.config.Plane == XZ {
 		second = "Z"
@@ -115,7 +115,7 @@ func (p *pulling) components() [6]component {
 	return [...]component{{"X", t.X}, {second, p.e.Y}, {"QX", t.QX}, {"QY", t.QY}, {"QZ", t.QZ}, {"QW", t.QW}}
 }
 
-func (p *pulling) refuse(i int, slot uint32, c component) error {
+func (p *pull) columnError(i int, slot uint32, c component) error {
 	v, err := c.column[slot], ErrRange
 	if !fault.Finite(v) {
 		err = ErrNotFinite
@@ -124,29 +124,29 @@ func (p *pulling) refuse(i int, slot uint32, c component) error {
 	return fault.Element(err, "physics: Pull: "+b.String()+": Transforms."+c.name, int(slot), v)
 }
 
-// take puts a body where its entity is.
-func (p *pulling) take(i int, slot uint32) error {
+// teleport puts a body where its entity is.
+func (p *pull) teleport(i int, slot uint32) error {
 	w, c := p.w, &p.w.cols
 	x, y := c.X[i], c.Y[i]
-	if p.placed(i, slot) {
+	if p.positionWritten(i, slot) {
 		x, y = p.e.X[slot], p.e.Y[slot]
 	}
 	sin, cos := c.Sin[i], c.Cos[i]
-	turned := p.turned(i, slot)
+	turned := p.rotationWritten(i, slot)
 	if turned {
-		sin, cos = p.angle(slot, sin, cos)
+		sin, cos = p.writtenRotation(slot, sin, cos)
 	}
-	w.synced.put(i, p.e.X[slot], p.e.Y[slot], p.e.QuatAxis[slot], p.e.QuatW[slot])
+	w.lastSync.put(i, p.e.X[slot], p.e.Y[slot], p.e.QuatAxis[slot], p.e.QuatW[slot])
 	return w.engine.place(i, x, y, sin, cos, turned)
 }
 
-// angle returns sine and cosine of the turn that was written, or those given if there is none.
-func (p *pulling) angle(slot uint32, sin, cos float32) (float32, float32) {
+// writtenRotation returns sine and cosine of the turn that was written, or those given if there is none.
+func (p *pull) writtenRotation(slot uint32, sin, cos float32) (float32, float32) {
 	z := p.e.QuatAxis[slot]
 	if p.e.Flip {
 		z = -z
 	}
-	if s, c, ok := double(z, p.e.QuatW[slot]); ok {
+	if s, c, ok := doubleAngle(z, p.e.QuatW[slot]); ok {
 		return s, c
 	}
 	return sin, cos

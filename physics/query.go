@@ -42,8 +42,8 @@ func (w *World) checkExclude(f *QueryFilter) error {
 	return nil
 }
 
-// of returns what query i finds.
-func (f *QueryFilter) of(i int) (category, mask uint64, exclude uint32) {
+// forQuery returns what query i finds.
+func (f *QueryFilter) forQuery(i int) (category, mask uint64, exclude uint32) {
 	category, mask, exclude = f.Category, f.Mask, rigid.NoShape
 	if f.Categories != nil {
 		category = f.Categories[i]
@@ -54,10 +54,10 @@ func (f *QueryFilter) of(i int) (category, mask uint64, exclude uint32) {
 	if f.Exclude != nil && f.Exclude[i] != (Body{}) {
 		exclude = f.Exclude[i].index
 	}
-	return orAll(category), orAll(mask), exclude
+	return allIfZero(category), allIfZero(mask), exclude
 }
 
-func orAll(bits uint64) uint64 {
+func allIfZero(bits uint64) uint64 {
 	if bits == 0 {
 		return ^uint64(0)
 	}
@@ -75,16 +75,16 @@ func (f *QueryFilter) flags(skipInside bool) (flags uint32) {
 	return flags
 }
 
-// maxQueried bounds coordinates and lengths of queries in metres, so that no square
+// maxQueryCoordinate bounds coordinates and lengths of queries in metres, so that no square
 // overflows.
-const maxQueried = 1 << 60
+const maxQueryCoordinate = 1 << 60
 
 // checkCoordinate is what queries ask of a number in metres.
 func checkCoordinate(field string, i int, v float32) error {
 	switch {
 	case !fault.Finite(v):
 		return fault.Element(ErrNotFinite, field, i, v)
-	case v > maxQueried || v < -maxQueried:
+	case v > maxQueryCoordinate || v < -maxQueryCoordinate:
 		return because(fault.Element(ErrRange, field, i, v), "more than 2^60")
 	}
 	return nil
@@ -93,16 +93,16 @@ func checkCoordinate(field string, i int, v float32) error {
 // queries is what the queries of a world keep: the shapes as they were at the last of
 // them, and room to work in.
 type queries struct {
-	targets rigid.QueryTree
-	built   bool
-	asked   int    // what queries have cost since targets were taken for few of them, or -1
-	version uint64 // of the shapes
-	poses   rigid.Poses
-	centre  rigid.Poses // room for poses as they are now
-	rays    rayTask
-	probes  probeTask
-	over    overlapTask
-	movers  moverTask
+	tree     rigid.QueryTree
+	built    bool
+	spent    int    // what queries have cost since targets were taken for few of them, or -1
+	version  uint64 // of the shapes
+	poses    rigid.Poses
+	centre   rigid.Poses // room for poses as they are now
+	rays     rayTask
+	probes   probeTask
+	overlaps overlapTask
+	movers   moverTask
 }
 
 // What a query costs where targets were taken for few of them: in a kernel, and in Go.
@@ -117,10 +117,10 @@ const (
 // grow with the number of shapes, which therefore plays no part.
 const fewQueries = 64
 
-// readyForQueries makes the world ready for a batch of n queries at a cost each. Whether something
+// prepareQueries makes the world ready for a batch of n queries at a cost each. Whether something
 // has moved is seen by comparing: a program may write to the columns at any time.
-func (w *World) readyForQueries(f *QueryFilter, n, cost int) error {
-	if err := w.solving(); err != nil {
+func (w *World) prepareQueries(f *QueryFilter, n, cost int) error {
+	if err := w.requireRunning(); err != nil {
 		return err
 	}
 	if err := w.checkExclude(f); err != nil {
@@ -139,27 +139,27 @@ func (w *World) readyForQueries(f *QueryFilter, n, cost int) error {
 // refresh takes the shapes anew if one of them, or a body, is not as it was, and puts them in order
 // once queries have cost more than a few. What these find does not depend on that.
 func (s *solver) refresh(cost int) {
-	q, moved := &s.queries, s.takePoses()
+	q, moved := &s.queries, s.updatePoses()
 	alike := q.built && q.version == s.shapes.version
 	switch {
 	case moved || !alike:
-		q.asked = 0
-	case q.asked < 0:
+		q.spent = 0
+	case q.spent < 0:
 		return
 	}
-	q.asked += cost
+	q.spent += cost
 	switch {
-	case q.asked > fewQueries:
-		q.targets.Build(s.level, s.scene())
-		q.asked = -1
+	case q.spent > fewQueries:
+		q.tree.Build(s.level, s.scene())
+		q.spent = -1
 	case moved || !alike:
-		q.targets.Refit(s.level, s.scene(), alike)
+		q.tree.Refit(s.level, s.scene(), alike)
 	}
 	q.built, q.version = true, s.shapes.version
 }
 
-// takePoses keeps the poses of bodies, and reports whether they are others than before.
-func (s *solver) takePoses() bool {
+// updatePoses keeps the poses of bodies, and reports whether they are others than before.
+func (s *solver) updatePoses() bool {
 	q, n := &s.queries, s.rows
 	now, p := &q.centre, &q.poses
 	now.X, now.Y = resized(now.X, n), resized(now.Y, n)
@@ -189,5 +189,5 @@ func (s *solver) handle(shape uint32) Shape {
 	if shape == rigid.NoShape {
 		return Shape{}
 	}
-	return Shape{shape, s.table.pool.generation[shape]}
+	return Shape{shape, s.shapeTable.ids.generation[shape]}
 }

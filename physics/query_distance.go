@@ -50,7 +50,7 @@ func (w *World) Nearest(q *Probes, within []float32, out *Distances) error {
 			return fault.Element(ErrRange, "physics: Nearest: within", i, v)
 		}
 	}
-	if err := w.readyForQueries(&q.QueryFilter, len(q.X), goCost); err != nil {
+	if err := w.prepareQueries(&q.QueryFilter, len(q.X), goCost); err != nil {
 		return err
 	}
 	out.resize(len(q.X))
@@ -84,36 +84,36 @@ func (w *World) Distances(a, b []Shape, out *Distances) error {
 			return fault.Element(ErrStale, "physics: Distances: b", i, b[i])
 		}
 	}
-	if err := w.readyForQueries(&QueryFilter{}, 0, 0); err != nil {
+	if err := w.prepareQueries(&QueryFilter{}, 0, 0); err != nil {
 		return err
 	}
 	s := w.solver
 	for i := range a {
 		for _, shape := range [2]Shape{a[i], b[i]} {
-			if body := w.shapes.body[shape.index]; !s.placed(body) {
+			if body := w.shapes.body[shape.index]; !s.poseInRange(body) {
 				return because(fault.Element(ErrRange, "physics: Distances: pair", i, shape), "its body is nowhere")
 			}
 		}
 	}
 	out.resize(len(a))
 	for i := range a {
-		sa, sb := s.centred(a[i]), s.centred(b[i])
+		sa, sb := s.centredShape(a[i]), s.centredShape(b[i])
 		d := rigid.Distance(&sa, &sb, w.shapes.body[a[i].index], w.shapes.body[b[i].index], &s.queries.poses)
 		out.put(i, a[i], &rigid.ShapeHit{T: d.Distance, Normal: d.Normal, Point: d.PointA})
 	}
 	return nil
 }
 
-// placed reports whether a body has a pose with which can be computed.
-func (s *solver) placed(body uint32) bool {
+// poseInRange reports whether a body has a pose with which can be computed.
+func (s *solver) poseInRange(body uint32) bool {
 	p := &s.queries.poses
 	x, y, cos, sin := p.X[body], p.Y[body], p.Cos[body], p.Sin[body]
-	return max(x, -x, y, -y) <= maxQueried && max(cos, -cos, sin, -sin) <= 2
+	return max(x, -x, y, -y) <= maxQueryCoordinate && max(cos, -cos, sin, -sin) <= 2
 }
 
-// centred is a shape relative to the centre of mass of its body, of a disabled one too.
-func (s *solver) centred(shape Shape) rigid.Shape {
+// centredShape is a shape relative to the centre of mass of its body, of a disabled one too.
+func (s *solver) centredShape(shape Shape) rigid.Shape {
 	i := shape.index
-	body := s.table.body[i]
+	body := s.shapeTable.body[i]
 	return s.shapes.local[i].Transformed(rigid.Vec{X: -s.cols.CentreX[body], Y: -s.cols.CentreY[body]}, 1, 0)
 }

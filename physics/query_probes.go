@@ -68,7 +68,7 @@ func (q *Probes) fill(p *rigid.ShapeQuery, i int, skipInside bool) {
 		p.Sin, p.Cos = rigid.SinCos(q.Angle[i])
 	}
 	p.DX, p.DY, p.MaxT, p.Flags = 1, 0, 0, q.flags(skipInside)
-	p.Category, p.Mask, p.Exclude = q.of(i)
+	p.Category, p.Mask, p.Exclude = q.forQuery(i)
 }
 
 // Casts is a batch of forms that are moved without turning: from their places by up to
@@ -94,7 +94,7 @@ func (q *Casts) Validate() error {
 		panic("physics: Casts: X, DX, DY or MaxFraction differ in length")
 	}
 	for i := range n {
-		if err := checkWay("physics: Casts", i, q.X[i], q.Y[i], q.DX[i], q.DY[i], endOf(q.MaxFraction, i)); err != nil {
+		if err := checkTranslation("physics: Casts", i, q.X[i], q.Y[i], q.DX[i], q.DY[i], fractionAt(q.MaxFraction, i)); err != nil {
 			return err
 		}
 	}
@@ -141,7 +141,7 @@ func (w *World) beginCasts(q *Casts, out *RayHits) (*probeTask, error) {
 	if err := q.Validate(); err != nil {
 		return nil, err
 	}
-	if err := w.readyForQueries(&q.QueryFilter, len(q.X), goCost); err != nil {
+	if err := w.prepareQueries(&q.QueryFilter, len(q.X), goCost); err != nil {
 		return nil, err
 	}
 	t := &w.solver.queries.probes
@@ -154,7 +154,7 @@ func (w *World) beginCasts(q *Casts, out *RayHits) (*probeTask, error) {
 func (t *probeTask) cast(i int, p *rigid.ShapeQuery) {
 	q := t.casts
 	q.fill(p, i, q.SkipInside)
-	p.DX, p.DY, p.MaxT = q.DX[i], q.DY[i], endOf(q.MaxFraction, i)
+	p.DX, p.DY, p.MaxT = q.DX[i], q.DY[i], fractionAt(q.MaxFraction, i)
 	p.Prepare()
 }
 
@@ -165,12 +165,12 @@ func (t *probeTask) answer(_, lo, hi int) {
 			t.q.fill(&p, i, false)
 			p.MaxT = t.within[i]
 			p.Prepare()
-			f := t.s.queries.targets.Nearest(&p)
+			f := t.s.queries.tree.Nearest(&p)
 			t.near.put(i, t.s.handle(f.Shape), &f)
 			continue
 		}
 		t.cast(i, &p)
-		f := t.s.queries.targets.CastShapeClosest(&p)
+		f := t.s.queries.tree.CastShapeClosest(&p)
 		if f.Shape == rigid.NoShape {
 			f.Point = rigid.Vec{X: p.X + float32(f.T*p.DX), Y: p.Y + float32(f.T*p.DY)}
 		}
@@ -182,7 +182,7 @@ func (t *probeTask) rows(_, lo, hi int, ends []uint32, to []rigid.ShapeHit) []ri
 	var p rigid.ShapeQuery
 	for i := lo; i < hi; i++ {
 		t.cast(i, &p)
-		to = t.s.queries.targets.CastShapeAll(&p, to)
+		to = t.s.queries.tree.CastShapeAll(&p, to)
 		ends[i-lo] = uint32(len(to))
 	}
 	return to
@@ -217,10 +217,10 @@ func (w *World) Overlaps(q *Probes, out *Overlapping) error {
 	if err := q.Validate(); err != nil {
 		return err
 	}
-	if err := w.readyForQueries(&q.QueryFilter, len(q.X), goCost); err != nil {
+	if err := w.prepareQueries(&q.QueryFilter, len(q.X), goCost); err != nil {
 		return err
 	}
-	t := &w.solver.queries.over
+	t := &w.solver.queries.overlaps
 	t.q, t.out = q, out
 	t.begin(w.solver, probeChunk, t)
 	return t.all("physics: Overlaps: shapes", len(q.X))
@@ -240,14 +240,14 @@ func (t *overlapTask) rows(_, lo, hi int, ends []uint32, to []uint32) []uint32 {
 	for i := lo; i < hi; i++ {
 		t.q.fill(&p, i, false)
 		p.Prepare()
-		to = t.s.queries.targets.OverlapShape(&p, to)
+		to = t.s.queries.tree.OverlapShape(&p, to)
 		ends[i-lo] = uint32(len(to))
 	}
 	return to
 }
 
 func (t *overlapTask) resize(rows, n int) []uint32 {
-	t.out.Offsets, t.out.Shapes = resized(t.out.Offsets, rows), roomy(t.out.Shapes, n)
+	t.out.Offsets, t.out.Shapes = resized(t.out.Offsets, rows), resizedWithRoom(t.out.Shapes, n)
 	return t.out.Offsets
 }
 

@@ -37,14 +37,14 @@ func (q *Rays) Validate() error {
 
 // fault finds what is wrong with ray i.
 func (q *Rays) fault(i int) error {
-	return checkWay("physics: Rays", i, q.X[i], q.Y[i], q.DX[i], q.DY[i], endOf(q.MaxFraction, i))
+	return checkTranslation("physics: Rays", i, q.X[i], q.Y[i], q.DX[i], q.DY[i], fractionAt(q.MaxFraction, i))
 }
 
-// checkWay finds what is wrong with a way from (x, y) to end times (dx, dy) beyond it.
-func checkWay(what string, i int, x, y, dx, dy, end float32) error {
+// checkTranslation finds what is wrong with a way from (x, y) to end times (dx, dy) beyond it.
+func checkTranslation(what string, i int, x, y, dx, dy, end float32) error {
 	square, reach := float32(dx*dx)+float32(dy*dy), end*max(dx, -dx, dy, -dy)
-	if max(x, -x, y, -y) <= maxQueried && square >= leastSquare && reach <= maxQueried && end >= 0 &&
-		max(dx, -dx, dy, -dy) <= maxQueried {
+	if max(x, -x, y, -y) <= maxQueryCoordinate && square >= minSquare && reach <= maxQueryCoordinate && end >= 0 &&
+		max(dx, -dx, dy, -dy) <= maxQueryCoordinate {
 		return nil // NaN is none of that
 	}
 	for _, c := range [...]struct {
@@ -60,18 +60,18 @@ func checkWay(what string, i int, x, y, dx, dy, end float32) error {
 		return fault.Element(ErrNotFinite, what+".MaxFraction", i, end)
 	case end < 0:
 		return fault.Element(ErrRange, what+".MaxFraction", i, end)
-	case square < leastSquare:
+	case square < minSquare:
 		return because(fault.Element(ErrRange, what+": translation", i, [2]float32{dx, dy}), "no length")
 	}
 	return because(fault.Element(ErrRange, what+".MaxFraction", i, end), "goes beyond 2^60")
 }
 
-// leastSquare is the least number of full precision: a ray that is shorter than its root,
+// minSquare is the least number of full precision: a ray that is shorter than its root,
 // 1e-19 m, counts as one of no length.
-const leastSquare = 0x1p-126
+const minSquare = 0x1p-126
 
-// endOf is the fraction at which a way ends.
-func endOf(maxFraction []float32, i int) float32 {
+// fractionAt is the fraction at which a way ends.
+func fractionAt(maxFraction []float32, i int) float32 {
 	if maxFraction == nil {
 		return 1
 	}
@@ -92,15 +92,15 @@ type RayHits struct {
 }
 
 func (h *RayHits) resize(rows, n int) {
-	h.Offsets, h.Shapes = resized(h.Offsets, rows), roomy(h.Shapes, n)
+	h.Offsets, h.Shapes = resized(h.Offsets, rows), resizedWithRoom(h.Shapes, n)
 	for _, c := range [...]*[]float32{&h.Fractions, &h.X, &h.Y, &h.NormalX, &h.NormalY} {
-		*c = roomy(*c, n)
+		*c = resizedWithRoom(*c, n)
 	}
 }
 
-// roomy is resized with some more room where it allocates, as the number of results
+// resizedWithRoom is resized with some more room where it allocates, as the number of results
 // changes from one batch to the next.
-func roomy[T any](s []T, n int) []T {
+func resizedWithRoom[T any](s []T, n int) []T {
 	if cap(s) < n {
 		return make([]T, n, n+n/4)
 	}
@@ -154,7 +154,7 @@ func (w *World) beginRays(q *Rays, out *RayHits) (*rayTask, error) {
 	if err := q.Validate(); err != nil {
 		return nil, err
 	}
-	if err := w.readyForQueries(&q.QueryFilter, len(q.X), kernelCost); err != nil {
+	if err := w.prepareQueries(&q.QueryFilter, len(q.X), kernelCost); err != nil {
 		return nil, err
 	}
 	t := &w.solver.queries.rays
@@ -172,8 +172,8 @@ func (t *rayTask) prepare(worker, lo, hi int) []rigid.Ray {
 	flags := q.flags(q.SkipInside)
 	for k := range rays {
 		i, r := lo+k, &rays[k]
-		r.OX, r.OY, r.DX, r.DY, r.MaxT, r.Flags = q.X[i], q.Y[i], q.DX[i], q.DY[i], endOf(q.MaxFraction, i), flags
-		r.Category, r.Mask, r.Exclude = q.of(i)
+		r.OX, r.OY, r.DX, r.DY, r.MaxT, r.Flags = q.X[i], q.Y[i], q.DX[i], q.DY[i], fractionAt(q.MaxFraction, i), flags
+		r.Category, r.Mask, r.Exclude = q.forQuery(i)
 	}
 	rigid.PrepareRays(rays)
 	return rays
@@ -181,7 +181,7 @@ func (t *rayTask) prepare(worker, lo, hi int) []rigid.Ray {
 
 func (t *rayTask) answer(worker, lo, hi int) {
 	rays, hits := t.prepare(worker, lo, hi), t.scratch[worker].one[:hi-lo]
-	t.s.queries.targets.CastRaysClosest(t.s.level, rays, hits)
+	t.s.queries.tree.CastRaysClosest(t.s.level, rays, hits)
 	for i := range hits {
 		t.put(lo+i, lo+i, &hits[i])
 	}
@@ -192,7 +192,7 @@ func (t *rayTask) rows(worker, lo, hi int, ends []uint32, to []rigid.RayHit) []r
 	to = to[:cap(to)]
 	for at := 0; ; {
 		var done int
-		done, fill = t.s.queries.targets.CastRaysAll(t.s.level, rays[at:], ends[at:], to, fill)
+		done, fill = t.s.queries.tree.CastRaysAll(t.s.level, rays[at:], ends[at:], to, fill)
 		if at += done; at == len(rays) {
 			return to[:fill]
 		}

@@ -41,31 +41,31 @@ func (w *World) Prepare(data []byte) error {
 		w.Discard()
 		return err
 	}
-	w.incoming.prepared = true
+	w.prepared.prepared = true
 	return nil
 }
 
 // Commit replaces the state by the one prepared. It panics if there is none.
 func (w *World) Commit() {
-	if w.incoming == nil || !w.incoming.prepared {
+	if w.prepared == nil || !w.prepared.prepared {
 		panic("physics: Commit without Prepare")
 	}
-	w.become(w.incoming)
-	if w.incoming.hasEvents {
-		w.solver.events, w.incoming.events = w.incoming.events, w.solver.events
+	w.replaceState(w.prepared)
+	if w.prepared.hasEvents {
+		w.solver.events, w.prepared.events = w.prepared.events, w.solver.events
 	}
 	w.Discard()
 }
 
 // Discard forgets what was prepared, if anything.
 func (w *World) Discard() {
-	if w.incoming != nil {
-		w.incoming.forget()
+	if w.prepared != nil {
+		w.prepared.forget()
 	}
 }
 
-// image is a snapshot that was checked.
-type image struct {
+// snapshotImage is a snapshot that was checked.
+type snapshotImage struct {
 	frame.Decoder
 	prepared                               bool
 	events                                 Events // if hasEvents
@@ -84,7 +84,7 @@ type image struct {
 	chainGenerations                                 []uint32
 	pairs                                            []uint64
 	tuning                                           Tuning
-	masses                                           []bodyMass
+	masses                                           []massOverride
 }
 
 // madeShape is a shape as it was created; Count 0: none.
@@ -98,10 +98,10 @@ type madeShape struct {
 const snapshotName = "physics: snapshot: "
 
 // forget lets go of the snapshot, and keeps its own memory.
-func (im *image) forget() {
+func (im *snapshotImage) forget() {
 	j := &im.joints
 	clear(im.chains) // whose points belong to the world now
-	*im = image{
+	*im = snapshotImage{
 		events: im.events, made: im.made[:0], digested: im.digested, chains: im.chains[:0], chainGenerations: im.chainGenerations[:0],
 		pairs: im.pairs[:0], masses: im.masses[:0],
 		joints: jointImage{bodies: j.bodies[:0], rows: j.rows[:0], impulses: j.impulses[:0]},
@@ -111,10 +111,10 @@ func (im *image) forget() {
 // decode checks a snapshot and leaves it in w.incoming.
 func (w *World) decode(data []byte) error {
 	d, err := frame.NewDecoder(data, snapshotName, snapshotMagic, snapshotVersion)
-	if w.incoming == nil {
-		w.incoming = new(image)
+	if w.prepared == nil {
+		w.prepared = new(snapshotImage)
 	}
-	im := w.incoming
+	im := w.prepared
 	im.Decoder, im.w = d, w
 	if err == nil {
 		err = im.header(w)
@@ -167,7 +167,7 @@ func (w *World) decode(data []byte) error {
 	return err
 }
 
-func (im *image) header(w *World) error {
+func (im *snapshotImage) header(w *World) error {
 	b, err := im.Next("header")
 	if err != nil {
 		return err
@@ -176,12 +176,12 @@ func (im *image) header(w *World) error {
 		return im.Corrupt("length of the header", len(b))
 	}
 	u32 := func(i int) uint32 { return binary.LittleEndian.Uint32(b[4*i:]) }
-	if err := w.config.follows(snapshotName, u32); err != nil {
+	if err := w.config.checkRules(snapshotName, u32); err != nil {
 		return err
 	}
 	const n = rulesBytes / 4
 	im.gravity = [2]float32{math.Float32frombits(u32(n)), math.Float32frombits(u32(n + 1))}
-	if !usable(im.gravity[0]) || !usable(im.gravity[1]) {
+	if !inRange(im.gravity[0]) || !inRange(im.gravity[1]) {
 		return im.Corrupt("gravity", im.gravity)
 	}
 	im.steps = binary.LittleEndian.Uint64(b[headerBytes-8:])
@@ -213,20 +213,20 @@ func (im *image) header(w *World) error {
 const maxContacts = 1<<31/contactBytes - 1
 
 // The columns of the frames, by their offsets in bytes a row.
-func (im *image) bodyColumn(offset, size int) []byte {
+func (im *snapshotImage) bodyColumn(offset, size int) []byte {
 	return im.bodyFrame[offset*im.rows:][:size*im.rows]
 }
 
-func (im *image) shapeColumn(offset, size int) []byte {
+func (im *snapshotImage) shapeColumn(offset, size int) []byte {
 	return im.shapeFrame[offset*im.shapes:][:size*im.shapes]
 }
 
-func (im *image) slots() []byte       { return im.bodyColumn(4*22, 4) }
-func (im *image) generations() []byte { return im.bodyColumn(4*23, 4) }
-func (im *image) types() []byte       { return im.bodyColumn(4*24, 1) }
-func (im *image) flags() []byte       { return im.bodyColumn(4*24+1, 1) }
+func (im *snapshotImage) slots() []byte       { return im.bodyColumn(4*22, 4) }
+func (im *snapshotImage) generations() []byte { return im.bodyColumn(4*23, 4) }
+func (im *snapshotImage) types() []byte       { return im.bodyColumn(4*24, 1) }
+func (im *snapshotImage) flags() []byte       { return im.bodyColumn(4*24+1, 1) }
 
-func (im *image) checkBodies() error {
+func (im *snapshotImage) checkBodies() error {
 	generation, types, slots := im.generations(), im.types(), im.slots()
 	for i, f := range im.flags() {
 		alive, slot := f&aliveFlag != 0, binary.LittleEndian.Uint32(slots[4*i:])
@@ -237,19 +237,19 @@ func (im *image) checkBodies() error {
 			return im.element("type of body", i, types[i])
 		case alive && binary.LittleEndian.Uint32(generation[4*i:]) == 0:
 			return im.element("generation of body", i, 0)
-		case im.w.beyond(slot):
+		case im.w.slotOutOfRange(slot):
 			return fault.Element(fault.ErrBeyond, snapshotName+"slot of body", i, slot)
 		}
 	}
 	return nil
 }
 
-func (im *image) element(what string, i int, v any) error {
+func (im *snapshotImage) element(what string, i int, v any) error {
 	return fault.Element(ErrCorrupt, snapshotName+what, i, v)
 }
 
 // checkShapes looks at what belongs to which body.
-func (im *image) checkShapes() error {
+func (im *snapshotImage) checkShapes() error {
 	flags, kinds := im.flags(), im.shapeColumn(8, 1)
 	generation, bodies := im.shapeColumn(0, 4), im.shapeColumn(4, 4)
 	vertices := 0
@@ -274,7 +274,7 @@ func (im *image) checkShapes() error {
 }
 
 // makeShapes makes the shapes as they were made once.
-func (im *image) makeShapes() error {
+func (im *snapshotImage) makeShapes() error {
 	im.made = resized(im.made, im.shapes)
 	clear(im.made)
 	rest := im.vertexFrame
@@ -290,7 +290,7 @@ func (im *image) makeShapes() error {
 		rest = rest[vertexBytes*n:]
 		m.body, m.def = binary.LittleEndian.Uint32(im.shapeColumn(4, 4)[4*i:]), im.shapeDef(i)
 		err := m.def.Validate()
-		if err == nil && !im.w.makes(i, points[:n], float(im.shapeColumn(9, 4), i), &m.Shape) {
+		if err == nil && !im.w.sameShape(i, points[:n], float(im.shapeColumn(9, 4), i), &m.Shape) {
 			m.Shape, err = makeShape(points[:n], float(im.shapeColumn(9, 4), i))
 		}
 		if err != nil {
@@ -300,9 +300,9 @@ func (im *image) makeShapes() error {
 	return nil
 }
 
-// makes reports whether a shape of the world as it is was made of these vertices, which
+// sameShape reports whether a shape of the world as it is was made of these vertices, which
 // spares making it again, and sets to to it then.
-func (w *World) makes(i int, points []rigid.Vec, radius float32, to *rigid.Shape) bool {
+func (w *World) sameShape(i int, points []rigid.Vec, radius float32, to *rigid.Shape) bool {
 	t := &w.solver.shapes
 	if i >= len(t.local) {
 		return false
@@ -333,7 +333,7 @@ func makeShape(points []rigid.Vec, radius float32) (rigid.Shape, error) {
 	return rigid.MakeCapsule(points[0], points[1], radius)
 }
 
-func (im *image) shapeDef(i int) ShapeDef {
+func (im *snapshotImage) shapeDef(i int) ShapeDef {
 	const first = 4 + 4 + 1 + 4 // bytes before density
 	coefficient := func(k int) float32 { return float(im.shapeColumn(first+4*k, 4), i) }
 	const category = first + 5*4
@@ -352,9 +352,11 @@ func (im *image) shapeDef(i int) ShapeDef {
 // float returns number i of little-endian ones.
 func float(b []byte, i int) float32 { return math.Float32frombits(binary.LittleEndian.Uint32(b[4*i:])) }
 
-func (im *image) checkContacts() error { return im.checkEachContact("contact", im.contactFrame) }
+func (im *snapshotImage) checkContacts() error {
+	return im.checkEachContact("contact", im.contactFrame)
+}
 
-func (im *image) checkEachContact(what string, contacts []byte) error {
+func (im *snapshotImage) checkEachContact(what string, contacts []byte) error {
 	lastA, lastB := uint32(0), uint32(0)
 	for i := range len(contacts) / contactBytes {
 		b := contacts[contactBytes*i:][:contactBytes]
@@ -365,7 +367,7 @@ func (im *image) checkEachContact(what string, contacts []byte) error {
 		switch {
 		case shapeA >= shapeB || uint64(shapeB) >= uint64(im.seen) || i > 0 && !ascends:
 			return im.element("shapes of "+what, i, [2]uint32{shapeA, shapeB})
-		case u32(2) > 2 || u32(3)&^(sensorA|sensorB) != 0 && (u32(3) != passing || u32(2) == 0):
+		case u32(2) > 2 || u32(3)&^(sensorA|sensorB) != 0 && (u32(3) != passThrough || u32(2) == 0):
 			return im.element("points and flags of "+what, i, [2]uint32{u32(2), u32(3)})
 		}
 		for _, k := range [...]int{4, 5, 6, 8, 9} {
@@ -377,55 +379,55 @@ func (im *image) checkEachContact(what string, contacts []byte) error {
 	return nil
 }
 
-// become replaces the state by that of an image. It cannot fail.
-func (w *World) become(im *image) {
+// replaceState replaces the state by that of an image. It cannot fail.
+func (w *World) replaceState(im *snapshotImage) {
 	s, c, before := w.solver, &w.cols, w.Rows()
 	for i, nc := range c.floatColumns() {
-		little((*nc.column)[:im.rows], im.bodyColumn(4*i, 4), 4)
+		copyLittleEndian((*nc.column)[:im.rows], im.bodyColumn(4*i, 4), 4)
 	}
-	for i, column := range w.synced.columns() {
-		little((*column)[:im.rows], im.bodyColumn(4*(18+i), 4), 4)
+	for i, column := range w.lastSync.columns() {
+		copyLittleEndian((*column)[:im.rows], im.bodyColumn(4*(18+i), 4), 4)
 	}
-	little(c.Slot[:im.rows], im.slots(), 4)
-	little(c.Type[:im.rows], im.types(), 1)
+	copyLittleEndian(c.Slot[:im.rows], im.slots(), 4)
+	copyLittleEndian(c.Type[:im.rows], im.types(), 1)
 	w.bodies.reset(im.rows)
-	little(w.bodies.generation, im.generations(), 4)
+	copyLittleEndian(w.bodies.generation, im.generations(), 4)
 	for i, f := range im.flags() {
 		c.Flags[i], c.Alive[i] = f&^aliveFlag, f>>7
-		w.bodies.settle(i, f&aliveFlag != 0)
+		w.bodies.setLive(i, f&aliveFlag != 0)
 	}
 	for i := range max(im.rows, before) {
 		if i >= im.rows || c.Alive[i] == 0 {
 			c.clear(i)
-			w.synced.clear(i)
+			w.lastSync.clear(i)
 		}
 	}
 	w.config.Gravity = im.gravity
 	s.sys.Gravity = vecOf(im.gravity)
 	s.rows, s.steps = im.rows, im.steps
-	w.becomeShapes(im)
-	s.measureAll()
-	w.becomeJoints(im)
-	w.becomeChains(im)
-	s.pairTable.become(im.pairs)
-	s.tune(im.tuning)
-	s.masses = append(s.masses[:0], im.masses...)
-	s.contacts, s.omitted = resized(s.contacts, im.contacts), 0
-	little(s.contacts, im.contactFrame, 4)
-	s.becomeSleep(im)
-	w.replaced()
+	w.restoreShapes(im)
+	s.updateAllExtents()
+	w.restoreJoints(im)
+	w.restoreChains(im)
+	s.ignoredPairs.set(im.pairs)
+	s.applyTuning(im.tuning)
+	s.massOverrides = append(s.massOverrides[:0], im.masses...)
+	s.contacts, s.omittedPairs = resized(s.contacts, im.contacts), 0
+	copyLittleEndian(s.contacts, im.contactFrame, 4)
+	s.restoreSleep(im)
+	w.resetDerived()
 }
 
-func (w *World) becomeShapes(im *image) {
+func (w *World) restoreShapes(im *snapshotImage) {
 	s, t := w.solver, &w.shapes
 	s.shapes.reset()
 	t.reset(im.shapes)
-	little(t.pool.generation, im.shapeColumn(0, 4), 4)
-	s.seen = resized(s.seen, im.seen)
-	little(s.seen, im.shapeFrame[shapeBytes*im.shapes:], 4)
+	copyLittleEndian(t.ids.generation, im.shapeColumn(0, 4), 4)
+	s.lastGenerations = resized(s.lastGenerations, im.seen)
+	copyLittleEndian(s.lastGenerations, im.shapeFrame[shapeBytes*im.shapes:], 4)
 	for i := range im.made {
 		m := &im.made[i]
-		t.pool.settle(i, m.Count > 0)
+		t.ids.setLive(i, m.Count > 0)
 		s.shapes.reach(i)
 		if m.Count == 0 {
 			continue
@@ -434,32 +436,32 @@ func (w *World) becomeShapes(im *image) {
 		s.shapes.put(i, body, &m.def, &m.Shape)
 		s.shapes.setSmooth(i, m.smooth)
 		s.shapes.filters.Moves[i] = w.cols.Type[body] != StaticBody
-		s.show(body, i)
+		s.addToScene(body, i)
 		t.body[i], t.digest[i] = m.body, s.shapes.digest(i)
 		t.link(i)
 	}
 }
 
-// replaced forgets what belongs to a state that is gone.
-func (w *World) replaced() {
+// resetDerived forgets what belongs to a state that is gone.
+func (w *World) resetDerived() {
 	s := w.solver
-	w.slots.of(w.cols.Slot[:s.rows])
+	w.slots.rebuild(w.cols.Slot[:s.rows])
 	s.events.clear()
-	s.trace = s.trace[:0]
+	s.stageHashes = s.stageHashes[:0]
 	w.forgetTeleports()
 	s.countPassing()
-	s.disabled, s.locked = 0, 0
+	s.disabledBodies, s.lockedBodies = 0, 0
 	for _, f := range w.cols.Flags[:s.rows] {
 		if f&FlagDisabled != 0 {
-			s.disabled++
+			s.disabledBodies++
 		}
-		s.locked += lockedBody(f)
+		s.lockedBodies += hasLock(f)
 	}
 	w.failed = nil
 }
 
-// little copies numbers of size bytes each from little-endian order.
-func little[T uint8 | uint32 | float32 | BodyType | rigid.Contact | jointRow | jointImpulse](dst []T, src []byte, size int) {
+// copyLittleEndian copies numbers of size bytes each from little-endian order.
+func copyLittleEndian[T uint8 | uint32 | float32 | BodyType | rigid.Contact | jointRow | jointImpulse](dst []T, src []byte, size int) {
 	b := raw(dst)
 	copy(b, src)
 	statehash.Little(b, size)

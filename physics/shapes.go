@@ -5,7 +5,7 @@ import "github.com/evertick/evertick/internal/fault"
 // shapeTable knows which shapes live and on which body. Their geometry is the
 // engine's; a digest of it stands for it in the state hash.
 type shapeTable struct {
-	pool   pool
+	ids    idPool
 	head   []uint32 // by body: its newest shape + 1, or 0
 	next   []uint32 // by shape: the next older shape of the same body + 1, or 0
 	prev   []uint32 // by shape: the next newer one + 1, or 0
@@ -14,7 +14,7 @@ type shapeTable struct {
 }
 
 func newShapeTable(bodies int) shapeTable {
-	return shapeTable{pool: newPool(maxShapes, 0), head: make([]uint32, bodies)}
+	return shapeTable{ids: newIDPool(maxShapes, 0), head: make([]uint32, bodies)}
 }
 
 func (t *shapeTable) add(shape, body int, digest uint64) Shape {
@@ -27,12 +27,12 @@ func (t *shapeTable) add(shape, body int, digest uint64) Shape {
 	t.body[shape] = uint32(body)
 	t.digest[shape] = digest
 	t.link(shape)
-	return Shape{uint32(shape), t.pool.claim(shape)}
+	return Shape{uint32(shape), t.ids.claim(shape)}
 }
 
 // reset makes n numbers of shapes that are free.
 func (t *shapeTable) reset(n int) {
-	t.pool.reset(n)
+	t.ids.reset(n)
 	clear(t.head)
 	t.next, t.prev = resized(t.next, n), resized(t.prev, n)
 	t.body, t.digest = resized(t.body, n), resized(t.digest, n)
@@ -55,7 +55,7 @@ func (t *shapeTable) release(shape int) {
 	t.next[shape], t.prev[shape] = 0, 0
 	t.body[shape] = NoSlot
 	t.digest[shape] = 0
-	t.pool.release(shape)
+	t.ids.release(shape)
 }
 
 // releaseAll releases the shapes of a body.
@@ -105,7 +105,7 @@ func (w *World) CreateCapsule(b Body, def ShapeDef, capsule Capsule) (Shape, err
 }
 
 func (w *World) createShape(b Body, def ShapeDef, g geometry) (Shape, error) {
-	body, err := w.mutable(b)
+	body, err := w.mutableRow(b)
 	if err != nil {
 		return Shape{}, err
 	}
@@ -113,7 +113,7 @@ func (w *World) createShape(b Body, def ShapeDef, g geometry) (Shape, error) {
 	if err := w.shapeDef.Validate(); err != nil {
 		return Shape{}, err
 	}
-	shape, ok := w.shapes.pool.next()
+	shape, ok := w.shapes.ids.next()
 	if !ok {
 		return Shape{}, fault.Field(ErrCapacity, "physics: ShapeCount", w.ShapeCount())
 	}
@@ -137,7 +137,7 @@ func (w *World) DestroyShape(s Shape) error {
 		return fault.Field(ErrStale, "physics: Shape", s)
 	}
 	shape := int(s.index)
-	if err := w.single(s); err != nil {
+	if err := w.requireNotInChain(s); err != nil {
 		return err
 	}
 	if err := w.engine.DestroyShape(shape, int(w.shapes.body[shape])); err != nil {
@@ -151,7 +151,7 @@ func (w *World) DestroyShape(s Shape) error {
 // ShapeDef returns the definition of s, as it is now. Errors: ErrStale, and
 // ErrUnsupported from another engine.
 func (w *World) ShapeDef(s Shape) (ShapeDef, error) {
-	if err := w.solvedShape(s); err != nil {
+	if err := w.requireSolverShape(s); err != nil {
 		return ShapeDef{}, err
 	}
 	return w.solver.shapes.def(int(s.index)), nil
@@ -162,7 +162,7 @@ func (w *World) ShapeDef(s Shape) (ShapeDef, error) {
 // the creation of a shape; and ErrUnsupported from another engine, and for another Sensor than s
 // was made with.
 func (w *World) SetShapeDef(s Shape, def ShapeDef) error {
-	if err := w.solvedShape(s); err != nil {
+	if err := w.requireSolverShape(s); err != nil {
 		return err
 	}
 	if err := def.Validate(); err != nil {
@@ -181,7 +181,7 @@ func (w *World) SetShapeDef(s Shape, def ShapeDef) error {
 	return nil
 }
 
-func (w *World) solvedShape(s Shape) error {
+func (w *World) requireSolverShape(s Shape) error {
 	if w.failed != nil {
 		return w.failed
 	}

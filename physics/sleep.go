@@ -51,7 +51,7 @@ func (w *World) AwakeCount() int {
 // touched by a kinematic body that moves, and nothing at all with Config.DisableSleep. It does nothing to
 // a body that is static or disabled. Errors: ErrStale, and ErrUnsupported from another engine.
 func (w *World) SetAwake(b Body, awake bool) error {
-	i, err := w.solved(b)
+	i, err := w.solverRow(b)
 	switch {
 	case err != nil:
 		return err
@@ -69,13 +69,13 @@ func (w *World) SetAwake(b Body, awake bool) error {
 // SetSleepThreshold replaces BodyDef.SleepThreshold. Errors: ErrStale; ErrNotFinite or ErrRange
 // as from BodyDef.Validate; and ErrUnsupported from another engine.
 func (w *World) SetSleepThreshold(b Body, speed float32) error {
-	i, err := w.solved(b)
+	i, err := w.solverRow(b)
 	if err == nil {
 		err = checkTuning("physics: SetSleepThreshold: speed", speed)
 	}
 	if err == nil && w.solver.sleep.on {
 		w.solver.wake(i)
-		w.solver.sleep.threshold[i] = thresholdOf(speed)
+		w.solver.sleep.threshold[i] = sleepThreshold(speed)
 	}
 	return err
 }
@@ -85,24 +85,24 @@ func (s *solver) putIslandToSleep(i int) {
 	c, z := s.cols, &s.sleep
 	if c.Type[i] != DynamicBody {
 		if c.Flags[i]&FlagDisableSleep == 0 {
-			z.loud.reset(s.rows)
-			s.calm(i)
-			s.wakeBeside(z.loud)
+			z.restless.reset(s.rows)
+			s.clearChanges(i)
+			s.wakeNeighbours(z.restless)
 			s.putToSleep(i)
 		}
 		return
 	}
-	s.joinContacts()
-	island, members := z.islands.Find(uint32(i)), z.loudRoots
+	s.buildIslands()
+	island, members := z.islands.Find(uint32(i)), z.restlessIslands
 	for k := range s.rows {
 		if c.Type[k] == DynamicBody && s.awake(k) && z.islands.Find(uint32(k)) == island {
-			if c.Flags[k]&FlagDisableSleep != 0 || z.loud.has(k) {
+			if c.Flags[k]&FlagDisableSleep != 0 || z.restless.has(k) {
 				return
 			}
 			members.add(k)
 		}
 	}
-	z.loud.reset(s.rows)
+	z.restless.reset(s.rows)
 	each := func(do func(*solver, int)) {
 		for k := range s.rows {
 			if members.has(k) {
@@ -110,25 +110,25 @@ func (s *solver) putIslandToSleep(i int) {
 			}
 		}
 	}
-	each((*solver).calm)
-	s.wakeBeside(z.loud)
+	each((*solver).clearChanges)
+	s.wakeNeighbours(z.restless)
 	each((*solver).putToSleep)
 }
 
-// calm keeps a body that is about to be put to sleep from waking for what was done to it since the step
+// clearChanges keeps a body that is about to be put to sleep from waking for what was done to it since the step
 // before. What slept beside it has to notice that, if it is more than having been woken: it is listed as loud.
-func (s *solver) calm(i int) {
+func (s *solver) clearChanges(i int) {
 	z := &s.sleep
-	why := z.stirred[i]
-	z.stirred[i] = 0
-	s.mark(i, fresh)
-	if why&^woken != 0 || why != 0 && s.displaced(i) {
-		z.loud.add(i)
+	why := z.changes[i]
+	z.changes[i] = 0
+	s.mark(i, newAsleep)
+	if why&^woken != 0 || why != 0 && s.poseWritten(i) {
+		z.restless.add(i)
 	}
 }
 
-// wakeBeside wakes the sleepers that touch bodies that are not, or are joined to them, but for fresh ones.
-func (s *solver) wakeBeside(bodies bitset) {
+// wakeNeighbours wakes the sleepers that touch bodies that are not, or are joined to them, but for fresh ones.
+func (s *solver) wakeNeighbours(bodies bitset) {
 	z, of := &s.sleep, s.shapes.filters.Body
 	if z.asleep == 0 {
 		return
@@ -137,16 +137,16 @@ func (s *solver) wakeBeside(bodies bitset) {
 		if bodies.has(int(a)) {
 			a, b = b, a
 		}
-		if bodies.has(int(b)) && s.sleeper(a) && z.stirred[a]&fresh == 0 {
+		if bodies.has(int(b)) && s.asleepDynamic(a) && z.changes[a]&newAsleep == 0 {
 			s.wake(int(a))
 		}
 	}
 	for _, contacts := range [...][]rigid.Contact{z.resting, s.contacts} {
 		for k := range contacts {
-			if c := &contacts[k]; c.Count > 0 && c.Flags&pushesNothing == 0 && s.current(c) {
+			if c := &contacts[k]; c.Count > 0 && c.Flags&noPush == 0 && s.shapesLive(c) {
 				wake(of[c.A], of[c.B])
 			}
 		}
 	}
-	s.eachLink(wake)
+	s.eachJoint(wake)
 }

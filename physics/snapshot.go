@@ -57,9 +57,9 @@ func (w *World) Snapshot(dst []byte) ([]byte, error) {
 		return dst, w.failed
 	}
 	s := w.solver
-	rows, shapes, vertices := w.Rows(), w.shapes.pool.high(), s.shapes.vertices()
+	rows, shapes, vertices := w.Rows(), w.shapes.ids.used(), s.shapes.vertices()
 	notes := s.countNoted()
-	size := frame.Preamble + 7*frame.Overhead + headerBytes + bodyBytes*rows + shapeBytes*shapes + 4*len(s.seen) +
+	size := frame.Preamble + 7*frame.Overhead + headerBytes + bodyBytes*rows + shapeBytes*shapes + 4*len(s.lastGenerations) +
 		vertexBytes*vertices + contactBytes*len(s.contacts) + w.moreBytes() + w.jointFrameBytes() + s.sleepBytes(notes)
 	e := frame.Begin(slices.Grow(dst, size), snapshotMagic, snapshotVersion)
 
@@ -67,7 +67,7 @@ func (w *World) Snapshot(dst []byte) ([]byte, error) {
 	e.Buf = w.config.appendRules(e.Buf)
 	e.U32(int(math.Float32bits(w.config.Gravity[0])))
 	e.U32(int(math.Float32bits(w.config.Gravity[1])))
-	for _, n := range [...]int{rows, shapes, len(s.seen), vertices, len(s.contacts)} {
+	for _, n := range [...]int{rows, shapes, len(s.lastGenerations), vertices, len(s.contacts)} {
 		e.U32(n)
 	}
 	e.U64(s.steps)
@@ -77,9 +77,9 @@ func (w *World) Snapshot(dst []byte) ([]byte, error) {
 	w.encodeBodies(&e, rows)
 	e.Seal()
 
-	e.Open(shapeBytes*shapes + 4*len(s.seen))
+	e.Open(shapeBytes*shapes + 4*len(s.lastGenerations))
 	w.encodeShapes(&e, shapes)
-	e.Rows(raw(s.seen), 4)
+	e.Rows(raw(s.lastGenerations), 4)
 	e.Seal()
 
 	e.Open(vertexBytes * vertices)
@@ -95,7 +95,7 @@ func (w *World) Snapshot(dst []byte) ([]byte, error) {
 	w.encodeJoints(&e)
 	s.shapes.encodeOneWays(&e)
 	w.chains.encode(&e)
-	s.pairTable.encode(&e)
+	s.ignoredPairs.encode(&e)
 	s.encodeTuning(&e)
 	s.encodeMasses(&e)
 	s.encodeSleep(&e, notes)
@@ -105,8 +105,8 @@ func (w *World) Snapshot(dst []byte) ([]byte, error) {
 // moreBytes is the size of the frames behind the contacts.
 func (w *World) moreBytes() int {
 	s := w.solver
-	return 5*frame.Overhead + oneWayBytes*s.shapes.oneWays + w.chains.bytes() + s.pairTable.bytes() +
-		tuningBytes + massBytes*len(s.masses)
+	return 5*frame.Overhead + oneWayBytes*s.shapes.oneWays + w.chains.bytes() + s.ignoredPairs.bytes() +
+		tuningBytes + massBytes*len(s.massOverrides)
 }
 
 func (w *World) encodeBodies(e *frame.Encoder, rows int) {
@@ -114,7 +114,7 @@ func (w *World) encodeBodies(e *frame.Encoder, rows int) {
 	for _, nc := range c.floatColumns() {
 		e.Rows(raw((*nc.column)[:rows]), 4)
 	}
-	for _, column := range w.synced.columns() {
+	for _, column := range w.lastSync.columns() {
 		e.Rows(raw((*column)[:rows]), 4)
 	}
 	e.Rows(raw(c.Slot[:rows]), 4)
@@ -131,7 +131,7 @@ func (w *World) encodeBodies(e *frame.Encoder, rows int) {
 
 func (w *World) encodeShapes(e *frame.Encoder, n int) {
 	t := &w.solver.shapes
-	e.Rows(raw(w.shapes.pool.generation), 4)
+	e.Rows(raw(w.shapes.ids.generation), 4)
 	e.Rows(raw(w.shapes.body), 4)
 	for i := range n {
 		kind := byte(t.local[i].Count)
@@ -203,8 +203,8 @@ func (c *Config) appendRules(dst []byte) []byte {
 	return dst
 }
 
-// follows is an error unless the rules are those of another world.
-func (c *Config) follows(who string, rules func(i int) uint32) error {
+// checkRules is an error unless the rules are those of another world.
+func (c *Config) checkRules(who string, rules func(i int) uint32) error {
 	for i, r := range c.rules() {
 		if got := rules(i); got != r.bits {
 			return because(fault.Field(ErrUnsupported, who+"Config."+r.name, got), "in bits, not that of this world")

@@ -37,9 +37,9 @@ func impulses(j *rigid.Joint) jointImpulse {
 	return v
 }
 
-// remember sets the impulses, also those of parts that the joint does not have: they are zero, of
+// restore sets the impulses, also those of parts that the joint does not have: they are zero, of
 // either sign.
-func (v *jointImpulse) remember(j *rigid.Joint) {
+func (v *jointImpulse) restore(j *rigid.Joint) {
 	if j.Kind == rigid.NoJoint {
 		return
 	}
@@ -48,8 +48,8 @@ func (v *jointImpulse) remember(j *rigid.Joint) {
 	j.AngularImpulse = rigid.AxisImpulse{Spring: v[6], Motor: v[7], Lower: v[8], Upper: v[9]}
 }
 
-// gathered returns the impulses of all joints, good until the next call.
-func (t *jointColumns) gathered() []jointImpulse {
+// allImpulses returns the impulses of all joints, good until the next call.
+func (t *jointColumns) allImpulses() []jointImpulse {
 	t.impulses = t.impulses[:0]
 	for i := range t.solved {
 		t.impulses = append(t.impulses, impulses(&t.solved[i]))
@@ -57,17 +57,17 @@ func (t *jointColumns) gathered() []jointImpulse {
 	return t.impulses
 }
 
-func (w *World) jointFrameBytes() int { return jointHeader + jointBytes*w.joints.pool.high() }
+func (w *World) jointFrameBytes() int { return jointHeader + jointBytes*w.joints.ids.used() }
 
 // encodeJoints appends the frame of joints.
 func (w *World) encodeJoints(e *frame.Encoder) {
 	e.Open(w.jointFrameBytes())
-	e.U32(w.joints.pool.high())
-	e.U32(int(math.Float32bits(w.solver.rate)))
-	e.Rows(raw(w.joints.pool.generation), 4)
+	e.U32(w.joints.ids.used())
+	e.U32(int(math.Float32bits(w.solver.subStepRate)))
+	e.Rows(raw(w.joints.ids.generation), 4)
 	e.Rows(raw(w.joints.body), 4)
 	e.Rows(raw(w.solver.joints.rows), 4)
-	e.Rows(raw(w.solver.joints.gathered()), 4)
+	e.Rows(raw(w.solver.joints.allImpulses()), 4)
 	e.Seal()
 }
 
@@ -82,7 +82,7 @@ type jointImage struct {
 }
 
 // decodeJoints reads the frame of joints.
-func (im *image) decodeJoints() error {
+func (im *snapshotImage) decodeJoints() error {
 	b, err := im.Next("joints")
 	if err != nil {
 		return err
@@ -96,7 +96,7 @@ func (im *image) decodeJoints() error {
 	}
 	j := &im.joints
 	j.n, j.rate = int(n), float(b, 1)
-	if !(j.rate >= 0 && usable(j.rate)) {
+	if !(j.rate >= 0 && inRange(j.rate)) {
 		return im.Corrupt("rate", j.rate)
 	}
 	column := b[jointHeader:]
@@ -107,9 +107,9 @@ func (im *image) decodeJoints() error {
 	}
 	j.generations = next(4)
 	j.bodies, j.rows, j.impulses = resized(j.bodies, 2*j.n), resized(j.rows, j.n), resized(j.impulses, j.n)
-	little(j.bodies, next(2*4), 4)
-	little(j.rows, next(4*jointWords), 4)
-	little(j.impulses, next(4*jointImpulses), 4)
+	copyLittleEndian(j.bodies, next(2*4), 4)
+	copyLittleEndian(j.rows, next(4*jointWords), 4)
+	copyLittleEndian(j.impulses, next(4*jointImpulses), 4)
 	for i := range j.n {
 		if err := im.checkJoint(i); err != nil {
 			return err
@@ -118,7 +118,7 @@ func (im *image) decodeJoints() error {
 	return nil
 }
 
-func (im *image) checkJoint(i int) error {
+func (im *snapshotImage) checkJoint(i int) error {
 	j, flags := &im.joints, im.flags()
 	a, b := j.bodies[2*i], j.bodies[2*i+1]
 	if a == NoSlot && b == NoSlot {
@@ -135,7 +135,7 @@ func (im *image) checkJoint(i int) error {
 	if binary.LittleEndian.Uint32(j.generations[4*i:]) == 0 {
 		return im.element("generation of joint", i, 0)
 	}
-	if err := j.rows[i].intact(); err != nil {
+	if err := j.rows[i].checkStored(); err != nil {
 		return fmt.Errorf("%w: %v", im.element("joint", i, j.rows[i].kind), err)
 	}
 	for _, v := range j.impulses[i] {
@@ -146,8 +146,8 @@ func (im *image) checkJoint(i int) error {
 	return nil
 }
 
-// intact is an error unless a definition is one that could be made.
-func (r *jointRow) intact() error {
+// checkStored is an error unless a definition is one that could be made.
+func (r *jointRow) checkStored() error {
 	if err := r.validate(); err != nil {
 		return err
 	}
@@ -163,16 +163,16 @@ func (r *jointRow) intact() error {
 	return nil
 }
 
-// becomeJoints replaces the joints by those of an image, once bodies have been replaced.
-func (w *World) becomeJoints(im *image) {
+// restoreJoints replaces the joints by those of an image, once bodies have been replaced.
+func (w *World) restoreJoints(im *snapshotImage) {
 	j, s, t := &im.joints, w.solver, &w.joints
-	s.rate = j.rate
+	s.subStepRate = j.rate
 	s.joints.reset()
 	t.reset(j.n, w.Cap())
-	little(t.pool.generation, j.generations, 4)
+	copyLittleEndian(t.ids.generation, j.generations, 4)
 	for i := range j.n {
 		live := j.bodies[2*i] != NoSlot
-		t.pool.settle(i, live)
+		t.ids.setLive(i, live)
 		s.joints.reach(i)
 		if !live {
 			continue
@@ -180,7 +180,7 @@ func (w *World) becomeJoints(im *image) {
 		t.link(2*i, int(j.bodies[2*i]))
 		t.link(2*i+1, int(j.bodies[2*i+1]))
 		s.joints.put(i, &j.rows[i])
-		s.placeJoint(i)
-		j.impulses[i].remember(&s.joints.solved[i])
+		s.updateJoint(i)
+		j.impulses[i].restore(&s.joints.solved[i])
 	}
 }

@@ -25,13 +25,13 @@ const (
 
 // noted reports whether a row is one of those that the frame lists.
 func (s *solver) noted(i int) bool {
-	if s.sleep.stirred[i] != 0 {
+	if s.sleep.changes[i] != 0 {
 		return true
 	}
 	if s.awake(i) || !s.bodies.occupied(i) {
 		return false
 	}
-	return s.displaced(i)
+	return s.poseWritten(i)
 }
 
 func (s *solver) countNoted() int {
@@ -65,8 +65,8 @@ func (s *solver) encodeSleep(e *frame.Encoder, notes int) {
 		for i := range s.rows {
 			if s.noted(i) {
 				e.U32(i)
-				e.U32(int(z.stirred[i]))
-				for _, kept := range z.kept {
+				e.U32(int(z.changes[i]))
+				for _, kept := range z.restPose {
 					e.U32(int(math.Float32bits(kept[i])))
 				}
 			}
@@ -82,7 +82,7 @@ type sleepImage struct {
 }
 
 // decodeSleep reads the frame.
-func (im *image) decodeSleep(w *World) error {
+func (im *snapshotImage) decodeSleep(w *World) error {
 	b, err := im.Next("sleep")
 	if err != nil {
 		return err
@@ -109,7 +109,7 @@ func (im *image) decodeSleep(w *World) error {
 	return im.checkEachContact("resting contact", im.sleep.contacts)
 }
 
-func (im *image) checkRest() error {
+func (im *snapshotImage) checkRest() error {
 	for i := range im.rows {
 		if t := float(im.sleep.rest, i); !fault.Finite(t) || t < 0 {
 			return im.element("time at rest of body", i, t)
@@ -121,8 +121,8 @@ func (im *image) checkRest() error {
 	last := -1
 	for n := 0; n < len(im.sleep.notes); n += noteBytes {
 		row, why := int(binary.LittleEndian.Uint32(im.sleep.notes[n:])), binary.LittleEndian.Uint32(im.sleep.notes[n+4:])
-		if row <= last || row >= im.rows || why&^(woken|changed|written|fresh|born) != 0 || why&born != 0 && why&fresh == 0 ||
-			why&fresh != 0 && im.flags()[row]&FlagAsleep == 0 {
+		if row <= last || row >= im.rows || why&^(woken|changed|written|newAsleep|createdAsleep) != 0 || why&createdAsleep != 0 && why&newAsleep == 0 ||
+			why&newAsleep != 0 && im.flags()[row]&FlagAsleep == 0 {
 			return im.element("noted row", n/noteBytes, [2]int{row, int(why)})
 		}
 		last = row
@@ -130,17 +130,17 @@ func (im *image) checkRest() error {
 	return nil
 }
 
-// becomeSleep replaces what is known of bodies at rest by that of an image; all else is in place.
-func (s *solver) becomeSleep(im *image) {
+// restoreSleep replaces what is known of bodies at rest by that of an image; all else is in place.
+func (s *solver) restoreSleep(im *snapshotImage) {
 	z := &s.sleep
 	if !z.on {
 		return
 	}
 	s.clearSleep()
-	little(z.time[:im.rows], im.sleep.rest[:4*im.rows], 4)
-	little(z.threshold[:im.rows], im.sleep.rest[4*im.rows:], 4)
+	copyLittleEndian(z.time[:im.rows], im.sleep.rest[:4*im.rows], 4)
+	copyLittleEndian(z.threshold[:im.rows], im.sleep.rest[4*im.rows:], 4)
 	for i := range im.rows {
-		s.keep(i)
+		s.storeRestPose(i)
 		if s.cols.Alive[i] == 0 {
 			z.time[i], z.threshold[i] = 0, 0
 		}
@@ -150,12 +150,12 @@ func (s *solver) becomeSleep(im *image) {
 		if why := uint8(binary.LittleEndian.Uint32(n[4:])); why != 0 {
 			s.mark(i, why)
 		}
-		for k, kept := range z.kept {
+		for k, kept := range z.restPose {
 			kept[i] = float(n, 2+k)
 		}
 	}
 	z.resting = resized(z.resting, len(im.sleep.contacts)/contactBytes)
-	little(z.resting, im.sleep.contacts, 4)
+	copyLittleEndian(z.resting, im.sleep.contacts, 4)
 	s.countAsleep()
 }
 
@@ -164,14 +164,14 @@ func (s *solver) clearSleep() {
 	z := &s.sleep
 	clear(z.time)
 	clear(z.threshold)
-	clear(z.stirred)
+	clear(z.changes)
 	clear(z.active)
-	for _, kept := range z.kept {
+	for _, kept := range z.restPose {
 		clear(kept)
 	}
-	z.marks, z.briefly, z.resting = z.marks[:0], z.briefly[:0], z.resting[:0]
+	z.changed, z.activeOnce, z.resting = z.changed[:0], z.activeOnce[:0], z.resting[:0]
 	z.spans, z.shapes = z.spans[:0], z.shapes[:0]
-	z.stale = true
+	z.dirty = true
 }
 
 func (s *solver) countAsleep() {
@@ -194,11 +194,11 @@ func (s *solver) copySleep(src *solver) {
 	n := src.rows
 	copy(z.time, from.time[:n])
 	copy(z.threshold, from.threshold[:n])
-	copy(z.stirred, from.stirred[:n])
-	for k, kept := range z.kept {
-		copy(kept, from.kept[k][:n])
+	copy(z.changes, from.changes[:n])
+	for k, kept := range z.restPose {
+		copy(kept, from.restPose[k][:n])
 	}
-	z.marks = append(z.marks, from.marks...)
+	z.changed = append(z.changed, from.changed...)
 	z.resting = slices.Grow(z.resting, len(from.resting))
 	z.resting = append(z.resting, from.resting...)
 	z.asleep = from.asleep

@@ -13,86 +13,86 @@ import (
 // stages of package rigid. All that a step depends on is in the columns, the shapes
 // and the contacts; the rest is room to work in.
 type solver struct {
-	cols   *Columns
-	bodies *pool       // of the World
-	table  *shapeTable // of the World
-	ties   *jointTable // of the World
-	level  native.Level
-	pool   *native.Pool
-	rows   int // of bodies ever used
+	cols       *Columns
+	bodies     *idPool     // of the World
+	shapeTable *shapeTable // of the World
+	jointTable *jointTable // of the World
+	level      native.Level
+	pool       *native.Pool
+	rows       int // of bodies ever used
 
-	shapes   shapeColumns
-	joints   jointColumns
-	contacts []rigid.Contact // of the last step, ascending by A, then B
-	seen     []uint32        // generations that shapes had then
-	steps    uint64          // done
-	disabled int             // bodies that are
-	rate     float32         // of the sub-steps of the last step, 1/s
-	sleep    sleeping
+	shapes          shapeColumns
+	joints          jointColumns
+	contacts        []rigid.Contact // of the last step, ascending by A, then B
+	lastGenerations []uint32        // generations that shapes had then
+	steps           uint64          // done
+	disabledBodies  int             // bodies that are
+	subStepRate     float32         // of the sub-steps of the last step, 1/s
+	sleep           sleepState
 
-	tuning    Tuning
-	masses    []bodyMass // of SetMassData, ascending by body
-	locked    int        // bodies with FlagLockX or FlagLockY
-	pairTable pairTable
-	passing   int     // contacts through one-way platforms
-	omitted   int     // pairs that the last step left out
-	dt        float32 // of the step that runs
+	tuning          Tuning
+	massOverrides   []massOverride // of SetMassData, ascending by body
+	lockedBodies    int            // bodies with FlagLockX or FlagLockY
+	ignoredPairs    ignoredPairs
+	passingContacts int     // contacts through one-way platforms
+	omittedPairs    int     // pairs that the last step left out
+	dt              float32 // of the step that runs
 
-	sys       rigid.System
-	centre    rigid.Poses // of the centres of mass; Cos and Sin are those of cols
-	boxes     rigid.Boxes
-	broad     rigid.BroadPhase
-	pairs     rigid.Pairs
-	manifolds []rigid.Manifold
-	next      []rigid.Contact // of the step that runs
-	own       []uint32        // what shapesOf returned
-	movedIn   []int           // bodies that moved, by span
-	looked    int             // columns of quarantine
-	huge      atomic.Bool     // a value in these is
-	collided  bool            // manifolds are known
-	sweep     sweeper
-	shares    []share            // of the pairs, by chunk
-	colouring native.SerialStage // of chunks of the pairs
-	stage     stageTask
-	spanStage spanTask
-	team      native.Team
-	passes    []pass // of contacts
+	sys            rigid.System
+	centre         rigid.Poses // of the centres of mass; Cos and Sin are those of cols
+	boxes          rigid.Boxes
+	broad          rigid.BroadPhase
+	pairs          rigid.Pairs
+	manifolds      []rigid.Manifold
+	next           []rigid.Contact // of the step that runs
+	ownShapes      []uint32        // what bodyShapes returned
+	movedCounts    []int           // bodies that moved, by span
+	checkedColumns int             // columns of quarantine
+	outOfRange     atomic.Bool     // a value in these is
+	collided       bool            // manifolds are known
+	continuous     continuousState
+	contactChunks  []contactChunk     // of the pairs, by chunk
+	colouring      native.SerialStage // of chunks of the pairs
+	stage          stageTask
+	spanStage      spanTask
+	team           native.Team
+	contactRanges  []blockRange // of contacts
 
-	jointPasses []pass
+	jointRanges []blockRange
 
-	// s.step, s.stagePart, s.stepPart, s.chooseChunk, s.shareParts, s.goesPast, s.touched and s.held, bound once.
+	// s.step, s.runStageChunks, s.runSolveStages, s.colourChunk, s.parallelForParts, s.ignoredInSweep, s.touched and s.held, bound once.
 	wholeStep         func()
 	stageJob, stepJob func(*native.Worker)
-	chooseJob         func(chunk int)
-	shareJob          func(parts int, f func(part int))
+	colourJob         func(chunk int)
+	parallelForJob    func(parts int, f func(part int))
 	part              func(part int) // of the broad phase
-	passesJob         func(shape, other uint32) bool
+	ignoredJob        func(shape, other uint32) bool
 	touchedJob        func(a, b uint32) bool
-	heldJob           func(body uint32) rigid.MotionLocks
+	motionLocksJob    func(body uint32) rigid.MotionLocks
 
 	queries queries
 
-	events Events
-	timed  func(stage string) // World.Trace
-	traced bool               // Config.StageHashes
-	trace  []ColumnHash       // of the last step
+	events      Events
+	onStage     func(stage string) // World.Trace
+	hashStages  bool               // Config.StageHashes
+	stageHashes []ColumnHash       // of the last step
 }
 
 func (s *solver) Open(cfg Config, cols *Columns) error {
 	level, err := native.Resolve(cfg.Level)
 	if err == nil {
-		err = checkUsable("physics: Config.Gravity", cfg.Gravity[:]...)
+		err = checkInRange("physics: Config.Gravity", cfg.Gravity[:]...)
 	}
 	if err != nil {
 		return err
 	}
-	s.pairTable.room = cfg.Capacity
+	s.ignoredPairs.bodies = cfg.Capacity
 	s.cols, s.level, s.pool = cols, level, native.NewPool(cfg.Workers)
-	s.shareJob, s.passesJob, s.touchedJob, s.heldJob = s.shareParts, s.goesPast, s.touched, s.held
-	s.wholeStep, s.stageJob, s.stepJob, s.chooseJob = s.step, s.stagePart, s.stepPart, s.chooseChunk
-	s.traced = cfg.StageHashes
+	s.parallelForJob, s.ignoredJob, s.touchedJob, s.motionLocksJob = s.parallelForParts, s.ignoredInSweep, s.mayTouch, s.motionLocks
+	s.wholeStep, s.stageJob, s.stepJob, s.colourJob = s.step, s.runStageChunks, s.runSolveStages, s.colourChunk
+	s.hashStages = cfg.StageHashes
 	s.sys.Params = cfg.params()
-	s.tune(cfg.tuning())
+	s.applyTuning(cfg.tuning())
 	n := cfg.Capacity
 	work := [workColumns]*[]float32{&s.centre.X, &s.centre.Y, &s.sys.Bodies.FreeX, &s.sys.Bodies.FreeY, &s.sys.Bodies.FreeW}
 	step := stagger.Stride(4 * n)
@@ -101,7 +101,7 @@ func (s *solver) Open(cfg Config, cols *Columns) error {
 		*c = stagger.View[float32](arena[i*step : i*step+4*n])
 	}
 	s.sys.States = make([]rigid.State, n)
-	s.sweep.open(&cfg)
+	s.continuous.open(&cfg)
 	s.sleep.open(&cfg)
 	return nil
 }
@@ -110,7 +110,7 @@ func (s *solver) Open(cfg Config, cols *Columns) error {
 const workColumns = 5
 
 func (s *solver) SetGravity(gravity [2]float32) error {
-	if err := checkUsable("physics: SetGravity: gravity", gravity[:]...); err != nil {
+	if err := checkInRange("physics: SetGravity: gravity", gravity[:]...); err != nil {
 		return err
 	}
 	if differ(gravity[0], s.sys.Gravity.X) || differ(gravity[1], s.sys.Gravity.Y) {
@@ -127,12 +127,12 @@ func (s *solver) CreateBody(i int, d *BodyDef) error {
 	sin, cos := rigid.SinCos(d.Angle)
 	s.setRotation(i, sin, cos)
 	s.rows = max(s.rows, i+1)
-	s.locked += lockedBody(s.cols.Flags[i])
+	s.lockedBodies += hasLock(s.cols.Flags[i])
 	c := s.cols
 	c.X[i], c.Y[i] = d.Position[0], d.Position[1]
 	c.VX[i], c.VY[i], c.W[i] = d.LinearVelocity[0], d.LinearVelocity[1], d.AngularVelocity
-	s.beginSleep(i, d)
-	err := s.weigh(i, nil) // one kilogram, if any: no error
+	s.initSleep(i, d)
+	err := s.updateMass(i, nil) // one kilogram, if any: no error
 	if d.Disabled {
 		s.disable(i)
 	}
@@ -140,17 +140,17 @@ func (s *solver) CreateBody(i int, d *BodyDef) error {
 }
 
 func (s *solver) DestroyBody(body int) {
-	s.endJoints(body)
+	s.destroyJoints(body)
 	if s.cols.Flags[body]&FlagDisabled != 0 {
-		s.disabled--
+		s.disabledBodies--
 	}
-	s.pairTable.drop(body)
-	s.setMass(body, MassData{}, false)
-	s.locked -= lockedBody(s.cols.Flags[body])
-	for link := s.table.head[body]; link != 0; link = s.table.next[link-1] {
+	s.ignoredPairs.removeBody(body)
+	s.setMassOverride(body, MassData{}, false)
+	s.lockedBodies -= hasLock(s.cols.Flags[body])
+	for link := s.shapeTable.head[body]; link != 0; link = s.shapeTable.next[link-1] {
 		s.shapes.clear(int(link - 1))
 	}
-	s.forgetSleep(body)
+	s.removeSleep(body)
 }
 
 // checkSolver is what this solver asks for beside Validate.
@@ -165,16 +165,16 @@ func (d *BodyDef) checkSolver() error {
 		{"physics: BodyDef.AngularVelocity", d.AngularVelocity}, {"physics: BodyDef.LinearDamping", d.LinearDamping},
 		{"physics: BodyDef.AngularDamping", d.AngularDamping}, {"physics: BodyDef.GravityScale", d.GravityScale},
 	} {
-		if err := checkUsable(f.field, f.value); err != nil {
+		if err := checkInRange(f.field, f.value); err != nil {
 			return err
 		}
 	}
 	return checkAngle("physics: BodyDef.Angle", d.Angle)
 }
 
-func checkUsable(field string, values ...float32) error {
+func checkInRange(field string, values ...float32) error {
 	for _, v := range values {
-		if !usable(v) {
+		if !inRange(v) {
 			return because(fault.Field(ErrRange, field, v), "2^63 or more")
 		}
 	}
@@ -190,7 +190,7 @@ func checkAngle(field string, v float32) error {
 
 // checkPlace is what this solver asks of a place to put a body.
 func checkPlace(positionField, angleField string, position [2]float32, angle float32) error {
-	if err := checkUsable(positionField, position[:]...); err != nil {
+	if err := checkInRange(positionField, position[:]...); err != nil {
 		return err
 	}
 	return checkAngle(angleField, angle)
@@ -201,8 +201,8 @@ func (s *solver) setRotation(i int, sin, cos float32) {
 	c.Cos[i], c.Sin[i], c.Angle[i] = cos, sin, rigid.Atan2(sin, cos)
 }
 
-// turned returns a vector in body coordinates in those of the world.
-func (s *solver) turned(i int, x, y float32) (float32, float32) {
+// rotate returns a vector in body coordinates in those of the world.
+func (s *solver) rotate(i int, x, y float32) (float32, float32) {
 	cos, sin := s.cols.Cos[i], s.cols.Sin[i]
 	return float32(cos*x) - float32(sin*y), float32(sin*x) + float32(cos*y)
 }

@@ -5,37 +5,37 @@ import (
 	"github.com/evertick/evertick/native/rigid"
 )
 
-// advance moves the bodies, once contacts have colours: the order of rigid.System.Step, by
+// solve moves the bodies, once contacts have colours: the order of rigid.System.Step, by
 // all workers if there is enough to do.
-func (s *solver) advance() {
-	s.rate = s.sys.Params.SubStepRate(s.dt)
+func (s *solver) solve() {
+	s.subStepRate = s.sys.Params.SubStepRate(s.dt)
 	if s.idle() {
 		s.sys.Hits = s.sys.Hits[:0]
-		s.traceEnd()
+		s.hashSolved()
 		return
 	}
 	sys := &s.sys
 	sys.LayOutBlocks()
-	s.over(0, len(s.contacts), pairChunk, (*solver).fillRows)
-	if !s.traced && s.alone() && s.locked == 0 && s.allActive() {
+	s.parallelFor(0, len(s.contacts), pairChunk, (*solver).fillBlocks)
+	if !s.hashStages && s.singleWorker() && s.lockedBodies == 0 && s.allActive() {
 		sys.Solve(s.level)
 		return
 	}
-	s.passes = planPasses(s.passes[:0], &sys.Colours.Start)
-	s.jointPasses = planPasses(s.jointPasses[:0], &sys.JointColours.Start)
-	n := len(s.passes) + len(s.jointPasses)
+	s.contactRanges = planRanges(s.contactRanges[:0], &sys.Colours.Start)
+	s.jointRanges = planRanges(s.jointRanges[:0], &sys.JointColours.Start)
+	n := len(s.contactRanges) + len(s.jointRanges)
 	s.team.Parallel(8+2*n+s.subSteps()*(3+2*n), s.stepJob)
-	s.traceEnd()
+	s.hashSolved()
 }
 
-func (s *solver) fillRows(lo, hi int) { s.sys.FillBlocks(lo, hi) }
+func (s *solver) fillBlocks(lo, hi int) { s.sys.FillBlocks(lo, hi) }
 
-// pass is a range of blocks that is done before the next one begins.
-type pass struct{ lo, hi, size int }
+// blockRange is a range of blocks that is done before the next one begins.
+type blockRange struct{ lo, hi, size int }
 
-// planPasses appends the colours: those with blocks for several workers in chunks, and
+// planRanges appends the colours: those with blocks for several workers in chunks, and
 // the others, as far as they follow each other, in one.
-func planPasses(passes []pass, start *[rigid.NumColours + 1]int) []pass {
+func planRanges(passes []blockRange, start *[rigid.NumColours + 1]int) []blockRange {
 	joined := false
 	for c := range rigid.NumColours {
 		lo, hi := start[c], start[c+1]
@@ -43,21 +43,21 @@ func planPasses(passes []pass, start *[rigid.NumColours + 1]int) []pass {
 		switch {
 		case lo == hi:
 		case shared:
-			passes = append(passes, pass{lo, hi, blockChunk})
+			passes = append(passes, blockRange{lo, hi, blockChunk})
 			joined = false
 		case joined:
 			p := &passes[len(passes)-1]
 			p.hi, p.size = hi, hi-p.lo
 		default:
-			passes = append(passes, pass{lo, hi, hi - lo})
+			passes = append(passes, blockRange{lo, hi, hi - lo})
 			joined = true
 		}
 	}
 	return passes
 }
 
-// stepPart is what each worker does of a step.
-func (s *solver) stepPart(w *native.Worker) {
+// runSolveStages is what each worker does of a step.
+func (s *solver) runSolveStages(w *native.Worker) {
 	sys, level := &s.sys, s.level
 	blocks, joints := len(sys.Blocks), len(sys.JointBlocks)
 	s.eachSpan(w, func(lo, hi int) { sys.LoadStates(level, lo, hi) })
@@ -66,29 +66,29 @@ func (s *solver) stepPart(w *native.Worker) {
 	for sub := range s.subSteps() {
 		s.eachSpan(w, func(lo, hi int) {
 			sys.IntegrateVelocities(level, sub, lo, hi)
-			s.holdLocked(lo, hi)
+			s.applyMotionLocks(lo, hi)
 		})
 		if sub == 0 {
-			eachPass(w, s.jointPasses, func(lo, hi int) { sys.WarmStartJoints(level, lo, hi) })
-			eachPass(w, s.passes, func(lo, hi int) { sys.WarmStartContacts(level, lo, hi) })
+			eachRange(w, s.jointRanges, func(lo, hi int) { sys.WarmStartJoints(level, lo, hi) })
+			eachRange(w, s.contactRanges, func(lo, hi int) { sys.WarmStartContacts(level, lo, hi) })
 		}
-		eachPass(w, s.jointPasses, func(lo, hi int) { sys.SolveJoints(level, true, lo, hi) })
-		eachPass(w, s.passes, func(lo, hi int) { sys.SolveContacts(level, true, lo, hi) })
+		eachRange(w, s.jointRanges, func(lo, hi int) { sys.SolveJoints(level, true, lo, hi) })
+		eachRange(w, s.contactRanges, func(lo, hi int) { sys.SolveContacts(level, true, lo, hi) })
 		s.eachSpan(w, func(lo, hi int) {
-			s.holdLocked(lo, hi)
+			s.applyMotionLocks(lo, hi)
 			sys.IntegratePositions(level, lo, hi)
 		})
-		eachPass(w, s.jointPasses, func(lo, hi int) { sys.SolveJoints(level, false, lo, hi) })
-		eachPass(w, s.passes, func(lo, hi int) { sys.SolveContacts(level, false, lo, hi) })
-		if s.traced {
-			w.For(0, 1, 1, func(_, _ int) { s.traceStates(sub) })
+		eachRange(w, s.jointRanges, func(lo, hi int) { sys.SolveJoints(level, false, lo, hi) })
+		eachRange(w, s.contactRanges, func(lo, hi int) { sys.SolveContacts(level, false, lo, hi) })
+		if s.hashStages {
+			w.For(0, 1, 1, func(_, _ int) { s.hashStates(sub) })
 		}
 	}
-	eachPass(w, s.passes, func(lo, hi int) { sys.ApplyRestitution(level, lo, hi) })
+	eachRange(w, s.contactRanges, func(lo, hi int) { sys.ApplyRestitution(level, lo, hi) })
 	w.For(0, joints, blockChunk, func(lo, hi int) { sys.StoreJointImpulses(level, lo, hi) })
 	w.For(0, blocks, blockChunk, func(lo, hi int) { sys.StoreContactImpulses(level, lo, hi) })
 	s.eachSpan(w, func(lo, hi int) {
-		s.holdLocked(lo, hi)
+		s.applyMotionLocks(lo, hi)
 		sys.StoreStates(level, lo, hi)
 	})
 }
@@ -103,7 +103,7 @@ func (s *solver) eachSpan(w *native.Worker, f func(lo, hi int)) {
 	})
 }
 
-func eachPass(w *native.Worker, passes []pass, f func(lo, hi int)) {
+func eachRange(w *native.Worker, passes []blockRange, f func(lo, hi int)) {
 	for _, p := range passes {
 		w.For(p.lo, p.hi, p.size, f)
 	}
@@ -111,8 +111,8 @@ func eachPass(w *native.Worker, passes []pass, f func(lo, hi int)) {
 
 func (s *solver) subSteps() int { return s.sys.Params.SubSteps }
 
-// assemble gives the system what it works on, with room for the contacts.
-func (s *solver) assemble(contacts []rigid.Contact) *rigid.System {
+// prepareSystem gives the system what it works on, with room for the contacts.
+func (s *solver) prepareSystem(contacts []rigid.Contact) *rigid.System {
 	c, n, sys := s.cols, s.rows, &s.sys
 	b := &sys.Bodies
 	b.VX, b.VY, b.W = c.VX[:n], c.VY[:n], c.W[:n]
@@ -126,6 +126,6 @@ func (s *solver) assemble(contacts []rigid.Contact) *rigid.System {
 	sys.BodyOf, sys.Materials = s.shapes.filters.Body, s.shapes.Materials
 	sys.Joints, sys.JointsVersion = s.joints.solved, s.joints.version+s.sleep.version
 	sys.Contacts, sys.Manifolds = contacts, s.manifolds
-	sys.Hits = forContacts(sys.Hits, len(contacts), s.usualContacts())
+	sys.Hits = growContacts(sys.Hits, len(contacts), s.minContactCapacity())
 	return sys
 }

@@ -4,9 +4,9 @@ import (
 	"github.com/evertick/evertick/internal/fault"
 )
 
-// huge is above what any value of a body may be: no square of one that is below
+// valueLimit is above what any value of a body may be: no square of one that is below
 // overflows, nor does the sum of two such squares.
-const huge = 1 << 63
+const valueLimit = 1 << 63
 
 // MassData is how heavy a body is.
 type MassData struct {
@@ -15,21 +15,21 @@ type MassData struct {
 	Center  [2]float32 // of mass, in body coordinates, in metres
 }
 
-// weigh computes the mass of a body from its shapes, ascending, and moves the shapes to
+// updateMass computes the mass of a body from its shapes, ascending, and moves the shapes to
 // its centre. An error has changed nothing. The velocity of a centre of mass that moves
 // within a turning body changes accordingly.
-func (s *solver) weigh(i int, shapes []uint32) error {
-	m := s.massOf(i, shapes)
-	invMass, err := inverseOf("physics: mass of the body", m.Mass)
+func (s *solver) updateMass(i int, shapes []uint32) error {
+	m := s.computeMass(i, shapes)
+	invMass, err := inverse("physics: mass of the body", m.Mass)
 	if err != nil {
 		return err
 	}
-	invInertia, err := inverseOf("physics: inertia of the body", m.Inertia)
+	invInertia, err := inverse("physics: inertia of the body", m.Inertia)
 	if err != nil {
 		return err
 	}
 	c := s.cols
-	dx, dy := s.turned(i, m.Center[0]-c.CentreX[i], m.Center[1]-c.CentreY[i])
+	dx, dy := s.rotate(i, m.Center[0]-c.CentreX[i], m.Center[1]-c.CentreY[i])
 	vx, vy := c.VX[i]-float32(c.W[i]*dy), c.VY[i]+float32(c.W[i]*dx)
 	if !s.setVelocity(i, vx, vy, c.W[i]) {
 		return overflow("physics: angular velocity of the body", c.W[i])
@@ -39,22 +39,22 @@ func (s *solver) weigh(i int, shapes []uint32) error {
 		c.InvMass[i], c.InvInertia[i] = invMass, invInertia
 	}
 	for _, shape := range shapes {
-		s.show(i, int(shape))
+		s.addToScene(i, int(shape))
 	}
-	s.measure(i, shapes)
-	s.placeJoints(i)
-	s.weighed(i)
+	s.updateExtents(i, shapes)
+	s.updateJoints(i)
+	s.storeInverseMass(i)
 	return nil
 }
 
-// massOf returns zero unless the body is dynamic. A dynamic one without mass weighs a
+// computeMass returns zero unless the body is dynamic. A dynamic one without mass weighs a
 // kilogram, and does not turn.
-func (s *solver) massOf(i int, shapes []uint32) MassData {
+func (s *solver) computeMass(i int, shapes []uint32) MassData {
 	c, t := s.cols, &s.shapes
 	if c.Type[i] != DynamicBody {
 		return MassData{}
 	}
-	if m, ok := s.massSet(i); ok {
+	if m, ok := s.massOverride(i); ok {
 		if c.Flags[i]&FlagFixedRotation != 0 {
 			m.Inertia = 0
 		}
@@ -83,13 +83,13 @@ func (s *solver) massOf(i int, shapes []uint32) MassData {
 	return MassData{float32(mass), float32(inertia), [2]float32{float32(x), float32(y)}}
 }
 
-// inverseOf returns 0 for 0. Masses whose inverse is huge, or that are so themselves, are
+// inverse returns 0 for 0. Masses whose inverse is huge, or that are so themselves, are
 // out of range.
-func inverseOf(field string, v float32) (float32, error) {
+func inverse(field string, v float32) (float32, error) {
 	if v == 0 {
 		return 0, nil
 	}
-	if !(v > 1./huge && v < huge) {
+	if !(v > 1./valueLimit && v < valueLimit) {
 		return 0, because(fault.Field(ErrRange, field, v), "beyond 1e-19 to 1e19")
 	}
 	return 1 / v, nil
@@ -100,8 +100,8 @@ func (s *solver) setType(i int, t BodyType) error {
 	c := s.cols
 	before := c.Type[i]
 	c.Type[i] = t
-	own := s.shapesOf(i)
-	if err := s.weigh(i, own); err != nil {
+	own := s.bodyShapes(i)
+	if err := s.updateMass(i, own); err != nil {
 		c.Type[i] = before
 		return err
 	}
@@ -114,7 +114,7 @@ func (s *solver) setType(i int, t BodyType) error {
 	for _, shape := range own {
 		s.shapes.filters.Moves[shape] = t != StaticBody
 	}
-	s.disturb(i)
+	s.wakeWithNeighbours(i)
 	return nil
 }
 
@@ -125,7 +125,7 @@ func (s *solver) setMaterial(shape, body int, def *ShapeDef) error {
 	before := t.density[shape]
 	t.density[shape] = def.Density
 	if s.cols.Type[body] == DynamicBody && before != def.Density {
-		if err := s.weigh(body, s.shapesOf(body)); err != nil {
+		if err := s.updateMass(body, s.bodyShapes(body)); err != nil {
 			t.density[shape] = before
 			return err
 		}
@@ -133,12 +133,12 @@ func (s *solver) setMaterial(shape, body int, def *ShapeDef) error {
 	t.Friction[shape], t.Restitution[shape] = def.Friction, def.Restitution
 	t.rolling[shape], t.TangentSpeed[shape] = def.RollingResistance, def.TangentSpeed
 	t.RollingResistance[shape] = float32(def.RollingResistance * t.local[shape].Radius)
-	s.disturb(body)
+	s.wakeWithNeighbours(body)
 	return nil
 }
 
 // massData returns zero unless the body is dynamic.
-func (s *solver) massData(i int) MassData { return s.massOf(i, s.shapesOf(i)) }
+func (s *solver) massData(i int) MassData { return s.computeMass(i, s.bodyShapes(i)) }
 
 // digest returns what stands for a shape in the state hash.
 func (t *shapeColumns) digest(shape int) uint64 {

@@ -38,15 +38,15 @@ func (s *solver) createShape(shape, body int, def *ShapeDef, g geometry) error {
 	t.put(shape, body, def, &r)
 	t.filters.Moves[shape] = s.cols.Type[body] != StaticBody
 	if s.cols.Type[body] == DynamicBody {
-		err = s.weigh(body, s.shapesOf(body, uint32(shape)))
+		err = s.updateMass(body, s.bodyShapes(body, uint32(shape)))
 	} else {
-		s.show(body, shape)
+		s.addToScene(body, shape)
 	}
 	if err != nil {
 		t.clear(shape)
 		return err
 	}
-	s.equip(body)
+	s.wakeUnlessNew(body)
 	return nil
 }
 
@@ -121,8 +121,8 @@ func (t *shapeColumns) clear(shape int) {
 	t.Friction[shape], t.Restitution[shape], t.RollingResistance[shape], t.TangentSpeed[shape] = 0, 0, 0, 0
 }
 
-// show puts a shape into the scene, where its body has it, unless that is disabled.
-func (s *solver) show(body, shape int) {
+// addToScene puts a shape into the scene, where its body has it, unless that is disabled.
+func (s *solver) addToScene(body, shape int) {
 	c, t := s.cols, &s.shapes
 	if c.Flags[body]&FlagDisabled == 0 {
 		t.version++
@@ -130,27 +130,27 @@ func (s *solver) show(body, shape int) {
 	}
 }
 
-// shapesOf returns the shapes of a body, ascending, and one more that the table does
+// bodyShapes returns the shapes of a body, ascending, and one more that the table does
 // not have yet. The slice is good until the next call.
-func (s *solver) shapesOf(body int, more ...uint32) []uint32 {
-	own := s.own[:0]
-	for link := s.table.head[body]; link != 0; link = s.table.next[link-1] {
+func (s *solver) bodyShapes(body int, more ...uint32) []uint32 {
+	own := s.ownShapes[:0]
+	for link := s.shapeTable.head[body]; link != 0; link = s.shapeTable.next[link-1] {
 		own = append(own, link-1)
 	}
 	own = append(own, more...)
 	slices.Sort(own)
-	s.own = own
+	s.ownShapes = own
 	return own
 }
 
 func (s *solver) DestroyShape(shape, body int) error {
 	if s.cols.Type[body] == DynamicBody {
-		own := s.shapesOf(body)
-		if err := s.weigh(body, slices.DeleteFunc(own, func(i uint32) bool { return int(i) == shape })); err != nil {
+		own := s.bodyShapes(body)
+		if err := s.updateMass(body, slices.DeleteFunc(own, func(i uint32) bool { return int(i) == shape })); err != nil {
 			return err
 		}
 	}
 	s.shapes.clear(shape)
-	s.disturb(body)
+	s.wakeWithNeighbours(body)
 	return nil
 }

@@ -7,38 +7,38 @@ import (
 	"github.com/evertick/evertick/native/rigid"
 )
 
-// rouse finds out, when a step begins, who is active in it.
-func (s *solver) rouse() {
+// updateActive finds out, when a step begins, who is active in it.
+func (s *solver) updateActive() {
 	z := &s.sleep
 	if !z.on {
 		z.all = true
-		s.wholeSpans()
+		s.coverAll()
 		return
 	}
 	z.all = false
-	s.notice()
-	s.wakeMarked(false)
+	s.detectWrites()
+	s.wakeChanged(false)
 }
 
-// wakeMarked wakes the islands of what is marked. Once the pairs of the step are collided these join fresh
+// wakeChanged wakes the islands of what is marked. Once the pairs of the step are collided these join fresh
 // sleepers, too.
-func (s *solver) wakeMarked(collided bool) {
-	if !s.sleep.stale {
+func (s *solver) wakeChanged(collided bool) {
+	if !s.sleep.dirty {
 		return
 	}
 	if s.sleep.asleep > 0 || len(s.sleep.resting) > 0 {
 		s.wakeIslands(collided)
 	}
-	s.muster()
+	s.collectActive()
 }
 
 // zeroRows are compared with what ought to be zero, in pieces of that length.
 var zeroRows [1024]float32
 
-// notice marks bodies at rest in whose columns somebody has written: those whose place is
+// detectWrites marks bodies at rest in whose columns somebody has written: those whose place is
 // not, bit for bit, what was kept, and those with a velocity or a force. Where all rows of a
 // word of active are at rest, whole columns are compared, at the speed of memory.
-func (s *solver) notice() {
+func (s *solver) detectWrites() {
 	active := s.sleep.active
 	words := (s.rows + 63) / 64
 	for w := 0; w < words; {
@@ -47,18 +47,18 @@ func (s *solver) notice() {
 			end++
 		}
 		lo, hi := w*64, min(end*64, s.rows)
-		if active[w] != 0 && ^active[w] != 0 || active[w] == 0 && !s.untouched(lo, hi) {
-			s.noticeRows(lo, hi)
+		if active[w] != 0 && ^active[w] != 0 || active[w] == 0 && !s.unwritten(lo, hi) {
+			s.detectWritesIn(lo, hi)
 		}
 		w = end
 	}
 }
 
-// untouched reports whether nobody has written to rows [lo, hi).
-func (s *solver) untouched(lo, hi int) bool {
+// unwritten reports whether nobody has written to rows [lo, hi).
+func (s *solver) unwritten(lo, hi int) bool {
 	c := s.cols
 	for k, column := range [...][]float32{c.X, c.Y, c.Angle, c.Cos, c.Sin} {
-		if !bytes.Equal(raw(column[lo:hi]), raw(s.sleep.kept[k][lo:hi])) {
+		if !bytes.Equal(raw(column[lo:hi]), raw(s.sleep.restPose[k][lo:hi])) {
 			return false
 		}
 	}
@@ -71,24 +71,24 @@ func (s *solver) untouched(lo, hi int) bool {
 	return true
 }
 
-func (s *solver) noticeRows(lo, hi int) {
+func (s *solver) detectWritesIn(lo, hi int) {
 	for i := lo; i < hi; i++ {
-		if !s.awake(i) && s.sleep.stirred[i]&^(brief|fresh|born) == 0 && s.disturbed(i) {
+		if !s.awake(i) && s.sleep.changes[i]&^(onceActive|newAsleep|createdAsleep) == 0 && s.rowWritten(i) {
 			s.mark(i, written)
 		}
 	}
 }
 
-// displaced reports whether a body at rest is not where it was kept.
-func (s *solver) displaced(i int) bool {
-	c, k := s.cols, &s.sleep.kept
+// poseWritten reports whether a body at rest is not where it was kept.
+func (s *solver) poseWritten(i int) bool {
+	c, k := s.cols, &s.sleep.restPose
 	return differ(c.X[i], k[0][i]) || differ(c.Y[i], k[1][i]) || differ(c.Angle[i], k[2][i]) ||
 		differ(c.Cos[i], k[3][i]) || differ(c.Sin[i], k[4][i])
 }
 
-// disturbed is untouched for one row.
-func (s *solver) disturbed(i int) bool {
-	if s.displaced(i) {
+// rowWritten is untouched for one row.
+func (s *solver) rowWritten(i int) bool {
+	if s.poseWritten(i) {
 		return true
 	}
 	c := s.cols
@@ -104,48 +104,48 @@ func (s *solver) disturbed(i int) bool {
 func (s *solver) wakeIslands(collided bool) {
 	z := &s.sleep
 	z.islands.Reset(s.rows)
-	z.loud.reset(s.rows)
-	z.loudRoots.reset(s.rows)
-	for _, i := range z.marks {
-		if z.stirred[i]&^(fresh|born) != 0 {
-			z.loud.add(int(i))
+	z.restless.reset(s.rows)
+	z.restlessIslands.reset(s.rows)
+	for _, i := range z.changed {
+		if z.changes[i]&^(newAsleep|createdAsleep) != 0 {
+			z.restless.add(int(i))
 		}
 	}
-	s.joinSleeping(z.resting)
-	s.joinSleeping(s.contacts) // of who fell asleep in the step before
-	s.eachLink(s.joinSleepers)
+	s.joinSleepingContacts(z.resting)
+	s.joinSleepingContacts(s.contacts) // of who fell asleep in the step before
+	s.eachJoint(s.joinSleepers)
 	if collided {
-		s.joinFresh()
+		s.joinNewSleepers()
 	}
 	for i := range s.rows {
-		if z.loud.has(i) {
-			z.loudRoots.add(int(z.islands.Find(uint32(i))))
+		if z.restless.has(i) {
+			z.restlessIslands.add(int(z.islands.Find(uint32(i))))
 		}
 	}
 	for i := range s.rows {
-		if s.cols.Flags[i]&FlagAsleep != 0 && z.loudRoots.has(int(z.islands.Find(uint32(i)))) {
-			s.rise(i)
+		if s.cols.Flags[i]&FlagAsleep != 0 && z.restlessIslands.has(int(z.islands.Find(uint32(i)))) {
+			s.wakeSleeper(i)
 		}
 	}
 }
 
-// joinSleeping joins the sleepers of contacts, and lists those as loud that touched
+// joinSleepingContacts joins the sleepers of contacts, and lists those as loud that touched
 // what is gone.
-func (s *solver) joinSleeping(contacts []rigid.Contact) {
+func (s *solver) joinSleepingContacts(contacts []rigid.Contact) {
 	z, of, flags := &s.sleep, s.shapes.filters.Body, s.cols.Flags
-	generation := s.table.pool.generation
+	generation := s.shapeTable.ids.generation
 	for i := range contacts {
 		c := &contacts[i]
-		if c.Flags&pushesNothing != 0 || c.Count == 0 {
+		if c.Flags&noPush != 0 || c.Count == 0 {
 			continue
 		}
 		a, b := of[c.A], of[c.B]
-		switch goneA, goneB := generation[c.A] != s.seen[c.A], generation[c.B] != s.seen[c.B]; {
+		switch goneA, goneB := generation[c.A] != s.lastGenerations[c.A], generation[c.B] != s.lastGenerations[c.B]; {
 		case goneA && goneB:
-		case goneA && z.stirred[b]&fresh == 0:
-			z.loud.add(int(b))
-		case goneB && z.stirred[a]&fresh == 0:
-			z.loud.add(int(a))
+		case goneA && z.changes[b]&newAsleep == 0:
+			z.restless.add(int(b))
+		case goneB && z.changes[a]&newAsleep == 0:
+			z.restless.add(int(a))
 		case goneA || goneB:
 		case (flags[a]|flags[b])&FlagAsleep != 0:
 			s.joinSleepers(a, b)
@@ -155,99 +155,99 @@ func (s *solver) joinSleeping(contacts []rigid.Contact) {
 
 // joinSleepers joins bodies that may belong to one island. What is marked and not dynamic
 // belongs to none, and wakes the other one. What is fresh belongs to none either until the step knows what
-// touches it: see joinFresh.
+// touches it: see joinNewSleepers.
 func (s *solver) joinSleepers(a, b uint32) {
 	z := &s.sleep
-	if (z.stirred[a]|z.stirred[b])&fresh != 0 {
+	if (z.changes[a]|z.changes[b])&newAsleep != 0 {
 		return
 	}
 	if s.cols.Type[a] == DynamicBody && s.cols.Type[b] == DynamicBody {
 		z.islands.Union(a, b)
 		return
 	}
-	if z.stirred[a] != 0 && s.cols.Type[b] == DynamicBody {
-		z.loud.add(int(b))
+	if z.changes[a] != 0 && s.cols.Type[b] == DynamicBody {
+		z.restless.add(int(b))
 	}
-	if z.stirred[b] != 0 && s.cols.Type[a] == DynamicBody {
-		z.loud.add(int(a))
+	if z.changes[b] != 0 && s.cols.Type[a] == DynamicBody {
+		z.restless.add(int(a))
 	}
 }
 
-// joinFresh joins fresh sleepers with those that they touch, or are joined to.
-func (s *solver) joinFresh() {
+// joinNewSleepers joins fresh sleepers with those that they touch, or are joined to.
+func (s *solver) joinNewSleepers() {
 	z := &s.sleep
 	join := func(a, b uint32) {
-		if s.sleeper(a) && s.sleeper(b) && (z.stirred[a]|z.stirred[b])&fresh != 0 {
+		if s.asleepDynamic(a) && s.asleepDynamic(b) && (z.changes[a]|z.changes[b])&newAsleep != 0 {
 			z.islands.Union(a, b)
 		}
 	}
 	for i, a := range s.pairs.A {
-		if b := s.pairs.B[i]; s.manifolds[i].Count > 0 && s.senses(a, b) == 0 {
+		if b := s.pairs.B[i]; s.manifolds[i].Count > 0 && s.sensorFlags(a, b) == 0 {
 			join(s.shapes.filters.Body[a], s.shapes.filters.Body[b])
 		}
 	}
-	s.eachLink(join)
+	s.eachJoint(join)
 }
 
-// rise wakes a body that is asleep.
-func (s *solver) rise(i int) {
+// wakeSleeper wakes a body that is asleep.
+func (s *solver) wakeSleeper(i int) {
 	s.cols.Flags[i] &^= FlagAsleep
 	s.sleep.asleep--
 	s.sleep.time[i] = 0
-	s.sleep.stirred[i] &^= fresh | born
+	s.sleep.changes[i] &^= newAsleep | createdAsleep
 	s.events.Woke = append(s.events.Woke, uint32(i))
 }
 
-// muster lists who is active, and brings what is known of the others up to date.
-func (s *solver) muster() {
+// collectActive lists who is active, and brings what is known of the others up to date.
+func (s *solver) collectActive() {
 	c, z := s.cols, &s.sleep
-	z.stale, z.all = false, true
+	z.dirty, z.all = false, true
 	z.version++
-	s.settleMarks()
+	s.processChanged()
 	clear(z.active)
-	for _, i := range z.briefly {
+	for _, i := range z.activeOnce {
 		z.active.add(int(i))
 	}
 	for i := range s.rows {
-		z.invMass[i], z.invTurn[i] = c.InvMass[i], c.InvInertia[i]
+		z.invMass[i], z.invInertia[i] = c.InvMass[i], c.InvInertia[i]
 		switch {
 		case s.awake(i):
 			z.active.add(i)
 		case c.Flags[i]&FlagAsleep != 0:
-			z.invMass[i], z.invTurn[i] = 0, 0
+			z.invMass[i], z.invInertia[i] = 0, 0
 		}
 	}
 	z.spans = appendSpans(z.spans[:0], z.active, s.rows)
 	f := &s.shapes.filters
-	z.moving.reset(len(f.Body))
+	z.activeShapes.reset(len(f.Body))
 	for k, body := range f.Body {
 		f.Moves[k] = s.shapes.local[k].Count > 0 && z.active.has(int(body))
 		if f.Moves[k] {
-			z.moving.add(k)
+			z.activeShapes.add(k)
 		}
 	}
-	z.shapes = appendSpans(z.shapes[:0], z.moving, len(f.Body))
-	s.exchange()
+	z.shapes = appendSpans(z.shapes[:0], z.activeShapes, len(f.Body))
+	s.splitContacts()
 	states := s.sys.States[:s.rows]
 	for i := range states {
 		states[i] = rigid.State{C: 1} // those of active bodies are set again by the step
 	}
 }
 
-// settleMarks looks at what is marked. Who is awake is active anyway. Anything else is at rest
+// processChanged looks at what is marked. Who is awake is active anyway. Anything else is at rest
 // again after this step, or at once if it is static and nothing is asleep. What is fresh is active
 // for this step, so that what it touches is known.
-func (s *solver) settleMarks() {
+func (s *solver) processChanged() {
 	c, z := s.cols, &s.sleep
-	for _, m := range z.marks {
-		i, why := int(m), z.stirred[m]&^brief
-		z.stirred[i] &= brief | fresh | born
+	for _, m := range z.changed {
+		i, why := int(m), z.changes[m]&^onceActive
+		z.changes[i] &= onceActive | newAsleep | createdAsleep
 		switch {
 		case why == 0:
 			continue
 		case i >= s.rows || !s.bodies.occupied(i):
 			c.clear(i) // somebody has written to a row without a body
-			s.keep(i)
+			s.storeRestPose(i)
 			continue
 		case s.awake(i) && why&woken != 0:
 			s.events.Woke = append(s.events.Woke, m)
@@ -258,41 +258,41 @@ func (s *solver) settleMarks() {
 		if c.Flags[i]&FlagDisabled != 0 {
 			c.VX[i], c.VY[i], c.W[i] = 0, 0, 0
 		}
-		s.keep(i)
-		if (why&written != 0 || z.asleep > 0 || c.Type[i] != StaticBody || !s.sound(i)) && z.stirred[i]&brief == 0 {
-			z.stirred[i] |= brief
-			z.briefly = append(z.briefly, m)
+		s.storeRestPose(i)
+		if (why&written != 0 || z.asleep > 0 || c.Type[i] != StaticBody || !s.rowInRange(i)) && z.changes[i]&onceActive == 0 {
+			z.changes[i] |= onceActive
+			z.activeOnce = append(z.activeOnce, m)
 		}
 	}
-	z.marks = z.marks[:0]
+	z.changed = z.changed[:0]
 }
 
-// sound reports whether the numbers of a row are usable.
-func (s *solver) sound(i int) bool {
+// rowInRange reports whether the numbers of a row are usable.
+func (s *solver) rowInRange(i int) bool {
 	c := s.cols
 	columns := c.floatColumns()
 	return rigid.AllInRange(s.level, c.memory[i:], c.stride, len(columns), 1)
 }
 
-// exchange brings contacts that active bodies have back from those that rest, and takes
+// splitContacts brings contacts that active bodies have back from those that rest, and takes
 // others there, if one of their bodies is asleep.
-func (s *solver) exchange() {
+func (s *solver) splitContacts() {
 	z := &s.sleep
 	next, rest := s.next[:0], z.spare[:0]
 	i, k := 0, 0
 	for i < len(s.contacts) || k < len(z.resting) {
 		var c *rigid.Contact
-		if k == len(z.resting) || i < len(s.contacts) && before(&s.contacts[i], &z.resting[k]) {
+		if k == len(z.resting) || i < len(s.contacts) && contactLess(&s.contacts[i], &z.resting[k]) {
 			c = &s.contacts[i]
 			i++
 		} else {
 			c = &z.resting[k]
 			k++
-			if c.Flags&passing != 0 {
-				s.passing++ // letPass looks for those that have parted
+			if c.Flags&passThrough != 0 {
+				s.passingContacts++ // disablePassing looks for those that have parted
 			}
 		}
-		if s.inPlay(c) {
+		if s.contactActive(c) {
 			next = append(next, *c)
 		} else if c.Count > 0 {
 			rest = append(rest, *c)
@@ -302,11 +302,11 @@ func (s *solver) exchange() {
 	z.resting, z.spare = rest, z.resting
 }
 
-func before(a, b *rigid.Contact) bool { return a.A < b.A || a.A == b.A && a.B < b.B }
+func contactLess(a, b *rigid.Contact) bool { return a.A < b.A || a.A == b.A && a.B < b.B }
 
-// inPlay reports whether a contact takes part in a step, if only to end in it.
-func (s *solver) inPlay(c *rigid.Contact) bool {
-	if !s.current(c) {
+// contactActive reports whether a contact takes part in a step, if only to end in it.
+func (s *solver) contactActive(c *rigid.Contact) bool {
+	if !s.shapesLive(c) {
 		return true
 	}
 	a, b := s.shapes.filters.Body[c.A], s.shapes.filters.Body[c.B]
@@ -323,35 +323,35 @@ func (s *solver) wakeTouched() bool {
 	any := false
 	for i, a := range s.pairs.A {
 		b := s.pairs.B[i]
-		if s.manifolds[i].Count == 0 || s.senses(a, b) != 0 {
+		if s.manifolds[i].Count == 0 || s.sensorFlags(a, b) != 0 {
 			continue
 		}
 		a, b = s.shapes.filters.Body[a], s.shapes.filters.Body[b]
-		if s.sleeper(a) && s.pushes(b, a) {
+		if s.asleepDynamic(a) && s.canWake(b, a) {
 			s.mark(int(a), written)
 			any = true
 		}
-		if s.sleeper(b) && s.pushes(a, b) {
+		if s.asleepDynamic(b) && s.canWake(a, b) {
 			s.mark(int(b), written)
 			any = true
 		}
 	}
 	if len(z.spans) > 0 {
-		any = s.touchLinked() || any
+		any = s.markTouchedByJoints() || any
 	}
 	if any {
-		s.wakeMarked(true)
+		s.wakeChanged(true)
 	}
 	return any
 }
 
-// touchLinked is wakeTouched for joints: it marks sleepers at the other end.
-func (s *solver) touchLinked() (any bool) {
-	s.eachLink(func(a, b uint32) {
-		if s.sleeper(b) {
+// markTouchedByJoints is wakeTouched for joints: it marks sleepers at the other end.
+func (s *solver) markTouchedByJoints() (any bool) {
+	s.eachJoint(func(a, b uint32) {
+		if s.asleepDynamic(b) {
 			a, b = b, a
 		}
-		if s.sleeper(a) && s.pushes(b, a) {
+		if s.asleepDynamic(a) && s.canWake(b, a) {
 			s.mark(int(a), written)
 			any = true
 		}
@@ -359,38 +359,38 @@ func (s *solver) touchLinked() (any bool) {
 	return any
 }
 
-// pushes reports whether a body wakes a sleeper that it touches. Of those that are active for one step
+// canWake reports whether a body wakes a sleeper that it touches. Of those that are active for one step
 // all do, unless one of the two is fresh: a world that is made asleep stays so.
-func (s *solver) pushes(i, sleeper uint32) bool {
-	stirred := s.sleep.stirred
-	if stirred[i]&brief != 0 && (stirred[i]|stirred[sleeper])&fresh == 0 {
+func (s *solver) canWake(i, sleeper uint32) bool {
+	stirred := s.sleep.changes
+	if stirred[i]&onceActive != 0 && (stirred[i]|stirred[sleeper])&newAsleep == 0 {
 		return true
 	}
-	return s.awake(int(i)) && (s.cols.Type[i] == DynamicBody || s.restless(int(i)))
+	return s.awake(int(i)) && (s.cols.Type[i] == DynamicBody || s.isMoving(int(i)))
 }
 
-// wakeLeft wakes, in the next step, sleepers that something touched which is not there any
+// wakeSeparated wakes, in the next step, sleepers that something touched which is not there any
 // more, of contacts that ended; fresh ones have left it themselves.
-func (s *solver) wakeLeft(ended *rigid.Pairs) {
+func (s *solver) wakeSeparated(ended *rigid.Pairs) {
 	if s.sleep.asleep == 0 {
 		return
 	}
 	for i, a := range ended.A {
 		b := ended.B[i]
-		if s.senses(a, b) != 0 {
+		if s.sensorFlags(a, b) != 0 {
 			continue
 		}
 		for _, shape := range [...]uint32{a, b} {
-			if body := s.shapes.filters.Body[shape]; s.sleeper(body) && s.sleep.stirred[body]&fresh == 0 {
+			if body := s.shapes.filters.Body[shape]; s.asleepDynamic(body) && s.sleep.changes[body]&newAsleep == 0 {
 				s.mark(int(body), written)
 			}
 		}
 	}
 }
 
-// gap is the length of spans of rows at rest that are not worth a call for what is behind
+// spanGap is the length of spans of rows at rest that are not worth a call for what is behind
 // them.
-const gap = 256
+const spanGap = 256
 
 // appendSpans appends the ranges of rows with a bit in set, in pieces of up to bodyChunk.
 func appendSpans(spans []span, set bitset, rows int) []span {
@@ -399,39 +399,39 @@ func appendSpans(spans []span, set bitset, rows int) []span {
 		if word == 0 || w*64 >= rows {
 			continue
 		}
-		if w*64 > hi+gap || hi == 0 {
-			spans = cut(spans, lo, hi)
+		if w*64 > hi+spanGap || hi == 0 {
+			spans = appendSpan(spans, lo, hi)
 			lo = w * 64
 		}
 		hi = min(w*64+64, rows)
 	}
-	return cut(spans, lo, hi)
+	return appendSpan(spans, lo, hi)
 }
 
-// cut appends a range in pieces of bodyChunk.
-func cut(spans []span, lo, hi int) []span {
+// appendSpan appends a range in pieces of bodyChunk.
+func appendSpan(spans []span, lo, hi int) []span {
 	for ; lo < hi; lo += bodyChunk {
 		spans = append(spans, span{lo, min(lo+bodyChunk, hi)})
 	}
 	return spans
 }
 
-// wholeSpans makes the spans of all rows and of all shapes.
-func (s *solver) wholeSpans() {
+// coverAll makes the spans of all rows and of all shapes.
+func (s *solver) coverAll() {
 	z := &s.sleep
-	z.whole[0] = cut(z.whole[0][:0], 0, s.rows)
-	z.whole[1] = cut(z.whole[1][:0], 0, len(s.shapes.shape))
+	z.allSpans[0] = appendSpan(z.allSpans[0][:0], 0, s.rows)
+	z.allSpans[1] = appendSpan(z.allSpans[1][:0], 0, len(s.shapes.shape))
 	if !z.on {
-		z.spans, z.shapes = z.whole[0], z.whole[1]
+		z.spans, z.shapes = z.allSpans[0], z.allSpans[1]
 	}
 }
 
-// toPlace are the rows, and the shapes, of which place computes where they are.
-func (s *solver) toPlace() (rows, shapes []span) {
+// boundsSpans are the rows, and the shapes, of which place computes where they are.
+func (s *solver) boundsSpans() (rows, shapes []span) {
 	z := &s.sleep
 	if z.all && z.on {
-		s.wholeSpans()
-		return z.whole[0], z.whole[1]
+		s.coverAll()
+		return z.allSpans[0], z.allSpans[1]
 	}
 	return z.spans, z.shapes
 }

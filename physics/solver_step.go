@@ -11,29 +11,29 @@ import (
 // whose floating-point environment was altered.
 func (s *solver) Step(dt float32) error {
 	s.dt = dt
-	return s.team.Run(s.hands(), s.wholeStep)
+	return s.team.Run(s.workersForStep(), s.wholeStep)
 }
 
 // step is Step as the leader of the team does it.
 func (s *solver) step() {
-	s.trace = s.trace[:0]
+	s.stageHashes = s.stageHashes[:0]
 	s.events.clear()
-	s.rouse()
-	s.quarantine(len(s.cols.floatColumns()))
+	s.updateActive()
+	s.disableInvalid(len(s.cols.floatColumns()))
 	s.updateBounds()
-	s.aimMice()
-	s.done("place")
-	s.dropStale()
-	s.findContacts()
-	s.advance()
-	s.done("solve")
-	s.stopFast(s.dt)
-	s.settle()
-	s.quarantine(motionColumns)
+	s.updateMouseTargets()
+	s.endStage("place")
+	s.removeStaleContacts()
+	s.updateContacts()
+	s.solve()
+	s.endStage("solve")
+	s.solveContinuous(s.dt)
+	s.finalizeBodies()
+	s.disableInvalid(motionColumns)
 	s.breakJoints()
-	s.rest(s.dt)
+	s.trySleep(s.dt)
 	s.events.sort()
-	s.done("settle")
+	s.endStage("settle")
 	s.steps++
 }
 
@@ -43,25 +43,25 @@ const (
 	blockChunk = 8
 )
 
-// helped is the number of bodies, or shapes, for each worker beside the first: with fewer it
+// rowsPerWorker is the number of bodies, or shapes, for each worker beside the first: with fewer it
 // would hardly have come before the step is over.
-const helped = 1024
+const rowsPerWorker = 1024
 
-// hands returns the number of workers for a step, by what was active in the one before.
-func (s *solver) hands() int {
-	return min(s.pool.Workers(), 1+max(total(s.sleep.spans), total(s.sleep.shapes))/helped)
+// workersForStep returns the number of workers for a step, by what was active in the one before.
+func (s *solver) workersForStep() int {
+	return min(s.pool.Workers(), 1+max(spanRows(s.sleep.spans), spanRows(s.sleep.shapes))/rowsPerWorker)
 }
 
-// total returns the number of rows of spans.
-func total(spans []span) (rows int) {
+// spanRows returns the number of rows of spans.
+func spanRows(spans []span) (rows int) {
 	for _, p := range spans {
 		rows += p.hi - p.lo
 	}
 	return rows
 }
 
-// alone reports whether one worker does the step.
-func (s *solver) alone() bool { return s.team.Workers() <= 1 }
+// singleWorker reports whether one worker does the step.
+func (s *solver) singleWorker() bool { return s.team.Workers() <= 1 }
 
 // stageTask is a stage over [lo, hi), in chunks.
 type stageTask struct {
@@ -70,18 +70,18 @@ type stageTask struct {
 	inOrder      bool
 }
 
-// over runs a stage in chunks, by all workers; one who works alone does it in one go.
-func (s *solver) over(lo, hi, size int, run func(s *solver, lo, hi int)) {
-	s.share(stageTask{run: run, lo: lo, hi: hi, size: size})
+// parallelFor runs a stage in chunks, by all workers; one who works alone does it in one go.
+func (s *solver) parallelFor(lo, hi, size int, run func(s *solver, lo, hi int)) {
+	s.runStage(stageTask{run: run, lo: lo, hi: hi, size: size})
 }
 
-// inOrder runs a stage over chunks that are begun in ascending order.
-func (s *solver) inOrder(chunks int, run func(s *solver, lo, hi int)) {
-	s.share(stageTask{run: run, hi: chunks, size: 1, inOrder: true})
+// parallelForAscending runs a stage over chunks that are begun in ascending order.
+func (s *solver) parallelForAscending(chunks int, run func(s *solver, lo, hi int)) {
+	s.runStage(stageTask{run: run, hi: chunks, size: 1, inOrder: true})
 }
 
-func (s *solver) share(t stageTask) {
-	if s.alone() || t.hi-t.lo <= t.size {
+func (s *solver) runStage(t stageTask) {
+	if s.singleWorker() || t.hi-t.lo <= t.size {
 		if t.lo < t.hi {
 			t.run(s, t.lo, t.hi)
 		}
@@ -91,8 +91,8 @@ func (s *solver) share(t stageTask) {
 	s.team.Parallel(1, s.stageJob)
 }
 
-// stagePart is what each worker does of a stage.
-func (s *solver) stagePart(w *native.Worker) {
+// runStageChunks is what each worker does of a stage.
+func (s *solver) runStageChunks(w *native.Worker) {
 	t := &s.stage
 	run := func(lo, hi int) { t.run(s, lo, hi) }
 	if t.inOrder {
@@ -108,39 +108,39 @@ type spanTask struct {
 	spans []span
 }
 
-// overSpans runs a stage over spans, by all workers. The stage is also told which span it is.
-func (s *solver) overSpans(spans []span, run func(s *solver, at, lo, hi int)) {
+// parallelForSpans runs a stage over spans, by all workers. The stage is also told which span it is.
+func (s *solver) parallelForSpans(spans []span, run func(s *solver, at, lo, hi int)) {
 	s.spanStage = spanTask{run, spans}
-	s.over(0, len(spans), 1, (*solver).doSpans)
+	s.parallelFor(0, len(spans), 1, (*solver).runSpans)
 }
 
-func (s *solver) doSpans(lo, hi int) {
+func (s *solver) runSpans(lo, hi int) {
 	t := &s.spanStage
 	for at := lo; at < hi; at++ {
 		t.run(s, at, t.spans[at].lo, t.spans[at].hi)
 	}
 }
 
-// done tells who traces the world that a stage is done.
-func (s *solver) done(stage string) {
-	if s.timed != nil {
-		s.timed(stage)
+// endStage tells who traces the world that a stage is done.
+func (s *solver) endStage(stage string) {
+	if s.onStage != nil {
+		s.onStage(stage)
 	}
 }
 
 // updateBounds computes the centres of mass and the bounding boxes of the shapes.
 func (s *solver) updateBounds() {
 	s.centre.Cos, s.centre.Sin = s.cols.Cos, s.cols.Sin
-	rows, shapes := s.toPlace()
-	s.overSpans(rows, (*solver).placeRows)
+	rows, shapes := s.boundsSpans()
+	s.parallelForSpans(rows, (*solver).updateCentres)
 	n := len(s.shapes.shape)
 	for _, b := range [...]*[]float32{&s.boxes.MinX, &s.boxes.MinY, &s.boxes.MaxX, &s.boxes.MaxY} {
 		*b = slices.Grow((*b)[:0], n)[:n]
 	}
-	s.overSpans(shapes, (*solver).boundRows)
+	s.parallelForSpans(shapes, (*solver).updateShapeBounds)
 }
 
-func (s *solver) placeRows(_, lo, hi int) {
+func (s *solver) updateCentres(_, lo, hi int) {
 	o := s.origins(len(s.centre.X))
 	o.UpdateCentresOfMass(s.level, &s.centre, lo, hi)
 }
@@ -151,51 +151,51 @@ func (s *solver) origins(n int) rigid.Origins {
 	return rigid.Origins{X: c.X[:n], Y: c.Y[:n], CentreX: c.CentreX[:n], CentreY: c.CentreY[:n]}
 }
 
-func (s *solver) boundRows(_, lo, hi int) { s.boundInto(&s.boxes, lo, hi) }
+func (s *solver) updateShapeBounds(_, lo, hi int) { s.computeBounds(&s.boxes, lo, hi) }
 
-func (s *solver) boundInto(b *rigid.Boxes, lo, hi int) {
+func (s *solver) computeBounds(b *rigid.Boxes, lo, hi int) {
 	const margin = rigid.SpeculativeDistance / 2 // of two shapes, one each
 	rows := rigid.Boxes{MinX: b.MinX[lo:hi], MinY: b.MinY[lo:hi], MaxX: b.MaxX[lo:hi], MaxY: b.MaxY[lo:hi]}
 	rigid.Bounds(s.level, s.shapes.shape[lo:hi], s.shapes.filters.Body[lo:hi], &s.centre, margin, &rows)
 }
 
-// settle writes positions back, tells what moved and what was hit, and ends what acts
+// finalizeBodies writes positions back, tells what moved and what was hit, and ends what acts
 // for one step.
-func (s *solver) settle() {
+func (s *solver) finalizeBodies() {
 	n := s.rows
 	s.events.Moved = slices.Grow(s.events.Moved[:0], n)[:n]
-	s.movedIn = resized(s.movedIn, len(s.sleep.spans))
-	s.overSpans(s.sleep.spans, (*solver).settleRows)
+	s.movedCounts = resized(s.movedCounts, len(s.sleep.spans))
+	s.parallelForSpans(s.sleep.spans, (*solver).finalizeRows)
 	moved := 0
 	for at, rows := range s.sleep.spans {
-		moved += copy(s.events.Moved[moved:], s.events.Moved[rows.lo:][:s.movedIn[at]])
+		moved += copy(s.events.Moved[moved:], s.events.Moved[rows.lo:][:s.movedCounts[at]])
 	}
 	s.events.Moved = s.events.Moved[:moved]
-	s.over(0, len(s.shares), 1, (*solver).hitChunks)
-	for k := range s.shares {
-		for _, i := range s.shares[k].hits {
+	s.parallelFor(0, len(s.contactChunks), 1, (*solver).collectHits)
+	for k := range s.contactChunks {
+		for _, i := range s.contactChunks[k].hits {
 			s.events.hit(s, int(i))
 		}
 	}
 }
 
-// hitChunks lists the contacts that were hit, of chunks [lo, hi).
-func (s *solver) hitChunks(lo, hi int) {
+// collectHits lists the contacts that were hit, of chunks [lo, hi).
+func (s *solver) collectHits(lo, hi int) {
 	for chunk := lo; chunk < hi; chunk++ {
 		from := chunk * pairChunk
-		list := s.shares[chunk].hits[:0]
+		list := s.contactChunks[chunk].hits[:0]
 		for i := range s.sys.Hits[from:min(from+pairChunk, len(s.sys.Hits))] {
 			if h := &s.sys.Hits[from+i]; h.Speed >= s.tuning.HitSpeed && h.Impulse > 0 {
 				list = append(list, uint32(from+i))
 			}
 		}
-		s.shares[chunk].hits = list
+		s.contactChunks[chunk].hits = list
 	}
 }
 
-func (s *solver) settleRows(at, lo, hi int) {
+func (s *solver) finalizeRows(at, lo, hi int) {
 	c, o := s.cols, s.origins(s.rows)
-	s.movedIn[at] = o.UpdateOrigins(s.level, s.sys.States, &s.sys.Poses, lo, hi, s.events.Moved[lo:hi])
+	s.movedCounts[at] = o.UpdateOrigins(s.level, s.sys.States, &s.sys.Poses, lo, hi, s.events.Moved[lo:hi])
 	clear(c.ForceX[lo:hi])
 	clear(c.ForceY[lo:hi])
 	clear(c.Torque[lo:hi])

@@ -8,40 +8,40 @@ import (
 	"github.com/evertick/evertick/native/rigid"
 )
 
-// sweeper keeps fast bodies from passing through thin ones. But for the extents, which
+// continuousState keeps fast bodies from passing through thin ones. But for the extents, which
 // follow from the shapes, it holds nothing from step to step.
-type sweeper struct {
-	off     bool // Config.DisableContinuous
-	extents rigid.Extents
-	turn    []float32 // rigid.ContinuousSolver.TurnAngle
-	sweep   rigid.ContinuousSolver
-	fast    []uint32 // bodies
-	fastIn  []int    // how many there are, by span
-	bullets []uint32 // bodies that are, and that another body can have met in this step
+type continuousState struct {
+	disabled   bool // Config.DisableContinuous
+	extents    rigid.Extents
+	turnAngle  []float32 // rigid.ContinuousSolver.TurnAngle
+	solver     rigid.ContinuousSolver
+	fast       []uint32 // bodies
+	fastCounts []int    // how many there are, by span
+	bullets    []uint32 // bodies that are, and that another body can have met in this step
 
 	// For bullets: the way of the shapes of other bodies.
-	boxes  rigid.Boxes
-	which  bitset
-	layout rigid.BoxGrid
+	boxes        rigid.Boxes
+	movingShapes bitset
+	movingGrid   rigid.BoxGrid
 
 	// What is active in this step alone, and does not move.
-	whichRests bitset
-	resting    rigid.BoxGrid
+	restingShapes bitset
+	restingGrid   rigid.BoxGrid
 }
 
 // sweepChunk is the number of fast bodies that a worker takes.
 const sweepChunk = 16
 
-func (w *sweeper) open(cfg *Config) {
+func (w *continuousState) open(cfg *Config) {
 	n := cfg.Capacity
-	w.off = cfg.DisableContinuous
+	w.disabled = cfg.DisableContinuous
 	w.extents = rigid.Extents{Min: make([]float32, n), Max: make([]float32, n)}
-	w.turn = make([]float32, n)
+	w.turnAngle = make([]float32, n)
 }
 
-// measure learns the extents of a body from its shapes, which are in their place.
-func (s *solver) measure(body int, shapes []uint32) {
-	w, t := &s.sweep, &s.shapes
+// updateExtents learns the extents of a body from its shapes, which are in their place.
+func (s *solver) updateExtents(body int, shapes []uint32) {
+	w, t := &s.continuous, &s.shapes
 	w.extents.Min[body], w.extents.Max[body] = float32(math.Inf(1)), 0
 	for _, i := range shapes {
 		if !t.sensor[i] && t.shape[i].Count > 0 {
@@ -52,98 +52,98 @@ func (s *solver) measure(body int, shapes []uint32) {
 	}
 }
 
-func (s *solver) measureAll() {
+func (s *solver) updateAllExtents() {
 	for i := range s.rows {
-		s.measure(i, s.shapesOf(i))
+		s.updateExtents(i, s.bodyShapes(i))
 	}
 }
 
-// stopFast sets fast bodies back to where they met an obstacle in this step, and bullets also to
+// solveContinuous sets fast bodies back to where they met an obstacle in this step, and bullets also to
 // where they met one that moves.
-func (s *solver) stopFast(dt float32) {
-	w := &s.sweep
-	if w.off {
+func (s *solver) solveContinuous(dt float32) {
+	w := &s.continuous
+	if w.disabled {
 		return
 	}
 	fast, bullets := s.findFast(), s.anyBullet()
 	if !fast && !bullets {
 		return
 	}
-	s.openSweep(dt)
-	s.over(0, len(w.fast), sweepChunk, (*solver).stopAtStatic)
+	s.prepareContinuous(dt)
+	s.parallelFor(0, len(w.fast), sweepChunk, (*solver).sweepStatic)
 	if bullets && s.findBullets() {
-		s.layOut()
-		s.over(0, len(w.bullets), sweepChunk, (*solver).stopBullets)
+		s.buildMovingGrid()
+		s.parallelFor(0, len(w.bullets), sweepChunk, (*solver).sweepBullets)
 	}
-	s.done("sweep")
+	s.endStage("sweep")
 }
 
-func (s *solver) openSweep(dt float32) {
-	w, t := &s.sweep, &s.shapes
-	clear(w.turn[:s.rows])
-	w.sweep = rigid.ContinuousSolver{
+func (s *solver) prepareContinuous(dt float32) {
+	w, t := &s.continuous, &s.shapes
+	clear(w.turnAngle[:s.rows])
+	w.solver = rigid.ContinuousSolver{
 		States: s.sys.States, Poses: s.sys.Poses, Angle: s.sys.Angle, VX: s.cols.VX, VY: s.cols.VY,
-		MaxExtent: w.extents.Max, TurnAngle: w.turn, Dt: dt, MaxSpeed: s.sys.Params.MaxSpeed,
-		Head: s.table.head, Next: s.table.next, HadContact: s.touchedJob, Locks: s.heldJob,
+		MaxExtent: w.extents.Max, TurnAngle: w.turnAngle, Dt: dt, MaxSpeed: s.sys.Params.MaxSpeed,
+		Head: s.shapeTable.head, Next: s.shapeTable.next, HadContact: s.touchedJob, Locks: s.motionLocksJob,
 		Shapes: t.shape, Filters: &t.filters, Sensor: t.sensor, ChainSegments: t.smooth,
 	}
 	if s.sleep.on {
-		w.sweep.Active = s.sleep.active
+		w.solver.Active = s.sleep.active
 	}
-	if len(s.sleep.briefly) > 0 {
-		s.layOutResting()
-		w.sweep.Resting = &w.resting
+	if len(s.sleep.activeOnce) > 0 {
+		s.buildRestingGrid()
+		w.solver.Resting = &w.restingGrid
 	}
-	if !s.pairTable.empty() || s.joints.apart > 0 || t.oneWays > 0 {
-		w.sweep.PassesThrough = s.passesJob
+	if !s.ignoredPairs.empty() || s.joints.noCollide > 0 || t.oneWays > 0 {
+		w.solver.PassesThrough = s.ignoredJob
 	}
 }
 
-// layOutResting puts solid shapes where they are of bodies that are active in this step alone and do not move: static
+// buildRestingGrid puts solid shapes where they are of bodies that are active in this step alone and do not move: static
 // ones, those disabled, and fresh sleepers. The broad phase takes them for moving.
-func (s *solver) layOutResting() {
-	w, t := &s.sweep, &s.shapes
-	w.whichRests.reset(len(t.shape))
-	for _, body := range s.sleep.briefly {
+func (s *solver) buildRestingGrid() {
+	w, t := &s.continuous, &s.shapes
+	w.restingShapes.reset(len(t.shape))
+	for _, body := range s.sleep.activeOnce {
 		if st := &s.sys.States[body]; s.awake(int(body)) || st.DX != 0 || st.DY != 0 || st.S != 0 {
 			continue
 		}
-		for link := s.table.head[body]; link != 0; link = s.table.next[link-1] {
+		for link := s.shapeTable.head[body]; link != 0; link = s.shapeTable.next[link-1] {
 			if shape := int(link - 1); t.filters.Moves[shape] && !t.sensor[shape] {
-				w.whichRests.add(shape)
+				w.restingShapes.add(shape)
 			}
 		}
 	}
-	w.resting.Build(s.level, &s.boxes, w.whichRests)
+	w.restingGrid.Build(s.level, &s.boxes, w.restingShapes)
 }
 
-// held is rigid.ContinuousSolver.Locks.
-func (s *solver) held(body uint32) rigid.MotionLocks {
+// motionLocks is rigid.ContinuousSolver.Locks.
+func (s *solver) motionLocks(body uint32) rigid.MotionLocks {
 	f := s.cols.Flags[body]
 	return rigid.MotionLocks{X: f&FlagLockX != 0, Y: f&FlagLockY != 0, Rotation: f&FlagFixedRotation != 0}
 }
 
 // findFast lists the fast bodies, ascending, and returns false if there are none.
 func (s *solver) findFast() bool {
-	w, n := &s.sweep, s.rows
+	w, n := &s.continuous, s.rows
 	w.fast = slices.Grow(w.fast[:0], n)[:n]
-	w.fastIn = resized(w.fastIn, len(s.sleep.spans))
-	s.overSpans(s.sleep.spans, (*solver).fastRows)
+	w.fastCounts = resized(w.fastCounts, len(s.sleep.spans))
+	s.parallelForSpans(s.sleep.spans, (*solver).findFastRows)
 	fast := 0
 	for at, rows := range s.sleep.spans {
-		fast += copy(w.fast[fast:], w.fast[rows.lo:][:w.fastIn[at]])
+		fast += copy(w.fast[fast:], w.fast[rows.lo:][:w.fastCounts[at]])
 	}
 	w.fast = w.fast[:fast]
 	return fast > 0
 }
 
-func (s *solver) fastRows(at, lo, hi int) {
-	w := &s.sweep
-	w.fastIn[at] = w.extents.FindFast(s.level, s.sys.States, lo, hi, w.fast[lo:hi])
+func (s *solver) findFastRows(at, lo, hi int) {
+	w := &s.continuous
+	w.fastCounts[at] = w.extents.FindFast(s.level, s.sys.States, lo, hi, w.fast[lo:hi])
 }
 
-func (s *solver) stopAtStatic(lo, hi int) {
-	s.sweep.sweep.SolveStationary(&s.broad, s.sweep.fast[lo:hi])
+func (s *solver) sweepStatic(lo, hi int) {
+	s.continuous.solver.SolveStationary(&s.broad, s.continuous.fast[lo:hi])
 }
 
 // anyBullet reports whether a row of an active span has the flag of a bullet. It takes eight rows at a time: most
@@ -168,7 +168,7 @@ func (s *solver) anyBullet() bool {
 // findBullets lists the bullets that are awake and have moved, together with the fastest body that is not
 // one, by more than half of their least extent. It returns false if there are none.
 func (s *solver) findBullets() bool {
-	w := &s.sweep
+	w := &s.continuous
 	w.bullets = w.bullets[:0]
 	swiftest := float32(0)
 	for _, rows := range s.sleep.spans {
@@ -190,30 +190,30 @@ func (s *solver) findBullets() bool {
 	return len(w.bullets) > 0
 }
 
-// layOut puts the solid shapes of moving bodies that are not bullets where they have been in this step.
-func (s *solver) layOut() {
-	w, t := &s.sweep, &s.shapes
+// buildMovingGrid puts the solid shapes of moving bodies that are not bullets where they have been in this step.
+func (s *solver) buildMovingGrid() {
+	w, t := &s.continuous, &s.shapes
 	n := len(t.shape)
 	for _, b := range [...]*[]float32{&w.boxes.MinX, &w.boxes.MinY, &w.boxes.MaxX, &w.boxes.MaxY} {
 		*b = slices.Grow((*b)[:0], n)[:n]
 	}
-	s.over(0, n, bodyChunk, (*solver).surround)
-	w.which.reset(n)
+	s.parallelFor(0, n, bodyChunk, (*solver).sweptBounds)
+	w.movingShapes.reset(n)
 	for i, moves := range t.filters.Moves {
-		if moves && !t.sensor[i] && (w.sweep.Resting == nil || !w.whichRests.has(i)) && s.cols.Flags[t.filters.Body[i]]&FlagBullet == 0 {
-			w.which.add(i)
+		if moves && !t.sensor[i] && (w.solver.Resting == nil || !w.restingShapes.has(i)) && s.cols.Flags[t.filters.Body[i]]&FlagBullet == 0 {
+			w.movingShapes.add(i)
 		}
 	}
-	w.layout.Build(s.level, &w.boxes, w.which)
+	w.movingGrid.Build(s.level, &w.boxes, w.movingShapes)
 }
 
-func (s *solver) surround(lo, hi int) {
-	w := &s.sweep
-	s.boundInto(&w.boxes, lo, hi)
-	w.sweep.SweepBoxes(&s.boxes, &w.boxes, lo, hi)
+func (s *solver) sweptBounds(lo, hi int) {
+	w := &s.continuous
+	s.computeBounds(&w.boxes, lo, hi)
+	w.solver.SweepBoxes(&s.boxes, &w.boxes, lo, hi)
 }
 
-func (s *solver) stopBullets(lo, hi int) {
-	w := &s.sweep
-	w.sweep.SolveMoving(&w.layout, &s.broad, w.bullets[lo:hi])
+func (s *solver) sweepBullets(lo, hi int) {
+	w := &s.continuous
+	w.solver.SolveMoving(&w.movingGrid, &s.broad, w.bullets[lo:hi])
 }

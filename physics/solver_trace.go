@@ -13,13 +13,13 @@ import (
 // after each sub-step, and the contacts with their new impulses. Of two runs that
 // diverge the first pair that differs names the stage. There are none unless
 // Config.StageHashes is set. The slice is the world's own and good until the next step.
-func (w *World) StageHashes() []ColumnHash { return w.solver.trace }
+func (w *World) StageHashes() []ColumnHash { return w.solver.stageHashes }
 
-func (s *solver) tracePairs() {
-	if !s.traced {
+func (s *solver) hashPairs() {
+	if !s.hashStages {
 		return
 	}
-	s.trace = append(s.trace,
+	s.stageHashes = append(s.stageHashes,
 		ColumnHash{Name: "pairs.A", Hash: statehash.Rows(s.pairs.A)},
 		ColumnHash{Name: "pairs.B", Hash: statehash.Rows(s.pairs.B)},
 		ColumnHash{Name: "manifolds", Hash: statehash.Rows(words[float32](s.manifolds))},
@@ -27,18 +27,18 @@ func (s *solver) tracePairs() {
 	)
 }
 
-func (s *solver) traceStates(sub int) {
-	if s.traced {
-		s.trace = append(s.trace, ColumnHash{
+func (s *solver) hashStates(sub int) {
+	if s.hashStages {
+		s.stageHashes = append(s.stageHashes, ColumnHash{
 			Name: "substep." + strconv.Itoa(sub),
 			Hash: statehash.Rows(words[float32](s.sys.States)),
 		})
 	}
 }
 
-func (s *solver) traceEnd() {
-	if s.traced {
-		s.trace = append(s.trace, ColumnHash{Name: "solved", Hash: hashContacts(s.contacts)})
+func (s *solver) hashSolved() {
+	if s.hashStages {
+		s.stageHashes = append(s.stageHashes, ColumnHash{Name: "solved", Hash: hashContacts(s.contacts)})
 	}
 }
 
@@ -46,7 +46,7 @@ func (s *solver) traceEnd() {
 func hashContacts(contacts []rigid.Contact) uint64 { return statehash.Rows(words[uint32](contacts)) }
 
 // words is rows that consist of 32-bit words as these words.
-func words[W uint32 | float32, T rigid.Contact | rigid.Manifold | rigid.State | jointRow | jointImpulse | bodyMass](rows []T) []W {
+func words[W uint32 | float32, T rigid.Contact | rigid.Manifold | rigid.State | jointRow | jointImpulse | massOverride](rows []T) []W {
 	var zero T
 	return unsafe.Slice((*W)(unsafe.Pointer(unsafe.SliceData(rows))), len(rows)*int(unsafe.Sizeof(zero)/4))
 }

@@ -41,4 +41,4 @@ func (w *World) checkStep(field string, dt float32) error {
 // Trace makes Step call f at the end of each of its stages, with the name of the stage;
 // nil ends it. f must not use the world. An engine other than the default one
 // has no stages.
-func (w *World) Trace(f func(stage string)) { w.solver.timed = f }
+func (w *World) Trace(f func(stage string)) { w.solver.onStage = f }

@@ -37,9 +37,9 @@ func (w *World) Sync(t Transforms) error {
 	e, c := w.entities(&t), &w.cols
 	rows := len(slots)
 	o := rigid.Origins{X: c.X, Y: c.Y}
-	e.Write(w.config.Level, &o, &rigid.Poses{Cos: c.Cos, Sin: c.Sin}, slots, &w.synced.Written, 0, rows)
+	e.Write(w.config.Level, &o, &rigid.Poses{Cos: c.Cos, Sin: c.Sin}, slots, &w.lastSync.Written, 0, rows)
 	if w.slots.shared {
-		w.yieldShared(&e, slots)
+		w.forgetOverwritten(&e, slots)
 	}
 	return nil
 }
@@ -52,19 +52,19 @@ func (w *World) entities(t *Transforms) rigid.Entities {
 	return rigid.Entities{X: t.X, Y: t.Y, QuatAxis: t.QZ, QuatW: t.QW, QuatZero: [2][]float32{t.QX, t.QY}}
 }
 
-// yieldShared takes note that bodies were overwritten by others with the same slot, so
+// forgetOverwritten takes note that bodies were overwritten by others with the same slot, so
 // that Pull does not put them where those are.
-func (w *World) yieldShared(e *rigid.Entities, slots []uint32) {
-	for i := range w.moved(e, slots) {
-		w.synced.clear(i)
+func (w *World) forgetOverwritten(e *rigid.Entities, slots []uint32) {
+	for i := range w.changedEntities(e, slots) {
+		w.lastSync.clear(i)
 	}
 }
 
-// moved are the bodies whose entities are not where Sync has put them.
-func (w *World) moved(e *rigid.Entities, slots []uint32) iter.Seq[int] {
+// changedEntities are the bodies whose entities are not where Sync has put them.
+func (w *World) changedEntities(e *rigid.Entities, slots []uint32) iter.Seq[int] {
 	return func(yield func(int) bool) {
 		for i := 0; ; i++ {
-			i = e.FirstChanged(w.config.Level, slots, &w.synced.Written, i, len(slots))
+			i = e.FirstChanged(w.config.Level, slots, &w.lastSync.Written, i, len(slots))
 			if i == len(slots) || !yield(i) {
 				return
 			}

@@ -7,30 +7,32 @@ import (
 	"github.com/evertick/evertick/native/rigid"
 )
 
-// synced is what Sync has written last to the columns of the entities, an element per
+// syncedPoses is what Sync has written last to the columns of the entities, an element per
 // body.
-type synced struct{ rigid.Written }
+type syncedPoses struct{ rigid.Written }
 
-func newSynced(capacity int) synced {
-	var s synced
+func newSyncedPoses(capacity int) syncedPoses {
+	var s syncedPoses
 	step := stagger.Stride(4 * capacity)
 	arena := stagger.Bytes(step*len(s.columns()), len(new(Columns).floatColumns())+workColumns)
 	for i, c := range s.columns() {
 		*c = stagger.View[float32](arena[i*step : i*step+4*capacity])
 	}
 	for i := range s.X {
-		s.X[i] = never
+		s.X[i] = floatNaN
 	}
 	return s
 }
 
-var never = float32(math.NaN())
+var floatNaN = float32(math.NaN())
 
-func (s *synced) columns() [4]*[]float32 { return [...]*[]float32{&s.X, &s.Y, &s.HalfSin, &s.HalfCos} }
+func (s *syncedPoses) columns() [4]*[]float32 {
+	return [...]*[]float32{&s.X, &s.Y, &s.HalfSin, &s.HalfCos}
+}
 
-func (s *synced) clear(i int) { s.X[i], s.Y[i], s.HalfSin[i], s.HalfCos[i] = never, 0, 0, 0 }
+func (s *syncedPoses) clear(i int) { s.X[i], s.Y[i], s.HalfSin[i], s.HalfCos[i] = floatNaN, 0, 0, 0 }
 
-func (s *synced) put(i int, x, y, sin, cos float32) {
+func (s *syncedPoses) put(i int, x, y, sin, cos float32) {
 	s.X[i], s.Y[i], s.HalfSin[i], s.HalfCos[i] = x, y, sin, cos
 }
 
@@ -65,8 +67,8 @@ func (u *slotUse) remove(slot uint32) {
 	}
 }
 
-// of looks at all slots anew.
-func (u *slotUse) of(slots []uint32) {
+// rebuild looks at all slots anew.
+func (u *slotUse) rebuild(slots []uint32) {
 	u.shared = false
 	clear(u.used)
 	for _, slot := range slots {

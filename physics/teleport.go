@@ -2,8 +2,8 @@ package physics
 
 import "math/bits"
 
-// noteTeleport takes note that a body was put where it is.
-func (w *World) noteTeleport(i int) {
+// markTeleported takes note that a body was put where it is.
+func (w *World) markTeleported(i int) {
 	slot := w.cols.Slot[i]
 	if slot >= maxSlot {
 		return

@@ -62,17 +62,17 @@ func (w *World) Tuning() Tuning { return w.solver.tuning }
 // take it over, whereas Config stays as it was. Errors: those of Validate, and ErrUnsupported from
 // another engine.
 func (w *World) SetTuning(t Tuning) error {
-	if err := w.solving(); err != nil {
+	if err := w.requireRunning(); err != nil {
 		return err
 	}
 	if err := t.Validate(); err != nil {
 		return err
 	}
-	w.solver.tune(t.filled())
+	w.solver.applyTuning(t.filled())
 	return nil
 }
 
-func (s *solver) tune(t Tuning) {
+func (s *solver) applyTuning(t Tuning) {
 	s.tuning = t
 	p := &s.sys.Params
 	p.ContactHertz, p.ContactDamping, p.PushSpeed = t.ContactHertz, t.ContactDamping, t.PushSpeed
@@ -91,7 +91,7 @@ func (s *solver) encodeTuning(e *frame.Encoder) {
 	e.Seal()
 }
 
-func (im *image) readTuning(b []byte) error {
+func (im *snapshotImage) readTuning(b []byte) error {
 	if len(b) != tuningBytes {
 		return im.Corrupt("length of the tuning", len(b))
 	}
@@ -104,36 +104,36 @@ func (im *image) readTuning(b []byte) error {
 	return nil
 }
 
-// bodyMass is what SetMassData has said of a body.
-type bodyMass struct {
+// massOverride is what SetMassData has said of a body.
+type massOverride struct {
 	body uint32
 	MassData
 }
 
-func compareMass(m bodyMass, body int) int { return cmp.Compare(int(m.body), body) }
+func compareMass(m massOverride, body int) int { return cmp.Compare(int(m.body), body) }
 
-// massSet returns what SetMassData has said of a body.
-func (s *solver) massSet(body int) (MassData, bool) {
-	if len(s.masses) == 0 {
+// massOverride returns what SetMassData has said of a body.
+func (s *solver) massOverride(body int) (MassData, bool) {
+	if len(s.massOverrides) == 0 {
 		return MassData{}, false
 	}
-	at, ok := slices.BinarySearchFunc(s.masses, body, compareMass)
+	at, ok := slices.BinarySearchFunc(s.massOverrides, body, compareMass)
 	if !ok {
 		return MassData{}, false
 	}
-	return s.masses[at].MassData, true
+	return s.massOverrides[at].MassData, true
 }
 
-// setMass keeps what is said of a body, or forgets it.
-func (s *solver) setMass(body int, m MassData, keep bool) {
-	at, ok := slices.BinarySearchFunc(s.masses, body, compareMass)
+// setMassOverride keeps what is said of a body, or forgets it.
+func (s *solver) setMassOverride(body int, m MassData, keep bool) {
+	at, ok := slices.BinarySearchFunc(s.massOverrides, body, compareMass)
 	switch {
 	case ok && keep:
-		s.masses[at].MassData = m
+		s.massOverrides[at].MassData = m
 	case ok:
-		s.masses = slices.Delete(s.masses, at, at+1)
+		s.massOverrides = slices.Delete(s.massOverrides, at, at+1)
 	case keep:
-		s.masses = slices.Insert(s.masses, at, bodyMass{uint32(body), m})
+		s.massOverrides = slices.Insert(s.massOverrides, at, massOverride{uint32(body), m})
 	}
 }
 
@@ -160,41 +160,41 @@ func (m *MassData) validate(prefix string) error {
 // ErrNotFinite; ErrRange for a mass that is not positive, a negative inertia, values beyond 1e-19 to
 // 1e19, and a centre beyond 2^20 m; and ErrUnsupported from another engine.
 func (w *World) SetMassData(b Body, m MassData) error {
-	i, err := w.solved(b)
+	i, err := w.solverRow(b)
 	if err == nil {
 		err = m.validate("physics: MassData.")
 	}
 	if err == nil {
-		_, err = inverseOf("physics: MassData.Mass", m.Mass)
+		_, err = inverse("physics: MassData.Mass", m.Mass)
 	}
 	if err == nil {
-		_, err = inverseOf("physics: MassData.Inertia", m.Inertia)
+		_, err = inverse("physics: MassData.Inertia", m.Inertia)
 	}
 	if err != nil {
 		return err
 	}
-	return w.solver.reweigh(i, m, true)
+	return w.solver.overrideMass(i, m, true)
 }
 
 // ResetMassData gives b the mass of its shapes again. Errors: ErrStale; ErrRange as from the creation of a
 // shape; and ErrUnsupported from another engine.
 func (w *World) ResetMassData(b Body) error {
-	i, err := w.solved(b)
+	i, err := w.solverRow(b)
 	if err != nil {
 		return err
 	}
-	return w.solver.reweigh(i, MassData{}, false)
+	return w.solver.overrideMass(i, MassData{}, false)
 }
 
-func (s *solver) reweigh(body int, m MassData, keep bool) error {
-	before, had := s.massSet(body)
-	s.setMass(body, m, keep)
-	err := s.weigh(body, s.shapesOf(body))
+func (s *solver) overrideMass(body int, m MassData, keep bool) error {
+	before, had := s.massOverride(body)
+	s.setMassOverride(body, m, keep)
+	err := s.updateMass(body, s.bodyShapes(body))
 	if err != nil {
-		s.setMass(body, before, had)
+		s.setMassOverride(body, before, had)
 		return err
 	}
-	s.equip(body)
+	s.wakeUnlessNew(body)
 	return nil
 }
 
@@ -204,18 +204,18 @@ func (s *solver) reweigh(body int, m MassData, keep bool) error {
 const massBytes = 5 * 4
 
 func (s *solver) encodeMasses(e *frame.Encoder) {
-	e.Open(massBytes * len(s.masses))
-	e.Rows(raw(words[uint32](s.masses)), 4)
+	e.Open(massBytes * len(s.massOverrides))
+	e.Rows(raw(words[uint32](s.massOverrides)), 4)
 	e.Seal()
 }
 
-func (im *image) readMasses(b []byte) error {
+func (im *snapshotImage) readMasses(b []byte) error {
 	if len(b)%massBytes != 0 {
 		return im.Corrupt("length of the masses", len(b))
 	}
 	for i := range len(b) / massBytes {
 		row := b[massBytes*i:]
-		m := bodyMass{binary.LittleEndian.Uint32(row), MassData{float(row, 1), float(row, 2), [2]float32{float(row, 3), float(row, 4)}}}
+		m := massOverride{binary.LittleEndian.Uint32(row), MassData{float(row, 1), float(row, 2), [2]float32{float(row, 3), float(row, 4)}}}
 		if !im.alive(uint64(m.body)) || i > 0 && m.body <= im.masses[i-1].body || m.validate("") != nil {
 			return im.element("mass", i, m.body)
 		}
@@ -246,7 +246,7 @@ func (w *World) MotionLocks(b Body) (MotionLocks, error) {
 // the next step. Errors: ErrStale; ErrRange as from the creation of a shape; and ErrUnsupported from
 // another engine.
 func (w *World) SetMotionLocks(b Body, l MotionLocks) error {
-	i, err := w.solved(b)
+	i, err := w.solverRow(b)
 	if err != nil {
 		return err
 	}
@@ -262,29 +262,29 @@ func (w *World) SetMotionLocks(b Body, l MotionLocks) error {
 		}
 	}
 	s := w.solver
-	if err := s.weigh(i, s.shapesOf(i)); err != nil {
+	if err := s.updateMass(i, s.bodyShapes(i)); err != nil {
 		*flags = before
 		return err
 	}
 	if l.Rotation {
 		w.cols.W[i] = 0
 	}
-	s.locked += lockedBody(*flags) - lockedBody(before)
-	s.disturb(i)
+	s.lockedBodies += hasLock(*flags) - hasLock(before)
+	s.wakeWithNeighbours(i)
 	return nil
 }
 
-// lockedBody is 1 if a body with these flags has a locked axis.
-func lockedBody(flags uint8) int {
+// hasLock is 1 if a body with these flags has a locked axis.
+func hasLock(flags uint8) int {
 	if flags&(FlagLockX|FlagLockY) != 0 {
 		return 1
 	}
 	return 0
 }
 
-// holdLocked takes the velocity along locked axes from dynamic bodies [lo, hi).
-func (s *solver) holdLocked(lo, hi int) {
-	if s.locked == 0 {
+// applyMotionLocks takes the velocity along locked axes from dynamic bodies [lo, hi).
+func (s *solver) applyMotionLocks(lo, hi int) {
+	if s.lockedBodies == 0 {
 		return
 	}
 	states, flags := s.sys.States[lo:hi], s.cols.Flags[lo:hi]

@@ -45,7 +45,7 @@ func (d *WindDef) Validate() error {
 // A body on which the sum of forces would overflow is left out. Errors: those of WindDef.Validate, and
 // ErrUnsupported from another engine.
 func (w *World) ApplyWind(def WindDef) error {
-	if err := w.solving(); err != nil {
+	if err := w.requireRunning(); err != nil {
 		return err
 	}
 	if err := def.Validate(); err != nil {
@@ -53,8 +53,8 @@ func (w *World) ApplyWind(def WindDef) error {
 	}
 	s := w.solver
 	for shape := range s.shapes.local {
-		if s.exposed(shape, def.Mask) {
-			s.blow(shape, &def)
+		if s.affected(shape, def.Mask) {
+			s.applyWind(shape, &def)
 		}
 	}
 	return nil
@@ -63,7 +63,7 @@ func (w *World) ApplyWind(def WindDef) error {
 // ApplyWindTo is ApplyWind for one body: it has no effect on one that is not dynamic. Errors: ErrStale,
 // and those of ApplyWind.
 func (w *World) ApplyWindTo(b Body, def WindDef) error {
-	i, err := w.solved(b)
+	i, err := w.solverRow(b)
 	if err == nil {
 		err = def.Validate()
 	}
@@ -71,29 +71,29 @@ func (w *World) ApplyWindTo(b Body, def WindDef) error {
 		return err
 	}
 	s := w.solver
-	for _, shape := range s.shapesOf(i) {
-		if s.exposed(int(shape), def.Mask) {
-			s.blow(int(shape), &def)
+	for _, shape := range s.bodyShapes(i) {
+		if s.affected(int(shape), def.Mask) {
+			s.applyWind(int(shape), &def)
 		}
 	}
 	return nil
 }
 
-// blow adds the forces on one shape.
-func (s *solver) blow(shape int, d *WindDef) {
-	var p pushed
+// applyWind adds the forces on one shape.
+func (s *solver) applyWind(shape int, d *WindDef) {
+	var p wrench
 	r, body := &s.shapes.local[shape], int(s.shapes.filters.Body[shape])
 	if !d.Wake && s.cols.Flags[body]&FlagAsleep != 0 {
 		return
 	}
 	if r.Count == 1 {
-		x, y := s.turned(body, r.Vertices[0].X, r.Vertices[0].Y)
+		x, y := s.rotate(body, r.Vertices[0].X, r.Vertices[0].Y)
 		x, y = s.cols.X[body]+x, s.cols.Y[body]+y
 		rx, ry, speed := s.airPast(body, x, y, d)
 		f := float32(float32(2*r.Radius*d.Drag) * speed)
-		s.pushAt(&p, body, x, y, float32(f*rx), float32(f*ry))
+		s.addForceAt(&p, body, x, y, float32(f*rx), float32(f*ry))
 	}
-	for k := range sides(r) {
+	for k := range outlineParts(r) {
 		e, ok := s.side(body, r, k)
 		if !ok {
 			continue
@@ -105,11 +105,11 @@ func (s *solver) blow(shape int, d *WindDef) {
 		}
 		drag, lift := float32(float32(d.Drag*e.length)*against), float32(float32(d.Lift*e.length)*against)
 		c := against / speed
-		s.pushAt(&p, body, e.x, e.y,
+		s.addForceAt(&p, body, e.x, e.y,
 			float32(drag*rx)-float32(lift*(float32(e.nx*speed)+float32(c*rx))),
 			float32(drag*ry)-float32(lift*(float32(e.ny*speed)+float32(c*ry))))
 	}
-	if s.burden(body, [2]float32{p.x, p.y}, p.turn) && d.Wake && p != (pushed{}) {
+	if s.addForce(body, [2]float32{p.x, p.y}, p.turn) && d.Wake && p != (wrench{}) {
 		s.wake(body)
 	}
 }
@@ -117,9 +117,9 @@ func (s *solver) blow(shape int, d *WindDef) {
 // airPast returns the velocity of the air as seen from a point of a body, up to MaxSpeed.
 func (s *solver) airPast(body int, x, y float32, d *WindDef) (rx, ry, speed float32) {
 	c := s.cols
-	ax, ay := s.arm(body, [2]float32{x, y})
+	ax, ay := s.leverArm(body, [2]float32{x, y})
 	rx, ry = d.Wind[0]-(c.VX[body]-float32(c.W[body]*ay)), d.Wind[1]-(c.VY[body]+float32(c.W[body]*ax))
-	speed = root(float32(rx*rx) + float32(ry*ry))
+	speed = sqrt(float32(rx*rx) + float32(ry*ry))
 	if d.MaxSpeed > 0 && speed > d.MaxSpeed {
 		part := d.MaxSpeed / speed
 		rx, ry, speed = float32(rx*part), float32(ry*part), d.MaxSpeed

@@ -7,29 +7,29 @@ const maxShapes = 1 << 24
 
 // World holds bodies, their shapes, and joints. It is not safe for concurrent use.
 type World struct {
-	config Config
-	engine engine
-	cols   Columns
-	bodies pool
-	shapes shapeTable
-	joints jointTable
-	chains chainTable
-	synced synced
-	slots  slotUse
-	failed error   // set for good when the engine's state is lost
-	solver *solver // the engine, or one that is never opened and stays empty: see external
+	config   Config
+	engine   engine
+	cols     Columns
+	bodies   idPool
+	shapes   shapeTable
+	joints   jointTable
+	chains   chainTable
+	lastSync syncedPoses
+	slots    slotUse
+	failed   error   // set for good when the engine's state is lost
+	solver   *solver // the engine, or one that is never opened and stays empty: see external
 
 	// What is created is given to the engine from here, so that it need not be allocated.
 	bodyDef  BodyDef
 	shapeDef ShapeDef
 
 	lists, applies uint64 // how many of Commands there were
-	rehearsal      rehearsal
+	dryRun         dryRun
 
 	teleports  bitset // slots of bodies that were put elsewhere
 	teleported bool   // whether there are any
 
-	incoming *image // what Prepare has left for Commit, or only its memory
+	prepared *snapshotImage // what Prepare has left for Commit, or only its memory
 }
 
 // New returns an empty world. Errors are those of Config.Validate, and what
@@ -48,15 +48,15 @@ func New(c Config) (*World, error) {
 		c.fillSolver()
 	}
 	w := &World{
-		config: c,
-		cols:   newColumns(c.Capacity),
-		bodies: newPool(c.Capacity, c.Capacity),
-		shapes: newShapeTable(c.Capacity),
-		joints: newJointTable(),
-		chains: newChainTable(),
-		synced: newSynced(c.Capacity),
+		config:   c,
+		cols:     newColumns(c.Capacity),
+		bodies:   newIDPool(c.Capacity, c.Capacity),
+		shapes:   newShapeTable(c.Capacity),
+		joints:   newJointTable(),
+		chains:   newChainTable(),
+		lastSync: newSyncedPoses(c.Capacity),
 	}
-	w.solver = &solver{table: &w.shapes, ties: &w.joints, bodies: &w.bodies}
+	w.solver = &solver{shapeTable: &w.shapes, jointTable: &w.joints, bodies: &w.bodies}
 	if w.engine = w.solver; c.Engine != nil {
 		w.engine = &external{Engine: c.Engine}
 	}
@@ -77,10 +77,10 @@ func (w *World) Cap() int { return w.config.Capacity }
 
 // Rows returns the number of rows of the columns that were ever used: every
 // live body has an index below it.
-func (w *World) Rows() int { return w.bodies.high() }
+func (w *World) Rows() int { return w.bodies.used() }
 
 // ShapeCount returns the number of live shapes.
-func (w *World) ShapeCount() int { return w.shapes.pool.live }
+func (w *World) ShapeCount() int { return w.shapes.ids.live }
 
 // ContactCount returns the number of contacts in the last step: pairs of shapes whose bounds
 // overlap and of which one moves or may be moved, whether they touch or not, without those
@@ -96,7 +96,7 @@ func (w *World) ContactCount() int { return len(w.solver.contacts) }
 // bounds overlap are more than 16 for each shape and 65536, or a shape has more than 256 of them; and in a
 // world that was restored, until its next step. Pairs that a joint or
 // IgnorePair keeps apart count, those that filters keep apart do not.
-func (w *World) OmittedContacts() int { return w.solver.omitted }
+func (w *World) OmittedContacts() int { return w.solver.omittedPairs }
 
 // Columns returns the state of the bodies, zero copy. The slices stay valid
 // and the same for the life of the world. The package comment says which may be written to.
@@ -106,7 +106,7 @@ func (w *World) Columns() Columns { return w.cols }
 func (w *World) Valid(b Body) bool { return w.bodies.holds(b.index, b.generation) }
 
 // ValidShape reports whether s is a live shape of this world.
-func (w *World) ValidShape(s Shape) bool { return w.shapes.pool.holds(s.index, s.generation) }
+func (w *World) ValidShape(s Shape) bool { return w.shapes.ids.holds(s.index, s.generation) }
 
 // BodyAt returns the handle of the live body with the given index.
 func (w *World) BodyAt(index int) (Body, bool) {
@@ -137,7 +137,7 @@ func (w *World) CreateBody(def BodyDef) (Body, error) {
 		return Body{}, err
 	}
 	w.slots.add(w.cols.Slot[i])
-	w.noteTeleport(i)
+	w.markTeleported(i)
 	return Body{uint32(i), w.bodies.claim(i)}, nil
 }
 
@@ -145,20 +145,20 @@ func (w *World) checkBodyDef(d *BodyDef) error {
 	if err := d.Validate(); err != nil {
 		return err
 	}
-	if d.HasSlot && w.beyond(d.Slot) {
+	if d.HasSlot && w.slotOutOfRange(d.Slot) {
 		return fault.Field(ErrRange, "physics: BodyDef.Slot", d.Slot)
 	}
 	return nil
 }
 
-// beyond reports whether a slot is none that Sync will write to.
-func (w *World) beyond(slot uint32) bool {
+// slotOutOfRange reports whether a slot is none that Sync will write to.
+func (w *World) slotOutOfRange(slot uint32) bool {
 	return slot != NoSlot && w.config.Slots > 0 && slot >= uint32(w.config.Slots)
 }
 
 // DestroyBody removes b, its shapes and its joints. ErrStale if b is gone already.
 func (w *World) DestroyBody(b Body) error {
-	i, err := w.mutable(b)
+	i, err := w.mutableRow(b)
 	if err != nil {
 		return err
 	}
@@ -167,13 +167,13 @@ func (w *World) DestroyBody(b Body) error {
 	w.shapes.releaseAll(i)
 	w.slots.remove(w.cols.Slot[i])
 	w.cols.clear(i)
-	w.synced.clear(i)
+	w.lastSync.clear(i)
 	w.bodies.release(i)
 	return nil
 }
 
-// mutable returns the index of b if b may be changed now.
-func (w *World) mutable(b Body) (int, error) {
+// mutableRow returns the index of b if b may be changed now.
+func (w *World) mutableRow(b Body) (int, error) {
 	if w.failed != nil {
 		return 0, w.failed
 	}
