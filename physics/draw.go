@@ -181,3 +181,56 @@ func (p *pen) line(p1, p2 [2]float32, color Color) {
 func (p *pen) vector(from [2]float32, x, y float32, color Color) {
 	p.line(from, [2]float32{from[0] + x, from[1] + y}, color)
 }
+
+// Color is a colour as 0xRRGGBB.
+type Color uint32
+
+// The colours of an AppendDraw. They are neither light nor dark: each can be told from a
+// white and from a black ground.
+const (
+	ColorStatic    Color = 0x4f8f5f
+	ColorKinematic Color = 0x9a6ad8
+	ColorDynamic   Color = 0x2f80e0
+	ColorBullet    Color = 0xd9641c
+	ColorAsleep    Color = 0x7d8590
+	ColorSensor    Color = 0xa8800f
+	ColorDisabled  Color = 0xc0504d
+
+	ColorBox      Color = 0x8f7f6f
+	ColorContact  Color = 0xd23f7f
+	ColorImpulse  Color = 0xe0482f
+	ColorFriction Color = 0xb07a00
+	ColorCenter   Color = 0x00958c
+	ColorVelocity Color = 0x1d93a8
+	ColorLabel    Color = 0x7a7a7a
+	ColorJoint    Color = 0xc05ad0
+)
+
+// joints draws the joints, ascending: a line from the point on the one body to that on the
+// other, and from either to the centre of mass of its body, unless that is static.
+func (p *pen) joints() {
+	s := p.s
+	for i := range s.joints.rows {
+		r := &s.joints.rows[i]
+		if r.kind == 0 {
+			continue
+		}
+		a, b := int(s.jointTable.body[2*i]), int(s.jointTable.body[2*i+1])
+		if !p.placed(a) || !p.placed(b) {
+			continue
+		}
+		onA, onB := s.jointAnchors(i)
+		if JointKind(r.kind) != MouseJoint {
+			p.arm(a, onA)
+		}
+		p.line(onA, onB, ColorJoint)
+		p.arm(b, onB)
+	}
+}
+
+// arm draws how a point hangs on a body.
+func (p *pen) arm(body int, at [2]float32) {
+	if p.s.cols.Type[body] != StaticBody {
+		p.line(p.centre(body), at, ColorJoint)
+	}
+}

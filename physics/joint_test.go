@@ -488,7 +488,7 @@ func TestJointNames(t *testing.T) {
 
 // What is read of the geometry follows from where the bodies are.
 func TestJointGeometry(t *testing.T) {
-	r := newRig(t, 0)
+	r := newFixture(t, 0)
 	a, b := r.body(physics.StaticBody, 1, 2, turned(0.5)), r.dynamic(4, 6, turned(1.25), moving(3, -2, 0.5))
 	d := physics.PrismaticJointDef{JointDef: common(a, b)}
 	d.FrameA, d.FrameB = at(0.5, 0, 0.25), at(0, -1, -0.5)

@@ -3,7 +3,10 @@ package physics
 import (
 	"fmt"
 	"iter"
+	"math"
+	"math/bits"
 
+	"github.com/evertick/evertick/internal/stagger"
 	"github.com/evertick/evertick/native/rigid"
 )
 
@@ -84,4 +87,108 @@ func checkSlots(who string, slots []uint32, n int) error {
 		return fmt.Errorf("%s: body %d drives slot %d, the slices have %d: %w", who, i, slots[i], n, ErrRange)
 	}
 	return nil
+}
+
+// syncedPoses is what Sync has written last to the columns of the entities, an element per
+// body.
+type syncedPoses struct{ rigid.Written }
+
+func newSyncedPoses(capacity int) syncedPoses {
+	var s syncedPoses
+	step := stagger.Stride(4 * capacity)
+	arena := stagger.Bytes(step*len(s.columns()), len(new(Columns).floatColumns())+workColumns)
+	for i, c := range s.columns() {
+		*c = stagger.View[float32](arena[i*step : i*step+4*capacity])
+	}
+	for i := range s.X {
+		s.X[i] = floatNaN
+	}
+	return s
+}
+
+var floatNaN = float32(math.NaN())
+
+func (s *syncedPoses) columns() [4]*[]float32 {
+	return [...]*[]float32{&s.X, &s.Y, &s.HalfSin, &s.HalfCos}
+}
+
+func (s *syncedPoses) clear(i int) { s.X[i], s.Y[i], s.HalfSin[i], s.HalfCos[i] = floatNaN, 0, 0, 0 }
+
+func (s *syncedPoses) put(i int, x, y, sin, cos float32) {
+	s.X[i], s.Y[i], s.HalfSin[i], s.HalfCos[i] = x, y, sin, cos
+}
+
+// slotUse knows whether two bodies drive one slot.
+type slotUse struct {
+	used   bitset
+	shared bool // may be true without need, but not false
+}
+
+// maxSlot is the first slot that is not looked after: with one of those they count as
+// shared.
+const maxSlot = 1 << 24
+
+func (u *slotUse) add(slot uint32) {
+	if slot == NoSlot || u.shared {
+		return
+	}
+	if slot >= maxSlot {
+		u.shared = true
+		return
+	}
+	for int(slot/64) >= len(u.used) {
+		u.used = append(u.used, 0)
+	}
+	u.shared = u.used.has(int(slot))
+	u.used.add(int(slot))
+}
+
+func (u *slotUse) remove(slot uint32) {
+	if !u.shared && int(slot/64) < len(u.used) {
+		u.used[slot/64] &^= 1 << (slot % 64)
+	}
+}
+
+// rebuild looks at all slots anew.
+func (u *slotUse) rebuild(slots []uint32) {
+	u.shared = false
+	clear(u.used)
+	for _, slot := range slots {
+		u.add(slot)
+	}
+}
+
+// markTeleported takes note that a body was put where it is.
+func (w *World) markTeleported(i int) {
+	slot := w.cols.Slot[i]
+	if slot >= maxSlot {
+		return
+	}
+	for int(slot/64) >= len(w.teleports) {
+		w.teleports = append(w.teleports, 0)
+	}
+	w.teleports.add(int(slot))
+	w.teleported = true
+}
+
+// TakeTeleported appends the slots of the bodies that were created, or that SetTransform has
+// put elsewhere, directly or by Commands, since it was called last, ascending, and forgets
+// them: who draws between two steps does not draw these on their way. Slots from 1<<24 on are left out. Restore and
+// CopyFrom forget them too. They are no state.
+func (w *World) TakeTeleported(dst []uint32) []uint32 {
+	if !w.teleported {
+		return dst
+	}
+	for i, word := range w.teleports {
+		for ; word != 0; word &= word - 1 {
+			dst = append(dst, uint32(i<<6|bits.TrailingZeros64(word)))
+		}
+	}
+	w.forgetTeleports()
+	return dst
+}
+
+func (w *World) forgetTeleports() {
+	clear(w.teleports)
+	w.teleported = false
 }
