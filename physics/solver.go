@@ -9,9 +9,9 @@ import (
 	"github.com/evertick/evertick/native/rigid"
 )
 
-// solver is the engine of this package: it computes in the columns themselves, by the
-// stages of package rigid. All that a step depends on is in the columns, the shapes
-// and the contacts; the rest is room to work in.
+// solver is the engine of this package. It computes in the columns themselves, with the
+// stages of package rigid. A step depends on the columns, the shapes, the joints and the contacts;
+// the rest is working memory.
 type solver struct {
 	cols       *Columns
 	bodies     *idPool     // of the World
@@ -24,19 +24,19 @@ type solver struct {
 	shapes          shapeColumns
 	joints          jointColumns
 	contacts        []rigid.Contact // of the last step, ascending by A, then B
-	lastGenerations []uint32        // generations that shapes had then
-	steps           uint64          // done
-	disabledBodies  int             // bodies that are
-	subStepRate     float32         // of the sub-steps of the last step, 1/s
+	lastGenerations []uint32        // of the shapes in that step
+	steps           uint64          // number of steps done
+	disabledBodies  int             // number of disabled bodies
+	subStepRate     float32         // in the last step, 1/s
 	sleep           sleepState
 
 	tuning          Tuning
 	massOverrides   []massOverride // of SetMassData, ascending by body
 	lockedBodies    int            // bodies with FlagLockX or FlagLockY
 	ignoredPairs    ignoredPairs
-	passingContacts int     // contacts through one-way platforms
+	passingContacts int     // contacts that pass through one-way platforms
 	omittedPairs    int     // pairs that the last step left out
-	dt              float32 // of the step that runs
+	dt              float32 // of this step
 
 	sys            rigid.System
 	centre         rigid.Poses // of the centres of mass; Cos and Sin are those of cols
@@ -44,23 +44,22 @@ type solver struct {
 	broad          rigid.BroadPhase
 	pairs          rigid.Pairs
 	manifolds      []rigid.Manifold
-	next           []rigid.Contact // of the step that runs
+	next           []rigid.Contact // of this step
 	ownShapes      []uint32        // what bodyShapes returned
 	movedCounts    []int           // bodies that moved, by span
-	checkedColumns int             // columns of quarantine
-	outOfRange     atomic.Bool     // a value in these is
-	collided       bool            // manifolds are known
+	checkedColumns int             // number of columns that disableInvalid checks
+	outOfRange     atomic.Bool     // whether checkRange has found such a value
+	collided       bool            // whether the manifolds of this step are computed
 	continuous     continuousState
 	contactChunks  []contactChunk     // of the pairs, by chunk
 	colouring      native.SerialStage // of chunks of the pairs
 	stage          stageTask
 	spanStage      spanTask
 	team           native.Team
-	contactRanges  []blockRange // of contacts
+	contactRanges  []blockRange // what solve runs one after the other
+	jointRanges    []blockRange
 
-	jointRanges []blockRange
-
-	// s.step, s.runStageChunks, s.runSolveStages, s.colourChunk, s.parallelForParts, s.ignoredInSweep, s.touched and s.held, bound once.
+	// Methods of s as function values, bound once so that a step allocates nothing.
 	wholeStep         func()
 	stageJob, stepJob func(*native.Worker)
 	colourJob         func(chunk int)
@@ -153,7 +152,7 @@ func (s *solver) DestroyBody(body int) {
 	s.removeSleep(body)
 }
 
-// checkSolver is what this solver asks for beside Validate.
+// checkSolver checks what this solver requires beyond Validate.
 func (d *BodyDef) checkSolver() error {
 	for _, f := range []struct {
 		field string
@@ -188,7 +187,7 @@ func checkAngle(field string, v float32) error {
 	return nil
 }
 
-// checkPlace is what this solver asks of a place to put a body.
+// checkPlace checks the position and the angle to which a call moves a body.
 func checkPlace(positionField, angleField string, position [2]float32, angle float32) error {
 	if err := checkInRange(positionField, position[:]...); err != nil {
 		return err
@@ -201,7 +200,7 @@ func (s *solver) setRotation(i int, sin, cos float32) {
 	c.Cos[i], c.Sin[i], c.Angle[i] = cos, sin, rigid.Atan2(sin, cos)
 }
 
-// rotate returns a vector in body coordinates in those of the world.
+// rotate converts a vector from body coordinates to world coordinates.
 func (s *solver) rotate(i int, x, y float32) (float32, float32) {
 	cos, sin := s.cols.Cos[i], s.cols.Sin[i]
 	return float32(cos*x) - float32(sin*y), float32(sin*x) + float32(cos*y)

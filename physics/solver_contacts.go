@@ -8,14 +8,14 @@ import (
 	"github.com/evertick/evertick/native/rigid"
 )
 
-// Flags of rigid.Contact: which shape was a sensor, as long as it was there.
+// Flags of rigid.Contact: which shape was a sensor when the contact was made.
 const (
 	sensorA = 1 << 31
 	sensorB = 1 << 30
 )
 
-// removeStaleContacts takes out contacts of shapes that are gone, whose number another shape
-// may have by now, and tells that they ended.
+// removeStaleContacts removes the contacts of destroyed shapes, whose numbers other shapes may have by now, and reports
+// that they ended.
 func (s *solver) removeStaleContacts() {
 	generation := s.shapeTable.ids.generation
 	if slices.Equal(s.lastGenerations, generation) {
@@ -31,7 +31,7 @@ func (s *solver) removeStaleContacts() {
 	s.lastGenerations = append(s.lastGenerations[:0], generation...)
 }
 
-// updateContacts finds the contacts of this step, and gives them colours.
+// updateContacts finds the contacts of this step and assigns their colours.
 func (s *solver) updateContacts() {
 	s.updateBroadPhase()
 	for s.wakeTouched() {
@@ -41,7 +41,7 @@ func (s *solver) updateContacts() {
 	n := len(s.pairs.A)
 	s.next = growContacts(s.next, n, s.minContactCapacity())
 	s.prepareSystem(s.next).BeginStep(s.dt)
-	chunks := max(1, (n+pairChunk-1)/pairChunk) // one that looks what ended
+	chunks := max(1, (n+pairChunk-1)/pairChunk) // at least one, which reports what ended
 	s.reserveContactChunks(chunks)
 	s.colouring.Begin(chunks)
 	s.parallelForAscending(chunks, (*solver).updateContactChunks)
@@ -52,13 +52,12 @@ func (s *solver) updateContacts() {
 	s.endStage("match")
 }
 
-// minContactCapacity is for how many contacts there is room from the beginning: one for each shape, and no
-// more than a world of any size may take for nothing. So few contacts come and go without memory
-// being asked for each time that there are more of them than ever.
+// minContactCapacity is the initial capacity for contacts: one for each shape, up to a number that is negligible for a
+// world of any size. Up to this capacity a new maximum of contacts does not allocate.
 func (s *solver) minContactCapacity() int { return min(len(s.shapes.shape), 1024) }
 
-// growContacts returns n elements in the memory of s, if it has room for them, or else in new memory with
-// some to spare, and room for at least usual. What they hold is unspecified.
+// growContacts returns n elements in the memory of s if its capacity suffices, or else in new memory with
+// spare capacity, at least usual. The contents of the elements are unspecified.
 func growContacts[T any](s []T, n, usual int) []T {
 	if cap(s) < n {
 		return make([]T, n, max(n+n/2, usual))
@@ -66,8 +65,8 @@ func growContacts[T any](s []T, n, usual int) []T {
 	return s[:n]
 }
 
-// updateBroadPhase finds the pairs of this step, and where they touch, if that may wake a body.
-// If not, updateContactChunks does so.
+// updateBroadPhase finds the pairs of this step. If a body is asleep it also computes their manifolds, since contacts
+// may wake bodies; otherwise updateContactChunks does that later.
 func (s *solver) updateBroadPhase() {
 	if s.idle() {
 		s.pairs.A, s.pairs.B, s.omittedPairs = s.pairs.A[:0], s.pairs.B[:0], 0
@@ -87,7 +86,7 @@ func (s *solver) updateBroadPhase() {
 	}
 }
 
-// parallelForParts has the parts of the broad phase done.
+// parallelForParts runs the parts of the broad phase on all workers.
 func (s *solver) parallelForParts(parts int, f func(part int)) {
 	s.part = f
 	s.parallelFor(0, parts, 1, (*solver).runParts)
@@ -99,17 +98,17 @@ func (s *solver) runParts(lo, hi int) {
 	}
 }
 
-// contactChunk is what comes of a chunk of pairs beside manifolds and contacts.
+// contactChunk holds the results of a chunk of pairs beside manifolds and contacts.
 type contactChunk struct {
 	began, ended rigid.Pairs
-	stopped      rigid.Pairs // began, but for those that pass
-	passing      int         // contacts that do
-	hits         []uint32    // contacts to tell of
+	stopped      rigid.Pairs // began, without those that pass through
+	passing      int         // contacts that pass through
+	hits         []uint32    // contacts to report
 }
 
-// reserveContactChunks keeps the room that shares have.
+// reserveContactChunks resizes contactChunks to n and keeps the memory of each.
 func (s *solver) reserveContactChunks(n int) {
-	const usual = 128 // more than begins or ends in a step, most often
+	const usual = 128 // more than begin or end in most steps
 	for s.contactChunks = s.contactChunks[:min(n, cap(s.contactChunks))]; len(s.contactChunks) < n; {
 		s.contactChunks = append(s.contactChunks, contactChunk{})
 	}
@@ -123,12 +122,11 @@ func (s *solver) reserveContactChunks(n int) {
 	}
 }
 
-// pairChunk is the number of pairs of a chunk: as many as are given colours together.
+// pairChunk is the number of pairs of a chunk: those that get their colours together.
 const pairChunk = rigid.ColourChunk
 
 // updateContactChunks makes the contacts of chunks [lo, hi) of the pairs while their manifolds are
-// in the cache, and gives them colours: this one after the other, by who finds that it can be
-// done.
+// in the cache. It also assigns their colours, one chunk after the other, on any worker: see native.SerialStage.
 func (s *solver) updateContactChunks(lo, hi int) {
 	for chunk := lo; chunk < hi; chunk++ {
 		from := chunk * pairChunk
@@ -143,7 +141,7 @@ func (s *solver) updateContactChunks(lo, hi int) {
 	}
 }
 
-// colourChunk gives colours to the contacts of a chunk.
+// colourChunk assigns colours to the contacts of a chunk.
 func (s *solver) colourChunk(chunk int) {
 	s.sys.AssignColours(chunk*pairChunk, min((chunk+1)*pairChunk, len(s.next)))
 }
@@ -160,7 +158,7 @@ func (s *solver) matchContacts(lo, hi int, to *contactChunk) {
 	rigid.MatchContacts(s.contacts[first:last], &pairs, s.manifolds[lo:hi], s.next[lo:hi], &to.began, &to.ended)
 }
 
-// reportContacts tells what began and ended to touch, before s.next replaces s.contacts.
+// reportContacts reports which shapes began and ended to touch, before s.next replaces s.contacts.
 func (s *solver) reportContacts() {
 	through := 0
 	for k := range s.contactChunks {
@@ -180,9 +178,9 @@ func (s *solver) reportContacts() {
 	s.passingContacts = through
 }
 
-// filterPairs takes out the pairs of which nothing follows: two sensors, two solid shapes
+// filterPairs removes the pairs without effect: two sensors, two solid shapes
 // of which neither belongs to a dynamic body, and two shapes of static bodies, of which one was
-// changed; and those of bodies that ignore each other, or that a joint keeps apart.
+// changed. It also removes the pairs of bodies that ignore each other, or whose joint prevents collision.
 func (s *solver) filterPairs() {
 	t, n := &s.shapes, 0
 	if t.sensors == 0 && s.joints.noCollide == 0 && len(s.sleep.activeOnce) == 0 && !s.anyKinematic() && s.ignoredPairs.empty() {
@@ -218,8 +216,7 @@ func (s *solver) collideChunk(lo, hi int) {
 	s.clearSeparatedSensors(lo, hi)
 }
 
-// clearSeparatedSensors empties the manifolds of sensors that are near a shape and do not overlap it, of
-// pairs [lo, hi).
+// clearSeparatedSensors empties the manifolds of pairs [lo, hi) whose sensor is near a shape and does not overlap it.
 func (s *solver) clearSeparatedSensors(lo, hi int) {
 	if s.shapes.sensors == 0 {
 		return
@@ -240,7 +237,7 @@ func (s *solver) clearSeparatedSensors(lo, hi int) {
 	}
 }
 
-// disableSensorContacts lets sensors push nothing, and marks their contacts.
+// disableSensorContacts removes the points of sensors, so that they push nothing, and marks their contacts.
 func (s *solver) disableSensorContacts(lo, hi int) {
 	if s.shapes.sensors == 0 {
 		return
@@ -253,7 +250,7 @@ func (s *solver) disableSensorContacts(lo, hi int) {
 	}
 }
 
-// sensorFlags returns the flags of a contact of two shapes.
+// sensorFlags returns the sensor flag of a contact of two shapes.
 func (s *solver) sensorFlags(a, b uint32) uint32 {
 	switch {
 	case s.shapes.sensor[a]:

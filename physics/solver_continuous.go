@@ -8,23 +8,23 @@ import (
 	"github.com/evertick/evertick/native/rigid"
 )
 
-// continuousState keeps fast bodies from passing through thin ones. But for the extents, which
-// follow from the shapes, it holds nothing from step to step.
+// continuousState is the memory of continuous collision, which keeps fast bodies from passing through thin ones. Only
+// the extents, which follow from the shapes, last from step to step.
 type continuousState struct {
 	disabled   bool // Config.DisableContinuous
 	extents    rigid.Extents
 	turnAngle  []float32 // rigid.ContinuousSolver.TurnAngle
 	solver     rigid.ContinuousSolver
 	fast       []uint32 // bodies
-	fastCounts []int    // how many there are, by span
-	bullets    []uint32 // bodies that are, and that another body can have met in this step
+	fastCounts []int    // number of them, by span
+	bullets    []uint32 // bullets that may have met another body in this step
 
-	// For bullets: the way of the shapes of other bodies.
+	// For bullets: where the shapes of other moving bodies have been in this step.
 	boxes        rigid.Boxes
 	movingShapes bitset
 	movingGrid   rigid.BoxGrid
 
-	// What is active in this step alone, and does not move.
+	// Shapes of bodies that are active in this step alone and do not move.
 	restingShapes bitset
 	restingGrid   rigid.BoxGrid
 }
@@ -39,7 +39,7 @@ func (w *continuousState) open(cfg *Config) {
 	w.turnAngle = make([]float32, n)
 }
 
-// updateExtents learns the extents of a body from its shapes, which are in their place.
+// updateExtents computes the extents of a body from its shapes, which are in the scene.
 func (s *solver) updateExtents(body int, shapes []uint32) {
 	w, t := &s.continuous, &s.shapes
 	w.extents.Min[body], w.extents.Max[body] = float32(math.Inf(1)), 0
@@ -58,8 +58,8 @@ func (s *solver) updateAllExtents() {
 	}
 }
 
-// solveContinuous sets fast bodies back to where they met an obstacle in this step, and bullets also to
-// where they met one that moves.
+// solveContinuous moves fast bodies back to where they met an obstacle in this step. For bullets, moving bodies are
+// obstacles, too.
 func (s *solver) solveContinuous(dt float32) {
 	w := &s.continuous
 	if w.disabled {
@@ -99,8 +99,8 @@ func (s *solver) prepareContinuous(dt float32) {
 	}
 }
 
-// buildRestingGrid puts solid shapes where they are of bodies that are active in this step alone and do not move: static
-// ones, those disabled, and fresh sleepers. The broad phase takes them for moving.
+// buildRestingGrid collects the solid shapes of bodies that are active in this step alone and do not move: static and
+// disabled bodies, and new sleepers. The broad phase treats these bodies as moving.
 func (s *solver) buildRestingGrid() {
 	w, t := &s.continuous, &s.shapes
 	w.restingShapes.reset(len(t.shape))
@@ -123,7 +123,7 @@ func (s *solver) motionLocks(body uint32) rigid.MotionLocks {
 	return rigid.MotionLocks{X: f&FlagLockX != 0, Y: f&FlagLockY != 0, Rotation: f&FlagFixedRotation != 0}
 }
 
-// findFast lists the fast bodies, ascending, and returns false if there are none.
+// findFast lists the fast bodies in ascending order, and returns false if there are none.
 func (s *solver) findFast() bool {
 	w, n := &s.continuous, s.rows
 	w.fast = slices.Grow(w.fast[:0], n)[:n]
@@ -146,8 +146,8 @@ func (s *solver) sweepStatic(lo, hi int) {
 	s.continuous.solver.SolveStationary(&s.broad, s.continuous.fast[lo:hi])
 }
 
-// anyBullet reports whether a row of an active span has the flag of a bullet. It takes eight rows at a time: most
-// worlds have none, and it is asked in each step.
+// anyBullet reports whether a row of an active span has FlagBullet. It reads eight rows at a time, because it
+// runs in each step and most worlds have no bullet.
 func (s *solver) anyBullet() bool {
 	const eight = FlagBullet * 0x0101010101010101
 	for _, rows := range s.sleep.spans {
@@ -165,8 +165,8 @@ func (s *solver) anyBullet() bool {
 	return false
 }
 
-// findBullets lists the bullets that are awake and have moved, together with the fastest body that is not
-// one, by more than half of their least extent. It returns false if there are none.
+// findBullets lists the awake bullets whose motion, together with that of the fastest body that is not
+// a bullet, exceeds half of their least extent. It returns false if there are none.
 func (s *solver) findBullets() bool {
 	w := &s.continuous
 	w.bullets = w.bullets[:0]
@@ -190,7 +190,7 @@ func (s *solver) findBullets() bool {
 	return len(w.bullets) > 0
 }
 
-// buildMovingGrid puts the solid shapes of moving bodies that are not bullets where they have been in this step.
+// buildMovingGrid collects the solid shapes of moving bodies that are not bullets, with the area that they swept in this step.
 func (s *solver) buildMovingGrid() {
 	w, t := &s.continuous, &s.shapes
 	n := len(t.shape)

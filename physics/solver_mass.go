@@ -4,20 +4,20 @@ import (
 	"github.com/evertick/evertick/internal/fault"
 )
 
-// valueLimit is above what any value of a body may be: no square of one that is below
-// overflows, nor does the sum of two such squares.
+// valueLimit is the bound of all values of a body: neither the square of a smaller value nor the sum of two such
+// squares overflows.
 const valueLimit = 1 << 63
 
-// MassData is how heavy a body is.
+// MassData is the mass of a body and how it is distributed.
 type MassData struct {
 	Mass    float32    // kg
 	Inertia float32    // kg·m² about Center
 	Center  [2]float32 // of mass, in body coordinates, in metres
 }
 
-// updateMass computes the mass of a body from its shapes, ascending, and moves the shapes to
-// its centre. An error has changed nothing. The velocity of a centre of mass that moves
-// within a turning body changes accordingly.
+// updateMass computes the mass of a body from its shapes, in ascending order, and moves the shapes to
+// its centre of mass. If it returns an error it has changed nothing. Where the centre moves within a turning
+// body, its velocity changes accordingly.
 func (s *solver) updateMass(i int, shapes []uint32) error {
 	m := s.computeMass(i, shapes)
 	invMass, err := inverse("physics: mass of the body", m.Mass)
@@ -47,8 +47,8 @@ func (s *solver) updateMass(i int, shapes []uint32) error {
 	return nil
 }
 
-// computeMass returns zero unless the body is dynamic. A dynamic one without mass weighs a
-// kilogram, and does not turn.
+// computeMass returns zero unless the body is dynamic. A dynamic body without mass gets one kilogram, and does not
+// turn.
 func (s *solver) computeMass(i int, shapes []uint32) MassData {
 	c, t := s.cols, &s.shapes
 	if c.Type[i] != DynamicBody {
@@ -83,8 +83,7 @@ func (s *solver) computeMass(i int, shapes []uint32) MassData {
 	return MassData{float32(mass), float32(inertia), [2]float32{float32(x), float32(y)}}
 }
 
-// inverse returns 0 for 0. Masses whose inverse is huge, or that are so themselves, are
-// out of range.
+// inverse returns 0 for 0. A mass is out of range if it or its inverse reaches valueLimit.
 func inverse(field string, v float32) (float32, error) {
 	if v == 0 {
 		return 0, nil
@@ -118,8 +117,7 @@ func (s *solver) setType(i int, t BodyType) error {
 	return nil
 }
 
-// setMaterial replaces all of a shape's definition but for its filter and whether it is a
-// sensor.
+// setMaterial replaces the definition of a shape, except for its filter and Sensor.
 func (s *solver) setMaterial(shape, body int, def *ShapeDef) error {
 	t := &s.shapes
 	before := t.density[shape]
@@ -140,7 +138,7 @@ func (s *solver) setMaterial(shape, body int, def *ShapeDef) error {
 // massData returns zero unless the body is dynamic.
 func (s *solver) massData(i int) MassData { return s.computeMass(i, s.bodyShapes(i)) }
 
-// digest returns what stands for a shape in the state hash.
+// digest returns the number that represents a shape in the state hash.
 func (t *shapeColumns) digest(shape int) uint64 {
 	def, g := t.def(shape), geometryOf(&t.local[shape])
 	return g.digest(&def)

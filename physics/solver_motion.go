@@ -30,11 +30,11 @@ func (s *solver) ApplyLinearImpulse(i int, impulse, point [2]float32) error {
 	return nil
 }
 
-// angularChange returns how an impulse at a point changes the angular velocity.
+// angularChange returns the change of the angular velocity by an impulse at a point.
 func (s *solver) angularChange(i int, impulse, point [2]float32) float32 {
 	inv := s.cols.InvInertia[i]
 	if inv == 0 {
-		return 0 // whatever the product is
+		return 0 // even where the product is infinite or NaN
 	}
 	x, y := s.leverArm(i, point)
 	return float32(inv * (float32(x*impulse[1]) - float32(y*impulse[0])))
@@ -57,8 +57,8 @@ func (s *solver) leverArm(i int, point [2]float32) (x, y float32) {
 	return point[0] - (c.X[i] + cx), point[1] - (c.Y[i] + cy)
 }
 
-// setVelocity returns false, and changes nothing, if the velocity is not usable. Errors
-// are made by those who call it, so that their values are boxed for a failure only.
+// setVelocity returns false, and changes nothing, if the velocity is out of range. The callers make the
+// error, so that values are boxed only for a failure.
 func (s *solver) setVelocity(i int, vx, vy, w float32) bool {
 	if !inRange(vx) || !inRange(vy) || !inRange(w) {
 		return false
@@ -71,7 +71,7 @@ func overflow(field string, value any) error {
 	return because(fault.Field(ErrRange, field, value), "the result would overflow")
 }
 
-// inRange reports whether v is finite and not huge.
+// inRange reports whether v is finite and below valueLimit either way.
 func inRange(v float32) bool { return math.Abs(float64(v)) < valueLimit }
 
 func (s *solver) ApplyForce(i int, force, point [2]float32) error {
@@ -96,8 +96,8 @@ func (s *solver) ApplyTorque(i int, torque float32) error {
 	return nil
 }
 
-// applyForce adds to what acts on a dynamic body during the next step. It returns false, and
-// changes nothing, if the sum is not usable.
+// applyForce adds to the force and torque on a dynamic body during the next step, and wakes it. It returns
+// false, and changes nothing, if the sum is out of range.
 func (s *solver) applyForce(i int, force [2]float32, torque float32) bool {
 	if !s.addForce(i, force, torque) {
 		return false
@@ -106,7 +106,7 @@ func (s *solver) applyForce(i int, force [2]float32, torque float32) bool {
 	return true
 }
 
-// addForce is push without waking the body.
+// addForce is applyForce without waking the body.
 func (s *solver) addForce(i int, force [2]float32, torque float32) bool {
 	c := s.cols
 	if c.Type[i] != DynamicBody || c.Flags[i]&FlagDisabled != 0 {
@@ -141,8 +141,8 @@ func (s *solver) SetTransform(i int, position [2]float32, angle float32) error {
 	return nil
 }
 
-// velocityTo returns the velocity with which a body that nothing stops is at the given place
-// after a step of dt seconds. The sub-steps turn it by 2·atan(w·h/2) each.
+// velocityTo returns the velocity with which a body arrives at the given place after a step of dt seconds, if
+// nothing stops it. Each sub-step turns it by 2·atan(w·h/2).
 func (s *solver) velocityTo(i int, position [2]float32, angle, dt float32) (linear [2]float32, angular float32, err error) {
 	if err := checkPlace("physics: SetTargetTransform: position", "physics: SetTargetTransform: angle",
 		position, angle); err != nil {

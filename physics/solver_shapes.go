@@ -6,29 +6,28 @@ import (
 	"github.com/evertick/evertick/native/rigid"
 )
 
-// shapeColumns are what is known of shapes, an element per shape. Those of a number
-// that no shape has are zero.
+// shapeColumns holds the data of shapes, one element per shape. The elements of an unused number are zero.
 type shapeColumns struct {
-	shape   []rigid.Shape // relative to the centre of mass; Count 0: no shape, or of a disabled body
+	shape   []rigid.Shape // relative to the centre of mass; Count 0: no shape, or the body is disabled
 	local   []rigid.Shape // in body coordinates
 	mass    []rigid.Mass  // of local, at density 1
 	density []float32
 	rolling []float32 // ShapeDef.RollingResistance
 	sensor  []bool
-	sensors int // how many there are
+	sensors int // number of sensors
 	filters rigid.Filters
-	version uint64 // counts changes of what queries look at: shape, filters and sensor
+	version uint64 // counts changes that queries must see: of shape, filters and sensor
 	rigid.Materials
 
-	// Of the first shapes, up to the last one that has it.
+	// These columns end at the last shape that needs them.
 	smooth  []rigid.ChainSegment
-	chained int // segments of chains
+	chained int // number of segments of chains
 	oneWay  []oneWay
-	oneWays int // platforms
+	oneWays int // number of platforms
 }
 
-// createShape takes time in proportion to the shapes of a dynamic body, which has to be
-// weighed, and constant time for one of any other.
+// createShape takes time in proportion to the number of shapes of a dynamic body, whose mass it updates, and
+// constant time for any other body.
 func (s *solver) createShape(shape, body int, def *ShapeDef, g geometry) error {
 	r, err := g.shape()
 	if err != nil {
@@ -50,7 +49,7 @@ func (s *solver) createShape(shape, body int, def *ShapeDef, g geometry) error {
 	return nil
 }
 
-// put fills the row of a new shape but for what depends on its body.
+// put fills the row of a new shape, except for what depends on its body.
 func (t *shapeColumns) put(shape, body int, def *ShapeDef, r *rigid.Shape) {
 	t.reach(shape)
 	t.local[shape], t.mass[shape] = *r, r.Mass()
@@ -80,7 +79,7 @@ func (t *shapeColumns) def(shape int) ShapeDef {
 	}
 }
 
-// reach makes room up to a shape.
+// reach extends the columns up to a shape.
 func (t *shapeColumns) reach(shape int) {
 	for shape >= len(t.shape) {
 		t.shape, t.local, t.mass = append(t.shape, rigid.Shape{}), append(t.local, rigid.Shape{}), append(t.mass, rigid.Mass{})
@@ -94,7 +93,7 @@ func (t *shapeColumns) reach(shape int) {
 	}
 }
 
-// reset takes all shapes out.
+// reset removes all shapes.
 func (t *shapeColumns) reset() {
 	t.version++
 	t.shape, t.local, t.mass, t.sensor, t.sensors = t.shape[:0], t.local[:0], t.mass[:0], t.sensor[:0], 0
@@ -107,7 +106,7 @@ func (t *shapeColumns) reset() {
 	t.smooth, t.chained, t.oneWay, t.oneWays = t.smooth[:0], 0, t.oneWay[:0], 0
 }
 
-// clear takes a shape out of the scene. The next step ends its contacts.
+// clear removes a shape from the scene. The next step ends its contacts.
 func (t *shapeColumns) clear(shape int) {
 	if t.sensor[shape] {
 		t.sensors--
@@ -121,7 +120,7 @@ func (t *shapeColumns) clear(shape int) {
 	t.Friction[shape], t.Restitution[shape], t.RollingResistance[shape], t.TangentSpeed[shape] = 0, 0, 0, 0
 }
 
-// addToScene puts a shape into the scene, where its body has it, unless that is disabled.
+// addToScene puts a shape into the scene, relative to its body, unless the body is disabled.
 func (s *solver) addToScene(body, shape int) {
 	c, t := s.cols, &s.shapes
 	if c.Flags[body]&FlagDisabled == 0 {
@@ -130,8 +129,8 @@ func (s *solver) addToScene(body, shape int) {
 	}
 }
 
-// bodyShapes returns the shapes of a body, ascending, and one more that the table does
-// not have yet. The slice is good until the next call.
+// bodyShapes returns the shapes of a body and more, in ascending order. The slice is valid until the next
+// call.
 func (s *solver) bodyShapes(body int, more ...uint32) []uint32 {
 	own := s.ownShapes[:0]
 	for link := s.shapeTable.head[body]; link != 0; link = s.shapeTable.next[link-1] {

@@ -8,7 +8,7 @@ import (
 )
 
 const (
-	// SleepTime is how long all bodies of an island have to be at rest, in seconds, until they
+	// SleepTime is how long all bodies of an island must be at rest, in seconds, before they
 	// fall asleep.
 	SleepTime = 0.5
 
@@ -16,18 +16,18 @@ const (
 	// BodyDef.SleepThreshold is zero counts as being at rest.
 	DefaultSleepThreshold = 0.05
 
-	// sleepEvery is the number of steps from one search for islands that fall asleep to the
-	// next: what changes when one does is then changed for several.
+	// sleepEvery is the number of steps between two searches for islands that fall asleep. The work that
+	// follows is then done once for several islands.
 	sleepEvery = 8
 )
 
-// sleepState is what the solver knows of bodies that are at rest. Without Config.DisableSleep
-// on is true; otherwise spans alone are used, and are all there is.
+// sleepState holds what the solver keeps about bodies at rest. With Config.DisableSleep
+// on is false, and only spans are used: they cover all rows.
 //
-// A body that is awake is active, and so is for one step any other one that was changed: a
-// floor that was moved, or a body that was disabled. A step works on active bodies and what
-// touches them. What is known of the others stays as it is: their place, their boxes, and
-// in resting their contacts.
+// A body that is awake is active. Any other body that was changed is active for one step: a
+// floor that was moved, or a body that was disabled. A step works on active bodies and the bodies that
+// touch them. The data of the others stays as it is: their poses, their bounds, and
+// their contacts in resting.
 type sleepState struct {
 	on     bool
 	asleep int // bodies with FlagAsleep
@@ -36,46 +36,46 @@ type sleepState struct {
 	time       []float32 // at rest, in seconds; 0 if asleep
 	threshold  []float32 // BodyDef.SleepThreshold
 	restPose   [poseColumns][]float32
-	changes    []uint8 // why it is in marks
+	changes    []uint8 // why it is in changed
 	invMass    []float32
-	invInertia []float32 // inverse inertia; this and invMass are 0 of who is asleep
-	changed    []uint32  // bodies that were woken or changed since the step before, and others
+	invInertia []float32 // invInertia and invMass are 0 for sleepers
+	changed    []uint32  // bodies that were woken or changed since the last step, and others
 
-	resting []rigid.Contact // with points, and no active body
+	resting []rigid.Contact // contacts with points whose bodies are not active
 	spare   []rigid.Contact
 
-	dirty        bool     // who is active has to be looked at anew
-	all          bool     // in this step what is known of all bodies is computed anew
-	version      uint64   // of what Broad is told
+	dirty        bool     // the active bodies must be collected again
+	all          bool     // this step updates the bounds of all bodies
+	version      uint64   // passed to rigid.BroadPhase
 	active       bitset   // by body
-	activeShapes bitset   // by shape: of an active body
-	activeOnce   []uint32 // bodies that are active in this step alone
+	activeShapes bitset   // shapes of active bodies
+	activeOnce   []uint32 // bodies that are active in this step only
 	spans        []span   // of active bodies, with some others between them
 	shapes       []span   // of their shapes
 	allSpans     [2][]span
-	sleepyCounts []int   // by span: bodies that have been at rest long enough
+	sleepyCounts []int   // by span: number of bodies that have been at rest long enough
 	dt           float32 // of this step
 
 	islands         rigid.Islands
-	restless        bitset // bodies, and then islands, that are woken, or cannot sleep
+	restless        bitset // bodies, and then islands, that wake or cannot sleep
 	restlessIslands bitset
 }
 
 // poseColumns is the number of columns of a pose: the first of Columns.floatColumns.
 const poseColumns = 5
 
-// Bits of stirred.
+// Bits of sleepState.changes.
 const (
-	woken         = 1 << iota // was asleep, until a call
-	changed                   // by a call
-	written                   // into its columns
-	onceActive                // is one of briefly
-	newAsleep                 // asleep, by its definition or by a call since the step before
-	createdAsleep             // so by its definition
+	woken         = 1 << iota // a call woke the body
+	changed                   // a call changed it
+	written                   // a program wrote to its columns
+	onceActive                // is in activeOnce
+	newAsleep                 // fell asleep by its definition or by a call since the last step
+	createdAsleep             // of those, by its definition
 )
 
-// noPush are the flags of contacts that neither hold bodies together nor wake them: of sensors,
-// and of shapes that pass a platform.
+// noPush are the flags of contacts that neither join islands nor wake bodies: those of sensors,
+// and of shapes that pass through a one-way platform.
 const noPush = sensorA | sensorB | passThrough
 
 // span is a range of rows.
@@ -95,8 +95,8 @@ func (z *sleepState) open(cfg *Config) {
 	z.active = make(bitset, (n+63)/64)
 }
 
-// awake reports whether a body is simulated: one that is not static, disabled or asleep.
-// There is none in the row of a static body, which is what a row without a body looks like.
+// awake reports whether a body is simulated: it is not static, disabled or asleep. A row without a body
+// looks like that of a static body.
 func (s *solver) awake(i int) bool {
 	return s.cols.Type[i] != StaticBody && s.cols.Flags[i]&(FlagDisabled|FlagAsleep) == 0
 }
@@ -106,8 +106,8 @@ func (s *solver) asleepDynamic(i uint32) bool {
 	return s.cols.Type[i] == DynamicBody && s.cols.Flags[i]&FlagAsleep != 0
 }
 
-// wake wakes a body at once, and its island when the next step begins. It does nothing to
-// one that is static or disabled.
+// wake wakes a body at once, and its island when the next step begins. It has no effect on a
+// static or disabled body.
 func (s *solver) wake(i int) {
 	z := &s.sleep
 	if !z.on {
@@ -122,14 +122,14 @@ func (s *solver) wake(i int) {
 	}
 }
 
-// wakeDynamic wakes a body to which a force or an impulse is applied, if that moves it.
+// wakeDynamic wakes a body to which a force or an impulse is applied, if it is dynamic.
 func (s *solver) wakeDynamic(i int) {
 	if s.cols.Type[i] == DynamicBody {
 		s.wake(i)
 	}
 }
 
-// wakeWithNeighbours wakes a body that is changed by a call, and what touches it, be it static.
+// wakeWithNeighbours wakes a body that a call changes and the bodies that touch it. The body may be static.
 func (s *solver) wakeWithNeighbours(i int) {
 	if s.sleep.on {
 		s.wake(i)
@@ -137,8 +137,8 @@ func (s *solver) wakeWithNeighbours(i int) {
 	}
 }
 
-// wakeUnlessNew disturbs a body that is given something, unless it was created asleep since the step before:
-// that is how it is made.
+// wakeUnlessNew is wakeWithNeighbours for a body that gets a shape, a mass or an ignored pair, unless it was created
+// asleep since the last step: then this is part of its construction.
 func (s *solver) wakeUnlessNew(i int) {
 	if s.sleep.on && s.sleep.changes[i]&createdAsleep == 0 {
 		s.wakeWithNeighbours(i)
@@ -171,7 +171,7 @@ func (s *solver) wakeAll() {
 	}
 }
 
-// removeSleep makes the row of a body that goes one that is at rest.
+// removeSleep clears the row of a destroyed body.
 func (s *solver) removeSleep(i int) {
 	z := &s.sleep
 	if !z.on {
@@ -187,7 +187,7 @@ func (s *solver) removeSleep(i int) {
 	z.dirty = true
 }
 
-// eachJoint calls f with the bodies of everything beside contacts that keeps bodies together.
+// eachJoint calls f with the bodies of each joint that joins islands.
 func (s *solver) eachJoint(f func(a, b uint32)) {
 	for i := range s.joints.rows {
 		if r := &s.joints.rows[i]; r.kind != 0 && JointKind(r.kind) != FilterJoint {
@@ -196,13 +196,13 @@ func (s *solver) eachJoint(f func(a, b uint32)) {
 	}
 }
 
-// wakeJoint wakes the bodies of a joint that goes, or is changed.
+// wakeJoint wakes the bodies of a joint that is destroyed or changed.
 func (s *solver) wakeJoint(i int) {
 	s.wake(int(s.jointTable.body[2*i]))
 	s.wake(int(s.jointTable.body[2*i+1]))
 }
 
-// wakeJointUnlessNew wakes the bodies of a new joint, but for those that were created asleep since the step before.
+// wakeJointUnlessNew wakes the bodies of a new joint, except those that were created asleep since the last step.
 func (s *solver) wakeJointUnlessNew(i int) {
 	for _, body := range s.jointTable.body[2*i : 2*i+2] {
 		if !s.sleep.on || s.sleep.changes[body]&createdAsleep == 0 {
@@ -216,8 +216,8 @@ func (s *solver) jointAsleep(i int) bool {
 	return s.sleep.on && !s.awake(int(s.jointTable.body[2*i])) && !s.awake(int(s.jointTable.body[2*i+1]))
 }
 
-// trySleep takes note of how long bodies have been at rest, at the end of a step of dt
-// seconds, and lets islands fall asleep.
+// trySleep updates how long bodies have been at rest, at the end of a step of dt
+// seconds, and puts islands to sleep.
 func (s *solver) trySleep(dt float32) {
 	z := &s.sleep
 	if !z.on {
@@ -236,7 +236,7 @@ func (s *solver) trySleep(dt float32) {
 	}
 }
 
-// endActiveOnce ends what was active for one step.
+// endActiveOnce deactivates the bodies that were active for one step.
 func (s *solver) endActiveOnce() {
 	z := &s.sleep
 	for _, i := range z.activeOnce {
@@ -248,7 +248,7 @@ func (s *solver) endActiveOnce() {
 	z.activeOnce = z.activeOnce[:0]
 }
 
-// storeRestPose takes note of where a body is that is at rest.
+// storeRestPose stores the pose of a body at rest.
 func (s *solver) storeRestPose(i int) {
 	c, k := s.cols, &s.sleep.restPose
 	k[0][i], k[1][i], k[2][i], k[3][i], k[4][i] = c.X[i], c.Y[i], c.Angle[i], c.Cos[i], c.Sin[i]
@@ -272,11 +272,11 @@ func (s *solver) updateSleepTimes(at, lo, hi int) {
 	z.sleepyCounts[at] = ready
 }
 
-// displacedBeyondThreshold reports whether a body has moved in this step faster than its threshold, anywhere on it.
-// That differs from its velocity while a joint draws bodies together or a contact pushes them apart: what
-// they do to positions is taken from the velocities again. The farthest point of a body that has moved
-// by D and turned by an angle with the sine S and the cosine C has come as far as
-// |D| + (|S| + (1 - C))·Most at most. Of D counts what the precision of positions leaves of it.
+// displacedBeyondThreshold reports whether any point of a body has moved faster than its threshold in this step.
+// That differs from its velocity while a joint pulls bodies together or a contact pushes them apart, because relaxing
+// removes this part from the velocity again. The farthest point of a body that has moved
+// by D and turned by an angle with the sine S and the cosine C has moved by at most
+// |D| + (|S| + (1 - C))·Max. Of D only the part counts that the precision of positions can represent.
 func (s *solver) displacedBeyondThreshold(i int) bool {
 	st, p := &s.sys.States[i], &s.sys.Poses
 	dx, dy := p.X[i]-(p.X[i]-st.DX), p.Y[i]-(p.Y[i]-st.DY)
@@ -289,8 +289,8 @@ func (s *solver) displacedBeyondThreshold(i int) bool {
 	return left < 0 || float32(dx*dx)+float32(dy*dy) > float32(left*left)
 }
 
-// isMoving reports whether a body is not at rest: a dynamic one if its centre of mass, or a
-// point of it by its turning, is faster than its threshold, any other one if it moves at all.
+// isMoving reports whether a body is not at rest. A dynamic body moves if its centre of mass, or a
+// point of it by its rotation, is faster than its threshold; any other body if its velocity is not zero.
 func (s *solver) isMoving(i int) bool {
 	c, z := s.cols, &s.sleep
 	vx, vy, w := c.VX[i], c.VY[i], c.W[i]
@@ -303,7 +303,7 @@ func (s *solver) isMoving(i int) bool {
 }
 
 // sleepIslands puts islands to sleep in which every body has been at rest long enough, and
-// kinematic bodies that have.
+// kinematic bodies that have been at rest long enough.
 func (s *solver) sleepIslands() {
 	s.buildIslands()
 	z := &s.sleep
@@ -323,8 +323,8 @@ func (s *solver) sleepIslands() {
 	}
 }
 
-// buildIslands makes the islands of bodies that are awake, and lists as loud those
-// that a kinematic body which moves touches.
+// buildIslands builds the islands of awake bodies, and marks as restless the bodies
+// that a moving kinematic body touches.
 func (s *solver) buildIslands() {
 	z, t := &s.sleep, &s.shapes
 	z.islands.Reset(s.rows)
@@ -349,7 +349,7 @@ func (s *solver) buildIslands() {
 	s.eachJoint(join)
 }
 
-// putToSleep puts a body to sleep that is awake.
+// putToSleep puts an awake body to sleep.
 func (s *solver) putToSleep(i int) {
 	c, z := s.cols, &s.sleep
 	c.Flags[i] |= FlagAsleep
@@ -389,7 +389,7 @@ func sleepThreshold(v float32) float32 {
 	return v
 }
 
-// storeInverseMass takes note of the mass of a body.
+// storeInverseMass stores the inverse mass of a body.
 func (s *solver) storeInverseMass(i int) {
 	c, z := s.cols, &s.sleep
 	if !z.on {
@@ -401,8 +401,8 @@ func (s *solver) storeInverseMass(i int) {
 	z.dirty = true
 }
 
-// teleported wakes a body that a call has put elsewhere, and what a kinematic one touches. That a
-// static one was moved is noticed by the next step.
+// teleported wakes a body that a call has teleported, and the bodies that touch it if it is kinematic. The next step detects
+// that a static body was moved.
 func (s *solver) teleported(i int) {
 	s.wake(i)
 	if s.sleep.on && s.cols.Type[i] == KinematicBody {
@@ -410,7 +410,7 @@ func (s *solver) teleported(i int) {
 	}
 }
 
-// inverseMasses are those of a step, of the first n rows.
+// inverseMasses returns the inverse masses of the first n rows for a step.
 func (s *solver) inverseMasses(n int) (mass, turn []float32) {
 	if s.sleep.on {
 		return s.sleep.invMass[:n], s.sleep.invInertia[:n]
@@ -431,8 +431,8 @@ func (z *sleepState) broadVersion() uint64 {
 	return 0
 }
 
-// appendSleepHashes appends the columns of sleeping, unless no body has ever been at rest, and
-// none has a threshold of its own.
+// appendSleepHashes appends the columns of sleepState, unless no body has ever been at rest and
+// none has its own threshold.
 func (s *solver) appendSleepHashes(dst []ColumnHash) []ColumnHash {
 	z := &s.sleep
 	if !z.on || len(z.resting) == 0 && z.asleep == 0 && !s.anyRest() {

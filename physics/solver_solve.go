@@ -5,8 +5,8 @@ import (
 	"github.com/evertick/evertick/native/rigid"
 )
 
-// solve moves the bodies, once contacts have colours: the order of rigid.System.Step, by
-// all workers if there is enough to do.
+// solve moves the bodies. The contacts have colours by now. The order of the stages is that of rigid.System.Step; all
+// workers take part if there is enough to do.
 func (s *solver) solve() {
 	s.subStepRate = s.sys.Params.SubStepRate(s.dt)
 	if s.idle() {
@@ -30,11 +30,11 @@ func (s *solver) solve() {
 
 func (s *solver) fillBlocks(lo, hi int) { s.sys.FillBlocks(lo, hi) }
 
-// blockRange is a range of blocks that is done before the next one begins.
+// blockRange is a range of blocks. All blocks of a range are done before the next range begins.
 type blockRange struct{ lo, hi, size int }
 
-// planRanges appends the colours: those with blocks for several workers in chunks, and
-// the others, as far as they follow each other, in one.
+// planRanges appends a range for each colour whose blocks suffice for several workers, and one range for each
+// run of smaller colours.
 func planRanges(passes []blockRange, start *[rigid.NumColours + 1]int) []blockRange {
 	joined := false
 	for c := range rigid.NumColours {
@@ -56,7 +56,7 @@ func planRanges(passes []blockRange, start *[rigid.NumColours + 1]int) []blockRa
 	return passes
 }
 
-// runSolveStages is what each worker does of a step.
+// runSolveStages runs the stages of the solver on one worker.
 func (s *solver) runSolveStages(w *native.Worker) {
 	sys, level := &s.sys, s.level
 	blocks, joints := len(sys.Blocks), len(sys.JointBlocks)
@@ -93,7 +93,7 @@ func (s *solver) runSolveStages(w *native.Worker) {
 	})
 }
 
-// eachSpan does a stage of bodies, over the spans of active ones.
+// eachSpan runs a stage over the spans of active bodies.
 func (s *solver) eachSpan(w *native.Worker, f func(lo, hi int)) {
 	spans := s.sleep.spans
 	w.For(0, len(spans), 1, func(lo, hi int) {
@@ -111,7 +111,7 @@ func eachRange(w *native.Worker, passes []blockRange, f func(lo, hi int)) {
 
 func (s *solver) subSteps() int { return s.sys.Params.SubSteps }
 
-// prepareSystem gives the system what it works on, with room for the contacts.
+// prepareSystem points the system to the columns, shapes, joints and contacts of this step.
 func (s *solver) prepareSystem(contacts []rigid.Contact) *rigid.System {
 	c, n, sys := s.cols, s.rows, &s.sys
 	b := &sys.Bodies

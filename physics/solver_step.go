@@ -7,14 +7,14 @@ import (
 	"github.com/evertick/evertick/native/rigid"
 )
 
-// Step runs the stages of package rigid in order. The only error is that of a worker
-// whose floating-point environment was altered.
+// Step runs the stages of package rigid in order. It fails only if the floating-point environment of a worker
+// is altered.
 func (s *solver) Step(dt float32) error {
 	s.dt = dt
 	return s.team.Run(s.workersForStep(), s.wholeStep)
 }
 
-// step is Step as the leader of the team does it.
+// step is the part of Step that the leader of the team runs.
 func (s *solver) step() {
 	s.stageHashes = s.stageHashes[:0]
 	s.events.clear()
@@ -37,17 +37,17 @@ func (s *solver) step() {
 	s.steps++
 }
 
-// Sizes of chunks that workers take. They do not depend on the number of workers.
+// The sizes of chunks, which do not depend on the number of workers.
 const (
 	bodyChunk  = 2048
 	blockChunk = 8
 )
 
-// rowsPerWorker is the number of bodies, or shapes, for each worker beside the first: with fewer it
-// would hardly have come before the step is over.
+// rowsPerWorker is the number of bodies, or shapes, that justifies one more worker: with fewer, the step would be
+// over almost before that worker starts.
 const rowsPerWorker = 1024
 
-// workersForStep returns the number of workers for a step, by what was active in the one before.
+// workersForStep returns the number of workers for a step, given what was active in the previous step.
 func (s *solver) workersForStep() int {
 	return min(s.pool.Workers(), 1+max(spanRows(s.sleep.spans), spanRows(s.sleep.shapes))/rowsPerWorker)
 }
@@ -60,7 +60,7 @@ func spanRows(spans []span) (rows int) {
 	return rows
 }
 
-// singleWorker reports whether one worker does the step.
+// singleWorker reports whether one worker does the whole step.
 func (s *solver) singleWorker() bool { return s.team.Workers() <= 1 }
 
 // stageTask is a stage over [lo, hi), in chunks.
@@ -70,12 +70,12 @@ type stageTask struct {
 	inOrder      bool
 }
 
-// parallelFor runs a stage in chunks, by all workers; one who works alone does it in one go.
+// parallelFor runs a stage in chunks on all workers; a single worker runs it in one call.
 func (s *solver) parallelFor(lo, hi, size int, run func(s *solver, lo, hi int)) {
 	s.runStage(stageTask{run: run, lo: lo, hi: hi, size: size})
 }
 
-// parallelForAscending runs a stage over chunks that are begun in ascending order.
+// parallelForAscending runs a stage over chunks that begin in ascending order.
 func (s *solver) parallelForAscending(chunks int, run func(s *solver, lo, hi int)) {
 	s.runStage(stageTask{run: run, hi: chunks, size: 1, inOrder: true})
 }
@@ -91,7 +91,7 @@ func (s *solver) runStage(t stageTask) {
 	s.team.Parallel(1, s.stageJob)
 }
 
-// runStageChunks is what each worker does of a stage.
+// runStageChunks runs chunks of a stage on one worker.
 func (s *solver) runStageChunks(w *native.Worker) {
 	t := &s.stage
 	run := func(lo, hi int) { t.run(s, lo, hi) }
@@ -108,7 +108,7 @@ type spanTask struct {
 	spans []span
 }
 
-// parallelForSpans runs a stage over spans, by all workers. The stage is also told which span it is.
+// parallelForSpans runs a stage over spans on all workers. The stage also gets the number of the span.
 func (s *solver) parallelForSpans(spans []span, run func(s *solver, at, lo, hi int)) {
 	s.spanStage = spanTask{run, spans}
 	s.parallelFor(0, len(spans), 1, (*solver).runSpans)
@@ -121,7 +121,7 @@ func (s *solver) runSpans(lo, hi int) {
 	}
 }
 
-// endStage tells who traces the world that a stage is done.
+// endStage reports the end of a stage to World.Trace.
 func (s *solver) endStage(stage string) {
 	if s.onStage != nil {
 		s.onStage(stage)
@@ -145,7 +145,7 @@ func (s *solver) updateCentres(_, lo, hi int) {
 	o.UpdateCentresOfMass(s.level, &s.centre, lo, hi)
 }
 
-// origins are those of the first n rows.
+// origins returns the origins of the first n rows.
 func (s *solver) origins(n int) rigid.Origins {
 	c := s.cols
 	return rigid.Origins{X: c.X[:n], Y: c.Y[:n], CentreX: c.CentreX[:n], CentreY: c.CentreY[:n]}
@@ -154,13 +154,13 @@ func (s *solver) origins(n int) rigid.Origins {
 func (s *solver) updateShapeBounds(_, lo, hi int) { s.computeBounds(&s.boxes, lo, hi) }
 
 func (s *solver) computeBounds(b *rigid.Boxes, lo, hi int) {
-	const margin = rigid.SpeculativeDistance / 2 // of two shapes, one each
+	const margin = rigid.SpeculativeDistance / 2 // each of two shapes adds its half
 	rows := rigid.Boxes{MinX: b.MinX[lo:hi], MinY: b.MinY[lo:hi], MaxX: b.MaxX[lo:hi], MaxY: b.MaxY[lo:hi]}
 	rigid.Bounds(s.level, s.shapes.shape[lo:hi], s.shapes.filters.Body[lo:hi], &s.centre, margin, &rows)
 }
 
-// finalizeBodies writes positions back, tells what moved and what was hit, and ends what acts
-// for one step.
+// finalizeBodies writes positions back, reports which bodies moved and which contacts were hit, and clears the
+// forces.
 func (s *solver) finalizeBodies() {
 	n := s.rows
 	s.events.Moved = slices.Grow(s.events.Moved[:0], n)[:n]
@@ -179,7 +179,7 @@ func (s *solver) finalizeBodies() {
 	}
 }
 
-// collectHits lists the contacts that were hit, of chunks [lo, hi).
+// collectHits lists the contacts of chunks [lo, hi) that were hit.
 func (s *solver) collectHits(lo, hi int) {
 	for chunk := lo; chunk < hi; chunk++ {
 		from := chunk * pairChunk

@@ -8,11 +8,11 @@ import (
 	"github.com/evertick/evertick/native/rigid"
 )
 
-// StageHashes returns the hashes of what the stages of the last step have computed, in
-// the order of the stages: pairs, manifolds and matched contacts, the states of the bodies
-// after each sub-step, and the contacts with their new impulses. Of two runs that
-// diverge the first pair that differs names the stage. There are none unless
-// Config.StageHashes is set. The slice is the world's own and good until the next step.
+// StageHashes returns hashes of the results of each stage of the last step, in
+// order: pairs, manifolds and matched contacts, the states of the bodies
+// after each sub-step, and the contacts with their new impulses. Where two runs
+// diverge, the first hash that differs names the stage. The list is empty unless
+// Config.StageHashes is set. The slice belongs to the world and is valid until the next step.
 func (w *World) StageHashes() []ColumnHash { return w.solver.stageHashes }
 
 func (s *solver) hashPairs() {
@@ -42,10 +42,10 @@ func (s *solver) hashSolved() {
 	}
 }
 
-// hashContacts takes no account of NaN: impulses are never that.
+// hashContacts need not replace NaN: impulses are never NaN.
 func hashContacts(contacts []rigid.Contact) uint64 { return statehash.Rows(words[uint32](contacts)) }
 
-// words is rows that consist of 32-bit words as these words.
+// words returns rows that consist of 32-bit words as a slice of these words.
 func words[W uint32 | float32, T rigid.Contact | rigid.Manifold | rigid.State | jointRow | jointImpulse | massOverride](rows []T) []W {
 	var zero T
 	return unsafe.Slice((*W)(unsafe.Pointer(unsafe.SliceData(rows))), len(rows)*int(unsafe.Sizeof(zero)/4))

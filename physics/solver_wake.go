@@ -7,7 +7,7 @@ import (
 	"github.com/evertick/evertick/native/rigid"
 )
 
-// updateActive finds out, when a step begins, who is active in it.
+// updateActive collects the active bodies when a step begins.
 func (s *solver) updateActive() {
 	z := &s.sleep
 	if !z.on {
@@ -20,8 +20,8 @@ func (s *solver) updateActive() {
 	s.wakeChanged(false)
 }
 
-// wakeChanged wakes the islands of what is marked. Once the pairs of the step are collided these join fresh
-// sleepers, too.
+// wakeChanged wakes the islands of changed bodies and collects the active ones. If the manifolds of this step are known,
+// touching shapes also join new sleepers.
 func (s *solver) wakeChanged(collided bool) {
 	if !s.sleep.dirty {
 		return
@@ -32,12 +32,12 @@ func (s *solver) wakeChanged(collided bool) {
 	s.collectActive()
 }
 
-// zeroRows are compared with what ought to be zero, in pieces of that length.
+// zeroRows is compared with columns that should be zero, in pieces of its length.
 var zeroRows [1024]float32
 
-// detectWrites marks bodies at rest in whose columns somebody has written: those whose place is
-// not, bit for bit, what was kept, and those with a velocity or a force. Where all rows of a
-// word of active are at rest, whole columns are compared, at the speed of memory.
+// detectWrites marks bodies at rest whose columns a program has written to: those whose pose
+// differs from the stored one by any bit, and those with a velocity or a force. Where all rows of a
+// word of active are at rest, it compares whole columns, at the speed of memory.
 func (s *solver) detectWrites() {
 	active := s.sleep.active
 	words := (s.rows + 63) / 64
@@ -54,7 +54,7 @@ func (s *solver) detectWrites() {
 	}
 }
 
-// unwritten reports whether nobody has written to rows [lo, hi).
+// unwritten reports whether no program has written to rows [lo, hi).
 func (s *solver) unwritten(lo, hi int) bool {
 	c := s.cols
 	for k, column := range [...][]float32{c.X, c.Y, c.Angle, c.Cos, c.Sin} {
@@ -79,14 +79,14 @@ func (s *solver) detectWritesIn(lo, hi int) {
 	}
 }
 
-// poseWritten reports whether a body at rest is not where it was kept.
+// poseWritten reports whether the pose of a body at rest differs from the stored one.
 func (s *solver) poseWritten(i int) bool {
 	c, k := s.cols, &s.sleep.restPose
 	return differ(c.X[i], k[0][i]) || differ(c.Y[i], k[1][i]) || differ(c.Angle[i], k[2][i]) ||
 		differ(c.Cos[i], k[3][i]) || differ(c.Sin[i], k[4][i])
 }
 
-// rowWritten is untouched for one row.
+// rowWritten is the opposite of unwritten for one row.
 func (s *solver) rowWritten(i int) bool {
 	if s.poseWritten(i) {
 		return true
@@ -99,8 +99,8 @@ func (s *solver) rowWritten(i int) bool {
 	return sum != 0
 }
 
-// wakeIslands wakes who is marked, and the islands of sleepers that touch, or belong to,
-// what is marked or gone.
+// wakeIslands wakes the islands of changed bodies, and of sleepers that touch, or are joined to,
+// a body that was changed or destroyed.
 func (s *solver) wakeIslands(collided bool) {
 	z := &s.sleep
 	z.islands.Reset(s.rows)
@@ -112,7 +112,7 @@ func (s *solver) wakeIslands(collided bool) {
 		}
 	}
 	s.joinSleepingContacts(z.resting)
-	s.joinSleepingContacts(s.contacts) // of who fell asleep in the step before
+	s.joinSleepingContacts(s.contacts) // for bodies that fell asleep in the last step
 	s.eachJoint(s.joinSleepers)
 	if collided {
 		s.joinNewSleepers()
@@ -129,8 +129,8 @@ func (s *solver) wakeIslands(collided bool) {
 	}
 }
 
-// joinSleepingContacts joins the sleepers of contacts, and lists those as loud that touched
-// what is gone.
+// joinSleepingContacts joins the sleepers of contacts, and marks as restless those that touched
+// a destroyed shape.
 func (s *solver) joinSleepingContacts(contacts []rigid.Contact) {
 	z, of, flags := &s.sleep, s.shapes.filters.Body, s.cols.Flags
 	generation := s.shapeTable.ids.generation
@@ -153,9 +153,9 @@ func (s *solver) joinSleepingContacts(contacts []rigid.Contact) {
 	}
 }
 
-// joinSleepers joins bodies that may belong to one island. What is marked and not dynamic
-// belongs to none, and wakes the other one. What is fresh belongs to none either until the step knows what
-// touches it: see joinNewSleepers.
+// joinSleepers joins bodies that may belong to one island. A changed body that is not dynamic
+// belongs to no island, and wakes the other body. A new sleeper belongs to no island until the step knows which shapes
+// touch it: see joinNewSleepers.
 func (s *solver) joinSleepers(a, b uint32) {
 	z := &s.sleep
 	if (z.changes[a]|z.changes[b])&newAsleep != 0 {
@@ -173,7 +173,7 @@ func (s *solver) joinSleepers(a, b uint32) {
 	}
 }
 
-// joinNewSleepers joins fresh sleepers with those that they touch, or are joined to.
+// joinNewSleepers joins new sleepers with the sleepers that they touch, or to which a joint connects them.
 func (s *solver) joinNewSleepers() {
 	z := &s.sleep
 	join := func(a, b uint32) {
@@ -189,7 +189,7 @@ func (s *solver) joinNewSleepers() {
 	s.eachJoint(join)
 }
 
-// wakeSleeper wakes a body that is asleep.
+// wakeSleeper wakes a sleeping body in a step.
 func (s *solver) wakeSleeper(i int) {
 	s.cols.Flags[i] &^= FlagAsleep
 	s.sleep.asleep--
@@ -198,7 +198,7 @@ func (s *solver) wakeSleeper(i int) {
 	s.events.Woke = append(s.events.Woke, uint32(i))
 }
 
-// collectActive lists who is active, and brings what is known of the others up to date.
+// collectActive lists the active bodies, and updates the data of the others.
 func (s *solver) collectActive() {
 	c, z := s.cols, &s.sleep
 	z.dirty, z.all = false, true
@@ -230,13 +230,13 @@ func (s *solver) collectActive() {
 	s.splitContacts()
 	states := s.sys.States[:s.rows]
 	for i := range states {
-		states[i] = rigid.State{C: 1} // those of active bodies are set again by the step
+		states[i] = rigid.State{C: 1} // the step sets those of active bodies again
 	}
 }
 
-// processChanged looks at what is marked. Who is awake is active anyway. Anything else is at rest
-// again after this step, or at once if it is static and nothing is asleep. What is fresh is active
-// for this step, so that what it touches is known.
+// processChanged processes the changed bodies. Awake bodies are active anyway. The others rest
+// again after this step, or at once if they are static and nothing is asleep. New sleepers are active
+// for this step, so that it finds the shapes that touch them.
 func (s *solver) processChanged() {
 	c, z := s.cols, &s.sleep
 	for _, m := range z.changed {
@@ -246,7 +246,7 @@ func (s *solver) processChanged() {
 		case why == 0:
 			continue
 		case i >= s.rows || !s.bodies.occupied(i):
-			c.clear(i) // somebody has written to a row without a body
+			c.clear(i) // a program has written to a row without a body
 			s.storeRestPose(i)
 			continue
 		case s.awake(i) && why&woken != 0:
@@ -267,15 +267,15 @@ func (s *solver) processChanged() {
 	z.changed = z.changed[:0]
 }
 
-// rowInRange reports whether the numbers of a row are usable.
+// rowInRange reports whether all values of a row are in range.
 func (s *solver) rowInRange(i int) bool {
 	c := s.cols
 	columns := c.floatColumns()
 	return rigid.AllInRange(s.level, c.memory[i:], c.stride, len(columns), 1)
 }
 
-// splitContacts brings contacts that active bodies have back from those that rest, and takes
-// others there, if one of their bodies is asleep.
+// splitContacts moves the contacts of active bodies from resting to contacts, and those
+// without an active body to resting, if one of their bodies is asleep.
 func (s *solver) splitContacts() {
 	z := &s.sleep
 	next, rest := s.next[:0], z.spare[:0]
@@ -304,7 +304,7 @@ func (s *solver) splitContacts() {
 
 func contactLess(a, b *rigid.Contact) bool { return a.A < b.A || a.A == b.A && a.B < b.B }
 
-// contactActive reports whether a contact takes part in a step, if only to end in it.
+// contactActive reports whether a contact takes part in a step, even if it only ends there.
 func (s *solver) contactActive(c *rigid.Contact) bool {
 	if !s.shapesLive(c) {
 		return true
@@ -313,8 +313,8 @@ func (s *solver) contactActive(c *rigid.Contact) bool {
 	return s.sleep.active.has(int(a)) || s.sleep.active.has(int(b)) || (s.cols.Flags[a]|s.cols.Flags[b])&FlagAsleep == 0
 }
 
-// wakeTouched wakes the islands that something touches which is awake and moves, and
-// returns whether there are any. Then the contacts have to be found again.
+// wakeTouched wakes the islands that an awake and moving body touches, and
+// reports whether there are any. Then the contacts must be found again.
 func (s *solver) wakeTouched() bool {
 	z := &s.sleep
 	if z.asleep == 0 {
@@ -345,7 +345,7 @@ func (s *solver) wakeTouched() bool {
 	return any
 }
 
-// markTouchedByJoints is wakeTouched for joints: it marks sleepers at the other end.
+// markTouchedByJoints is wakeTouched for joints: it marks the sleepers that a joint connects to a moving body.
 func (s *solver) markTouchedByJoints() (any bool) {
 	s.eachJoint(func(a, b uint32) {
 		if s.asleepDynamic(b) {
@@ -359,8 +359,8 @@ func (s *solver) markTouchedByJoints() (any bool) {
 	return any
 }
 
-// canWake reports whether a body wakes a sleeper that it touches. Of those that are active for one step
-// all do, unless one of the two is fresh: a world that is made asleep stays so.
+// canWake reports whether a body wakes a sleeper that it touches. Every body that is active for one step
+// does, unless one of the two is a new sleeper: a world that is created asleep stays asleep.
 func (s *solver) canWake(i, sleeper uint32) bool {
 	stirred := s.sleep.changes
 	if stirred[i]&onceActive != 0 && (stirred[i]|stirred[sleeper])&newAsleep == 0 {
@@ -369,8 +369,8 @@ func (s *solver) canWake(i, sleeper uint32) bool {
 	return s.awake(int(i)) && (s.cols.Type[i] == DynamicBody || s.isMoving(int(i)))
 }
 
-// wakeSeparated wakes, in the next step, sleepers that something touched which is not there any
-// more, of contacts that ended; fresh ones have left it themselves.
+// wakeSeparated makes the next step wake the sleepers of contacts that ended, as what touched them
+// is gone. New sleepers stay asleep: they have moved away themselves.
 func (s *solver) wakeSeparated(ended *rigid.Pairs) {
 	if s.sleep.asleep == 0 {
 		return
@@ -388,8 +388,8 @@ func (s *solver) wakeSeparated(ended *rigid.Pairs) {
 	}
 }
 
-// spanGap is the length of spans of rows at rest that are not worth a call for what is behind
-// them.
+// spanGap is the number of rows at rest that a span may include: skipping fewer rows costs more, as it takes
+// another span.
 const spanGap = 256
 
 // appendSpans appends the ranges of rows with a bit in set, in pieces of up to bodyChunk.
@@ -408,7 +408,7 @@ func appendSpans(spans []span, set bitset, rows int) []span {
 	return appendSpan(spans, lo, hi)
 }
 
-// appendSpan appends a range in pieces of bodyChunk.
+// appendSpan appends a range of rows in pieces of up to bodyChunk.
 func appendSpan(spans []span, lo, hi int) []span {
 	for ; lo < hi; lo += bodyChunk {
 		spans = append(spans, span{lo, min(lo+bodyChunk, hi)})
@@ -416,7 +416,7 @@ func appendSpan(spans []span, lo, hi int) []span {
 	return spans
 }
 
-// coverAll makes the spans of all rows and of all shapes.
+// coverAll makes spans of all rows and of all shapes.
 func (s *solver) coverAll() {
 	z := &s.sleep
 	z.allSpans[0] = appendSpan(z.allSpans[0][:0], 0, s.rows)
@@ -426,7 +426,7 @@ func (s *solver) coverAll() {
 	}
 }
 
-// boundsSpans are the rows, and the shapes, of which place computes where they are.
+// boundsSpans returns the rows and the shapes that updateBounds updates.
 func (s *solver) boundsSpans() (rows, shapes []span) {
 	z := &s.sleep
 	if z.all && z.on {
