@@ -21,36 +21,36 @@ func (c Chain) Index() int { return int(c.index) }
 // String returns "chain_<index>.<generation>".
 func (c Chain) String() string { return fmt.Sprintf("chain_%d.%d", c.index, c.generation) }
 
-// ChainDef describes a chain to create: segments that know their neighbours, so that what slides
-// over the vertices between them does not catch there.
+// ChainDef describes a chain to create: segments that know their neighbours, so that shapes slide
+// over the vertices between them without catching.
 //
-// A chain has one side, to the right of the way from point to point: a loop whose points are
-// counter-clockwise is solid inside, as an island, and one whose points are clockwise is solid
-// outside, as a cave; the points of a floor go from right to left. What has the middle of
-// a shape behind a segment passes through it.
+// A chain has one side, to the right of the direction from point to point. A loop with counter-clockwise points
+// is solid inside, like an island; one with clockwise points is solid
+// outside, like a cave. The points of a floor go from right to left. A shape whose middle is behind
+// a segment passes through it.
 type ChainDef struct {
-	// Points in body coordinates, in metres, each at least 5 mm from the next. Of an open
-	// chain, 4 or more: the first and the last are ghosts, which say which way the ground goes on, and
-	// the segments are those between the others. Of a loop, 3 or more: a segment begins at each, and
+	// Points in body coordinates, in metres, each at least 5 mm from the next. An open
+	// chain has 4 or more: the first and the last are ghosts, which define how the ground continues, and
+	// the segments connect the others. A loop has 3 or more: a segment begins at each, and
 	// the last one leads back to the first point. The chain should not cross itself.
 	Points [][2]float32
 	// Loop closes the chain.
 	Loop bool
-	// Shape is the material of all segments: SetShapeDef changes that of one. It is not a sensor, and
-	// not one-way.
+	// Shape is the material of all segments; SetShapeDef changes one of them. It must be neither a sensor nor
+	// one-way.
 	Shape ShapeDef
 }
 
 const chainPoints = "physics: ChainDef.Points"
 
-// Validate reports the faults of d: those of its Shape, the number of points, and the first point that is
+// Validate reports the first fault of d: of its Shape, the number of points, or a point that is
 // not finite, out of range or too close to the next. Errors wrap ErrNotFinite or ErrRange.
 func (d *ChainDef) Validate() error {
 	_, err := d.edges()
 	return err
 }
 
-// edges returns the segments between all points, with those that only the ghosts have.
+// edges returns the segments between all points, including those of the ghosts.
 func (d *ChainDef) edges() ([]rigid.Shape, error) {
 	if err := d.Shape.Validate(); err != nil {
 		return nil, err
@@ -60,7 +60,7 @@ func (d *ChainDef) edges() ([]rigid.Shape, error) {
 	}
 	if d.Shape.OneWay != [2]float32{} {
 		return nil, because(fault.Field(ErrRange, "physics: ChainDef.Shape.OneWay", d.Shape.OneWay),
-			"a chain has one side as it is")
+			"a chain already has only one side")
 	}
 	least := 4
 	if d.Loop {
@@ -108,7 +108,7 @@ type chainRow struct {
 	shapes []uint32 // in the order of the points
 }
 
-// segment returns which edge segment k is, and what it knows of its neighbours.
+// segment returns the edge of segment k, and the data about its neighbours.
 func (r *chainRow) segment(chain, k int, edges []rigid.Shape) (edge int, sm rigid.ChainSegment) {
 	n := len(edges)
 	edge = k + 1
@@ -155,7 +155,7 @@ func (r *chainRow) pointsAndLoop() uint32 {
 	return n
 }
 
-// chainTable knows which chains live, and their segments.
+// chainTable holds the chains and their segments.
 type chainTable struct {
 	ids    idPool
 	rows   []chainRow
@@ -201,8 +201,8 @@ func (t *chainTable) copyFrom(src *chainTable) {
 	}
 }
 
-// CreateChain attaches a chain to b, which is usually static: chains have no mass. They do not meet
-// segments, or other chains. Errors: ErrStale; those of ChainDef.Validate; ErrCapacity; and
+// CreateChain attaches a chain to b, which is usually static: chains have no mass. They do not collide with
+// segments or other chains. Errors: ErrStale; those of ChainDef.Validate; ErrCapacity; and
 // ErrUnsupported from another engine.
 func (w *World) CreateChain(b Body, def ChainDef) (Chain, error) {
 	body, err := w.solverRow(b)
@@ -235,7 +235,7 @@ func (w *World) CreateChain(b Body, def ChainDef) (Chain, error) {
 	return Chain{uint32(i), w.chains.ids.claim(i)}, nil
 }
 
-// createSegment cannot fail, as a segment has no mass and its body need not be weighed.
+// createSegment cannot fail: a segment has no mass, so that of its body does not change.
 func (s *solver) createSegment(shape, body int, def *ShapeDef, r *rigid.Shape, sm *rigid.ChainSegment) {
 	t := &s.shapes
 	t.put(shape, body, def, r)
@@ -245,7 +245,7 @@ func (s *solver) createSegment(shape, body int, def *ShapeDef, r *rigid.Shape, s
 	s.wakeUnlessNew(body)
 }
 
-// setSmooth makes a shape a segment of a chain, or of none.
+// setSmooth makes a shape a segment of a chain, or of no chain if sm is zero.
 func (t *shapeColumns) setSmooth(shape int, sm rigid.ChainSegment) {
 	if shape >= len(t.smooth) {
 		if sm.Chain == 0 {
@@ -295,8 +295,8 @@ func (w *World) ValidChain(c Chain) bool { return w.chains.ids.holds(c.index, c.
 // ChainCount returns the number of live chains.
 func (w *World) ChainCount() int { return w.chains.ids.live }
 
-// AppendChainShapes appends the segments of c to dst, in the order of the points: what events
-// name, and whose ShapeDef can be set. They are destroyed with their chain only. Errors:
+// AppendChainShapes appends the segments of c to dst, in the order of the points. Events name these
+// shapes, and SetShapeDef accepts them. They can only be destroyed with their chain. Errors:
 // ErrStale.
 func (w *World) AppendChainShapes(dst []Shape, c Chain) ([]Shape, error) {
 	if !w.ValidChain(c) {
@@ -308,8 +308,7 @@ func (w *World) AppendChainShapes(dst []Shape, c Chain) ([]Shape, error) {
 	return dst, nil
 }
 
-// ShapeChain returns the chain of which s is a segment; the zero Chain if s is none. Errors:
-// ErrStale.
+// ShapeChain returns the chain of which s is a segment, or the zero Chain. Errors: ErrStale.
 func (w *World) ShapeChain(s Shape) (Chain, error) {
 	if !w.ValidShape(s) {
 		return Chain{}, fault.Field(ErrStale, "physics: Shape", s)
@@ -321,7 +320,7 @@ func (w *World) ShapeChain(s Shape) (Chain, error) {
 	return Chain{uint32(i), w.chains.ids.generation[i]}, nil
 }
 
-// requireNotInChain is an error if a shape is a part of a chain.
+// requireNotInChain returns an error if a shape is part of a chain.
 func (w *World) requireNotInChain(s Shape) error {
 	if c, _ := w.ShapeChain(s); c != (Chain{}) {
 		return because(fault.Field(ErrUnsupported, "physics: DestroyShape", s), "it belongs to "+c.String())
@@ -360,8 +359,7 @@ func (t *chainTable) bytes() int {
 	return n
 }
 
-// readChains makes the chains, and checks that their segments are the shapes that they are made
-// of.
+// readChains makes the chains, and checks that their segments match their shapes.
 func (im *snapshotImage) readChains(b []byte) error {
 	for i := 0; len(b) > 0; i++ {
 		if len(b) < chainBytes {
@@ -408,8 +406,8 @@ func (im *snapshotImage) readChains(b []byte) error {
 	return nil
 }
 
-// sameChain reports whether a chain is as the world has it, and so are its segments, and
-// takes it from there then. Its points and shapes never change.
+// sameChain reports whether a chain and its segments equal those of the world. Then it
+// shares its points and shapes, which never change.
 func (im *snapshotImage) sameChain(i int, points, shapes []byte, r *chainRow) bool {
 	if i >= len(im.w.chains.rows) {
 		return false
@@ -440,7 +438,7 @@ func (im *snapshotImage) sameChain(i int, points, shapes []byte, r *chainRow) bo
 	return true
 }
 
-// linkChain makes shapes the segments of a chain.
+// linkChain makes shapes segments of a chain.
 func (im *snapshotImage) linkChain(i int, r *chainRow) error {
 	edges, err := makeEdges(r.points, r.loop)
 	if err != nil {

@@ -2,7 +2,7 @@ package physics
 
 import "github.com/evertick/evertick/internal/fault"
 
-// Clone returns a world of its own in the same state, with the same Config. Another engine
+// Clone returns an independent world in the same state, with the same Config. Another engine
 // is ErrUnsupported.
 func (w *World) Clone() (*World, error) {
 	if err := w.engine.require(); err != nil {
@@ -15,10 +15,10 @@ func (w *World) Clone() (*World, error) {
 	return c, c.CopyFrom(w)
 }
 
-// CopyFrom replaces the state by that of src, as Restore does by that of a snapshot, with
-// the same errors, without going through bytes. The worlds may differ in capacity, level
-// and number of workers. It allocates nothing once w has had a state as large. A copy from w
-// itself does nothing.
+// CopyFrom replaces the state by that of src. It is like Restore of a snapshot of src, with
+// the same errors, but without encoding. The worlds may differ in capacity, level
+// and number of workers. It allocates nothing once w has held a state of that size. A copy from w
+// itself has no effect.
 func (w *World) CopyFrom(src *World) error {
 	const who = "physics: CopyFrom: "
 	for _, world := range [...]*World{w, src} {
@@ -126,7 +126,7 @@ func (t *shapeColumns) copyFrom(src *shapeColumns) {
 	f.Group = append(f.Group[:0], g.Group...)
 }
 
-// floats are the columns that hold a number of each shape.
+// floats returns the columns with one number per shape.
 func (t *shapeColumns) floats() [6]*[]float32 {
 	return [...]*[]float32{&t.density, &t.rolling, &t.Friction, &t.Restitution, &t.RollingResistance, &t.TangentSpeed}
 }

@@ -6,8 +6,8 @@ import (
 	"github.com/evertick/evertick/native/rigid"
 )
 
-// disableInvalid takes bodies out of the world of which a value in the first columns is not
-// usable, before they reach another one. What is out stays at rest.
+// disableInvalid disables the bodies with a value out of range in the first columns, before such a value
+// reaches another body. Disabled bodies stay at rest.
 func (s *solver) disableInvalid(columns int) {
 	c := s.cols
 	if s.disabledBodies > 0 && !s.sleep.on { // see processChanged
@@ -46,7 +46,7 @@ func (s *solver) findInvalid(columns []namedColumn, lo, hi int) {
 	}
 }
 
-// disableInvalidBody disables the body of a row with a value that is not usable. A row without
+// disableInvalidBody disables the body of a row with a value out of range. A row without
 // a body becomes zero again.
 func (s *solver) disableInvalidBody(i int, column string, v float32) {
 	c := s.cols
@@ -67,8 +67,8 @@ func (s *solver) disableInvalidBody(i int, column string, v float32) {
 	})
 }
 
-// canonicalNaN is v, and for any NaN the same one: which sign and payload a NaN has that a calculation
-// gives differs between machines and levels, so that none is written down as it is.
+// canonicalNaN returns v, and one fixed NaN for every NaN. The sign and the payload of a computed NaN
+// differ between machines and levels, so they must not be stored.
 func canonicalNaN(v float32) float32 {
 	if v != v {
 		return math.Float32frombits(0x7fc00000)
@@ -78,7 +78,7 @@ func canonicalNaN(v float32) float32 {
 
 func canonicalNaN2(x, y float32) [2]float32 { return [2]float32{canonicalNaN(x), canonicalNaN(y)} }
 
-// clearImpulses takes the impulses from the contacts of a body, which may be anything.
+// clearImpulses zeroes the impulses of the contacts of a body, which may hold any value.
 func (s *solver) clearImpulses(body uint32) {
 	of := s.shapes.filters.Body
 	for i := range s.contacts {
@@ -92,13 +92,13 @@ func (s *solver) clearImpulses(body uint32) {
 	}
 }
 
-// shapesLive reports whether both shapes of a contact are those of the last step.
+// shapesLive reports whether both shapes of a contact of the last step still live.
 func (s *solver) shapesLive(c *rigid.Contact) bool {
 	g := s.shapeTable.ids.generation
 	return g[c.A] == s.lastGenerations[c.A] && g[c.B] == s.lastGenerations[c.B]
 }
 
-// disable makes a body one without shapes, mass and velocity.
+// disable takes the shapes, the mass and the velocity from a body.
 func (s *solver) disable(i int) {
 	c := s.cols
 	if c.Flags[i]&FlagDisabled == 0 {
@@ -132,9 +132,9 @@ func (s *solver) enable(i int) error {
 	return nil
 }
 
-// Disable takes a body out of the world: it comes to rest, nothing touches it, and
-// forces and impulses have no effect, until Enable brings it back. SetTransform still
-// places it. It does nothing to a body that is disabled. Errors: ErrStale, and
+// Disable takes a body out of the world until Enable brings it back: it comes to rest, nothing touches it, and
+// forces and impulses have no effect. SetTransform still
+// moves it. Disable has no effect on a disabled body. Errors: ErrStale, and
 // ErrUnsupported from another engine.
 func (w *World) Disable(b Body) error {
 	i, err := w.solverRow(b)
@@ -144,10 +144,10 @@ func (w *World) Disable(b Body) error {
 	return err
 }
 
-// Enable brings a body back that was disabled, by Disable or because a value of its was
-// not finite: at rest where it is, with its shapes and the mass of these. Values that were not
-// finite are zero by then, the rotation of such a body too. Errors are those of Disable,
-// and ErrRange as from the creation of a shape.
+// Enable brings back a body that Disable, or a value that was not finite, has disabled: at rest at
+// its present position, with its shapes and their mass. Values that were not
+// finite are zero, and so is the rotation of such a body. Errors are those of Disable,
+// and ErrRange as when a shape is created.
 func (w *World) Enable(b Body) error {
 	i, err := w.solverRow(b)
 	if err == nil {
@@ -161,7 +161,7 @@ func (w *World) Disabled(b Body) bool {
 	return w.Valid(b) && w.cols.Flags[b.index]&FlagDisabled != 0
 }
 
-// solverRow returns the index of b if it may be changed now, and this package solves.
+// solverRow returns the index of b if b may be changed now and the solver of this package is in use.
 func (w *World) solverRow(b Body) (int, error) {
 	i, err := w.mutableRow(b)
 	if err == nil {
@@ -170,7 +170,7 @@ func (w *World) solverRow(b Body) (int, error) {
 	return i, err
 }
 
-// requireRunning is an error if the world has failed, or another engine solves.
+// requireRunning returns an error if the world has failed, or another engine is in use.
 func (w *World) requireRunning() error {
 	if w.failed != nil {
 		return w.failed

@@ -8,10 +8,10 @@ import (
 	"github.com/evertick/evertick/internal/frame"
 )
 
-// IgnorePair lets the shapes of two bodies pass through each other, whatever their filters
-// say, until UnignorePair, or until one of the bodies is destroyed: sensors of the one do not see the
-// other either. What touches then ends to touch in the next step, with its End events. It does nothing
-// to a pair that is ignored. Errors: ErrStale; ErrRange if the two are one; and ErrUnsupported
+// IgnorePair lets the shapes of two bodies pass through each other, regardless of their
+// filters, until UnignorePair, or until one of the bodies is destroyed. Sensors of one do not detect the
+// other either. Contacts between them end in the next step, with End events. It has no effect
+// on a pair that is already ignored. Errors: ErrStale; ErrRange if a equals b; and ErrUnsupported
 // from another engine.
 func (w *World) IgnorePair(a, b Body) error {
 	key, err := w.pairOf("physics: IgnorePair: b", a, b)
@@ -22,7 +22,7 @@ func (w *World) IgnorePair(a, b Body) error {
 	return err
 }
 
-// UnignorePair ends what IgnorePair began. It does nothing to a pair that is not ignored. Errors are
+// UnignorePair reverses IgnorePair. It has no effect on a pair that is not ignored. Errors are
 // those of IgnorePair.
 func (w *World) UnignorePair(a, b Body) error {
 	key, err := w.pairOf("physics: UnignorePair: b", a, b)
@@ -33,7 +33,7 @@ func (w *World) UnignorePair(a, b Body) error {
 	return err
 }
 
-// PairIgnored reports whether IgnorePair was called for two bodies, in either order. Errors are those
+// PairIgnored reports whether two bodies, in either order, are an ignored pair. Errors are those
 // of IgnorePair.
 func (w *World) PairIgnored(a, b Body) (bool, error) {
 	key, err := w.pairOf("physics: PairIgnored: b", a, b)
@@ -59,19 +59,19 @@ func (w *World) pairOf(field string, a, b Body) (uint64, error) {
 	return pairKey(i, k), nil
 }
 
-// pairKey orders pairs of bodies by the lower one, then by the other one.
+// pairKey packs a pair of bodies, the lower index in the upper half.
 func pairKey(a, b int) uint64 { return uint64(min(a, b))<<32 | uint64(max(a, b)) }
 
-// ignoredPairs holds the pairs of bodies that pass through each other.
+// ignoredPairs is the set of pairs of bodies that pass through each other.
 type ignoredPairs struct {
-	keys   []uint64 // keys, ascending
-	counts []uint32 // by body: in how many of them it is; nil before there is one
-	bodies int      // bodies
+	keys   []uint64 // of pairKey, ascending
+	counts []uint32 // by body: number of its pairs; nil until there is a pair
+	bodies int      // capacity of the world
 }
 
 func (t *ignoredPairs) empty() bool { return len(t.keys) == 0 }
 
-// pairIgnored reports whether two shapes pass through each other as their bodies do.
+// pairIgnored reports whether the bodies of two shapes are an ignored pair.
 func (s *solver) pairIgnored(a, b uint32) bool {
 	t := &s.ignoredPairs
 	if t.empty() {
@@ -107,7 +107,7 @@ func (t *ignoredPairs) unignore(key uint64) {
 	}
 }
 
-// removeBody forgets a body.
+// removeBody removes the pairs of a body.
 func (t *ignoredPairs) removeBody(body int) {
 	if t.counts == nil || t.counts[body] == 0 {
 		return
@@ -121,7 +121,7 @@ func (t *ignoredPairs) removeBody(body int) {
 	})
 }
 
-// set replaces the table.
+// set replaces all pairs.
 func (t *ignoredPairs) set(keys []uint64) {
 	t.keys = t.keys[:0]
 	clear(t.counts)

@@ -38,31 +38,31 @@ func (c *Commands) createJoint(def jointFields) Joint {
 	return Joint{provisional | uint32(len(c.joints)-1), c.list}
 }
 
-// DestroyJoint records the end of a joint.
+// DestroyJoint records the destruction of a joint.
 func (c *Commands) DestroyJoint(j Joint) { c.add(command{kind: destroyJoint, joint: j}) }
 
-// SetDistanceJointDef records another definition of a joint, as World.SetDistanceJointDef.
+// SetDistanceJointDef records a new definition of a joint, as World.SetDistanceJointDef.
 func (c *Commands) SetDistanceJointDef(j Joint, def DistanceJointDef) { c.setJoint(j, def.fields()) }
 
-// SetRevoluteJointDef records another definition of a joint.
+// SetRevoluteJointDef records a new definition of a joint.
 func (c *Commands) SetRevoluteJointDef(j Joint, def RevoluteJointDef) { c.setJoint(j, def.fields()) }
 
-// SetPrismaticJointDef records another definition of a joint.
+// SetPrismaticJointDef records a new definition of a joint.
 func (c *Commands) SetPrismaticJointDef(j Joint, def PrismaticJointDef) { c.setJoint(j, def.fields()) }
 
-// SetWeldJointDef records another definition of a joint.
+// SetWeldJointDef records a new definition of a joint.
 func (c *Commands) SetWeldJointDef(j Joint, def WeldJointDef) { c.setJoint(j, def.fields()) }
 
-// SetWheelJointDef records another definition of a joint.
+// SetWheelJointDef records a new definition of a joint.
 func (c *Commands) SetWheelJointDef(j Joint, def WheelJointDef) { c.setJoint(j, def.fields()) }
 
-// SetMotorJointDef records another definition of a joint.
+// SetMotorJointDef records a new definition of a joint.
 func (c *Commands) SetMotorJointDef(j Joint, def MotorJointDef) { c.setJoint(j, def.fields()) }
 
-// SetMouseJointDef records another definition of a joint.
+// SetMouseJointDef records a new definition of a joint.
 func (c *Commands) SetMouseJointDef(j Joint, def MouseJointDef) { c.setJoint(j, def.fields()) }
 
-// SetFilterJointDef records another definition of a joint.
+// SetFilterJointDef records a new definition of a joint.
 func (c *Commands) SetFilterJointDef(j Joint, def FilterJointDef) { c.setJoint(j, def.fields()) }
 
 func (c *Commands) setJoint(j Joint, def jointFields) {
@@ -109,7 +109,7 @@ func (r *dryRun) createJoint(n *newJoint) error {
 	return nil
 }
 
-// changeJoint looks at a command about a joint.
+// changeJoint checks a command on a joint.
 func (r *dryRun) changeJoint(o *command) error {
 	row := r.joint(o.joint)
 	if row == nil {
@@ -127,7 +127,7 @@ func (r *dryRun) changeJoint(o *command) error {
 	return changed.apply(o)
 }
 
-// apply changes a definition as SetMotorSpeed or SetMouseTarget do.
+// apply changes a definition like SetMotorSpeed or SetMouseTarget.
 func (r *jointRow) apply(o *command) error {
 	if o.kind == setMotorSpeed {
 		return r.setMotorSpeed(o.numbers[0])
@@ -135,8 +135,8 @@ func (r *jointRow) apply(o *command) error {
 	return r.setTarget([2]float32(o.numbers[:2]))
 }
 
-// joint returns the definition of a joint, of the right kind if not of the right numbers, or nil
-// unless it is there at this point of the list.
+// joint returns the definition of a joint that lives at this point of the list, or nil. Its kind is right; its numbers may
+// be older.
 func (r *dryRun) joint(j Joint) *jointRow {
 	i := int(j.index &^ provisional)
 	if j.index >= provisional {
@@ -165,7 +165,7 @@ func (r *dryRun) destroyJoint(j Joint) {
 	}
 }
 
-// createNewJoint creates a joint of a list that was rehearsed.
+// createNewJoint creates a joint of a checked list.
 func (w *World) createNewJoint(c *Commands, n *newJoint) Joint {
 	j, err := w.addJoint(newJoint{n.row, [2]Body{c.Body(n.bodies[0]), c.Body(n.bodies[1])}})
 	if err != nil {
@@ -174,7 +174,7 @@ func (w *World) createNewJoint(c *Commands, n *newJoint) Joint {
 	return j
 }
 
-// applyJoint makes a change to a joint that was rehearsed.
+// applyJoint executes a checked command on a joint.
 func (s *solver) applyJoint(i int, o *command) {
 	if o.kind == destroyJoint {
 		s.destroyJoint(i)

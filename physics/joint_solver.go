@@ -2,21 +2,21 @@ package physics
 
 import "github.com/evertick/evertick/native/rigid"
 
-// jointColumns are what is known of joints, an element per joint. Those of a number that
-// no joint has are zero.
+// jointColumns holds the data of joints, one element per joint. The elements of an unused number
+// are zero.
 type jointColumns struct {
 	rows    []jointRow
-	solved  []rigid.Joint // what the rows come to; of kind NoJoint if the joint is idle
+	solved  []rigid.Joint // for the solver, derived from the rows; of kind NoJoint if the joint is idle
 	layouts []jointLayout // of solved
 
-	breakable, noCollide, mouseJoints int // how many can break, keep bodies apart, have a target in the world
+	breakable, noCollide, mouseJoints int // number of joints that can break, prevent collision, have a target in the world
 
-	version uint64 // of the shapes; not 0: see rigid.System.JointsVersion
+	version uint64 // of the layouts; not 0: see rigid.System.JointsVersion
 
-	impulses []jointImpulse // what gathered returned
+	impulses []jointImpulse // the result of allImpulses
 }
 
-// jointLayout is on what it depends with whom a joint can be solved at a time.
+// jointLayout holds the properties of a joint that decide which joints the solver can solve together.
 type jointLayout struct {
 	kind               rigid.JointKind
 	parts              rigid.JointParts
@@ -30,7 +30,7 @@ func (t *jointColumns) put(i int, r *jointRow) {
 	t.count(r, 1)
 }
 
-// reach makes room up to a joint.
+// reach extends the columns up to a joint.
 func (t *jointColumns) reach(i int) {
 	for i >= len(t.rows) {
 		t.rows, t.solved, t.layouts = append(t.rows, jointRow{}), append(t.solved, rigid.Joint{}), append(t.layouts, jointLayout{})
@@ -43,7 +43,7 @@ func (t *jointColumns) clear(i int) {
 	t.setLayout(i, jointLayout{})
 }
 
-// reset takes all joints out.
+// reset removes all joints.
 func (t *jointColumns) reset() {
 	t.rows, t.solved, t.layouts = t.rows[:0], t.solved[:0], t.layouts[:0]
 	t.breakable, t.noCollide, t.mouseJoints = 0, 0, 0
@@ -58,7 +58,7 @@ func (t *jointColumns) copyFrom(src *jointColumns) {
 	t.version++
 }
 
-// count counts a joint in, or out.
+// count adds by to the counts for a joint: 1 when it comes, -1 when it goes.
 func (t *jointColumns) count(r *jointRow, by int) {
 	if r.breakForce > 0 || r.breakTorque > 0 {
 		t.breakable += by
@@ -84,7 +84,7 @@ func (s *solver) destroyJoint(i int) {
 	s.jointTable.release(i)
 }
 
-// destroyJoints ends the joints of a body.
+// destroyJoints destroys the joints of a body.
 func (s *solver) destroyJoints(body int) {
 	for s.jointTable.first(body) != 0 {
 		s.destroyJoint(int(s.jointTable.first(body)-1) / 2)
@@ -102,15 +102,15 @@ func (s *solver) setJoint(i int, r *jointRow) {
 	s.updateJoint(i)
 }
 
-// updateJoints follows a change of type, mass or centre of mass of a body.
+// updateJoints updates the joints of a body whose type, mass or centre of mass has changed.
 func (s *solver) updateJoints(body int) {
 	for end := s.jointTable.first(body); end != 0; end = s.jointTable.next[end-1] {
 		s.updateJoint(int(end-1) / 2)
 	}
 }
 
-// updateJoint makes what is solved of the definition of a joint. Impulses stay, but for those of parts
-// that it does not have.
+// updateJoint derives the solver's joint from the definition. Impulses stay, except those of parts
+// that the joint no longer has.
 func (s *solver) updateJoint(i int) {
 	c, j, r := s.cols, &s.joints.solved[i], &s.joints.rows[i]
 	was := *j
@@ -129,12 +129,12 @@ func (s *solver) updateJoint(i int) {
 	s.joints.setLayout(i, jointLayout{j.Kind, j.Parts, j.A, j.B, dynamicA, dynamicB})
 }
 
-// anchor returns the point of a frame from the centre of mass.
+// anchor returns the point of a frame relative to the centre of mass.
 func (s *solver) anchor(body uint32, f *JointFrame) rigid.Vec {
 	return rigid.Vec{X: f.Point[0] - s.cols.CentreX[body], Y: f.Point[1] - s.cols.CentreY[body]}
 }
 
-// keepImpulses takes over the impulses that mean something in both.
+// keepImpulses copies the impulses of the parts that both have.
 func keepImpulses(j, was *rigid.Joint) {
 	if j.Kind == rigid.NoJoint || was.Kind == rigid.NoJoint {
 		return
@@ -162,7 +162,7 @@ func keepDrive(d *rigid.AxisImpulse, spring, motor, limits bool) (kept rigid.Axi
 	return kept
 }
 
-// drive sets kind, parts and drives of what is solved as the definition says.
+// drive sets the kind, the parts and the axes of the solver's joint from the definition.
 func (r *jointRow) drive(j *rigid.Joint) {
 	var none [2]Body
 	switch JointKind(r.kind) {
@@ -197,7 +197,7 @@ func (r *jointRow) drive(j *rigid.Joint) {
 	}
 }
 
-// partIf is a part if the condition holds.
+// partIf returns part if the condition holds.
 func partIf(part rigid.JointParts, condition bool) rigid.JointParts {
 	if condition {
 		return part
@@ -258,7 +258,7 @@ func (d *WheelJointDef) drive(j *rigid.Joint) {
 	j.Angular = rigid.JointAxis{MotorSpeed: d.MotorSpeed, MaxMotorForce: d.MaxMotorTorque}
 }
 
-// minForce is a force that moves nothing: a bound of 0 would be none.
+// minForce is a force that moves nothing; a bound of 0 would mean no bound.
 const minForce = 1e-30
 
 func (d *MotorJointDef) drive(j *rigid.Joint) {
@@ -284,7 +284,7 @@ func (d *MouseJointDef) drive(j *rigid.Joint) {
 	}
 }
 
-// updateMouseTargets gives joints with a target in the world the anchor that is there now.
+// updateMouseTargets sets the anchors of mouse joints to their targets, relative to body A.
 func (s *solver) updateMouseTargets() {
 	if s.joints.mouseJoints == 0 {
 		return

@@ -8,7 +8,7 @@ import (
 )
 
 // JointForce returns the force in N that the joint exerted on body B, in world coordinates, in the
-// last sub-step of the last step; on body A acts its opposite. ErrStale.
+// last sub-step of the last step; the opposite force acted on body A. Errors: ErrStale.
 func (w *World) JointForce(j Joint) ([2]float32, error) {
 	i, err := w.joint(j)
 	if err != nil {
@@ -18,8 +18,8 @@ func (w *World) JointForce(j Joint) ([2]float32, error) {
 	return [2]float32{force.X, force.Y}, nil
 }
 
-// JointTorque returns the torque in N·m that the joint exerted on body B beside its force, as
-// JointForce does: of springs, motors and limits that turn, and of what keeps from turning.
+// JointTorque returns the torque in N·m that the joint exerted on body B in addition to the force of JointForce:
+// of angular springs, motors and limits, and of constraints that prevent rotation.
 func (w *World) JointTorque(j Joint) (float32, error) {
 	i, err := w.joint(j)
 	if err != nil {
@@ -29,7 +29,7 @@ func (w *World) JointTorque(j Joint) (float32, error) {
 	return torque, nil
 }
 
-// jointReaction returns force and torque of a joint on body B.
+// jointReaction returns the force and the torque of a joint on body B.
 func (s *solver) jointReaction(i int) (force rigid.Vec, torque float32) {
 	s.centre.Cos, s.centre.Sin = s.cols.Cos, s.cols.Sin
 	o := s.origins(len(s.centre.X))
@@ -39,8 +39,8 @@ func (s *solver) jointReaction(i int) (force rigid.Vec, torque float32) {
 	return s.joints.solved[i].Reaction(&s.centre, s.subStepRate)
 }
 
-// JointPoints returns where the points of the frames are, in world coordinates, in metres;
-// of a mouse joint the first is its target. ErrStale.
+// JointPoints returns the points of the frames in world coordinates, in metres;
+// for a mouse joint the first is its target. Errors: ErrStale.
 func (w *World) JointPoints(j Joint) (a, b [2]float32, err error) {
 	i, err := w.joint(j)
 	if err != nil {
@@ -77,14 +77,14 @@ func (s *solver) jointDirection(i int) (x, y, length float32) {
 
 func sqrt(v float32) float32 { return float32(math.Sqrt(float64(v))) }
 
-// jointAxis returns the axis of frame A in the world.
+// jointAxis returns the axis of frame A in world coordinates.
 func (s *solver) jointAxis(i int) (x, y float32) {
 	sin, cos := rigid.SinCos(s.joints.rows[i].frameA.Angle)
 	return s.rotate(int(s.jointTable.body[2*i]), cos, sin)
 }
 
-// JointAngle returns the angle of the axis of FrameB from that of FrameA, in radians, in [-π, π]:
-// the angle of a revolute joint. ErrStale.
+// JointAngle returns the angle from the axis of FrameA to that of FrameB, in radians, in [-π, π]:
+// the angle of a revolute joint. Errors: ErrStale.
 func (w *World) JointAngle(j Joint) (float32, error) {
 	i, err := w.joint(j)
 	if err != nil {
@@ -101,9 +101,9 @@ func (w *World) JointAngle(j Joint) (float32, error) {
 	return angle, nil
 }
 
-// JointTranslation returns how far the point of FrameB is from that of FrameA along the
-// axis of FrameA, in metres: the translation of a prismatic joint, or the suspension of a
-// wheel. ErrStale.
+// JointTranslation returns the distance from the point of FrameA to that of FrameB along the
+// axis of FrameA, in metres: the translation of a prismatic joint, or of the suspension of a
+// wheel. Errors: ErrStale.
 func (w *World) JointTranslation(j Joint) (float32, error) {
 	i, err := w.joint(j)
 	if err != nil {
@@ -114,8 +114,8 @@ func (w *World) JointTranslation(j Joint) (float32, error) {
 	return float32(x*(b[0]-a[0])) + float32(y*(b[1]-a[1])), nil
 }
 
-// JointLength returns how far the points of the frames are apart, in metres: the length of a
-// distance joint. ErrStale.
+// JointLength returns the distance between the points of the frames, in metres: the length of a
+// distance joint. Errors: ErrStale.
 func (w *World) JointLength(j Joint) (float32, error) {
 	i, err := w.joint(j)
 	if err != nil {
@@ -125,9 +125,9 @@ func (w *World) JointLength(j Joint) (float32, error) {
 	return length, nil
 }
 
-// JointSpeed returns what the motor of j would have reach its speed: how fast the length of a distance
-// joint or the translation of a prismatic one grows, in m/s, and of the other kinds how
-// fast body B turns relative to body A, in rad/s. ErrStale.
+// JointSpeed returns the speed that the motor of j controls: how fast the length of a distance
+// joint or the translation of a prismatic joint grows, in m/s, and for the other kinds how
+// fast body B turns relative to body A, in rad/s. Errors: ErrStale.
 func (w *World) JointSpeed(j Joint) (float32, error) {
 	i, err := w.joint(j)
 	if err != nil {
@@ -147,7 +147,7 @@ func (w *World) JointSpeed(j Joint) (float32, error) {
 	return s.cols.W[s.jointTable.body[2*i+1]] - s.cols.W[s.jointTable.body[2*i]], nil
 }
 
-// slideSpeed returns how fast the point of body B goes along a direction, as seen from that of
+// slideSpeed returns the speed of the point of body B along a direction, relative to that of
 // body A.
 func (s *solver) slideSpeed(i int, x, y float32) float32 {
 	a, b := s.jointAnchors(i)
@@ -163,7 +163,7 @@ func (s *solver) speedAt(i int, point [2]float32) (x, y float32) {
 	return s.cols.VX[i] - float32(w*dy), s.cols.VY[i] + float32(w*dx)
 }
 
-// breakJoints ends the joints that bore more than they can.
+// breakJoints destroys the joints whose load exceeded BreakForce or BreakTorque.
 func (s *solver) breakJoints() {
 	if s.joints.breakable == 0 {
 		return

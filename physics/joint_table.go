@@ -3,11 +3,11 @@ package physics
 // maxJoints bounds the joints of a world.
 const maxJoints = 1 << 24
 
-// jointTable knows which joints live, and which of them hold a body. An end is a joint
-// twice over: 2j of its body A, 2j+1 of its body B.
+// jointTable holds the lists of the joints of each body. Each joint j has two ends: end 2j is in the list of
+// its body A, end 2j+1 in that of its body B.
 type jointTable struct {
 	ids idPool
-	// By body, as many as the world can have, or none as long as it has had no joint.
+	// By body, as many as the capacity of the world, or none until its first joint.
 	head  []uint32 // its newest end + 1, or 0
 	count []uint32 // of ends
 	// By end.
@@ -21,7 +21,7 @@ func newJointTable() jointTable { return jointTable{ids: newIDPool(maxJoints, 0)
 // used reports whether there has ever been a joint.
 func (t *jointTable) used() bool { return t.ids.used() > 0 }
 
-// reach makes room for bodies, and up to a joint.
+// reach extends the lists to so many bodies, and up to a joint.
 func (t *jointTable) reach(joint, bodies int) {
 	if len(t.head) < bodies {
 		t.head, t.count = make([]uint32, bodies), make([]uint32, bodies)
@@ -40,7 +40,7 @@ func (t *jointTable) add(joint, a, b, bodies int) Joint {
 	return Joint{uint32(joint), t.ids.claim(joint)}
 }
 
-// release ends a joint.
+// release removes a joint.
 func (t *jointTable) release(joint int) {
 	t.unlink(2 * joint)
 	t.unlink(2*joint + 1)
@@ -80,7 +80,7 @@ func (t *jointTable) first(body int) uint32 {
 	return t.head[body]
 }
 
-// reset makes n numbers of joints that are free.
+// reset makes n free numbers of joints.
 func (t *jointTable) reset(n, bodies int) {
 	t.ids.reset(n)
 	t.next, t.prev, t.body = t.next[:0], t.prev[:0], t.body[:0]
@@ -91,7 +91,7 @@ func (t *jointTable) reset(n, bodies int) {
 	}
 }
 
-// copyFrom takes over the joints of a table of bodies of another number, of which the first
+// copyFrom copies the table of a world of another capacity, whose first
 // rows have been used.
 func (t *jointTable) copyFrom(src *jointTable, rows, bodies int) {
 	t.reset(src.ids.used(), bodies)

@@ -9,8 +9,8 @@ import (
 	"github.com/evertick/evertick/native/rigid"
 )
 
-// passThrough is a flag of rigid.Contact: of shapes that go through each other, as one of them is a
-// one-way platform, until they have parted.
+// passThrough is a flag of rigid.Contact: one of the shapes is a one-way platform through which the other passes, until they
+// no longer touch.
 const passThrough = 1 << 29
 
 const (
@@ -32,7 +32,7 @@ func checkOneWay(v [2]float32) error {
 	return checkDirection("physics: ShapeDef.OneWay", v)
 }
 
-// checkDirection asks for a vector that has a direction without overflow.
+// checkDirection requires a vector whose direction can be computed without overflow.
 func checkDirection(field string, v [2]float32) error {
 	if err := checkFinite2(field, v); err != nil {
 		return err
@@ -43,13 +43,13 @@ func checkDirection(field string, v [2]float32) error {
 	return nil
 }
 
-// oneWay is what ShapeDef.OneWay says, and its direction.
+// oneWay is ShapeDef.OneWay and its direction.
 type oneWay struct {
 	def  [2]float32
 	unit rigid.Vec
 }
 
-// setOneWay makes a shape a one-way platform, or none.
+// setOneWay makes a shape a one-way platform, or an ordinary shape if def is zero.
 func (t *shapeColumns) setOneWay(shape int, def [2]float32) {
 	none := def == [2]float32{}
 	if shape >= len(t.oneWay) {
@@ -78,8 +78,8 @@ func (t *shapeColumns) oneWayDef(shape int) [2]float32 {
 	return t.oneWay[shape].def
 }
 
-// blocks reports whether a shape stops what it meets with the given normal, which points away
-// from it: true unless it is a one-way platform with another front.
+// blocks reports whether a shape stops another one at a contact with the given normal, which points away
+// from it: true unless it is a one-way platform that faces elsewhere.
 func (s *solver) blocks(shape uint32, nx, ny float32) bool {
 	t := &s.shapes
 	if t.oneWayDef(int(shape)) == [2]float32{} {
@@ -89,8 +89,8 @@ func (s *solver) blocks(shape uint32, nx, ny float32) bool {
 	return float32(x*nx)+float32(y*ny) > minFacing
 }
 
-// disablePassing finds the contacts of pairs [lo, hi) that pass through a one-way platform, and lets
-// these push nothing. What began becomes what began to be stopped.
+// disablePassing finds the contacts of pairs [lo, hi) that pass through a one-way platform, and removes their
+// points. The contacts that began become those that began to be stopped.
 func (s *solver) disablePassing(lo, hi int, sh *contactChunk) {
 	sh.passing = 0
 	if s.shapes.oneWays == 0 && s.passingContacts == 0 {
@@ -123,8 +123,8 @@ func (s *solver) disablePassing(lo, hi int, sh *contactChunk) {
 	sh.began, sh.stopped = sh.stopped, sh.began
 }
 
-// passesThrough reports whether one of two shapes lets the other through, now that they begin to
-// touch, or did so far.
+// passesThrough reports whether one of two shapes lets the other pass. They begin to
+// touch, or it has let the other pass so far (was).
 func (s *solver) passesThrough(c *rigid.Contact, m *rigid.Manifold, was bool) bool {
 	t := &s.shapes
 	onA, onB := t.oneWayDef(int(c.A)) != [2]float32{}, t.oneWayDef(int(c.B)) != [2]float32{}
@@ -145,9 +145,9 @@ func (s *solver) passesThrough(c *rigid.Contact, m *rigid.Manifold, was bool) bo
 	return separation < -allowed
 }
 
-// ignoredInSweep reports whether a shape of a fast body goes through another one that it is meant to meet:
-// their bodies ignore each other or a joint keeps them apart, or one is a one-way platform that the other
-// goes through, or does not come nearer to from the front.
+// ignoredInSweep reports whether continuous collision ignores two shapes although their filters collide:
+// their bodies ignore each other, or a joint prevents their collision, or one is a one-way platform that the other
+// passes through, or does not approach from the front.
 func (s *solver) ignoredInSweep(shape, other uint32) bool {
 	t := &s.shapes
 	body, of := t.filters.Body[shape], t.filters.Body[other]
@@ -164,8 +164,8 @@ func (s *solver) ignoredInSweep(shape, other uint32) bool {
 	return c != nil && c.Flags&passThrough != 0
 }
 
-// movesAway reports whether a shape is a one-way platform, and a body does not move against its front, as seen
-// from the body of the shape.
+// movesAway reports whether a shape is a one-way platform and a body does not move against its front, relative
+// to the body of the shape.
 func (s *solver) movesAway(platform, body, of uint32) bool {
 	if s.shapes.oneWayDef(int(platform)) == [2]float32{} {
 		return false
@@ -176,7 +176,7 @@ func (s *solver) movesAway(platform, body, of uint32) bool {
 	return float32((a.X-b.X)*x)+float32((a.Y-b.Y)*y) >= 0
 }
 
-// displacement is how far a body has moved in this step.
+// displacement returns how far a body has moved in this step.
 func (s *solver) displacement(body uint32) rigid.Vec {
 	if !s.awake(int(body)) {
 		return rigid.Vec{}
@@ -195,14 +195,14 @@ func (s *solver) contactOf(a, b uint32) *rigid.Contact {
 	return &s.contacts[i]
 }
 
-// mayTouch reports whether two shapes have a contact with points in this step, or may have lost theirs to
-// the bound on contacts: what was left out is not known to pass.
+// mayTouch reports whether two shapes have a contact with points in this step, or may have lost it to
+// the bound on contacts: an omitted pair must count as touching.
 func (s *solver) mayTouch(a, b uint32) bool {
 	c := s.contactOf(a, b)
 	return c != nil && c.Count > 0 || c == nil && s.omittedPairs > 0
 }
 
-// closingSpeed is the speed in m/s at which the first point of a contact closes, or 0.
+// closingSpeed returns the speed in m/s at which the first point of a contact closes, or 0.
 func (s *solver) closingSpeed(c *rigid.Contact, m *rigid.Manifold) float32 {
 	ax, ay := s.velocityAt(s.shapes.filters.Body[c.A], m.Points[0].AnchorA)
 	bx, by := s.velocityAt(s.shapes.filters.Body[c.B], m.Points[0].AnchorB)
@@ -213,13 +213,13 @@ func (s *solver) closingSpeed(c *rigid.Contact, m *rigid.Manifold) float32 {
 	return 0
 }
 
-// velocityAt is that of a point of a body, seen from its centre of mass.
+// velocityAt returns the velocity of a point of a body; at is relative to its centre of mass.
 func (s *solver) velocityAt(body uint32, at rigid.Vec) (x, y float32) {
 	c := s.cols
 	return c.VX[body] - float32(c.W[body]*at.Y), c.VY[body] + float32(c.W[body]*at.X)
 }
 
-// passFlag returns the flag of a contact of the step before, which are still there.
+// passFlag returns passThrough if the contact of the last step had it. s.contacts still holds that step.
 func (s *solver) passFlag(a, b uint32) uint32 {
 	if s.passingContacts == 0 {
 		return 0

@@ -7,20 +7,20 @@ import (
 	"github.com/evertick/evertick/native/rigid"
 )
 
-// Pull is Sync the other way: where the position or the rotation of an entity is not what
-// Sync has written last, bit for bit, somebody has moved the entity, and its body is put
-// there. Its velocity stays. What was not written stays as the body has it; a body that Sync
-// has not written yet, and the third axis, are left alone. If both the entity and the body
-// were moved since, the entity wins.
+// Pull is the reverse of Sync: where the position or the rotation of an entity differs by any bit from what
+// Sync has written last, a program has moved the entity, and Pull teleports its body
+// there. The velocity stays, and so do components that were not written. Pull ignores bodies that Sync
+// has not written yet, and the third axis. If both the entity and the body
+// have moved since, the entity wins.
 //
-// A rotation is taken as Plane.Angle reads it: its length does not matter, and one that turns out
+// Pull reads a rotation like Plane.Angle: its length does not matter, and one that turns out
 // of the plane is ErrRange, by the rule of the section "The plane" in the package comment. The
-// zero quaternion leaves the angle as it is.
+// zero quaternion leaves the angle unchanged.
 //
-// A component that was written and is not finite, or is 2^63 and more, is ErrNotFinite or
-// ErrRange. Both errors name body, slot and column, and no body is put anywhere. Slots outside the
-// slices are refused as by Sync. Of bodies that share a slot the one that Sync has written
-// is put there. Pull allocates nothing; it panics if the slices differ in length.
+// A written component that is not finite is ErrNotFinite, and one of 2^63 or more is
+// ErrRange. Both errors name body, slot and column, and no body moves. Pull refuses slots outside the
+// slices like Sync. Of bodies that share a slot, Pull moves the one that Sync has
+// written. Pull allocates nothing; it panics if the slices differ in length.
 func (w *World) Pull(t Transforms) error {
 	n, ok := t.rows()
 	if !ok {
@@ -45,7 +45,7 @@ func (w *World) Pull(t Transforms) error {
 	return nil
 }
 
-// pull is a Pull.
+// pull is the state of one call of Pull.
 type pull struct {
 	w *World
 	t *Transforms
@@ -57,7 +57,7 @@ func (p *pull) positionWritten(i int, slot uint32) bool {
 	return differ(p.e.X[slot], s.X[i]) || differ(p.e.Y[slot], s.Y[i])
 }
 
-// rotationWritten looks at the two components that Sync leaves zero, too: who writes a quaternion
+// rotationWritten also compares the two components that Sync sets to zero: a program that writes a quaternion
 // writes all four.
 func (p *pull) rotationWritten(i int, slot uint32) bool {
 	s := &p.w.lastSync
@@ -67,7 +67,7 @@ func (p *pull) rotationWritten(i int, slot uint32) bool {
 
 func differ(a, b float32) bool { return math.Float32bits(a) != math.Float32bits(b) }
 
-// check reports whether a body will be put somewhere, and refuses what none can be.
+// check reports whether a body will be moved, and returns the first error.
 func (p *pull) check(slots []uint32) (any bool, err error) {
 	for i := range p.w.changedEntities(&p.e, slots) {
 		any = true
@@ -83,7 +83,7 @@ func (p *pull) check(slots []uint32) (any bool, err error) {
 	return any, nil
 }
 
-// checkTilt refuses a rotation out of the plane, naming the larger of the components that lead out.
+// checkTilt refuses a rotation out of the plane. The error names the larger of the components that lead out of it.
 func (p *pull) checkTilt(i int, slot uint32) error {
 	t, plane := p.t, p.w.config.Plane
 	q := [4]float32{t.QX[slot], t.QY[slot], t.QZ[slot], t.QW[slot]}
@@ -101,7 +101,7 @@ func (p *pull) checkTilt(i int, slot uint32) error {
 	return because(p.columnError(i, slot, c), "turns out of the plane "+plane.String())
 }
 
-// component is a column of what Pull reads.
+// component is a column that Pull reads.
 type component struct {
 	name   string
 	column []float32
@@ -124,7 +124,7 @@ func (p *pull) columnError(i int, slot uint32, c component) error {
 	return fault.Element(err, "physics: Pull: "+b.String()+": Transforms."+c.name, int(slot), v)
 }
 
-// teleport puts a body where its entity is.
+// teleport moves a body to its entity.
 func (p *pull) teleport(i int, slot uint32) error {
 	w, c := p.w, &p.w.cols
 	x, y := c.X[i], c.Y[i]
@@ -140,7 +140,7 @@ func (p *pull) teleport(i int, slot uint32) error {
 	return w.engine.place(i, x, y, sin, cos, turned)
 }
 
-// writtenRotation returns sine and cosine of the turn that was written, or those given if there is none.
+// writtenRotation returns sine and cosine of the written rotation, or the given ones if it is the zero quaternion.
 func (p *pull) writtenRotation(slot uint32, sin, cos float32) (float32, float32) {
 	z := p.e.QuatAxis[slot]
 	if p.e.Flip {

@@ -12,15 +12,15 @@ import (
 )
 
 // Restore replaces the state by that of a snapshot, which may come from a world of another
-// capacity, level or number of workers. Handles that were given out before the snapshot
-// was taken are those of its bodies, shapes and joints; later ones must be forgotten. There are no
-// events until the next step. A world that an error of Step has stopped goes on.
+// capacity, level or number of workers. Handles from before the snapshot
+// refer to its bodies, shapes and joints; discard later handles. There are no
+// events until the next step. A world that an error of Step has stopped works again.
 //
-// Data that is truncated, altered or contradicts itself is ErrCorrupt; of another format
-// version, or from a world with other rules (Plane, SubSteps, and the numbers of the
-// contacts in Config), ErrUnsupported; with more rows than fit, or a slot beyond Config.Slots,
-// ErrCapacity. The world is then unchanged, and no more memory has been used than
-// in proportion to len(data). Another engine is ErrUnsupported.
+// Data that is truncated, altered or inconsistent is ErrCorrupt. Data of another format
+// version, or of a world with other rules (Plane, SubSteps, and the numbers for
+// contacts in Config), is ErrUnsupported. Data with more rows than fit, or a slot beyond Config.Slots,
+// is ErrCapacity. The world is then unchanged, and Restore has used memory
+// in proportion to len(data) at most. Another engine is ErrUnsupported.
 func (w *World) Restore(data []byte) error {
 	if err := w.Prepare(data); err != nil {
 		return err
@@ -29,9 +29,9 @@ func (w *World) Restore(data []byte) error {
 	return nil
 }
 
-// Prepare does of Restore what can fail, with the same errors, and changes nothing:
-// Commit does the rest, or Discard forgets it. It is for who restores a world together
-// with other things, all or none. Between the two the bytes of data must not change.
+// Prepare does the part of Restore that can fail, with the same errors, and changes nothing.
+// Commit does the rest; Discard drops it. Use it to restore a world together
+// with other things, all or none. The bytes of data must not change before Commit or Discard.
 func (w *World) Prepare(data []byte) error {
 	if err := w.engine.require(); err != nil {
 		return err
@@ -45,7 +45,7 @@ func (w *World) Prepare(data []byte) error {
 	return nil
 }
 
-// Commit replaces the state by the one prepared. It panics if there is none.
+// Commit replaces the state by the prepared one. It panics if there is none.
 func (w *World) Commit() {
 	if w.prepared == nil || !w.prepared.prepared {
 		panic("physics: Commit without Prepare")
@@ -57,14 +57,14 @@ func (w *World) Commit() {
 	w.Discard()
 }
 
-// Discard forgets what was prepared, if anything.
+// Discard drops the prepared state, if any.
 func (w *World) Discard() {
 	if w.prepared != nil {
 		w.prepared.forget()
 	}
 }
 
-// snapshotImage is a snapshot that was checked.
+// snapshotImage is a checked snapshot.
 type snapshotImage struct {
 	frame.Decoder
 	prepared                               bool
@@ -73,7 +73,7 @@ type snapshotImage struct {
 	gravity                                [2]float32
 	rows, shapes, seen, vertices, contacts int
 	steps                                  uint64
-	w                                      *World // that will be this
+	w                                      *World // to be replaced
 
 	bodyFrame, shapeFrame, vertexFrame, contactFrame []byte
 	sleep                                            sleepImage
@@ -97,10 +97,10 @@ type madeShape struct {
 
 const snapshotName = "physics: snapshot: "
 
-// forget lets go of the snapshot, and keeps its own memory.
+// forget drops the snapshot, and keeps the memory for the next one.
 func (im *snapshotImage) forget() {
 	j := &im.joints
-	clear(im.chains) // whose points belong to the world now
+	clear(im.chains) // the points belong to the world now
 	*im = snapshotImage{
 		events: im.events, made: im.made[:0], digested: im.digested, chains: im.chains[:0], chainGenerations: im.chainGenerations[:0],
 		pairs: im.pairs[:0], masses: im.masses[:0],
@@ -108,7 +108,7 @@ func (im *snapshotImage) forget() {
 	}
 }
 
-// decode checks a snapshot and leaves it in w.incoming.
+// decode checks a snapshot and stores it in w.prepared.
 func (w *World) decode(data []byte) error {
 	d, err := frame.NewDecoder(data, snapshotName, snapshotMagic, snapshotVersion)
 	if w.prepared == nil {
@@ -208,7 +208,7 @@ func (im *snapshotImage) header(w *World) error {
 	return nil
 }
 
-// maxContacts bounds what a snapshot may claim: twice rigid.MaxPairs for each shape would
+// maxContacts bounds the number that a snapshot may claim: twice rigid.MaxPairs for each shape would
 // not fit an address space of 32 bits.
 const maxContacts = 1<<31/contactBytes - 1
 
@@ -248,7 +248,7 @@ func (im *snapshotImage) element(what string, i int, v any) error {
 	return fault.Element(ErrCorrupt, snapshotName+what, i, v)
 }
 
-// checkShapes looks at what belongs to which body.
+// checkShapes checks which body each shape belongs to.
 func (im *snapshotImage) checkShapes() error {
 	flags, kinds := im.flags(), im.shapeColumn(8, 1)
 	generation, bodies := im.shapeColumn(0, 4), im.shapeColumn(4, 4)
@@ -273,7 +273,7 @@ func (im *snapshotImage) checkShapes() error {
 	return nil
 }
 
-// makeShapes makes the shapes as they were made once.
+// makeShapes makes the shapes from their vertices.
 func (im *snapshotImage) makeShapes() error {
 	im.made = resized(im.made, im.shapes)
 	clear(im.made)
@@ -300,8 +300,8 @@ func (im *snapshotImage) makeShapes() error {
 	return nil
 }
 
-// sameShape reports whether a shape of the world as it is was made of these vertices, which
-// spares making it again, and sets to to it then.
+// sameShape reports whether the present shape i of the world has these vertices. If so, it copies the shape
+// to to, which saves making it again.
 func (w *World) sameShape(i int, points []rigid.Vec, radius float32, to *rigid.Shape) bool {
 	t := &w.solver.shapes
 	if i >= len(t.local) {
@@ -349,7 +349,7 @@ func (im *snapshotImage) shapeDef(i int) ShapeDef {
 	}
 }
 
-// float returns number i of little-endian ones.
+// float returns number i of a column of little-endian float32.
 func float(b []byte, i int) float32 { return math.Float32frombits(binary.LittleEndian.Uint32(b[4*i:])) }
 
 func (im *snapshotImage) checkContacts() error {
@@ -442,7 +442,7 @@ func (w *World) restoreShapes(im *snapshotImage) {
 	}
 }
 
-// resetDerived forgets what belongs to a state that is gone.
+// resetDerived resets what depends on the replaced state.
 func (w *World) resetDerived() {
 	s := w.solver
 	w.slots.rebuild(w.cols.Slot[:s.rows])
@@ -460,14 +460,14 @@ func (w *World) resetDerived() {
 	w.failed = nil
 }
 
-// copyLittleEndian copies numbers of size bytes each from little-endian order.
+// copyLittleEndian copies little-endian numbers of size bytes each.
 func copyLittleEndian[T uint8 | uint32 | float32 | BodyType | rigid.Contact | jointRow | jointImpulse](dst []T, src []byte, size int) {
 	b := raw(dst)
 	copy(b, src)
 	statehash.Little(b, size)
 }
 
-// resized returns a slice of n elements of any value, in the memory of s if it has room.
+// resized returns a slice of n elements of unspecified value, in the memory of s if its capacity suffices.
 func resized[T any](s []T, n int) []T {
 	if cap(s) < n {
 		return make([]T, n)

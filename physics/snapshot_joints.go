@@ -13,16 +13,16 @@ import (
 // The frame of joints is
 //
 //	uint32 number, float32 rate of the sub-steps of the last step
-//	uint32 generations, bodies (2), definitions as jointRow has its fields, float32 impulses as
-//		jointImpulse has them
+//	uint32 generations, bodies (2), definitions with the fields of jointRow, float32 impulses with those of
+//		jointImpulse
 //
-// Each of the columns stands as a whole. Free numbers have the body NoSlot.
+// Each column is contiguous. The bodies of free numbers are NoSlot.
 const (
 	jointHeader = 4 + 4
 	jointBytes  = 4 + 2*4 + 4*jointWords + 4*jointImpulses
 )
 
-// jointImpulse is what a joint remembers of a step.
+// jointImpulse holds the impulses that a joint keeps from step to step.
 type jointImpulse [jointImpulses]float32
 
 const jointImpulses = 10
@@ -32,12 +32,12 @@ func impulses(j *rigid.Joint) jointImpulse {
 	l, a := &j.LinearImpulse, &j.AngularImpulse
 	v := jointImpulse{j.PointImpulse.X, j.PointImpulse.Y, l.Spring, l.Motor, l.Lower, l.Upper, a.Spring, a.Motor, a.Lower, a.Upper}
 	for i := range v {
-		v[i] += 0 // not -0, which a part that is not there may have, and is not restored to
+		v[i] += 0 // not -0, which an absent part may have, and which is not restored
 	}
 	return v
 }
 
-// restore sets the impulses, also those of parts that the joint does not have: they are zero, of
+// restore sets the impulses. Those of parts that the joint does not have are zero, of
 // either sign.
 func (v *jointImpulse) restore(j *rigid.Joint) {
 	if j.Kind == rigid.NoJoint {
@@ -48,7 +48,7 @@ func (v *jointImpulse) restore(j *rigid.Joint) {
 	j.AngularImpulse = rigid.AxisImpulse{Spring: v[6], Motor: v[7], Lower: v[8], Upper: v[9]}
 }
 
-// allImpulses returns the impulses of all joints, good until the next call.
+// allImpulses returns the impulses of all joints. The slice is valid until the next call.
 func (t *jointColumns) allImpulses() []jointImpulse {
 	t.impulses = t.impulses[:0]
 	for i := range t.solved {
@@ -71,7 +71,7 @@ func (w *World) encodeJoints(e *frame.Encoder) {
 	e.Seal()
 }
 
-// jointImage is the frame of joints that was checked.
+// jointImage is a checked frame of joints.
 type jointImage struct {
 	n           int
 	rate        float32
@@ -146,7 +146,7 @@ func (im *snapshotImage) checkJoint(i int) error {
 	return nil
 }
 
-// checkStored is an error unless a definition is one that could be made.
+// checkStored returns an error unless a definition could have been created.
 func (r *jointRow) checkStored() error {
 	if err := r.validate(); err != nil {
 		return err
@@ -163,7 +163,7 @@ func (r *jointRow) checkStored() error {
 	return nil
 }
 
-// restoreJoints replaces the joints by those of an image, once bodies have been replaced.
+// restoreJoints replaces the joints by those of an image, after the bodies have been replaced.
 func (w *World) restoreJoints(im *snapshotImage) {
 	j, s, t := &im.joints, w.solver, &w.joints
 	s.subStepRate = j.rate

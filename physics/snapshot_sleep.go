@@ -9,21 +9,21 @@ import (
 	"github.com/evertick/evertick/internal/frame"
 )
 
-// The frame of sleeping is empty with Config.DisableSleep, and has otherwise
+// The frame of sleep is empty with Config.DisableSleep. Otherwise it holds
 //
 //	uint32 numbers of noted rows and of resting contacts
 //	float32 times at rest and thresholds, by row
-//	the noted rows: uint32 row, uint32 why it is marked, float32 pose that was kept (5)
-//	the contacts of bodies that are asleep, as those of the frame before
+//	the noted rows: uint32 row, uint32 changes, float32 stored pose (5)
+//	the contacts of sleeping bodies, in the format of the frame of contacts
 //
-// A row is noted that was woken or changed since the last step, or whose pose is not the one
-// that was kept, so that the next step notices this.
+// Rows are noted that were woken or changed since the last step, or whose pose differs from the stored
+// one, so that the next step detects this.
 const (
 	restBytes = 2 * 4
 	noteBytes = 4 * (2 + poseColumns)
 )
 
-// noted reports whether a row is one of those that the frame lists.
+// noted reports whether the frame lists a row.
 func (s *solver) noted(i int) bool {
 	if s.sleep.changes[i] != 0 {
 		return true
@@ -76,7 +76,7 @@ func (s *solver) encodeSleep(e *frame.Encoder, notes int) {
 	e.Seal()
 }
 
-// sleepImage is the frame of a snapshot.
+// sleepImage is a checked frame of sleep.
 type sleepImage struct {
 	rest, notes, contacts []byte
 }
@@ -130,7 +130,7 @@ func (im *snapshotImage) checkRest() error {
 	return nil
 }
 
-// restoreSleep replaces what is known of bodies at rest by that of an image; all else is in place.
+// restoreSleep replaces the sleep state by that of an image, after everything else has been replaced.
 func (s *solver) restoreSleep(im *snapshotImage) {
 	z := &s.sleep
 	if !z.on {
@@ -159,7 +159,7 @@ func (s *solver) restoreSleep(im *snapshotImage) {
 	s.countAsleep()
 }
 
-// clearSleep forgets all about bodies at rest.
+// clearSleep resets the sleep state.
 func (s *solver) clearSleep() {
 	z := &s.sleep
 	clear(z.time)
@@ -183,7 +183,7 @@ func (s *solver) countAsleep() {
 	}
 }
 
-// copySleep replaces what is known of bodies at rest by that of another world, whose bodies have
+// copySleep copies the sleep state of another world, after its bodies have
 // been copied.
 func (s *solver) copySleep(src *solver) {
 	z, from := &s.sleep, &src.sleep

@@ -423,7 +423,7 @@ func (s *solver) allActive() bool {
 	return spanRows(s.sleep.spans) == s.rows
 }
 
-// broadVersion is what rigid.BroadPhase is given.
+// broadVersion returns the version for rigid.BroadPhase.
 func (z *sleepState) broadVersion() uint64 {
 	if z.on {
 		return z.version

@@ -289,7 +289,7 @@ func (s *solver) splitContacts() {
 			c = &z.resting[k]
 			k++
 			if c.Flags&passThrough != 0 {
-				s.passingContacts++ // disablePassing looks for those that have parted
+				s.passingContacts++ // disablePassing ends those that no longer touch
 			}
 		}
 		if s.contactActive(c) {

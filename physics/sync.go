@@ -10,20 +10,20 @@ import (
 	"github.com/evertick/evertick/native/rigid"
 )
 
-// Transforms is where Sync writes: position and rotation of the entities, one
+// Transforms are the columns to which Sync writes: position and rotation of the entities, one
 // slice per component, all of one length, indexed by BodyDef.Slot. The columns
-// of package ecs fit, as does any other set of slices.
+// of package ecs fit, and so does any other set of slices.
 type Transforms struct {
 	X, Y, Z        []float32
 	QX, QY, QZ, QW []float32
 }
 
 // Sync writes the position and the rotation of every body that has a Slot.
-// Position: the two axes of the plane; the third, which is the entity's own, is left alone. Rotation: the
+// Of the position it writes the two axes of the plane; the third axis belongs to the entity. The rotation is the
 // unit quaternion with QW >= 0 that turns about +Z by the angle (XY), or about
 // +Y by minus the angle (XZ). If two bodies drive one slot, the one with the
-// higher index wins. A slot outside the slices is ErrRange, naming the body's
-// index and the slot, and nothing is written. Sync allocates nothing; it panics
+// higher index wins. For a slot outside the slices Sync returns ErrRange, which names the index of the body
+// and the slot, and writes nothing. Sync allocates nothing; it panics
 // if the slices differ in length.
 func (w *World) Sync(t Transforms) error {
 	n, ok := t.rows()
@@ -47,7 +47,7 @@ func (w *World) Sync(t Transforms) error {
 	return nil
 }
 
-// entities are the columns of t as the plane has them.
+// entities returns the columns of t in the order of the plane.
 func (w *World) entities(t *Transforms) rigid.Entities {
 	if w.config.Plane == XZ {
 		return rigid.Entities{X: t.X, Y: t.Z, QuatAxis: t.QY, QuatW: t.QW, QuatZero: [2][]float32{t.QX, t.QZ}, Flip: true}
@@ -55,15 +55,15 @@ func (w *World) entities(t *Transforms) rigid.Entities {
 	return rigid.Entities{X: t.X, Y: t.Y, QuatAxis: t.QZ, QuatW: t.QW, QuatZero: [2][]float32{t.QX, t.QY}}
 }
 
-// forgetOverwritten takes note that bodies were overwritten by others with the same slot, so
-// that Pull does not put them where those are.
+// forgetOverwritten clears lastSync of bodies whose slot another body has overwritten, so
+// that Pull does not teleport them there.
 func (w *World) forgetOverwritten(e *rigid.Entities, slots []uint32) {
 	for i := range w.changedEntities(e, slots) {
 		w.lastSync.clear(i)
 	}
 }
 
-// changedEntities are the bodies whose entities are not where Sync has put them.
+// changedEntities yields the bodies whose entities differ from what Sync has written last.
 func (w *World) changedEntities(e *rigid.Entities, slots []uint32) iter.Seq[int] {
 	return func(yield func(int) bool) {
 		for i := 0; ; i++ {
@@ -75,21 +75,21 @@ func (w *World) changedEntities(e *rigid.Entities, slots []uint32) iter.Seq[int]
 	}
 }
 
-// rows returns the length of the slices, and false if they differ in it.
+// rows returns the length of the slices, and false if their lengths differ.
 func (t *Transforms) rows() (int, bool) {
 	n := len(t.X)
 	return n, len(t.Y) == n && len(t.Z) == n &&
 		len(t.QX) == n && len(t.QY) == n && len(t.QZ) == n && len(t.QW) == n
 }
 
-func checkSlots(who string, slots []uint32, n int) error {
+func checkSlots(method string, slots []uint32, n int) error {
 	if i := rigid.FirstOutOfRange(slots, n); i < len(slots) {
-		return fmt.Errorf("%s: body %d drives slot %d, the slices have %d: %w", who, i, slots[i], n, ErrRange)
+		return fmt.Errorf("%s: body %d drives slot %d, the slices have %d: %w", method, i, slots[i], n, ErrRange)
 	}
 	return nil
 }
 
-// syncedPoses is what Sync has written last to the columns of the entities, an element per
+// syncedPoses holds what Sync has written last to the columns of the entities, one element per
 // body.
 type syncedPoses struct{ rigid.Written }
 
@@ -118,14 +118,13 @@ func (s *syncedPoses) put(i int, x, y, sin, cos float32) {
 	s.X[i], s.Y[i], s.HalfSin[i], s.HalfCos[i] = x, y, sin, cos
 }
 
-// slotUse knows whether two bodies drive one slot.
+// slotUse tracks whether two bodies drive one slot.
 type slotUse struct {
 	used   bitset
-	shared bool // may be true without need, but not false
+	shared bool // may be true without such a slot, but never false with one
 }
 
-// maxSlot is the first slot that is not looked after: with one of those they count as
-// shared.
+// maxSlot is the first slot that is not tracked: if a body has such a slot, shared is true.
 const maxSlot = 1 << 24
 
 func (u *slotUse) add(slot uint32) {
@@ -149,7 +148,7 @@ func (u *slotUse) remove(slot uint32) {
 	}
 }
 
-// rebuild looks at all slots anew.
+// rebuild counts all slots again.
 func (u *slotUse) rebuild(slots []uint32) {
 	u.shared = false
 	clear(u.used)
@@ -158,7 +157,7 @@ func (u *slotUse) rebuild(slots []uint32) {
 	}
 }
 
-// markTeleported takes note that a body was put where it is.
+// markTeleported records that a body was created or teleported.
 func (w *World) markTeleported(i int) {
 	slot := w.cols.Slot[i]
 	if slot >= maxSlot {
@@ -171,10 +170,10 @@ func (w *World) markTeleported(i int) {
 	w.teleported = true
 }
 
-// TakeTeleported appends the slots of the bodies that were created, or that SetTransform has
-// put elsewhere, directly or by Commands, since it was called last, ascending, and forgets
-// them: who draws between two steps does not draw these on their way. Slots from 1<<24 on are left out. Restore and
-// CopyFrom forget them too. They are no state.
+// TakeTeleported appends the slots of the bodies that were created or teleported by SetTransform,
+// directly or by Commands, since its last call, in ascending order, and clears
+// the list. A program that draws between two steps must not interpolate these. Slots from 1<<24 on are left out. Restore and
+// CopyFrom clear the list, too. It is not part of the state.
 func (w *World) TakeTeleported(dst []uint32) []uint32 {
 	if !w.teleported {
 		return dst
