@@ -8,19 +8,19 @@ import (
 	"github.com/evertick/evertick/internal/fault"
 )
 
-// Apply makes the changes of the lists, one list after the other, and their commands in the
-// order in which they were recorded. Then the lists are empty. Step does so at its start
-// with the lists it is given.
+// Apply executes the lists, one list after the other, and their commands in the
+// order in which they were recorded. Then it empties the lists. Step calls it at its start
+// with its own lists.
 //
-// If one command is bad nothing is changed, the lists keep what they have, and the error
-// names the list, the command and what is wrong: ErrStale for a handle whose object is gone at
+// If one command is invalid, nothing changes, the lists keep their commands, and the error
+// names the list, the command and the fault: ErrStale for a handle whose object is destroyed at
 // that point, ErrCapacity, and ErrNotFinite or ErrRange as from the method of World of the
-// same name. Two things depend on more than that and are no errors here. A velocity or a
+// same name. Two faults depend on the state at that point and are not errors here. A velocity or a
 // force that overflows disables the body at the start of the next step (see
-// Events.Disabled), and so does a shape with which its body would be too heavy; that shape
+// Events.Disabled), and so does a shape that would make its body too heavy; that shape
 // is not created, and its handle becomes the zero Shape.
 //
-// Apply panics on a list of another world, and on one given twice. It allocates nothing
+// Apply panics on a list of another world, and on a list that occurs twice. It allocates nothing
 // unless the world or its lists grow. Another engine is ErrUnsupported.
 func (w *World) Apply(lists ...*Commands) error {
 	if w.failed != nil {
@@ -61,26 +61,26 @@ func (w *World) checkLists(lists []*Commands) {
 	}
 }
 
-// dryRun follows who comes and goes, without changing the world.
+// dryRun checks lists without changing the world: it tracks which objects they create and destroy.
 type dryRun struct {
 	w          *World
-	bodyRoom   int // for bodies
+	bodyRoom   int // for new bodies
 	shapeRoom  int
 	jointRoom  int
-	goneBodies bitset // bodies that go
+	goneBodies bitset // destroyed bodies of the world
 	goneShapes bitset
 	goneJoints bitset
 
-	// Of the list that is looked at.
+	// For the list that is being checked.
 	now                    *Commands
-	newBodies              int    // bodies, shapes and joints created so far
-	newShapes              int    //
-	newJoints              int    //
-	newExplosions          int    // explosions so far
-	deadBodies, deadShapes bitset // those of them that go again
+	newBodies              int // number created so far
+	newShapes              int
+	newJoints              int
+	newExplosions          int    // number so far
+	deadBodies, deadShapes bitset // new objects that are destroyed again
 	deadJoints             bitset
-	bodyOf                 []Body // by shape
-	nextRow                int    // of the list's rows
+	bodyOf                 []Body // by new shape
+	nextRow                int    // index of the next of the list's rows
 }
 
 func (r *dryRun) begin(w *World) {
@@ -93,7 +93,7 @@ func (r *dryRun) begin(w *World) {
 
 func (r *dryRun) end() { r.w, r.now = nil, nil }
 
-// list returns the first bad command.
+// list checks a list, and returns the first invalid command.
 func (r *dryRun) list(c *Commands) (int, error) {
 	r.now, r.newBodies, r.newShapes, r.bodyOf = c, 0, 0, r.bodyOf[:0]
 	r.newJoints, r.nextRow, r.newExplosions = 0, 0, 0
@@ -188,7 +188,7 @@ func (s *newShape) check() error {
 	return err
 }
 
-// lives reports whether a body is there at this point of the list.
+// lives reports whether a body lives at this point of the list.
 func (r *dryRun) lives(b Body) bool {
 	if b.index < provisional {
 		return r.w.Valid(b) && !r.goneBodies.has(int(b.index))
@@ -232,7 +232,7 @@ func (r *dryRun) destroyShape(s Shape) error {
 	return nil
 }
 
-// check looks at the numbers of a command about a body.
+// check checks the numbers of a command on a body.
 func (o *command) check() error {
 	for i, v := range o.numbers {
 		if !fault.Finite(v) {
@@ -253,7 +253,7 @@ func (o *command) check() error {
 	return nil
 }
 
-// argument names number i of a command about a body.
+// argument names number i of a command on a body.
 func (k commandKind) argument(i int) string {
 	pair, single := "impulse", "impulse"
 	switch k {
@@ -277,7 +277,7 @@ func (k commandKind) argument(i int) string {
 	return single
 }
 
-// run makes the changes of a list that was rehearsed.
+// run executes a checked list.
 func (w *World) run(c *Commands) {
 	c.createdBodies, c.createdShapes, c.createdJoints, c.createdIn = c.createdBodies[:0], c.createdShapes[:0], c.createdJoints[:0], c.list
 	rows, blasts := c.rows, 0
@@ -320,8 +320,8 @@ func (w *World) run(c *Commands) {
 	}
 }
 
-// createShapeOrInvalidate creates a shape. If its body cannot have it the body is marked for the
-// quarantine.
+// createShapeOrInvalidate creates a shape. If that fails because of the mass of its body, it sets a value of the body
+// to NaN, so that the next step disables it.
 func (w *World) createShapeOrInvalidate(b Body, n *newShape) Shape {
 	s, err := w.createShape(b, n.def, n.geometry)
 	if err != nil {
@@ -330,7 +330,7 @@ func (w *World) createShapeOrInvalidate(b Body, n *newShape) Shape {
 	return s
 }
 
-// destroyCreatedShape destroys a shape, unless it could not be created.
+// destroyCreatedShape destroys a shape, unless its creation has failed.
 func (w *World) destroyCreatedShape(s Shape) {
 	if s == (Shape{}) {
 		return
@@ -341,7 +341,7 @@ func (w *World) destroyCreatedShape(s Shape) {
 	}
 }
 
-// applyToBody makes a change to a body. What overflows is left to the quarantine.
+// applyToBody executes a command on a body. disableInvalid handles values that overflow.
 func (s *solver) applyToBody(i int, o *command) {
 	c, n := s.cols, &o.numbers
 	if c.Flags[i]&FlagDisabled != 0 && o.kind != setTransform && o.kind != enableBody {

@@ -49,8 +49,8 @@ func checkWithin(field string, v, low, high int) error {
 	return nil
 }
 
-// because appends the rule that was broken, where the value alone would leave
-// the reader guessing.
+// because appends the rule that was broken, where the value alone does not explain
+// the error.
 func because(err error, rule string) error {
 	return fmt.Errorf("%w: %s", err, rule)
 }

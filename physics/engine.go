@@ -11,21 +11,21 @@ import (
 //
 // Bodies and shapes are indices that the World chose and recycles. An engine
 // gets only validated input: finite values in their documented ranges, live
-// indices, polygons that are convex and counter-clockwise. It returns an error
-// for what it cannot do (ErrUnsupported, ErrRange) and has then changed
+// indices, polygons that are convex and counter-clockwise. For a request that it does not support
+// it returns an error (ErrUnsupported, ErrRange) and changes
 // nothing. After each call, the motion columns (X, Y, Angle, Cos, Sin, VX, VY,
 // W) of the bodies that the call concerned hold their state; after Step, those
-// of every live body. The other columns are the World's: an engine reads them.
+// of every live body. The other columns belong to the World: an engine only reads them.
 //
-// The interface grows with the features of World: it is not covered by the
-// promise of semantic versioning.
+// The interface grows with the features of World, so the
+// promise of semantic versioning does not cover it.
 //
 // An engine must be a function of its calls: no clock, no map order, no
 // outcome that depends on scheduling.
 type Engine interface {
-	// Open binds the engine to a world: a validated configuration with its
+	// Open binds the engine to a world. It gets a validated configuration with its
 	// defaults filled in, and the columns, whose slices stay the same for the
-	// life of the world. It is called once.
+	// life of the world. The World calls it once.
 	Open(cfg Config, cols *Columns) error
 
 	// CreateBody makes a body without shapes. The row of the body is filled
@@ -50,7 +50,7 @@ type Engine interface {
 	ApplyLinearImpulseToCenter(body int, impulse [2]float32) error
 	// ApplyAngularImpulse changes its angular velocity; in N·m·s.
 	ApplyAngularImpulse(body int, impulse float32) error
-	// ApplyForce adds to what acts during the next Step on a dynamic body; force in N,
+	// ApplyForce adds to the force and torque on a dynamic body during the next Step; force in N,
 	// point in world coordinates.
 	ApplyForce(body int, force, point [2]float32) error
 	// ApplyForceToCenter does so at the centre of mass.

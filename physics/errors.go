@@ -10,14 +10,14 @@ var (
 	ErrNotFinite = fault.ErrNotFinite
 	// ErrRange: a finite value outside the documented range.
 	ErrRange = fault.ErrRange
-	// ErrStale: a handle whose body, shape, chain or joint is gone, or never was.
+	// ErrStale: a handle whose body, shape, chain or joint is destroyed, or never existed.
 	ErrStale = fault.ErrStale
-	// ErrUnsupported: a valid request that the engine cannot serve, or a snapshot of another
+	// ErrUnsupported: a valid request that the engine does not support, or a snapshot of another
 	// format version or other rules.
 	ErrUnsupported = fault.ErrUnsupported
-	// ErrCorrupt: a snapshot that is truncated, altered, or none.
+	// ErrCorrupt: data that is a truncated or altered snapshot, or no snapshot.
 	ErrCorrupt = fault.ErrCorrupt
-	// ErrFloatEnv: the thread does not compute as IEEE 754 prescribes: denormals are flushed, or
-	// rounding is another one.
+	// ErrFloatEnv: the thread does not compute as IEEE 754 prescribes: it flushes denormals, or
+	// rounds in another mode.
 	ErrFloatEnv = fault.ErrFloatEnv
 )

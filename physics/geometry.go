@@ -16,8 +16,8 @@ const (
 	kindCapsule
 )
 
-// geometry is a Circle, Polygon, Segment or Capsule, as its kind says. The points of the others are
-// Vertices of the polygon, too.
+// geometry is a Circle, Polygon, Segment or Capsule: see kind. All of them store their points as
+// Vertices of polygon.
 type geometry struct {
 	kind    byte
 	polygon Polygon

@@ -8,8 +8,7 @@ type ColumnHash = statehash.Column
 // hashedColumns is the number of columns that the state hash covers.
 const hashedColumns = 33
 
-// moreColumns is the number of those that are there only in worlds that use what they are
-// about.
+// moreColumns is the number of columns that only some worlds have: those that use the feature.
 const moreColumns = 12
 
 // Hash returns the hash of the state: the column hashes that AppendColumnHashes
@@ -20,13 +19,13 @@ func (w *World) Hash() uint64 {
 }
 
 // AppendColumnHashes appends the hash of each column to dst, so that a
-// divergence names the column: XXH3 (64 bits, seed 0) of the rows [0, Rows) in
-// little-endian order, every NaN replaced by one. The columns of Columns come
-// first, then the generations of the bodies, the shapes, what the solver of this package
-// remembers of the contacts of the last step, and with it their impulses, the
-// gravity, and the number of steps that it has done; and last, in worlds that have had such,
-// those of bodies at rest, joints, chains, ignored pairs, the tuning, and masses that were set. It allocates
-// nothing if dst has room.
+// divergence names the column. A hash is XXH3 (64 bits, seed 0) of the rows [0, Rows) in
+// little-endian order, with every NaN replaced by the same NaN. The columns of Columns come
+// first, then the generations of the bodies, the shapes, and what the solver of this package
+// keeps: the contacts of the last step with their impulses, the
+// gravity, and the number of steps; and last, in worlds that have used them,
+// sleep, joints, chains, ignored pairs, tuning, and masses of SetMassData. It allocates
+// nothing if dst has enough capacity.
 func (w *World) AppendColumnHashes(dst []ColumnHash) []ColumnHash {
 	c, rows := &w.cols, w.Rows()
 	for _, nc := range c.floatColumns() {
@@ -48,7 +47,7 @@ func (w *World) AppendColumnHashes(dst []ColumnHash) []ColumnHash {
 	return w.appendSolverHashes(dst)
 }
 
-// appendSolverHashes appends what the solver remembers of contacts, gravity and the number of steps, and then the
+// appendSolverHashes appends the hashes of contacts, gravity and the number of steps, and then of the
 // columns that only some worlds have.
 func (w *World) appendSolverHashes(dst []ColumnHash) []ColumnHash {
 	s := w.solver

@@ -2,15 +2,15 @@ package physics
 
 import "math/bits"
 
-// idPool hands out indices, the lowest free one first, each with a generation
-// that makes a handle to an earlier occupant detectable. Which index comes next
-// follows from the set of free ones alone: there is no hidden order.
+// idPool allocates indices, the lowest free one first. Each has a generation,
+// which identifies handles to earlier occupants. The next index
+// depends on the set of free indices alone, not on the order in which they became free.
 type idPool struct {
-	generation []uint32 // of the present or the next occupant; never 0 while usable
+	generation []uint32 // of the present or the next occupant; 0 if the index is retired
 	free       []uint64 // bitset of the free indices below len(generation)
 	hint       int      // no word of free before this one has a bit
 	live       int
-	retired    int // indices that are never handed out again
+	retired    int // number of indices that are never allocated again
 	limit      int
 }
 
@@ -38,7 +38,7 @@ func (p *idPool) next() (int, bool) {
 	return p.used(), p.used() < p.limit
 }
 
-// claim takes the index that next returned and gives its generation.
+// claim takes the index that next returned, and returns its generation.
 func (p *idPool) claim(i int) uint32 {
 	p.live++
 	if i == p.used() {
@@ -52,8 +52,8 @@ func (p *idPool) claim(i int) uint32 {
 	return p.generation[i]
 }
 
-// release ends the life of the occupant of i. An index whose generations are
-// used up is never handed out again: its handles would come back to life.
+// release frees index i. An index whose generations are
+// used up is never allocated again: old handles would become valid.
 func (p *idPool) release(i int) {
 	p.live--
 	p.generation[i]++
@@ -65,9 +65,8 @@ func (p *idPool) release(i int) {
 	p.hint = min(p.hint, i/64)
 }
 
-// holds reports whether a handle refers to the present occupant. The generation
-// of a free index is in no handle yet, unless in one of another world: hence the
-// look at free.
+// holds reports whether a handle refers to the present occupant. It also checks free: no handle of this world has
+// the generation of a free index, but one of another world may.
 func (p *idPool) holds(index, generation uint32) bool {
 	return generation != 0 && uint64(index) < uint64(p.used()) && p.generation[index] == generation &&
 		p.free[index/64]&(1<<(index%64)) == 0
@@ -77,8 +76,8 @@ func (p *idPool) occupied(i int) bool {
 	return i >= 0 && i < p.used() && p.generation[i] != 0 && p.free[i/64]&(1<<(i%64)) == 0
 }
 
-// reset makes the first n indices ever used, their generations anything, and none of
-// them live: settle says which are.
+// reset makes the first n indices used, with unspecified generations, and none of
+// them live. Then call setLive for each.
 func (p *idPool) reset(n int) {
 	p.generation = resized(p.generation, n)
 	p.free = resized(p.free, (n+63)/64)
@@ -86,7 +85,7 @@ func (p *idPool) reset(n int) {
 	p.hint, p.live, p.retired = 0, 0, 0
 }
 
-// setLive says after reset whether an index is live.
+// setLive sets whether an index is live, after reset.
 func (p *idPool) setLive(i int, live bool) {
 	switch {
 	case live:

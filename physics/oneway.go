@@ -14,12 +14,12 @@ import (
 const passThrough = 1 << 29
 
 const (
-	// facing is the cosine of the largest angle, 75°, between the front of a platform and the normal
-	// of what it stops.
+	// minFacing is the cosine of the largest angle, 75°, between the front of a platform and the normal
+	// of a contact that it stops.
 	minFacing = 0.25
 
-	// seated is the overlap in metres with which something may begin to rest on a platform beside what
-	// the two have closed in a step.
+	// maxSeatedOverlap is the overlap in metres up to which a shape may begin to rest on a platform, beyond the
+	// distance that the two have closed in a step.
 	maxSeatedOverlap = 2 * rigid.LinearSlop
 
 	maxDirection, minDirection = 1e6, 1e-6

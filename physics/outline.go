@@ -2,7 +2,7 @@ package physics
 
 import "github.com/evertick/evertick/native/rigid"
 
-// partsPerSide is into how many parts each side of an outline is cut: what acts on a part is
+// partsPerSide is the number of parts of each side of an outline. The force on a part is
 // computed for its middle.
 const partsPerSide = 4
 
@@ -12,7 +12,7 @@ type side struct {
 	x, y, nx, ny, length float32
 }
 
-// outlineParts returns how many parts the outline of a shape has: the edges and, of a rounded shape, a chord for the
+// outlineParts returns the number of parts of the outline of a shape: of its edges and, if it is rounded, of a chord for the
 // arc at each vertex. A disc has none.
 func outlineParts(r *rigid.Shape) int {
 	n := int(r.Count)
@@ -25,7 +25,7 @@ func outlineParts(r *rigid.Shape) int {
 	return n * partsPerSide
 }
 
-// side returns part k of the outline of a shape of a body; false: it is too short to have a
+// side returns part k of the outline of a shape of a body, and false if it is too short to have a
 // normal.
 func (s *solver) side(body int, r *rigid.Shape, k int) (side, bool) {
 	n, part := int(r.Count), float32(k%partsPerSide)+0.5
@@ -47,7 +47,7 @@ func (s *solver) side(body int, r *rigid.Shape, k int) (side, bool) {
 	return side{s.cols.X[body] + x, s.cols.Y[body] + y, nx, ny, length / partsPerSide}, true
 }
 
-// wrench sums up what acts on a body: a force or an impulse, and its moment about the centre of mass.
+// wrench is a force or an impulse on a body, and its moment about the centre of mass.
 type wrench struct{ x, y, turn float32 }
 
 func (s *solver) addForceAt(p *wrench, body int, px, py, x, y float32) {
@@ -57,8 +57,8 @@ func (s *solver) addForceAt(p *wrench, body int, px, py, x, y float32) {
 	p.turn += float32(ax*y) - float32(ay*x)
 }
 
-// affected reports whether something that blows over the world acts on a shape: one with a bit of the
-// mask in its category, solid, and of a dynamic body that is not disabled.
+// affected reports whether wind and explosions act on a shape: its category has a bit of the
+// mask, it is solid, and its body is dynamic and not disabled.
 func (s *solver) affected(shape int, mask uint64) bool {
 	t := &s.shapes
 	if t.local[shape].Count == 0 || t.sensor[shape] || t.filters.Category[shape]&mask == 0 {

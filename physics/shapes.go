@@ -2,8 +2,8 @@ package physics
 
 import "github.com/evertick/evertick/internal/fault"
 
-// shapeTable knows which shapes live and on which body. Their geometry is the
-// engine's; a digest of it stands for it in the state hash.
+// shapeTable holds the list of the shapes of each body. The engine holds their geometry;
+// a digest represents it in the state hash.
 type shapeTable struct {
 	ids    idPool
 	head   []uint32 // by body: its newest shape + 1, or 0
@@ -30,7 +30,7 @@ func (t *shapeTable) add(shape, body int, digest uint64) Shape {
 	return Shape{uint32(shape), t.ids.claim(shape)}
 }
 
-// reset makes n numbers of shapes that are free.
+// reset makes n free numbers of shapes.
 func (t *shapeTable) reset(n int) {
 	t.ids.reset(n)
 	clear(t.head)
@@ -41,7 +41,7 @@ func (t *shapeTable) reset(n int) {
 	}
 }
 
-// link puts a shape at the head of the list of its body.
+// link inserts a shape at the head of the list of its body.
 func (t *shapeTable) link(shape int) {
 	head := &t.head[t.body[shape]]
 	t.next[shape], t.prev[shape] = *head, 0
@@ -68,7 +68,7 @@ func (t *shapeTable) releaseAll(body int) {
 	t.head[body] = 0
 }
 
-// unlink takes a shape out of the list of its body.
+// unlink removes a shape from the list of its body.
 func (t *shapeTable) unlink(shape int) {
 	next, prev := t.next[shape], t.prev[shape]
 	if next != 0 {
@@ -148,7 +148,7 @@ func (w *World) DestroyShape(s Shape) error {
 	return nil
 }
 
-// ShapeDef returns the definition of s, as it is now. Errors: ErrStale, and
+// ShapeDef returns the present definition of s. Errors: ErrStale, and
 // ErrUnsupported from another engine.
 func (w *World) ShapeDef(s Shape) (ShapeDef, error) {
 	if err := w.requireSolverShape(s); err != nil {
@@ -157,10 +157,9 @@ func (w *World) ShapeDef(s Shape) (ShapeDef, error) {
 	return w.solver.shapes.def(int(s.index)), nil
 }
 
-// SetShapeDef changes material and filter of s from the next step on; with another density the
-// mass of its body changes. Errors: ErrStale; those of ShapeDef.Validate; ErrRange as from
-// the creation of a shape; and ErrUnsupported from another engine, and for another Sensor than s
-// was made with.
+// SetShapeDef changes the material and the filter of s from the next step on; another density changes the
+// mass of its body. Errors: ErrStale; those of ShapeDef.Validate; ErrRange as when
+// a shape is created; and ErrUnsupported from another engine, and for a change of Sensor.
 func (w *World) SetShapeDef(s Shape, def ShapeDef) error {
 	if err := w.requireSolverShape(s); err != nil {
 		return err
@@ -191,7 +190,7 @@ func (w *World) requireSolverShape(s Shape) error {
 	return w.engine.require()
 }
 
-// ShapeBody returns the body of s. ErrStale if s is gone.
+// ShapeBody returns the body of s. ErrStale if s is destroyed.
 func (w *World) ShapeBody(s Shape) (Body, error) {
 	if !w.ValidShape(s) {
 		return Body{}, fault.Field(ErrStale, "physics: Shape", s)

@@ -1,19 +1,19 @@
 package physics
 
-// Least and greatest length of a step in seconds that the solver of this package takes:
-// the inverse of a sub-step, its square too, must be a number.
+// The least and the greatest length of a step in seconds for the solver of this package: the inverse of a sub-step,
+// and its square, must be finite.
 const (
 	MinStep = 1e-6
 	MaxStep = 1e3
 )
 
-// Step advances the world by dt seconds, MinStep to MaxStep. ErrNotFinite or ErrRange leave
-// the world as it was, and so does ErrFloatEnv, unless a goroutine beside the caller's
-// has found it. Any other error is one of another engine and means that the state is
-// lost: the engine stopped, or a column is not finite, which the error names with the
-// index of the body. All later steps and changes then return it.
+// Step advances the world by dt seconds, MinStep to MaxStep. ErrNotFinite and ErrRange leave
+// the world unchanged, and so does ErrFloatEnv, unless another goroutine than the caller's
+// has detected it. Any other error comes from another engine and means that the state is
+// lost: the engine stopped, or a column is not finite; then the error names the column and the
+// index of the body. All later steps and changes then return the same error.
 //
-// Commands are applied first; with an error of Apply there is no step.
+// Step applies commands first; after an error of Apply there is no step.
 func (w *World) Step(dt float32, commands ...*Commands) error {
 	if w.failed != nil {
 		return w.failed
@@ -39,6 +39,5 @@ func (w *World) checkStep(field string, dt float32) error {
 }
 
 // Trace makes Step call f at the end of each of its stages, with the name of the stage;
-// nil ends it. f must not use the world. An engine other than the default one
-// has no stages.
+// nil ends tracing. f must not use the world. Another engine has no stages.
 func (w *World) Trace(f func(stage string)) { w.solver.onStage = f }

@@ -12,12 +12,12 @@ import (
 	"github.com/evertick/evertick/native/rigid"
 )
 
-// Tuning is what SetTuning changes of the rules of a world. All values are at most 1e6; 0 means
-// the default, which is the one that Config names.
+// Tuning holds the rules of a world that SetTuning can change. All values are at most 1e6; 0 means
+// the default of Config.
 type Tuning struct {
-	// ContactHertz, ContactDamping, PushSpeed, RestitutionThreshold and MaxSpeed are as in Config.
+	// These five are as in Config.
 	ContactHertz, ContactDamping, PushSpeed, RestitutionThreshold, MaxSpeed float32
-	// HitSpeed is the least speed of approach of a Hit, in m/s. 0: DefaultHitSpeed.
+	// HitSpeed is the least approach speed of a Hit, in m/s. 0: DefaultHitSpeed.
 	HitSpeed float32
 }
 
@@ -33,13 +33,13 @@ func (t *Tuning) Validate() error {
 	)
 }
 
-// numbers are the fields in the order of a snapshot.
+// numbers returns the fields in the order of a snapshot.
 func (t *Tuning) numbers() [6]*float32 {
 	return [...]*float32{&t.ContactHertz, &t.ContactDamping, &t.PushSpeed,
 		&t.RestitutionThreshold, &t.MaxSpeed, &t.HitSpeed}
 }
 
-// filled is t with its defaults.
+// filled returns t with its defaults filled in.
 func (t Tuning) filled() Tuning {
 	defaults := [...]float32{30, 10, 3, 1, 400, DefaultHitSpeed}
 	for i, v := range t.numbers() {
@@ -55,11 +55,11 @@ func (c *Config) tuning() Tuning {
 }
 
 // Tuning returns the tuning of the world, with its defaults filled in: that of its Config until
-// SetTuning has changed it. It is zero of another engine.
+// SetTuning changes it. With another engine it is zero.
 func (w *World) Tuning() Tuning { return w.solver.tuning }
 
-// SetTuning replaces the tuning from the next step on. It is a part of the state: Restore and CopyFrom
-// take it over, whereas Config stays as it was. Errors: those of Validate, and ErrUnsupported from
+// SetTuning replaces the tuning from the next step on. The tuning is part of the state: Restore and CopyFrom
+// replace it, while Config stays the same. Errors: those of Validate, and ErrUnsupported from
 // another engine.
 func (w *World) SetTuning(t Tuning) error {
 	if err := w.requireRunning(); err != nil {
@@ -104,7 +104,7 @@ func (im *snapshotImage) readTuning(b []byte) error {
 	return nil
 }
 
-// massOverride is what SetMassData has said of a body.
+// massOverride is the mass of a body that SetMassData has set.
 type massOverride struct {
 	body uint32
 	MassData
@@ -112,7 +112,7 @@ type massOverride struct {
 
 func compareMass(m massOverride, body int) int { return cmp.Compare(int(m.body), body) }
 
-// massOverride returns what SetMassData has said of a body.
+// massOverride returns the mass that SetMassData has set for a body, if any.
 func (s *solver) massOverride(body int) (MassData, bool) {
 	if len(s.massOverrides) == 0 {
 		return MassData{}, false
@@ -124,7 +124,7 @@ func (s *solver) massOverride(body int) (MassData, bool) {
 	return s.massOverrides[at].MassData, true
 }
 
-// setMassOverride keeps what is said of a body, or forgets it.
+// setMassOverride stores a mass for a body, or removes it.
 func (s *solver) setMassOverride(body int, m MassData, keep bool) {
 	at, ok := slices.BinarySearchFunc(s.massOverrides, body, compareMass)
 	switch {
@@ -153,10 +153,10 @@ func (m *MassData) validate(prefix string) error {
 	return nil
 }
 
-// SetMassData gives b a mass, an inertia about its centre of mass, and that centre, whatever its shapes
-// say, until ResetMassData: shapes that come, go, or get another density do not change it. With an
-// inertia of 0 nothing turns b. It holds for the time that b is dynamic; FixedRotation makes the
-// inertia 0. The velocity of b, if it turns, changes as its centre moves. Errors: ErrStale;
+// SetMassData sets the mass of b, its inertia about its centre of mass, and that centre, in place of the values from its
+// shapes, until ResetMassData: creating, destroying or changing shapes has no effect on them. With an
+// inertia of 0 the body does not turn. They apply while b is dynamic; FixedRotation makes the
+// inertia 0. If b turns, its velocity changes as its centre moves. Errors: ErrStale;
 // ErrNotFinite; ErrRange for a mass that is not positive, a negative inertia, values beyond 1e-19 to
 // 1e19, and a centre beyond 2^20 m; and ErrUnsupported from another engine.
 func (w *World) SetMassData(b Body, m MassData) error {
@@ -176,8 +176,8 @@ func (w *World) SetMassData(b Body, m MassData) error {
 	return w.solver.overrideMass(i, m, true)
 }
 
-// ResetMassData gives b the mass of its shapes again. Errors: ErrStale; ErrRange as from the creation of a
-// shape; and ErrUnsupported from another engine.
+// ResetMassData gives b the mass of its shapes again. Errors: ErrStale; ErrRange as when a shape is
+// created; and ErrUnsupported from another engine.
 func (w *World) ResetMassData(b Body) error {
 	i, err := w.solverRow(b)
 	if err != nil {
@@ -198,7 +198,7 @@ func (s *solver) overrideMass(body int, m MassData, keep bool) error {
 	return nil
 }
 
-// The frame "masses": of each body with a mass of its own, ascending, its uint32 number and mass,
+// The frame "masses": for each body of SetMassData, in ascending order, its uint32 number and its mass,
 // inertia and centre as float32.
 
 const massBytes = 5 * 4
@@ -224,9 +224,9 @@ func (im *snapshotImage) readMasses(b []byte) error {
 	return nil
 }
 
-// MotionLocks are the ways in which a body does not move.
+// MotionLocks are the directions in which a body does not move.
 type MotionLocks struct {
-	// X and Y are along the axes of the plane.
+	// X and Y lock the axes of the plane.
 	X, Y bool
 	// Rotation is BodyDef.FixedRotation.
 	Rotation bool
@@ -242,8 +242,8 @@ func (w *World) MotionLocks(b Body) (MotionLocks, error) {
 	return MotionLocks{X: f&FlagLockX != 0, Y: f&FlagLockY != 0, Rotation: f&FlagFixedRotation != 0}, nil
 }
 
-// SetMotionLocks replaces BodyDef.LockX, LockY and FixedRotation of b. What is locked comes to rest in
-// the next step. Errors: ErrStale; ErrRange as from the creation of a shape; and ErrUnsupported from
+// SetMotionLocks replaces BodyDef.LockX, LockY and FixedRotation of b. Locked motion stops in
+// the next step. Errors: ErrStale; ErrRange as when a shape is created; and ErrUnsupported from
 // another engine.
 func (w *World) SetMotionLocks(b Body, l MotionLocks) error {
 	i, err := w.solverRow(b)
@@ -274,7 +274,7 @@ func (w *World) SetMotionLocks(b Body, l MotionLocks) error {
 	return nil
 }
 
-// hasLock is 1 if a body with these flags has a locked axis.
+// hasLock returns 1 if a body with these flags has a locked axis, else 0.
 func hasLock(flags uint8) int {
 	if flags&(FlagLockX|FlagLockY) != 0 {
 		return 1
@@ -282,7 +282,7 @@ func hasLock(flags uint8) int {
 	return 0
 }
 
-// applyMotionLocks takes the velocity along locked axes from dynamic bodies [lo, hi).
+// applyMotionLocks zeroes the velocity of dynamic bodies [lo, hi) along locked axes.
 func (s *solver) applyMotionLocks(lo, hi int) {
 	if s.lockedBodies == 0 {
 		return

@@ -9,13 +9,13 @@ type WindDef struct {
 	// Drag in kg/m², half the density of the air times a coefficient, and Lift likewise; not negative,
 	// up to 1e6.
 	Drag, Lift float32
-	// MaxSpeed bounds the speed in m/s at which the air is taken to pass a surface. 0: no bound. Light
-	// bodies in strong wind need one: the force acts for a whole step, however much the body gives way.
+	// MaxSpeed bounds the assumed speed in m/s at which the air passes a surface. 0: no bound. Light
+	// bodies in strong wind need a bound: the force is constant for a whole step, although the body gives way.
 	MaxSpeed float32
-	// Mask holds the categories of what it acts on.
+	// Mask holds the categories of the shapes on which it acts.
 	Mask uint64
-	// Wake makes it wake the bodies on which it acts, and keep them awake. Otherwise those that are
-	// asleep do not feel it, and others fall asleep in it as without.
+	// Wake makes the wind wake the bodies on which it acts, and keep them awake. Otherwise it does not act on
+	// sleeping bodies, and does not keep others from falling asleep.
 	Wake bool
 }
 
@@ -30,19 +30,19 @@ func (d *WindDef) Validate() error {
 	)
 }
 
-// ApplyWind adds the forces of a wind on the dynamic bodies to what acts on them during the next Step.
-// They act on each piece of the outline of the solid shapes that faces the air that passes: on one of
-// length l with the outward normal n, which the air passes with the velocity r, as seen from there, and
-// the speed s = |r|,
+// ApplyWind adds the forces of a wind to those that act on the dynamic bodies during the next Step.
+// They act on each piece of the outline of solid shapes that faces the passing air. On a piece of
+// length l with the outward normal n, which the air passes with the relative velocity r and
+// the speed s = |r|, the force is
 //
 //	Drag · l · c · s · r  +  Lift · l · c · s · (-n·s - c·r)    with c = max(0, -n·r) / s
 //
-// The first is along r, the second square to it, towards where the surface leans away; a box of width b
-// that falls on its side in still air comes to the speed √(m·g / (Drag·b)). Sides are cut into 4 pieces
-// each, arcs count as chords, and on a disc of radius r acts Drag·2r·s·r. What is in the way gives no
+// The first part acts along r, the second at a right angle to it, in the direction in which the surface leans away. A box
+// of width b that falls flat in still air reaches the speed √(m·g / (Drag·b)). Sides are cut into 4 pieces
+// each, arcs count as chords, and the force on a disc of radius r is Drag·2r·s·r. Obstacles give no
 // shelter.
 //
-// A body on which the sum of forces would overflow is left out. Errors: those of WindDef.Validate, and
+// ApplyWind leaves out a body if the sum of its forces would overflow. Errors: those of WindDef.Validate, and
 // ErrUnsupported from another engine.
 func (w *World) ApplyWind(def WindDef) error {
 	if err := w.requireRunning(); err != nil {
@@ -60,7 +60,7 @@ func (w *World) ApplyWind(def WindDef) error {
 	return nil
 }
 
-// ApplyWindTo is ApplyWind for one body: it has no effect on one that is not dynamic. Errors: ErrStale,
+// ApplyWindTo is ApplyWind for one body. It has no effect on a body that is not dynamic. Errors: ErrStale,
 // and those of ApplyWind.
 func (w *World) ApplyWindTo(b Body, def WindDef) error {
 	i, err := w.solverRow(b)
@@ -114,7 +114,7 @@ func (s *solver) applyWind(shape int, d *WindDef) {
 	}
 }
 
-// airPast returns the velocity of the air as seen from a point of a body, up to MaxSpeed.
+// airPast returns the velocity of the air relative to a point of a body, limited to MaxSpeed.
 func (s *solver) airPast(body int, x, y float32, d *WindDef) (rx, ry, speed float32) {
 	c := s.cols
 	ax, ay := s.leverArm(body, [2]float32{x, y})

@@ -16,24 +16,24 @@ type World struct {
 	chains   chainTable
 	lastSync syncedPoses
 	slots    slotUse
-	failed   error   // set for good when the engine's state is lost
+	failed   error   // set permanently when the state of the engine is lost
 	solver   *solver // the engine, or one that is never opened and stays empty: see external
 
-	// What is created is given to the engine from here, so that it need not be allocated.
+	// Copies of the definitions that the engine gets, so that a call does not allocate.
 	bodyDef  BodyDef
 	shapeDef ShapeDef
 
-	lists, applies uint64 // how many of Commands there were
+	lists, applies uint64 // numbers of NewCommands and of Apply so far
 	dryRun         dryRun
 
-	teleports  bitset // slots of bodies that were put elsewhere
-	teleported bool   // whether there are any
+	teleports  bitset // slots of created and teleported bodies
+	teleported bool   // whether teleports has any
 
-	prepared *snapshotImage // what Prepare has left for Commit, or only its memory
+	prepared *snapshotImage // the result of Prepare, or only its memory
 }
 
-// New returns an empty world. Errors are those of Config.Validate, and what
-// the engine has to say.
+// New returns an empty world. Errors are those of Config.Validate and of
+// the engine.
 func New(c Config) (*World, error) {
 	if err := c.Validate(); err != nil {
 		return nil, err
@@ -75,31 +75,30 @@ func (w *World) Len() int { return w.bodies.live }
 // Cap returns the largest number of bodies that can live at a time.
 func (w *World) Cap() int { return w.config.Capacity }
 
-// Rows returns the number of rows of the columns that were ever used: every
-// live body has an index below it.
+// Rows returns the number of rows of the columns that were ever used. The index of every
+// live body is below it.
 func (w *World) Rows() int { return w.bodies.used() }
 
 // ShapeCount returns the number of live shapes.
 func (w *World) ShapeCount() int { return w.shapes.ids.live }
 
 // ContactCount returns the number of contacts in the last step: pairs of shapes whose bounds
-// overlap and of which one moves or may be moved, whether they touch or not, without those
-// between bodies asleep. Most of the time of a step goes by it. An engine other than the
-// default one tells 0.
+// overlap and of which one moves or can be moved, whether they touch or not, without those
+// between sleeping bodies. It dominates the time of a step. With another engine it is 0.
 func (w *World) ContactCount() int { return len(w.solver.contacts) }
 
-// OmittedContacts returns the number of contacts that the last step left out: where so many shapes are
-// in one place that each meets hundreds of others, each keeps those with the shapes made just before and after
-// it, and the bodies come apart all the same. Contacts with static shapes are counted apart: a body keeps
-// those with all that it lies on, unless these are very many themselves. That bounds the time and the memory of a step: see Broad.Pairs
-// of package native/rigid, which says which ones are left out. It is 0 unless the pairs of shapes whose
-// bounds overlap are more than 16 for each shape and 65536, or a shape has more than 256 of them; and in a
-// world that was restored, until its next step. Pairs that a joint or
-// IgnorePair keeps apart count, those that filters keep apart do not.
+// OmittedContacts returns the number of contacts that the last step left out. Where so many shapes are
+// in one place that each meets hundreds of others, each keeps the contacts with the shapes created just before and after
+// it; the bodies separate all the same. Contacts with static shapes have their own bound: a body keeps
+// those with everything that it lies on, unless these are very many themselves. This bounds the time and the memory
+// of a step; rigid.BroadPhase.FindPairs of package native has the rule. The number is 0 unless there are more than 65536
+// pairs of shapes whose bounds overlap and more than 16 for each shape, or a shape has more than 256; and in a
+// restored world until its next step. Pairs count even if a joint or
+// IgnorePair prevents their collision; pairs whose filters prevent it do not.
 func (w *World) OmittedContacts() int { return w.solver.omittedPairs }
 
-// Columns returns the state of the bodies, zero copy. The slices stay valid
-// and the same for the life of the world. The package comment says which may be written to.
+// Columns returns the state of the bodies without copying. The slices stay valid
+// and the same for the life of the world. The package comment lists those that a program may write to.
 func (w *World) Columns() Columns { return w.cols }
 
 // Valid reports whether b is a live body of this world.
@@ -151,12 +150,12 @@ func (w *World) checkBodyDef(d *BodyDef) error {
 	return nil
 }
 
-// slotOutOfRange reports whether a slot is none that Sync will write to.
+// slotOutOfRange reports whether a slot is beyond Config.Slots.
 func (w *World) slotOutOfRange(slot uint32) bool {
 	return slot != NoSlot && w.config.Slots > 0 && slot >= uint32(w.config.Slots)
 }
 
-// DestroyBody removes b, its shapes and its joints. ErrStale if b is gone already.
+// DestroyBody removes b, its shapes and its joints. ErrStale if b is already destroyed.
 func (w *World) DestroyBody(b Body) error {
 	i, err := w.mutableRow(b)
 	if err != nil {
