@@ -6,9 +6,9 @@ import (
 	"github.com/evertick/evertick/native/rigid"
 )
 
-// contacts draws where solid shapes that touched in the last step do so now. The points
-// are found anew, since the bodies have moved since, and what a step leaves of them is no
-// part of the state. Those of bodies that sleep come last.
+// contacts draws the contact points of solid shapes that touched in the last step. It computes the points
+// again, because the bodies have moved since, and because the points of a step are not
+// part of the state. Those of sleeping bodies come last.
 func (p *pen) contacts() {
 	s, d := p.s, p.d
 	n := s.rows
@@ -28,7 +28,7 @@ func (p *pen) contacts() {
 	d.poses.Cos, d.poses.Sin = nil, nil // the world's
 }
 
-// gather adds those of some contacts that push.
+// gather adds the contacts that push.
 func (p *pen) gather(contacts []rigid.Contact) {
 	s, d := p.s, p.d
 	for i := range contacts {
@@ -40,13 +40,13 @@ func (p *pen) gather(contacts []rigid.Contact) {
 	}
 }
 
-// solid reports whether a shape is in the scene, in a place.
+// solid reports whether a shape is in the scene at a finite pose.
 func (p *pen) solid(shape uint32) bool {
 	t := &p.s.shapes
 	return t.shape[shape].Count > 0 && p.placed(int(t.filters.Body[shape]))
 }
 
-// contact draws the points of m, which are those of c now.
+// contact draws the points of m, the present manifold of c.
 func (p *pen) contact(c *rigid.Contact, m *rigid.Manifold) {
 	body := p.s.shapes.filters.Body[c.A]
 	for _, q := range m.Points[:m.Count] {
@@ -61,7 +61,7 @@ func (p *pen) contact(c *rigid.Contact, m *rigid.Manifold) {
 	}
 }
 
-// impulseOf returns what held the point between two features, zero if there was none.
+// impulseOf returns the impulse at the point between two features, or zero.
 func impulseOf(c *rigid.Contact, id uint32) rigid.Impulse {
 	for _, i := range c.Points[:c.Count] {
 		if i.ID == id {
@@ -71,7 +71,7 @@ func impulseOf(c *rigid.Contact, id uint32) rigid.Impulse {
 	return rigid.Impulse{}
 }
 
-// impulse draws what the second shape got at a point.
+// impulse draws the impulse on the second shape at a point.
 func (p *pen) impulse(at [2]float32, normal rigid.Vec, i rigid.Impulse) {
 	along, across := float32(i.Normal*p.o.ImpulseScale), float32(i.Tangent*p.o.ImpulseScale)
 	if along != 0 {

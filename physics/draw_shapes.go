@@ -7,7 +7,7 @@ import (
 	"github.com/evertick/evertick/native/rigid"
 )
 
-// shape draws shape i, if there is one, in the colour of its body.
+// shape draws shape i, if it exists, in the colour of its body.
 func (p *pen) shape(i int) {
 	t := &p.s.shapes
 	r := &t.local[i]
@@ -50,7 +50,7 @@ func (p *pen) box(b DrawnBox) {
 	}
 }
 
-// color returns that of the shapes of a body.
+// color returns the colour of the shapes of a body.
 func (p *pen) color(body int) Color {
 	c := p.s.cols
 	flags := c.Flags[body]
@@ -69,7 +69,7 @@ func (p *pen) color(body int) Color {
 	return ColorDynamic
 }
 
-// body draws what o asks for of a body.
+// body draws what o selects for a body.
 func (p *pen) body(i int) {
 	c, d, o := p.s.cols, p.d, p.o
 	centre := p.centre(i)
@@ -91,7 +91,7 @@ func (p *pen) body(i int) {
 	}
 }
 
-// centre returns where the centre of mass of a body is.
+// centre returns the centre of mass of a body in world coordinates.
 func (p *pen) centre(i int) [2]float32 {
 	c := p.s.cols
 	return p.at(i, rigid.Vec{X: c.CentreX[i], Y: c.CentreY[i]})
@@ -102,7 +102,7 @@ var (
 	emptyBox = DrawnBox{[2]float32{infinity, infinity}, [2]float32{-infinity, -infinity}}
 )
 
-// reach makes the box hold all within radius of a point.
+// reach extends the box by all points within radius of a point.
 func (b *DrawnBox) reach(v [2]float32, radius float32) {
 	for k := range v {
 		b.Min[k] = min(b.Min[k], v[k]-radius)

@@ -3,14 +3,14 @@ package physics
 import "github.com/evertick/evertick/native/rigid"
 
 const (
-	// skin is how far characters stay from what is in their way, in metres. Between half and
-	// one and a half of it nothing moves them, so that who rests stays where he is to the bit.
+	// skin is the distance in metres that characters keep from obstacles. Between half and
+	// one and a half of it nothing moves them, so that a character at rest keeps its position to the bit.
 	skin = rigid.LinearSlop
 
 	// slides bounds how often a move is turned aside.
 	maxSlides = 5
 
-	// maxPlanes bounds the planes that hold a character at a time: the nearest ones.
+	// maxPlanes bounds the planes that constrain a character at a time: the nearest ones.
 	maxPlanes = 8
 
 	// minMove is a move in metres that is none.
@@ -22,11 +22,11 @@ type walker struct {
 	t          *moverTask
 	probe      rigid.ShapeQuery
 	at         rigid.Vec
-	grounded   bool // it stood on something before
+	grounded   bool // it stood on ground before
 	near       []rigid.ShapeHit
 	hits       []rigid.ShapeHit
 	planes     [2 * maxPlanes]rigid.Vec
-	planeCount int // planes in use
+	planeCount int // number of planes
 	push       moverPush
 }
 
@@ -68,7 +68,7 @@ func (w *walker) move(t *moverTask, i int) {
 	t.pushes[i] = w.push
 }
 
-// groundMotion returns how far the ground has moved at the foot in the time of the move.
+// groundMotion returns how far the ground moves at the foot in the time of the move.
 func (w *walker) groundMotion(ground Shape) rigid.Vec {
 	s := w.t.s
 	if ground == (Shape{}) || !s.shapeTable.ids.holds(ground.index, ground.generation) {
@@ -78,13 +78,13 @@ func (w *walker) groundMotion(ground Shape) rigid.Vec {
 	foot := add(w.at, scale(w.t.up, w.t.foot))
 	rx, ry := foot.X-p.X[body], foot.Y-p.Y[body]
 	d := scale(rigid.Vec{X: c.VX[body] - float32(c.W[body]*ry), Y: c.VY[body] + float32(c.W[body]*rx)}, w.t.dt)
-	if !(length(d) <= maxTuning) { // a column may hold anything
+	if !(length(d) <= maxTuning) { // a column may hold any value
 		return rigid.Vec{}
 	}
 	return d
 }
 
-// alongGround turns a wish so that it follows the ground and goes as far across.
+// alongGround turns an intended move so that it follows the ground and keeps its horizontal length.
 func (w *walker) alongGround(wish, normal rigid.Vec) rigid.Vec {
 	rise := dot(normal, w.t.up)
 	if rise < 0.1 {
@@ -94,7 +94,7 @@ func (w *walker) alongGround(wish, normal rigid.Vec) rigid.Vec {
 	return add(across, scale(w.t.up, -dot(across, normal)/rise))
 }
 
-// findNear finds what is within a distance.
+// findNear finds the obstacles within a distance.
 func (w *walker) findNear(distance float32) []rigid.ShapeHit {
 	p := &w.probe
 	p.X, p.Y, p.DX, p.DY, p.MaxT = w.at.X, w.at.Y, 1, 0, distance
@@ -103,8 +103,8 @@ func (w *walker) findNear(distance float32) []rigid.ShapeHit {
 	return w.blocking(w.near)
 }
 
-// blocking takes out what lets the character pass: one-way platforms and segments of chains that
-// do not show it their front, and platforms that it is in, on its way up.
+// blocking removes the shapes that let the character pass: one-way platforms and segments of chains that
+// it does not face, and platforms that it overlaps on its way up.
 func (w *walker) blocking(found []rigid.ShapeHit) []rigid.ShapeHit {
 	s := w.t.s
 	if s.shapes.oneWays == 0 && s.shapes.chained == 0 {
@@ -131,7 +131,7 @@ func (w *walker) blocks(f *rigid.ShapeHit) bool {
 	return s.blocks(f.Shape, f.Normal.X, f.Normal.Y) && (f.T >= -skin || t.oneWayDef(int(f.Shape)) == [2]float32{})
 }
 
-// castClosest finds what the character meets first of what stops it.
+// castClosest finds the first obstacle that the character hits.
 func (w *walker) castClosest() rigid.ShapeHit {
 	s := w.t.s
 	if s.shapes.oneWays == 0 && s.shapes.chained == 0 {
@@ -144,7 +144,7 @@ func (w *walker) castClosest() rigid.ShapeHit {
 	return rigid.ShapeHit{Shape: rigid.NoShape}
 }
 
-// recover pushes the character out of what overlaps it, or is too near.
+// recover moves the character out of obstacles that overlap it, or are too near.
 func (w *walker) recover() {
 	left := float32(w.t.def.RecoverSpeed * w.t.dt)
 	for range maxSlides {
@@ -159,8 +159,8 @@ func (w *walker) recover() {
 	}
 }
 
-// collectPlanes takes the planes of what touches the character: it cannot move against them. A slope too
-// steep is a wall besides, which keeps it from being climbed.
+// collectPlanes collects the planes of obstacles that touch the character: it cannot move against them. A slope that is too
+// steep also adds a vertical plane, which keeps the character from climbing it.
 func (w *walker) collectPlanes() {
 	w.planeCount = 0
 	near := w.findNear(1.5 * skin)
@@ -176,8 +176,8 @@ func (w *walker) collectPlanes() {
 	}
 }
 
-// ledge reports whether a point that touches the character steeply belongs to the edge of
-// ground that can be walked on, not higher than a step: of the face a centimetre behind it.
+// ledge reports whether a steep contact point belongs to the edge of walkable
+// ground, not higher than a step. It tests the face a centimetre behind the point.
 func (w *walker) ledge(f *rigid.ShapeHit) bool {
 	up := w.t.up
 	foot := dot(add(w.at, scale(up, w.t.foot)), up)
@@ -198,8 +198,8 @@ func (w *walker) ledge(f *rigid.ShapeHit) bool {
 	return hit.Shape != rigid.NoShape && dot(hit.Normal, up) >= w.t.minWalkCosine
 }
 
-// clipToPlanes returns the move nearest to the given one that goes against no plane: itself, its
-// part along a plane, or none, as in a corner.
+// clipToPlanes returns the move nearest to the given one that goes against no plane: the move itself, its
+// part along a plane, or zero in a corner.
 func (w *walker) clipToPlanes(d rigid.Vec) rigid.Vec {
 	if w.allows(d) {
 		return d
@@ -215,7 +215,7 @@ func (w *walker) clipToPlanes(d rigid.Vec) rigid.Vec {
 	return best
 }
 
-// allows reports whether a move goes against no plane, but for rounding.
+// allows reports whether a move goes against no plane, up to rounding.
 func (w *walker) allows(d rigid.Vec) bool {
 	slack := float32(1e-5 * length(d))
 	for i := range w.planeCount {
@@ -226,8 +226,8 @@ func (w *walker) allows(d rigid.Vec) bool {
 	return true
 }
 
-// cast moves the character as far as it can go, and returns what part of the way is left and what
-// it met.
+// cast moves the character as far as possible, and returns the fraction of the move that is left, and the
+// hit.
 func (w *walker) cast(d rigid.Vec) (left float32, hit rigid.ShapeHit) {
 	p := &w.probe
 	p.X, p.Y, p.DX, p.DY, p.MaxT = w.at.X, w.at.Y, d.X, d.Y, 1
@@ -235,7 +235,7 @@ func (w *walker) cast(d rigid.Vec) (left float32, hit rigid.ShapeHit) {
 	if far < minMove {
 		return 0, rigid.ShapeHit{Shape: rigid.NoShape}
 	}
-	// One that would end nearer than the skin is met, too.
+	// A move that would end nearer than the skin hits, too.
 	reach := 1 + float32(2*skin)/far
 	p.MaxT = reach
 	p.Prepare()
@@ -244,7 +244,7 @@ func (w *walker) cast(d rigid.Vec) (left float32, hit rigid.ShapeHit) {
 		w.at = add(w.at, d)
 		return 0, hit
 	}
-	// So far before the hit the skin is left, unless the way is all but along the surface.
+	// Stop so far before the hit that the skin remains, unless the move is almost along the surface.
 	against := max(-dot(hit.Normal, d)/far, 0.2)
 	part := max(hit.T-skin/float32(against*far), 0)
 	if part >= 1 {
@@ -255,7 +255,7 @@ func (w *walker) cast(d rigid.Vec) (left float32, hit rigid.ShapeHit) {
 	return 1 - part, hit
 }
 
-// slide moves the character, turned aside by what it meets.
+// slide moves the character; obstacles deflect it.
 func (w *walker) slide(d rigid.Vec) {
 	for range maxSlides {
 		w.collectPlanes()
@@ -275,8 +275,8 @@ func (w *walker) slide(d rigid.Vec) {
 	}
 }
 
-// stepUp tries a move again from the height of a step, if it has not come far enough across, and
-// takes that if it leads farther, to ground.
+// stepUp repeats a move from the height of a step if the character has not come far enough horizontally. It
+// keeps the result if that leads farther, and onto ground.
 func (w *walker) stepUp(start, wish rigid.Vec) {
 	up := w.t.up
 	across := sub(wish, scale(up, dot(wish, up)))
@@ -303,13 +303,13 @@ func (w *walker) stepUp(start, wish rigid.Vec) {
 	w.push.shape = rigid.NoShape
 }
 
-// walkable reports whether what was met can be stood on.
+// walkable reports whether a character can stand on what was hit.
 func (w *walker) walkable(f *rigid.ShapeHit) bool {
 	rise := dot(f.Normal, w.t.up)
 	return rise >= w.t.minWalkCosine || rise > 0.01 && w.ledge(f)
 }
 
-// snap draws the character down to ground.
+// snap moves the character down to ground.
 func (w *walker) snap() {
 	if w.t.def.SnapDistance == 0 {
 		return
@@ -325,14 +325,14 @@ func (w *walker) snap() {
 	}
 }
 
-// clipVelocity takes from a velocity what goes against the planes that hold the character.
+// clipVelocity removes from a velocity the part that goes against the planes.
 func (w *walker) clipVelocity(v rigid.Vec) rigid.Vec {
 	w.collectPlanes()
 	return w.clipToPlanes(v)
 }
 
-// findGround returns the ground: of what touches the character and can be stood on the flattest,
-// of equals the nearest.
+// findGround returns the flattest walkable shape that touches the character; of
+// equals the nearest.
 func (w *walker) findGround() (shape uint32, normal rigid.Vec) {
 	shape = rigid.NoShape
 	for _, f := range w.findNear(2 * skin) {

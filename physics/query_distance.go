@@ -5,15 +5,14 @@ import (
 	"github.com/evertick/evertick/native/rigid"
 )
 
-// Distances is how far shapes are apart, an element per query. The zero value is ready; reuse
-// it, as RayHits.
+// Distances holds the distances between shapes, one element per query. The zero value is ready; reuse
+// it, like RayHits.
 type Distances struct {
-	Shapes   []Shape   // that of Nearest, or A; the zero Shape where none was in range
-	Distance []float32 // in metres; negative: the least way that parts them
-	// NormalX and NormalY are the direction from A to B, or from the shape to the form, of
-	// length one.
+	Shapes   []Shape   // found by Nearest, or A of Distances; the zero Shape if none was in range
+	Distance []float32 // in metres; negative: the length of the least translation that separates them
+	// NormalX and NormalY are the unit vector from A to B, or from the shape to the form.
 	NormalX, NormalY []float32
-	AX, AY, BX, BY   []float32 // points of the two surfaces that are nearest to each other
+	AX, AY, BX, BY   []float32 // the nearest points of the two surfaces
 }
 
 func (d *Distances) resize(n int) {
@@ -30,11 +29,11 @@ func (d *Distances) put(i int, s Shape, f *rigid.ShapeHit) {
 	d.BX[i], d.BY[i] = f.Point.X+float32(f.Normal.X*f.T), f.Point.Y+float32(f.Normal.Y*f.T)
 }
 
-// Nearest finds the shape that is nearest to each form, at most within[i] metres away: of
-// several at the same distance the one of the lowest index. Where none is, the Shape is zero,
+// Nearest finds the shape that is nearest to each form, at most within[i] metres away; of
+// several at the same distance the one with the lowest index. If there is none, the Shape is zero,
 // the distance is within[i], and the rest is zero. It panics if within and q.X differ in
-// length. Errors are those of Probes.Validate; ErrNotFinite or ErrRange for within that is not
-// finite, negative or more than 2^60; and else as in RayClosest.
+// length. Errors are those of Probes.Validate; ErrNotFinite or ErrRange for an element of within that is not
+// finite, negative or more than 2^60; and those of RayClosest.
 func (w *World) Nearest(q *Probes, within []float32, out *Distances) error {
 	if len(within) != len(q.X) {
 		panic("physics: Nearest: within and Probes.X differ in length")
@@ -69,9 +68,9 @@ func (w *World) Nearest(q *Probes, within []float32, out *Distances) error {
 	return nil
 }
 
-// Distances measures a[i] against b[i], also those of the same body, of disabled ones, and
-// sensors. It panics if a and b differ in length. Errors: ErrStale for a shape that is gone;
-// ErrRange for one whose body is not placed by numbers up to 2^60; else as in RayClosest.
+// Distances measures the distance between a[i] and b[i]. They may belong to the same body or to disabled bodies, and may be
+// sensors. It panics if a and b differ in length. Errors: ErrStale for a destroyed shape;
+// ErrRange for a shape whose body has coordinates beyond 2^60; and those of RayClosest.
 func (w *World) Distances(a, b []Shape, out *Distances) error {
 	if len(a) != len(b) {
 		panic("physics: Distances: a and b differ in length")
@@ -91,7 +90,7 @@ func (w *World) Distances(a, b []Shape, out *Distances) error {
 	for i := range a {
 		for _, shape := range [2]Shape{a[i], b[i]} {
 			if body := w.shapes.body[shape.index]; !s.poseInRange(body) {
-				return because(fault.Element(ErrRange, "physics: Distances: pair", i, shape), "its body is nowhere")
+				return because(fault.Element(ErrRange, "physics: Distances: pair", i, shape), "the pose of its body is out of range")
 			}
 		}
 	}
@@ -104,14 +103,14 @@ func (w *World) Distances(a, b []Shape, out *Distances) error {
 	return nil
 }
 
-// poseInRange reports whether a body has a pose with which can be computed.
+// poseInRange reports whether queries can compute with the pose of a body.
 func (s *solver) poseInRange(body uint32) bool {
 	p := &s.queries.poses
 	x, y, cos, sin := p.X[body], p.Y[body], p.Cos[body], p.Sin[body]
 	return max(x, -x, y, -y) <= maxQueryCoordinate && max(cos, -cos, sin, -sin) <= 2
 }
 
-// centredShape is a shape relative to the centre of mass of its body, of a disabled one too.
+// centredShape returns a shape relative to the centre of mass of its body, which may be disabled.
 func (s *solver) centredShape(shape Shape) rigid.Shape {
 	i := shape.index
 	body := s.shapeTable.body[i]

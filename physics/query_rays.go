@@ -6,12 +6,12 @@ import (
 )
 
 // Rays is a batch of rays: the points (X + f*DX, Y + f*DY) for fractions f from 0 to
-// MaxFraction, one ray an index. All in metres, along the axes of the plane.
+// MaxFraction, one ray per index. All in metres, along the axes of the plane.
 type Rays struct {
 	X, Y, DX, DY []float32
-	// MaxFraction is where each ray ends. Nil: at 1.
+	// MaxFraction is the fraction at which each ray ends. Nil: 1.
 	MaxFraction []float32
-	// SkipInside leaves out shapes in which a ray begins. Otherwise it meets them at the
+	// SkipInside leaves out shapes in which a ray begins. Otherwise it hits them at the
 	// fraction 0, with a zero normal.
 	SkipInside bool
 	QueryFilter
@@ -35,17 +35,17 @@ func (q *Rays) Validate() error {
 	return nil
 }
 
-// fault finds what is wrong with ray i.
+// fault returns the fault of ray i.
 func (q *Rays) fault(i int) error {
 	return checkTranslation("physics: Rays", i, q.X[i], q.Y[i], q.DX[i], q.DY[i], fractionAt(q.MaxFraction, i))
 }
 
-// checkTranslation finds what is wrong with a way from (x, y) to end times (dx, dy) beyond it.
+// checkTranslation returns the fault of a translation from (x, y) by end times (dx, dy).
 func checkTranslation(what string, i int, x, y, dx, dy, end float32) error {
 	square, reach := float32(dx*dx)+float32(dy*dy), end*max(dx, -dx, dy, -dy)
 	if max(x, -x, y, -y) <= maxQueryCoordinate && square >= minSquare && reach <= maxQueryCoordinate && end >= 0 &&
 		max(dx, -dx, dy, -dy) <= maxQueryCoordinate {
-		return nil // NaN is none of that
+		return nil // none of the comparisons is true of NaN
 	}
 	for _, c := range [...]struct {
 		field string
@@ -66,11 +66,11 @@ func checkTranslation(what string, i int, x, y, dx, dy, end float32) error {
 	return because(fault.Element(ErrRange, what+".MaxFraction", i, end), "goes beyond 2^60")
 }
 
-// minSquare is the least number of full precision: a ray that is shorter than its root,
-// 1e-19 m, counts as one of no length.
+// minSquare is the least normal number: a ray shorter than its square root,
+// 1e-19 m, counts as having no length.
 const minSquare = 0x1p-126
 
-// fractionAt is the fraction at which a way ends.
+// fractionAt returns the fraction at which ray i ends.
 func fractionAt(maxFraction []float32, i int) float32 {
 	if maxFraction == nil {
 		return 1
@@ -78,11 +78,11 @@ func fractionAt(maxFraction []float32, i int) float32 {
 	return maxFraction[i]
 }
 
-// RayHits is where rays, or forms that are cast, meet shapes. Of RayAll and CastAll it holds one
+// RayHits holds the hits of rays, or of cast forms. After RayAll and CastAll it holds one
 // row per ray in compressed sparse rows: row i is [Offsets[i], Offsets[i+1]) of the other slices,
-// ascending by fraction, then by the index of the shape. Of RayClosest and CastClosest, which have no
-// offsets, element i belongs to ray i. The zero RayHits is ready; reuse it, and after a few batches
-// nothing is allocated any more.
+// in ascending order of the fraction, then of the index of the shape. After RayClosest and CastClosest it has no
+// offsets, and element i belongs to ray i. The zero RayHits is ready; if it is reused, it allocates
+// nothing after a few batches.
 type RayHits struct {
 	Offsets          []uint32
 	Shapes           []Shape
@@ -98,8 +98,8 @@ func (h *RayHits) resize(rows, n int) {
 	}
 }
 
-// resizedWithRoom is resized with some more room where it allocates, as the number of results
-// changes from one batch to the next.
+// resizedWithRoom is resized with spare capacity where it allocates, because the number of results
+// changes from batch to batch.
 func resizedWithRoom[T any](s []T, n int) []T {
 	if cap(s) < n {
 		return make([]T, n, n+n/4)
@@ -107,15 +107,15 @@ func resizedWithRoom[T any](s []T, n int) []T {
 	return s[:n]
 }
 
-// RayClosest finds the shape that each ray meets first: of several at the same fraction
-// the one of the lowest index. A ray that meets none has the zero Shape, its MaxFraction, its
-// end, and a zero normal. Rays see the world as it is now, whatever has been created, moved or
-// written to the columns since the last step; a batch after a change costs a
-// pass over all shapes, dearer for many queries than for few. Queries find one-way
-// platforms and chains from both sides. When a ray meets a shape is said at rigid.QueryTree.CastRaysClosest.
+// RayClosest finds the first shape that each ray hits; of several at the same fraction
+// the one with the lowest index. A ray without a hit gets the zero Shape, its MaxFraction, its
+// end point, and a zero normal. Rays see the present world, including all objects that were created, moved or
+// written to the columns since the last step. A batch after a change costs a
+// pass over all shapes, which is more expensive for many queries than for few. Queries find one-way
+// platforms and chains from both sides. rigid.QueryTree.CastRaysClosest defines when a ray hits a shape.
 //
-// Errors are those of Rays.Validate; ErrStale for an excluded body that is gone;
-// and ErrUnsupported from another engine, with out as it was; and ErrFloatEnv, with out empty.
+// Errors: those of Rays.Validate, ErrStale for an excluded body that is destroyed,
+// and ErrUnsupported from another engine, with out unchanged; and ErrFloatEnv, with out empty.
 func (w *World) RayClosest(q *Rays, out *RayHits) error {
 	t, err := w.beginRays(q, out)
 	if err != nil {
@@ -124,7 +124,7 @@ func (w *World) RayClosest(q *Rays, out *RayHits) error {
 	return t.closest(len(q.X))
 }
 
-// RayAll finds all shapes that each ray meets, with errors as in RayClosest, and
+// RayAll finds all shapes that each ray hits. Errors are those of RayClosest, and
 // ErrRange for more than 2^31-1 hits, with out empty.
 func (w *World) RayAll(q *Rays, out *RayHits) error {
 	t, err := w.beginRays(q, out)
@@ -206,7 +206,7 @@ func (t *rayTask) resize(rows, n int) []uint32 {
 	return t.out.Offsets
 }
 
-// put writes a hit of a ray to a place of the result.
+// put writes a hit of a ray to index at of the result.
 func (t *rayTask) put(ray, at int, h *rigid.RayHit) {
 	q := t.q
 	t.out.put(at, t.s.handle(h.Shape), h.T, h.Normal,
