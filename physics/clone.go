@@ -20,7 +20,7 @@ func (w *World) Clone() (*World, error) {
 // and number of workers. It allocates nothing once w has held a state of that size. A copy from w
 // itself has no effect.
 func (w *World) CopyFrom(src *World) error {
-	const who = "physics: CopyFrom: "
+	const prefix = "physics: CopyFrom: "
 	for _, world := range [...]*World{w, src} {
 		if err := world.engine.require(); err != nil {
 			return err
@@ -33,15 +33,15 @@ func (w *World) CopyFrom(src *World) error {
 		return nil
 	}
 	rules := src.config.rules()
-	if err := w.config.checkRules(who, func(i int) uint32 { return rules[i].bits }); err != nil {
+	if err := w.config.checkRules(prefix, func(i int) uint32 { return rules[i].bits }); err != nil {
 		return err
 	}
 	if rows := src.Rows(); rows > w.Cap() {
-		return fault.Field(ErrCapacity, who+"rows", rows)
+		return fault.Field(ErrCapacity, prefix+"rows", rows)
 	}
 	for i, slot := range src.cols.Slot[:src.Rows()] {
 		if w.slotOutOfRange(slot) {
-			return fault.Element(fault.ErrBeyond, who+"slot of body", i, slot)
+			return fault.Element(fault.ErrBeyond, prefix+"slot of body", i, slot)
 		}
 	}
 	w.copyBodies(src)

@@ -7,13 +7,13 @@ const (
 	// one and a half of it nothing moves them, so that a character at rest keeps its position to the bit.
 	skin = rigid.LinearSlop
 
-	// slides bounds how often a move is turned aside.
+	// maxSlides bounds how often obstacles deflect a move.
 	maxSlides = 5
 
 	// maxPlanes bounds the planes that constrain a character at a time: the nearest ones.
 	maxPlanes = 8
 
-	// minMove is a move in metres that is none.
+	// minMove is the length in metres below which a move counts as none.
 	minMove = 1e-5
 )
 
