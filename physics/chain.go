@@ -280,7 +280,6 @@ func (w *World) DestroyChain(c Chain) error {
 	for _, shape := range w.chains.rows[c.index].shapes {
 		w.solver.shapes.clear(int(shape))
 		w.solver.wakeWithNeighbours(int(w.shapes.body[shape]))
-		w.shapes.unlink(int(shape))
 		w.shapes.release(int(shape))
 	}
 	body := int(w.chains.rows[c.index].body)

@@ -96,15 +96,6 @@ func (p *idPool) copyFrom(src *idPool) {
 	p.hint, p.live, p.retired = src.hint, src.live, src.retired
 }
 
-func (t *shapeTable) copyFrom(src *shapeTable, rows int) {
-	t.ids.copyFrom(&src.ids)
-	copy(t.head, src.head[:rows])
-	t.next = append(t.next[:0], src.next...)
-	t.prev = append(t.prev[:0], src.prev...)
-	t.body = append(t.body[:0], src.body...)
-	t.digest = append(t.digest[:0], src.digest...)
-}
-
 func (t *shapeColumns) copyFrom(src *shapeColumns) {
 	t.version++
 	t.shape = append(t.shape[:0], src.shape...)

@@ -215,11 +215,15 @@ func (c *Commands) Body(b Body) Body {
 	if b.index < provisional {
 		return b
 	}
-	i := b.index &^ provisional
-	if b.generation != c.createdIn || uint64(i) >= uint64(len(c.createdBodies)) {
-		panic("physics: Commands.Body: not of this list as it was applied last")
+	return created("Body", c, c.createdBodies, b.index, b.generation)
+}
+
+func created[H any](method string, c *Commands, handles []H, index, generation uint32) H {
+	i := index &^ provisional
+	if generation != c.createdIn || uint64(i) >= uint64(len(handles)) {
+		panic("physics: Commands." + method + ": not of this list as it was applied last")
 	}
-	return c.createdBodies[i]
+	return handles[i]
 }
 
 // Shape is Body for shapes.
@@ -227,9 +231,5 @@ func (c *Commands) Shape(s Shape) Shape {
 	if s.index < provisional {
 		return s
 	}
-	i := s.index &^ provisional
-	if s.generation != c.createdIn || uint64(i) >= uint64(len(c.createdShapes)) {
-		panic("physics: Commands.Shape: not of this list as it was applied last")
-	}
-	return c.createdShapes[i]
+	return created("Shape", c, c.createdShapes, s.index, s.generation)
 }

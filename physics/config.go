@@ -4,7 +4,6 @@ import (
 	"errors"
 	"math"
 
-	"github.com/evertick/evertick/internal/fault"
 	"github.com/evertick/evertick/native"
 	"github.com/evertick/evertick/native/rigid"
 )
@@ -103,7 +102,7 @@ func (c Config) Validate() error {
 		checkWithin("physics: Config.Capacity", c.Capacity, 0, MaxCapacity),
 		checkFinite2("physics: Config.Gravity", c.Gravity),
 		checkWithin("physics: Config.Slots", c.Slots, 0, math.MaxInt32),
-		checkPlane(c.Plane),
+		checkWithin("physics: Config.Plane", c.Plane, XY, XZ),
 		checkWithin("physics: Config.SubSteps", c.SubSteps, 0, MaxSubSteps),
 		checkTuning("physics: Config.ContactHertz", c.ContactHertz),
 		checkTuning("physics: Config.ContactDamping", c.ContactDamping),
@@ -124,17 +123,15 @@ func (c *Config) fillSolver() {
 	if c.SubSteps == 0 {
 		c.SubSteps = 4
 	}
-	for _, f := range []struct {
-		to    *float32
-		value float32
-	}{
-		{&c.ContactHertz, 30}, {&c.ContactDamping, 10}, {&c.JointHertz, 60}, {&c.JointDamping, 5},
-		{&c.PushSpeed, 3}, {&c.RestitutionThreshold, 1}, {&c.MaxSpeed, 400},
-	} {
-		if *f.to == 0 {
-			*f.to = f.value
-		}
+	if c.JointHertz == 0 {
+		c.JointHertz = 60
 	}
+	if c.JointDamping == 0 {
+		c.JointDamping = 5
+	}
+	t := c.tuning()
+	c.ContactHertz, c.ContactDamping, c.PushSpeed = t.ContactHertz, t.ContactDamping, t.PushSpeed
+	c.RestitutionThreshold, c.MaxSpeed = t.RestitutionThreshold, t.MaxSpeed
 	if c.FrictionMix == MixDefault {
 		c.FrictionMix = MixGeometric
 	}
@@ -142,19 +139,6 @@ func (c *Config) fillSolver() {
 		c.RestitutionMix = MixMax
 	}
 }
-
-func checkTuning(field string, v float32) error {
-	if err := checkNotNegative(field, v); err != nil {
-		return err
-	}
-	if v > maxTuning {
-		return fault.Field(ErrRange, field, v)
-	}
-	return nil
-}
-
-// maxTuning bounds coefficients, so that products of a few of them do not overflow.
-const maxTuning = 1e6
 
 // params returns the parameters for package rigid.
 func (c *Config) params() rigid.Params {
@@ -165,13 +149,6 @@ func (c *Config) params() rigid.Params {
 		PushSpeed: c.PushSpeed, RestitutionThreshold: c.RestitutionThreshold, MaxSpeed: c.MaxSpeed,
 		FrictionMix: c.FrictionMix, RestitutionMix: c.RestitutionMix,
 	}
-}
-
-func checkPlane(p Plane) error {
-	if p > XZ {
-		return fault.Field(ErrRange, "physics: Config.Plane", p)
-	}
-	return nil
 }
 
 func checkLevel(l native.Level) error {

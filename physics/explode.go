@@ -24,7 +24,7 @@ func (d *ExplosionDef) Validate() error {
 		checkFinite2("physics: ExplosionDef.Position", d.Position),
 		checkTuning("physics: ExplosionDef.Radius", d.Radius),
 		checkTuning("physics: ExplosionDef.Falloff", d.Falloff),
-		checkBelow("physics: ExplosionDef.ImpulsePerLength", d.ImpulsePerLength, maxTuning),
+		checkBetween("physics: ExplosionDef.ImpulsePerLength", d.ImpulsePerLength, -maxTuning, maxTuning),
 	)
 }
 

@@ -85,11 +85,7 @@ func (c *Commands) Joint(j Joint) Joint {
 	if j.index < provisional {
 		return j
 	}
-	i := j.index &^ provisional
-	if j.generation != c.createdIn || uint64(i) >= uint64(len(c.createdJoints)) {
-		panic("physics: Commands.Joint: not of this list as it was applied last")
-	}
-	return c.createdJoints[i]
+	return created("Joint", c, c.createdJoints, j.index, j.generation)
 }
 
 func (r *dryRun) createJoint(n *newJoint) error {

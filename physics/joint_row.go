@@ -276,7 +276,7 @@ func (r *jointRow) setMotorSpeed(v float32) error {
 	if i == 0 {
 		return because(fault.Field(ErrUnsupported, "physics: kind of joint", JointKind(r.kind)), "it has no motor")
 	}
-	if err := checkNumber("physics: SetMotorSpeed: speed", v); err != nil {
+	if err := checkBetween("physics: SetMotorSpeed: speed", v, -valueLimit, valueLimit); err != nil {
 		return err
 	}
 	r.numbers[i] = v

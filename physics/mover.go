@@ -46,22 +46,12 @@ func (d *MoverDef) Validate() error {
 	return errors.Join(
 		d.Capsule.validate(),
 		checkDirection("physics: MoverDef.Up", d.Up),
-		checkSlope("physics: MoverDef.MaxSlope", d.MaxSlope),
+		checkBetween("physics: MoverDef.MaxSlope", d.MaxSlope, 0, math.Pi/2),
 		checkTuning("physics: MoverDef.StepHeight", d.StepHeight),
 		checkTuning("physics: MoverDef.SnapDistance", d.SnapDistance),
 		checkTuning("physics: MoverDef.PushForce", d.PushForce),
 		checkTuning("physics: MoverDef.RecoverSpeed", d.RecoverSpeed),
 	)
-}
-
-func checkSlope(field string, v float32) error {
-	if err := checkNotNegative(field, v); err != nil {
-		return err
-	}
-	if v > math.Pi/2 {
-		return fault.Field(ErrRange, field, v)
-	}
-	return nil
 }
 
 // Movers is a batch of characters, one per index. Move reads and writes them.

@@ -437,8 +437,8 @@ func (w *World) restoreShapes(im *snapshotImage) {
 		s.shapes.setSmooth(i, m.smooth)
 		s.shapes.filters.Moves[i] = w.cols.Type[body] != StaticBody
 		s.addToScene(body, i)
-		t.body[i], t.digest[i] = m.body, s.shapes.digest(i)
-		t.link(i)
+		t.digest[i] = s.shapes.digest(i)
+		t.link(i, body)
 	}
 }
 

@@ -86,20 +86,9 @@ func (d *ShapeDef) Validate() error {
 		checkTuning("physics: ShapeDef.Friction", d.Friction),
 		checkTuning("physics: ShapeDef.Restitution", d.Restitution),
 		checkTuning("physics: ShapeDef.RollingResistance", d.RollingResistance),
-		checkTangentSpeed(d.TangentSpeed),
+		checkBetween("physics: ShapeDef.TangentSpeed", d.TangentSpeed, -maxTuning, maxTuning),
 		checkOneWay(d.OneWay),
 	)
-}
-
-func checkTangentSpeed(v float32) error {
-	const field = "physics: ShapeDef.TangentSpeed"
-	if err := checkFinite(field, v); err != nil {
-		return err
-	}
-	if v > maxTuning || v < -maxTuning {
-		return fault.Field(ErrRange, field, v)
-	}
-	return nil
 }
 
 // Circle is a disc.

@@ -2,83 +2,54 @@ package physics
 
 import "github.com/evertick/evertick/internal/fault"
 
-// shapeTable holds the list of the shapes of each body. The engine holds their geometry;
+// shapeTable holds the shapes of each body. The engine holds their geometry;
 // a digest represents it in the state hash.
 type shapeTable struct {
-	ids    idPool
-	head   []uint32 // by body: its newest shape + 1, or 0
-	next   []uint32 // by shape: the next older shape of the same body + 1, or 0
-	prev   []uint32 // by shape: the next newer one + 1, or 0
-	body   []uint32 // by shape: the index of its body; NoSlot if free
+	ids idPool
+	bodyLists
 	digest []uint64 // by shape: hash of kind, definition and geometry; 0 if free
 }
 
 func newShapeTable(bodies int) shapeTable {
-	return shapeTable{ids: newIDPool(maxShapes, 0), head: make([]uint32, bodies)}
+	return shapeTable{ids: newIDPool(maxShapes, 0), bodyLists: bodyLists{head: make([]uint32, bodies)}}
 }
 
 func (t *shapeTable) add(shape, body int, digest uint64) Shape {
-	if shape == len(t.body) {
-		t.next = append(t.next, 0)
-		t.prev = append(t.prev, 0)
-		t.body = append(t.body, 0)
+	t.grow(shape + 1)
+	if shape == len(t.digest) {
 		t.digest = append(t.digest, 0)
 	}
-	t.body[shape] = uint32(body)
 	t.digest[shape] = digest
-	t.link(shape)
+	t.link(shape, body)
 	return Shape{uint32(shape), t.ids.claim(shape)}
 }
 
 // reset makes n free numbers of shapes.
 func (t *shapeTable) reset(n int) {
 	t.ids.reset(n)
-	clear(t.head)
-	t.next, t.prev = resized(t.next, n), resized(t.prev, n)
-	t.body, t.digest = resized(t.body, n), resized(t.digest, n)
-	for i := range n {
-		t.next[i], t.prev[i], t.body[i], t.digest[i] = 0, 0, NoSlot, 0
-	}
+	t.bodyLists.reset(n)
+	t.digest = resized(t.digest, n)
+	clear(t.digest)
 }
 
-// link inserts a shape at the head of the list of its body.
-func (t *shapeTable) link(shape int) {
-	head := &t.head[t.body[shape]]
-	t.next[shape], t.prev[shape] = *head, 0
-	if *head != 0 {
-		t.prev[*head-1] = uint32(shape) + 1
-	}
-	*head = uint32(shape) + 1
-}
-
+// release removes a shape.
 func (t *shapeTable) release(shape int) {
-	t.next[shape], t.prev[shape] = 0, 0
-	t.body[shape] = NoSlot
+	t.unlink(shape)
 	t.digest[shape] = 0
 	t.ids.release(shape)
 }
 
-// releaseAll releases the shapes of a body.
+// releaseAll removes the shapes of a body.
 func (t *shapeTable) releaseAll(body int) {
-	for link := t.head[body]; link != 0; {
-		shape := int(link - 1)
-		link = t.next[shape]
-		t.release(shape)
+	for t.head[body] != 0 {
+		t.release(int(t.head[body] - 1))
 	}
-	t.head[body] = 0
 }
 
-// unlink removes a shape from the list of its body.
-func (t *shapeTable) unlink(shape int) {
-	next, prev := t.next[shape], t.prev[shape]
-	if next != 0 {
-		t.prev[next-1] = prev
-	}
-	if prev != 0 {
-		t.next[prev-1] = next
-	} else {
-		t.head[t.body[shape]] = next
-	}
+func (t *shapeTable) copyFrom(src *shapeTable, rows int) {
+	t.ids.copyFrom(&src.ids)
+	t.bodyLists.copyFrom(&src.bodyLists, rows)
+	t.digest = append(t.digest[:0], src.digest...)
 }
 
 // CreateCircle attaches a circle to b. Errors: ErrStale; ErrNotFinite or
@@ -143,7 +114,6 @@ func (w *World) DestroyShape(s Shape) error {
 	if err := w.engine.DestroyShape(shape, int(w.shapes.body[shape])); err != nil {
 		return err
 	}
-	w.shapes.unlink(shape)
 	w.shapes.release(shape)
 	return nil
 }

@@ -177,8 +177,7 @@ func (w *World) restoreJoints(im *snapshotImage) {
 		if !live {
 			continue
 		}
-		t.link(2*i, int(j.bodies[2*i]))
-		t.link(2*i+1, int(j.bodies[2*i+1]))
+		t.linkEnds(i, int(j.bodies[2*i]), int(j.bodies[2*i+1]))
 		s.joints.put(i, &j.rows[i])
 		s.updateJoint(i)
 		j.impulses[i].restore(&s.joints.solved[i])

@@ -22,8 +22,8 @@ type WindDef struct {
 // Validate reports every fault of d at once. Errors wrap ErrNotFinite or ErrRange.
 func (d *WindDef) Validate() error {
 	return errors.Join(
-		checkBelow("physics: WindDef.Wind[0]", d.Wind[0], maxTuning),
-		checkBelow("physics: WindDef.Wind[1]", d.Wind[1], maxTuning),
+		checkBetween("physics: WindDef.Wind[0]", d.Wind[0], -maxTuning, maxTuning),
+		checkBetween("physics: WindDef.Wind[1]", d.Wind[1], -maxTuning, maxTuning),
 		checkTuning("physics: WindDef.Drag", d.Drag),
 		checkTuning("physics: WindDef.Lift", d.Lift),
 		checkTuning("physics: WindDef.MaxSpeed", d.MaxSpeed),
