@@ -63,43 +63,72 @@ func (w *World) checkLists(lists []*Commands) {
 
 // dryRun checks lists without changing the world: it tracks which objects they create and destroy.
 type dryRun struct {
-	w          *World
-	bodyRoom   int // for new bodies
-	shapeRoom  int
-	jointRoom  int
-	goneBodies bitset // destroyed bodies of the world
-	goneShapes bitset
-	goneJoints bitset
+	w                      *World
+	bodies, shapes, joints objects
 
 	// For the list that is being checked.
-	now                    *Commands
-	newBodies              int // number created so far
-	newShapes              int
-	newJoints              int
-	newExplosions          int    // number so far
-	deadBodies, deadShapes bitset // new objects that are destroyed again
-	deadJoints             bitset
-	bodyOf                 []Body // by new shape
-	nextRow                int    // index of the next of the list's rows
+	now           *Commands
+	newExplosions int
+	bodyOf        []Body // by new shape
+	nextRow       int    // index of the next of the list's rows
+}
+
+// objects tracks the objects of one kind that lists create and destroy.
+type objects struct {
+	ids       *idPool
+	room      int    // for new objects
+	destroyed bitset // objects of the world
+	created   int    // number of new objects of the list
+	undone    bitset // new objects of the list that it destroys again
+}
+
+func (o *objects) begin(ids *idPool) {
+	o.ids, o.room = ids, ids.room()
+	o.destroyed.reset(ids.used())
+}
+
+func (o *objects) beginList(n int) {
+	o.created = 0
+	o.undone.reset(n)
+}
+
+func (o *objects) create() {
+	o.room--
+	o.created++
+}
+
+// lives reports whether an object lives at this point of a list.
+func (o *objects) lives(index, generation, list uint32) bool {
+	i := int(index &^ provisional)
+	if index < provisional {
+		return o.ids.holds(index, generation) && !o.destroyed.has(i)
+	}
+	return generation == list && i < o.created && !o.undone.has(i)
+}
+
+func (o *objects) destroy(index uint32) {
+	if index < provisional {
+		o.destroyed.add(int(index))
+	} else {
+		o.undone.add(int(index &^ provisional))
+	}
 }
 
 func (r *dryRun) begin(w *World) {
-	r.w, r.bodyRoom, r.shapeRoom = w, w.bodies.room(), w.shapes.ids.room()
-	r.goneBodies.reset(w.Rows())
-	r.goneShapes.reset(w.shapes.ids.used())
-	r.jointRoom = w.joints.ids.room()
-	r.goneJoints.reset(w.joints.ids.used())
+	r.w = w
+	r.bodies.begin(&w.bodies)
+	r.shapes.begin(&w.shapes.ids)
+	r.joints.begin(&w.joints.ids)
 }
 
 func (r *dryRun) end() { r.w, r.now = nil, nil }
 
 // list checks a list, and returns the first invalid command.
 func (r *dryRun) list(c *Commands) (int, error) {
-	r.now, r.newBodies, r.newShapes, r.bodyOf = c, 0, 0, r.bodyOf[:0]
-	r.newJoints, r.nextRow, r.newExplosions = 0, 0, 0
-	r.deadBodies.reset(len(c.bodies))
-	r.deadShapes.reset(len(c.shapes))
-	r.deadJoints.reset(len(c.joints))
+	r.now, r.nextRow, r.newExplosions, r.bodyOf = c, 0, 0, r.bodyOf[:0]
+	r.bodies.beginList(len(c.bodies))
+	r.shapes.beginList(len(c.shapes))
+	r.joints.beginList(len(c.joints))
 	for k := range c.commands {
 		if err := r.command(&c.commands[k]); err != nil {
 			return k, err
@@ -111,11 +140,11 @@ func (r *dryRun) list(c *Commands) (int, error) {
 func (r *dryRun) command(o *command) error {
 	switch o.kind {
 	case createBody:
-		return r.createBody(&r.now.bodies[r.newBodies])
+		return r.createBody(&r.now.bodies[r.bodies.created])
 	case destroyShape:
 		return r.destroyShape(o.shape)
 	case createJoint:
-		return r.createJoint(&r.now.joints[r.newJoints])
+		return r.createJoint(&r.now.joints[r.joints.created])
 	case destroyJoint, setJoint, setMotorSpeed, setMouseTarget:
 		return r.changeJoint(o)
 	case explode:
@@ -129,7 +158,7 @@ func (r *dryRun) command(o *command) error {
 	case destroyBody:
 		r.destroyBody(o.body)
 	case createShape:
-		return r.createShape(o.body, &r.now.shapes[r.newShapes])
+		return r.createShape(o.body, &r.now.shapes[r.shapes.created])
 	case ignorePair, unignorePair:
 		return r.pair(o)
 	default:
@@ -153,14 +182,13 @@ func (r *dryRun) createBody(d *BodyDef) error {
 	if err := r.w.checkBodyDef(d); err != nil {
 		return err
 	}
-	if r.bodyRoom == 0 {
+	if r.bodies.room == 0 {
 		return fault.Field(ErrCapacity, "physics: Config.Capacity", r.w.config.Capacity)
 	}
 	if err := d.checkSolver(); err != nil {
 		return err
 	}
-	r.bodyRoom--
-	r.newBodies++
+	r.bodies.create()
 	return nil
 }
 
@@ -168,11 +196,10 @@ func (r *dryRun) createShape(b Body, s *newShape) error {
 	if err := s.check(); err != nil {
 		return err
 	}
-	if r.shapeRoom == 0 {
+	if r.shapes.room == 0 {
 		return fault.Field(ErrCapacity, "physics: ShapeCount", r.w.ShapeCount())
 	}
-	r.shapeRoom--
-	r.newShapes++
+	r.shapes.create()
 	r.bodyOf = append(r.bodyOf, b)
 	return nil
 }
@@ -189,46 +216,32 @@ func (s *newShape) check() error {
 }
 
 // lives reports whether a body lives at this point of the list.
-func (r *dryRun) lives(b Body) bool {
-	if b.index < provisional {
-		return r.w.Valid(b) && !r.goneBodies.has(int(b.index))
-	}
-	i := int(b.index &^ provisional)
-	return b.generation == r.now.list && i < r.newBodies && !r.deadBodies.has(i)
-}
+func (r *dryRun) lives(b Body) bool { return r.bodies.lives(b.index, b.generation, r.now.list) }
 
 func (r *dryRun) destroyBody(b Body) {
-	if b.index >= provisional {
-		r.deadBodies.add(int(b.index &^ provisional))
-		r.bodyRoom++
-		return
-	}
-	r.goneBodies.add(int(b.index))
-	if r.w.bodies.generation[b.index] != math.MaxUint32 {
-		r.bodyRoom++
+	r.bodies.destroy(b.index)
+	if b.index >= provisional || r.w.bodies.generation[b.index] != math.MaxUint32 {
+		r.bodies.room++
 	}
 }
 
 func (r *dryRun) destroyShape(s Shape) error {
 	i := int(s.index &^ provisional)
-	ok := false
-	if s.index < provisional {
-		w := r.w
-		ok = w.ValidShape(s) && !r.goneShapes.has(i) && !r.goneBodies.has(int(w.shapes.body[i]))
-	} else {
-		ok = s.generation == r.now.list && i < r.newShapes && !r.deadShapes.has(i) && r.lives(r.bodyOf[i])
+	lives := r.shapes.lives(s.index, s.generation, r.now.list)
+	if lives && s.index < provisional {
+		lives = !r.bodies.destroyed.has(int(r.w.shapes.body[i]))
+	} else if lives {
+		lives = r.lives(r.bodyOf[i])
 	}
-	if !ok {
+	if !lives {
 		return fault.Field(ErrStale, "physics: Shape", s)
 	}
 	if s.index < provisional {
 		if err := r.w.requireNotInChain(s); err != nil {
 			return err
 		}
-		r.goneShapes.add(i)
-	} else {
-		r.deadShapes.add(i)
 	}
+	r.shapes.destroy(s.index)
 	return nil
 }
 

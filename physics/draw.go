@@ -167,12 +167,6 @@ func (p *pen) placed(i int) bool {
 	return fault.Finite(c.X[i]) && fault.Finite(c.Y[i]) && fault.Finite(c.Cos[i]) && fault.Finite(c.Sin[i])
 }
 
-// at converts a point from body coordinates to world coordinates.
-func (p *pen) at(body int, v rigid.Vec) [2]float32 {
-	x, y := p.s.rotate(body, v.X, v.Y)
-	return [2]float32{p.s.cols.X[body] + x, p.s.cols.Y[body] + y}
-}
-
 func (p *pen) line(p1, p2 [2]float32, color Color) {
 	p.d.Lines = append(p.d.Lines, DrawnLine{p1, p2, color})
 }
@@ -231,6 +225,6 @@ func (p *pen) joints() {
 // arm draws a line from the centre of mass of a body to a point of a joint.
 func (p *pen) arm(body int, at [2]float32) {
 	if p.s.cols.Type[body] != StaticBody {
-		p.line(p.centre(body), at, ColorJoint)
+		p.line(p.s.centreOfMass(body), at, ColorJoint)
 	}
 }

@@ -3,8 +3,6 @@ package physics
 import (
 	"math"
 	"strconv"
-
-	"github.com/evertick/evertick/native/rigid"
 )
 
 // shape draws shape i, if it exists, in the colour of its body.
@@ -21,7 +19,7 @@ func (p *pen) shape(i int) {
 	}
 	d, first := p.d, len(p.d.Points)
 	for _, v := range r.Vertices[:r.Count] {
-		d.Points = append(d.Points, p.at(body, v))
+		d.Points = append(d.Points, p.s.worldPoint(body, v.X, v.Y))
 	}
 	box := emptyBox
 	for _, v := range d.Points[first:] {
@@ -72,7 +70,7 @@ func (p *pen) color(body int) Color {
 // body draws what o selects for a body.
 func (p *pen) body(i int) {
 	c, d, o := p.s.cols, p.d, p.o
-	centre := p.centre(i)
+	centre := p.s.centreOfMass(i)
 	if c.Type[i] != StaticBody {
 		if o.Centers {
 			half := o.Size / 2
@@ -89,12 +87,6 @@ func (p *pen) body(i int) {
 		d.Text = strconv.AppendUint(d.Text, uint64(i), 10)
 		d.Labels = append(d.Labels, DrawnLabel{centre, first, len(d.Text) - first, ColorLabel})
 	}
-}
-
-// centre returns the centre of mass of a body in world coordinates.
-func (p *pen) centre(i int) [2]float32 {
-	c := p.s.cols
-	return p.at(i, rigid.Vec{X: c.CentreX[i], Y: c.CentreY[i]})
 }
 
 var (

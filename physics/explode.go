@@ -77,12 +77,11 @@ func (s *solver) explode(d *ExplosionDef) {
 func (s *solver) explosionImpulse(body, shape int, d *ExplosionDef) (p wrench) {
 	r := &s.shapes.local[shape]
 	if r.Count == 1 {
-		x, y := s.rotate(body, r.Vertices[0].X, r.Vertices[0].Y)
-		x, y = s.cols.X[body]+x, s.cols.Y[body]+y
-		ux, uy, distance := d.from(x, y)
+		at := s.worldPoint(body, r.Vertices[0].X, r.Vertices[0].Y)
+		ux, uy, distance := d.from(at[0], at[1])
 		if distance > r.Radius {
 			j := float32(float32(math.Pi/2)*r.Radius) * d.strength(distance-r.Radius)
-			s.addForceAt(&p, body, x, y, float32(j*ux), float32(j*uy))
+			s.addForceAt(&p, body, at[0], at[1], float32(j*ux), float32(j*uy))
 		}
 		return p
 	}

@@ -97,11 +97,10 @@ func (r *dryRun) createJoint(n *newJoint) error {
 	if err := n.validate(); err != nil {
 		return err
 	}
-	if r.jointRoom == 0 {
+	if r.joints.room == 0 {
 		return fault.Field(ErrCapacity, "physics: JointCount", r.w.JointCount())
 	}
-	r.jointRoom--
-	r.newJoints++
+	r.joints.create()
 	return nil
 }
 
@@ -116,7 +115,7 @@ func (r *dryRun) changeJoint(o *command) error {
 		r.nextRow++
 		return row.canBecome(&r.now.rows[r.nextRow-1])
 	case destroyJoint:
-		r.destroyJoint(o.joint)
+		r.joints.destroy(o.joint.index)
 		return nil
 	}
 	changed := *row
@@ -134,11 +133,11 @@ func (r *jointRow) apply(o *command) error {
 // joint returns the definition of a joint that lives at this point of the list, or nil. Its kind is right; its numbers may
 // be older.
 func (r *dryRun) joint(j Joint) *jointRow {
+	if !r.joints.lives(j.index, j.generation, r.now.list) {
+		return nil
+	}
 	i := int(j.index &^ provisional)
 	if j.index >= provisional {
-		if j.generation != r.now.list || i >= r.newJoints || r.deadJoints.has(i) {
-			return nil
-		}
 		n := &r.now.joints[i]
 		if !r.lives(n.bodies[0]) || !r.lives(n.bodies[1]) {
 			return nil
@@ -146,19 +145,10 @@ func (r *dryRun) joint(j Joint) *jointRow {
 		return &n.row
 	}
 	w := r.w
-	if !w.ValidJoint(j) || r.goneJoints.has(i) ||
-		r.goneBodies.has(int(w.joints.body[2*i])) || r.goneBodies.has(int(w.joints.body[2*i+1])) {
+	if r.bodies.destroyed.has(int(w.joints.body[2*i])) || r.bodies.destroyed.has(int(w.joints.body[2*i+1])) {
 		return nil
 	}
 	return &w.solver.joints.rows[i]
-}
-
-func (r *dryRun) destroyJoint(j Joint) {
-	if j.index < provisional {
-		r.goneJoints.add(int(j.index))
-	} else {
-		r.deadJoints.add(int(j.index &^ provisional))
-	}
 }
 
 // createNewJoint creates a joint of a checked list.

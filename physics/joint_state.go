@@ -52,16 +52,12 @@ func (w *World) JointPoints(j Joint) (a, b [2]float32, err error) {
 
 func (s *solver) jointAnchors(i int) (a, b [2]float32) {
 	r := &s.joints.rows[i]
-	a, b = s.anchorPoint(s.jointTable.body[2*i], &r.frameA), s.anchorPoint(s.jointTable.body[2*i+1], &r.frameB)
+	a = s.worldPoint(int(s.jointTable.body[2*i]), r.frameA.Point[0], r.frameA.Point[1])
+	b = s.worldPoint(int(s.jointTable.body[2*i+1]), r.frameB.Point[0], r.frameB.Point[1])
 	if JointKind(r.kind) == MouseJoint {
 		a = [2]float32(r.numbers[:2])
 	}
 	return a, b
-}
-
-func (s *solver) anchorPoint(body uint32, f *JointFrame) [2]float32 {
-	x, y := s.rotate(int(body), f.Point[0], f.Point[1])
-	return [2]float32{s.cols.X[body] + x, s.cols.Y[body] + y}
 }
 
 // jointDirection returns the direction from the point of body A to that of body B, and their distance.

@@ -213,8 +213,7 @@ func (w *World) WorldCenter(b Body) ([2]float32, error) {
 	if err != nil {
 		return [2]float32{}, err
 	}
-	x, y := w.solver.rotate(i, w.cols.CentreX[i], w.cols.CentreY[i])
-	return [2]float32{w.cols.X[i] + x, w.cols.Y[i] + y}, nil
+	return w.solver.centreOfMass(i), nil
 }
 
 // MassData returns the mass, the inertia and the centre of mass of b; zeros if it is not dynamic.

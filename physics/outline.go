@@ -42,9 +42,9 @@ func (s *solver) side(body int, r *rigid.Shape, k int) (side, bool) {
 	if !(length > 1e-6) {
 		return side{}, false
 	}
-	x, y := s.rotate(body, fx+float32(part*dx/partsPerSide), fy+float32(part*dy/partsPerSide))
+	at := s.worldPoint(body, fx+float32(part*dx/partsPerSide), fy+float32(part*dy/partsPerSide))
 	nx, ny := s.rotate(body, dy/length, -dx/length)
-	return side{s.cols.X[body] + x, s.cols.Y[body] + y, nx, ny, length / partsPerSide}, true
+	return side{at[0], at[1], nx, ny, length / partsPerSide}, true
 }
 
 // wrench is a force or an impulse on a body, and its moment about the centre of mass.

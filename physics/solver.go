@@ -206,4 +206,15 @@ func (s *solver) rotate(i int, x, y float32) (float32, float32) {
 	return float32(cos*x) - float32(sin*y), float32(sin*x) + float32(cos*y)
 }
 
+// worldPoint converts a point from body coordinates to world coordinates.
+func (s *solver) worldPoint(i int, x, y float32) [2]float32 {
+	x, y = s.rotate(i, x, y)
+	return [2]float32{s.cols.X[i] + x, s.cols.Y[i] + y}
+}
+
+// centreOfMass returns the centre of mass of a body in world coordinates.
+func (s *solver) centreOfMass(i int) [2]float32 {
+	return s.worldPoint(i, s.cols.CentreX[i], s.cols.CentreY[i])
+}
+
 func vecOf(v [2]float32) rigid.Vec { return rigid.Vec{X: v[0], Y: v[1]} }

@@ -52,9 +52,8 @@ func (s *solver) ApplyAngularImpulse(i int, impulse float32) error {
 
 // leverArm returns the vector from the centre of mass to a point of the world.
 func (s *solver) leverArm(i int, point [2]float32) (x, y float32) {
-	c := s.cols
-	cx, cy := s.rotate(i, c.CentreX[i], c.CentreY[i])
-	return point[0] - (c.X[i] + cx), point[1] - (c.Y[i] + cy)
+	centre := s.centreOfMass(i)
+	return point[0] - centre[0], point[1] - centre[1]
 }
 
 // setVelocity returns false, and changes nothing, if the velocity is out of range. The callers make the

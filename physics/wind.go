@@ -87,11 +87,10 @@ func (s *solver) applyWind(shape int, d *WindDef) {
 		return
 	}
 	if r.Count == 1 {
-		x, y := s.rotate(body, r.Vertices[0].X, r.Vertices[0].Y)
-		x, y = s.cols.X[body]+x, s.cols.Y[body]+y
-		rx, ry, speed := s.airPast(body, x, y, d)
+		at := s.worldPoint(body, r.Vertices[0].X, r.Vertices[0].Y)
+		rx, ry, speed := s.airPast(body, at[0], at[1], d)
 		f := float32(float32(2*r.Radius*d.Drag) * speed)
-		s.addForceAt(&p, body, x, y, float32(f*rx), float32(f*ry))
+		s.addForceAt(&p, body, at[0], at[1], float32(f*rx), float32(f*ry))
 	}
 	for k := range outlineParts(r) {
 		e, ok := s.side(body, r, k)
