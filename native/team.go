@@ -66,9 +66,8 @@ const errBroken = "native: another worker has panicked"
 // Workers returns the number of workers of the run in progress, and 1 between runs.
 func (t *Team) Workers() int { return max(t.workers, 1) }
 
-// Run calls lead, with up to workers-1 helpers for its calls of Parallel. The error is that of a
-// helper whose floating-point environment is altered: such a helper does no work. Run passes on the panic
-// of a helper.
+// Run calls lead, with up to workers-1 helpers for its calls of Parallel. The error is that of a helper whose
+// floating-point environment is altered: such a helper does no work. Run passes on the panic of a helper.
 func (t *Team) Run(workers int, lead func()) error {
 	for len(t.members) < workers {
 		t.members = append(t.members, Worker{team: t, back: len(t.members)%2 != 0})
@@ -198,9 +197,9 @@ func (t *Team) Parallel(stages int, job func(*Worker)) {
 	t.await(func() bool { return t.inside.Load() == 0 })
 }
 
-// For does what is left of the next stage, over [lo, hi) in chunks of that size, and returns when all
-// of the stage is done. A worker without helpers does the stage in one call of f. Every other worker takes chunks from the
-// back, so that from stage to stage most of the data of a worker stays in its own cache.
+// For does what is left of the next stage, over [lo, hi) in chunks of that size, and returns when all of the stage is
+// done. A worker without helpers does the stage in one call of f. Every other worker takes chunks from the back, so
+// that from stage to stage most of the data of a worker stays in its own cache.
 func (w *Worker) For(lo, hi, size int, f func(lo, hi int)) { w.each(lo, hi, size, w.back, f) }
 
 // ForAscending is For with chunks that begin in ascending order.

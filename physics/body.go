@@ -80,20 +80,19 @@ type BodyDef struct {
 	GravityScale float32
 	// FixedRotation keeps contacts and impulses from turning the body.
 	FixedRotation bool
-	// LockX and LockY keep a dynamic body from moving along an axis of the plane. Its position there
-	// stays the same under any force, except for rounding as the body turns. The solver of contacts and joints
-	// still uses its mass, and stops the body before and after each iteration. So a
-	// stack on such a body comes to rest within some sub-steps instead of one, and more slowly if a heavy body rests
-	// on a light one; for a body that must hold any load at once, static is better. A body that is locked
-	// along both axes may still turn.
+	// LockX and LockY keep a dynamic body from moving along an axis of the plane. Its position there stays the same
+	// under any force, except for rounding as the body turns. The solver of contacts and joints still uses its mass,
+	// and stops the body before and after each iteration. So a stack on such a body comes to rest within some
+	// sub-steps instead of one, and more slowly if a heavy body rests on a light one; for a body that must hold any
+	// load at once, static is better. A body that is locked along both axes may still turn.
 	LockX, LockY bool
 	// DisableSleep keeps the body simulated even when it is at rest.
 	DisableSleep bool
-	// Asleep creates the body asleep; it stays asleep until something wakes it:
-	// see World.Awake. Shapes, joints, a mass and ignored pairs that it gets before the first step
-	// do not wake it, and neither do static bodies that were created or moved since the last step. So a whole
-	// world can begin asleep: the first step finds the contacts, and later steps spend no time on it. The body must have no
-	// velocity, and DisableSleep must be false. Ignored on a static body, and with Config.DisableSleep.
+	// Asleep creates the body asleep; it stays asleep until something wakes it: see World.Awake. Shapes, joints, a
+	// mass and ignored pairs that it gets before the first step do not wake it, and neither do static bodies that
+	// were created or moved since the last step. So a whole world can begin asleep: the first step finds the
+	// contacts, and later steps spend no time on it. The body must have no velocity, and DisableSleep must be false.
+	// Ignored on a static body, and with Config.DisableSleep.
 	Asleep bool
 	// Disabled creates the body disabled, without velocity, until World.Enable brings it
 	// back, awake: see World.Disable.

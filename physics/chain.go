@@ -24,10 +24,9 @@ func (c Chain) String() string { return fmt.Sprintf("chain_%d.%d", c.index, c.ge
 // ChainDef describes a chain to create: segments that know their neighbours, so that shapes slide
 // over the vertices between them without catching.
 //
-// A chain has one side, to the right of the direction from point to point. A loop with counter-clockwise points
-// is solid inside, like an island; one with clockwise points is solid
-// outside, like a cave. The points of a floor go from right to left. A shape whose middle is behind
-// a segment passes through it.
+// A chain has one side, to the right of the direction from point to point. A loop with counter-clockwise points is
+// solid inside, like an island; one with clockwise points is solid outside, like a cave. The points of a floor go
+// from right to left. A shape whose middle is behind a segment passes through it.
 type ChainDef struct {
 	// Points in body coordinates, in metres, each at least 5 mm from the next. An open
 	// chain has 4 or more: the first and the last are ghosts, which define how the ground continues, and
@@ -201,9 +200,8 @@ func (t *chainTable) copyFrom(src *chainTable) {
 	}
 }
 
-// CreateChain attaches a chain to b, which is usually static: chains have no mass. They do not collide with
-// segments or other chains. Errors: ErrStale; those of ChainDef.Validate; ErrCapacity; and
-// ErrUnsupported from another engine.
+// CreateChain attaches a chain to b, which is usually static: chains have no mass. They do not collide with segments
+// or other chains. Errors: ErrStale; those of ChainDef.Validate; ErrCapacity; and ErrUnsupported from another engine.
 func (w *World) CreateChain(b Body, def ChainDef) (Chain, error) {
 	body, err := w.solverRow(b)
 	if err != nil {

@@ -4,9 +4,8 @@ package physics
 // makes later, in order, all or none. World.NewCommands makes a list; reuse it. Recording reads nothing of the world
 // and never fails: Apply checks handles and values.
 //
-// CreateBody and the methods that create shapes and joints return provisional handles. They are valid
-// in later commands of the same list only, and must not be stored: Body, Shape and Joint return the real
-// handles after Apply.
+// CreateBody and the methods that create shapes and joints return provisional handles. They are valid in later
+// commands of the same list only, and must not be stored: Body, Shape and Joint return the real handles after Apply.
 //
 // One goroutine at a time may use a list. Recording may run concurrently with anything else.
 type Commands struct {

@@ -51,12 +51,11 @@ type Config struct {
 	PushSpeed float32
 	// RestitutionThreshold is the approach speed in m/s below which nothing bounces. 0: 1.
 	RestitutionThreshold float32
-	// MaxSpeed is the greatest speed of a dynamic body in m/s. 0: 400. The solver limits a greater speed and keeps its
-	// direction: at the beginning of each sub-step, before the velocity moves the body, after contacts and joints
-	// have changed it, and at the end of the step. So no
-	// dynamic body moves farther in a step than MaxSpeed times its duration, nor turns by more than
-	// π/4 in a sub-step, except for a bullet that a faster kinematic body carries along. The speed of kinematic bodies
-	// is not limited.
+	// MaxSpeed is the greatest speed of a dynamic body in m/s. 0: 400. The solver limits a greater speed and keeps
+	// its direction: at the beginning of each sub-step, before the velocity moves the body, after contacts and joints
+	// have changed it, and at the end of the step. So no dynamic body moves farther in a step than MaxSpeed times its
+	// duration, nor turns by more than π/4 in a sub-step, except for a bullet that a faster kinematic body carries
+	// along. The speed of kinematic bodies is not limited.
 	MaxSpeed float32
 	// FrictionMix and RestitutionMix combine the coefficients of two shapes that touch.
 	// MixDefault: MixGeometric for friction, MixMax for restitution.

@@ -132,10 +132,9 @@ func (s *solver) enable(i int) error {
 	return nil
 }
 
-// Disable takes a body out of the world until Enable brings it back: it comes to rest, nothing touches it, and
-// forces and impulses have no effect. SetTransform still
-// moves it. Disable has no effect on a disabled body. Errors: ErrStale, and
-// ErrUnsupported from another engine.
+// Disable takes a body out of the world until Enable brings it back: it comes to rest, nothing touches it, and forces
+// and impulses have no effect. SetTransform still moves it. Disable has no effect on a disabled body. Errors:
+// ErrStale, and ErrUnsupported from another engine.
 func (w *World) Disable(b Body) error {
 	i, err := w.solverRow(b)
 	if err == nil {

@@ -4,12 +4,11 @@
 //
 // # Model
 //
-// A body is static, kinematic or dynamic and carries any number of shapes: circles,
-// capsules, segments, and convex polygons of up to 8 vertices with a radius; and chains of
-// segments, on whose vertices nothing catches. Filters, ignored pairs and one-way platforms
-// let shapes pass through each other. The vocabulary is that of Box2D v3. Units are metres, kilograms,
-// seconds and radians. Bodies live in the XY or in the XZ plane (Config.Plane, and below); an angle
-// is counter-clockwise from the first axis of the plane to the second.
+// A body is static, kinematic or dynamic and carries any number of shapes: circles, capsules, segments, and convex
+// polygons of up to 8 vertices with a radius; and chains of segments, on whose vertices nothing catches. Filters,
+// ignored pairs and one-way platforms let shapes pass through each other. The vocabulary is that of Box2D v3. Units
+// are metres, kilograms, seconds and radians. Bodies live in the XY or in the XZ plane (Config.Plane, and below); an
+// angle is counter-clockwise from the first axis of the plane to the second.
 //
 //	w, err := physics.New(physics.Config{Gravity: [2]float32{0, -9.81}})
 //	def := physics.DefaultBodyDef()
@@ -22,12 +21,11 @@
 //	}
 //	err = w.Sync(transforms) // into the columns of the entities
 //
-// A Step finds the pairs of shapes that are near each other and their contact points, and moves the
-// bodies in Config.SubSteps sub-steps with soft contacts that are warm-started from
-// those of the last step. Package native/rigid has these stages. Another solver can
-// serve the same handles: physics/box2d wraps ByteArena/box2d, which is slower, whose
-// bits depend on the machine, and which lacks the features that return ErrUnsupported there. Importing physics
-// alone does not link that library.
+// A Step finds the pairs of shapes that are near each other and their contact points, and moves the bodies in
+// Config.SubSteps sub-steps with soft contacts that are warm-started from those of the last step. Package
+// native/rigid has these stages. Another solver can serve the same handles: physics/box2d wraps ByteArena/box2d,
+// which is slower, whose bits depend on the machine, and which lacks the features that return ErrUnsupported there.
+// Importing physics alone does not link that library.
 //
 // # The plane
 //
@@ -47,13 +45,12 @@
 //
 // # Ranges
 //
-// The solver is made for shapes of 0.05 m to 100 m, speeds up to some 100 m/s (the speed of dynamic bodies
-// is limited to Config.MaxSpeed, 400), rotations of less than a quarter turn in a step, and
-// masses in contact that differ by a factor of 10, or 100 if the heavy one is below. Steps of
-// 1/30 s to 1/240 s are usual; 1e-6 s to 1000 s are allowed. Contacts rest with an
-// overlap of some millimetres, more under a heavy stack, and approaches below
-// Config.RestitutionThreshold do not bounce. Positions are float32: 10 km from the origin
-// their precision is about a millimetre.
+// The solver is made for shapes of 0.05 m to 100 m, speeds up to some 100 m/s (the speed of dynamic bodies is limited
+// to Config.MaxSpeed, 400), rotations of less than a quarter turn in a step, and masses in contact that differ by a
+// factor of 10, or 100 if the heavy one is below. Steps of 1/30 s to 1/240 s are usual; 1e-6 s to 1000 s are allowed.
+// Contacts rest with an overlap of some millimetres, more under a heavy stack, and approaches below
+// Config.RestitutionThreshold do not bounce. Positions are float32: 10 km from the origin their precision is about a
+// millimetre.
 //
 // Bodies beyond these ranges do no harm to the others, but the solver handles them less
 // well: a body that moves farther in a step than half its own size and half that of another
@@ -64,25 +61,23 @@
 //
 // # Fast bodies
 //
-// A dynamic body is fast if it moves in a step by more than half of its least thickness. The core of its shapes
-// never passes a static shape, however thin the shape and
-// however fast the body. If it would, the end of the step moves the body back to where its
-// surface met that shape. It keeps its velocity, and the next step makes it bounce or
-// slide. The core is the shape, thinner on all sides by half of the
-// distance from its centroid to its surface. If the core already overlapped the static shape, the area around the
-// centroid does not pass. A body that was moved back has moved less than its velocity implies.
+// A dynamic body is fast if it moves in a step by more than half of its least thickness. The core of its shapes never
+// passes a static shape, however thin the shape and however fast the body. If it would, the end of the step moves the
+// body back to where its surface met that shape. It keeps its velocity, and the next step makes it bounce or slide.
+// The core is the shape, thinner on all sides by half of the distance from its centroid to its surface. If the core
+// already overlapped the static shape, the area around the centroid does not pass. A body that was moved back has
+// moved less than its velocity implies.
 //
 // A shape stops a fast body where the two would have a contact. So bodies pass a chain beyond its open end or from
-// behind, fast or slow, and a one-way platform from
-// behind. A shape that the body touched before the step stops it only if the two had a contact.
-// If the body would move back to where it was, it slides along the shape instead and loses the velocity into
-// it. So no body hangs in the air.
+// behind, fast or slow, and a one-way platform from behind. A shape that the body touched before the step stops it
+// only if the two had a contact. If the body would move back to where it was, it slides along the shape instead and
+// loses the velocity into it. So no body hangs in the air.
 //
-// A bullet (BodyDef.Bullet, SetBullet) does not pass the shapes of moving bodies that are not bullets
-// either, whether they are asleep, kinematic or dynamic. The solver follows both from their poses before the step to those
-// after it, including rotation. A bullet need not be fast for that: a rotating rod does not pass a slow one. A
-// moving body carries a bullet that it met along to the end of the step, and static shapes stop the bullet on that way. A
-// dynamic body with less mass than the bullet does not carry it.
+// A bullet (BodyDef.Bullet, SetBullet) does not pass the shapes of moving bodies that are not bullets either, whether
+// they are asleep, kinematic or dynamic. The solver follows both from their poses before the step to those after it,
+// including rotation. A bullet need not be fast for that: a rotating rod does not pass a slow one. A moving body
+// carries a bullet that it met along to the end of the step, and static shapes stop the bullet on that way. A dynamic
+// body with less mass than the bullet does not carry it.
 //
 // Continuous collision respects sensors and filters; sensors detect nothing between the start and the end of a step.
 // It does not slow down bodies that lie or slide on a floor. Ordinary collision does, where a floor consists of separate
@@ -111,19 +106,17 @@
 //	...
 //	err = w.SetMotorSpeed(j, 1)
 //
-// To change a joint, read its definition, change it and set it again (RevoluteJointDef,
-// SetRevoluteJointDef); this takes effect with the next step. JointForce and JointTorque return the load of
-// a joint in the last sub-step; JointAngle, JointTranslation, JointLength and
-// JointSpeed return its state. The solver handles joints before contacts. Config.JointHertz defines the stiffness of
-// stiff joints: under loads of a hundred times the mass of a link, they give some
-// centimetres. A spring makes one implicit Euler step in each sub-step of h seconds, so it swings with a
-// damping ratio of Damping + π·Hertz·h in place of Damping. Where many springs depend on each other, as in
-// cloth or soft bodies, Hertz should be at most 1/(12·h), which is 20 Hz for four sub-steps of
-// 1/60 s. A joint that is created far from its target pose pulls with great force: move the bodies
-// there first.
+// To change a joint, read its definition, change it and set it again (RevoluteJointDef, SetRevoluteJointDef); this
+// takes effect with the next step. JointForce and JointTorque return the load of a joint in the last sub-step;
+// JointAngle, JointTranslation, JointLength and JointSpeed return its state. The solver handles joints before
+// contacts. Config.JointHertz defines the stiffness of stiff joints: under loads of a hundred times the mass of a
+// link, they give some centimetres. A spring makes one implicit Euler step in each sub-step of h seconds, so it
+// swings with a damping ratio of Damping + π·Hertz·h in place of Damping. Where many springs depend on each other, as
+// in cloth or soft bodies, Hertz should be at most 1/(12·h), which is 20 Hz for four sub-steps of 1/60 s. A joint
+// that is created far from its target pose pulls with great force: move the bodies there first.
 //
-// The bodies of a joint do not collide with each other, unless CollideConnected is true. A joint is destroyed with either body,
-// or breaks at the end of a step in which its load exceeded BreakForce or BreakTorque: see
+// The bodies of a joint do not collide with each other, unless CollideConnected is true. A joint is destroyed with
+// either body, or breaks at the end of a step in which its load exceeded BreakForce or BreakTorque: see
 // Events.Broken. It is idle, and has no force, while neither body is dynamic, or one is disabled.
 //
 // # Queries and characters
@@ -151,28 +144,24 @@
 //	ForceX, ForceY, Torque            for the next step
 //	LinearDamping, AngularDamping, GravityScale
 //
-// of live bodies, and the next step uses these values. The other columns are read-only.
-// For bodies with a Slot, Sync
-// writes positions and rotations to the columns of the entities, and Pull teleports bodies to the values that
-// a program has written there since, by the rule of the plane.
+// of live bodies, and the next step uses these values. The other columns are read-only. For bodies with a Slot, Sync
+// writes positions and rotations to the columns of the entities, and Pull teleports bodies to the values that a
+// program has written there since, by the rule of the plane.
 //
 // # Sleep
 //
-// Bodies that have been at rest for half a second fall asleep, together with those that they
-// touch, and take almost no time until something wakes them: see World.Awake.
-// Writing to their columns of position, rotation, velocity or force wakes them as well; the solver reads the other
-// columns when a body is awake. BodyDef.Asleep lets bodies, or a whole world,
-// begin asleep. Config.DisableSleep turns sleep off.
+// Bodies that have been at rest for half a second fall asleep, together with those that they touch, and take almost
+// no time until something wakes them: see World.Awake. Writing to their columns of position, rotation, velocity or
+// force wakes them as well; the solver reads the other columns when a body is awake. BodyDef.Asleep lets bodies, or a
+// whole world, begin asleep. Config.DisableSleep turns sleep off.
 //
 // # Guarantees
 //
-// Equal calls give equal bits: on every level, on every GOARCH and GOAMD64, with any number of
-// workers, with cgo or without, and after Restore, Clone and CopyFrom as in the original.
-// The order in which bodies and shapes are created is part of the calls: a new object gets the lowest free
-// index, and the solver handles contacts in the order of the indices of their shapes, and joints in that
-// of their own indices.
-// World.StageHashes shows in which stage two runs diverge. World.AppendDraw returns a picture of a
-// world as data, and package physics/svg writes it.
+// Equal calls give equal bits: on every level, on every GOARCH and GOAMD64, with any number of workers, with cgo or
+// without, and after Restore, Clone and CopyFrom as in the original. The order in which bodies and shapes are created
+// is part of the calls: a new object gets the lowest free index, and the solver handles contacts in the order of the
+// indices of their shapes, and joints in that of their own indices. World.StageHashes shows in which stage two runs
+// diverge. World.AppendDraw returns a picture of a world as data, and package physics/svg writes it.
 //
 // Methods take effect at once and in call order, not inside Step; Commands collect changes
 // that Step makes at its start, all or none. A call that returns an error has changed
@@ -180,14 +169,12 @@
 // error that names field and value. A handle of a destroyed object always returns ErrStale,
 // even if its index is reused, unless an earlier state is restored.
 //
-// If a column of a body is not finite, or 2^63 or more, when a step begins or ends, the body
-// is disabled before it affects others: it is at rest, touches nothing, and the invalid values become
-// zero. Events.Disabled names it with the step and the column. Enable brings it back, like
-// a body that BodyDef.Disabled or World.Disable has disabled. A
-// Step of this package's solver fails only for its arguments, and for an altered
-// floating-point environment. With another engine a state that is not finite, or an engine that
-// stops, ends the world: from then on Sync and every call that would step or change it
-// return the same error.
+// If a column of a body is not finite, or 2^63 or more, when a step begins or ends, the body is disabled before it
+// affects others: it is at rest, touches nothing, and the invalid values become zero. Events.Disabled names it with
+// the step and the column. Enable brings it back, like a body that BodyDef.Disabled or World.Disable has disabled. A
+// Step of this package's solver fails only for its arguments, and for an altered floating-point environment. With
+// another engine a state that is not finite, or an engine that stops, ends the world: from then on Sync and every
+// call that would step or change it return the same error.
 //
 // A world keeps the memory of its steps: after the largest scene, Step,
 // Commands, Sync, Pull, Hash, CopyFrom and Snapshot allocate nothing. Creating a body or a

@@ -5,9 +5,8 @@ import (
 	"slices"
 )
 
-// Events are the events of a step: see World.Events. Each list is in
-// ascending order of the indices of its shapes, bodies, or joints; of two shapes that touch the lower
-// one comes first.
+// Events are the events of a step: see World.Events. Each list is in ascending order of the indices of its shapes,
+// bodies, or joints; of two shapes that touch the lower one comes first.
 type Events struct {
 	// Begin and End are contacts of solid shapes that began and ended to touch. In End those with
 	// destroyed shapes come first, in an ascending order of their own; their handles are

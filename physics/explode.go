@@ -28,19 +28,17 @@ func (d *ExplosionDef) Validate() error {
 	)
 }
 
-// Explode applies impulses to the dynamic bodies around a point at once, and wakes them. Its pressure
-// acts on each piece of the outline of their solid shapes that faces the centre, along the normal of the piece. A piece
-// of length l with the outward normal n, whose middle is at the distance d from the centre in the
-// direction u, gets the impulse
+// Explode applies impulses to the dynamic bodies around a point at once, and wakes them. Its pressure acts on each
+// piece of the outline of their solid shapes that faces the centre, along the normal of the piece. A piece of length
+// l with the outward normal n, whose middle is at the distance d from the centre in the direction u, gets the impulse
 //
 //	-n · l · max(0, -n·u) · ImpulsePerLength · f(d)
 //
-// where f is 1 up to Radius and falls linearly to 0 at Radius + Falloff. So the impulse on a box is
-// proportional to its width as seen from the centre; an impulse off the centre of
-// mass turns it, and pressure at an angle pushes it sideways. Sides are cut into 4 pieces each,
-// and arcs count as chords. A disc of radius r gets
-// π/2·r·ImpulsePerLength·f away from the centre, with f at the distance of its surface. A closed shape around the centre
-// gets no impulse, and obstacles do not shield.
+// where f is 1 up to Radius and falls linearly to 0 at Radius + Falloff. So the impulse on a box is proportional to
+// its width as seen from the centre; an impulse off the centre of mass turns it, and pressure at an angle pushes it
+// sideways. Sides are cut into 4 pieces each, and arcs count as chords. A disc of radius r gets
+// π/2·r·ImpulsePerLength·f away from the centre, with f at the distance of its surface. A closed shape around the
+// centre gets no impulse, and obstacles do not shield.
 //
 // A body whose velocity would overflow keeps its velocity. Errors: those of ExplosionDef.Validate, and
 // ErrUnsupported from another engine.

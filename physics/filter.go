@@ -8,11 +8,10 @@ import (
 	"github.com/evertick/evertick/internal/frame"
 )
 
-// IgnorePair lets the shapes of two bodies pass through each other, regardless of their
-// filters, until UnignorePair, or until one of the bodies is destroyed. Sensors of one do not detect the
-// other either. Contacts between them end in the next step, with End events. It has no effect
-// on a pair that is already ignored. Errors: ErrStale; ErrRange if a equals b; and ErrUnsupported
-// from another engine.
+// IgnorePair lets the shapes of two bodies pass through each other, regardless of their filters, until UnignorePair,
+// or until one of the bodies is destroyed. Sensors of one do not detect the other either. Contacts between them end
+// in the next step, with End events. It has no effect on a pair that is already ignored. Errors: ErrStale; ErrRange
+// if a equals b; and ErrUnsupported from another engine.
 func (w *World) IgnorePair(a, b Body) error {
 	key, err := w.pairOf("physics: IgnorePair: b", a, b)
 	if err == nil {

@@ -129,8 +129,7 @@ func (w *World) ValidJoint(j Joint) bool { return w.joints.ids.holds(j.index, j.
 // JointCount returns the number of live joints.
 func (w *World) JointCount() int { return w.joints.ids.live }
 
-// JointAt returns the handle of the live joint with the given index. A new joint gets the lowest free
-// index.
+// JointAt returns the handle of the live joint with the given index. A new joint gets the lowest free index.
 func (w *World) JointAt(index int) (Joint, bool) {
 	p := &w.joints.ids
 	if !p.occupied(index) {

@@ -130,8 +130,8 @@ func (r *jointRow) apply(o *command) error {
 	return r.setTarget([2]float32(o.numbers[:2]))
 }
 
-// joint returns the definition of a joint that lives at this point of the list, or nil. Its kind is right; its numbers may
-// be older.
+// joint returns the definition of a joint that lives at this point of the list, or nil. Its kind is right; its
+// numbers may be older.
 func (r *dryRun) joint(j Joint) *jointRow {
 	if !r.joints.lives(j.index, j.generation, r.now.list) {
 		return nil

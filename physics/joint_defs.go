@@ -65,9 +65,8 @@ type RevoluteJointDef struct {
 	MaxMotorTorque, MotorSpeed float32
 }
 
-// PrismaticJointDef describes a joint that lets two bodies slide along the axis of FrameA, and
-// not turn: a slider. Its translation is the distance along the axis from the point of FrameA to that of
-// FrameB.
+// PrismaticJointDef describes a joint that lets two bodies slide along the axis of FrameA, and not turn: a slider.
+// Its translation is the distance along the axis from the point of FrameA to that of FrameB.
 type PrismaticJointDef struct {
 	JointDef
 	// EnableSpring moves it to TargetTranslation, in metres, by a spring with a frequency in Hz (0: no

@@ -15,9 +15,8 @@ func (w *World) DistanceJointDef(j Joint) (def DistanceJointDef, err error) {
 	return def, err
 }
 
-// SetDistanceJointDef replaces the definition of j from the next step on, except for its bodies: it ignores
-// those of def. Errors: ErrStale, ErrUnsupported for a joint of another kind, and those of
-// DistanceJointDef.Validate.
+// SetDistanceJointDef replaces the definition of j from the next step on, except for its bodies: it ignores those of
+// def. Errors: ErrStale, ErrUnsupported for a joint of another kind, and those of DistanceJointDef.Validate.
 func (w *World) SetDistanceJointDef(j Joint, def DistanceJointDef) error {
 	return w.setJoint(j, def.fields())
 }

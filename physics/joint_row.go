@@ -75,8 +75,7 @@ var jointKinds = [FilterJoint + 1]struct {
 	FilterJoint: {"FilterJointDef", 0, 0, nil},
 }
 
-// jointFields points to the fields of a definition: those that all kinds have in common, and those of
-// jointKinds.
+// jointFields points to the fields of a definition: those that all kinds have in common, and those of jointKinds.
 type jointFields struct {
 	kind    JointKind
 	common  *JointDef

@@ -159,8 +159,8 @@ func (w *walker) recover() {
 	}
 }
 
-// collectPlanes collects the planes of obstacles that touch the character: it cannot move against them. A slope that is too
-// steep also adds a vertical plane, which keeps the character from climbing it.
+// collectPlanes collects the planes of obstacles that touch the character: it cannot move against them. A slope that
+// is too steep also adds a vertical plane, which keeps the character from climbing it.
 func (w *walker) collectPlanes() {
 	w.planeCount = 0
 	near := w.findNear(1.5 * skin)
@@ -226,8 +226,7 @@ func (w *walker) allows(d rigid.Vec) bool {
 	return true
 }
 
-// cast moves the character as far as possible, and returns the fraction of the move that is left, and the
-// hit.
+// cast moves the character as far as possible, and returns the fraction of the move that is left, and the hit.
 func (w *walker) cast(d rigid.Vec) (left float32, hit rigid.ShapeHit) {
 	p := &w.probe
 	p.X, p.Y, p.DX, p.DY, p.MaxT = w.at.X, w.at.Y, d.X, d.Y, 1

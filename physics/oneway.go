@@ -9,8 +9,8 @@ import (
 	"github.com/evertick/evertick/native/rigid"
 )
 
-// passThrough is a flag of rigid.Contact: one of the shapes is a one-way platform through which the other passes, until they
-// no longer touch.
+// passThrough is a flag of rigid.Contact: one of the shapes is a one-way platform through which the other passes,
+// until they no longer touch.
 const passThrough = 1 << 29
 
 const (

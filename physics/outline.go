@@ -12,8 +12,8 @@ type side struct {
 	x, y, nx, ny, length float32
 }
 
-// outlineParts returns the number of parts of the outline of a shape: of its edges and, if it is rounded, of a chord for the
-// arc at each vertex. A disc has none.
+// outlineParts returns the number of parts of the outline of a shape: of its edges and, if it is rounded, of a chord
+// for the arc at each vertex. A disc has none.
 func outlineParts(r *rigid.Shape) int {
 	n := int(r.Count)
 	switch {

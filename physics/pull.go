@@ -7,20 +7,18 @@ import (
 	"github.com/evertick/evertick/native/rigid"
 )
 
-// Pull is the reverse of Sync: where the position or the rotation of an entity differs by any bit from what
-// Sync has written last, a program has moved the entity, and Pull teleports its body
-// there. The velocity stays, and so do components that were not written. Pull ignores bodies that Sync
-// has not written yet, and the third axis. If both the entity and the body
-// have moved since, the entity wins.
+// Pull is the reverse of Sync: where the position or the rotation of an entity differs by any bit from what Sync has
+// written last, a program has moved the entity, and Pull teleports its body there. The velocity stays, and so do
+// components that were not written. Pull ignores bodies that Sync has not written yet, and the third axis. If both
+// the entity and the body have moved since, the entity wins.
 //
 // Pull reads a rotation like Plane.Angle: its length does not matter, and one that turns out
 // of the plane is ErrRange, by the rule of the section "The plane" in the package comment. The
 // zero quaternion leaves the angle unchanged.
 //
-// A written component that is not finite is ErrNotFinite, and one of 2^63 or more is
-// ErrRange. Both errors name body, slot and column, and no body moves. Pull refuses slots outside the
-// slices like Sync. Of bodies that share a slot, Pull moves the one that Sync has
-// written. Pull allocates nothing; it panics if the slices differ in length.
+// A written component that is not finite is ErrNotFinite, and one of 2^63 or more is ErrRange. Both errors name body,
+// slot and column, and no body moves. Pull refuses slots outside the slices like Sync. Of bodies that share a slot,
+// Pull moves the one that Sync has written. Pull allocates nothing; it panics if the slices differ in length.
 func (w *World) Pull(t Transforms) error {
 	n, ok := t.rows()
 	if !ok {

@@ -29,11 +29,10 @@ func (d *Distances) put(i int, s Shape, f *rigid.ShapeHit) {
 	d.BX[i], d.BY[i] = f.Point.X+float32(f.Normal.X*f.T), f.Point.Y+float32(f.Normal.Y*f.T)
 }
 
-// Nearest finds the shape that is nearest to each form, at most within[i] metres away; of
-// several at the same distance the one with the lowest index. If there is none, the Shape is zero,
-// the distance is within[i], and the rest is zero. It panics if within and q.X differ in
-// length. Errors are those of Probes.Validate; ErrNotFinite or ErrRange for an element of within that is not
-// finite, negative or more than 2^60; and those of RayClosest.
+// Nearest finds the shape that is nearest to each form, at most within[i] metres away; of several at the same
+// distance the one with the lowest index. If there is none, the Shape is zero, the distance is within[i], and the
+// rest is zero. It panics if within and q.X differ in length. Errors are those of Probes.Validate; ErrNotFinite or
+// ErrRange for an element of within that is not finite, negative or more than 2^60; and those of RayClosest.
 func (w *World) Nearest(q *Probes, within []float32, out *Distances) error {
 	if len(within) != len(q.X) {
 		panic("physics: Nearest: within and Probes.X differ in length")
@@ -68,9 +67,9 @@ func (w *World) Nearest(q *Probes, within []float32, out *Distances) error {
 	return nil
 }
 
-// Distances measures the distance between a[i] and b[i]. They may belong to the same body or to disabled bodies, and may be
-// sensors. It panics if a and b differ in length. Errors: ErrStale for a destroyed shape;
-// ErrRange for a shape whose body has coordinates beyond 2^60; and those of RayClosest.
+// Distances measures the distance between a[i] and b[i]. They may belong to the same body or to disabled bodies, and
+// may be sensors. It panics if a and b differ in length. Errors: ErrStale for a destroyed shape; ErrRange for a shape
+// whose body has coordinates beyond 2^60; and those of RayClosest.
 func (w *World) Distances(a, b []Shape, out *Distances) error {
 	if len(a) != len(b) {
 		panic("physics: Distances: a and b differ in length")

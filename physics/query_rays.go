@@ -78,11 +78,10 @@ func fractionAt(maxFraction []float32, i int) float32 {
 	return maxFraction[i]
 }
 
-// RayHits holds the hits of rays, or of cast forms. After RayAll and CastAll it holds one
-// row per ray in compressed sparse rows: row i is [Offsets[i], Offsets[i+1]) of the other slices,
-// in ascending order of the fraction, then of the index of the shape. After RayClosest and CastClosest it has no
-// offsets, and element i belongs to ray i. The zero RayHits is ready; if it is reused, it allocates
-// nothing after a few batches.
+// RayHits holds the hits of rays, or of cast forms. After RayAll and CastAll it holds one row per ray in compressed
+// sparse rows: row i is [Offsets[i], Offsets[i+1]) of the other slices, in ascending order of the fraction, then of
+// the index of the shape. After RayClosest and CastClosest it has no offsets, and element i belongs to ray i. The
+// zero RayHits is ready; if it is reused, it allocates nothing after a few batches.
 type RayHits struct {
 	Offsets          []uint32
 	Shapes           []Shape
@@ -107,11 +106,10 @@ func resizedWithRoom[T any](s []T, n int) []T {
 	return s[:n]
 }
 
-// RayClosest finds the first shape that each ray hits; of several at the same fraction
-// the one with the lowest index. A ray without a hit gets the zero Shape, its MaxFraction, its
-// end point, and a zero normal. Rays see the present world, including all objects that were created, moved or
-// written to the columns since the last step. A batch after a change costs a
-// pass over all shapes, which is more expensive for many queries than for few. Queries find one-way
+// RayClosest finds the first shape that each ray hits; of several at the same fraction the one with the lowest index.
+// A ray without a hit gets the zero Shape, its MaxFraction, its end point, and a zero normal. Rays see the present
+// world, including all objects that were created, moved or written to the columns since the last step. A batch after
+// a change costs a pass over all shapes, which is more expensive for many queries than for few. Queries find one-way
 // platforms and chains from both sides. rigid.QueryTree.CastRaysClosest defines when a ray hits a shape.
 //
 // Errors: those of Rays.Validate, ErrStale for an excluded body that is destroyed,

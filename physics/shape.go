@@ -63,12 +63,11 @@ type ShapeDef struct {
 	Filter Filter
 	// Sensor makes a shape that detects overlaps and never collides.
 	Sensor bool
-	// OneWay makes a one-way platform. The vector points to its front, in body coordinates, and has any
-	// length from 1e-6 to 1e6. Zero: an ordinary shape. The platform stops shapes that come from the front: they begin to
-	// touch it with a normal within 75° of the vector, and overlap by at most the distance that the two have closed in a
-	// step plus a centimetre. All other shapes, behind, beside or inside, pass without Begin and
-	// End, until the two no longer touch, or no longer overlap and one is in front. Sensors ignore
-	// OneWay.
+	// OneWay makes a one-way platform. The vector points to its front, in body coordinates, and has any length from
+	// 1e-6 to 1e6. Zero: an ordinary shape. The platform stops shapes that come from the front: they begin to touch
+	// it with a normal within 75° of the vector, and overlap by at most the distance that the two have closed in a
+	// step plus a centimetre. All other shapes, behind, beside or inside, pass without Begin and End, until the two
+	// no longer touch, or no longer overlap and one is in front. Sensors ignore OneWay.
 	OneWay [2]float32
 }
 

@@ -20,13 +20,11 @@ import (
 // A sleeping body has zero velocity and does not move. A step only checks whether a program has written to
 // its columns. Contacts neither begin nor end because a body falls asleep or wakes.
 //
-// A body and all bodies that fell asleep with it wake when one of these happens: an awake body, or a static body
-// that was moved, touches it; something that it touches is destroyed, changed or moved; it gets
-// a force, an impulse, a non-zero velocity or another pose, by a call,
-// by Commands, by Pull, or by writing to the columns; its shapes or its
-// type change; or gravity changes. Writing damping or GravityScale does not wake it. A
-// method wakes the body itself at once. In all other cases, and for the others of its island, that happens when the
-// next step begins.
+// A body and all bodies that fell asleep with it wake when one of these happens: an awake body, or a static body that
+// was moved, touches it; something that it touches is destroyed, changed or moved; it gets a force, an impulse, a
+// non-zero velocity or another pose, by a call, by Commands, by Pull, or by writing to the columns; its shapes or its
+// type change; or gravity changes. Writing damping or GravityScale does not wake it. A method wakes the body itself
+// at once. In all other cases, and for the others of its island, that happens when the next step begins.
 func (w *World) Awake(b Body) bool {
 	if !w.Valid(b) || w.cols.Type[b.index] == StaticBody {
 		return false
@@ -45,12 +43,11 @@ func (w *World) AwakeCount() int {
 	return n
 }
 
-// SetAwake wakes b, or puts it to sleep together with all dynamic bodies that it
-// touches, directly or through others, at any speed. They stay asleep even if they were changed
-// since the last step; sleepers that touch a changed or moved body wake, and wake
-// it again where they still touch it. No body falls asleep if one of them has BodyDef.DisableSleep or
-// touches a moving kinematic body, nor with Config.DisableSleep. SetAwake has no effect on
-// a static or disabled body. Errors: ErrStale, and ErrUnsupported from another engine.
+// SetAwake wakes b, or puts it to sleep together with all dynamic bodies that it touches, directly or through others,
+// at any speed. They stay asleep even if they were changed since the last step; sleepers that touch a changed or
+// moved body wake, and wake it again where they still touch it. No body falls asleep if one of them has
+// BodyDef.DisableSleep or touches a moving kinematic body, nor with Config.DisableSleep. SetAwake has no effect on a
+// static or disabled body. Errors: ErrStale, and ErrUnsupported from another engine.
 func (w *World) SetAwake(b Body, awake bool) error {
 	i, err := w.solverRow(b)
 	switch {

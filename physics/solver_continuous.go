@@ -190,7 +190,8 @@ func (s *solver) findBullets() bool {
 	return len(w.bullets) > 0
 }
 
-// buildMovingGrid collects the solid shapes of moving bodies that are not bullets, with the area that they swept in this step.
+// buildMovingGrid collects the solid shapes of moving bodies that are not bullets, with the area that they swept in
+// this step.
 func (s *solver) buildMovingGrid() {
 	w, t := &s.continuous, &s.shapes
 	n := len(t.shape)

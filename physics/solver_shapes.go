@@ -129,8 +129,7 @@ func (s *solver) addToScene(body, shape int) {
 	}
 }
 
-// bodyShapes returns the shapes of a body and more, in ascending order. The slice is valid until the next
-// call.
+// bodyShapes returns the shapes of a body and more, in ascending order. The slice is valid until the next call.
 func (s *solver) bodyShapes(body int, more ...uint32) []uint32 {
 	own := s.ownShapes[:0]
 	for link := s.shapeTable.head[body]; link != 0; link = s.shapeTable.next[link-1] {

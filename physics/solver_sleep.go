@@ -24,10 +24,9 @@ const (
 // sleepState holds what the solver keeps about bodies at rest. With Config.DisableSleep
 // on is false, and only spans are used: they cover all rows.
 //
-// A body that is awake is active. Any other body that was changed is active for one step: a
-// floor that was moved, or a body that was disabled. A step works on active bodies and the bodies that
-// touch them. The data of the others stays as it is: their poses, their bounds, and
-// their contacts in resting.
+// A body that is awake is active. Any other body that was changed is active for one step: a floor that was moved, or
+// a body that was disabled. A step works on active bodies and the bodies that touch them. The data of the others
+// stays as it is: their poses, their bounds, and their contacts in resting.
 type sleepState struct {
 	on     bool
 	asleep int // bodies with FlagAsleep
@@ -401,8 +400,8 @@ func (s *solver) storeInverseMass(i int) {
 	z.dirty = true
 }
 
-// teleported wakes a body that a call has teleported, and the bodies that touch it if it is kinematic. The next step detects
-// that a static body was moved.
+// teleported wakes a body that a call has teleported, and the bodies that touch it if it is kinematic. The next step
+// detects that a static body was moved.
 func (s *solver) teleported(i int) {
 	s.wake(i)
 	if s.sleep.on && s.cols.Type[i] == KinematicBody {

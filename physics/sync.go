@@ -18,13 +18,11 @@ type Transforms struct {
 	QX, QY, QZ, QW []float32
 }
 
-// Sync writes the position and the rotation of every body that has a Slot.
-// Of the position it writes the two axes of the plane; the third axis belongs to the entity. The rotation is the
-// unit quaternion with QW >= 0 that turns about +Z by the angle (XY), or about
-// +Y by minus the angle (XZ). If two bodies drive one slot, the one with the
-// higher index wins. For a slot outside the slices Sync returns ErrRange, which names the index of the body
-// and the slot, and writes nothing. Sync allocates nothing; it panics
-// if the slices differ in length.
+// Sync writes the position and the rotation of every body that has a Slot. Of the position it writes the two axes of
+// the plane; the third axis belongs to the entity. The rotation is the unit quaternion with QW >= 0 that turns about
+// +Z by the angle (XY), or about +Y by minus the angle (XZ). If two bodies drive one slot, the one with the higher
+// index wins. For a slot outside the slices Sync returns ErrRange, which names the index of the body and the slot,
+// and writes nothing. Sync allocates nothing; it panics if the slices differ in length.
 func (w *World) Sync(t Transforms) error {
 	n, ok := t.rows()
 	if !ok {
@@ -170,10 +168,10 @@ func (w *World) markTeleported(i int) {
 	w.teleported = true
 }
 
-// TakeTeleported appends the slots of the bodies that were created or teleported by SetTransform,
-// directly or by Commands, since its last call, in ascending order, and clears
-// the list. A program that draws between two steps must not interpolate these. Slots from 1<<24 on are left out. Restore and
-// CopyFrom clear the list, too. It is not part of the state.
+// TakeTeleported appends the slots of the bodies that were created or teleported by SetTransform, directly or by
+// Commands, since its last call, in ascending order, and clears the list. A program that draws between two steps must
+// not interpolate these. Slots from 1<<24 on are left out. Restore and CopyFrom clear the list, too. It is not part
+// of the state.
 func (w *World) TakeTeleported(dst []uint32) []uint32 {
 	if !w.teleported {
 		return dst

@@ -58,9 +58,8 @@ func (c *Config) tuning() Tuning {
 // SetTuning changes it. With another engine it is zero.
 func (w *World) Tuning() Tuning { return w.solver.tuning }
 
-// SetTuning replaces the tuning from the next step on. The tuning is part of the state: Restore and CopyFrom
-// replace it, while Config stays the same. Errors: those of Validate, and ErrUnsupported from
-// another engine.
+// SetTuning replaces the tuning from the next step on. The tuning is part of the state: Restore and CopyFrom replace
+// it, while Config stays the same. Errors: those of Validate, and ErrUnsupported from another engine.
 func (w *World) SetTuning(t Tuning) error {
 	if err := w.requireRunning(); err != nil {
 		return err
@@ -153,12 +152,11 @@ func (m *MassData) validate(prefix string) error {
 	return nil
 }
 
-// SetMassData sets the mass of b, its inertia about its centre of mass, and that centre, in place of the values from its
-// shapes, until ResetMassData: creating, destroying or changing shapes has no effect on them. With an
-// inertia of 0 the body does not turn. They apply while b is dynamic; FixedRotation makes the
-// inertia 0. If b turns, its velocity changes as its centre moves. Errors: ErrStale;
-// ErrNotFinite; ErrRange for a mass that is not positive, a negative inertia, values beyond 1e-19 to
-// 1e19, and a centre beyond 2^20 m; and ErrUnsupported from another engine.
+// SetMassData sets the mass of b, its inertia about its centre of mass, and that centre, in place of the values from
+// its shapes, until ResetMassData: creating, destroying or changing shapes has no effect on them. With an inertia of
+// 0 the body does not turn. They apply while b is dynamic; FixedRotation makes the inertia 0. If b turns, its
+// velocity changes as its centre moves. Errors: ErrStale; ErrNotFinite; ErrRange for a mass that is not positive, a
+// negative inertia, values beyond 1e-19 to 1e19, and a centre beyond 2^20 m; and ErrUnsupported from another engine.
 func (w *World) SetMassData(b Body, m MassData) error {
 	i, err := w.solverRow(b)
 	if err == nil {

@@ -6,8 +6,7 @@ import "errors"
 type WindDef struct {
 	// Wind is the velocity of the air in m/s, up to 1e6 along each axis.
 	Wind [2]float32
-	// Drag in kg/m², half the density of the air times a coefficient, and Lift likewise; not negative,
-	// up to 1e6.
+	// Drag in kg/m², half the density of the air times a coefficient, and Lift likewise; not negative, up to 1e6.
 	Drag, Lift float32
 	// MaxSpeed bounds the assumed speed in m/s at which the air passes a surface. 0: no bound. Light
 	// bodies in strong wind need a bound: the force is constant for a whole step, although the body gives way.
@@ -37,10 +36,9 @@ func (d *WindDef) Validate() error {
 //
 //	Drag · l · c · s · r  +  Lift · l · c · s · (-n·s - c·r)    with c = max(0, -n·r) / s
 //
-// The first part acts along r, the second at a right angle to it, in the direction in which the surface leans away. A box
-// of width b that falls flat in still air reaches the speed √(m·g / (Drag·b)). Sides are cut into 4 pieces
-// each, arcs count as chords, and the force on a disc of radius r is Drag·2r·s·r. Obstacles give no
-// shelter.
+// The first part acts along r, the second at a right angle to it, in the direction in which the surface leans away. A
+// box of width b that falls flat in still air reaches the speed √(m·g / (Drag·b)). Sides are cut into 4 pieces each,
+// arcs count as chords, and the force on a disc of radius r is Drag·2r·s·r. Obstacles give no shelter.
 //
 // ApplyWind leaves out a body if the sum of its forces would overflow. Errors: those of WindDef.Validate, and
 // ErrUnsupported from another engine.
