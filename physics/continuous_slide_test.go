@@ -10,17 +10,17 @@ import (
 )
 
 // both runs a scene with and without continuous collision.
-func both(t *testing.T, gravity float32, run func(r rig)) (on, off rig) {
+func both(t *testing.T, gravity float32, run func(r fixture)) (on, off fixture) {
 	t.Helper()
-	for i, to := range []*rig{&on, &off} {
-		*to = rig{t, newWorld(t, physics.Config{Gravity: [2]float32{0, gravity}, Capacity: 1024, DisableContinuous: i == 1})}
+	for i, to := range []*fixture{&on, &off} {
+		*to = fixture{t, newWorld(t, physics.Config{Gravity: [2]float32{0, gravity}, Capacity: 1024, DisableContinuous: i == 1})}
 		run(*to)
 	}
 	return on, off
 }
 
 // sameMotion complains unless bodies of two worlds have the same bits.
-func sameMotion(t *testing.T, what string, on, off rig) {
+func sameMotion(t *testing.T, what string, on, off fixture) {
 	t.Helper()
 	if a, b := on.w.Hash(), off.w.Hash(); a != b {
 		t.Errorf("%s: it changed the outcome", what)
@@ -30,19 +30,19 @@ func sameMotion(t *testing.T, what string, on, off rig) {
 // What slides along a wall at 100 m/s loses nothing that it would not lose otherwise: on a
 // box, along a line of segments, and on the inside of a wide bend of these.
 func TestSlidingIsNotHeldUp(t *testing.T) {
-	for name, build := range map[string]func(r rig) physics.Body{
-		"box": func(r rig) physics.Body {
+	for name, build := range map[string]func(r fixture) physics.Body{
+		"box": func(r fixture) physics.Body {
 			r.floor(material(0, 0))
 			return r.dynamic(-150, 0.1, moving(100, 0, 0))
 		},
-		"segments": func(r rig) physics.Body {
+		"segments": func(r fixture) physics.Body {
 			b := r.body(physics.StaticBody, 0, 0)
 			for x := float32(-200); x < 200; x++ {
 				r.segment(b, material(0, 0), x, 0, x+1, 0)
 			}
 			return r.dynamic(-150, 0.1, moving(100, 0, 0))
 		},
-		"bend": func(r rig) physics.Body {
+		"bend": func(r fixture) physics.Body {
 			b := r.body(physics.StaticBody, 0, 100)
 			for k := range 400 {
 				s1, c1 := math.Sincos(float64(k-200) * math.Pi / 400)
@@ -56,7 +56,7 @@ func TestSlidingIsNotHeldUp(t *testing.T) {
 			if name == "bend" && kind == 2 {
 				continue // a long box catches on a seam, is thrown up, and lands
 			}
-			on, off := both(t, -10, func(r rig) {
+			on, off := both(t, -10, func(r fixture) {
 				puck := build(r)
 				switch kind {
 				case 0:
@@ -74,7 +74,7 @@ func TestSlidingIsNotHeldUp(t *testing.T) {
 }
 
 // slides puts bodies of three kinds on a floor, at any place of 4 m, and gives them about a speed.
-func (r rig) slides(rng *rand.Rand, floor string, speed float32) (bodies []physics.Body, speeds []float32) {
+func (r fixture) slides(rng *rand.Rand, floor string, speed float32) (bodies []physics.Body, speeds []float32) {
 	r.Helper()
 	d, b, end := material(0, 0), r.body(physics.StaticBody, 0, 0), 1.1*speed+30
 	var points [][2]float32
@@ -119,7 +119,7 @@ func TestFastThingsSlide(t *testing.T) {
 			var bodies []physics.Body
 			var speeds []float32
 			var from []float64
-			on, off := both(t, -10, func(r rig) {
+			on, off := both(t, -10, func(r fixture) {
 				rng := rand.New(rand.NewPCG(paritytest.Seed(), uint64(n)))
 				bodies, speeds = r.slides(rng, floor, speed)
 				from = from[:0]
@@ -147,7 +147,7 @@ func TestFastThingsSlide(t *testing.T) {
 
 // What lies on something is no concern of it, nor what falls slowly.
 func TestRestIsNotTouched(t *testing.T) {
-	on, off := both(t, -10, func(r rig) {
+	on, off := both(t, -10, func(r fixture) {
 		r.floor(material(0.6, 0))
 		for i := range 10 {
 			r.box(r.dynamic(0, 0.5+1.02*float32(i)), material(0.6, 0), 0.5, 0.5)
@@ -160,7 +160,7 @@ func TestRestIsNotTouched(t *testing.T) {
 
 // A ball that is shot along the floor at a wall bounces off it as it would if it were slow.
 func TestBounceAfterStop(t *testing.T) {
-	r := newRig(t, 0)
+	r := newFixture(t, 0)
 	r.floor(material(0, 0))
 	wall := r.body(physics.StaticBody, 10, 0)
 	r.box(wall, material(0, 0), thin, 5)
@@ -183,7 +183,7 @@ func TestSteps(t *testing.T) {
 		step  float32
 		stops bool
 	}{{0.02, false}, {0.3, true}} {
-		r := newRig(t, 0)
+		r := newFixture(t, 0)
 		b := r.body(physics.StaticBody, 0, 0)
 		r.segment(b, material(0, 0), -50, 0, 10, 0)
 		r.segment(b, material(0, 0), 10, 0, 10, c.step)
@@ -198,43 +198,43 @@ func TestSteps(t *testing.T) {
 }
 
 func TestWhatDoesNotStop(t *testing.T) {
-	for name, build := range map[string]func(r rig, wall, ball physics.Body){
-		"a sensor": func(r rig, wall, ball physics.Body) {
+	for name, build := range map[string]func(r fixture, wall, ball physics.Body){
+		"a sensor": func(r fixture, wall, ball physics.Body) {
 			d := plain
 			d.Sensor = true
 			r.box(wall, d, thin, 5)
 			r.circle(ball, plain, 0.1)
 		},
-		"for a sensor": func(r rig, wall, ball physics.Body) {
+		"for a sensor": func(r fixture, wall, ball physics.Body) {
 			d := plain
 			d.Sensor = true
 			r.box(wall, plain, thin, 5)
 			r.circle(ball, d, 0.1)
 		},
-		"of another category": func(r rig, wall, ball physics.Body) {
+		"of another category": func(r fixture, wall, ball physics.Body) {
 			d := plain
 			d.Filter.Category, d.Filter.Mask = 2, 2
 			r.box(wall, d, thin, 5)
 			r.circle(ball, plain, 0.1)
 		},
-		"of the same group": func(r rig, wall, ball physics.Body) {
+		"of the same group": func(r fixture, wall, ball physics.Body) {
 			d := plain
 			d.Filter.Group = -3
 			r.box(wall, d, thin, 5)
 			r.circle(ball, d, 0.1)
 		},
-		"that is disabled": func(r rig, wall, ball physics.Body) {
+		"that is disabled": func(r fixture, wall, ball physics.Body) {
 			r.box(wall, plain, thin, 5)
 			r.circle(ball, plain, 0.1)
 			r.no(r.w.Disable(wall))
 		},
-		"to the side": func(r rig, wall, ball physics.Body) {
+		"to the side": func(r fixture, wall, ball physics.Body) {
 			r.box(wall, plain, thin, 5)
 			r.circle(ball, plain, 0.1)
 			r.no(r.w.SetTransform(wall, [2]float32{10, -5.2}, 0))
 		},
 	} {
-		r := newRig(t, 0)
+		r := newFixture(t, 0)
 		wall, ball := r.body(physics.StaticBody, 10, 0), r.dynamic(0, 0, moving(200, 0, 0))
 		build(r, wall, ball)
 		r.steps(6)
@@ -248,7 +248,7 @@ func TestWhatDoesNotStop(t *testing.T) {
 func TestFlyingPlatforms(t *testing.T) {
 	for _, speed := range []float32{3, 200} {
 		for _, front := range []float32{-1, 1} {
-			r := newRig(t, 0)
+			r := newFixture(t, 0)
 			wall, platform := r.body(physics.StaticBody, 10, 0), r.dynamic(0, 0, moving(speed, 0, 0))
 			r.box(wall, plain, thin, 5)
 			d := plain
@@ -280,7 +280,7 @@ func TestBullets(t *testing.T) {
 		"kinematic target": {false, false, physics.KinematicBody, true},
 	} {
 		for angle := range 20 {
-			r := newRig(t, 0)
+			r := newFixture(t, 0)
 			s, cos := math.Sincos(float64(angle) / 20 * 2 * math.Pi)
 			vx, vy := float32(200*cos), float32(200*s)
 			// 4.12 m behind the start: in the middle of a step, and no contact sees it.
@@ -340,7 +340,7 @@ func TestBulletsAndWhatMoves(t *testing.T) {
 	for n, target := range targets {
 		for round := range paritytest.Rounds(5) {
 			rng := rand.New(rand.NewPCG(paritytest.Seed(), uint64(100*n+round)))
-			r := rig{t, newWorld(t, physics.Config{Capacity: 2 * lanes, MaxSpeed: 2e4})}
+			r := fixture{t, newWorld(t, physics.Config{Capacity: 2 * lanes, MaxSpeed: 2e4})}
 			var plates, bullets []physics.Body
 			for lane := range lanes {
 				d := plain
@@ -383,7 +383,7 @@ func TestBulletsAndWhatMoves(t *testing.T) {
 }
 
 // seenFrom is the place of a body in the frame of another one.
-func (r rig) seenFrom(from, b physics.Body) (x, y float64) {
+func (r fixture) seenFrom(from, b physics.Body) (x, y float64) {
 	r.Helper()
 	x, y = r.at(b)
 	fx, fy := r.at(from)

@@ -32,7 +32,7 @@ func (s *still) look(c physics.Columns, i int) bool {
 // level is a floor of points from right to left, the first and last of which are ghosts.
 var level = [][2]float32{{9, 0}, {5, 0}, {0, 0}, {-5, 0}, {-9, 0}}
 
-func (r rig) ground(b physics.Body, loop bool, points ...[2]float32) {
+func (r fixture) ground(b physics.Body, loop bool, points ...[2]float32) {
 	r.Helper()
 	r.chain(b, physics.ChainDef{Points: points, Loop: loop, Shape: plain})
 }
@@ -42,7 +42,7 @@ func TestBallsFallPastTheEndOfAChain(t *testing.T) {
 	const places = 41
 	for _, radius := range []float32{0.05, 0.1, 0.2, 0.5} {
 		for _, height := range []float32{0.5, 3, 30} {
-			r := rig{t, newWorld(t, physics.Config{Gravity: [2]float32{0, -10}, Capacity: places + 1})}
+			r := fixture{t, newWorld(t, physics.Config{Gravity: [2]float32{0, -10}, Capacity: places + 1})}
 			r.ground(r.body(physics.StaticBody, 0, 0), false, level...)
 			d := plain
 			d.Filter.Group = -1
@@ -74,56 +74,56 @@ func TestBallsFallPastTheEndOfAChain(t *testing.T) {
 // outlines make an obstacle around the origin, some 10 m wide; b may be static or not.
 var outlines = []struct {
 	name  string
-	build func(r rig, b physics.Body, rng *rand.Rand)
+	build func(r fixture, b physics.Body, rng *rand.Rand)
 }{
-	{"circle", func(r rig, b physics.Body, rng *rand.Rand) { r.circle(b, plain, 0.1+5*rng.Float32()) }},
-	{"capsule", func(r rig, b physics.Body, rng *rand.Rand) {
+	{"circle", func(r fixture, b physics.Body, rng *rand.Rand) { r.circle(b, plain, 0.1+5*rng.Float32()) }},
+	{"capsule", func(r fixture, b physics.Body, rng *rand.Rand) {
 		r.capsule(b, plain, -5, 0, 5, rng.Float32(), 0.3*rng.Float32())
 	}},
-	{"box", func(r rig, b physics.Body, rng *rand.Rand) { r.box(b, plain, 5, 0.005+rng.Float32()) }},
-	{"polygon", func(r rig, b physics.Body, _ *rand.Rand) {
+	{"box", func(r fixture, b physics.Body, rng *rand.Rand) { r.box(b, plain, 5, 0.005+rng.Float32()) }},
+	{"polygon", func(r fixture, b physics.Body, _ *rand.Rand) {
 		r.polygon(b, plain, physics.Polygon{Count: 3, Radius: 0.1, Vertices: [8][2]float32{{-5, 0}, {5, 0}, {0, 3}}})
 	}},
-	{"segment", func(r rig, b physics.Body, _ *rand.Rand) { r.segment(b, plain, -5, 0, 5, 0) }},
-	{"open chain", func(r rig, b physics.Body, _ *rand.Rand) { r.ground(b, false, level...) }},
-	{"ramp", func(r rig, b physics.Body, _ *rand.Rand) {
+	{"segment", func(r fixture, b physics.Body, _ *rand.Rand) { r.segment(b, plain, -5, 0, 5, 0) }},
+	{"open chain", func(r fixture, b physics.Body, _ *rand.Rand) { r.ground(b, false, level...) }},
+	{"ramp", func(r fixture, b physics.Body, _ *rand.Rand) {
 		r.ground(b, false, [2]float32{9, 3}, [2]float32{5, 0}, [2]float32{0, 0}, [2]float32{-5, 0}, [2]float32{-9, -3})
 	}},
-	{"dropping ghosts", func(r rig, b physics.Body, _ *rand.Rand) {
+	{"dropping ghosts", func(r fixture, b physics.Body, _ *rand.Rand) {
 		r.ground(b, false, [2]float32{5, -4}, [2]float32{5, 0}, [2]float32{0, 0}, [2]float32{-5, 0}, [2]float32{-5, -4})
 	}},
-	{"rough chain", func(r rig, b physics.Body, rng *rand.Rand) {
+	{"rough chain", func(r fixture, b physics.Body, rng *rand.Rand) {
 		var points [][2]float32
 		for k := range 12 {
 			points = append(points, [2]float32{6.6 - 1.2*float32(k), 2 * rng.Float32()})
 		}
 		r.ground(b, false, points...)
 	}},
-	{"island", func(r rig, b physics.Body, rng *rand.Rand) { r.ground(b, true, ring(rng, false)...) }},
-	{"cave", func(r rig, b physics.Body, rng *rand.Rand) { r.ground(b, true, ring(rng, true)...) }},
-	{"chain from behind", func(r rig, b physics.Body, _ *rand.Rand) {
+	{"island", func(r fixture, b physics.Body, rng *rand.Rand) { r.ground(b, true, ring(rng, false)...) }},
+	{"cave", func(r fixture, b physics.Body, rng *rand.Rand) { r.ground(b, true, ring(rng, true)...) }},
+	{"chain from behind", func(r fixture, b physics.Body, _ *rand.Rand) {
 		r.ground(b, false, [2]float32{-9, 0}, [2]float32{-5, 0}, [2]float32{5, 0}, [2]float32{9, 0})
 	}},
-	{"one-way box", func(r rig, b physics.Body, rng *rand.Rand) {
+	{"one-way box", func(r fixture, b physics.Body, rng *rand.Rand) {
 		d := plain
 		d.OneWay = [2]float32{rng.Float32() - 0.5, 1}
 		r.box(b, d, 5, 0.05+0.5*rng.Float32())
 	}},
-	{"one-way segments", func(r rig, b physics.Body, _ *rand.Rand) {
+	{"one-way segments", func(r fixture, b physics.Body, _ *rand.Rand) {
 		for k := range 5 {
 			d := plain
 			d.OneWay = [2]float32{float32(k) - 2, 1}
 			r.segment(b, d, 2*float32(k)-5, 0.3*float32(k), 2*float32(k)-3, 0.3*float32(k))
 		}
 	}},
-	{"compound of boxes", func(r rig, b physics.Body, rng *rand.Rand) {
+	{"compound of boxes", func(r fixture, b physics.Body, rng *rand.Rand) {
 		for x := float32(-5); x < 5; {
 			wide, y := 0.2+rng.Float32(), 0.1*float32(rng.IntN(3))
 			r.polygon(b, plain, physics.Polygon{Count: 4, Vertices: [8][2]float32{{x, y - 0.3}, {x + wide, y - 0.3}, {x + wide, y}, {x, y}}})
 			x += wide + 0.2*float32(rng.IntN(2))*rng.Float32()
 		}
 	}},
-	{"compound of all", func(r rig, b physics.Body, rng *rand.Rand) {
+	{"compound of all", func(r fixture, b physics.Body, rng *rand.Rand) {
 		for k := range 8 {
 			x, y := float32(k)-4, rng.Float32()-0.5
 			switch rng.IntN(3) {
@@ -155,7 +155,7 @@ func ring(rng *rand.Rand, cave bool) (points [][2]float32) {
 
 // loose makes shapes for a body that falls: any of a circle, capsule, box, triangle, stick, segment, circle
 // beside the centre, dumbbell, platform and a loop of a chain, of 2 cm to 1 m.
-func (r rig) loose(kind int, b physics.Body, rng *rand.Rand) {
+func (r fixture) loose(kind int, b physics.Body, rng *rand.Rand) {
 	r.Helper()
 	d := plain
 	d.Filter.Group = -1 // they do not meet each other
@@ -212,7 +212,7 @@ func TestNothingHangs(t *testing.T) {
 		rng := rand.New(rand.NewPCG(seed, uint64(n)))
 		o := outlines[n%len(outlines)]
 		kind := []physics.BodyType{physics.StaticBody, physics.StaticBody, physics.KinematicBody}[rng.IntN(3)]
-		r := rig{t, newWorld(t, physics.Config{Gravity: [2]float32{0, -10}, Capacity: batch + 1, MaxSpeed: 1000})}
+		r := fixture{t, newWorld(t, physics.Config{Gravity: [2]float32{0, -10}, Capacity: batch + 1, MaxSpeed: 1000})}
 		change := []func(*physics.BodyDef){turned(0.3 * float64(rng.IntN(3)) * rng.NormFloat64())}
 		if kind == physics.KinematicBody {
 			change = append(change, moving(rng.Float32()*4-2, rng.Float32()*4-2, rng.Float32()*4-2))
@@ -228,7 +228,7 @@ func TestNothingHangs(t *testing.T) {
 }
 
 // fallOn throws bodies at what is around the origin, half of them at its ends, and returns how many hang.
-func (r rig) fallOn(name string, rng *rand.Rand, bodies int) (hung int) {
+func (r fixture) fallOn(name string, rng *rand.Rand, bodies int) (hung int) {
 	r.Helper()
 	first := 0
 	for k := range bodies {

@@ -9,24 +9,24 @@ import (
 
 const dt = float32(1. / 60)
 
-// rig is a world in which nothing may fail.
-type rig struct {
+// fixture is a world in which nothing may fail.
+type fixture struct {
 	testing.TB
 	w *physics.World
 }
 
-// newRig returns a world with the gravity g along the second axis. A test that fails
+// newFixture returns a world with the gravity g along the second axis. A test that fails
 // leaves a picture of it.
-func newRig(t testing.TB, g float32, engine ...physics.Engine) rig {
+func newFixture(t testing.TB, g float32, engine ...physics.Engine) fixture {
 	t.Helper()
 	c := physics.Config{Gravity: [2]float32{0, g}, Capacity: 1024}
 	if len(engine) > 0 {
 		c.Engine = engine[0]
-		return rig{t, newWorld(t, c)}
+		return fixture{t, newWorld(t, c)}
 	}
 	w := newWorld(t, c)
 	keepPicture(t, w)
-	return rig{t, w}
+	return fixture{t, w}
 }
 
 // material is a default shape definition with some friction and restitution.
@@ -38,7 +38,7 @@ func material(friction, restitution float32) physics.ShapeDef {
 
 var plain = physics.DefaultShapeDef()
 
-func (r rig) no(err error) {
+func (r fixture) no(err error) {
 	r.Helper()
 	if err != nil {
 		r.Fatal(err)
@@ -46,7 +46,7 @@ func (r rig) no(err error) {
 }
 
 // body makes a body that does not sleep, as change says.
-func (r rig) body(kind physics.BodyType, x, y float32, change ...func(d *physics.BodyDef)) physics.Body {
+func (r fixture) body(kind physics.BodyType, x, y float32, change ...func(d *physics.BodyDef)) physics.Body {
 	r.Helper()
 	d := physics.DefaultBodyDef()
 	d.Type, d.Position, d.DisableSleep = kind, [2]float32{x, y}, true
@@ -58,7 +58,7 @@ func (r rig) body(kind physics.BodyType, x, y float32, change ...func(d *physics
 	return b
 }
 
-func (r rig) dynamic(x, y float32, change ...func(d *physics.BodyDef)) physics.Body {
+func (r fixture) dynamic(x, y float32, change ...func(d *physics.BodyDef)) physics.Body {
 	r.Helper()
 	return r.body(physics.DynamicBody, x, y, change...)
 }
@@ -73,33 +73,33 @@ func turned(angle float64) func(d *physics.BodyDef) {
 	return func(d *physics.BodyDef) { d.Angle = float32(angle) }
 }
 
-func (r rig) circle(b physics.Body, d physics.ShapeDef, radius float32) physics.Shape {
+func (r fixture) circle(b physics.Body, d physics.ShapeDef, radius float32) physics.Shape {
 	r.Helper()
 	s, err := r.w.CreateCircle(b, d, physics.Circle{Radius: radius})
 	r.no(err)
 	return s
 }
 
-func (r rig) polygon(b physics.Body, d physics.ShapeDef, p physics.Polygon) physics.Shape {
+func (r fixture) polygon(b physics.Body, d physics.ShapeDef, p physics.Polygon) physics.Shape {
 	r.Helper()
 	s, err := r.w.CreatePolygon(b, d, p)
 	r.no(err)
 	return s
 }
 
-func (r rig) box(b physics.Body, d physics.ShapeDef, hx, hy float32) physics.Shape {
+func (r fixture) box(b physics.Body, d physics.ShapeDef, hx, hy float32) physics.Shape {
 	r.Helper()
 	return r.polygon(b, d, physics.Box(hx, hy))
 }
 
-func (r rig) segment(b physics.Body, d physics.ShapeDef, x1, y1, x2, y2 float32) physics.Shape {
+func (r fixture) segment(b physics.Body, d physics.ShapeDef, x1, y1, x2, y2 float32) physics.Shape {
 	r.Helper()
 	s, err := r.w.CreateSegment(b, d, physics.Segment{P1: [2]float32{x1, y1}, P2: [2]float32{x2, y2}})
 	r.no(err)
 	return s
 }
 
-func (r rig) capsule(b physics.Body, d physics.ShapeDef, x1, y1, x2, y2, radius float32) physics.Shape {
+func (r fixture) capsule(b physics.Body, d physics.ShapeDef, x1, y1, x2, y2, radius float32) physics.Shape {
 	r.Helper()
 	s, err := r.w.CreateCapsule(b, d, physics.Capsule{P1: [2]float32{x1, y1}, P2: [2]float32{x2, y2}, Radius: radius})
 	r.no(err)
@@ -107,14 +107,14 @@ func (r rig) capsule(b physics.Body, d physics.ShapeDef, x1, y1, x2, y2, radius 
 }
 
 // floor is a static box of 400 m whose top is at 0.
-func (r rig) floor(d physics.ShapeDef) physics.Body {
+func (r fixture) floor(d physics.ShapeDef) physics.Body {
 	r.Helper()
 	b := r.body(physics.StaticBody, 0, -1)
 	r.box(b, d, 200, 1)
 	return b
 }
 
-func (r rig) steps(n int) {
+func (r fixture) steps(n int) {
 	r.Helper()
 	for range n {
 		r.no(r.w.Step(dt))
@@ -122,23 +122,23 @@ func (r rig) steps(n int) {
 }
 
 // seconds are steps for so long.
-func (r rig) seconds(s float64) { r.Helper(); r.steps(int(math.Round(s * 60))) }
+func (r fixture) seconds(s float64) { r.Helper(); r.steps(int(math.Round(s * 60))) }
 
-func (r rig) at(b physics.Body) (x, y float64) {
+func (r fixture) at(b physics.Body) (x, y float64) {
 	r.Helper()
 	p, err := r.w.Position(b)
 	r.no(err)
 	return float64(p[0]), float64(p[1])
 }
 
-func (r rig) angle(b physics.Body) float64 {
+func (r fixture) angle(b physics.Body) float64 {
 	r.Helper()
 	a, err := r.w.Angle(b)
 	r.no(err)
 	return float64(a)
 }
 
-func (r rig) velocity(b physics.Body) (vx, vy, w float64) {
+func (r fixture) velocity(b physics.Body) (vx, vy, w float64) {
 	r.Helper()
 	v, spin, err := r.w.Velocity(b)
 	r.no(err)
@@ -146,7 +146,7 @@ func (r rig) velocity(b physics.Body) (vx, vy, w float64) {
 }
 
 // near complains unless got is within tolerance of want.
-func (r rig) near(what string, got, want, tolerance float64) {
+func (r fixture) near(what string, got, want, tolerance float64) {
 	r.Helper()
 	if !(math.Abs(got-want) <= tolerance) {
 		r.Errorf("%s: %.6g, want %.6g ± %.2g", what, got, want, tolerance)
@@ -158,7 +158,7 @@ type motion struct{ px, py, spin, energy, speed float64 }
 
 // total sums up momentum, angular momentum about the origin, kinetic energy, and the
 // amounts of momentum.
-func (r rig) total() (m motion) {
+func (r fixture) total() (m motion) {
 	c := r.w.Columns()
 	for i := range r.w.Rows() {
 		if c.InvMass[i] == 0 {

@@ -12,7 +12,7 @@ import (
 )
 
 // sleeperFar makes a body that begins asleep where nothing else is.
-func (r rig) sleeperFar() physics.Body {
+func (r fixture) sleeperFar() physics.Body {
 	r.Helper()
 	b := r.dynamic(-1000, -1000, asleep)
 	r.circle(b, plain, 0.5)
@@ -79,40 +79,40 @@ func TestChangedCellsAreTheSameEverywhere(t *testing.T) {
 // earlier; and the wall counts as moving in the step that follows.
 var briefWalls = []struct {
 	name        string
-	before, now func(r rig, wall *physics.Body)
+	before, now func(r fixture, wall *physics.Body)
 }{
-	{"created", nil, func(r rig, wall *physics.Body) { r.thinWall(wall, 0) }},
-	{"moved", func(r rig, wall *physics.Body) { r.thinWall(wall, 50) }, func(r rig, wall *physics.Body) {
+	{"created", nil, func(r fixture, wall *physics.Body) { r.thinWall(wall, 0) }},
+	{"moved", func(r fixture, wall *physics.Body) { r.thinWall(wall, 50) }, func(r fixture, wall *physics.Body) {
 		r.no(r.w.SetTransform(*wall, [2]float32{}, 0))
 	}},
-	{"moved by its columns", func(r rig, wall *physics.Body) { r.thinWall(wall, 50) }, func(r rig, wall *physics.Body) {
+	{"moved by its columns", func(r fixture, wall *physics.Body) { r.thinWall(wall, 50) }, func(r fixture, wall *physics.Body) {
 		r.w.Columns().X[wall.Index()] = 0
 	}},
-	{"given a shape", func(r rig, wall *physics.Body) { *wall = r.body(physics.StaticBody, 0, 0) }, func(r rig, wall *physics.Body) {
+	{"given a shape", func(r fixture, wall *physics.Body) { *wall = r.body(physics.StaticBody, 0, 0) }, func(r fixture, wall *physics.Body) {
 		r.segment(*wall, plain, 0, -3, 0, 3)
 	}},
-	{"given another shape", func(r rig, wall *physics.Body) { r.thinWall(wall, 0) }, func(r rig, wall *physics.Body) {
+	{"given another shape", func(r fixture, wall *physics.Body) { r.thinWall(wall, 0) }, func(r fixture, wall *physics.Body) {
 		r.segment(*wall, plain, 5, -3, 5, 3)
 	}},
-	{"enabled", func(r rig, wall *physics.Body) { r.thinWall(wall, 0); r.no(r.w.Disable(*wall)) }, func(r rig, wall *physics.Body) {
+	{"enabled", func(r fixture, wall *physics.Body) { r.thinWall(wall, 0); r.no(r.w.Disable(*wall)) }, func(r fixture, wall *physics.Body) {
 		r.no(r.w.Enable(*wall))
 	}},
-	{"made static", func(r rig, wall *physics.Body) {
+	{"made static", func(r fixture, wall *physics.Body) {
 		*wall = r.body(physics.KinematicBody, 0, 0)
 		r.segment(*wall, plain, 0, -3, 0, 3)
-	}, func(r rig, wall *physics.Body) { r.no(r.w.SetType(*wall, physics.StaticBody)) }},
-	{"created asleep, dynamic", nil, func(r rig, wall *physics.Body) {
+	}, func(r fixture, wall *physics.Body) { r.no(r.w.SetType(*wall, physics.StaticBody)) }},
+	{"created asleep, dynamic", nil, func(r fixture, wall *physics.Body) {
 		*wall = r.dynamic(0, 0, asleep)
 		r.box(*wall, plain, thin, 3)
 	}},
-	{"created asleep, kinematic", nil, func(r rig, wall *physics.Body) {
+	{"created asleep, kinematic", nil, func(r fixture, wall *physics.Body) {
 		*wall = r.body(physics.KinematicBody, 0, 0, asleep)
 		r.box(*wall, plain, thin, 3)
 	}},
 }
 
 // thinWall is a segment.
-func (r rig) thinWall(wall *physics.Body, x float32) {
+func (r fixture) thinWall(wall *physics.Body, x float32) {
 	r.Helper()
 	*wall = r.body(physics.StaticBody, x, 0)
 	r.segment(*wall, plain, 0, -3, 0, 3)
@@ -124,7 +124,7 @@ func TestWallsStopFromTheFirstStep(t *testing.T) {
 		for round := range paritytest.Rounds(20) {
 			rng := rand.New(rand.NewPCG(paritytest.Seed(), uint64(round)))
 			for _, how := range []string{"ball", "bullet", "carried"} {
-				r := rig{t, newWorld(t, physics.Config{Capacity: 16})}
+				r := fixture{t, newWorld(t, physics.Config{Capacity: 16})}
 				var b physics.Body
 				if round > 0 {
 					r.sleeperFar()
@@ -152,7 +152,7 @@ func TestWallsStopFromTheFirstStep(t *testing.T) {
 }
 
 // flyer makes a ball that goes to x = 0 from 1 m away, on a side, and beyond: fast, or carried by a heavy plate that is.
-func (r rig) flyer(how string, rng *rand.Rand, side float32) physics.Body {
+func (r fixture) flyer(how string, rng *rand.Rand, side float32) physics.Body {
 	r.Helper()
 	y := float32(within(rng, -1, 1))
 	if how != "carried" {

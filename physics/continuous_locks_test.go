@@ -10,10 +10,10 @@ import (
 	"github.com/evertick/evertick/physics"
 )
 
-// heldRow is what must keep its bits of a body with locks.
-type heldRow struct{ x, y, angle, cos, sin uint32 }
+// lockedRow is what must keep its bits of a body with locks.
+type lockedRow struct{ x, y, angle, cos, sin uint32 }
 
-func rowOf(c physics.Columns, i int, l physics.MotionLocks) (h heldRow) {
+func rowOf(c physics.Columns, i int, l physics.MotionLocks) (h lockedRow) {
 	if l.X {
 		h.x = math.Float32bits(c.X[i])
 	}
@@ -35,17 +35,17 @@ func lockedBullet(l physics.MotionLocks) func(d *physics.BodyDef) {
 func TestCarriedBulletsStayHeld(t *testing.T) {
 	for k := range 8 {
 		l := physics.MotionLocks{X: k&1 != 0, Y: k&2 != 0, Rotation: k&4 != 0}
-		for name, sweep := range map[string]func(r rig){
-			"bar": func(r rig) {
+		for name, sweep := range map[string]func(r fixture){
+			"bar": func(r fixture) {
 				bar := r.body(physics.KinematicBody, 0, 0, moving(0, 0, 20))
 				r.polygon(bar, plain, physics.Polygon{Count: 4, Vertices: [8][2]float32{{0, -thin}, {3, -thin}, {3, thin}, {0, thin}}})
 			},
-			"plate": func(r rig) {
+			"plate": func(r fixture) {
 				plate := r.body(physics.KinematicBody, -1, 0, moving(150, 100, 0), turned(0.5))
 				r.box(plate, plain, thin, 3)
 			},
 		} {
-			r := newRig(t, 0)
+			r := newFixture(t, 0)
 			b := r.dynamic(1.5, 0.15, lockedBullet(l))
 			r.box(b, plain, 0.1, 0.05)
 			sweep(r)
@@ -75,7 +75,7 @@ func TestHeldBullets(t *testing.T) {
 	const bullets = 60
 	for round := range paritytest.Rounds(8) {
 		rng := rand.New(rand.NewPCG(paritytest.Seed(), uint64(round)))
-		r := rig{t, newWorld(t, physics.Config{Capacity: 256, Gravity: [2]float32{0, -10}})}
+		r := fixture{t, newWorld(t, physics.Config{Capacity: 256, Gravity: [2]float32{0, -10}})}
 		d := plain
 		d.Filter.Category, d.Filter.Mask = 1, 2
 		of := func(s physics.ShapeDef) physics.ShapeDef { s.Filter.Category, s.Filter.Mask = 2, 1; return s }(plain)
@@ -88,7 +88,7 @@ func TestHeldBullets(t *testing.T) {
 		}
 		var all []physics.Body
 		var locks []physics.MotionLocks
-		var before []heldRow
+		var before []lockedRow
 		c := r.w.Columns()
 		for range bullets {
 			l := physics.MotionLocks{X: rng.IntN(2) == 0, Y: rng.IntN(2) == 0, Rotation: rng.IntN(2) == 0}
@@ -125,7 +125,7 @@ func TestStopsHoldMaxSpeed(t *testing.T) {
 	for round := range paritytest.Rounds(40) {
 		rng := rand.New(rand.NewPCG(paritytest.Seed(), uint64(round)))
 		limit := []float32{0, 50, 5}[round%3]
-		r := rig{t, newWorld(t, physics.Config{Capacity: 256, MaxSpeed: limit})}
+		r := fixture{t, newWorld(t, physics.Config{Capacity: 256, MaxSpeed: limit})}
 		for range 10 {
 			x, y := float32(within(rng, -50, 50)), float32(within(rng, -50, 50))
 			angle := within(rng, 0, 6)

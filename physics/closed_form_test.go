@@ -10,7 +10,7 @@ import (
 
 func TestFreeFall(t *testing.T) {
 	const g, v0, steps = -9.81, 3, 90
-	r := newRig(t, g)
+	r := newFixture(t, g)
 	falling := r.dynamic(2, 100, moving(1, v0, 0))
 	r.circle(falling, plain, 0.5)
 	floating := r.dynamic(10, 100, func(d *physics.BodyDef) { d.GravityScale = 0 })
@@ -35,7 +35,7 @@ func TestProjectile(t *testing.T) {
 	const g, v = -10, 20
 	for _, degrees := range []float64{30, 45, 60} {
 		sin, cos := math.Sincos(degrees * math.Pi / 180)
-		r := newRig(t, g)
+		r := newFixture(t, g)
 		b := r.dynamic(0, 0, moving(float32(v*cos), float32(v*sin), 1))
 		r.box(b, plain, 0.1, 0.1)
 		x, y, highest := 0.0, 0.0, 0.0
@@ -54,7 +54,7 @@ func TestProjectile(t *testing.T) {
 }
 
 func TestDamping(t *testing.T) {
-	r := newRig(t, 0)
+	r := newFixture(t, 0)
 	b := r.dynamic(0, 0, moving(10, 0, 4), func(d *physics.BodyDef) { d.LinearDamping, d.AngularDamping = 0.5, 1.5 })
 	r.circle(b, plain, 0.5)
 	r.seconds(2)
@@ -64,7 +64,7 @@ func TestDamping(t *testing.T) {
 }
 
 func TestForces(t *testing.T) {
-	r := newRig(t, 0)
+	r := newFixture(t, 0)
 	b := r.dynamic(0, 0)
 	r.box(b, plain, 1, 0.5) // 2 kg
 	r.no(r.w.ApplyForceToCenter(b, [2]float32{12, -6}))
@@ -79,7 +79,7 @@ func TestForces(t *testing.T) {
 }
 
 // slope returns a box on a slope that is steeper than its friction holds by a factor.
-func slope(r rig, friction float32, angle float64) physics.Body {
+func slope(r fixture, friction float32, angle float64) physics.Body {
 	sin, cos := math.Sincos(angle)
 	r.box(r.body(physics.StaticBody, 0, 0, turned(angle)), material(friction, 0), 100, 1)
 	b := r.dynamic(float32(-1.5*sin), float32(1.5*cos), turned(angle))
@@ -95,7 +95,7 @@ func TestFrictionAngle(t *testing.T) {
 			part   float64
 			slides bool
 		}{{0.99, false}, {1.01, true}} {
-			r := newRig(t, -10)
+			r := newFixture(t, -10)
 			angle := c.part * math.Atan(float64(friction))
 			b := slope(r, friction, angle)
 			r.seconds(0.5)
@@ -116,7 +116,7 @@ func TestFrictionAngle(t *testing.T) {
 
 func TestSlidingDownASlope(t *testing.T) {
 	const friction = 0.3
-	r := newRig(t, -10)
+	r := newFixture(t, -10)
 	angle := 35 * math.Pi / 180
 	sin, cos := math.Sincos(angle)
 	b := slope(r, friction, angle)
@@ -129,7 +129,7 @@ func TestSlidingDownASlope(t *testing.T) {
 }
 
 func TestSlidingToAStop(t *testing.T) {
-	r := newRig(t, -10)
+	r := newFixture(t, -10)
 	r.floor(material(0.5, 0))
 	b := r.dynamic(0, 0.25, moving(8, 0, 0))
 	r.box(b, material(0.5, 0), 0.5, 0.25)
@@ -142,7 +142,7 @@ func TestSlidingToAStop(t *testing.T) {
 
 // Friction of two shapes is the root of the product, restitution the greater one.
 func TestMixing(t *testing.T) {
-	r := newRig(t, -10)
+	r := newFixture(t, -10)
 	r.floor(material(0.9, 0))
 	b := r.dynamic(0, 0.25, moving(6, 0, 0))
 	r.box(b, material(0.4, 0), 0.5, 0.25)
@@ -154,7 +154,7 @@ func TestMixing(t *testing.T) {
 func TestRestitution(t *testing.T) {
 	for _, e := range []float64{0, 0.25, 0.5, 0.75, 1} {
 		for _, height := range []float64{1, 4} {
-			r := newRig(t, -10)
+			r := newFixture(t, -10)
 			r.floor(material(0, 0))
 			ball := r.dynamic(0, float32(0.5+height))
 			r.circle(ball, material(0, float32(e)), 0.5)
@@ -178,7 +178,7 @@ func TestRestitution(t *testing.T) {
 func TestCradle(t *testing.T) {
 	const v = 5
 	for _, gap := range []float32{0, 0.001, 0.1} {
-		r := newRig(t, 0)
+		r := newFixture(t, 0)
 		var balls []physics.Body
 		for i := range 6 {
 			x := float32(i) * (1 + gap)
@@ -213,7 +213,7 @@ func TestCradle(t *testing.T) {
 }
 
 // cloud makes bodies of many shapes that rush to the middle.
-func cloud(r rig, restitution float32) {
+func cloud(r fixture, restitution float32) {
 	for i := range 100 {
 		x, y := float32(i%10)*1.5-6.75, float32(i/10)*1.5-6.75
 		b := r.dynamic(x, y, moving(-x+float32(i%3), -0.7*y, float32(i%5)-2), turned(float64(i)))
@@ -238,7 +238,7 @@ func cloud(r rig, restitution float32) {
 // momentum, but for what bodies move while they collide; and make no energy.
 func TestConservation(t *testing.T) {
 	for _, restitution := range []float32{0, 0.5, 1} {
-		r := newRig(t, 0)
+		r := newFixture(t, 0)
 		cloud(r, restitution)
 		before := r.total()
 		greatest := 0.0
@@ -264,7 +264,7 @@ func TestConservation(t *testing.T) {
 func TestConveyor(t *testing.T) {
 	for _, first := range []bool{true, false} { // which shape is the belt
 		for _, speed := range []float64{2, -3} {
-			r := newRig(t, -10)
+			r := newFixture(t, -10)
 			belt := func() {
 				d := material(0.5, 0)
 				d.TangentSpeed = float32(speed)
@@ -301,7 +301,7 @@ func rolling(t *testing.T, speed, radius float64) {
 	const g, seconds = 10, 2
 	for _, part := range []float64{0, 0.2, 0.8, 2} { // of what stops it
 		resistance := part * speed / (2. / 3 * g * seconds)
-		r := newRig(t, -g)
+		r := newFixture(t, -g)
 		r.floor(plain)
 		b := r.dynamic(0, float32(radius), moving(float32(speed), 0, float32(-speed/radius)))
 		d := plain
@@ -317,7 +317,7 @@ func rolling(t *testing.T, speed, radius float64) {
 
 // A ball that slides at first ends up rolling at two thirds of its speed.
 func TestSlidingTurnsToRolling(t *testing.T) {
-	r := newRig(t, -10)
+	r := newFixture(t, -10)
 	r.floor(material(0.5, 0))
 	b := r.dynamic(0, 0.5, moving(6, 0, 0))
 	r.circle(b, material(0.5, 0), 0.5)

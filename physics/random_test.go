@@ -14,15 +14,15 @@ import (
 )
 
 const (
-	wildBodies = 64 // the capacity
-	wildSlots  = 24
-	wildHeap   = 5000    // bodies beside them, where there is work for several workers
-	heaped     = 1 << 16 // seeds of such worlds
+	randomBodies     = 64 // the capacity
+	randomSlots      = 24
+	randomHeapBodies = 5000    // bodies beside them, where there is work for several workers
+	heaped           = 1 << 16 // seeds of such worlds
 )
 
-// wild is a world to which anything is done that a program can do, as drawn from a seed and a
+// randomWorld is a world to which anything is done that a program can do, as drawn from a seed and a
 // stream of bytes: two in the same state with the same draws do the same.
-type wild struct {
+type randomWorld struct {
 	*physics.World
 	t        testing.TB
 	rng      rand.PCG
@@ -36,23 +36,23 @@ type wild struct {
 	seed     uint64
 }
 
-func wildConfig(seed uint64) physics.Config {
-	c := physics.Config{Capacity: wildBodies, Gravity: [2]float32{0, -10}, Plane: physics.Plane(seed / 2 % 2)}
+func randomConfig(seed uint64) physics.Config {
+	c := physics.Config{Capacity: randomBodies, Gravity: [2]float32{0, -10}, Plane: physics.Plane(seed / 2 % 2)}
 	c.DisableSleep, c.DisableContinuous = seed%8 == 5, seed%8 == 7
 	c.SubSteps = int(seed % 3)
 	if seed >= heaped {
-		c.Capacity += wildHeap
+		c.Capacity += randomHeapBodies
 	}
 	if seed%5 == 3 {
-		c.Slots, c.ContactHertz, c.JointHertz, c.JointDamping, c.PushSpeed, c.FrictionMix = wildSlots, 20, 100, 1, 1e6, 3
+		c.Slots, c.ContactHertz, c.JointHertz, c.JointDamping, c.PushSpeed, c.FrictionMix = randomSlots, 20, 100, 1, 1e6, 3
 	}
 	return c
 }
 
-func newWild(t testing.TB, c physics.Config, seed uint64, ops []byte) *wild {
+func newRandomWorld(t testing.TB, c physics.Config, seed uint64, ops []byte) *randomWorld {
 	t.Helper()
-	w := &wild{World: newWorld(t, c), t: t, rng: *rand.NewPCG(seed, 5), ops: ops, seed: seed}
-	f := func() []float32 { return make([]float32, wildSlots) }
+	w := &randomWorld{World: newWorld(t, c), t: t, rng: *rand.NewPCG(seed, 5), ops: ops, seed: seed}
+	f := func() []float32 { return make([]float32, randomSlots) }
 	w.entities = physics.Transforms{X: f(), Y: f(), Z: f(), QX: f(), QY: f(), QZ: f(), QW: f()}
 	tub := body(t, w.World, physics.StaticBody, 0, 0)
 	for _, side := range [][2][2]float32{{{-12, 0}, {12, 0}}, {{-12, 20}, {-12, 0}}, {{12, 0}, {12, 20}}} {
@@ -68,10 +68,10 @@ func newWild(t testing.TB, c physics.Config, seed uint64, ops []byte) *wild {
 }
 
 // heap adds many bodies to the left of the tub, and some on top of it.
-func (w *wild) heap() {
+func (w *randomWorld) heap() {
 	floor := body(w.t, w.World, physics.StaticBody, -60, -1)
 	box(w.t, w.World, floor, 45, 0.5)
-	for i := range wildHeap - 1 {
+	for i := range randomHeapBodies - 1 {
 		b := body(w.t, w.World, physics.DynamicBody, float32(i%100)*0.99-106, float32(i/100)*0.99)
 		if w.one(2) {
 			circle(w.t, w.World, b, plain, 0.5)
@@ -82,7 +82,7 @@ func (w *wild) heap() {
 }
 
 // as makes w do from now on what from would.
-func (w *wild) as(from *wild) {
+func (w *randomWorld) as(from *randomWorld) {
 	w.rng, w.ops = from.rng, from.ops
 	w.bodies, w.shapes = append(w.bodies[:0], from.bodies...), append(w.shapes[:0], from.shapes...)
 	w.chains, w.joints = append(w.chains[:0], from.chains...), append(w.joints[:0], from.joints...)
@@ -92,20 +92,20 @@ func (w *wild) as(from *wild) {
 	}
 }
 
-func (w *wild) columnsOfEntities() [7][]float32 {
+func (w *randomWorld) columnsOfEntities() [7][]float32 {
 	e := &w.entities
 	return [...][]float32{e.X, e.Y, e.Z, e.QX, e.QY, e.QZ, e.QW}
 }
 
-func (w *wild) pick(n int) int { return int(w.rng.Uint64() % uint64(n)) }
+func (w *randomWorld) pick(n int) int { return int(w.rng.Uint64() % uint64(n)) }
 
-func (w *wild) one(in int) bool { return w.pick(in) == 0 }
+func (w *randomWorld) one(in int) bool { return w.pick(in) == 0 }
 
-func (w *wild) float(low, high float32) float32 {
+func (w *randomWorld) float(low, high float32) float32 {
 	return low + float32(float32(w.rng.Uint64()>>40)/(1<<24)*(high-low))
 }
 
-func (w *wild) vector(size float32) [2]float32 {
+func (w *randomWorld) vector(size float32) [2]float32 {
 	return [2]float32{w.float(-size, size), w.float(-size, size)}
 }
 
@@ -115,25 +115,25 @@ var garbage = []float32{
 }
 
 // any is a number, and garbage now and then, in some worlds more often.
-func (w *wild) any(low, high float32) float32 {
+func (w *randomWorld) any(low, high float32) float32 {
 	if w.one(30 << (2 * (w.seed % 3))) {
 		return garbage[w.pick(len(garbage))]
 	}
 	return w.float(low, high)
 }
 
-func (w *wild) anyVector(size float32) [2]float32 {
+func (w *randomWorld) anyVector(size float32) [2]float32 {
 	return [2]float32{w.any(-size, size), w.any(-size, size)}
 }
 
 // body is some body, rarely one that is gone.
-func (w *wild) body() physics.Body {
+func (w *randomWorld) body() physics.Body {
 	if len(w.bodies) > 0 && w.one(25) {
 		return w.bodies[w.pick(len(w.bodies))]
 	}
 	i := w.pick(w.Rows())
 	if w.one(2) {
-		i %= wildBodies
+		i %= randomBodies
 	}
 	if i == 0 && w.calm() {
 		i = w.Rows() - 1
@@ -142,14 +142,14 @@ func (w *wild) body() physics.Body {
 	return b
 }
 
-func (w *wild) shape() physics.Shape {
+func (w *randomWorld) shape() physics.Shape {
 	if len(w.shapes) == 0 {
 		return physics.Shape{}
 	}
 	return w.shapes[w.pick(len(w.shapes))]
 }
 
-func (w *wild) joint() physics.Joint {
+func (w *randomWorld) joint() physics.Joint {
 	if len(w.joints) == 0 {
 		return physics.Joint{}
 	}
@@ -157,7 +157,7 @@ func (w *wild) joint() physics.Joint {
 }
 
 // keep adds to a list of bounded length.
-func keep[T any](w *wild, list *[]T, v T) {
+func keep[T any](w *randomWorld, list *[]T, v T) {
 	if len(*list) < 96 {
 		*list = append(*list, v)
 		return
@@ -166,9 +166,9 @@ func keep[T any](w *wild, list *[]T, v T) {
 }
 
 // calm is a world in which most bodies fall asleep.
-func (w *wild) calm() bool { return w.seed/2%4 != 0 }
+func (w *randomWorld) calm() bool { return w.seed/2%4 != 0 }
 
-func (w *wild) bodyDef() physics.BodyDef {
+func (w *randomWorld) bodyDef() physics.BodyDef {
 	d := physics.DefaultBodyDef()
 	d.Type = physics.DynamicBody
 	switch w.pick(12) {
@@ -194,7 +194,7 @@ func (w *wild) bodyDef() physics.BodyDef {
 		d.AngularDamping, d.DisableSleep, d.SleepThreshold = 4, false, w.float(0.2, 2)
 	}
 	if d.HasSlot = w.one(3); d.HasSlot {
-		d.Slot = uint32(w.pick(wildSlots))
+		d.Slot = uint32(w.pick(randomSlots))
 	}
 	if d.Asleep, d.Disabled = w.one(5), w.one(15); d.Asleep || d.Disabled {
 		d.LinearVelocity, d.AngularVelocity = [2]float32{}, 0
@@ -202,7 +202,7 @@ func (w *wild) bodyDef() physics.BodyDef {
 	return d
 }
 
-func (w *wild) shapeDef() physics.ShapeDef {
+func (w *randomWorld) shapeDef() physics.ShapeDef {
 	d := physics.DefaultShapeDef()
 	d.Density, d.Friction, d.Restitution = w.any(0, 3), w.any(0, 1), w.any(0, 0.9)
 	d.RollingResistance, d.Sensor = w.any(0, 0.2), w.one(10)
@@ -226,7 +226,7 @@ type shaper struct {
 	segment func(physics.Body, physics.ShapeDef, physics.Segment) error
 }
 
-func (w *wild) direct() shaper {
+func (w *randomWorld) direct() shaper {
 	kept := func(s physics.Shape, err error) error {
 		if err == nil {
 			keep(w, &w.shapes, s)
@@ -265,7 +265,7 @@ func recorder(c *physics.Commands) shaper {
 	}
 }
 
-func (w *wild) addShape(b physics.Body, to shaper) error {
+func (w *randomWorld) addShape(b physics.Body, to shaper) error {
 	d, p, r := w.shapeDef(), w.vector(0.6), w.any(0.1, 0.6)
 	switch w.pick(5) {
 	case 0:
@@ -285,7 +285,7 @@ func (w *wild) addShape(b physics.Body, to shaper) error {
 	return to.polygon(b, d, polygon)
 }
 
-func (w *wild) create() error {
+func (w *randomWorld) create() error {
 	b, err := w.CreateBody(w.bodyDef())
 	if err != nil {
 		return err
@@ -299,7 +299,7 @@ func (w *wild) create() error {
 	return nil
 }
 
-func (w *wild) chain() error {
+func (w *randomWorld) chain() error {
 	d := physics.ChainDef{Shape: w.shapeDef(), Loop: w.one(3)}
 	d.Shape.Sensor, d.Shape.OneWay = w.one(20), [2]float32{}
 	at := w.vector(6)
@@ -313,7 +313,7 @@ func (w *wild) chain() error {
 	return err
 }
 
-func (w *wild) jointDef(a, b physics.Body) physics.JointDef {
+func (w *randomWorld) jointDef(a, b physics.Body) physics.JointDef {
 	d := common(a, b)
 	d.FrameA, d.FrameB = at(w.any(-1, 1), w.any(-1, 1), w.any(-3, 3)), at(w.any(-1, 1), w.any(-1, 1), w.any(-3, 3))
 	d.CollideConnected = w.one(2)
@@ -323,7 +323,7 @@ func (w *wild) jointDef(a, b physics.Body) physics.JointDef {
 	return d
 }
 
-func (w *wild) tie() error {
+func (w *randomWorld) tie() error {
 	if w.calm() && !w.one(4) {
 		return nil
 	}
@@ -334,14 +334,14 @@ func (w *wild) tie() error {
 	return err
 }
 
-func (w *wild) explosion() physics.ExplosionDef {
+func (w *randomWorld) explosion() physics.ExplosionDef {
 	return physics.ExplosionDef{
 		Position: w.anyVector(8), Radius: w.any(0, 3), Falloff: w.any(0, 4), ImpulsePerLength: w.any(-3, 10), Mask: ^uint64(0),
 	}
 }
 
 // garble writes to the columns what may be written there.
-func (w *wild) garble() error {
+func (w *randomWorld) garble() error {
 	b := w.body()
 	if !w.Valid(b) {
 		return nil
@@ -368,7 +368,7 @@ func (w *wild) garble() error {
 }
 
 // strew writes to the entities, and lets the world pull.
-func (w *wild) strew() error {
+func (w *randomWorld) strew() error {
 	if w.one(2) {
 		return w.Sync(w.entities)
 	}
@@ -378,7 +378,7 @@ func (w *wild) strew() error {
 		if w.one(8) {
 			v = garbage[w.pick(len(garbage))]
 		}
-		columns[w.pick(7)][w.pick(wildSlots)] = v
+		columns[w.pick(7)][w.pick(randomSlots)] = v
 	}
 	err := w.Pull(w.entities)
 	if err != nil {
@@ -388,14 +388,14 @@ func (w *wild) strew() error {
 }
 
 // synced makes the entities good again.
-func (w *wild) synced() {
+func (w *randomWorld) synced() {
 	if err := w.Sync(w.entities); err != nil {
 		w.t.Fatal(err)
 	}
 }
 
 // record fills a list with commands.
-func (w *wild) record(c *physics.Commands) {
+func (w *randomWorld) record(c *physics.Commands) {
 	var unborn []physics.Body
 	for range 1 + w.pick(6) {
 		b, other := w.body(), w.body()
@@ -440,7 +440,7 @@ func (w *wild) record(c *physics.Commands) {
 }
 
 // commanded applies one to three lists.
-func (w *wild) commanded() error {
+func (w *randomWorld) commanded() error {
 	var lists []*physics.Commands
 	for range 1 + w.pick(3) {
 		c := w.NewCommands()
@@ -450,77 +450,77 @@ func (w *wild) commanded() error {
 	return w.Apply(lists...)
 }
 
-// wildOps is what can be done.
-var wildOps = []struct {
+// randomOps is what can be done.
+var randomOps = []struct {
 	name string
-	do   func(w *wild) error
+	do   func(w *randomWorld) error
 }{
-	{"create", (*wild).create},
-	{"shape", func(w *wild) error { return w.addShape(w.body(), w.direct()) }},
-	{"chain", (*wild).chain},
-	{"tie", (*wild).tie},
-	{"tie again", (*wild).tie},
-	{"garble", (*wild).garble},
-	{"strew", (*wild).strew},
-	{"commands", (*wild).commanded},
-	{"more commands", (*wild).commanded},
-	{"destroy body", func(w *wild) error { return w.DestroyBody(w.body()) }},
-	{"destroy shape", func(w *wild) error { return w.DestroyShape(w.shape()) }},
-	{"destroy joint", func(w *wild) error { return w.DestroyJoint(w.joint()) }},
-	{"destroy chain", func(w *wild) error {
+	{"create", (*randomWorld).create},
+	{"shape", func(w *randomWorld) error { return w.addShape(w.body(), w.direct()) }},
+	{"chain", (*randomWorld).chain},
+	{"tie", (*randomWorld).tie},
+	{"tie again", (*randomWorld).tie},
+	{"garble", (*randomWorld).garble},
+	{"strew", (*randomWorld).strew},
+	{"commands", (*randomWorld).commanded},
+	{"more commands", (*randomWorld).commanded},
+	{"destroy body", func(w *randomWorld) error { return w.DestroyBody(w.body()) }},
+	{"destroy shape", func(w *randomWorld) error { return w.DestroyShape(w.shape()) }},
+	{"destroy joint", func(w *randomWorld) error { return w.DestroyJoint(w.joint()) }},
+	{"destroy chain", func(w *randomWorld) error {
 		if len(w.chains) == 0 || !w.one(3) {
 			return nil
 		}
 		return w.DestroyChain(w.chains[w.pick(len(w.chains))])
 	}},
-	{"impulse", func(w *wild) error { return w.ApplyLinearImpulse(w.body(), w.anyVector(5), w.anyVector(9)) }},
-	{"turn", func(w *wild) error { return w.ApplyAngularImpulse(w.body(), w.any(-3, 3)) }},
-	{"force", func(w *wild) error { return w.ApplyForce(w.body(), w.anyVector(50), w.anyVector(9)) }},
-	{"torque", func(w *wild) error { return w.ApplyTorque(w.body(), w.any(-9, 9)) }},
-	{"velocity", func(w *wild) error { return w.SetVelocity(w.body(), w.anyVector(9), w.any(-6, 6)) }},
-	{"teleport", func(w *wild) error { return w.SetTransform(w.body(), w.anyVector(9), w.any(-4, 4)) }},
-	{"target", func(w *wild) error {
+	{"impulse", func(w *randomWorld) error { return w.ApplyLinearImpulse(w.body(), w.anyVector(5), w.anyVector(9)) }},
+	{"turn", func(w *randomWorld) error { return w.ApplyAngularImpulse(w.body(), w.any(-3, 3)) }},
+	{"force", func(w *randomWorld) error { return w.ApplyForce(w.body(), w.anyVector(50), w.anyVector(9)) }},
+	{"torque", func(w *randomWorld) error { return w.ApplyTorque(w.body(), w.any(-9, 9)) }},
+	{"velocity", func(w *randomWorld) error { return w.SetVelocity(w.body(), w.anyVector(9), w.any(-6, 6)) }},
+	{"teleport", func(w *randomWorld) error { return w.SetTransform(w.body(), w.anyVector(9), w.any(-4, 4)) }},
+	{"target", func(w *randomWorld) error {
 		return w.SetTargetTransform(w.body(), w.anyVector(9), w.any(-4, 4), w.any(0.01, 0.1))
 	}},
-	{"type", func(w *wild) error { return w.SetType(w.body(), physics.BodyType(w.pick(3))) }},
-	{"mass", func(w *wild) error {
+	{"type", func(w *randomWorld) error { return w.SetType(w.body(), physics.BodyType(w.pick(3))) }},
+	{"mass", func(w *randomWorld) error {
 		return w.SetMassData(w.body(), physics.MassData{Mass: w.any(0.1, 5), Inertia: w.any(0, 5), Center: w.anyVector(1)})
 	}},
-	{"own mass", func(w *wild) error { return w.ResetMassData(w.body()) }},
-	{"locks", func(w *wild) error {
+	{"own mass", func(w *randomWorld) error { return w.ResetMassData(w.body()) }},
+	{"locks", func(w *randomWorld) error {
 		return w.SetMotionLocks(w.body(), physics.MotionLocks{X: w.one(3), Y: w.one(3), Rotation: w.one(3)})
 	}},
-	{"bullet", func(w *wild) error { return w.SetBullet(w.body(), w.one(2)) }},
-	{"material", func(w *wild) error { return w.SetShapeDef(w.shape(), w.shapeDef()) }},
-	{"gravity", func(w *wild) error {
+	{"bullet", func(w *randomWorld) error { return w.SetBullet(w.body(), w.one(2)) }},
+	{"material", func(w *randomWorld) error { return w.SetShapeDef(w.shape(), w.shapeDef()) }},
+	{"gravity", func(w *randomWorld) error {
 		if w.calm() || !w.one(4) {
 			return w.SetGravity([2]float32{0, -10})
 		}
 		return w.SetGravity(w.anyVector(10))
 	}},
-	{"tuning", func(w *wild) error {
+	{"tuning", func(w *randomWorld) error {
 		if !w.one(3) {
 			return w.SetTuning(physics.Tuning{})
 		}
 		return w.SetTuning(physics.Tuning{ContactHertz: w.any(0, 60), ContactDamping: w.any(0, 20), PushSpeed: w.any(0, 5),
 			RestitutionThreshold: w.any(0, 2), MaxSpeed: w.any(0, 500), HitSpeed: w.any(0, 2)})
 	}},
-	{"ignore", func(w *wild) error { return w.IgnorePair(w.body(), w.body()) }},
-	{"heed", func(w *wild) error { return w.UnignorePair(w.body(), w.body()) }},
-	{"explode", func(w *wild) error { return w.Explode(w.explosion()) }},
-	{"wind", func(w *wild) error {
+	{"ignore", func(w *randomWorld) error { return w.IgnorePair(w.body(), w.body()) }},
+	{"heed", func(w *randomWorld) error { return w.UnignorePair(w.body(), w.body()) }},
+	{"explode", func(w *randomWorld) error { return w.Explode(w.explosion()) }},
+	{"wind", func(w *randomWorld) error {
 		return w.ApplyWind(physics.WindDef{
 			Wind: w.anyVector(10), Drag: w.any(0, 2), Lift: w.any(0, 1), MaxSpeed: w.any(0, 20), Mask: ^uint64(0), Wake: w.one(2),
 		})
 	}},
-	{"disable", func(w *wild) error { return w.Disable(w.body()) }},
-	{"enable", func(w *wild) error { return w.Enable(w.body()) }},
-	{"awake", func(w *wild) error { return w.SetAwake(w.body(), w.one(3)) }},
-	{"asleep", func(w *wild) error { return w.SetAwake(w.body(), false) }},
-	{"threshold", func(w *wild) error { return w.SetSleepThreshold(w.body(), w.any(0, 1)) }},
-	{"motor", func(w *wild) error { return w.SetMotorSpeed(w.joint(), w.any(-5, 5)) }},
-	{"mouse", func(w *wild) error { return w.SetMouseTarget(w.joint(), w.anyVector(8)) }},
-	{"redefine", func(w *wild) error {
+	{"disable", func(w *randomWorld) error { return w.Disable(w.body()) }},
+	{"enable", func(w *randomWorld) error { return w.Enable(w.body()) }},
+	{"awake", func(w *randomWorld) error { return w.SetAwake(w.body(), w.one(3)) }},
+	{"asleep", func(w *randomWorld) error { return w.SetAwake(w.body(), false) }},
+	{"threshold", func(w *randomWorld) error { return w.SetSleepThreshold(w.body(), w.any(0, 1)) }},
+	{"motor", func(w *randomWorld) error { return w.SetMotorSpeed(w.joint(), w.any(-5, 5)) }},
+	{"mouse", func(w *randomWorld) error { return w.SetMouseTarget(w.joint(), w.anyVector(8)) }},
+	{"redefine", func(w *randomWorld) error {
 		j := w.joint()
 		a, b, err := w.JointBodies(j)
 		if err != nil {
@@ -534,29 +534,29 @@ var wildOps = []struct {
 		}
 		return nil
 	}},
-	{"peace", func(w *wild) error { return nil }},
+	{"peace", func(w *randomWorld) error { return nil }},
 }
 
 // act does what the next byte says.
-func (w *wild) act() string {
+func (w *randomWorld) act() string {
 	w.t.Helper()
-	k := w.pick(len(wildOps))
+	k := w.pick(len(randomOps))
 	if len(w.ops) > 0 {
-		k, w.ops = int(w.ops[0])%len(wildOps), w.ops[1:]
+		k, w.ops = int(w.ops[0])%len(randomOps), w.ops[1:]
 	}
 	var before uint64
 	if w.strict {
 		before = w.Hash()
 	}
-	err := wildOps[k].do(w)
+	err := randomOps[k].do(w)
 	if w.strict && err != nil && w.Hash() != before {
-		w.t.Fatalf("seed %d: %s was refused and has changed the world: %v", w.seed, wildOps[k].name, err)
+		w.t.Fatalf("seed %d: %s was refused and has changed the world: %v", w.seed, randomOps[k].name, err)
 	}
-	return wildOps[k].name
+	return randomOps[k].name
 }
 
 // acts is how much to do in a tick: mostly little or nothing, so that bodies fall asleep.
-func (w *wild) acts(tick int) int {
+func (w *randomWorld) acts(tick int) int {
 	switch n := tick % 80; {
 	case n < 12:
 		return w.pick(6)
@@ -567,10 +567,10 @@ func (w *wild) acts(tick int) int {
 }
 
 // gather brings back what has left the tub.
-func (w *wild) gather() {
+func (w *randomWorld) gather() {
 	w.t.Helper()
 	c := w.Columns()
-	for i := range min(w.Rows(), wildBodies) {
+	for i := range min(w.Rows(), randomBodies) {
 		x, y := c.X[i], c.Y[i]
 		if b, ok := w.BodyAt(i); ok && (y < -1 || y > 18 || x < -12 || x > 12) {
 			if err := w.SetTransform(b, [2]float32{w.float(-9, 9), w.float(1, 9)}, 1); err != nil {
@@ -581,14 +581,14 @@ func (w *wild) gather() {
 }
 
 // duration is that of a step, which is seldom an odd one, or a bad one.
-func (w *wild) duration() float32 {
+func (w *randomWorld) duration() float32 {
 	if w.calm() || !w.one(12) {
 		return dt
 	}
 	return [...]float32{1. / 30, 1. / 240, 0.2, 1e-6, 1000, 0, -1, float32(math.NaN()), 1e9}[w.pick(9)]
 }
 
-func (w *wild) step() {
+func (w *randomWorld) step() {
 	w.t.Helper()
 	if !w.one(5) {
 		w.gather()
@@ -610,15 +610,15 @@ func (w *wild) step() {
 	}
 }
 
-// wildRun is one way to compute what all have to compute.
-type wildRun struct {
+// randomRun is one way to compute what all have to compute.
+type randomRun struct {
 	name  string
-	w     *wild
-	again func(r *wildRun, tick int) // replaces the world by another one in the same state
+	w     *randomWorld
+	again func(r *randomRun, tick int) // replaces the world by another one in the same state
 }
 
 // restored goes on in a new world every 17 ticks.
-func restored(r *wildRun, tick int) {
+func restored(r *randomRun, tick int) {
 	if tick%17 != 3 {
 		return
 	}
@@ -636,9 +636,9 @@ func restored(r *wildRun, tick int) {
 }
 
 // copied goes on in a copy every 13 ticks.
-func copied() func(r *wildRun, tick int) {
+func copied() func(r *randomRun, tick int) {
 	var spare *physics.World
-	return func(r *wildRun, tick int) {
+	return func(r *randomRun, tick int) {
 		if tick%13 != 5 {
 			return
 		}
@@ -654,13 +654,13 @@ func copied() func(r *wildRun, tick int) {
 }
 
 // rewound goes forward and back with one world.
-func rewound(r *wildRun, tick int) {
+func rewound(r *randomRun, tick int) {
 	if tick%11 != 7 {
 		return
 	}
 	t, w := r.w.t, r.w
 	data := must[[]byte](t)(w.Snapshot(nil))
-	kept := &wild{entities: physics.Transforms{}}
+	kept := &randomWorld{entities: physics.Transforms{}}
 	*kept = *w
 	kept.bodies, kept.shapes = append([]physics.Body(nil), w.bodies...), append([]physics.Shape(nil), w.shapes...)
 	kept.chains, kept.joints = append([]physics.Chain(nil), w.chains...), append([]physics.Joint(nil), w.joints...)
@@ -679,11 +679,11 @@ func rewound(r *wildRun, tick int) {
 	w.as(kept)
 }
 
-func wildRuns(t testing.TB, seed uint64, ops []byte) (runs []*wildRun) {
-	c := wildConfig(seed)
-	add := func(name string, level native.Level, workers int, again func(*wildRun, int)) {
+func randomRuns(t testing.TB, seed uint64, ops []byte) (runs []*randomRun) {
+	c := randomConfig(seed)
+	add := func(name string, level native.Level, workers int, again func(*randomRun, int)) {
 		c.Level, c.Workers = level, workers
-		runs = append(runs, &wildRun{name, newWild(t, c, seed, ops), again})
+		runs = append(runs, &randomRun{name, newRandomWorld(t, c, seed, ops), again})
 	}
 	for i, level := range native.Levels() {
 		add(level.String(), level, 1, nil)
@@ -699,10 +699,10 @@ func wildRuns(t testing.TB, seed uint64, ops []byte) (runs []*wildRun) {
 	return runs
 }
 
-// runWild lets all do the same, and compares.
-func runWild(t testing.TB, seed uint64, ops []byte, ticks int) {
+// runRandom lets all do the same, and compares.
+func runRandom(t testing.TB, seed uint64, ops []byte, ticks int) {
 	t.Helper()
-	runs := wildRuns(t, seed, ops)
+	runs := randomRuns(t, seed, ops)
 	base := runs[0].w
 	base.strict = true
 	keepPicture(t, base.World)
@@ -795,7 +795,7 @@ func oneNaN(t testing.TB, what string, e *physics.Events) (nans int) {
 }
 
 // soundness looks at what holds after any step.
-func (w *wild) soundness(tick int) {
+func (w *randomWorld) soundness(tick int) {
 	w.t.Helper()
 	sound(w.t, w.World, tick)
 	c := w.Columns()
@@ -825,7 +825,7 @@ func (w *wild) soundness(tick int) {
 }
 
 // news looks at the events of a step.
-func (w *wild) news(tick int) {
+func (w *randomWorld) news(tick int) {
 	w.t.Helper()
 	e := w.Events()
 	bad := func(what string, v any) {
@@ -862,7 +862,7 @@ func (w *wild) news(tick int) {
 }
 
 // rays compares what rays meet with brute force, and in all worlds.
-func (w *wild) rays(tick int, runs []*wildRun) {
+func (w *randomWorld) rays(tick int, runs []*randomRun) {
 	w.t.Helper()
 	if tick%8 != 0 {
 		return
@@ -906,28 +906,28 @@ func (w *wild) rays(tick int, runs []*wildRun) {
 
 // Whatever is done to a world, every level, any number of workers, what is restored, and what is copied stay the
 // same; what is refused changes nothing, and no step leaves what is not finite.
-func TestWild(t *testing.T) {
+func TestRandomCommands(t *testing.T) {
 	seeds, ticks := uint64(8), 96
 	if paritytest.Instrumented {
 		seeds, ticks = 2, 48
 	}
 	for seed := range seeds {
-		t.Run(fmt.Sprint(seed), func(t *testing.T) { runWild(t, seed, nil, ticks) })
+		t.Run(fmt.Sprint(seed), func(t *testing.T) { runRandom(t, seed, nil, ticks) })
 	}
 }
 
 // So they do where there is work for several workers.
-func TestWildHeap(t *testing.T) {
+func TestRandomCommandsHeap(t *testing.T) {
 	if testing.Short() || paritytest.Instrumented {
 		t.Skip("takes long")
 	}
-	runWild(t, heaped+1, nil, 12)
+	runRandom(t, heaped+1, nil, 12)
 }
 
-func FuzzWild(f *testing.F) {
+func FuzzRandomCommands(f *testing.F) {
 	f.Add(uint64(1), []byte("anything"))
 	f.Add(uint64(5), []byte{0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 40, 39, 38, 37, 36, 35, 34, 33, 32})
 	f.Fuzz(func(t *testing.T, seed uint64, ops []byte) {
-		runWild(t, seed%heaped, ops[:min(len(ops), 200)], min(8+len(ops)/3, 60))
+		runRandom(t, seed%heaped, ops[:min(len(ops), 200)], min(8+len(ops)/3, 60))
 	})
 }
