@@ -139,10 +139,8 @@ func (q *Queries) checkCounts(counts []uint32) error {
 }
 
 type countTask struct {
-	ix     *Index
-	q      *Queries
+	radiusSearch
 	counts []uint32
-	live   liveBits
 }
 
 // Do answers one chunk of queries; it implements native.Task.
