@@ -98,8 +98,9 @@ func (w *World) checkRoom(lists []*Commands) error {
 }
 
 // wouldDespawn reports whether a Despawn would find its entity after the commands before
-// it, and notes it: a live entity in World.despawning, and one that a Spawn before would
-// create, with an id below next, in World.cancelled, counted from the next id of the world.
+// it. It notes a live entity in World.despawning. It notes an entity that an earlier Spawn
+// would create, with an id below next, in World.cancelled, by its distance from the next id
+// of the world.
 func (w *World) wouldDespawn(id, next ID) bool {
 	if slot, ok := w.table.slot(id); ok {
 		return w.despawning.add(int(slot>>6), 1<<(slot&63))

@@ -78,11 +78,11 @@ func newColumn[T any](w *World, caller, name string) (*Column[T], error) {
 
 // register adds a column that the program has a handle to.
 func (w *World) register(caller, name string, k kind, count int) (*column, error) {
-	i, taken := search(w.byName, name)
+	old := find(w.byName, name)
 	switch {
-	case taken && w.byName[i].kept:
-		return w.byName[i], w.registerKept(w.byName[i], caller, k, count)
-	case taken || name == identity:
+	case old != nil && old.kept:
+		return old, w.registerKept(old, caller, k, count)
+	case old != nil || name == identity:
 		return nil, fault.Field(ErrRange, caller+" name already used", name)
 	case len(w.columns) == maxColumns:
 		return nil, fault.Field(ErrCapacity, caller+" columns", maxColumns)
@@ -110,12 +110,8 @@ func (w *World) fullRows(c *column) []byte {
 // is none whose rows are of type T: a Number, or an array of them. It does not find a
 // column that only a snapshot brought, before AddColumn has added it.
 func FindColumn[T any](w *World, name string) (*Column[T], bool) {
-	i, ok := search(w.byName, name)
-	if !ok {
-		return nil, false
-	}
-	c := w.byName[i]
-	if k, count := kindOf(reflect.TypeFor[T]()); c.kept || !c.holds(k, count) {
+	c := find(w.byName, name)
+	if k, count := kindOf(reflect.TypeFor[T]()); c == nil || c.kept || !c.holds(k, count) {
 		return nil, false
 	}
 	return &Column[T]{c, stagger.View[T](c.mem)}, true

@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"fmt"
 	"math"
+	"math/bits"
 	"reflect"
 )
 
@@ -65,10 +66,10 @@ func at(a, b *World, d Difference, slot int) Difference {
 	return d
 }
 
-func diffTags(a, b *World) (d Difference, found bool) {
-	n := words(a.high)
-	mergeByName(a.tagsByName, b.tagsByName, func(s, t *tagSet) bool {
-		for i := range n {
+func diffTags(a, b *World) (Difference, bool) {
+	for _, name := range allNames(a.tagsByName, b.tagsByName) {
+		s, t := find(a.tagsByName, name), find(b.tagsByName, name)
+		for i := range words(a.high) {
 			var x, y uint64
 			if s != nil {
 				x = s.bits[i]
@@ -76,34 +77,32 @@ func diffTags(a, b *World) (d Difference, found bool) {
 			if t != nil {
 				y = t.bits[i]
 			}
-			eachBit(i, (x^y)&-(x^y), func(slot Slot) { // the lowest
-				has := x>>(slot&63)&1 != 0
-				d = at(a, b, Difference{Part: "tag", Name: firstNonNil(s, t).label(), A: has, B: !has}, int(slot))
-				found = true
-			})
-			if found {
-				return false
+			if x != y {
+				bit := bits.TrailingZeros64(x ^ y)
+				has := x>>bit&1 != 0
+				return at(a, b, Difference{Part: "tag", Name: name, A: has, B: !has}, i<<6|bit), true
 			}
 		}
-		return true
-	})
-	return d, found
+	}
+	return Difference{}, false
 }
 
-func diffColumns(a, b *World) (d Difference, found bool) {
-	mergeByName(a.byName, b.byName, func(s, t *column) bool {
+func diffColumns(a, b *World) (Difference, bool) {
+	for _, name := range allNames(a.byName, b.byName) {
+		s, t := find(a.byName, name), find(b.byName, name)
+		d, found := Difference{Part: "column", Name: name, A: typeOrNil(s), B: typeOrNil(t)}, true
 		switch {
 		case s == nil || t == nil:
-			d, found = Difference{Part: "column", Name: firstNonNil(s, t).label(), A: typeOrNil(s), B: typeOrNil(t)}, true
 		case !s.holds(t.kind, t.count):
 			found = s.hash(a.high) != t.hash(b.high)
-			d = Difference{Part: "column", Name: s.name, A: typeOrNil(s), B: typeOrNil(t)}
 		default:
 			d, found = diffRows(a, b, s, t)
 		}
-		return !found
-	})
-	return d, found
+		if found {
+			return d, true
+		}
+	}
+	return Difference{}, false
 }
 
 func diffRows(a, b *World, s, t *column) (Difference, bool) {
@@ -118,39 +117,6 @@ func diffRows(a, b *World, s, t *column) (Difference, bool) {
 		}
 	}
 	return Difference{}, false
-}
-
-// mergeByName calls f for every name in two sorted lists until f returns false, with nil
-// for a list that lacks the name.
-func mergeByName[N any, P interface {
-	*N
-	named
-}](a, b []P, f func(P, P) bool) {
-	for len(a) > 0 || len(b) > 0 {
-		var x, y P
-		if len(b) == 0 || len(a) > 0 && a[0].label() <= b[0].label() {
-			x = a[0]
-		}
-		if len(a) == 0 || len(b) > 0 && b[0].label() <= a[0].label() {
-			y = b[0]
-		}
-		if x != nil {
-			a = a[1:]
-		}
-		if y != nil {
-			b = b[1:]
-		}
-		if !f(x, y) {
-			return
-		}
-	}
-}
-
-func firstNonNil[N any](a, b *N) *N {
-	if a != nil {
-		return a
-	}
-	return b
 }
 
 func typeOrNil(c *column) any {

@@ -5,9 +5,9 @@
 //
 // # Model
 //
-// A [World] has a fixed [World.Cap]. An entity has an [ID], which is never reused, and
-// lives in a [Slot], which is: the lowest free slot is always taken first, so live rows
-// stay packed and the set of live slots alone decides which slot comes next. Slots below
+// A [World] has a fixed [World.Cap]. An entity has an [ID], which is never reused, and a
+// [Slot], its row, which is: spawning takes the lowest free slot, so live rows stay packed
+// and the set of live slots alone decides which slot comes next. Slots below
 // [World.HighWater] have been used at least once; a kernel runs over [0, HighWater) and may
 // compute garbage in the free rows, which are reset when they are used again.
 //

@@ -94,11 +94,10 @@ func displayName(name string) string {
 // caller passes all cells twice: the first pass measures them, the second writes them.
 type textTable struct {
 	out    *bufio.Writer
-	writes bool
+	writes bool // not measures
 	widths []int
 	column int // of the next cell
 	cell   []byte
-	failed bool
 }
 
 func (t *textTable) text(s string) {
@@ -115,11 +114,11 @@ func (t *textTable) endCell() {
 	case !t.writes:
 		t.widths[i] = max(t.widths[i], width)
 	case i == 0:
-		t.write(t.cell)
+		t.out.Write(t.cell)
 		t.pad(t.widths[0] - width)
 	default:
 		t.pad(t.widths[i] - width + 2)
-		t.write(t.cell)
+		t.out.Write(t.cell)
 	}
 	t.cell = t.cell[:0]
 	t.column++
@@ -127,27 +126,17 @@ func (t *textTable) endCell() {
 
 // endRow ends a row, and reports false after an error of out.
 func (t *textTable) endRow() bool {
-	if t.writes {
-		t.write(newline)
-	}
 	t.column = 0
-	return !t.failed
+	if !t.writes {
+		return true
+	}
+	return t.out.WriteByte('\n') == nil
 }
 
 func (t *textTable) pad(n int) {
-	for ; n > 0; n -= len(spaces) {
-		t.write(spaces[:min(n, len(spaces))])
+	for range n {
+		t.out.WriteByte(' ')
 	}
-}
-
-var (
-	spaces  = bytes.Repeat([]byte{' '}, 64)
-	newline = []byte{'\n'}
-)
-
-func (t *textTable) write(b []byte) {
-	_, err := t.out.Write(b)
-	t.failed = t.failed || err != nil
 }
 
 // tableOf returns rows, all of one length, as a table.

@@ -160,13 +160,17 @@ func (t *idTable) takePage() *page {
 	return p
 }
 
-// releasePage removes an empty page from the list and the directory.
+// releasePage removes an empty page from the directory and the list.
 func (t *idTable) releasePage(p *page) {
-	t.leaveDirectory(p)
+	at := &t.dir[int(p.number)&(len(t.dir)-1)]
+	for *at != p {
+		at = &(*at).chain
+	}
+	*at = p.chain
 	t.recyclePage(p)
 }
 
-// recyclePage is releasePage for a page that is not in the directory.
+// recyclePage removes an empty page that is not in the directory from the list.
 func (t *idTable) recyclePage(p *page) {
 	t.unlink(p)
 	t.pages--
@@ -203,14 +207,6 @@ func (t *idTable) enterDirectory(p *page) {
 	first := &t.dir[int(p.number)&(len(t.dir)-1)]
 	p.chain = *first
 	*first = p
-}
-
-func (t *idTable) leaveDirectory(p *page) {
-	at := &t.dir[int(p.number)&(len(t.dir)-1)]
-	for *at != p {
-		at = &(*at).chain
-	}
-	*at = p.chain
 }
 
 // resize rebuilds the directory with n chains, a power of two.

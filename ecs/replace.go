@@ -135,7 +135,7 @@ func (im *pendingState) check(w *World) error {
 	}
 	n := len(w.tags)
 	for _, t := range im.tags {
-		if _, ok := search(w.tagsByName, t.name); !ok {
+		if find(w.tagsByName, t.name) == nil {
 			n++
 		}
 	}
@@ -150,17 +150,16 @@ func (im *pendingState) checkColumns(w *World) error {
 	for i := range im.columns {
 		p := &im.columns[i]
 		p.known = false
-		at, ok := search(w.byName, p.name)
-		if !ok || w.byName[at].kept {
+		c := find(w.byName, p.name)
+		if c == nil || c.kept {
 			n++
 			if w.tooLong(p.kind, p.count) {
 				return im.tooMany("rows of column "+p.name+", at full capacity", w.Cap())
 			}
 		}
-		if !ok {
+		if c == nil {
 			continue
 		}
-		c := w.byName[at]
 		if p.known = c.holds(p.kind, p.count); p.known {
 			c.pending = p
 		} else if !c.kept {

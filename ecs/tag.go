@@ -27,8 +27,8 @@ func (s *tagSet) label() string { return s.name }
 // Tag returns the tag of that name and registers it if it is new. A name that
 // is not 1 to 255 bytes of UTF-8 is ErrRange, the 257th tag ErrCapacity.
 func (w *World) Tag(name string) (Tag, error) {
-	if i, ok := search(w.tagsByName, name); ok {
-		return Tag{w.tagsByName[i]}, nil
+	if s := find(w.tagsByName, name); s != nil {
+		return Tag{s}, nil
 	}
 	if err := checkName("ecs: Tag name", name); err != nil {
 		return Tag{}, err
@@ -48,8 +48,8 @@ func (w *World) addTag(name string) *tagSet {
 
 // tagNamed returns the tag of that name, and adds it if there is none.
 func (w *World) tagNamed(name string) *tagSet {
-	if i, ok := search(w.tagsByName, name); ok {
-		return w.tagsByName[i]
+	if s := find(w.tagsByName, name); s != nil {
+		return s
 	}
 	return w.addTag(name)
 }

@@ -16,9 +16,9 @@ var (
 	ErrNotFinite = fault.ErrNotFinite
 	// ErrRange: a capacity, name or number outside its documented range.
 	ErrRange = fault.ErrRange
-	// ErrStale: an id whose entity is gone, or never was.
+	// ErrStale: an id whose entity is gone, or never existed.
 	ErrStale = fault.ErrStale
-	// ErrCorrupt: a snapshot or a textual id that is truncated, altered, or no such thing.
+	// ErrCorrupt: a snapshot or a textual id that is truncated or altered, or no snapshot or id at all.
 	ErrCorrupt = fault.ErrCorrupt
 	// ErrUnsupported: a snapshot of another format version, a column that two
 	// sides have in different types, or one of a type that no column can have.
@@ -130,8 +130,8 @@ func (w *World) Len() int { return w.count }
 // Cap returns the number of rows: the length of every column.
 func (w *World) Cap() int { return len(w.ids) }
 
-// HighWater returns the number of rows ever used. Every live slot is below it, so [0,
-// HighWater) is the range of a kernel. It never falls, except by a Restore.
+// HighWater returns the number of rows ever used. Every live slot is below it, so a kernel
+// runs over [0, HighWater). It never falls, except by a Restore.
 func (w *World) HighWater() int { return w.high }
 
 // Version returns the number of spawns and despawns in the life of the world, the time

@@ -1,6 +1,7 @@
 package spatial
 
 import (
+	"math"
 	"strings"
 	"sync/atomic"
 
@@ -71,10 +72,11 @@ func mustBeLongOrNil(message string, n int, filters ...[]uint32) {
 	}
 }
 
-func allFinite(columns ...[]float32) bool {
+// allFinite reports whether no value is NaN, infinite or below least.
+func allFinite(least float32, columns ...[]float32) bool {
 	for _, c := range columns {
 		for _, v := range c {
-			if !fault.Finite(v) {
+			if !(least <= v && v <= math.MaxFloat32) {
 				return false
 			}
 		}
@@ -82,14 +84,8 @@ func allFinite(columns ...[]float32) bool {
 	return true
 }
 
-func allPositive(column []float32) bool {
-	for _, v := range column {
-		if v < 0 {
-			return false
-		}
-	}
-	return true
-}
+// anyValue as the least value allows all finite values.
+const anyValue = -math.MaxFloat32
 
 // firstFault returns the first fault of a batch: in the lowest row, ErrNotFinite for the
 // first column with a NaN or an infinity, or else what outOfRange returns. names are those

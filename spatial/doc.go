@@ -24,7 +24,7 @@
 //   - RadiusSelf and Pairs: every point is a centre, all with one radius.
 //   - KNN and Nearest: the first K points, or the first, by distance.
 //   - Overlap: the points in axis-aligned boxes.
-//   - RayClosest and RayAll: the spheres, points with a radius each, that rays meet.
+//   - RayClosest and RayAll: the spheres, points with a radius each, that rays hit.
 //
 // A Result or a RayHits has the rows in compressed sparse form (CSR). Reuse it: it
 // keeps its memory, and each call replaces its contents. It does not refer to the

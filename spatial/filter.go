@@ -26,7 +26,7 @@ func (ix *Index) SetCategories(category []uint32) {
 // checkLive panics if a bitmap, which may be nil, lacks bits, and if the index was
 // not made by New.
 func (ix *Index) checkLive(live []uint64) {
-	ix.made()
+	ix.mustBeInitialized()
 	if live != nil && len(live) < (ix.points.Limit+63)/64 {
 		panic(shortLive)
 	}

@@ -108,8 +108,8 @@ func New(cfg Config) (*Index, error) {
 	return ix, nil
 }
 
-// made panics if the index is a zero Index.
-func (ix *Index) made() {
+// mustBeInitialized panics if the index is a zero Index.
+func (ix *Index) mustBeInitialized() {
 	if ix.cfg.Workers == 0 {
 		panic("spatial: the Index was not made by New")
 	}
@@ -135,7 +135,7 @@ func (ix *Index) CellSize() float32 { return ix.cell }
 // stays as it was. ErrFloatEnv, which is possible for large sets with several
 // workers, leaves it empty. It panics if x, y and z differ in length.
 func (ix *Index) Build(x, y, z []float32, slots []uint32) error {
-	ix.made()
+	ix.mustBeInitialized()
 	z, slots = planar(z, len(x)), rowsOf(slots, len(x))
 	if len(y) != len(x) || len(z) != len(x) {
 		panic("spatial: Build: x, y and z differ in length")
@@ -175,13 +175,13 @@ func badPoint(x, y, z []float32, slots []uint32, i int) error {
 		return fault.Element(ErrRange, "spatial: Build: slots", i, slots[i])
 	}
 	slot := int(slots[i])
-	switch {
-	case !fault.Finite(x[slot]):
-		return fault.Element(ErrNotFinite, "spatial: Build: x", slot, x[slot])
-	case !fault.Finite(y[slot]):
-		return fault.Element(ErrNotFinite, "spatial: Build: y", slot, y[slot])
+	name, v := "z", z[slot]
+	if !fault.Finite(x[slot]) {
+		name, v = "x", x[slot]
+	} else if !fault.Finite(y[slot]) {
+		name, v = "y", y[slot]
 	}
-	return fault.Element(ErrNotFinite, "spatial: Build: z", slot, z[slot])
+	return fault.Element(ErrNotFinite, "spatial: Build: "+name, slot, v)
 }
 
 // buildTogether is the number of points from which all workers build. Each has

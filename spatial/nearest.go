@@ -56,7 +56,7 @@ func (q *NearestQueries) validate() error {
 		mustBeLong(unequal, n, q.Radius)
 	}
 	mustBeLongOrNil("spatial: NearestQueries: Exclude, Mask and X differ in length", n, q.Exclude, q.Mask)
-	if allFinite(q.X, q.Y, z, q.Radius) && allPositive(q.Radius) {
+	if allFinite(anyValue, q.X, q.Y, z) && allFinite(0, q.Radius) {
 		return nil
 	}
 	inRange := func(int) error { return nil }

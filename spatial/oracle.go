@@ -277,15 +277,15 @@ func (ix *Index) rayHits(radius []float32, q *Rays, i int, hits []neighbour) []n
 	}
 	for at := range ix.n {
 		x, y, z, slot := ix.point(at)
-		if t, hit := q.meets(i, scale, x, y, z, radius[slot]); hit && ix.passes(q.Exclude, q.Mask, q.Live, i, at) {
+		if t, hit := q.intersect(i, scale, x, y, z, radius[slot]); hit && ix.passes(q.Exclude, q.Mask, q.Live, i, at) {
 			hits = append(hits, neighbour{slot, t})
 		}
 	}
 	return hits
 }
 
-// meets is the formula of native.Rays.
-func (q *Rays) meets(i int, scale, cx, cy, cz, radius float32) (t float32, hit bool) {
+// intersect is the formula of native.Rays.
+func (q *Rays) intersect(i int, scale, cx, cy, cz, radius float32) (t float32, hit bool) {
 	dx, dy, dz := float32(q.DX[i]*scale), float32(q.DY[i]*scale), float32(q.dz()[i]*scale)
 	inv := 1 / (float32(float32(dx*dx)+float32(dy*dy)) + float32(dz*dz))
 	r2 := float32(radius * radius)

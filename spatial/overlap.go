@@ -33,7 +33,7 @@ func (b *Boxes) Validate() error {
 	if b.Order != BySlot && b.Order != Grid {
 		return fault.Field(ErrRange, "spatial: Boxes.Order", b.Order)
 	}
-	if !allFinite(b.MinX, b.MinY, minZ, b.MaxX, b.MaxY, maxZ) {
+	if !allFinite(anyValue, b.MinX, b.MinY, minZ, b.MaxX, b.MaxY, maxZ) {
 		return b.firstFault()
 	}
 	for i := range n {

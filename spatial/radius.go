@@ -40,7 +40,7 @@ func (q *Queries) Validate() error {
 	if q.Order > Grid {
 		return fault.Field(ErrRange, "spatial: Queries.Order", q.Order)
 	}
-	if allFinite(q.X, q.Y, z, q.Radius) && allPositive(q.Radius) {
+	if allFinite(anyValue, q.X, q.Y, z) && allFinite(0, q.Radius) {
 		return nil
 	}
 	return firstFault("Queries.X Queries.Y Queries.Z Queries.Radius", negative("Queries.Radius", q.Radius), q.X, q.Y, z, q.Radius)
@@ -139,10 +139,8 @@ func (q *Queries) checkCounts(counts []uint32) error {
 }
 
 type countTask struct {
-	ix     *Index
-	q      *Queries
+	radiusSearch
 	counts []uint32
-	live   liveBits
 }
 
 // Do answers one chunk of queries; it implements native.Task.

@@ -23,7 +23,7 @@ import (
 // then ErrRange if there are more than 2^31-1 results, and ErrFloatEnv, with out empty. It
 // panics if X, Y and Z differ in length, if Category is shorter, or where Radius panics.
 func (ix *Index) RadiusOnce(points Columns, q *Queries, out *Result) error {
-	ix.made()
+	ix.mustBeInitialized()
 	n := len(points.X)
 	points.Z, points.Slots = planar(points.Z, n), rowsOf(points.Slots, n)
 	if len(points.Y) != n || len(points.Z) != n {

@@ -9,9 +9,9 @@ import (
 // one ray an index. D need not have length one; t is in units of its length. The
 // spheres are the points of the index with a radius each.
 //
-// The formula in the comment of native.Rays decides whether and where a ray meets a
+// The formula in the comment of native.Rays decides whether and where a ray hits a
 // sphere, in float32 with every operation rounded on its own. Touching counts,
-// and a ray that begins on or in a sphere meets it at t = 0. Nothing else decides:
+// and a ray that begins on or in a sphere hits it at t = 0. Nothing else decides:
 // the grid only leaves out spheres that the formula would not accept.
 type Rays struct {
 	OX, OY, OZ, DX, DY, DZ, MaxT []float32 // a nil OZ or DZ is zero everywhere
@@ -47,7 +47,7 @@ const chunkRays = 16
 
 // checkRadius panics if the column of radii is shorter than those of Build.
 func (ix *Index) checkRadius(radius []float32) {
-	ix.made()
+	ix.mustBeInitialized()
 	if len(radius) < ix.points.Limit {
 		panic("spatial: Rays: the column of radii is shorter than those of Build")
 	}
@@ -66,8 +66,8 @@ func (ix *Index) setSpheres(s *native.Spheres, query string, radius []float32) e
 	return fault.Element(sentinel, "spatial: "+query+": radius", slot, radius[slot])
 }
 
-// RayClosest stores in slots and t, for each ray, the sphere that it meets first
-// and where; of several at the same t the one of the lowest slot. For a ray that meets
+// RayClosest stores in slots and t, for each ray, the sphere that it hits first
+// and where; of several at the same t the one of the lowest slot. For a ray that hits
 // none it stores NoSlot and its MaxT. radius is a column by slot, at least as long as
 // those of Build, and read for slots of the index only. Reading it is a pass over
 // all points in each call: many rays in a batch are better than few.
@@ -139,7 +139,7 @@ func (c *closestTask) Do(worker, chunk int) {
 	native.RayClosest(c.ix.level, &c.ix.grid, &c.ix.points, &c.spheres, &part, &f, &c.tracers[worker], c.slots[lo:hi], c.t[lo:hi])
 }
 
-// RayAll finds all spheres that each ray meets. radius and errors are as in
+// RayAll finds all spheres that each ray hits. radius and errors are as in
 // RayClosest, with out as it was; more than 2^31-1 hits are ErrRange, and then, as
 // after ErrFloatEnv, out is empty.
 func (ix *Index) RayAll(radius []float32, q *Rays, out *RayHits) error {

@@ -58,7 +58,7 @@ func (r *Result) empty() {
 }
 
 // RayHits holds one row per ray in compressed sparse rows, like Result: row i is
-// Slots[Offsets[i]:Offsets[i+1]], and T has where the ray meets these spheres. Rows
+// Slots[Offsets[i]:Offsets[i+1]], and T has where the ray hits these spheres. Rows
 // ascend by t, then slot. The zero RayHits is ready; reuse it, as a Result.
 type RayHits struct {
 	Offsets []uint32

@@ -67,7 +67,7 @@ const selfChunk = 256
 const selfParallelFrom = 4
 
 func (ix *Index) self(query string, q *Self, keep native.Keep, out *Result) error {
-	ix.made()
+	ix.mustBeInitialized()
 	if err := q.Validate(); err != nil {
 		return err
 	}

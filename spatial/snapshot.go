@@ -21,7 +21,7 @@ const pointBytes = 4 + 3*4 // without the category
 // the extended slice. It serves to save a world together with an index of an earlier state.
 // Pass the previous result truncated to [:0] to allocate nothing.
 func (ix *Index) Snapshot(dst []byte) []byte {
-	ix.made()
+	ix.mustBeInitialized()
 	p := &ix.points
 	dst = wire.AppendU32s(dst, uint32(ix.n), ix.limit())
 	dst = wire.AppendBool(dst, p.Category != nil)
@@ -99,7 +99,7 @@ type restored struct {
 // CheckSnapshot returns the ErrCorrupt that Restore would, and changes nothing. Slots from
 // rows on are ErrCapacity.
 func (ix *Index) CheckSnapshot(data []byte, rows int) error {
-	ix.made()
+	ix.mustBeInitialized()
 	corrupt := func(what string, v any) error {
 		return fault.Field(fault.ErrCorrupt, "spatial: snapshot: "+what, v)
 	}
@@ -144,7 +144,7 @@ func (ix *Index) CheckSnapshot(data []byte, rows int) error {
 // Indexes reports whether the index has exactly the points of the columns, bit for bit, at
 // the slots of a bitmap, and no categories: the result of a Build of them.
 func (ix *Index) Indexes(x, y, z []float32, live []uint64) bool {
-	ix.made()
+	ix.mustBeInitialized()
 	z = planar(z, len(x))
 	if ix.points.Category != nil || ix.points.Limit > len(x) {
 		return false
