@@ -11,9 +11,9 @@ import (
 )
 
 // markName is the file that says how far a log was durable when it was closed or
-// synced last. It stands beside the segments, so that neither their format nor
-// their chain knows of it: a version of this package without marks ignores it, and
-// a log without one is read as a log that nobody has closed.
+// synced last. It is a file of its own, so that neither the format of segments nor
+// their chain depends on it: a version of this package without marks ignores it, and
+// a log without one is read as a log that was never closed.
 const (
 	markName  = "DURABLE"
 	markMagic = "\x89evtdur\n"
@@ -38,8 +38,8 @@ func decodeMark(b []byte) (ticks uint64, err error) {
 	return tick + 1, nil
 }
 
-// readMark returns how many ticks, 1 + the last one, the log in dir was durable up
-// to at least; 0: nothing says so.
+// readMark returns 1 + the last tick that the mark of the log in dir calls durable;
+// 0: there is no mark.
 func readMark(fsys FS, dir string) (ticks uint64, err error) {
 	f, err := fsys.Open(filepath.Join(dir, markName))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -61,7 +61,7 @@ func readMark(fsys FS, dir string) (ticks uint64, err error) {
 	return ticks, nil
 }
 
-// removeMark takes away the mark of a log whose segments somebody has removed.
+// removeMark removes the mark of a log whose segments were removed.
 func removeMark(fsys FS, dir string) error {
 	err := fsys.Remove(filepath.Join(dir, markName))
 	if errors.Is(err, fs.ErrNotExist) {
