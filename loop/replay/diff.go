@@ -133,47 +133,29 @@ func diffReaders(a, b *worldlog.Reader) (*LogDifference, error) {
 func ended(err error) bool { return err == io.EOF || errors.Is(err, worldlog.ErrTorn) }
 
 func sameInputs(x, y *worldlog.Tick) bool {
-	i, j := 0, 0
-	for {
-		a, b := nextInput(x, &i), nextInput(y, &j)
-		switch {
-		case a == nil || b == nil:
-			return a == b
-		case a.Source != b.Source || a.Seq != b.Seq || a.Kind != b.Kind || !bytes.Equal(a.Data, b.Data):
-			return false
-		}
-	}
+	return slices.EqualFunc(inputRecords(x), inputRecords(y), func(a, b worldlog.Record) bool {
+		return a.Source == b.Source && a.Seq == b.Seq && a.Kind == b.Kind && bytes.Equal(a.Data, b.Data)
+	})
 }
 
-// nextInput returns the Input record at or behind i, and moves i behind it.
-func nextInput(t *worldlog.Tick, i *int) *worldlog.Record {
-	for *i < len(t.Records) {
-		r := &t.Records[*i]
-		*i++
-		if r.Type == worldlog.Input {
-			return r
-		}
-	}
-	return nil
+func inputRecords(t *worldlog.Tick) []worldlog.Record {
+	return slices.DeleteFunc(slices.Clone(t.Records), func(r worldlog.Record) bool { return r.Type != worldlog.Input })
 }
 
 func differingColumns(x, y *worldlog.Tick) []string {
-	a, b := columnsOf(x), columnsOf(y)
-	if a == nil || b == nil {
+	a, errA := columnsOf(x)
+	b, errB := columnsOf(y)
+	if a == nil || b == nil || errA != nil || errB != nil {
 		return nil
 	}
 	return differing(a, b)
 }
 
 // columnsOf returns the column hashes that a log has for a tick, or nil.
-func columnsOf(t *worldlog.Tick) []ecs.ColumnHash {
+func columnsOf(t *worldlog.Tick) ([]ecs.ColumnHash, error) {
 	i := slices.IndexFunc(t.Records, func(r worldlog.Record) bool { return r.Type == worldlog.Columns })
 	if i < 0 {
-		return nil
+		return nil, nil
 	}
-	columns, err := parseColumns(t.Records[i].Data)
-	if err != nil {
-		return nil
-	}
-	return columns
+	return parseColumns(t.Records[i].Data)
 }

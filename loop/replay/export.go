@@ -22,12 +22,7 @@ func ExportCSV(w io.Writer, dir string, fsys worldlog.FS) error {
 	b := bufio.NewWriter(w)
 	fmt.Fprintln(b, "tick,record,hash,live,dropped,source,seq,kind,late,data")
 	err := export(dir, fsys, func(t *worldlog.Tick) error {
-		for i := 0; ; {
-			r := nextInput(t, &i)
-			if r == nil {
-				break
-			}
-			in, err := parseInput(t.Tick, r)
+		for in, err := range inputsOf(t) {
 			if err != nil {
 				return err
 			}
@@ -45,12 +40,7 @@ func ExportCSV(w io.Writer, dir string, fsys worldlog.FS) error {
 func Inputs(dir string, fsys worldlog.FS) iter.Seq2[Applied, error] {
 	return func(yield func(Applied, error) bool) {
 		err := export(dir, fsys, func(t *worldlog.Tick) error {
-			for i := 0; ; {
-				r := nextInput(t, &i)
-				if r == nil {
-					return nil
-				}
-				in, err := parseInput(t.Tick, r)
+			for in, err := range inputsOf(t) {
 				if err != nil {
 					return err
 				}
@@ -58,6 +48,7 @@ func Inputs(dir string, fsys worldlog.FS) iter.Seq2[Applied, error] {
 					return errEnough
 				}
 			}
+			return nil
 		})
 		if err != nil && err != errEnough {
 			yield(Applied{}, err)

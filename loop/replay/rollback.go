@@ -48,21 +48,21 @@ func (c RollbackConfig) Validate() error {
 //
 // After warm-up nothing is allocated. It is for the goroutine that steps the Sim.
 type Rollback struct {
-	sim    *evertick.Sim
-	frames uint64
-	ahead  uint64
-	states []saved // by tick modulo their number
-	slots  []slot  // the same
-	again  uint64  // ticks run again so far
-	begin  uint64  // the first tick that it has seen
-	top    uint64  // the latest that was next: slots are of the ticks around it
-	failed error
+	sim        *evertick.Sim
+	frames     uint64
+	ahead      uint64
+	states     []saved // by tick modulo their number
+	slots      []slot  // the same
+	rerunTicks uint64  // ticks run again so far
+	begin      uint64  // the first tick that it has seen
+	latest     uint64  // the latest that was next: slots are of the ticks around it
+	failed     error
 }
 
 // saved is the state that a tick began with.
 type saved struct {
 	tick  uint64
-	there bool
+	valid bool
 	data  []byte
 }
 
@@ -77,7 +77,7 @@ func NewRollback(sim *evertick.Sim, c RollbackConfig) (*Rollback, error) {
 		return nil, err
 	}
 	r := &Rollback{
-		sim: sim, begin: sim.Ticks(), top: sim.Ticks(),
+		sim: sim, begin: sim.Ticks(), latest: sim.Ticks(),
 		frames: uint64(cmp.Or(c.Frames, defaultFrames)), ahead: uint64(cmp.Or(c.Ahead, defaultAhead)),
 	}
 	r.states, r.slots = make([]saved, r.frames+1), make([]slot, r.frames+r.ahead)
@@ -94,7 +94,7 @@ func (r *Rollback) feed(tick uint64, dst []evertick.Input) ([]evertick.Input, er
 
 // Oldest returns the earliest tick that an input can still be for.
 func (r *Rollback) Oldest() uint64 {
-	return max(r.begin, r.top-min(r.top, r.frames))
+	return max(r.begin, r.latest-min(r.latest, r.frames))
 }
 
 // Bytes returns how much memory the saved states have.
@@ -106,14 +106,14 @@ func (r *Rollback) Bytes() (n int) {
 }
 
 // Rolled returns how many ticks have been run again so far.
-func (r *Rollback) Rolled() uint64 { return r.again }
+func (r *Rollback) Rolled() uint64 { return r.rerunTicks }
 
 // Save keeps the state that the next tick begins with. Advance does it by itself; it
 // is for who has written to the Sim between two ticks. The error is that of Sim.Snapshot.
 func (r *Rollback) Save() error {
 	s := r.saved(r.sim.Ticks())
 	data, err := r.sim.Snapshot(s.data[:0])
-	s.tick, s.there, s.data = r.sim.Ticks(), err == nil, data
+	s.tick, s.valid, s.data = r.sim.Ticks(), err == nil, data
 	return err
 }
 
@@ -125,7 +125,7 @@ func (r *Rollback) saved(tick uint64) *saved { return &r.states[tick%uint64(len(
 // yet, is ErrRange, and changes nothing; other errors are those of Sim.Restore.
 func (r *Rollback) Load(tick uint64) error {
 	s := r.saved(tick)
-	there := s.there && s.tick == tick
+	there := s.valid && s.tick == tick
 	if tick == r.sim.Ticks() && !there {
 		return nil // it is there
 	}
@@ -149,11 +149,11 @@ func (r *Rollback) step() error {
 	if err := r.Save(); err != nil {
 		return err
 	}
-	if r.sim.Ticks() == r.top {
+	if r.sim.Ticks() == r.latest {
 		// The slot that the tick at the far end of the window gets has held one that is gone.
-		gone := r.at(r.top + r.ahead)
+		gone := r.at(r.latest + r.ahead)
 		gone.inputs = gone.inputs[:0]
-		r.top++
+		r.latest++
 	}
 	return step(r.sim)
 }
@@ -172,13 +172,13 @@ func (r *Rollback) Confirm(inputs ...evertick.Input) (ran int, err error) {
 	}
 	now := r.sim.Ticks()
 	for i := range inputs {
-		if t := inputs[i].Tick; t < r.Oldest() || t >= r.top+r.ahead {
-			return 0, fault.Field(fault.ErrRange, fmt.Sprintf("replay: Confirm: input %d of source %d: tick, of %d to %d", inputs[i].Seq, inputs[i].Source, r.Oldest(), r.top+r.ahead-1), t)
+		if t := inputs[i].Tick; t < r.Oldest() || t >= r.latest+r.ahead {
+			return 0, fault.Field(fault.ErrRange, fmt.Sprintf("replay: Confirm: input %d of source %d: tick, of %d to %d", inputs[i].Seq, inputs[i].Source, r.Oldest(), r.latest+r.ahead-1), t)
 		}
 	}
 	from := now
 	for i := range inputs {
-		if r.at(inputs[i].Tick).put(&inputs[i]) {
+		if r.at(inputs[i].Tick).set(&inputs[i]) {
 			from = min(from, inputs[i].Tick)
 		}
 	}
@@ -202,16 +202,16 @@ func (r *Rollback) rerun(from, to uint64) error {
 		if err := step(r.sim); err != nil {
 			return err
 		}
-		r.again++
+		r.rerunTicks++
 	}
 	if s := r.saved(to); s.tick == to { // saved when it was another
-		s.there = false
+		s.valid = false
 	}
 	return nil
 }
 
-// put adds or replaces an input, and tells whether it changed anything.
-func (s *slot) put(in *evertick.Input) bool {
+// set adds or replaces an input, and tells whether it changed anything.
+func (s *slot) set(in *evertick.Input) bool {
 	i := 0
 	for i < len(s.inputs) && before(&s.inputs[i], in) {
 		i++

@@ -3,6 +3,7 @@ package replay
 import (
 	"errors"
 	"fmt"
+	"iter"
 	"math"
 
 	"github.com/evertick/evertick"
@@ -166,6 +167,17 @@ func parseInput(tick uint64, rec *worldlog.Record) (evertick.Input, error) {
 		return evertick.Input{}, fault.Field(fault.ErrCorrupt, fmt.Sprintf("replay: tick %d: Input record of source %d, seq", tick, rec.Source), rec.Seq)
 	}
 	return evertick.Input{Tick: tick - late, Source: rec.Source, Seq: rec.Seq, Kind: rec.Kind, Data: r.Rest()}, nil
+}
+
+// inputsOf yields the inputs of a tick.
+func inputsOf(t *worldlog.Tick) iter.Seq2[evertick.Input, error] {
+	return func(yield func(evertick.Input, error) bool) {
+		for i := range t.Records {
+			if r := &t.Records[i]; r.Type == worldlog.Input && !yield(parseInput(t.Tick, r)) {
+				return
+			}
+		}
+	}
 }
 
 // appendColumns appends the hashes of all columns: a Columns record.

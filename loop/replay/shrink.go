@@ -1,6 +1,7 @@
 package replay
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"slices"
@@ -52,7 +53,7 @@ func Shrink(dir string, sc Scenario, newDir string, fails Failure, opt ShrinkOpt
 		return ShrinkReport{}, err
 	}
 	rep := ShrinkReport{Was: len(s.inputs)}
-	failed, err := s.try(s.inputs)
+	failed, err := s.run(s.inputs)
 	if err == nil && !failed {
 		err = fmt.Errorf("replay: Shrink: %d ticks of %q: %w", s.ticks, sc.Name, ErrNoFailure)
 	}
@@ -66,45 +67,35 @@ func Shrink(dir string, sc Scenario, newDir string, fails Failure, opt ShrinkOpt
 	return rep, s.write(newDir)
 }
 
-// given is an input, and the tick at which it was applied.
-type given struct {
-	tick uint64
-	evertick.Input
-}
-
 type shrinker struct {
 	sc     Scenario
 	fails  Failure
 	opt    ShrinkOptions
 	id     worldlog.Identity
-	inputs []given // the best so far
-	ticks  uint64  // up to and with the one that fails
+	inputs []Applied // the best so far
+	ticks  uint64    // up to and with the one that fails
 	runs   int
 }
 
 func (s *shrinker) read(dir string) error {
-	p, err := open(dir, s.opt.Log.FS, s.sc) // which checks that the log is of the scenario
+	p, err := Play(dir, s.sc, s.opt.Log.FS) // which checks that the log is of the scenario
 	if err != nil {
 		return err
 	}
-	s.id = p.reader.Identity()
-	if err := p.close(); err != nil {
+	s.id = p.Identity()
+	if err := p.Close(); err != nil {
 		return err
 	}
 	err = export(dir, s.opt.Log.FS, func(t *worldlog.Tick) error {
 		s.ticks = t.Tick + 1
-		for i := 0; ; {
-			r := nextInput(t, &i)
-			if r == nil {
-				return nil
-			}
-			in, err := parseInput(t.Tick, r)
+		for in, err := range inputsOf(t) {
 			if err != nil {
 				return err
 			}
 			in.Data = slices.Clone(in.Data)
-			s.inputs = append(s.inputs, given{t.Tick, in})
+			s.inputs = append(s.inputs, Applied{t.Tick, in})
 		}
+		return nil
 	})
 	if errors.Is(err, worldlog.ErrTorn) { // as after the crash that is looked into
 		return nil
@@ -113,23 +104,18 @@ func (s *shrinker) read(dir string) error {
 }
 
 // feedOf gives the inputs of a list, which is by ticks.
-func feedOf(list []given) evertick.Feed {
+func feedOf(list []Applied) evertick.Feed {
 	return func(tick uint64, dst []evertick.Input) ([]evertick.Input, error) {
-		i, _ := slices.BinarySearchFunc(list, tick, func(g given, tick uint64) int {
-			if g.tick < tick {
-				return -1
-			}
-			return 1
-		})
-		for ; i < len(list) && list[i].tick == tick; i++ {
+		i, _ := slices.BinarySearchFunc(list, tick, func(a Applied, tick uint64) int { return cmp.Compare(a.At, tick) })
+		for ; i < len(list) && list[i].At == tick; i++ {
 			dst = append(dst, list[i].Input)
 		}
 		return dst, nil
 	}
 }
 
-// try runs with the inputs given. If that fails they are the best so far.
-func (s *shrinker) try(list []given) (bool, error) {
+// run runs with the inputs given. If that fails they are the best so far.
+func (s *shrinker) run(list []Applied) (bool, error) {
 	sim, err := s.sc.build(s.id.Seed)
 	if err != nil {
 		return false, err
@@ -140,7 +126,7 @@ func (s *shrinker) try(list []given) (bool, error) {
 		err := step(sim)
 		if failed = s.fails(sim, err); failed {
 			s.ticks = tick + 1
-			n := slices.IndexFunc(list, func(g given) bool { return g.tick > tick })
+			n := slices.IndexFunc(list, func(a Applied) bool { return a.At > tick })
 			if n < 0 {
 				n = len(list)
 			}
@@ -163,7 +149,7 @@ func (s *shrinker) search() (bool, error) {
 	parts := 2
 	for len(s.inputs) > 0 {
 		parts = min(parts, len(s.inputs))
-		smaller, err := s.leaveOut(parts)
+		smaller, err := s.tryWithout(parts)
 		switch {
 		case err != nil:
 			return false, err
@@ -180,15 +166,15 @@ func (s *shrinker) search() (bool, error) {
 	return true, nil
 }
 
-// leaveOut tries to do without one of so many parts.
-func (s *shrinker) leaveOut(parts int) (bool, error) {
+// tryWithout tries to do without one of so many parts.
+func (s *shrinker) tryWithout(parts int) (bool, error) {
 	all := s.inputs
 	for i := range parts {
 		if s.opt.MaxRuns > 0 && s.runs >= s.opt.MaxRuns {
 			return false, nil
 		}
 		from, to := i*len(all)/parts, (i+1)*len(all)/parts
-		if failed, err := s.try(slices.Concat(all[:from], all[to:])); failed || err != nil {
+		if failed, err := s.run(slices.Concat(all[:from], all[to:])); failed || err != nil {
 			return failed, err
 		}
 	}

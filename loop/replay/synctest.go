@@ -53,7 +53,7 @@ func SyncTest(sc Scenario, seed, ticks uint64, feed evertick.Feed) error {
 	if feed == nil {
 		feed = func(_ uint64, dst []evertick.Input) ([]evertick.Input, error) { return dst, nil }
 	}
-	t := syncTest{sc: sc, seed: seed, feed: feed, sim: sim, trail: follow(sim)}
+	t := syncTest{sc: sc, seed: seed, feed: feed, sim: sim, trace: traceSystems(sim)}
 	sim.SetInputs(feed)
 	for range ticks {
 		if err := t.tick(); err != nil {
@@ -68,9 +68,9 @@ type syncTest struct {
 	seed        uint64
 	feed        evertick.Feed
 	sim         *evertick.Sim
-	trail       *trail
+	trace       *systemTrace
 	save, after []byte
-	way         []footprint // of the first run of the tick
+	want        []systemHash // of the first run of the tick
 }
 
 func (t *syncTest) tick() (err error) {
@@ -84,8 +84,8 @@ func (t *syncTest) tick() (err error) {
 	if t.after, err = t.sim.Snapshot(t.after[:0]); err != nil {
 		return err
 	}
-	t.way = append(t.way[:0], t.trail.steps...)
-	if err := t.repeat(t.sim, t.trail, hash, false); err != nil {
+	t.want = append(t.want[:0], t.trace.systems...)
+	if err := t.repeat(t.sim, t.trace, hash, false); err != nil {
 		return err
 	}
 	witness, err := t.sc.build(t.seed)
@@ -93,11 +93,11 @@ func (t *syncTest) tick() (err error) {
 		return err
 	}
 	witness.SetInputs(t.feed)
-	return t.repeat(witness, follow(witness), hash, true)
+	return t.repeat(witness, traceSystems(witness), hash, true)
 }
 
 // repeat runs the tick once more, from the save.
-func (t *syncTest) repeat(sim *evertick.Sim, way *trail, hash uint64, anew bool) error {
+func (t *syncTest) repeat(sim *evertick.Sim, way *systemTrace, hash uint64, anew bool) error {
 	if err := sim.Restore(t.save); err != nil {
 		return err
 	}
@@ -114,42 +114,42 @@ func (t *syncTest) repeat(sim *evertick.Sim, way *trail, hash uint64, anew bool)
 	if err := first.Restore(t.after); err != nil {
 		return err
 	}
-	e := &SyncError{Tick: sim.Ticks() - 1, Anew: anew, System: part(t.way, way.steps)}
+	e := &SyncError{Tick: sim.Ticks() - 1, Anew: anew, System: firstDifference(t.want, way.systems)}
 	e.Where, _ = evertick.Diff(first, sim)
 	return e
 }
 
-// footprint is what a system has left behind.
-type footprint struct {
+// systemHash is what a system has left behind.
+type systemHash struct {
 	system string
 	hash   uint64
 }
 
-// trail keeps the footprints of the last tick.
-type trail struct {
-	steps   []footprint
+// systemTrace keeps the footprints of the last tick.
+type systemTrace struct {
+	systems []systemHash
 	columns []ecs.ColumnHash
 }
 
-// follow keeps a trail of a Sim.
-func follow(sim *evertick.Sim) *trail {
-	f := new(trail)
+// traceSystems keeps a trail of a Sim.
+func traceSystems(sim *evertick.Sim) *systemTrace {
+	f := new(systemTrace)
 	sim.AddHooks(evertick.Hooks{
 		BeforeTick: func(*evertick.Tick) error {
-			f.steps = f.steps[:0]
+			f.systems = f.systems[:0]
 			return nil
 		},
 		AfterSystem: func(_ *evertick.Tick, system string) {
 			f.columns = sim.World.AppendColumnHashes(f.columns[:0])
 			f.columns = sim.Physics.AppendColumnHashes(f.columns)
-			f.steps = append(f.steps, footprint{system, ecs.Fold(f.columns)})
+			f.systems = append(f.systems, systemHash{system, ecs.Fold(f.columns)})
 		},
 	})
 	return f
 }
 
-// part names the system at which two trails part.
-func part(a, b []footprint) string {
+// firstDifference names the system at which two trails part.
+func firstDifference(a, b []systemHash) string {
 	for i := range min(len(a), len(b)) {
 		if a[i] != b[i] {
 			return a[i].system

@@ -33,17 +33,19 @@ type Report struct {
 // ErrUnsupported, saying both, for the log of another scenario, SimVersion, rate,
 // capacity or set of columns; or that of a damaged log. The report tells how far it came.
 func Verify(dir string, sc Scenario, opt VerifyOptions) (Report, error) {
-	p, err := open(dir, opt.FS, sc)
+	p, err := Play(dir, sc, opt.FS)
 	if err != nil {
 		return Report{}, err
 	}
 	rep := Report{Identity: p.reader.Identity()}
 	for err == nil {
-		if err = p.step(); err == nil {
+		if err = p.Step(); err == nil {
 			rep.Ticks++
 			rep.Hash = p.tick.Hash
 			rep.Chain = p.reader.Chain()
-			rep.Inputs += inputsOf(p.tick)
+			for range inputsOf(p.tick) {
+				rep.Inputs++
+			}
 			if opt.Progress != nil {
 				opt.Progress(p.tick.Tick)
 			}
@@ -52,39 +54,32 @@ func Verify(dir string, sc Scenario, opt VerifyOptions) (Report, error) {
 	if rep.Torn = errors.Is(err, worldlog.ErrTorn); rep.Torn || err == io.EOF {
 		err = nil
 	}
-	return rep, errors.Join(err, p.close())
-}
-
-func inputsOf(t *worldlog.Tick) (n uint64) {
-	for i := range t.Records {
-		if t.Records[i].Type == worldlog.Input {
-			n++
-		}
-	}
-	return n
+	return rep, errors.Join(err, p.Close())
 }
 
 // Seek returns a Sim in the state behind a tick: restored from the nearest snapshot that
 // is whole, and run on from there, every hash checked. It takes live inputs from then on.
 // A tick that the log does not have is ErrRange; other errors are those of Verify.
 func Seek(dir string, sc Scenario, tick uint64, fsys worldlog.FS) (*evertick.Sim, error) {
-	return seek(dir, sc, tick, fsys, (*player).seek)
+	return seek(dir, sc, tick, fsys, (*Player).seek)
 }
 
 // SeekPlain is Seek without any snapshot: all of the run up to the tick again.
 func SeekPlain(dir string, sc Scenario, tick uint64, fsys worldlog.FS) (*evertick.Sim, error) {
-	return seek(dir, sc, tick, fsys, (*player).run)
+	return seek(dir, sc, tick, fsys, (*Player).run)
 }
 
-func seek(dir string, sc Scenario, tick uint64, fsys worldlog.FS, how func(*player, uint64) error) (*evertick.Sim, error) {
-	p, err := open(dir, fsys, sc)
+func seek(dir string, sc Scenario, tick uint64, fsys worldlog.FS, how func(*Player, uint64) error) (*evertick.Sim, error) {
+	p, err := Play(dir, sc, fsys)
 	if err != nil {
 		return nil, err
 	}
-	if err := errors.Join(how(p, tick), p.close()); err != nil {
+	err = how(p, tick)
+	sim, closeErr := p.Live()
+	if err := errors.Join(err, closeErr); err != nil {
 		return nil, err
 	}
-	return p.release(), nil
+	return sim, nil
 }
 
 // Resume goes on where a log ends: it recovers the log as worldlog.Recover does, brings
