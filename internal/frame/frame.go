@@ -82,19 +82,19 @@ func (e *Encoder) Seal() {
 	e.Buf = wire.AppendU32s(e.Buf, e.crc)
 }
 
-// Decoder walks over the frames of a snapshot. Its errors begin with who, as
+// Decoder walks over the frames of a snapshot. Its errors begin with prefix, such as
 // "ecs: snapshot: ", and wrap fault.ErrCorrupt unless they say otherwise.
 type Decoder struct {
 	data    []byte
-	who     string
+	prefix  string
 	at      int
 	checked int // where the part begins that crc does not cover
 	crc     uint32
 }
 
 // NewDecoder reads the preamble. Another version is fault.ErrUnsupported.
-func NewDecoder(data []byte, who, magic string, version uint32) (Decoder, error) {
-	d := Decoder{data: data, who: who}
+func NewDecoder(data []byte, prefix, magic string, version uint32) (Decoder, error) {
+	d := Decoder{data: data, prefix: prefix}
 	if len(data) < Preamble {
 		return d, d.Corrupt("length", len(data))
 	}
@@ -102,7 +102,7 @@ func NewDecoder(data []byte, who, magic string, version uint32) (Decoder, error)
 		return d, d.Corrupt("magic", fmt.Sprintf("%q", data[:len(magic)]))
 	}
 	if v := wire.U32At(data[len(magic):], 0); v != version {
-		return d, fault.Field(fault.ErrUnsupported, who+"version", v)
+		return d, fault.Field(fault.ErrUnsupported, prefix+"version", v)
 	}
 	d.at = Preamble
 	return d, nil
@@ -138,5 +138,5 @@ func (d *Decoder) Done() error {
 
 // Corrupt is the error about something that a snapshot cannot be.
 func (d *Decoder) Corrupt(what string, value any) error {
-	return fault.Field(fault.ErrCorrupt, d.who+what, value)
+	return fault.Field(fault.ErrCorrupt, d.prefix+what, value)
 }

@@ -14,10 +14,10 @@ import (
 	"github.com/evertick/evertick/loop/worldlog"
 )
 
-// DivergedError says where a replay went another way than the log. It wraps ErrDiverged.
+// DivergedError says where a replay differs from the log. It wraps ErrDiverged.
 type DivergedError struct {
 	Tick      uint64
-	Want, Got uint64 // state hashes behind it: that of the log, and that of the replay
+	Want, Got uint64 // state hashes after it: that of the log, and that of the replay
 	// Columns names those whose hashes differ, if the log has them for this tick.
 	Columns []string
 	// Where is the first difference of the two states, the log's first, if the log has a
@@ -108,10 +108,10 @@ func (p *Player) Live() (*evertick.Sim, error) {
 	return p.sim, p.Close()
 }
 
-// feed gives the Sim the inputs of the tick that was read.
+// feed returns the inputs of the tick that was read.
 func (p *Player) feed(tick uint64, dst []evertick.Input) ([]evertick.Input, error) {
 	if p.tick == nil || p.tick.Tick != tick {
-		return dst, fault.Field(fault.ErrRange, "replay: Sim stepped by another than its Player: tick", tick)
+		return dst, fault.Field(fault.ErrRange, "replay: Sim not stepped by its Player: tick", tick)
 	}
 	for in, err := range inputsOf(p.tick) {
 		if err != nil {
@@ -150,7 +150,7 @@ func (p *Player) Step() error {
 	return nil
 }
 
-// step runs a tick. One behind which a system has asked to stop is as good as any.
+// step runs a tick. It ignores that a system asks to stop.
 func step(sim *evertick.Sim) error {
 	if err := sim.Step(); err != nil && !errors.Is(err, loop.ErrStop) {
 		return fmt.Errorf("replay: %w", err)
@@ -158,7 +158,7 @@ func step(sim *evertick.Sim) error {
 	return nil
 }
 
-// diverged says all that the log can tell of the tick that came out otherwise.
+// diverged returns the error for a tick that differs, with all that the log has of it.
 func (p *Player) diverged() error {
 	e := &DivergedError{Tick: p.tick.Tick, Want: p.tick.Hash, Got: p.sim.Hash()}
 	want, err := columnsOf(p.tick)
@@ -248,8 +248,8 @@ func (p *Player) seek(tick uint64) error {
 	return p.run(tick)
 }
 
-// jump restores the snapshot of a tick, and tells whether it could. If not, all is as
-// it was before the first tick.
+// jump restores the snapshot of a tick, and reports whether it could. If not, the Player
+// is at tick 0.
 func (p *Player) jump(tick uint64) bool {
 	hash, err := p.hashAt(tick)
 	if err == nil {
@@ -261,8 +261,8 @@ func (p *Player) jump(tick uint64) bool {
 	if err == nil && p.sim.Hash() == hash && p.sim.Ticks() == tick+1 {
 		return true
 	}
-	// An error of the log comes again with the next read; a scenario that cannot be built
-	// once more leaves a Sim that refuses to go on, or is not at tick 0.
+	// The next read repeats an error of the log; if the scenario cannot be built again, the
+	// Sim refuses the next step, or is not at tick 0.
 	_ = p.rewind()
 	return false
 }
@@ -278,7 +278,7 @@ func (p *Player) rewind() error {
 	return p.reader.Seek(0)
 }
 
-// hashAt reads a tick, and returns the state hash behind it.
+// hashAt reads a tick, and returns the state hash after it.
 func (p *Player) hashAt(tick uint64) (uint64, error) {
 	if err := p.reader.Seek(tick); err != nil {
 		return 0, err

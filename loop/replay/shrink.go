@@ -14,8 +14,8 @@ import (
 // ErrNoFailure is wrapped by the error of Shrink for a log that does not fail.
 var ErrNoFailure = errors.New("the run does not fail")
 
-// Failure tells whether a run has failed. It is asked behind every tick; err is nil, or that
-// of the tick, which has then ended the run. It must depend on its arguments alone.
+// Failure reports whether a run has failed. It is called after every tick; err is nil, or
+// the error of the tick that ended the run. It must depend on its arguments alone.
 type Failure func(sim *evertick.Sim, err error) bool
 
 // ShrinkOptions of Shrink. The zero value works.
@@ -24,8 +24,8 @@ type ShrinkOptions struct {
 	Log worldlog.Options
 	// MaxRuns ends the search after so many runs, with the best so far. 0: no limit.
 	MaxRuns int
-	// Progress, if not nil, is called behind every run with how many there were, and how many
-	// inputs are left.
+	// Progress, if not nil, is called after every run with the number of runs and of inputs
+	// left.
 	Progress func(runs, inputs int)
 }
 
@@ -39,13 +39,13 @@ type ShrinkReport struct {
 	Minimal bool
 }
 
-// Shrink looks for a part of the inputs of a log with which the run still fails, as small
-// that no single input can be left out, and writes a log anew, with these inputs
-// and up to the tick that fails. It is delta debugging: about as many runs as inputs, and
-// fewer if few matter. The same log and failure give the same result.
+// Shrink finds a part of the inputs of a log with which the run still fails, so small
+// that no single input can be left out, and writes a new log with these inputs up to the
+// tick that fails. It uses delta debugging: about as many runs as inputs, and fewer if few
+// matter. The same log and failure give the same result.
 //
 // The tick of a failure with an error is in the new log too, with hash 0, as it has no state:
-// Verify comes to the same error. Errors wrap ErrNoFailure if the log does not fail to begin
+// Verify reproduces the error. Errors wrap ErrNoFailure if the log does not fail to begin
 // with, or are those of Verify and Record.
 func Shrink(dir string, sc Scenario, newDir string, fails Failure, opt ShrinkOptions) (ShrinkReport, error) {
 	s := &shrinker{sc: sc, fails: fails, opt: opt}
@@ -97,13 +97,13 @@ func (s *shrinker) read(dir string) error {
 		}
 		return nil
 	})
-	if errors.Is(err, worldlog.ErrTorn) { // as after the crash that is looked into
+	if errors.Is(err, worldlog.ErrTorn) { // as after a crash
 		return nil
 	}
 	return err
 }
 
-// feedOf gives the inputs of a list, which is by ticks.
+// feedOf returns a Feed of a list, which is sorted by ticks.
 func feedOf(list []Applied) evertick.Feed {
 	return func(tick uint64, dst []evertick.Input) ([]evertick.Input, error) {
 		i, _ := slices.BinarySearchFunc(list, tick, func(a Applied, tick uint64) int { return cmp.Compare(a.At, tick) })
@@ -114,7 +114,7 @@ func feedOf(list []Applied) evertick.Feed {
 	}
 }
 
-// run runs with the inputs given. If that fails they are the best so far.
+// run runs the Sim with the inputs of list. If that fails they are the best so far.
 func (s *shrinker) run(list []Applied) (bool, error) {
 	sim, err := s.sc.build(s.id.Seed)
 	if err != nil {
@@ -143,8 +143,8 @@ func (s *shrinker) run(list []Applied) (bool, error) {
 	return failed, nil
 }
 
-// search leaves out parts, in halves first and in ever smaller ones, until no single input
-// can go. It reports false if it had to end before.
+// search leaves out parts, halves first and then smaller ones, until no single input can be
+// left out. It reports false if MaxRuns ended it before.
 func (s *shrinker) search() (bool, error) {
 	parts := 2
 	for len(s.inputs) > 0 {
@@ -166,7 +166,7 @@ func (s *shrinker) search() (bool, error) {
 	return true, nil
 }
 
-// tryWithout tries to do without one of so many parts.
+// tryWithout tries to leave out one of so many parts.
 func (s *shrinker) tryWithout(parts int) (bool, error) {
 	all := s.inputs
 	for i := range parts {
@@ -181,7 +181,7 @@ func (s *shrinker) tryWithout(parts int) (bool, error) {
 	return false, nil
 }
 
-// write makes the log of the best run.
+// write writes the log of the best run.
 func (s *shrinker) write(dir string) error {
 	sim, err := s.sc.build(s.id.Seed)
 	if err != nil {

@@ -7,27 +7,27 @@ import (
 	"github.com/evertick/evertick/ecs"
 )
 
-// SyncError says in which tick a Sim that was saved and restored did not do the same
-// again: something that decides what happens is in no snapshot. It wraps ErrDiverged.
+// SyncError says in which tick a restored Sim diverged: some state that matters is not in
+// the snapshot. It wraps ErrDiverged.
 type SyncError struct {
 	Tick uint64
-	// Anew is set if it was a Sim that the scenario built anew that went another way
-	// from the same save; not set, the same Sim did when it was set back.
+	// Anew is set if a Sim that the scenario built anew diverged after the restore; otherwise
+	// the same Sim did.
 	Anew bool
-	// System is the first behind which the two had different worlds or bodies; empty if they
-	// differ only in what systems keep outside (see evertick.State).
+	// System is the first after which the two had different worlds or bodies; empty if they
+	// differ only in the state that systems keep outside (see evertick.State).
 	System string
-	// Where is their first difference behind the tick.
+	// Where is their first difference after the tick.
 	Where evertick.Difference
 }
 
 // Error implements error.
 func (e *SyncError) Error() string {
-	who := "stepped again from a save"
+	sim := "stepped again from a save"
 	if e.Anew {
-		who = "built anew and restored from a save"
+		sim = "built anew and restored from a save"
 	}
-	text := fmt.Sprintf("replay: tick %d, %s: ", e.Tick, who)
+	text := fmt.Sprintf("replay: tick %d, %s: ", e.Tick, sim)
 	if e.System != "" {
 		text += fmt.Sprintf("system %q: ", e.System)
 	}
@@ -37,14 +37,14 @@ func (e *SyncError) Error() string {
 // Unwrap returns ErrDiverged.
 func (e *SyncError) Unwrap() error { return ErrDiverged }
 
-// SyncTest looks for state that a snapshot forgets. Each tick is run three times from the
-// same save: by the Sim that goes on, by that Sim again, set back, and by one that the
-// scenario builds anew. All three must come to the same hash. The error is a *SyncError
-// where they do not, or that of a step. feed, which may be nil, gives the inputs; it is
-// asked for each tick three times, and must answer alike.
+// SyncTest finds state that a snapshot lacks. It runs each tick three times from the same
+// snapshot: with the Sim, with that Sim restored, and with one that the scenario builds anew.
+// All three must reach the same hash. The error is a *SyncError where they do not, or that of
+// a step. feed, which may be nil, returns the inputs; it is called three times for each tick,
+// and must return the same each time.
 //
-// What is kept outside and decides nothing within the ticks given is not found. It takes
-// time: for tests, not for a run.
+// State outside that has no effect within the given ticks is not found. SyncTest is slow: it
+// is for tests.
 func SyncTest(sc Scenario, seed, ticks uint64, feed evertick.Feed) error {
 	sim, err := sc.build(seed)
 	if err != nil {

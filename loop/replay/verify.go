@@ -12,26 +12,26 @@ import (
 type VerifyOptions struct {
 	// FS is where the log is. nil: worldlog.OS.
 	FS worldlog.FS
-	// Progress, if not nil, is called behind every tick.
+	// Progress, if not nil, is called after every tick.
 	Progress func(tick uint64)
 }
 
 // Report is what Verify found.
 type Report struct {
 	Identity worldlog.Identity
-	Ticks    uint64 // that came out as in the log
+	Ticks    uint64 // that agree with the log
 	Inputs   uint64 // applied in them
-	Hash     uint64 // behind the last of them
+	Hash     uint64 // after the last of them
 	Chain    [32]byte
 	// Torn is set if the log ends within a tick, as after a crash; what is before that
 	// has been verified.
 	Torn bool
 }
 
-// Verify runs the whole log again, from tick 0, and compares the state hash behind each
-// tick. The error is a *DivergedError at the first tick that comes out otherwise;
-// ErrUnsupported, saying both, for the log of another scenario, SimVersion, rate,
-// capacity or set of columns; or that of a damaged log. The report tells how far it came.
+// Verify runs the whole log again, from tick 0, and compares the state hash after each
+// tick. The error is a *DivergedError at the first tick that differs; ErrUnsupported, naming
+// both values, for the log of another scenario, SimVersion, rate, capacity or set of columns;
+// or that of a damaged log. The report covers the ticks before it.
 func Verify(dir string, sc Scenario, opt VerifyOptions) (Report, error) {
 	p, err := Play(dir, sc, opt.FS)
 	if err != nil {
@@ -57,14 +57,14 @@ func Verify(dir string, sc Scenario, opt VerifyOptions) (Report, error) {
 	return rep, errors.Join(err, p.Close())
 }
 
-// Seek returns a Sim in the state behind a tick: restored from the nearest snapshot that
-// is whole, and run on from there, every hash checked. It takes live inputs from then on.
+// Seek returns a Sim in the state after a tick: restored from the nearest snapshot that
+// is whole, and run from there, with every hash checked. It takes live inputs from then on.
 // A tick that the log does not have is ErrRange; other errors are those of Verify.
 func Seek(dir string, sc Scenario, tick uint64, fsys worldlog.FS) (*evertick.Sim, error) {
 	return seek(dir, sc, tick, fsys, (*Player).seek)
 }
 
-// SeekPlain is Seek without any snapshot: all of the run up to the tick again.
+// SeekPlain is Seek without snapshots: it runs all ticks up to that one.
 func SeekPlain(dir string, sc Scenario, tick uint64, fsys worldlog.FS) (*evertick.Sim, error) {
 	return seek(dir, sc, tick, fsys, (*Player).run)
 }
@@ -82,8 +82,9 @@ func seek(dir string, sc Scenario, tick uint64, fsys worldlog.FS, how func(*Play
 	return sim, nil
 }
 
-// Resume goes on where a log ends: it recovers the log as worldlog.Recover does, brings
-// a Sim behind the last whole tick, and records on. The report says what a crash has cost.
+// Resume continues where a log ends: it recovers the log as worldlog.Recover does, brings
+// a Sim to the state after the last whole tick, and records from there. The report says what
+// a crash has cost.
 // Errors are those of worldlog.Recover and of Verify.
 func Resume(dir string, sc Scenario, opt Options) (*Recorder, *evertick.Sim, *worldlog.Report, error) {
 	log, rep, err := worldlog.Recover(dir, opt.Log)
