@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/evertick/evertick/internal/enum"
 	"github.com/evertick/evertick/internal/fault"
 	"github.com/evertick/evertick/loop"
 )
@@ -40,19 +41,7 @@ const (
 
 // String returns the name of the method, in lower case.
 func (o Op) String() string {
-	switch o {
-	case OpStart:
-		return "start"
-	case OpUpdate:
-		return "update"
-	case OpCoordinate:
-		return "coordinate"
-	case OpRender:
-		return "render"
-	case OpStop:
-		return "stop"
-	}
-	return fmt.Sprintf("Op(%d)", uint8(o))
+	return enum.Name([]string{"start", "update", "coordinate", "render", "stop"}, o, "Op")
 }
 
 // Error is the failure of a module.

@@ -121,14 +121,10 @@ func (h *header) decode(b []byte) error {
 	return nil
 }
 
-func segmentName(index uint64) string {
-	return fmt.Sprintf("%s%010d%s", segmentPrefix, index, segmentSuffix)
-}
-func packedName(index uint64) string {
-	return fmt.Sprintf("%s%010d%s", segmentPrefix, index, packedSuffix)
-}
+func segmentName(index uint64) string { return fmt.Sprintf(segmentPrefix+"%010d"+segmentSuffix, index) }
+func packedName(index uint64) string  { return fmt.Sprintf(segmentPrefix+"%010d"+packedSuffix, index) }
 func snapshotName(tick uint64) string {
-	return fmt.Sprintf("%s%020d%s", snapshotPrefix, tick, snapshotSuffix)
+	return fmt.Sprintf(snapshotPrefix+"%020d"+snapshotSuffix, tick)
 }
 
 // parseName returns the number in a name of the package, which must be written
