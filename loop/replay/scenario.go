@@ -91,20 +91,16 @@ func appendSchema(dst []byte, sim *evertick.Sim) []byte {
 
 // checkFirst compares the records of Config and Schema with a Sim at tick 0.
 func checkFirst(sim *evertick.Sim, first *worldlog.Tick) error {
-	for i := range first.Records {
-		r := &first.Records[i]
-		switch r.Type {
+	var err error
+	for i := 0; i < len(first.Records) && err == nil; i++ {
+		switch r := &first.Records[i]; r.Type {
 		case worldlog.Config:
-			if err := checkConfig(sim, r.Data); err != nil {
-				return err
-			}
+			err = checkConfig(sim, r.Data)
 		case worldlog.Schema:
-			if err := checkSchema(sim, r.Data); err != nil {
-				return err
-			}
+			err = checkSchema(sim, r.Data)
 		}
 	}
-	return nil
+	return err
 }
 
 func checkConfig(sim *evertick.Sim, data []byte) error {

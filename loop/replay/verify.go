@@ -91,30 +91,24 @@ func Resume(dir string, sc Scenario, opt Options) (*Recorder, *evertick.Sim, *wo
 	if err != nil {
 		return nil, nil, nil, err
 	}
-	r, err := resume(dir, sc, log, rep, opt)
+	sim, err := resume(dir, sc, log, rep, opt.Log.FS)
 	if err != nil {
 		return nil, nil, rep, errors.Join(err, log.Close())
 	}
-	return r, r.sim, rep, nil
+	return attach(sim, log, opt), sim, rep, nil
 }
 
-func resume(dir string, sc Scenario, log *worldlog.Log, rep *worldlog.Report, opt Options) (*Recorder, error) {
-	if rep.Ticks == 0 {
-		if err := checkIdentity(sc, rep.Identity); err != nil {
-			return nil, err
-		}
-		sim, err := sc.build(rep.Identity.Seed)
-		if err == nil {
-			err = appendFirst(log, sim) // no tick was whole, so they are gone
-		}
-		if err != nil {
-			return nil, err
-		}
-		return attach(sim, log, opt), nil
+// resume returns a Sim in the state after the last tick of a log that was recovered.
+func resume(dir string, sc Scenario, log *worldlog.Log, rep *worldlog.Report, fsys worldlog.FS) (*evertick.Sim, error) {
+	if rep.Ticks > 0 {
+		return Seek(dir, sc, rep.Tick, fsys)
 	}
-	sim, err := Seek(dir, sc, rep.Tick, opt.Log.FS)
-	if err != nil {
+	if err := checkIdentity(sc, rep.Identity); err != nil {
 		return nil, err
 	}
-	return attach(sim, log, opt), nil
+	sim, err := sc.build(rep.Identity.Seed)
+	if err == nil {
+		err = appendFirst(log, sim) // no tick was whole, so the first records are gone
+	}
+	return sim, err
 }

@@ -48,12 +48,9 @@ func readMark(fsys FS, dir string) (ticks uint64, err error) {
 	if err != nil {
 		return 0, fmt.Errorf("worldlog: %w", err)
 	}
-	var b [markSize + 1]byte
-	n, err := io.ReadFull(diskReader{f}, b[:])
-	if err == io.EOF || err == io.ErrUnexpectedEOF {
-		ticks, err = decodeMark(b[:n])
-	} else if err == nil {
-		err = fmt.Errorf("no mark of a log: %w", ErrCorrupt)
+	b, err := io.ReadAll(io.LimitReader(diskReader{f}, markSize+1))
+	if err == nil {
+		ticks, err = decodeMark(b)
 	}
 	if err = errors.Join(err, f.Close()); err != nil {
 		return 0, fmt.Errorf("worldlog: %s: %w", markName, err)

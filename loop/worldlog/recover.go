@@ -241,11 +241,10 @@ func cutName(file string, n int) string { return fmt.Sprintf("%s.%d%s", file, n,
 
 // moveAside renames a file that is not part of the log.
 func (r *recovery) moveAside(file string) error {
-	n := 1
-	for slices.Contains(r.list.cuts, cutName(file, n)) {
-		n++
+	name := cutName(file, 1)
+	for n := 2; slices.Contains(r.list.cuts, name); n++ {
+		name = cutName(file, n)
 	}
-	name := cutName(file, n)
 	if err := r.fs.Rename(filepath.Join(r.dir, file), filepath.Join(r.dir, name)); err != nil {
 		return err
 	}
@@ -260,15 +259,15 @@ func (r *recovery) copyCut(cut *Cut) error {
 	if err != nil {
 		return err
 	}
-	n := 1
-	for ; slices.Contains(r.list.cuts, cutName(cut.File, n)); n++ {
-		// One that cannot be read is not the one.
-		if got, err := r.sumFrom(cutName(cut.File, n), 0); err == nil && got == want {
-			r.report.Saved = append(r.report.Saved, cutName(cut.File, n))
+	name := cutName(cut.File, 1)
+	for n := 2; slices.Contains(r.list.cuts, name); n++ {
+		// A file that cannot be read is another one.
+		if got, err := r.sumFrom(name, 0); err == nil && got == want {
+			r.report.Saved = append(r.report.Saved, name)
 			return nil
 		}
+		name = cutName(cut.File, n)
 	}
-	name := cutName(cut.File, n)
 	err = writeNew(r.fs, r.dir, name, func(f io.Writer) error { return r.copyFrom(f, cut.File, cut.Offset) })
 	if err == nil {
 		r.report.Saved = append(r.report.Saved, name)
