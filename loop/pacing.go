@@ -3,6 +3,7 @@ package loop
 import (
 	"fmt"
 	"strconv"
+	"strings"
 
 	"github.com/evertick/evertick/internal/enum"
 	"github.com/evertick/evertick/internal/fault"
@@ -44,32 +45,12 @@ func (p Pacing) String() string { return enum.Name(pacingNames[:], p, "Pacing") 
 // of its ASCII letters. Its error wraps ErrRange.
 func ParsePacing(name string) (Pacing, error) {
 	for p, known := range pacingNames {
-		if sameLetters(name, known) {
+		// EqualFold also takes letters of other alphabets, but these have more bytes.
+		if len(name) == len(known) && strings.EqualFold(name, known) {
 			return Pacing(p), nil
 		}
 	}
 	return 0, fault.Field(ErrRange, "loop: pacing", strconv.Quote(name))
-}
-
-// sameLetters is equality of names but for the case of ASCII letters. The
-// folding of package strings would also take letters of other alphabets.
-func sameLetters(a, b string) bool {
-	if len(a) != len(b) {
-		return false
-	}
-	for i := range len(a) {
-		x, y := a[i], b[i]
-		if 'A' <= x && x <= 'Z' {
-			x += 'a' - 'A'
-		}
-		if 'A' <= y && y <= 'Z' {
-			y += 'a' - 'A'
-		}
-		if x != y {
-			return false
-		}
-	}
-	return true
 }
 
 // PacingClock is a Clock that says how it waits.

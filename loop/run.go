@@ -3,7 +3,6 @@ package loop
 import (
 	"context"
 	"math"
-	"math/bits"
 )
 
 // Runner is what Run works with.
@@ -245,10 +244,5 @@ func (l *Loop) wallNs(simNs int64) int64 {
 	if l.scale == one || l.scale == 0 {
 		return simNs
 	}
-	hi, lo := bits.Mul64(uint64(simNs), one)
-	if hi >= l.scale {
-		return math.MaxInt64
-	}
-	ns, _ := bits.Div64(hi, lo, l.scale)
-	return int64(min(ns, math.MaxInt64))
+	return mulDiv(uint64(simNs), one, 0, l.scale)
 }

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/evertick/evertick/internal/enum"
 	"github.com/evertick/evertick/internal/fault"
 	"github.com/evertick/evertick/loop"
 )
@@ -42,10 +43,7 @@ var opNames = [...]string{"start", "update", "coordinate", "render", "stop"}
 
 // String returns the name of the method, in lower case.
 func (o Op) String() string {
-	if int(o) < len(opNames) {
-		return opNames[o]
-	}
-	return fmt.Sprintf("Op(%d)", uint8(o))
+	return enum.Name(opNames[:], o, "Op")
 }
 
 // Error is the failure of a module.

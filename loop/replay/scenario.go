@@ -3,6 +3,7 @@ package replay
 import (
 	"errors"
 	"fmt"
+	"iter"
 	"math"
 
 	"github.com/evertick/evertick"
@@ -12,30 +13,29 @@ import (
 	"github.com/evertick/evertick/loop/worldlog"
 )
 
-// ErrDiverged is wrapped by errors that say that a run did not repeat itself.
+// ErrDiverged is wrapped by the errors for a run that did not repeat itself.
 var ErrDiverged = errors.New("the run did not repeat itself")
 
-// Scenario is how a run begins.
+// Scenario describes how a run begins.
 type Scenario struct {
-	// Name tells scenarios apart. It stands in the log, which is replayed by a scenario
-	// of the same name only. At most 255 bytes.
+	// Name identifies the scenario. The log contains it, and only a scenario of the same
+	// name replays the log. At most 255 bytes.
 	Name string
 	// New builds the Sim at tick 0: world, bodies, systems. What it builds depends on
 	// seed alone.
 	New func(seed uint64) (*evertick.Sim, error)
-	// MaxSnapshot is the size in bytes up to which Seek, Resume and whatever else restores
-	// a snapshot of a log takes one: a small file can unpack to any size. A larger one is
-	// passed over, and ticks are run from an earlier one, or from tick 0. 0: the columns of the world,
-	// 1 KiB for each entity of its capacity, twice the snapshot of the Sim as New builds it, and 64 MiB.
-	// That covers bodies of entities with a few shapes, contacts and joints, and all that is there at
-	// tick 0 if it at most doubles. Set it where a run adds more than that: bodies without an
-	// entity, bodies of many shapes, chains, inputs that wait, states of AddState. At most
-	// worldlog.MaxSnapshot counts.
+	// MaxSnapshot is the size in bytes up to which Seek, Resume and the others restore a snapshot
+	// of a log: a small file can unpack to any size. They skip a larger one, and run ticks from an
+	// earlier one, or from tick 0. 0: the columns of the world, 1 KiB for each entity of its
+	// capacity, twice the snapshot of the Sim as New builds it, and 64 MiB. That covers bodies of
+	// entities with a few shapes, contacts and joints, and the content of tick 0 if it at most
+	// doubles. Set it where a run adds more than that: bodies without an entity, bodies of many
+	// shapes, chains, inputs that wait, states of AddState. worldlog.MaxSnapshot bounds it.
 	MaxSnapshot int
 }
 
-// rowBytes is what a snapshot holds of an entity besides the columns of the world, and
-// more: a body with three shapes, three contacts and a joint has fewer than 800 bytes.
+// rowBytes bounds what a snapshot holds of an entity besides the columns of the world: a
+// body with three shapes, three contacts and a joint has fewer than 800 bytes.
 const rowBytes = 1 << 10
 
 // maxSnapshot returns the limit for snapshots that a Sim of this scenario is to restore. sim is one
@@ -66,7 +66,7 @@ func (sc Scenario) build(seed uint64) (*evertick.Sim, error) {
 	return sim, nil
 }
 
-// appendConfig appends what a Sim must agree on with its log besides columns.
+// appendConfig appends what a Sim must have in common with its log besides columns.
 func appendConfig(dst []byte, sim *evertick.Sim) []byte {
 	return wire.AppendU64s(wire.AppendF32s(dst, sim.Dt()), uint64(sim.World.Cap()))
 }
@@ -91,20 +91,16 @@ func appendSchema(dst []byte, sim *evertick.Sim) []byte {
 
 // checkFirst compares the records of Config and Schema with a Sim at tick 0.
 func checkFirst(sim *evertick.Sim, first *worldlog.Tick) error {
-	for i := range first.Records {
-		r := &first.Records[i]
-		switch r.Type {
+	var err error
+	for i := 0; i < len(first.Records) && err == nil; i++ {
+		switch r := &first.Records[i]; r.Type {
 		case worldlog.Config:
-			if err := checkConfig(sim, r.Data); err != nil {
-				return err
-			}
+			err = checkConfig(sim, r.Data)
 		case worldlog.Schema:
-			if err := checkSchema(sim, r.Data); err != nil {
-				return err
-			}
+			err = checkSchema(sim, r.Data)
 		}
 	}
-	return nil
+	return err
 }
 
 func checkConfig(sim *evertick.Sim, data []byte) error {
@@ -138,7 +134,7 @@ func checkSchema(sim *evertick.Sim, data []byte) error {
 	return nil
 }
 
-// checkIdentity compares what stands in each segment with the scenario.
+// checkIdentity compares the identity in each segment with the scenario.
 func checkIdentity(sc Scenario, id worldlog.Identity) error {
 	switch {
 	case id.Scenario != sc.Name:
@@ -166,6 +162,17 @@ func parseInput(tick uint64, rec *worldlog.Record) (evertick.Input, error) {
 		return evertick.Input{}, fault.Field(fault.ErrCorrupt, fmt.Sprintf("replay: tick %d: Input record of source %d, seq", tick, rec.Source), rec.Seq)
 	}
 	return evertick.Input{Tick: tick - late, Source: rec.Source, Seq: rec.Seq, Kind: rec.Kind, Data: r.Rest()}, nil
+}
+
+// inputsOf yields the inputs of a tick.
+func inputsOf(t *worldlog.Tick) iter.Seq2[evertick.Input, error] {
+	return func(yield func(evertick.Input, error) bool) {
+		for i := range t.Records {
+			if r := &t.Records[i]; r.Type == worldlog.Input && !yield(parseInput(t.Tick, r)) {
+				return
+			}
+		}
+	}
 }
 
 // appendColumns appends the hashes of all columns: a Columns record.

@@ -16,12 +16,12 @@ import (
 type listing struct {
 	segments  []segmentFile
 	snapshots []uint64 // ticks
-	leftovers []string // of work that a crash interrupted
+	leftovers []string // files of work that a crash interrupted
 	cuts      []string // what recoveries have cut
 }
 
-// segmentFile is one segment. If both forms exist, the crash came between
-// packing it and removing the plain one, which then is the one to read.
+// segmentFile is one segment. If both forms exist, a crash came between packing it
+// and removing the plain one; the plain one is read then.
 type segmentFile struct {
 	index  uint64
 	packed bool
@@ -77,7 +77,7 @@ func (l *listing) gap() error {
 // Windows larger than this are refused: a frame of a few bytes may ask for any.
 const maxWindow = 8 << 20
 
-// diskError tells a fault of the file system from one of the data.
+// diskError marks an error of the file system, as opposed to one of the data.
 type diskError struct{ error }
 
 func (e diskError) Unwrap() error { return e.error }
@@ -93,8 +93,8 @@ func (t diskReader) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// corruptUnless wraps ErrCorrupt around err, unless that came from the disk or
-// says already what it is.
+// corruptUnless wraps ErrCorrupt around err, unless err is of the disk or wraps a
+// sentinel already.
 func corruptUnless(err error) error {
 	var disk diskError
 	if errors.As(err, &disk) || errors.Is(err, ErrCorrupt) || errors.Is(err, ErrUnsupported) {

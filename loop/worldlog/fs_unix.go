@@ -8,7 +8,7 @@ import (
 	"syscall"
 )
 
-// openNow keeps an open from waiting for the other end of a pipe.
+// openNow keeps an open from blocking until a pipe has another end.
 const openNonblock = syscall.O_NONBLOCK
 
 func syncDir(dir string) error {

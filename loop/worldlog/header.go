@@ -8,8 +8,7 @@ import (
 	"github.com/evertick/evertick/internal/wire"
 )
 
-// Identity says which run a log is of. It stands in each of its segments and
-// snapshots.
+// Identity says which run a log is of. Each segment and snapshot contains it.
 type Identity struct {
 	Scenario   string // name of what builds the world at the first tick; at most 255 bytes
 	SimVersion uint32 // logs of different versions are not expected to replay alike
@@ -74,8 +73,8 @@ func appendPreamble(dst []byte, magic string) []byte {
 	return append(append(dst, magic...), version, version>>8, 0, 0)
 }
 
-// readPreamble checks the preamble of a header, which ends with its CRC, and returns what is
-// between the two. name says what the file should be.
+// readPreamble checks the preamble of a header, and the CRC at its end, and returns a Reader
+// of what is between them. name says what the file should be.
 func readPreamble(b []byte, magic, name string) (wire.Reader, error) {
 	content, _, ok := wire.CutCRC(b)
 	r := wire.NewReader(content)
@@ -104,7 +103,7 @@ func (h *header) seed() {
 // headerFixed bytes.
 func headerSize(fixed []byte) int { return minHeader + int(fixed[headerFixed-1]) }
 
-// decode reads a header of exactly the length that headerSize tells.
+// decode reads a header of exactly headerSize bytes.
 func (h *header) decode(b []byte) error {
 	r, err := readPreamble(b, segmentMagic, "segment of a log")
 	if err != nil {
@@ -122,14 +121,10 @@ func (h *header) decode(b []byte) error {
 	return nil
 }
 
-func segmentName(index uint64) string {
-	return fmt.Sprintf("%s%010d%s", segmentPrefix, index, segmentSuffix)
-}
-func packedName(index uint64) string {
-	return fmt.Sprintf("%s%010d%s", segmentPrefix, index, packedSuffix)
-}
+func segmentName(index uint64) string { return fmt.Sprintf(segmentPrefix+"%010d"+segmentSuffix, index) }
+func packedName(index uint64) string  { return fmt.Sprintf(segmentPrefix+"%010d"+packedSuffix, index) }
 func snapshotName(tick uint64) string {
-	return fmt.Sprintf("%s%020d%s", snapshotPrefix, tick, snapshotSuffix)
+	return fmt.Sprintf(snapshotPrefix+"%020d"+snapshotSuffix, tick)
 }
 
 // parseName returns the number in a name of the package, which must be written

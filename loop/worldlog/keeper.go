@@ -30,7 +30,7 @@ type keeper struct {
 	closed []header
 }
 
-// snapshotJob is a snapshot on its way; its memory is used again.
+// snapshotJob is a snapshot under way; its memory is reused.
 type snapshotJob struct {
 	tick, hash uint64
 	data       []byte
@@ -60,7 +60,7 @@ func (k *keeper) pack(h header) {
 	signal(k.wake)
 }
 
-// close returns when all that was asked for is done.
+// close finishes all jobs.
 func (k *keeper) close() {
 	close(k.quit)
 	<-k.done
@@ -118,7 +118,7 @@ func (k *keeper) writeSnapshot(job *snapshotJob) error {
 	k.packed = enc.EncodeAll(job.data, k.packed[:0])
 	ref := snapshotRef{tick: job.tick, hash: job.hash, size: uint64(len(job.data)), crc: wire.CRC(0, job.data)}
 	head := appendSnapshotHeader(nil, &k.l.id, &ref, len(k.packed))
-	if job.tick < k.l.committed.Load() { // a state that the log may lose again is none to restore
+	if job.tick < k.l.committed.Load() { // a state must not be restored if the log may lose its tick
 		if err := k.l.waitTicks(context.Background(), job.tick+1, true); err != nil {
 			return err
 		}
@@ -180,8 +180,8 @@ func (k *keeper) packOne() bool {
 	return true
 }
 
-// packSegment replaces a segment by its packed form, once that has been read
-// back from the file and found equal.
+// packSegment replaces a segment by its packed form, after it has read that back
+// from the file and found it equal.
 func (k *keeper) packSegment(h header) error {
 	fsys, dir := k.l.opt.FS, k.l.dir
 	var want [32]byte
@@ -195,7 +195,7 @@ func (k *keeper) packSegment(h header) error {
 	}
 	got, err := sumOf(fsys, dir, segmentFile{index: h.index, packed: true})
 	if err == nil && got != want {
-		err = fmt.Errorf("the packed form does not give the same: %w", ErrCorrupt)
+		err = fmt.Errorf("the packed form unpacks to other bytes: %w", ErrCorrupt)
 	}
 	if err != nil {
 		return errors.Join(err, removeExisting(fsys, filepath.Join(dir, packedName(h.index))))

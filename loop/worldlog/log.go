@@ -14,7 +14,7 @@ import (
 )
 
 // Log is a log open for writing. Its methods may be called from any goroutine;
-// records go into the tick whose Commit comes next.
+// a record belongs to the tick that the next Commit ends.
 type Log struct {
 	opt Options
 	dir string
@@ -22,7 +22,7 @@ type Log struct {
 
 	mu    sync.Mutex
 	space sync.Cond // buf was taken, or err was set
-	err   error     // why nothing more is accepted
+	err   error     // why the log accepts nothing more
 
 	enc            coder
 	buf            []byte       // encoded and not yet taken by the writer; never grows
@@ -42,7 +42,7 @@ type Log struct {
 	syncNow bool // sync as soon as possible
 	closing bool
 	waiters []waiter
-	// Calls of Sync are numbered from 1: those up to asked wait for the writer,
+	// Calls of Sync are numbered from 1: those up to syncs wait for the writer,
 	// which has answered those up to confirmed.
 	syncs, confirmed uint64
 	marked           uint64 // tick+1 that the file markName says; 0: there is none
@@ -82,9 +82,9 @@ func (l *Log) isDone(w *waiter) bool {
 	return w.until <= l.durable.Load()
 }
 
-// result returns what w gets once the writer is gone, for err. A Sync needs the mark,
-// which may be missing though the ticks are durable; and of a log that is poisoned it
-// confirms nothing.
+// result returns the answer for w once the writer has ended with err. A Sync needs the
+// mark, which may be missing although the ticks are durable; and it succeeds on no log
+// that is poisoned.
 func (w *waiter) result(l *Log, err error) error {
 	has := w.until <= l.durable.Load()
 	if w.sync > 0 {
@@ -215,7 +215,7 @@ func (l *Log) tooLarge(what string, n int) error {
 	return fault.Field(ErrCapacity, "worldlog: "+what, n)
 }
 
-// reserve makes room for need bytes in buf, as the policy says.
+// reserve makes room for need bytes in buf, by the policy Options.Full.
 func (l *Log) reserve(need int) error {
 	if l.err != nil {
 		return l.err
@@ -239,10 +239,10 @@ func (l *Log) reserve(need int) error {
 	return l.err
 }
 
-// Commit ends a tick: its records, and the hash of the state after it, become
-// one whole. Ticks rise, not necessarily by one. Errors wrap ErrRange (tick not
-// above the last one, below Identity.FirstTick or above 2^63-1): then nothing was
-// changed; or are those of Append that end the log.
+// Commit ends a tick, with the hash of the state after it. Ticks rise, not
+// necessarily by one. Errors wrap ErrRange (tick not above the last one, below
+// Identity.FirstTick or above 2^63-1): then nothing was changed; or are those of
+// Append that end the log.
 func (l *Log) Commit(tick, hash uint64, counts Counts) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -278,13 +278,13 @@ func (l *Log) endTick(bytes int) {
 	l.rotate()
 }
 
-// appendRefs adds what the snapshots finished meanwhile leave in the log.
+// appendRefs adds the SnapshotRefs of the snapshots that are finished.
 func (l *Log) appendRefs() error {
 	for len(l.refs) > 0 {
 		var data [maxRef]byte
 		err := l.append(&Record{Type: SnapshotRef, Data: l.refs[0].append(data[:0])})
 		if errors.Is(err, ErrCapacity) && l.err == nil {
-			return nil // a tick that is full; the next one has room
+			return nil // the tick is full; the next one has room
 		}
 		if err != nil {
 			return err
@@ -327,7 +327,7 @@ func (l *Log) stop(err error) {
 	l.space.Broadcast()
 }
 
-// poison ends the log for a fault of the disk, which outweighs any other end.
+// poison ends the log for an error of the disk, which replaces any other reason.
 func (l *Log) poison(cause error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -336,7 +336,7 @@ func (l *Log) poison(cause error) {
 }
 
 // CommittedTick returns the last tick that Commit accepted, before or after the
-// log was opened, and whether there is one. Of it nothing need be on disk.
+// log was opened, and whether there is one. It need not be on disk.
 func (l *Log) CommittedTick() (uint64, bool) { return tickOf(l.committed.Load()) }
 
 // WrittenTick returns the last tick that the operating system has taken: it
@@ -377,10 +377,10 @@ func (l *Log) Stats() Stats {
 }
 
 // Sync returns once every tick committed before is durable, or with the error
-// that ended the log. It also leaves a mark beside the log, and so does Close: from
-// then on a log that lacks one of these ticks is damaged, and not taken for one that
-// a crash has cut. The mark costs two more syncs if there are new ticks; WaitDurable
-// leaves none.
+// that ended the log. It also writes a mark beside the log, and so does Close: from
+// then on a log that lacks one of these ticks counts as damaged, and not as cut by a
+// crash. The mark costs two more syncs if there are new ticks; WaitDurable writes
+// none.
 func (l *Log) Sync() error {
 	l.mu.Lock()
 	l.syncs++
@@ -388,7 +388,7 @@ func (l *Log) Sync() error {
 }
 
 // WaitDurable returns once tick is durable, with the error that ended the log
-// before, or with ctx.Err(). It does not hurry the disk: see Durability.
+// before, or with ctx.Err(). It starts no sync by itself: see Durability.
 func (l *Log) WaitDurable(ctx context.Context, tick uint64) error {
 	return l.waitTicks(ctx, min(tick, maxTickNumber)+1, false)
 }
@@ -399,13 +399,13 @@ func (l *Log) count(f func(*Stats)) {
 	f(&l.stats)
 }
 
-// waitTicks waits until so many ticks are durable; force hurries the disk.
+// waitTicks waits until so many ticks are durable; force syncs at once.
 func (l *Log) waitTicks(ctx context.Context, until uint64, force bool) error {
 	l.mu.Lock()
 	return l.wait(ctx, waiter{until: until}, force)
 }
 
-// stopped reports whether the writer is gone, so that nobody is left to answer.
+// stopped reports whether the writer has ended, so that it answers no more.
 func (l *Log) stopped() bool {
 	select {
 	case <-l.done:
@@ -415,7 +415,7 @@ func (l *Log) stopped() bool {
 	}
 }
 
-// wait waits for w; mu is held, and let go of.
+// wait waits for w; mu is held, and wait unlocks it.
 func (l *Log) wait(ctx context.Context, w waiter, force bool) error {
 	if l.stopped() {
 		defer l.mu.Unlock()
@@ -440,8 +440,8 @@ func (l *Log) wait(ctx context.Context, w waiter, force bool) error {
 	}
 }
 
-// reply wakes the waiters whose tick is done, and all of them once nothing more
-// will come; mu is held.
+// reply answers the waiters that are done, or all of them if the log has ended;
+// mu is held.
 func (l *Log) reply(ended error) {
 	kept := l.waiters[:0]
 	for _, w := range l.waiters {
@@ -458,10 +458,10 @@ func (l *Log) reply(ended error) {
 	l.waiters = kept
 }
 
-// Close makes what was committed durable, marks it so as Sync does, finishes snapshots and compression
-// under way, and lets go of the directory. Records after the last Commit are
-// given up. It returns the error that ended the log before, if any; a second
-// Close does the same and no more.
+// Close makes all committed ticks durable, writes the mark as Sync does, finishes
+// snapshots and compression under way, and unlocks the directory. Records after the
+// last Commit are lost. It returns the error that ended the log before, if any; a
+// second Close returns the same.
 func (l *Log) Close() error {
 	l.mu.Lock()
 	l.closing = true

@@ -309,7 +309,7 @@ func TestLiveReader(t *testing.T) {
 	}
 }
 
-// Committed, written and durable are told apart, and durable follows the policy.
+// Committed, written and durable are distinct, and durable follows the policy.
 func TestDurabilityInTime(t *testing.T) {
 	for _, d := range []Durability{Interval, EveryTick, None} {
 		synctest.Test(t, func(t *testing.T) {
@@ -432,7 +432,7 @@ func TestReaderMeetsAFileThatGrows(t *testing.T) {
 	}
 }
 
-// growingFS shows only the first cut bytes to who opens a file first.
+// growingFS shows only the first cut bytes to the first reader of a file.
 type growingFS struct {
 	FS
 	cut    int64

@@ -11,9 +11,9 @@ import (
 )
 
 // markName is the file that says how far a log was durable when it was closed or
-// synced last. It stands beside the segments, so that neither their format nor
-// their chain knows of it: a version of this package without marks ignores it, and
-// a log without one is read as a log that nobody has closed.
+// synced last. It is a file of its own, so that neither the format of segments nor
+// their chain depends on it: a version of this package without marks ignores it, and
+// a log without one is read as a log that was never closed.
 const (
 	markName  = "DURABLE"
 	markMagic = "\x89evtdur\n"
@@ -38,8 +38,8 @@ func decodeMark(b []byte) (ticks uint64, err error) {
 	return tick + 1, nil
 }
 
-// readMark returns how many ticks, 1 + the last one, the log in dir was durable up
-// to at least; 0: nothing says so.
+// readMark returns 1 + the last tick that the mark of the log in dir calls durable;
+// 0: there is no mark.
 func readMark(fsys FS, dir string) (ticks uint64, err error) {
 	f, err := fsys.Open(filepath.Join(dir, markName))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -48,12 +48,9 @@ func readMark(fsys FS, dir string) (ticks uint64, err error) {
 	if err != nil {
 		return 0, fmt.Errorf("worldlog: %w", err)
 	}
-	var b [markSize + 1]byte
-	n, err := io.ReadFull(diskReader{f}, b[:])
-	if err == io.EOF || err == io.ErrUnexpectedEOF {
-		ticks, err = decodeMark(b[:n])
-	} else if err == nil {
-		err = fmt.Errorf("no mark of a log: %w", ErrCorrupt)
+	b, err := io.ReadAll(io.LimitReader(diskReader{f}, markSize+1))
+	if err == nil {
+		ticks, err = decodeMark(b)
 	}
 	if err = errors.Join(err, f.Close()); err != nil {
 		return 0, fmt.Errorf("worldlog: %s: %w", markName, err)
@@ -61,7 +58,7 @@ func readMark(fsys FS, dir string) (ticks uint64, err error) {
 	return ticks, nil
 }
 
-// removeMark takes away the mark of a log whose segments somebody has removed.
+// removeMark removes the mark of a log whose segments were removed.
 func removeMark(fsys FS, dir string) error {
 	err := fsys.Remove(filepath.Join(dir, markName))
 	if errors.Is(err, fs.ErrNotExist) {

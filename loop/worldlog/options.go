@@ -9,18 +9,18 @@ import (
 	"github.com/evertick/evertick/internal/fault"
 )
 
-// Durability says when a committed tick is forced to the disk. Under each of
-// them a tick is handed to the operating system as soon as the writer is free,
-// so that the death of the process alone loses little; see the package comment.
+// Durability says when a committed tick is synced to the disk. Under each of them
+// the writer passes a tick to the operating system as soon as it is free, so that
+// the death of the process alone loses little; see the package comment.
 type Durability uint8
 
 const (
-	// Interval forces at most Options.Interval after the first tick that waits.
+	// Interval syncs at most Options.Interval after the first tick that waits.
 	Interval Durability = iota
-	// EveryTick forces as soon as a tick is committed. Ticks that are committed
-	// while the disk is busy share the next turn.
+	// EveryTick syncs as soon as a tick is committed. Ticks that are committed
+	// while the disk is busy share the next sync.
 	EveryTick
-	// None forces only when a segment is full, for a snapshot, at Sync and at Close.
+	// None syncs only when a segment is full, for a snapshot, at Sync and at Close.
 	None
 	durabilityEnd
 )
@@ -51,8 +51,8 @@ type Options struct {
 	Durability Durability
 	Interval   time.Duration // with Durability Interval; 0: 100 ms
 
-	// Buffer is the memory for what the disk has not taken yet, in bytes, 4,096
-	// to 2^31-1; 0: 8 MiB. One half is filled while the other is written, so a
+	// Buffer is the memory for data that is not written yet, in bytes, 4,096 to
+	// 2^31-1; 0: 8 MiB. One half is filled while the other is written, so a
 	// record must fit into a half.
 	Buffer int
 	Full   FullPolicy

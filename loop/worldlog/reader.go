@@ -9,8 +9,8 @@ import (
 	"iter"
 )
 
-// Reader reads a log tick by tick, and checks whatever it reads: checksums, the
-// order of ticks, and that each segment continues the one before. It serves one
+// Reader reads a log tick by tick, and checks all that it reads: checksums, the
+// order of ticks, and that each segment continues the one before. It is for one
 // goroutine. A log that is being written can be read, up to the last whole tick
 // of the segments that were there when the reader was opened.
 type Reader struct {
@@ -137,9 +137,9 @@ func (r *Reader) classify(err error) error {
 	return errors.Join(classifyFault(r.fs, r.dir, r.files[r.at], r.last(), r.seg, r.mark, e), e)
 }
 
-// classifyFault sets in e whether the first tick that is not whole in a segment can be the
-// trace of a crash: it stands at the end of a log, nothing says that it was durable,
-// and nothing whole follows it.
+// classifyFault sets in e whether a crash can have left the first tick of a segment that is
+// not whole: it is at the end of a log, nothing calls it durable, and nothing whole
+// follows it.
 func classifyFault(fsys FS, dir string, file segmentFile, last bool, s *segmentReader, mark uint64, e *CorruptError) error {
 	e.Torn = false
 	if !last || file.packed {
@@ -169,7 +169,7 @@ func classifyFault(fsys FS, dir string, file segmentFile, last bool, s *segmentR
 // Seek makes Next return the first tick that is not below tick. Segments before
 // it are not read, so that their content and the chain up to it are not checked.
 func (r *Reader) Seek(tick uint64) error {
-	low, high := 0, len(r.files)-1 // the segment sought begins at low or later, and not behind high
+	low, high := 0, len(r.files)-1 // the tick is in one of these
 	for low < high {
 		mid := (low + high + 1) / 2
 		r.prev = nil
@@ -187,8 +187,8 @@ func (r *Reader) Seek(tick uint64) error {
 	return r.openAt(low)
 }
 
-// Chain returns the chain hash up to the tick that Next returned last: what a
-// segment would carry that followed it. It covers all the log up to there.
+// Chain returns the chain hash up to the tick that Next returned last, as the
+// header of a next segment would hold it. It covers all the log up to there.
 func (r *Reader) Chain() [32]byte { return r.seg.chain() }
 
 // Ticks ranges over the ticks from the given one on. After an error, which comes
@@ -208,7 +208,7 @@ func (r *Reader) Ticks(from uint64) iter.Seq2[*Tick, error] {
 	}
 }
 
-// Close lets go of the open file; Seek opens one again.
+// Close closes the open file; Seek opens one again.
 func (r *Reader) Close() error {
 	if r.src == nil {
 		return nil

@@ -7,17 +7,17 @@ import (
 	"github.com/evertick/evertick/internal/wire"
 )
 
-// Type says what a record is. The log gives no meaning to the data of a record
-// but to that of SnapshotRef and TickCommit, which it writes itself.
+// Type says what a record is. The log interprets only the data of SnapshotRef and
+// TickCommit, which it writes itself.
 type Type uint8
 
 // The types of records, as stored.
 const (
 	Config      Type = 1 + iota // how the run was set up
 	Schema                      // names and types of the columns
-	Input                       // what came from outside, in the order in which it was applied
-	Intent                      // what an agent or a player asked for
-	Decision                    // what was decided elsewhere, and is not decided again on replay
+	Input                       // an input from outside, in the order of application
+	Intent                      // a request of an agent or a player
+	Decision                    // a decision made elsewhere, which a replay does not make again
 	Command                     // a change of the world
 	Marker                      // a note for people and tools
 	SnapshotRef                 // a snapshot is on disk; written by the log
@@ -46,14 +46,14 @@ type Record struct {
 	Data   []byte
 }
 
-// Counts are what the writer reports with a tick; the log only keeps them.
+// Counts are figures that the writer reports with a tick; the log only keeps them.
 type Counts struct {
-	Dropped uint64 // inputs, steps or whatever was given up in this tick
+	Dropped uint64 // inputs, steps or other things dropped in this tick
 	Live    uint64 // entities alive after it
 }
 
-// Limits of the format, which both sides keep, so that no length in a damaged
-// file makes a reader allocate more than the limit.
+// Limits of the format, which writers and readers enforce, so that no length in a
+// damaged file makes a reader allocate more than the limit.
 const (
 	MaxData    = 16<<20 - 64 // bytes of data in a record
 	MaxTick    = 64 << 20    // encoded bytes in a tick
@@ -62,7 +62,7 @@ const (
 	maxTickNumber = 1<<63 - 1
 )
 
-// The byte in front of a record's fields: the type, and which fields follow.
+// The byte before the fields of a record: the type, and which fields follow.
 const (
 	typeMask  = 0x0f
 	hasSource = 0x10
@@ -96,8 +96,8 @@ func (c *coder) appendBody(dst, fields, data []byte) []byte {
 	return wire.AppendU32s(dst, c.crc)
 }
 
-// append encodes r behind dst. The types that the log writes itself have no
-// fields and leave the numbering alone.
+// append appends r to dst. The types that the log writes itself have no fields
+// and do not change the numbering.
 func (c *coder) append(dst []byte, r *Record) []byte {
 	var fields [maxFields]byte
 	f := append(fields[:0], byte(r.Type))

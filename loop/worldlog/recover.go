@@ -21,34 +21,33 @@ type Report struct {
 	Hash     uint64 // of the state after it
 	Chain    [32]byte
 
-	Cut       *Cut     // what was torn; nil: the log ended with a whole tick
-	Saved     []string // files *.cut that keep what was given up: Cut, and snapshots of ticks that the log does not have
+	Cut       *Cut     // the torn end; nil: the log ended with a whole tick
+	Saved     []string // files *.cut that keep what was cut: Cut, and snapshots of ticks that the log does not have
 	Removed   []string // files of work that a crash interrupted
 	Snapshots []uint64 // ticks of the snapshots that remain, rising; each at most Tick
 }
 
-// Cut is the end of a log that was given up.
+// Cut is the end of a log that was cut off.
 type Cut struct {
 	File   string // renamed, if not even its header was whole
 	Offset int64  // where it is cut
-	Bytes  int64  // given up
+	Bytes  int64  // cut off
 	Reason string
 	Saved  string // the file in the directory of the log that keeps them
 }
 
-// Recover opens the log in dir for writing behind its last whole tick. It reads
-// and checks all of it, cuts what follows the last commit if that can be the
-// trace of a crash, removes what interrupted work has left, and returns once what
-// remains is durable. What it cuts, and snapshots of ticks that the log does not
-// have, it keeps under names that end with ".cut" and that nothing else reads or
-// writes: they may be looked at, and removed.
+// Recover opens the log in dir for writing after its last whole tick. It reads
+// and checks all of it, cuts what follows the last commit if a crash can have left
+// that, removes temporary files, and returns once the rest is durable. It keeps what
+// it cuts, and snapshots of ticks that the log does not have, under names that end
+// with ".cut", which nothing else reads or writes: users may inspect and remove them.
 //
-// A fault that is not the trace of a crash is an error that says where, and
-// nothing is changed: a missing or exchanged segment, a changed byte in front of
-// whole commits or in a tick that was durable, an end before a tick that Sync or
-// Close has confirmed. A reader gives the ticks before it, and replay.Fork goes on from
-// one of them in a new log; without the file DURABLE, a log that only ends too early is
-// one that a crash has left. Errors wrap ErrCorrupt, ErrUnsupported, ErrLocked, ErrRange (of opt),
+// Damage that a crash cannot have left is an error that says where, and nothing is
+// changed: a missing or exchanged segment, a changed byte before whole commits or in
+// a tick that was durable, an end before a tick that Sync or Close has confirmed. A
+// reader still returns the ticks before it, and replay.Fork continues from one of them
+// in a new log; without the file DURABLE, a log that only ends too early counts as one
+// that a crash has left. Errors wrap ErrCorrupt, ErrUnsupported, ErrLocked, ErrRange (of opt),
 // fs.ErrNotExist (no log), or are those of the file system, which may be full.
 func Recover(dir string, opt Options) (*Log, *Report, error) {
 	if err := opt.Validate(); err != nil {
@@ -75,7 +74,7 @@ func Recover(dir string, opt Options) (*Log, *Report, error) {
 	return l, r.report, nil
 }
 
-// recovery reads a log to its end and mends that.
+// recovery reads a log to its end and repairs that.
 type recovery struct {
 	fs       FS
 	dir      string
@@ -151,8 +150,7 @@ func (r *recovery) readAll() error {
 	return nil
 }
 
-// read reads one segment. Faults of the last one that may be torn go into the
-// report.
+// read reads one segment. A torn end of the last one goes into the report.
 func (r *recovery) read(seg *segmentReader, s segmentFile, prev *segmentLink, last bool) (err error) {
 	src, err := openSegment(r.fs, r.dir, s)
 	if err != nil {
@@ -195,7 +193,7 @@ func (r *recovery) classifyFault(e *CorruptError, seg *segmentReader, s segmentF
 	return nil
 }
 
-// cleanUp removes what is no part of the log, and keeps what is to be cut.
+// cleanUp removes temporary files, and keeps what is to be cut.
 func (r *recovery) cleanUp() error {
 	r.report.Removed = append(r.report.Removed, r.list.leftovers...)
 	for _, name := range r.report.Removed {
@@ -220,8 +218,8 @@ func (r *recovery) cleanUp() error {
 	return r.fs.SyncDir(r.dir)
 }
 
-// saveCut copies the end of the log that is to be cut, or renames the file of which
-// nothing stays.
+// saveCut copies the end of the log that is to be cut, or renames the file if all of it
+// is cut.
 func (r *recovery) saveCut() (err error) {
 	cut := r.report.Cut
 	if cut == nil {
@@ -241,13 +239,12 @@ func (r *recovery) saveCut() (err error) {
 // cutName returns the name of the n-th file that keeps a cut part of a file.
 func cutName(file string, n int) string { return fmt.Sprintf("%s.%d%s", file, n, cutSuffix) }
 
-// moveAside renames a file that is no part of the log.
+// moveAside renames a file that is not part of the log.
 func (r *recovery) moveAside(file string) error {
-	n := 1
-	for slices.Contains(r.list.cuts, cutName(file, n)) {
-		n++
+	name := cutName(file, 1)
+	for n := 2; slices.Contains(r.list.cuts, name); n++ {
+		name = cutName(file, n)
 	}
-	name := cutName(file, n)
 	if err := r.fs.Rename(filepath.Join(r.dir, file), filepath.Join(r.dir, name)); err != nil {
 		return err
 	}
@@ -262,15 +259,15 @@ func (r *recovery) copyCut(cut *Cut) error {
 	if err != nil {
 		return err
 	}
-	n := 1
-	for ; slices.Contains(r.list.cuts, cutName(cut.File, n)); n++ {
-		// One that cannot be read is not the one.
-		if got, err := r.sumFrom(cutName(cut.File, n), 0); err == nil && got == want {
-			r.report.Saved = append(r.report.Saved, cutName(cut.File, n))
+	name := cutName(cut.File, 1)
+	for n := 2; slices.Contains(r.list.cuts, name); n++ {
+		// A file that cannot be read is another one.
+		if got, err := r.sumFrom(name, 0); err == nil && got == want {
+			r.report.Saved = append(r.report.Saved, name)
 			return nil
 		}
+		name = cutName(cut.File, n)
 	}
-	name := cutName(cut.File, n)
 	err = writeNew(r.fs, r.dir, name, func(f io.Writer) error { return r.copyFrom(f, cut.File, cut.Offset) })
 	if err == nil {
 		r.report.Saved = append(r.report.Saved, name)
@@ -298,8 +295,7 @@ func (r *recovery) copyFrom(to io.Writer, file string, offset int64) (err error)
 	return err
 }
 
-// resume gives l the state in which the writer of the log was after its last
-// commit.
+// resume gives l the state after the last commit of the log.
 func (r *recovery) resume(l *Log) (*writer, error) {
 	w := newWriter(l)
 	w.head, w.sum, w.size, w.committedSize = r.seg.head, r.seg.sum, r.seg.off, r.seg.off

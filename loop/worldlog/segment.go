@@ -28,12 +28,12 @@ type segmentReader struct {
 	head   header
 	coder  coder
 	sum    hash.Hash // of everything up to the last whole tick
-	off    int64     // behind the last whole tick
+	off    int64     // after the last whole tick
 	next   uint64    // no tick is below it
 	ticks  uint64    // read
 	last   commit    // only if ticks > 0
 	raw    []byte    // of the tick being read
-	ended  bool      // the file ended within that tick: raw is all that there was of it
+	ended  bool      // the file ended within that tick: raw is all of it
 	gotCRC uint32    // what the checksum should be where it is not
 }
 
@@ -194,8 +194,8 @@ var (
 	errCount     = errors.New("not the number of records that the commit counts")
 )
 
-// readBody reads one record behind raw and returns its body. io.EOF: there is
-// not one byte more; io.ErrUnexpectedEOF: there is no whole record.
+// readBody appends one record to raw and returns its body. io.EOF: there is no
+// further byte; io.ErrUnexpectedEOF: there is no whole record.
 func (s *segmentReader) readBody(c *coder) ([]byte, error) {
 	start := len(s.raw)
 	n, err := s.readLength()
@@ -260,8 +260,8 @@ func (s *segmentReader) fill(n int) error {
 	return nil
 }
 
-// grow makes room for k more elements of s, and if it must allocate, for twice as
-// many as there are: the smaller steps of append allocate five times the end in all.
+// grow makes room for k more elements of s. If it must allocate, it doubles the
+// length: with the smaller steps of append the sum would be five times the final size.
 func grow[T any](s []T, k int) []T {
 	if len(s)+k <= cap(s) {
 		return s
@@ -269,8 +269,8 @@ func grow[T any](s []T, k int) []T {
 	return append(make([]T, 0, len(s)+max(k, len(s))), s...)
 }
 
-// fault makes of err, met in the record that begins at start of raw, what
-// readTick returns.
+// fault turns err, of the record that begins at start of raw, into the error of
+// readTick.
 func (s *segmentReader) fault(start int, err error) error {
 	var disk diskError
 	if errors.As(err, &disk) {
@@ -284,27 +284,28 @@ func (s *segmentReader) fault(start int, err error) error {
 	return e
 }
 
-// tailScan looks after the first tick that is not whole, number next, for what a
-// crash would not have left there. That is a commit of that tick or a later one
+// tailScan searches the bytes after the first tick that is not whole, number next, for
+// something that a crash would not have left there. That is a commit of that tick or a
+// later one
 //
-//   - that says of such a tick that it was durable, or
+//   - that calls such a tick durable, or
 //   - before which nothing is missing: a process that dies leaves the beginning of
 //     what it wrote. A power cut can leave sectors out, which then read as zeros, so
 //     a sector that ends with a zero between the fault and the commit may be one.
 //
-// A commit is recognised by its CRC, which continues from the four bytes in front
-// of it, or, if those are what is damaged, from other.
+// A commit is recognised by its CRC, which continues from the four bytes before it,
+// or, if those are damaged, from crc.
 type tailScan struct {
 	next  uint64
 	crc   uint32
-	fault int64 // where the record begins that cannot be read
-	off   int64 // where what is read begins
+	fault int64 // offset of the record that cannot be read
+	off   int64 // of the bytes in the buffer
 }
 
-// sectorSize is the least that disks write at once.
+// sectorSize is the smallest unit that disks write.
 const sectorSize = 512
 
-// scan looks in what follows the last whole tick.
+// scan searches what follows the last whole tick.
 func (s *tailScan) scan(in io.Reader) (bool, error) {
 	const window, keep = 64 << 10, maxCommit + crcSize
 	buf := make([]byte, 0, window)
@@ -354,8 +355,8 @@ func (s *tailScan) scanBuffer(buf []byte, hole int64) bool {
 	return false
 }
 
-// commitAt decodes the commit whose length stands at buf[start]. It is whole from
-// the byte from on, with the CRC that it continues if that is in front of it.
+// commitAt decodes the commit whose length is at buf[start]. It is whole from the
+// byte from on, which includes the CRC before it that it continues, if that is intact.
 func (s *tailScan) commitAt(buf []byte, start int) (m commit, ok bool, from int) {
 	n := int(buf[start])
 	end := start + 1 + n

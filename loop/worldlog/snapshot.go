@@ -21,11 +21,11 @@ const (
 	DefaultSnapshot = 64 << 20
 )
 
-// Snapshot is what a snapshot file says of itself, and its data if it was loaded.
+// Snapshot is the header of a snapshot file, and its data if it was loaded.
 type Snapshot struct {
 	Identity Identity // Parent and FirstTick are zero
 	Tick     uint64
-	Hash     uint64 // of the state; whoever restores it checks that it comes out
+	Hash     uint64 // of the state, to be checked after a restore
 	Size     int    // bytes of data
 	Data     []byte
 }
@@ -126,7 +126,7 @@ func Snapshots(dir string, fsys FS) ([]Snapshot, error) {
 	return found, nil
 }
 
-// openSnapshot reads the header and leaves the file open behind it.
+// openSnapshot reads the header and leaves the file open after it.
 func openSnapshot(fsys FS, dir string, tick uint64) (*snapshotHead, File, error) {
 	name := snapshotName(tick)
 	f, err := fsys.Open(filepath.Join(dir, name))
@@ -217,7 +217,7 @@ func (h *snapshotHead) load(r io.Reader) ([]byte, error) {
 		return nil, errMismatch
 	}
 	if more, err := r.Read(make([]byte, 1)); more > 0 || err != io.EOF {
-		return nil, fmt.Errorf("something behind the data: %w", corruptUnless(err))
+		return nil, fmt.Errorf("bytes after the data: %w", corruptUnless(err))
 	}
 	return data, nil
 }
@@ -241,22 +241,20 @@ func (h *snapshotHead) checkFrame(packed *bufio.Reader) error {
 	return nil
 }
 
-// WriteSnapshot takes a copy of the state after tick, which has the given hash,
-// and lets it be compressed and written off the caller's goroutine. The file
-// appears once it is whole and tick is durable; then a later commit refers to it
-// with a SnapshotRef record. Two snapshots may be under way. data is not kept.
+// WriteSnapshot takes a copy of the state after tick, which has the given hash;
+// another goroutine compresses and writes it. The file appears once it is whole and
+// tick is durable; then a later commit refers to it with a SnapshotRef record. Two
+// snapshots may be under way. data is not kept.
 //
 // Errors: ErrBusy (not taken); ErrRange wrapped: more than MaxSnapshot, a tick
 // beyond the last committed one, or a hash that is not that of its commit; or
-// why the log has ended. A failure later on does not stop the log; Stats tells
-// it.
+// why the log has ended. A later failure does not stop the log; Stats reports it.
 func (l *Log) WriteSnapshot(tick, hash uint64, data []byte) error {
 	return l.SnapshotWith(tick, hash, func(dst []byte) ([]byte, error) { return append(dst, data...), nil })
 }
 
 // SnapshotWith is WriteSnapshot with the data that write appends to an empty
-// buffer, kept from snapshot to snapshot: one copy less. It also returns the
-// error of write.
+// buffer, which is reused: one copy less. It also returns the error of write.
 func (l *Log) SnapshotWith(tick, hash uint64, write func(dst []byte) ([]byte, error)) error {
 	job, err := l.takeSlot(tick, hash)
 	if err != nil {

@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// writer is the goroutine that alone touches the open segment.
+// writer is the goroutine that writes the open segment.
 type writer struct {
 	l             *Log
 	fs            FS
@@ -29,7 +29,7 @@ type writer struct {
 	timerSet bool
 }
 
-// batch is what the writer takes at once.
+// batch is the data that the writer takes at once.
 type batch struct {
 	bytes            []byte
 	ends             []segmentEnd
@@ -88,8 +88,8 @@ func (w *writer) loop() error {
 	}
 }
 
-// swapBuffers swaps the two halves of the buffer. What Append has added since the last
-// commit moves over.
+// swapBuffers swaps the two halves of the buffer. The records since the last commit
+// move to the new half.
 func (w *writer) swapBuffers() batch {
 	l := w.l
 	l.mu.Lock()
@@ -108,7 +108,7 @@ func (w *writer) swapBuffers() batch {
 	return b
 }
 
-// write hands b to the operating system, segment by segment.
+// write passes b to the operating system, segment by segment.
 func (w *writer) write(b batch) error {
 	from := 0
 	for i := range b.ends {
@@ -151,7 +151,7 @@ func (w *writer) append(p []byte) error {
 	return nil
 }
 
-// closeSegment closes the open segment and remembers what the next one begins with.
+// closeSegment closes the open segment and keeps the header of the next one.
 func (w *writer) closeSegment(m *segmentEnd) error {
 	w.ticks = m.ticks
 	w.l.written.Store(m.ticks)
@@ -173,8 +173,8 @@ func (w *writer) closeSegment(m *segmentEnd) error {
 	return nil
 }
 
-// createSegment makes the segment of h, with nothing but its header. Its name appears
-// only once the header is on disk, so no segment has a torn header.
+// createSegment makes the segment of h, with only its header. Its name appears once the
+// header is on disk, so no segment has a torn header.
 func (w *writer) createSegment(h header) error {
 	text := h.append(nil)
 	name := segmentName(h.index)
@@ -193,7 +193,7 @@ func (w *writer) createSegment(h header) error {
 	return nil
 }
 
-// syncIfDue syncs if it is time, or sets the alarm.
+// syncIfDue syncs if it is time, or sets the timer.
 func (w *writer) syncIfDue(now bool) error {
 	if w.ticks == w.l.durable.Load() {
 		return nil
@@ -208,7 +208,7 @@ func (w *writer) syncIfDue(now bool) error {
 	return nil
 }
 
-// sync makes durable what was written, and says so only then.
+// sync makes durable what was written, and then reports it.
 func (w *writer) sync() error {
 	if w.timerSet {
 		w.timer.Stop()
@@ -232,8 +232,8 @@ func (w *writer) sync() error {
 	return nil
 }
 
-// checkName finds that the open segment was removed or replaced: what is written
-// to it then goes nowhere.
+// checkName returns an error if the open segment was removed or replaced: data
+// written to it would be lost.
 func (w *writer) checkName() error {
 	f, ok := w.file.(interface {
 		HasName(name string) (bool, error)
@@ -250,8 +250,8 @@ func (w *writer) checkName() error {
 }
 
 // confirm answers the calls of Sync up to number asked, once all that was written
-// is durable: the mark says so to those who read the log later. Ticks that are
-// durable for another reason have only the commits after them to say so.
+// is durable. The mark records that for later readers. Of ticks that became durable
+// without a Sync only later commits record it.
 func (w *writer) confirm(asked uint64) error {
 	if err := w.checkName(); err != nil {
 		return err
@@ -271,7 +271,7 @@ func (w *writer) confirm(asked uint64) error {
 	return nil
 }
 
-// truncateTail takes the beginning of a tick that will not end off the open segment.
+// truncateTail cuts the beginning of a tick that has no commit off the open segment.
 func (w *writer) truncateTail() error {
 	if w.file == nil || w.size == w.committedSize {
 		return nil
