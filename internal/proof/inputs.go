@@ -118,14 +118,11 @@ func (s *Scene) take(t *evertick.Tick, what uint32, x, y, v float32) error {
 func (s *Scene) fire(x, y, v float32) error {
 	def := physics.DefaultBodyDef()
 	def.Position, def.LinearVelocity, def.Bullet = [2]float32{x, y}, [2]float32{float32(150 * v), -60}, true
-	_, b, err := s.body(bullet, def)
-	if err != nil {
-		return err
-	}
+	_, b := s.body(bullet, def)
 	shape := physics.DefaultShapeDef()
 	shape.Density = 8
-	_, err = s.Sim.Physics.CreateCircle(b, shape, physics.Circle{Radius: 0.1})
-	return err
+	s.shape(s.Sim.Physics.CreateCircle(b, shape, physics.Circle{Radius: 0.1}))
+	return s.built()
 }
 
 // teleport writes a box of the stack somewhere, in the columns of its entity; or all of them

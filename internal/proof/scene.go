@@ -66,7 +66,8 @@ type Scene struct {
 	walk   walking
 	lists  [2]*physics.Commands
 
-	ids []ecs.ID
+	ids      []ecs.ID
+	buildErr error // see keep
 }
 
 // columns of the world beside the built-in ones.
@@ -109,7 +110,7 @@ func New(c Config) (*Scene, error) {
 	s := &Scene{Sim: sim, seed: c.Seed}
 	s.ops = native.Ops{Level: sim.Level(), Pool: native.NewPool(max(c.Workers, 1))}
 	s.lists = [...]*physics.Commands{sim.Physics.NewCommands(), sim.Physics.NewCommands()}
-	for _, build := range []func() error{s.addColumns, s.addTags, s.populate, s.furnish, s.addSystems} {
+	for _, build := range []func() error{s.addColumns, s.addTags, s.populate, s.buildProps, s.addSystems} {
 		if err := build(); err != nil {
 			return nil, err
 		}
