@@ -1,14 +1,14 @@
-// Command prove shows that the scene of package proof says the same bits in every build,
-// on every level, with any number of workers and on every machine that is at hand:
+// Command prove shows that the scene of package proof computes the same bits in every build,
+// on every level, with any number of workers and on every available machine:
 //
 //	go run ./internal/proof/prove -ticks 10000 -emulated 2000
 //
 // It builds itself for each machine, runs the scene there, and compares the hash of every
-// tick. What is not at hand is printed as "not run" and why. Where two runs differ it runs
+// tick. For builds that cannot run here it prints "not run" and the reason. Where two runs differ it runs
 // both again up to that tick, and names the tick, the system, the columns and the first
 // entity and body that differ, with both values.
 //
-// The exit status is 0 if all that ran agree, 1 if not, or 2 if a flag is wrong.
+// The exit status is 0 if all runs agree, 1 if not, or 2 if a flag is wrong.
 package main
 
 import (
@@ -26,10 +26,10 @@ import (
 	"github.com/evertick/evertick/native"
 )
 
-// errUsage marks what is the caller's fault, errDiffer what the command is there to find.
+// errUsage is for wrong flags, errDiffer for runs that differ.
 var (
 	errUsage  = errors.New("bad usage")
-	errDiffer = errors.New("not all runs say the same bits")
+	errDiffer = errors.New("not all runs have the same hashes")
 )
 
 func main() {
@@ -45,8 +45,7 @@ func main() {
 	}
 }
 
-// options are the flags. Those behind "child" are what the command tells the copies of
-// itself that it builds.
+// options are the flags. Those from "child" on are for the copies of itself that the command builds.
 type options struct {
 	ticks, emulated int
 	seed            uint64
@@ -121,10 +120,10 @@ func (o *options) check(rest []string) error {
 	return nil
 }
 
-// info is what a build can run where it runs.
+// info lists the levels that a build can run on its machine.
 type info struct {
 	Levels  []string
-	Refused []string // levels that do not compute what they should
+	Refused []string // levels that compute wrong results
 }
 
 func thisInfo() info {
@@ -178,7 +177,7 @@ func (o *options) keepRecording(r *proof.Recording) error {
 	return os.WriteFile(o.out, b, 0o644)
 }
 
-// write keeps a photo; of none nothing.
+// write writes a photo, unless it is nil.
 func (o *options) write(p *proof.Photo, err error) error {
 	if err != nil || p == nil {
 		return err
@@ -214,7 +213,7 @@ func readPhoto(name string) (*proof.Photo, error) {
 	return p, nil
 }
 
-// compare compares two recordings that are there already, as from two machines.
+// compare compares two existing recordings, say from two machines.
 func (o *options) compare(stdout io.Writer) error {
 	a, err := readRecording(o.left)
 	if err != nil {
