@@ -6,6 +6,7 @@ import (
 
 	"github.com/evertick/evertick"
 	"github.com/evertick/evertick/ecs"
+	"github.com/evertick/evertick/internal/enum"
 	"github.com/evertick/evertick/internal/fault"
 	"github.com/evertick/evertick/loop/worldlog"
 )
@@ -38,12 +39,7 @@ const (
 var recordNames = [recordEnd]string{"invalid", "Perceived", "Issued", "Accepted", "Applied", "Rejected", "Expired", "Cancelled"}
 
 // String returns the name of the constant.
-func (r RecordType) String() string {
-	if r < recordEnd {
-		return recordNames[r]
-	}
-	return fmt.Sprintf("RecordType(%d)", uint8(r))
-}
+func (r RecordType) String() string { return enum.Name(recordNames[:], r, "RecordType") }
 
 // Reason says why something was rejected, expired or cancelled.
 type Reason uint8
@@ -89,12 +85,7 @@ var reasonNames = [reasonEnd]string{"none", "malformed", "too_many_actions", "to
 	"abandoned", "stale_target", "handler_error", "deadline", "timeout", "removed", "despawned", "withdrawn", "closed", "orphaned", "fallback"}
 
 // String returns the reason in small letters, as in reports.
-func (r Reason) String() string {
-	if r < reasonEnd {
-		return reasonNames[r]
-	}
-	return fmt.Sprintf("Reason(%d)", uint8(r))
-}
+func (r Reason) String() string { return enum.Name(reasonNames[:], r, "Reason") }
 
 // Record is a step in the life of a decision. Records are numbered from 1 in the order in
 // which they happen, which a replay repeats. Cause leads from an action back to the perception.

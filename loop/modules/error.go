@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/evertick/evertick/internal/enum"
 	"github.com/evertick/evertick/internal/fault"
 	"github.com/evertick/evertick/loop"
 )
@@ -41,12 +42,7 @@ const (
 var opNames = [...]string{"start", "update", "coordinate", "render", "stop"}
 
 // String returns the name of the method, in lower case.
-func (o Op) String() string {
-	if int(o) < len(opNames) {
-		return opNames[o]
-	}
-	return fmt.Sprintf("Op(%d)", uint8(o))
-}
+func (o Op) String() string { return enum.Name(opNames[:], o, "Op") }
 
 // Error is the failure of a module.
 type Error struct {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/evertick/evertick/internal/enum"
 	"github.com/evertick/evertick/internal/fault"
 	"github.com/evertick/evertick/internal/statehash"
 	"github.com/evertick/evertick/loop"
@@ -31,15 +32,7 @@ const (
 
 // String returns the name of the mode.
 func (a Autoreset) String() string {
-	switch a {
-	case NextStep:
-		return "NextStep"
-	case SameStep:
-		return "SameStep"
-	case Disabled:
-		return "Disabled"
-	}
-	return fmt.Sprintf("Autoreset(%d)", uint8(a))
+	return enum.Name([]string{"NextStep", "SameStep", "Disabled"}, a, "Autoreset")
 }
 
 const (

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"unicode/utf8"
 
+	"github.com/evertick/evertick/internal/enum"
 	"github.com/evertick/evertick/internal/fault"
 )
 
@@ -19,17 +20,7 @@ const (
 )
 
 // String returns the name of the type as Go and NumPy have it.
-func (k Kind) String() string {
-	switch k {
-	case Float32:
-		return "float32"
-	case Uint8:
-		return "uint8"
-	case Int32:
-		return "int32"
-	}
-	return fmt.Sprintf("Kind(%d)", uint8(k))
-}
+func (k Kind) String() string { return enum.Name([]string{"float32", "uint8", "int32"}, k, "Kind") }
 
 // Space is what the observation or the action of one world looks like.
 type Space struct {

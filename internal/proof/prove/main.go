@@ -146,43 +146,37 @@ func (o *options) single(stdout io.Writer) error {
 	c := proof.Config{Seed: o.seed, Level: level, Workers: o.workers}
 	switch o.child {
 	case "record":
-		r, err := proof.Record(c, o.ticks, o.restore)
-		if err != nil {
-			return err
-		}
-		return o.keepRecording(r)
+		return o.writeRecording(proof.Record(c, o.ticks, o.restore))
 	case "apart":
-		r, err := recordApart(level, o.workers, o.seed)
-		if err != nil {
-			return err
-		}
-		return o.keepRecording(r)
+		return o.writeRecording(recordApart(level, o.workers, o.seed))
 	case "photo":
-		return o.write(proof.PhotoAt(c, o.tick))
+		return o.writePhoto(proof.PhotoAt(c, o.tick))
 	case "difference":
 		from, err := readRecording(o.against)
 		if err != nil {
 			return err
 		}
-		return o.write(proof.PhotoOfDifference(c, from))
+		return o.writePhoto(proof.PhotoOfDifference(c, from))
 	}
 	return fmt.Errorf("%w: -child %q", errUsage, o.child)
 }
 
-func (o *options) keepRecording(r *proof.Recording) error {
-	b, err := r.MarshalBinary()
+func (o *options) writeRecording(r *proof.Recording, err error) error {
 	if err != nil {
 		return err
 	}
-	return os.WriteFile(o.out, b, 0o644)
+	return o.write(r.MarshalBinary())
 }
 
-// write writes a photo, unless it is nil.
-func (o *options) write(p *proof.Photo, err error) error {
+// writePhoto writes a photo, unless it is nil.
+func (o *options) writePhoto(p *proof.Photo, err error) error {
 	if err != nil || p == nil {
 		return err
 	}
-	b, err := json.Marshal(p)
+	return o.write(json.Marshal(p))
+}
+
+func (o *options) write(b []byte, err error) error {
 	if err != nil {
 		return err
 	}
@@ -190,27 +184,24 @@ func (o *options) write(p *proof.Photo, err error) error {
 }
 
 func readRecording(name string) (*proof.Recording, error) {
-	b, err := os.ReadFile(name)
-	if err != nil {
-		return nil, err
-	}
 	r := new(proof.Recording)
-	if err := r.UnmarshalBinary(b); err != nil {
-		return nil, fmt.Errorf("%s: %w", filepath.Base(name), err)
-	}
-	return r, nil
+	return r, read(name, r.UnmarshalBinary)
 }
 
 func readPhoto(name string) (*proof.Photo, error) {
-	b, err := os.ReadFile(name)
-	if err != nil {
-		return nil, err
-	}
 	p := new(proof.Photo)
-	if err := json.Unmarshal(b, p); err != nil {
-		return nil, fmt.Errorf("%s: %w", filepath.Base(name), err)
+	return p, read(name, func(b []byte) error { return json.Unmarshal(b, p) })
+}
+
+func read(name string, unmarshal func([]byte) error) error {
+	b, err := os.ReadFile(name)
+	if err == nil {
+		err = unmarshal(b)
 	}
-	return p, nil
+	if err != nil {
+		return fmt.Errorf("%s: %w", filepath.Base(name), err)
+	}
+	return nil
 }
 
 // compare compares two existing recordings, say from two machines.
