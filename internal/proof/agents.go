@@ -247,18 +247,14 @@ func (s *Scene) updatePopulation(t *evertick.Tick) error {
 	if growing < maxFood && t.N%8 == 0 {
 		seed := t.Commands().Spawn()
 		ecs.Write(t.Commands(), s.kinds, seed, uint8(food))
-		if err := t.Commands().SetPosition(seed, r.Range(-roomX, roomX), r.Range(1, roomY), r.Range(0, roomZ)); err != nil {
-			return err
-		}
+		s.keep(t.Commands().SetPosition(seed, r.Range(-roomX, roomX), r.Range(1, roomY), r.Range(0, roomZ)))
 	}
 	if s.tags.agent.Count() < minAgents {
 		child := t.Commands().Spawn()
-		if err := t.Commands().SetPosition(child, r.Range(-roomX, roomX), r.Range(1, roomY), r.Range(0, roomZ)); err != nil {
-			return err
-		}
+		s.keep(t.Commands().SetPosition(child, r.Range(-roomX, roomX), r.Range(1, roomY), r.Range(0, roomZ)))
 		t.Commands().Set(s.tags.agent, child)
 	}
-	return nil
+	return s.built()
 }
 
 // shove lets agents push their targets, in two lists of commands.

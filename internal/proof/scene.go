@@ -162,24 +162,20 @@ func (s *Scene) addTags() error {
 		name string
 		to   *ecs.Tag
 	}{{"agent", &s.tags.agent}, {"alarmed", &s.tags.alarmed}, {"body", &s.tags.body}, {"doll", &s.tags.doll}} {
-		tag, err := s.Sim.World.Tag(t.name)
-		if err != nil {
-			return err
-		}
-		*t.to = tag
+		var err error
+		*t.to, err = s.Sim.World.Tag(t.name)
+		s.keep(err)
 	}
 	// Debts count how often an agent was alarmed.
 	s.tags.alarmed.OnSet(func(_ ecs.ID, slot ecs.Slot) { s.cols.debt[slot] += 3 })
 	s.tags.alarmed.OnUnset(func(_ ecs.ID, slot ecs.Slot) { s.cols.debt[slot]-- })
-	return nil
+	return s.built()
 }
 
 // addSystems adds systems that declare what they access, which run in parallel where they
 // share nothing, and systems that do not.
 func (s *Scene) addSystems() error {
-	if err := s.Sim.Resource("senses"); err != nil {
-		return err
-	}
+	s.keep(s.Sim.Resource("senses"))
 	for _, sys := range []evertick.System{
 		{Name: "inputs", Run: s.applyInputs},
 		{Name: "born", Run: s.initBorn},
@@ -212,11 +208,10 @@ func (s *Scene) addSystems() error {
 		},
 		{Name: "population", Stage: evertick.AfterIndex, Run: s.updatePopulation},
 	} {
-		if err := s.Sim.AddSystem(sys); err != nil {
-			return err
-		}
+		s.keep(s.Sim.AddSystem(sys))
 	}
-	return s.Sim.Check()
+	s.keep(s.Sim.Check())
+	return s.built()
 }
 
 // Step pushes inputs, and runs a tick.
@@ -240,11 +235,9 @@ const (
 
 // populate spawns the entity of the totals, agents and food.
 func (s *Scene) populate() error {
-	totals, err := s.spawn(totalsEntity, 0, roomY/2, 0)
-	if err != nil {
-		return err
-	}
-	s.totals = totals
+	var err error
+	s.totals, err = s.spawn(totalsEntity, 0, roomY/2, 0)
+	s.keep(err)
 	for i := range agents + maxFood {
 		r := s.random(uint64(i), streamPlace)
 		x, y, z := r.Range(-roomX+1, roomX-1), r.Range(2, roomY-1), r.Range(0, roomZ)
@@ -253,11 +246,9 @@ func (s *Scene) populate() error {
 		} else {
 			err = s.spawnAgent(x, y, z, int16(i%3))
 		}
-		if err != nil {
-			return err
-		}
+		s.keep(err)
 	}
-	return nil
+	return s.built()
 }
 
 // spawn makes an entity of a kind at a position.
