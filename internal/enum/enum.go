@@ -3,9 +3,9 @@ package enum
 
 import "strconv"
 
-// Name returns names[v], or "kind(v)" if there is none or it is empty.
+// Name returns the name of v, or "kind(v)" if it has none.
 func Name[T ~uint8](names []string, v T, kind string) string {
-	if int(v) < len(names) && names[v] != "" {
+	if int(v) < len(names) {
 		return names[v]
 	}
 	return kind + "(" + strconv.Itoa(int(v)) + ")"

@@ -28,9 +28,9 @@ const (
 	inputEvery = 16
 )
 
-// arrive pushes what players send before the next tick, as it would arrive over a network: for
-// that tick or one of the next few, out of order.
-func (s *Scene) arrive() error {
+// pushInputs pushes random inputs of players before the next tick, as a network would deliver them: for
+// that tick or one of the next few, in any order.
+func (s *Scene) pushInputs() error {
 	now := s.Sim.Ticks()
 	for source := range uint32(sources) {
 		r := s.random(uint64(source), streamInput)
@@ -46,24 +46,26 @@ func (s *Scene) arrive() error {
 	return nil
 }
 
-// numberOf is the i-th number of an input.
-func numberOf(in *evertick.Input, i int) float32 { return wire.F32At(in.Data, i) }
+// numberOf returns the i-th number of an input.
+func numberOf(in *evertick.Input, i int) float32 {
+	return math.Float32frombits(binary.LittleEndian.Uint32(in.Data[4*i:]))
+}
 
-// takeInputs applies the inputs.
-func (s *Scene) takeInputs(t *evertick.Tick) error {
+// applyInputs applies the inputs of the tick.
+func (s *Scene) applyInputs(t *evertick.Tick) error {
 	all := t.Inputs()
 	for i := range all {
 		in := &all[i]
 		x, y := float32(numberOf(in, 0)*(roomX-4)), float32(numberOf(in, 1)*8)+12
-		if err := s.take(t, in.Kind, x, y, numberOf(in, 2)); err != nil {
+		if err := s.applyInput(t, in.Kind, x, y, numberOf(in, 2)); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// take applies one input: at a place, with a number from -1 to 1.
-func (s *Scene) take(t *evertick.Tick, what uint32, x, y, v float32) error {
+// applyInput applies one input: at a position, with a number from -1 to 1.
+func (s *Scene) applyInput(t *evertick.Tick, what uint32, x, y, v float32) error {
 	w, p := s.Sim.Physics, &s.props
 	switch what {
 	case explode:
@@ -108,22 +110,19 @@ func (s *Scene) take(t *evertick.Tick, what uint32, x, y, v float32) error {
 	return nil
 }
 
-// fire shoots a bullet, fast enough to need continuous collision.
+// fire shoots a bullet, which must not tunnel through walls.
 func (s *Scene) fire(x, y, v float32) error {
 	def := physics.DefaultBodyDef()
 	def.Position, def.LinearVelocity, def.Bullet = [2]float32{x, y}, [2]float32{float32(150 * v), -60}, true
-	_, b, err := s.body(bullet, def)
-	if err != nil {
-		return err
-	}
+	_, b := s.body(bullet, def)
 	shape := physics.DefaultShapeDef()
 	shape.Density = 8
-	_, err = s.Sim.Physics.CreateCircle(b, shape, physics.Circle{Radius: 0.1})
-	return err
+	s.shape(s.Sim.Physics.CreateCircle(b, shape, physics.Circle{Radius: 0.1}))
+	return s.built()
 }
 
-// teleport moves a box of the stack, or all of them back to where they were, through the columns of
-// their entities.
+// teleport moves one box of the stack, in the columns of its entity, or all of them
+// back to their first positions.
 func (s *Scene) teleport(v, x float32) error {
 	w := s.Sim.World
 	if v < 0.5 {

@@ -8,8 +8,8 @@ import (
 	"github.com/evertick/evertick/internal/fault"
 )
 
-// Photo holds the state of a scene before and after one tick, in a form that is the same on
-// every machine, and hashes around each system of that tick.
+// Photo is the state of a scene before and after one tick, in a form that is the same on
+// every machine, with hashes before and after each system.
 type Photo struct {
 	Build  string
 	Seed   uint64

@@ -13,7 +13,7 @@ import (
 	"github.com/zeebo/xxh3"
 )
 
-// Recording holds the hashes of a run, after each tick, and what made it.
+// Recording has the hashes of a run, after each tick, and the build that made it.
 type Recording struct {
 	Build      string // see Build
 	SimVersion uint32
@@ -21,7 +21,7 @@ type Recording struct {
 	Hashes     []uint64 // after tick 1, 2, …
 }
 
-// Build says in one line what runs here: machine, compilers, level, workers.
+// Build describes this build in one line: machine, compilers, level, workers.
 func Build(level native.Level, workers int) string {
 	info := native.Info()
 	arch, tags := runtime.GOARCH, []string{runtime.Version()}
@@ -103,7 +103,7 @@ func Record(c Config, ticks, restoreEvery int) (*Recording, error) {
 	r := &Recording{Build: s.build(c), SimVersion: evertick.SimVersion, Seed: c.Seed, Hashes: make([]uint64, 0, ticks)}
 	for i := range ticks {
 		if restoreEvery > 0 && i > 0 && i%restoreEvery == 0 {
-			if s, err = s.successor(c); err != nil {
+			if s, err = s.restored(c); err != nil {
 				return nil, err
 			}
 		}
@@ -115,8 +115,8 @@ func Record(c Config, ticks, restoreEvery int) (*Recording, error) {
 	return r, nil
 }
 
-// successor is a new scene in the state of s.
-func (s *Scene) successor(c Config) (*Scene, error) {
+// restored returns a new scene in the state of s.
+func (s *Scene) restored(c Config) (*Scene, error) {
 	b, err := s.Sim.Snapshot(nil)
 	if err != nil {
 		return nil, err
@@ -130,8 +130,8 @@ func (s *Scene) successor(c Config) (*Scene, error) {
 
 func (s *Scene) build(c Config) string { return Build(s.Sim.Level(), max(c.Workers, 1)) }
 
-// FirstDifference returns the first tick, counted from 1, after which two runs have not the
-// same hash, and false if there is none among the ticks that both have.
+// FirstDifference returns the first tick, counted from 1, after which the hashes of two runs differ,
+// and false if there is none among the ticks that both have.
 func FirstDifference(a, b *Recording) (tick uint64, differ bool) {
 	for i := range min(len(a.Hashes), len(b.Hashes)) {
 		if a.Hashes[i] != b.Hashes[i] {

@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"regexp"
 	"time"
 
 	"github.com/evertick/evertick"
@@ -300,7 +301,7 @@ func (f *faults) actions(defs []ActionDef) {
 	seen := make(map[string]bool, len(defs))
 	for i := range defs {
 		d, at := &defs[i], fmt.Sprintf("Config.Actions[%d].", i)
-		if !validName(d.Name) || seen[d.Name] {
+		if !validName.MatchString(d.Name) || seen[d.Name] {
 			f.bad(at+"Name", fmt.Sprintf("%.70q", d.Name))
 		}
 		seen[d.Name] = true
@@ -315,7 +316,7 @@ func (f *faults) actions(defs []ActionDef) {
 			if lo, hi := a.Bounds(); !fault.Finite(lo) || !fault.Finite(hi) || lo > hi {
 				f.bad(fmt.Sprintf("%sArgs[%d]", at, j), []float32{lo, hi})
 			}
-			if !validName(a.Name) || names[a.Name] || a.Name == "target" || a.Name == "data" || a.Name == "after" {
+			if !validName.MatchString(a.Name) || names[a.Name] || a.Name == "target" || a.Name == "data" || a.Name == "after" {
 				f.bad(fmt.Sprintf("%sArgs[%d].Name", at, j), fmt.Sprintf("%.70q", a.Name))
 			}
 			names[a.Name] = true
@@ -347,19 +348,8 @@ func (f *faults) tags(names []string) {
 	}
 }
 
-// validName reports whether s can name an action or an argument.
-func validName(s string) bool {
-	if s == "" || len(s) > 64 {
-		return false
-	}
-	for _, c := range []byte(s) {
-		letter := c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z'
-		if !letter && (c < '0' || c > '9') && c != '_' && c != '-' {
-			return false
-		}
-	}
-	return true
-}
+// validName matches the names of actions and arguments.
+var validName = regexp.MustCompile(`^[A-Za-z0-9_-]{1,64}$`)
 
 // withDefaults replaces zeros by the values of Config.
 func (s Spec) withDefaults(c *Config) Spec {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/evertick/evertick/ecs"
 	"github.com/evertick/evertick/internal/fault"
@@ -149,12 +150,17 @@ func ReadAnswers(dir string, fsys worldlog.FS, cfg Config) ([]Answer, error) {
 			continue
 		}
 		ans, err := rules.decode(in.Input.Data)
-		if err != nil {
-			ans.Reason, ans.Text = reasonOf(err, Malformed), err.Error()
-		}
+		ans.refuse(err)
 		answers = append(answers, ans)
 	}
 	return answers, nil
+}
+
+// refuse sets the reason for which an answer is refused, if err is not nil.
+func (a *Answer) refuse(err error) {
+	if err != nil {
+		a.Reason, a.Text = reasonOf(err, Malformed), err.Error()
+	}
 }
 
 // redecider calls another provider in a replay, and compares its decisions with those of the log.
@@ -195,9 +201,8 @@ func (s *redecider) ask(a *Agents, h head, p *Perception) {
 	if a.live {
 		return
 	}
-	mine := *p
+	mine, data := *p, []byte(nil)
 	d, err := s.provider.Decide(s.ctx, &mine)
-	data := h.failure(nil, ProviderError, "")
 	if err != nil {
 		data = h.failure(nil, ProviderError, err.Error())
 	} else {
@@ -215,31 +220,16 @@ func (s *redecider) compare(rules *rules, was *receivedAnswer) {
 	delete(s.answers, was.Decision)
 	now, err := rules.decode(mine.data)
 	c := Comparison{Decision: was.Decision, Agent: was.Agent, Tick: mine.tick, Was: was.Answer, Now: now}
-	if err != nil {
-		c.Now.Reason, c.Now.Text = reasonOf(err, Malformed), err.Error()
-	}
-	if was.err != nil {
-		c.Was.Reason, c.Was.Text = reasonOf(was.err, Malformed), was.err.Error()
-	}
+	c.Now.refuse(err)
+	c.Was.refuse(was.err)
 	c.Same = sameActions(&c.Was, &c.Now)
 	s.report(c)
 }
 
-// sameActions reports whether two answers have the same actions.
+// sameActions reports whether two answers have the same actions, bit for bit.
 func sameActions(x, y *Answer) bool {
-	if (x.Reason == NoReason) != (y.Reason == NoReason) || len(x.Actions) != len(y.Actions) {
-		return false
-	}
-	for i := range x.Actions {
-		a, b := &x.Actions[i], &y.Actions[i]
-		if a.Name != b.Name || a.Target != b.Target || a.After != b.After || string(a.Data) != string(b.Data) || len(a.Args) != len(b.Args) {
-			return false
-		}
-		for j := range a.Args {
-			if math.Float32bits(a.Args[j]) != math.Float32bits(b.Args[j]) {
-				return false
-			}
-		}
-	}
-	return true
+	return (x.Reason == NoReason) == (y.Reason == NoReason) && slices.EqualFunc(x.Actions, y.Actions, func(a, b Action) bool {
+		return a.Name == b.Name && a.Target == b.Target && a.After == b.After && string(a.Data) == string(b.Data) &&
+			slices.EqualFunc(a.Args, b.Args, func(v, w float32) bool { return math.Float32bits(v) == math.Float32bits(w) })
+	})
 }

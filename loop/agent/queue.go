@@ -255,10 +255,15 @@ func (a *Agents) recordApplied(t *evertick.Tick, done *Record) {
 	if done.Actions == 0 {
 		return
 	}
-	if i, ok := a.find(done.Agent); ok && a.list[i].last.Decision == done.Decision {
-		a.list[i].last = Outcome{done.Decision, t.N, Applied, NoReason}
-	}
+	a.updateLast(t, done)
 	a.record(t, *done)
+}
+
+// updateLast makes a record of an action the outcome of its decision, if that is the last one of the agent.
+func (a *Agents) updateLast(t *evertick.Tick, r *Record) {
+	if i, ok := a.find(r.Agent); ok && a.list[i].last.Decision == r.Decision {
+		a.list[i].last = Outcome{r.Decision, t.N, r.Type, r.Reason}
+	}
 }
 
 // applyAction applies an action, and reports whether it was applied.
@@ -289,9 +294,7 @@ func (a *Agents) applyAction(t *evertick.Tick, q *queued) bool {
 		r.Reason = HandlerError
 		a.reportFailure(t, &r, err.Error())
 	}
-	if i, ok := a.find(q.agent); ok && a.list[i].last.Decision == q.decision {
-		a.list[i].last = Outcome{q.decision, t.N, r.Type, r.Reason}
-	}
+	a.updateLast(t, &r)
 	a.record(t, r)
 	return false
 }

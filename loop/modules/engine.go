@@ -116,7 +116,7 @@ func (e *Engine) Start() error {
 	for _, m := range e.modules {
 		if s, ok := m.module.(Starter); ok {
 			if err := e.call(m, OpStart, e.tick, func() error { return s.Start(&StartContext{e, m}) }); err != nil {
-				return errors.Join(e.failure(m, OpStart, err), e.Stop())
+				return errors.Join(err, e.Stop())
 			}
 		}
 		e.begun++
@@ -136,9 +136,7 @@ func (e *Engine) Stop() error {
 	for ; e.begun > 0; e.begun-- {
 		m := e.modules[e.begun-1]
 		if s, ok := m.module.(Stopper); ok {
-			if err := e.call(m, OpStop, e.tick, s.Stop); err != nil {
-				errs = append(errs, e.failure(m, OpStop, err))
-			}
+			errs = append(errs, e.call(m, OpStop, e.tick, s.Stop))
 		}
 	}
 	return errors.Join(errs...)
@@ -257,12 +255,9 @@ func (e *Engine) update(tick uint64) error {
 			e.updates = UpdateContext{dt: e.loop.Dt(), seed: e.seed, time: e.loop.TimeAt(tick), services: &e.services}
 			return m.module.Update(&e.updates, e.updates.dt)
 		})
-		if stops(err) {
-			e.stop = true
-		} else if err != nil {
-			e.tick = tick
-			e.failed = e.failure(m, OpUpdate, err)
-			return e.failed
+		if err != nil {
+			e.failed = err
+			return err
 		}
 	}
 	e.tick = tick + 1
@@ -284,10 +279,8 @@ func (e *Engine) present(f loop.Frame) error {
 			e.renders = RenderContext{frame: e.frame, time: e.loop.TimeAt(e.tick), engine: e}
 			return m.module.Render(&e.renders, e.frame.Alpha)
 		})
-		if stops(err) {
-			e.stop = true
-		} else if err != nil {
-			return e.failure(m, OpRender, err)
+		if err != nil {
+			return err
 		}
 	}
 	if e.takeStop() {
@@ -310,10 +303,8 @@ func (e *Engine) coordinate(f loop.Frame) (loop.Frame, error) {
 		if e.failed != nil {
 			return f, e.failed // an update failed, even if the holder ignores that
 		}
-		if stops(err) {
-			e.stop = true
-		} else if err != nil {
-			return f, e.failure(t.holder, OpCoordinate, err)
+		if err != nil {
+			return f, err
 		}
 	}
 	f.Tick, f.Steps, f.Alpha = e.tick, t.steps, t.alpha
@@ -322,13 +313,24 @@ func (e *Engine) coordinate(f loop.Frame) (loop.Frame, error) {
 	return f, nil
 }
 
-// failure returns the error of a module that failed.
-func (e *Engine) failure(m *entry, op Op, err error) error {
+// call calls a method of a module. Its error or panic becomes an *Error, except for a loop.ErrStop after Start and
+// before Stop, which requests the end.
+func (e *Engine) call(m *entry, op Op, tick uint64, method func() error) error {
+	err := e.protect(m, op, tick, method)
+	switch {
+	case err == nil:
+		return nil
+	case op != OpStart && op != OpStop && stops(err):
+		e.stop = true
+		return nil
+	case op == OpUpdate:
+		e.tick = tick
+	}
 	return &Error{Module: m.name, Op: op, Tick: e.tick, Err: err}
 }
 
-// call calls a method of a module, and turns a panic into an error. A StepToken calls Update within Coordinate.
-func (e *Engine) call(m *entry, op Op, tick uint64, method func() error) (err error) {
+// protect calls a method, and turns a panic into an error. A StepToken calls Update within Coordinate.
+func (e *Engine) protect(m *entry, op Op, tick uint64, method func() error) (err error) {
 	defer func(calling bool, op Op) { e.calling, e.op = calling, op }(e.calling, e.op)
 	defer recovered(&err, m.name, tick)
 	e.calling, e.op = true, op

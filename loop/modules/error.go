@@ -42,9 +42,7 @@ const (
 var opNames = [...]string{"start", "update", "coordinate", "render", "stop"}
 
 // String returns the name of the method, in lower case.
-func (o Op) String() string {
-	return enum.Name(opNames[:], o, "Op")
-}
+func (o Op) String() string { return enum.Name(opNames[:], o, "Op") }
 
 // Error is the failure of a module.
 type Error struct {

@@ -110,7 +110,7 @@ func TestProfiles(t *testing.T) {
 		actor   skill.Actor
 		allowed string // of calls
 	}{
-		{reader, "xxx--------"}, {player, "xxxxxx-----"}, {builder, "xxxxxxxxx--"}, {admin, "xxxxxxxxsxx"},// ent_6 is destroyed before
+		{reader, "xxx--------"}, {player, "xxxxxx-----"}, {builder, "xxxxxxxxx--"}, {admin, "xxxxxxxxsxx"}, // ent_6 is destroyed before
 		{skill.Actor{Name: "g", Profile: "gardener"}, "x------xs--"},
 	} {
 		for i, call := range calls {

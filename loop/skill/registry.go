@@ -189,9 +189,7 @@ func New(sim *evertick.Sim, c Config) (*Registry, error) {
 		actors: map[string]Actor{}, tags: map[string]ecs.Tag{},
 	}
 	for _, p := range standardProfiles() {
-		if err := r.AddProfile(p); err != nil {
-			return nil, err
-		}
+		r.profiles[p.Name] = &p
 	}
 	r.trace.events = make([]Event, 0, min(r.config.Trace, 1024))
 	r.trace.max = r.config.Trace

@@ -12,7 +12,9 @@ package worlds
 
 import (
 	"fmt"
+	"maps"
 	"math"
+	"slices"
 
 	"github.com/evertick/evertick"
 	"github.com/evertick/evertick/internal/fault"
@@ -20,25 +22,19 @@ import (
 	"github.com/evertick/evertick/loop/train"
 )
 
-// names of the definitions of this package.
-var names = []string{"cartpole", "pushbox", "tag", "tag-raster"}
+var definitions = map[string]func() train.Definition{
+	"cartpole": CartPole, "pushbox": PushBox().Definition, "tag": Tag().Definition, "tag-raster": TagRaster().Definition,
+}
 
 // Names returns the names of the definitions of this package, sorted.
-func Names() []string { return append([]string(nil), names...) }
+func Names() []string { return slices.Sorted(maps.Keys(definitions)) }
 
 // ByName returns the definition of that name. Another is ErrRange.
 func ByName(name string) (train.Definition, error) {
-	switch name {
-	case "cartpole":
-		return CartPole(), nil
-	case "pushbox":
-		return PushBox().Definition(), nil
-	case "tag":
-		return Tag().Definition(), nil
-	case "tag-raster":
-		return TagRaster().Definition(), nil
+	if def := definitions[name]; def != nil {
+		return def(), nil
 	}
-	return train.Definition{}, fmt.Errorf("%w: one of %v", fault.Field(fault.ErrRange, "worlds: name", fmt.Sprintf("%.80q", name)), names)
+	return train.Definition{}, fmt.Errorf("%w: one of %v", fault.Field(fault.ErrRange, "worlds: name", fmt.Sprintf("%.80q", name)), Names())
 }
 
 // Scenarios returns the scenarios by which package replay runs the logs of these worlds. They also
