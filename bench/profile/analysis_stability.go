@@ -97,8 +97,8 @@ const (
 	noisySteal    = 0.01 // of the time of the CPUs
 )
 
-// adviseOnMachine judges what the system reported for the time of the run. A load above the number of
-// CPUs alone does not make a run noisy: it is a mean over a minute.
+// adviseOnMachine judges what the system reported for the time of the run. A load above the number
+// of CPUs alone does not make a run noisy: it is a mean over a minute.
 func (rep *Report) adviseOnMachine() {
 	n, st, s := rep.Run.Noise, &rep.Stability, &rep.Run.Steps
 	if n == nil {

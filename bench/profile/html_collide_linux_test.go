@@ -105,8 +105,8 @@ func phased(n int, budgetNs int64) *Run {
 	return run
 }
 
-// Nothing in the page lies on anything else, and each phase looks like no other, on phones and on wide
-// screens, however many phases there are.
+// Nothing in the page lies on anything else, and each phase looks like no other, on phones and on
+// wide screens, however many phases there are.
 func TestNothingCollides(t *testing.T) {
 	b := startBrowser(t)
 	for _, c := range []struct {

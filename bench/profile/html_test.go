@@ -158,7 +158,7 @@ func TestReportPageVerdict(t *testing.T) {
 	} {
 		run := synthetic(planted{seed: 1, steps: 200})
 		c.alter(run)
-		v := Analyze(run).htmlVerdict()
+		v := (&htmlPage{Report: Analyze(run)}).Verdict()
 		if v.Word != c.want {
 			t.Errorf("%s: %q", c.name, v.Word)
 		}

@@ -139,8 +139,8 @@ func (rep *Report) writeQuantiles(p *page) {
 	}
 }
 
-// behind reports whether steps began more than a period late, or never ran: that is a stall, however
-// quick they are.
+// behind reports whether steps began more than a period late, or never ran: that is a stall,
+// however quick they are.
 func (rep *Report) behind() bool { return rep.Late > 0 || rep.Run.Dropped > 0 }
 
 // worth describes steps that are similar to their neighbours.

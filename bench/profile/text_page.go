@@ -20,8 +20,8 @@ const (
 	leastWidth = 72
 )
 
-// TextFor returns the configuration for w: in colour only if w is a terminal with colours and NO_COLOR
-// (no-color.org) is not set, and no wider than it.
+// TextFor returns the configuration for w: in colour only if w is a terminal with colours and
+// NO_COLOR (no-color.org) is not set, and no wider than it.
 func TextFor(w io.Writer) Text {
 	t := Text{Width: textWidth}
 	file, ok := w.(*os.File)

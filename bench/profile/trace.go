@@ -10,7 +10,8 @@ import (
 // maxTraceEvents bounds a trace to about 30 MB, which viewers in a browser open easily.
 const maxTraceEvents = 1 << 18
 
-// Rows of the trace, which the format calls threads. Parallel phases are in rows from traceBeside on.
+// Rows of the trace, which the format calls threads. Parallel phases are in rows from traceBeside
+// on.
 const (
 	traceSteps = iota + 1
 	traceFrames
@@ -18,19 +19,19 @@ const (
 	traceBeside
 )
 
-// WriteTrace writes the steps in the Trace Event Format, the JSON that chrome://tracing,
-// Perfetto and Tracy open: a complete event (X) for every step and within it one for each phase that
-// took time, an instant event named frame (i) where the step began and one named gc at the end of a
-// step in which garbage collections ended, and counters (C) of the run and of the lateness. Times are
+// WriteTrace writes the steps in the Trace Event Format, the JSON that chrome://tracing, Perfetto
+// and Tracy open: a complete event (X) for every step and within it one for each phase that took
+// time, an instant event named frame (i) where the step began and one named gc at the end of a step
+// in which garbage collections ended, and counters (C) of the run and of the lateness. Times are
 // microseconds since the first step was due.
 //
 // A run records how long its phases took but not when they began. The trace puts them one after the
 // other from the start of the step, in the order in which they run, and the unaccounted time last.
-// Parallel phases that do not fit into their step are in rows of their own, each ending with the step.
-// An event never extends beyond the one around it, as the format requires.
+// Parallel phases that do not fit into their step are in rows of their own, each ending with the
+// step. An event never extends beyond the one around it, as the format requires.
 //
-// A trace has a quarter of a million events at most. Of a longer run it has as many consecutive steps
-// around the slowest as fit; otherData holds their numbers.
+// A trace has a quarter of a million events at most. Of a longer run it has as many consecutive
+// steps around the slowest as fit; otherData holds their numbers.
 func (run *Run) WriteTrace(w io.Writer) error {
 	x := &tracer{w: bufio.NewWriter(w), run: run}
 	x.quoteNames()

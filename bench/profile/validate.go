@@ -10,9 +10,9 @@ import (
 )
 
 // Validate reports every fault of a Run, for instance of one that was read from a file: columns of
-// unequal length, times that are negative or too long to add up, names that are missing or occur twice,
-// shares and ratios that are not numbers. The errors wrap ErrRange and name the field; for a column
-// they name the first wrong value.
+// unequal length, times that are negative or too long to add up, names that are missing or occur
+// twice, shares and ratios that are not numbers. The errors wrap ErrRange and name the field; for a
+// column they name the first wrong value.
 func (r *Run) Validate() error {
 	v := validation{steps: r.Steps.Len()}
 	v.whole("BudgetNs", r.BudgetNs)
