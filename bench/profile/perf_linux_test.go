@@ -60,7 +60,7 @@ func TestPerfGroupOfTheKernel(t *testing.T) {
 	}
 }
 
-// The counters of this machine can be had, or a reason is given.
+// Either this machine has counters, or the error gives a reason.
 func TestPerfHere(t *testing.T) {
 	r, err := New(Config{Hardware: true}, []string{"a"})
 	if err != nil {
