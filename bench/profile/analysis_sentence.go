@@ -66,7 +66,6 @@ func (rep *Report) explain() {
 	rep.Sentence = rep.describe()
 }
 
-// found returns a finding about the step as a whole.
 func (rep *Report) found(kind FindingKind) Finding {
 	return Finding{Kind: kind, Slow: float64(rep.SlowP50Ns), Rest: float64(rep.RestP50Ns)}
 }
@@ -186,7 +185,6 @@ func (rep *Report) findCollections() []Finding {
 	return []Finding{{Kind: FoundCollections, Slow: in, Rest: out}}
 }
 
-// describe puts the findings into one sentence.
 func (rep *Report) describe() string {
 	of := func(kind FindingKind) (found []Finding) {
 		for _, f := range rep.Findings {

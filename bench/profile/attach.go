@@ -54,7 +54,6 @@ func Attach(sim *evertick.Sim, cfg Config) (*Recorder, error) {
 	return r, nil
 }
 
-// countersOf returns the counters that every Sim has.
 func countersOf(sim *evertick.Sim) []Counter {
 	return []Counter{
 		{"live", func() int64 { return int64(sim.World.Len()) }},

@@ -107,7 +107,6 @@ func (run *Run) WriteSteps(w io.Writer) error {
 	return out.Flush()
 }
 
-// checkHeader returns an error for names that are not printable or occur twice.
 func checkHeader(header []string) error {
 	seen := map[string]bool{}
 	for i, name := range header {
@@ -153,7 +152,6 @@ func ReadSteps(r io.Reader) (*Steps, error) {
 	return s, nil
 }
 
-// shown quotes a value for an error, shortened if it is long.
 func shown(found string) string {
 	const most = 40
 	if len(found) > most {

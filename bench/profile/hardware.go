@@ -213,7 +213,6 @@ type hardwareRow struct {
 	Instructions, Cycles, PerCycle, CacheMisses, BranchMisses string
 }
 
-// hardwareRows returns the rows of the whole step and of its phases.
 func (run *Run) hardwareRows() (rows []hardwareRow) {
 	h := run.Hardware
 	if h == nil {

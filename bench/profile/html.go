@@ -101,7 +101,6 @@ func (*htmlPage) Change(ratio float64) string {
 	return minus(fmt.Sprintf("%+.1f %%", 100*(ratio-1)))
 }
 
-// htmlPolicy allows the script of the page and nothing else.
 func htmlPolicy() string {
 	sum := sha256.Sum256([]byte(htmlScript))
 	return "default-src 'none'; style-src 'unsafe-inline'; script-src 'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) +
@@ -213,7 +212,6 @@ func (rep *Report) latenessCard() htmlCard {
 	return htmlCard{Label: "lateness, p95", Value: u.bare(float64(rep.Lateness.P95.Ns)), Unit: u.Name, Beside: beside}
 }
 
-// width returns a share in percent of a bar.
 func width(share float64) float64 {
 	if !(share > 0) {
 		return 0
@@ -221,7 +219,6 @@ func width(share float64) float64 {
 	return math.Round(1e4*min(share, 1)) / 100
 }
 
-// rungs returns the rows of ratios.
 func rungs(ratios []Ratio) (rows []htmlRung) {
 	widest := 0.0
 	for _, r := range ratios {

@@ -173,7 +173,6 @@ func (s *Steps) column(phase int) []int64 {
 	return rest
 }
 
-// ticks returns those of the steps, or their indices in a run without ticks.
 func (s *Steps) ticks() []int64 {
 	ticks := make([]int64, s.Len())
 	for i := range ticks {
@@ -185,7 +184,6 @@ func (s *Steps) ticks() []int64 {
 	return ticks
 }
 
-// causes returns the columns that are not the same in every step.
 func (rep *Report) causes(p *place) []htmlCause {
 	run, s := rep.Run, &rep.Run.Steps
 	causes := []htmlCause{}

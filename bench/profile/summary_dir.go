@@ -61,7 +61,6 @@ func (rep *Report) WriteDir(dir string) ([]string, error) {
 	return rep.Files, nil
 }
 
-// writeDraft writes a file under a temporary name in its folder, and returns that name.
 func writeDraft(path string, write func(io.Writer) error) (string, error) {
 	file, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+"-*")
 	if err != nil {

@@ -86,7 +86,6 @@ func (r *Run) ratios(visit func(field string, ratio Ratio)) {
 // 52 days.
 const maxTimeNs = 1 << 52
 
-// validation collects the faults.
 type validation struct {
 	steps int
 	errs  []error
@@ -132,7 +131,6 @@ func (v *validation) within(field string, values []int64, least, most int64) {
 	}
 }
 
-// names checks the names of columns, which files write between commas and on lines.
 func (v *validation) names(field string, names []string, columns int) {
 	if len(names) != columns {
 		v.wrong(field+": number of columns", fmt.Sprintf("%d of %d", columns, len(names)))

@@ -117,7 +117,6 @@ func (c *churn) change(t *evertick.Tick) error {
 	return nil
 }
 
-// changeTag sets or clears a tag.
 func (c *churn) changeTag(commands *ecs.Commands, id ecs.ID, bits uint32) {
 	tag := c.hot
 	if bits&1 == 0 {

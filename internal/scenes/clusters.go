@@ -123,7 +123,6 @@ func (c *clusters) perceive(t *evertick.Tick) error {
 	return c.sim.Index.Radius(q, &c.found)
 }
 
-// notice stores the number of neighbours.
 func (c *clusters) notice(*evertick.Tick) error {
 	for row, slot := range c.q.Exclude {
 		c.crowd[slot] = float32(len(c.found.Row(row)))
