@@ -39,10 +39,7 @@ func (f *fakeCPU) close() error { f.closed++; return nil }
 
 // work is n instructions in 2n cycles with 3n and 4n misses, in n ns.
 func (f *fakeCPU) work(n uint64) {
-	f.now.instructions += n
-	f.now.cycles += 2 * n
-	f.now.cacheMisses += 3 * n
-	f.now.branchMisses += 4 * n
+	f.now.counts.add(sums{n, 2 * n, 3 * n, 4 * n})
 	f.now.enabled += n
 	f.now.running += n
 }

@@ -41,7 +41,7 @@ func TestPerfGroupOfTheKernel(t *testing.T) {
 	if err := source.read(&first); err != nil {
 		t.Fatal(err)
 	}
-	for second.instructions <= first.instructions { // until the clock of this thread has moved
+	for second.counts[0] <= first.counts[0] { // until the clock of this thread has moved
 		if err := source.read(&second); err != nil {
 			t.Fatal(err)
 		}

@@ -281,16 +281,15 @@ func TestTraceTimesAreExact(t *testing.T) {
 		0: "0.000", 1: "0.001", 999: "0.999", 1_000: "1.000", 16_666_667: "16666.667", -1_500: "-1.500",
 		math.MaxInt64: "9223372036854775.807", math.MinInt64: "-9223372036854775.808",
 	} {
-		var x tracer
-		if x.micros(ns); string(x.line) != want {
-			t.Errorf("%d ns: %s µs, want %s", ns, x.line, want)
+		if got := micros(ns).String(); got != want {
+			t.Errorf("%d ns: %s µs, want %s", ns, got, want)
 		}
 	}
 }
 
 var errFull = errors.New("disk full")
 
-// fullAfter takes so many bytes and no more.
+// fullAfter accepts so many bytes and no more.
 type fullAfter int
 
 func (f *fullAfter) Write(p []byte) (int, error) {

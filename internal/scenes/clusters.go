@@ -18,7 +18,7 @@ const (
 )
 
 func init() {
-	sims = append(sims, SimDefinition{
+	register(sims, "clusters", SimDefinition{
 		Name: "clusters", build: newClusters,
 		Help:   "n entities in 64 Gaussian blobs, of a standard deviation of 4 m, in 200 by 200 m; in every tick q of them, in turns, find their neighbours",
 		Params: Params{Entities: 8192, MaxEntities: 1_000_000, Perceivers: 1024, Radius: 2, Ticks: 1200, Warmup: 200},
