@@ -2,7 +2,7 @@ package physics
 
 import "github.com/evertick/evertick/native/rigid"
 
-// RaysByForce returns the shapes that rays meet first, as rigid.RayClosestOracle says of the world as it is.
+// RaysByForce returns the first shapes that rays hit, by rigid.CastRaysClosestOracle.
 func RaysByForce(w *World, q *Rays) ([]Shape, error) {
 	t, err := w.beginRays(q, new(RayHits))
 	if err != nil {
