@@ -414,7 +414,7 @@ func (im *snapshotImage) sameChain(i int, points, shapes []byte, r *chainRow) bo
 		return false
 	}
 	for k, p := range now.points {
-		if differ(p.X, float(points, 2*k)) || differ(p.Y, float(points, 2*k+1)) {
+		if bitsDiffer(p.X, float(points, 2*k)) || bitsDiffer(p.Y, float(points, 2*k+1)) {
 			return false
 		}
 	}

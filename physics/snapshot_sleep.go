@@ -28,7 +28,7 @@ func (s *solver) noted(i int) bool {
 	if s.sleep.changes[i] != 0 {
 		return true
 	}
-	if s.awake(i) || !s.bodies.occupied(i) {
+	if s.isAwake(i) || !s.bodies.occupied(i) {
 		return false
 	}
 	return s.poseWritten(i)
@@ -148,7 +148,7 @@ func (s *solver) restoreSleep(im *snapshotImage) {
 	for n := im.sleep.notes; len(n) > 0; n = n[noteBytes:] {
 		i := int(binary.LittleEndian.Uint32(n))
 		if why := uint8(binary.LittleEndian.Uint32(n[4:])); why != 0 {
-			s.mark(i, why)
+			s.markChanged(i, why)
 		}
 		for k, kept := range z.restPose {
 			kept[i] = float(n, 2+k)
