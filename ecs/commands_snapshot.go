@@ -7,6 +7,7 @@ import (
 
 	"github.com/evertick/evertick/internal/fault"
 	"github.com/evertick/evertick/internal/statehash"
+	"github.com/evertick/evertick/internal/wire"
 )
 
 // The state of a list is, all little-endian:
@@ -17,31 +18,30 @@ import (
 //	for each command: uint8 kind, uint8 columns written, uint16 name, uint64 id
 //	the values of what is written, in the order of the commands
 const (
-	listHeader    = 2 + 2 + 4 + 4 + 8 + 8 + 4 + 4 + 8
 	commandBytes  = 1 + 1 + 2 + 8
-	provisionalOf = provisional | 0xffff<<47 // the bits that name a list
+	provisionalOf = provisional | 0xffff<<47 // the bits that identify a list
 )
 
-// listImage is the state of a list that was checked.
-type listImage struct {
-	prepared          bool
-	round             uint16
-	born              int
-	bornAs, firstBorn ID
-	recorded          round
-	targets           []target
+// pendingCommands is the state of a list that Prepare has checked.
+type pendingCommands struct {
+	prepared                         bool
+	round                            uint16
+	spawned                          int
+	spawnedProvisional, spawnedFirst ID
+	recorded                         commandBuffer
+	targets                          []target
 }
 
-// target is what a command is about: a column that the program knows, or a tag.
+// target is the registered column or the tag of a command.
 type target struct {
 	tag    string
 	column *column // nil: a tag
 }
 
-// Snapshot appends what is recorded to dst, and what Spawned and Resolve tell of the
-// Apply before: all that decides what the list will do. Tags and columns stand by name.
-// It is for who saves a world together with commands that wait. Pass the previous result
-// cut to [:0] to allocate nothing.
+// Snapshot appends to dst what is recorded, and what Spawned and Resolve return of the
+// last Apply: all that decides what the list will do. It stores tags and columns by name.
+// It serves to save a world together with commands that wait. Pass the previous result
+// truncated to [:0] to allocate nothing.
 func (c *Commands) Snapshot(dst []byte) []byte {
 	r := &c.recorded
 	c.named = c.named[:0]
@@ -53,20 +53,13 @@ func (c *Commands) Snapshot(dst []byte) []byte {
 	le := binary.LittleEndian
 	dst = le.AppendUint16(dst, c.number)
 	dst = le.AppendUint16(dst, c.rounds)
-	dst = le.AppendUint32(dst, uint32(r.spawns))
-	dst = le.AppendUint32(dst, uint32(c.born))
-	dst = le.AppendUint64(dst, uint64(c.bornAs))
-	dst = le.AppendUint64(dst, uint64(c.firstBorn))
-	dst = le.AppendUint32(dst, uint32(len(c.named)))
-	dst = le.AppendUint32(dst, uint32(len(r.commands)))
+	dst = wire.AppendU32s(dst, uint32(r.spawns), uint32(c.spawned))
+	dst = wire.AppendU64s(dst, uint64(c.spawnedProvisional), uint64(c.spawnedFirst))
+	dst = wire.AppendU32s(dst, uint32(len(c.named)), uint32(len(r.commands)))
 	dst = le.AppendUint64(dst, uint64(len(r.values)))
 	for _, o := range c.named {
-		name, isColumn := c.nameOf(o), byte(0)
-		if o.kind == writeCommand {
-			isColumn = 1
-		}
-		dst = append(dst, isColumn, byte(len(name)))
-		dst = append(dst, name...)
+		dst = wire.AppendBool(dst, o.kind == writeCommand)
+		dst = wire.AppendName(dst, c.nameOf(o))
 	}
 	for _, o := range r.commands {
 		at := 0
@@ -79,11 +72,11 @@ func (c *Commands) Snapshot(dst []byte) []byte {
 	}
 	begin := len(dst)
 	dst = append(dst, r.values...)
-	c.little(dst[begin:], r.commands)
+	c.toLittleEndian(dst[begin:], r.commands)
 	return dst
 }
 
-// named lists a command for each tag and column that commands are about.
+// nameIndex returns the index in named of the tag or column of a command, and adds it.
 func (c *Commands) nameIndex(o command) int {
 	if o.kind == unsetCommand {
 		o.kind = setCommand
@@ -98,31 +91,31 @@ func (c *Commands) nameIndex(o command) int {
 
 func (c *Commands) nameOf(o command) string {
 	if o.kind == writeCommand {
-		return c.world.lanes.known[o.target].name
+		return c.world.registered[o.target].name
 	}
 	return c.world.tags[o.target].name
 }
 
-// little turns values into little-endian order, or back.
-func (c *Commands) little(values []byte, commands []command) {
+// toLittleEndian converts values to little-endian order, or back.
+func (c *Commands) toLittleEndian(values []byte, commands []command) {
 	for _, o := range commands {
 		if o.kind != writeCommand {
 			continue
 		}
-		for _, col := range c.world.lanes.known[o.target : o.target+uint16(o.width)] {
+		for _, col := range c.world.registered[o.target : o.target+uint16(o.width)] {
 			statehash.Little(values[:col.size()], col.kind.size())
 			values = values[col.size():]
 		}
 	}
 }
 
-// Restore replaces what is recorded, and what Spawned and Resolve tell, by what Snapshot
-// has saved of a list of this world or of one like it. Ids that Spawn has given out in
-// the round that was saved hold again.
+// Restore replaces what is recorded, and what Spawned and Resolve return, by what Snapshot
+// has saved of a list of this world or of one like it. Ids that Spawn returned in
+// the round that was saved are valid again.
 //
-// Data that is truncated or contradicts itself is ErrCorrupt; with a column that the program
-// has not added, or not in this type, or a tag that is not there, ErrUnsupported. The list is
-// then unchanged. The data has no checksum of its own.
+// Data that is truncated or contradicts itself is ErrCorrupt; with a column that the
+// program has not added, or not in this type, or a tag that does not exist, ErrUnsupported.
+// The list is then unchanged. The data has no checksum of its own.
 func (c *Commands) Restore(data []byte) error {
 	if err := c.Prepare(data); err != nil {
 		return err
@@ -131,13 +124,14 @@ func (c *Commands) Restore(data []byte) error {
 	return nil
 }
 
-// Prepare does of Restore what can fail, and changes nothing; Commit does the rest. Tags
-// may be those of a state that the world has prepared, which must be committed first.
+// Prepare does the part of Restore that can fail, and changes nothing; Commit does the
+// rest. Tags may be those of a state that the world has prepared, which must be committed
+// first.
 func (c *Commands) Prepare(data []byte) error {
 	if c.world == nil {
 		panic("ecs: use of Commands that NewCommands did not make")
 	}
-	im := &c.incoming
+	im := &c.pending
 	im.prepared = false
 	if err := c.decode(im, data); err != nil {
 		return err
@@ -146,118 +140,119 @@ func (c *Commands) Prepare(data []byte) error {
 	return nil
 }
 
-func (c *Commands) decode(im *listImage, data []byte) error {
-	le := binary.LittleEndian
-	if len(data) < listHeader {
+func (c *Commands) decode(im *pendingCommands, data []byte) error {
+	r := wire.NewReader(data)
+	r.U16() // the list, which may have another number here
+	im.round = r.U16()
+	spawns, born := r.U32(), r.U32()
+	im.spawned, im.recorded.spawns = int(born), int(spawns)
+	im.spawnedProvisional, im.spawnedFirst = c.relabel(ID(r.U64())), ID(r.U64())
+	names, commands, values := r.U32(), r.U32(), r.U64()
+	if r.Err() != nil {
 		return corruptList("length", len(data))
 	}
-	im.round = le.Uint16(data[2:])
-	spawns, born := le.Uint32(data[4:]), le.Uint32(data[8:])
-	im.born, im.recorded.spawns = int(born), int(spawns)
-	im.bornAs, im.firstBorn = c.mine(ID(le.Uint64(data[12:]))), ID(le.Uint64(data[20:]))
-	names, commands, values := le.Uint32(data[28:]), le.Uint32(data[32:]), le.Uint64(data[36:])
-	data = data[listHeader:]
-	if im.firstBorn >= provisional || im.firstBorn+ID(born) > maxID || im.bornAs != 0 && im.bornAs < provisional {
-		return corruptList("first id", im.firstBorn)
+	if im.spawnedFirst >= provisional || im.spawnedFirst+ID(born) > maxID || im.spawnedProvisional != 0 && im.spawnedProvisional < provisional {
+		return corruptList("first id", im.spawnedFirst)
 	}
-	if names > maxColumns+MaxTags || uint64(names) > uint64(len(data)) {
+	if names > maxColumns+MaxTags || uint64(names) > uint64(r.Len()) {
 		return corruptList("names", names)
 	}
 	im.targets = im.targets[:0]
 	for range names {
-		rest, err := c.decodeName(im, data)
-		if err != nil {
+		if err := c.decodeName(im, &r); err != nil {
 			return err
 		}
-		data = rest
 	}
-	if n := uint64(commandBytes) * uint64(commands); n > uint64(len(data)) || values != uint64(len(data))-n {
-		return corruptList("length of commands and values", len(data))
+	if left := uint64(r.Len()); uint64(commandBytes)*uint64(commands) > left || values != left-commandBytes*uint64(commands) {
+		return corruptList("length of commands and values", left)
 	}
-	return c.decodeCommands(im, data[:commandBytes*commands], data[commandBytes*commands:])
+	return c.decodeCommands(im, &r, int(commands))
 }
 
-// mine is a provisional id as one of this list.
-func (c *Commands) mine(id ID) ID {
+// relabel returns a provisional id with the number of this list.
+func (c *Commands) relabel(id ID) ID {
 	if id < provisional {
 		return id
 	}
 	return id&^provisionalOf | provisional | ID(c.number)<<47
 }
 
-func (c *Commands) decodeName(im *listImage, data []byte) (rest []byte, err error) {
-	if len(data) == 0 || data[0] > 1 {
-		return nil, corruptList("kind of a name", len(data))
+func (c *Commands) decodeName(im *pendingCommands, r *wire.Reader) error {
+	left := r.Len()
+	isColumn := r.Bool()
+	if r.Err() != nil {
+		return corruptList("kind of a name", left)
 	}
-	isColumn := data[0] == 1
-	label, rest, ok := cutName(data[1:])
-	if !ok {
-		return nil, corruptList("name", fmt.Sprintf("%.40q", label))
+	label := r.Name()
+	if !validLabel(label) {
+		return corruptList("name", fmt.Sprintf("%.40q", label))
 	}
 	w := c.world
 	if !isColumn {
-		name, known := w.tagToBe(label)
+		name, known := w.findTag(label)
 		if !known {
-			return nil, fault.Field(ErrUnsupported, "ecs: commands: tag", name)
+			return fault.Field(ErrUnsupported, "ecs: commands: tag", name)
 		}
 		im.targets = append(im.targets, target{tag: name})
-		return rest, nil
+		return nil
 	}
 	name := nameOf(w.byName, label)
 	i, found := search(w.byName, name)
 	if !found || w.byName[i].kept {
-		return nil, fault.Field(ErrUnsupported, "ecs: commands: column", name)
+		return fault.Field(ErrUnsupported, "ecs: commands: column", name)
 	}
 	im.targets = append(im.targets, target{column: w.byName[i]})
-	return rest, nil
+	return nil
 }
 
-// tagToBe finds a tag that is there, or will be when what is prepared is committed.
-func (w *World) tagToBe(label []byte) (name string, known bool) {
+// findTag finds a tag that exists, or will exist when the prepared state is committed.
+func (w *World) findTag(label []byte) (name string, known bool) {
 	name = nameOf(w.tagsByName, label)
-	if _, known = search(w.tagsByName, name); known || !w.incoming.prepared {
+	if _, known = search(w.tagsByName, name); known || !w.pending.prepared {
 		return name, known
 	}
-	return name, slices.ContainsFunc(w.incoming.tags, func(t tagImage) bool { return t.name == name })
+	return name, slices.ContainsFunc(w.pending.tags, func(t pendingTag) bool { return t.name == name })
 }
 
-func (c *Commands) decodeCommands(im *listImage, data, values []byte) error {
+// decodeCommands reads n commands, and their values.
+func (c *Commands) decodeCommands(im *pendingCommands, in *wire.Reader, n int) error {
 	r := &im.recorded
 	r.commands = r.commands[:0]
 	spawned, size := 0, 0
-	for i := 0; len(data) > 0; i, data = i+1, data[commandBytes:] {
-		at := int(binary.LittleEndian.Uint16(data[2:]))
-		o := command{kind: commandKind(data[0]), width: data[1], id: ID(binary.LittleEndian.Uint64(data[4:]))}
+	for i := range n {
+		o := command{kind: commandKind(in.U8()), width: in.U8()}
+		at := int(in.U16())
+		o.id = ID(in.U64())
 		if wrong := c.checkCommand(im, &o, at, spawned); wrong != "" {
 			return fault.Element(ErrCorrupt, "ecs: commands: "+wrong+" of command", i, o.kind)
 		}
-		o.id = c.mine(o.id)
+		o.id = c.relabel(o.id)
 		if o.kind == spawnCommand {
 			spawned++
 		}
 		if o.kind == writeCommand {
-			for _, col := range c.world.lanes.known[o.target : o.target+uint16(o.width)] {
+			for _, col := range c.world.registered[o.target : o.target+uint16(o.width)] {
 				size += col.size()
 			}
 		} else if o.kind >= setCommand {
-			o.target = uint16(at) // until Commit, when the tag is there
+			o.target = uint16(at) // until Commit, when the tag exists
 		}
 		r.commands = append(r.commands, o)
 	}
 	if spawned != r.spawns {
 		return corruptList("spawns", r.spawns)
 	}
-	if size != len(values) {
-		return corruptList("length of the values", len(values))
+	if size != in.Len() {
+		return corruptList("length of the values", in.Len())
 	}
-	r.values = append(r.values[:0], values...)
-	c.little(r.values, r.commands)
+	r.values = append(r.values[:0], in.Rest()...)
+	c.toLittleEndian(r.values, r.commands)
 	return nil
 }
 
-// checkCommand finds the columns that a command writes to. If there is something wrong
-// with the command it returns what.
-func (c *Commands) checkCommand(im *listImage, o *command, at, spawned int) string {
+// checkCommand sets the column that a command writes to. It returns the name of the part
+// that is wrong, or "".
+func (c *Commands) checkCommand(im *pendingCommands, o *command, at, spawned int) string {
 	if o.kind > writeCommand {
 		return "kind"
 	}
@@ -284,9 +279,9 @@ func (c *Commands) checkCommand(im *listImage, o *command, at, spawned int) stri
 	return "width"
 }
 
-// Commit does what Prepare has prepared.
+// Commit makes the change that Prepare has checked.
 func (c *Commands) Commit() {
-	im := &c.incoming
+	im := &c.pending
 	if !im.prepared {
 		panic("ecs: Commands.Commit without Prepare")
 	}
@@ -298,7 +293,7 @@ func (c *Commands) Commit() {
 	}
 	c.recorded, im.recorded = im.recorded, c.recorded
 	c.running.clear()
-	c.rounds, c.born, c.bornAs, c.firstBorn = im.round, im.born, im.bornAs, im.firstBorn
+	c.rounds, c.spawned, c.spawnedProvisional, c.spawnedFirst = im.round, im.spawned, im.spawnedProvisional, im.spawnedFirst
 }
 
 func corruptList(what string, value any) error {

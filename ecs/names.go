@@ -12,9 +12,9 @@ import (
 // maxName is the longest name, in bytes: its length is one byte of a snapshot.
 const maxName = 255
 
-// named is a column or a tag. Both are kept in the order of registration, for
+// named is a column or a tag. The world keeps both in the order of registration, for
 // the handles, and sorted by name, for lookup and for an order that does not
-// depend on who registered first.
+// depend on that of registration.
 type named interface{ label() string }
 
 func search[N named](list []N, name string) (int, bool) {
@@ -23,17 +23,36 @@ func search[N named](list []N, name string) (int, bool) {
 	})
 }
 
+// find returns the member of a sorted list with that name, or nil.
+func find[N any, P interface {
+	*N
+	named
+}](list []P, name string) P {
+	if i, ok := search(list, name); ok {
+		return list[i]
+	}
+	return nil
+}
+
 func insertByName[N named](list []N, n N) []N {
 	i, _ := search(list, n.label())
 	return slices.Insert(list, i, n)
 }
 
-func validName(name string) bool {
-	return name != "" && len(name) <= maxName && utf8.ValidString(name)
+// allNames returns the names in two sorted lists, sorted.
+func allNames[N named](a, b []N) []string {
+	var names []string
+	for _, list := range [...][]N{a, b} {
+		for _, n := range list {
+			names = append(names, n.label())
+		}
+	}
+	slices.Sort(names)
+	return slices.Compact(names)
 }
 
 func checkName(field, name string) error {
-	if validName(name) {
+	if name != "" && len(name) <= maxName && utf8.ValidString(name) {
 		return nil
 	}
 	return fault.Field(ErrRange, field, fmt.Sprintf("%.40q", name))

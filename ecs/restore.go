@@ -1,7 +1,6 @@
 package ecs
 
 import (
-	"encoding/binary"
 	"fmt"
 	"math/bits"
 	"unicode/utf8"
@@ -9,21 +8,22 @@ import (
 
 	"github.com/evertick/evertick/internal/fault"
 	"github.com/evertick/evertick/internal/frame"
+	"github.com/evertick/evertick/internal/wire"
 )
 
-// Restore replaces the state by that of a snapshot, which may come from a world
-// of another capacity. Handles to tags and columns stay valid and go by name:
-// tags that the world lacks are registered, those that the snapshot lacks are
-// emptied, columns that the snapshot lacks get their initial value and version 0.
-// Columns that the world lacks are kept: they are in the hash and in later snapshots,
-// zero in a row that is newly used, until AddColumn makes them columns of the program
-// or a Restore without them comes. They hold no more rows than have been used; one
-// that is used later takes as much as it would in the world that saved them.
+// Restore replaces the state by that of a snapshot, which may come from a world of another
+// capacity. Handles to tags and columns stay valid; tags and columns are matched by name.
+// Tags that the world lacks are registered, those that the snapshot lacks are emptied,
+// columns that the snapshot lacks get their initial value and version 0. Columns that the
+// world lacks are kept: they are in the hash and in later snapshots, zero in a row that is
+// newly used, until AddColumn adds them to the program or a Restore of a snapshot without
+// them drops them. They hold no more rows than have been used; a row that is used later
+// takes the same memory as in the world that saved them.
 //
 // Data that is truncated, altered or contradicts itself is ErrCorrupt; of
 // another format version, or with a column that the world has in another type,
 // ErrUnsupported; more rows, columns or tags than fit, ErrCapacity. The world is
-// then unchanged, and no more memory has been used than in proportion to len(data):
+// then unchanged, and Restore has used memory in proportion to len(data) only:
 // at worst, for ids that lie far apart, a page of the id table for each.
 func (w *World) Restore(data []byte) error {
 	if err := w.Prepare(data); err != nil {
@@ -33,15 +33,15 @@ func (w *World) Restore(data []byte) error {
 	return nil
 }
 
-// Prepare does of Restore what can fail, with the same errors, and changes nothing:
-// Commit does the rest, or Discard forgets it. It is for who restores a world together
-// with other things, all or none. Between the two the bytes of data must not change, and
-// nothing may be registered. Who does so again and again allocates nothing, once a
-// state as large was restored.
+// Prepare does the part of Restore that can fail, with the same errors, and changes
+// nothing: Commit does the rest, or Discard forgets it. It serves to restore a world
+// together with other things, all or none. Between Prepare and Commit the bytes of data
+// must not change, and nothing may be registered. Prepare and Commit allocate nothing
+// once a state as large was restored.
 func (w *World) Prepare(data []byte) error {
-	w.mustBeStill()
+	w.mustBeUnlocked()
 	w.Discard()
-	im := &w.incoming
+	im := &w.pending
 	err := im.decode(w, data)
 	if err == nil {
 		err = im.fit(w)
@@ -55,37 +55,37 @@ func (w *World) Prepare(data []byte) error {
 	return nil
 }
 
-// Commit replaces the state by the one prepared. It panics if there is none.
+// Commit replaces the state by the one that was prepared. It panics if there is none.
 func (w *World) Commit() {
-	w.mustBeStill()
-	im := &w.incoming
+	w.mustBeUnlocked()
+	im := &w.pending
 	if !im.prepared {
 		panic("ecs: Commit without Prepare")
 	}
 	w.table, im.table = im.table, w.table
 	w.table.trim()
 	defer im.forget()
-	w.become(im)
+	w.replaceState(im)
 }
 
 // Discard forgets what was prepared, if anything.
 func (w *World) Discard() {
-	if w.incoming.prepared {
-		w.expectNothing()
-		w.incoming.forget()
+	if w.pending.prepared {
+		w.forgetPending()
+		w.pending.forget()
 	}
 }
 
-// PreparedSlot is Slot in the state that was prepared, not in the present one.
+// PreparedSlot is Slot in the state that was prepared, not in the present state.
 func (w *World) PreparedSlot(id ID) (Slot, bool) {
-	if !w.incoming.prepared {
+	if !w.pending.prepared {
 		return 0, false
 	}
-	return w.incoming.table.slot(id)
+	return w.pending.table.slot(id)
 }
 
-func (im *image) decode(w *World, data []byte) error {
-	im.who, im.little = "ecs: snapshot", true
+func (im *pendingState) decode(w *World, data []byte) error {
+	im.source, im.littleEndian = "ecs: snapshot", true
 	d, err := frame.NewDecoder(data, "ecs: snapshot: ", snapshotMagic, snapshotVersion)
 	if err != nil {
 		return err
@@ -110,7 +110,7 @@ func (im *image) decode(w *World, data []byte) error {
 	return d.Done()
 }
 
-func (im *image) header(d *frame.Decoder, fits int) (columns, tags int, err error) {
+func (im *pendingState) header(d *frame.Decoder, fits int) (columns, tags int, err error) {
 	b, err := d.Next("header")
 	if err != nil {
 		return 0, 0, err
@@ -118,11 +118,11 @@ func (im *image) header(d *frame.Decoder, fits int) (columns, tags int, err erro
 	if len(b) != headerBytes {
 		return 0, 0, corrupt("length of the header", len(b))
 	}
-	u32 := func(i int) int { return int(binary.LittleEndian.Uint32(b[4*i:])) }
-	capacity := u32(0)
-	im.rows, im.live, columns, tags = u32(1), u32(2), u32(3), u32(4)
-	next := binary.LittleEndian.Uint64(b[20:])
-	im.touches = binary.LittleEndian.Uint64(b[28:])
+	r := wire.NewReader(b)
+	capacity := int(r.U32())
+	im.rows, im.live, columns, tags = int(r.U32()), int(r.U32()), int(r.U32()), int(r.U32())
+	next := r.U64()
+	im.touches = r.U64()
 	switch {
 	case capacity < 1 || capacity > maxCapacity:
 		err = corrupt("capacity", capacity)
@@ -145,17 +145,17 @@ func (im *image) header(d *frame.Decoder, fits int) (columns, tags int, err erro
 	return columns, tags, err
 }
 
-func (im *image) identity(d *frame.Decoder) (err error) {
+func (im *pendingState) identity(d *frame.Decoder) (err error) {
 	if im.ids, err = d.Next("ids"); err != nil {
 		return err
 	}
 	if len(im.ids) != 8*im.rows {
 		return corrupt("length of the ids", len(im.ids))
 	}
-	im.own = resized(im.own, words(im.rows))
+	im.own = zeroed(im.own, words(im.rows))
 	im.mask = im.own
 	for slot := range im.rows {
-		id := ID(binary.LittleEndian.Uint64(im.ids[8*slot:]))
+		id := ID(wire.U64At(im.ids, slot))
 		if id == 0 {
 			continue
 		}
@@ -171,22 +171,17 @@ func (im *image) identity(d *frame.Decoder) (err error) {
 	return nil
 }
 
-func (im *image) column(w *World, d *frame.Decoder) error {
+func (im *pendingState) column(w *World, d *frame.Decoder) error {
 	b, err := d.Next("column")
 	if err != nil {
 		return err
 	}
-	label, b, ok := cutName(b)
+	r := wire.NewReader(b)
+	label := r.Name()
 	name := nameOf(w.byName, label)
-	if !ok || name == identity || len(b) < columnBytes-1 {
+	c := pendingColumn{name: name, kind: kind(r.U8()), count: int(r.U16()), version: r.U64(), rows: r.Rest()}
+	if r.Err() != nil || !validLabel(label) || name == identity {
 		return corrupt("name of a column", fmt.Sprintf("%.40q", name))
-	}
-	c := columnImage{
-		name:    name,
-		kind:    kind(b[0]),
-		count:   int(binary.LittleEndian.Uint16(b[1:])),
-		version: binary.LittleEndian.Uint64(b[3:]),
-		rows:    b[columnBytes-1:],
 	}
 	if c.kind.size() == 0 || c.count < 1 || c.count > maxCount {
 		return corrupt("type of column "+name, typeName(c.kind, c.count))
@@ -206,18 +201,19 @@ func (im *image) column(w *World, d *frame.Decoder) error {
 	return nil
 }
 
-func (im *image) tag(w *World, d *frame.Decoder) error {
+func (im *pendingState) tag(w *World, d *frame.Decoder) error {
 	b, err := d.Next("tag")
 	if err != nil {
 		return err
 	}
-	label, b, ok := cutName(b)
+	r := wire.NewReader(b)
+	label, set := r.Name(), r.Rest()
 	name := nameOf(w.tagsByName, label)
-	if !ok {
+	if !validLabel(label) {
 		return corrupt("name of a tag", fmt.Sprintf("%.40q", name))
 	}
-	if len(b) != 8*len(im.mask) {
-		return corrupt("length of tag "+name, len(b))
+	if len(set) != 8*len(im.mask) {
+		return corrupt("length of tag "+name, len(set))
 	}
 	for _, t := range im.tags {
 		if t.name == name {
@@ -225,11 +221,11 @@ func (im *image) tag(w *World, d *frame.Decoder) error {
 		}
 	}
 	for i, live := range im.mask {
-		if m := binary.LittleEndian.Uint64(b[8*i:]) &^ live; m != 0 {
+		if m := wire.U64At(set, i) &^ live; m != 0 {
 			return corrupt("free slot with tag "+name, i<<6|bits.TrailingZeros64(m))
 		}
 	}
-	im.tags = append(im.tags, tagImage{name, b})
+	im.tags = append(im.tags, pendingTag{name, set})
 	return nil
 }
 
@@ -237,17 +233,10 @@ func corrupt(what string, value any) error {
 	return fault.Field(ErrCorrupt, "ecs: snapshot: "+what, value)
 }
 
-// cutName splits a name from the front of b.
-func cutName(b []byte) (name, rest []byte, ok bool) {
-	if len(b) == 0 || len(b) < 1+int(b[0]) {
-		return nil, nil, false
-	}
-	n := 1 + int(b[0])
-	name = b[1:n]
-	return name, b[n:], len(name) > 0 && utf8.Valid(name)
-}
+// validLabel reports whether a column or tag can have the name.
+func validLabel(name []byte) bool { return len(name) > 0 && utf8.Valid(name) }
 
-// nameOf returns a name as a string: that of what has it already, if possible.
+// nameOf returns a name as a string, without an allocation if a member of list has it.
 func nameOf[N named](list []N, name []byte) string {
 	if i, ok := search(list, unsafe.String(unsafe.SliceData(name), len(name))); ok {
 		return list[i].label()

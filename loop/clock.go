@@ -2,17 +2,20 @@ package loop
 
 import (
 	"context"
+	"math"
+	"runtime"
 	"sync"
+	"time"
 )
 
 // Clock is the only way in which wall time reaches a Loop.
 type Clock interface {
-	// Now returns monotonic nanoseconds since an origin of the clock's own
-	// choosing. They are not negative.
+	// Now returns monotonic nanoseconds since an origin that the clock chooses.
+	// They are not negative.
 	Now() int64
-	// Sleep returns nil once Now() >= untilNs, at once if that is so already.
-	// If ctx is done, before or while it waits, it returns ctx.Err(). Waking
-	// early is allowed: the frame that follows just has no step to run.
+	// Sleep returns nil once Now() >= untilNs, at once if that is already so.
+	// If ctx is done, before or while it waits, it returns ctx.Err(). It may
+	// wake early: the frame that follows then has no step to run.
 	Sleep(ctx context.Context, untilNs int64) error
 }
 
@@ -78,7 +81,7 @@ func (c *ManualClock) Add(ns int64) {
 	c.move(c.now + ns)
 }
 
-// move sets the time and lets every sleeper look at it. c.mu is held.
+// move sets the time and wakes every sleeper to check it. c.mu is held.
 func (c *ManualClock) move(ns int64) {
 	c.now = ns
 	if c.moved != nil {
@@ -104,8 +107,8 @@ func (c *ManualClock) Sleep(ctx context.Context, untilNs int64) error {
 	}
 }
 
-// reach returns nil if the clock stands at untilNs or later, if need be after
-// jumping there, and otherwise a channel that the next move closes.
+// reach returns nil if the clock is at untilNs or later, or jumps there; otherwise
+// it returns a channel that the next move closes.
 func (c *ManualClock) reach(untilNs int64) <-chan struct{} {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -119,4 +122,138 @@ func (c *ManualClock) reach(untilNs int64) <-chan struct{} {
 		c.moved = make(chan struct{})
 	}
 	return c.moved
+}
+
+// What Method of the clocks says.
+const (
+	methodTimer     = "timer"
+	methodTimerSpin = "timer and spin"
+	methodNanosleep = "clock_nanosleep and spin"
+	methodSpin      = "spin"
+)
+
+// monotonic is the monotonic clock of package time since its first use, with two
+// ways to wait for it. The zero value is ready.
+type monotonic struct {
+	origin time.Time
+	timer  *time.Timer
+	moving bool // the clock was seen to move
+	still  bool // it was seen not to
+}
+
+func (m *monotonic) now() int64 {
+	if m.origin.IsZero() {
+		m.origin = time.Now()
+	}
+	return int64(time.Since(m.origin))
+}
+
+// wait sleeps by a timer of the runtime.
+func (m *monotonic) wait(ctx context.Context, untilNs int64) error {
+	now := m.now()
+	if untilNs <= now { // first: the difference to a time long past can overflow
+		return nil
+	}
+	d := time.Duration(untilNs - now)
+	if m.timer == nil {
+		m.timer = time.NewTimer(d)
+	} else {
+		m.timer.Reset(d)
+	}
+	select {
+	case <-m.timer.C:
+		return nil
+	case <-ctx.Done():
+		m.timer.Stop()
+		return ctx.Err()
+	}
+}
+
+// stillReads is a number of readings that takes longer, at some nanoseconds each,
+// than the clock of any system needs to change its value: 16 ms on Windows.
+const stillReads = 1 << 22
+
+// advances reports whether the clock advances while the program only reads it. It
+// does not where time is simulated, in a bubble of testing/synctest: spinning there
+// would never end. The first call finds out.
+func (m *monotonic) advances() bool {
+	if m.moving || m.still {
+		return m.moving
+	}
+	start := m.now()
+	for range stillReads {
+		if m.now() != start {
+			m.moving = true
+			return true
+		}
+	}
+	m.still = true
+	return false
+}
+
+const (
+	// aloneNs is the time before a target from which spin does not yield its
+	// processor: another goroutine may keep it for longer than that.
+	aloneNs = 100_000
+	// yieldNs is the time between two yields before that. With each of them the
+	// runtime wakes a thread to look for work; without a pause between them that
+	// would take a second CPU.
+	yieldNs = 1_000_000
+	// ctxReads is the number of readings between two checks of the context. They
+	// take less than a millisecond, unless other goroutines take the CPU.
+	ctxReads = 64
+)
+
+// spin reads the clock until it says untilNs.
+func (m *monotonic) spin(ctx context.Context, untilNs int64) error {
+	yield := int64(math.MinInt64)
+	for reads := 0; ; reads++ {
+		if reads%ctxReads == 0 {
+			if err := ctx.Err(); err != nil {
+				return err
+			}
+		}
+		now := m.now()
+		if now >= untilNs {
+			return nil
+		}
+		if now >= yield && untilNs-now > aloneNs {
+			runtime.Gosched()
+			yield = now + yieldNs
+		}
+	}
+}
+
+// SpinClock is the monotonic clock of package time with a Sleep that never
+// sleeps: it reads the clock until the target is reached. That takes a whole CPU
+// and is as precise as the reading of the clock, some 50 ns, as long as nothing
+// else gets that CPU. Once a millisecond, but not in the last 0.1 ms, it lets other
+// goroutines run; one that does not return in time makes the frame late.
+//
+// In a bubble of testing/synctest, where time does not pass for a goroutine that
+// spins, it waits by a timer. Its origin is its first use, and the zero value is ready. It
+// serves one goroutine.
+type SpinClock struct{ mono monotonic }
+
+// Now returns the nanoseconds since the first use of c.
+func (c *SpinClock) Now() int64 { return c.mono.now() }
+
+// Sleep implements [Clock]. It never wakes early, and looks at ctx every few
+// microseconds.
+func (c *SpinClock) Sleep(ctx context.Context, untilNs int64) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	if !c.mono.advances() {
+		return c.mono.wait(ctx, untilNs)
+	}
+	return c.mono.spin(ctx, untilNs)
+}
+
+// Method implements [PacingClock].
+func (c *SpinClock) Method() string {
+	if !c.mono.advances() {
+		return methodTimer
+	}
+	return methodSpin
 }

@@ -20,7 +20,7 @@ func TestPreciseClockRestoresTheTimerSlack(t *testing.T) {
 	slack := func() int {
 		ns, err := unix.PrctlRetInt(unix.PR_GET_TIMERSLACK, 0, 0, 0, 0)
 		if err != nil {
-			t.Skip("not run: this system does not tell the timer slack:", err)
+			t.Skip("not run: this system does not report the timer slack:", err)
 		}
 		return ns
 	}

@@ -12,23 +12,23 @@ import (
 // one goroutine, and does not allocate after its first sleep.
 //
 // On Linux it sleeps by clock_nanosleep to an absolute time of CLOCK_MONOTONIC,
-// on a thread whose timer slack is 1 µs meanwhile. Elsewhere, and where the system
-// refuses that, it sleeps by a timer of the runtime, with a wider margin; in a
-// bubble of testing/synctest, where time stands still for who spins, by nothing
-// else. Method tells.
+// on a thread whose timer slack it sets to 1 µs meanwhile. Elsewhere, and where the
+// system refuses that, it sleeps by a timer of the runtime, with a wider margin. In a
+// bubble of testing/synctest, where time does not pass for a goroutine that spins, it
+// only sleeps by a timer. Method says which.
 //
 // The margin follows how late sleeps end on this host: it covers most of the last 128 of them, and
-// spinning for it takes no more of a CPU than SpinBudget: at 60 Hz the default pays for hosts that
-// wake sleepers 0.6 ms late. Sleeping and waking take some half per cent besides. Where the machine
+// spinning for it takes no more of a CPU than SpinBudget: at 60 Hz the default suffices for hosts that
+// wake sleepers 0.6 ms late. Sleeping and waking take about half a per cent besides. Where the machine
 // wakes sleepers so late that the budget does not suffice, frames are late by the rest:
 // Lateness says what would be needed.
 //
-// What bounds the precision: reading the clock takes some 50 ns. A timer that is
-// later than the margin makes the frame late by the difference; it is when the
-// machine is so busy that the thread has to wait for a CPU, or when the host of a
-// virtual machine has its CPU do something else. And who wakes needs one of the
-// GOMAXPROCS processors of the runtime: if other goroutines keep all of them at
-// work, it waits for one to be free.
+// What bounds the precision: reading the clock takes some 50 ns. If a sleep ends
+// later than the margin allows, the frame is late by the difference. That happens
+// when the machine is so busy that the thread has to wait for a CPU, or when the
+// host of a virtual machine gives its CPU to something else. And the goroutine that
+// wakes needs one of the GOMAXPROCS processors of the runtime: if other goroutines
+// keep all of them busy, it waits until one is free.
 type PreciseClock struct {
 	// SpinBudget is the part of a CPU that spinning may take, in thousandths, over any few seconds:
 	// 1 to 1000, and what lies outside counts as the nearest of these. 0 means 40. Set it before the
@@ -47,8 +47,8 @@ type PreciseClock struct {
 
 const (
 	// nativeMost is the longest sleep, in nanoseconds, by the system's own call. It
-	// bounds how long a context is not looked at, and stays below the 10 ms after
-	// which the runtime takes the processor away from who is in a call: see
+	// bounds the time between two checks of a context, and stays below the 10 ms after
+	// which the runtime takes the processor from a thread in a system call: see
 	// nativeSleep.sleep. Two of them make a frame of 60 Hz.
 	nativeMost = 8_500_000
 )
@@ -63,9 +63,9 @@ func (c *PreciseClock) Sleep(ctx context.Context, untilNs int64) error {
 }
 
 // SleepRehearsing is Sleep that calls rehearse, once at most, between the end of the sleep and the
-// target, in time that it would spin otherwise: what runs at the target finds in the caches of the CPU what
-// rehearse has used. SpinBudget pays for both. It is left out where there is no time: when the sleep ended
-// late, when it lasts longer than the budget affords, and where time stands still. nil: nothing is called.
+// target, in time that it would spend spinning: it brings into the caches of the CPU what runs at the
+// target. SpinBudget covers both. The call is left out where there is no time: when the sleep ended
+// late, when rehearse takes longer than the budget affords, and where time does not pass. nil: no call.
 func (c *PreciseClock) SleepRehearsing(ctx context.Context, untilNs int64, rehearse func()) error {
 	if err := ctx.Err(); err != nil {
 		return err
@@ -73,13 +73,13 @@ func (c *PreciseClock) SleepRehearsing(ctx context.Context, untilNs int64, rehea
 	if untilNs <= 0 { // before the origin: less a margin it could overflow
 		return nil
 	}
-	if !c.mono.moves() {
+	if !c.mono.advances() {
 		return c.mono.wait(ctx, untilNs)
 	}
 	c.margin.budget = int64(c.SpinBudget)
 	least := int64(0)
 	if rehearse != nil && untilNs > c.mono.now() {
-		least = c.rehearsal.wants(&c.margin)
+		least = c.rehearsal.leadTime(&c.margin)
 	}
 	for slept := false; ; slept = true {
 		now := c.mono.now()
@@ -87,12 +87,12 @@ func (c *PreciseClock) SleepRehearsing(ctx context.Context, untilNs int64, rehea
 		if wake <= now {
 			if least > 0 && c.rehearsal.fits(untilNs-now) {
 				rehearse()
-				c.rehearsal.took(c.mono.now() - now)
+				c.rehearsal.observe(c.mono.now() - now)
 			}
 			if err := c.mono.spin(ctx, untilNs); err != nil {
 				return err
 			}
-			c.margin.ended(max(now, untilNs), max(0, untilNs-now), slept)
+			c.margin.endWait(max(now, untilNs), max(0, untilNs-now), slept)
 			c.publish()
 			return nil
 		}
@@ -102,7 +102,7 @@ func (c *PreciseClock) SleepRehearsing(ctx context.Context, untilNs int64, rehea
 	}
 }
 
-// sleep sleeps once, until wake or less, and learns from how late it wakes.
+// sleep sleeps once, until wake or less, and records how late it wakes.
 func (c *PreciseClock) sleep(ctx context.Context, now, wake int64) error {
 	if c.native.refused {
 		if err := c.mono.wait(ctx, wake); err != nil {
@@ -115,33 +115,32 @@ func (c *PreciseClock) sleep(ctx context.Context, now, wake int64) error {
 			return nil
 		}
 	}
-	c.margin.woke(c.mono.now() - wake)
+	c.margin.observe(c.mono.now() - wake)
 	return ctx.Err()
 }
 
-// WakeLateness is what a PreciseClock has learnt from how late its last 128 sleeps ended.
+// WakeLateness says how late the last 128 sleeps of a PreciseClock ended.
 type WakeLateness struct {
 	// P50Ns and P95Ns are quantiles by which sleeps ended late, in nanoseconds.
 	P50Ns, P95Ns int64
 	// MarginNs is how long before their targets sleeps are to end, in nanoseconds.
 	MarginNs int64
-	// NeededCPU is the share of a CPU, from 0 to 1, that spinning has to take at the present rate
-	// of waits for 95 in 100 of them to end no more than 20 µs late; 1 at least says that it cannot be done by
-	// spinning alone.
+	// NeededCPU is the share of a CPU that spinning has to take at the present rate of waits so that
+	// 95 in 100 of them end no more than 20 µs late; 1 or more says that spinning alone cannot do it.
 	NeededCPU float64
 }
 
-// Lateness returns what c has learnt by the end of its last wait; zeros before its first sleeps. Any
-// goroutine may call it, also while another one sleeps. To ask the clock of a Run, make it and
-// pass it: in Runner.Clock, to Loop.Run, or in Config.Clock of package evertick. A Run makes one of its own,
-// with the SpinBudget of Config, only if that is nil.
+// Lateness returns the figures as of the end of the last wait; zeros before the first sleeps. Any
+// goroutine may call it, also while another one sleeps. To read those of a Run, make the clock and
+// pass it: in Runner.Clock, to Loop.Run, or in Config.Clock of package evertick. A Run that is given no
+// clock makes its own, with the SpinBudget of Config.
 func (c *PreciseClock) Lateness() WakeLateness {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.learnt
 }
 
-// publish makes what was learnt known to Lateness.
+// publish updates what Lateness returns.
 func (c *PreciseClock) publish() {
 	w := c.margin.lateness()
 	c.mu.Lock()
@@ -152,9 +151,9 @@ func (c *PreciseClock) publish() {
 // Method implements [PacingClock].
 func (c *PreciseClock) Method() string {
 	switch {
-	case !c.mono.moves():
+	case !c.mono.advances():
 		return methodTimer
-	case c.native.missing():
+	case c.native.unavailable():
 		return methodTimerSpin
 	}
 	return methodNanosleep

@@ -9,32 +9,32 @@ import (
 
 // nativeSleep sleeps by clock_nanosleep. The zero value is ready.
 type nativeSleep struct {
-	refused bool  // the system has no such call for us
-	tuned   bool  // offset is known
-	offset  int64 // of CLOCK_MONOTONIC to the clock, which runs at its pace, ns
+	refused    bool  // the system has no such call for us
+	calibrated bool  // offset is known
+	offset     int64 // of CLOCK_MONOTONIC to the clock, which runs at its pace, ns
 }
 
 // slackNs is the timer slack asked for, in nanoseconds. The default of 50 µs lets the
 // system put off a wake-up by as much, to take several together.
 const slackNs = 1000
 
-// missing reports whether the system lacks the call, as far as is known.
-func (s *nativeSleep) missing() bool { return s.refused }
+// unavailable reports whether the system lacks the call, as far as is known.
+func (s *nativeSleep) unavailable() bool { return s.refused }
 
-// sleep returns when the clock says wake or somewhat later; false, at once, if
-// the system refuses.
+// sleep returns true when the clock reads wake or somewhat later; false, at once,
+// if the system refuses.
 func (s *nativeSleep) sleep(mono *monotonic, wake int64) bool {
-	if !s.tuned && !s.tune(mono) {
+	if !s.calibrated && !s.calibrate(mono) {
 		s.refused = true
 		return false
 	}
 	until := unix.NsecToTimespec(wake + s.offset)
-	// Who stays in system calls for 10 ms without ever having yielded loses the
-	// processor, and then the runtime's monitor looks every 20 µs whether that
-	// happens again: that takes more CPU than the spinning.
+	// A goroutine that is in system calls for 10 ms without yielding loses its
+	// processor, and then the runtime's monitor checks every 20 µs whether that
+	// happens again, which takes more CPU than the spinning.
 	runtime.Gosched()
-	// The slack belongs to the thread: nobody else may get it, and it must get
-	// the old one back.
+	// The slack belongs to the thread: no other goroutine may run with it, and it
+	// must be restored.
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
 	old, err := unix.PrctlRetInt(unix.PR_GET_TIMERSLACK, 0, 0, 0, 0)
@@ -53,9 +53,9 @@ func (s *nativeSleep) sleep(mono *monotonic, wake int64) bool {
 	}
 }
 
-// tune finds the offset, from the pair of readings that lie closest together:
+// calibrate finds the offset, from the pair of readings that lie closest together:
 // the thread may be interrupted between any two.
-func (s *nativeSleep) tune(mono *monotonic) bool {
+func (s *nativeSleep) calibrate(mono *monotonic) bool {
 	best := int64(math.MaxInt64)
 	for range 8 {
 		var ts unix.Timespec
@@ -68,6 +68,6 @@ func (s *nativeSleep) tune(mono *monotonic) bool {
 			best, s.offset = after-before, ts.Nano()-before-(after-before)/2
 		}
 	}
-	s.tuned = true
+	s.calibrated = true
 	return true
 }

@@ -5,7 +5,7 @@ package loop
 // nativeSleep stands for a sleep that this system does not have.
 type nativeSleep struct{ refused bool }
 
-func (s *nativeSleep) missing() bool { return true }
+func (s *nativeSleep) unavailable() bool { return true }
 
 func (s *nativeSleep) sleep(*monotonic, int64) bool {
 	s.refused = true

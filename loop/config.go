@@ -1,6 +1,7 @@
 package loop
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"math/bits"
@@ -31,8 +32,8 @@ const (
 	// of 32 bits, and steps that Run puts back after an error cannot overflow
 	// the backlog.
 	stepLimit = 1 << 30
-	// maxJitterFix is half a step: more would let a step run in the place of
-	// its neighbour.
+	// maxJitterFix is half a step: with more, a step could run in place of its
+	// neighbour.
 	maxJitterFix = 500
 )
 
@@ -52,22 +53,22 @@ type Config struct {
 	// in frames in which simulated time ran faster than wall time; the greatest
 	// scale of the frame counts.
 	CapScales bool
-	// MaxDeltaNs is the longest frame, in nanoseconds, that is taken at its
-	// word; from a longer one the whole steps of the excess are dropped. Under
-	// Keep it bounds the backlog too. Any positive value; 0 means 250,000,000.
+	// MaxDeltaNs is the longest frame, in nanoseconds, that counts in full; of a
+	// longer one the whole steps of the excess are dropped. Under Keep it bounds
+	// the backlog too. Any positive value; 0 means 250,000,000.
 	MaxDeltaNs int64
 	// ClipTime does not count the excess over MaxDeltaNs at all, instead of
-	// dropping its whole steps: the frame is as if it had lasted MaxDeltaNs,
-	// and Alpha does not stay where exact time would put it.
+	// dropping its whole steps: the frame counts as MaxDeltaNs long, and Alpha
+	// is not that of exact time.
 	ClipTime bool
-	// StallNs is the length of a frame, in nanoseconds, beyond which nothing of
-	// it is run and the accumulator is zeroed. 0 means never. Not negative.
+	// StallNs is the length of a frame, in nanoseconds, beyond which the frame
+	// runs no step and the accumulator is zeroed. 0 means never. Not negative.
 	StallNs int64
 	// MaxAccumNs bounds what a frame has accumulated, in nanoseconds of
 	// simulated time; the excess is dropped exactly, fraction included. 0 means
 	// no bound, otherwise it must hold a step.
 	MaxAccumNs int64
-	// Policy says what becomes of steps beyond the cap. 0 means DropToCap.
+	// Policy decides about the steps beyond the cap. 0 means DropToCap.
 	Policy Policy
 	// Channels bounds the factors of the scale and says where they rest.
 	Channels [MaxChannels]ChannelConfig
@@ -78,22 +79,22 @@ type Config struct {
 	// the steps back.
 	Batch bool
 	// JitterFix is the part of a step, in thousandths, by which a step may run
-	// early or late so that frames that keep time with the steps, within half a
-	// per cent, run equally many each, although their moments scatter. 50 covers
-	// a scatter of 0.8 ms at 60 Hz. 0 to 500; 0 means none. Where frames and steps
-	// differ in pace it changes nothing.
+	// early or late. It lets frames run equally many steps each although their
+	// moments scatter, if frames and steps keep the same time within half a per
+	// cent; otherwise it changes nothing. 50 covers a scatter of 0.8 ms at 60 Hz.
+	// 0 to 500; 0 means none.
 	JitterFix int
 	// SmoothDelta rounds the elapsed times of frames that a display paces to
-	// whole periods of it; what is rounded is given back in later frames, and
-	// never more than a quarter of a period. See Loop.Refresh. It is for hosts
-	// whose frames wait for a display, not for Run.
+	// whole periods of it. Later frames return the difference, which is never
+	// more than a quarter of a period. See Loop.Refresh. It is for hosts whose
+	// frames wait for a display, not for Run.
 	SmoothDelta bool
 	// Pacing says how Run waits if it is given no clock. 0 means Sleep.
 	Pacing Pacing
-	// SpinBudget is the part of a CPU, in thousandths, that Run under Precise may take for reading
-	// the clock without a pause, over any few seconds: 1 to 1000. 0 means 40, which is 4 %. It is
-	// taken only as far as the machine wakes sleepers late; where it does not suffice frames are late
-	// by the rest. See [PreciseClock].
+	// SpinBudget is the part of a CPU, in thousandths, that Run under Precise may spend on spinning,
+	// over any few seconds: 1 to 1000. 0 means 40, which is 4 %. Run spins only as long as the machine
+	// wakes sleepers late; where the budget does not suffice, frames are late by the rest. See
+	// [PreciseClock].
 	SpinBudget int
 	// OnFault says what Drive and Run do about a step that panics. 0 means
 	// Propagate.
@@ -103,20 +104,11 @@ type Config struct {
 // withDefaults replaces the zero fields that have a default.
 func (c Config) withDefaults() Config {
 	if c.RateDen == 0 {
-		c.RateDen = defaultRateDen
-		if c.RateNum == 0 {
-			c.RateNum = defaultRateNum
-		}
+		c.RateNum, c.RateDen = cmp.Or(c.RateNum, defaultRateNum), defaultRateDen
 	}
-	if c.MaxSteps == 0 {
-		c.MaxSteps = defaultMaxSteps
-	}
-	if c.MaxDeltaNs == 0 {
-		c.MaxDeltaNs = defaultMaxDeltaNs
-	}
-	if c.SpinBudget == 0 {
-		c.SpinBudget = defaultSpinBudget
-	}
+	c.MaxSteps = cmp.Or(c.MaxSteps, defaultMaxSteps)
+	c.MaxDeltaNs = cmp.Or(c.MaxDeltaNs, defaultMaxDeltaNs)
+	c.SpinBudget = cmp.Or(c.SpinBudget, defaultSpinBudget)
 	for i := range c.Channels {
 		c.Channels[i] = c.Channels[i].withDefaults()
 	}

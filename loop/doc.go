@@ -26,7 +26,7 @@
 //
 // # A frame
 //
-// What Advance does with the time that it is told, in this order:
+// What Advance does with the elapsed time, in this order:
 //
 //	    elapsedNs               a negative one counts as 0 and as one of Backwards
 //	        │
@@ -49,32 +49,30 @@
 //	bound   MaxAccumNs          beyond: dropped
 //	jitter  JitterFix           a step may change frames with its neighbour
 //	cap     MaxSteps            with CapScales ceil(MaxSteps × scale) if that is more
-//	policy  Policy              what becomes of the steps beyond
+//	policy  Policy              drops, keeps or skips the steps beyond
 //	        ▼
 //	    Frame                   Tick, Steps, Alpha, Backlog, Dropped, …
 //
-// Time is counted piece by piece: a freeze of 80 ms takes exactly 80 ms of wall
+// A frame is counted in pieces: a freeze of 80 ms takes exactly 80 ms of wall
 // time from the simulation, and a scale that expires in the middle of a frame
 // counts until then, so the sum does not depend on how time is cut into frames.
-// Of a clamped frame the last raw nanoseconds count. While time is held back at
-// the end of a frame, its backlog waits, too.
+// Of a clamped frame the last RawNs nanoseconds count. While simulated time is
+// stopped at the end of a frame, its backlog waits too.
 //
 // Pause, phase and freeze stop simulated time and keep the accumulator. UI time
-// goes on in them, for what must move on a screen that stands still, and stops
-// in a menu and in a stall. Timers run by either.
+// runs on in them, for what must move on a screen that stands still, and stops
+// in a menu and in a stall. A timer runs on wall time or on UI time.
 //
 // # Scale
 //
-// Each of the channels has an owner while it is not at rest, and may expire, so
-// what slowed the world down cannot be forgotten and cannot be undone by
-// somebody else. Values are whole millionths; the product is rounded once, half
+// A channel that is not at rest has an owner and may have an expiry. So a
+// slow-down cannot be left on by mistake, and only its owner can undo it. Values are whole millionths; the product is rounded once, half
 // to even, to millionths as well, and published in every Frame, so simulated
 // time is a sum of exact products.
 //
 // # What a frame gives up
 //
-// A frame may owe more steps than it can afford. [Policy] names what becomes of
-// them:
+// A frame may have more steps due than its cap. [Policy] decides about them:
 //
 //	              beyond the cap        fraction   later frames
 //	DropToCap     dropped               kept       go on
@@ -82,10 +80,10 @@
 //	DropAll       dropped               dropped    start from zero
 //	SlowMotion    dropped               kept       are slowed down, then recover
 //	CatchUp       kept                  kept       run the backlog, however long
-//	Realtime      skipped: Tick jumps   kept       are at the time of the clock
+//	Realtime      skipped: Tick jumps   kept       keep the time of the clock
 //
-// Where only whole steps are dropped, Alpha continues where exact time puts it,
-// and interpolated motion does not jump by a part of a step.
+// Where only whole steps are dropped, Alpha stays exact, and interpolated motion
+// does not jump by a fraction of a step.
 //
 // # Presets
 //
@@ -117,7 +115,7 @@
 //
 //	Tick + Backlog == floor(Σ time × scale × rate)
 //
-// Nothing overflows for any int64 that Advance is told; counters are uint64 and
+// Nothing overflows for any int64 passed to Advance; counters are uint64 and
 // wrap. Frames and setters do not allocate.
 //
 // Advance is a pure function of the Loop's state and its argument: the same
@@ -129,54 +127,55 @@
 // # Displays
 //
 // A display of 60 Hz and steps of 60 Hz keep the same time, but the moments at
-// which a program reads its clock scatter. Wherever they lie near the moment of
-// a step, half of the frames run 0 or 2 steps instead of 1. Two switches, both
-// off by default and both of integers alone, help hosts whose frames wait for a
-// display:
+// which a program reads its clock scatter. While they lie near the moment of
+// a step, half of the frames run 0 or 2 steps instead of 1. Two switches help
+// hosts whose frames wait for a display; both are off by default and compute
+// with integers only:
 //
 //   - Config.JitterFix gives a frame the usual number of steps if the twelve
 //     before it were steady and that leaves the accumulator within the slack of
-//     [0, 1) steps. No time is lost or gained by it: a step changes frames with
-//     its neighbour, and Frame.Lead says which way. A display that is a little
-//     faster or slower than the steps has one step fall out or in wherever it
-//     passes one, and no more. Ratios that are not nearly whole, such as 144 Hz
-//     frames, are left as they are.
+//     [0, 1) steps. No time is lost or gained by it: a step moves to the
+//     neighbouring frame, and Frame.Lead says which way. If the display is a little
+//     faster or slower than the steps, one frame runs 0 or 2 steps each time they
+//     drift apart by a whole step, and no other. Ratios that are not nearly whole,
+//     such as 144 Hz frames, are not changed.
 //   - Config.SmoothDelta finds the period of the display in the last 64 elapsed
-//     times and counts whole periods. What that leaves is kept exactly, never
-//     more than a quarter of a period, and given back by a 64th a frame. Missed
+//     times and counts whole periods. The remainder is kept exactly, is never
+//     more than a quarter of a period, and is returned by a 64th a frame. Missed
 //     frames count two periods; stalls, and displays without a steady period,
-//     are left as they are. [Loop.Refresh] tells the rate.
+//     are not changed. [Loop.Refresh] returns the rate.
 //
 // # Recording
 //
-// A [Tape] takes down what a Loop is told, in some three bytes a frame, and
-// replays its frames: [Loop.Record] before the first of them. Steps that failed,
-// pauses from within a step and panics are on it, too.
+// A [Tape] records the inputs of a Loop, in about three bytes a frame, and
+// replays its frames. Call [Loop.Record] before the first of them. The tape also
+// holds steps that failed, pauses from within a step, and panics.
 //
 // # Keeping time
 //
-// A host with frames of its own, as of a display, tells [Loop.Drive] how long they
-// were. Without one [Loop.Run] waits for each step, as [Config].Pacing says:
+// A host that has frames of its own, such as those of a display, passes their
+// lengths to [Loop.Drive]. Otherwise [Loop.Run] waits for each step, as
+// [Config].Pacing says:
 //
 //	          waits by                    late by (Linux)   CPU of one at 60 Hz
 //	Sleep     a timer                     up to 1 ms        next to none
 //	Precise   clock_nanosleep and spin    some µs           Config.SpinBudget: 4 %
 //	Spin      reading the clock           below 1 µs        all
 //	Uncapped  not at all: time jumps      –                 all
-//	External  is not there to wait
+//	External  not at all: the host calls Advance or Drive
 //
 // Lateness never adds up, since targets are computed from the exact accumulator;
-// Frame.LateNs tells of it. The figures are those of a machine with a CPU to spare:
+// Frame.LateNs reports it. The figures are those of a machine with a CPU to spare:
 // on one without, every clock is late while its thread waits. Virtual machines may
-// wake sleepers late by themselves: Precise learns by how much, and spins for so long
+// wake sleepers late by themselves: Precise measures by how much, and spins for as long
 // as its budget affords.
 //
 // # Steps that fail
 //
-// Run and Drive count a step when it has returned. One that returns an error or
-// panics has not happened: it and the rest of its frame stay due, and [FaultPolicy]
-// says whether a panic passes, halts the loop or has the step tried again. A step
-// that returns [ErrStop] has happened, and ends Run.
+// Run and Drive count a step when it has returned. A step that returns an error or
+// panics does not count: it and the rest of its frame stay due, and [FaultPolicy]
+// says whether a panic propagates, halts the loop or makes the next frame try the
+// step again. A step that returns [ErrStop] counts, and ends Run.
 //
 // # Random numbers
 //
@@ -189,7 +188,7 @@
 //
 // A [Queue] holds inputs until their tick. Any goroutine pushes; what is due
 // comes out in the order of tick, source and sequence number, so a tick depends
-// on what had arrived, and not on who was first.
+// on which inputs had arrived, and not on the order of their arrival.
 //
 // [SimTime] is the time of a tick, exactly, at any rate.
 package loop

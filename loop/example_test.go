@@ -203,7 +203,7 @@ func ExampleLoop_Run() {
 	// loop: tick 215784: closing time true
 }
 
-// The number depends on its four arguments only, never on who asked before.
+// The number depends on its four arguments only, never on earlier calls.
 func ExampleNewRand() {
 	const spread = 1 // one stream for each purpose
 	for entity := range uint64(3) {
@@ -217,7 +217,7 @@ func ExampleNewRand() {
 }
 
 // Two players push when they like; the simulation takes what its tick is for, in
-// an order that does not depend on who was first.
+// an order that does not depend on which came first.
 func ExampleQueue() {
 	orders, err := loop.NewQueue(loop.QueueConfig[string]{Capacity: 3})
 	if err != nil {

@@ -4,8 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"runtime/debug"
-	"strconv"
 
+	"github.com/evertick/evertick/internal/enum"
 	"github.com/evertick/evertick/internal/fault"
 )
 
@@ -45,17 +45,9 @@ const (
 const panicLimit = 3
 
 // String returns the name of the constant, or "FaultPolicy(n)".
-func (p FaultPolicy) String() string {
-	switch p {
-	case Propagate:
-		return "Propagate"
-	case Halt:
-		return "Halt"
-	case Resume:
-		return "Resume"
-	}
-	return "FaultPolicy(" + strconv.Itoa(int(p)) + ")"
-}
+func (p FaultPolicy) String() string { return enum.Name(faultPolicyNames[:], p, "FaultPolicy") }
+
+var faultPolicyNames = [faultPolicies]string{"Propagate", "Halt", "Resume"}
 
 // PanicError is a panic in a step that was turned into an error.
 type PanicError struct {
@@ -101,9 +93,9 @@ func (l *Loop) Resume() {
 	l.recorded()
 }
 
-// try runs a step and, unless panics are to pass, turns one into an error.
-func (l *Loop) try(tick uint64, step func(tick uint64) error) (err error) {
-	if l.onFault == Propagate {
+// runStep runs a step and, unless panics are to pass, turns one into an error.
+func (l *Loop) runStep(tick uint64, step func(tick uint64) error) (err error) {
+	if l.config.OnFault == Propagate {
 		return step(tick)
 	}
 	defer func() {
@@ -114,22 +106,22 @@ func (l *Loop) try(tick uint64, step func(tick uint64) error) (err error) {
 	return step(tick)
 }
 
-// failed returns what Drive returns for the error of a step, and halts l if that
+// stepFailed returns what Drive returns for the error of a step, and halts l if that
 // is a panic, of the step or of a part of it that recovered, and one too many.
-func (l *Loop) failed(tick uint64, err error) error {
+func (l *Loop) stepFailed(tick uint64, err error) error {
 	var p *PanicError
-	if l.onFault == Propagate || !errors.As(err, &p) {
+	if l.config.OnFault == Propagate || !errors.As(err, &p) {
 		return fmt.Errorf("loop: tick %d: %w", tick, err)
 	}
 	l.panics++
-	if l.onFault == Halt || l.panics == panicLimit {
+	if l.config.OnFault == Halt || l.panics == panicLimit {
 		l.fault = p
 	}
 	return p
 }
 
-// stops reports whether the error of a step is ErrStop, and not a panic with it.
-func stops(err error) bool {
+// isStop reports whether the error of a step is ErrStop, and not a panic with it.
+func isStop(err error) bool {
 	var p *PanicError
 	return errors.Is(err, ErrStop) && !errors.As(err, &p)
 }

@@ -148,7 +148,7 @@ func TestListenerEndsRun(t *testing.T) {
 	}
 }
 
-// A step that recovers for itself, as Sim does, tells by its error.
+// A step that recovers for itself, as Sim does, reports the panic by its error.
 func TestPanicErrorOfAStep(t *testing.T) {
 	own := &loop.PanicError{Tick: 0, System: "steer", Value: io.ErrUnexpectedEOF}
 	for _, wrapped := range []bool{false, true} {

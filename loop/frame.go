@@ -20,7 +20,7 @@ type Frame struct {
 	// the whole nanoseconds at the end and at the start, so that sums over
 	// frames do not drift.
 	SimNs int64
-	// ElapsedNs is the time that Advance was told, 0 for a negative one.
+	// ElapsedNs is the argument of Advance, 0 for a negative one.
 	ElapsedNs int64
 	// RawNs is the part of ElapsedNs, or of what Config.SmoothDelta made of it,
 	// that the UI clock moved by: what the clamp left, and 0 in a menu, after a
@@ -76,7 +76,7 @@ type Frame struct {
 	Clamped bool
 	// Stalled reports that the elapsed time exceeded StallNs.
 	Stalled bool
-	// Menu, Paused, Gated and Frozen say what holds the steps back at the end
+	// Menu, Paused, Gated and Frozen say what stops simulated time at the end
 	// of the frame: the menu, SetPaused or RunThenPause, the phase, a freeze.
 	Menu, Paused, Gated, Frozen bool
 
@@ -147,7 +147,7 @@ func (l *Loop) simNs(steps uint64) int64 {
 	if whole == math.MaxInt64 {
 		return whole
 	}
-	// What the start exceeds its whole nanosecond by may make one more.
+	// The fraction of a nanosecond at the start may add one nanosecond.
 	hi, lo := bits.Mul64(l.tick-steps, l.unit)
 	over := bits.Rem64(hi, lo, l.num)
 	hi, lo = bits.Mul64(steps, l.unit)

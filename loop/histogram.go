@@ -6,8 +6,8 @@ import (
 )
 
 const (
-	// subBits is the number of bits below the leading one that tell buckets
-	// apart: 32 buckets from each power of two to the next.
+	// subBits is the number of bits below the leading one that select the bucket:
+	// 32 buckets from each power of two to the next.
 	subBits = 5
 	sub     = 1 << subBits
 	// buckets: one for each value below 2·sub, then sub of them for each of the
@@ -50,15 +50,14 @@ func (h *Histogram) addSum(hi, lo uint64) {
 }
 
 // bucketOf returns the bucket of v < 2^63. Shifted so that subBits bits stay below
-// the leading one, a value lies in [sub, 2·sub); each shift begins sub buckets
-// behind the one before.
+// the leading one, a value lies in [sub, 2·sub); the buckets of each shift begin sub
+// buckets after those of the shift before.
 func bucketOf(v uint64) int {
 	shift := max(bits.Len64(v)-subBits-1, 0)
 	return shift<<subBits + int(v>>shift)
 }
 
-// middleOf returns the value that stands for a bucket: what is left out of it at
-// both ends is at most half its width.
+// middleOf returns the value that stands for a bucket: its middle.
 func middleOf(bucket int) int64 {
 	if bucket < 2*sub {
 		return int64(bucket)

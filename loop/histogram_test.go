@@ -96,7 +96,7 @@ func TestHistogramBuckets(t *testing.T) {
 		h.Add(v)
 		h.Add(math.MaxInt64)
 		if got := h.Quantile(0.5); !near(got, v) {
-			t.Errorf("%d is told as %d, more than 1/64 away", v, got)
+			t.Errorf("%d is kept as %d, more than 1/64 away", v, got)
 		}
 	}
 	for v := range int64(5000) {

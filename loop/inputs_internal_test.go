@@ -183,7 +183,7 @@ func drawLoopConfig(t *rapid.T) Config {
 func (l *Loop) position() span {
 	p := l.accumulator()
 	p.steps += l.tick - uint64(int64(l.jitter.lead))
-	if l.policy != Realtime { // where the ticks contain what was skipped
+	if l.config.Policy != Realtime { // where the ticks contain what was skipped
 		p = l.add(p, l.dropped)
 	}
 	return p
@@ -399,7 +399,7 @@ func newFixedLoop(t rapid.TB, fix int) *Loop {
 	return l
 }
 
-// checkUntilNext checks that there is a step after the wait, if one is told.
+// checkUntilNext checks that there is a step after the wait, if UntilNext returns one.
 func checkUntilNext(t rapid.TB, l *Loop, after string) {
 	wait := l.UntilNext()
 	if wait == math.MaxInt64 {

@@ -10,7 +10,7 @@ const jitterFrames = 12
 // microseconds would otherwise run 0, 2, 1, 0, 2 … steps wherever the moment of
 // a frame lies near that of a step.
 //
-// It never loses or invents time: it moves one step across one frame boundary,
+// It never loses or adds time: it moves one step across one frame boundary,
 // and lead says which way.
 type jitter struct {
 	lead    int8  // steps granted ahead of time: -1, 0 or +1
@@ -26,8 +26,8 @@ type jitterFrame struct {
 	due, ran uint32 // whole steps that fell due in it, and steps that it ran
 }
 
-// beat is one frame as the accumulator without a jitter fix has it.
-type beat struct {
+// frameTiming is one frame as the accumulator without a jitter fix has it.
+type frameTiming struct {
 	before, after uint64 // units of the step in progress at both ends
 	unit          uint64 // units per step
 	due           uint64 // whole steps that fell due
@@ -36,7 +36,7 @@ type beat struct {
 	slack         uint64 // units by which a step may run early or late, 0 = never
 }
 
-// settle returns how many steps b is to have pending instead of b.pending, and
+// adjust returns how many steps b is to have pending instead of b.pending, and
 // sets lead. What it has less than b.pending it owes, what it has more is on
 // account.
 //
@@ -44,7 +44,7 @@ type beat struct {
 // steps is given instead if that leaves [-slack, 1+slack), so a drifting clock
 // is followed with the hysteresis of twice the slack: scatter that is smaller
 // cannot make the count swing back.
-func (j *jitter) settle(b beat) uint64 {
+func (j *jitter) adjust(b frameTiming) uint64 {
 	if b.slack == 0 {
 		return b.pending
 	}
@@ -64,13 +64,13 @@ func (j *jitter) settle(b beat) uint64 {
 		}
 	}
 	j.lead = lead
-	j.note(b, uint64(ran))
+	j.observe(b, uint64(ran))
 	return uint64(ran)
 }
 
 // usual returns the number of steps, at least 1, that frames like b run, if
 // they are steady.
-func (j *jitter) usual(b beat) (steps int64, ok bool) {
+func (j *jitter) usual(b frameTiming) (steps int64, ok bool) {
 	if j.filled < jitterFrames {
 		return 0, false
 	}
@@ -90,24 +90,24 @@ func (j *jitter) usual(b beat) (steps int64, ok bool) {
 	}
 	j.steady = 1 <= steps && steps <= int64(b.most) &&
 		within(ran-steps*jitterFrames, 1) &&
-		spans(due-steps*jitterFrames, j.history[j.at].before, b.before, b.unit, tolerance)
+		spanWithin(due-steps*jitterFrames, j.history[j.at].before, b.before, b.unit, tolerance)
 	// A frame that is late by half a step or more is no jitter.
-	return steps, j.steady && spans(int64(b.due)-steps, b.before, b.after, b.unit, b.unit/2)
+	return steps, j.steady && spanWithin(int64(b.due)-steps, b.before, b.after, b.unit, b.unit/2)
 }
 
-// spans reports whether steps whole steps, with the accumulator at from before
+// spanWithin reports whether steps whole steps, with the accumulator at from before
 // and at to afterwards, are at most tolerance units of time, either way.
-func spans(steps int64, from, to, unit, tolerance uint64) bool {
+func spanWithin(steps int64, from, to, unit, tolerance uint64) bool {
 	// unit <= 1e17, so three of them fit.
 	return within(steps, 2) && within(steps*int64(unit)+int64(to)-int64(from), int64(tolerance))
 }
 
 func within(x, most int64) bool { return -most <= x && x <= most }
 
-// note enters a frame that ran so many steps into the history.
-func (j *jitter) note(b beat, ran uint64) {
+// observe enters a frame that ran so many steps into the history.
+func (j *jitter) observe(b frameTiming, ran uint64) {
 	if ran > b.most || b.due > 1<<20 || b.most > 1<<20 && ran > 1<<20 {
-		j.forget() // a frame like no other
+		j.reset() // a frame like no other
 		return
 	}
 	j.history[j.at] = jitterFrame{before: b.before, due: uint32(b.due), ran: uint32(ran)}
@@ -115,11 +115,11 @@ func (j *jitter) note(b beat, ran uint64) {
 	j.filled = min(j.filled+1, jitterFrames)
 }
 
-// forget makes the next frames begin a new history: after a stall, a pause or
+// reset makes the next frames begin a new history: after a stall, a pause or
 // another break the old one says nothing about them.
-func (j *jitter) forget() { j.at, j.filled, j.steady = 0, 0, false }
+func (j *jitter) reset() { j.at, j.filled, j.steady = 0, 0, false }
 
-// release gives a step that is held back to the caller, who runs or drops it.
+// release returns 1 if a step is held back, which the caller runs or drops.
 func (j *jitter) release() (steps uint64) {
 	if j.lead < 0 {
 		j.lead, steps = 0, 1

@@ -21,10 +21,10 @@ const beatUnit = nsPerSecond // units a step at a whole number of steps a second
 
 func (d *beats) frame(ns int64) int {
 	sum := d.frac + uint64(ns)*60
-	b := beat{before: d.frac, after: sum % beatUnit, unit: beatUnit, due: sum / beatUnit, most: 8, slack: d.slack}
+	b := frameTiming{before: d.frac, after: sum % beatUnit, unit: beatUnit, due: sum / beatUnit, most: 8, slack: d.slack}
 	b.pending = b.due
 	d.frac = b.after
-	ran := d.fix.settle(b)
+	ran := d.fix.adjust(b)
 	d.ran += ran
 	d.total += b.due
 	return int(ran)
@@ -211,9 +211,9 @@ func TestJitterFixUsual(t *testing.T) {
 			if i < more {
 				ran++
 			}
-			j.note(beat{due: 1, most: 8, unit: beatUnit}, ran)
+			j.observe(frameTiming{due: 1, most: 8, unit: beatUnit}, ran)
 		}
-		if steps, ok := j.usual(beat{due: 1, most: 8, unit: beatUnit}); ok != want || ok && steps != 1 {
+		if steps, ok := j.usual(frameTiming{due: 1, most: 8, unit: beatUnit}); ok != want || ok && steps != 1 {
 			t.Errorf("%d frames of 2 steps: usual %d, %v", more, steps, ok)
 		}
 	}
@@ -254,8 +254,8 @@ func TestJitterFixOff(t *testing.T) {
 	for range 100 {
 		d.frame(nsPerSecond / 60)
 	}
-	d.fix.forget()
-	if _, ok := d.fix.usual(beat{unit: beatUnit, most: 8}); ok {
+	d.fix.reset()
+	if _, ok := d.fix.usual(frameTiming{unit: beatUnit, most: 8}); ok {
 		t.Error("a forgotten history has a usual number of steps")
 	}
 }

@@ -6,16 +6,16 @@ import (
 	"math/bits"
 )
 
-// Loop is the state of a fixed-step driver: a plain value that shares nothing
-// with its copies but what is never written to. Make one with New; a copy is an
-// independent fork that does not record, and two that are equal answer alike. A
-// copy made by a step has that step and the rest of its frame pending. It is not
-// safe for concurrent use.
+// Loop is the state of a fixed-step driver: a plain value that shares only
+// read-only data with its copies. Make one with New; a copy is an independent
+// fork that does not record, and two equal Loops return the same frames. In a
+// copy made by a step, that step and the rest of its frame are pending. It is
+// not safe for concurrent use.
 type Loop struct {
 	setup
 	state
 	tape   *Tape
-	driven *Loop // itself while Drive runs its steps, so that a copy is known not to be
+	driven *Loop // itself while Drive runs its steps; in a copy it is another Loop
 }
 
 // setup is what New derives from the Config.
@@ -29,18 +29,9 @@ type setup struct {
 	stall      int64
 	maxAccum   span
 	period     int64 // of a step in nanoseconds, rounded up
-	phases     uint64
 	limits     [MaxChannels]limits
 	dt         float32
-	policy     Policy
-	pacing     Pacing
-	spinBudget int
-	onFault    FaultPolicy
-	capScales  bool
-	clipTime   bool
-	bounded    bool // by maxAccum
-	batch      bool
-	smooth     bool
+	bounded    bool   // by maxAccum
 	slack      uint64 // of the jitter fix, units
 }
 
@@ -88,29 +79,20 @@ func New(c Config) (*Loop, error) {
 	// not always the nearest float32.
 	dt, _ := big.NewRat(den, num).Float32()
 	l := &Loop{setup: setup{
-		config:     c,
-		num:        uint64(num),
-		unit:       nsPerSecond * uint64(den),
-		maxSteps:   uint64(c.MaxSteps),
-		maxDelta:   c.MaxDeltaNs,
-		stall:      c.StallNs,
-		period:     (nsPerSecond*den + num - 1) / num,
-		phases:     c.Phases,
-		dt:         dt,
-		policy:     c.Policy,
-		pacing:     c.Pacing,
-		spinBudget: c.SpinBudget,
-		onFault:    c.OnFault,
-		capScales:  c.CapScales,
-		clipTime:   c.ClipTime,
-		bounded:    c.MaxAccumNs > 0,
-		batch:      c.Batch,
-		smooth:     c.SmoothDelta,
+		config:   c,
+		num:      uint64(num),
+		unit:     nsPerSecond * uint64(den),
+		maxSteps: uint64(c.MaxSteps),
+		maxDelta: c.MaxDeltaNs,
+		stall:    c.StallNs,
+		period:   (nsPerSecond*den + num - 1) / num,
+		dt:       dt,
+		bounded:  c.MaxAccumNs > 0,
 	}}
 	l.slack = l.unit / 1000 * uint64(c.JitterFix) // exact, as 1e9 is a multiple of 1000
 	l.maxBacklog = l.spanOf(c.MaxDeltaNs, one).steps
 	l.maxAccum = l.spanOf(c.MaxAccumNs, one)
-	if c.Policy.everything() {
+	if c.Policy.unclamped() {
 		l.maxDelta, l.stall, l.bounded = math.MaxInt64, 0, false
 	}
 	for i, ch := range c.Channels {
@@ -120,7 +102,7 @@ func New(c Config) (*Loop, error) {
 	return l, nil
 }
 
-// StartNew returns the Loop to where New left it: tick 0, nothing accumulated
+// StartNew returns the Loop to the state after New: tick 0, nothing accumulated
 // or counted, channels at rest, no freeze, pause, menu or timer, phase 0. The
 // next AdvanceTo is measured against zero.
 func (l *Loop) StartNew() {
@@ -140,10 +122,10 @@ func (l *Loop) StartNew() {
 func (l *Loop) ResetTiming() {
 	l.record(opResetTiming)
 	defer l.recorded()
-	inStep := min(l.running, 1) // the step that calls is not waiting any more
+	inStep := min(l.running, 1) // the calling step does not wait any more
 	l.backlog -= l.running
 	l.drop(span{steps: l.running - inStep})
-	l.giveUp()
+	l.dropAccumulated()
 	l.running = inStep
 	l.backlog += inStep
 	l.smoother.owed = 0
@@ -170,7 +152,7 @@ func (l *Loop) Tick() uint64 { return l.tick }
 // clock does not begin at zero passes the time since it began, or takes the
 // first frame as the stall that it is.
 func (l *Loop) AdvanceTo(nowNs int64) Frame {
-	l.begin()
+	l.mustStartFrame()
 	elapsed := nowNs - l.last
 	if l.last < 0 && nowNs > math.MaxInt64+l.last {
 		elapsed = math.MaxInt64
@@ -190,17 +172,17 @@ func (l *Loop) Refresh() (num, den int64) { return l.smoother.num, l.smoother.de
 
 // Advance accounts for elapsedNs nanoseconds and returns the steps to run now.
 // It is defined for every int64: a negative time counts as 0 and raises
-// Frame.Backwards. It does not allocate and cannot overflow. It panics if a step
-// that Drive or Run runs calls it.
+// Frame.Backwards. It does not allocate and cannot overflow. It panics when
+// called from a step that Drive or Run runs.
 func (l *Loop) Advance(elapsedNs int64) Frame {
-	l.begin()
+	l.mustStartFrame()
 	l.recordElapsed(elapsedNs)
 	return l.frame(elapsedNs)
 }
 
-// begin refuses a frame within a frame: the steps of the outer one, which are in
-// the backlog, would be granted twice. In a copy nobody runs them.
-func (l *Loop) begin() {
+// mustStartFrame panics within a frame: the steps of that frame, which are in the
+// backlog, would be granted twice. In a copy no frame is running.
+func (l *Loop) mustStartFrame() {
 	if l.unit == 0 {
 		panic("loop: Loop not made by New")
 	}
@@ -221,10 +203,10 @@ func (l *Loop) frame(elapsedNs int64) Frame {
 	f.Timers = l.runTimers(Wall, elapsedNs)
 	switch {
 	case l.menu, l.fault != nil:
-	case l.batch:
+	case l.config.Batch:
 		l.advanceBatch(&f)
 	case l.stall > 0 && elapsedNs > l.stall:
-		l.skip(&f)
+		l.skipStall(&f)
 	default:
 		l.advance(&f)
 	}
@@ -242,18 +224,18 @@ func (l *Loop) advanceBatch(f *Frame) {
 	}
 }
 
-// skip gives up a frame that stalled, and what had accumulated before.
-func (l *Loop) skip(f *Frame) {
+// skipStall drops the time of a frame that stalled, and the accumulator.
+func (l *Loop) skipStall(f *Frame) {
 	f.Stalled = true
 	_, gone, _ := l.integrate(f.ElapsedNs, f.ElapsedNs, 0)
 	l.drop(gone)
-	l.giveUp()
+	l.dropAccumulated()
 }
 
-// giveUp drops what has accumulated. A step that ran early is not undone by it:
+// dropAccumulated drops the accumulator. That does not undo a step that ran early:
 // its time is still to come.
-func (l *Loop) giveUp() {
-	l.jitter.forget()
+func (l *Loop) dropAccumulated() {
+	l.jitter.reset()
 	gone, left := l.accumulator(), span{}
 	gone.steps += l.jitter.release()
 	if l.jitter.lead > 0 {
@@ -267,7 +249,7 @@ func (l *Loop) giveUp() {
 // advance accumulates the time of a frame and grants its steps.
 func (l *Loop) advance(f *Frame) {
 	counted := f.ElapsedNs
-	if l.smooth {
+	if l.config.SmoothDelta {
 		counted = l.smoother.next(counted)
 	}
 	f.RawNs = min(counted, l.maxDelta)
@@ -277,32 +259,31 @@ func (l *Loop) advance(f *Frame) {
 
 	before := l.accumulator()
 	excess, passed, fastest := l.integrate(f.ElapsedNs, counted, counted-f.RawNs)
-	if !l.clipTime {
-		// Not more than what is due then, since no fraction from before went
-		// into it.
+	if !l.config.ClipTime {
+		// At most what is due then, since it contains no fraction from before.
 		whole := span{steps: excess.steps}
 		l.drop(whole)
 		passed = l.add(passed, l.sub(excess, whole))
 	}
 	l.accumulate(passed)
 	if l.held() || l.frozen > 0 {
-		l.jitter.forget()
-		l.repay()
+		l.jitter.reset()
+		l.repayLead()
 		return
 	}
 	limit := l.limit(fastest)
 	if f.Clamped {
-		l.jitter.forget()
+		l.jitter.reset()
 	}
-	l.backlog = l.jitter.settle(l.beat(before, passed, limit))
+	l.backlog = l.jitter.adjust(l.timing(before, passed, limit))
 	owed := l.backlog
 	var steps uint64
-	steps, f.CapHit = l.settle(limit)
+	steps, f.CapHit = l.applyPolicy(limit)
 	f.Steps = int(steps)
 	if fastest > 0 {
-		l.govern(owed, limit)
+		l.adjustPace(owed, limit)
 	}
-	l.repay() // if RunThenPause left the step behind
+	l.repayLead() // if RunThenPause left the step behind
 }
 
 // accumulate adds s and drops what exceeds the bound.
@@ -317,16 +298,16 @@ func (l *Loop) accumulate(s span) {
 
 // limit returns the cap of a frame whose greatest scale was fastest.
 func (l *Loop) limit(fastest uint64) uint64 {
-	if !l.capScales || fastest <= one {
+	if !l.config.CapScales || fastest <= one {
 		return l.maxSteps
 	}
 	return min(stepLimit, (l.maxSteps*fastest+one-1)/one) // 2^30 × 2^27 fits
 }
 
-// beat describes a frame to the jitter fix.
-func (l *Loop) beat(before, passed span, limit uint64) beat {
+// timing describes a frame to the jitter fix.
+func (l *Loop) timing(before, passed span, limit uint64) frameTiming {
 	due := l.add(passed, span{units: before.units, rest: before.rest})
-	return beat{
+	return frameTiming{
 		before: before.units, after: l.units, unit: l.unit,
 		due: due.steps, pending: l.backlog, most: limit, slack: l.slack,
 	}
@@ -360,7 +341,7 @@ func (l *Loop) integrate(ns, counted, cut int64) (first, others span, fastest ui
 			}
 		}
 		if at >= 0 {
-			l.pass(piece)
+			l.passTime(piece)
 		}
 		at += piece
 	}
@@ -381,8 +362,8 @@ func (l *Loop) untilEvent(most int64) int64 {
 	return most
 }
 
-// pass takes ns, at most untilEvent, from what is left of freezes and scales.
-func (l *Loop) pass(ns int64) {
+// passTime takes ns, at most untilEvent, from what is left of freezes and scales.
+func (l *Loop) passTime(ns int64) {
 	for i := range l.channels {
 		c := &l.channels[i]
 		if c.left == 0 {
@@ -404,22 +385,22 @@ func (l *Loop) pass(ns int64) {
 // last Advance, another Advance has a step to grant: 0 if there is a backlog or
 // under Config.Batch, otherwise the time left of the step in progress, rounded
 // up, with all freezes and scales that end until then. It is the greatest int64
-// if time stands until somebody changes that, and where the step is farther
+// if time is stopped until a call changes that, and where the step is farther
 // off.
 //
-// It assumes that no time is lost on the way: with Config.ClipTime or StallNs
-// frames must come before these run out; and that elapsed times are counted as
-// they are, so with Config.SmoothDelta it may be off by a quarter of a period.
+// It assumes that no time is lost until then: with Config.ClipTime or StallNs
+// frames must come before these limits; and that elapsed times count unchanged,
+// so with Config.SmoothDelta it may be off by a quarter of a period.
 func (l *Loop) UntilNext() int64 {
 	if l.unit == 0 {
 		panic("loop: Loop not made by New")
 	}
 	ahead := l.Fork()
-	ahead.repay() // a step that ran early and failed
+	ahead.repayLead() // a step that ran early and failed
 	switch {
 	case l.menu || l.held() || l.fault != nil:
 		return math.MaxInt64
-	case l.batch:
+	case l.config.Batch:
 		return 0
 	case ahead.backlog > 0 || ahead.jitter.lead < 0:
 		return l.frozen
@@ -434,16 +415,16 @@ func (l *Loop) UntilNext() int64 {
 		}
 		if ahead.frozen == 0 {
 			ahead.setAccumulator(ahead.add(ahead.accumulator(), ahead.spanOf(piece, ahead.scale)))
-			ahead.repay()
+			ahead.repayLead()
 		}
-		ahead.pass(piece)
+		ahead.passTime(piece)
 		at += piece
 	}
 }
 
-// repay takes a step of the backlog as the one that was to run early, which it
-// then has not, or as that which did, if it has fallen due since.
-func (l *Loop) repay() {
+// repayLead cancels a lead against the backlog: the step that ran early has fallen
+// due since, or was to run early and has not.
+func (l *Loop) repayLead() {
 	if l.jitter.lead > 0 && l.backlog > 0 {
 		l.backlog--
 		l.jitter.lead = 0
@@ -478,7 +459,7 @@ func (l *Loop) untilDue() int64 {
 // the clocks to go on and no time to be lost.
 func (l *Loop) untilFrame() int64 {
 	wait := min(l.UntilNext(), l.period)
-	if l.clipTime {
+	if l.config.ClipTime {
 		wait = min(wait, l.maxDelta)
 	}
 	if l.stall > 0 {

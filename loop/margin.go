@@ -13,10 +13,10 @@ package loop
 // it is the greatest part of them that it does; and if that would be less than 95 in 100, but the
 // budget suffices for 95 in 100 to be no more than lateGoal late, it is what the budget affords.
 // So a machine that is late by 2 µs most often and by 560 µs once in twenty gets a margin of some
-// 570 µs, while one that is late by 5 ms as often is not spun for in vain.
+// 570 µs, while on one that is late by 5 ms as often no CPU time is wasted on spinning.
 //
-// What was spun is paid from an account, into which the budget flows with time, and which holds
-// what half a second brings. A margin never is longer than the account pays for, whatever the sleeps
+// A token bucket limits the spinning: the budget fills it with time, up to what half a second
+// brings, and spinning empties it. A margin is never longer than the tokens allow, whatever the sleeps
 // do: that bounds the share of a CPU over any time longer than a few seconds.
 //
 // The zero value has seen no sleep.
@@ -30,7 +30,7 @@ type margin struct {
 	interval int64 // mean time from the end of a wait to that of the next, ns; 0: not known
 	last     int64 // when the last wait ended
 	waited   bool  // once
-	account  int64 // ns that may be spun
+	tokens   int64 // ns that may be spun: a token bucket: a token bucket
 	need     int64 // the margin, if the account pays for it
 }
 
@@ -50,7 +50,7 @@ const (
 	defaultSpinBudget = 40
 	maxSpinBudget     = 1000
 
-	accountNs   = 500_000_000 // time of which the account holds the budget
+	tokenTime   = 500_000_000 // time of which the account holds the budget
 	maxInterval = 100_000_000 // ns between waits, at most, as far as the budget goes: pauses save nothing up
 	maxLate     = 1_000_000_000
 )
@@ -78,15 +78,15 @@ func (m *margin) lead(left, least int64) int64 {
 	if m.sleeps < marginFew { // half of a shorter wait, or else nothing would ever be seen
 		need = max(least, min(m.allowance(left), left/2))
 	}
-	pays := m.account
+	pays := m.tokens
 	if !m.waited {
 		pays = m.allowance(left)
 	}
 	return max(0, min(need, pays))
 }
 
-// woke takes in that a sleep ended late by ns; one that ended early counts as on time.
-func (m *margin) woke(ns int64) {
+// observe takes in that a sleep ended late by ns; one that ended early counts as on time.
+func (m *margin) observe(ns int64) {
 	ns = max(0, min(ns, maxLate))
 	if m.sleeps == marginSleeps {
 		m.remove(m.late[m.next])
@@ -99,7 +99,7 @@ func (m *margin) woke(ns int64) {
 	}
 	m.sorted[i] = ns
 	m.sleeps++
-	m.learn()
+	m.update()
 }
 
 func (m *margin) remove(ns int64) {
@@ -111,8 +111,8 @@ func (m *margin) remove(ns int64) {
 	m.sleeps--
 }
 
-// learn computes the margin.
-func (m *margin) learn() {
+// update computes the margin.
+func (m *margin) update() {
 	affords := m.affords(m.allowance(0) * 9 / 10) // so that the account does not run dry by chance
 	usual := m.rank(1, 20)
 	for k := m.rank(1, 64); k >= 0; k-- {
@@ -144,8 +144,8 @@ func (m *margin) affords(allowance int64) int64 {
 	return allowance
 }
 
-// costs returns for how long a margin spins in the mean, in nanoseconds.
-func (m *margin) costs(lead int64) int64 {
+// cost returns for how long a margin spins in the mean, in nanoseconds.
+func (m *margin) cost(lead int64) int64 {
 	sum := int64(0)
 	for _, late := range m.sorted[:m.sleeps] {
 		sum += max(0, lead-late)
@@ -153,20 +153,20 @@ func (m *margin) costs(lead int64) int64 {
 	return sum / int64(max(1, m.sleeps))
 }
 
-// ended takes in that a wait ended at a time, by the clock, of which spun nanoseconds were spun, and
-// whether it slept before. If it did not, since the margin took the whole wait, nothing was learnt: that
-// must not last for ever because sleeps ended late once, so each time the margin shrinks by as
-// much as makes it sleep, and see, again after a few hundred.
-func (m *margin) ended(now, spun int64, slept bool) {
+// endWait takes in that a wait ended at a time, by the clock, of which spun nanoseconds were spun, and
+// whether it slept before. If it did not, since the margin took the whole wait, there is nothing to
+// measure. So that this does not go on because sleeps ended late once, each such wait shrinks the
+// margin: after a few hundred of them it sleeps, and measures, again.
+func (m *margin) endWait(now, spun int64, slept bool) {
 	if m.waited {
 		passed := max(0, min(elapsed(m.last, now), maxInterval))
 		if m.interval == 0 {
 			m.interval = passed
 		}
 		m.interval += (passed - m.interval) / 16
-		m.account += passed*m.thousandths()/1000 - spun
+		m.tokens += passed*m.thousandths()/1000 - spun
 	}
-	m.account = min(m.account, accountNs*m.thousandths()/1000)
+	m.tokens = min(m.tokens, tokenTime*m.thousandths()/1000)
 	m.last, m.waited = now, true
 	if !slept && spun > 0 {
 		m.need -= m.need / 512
@@ -180,7 +180,59 @@ func (m *margin) lateness() WakeLateness {
 	}
 	w := WakeLateness{P50Ns: m.sorted[m.rank(1, 2)], P95Ns: m.sorted[m.rank(1, 20)], MarginNs: m.need}
 	if m.interval > 0 {
-		w.NeededCPU = float64(m.costs(w.P95Ns-lateGoal)) / float64(m.interval)
+		w.NeededCPU = float64(m.cost(w.P95Ns-lateGoal)) / float64(m.interval)
 	}
 	return w
+}
+
+// rehearsal decides whether there is time to rehearse between the end of a sleep and its target. The
+// zero value has seen no rehearsal.
+type rehearsal struct {
+	longest int64 // how long one takes: the longest, decaying with time, ns; 0: not known
+}
+
+// rehearsalGuess is what the first is taken to last, in nanoseconds.
+const rehearsalGuess = 300_000
+
+func (r *rehearsal) estimate() int64 {
+	if r.longest == 0 {
+		return rehearsalGuess
+	}
+	return r.longest + r.longest/16
+}
+
+// leadTime returns how long before the target a sleep should end: early enough for a rehearsal after nine in ten
+// sleeps, as late as these end, or after three in four if the budget of the margin does not pay for nine in ten.
+// It is 0 if it does not pay for these either: for rehearsing, and for spinning where the sleep ends sooner.
+func (r *rehearsal) leadTime(m *margin) int64 {
+	for _, part := range [...]int{10, 4} {
+		lead := r.estimate() + marginReserve
+		if m.sleeps > 0 {
+			lead += m.sorted[m.rank(1, part)]
+		}
+		if m.cost(max(lead, m.need)) <= m.allowance(0) {
+			return lead
+		}
+	}
+	r.decay()
+	return 0
+}
+
+// fits reports whether there is time in what is left.
+func (r *rehearsal) fits(left int64) bool {
+	if left >= r.estimate() {
+		return true
+	}
+	r.decay()
+	return false
+}
+
+// observe takes in how long one lasted.
+func (r *rehearsal) observe(ns int64) { r.longest = max(1, ns, r.longest-r.longest/16) }
+
+// decay shortens the estimate, so that one interrupted rehearsal does not prevent all later ones.
+func (r *rehearsal) decay() {
+	if r.longest > 0 {
+		r.longest = max(1, r.longest-r.longest/64)
+	}
 }

@@ -29,14 +29,14 @@ func pace(m *margin, hz, seconds, work int64, late wakes, rng *rand.Rand) paced 
 			if wake <= now {
 				spun := max(0, until-now)
 				now = max(now, until)
-				m.ended(now, spun, slept)
+				m.endWait(now, spun, slept)
 				p.spun += spun
 				windowSpun += spun
 				break
 			}
 			wake = min(wake, now+nativeMost)
 			now = wake + late(now, rng)
-			m.woke(now - wake)
+			m.observe(now - wake)
 		}
 		p.lates = append(p.lates, now-until)
 		now += work
@@ -124,7 +124,7 @@ func TestMarginOnSimulatedMachines(t *testing.T) {
 	}
 }
 
-// Where the budget cannot have frames on time it is not spent in vain, and Lateness says what would be needed.
+// Where the budget cannot make frames punctual it is not wasted, and Lateness says what would be needed.
 func TestMarginSaysWhatIsNeeded(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 4))
 	m := margin{}
@@ -174,14 +174,14 @@ func TestMarginByBruteForce(t *testing.T) {
 			ns += 10_000_000_000
 		}
 		late = append(late, max(0, min(ns, maxLate)))
-		m.woke(ns)
+		m.observe(ns)
 		last := slices.Sorted(slices.Values(late[max(0, len(late)-marginSleeps):]))
 		if !slices.Equal(last, m.sorted[:m.sleeps]) {
 			t.Fatalf("after %d sleeps: %v, want %v", i+1, m.sorted[:m.sleeps], last)
 		}
 		allowance := rng.Int64N(1_000_000)
 		most := m.affords(allowance)
-		if cost := m.costs(most); cost > allowance || m.costs(most+int64(m.sleeps)+1) <= allowance-1 {
+		if cost := m.cost(most); cost > allowance || m.cost(most+int64(m.sleeps)+1) <= allowance-1 {
 			t.Fatalf("after %d sleeps: a margin of %d costs %d, allowed are %d", i+1, most, cost, allowance)
 		}
 	}
@@ -189,13 +189,13 @@ func TestMarginByBruteForce(t *testing.T) {
 
 // Waits that are shorter than the margin do not keep it from learning.
 func TestMarginOfShortWaits(t *testing.T) {
-	m := margin{budget: 1000, interval: 1_000_000, waited: true, account: 1 << 40}
+	m := margin{budget: 1000, interval: 1_000_000, waited: true, tokens: 1 << 40}
 	const left = 200_000
 	if got := m.lead(left, 0); got != left/2 {
 		t.Errorf("at first %d", got)
 	}
 	for range marginSleeps {
-		m.woke(500_000)
+		m.observe(500_000)
 	}
 	sleeps, waits, now := 0, 0, int64(0)
 	for m.need > 100_000 {
@@ -204,11 +204,11 @@ func TestMarginOfShortWaits(t *testing.T) {
 		}
 		now += 1_000_000
 		if m.lead(left, 0) >= left {
-			m.ended(now, left, false)
+			m.endWait(now, left, false)
 			continue
 		}
 		sleeps++
-		m.woke(60_000)
+		m.observe(60_000)
 	}
 	if sleeps < marginSleeps-marginSleeps/64-1 || waits < 400 {
 		t.Errorf("recovered after %d sleeps in %d waits", sleeps, waits)
@@ -221,8 +221,8 @@ func TestMarginOfOddTimes(t *testing.T) {
 	odd := []int64{math.MinInt64, -1, 0, 1, math.MaxInt64, 5_000_000}
 	m := margin{budget: 5000}
 	for range 5000 {
-		m.woke(odd[rng.IntN(len(odd))])
-		m.ended(odd[rng.IntN(len(odd))], rng.Int64N(1000), rng.IntN(2) == 0)
+		m.observe(odd[rng.IntN(len(odd))])
+		m.endWait(odd[rng.IntN(len(odd))], rng.Int64N(1000), rng.IntN(2) == 0)
 		for _, left := range odd {
 			if lead := m.lead(left, 0); lead < 0 || lead > 2*maxLate {
 				t.Fatalf("a margin of %d ns", lead)
@@ -239,32 +239,32 @@ func TestMarginOfOddTimes(t *testing.T) {
 func TestRehearsal(t *testing.T) {
 	var r rehearsal
 	m := margin{interval: 1_000_000_000 / 60} // 4 % are 666,666 ns
-	if got := r.wants(&m); got != rehearsalGuess+marginReserve {
+	if got := r.leadTime(&m); got != rehearsalGuess+marginReserve {
 		t.Errorf("at first %d", got)
 	}
-	m.woke(0)
-	if short := (margin{interval: 5_000_000, sleeps: 1}); r.wants(&short) != 0 || r.ahead != 0 {
+	m.observe(0)
+	if short := (margin{interval: 5_000_000, sleeps: 1}); r.leadTime(&short) != 0 || r.longest != 0 {
 		t.Error("the first may take all that is allowed")
 	}
 	for range 50 {
-		r.took(160_000)
+		r.observe(160_000)
 	}
-	if got := r.wants(&m); got != 160_000+10_000+marginReserve {
+	if got := r.leadTime(&m); got != 160_000+10_000+marginReserve {
 		t.Errorf("of 160 µs %d", got)
 	}
 	if !r.fits(170_000) || r.fits(169_999) {
 		t.Error("fits in less than it takes, or not in more")
 	}
-	r.took(160_000)
+	r.observe(160_000)
 	for range marginSleeps {
-		m.woke(104_000)
+		m.observe(104_000)
 	}
-	if got := r.wants(&m); got != 160_000+10_000+marginReserve+104_000 {
+	if got := r.leadTime(&m); got != 160_000+10_000+marginReserve+104_000 {
 		t.Errorf("of 160 µs, where sleeps end 104 µs late, %d", got)
 	}
-	r.took(40_000_000)
+	r.observe(40_000_000)
 	skipped := 0
-	for ; r.wants(&m) == 0; skipped++ {
+	for ; r.leadTime(&m) == 0; skipped++ {
 		if skipped > 1000 {
 			t.Fatal("an interruption stops all rehearsals")
 		}
@@ -273,10 +273,10 @@ func TestRehearsal(t *testing.T) {
 		t.Errorf("after one that took 40 ms %d are left out", skipped)
 	}
 	for range 100 {
-		r.took(0)
+		r.observe(0)
 	}
 	if !r.fits(2_000) {
-		t.Errorf("short ones are taken to last %d ns", r.lasts())
+		t.Errorf("short ones are taken to last %d ns", r.estimate())
 	}
 }
 
@@ -295,26 +295,26 @@ func TestRehearsalOnASimulatedMachine(t *testing.T) {
 		const frames = 3600
 		for k := int64(1); k <= frames; k++ {
 			until := k * 1_000_000_000 / 60
-			least := r.wants(&m)
+			least := r.leadTime(&m)
 			for slept := false; ; slept = true {
 				wake := until - m.lead(until-now, least)
 				if wake > now {
 					wake = min(wake, now+nativeMost)
 					now = wake + c.late(now, rng)
-					m.woke(now - wake)
+					m.observe(now - wake)
 					continue
 				}
 				began := now
 				if least > 0 && r.fits(until-now) {
 					rehearsed++
 					now += c.takes
-					r.took(c.takes)
+					r.observe(c.takes)
 				}
 				if now > until+lateGoal {
 					late++
 				}
 				now = max(now, until)
-				m.ended(now, max(0, until-began), slept)
+				m.endWait(now, max(0, until-began), slept)
 				spun += now - began
 				break
 			}

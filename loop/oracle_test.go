@@ -41,7 +41,7 @@ type oracle struct {
 type oracleChannel struct {
 	owner string
 	value int64    // millionths
-	until *big.Int // nil: for ever
+	until *big.Int // nil: no end
 }
 
 type oracleTimer struct {

@@ -3,7 +3,9 @@ package loop
 import (
 	"fmt"
 	"strconv"
+	"strings"
 
+	"github.com/evertick/evertick/internal/enum"
 	"github.com/evertick/evertick/internal/fault"
 )
 
@@ -20,16 +22,15 @@ const (
 	// cent of a CPU, which Config.SpinBudget bounds. See [PreciseClock].
 	Precise
 	// Spin reads the clock without a pause for the whole time: it takes a whole
-	// CPU, and owes nothing to the system's timers. See [SpinClock].
+	// CPU, and does not depend on the system's timers. See [SpinClock].
 	Spin
 	// External leaves frames to the host, which calls Advance or Drive; Run is
 	// ErrUnsupported unless it is given a clock.
 	External
 	// Uncapped never waits: time jumps to the moment when the next step is due,
 	// so that steps follow each other as fast as they can be computed, one a
-	// frame at a scale of 1. All that is counted in time, such as timers, goes by
-	// that time, not by the wall's. A loop whose time stands still, since it is
-	// paused, makes empty frames as fast.
+	// frame at a scale of 1. Everything that is counted in time, such as timers,
+	// uses that time, not wall time. A paused loop makes empty frames as fast.
 	Uncapped
 
 	pacings // number of ways
@@ -38,49 +39,24 @@ const (
 var pacingNames = [pacings]string{"Sleep", "Precise", "Spin", "External", "Uncapped"}
 
 // String returns the name of the constant, or "Pacing(n)".
-func (p Pacing) String() string {
-	if p < pacings {
-		return pacingNames[p]
-	}
-	return "Pacing(" + strconv.Itoa(int(p)) + ")"
-}
+func (p Pacing) String() string { return enum.Name(pacingNames[:], p, "Pacing") }
 
 // ParsePacing returns the Pacing that String prints as name, whatever the case
 // of its ASCII letters. Its error wraps ErrRange.
 func ParsePacing(name string) (Pacing, error) {
 	for p, known := range pacingNames {
-		if sameLetters(name, known) {
+		// EqualFold also takes letters of other alphabets, but these have more bytes.
+		if len(name) == len(known) && strings.EqualFold(name, known) {
 			return Pacing(p), nil
 		}
 	}
 	return 0, fault.Field(ErrRange, "loop: pacing", strconv.Quote(name))
 }
 
-// sameLetters is equality of names but for the case of ASCII letters. The
-// folding of package strings would also take letters of other alphabets.
-func sameLetters(a, b string) bool {
-	if len(a) != len(b) {
-		return false
-	}
-	for i := range len(a) {
-		x, y := a[i], b[i]
-		if 'A' <= x && x <= 'Z' {
-			x += 'a' - 'A'
-		}
-		if 'A' <= y && y <= 'Z' {
-			y += 'a' - 'A'
-		}
-		if x != y {
-			return false
-		}
-	}
-	return true
-}
-
 // PacingClock is a Clock that says how it waits.
 type PacingClock interface {
 	Clock
-	// Method names what this host lets the clock do, for reports: "timer",
+	// Method names how the clock waits on this host, for reports: "timer",
 	// "clock_nanosleep and spin", "timer and spin", "spin" or "jump".
 	Method() string
 }

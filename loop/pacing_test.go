@@ -135,7 +135,7 @@ func TestRunUncappedSlowAndPaused(t *testing.T) {
 	}
 }
 
-// In a bubble, time stands still for who spins: every clock must notice.
+// In a bubble, time does not pass for a goroutine that spins: every clock must notice.
 func TestPacingsInABubble(t *testing.T) {
 	for _, p := range []loop.Pacing{loop.Sleep, loop.Precise, loop.Spin} {
 		synctest.Test(t, func(t *testing.T) {

@@ -1,16 +1,16 @@
 package loop
 
-import "strconv"
+import "github.com/evertick/evertick/internal/enum"
 
-// Policy says what becomes of the steps that a frame owes beyond its cap.
+// Policy decides about the steps that are due in a frame beyond its cap.
 type Policy uint8
 
 const (
 	// DropToCap drops them: after a hitch the simulation has lost time.
 	DropToCap Policy = iota
-	// Keep leaves them to later frames, up to floor(MaxDeltaNs × rate) steps;
-	// what exceeds that is dropped. At rates so low that MaxDeltaNs holds no
-	// whole step it keeps nothing.
+	// Keep leaves them to later frames, up to floor(MaxDeltaNs × rate) steps, and
+	// drops the rest. At rates so low that MaxDeltaNs holds no whole step it
+	// keeps nothing.
 	Keep
 	// DropAll drops them and the fraction of a step, too: the accumulator
 	// starts again from zero, and the picture may jump by a part of a step.
@@ -19,9 +19,9 @@ const (
 	// cap/owed of what it was, rounded down to 64ths, at least 16/64, and rises
 	// again by 1/64 with each frame that had its steps within the cap.
 	SlowMotion
-	// CatchUp drops nothing: what is not run now is run by later frames. The
-	// clamp, the stall and MaxAccumNs do not apply. Only a backlog of more than
-	// 1<<62 steps, some 146,000 years at a million a second, is cut there.
+	// CatchUp drops nothing: later frames run what this one does not. The clamp,
+	// the stall and MaxAccumNs do not apply. Only a backlog of more than 1<<62
+	// steps, some 146,000 years at a million a second, is cut there.
 	CatchUp
 	// Realtime lets ticks follow time: steps beyond the cap are skipped, and
 	// Tick jumps over them, so that Tick + Backlog is always the number of steps
@@ -35,12 +35,7 @@ const (
 var policyNames = [policies]string{"DropToCap", "Keep", "DropAll", "SlowMotion", "CatchUp", "Realtime"}
 
 // String returns the name of the constant, or "Policy(n)".
-func (p Policy) String() string {
-	if p < policies {
-		return policyNames[p]
-	}
-	return "Policy(" + strconv.Itoa(int(p)) + ")"
-}
+func (p Policy) String() string { return enum.Name(policyNames[:], p, "Policy") }
 
 const (
 	// fullPace is the pace of a SlowMotion loop that keeps up, in 64ths.
@@ -52,16 +47,16 @@ const (
 	catchUpLimit = 1 << 62
 )
 
-// everything reports whether p counts all time, whatever a frame's length.
-func (p Policy) everything() bool { return p == CatchUp || p == Realtime }
+// unclamped reports whether p counts all time: no clamp, stall or MaxAccumNs.
+func (p Policy) unclamped() bool { return p == CatchUp || p == Realtime }
 
-// settle grants the steps of a frame out of the backlog, at most limit, and
+// applyPolicy grants the steps of a frame out of the backlog, at most limit, and
 // lets the policy decide about the rest.
-func (l *Loop) settle(limit uint64) (steps uint64, capHit bool) {
+func (l *Loop) applyPolicy(limit uint64) (steps uint64, capHit bool) {
 	steps = min(l.backlog, limit)
 	over := l.backlog - steps
 	l.backlog = steps
-	switch l.policy {
+	switch l.config.Policy {
 	case Keep:
 		kept := min(over, l.maxBacklog)
 		l.backlog += kept
@@ -85,8 +80,8 @@ func (l *Loop) settle(limit uint64) (steps uint64, capHit bool) {
 	return l.grant(steps), over > 0
 }
 
-// grant takes steps from the backlog, fewer if a pause is to come before; those
-// behind the pause stay in the backlog.
+// grant takes steps from the backlog. Those after the pause of RunThenPause stay
+// in the backlog.
 func (l *Loop) grant(steps uint64) uint64 {
 	if l.armed {
 		steps = min(steps, l.pauseAt-l.tick)
@@ -96,10 +91,10 @@ func (l *Loop) grant(steps uint64) uint64 {
 	return steps
 }
 
-// govern sets the pace of the following frames: owed steps stood against limit
-// in this one.
-func (l *Loop) govern(owed, limit uint64) {
-	if l.policy != SlowMotion {
+// adjustPace sets the pace of the following frames after one with owed steps due
+// and a cap of limit.
+func (l *Loop) adjustPace(owed, limit uint64) {
+	if l.config.Policy != SlowMotion {
 		return
 	}
 	if owed > limit {

@@ -12,8 +12,8 @@ func Classic() Config {
 	}
 }
 
-// Arcade returns the configuration of an action game that would rather lose
-// time than lurch:
+// Arcade returns the configuration of an action game that prefers losing time to
+// running many steps at once:
 //
 //   - 60 steps a second; a frame counts at most 33 ms;
 //   - after more than 0.2 s the accumulator is zeroed and the frame skipped;
@@ -39,35 +39,20 @@ func Arcade() Config {
 	return c
 }
 
-// Modules returns the configuration of package loop/modules: 60 updates a
-// second, at most 5 in a frame.
-func Modules() Config {
-	return Config{
-		RateNum: 60, RateDen: 1,
-		MaxSteps:   5,
-		MaxDeltaNs: 250_000_000,
-		Policy:     DropToCap,
-	}
-}
+// Modules returns the configuration of package loop/modules: that of Classic.
+func Modules() Config { return Classic() }
 
 // Show returns the configuration that shows what was trained under Training:
 // 120 steps a second in real time, frames clamped to 0.25 s, that is, to 30
 // steps.
 func Show() Config {
-	return Config{
-		RateNum: 120, RateDen: 1,
-		MaxSteps:   30,
-		MaxDeltaNs: 250_000_000,
-		Policy:     DropToCap,
-	}
+	c := Classic()
+	c.RateNum, c.MaxSteps = 120, 30
+	return c
 }
 
 // Training returns the configuration of a trainer: the steps of Show, one for
 // each Advance, and no clock. MaxSteps may be raised to run more at once.
 func Training() Config {
-	return Config{
-		RateNum: 120, RateDen: 1,
-		MaxSteps: 1,
-		Batch:    true,
-	}
+	return Config{RateNum: 120, RateDen: 1, MaxSteps: 1, Batch: true}
 }

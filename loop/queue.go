@@ -1,6 +1,7 @@
 package loop
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"math"
@@ -28,7 +29,7 @@ const (
 type Entry[T any] struct {
 	// Tick is the earliest tick that the entry is for.
 	Tick uint64
-	// Source says who pushed it: a player, a connection, a module.
+	// Source is the sender: a player, a connection, a module.
 	Source uint32
 	// Seq numbers what a source pushes. It need not be without gaps.
 	Seq   uint64
@@ -80,22 +81,22 @@ func (c QueueConfig[T]) Validate() error {
 //
 // Among the waiting entries a pair of Source and Seq occurs once: a second one
 // is refused with ErrDuplicate, whatever its tick and value, and the first one
-// stays. The queue does not remember the pairs that it has given out; who must
-// recognise a late repetition of those keeps the numbers per source.
+// stays. The queue does not remember the pairs that Due has taken out; a program
+// that must recognise a late repetition keeps the last number of each source.
 //
 // A push costs time logarithmic in the number of waiting entries, and linear
 // only if sources choose their numbers so that they collide. Nothing allocates
-// once the queue has held as much as it holds.
+// unless the queue holds more than ever before.
 type Queue[T any] struct {
 	capacity  int
 	maxBytes  int64
 	size      func(T) int
-	tooMany   error // built once, as a flood of refusals shall not allocate
+	tooMany   error // built once: refusals come in floods and must not allocate
 	tooLarge  error // likewise
-	never     *fault.Limit
+	tooLong   *fault.Limit
 	mu        sync.Mutex
-	waiting   waiting[T]
-	restoring waiting[T] // where Restore builds before it commits
+	waiting   entryHeap[T]
+	restoring entryHeap[T] // where Restore builds before it commits
 	stats     QueueStats
 }
 
@@ -104,7 +105,7 @@ type QueueStats struct {
 	Pushed         uint64 // accepted
 	Full           uint64 // refused with ErrFull
 	Duplicate      uint64 // refused with ErrDuplicate
-	Late           uint64 // given out at a tick after their own
+	Late           uint64 // taken at a tick after their own
 	HighWater      int    // most entries that waited at once
 	HighWaterBytes int64  // most that their sizes added up to
 }
@@ -114,16 +115,10 @@ func NewQueue[T any](c QueueConfig[T]) (*Queue[T], error) {
 	if err := c.Validate(); err != nil {
 		return nil, err
 	}
-	q := &Queue[T]{capacity: c.Capacity, maxBytes: c.MaxBytes, size: c.Size}
-	if q.capacity == 0 {
-		q.capacity = defaultQueueCapacity
-	}
-	if q.maxBytes == 0 {
-		q.maxBytes = math.MaxInt64
-	}
+	q := &Queue[T]{capacity: cmp.Or(c.Capacity, defaultQueueCapacity), maxBytes: cmp.Or(c.MaxBytes, math.MaxInt64), size: c.Size}
 	q.tooMany = fault.Field(ErrFull, "loop: QueueConfig.Capacity", q.capacity)
 	q.tooLarge = fault.Field(ErrFull, "loop: QueueConfig.MaxBytes", q.maxBytes)
-	q.never = &fault.Limit{Field: "loop: QueueConfig.MaxBytes", Value: "a value", Most: q.maxBytes, Err: ErrFull}
+	q.tooLong = &fault.Limit{Field: "loop: QueueConfig.MaxBytes", Value: "a value", Most: q.maxBytes, Err: ErrFull}
 	return q, nil
 }
 
@@ -145,7 +140,7 @@ func (q *Queue[T]) Push(e Entry[T]) error {
 		return err
 	}
 	q.stats.Pushed++
-	q.raise()
+	q.updateHighWater()
 	return nil
 }
 
@@ -164,20 +159,20 @@ func (q *Queue[T]) sizeOf(v T) int64 {
 	return int64(n)
 }
 
-// put adds e to w within the limits of q. A repetition is called that also when
-// the queue is full, so that a source learns that it was heard.
-func (q *Queue[T]) put(w *waiting[T], e Entry[T], size int64) error {
+// put adds e to w within the limits of q. A repetition is ErrDuplicate also when
+// the queue is full, so that its source learns that the first one has arrived.
+func (q *Queue[T]) put(w *entryHeap[T], e Entry[T], size int64) error {
 	switch {
 	case w.keys.has(e.Source, e.Seq):
 		return &duplicate{e.Source, e.Seq}
 	case len(w.heap) >= q.capacity:
 		return q.tooMany
 	case size > q.maxBytes:
-		return q.never.Exceeded(size)
+		return q.tooLong.Exceeded(size)
 	case size > q.maxBytes-w.bytes:
 		return q.tooLarge
 	}
-	w.push(sized[T]{e, size})
+	w.push(sizedEntry[T]{e, size})
 	return nil
 }
 
@@ -194,15 +189,15 @@ func (d *duplicate) Error() string {
 
 func (d *duplicate) Unwrap() error { return ErrDuplicate }
 
-// raise keeps the high-water marks.
-func (q *Queue[T]) raise() {
+// updateHighWater keeps the high-water marks.
+func (q *Queue[T]) updateHighWater() {
 	q.stats.HighWater = max(q.stats.HighWater, len(q.waiting.heap))
 	q.stats.HighWaterBytes = max(q.stats.HighWaterBytes, q.waiting.bytes)
 }
 
 // Due takes the entries with Tick <= tick out of the queue and appends them to
-// dst, ordered by (Tick, Source, Seq). Those whose tick is past are among them,
-// first and with the Tick that they were pushed for, and are counted as late.
+// dst, ordered by (Tick, Source, Seq). Entries of earlier ticks come first, keep
+// the Tick that they were pushed for, and are counted as late.
 func (q *Queue[T]) Due(tick uint64, dst []Entry[T]) []Entry[T] {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -226,13 +221,7 @@ func (q *Queue[T]) AppendWaiting(dst []Entry[T]) []Entry[T] {
 		dst = append(dst, q.waiting.heap[i].Entry)
 	}
 	slices.SortFunc(dst[begin:], func(a, b Entry[T]) int {
-		switch {
-		case a.before(&b):
-			return -1
-		case b.before(&a):
-			return 1
-		}
-		return 0
+		return cmp.Or(cmp.Compare(a.Tick, b.Tick), cmp.Compare(a.Source, b.Source), cmp.Compare(a.Seq, b.Seq))
 	})
 	return dst
 }
@@ -252,7 +241,7 @@ func (q *Queue[T]) Restore(entries []Entry[T]) error {
 	}
 	q.waiting, q.restoring = q.restoring, q.waiting
 	q.restoring.clear()
-	q.raise()
+	q.updateHighWater()
 	return nil
 }
 
@@ -277,21 +266,21 @@ func (q *Queue[T]) Stats() QueueStats {
 	return q.stats
 }
 
-// sized is an entry with the size that it had when it was pushed.
-type sized[T any] struct {
+// sizedEntry is an entry with the size that it had when it was pushed.
+type sizedEntry[T any] struct {
 	Entry[T]
 	size int64
 }
 
-// waiting is a binary heap, the first entry in front, and the set of its pairs
+// entryHeap is a binary heap, the first entry in front, and the set of its pairs
 // of Source and Seq.
-type waiting[T any] struct {
-	heap  []sized[T]
+type entryHeap[T any] struct {
+	heap  []sizedEntry[T]
 	keys  keySet
 	bytes int64
 }
 
-func (w *waiting[T]) clear() {
+func (w *entryHeap[T]) clear() {
 	clear(w.heap) // lets go of what the values point to
 	w.heap = w.heap[:0]
 	w.keys.clear()
@@ -299,7 +288,7 @@ func (w *waiting[T]) clear() {
 }
 
 // push adds an entry whose key is not there yet.
-func (w *waiting[T]) push(e sized[T]) {
+func (w *entryHeap[T]) push(e sizedEntry[T]) {
 	w.keys.add(e.Source, e.Seq)
 	w.bytes += e.size
 	w.heap = append(w.heap, e)
@@ -317,21 +306,21 @@ func (w *waiting[T]) push(e sized[T]) {
 }
 
 // pop takes the first entry of a heap that is not empty.
-func (w *waiting[T]) pop() Entry[T] {
+func (w *entryHeap[T]) pop() Entry[T] {
 	h := w.heap
 	first, last := h[0], h[len(h)-1]
-	h[len(h)-1] = sized[T]{} // lets go of what the value points to
+	h[len(h)-1] = sizedEntry[T]{} // lets go of what the value points to
 	w.heap = h[:len(h)-1]
 	if len(w.heap) > 0 {
-		w.sink(last)
+		w.siftDown(last)
 	}
 	w.keys.remove(first.Source, first.Seq)
 	w.bytes -= first.size
 	return first.Entry
 }
 
-// sink puts e in the place of the first entry, then below those before it.
-func (w *waiting[T]) sink(e sized[T]) {
+// siftDown replaces the first entry by e, and moves e down to its place.
+func (w *entryHeap[T]) siftDown(e sizedEntry[T]) {
 	h, i := w.heap, 0
 	for {
 		child := 2*i + 1
@@ -350,9 +339,9 @@ func (w *waiting[T]) sink(e sized[T]) {
 	h[i] = e
 }
 
-// keySet is a set of pairs (source, seq): a table with linear probing, at most
-// half full, its length 0 or a power of two. A map of the language would
-// allocate now and then however long it lived.
+// keySet is a set of pairs (source, seq): a hash table with linear probing, at most
+// half full, its length 0 or a power of two. A Go map would allocate now and then,
+// however long it lived.
 type keySet struct {
 	slots []keySlot
 	used  int
@@ -369,7 +358,7 @@ func (s *keySet) clear() {
 	s.used = 0
 }
 
-// home is where the search for a pair begins. The table is not empty.
+// home is the slot at which the search for a pair begins. The table is not empty.
 func (s *keySet) home(source uint32, seq uint64) int {
 	return int(mix(seq^mix(uint64(source))) & uint64(len(s.slots)-1))
 }
@@ -401,8 +390,8 @@ func (s *keySet) add(source uint32, seq uint64) {
 	s.slots[s.find(source, seq)] = keySlot{seq, source, true}
 }
 
-// remove takes out a pair that is there, and moves those behind it up so that
-// no search for them meets a gap.
+// remove takes out a pair that is there, and moves later ones of its run back so
+// that no search meets a gap.
 func (s *keySet) remove(source uint32, seq uint64) {
 	mask := len(s.slots) - 1
 	gap := s.find(source, seq)

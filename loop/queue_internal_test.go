@@ -26,7 +26,7 @@ func TestQueueLetsGo(t *testing.T) {
 		t.Fatal("a pair twice is accepted")
 	}
 	held := 0
-	for _, w := range []waiting[*int]{q.waiting, q.restoring} {
+	for _, w := range []entryHeap[*int]{q.waiting, q.restoring} {
 		for _, e := range w.heap[:cap(w.heap)] {
 			if e.Value != nil {
 				held++

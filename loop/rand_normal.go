@@ -68,7 +68,7 @@ func normalQuantile(k uint64) float64 {
 	p := float64(float64(int64(2*k+1)) * 0x1p-54) // exact, and so is 0.5 - p
 	if q := 0.5 - p; q <= 0.425 {
 		x := 0.180625 - float64(q*q) // 0.425² - q²
-		// Wrapped for callers that this is inlined into, and who add to it.
+		// Wrapped, since a caller that inlines this may add to it.
 		return float64(q * (poly(x, &centralAbove) / poly(x, &centralBelow)))
 	}
 	x := math.Sqrt(-ln(p))

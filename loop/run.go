@@ -18,13 +18,13 @@ type Runner struct {
 	// each panic but the one that halts the Loop. If it returns nil, the next
 	// frame tries the step again; otherwise Run returns its error. Here a host
 	// restores a state from before the step. Without it Run returns the
-	// *PanicError: a panic of which nobody hears is not passed over.
+	// *PanicError, so that no panic goes unnoticed.
 	Panicked func(*PanicError) error
 	// Rehearse, if it is not nil, is called shortly before each frame is due, if the clock is a
-	// PreciseClock and finds the time for it: see PreciseClock.SleepRehearsing. Steps for which the CPU has
-	// slept take longer, since it has forgotten code and data; what Rehearse runs and reads is fresh when they begin.
-	// It changes nothing that a step depends on, such as by running the same step of a twin.
-	// A panic in it is not one of a step: Config.OnFault and Panicked do not see it, it goes through Run to its caller,
+	// PreciseClock and has the time: see PreciseClock.SleepRehearsing. Steps take longer after the CPU has
+	// slept, since its caches have lost code and data; Rehearse loads them again. It must change nothing that
+	// a step depends on: let it run the same step of a copy, for example.
+	// A panic in it is not one of a step: Config.OnFault and Panicked do not see it, Run passes it to its caller,
 	// and the Loop is as it was before the wait.
 	Rehearse func()
 	// Lateness, if it is not nil, gets Frame.LateNs of every frame whose steps
@@ -50,11 +50,11 @@ func (l *Loop) Run(ctx context.Context, clock Clock, step func(tick uint64) erro
 // as in a pause, frames without steps come one step's time apart, so that r.Frame
 // can change that.
 //
-// ctx is looked at between frames, never between the steps of one; a sleep ends
+// Run checks ctx between frames, never between the steps of one; a sleep ends
 // as soon as the clock notices, which all clocks of this package do within 10 ms.
-// A clock that goes backwards raises Frame.Backwards, and time goes on from where
-// the clock then stands. One that jumps ahead makes one long frame, to which
-// the clamp and the stall apply. After the first frame nothing is allocated.
+// A clock that goes backwards raises Frame.Backwards, and time continues from its
+// new reading. A clock that jumps ahead makes one long frame, to which the clamp
+// and the stall apply. After the first frame Run allocates nothing.
 func (l *Loop) RunWith(ctx context.Context, r Runner) error {
 	if r.Step == nil {
 		panic("loop: Run: nil step")
@@ -82,7 +82,7 @@ func (l *Loop) RunWith(ctx context.Context, r Runner) error {
 		f, err := l.Drive(elapsed(last, now), r.Step)
 		last = now
 		if err != nil {
-			if again, err := l.goOn(err, r.Panicked); !again {
+			if again, err := l.recoverStep(err, r.Panicked); !again {
 				return err
 			}
 			continue
@@ -107,9 +107,9 @@ func (r *Runner) sleep(ctx context.Context, due int64) error {
 
 // newClock returns the clock of Config.Pacing.
 func (l *Loop) newClock() (Clock, error) {
-	clock, err := NewClock(l.pacing)
+	clock, err := NewClock(l.config.Pacing)
 	if precise, ok := clock.(*PreciseClock); ok {
-		precise.SpinBudget = l.spinBudget
+		precise.SpinBudget = l.config.SpinBudget
 	}
 	return clock, err
 }
@@ -118,16 +118,15 @@ func (l *Loop) newClock() (Clock, error) {
 // runs the steps. It does not allocate.
 //
 // An error of step is returned wrapped with the index of the step. Neither that
-// step nor the rest of its frame, which the Frame still lists, counts: the next
-// Advance has them pending again. A step that panics leaves l in the same state;
-// see FaultPolicy for what becomes of the panic. If the step returns ErrStop it
-// counts, the rest of the frame is pending again, and Drive returns what the step
-// returned.
+// step nor the rest of its frame counts, although the Frame lists them: they are
+// pending again for the next Advance. A step that panics leaves l in the same state;
+// FaultPolicy decides about the panic. If the step returns ErrStop it counts, the
+// rest of the frame is pending again, and Drive returns what the step returned.
 //
 // A step may call every method of l but Advance, AdvanceTo, Drive and Run, which
-// panic before anything changes. If it brings time to a stand, by SetPaused,
-// SetPhase or SetMenu, the rest of the frame stays due as well; a freeze begins
-// behind the frame. Of what RunThenPause grants from within a step that step is
+// panic before anything changes. If it stops time, by SetPaused, SetPhase or
+// SetMenu, the rest of the frame stays due as well; a freeze begins after the
+// frame. Of the steps that RunThenPause grants from within a step, that step is
 // the first. ResetTiming drops the rest of the frame, and so does StartNew, after
 // which the step itself does not count.
 func (l *Loop) Drive(elapsedNs int64, step func(tick uint64) error) (Frame, error) {
@@ -148,9 +147,9 @@ func (l *Loop) runSteps(f Frame, step func(tick uint64) error) error {
 	defer func() { l.running, l.driven = 0, nil }()
 	for l.running > 0 && !l.held() && !l.menu {
 		tick := l.tick
-		err := l.try(tick, step)
-		if err != nil && !stops(err) {
-			return l.failed(tick, err)
+		err := l.runStep(tick, step)
+		if err != nil && !isStop(err) {
+			return l.stepFailed(tick, err)
 		}
 		if l.running > 0 { // 0: StartNew
 			l.tick++
@@ -165,14 +164,14 @@ func (l *Loop) runSteps(f Frame, step func(tick uint64) error) error {
 	return nil
 }
 
-// goOn reports whether Run goes on after a step returned err, and if not, what
+// recoverStep reports whether Run goes on after a step returned err, and if not, what
 // it returns.
-func (l *Loop) goOn(err error, panicked func(*PanicError) error) (bool, error) {
-	if stops(err) {
+func (l *Loop) recoverStep(err error, panicked func(*PanicError) error) (bool, error) {
+	if isStop(err) {
 		return false, nil
 	}
 	p, ok := err.(*PanicError)
-	if !ok || l.onFault != Resume || l.fault != nil || panicked == nil {
+	if !ok || l.config.OnFault != Resume || l.fault != nil || panicked == nil {
 		return false, err
 	}
 	err = panicked(p)
@@ -199,4 +198,51 @@ func elapsed(from, to int64) int64 {
 		return math.MinInt64
 	}
 	return d
+}
+
+// Due is when a step fell due, and by which frame it runs.
+type Due struct {
+	// WallNs is Frame.WallNs of the frame that runs the step: it is the same for all
+	// steps of a frame.
+	WallNs uint64
+	// AgoNs is how long before that moment the step fell due, in nanoseconds of wall time,
+	// rounded towards zero. Of three steps that one frame runs the first has waited
+	// longest, for two steps' time more than the last. It is negative, the time until the
+	// step will be due, where Config.JitterFix has it run early.
+	//
+	// Scaled time is converted at the present scale, or at 1 if that is zero, as if that had
+	// held since then; pauses, freezes and dropped time do not count. It is the greatest int64
+	// where it is more.
+	AgoNs int64
+}
+
+// Due returns, within a step that Drive or Run runs, when that step fell due. A step is late
+// by Clock.Now less the time of the frame, plus AgoNs. Due reports false outside of such a
+// step, and under Config.Batch, where steps are never due.
+func (l *Loop) Due() (Due, bool) {
+	if l.running == 0 || l.driven != l || l.config.Batch {
+		return Due{}, false
+	}
+	d := Due{WallNs: l.wall}
+	// The oldest step of the backlog is the one that runs. A step that ran early before it, or
+	// is held back after it, shifts it against the accumulator.
+	switch rest := l.backlog - 1; {
+	case l.jitter.lead < 0:
+		d.AgoNs = l.wallNs(l.ns(rest+1, l.units))
+	case l.jitter.lead == 0:
+		d.AgoNs = l.wallNs(l.ns(rest, l.units))
+	case rest > 0:
+		d.AgoNs = l.wallNs(l.ns(rest-1, l.units))
+	default:
+		d.AgoNs = -l.wallNs(l.ns(0, l.unit-l.units))
+	}
+	return d, true
+}
+
+// wallNs returns the wall time in which simNs >= 0 pass at the present scale.
+func (l *Loop) wallNs(simNs int64) int64 {
+	if l.scale == one || l.scale == 0 {
+		return simNs
+	}
+	return mulDiv(uint64(simNs), one, 0, l.scale)
 }

@@ -361,7 +361,7 @@ func TestRunWildClock(t *testing.T) {
 	}
 }
 
-// A frame tells how late it began, whether the clock or the steps are to blame.
+// A frame says how late it began, whether the clock or the steps caused it.
 func TestLateness(t *testing.T) {
 	l, clock := mustNew(t, loop.Config{RateNum: 64}), &stalling{stall: 20e6}
 	var lates []int64
@@ -436,8 +436,8 @@ func TestRunNilStepPanics(t *testing.T) {
 	_ = mustNew(t, loop.Config{}).Run(t.Context(), nil, nil, nil)
 }
 
-// A step that begins a frame would have the rest of its own run twice, so it is
-// told, and nothing has changed when it is. A copy is free to go on.
+// A step that begins a frame would run the rest of its own frame twice, so Advance
+// panics before anything changes. A copy may go on.
 func TestStepMayNotBeginAFrame(t *testing.T) {
 	none := func(uint64) error { return nil }
 	for name, begin := range map[string]func(*loop.Loop){
@@ -453,7 +453,7 @@ func TestStepMayNotBeginAFrame(t *testing.T) {
 		if err := l.Record(&tape); err != nil {
 			t.Fatal(err)
 		}
-		var told any
+		var value any
 		var ahead loop.Frame
 		_, err := l.Drive(50*ms, func(tick uint64) error {
 			if tick != 1 {
@@ -463,12 +463,12 @@ func TestStepMayNotBeginAFrame(t *testing.T) {
 			if ahead = plain.Advance(0); ahead != func() loop.Frame { f := l.Fork(); return f.Advance(0) }() {
 				t.Errorf("%s: a copy and a fork differ", name)
 			}
-			defer func() { told = recover() }()
+			defer func() { value = recover() }()
 			begin(l)
 			return nil
 		})
-		if err != nil || told != "loop: Advance called from a step" {
-			t.Errorf("%s: panic %v, error %v", name, told, err)
+		if err != nil || value != "loop: Advance called from a step" {
+			t.Errorf("%s: panic %v, error %v", name, value, err)
 		}
 		if ahead.FirstTick() != 1 || ahead.Steps != 2 {
 			t.Errorf("%s: a copy has %d steps from %d on, want 2 from 1", name, ahead.Steps, ahead.FirstTick())

@@ -1,12 +1,13 @@
 package loop
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"math"
 	"math/bits"
-	"strconv"
 
+	"github.com/evertick/evertick/internal/enum"
 	"github.com/evertick/evertick/internal/fault"
 )
 
@@ -15,12 +16,12 @@ import (
 type Channel uint8
 
 const (
-	// Dilation is slow motion as an event of the game; the end of a freeze
+	// Dilation is for slow motion as an event of the game; the end of a freeze
 	// returns it to rest.
 	Dilation Channel = iota
-	// Speed is what the player chose.
+	// Speed is for the choice of the player.
 	Speed
-	// Juice is what effects add.
+	// Juice is for effects.
 	Juice
 
 	// MaxChannels is the number of channels.
@@ -28,23 +29,15 @@ const (
 )
 
 // String returns the name of the constant, or "Channel(n)".
-func (c Channel) String() string {
-	switch c {
-	case Dilation:
-		return "Dilation"
-	case Speed:
-		return "Speed"
-	case Juice:
-		return "Juice"
-	}
-	return "Channel(" + strconv.Itoa(int(c)) + ")"
-}
+func (c Channel) String() string { return enum.Name(channelNames[:], c, "Channel") }
 
-// Forever, as the duration of SetScale: until it is released.
+var channelNames = [...]string{"Dilation", "Speed", "Juice"}
+
+// Forever, as the duration of SetScale, means until ReleaseScale.
 const Forever = 0
 
 // ErrHeld is wrapped by the errors of SetScale and ReleaseScale for a channel
-// that somebody else holds.
+// that another owner holds.
 var ErrHeld = errors.New("held by another")
 
 // one is the scale 1 in millionths, maxScale the greatest, 100.
@@ -59,18 +52,12 @@ type ChannelConfig struct {
 	// Min and Max are what SetScale clamps to, 0 <= Min <= Max <= 100. Max 0
 	// means 100.
 	Min, Max float64
-	// Rest is the value of a channel that nobody holds, from Min to Max. 0
-	// means 1.
+	// Rest is the value of a channel without an owner, from Min to Max. 0 means 1.
 	Rest float64
 }
 
 func (c ChannelConfig) withDefaults() ChannelConfig {
-	if c.Max == 0 {
-		c.Max = 100
-	}
-	if c.Rest == 0 {
-		c.Rest = 1
-	}
+	c.Max, c.Rest = cmp.Or(c.Max, 100), cmp.Or(c.Rest, 1)
 	return c
 }
 
@@ -90,8 +77,8 @@ func millionths(v float64) uint64 { return uint64(math.RoundToEven(float64(v * o
 // SetScale sets channel ch to value, clamped to the channel's bounds and
 // rounded to millionths, in the name of owner and for forNs nanoseconds of wall
 // time, counted from the last Advance, or Forever. Then, and when owner releases
-// it, it returns to rest, so that a change that is never taken back cannot stop
-// the world. The owner may set it again.
+// it, it returns to rest, so that a forgotten change cannot stop the world. The
+// owner may set it again.
 //
 // Nothing changes on an error: ErrRange for an unknown channel, an empty owner,
 // a negative value or a negative forNs, ErrNotFinite for a NaN or an infinity,
@@ -116,8 +103,8 @@ func (l *Loop) SetScale(ch Channel, owner string, value float64, forNs int64) er
 	return nil
 }
 
-// ReleaseScale returns channel ch to rest if owner holds it. If nobody does,
-// as after it expired, there is nothing to do; if another owner does, the error
+// ReleaseScale returns channel ch to rest if owner holds it. It does nothing if the
+// channel has no owner, as after it expired; if another owner holds it, the error
 // is ErrHeld, naming the holder. ErrRange for an unknown channel or an empty
 // owner.
 func (l *Loop) ReleaseScale(ch Channel, owner string) error {
@@ -179,8 +166,8 @@ func product(factors [MaxChannels + 1]uint64) uint64 {
 			carry = hi + c
 		}
 	}
-	// Of the quotients rounded down only the last remainder and whether there
-	// were others decide about the rounding.
+	// The rounding depends only on the last remainder, and on whether an earlier
+	// one was not zero.
 	var last uint64
 	exact := true
 	for range divisions {

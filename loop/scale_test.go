@@ -140,7 +140,7 @@ func TestScaleHolders(t *testing.T) {
 	must(t, l.SetScale(ch, "menu", 1, loop.Forever))
 	l.Advance(math.MaxInt64)
 	if l.Scale(ch) != 1 {
-		t.Errorf("for ever: %v", l.Scale(ch))
+		t.Errorf("Forever: %v", l.Scale(ch))
 	}
 	must(t, l.ReleaseScale(ch, "menu"))
 	if l.Scale(ch) != 2 {

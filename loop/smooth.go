@@ -3,27 +3,27 @@ package loop
 import "slices"
 
 const (
-	// smoothFrames is how many elapsed times tell the period of a display: one
-	// second at 60 Hz, and long enough to tell 59.94 Hz from 60 Hz if moments
-	// scatter by a quarter of a millisecond.
+	// smoothFrames is how many elapsed times the period of a display is measured
+	// from: one second at 60 Hz, and long enough to distinguish 59.94 Hz from 60 Hz
+	// if moments scatter by a quarter of a millisecond.
 	smoothFrames = 64
 	// smoothRefine is the number of periods after which the period is measured
 	// anew over all of them.
 	smoothRefine = 1024
-	// smoothBack is how slowly what smoothing has kept back is returned: a 64th
-	// of it each frame.
+	// smoothBack is how slowly the difference that smoothing made is returned: a
+	// 64th of it each frame.
 	smoothBack = 64
-	// The window is looked at every smoothEvery frames. A period that it shows
-	// smoothSure times in a row is taken up: times that scatter at random look
-	// like one now and then, but not for long.
+	// The window is checked every smoothEvery frames. A period that it shows
+	// smoothSure times in a row is adopted: times that scatter at random look
+	// periodic now and then, but not for long.
 	smoothEvery = 4
 	smoothSure  = 6
 	// smoothMisses frames in a row that fit no whole number of periods, or
-	// smoothDoubts windows without a period, less those with one, end it.
+	// smoothDoubts windows without a period, less those with one, discard it.
 	smoothMisses = 8
 	smoothDoubts = smoothFrames / smoothEvery
 
-	// Elapsed times outside these bounds are no frames of a display.
+	// Elapsed times outside these bounds are not frames of a display.
 	smoothShortest = 1_000_000
 	smoothLongest  = 100_000_000
 )
@@ -38,8 +38,8 @@ var nominal = [...][2]int64{
 // multiples of its period. A frame is shown for whole periods, whatever the
 // moment at which a program has read its clock.
 //
-// It hands on what it was given: owed is the sum of all times given less the sum
-// of all returned, exactly, and is at most a quarter of the period either way.
+// It keeps the sum: owed is the sum of all times passed in less the sum of all
+// returned, exactly, and is at most a quarter of the period either way.
 type smoother struct {
 	window     [smoothFrames]int32 // the last elapsed times, in a ring
 	sorted     [smoothFrames]int32 // the same, ascending
@@ -66,11 +66,11 @@ func (s *smoother) next(ns int64) int64 {
 	out := ns
 	if n := s.periodsIn(ns); n > 0 {
 		out = n * s.period
-		s.measure(n, ns)
+		s.refine(n, ns)
 	}
 	owed := s.owed + ns - out
-	// At least one nanosecond, so that all is returned in the end; no more than
-	// an eighth of the frame, so that no frame stands out.
+	// At least one nanosecond, so that all is returned in the end; at most an
+	// eighth of the frame, so that no frame stands out.
 	back := owed / smoothBack
 	if back == 0 {
 		back = max(-1, min(owed, 1))
@@ -92,13 +92,13 @@ func (s *smoother) periodsIn(ns int64) int64 {
 		return n
 	}
 	if s.misses++; s.misses >= smoothMisses {
-		s.forget()
+		s.reset()
 	}
 	return 0
 }
 
-// forget gives up the period. What is owed is returned nevertheless.
-func (s *smoother) forget() {
+// reset gives up the period. What is owed is returned nevertheless.
+func (s *smoother) reset() {
 	s.period, s.num, s.den = 0, 0, 0
 	s.at, s.filled, s.sure, s.misses, s.doubts = 0, 0, 0, 0, 0
 }
@@ -118,14 +118,14 @@ func (s *smoother) observe(ns int32) {
 			break
 		}
 		if s.doubts++; s.doubts >= smoothDoubts {
-			s.forget()
+			s.reset()
 		}
 	case s.period != 0 && within(found-s.period, s.period/64):
 		s.sure = 0
 		s.doubts -= min(s.doubts, 1)
 	default:
 		if s.sure++; s.sure >= smoothSure {
-			s.settle(found)
+			s.setPeriod(found)
 			s.sure, s.doubts = 0, 0
 		}
 	}
@@ -170,10 +170,10 @@ func (s *smoother) detect() int64 {
 // steady reports whether the count frames that take from low to high each, and
 // sum in all, keep an even pace: whether their moments, and not only their
 // distances, do. Seven in eight of them must be within an eighth of a period of
-// it. And they must deviate less than the distances do, by an eighth, unless it is
-// by little (a 32nd of a period): a clock that is read a little early or late
-// scatters the distances more than the moments, by a third, whereas frames that
-// take what they happen to take walk away from any pace.
+// it. And they must deviate less than the distances do, by an eighth, unless they
+// deviate by little (a 32nd of a period): a clock that is read a little early or late
+// scatters the distances more than the moments, by a third, whereas frames of random
+// lengths drift away from any pace.
 //
 // Everything is multiplied by count, so that it is exact. A moment is then below
 // 64 × 64 × 1e8 and the sum of all below 2^45.
@@ -208,19 +208,19 @@ func (s *smoother) steady(sum, count, low, high int64) bool {
 	return near*8 >= count*7 || inside*8 >= count*7 && off*8 <= apart*7
 }
 
-// measure adds a frame of ns that is of n periods, and measures the period anew
+// refine adds a frame of ns that is of n periods, and measures the period anew
 // when there are enough of them.
-func (s *smoother) measure(n, ns int64) {
+func (s *smoother) refine(n, ns int64) {
 	s.spanNs += ns
 	s.spanPeriods += n
 	if s.spanPeriods >= smoothRefine {
-		s.settle((s.spanNs + s.spanPeriods/2) / s.spanPeriods)
+		s.setPeriod((s.spanNs + s.spanPeriods/2) / s.spanPeriods)
 	}
 }
 
-// settle makes a measured period, or that of the nominal rate next to it, the
+// setPeriod makes a measured period, or that of the nominal rate next to it, the
 // period to snap to.
-func (s *smoother) settle(period int64) {
+func (s *smoother) setPeriod(period int64) {
 	s.num, s.den = nsPerSecond, period
 	for _, r := range nominal {
 		// period ÷ nominal period = period × num ÷ (1e9 × den). All fit: period

@@ -226,7 +226,7 @@ func TestSmoothStalls(t *testing.T) {
 }
 
 // A frame that comes late and the next, which is the shorter for it, both count
-// as one period; and what is owed does not stay so for ever.
+// as one period; and what is owed is returned in the end.
 func TestSmoothReturnsWhatItOwes(t *testing.T) {
 	s := new(smoother)
 	const period = 16_666_667

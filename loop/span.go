@@ -77,14 +77,17 @@ func (l *Loop) drop(s span) { l.dropped = l.add(l.dropped, s) }
 
 // ns returns steps + units/unit steps of simulated time in nanoseconds, rounded
 // down; the greatest int64 where it is more.
-func (l *Loop) ns(steps, units uint64) int64 {
-	hi, lo := bits.Mul64(steps, l.unit)
-	lo, carry := bits.Add64(lo, units, 0)
+func (l *Loop) ns(steps, units uint64) int64 { return mulDiv(steps, l.unit, units, l.num) }
+
+// mulDiv returns (a × b + add) / divisor, rounded down; the greatest int64 where it is more.
+func mulDiv(a, b, add, divisor uint64) int64 {
+	hi, lo := bits.Mul64(a, b)
+	lo, carry := bits.Add64(lo, add, 0)
 	hi += carry
-	if hi >= l.num {
+	if hi >= divisor {
 		return math.MaxInt64
 	}
-	q, _ := bits.Div64(hi, lo, l.num)
+	q, _ := bits.Div64(hi, lo, divisor)
 	return int64(min(q, math.MaxInt64))
 }
 

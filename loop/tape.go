@@ -2,13 +2,12 @@ package loop
 
 import (
 	"bytes"
-	"encoding/binary"
 	"encoding/json"
 	"fmt"
-	"hash/crc32"
 	"math"
 
 	"github.com/evertick/evertick/internal/fault"
+	"github.com/evertick/evertick/internal/wire"
 )
 
 // A tape is, in this order:
@@ -51,13 +50,11 @@ const (
 	opResume              // no argument
 )
 
-var castagnoli = crc32.MakeTable(crc32.Castagnoli)
-
 // Tape holds the inputs of a Loop since New or StartNew, in their order: elapsed
-// times, and the calls of all methods that change what later frames are. Since
-// the frames are a function of these, Replay has them again, bit for bit, on any
-// machine with the same version of this package: a hitch that somebody saw once
-// can be looked at as often as one likes.
+// times, and the calls of all methods that change later frames. Since the frames
+// are a function of these, Replay repeats them, bit for bit, on any machine with
+// the same version of this package: a hitch that occurred once can be examined
+// as often as needed.
 //
 // A frame takes three bytes as a rule, so an hour at 60 Hz is about 650 kB.
 //
@@ -74,34 +71,33 @@ type Tape struct {
 	err    error
 
 	times tapeTimes
-	known landmark
+	last  checkpoint // of the Loop after the last input
 }
 
 // tapeTimes is what the next time is encoded against. Differences wrap.
 type tapeTimes struct{ elapsed, now, passed int64 }
 
-// landmark is what tells whether a Loop stands where its tape left it.
-type landmark struct {
+// checkpoint is what of a Loop shows whether it is as its tape left it.
+type checkpoint struct {
 	units, wall   uint64 // are moved by inputs alone
 	tick, backlog uint64 // Drive puts steps back, and takes them out again
 	running       uint64
 	halted        bool
 }
 
-func (l *Loop) landmark() landmark {
-	return landmark{
+func (l *Loop) checkpoint() checkpoint {
+	return checkpoint{
 		units: l.units, wall: l.wall,
 		tick: l.tick, backlog: l.backlog, running: l.running, halted: l.fault != nil,
 	}
 }
 
 // Record makes l write its inputs to t from now on, until Record is called
-// again; nil ends it. What t held is given up. The Loop must be as New or
+// again; nil ends it. t loses what it held. The Loop must be as New or
 // StartNew left it: otherwise the error is ErrRange, and nothing changes.
 //
-// A copy of l does not record: what happens to it does not happen to l. If l is
-// overwritten, say by a copy that was kept, its recording ends with the next
-// input: see Tape.Err.
+// A copy of l does not record. If l is overwritten, for example by a saved copy,
+// its recording ends with the next input: see Tape.Err.
 func (l *Loop) Record(t *Tape) error {
 	if l.unit == 0 {
 		panic("loop: Loop not made by New")
@@ -119,11 +115,10 @@ func (l *Loop) Record(t *Tape) error {
 	if err != nil {
 		return fmt.Errorf("loop: Record: %w", err)
 	}
-	*t = Tape{Limit: t.Limit, data: t.data[:0], config: l.config, loop: l, known: l.landmark()}
+	*t = Tape{Limit: t.Limit, data: t.data[:0], config: l.config, loop: l, last: l.checkpoint()}
 	t.data = append(t.data, tapeMagic...)
-	t.data = binary.AppendUvarint(t.data, tapeVersion)
-	t.data = binary.AppendUvarint(t.data, uint64(len(config)))
-	t.data = append(t.data, config...)
+	t.data = wire.AppendUvarints(t.data, tapeVersion)
+	t.data = wire.AppendPrefixed(t.data, config)
 	t.inputs = len(t.data)
 	l.tape = t
 	return nil
@@ -158,34 +153,34 @@ func (l *Loop) recorder() *Tape {
 	if t == nil || t.loop != l {
 		return nil
 	}
-	t.follow(l.landmark())
+	t.recordShift(l.checkpoint())
 	if t.loop == nil {
 		return nil
 	}
 	return t
 }
 
-// follow notes what Drive has done since the last input: it puts the steps of
+// recordShift records what Drive has done since the last input: it puts the steps of
 // the frame back and takes each one out again once it has succeeded.
-func (t *Tape) follow(at landmark) {
-	if at == t.known {
+func (t *Tape) recordShift(at checkpoint) {
+	if at == t.last {
 		return
 	}
-	was := t.known
+	was := t.last
 	back := was.tick - at.tick
-	t.known.tick -= back
-	t.known.backlog += back
-	t.known.running = at.running
-	t.known.halted = at.halted
-	if at != t.known || was.halted && !at.halted {
+	t.last.tick -= back
+	t.last.backlog += back
+	t.last.running = at.running
+	t.last.halted = at.halted
+	if at != t.last || was.halted && !at.halted {
 		t.stop(fault.Field(fault.ErrStale, "loop: Tape: a Loop that was overwritten, at tick", at.tick))
 		return
 	}
 	if back != 0 || at.running != was.running {
-		t.other(opShift, zigzag(int64(back)), at.running)
+		t.append(opShift, zigzag(int64(back)), at.running)
 	}
 	if at.halted != was.halted && t.loop != nil {
-		t.other(opHalt)
+		t.append(opHalt)
 	}
 }
 
@@ -195,7 +190,7 @@ func (t *Tape) stop(err error) { t.loop, t.err = nil, err }
 // record writes an input that has been found valid.
 func (l *Loop) record(op uint64, args ...uint64) {
 	if t := l.recorder(); t != nil {
-		t.other(op, args...)
+		t.append(op, args...)
 	}
 }
 
@@ -207,15 +202,14 @@ func (l *Loop) recordOwner(owner string, op uint64, args ...uint64) {
 	}
 	start := len(t.data)
 	t.data = appendInput(t.data, op, args)
-	t.data = binary.AppendUvarint(t.data, uint64(len(owner)))
-	t.data = append(t.data, owner...)
-	t.within(start)
+	t.data = wire.AppendPrefixed(t.data, owner)
+	t.enforceLimit(start)
 }
 
 // recordElapsed writes an Advance.
 func (l *Loop) recordElapsed(ns int64) {
 	if t := l.recorder(); t != nil {
-		t.time(tapeAdvance, opAdvance, ns-t.times.elapsed)
+		t.appendTime(tapeAdvance, opAdvance, ns-t.times.elapsed)
 		t.times.elapsed = ns
 	}
 }
@@ -224,48 +218,45 @@ func (l *Loop) recordElapsed(ns int64) {
 func (l *Loop) recordNow(ns int64) {
 	if t := l.recorder(); t != nil {
 		passed := ns - t.times.now
-		t.time(tapeAdvanceTo, opAdvanceTo, passed-t.times.passed)
+		t.appendTime(tapeAdvanceTo, opAdvanceTo, passed-t.times.passed)
 		t.times.now, t.times.passed = ns, passed
 	}
 }
 
-// recorded marks where l stands after an input that has moved it.
+// recorded keeps the checkpoint of l after an input that has changed it.
 func (l *Loop) recorded() {
 	if t := l.tape; t != nil && t.loop == l {
-		t.known = l.landmark()
+		t.last = l.checkpoint()
 	}
 }
 
-// time writes a time, in the short form if it fits.
-func (t *Tape) time(kind, op uint64, difference int64) {
+// appendTime writes a time, in the short form if it fits.
+func (t *Tape) appendTime(kind, op uint64, difference int64) {
 	z := zigzag(difference)
 	if z>>(64-tapeKindBits) != 0 {
-		t.other(op, z)
+		t.append(op, z)
 		return
 	}
 	start := len(t.data)
-	t.data = binary.AppendUvarint(t.data, z<<tapeKindBits|kind)
-	t.within(start)
+	t.data = wire.AppendUvarints(t.data, z<<tapeKindBits|kind)
+	t.enforceLimit(start)
 }
 
-// other writes an input with a code.
-func (t *Tape) other(op uint64, args ...uint64) {
+// append writes an input with a code.
+func (t *Tape) append(op uint64, args ...uint64) {
 	start := len(t.data)
 	t.data = appendInput(t.data, op, args)
-	t.within(start)
+	t.enforceLimit(start)
 }
 
 func appendInput(dst []byte, op uint64, args []uint64) []byte {
-	dst = binary.AppendUvarint(dst, op<<tapeKindBits|tapeOther)
-	for _, a := range args {
-		dst = binary.AppendUvarint(dst, a)
-	}
-	return dst
+	dst = wire.AppendUvarints(dst, op<<tapeKindBits|tapeOther)
+	return wire.AppendUvarints(dst, args...)
 }
 
-// within takes back what was written since start, and ends the recording, if it
+// enforceLimit takes back what was written since start, and ends the recording, if it
 // is over the limit.
-func (t *Tape) within(start int) {
+func (t *Tape) enforceLimit(start int) {
 	if t.Limit > 0 && len(t.data) > t.Limit {
 		t.data = t.data[:start]
 		t.stop(fault.Field(fault.ErrCapacity, "loop: Tape.Limit", t.Limit))
@@ -290,8 +281,7 @@ func (t *Tape) AppendBinary(dst []byte) ([]byte, error) {
 	if len(t.data) == 0 {
 		return dst, fault.Field(ErrRange, "loop: Tape.Len", 0)
 	}
-	dst = append(dst, t.data...)
-	return binary.LittleEndian.AppendUint32(dst, crc32.Checksum(t.data, castagnoli)), nil
+	return wire.AppendCRC(append(dst, t.data...), len(dst)), nil
 }
 
 // MarshalBinary implements encoding.BinaryMarshaler: see AppendBinary.
@@ -314,35 +304,39 @@ func (t *Tape) UnmarshalBinary(data []byte) error {
 
 // parseTape returns the tape in data, without a copy of it.
 func parseTape(data []byte) (Tape, error) {
-	n := len(data) - crc32.Size
-	if n < len(tapeMagic) || string(data[:len(tapeMagic)]) != tapeMagic {
+	content, crc, ok := wire.CutCRC(data)
+	r := wire.NewReader(content)
+	if magic := r.Bytes(len(tapeMagic)); string(magic) != tapeMagic {
 		return Tape{}, fault.Field(fault.ErrCorrupt, "loop: tape: begins with", fmt.Sprintf("%q", data[:min(len(data), len(tapeMagic))]))
 	}
-	if sum := binary.LittleEndian.Uint32(data[n:]); sum != crc32.Checksum(data[:n], castagnoli) {
-		return Tape{}, fault.Field(fault.ErrCorrupt, "loop: tape: checksum", fmt.Sprintf("%#08x", sum))
+	if !ok {
+		return Tape{}, fault.Field(fault.ErrCorrupt, "loop: tape: checksum", fmt.Sprintf("%#08x", crc))
 	}
-	r := tapeReader{data: data[:n], at: len(tapeMagic)}
-	if v := r.uvarint(); r.err == nil && v != tapeVersion {
+	v := r.Uvarint()
+	if r.Err() == nil && v != tapeVersion {
 		return Tape{}, fault.Field(fault.ErrUnsupported, "loop: tape: version", v)
 	}
-	t := Tape{data: r.data}
-	dec := json.NewDecoder(bytes.NewReader(r.bytes(r.uvarint())))
+	config := r.Prefixed(math.MaxInt)
+	if r.Err() != nil {
+		return Tape{}, fmt.Errorf("loop: tape: %w", r.Err())
+	}
+	t := Tape{data: content, inputs: r.Offset()}
+	dec := json.NewDecoder(bytes.NewReader(config))
 	dec.DisallowUnknownFields()
-	if err := dec.Decode(&t.config); r.err == nil && err != nil {
+	if err := dec.Decode(&t.config); err != nil {
 		return Tape{}, fmt.Errorf("loop: tape: Config: %w: %w", err, fault.ErrCorrupt)
 	}
-	if err := t.config.Validate(); r.err == nil && err != nil {
+	if err := t.config.Validate(); err != nil {
 		return Tape{}, fmt.Errorf("loop: tape: %w: %w", err, fault.ErrCorrupt)
 	}
-	t.inputs = r.at
-	return t, r.err
+	return t, nil
 }
 
 // Replay makes a new Loop with the Config of the recorded one, gives it all
 // inputs and calls frame, unless it is nil, with each Frame: the same frames, in
-// the same order, as the recorded Loop returned. What others fill in, LateNs and
-// Overrun, is empty. An error of frame ends it and is returned as it is;
-// ErrCorrupt for inputs that no Loop has recorded, ErrRange for an empty tape.
+// the same order, as the recorded Loop returned. LateNs and Overrun, which Run and
+// the host fill in, are empty. An error of frame ends it and is returned as it is;
+// ErrCorrupt for inputs that no Loop can have recorded, ErrRange for an empty tape.
 func (t *Tape) Replay(frame func(Frame) error) error {
 	if len(t.data) == 0 {
 		return fault.Field(ErrRange, "loop: Tape.Len", 0)
@@ -351,10 +345,10 @@ func (t *Tape) Replay(frame func(Frame) error) error {
 	if err != nil {
 		return err
 	}
-	r := tapeReader{data: t.data, at: t.inputs}
-	for r.err == nil && r.at < len(r.data) {
+	r := tapeReader{Reader: wire.NewReader(t.data)}
+	for r.Bytes(t.inputs); r.Len() > 0; {
 		f, ok := r.input(l)
-		if r.err != nil || !ok {
+		if r.Err() != nil || !ok {
 			continue
 		}
 		r.granted, r.back = uint64(f.Steps), 0
@@ -365,83 +359,45 @@ func (t *Tape) Replay(frame func(Frame) error) error {
 			return err
 		}
 	}
-	return r.err
+	if r.Err() != nil {
+		return fmt.Errorf("loop: tape: %w", r.Err())
+	}
+	return nil
 }
 
-// tapeReader walks over a tape. After the first fault all reads are zero.
+// tapeReader gives the inputs of a tape to a Loop.
 type tapeReader struct {
-	data []byte
-	at   int
-	err  error
-
+	wire.Reader
 	times         tapeTimes
 	granted, back uint64 // steps of the last frame, and how many of them are put back
 }
 
-func (r *tapeReader) corrupt(what string, value any) {
-	if r.err == nil {
-		r.err = fault.Field(fault.ErrCorrupt, fmt.Sprintf("loop: tape: at byte %d: %s", r.at, what), value)
-	}
-}
-
-func (r *tapeReader) uvarint() uint64 {
-	if r.err != nil {
-		return 0
-	}
-	v, n := binary.Uvarint(r.data[r.at:])
-	if n <= 0 {
-		r.corrupt("length of a number", n)
-		return 0
-	}
-	r.at += n
-	return v
-}
-
-// bytes returns the next n bytes.
-func (r *tapeReader) bytes(n uint64) []byte {
-	if r.err == nil && n > uint64(len(r.data)-r.at) {
-		r.corrupt("length", n)
-	}
-	if r.err != nil {
-		return nil
-	}
-	r.at += int(n)
-	return r.data[r.at-int(n) : r.at]
-}
-
-// small returns a number that is a byte.
-func (r *tapeReader) small(what string) uint8 {
-	v := r.uvarint()
-	if v > math.MaxUint8 {
-		r.corrupt(what, v)
+// small returns a number up to most.
+func (r *tapeReader) small(what string, most uint8) uint8 {
+	v := r.Uvarint()
+	if v > uint64(most) {
+		r.Fail(what, v)
 		return 0
 	}
 	return uint8(v)
 }
 
-func (r *tapeReader) ns() int64     { return int64(r.uvarint()) }
-func (r *tapeReader) owner() string { return string(r.bytes(r.uvarint())) }
+func (r *tapeReader) byte(what string) uint8 { return r.small(what, math.MaxUint8) }
+func (r *tapeReader) flag() bool             { return r.small("flag", 1) == 1 }
+func (r *tapeReader) ns() int64              { return int64(r.Uvarint()) }
+func (r *tapeReader) owner() string          { return r.String(math.MaxInt) }
 
-func (r *tapeReader) flag() bool {
-	v := r.small("flag")
-	if v > 1 {
-		r.corrupt("flag", v)
-	}
-	return v == 1
-}
-
-// did turns the error of an input, which then was not recorded, into the
-// reader's.
-func (r *tapeReader) did(err error) {
-	if err != nil && r.err == nil {
-		r.err = fmt.Errorf("loop: tape: at byte %d: %w: %w", r.at, err, fault.ErrCorrupt)
+// check makes the error of an input that the Loop refuses, which none has recorded, that of r.
+func (r *tapeReader) check(err error) {
+	if err != nil {
+		r.FailWith(fmt.Errorf("%w: %w", err, fault.ErrCorrupt))
 	}
 }
 
 // input reads the next input and gives it to l. It returns the frame, if the
 // input is one that makes one.
 func (r *tapeReader) input(l *Loop) (f Frame, ok bool) {
-	v := r.uvarint()
+	v := r.Uvarint()
 	code := v >> tapeKindBits
 	switch v & (1<<tapeKindBits - 1) {
 	case tapeAdvance:
@@ -451,7 +407,7 @@ func (r *tapeReader) input(l *Loop) (f Frame, ok bool) {
 	case tapeOther:
 		return r.other(l, code)
 	}
-	r.corrupt("kind of input", v)
+	r.Fail("kind of input", v)
 	return Frame{}, false
 }
 
@@ -472,22 +428,22 @@ func (r *tapeReader) advanceTo(l *Loop, z uint64) (Frame, bool) {
 	return l.AdvanceTo(r.times.now), true
 }
 
-// between reports whether a frame may begin: a step does not begin one.
+// between reports whether a frame may begin: it may not within a step.
 func (r *tapeReader) between(l *Loop) bool {
 	if l.running > 0 {
-		r.corrupt("steps that run during a frame", l.running)
+		r.Fail("steps that run during a frame", l.running)
 	}
-	return r.err == nil
+	return r.Err() == nil
 }
 
 // other reads the arguments of an input with a code. An argument that is not
-// there reads as zero, which every input takes, and r.err remembers.
+// there reads as zero, which every input takes, and r.Err remembers.
 func (r *tapeReader) other(l *Loop, code uint64) (f Frame, ok bool) {
 	switch code {
 	case opAdvance:
-		return r.advance(l, r.uvarint())
+		return r.advance(l, r.Uvarint())
 	case opAdvanceTo:
-		return r.advanceTo(l, r.uvarint())
+		return r.advanceTo(l, r.Uvarint())
 	case opStartNew:
 		l.StartNew()
 		r.granted, r.back = 0, 0
@@ -497,32 +453,32 @@ func (r *tapeReader) other(l *Loop, code uint64) (f Frame, ok bool) {
 	case opSetPaused:
 		l.SetPaused(r.flag())
 	case opRunThenPause:
-		l.RunThenPause(r.uvarint())
+		l.RunThenPause(r.Uvarint())
 	case opSetMenu:
 		l.SetMenu(r.flag())
 	case opSetPhase:
-		r.did(l.SetPhase(r.small("phase")))
+		r.check(l.SetPhase(r.byte("phase")))
 	case opFreeze:
-		r.did(l.Freeze(r.ns()))
+		r.check(l.Freeze(r.ns()))
 	case opStartTimer:
-		id, clock := TimerID(r.small("timer")), TimerClock(r.small("clock"))
-		r.did(l.StartTimer(id, clock, r.ns()))
+		id, clock := TimerID(r.byte("timer")), TimerClock(r.byte("clock"))
+		r.check(l.StartTimer(id, clock, r.ns()))
 	case opSetScale:
-		ch, ns := Channel(r.small("channel")), r.ns()
-		value := math.Float64frombits(r.uvarint())
-		r.did(l.SetScale(ch, r.owner(), value, ns))
+		ch, ns := Channel(r.byte("channel")), r.ns()
+		value := math.Float64frombits(r.Uvarint())
+		r.check(l.SetScale(ch, r.owner(), value, ns))
 	case opReleaseScale:
-		ch := Channel(r.small("channel"))
-		r.did(l.ReleaseScale(ch, r.owner()))
+		ch := Channel(r.byte("channel"))
+		r.check(l.ReleaseScale(ch, r.owner()))
 	case opShift:
-		steps := uint64(unzigzag(r.uvarint()))
-		r.shift(l, steps, r.uvarint())
+		steps := uint64(unzigzag(r.Uvarint()))
+		r.shift(l, steps, r.Uvarint())
 	case opHalt:
 		l.fault = &PanicError{Tick: l.tick}
 	case opResume:
 		l.Resume()
 	default:
-		r.corrupt("input", code)
+		r.Fail("input", code)
 	}
 	return Frame{}, false
 }
@@ -531,8 +487,8 @@ func (r *tapeReader) other(l *Loop, code uint64) (f Frame, ok bool) {
 // takes them out again, as Drive does; running of those that are back still run.
 func (r *tapeReader) shift(l *Loop, steps, running uint64) {
 	back := r.back + steps
-	if r.err != nil || back > r.granted || running > back || l.backlog+steps > 1<<63 {
-		r.corrupt("steps put back", int64(steps))
+	if r.Err() != nil || back > r.granted || running > back || l.backlog+steps > 1<<63 {
+		r.Fail("steps put back", int64(steps))
 		return
 	}
 	r.back = back

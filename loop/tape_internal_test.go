@@ -15,6 +15,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/evertick/evertick/internal/fault"
+	"github.com/evertick/evertick/internal/wire"
 )
 
 // readers lists the exported methods of Loop that do not change later frames,
@@ -398,7 +399,7 @@ func reseal(data []byte) []byte {
 		return data
 	}
 	body := data[:len(data)-crc32.Size]
-	return binary.LittleEndian.AppendUint32(slices.Clone(body), crc32.Checksum(body, castagnoli))
+	return binary.LittleEndian.AppendUint32(slices.Clone(body), wire.CRC(0, body))
 }
 
 func TestTapeOfBadData(t *testing.T) {
@@ -441,7 +442,7 @@ func TestTapeOfBadData(t *testing.T) {
 	}
 }
 
-// Inputs that no Loop has recorded are told, and allocate nothing to speak of.
+// Inputs that no Loop can have recorded are refused, and allocate next to nothing.
 func TestTapeOfForgedInputs(t *testing.T) {
 	op := func(code uint64, args ...uint64) []byte {
 		data := binary.AppendUvarint(nil, code<<tapeKindBits|tapeOther)

@@ -111,12 +111,7 @@ func power2(e int) float64 { return math.Float64frombits(uint64(1023+e) << 52) }
 // math.MaxInt64, which is 292 years, if there are more.
 func (t SimTime) Ns() int64 {
 	num, den := t.rate()
-	hi, lo := bits.Mul64(t.ticks, den*nsPerSecond) // 27 + 30 bits
-	if hi >= num {
-		return math.MaxInt64
-	}
-	ns, _ := bits.Div64(hi, lo, num)
-	return int64(min(ns, math.MaxInt64))
+	return mulDiv(t.ticks, den*nsPerSecond, 0, num) // 27 + 30 bits
 }
 
 // Duration returns Ns as a time.Duration.

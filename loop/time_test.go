@@ -139,7 +139,7 @@ func TestSimTimeCompare(t *testing.T) {
 			t.Fatalf("%v < %v, but not in seconds", exactA, exactB)
 		}
 	})
-	// Equal across rates, and apart by less than a float64 can tell.
+	// Equal across rates, and apart by less than a float64 resolves.
 	n := uint64(1) << 60
 	if mustTime(t, n, 30, 1).Compare(mustTime(t, 2*n, 60, 1)) != 0 || mustTime(t, 2*n, 60, 1).Compare(mustTime(t, n+1, 30, 1)) != -1 {
 		t.Error("30 and 60 Hz compare wrong")

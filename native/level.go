@@ -7,6 +7,7 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/evertick/evertick/internal/enum"
 	"github.com/evertick/evertick/internal/fault"
 	"github.com/klauspost/cpuid/v2"
 )
@@ -37,12 +38,7 @@ const EnvLevel = "EVERTICK_LEVEL"
 var levelNames = [...]string{Auto: "auto", Go: "go", C: "c", AVX2: "avx2", AVX512: "avx512", NEON: "neon"}
 
 // String returns the name by which ParseLevel and EVERTICK_LEVEL know the level.
-func (l Level) String() string {
-	if int(l) < len(levelNames) {
-		return levelNames[l]
-	}
-	return fmt.Sprintf("Level(%d)", uint8(l))
-}
+func (l Level) String() string { return enum.Name(levelNames[:], l, "Level") }
 
 // ParseLevel returns the level of that name. An unknown name is ErrUnsupported,
 // and the message lists the names.

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/evertick/evertick/internal/enum"
 	"github.com/evertick/evertick/internal/fault"
 )
 
@@ -47,15 +48,7 @@ const (
 
 // String returns "static", "kinematic" or "dynamic".
 func (t BodyType) String() string {
-	switch t {
-	case StaticBody:
-		return "static"
-	case KinematicBody:
-		return "kinematic"
-	case DynamicBody:
-		return "dynamic"
-	}
-	return fmt.Sprintf("BodyType(%d)", uint8(t))
+	return enum.Name([]string{"static", "kinematic", "dynamic"}, t, "BodyType")
 }
 
 // BodyDef describes a body to create. Start from DefaultBodyDef: the zero

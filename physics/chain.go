@@ -1,12 +1,11 @@
 package physics
 
 import (
-	"encoding/binary"
 	"fmt"
-	"math"
 
 	"github.com/evertick/evertick/internal/fault"
 	"github.com/evertick/evertick/internal/frame"
+	"github.com/evertick/evertick/internal/wire"
 	"github.com/evertick/evertick/native/rigid"
 	"github.com/zeebo/xxh3"
 )
@@ -132,16 +131,11 @@ func (r *chainRow) segments(edges int) int {
 func (r *chainRow) digest() uint64 { return xxh3.Hash(r.appendDigested(nil)) }
 
 func (r *chainRow) appendDigested(buf []byte) []byte {
-	buf = binary.LittleEndian.AppendUint32(buf, r.body)
-	buf = binary.LittleEndian.AppendUint32(buf, r.pointsAndLoop())
+	buf = wire.AppendU32s(buf, r.body, r.pointsAndLoop())
 	for _, p := range r.points {
-		buf = binary.LittleEndian.AppendUint32(buf, math.Float32bits(p.X))
-		buf = binary.LittleEndian.AppendUint32(buf, math.Float32bits(p.Y))
+		buf = wire.AppendF32s(buf, p.X, p.Y)
 	}
-	for _, s := range r.shapes {
-		buf = binary.LittleEndian.AppendUint32(buf, s)
-	}
-	return buf
+	return wire.AppendU32s(buf, r.shapes...)
 }
 
 const loopFlag = 1 << 31
@@ -358,14 +352,14 @@ func (t *chainTable) bytes() int {
 
 // readChains makes the chains, and checks that their segments match their shapes.
 func (im *snapshotImage) readChains(b []byte) error {
-	for i := 0; len(b) > 0; i++ {
-		if len(b) < chainBytes {
-			return im.element("length of chain", i, len(b))
+	in := wire.NewReader(b)
+	for i := 0; in.Len() > 0; i++ {
+		left := in.Len()
+		generation, body, points := in.U32(), in.U32(), in.U32()
+		if in.Err() != nil {
+			return im.element("length of chain", i, left)
 		}
-		u32 := func(k int) uint32 { return binary.LittleEndian.Uint32(b[4*k:]) }
-		generation, body, n := u32(0), u32(1), int(u32(2)&^loopFlag)
-		r := chainRow{body: body, loop: u32(2)&loopFlag != 0}
-		b = b[chainBytes:]
+		n, r := int(points&^loopFlag), chainRow{body: body, loop: points&loopFlag != 0}
 		im.chainGenerations = append(im.chainGenerations, generation)
 		if n == 0 && !r.loop && body == 0 {
 			im.chains = append(im.chains, chainRow{})
@@ -376,25 +370,23 @@ func (im *snapshotImage) readChains(b []byte) error {
 			edges--
 		}
 		segments := r.segments(edges)
-		if segments < 1 || n < 3 || uint64(len(b)) < 8*uint64(n)+4*uint64(segments) {
+		if segments < 1 || n < 3 || uint64(in.Len()) < 8*uint64(n)+4*uint64(segments) {
 			return im.element("points of chain", i, n)
 		}
 		if generation == 0 || !im.alive(uint64(body)) {
 			return im.element("generation and body of chain", i, [2]uint32{generation, body})
 		}
-		if im.sameChain(i, b[:8*n], b[8*n:][:4*segments], &r) {
-			b = b[8*n+4*segments:]
+		vertices, shapes := in.Bytes(8*n), in.Bytes(4*segments)
+		if im.sameChain(i, vertices, shapes, &r) {
 			im.chains = append(im.chains, r)
 			continue
 		}
 		for k := range n {
-			r.points = append(r.points, rigid.Vec{X: float(b, 2*k), Y: float(b, 2*k+1)})
+			r.points = append(r.points, rigid.Vec{X: wire.F32At(vertices, 2*k), Y: wire.F32At(vertices, 2*k+1)})
 		}
-		b = b[8*n:]
 		for k := range segments {
-			r.shapes = append(r.shapes, binary.LittleEndian.Uint32(b[4*k:]))
+			r.shapes = append(r.shapes, wire.U32At(shapes, k))
 		}
-		b = b[4*segments:]
 		if err := im.linkChain(i, &r); err != nil {
 			return err
 		}
@@ -414,13 +406,13 @@ func (im *snapshotImage) sameChain(i int, points, shapes []byte, r *chainRow) bo
 		return false
 	}
 	for k, p := range now.points {
-		if bitsDiffer(p.X, float(points, 2*k)) || bitsDiffer(p.Y, float(points, 2*k+1)) {
+		if bitsDiffer(p.X, wire.F32At(points, 2*k)) || bitsDiffer(p.Y, wire.F32At(points, 2*k+1)) {
 			return false
 		}
 	}
 	t := &im.w.solver.shapes
 	for k, shape := range now.shapes {
-		if shape != binary.LittleEndian.Uint32(shapes[4*k:]) || uint64(shape) >= uint64(len(im.made)) {
+		if shape != wire.U32At(shapes, k) || uint64(shape) >= uint64(len(im.made)) {
 			return false
 		}
 		m := &im.made[shape]

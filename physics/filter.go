@@ -1,11 +1,11 @@
 package physics
 
 import (
-	"encoding/binary"
 	"slices"
 
 	"github.com/evertick/evertick/internal/fault"
 	"github.com/evertick/evertick/internal/frame"
+	"github.com/evertick/evertick/internal/wire"
 )
 
 // IgnorePair lets the shapes of two bodies pass through each other, regardless of their filters, until UnignorePair,
@@ -147,7 +147,7 @@ func (im *snapshotImage) readPairs(b []byte) error {
 	}
 	im.pairs = resized(im.pairs, len(b)/8)
 	for i := range im.pairs {
-		key := binary.LittleEndian.Uint64(b[8*i:])
+		key := wire.U64At(b, i)
 		low, high := key>>32, key&0xffffffff
 		if low >= high || !im.alive(high) || !im.alive(low) || i > 0 && key <= im.pairs[i-1] {
 			return im.element("pair", i, [2]uint64{low, high})

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/evertick/evertick/internal/enum"
 	"github.com/evertick/evertick/internal/fault"
 )
 
@@ -57,10 +58,7 @@ const (
 
 // String returns "distance", "revolute", and so on.
 func (k JointKind) String() string {
-	if k >= DistanceJoint && k <= FilterJoint {
-		return [...]string{"distance", "revolute", "prismatic", "weld", "wheel", "motor", "mouse", "filter"}[k-1]
-	}
-	return fmt.Sprintf("JointKind(%d)", uint8(k))
+	return enum.Name([]string{"", "distance", "revolute", "prismatic", "weld", "wheel", "motor", "mouse", "filter"}, k, "JointKind")
 }
 
 func (w *World) createJoint(def jointFields) (Joint, error) { return w.addJoint(def.joint()) }

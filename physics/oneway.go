@@ -1,11 +1,11 @@
 package physics
 
 import (
-	"encoding/binary"
 	"math"
 
 	"github.com/evertick/evertick/internal/fault"
 	"github.com/evertick/evertick/internal/frame"
+	"github.com/evertick/evertick/internal/wire"
 	"github.com/evertick/evertick/native/rigid"
 )
 
@@ -244,8 +244,8 @@ func (t *shapeColumns) encodeOneWays(e *frame.Encoder) {
 	for i := range t.oneWay {
 		if def := t.oneWay[i].def; def != [2]float32{} {
 			e.U32(i)
-			e.U32(int(math.Float32bits(def[0])))
-			e.U32(int(math.Float32bits(def[1])))
+			e.F32(def[0])
+			e.F32(def[1])
 		}
 	}
 	e.Seal()
@@ -257,10 +257,9 @@ func (im *snapshotImage) readOneWays(b []byte) error {
 	if len(b)%oneWayBytes != 0 {
 		return im.Corrupt("length of the one-way platforms", len(b))
 	}
-	next := uint32(0)
+	next, r := uint32(0), wire.NewReader(b)
 	for i := range len(b) / oneWayBytes {
-		row := b[oneWayBytes*i:]
-		shape, def := binary.LittleEndian.Uint32(row), [2]float32{float(row, 1), float(row, 2)}
+		shape, def := r.U32(), [2]float32{r.F32(), r.F32()}
 		if shape < next || uint64(shape) >= uint64(len(im.made)) || im.made[shape].Count == 0 ||
 			checkOneWay(def) != nil || def == [2]float32{} {
 			return im.element("one-way platform", i, shape)

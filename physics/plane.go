@@ -1,8 +1,7 @@
 package physics
 
 import (
-	"fmt"
-
+	"github.com/evertick/evertick/internal/enum"
 	"github.com/evertick/evertick/internal/fault"
 	"github.com/evertick/evertick/native/rigid"
 )
@@ -20,15 +19,7 @@ const (
 )
 
 // String returns "XY" or "XZ".
-func (p Plane) String() string {
-	switch p {
-	case XY:
-		return "XY"
-	case XZ:
-		return "XZ"
-	}
-	return fmt.Sprintf("Plane(%d)", uint8(p))
-}
+func (p Plane) String() string { return enum.Name([]string{"XY", "XZ"}, p, "Plane") }
 
 // planeSlack is the part of its length by which a direction or a quaternion may leave the plane because of
 // rounding. For a rotation that is a tilt of 0.01 degrees.

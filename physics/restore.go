@@ -1,13 +1,12 @@
 package physics
 
 import (
-	"encoding/binary"
 	"fmt"
-	"math"
 
 	"github.com/evertick/evertick/internal/fault"
 	"github.com/evertick/evertick/internal/frame"
 	"github.com/evertick/evertick/internal/statehash"
+	"github.com/evertick/evertick/internal/wire"
 	"github.com/evertick/evertick/native/rigid"
 )
 
@@ -175,17 +174,15 @@ func (im *snapshotImage) header(w *World) error {
 	if len(b) != headerBytes {
 		return im.Corrupt("length of the header", len(b))
 	}
-	u32 := func(i int) uint32 { return binary.LittleEndian.Uint32(b[4*i:]) }
-	if err := w.config.checkRules(snapshotName, u32); err != nil {
+	if err := w.config.checkRules(snapshotName, func(i int) uint32 { return wire.U32At(b, i) }); err != nil {
 		return err
 	}
-	const n = rulesBytes / 4
-	im.gravity = [2]float32{math.Float32frombits(u32(n)), math.Float32frombits(u32(n + 1))}
+	r := wire.NewReader(b[rulesBytes:])
+	r.F32s(im.gravity[:])
 	if !inRange(im.gravity[0]) || !inRange(im.gravity[1]) {
 		return im.Corrupt("gravity", im.gravity)
 	}
-	im.steps = binary.LittleEndian.Uint64(b[headerBytes-8:])
-	for i, f := range []struct {
+	for _, f := range []struct {
 		name string
 		to   *int
 		most int
@@ -193,12 +190,13 @@ func (im *snapshotImage) header(w *World) error {
 		{"rows", &im.rows, MaxCapacity}, {"shapes", &im.shapes, maxShapes}, {"seen", &im.seen, maxShapes},
 		{"vertices", &im.vertices, maxShapes * rigid.MaxVertices}, {"contacts", &im.contacts, maxContacts},
 	} {
-		v := u32(n + 2 + i)
+		v := r.U32()
 		if v > uint32(f.most) {
 			return im.Corrupt(f.name, v)
 		}
 		*f.to = int(v)
 	}
+	im.steps = r.U64()
 	if im.seen > im.shapes {
 		return im.Corrupt("seen", im.seen)
 	}
@@ -229,13 +227,13 @@ func (im *snapshotImage) flags() []byte       { return im.bodyColumn(4*24+1, 1) 
 func (im *snapshotImage) checkBodies() error {
 	generation, types, slots := im.generations(), im.types(), im.slots()
 	for i, f := range im.flags() {
-		alive, slot := f&aliveFlag != 0, binary.LittleEndian.Uint32(slots[4*i:])
+		alive, slot := f&aliveFlag != 0, wire.U32At(slots, i)
 		switch {
 		case f&FlagAsleep != 0 && (!alive || f&FlagDisabled != 0 || types[i] == byte(StaticBody) || im.w.config.DisableSleep):
 			return im.element("flags of body", i, f)
 		case types[i] > byte(DynamicBody):
 			return im.element("type of body", i, types[i])
-		case alive && binary.LittleEndian.Uint32(generation[4*i:]) == 0:
+		case alive && wire.U32At(generation, i) == 0:
 			return im.element("generation of body", i, 0)
 		case im.w.slotOutOfRange(slot):
 			return fault.Element(fault.ErrBeyond, snapshotName+"slot of body", i, slot)
@@ -254,7 +252,7 @@ func (im *snapshotImage) checkShapes() error {
 	generation, bodies := im.shapeColumn(0, 4), im.shapeColumn(4, 4)
 	vertices := 0
 	for i, kind := range kinds {
-		body, n := binary.LittleEndian.Uint32(bodies[4*i:]), int(kind&^sensorFlag)
+		body, n := wire.U32At(bodies, i), int(kind&^sensorFlag)
 		vertices += n
 		switch {
 		case n > rigid.MaxVertices || kind == sensorFlag:
@@ -263,7 +261,7 @@ func (im *snapshotImage) checkShapes() error {
 			continue
 		case n == 0 || uint64(body) >= uint64(im.rows) || flags[body]&aliveFlag == 0:
 			return im.element("body of shape", i, body)
-		case binary.LittleEndian.Uint32(generation[4*i:]) == 0:
+		case wire.U32At(generation, i) == 0:
 			return im.element("generation of shape", i, 0)
 		}
 	}
@@ -285,13 +283,13 @@ func (im *snapshotImage) makeShapes() error {
 		}
 		var points [rigid.MaxVertices]rigid.Vec
 		for k := range n {
-			points[k] = rigid.Vec{X: float(rest, 2*k), Y: float(rest, 2*k+1)}
+			points[k] = rigid.Vec{X: wire.F32At(rest, 2*k), Y: wire.F32At(rest, 2*k+1)}
 		}
 		rest = rest[vertexBytes*n:]
-		m.body, m.def = binary.LittleEndian.Uint32(im.shapeColumn(4, 4)[4*i:]), im.shapeDef(i)
+		m.body, m.def = wire.U32At(im.shapeColumn(4, 4), i), im.shapeDef(i)
 		err := m.def.Validate()
-		if err == nil && !im.w.sameShape(i, points[:n], float(im.shapeColumn(9, 4), i), &m.Shape) {
-			m.Shape, err = makeShape(points[:n], float(im.shapeColumn(9, 4), i))
+		if err == nil && !im.w.sameShape(i, points[:n], wire.F32At(im.shapeColumn(9, 4), i), &m.Shape) {
+			m.Shape, err = makeShape(points[:n], wire.F32At(im.shapeColumn(9, 4), i))
 		}
 		if err != nil {
 			return fmt.Errorf("%w: %v", im.element("shape", i, n), err)
@@ -335,22 +333,19 @@ func makeShape(points []rigid.Vec, radius float32) (rigid.Shape, error) {
 
 func (im *snapshotImage) shapeDef(i int) ShapeDef {
 	const first = 4 + 4 + 1 + 4 // bytes before density
-	coefficient := func(k int) float32 { return float(im.shapeColumn(first+4*k, 4), i) }
+	coefficient := func(k int) float32 { return wire.F32At(im.shapeColumn(first+4*k, 4), i) }
 	const category = first + 5*4
 	return ShapeDef{
 		Density: coefficient(0), Friction: coefficient(1), Restitution: coefficient(2),
 		RollingResistance: coefficient(3), TangentSpeed: coefficient(4),
 		Filter: Filter{
-			Category: binary.LittleEndian.Uint64(im.shapeColumn(category, 8)[8*i:]),
-			Mask:     binary.LittleEndian.Uint64(im.shapeColumn(category+8, 8)[8*i:]),
-			Group:    int32(binary.LittleEndian.Uint32(im.shapeColumn(category+16, 4)[4*i:])),
+			Category: wire.U64At(im.shapeColumn(category, 8), i),
+			Mask:     wire.U64At(im.shapeColumn(category+8, 8), i),
+			Group:    int32(wire.U32At(im.shapeColumn(category+16, 4), i)),
 		},
 		Sensor: im.shapeColumn(8, 1)[i]&sensorFlag != 0,
 	}
 }
-
-// float returns number i of a column of little-endian float32.
-func float(b []byte, i int) float32 { return math.Float32frombits(binary.LittleEndian.Uint32(b[4*i:])) }
 
 func (im *snapshotImage) checkContacts() error {
 	return im.checkEachContact("contact", im.contactFrame)
@@ -360,18 +355,17 @@ func (im *snapshotImage) checkEachContact(what string, contacts []byte) error {
 	lastA, lastB := uint32(0), uint32(0)
 	for i := range len(contacts) / contactBytes {
 		b := contacts[contactBytes*i:][:contactBytes]
-		u32 := func(k int) uint32 { return binary.LittleEndian.Uint32(b[4*k:]) }
-		shapeA, shapeB := u32(0), u32(1)
+		shapeA, shapeB, points, flags := wire.U32At(b, 0), wire.U32At(b, 1), wire.U32At(b, 2), wire.U32At(b, 3)
 		ascends := shapeA > lastA || shapeA == lastA && shapeB > lastB
 		lastA, lastB = shapeA, shapeB
 		switch {
 		case shapeA >= shapeB || uint64(shapeB) >= uint64(im.seen) || i > 0 && !ascends:
 			return im.element("shapes of "+what, i, [2]uint32{shapeA, shapeB})
-		case u32(2) > 2 || u32(3)&^(sensorA|sensorB) != 0 && (u32(3) != passThrough || u32(2) == 0):
-			return im.element("points and flags of "+what, i, [2]uint32{u32(2), u32(3)})
+		case points > 2 || flags&^(sensorA|sensorB) != 0 && (flags != passThrough || points == 0):
+			return im.element("points and flags of "+what, i, [2]uint32{points, flags})
 		}
 		for _, k := range [...]int{4, 5, 6, 8, 9} {
-			if v := float(b, k); !fault.Finite(v) {
+			if v := wire.F32At(b, k); !fault.Finite(v) {
 				return im.element("impulse of "+what, i, v)
 			}
 		}

@@ -65,8 +65,8 @@ func (w *World) Snapshot(dst []byte) ([]byte, error) {
 
 	e.Open(headerBytes)
 	e.Buf = w.config.appendRules(e.Buf)
-	e.U32(int(math.Float32bits(w.config.Gravity[0])))
-	e.U32(int(math.Float32bits(w.config.Gravity[1])))
+	e.F32(w.config.Gravity[0])
+	e.F32(w.config.Gravity[1])
 	for _, n := range [...]int{rows, shapes, len(s.lastGenerations), vertices, len(s.contacts)} {
 		e.U32(n)
 	}
@@ -141,7 +141,7 @@ func (w *World) encodeShapes(e *frame.Encoder, n int) {
 		e.U8(kind)
 	}
 	for i := range n {
-		e.U32(int(math.Float32bits(t.local[i].Radius)))
+		e.F32(t.local[i].Radius)
 	}
 	for _, column := range t.coefficients() {
 		e.Rows(raw((*column)[:n]), 4)

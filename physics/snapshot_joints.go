@@ -1,12 +1,12 @@
 package physics
 
 import (
-	"encoding/binary"
 	"fmt"
 	"math"
 
 	"github.com/evertick/evertick/internal/fault"
 	"github.com/evertick/evertick/internal/frame"
+	"github.com/evertick/evertick/internal/wire"
 	"github.com/evertick/evertick/native/rigid"
 )
 
@@ -63,7 +63,7 @@ func (w *World) jointFrameBytes() int { return jointHeader + jointBytes*w.joints
 func (w *World) encodeJoints(e *frame.Encoder) {
 	e.Open(w.jointFrameBytes())
 	e.U32(w.joints.ids.used())
-	e.U32(int(math.Float32bits(w.solver.subStepRate)))
+	e.F32(w.solver.subStepRate)
 	e.Rows(raw(w.joints.ids.generation), 4)
 	e.Rows(raw(w.joints.body), 4)
 	e.Rows(raw(w.solver.joints.rows), 4)
@@ -87,29 +87,23 @@ func (im *snapshotImage) decodeJoints() error {
 	if err != nil {
 		return err
 	}
-	if len(b) < jointHeader {
+	r, j := wire.NewReader(b), &im.joints
+	n, rate := r.U32(), r.F32()
+	if r.Err() != nil {
 		return im.Corrupt("length of the joints", len(b))
 	}
-	n := binary.LittleEndian.Uint32(b)
-	if n > maxJoints || uint64(len(b)) != jointHeader+jointBytes*uint64(n) {
+	if n > maxJoints || uint64(r.Len()) != jointBytes*uint64(n) {
 		return im.Corrupt("joints", n)
 	}
-	j := &im.joints
-	j.n, j.rate = int(n), float(b, 1)
+	j.n, j.rate = int(n), rate
 	if !(j.rate >= 0 && inRange(j.rate)) {
 		return im.Corrupt("rate", j.rate)
 	}
-	column := b[jointHeader:]
-	next := func(size int) []byte {
-		c := column[:size*j.n]
-		column = column[size*j.n:]
-		return c
-	}
-	j.generations = next(4)
+	j.generations = r.Bytes(4 * j.n)
 	j.bodies, j.rows, j.impulses = resized(j.bodies, 2*j.n), resized(j.rows, j.n), resized(j.impulses, j.n)
-	copyLittleEndian(j.bodies, next(2*4), 4)
-	copyLittleEndian(j.rows, next(4*jointWords), 4)
-	copyLittleEndian(j.impulses, next(4*jointImpulses), 4)
+	copyLittleEndian(j.bodies, r.Bytes(2*4*j.n), 4)
+	copyLittleEndian(j.rows, r.Bytes(4*jointWords*j.n), 4)
+	copyLittleEndian(j.impulses, r.Bytes(4*jointImpulses*j.n), 4)
 	for i := range j.n {
 		if err := im.checkJoint(i); err != nil {
 			return err
@@ -132,7 +126,7 @@ func (im *snapshotImage) checkJoint(i int) error {
 	if a == b {
 		return im.element("bodies of joint", i, [2]uint32{a, b})
 	}
-	if binary.LittleEndian.Uint32(j.generations[4*i:]) == 0 {
+	if wire.U32At(j.generations, i) == 0 {
 		return im.element("generation of joint", i, 0)
 	}
 	if err := j.rows[i].checkStored(); err != nil {

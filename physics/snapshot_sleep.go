@@ -1,12 +1,11 @@
 package physics
 
 import (
-	"encoding/binary"
-	"math"
 	"slices"
 
 	"github.com/evertick/evertick/internal/fault"
 	"github.com/evertick/evertick/internal/frame"
+	"github.com/evertick/evertick/internal/wire"
 )
 
 // The frame of sleep is empty with Config.DisableSleep. Otherwise it holds
@@ -67,7 +66,7 @@ func (s *solver) encodeSleep(e *frame.Encoder, notes int) {
 				e.U32(i)
 				e.U32(int(z.changes[i]))
 				for _, kept := range z.restPose {
-					e.U32(int(math.Float32bits(kept[i])))
+					e.F32(kept[i])
 				}
 			}
 		}
@@ -93,16 +92,12 @@ func (im *snapshotImage) decodeSleep(w *World) error {
 		}
 		return nil
 	}
-	if len(b) < 8 {
+	r := wire.NewReader(b)
+	notes, contacts := uint64(r.U32()), uint64(r.U32())
+	if uint64(r.Len()) != uint64(restBytes*im.rows)+noteBytes*notes+contactBytes*contacts || r.Err() != nil {
 		return im.Corrupt("length of the sleep", len(b))
 	}
-	notes, contacts := uint64(binary.LittleEndian.Uint32(b)), uint64(binary.LittleEndian.Uint32(b[4:]))
-	rest := uint64(restBytes * im.rows)
-	if uint64(len(b)) != 8+rest+noteBytes*notes+contactBytes*contacts {
-		return im.Corrupt("length of the sleep", len(b))
-	}
-	b = b[8:]
-	im.sleep = sleepImage{b[:rest], b[rest:][:noteBytes*notes], b[rest+noteBytes*notes:]}
+	im.sleep = sleepImage{r.Bytes(restBytes * im.rows), r.Bytes(noteBytes * int(notes)), r.Rest()}
 	if err := im.checkRest(); err != nil {
 		return err
 	}
@@ -111,19 +106,20 @@ func (im *snapshotImage) decodeSleep(w *World) error {
 
 func (im *snapshotImage) checkRest() error {
 	for i := range im.rows {
-		if t := float(im.sleep.rest, i); !fault.Finite(t) || t < 0 {
+		if t := wire.F32At(im.sleep.rest, i); !fault.Finite(t) || t < 0 {
 			return im.element("time at rest of body", i, t)
 		}
-		if v := float(im.sleep.rest, im.rows+i); !fault.Finite(v) || v < 0 || v > maxTuning {
+		if v := wire.F32At(im.sleep.rest, im.rows+i); !fault.Finite(v) || v < 0 || v > maxTuning {
 			return im.element("sleep threshold of body", i, v)
 		}
 	}
 	last := -1
-	for n := 0; n < len(im.sleep.notes); n += noteBytes {
-		row, why := int(binary.LittleEndian.Uint32(im.sleep.notes[n:])), binary.LittleEndian.Uint32(im.sleep.notes[n+4:])
+	for i := range len(im.sleep.notes) / noteBytes {
+		note := im.sleep.notes[noteBytes*i:]
+		row, why := int(wire.U32At(note, 0)), wire.U32At(note, 1)
 		if row <= last || row >= im.rows || why&^(woken|changed|written|newAsleep|createdAsleep) != 0 || why&createdAsleep != 0 && why&newAsleep == 0 ||
 			why&newAsleep != 0 && im.flags()[row]&FlagAsleep == 0 {
-			return im.element("noted row", n/noteBytes, [2]int{row, int(why)})
+			return im.element("noted row", i, [2]int{row, int(why)})
 		}
 		last = row
 	}
@@ -145,13 +141,13 @@ func (s *solver) restoreSleep(im *snapshotImage) {
 			z.time[i], z.threshold[i] = 0, 0
 		}
 	}
-	for n := im.sleep.notes; len(n) > 0; n = n[noteBytes:] {
-		i := int(binary.LittleEndian.Uint32(n))
-		if why := uint8(binary.LittleEndian.Uint32(n[4:])); why != 0 {
+	for r := wire.NewReader(im.sleep.notes); r.Len() > 0; {
+		i := int(r.U32())
+		if why := uint8(r.U32()); why != 0 {
 			s.markChanged(i, why)
 		}
-		for k, kept := range z.restPose {
-			kept[i] = float(n, 2+k)
+		for _, kept := range z.restPose {
+			kept[i] = r.F32()
 		}
 	}
 	z.resting = resized(z.resting, len(im.sleep.contacts)/contactBytes)

@@ -2,13 +2,12 @@ package physics
 
 import (
 	"cmp"
-	"encoding/binary"
 	"errors"
-	"math"
 	"slices"
 
 	"github.com/evertick/evertick/internal/fault"
 	"github.com/evertick/evertick/internal/frame"
+	"github.com/evertick/evertick/internal/wire"
 	"github.com/evertick/evertick/native/rigid"
 )
 
@@ -85,7 +84,7 @@ const tuningBytes = 6 * 4
 func (s *solver) encodeTuning(e *frame.Encoder) {
 	e.Open(tuningBytes)
 	for _, v := range s.tuning.numbers() {
-		e.U32(int(math.Float32bits(*v)))
+		e.F32(*v)
 	}
 	e.Seal()
 }
@@ -95,7 +94,7 @@ func (im *snapshotImage) readTuning(b []byte) error {
 		return im.Corrupt("length of the tuning", len(b))
 	}
 	for i, v := range im.tuning.numbers() {
-		*v = float(b, i)
+		*v = wire.F32At(b, i)
 	}
 	if im.tuning.Validate() != nil || im.tuning != im.tuning.filled() {
 		return im.Corrupt("tuning", im.tuning)
@@ -211,9 +210,9 @@ func (im *snapshotImage) readMasses(b []byte) error {
 	if len(b)%massBytes != 0 {
 		return im.Corrupt("length of the masses", len(b))
 	}
+	r := wire.NewReader(b)
 	for i := range len(b) / massBytes {
-		row := b[massBytes*i:]
-		m := massOverride{binary.LittleEndian.Uint32(row), MassData{float(row, 1), float(row, 2), [2]float32{float(row, 3), float(row, 4)}}}
+		m := massOverride{r.U32(), MassData{r.F32(), r.F32(), [2]float32{r.F32(), r.F32()}}}
 		if !im.alive(uint64(m.body)) || i > 0 && m.body <= im.masses[i-1].body || m.validate("") != nil {
 			return im.element("mass", i, m.body)
 		}

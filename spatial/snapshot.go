@@ -1,52 +1,42 @@
 package spatial
 
 import (
-	"encoding/binary"
 	"math"
 	"math/bits"
 
 	"github.com/evertick/evertick/internal/fault"
+	"github.com/evertick/evertick/internal/wire"
 	"github.com/evertick/evertick/native"
 )
 
 // The points of an index are, all little-endian:
 //
-//	uint32 points, highest slot and one; uint8 1 if there are categories
+//	uint32 points, highest slot + 1; uint8 1 if there are categories
 //	for each point: uint32 slot, float32 x, y and z; uint32 category, if there are any
 //
 // in the order of the grid.
-const (
-	pointsHeader = 4 + 4 + 1
-	pointBytes   = 4 + 3*4
-)
+const pointBytes = 4 + 3*4 // without the category
 
 // Snapshot appends the points of the last Build and their categories to dst and returns
-// the extended slice: for who saves a world together with the index of a moment before.
-// Pass the previous result cut to [:0] to allocate nothing.
+// the extended slice. It serves to save a world together with an index of an earlier state.
+// Pass the previous result truncated to [:0] to allocate nothing.
 func (ix *Index) Snapshot(dst []byte) []byte {
-	ix.made()
-	le, p := binary.LittleEndian, &ix.points
-	dst = le.AppendUint32(dst, uint32(ix.n))
-	dst = le.AppendUint32(dst, ix.limit())
-	if p.Category == nil {
-		dst = append(dst, 0)
-	} else {
-		dst = append(dst, 1)
-	}
+	ix.mustBeInitialized()
+	p := &ix.points
+	dst = wire.AppendU32s(dst, uint32(ix.n), ix.limit())
+	dst = wire.AppendBool(dst, p.Category != nil)
 	for i := range ix.n {
 		b, lane := &p.Blocks[i/native.BlockLen], i%native.BlockLen
-		dst = le.AppendUint32(dst, b.Slot[lane])
-		dst = le.AppendUint32(dst, math.Float32bits(b.X[lane]))
-		dst = le.AppendUint32(dst, math.Float32bits(b.Y[lane]))
-		dst = le.AppendUint32(dst, math.Float32bits(b.Z[lane]))
+		dst = wire.AppendU32s(dst, b.Slot[lane])
+		dst = wire.AppendF32s(dst, b.X[lane], b.Y[lane], b.Z[lane])
 		if p.Category != nil {
-			dst = le.AppendUint32(dst, p.Category[i])
+			dst = wire.AppendU32s(dst, p.Category[i])
 		}
 	}
 	return dst
 }
 
-// limit returns a number above all slots.
+// limit returns the highest slot + 1, or 0.
 func (ix *Index) limit() uint32 {
 	limit := uint32(0)
 	for i := range ix.points.Blocks {
@@ -60,15 +50,15 @@ func (ix *Index) limit() uint32 {
 // Restore builds the index of the points of a Snapshot, and gives them their
 // categories. Configurations may differ. Data that is truncated or contradicts itself is
 // ErrCorrupt, and the index stays as it was; it has no checksum of its own. Other errors
-// are those of Build. It takes memory for as many rows as the highest slot asks for.
+// are those of Build. It allocates columns up to the highest slot.
 func (ix *Index) Restore(data []byte) error {
 	if err := ix.CheckSnapshot(data, native.MaxSlots); err != nil {
 		return err
 	}
-	r, le := &ix.restored, binary.LittleEndian
-	n, limit, categories := int(le.Uint32(data)), int(le.Uint32(data[4:])), data[8] == 1
-	data = data[pointsHeader:]
-	step := len(data) / max(n, 1)
+	r, in := &ix.restored, wire.NewReader(data)
+	n, limit, categories := int(in.U32()), int(in.U32()), in.Bool()
+	points := in.Rest()
+	step := len(points) / max(n, 1)
 	r.slots = resize(r.slots, n)[:0]
 	for w, word := range r.seen { // the slots, ascending
 		for ; word != 0; word &= word - 1 {
@@ -81,18 +71,18 @@ func (ix *Index) Restore(data []byte) error {
 	for _, column := range [...]*[]float32{&r.x, &r.y, &r.z} {
 		*column = resize(*column, limit)
 	}
-	for i := 0; i < len(data); i += step {
-		slot := le.Uint32(data[i:])
-		r.x[slot] = math.Float32frombits(le.Uint32(data[i+4:]))
-		r.y[slot] = math.Float32frombits(le.Uint32(data[i+8:]))
-		r.z[slot] = math.Float32frombits(le.Uint32(data[i+12:]))
+	if categories {
+		r.category = resize(r.category, limit)
+	}
+	for ; len(points) > 0; points = points[step:] {
+		slot := wire.U32At(points, 0)
+		r.x[slot], r.y[slot], r.z[slot] = wire.F32At(points, 1), wire.F32At(points, 2), wire.F32At(points, 3)
+		if categories {
+			r.category[slot] = wire.U32At(points, 4)
+		}
 	}
 	if err := ix.Build(r.x, r.y, r.z, r.slots); err != nil || !categories {
 		return err
-	}
-	r.category = resize(r.category, limit)
-	for i := 0; i < len(data); i += step {
-		r.category[le.Uint32(data[i:])] = le.Uint32(data[i+16:])
 	}
 	ix.SetCategories(r.category)
 	return nil
@@ -109,29 +99,28 @@ type restored struct {
 // CheckSnapshot returns the ErrCorrupt that Restore would, and changes nothing. Slots from
 // rows on are ErrCapacity.
 func (ix *Index) CheckSnapshot(data []byte, rows int) error {
-	ix.made()
-	le := binary.LittleEndian
+	ix.mustBeInitialized()
 	corrupt := func(what string, v any) error {
 		return fault.Field(fault.ErrCorrupt, "spatial: snapshot: "+what, v)
 	}
-	if len(data) < pointsHeader {
+	r := wire.NewReader(data)
+	n, limit, categories := uint64(r.U32()), r.U32(), r.U8()
+	if r.Err() != nil {
 		return corrupt("length", len(data))
 	}
-	n, limit, categories := uint64(le.Uint32(data)), le.Uint32(data[4:]), data[8]
 	if limit > native.MaxSlots || categories > 1 {
 		return corrupt("limit of the slots", limit)
 	}
 	if int(limit) > rows {
 		return fault.Field(fault.ErrCapacity, "spatial: snapshot: limit of the slots", limit)
 	}
-	data = data[pointsHeader:]
-	step := pointBytes + 4*int(categories)
-	if uint64(len(data)) != n*uint64(step) {
-		return corrupt("length", len(data))
+	step, points := pointBytes+4*int(categories), r.Rest()
+	if uint64(len(points)) != n*uint64(step) {
+		return corrupt("length", len(points))
 	}
 	seen := ix.restored.seen[:0]
-	for i := 0; i < len(data); i += step {
-		slot := le.Uint32(data[i:])
+	for ; len(points) > 0; points = points[step:] {
+		slot := wire.U32At(points, 0)
 		if slot >= limit {
 			return corrupt("slot", slot)
 		}
@@ -142,8 +131,8 @@ func (ix *Index) CheckSnapshot(data []byte, rows int) error {
 			return corrupt("slot twice", slot)
 		}
 		seen[slot/64] |= 1 << (slot % 64)
-		for k := 4; k < pointBytes; k += 4 {
-			if v := math.Float32frombits(le.Uint32(data[i+k:])); !fault.Finite(v) {
+		for k := range 3 {
+			if v := wire.F32At(points, 1+k); !fault.Finite(v) {
 				return corrupt("coordinate", v)
 			}
 		}
@@ -152,10 +141,10 @@ func (ix *Index) CheckSnapshot(data []byte, rows int) error {
 	return nil
 }
 
-// Indexes reports whether the points of the index are those of the columns, bit for bit, at
-// the slots of a bitmap, and without categories: what a Build of them would give.
+// Indexes reports whether the index has exactly the points of the columns, bit for bit, at
+// the slots of a bitmap, and no categories: the result of a Build of them.
 func (ix *Index) Indexes(x, y, z []float32, live []uint64) bool {
-	ix.made()
+	ix.mustBeInitialized()
 	z = planar(z, len(x))
 	if ix.points.Category != nil || ix.points.Limit > len(x) {
 		return false

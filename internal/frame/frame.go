@@ -8,11 +8,11 @@ package frame
 import (
 	"encoding/binary"
 	"fmt"
-	"hash/crc32"
 	"math"
 
 	"github.com/evertick/evertick/internal/fault"
 	"github.com/evertick/evertick/internal/statehash"
+	"github.com/evertick/evertick/internal/wire"
 )
 
 const (
@@ -22,16 +22,15 @@ const (
 	Overhead = 4 + 4
 )
 
-var castagnoli = crc32.MakeTable(crc32.Castagnoli)
-
 // Encoder appends to Buf.
 type Encoder struct {
-	Buf    []byte
-	sealed int // where the part begins that crc does not cover
-	crc    uint32
+	Buf     []byte
+	sealed  int // where the part begins that crc does not cover
+	crc     uint32
+	tooLong bool
 }
 
-// Begin appends the preamble to dst, which is best grown to the size of all first.
+// Begin appends the preamble to dst. Grow dst to the size of the whole snapshot first.
 func Begin(dst []byte, magic string, version uint32) Encoder {
 	e := Encoder{Buf: append(dst, magic...), sealed: len(dst)}
 	e.U32(int(version))
@@ -42,14 +41,15 @@ func (e *Encoder) U8(v byte) { e.Buf = append(e.Buf, v) }
 
 func (e *Encoder) U16(v int) { e.Buf = binary.LittleEndian.AppendUint16(e.Buf, uint16(v)) }
 
-func (e *Encoder) U32(v int) { e.Buf = binary.LittleEndian.AppendUint32(e.Buf, uint32(v)) }
+func (e *Encoder) U32(v int) { e.Buf = wire.AppendU32s(e.Buf, uint32(v)) }
 
-func (e *Encoder) U64(v uint64) { e.Buf = binary.LittleEndian.AppendUint64(e.Buf, v) }
+func (e *Encoder) F32(v float32) { e.Buf = wire.AppendF32s(e.Buf, v) }
+
+func (e *Encoder) U64(v uint64) { e.Buf = wire.AppendU64s(e.Buf, v) }
 
 // Name appends the length of s in a byte, and s.
 func (e *Encoder) Name(s string) {
-	e.U8(byte(len(s)))
-	e.Buf = append(e.Buf, s...)
+	e.Buf = wire.AppendName(e.Buf, s)
 }
 
 // Rows appends rows of size bytes each, given in the order of the machine.
@@ -68,42 +68,51 @@ func (e *Encoder) Start() int {
 	return len(e.Buf)
 }
 
-// Finish ends a frame of Start. It reports false if the content is too long for a frame.
+// Finish ends a frame of Start. It reports false if the content of this frame, or of one before it,
+// is too long for a frame.
 func (e *Encoder) Finish(start int) bool {
 	n := uint64(len(e.Buf) - start)
 	binary.LittleEndian.PutUint32(e.Buf[start-4:], uint32(n))
 	e.Seal()
-	return n <= math.MaxUint32
+	e.tooLong = e.tooLong || n > math.MaxUint32
+	return !e.tooLong
 }
 
-// Seal ends it.
+// Append appends a frame whose content the function appends.
+func (e *Encoder) Append(content func(dst []byte) []byte) {
+	at := e.Start()
+	e.Buf = content(e.Buf)
+	e.Finish(at)
+}
+
+// Seal ends a frame of Open.
 func (e *Encoder) Seal() {
-	e.crc = crc32.Update(e.crc, castagnoli, e.Buf[e.sealed:])
+	e.crc = wire.CRC(e.crc, e.Buf[e.sealed:])
 	e.sealed = len(e.Buf)
-	e.Buf = binary.LittleEndian.AppendUint32(e.Buf, e.crc)
+	e.Buf = wire.AppendU32s(e.Buf, e.crc)
 }
 
-// Decoder walks over the frames of a snapshot. Its errors begin with who, as
-// "ecs: snapshot: ", and wrap fault.ErrCorrupt unless they say otherwise.
+// Decoder reads the frames of a snapshot in their order. Its errors begin with prefix, such as
+// "ecs: snapshot: ", and wrap fault.ErrCorrupt unless documented otherwise.
 type Decoder struct {
 	data    []byte
-	who     string
+	prefix  string
 	at      int
 	checked int // where the part begins that crc does not cover
 	crc     uint32
 }
 
 // NewDecoder reads the preamble. Another version is fault.ErrUnsupported.
-func NewDecoder(data []byte, who, magic string, version uint32) (Decoder, error) {
-	d := Decoder{data: data, who: who}
+func NewDecoder(data []byte, prefix, magic string, version uint32) (Decoder, error) {
+	d := Decoder{data: data, prefix: prefix}
 	if len(data) < Preamble {
 		return d, d.Corrupt("length", len(data))
 	}
 	if string(data[:len(magic)]) != magic {
 		return d, d.Corrupt("magic", fmt.Sprintf("%q", data[:len(magic)]))
 	}
-	if v := binary.LittleEndian.Uint32(data[len(magic):]); v != version {
-		return d, fault.Field(fault.ErrUnsupported, who+"version", v)
+	if v := wire.U32At(data[len(magic):], 0); v != version {
+		return d, fault.Field(fault.ErrUnsupported, prefix+"version", v)
 	}
 	d.at = Preamble
 	return d, nil
@@ -111,25 +120,25 @@ func NewDecoder(data []byte, who, magic string, version uint32) (Decoder, error)
 
 // Next returns the content of the next frame.
 func (d *Decoder) Next(what string) ([]byte, error) {
-	rest := d.data[d.at:]
-	if len(rest) < Overhead {
+	r := wire.NewReader(d.data[d.at:])
+	if r.Len() < Overhead {
 		return nil, d.Corrupt("length at the "+what, len(d.data))
 	}
-	n := binary.LittleEndian.Uint32(rest)
-	if uint64(n) > uint64(len(rest)-Overhead) {
+	n := r.U32()
+	if uint64(n) > uint64(r.Len()-wire.CRCSize) {
 		return nil, d.Corrupt("length of the "+what, n)
 	}
-	end := 4 + int(n)
-	d.crc = crc32.Update(d.crc, castagnoli, d.data[d.checked:d.at+end])
-	if got := binary.LittleEndian.Uint32(rest[end:]); got != d.crc {
+	content, end := r.Bytes(int(n)), d.at+r.Offset()
+	d.crc = wire.CRC(d.crc, d.data[d.checked:end])
+	if got := r.U32(); got != d.crc {
 		return nil, d.Corrupt("checksum of the "+what, fmt.Sprintf("%#08x", got))
 	}
-	d.checked = d.at + end
-	d.at = d.checked + 4
-	return rest[4:end:end], nil
+	d.checked = end
+	d.at = end + wire.CRCSize
+	return content, nil
 }
 
-// Done is an error if something follows the last frame.
+// Done returns an error if something follows the last frame.
 func (d *Decoder) Done() error {
 	if d.at != len(d.data) {
 		return d.Corrupt("length", len(d.data))
@@ -137,7 +146,7 @@ func (d *Decoder) Done() error {
 	return nil
 }
 
-// Corrupt is the error about something that a snapshot cannot be.
+// Corrupt returns the error for content that no snapshot can have.
 func (d *Decoder) Corrupt(what string, value any) error {
-	return fault.Field(fault.ErrCorrupt, d.who+what, value)
+	return fault.Field(fault.ErrCorrupt, d.prefix+what, value)
 }

@@ -1,6 +1,7 @@
 package proof
 
 import (
+	"errors"
 	"math"
 
 	"github.com/evertick/evertick"
@@ -12,25 +13,25 @@ import (
 
 const (
 	agents     = 96 // at the start
-	fewest     = 64 // of them; fewer are joined by strangers
-	most       = 144
-	foods      = 60
+	minAgents  = 64 // of them; fewer are joined by strangers
+	maxAgents  = 144
+	maxFood    = 60
 	perception = 4   // m
 	maxSpeed   = 6   // m/s
 	shoveReach = 2.5 // m
 	shoveEvery = 64  // ticks between two shoves of an agent
 	clearance  = 1.5 // m
 	foodTicks  = 2400
-	chunkRows  = 12 // of a chunk of minds: never derived from the number of workers
-	maxChunks  = (most + chunkRows) / chunkRows
+	chunkRows  = 12 // of a chunk of agents: never derived from the number of workers
+	maxChunks  = (maxAgents + chunkRows) / chunkRows
 )
 
-// random is the numbers of an entity in the running tick, for those who have no Tick.
+// random returns the random numbers of an entity in the running tick, for code without a Tick.
 func (s *Scene) random(entity uint64, stream uint32) loop.Rand {
 	return loop.NewRand(s.seed, s.Sim.Ticks(), entity, stream)
 }
 
-// senses are the queries of the agents and their answers.
+// senses are the queries of the agents and their results.
 type senses struct {
 	queries  spatial.Queries
 	near     spatial.Result
@@ -46,7 +47,7 @@ type senses struct {
 	look     looking
 }
 
-// perceive asks the index everything that it knows.
+// perceive makes queries of every kind to the index.
 func (s *Scene) perceive(*evertick.Tick) error {
 	q, p := &s.senses, &s.Sim.World.Position
 	q.slots = q.slots[:0]
@@ -73,19 +74,8 @@ func (s *Scene) perceive(*evertick.Tick) error {
 	k.X, k.Y, k.Z, k.K, k.Radius, k.Exclude = a.X, a.Y, a.Z, 3, a.Radius, a.Exclude
 	b.Exclude, r.Exclude = a.Exclude, a.Exclude
 	ix := s.Sim.Index
-	if err := ix.Radius(a, &q.near); err != nil {
-		return err
-	}
-	if err := ix.KNN(k, &q.closest); err != nil {
-		return err
-	}
-	if err := ix.Overlap(b, &q.inside); err != nil {
-		return err
-	}
-	if err := ix.RayClosest(s.Sim.World.Scale.X, r, q.raySlots, q.rayT); err != nil {
-		return err
-	}
-	return ix.Pairs(&spatial.Self{Radius: 1}, &q.pairs)
+	return errors.Join(ix.Radius(a, &q.near), ix.KNN(k, &q.closest), ix.Overlap(b, &q.inside),
+		ix.RayClosest(s.Sim.World.Scale.X, r, q.raySlots, q.rayT), ix.Pairs(&spatial.Self{Radius: 1}, &q.pairs))
 }
 
 // resize returns a slice of length n, in the memory of v if that fits.
@@ -96,17 +86,17 @@ func resize[T any](v []T, n int) []T {
 	return v[:n]
 }
 
-// mind is what agents think, in chunks that any worker may take.
+// mind is the task in which agents decide, in chunks that any worker may take.
 type mind struct {
 	scene  *Scene
 	dt     float32
 	rows   int
-	merge  []int // the order in which chunks are put together
+	merge  []int // the order in which chunks are merged
 	moods  [maxChunks]float32
 	births [maxChunks]*ecs.Commands
 }
 
-// think lets all agents decide, chunk by chunk, and puts together what the chunks say
+// think lets all agents decide, chunk by chunk, and merges the results of the chunks
 // in their order: sums of floats, and births, which issue ids.
 func (s *Scene) think(t *evertick.Tick) error {
 	m := &s.mind
@@ -124,7 +114,7 @@ func (s *Scene) think(t *evertick.Tick) error {
 	for i := range chunks {
 		m.merge = append(m.merge, i)
 	}
-	slot, _ := s.Sim.World.Slot(s.soul)
+	slot, _ := s.Sim.World.Slot(s.totals)
 	for _, i := range m.merge {
 		s.cols.mood[slot] = float32(s.cols.mood[slot]*0.99) + m.moods[i]
 		if _, err := s.Sim.World.Apply(m.births[i]); err != nil {
@@ -139,12 +129,12 @@ func (m *mind) Do(_, chunk int) {
 	mood := float32(0)
 	for row := chunk * chunkRows; row < min((chunk+1)*chunkRows, m.rows); row++ {
 		mood += m.scene.decide(row, m)
-		m.scene.settle(row, m.births[chunk])
+		m.scene.updateLife(row, m.births[chunk])
 	}
 	m.moods[chunk] = mood
 }
 
-// decide sums up what an agent perceives, and returns its mood.
+// decide accelerates an agent according to its perception, and returns its mood.
 func (s *Scene) decide(row int, m *mind) (mood float32) {
 	c, p, q := &s.cols, &s.Sim.World.Position, &s.senses
 	self := q.slots[row]
@@ -202,9 +192,8 @@ func wall(v, low, high float32) float32 {
 	return 0
 }
 
-// settle records what becomes of the agent of a row: who is full has a child, who is
-// starved dies.
-func (s *Scene) settle(row int, births *ecs.Commands) {
+// updateLife records births and deaths: an agent with much energy has a child, one without dies.
+func (s *Scene) updateLife(row int, births *ecs.Commands) {
 	c := &s.cols
 	self := s.senses.slots[row]
 	id, _ := s.Sim.World.ID(self)
@@ -212,11 +201,11 @@ func (s *Scene) settle(row int, births *ecs.Commands) {
 	switch e := c.energy[self]; {
 	case e < 0:
 		births.Despawn(id)
-	case e > 1.2 && len(s.senses.slots) < most-maxChunks:
+	case e > 1.2 && len(s.senses.slots) < maxAgents-maxChunks:
 		c.energy[self] = e / 2
 		child := births.Spawn()
 		_ = births.SetPosition(child, p.X[self]+0.3, p.Y[self]+0.3, p.Z[self])
-		births.Set(s.tags.agent, child) // live does the rest
+		births.Set(s.tags.agent, child) // initBorn does the rest
 	case e < 0.2:
 		births.Set(s.tags.alarmed, id)
 	default:
@@ -224,8 +213,8 @@ func (s *Scene) settle(row int, births *ecs.Commands) {
 	}
 }
 
-// raise makes agents of what was born in the last tick.
-func (s *Scene) raise(t *evertick.Tick) error {
+// initBorn sets the columns of the agents that were born in the last tick.
+func (s *Scene) initBorn(t *evertick.Tick) error {
 	c, w := &s.cols, s.Sim.World
 	for slot := range w.Query(ecs.With(s.tags.agent)) {
 		if kind(c.kind[slot]) == agent {
@@ -239,8 +228,8 @@ func (s *Scene) raise(t *evertick.Tick) error {
 	return nil
 }
 
-// live lets strangers come where agents are few, food rot, and other food grow.
-func (s *Scene) live(t *evertick.Tick) error {
+// updatePopulation adds agents where they are few, removes old food, and adds new food.
+func (s *Scene) updatePopulation(t *evertick.Tick) error {
 	c, w := &s.cols, s.Sim.World
 	growing := 0
 	for slot := range w.Query(ecs.Without(s.tags.agent, s.tags.body)) {
@@ -254,26 +243,22 @@ func (s *Scene) live(t *evertick.Tick) error {
 		id, _ := w.ID(slot)
 		t.Commands().Despawn(id)
 	}
-	r := s.random(uint64(s.soul), streamGrowth)
-	if growing < foods && t.N%8 == 0 {
+	r := s.random(uint64(s.totals), streamGrowth)
+	if growing < maxFood && t.N%8 == 0 {
 		seed := t.Commands().Spawn()
 		ecs.Write(t.Commands(), s.kinds, seed, uint8(food))
-		if err := t.Commands().SetPosition(seed, r.Range(-roomX, roomX), r.Range(1, roomY), r.Range(0, roomZ)); err != nil {
-			return err
-		}
+		s.keep(t.Commands().SetPosition(seed, r.Range(-roomX, roomX), r.Range(1, roomY), r.Range(0, roomZ)))
 	}
-	if s.tags.agent.Count() < fewest {
+	if s.tags.agent.Count() < minAgents {
 		child := t.Commands().Spawn()
-		if err := t.Commands().SetPosition(child, r.Range(-roomX, roomX), r.Range(1, roomY), r.Range(0, roomZ)); err != nil {
-			return err
-		}
+		s.keep(t.Commands().SetPosition(child, r.Range(-roomX, roomX), r.Range(1, roomY), r.Range(0, roomZ)))
 		t.Commands().Set(s.tags.agent, child)
 	}
-	return nil
+	return s.built()
 }
 
-// act lets agents push what they have chosen, in two lists of commands.
-func (s *Scene) act(t *evertick.Tick) error {
+// shove lets agents push their targets, in two lists of commands.
+func (s *Scene) shove(t *evertick.Tick) error {
 	c, w := &s.cols, s.Sim.World
 	i := 0
 	for slot := range w.Query(ecs.With(s.tags.agent)) {
@@ -303,36 +288,16 @@ func (s *Scene) move(t *evertick.Tick) error {
 		Pos: pos, Vel: vel, Acc: native.Vec3{X: c.accX, Y: c.accY, Z: c.accZ},
 		Rot: rot, Ang: native.Vec3{X: c.spinX, Y: c.spinY, Z: c.spinZ},
 	}
-	for _, axis := range [][]float32{c.velX, c.velY, c.velZ} {
-		if err := s.ops.Damp(axis, c.drag, t.Dt); err != nil {
-			return err
-		}
-	}
-	if err := s.ops.ClampLength(vel, maxSpeed); err != nil {
-		return err
-	}
-	if err := s.ops.Move(&motion, t.Dt); err != nil {
-		return err
-	}
-	if err := s.ops.NormalizeQuat(rot); err != nil {
-		return err
-	}
-	if err := s.ops.Wrap(w.Position.X, -roomX, roomX); err != nil {
-		return err
-	}
-	if err := s.ops.Clamp(w.Position.Y, 0.5, roomY); err != nil {
-		return err
-	}
-	if err := s.ops.Clamp(w.Position.Z, 0, roomZ); err != nil {
-		return err
-	}
+	err := errors.Join(s.ops.Damp(c.velX, c.drag, t.Dt), s.ops.Damp(c.velY, c.drag, t.Dt), s.ops.Damp(c.velZ, c.drag, t.Dt),
+		s.ops.ClampLength(vel, maxSpeed), s.ops.Move(&motion, t.Dt), s.ops.NormalizeQuat(rot),
+		s.ops.Wrap(w.Position.X, -roomX, roomX), s.ops.Clamp(w.Position.Y, 0.5, roomY), s.ops.Clamp(w.Position.Z, 0, roomZ))
 	w.Position.Touch()
 	w.Rotation.Touch()
-	return nil
+	return err
 }
 
-// travel sums up in float64 how far everybody has gone.
-func (s *Scene) travel(t *evertick.Tick) error {
+// addDistance sums the distance of each entity in float64.
+func (s *Scene) addDistance(t *evertick.Tick) error {
 	c := &s.cols
 	for slot := range s.Sim.World.Query() {
 		vx, vy := float64(c.velX[slot]), float64(c.velY[slot])
@@ -341,8 +306,8 @@ func (s *Scene) travel(t *evertick.Tick) error {
 	return nil
 }
 
-// fade ages everybody: a value goes through the denormal numbers to zero and begins again,
-// and a trail of the last places is kept.
+// fade ages all entities: a value goes through the denormal numbers to zero and begins again,
+// and a trail of the last positions is kept.
 func (s *Scene) fade(t *evertick.Tick) error {
 	c, p := &s.cols, &s.Sim.World.Position
 	for slot := range s.Sim.World.Query() {
@@ -357,9 +322,9 @@ func (s *Scene) fade(t *evertick.Tick) error {
 	return nil
 }
 
-// quarrel settles debts among those that are close to each other, and tells the soul how
-// all are.
-func (s *Scene) quarrel(*evertick.Tick) error {
+// settleDebts changes the debts of entities that are close to each other, and adds the energy of all to
+// the totals.
+func (s *Scene) settleDebts(*evertick.Tick) error {
 	c := &s.cols
 	for i, of := range s.senses.pairs.Of {
 		for _, other := range s.senses.pairs.Row(i) {
@@ -368,7 +333,7 @@ func (s *Scene) quarrel(*evertick.Tick) error {
 		}
 	}
 	sum, err := s.ops.Sum(c.energy)
-	slot, _ := s.Sim.World.Slot(s.soul)
+	slot, _ := s.Sim.World.Slot(s.totals)
 	c.mood[slot] += float32(sum * 0.01)
 	return err
 }

@@ -1,6 +1,8 @@
 package proof
 
 import (
+	"errors"
+
 	"github.com/evertick/evertick"
 	"github.com/evertick/evertick/ecs"
 	"github.com/evertick/evertick/physics"
@@ -8,12 +10,12 @@ import (
 
 const (
 	bulletTicks = 90
-	stirEvery   = 16 // ticks between two stirs of a body of rubble
+	stirEvery   = 16 // ticks between two impulses on a body of rubble
 	walkers     = 6
-	lookers     = 12 // agents that look about in a tick, in turns
+	lookers     = 12 // agents that query the bodies in a tick, in turns
 )
 
-// runMachines moves what is driven, lets wind blow, and stirs the rubble now and then, so
+// runMachines moves the driven bodies, applies wind, and pushes the rubble from time to time, so
 // that it falls asleep and wakes again.
 func (s *Scene) runMachines(t *evertick.Tick) error {
 	w, p := s.Sim.Physics, &s.props
@@ -21,20 +23,12 @@ func (s *Scene) runMachines(t *evertick.Tick) error {
 	if t.N/180%2 == 1 {
 		way = -1
 	}
-	if err := w.SetVelocity(p.lift, [2]float32{0, float32(2 * way)}, 0); err != nil {
-		return err
-	}
-	if err := w.SetVelocity(p.rotor, [2]float32{}, 0.8); err != nil {
+	if err := errors.Join(w.SetVelocity(p.lift, [2]float32{0, float32(2 * way)}, 0), w.SetVelocity(p.rotor, [2]float32{}, 0.8)); err != nil {
 		return err
 	}
 	if t.N%180 == 0 {
-		for _, motor := range []struct {
-			joint physics.Joint
-			speed float32
-		}{{p.piston, 3 * way}, {p.cart[0], 8 * way}} {
-			if err := w.SetMotorSpeed(motor.joint, motor.speed); err != nil {
-				return err
-			}
+		if err := errors.Join(w.SetMotorSpeed(p.piston, 3*way), w.SetMotorSpeed(p.cart[0], 8*way)); err != nil {
+			return err
 		}
 	}
 	if t.N%512 < 64 {
@@ -44,12 +38,12 @@ func (s *Scene) runMachines(t *evertick.Tick) error {
 		}
 	}
 	if t.N%512 < 160 {
-		return s.stir(t)
+		return s.stirRubble(t)
 	}
 	return nil
 }
 
-func (s *Scene) stir(t *evertick.Tick) error {
+func (s *Scene) stirRubble(t *evertick.Tick) error {
 	for slot := range s.Sim.World.Query(ecs.With(s.tags.body), ecs.Without(s.tags.doll)) {
 		if uint64(slot)%stirEvery != t.N%stirEvery || slot%3 == 0 {
 			continue
@@ -66,7 +60,7 @@ func (s *Scene) stir(t *evertick.Tick) error {
 	return nil
 }
 
-// ageBullets lets bullets end after a while.
+// ageBullets removes old bullets.
 func (s *Scene) ageBullets(t *evertick.Tick) error {
 	for slot := range s.Sim.World.Query(ecs.With(s.tags.body)) {
 		if kind(s.cols.kind[slot]) == bullet && s.cols.age[slot] > bulletTicks {
@@ -77,7 +71,7 @@ func (s *Scene) ageBullets(t *evertick.Tick) error {
 	return nil
 }
 
-// entityOf is the slot that the body of a shape drives.
+// entityOf returns the slot that the body of a shape drives.
 func (s *Scene) entityOf(shape physics.Shape) (ecs.Slot, bool) {
 	b, err := s.Sim.Physics.ShapeBody(shape)
 	if err != nil {
@@ -87,8 +81,8 @@ func (s *Scene) entityOf(shape physics.Shape) (ecs.Slot, bool) {
 	return slot, slot != physics.NoSlot
 }
 
-// feel writes the events of the step into columns.
-func (s *Scene) feel(*evertick.Tick) error {
+// recordContacts writes the events of the step into columns.
+func (s *Scene) recordContacts(*evertick.Tick) error {
 	c, e := &s.cols, s.Sim.Physics.Events()
 	touch := func(shape physics.Shape, by uint32) {
 		if slot, ok := s.entityOf(shape); ok {
@@ -116,7 +110,7 @@ func (s *Scene) feel(*evertick.Tick) error {
 	for i := range c.heat {
 		c.heat[i] *= 0.97
 	}
-	slot, _ := s.Sim.World.Slot(s.soul)
+	slot, _ := s.Sim.World.Slot(s.totals)
 	c.debt[slot] += int64(len(e.Moved)) + int64(len(e.Slept))<<16 - int64(len(e.Woke))<<24
 	for _, b := range e.Broken {
 		c.heat[slot] += b.Force[0]
@@ -124,7 +118,7 @@ func (s *Scene) feel(*evertick.Tick) error {
 	return nil
 }
 
-// looking is the queries of what agents see of the bodies.
+// looking are the queries of agents to the bodies.
 type looking struct {
 	rays     physics.Rays
 	hits     physics.RayHits
@@ -137,8 +131,8 @@ type looking struct {
 	slots    []ecs.Slot
 }
 
-// look asks the bodies.
-func (s *Scene) look(t *evertick.Tick) error {
+// lookAtBodies makes queries of every kind to the bodies.
+func (s *Scene) lookAtBodies(t *evertick.Tick) error {
 	l, c, p := &s.senses.look, &s.cols, &s.Sim.World.Position
 	n := min(lookers, len(s.senses.slots))
 	if n == 0 {
@@ -165,21 +159,13 @@ func (s *Scene) look(t *evertick.Tick) error {
 		r := t.Rand(id, streamLook)
 		l.rays.X[i], l.rays.Y[i] = p.X[slot], p.Y[slot]
 		l.rays.DX[i], l.rays.DY[i] = r.Range(-15, 15), r.Range(-15, 5)
-		l.casts.DX[i], l.casts.DY[i], l.probes.Angle[i], l.within[i] = c.velX[slot], c.velY[slot]+8, r.Range(-3, 3), 5 // never no way at all
+		l.casts.DX[i], l.casts.DY[i], l.probes.Angle[i], l.within[i] = c.velX[slot], c.velY[slot]+8, r.Range(-3, 3), 5 // never zero
 	}
 	l.probes.X, l.probes.Y = l.rays.X, l.rays.Y
 	l.casts.Probes = l.probes
 	w := s.Sim.Physics
-	if err := w.RayClosest(&l.rays, &l.hits); err != nil {
-		return err
-	}
-	if err := w.CastClosest(&l.casts, &l.cast); err != nil {
-		return err
-	}
-	if err := w.Overlaps(&l.probes, &l.overlaps); err != nil {
-		return err
-	}
-	if err := w.Nearest(&l.probes, l.within, &l.nearest); err != nil {
+	if err := errors.Join(w.RayClosest(&l.rays, &l.hits), w.CastClosest(&l.casts, &l.cast),
+		w.Overlaps(&l.probes, &l.overlaps), w.Nearest(&l.probes, l.within, &l.nearest)); err != nil {
 		return err
 	}
 	for i, slot := range l.slots {
@@ -191,7 +177,7 @@ func (s *Scene) look(t *evertick.Tick) error {
 	return nil
 }
 
-// walking is the characters.
+// walking are the characters.
 type walking struct {
 	def    physics.MoverDef
 	movers physics.Movers
@@ -209,8 +195,8 @@ func (s *Scene) placeWalkers() error {
 	return nil
 }
 
-// walkAbout moves the characters, which turn about now and then, and jump.
-func (s *Scene) walkAbout(t *evertick.Tick) error {
+// moveWalkers moves the characters, which turn around from time to time, and jump.
+func (s *Scene) moveWalkers(t *evertick.Tick) error {
 	m, c, p := &s.walk.movers, &s.cols, &s.Sim.World.Position
 	s.walk.slots = s.walk.slots[:0]
 	for slot := range s.Sim.World.Query(ecs.Without(s.tags.body, s.tags.agent)) {
@@ -232,7 +218,7 @@ func (s *Scene) walkAbout(t *evertick.Tick) error {
 		if t.N%200 == uint64(i)*30 {
 			m.VY[i] = 6
 		}
-		// Who stands on what is not kept from tick to tick: columns are all the state there is.
+		// The ground of a character is not kept from tick to tick: the state is in columns only.
 		m.Ground[i], m.GroundX[i], m.GroundY[i] = physics.Shape{}, 0, 0
 	}
 	if err := s.Sim.Physics.Move(&s.walk.def, m, t.Dt); err != nil {

@@ -12,18 +12,18 @@ import (
 	"github.com/evertick/evertick/physics"
 )
 
-// mostLines bounds what Diff says of one kind.
+// mostLines is the maximum number of lines of Diff about one kind of difference.
 const mostLines = 12
 
-// Diff says in which columns, of which entities and bodies, two photos of the same tick
-// differ: numbers in decimal and in hexadecimal bits. It returns no lines if they are equal.
+// Diff lists the columns, entities and bodies in which two photos of the same tick
+// differ, with numbers in decimal and as hexadecimal bits. It returns no lines if they are equal.
 func Diff(a, b *Photo) ([]string, error) {
 	if a.Tick != b.Tick || a.Seed != b.Seed {
 		return []string{fmt.Sprintf("photos of tick %d of seed %d and of tick %d of seed %d", a.Tick, a.Seed, b.Tick, b.Seed)}, nil
 	}
 	var d differ
 	if a.Error != b.Error {
-		d.say("the tick fails with %q and %q", a.Error, b.Error)
+		d.add("the tick fails with %q and %q", a.Error, b.Error)
 	}
 	d.columns("before the tick: column", a.Before.Columns, b.Before.Columns)
 	if len(d.lines) == 0 && !slices.Equal(a.After.Columns, b.After.Columns) {
@@ -43,7 +43,7 @@ func Diff(a, b *Photo) ([]string, error) {
 		return d.lines, err
 	}
 	if first, found := ecs.Diff(x.Sim.World, y.Sim.World); found {
-		d.say("entities: %v", first)
+		d.add("entities: %v", first)
 	}
 	d.bodies(x.Sim, y.Sim)
 	return d.lines, nil
@@ -51,26 +51,26 @@ func Diff(a, b *Photo) ([]string, error) {
 
 type differ struct{ lines []string }
 
-func (d *differ) say(format string, args ...any) {
+func (d *differ) add(format string, args ...any) {
 	d.lines = append(d.lines, fmt.Sprintf(format, args...))
 }
 
-// columns says which hashes differ.
+// columns adds the hashes that differ.
 func (d *differ) columns(what string, a, b []ecs.ColumnHash) {
 	said := 0
 	for i := range max(len(a), len(b)) {
 		switch {
 		case i >= len(a) || i >= len(b) || a[i].Name != b[i].Name:
-			d.say("%s %d: the lists part here: %s and %s", what, i, nameAt(a, i), nameAt(b, i))
+			d.add("%s %d: the lists differ from here on: %s and %s", what, i, nameAt(a, i), nameAt(b, i))
 			return
 		case a[i].Hash == b[i].Hash:
 			continue
 		}
 		if said++; said > mostLines {
-			d.say("%s: … and more", what)
+			d.add("%s: … and more", what)
 			return
 		}
-		d.say("%s %s: hash %016x and %016x", what, a[i].Name, a[i].Hash, b[i].Hash)
+		d.add("%s %s: hash %016x and %016x", what, a[i].Name, a[i].Hash, b[i].Hash)
 	}
 }
 
@@ -81,17 +81,17 @@ func nameAt(list []ecs.ColumnHash, i int) string {
 	return "nothing"
 }
 
-// trace says which system is the first that leaves different states behind, or between
-// which two they come apart.
+// trace adds the first system after which the states differ, or the two between
+// which they begin to differ.
 func (d *differ) trace(a, b []Moment) {
 	at := "the start of the tick"
 	for i := range min(len(a), len(b)) {
 		if a[i] == b[i] {
-			at = "behind " + a[i].System
+			at = "after " + a[i].System
 			continue
 		}
 		if a[i].System != b[i].System {
-			d.say("system %s runs in one, %s in the other", a[i].System, b[i].System)
+			d.add("system %s runs in one, %s in the other", a[i].System, b[i].System)
 			return
 		}
 		var parts []string
@@ -102,17 +102,16 @@ func (d *differ) trace(a, b []Moment) {
 			parts = append(parts, "bodies")
 		}
 		if a[i].After {
-			d.say("made by %s: %s", strings.Join(group(a[i:]), " or "), strings.Join(parts, ", "))
+			d.add("made by %s: %s", strings.Join(group(a[i:]), " or "), strings.Join(parts, ", "))
 		} else {
-			d.say("made %s and before %s: %s", at, a[i].System, strings.Join(parts, ", "))
+			d.add("made %s and before %s: %s", at, a[i].System, strings.Join(parts, ", "))
 		}
 		return
 	}
-	d.say("made behind the last system")
+	d.add("made after the last system")
 }
 
-// group names the systems that are done at the first moment: several if they ran side by
-// side.
+// group names the systems that end at the first moment: several if they ran in parallel.
 func group(moments []Moment) (names []string) {
 	for _, m := range moments {
 		if !m.After {
@@ -126,16 +125,16 @@ func group(moments []Moment) (names []string) {
 func (d *differ) firstStage(a, b []ecs.ColumnHash) {
 	for i := range min(len(a), len(b)) {
 		if a[i] != b[i] {
-			d.say("stage of the solver that differs first: %s", a[i].Name)
+			d.add("stage of the solver that differs first: %s", a[i].Name)
 			return
 		}
 	}
 }
 
-// bodies says of every column of the bodies the first row that differs.
+// bodies adds the first row that differs in each column of the bodies.
 func (d *differ) bodies(a, b *evertick.Sim) {
 	if a.Physics.Rows() != b.Physics.Rows() {
-		d.say("bodies: %d and %d rows", a.Physics.Rows(), b.Physics.Rows())
+		d.add("bodies: %d and %d rows", a.Physics.Rows(), b.Physics.Rows())
 	}
 	x, y := reflect.ValueOf(a.Physics.Columns()), reflect.ValueOf(b.Physics.Columns())
 	rows := min(a.Physics.Rows(), b.Physics.Rows())
@@ -147,14 +146,14 @@ func (d *differ) bodies(a, b *evertick.Sim) {
 		for row := range rows {
 			u, v := x.Field(i).Index(row), y.Field(i).Index(row)
 			if text, other := number(u), number(v); text != other {
-				d.say("bodies: value of body.%s, body %d%s: %s and %s", field.Name, row, owner(a, row), text, other)
+				d.add("bodies: value of body.%s, body %d%s: %s and %s", field.Name, row, owner(a, row), text, other)
 				break
 			}
 		}
 	}
 }
 
-// owner names the entity that a body moves, as far as there is one.
+// owner names the entity that a body moves, if there is one.
 func owner(s *evertick.Sim, row int) string {
 	slot := s.Physics.Columns().Slot[row]
 	if slot == physics.NoSlot {
@@ -166,7 +165,7 @@ func owner(s *evertick.Sim, row int) string {
 	return fmt.Sprintf(" of slot %d (free)", slot)
 }
 
-// number is a value in decimal and its bits in hexadecimal; a NaN is a NaN.
+// number formats a value in decimal and its bits in hexadecimal; all NaNs are equal.
 func number(v reflect.Value) string {
 	if !v.CanFloat() {
 		return fmt.Sprintf("%d (%#x)", v.Uint(), v.Uint())

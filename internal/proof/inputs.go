@@ -1,10 +1,8 @@
 package proof
 
 import (
-	"encoding/binary"
-	"math"
-
 	"github.com/evertick/evertick"
+	"github.com/evertick/evertick/internal/wire"
 	"github.com/evertick/evertick/physics"
 )
 
@@ -24,15 +22,15 @@ const (
 	kinds
 )
 
-// sources are the players, each of which sends something every few ticks.
+// sources is the number of players; each sends something every few ticks.
 const (
 	sources    = 3
 	inputEvery = 16
 )
 
-// arrive makes up what players send before the next tick, as it would come off a wire: for
-// that tick or one of the next few, in no good order.
-func (s *Scene) arrive() error {
+// pushInputs pushes random inputs of players before the next tick, as a network would deliver them: for
+// that tick or one of the next few, in any order.
+func (s *Scene) pushInputs() error {
 	now := s.Sim.Ticks()
 	for source := range uint32(sources) {
 		r := s.random(uint64(source), streamInput)
@@ -40,9 +38,7 @@ func (s *Scene) arrive() error {
 			continue
 		}
 		in := evertick.Input{Tick: now + uint64(r.Uint32n(4)), Source: sources - source, Seq: now, Kind: r.Uint32n(kinds)}
-		for range 3 {
-			in.Data = binary.LittleEndian.AppendUint32(in.Data, math.Float32bits(r.Range(-1, 1)))
-		}
+		in.Data = wire.AppendF32s(nil, r.Range(-1, 1), r.Range(-1, 1), r.Range(-1, 1))
 		if err := s.Sim.Push(in); err != nil {
 			return err
 		}
@@ -50,26 +46,26 @@ func (s *Scene) arrive() error {
 	return nil
 }
 
-// numberOf is the i-th number of an input.
+// numberOf returns the i-th number of an input.
 func numberOf(in *evertick.Input, i int) float32 {
 	return math.Float32frombits(binary.LittleEndian.Uint32(in.Data[4*i:]))
 }
 
-// takeInputs does what the inputs say.
-func (s *Scene) takeInputs(t *evertick.Tick) error {
+// applyInputs applies the inputs of the tick.
+func (s *Scene) applyInputs(t *evertick.Tick) error {
 	all := t.Inputs()
 	for i := range all {
 		in := &all[i]
 		x, y := float32(numberOf(in, 0)*(roomX-4)), float32(numberOf(in, 1)*8)+12
-		if err := s.take(t, in.Kind, x, y, numberOf(in, 2)); err != nil {
+		if err := s.applyInput(t, in.Kind, x, y, numberOf(in, 2)); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// take does one input: at a place, with a number from -1 to 1.
-func (s *Scene) take(t *evertick.Tick, what uint32, x, y, v float32) error {
+// applyInput applies one input: at a position, with a number from -1 to 1.
+func (s *Scene) applyInput(t *evertick.Tick, what uint32, x, y, v float32) error {
 	w, p := s.Sim.Physics, &s.props
 	switch what {
 	case explode:
@@ -82,7 +78,7 @@ func (s *Scene) take(t *evertick.Tick, what uint32, x, y, v float32) error {
 		return s.teleport(v, x)
 	case rebuild:
 		return s.buildDoll(int(float32((v+1)*0.499*dolls)), x, y)
-	case weather: // wakes all, so it is rare
+	case weather: // wakes all bodies, so it is rare
 		if v < 0.6 {
 			return nil
 		}
@@ -114,22 +110,19 @@ func (s *Scene) take(t *evertick.Tick, what uint32, x, y, v float32) error {
 	return nil
 }
 
-// fire shoots a bullet, which no thin wall stops from arriving and no thick one lets pass.
+// fire shoots a bullet, which must not tunnel through walls.
 func (s *Scene) fire(x, y, v float32) error {
 	def := physics.DefaultBodyDef()
 	def.Position, def.LinearVelocity, def.Bullet = [2]float32{x, y}, [2]float32{float32(150 * v), -60}, true
-	_, b, err := s.body(bullet, def)
-	if err != nil {
-		return err
-	}
+	_, b := s.body(bullet, def)
 	shape := physics.DefaultShapeDef()
 	shape.Density = 8
-	_, err = s.Sim.Physics.CreateCircle(b, shape, physics.Circle{Radius: 0.1})
-	return err
+	s.shape(s.Sim.Physics.CreateCircle(b, shape, physics.Circle{Radius: 0.1}))
+	return s.built()
 }
 
-// teleport writes a box of the stack somewhere, in the columns of its entity; or all of them
-// back to where they were.
+// teleport moves one box of the stack, in the columns of its entity, or all of them
+// back to their first positions.
 func (s *Scene) teleport(v, x float32) error {
 	w := s.Sim.World
 	if v < 0.5 {
@@ -150,7 +143,7 @@ func (s *Scene) teleport(v, x float32) error {
 	return nil
 }
 
-// repair puts the welded pair together again, if it is broken.
+// repair welds the pair together again, if it is broken.
 func (s *Scene) repair(x, y float32) error {
 	w, p := s.Sim.Physics, &s.props
 	joints, err := w.AppendJoints(nil, p.pair[0])

@@ -9,7 +9,7 @@ import (
 )
 
 // Photo is the state of a scene before and after one tick, in a form that is the same on
-// every machine, and what the systems of that tick have made of it.
+// every machine, with hashes before and after each system.
 type Photo struct {
 	Build  string
 	Seed   uint64

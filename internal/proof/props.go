@@ -7,7 +7,7 @@ import (
 	"github.com/evertick/evertick/physics"
 )
 
-// What stands in the room, from left to right: a pit with rubble, dolls, a bridge, a stack
+// The room contains, from left to right: a pit with rubble, dolls, a bridge, a stack
 // that falls asleep, machines, and a cart.
 const (
 	planks        = 10
@@ -19,82 +19,94 @@ const (
 	categoryDoll  = 2
 )
 
-// props are the bodies and joints that systems come back to.
+// props are the bodies and joints that systems use later.
 type props struct {
-	room, rotor, lift    physics.Body
-	cart                 [2]physics.Joint
-	piston, crane, drive physics.Joint
-	dragged              physics.Body
-	pair                 [2]physics.Body // welded until the joint breaks
-	stack                []ecs.ID
+	room, rotor, lift physics.Body
+	cart              [2]physics.Joint
+	piston, crane     physics.Joint
+	dragged           physics.Body
+	pair              [2]physics.Body // welded until the joint breaks
+	stack             []ecs.ID
 }
 
-// furnish makes all bodies.
-func (s *Scene) furnish() error {
-	for _, build := range []func() error{
+// Functions that build record their first error in s.buildErr, as a bufio.Writer does, so that they read without a
+// check after every call. built returns and clears it.
+func (s *Scene) keep(err error) {
+	if s.buildErr == nil {
+		s.buildErr = err
+	}
+}
+
+func (s *Scene) built() error {
+	err := s.buildErr
+	s.buildErr = nil
+	return err
+}
+
+func (s *Scene) joint(j physics.Joint, err error) physics.Joint {
+	s.keep(err)
+	return j
+}
+
+func (s *Scene) shape(_ physics.Shape, err error) { s.keep(err) }
+
+// buildProps makes all bodies.
+func (s *Scene) buildProps() error {
+	for _, build := range []func(){
 		s.buildRoom, s.buildPlatforms, s.buildBridge, s.buildStack, s.buildRope, s.buildCart,
 		s.buildMachines, s.buildPair, s.scatterRubble,
 	} {
-		if err := build(); err != nil {
-			return err
-		}
+		build()
 	}
 	for i := range dolls {
-		if err := s.buildDoll(i, float32(4*i-28), 9); err != nil {
-			return err
-		}
+		s.keep(s.buildDoll(i, float32(4*i-28), 9))
 	}
-	return s.placeWalkers()
+	s.keep(s.placeWalkers())
+	return s.built()
 }
 
-// fixture is a body without an entity.
-func (s *Scene) fixture(t physics.BodyType, x, y float32) (physics.Body, error) {
+// fixedBody is a body without an entity.
+func (s *Scene) fixedBody(t physics.BodyType, x, y float32) physics.Body {
 	def := physics.DefaultBodyDef()
 	def.Type, def.Position = t, [2]float32{x, y}
-	return s.Sim.Physics.CreateBody(def)
+	b, err := s.Sim.Physics.CreateBody(def)
+	s.keep(err)
+	return b
 }
 
 // body is a dynamic body with an entity.
-func (s *Scene) body(k kind, def physics.BodyDef) (ecs.ID, physics.Body, error) {
+func (s *Scene) body(k kind, def physics.BodyDef) (ecs.ID, physics.Body) {
 	def.Type = physics.DynamicBody
 	id, err := s.spawn(k, def.Position[0], def.Position[1], 0)
-	if err != nil {
-		return 0, physics.Body{}, err
-	}
+	s.keep(err)
 	s.tags.body.Set(id)
 	b, err := s.Sim.CreateBody(id, def)
-	return id, b, err
+	s.keep(err)
+	return id, b
 }
 
 // box is a dynamic body of one box.
-func (s *Scene) box(x, y, hx, hy float32, shape physics.ShapeDef) (ecs.ID, physics.Body, error) {
+func (s *Scene) box(x, y, hx, hy float32, shape physics.ShapeDef) (ecs.ID, physics.Body) {
 	def := physics.DefaultBodyDef()
 	def.Position = [2]float32{x, y}
-	id, b, err := s.body(part, def)
-	if err == nil {
-		_, err = s.Sim.Physics.CreatePolygon(b, shape, physics.Box(hx, hy))
-	}
-	return id, b, err
+	id, b := s.body(part, def)
+	s.shape(s.Sim.Physics.CreatePolygon(b, shape, physics.Box(hx, hy)))
+	return id, b
 }
 
-func (s *Scene) disc(x, y, radius float32, shape physics.ShapeDef) (ecs.ID, physics.Body, error) {
+func (s *Scene) disc(x, y, radius float32, shape physics.ShapeDef) physics.Body {
 	def := physics.DefaultBodyDef()
 	def.Position, def.AngularDamping = [2]float32{x, y}, 0.2
-	id, b, err := s.body(part, def)
-	if err == nil {
-		_, err = s.Sim.Physics.CreateCircle(b, shape, physics.Circle{Radius: radius})
-	}
-	return id, b, err
+	_, b := s.body(part, def)
+	s.shape(s.Sim.Physics.CreateCircle(b, shape, physics.Circle{Radius: radius}))
+	return b
 }
 
-// buildRoom is a cave of one chain, its floor uneven but for the middle, with a belt and a
+// buildRoom makes a cave of one chain, its floor uneven except in the middle, with a belt and a
 // sensor in it.
-func (s *Scene) buildRoom() error {
+func (s *Scene) buildRoom() {
 	w := s.Sim.Physics
-	room, err := s.fixture(physics.StaticBody, 0, 0)
-	if err != nil {
-		return err
-	}
+	room := s.fixedBody(physics.StaticBody, 0, 0)
 	s.props.room = room
 	def := physics.ChainDef{Loop: true, Shape: physics.DefaultShapeDef()}
 	def.Shape.Friction, def.Shape.RollingResistance = 0.5, 0.02
@@ -108,190 +120,128 @@ func (s *Scene) buildRoom() error {
 		def.Points = append(def.Points, [2]float32{x, y})
 	}
 	def.Points = append(def.Points, [2]float32{-roomX, 4})
-	if _, err := w.CreateChain(room, def); err != nil {
-		return err
-	}
+	_, err := w.CreateChain(room, def)
+	s.keep(err)
 	belt := physics.DefaultShapeDef()
 	belt.TangentSpeed = 2
-	if _, err := w.CreateCapsule(room, belt, physics.Capsule{P1: [2]float32{24, 3}, P2: [2]float32{32, 4}, Radius: 0.2}); err != nil {
-		return err
-	}
+	s.shape(w.CreateCapsule(room, belt, physics.Capsule{P1: [2]float32{24, 3}, P2: [2]float32{32, 4}, Radius: 0.2}))
 	sensor := physics.DefaultShapeDef()
 	sensor.Sensor = true
 	zone := physics.Box(6, 2)
 	for i := range zone.Count {
 		zone.Vertices[i][1] += 3
 	}
-	_, err = w.CreatePolygon(room, sensor, zone)
-	return err
+	s.shape(w.CreatePolygon(room, sensor, zone))
 }
 
-func (s *Scene) buildPlatforms() error {
+func (s *Scene) buildPlatforms() {
 	for i := range 4 {
-		b, err := s.fixture(physics.StaticBody, float32(16*i-30), float32(5+2*(i%2)))
-		if err != nil {
-			return err
-		}
+		b := s.fixedBody(physics.StaticBody, float32(16*i-30), float32(5+2*(i%2)))
 		shape := physics.DefaultShapeDef()
 		shape.OneWay = [2]float32{0, 1}
-		if _, err := s.Sim.Physics.CreatePolygon(b, shape, physics.Box(3, 0.15)); err != nil {
-			return err
-		}
+		s.shape(s.Sim.Physics.CreatePolygon(b, shape, physics.Box(3, 0.15)))
 	}
-	return nil
 }
 
-func (s *Scene) hinge(a, b physics.Body, atA, atB [2]float32, limit float32) (physics.Joint, error) {
+func (s *Scene) hinge(a, b physics.Body, atA, atB [2]float32, limit float32) {
 	def := physics.DefaultRevoluteJointDef()
 	def.BodyA, def.BodyB, def.FrameA.Point, def.FrameB.Point = a, b, atA, atB
 	if limit > 0 {
 		def.EnableLimit, def.LowerAngle, def.UpperAngle = true, -limit, limit
 	}
-	return s.Sim.Physics.CreateRevoluteJoint(def)
+	s.joint(s.Sim.Physics.CreateRevoluteJoint(def))
 }
 
-// buildBridge hangs between two hooks of the room.
-func (s *Scene) buildBridge() error {
+// buildBridge hangs a bridge between two hooks of the room.
+func (s *Scene) buildBridge() {
 	last, at := s.props.room, [2]float32{-36, 12}
 	shape := physics.DefaultShapeDef()
 	shape.Density = 4
 	for i := range planks {
-		_, b, err := s.box(float32(-35.5+float32(i)), 12, 0.5, 0.1, shape)
-		if err != nil {
-			return err
-		}
-		if _, err := s.hinge(last, b, at, [2]float32{-0.5, 0}, 0); err != nil {
-			return err
-		}
+		_, b := s.box(float32(-35.5+float32(i)), 12, 0.5, 0.1, shape)
+		s.hinge(last, b, at, [2]float32{-0.5, 0}, 0)
 		last, at = b, [2]float32{0.5, 0}
 	}
-	_, err := s.hinge(last, s.props.room, at, [2]float32{-36 + planks, 12}, 0)
-	return err
+	s.hinge(last, s.props.room, at, [2]float32{-36 + planks, 12}, 0)
 }
 
-// buildStack is a pyramid, which falls asleep unless somebody comes.
-func (s *Scene) buildStack() error {
+// buildStack makes a pyramid, which falls asleep unless something hits it.
+func (s *Scene) buildStack() {
 	for row := range stackRows {
 		for i := range stackRows - row {
 			x := float32(i) - float32(float32(stackRows-row-1)/2)
-			id, _, err := s.box(x, float32(row)+0.5, 0.5, 0.5, physics.DefaultShapeDef())
-			if err != nil {
-				return err
-			}
+			id, _ := s.box(x, float32(row)+0.5, 0.5, 0.5, physics.DefaultShapeDef())
 			s.props.stack = append(s.props.stack, id)
 		}
 	}
-	return nil
 }
 
 // buildRope hangs discs from the ceiling by springs with limits, and a weight from a rod.
-func (s *Scene) buildRope() error {
+func (s *Scene) buildRope() {
 	last, at := s.props.room, [2]float32{-6, roomY}
 	for i := range ropeLinks {
-		_, b, err := s.disc(-6, float32(roomY-1-float32(i)), 0.25, physics.DefaultShapeDef())
-		if err != nil {
-			return err
-		}
+		b := s.disc(-6, float32(roomY-1-float32(i)), 0.25, physics.DefaultShapeDef())
 		def := physics.DefaultDistanceJointDef()
 		def.BodyA, def.BodyB, def.FrameA.Point, def.Length = last, b, at, 1
 		def.EnableSpring, def.Hertz, def.Damping, def.MaxSpringForce = i%2 == 0, 3, 0.3, 1e5
 		def.EnableLimit, def.MinLength, def.MaxLength = true, 0.6, 1.4
-		if _, err := s.Sim.Physics.CreateDistanceJoint(def); err != nil {
-			return err
-		}
+		s.joint(s.Sim.Physics.CreateDistanceJoint(def))
 		last, at = b, [2]float32{}
 	}
-	return nil
 }
 
-// buildCart has wheels on springs, of which one drives.
-func (s *Scene) buildCart() error {
-	_, chassis, err := s.box(20, 3, 1.2, 0.3, physics.DefaultShapeDef())
-	if err != nil {
-		return err
-	}
+// buildCart makes a cart with wheels on springs, one of which drives.
+func (s *Scene) buildCart() {
+	_, chassis := s.box(20, 3, 1.2, 0.3, physics.DefaultShapeDef())
 	grip := physics.DefaultShapeDef()
 	grip.Friction = 1.2
 	for i, x := range []float32{-0.9, 0.9} {
-		_, wheel, err := s.disc(20+x, 2.4, 0.4, grip)
-		if err != nil {
-			return err
-		}
+		wheel := s.disc(20+x, 2.4, 0.4, grip)
 		def := physics.DefaultWheelJointDef()
 		def.BodyA, def.BodyB, def.FrameA.Point = chassis, wheel, [2]float32{x, -0.6}
 		def.Hertz, def.Damping, def.EnableMotor, def.MaxMotorTorque = 4, 0.7, i == 0, 20
 		def.EnableLimit, def.LowerTranslation, def.UpperTranslation = true, -0.3, 0.3
-		if s.props.cart[i], err = s.Sim.Physics.CreateWheelJoint(def); err != nil {
-			return err
-		}
+		s.props.cart[i] = s.joint(s.Sim.Physics.CreateWheelJoint(def))
 	}
-	return nil
 }
 
-// buildMachines are a rotor and a lift, which are kinematic, a piston, a body that a mouse
+// buildMachines makes a rotor and a lift, which are kinematic, a piston, a body that a mouse
 // drags, one that a motor holds, and two that a filter keeps apart.
-func (s *Scene) buildMachines() error {
+func (s *Scene) buildMachines() {
 	w, p := s.Sim.Physics, &s.props
-	var err error
-	if p.rotor, err = s.fixture(physics.KinematicBody, 14, 12); err != nil {
-		return err
-	}
+	p.rotor = s.fixedBody(physics.KinematicBody, 14, 12)
 	for _, arm := range []physics.Polygon{physics.Box(3, 0.2), physics.Box(0.2, 3)} {
-		if _, err := w.CreatePolygon(p.rotor, physics.DefaultShapeDef(), arm); err != nil {
-			return err
-		}
+		s.shape(w.CreatePolygon(p.rotor, physics.DefaultShapeDef(), arm))
 	}
-	if p.lift, err = s.fixture(physics.KinematicBody, 36, 6); err != nil {
-		return err
-	}
-	if _, err := w.CreatePolygon(p.lift, physics.DefaultShapeDef(), physics.Box(2, 0.2)); err != nil {
-		return err
-	}
-	_, head, err := s.box(-14, 0.6, 0.8, 0.4, physics.DefaultShapeDef())
-	if err != nil {
-		return err
-	}
+	p.lift = s.fixedBody(physics.KinematicBody, 36, 6)
+	s.shape(w.CreatePolygon(p.lift, physics.DefaultShapeDef(), physics.Box(2, 0.2)))
+	_, head := s.box(-14, 0.6, 0.8, 0.4, physics.DefaultShapeDef())
 	slide := physics.DefaultPrismaticJointDef()
 	slide.BodyA, slide.BodyB, slide.FrameA.Point, slide.FrameA.Angle = p.room, head, [2]float32{-14, 0.6}, math.Pi/2
 	slide.FrameB.Angle = math.Pi / 2
 	slide.EnableLimit, slide.UpperTranslation, slide.EnableMotor, slide.MaxMotorForce = true, 4, true, 400
-	if p.piston, err = w.CreatePrismaticJoint(slide); err != nil {
-		return err
-	}
-	if _, p.dragged, err = s.disc(6, 10, 0.5, physics.DefaultShapeDef()); err != nil {
-		return err
-	}
+	p.piston = s.joint(w.CreatePrismaticJoint(slide))
+	p.dragged = s.disc(6, 10, 0.5, physics.DefaultShapeDef())
 	mouse := physics.DefaultMouseJointDef()
 	mouse.BodyA, mouse.BodyB, mouse.Target, mouse.MaxForce = p.room, p.dragged, [2]float32{6, 10}, 200
-	if p.crane, err = w.CreateMouseJoint(mouse); err != nil {
-		return err
-	}
-	_, held, err := s.box(-2, 16, 0.6, 0.6, physics.DefaultShapeDef())
-	if err != nil {
-		return err
-	}
+	p.crane = s.joint(w.CreateMouseJoint(mouse))
+	_, held := s.box(-2, 16, 0.6, 0.6, physics.DefaultShapeDef())
 	motor := physics.DefaultMotorJointDef()
 	motor.BodyA, motor.BodyB, motor.FrameA.Point = p.room, held, [2]float32{-2, 16}
 	motor.LinearHertz, motor.AngularHertz, motor.MaxSpringForce, motor.MaxSpringTorque = 2, 1, 300, 100
 	motor.AngularVelocity, motor.MaxVelocityTorque = 2, 5
-	if p.drive, err = w.CreateMotorJoint(motor); err != nil {
-		return err
-	}
+	s.joint(w.CreateMotorJoint(motor))
 	filter := physics.DefaultFilterJointDef()
 	filter.BodyA, filter.BodyB = held, p.dragged
-	_, err = w.CreateFilterJoint(filter)
-	return err
+	s.joint(w.CreateFilterJoint(filter))
 }
 
-// buildPair is two boxes that a weld holds together until it breaks.
-func (s *Scene) buildPair() error {
+// buildPair makes two boxes that a weld holds together until it breaks.
+func (s *Scene) buildPair() {
 	for i := range s.props.pair {
-		var err error
-		if _, s.props.pair[i], err = s.box(float32(8+float32(i)), 6, 0.5, 0.3, physics.DefaultShapeDef()); err != nil {
-			return err
-		}
+		_, s.props.pair[i] = s.box(float32(8+float32(i)), 6, 0.5, 0.3, physics.DefaultShapeDef())
 	}
-	return s.weld()
+	s.keep(s.weld())
 }
 
 // weld joins the pair as it is placed now.
@@ -304,7 +254,7 @@ func (s *Scene) weld() error {
 	return err
 }
 
-// limbs of a doll, from the middle of its torso; each hangs on the torso.
+// limbs of a doll, relative to the centre of its torso, to which each is attached.
 var limbs = []struct{ x, y, hx, hy, jointX, jointY float32 }{
 	{0, 0, 0.2, 0.4, 0, 0},
 	{0, 0.6, 0.15, 0.15, 0, 0.42},
@@ -314,7 +264,7 @@ var limbs = []struct{ x, y, hx, hy, jointX, jointY float32 }{
 	{0.1, -0.75, 0.09, 0.3, 0.1, -0.4},
 }
 
-// buildDoll makes doll i anew, wherever and whatever is left of the old one.
+// buildDoll makes doll i, and removes what is left of the old one.
 func (s *Scene) buildDoll(i int, x, y float32) error {
 	w := s.Sim.World
 	s.ids = s.ids[:0]
@@ -323,61 +273,47 @@ func (s *Scene) buildDoll(i int, x, y float32) error {
 			s.ids = append(s.ids, id)
 		}
 	}
-	if err := w.DespawnN(s.ids); err != nil {
-		return err
-	}
+	s.keep(w.DespawnN(s.ids))
 	shape := physics.DefaultShapeDef()
 	shape.Filter = physics.Filter{Category: categoryDoll, Mask: ^uint64(0), Group: -int32(i) - 1}
 	var torso physics.Body
 	for k, l := range limbs {
-		id, b, err := s.box(x+l.x, y+l.y, l.hx, l.hy, shape)
-		if err != nil {
-			return err
-		}
+		id, b := s.box(x+l.x, y+l.y, l.hx, l.hy, shape)
 		slot, _ := w.Slot(id)
 		s.cols.group[slot] = uint8(i + 1)
 		s.tags.doll.Set(id)
 		if k == 0 {
 			torso = b
-			continue
-		}
-		if _, err := s.hinge(torso, b, [2]float32{l.jointX, l.jointY}, [2]float32{l.jointX - l.x, l.jointY - l.y}, 0.8); err != nil {
-			return err
+		} else {
+			s.hinge(torso, b, [2]float32{l.jointX, l.jointY}, [2]float32{l.jointX - l.x, l.jointY - l.y}, 0.8)
 		}
 	}
-	return nil
+	return s.built()
 }
 
 // scatterRubble drops bodies of all shapes, some of which bounce.
-func (s *Scene) scatterRubble() error {
+func (s *Scene) scatterRubble() {
+	w := s.Sim.Physics
 	for i := range rubble {
 		r := s.random(uint64(i), streamStir)
 		def := physics.DefaultBodyDef()
 		def.Position, def.Angle = [2]float32{r.Range(-38, 38), r.Range(14, 22)}, r.Range(-3, 3)
-		_, b, err := s.body(part, def)
-		if err != nil {
-			return err
-		}
+		_, b := s.body(part, def)
 		shape := physics.DefaultShapeDef()
 		shape.Restitution, shape.Friction = r.Range(0, 0.5), r.Range(0.2, 0.8)
 		size := r.Range(0.2, 0.5)
 		switch i % 4 {
 		case 0:
-			_, err = s.Sim.Physics.CreateCircle(b, shape, physics.Circle{Radius: size})
+			s.shape(w.CreateCircle(b, shape, physics.Circle{Radius: size}))
 		case 1:
-			_, err = s.Sim.Physics.CreateCapsule(b, shape, physics.Capsule{P1: [2]float32{-size, 0}, P2: [2]float32{size, 0}, Radius: 0.2})
+			s.shape(w.CreateCapsule(b, shape, physics.Capsule{P1: [2]float32{-size, 0}, P2: [2]float32{size, 0}, Radius: 0.2}))
 		case 2:
-			_, err = s.Sim.Physics.CreatePolygon(b, shape, physics.Box(size, 0.4))
+			s.shape(w.CreatePolygon(b, shape, physics.Box(size, 0.4)))
 		default:
-			var p physics.Polygon
-			if p, err = physics.NewPolygon([2]float32{-size, -size}, [2]float32{size, -size}, [2]float32{1.2 * size, 0.3}, [2]float32{0, size}); err == nil {
-				p.Radius = 0.05
-				_, err = s.Sim.Physics.CreatePolygon(b, shape, p)
-			}
-		}
-		if err != nil {
-			return err
+			p, err := physics.NewPolygon([2]float32{-size, -size}, [2]float32{size, -size}, [2]float32{1.2 * size, 0.3}, [2]float32{0, size})
+			s.keep(err)
+			p.Radius = 0.05
+			s.shape(w.CreatePolygon(b, shape, p))
 		}
 	}
-	return nil
 }

@@ -1,7 +1,6 @@
 package proof
 
 import (
-	"encoding/binary"
 	"fmt"
 	"runtime"
 	"runtime/debug"
@@ -9,11 +8,12 @@ import (
 
 	"github.com/evertick/evertick"
 	"github.com/evertick/evertick/internal/fault"
+	"github.com/evertick/evertick/internal/wire"
 	"github.com/evertick/evertick/native"
 	"github.com/zeebo/xxh3"
 )
 
-// Recording is the hashes of a run, after each tick, and who made it.
+// Recording has the hashes of a run, after each tick, and the build that made it.
 type Recording struct {
 	Build      string // see Build
 	SimVersion uint32
@@ -21,7 +21,7 @@ type Recording struct {
 	Hashes     []uint64 // after tick 1, 2, …
 }
 
-// Build says in one line what runs here: machine, compilers, level, workers.
+// Build describes this build in one line: machine, compilers, level, workers.
 func Build(level native.Level, workers int) string {
 	info := native.Info()
 	arch, tags := runtime.GOARCH, []string{runtime.Version()}
@@ -59,16 +59,11 @@ func (r *Recording) MarshalBinary() ([]byte, error) {
 		return nil, fault.Field(fault.ErrRange, "proof: Recording.Hashes: length", len(r.Hashes))
 	}
 	b := make([]byte, 0, fixedSize+len(r.Build)+8*len(r.Hashes))
-	b = append(b, magic...)
-	b = binary.LittleEndian.AppendUint32(b, uint32(len(r.Build)))
-	b = append(b, r.Build...)
-	b = binary.LittleEndian.AppendUint32(b, r.SimVersion)
-	b = binary.LittleEndian.AppendUint64(b, r.Seed)
-	b = binary.LittleEndian.AppendUint32(b, uint32(len(r.Hashes)))
-	for _, h := range r.Hashes {
-		b = binary.LittleEndian.AppendUint64(b, h)
-	}
-	return binary.LittleEndian.AppendUint64(b, xxh3.Hash(b)), nil
+	b = wire.AppendU32s(append(b, magic...), uint32(len(r.Build)))
+	b = wire.AppendU32s(append(b, r.Build...), r.SimVersion)
+	b = wire.AppendU32s(wire.AppendU64s(b, r.Seed), uint32(len(r.Hashes)))
+	b = wire.AppendU64s(b, r.Hashes...)
+	return wire.AppendU64s(b, xxh3.Hash(b)), nil
 }
 
 // UnmarshalBinary reads what MarshalBinary wrote. Anything else is fault.ErrCorrupt, and
@@ -77,33 +72,29 @@ func (r *Recording) UnmarshalBinary(b []byte) error {
 	if len(b) < fixedSize || string(b[:len(magic)]) != magic {
 		return fmt.Errorf("proof: no recording of hashes: %w", fault.ErrCorrupt)
 	}
-	body, sum := b[:len(b)-8], binary.LittleEndian.Uint64(b[len(b)-8:])
-	if xxh3.Hash(body) != sum {
+	body := b[:len(b)-8]
+	if xxh3.Hash(body) != wire.U64At(b[len(body):], 0) {
 		return fmt.Errorf("proof: recording: checksum: %w", fault.ErrCorrupt)
 	}
-	body = body[len(magic):]
-	line := int(binary.LittleEndian.Uint32(body))
-	body = body[4:]
-	if line > maxBuild || line > len(body)-16 {
+	in := wire.NewReader(body[len(magic):])
+	line := in.U32()
+	got := Recording{Build: string(in.Bytes(in.Count(uint64(line), maxBuild, 1)))}
+	got.SimVersion, got.Seed = in.U32(), in.U64()
+	ticks := in.U32()
+	if in.Err() != nil {
 		return fault.Field(fault.ErrCorrupt, "proof: recording: length of the line", line)
 	}
-	got := Recording{Build: string(body[:line])}
-	body = body[line:]
-	got.SimVersion, got.Seed = binary.LittleEndian.Uint32(body), binary.LittleEndian.Uint64(body[4:])
-	ticks := binary.LittleEndian.Uint32(body[12:])
-	if body = body[16:]; uint64(len(body)) != 8*uint64(ticks) {
+	if uint64(in.Len()) != 8*uint64(ticks) {
 		return fault.Field(fault.ErrCorrupt, "proof: recording: ticks", ticks)
 	}
 	got.Hashes = make([]uint64, ticks)
-	for i := range got.Hashes {
-		got.Hashes[i] = binary.LittleEndian.Uint64(body[8*i:])
-	}
+	in.U64s(got.Hashes)
 	*r = got
 	return nil
 }
 
 // Record runs the scene. If restoreEvery is not 0 it goes on in a new scene, restored from a
-// snapshot of the old one, after each so many ticks.
+// snapshot of the old one, each time after that many ticks.
 func Record(c Config, ticks, restoreEvery int) (*Recording, error) {
 	s, err := New(c)
 	if err != nil {
@@ -112,7 +103,7 @@ func Record(c Config, ticks, restoreEvery int) (*Recording, error) {
 	r := &Recording{Build: s.build(c), SimVersion: evertick.SimVersion, Seed: c.Seed, Hashes: make([]uint64, 0, ticks)}
 	for i := range ticks {
 		if restoreEvery > 0 && i > 0 && i%restoreEvery == 0 {
-			if s, err = s.successor(c); err != nil {
+			if s, err = s.restored(c); err != nil {
 				return nil, err
 			}
 		}
@@ -124,8 +115,8 @@ func Record(c Config, ticks, restoreEvery int) (*Recording, error) {
 	return r, nil
 }
 
-// successor is a new scene in the state of s.
-func (s *Scene) successor(c Config) (*Scene, error) {
+// restored returns a new scene in the state of s.
+func (s *Scene) restored(c Config) (*Scene, error) {
 	b, err := s.Sim.Snapshot(nil)
 	if err != nil {
 		return nil, err
@@ -139,8 +130,8 @@ func (s *Scene) successor(c Config) (*Scene, error) {
 
 func (s *Scene) build(c Config) string { return Build(s.Sim.Level(), max(c.Workers, 1)) }
 
-// FirstDifference returns the first tick, counted from 1, after which two runs have not the
-// same hash, and false if there is none among the ticks that both have.
+// FirstDifference returns the first tick, counted from 1, after which the hashes of two runs differ,
+// and false if there is none among the ticks that both have.
 func FirstDifference(a, b *Recording) (tick uint64, differ bool) {
 	for i := range min(len(a.Hashes), len(b.Hashes)) {
 		if a.Hashes[i] != b.Hashes[i] {

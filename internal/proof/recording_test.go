@@ -39,7 +39,7 @@ func TestRecordingRoundTrip(t *testing.T) {
 	}
 }
 
-// Every byte counts.
+// Every altered byte is noticed.
 func TestRecordingIsChecked(t *testing.T) {
 	good := marshal(t, sample())
 	for i := range good {

@@ -8,7 +8,7 @@ import (
 	"github.com/evertick/evertick/spatial"
 )
 
-// SceneName is what the scene is called.
+// SceneName is the name of the scene.
 const SceneName = "everything"
 
 // Config of a Scene. The zero value works.
@@ -24,7 +24,7 @@ type Config struct {
 	Stages bool
 }
 
-// The room is a cave in the XY plane, in metres; agents also fly about in front of it.
+// The room is a cave in the XY plane, in metres; agents also fly in front of it.
 const (
 	roomX = 40 // half its width
 	roomY = 24 // its height
@@ -37,28 +37,28 @@ const (
 type kind uint8
 
 const (
-	nothing kind = iota
-	soul         // the one entity that stands for the whole
+	nothing      kind = iota
+	totalsEntity      // the one entity with the sums over all others
 	agent
 	food
-	part // of a contraption, or rubble: it has a body
+	part // of a machine, or rubble: it has a body
 	bullet
 	walker
 )
 
-// Scene is a Sim in which everything happens that this module can do: agents perceive,
-// think, are born and die; bodies of all kinds are tied by joints of all kinds, sleep, are
+// Scene is a Sim that uses every feature of this module: agents perceive,
+// think, are born and die; bodies of all kinds have joints of all kinds, sleep, are
 // shot at, blown up and teleported; inputs arrive; and systems use columns of all kinds.
-// What it does depends on its seed alone.
+// A run depends on its seed only.
 type Scene struct {
 	Sim  *evertick.Sim
 	seed uint64
 
-	cols  columns
-	kinds *ecs.Column[uint8]
-	tags  tags
-	ops   native.Ops
-	soul  ecs.ID
+	cols   columns
+	kinds  *ecs.Column[uint8]
+	tags   tags
+	ops    native.Ops
+	totals ecs.ID
 
 	props  props
 	mind   mind
@@ -66,7 +66,8 @@ type Scene struct {
 	walk   walking
 	lists  [2]*physics.Commands
 
-	ids []ecs.ID
+	ids      []ecs.ID
+	buildErr error // see keep
 }
 
 // columns of the world beside the built-in ones.
@@ -77,7 +78,7 @@ type columns struct {
 	drag                []float32 // 1/s
 	energy              []float32
 	mood                []float32 // a sum over many, which any other order would change
-	heat                []float32 // what hits have left
+	heat                []float32 // from hits
 	fading              []float32 // halves until it is denormal, and then zero
 	sight               []float32 // m
 	pushX, pushY        []float32 // N·s, on the body of target
@@ -109,7 +110,7 @@ func New(c Config) (*Scene, error) {
 	s := &Scene{Sim: sim, seed: c.Seed}
 	s.ops = native.Ops{Level: sim.Level(), Pool: native.NewPool(max(c.Workers, 1))}
 	s.lists = [...]*physics.Commands{sim.Physics.NewCommands(), sim.Physics.NewCommands()}
-	for _, build := range []func() error{s.addColumns, s.addTags, s.populate, s.furnish, s.addSystems} {
+	for _, build := range []func() error{s.addColumns, s.addTags, s.populate, s.buildProps, s.addSystems} {
 		if err := build(); err != nil {
 			return nil, err
 		}
@@ -117,17 +118,17 @@ func New(c Config) (*Scene, error) {
 	return s, nil
 }
 
-// add is AddColumn for a column that is kept as a slice.
-func add[T ecs.Number](w *ecs.World, err *error, name string, to *[]T) {
-	c, e := ecs.AddColumn[T](w, name)
-	if *err = e; e == nil {
+// add adds a column that is kept as a slice.
+func add[T ecs.Number](s *Scene, name string, to *[]T) *ecs.Column[T] {
+	c, err := ecs.AddColumn[T](s.Sim.World, name)
+	if s.keep(err); err == nil {
 		*to = c.Values()
 	}
+	return c
 }
 
 func (s *Scene) addColumns() error {
-	c, w := &s.cols, s.Sim.World
-	var err error
+	c := &s.cols
 	for _, f := range []struct {
 		name string
 		to   *[]float32
@@ -138,39 +139,22 @@ func (s *Scene) addColumns() error {
 		{"drag", &c.drag}, {"energy", &c.energy}, {"mood", &c.mood}, {"heat", &c.heat}, {"fading", &c.fading},
 		{"sight", &c.sight}, {"push.x", &c.pushX}, {"push.y", &c.pushY},
 	} {
-		if add(w, &err, f.name, f.to); err != nil {
-			return err
-		}
+		add(s, f.name, f.to)
 	}
-	for _, f := range []struct {
-		name string
-		to   *[]uint32
-	}{{"target", &c.target}, {"seen", &c.seen}, {"touched", &c.touched}, {"age", &c.age}} {
-		if add(w, &err, f.name, f.to); err != nil {
-			return err
-		}
-	}
-	if add(w, &err, "odometer", &c.odometer); err != nil {
-		return err
-	}
-	if add(w, &err, "team", &c.team); err != nil {
-		return err
-	}
-	if add(w, &err, "debt", &c.debt); err != nil {
-		return err
-	}
-	if s.kinds, err = ecs.AddColumn[uint8](w, "kind"); err != nil {
-		return err
-	}
-	c.kind = s.kinds.Values()
-	if add(w, &err, "group", &c.group); err != nil {
-		return err
-	}
-	trail, err := ecs.AddArrayColumn[[4]float32](w, "trail")
-	if err == nil {
+	add(s, "target", &c.target)
+	add(s, "seen", &c.seen)
+	add(s, "touched", &c.touched)
+	add(s, "age", &c.age)
+	add(s, "odometer", &c.odometer)
+	add(s, "team", &c.team)
+	add(s, "debt", &c.debt)
+	s.kinds = add(s, "kind", &c.kind)
+	add(s, "group", &c.group)
+	trail, err := ecs.AddArrayColumn[[4]float32](s.Sim.World, "trail")
+	if s.keep(err); err == nil {
 		c.trail = trail.Values()
 	}
-	return err
+	return s.built()
 }
 
 func (s *Scene) addTags() error {
@@ -178,28 +162,24 @@ func (s *Scene) addTags() error {
 		name string
 		to   *ecs.Tag
 	}{{"agent", &s.tags.agent}, {"alarmed", &s.tags.alarmed}, {"body", &s.tags.body}, {"doll", &s.tags.doll}} {
-		tag, err := s.Sim.World.Tag(t.name)
-		if err != nil {
-			return err
-		}
-		*t.to = tag
+		var err error
+		*t.to, err = s.Sim.World.Tag(t.name)
+		s.keep(err)
 	}
-	// Who is alarmed remembers it; who calms down pays for it.
+	// Debts count how often an agent was alarmed.
 	s.tags.alarmed.OnSet(func(_ ecs.ID, slot ecs.Slot) { s.cols.debt[slot] += 3 })
 	s.tags.alarmed.OnUnset(func(_ ecs.ID, slot ecs.Slot) { s.cols.debt[slot]-- })
-	return nil
+	return s.built()
 }
 
-// addSystems adds systems that declare what they touch, and run side by side where they
+// addSystems adds systems that declare what they access, which run in parallel where they
 // share nothing, and systems that do not.
 func (s *Scene) addSystems() error {
-	if err := s.Sim.Resource("senses"); err != nil {
-		return err
-	}
+	s.keep(s.Sim.Resource("senses"))
 	for _, sys := range []evertick.System{
-		{Name: "inputs", Run: s.takeInputs},
-		{Name: "raise", Run: s.raise},
-		{Name: "act", Run: s.act},
+		{Name: "inputs", Run: s.applyInputs},
+		{Name: "born", Run: s.initBorn},
+		{Name: "shove", Run: s.shove},
 		{Name: "move", Run: s.move},
 		{Name: "machines", Run: s.runMachines},
 		{Name: "bullets", Run: s.ageBullets},
@@ -208,14 +188,14 @@ func (s *Scene) addSystems() error {
 			Reads: []string{"index", "entities", "agent", "position", "scale", "velocity.x", "velocity.y", "velocity.z"},
 		},
 		{
-			Name: "feel", Stage: evertick.AfterIndex, Run: s.feel,
+			Name: "contacts", Stage: evertick.AfterIndex, Run: s.recordContacts,
 			Reads: []string{"bodies", "entities"}, Writes: []string{"touched", "heat", "debt"},
 		},
 		{Name: "think", Stage: evertick.AfterIndex, Run: s.think},
-		{Name: "look", Stage: evertick.AfterIndex, Run: s.look},
-		{Name: "walk", Stage: evertick.AfterIndex, Run: s.walkAbout},
+		{Name: "look", Stage: evertick.AfterIndex, Run: s.lookAtBodies},
+		{Name: "walk", Stage: evertick.AfterIndex, Run: s.moveWalkers},
 		{
-			Name: "travel", Stage: evertick.AfterIndex, Run: s.travel,
+			Name: "distance", Stage: evertick.AfterIndex, Run: s.addDistance,
 			Reads: []string{"entities", "velocity.x", "velocity.y"}, Writes: []string{"odometer"},
 		},
 		{
@@ -223,21 +203,20 @@ func (s *Scene) addSystems() error {
 			Reads: []string{"entities", "position"}, Writes: []string{"fading", "trail", "age"},
 		},
 		{
-			Name: "quarrel", Stage: evertick.AfterIndex, Run: s.quarrel, After: []string{"feel"},
+			Name: "debts", Stage: evertick.AfterIndex, Run: s.settleDebts, After: []string{"contacts"},
 			Reads: []string{"senses", "entities", "team", "energy", "agent"}, Writes: []string{"debt", "mood"},
 		},
-		{Name: "live", Stage: evertick.AfterIndex, Run: s.live},
+		{Name: "population", Stage: evertick.AfterIndex, Run: s.updatePopulation},
 	} {
-		if err := s.Sim.AddSystem(sys); err != nil {
-			return err
-		}
+		s.keep(s.Sim.AddSystem(sys))
 	}
-	return s.Sim.Check()
+	s.keep(s.Sim.Check())
+	return s.built()
 }
 
-// Step lets inputs arrive, and runs a tick.
+// Step pushes inputs, and runs a tick.
 func (s *Scene) Step() error {
-	if err := s.arrive(); err != nil {
+	if err := s.pushInputs(); err != nil {
 		return err
 	}
 	return s.Sim.Step()
@@ -254,29 +233,25 @@ const (
 	streamGrowth
 )
 
-// populate makes the soul, agents, food and walkers.
+// populate spawns the entity of the totals, agents and food.
 func (s *Scene) populate() error {
-	soulID, err := s.spawn(soul, 0, roomY/2, 0)
-	if err != nil {
-		return err
-	}
-	s.soul = soulID
-	for i := range agents + foods {
+	var err error
+	s.totals, err = s.spawn(totalsEntity, 0, roomY/2, 0)
+	s.keep(err)
+	for i := range agents + maxFood {
 		r := s.random(uint64(i), streamPlace)
 		x, y, z := r.Range(-roomX+1, roomX-1), r.Range(2, roomY-1), r.Range(0, roomZ)
 		if i >= agents {
 			_, err = s.spawn(food, x, y, z)
 		} else {
-			err = s.bear(x, y, z, int16(i%3))
+			err = s.spawnAgent(x, y, z, int16(i%3))
 		}
-		if err != nil {
-			return err
-		}
+		s.keep(err)
 	}
-	return nil
+	return s.built()
 }
 
-// spawn makes an entity of a kind at a place.
+// spawn makes an entity of a kind at a position.
 func (s *Scene) spawn(k kind, x, y, z float32) (ecs.ID, error) {
 	w := s.Sim.World
 	id, err := w.Spawn()
@@ -289,8 +264,8 @@ func (s *Scene) spawn(k kind, x, y, z float32) (ecs.ID, error) {
 	return id, w.SetPosition(id, x, y, z)
 }
 
-// bear makes an agent.
-func (s *Scene) bear(x, y, z float32, team int16) error {
+// spawnAgent makes an agent.
+func (s *Scene) spawnAgent(x, y, z float32, team int16) error {
 	id, err := s.spawn(agent, x, y, z)
 	if err != nil {
 		return err

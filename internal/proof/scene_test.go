@@ -31,8 +31,8 @@ func step(t testing.TB, s *Scene, ticks int) {
 	}
 }
 
-// Levels and workers do not show in the hashes; the command prove says it of many ticks and
-// of other builds.
+// Hashes do not depend on levels and workers; the command prove shows it for many ticks and
+// for other builds.
 func TestLevelsAndWorkers(t *testing.T) {
 	const ticks = 120
 	want, err := Record(Config{Seed: 3, Level: native.Go}, ticks, 0)
@@ -56,7 +56,7 @@ func TestLevelsAndWorkers(t *testing.T) {
 	}
 }
 
-// happening counts what has happened in a run: a proof about a scene in which nothing
+// happening counts the events of a run: a proof about a scene in which nothing
 // happens proves nothing.
 type happening map[string]int
 
@@ -117,7 +117,7 @@ func TestEverythingHappens(t *testing.T) {
 	for kind := range kinds {
 		want = append(want, fmt.Sprintf("inputs of kind %d", kind))
 	}
-	for k := soul; k <= walker; k++ {
+	for k := totalsEntity; k <= walker; k++ {
 		want = append(want, fmt.Sprintf("entities of kind %d", k))
 	}
 	for k := physics.DistanceJoint; k <= physics.FilterJoint; k++ {
@@ -131,7 +131,7 @@ func TestEverythingHappens(t *testing.T) {
 	t.Logf("%d entities at most; %v", last, h)
 }
 
-// Every column that can differ does come out by name, with entity or body and both values.
+// Diff names every column that can differ, with entity or body and both values.
 func TestDiffNamesWhatDiffers(t *testing.T) {
 	const tick = 30
 	ulp := func(v *float32) { *v = math.Float32frombits(math.Float32bits(*v) ^ 1) }
@@ -185,7 +185,7 @@ func TestDiffNamesWhatDiffers(t *testing.T) {
 	}
 }
 
-// disturbed is a photo of a run in which something happens at the end of system think.
+// disturbed returns a photo of a run with a change at the end of system think.
 func disturbed(tick uint64, do func(*evertick.Sim)) (*Photo, error) {
 	hook := func(t *evertick.Tick, system string) {
 		if t.N+1 == tick && system == "think" {
@@ -195,7 +195,7 @@ func disturbed(tick uint64, do func(*evertick.Sim)) (*Photo, error) {
 	return photograph(Config{Seed: 1}, tick, func(n, _ uint64) bool { return n == tick }, evertick.Hooks{AfterSystem: hook})
 }
 
-// The photo of a difference is that of the first tick, and of none if there is none.
+// PhotoOfDifference photographs the first tick that differs, or returns nil.
 func TestPhotoOfDifference(t *testing.T) {
 	c := Config{Seed: 2}
 	r, err := Record(c, 40, 0)
@@ -216,7 +216,7 @@ func TestPhotoOfDifference(t *testing.T) {
 	}
 }
 
-// The scene keeps the rules that it is there to prove.
+// The scene itself follows the rules of determinism.
 func TestAccess(t *testing.T) {
 	s := newScene(t, Config{Seed: 1, CheckAccess: true})
 	step(t, s, 40)
@@ -224,12 +224,12 @@ func TestAccess(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if groups := fmt.Sprint(plan.Groups); !strings.Contains(groups, "[perceive feel]") || !strings.Contains(groups, "[travel fade quarrel]") {
+	if groups := fmt.Sprint(plan.Groups); !strings.Contains(groups, "[perceive contacts]") || !strings.Contains(groups, "[distance fade debts]") {
 		t.Errorf("groups %s", groups)
 	}
 }
 
-// A run that goes on in other Sims, from snapshots, is the same run.
+// A run that goes on in other Sims, from snapshots, has the same hashes.
 func TestRestored(t *testing.T) {
 	const ticks = 150
 	want, err := Record(Config{Seed: 6}, ticks, 0)

@@ -1,13 +1,13 @@
 package agent
 
 import (
-	"encoding/binary"
 	"errors"
 	"fmt"
 	"math"
 
 	"github.com/evertick/evertick/ecs"
 	"github.com/evertick/evertick/internal/fault"
+	"github.com/evertick/evertick/internal/wire"
 )
 
 // An answer is the data of an input, all little-endian, uvarints in their shortest form:
@@ -22,7 +22,7 @@ const (
 	maxText       = 256
 )
 
-// RefusedError says what was wrong with a decision. It wraps one of ErrRange, ErrNotFinite,
+// RefusedError says what is wrong with a decision. It wraps one of ErrRange, ErrNotFinite,
 // ErrCapacity and ErrCorrupt.
 type RefusedError struct {
 	Reason Reason
@@ -39,12 +39,14 @@ func refuse(why Reason, sentinel error, field string, value any) error {
 	return &RefusedError{why, fault.Field(sentinel, "agent: "+field, value)}
 }
 
-// rules are what decisions must keep to.
+// rules are the limits of decisions.
 type rules struct {
 	defs       []ActionDef
 	maxActions int
 	maxBytes   int
 }
+
+func rulesOf(c *Config) rules { return rules{c.Actions, c.MaxActions, c.MaxBytes} }
 
 // kind returns the index of an action.
 func (r *rules) kind(name string) int {
@@ -56,7 +58,7 @@ func (r *rules) kind(name string) int {
 	return -1
 }
 
-// check refuses an action that is not as its definition says.
+// check refuses an action that does not match its definition.
 func (r *rules) check(kind, index int, a *Action) error {
 	if kind < 0 || kind >= len(r.defs) {
 		return refuse(UnknownAction, fault.ErrRange, fmt.Sprintf("Decision.Actions[%d].Name", index), fmt.Sprintf("%.70q", a.Name))
@@ -92,11 +94,8 @@ type head struct {
 }
 
 func (h *head) append(dst []byte, why Reason) []byte {
-	le := binary.LittleEndian
 	dst = append(dst, answerVersion, byte(why))
-	dst = le.AppendUint64(dst, h.decision)
-	dst = le.AppendUint64(dst, uint64(h.agent))
-	return le.AppendUint64(dst, h.hash)
+	return wire.AppendU64s(dst, h.decision, uint64(h.agent), h.hash)
 }
 
 // encode appends the answer that a decision is, or an error.
@@ -104,7 +103,7 @@ func (r *rules) encode(dst []byte, h head, d *Decision) ([]byte, error) {
 	if len(d.Actions) > r.maxActions {
 		return dst, refuse(TooManyActions, fault.ErrCapacity, "len(Decision.Actions)", len(d.Actions))
 	}
-	size := 0 // so that nothing much is copied that will be refused
+	size := 0 // checked first, so that little is copied that will be refused
 	for i := range d.Actions {
 		size += len(d.Actions[i].Data)
 	}
@@ -113,7 +112,7 @@ func (r *rules) encode(dst []byte, h head, d *Decision) ([]byte, error) {
 	}
 	start := len(dst)
 	dst = h.append(dst, NoReason)
-	dst = binary.AppendUvarint(dst, uint64(len(d.Actions)))
+	dst = wire.AppendUvarints(dst, uint64(len(d.Actions)))
 	for i := range d.Actions {
 		a := &d.Actions[i]
 		kind := r.kind(a.Name)
@@ -129,23 +128,17 @@ func (r *rules) encode(dst []byte, h head, d *Decision) ([]byte, error) {
 }
 
 func appendAction(dst []byte, kind int, a *Action) []byte {
-	dst = binary.AppendUvarint(dst, uint64(kind))
-	dst = binary.AppendUvarint(dst, uint64(a.Target))
-	dst = binary.AppendUvarint(dst, uint64(a.After))
-	dst = binary.AppendUvarint(dst, uint64(len(a.Args)))
-	for _, v := range a.Args {
-		dst = binary.LittleEndian.AppendUint32(dst, math.Float32bits(v))
-	}
-	dst = binary.AppendUvarint(dst, uint64(len(a.Data)))
-	return append(dst, a.Data...)
+	dst = wire.AppendUvarints(dst, uint64(kind), uint64(a.Target), uint64(a.After), uint64(len(a.Args)))
+	dst = wire.AppendF32s(dst, a.Args...)
+	return wire.AppendPrefixed(dst, a.Data)
 }
 
-// failure appends the answer that says why there is none.
+// failure appends an answer that says why there is no decision.
 func (h *head) failure(dst []byte, why Reason, text string) []byte {
 	return append(h.append(dst, why), text[:min(len(text), maxText)]...)
 }
 
-// encodeOrFail is encode, or the failure to do so.
+// encodeOrFail encodes a decision, or the reason for which it is refused.
 func (r *rules) encodeOrFail(h head, d *Decision) []byte {
 	data, err := r.encode(nil, h, d)
 	var refused *RefusedError
@@ -155,7 +148,7 @@ func (r *rules) encodeOrFail(h head, d *Decision) []byte {
 	return data
 }
 
-// Answer is what came of a decision that was asked for.
+// Answer is a decision, or the reason why there is none.
 type Answer struct {
 	Decision uint64
 	Agent    ecs.ID
@@ -166,74 +159,26 @@ type Answer struct {
 	kinds    []int  // of the actions
 }
 
-// parser takes values off the front of b; after the first fault it gives zeros.
-type parser struct {
-	b   []byte
-	bad bool
-}
-
-func (p *parser) take(n int) []byte {
-	if n < 0 || n > len(p.b) {
-		p.bad, p.b = true, nil
-		return nil
-	}
-	b := p.b[:n:n]
-	p.b = p.b[n:]
-	return b
-}
-
-func (p *parser) u8() uint8 {
-	if b := p.take(1); b != nil {
-		return b[0]
-	}
-	return 0
-}
-
-func (p *parser) u32() uint32 {
-	if b := p.take(4); b != nil {
-		return binary.LittleEndian.Uint32(b)
-	}
-	return 0
-}
-
-func (p *parser) u64() uint64 {
-	if b := p.take(8); b != nil {
-		return binary.LittleEndian.Uint64(b)
-	}
-	return 0
-}
-
-// uvarint accepts values up to high in their shortest form.
-func (p *parser) uvarint(high uint64) uint64 {
-	v, n := binary.Uvarint(p.b)
-	if n <= 0 || n > 1 && p.b[n-1] == 0 || v > high {
-		p.bad, p.b = true, nil
-		return 0
-	}
-	p.b = p.b[n:]
-	return v
-}
-
 // decode reads an answer, whose actions keep to the rules unless there is an error, which
 // says so by its reason; what could be read of the head is returned with it. Actions refer to
 // memory of their own.
 func (r *rules) decode(data []byte) (Answer, error) {
-	p := parser{b: data}
-	version := p.u8()
-	a := Answer{Reason: Reason(p.u8()), Decision: p.u64(), Agent: ecs.ID(p.u64()), Hash: p.u64()}
+	p := wire.NewReader(data)
+	version := p.U8()
+	a := Answer{Reason: Reason(p.U8()), Decision: p.U64(), Agent: ecs.ID(p.U64()), Hash: p.U64()}
 	switch {
-	case p.bad || version != answerVersion || a.Reason >= reasonEnd:
+	case p.Err() != nil || version != answerVersion || a.Reason >= reasonEnd:
 		return Answer{}, refuse(Malformed, fault.ErrCorrupt, "answer: bytes", len(data))
 	case len(data) > max(r.maxBytes, answerHeader+maxText):
 		return a, refuse(TooLarge, fault.ErrCapacity, "answer: bytes", len(data))
 	case a.Reason != NoReason:
-		if len(p.b) > maxText {
-			return a, refuse(TooLarge, fault.ErrCapacity, "answer: bytes of text", len(p.b))
+		if p.Len() > maxText {
+			return a, refuse(TooLarge, fault.ErrCapacity, "answer: bytes of text", p.Len())
 		}
-		a.Text = string(p.b)
+		a.Text = string(p.Rest())
 		return a, nil
 	}
-	n := p.uvarint(math.MaxInt32)
+	n := p.Canonical(0, math.MaxInt32)
 	if n > uint64(r.maxActions) {
 		return a, refuse(TooManyActions, fault.ErrCapacity, "answer: actions", n)
 	}
@@ -243,17 +188,17 @@ func (r *rules) decode(data []byte) (Answer, error) {
 			return a, err
 		}
 	}
-	if p.bad || len(p.b) > 0 {
+	if p.Done() != nil {
 		a.Actions, a.kinds = nil, nil
 		return a, refuse(Malformed, fault.ErrCorrupt, "answer: bytes", len(data))
 	}
 	return a, nil
 }
 
-func (r *rules) decodeAction(p *parser, a *Answer, i int) error {
+func (r *rules) decodeAction(p *wire.Reader, a *Answer, i int) error {
 	act := action(p)
 	kind := act.kind
-	if p.bad {
+	if p.Err() != nil {
 		return refuse(Malformed, fault.ErrCorrupt, "answer: action", i)
 	}
 	if kind < len(r.defs) {
@@ -272,18 +217,15 @@ type decodedAction struct {
 }
 
 // action reads one action, into memory of its own, without its name.
-func action(p *parser) (d decodedAction) {
-	d.kind = int(p.uvarint(math.MaxInt32))
-	d.Target = ecs.ID(p.uvarint(math.MaxUint64))
-	d.After = uint32(p.uvarint(math.MaxUint32))
-	n := p.uvarint(64)
-	if args := p.take(4 * int(n)); n > 0 && args != nil {
+func action(p *wire.Reader) (d decodedAction) {
+	d.kind = int(p.Canonical(0, math.MaxInt32))
+	d.Target = ecs.ID(p.Canonical(0, math.MaxUint64))
+	d.After = uint32(p.Canonical(0, math.MaxUint32))
+	if n := p.Count(p.Canonical(0, 64), 64, 4); n > 0 {
 		d.Args = make([]float32, n)
-		for i := range d.Args {
-			d.Args[i] = math.Float32frombits(binary.LittleEndian.Uint32(args[4*i:]))
-		}
+		p.F32s(d.Args)
 	}
-	if data := p.take(int(p.uvarint(math.MaxInt32))); len(data) > 0 {
+	if data := p.Bytes(int(p.Canonical(0, math.MaxInt32))); len(data) > 0 {
 		d.Data = append([]byte(nil), data...)
 	}
 	return d

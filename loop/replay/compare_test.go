@@ -80,7 +80,7 @@ func TestDiffEqual(t *testing.T) {
 	}
 }
 
-// branched is a fork of the log in dir behind tick 29, with another input in tick 30.
+// branched is a fork of the log in dir after tick 29, with another input in tick 30.
 func branched(t *testing.T, dir string, ticks int) string {
 	t.Helper()
 	branch := t.TempDir()
@@ -114,7 +114,7 @@ func TestDiff(t *testing.T) {
 	}
 }
 
-// A log that was not made by this code tells what it can, and that it does not replay.
+// A log that was not made by this code yields what it contains, and that it does not replay.
 func TestDiffNotReplayable(t *testing.T) {
 	a, _ := recorded(t, scenario(nil), 30, replay.Options{})
 	b, _ := recorded(t, scenario(func(y *yard) {
@@ -187,7 +187,7 @@ func TestDiffInputsOnly(t *testing.T) {
 	}
 }
 
-// The state behind a tick is the same with snapshots and without.
+// The state after a tick is the same with snapshots and without.
 func TestSeekPlain(t *testing.T) {
 	dir, hashes := recorded(t, scenario(nil), 30, replay.Options{SnapshotTicks: 10})
 	sim, err := replay.SeekPlain(dir, scenario(nil), 25, nil)

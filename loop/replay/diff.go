@@ -14,9 +14,9 @@ import (
 	"github.com/evertick/evertick/loop/worldlog"
 )
 
-// LogDifference is where two logs a and b part.
+// LogDifference is where two logs a and b diverge.
 type LogDifference struct {
-	// Tick is the first whose hashes differ, or that one of the logs has not.
+	// Tick is the first whose hashes differ, or that one of the logs lacks.
 	Tick         uint64
 	HashA, HashB uint64
 	// EndsA or EndsB is set if that log ends before Tick.
@@ -55,10 +55,10 @@ func (d *LogDifference) String() string {
 	return text.String()
 }
 
-// Diff returns where two logs of one scenario part, or nil if they are equal in hashes,
-// inputs and length. It looks at the logs first and then runs both up to the tick at which they
-// part. If a run does not come to what its log says, the error is that of Seek, beside what
-// the logs alone have told.
+// Diff returns where two logs of one scenario diverge, or nil if they are equal in hashes,
+// inputs and length. It compares the logs first and then runs both up to the tick at which
+// they diverge. If a run does not repeat its log, Diff returns the error of Seek together
+// with the difference found in the logs.
 func Diff(dirA, dirB string, sc Scenario, fsys worldlog.FS) (*LogDifference, error) {
 	d, err := diffLogs(dirA, dirB, sc, fsys)
 	if d == nil || err != nil || d.EndsA || d.EndsB || d.HashA == d.HashB {
@@ -129,51 +129,33 @@ func diffReaders(a, b *worldlog.Reader) (*LogDifference, error) {
 	}
 }
 
-// ended tells whether that is all of a log. One that a crash has torn ends there.
+// ended reports whether err is the end of a log, torn or not.
 func ended(err error) bool { return err == io.EOF || errors.Is(err, worldlog.ErrTorn) }
 
 func sameInputs(x, y *worldlog.Tick) bool {
-	i, j := 0, 0
-	for {
-		a, b := nextInput(x, &i), nextInput(y, &j)
-		switch {
-		case a == nil || b == nil:
-			return a == b
-		case a.Source != b.Source || a.Seq != b.Seq || a.Kind != b.Kind || !bytes.Equal(a.Data, b.Data):
-			return false
-		}
-	}
+	return slices.EqualFunc(inputRecords(x), inputRecords(y), func(a, b worldlog.Record) bool {
+		return a.Source == b.Source && a.Seq == b.Seq && a.Kind == b.Kind && bytes.Equal(a.Data, b.Data)
+	})
 }
 
-// nextInput returns the Input record at or behind i, and moves i behind it.
-func nextInput(t *worldlog.Tick, i *int) *worldlog.Record {
-	for *i < len(t.Records) {
-		r := &t.Records[*i]
-		*i++
-		if r.Type == worldlog.Input {
-			return r
-		}
-	}
-	return nil
+func inputRecords(t *worldlog.Tick) []worldlog.Record {
+	return slices.DeleteFunc(slices.Clone(t.Records), func(r worldlog.Record) bool { return r.Type != worldlog.Input })
 }
 
 func differingColumns(x, y *worldlog.Tick) []string {
-	a, b := columnsOf(x), columnsOf(y)
-	if a == nil || b == nil {
+	a, errA := columnsOf(x)
+	b, errB := columnsOf(y)
+	if a == nil || b == nil || errA != nil || errB != nil {
 		return nil
 	}
 	return differing(a, b)
 }
 
 // columnsOf returns the column hashes that a log has for a tick, or nil.
-func columnsOf(t *worldlog.Tick) []ecs.ColumnHash {
+func columnsOf(t *worldlog.Tick) ([]ecs.ColumnHash, error) {
 	i := slices.IndexFunc(t.Records, func(r worldlog.Record) bool { return r.Type == worldlog.Columns })
 	if i < 0 {
-		return nil
+		return nil, nil
 	}
-	columns, err := parseColumns(t.Records[i].Data)
-	if err != nil {
-		return nil
-	}
-	return columns
+	return parseColumns(t.Records[i].Data)
 }

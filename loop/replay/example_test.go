@@ -66,7 +66,7 @@ func Example() {
 	if err != nil {
 		panic(err)
 	}
-	fmt.Println("behind tick 49 at", then.World.Position.X[0])
+	fmt.Println("after tick 49 at", then.World.Position.X[0])
 
 	branch, other, err := replay.Fork(dir+"/run", walkers, 49, dir+"/branch", replay.Options{})
 	if err != nil {
@@ -88,7 +88,7 @@ func Example() {
 	fmt.Println("tick", d.Tick, d.Where)
 	// Output:
 	// 100 ticks, 10 inputs, <nil>
-	// behind tick 49 at 10
+	// after tick 49 at 10
 	// tick 50 entities: value of position.x, slot 0 (ent_1): 12 (0x41400000) and -118 (0xc2ec0000)
 }
 

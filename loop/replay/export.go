@@ -2,14 +2,12 @@ package replay
 
 import (
 	"bufio"
-	"encoding/binary"
 	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"iter"
-	"math"
 	"strconv"
 
 	"github.com/evertick/evertick"
@@ -17,19 +15,14 @@ import (
 )
 
 // ExportCSV writes a log as comma-separated values: a line of names, and then for each tick
-// one of record "tick", with the hash and the counts, behind one of record "input" for each
-// of its inputs. Data are in hexadecimal. It runs nothing, so it needs no scenario. The
-// error is that of the log, where it is damaged or torn, or of w.
+// a line of record "input" for each of its inputs and one of record "tick", with the hash and
+// the counts. Data are in hexadecimal. It runs no tick, so it needs no scenario. The error is
+// that of the log, where it is damaged or torn, or of w.
 func ExportCSV(w io.Writer, dir string, fsys worldlog.FS) error {
 	b := bufio.NewWriter(w)
 	fmt.Fprintln(b, "tick,record,hash,live,dropped,source,seq,kind,late,data")
 	err := export(dir, fsys, func(t *worldlog.Tick) error {
-		for i := 0; ; {
-			r := nextInput(t, &i)
-			if r == nil {
-				break
-			}
-			in, err := parseInput(t.Tick, r)
+		for in, err := range inputsOf(t) {
 			if err != nil {
 				return err
 			}
@@ -42,17 +35,12 @@ func ExportCSV(w io.Writer, dir string, fsys worldlog.FS) error {
 }
 
 // Inputs yields the inputs of a log as they were applied, each with the tick in which it was.
-// It runs nothing, so it needs no scenario. Data is good until the next one. An error, which
-// is the last that it yields, is that of the log.
+// It runs no tick, so it needs no scenario. Data is valid until the next one. An error of the
+// log comes last.
 func Inputs(dir string, fsys worldlog.FS) iter.Seq2[Applied, error] {
 	return func(yield func(Applied, error) bool) {
 		err := export(dir, fsys, func(t *worldlog.Tick) error {
-			for i := 0; ; {
-				r := nextInput(t, &i)
-				if r == nil {
-					return nil
-				}
-				in, err := parseInput(t.Tick, r)
+			for in, err := range inputsOf(t) {
 				if err != nil {
 					return err
 				}
@@ -60,6 +48,7 @@ func Inputs(dir string, fsys worldlog.FS) iter.Seq2[Applied, error] {
 					return errEnough
 				}
 			}
+			return nil
 		})
 		if err != nil && err != errEnough {
 			yield(Applied{}, err)
@@ -73,7 +62,7 @@ type Applied struct {
 	Input evertick.Input
 }
 
-// errEnough ends a walk over a log whose reader has seen enough.
+// errEnough ends the reading of a log early.
 var errEnough = errors.New("enough")
 
 // traceEvent is one of the format that chrome://tracing and Perfetto read. Times are
@@ -96,9 +85,9 @@ const (
 	notesRow
 )
 
-// ExportTrace writes a log in the trace event format, as a JSON array: ticks as long as
-// they are in simulated time, inputs, snapshots and marks as moments in them, entities as a
-// counter. Errors are those of ExportCSV.
+// ExportTrace writes a log in the trace event format, as a JSON array: ticks as spans of
+// simulated time, inputs, snapshots and marks as instants in them, entities as a counter.
+// Errors are those of ExportCSV.
 func ExportTrace(w io.Writer, dir string, fsys worldlog.FS) error {
 	x := &tracer{w: bufio.NewWriter(w), us: 1e6 / 60.0}
 	for i, name := range []string{"ticks", "inputs", "snapshots and marks"} {
@@ -139,8 +128,10 @@ func (x *tracer) event(e traceEvent) {
 
 func (x *tracer) tick(t *worldlog.Tick) error {
 	for i := range t.Records {
-		if r := &t.Records[i]; r.Type == worldlog.Config && len(r.Data) == configBytes {
-			x.us = float64(math.Float32frombits(binary.LittleEndian.Uint32(r.Data))) * 1e6
+		if r := &t.Records[i]; r.Type == worldlog.Config {
+			if dt, _, err := readConfig(r.Data); err == nil {
+				x.us = float64(dt) * 1e6
+			}
 		}
 	}
 	ts := float64(t.Tick) * x.us

@@ -10,10 +10,9 @@ import (
 )
 
 // Fork begins a log in newDir that has the ticks of the one in dir up to and with the
-// given one, and returns a Sim in the state behind that tick, recorded there from then
-// on: what was, and then something else. The new log is whole in itself; its
-// Identity.Parent is the chain hash of the old one behind that tick, which proves what it
-// branched from. Errors are those of Seek and Record.
+// given one, and returns a Sim in the state after that tick, which it records there from
+// then on. The new log is complete; its Identity.Parent is the chain hash of the old one
+// after that tick, which proves what it branched from. Errors are those of Seek and Record.
 func Fork(dir string, sc Scenario, tick uint64, newDir string, opt Options) (*Recorder, *evertick.Sim, error) {
 	chain, err := chainAt(dir, tick, opt.Log.FS)
 	if err != nil {
@@ -30,7 +29,7 @@ func Fork(dir string, sc Scenario, tick uint64, newDir string, opt Options) (*Re
 	return attach(sim, log, opt), sim, nil
 }
 
-// chainAt returns the chain hash behind a tick.
+// chainAt returns the chain hash after a tick.
 func chainAt(dir string, tick uint64, fsys worldlog.FS) (chain [32]byte, err error) {
 	r, err := worldlog.OpenReader(dir, fsys)
 	if err != nil {
@@ -77,7 +76,7 @@ func copyUntil(dir string, tick uint64, newDir string, parent [32]byte, opt worl
 
 func copyTick(log *worldlog.Log, t *worldlog.Tick) error {
 	for i := range t.Records {
-		// The snapshots do not come along.
+		// The snapshots are not copied.
 		if t.Records[i].Type == worldlog.SnapshotRef {
 			continue
 		}

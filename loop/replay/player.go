@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/evertick/evertick"
@@ -13,10 +14,10 @@ import (
 	"github.com/evertick/evertick/loop/worldlog"
 )
 
-// DivergedError says where a replay went another way than the log. It wraps ErrDiverged.
+// DivergedError says where a replay differs from the log. It wraps ErrDiverged.
 type DivergedError struct {
 	Tick      uint64
-	Want, Got uint64 // state hashes behind it: that of the log, and that of the replay
+	Want, Got uint64 // state hashes after it: that of the log, and that of the replay
 	// Columns names those whose hashes differ, if the log has them for this tick.
 	Columns []string
 	// Where is the first difference of the two states, the log's first, if the log has a
@@ -41,32 +42,32 @@ func (e *DivergedError) Error() string {
 // Unwrap returns ErrDiverged.
 func (e *DivergedError) Unwrap() error { return ErrDiverged }
 
-// player runs a Sim by a log.
-type player struct {
+// Player runs a Sim from a log, tick by tick, forwards and to any tick, to look at the
+// past. It checks every tick against the log.
+type Player struct {
 	dir    string
 	fsys   worldlog.FS
 	sc     Scenario
 	sim    *evertick.Sim
 	reader *worldlog.Reader
 	tick   *worldlog.Tick // that runs, or ran last
-	err    error          // of a record that feed cannot read
 	limit  int            // bytes of a snapshot
 }
 
-// open builds the scenario and opens the log at its first tick.
-func open(dir string, fsys worldlog.FS, sc Scenario) (*player, error) {
+// Play opens a log at its first tick. Errors are those of Verify.
+func Play(dir string, sc Scenario, fsys worldlog.FS) (*Player, error) {
 	reader, err := worldlog.OpenReader(dir, fsys)
 	if err != nil {
 		return nil, err
 	}
-	p := &player{dir: dir, fsys: fsys, sc: sc, reader: reader}
+	p := &Player{dir: dir, fsys: fsys, sc: sc, reader: reader}
 	if err := p.begin(); err != nil {
 		return nil, errors.Join(err, reader.Close())
 	}
 	return p, nil
 }
 
-func (p *player) begin() error {
+func (p *Player) begin() error {
 	id := p.reader.Identity()
 	if err := checkIdentity(p.sc, id); err != nil {
 		return err
@@ -90,19 +91,29 @@ func (p *player) begin() error {
 	return p.reader.Seek(0)
 }
 
-func (p *player) close() error { return p.reader.Close() }
+// Sim returns the Sim, to look at. Only the Player may step it, and a Seek may replace it.
+func (p *Player) Sim() *evertick.Sim { return p.sim }
 
-// feed gives the Sim the inputs of the tick that was read.
-func (p *player) feed(tick uint64, dst []evertick.Input) ([]evertick.Input, error) {
+// Identity returns the Identity that the log was created with.
+func (p *Player) Identity() worldlog.Identity { return p.reader.Identity() }
+
+// Close closes the log.
+func (p *Player) Close() error { return p.reader.Close() }
+
+// Live closes the log and returns the Sim in its present state, which takes inputs from Push
+// from now on. To record them, use Fork instead.
+func (p *Player) Live() (*evertick.Sim, error) {
+	p.sim.SetInputs(nil)
+	p.sim.DropInputs()
+	return p.sim, p.Close()
+}
+
+// feed returns the inputs of the tick that was read.
+func (p *Player) feed(tick uint64, dst []evertick.Input) ([]evertick.Input, error) {
 	if p.tick == nil || p.tick.Tick != tick {
-		return dst, fault.Field(fault.ErrRange, "replay: Sim stepped by another than its Player: tick", tick)
+		return dst, fault.Field(fault.ErrRange, "replay: Sim not stepped by its Player: tick", tick)
 	}
-	for i := range p.tick.Records {
-		r := &p.tick.Records[i]
-		if r.Type != worldlog.Input {
-			continue
-		}
-		in, err := parseInput(tick, r)
+	for in, err := range inputsOf(p.tick) {
 		if err != nil {
 			return dst, err
 		}
@@ -112,7 +123,7 @@ func (p *player) feed(tick uint64, dst []evertick.Input) ([]evertick.Input, erro
 }
 
 // next reads the next tick, io.EOF at the end of the log.
-func (p *player) next() error {
+func (p *Player) next() error {
 	t, err := p.reader.Next()
 	if err != nil {
 		return err
@@ -124,8 +135,9 @@ func (p *player) next() error {
 	return nil
 }
 
-// step runs the next tick of the log and checks it; io.EOF at the end of the log.
-func (p *player) step() error {
+// Step runs the next tick. The error is io.EOF at the end of the log, and otherwise one of
+// Verify, after which the Player does not go on.
+func (p *Player) Step() error {
 	if err := p.next(); err != nil {
 		return err
 	}
@@ -138,7 +150,7 @@ func (p *player) step() error {
 	return nil
 }
 
-// step runs a tick. One behind which a system has asked to stop is as good as any.
+// step runs a tick. It ignores that a system asks to stop.
 func step(sim *evertick.Sim) error {
 	if err := sim.Step(); err != nil && !errors.Is(err, loop.ErrStop) {
 		return fmt.Errorf("replay: %w", err)
@@ -146,17 +158,15 @@ func step(sim *evertick.Sim) error {
 	return nil
 }
 
-// diverged says all that the log can tell of the tick that came out otherwise.
-func (p *player) diverged() error {
+// diverged returns the error for a tick that differs, with all that the log has of it.
+func (p *Player) diverged() error {
 	e := &DivergedError{Tick: p.tick.Tick, Want: p.tick.Hash, Got: p.sim.Hash()}
-	for i := range p.tick.Records {
-		if r := &p.tick.Records[i]; r.Type == worldlog.Columns {
-			want, err := parseColumns(r.Data)
-			if err != nil {
-				return err
-			}
-			e.Columns = differing(want, p.sim.ColumnHashes())
-		}
+	want, err := columnsOf(p.tick)
+	if err != nil {
+		return err
+	}
+	if want != nil {
+		e.Columns = differing(want, p.sim.ColumnHashes())
 	}
 	if theirs, err := p.loaded(e.Tick); err == nil {
 		if d, found := evertick.Diff(theirs, p.sim); found {
@@ -167,7 +177,7 @@ func (p *player) diverged() error {
 }
 
 // loaded builds a Sim from the snapshot of a tick.
-func (p *player) loaded(tick uint64) (*evertick.Sim, error) {
+func (p *Player) loaded(tick uint64) (*evertick.Sim, error) {
 	s, err := worldlog.LoadSnapshotUpTo(p.dir, p.fsys, tick, p.limit)
 	if err != nil {
 		return nil, err
@@ -191,7 +201,7 @@ func differing(a, b []ecs.ColumnHash) []string {
 			}
 			i++
 			j++
-		case holds(b[j:], a[i].Name):
+		case slices.ContainsFunc(b[j:], func(c ecs.ColumnHash) bool { return c.Name == a[i].Name }):
 			names = append(names, b[j].Name)
 			j++
 		default:
@@ -208,18 +218,20 @@ func differing(a, b []ecs.ColumnHash) []string {
 	return names
 }
 
-func holds(columns []ecs.ColumnHash, name string) bool {
-	for i := range columns {
-		if columns[i].Name == name {
-			return true
+// Seek goes to the state after a tick, before or after the present one, as the function
+// Seek does, with its errors.
+func (p *Player) Seek(tick uint64) error {
+	if tick+1 < p.sim.Ticks() {
+		if err := p.rewind(); err != nil {
+			return err
 		}
 	}
-	return false
+	return p.seek(tick)
 }
 
-// seek brings the Sim behind a tick: from the nearest snapshot that can be read and
-// restored and gives the hash that the log has, and then tick by tick.
-func (p *player) seek(tick uint64) error {
+// seek brings the Sim forward to the state after a tick: from the nearest snapshot that can
+// be restored and has the hash of the log, and then tick by tick.
+func (p *Player) seek(tick uint64) error {
 	snapshots, err := worldlog.Snapshots(p.dir, p.fsys)
 	if err != nil {
 		return err
@@ -236,9 +248,9 @@ func (p *player) seek(tick uint64) error {
 	return p.run(tick)
 }
 
-// jump restores the snapshot of a tick, and tells whether it could. If not, all is as
-// it was before the first tick.
-func (p *player) jump(tick uint64) bool {
+// jump restores the snapshot of a tick, and reports whether it could. If not, the Player
+// is at tick 0.
+func (p *Player) jump(tick uint64) bool {
 	hash, err := p.hashAt(tick)
 	if err == nil {
 		var s *worldlog.Snapshot
@@ -249,14 +261,14 @@ func (p *player) jump(tick uint64) bool {
 	if err == nil && p.sim.Hash() == hash && p.sim.Ticks() == tick+1 {
 		return true
 	}
-	// An error of the log comes again with the next read; a scenario that cannot be built
-	// once more leaves a Sim that refuses to go on, or is not at tick 0.
+	// The next read repeats an error of the log; if the scenario cannot be built again, the
+	// Sim refuses the next step, or is not at tick 0.
 	_ = p.rewind()
 	return false
 }
 
 // rewind goes back to tick 0.
-func (p *player) rewind() error {
+func (p *Player) rewind() error {
 	sim, err := p.sc.build(p.reader.Identity().Seed)
 	if err != nil {
 		return err
@@ -266,8 +278,8 @@ func (p *player) rewind() error {
 	return p.reader.Seek(0)
 }
 
-// hashAt reads a tick, and returns the state hash behind it.
-func (p *player) hashAt(tick uint64) (uint64, error) {
+// hashAt reads a tick, and returns the state hash after it.
+func (p *Player) hashAt(tick uint64) (uint64, error) {
 	if err := p.reader.Seek(tick); err != nil {
 		return 0, err
 	}
@@ -282,9 +294,9 @@ func (p *player) hashAt(tick uint64) (uint64, error) {
 }
 
 // run steps until the given tick has run.
-func (p *player) run(tick uint64) error {
+func (p *Player) run(tick uint64) error {
 	for p.sim.Ticks() <= tick {
-		err := p.step()
+		err := p.Step()
 		if err == io.EOF {
 			return fmt.Errorf("%w, the log has %d ticks", fault.Field(fault.ErrRange, "replay: tick", tick), p.sim.Ticks())
 		}
@@ -293,11 +305,4 @@ func (p *player) run(tick uint64) error {
 		}
 	}
 	return nil
-}
-
-// release gives the Sim back to live inputs, with none waiting: see the package comment.
-func (p *player) release() *evertick.Sim {
-	p.sim.SetInputs(nil)
-	p.sim.DropInputs()
-	return p.sim
 }

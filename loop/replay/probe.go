@@ -1,19 +1,19 @@
 package replay
 
 import (
-	"encoding/binary"
 	"math"
 
 	"github.com/evertick/evertick"
 	"github.com/evertick/evertick/internal/fault"
+	"github.com/evertick/evertick/internal/wire"
 	"github.com/evertick/evertick/spatial"
 )
 
-// QueryProbe makes what systems were told by queries part of the state hash, order
-// included, as the column "state.queries": a replay whose queries answer otherwise
-// differs in the tick in which they do, and not only when something comes of it. It is
-// for looking for faults: a scenario with a probe has other hashes than one without, so
-// both the recording and the replay need it.
+// QueryProbe makes the results of queries part of the state hash, with their order, as the
+// column "state.queries": a replay whose queries return something else differs in that
+// tick, and not only when the difference reaches the world. It is for debugging: a scenario
+// with a probe has other hashes than one without, so both the recording and the replay
+// need it.
 //
 // It is for one goroutine; a nil probe does nothing.
 type QueryProbe struct{ hash uint64 }
@@ -31,7 +31,7 @@ func NewQueryProbe(sim *evertick.Sim) (*QueryProbe, error) {
 	return p, nil
 }
 
-// Result takes in the answers of a batch: rows, slots and squared distances.
+// Result adds the results of a batch: rows, slots and squared distances.
 func (p *QueryProbe) Result(r *spatial.Result) {
 	if p == nil {
 		return
@@ -42,7 +42,7 @@ func (p *QueryProbe) Result(r *spatial.Result) {
 	p.Floats(r.Dist2)
 }
 
-// Slots takes in slots, counts, or other whole numbers.
+// Slots adds slots, counts, or other whole numbers.
 func (p *QueryProbe) Slots(v []uint32) {
 	if p == nil {
 		return
@@ -54,7 +54,7 @@ func (p *QueryProbe) Slots(v []uint32) {
 	p.hash = h
 }
 
-// Floats takes in distances or coordinates. One NaN is as good as another.
+// Floats adds distances or coordinates. All NaN are equal.
 func (p *QueryProbe) Floats(v []float32) {
 	if p == nil {
 		return
@@ -79,7 +79,7 @@ func mix(h, v uint64) uint64 {
 
 // AppendState implements evertick.State.
 func (p *QueryProbe) AppendState(dst []byte) []byte {
-	return binary.LittleEndian.AppendUint64(dst, p.hash)
+	return wire.AppendU64s(dst, p.hash)
 }
 
 // RestoreState implements evertick.State.
@@ -87,6 +87,6 @@ func (p *QueryProbe) RestoreState(src []byte) error {
 	if len(src) != 8 {
 		return fault.Field(fault.ErrCorrupt, "replay: state of queries: bytes", len(src))
 	}
-	p.hash = binary.LittleEndian.Uint64(src)
+	p.hash = wire.U64At(src, 0)
 	return nil
 }

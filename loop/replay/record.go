@@ -13,18 +13,18 @@ import (
 type Options struct {
 	// Log says how the log is written.
 	Log worldlog.Options
-	// SnapshotTicks takes a snapshot behind every so many ticks. 0: none but those of
+	// SnapshotTicks takes a snapshot after every so many ticks. 0: none but those of
 	// Recorder.Snapshot.
 	SnapshotTicks uint64
-	// ColumnTicks records the hash of every column behind every so many ticks, so that a
-	// replay that goes another way can name the column. 0: never.
+	// ColumnTicks records the hash of every column after every so many ticks, so that a
+	// replay that diverges can name the column. 0: never.
 	ColumnTicks uint64
 }
 
 // Recorder writes a running Sim into a log. Its methods are for the goroutine
-// that steps the Sim. A Sim that steps back and runs ticks again, see
-// evertick.Sim.StepBack, has them in the log once; one that goes another way from an earlier
-// tick gets an error from its next step: fork the log for that.
+// that steps the Sim. Of a Sim that steps back and runs ticks again, see
+// evertick.Sim.StepBack, the log has each tick once; if it then runs them with other inputs,
+// its next step returns an error: fork the log for that.
 type Recorder struct {
 	sim    *evertick.Sim
 	log    *worldlog.Log
@@ -58,7 +58,7 @@ func record(dir string, id worldlog.Identity, sim *evertick.Sim, opt Options) (*
 	return attach(sim, log, opt), nil
 }
 
-// appendFirst says in the first tick what the log is of.
+// appendFirst appends the records that begin a log.
 func appendFirst(log *worldlog.Log, sim *evertick.Sim) error {
 	return errors.Join(
 		log.Append(&worldlog.Record{Type: worldlog.Config, Data: appendConfig(nil, sim)}),
@@ -71,7 +71,7 @@ func attach(sim *evertick.Sim, log *worldlog.Log, opt Options) *Recorder {
 	return r
 }
 
-// refused counts inputs that found no place.
+// refused returns how many inputs the queue has refused.
 func refused(sim *evertick.Sim) uint64 {
 	s := sim.InputStats()
 	return s.Full + s.Duplicate
@@ -83,9 +83,9 @@ func (r *Recorder) begin(*evertick.Tick) error {
 }
 
 // CommitFailed puts the tick that has just failed into the log, with its inputs and, as it
-// left no state, hash 0: so that Verify comes to the same error, and Shrink can look for
-// what it takes. Nothing can be recorded behind it. The error is that of worldlog.Log, or
-// ErrRange if no tick has failed since the last that is in the log.
+// left no state, hash 0: so that Verify reproduces the error, and Shrink can find the inputs
+// that cause it. Nothing can be recorded after it. The error is that of worldlog.Log, or
+// ErrRange if no tick has failed since the last one in the log.
 func (r *Recorder) CommitFailed() error {
 	if !r.open || r.closed {
 		return fault.Field(fault.ErrRange, "replay: CommitFailed: ticks of a Sim that has not failed", r.sim.Ticks())
@@ -137,7 +137,7 @@ func (r *Recorder) commit(t *evertick.Tick) error {
 	return nil
 }
 
-// every tells whether tick n, counted from 0, is the last of a period.
+// every reports whether tick n, counted from 0, is the last of a period.
 func every(period, n uint64) bool { return period > 0 && (n+1)%period == 0 }
 
 func (r *Recorder) input(tick uint64, in *evertick.Input) error {
@@ -145,19 +145,19 @@ func (r *Recorder) input(tick uint64, in *evertick.Input) error {
 	return r.append(worldlog.Record{Type: worldlog.Input, Source: in.Source, Seq: in.Seq, Kind: in.Kind, Data: r.buf})
 }
 
-// append keeps the record where it does not have to be allocated.
+// append keeps the record in r, so that it is not allocated.
 func (r *Recorder) append(rec worldlog.Record) error {
 	r.record = rec
 	return r.log.Append(&r.record)
 }
 
-// Mark puts a note for people and tools into the tick that is to end next.
+// Mark adds a note for people and tools to the next tick.
 func (r *Recorder) Mark(text string) error {
 	return r.append(worldlog.Record{Type: worldlog.Marker, Data: []byte(text)})
 }
 
-// Snapshot saves the state behind the last tick beside the log: it is copied at once and
-// written elsewhere. Errors are those of evertick.Sim.Snapshot and worldlog.Log.WriteSnapshot,
+// Snapshot saves the state after the last tick beside the log: it copies the state at once,
+// and another goroutine writes it. Errors are those of evertick.Sim.Snapshot and worldlog.Log.WriteSnapshot,
 // among them worldlog.ErrBusy if the last ones are still being written. Before the first
 // tick it is ErrRange.
 func (r *Recorder) Snapshot() error {

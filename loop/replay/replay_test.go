@@ -28,7 +28,7 @@ func TestVerify(t *testing.T) {
 		}
 	}
 	if rep.Ticks != 300 || ticks != 300 || rep.Hash != hashes[299] || rep.Inputs != inputs || rep.Torn {
-		t.Errorf("%+v, %d ticks told; want 300, %d inputs, hash %x", rep, ticks, inputs, hashes[299])
+		t.Errorf("%+v, %d ticks; want 300, %d inputs, hash %x", rep, ticks, inputs, hashes[299])
 	}
 }
 
@@ -117,7 +117,7 @@ func TestQueryProbe(t *testing.T) {
 	}
 }
 
-// Seek gives the state behind any tick, whatever snapshots there are.
+// Seek gives the state after any tick, whatever snapshots there are.
 func TestSeek(t *testing.T) {
 	for _, period := range []uint64{0, 1, 7, 40, 1000} {
 		dir, hashes := recorded(t, scenario(nil), 100, replay.Options{SnapshotTicks: period, Log: worldlog.Options{SegmentTicks: 9, KeepSnapshots: -1}})
@@ -345,7 +345,7 @@ func TestFork(t *testing.T) {
 		t.Fatal(err)
 	}
 	if sim.Hash() != hashes[49] {
-		t.Fatal("not the state behind tick 49")
+		t.Fatal("not the state after tick 49")
 	}
 	if err := sim.Push(evertick.Input{Tick: 50, Source: 9, Kind: push, Data: []byte{1, 100}}); err != nil {
 		t.Fatal(err)

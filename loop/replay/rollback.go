@@ -10,7 +10,7 @@ import (
 	"github.com/evertick/evertick/internal/fault"
 )
 
-// RollbackConfig bounds what a Rollback keeps. The zero value works.
+// RollbackConfig bounds the window of a Rollback. The zero value works.
 type RollbackConfig struct {
 	// Frames is how many ticks back it can go, 1 to 4096. 0: 8.
 	Frames int
@@ -38,31 +38,31 @@ func (c RollbackConfig) Validate() error {
 
 // Rollback lets a Sim run ahead of inputs that come late, as games over a network do: it
 // saves the state before each tick, and when an input comes for a tick that has run, goes
-// back there and runs on to the present with it. It is then where it would be had the
-// input come in time.
+// back there and runs the ticks again with it. The state is then the same as if the input
+// had come in time.
 //
-// It feeds the Sim: inputs go to Advance and Confirm, not to Push. The state outside the
-// world must be in snapshots, see evertick.State; SyncTest tells. Ticks that run again call
-// systems and hooks again, so a Recorder cannot be attached to the same Sim, and what must
-// happen once, such as a sound, is for who asks Rolled.
+// It feeds the Sim: pass inputs to Advance and Confirm, not to Push. The state outside the
+// world must be in snapshots, see evertick.State; SyncTest checks that. Ticks that run again
+// call systems and hooks again, so a Recorder cannot be attached to the same Sim, and code
+// for effects that must happen once, such as a sound, has to check Rolled.
 //
-// After warm-up nothing is allocated. It is for the goroutine that steps the Sim.
+// After warm-up it allocates nothing. It is for the goroutine that steps the Sim.
 type Rollback struct {
-	sim    *evertick.Sim
-	frames uint64
-	ahead  uint64
-	states []saved // by tick modulo their number
-	slots  []slot  // the same
-	again  uint64  // ticks run again so far
-	begin  uint64  // the first tick that it has seen
-	top    uint64  // the latest that was next: slots are of the ticks around it
-	failed error
+	sim        *evertick.Sim
+	frames     uint64
+	ahead      uint64
+	states     []saved // by tick modulo their number
+	slots      []slot  // the same
+	rerunTicks uint64  // ticks run again so far
+	begin      uint64  // the first tick that it has seen
+	latest     uint64  // the latest that was next: slots are of the ticks around it
+	failed     error
 }
 
 // saved is the state that a tick began with.
 type saved struct {
 	tick  uint64
-	there bool
+	valid bool
 	data  []byte
 }
 
@@ -71,13 +71,13 @@ type slot struct {
 	inputs []evertick.Input // by (Source, Seq); Data are the slot's own
 }
 
-// NewRollback takes over the inputs of a Sim, wherever that stands. Errors wrap ErrRange.
+// NewRollback takes over the inputs of a Sim, at any tick. Errors wrap ErrRange.
 func NewRollback(sim *evertick.Sim, c RollbackConfig) (*Rollback, error) {
 	if err := c.Validate(); err != nil {
 		return nil, err
 	}
 	r := &Rollback{
-		sim: sim, begin: sim.Ticks(), top: sim.Ticks(),
+		sim: sim, begin: sim.Ticks(), latest: sim.Ticks(),
 		frames: uint64(cmp.Or(c.Frames, defaultFrames)), ahead: uint64(cmp.Or(c.Ahead, defaultAhead)),
 	}
 	r.states, r.slots = make([]saved, r.frames+1), make([]slot, r.frames+r.ahead)
@@ -87,14 +87,14 @@ func NewRollback(sim *evertick.Sim, c RollbackConfig) (*Rollback, error) {
 
 func (r *Rollback) at(tick uint64) *slot { return &r.slots[tick%uint64(len(r.slots))] }
 
-// feed gives the inputs of a tick to the Sim.
+// feed returns the inputs of a tick.
 func (r *Rollback) feed(tick uint64, dst []evertick.Input) ([]evertick.Input, error) {
 	return append(dst, r.at(tick).inputs...), nil
 }
 
 // Oldest returns the earliest tick that an input can still be for.
 func (r *Rollback) Oldest() uint64 {
-	return max(r.begin, r.top-min(r.top, r.frames))
+	return max(r.begin, r.latest-min(r.latest, r.frames))
 }
 
 // Bytes returns how much memory the saved states have.
@@ -106,28 +106,28 @@ func (r *Rollback) Bytes() (n int) {
 }
 
 // Rolled returns how many ticks have been run again so far.
-func (r *Rollback) Rolled() uint64 { return r.again }
+func (r *Rollback) Rolled() uint64 { return r.rerunTicks }
 
-// Save keeps the state that the next tick begins with. Advance does it by itself; it
-// is for who has written to the Sim between two ticks. The error is that of Sim.Snapshot.
+// Save keeps the state that the next tick begins with. Advance calls it; call it after
+// writing to the Sim between two ticks. The error is that of Sim.Snapshot.
 func (r *Rollback) Save() error {
 	s := r.saved(r.sim.Ticks())
 	data, err := r.sim.Snapshot(s.data[:0])
-	s.tick, s.there, s.data = r.sim.Ticks(), err == nil, data
+	s.tick, s.valid, s.data = r.sim.Ticks(), err == nil, data
 	return err
 }
 
-// saved returns where the state of a tick is, or would be.
+// saved returns the place for the state of a tick.
 func (r *Rollback) saved(tick uint64) *saved { return &r.states[tick%uint64(len(r.states))] }
 
-// Load goes back to the state that a tick began with, and stays there: the next Advance runs
-// that tick, with the inputs that it has. A tick that is no longer kept, or not
-// yet, is ErrRange, and changes nothing; other errors are those of Sim.Restore.
+// Load goes back to the state that a tick began with: the next Advance runs that tick, with
+// its present inputs. A tick whose state is not kept is ErrRange, and changes nothing; other
+// errors are those of Sim.Restore.
 func (r *Rollback) Load(tick uint64) error {
 	s := r.saved(tick)
-	there := s.there && s.tick == tick
+	there := s.valid && s.tick == tick
 	if tick == r.sim.Ticks() && !there {
-		return nil // it is there
+		return nil // the Sim is in that state
 	}
 	if tick < r.Oldest() || tick > r.sim.Ticks() || !there {
 		return fault.Field(fault.ErrRange, fmt.Sprintf("replay: Load: tick, of %d to %d", r.Oldest(), r.sim.Ticks()), tick)
@@ -149,36 +149,36 @@ func (r *Rollback) step() error {
 	if err := r.Save(); err != nil {
 		return err
 	}
-	if r.sim.Ticks() == r.top {
-		// The slot that the tick at the far end of the window gets has held one that is gone.
-		gone := r.at(r.top + r.ahead)
+	if r.sim.Ticks() == r.latest {
+		// The last tick of the window reuses the slot of a tick that has left it.
+		gone := r.at(r.latest + r.ahead)
 		gone.inputs = gone.inputs[:0]
-		r.top++
+		r.latest++
 	}
 	return step(r.sim)
 }
 
 // Confirm takes inputs, each for its Tick. One for a tick that has run makes the Sim go
-// back to the earliest such tick and run on from there to where it was. An input of
-// the same Tick, Source and Seq as one that is there replaces it, if it says something
-// else: so a guess is corrected. It returns how many ticks were run again.
+// back to the earliest such tick and run again to the present. An input of the same
+// Tick, Source and Seq as an earlier one replaces it, if it differs: this corrects a
+// prediction. Confirm returns how many ticks were run again.
 //
-// A tick before Oldest, or RollbackConfig.Ahead or more after the latest that was next, is ErrRange: none
-// of the inputs is taken then. Other errors are those of Sim.Restore and Sim.Step; after
-// them the Rollback refuses to go on.
+// A tick before Oldest, or RollbackConfig.Ahead or more after the latest that was next, is
+// ErrRange: no input is taken then. Other errors are those of Sim.Restore and Sim.Step; after
+// them every call returns the same error.
 func (r *Rollback) Confirm(inputs ...evertick.Input) (ran int, err error) {
 	if r.failed != nil {
 		return 0, r.failed
 	}
 	now := r.sim.Ticks()
 	for i := range inputs {
-		if t := inputs[i].Tick; t < r.Oldest() || t >= r.top+r.ahead {
-			return 0, fault.Field(fault.ErrRange, fmt.Sprintf("replay: Confirm: input %d of source %d: tick, of %d to %d", inputs[i].Seq, inputs[i].Source, r.Oldest(), r.top+r.ahead-1), t)
+		if t := inputs[i].Tick; t < r.Oldest() || t >= r.latest+r.ahead {
+			return 0, fault.Field(fault.ErrRange, fmt.Sprintf("replay: Confirm: input %d of source %d: tick, of %d to %d", inputs[i].Seq, inputs[i].Source, r.Oldest(), r.latest+r.ahead-1), t)
 		}
 	}
 	from := now
 	for i := range inputs {
-		if r.at(inputs[i].Tick).put(&inputs[i]) {
+		if r.at(inputs[i].Tick).set(&inputs[i]) {
 			from = min(from, inputs[i].Tick)
 		}
 	}
@@ -202,16 +202,16 @@ func (r *Rollback) rerun(from, to uint64) error {
 		if err := step(r.sim); err != nil {
 			return err
 		}
-		r.again++
+		r.rerunTicks++
 	}
-	if s := r.saved(to); s.tick == to { // saved when it was another
-		s.there = false
+	if s := r.saved(to); s.tick == to { // of the run before
+		s.valid = false
 	}
 	return nil
 }
 
-// put adds or replaces an input, and tells whether it changed anything.
-func (s *slot) put(in *evertick.Input) bool {
+// set adds or replaces an input, and reports whether it changed anything.
+func (s *slot) set(in *evertick.Input) bool {
 	i := 0
 	for i < len(s.inputs) && before(&s.inputs[i], in) {
 		i++
@@ -226,7 +226,7 @@ func (s *slot) put(in *evertick.Input) bool {
 	}
 	n := len(s.inputs)
 	if n < cap(s.inputs) {
-		s.inputs = s.inputs[:n+1] // with the memory of the one that was there
+		s.inputs = s.inputs[:n+1] // reuses the memory of an earlier input
 	} else {
 		s.inputs = append(s.inputs, evertick.Input{})
 	}

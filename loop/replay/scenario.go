@@ -1,41 +1,41 @@
 package replay
 
 import (
-	"encoding/binary"
 	"errors"
 	"fmt"
+	"iter"
 	"math"
 
 	"github.com/evertick/evertick"
 	"github.com/evertick/evertick/ecs"
 	"github.com/evertick/evertick/internal/fault"
+	"github.com/evertick/evertick/internal/wire"
 	"github.com/evertick/evertick/loop/worldlog"
 )
 
-// ErrDiverged is wrapped by errors that say that a run did not repeat itself.
+// ErrDiverged is wrapped by the errors for a run that did not repeat itself.
 var ErrDiverged = errors.New("the run did not repeat itself")
 
-// Scenario is how a run begins.
+// Scenario describes how a run begins.
 type Scenario struct {
-	// Name tells scenarios apart. It stands in the log, which is replayed by a scenario
-	// of the same name only. At most 255 bytes.
+	// Name identifies the scenario. The log contains it, and only a scenario of the same
+	// name replays the log. At most 255 bytes.
 	Name string
 	// New builds the Sim at tick 0: world, bodies, systems. What it builds depends on
 	// seed alone.
 	New func(seed uint64) (*evertick.Sim, error)
-	// MaxSnapshot is the size in bytes up to which Seek, Resume and whatever else restores
-	// a snapshot of a log takes one: a small file can unpack to any size. A larger one is
-	// passed over, and ticks are run from an earlier one, or from tick 0. 0: the columns of the world,
-	// 1 KiB for each entity of its capacity, twice the snapshot of the Sim as New builds it, and 64 MiB.
-	// That covers bodies of entities with a few shapes, contacts and joints, and all that is there at
-	// tick 0 if it at most doubles. Set it where a run adds more than that: bodies without an
-	// entity, bodies of many shapes, chains, inputs that wait, states of AddState. At most
-	// worldlog.MaxSnapshot counts.
+	// MaxSnapshot is the size in bytes up to which Seek, Resume and the others restore a snapshot
+	// of a log: a small file can unpack to any size. They skip a larger one, and run ticks from an
+	// earlier one, or from tick 0. 0: the columns of the world, 1 KiB for each entity of its
+	// capacity, twice the snapshot of the Sim as New builds it, and 64 MiB. That covers bodies of
+	// entities with a few shapes, contacts and joints, and the content of tick 0 if it at most
+	// doubles. Set it where a run adds more than that: bodies without an entity, bodies of many
+	// shapes, chains, inputs that wait, states of AddState. worldlog.MaxSnapshot bounds it.
 	MaxSnapshot int
 }
 
-// rowBytes is what a snapshot holds of an entity besides the columns of the world, and
-// more: a body with three shapes, three contacts and a joint has fewer than 800 bytes.
+// rowBytes bounds what a snapshot holds of an entity besides the columns of the world: a
+// body with three shapes, three contacts and a joint has fewer than 800 bytes.
 const rowBytes = 1 << 10
 
 // maxSnapshot returns the limit for snapshots that a Sim of this scenario is to restore. sim is one
@@ -66,73 +66,75 @@ func (sc Scenario) build(seed uint64) (*evertick.Sim, error) {
 	return sim, nil
 }
 
-// appendConfig appends what a Sim must agree on with its log besides columns.
+// appendConfig appends what a Sim must have in common with its log besides columns.
 func appendConfig(dst []byte, sim *evertick.Sim) []byte {
-	dst = binary.LittleEndian.AppendUint32(dst, math.Float32bits(sim.Dt()))
-	return binary.LittleEndian.AppendUint64(dst, uint64(sim.World.Cap()))
+	return wire.AppendU64s(wire.AppendF32s(dst, sim.Dt()), uint64(sim.World.Cap()))
 }
 
-const configBytes = 4 + 8
+// readConfig reads the seconds of a tick and the capacity of the world: a Config record.
+func readConfig(data []byte) (dt float32, capacity uint64, err error) {
+	r := wire.NewReader(data)
+	dt, capacity = r.F32(), r.U64()
+	if r.Done() != nil {
+		err = fault.Field(fault.ErrCorrupt, "replay: length of the Config record", len(data))
+	}
+	return dt, capacity, err
+}
 
 // appendSchema appends the names of the world's columns, each with its length.
 func appendSchema(dst []byte, sim *evertick.Sim) []byte {
 	for _, c := range sim.World.AppendColumnHashes(nil) {
-		dst = binary.AppendUvarint(dst, uint64(len(c.Name)))
-		dst = append(dst, c.Name...)
+		dst = wire.AppendPrefixed(dst, c.Name)
 	}
 	return dst
 }
 
 // checkFirst compares the records of Config and Schema with a Sim at tick 0.
 func checkFirst(sim *evertick.Sim, first *worldlog.Tick) error {
-	for i := range first.Records {
-		r := &first.Records[i]
-		switch r.Type {
+	var err error
+	for i := 0; i < len(first.Records) && err == nil; i++ {
+		switch r := &first.Records[i]; r.Type {
 		case worldlog.Config:
-			if err := checkConfig(sim, r.Data); err != nil {
-				return err
-			}
+			err = checkConfig(sim, r.Data)
 		case worldlog.Schema:
-			if err := checkSchema(sim, r.Data); err != nil {
-				return err
-			}
+			err = checkSchema(sim, r.Data)
 		}
 	}
-	return nil
+	return err
 }
 
 func checkConfig(sim *evertick.Sim, data []byte) error {
-	if len(data) != configBytes {
-		return fault.Field(fault.ErrCorrupt, "replay: length of the Config record", len(data))
+	dt, capacity, err := readConfig(data)
+	if err != nil {
+		return err
 	}
-	le := binary.LittleEndian
-	if dt := math.Float32frombits(le.Uint32(data)); math.Float32bits(dt) != math.Float32bits(sim.Dt()) {
+	if math.Float32bits(dt) != math.Float32bits(sim.Dt()) {
 		return fmt.Errorf("%w, that of the scenario %v", fault.Field(fault.ErrUnsupported, "replay: log: seconds of a tick", dt), sim.Dt())
 	}
-	if capacity := le.Uint64(data[4:]); capacity != uint64(sim.World.Cap()) {
+	if capacity != uint64(sim.World.Cap()) {
 		return fmt.Errorf("%w, that of the scenario %d", fault.Field(fault.ErrUnsupported, "replay: log: capacity", capacity), sim.World.Cap())
 	}
 	return nil
 }
 
 func checkSchema(sim *evertick.Sim, data []byte) error {
+	r := wire.NewReader(data)
 	for _, c := range sim.World.AppendColumnHashes(nil) {
-		n, size := binary.Uvarint(data)
-		if size <= 0 || n > uint64(len(data)-size) {
+		name := r.Prefixed(math.MaxInt)
+		if r.Err() != nil {
 			return fmt.Errorf("replay: log has no column where the scenario has %q: %w", c.Name, fault.ErrUnsupported)
 		}
-		if name := data[size:][:n]; string(name) != c.Name {
+		if string(name) != c.Name {
 			return fmt.Errorf("replay: log has column %q where the scenario has %q: %w", name, c.Name, fault.ErrUnsupported)
 		}
-		data = data[size+int(n):]
 	}
-	if len(data) > 0 {
+	if r.Len() > 0 {
 		return fmt.Errorf("replay: log has more columns than the scenario: %w", fault.ErrUnsupported)
 	}
 	return nil
 }
 
-// checkIdentity compares what stands in each segment with the scenario.
+// checkIdentity compares the identity in each segment with the scenario.
 func checkIdentity(sc Scenario, id worldlog.Identity) error {
 	switch {
 	case id.Scenario != sc.Name:
@@ -149,24 +151,34 @@ func checkIdentity(sc Scenario, id worldlog.Identity) error {
 // An Input record holds Source, Seq and Kind in its fields. Its data are, as a uvarint,
 // by how many ticks it was late, and what the input carried.
 func appendInput(dst []byte, tick uint64, in *evertick.Input) []byte {
-	dst = binary.AppendUvarint(dst, tick-min(in.Tick, tick))
+	dst = wire.AppendUvarints(dst, tick-min(in.Tick, tick))
 	return append(dst, in.Data...)
 }
 
-func parseInput(tick uint64, r *worldlog.Record) (evertick.Input, error) {
-	late, size := binary.Uvarint(r.Data)
-	if size <= 0 || late > tick {
-		return evertick.Input{}, fault.Field(fault.ErrCorrupt, fmt.Sprintf("replay: tick %d: Input record of source %d, seq", tick, r.Source), r.Seq)
+func parseInput(tick uint64, rec *worldlog.Record) (evertick.Input, error) {
+	r := wire.NewReader(rec.Data)
+	late := r.Uvarint()
+	if r.Err() != nil || late > tick {
+		return evertick.Input{}, fault.Field(fault.ErrCorrupt, fmt.Sprintf("replay: tick %d: Input record of source %d, seq", tick, rec.Source), rec.Seq)
 	}
-	return evertick.Input{Tick: tick - late, Source: r.Source, Seq: r.Seq, Kind: r.Kind, Data: r.Data[size:]}, nil
+	return evertick.Input{Tick: tick - late, Source: rec.Source, Seq: rec.Seq, Kind: rec.Kind, Data: r.Rest()}, nil
+}
+
+// inputsOf yields the inputs of a tick.
+func inputsOf(t *worldlog.Tick) iter.Seq2[evertick.Input, error] {
+	return func(yield func(evertick.Input, error) bool) {
+		for i := range t.Records {
+			if r := &t.Records[i]; r.Type == worldlog.Input && !yield(parseInput(t.Tick, r)) {
+				return
+			}
+		}
+	}
 }
 
 // appendColumns appends the hashes of all columns: a Columns record.
 func appendColumns(dst []byte, columns []ecs.ColumnHash) []byte {
 	for i := range columns {
-		dst = binary.AppendUvarint(dst, uint64(len(columns[i].Name)))
-		dst = append(dst, columns[i].Name...)
-		dst = binary.LittleEndian.AppendUint64(dst, columns[i].Hash)
+		dst = wire.AppendU64s(wire.AppendPrefixed(dst, columns[i].Name), columns[i].Hash)
 	}
 	return dst
 }
@@ -174,15 +186,12 @@ func appendColumns(dst []byte, columns []ecs.ColumnHash) []byte {
 // parseColumns reads what appendColumns wrote.
 func parseColumns(data []byte) ([]ecs.ColumnHash, error) {
 	var columns []ecs.ColumnHash
-	for len(data) > 0 {
-		n, size := binary.Uvarint(data)
-		if size <= 0 || n > uint64(len(data)-size) || uint64(len(data)-size)-n < 8 {
+	for r := wire.NewReader(data); r.Len() > 0; {
+		c := ecs.ColumnHash{Name: r.String(math.MaxInt), Hash: r.U64()}
+		if r.Err() != nil {
 			return nil, fault.Field(fault.ErrCorrupt, "replay: Columns record: column", len(columns))
 		}
-		name := data[size:][:n]
-		data = data[size+int(n):]
-		columns = append(columns, ecs.ColumnHash{Name: string(name), Hash: binary.LittleEndian.Uint64(data)})
-		data = data[8:]
+		columns = append(columns, c)
 	}
 	return columns, nil
 }

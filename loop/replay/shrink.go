@@ -1,6 +1,7 @@
 package replay
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"slices"
@@ -13,8 +14,8 @@ import (
 // ErrNoFailure is wrapped by the error of Shrink for a log that does not fail.
 var ErrNoFailure = errors.New("the run does not fail")
 
-// Failure tells whether a run has failed. It is asked behind every tick; err is nil, or that
-// of the tick, which has then ended the run. It must depend on its arguments alone.
+// Failure reports whether a run has failed. It is called after every tick; err is nil, or
+// the error of the tick that ended the run. It must depend on its arguments alone.
 type Failure func(sim *evertick.Sim, err error) bool
 
 // ShrinkOptions of Shrink. The zero value works.
@@ -23,8 +24,8 @@ type ShrinkOptions struct {
 	Log worldlog.Options
 	// MaxRuns ends the search after so many runs, with the best so far. 0: no limit.
 	MaxRuns int
-	// Progress, if not nil, is called behind every run with how many there were, and how many
-	// inputs are left.
+	// Progress, if not nil, is called after every run with the number of runs and of inputs
+	// left.
 	Progress func(runs, inputs int)
 }
 
@@ -38,13 +39,13 @@ type ShrinkReport struct {
 	Minimal bool
 }
 
-// Shrink looks for a part of the inputs of a log with which the run still fails, as small
-// that no single input can be left out, and writes a log anew, with these inputs
-// and up to the tick that fails. It is delta debugging: about as many runs as inputs, and
-// fewer if few matter. The same log and failure give the same result.
+// Shrink finds a part of the inputs of a log with which the run still fails, so small
+// that no single input can be left out, and writes a new log with these inputs up to the
+// tick that fails. It uses delta debugging: about as many runs as inputs, and fewer if few
+// matter. The same log and failure give the same result.
 //
 // The tick of a failure with an error is in the new log too, with hash 0, as it has no state:
-// Verify comes to the same error. Errors wrap ErrNoFailure if the log does not fail to begin
+// Verify reproduces the error. Errors wrap ErrNoFailure if the log does not fail to begin
 // with, or are those of Verify and Record.
 func Shrink(dir string, sc Scenario, newDir string, fails Failure, opt ShrinkOptions) (ShrinkReport, error) {
 	s := &shrinker{sc: sc, fails: fails, opt: opt}
@@ -52,7 +53,7 @@ func Shrink(dir string, sc Scenario, newDir string, fails Failure, opt ShrinkOpt
 		return ShrinkReport{}, err
 	}
 	rep := ShrinkReport{Was: len(s.inputs)}
-	failed, err := s.try(s.inputs)
+	failed, err := s.run(s.inputs)
 	if err == nil && !failed {
 		err = fmt.Errorf("replay: Shrink: %d ticks of %q: %w", s.ticks, sc.Name, ErrNoFailure)
 	}
@@ -66,70 +67,55 @@ func Shrink(dir string, sc Scenario, newDir string, fails Failure, opt ShrinkOpt
 	return rep, s.write(newDir)
 }
 
-// given is an input, and the tick at which it was applied.
-type given struct {
-	tick uint64
-	evertick.Input
-}
-
 type shrinker struct {
 	sc     Scenario
 	fails  Failure
 	opt    ShrinkOptions
 	id     worldlog.Identity
-	inputs []given // the best so far
-	ticks  uint64  // up to and with the one that fails
+	inputs []Applied // the best so far
+	ticks  uint64    // up to and with the one that fails
 	runs   int
 }
 
 func (s *shrinker) read(dir string) error {
-	p, err := open(dir, s.opt.Log.FS, s.sc) // which checks that the log is of the scenario
+	p, err := Play(dir, s.sc, s.opt.Log.FS) // which checks that the log is of the scenario
 	if err != nil {
 		return err
 	}
-	s.id = p.reader.Identity()
-	if err := p.close(); err != nil {
+	s.id = p.Identity()
+	if err := p.Close(); err != nil {
 		return err
 	}
 	err = export(dir, s.opt.Log.FS, func(t *worldlog.Tick) error {
 		s.ticks = t.Tick + 1
-		for i := 0; ; {
-			r := nextInput(t, &i)
-			if r == nil {
-				return nil
-			}
-			in, err := parseInput(t.Tick, r)
+		for in, err := range inputsOf(t) {
 			if err != nil {
 				return err
 			}
 			in.Data = slices.Clone(in.Data)
-			s.inputs = append(s.inputs, given{t.Tick, in})
+			s.inputs = append(s.inputs, Applied{t.Tick, in})
 		}
+		return nil
 	})
-	if errors.Is(err, worldlog.ErrTorn) { // as after the crash that is looked into
+	if errors.Is(err, worldlog.ErrTorn) { // as after a crash
 		return nil
 	}
 	return err
 }
 
-// feedOf gives the inputs of a list, which is by ticks.
-func feedOf(list []given) evertick.Feed {
+// feedOf returns a Feed of a list, which is sorted by ticks.
+func feedOf(list []Applied) evertick.Feed {
 	return func(tick uint64, dst []evertick.Input) ([]evertick.Input, error) {
-		i, _ := slices.BinarySearchFunc(list, tick, func(g given, tick uint64) int {
-			if g.tick < tick {
-				return -1
-			}
-			return 1
-		})
-		for ; i < len(list) && list[i].tick == tick; i++ {
+		i, _ := slices.BinarySearchFunc(list, tick, func(a Applied, tick uint64) int { return cmp.Compare(a.At, tick) })
+		for ; i < len(list) && list[i].At == tick; i++ {
 			dst = append(dst, list[i].Input)
 		}
 		return dst, nil
 	}
 }
 
-// try runs with the inputs given. If that fails they are the best so far.
-func (s *shrinker) try(list []given) (bool, error) {
+// run runs the Sim with the inputs of list. If that fails they are the best so far.
+func (s *shrinker) run(list []Applied) (bool, error) {
 	sim, err := s.sc.build(s.id.Seed)
 	if err != nil {
 		return false, err
@@ -140,7 +126,7 @@ func (s *shrinker) try(list []given) (bool, error) {
 		err := step(sim)
 		if failed = s.fails(sim, err); failed {
 			s.ticks = tick + 1
-			n := slices.IndexFunc(list, func(g given) bool { return g.tick > tick })
+			n := slices.IndexFunc(list, func(a Applied) bool { return a.At > tick })
 			if n < 0 {
 				n = len(list)
 			}
@@ -157,13 +143,13 @@ func (s *shrinker) try(list []given) (bool, error) {
 	return failed, nil
 }
 
-// search leaves out parts, in halves first and in ever smaller ones, until no single input
-// can go. It reports false if it had to end before.
+// search leaves out parts, halves first and then smaller ones, until no single input can be
+// left out. It reports false if MaxRuns ended it before.
 func (s *shrinker) search() (bool, error) {
 	parts := 2
 	for len(s.inputs) > 0 {
 		parts = min(parts, len(s.inputs))
-		smaller, err := s.leaveOut(parts)
+		smaller, err := s.tryWithout(parts)
 		switch {
 		case err != nil:
 			return false, err
@@ -180,22 +166,22 @@ func (s *shrinker) search() (bool, error) {
 	return true, nil
 }
 
-// leaveOut tries to do without one of so many parts.
-func (s *shrinker) leaveOut(parts int) (bool, error) {
+// tryWithout tries to leave out one of so many parts.
+func (s *shrinker) tryWithout(parts int) (bool, error) {
 	all := s.inputs
 	for i := range parts {
 		if s.opt.MaxRuns > 0 && s.runs >= s.opt.MaxRuns {
 			return false, nil
 		}
 		from, to := i*len(all)/parts, (i+1)*len(all)/parts
-		if failed, err := s.try(slices.Concat(all[:from], all[to:])); failed || err != nil {
+		if failed, err := s.run(slices.Concat(all[:from], all[to:])); failed || err != nil {
 			return failed, err
 		}
 	}
 	return false, nil
 }
 
-// write makes the log of the best run.
+// write writes the log of the best run.
 func (s *shrinker) write(dir string) error {
 	sim, err := s.sc.build(s.id.Seed)
 	if err != nil {

@@ -7,27 +7,27 @@ import (
 	"github.com/evertick/evertick/ecs"
 )
 
-// SyncError says in which tick a Sim that was saved and restored did not do the same
-// again: something that decides what happens is in no snapshot. It wraps ErrDiverged.
+// SyncError says in which tick a restored Sim diverged: some state that matters is not in
+// the snapshot. It wraps ErrDiverged.
 type SyncError struct {
 	Tick uint64
-	// Anew is set if it was a Sim that the scenario built anew that went another way
-	// from the same save; not set, the same Sim did when it was set back.
+	// Anew is set if a Sim that the scenario built anew diverged after the restore; otherwise
+	// the same Sim did.
 	Anew bool
-	// System is the first behind which the two had different worlds or bodies; empty if they
-	// differ only in what systems keep outside (see evertick.State).
+	// System is the first after which the two had different worlds or bodies; empty if they
+	// differ only in the state that systems keep outside (see evertick.State).
 	System string
-	// Where is their first difference behind the tick.
+	// Where is their first difference after the tick.
 	Where evertick.Difference
 }
 
 // Error implements error.
 func (e *SyncError) Error() string {
-	who := "stepped again from a save"
+	sim := "stepped again from a save"
 	if e.Anew {
-		who = "built anew and restored from a save"
+		sim = "built anew and restored from a save"
 	}
-	text := fmt.Sprintf("replay: tick %d, %s: ", e.Tick, who)
+	text := fmt.Sprintf("replay: tick %d, %s: ", e.Tick, sim)
 	if e.System != "" {
 		text += fmt.Sprintf("system %q: ", e.System)
 	}
@@ -37,14 +37,14 @@ func (e *SyncError) Error() string {
 // Unwrap returns ErrDiverged.
 func (e *SyncError) Unwrap() error { return ErrDiverged }
 
-// SyncTest looks for state that a snapshot forgets. Each tick is run three times from the
-// same save: by the Sim that goes on, by that Sim again, set back, and by one that the
-// scenario builds anew. All three must come to the same hash. The error is a *SyncError
-// where they do not, or that of a step. feed, which may be nil, gives the inputs; it is
-// asked for each tick three times, and must answer alike.
+// SyncTest finds state that a snapshot lacks. It runs each tick three times from the same
+// snapshot: with the Sim, with that Sim restored, and with one that the scenario builds anew.
+// All three must reach the same hash. The error is a *SyncError where they do not, or that of
+// a step. feed, which may be nil, returns the inputs; it is called three times for each tick,
+// and must return the same each time.
 //
-// What is kept outside and decides nothing within the ticks given is not found. It takes
-// time: for tests, not for a run.
+// State outside that has no effect within the given ticks is not found. SyncTest is slow: it
+// is for tests.
 func SyncTest(sc Scenario, seed, ticks uint64, feed evertick.Feed) error {
 	sim, err := sc.build(seed)
 	if err != nil {
@@ -53,7 +53,7 @@ func SyncTest(sc Scenario, seed, ticks uint64, feed evertick.Feed) error {
 	if feed == nil {
 		feed = func(_ uint64, dst []evertick.Input) ([]evertick.Input, error) { return dst, nil }
 	}
-	t := syncTest{sc: sc, seed: seed, feed: feed, sim: sim, trail: follow(sim)}
+	t := syncTest{sc: sc, seed: seed, feed: feed, sim: sim, trace: traceSystems(sim)}
 	sim.SetInputs(feed)
 	for range ticks {
 		if err := t.tick(); err != nil {
@@ -68,9 +68,9 @@ type syncTest struct {
 	seed        uint64
 	feed        evertick.Feed
 	sim         *evertick.Sim
-	trail       *trail
+	trace       *systemTrace
 	save, after []byte
-	way         []footprint // of the first run of the tick
+	want        []systemHash // of the first run of the tick
 }
 
 func (t *syncTest) tick() (err error) {
@@ -84,8 +84,8 @@ func (t *syncTest) tick() (err error) {
 	if t.after, err = t.sim.Snapshot(t.after[:0]); err != nil {
 		return err
 	}
-	t.way = append(t.way[:0], t.trail.steps...)
-	if err := t.repeat(t.sim, t.trail, hash, false); err != nil {
+	t.want = append(t.want[:0], t.trace.systems...)
+	if err := t.repeat(t.sim, t.trace, hash, false); err != nil {
 		return err
 	}
 	witness, err := t.sc.build(t.seed)
@@ -93,11 +93,11 @@ func (t *syncTest) tick() (err error) {
 		return err
 	}
 	witness.SetInputs(t.feed)
-	return t.repeat(witness, follow(witness), hash, true)
+	return t.repeat(witness, traceSystems(witness), hash, true)
 }
 
 // repeat runs the tick once more, from the save.
-func (t *syncTest) repeat(sim *evertick.Sim, way *trail, hash uint64, anew bool) error {
+func (t *syncTest) repeat(sim *evertick.Sim, way *systemTrace, hash uint64, anew bool) error {
 	if err := sim.Restore(t.save); err != nil {
 		return err
 	}
@@ -114,42 +114,42 @@ func (t *syncTest) repeat(sim *evertick.Sim, way *trail, hash uint64, anew bool)
 	if err := first.Restore(t.after); err != nil {
 		return err
 	}
-	e := &SyncError{Tick: sim.Ticks() - 1, Anew: anew, System: part(t.way, way.steps)}
+	e := &SyncError{Tick: sim.Ticks() - 1, Anew: anew, System: firstDifference(t.want, way.systems)}
 	e.Where, _ = evertick.Diff(first, sim)
 	return e
 }
 
-// footprint is what a system has left behind.
-type footprint struct {
+// systemHash is what a system has left behind.
+type systemHash struct {
 	system string
 	hash   uint64
 }
 
-// trail keeps the footprints of the last tick.
-type trail struct {
-	steps   []footprint
+// systemTrace keeps the footprints of the last tick.
+type systemTrace struct {
+	systems []systemHash
 	columns []ecs.ColumnHash
 }
 
-// follow keeps a trail of a Sim.
-func follow(sim *evertick.Sim) *trail {
-	f := new(trail)
+// traceSystems keeps a trail of a Sim.
+func traceSystems(sim *evertick.Sim) *systemTrace {
+	f := new(systemTrace)
 	sim.AddHooks(evertick.Hooks{
 		BeforeTick: func(*evertick.Tick) error {
-			f.steps = f.steps[:0]
+			f.systems = f.systems[:0]
 			return nil
 		},
 		AfterSystem: func(_ *evertick.Tick, system string) {
 			f.columns = sim.World.AppendColumnHashes(f.columns[:0])
 			f.columns = sim.Physics.AppendColumnHashes(f.columns)
-			f.steps = append(f.steps, footprint{system, ecs.Fold(f.columns)})
+			f.systems = append(f.systems, systemHash{system, ecs.Fold(f.columns)})
 		},
 	})
 	return f
 }
 
-// part names the system at which two trails part.
-func part(a, b []footprint) string {
+// firstDifference names the system at which two trails part.
+func firstDifference(a, b []systemHash) string {
 	for i := range min(len(a), len(b)) {
 		if a[i] != b[i] {
 			return a[i].system

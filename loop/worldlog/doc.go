@@ -1,7 +1,7 @@
-// Package worldlog keeps a durable log of a run: for every tick what came from
-// outside, and the hash of the state that came out, so that the run can be
-// continued after a crash, replayed and checked. Snapshots beside the log
-// shorten the way.
+// Package worldlog keeps a durable, append-only log of a run: for every tick the
+// inputs from outside and the hash of the resulting state, so that the run can be
+// continued after a crash, replayed and checked. Snapshots beside the log shorten
+// the replay.
 //
 // # Model
 //
@@ -12,10 +12,10 @@
 //	keeper: compress and write snapshots, pack   another one
 //	        closed segments
 //
-// A tick is the atomic unit. [Log.Commit] ends it with one record, TickCommit,
-// and a tick without its commit is no part of the log. [Log.CommittedTick] is
-// what the log has accepted, [Log.WrittenTick] what the operating system has, and
-// [Log.DurableTick] what the disk has confirmed.
+// A tick is the atomic unit. [Log.Commit] ends it with one record, TickCommit;
+// a tick without its commit is not part of the log. [Log.CommittedTick] is the
+// last tick that the log has accepted, [Log.WrittenTick] the last that the
+// operating system has, and [Log.DurableTick] the last that the disk has confirmed.
 //
 // # Promises
 //
@@ -25,48 +25,47 @@
 //   - After the death of the process at any moment, [Recover] finds every tick up
 //     to WrittenTick. After a power cut it finds every tick up to DurableTick, and
 //     perhaps more. What it finds is a prefix of what was committed, tick by tick.
-//   - Recover destroys nothing of a log: the torn end that it cuts, and snapshots of
-//     ticks that the log does not have, stay beside it as files *.cut.
+//   - Recover destroys no data of a log: it keeps the torn end that it cuts, and
+//     snapshots of ticks that the log does not have, as files *.cut.
 //   - After Sync or Close has returned nil, a log that lacks a tick committed before
 //     is damaged, whatever the durability: that is ErrCorrupt, for a reader and for
 //     Recover, which changes nothing then.
 //   - A write or sync that fails, or writes less than asked, poisons the log:
-//     nothing more is accepted, nothing more is reported durable, and the sync is
-//     not tried again, as the system may have forgotten what it could not write.
-//     So does a segment that somebody has removed or replaced while it was being
-//     written, which syncs, the end of a segment, and Close look for.
-//   - Every changed bit is found when it is read, by a reader and by Recover; in
-//     a packed segment, a bit that changes nothing of the content may go unseen.
-//     A missing, exchanged or foreign segment is named.
-//   - What a file says of itself does not make a reader allocate without bound, and
-//     neither does what it unpacks to. Reading ticks takes at most about 150 MiB: the
-//     bytes of one tick, at most MaxTick, its records, at most MaxRecords, and the
-//     window of the decoder; nothing is taken for a length until its bytes have come.
-//     A snapshot is allocated once, up to the limit of LoadSnapshot. The time that a
-//     packed segment takes is that of what it unpacks to.
-//   - What is no regular file - a pipe, a device, a socket, a directory - is refused
-//     where the log has a file, and is not waited for.
+//     it accepts nothing more, reports nothing more as durable, and does not retry
+//     the sync, as the system may have dropped the data that it could not write.
+//     A segment that was removed or replaced while it was being written poisons
+//     the log too; syncs, the end of a segment, and Close check for that.
+//   - A reader and Recover find every changed bit that they read; in a packed
+//     segment, a bit that does not change the content may go unnoticed. The error
+//     for a missing, exchanged or foreign segment names it.
+//   - Neither the headers of a file nor its unpacked size make a reader allocate
+//     without bound. Reading ticks takes at most about 150 MiB: the bytes of one tick,
+//     at most MaxTick, its records, at most MaxRecords, and the window of the decoder;
+//     memory for a length is taken only as its bytes arrive. A snapshot is allocated
+//     once, up to the limit of LoadSnapshot. Reading a packed segment takes the time
+//     of its unpacked size.
+//   - Anything but a regular file - a pipe, a device, a socket, a directory - in the
+//     place of a file of the log is an error, and opening it does not block.
 //
 // # What is not promised
 //
-//   - The disk must keep its word. One that confirms a sync and holds the data in
-//     a cache without power loses what was reported durable.
-//   - The promises for a power cut assume that a rename is atomic, and on disk
+//   - A disk that confirms a sync while the data is still in a volatile cache loses
+//     ticks that were reported durable.
+//   - The promises for a power cut assume that a rename is atomic, and is on disk
 //     once its directory is synced. Where directories cannot be synced (Windows)
-//     the system's own order has to do.
+//     they depend on the order in which the system writes.
 //     They also assume that sectors of a file that were never written read as zeros.
 //   - A copy of a log that is being written may hold a newer mark than its segments,
-//     and is then refused: copy the mark, DURABLE, first, or leave it out.
-//   - CRC and chain hash find accidents. Who can write the files can forge a log
-//     from any point on; only a chain hash kept elsewhere shows it.
-//   - Damage to ticks that neither Sync nor Close has confirmed, and after which
-//     nothing says that they were durable, is cut as a torn end, kept and reported, if
-//     it looks like one: nothing whole follows, or a sector before what follows may
-//     never have been written, as after a power cut. Damage in front of other whole
-//     commits, and before a commit that says of the damaged tick that it was durable,
-//     is an error.
-//   - Logs of one run written twice hold the same ticks, not the same bytes: a
-//     commit tells how far the disk was behind.
+//     and is then an error: copy the mark, DURABLE, first, or leave it out.
+//   - CRC and chain hash find accidents. A person who can write the files can forge
+//     a log from any point on; only a chain hash kept elsewhere shows it.
+//   - Recover cuts damage to ticks that neither Sync nor Close has confirmed, and that
+//     no later commit calls durable, as a torn end, keeps it and reports it, if it
+//     looks like one: nothing whole follows, or a sector before what follows may
+//     never have been written, as after a power cut. Damage before other whole
+//     commits, and before a commit that calls the damaged tick durable, is an error.
+//   - Two logs of one run hold the same ticks, not the same bytes: a commit also
+//     records how far the disk lagged.
 //
 // # Format
 //
@@ -78,12 +77,12 @@
 //	segment-%010d.evlog.zst    the same, packed: the whole file as zstd frames
 //	snapshot-%020d.evsnap      snapshots, by tick
 //	DURABLE                    the mark: which tick Sync or Close has confirmed last
-//	*.cut                      what Recover has cut, to be ignored
-//	*.tmp                      work in progress, to be ignored
+//	*.cut                      what Recover has cut; readers ignore it
+//	*.tmp                      work in progress; readers ignore it
 //	LOCK                       held by the writer
 //
-// A segment is a header and records. Only the last one may end anywhere but
-// behind a TickCommit.
+// A segment is a header and records. Every segment but the last ends with a
+// TickCommit.
 //
 //	header
 //	 0   8  magic 89 "evtlog" 0A
@@ -147,7 +146,6 @@
 //	20   4  CRC of the bytes before
 //
 // A log without a mark has never been closed or synced, or was written by a version
-// that knows of no marks, which leaves one that is there alone; such a version reads a
-// log with a mark as before. The mark is written beside, synced and renamed after the
-// tick is durable: no crash leaves a wrong one.
+// without marks, which ignores the file. The mark is written to a temporary file,
+// synced and renamed after the tick is durable, so no crash leaves a wrong one.
 package worldlog

@@ -21,9 +21,9 @@ var (
 	// ErrFull: under the policy Stop, the disk was too slow for the buffer. The
 	// log ends with the last committed tick. It wraps ErrCapacity.
 	ErrFull = fmt.Errorf("buffer full: %w", fault.ErrCapacity)
-	// ErrPoisoned: a write or a sync failed. What the disk holds is unknown from
-	// the first tick after DurableTick on, so nothing more is accepted; Recover
-	// finds out. The error that carries it wraps the cause too.
+	// ErrPoisoned: a write or a sync failed. What the disk holds after DurableTick is
+	// unknown, so the log accepts nothing more; Recover finds out. The error also
+	// wraps the cause.
 	ErrPoisoned = errors.New("log poisoned")
 	// ErrTorn: the log ends within a tick, as after a crash; Recover cuts it. It
 	// wraps ErrCorrupt.
@@ -32,8 +32,7 @@ var (
 	ErrClosed = errors.New("log closed")
 	// ErrLocked: another writer has the log open.
 	ErrLocked = errors.New("log in use")
-	// ErrBusy: the snapshots handed over before are still being written; this
-	// one was not taken.
+	// ErrBusy: earlier snapshots are still being written; this one was not taken.
 	ErrBusy = errors.New("snapshots under way")
 )
 
@@ -41,7 +40,7 @@ var (
 // nothing contradicts a crash while the end was being written.
 type CorruptError struct {
 	File   string // name in the directory of the log
-	Offset int64  // where the damaged record begins, in the uncompressed file
+	Offset int64  // of the damaged record, in the uncompressed file
 	Tick   uint64 // the last whole tick before it, if HasTick
 	Reason string
 

@@ -16,12 +16,12 @@ import (
 type listing struct {
 	segments  []segmentFile
 	snapshots []uint64 // ticks
-	leftovers []string // of work that a crash interrupted
+	leftovers []string // files of work that a crash interrupted
 	cuts      []string // what recoveries have cut
 }
 
-// segmentFile is one segment. If both forms exist, the crash came between
-// packing it and removing the plain one, which then is the one to read.
+// segmentFile is one segment. If both forms exist, a crash came between packing it
+// and removing the plain one; the plain one is read then.
 type segmentFile struct {
 	index  uint64
 	packed bool
@@ -47,15 +47,15 @@ func listDir(fsys FS, dir string) (listing, error) {
 			l.leftovers = append(l.leftovers, name)
 		} else if strings.HasSuffix(name, cutSuffix) {
 			l.cuts = append(l.cuts, name)
-		} else if n, ok := numbered(name, segmentPrefix, segmentSuffix, segmentName); ok {
+		} else if n, ok := parseName(name, segmentPrefix, segmentSuffix, segmentName); ok {
 			l.segments = append(l.segments, segmentFile{index: n})
-		} else if n, ok := numbered(name, segmentPrefix, packedSuffix, packedName); ok {
+		} else if n, ok := parseName(name, segmentPrefix, packedSuffix, packedName); ok {
 			if k := len(l.segments); k > 0 && l.segments[k-1].index == n {
 				l.leftovers = append(l.leftovers, name)
 			} else {
 				l.segments = append(l.segments, segmentFile{index: n, packed: true})
 			}
-		} else if n, ok := numbered(name, snapshotPrefix, snapshotSuffix, snapshotName); ok {
+		} else if n, ok := parseName(name, snapshotPrefix, snapshotSuffix, snapshotName); ok {
 			l.snapshots = append(l.snapshots, n)
 		}
 	}
@@ -77,15 +77,15 @@ func (l *listing) gap() error {
 // Windows larger than this are refused: a frame of a few bytes may ask for any.
 const maxWindow = 8 << 20
 
-// diskError tells a fault of the file system from one of the data.
+// diskError marks an error of the file system, as opposed to one of the data.
 type diskError struct{ error }
 
 func (e diskError) Unwrap() error { return e.error }
 
-// tagged marks the errors of a file below a decoder.
-type tagged struct{ f File }
+// diskReader marks the errors of a file below a decoder.
+type diskReader struct{ f File }
 
-func (t tagged) Read(p []byte) (int, error) {
+func (t diskReader) Read(p []byte) (int, error) {
 	n, err := t.f.Read(p)
 	if err != nil && err != io.EOF {
 		err = diskError{err}
@@ -93,8 +93,8 @@ func (t tagged) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// corruptUnless wraps ErrCorrupt around err, unless that came from the disk or
-// says already what it is.
+// corruptUnless wraps ErrCorrupt around err, unless err is of the disk or wraps a
+// sentinel already.
 func corruptUnless(err error) error {
 	var disk diskError
 	if errors.As(err, &disk) || errors.Is(err, ErrCorrupt) || errors.Is(err, ErrUnsupported) {
@@ -115,7 +115,7 @@ func openSegment(fsys FS, dir string, s segmentFile) (*source, error) {
 	if err != nil {
 		return nil, err
 	}
-	src := &source{Reader: tagged{f}, file: f}
+	src := &source{Reader: diskReader{f}, file: f}
 	if !s.packed {
 		return src, nil
 	}

@@ -55,8 +55,8 @@ func TestFormat(t *testing.T) {
 	})
 }
 
-// golden is the rolling CRC at the end, computed from the table in doc.go by a
-// program of its own.
+// golden is the rolling CRC at the end. A separate program computed it from the
+// table in doc.go.
 const golden = "9b07710d"
 
 // check compares bytes with hexadecimal text in which CRC stands for any four;

@@ -17,19 +17,19 @@ type FS interface {
 	ReadDir(dir string) ([]string, error)
 	// Create makes a file for writing, emptied if it exists.
 	Create(name string) (File, error)
-	// Append opens an existing file for writing behind its first size bytes and
-	// cuts what follows them.
+	// Append opens an existing file for writing after its first size bytes and
+	// truncates it to them.
 	Append(name string, size int64) (File, error)
 	// Open opens a file for reading.
 	Open(name string) (File, error)
-	// Rename replaces to, if there is one, at once: whoever looks finds the old
-	// file or the new one.
+	// Rename replaces to, if there is one, atomically: a reader finds the old file
+	// or the new one.
 	Rename(from, to string) error
 	Remove(name string) error
 	// SyncDir returns once the names in dir are on disk.
 	SyncDir(dir string) error
-	// Lock makes sure that nobody else holds the lock of that name, or returns
-	// an error that wraps ErrLocked. The lock ends with Close or with the process.
+	// Lock takes the exclusive lock of that name, or returns an error that wraps
+	// ErrLocked. The lock ends with Close or with the process.
 	Lock(name string) (io.Closer, error)
 }
 
@@ -37,9 +37,9 @@ type FS interface {
 //
 //	HasName(name string) (bool, error)
 //
-// is asked before its data are called durable, at the end of a segment, and at
-// Sync and Close, whether name still leads to it: a file that somebody has removed
-// or replaced takes writes and syncs, and keeps nothing. Those of OS have it.
+// is asked whether name still leads to it before its data are called durable, at
+// the end of a segment, and at Sync and Close: a file that was removed or replaced
+// accepts writes and syncs, and loses them. The files of OS have the method.
 type File interface {
 	io.Reader
 	io.Writer
@@ -52,7 +52,7 @@ type File interface {
 // OS is the file system of the host, which is used unless Options say otherwise.
 // It opens regular files only, and symbolic links to them: a pipe, a device, a
 // socket or a directory under the name of a file of the log is refused with an
-// error that wraps ErrCorrupt, and not opened, as that could wait for ever.
+// error that wraps ErrCorrupt, and not opened, as that could block forever.
 var OS FS = hostFS{}
 
 type hostFS struct{}
@@ -80,10 +80,10 @@ func (hostFS) Append(name string, size int64) (File, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := f.Truncate(size); err != nil {
-		return nil, errors.Join(err, f.Close())
+	if err = f.Truncate(size); err == nil {
+		_, err = f.Seek(size, io.SeekStart)
 	}
-	if _, err := f.Seek(size, io.SeekStart); err != nil {
+	if err != nil {
 		return nil, errors.Join(err, f.Close())
 	}
 	return hostFileOf(f, nil)
@@ -91,9 +91,9 @@ func (hostFS) Append(name string, size int64) (File, error) {
 
 func (hostFS) Open(name string) (File, error) { return hostFileOf(openRegular(name, os.O_RDONLY)) }
 
-// openRegular opens a regular file, or makes one. What is no regular file is not
-// opened: that alone may wait, or do something. If it takes the place of a regular
-// one in between, openNow does not wait, and the second look finds it.
+// openRegular opens a regular file, or makes one. It does not open anything else:
+// that alone may block, or have an effect. If something else takes the place of a
+// regular file in between, openNonblock does not block, and the second check finds it.
 func openRegular(name string, flag int) (*os.File, error) {
 	info, err := os.Stat(name)
 	if err == nil && !info.Mode().IsRegular() {
@@ -102,7 +102,7 @@ func openRegular(name string, flag int) (*os.File, error) {
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, err
 	}
-	f, err := os.OpenFile(name, flag|openNow, 0o666)
+	f, err := os.OpenFile(name, flag|openNonblock, 0o666)
 	if err != nil {
 		return nil, err
 	}
@@ -169,12 +169,12 @@ func (f *hostFile) HasName(name string) (bool, error) {
 	return err == nil && os.SameFile(own, named), err
 }
 
-// writeNew puts a whole file under name, or leaves what was there: written
-// beside, synced, renamed, and the name synced.
+// writeNew replaces the file of that name atomically: it writes a temporary file,
+// syncs it, renames it, and syncs the directory.
 func writeNew(fsys FS, dir, name string, write func(io.Writer) error) error {
 	final := filepath.Join(dir, name)
-	beside := final + temporarySuffix
-	f, err := fsys.Create(beside)
+	temporary := final + temporarySuffix
+	f, err := fsys.Create(temporary)
 	if err != nil {
 		return err
 	}
@@ -183,23 +183,23 @@ func writeNew(fsys FS, dir, name string, write func(io.Writer) error) error {
 		err = f.Sync()
 	}
 	if err = errors.Join(err, f.Close()); err == nil {
-		err = fsys.Rename(beside, final)
+		err = fsys.Rename(temporary, final)
 	}
 	if err != nil {
-		return errors.Join(err, removeIfThere(fsys, beside))
+		return errors.Join(err, removeExisting(fsys, temporary))
 	}
 	return fsys.SyncDir(dir)
 }
 
-func removeIfThere(fsys FS, name string) error {
+func removeExisting(fsys FS, name string) error {
 	if err := fsys.Remove(name); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
 	return nil
 }
 
-// writeAll is Write with the short write named, which io.Writer promises to
-// report and a broken one does not.
+// writeAll is Write that reports a short write, also of a broken io.Writer that
+// does not.
 func writeAll(w io.Writer, b []byte) error {
 	n, err := w.Write(b)
 	if err == nil && n != len(b) {

@@ -4,11 +4,10 @@ package worldlog
 
 import "os"
 
-// Nothing waits when it is opened here.
-const openNow = 0
+// Opening a file never blocks here.
+const openNonblock = 0
 
-// Names cannot be synced here; the file system keeps them in order by itself,
-// or does not.
+// Directories cannot be synced here: the order of renames is up to the file system.
 func syncDir(string) error { return nil }
 
 // There is no lock that ends with the process in the standard library.

@@ -8,8 +8,8 @@ import (
 	"syscall"
 )
 
-// openNow keeps an open from waiting for the other end of a pipe.
-const openNow = syscall.O_NONBLOCK
+// openNow keeps an open from blocking until a pipe has another end.
+const openNonblock = syscall.O_NONBLOCK
 
 func syncDir(dir string) error {
 	f, err := os.Open(dir)

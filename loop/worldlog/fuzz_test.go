@@ -4,10 +4,10 @@ import (
 	"bytes"
 	"encoding/binary"
 	"errors"
-	"hash/crc32"
 	"io"
 	"testing"
 
+	"github.com/evertick/evertick/internal/wire"
 	"github.com/klauspost/compress/zstd"
 )
 
@@ -70,16 +70,16 @@ func mended(data []byte) []byte {
 		return data
 	}
 	at := headerSize(data)
-	crc := crc32.Checksum(data[:headerCRCAt], castagnoli)
+	crc := wire.CRC(0, data[:headerCRCAt])
 	binary.LittleEndian.PutUint32(data[headerCRCAt:], crc)
-	binary.LittleEndian.PutUint32(data[at-crcSize:], crc32.Checksum(data[:at-crcSize], castagnoli))
+	binary.LittleEndian.PutUint32(data[at-crcSize:], wire.CRC(0, data[:at-crcSize]))
 	for {
 		n, k := binary.Uvarint(data[at:])
 		if k <= 0 || n > uint64(len(data)) || at+k+int(n)+crcSize > len(data) {
 			return data
 		}
 		end := at + k + int(n)
-		crc = crc32.Update(crc, castagnoli, data[at:end])
+		crc = wire.CRC(crc, data[at:end])
 		binary.LittleEndian.PutUint32(data[end:], crc)
 		at = end + crcSize
 	}
@@ -212,5 +212,5 @@ func mendSnapshot(data []byte) {
 		binary.LittleEndian.PutUint32(data[40:], uint32(frame.FrameContentSize))
 		binary.LittleEndian.PutUint32(data[44:], uint32(len(data)-end))
 	}
-	binary.LittleEndian.PutUint32(data[end-crcSize:], crc32.Checksum(data[:end-crcSize], castagnoli))
+	binary.LittleEndian.PutUint32(data[end-crcSize:], wire.CRC(0, data[:end-crcSize]))
 }

@@ -1,16 +1,14 @@
 package worldlog
 
 import (
-	"encoding/binary"
 	"fmt"
-	"hash/crc32"
 	"strings"
 
 	"github.com/evertick/evertick/internal/fault"
+	"github.com/evertick/evertick/internal/wire"
 )
 
-// Identity says which run a log is of. It stands in each of its segments and
-// snapshots.
+// Identity says which run a log is of. Each segment and snapshot contains it.
 type Identity struct {
 	Scenario   string // name of what builds the world at the first tick; at most 255 bytes
 	SimVersion uint32 // logs of different versions are not expected to replay alike
@@ -60,69 +58,78 @@ func (h *header) size() int64 { return int64(minHeader + len(h.id.Scenario)) }
 
 func (h *header) append(dst []byte) []byte {
 	start := len(dst)
-	dst = append(dst, segmentMagic...)
-	dst = binary.LittleEndian.AppendUint16(dst, version)
-	dst = binary.LittleEndian.AppendUint16(dst, 0) // flags
-	dst = binary.LittleEndian.AppendUint32(dst, h.id.SimVersion)
-	dst = binary.LittleEndian.AppendUint64(dst, h.index)
-	dst = binary.LittleEndian.AppendUint64(dst, h.first)
-	dst = binary.LittleEndian.AppendUint64(dst, h.id.Seed)
+	dst = appendPreamble(dst, segmentMagic)
+	dst = wire.AppendU32s(dst, h.id.SimVersion)
+	dst = wire.AppendU64s(dst, h.index, h.first, h.id.Seed)
 	dst = append(dst, h.id.Parent[:]...)
-	dst = binary.LittleEndian.AppendUint32(dst, h.crc)
-	dst = append(dst, byte(len(h.id.Scenario)))
-	dst = append(dst, h.id.Scenario...)
-	return binary.LittleEndian.AppendUint32(dst, crc32.Checksum(dst[start:], castagnoli))
+	dst = wire.AppendU32s(dst, h.crc)
+	dst = wire.AppendName(dst, h.id.Scenario)
+	return wire.AppendCRC(dst, start)
+}
+
+// appendPreamble appends what every file of a log begins with: magic, uint16 version, uint16
+// flags.
+func appendPreamble(dst []byte, magic string) []byte {
+	return append(append(dst, magic...), version, version>>8, 0, 0)
+}
+
+// readPreamble checks the preamble of a header, and the CRC at its end, and returns a Reader
+// of what is between them. name says what the file should be.
+func readPreamble(b []byte, magic, name string) (wire.Reader, error) {
+	content, _, ok := wire.CutCRC(b)
+	r := wire.NewReader(content)
+	begin, v := r.Bytes(len(magic)), r.U16()
+	if string(begin) != magic || r.Err() != nil {
+		return r, fmt.Errorf("no %s: %w", name, ErrCorrupt)
+	}
+	if v != version {
+		return r, fmt.Errorf("format version %d, known is %d: %w", v, version, ErrUnsupported)
+	}
+	if !ok {
+		return r, fmt.Errorf("altered header: %w", ErrCorrupt)
+	}
+	if flags := r.U16(); flags != 0 {
+		return r, fmt.Errorf("header with unknown flags: %w", ErrCorrupt)
+	}
+	return r, nil
 }
 
 // seed gives the first segment of a log its rolling CRC: that of its own header.
 func (h *header) seed() {
-	h.crc = crc32.Checksum(h.append(nil)[:headerCRCAt], castagnoli)
+	h.crc = wire.CRC(0, h.append(nil)[:headerCRCAt])
 }
 
 // headerSize returns how long the header is that begins with fixed, of at least
 // headerFixed bytes.
 func headerSize(fixed []byte) int { return minHeader + int(fixed[headerFixed-1]) }
 
-// decode reads a header of exactly the length that headerSize tells.
+// decode reads a header of exactly headerSize bytes.
 func (h *header) decode(b []byte) error {
-	p := parser{b: b}
-	if string(p.take(len(segmentMagic))) != segmentMagic {
-		return fmt.Errorf("no segment of a log: %w", ErrCorrupt)
+	r, err := readPreamble(b, segmentMagic, "segment of a log")
+	if err != nil {
+		return err
 	}
-	if v := binary.LittleEndian.Uint16(p.take(2)); v != version {
-		return fmt.Errorf("format version %d, known is %d: %w", v, version, ErrUnsupported)
-	}
-	if crc32.Checksum(b[:len(b)-crcSize], castagnoli) != binary.LittleEndian.Uint32(b[len(b)-crcSize:]) {
-		return fmt.Errorf("altered header: %w", ErrCorrupt)
-	}
-	flags := binary.LittleEndian.Uint16(p.take(2))
-	h.id.SimVersion = p.uint32()
-	h.index = p.uint64()
-	h.first = p.uint64()
-	h.id.Seed = p.uint64()
-	copy(h.id.Parent[:], p.take(len(h.id.Parent)))
-	h.crc = p.uint32()
-	h.id.Scenario = string(p.take(len(b) - minHeader + 1)[1:])
+	h.id.SimVersion = r.U32()
+	h.index, h.first, h.id.Seed = r.U64(), r.U64(), r.U64()
+	copy(h.id.Parent[:], r.Bytes(len(h.id.Parent)))
+	h.crc = r.U32()
+	h.id.Scenario = string(r.Name())
 	h.id.FirstTick = h.first
-	if flags != 0 || h.first > maxTickNumber {
-		return fmt.Errorf("header with unknown flags: %w", ErrCorrupt)
+	if r.Done() != nil || h.first > maxTickNumber {
+		return fmt.Errorf("impossible header: %w", ErrCorrupt)
 	}
 	return nil
 }
 
-func segmentName(index uint64) string {
-	return fmt.Sprintf("%s%010d%s", segmentPrefix, index, segmentSuffix)
-}
-func packedName(index uint64) string {
-	return fmt.Sprintf("%s%010d%s", segmentPrefix, index, packedSuffix)
-}
+func segmentName(index uint64) string { return fmt.Sprintf(segmentPrefix+"%010d"+segmentSuffix, index) }
+func packedName(index uint64) string  { return fmt.Sprintf(segmentPrefix+"%010d"+packedSuffix, index) }
 func snapshotName(tick uint64) string {
-	return fmt.Sprintf("%s%020d%s", snapshotPrefix, tick, snapshotSuffix)
+	return fmt.Sprintf(snapshotPrefix+"%020d"+snapshotSuffix, tick)
 }
 
-// numbered returns the number in a name of the package, which must be written
+// parseName returns the number in a name of the package, which must be written
 // as the package writes it.
-func numbered(name, prefix, suffix string, write func(uint64) string) (uint64, bool) {
+func parseName(name, prefix, suffix string, write func(uint64) string) (uint64, bool) {
 	digits, ok := strings.CutPrefix(name, prefix)
 	digits, cut := strings.CutSuffix(digits, suffix)
 	var n uint64

@@ -5,12 +5,13 @@ import (
 	"crypto/sha256"
 	"errors"
 	"fmt"
-	"hash/crc32"
 	"io"
 	"path/filepath"
 	"sync"
 
 	"github.com/klauspost/compress/zstd"
+
+	"github.com/evertick/evertick/internal/wire"
 )
 
 // keeper is the goroutine that writes snapshots and packs closed segments, so
@@ -29,7 +30,7 @@ type keeper struct {
 	closed []header
 }
 
-// snapshotJob is a snapshot on its way; its memory is used again.
+// snapshotJob is a snapshot under way; its memory is reused.
 type snapshotJob struct {
 	tick, hash uint64
 	data       []byte
@@ -56,13 +57,10 @@ func (k *keeper) pack(h header) {
 	k.mu.Lock()
 	k.closed = append(k.closed, h)
 	k.mu.Unlock()
-	select {
-	case k.wake <- struct{}{}:
-	default:
-	}
+	signal(k.wake)
 }
 
-// close returns when all that was asked for is done.
+// close finishes all jobs.
 func (k *keeper) close() {
 	close(k.quit)
 	<-k.done
@@ -106,7 +104,7 @@ func (k *keeper) snapshot(job *snapshotJob) {
 		}
 	})
 	if err == nil {
-		if err := k.retire(); err != nil {
+		if err := k.removeOldSnapshots(); err != nil {
 			k.l.count(func(s *Stats) { s.SnapshotErr = fmt.Errorf("worldlog: old snapshots: %w", err) })
 		}
 	}
@@ -118,9 +116,9 @@ func (k *keeper) writeSnapshot(job *snapshotJob) error {
 		return err
 	}
 	k.packed = enc.EncodeAll(job.data, k.packed[:0])
-	ref := snapshotRef{tick: job.tick, hash: job.hash, size: uint64(len(job.data)), crc: crc32.Checksum(job.data, castagnoli)}
+	ref := snapshotRef{tick: job.tick, hash: job.hash, size: uint64(len(job.data)), crc: wire.CRC(0, job.data)}
 	head := appendSnapshotHeader(nil, &k.l.id, &ref, len(k.packed))
-	if job.tick < k.l.committed.Load() { // a state that the log may lose again is none to restore
+	if job.tick < k.l.committed.Load() { // a state must not be restored if the log may lose its tick
 		if err := k.l.waitTicks(context.Background(), job.tick+1, true); err != nil {
 			return err
 		}
@@ -140,8 +138,8 @@ func (k *keeper) writeSnapshot(job *snapshotJob) error {
 	return nil
 }
 
-// retire removes the snapshots beyond the number to keep, oldest first.
-func (k *keeper) retire() error {
+// removeOldSnapshots removes the snapshots beyond the number to keep, oldest first.
+func (k *keeper) removeOldSnapshots() error {
 	fsys, keep := k.l.opt.FS, k.l.opt.KeepSnapshots
 	if keep < 0 {
 		return nil
@@ -151,7 +149,7 @@ func (k *keeper) retire() error {
 		return err
 	}
 	for _, tick := range l.snapshots[:max(0, len(l.snapshots)-keep)] {
-		if err := removeIfThere(fsys, filepath.Join(k.l.dir, snapshotName(tick))); err != nil {
+		if err := removeExisting(fsys, filepath.Join(k.l.dir, snapshotName(tick))); err != nil {
 			return err
 		}
 	}
@@ -168,10 +166,7 @@ func (k *keeper) packOne() bool {
 	h := k.closed[0]
 	k.closed = k.closed[1:]
 	if len(k.closed) > 0 {
-		select { // come back, with snapshots in between
-		case k.wake <- struct{}{}:
-		default:
-		}
+		signal(k.wake) // snapshots come in between
 	}
 	k.mu.Unlock()
 	err := k.packSegment(h)
@@ -185,8 +180,8 @@ func (k *keeper) packOne() bool {
 	return true
 }
 
-// packSegment replaces a segment by its packed form, once that has been read
-// back from the file and found equal.
+// packSegment replaces a segment by its packed form, after it has read that back
+// from the file and found it equal.
 func (k *keeper) packSegment(h header) error {
 	fsys, dir := k.l.opt.FS, k.l.dir
 	var want [32]byte
@@ -200,10 +195,10 @@ func (k *keeper) packSegment(h header) error {
 	}
 	got, err := sumOf(fsys, dir, segmentFile{index: h.index, packed: true})
 	if err == nil && got != want {
-		err = fmt.Errorf("the packed form does not give the same: %w", ErrCorrupt)
+		err = fmt.Errorf("the packed form unpacks to other bytes: %w", ErrCorrupt)
 	}
 	if err != nil {
-		return errors.Join(err, removeIfThere(fsys, filepath.Join(dir, packedName(h.index))))
+		return errors.Join(err, removeExisting(fsys, filepath.Join(dir, packedName(h.index))))
 	}
 	return fsys.Remove(filepath.Join(dir, segmentName(h.index)))
 }

@@ -49,7 +49,7 @@ func child(job string) error {
 	if err != nil {
 		return err
 	}
-	told := uint64(0)
+	reported := uint64(0)
 	for ; ; next++ {
 		if err := feedTick(l, next); err != nil {
 			return err
@@ -61,8 +61,8 @@ func child(job string) error {
 		}
 		durable := l.durable.Load() // first, so that it is the smaller one
 		written := l.written.Load()
-		if durable > told {
-			told = durable
+		if durable > reported {
+			reported = durable
 			fmt.Println(written, durable)
 		}
 		if d == None {

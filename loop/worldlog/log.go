@@ -14,22 +14,22 @@ import (
 )
 
 // Log is a log open for writing. Its methods may be called from any goroutine;
-// records go into the tick whose Commit comes next.
+// a record belongs to the tick that the next Commit ends.
 type Log struct {
 	opt Options
 	dir string
 	id  Identity
 
-	mu   sync.Mutex
-	room sync.Cond // buf was taken, or err was set
-	err  error     // why nothing more is accepted
+	mu    sync.Mutex
+	space sync.Cond // buf was taken, or err was set
+	err   error     // why the log accepts nothing more
 
-	enc   coder
-	buf   []byte // encoded and not yet taken by the writer; never grows
-	ready int    // so much of buf may be written
-	whole int    // so much of it ends with a commit
-	marks []mark // where in buf[:ready] segments end
-	seg   struct {
+	enc            coder
+	buf            []byte       // encoded and not yet taken by the writer; never grows
+	ready          int          // so much of buf may be written
+	committedBytes int          // so much of it ends with a commit
+	ends           []segmentEnd // where in buf[:ready] segments end
+	seg            struct {
 		index, ticks uint64
 		bytes        int64
 	}
@@ -39,12 +39,12 @@ type Log struct {
 	}
 	last    commit // only with committed
 	refs    []snapshotRef
-	force   bool // sync as soon as possible
+	syncNow bool // sync as soon as possible
 	closing bool
 	waiters []waiter
-	// Calls of Sync are numbered from 1: those up to asked wait for the writer,
+	// Calls of Sync are numbered from 1: those up to syncs wait for the writer,
 	// which has answered those up to confirmed.
-	asked, confirmed uint64
+	syncs, confirmed uint64
 	marked           uint64 // tick+1 that the file markName says; 0: there is none
 	stats            Stats
 
@@ -59,8 +59,8 @@ type Log struct {
 	unlockErr error
 }
 
-// mark is the end of a segment within a buffer.
-type mark struct {
+// segmentEnd is the end of a segment within a buffer.
+type segmentEnd struct {
 	at    int
 	next  header // Parent is filled in by the writer
 	ticks uint64 // tick+1 of the last commit before it
@@ -74,18 +74,18 @@ type waiter struct {
 	reply chan error
 }
 
-// over reports whether w has what it waits for, while the writer runs.
-func (l *Log) over(w *waiter) bool {
+// isDone reports whether w has what it waits for, while the writer runs.
+func (l *Log) isDone(w *waiter) bool {
 	if w.sync > 0 {
 		return w.sync <= l.confirmed
 	}
 	return w.until <= l.durable.Load()
 }
 
-// ended returns what w gets once the writer is gone, for err. A Sync needs the mark,
-// which may be missing though the ticks are durable; and of a log that is poisoned it
-// confirms nothing.
-func (w *waiter) ended(l *Log, err error) error {
+// result returns the answer for w once the writer has ended with err. A Sync needs the
+// mark, which may be missing although the ticks are durable; and it succeeds on no log
+// that is poisoned.
+func (w *waiter) result(l *Log, err error) error {
 	has := w.until <= l.durable.Load()
 	if w.sync > 0 {
 		has = w.until <= l.marked && !errors.Is(err, ErrPoisoned)
@@ -139,7 +139,7 @@ func Create(dir string, id Identity, opt Options) (*Log, error) {
 func newLog(dir string, id Identity, opt Options, lock io.Closer) *Log {
 	l := &Log{opt: opt, dir: dir, id: id, lock: lock,
 		buf: make([]byte, 0, opt.Buffer/2), wake: make(chan struct{}, 1), done: make(chan struct{})}
-	l.room.L = &l.mu
+	l.space.L = &l.mu
 	l.keeper = newKeeper(l)
 	return l
 }
@@ -159,7 +159,7 @@ func (l *Log) create() (*writer, error) {
 	h := header{id: l.id, first: l.id.FirstTick}
 	h.seed()
 	w := newWriter(l)
-	if err := w.begin(h); err != nil {
+	if err := w.createSegment(h); err != nil {
 		return nil, err
 	}
 	l.enc.crc = h.crc
@@ -192,10 +192,10 @@ func (l *Log) Append(r *Record) error {
 func (l *Log) append(r *Record) error {
 	need := maxOverhead + len(r.Data)
 	if l.open.bytes+need > MaxTick-maxCommit {
-		return l.tooMuch("bytes in a tick", l.open.bytes+need)
+		return l.tooLarge("bytes in a tick", l.open.bytes+need)
 	}
 	if l.open.records == MaxRecords {
-		return l.tooMuch("records in a tick", MaxRecords+1)
+		return l.tooLarge("records in a tick", MaxRecords+1)
 	}
 	if err := l.reserve(need); err != nil {
 		return err
@@ -208,14 +208,14 @@ func (l *Log) append(r *Record) error {
 	return nil
 }
 
-func (l *Log) tooMuch(what string, n int) error {
+func (l *Log) tooLarge(what string, n int) error {
 	if l.err != nil {
 		return l.err
 	}
 	return fault.Field(ErrCapacity, "worldlog: "+what, n)
 }
 
-// reserve makes room for need bytes in buf, as the policy says.
+// reserve makes room for need bytes in buf, by the policy Options.Full.
 func (l *Log) reserve(need int) error {
 	if l.err != nil {
 		return l.err
@@ -233,16 +233,16 @@ func (l *Log) reserve(need int) error {
 	l.stats.Blocked++
 	for l.err == nil && len(l.buf)+need > cap(l.buf) {
 		l.ready = len(l.buf) // the beginning of a tick may be written before its end
-		l.call()
-		l.room.Wait()
+		signal(l.wake)
+		l.space.Wait()
 	}
 	return l.err
 }
 
-// Commit ends a tick: its records, and the hash of the state after it, become
-// one whole. Ticks rise, not necessarily by one. Errors wrap ErrRange (tick not
-// above the last one, below Identity.FirstTick or above 2^63-1): then nothing was
-// changed; or are those of Append that end the log.
+// Commit ends a tick, with the hash of the state after it. Ticks rise, not
+// necessarily by one. Errors wrap ErrRange (tick not above the last one, below
+// Identity.FirstTick or above 2^63-1): then nothing was changed; or are those of
+// Append that end the log.
 func (l *Log) Commit(tick, hash uint64, counts Counts) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -262,12 +262,12 @@ func (l *Log) Commit(tick, hash uint64, counts Counts) error {
 	start := len(l.buf)
 	l.buf = l.enc.appendCommit(l.buf, &l.last)
 	l.endTick(l.open.bytes + len(l.buf) - start)
-	l.call()
+	signal(l.wake)
 	return nil
 }
 
 func (l *Log) endTick(bytes int) {
-	l.ready, l.whole = len(l.buf), len(l.buf)
+	l.ready, l.committedBytes = len(l.buf), len(l.buf)
 	l.open.records, l.open.bytes = 0, 0
 	l.stats.Ticks++
 	l.stats.Bytes += uint64(bytes)
@@ -278,13 +278,13 @@ func (l *Log) endTick(bytes int) {
 	l.rotate()
 }
 
-// appendRefs adds what the snapshots finished meanwhile leave in the log.
+// appendRefs adds the SnapshotRefs of the snapshots that are finished.
 func (l *Log) appendRefs() error {
 	for len(l.refs) > 0 {
 		var data [maxRef]byte
 		err := l.append(&Record{Type: SnapshotRef, Data: l.refs[0].append(data[:0])})
 		if errors.Is(err, ErrCapacity) && l.err == nil {
-			return nil // a tick that is full; the next one has room
+			return nil // the tick is full; the next one has room
 		}
 		if err != nil {
 			return err
@@ -298,7 +298,7 @@ func (l *Log) appendRefs() error {
 func (l *Log) rotate() {
 	full := l.seg.bytes >= l.opt.SegmentBytes || l.opt.SegmentTicks > 0 && l.seg.ticks >= l.opt.SegmentTicks
 	if full && l.last.tick < maxTickNumber {
-		l.marks = append(l.marks, mark{at: len(l.buf), next: l.nextSegment(l.last.tick + 1), ticks: l.last.tick + 1})
+		l.ends = append(l.ends, segmentEnd{at: len(l.buf), next: l.nextSegment(l.last.tick + 1), ticks: l.last.tick + 1})
 	}
 }
 
@@ -311,10 +311,10 @@ func (l *Log) nextSegment(first uint64) header {
 	return h
 }
 
-// call wakes the writer; one call that it has not heard yet is enough.
-func (l *Log) call() {
+// signal puts a token into a channel that holds one, unless it is there already.
+func signal(c chan struct{}) {
 	select {
-	case l.wake <- struct{}{}:
+	case c <- struct{}{}:
 	default:
 	}
 }
@@ -324,19 +324,19 @@ func (l *Log) stop(err error) {
 	if l.err == nil {
 		l.err = err
 	}
-	l.room.Broadcast()
+	l.space.Broadcast()
 }
 
-// poison ends the log for a fault of the disk, which outweighs any other end.
+// poison ends the log for an error of the disk, which replaces any other reason.
 func (l *Log) poison(cause error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.err = fmt.Errorf("worldlog: %s: %w after durable tick %s: %w", l.dir, ErrPoisoned, tickText(l.durable.Load()), cause)
-	l.room.Broadcast()
+	l.space.Broadcast()
 }
 
 // CommittedTick returns the last tick that Commit accepted, before or after the
-// log was opened, and whether there is one. Of it nothing need be on disk.
+// log was opened, and whether there is one. It need not be on disk.
 func (l *Log) CommittedTick() (uint64, bool) { return tickOf(l.committed.Load()) }
 
 // WrittenTick returns the last tick that the operating system has taken: it
@@ -377,18 +377,18 @@ func (l *Log) Stats() Stats {
 }
 
 // Sync returns once every tick committed before is durable, or with the error
-// that ended the log. It also leaves a mark beside the log, and so does Close: from
-// then on a log that lacks one of these ticks is damaged, and not taken for one that
-// a crash has cut. The mark costs two more syncs if there are new ticks; WaitDurable
-// leaves none.
+// that ended the log. It also writes a mark beside the log, and so does Close: from
+// then on a log that lacks one of these ticks counts as damaged, and not as cut by a
+// crash. The mark costs two more syncs if there are new ticks; WaitDurable writes
+// none.
 func (l *Log) Sync() error {
 	l.mu.Lock()
-	l.asked++
-	return l.wait(context.Background(), waiter{until: l.committed.Load(), sync: l.asked}, true)
+	l.syncs++
+	return l.wait(context.Background(), waiter{until: l.committed.Load(), sync: l.syncs}, true)
 }
 
 // WaitDurable returns once tick is durable, with the error that ended the log
-// before, or with ctx.Err(). It does not hurry the disk: see Durability.
+// before, or with ctx.Err(). It starts no sync by itself: see Durability.
 func (l *Log) WaitDurable(ctx context.Context, tick uint64) error {
 	return l.waitTicks(ctx, min(tick, maxTickNumber)+1, false)
 }
@@ -399,14 +399,14 @@ func (l *Log) count(f func(*Stats)) {
 	f(&l.stats)
 }
 
-// waitTicks waits until so many ticks are durable; force hurries the disk.
+// waitTicks waits until so many ticks are durable; force syncs at once.
 func (l *Log) waitTicks(ctx context.Context, until uint64, force bool) error {
 	l.mu.Lock()
 	return l.wait(ctx, waiter{until: until}, force)
 }
 
-// ended reports whether the writer is gone, so that nobody is left to answer.
-func (l *Log) ended() bool {
+// stopped reports whether the writer has ended, so that it answers no more.
+func (l *Log) stopped() bool {
 	select {
 	case <-l.done:
 		return true
@@ -415,21 +415,21 @@ func (l *Log) ended() bool {
 	}
 }
 
-// wait waits for w; mu is held, and let go of.
+// wait waits for w; mu is held, and wait unlocks it.
 func (l *Log) wait(ctx context.Context, w waiter, force bool) error {
-	if l.ended() {
+	if l.stopped() {
 		defer l.mu.Unlock()
-		return w.ended(l, l.err)
+		return w.result(l, l.err)
 	}
-	if l.over(&w) {
+	if l.isDone(&w) {
 		l.mu.Unlock()
 		return nil
 	}
 	w.reply = make(chan error, 1)
 	l.waiters = append(l.waiters, w)
 	if force {
-		l.force = true
-		l.call()
+		l.syncNow = true
+		signal(l.wake)
 	}
 	l.mu.Unlock()
 	select {
@@ -440,15 +440,15 @@ func (l *Log) wait(ctx context.Context, w waiter, force bool) error {
 	}
 }
 
-// answer wakes the waiters whose tick is done, and all of them once nothing more
-// will come; mu is held.
-func (l *Log) answer(ended error) {
+// reply answers the waiters that are done, or all of them if the log has ended;
+// mu is held.
+func (l *Log) reply(ended error) {
 	kept := l.waiters[:0]
 	for _, w := range l.waiters {
 		switch {
 		case ended != nil:
-			w.reply <- w.ended(l, ended)
-		case l.over(&w):
+			w.reply <- w.result(l, ended)
+		case l.isDone(&w):
 			w.reply <- nil
 		default:
 			kept = append(kept, w)
@@ -458,16 +458,16 @@ func (l *Log) answer(ended error) {
 	l.waiters = kept
 }
 
-// Close makes what was committed durable, marks it so as Sync does, finishes snapshots and compression
-// under way, and lets go of the directory. Records after the last Commit are
-// given up. It returns the error that ended the log before, if any; a second
-// Close does the same and no more.
+// Close makes all committed ticks durable, writes the mark as Sync does, finishes
+// snapshots and compression under way, and unlocks the directory. Records after the
+// last Commit are lost. It returns the error that ended the log before, if any; a
+// second Close returns the same.
 func (l *Log) Close() error {
 	l.mu.Lock()
 	l.closing = true
 	l.stop(fmt.Errorf("worldlog: %w", ErrClosed))
 	l.mu.Unlock()
-	l.call()
+	signal(l.wake)
 	<-l.done
 	l.close.Do(func() {
 		l.keeper.close()

@@ -309,7 +309,7 @@ func TestLiveReader(t *testing.T) {
 	}
 }
 
-// Committed, written and durable are told apart, and durable follows the policy.
+// Committed, written and durable are distinct, and durable follows the policy.
 func TestDurabilityInTime(t *testing.T) {
 	for _, d := range []Durability{Interval, EveryTick, None} {
 		synctest.Test(t, func(t *testing.T) {
@@ -384,13 +384,13 @@ func TestNames(t *testing.T) {
 		}
 	}
 	for _, name := range []string{"segment-0000000001.evlog", "segment-12345678901.evlog"} {
-		if n, ok := numbered(name, segmentPrefix, segmentSuffix, segmentName); !ok || segmentName(n) != name {
+		if n, ok := parseName(name, segmentPrefix, segmentSuffix, segmentName); !ok || segmentName(n) != name {
 			t.Errorf("%s is number %d, %v", name, n, ok)
 		}
 	}
 	for _, name := range []string{"segment-.evlog", "segment-1.evlog", "segment-00000000001.evlog", "segment-000000000a.evlog",
 		"segment-99999999999999999999999.evlog", "segment-0000000001", "0000000001.evlog"} {
-		if n, ok := numbered(name, segmentPrefix, segmentSuffix, segmentName); ok {
+		if n, ok := parseName(name, segmentPrefix, segmentSuffix, segmentName); ok {
 			t.Errorf("%s is number %d", name, n)
 		}
 	}
@@ -432,7 +432,7 @@ func TestReaderMeetsAFileThatGrows(t *testing.T) {
 	}
 }
 
-// growingFS shows only the first cut bytes to who opens a file first.
+// growingFS shows only the first cut bytes to the first reader of a file.
 type growingFS struct {
 	FS
 	cut    int64

@@ -1,19 +1,19 @@
 package worldlog
 
 import (
-	"encoding/binary"
 	"errors"
 	"fmt"
-	"hash/crc32"
 	"io"
 	"io/fs"
 	"path/filepath"
+
+	"github.com/evertick/evertick/internal/wire"
 )
 
 // markName is the file that says how far a log was durable when it was closed or
-// synced last. It stands beside the segments, so that neither their format nor
-// their chain knows of it: a version of this package without marks ignores it, and
-// a log without one is read as a log that nobody has closed.
+// synced last. It is a file of its own, so that neither the format of segments nor
+// their chain depends on it: a version of this package without marks ignores it, and
+// a log without one is read as a log that was never closed.
 const (
 	markName  = "DURABLE"
 	markMagic = "\x89evtdur\n"
@@ -22,30 +22,24 @@ const (
 
 // encodeMark returns the content of the file. ticks is 1 + the last durable tick.
 func encodeMark(ticks uint64) []byte {
-	b := append(make([]byte, 0, markSize), markMagic...)
-	b = binary.LittleEndian.AppendUint16(b, version)
-	b = binary.LittleEndian.AppendUint16(b, 0) // flags
-	b = binary.LittleEndian.AppendUint64(b, ticks-1)
-	return binary.LittleEndian.AppendUint32(b, crc32.Checksum(b, castagnoli))
+	b := appendPreamble(make([]byte, 0, markSize), markMagic)
+	return wire.AppendCRC(wire.AppendU64s(b, ticks-1), 0)
 }
 
 func decodeMark(b []byte) (ticks uint64, err error) {
-	p := parser{b: b}
-	if string(p.take(len(markMagic))) != markMagic || len(b) != markSize {
+	r, err := readPreamble(b, markMagic, "mark of a log")
+	if err != nil {
+		return 0, err
+	}
+	tick := r.U64()
+	if r.Done() != nil || tick > maxTickNumber {
 		return 0, fmt.Errorf("no mark of a log: %w", ErrCorrupt)
-	}
-	if v := binary.LittleEndian.Uint16(p.take(2)); v != version {
-		return 0, fmt.Errorf("format version %d, known is %d: %w", v, version, ErrUnsupported)
-	}
-	flags, tick := binary.LittleEndian.Uint16(p.take(2)), p.uint64()
-	if flags != 0 || tick > maxTickNumber || crc32.Checksum(b[:markSize-crcSize], castagnoli) != p.uint32() {
-		return 0, fmt.Errorf("altered: %w", ErrCorrupt)
 	}
 	return tick + 1, nil
 }
 
-// readMark returns how many ticks, 1 + the last one, the log in dir was durable up
-// to at least; 0: nothing says so.
+// readMark returns 1 + the last tick that the mark of the log in dir calls durable;
+// 0: there is no mark.
 func readMark(fsys FS, dir string) (ticks uint64, err error) {
 	f, err := fsys.Open(filepath.Join(dir, markName))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -54,12 +48,9 @@ func readMark(fsys FS, dir string) (ticks uint64, err error) {
 	if err != nil {
 		return 0, fmt.Errorf("worldlog: %w", err)
 	}
-	var b [markSize + 1]byte
-	n, err := io.ReadFull(tagged{f}, b[:])
-	if err == io.EOF || err == io.ErrUnexpectedEOF {
-		ticks, err = decodeMark(b[:n])
-	} else if err == nil {
-		err = fmt.Errorf("no mark of a log: %w", ErrCorrupt)
+	b, err := io.ReadAll(io.LimitReader(diskReader{f}, markSize+1))
+	if err == nil {
+		ticks, err = decodeMark(b)
 	}
 	if err = errors.Join(err, f.Close()); err != nil {
 		return 0, fmt.Errorf("worldlog: %s: %w", markName, err)
@@ -67,7 +58,7 @@ func readMark(fsys FS, dir string) (ticks uint64, err error) {
 	return ticks, nil
 }
 
-// removeMark takes away the mark of a log whose segments somebody has removed.
+// removeMark removes the mark of a log whose segments were removed.
 func removeMark(fsys FS, dir string) error {
 	err := fsys.Remove(filepath.Join(dir, markName))
 	if errors.Is(err, fs.ErrNotExist) {

@@ -1,40 +1,33 @@
 package worldlog
 
 import (
+	"cmp"
 	"errors"
-	"fmt"
 	"time"
 
+	"github.com/evertick/evertick/internal/enum"
 	"github.com/evertick/evertick/internal/fault"
 )
 
-// Durability says when a committed tick is forced to the disk. Under each of
-// them a tick is handed to the operating system as soon as the writer is free,
-// so that the death of the process alone loses little; see the package comment.
+// Durability says when a committed tick is synced to the disk. Under each of them
+// the writer passes a tick to the operating system as soon as it is free, so that
+// the death of the process alone loses little; see the package comment.
 type Durability uint8
 
 const (
-	// Interval forces at most Options.Interval after the first tick that waits.
+	// Interval syncs at most Options.Interval after the first tick that waits.
 	Interval Durability = iota
-	// EveryTick forces as soon as a tick is committed. Ticks that are committed
-	// while the disk is busy share the next turn.
+	// EveryTick syncs as soon as a tick is committed. Ticks that are committed
+	// while the disk is busy share the next sync.
 	EveryTick
-	// None forces only when a segment is full, for a snapshot, at Sync and at Close.
+	// None syncs only when a segment is full, for a snapshot, at Sync and at Close.
 	None
 	durabilityEnd
 )
 
 // String returns the name of the constant.
 func (d Durability) String() string {
-	switch d {
-	case Interval:
-		return "Interval"
-	case EveryTick:
-		return "EveryTick"
-	case None:
-		return "None"
-	}
-	return fmt.Sprintf("Durability(%d)", uint8(d))
+	return enum.Name([]string{"Interval", "EveryTick", "None"}, d, "Durability")
 }
 
 // FullPolicy says what Append and Commit do when the disk is slower than the
@@ -50,15 +43,7 @@ const (
 )
 
 // String returns the name of the constant.
-func (p FullPolicy) String() string {
-	switch p {
-	case Block:
-		return "Block"
-	case Stop:
-		return "Stop"
-	}
-	return fmt.Sprintf("FullPolicy(%d)", uint8(p))
-}
+func (p FullPolicy) String() string { return enum.Name([]string{"Block", "Stop"}, p, "FullPolicy") }
 
 // Options set up a log; the zero value works. They are not stored in the log
 // and may differ from one opening to the next.
@@ -66,8 +51,8 @@ type Options struct {
 	Durability Durability
 	Interval   time.Duration // with Durability Interval; 0: 100 ms
 
-	// Buffer is the memory for what the disk has not taken yet, in bytes, 4,096
-	// to 2^31-1; 0: 8 MiB. One half is filled while the other is written, so a
+	// Buffer is the memory for data that is not written yet, in bytes, 4,096 to
+	// 2^31-1; 0: 8 MiB. One half is filled while the other is written, so a
 	// record must fit into a half.
 	Buffer int
 	Full   FullPolicy
@@ -118,20 +103,10 @@ func (o Options) Validate() error {
 }
 
 func (o Options) withDefaults() Options {
-	if o.Interval == 0 {
-		o.Interval = defaultInterval
-	}
-	if o.Buffer == 0 {
-		o.Buffer = defaultBuffer
-	}
-	if o.SegmentBytes == 0 {
-		o.SegmentBytes = defaultSegmentBytes
-	}
-	if o.KeepSnapshots == 0 {
-		o.KeepSnapshots = defaultKeep
-	}
-	if o.FS == nil {
-		o.FS = OS
-	}
+	o.Interval = cmp.Or(o.Interval, defaultInterval)
+	o.Buffer = cmp.Or(o.Buffer, defaultBuffer)
+	o.SegmentBytes = cmp.Or(o.SegmentBytes, defaultSegmentBytes)
+	o.KeepSnapshots = cmp.Or(o.KeepSnapshots, defaultKeep)
+	o.FS = cmp.Or(o.FS, OS)
 	return o
 }

@@ -1,6 +1,7 @@
 package worldlog
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -8,8 +9,8 @@ import (
 	"iter"
 )
 
-// Reader reads a log tick by tick, and checks whatever it reads: checksums, the
-// order of ticks, and that each segment continues the one before. It serves one
+// Reader reads a log tick by tick, and checks all that it reads: checksums, the
+// order of ticks, and that each segment continues the one before. It is for one
 // goroutine. A log that is being written can be read, up to the last whole tick
 // of the segments that were there when the reader was opened.
 type Reader struct {
@@ -20,8 +21,8 @@ type Reader struct {
 	at    int     // files[at] is being read, or comes next
 	src   *source // nil: files[at] is not open
 	seg   *segmentReader
-	prev  *link  // the segment before files[at], if it was read whole
-	mark  uint64 // tick+1 up to which the log was durable when the reader was opened
+	prev  *segmentLink // the segment before files[at], if it was read whole
+	mark  uint64       // tick+1 up to which the log was durable when the reader was opened
 	from  uint64
 	tick  Tick
 	err   error // what Next ended with
@@ -31,9 +32,7 @@ type Reader struct {
 // wrap fs.ErrNotExist (no log), ErrCorrupt, ErrUnsupported, or are those of the
 // file system.
 func OpenReader(dir string, fsys FS) (*Reader, error) {
-	if fsys == nil {
-		fsys = OS
-	}
+	fsys = cmp.Or(fsys, OS)
 	mark, err := readMark(fsys, dir) // first: the segments may be those of a log that is being written
 	if err != nil {
 		return nil, err
@@ -109,10 +108,10 @@ func (r *Reader) advance() error {
 			return nil
 		}
 		if err != io.EOF {
-			return r.explain(err)
+			return r.classify(err)
 		}
 		if r.last() {
-			return r.end()
+			return r.atEnd()
 		}
 		r.prev = r.seg.link()
 		if err := r.openAt(r.at + 1); err != nil {
@@ -121,27 +120,27 @@ func (r *Reader) advance() error {
 	}
 }
 
-// end is the error at the end of the log.
-func (r *Reader) end() error {
+// atEnd is the error at the end of the log.
+func (r *Reader) atEnd() error {
 	if r.seg.next < r.mark {
 		return lostError(r.dir, r.seg.next, r.mark)
 	}
 	return io.EOF
 }
 
-// explain decides whether a faulty tick is one that a crash left.
-func (r *Reader) explain(err error) error {
+// classify decides whether a faulty tick is one that a crash left.
+func (r *Reader) classify(err error) error {
 	var e *CorruptError
 	if !errors.As(err, &e) {
 		return err
 	}
-	return errors.Join(judge(r.fs, r.dir, r.files[r.at], r.last(), r.seg, r.mark, e), e)
+	return errors.Join(classifyFault(r.fs, r.dir, r.files[r.at], r.last(), r.seg, r.mark, e), e)
 }
 
-// judge sets in e whether the first tick that is not whole in a segment can be the
-// trace of a crash: it stands at the end of a log, nothing says that it was durable,
-// and nothing whole follows it.
-func judge(fsys FS, dir string, file segmentFile, last bool, s *segmentReader, mark uint64, e *CorruptError) error {
+// classifyFault sets in e whether a crash can have left the first tick of a segment that is
+// not whole: it is at the end of a log, nothing calls it durable, and nothing whole
+// follows it.
+func classifyFault(fsys FS, dir string, file segmentFile, last bool, s *segmentReader, mark uint64, e *CorruptError) error {
 	e.Torn = false
 	if !last || file.packed {
 		return nil
@@ -150,9 +149,9 @@ func judge(fsys FS, dir string, file segmentFile, last bool, s *segmentReader, m
 		e.Reason += fmt.Sprintf("; %s says that tick %s was on disk", markName, tickText(mark))
 		return nil
 	}
-	known := search{next: s.next, other: s.other, fault: e.Offset, off: s.off}
+	known := tailScan{next: s.next, crc: s.gotCRC, fault: e.Offset, off: s.off}
 	if s.ended { // the file itself may have grown since, if the log is being written
-		e.Torn = !known.within(s.raw, known.hole(s.raw))
+		e.Torn = !known.scanBuffer(s.raw, known.firstHole(s.raw))
 		return nil
 	}
 	src, err := openSegment(fsys, dir, file)
@@ -161,7 +160,7 @@ func judge(fsys FS, dir string, file segmentFile, last bool, s *segmentReader, m
 	}
 	var found bool
 	if _, err = io.CopyN(io.Discard, src, s.off); err == nil {
-		found, err = known.found(src)
+		found, err = known.scan(src)
 	}
 	e.Torn = !found && err == nil
 	return errors.Join(err, src.close())
@@ -170,7 +169,7 @@ func judge(fsys FS, dir string, file segmentFile, last bool, s *segmentReader, m
 // Seek makes Next return the first tick that is not below tick. Segments before
 // it are not read, so that their content and the chain up to it are not checked.
 func (r *Reader) Seek(tick uint64) error {
-	low, high := 0, len(r.files)-1 // the segment sought begins at low or later, and not behind high
+	low, high := 0, len(r.files)-1 // the tick is in one of these
 	for low < high {
 		mid := (low + high + 1) / 2
 		r.prev = nil
@@ -188,8 +187,8 @@ func (r *Reader) Seek(tick uint64) error {
 	return r.openAt(low)
 }
 
-// Chain returns the chain hash up to the tick that Next returned last: what a
-// segment would carry that followed it. It covers all the log up to there.
+// Chain returns the chain hash up to the tick that Next returned last, as the
+// header of a next segment would hold it. It covers all the log up to there.
 func (r *Reader) Chain() [32]byte { return r.seg.chain() }
 
 // Ticks ranges over the ticks from the given one on. After an error, which comes
@@ -209,7 +208,7 @@ func (r *Reader) Ticks(from uint64) iter.Seq2[*Tick, error] {
 	}
 }
 
-// Close lets go of the open file; Seek opens one again.
+// Close closes the open file; Seek opens one again.
 func (r *Reader) Close() error {
 	if r.src == nil {
 		return nil

@@ -2,21 +2,22 @@ package worldlog
 
 import (
 	"encoding/binary"
-	"fmt"
-	"hash/crc32"
+
+	"github.com/evertick/evertick/internal/enum"
+	"github.com/evertick/evertick/internal/wire"
 )
 
-// Type says what a record is. The log gives no meaning to the data of a record
-// but to that of SnapshotRef and TickCommit, which it writes itself.
+// Type says what a record is. The log interprets only the data of SnapshotRef and
+// TickCommit, which it writes itself.
 type Type uint8
 
 // The types of records, as stored.
 const (
 	Config      Type = 1 + iota // how the run was set up
 	Schema                      // names and types of the columns
-	Input                       // what came from outside, in the order in which it was applied
-	Intent                      // what an agent or a player asked for
-	Decision                    // what was decided elsewhere, and is not decided again on replay
+	Input                       // an input from outside, in the order of application
+	Intent                      // a request of an agent or a player
+	Decision                    // a decision made elsewhere, which a replay does not make again
 	Command                     // a change of the world
 	Marker                      // a note for people and tools
 	SnapshotRef                 // a snapshot is on disk; written by the log
@@ -30,12 +31,7 @@ var typeNames = [typeEnd]string{"invalid", "Config", "Schema", "Input", "Intent"
 	"Marker", "SnapshotRef", "TickCommit", "Columns", "Query"}
 
 // String returns the name of the constant.
-func (t Type) String() string {
-	if t < typeEnd {
-		return typeNames[t]
-	}
-	return fmt.Sprintf("Type(%d)", uint8(t))
-}
+func (t Type) String() string { return enum.Name(typeNames[:], t, "Type") }
 
 // own reports whether the log writes records of the type itself.
 func (t Type) own() bool { return t == SnapshotRef || t == TickCommit }
@@ -50,14 +46,14 @@ type Record struct {
 	Data   []byte
 }
 
-// Counts are what the writer reports with a tick; the log only keeps them.
+// Counts are figures that the writer reports with a tick; the log only keeps them.
 type Counts struct {
-	Dropped uint64 // inputs, steps or whatever was given up in this tick
+	Dropped uint64 // inputs, steps or other things dropped in this tick
 	Live    uint64 // entities alive after it
 }
 
-// Limits of the format, which both sides keep, so that no length in a damaged
-// file makes a reader allocate more than the limit.
+// Limits of the format, which writers and readers enforce, so that no length in a
+// damaged file makes a reader allocate more than the limit.
 const (
 	MaxData    = 16<<20 - 64 // bytes of data in a record
 	MaxTick    = 64 << 20    // encoded bytes in a tick
@@ -66,7 +62,7 @@ const (
 	maxTickNumber = 1<<63 - 1
 )
 
-// The byte in front of a record's fields: the type, and which fields follow.
+// The byte before the fields of a record: the type, and which fields follow.
 const (
 	typeMask  = 0x0f
 	hasSource = 0x10
@@ -79,10 +75,8 @@ const (
 	maxFields   = 1 + 5 + 5 + 10 // type, Source, Kind, Seq
 	maxOverhead = 4 + maxFields + 4
 	maxCommit   = 1 + 1 + 9 + 8 + 3 + 10 + 10 + 10 + 4 // length, type, tick, hash, records, dropped, live, lag, CRC
-	crcSize     = 4
+	crcSize     = wire.CRCSize
 )
-
-var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
 // coder is what both directions remember from one record of a segment to the
 // next.
@@ -91,26 +85,30 @@ type coder struct {
 	seq uint64
 }
 
-// seal appends to dst, whose record begins at start, the CRC that continues
-// from the record before.
-func (c *coder) seal(dst []byte, start int) []byte {
-	c.crc = crc32.Update(c.crc, castagnoli, dst[start:])
-	return binary.LittleEndian.AppendUint32(dst, c.crc)
+// appendBody appends a record whose body is fields and data, with its length and the CRC
+// that continues from the record before.
+func (c *coder) appendBody(dst, fields, data []byte) []byte {
+	start := len(dst)
+	dst = wire.AppendUvarints(dst, uint64(len(fields)+len(data)))
+	dst = append(dst, fields...)
+	dst = append(dst, data...)
+	c.crc = wire.CRC(c.crc, dst[start:])
+	return wire.AppendU32s(dst, c.crc)
 }
 
-// append encodes r behind dst. The types that the log writes itself have no
-// fields and leave the numbering alone.
+// append appends r to dst. The types that the log writes itself have no fields
+// and do not change the numbering.
 func (c *coder) append(dst []byte, r *Record) []byte {
 	var fields [maxFields]byte
 	f := append(fields[:0], byte(r.Type))
 	if !r.Type.own() {
 		if r.Source != 0 {
 			f[0] |= hasSource
-			f = binary.AppendUvarint(f, uint64(r.Source))
+			f = wire.AppendUvarints(f, uint64(r.Source))
 		}
 		if r.Kind != 0 {
 			f[0] |= hasKind
-			f = binary.AppendUvarint(f, uint64(r.Kind))
+			f = wire.AppendUvarints(f, uint64(r.Kind))
 		}
 		if r.Seq != c.seq+1 {
 			f[0] |= hasSeq
@@ -118,11 +116,7 @@ func (c *coder) append(dst []byte, r *Record) []byte {
 		}
 		c.seq = r.Seq
 	}
-	start := len(dst)
-	dst = binary.AppendUvarint(dst, uint64(len(f)+len(r.Data)))
-	dst = append(dst, f...)
-	dst = append(dst, r.Data...)
-	return c.seal(dst, start)
+	return c.appendBody(dst, f, r.Data)
 }
 
 // commit is the payload of TickCommit.
@@ -138,101 +132,46 @@ func (c *commit) durable() (uint64, bool) { return c.tick - c.lag, c.lag > 0 }
 
 func (c *coder) appendCommit(dst []byte, m *commit) []byte {
 	var body [maxCommit]byte
-	b := append(body[:0], byte(TickCommit))
-	b = binary.AppendUvarint(b, m.tick)
-	b = binary.LittleEndian.AppendUint64(b, m.hash)
-	b = binary.AppendUvarint(b, m.records)
-	b = binary.AppendUvarint(b, m.counts.Dropped)
-	b = binary.AppendUvarint(b, m.counts.Live)
-	b = binary.AppendUvarint(b, m.lag)
-	start := len(dst)
-	dst = append(dst, byte(len(b)))
-	dst = append(dst, b...)
-	return c.seal(dst, start)
+	b := wire.AppendUvarints(append(body[:0], byte(TickCommit)), m.tick)
+	b = wire.AppendU64s(b, m.hash)
+	b = wire.AppendUvarints(b, m.records, m.counts.Dropped, m.counts.Live, m.lag)
+	return c.appendBody(dst, b, nil)
 }
 
 // decode reads the body of a record that is no commit; Data is part of body.
 func (c *coder) decode(body []byte, r *Record) bool {
 	*r = Record{Type: Type(body[0] & typeMask)}
-	p := parser{b: body[1:]}
+	p := wire.NewReader(body[1:])
 	if r.Type == 0 || r.Type >= typeEnd || r.Type == TickCommit || body[0]&^typeMask != 0 && r.Type.own() ||
 		body[0] > typeMask|hasSource|hasKind|hasSeq {
 		return false
 	}
 	if body[0]&hasSource != 0 {
-		r.Source = uint32(p.uvarint(1, 1<<32-1))
+		r.Source = uint32(p.Canonical(1, 1<<32-1))
 	}
 	if body[0]&hasKind != 0 {
-		r.Kind = uint32(p.uvarint(1, 1<<32-1))
+		r.Kind = uint32(p.Canonical(1, 1<<32-1))
 	}
 	if !r.Type.own() {
 		var step uint64
 		if body[0]&hasSeq != 0 {
-			u := p.uvarint(1, 1<<64-1)
+			u := p.Canonical(1, 1<<64-1)
 			step = u>>1 ^ -(u & 1)
 		}
 		c.seq += 1 + step
 		r.Seq = c.seq
 	}
-	r.Data = p.b
-	return !p.bad
+	r.Data = p.Rest()
+	return p.Err() == nil
 }
 
 func (m *commit) decode(body []byte) bool {
 	if body[0] != byte(TickCommit) {
 		return false
 	}
-	p := parser{b: body[1:]}
-	m.tick = p.uvarint(0, maxTickNumber)
-	m.hash = p.uint64()
-	m.records = p.uvarint(0, MaxRecords)
-	m.counts.Dropped = p.uvarint(0, 1<<64-1)
-	m.counts.Live = p.uvarint(0, 1<<64-1)
-	m.lag = p.uvarint(0, m.tick)
-	return p.end()
+	p := wire.NewReader(body[1:])
+	m.tick, m.hash, m.records = p.Canonical(0, maxTickNumber), p.U64(), p.Canonical(0, MaxRecords)
+	m.counts.Dropped, m.counts.Live = p.Canonical(0, 1<<64-1), p.Canonical(0, 1<<64-1)
+	m.lag = p.Canonical(0, m.tick)
+	return p.Done() == nil
 }
-
-// parser takes values off the front of b; after the first fault it gives zeros.
-type parser struct {
-	b   []byte
-	bad bool
-}
-
-// uvarint accepts only the shortest form of a value within [low, high], so that
-// what is decoded has one encoding.
-func (p *parser) uvarint(low, high uint64) uint64 {
-	v, n := binary.Uvarint(p.b)
-	if n <= 0 || n > 1 && p.b[n-1] == 0 || v < low || v > high {
-		p.bad, p.b = true, nil
-		return 0
-	}
-	p.b = p.b[n:]
-	return v
-}
-
-func (p *parser) take(n int) []byte {
-	if n > len(p.b) {
-		p.bad, p.b = true, nil
-		return nil
-	}
-	b := p.b[:n]
-	p.b = p.b[n:]
-	return b
-}
-
-func (p *parser) uint64() uint64 {
-	if b := p.take(8); b != nil {
-		return binary.LittleEndian.Uint64(b)
-	}
-	return 0
-}
-
-func (p *parser) uint32() uint32 {
-	if b := p.take(4); b != nil {
-		return binary.LittleEndian.Uint32(b)
-	}
-	return 0
-}
-
-// end reports whether all went well and nothing is left.
-func (p *parser) end() bool { return !p.bad && len(p.b) == 0 }

@@ -2,9 +2,9 @@ package worldlog
 
 import (
 	"encoding/binary"
-	"hash/crc32"
 	"testing"
 
+	"github.com/evertick/evertick/internal/wire"
 	"pgregory.net/rapid"
 )
 
@@ -33,7 +33,7 @@ func TestRecords(t *testing.T) {
 				t.Fatalf("%d bytes for %d of data", len(b), len(want.Data))
 			}
 			n, k := binary.Uvarint(b)
-			if int(n)+k+crcSize != len(b) || crc32.Update(out.crc, castagnoli, b[:k+int(n)]) != binary.LittleEndian.Uint32(b[k+int(n):]) {
+			if int(n)+k+crcSize != len(b) || wire.CRC(out.crc, b[:k+int(n)]) != binary.LittleEndian.Uint32(b[k+int(n):]) {
 				t.Fatalf("% x", b)
 			}
 			out.crc = in.crc

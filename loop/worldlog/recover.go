@@ -21,34 +21,33 @@ type Report struct {
 	Hash     uint64 // of the state after it
 	Chain    [32]byte
 
-	Cut       *Cut     // what was torn; nil: the log ended with a whole tick
-	Saved     []string // files *.cut that keep what was given up: Cut, and snapshots of ticks that the log does not have
+	Cut       *Cut     // the torn end; nil: the log ended with a whole tick
+	Saved     []string // files *.cut that keep what was cut: Cut, and snapshots of ticks that the log does not have
 	Removed   []string // files of work that a crash interrupted
 	Snapshots []uint64 // ticks of the snapshots that remain, rising; each at most Tick
 }
 
-// Cut is the end of a log that was given up.
+// Cut is the end of a log that was cut off.
 type Cut struct {
 	File   string // renamed, if not even its header was whole
 	Offset int64  // where it is cut
-	Bytes  int64  // given up
+	Bytes  int64  // cut off
 	Reason string
 	Saved  string // the file in the directory of the log that keeps them
 }
 
-// Recover opens the log in dir for writing behind its last whole tick. It reads
-// and checks all of it, cuts what follows the last commit if that can be the
-// trace of a crash, removes what interrupted work has left, and returns once what
-// remains is durable. What it cuts, and snapshots of ticks that the log does not
-// have, it keeps under names that end with ".cut" and that nothing else reads or
-// writes: they may be looked at, and removed.
+// Recover opens the log in dir for writing after its last whole tick. It reads
+// and checks all of it, cuts what follows the last commit if a crash can have left
+// that, removes temporary files, and returns once the rest is durable. It keeps what
+// it cuts, and snapshots of ticks that the log does not have, under names that end
+// with ".cut", which nothing else reads or writes: users may inspect and remove them.
 //
-// A fault that is not the trace of a crash is an error that says where, and
-// nothing is changed: a missing or exchanged segment, a changed byte in front of
-// whole commits or in a tick that was durable, an end before a tick that Sync or
-// Close has confirmed. A reader gives the ticks before it, and replay.Fork goes on from
-// one of them in a new log; without the file DURABLE, a log that only ends too early is
-// one that a crash has left. Errors wrap ErrCorrupt, ErrUnsupported, ErrLocked, ErrRange (of opt),
+// Damage that a crash cannot have left is an error that says where, and nothing is
+// changed: a missing or exchanged segment, a changed byte before whole commits or in
+// a tick that was durable, an end before a tick that Sync or Close has confirmed. A
+// reader still returns the ticks before it, and replay.Fork continues from one of them
+// in a new log; without the file DURABLE, a log that only ends too early counts as one
+// that a crash has left. Errors wrap ErrCorrupt, ErrUnsupported, ErrLocked, ErrRange (of opt),
 // fs.ErrNotExist (no log), or are those of the file system, which may be full.
 func Recover(dir string, opt Options) (*Log, *Report, error) {
 	if err := opt.Validate(); err != nil {
@@ -75,18 +74,18 @@ func Recover(dir string, opt Options) (*Log, *Report, error) {
 	return l, r.report, nil
 }
 
-// recovery reads a log to its end and mends that.
+// recovery reads a log to its end and repairs that.
 type recovery struct {
-	fs     FS
-	dir    string
-	list   listing
-	in     *bufio.Reader  // of the segment being read
-	seg    *segmentReader // the last one that was read
-	report *Report
-	size   int64    // of the last segment's file
-	mark   uint64   // tick+1 up to which the log was durable
-	plain  []header // closed segments that are not packed
-	last   commit
+	fs       FS
+	dir      string
+	list     listing
+	in       *bufio.Reader  // of the segment being read
+	seg      *segmentReader // the last one that was read
+	report   *Report
+	size     int64    // of the last segment's file
+	mark     uint64   // tick+1 up to which the log was durable
+	unpacked []header // closed segments that are not packed
+	last     commit
 }
 
 func newRecovery(fsys FS, dir string) *recovery {
@@ -113,7 +112,7 @@ func (r *recovery) run() error {
 	if r.seg.next < r.mark {
 		return lostError(r.dir, r.seg.next, r.mark)
 	}
-	if err := r.tidy(); err != nil {
+	if err := r.cleanUp(); err != nil {
 		return fmt.Errorf("worldlog: %w", err)
 	}
 	return nil
@@ -122,7 +121,7 @@ func (r *recovery) run() error {
 // readAll checks every segment and changes nothing. A last segment without a
 // header is dropped from the list.
 func (r *recovery) readAll() error {
-	var prev *link
+	var prev *segmentLink
 	for i, s := range r.list.segments {
 		last := i == len(r.list.segments)-1
 		next := &segmentReader{in: r.in, name: s.name(), sum: sha256.New()}
@@ -143,7 +142,7 @@ func (r *recovery) readAll() error {
 		}
 		prev = next.link()
 		if !last && !s.packed {
-			r.plain = append(r.plain, next.head)
+			r.unpacked = append(r.unpacked, next.head)
 		}
 	}
 	r.report.Segments = len(r.list.segments)
@@ -151,9 +150,8 @@ func (r *recovery) readAll() error {
 	return nil
 }
 
-// read reads one segment. Faults of the last one that may be torn go into the
-// report.
-func (r *recovery) read(seg *segmentReader, s segmentFile, prev *link, last bool) (err error) {
+// read reads one segment. A torn end of the last one goes into the report.
+func (r *recovery) read(seg *segmentReader, s segmentFile, prev *segmentLink, last bool) (err error) {
 	src, err := openSegment(r.fs, r.dir, s)
 	if err != nil {
 		return fmt.Errorf("worldlog: %w", err)
@@ -177,7 +175,7 @@ func (r *recovery) read(seg *segmentReader, s segmentFile, prev *link, last bool
 		}
 		var e *CorruptError
 		if errors.As(err, &e) {
-			return r.judge(e, seg, s, last)
+			return r.classifyFault(e, seg, s, last)
 		}
 		if err != nil {
 			return err
@@ -187,23 +185,23 @@ func (r *recovery) read(seg *segmentReader, s segmentFile, prev *link, last bool
 	}
 }
 
-func (r *recovery) judge(e *CorruptError, seg *segmentReader, s segmentFile, last bool) error {
-	if err := judge(r.fs, r.dir, s, last, seg, r.mark, e); err != nil || !e.Torn {
+func (r *recovery) classifyFault(e *CorruptError, seg *segmentReader, s segmentFile, last bool) error {
+	if err := classifyFault(r.fs, r.dir, s, last, seg, r.mark, e); err != nil || !e.Torn {
 		return errors.Join(e, err)
 	}
 	r.report.Cut = &Cut{File: s.name(), Offset: seg.off, Bytes: r.size - seg.off, Reason: e.Reason}
 	return nil
 }
 
-// tidy removes what is no part of the log, and keeps what is to be cut.
-func (r *recovery) tidy() error {
+// cleanUp removes temporary files, and keeps what is to be cut.
+func (r *recovery) cleanUp() error {
 	r.report.Removed = append(r.report.Removed, r.list.leftovers...)
 	for _, name := range r.report.Removed {
-		if err := removeIfThere(r.fs, filepath.Join(r.dir, name)); err != nil {
+		if err := removeExisting(r.fs, filepath.Join(r.dir, name)); err != nil {
 			return err
 		}
 	}
-	if err := r.keepCut(); err != nil {
+	if err := r.saveCut(); err != nil {
 		return fmt.Errorf("keeping what is to be cut: %w", err)
 	}
 	limit := r.report.Identity.FirstTick
@@ -213,22 +211,22 @@ func (r *recovery) tidy() error {
 	for _, tick := range r.list.snapshots {
 		if tick <= limit {
 			r.report.Snapshots = append(r.report.Snapshots, tick)
-		} else if err := r.setAside(snapshotName(tick)); err != nil {
+		} else if err := r.moveAside(snapshotName(tick)); err != nil {
 			return err
 		}
 	}
 	return r.fs.SyncDir(r.dir)
 }
 
-// keepCut copies the end of the log that is to be cut, or renames the file of which
-// nothing stays.
-func (r *recovery) keepCut() (err error) {
+// saveCut copies the end of the log that is to be cut, or renames the file if all of it
+// is cut.
+func (r *recovery) saveCut() (err error) {
 	cut := r.report.Cut
 	if cut == nil {
 		return nil
 	}
 	if cut.Offset == 0 {
-		err = r.setAside(cut.File)
+		err = r.moveAside(cut.File)
 	} else {
 		err = r.copyCut(cut)
 	}
@@ -238,18 +236,15 @@ func (r *recovery) keepCut() (err error) {
 	return err
 }
 
-// cutName is a name that never was used for a part of the named file.
-func (r *recovery) cutName(file string, n int) string {
-	return fmt.Sprintf("%s.%d%s", file, n, cutSuffix)
-}
+// cutName returns the name of the n-th file that keeps a cut part of a file.
+func cutName(file string, n int) string { return fmt.Sprintf("%s.%d%s", file, n, cutSuffix) }
 
-// setAside renames a file that is no part of the log.
-func (r *recovery) setAside(file string) error {
-	n := 1
-	for slices.Contains(r.list.cuts, r.cutName(file, n)) {
-		n++
+// moveAside renames a file that is not part of the log.
+func (r *recovery) moveAside(file string) error {
+	name := cutName(file, 1)
+	for n := 2; slices.Contains(r.list.cuts, name); n++ {
+		name = cutName(file, n)
 	}
-	name := r.cutName(file, n)
 	if err := r.fs.Rename(filepath.Join(r.dir, file), filepath.Join(r.dir, name)); err != nil {
 		return err
 	}
@@ -264,15 +259,15 @@ func (r *recovery) copyCut(cut *Cut) error {
 	if err != nil {
 		return err
 	}
-	n := 1
-	for ; slices.Contains(r.list.cuts, r.cutName(cut.File, n)); n++ {
-		// One that cannot be read is not the one.
-		if got, err := r.sumFrom(r.cutName(cut.File, n), 0); err == nil && got == want {
-			r.report.Saved = append(r.report.Saved, r.cutName(cut.File, n))
+	name := cutName(cut.File, 1)
+	for n := 2; slices.Contains(r.list.cuts, name); n++ {
+		// A file that cannot be read is another one.
+		if got, err := r.sumFrom(name, 0); err == nil && got == want {
+			r.report.Saved = append(r.report.Saved, name)
 			return nil
 		}
+		name = cutName(cut.File, n)
 	}
-	name := r.cutName(cut.File, n)
 	err = writeNew(r.fs, r.dir, name, func(f io.Writer) error { return r.copyFrom(f, cut.File, cut.Offset) })
 	if err == nil {
 		r.report.Saved = append(r.report.Saved, name)
@@ -294,29 +289,16 @@ func (r *recovery) copyFrom(to io.Writer, file string, offset int64) (err error)
 		return err
 	}
 	defer func() { err = errors.Join(err, f.Close()) }()
-	if _, err = io.CopyN(io.Discard, f, offset); err != nil {
-		return err
+	if _, err = io.CopyN(io.Discard, f, offset); err == nil {
+		_, err = io.Copy(to, f)
 	}
-	buf := make([]byte, readBuffer)
-	for {
-		n, err := f.Read(buf)
-		if werr := writeAll(to, buf[:n]); werr != nil {
-			return werr
-		}
-		if err == io.EOF {
-			return nil
-		}
-		if err != nil {
-			return err
-		}
-	}
+	return err
 }
 
-// resume gives l the state in which the writer of the log was after its last
-// commit.
+// resume gives l the state after the last commit of the log.
 func (r *recovery) resume(l *Log) (*writer, error) {
 	w := newWriter(l)
-	w.head, w.sum, w.size, w.whole = r.seg.head, r.seg.sum, r.seg.off, r.seg.off
+	w.head, w.sum, w.size, w.committedSize = r.seg.head, r.seg.sum, r.seg.off, r.seg.off
 	s := r.list.segments[len(r.list.segments)-1]
 	if !s.packed {
 		var err error
@@ -337,17 +319,17 @@ func (r *recovery) resume(l *Log) (*writer, error) {
 	l.durable.Store(w.ticks)
 	l.enc = r.seg.coder
 	l.seg.index, l.seg.ticks, l.seg.bytes = r.seg.head.index, r.seg.ticks, r.seg.off
-	if err := r.roll(l, w, s.packed); err != nil {
+	if err := r.rotate(l, w, s.packed); err != nil {
 		return nil, err
 	}
-	for _, h := range r.plain {
+	for _, h := range r.unpacked {
 		l.keeper.pack(h)
 	}
 	return w, nil
 }
 
-// roll ends the last segment if it is full, or packed.
-func (r *recovery) roll(l *Log, w *writer, packed bool) error {
+// rotate ends the last segment if it is full, or packed.
+func (r *recovery) rotate(l *Log, w *writer, packed bool) error {
 	if packed {
 		next := l.nextSegment(r.seg.next)
 		next.id.Parent = r.seg.chain()
@@ -357,10 +339,10 @@ func (r *recovery) roll(l *Log, w *writer, packed bool) error {
 	if r.seg.ticks > 0 {
 		l.rotate()
 	}
-	if len(l.marks) == 0 {
+	if len(l.ends) == 0 {
 		return nil
 	}
-	m := l.marks[0]
-	l.marks = l.marks[:0]
-	return w.end(&m)
+	m := l.ends[0]
+	l.ends = l.ends[:0]
+	return w.closeSegment(&m)
 }

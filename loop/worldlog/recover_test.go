@@ -6,7 +6,6 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
-	"hash/crc32"
 	"iter"
 	"maps"
 	"math/rand/v2"
@@ -14,6 +13,8 @@ import (
 	"strings"
 	"testing"
 	"testing/synctest"
+
+	"github.com/evertick/evertick/internal/wire"
 )
 
 func recoverLog(t testing.TB, fsys FS, opt Options) (*Log, *Report) {
@@ -226,6 +227,9 @@ func TestBitFlips(t *testing.T) {
 		m := written(t, 13, opt)
 		flips, harmless := 0, 0
 		for name, bit := range allBits(m) {
+			if testing.Short() && bit%7 != 0 { // each bit of a byte has its turn
+				continue
+			}
 			c := flipped(m, name, bit)
 			at := fmt.Sprintf("%v, %s, bit %d", opt.Durability, name, bit)
 			next, err := readBack(c, "log", 0)
@@ -355,7 +359,7 @@ func TestMisplacedSegments(t *testing.T) {
 			data := bytes.Clone(c.names[name(2)].data)
 			data[50]++ // of the chain hash; and the header's checksum made right
 			end := headerSize(data) - crcSize
-			binary.LittleEndian.PutUint32(data[end:], crc32.Checksum(data[:end], castagnoli))
+			binary.LittleEndian.PutUint32(data[end:], wire.CRC(0, data[:end]))
 			c.names[name(2)] = &memFile{data: data}
 		}},
 		{"empty", segmentName(2), func(c *memFS) { c.names[name(2)] = &memFile{} }},

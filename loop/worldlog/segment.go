@@ -4,13 +4,13 @@ import (
 	"bufio"
 	"bytes"
 	"crypto/sha256"
-	"encoding/binary"
 	"errors"
 	"fmt"
 	"hash"
-	"hash/crc32"
 	"io"
 	"math"
+
+	"github.com/evertick/evertick/internal/wire"
 )
 
 // Tick is all that a log holds of one tick.
@@ -23,18 +23,18 @@ type Tick struct {
 
 // segmentReader reads one segment from its beginning, tick by tick.
 type segmentReader struct {
-	in    *bufio.Reader
-	name  string
-	head  header
-	coder coder
-	sum   hash.Hash // of everything up to the last whole tick
-	off   int64     // behind the last whole tick
-	next  uint64    // no tick is below it
-	ticks uint64    // read
-	last  commit    // only if ticks > 0
-	raw   []byte    // of the tick being read
-	ended bool      // the file ended within that tick: raw is all that there was of it
-	other uint32    // what the checksum should be where it is not
+	in     *bufio.Reader
+	name   string
+	head   header
+	coder  coder
+	sum    hash.Hash // of everything up to the last whole tick
+	off    int64     // after the last whole tick
+	next   uint64    // no tick is below it
+	ticks  uint64    // read
+	last   commit    // only if ticks > 0
+	raw    []byte    // of the tick being read
+	ended  bool      // the file ended within that tick: raw is all of it
+	gotCRC uint32    // what the checksum should be where it is not
 }
 
 const readBuffer = 64 << 10
@@ -77,8 +77,8 @@ func (s *segmentReader) readHeader() error {
 	return nil
 }
 
-// link is what a segment must match to follow another.
-type link struct {
+// segmentLink is what a segment must match to follow another.
+type segmentLink struct {
 	name  string
 	id    Identity
 	chain [32]byte
@@ -87,39 +87,39 @@ type link struct {
 }
 
 // link returns what the segment after s must match, if s has been read whole.
-func (s *segmentReader) link() *link {
-	return &link{name: s.name, id: s.head.id, chain: s.chain(), crc: s.coder.crc, next: s.next}
+func (s *segmentReader) link() *segmentLink {
+	return &segmentLink{name: s.name, id: s.head.id, chain: s.chain(), crc: s.coder.crc, next: s.next}
 }
 
 // follows checks that s is segment index and continues before; nil: unknown.
-func (s *segmentReader) follows(before *link, index uint64) error {
+func (s *segmentReader) follows(before *segmentLink, index uint64) error {
 	h := &s.head
 	if h.index != index {
-		return s.misplaced("this is segment %d", h.index)
+		return s.outOfPlace("this is segment %d", h.index)
 	}
 	if index == 0 {
 		first := *h
 		if first.seed(); first.crc != h.crc {
-			return s.misplaced("its checksums do not begin with its header")
+			return s.outOfPlace("its checksums do not begin with its header")
 		}
 	}
 	if before == nil {
 		return nil
 	}
 	if before.id.Scenario != h.id.Scenario || before.id.SimVersion != h.id.SimVersion || before.id.Seed != h.id.Seed {
-		return s.misplaced("scenario %q, SimVersion %d, seed %d, where %s has %q, %d, %d", h.id.Scenario, h.id.SimVersion, h.id.Seed,
+		return s.outOfPlace("scenario %q, SimVersion %d, seed %d, where %s has %q, %d, %d", h.id.Scenario, h.id.SimVersion, h.id.Seed,
 			before.name, before.id.Scenario, before.id.SimVersion, before.id.Seed)
 	}
 	if before.chain != h.id.Parent {
-		return s.misplaced("it follows a segment of chain hash %x, and %s has %x", h.id.Parent[:8], before.name, before.chain[:8])
+		return s.outOfPlace("it follows a segment of chain hash %x, and %s has %x", h.id.Parent[:8], before.name, before.chain[:8])
 	}
 	if h.crc != before.crc || h.first != before.next {
-		return s.misplaced("it does not continue %s", before.name)
+		return s.outOfPlace("it does not continue %s", before.name)
 	}
 	return nil
 }
 
-func (s *segmentReader) misplaced(format string, args ...any) error {
+func (s *segmentReader) outOfPlace(format string, args ...any) error {
 	return fmt.Errorf("worldlog: %s: %s: %w", s.name, fmt.Sprintf(format, args...), ErrCorrupt)
 }
 
@@ -158,7 +158,7 @@ func (s *segmentReader) readTick(t *Tick) error {
 		if len(t.Records) == MaxRecords {
 			return s.fault(start, errTooMany)
 		}
-		t.Records = append(room(t.Records, 1), r)
+		t.Records = append(grow(t.Records, 1), r)
 	}
 }
 
@@ -194,8 +194,8 @@ var (
 	errCount     = errors.New("not the number of records that the commit counts")
 )
 
-// readBody reads one record behind raw and returns its body. io.EOF: there is
-// not one byte more; io.ErrUnexpectedEOF: there is no whole record.
+// readBody appends one record to raw and returns its body. io.EOF: there is no
+// further byte; io.ErrUnexpectedEOF: there is no whole record.
 func (s *segmentReader) readBody(c *coder) ([]byte, error) {
 	start := len(s.raw)
 	n, err := s.readLength()
@@ -210,9 +210,9 @@ func (s *segmentReader) readBody(c *coder) ([]byte, error) {
 		return nil, err
 	}
 	end := len(s.raw) - crcSize
-	c.crc = crc32.Update(c.crc, castagnoli, s.raw[start:end])
-	if c.crc != binary.LittleEndian.Uint32(s.raw[end:]) {
-		s.other = c.crc
+	c.crc = wire.CRC(c.crc, s.raw[start:end])
+	if c.crc != wire.U32At(s.raw[end:], 0) {
+		s.gotCRC = c.crc
 		return nil, errCRC
 	}
 	return s.raw[at:end:end], nil
@@ -247,7 +247,7 @@ func (s *segmentReader) fill(n int) error {
 	for n > 0 {
 		k := min(n, 64<<10)
 		at := len(s.raw)
-		s.raw = room(s.raw, k)[:at+k]
+		s.raw = grow(s.raw, k)[:at+k]
 		if got, err := io.ReadFull(s.in, s.raw[at:]); err != nil {
 			s.raw = s.raw[:at+got]
 			if err == io.EOF {
@@ -260,17 +260,17 @@ func (s *segmentReader) fill(n int) error {
 	return nil
 }
 
-// room makes room for k more elements of s, and if it must allocate, for twice as
-// many as there are: the smaller steps of append allocate five times the end in all.
-func room[T any](s []T, k int) []T {
+// grow makes room for k more elements of s. If it must allocate, it doubles the
+// length: with the smaller steps of append the sum would be five times the final size.
+func grow[T any](s []T, k int) []T {
 	if len(s)+k <= cap(s) {
 		return s
 	}
 	return append(make([]T, 0, len(s)+max(k, len(s))), s...)
 }
 
-// fault makes of err, met in the record that begins at start of raw, what
-// readTick returns.
+// fault turns err, of the record that begins at start of raw, into the error of
+// readTick.
 func (s *segmentReader) fault(start int, err error) error {
 	var disk diskError
 	if errors.As(err, &disk) {
@@ -284,35 +284,36 @@ func (s *segmentReader) fault(start int, err error) error {
 	return e
 }
 
-// search looks after the first tick that is not whole, number next, for what a
-// crash would not have left there. That is a commit of that tick or a later one
+// tailScan searches the bytes after the first tick that is not whole, number next, for
+// something that a crash would not have left there. That is a commit of that tick or a
+// later one
 //
-//   - that says of such a tick that it was durable, or
+//   - that calls such a tick durable, or
 //   - before which nothing is missing: a process that dies leaves the beginning of
 //     what it wrote. A power cut can leave sectors out, which then read as zeros, so
 //     a sector that ends with a zero between the fault and the commit may be one.
 //
-// A commit is recognised by its CRC, which continues from the four bytes in front
-// of it, or, if those are what is damaged, from other.
-type search struct {
+// A commit is recognised by its CRC, which continues from the four bytes before it,
+// or, if those are damaged, from crc.
+type tailScan struct {
 	next  uint64
-	other uint32
-	fault int64 // where the record begins that cannot be read
-	off   int64 // where what is read begins
+	crc   uint32
+	fault int64 // offset of the record that cannot be read
+	off   int64 // of the bytes in the buffer
 }
 
-// sectorSize is the least that disks write at once.
+// sectorSize is the smallest unit that disks write.
 const sectorSize = 512
 
-// found looks in what follows the last whole tick.
-func (s *search) found(in io.Reader) (bool, error) {
+// scan searches what follows the last whole tick.
+func (s *tailScan) scan(in io.Reader) (bool, error) {
 	const window, keep = 64 << 10, maxCommit + crcSize
 	buf := make([]byte, 0, window)
 	hole := int64(math.MaxInt64) // the end of the first sector that may be missing
 	for {
 		n, err := io.ReadFull(in, buf[len(buf):cap(buf)])
 		buf = buf[:len(buf)+n]
-		if hole = min(hole, s.hole(buf)); s.within(buf, hole) {
+		if hole = min(hole, s.firstHole(buf)); s.scanBuffer(buf, hole) {
 			return true, nil
 		}
 		if err == io.EOF || err == io.ErrUnexpectedEOF {
@@ -326,8 +327,8 @@ func (s *search) found(in io.Reader) (bool, error) {
 	}
 }
 
-// hole returns the end of the first sector in buf that may be missing.
-func (s *search) hole(buf []byte) int64 {
+// firstHole returns the end of the first sector in buf that may be missing.
+func (s *tailScan) firstHole(buf []byte) int64 {
 	for end := (s.off/sectorSize + 1) * sectorSize; end <= s.off+int64(len(buf)); end += sectorSize {
 		if end > s.fault && buf[end-s.off-1] == 0 {
 			return end
@@ -336,7 +337,7 @@ func (s *search) hole(buf []byte) int64 {
 	return math.MaxInt64
 }
 
-func (s *search) within(buf []byte, hole int64) bool {
+func (s *tailScan) scanBuffer(buf []byte, hole int64) bool {
 	for at := crcSize + 1; at < len(buf); at++ {
 		i := bytes.IndexByte(buf[at:], byte(TickCommit))
 		if i < 0 {
@@ -354,17 +355,17 @@ func (s *search) within(buf []byte, hole int64) bool {
 	return false
 }
 
-// commitAt decodes the commit whose length stands at buf[start]. It is whole from
-// the byte from on, with the CRC that it continues if that is in front of it.
-func (s *search) commitAt(buf []byte, start int) (m commit, ok bool, from int) {
+// commitAt decodes the commit whose length is at buf[start]. It is whole from the
+// byte from on, which includes the CRC before it that it continues, if that is intact.
+func (s *tailScan) commitAt(buf []byte, start int) (m commit, ok bool, from int) {
 	n := int(buf[start])
 	end := start + 1 + n
 	if n > maxCommit || end+crcSize > len(buf) {
 		return m, false, 0
 	}
 	from = start - crcSize
-	for _, before := range []uint32{binary.LittleEndian.Uint32(buf[from:]), s.other} {
-		if crc32.Update(before, castagnoli, buf[start:end]) == binary.LittleEndian.Uint32(buf[end:]) {
+	for _, before := range []uint32{wire.U32At(buf[from:], 0), s.crc} {
+		if wire.CRC(before, buf[start:end]) == wire.U32At(buf[end:], 0) {
 			return m, n > 0 && m.decode(buf[start+1:end]), from
 		}
 		from = start

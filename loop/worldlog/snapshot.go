@@ -2,15 +2,15 @@ package worldlog
 
 import (
 	"bufio"
-	"encoding/binary"
+	"cmp"
 	"errors"
 	"fmt"
-	"hash/crc32"
 	"io"
 	"io/fs"
 	"path/filepath"
 
 	"github.com/evertick/evertick/internal/fault"
+	"github.com/evertick/evertick/internal/wire"
 	"github.com/klauspost/compress/zstd"
 )
 
@@ -21,11 +21,11 @@ const (
 	DefaultSnapshot = 64 << 20
 )
 
-// Snapshot is what a snapshot file says of itself, and its data if it was loaded.
+// Snapshot is the header of a snapshot file, and its data if it was loaded.
 type Snapshot struct {
 	Identity Identity // Parent and FirstTick are zero
 	Tick     uint64
-	Hash     uint64 // of the state; whoever restores it checks that it comes out
+	Hash     uint64 // of the state, to be checked after a restore
 	Size     int    // bytes of data
 	Data     []byte
 }
@@ -40,22 +40,20 @@ type snapshotRef struct {
 const maxRef = 10 + 8 + 10 + 4
 
 func (r *snapshotRef) append(dst []byte) []byte {
-	dst = binary.AppendUvarint(dst, r.tick)
-	dst = binary.LittleEndian.AppendUint64(dst, r.hash)
-	dst = binary.AppendUvarint(dst, r.size)
-	return binary.LittleEndian.AppendUint32(dst, r.crc)
+	dst = wire.AppendUvarints(dst, r.tick)
+	dst = wire.AppendU64s(dst, r.hash)
+	dst = wire.AppendUvarints(dst, r.size)
+	return wire.AppendU32s(dst, r.crc)
 }
 
 // ParseSnapshotRef reads the data of a SnapshotRef record: the tick, state hash
 // and size in bytes of a snapshot that was on disk when the record was written.
 // It may have been removed since. Errors wrap ErrCorrupt.
 func ParseSnapshotRef(data []byte) (tick, hash uint64, size int, err error) {
-	p := parser{b: data}
-	tick = p.uvarint(0, maxTickNumber)
-	hash = p.uint64()
-	size = int(p.uvarint(0, MaxSnapshot))
-	p.uint32()
-	if !p.end() {
+	r := wire.NewReader(data)
+	tick, hash, size = r.Canonical(0, maxTickNumber), r.U64(), int(r.Canonical(0, MaxSnapshot))
+	r.U32() // the checksum
+	if r.Done() != nil {
 		return 0, 0, 0, fmt.Errorf("worldlog: reference to a snapshot: %w", ErrCorrupt)
 	}
 	return tick, hash, size, nil
@@ -70,19 +68,12 @@ const (
 // appendSnapshotHeader appends the header of a file; crc is that of the data.
 func appendSnapshotHeader(dst []byte, id *Identity, ref *snapshotRef, packed int) []byte {
 	start := len(dst)
-	dst = append(dst, snapshotMagic...)
-	dst = binary.LittleEndian.AppendUint16(dst, version)
-	dst = binary.LittleEndian.AppendUint16(dst, 0) // flags
-	dst = binary.LittleEndian.AppendUint32(dst, id.SimVersion)
-	dst = binary.LittleEndian.AppendUint64(dst, id.Seed)
-	dst = binary.LittleEndian.AppendUint64(dst, ref.tick)
-	dst = binary.LittleEndian.AppendUint64(dst, ref.hash)
-	dst = binary.LittleEndian.AppendUint32(dst, uint32(ref.size))
-	dst = binary.LittleEndian.AppendUint32(dst, uint32(packed))
-	dst = binary.LittleEndian.AppendUint32(dst, ref.crc)
-	dst = append(dst, byte(len(id.Scenario)))
-	dst = append(dst, id.Scenario...)
-	return binary.LittleEndian.AppendUint32(dst, crc32.Checksum(dst[start:], castagnoli))
+	dst = appendPreamble(dst, snapshotMagic)
+	dst = wire.AppendU32s(dst, id.SimVersion)
+	dst = wire.AppendU64s(dst, id.Seed, ref.tick, ref.hash)
+	dst = wire.AppendU32s(dst, uint32(ref.size), uint32(packed), ref.crc)
+	dst = wire.AppendName(dst, id.Scenario)
+	return wire.AppendCRC(dst, start)
 }
 
 // snapshotHead is a decoded header.
@@ -93,26 +84,16 @@ type snapshotHead struct {
 }
 
 func (h *snapshotHead) decode(b []byte) error {
-	p := parser{b: b}
-	if string(p.take(len(snapshotMagic))) != snapshotMagic {
-		return fmt.Errorf("no snapshot: %w", ErrCorrupt)
+	r, err := readPreamble(b, snapshotMagic, "snapshot")
+	if err != nil {
+		return err
 	}
-	if v := binary.LittleEndian.Uint16(p.take(2)); v != version {
-		return fmt.Errorf("format version %d, known is %d: %w", v, version, ErrUnsupported)
-	}
-	if crc32.Checksum(b[:len(b)-crcSize], castagnoli) != binary.LittleEndian.Uint32(b[len(b)-crcSize:]) {
-		return fmt.Errorf("altered header: %w", ErrCorrupt)
-	}
-	flags := binary.LittleEndian.Uint16(p.take(2))
-	h.Identity.SimVersion = p.uint32()
-	h.Identity.Seed = p.uint64()
-	h.Tick = p.uint64()
-	h.Hash = p.uint64()
-	size := p.uint32()
-	packed := p.uint32()
-	h.crc = p.uint32()
-	h.Identity.Scenario = string(p.take(len(b) - minSnapshotHeader + 1)[1:])
-	if flags != 0 || size > MaxSnapshot || h.Tick > maxTickNumber || packed > MaxSnapshot+MaxSnapshot/2 {
+	h.Identity.SimVersion = r.U32()
+	h.Identity.Seed, h.Tick, h.Hash = r.U64(), r.U64(), r.U64()
+	size, packed := r.U32(), r.U32()
+	h.crc = r.U32()
+	h.Identity.Scenario = string(r.Name())
+	if r.Done() != nil || size > MaxSnapshot || h.Tick > maxTickNumber || packed > MaxSnapshot+MaxSnapshot/2 {
 		return fmt.Errorf("impossible header: %w", ErrCorrupt)
 	}
 	h.Size, h.packed = int(size), int(packed)
@@ -123,9 +104,7 @@ func (h *snapshotHead) decode(b []byte) error {
 // first, without their data. fsys may be nil: OS. Files that are not whole are
 // left out; LoadSnapshot says what is wrong with them.
 func Snapshots(dir string, fsys FS) ([]Snapshot, error) {
-	if fsys == nil {
-		fsys = OS
-	}
+	fsys = cmp.Or(fsys, OS)
 	l, err := listDir(fsys, dir)
 	if err != nil {
 		return nil, fmt.Errorf("worldlog: %w", err)
@@ -147,7 +126,7 @@ func Snapshots(dir string, fsys FS) ([]Snapshot, error) {
 	return found, nil
 }
 
-// openSnapshot reads the header and leaves the file open behind it.
+// openSnapshot reads the header and leaves the file open after it.
 func openSnapshot(fsys FS, dir string, tick uint64) (*snapshotHead, File, error) {
 	name := snapshotName(tick)
 	f, err := fsys.Open(filepath.Join(dir, name))
@@ -155,7 +134,7 @@ func openSnapshot(fsys FS, dir string, tick uint64) (*snapshotHead, File, error)
 		return nil, nil, fmt.Errorf("worldlog: %w", err)
 	}
 	h := new(snapshotHead)
-	if err := h.read(tagged{f}, tick); err != nil {
+	if err := h.read(diskReader{f}, tick); err != nil {
 		return nil, nil, fmt.Errorf("worldlog: %s: %w", name, errors.Join(err, f.Close()))
 	}
 	return h, f, nil
@@ -195,9 +174,7 @@ func LoadSnapshot(dir string, fsys FS, tick uint64) (*Snapshot, error) {
 // bounds the memory that a file from elsewhere takes. With it come at most 12 MiB
 // for unpacking.
 func LoadSnapshotUpTo(dir string, fsys FS, tick uint64, limit int) (*Snapshot, error) {
-	if fsys == nil {
-		fsys = OS
-	}
+	fsys = cmp.Or(fsys, OS)
 	h, f, err := openSnapshot(fsys, dir, tick)
 	if err != nil {
 		return nil, err
@@ -205,7 +182,7 @@ func LoadSnapshotUpTo(dir string, fsys FS, tick uint64, limit int) (*Snapshot, e
 	if limit = min(limit, MaxSnapshot); h.Size > limit {
 		err = fmt.Errorf("%w, the limit is %d", fault.Field(ErrCapacity, "bytes of data", h.Size), limit)
 	} else {
-		h.Data, err = h.load(tagged{f})
+		h.Data, err = h.load(diskReader{f})
 	}
 	if err = errors.Join(err, f.Close()); err != nil {
 		return nil, fmt.Errorf("worldlog: %s: %w", snapshotName(tick), err)
@@ -236,11 +213,11 @@ func (h *snapshotHead) load(r io.Reader) ([]byte, error) {
 	if n == 0 && err != io.EOF {
 		return nil, corruptUnless(err)
 	}
-	if n > 0 || crc32.Checksum(data, castagnoli) != h.crc {
+	if n > 0 || wire.CRC(0, data) != h.crc {
 		return nil, errMismatch
 	}
 	if more, err := r.Read(make([]byte, 1)); more > 0 || err != io.EOF {
-		return nil, fmt.Errorf("something behind the data: %w", corruptUnless(err))
+		return nil, fmt.Errorf("bytes after the data: %w", corruptUnless(err))
 	}
 	return data, nil
 }
@@ -264,22 +241,20 @@ func (h *snapshotHead) checkFrame(packed *bufio.Reader) error {
 	return nil
 }
 
-// WriteSnapshot takes a copy of the state after tick, which has the given hash,
-// and lets it be compressed and written off the caller's goroutine. The file
-// appears once it is whole and tick is durable; then a later commit refers to it
-// with a SnapshotRef record. Two snapshots may be under way. data is not kept.
+// WriteSnapshot takes a copy of the state after tick, which has the given hash;
+// another goroutine compresses and writes it. The file appears once it is whole and
+// tick is durable; then a later commit refers to it with a SnapshotRef record. Two
+// snapshots may be under way. data is not kept.
 //
 // Errors: ErrBusy (not taken); ErrRange wrapped: more than MaxSnapshot, a tick
 // beyond the last committed one, or a hash that is not that of its commit; or
-// why the log has ended. A failure later on does not stop the log; Stats tells
-// it.
+// why the log has ended. A later failure does not stop the log; Stats reports it.
 func (l *Log) WriteSnapshot(tick, hash uint64, data []byte) error {
 	return l.SnapshotWith(tick, hash, func(dst []byte) ([]byte, error) { return append(dst, data...), nil })
 }
 
 // SnapshotWith is WriteSnapshot with the data that write appends to an empty
-// buffer, kept from snapshot to snapshot: one copy less. It also returns the
-// error of write.
+// buffer, which is reused: one copy less. It also returns the error of write.
 func (l *Log) SnapshotWith(tick, hash uint64, write func(dst []byte) ([]byte, error)) error {
 	job, err := l.takeSlot(tick, hash)
 	if err != nil {

@@ -5,7 +5,6 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
-	"hash/crc32"
 	"io"
 	"io/fs"
 	"slices"
@@ -14,6 +13,8 @@ import (
 	"testing"
 	"testing/synctest"
 	"unsafe"
+
+	"github.com/evertick/evertick/internal/wire"
 )
 
 func ticksOf(t *testing.T, fsys FS) (ticks []uint64) {
@@ -244,7 +245,7 @@ func TestSnapshotBombs(t *testing.T) {
 		{"no frame", nil, 1000, DefaultSnapshot, ErrCorrupt, 1 << 20},
 	} {
 		m := newMemFS()
-		ref := snapshotRef{tick: 1, size: uint64(c.size), crc: crc32.Checksum(zeros[:c.size], castagnoli)}
+		ref := snapshotRef{tick: 1, size: uint64(c.size), crc: wire.CRC(0, zeros[:c.size])}
 		m.names["log/"+snapshotName(1)] = &memFile{data: append(appendSnapshotHeader(nil, &testID, &ref, len(c.packed)), c.packed...)}
 		grown := allocated(func() {
 			s, err := LoadSnapshotUpTo("log", m, 1, c.limit)

@@ -11,32 +11,32 @@ import (
 	"time"
 )
 
-// writer is the goroutine that alone touches the open segment.
+// writer is the goroutine that writes the open segment.
 type writer struct {
-	l     *Log
-	fs    FS
-	file  File // nil: no segment is open
-	head  header
-	sum   hash.Hash // of the open segment, for its chain hash
-	next  *header   // begins with the next byte
-	size  int64     // of the open segment
-	whole int64     // of it, up to the end of a commit
-	spare []byte    // the half of the buffer that is not being filled
-	marks []mark    // likewise
-	ticks uint64    // tick+1 of the last commit written
+	l             *Log
+	fs            FS
+	file          File // nil: no segment is open
+	head          header
+	sum           hash.Hash    // of the open segment, for its chain hash
+	next          *header      // begins with the next byte
+	size          int64        // of the open segment
+	committedSize int64        // of it, up to the end of a commit
+	spare         []byte       // the half of the buffer that is not being filled
+	ends          []segmentEnd // likewise
+	ticks         uint64       // tick+1 of the last commit written
 
-	timer *time.Timer
-	armed bool
+	timer    *time.Timer
+	timerSet bool
 }
 
-// batch is what the writer takes at once.
+// batch is the data that the writer takes at once.
 type batch struct {
-	bytes          []byte
-	marks          []mark
-	whole          int    // bytes up to the end of the last commit
-	ticks          uint64 // tick+1 of that commit, or of an earlier one
-	asked          uint64 // calls of Sync that it answers
-	force, closing bool
+	bytes            []byte
+	ends             []segmentEnd
+	whole            int    // bytes up to the end of the last commit
+	ticks            uint64 // tick+1 of that commit, or of an earlier one
+	syncs            uint64 // calls of Sync that it answers
+	syncNow, closing bool
 }
 
 func newWriter(l *Log) *writer {
@@ -47,7 +47,7 @@ func newWriter(l *Log) *writer {
 }
 
 func (w *writer) run() {
-	err := w.serve()
+	err := w.loop()
 	if w.file != nil {
 		err = errors.Join(err, w.file.Close())
 	}
@@ -58,88 +58,88 @@ func (w *writer) run() {
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.answer(l.err)
+	l.reply(l.err)
 	close(l.done)
 }
 
-func (w *writer) serve() error {
+func (w *writer) loop() error {
 	for {
 		due := false
 		select {
 		case <-w.l.wake:
 		case <-w.timer.C:
-			w.armed, due = false, true
+			w.timerSet, due = false, true
 		}
-		b := w.take()
+		b := w.swapBuffers()
 		if err := w.write(b); err != nil {
 			return err
 		}
-		if err := w.settle(due || b.force || b.closing); err != nil {
+		if err := w.syncIfDue(due || b.syncNow || b.closing); err != nil {
 			return err
 		}
-		if b.closing || b.asked > w.l.confirmed { // which only this goroutine changes
-			if err := w.confirm(b.asked); err != nil {
+		if b.closing || b.syncs > w.l.confirmed { // which only this goroutine changes
+			if err := w.confirm(b.syncs); err != nil {
 				return err
 			}
 		}
 		if b.closing {
-			return w.trim()
+			return w.truncateTail()
 		}
 	}
 }
 
-// take swaps the two halves of the buffer. What Append has added since the last
-// commit moves over.
-func (w *writer) take() batch {
+// swapBuffers swaps the two halves of the buffer. The records since the last commit
+// move to the new half.
+func (w *writer) swapBuffers() batch {
 	l := w.l
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	b := batch{ticks: w.ticks, asked: l.asked, force: l.force, closing: l.closing}
-	l.force = false
+	b := batch{ticks: w.ticks, syncs: l.syncs, syncNow: l.syncNow, closing: l.closing}
+	l.syncNow = false
 	if l.ready == 0 {
 		return b
 	}
-	b.bytes, b.marks, b.whole, b.ticks = l.buf[:l.ready], l.marks, l.whole, l.committed.Load()
+	b.bytes, b.ends, b.whole, b.ticks = l.buf[:l.ready], l.ends, l.committedBytes, l.committed.Load()
 	rest := l.buf[l.ready:]
 	l.buf, w.spare = append(w.spare[:0], rest...), l.buf[:0]
-	l.marks, w.marks = w.marks[:0], l.marks[:0]
-	l.ready, l.whole = 0, 0
-	l.room.Broadcast()
+	l.ends, w.ends = w.ends[:0], l.ends[:0]
+	l.ready, l.committedBytes = 0, 0
+	l.space.Broadcast()
 	return b
 }
 
-// write hands b to the operating system, segment by segment.
+// write passes b to the operating system, segment by segment.
 func (w *writer) write(b batch) error {
 	from := 0
-	for i := range b.marks {
-		m := &b.marks[i]
-		if err := w.put(b.bytes[from:m.at]); err != nil {
+	for i := range b.ends {
+		m := &b.ends[i]
+		if err := w.append(b.bytes[from:m.at]); err != nil {
 			return err
 		}
-		if err := w.end(m); err != nil {
+		if err := w.closeSegment(m); err != nil {
 			return err
 		}
 		from = m.at
 	}
-	if err := w.put(b.bytes[from:]); err != nil {
+	if err := w.append(b.bytes[from:]); err != nil {
 		return err
 	}
 	if b.whole > 0 {
-		w.whole = w.size - int64(len(b.bytes)-b.whole)
+		w.committedSize = w.size - int64(len(b.bytes)-b.whole)
 		w.ticks = b.ticks
 		w.l.written.Store(b.ticks)
 	}
 	return nil
 }
 
-func (w *writer) put(p []byte) error {
+func (w *writer) append(p []byte) error {
 	if len(p) == 0 {
 		return nil
 	}
 	if w.next != nil {
 		h := *w.next
 		w.next = nil
-		if err := w.begin(h); err != nil {
+		if err := w.createSegment(h); err != nil {
 			return err
 		}
 	}
@@ -151,8 +151,8 @@ func (w *writer) put(p []byte) error {
 	return nil
 }
 
-// end closes the open segment and remembers what the next one begins with.
-func (w *writer) end(m *mark) error {
+// closeSegment closes the open segment and keeps the header of the next one.
+func (w *writer) closeSegment(m *segmentEnd) error {
 	w.ticks = m.ticks
 	w.l.written.Store(m.ticks)
 	if err := w.sync(); err != nil {
@@ -173,9 +173,9 @@ func (w *writer) end(m *mark) error {
 	return nil
 }
 
-// begin makes the segment of h, with nothing but its header. Its name appears
-// only once the header is on disk, so no segment has a torn header.
-func (w *writer) begin(h header) error {
+// createSegment makes the segment of h, with only its header. Its name appears once the
+// header is on disk, so no segment has a torn header.
+func (w *writer) createSegment(h header) error {
 	text := h.append(nil)
 	name := segmentName(h.index)
 	err := writeNew(w.fs, w.l.dir, name, func(f io.Writer) error { return writeAll(f, text) })
@@ -186,33 +186,33 @@ func (w *writer) begin(h header) error {
 	if err != nil {
 		return err
 	}
-	w.head, w.size, w.whole = h, int64(len(text)), int64(len(text))
+	w.head, w.size, w.committedSize = h, int64(len(text)), int64(len(text))
 	w.sum.Reset()
 	w.sum.Write(text)
 	w.l.count(func(s *Stats) { s.Segments++ })
 	return nil
 }
 
-// settle syncs if it is time, or sets the alarm.
-func (w *writer) settle(now bool) error {
+// syncIfDue syncs if it is time, or sets the timer.
+func (w *writer) syncIfDue(now bool) error {
 	if w.ticks == w.l.durable.Load() {
 		return nil
 	}
 	if now || w.l.opt.Durability == EveryTick {
 		return w.sync()
 	}
-	if w.l.opt.Durability == Interval && !w.armed {
+	if w.l.opt.Durability == Interval && !w.timerSet {
 		w.timer.Reset(w.l.opt.Interval)
-		w.armed = true
+		w.timerSet = true
 	}
 	return nil
 }
 
-// sync makes durable what was written, and says so only then.
+// sync makes durable what was written, and then reports it.
 func (w *writer) sync() error {
-	if w.armed {
+	if w.timerSet {
 		w.timer.Stop()
-		w.armed = false
+		w.timerSet = false
 	}
 	if w.file == nil || w.ticks == w.l.durable.Load() {
 		return nil
@@ -228,12 +228,12 @@ func (w *writer) sync() error {
 	defer l.mu.Unlock()
 	l.durable.Store(w.ticks)
 	l.stats.Syncs++
-	l.answer(nil)
+	l.reply(nil)
 	return nil
 }
 
-// checkName finds that the open segment was removed or replaced: what is written
-// to it then goes nowhere.
+// checkName returns an error if the open segment was removed or replaced: data
+// written to it would be lost.
 func (w *writer) checkName() error {
 	f, ok := w.file.(interface {
 		HasName(name string) (bool, error)
@@ -250,8 +250,8 @@ func (w *writer) checkName() error {
 }
 
 // confirm answers the calls of Sync up to number asked, once all that was written
-// is durable: the mark says so to those who read the log later. Ticks that are
-// durable for another reason have only the commits after them to say so.
+// is durable. The mark records that for later readers. Of ticks that became durable
+// without a Sync only later commits record it.
 func (w *writer) confirm(asked uint64) error {
 	if err := w.checkName(); err != nil {
 		return err
@@ -267,13 +267,13 @@ func (w *writer) confirm(asked uint64) error {
 	w.l.mu.Lock()
 	defer w.l.mu.Unlock()
 	w.l.confirmed, w.l.marked = asked, marked
-	w.l.answer(nil)
+	w.l.reply(nil)
 	return nil
 }
 
-// trim takes the beginning of a tick that will not end off the open segment.
-func (w *writer) trim() error {
-	if w.file == nil || w.size == w.whole {
+// truncateTail cuts the beginning of a tick that has no commit off the open segment.
+func (w *writer) truncateTail() error {
+	if w.file == nil || w.size == w.committedSize {
 		return nil
 	}
 	err := w.file.Close()
@@ -281,7 +281,7 @@ func (w *writer) trim() error {
 	if err != nil {
 		return err
 	}
-	w.file, err = w.fs.Append(filepath.Join(w.l.dir, segmentName(w.head.index)), w.whole)
+	w.file, err = w.fs.Append(filepath.Join(w.l.dir, segmentName(w.head.index)), w.committedSize)
 	if err != nil {
 		return err
 	}

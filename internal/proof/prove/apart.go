@@ -12,9 +12,9 @@ import (
 	"github.com/evertick/evertick/physics/box2d"
 )
 
-// Bodies of package physics/box2d make a smaller promise: the same bits on every level, with any
+// Bodies of package physics/box2d guarantee less: the same bits on every level, with any
 // number of workers, and with cgo or without, but only for one GOARCH and one GOAMD64. They
-// are compared apart from everything else, within these bounds.
+// are compared separately, within these bounds.
 const (
 	apartScene = "arena"
 	apartSize  = 64
@@ -38,15 +38,15 @@ func recordApart(level native.Level, workers int, seed uint64) (*proof.Recording
 	return r, nil
 }
 
-// machine is what the other engine's bits depend on: GOARCH and GOAMD64, as the line of a
-// recording begins.
+// machine returns GOARCH and GOAMD64, on which the bits of the other engine depend, from the beginning of the
+// line of a recording.
 func machine(r *proof.Recording) string {
 	machine, _, _ := strings.Cut(r.Build, ",")
 	return machine
 }
 
-// apart compares the runs of the other engine with the first of the same machine, and says how
-// machines compare, about which nothing is promised.
+// apart compares the runs of the other engine with the first one of the same machine, and prints how
+// different machines compare, for which nothing is guaranteed.
 func (p *prover) apart(tasks []*task) error {
 	var firsts []*proof.Recording
 	compared := 0
@@ -73,12 +73,12 @@ func (p *prover) apart(tasks []*task) error {
 		}
 	}
 	for _, r := range firsts[min(1, len(firsts)):] {
-		says := fmt.Sprintf("the same for %d ticks, by luck", apartTicks)
+		says := fmt.Sprintf("the same for %d ticks, by chance", apartTicks)
 		if tick, differ := proof.FirstDifference(firsts[0], r); differ {
-			says = fmt.Sprintf("other hashes from tick %d on, as may be", tick)
+			says = fmt.Sprintf("different from tick %d on, which is allowed", tick)
 		}
 		p.say("apart: bodies of physics/box2d: %s and %s: %s", machine(firsts[0]), machine(r), says)
 	}
-	p.say("apart: bodies of physics/box2d: %d runs of %d ticks compared within one GOARCH and GOAMD64; across these they promise nothing", compared, apartTicks)
+	p.say("apart: bodies of physics/box2d: %d runs of %d ticks compared within one GOARCH and GOAMD64; between these nothing is guaranteed", compared, apartTicks)
 	return nil
 }

@@ -1,14 +1,14 @@
-// Command prove shows that the scene of package proof says the same bits in every build,
-// on every level, with any number of workers and on every machine that is at hand:
+// Command prove shows that the scene of package proof computes the same bits in every build,
+// on every level, with any number of workers and on every available machine:
 //
 //	go run ./internal/proof/prove -ticks 10000 -emulated 2000
 //
 // It builds itself for each machine, runs the scene there, and compares the hash of every
-// tick. What is not at hand is printed as "not run" and why. Where two runs differ it runs
+// tick. For builds that cannot run here it prints "not run" and the reason. Where two runs differ it runs
 // both again up to that tick, and names the tick, the system, the columns and the first
 // entity and body that differ, with both values.
 //
-// The exit status is 0 if all that ran agree, 1 if not, or 2 if a flag is wrong.
+// The exit status is 0 if all runs agree, 1 if not, or 2 if a flag is wrong.
 package main
 
 import (
@@ -26,10 +26,10 @@ import (
 	"github.com/evertick/evertick/native"
 )
 
-// errUsage marks what is the caller's fault, errDiffer what the command is there to find.
+// errUsage is for wrong flags, errDiffer for runs that differ.
 var (
 	errUsage  = errors.New("bad usage")
-	errDiffer = errors.New("not all runs say the same bits")
+	errDiffer = errors.New("not all runs have the same hashes")
 )
 
 func main() {
@@ -45,8 +45,7 @@ func main() {
 	}
 }
 
-// options are the flags. Those behind "child" are what the command tells the copies of
-// itself that it builds.
+// options are the flags. Those from "child" on are for the copies of itself that the command builds.
 type options struct {
 	ticks, emulated int
 	seed            uint64
@@ -121,10 +120,10 @@ func (o *options) check(rest []string) error {
 	return nil
 }
 
-// info is what a build can run where it runs.
+// info lists the levels that a build can run on its machine.
 type info struct {
 	Levels  []string
-	Refused []string // levels that do not compute what they should
+	Refused []string // levels that compute wrong results
 }
 
 func thisInfo() info {
@@ -135,7 +134,7 @@ func thisInfo() info {
 	return i
 }
 
-// single is one run in this process.
+// single does one run in this process.
 func (o *options) single(stdout io.Writer) error {
 	if o.child == "info" {
 		return json.NewEncoder(stdout).Encode(thisInfo())
@@ -147,43 +146,37 @@ func (o *options) single(stdout io.Writer) error {
 	c := proof.Config{Seed: o.seed, Level: level, Workers: o.workers}
 	switch o.child {
 	case "record":
-		r, err := proof.Record(c, o.ticks, o.restore)
-		if err != nil {
-			return err
-		}
-		return o.keepRecording(r)
+		return o.writeRecording(proof.Record(c, o.ticks, o.restore))
 	case "apart":
-		r, err := recordApart(level, o.workers, o.seed)
-		if err != nil {
-			return err
-		}
-		return o.keepRecording(r)
+		return o.writeRecording(recordApart(level, o.workers, o.seed))
 	case "photo":
-		return o.write(proof.PhotoAt(c, o.tick))
+		return o.writePhoto(proof.PhotoAt(c, o.tick))
 	case "difference":
 		from, err := readRecording(o.against)
 		if err != nil {
 			return err
 		}
-		return o.write(proof.PhotoOfDifference(c, from))
+		return o.writePhoto(proof.PhotoOfDifference(c, from))
 	}
 	return fmt.Errorf("%w: -child %q", errUsage, o.child)
 }
 
-func (o *options) keepRecording(r *proof.Recording) error {
-	b, err := r.MarshalBinary()
+func (o *options) writeRecording(r *proof.Recording, err error) error {
 	if err != nil {
 		return err
 	}
-	return os.WriteFile(o.out, b, 0o644)
+	return o.write(r.MarshalBinary())
 }
 
-// write keeps a photo; of none nothing.
-func (o *options) write(p *proof.Photo, err error) error {
+// writePhoto writes a photo, unless it is nil.
+func (o *options) writePhoto(p *proof.Photo, err error) error {
 	if err != nil || p == nil {
 		return err
 	}
-	b, err := json.Marshal(p)
+	return o.write(json.Marshal(p))
+}
+
+func (o *options) write(b []byte, err error) error {
 	if err != nil {
 		return err
 	}
@@ -191,30 +184,27 @@ func (o *options) write(p *proof.Photo, err error) error {
 }
 
 func readRecording(name string) (*proof.Recording, error) {
-	b, err := os.ReadFile(name)
-	if err != nil {
-		return nil, err
-	}
 	r := new(proof.Recording)
-	if err := r.UnmarshalBinary(b); err != nil {
-		return nil, fmt.Errorf("%s: %w", filepath.Base(name), err)
-	}
-	return r, nil
+	return r, read(name, r.UnmarshalBinary)
 }
 
 func readPhoto(name string) (*proof.Photo, error) {
-	b, err := os.ReadFile(name)
-	if err != nil {
-		return nil, err
-	}
 	p := new(proof.Photo)
-	if err := json.Unmarshal(b, p); err != nil {
-		return nil, fmt.Errorf("%s: %w", filepath.Base(name), err)
-	}
-	return p, nil
+	return p, read(name, func(b []byte) error { return json.Unmarshal(b, p) })
 }
 
-// compare compares two recordings that are there already, as from two machines.
+func read(name string, unmarshal func([]byte) error) error {
+	b, err := os.ReadFile(name)
+	if err == nil {
+		err = unmarshal(b)
+	}
+	if err != nil {
+		return fmt.Errorf("%s: %w", filepath.Base(name), err)
+	}
+	return nil
+}
+
+// compare compares two existing recordings, say from two machines.
 func (o *options) compare(stdout io.Writer) error {
 	a, err := readRecording(o.left)
 	if err != nil {

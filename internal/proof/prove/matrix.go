@@ -10,20 +10,20 @@ import (
 	"github.com/klauspost/cpuid/v2"
 )
 
-// A build is a way to compile the scene, and where the result runs.
+// A build is a way to compile and run the scene.
 type build struct {
 	name     string
 	env      []string
-	tools    []string // that it takes to build and to run it
+	tools    []string // that are needed to build and to run it
 	emulator []string // in front of the program
-	levels   []string // that are to be run
-	restores bool     // a run more, which goes on in other Sims from snapshots
+	levels   []string // to be run
+	restores bool     // one more run, which goes on in other Sims from snapshots
 }
 
-// emulated tells builds for machines that this one is not.
+// emulated reports whether the build is for another machine than this.
 func (b *build) emulated() bool { return len(b.emulator) > 0 }
 
-// why returns why the build cannot be made or run here; empty if it can.
+// why returns the reason why the build cannot be made or run here; empty if it can.
 func (b *build) why() string {
 	for _, tool := range b.tools {
 		if _, err := exec.LookPath(tool); err != nil {
@@ -41,7 +41,7 @@ func (b *build) why() string {
 	return ""
 }
 
-// levelsOf are the levels with kernels in C of an architecture.
+// levelsOf returns the levels of an architecture with kernels in C.
 func levelsOf(arch string) []string {
 	if arch == "arm64" {
 		return []string{"neon", "c"}
@@ -49,8 +49,8 @@ func levelsOf(arch string) []string {
 	return []string{"avx2", "avx512", "c"}
 }
 
-// builds are those for this machine, of which the first is the reference, and those for
-// others.
+// builds returns the builds for this machine, the first of which is the reference, and those for
+// other machines.
 func builds() []build {
 	arch := runtime.GOARCH
 	all := []build{{name: "pure Go", env: []string{"CGO_ENABLED=0", "GOARCH=" + arch}, levels: []string{"go"}}}
@@ -76,7 +76,7 @@ func builds() []build {
 	return append(all, foreign()...)
 }
 
-// foreign are the builds for other machines than this.
+// foreign returns the builds for other machines.
 func foreign() []build {
 	var all []build
 	for _, m := range []struct{ arch, qemu string }{{"arm64", "aarch64"}, {"s390x", "s390x"}, {"riscv64", "riscv64"}} {
@@ -117,19 +117,19 @@ func (t *task) String() string {
 	return s
 }
 
-// restoreEvery is no divisor of anything that the scene counts.
+// restoreEvery has no common divisor with the periods of the scene.
 const restoreEvery = 97
 
-// tasks are the runs of a build, each with another number of workers and threads. Emulated
-// ones do without: an emulator translates code, it does not reorder it.
+// tasks returns the runs of a build, with different numbers of workers and threads. Emulated
+// runs have one of each: an emulator translates code and does not reorder it.
 func (b *build) tasks(ticks int, levels []string) (all []*task) {
-	crews := []struct{ workers, procs int }{{2, 2}, {7, 7}, {1, 1}}
+	runs := []struct{ workers, procs int }{{2, 2}, {7, 7}, {1, 1}}
 	for i, level := range levels {
-		crew := crews[i%len(crews)]
+		run := runs[i%len(runs)]
 		if b.emulated() {
-			crew = crews[2]
+			run = runs[2]
 		}
-		all = append(all, &task{build: b, level: level, workers: crew.workers, procs: crew.procs, ticks: ticks})
+		all = append(all, &task{build: b, level: level, workers: run.workers, procs: run.procs, ticks: ticks})
 	}
 	if b.restores && len(levels) > 0 {
 		all = append(all, &task{build: b, level: levels[0], workers: 1, procs: 2, restore: restoreEvery, ticks: ticks})
@@ -137,8 +137,8 @@ func (b *build) tasks(ticks int, levels []string) (all []*task) {
 	return all
 }
 
-// environ is that of this process with additions, which win. What chooses levels and
-// compilers is left out.
+// environ returns the environment of this process and additions, without the variables that choose levels and
+// compilers.
 func environ(add ...string) []string {
 	var env []string
 	for _, e := range os.Environ() {

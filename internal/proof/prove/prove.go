@@ -20,22 +20,22 @@ import (
 
 const self = "github.com/evertick/evertick/internal/proof/prove"
 
-// prover is one use of the command.
+// prover is one run of the command.
 type prover struct {
 	*options
 	stdout io.Writer
-	lock   sync.Mutex // of stdout and what follows
+	lock   sync.Mutex // of stdout and the counts
 	failed int
 	agreed int
 
-	reference string // the file with its recording
-	detective sync.Mutex
-	explained int
+	reference  string // the file with its recording
+	explaining sync.Mutex
+	explained  int
 }
 
-// mostExplained bounds how many of the runs that differ are run again: what is wrong with
-// one is mostly wrong with all.
-const mostExplained = 2
+// maxExplained is the number of differing runs that are run again: all of them usually have the same
+// cause.
+const maxExplained = 2
 
 func (p *prover) say(format string, args ...any) {
 	p.lock.Lock()
@@ -67,7 +67,7 @@ func (o *options) prove(stdout io.Writer) error {
 	p.say("scene %s, seed %d: %d ticks on this machine, %d under emulators; %d run(s) at a time", proof.SceneName, o.seed, o.ticks, o.emulated, o.jobs)
 	tasks := p.plan()
 	if len(tasks) == 0 {
-		return fmt.Errorf("there is no reference: %w", errDiffer)
+		return fmt.Errorf("the reference was not built: %w", errDiffer)
 	}
 	reference, rest := tasks[0], tasks[1:]
 	from, took, err := p.record(reference)
@@ -84,12 +84,12 @@ func (o *options) prove(stdout io.Writer) error {
 	case p.failed > 0:
 		return errDiffer
 	case p.agreed == 0:
-		return fmt.Errorf("%w: -only %q: nothing that could run here: nothing is proved", errUsage, o.only)
+		return fmt.Errorf("%w: -only %q: nothing could run here, so nothing is proved", errUsage, o.only)
 	}
 	return nil
 }
 
-// plan builds what can be built here and returns the runs; the first is the reference.
+// plan makes the builds that are possible here and returns the runs; the first is the reference.
 func (p *prover) plan() []*task {
 	all := builds()
 	only := regexp.MustCompile(p.only)
@@ -140,8 +140,7 @@ func (p *prover) path(b *build, what string) string {
 	return filepath.Join(p.dir, name)
 }
 
-// build compiles this command and returns the levels that are to be run of those that the
-// result can.
+// build compiles this command and returns the levels to be run that the result supports.
 func (p *prover) build(b *build) ([]string, error) {
 	args := []string{"build", "-buildvcs=false", "-o", p.path(b, "exe")}
 	if p.overlay != "" {
@@ -172,13 +171,13 @@ func (p *prover) build(b *build) ([]string, error) {
 	return levels, nil
 }
 
-// start runs a program that was built, where it belongs.
+// start runs the program of a build, with its emulator if it has one.
 func (p *prover) start(b *build, env []string, args ...string) (string, error) {
 	command := append(slices.Clone(b.emulator), p.path(b, "exe"))
 	return execute(env, command[0], append(command[1:], args...)...)
 }
 
-// execute returns what a program prints; the error has what it complained of.
+// execute returns the output of a program; the error contains its error output.
 func execute(env []string, name string, args ...string) (string, error) {
 	cmd := exec.Command(name, args...)
 	cmd.Env = env
@@ -194,7 +193,7 @@ func execute(env []string, name string, args ...string) (string, error) {
 	return out.String(), nil
 }
 
-// run starts a task, with what is to be done.
+// run runs a task: record, apart, photo or difference.
 func (p *prover) run(t *task, what string, args ...string) (string, error) {
 	out := p.path(t.build, fmt.Sprintf("%s %d %d %d %s", t.level, t.workers, t.procs, t.restore, what))
 	args = append([]string{
@@ -220,8 +219,7 @@ func (p *prover) record(t *task) (*proof.Recording, time.Duration, error) {
 	return r, took, err
 }
 
-// each runs a function for all tasks, as many at a time as there are jobs, those first that
-// take longest.
+// each calls a function for all tasks, as many at a time as there are jobs, the longest first.
 func (p *prover) each(tasks []*task, f func(*task)) {
 	queue := slices.Clone(tasks)
 	slices.SortStableFunc(queue, func(a, b *task) int {
@@ -279,17 +277,17 @@ func (p *prover) check(t, reference *task, from *proof.Recording) {
 	}
 	more, err := p.explain(reference, t, tick)
 	if lines = append(lines, more...); err != nil {
-		lines = append(lines, "no more is known: "+err.Error())
+		lines = append(lines, "not explained: "+err.Error())
 	}
 	p.fail("%v: differs from the reference\n\t%s", t, strings.Join(lines, "\n\t"))
 }
 
-// explain runs both again and says what differs at the first tick at which they do.
+// explain runs both again and returns the differences at the first tick that differs.
 func (p *prover) explain(a, b *task, tick uint64) ([]string, error) {
-	p.detective.Lock() // photos of a are one file
-	defer p.detective.Unlock()
-	if p.explained++; p.explained > mostExplained {
-		return []string{"not looked at any closer: others differ, too"}, nil
+	p.explaining.Lock() // photos of a are one file
+	defer p.explaining.Unlock()
+	if p.explained++; p.explained > maxExplained {
+		return []string{"not examined: other runs differ, too"}, nil
 	}
 	name, err := p.run(b, "difference", "-against", p.reference)
 	if err != nil {
@@ -297,13 +295,13 @@ func (p *prover) explain(a, b *task, tick uint64) ([]string, error) {
 	}
 	theirs, err := readPhoto(name)
 	if errors.Is(err, os.ErrNotExist) {
-		return []string{"b, run again, agrees with a: it is not even the same from run to run"}, nil
+		return []string{"b, run again, agrees with a: its runs differ from each other"}, nil
 	} else if err != nil {
 		return nil, err
 	}
 	var lines []string
 	if theirs.Tick != tick {
-		lines = append(lines, fmt.Sprintf("b, run again, differs after tick %d: it is not even the same from run to run", theirs.Tick))
+		lines = append(lines, fmt.Sprintf("b, run again, differs after tick %d: its runs differ from each other", theirs.Tick))
 	}
 	name, err = p.run(a, "photo", "-tick", fmt.Sprint(theirs.Tick))
 	if err != nil {
@@ -315,7 +313,7 @@ func (p *prover) explain(a, b *task, tick uint64) ([]string, error) {
 	}
 	more, err := proof.Diff(ours, theirs)
 	if len(more) == 0 && err == nil {
-		more = []string{fmt.Sprintf("the photos of tick %d are the same: a, too, is not the same from run to run", theirs.Tick)}
+		more = []string{fmt.Sprintf("the photos of tick %d are the same: runs of a differ from each other, too", theirs.Tick)}
 	}
 	return append(lines, more...), err
 }

@@ -30,7 +30,7 @@ func TestBadFlags(t *testing.T) {
 	}
 }
 
-// write keeps a recording and returns its file.
+// write writes a recording and returns its file.
 func write(t *testing.T, r *proof.Recording) string {
 	t.Helper()
 	b, err := r.MarshalBinary()
@@ -44,7 +44,7 @@ func write(t *testing.T, r *proof.Recording) string {
 	return name
 }
 
-// What compares nothing proves nothing.
+// A run that compares nothing is an error.
 func TestNothingIsNoProof(t *testing.T) {
 	if testing.Short() {
 		t.Skip("not run: a build of the command: -short")
@@ -110,7 +110,7 @@ func TestSingleRuns(t *testing.T) {
 	}
 }
 
-// What cannot be built here has a reason, and every run another name.
+// Every build that is not possible here has a reason, and every run has its own name.
 func TestBuilds(t *testing.T) {
 	missing := build{tools: []string{"evertick-has-no-such-tool"}}
 	if why := missing.why(); !strings.Contains(why, "evertick-has-no-such-tool is not installed") {

@@ -2,7 +2,7 @@
 // of how to write others.
 //
 //	cartpole     a pole on a cart is balanced; in columns, some nanoseconds a step
-//	tag          one of three pursuers catches runners; on a Sim, with radius queries
+//	tag          three pursuers, one of them the player, catch runners; on a Sim, with radius queries
 //	tag-raster   the same, seen from above as an image of bytes
 //	pushbox      a disc pushes a box to a place; on a Sim, with rigid bodies
 //
@@ -12,7 +12,9 @@ package worlds
 
 import (
 	"fmt"
+	"maps"
 	"math"
+	"slices"
 
 	"github.com/evertick/evertick"
 	"github.com/evertick/evertick/internal/fault"
@@ -20,34 +22,28 @@ import (
 	"github.com/evertick/evertick/loop/train"
 )
 
-// names of the definitions of this package.
-var names = []string{"cartpole", "pushbox", "tag", "tag-raster"}
+var definitions = map[string]func() train.Definition{
+	"cartpole": CartPole, "pushbox": PushBox().Definition, "tag": Tag().Definition, "tag-raster": TagRaster().Definition,
+}
 
 // Names returns the names of the definitions of this package, sorted.
-func Names() []string { return append([]string(nil), names...) }
+func Names() []string { return slices.Sorted(maps.Keys(definitions)) }
 
 // ByName returns the definition of that name. Another is ErrRange.
 func ByName(name string) (train.Definition, error) {
-	switch name {
-	case "cartpole":
-		return CartPole(), nil
-	case "pushbox":
-		return PushBox().Definition(), nil
-	case "tag":
-		return Tag().Definition(), nil
-	case "tag-raster":
-		return TagRaster().Definition(), nil
+	if def := definitions[name]; def != nil {
+		return def(), nil
 	}
-	return train.Definition{}, fmt.Errorf("%w: one of %v", fault.Field(fault.ErrRange, "worlds: name", fmt.Sprintf("%.80q", name)), names)
+	return train.Definition{}, fmt.Errorf("%w: one of %v", fault.Field(fault.ErrRange, "worlds: name", fmt.Sprintf("%.80q", name)), Names())
 }
 
-// Scenarios returns those by which package replay runs the logs of these worlds, and which
-// show them. See train.SimDefinition.ReplayScenario for cfg.
+// Scenarios returns the scenarios by which package replay runs the logs of these worlds. They also
+// demonstrate the worlds. See train.SimDefinition.ReplayScenario for cfg.
 func Scenarios(cfg evertick.Config) []replay.Scenario {
 	return []replay.Scenario{PushBox().ReplayScenario(cfg), Tag().ReplayScenario(cfg)}
 }
 
-// clamp is v, or the bound that is nearer.
+// clamp returns v, or the nearer bound.
 func clamp(v, lo, hi float32) float32 {
 	if v < lo {
 		return lo
