@@ -12,8 +12,7 @@ import (
 
 func asleep(d *physics.BodyDef) { d.DisableSleep, d.Asleep = false, true }
 
-// wall is n columns of n boxes side by side on a new floor, of which every other row is hinged together, all of it as
-// change says.
+// wall is n columns of n boxes side by side on a new floor. Hinges join every other row. change is applied to all bodies.
 func wall(t testing.TB, c physics.Config, n int, change func(*physics.BodyDef)) (fixture, []physics.Body) {
 	t.Helper()
 	c.Gravity, c.Capacity = [2]float32{0, -10}, 256
@@ -36,8 +35,8 @@ func wall(t testing.TB, c physics.Config, n int, change func(*physics.BodyDef)) 
 	return r, all
 }
 
-// A world that is made asleep stays so, at next to no cost from its second step on, and wakes as one that fell asleep:
-// touched, with all that touches.
+// A world that is created asleep stays asleep, at almost no cost from its second step on. It wakes like one that fell
+// asleep: where it is touched, together with everything in contact.
 func TestWorldBeginsAsleep(t *testing.T) {
 	const n = 6
 	awake, _ := wall(t, physics.Config{}, n, sleepy)
@@ -70,7 +69,7 @@ func TestWorldBeginsAsleep(t *testing.T) {
 	t.Errorf("%d of %d are awake when they were hit", r.w.AwakeCount(), len(all)+1)
 }
 
-// One that is touched by something awake from the beginning wakes whole in its first step.
+// If an awake body touches it from the beginning, all of it wakes in its first step.
 func TestWorldBeginsTouched(t *testing.T) {
 	r, all := wall(t, physics.Config{}, 6, asleep)
 	r.circle(r.dynamic(-0.99, 0.5, sleepy), plain, 0.5)
@@ -79,8 +78,8 @@ func TestWorldBeginsTouched(t *testing.T) {
 	}
 }
 
-// So do those that commands make, and a copy, a restored world and every level go on in the same way, from the moment
-// of creation on.
+// The same holds for bodies that commands create; and a copy, a restored world and every level continue in the same way
+// from the moment of creation.
 func TestBegunAsleepIsState(t *testing.T) {
 	r, _ := wall(t, physics.Config{Level: native.Go}, 4, asleep)
 	c := r.w.NewCommands()
@@ -133,7 +132,7 @@ func TestBegunAsleepIsState(t *testing.T) {
 	}
 }
 
-// What touches new sleepers wakes them if it is awake, and sleepers that were there are not woken by new ones.
+// Awake bodies wake the new sleepers that they touch; new sleepers do not wake older ones.
 func TestNewSleepersAndOthers(t *testing.T) {
 	old := func() (fixture, physics.Body) {
 		r := newFixture(t, -10)
@@ -252,8 +251,8 @@ func TestBadSleepers(t *testing.T) {
 	}
 }
 
-// What was put to sleep stays asleep whatever was done to it before, in the same pause between two steps; what it left in
-// mid-air does not.
+// A body that a call puts to sleep stays asleep, whatever was done to it before between the same two steps. The bodies
+// that it supported wake.
 func TestSetAwakeAfterChanges(t *testing.T) {
 	changes := []struct {
 		name string
@@ -312,14 +311,14 @@ func TestSetAwakeAfterChanges(t *testing.T) {
 		if _, y := b.at(above); (y < 0.7) != (c.name == "a teleport" || c.name == "a column") {
 			t.Errorf("%s of a support that is put to sleep: what stood on it is at %g", c.name, y)
 		}
-		if most, who := watchSleepers(t, b.w, physics.DefaultSleepThreshold); most > 1 && c.name == "nothing" {
-			t.Errorf("%s: body %d moves %g times as far as it may", c.name, who, most)
+		if most, body := watchSleepers(t, b.w, physics.DefaultSleepThreshold); most > 1 && c.name == "nothing" {
+			t.Errorf("%s: body %d moves %g times as far as it may", c.name, body, most)
 		}
 	}
 }
 
-// What sleeps beside a body that was changed and put to sleep wakes, whichever of its island that is; what sleeps beside
-// the others does not.
+// The sleepers that touch a body that was changed and put to sleep wake, whichever body of its island that is; the
+// sleepers that touch the other bodies do not.
 func TestSetAwakeWakesBesideTheChanged(t *testing.T) {
 	for mask := range 4 {
 		r := newFixture(t, -10)

@@ -9,7 +9,7 @@ import (
 	"github.com/evertick/evertick/physics"
 )
 
-// BenchmarkStep is a step of the scenes that go run ./bench compares, once they have begun
+// BenchmarkStep measures a step of the scenes that go run ./bench compares, after they have begun
 // to move.
 func BenchmarkStep(b *testing.B) {
 	for _, c := range []struct {
@@ -42,8 +42,8 @@ func BenchmarkStep(b *testing.B) {
 	}
 }
 
-// BenchmarkSync writes the transforms of all bodies and looks
-// for those that were moved, of which there are none.
+// BenchmarkSync writes the transforms of all bodies and searches
+// for entities that were moved, of which there are none.
 func BenchmarkSync(b *testing.B) {
 	for _, n := range []int{256, 16384} {
 		for _, level := range native.Levels() {
@@ -108,8 +108,8 @@ func BenchmarkBullets(b *testing.B) {
 	}
 }
 
-// BenchmarkSleep is a step of 16,384 boxes in stacks of four that are at rest, awake and
-// asleep, and of 128 others that do not sleep, alone and beside those.
+// BenchmarkSleep measures a step of 16,384 boxes at rest in stacks of four, awake and
+// asleep, and of 128 others that do not sleep, alone and together with those.
 func BenchmarkSleep(b *testing.B) {
 	for _, c := range []struct {
 		name            string

@@ -406,7 +406,7 @@ func (im *snapshotImage) sameChain(i int, points, shapes []byte, r *chainRow) bo
 		return false
 	}
 	for k, p := range now.points {
-		if differ(p.X, wire.F32At(points, 2*k)) || differ(p.Y, wire.F32At(points, 2*k+1)) {
+		if bitsDiffer(p.X, wire.F32At(points, 2*k)) || bitsDiffer(p.Y, wire.F32At(points, 2*k+1)) {
 			return false
 		}
 	}

@@ -22,7 +22,7 @@ func (r fixture) chain(b physics.Body, d physics.ChainDef) physics.Chain {
 }
 
 // ground is an open chain of n segments, from right to left, with the outside above: at each vertex
-// the way turns to the left by bend radians: a hill if that is positive, else a dale.
+// it turns to the left by bend radians: a hill if that is positive, else a dale.
 func ground(n int, length, bend float64, d physics.ShapeDef) physics.ChainDef {
 	x, y := float64(n+2)*length/2, 0.0
 	var points [][2]float32
@@ -34,7 +34,7 @@ func ground(n int, length, bend float64, d physics.ShapeDef) physics.ChainDef {
 	return physics.ChainDef{Points: points, Shape: d}
 }
 
-// sliders make bodies that slide, of all kinds, at a height of 0.
+// sliders make sliding bodies of all shapes, at a height of 0.
 var sliders = map[string]func(r fixture, b physics.Body, d physics.ShapeDef){
 	"circle":  func(r fixture, b physics.Body, d physics.ShapeDef) { r.circle(b, d, 0.5) },
 	"box":     func(r fixture, b physics.Body, d physics.ShapeDef) { r.box(b, d, 0.7, 0.5) },
@@ -47,8 +47,8 @@ var sliders = map[string]func(r fixture, b physics.Body, d physics.ShapeDef){
 	},
 }
 
-// slide lets something slide over 30 m of ground with a speed, and returns what is left of that, and the
-// greatest speed up or down on the way.
+// slide makes a body slide over 30 m of ground with a speed, and returns the final speed, and the
+// greatest vertical speed on the way.
 func slide(t *testing.T, shape string, speed, friction float32, lay func(r fixture, b physics.Body, d physics.ShapeDef)) (left, bump float64) {
 	r := newFixture(t, -10)
 	lay(r, r.body(physics.StaticBody, 0, 0), material(friction, 0))
@@ -66,7 +66,7 @@ func slide(t *testing.T, shape string, speed, friction float32, lay func(r fixtu
 	return vx, bump
 }
 
-// What slides over a hundred segments in a line feels none of the vertices.
+// The vertices of a hundred segments in a line do not affect sliding bodies.
 func TestSlidingOverAStraightChain(t *testing.T) {
 	for shape := range sliders {
 		for _, speed := range []float32{5, 20} {
@@ -88,7 +88,7 @@ func TestSlidingOverAStraightChain(t *testing.T) {
 	}
 }
 
-// Over plain segments this is not so: else the test above would say little.
+// Separate segments do affect them, so the test above is meaningful.
 func TestPlainSegmentsCatch(t *testing.T) {
 	r := newFixture(t, -10)
 	ground := r.body(physics.StaticBody, 0, 0)
@@ -104,7 +104,7 @@ func TestPlainSegmentsCatch(t *testing.T) {
 	}
 }
 
-// What slides over hills and through dales, without friction, goes as fast as its height lets it, and in the
+// A body that slides without friction over hills and through dales has the speed that follows from its height, in the
 // direction of the ground.
 func TestSlidingOverABentChain(t *testing.T) {
 	const n, length, g = 100, 0.4, 10
@@ -143,7 +143,7 @@ func TestSlidingOverABentChain(t *testing.T) {
 				across = max(across, math.Abs(vy-vx*slope)/math.Hypot(1, slope))
 			}
 			name := fmt.Sprintf("%s, bend %v: ", shape, bend)
-			r.near(name+"energy", energy(), before, 0.01*before) // what is long rocks from segment to segment
+			r.near(name+"energy", energy(), before, 0.01*before) // long bodies rock from segment to segment
 			if across > 4*math.Abs(bend)*6 {
 				t.Errorf("%sacross the ground at %.3g m/s", name, across)
 			}
@@ -160,8 +160,8 @@ func around(n int, radius float64) (points [][2]float32) {
 	return points
 }
 
-// A loop of points that are counter-clockwise holds what falls on it, and lets out what is inside; the other way round
-// it is a cave.
+// A loop of counter-clockwise points holds bodies that fall on it, and lets bodies inside get out; a clockwise
+// loop is a cave.
 func TestChainsHaveOneSide(t *testing.T) {
 	for shape := range sliders {
 		for _, cave := range []bool{false, true} {
@@ -187,7 +187,7 @@ func TestChainsHaveOneSide(t *testing.T) {
 	}
 }
 
-// Boxes on a ground of short segments come to rest as on a box, in a stack too.
+// Boxes on a ground of short segments come to rest as on a box, even in a stack.
 func TestRestOnAChain(t *testing.T) {
 	r := newFixture(t, -10)
 	r.chain(r.body(physics.StaticBody, 0, 0), ground(60, 0.23, 0, plain))
@@ -208,7 +208,7 @@ func TestRestOnAChain(t *testing.T) {
 	}
 }
 
-// A ball that rolls towards the end of an open chain drops behind its last vertex, which it rolls around.
+// A ball that rolls towards the end of an open chain rolls around its last vertex and drops.
 func TestEndsOfAnOpenChain(t *testing.T) {
 	for _, speed := range []float32{1, -1} {
 		r := newFixture(t, -10)
@@ -278,7 +278,7 @@ func TestChainErrors(t *testing.T) {
 	}
 }
 
-// A chain is there as a whole: its segments are shapes that are told of, and changed, and not destroyed one by one.
+// A chain lives as a whole: events name its segments, calls can change them, and cannot destroy single ones.
 func TestChainHandles(t *testing.T) {
 	r := newFixture(t, -10)
 	b := r.body(physics.StaticBody, 0, 0)
@@ -342,7 +342,7 @@ func TestChainHandles(t *testing.T) {
 	}
 }
 
-// grounded is a crowd that stands on two chains, of which one moves.
+// grounded is a crowd on two chains, one of which moves.
 func grounded(t testing.TB, c physics.Config, n int, seed uint64) *crowd {
 	t.Helper()
 	w := newCrowd(t, c, n, seed)
@@ -401,7 +401,7 @@ func TestChainsOnLevelsAndWorkers(t *testing.T) {
 	}
 }
 
-// At every 50th tick a world that is restored, or copied, goes on as the original.
+// A world that is restored or copied at any 50th tick continues like the original.
 func TestChainSnapshots(t *testing.T) {
 	c := physics.Config{Capacity: 200}
 	w := grounded(t, c, 60, 7)

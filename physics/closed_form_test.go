@@ -78,7 +78,7 @@ func TestForces(t *testing.T) {
 	r.near("w of an impulse at the end of a box of 2 kg by 5/6 kg·m²", w, 1.2, 0.01)
 }
 
-// slope returns a box on a slope that is steeper than its friction holds by a factor.
+// slope returns a box on a slope that is steeper by a factor than its friction can hold.
 func slope(r fixture, friction float32, angle float64) physics.Body {
 	sin, cos := math.Sincos(angle)
 	r.box(r.body(physics.StaticBody, 0, 0, turned(angle)), material(friction, 0), 100, 1)
@@ -103,7 +103,7 @@ func TestFrictionAngle(t *testing.T) {
 			r.seconds(4)
 			x, y := r.at(b)
 			slid := math.Hypot(x-x0, y-y0)
-			// It slides by g(sin - μ·cos)t²/2, faster at the end than since it began.
+			// It slides by g(sin - μ·cos)t²/2.
 			expected := 0.0
 			if c.slides {
 				sin, cos := math.Sincos(angle)
@@ -159,7 +159,7 @@ func TestRestitution(t *testing.T) {
 			ball := r.dynamic(0, float32(0.5+height))
 			r.circle(ball, material(0, float32(e)), 0.5)
 			highest, hit := 0.0, false
-			for range 150 { // not as long as to its second bounce from 1 m
+			for range 150 { // ends before its second bounce from 1 m
 				r.steps(1)
 				_, y := r.at(ball)
 				_, vy, _ := r.velocity(ball)
@@ -174,7 +174,7 @@ func TestRestitution(t *testing.T) {
 	}
 }
 
-// A ball that hits a row of others at rest hands its momentum to the last one.
+// A ball that hits a row of balls at rest passes its momentum to the last one.
 func TestCradle(t *testing.T) {
 	const v = 5
 	for _, gap := range []float32{0, 0.001, 0.1} {
@@ -206,13 +206,13 @@ func TestCradle(t *testing.T) {
 			}
 			last = vx
 		}
-		if gap == 0.1 { // one after another; else the last ones share
+		if gap == 0.1 { // the collisions happen one after the other; otherwise the last balls share
 			r.near(name+"speed of the last ball", last, v, 0.01*v)
 		}
 	}
 }
 
-// cloud makes bodies of many shapes that rush to the middle.
+// cloud makes bodies of many shapes that move towards the middle.
 func cloud(r fixture, restitution float32) {
 	for i := range 100 {
 		x, y := float32(i%10)*1.5-6.75, float32(i/10)*1.5-6.75
@@ -234,8 +234,8 @@ func cloud(r fixture, restitution float32) {
 	}
 }
 
-// Without gravity and damping collisions keep momentum, but for rounding, and angular
-// momentum, but for what bodies move while they collide; and make no energy.
+// Without gravity and damping, collisions conserve momentum up to rounding, and angular
+// momentum up to the motion during the collision; and they add no energy.
 func TestConservation(t *testing.T) {
 	for _, restitution := range []float32{0, 0.5, 1} {
 		r := newFixture(t, 0)
@@ -299,7 +299,7 @@ func TestRolling(t *testing.T) {
 // slows one of inertia m·radius²/2 that does not slip by 2/3 resistance·g.
 func rolling(t *testing.T, speed, radius float64) {
 	const g, seconds = 10, 2
-	for _, part := range []float64{0, 0.2, 0.8, 2} { // of what stops it
+	for _, part := range []float64{0, 0.2, 0.8, 2} { // relative to the resistance that stops it
 		resistance := part * speed / (2. / 3 * g * seconds)
 		r := newFixture(t, -g)
 		r.floor(plain)

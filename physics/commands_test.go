@@ -19,7 +19,7 @@ var (
 	inf = float32(math.Inf(1))
 )
 
-// direct does at once to a world what a list of commands records, and remembers the first
+// direct applies at once to a world the changes that a list of commands records, and keeps the first
 // error.
 type direct struct {
 	w      *physics.World
@@ -31,7 +31,7 @@ type direct struct {
 	err    error
 }
 
-// both records a command, and does it unless an earlier one has failed.
+// both records a command, and executes it unless an earlier one has failed.
 func (d *direct) both(record func(), do func() error) {
 	record()
 	if d.err == nil {
@@ -53,8 +53,8 @@ func (d *direct) shape(s physics.Shape) physics.Shape {
 	return s
 }
 
-// A list does what its commands do one by one; if one of these fails it does nothing, and
-// says so with the same words.
+// A list has the effect of its commands one by one. If one of these fails, it changes nothing and
+// returns the same error.
 func TestCommandsDoWhatCallsDo(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		w, err := physics.New(physics.Config{Capacity: 12})
@@ -275,8 +275,8 @@ func finite(v [2]float32) bool { return v[0]-v[0] == 0 && v[1]-v[1] == 0 }
 
 func huge(v [2]float32) bool { return max(v[0], -v[0], v[1], -v[1]) > 1e9 }
 
-// The error of a list names the command; what went before is undone, room is counted
-// with what goes.
+// The error of a list names the command; earlier commands have no effect; destroyed objects free
+// their capacity.
 func TestBadCommandsAreNamed(t *testing.T) {
 	w := newWorld(t, physics.Config{Capacity: 3})
 	a := body(t, w, physics.DynamicBody, 0, 0)
@@ -370,7 +370,7 @@ func TestCommandsReuseWhatTheyFree(t *testing.T) {
 	}
 }
 
-// What overflows only when it is done disables the body in the next step.
+// A value that overflows only when the command is executed disables the body in the next step.
 func TestCommandsThatOverflow(t *testing.T) {
 	for name, record := range map[string]func(*physics.Commands, physics.Body){
 		"impulse": func(c *physics.Commands, b physics.Body) { c.ApplyLinearImpulse(b, [2]float32{3e38}, [2]float32{0, 9}) },

@@ -61,7 +61,7 @@ func TestEngineRefusesToOpen(t *testing.T) {
 	}
 }
 
-// Whoever imports physics must not link the engine of another package.
+// A program that imports physics must not link the engine of another package.
 func TestFrontImportsNoEngine(t *testing.T) {
 	files, err := os.ReadDir(".")
 	if err != nil {

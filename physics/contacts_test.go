@@ -16,7 +16,7 @@ func rounded(hx, hy, radius float32) physics.Polygon {
 	return p
 }
 
-// What falls on a floor comes to rest at the height of its shape, on any kind of floor.
+// A falling body comes to rest at the height of its shape, on any kind of floor.
 func TestRestingHeights(t *testing.T) {
 	floors := map[string]func(r fixture){
 		"box": func(r fixture) { r.floor(plain) },
@@ -103,7 +103,7 @@ func TestSlidingOverJoints(t *testing.T) {
 	r.near("angle", r.angle(b), 0, 0.02)
 }
 
-// A kinematic body pushes and is not pushed.
+// A kinematic body pushes others, and nothing pushes it.
 func TestKinematicPushes(t *testing.T) {
 	r := newFixture(t, -10)
 	r.floor(plain)
@@ -151,7 +151,7 @@ func TestPaddle(t *testing.T) {
 	r.near("paddle", r.angle(paddle), 1, 1e-3)
 }
 
-// The mass of a body is that of its shapes, and it turns about their centre.
+// The mass of a body is that of its shapes, and it turns about their centre of mass.
 func TestCompound(t *testing.T) {
 	r := newFixture(t, 0)
 	b := r.dynamic(0, 0, moving(1, 0, 2))
@@ -176,7 +176,7 @@ func TestCompound(t *testing.T) {
 	r.near("angle", math.Remainder(angle-4, 2*math.Pi), 0, 1e-2)
 }
 
-// The shapes of a body stay together and carry it as feet do.
+// The shapes of a body stay together and carry it like feet.
 func TestTable(t *testing.T) {
 	r := newFixture(t, -10)
 	r.floor(plain)
@@ -215,7 +215,7 @@ func TestFixedRotation(t *testing.T) {
 	r.near("height on a corner", y, 0.5*(math.Sin(0.5)+math.Cos(0.5)), 0.005)
 }
 
-// Shapes whose filters do not agree pass each other.
+// Shapes whose filters exclude each other pass through each other.
 func TestFiltersOfSolver(t *testing.T) {
 	const all = ^uint64(0)
 	for _, c := range []struct {
@@ -244,8 +244,8 @@ func TestFiltersOfSolver(t *testing.T) {
 
 var bodyTypes = []physics.BodyType{physics.StaticBody, physics.KinematicBody, physics.DynamicBody}
 
-// A sensor tells who comes and who goes, whatever the types of the two bodies as long as one
-// can move, and pushes nobody.
+// A sensor reports shapes that come and go, for all types of the two bodies of which one
+// can move, and pushes nothing.
 func TestSensors(t *testing.T) {
 	for _, of := range bodyTypes {
 		for _, visitor := range bodyTypes {
@@ -305,7 +305,7 @@ func testSensor(r fixture, name string, of, visitor physics.BodyType, first bool
 			r.Errorf("%s: step %d: %+v", name, step, *e)
 		}
 	}
-	// They meet after 2 m, and part after 4 m, at 2 m/s.
+	// They meet after 2 m, and separate after 4 m, at 2 m/s.
 	if len(begin) != 1 || len(end) != 1 || math.Abs(float64(begin[0]-60)) > 2 || math.Abs(float64(end[0]-120)) > 2 {
 		r.Errorf("%s: begins at steps %v, ends at %v", name, begin, end)
 	}
@@ -321,7 +321,7 @@ func TestSensorsEndWithTheirShapes(t *testing.T) {
 		r := newFixture(t, 0)
 		still := r.body(physics.StaticBody, 0, 0)
 		sensor := r.box(still, sensing, 1, 1)
-		r.box(r.dynamic(0.5, 0), sensing, 1, 1) // sensors do not see each other
+		r.box(r.dynamic(0.5, 0), sensing, 1, 1) // sensors do not detect each other
 		b := r.dynamic(0.2, 0)
 		visitor := r.circle(b, plain, 0.2)
 		r.steps(1)
@@ -384,8 +384,8 @@ func TestTouches(t *testing.T) {
 	}
 }
 
-// Contacts are counted while they are there: pairs far apart are none, and discs in a row
-// are one fewer than there are discs, or more where they only come near.
+// ContactCount counts present contacts: distant pairs have none; a row of discs has one fewer than it has
+// discs, or more where discs are only near each other.
 func TestContactCount(t *testing.T) {
 	r := newFixture(t, 0)
 	count := func(least, most int) {

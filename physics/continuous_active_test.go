@@ -11,7 +11,7 @@ import (
 	"github.com/evertick/evertick/physics"
 )
 
-// sleeperFar makes a body that begins asleep where nothing else is.
+// sleeperFar makes a body that begins asleep, far from all others.
 func (r fixture) sleeperFar() physics.Body {
 	r.Helper()
 	b := r.dynamic(-1000, -1000, asleep)
@@ -19,8 +19,8 @@ func (r fixture) sleeperFar() physics.Body {
 	return b
 }
 
-// TestNothingLeaves while a body sleeps: from the first step on, in which all walls are new, and in steps in which
-// some were changed.
+// This is TestNothingLeaves while a body sleeps: from the first step on, when all walls are new, and in steps after
+// walls were changed.
 func TestNothingLeavesChangedCells(t *testing.T) {
 	seeds := uint64(4)
 	if testing.Short() {
@@ -40,7 +40,7 @@ func TestNothingLeavesChangedCells(t *testing.T) {
 	}
 }
 
-// Levels and workers agree there, too; there are shapes enough for several of these.
+// Levels and workers agree there, too; there are enough shapes for several workers.
 func TestChangedCellsAreTheSameEverywhere(t *testing.T) {
 	build := func(c physics.Config) *prison {
 		p := newPrison(t, 5, 200, c)
@@ -75,8 +75,8 @@ func TestChangedCellsAreTheSameEverywhere(t *testing.T) {
 	}
 }
 
-// briefWalls put a thin wall at x = 0 into a world in which something sleeps. before is called, if it is not nil, some steps
-// earlier; and the wall counts as moving in the step that follows.
+// briefWalls put a thin wall at x = 0 into a world with a sleeper. If before is not nil, it runs some steps
+// earlier. The wall counts as moving in the next step.
 var briefWalls = []struct {
 	name        string
 	before, now func(r fixture, wall *physics.Body)
@@ -118,7 +118,7 @@ func (r fixture) thinWall(wall *physics.Body, x float32) {
 	r.segment(*wall, plain, 0, -3, 0, 3)
 }
 
-// A wall stops what is fast also in the first step after it came there, whatever brought it there, while something sleeps.
+// While a body sleeps, a wall stops fast bodies in the first step after it was created or moved, by any means.
 func TestWallsStopFromTheFirstStep(t *testing.T) {
 	for _, wall := range briefWalls {
 		for round := range paritytest.Rounds(20) {
@@ -151,7 +151,7 @@ func TestWallsStopFromTheFirstStep(t *testing.T) {
 	}
 }
 
-// flyer makes a ball that goes to x = 0 from 1 m away, on a side, and beyond: fast, or carried by a heavy plate that is.
+// flyer makes a ball that flies from 1 m away, on one side, past x = 0: fast by itself, or carried by a fast heavy plate.
 func (r fixture) flyer(how string, rng *rand.Rand, side float32) physics.Body {
 	r.Helper()
 	y := float32(within(rng, -1, 1))
@@ -170,7 +170,7 @@ func (r fixture) flyer(how string, rng *rand.Rand, side float32) physics.Body {
 	return b
 }
 
-// Walls that change while something sleeps cost no memory from step to step.
+// Changing walls while a body sleeps allocates nothing from step to step.
 func TestChangedWallsAllocateNothing(t *testing.T) {
 	if paritytest.Instrumented {
 		t.Skip("not run: allocations of an instrumented build")

@@ -10,7 +10,7 @@ import (
 	"github.com/evertick/evertick/physics"
 )
 
-// lockedRow is what must keep its bits of a body with locks.
+// lockedRow holds the values of a body with locks that must keep their bits.
 type lockedRow struct{ x, y, angle, cos, sin uint32 }
 
 func rowOf(c physics.Columns, i int, l physics.MotionLocks) (h lockedRow) {
@@ -26,12 +26,12 @@ func rowOf(c physics.Columns, i int, l physics.MotionLocks) (h lockedRow) {
 	return h
 }
 
-// lockedBullet is a bullet that is held.
+// lockedBullet makes a body a bullet with locks.
 func lockedBullet(l physics.MotionLocks) func(d *physics.BodyDef) {
 	return func(d *physics.BodyDef) { d.Bullet, d.LockX, d.LockY, d.FixedRotation = true, l.X, l.Y, l.Rotation }
 }
 
-// A bullet at rest that a kinematic bar or plate sweeps over is moved by it in all ways but those in which it is held.
+// A kinematic bar or plate that sweeps over a bullet at rest moves it in all directions that are not locked.
 func TestCarriedBulletsStayHeld(t *testing.T) {
 	for k := range 8 {
 		l := physics.MotionLocks{X: k&1 != 0, Y: k&2 != 0, Rotation: k&4 != 0}
@@ -69,8 +69,8 @@ func TestCarriedBulletsStayHeld(t *testing.T) {
 	}
 }
 
-// So do many bullets with any locks that meet rods and each other's walls at any angle: what begins near a surface
-// slides, what begins in one is halted there.
+// The same holds for many bullets with any locks that meet rods and walls at any angle: a bullet that begins near a
+// surface slides, one that begins inside stops there.
 func TestHeldBullets(t *testing.T) {
 	const bullets = 60
 	for round := range paritytest.Rounds(8) {
@@ -119,8 +119,8 @@ func TestHeldBullets(t *testing.T) {
 	}
 }
 
-// No stop makes a dynamic body faster than MaxSpeed, whatever it meets: kinematic bodies of up to 1000 m/s in which it is, most
-// of all.
+// Continuous collision never makes a dynamic body faster than MaxSpeed, not even with overlapping kinematic bodies of up
+// to 1000 m/s.
 func TestStopsHoldMaxSpeed(t *testing.T) {
 	for round := range paritytest.Rounds(40) {
 		rng := rand.New(rand.NewPCG(paritytest.Seed(), uint64(round)))

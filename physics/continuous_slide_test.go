@@ -19,7 +19,7 @@ func both(t *testing.T, gravity float32, run func(r fixture)) (on, off fixture) 
 	return on, off
 }
 
-// sameMotion complains unless bodies of two worlds have the same bits.
+// sameMotion fails unless the bodies of two worlds have the same bits.
 func sameMotion(t *testing.T, what string, on, off fixture) {
 	t.Helper()
 	if a, b := on.w.Hash(), off.w.Hash(); a != b {
@@ -27,8 +27,8 @@ func sameMotion(t *testing.T, what string, on, off fixture) {
 	}
 }
 
-// What slides along a wall at 100 m/s loses nothing that it would not lose otherwise: on a
-// box, along a line of segments, and on the inside of a wide bend of these.
+// Continuous collision takes no speed from a body that slides along a wall at 100 m/s: on a
+// box, along a line of segments, and on the inside of a wide bend of segments.
 func TestSlidingIsNotHeldUp(t *testing.T) {
 	for name, build := range map[string]func(r fixture) physics.Body{
 		"box": func(r fixture) physics.Body {
@@ -73,7 +73,7 @@ func TestSlidingIsNotHeldUp(t *testing.T) {
 	}
 }
 
-// slides puts bodies of three kinds on a floor, at any place of 4 m, and gives them about a speed.
+// slides puts bodies of three kinds on a floor, anywhere within 4 m, with about the given speed.
 func (r fixture) slides(rng *rand.Rand, floor string, speed float32) (bodies []physics.Body, speeds []float32) {
 	r.Helper()
 	d, b, end := material(0, 0), r.body(physics.StaticBody, 0, 0), 1.1*speed+30
@@ -111,8 +111,8 @@ func (r fixture) slides(rng *rand.Rand, floor string, speed float32) (bodies []p
 	return bodies, speeds
 }
 
-// Up to 399 m/s, a chain and a single box hold up nothing that slides on them. At the seams of floors of many shapes
-// the collision holds up some, and continuous collision no more than those.
+// Up to 399 m/s, a chain and a single box do not slow sliding bodies down. At the seams of floors of many shapes
+// ordinary collision slows some down, and continuous collision no more.
 func TestFastThingsSlide(t *testing.T) {
 	for n, floor := range []string{"box", "chain", "boxes", "segments"} {
 		for _, speed := range []float32{20, 60, 200, 390} {
@@ -145,7 +145,7 @@ func TestFastThingsSlide(t *testing.T) {
 	}
 }
 
-// What lies on something is no concern of it, nor what falls slowly.
+// Continuous collision does not affect resting bodies, nor slowly falling ones.
 func TestRestIsNotTouched(t *testing.T) {
 	on, off := both(t, -10, func(r fixture) {
 		r.floor(material(0.6, 0))
@@ -177,7 +177,7 @@ func TestBounceAfterStop(t *testing.T) {
 	}
 }
 
-// Steps between segments and narrow gaps stop what does not fit, and nothing else.
+// Steps between segments and narrow gaps stop bodies that do not fit, and no others.
 func TestSteps(t *testing.T) {
 	for _, c := range []struct {
 		step  float32
@@ -244,7 +244,7 @@ func TestWhatDoesNotStop(t *testing.T) {
 	}
 }
 
-// A one-way platform that flies is stopped where its front meets a wall, and passes elsewhere: slow or fast.
+// A wall stops a flying one-way platform, slow or fast, if its front hits the wall; otherwise the platform passes.
 func TestFlyingPlatforms(t *testing.T) {
 	for _, speed := range []float32{3, 200} {
 		for _, front := range []float32{-1, 1} {
@@ -263,8 +263,7 @@ func TestFlyingPlatforms(t *testing.T) {
 	}
 }
 
-// Bullets are stopped by bodies that are not, wherever these come from; other bodies only by
-// static ones.
+// Bodies that are not bullets stop bullets, from any direction; only static bodies stop other bodies.
 func TestBullets(t *testing.T) {
 	for name, c := range map[string]struct {
 		target, bullet bool // bullets
@@ -306,7 +305,7 @@ func TestBullets(t *testing.T) {
 	}
 }
 
-// targets are how a thin body of 8 m moves that bullets meet.
+// targets are the motions of a thin body of 8 m that bullets hit.
 var targets = []struct {
 	name string
 	kind physics.BodyType
@@ -333,8 +332,8 @@ var targets = []struct {
 
 func within(rng *rand.Rand, a, b float64) float64 { return a + (b-a)*rng.Float64() }
 
-// Bullets of 30 to 10,000 m/s do not get past a plate of 4 cm or a rod that moves and turns, whatever shape they
-// have; nor do those that have been stopped, and are slow.
+// Bullets of any shape at 30 to 10,000 m/s do not pass a plate of 4 cm or a rod that moves and turns, not even after they
+// have been stopped and are slow.
 func TestBulletsAndWhatMoves(t *testing.T) {
 	const lanes = 60 // a bit of the category each, in one world
 	for n, target := range targets {
@@ -382,7 +381,7 @@ func TestBulletsAndWhatMoves(t *testing.T) {
 	}
 }
 
-// seenFrom is the place of a body in the frame of another one.
+// seenFrom returns the position of a body in the frame of another one.
 func (r fixture) seenFrom(from, b physics.Body) (x, y float64) {
 	r.Helper()
 	x, y = r.at(b)

@@ -11,13 +11,13 @@ import (
 	"github.com/evertick/evertick/physics"
 )
 
-// A still is a body that does not move although its velocity says that it does, for so many steps.
+// still counts the steps in which a body does not move although its velocity is not zero.
 type still struct {
 	steps int
 	x, y  float32
 }
 
-// look counts, and returns true when it has been too long.
+// look counts a step, and returns true when there are too many.
 func (s *still) look(c physics.Columns, i int) bool {
 	x, y, vx, vy := c.X[i], c.Y[i], c.VX[i], c.VY[i]
 	dx, dy := x-s.x, y-s.y
@@ -71,7 +71,7 @@ func TestBallsFallPastTheEndOfAChain(t *testing.T) {
 	}
 }
 
-// outlines make an obstacle around the origin, some 10 m wide; b may be static or not.
+// outlines make an obstacle around the origin, some 10 m wide, on any type of body.
 var outlines = []struct {
 	name  string
 	build func(r fixture, b physics.Body, rng *rand.Rand)
@@ -139,7 +139,7 @@ var outlines = []struct {
 	}},
 }
 
-// ring is the points of an island, or of a cave.
+// ring returns the points of an island, or of a cave.
 func ring(rng *rand.Rand, cave bool) (points [][2]float32) {
 	n := 3 + rng.IntN(9)
 	for k := range n {
@@ -153,8 +153,8 @@ func ring(rng *rand.Rand, cave bool) (points [][2]float32) {
 	return points
 }
 
-// loose makes shapes for a body that falls: any of a circle, capsule, box, triangle, stick, segment, circle
-// beside the centre, dumbbell, platform and a loop of a chain, of 2 cm to 1 m.
+// loose makes shapes for a falling body: a circle, capsule, box, triangle, stick, segment, circle
+// beside the centre, dumbbell, platform or loop of a chain, of 2 cm to 1 m.
 func (r fixture) loose(kind int, b physics.Body, rng *rand.Rand) {
 	r.Helper()
 	d := plain
@@ -195,8 +195,8 @@ func (r fixture) loose(kind int, b physics.Body, rng *rand.Rand) {
 
 const looseKinds = 10
 
-// Whatever falls on whatever outline, at any speed: nothing stands still for 20 steps while its velocity says
-// that it moves at 5 m/s. With EVERTICK_LONG these are 100,000 shapes, otherwise 4,800.
+// Bodies of all shapes fall on all outlines, at any speed: none stands still for 20 steps with a velocity of
+// 5 m/s or more. With EVERTICK_LONG there are 100,000 shapes, otherwise 4,800.
 func TestNothingHangs(t *testing.T) {
 	const batch = 100
 	shapes := 3 * batch * len(outlines)
@@ -227,7 +227,7 @@ func TestNothingHangs(t *testing.T) {
 	}
 }
 
-// fallOn throws bodies at what is around the origin, half of them at its ends, and returns how many hang.
+// fallOn throws bodies at the obstacle around the origin, half of them at its ends, and returns how many get stuck.
 func (r fixture) fallOn(name string, rng *rand.Rand, bodies int) (hung int) {
 	r.Helper()
 	first := 0

@@ -14,8 +14,8 @@ import (
 // thin is half the thickness of the walls of these tests: 2 cm.
 const thin = 0.01
 
-// projectile gives a body the shape of a projectile: by turns a disc, a capsule, a box, a
-// triangle and a long stick, of 2 cm to 40 cm, with no more than a quarter turn a step.
+// projectile gives a body the shape of a projectile: in turn a disc, a capsule, a box, a
+// triangle and a long stick, of 2 cm to 40 cm. It turns by at most a quarter turn per step.
 func (r fixture) projectile(kind int, rng *rand.Rand, x, y, vx, vy float32, change ...func(d *physics.BodyDef)) physics.Body {
 	r.Helper()
 	d := material(0.3, 0)
@@ -38,7 +38,7 @@ func (r fixture) projectile(kind int, rng *rand.Rand, x, y, vx, vy float32, chan
 	return b
 }
 
-// cell is a room of walls of 2 cm, 4 m wide, that is turned about its middle: of boxes,
+// cell is a room with walls of 2 cm, 4 m wide, rotated about its middle. Its walls are boxes,
 // segments, capsules, or a ring of short segments.
 func (r fixture) cell(kind int, x, y float32, angle float64) physics.Body {
 	r.Helper()
@@ -76,7 +76,7 @@ func (r fixture) cell(kind int, x, y float32, angle float64) physics.Body {
 	return b
 }
 
-// inCell reports whether a place is in the cell around the origin.
+// inCell reports whether a position is in the cell around the origin.
 func inCell(kind int, x, y, angle float64) bool {
 	s, c := math.Sincos(angle)
 	x, y = c*x+s*y, c*y-s*x
@@ -86,7 +86,7 @@ func inCell(kind int, x, y, angle float64) bool {
 	return math.Abs(x) < 2 && math.Abs(y) < 2
 }
 
-// prison is cells with a projectile of 200 m/s in each, shot in any direction.
+// prison is a world of cells with a projectile of 200 m/s in each, shot in any direction.
 type prison struct {
 	fixture
 	seed  uint64
@@ -124,7 +124,7 @@ func newPrison(t testing.TB, seed uint64, cells int, c physics.Config) *prison {
 	return p
 }
 
-// alter changes every seventh cell: it adds a shape outside, or takes that away again.
+// alter changes every seventh cell: it adds a shape outside, or removes it again.
 func (p *prison) alter(step int) {
 	p.Helper()
 	for i := step % 7; i < len(p.cells); i += 7 {
@@ -137,8 +137,8 @@ func (p *prison) alter(step int) {
 	}
 }
 
-// watch does steps, with a call before each, and complains of shots that are outside after one, and of
-// energy that came from nowhere.
+// watch runs steps, with a call before each, and fails if a projectile is outside after one, or has
+// gained energy.
 func (p *prison) watch(steps int, before func(step int)) {
 	p.Helper()
 	total, energy := 0, p.total().energy
@@ -176,7 +176,7 @@ func TestNothingLeaves(t *testing.T) {
 	}
 }
 
-// centre is the centre of mass.
+// centre returns the centre of mass of a body.
 func (r fixture) centre(b physics.Body) (x, y float64) {
 	r.Helper()
 	c, err := r.w.WorldCenter(b)
@@ -184,8 +184,8 @@ func (r fixture) centre(b physics.Body) (x, y float64) {
 	return float64(c[0]), float64(c[1])
 }
 
-// gallery is a world where much is stopped: projectiles in cells, and bullets that hit what
-// moves. It is made so by its seed.
+// gallery is a world with much continuous collision: projectiles in cells, and bullets that hit moving
+// bodies. It is a function of its seed.
 func gallery(t testing.TB, seed uint64, c physics.Config) fixture {
 	t.Helper()
 	rng := rand.New(rand.NewPCG(seed, 7))
@@ -205,7 +205,7 @@ func gallery(t testing.TB, seed uint64, c physics.Config) fixture {
 	return r
 }
 
-// Levels and workers do not matter, nor whether the world was a copy or a snapshot.
+// The result does not depend on levels and workers, nor on copies and snapshots.
 func TestSweepIsTheSameEverywhere(t *testing.T) {
 	base := gallery(t, 1, physics.Config{Level: native.Go})
 	var others []fixture
@@ -256,8 +256,8 @@ func TestBulletFlag(t *testing.T) {
 	}
 }
 
-// Values that are not finite are for the quarantine; the sweep must neither stop for them nor
-// let them hide a wall from others.
+// The next step disables bodies with values that are not finite. Continuous collision must neither fail because of
+// them, nor may they hide a wall from others.
 func TestSweepOfBrokenBodies(t *testing.T) {
 	r := newFixture(t, 0)
 	wall := r.body(physics.StaticBody, 10, 0)
@@ -283,7 +283,7 @@ func TestSweepOfBrokenBodies(t *testing.T) {
 	}
 }
 
-// Thousands of fast bodies in one place, in the midst of as many walls.
+// Thousands of fast bodies are in one place, among as many walls.
 func TestManyFastBodiesInOnePlace(t *testing.T) {
 	const n = 3000
 	if testing.Short() {
@@ -306,7 +306,7 @@ func TestManyFastBodiesInOnePlace(t *testing.T) {
 	r.steps(2)
 }
 
-// A fast pendulum is not stopped at the shape of the body that it hangs from.
+// The shape of the body that holds a fast pendulum does not stop it.
 func TestFastPendulumPassesItsPost(t *testing.T) {
 	r := newFixture(t, 0)
 	a, b := r.body(physics.StaticBody, 0, 0), r.dynamic(2, 0, moving(0, 100, 50))

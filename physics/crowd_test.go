@@ -7,8 +7,8 @@ import (
 	"github.com/evertick/evertick/physics"
 )
 
-// crowd is a world of all kinds of bodies and shapes in a box, with what is done to it drawn
-// from a seed: two with the same seed do the same.
+// crowd is a world of all kinds of bodies and shapes in a box. A seed determines all changes: two crowds with the same
+// seed behave in the same way.
 type crowd struct {
 	*physics.World
 	t   testing.TB
@@ -38,7 +38,7 @@ func newCrowd(t testing.TB, c physics.Config, n int, seed uint64) *crowd {
 	return w
 }
 
-// clone returns a copy that will do the same.
+// clone returns a copy that will behave in the same way.
 func (w *crowd) clone() *crowd {
 	w.t.Helper()
 	rng := *w.rng
@@ -74,7 +74,7 @@ func (w *crowd) add() {
 	}
 }
 
-// join ties a body to another one, unless it meets itself.
+// join makes a joint from a body to a random other one.
 func (w *crowd) join(b physics.Body) {
 	w.t.Helper()
 	other, ok := w.BodyAt(w.pick(w.Rows()))
@@ -97,7 +97,7 @@ func (w *crowd) join(b physics.Body) {
 	must[physics.Joint](w.t)(jointMakers[w.pick(len(jointMakers))].create(w.World, d))
 }
 
-// facing returns the frame of body B that is where that of body A is, if the two are near each other.
+// facing returns the frame of body B at the place of that of body A, if the two are near each other.
 func (w *crowd) facing(d physics.JointDef) (physics.JointFrame, bool) {
 	c, a, b := w.Columns(), d.BodyA.Index(), d.BodyB.Index()
 	p := d.FrameA.Point
@@ -107,7 +107,7 @@ func (w *crowd) facing(d physics.JointDef) (physics.JointFrame, bool) {
 	return at(x, y, d.FrameA.Angle+c.Angle[a]-c.Angle[b]), float32(x*x)+float32(y*y) < 9
 }
 
-// stirJoint does something to a joint, if one is there.
+// stirJoint changes a joint, if there is one.
 func (w *crowd) stirJoint() error {
 	w.t.Helper()
 	j, ok := w.JointAt(w.pick(64))
@@ -161,7 +161,7 @@ func (w *crowd) shape(b physics.Body) {
 	}
 }
 
-// stir does something to a few bodies, and keeps their number.
+// stir changes a few bodies, and keeps their number.
 func (w *crowd) stir() {
 	w.t.Helper()
 	for range 3 {

@@ -13,7 +13,7 @@ import (
 	"github.com/evertick/evertick/physics/box2d"
 )
 
-// floatColumns are the columns by name, in the order in which Disabled looks at them.
+// floatColumns returns the columns by name, in the order in which a step checks them.
 func floatColumns(c physics.Columns) (names []string, columns [][]float32) {
 	for _, x := range []struct {
 		name   string
@@ -29,7 +29,7 @@ func floatColumns(c physics.Columns) (names []string, columns [][]float32) {
 	return names, columns
 }
 
-// heap returns boxes and discs that lie on each other, on the ground, and a kinematic one
+// heap returns boxes and discs on top of each other, on the ground, with a kinematic body
 // in their middle.
 func heap(t testing.TB) *physics.World {
 	w := newWorld(t, physics.Config{Capacity: 100, Gravity: [2]float32{0, -10}})
@@ -59,8 +59,8 @@ func steps(t testing.TB, w *physics.World, n int) {
 	}
 }
 
-// A value that is not finite, in any column of any body, takes that body out in the next
-// step, and the others do what they would do without it.
+// A value that is not finite, in any column of any body, disables that body in the next
+// step, and the others move as if it were absent.
 func TestQuarantine(t *testing.T) {
 	start := heap(t)
 	names, _ := floatColumns(start.Columns())
@@ -80,7 +80,7 @@ func TestQuarantine(t *testing.T) {
 				what := fmt.Sprintf("%s[%d] = %v", name, index, v)
 				e, value := w.Events().Disabled, v
 				if v != v {
-					value = nan // whichever it was
+					value = nan // every NaN is stored as the same NaN
 				}
 				if len(e) != 1 || e[0].Body != b || e[0].Tick != 30 || e[0].Column != name ||
 					math.Float32bits(e[0].Value) != math.Float32bits(value) {
@@ -110,7 +110,7 @@ func sameBut(t *testing.T, what string, a, b *physics.World, row int) {
 	}
 }
 
-// Several at once, as soon as in the same step, and those behind them.
+// Several bodies at once, in the same step, and the bodies after them.
 func TestQuarantineOfMany(t *testing.T) {
 	w := heap(t)
 	c := w.Columns()
@@ -160,7 +160,7 @@ func TestEnableBringsABodyBack(t *testing.T) {
 	if err := w.SetVelocity(b, [2]float32{1, 0}, 0); !errors.Is(err, physics.ErrRange) {
 		t.Errorf("SetVelocity: %v", err)
 	}
-	w.Columns().VX[20] = 5 // behind our back
+	w.Columns().VX[20] = 5 // by writing to the column
 	steps(t, w, 1)
 	if v, _, _ := w.Velocity(b); v != [2]float32{} {
 		t.Errorf("a disabled body moves at %v", v)
@@ -183,8 +183,8 @@ func TestEnableBringsABodyBack(t *testing.T) {
 	}
 }
 
-// A shape of a disabled body can be made and destroyed; it is in the scene once the body
-// is.
+// A shape of a disabled body can be created and destroyed; it takes part once the body is
+// enabled.
 func TestShapesOfDisabledBodies(t *testing.T) {
 	w := newWorld(t, physics.Config{Gravity: [2]float32{0, -10}})
 	box(t, w, body(t, w, physics.StaticBody, 0, -1), 20, 1)
@@ -222,8 +222,8 @@ func TestShapesOfDisabledBodies(t *testing.T) {
 	}
 }
 
-// Whatever stands in the columns, a step ends with values that are finite, without an
-// error, and the same on every level.
+// With any values in the columns, a step ends with finite values, without an
+// error, and with the same result on every level.
 func TestHostileColumns(t *testing.T) {
 	start := heap(t)
 	for seed := range uint64(200) {
@@ -232,7 +232,7 @@ func TestHostileColumns(t *testing.T) {
 		write := make(map[[2]int]float32)
 		for range 1 + rng.IntN(6) {
 			v := math.Float32frombits(rng.Uint32())
-			if rng.IntN(2) == 0 { // the largest that pass
+			if rng.IntN(2) == 0 { // the largest valid values
 				v = float32(math.Copysign(0x1.fffffep62, float64(v)))
 			}
 			write[[2]int{rng.IntN(18), rng.IntN(start.Rows())}] = v

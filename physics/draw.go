@@ -215,15 +215,15 @@ func (p *pen) joints() {
 		}
 		onA, onB := s.jointAnchors(i)
 		if JointKind(r.kind) != MouseJoint {
-			p.arm(a, onA)
+			p.jointArm(a, onA)
 		}
 		p.line(onA, onB, ColorJoint)
-		p.arm(b, onB)
+		p.jointArm(b, onB)
 	}
 }
 
-// arm draws a line from the centre of mass of a body to a point of a joint.
-func (p *pen) arm(body int, at [2]float32) {
+// jointArm draws a line from the centre of mass of a body to a point of a joint.
+func (p *pen) jointArm(body int, at [2]float32) {
 	if p.s.cols.Type[body] != StaticBody {
 		p.line(p.s.centreOfMass(body), at, ColorJoint)
 	}

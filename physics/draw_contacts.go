@@ -17,8 +17,8 @@ func (p *pen) contacts() {
 	o := s.origins(n)
 	o.UpdateCentresOfMass(s.level, &d.poses, 0, n)
 	d.pairs.A, d.pairs.B, d.contacts = d.pairs.A[:0], d.pairs.B[:0], d.contacts[:0]
-	p.gather(s.contacts)
-	p.gather(s.sleep.resting)
+	p.collectContacts(s.contacts)
+	p.collectContacts(s.sleep.resting)
 	n = len(d.contacts)
 	d.manifolds = slices.Grow(d.manifolds[:0], n)[:n]
 	rigid.Collide(s.level, s.shapes.shape, s.shapes.filters.Body, &d.poses, &d.pairs, d.manifolds)
@@ -28,20 +28,20 @@ func (p *pen) contacts() {
 	d.poses.Cos, d.poses.Sin = nil, nil // the world's
 }
 
-// gather adds the contacts that push.
-func (p *pen) gather(contacts []rigid.Contact) {
+// collectContacts adds the contacts that push.
+func (p *pen) collectContacts(contacts []rigid.Contact) {
 	s, d := p.s, p.d
 	for i := range contacts {
 		if c := &contacts[i]; c.Count > 0 && c.Flags&(sensorA|sensorB|passThrough) == 0 &&
-			s.shapesLive(c) && p.solid(c.A) && p.solid(c.B) {
+			s.shapesLive(c) && p.inScene(c.A) && p.inScene(c.B) {
 			d.pairs.A, d.pairs.B = append(d.pairs.A, c.A), append(d.pairs.B, c.B)
 			d.contacts = append(d.contacts, *c)
 		}
 	}
 }
 
-// solid reports whether a shape is in the scene at a finite pose.
-func (p *pen) solid(shape uint32) bool {
+// inScene reports whether a shape is in the scene at a finite pose.
+func (p *pen) inScene(shape uint32) bool {
 	t := &p.s.shapes
 	return t.shape[shape].Count > 0 && p.placed(int(t.filters.Body[shape]))
 }

@@ -12,12 +12,12 @@ import (
 	"github.com/evertick/evertick/physics/box2d"
 )
 
-// everything is drawn.
+// everything selects all marks.
 var everything = physics.DrawOptions{
 	Boxes: true, Contacts: true, Impulses: true, Centers: true, Velocities: true, Indices: true, Joints: true,
 }
 
-// picture is what AppendDraw adds to nothing.
+// picture returns the drawing of a world.
 func (r fixture) picture(o physics.DrawOptions) (d physics.Drawing) {
 	r.Helper()
 	r.no(r.w.AppendDraw(&d, o))
@@ -82,7 +82,7 @@ func TestDrawnColors(t *testing.T) {
 	}
 }
 
-// luminance is the relative one of the Web Content Accessibility Guidelines.
+// luminance returns the relative luminance of the Web Content Accessibility Guidelines.
 func luminance(c physics.Color) (sum float64) {
 	for i, weight := range []float64{0.2126, 0.7152, 0.0722} {
 		v := float64(c>>(16-8*i)&255) / 255
@@ -96,7 +96,7 @@ func luminance(c physics.Color) (sum float64) {
 	return sum
 }
 
-// A contrast of 3 is what the guidelines ask of graphics.
+// The guidelines require a contrast of 3 for graphics.
 func TestColorsAreSeenOnLightAndDark(t *testing.T) {
 	const dark = 0x0d1117
 	for _, c := range []physics.Color{
@@ -111,7 +111,7 @@ func TestColorsAreSeenOnLightAndDark(t *testing.T) {
 	}
 }
 
-// A box of 4 kg rests on a floor, and gets in a sub-step what gravity takes in it.
+// A box of 4 kg rests on a floor, whose impulse in a sub-step cancels that of gravity.
 func TestDrawnContacts(t *testing.T) {
 	r := newFixture(t, -10)
 	r.floor(plain)
@@ -136,7 +136,7 @@ func TestDrawnContacts(t *testing.T) {
 	r.near("impulses", sum, 4*10*float64(dt)/4, 0.01)
 }
 
-// What sleeps is drawn in another colour, and with what its contacts carry.
+// Sleeping bodies have another colour, and their contacts have impulses.
 func TestDrawnSleep(t *testing.T) {
 	r := fixture{t, newWorld(t, physics.Config{Gravity: [2]float32{0, -10}})}
 	r.floor(plain)
@@ -197,7 +197,7 @@ func TestDrawnJoints(t *testing.T) {
 	}
 }
 
-// mixture is a world of everything, in motion.
+// mixture is a moving world with all kinds of shapes.
 func mixture(t testing.TB) fixture {
 	r := newFixture(t, -10)
 	r.floor(plain)
@@ -216,7 +216,7 @@ func mixture(t testing.TB) fixture {
 	return r
 }
 
-// public is what a program sees of a drawing.
+// public returns the exported fields of a drawing.
 func public(d physics.Drawing) []any {
 	return []any{d.Circles, d.Polygons, d.Lines, d.Labels, d.Points, d.Text, d.Extent, d.Focus}
 }

@@ -85,7 +85,7 @@ const maxTuning = 1e6
 
 func checkTuning(field string, v float32) error { return checkBetween(field, v, 0, maxTuning) }
 
-func checkStrength(field string, v float32) error { return checkBetween(field, v, 0, valueLimit) }
+func checkMagnitude(field string, v float32) error { return checkBetween(field, v, 0, valueLimit) }
 
 // because appends the rule that was broken, where the value alone does not explain
 // the error.

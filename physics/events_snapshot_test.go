@@ -10,7 +10,7 @@ import (
 	"github.com/evertick/evertick/physics"
 )
 
-// Events of every kind come back with a snapshot that they are kept with, and only then.
+// Restoring a snapshot together with its events restores events of every kind; without them there are none.
 func TestEventsAreKept(t *testing.T) {
 	w := eventful(t)
 	e := w.Events()
@@ -57,7 +57,7 @@ func TestEventsAreKept(t *testing.T) {
 	}
 }
 
-// eventful is a world in whose last step much has happened.
+// eventful is a world whose last step has many events.
 func eventful(t *testing.T) *physics.World {
 	t.Helper()
 	w, err := physics.New(physics.Config{})

@@ -60,9 +60,9 @@ func TestContactsBeginAndEnd(t *testing.T) {
 	}
 }
 
-// Two circles that overlap, one of which is destroyed in some way: the contact ends with
-// the handles that the shapes had, even if the numbers are others' by then, which begin
-// without the impulses of the former.
+// One of two overlapping circles is destroyed in some way. The contact ends with
+// the handles of the old shapes, even if new shapes reuse their numbers; those begin
+// without the old impulses.
 func TestContactsOfTheDestroyedEnd(t *testing.T) {
 	for name, destroy := range map[string]func(*physics.World, physics.Body, physics.Shape) error{
 		"DestroyShape": func(w *physics.World, _ physics.Body, s physics.Shape) error { return w.DestroyShape(s) },
@@ -85,7 +85,7 @@ func TestContactsOfTheDestroyedEnd(t *testing.T) {
 					if !w.Valid(b) {
 						b = body(t, w, physics.DynamicBody, 0, 0.49)
 					}
-					def.Sensor = !sensor // the number is one of the other kind
+					def.Sensor = !sensor // the new shape is of the other kind
 					if n := circle(t, w, b, def, 0.5); n == s || w.ValidShape(s) {
 						t.Fatal("a handle was given out twice")
 					}

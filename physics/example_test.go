@@ -6,7 +6,7 @@ import (
 	"github.com/evertick/evertick/physics"
 )
 
-// A ball falls on the ground; a command pushes it, a snapshot takes it back.
+// A ball falls on the ground; a command pushes it; a snapshot restores the earlier state.
 func Example() {
 	w, err := physics.New(physics.Config{Gravity: [2]float32{0, -10}})
 	if err != nil {

@@ -11,8 +11,8 @@ import (
 
 const anything = ^uint64(0)
 
-// A box gets an impulse as wide as it is, a disc one of π/2 radii, along the line from the centre; half way through the
-// fall-off, half of it.
+// A box gets an impulse in proportion to its width, a disc one of π/2 radii, away from the centre; and half of that
+// halfway through the falloff.
 func TestExplode(t *testing.T) {
 	bang := physics.ExplosionDef{Radius: 100, ImpulsePerLength: 3, Mask: anything}
 	for name, c := range map[string]struct {
@@ -45,7 +45,7 @@ func TestExplode(t *testing.T) {
 	}
 }
 
-// What is hit off its centre turns; what is static, a sensor, disabled or around the centre feels nothing.
+// An impulse off the centre of mass turns a body; static bodies, sensors, disabled bodies and shapes around the centre get none.
 func TestExplosionReach(t *testing.T) {
 	r := newFixture(t, 0)
 	sensor := plain
@@ -96,7 +96,7 @@ func TestExplosionErrors(t *testing.T) {
 	}
 }
 
-// Commands of pairs do what the calls do, and are refused whole.
+// Commands for pairs have the effect of the calls; a list with an invalid one has none.
 func TestPairCommands(t *testing.T) {
 	r := newFixture(t, 0)
 	a := r.dynamic(0, 0)

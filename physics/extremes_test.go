@@ -9,7 +9,7 @@ import (
 	"github.com/evertick/evertick/physics"
 )
 
-// sameFor runs a scene on every level with several numbers of workers, and in what is restored in its middle.
+// sameFor runs a scene on every level with several numbers of workers, and restores it in the middle.
 func sameFor(t *testing.T, ticks int, c physics.Config, lay func(r fixture), stir func(r fixture, tick int)) {
 	t.Helper()
 	var want []uint64
@@ -42,7 +42,7 @@ func sameFor(t *testing.T, ticks int, c physics.Config, lay func(r fixture), sti
 	}
 }
 
-// sound complains about numbers that are not usable.
+// sound fails for values that are out of range.
 func sound(t testing.TB, w *physics.World, tick int) {
 	t.Helper()
 	names, columns := floatColumns(w.Columns())
@@ -55,7 +55,7 @@ func sound(t testing.TB, w *physics.World, tick int) {
 	}
 }
 
-// Two thousand joints hold one body: all but a few are beyond the colours.
+// Two thousand joints hold one body: most of them find no colour.
 func TestManyJointsOnOneBody(t *testing.T) {
 	const n = 2000
 	lay := func(r fixture) {
@@ -91,7 +91,7 @@ func TestManyJointsOnOneBody(t *testing.T) {
 	})
 }
 
-// A chain of a thousand points carries three hundred bodies, until it goes.
+// A chain of a thousand points carries three hundred bodies, until it is destroyed.
 func TestLongChainUnderMany(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes long")
@@ -122,7 +122,7 @@ func TestLongChainUnderMany(t *testing.T) {
 	})
 }
 
-// Islands come together and part while commands take their members.
+// Islands merge and split while commands destroy their bodies.
 func TestIslandsWhoseMembersGo(t *testing.T) {
 	lay := func(r fixture) {
 		r.box(r.body(physics.StaticBody, 0, -1), plain, 60, 1)
@@ -164,7 +164,7 @@ func TestIslandsWhoseMembersGo(t *testing.T) {
 	})
 }
 
-// A list that wakes a body that sleeps, and destroys it, wakes what lay on it.
+// A list that wakes a sleeping body and destroys it wakes the bodies on top of it.
 func TestSleeperThatIsWokenAndDestroyed(t *testing.T) {
 	for _, kick := range []bool{true, false} {
 		b := newBedroom(t, physics.Config{})
@@ -189,7 +189,7 @@ func TestSleeperThatIsWokenAndDestroyed(t *testing.T) {
 	}
 }
 
-// A joint to a body that sleeps wakes it, and so does its end.
+// Creating or destroying a joint of a sleeping body wakes it.
 func TestJointsWakeSleepers(t *testing.T) {
 	b := newBedroom(t, physics.Config{})
 	b.asleep()
@@ -211,7 +211,7 @@ func TestJointsWakeSleepers(t *testing.T) {
 	}
 }
 
-// The two kinds of worlds do not take each other's snapshots, nor copies, and are unchanged then.
+// Worlds with and without sleep refuse each other's snapshots and copies, and stay unchanged.
 func TestSleepersStayAmongSleepers(t *testing.T) {
 	b := newBedroom(t, physics.Config{})
 	b.asleep()

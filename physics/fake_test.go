@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// fakeEngine moves bodies by their velocity and knows no contacts. next, if
-// set, is what its next fallible call returns.
+// fakeEngine moves bodies by their velocity, without contacts. If next is
+// set, the next call that can fail returns it.
 type fakeEngine struct {
 	cols          *Columns
 	config        Config

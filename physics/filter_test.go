@@ -7,7 +7,7 @@ import (
 	"github.com/evertick/evertick/physics"
 )
 
-// A pair that is ignored passes, others do not; what touches ends to touch, and begins again.
+// The bodies of an ignored pair pass through each other, others do not; their contact ends, and begins again later.
 func TestIgnorePair(t *testing.T) {
 	r := newFixture(t, -10)
 	ground := r.floor(plain)

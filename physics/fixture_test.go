@@ -9,7 +9,7 @@ import (
 
 const dt = float32(1. / 60)
 
-// fixture is a world in which nothing may fail.
+// fixture is a world whose calls must not fail.
 type fixture struct {
 	testing.TB
 	w *physics.World
@@ -45,7 +45,7 @@ func (r fixture) no(err error) {
 	}
 }
 
-// body makes a body that does not sleep, as change says.
+// body makes a body that does not sleep; change may alter its definition.
 func (r fixture) body(kind physics.BodyType, x, y float32, change ...func(d *physics.BodyDef)) physics.Body {
 	r.Helper()
 	d := physics.DefaultBodyDef()
@@ -121,7 +121,7 @@ func (r fixture) steps(n int) {
 	}
 }
 
-// seconds are steps for so long.
+// seconds runs steps for that time.
 func (r fixture) seconds(s float64) { r.Helper(); r.steps(int(math.Round(s * 60))) }
 
 func (r fixture) at(b physics.Body) (x, y float64) {
@@ -145,7 +145,7 @@ func (r fixture) velocity(b physics.Body) (vx, vy, w float64) {
 	return float64(v[0]), float64(v[1]), float64(spin)
 }
 
-// near complains unless got is within tolerance of want.
+// near fails unless got is within tolerance of want.
 func (r fixture) near(what string, got, want, tolerance float64) {
 	r.Helper()
 	if !(math.Abs(got-want) <= tolerance) {
@@ -153,7 +153,7 @@ func (r fixture) near(what string, got, want, tolerance float64) {
 	}
 }
 
-// motion is what the bodies have in common, in float64.
+// motion holds sums over all bodies, in float64.
 type motion struct{ px, py, spin, energy, speed float64 }
 
 // total sums up momentum, angular momentum about the origin, kinetic energy, and the

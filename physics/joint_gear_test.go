@@ -28,8 +28,8 @@ func (r fixture) gear(ground physics.Body, x float32, teeth int, turn float64) (
 	return wheel, must[physics.Joint](r)(r.w.CreateRevoluteJoint(d))
 }
 
-// A wheel with teeth drives another one that is braked, as fast and the other way round, tooth by
-// tooth.
+// A wheel with teeth drives another wheel, which is braked, tooth by tooth: at the same speed in the opposite
+// direction.
 func TestToothedWheels(t *testing.T) {
 	const teeth, speed, seconds = 12, 1.5, 10
 	r := newFixture(t, 0)
@@ -52,5 +52,5 @@ func TestToothedWheels(t *testing.T) {
 	}
 	t.Logf("the wheels turned by %.3f and %.3f rad", turned[0], turned[1])
 	r.near("the driver turned by", turned[0], speed*seconds, 0.2)
-	r.near("the driven one by", turned[1], -turned[0], math.Pi/teeth) // less than half a tooth of play
+	r.near("the driven one by", turned[1], -turned[0], math.Pi/teeth) // the play is less than half a tooth
 }

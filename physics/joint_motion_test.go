@@ -14,7 +14,7 @@ func (r fixture) join(j physics.Joint, err error) physics.Joint {
 	return j
 }
 
-// hinge makes a revolute joint at a point of the world, between bodies that are not turned.
+// hinge makes a revolute joint at a point of the world, between bodies that are not rotated.
 func (r fixture) hinge(a, b physics.Body, x, y float32, change ...func(d *physics.RevoluteJointDef)) physics.Joint {
 	r.Helper()
 	d := physics.DefaultRevoluteJointDef()
@@ -25,8 +25,8 @@ func (r fixture) hinge(a, b physics.Body, x, y float32, change ...func(d *physic
 	return r.join(r.w.CreateRevoluteJoint(d))
 }
 
-// between is a definition of which both frames are at a point of the world, unless a body is
-// turned.
+// between returns a definition whose frames are both at a point of the world, unless a body is
+// rotated.
 func (r fixture) between(a, b physics.Body, x, y float32) physics.JointDef {
 	r.Helper()
 	ax, ay := r.at(a)
@@ -41,11 +41,11 @@ func (r fixture) read(f func(physics.Joint) (float32, error), j physics.Joint) f
 	return float64(v)
 }
 
-// apart is how far the points of a joint are from each other.
+// apart returns the distance between the points of a joint.
 func (r fixture) apart(j physics.Joint) float64 { r.Helper(); return r.read(r.w.JointLength, j) }
 
-// A pendulum swings as the formula says, whichever joint holds it: 2π√(l/g) for a point on a rod of no
-// mass, 2π√((I + m·l²)/(m·g·l)) for a body.
+// The period of a pendulum on any kind of joint is 2π√(l/g) for a point on a rod without
+// mass, and 2π√((I + m·l²)/(m·g·l)) for a body.
 func TestPendulumPeriod(t *testing.T) {
 	const g, l = 10, 2.0
 	for name, c := range map[string]struct {
@@ -120,7 +120,7 @@ func TestRevoluteMotorAndLimit(t *testing.T) {
 	}
 }
 
-// A motor whose torque is known speeds its body up as it should.
+// A motor with a known torque accelerates its body accordingly.
 func TestMotorTorque(t *testing.T) {
 	r := newFixture(t, 0)
 	a, b := r.body(physics.StaticBody, 0, 0), r.dynamic(0, 0)
@@ -147,7 +147,7 @@ func TestRevoluteSpring(t *testing.T) {
 	r.near("speed", r.read(r.w.JointSpeed, j), 0, 0.01)
 }
 
-// The force of what hangs is its weight.
+// The joint force of a hanging body is its weight.
 func TestJointForceIsTheWeight(t *testing.T) {
 	r := newFixture(t, -10)
 	a := r.body(physics.StaticBody, 0, 0)
@@ -203,7 +203,7 @@ func TestJointForceIsTheWeight(t *testing.T) {
 	}
 }
 
-// A beam that is welded to a wall bears its own weight with force and torque.
+// The weld of a beam to a wall bears its weight with force and torque.
 func TestWeldTorque(t *testing.T) {
 	for _, hertz := range []float32{0, 10} {
 		r := newFixture(t, -10)
@@ -320,8 +320,8 @@ func TestMouseJoint(t *testing.T) {
 	}
 }
 
-// A motor joint holds a body where it is to be as long as its force is enough, and resists motion
-// as friction does.
+// A motor joint holds a body at its target as long as its force suffices, and resists motion
+// like friction.
 func TestMotorJoint(t *testing.T) {
 	r := newFixture(t, 0)
 	a, b := r.body(physics.StaticBody, 0, 0), r.dynamic(3, 0)
@@ -353,7 +353,7 @@ func TestMotorJoint(t *testing.T) {
 	r.near("spin", w, 3, 0.01)
 }
 
-// Bodies of a joint do not collide, and do again when it is gone.
+// Bodies of a joint do not collide; after it is destroyed they do.
 func TestJointsKeepBodiesApart(t *testing.T) {
 	r := newFixture(t, 0)
 	a, b := r.dynamic(0, 0), r.dynamic(0.6, 0)
@@ -402,7 +402,7 @@ func TestJointsKeepBodiesApart(t *testing.T) {
 	}
 }
 
-// Joints hold where they were put when shapes move the centre of mass.
+// Joints stay in place when new shapes move the centre of mass.
 func TestJointsFollowTheCentreOfMass(t *testing.T) {
 	r := newFixture(t, -10)
 	a, b := r.body(physics.StaticBody, 0, 0), r.dynamic(1, 0)
@@ -422,7 +422,7 @@ func TestJointsFollowTheCentreOfMass(t *testing.T) {
 	}
 }
 
-// A joint of disabled bodies, or of none that is dynamic, does nothing until that changes.
+// A joint has no effect while a body is disabled, or neither is dynamic.
 func TestIdleJoints(t *testing.T) {
 	r := newFixture(t, -10)
 	a, b := r.body(physics.StaticBody, 0, 0), r.dynamic(1, 0)
@@ -460,7 +460,7 @@ func TestIdleJoints(t *testing.T) {
 	r.near("apart", r.apart(j), 0, 0.02)
 }
 
-// A joint that bears too much breaks, once, and is told of in the order of the indices.
+// A joint with too great a load breaks, once; events are in the order of the indices.
 func TestBreakingJoints(t *testing.T) {
 	r := newFixture(t, -10)
 	a := r.body(physics.StaticBody, 0, 0)

@@ -39,10 +39,10 @@ type jointNumber struct {
 	upper       bool    // the upper limit: not below the number before it
 }
 
-func strength(name string) jointNumber  { return jointNumber{name, 0, valueLimit, false} }
-func tuned(name string) jointNumber     { return jointNumber{name, 0, maxTuning, false} }
-func unbounded(name string) jointNumber { return jointNumber{name, -valueLimit, valueLimit, false} }
-func upper(name string) jointNumber     { return jointNumber{name, -valueLimit, valueLimit, true} }
+func nonNegative(name string) jointNumber { return jointNumber{name, 0, valueLimit, false} }
+func coefficient(name string) jointNumber { return jointNumber{name, 0, maxTuning, false} }
+func unbounded(name string) jointNumber   { return jointNumber{name, -valueLimit, valueLimit, false} }
+func upperLimit(name string) jointNumber  { return jointNumber{name, -valueLimit, valueLimit, true} }
 
 // jointKinds lists the fields of each kind beside those of JointDef, in the order of a jointRow.
 var jointKinds = [FilterJoint + 1]struct {
@@ -52,26 +52,26 @@ var jointKinds = [FilterJoint + 1]struct {
 	numbers []jointNumber
 }{
 	DistanceJoint: {"DistanceJointDef", jointSpring | jointLimit | jointMotor, 7, []jointNumber{
-		strength("Length"), tuned("Hertz"), tuned("Damping"), strength("MaxSpringForce"),
-		strength("MinLength"), upper("MaxLength"), strength("MaxMotorForce"), unbounded("MotorSpeed")}},
+		nonNegative("Length"), coefficient("Hertz"), coefficient("Damping"), nonNegative("MaxSpringForce"),
+		nonNegative("MinLength"), upperLimit("MaxLength"), nonNegative("MaxMotorForce"), unbounded("MotorSpeed")}},
 	RevoluteJoint: {"RevoluteJointDef", jointSpring | jointLimit | jointMotor, 6, []jointNumber{
-		tuned("Hertz"), tuned("Damping"), {"TargetAngle", -math.Pi, math.Pi, false},
+		coefficient("Hertz"), coefficient("Damping"), {"TargetAngle", -math.Pi, math.Pi, false},
 		{"LowerAngle", -math.Pi, math.Pi, false}, {"UpperAngle", -math.Pi, math.Pi, true},
-		strength("MaxMotorTorque"), unbounded("MotorSpeed")}},
+		nonNegative("MaxMotorTorque"), unbounded("MotorSpeed")}},
 	PrismaticJoint: {"PrismaticJointDef", jointSpring | jointLimit | jointMotor, 6, []jointNumber{
-		tuned("Hertz"), tuned("Damping"), unbounded("TargetTranslation"),
-		unbounded("LowerTranslation"), upper("UpperTranslation"), strength("MaxMotorForce"), unbounded("MotorSpeed")}},
+		coefficient("Hertz"), coefficient("Damping"), unbounded("TargetTranslation"),
+		unbounded("LowerTranslation"), upperLimit("UpperTranslation"), nonNegative("MaxMotorForce"), unbounded("MotorSpeed")}},
 	WeldJoint: {"WeldJointDef", 0, 0, []jointNumber{
-		tuned("LinearHertz"), tuned("LinearDamping"), tuned("AngularHertz"), tuned("AngularDamping")}},
+		coefficient("LinearHertz"), coefficient("LinearDamping"), coefficient("AngularHertz"), coefficient("AngularDamping")}},
 	WheelJoint: {"WheelJointDef", jointSpring | jointLimit | jointMotor, 5, []jointNumber{
-		tuned("Hertz"), tuned("Damping"), unbounded("LowerTranslation"), upper("UpperTranslation"),
-		strength("MaxMotorTorque"), unbounded("MotorSpeed")}},
+		coefficient("Hertz"), coefficient("Damping"), unbounded("LowerTranslation"), upperLimit("UpperTranslation"),
+		nonNegative("MaxMotorTorque"), unbounded("MotorSpeed")}},
 	MotorJoint: {"MotorJointDef", 0, 7, []jointNumber{
-		tuned("LinearHertz"), tuned("LinearDamping"), strength("MaxSpringForce"),
-		tuned("AngularHertz"), tuned("AngularDamping"), strength("MaxSpringTorque"),
-		strength("MaxVelocityForce"), unbounded("AngularVelocity"), strength("MaxVelocityTorque")}},
+		coefficient("LinearHertz"), coefficient("LinearDamping"), nonNegative("MaxSpringForce"),
+		coefficient("AngularHertz"), coefficient("AngularDamping"), nonNegative("MaxSpringTorque"),
+		nonNegative("MaxVelocityForce"), unbounded("AngularVelocity"), nonNegative("MaxVelocityTorque")}},
 	MouseJoint: {"MouseJointDef", 0, 0, []jointNumber{
-		unbounded("Target[0]"), unbounded("Target[1]"), tuned("Hertz"), tuned("Damping"), strength("MaxForce")}},
+		unbounded("Target[0]"), unbounded("Target[1]"), coefficient("Hertz"), coefficient("Damping"), nonNegative("MaxForce")}},
 	FilterJoint: {"FilterJointDef", 0, 0, nil},
 }
 
@@ -210,8 +210,8 @@ func (r *jointRow) validate() error {
 	err := errors.Join(
 		r.frameA.validate("physics: JointDef.FrameA.Point", "physics: JointDef.FrameA.Angle"),
 		r.frameB.validate("physics: JointDef.FrameB.Point", "physics: JointDef.FrameB.Angle"),
-		checkStrength("physics: JointDef.BreakForce", r.breakForce),
-		checkStrength("physics: JointDef.BreakTorque", r.breakTorque),
+		checkMagnitude("physics: JointDef.BreakForce", r.breakForce),
+		checkMagnitude("physics: JointDef.BreakTorque", r.breakTorque),
 	)
 	kind := &jointKinds[r.kind]
 	for i := range kind.numbers {

@@ -130,7 +130,7 @@ func (r fixture) car(x, y float32) (chassis physics.Body, wheels [2]physics.Join
 	return chassis, wheels
 }
 
-// A car drives over bumps: its motor makes the speed, its springs give way, and it stays upright.
+// A car drives over bumps: its motor reaches the speed, its springs give way, and it stays upright.
 func TestCarOverBumps(t *testing.T) {
 	r := newFixture(t, -10)
 	ground := r.floor(material(1, 0))
@@ -202,7 +202,7 @@ func TestChainUnderAHeavyLoad(t *testing.T) {
 	}
 }
 
-// jointWorld returns a world of all that these tests have, at once.
+// jointWorld returns a world with the scenes of all these tests.
 func jointWorld(t testing.TB, c physics.Config) *physics.World {
 	c.Gravity, c.Capacity = [2]float32{0, -10}, 2048
 	r := fixture{t, newWorld(t, c)}
@@ -216,7 +216,7 @@ func jointWorld(t testing.TB, c physics.Config) *physics.World {
 	return r.w
 }
 
-// grid hangs n² discs on each other.
+// grid connects n² discs by joints.
 func (r fixture) grid(n int) {
 	r.Helper()
 	hook := r.body(physics.StaticBody, 0, float32(n)+5)
@@ -236,7 +236,7 @@ func (r fixture) grid(n int) {
 	}
 }
 
-// Every level and any number of workers say the same bits of joints, with and without traces.
+// Joints have the same bits on every level with any number of workers, with and without stage hashes.
 func TestLevelsAndWorkersAgreeOnJoints(t *testing.T) {
 	ticks := paritytest.Rounds(40)
 	for _, traced := range []bool{false, true} {
@@ -251,7 +251,7 @@ func TestLevelsAndWorkersAgreeOnJoints(t *testing.T) {
 	}
 }
 
-// So they do where there are several chunks of a colour of joints.
+// The same holds where a colour of joints has several chunks.
 func TestLevelsAndWorkersAgreeOnALargeGrid(t *testing.T) {
 	ticks := 6
 	if paritytest.Instrumented {
@@ -273,7 +273,7 @@ func TestLevelsAndWorkersAgreeOnALargeGrid(t *testing.T) {
 	})
 }
 
-// Restored at every 50th tick, a world of joints goes on bit by bit.
+// A world of joints that is restored at every 50th tick continues with the same bits.
 func TestJointsAfterRestore(t *testing.T) {
 	ticks := 300
 	if paritytest.Instrumented || testing.Short() {
@@ -330,7 +330,7 @@ func TestJointsAllocateNothing(t *testing.T) {
 				t.Fatal("refused")
 			}
 		}
-		for range 200 { // until all lie
+		for range 200 { // until all bodies rest
 			busy()
 		}
 		if n := testing.AllocsPerRun(20, busy); n != 0 {

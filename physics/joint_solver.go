@@ -120,7 +120,7 @@ func (s *solver) updateJoint(i int) {
 	sinB, cosB := rigid.SinCos(r.frameB.Angle)
 	j.Axis = rigid.Vec{X: cosA, Y: sinA}
 	j.ReferenceAngle = rigid.Atan2(float32(sinA*cosB)-float32(cosA*sinB), float32(cosA*cosB)+float32(sinA*sinB))
-	r.drive(j)
+	r.configure(j)
 	dynamicA, dynamicB := c.Type[j.A] == DynamicBody, c.Type[j.B] == DynamicBody
 	if (c.Flags[j.A]|c.Flags[j.B])&FlagDisabled != 0 || !dynamicA && !dynamicB {
 		j.Kind = rigid.NoJoint
@@ -143,13 +143,13 @@ func keepImpulses(j, was *rigid.Joint) {
 		j.PointImpulse = was.PointImpulse
 	}
 	both := j.Parts & was.Parts
-	j.LinearImpulse = keepDrive(&was.LinearImpulse, both&rigid.PartSpring != 0, both&rigid.PartMotor != 0, both&rigid.PartLimits != 0)
+	j.LinearImpulse = keepAxisImpulse(&was.LinearImpulse, both&rigid.PartSpring != 0, both&rigid.PartMotor != 0, both&rigid.PartLimits != 0)
 	locked := j.Kind == rigid.JointWeld || j.Kind == rigid.JointPrismatic
-	j.AngularImpulse = keepDrive(&was.AngularImpulse,
+	j.AngularImpulse = keepAxisImpulse(&was.AngularImpulse,
 		both&rigid.PartAngularSpring != 0 || locked && was.Kind == j.Kind, both&rigid.PartAngularMotor != 0, both&rigid.PartAngularLimits != 0)
 }
 
-func keepDrive(d *rigid.AxisImpulse, spring, motor, limits bool) (kept rigid.AxisImpulse) {
+func keepAxisImpulse(d *rigid.AxisImpulse, spring, motor, limits bool) (kept rigid.AxisImpulse) {
 	if spring {
 		kept.Spring = d.Spring
 	}
@@ -162,38 +162,38 @@ func keepDrive(d *rigid.AxisImpulse, spring, motor, limits bool) (kept rigid.Axi
 	return kept
 }
 
-// drive sets the kind, the parts and the axes of the solver's joint from the definition.
-func (r *jointRow) drive(j *rigid.Joint) {
+// configure sets the kind, the parts and the axes of the solver's joint from the definition.
+func (r *jointRow) configure(j *rigid.Joint) {
 	var none [2]Body
 	switch JointKind(r.kind) {
 	case DistanceJoint:
 		var d DistanceJointDef
 		d.fields().set(r, none)
-		d.drive(j)
+		d.configure(j)
 	case RevoluteJoint:
 		var d RevoluteJointDef
 		d.fields().set(r, none)
-		d.drive(j)
+		d.configure(j)
 	case PrismaticJoint:
 		var d PrismaticJointDef
 		d.fields().set(r, none)
-		d.drive(j)
+		d.configure(j)
 	case WeldJoint:
 		var d WeldJointDef
 		d.fields().set(r, none)
-		d.drive(j)
+		d.configure(j)
 	case WheelJoint:
 		var d WheelJointDef
 		d.fields().set(r, none)
-		d.drive(j)
+		d.configure(j)
 	case MotorJoint:
 		var d MotorJointDef
 		d.fields().set(r, none)
-		d.drive(j)
+		d.configure(j)
 	case MouseJoint:
 		var d MouseJointDef
 		d.fields().set(r, none)
-		d.drive(j)
+		d.configure(j)
 	}
 }
 
@@ -205,7 +205,7 @@ func partIf(part rigid.JointParts, condition bool) rigid.JointParts {
 	return 0
 }
 
-func (d *DistanceJointDef) drive(j *rigid.Joint) {
+func (d *DistanceJointDef) configure(j *rigid.Joint) {
 	j.Kind, j.Parts = rigid.JointDistance, rigid.PartSpring
 	j.Linear = rigid.JointAxis{Target: d.Length}
 	if d.EnableSpring {
@@ -217,7 +217,7 @@ func (d *DistanceJointDef) drive(j *rigid.Joint) {
 	}
 }
 
-func (d *RevoluteJointDef) drive(j *rigid.Joint) {
+func (d *RevoluteJointDef) configure(j *rigid.Joint) {
 	j.Kind = rigid.JointPoint
 	j.Parts = partIf(rigid.PartAngularSpring, d.EnableSpring && d.Hertz > 0) | partIf(rigid.PartAngularLimits, d.EnableLimit) |
 		partIf(rigid.PartAngularMotor, d.EnableMotor)
@@ -227,7 +227,7 @@ func (d *RevoluteJointDef) drive(j *rigid.Joint) {
 	}
 }
 
-func (d *PrismaticJointDef) drive(j *rigid.Joint) {
+func (d *PrismaticJointDef) configure(j *rigid.Joint) {
 	j.Kind = rigid.JointPrismatic
 	j.Parts = partIf(rigid.PartSpring, d.EnableSpring && d.Hertz > 0) | partIf(rigid.PartLimits, d.EnableLimit) |
 		partIf(rigid.PartMotor, d.EnableMotor)
@@ -237,7 +237,7 @@ func (d *PrismaticJointDef) drive(j *rigid.Joint) {
 	}
 }
 
-func (d *WeldJointDef) drive(j *rigid.Joint) {
+func (d *WeldJointDef) configure(j *rigid.Joint) {
 	j.Kind = rigid.JointWeld
 	if d.LinearHertz > 0 {
 		j.Parts |= rigid.PartSpring
@@ -250,7 +250,7 @@ func (d *WeldJointDef) drive(j *rigid.Joint) {
 	}
 }
 
-func (d *WheelJointDef) drive(j *rigid.Joint) {
+func (d *WheelJointDef) configure(j *rigid.Joint) {
 	j.Kind = rigid.JointWheel
 	j.Parts = partIf(rigid.PartSpring, d.EnableSpring && d.Hertz > 0) | partIf(rigid.PartLimits, d.EnableLimit) |
 		partIf(rigid.PartAngularMotor, d.EnableMotor)
@@ -261,7 +261,7 @@ func (d *WheelJointDef) drive(j *rigid.Joint) {
 // minForce is a force that moves nothing; a bound of 0 would mean no bound.
 const minForce = 1e-30
 
-func (d *MotorJointDef) drive(j *rigid.Joint) {
+func (d *MotorJointDef) configure(j *rigid.Joint) {
 	j.Kind = rigid.JointPoint
 	if d.MaxSpringForce > 0 {
 		j.Parts = rigid.PartSpring
@@ -277,7 +277,7 @@ func (d *MotorJointDef) drive(j *rigid.Joint) {
 	}
 }
 
-func (d *MouseJointDef) drive(j *rigid.Joint) {
+func (d *MouseJointDef) configure(j *rigid.Joint) {
 	if d.MaxForce > 0 {
 		j.Kind, j.Parts = rigid.JointPoint, rigid.PartSpring
 		j.Linear = rigid.JointAxis{Hertz: d.Hertz, Damping: d.Damping, MaxSpringForce: d.MaxForce}

@@ -8,7 +8,7 @@ import (
 	"github.com/evertick/evertick/physics"
 )
 
-// implicitSpring is where a spring of a frequency and a damping ratio below 1 is that was let go at 1, after
+// implicitSpring returns the position of a spring with a frequency and a damping ratio below 1, released at 1, after
 // n implicit Euler steps of h seconds. With w = 2π·hertz, v' = v - h·(w²·x' + 2·damping·w·v') and
 // x' = x + h·v' come to
 //
@@ -24,8 +24,8 @@ func implicitSpring(hertz, damping, h float64, n int) float64 {
 	return math.Pow(r, float64(n)) * (math.Cos(float64(n)*turn) + aside*math.Sin(float64(n)*turn))
 }
 
-// sprung are joints whose spring alone moves a body, from 1 of its amplitude on: they return where it is.
-// Bodies weigh and turn differently.
+// sprung make joints whose spring alone moves a body, from the amplitude 1; the function that they return gives its position.
+// The bodies differ in mass and inertia.
 var sprung = map[string]func(r fixture, a physics.Body, hertz, damping float32) func() float64{
 	"distance": func(r fixture, a physics.Body, hertz, damping float32) func() float64 {
 		b := r.load(2.25, 0)
@@ -83,7 +83,7 @@ var sprung = map[string]func(r fixture, a physics.Body, hertz, damping float32) 
 	},
 }
 
-// load is a body of no particular mass.
+// load is a body with an arbitrary mass.
 func (r fixture) load(x, y float32) physics.Body {
 	b := r.dynamic(x, y)
 	d := plain
@@ -92,8 +92,8 @@ func (r fixture) load(x, y float32) physics.Body {
 	return b
 }
 
-// A spring does one implicit Euler step in each sub-step: neither its damping nor its frequency differ
-// from those of the formula, whatever joint it belongs to.
+// A spring of any kind of joint does one implicit Euler step in each sub-step: its damping and its frequency equal
+// those of the formula.
 func TestSpringsStepOnce(t *testing.T) {
 	const h = 1. / 240
 	for name, make := range sprung {
@@ -115,7 +115,7 @@ func TestSpringsStepOnce(t *testing.T) {
 	}
 }
 
-// What one implicit step adds to the damping ratio is half of h·w, as the comment of the package says.
+// One implicit step adds half of h·w to the damping ratio, as the package comment says.
 func TestSpringDamping(t *testing.T) {
 	const h = 1. / 240
 	for _, hertz := range []float64{0.5, 1, 3} {
@@ -132,8 +132,8 @@ func TestSpringDamping(t *testing.T) {
 	}
 }
 
-// A spring, a motor and a limit of one joint do not disturb each other: a motor that has the force runs at
-// its speed, one that has not is a force, and the spring presses against a limit with its own.
+// A spring, a motor and a limit of one joint do not disturb each other: a strong motor runs at
+// its speed, a weak motor is a constant force, and the spring presses against a limit with its own force.
 func TestSpringBesideMotorAndLimit(t *testing.T) {
 	const hertz, target, limit = 2, 1, 0.25
 	slider := func(change func(d *physics.PrismaticJointDef)) (fixture, physics.Joint, float64) {

@@ -172,13 +172,13 @@ func (s *solver) breakJoints() {
 		force, torque := s.jointReaction(i)
 		strength := sqrt(float32(force.X*force.X) + float32(force.Y*force.Y))
 		if r.breakForce > 0 && strength > r.breakForce || r.breakTorque > 0 && max(torque, -torque) > r.breakTorque {
-			s.events.Broken = append(s.events.Broken, s.broken(i, force, torque))
+			s.events.Broken = append(s.events.Broken, s.brokenEvent(i, force, torque))
 			s.destroyJoint(i)
 		}
 	}
 }
 
-func (s *solver) broken(i int, force rigid.Vec, torque float32) Broken {
+func (s *solver) brokenEvent(i int, force rigid.Vec, torque float32) Broken {
 	a, b := s.jointTable.body[2*i], s.jointTable.body[2*i+1]
 	return Broken{
 		Joint: Joint{uint32(i), s.jointTable.ids.generation[i]},

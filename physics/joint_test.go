@@ -31,8 +31,8 @@ type jointMaker struct {
 	redo   func(c *physics.Commands, j physics.Joint, d physics.JointDef)
 }
 
-// jointMakers makes joints of every kind, in the order of the kinds, of definitions of which each
-// number is another.
+// jointMakers makes joints of every kind, in the order of the kinds. All numbers of a definition
+// differ.
 var jointMakers = []jointMaker{
 	maker(physics.DistanceJoint, func(d physics.JointDef) physics.DistanceJointDef {
 		return physics.DistanceJointDef{JointDef: d, Length: 1.5, EnableSpring: true, Hertz: 2, Damping: 0.3, MaxSpringForce: 80,
@@ -86,7 +86,7 @@ func maker[D any](kind physics.JointKind, def func(physics.JointDef) D,
 	}
 }
 
-// A definition comes back as it was given, and as it was set.
+// The definition that a world returns equals the one given or set.
 func TestJointDefsComeBack(t *testing.T) {
 	w := newWorld(t, physics.Config{Capacity: 10})
 	a, b := body(t, w, physics.StaticBody, 0, 0), body(t, w, physics.DynamicBody, 1, 0)
@@ -129,7 +129,7 @@ func TestJointDefsComeBack(t *testing.T) {
 	}
 }
 
-// The defaults can be made as they are.
+// The default definitions are valid.
 func TestDefaultJointsAreValid(t *testing.T) {
 	w := newWorld(t, physics.Config{Capacity: 10})
 	d := common(body(t, w, physics.StaticBody, 0, 0), body(t, w, physics.DynamicBody, 1, 0))
@@ -181,8 +181,8 @@ func jointCalls(w *physics.World, j physics.Joint) map[string]error {
 	return errs
 }
 
-// A joint that is gone stays so, however often its number is used again, and whichever way it
-// went.
+// A handle of a destroyed joint stays stale, however often its number is reused, and however the joint was
+// destroyed.
 func TestStaleJoints(t *testing.T) {
 	w := newWorld(t, physics.Config{Capacity: 10})
 	a := body(t, w, physics.DynamicBody, 0, 0)
@@ -230,7 +230,7 @@ func TestStaleJoints(t *testing.T) {
 	}
 }
 
-// The tables agree with a model that remembers the bodies of each joint.
+// The tables agree with a model that stores the bodies of each joint.
 func TestJointsFollowTheirBodies(t *testing.T) {
 	const seed = 3
 	rng := rand.New(rand.NewPCG(seed, seed))
@@ -486,7 +486,7 @@ func TestJointNames(t *testing.T) {
 	}
 }
 
-// What is read of the geometry follows from where the bodies are.
+// The geometry that a joint returns follows from the poses of its bodies.
 func TestJointGeometry(t *testing.T) {
 	r := newFixture(t, 0)
 	a, b := r.body(physics.StaticBody, 1, 2, turned(0.5)), r.dynamic(4, 6, turned(1.25), moving(3, -2, 0.5))

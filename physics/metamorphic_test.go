@@ -16,8 +16,8 @@ import (
 // random returns the numbers of test object i.
 func random(i int) loop.Rand { return loop.NewRand(7, 0, uint64(i), 0) }
 
-// In a mirror discs move as their images do, bit for bit: their contacts have one point,
-// and nothing about them has an order that a mirror turns round.
+// Mirrored discs move as mirror images, bit for bit: their contacts have one point,
+// so a mirror reverses no order.
 func TestMirroredDiscs(t *testing.T) {
 	build := func(mirror float32) fixture {
 		r := newFixture(t, -10)
@@ -53,8 +53,8 @@ func TestMirroredDiscs(t *testing.T) {
 	}
 }
 
-// Of polygons a mirror turns round the order of the points of a contact, which are solved
-// one after the other. What slides or rests on both does nearly the same.
+// For polygons a mirror reverses the order of the points of a contact, which are solved
+// one after the other. Bodies that slide or rest on both move almost the same.
 func TestMirroredBoxes(t *testing.T) {
 	build := func(mirror float32) fixture {
 		r := newFixture(t, -10)
@@ -77,9 +77,9 @@ func TestMirroredBoxes(t *testing.T) {
 	}
 }
 
-// Moved by a power of two, where all coordinates are still exact, bodies that are in each
-// other's way get the same velocities bit for bit: nothing but where two bodies are
-// relative to each other enters a contact.
+// Translated by a power of two, with all coordinates still exact, colliding
+// bodies get the same velocities bit for bit: a contact depends only on the relative
+// positions of two bodies.
 func TestTranslatedStep(t *testing.T) {
 	build := func(dx, dy float32) *physics.World {
 		r := newFixture(t, -10)
@@ -158,8 +158,8 @@ func island(r fixture, number int) []physics.Body {
 	return all
 }
 
-// What a group of bodies does depends neither on other bodies that it never meets nor on
-// which were made first.
+// The motion of a group of bodies depends neither on other bodies that it never meets nor on
+// which of them were created first.
 func TestIslandsDoNotKnowEachOther(t *testing.T) {
 	const islands = 4
 	run := func(order ...int) map[int][]float32 {
@@ -193,7 +193,7 @@ func TestIslandsDoNotKnowEachOther(t *testing.T) {
 	}
 }
 
-// Level and workers do not change a bit.
+// Level and workers do not change a single bit.
 func TestSceneHashes(t *testing.T) {
 	ticks := paritytest.Rounds(200)
 	for name, n := range map[string]int{"arena": 300, "tumbler": 300, "pyramid": 15, "pyramids": 5} {
@@ -207,8 +207,8 @@ func TestSceneHashes(t *testing.T) {
 	}
 }
 
-// sameHashes runs a scene, complains of the first hash that differs from the one wanted, and
-// returns the hashes if none was.
+// sameHashes runs a scene and fails at the first hash that differs from the wanted one. It
+// returns the hashes if none is wanted.
 func sameHashes(t *testing.T, name string, n int, c physics.Config, ticks int, want []uint64) []uint64 {
 	t.Helper()
 	s, err := scenes.New(name, n, 1, c)
@@ -243,7 +243,7 @@ func TestStepsDoNotAllocate(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		for range 300 { // until there is room for as many contacts as there may be
+		for range 300 { // until the capacity for contacts suffices
 			step()
 		}
 		if allocs := testing.AllocsPerRun(60, step); allocs > 0 {

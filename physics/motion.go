@@ -224,7 +224,7 @@ func (w *World) MassData(b Body) (MassData, error) {
 	if err != nil {
 		return MassData{}, err
 	}
-	return w.solver.massData(i), nil
+	return w.solver.computeMass(i, w.solver.bodyShapes(i)), nil
 }
 
 // SetType makes b static, kinematic or dynamic. A body that becomes static comes to rest.

@@ -103,7 +103,7 @@ func TestTargetsAreReached(t *testing.T) {
 	}
 }
 
-// A kinematic platform carries what stands on it along.
+// A kinematic platform carries bodies along.
 func TestTargetsPush(t *testing.T) {
 	w := newWorld(t, physics.Config{Gravity: [2]float32{0, -10}})
 	lift := body(t, w, physics.KinematicBody, 0, 0)

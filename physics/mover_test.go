@@ -26,7 +26,7 @@ func (r fixture) hero(x, y float32) *hero {
 
 func (h *hero) stands() bool { return h.m.Ground[0] != (physics.Shape{}) }
 
-// walk wants to go at vx for n ticks, and falls where there is no ground.
+// walk moves at vx for n ticks, and falls where there is no ground.
 func (h *hero) walk(vx float32, n int) {
 	h.Helper()
 	for range n {
@@ -46,7 +46,7 @@ func (h *hero) expect(what string, x, y, tolerance float64) {
 	h.near(what+": y", float64(h.m.Y[0]), y, tolerance)
 }
 
-// tall is where the middle of a hero is above its ground.
+// tall is the height of the middle of a hero above its ground.
 const tall = 0.9 + 0.005
 
 func TestMoverFallsAndStands(t *testing.T) {
@@ -62,7 +62,7 @@ func TestMoverFallsAndStands(t *testing.T) {
 	h.expect("walked", 3, tall, 0.003)
 }
 
-// A hero at rest stays where he is to the bit, pushed against a wall and with gravity, too.
+// A hero at rest keeps its position to the bit, even when pushed against a wall and with gravity.
 func TestMoverDoesNotJitter(t *testing.T) {
 	r := newFixture(t, 0)
 	r.floor(plain)
@@ -103,7 +103,7 @@ func TestMoverStopsAtWallsAndCorners(t *testing.T) {
 	h.walk(-5, 30)
 	h.expect("back", 2.5-0.305-2.5, tall, 0.003)
 
-	// A corner that is acute, above: between the floor and a roof that comes down.
+	// An acute corner above: between the floor and a sloping roof.
 	roof := r.body(physics.StaticBody, -8, 2.6, turned(0.35))
 	r.box(roof, plain, 3, 0.2)
 	h.walk(-5, 120)
@@ -172,7 +172,7 @@ func TestMoverSlopes(t *testing.T) {
 			}
 		}
 	}
-	// Who falls on a steep slope slides down.
+	// A hero that falls on a steep slope slides down.
 	r := newFixture(t, 0)
 	slope := r.body(physics.StaticBody, 0, 0, turned(-65*math.Pi/180))
 	r.box(slope, plain, 10, 0.5)
@@ -342,7 +342,7 @@ func TestBadMovers(t *testing.T) {
 	}
 }
 
-// Any number of workers moves many characters alike.
+// Many characters move the same with any number of workers.
 func TestManyMovers(t *testing.T) {
 	want := manyMoved(t, 1)
 	for _, workers := range []int{2, 7} {
@@ -394,7 +394,7 @@ func TestMoverWithAnotherUp(t *testing.T) {
 	}
 }
 
-// Whatever characters do among things that do not move, they do not get into them.
+// Characters never enter static obstacles.
 func TestMoversStayOutside(t *testing.T) {
 	r, q := crowdOfRays(t, 150, physics.Config{})
 	const n = 100

@@ -23,7 +23,7 @@ type walker struct {
 	probe      rigid.ShapeQuery
 	at         rigid.Vec
 	grounded   bool // it stood on ground before
-	near       []rigid.ShapeHit
+	nearby     []rigid.ShapeHit
 	hits       []rigid.ShapeHit
 	planes     [2 * maxPlanes]rigid.Vec
 	planeCount int // number of planes
@@ -99,8 +99,8 @@ func (w *walker) findNear(distance float32) []rigid.ShapeHit {
 	p := &w.probe
 	p.X, p.Y, p.DX, p.DY, p.MaxT = w.at.X, w.at.Y, 1, 0, distance
 	p.Prepare()
-	w.near = w.t.s.queries.tree.Within(p, w.near[:0])
-	return w.blocking(w.near)
+	w.nearby = w.t.s.queries.tree.Within(p, w.nearby[:0])
+	return w.blocking(w.nearby)
 }
 
 // blocking removes the shapes that let the character pass: one-way platforms and segments of chains that
@@ -168,7 +168,7 @@ func (w *walker) collectPlanes() {
 		f := &near[i]
 		w.planes[w.planeCount] = f.Normal
 		w.planeCount++
-		if rise := dot(f.Normal, w.t.up); rise > 0.01 && rise < w.t.minWalkCosine && !w.ledge(f) {
+		if rise := dot(f.Normal, w.t.up); rise > 0.01 && rise < w.t.minWalkCosine && !w.isLedge(f) {
 			wall := sub(f.Normal, scale(w.t.up, rise))
 			w.planes[w.planeCount] = scale(wall, 1/length(wall))
 			w.planeCount++
@@ -176,9 +176,9 @@ func (w *walker) collectPlanes() {
 	}
 }
 
-// ledge reports whether a steep contact point belongs to the edge of walkable
+// isLedge reports whether a steep contact point belongs to the edge of walkable
 // ground, not higher than a step. It tests the face a centimetre behind the point.
-func (w *walker) ledge(f *rigid.ShapeHit) bool {
+func (w *walker) isLedge(f *rigid.ShapeHit) bool {
 	up := w.t.up
 	foot := dot(add(w.at, scale(up, w.t.foot)), up)
 	if dot(f.Point, up)-foot > w.t.def.StepHeight {
@@ -305,7 +305,7 @@ func (w *walker) stepUp(start, wish rigid.Vec) {
 // walkable reports whether a character can stand on what was hit.
 func (w *walker) walkable(f *rigid.ShapeHit) bool {
 	rise := dot(f.Normal, w.t.up)
-	return rise >= w.t.minWalkCosine || rise > 0.01 && w.ledge(f)
+	return rise >= w.t.minWalkCosine || rise > 0.01 && w.isLedge(f)
 }
 
 // snap moves the character down to ground.

@@ -11,7 +11,7 @@ import (
 	"testing"
 )
 
-// names are the exported names of a package: X, and T.M of methods and fields.
+// names returns the exported names of a package: X, and T.M for methods and fields.
 type names map[string]bool
 
 func namesOf(t *testing.T, folder string) names {
@@ -92,8 +92,8 @@ func receiver(t ast.Expr) string {
 	return "?"
 }
 
-// code matches what stands between backquotes, and name one of ours there: X, T.M, p.X
-// or p.T.M, with or without what it is called with.
+// code matches text between backquotes, and name matches one of our names there: X, T.M, p.X
+// or p.T.M, with or without arguments.
 var (
 	code = regexp.MustCompile("`([^`\n]+)`")
 	name = regexp.MustCompile(`^([a-z]\w*\.)?([A-Z]\w*(?:\.[A-Z]\w*)?)(?:\(.*\)|\{.*\})?$`)

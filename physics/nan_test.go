@@ -12,7 +12,7 @@ import (
 )
 
 // overflowing is a world of finite numbers, many of them so large that a step overflows, with joints and contacts
-// through which what is not finite may reach others.
+// that may spread values that are not finite.
 func overflowing(t testing.TB, c physics.Config, seed uint64) *physics.World {
 	t.Helper()
 	rng := rand.New(rand.NewPCG(seed, 9))
@@ -52,8 +52,8 @@ func overflowing(t testing.TB, c physics.Config, seed uint64) *physics.World {
 	return w
 }
 
-// Where finite numbers overflow to what is not, events have the same bytes on every level with any number of
-// workers, whatever bits a NaN has there, and no body is faster than it may be.
+// Where finite numbers overflow, events have the same bytes on every level with any number of
+// workers, although the bits of NaN differ, and no body is faster than MaxSpeed.
 func TestEventsAgreeWhereNumbersOverflow(t *testing.T) {
 	nans, disabled, fast := 0, 0, 0
 	for seed := range uint64(24) {
@@ -87,11 +87,11 @@ func TestEventsAgreeWhereNumbersOverflow(t *testing.T) {
 	}
 	t.Logf("%d NaNs in events, %d bodies disabled, %d at full speed", nans, disabled, fast)
 	if nans < 10 || disabled <= nans/2 || fast < 10 {
-		t.Errorf("%d NaNs in events, %d bodies disabled, %d at full speed: too few to tell", nans, disabled, fast)
+		t.Errorf("%d NaNs in events, %d bodies disabled, %d at full speed: too few for the test", nans, disabled, fast)
 	}
 }
 
-// Commands that overflow leave one NaN, too, until the next step finds it.
+// Commands that overflow leave the same NaN, too, until the next step finds it.
 func TestCommandsLeaveOneNaN(t *testing.T) {
 	w := newWorld(t, physics.Config{Capacity: 4})
 	b := body(t, w, physics.DynamicBody, 0, 0)

@@ -18,8 +18,8 @@ func onePoint(t *testing.T, c physics.Config, n int) *physics.World {
 	return r.w
 }
 
-// So many bodies in one point that all of their contacts would fill the memory: contacts stay bounded, it is
-// said how many were left out, and the bodies come apart.
+// With so many bodies in one point that all their contacts would fill the memory, the number of contacts stays bounded,
+// OmittedContacts returns how many were left out, and the bodies separate.
 func TestOnePoint(t *testing.T) {
 	const n = 1500
 	w := onePoint(t, physics.Config{}, n)
@@ -49,7 +49,7 @@ func TestOnePoint(t *testing.T) {
 	}
 }
 
-// Which contacts are left out depends on nothing but the data.
+// The choice of omitted contacts depends on the data alone.
 func TestOnePointOnAllLevels(t *testing.T) {
 	const n = 2100 // enough for three workers
 	worlds := []*physics.World{
@@ -83,8 +83,8 @@ func TestOnePointOnAllLevels(t *testing.T) {
 	}
 }
 
-// A floor holds all bodies of a crowd on it, thin or thick, whether it was made before them or after: the bound on
-// contacts leaves out none of those with it.
+// A floor, thin or thick, holds all bodies of a crowd, whether it was created before or after them: the bound on
+// contacts omits no contact with it.
 func TestOnePointOnAFloor(t *testing.T) {
 	const n, radius = 1200, 0.5
 	floors := map[string]func(fixture, physics.Body){

@@ -178,7 +178,7 @@ func (s *solver) movesAway(platform, body, of uint32) bool {
 
 // displacement returns how far a body has moved in this step.
 func (s *solver) displacement(body uint32) rigid.Vec {
-	if !s.awake(int(body)) {
+	if !s.isAwake(int(body)) {
 		return rigid.Vec{}
 	}
 	st := &s.sys.States[body]

@@ -26,11 +26,11 @@ func (r fixture) touched(steps int) (begin, end int) {
 	return begin, end
 }
 
-// A platform holds what falls on it, at any speed that does not carry it past the middle, and lets through what jumps
-// from below, which comes to rest on it.
+// A platform holds falling bodies, at any speed that does not carry them past its middle, and lets bodies that jump
+// from below pass; these come to rest on it.
 func TestOneWayPlatform(t *testing.T) {
 	for shape := range sliders {
-		for _, half := range []float32{0.3, 4} { // narrower than what comes, and wider
+		for _, half := range []float32{0.3, 4} { // narrower than the body, and wider
 			r := newFixture(t, -10)
 			r.floor(plain)
 			r.box(r.body(physics.StaticBody, 0, 3), upward(), half, 0.1)
@@ -57,7 +57,7 @@ func TestOneWayPlatform(t *testing.T) {
 	}
 }
 
-// What jumps not high enough falls back through.
+// A body that does not jump high enough falls back through.
 func TestOneWayFallsBack(t *testing.T) {
 	r := newFixture(t, -10)
 	r.floor(plain)
@@ -73,8 +73,8 @@ func TestOneWayFallsBack(t *testing.T) {
 	r.near("height", y, 0.5, 0.01)
 }
 
-// What enters from the side, or is inside from the beginning, passes and falls out below; from the level of the top it
-// goes on the platform.
+// A body that enters from the side, or is inside from the beginning, passes and falls out below; one at the level of the
+// top stays on the platform.
 func TestOneWayFromTheSide(t *testing.T) {
 	for _, c := range []struct{ height, rests float64 }{{2.2, 0.5}, {2.602, 2.6}, {1.9, 0.5}} {
 		for _, shape := range []string{"box", "circle", "capsule"} {
@@ -137,8 +137,8 @@ func TestOneWayMoves(t *testing.T) {
 	r.near("y of what the lift has caught", y-y0, 0.4, 0.05)
 }
 
-// Where the platform is made an ordinary shape, what passes is stopped and told of; destroying it ends that. Touches that
-// pass have no events.
+// When a platform becomes an ordinary shape, it stops passing bodies, with events; destroying it ends these contacts.
+// Passing bodies have no events.
 func TestOneWayChanges(t *testing.T) {
 	r := newFixture(t, 0)
 	wall := r.body(physics.StaticBody, 0, 0)
@@ -189,7 +189,7 @@ func TestOneWayErrors(t *testing.T) {
 	}
 }
 
-// Bodies that are fast enough to be swept are held by the front of platforms and chains, and by nothing else.
+// Only the front of platforms and chains stops fast bodies.
 func TestSweepsKnowWhatPasses(t *testing.T) {
 	for name, lay := range map[string]func(r fixture, b physics.Body){
 		"platform": func(r fixture, b physics.Body) { r.box(b, upward(), 5, 0.05) },

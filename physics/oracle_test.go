@@ -2,7 +2,7 @@ package physics
 
 import "github.com/evertick/evertick/native/rigid"
 
-// RaysByForce returns the shapes that rays meet first, as rigid.RayClosestOracle says of the world as it is.
+// RaysByForce returns the first shapes that rays hit, by rigid.CastRaysClosestOracle.
 func RaysByForce(w *World, q *Rays) ([]Shape, error) {
 	t, err := w.beginRays(q, new(RayHits))
 	if err != nil {
@@ -10,7 +10,7 @@ func RaysByForce(w *World, q *Rays) ([]Shape, error) {
 	}
 	rays := t.prepare(0, 0, len(q.X))
 	hits := make([]rigid.RayHit, len(rays))
-	rigid.CastRaysClosestOracle(w.solver.scene(), rays, hits)
+	rigid.CastRaysClosestOracle(w.solver.queryScene(), rays, hits)
 	shapes := make([]Shape, len(hits))
 	for i, h := range hits {
 		shapes[i] = w.solver.handle(h.Shape)

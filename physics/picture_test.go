@@ -10,9 +10,9 @@ import (
 	"github.com/evertick/evertick/physics/svg"
 )
 
-// keepPicture writes a picture of w, as it is when the test ends, and tells where, if the test
-// has failed: to the artifacts of the test if those are kept (go test -artifacts), or else
-// to the folder for temporary files.
+// keepPicture writes a picture of w at the end of a failed test, and logs its path: in the artifacts of the test if
+// they are kept (go test -artifacts), otherwise
+// in the folder for temporary files.
 func keepPicture(t testing.TB, w *physics.World) {
 	t.Helper()
 	t.Cleanup(func() {
@@ -33,7 +33,7 @@ func keepPicture(t testing.TB, w *physics.World) {
 	})
 }
 
-// artifacts returns the folder for what a test leaves behind, empty for the usual one.
+// artifacts returns the folder for the artifacts of a test, or an empty string for the usual one.
 func artifacts(t testing.TB) string {
 	kept, ok := t.(interface{ ArtifactDir() string }) // from Go 1.26 on
 	if f := flag.Lookup("test.artifacts"); ok && f != nil && f.Value.String() == "true" {

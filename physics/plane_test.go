@@ -34,7 +34,7 @@ func TestPlaneSplitsAndJoins(t *testing.T) {
 	}
 }
 
-// What lies in the plane is taken whatever its length, what leads out of it is refused.
+// Vectors in the plane are accepted with any length; vectors out of the plane are refused.
 func TestPlaneDirection(t *testing.T) {
 	for _, p := range []Plane{XY, XZ} {
 		for _, size := range []float32{1e-38, 1e-20, 1, 1e20, 3e38} {
@@ -87,7 +87,7 @@ func TestPlaneAngle(t *testing.T) {
 			if back, err := p.Angle(q); err != nil || math.Abs(float64(back-got)) > 1e-6 || q[3] < 0 {
 				t.Fatalf("%v: %v became %v, %v, by %v", p, got, back, err, q)
 			}
-			// A turn by more than two degrees about an axis that leans by more than one leads out.
+			// A rotation by more than two degrees about an axis that is tilted by more than one leads out of the plane.
 			axis := normal(p)
 			lean := rng.Float64() * 2 * math.Pi
 			size := 0.02 + rng.Float64()
@@ -122,8 +122,8 @@ func TestPlaneAngle(t *testing.T) {
 	}
 }
 
-// Pull refuses a rotation out of the plane by the name of the component, and moves nobody; the
-// third axis of a position is none of its business.
+// Pull refuses a rotation out of the plane, with an error that names the component, and moves no body. It ignores the
+// third axis of a position.
 func TestPullRefusesATilt(t *testing.T) {
 	for _, plane := range []Plane{XY, XZ} {
 		w, b, tr := driving(t, plane)
@@ -133,7 +133,7 @@ func TestPullRefusesATilt(t *testing.T) {
 		if err := w.Sync(tr); err != nil {
 			t.Fatal(err)
 		}
-		tr.X[1] = 5 // would be taken over
+		tr.X[1] = 5 // Pull would use it
 		hash := w.Hash()
 		second := map[Plane]string{XY: "QY", XZ: "QZ"}[plane]
 		for _, c := range []struct {
@@ -150,7 +150,7 @@ func TestPullRefusesATilt(t *testing.T) {
 				t.Errorf("%v: %v: the world has changed", plane, c.q)
 			}
 		}
-		// Within the slack it is taken, with a height too.
+		// Within the slack Pull accepts the rotation, with any height.
 		setTurn(tr, plane, 2, 1)
 		tr.QX[2] = 2e-5
 		third := map[Plane][]float32{XY: tr.Z, XZ: tr.Y}[plane]
@@ -167,7 +167,7 @@ func TestPullRefusesATilt(t *testing.T) {
 	}
 }
 
-// Bodies meet each other whatever the heights of their entities.
+// Bodies collide at any heights of their entities.
 func TestHeightsDoNotKeepBodiesApart(t *testing.T) {
 	for _, plane := range []Plane{XY, XZ} {
 		w := must[*World](t)(New(Config{Capacity: 2, Plane: plane}))

@@ -20,7 +20,7 @@ import (
 // slot and column, and no body moves. Pull refuses slots outside the slices like Sync. Of bodies that share a slot,
 // Pull moves the one that Sync has written. Pull allocates nothing; it panics if the slices differ in length.
 func (w *World) Pull(t Transforms) error {
-	n, ok := t.rows()
+	n, ok := t.length()
 	if !ok {
 		panic("physics: Pull: slices of unequal length")
 	}
@@ -52,18 +52,18 @@ type pull struct {
 
 func (p *pull) positionWritten(i int, slot uint32) bool {
 	s := &p.w.lastSync
-	return differ(p.e.X[slot], s.X[i]) || differ(p.e.Y[slot], s.Y[i])
+	return bitsDiffer(p.e.X[slot], s.X[i]) || bitsDiffer(p.e.Y[slot], s.Y[i])
 }
 
 // rotationWritten also compares the two components that Sync sets to zero: a program that writes a quaternion
 // writes all four.
 func (p *pull) rotationWritten(i int, slot uint32) bool {
 	s := &p.w.lastSync
-	return differ(p.e.QuatAxis[slot], s.HalfSin[i]) || differ(p.e.QuatW[slot], s.HalfCos[i]) ||
-		differ(p.e.QuatZero[0][slot], 0) || differ(p.e.QuatZero[1][slot], 0)
+	return bitsDiffer(p.e.QuatAxis[slot], s.HalfSin[i]) || bitsDiffer(p.e.QuatW[slot], s.HalfCos[i]) ||
+		bitsDiffer(p.e.QuatZero[0][slot], 0) || bitsDiffer(p.e.QuatZero[1][slot], 0)
 }
 
-func differ(a, b float32) bool { return math.Float32bits(a) != math.Float32bits(b) }
+func bitsDiffer(a, b float32) bool { return math.Float32bits(a) != math.Float32bits(b) }
 
 // check reports whether a body will be moved, and returns the first error.
 func (p *pull) check(slots []uint32) (any bool, err error) {

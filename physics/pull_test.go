@@ -57,7 +57,7 @@ func TestPullPutsTheBodyWhereItsEntityIs(t *testing.T) {
 				t.Fatalf("%v: the body is at %v, want %v %v %v", plane, got, x, y, angle)
 			}
 		}
-		tr.X[2] = 99 // Sync has not been there
+		tr.X[2] = 99 // Sync has not written it yet
 		pull()
 		at(3, 4, 0.25)
 		sync()
@@ -97,7 +97,7 @@ func TestPullPutsTheBodyWhereItsEntityIs(t *testing.T) {
 		if v, _, _ := w.Velocity(b); v != [2]float32{1, 0} {
 			t.Errorf("the velocity is %v", v)
 		}
-		// What was pulled once is not pulled again after a step.
+		// A pulled transform is not pulled again after a step.
 		if err := w.Step(0.5); err != nil {
 			t.Fatal(err)
 		}
@@ -106,7 +106,7 @@ func TestPullPutsTheBodyWhereItsEntityIs(t *testing.T) {
 	}
 }
 
-// A body that was moved by hand keeps its place if its entity was not.
+// A teleported body keeps its pose if its entity has not changed.
 func TestPullLeavesTeleportedBodies(t *testing.T) {
 	w, b, tr := driving(t, XY)
 	if err := w.Sync(tr); err != nil {
@@ -130,7 +130,7 @@ func TestPullRefusesWhatIsNotFinite(t *testing.T) {
 		if err := w.Sync(tr); err != nil {
 			t.Fatal(err)
 		}
-		tr.X[1] = 5 // would be taken over
+		tr.X[1] = 5 // Pull would use it
 		hash := w.Hash()
 		columns := map[string][]float32{"X": tr.X, "QX": tr.QX, "QY": tr.QY, "QZ": tr.QZ, "QW": tr.QW, "Y": tr.Y}
 		if plane == XZ {
@@ -177,7 +177,7 @@ func TestPullChecksItsSlices(t *testing.T) {
 	w.Pull(tr)
 }
 
-// Other engines are told by SetTransform.
+// Pull moves the bodies of another engine by SetTransform.
 func TestPullThroughAnotherEngine(t *testing.T) {
 	w, _ := newFakeWorld(t, Config{Capacity: 4})
 	d := DefaultBodyDef()
@@ -197,7 +197,7 @@ func TestPullThroughAnotherEngine(t *testing.T) {
 	}
 }
 
-// What Sync has written is part of a snapshot: a teleport that waits is not lost.
+// A snapshot contains what Sync has written: a pending teleport is not lost.
 func TestPullAfterRestore(t *testing.T) {
 	w, _, tr := driving(t, XY)
 	if err := w.Sync(tr); err != nil {
@@ -236,7 +236,7 @@ func TestPullAllocatesNothing(t *testing.T) {
 	}
 }
 
-// Of two bodies that drive one slot the one with the higher index wins, in Pull too.
+// Of two bodies that drive one slot the one with the higher index wins in Pull, too.
 func TestPullOfASharedSlot(t *testing.T) {
 	for _, slot := range []uint32{0, 2, maxSlot} {
 		w := must[*World](t)(New(Config{Capacity: 4}))
@@ -266,7 +266,7 @@ func TestPullOfASharedSlot(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	// A slot that has changed hands is not shared.
+	// A slot that one body released and another one drives is not shared.
 	w, b, _ := driving(t, XY)
 	if err := w.DestroyBody(b); err != nil {
 		t.Fatal(err)
@@ -279,8 +279,8 @@ func TestPullOfASharedSlot(t *testing.T) {
 	}
 }
 
-// A quaternion of which only a component was written that no turn in the plane has is one that somebody has
-// written: the body takes its turn anew, as from one of twice the length.
+// Writing only a component that is zero for every rotation in the plane also counts as writing the quaternion: the body
+// takes its rotation again, as from a quaternion of twice the length.
 func TestPullTakesTheTurnOfAnyComponent(t *testing.T) {
 	changed := 0
 	for _, plane := range []Plane{XY, XZ} {

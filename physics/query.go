@@ -150,10 +150,10 @@ func (s *solver) refresh(cost int) {
 	q.spent += cost
 	switch {
 	case q.spent > fewQueries:
-		q.tree.Build(s.level, s.scene())
+		q.tree.Build(s.level, s.queryScene())
 		q.spent = -1
 	case moved || !alike:
-		q.tree.Refit(s.level, s.scene(), alike)
+		q.tree.Refit(s.level, s.queryScene(), alike)
 	}
 	q.built, q.version = true, s.shapes.version
 }
@@ -178,8 +178,8 @@ func (s *solver) updatePoses() bool {
 // sameBits compares columns of one length.
 func sameBits(a, b []float32) bool { return bytes.Equal(raw(a), raw(b)) }
 
-// scene returns the shapes and poses that queries search.
-func (s *solver) scene() *rigid.Scene {
+// queryScene returns the shapes and poses that queries search.
+func (s *solver) queryScene() *rigid.Scene {
 	t := &s.shapes
 	return &rigid.Scene{Shapes: t.shape, Poses: &s.queries.poses, Filters: &t.filters, Sensors: t.sensor}
 }

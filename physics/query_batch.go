@@ -25,9 +25,9 @@ type batch[T any] struct {
 	s       *solver
 	n, size int
 	step    batchStep
-	found   []gathered[T] // by worker
-	spans   []rowSpan     // by chunk
-	ends    []uint32      // of rows, in the memory of workers
+	found   []workerRows[T] // by worker
+	spans   []rowSpan       // by chunk
+	ends    []uint32        // of rows, in the memory of workers
 	offsets []uint32
 }
 
@@ -40,8 +40,8 @@ const (
 	placeRows
 )
 
-// gathered holds the rows that a worker has found, in a cache line of its own.
-type gathered[T any] struct {
+// workerRows holds the rows that a worker has found, in a cache line of its own.
+type workerRows[T any] struct {
 	rows []T
 	_    [40]byte
 }
@@ -53,7 +53,7 @@ type rowSpan struct{ worker, from, to, base int }
 func (b *batch[T]) begin(s *solver, size int, a answerer[T]) {
 	b.s, b.size, b.answerer = s, size, a
 	if workers := s.pool.Workers(); len(b.found) != workers {
-		b.found = make([]gathered[T], workers)
+		b.found = make([]workerRows[T], workers)
 	}
 }
 

@@ -10,13 +10,13 @@ import (
 	"github.com/evertick/evertick/physics"
 )
 
-// part is rays from lo to hi of a batch.
+// part returns rays lo to hi of a batch.
 func part(q *physics.Rays, lo, hi int) *physics.Rays {
 	return &physics.Rays{X: q.X[lo:hi], Y: q.Y[lo:hi], DX: q.DX[lo:hi], DY: q.DY[lo:hi]}
 }
 
-// A few rays after a change find what many find, up to the number from which shapes are put in
-// order and beyond, and one batch after the other.
+// A few rays after a change find the same as many rays, up to the number from which the tree is built
+// and beyond, and in consecutive batches.
 func TestFewRaysFindWhatManyFind(t *testing.T) {
 	for _, level := range native.Levels() {
 		r, q := crowdOfRays(t, 700, physics.Config{Level: level, Workers: 2})
@@ -73,7 +73,7 @@ func TestFewRaysAllocateNothing(t *testing.T) {
 	}
 }
 
-// Of few rays after all bodies have moved, and of one more than few.
+// The cost of a few rays after all bodies have moved, and of one ray more than that.
 func BenchmarkFewRays(b *testing.B) {
 	for _, level := range native.Levels() {
 		for _, n := range []int{1, 10, 64, 65} {

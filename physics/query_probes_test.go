@@ -155,7 +155,7 @@ func TestBadProbes(t *testing.T) {
 	}
 }
 
-// crowdOfProbes is the world of crowdOfRays, and forms in place of rays.
+// crowdOfProbes returns the world of crowdOfRays, with forms in place of rays.
 func crowdOfProbes(t testing.TB, n int, c physics.Config) (fixture, *physics.Casts, []float32) {
 	r, rays := crowdOfRays(t, n, c)
 	forms := []physics.Form{circleForm(0.7), boxForm(0.5, 1), boxForm(2, 0.1), form(physics.CapsuleForm(physics.Capsule{P2: [2]float32{1, 1}, Radius: 0.2}))}
@@ -169,7 +169,7 @@ func crowdOfProbes(t testing.TB, n int, c physics.Config) (fixture, *physics.Cas
 	return r, q, within
 }
 
-// probed is all that can be asked.
+// probed holds the results of all kinds of queries.
 type probed struct {
 	closest, all physics.RayHits
 	over         physics.Overlapping

@@ -28,16 +28,12 @@ func (q *Rays) Validate() error {
 	}
 	q.check(n)
 	for i := range n {
-		if err := q.fault(i); err != nil {
+		err := checkTranslation("physics: Rays", i, q.X[i], q.Y[i], q.DX[i], q.DY[i], fractionAt(q.MaxFraction, i))
+		if err != nil {
 			return err
 		}
 	}
 	return nil
-}
-
-// fault returns the fault of ray i.
-func (q *Rays) fault(i int) error {
-	return checkTranslation("physics: Rays", i, q.X[i], q.Y[i], q.DX[i], q.DY[i], fractionAt(q.MaxFraction, i))
 }
 
 // checkTranslation returns the fault of a translation from (x, y) by end times (dx, dy).

@@ -24,7 +24,7 @@ func (r fixture) closest(q *physics.Rays) *physics.RayHits {
 	return &out
 }
 
-// meets complains unless a ray meets a shape at a fraction, with a normal.
+// meets fails unless a ray hits a shape at a fraction, with a normal.
 func (r fixture) meets(what string, h *physics.RayHits, i int, s physics.Shape, fraction, nx, ny float64) {
 	r.Helper()
 	if h.Shapes[i] != s {
@@ -62,7 +62,7 @@ func TestRayClosest(t *testing.T) {
 	r.meets("touching", r.closest(q), 0, ball, 4, -1, 0)
 }
 
-// Of shapes at the same fraction the lowest is met; all of them are in a row, in order.
+// Of shapes at the same fraction RayClosest returns the lowest; RayAll returns all of them, in order.
 func TestRayTies(t *testing.T) {
 	r := newFixture(t, 0)
 	var shapes []physics.Shape
@@ -107,7 +107,7 @@ func TestRayFilters(t *testing.T) {
 	meets(c, func(q *physics.Rays) {})
 }
 
-// Rays see what was created, moved, written or restored since the batch before.
+// Rays see all changes since the last batch: by creation, motion, writes or Restore.
 func TestRaysSeeTheWorldAsItIs(t *testing.T) {
 	r := newFixture(t, 0)
 	expect := func(what string, fraction float64) {

@@ -16,20 +16,20 @@ import (
 const (
 	randomBodies     = 64 // the capacity
 	randomSlots      = 24
-	randomHeapBodies = 5000    // bodies beside them, where there is work for several workers
+	randomHeapBodies = 5000    // more bodies, as work for several workers
 	heaped           = 1 << 16 // seeds of such worlds
 )
 
-// randomWorld is a world to which anything is done that a program can do, as drawn from a seed and a
-// stream of bytes: two in the same state with the same draws do the same.
+// randomWorld is a world with random calls of all kinds, which follow from a seed and a
+// stream of bytes: two worlds in the same state with the same draws get the same calls.
 type randomWorld struct {
 	*physics.World
 	t        testing.TB
 	rng      rand.PCG
-	ops      []byte // which things, as long as there are some
-	strict   bool   // look whether a call that was refused has changed something
+	ops      []byte // selects the calls, until it is used up
+	strict   bool   // check that a refused call has changed nothing
 	entities physics.Transforms
-	bodies   []physics.Body // some that were there once
+	bodies   []physics.Body // live and stale
 	shapes   []physics.Shape
 	chains   []physics.Chain
 	joints   []physics.Joint
@@ -81,7 +81,7 @@ func (w *randomWorld) heap() {
 	}
 }
 
-// as makes w do from now on what from would.
+// as makes w continue with the draws of from.
 func (w *randomWorld) as(from *randomWorld) {
 	w.rng, w.ops = from.rng, from.ops
 	w.bodies, w.shapes = append(w.bodies[:0], from.bodies...), append(w.shapes[:0], from.shapes...)
@@ -114,7 +114,7 @@ var garbage = []float32{
 	1e-40, -1e-45, float32(math.Copysign(0, -1)), 0, 1e-30, math.MaxFloat32,
 }
 
-// any is a number, and garbage now and then, in some worlds more often.
+// any returns a number, and sometimes garbage; in some worlds more often.
 func (w *randomWorld) any(low, high float32) float32 {
 	if w.one(30 << (2 * (w.seed % 3))) {
 		return garbage[w.pick(len(garbage))]
@@ -126,7 +126,7 @@ func (w *randomWorld) anyVector(size float32) [2]float32 {
 	return [2]float32{w.any(-size, size), w.any(-size, size)}
 }
 
-// body is some body, rarely one that is gone.
+// body returns a body, rarely a destroyed one.
 func (w *randomWorld) body() physics.Body {
 	if len(w.bodies) > 0 && w.one(25) {
 		return w.bodies[w.pick(len(w.bodies))]
@@ -218,7 +218,7 @@ func (w *randomWorld) shapeDef() physics.ShapeDef {
 	return d
 }
 
-// shaper is what a World and Commands have in common.
+// shaper holds the methods that World and Commands share.
 type shaper struct {
 	circle  func(physics.Body, physics.ShapeDef, physics.Circle) error
 	capsule func(physics.Body, physics.ShapeDef, physics.Capsule) error
@@ -340,7 +340,7 @@ func (w *randomWorld) explosion() physics.ExplosionDef {
 	}
 }
 
-// garble writes to the columns what may be written there.
+// garble writes random values to the columns that a program may write to.
 func (w *randomWorld) garble() error {
 	b := w.body()
 	if !w.Valid(b) {
@@ -367,7 +367,7 @@ func (w *randomWorld) garble() error {
 	return nil
 }
 
-// strew writes to the entities, and lets the world pull.
+// strew writes to the entities, and calls Pull.
 func (w *randomWorld) strew() error {
 	if w.one(2) {
 		return w.Sync(w.entities)
@@ -387,7 +387,7 @@ func (w *randomWorld) strew() error {
 	return err
 }
 
-// synced makes the entities good again.
+// synced calls Sync, which makes the entities valid again.
 func (w *randomWorld) synced() {
 	if err := w.Sync(w.entities); err != nil {
 		w.t.Fatal(err)
@@ -450,7 +450,7 @@ func (w *randomWorld) commanded() error {
 	return w.Apply(lists...)
 }
 
-// randomOps is what can be done.
+// randomOps lists all operations.
 var randomOps = []struct {
 	name string
 	do   func(w *randomWorld) error
@@ -537,7 +537,7 @@ var randomOps = []struct {
 	{"peace", func(w *randomWorld) error { return nil }},
 }
 
-// act does what the next byte says.
+// act runs the operation that the next byte selects.
 func (w *randomWorld) act() string {
 	w.t.Helper()
 	k := w.pick(len(randomOps))
@@ -555,7 +555,7 @@ func (w *randomWorld) act() string {
 	return randomOps[k].name
 }
 
-// acts is how much to do in a tick: mostly little or nothing, so that bodies fall asleep.
+// acts returns the number of operations in a tick: mostly few or none, so that bodies fall asleep.
 func (w *randomWorld) acts(tick int) int {
 	switch n := tick % 80; {
 	case n < 12:
@@ -566,7 +566,7 @@ func (w *randomWorld) acts(tick int) int {
 	return w.pick(3)
 }
 
-// gather brings back what has left the tub.
+// gather brings back bodies that have left the tub.
 func (w *randomWorld) gather() {
 	w.t.Helper()
 	c := w.Columns()
@@ -580,7 +580,7 @@ func (w *randomWorld) gather() {
 	}
 }
 
-// duration is that of a step, which is seldom an odd one, or a bad one.
+// duration returns the length of a step, which is rarely unusual or invalid.
 func (w *randomWorld) duration() float32 {
 	if w.calm() || !w.one(12) {
 		return dt
@@ -610,14 +610,14 @@ func (w *randomWorld) step() {
 	}
 }
 
-// randomRun is one way to compute what all have to compute.
+// randomRun is one way to compute the world; all ways must agree.
 type randomRun struct {
 	name  string
 	w     *randomWorld
 	again func(r *randomRun, tick int) // replaces the world by another one in the same state
 }
 
-// restored goes on in a new world every 17 ticks.
+// restored continues in a new world every 17 ticks.
 func restored(r *randomRun, tick int) {
 	if tick%17 != 3 {
 		return
@@ -635,7 +635,7 @@ func restored(r *randomRun, tick int) {
 	r.w.World = w
 }
 
-// copied goes on in a copy every 13 ticks.
+// copied continues in a copy every 13 ticks.
 func copied() func(r *randomRun, tick int) {
 	var spare *physics.World
 	return func(r *randomRun, tick int) {
@@ -653,7 +653,7 @@ func copied() func(r *randomRun, tick int) {
 	}
 }
 
-// rewound goes forward and back with one world.
+// rewound moves one world forward and back.
 func rewound(r *randomRun, tick int) {
 	if tick%11 != 7 {
 		return
@@ -699,7 +699,7 @@ func randomRuns(t testing.TB, seed uint64, ops []byte) (runs []*randomRun) {
 	return runs
 }
 
-// runRandom lets all do the same, and compares.
+// runRandom runs all ways, and compares them.
 func runRandom(t testing.TB, seed uint64, ops []byte, ticks int) {
 	t.Helper()
 	runs := randomRuns(t, seed, ops)
@@ -749,7 +749,7 @@ func runRandom(t testing.TB, seed uint64, ops []byte, ticks int) {
 
 func sameNews(t testing.TB, what string, a, b physics.Events, apart bool) {
 	t.Helper()
-	if apart { // what happened before it was restored is forgotten
+	if apart { // a restored world has no earlier events
 		a.Woke, a.Slept, a.Disabled, b.Woke, b.Slept, b.Disabled = nil, nil, nil, nil, nil, nil
 	}
 	if x, y := fmt.Sprint(a), fmt.Sprint(b); x != y {
@@ -757,7 +757,7 @@ func sameNews(t testing.TB, what string, a, b physics.Events, apart bool) {
 	}
 }
 
-// speedLimits fails the test if a dynamic body is faster than it may be.
+// speedLimits fails the test if a dynamic body is faster than MaxSpeed.
 func speedLimits(t testing.TB, what string, w *physics.World) {
 	t.Helper()
 	c, limit := w.Columns(), float64(w.Tuning().MaxSpeed)
@@ -794,7 +794,7 @@ func oneNaN(t testing.TB, what string, e *physics.Events) (nans int) {
 	return nans
 }
 
-// soundness looks at what holds after any step.
+// soundness checks what must hold after any step.
 func (w *randomWorld) soundness(tick int) {
 	w.t.Helper()
 	sound(w.t, w.World, tick)
@@ -824,7 +824,7 @@ func (w *randomWorld) soundness(tick int) {
 	speedLimits(w.t, fmt.Sprintf("seed %d, tick %d", w.seed, tick), w.World)
 }
 
-// news looks at the events of a step.
+// news checks the events of a step.
 func (w *randomWorld) news(tick int) {
 	w.t.Helper()
 	e := w.Events()
@@ -861,7 +861,7 @@ func (w *randomWorld) news(tick int) {
 	}
 }
 
-// rays compares what rays meet with brute force, and in all worlds.
+// rays compares the hits of rays with brute force, and between all worlds.
 func (w *randomWorld) rays(tick int, runs []*randomRun) {
 	w.t.Helper()
 	if tick%8 != 0 {
@@ -904,8 +904,8 @@ func (w *randomWorld) rays(tick int, runs []*randomRun) {
 	}
 }
 
-// Whatever is done to a world, every level, any number of workers, what is restored, and what is copied stay the
-// same; what is refused changes nothing, and no step leaves what is not finite.
+// After any calls a world is the same on every level, with any number of workers, restored and
+// copied; a refused call changes nothing, and no step leaves a value that is not finite.
 func TestRandomCommands(t *testing.T) {
 	seeds, ticks := uint64(8), 96
 	if paritytest.Instrumented {
@@ -916,7 +916,7 @@ func TestRandomCommands(t *testing.T) {
 	}
 }
 
-// So they do where there is work for several workers.
+// The same holds where there is work for several workers.
 func TestRandomCommandsHeap(t *testing.T) {
 	if testing.Short() || paritytest.Instrumented {
 		t.Skip("takes long")

@@ -9,7 +9,7 @@ import (
 	"github.com/evertick/evertick/physics"
 )
 
-// pulls are joints that draw body B to body A, stiffly or softly, however far off it is.
+// pulls are joints that pull body B to body A, stiff or soft, from any distance.
 var pulls = []struct {
 	name   string
 	create func(w *physics.World, d physics.JointDef) (physics.Joint, error)
@@ -54,7 +54,7 @@ var pulls = []struct {
 	}},
 }
 
-// place is where a body is.
+// place is the pose of a body.
 type place struct{ x, y, angle float64 }
 
 func places(w *physics.World) (all []place) {
@@ -65,14 +65,14 @@ func places(w *physics.World) (all []place) {
 	return all
 }
 
-// way is how far a body has come from a place, and how far a point 0.7 m off its origin by its turning.
+// way returns the distance of a body from a place, plus that of a point 0.7 m from its origin by rotation.
 func (p place) way(q place) float64 {
 	return math.Hypot(p.x-q.x, p.y-q.y) + 0.7*math.Abs(math.Remainder(p.angle-q.angle, 2*math.Pi))
 }
 
-// watchSleepers wakes all in a copy of a world and watches it for half a second. It returns how far the one of
-// those that fell asleep came that came farthest in relation to what its threshold allows in that time, and which.
-func watchSleepers(t testing.TB, w *physics.World, threshold float64) (most float64, who int) {
+// watchSleepers wakes all bodies in a copy of a world and watches it for half a second. Of the bodies that were asleep
+// it returns the greatest motion, relative to what the threshold allows in that time, and the body.
+func watchSleepers(t testing.TB, w *physics.World, threshold float64) (most float64, body int) {
 	t.Helper()
 	c := must[*physics.World](t)(w.Clone())
 	for i := range c.Rows() {
@@ -85,15 +85,15 @@ func watchSleepers(t testing.TB, w *physics.World, threshold float64) (most floa
 		steps(t, c, 1)
 		for i, p := range places(c) {
 			if w.Columns().Flags[i]&physics.FlagAsleep != 0 && p.way(from[i]) > most*threshold/2 {
-				most, who = p.way(from[i])/(threshold/2), i
+				most, body = p.way(from[i])/(threshold/2), i
 			}
 		}
 	}
-	return most, who
+	return most, body
 }
 
-// What a joint still draws to its place is not at rest, however still it is between two steps: of all that fall
-// asleep with joints that were made far from where they hold, nothing moves when it is woken.
+// A body that a joint still pulls to its target is not at rest, even if its velocity is zero between two steps: after
+// all bodies with joints far from their targets have fallen asleep, none moves when it is woken.
 func TestJointsDoNotSleepWhileTheyDraw(t *testing.T) {
 	distances := []float32{0.5, 2, 5, 12, 50}
 	if testing.Short() || paritytest.Instrumented {
@@ -121,9 +121,9 @@ func TestJointsDoNotSleepWhileTheyDraw(t *testing.T) {
 						continue
 					}
 					slept = true
-					if most, who := watchSleepers(t, r.w, physics.DefaultSleepThreshold); most > 1 {
+					if most, body := watchSleepers(t, r.w, physics.DefaultSleepThreshold); most > 1 {
 						t.Errorf("%s, %g m off: body %d fell asleep and moves %.2f times as far as it may when it is woken",
-							p.name, distance, who, most)
+							p.name, distance, body, most)
 					}
 				}
 				if all++; slept {
@@ -167,14 +167,14 @@ func randomHeap(t testing.TB, seed uint64) fixture {
 		if all = append(all, b); i > 0 && rng.IntN(4) == 0 {
 			d := common(all[rng.IntN(i)], b)
 			d.FrameA, d.FrameB = at(f(-0.5, 0.5), 0, 0), at(f(-0.5, 0.5), 0, f(-1, 1))
-			must[physics.Joint](t)(pulls[rng.IntN(len(pulls)-1)].create(r.w, d)) // but for the mouse, which holds on to the world
+			must[physics.Joint](t)(pulls[rng.IntN(len(pulls)-1)].create(r.w, d)) // except the mouse joint, which is fixed to the world
 		}
 	}
 	return r
 }
 
-// Nor does anything else move that fell asleep: in random heaps, once all are asleep, and again after one of them was
-// put elsewhere.
+// No other sleeping body moves when it is woken: in random heaps, once all are asleep, and again after one of them was
+// teleported.
 func TestSleepersAreAtRest(t *testing.T) {
 	seeds, looked, worst := uint64(20), 0, 0.0
 	if testing.Short() || paritytest.Instrumented {
@@ -192,10 +192,10 @@ func TestSleepersAreAtRest(t *testing.T) {
 				continue
 			}
 			looked++
-			most, who := watchSleepers(t, r.w, physics.DefaultSleepThreshold)
+			most, body := watchSleepers(t, r.w, physics.DefaultSleepThreshold)
 			worst = max(worst, most)
-			if most > 10 { // what just stays upright may begin to fall
-				t.Errorf("seed %d: body %d fell asleep and moves %.2f times as far as it may when it is woken", seed, who, most)
+			if most > 10 { // a body in unstable balance may begin to fall
+				t.Errorf("seed %d: body %d fell asleep and moves %.2f times as far as it may when it is woken", seed, body, most)
 			}
 			b, _ := r.w.BodyAt(1 + round)
 			r.no(r.w.SetTransform(b, [2]float32{float32(round) - 1, 12}, 1))
@@ -207,7 +207,7 @@ func TestSleepersAreAtRest(t *testing.T) {
 	}
 }
 
-// A contact that still pushes two shapes apart is not at rest either, whatever is locked.
+// A body whose contact still pushes it is not at rest either, with any locks.
 func TestContactsDoNotSleepWhileTheyPush(t *testing.T) {
 	for _, push := range []float32{0.1, 0.5, 3} {
 		for lock := range 4 {
@@ -227,9 +227,9 @@ func TestContactsDoNotSleepWhileTheyPush(t *testing.T) {
 						continue
 					}
 					slept = true
-					if most, who := watchSleepers(t, r.w, physics.DefaultSleepThreshold); most > 1 {
+					if most, body := watchSleepers(t, r.w, physics.DefaultSleepThreshold); most > 1 {
 						t.Errorf("pushed at up to %g m/s, locks %d: body %d fell asleep and moves %.2f times as far as it may when it is woken",
-							push, lock, who, most)
+							push, lock, body, most)
 					}
 				}
 				if x, y := r.at(b); lock == 0 && slept && math.Hypot(float64(x), float64(y)) < 7 {

@@ -306,11 +306,11 @@ func (w *World) sameShape(i int, points []rigid.Vec, radius float32, to *rigid.S
 		return false
 	}
 	r := &t.local[i]
-	if int(r.Count) != len(points) || differ(r.Radius, radius) {
+	if int(r.Count) != len(points) || bitsDiffer(r.Radius, radius) {
 		return false
 	}
 	for k, p := range points {
-		if differ(p.X, r.Vertices[k].X) || differ(p.Y, r.Vertices[k].Y) {
+		if bitsDiffer(p.X, r.Vertices[k].X) || bitsDiffer(p.Y, r.Vertices[k].Y) {
 			return false
 		}
 	}

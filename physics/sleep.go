@@ -93,7 +93,7 @@ func (s *solver) putIslandToSleep(i int) {
 	s.buildIslands()
 	island, members := z.islands.Find(uint32(i)), z.restlessIslands
 	for k := range s.rows {
-		if c.Type[k] == DynamicBody && s.awake(k) && z.islands.Find(uint32(k)) == island {
+		if c.Type[k] == DynamicBody && s.isAwake(k) && z.islands.Find(uint32(k)) == island {
 			if c.Flags[k]&FlagDisableSleep != 0 || z.restless.has(k) {
 				return
 			}
@@ -119,7 +119,7 @@ func (s *solver) clearChanges(i int) {
 	z := &s.sleep
 	why := z.changes[i]
 	z.changes[i] = 0
-	s.mark(i, newAsleep)
+	s.markChanged(i, newAsleep)
 	if why&^woken != 0 || why != 0 && s.poseWritten(i) {
 		z.restless.add(i)
 	}
@@ -135,7 +135,7 @@ func (s *solver) wakeNeighbours(bodies bitset) {
 		if bodies.has(int(a)) {
 			a, b = b, a
 		}
-		if bodies.has(int(b)) && s.asleepDynamic(a) && z.changes[a]&newAsleep == 0 {
+		if bodies.has(int(b)) && s.isSleeper(a) && z.changes[a]&newAsleep == 0 {
 			s.wake(int(a))
 		}
 	}

@@ -13,7 +13,7 @@ import (
 
 func sleepy(d *physics.BodyDef) { d.DisableSleep = false }
 
-// bedroom is two stacks of three boxes, each on a slab of its own, and a sensor above the slab of
+// bedroom is two stacks of three boxes, each on its own slab, and a sensor above the slab of
 // the first.
 type bedroom struct {
 	fixture
@@ -47,7 +47,7 @@ func newBedroom(t testing.TB, c physics.Config) *bedroom {
 	return b
 }
 
-// asleep steps until nothing is awake.
+// asleep runs steps until no body is awake.
 func (b *bedroom) asleep() {
 	b.Helper()
 	for range 300 {
@@ -75,7 +75,7 @@ func (b *bedroom) isAwake(stack int) bool {
 	return awake > 0
 }
 
-// Stacks fall asleep, and the state stays the same from then on but for the number of steps.
+// Stacks fall asleep, and from then on the state stays the same except for the number of steps.
 func TestSleepingStateStays(t *testing.T) {
 	b := newBedroom(t, physics.Config{})
 	slept := []uint32(nil)
@@ -109,7 +109,7 @@ func TestSleepingStateStays(t *testing.T) {
 	}
 }
 
-// What wakes the first stack leaves the second one asleep, and the other way round.
+// A change that wakes one stack leaves the other one asleep.
 func TestWhatWakes(t *testing.T) {
 	for name, do := range map[string]func(b *bedroom){
 		"impulse":         func(b *bedroom) { b.no(b.w.ApplyLinearImpulseToCenter(b.stacks[0][2], [2]float32{0.1, 0})) },
@@ -182,7 +182,7 @@ func TestWhatWakes(t *testing.T) {
 	}
 }
 
-// What does not concern those who sleep leaves them alone.
+// Unrelated changes do not wake sleepers.
 func TestWhatDoesNotWake(t *testing.T) {
 	for name, do := range map[string]func(b *bedroom){
 		"no velocity":         func(b *bedroom) { b.no(b.w.SetVelocity(b.stacks[0][2], [2]float32{}, 0)) },
@@ -220,7 +220,7 @@ func TestGravityWakesAll(t *testing.T) {
 	}
 }
 
-// A sensor keeps seeing who falls asleep in it, and tells when they are gone.
+// A sensor still detects bodies that fall asleep in it, and reports when they are destroyed.
 func TestSensorsSeeSleepers(t *testing.T) {
 	b := newBedroom(t, physics.Config{})
 	entered, left := 0, 0
@@ -246,7 +246,7 @@ func TestSensorsSeeSleepers(t *testing.T) {
 	if entered != 3 || left != 1 {
 		t.Errorf("%d entered, %d left", entered, left)
 	}
-	// A sensor that comes to sleepers sees them, and does not wake them.
+	// A sensor that moves to sleepers detects them, and does not wake them.
 	d := plain
 	d.Sensor = true
 	s := b.body(physics.StaticBody, 20, 1)
@@ -333,7 +333,7 @@ func TestSetAwake(t *testing.T) {
 	}
 }
 
-// Until somebody sleeps all is as it is without sleep.
+// Until a body sleeps, the world equals one without sleep.
 func TestSleepChangesNothingBefore(t *testing.T) {
 	on, off := newCrowd(t, physics.Config{Capacity: 200}, 60, 3), newCrowd(t, physics.Config{Capacity: 200, DisableSleep: true}, 60, 3)
 	for range 60 {
@@ -351,7 +351,7 @@ func TestSleepChangesNothingBefore(t *testing.T) {
 	}
 }
 
-// calm is a crowd, and beside it stacks that fall asleep unless they are disturbed.
+// calm is a crowd, and beside it stacks that fall asleep unless something disturbs them.
 func calm(t testing.TB, c physics.Config, seed uint64) *crowd {
 	c.Capacity = 200
 	w := newCrowd(t, c, 70, seed)
@@ -366,7 +366,7 @@ func calm(t testing.TB, c physics.Config, seed uint64) *crowd {
 	return w
 }
 
-// live lets a crowd live through a tick in which something happens now and then.
+// live runs a tick of a crowd, with occasional changes.
 func (w *crowd) live(tick int) {
 	w.t.Helper()
 	switch w.pick(40) {
@@ -390,8 +390,8 @@ func (w *crowd) live(tick int) {
 	}
 }
 
-// With any number of workers and on every level the same bodies sleep and wake, and a world
-// restored from a snapshot, a clone and a copy go on as the original.
+// With any number of workers and on every level the same bodies sleep and wake, and a restored
+// world, a clone and a copy continue like the original.
 func TestSleepIsDeterministic(t *testing.T) {
 	ticks := 1200
 	if testing.Short() || paritytest.Instrumented {
@@ -439,7 +439,7 @@ func TestSleepIsDeterministic(t *testing.T) {
 	}
 }
 
-// A value that is not finite wakes those that it disables others of, and reaches nobody.
+// A value that is not finite disables its body, wakes its neighbours, and reaches no other body.
 func TestQuarantineOfSleepers(t *testing.T) {
 	for _, column := range []string{"X", "W", "ForceX"} {
 		b := newBedroom(t, physics.Config{})
@@ -490,7 +490,7 @@ func TestSleepAllocatesNothing(t *testing.T) {
 	}
 }
 
-// Bodies on a joint fall asleep and wake together, and a joint that changes wakes them.
+// The bodies of a joint fall asleep and wake together, and changing the joint wakes them.
 func TestJointsAndSleep(t *testing.T) {
 	r := newFixture(t, -10)
 	post := r.body(physics.StaticBody, 0, 5)
@@ -535,7 +535,7 @@ func TestJointsAndSleep(t *testing.T) {
 	}
 }
 
-// A body that a step disables as it comes out of it is noticed later on as any other one.
+// Changes to a body that a step has disabled at its end are detected like those to any other body.
 func TestWhoIsDisabledByItsFirstStepIsNoticed(t *testing.T) {
 	r := newFixture(t, -10)
 	floor := r.body(physics.KinematicBody, 9.2e18, 0, func(d *physics.BodyDef) {
@@ -563,7 +563,7 @@ func TestWhoIsDisabledByItsFirstStepIsNoticed(t *testing.T) {
 	}
 }
 
-// Who falls asleep and wakes by calls again and again is told of once.
+// A body that calls put to sleep and wake several times is reported once.
 func TestEventsOfSleepAreToldOnce(t *testing.T) {
 	b := newBedroom(t, physics.Config{})
 	b.asleep()

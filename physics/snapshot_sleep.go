@@ -27,7 +27,7 @@ func (s *solver) noted(i int) bool {
 	if s.sleep.changes[i] != 0 {
 		return true
 	}
-	if s.awake(i) || !s.bodies.occupied(i) {
+	if s.isAwake(i) || !s.bodies.occupied(i) {
 		return false
 	}
 	return s.poseWritten(i)
@@ -144,7 +144,7 @@ func (s *solver) restoreSleep(im *snapshotImage) {
 	for r := wire.NewReader(im.sleep.notes); r.Len() > 0; {
 		i := int(r.U32())
 		if why := uint8(r.U32()); why != 0 {
-			s.mark(i, why)
+			s.markChanged(i, why)
 		}
 		for _, kept := range z.restPose {
 			kept[i] = r.F32()

@@ -29,8 +29,8 @@ func restore(t testing.TB, w *physics.World, data []byte) {
 	}
 }
 
-// From each tick on, a world restored from a snapshot, a clone and a copy do what the
-// original does; so does one that was restored into a world that had another life.
+// From each tick on, a restored world, a clone and a copy continue like the
+// original; so does a world that had another state before Restore.
 func TestRestoredWorldGoesOnAsTheOriginal(t *testing.T) {
 	const ticks = 40
 	c := physics.Config{Capacity: 200}
@@ -89,7 +89,7 @@ func sameEvents(a, b *physics.Events) bool {
 		slices.Equal(a.Moved, b.Moved) && slices.Equal(a.Disabled, b.Disabled)
 }
 
-// After a Restore handles of the snapshot are good, and new ones are those of the
+// After a Restore the handles of the snapshot are valid, and new handles equal those of the
 // original.
 func TestRestoreKeepsHandles(t *testing.T) {
 	w := newCrowd(t, physics.Config{Capacity: 100}, 30, 3)
@@ -149,7 +149,7 @@ func TestSnapshotAllocatesNothing(t *testing.T) {
 	}
 }
 
-// Every way of spoiling a snapshot gives a typed error, and leaves the world as it was.
+// Every corruption of a snapshot gives a typed error, and leaves the world unchanged.
 func TestRestoreRefusesWhatIsSpoiled(t *testing.T) {
 	w := newCrowd(t, physics.Config{Capacity: 50}, 20, 5)
 	w.run(30)
@@ -203,7 +203,7 @@ func TestRestoreRefusesWhatIsSpoiled(t *testing.T) {
 	}
 }
 
-// Checksums that are right do not make the content right.
+// Corrupt content is detected even with correct checksums.
 func TestRestoreRefusesForgeries(t *testing.T) {
 	w := newCrowd(t, physics.Config{Capacity: 50}, 20, 5)
 	w.run(30)
@@ -295,11 +295,11 @@ func TestRestoreRefusesForgeries(t *testing.T) {
 	}
 }
 
-// jointColumn is where a column of n joints begins that offset bytes of each joint go before.
+// jointColumn returns the offset of a column of n joints after columns of so many bytes per joint.
 func jointColumn(offset, n int) int { return 8 + offset*n }
 
-// tryRestore checks that a snapshot is refused without a trace, or can be stepped and
-// destroyed, and stands for one state.
+// tryRestore checks that a snapshot is refused without effect, or that the restored world can be stepped and
+// destroyed, and has one encoding.
 func tryRestore(t *testing.T, data []byte) (accepted bool) {
 	w := newCrowd(t, physics.Config{Capacity: 20}, 4, 2)
 	hash := w.Hash()
@@ -341,7 +341,7 @@ func FuzzRestore(f *testing.F) {
 	f.Fuzz(func(t *testing.T, data []byte) { tryRestore(t, frametest.Reseal(data)) })
 }
 
-// Snapshots with altered bytes and checksums that are right.
+// Snapshots with altered bytes and correct checksums.
 func TestRestoreOfAlteredSnapshots(t *testing.T) {
 	for name, make := range map[string]func(testing.TB, physics.Config, int, uint64) *crowd{
 		"a crowd": newCrowd, "with chains and platforms": grounded,
@@ -399,7 +399,7 @@ func TestRestoreRefusals(t *testing.T) {
 	}
 }
 
-// A slot beyond those of the world does not fit, whatever number it is.
+// A slot beyond those of the world is refused, whatever its number.
 func TestRestoreBeyondSlots(t *testing.T) {
 	into := newWorld(t, physics.Config{Slots: 10})
 	for _, c := range []struct {

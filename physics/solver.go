@@ -112,7 +112,7 @@ func (s *solver) SetGravity(gravity [2]float32) error {
 	if err := checkInRange("physics: SetGravity: gravity", gravity[:]...); err != nil {
 		return err
 	}
-	if differ(gravity[0], s.sys.Gravity.X) || differ(gravity[1], s.sys.Gravity.Y) {
+	if bitsDiffer(gravity[0], s.sys.Gravity.X) || bitsDiffer(gravity[1], s.sys.Gravity.Y) {
 		s.wakeAll()
 	}
 	s.sys.Gravity = vecOf(gravity)

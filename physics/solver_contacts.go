@@ -68,7 +68,7 @@ func growContacts[T any](s []T, n, usual int) []T {
 // updateBroadPhase finds the pairs of this step. If a body is asleep it also computes their manifolds, since contacts
 // may wake bodies; otherwise updateContactChunks does that later.
 func (s *solver) updateBroadPhase() {
-	if s.idle() {
+	if s.isIdle() {
 		s.pairs.A, s.pairs.B, s.omittedPairs = s.pairs.A[:0], s.pairs.B[:0], 0
 	} else {
 		if s.broad.ParallelFor = s.parallelForJob; s.singleWorker() {

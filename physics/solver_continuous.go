@@ -105,7 +105,7 @@ func (s *solver) buildRestingGrid() {
 	w, t := &s.continuous, &s.shapes
 	w.restingShapes.reset(len(t.shape))
 	for _, body := range s.sleep.activeOnce {
-		if st := &s.sys.States[body]; s.awake(int(body)) || st.DX != 0 || st.DY != 0 || st.S != 0 {
+		if st := &s.sys.States[body]; s.isAwake(int(body)) || st.DX != 0 || st.DY != 0 || st.S != 0 {
 			continue
 		}
 		for link := s.shapeTable.head[body]; link != 0; link = s.shapeTable.next[link-1] {
@@ -174,7 +174,7 @@ func (s *solver) findBullets() bool {
 	for _, rows := range s.sleep.spans {
 		for i := rows.lo; i < rows.hi; i++ {
 			switch {
-			case !s.awake(i):
+			case !s.isAwake(i):
 			case s.cols.Flags[i]&FlagBullet == 0:
 				if move := w.extents.MotionBound(&s.sys.States[i], i); move > swiftest { // NaN is not
 					swiftest = move

@@ -135,9 +135,6 @@ func (s *solver) setMaterial(shape, body int, def *ShapeDef) error {
 	return nil
 }
 
-// massData returns zero unless the body is dynamic.
-func (s *solver) massData(i int) MassData { return s.computeMass(i, s.bodyShapes(i)) }
-
 // digest returns the number that represents a shape in the state hash.
 func (t *shapeColumns) digest(shape int) uint64 {
 	def, g := t.def(shape), geometryOf(&t.local[shape])

@@ -10,7 +10,7 @@ import (
 	"github.com/evertick/evertick/physics"
 )
 
-// Every level and any number of workers say the same bits, at each stage of each step.
+// Every level and any number of workers give the same bits, at each stage of each step.
 func TestLevelsAndWorkersAgree(t *testing.T) {
 	const ticks = 120
 	run := func(level native.Level, workers int) (all [][]physics.ColumnHash) {
@@ -24,7 +24,7 @@ func TestLevelsAndWorkersAgree(t *testing.T) {
 	compareRuns(t, run)
 }
 
-// So they do where there are several chunks of each stage.
+// The same holds where each stage has several chunks.
 func TestLevelsAndWorkersAgreeInALargeHeap(t *testing.T) {
 	ticks := 8
 	if paritytest.Instrumented || testing.Short() {
@@ -44,7 +44,7 @@ func TestLevelsAndWorkersAgreeInALargeHeap(t *testing.T) {
 	})
 }
 
-// eventHash is the hash of the events of the last step, as they are kept.
+// eventHash returns the hash of the encoded events of the last step.
 func eventHash(w *physics.World) physics.ColumnHash {
 	h := fnv.New64a()
 	h.Write(w.AppendEvents(nil))
@@ -85,7 +85,7 @@ func packed(t testing.TB, n int) *physics.World {
 	return w
 }
 
-// The stage hashes change nothing, and are there only if asked for.
+// Stage hashes change no result, and exist only with Config.StageHashes.
 func TestStageHashes(t *testing.T) {
 	quiet := newCrowd(t, physics.Config{Capacity: 100}, 40, 2)
 	loud := newCrowd(t, physics.Config{Capacity: 100, StageHashes: true, SubSteps: 4}, 40, 2)
@@ -148,7 +148,7 @@ func TestSolverAllocatesNothing(t *testing.T) {
 	}
 }
 
-// Thousands of shapes are made and destroyed in time in proportion to their number.
+// Creating and destroying thousands of shapes takes time in proportion to their number.
 func TestBulkCreation(t *testing.T) {
 	const n = 20000
 	w := newWorld(t, physics.Config{Capacity: n + 1})

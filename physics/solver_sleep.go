@@ -94,14 +94,14 @@ func (z *sleepState) open(cfg *Config) {
 	z.active = make(bitset, (n+63)/64)
 }
 
-// awake reports whether a body is simulated: it is not static, disabled or asleep. A row without a body
+// isAwake reports whether a body is simulated: it is not static, disabled or asleep. A row without a body
 // looks like that of a static body.
-func (s *solver) awake(i int) bool {
+func (s *solver) isAwake(i int) bool {
 	return s.cols.Type[i] != StaticBody && s.cols.Flags[i]&(FlagDisabled|FlagAsleep) == 0
 }
 
-// asleepDynamic reports whether a body is dynamic and asleep.
-func (s *solver) asleepDynamic(i uint32) bool {
+// isSleeper reports whether a body is dynamic and asleep.
+func (s *solver) isSleeper(i uint32) bool {
 	return s.cols.Type[i] == DynamicBody && s.cols.Flags[i]&FlagAsleep != 0
 }
 
@@ -117,7 +117,7 @@ func (s *solver) wake(i int) {
 		s.cols.Flags[i] &^= FlagAsleep
 		z.asleep--
 		z.changes[i] &^= newAsleep | createdAsleep
-		s.mark(i, woken)
+		s.markChanged(i, woken)
 	}
 }
 
@@ -132,7 +132,7 @@ func (s *solver) wakeDynamic(i int) {
 func (s *solver) wakeWithNeighbours(i int) {
 	if s.sleep.on {
 		s.wake(i)
-		s.mark(i, changed)
+		s.markChanged(i, changed)
 	}
 }
 
@@ -149,7 +149,7 @@ func (s *solver) wakeBothUnlessNew(a, b Body) {
 	s.wakeUnlessNew(int(b.index))
 }
 
-func (s *solver) mark(i int, why uint8) {
+func (s *solver) markChanged(i int, why uint8) {
 	z := &s.sleep
 	if z.changes[i]&^(onceActive|newAsleep|createdAsleep) == 0 {
 		z.changed = append(z.changed, uint32(i))
@@ -164,7 +164,7 @@ func (s *solver) wakeAll() {
 		return
 	}
 	for i := range s.rows {
-		if s.asleepDynamic(uint32(i)) {
+		if s.isSleeper(uint32(i)) {
 			s.wake(i)
 		}
 	}
@@ -212,7 +212,7 @@ func (s *solver) wakeJointUnlessNew(i int) {
 
 // jointAsleep reports whether no body of a joint is awake.
 func (s *solver) jointAsleep(i int) bool {
-	return s.sleep.on && !s.awake(int(s.jointTable.body[2*i])) && !s.awake(int(s.jointTable.body[2*i+1]))
+	return s.sleep.on && !s.isAwake(int(s.jointTable.body[2*i])) && !s.isAwake(int(s.jointTable.body[2*i+1]))
 }
 
 // trySleep updates how long bodies have been at rest, at the end of a step of dt
@@ -258,7 +258,7 @@ func (s *solver) updateSleepTimes(at, lo, hi int) {
 	flags, times := s.cols.Flags[:hi], z.time[:hi]
 	for i := lo; i < hi; i++ {
 		switch {
-		case !s.awake(i):
+		case !s.isAwake(i):
 		case flags[i]&FlagDisableSleep != 0 || s.isMoving(i) || s.cols.Type[i] == DynamicBody && s.displacedBeyondThreshold(i):
 			times[i] = 0
 		default:
@@ -307,12 +307,12 @@ func (s *solver) sleepIslands() {
 	s.buildIslands()
 	z := &s.sleep
 	for i := range s.rows {
-		if s.awake(i) && s.cols.Type[i] == DynamicBody && (z.time[i] < SleepTime || z.restless.has(i)) {
+		if s.isAwake(i) && s.cols.Type[i] == DynamicBody && (z.time[i] < SleepTime || z.restless.has(i)) {
 			z.restlessIslands.add(int(z.islands.Find(uint32(i))))
 		}
 	}
 	for i := range s.rows {
-		if !s.awake(i) {
+		if !s.isAwake(i) {
 			continue
 		}
 		dynamic := s.cols.Type[i] == DynamicBody
@@ -375,9 +375,9 @@ func (s *solver) initSleep(i int, d *BodyDef) {
 		s.cols.Flags[i] |= FlagAsleep
 		z.asleep++
 		s.storeRestPose(i)
-		s.mark(i, newAsleep|createdAsleep)
+		s.markChanged(i, newAsleep|createdAsleep)
 	case d.Type != DynamicBody:
-		s.mark(i, changed)
+		s.markChanged(i, changed)
 	}
 }
 
@@ -405,7 +405,7 @@ func (s *solver) storeInverseMass(i int) {
 func (s *solver) teleported(i int) {
 	s.wake(i)
 	if s.sleep.on && s.cols.Type[i] == KinematicBody {
-		s.mark(i, changed)
+		s.markChanged(i, changed)
 	}
 }
 

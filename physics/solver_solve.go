@@ -9,7 +9,7 @@ import (
 // workers take part if there is enough to do.
 func (s *solver) solve() {
 	s.subStepRate = s.sys.Params.SubStepRate(s.dt)
-	if s.idle() {
+	if s.isIdle() {
 		s.sys.Hits = s.sys.Hits[:0]
 		s.hashSolved()
 		return

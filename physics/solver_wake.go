@@ -12,7 +12,7 @@ func (s *solver) updateActive() {
 	z := &s.sleep
 	if !z.on {
 		z.all = true
-		s.coverAll()
+		s.spanAllRows()
 		return
 	}
 	z.all = false
@@ -73,8 +73,8 @@ func (s *solver) unwritten(lo, hi int) bool {
 
 func (s *solver) detectWritesIn(lo, hi int) {
 	for i := lo; i < hi; i++ {
-		if !s.awake(i) && s.sleep.changes[i]&^(onceActive|newAsleep|createdAsleep) == 0 && s.rowWritten(i) {
-			s.mark(i, written)
+		if !s.isAwake(i) && s.sleep.changes[i]&^(onceActive|newAsleep|createdAsleep) == 0 && s.rowWritten(i) {
+			s.markChanged(i, written)
 		}
 	}
 }
@@ -82,8 +82,8 @@ func (s *solver) detectWritesIn(lo, hi int) {
 // poseWritten reports whether the pose of a body at rest differs from the stored one.
 func (s *solver) poseWritten(i int) bool {
 	c, k := s.cols, &s.sleep.restPose
-	return differ(c.X[i], k[0][i]) || differ(c.Y[i], k[1][i]) || differ(c.Angle[i], k[2][i]) ||
-		differ(c.Cos[i], k[3][i]) || differ(c.Sin[i], k[4][i])
+	return bitsDiffer(c.X[i], k[0][i]) || bitsDiffer(c.Y[i], k[1][i]) || bitsDiffer(c.Angle[i], k[2][i]) ||
+		bitsDiffer(c.Cos[i], k[3][i]) || bitsDiffer(c.Sin[i], k[4][i])
 }
 
 // rowWritten is the opposite of unwritten for one row.
@@ -177,7 +177,7 @@ func (s *solver) joinSleepers(a, b uint32) {
 func (s *solver) joinNewSleepers() {
 	z := &s.sleep
 	join := func(a, b uint32) {
-		if s.asleepDynamic(a) && s.asleepDynamic(b) && (z.changes[a]|z.changes[b])&newAsleep != 0 {
+		if s.isSleeper(a) && s.isSleeper(b) && (z.changes[a]|z.changes[b])&newAsleep != 0 {
 			z.islands.Union(a, b)
 		}
 	}
@@ -211,7 +211,7 @@ func (s *solver) collectActive() {
 	for i := range s.rows {
 		z.invMass[i], z.invInertia[i] = c.InvMass[i], c.InvInertia[i]
 		switch {
-		case s.awake(i):
+		case s.isAwake(i):
 			z.active.add(i)
 		case c.Flags[i]&FlagAsleep != 0:
 			z.invMass[i], z.invInertia[i] = 0, 0
@@ -249,10 +249,10 @@ func (s *solver) processChanged() {
 			c.clear(i) // a program has written to a row without a body
 			s.storeRestPose(i)
 			continue
-		case s.awake(i) && why&woken != 0:
+		case s.isAwake(i) && why&woken != 0:
 			s.events.Woke = append(s.events.Woke, m)
 		}
-		if c.Type[i] == DynamicBody && s.awake(i) {
+		if c.Type[i] == DynamicBody && s.isAwake(i) {
 			continue
 		}
 		if c.Flags[i]&FlagDisabled != 0 {
@@ -327,12 +327,12 @@ func (s *solver) wakeTouched() bool {
 			continue
 		}
 		a, b = s.shapes.filters.Body[a], s.shapes.filters.Body[b]
-		if s.asleepDynamic(a) && s.canWake(b, a) {
-			s.mark(int(a), written)
+		if s.isSleeper(a) && s.canWake(b, a) {
+			s.markChanged(int(a), written)
 			any = true
 		}
-		if s.asleepDynamic(b) && s.canWake(a, b) {
-			s.mark(int(b), written)
+		if s.isSleeper(b) && s.canWake(a, b) {
+			s.markChanged(int(b), written)
 			any = true
 		}
 	}
@@ -348,11 +348,11 @@ func (s *solver) wakeTouched() bool {
 // markTouchedByJoints is wakeTouched for joints: it marks the sleepers that a joint connects to a moving body.
 func (s *solver) markTouchedByJoints() (any bool) {
 	s.eachJoint(func(a, b uint32) {
-		if s.asleepDynamic(b) {
+		if s.isSleeper(b) {
 			a, b = b, a
 		}
-		if s.asleepDynamic(a) && s.canWake(b, a) {
-			s.mark(int(a), written)
+		if s.isSleeper(a) && s.canWake(b, a) {
+			s.markChanged(int(a), written)
 			any = true
 		}
 	})
@@ -366,7 +366,7 @@ func (s *solver) canWake(i, sleeper uint32) bool {
 	if stirred[i]&onceActive != 0 && (stirred[i]|stirred[sleeper])&newAsleep == 0 {
 		return true
 	}
-	return s.awake(int(i)) && (s.cols.Type[i] == DynamicBody || s.isMoving(int(i)))
+	return s.isAwake(int(i)) && (s.cols.Type[i] == DynamicBody || s.isMoving(int(i)))
 }
 
 // wakeSeparated makes the next step wake the sleepers of contacts that ended, as what touched them
@@ -381,8 +381,8 @@ func (s *solver) wakeSeparated(ended *rigid.Pairs) {
 			continue
 		}
 		for _, shape := range [...]uint32{a, b} {
-			if body := s.shapes.filters.Body[shape]; s.asleepDynamic(body) && s.sleep.changes[body]&newAsleep == 0 {
-				s.mark(int(body), written)
+			if body := s.shapes.filters.Body[shape]; s.isSleeper(body) && s.sleep.changes[body]&newAsleep == 0 {
+				s.markChanged(int(body), written)
 			}
 		}
 	}
@@ -416,8 +416,8 @@ func appendSpan(spans []span, lo, hi int) []span {
 	return spans
 }
 
-// coverAll makes spans of all rows and of all shapes.
-func (s *solver) coverAll() {
+// spanAllRows makes spans of all rows and of all shapes.
+func (s *solver) spanAllRows() {
 	z := &s.sleep
 	z.allSpans[0] = appendSpan(z.allSpans[0][:0], 0, s.rows)
 	z.allSpans[1] = appendSpan(z.allSpans[1][:0], 0, len(s.shapes.shape))
@@ -430,13 +430,13 @@ func (s *solver) coverAll() {
 func (s *solver) boundsSpans() (rows, shapes []span) {
 	z := &s.sleep
 	if z.all && z.on {
-		s.coverAll()
+		s.spanAllRows()
 		return z.allSpans[0], z.allSpans[1]
 	}
 	return z.spans, z.shapes
 }
 
-// idle reports whether there is nothing to do in a step.
-func (s *solver) idle() bool {
+// isIdle reports whether there is nothing to do in a step.
+func (s *solver) isIdle() bool {
 	return s.sleep.on && len(s.sleep.spans) == 0 && len(s.contacts) == 0
 }

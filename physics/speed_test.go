@@ -11,8 +11,8 @@ import (
 	"github.com/evertick/evertick/physics"
 )
 
-// pulled is a stream of random calls on a world in which joints far from where they hold, heavy blows and fast kinematic
-// bodies make others as fast as they can be: the same in each of some worlds.
+// pulled is a stream of random calls on several worlds, the same for each. Joints far from their targets, great impulses
+// and fast kinematic bodies make bodies as fast as possible.
 type pulled struct {
 	worlds []*physics.World
 	rng    *rand.Rand
@@ -99,7 +99,7 @@ func (p *pulled) act() {
 	}
 }
 
-// centres are those of the masses of all bodies.
+// centres returns the centres of mass of all bodies.
 func centres(w *physics.World) (all []place) {
 	c := w.Columns()
 	for i := range w.Rows() {
@@ -112,8 +112,8 @@ func centres(w *physics.World) (all []place) {
 	return all
 }
 
-// Whatever pulls and pushes, no dynamic body is faster after a step than MaxSpeed, comes farther in it, or turns
-// faster than it may, on any level, in streams in which many reach these limits.
+// Under any forces, no dynamic body is faster than MaxSpeed after a step, moves farther in it, or turns
+// faster than the limit, on any level, although many bodies reach these limits.
 func TestMaxSpeedHolds(t *testing.T) {
 	seeds, ticks := uint64(6), 120
 	if testing.Short() {
@@ -170,6 +170,6 @@ func TestMaxSpeedHolds(t *testing.T) {
 	}
 	t.Logf("%d times at full speed, %d times as far as may be, %d times at the fastest turn", fast, steep, turning)
 	if fast < 20 || steep < 20 || turning < 20 {
-		t.Error("too few are fast to tell")
+		t.Error("too few are fast for the test")
 	}
 }

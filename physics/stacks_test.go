@@ -11,8 +11,8 @@ import (
 	"github.com/evertick/evertick/physics/box2d"
 )
 
-// A stack of ten boxes neither sways nor sinks, however long it stands, once its soft
-// contacts have given by some millimetres each.
+// A stack of ten boxes neither sways nor sinks over time, after its soft
+// contacts have given way by some millimetres each.
 func TestStackOfTenStands(t *testing.T) {
 	minutes := 10.
 	if testing.Short() || paritytest.Instrumented {
@@ -90,7 +90,7 @@ func TestLargePyramidStands(t *testing.T) {
 		tilt = max(tilt, math.Abs(float64(c.Angle[i])))
 	}
 	t.Logf("%d rows after %d s: sunk by up to %.4f m, slid by %.4f m, tilted by %.4f, at up to %.4f m/s", rows, seconds, sunk, slid, tilt, speed)
-	// The soft contacts of the lowest row carry 100 boxes and give by some millimetres each.
+	// The soft contacts of the lowest row carry 100 boxes and give way by some millimetres each.
 	if sunk > 0.01*float64(rows) || slid > 0.15 || speed > 0.1 || tilt > 0.01 {
 		t.Error("the pyramid does not stand")
 	}

@@ -24,7 +24,7 @@ type Transforms struct {
 // index wins. For a slot outside the slices Sync returns ErrRange, which names the index of the body and the slot,
 // and writes nothing. Sync allocates nothing; it panics if the slices differ in length.
 func (w *World) Sync(t Transforms) error {
-	n, ok := t.rows()
+	n, ok := t.length()
 	if !ok {
 		panic("physics: Sync: slices of unequal length")
 	}
@@ -73,8 +73,8 @@ func (w *World) changedEntities(e *rigid.Entities, slots []uint32) iter.Seq[int]
 	}
 }
 
-// rows returns the length of the slices, and false if their lengths differ.
-func (t *Transforms) rows() (int, bool) {
+// length returns the length of the slices, and false if their lengths differ.
+func (t *Transforms) length() (int, bool) {
 	n := len(t.X)
 	return n, len(t.Y) == n && len(t.Z) == n &&
 		len(t.QX) == n && len(t.QY) == n && len(t.QZ) == n && len(t.QW) == n

@@ -147,7 +147,7 @@ func locks(x, y, rotation bool) func(d *physics.BodyDef) {
 	return func(d *physics.BodyDef) { d.LockX, d.LockY, d.FixedRotation = x, y, rotation }
 }
 
-// A body that is locked does not move along that axis, whatever pushes it, and moves freely along the other.
+// A locked body does not move along the locked axis under any force, and moves freely along the other.
 func TestMotionLocks(t *testing.T) {
 	r := newFixture(t, -10)
 	rail := r.dynamic(0, 5, locks(false, true, true)) // in the air

@@ -13,14 +13,14 @@ var (
 	inf32 = float32(math.Inf(1))
 )
 
-// refusal is what came of a bad call, and what should.
+// refusal is the result of an invalid call, and the expected one.
 type refusal struct {
 	words string
 	is    error
 	err   error
 }
 
-// refusals lists bad calls, the sentinel and the words that their errors must
+// refusals lists invalid calls, and the sentinel and the words that their errors must
 // have.
 func refusals(w *World, dynamic, static Body) []refusal {
 	body := func(change func(*BodyDef)) error {
@@ -143,7 +143,7 @@ func TestBadInputIsNamedAndChangesNothing(t *testing.T) {
 	}
 }
 
-// The solver of this package refuses all of that, and what only a solver can know.
+// The solver of this package refuses all of these, and some that only a solver can detect.
 func TestTheSolverRefusesBadInput(t *testing.T) {
 	w := must[*World](t)(New(Config{Capacity: 32}))
 	bodies := populate(t, w, 10)

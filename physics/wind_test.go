@@ -9,8 +9,8 @@ import (
 	"github.com/evertick/evertick/physics"
 )
 
-// What falls in still air comes to the speed at which drag is its weight, and on the way is as fast as the
-// hyperbolic tangent says.
+// A body that falls in still air reaches the speed at which drag equals its weight; before that its speed follows the
+// hyperbolic tangent.
 func TestTerminalVelocity(t *testing.T) {
 	for name, c := range map[string]struct {
 		make  func(r fixture, b physics.Body)
@@ -43,7 +43,7 @@ func TestTerminalVelocity(t *testing.T) {
 	}
 }
 
-// A plate that leans in the wind is lifted towards where it leans; a wind is no faster than MaxSpeed.
+// Wind lifts a tilted plate in the direction of its tilt; MaxSpeed limits the wind.
 func TestWind(t *testing.T) {
 	force := func(angle float64, def physics.WindDef) (x, y float64) {
 		r := newFixture(t, 0)
@@ -94,7 +94,7 @@ func TestWindErrors(t *testing.T) {
 	}
 }
 
-// Wind wakes those that are asleep if it is to, an explosion wakes those that it moves, and so do a mass and a lock.
+// Wind with Wake wakes sleepers; an explosion wakes the bodies that it moves; so do a new mass and a new lock.
 func TestWhatBlowsWakes(t *testing.T) {
 	r := newFixture(t, -10)
 	r.floor(plain)

@@ -115,7 +115,7 @@ func TestCapacityIsExact(t *testing.T) {
 	}
 }
 
-// The pool is compared with a model that searches from zero.
+// The pool agrees with a model that searches from zero.
 func TestIndicesComeLowestFirst(t *testing.T) {
 	const seed, limit = 1, 200
 	rng := rand.New(rand.NewPCG(seed, seed))

@@ -8,7 +8,7 @@ import (
 	"github.com/evertick/evertick/physics"
 )
 
-// beam is a static body and a ball that hangs on it, 2 m beside it.
+// beam is a static body and a ball that hangs from it, 2 m beside it.
 func beam(t *testing.T, h Hinge) (*physics.World, physics.Body, physics.Body) {
 	t.Helper()
 	w := newWorld(t, physics.Config{Gravity: [2]float32{0, -10}})

@@ -226,7 +226,7 @@ func TestSubStepsRefineTheFall(t *testing.T) {
 	}
 }
 
-// A body begins asleep unless the world has no sleep, as BodyDef.Asleep says.
+// A body with BodyDef.Asleep begins asleep unless the world has no sleep.
 func TestBeginsAsleep(t *testing.T) {
 	for _, without := range []bool{false, true} {
 		w := newWorld(t, physics.Config{Gravity: [2]float32{0, -10}, DisableSleep: without})

@@ -170,8 +170,8 @@ func TestRefusedShapes(t *testing.T) {
 	step(t, w, 1)
 }
 
-// Shapes of all sizes at all distances are made or refused; the library never
-// panics, and neither does it when some of them go again.
+// Shapes of all sizes at all distances are created or refused; the library never
+// panics, not even when some of them are destroyed.
 func TestAnyShapeIsMadeOrRefused(t *testing.T) {
 	const seed = 4
 	rng := rand.New(rand.NewPCG(seed, seed))
@@ -257,7 +257,7 @@ func TestOverflowIsRefused(t *testing.T) {
 	}
 }
 
-// Extreme values may end a world; they may not end the process, nor another
+// Extreme values may stop a world, but neither the process nor another
 // world.
 func TestExtremeValuesEndInErrorsAtWorst(t *testing.T) {
 	const seed = 6

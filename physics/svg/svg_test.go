@@ -20,7 +20,7 @@ import (
 
 var update = flag.Bool("update", false, "write the pictures of docs/images anew")
 
-// pictures are those of docs.
+// pictures are the pictures of docs.
 var pictures = []struct {
 	name string
 	make func(t *testing.T) *physics.World
@@ -43,7 +43,7 @@ var pictures = []struct {
 	}},
 }
 
-// The pictures of docs are those that the code draws; with -update they are written.
+// The pictures of docs equal those that the code draws; -update writes them.
 func TestPictures(t *testing.T) {
 	for _, p := range pictures {
 		path := filepath.Join("..", "..", "docs", "images", p.name)
@@ -249,7 +249,7 @@ func TestWhatIsNowhereIsLeftOut(t *testing.T) {
 	}
 }
 
-// What does not move is seen only as far as what moves.
+// The view of static bodies ends where that of moving bodies ends.
 func TestViewIsThatOfWhatMoves(t *testing.T) {
 	w := world(t)
 	if got := check(t, write(t, w, svg.Options{})); got["svg"] != 1 {
