@@ -1,11 +1,11 @@
 # Only Go and make are needed. With a C compiler the kernels are used, without
 # one pure Go, with the same results; "make run" and "make test" say which.
 
-# What speaks to the kernels, as far as it exists.
+# The packages that call kernels.
 KERNELS := $(patsubst %,./%/...,$(wildcard native spatial physics))
 FUZZTIME ?= 10s
 ARGS ?=
-# -short, for checks of further builds and machines in the size that make ci has.
+# -short makes checks of other builds and machines as small as make ci does.
 SHORT ?=
 
 help: ## this list
@@ -14,7 +14,7 @@ help: ## this list
 run: ## the capstone scene with its report; ARGS='-ticks 600 -level go' adds flags
 	go run ./bench -scene capstone $(ARGS)
 
-info: ## which path runs here, and why
+info: ## which level runs here, and why
 	@go run ./bench -info
 
 test: ## all tests
@@ -36,7 +36,7 @@ race: ## all tests under the race detector
 v3: ## all tests where the Go compiler may fuse (needs a CPU with AVX2 and FMA)
 	GOAMD64=v3 go test $(SHORT) ./...
 
-# Tests that expect a fault want to hear of it from Go.
+# Tests that expect a fault need Go to report it.
 asan: ## kernel tests under AddressSanitizer
 	ASAN_OPTIONS=handle_segv=0 go test $(SHORT) -asan ./native/... ./spatial/...
 
@@ -56,7 +56,7 @@ consumer: ## a module that depends on this one: fetched, vendored, edited
 cross: ## arm64 with NEON, s390x, and an old x86 CPU, under qemu-user
 	bash .ci/cross.sh $(SHORT)
 
-determinism: ## one scene, every build, level and machine at hand: the same hash every tick
+determinism: ## one scene in every build, level and machine available: the same hash every tick
 	bash .ci/determinism.sh $(ARGS)
 	EVERTICK_GATE=1 go test -count=1 -v -run OtherBuilds ./bench
 

@@ -34,8 +34,8 @@ func TestStepAllocatesNothing(t *testing.T) {
 	}
 }
 
-// busySim has agents with tags and a column of their own, which move towards
-// their neighbours and come and go, among bodies that push each other.
+// busySim has agents with tags and a user column, which move towards
+// their neighbours, are spawned and despawned, among bodies that push each other.
 func busySim(t *testing.T, level native.Level, workers int) *evertick.Sim {
 	s := newSim(t, evertick.Config{
 		Capacity: 512, Level: level, Workers: workers, Seed: 3,
@@ -81,7 +81,7 @@ func pushedBody(t *testing.T, s *evertick.Sim, id ecs.ID, x, z float32) {
 	}
 }
 
-// flock is what the systems of busySim share.
+// flock holds what the systems of busySim share.
 type flock struct {
 	sim    *evertick.Sim
 	agents ecs.Tag
@@ -120,8 +120,8 @@ func (f *flock) steer(t *evertick.Tick) error {
 	return nil
 }
 
-// replace ends the youngest agent and begins another, so that a slot changes
-// hands and the list of live ones is made anew.
+// replace despawns the youngest agent and spawns another, so that a slot is
+// reused and the list of live ones is made anew.
 func (f *flock) replace(*evertick.Tick) error {
 	f.sim.World.Despawn(f.last)
 	id, err := f.sim.World.Spawn()
@@ -130,7 +130,7 @@ func (f *flock) replace(*evertick.Tick) error {
 	return err
 }
 
-// succeed lets agents give way to others, one a tick, while it walks over them.
+// succeed replaces one agent a tick, while it iterates over them.
 func (f *flock) succeed(t *evertick.Tick) error {
 	c := t.Commands()
 	for slot := range f.sim.World.Query(ecs.With(f.agents)) {

@@ -9,26 +9,25 @@ import (
 	"github.com/evertick/evertick/physics"
 )
 
-// CreateBody creates a body that moves the entity: after each step its
-// transform is written into the entity's Position and Rotation. From its second step on,
-// what is written to these columns in between moves the body there before the
-// next step; see physics.World.Pull. It is destroyed when the entity is despawned, at
-// once, with its row still there. A snapshot of World, other than one of the Sim, does not hold
-// bodies: after a World.Restore the entities have none, and those that were left are destroyed by the next
-// CreateBody or step.
+// CreateBody creates a body that moves the entity: after each step its transform is written into
+// the entity's Position and Rotation. From the second step of the body on, a value that was written
+// to these columns between steps moves the body there before the next step; see physics.World.Pull.
+// Despawning the entity destroys the body at once, while the row of the entity still exists. Only a
+// snapshot of the Sim holds bodies, one of World does not: after a World.Restore the entities have
+// none, and the next CreateBody or step destroys those that were left.
 //
-// Of the entity's three axes the body has the two of its plane, by the rule of the section "The plane" in
-// package physics: Position keeps its third component, which no body looks at, and a Rotation out of the
-// plane is ErrRange, now and when a step finds one that was written later.
+// A body uses two of the entity's three axes, those of its plane, by the rule of the section "The
+// plane" in package physics. Bodies ignore the third component of Position and leave it as it is. A
+// Rotation out of the plane is ErrRange, now and when a step finds one that was written later.
 //
-// CreateBody sets def.HasSlot and def.Slot. An unknown id is ErrStale, an entity that
-// has a body ErrRange; other errors are those of physics.World.CreateBody.
+// CreateBody sets def.HasSlot and def.Slot. An unknown id is ErrStale, an entity that has a body
+// ErrRange; other errors are those of physics.World.CreateBody.
 func (s *Sim) CreateBody(id ecs.ID, def physics.BodyDef) (physics.Body, error) {
 	slot, ok := s.World.Slot(id)
 	if !ok {
 		return physics.Body{}, fault.Field(ErrStale, "evertick: CreateBody: id", id)
 	}
-	s.endRestored() // the new body must not go with the old, which may hold its place
+	s.releaseStaleBodies() // later it would destroy the new body, which may reuse the place of an old one
 	if _, has := s.Body(id); has {
 		return physics.Body{}, fault.Field(ErrRange, "evertick: CreateBody: entity with a body", id)
 	}
@@ -48,35 +47,73 @@ func (s *Sim) CreateBody(id ecs.ID, def physics.BodyDef) (physics.Body, error) {
 // Body returns the body that moves the entity.
 func (s *Sim) Body(id ecs.ID) (physics.Body, bool) {
 	body, ok := s.bodies.Get(id)
-	if !ok || s.restored() || !s.Physics.Valid(body) {
+	if !ok || s.bodiesStale() || !s.Physics.Valid(body) {
 		return physics.Body{}, false
 	}
 	return body, true
 }
 
-// destroyBody is told of the bodies that have lost their entities. A body may have
-// been destroyed through Physics before; any other error is that of an engine that
-// has failed, and its next step says so.
+// destroyBody destroys a body that has lost its entity. The body may already have been destroyed
+// through Physics; any other error means that the engine has failed, and its next step reports
+// that.
 func (s *Sim) destroyBody(_ ecs.ID, body physics.Body) {
 	_ = s.Physics.DestroyBody(body)
 }
 
-// restored reports whether the world was restored since endRestored: all bodies
-// are then those of a former life.
-func (s *Sim) restored() bool { return s.generation != s.World.Generation() }
+// bodiesStale reports whether the world was restored since releaseStaleBodies: the bodies then
+// belong to the entities before the restore.
+func (s *Sim) bodiesStale() bool { return s.generation != s.World.Generation() }
 
-// endRestored destroys all bodies, by slot, if the world was restored.
-func (s *Sim) endRestored() {
-	if s.restored() {
+// releaseStaleBodies destroys all bodies, in ascending slots, if the world was restored.
+func (s *Sim) releaseStaleBodies() {
+	if s.bodiesStale() {
 		s.bodies.ReleaseAll()
 		s.generation = s.World.Generation()
 	}
 }
 
-// ownerHash hashes who owns the bodies: it decides which of them go.
+// ownerHash hashes the owners of the bodies: they decide which bodies a despawn destroys.
 func (s *Sim) ownerHash() uint64 {
 	if s.bodies.Len() == 0 {
 		return 0
 	}
 	return statehash.Rows(s.bodies.Owners()[:s.World.HighWater()])
+}
+
+// stepPhysics copies what systems have written to the columns of entities into their bodies, and
+// moves the bodies.
+func (s *Sim) stepPhysics(t *Tick) error {
+	s.releaseStaleBodies()
+	if s.Physics.Len() > 0 {
+		if err := s.Physics.Pull(s.transforms()); err != nil {
+			return err
+		}
+	}
+	return s.Physics.Step(t.Dt)
+}
+
+// syncBodies writes the transforms of the bodies into the columns of their entities. Entities of
+// teleported bodies are drawn at their new position.
+func (s *Sim) syncBodies(*Tick) error {
+	if s.Physics.Len() == 0 {
+		return nil
+	}
+	if err := s.Physics.Sync(s.transforms()); err != nil {
+		return err
+	}
+	s.World.Position.Touch()
+	s.World.Rotation.Touch()
+	if s.config.Previous {
+		s.slots = s.Physics.TakeTeleported(s.slots[:0])
+		for _, slot := range s.slots {
+			s.World.JumpAt(slot)
+		}
+	}
+	return nil
+}
+
+// transforms are the columns of the entities that bodies move.
+func (s *Sim) transforms() physics.Transforms {
+	p, r := &s.World.Position, &s.World.Rotation
+	return physics.Transforms{X: p.X, Y: p.Y, Z: p.Z, QX: r.X, QY: r.Y, QZ: r.Z, QW: r.W}
 }

@@ -124,8 +124,8 @@ func TestDestroyedBodyCanBeReplaced(t *testing.T) {
 	}
 }
 
-// The next entity in a slot is not moved by the last one's body, whenever in
-// the tick the slot changes hands.
+// The body of the last entity in a slot does not move the next one, at whatever
+// point of the tick the slot is reused.
 func TestReusedSlotIsNotMoved(t *testing.T) {
 	for _, stage := range []evertick.Stage{evertick.BeforePhysics, evertick.AfterIndex} {
 		s := newSim(t, small())
@@ -152,7 +152,7 @@ func TestReusedSlotIsNotMoved(t *testing.T) {
 	}
 }
 
-// The body of the next entity in a slot is its own.
+// The next entity in a slot can get a body of its own at once.
 func TestReusedSlotTakesABodyAtOnce(t *testing.T) {
 	s := newSim(t, small())
 	first := spawn(t, s)
@@ -172,7 +172,7 @@ func TestReusedSlotTakesABodyAtOnce(t *testing.T) {
 }
 
 // A snapshot of the world holds no bodies: a Restore ends them all. An id issued
-// again after it must not inherit the body of its former life.
+// again after it must not inherit the body that it had before.
 func TestRestoreReleasesBodies(t *testing.T) {
 	s := newSim(t, small())
 	old := spawn(t, s)
@@ -206,7 +206,7 @@ func TestRestoreReleasesBodies(t *testing.T) {
 	}
 }
 
-// A restored world is given its bodies anew before the next step.
+// A restored world can get new bodies before the next step.
 func TestBodiesCreatedAfterARestoreStay(t *testing.T) {
 	s := newSim(t, small())
 	ids := []ecs.ID{spawn(t, s), spawn(t, s), spawn(t, s)}
@@ -231,7 +231,7 @@ func TestBodiesCreatedAfterARestoreStay(t *testing.T) {
 	}
 }
 
-// The body of an entity that is gone makes room for another, and so do those of a
+// The body of a despawned entity makes room for another, and so do those of a
 // world that was restored.
 func TestDeadBodiesMakeRoom(t *testing.T) {
 	c := small()
@@ -258,7 +258,7 @@ func TestDeadBodiesMakeRoom(t *testing.T) {
 	}
 }
 
-// Who owns a body decides whether it goes, so it is part of the hash.
+// The owner of a body decides when it is destroyed, so it is part of the hash.
 func TestOwnersAreHashed(t *testing.T) {
 	hash := func(bind bool) uint64 {
 		s := newSim(t, small())
@@ -282,8 +282,8 @@ func TestOwnersAreHashed(t *testing.T) {
 	}
 }
 
-// After a Restore an id may come back in another row. The body of its former
-// life must not move whoever has the old row now.
+// After a Restore an id may come back in another row. The body that it had before
+// must not move the entity that has the old row now.
 func TestRestoredIDInAnotherSlot(t *testing.T) {
 	s := newSim(t, small())
 	first := spawn(t, s)
@@ -305,8 +305,8 @@ func TestRestoredIDInAnotherSlot(t *testing.T) {
 	}
 }
 
-// A Restore can lead to the same count of spawns and despawns, and of entities
-// alive, by another way: what was derived from the live rows must still go.
+// A Restore can lead to the same counts of spawns, despawns and live entities with other
+// rows alive: what was derived from the old rows must still be dropped.
 func TestRestoreToAnEqualVersion(t *testing.T) {
 	s := newSim(t, small())
 	first := spawn(t, s)
@@ -330,7 +330,7 @@ func TestRestoreToAnEqualVersion(t *testing.T) {
 	wantIndexed(t, s, 0)
 }
 
-// The index follows the live rows when others live than before, but as many.
+// The index follows the live rows when they change but their number does not.
 func TestIndexFollowsTheLiveRows(t *testing.T) {
 	s := newSim(t, small())
 	ids := []ecs.ID{spawn(t, s), spawn(t, s), spawn(t, s)}
@@ -353,8 +353,8 @@ func wantIndexed(t *testing.T, s *evertick.Sim, want ...ecs.Slot) {
 	}
 }
 
-// What a system writes to the columns of an entity is taken over by its body, and by what
-// the body meets.
+// A body follows what a system writes to the columns of its entity, and hits what stands
+// there.
 func TestTeleportThroughTheColumns(t *testing.T) {
 	for _, plane := range []physics.Plane{physics.XY, physics.XZ} {
 		c := small()
@@ -403,4 +403,101 @@ func TestNaNInTheColumnsIsNamed(t *testing.T) {
 	step(t, s, 2)
 	s.World.Position.Y[slotOf(t, s, id)] = nan
 	wantError(t, s.Step(), evertick.ErrNotFinite, "tick 2: physics.step", "body_0.1", "Transforms.Y[0] = NaN")
+}
+
+// tilted is a rotation out of either plane.
+var tilted = [4]float32{0.70710677, 0, 0, 0.70710677}
+
+// A rotation out of the plane of the bodies is refused by name however it was written, and the third coordinate is kept.
+func TestRuleOfThePlane(t *testing.T) {
+	for _, plane := range []physics.Plane{physics.XY, physics.XZ} {
+		c := small()
+		c.Physics.Plane = plane
+		s := newSim(t, c)
+		id, other := spawn(t, s), spawn(t, s)
+		at := plane.Join([2]float32{1, 2}, 50)
+		if err := s.World.SetPosition(id, at[0], at[1], at[2]); err != nil {
+			t.Fatal(err)
+		}
+		if err := s.World.SetRotation(id, tilted[0], tilted[1], tilted[2], tilted[3]); err != nil {
+			t.Fatal(err)
+		}
+		_, err := s.CreateBody(id, physics.DefaultBodyDef())
+		wantError(t, err, evertick.ErrRange, "CreateBody", "Rotation of ent_1", "plane "+plane.String())
+		if _, has := s.Body(id); has || s.Physics.Len() != 0 {
+			t.Errorf("%v: the refused body is there", plane)
+		}
+		q := plane.Rotation(0.5)
+		if err := s.World.SetRotation(id, q[0], q[1], q[2], q[3]); err != nil {
+			t.Fatal(err)
+		}
+		def := physics.DefaultBodyDef()
+		def.Type, def.Position, def.Angle = physics.DynamicBody, [2]float32{1, 2}, 0.5
+		b, err := s.CreateBody(id, def)
+		if err != nil {
+			t.Fatal(err)
+		}
+		step(t, s, 2)
+		i := slotOf(t, s, id)
+		p := &s.World.Position
+		if _, third := plane.Split([3]float32{p.X[i], p.Y[i], p.Z[i]}); third != 50 {
+			t.Errorf("%v: height %v, not 50", plane, third)
+		}
+		// An entity without a body may have any rotation.
+		if err := s.World.SetRotation(other, tilted[0], tilted[1], tilted[2], tilted[3]); err != nil {
+			t.Fatal(err)
+		}
+		step(t, s, 1)
+		if a, err := s.Physics.Angle(b); err != nil || a < 0.499 || a > 0.501 {
+			t.Errorf("%v: angle %v, %v", plane, a, err)
+		}
+	}
+}
+
+// The columns, SetRotation and the commands of a tick are all refused alike, by the next step.
+func TestTiltIsRefusedByTheStep(t *testing.T) {
+	for name, tilt := range map[string]func(s *evertick.Sim) error{
+		"columns": func(s *evertick.Sim) error {
+			r := &s.World.Rotation
+			r.X[0], r.Y[0], r.Z[0], r.W[0] = tilted[0], tilted[1], tilted[2], tilted[3]
+			r.Touch()
+			return nil
+		},
+		"SetRotation": func(s *evertick.Sim) error {
+			return s.World.SetRotation(1, tilted[0], tilted[1], tilted[2], tilted[3])
+		},
+		"commands": func(s *evertick.Sim) error {
+			once := false
+			return s.Add(evertick.BeforePhysics, "tilt", func(t *evertick.Tick) error {
+				if once {
+					return nil
+				}
+				once = true
+				return t.Commands().SetRotation(1, tilted[0], tilted[1], tilted[2], tilted[3])
+			})
+		},
+	} {
+		s := newSim(t, small())
+		id := spawn(t, s)
+		b := movingBody(t, s, id, 1)
+		if name == "commands" {
+			if err := tilt(s); err != nil {
+				t.Fatal(err)
+			}
+		}
+		step(t, s, 1)
+		if name != "commands" {
+			if err := tilt(s); err != nil {
+				t.Fatal(err)
+			}
+		}
+		before, err := s.Physics.Position(b)
+		if err != nil {
+			t.Fatal(err)
+		}
+		wantError(t, s.Step(), evertick.ErrRange, "Pull", "Transforms.QX[0]", "plane XY")
+		if at, err := s.Physics.Position(b); err != nil || at != before {
+			t.Errorf("%s: the body moved to %v: %v", name, at, err)
+		}
+	}
 }

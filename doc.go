@@ -10,19 +10,20 @@
 //	                inputs that are due become those of the tick
 //	BeforeTick      hooks
 //	systems of BeforePhysics
-//	physics.step    rigid bodies take over what was written to their entities' columns, and move
+//	physics.step    rigid bodies read what was written to their entities' columns, and move
 //	physics.sync    their transforms are written into the world's columns
 //	spatial.build   the index is rebuilt over the live entities
 //	systems of AfterIndex
-//	commands        what systems have recorded is done to the world
+//	commands        the commands that systems recorded are applied to the world
 //	state.hash      one hash per column, folded into one for the tick
 //	AfterTick       hooks
 //
-// The systems of a stage run one after the other, as they were added with Add. Those of
-// AddSystem say what they read and write, and what they run before and after: neighbours
-// that do not share what one of them writes form a group, and run side by side on
-// Config.Workers goroutines, with lists of commands of their own that are appended in
-// their order. Sim.Check reports what cannot be ordered, and Sim.Plan tells the order.
+// The systems of a stage run one after the other, in the order of the calls of Add. Systems of
+// AddSystem declare what they read and write, and what they run before and after: neighbours
+// in the order form a group if none writes what another one reads or writes. A group runs side
+// by side on Config.Workers goroutines; each system has its own list of commands, and the lists
+// are appended in the order of the systems. Sim.Check reports what cannot be ordered, and
+// Sim.Plan returns the order.
 //
 //	BeforeSystem a, b   hooks, for a group together
 //	┌ a ─────┐
@@ -32,11 +33,11 @@
 //	  c                   on the goroutine of Step
 //	AfterSystem c
 //
-// Hooks see every tick and every phase, for logs and measurements. Timings and Stats tell
-// what phases take, and Frame.Overrun who is to blame for a frame that took too long.
+// Hooks see every tick and every phase, for logs and measurements. Timings and Stats report
+// how long phases take, and Frame.Overrun names the phase that made a frame late.
 //
 // Systems read and write the columns of World directly, create and push bodies,
-// and ask Index for neighbours. Everything heavy below them runs in C kernels on
+// and ask Index for neighbours. The heavy work below them runs in C kernels on
 // the same slices, or in pure Go where cgo is off.
 //
 // # Guarantees
@@ -57,11 +58,11 @@
 //
 // # Saving, going back
 //
-// A Sim is a value that Snapshot turns into bytes and Restore takes back, all or nothing;
-// what systems keep outside the world is part of it by AddState. What comes from outside
-// comes by Push and is the same for all systems of a tick, in one order: a run is its first
-// state and its inputs. With Config.History a Sim keeps both for a while, and StepBack goes
-// back to any of these ticks, bit for bit.
+// Snapshot turns the state of a Sim into bytes, and Restore reads them back, all or nothing.
+// AddState includes what systems keep outside the world. Data from outside enters through Push;
+// all systems of a tick see the same inputs in the same order. So the first state and
+// the inputs determine a run. With Config.History a Sim keeps both for a while, and StepBack
+// returns to any of these ticks, bit for bit.
 //
 // # Using parts
 //

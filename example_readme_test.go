@@ -26,7 +26,7 @@ func Example_readme() {
 	for sim.Ticks() < 600 && sim.Step() == nil {
 	}
 	near, q := spatial.Result{}, spatial.Queries{X: []float32{500}, Y: []float32{0}, Z: []float32{0}, Radius: []float32{2.5}}
-	fmt.Println(sim.Index.Radius(&q, &near), near.Row(0), sim.Hash()) // who is within 2.5 m of (500, 0, 0)?
+	fmt.Println(sim.Index.Radius(&q, &near), near.Row(0), sim.Hash()) // which are within 2.5 m of (500, 0, 0)?
 	// Output:
 	// <nil> [468 481 500 519 532] 14541534950089962638
 }

@@ -2,12 +2,83 @@ package evertick_test
 
 import (
 	"fmt"
+	"log"
+	"strings"
 
 	"github.com/evertick/evertick"
 	"github.com/evertick/evertick/ecs"
 	"github.com/evertick/evertick/loop"
 	"github.com/evertick/evertick/spatial"
 )
+
+func ExampleSim_Restore() {
+	sim, err := evertick.New(evertick.Config{Capacity: 16})
+	if err != nil {
+		panic(err)
+	}
+	id, _ := sim.World.Spawn()
+	err = sim.Add(evertick.BeforePhysics, "walk", func(t *evertick.Tick) error {
+		slot, _ := sim.World.Slot(id)
+		sim.World.Position.X[slot] += t.Dt
+		return nil
+	})
+	if err != nil {
+		panic(err)
+	}
+	run := func(n int) {
+		for range n {
+			if err := sim.Step(); err != nil {
+				panic(err)
+			}
+		}
+	}
+	run(10)
+	saved, err := sim.Snapshot(nil)
+	if err != nil {
+		panic(err)
+	}
+	run(20)
+	far := sim.Hash()
+	if err := sim.Restore(saved); err != nil {
+		panic(err)
+	}
+	fmt.Println("back at tick", sim.Ticks())
+	run(20)
+	fmt.Println("the same again:", sim.Hash() == far)
+	// Output:
+	// back at tick 10
+	// the same again: true
+}
+
+func ExampleSim_StepBack() {
+	sim, err := evertick.New(evertick.Config{Capacity: 16, History: evertick.HistoryConfig{Keep: 4, Every: 30}})
+	if err != nil {
+		panic(err)
+	}
+	id, _ := sim.World.Spawn()
+	err = sim.Add(evertick.BeforePhysics, "obey", func(t *evertick.Tick) error {
+		slot, _ := sim.World.Slot(id)
+		for _, in := range t.Inputs() {
+			sim.World.Position.X[slot] += float32(in.Data[0])
+		}
+		return nil
+	})
+	if err != nil {
+		panic(err)
+	}
+	x := func() float32 { return sim.World.Position.X[0] }
+	_ = sim.Push(evertick.Input{Tick: 50, Source: 1, Seq: 1, Data: []byte{7}})
+	_ = sim.StepN(60)
+	fmt.Println("tick", sim.Ticks(), "x", x())
+	_ = sim.StepBack(20)
+	fmt.Println("tick", sim.Ticks(), "x", x())
+	_ = sim.Forward(20)
+	fmt.Println("tick", sim.Ticks(), "x", x())
+	// Output:
+	// tick 60 x 7
+	// tick 40 x 0
+	// tick 60 x 7
+}
 
 // A mouse runs along the x axis at 3 m/s; the cat that sits at 5 m notices it
 // when it comes within a metre.
@@ -60,4 +131,54 @@ func ExampleNew() {
 	// tick 13: ent_2 sees ent_1 at 4.2 m
 	// tick 14: ent_2 sees ent_1 at 4.5 m
 	// 15 ticks of 0.1 s
+}
+
+// Systems declare what they touch: those that share nothing run side by side, and two
+// writers without an order are an error before the first tick.
+func ExampleSim_AddSystem() {
+	sim, err := evertick.New(evertick.Config{Capacity: 100, Workers: 2})
+	if err != nil {
+		log.Fatal(err)
+	}
+	fuel, err := ecs.AddColumn[float32](sim.World, "fuel")
+	if err != nil {
+		log.Fatal(err)
+	}
+	nothing := func(*evertick.Tick) error { return nil }
+	for _, sys := range []evertick.System{
+		{Name: "burn", Writes: []string{"fuel"}, Run: func(t *evertick.Tick) error {
+			for slot := range t.Sim.World.Query() {
+				fuel.Values()[slot] -= t.Dt
+			}
+			fuel.Touch()
+			return nil
+		}},
+		{Name: "drift", Writes: []string{"position"}, Run: nothing},
+		{Name: "warn", Reads: []string{"fuel"}, Run: nothing},
+		{Name: "refuel", Writes: []string{"fuel"}, Run: nothing},
+	} {
+		if err := sim.AddSystem(sys); err != nil {
+			log.Fatal(err)
+		}
+	}
+	fmt.Println(sim.Check())
+
+	order := evertick.System{Name: "shift", After: []string{"burn"}, Before: []string{"refuel"}, Reads: []string{"rand"}, Run: nothing}
+	if err := sim.AddSystem(order); err != nil {
+		log.Fatal(err)
+	}
+	plan, err := sim.Plan()
+	if err != nil {
+		log.Fatal(err)
+	}
+	for _, group := range plan.Groups[:4] {
+		fmt.Println(strings.Join(group, " | "))
+	}
+
+	// Output:
+	// evertick: systems burn and refuel both write fuel, and neither is Before or After the other: out of range
+	// burn | drift
+	// warn | shift
+	// refuel
+	// physics.step
 }

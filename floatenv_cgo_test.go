@@ -20,7 +20,7 @@ func stepFlushing(s *evertick.Sim) error {
 	return s.Step()
 }
 
-// The state behind ErrFloatEnv is that of a Sim that never met it.
+// After ErrFloatEnv the state is that of a Sim that never met it.
 func TestAlteredFloatEnv(t *testing.T) {
 	disturbed, twin := newSim(t, small()), newSim(t, small())
 	for _, s := range []*evertick.Sim{disturbed, twin} {

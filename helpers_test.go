@@ -98,7 +98,7 @@ func column(t testing.TB, s *evertick.Sim, name string) []float32 {
 	return c.Values()
 }
 
-// wantError checks the kind of an error and what its text names.
+// wantError checks what an error wraps and what its text contains.
 func wantError(t testing.TB, err, kind error, parts ...string) {
 	t.Helper()
 	if !errors.Is(err, kind) {
@@ -107,10 +107,10 @@ func wantError(t testing.TB, err, kind error, parts ...string) {
 	}
 	for _, part := range parts {
 		if !strings.Contains(err.Error(), part) {
-			t.Errorf("error %q does not say %q", err, part)
+			t.Errorf("error %q does not contain %q", err, part)
 		}
 	}
 }
 
-// ticking is a clock that stands still but for Add, and for Sleep, which jumps.
-func ticking() *loop.ManualClock { return &loop.ManualClock{Jump: true} }
+// manualClock is a clock that moves only by Add, and by Sleep, which jumps.
+func manualClock() *loop.ManualClock { return &loop.ManualClock{Jump: true} }

@@ -1,8 +1,10 @@
 package evertick
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
+	"math"
 	"unsafe"
 
 	"github.com/evertick/evertick/internal/fault"
@@ -10,103 +12,94 @@ import (
 	"github.com/evertick/evertick/loop"
 )
 
-// ErrReplaying is returned by Push while StepBack or Forward run ticks again, unless
-// the input is one that was pushed in that tick when it ran first, or a feed told its inputs.
+// ErrReplaying is returned by Push while StepBack or Forward run ticks again, unless the same input
+// was pushed in that tick when it first ran, or a feed returned its inputs.
 var ErrReplaying = errors.New("ticks are run again")
 
-// HistoryConfig says what a Sim keeps of ticks that are over, for StepBack. The zero value
-// keeps nothing.
+// HistoryConfig says what a Sim keeps of past ticks, for StepBack. The zero value keeps nothing.
 type HistoryConfig struct {
-	// Keep is the number of snapshots kept, up to 1<<20: StepBack reaches (Keep-1) × Every ticks
-	// or more, once as many have run. 0: there is no history.
+	// Keep is the number of snapshots kept, up to 1<<20: StepBack reaches (Keep-1) × Every ticks or
+	// more, once as many have run. 0: there is no history.
 	Keep int
 	// Every is the number of ticks from one to the next, up to 1<<30. 0: 60.
 	Every int
-	// Bytes is the memory that snapshots and the inputs of the ticks between may take
-	// together. The oldest go when there is more, but for one; until the next snapshot it
-	// may be a quarter more, and one comes early where inputs are more than that. 0: 64 MiB.
+	// Bytes is the memory that snapshots and the inputs of the ticks between may take together.
+	// When it is used up, the oldest snapshots are dropped, except the last one. Until the next
+	// snapshot it may be a quarter more; a snapshot is taken early if inputs exceed that. 0: 64
+	// MiB.
 	Bytes int64
 }
 
-const (
-	defaultHistoryEvery = 60
-	defaultHistoryBytes = 64 << 20
-)
-
 // Validate returns an error that wraps ErrRange for each field out of its range.
 func (c HistoryConfig) Validate() error {
-	var errs []error
-	if c.Keep < 0 || c.Keep > 1<<20 {
-		errs = append(errs, fault.Field(ErrRange, "evertick: Config.History.Keep", c.Keep))
-	}
-	if c.Every < 0 || c.Every > 1<<30 {
-		errs = append(errs, fault.Field(ErrRange, "evertick: Config.History.Every", c.Every))
-	}
-	if c.Bytes < 0 {
-		errs = append(errs, fault.Field(ErrRange, "evertick: Config.History.Bytes", c.Bytes))
-	}
-	return errors.Join(errs...)
+	return errors.Join(
+		fault.Between("evertick: Config.History.Keep", c.Keep, 0, 1<<20),
+		fault.Between("evertick: Config.History.Every", c.Every, 0, 1<<30),
+		fault.Between("evertick: Config.History.Bytes", c.Bytes, 0, math.MaxInt64))
 }
 
 func (c HistoryConfig) withDefaults() HistoryConfig {
-	if c.Every == 0 {
-		c.Every = defaultHistoryEvery
-	}
-	if c.Bytes == 0 {
-		c.Bytes = defaultHistoryBytes
-	}
+	c.Every = cmp.Or(c.Every, 60)
+	c.Bytes = cmp.Or(c.Bytes, 64<<20)
 	return c
 }
 
-// history is snapshots, and what came from outside in the ticks since the oldest. The
-// ticks of log follow each other; while the Sim stands in the past, some of them are to come.
+// history is a list of checkpoints, and what came from outside in the ticks since the oldest. The
+// ticks of log follow each other; after a StepBack the last of them are undone.
 type history struct {
 	HistoryConfig
-	marks []historyMark // ascending
-	log   []tickLog
-	first uint64 // tick of log[0]
-	tail  []byte // what was pushed behind the last tick of log, when the Sim went back
-	undo  []byte // the state before a StepBack
-	since int64  // bytes of the log behind the last mark
+	checkpoints []checkpoint // ascending
+	log         []tickLog
+	first       uint64 // tick of log[0]
+	pushedAfter []byte // the inputs pushed after the last tick of log, before StepBack
+	backup      []byte // the state before a StepBack
+	logBytes    int64  // of the log since the last checkpoint
 
-	spareMarks, spareLogs [][]byte
+	spareCheckpoints, spareLogs [][]byte
 }
 
-type historyMark struct {
-	tick uint64 // that comes next
+// checkpoint is a snapshot of the history.
+type checkpoint struct {
+	tick uint64 // the next one
 	data []byte
 }
 
-// tickLog is what a tick got from outside, as input.go encodes inputs.
+// tickLog is what a tick got from outside, encoded by appendInput.
 type tickLog struct {
-	data  []byte // what was pushed before it, or told by the feed; and while it ran
-	split int    // where the second begins
+	data  []byte // inputs that were pushed before the tick, or fed to it; then those pushed while it ran
+	split int    // where the second begin
 	fed   bool
-	hash  uint64 // that it left behind
+	hash  uint64 // of the state after it
 }
 
 func (h *history) on() bool { return h.Keep > 0 }
 
-// tickLogBytes is what a tick without inputs takes.
-const tickLogBytes = int64(unsafe.Sizeof(tickLog{}))
+// size is the memory that the log takes.
+func (log *tickLog) size() int64 { return int64(unsafe.Sizeof(*log)) + int64(cap(log.data)) }
 
-// size is the memory that it takes.
-func (log *tickLog) size() int64 { return tickLogBytes + int64(cap(log.data)) }
-
-// end is the tick behind the last one known.
+// end is the tick after the last one of the log.
 func (h *history) end() uint64 { return h.first + uint64(len(h.log)) }
+
+// undone is the number of ticks that were undone.
+func (h *history) undone(now uint64) uint64 {
+	if end := h.end(); len(h.log) > 0 && now < end {
+		return end - now
+	}
+	return 0
+}
 
 // HistoryBytes returns the memory that the history takes.
 func (s *Sim) HistoryBytes() int64 {
 	h := &s.history
-	n := int64(cap(h.tail) + cap(h.undo))
-	for _, list := range [...][][]byte{h.spareMarks, h.spareLogs} {
-		for _, b := range list {
-			n += int64(cap(b))
-		}
+	n := int64(cap(h.pushedAfter) + cap(h.backup))
+	for _, b := range h.spareCheckpoints {
+		n += int64(cap(b))
 	}
-	for i := range h.marks {
-		n += int64(cap(h.marks[i].data))
+	for _, b := range h.spareLogs {
+		n += int64(cap(b))
+	}
+	for i := range h.checkpoints {
+		n += int64(cap(h.checkpoints[i].data))
 	}
 	for i := range h.log {
 		n += h.log[i].size()
@@ -114,26 +107,26 @@ func (s *Sim) HistoryBytes() int64 {
 	return n
 }
 
-// OldestTick returns the earliest tick that StepBack can reach, which is that of Ticks if
-// there is no history yet.
+// OldestTick returns the earliest tick that StepBack can reach, or Ticks if there is no history
+// yet.
 func (s *Sim) OldestTick() uint64 {
-	if len(s.history.marks) == 0 {
-		return s.n
+	if len(s.history.checkpoints) == 0 {
+		return s.ticks
 	}
-	return s.history.marks[0].tick
+	return s.history.checkpoints[0].tick
 }
 
-// StepBack goes n ticks back, to the state that the last of the others has left behind: it
-// restores the nearest snapshot before and runs again what follows, with the inputs
-// that these ticks had. Inputs that have arrived since are forgotten; Forward brings
-// them back, a Step goes another way. A Sim that has failed goes back too, then n = 0
-// is to the beginning of the tick that failed.
+// StepBack goes n ticks back, to the state before the last n ticks: it restores the nearest earlier
+// snapshot and runs the ticks after it again, with the inputs that they had. It sets aside inputs
+// that have arrived since: Forward brings them back, and a Step drops them with the undone ticks.
+// StepBack also works on a Sim that has failed; n = 0 then goes to the beginning of the tick that
+// failed.
 //
-// Ticks that are run again call systems and hooks; Tick.Again tells them. If a tick leaves
-// another hash behind than before, something has changed the Sim other than by inputs:
-// between ticks, or in what systems keep without AddState. That is ErrStale naming the tick;
-// the Sim is then where it was, as with any other error. A tick before OldestTick is
-// ErrRange, naming that; without Config.History it is ErrUnsupported.
+// Ticks that are run again call systems and hooks; Tick.Again reports it. If such a tick ends with
+// another hash than before, something has changed the Sim other than by inputs: between ticks, or
+// in what systems keep without AddState. That is ErrStale naming the tick; the Sim is then where it
+// was, as with any other error. A tick before OldestTick is ErrRange, naming that; without
+// Config.History it is ErrUnsupported.
 func (s *Sim) StepBack(n uint64) error {
 	h := &s.history
 	if s.stepping {
@@ -142,119 +135,109 @@ func (s *Sim) StepBack(n uint64) error {
 	if !h.on() {
 		return fault.Field(ErrUnsupported, "evertick: StepBack: Config.History.Keep", h.Keep)
 	}
-	if len(h.marks) == 0 && n == 0 && s.failed == nil {
+	if len(h.checkpoints) == 0 && n == 0 && s.failed == nil {
 		return nil
 	}
-	if n > s.n || s.n-n < s.OldestTick() {
-		return fmt.Errorf("evertick: StepBack: %d ticks back from %d, the oldest is %d: %w", n, s.n, s.OldestTick(), ErrRange)
+	if n > s.ticks || s.ticks-n < s.OldestTick() {
+		return fmt.Errorf("evertick: StepBack: %d ticks back from %d, the oldest is %d: %w", n, s.ticks, s.OldestTick(), ErrRange)
 	}
-	return s.travel(s.n - n)
+	return s.stepBackTo(s.ticks - n)
 }
 
-// travel takes the Sim to a tick in the past.
-func (s *Sim) travel(target uint64) error {
-	h, before, from := &s.history, s.failed, s.n
-	s.inputs.close(true)
-	defer s.inputs.close(false)
-	if before == nil {
+func (s *Sim) stepBackTo(target uint64) error {
+	h, failed, from := &s.history, s.failed, s.ticks
+	s.inputs.setRerunning(true)
+	defer s.inputs.setRerunning(false)
+	if failed == nil {
 		var err error
-		if h.undo, err = s.Snapshot(h.undo[:0]); err != nil {
+		if h.backup, err = s.Snapshot(h.backup[:0]); err != nil {
 			return err
 		}
 	}
-	atEnd := h.ahead(s.n) == 0
-	arrived := s.inputs.forgetArrived(before != nil)
-	err := s.restore(h.before(target).data)
-	for err == nil && s.n < target {
-		err = s.again()
+	atEnd := h.undone(s.ticks) == 0
+	arrived := s.inputs.takeArrived(failed != nil)
+	err := s.restore(h.checkpointBefore(target).data)
+	for err == nil && s.ticks < target {
+		err = s.rerun()
 	}
 	if err == nil {
 		if atEnd {
-			h.tail = arrived
+			h.pushedAfter = arrived
 		}
-		return s.catchUp()
+		return s.pushAfterEnd()
 	}
-	if before != nil {
-		s.failed, s.n = before, from
-		s.inputs.rememberArrived(arrived, true)
+	if failed != nil {
+		s.failed, s.ticks = failed, from
+		s.inputs.putArrivedBack(arrived, true)
 		return err
 	}
-	if e := s.restore(h.undo); e != nil {
+	if e := s.restore(h.backup); e != nil {
 		s.failed = e
 	}
-	s.inputs.rememberArrived(arrived, false)
+	s.inputs.putArrivedBack(arrived, false)
 	return err
 }
 
-// catchUp brings back what was pushed behind the last tick, if the Sim stands there.
-func (s *Sim) catchUp() error {
+// pushAfterEnd pushes again what was pushed after the last tick, if no tick is undone.
+func (s *Sim) pushAfterEnd() error {
 	h := &s.history
-	if h.ahead(s.n) > 0 {
+	if h.undone(s.ticks) > 0 {
 		return nil
 	}
-	err := s.inputs.pushAll(h.tail, true)
-	h.tail = nil
+	err := s.inputs.pushAll(h.pushedAfter, true)
+	h.pushedAfter = nil
 	return err
 }
 
-// before returns the latest snapshot that is not later than a tick. There is one.
-func (h *history) before(tick uint64) *historyMark {
-	i := len(h.marks) - 1
-	for h.marks[i].tick > tick {
+// checkpointBefore returns the latest checkpoint that is not later than a tick. There is one.
+func (h *history) checkpointBefore(tick uint64) *checkpoint {
+	i := len(h.checkpoints) - 1
+	for h.checkpoints[i].tick > tick {
 		i--
 	}
-	return &h.marks[i]
+	return &h.checkpoints[i]
 }
 
-// Forward runs n ticks again that StepBack has undone, with the inputs that they had. If
-// there are fewer it is ErrRange and nothing happens; if inputs were pushed since the
-// StepBack, which would not have a place, ErrStale. Else errors are those of StepBack,
-// where the Sim then stands at the tick that came out in another way.
+// Forward runs n ticks again that StepBack has undone, with the inputs that they had. If there are
+// fewer it is ErrRange and nothing happens. If inputs were pushed since the StepBack it is
+// ErrStale, because they would have no place. Other errors are those of StepBack, but the Sim then
+// stays at the tick that ended with another hash.
 func (s *Sim) Forward(n uint64) error {
-	h := &s.history
 	if s.stepping {
 		panic("evertick: Forward within a step")
 	}
 	if s.failed != nil {
 		return s.failed
 	}
-	if ahead := h.ahead(s.n); n > ahead {
+	if n > s.history.undone(s.ticks) {
 		return fault.Field(ErrRange, "evertick: Forward: ticks", n)
 	}
 	if n == 0 {
 		return nil
 	}
-	s.inputs.close(true)
-	defer s.inputs.close(false)
+	s.inputs.setRerunning(true)
+	defer s.inputs.setRerunning(false)
 	if s.inputs.hasArrived() {
 		return fault.Field(ErrStale, "evertick: Forward: inputs pushed since StepBack", true)
 	}
 	for range n {
-		if err := s.again(); err != nil {
+		if err := s.rerun(); err != nil {
 			return err
 		}
 	}
-	return s.catchUp()
+	return s.pushAfterEnd()
 }
 
-// ahead is the number of ticks that were undone.
-func (h *history) ahead(now uint64) uint64 {
-	if end := h.end(); len(h.log) > 0 && now < end {
-		return end - now
-	}
-	return 0
-}
-
-// again runs a tick of the log.
-func (s *Sim) again() error {
+// rerun runs a tick of the log again.
+func (s *Sim) rerun() error {
 	if err := s.Check(); err != nil {
 		return err
 	}
-	log := &s.history.log[s.n-s.history.first]
-	s.inputs.replayFrom(log)
-	defer s.inputs.replayFrom(nil)
-	tick := s.n
-	if err := s.stepOnce(); err != nil && err != s.stop {
+	log := &s.history.log[s.ticks-s.history.first]
+	s.inputs.setReplay(log)
+	defer s.inputs.setReplay(nil)
+	tick := s.ticks
+	if err := s.stepUnrecorded(); err != nil && err != s.stopErr {
 		return err
 	}
 	if s.hash != log.hash {
@@ -263,82 +246,82 @@ func (s *Sim) again() error {
 	return s.inputs.pushAll(log.data[log.split:], false)
 }
 
-// Again reports whether the tick has run before: see Sim.StepBack. What a system does
-// beyond the simulation, as to play a sound, it does not do again then.
-func (t *Tick) Again() bool { return t.Sim.inputs.again }
+// Again reports whether the tick has run before: see Sim.StepBack. A system then skips its effects
+// outside the simulation, such as to play a sound.
+func (t *Tick) Again() bool { return t.Sim.inputs.rerunning }
 
-// beginTick prepares the history for a tick that has not run before.
-func (s *Sim) beginTick() error {
+// prepareHistory is called before a tick that has not run before.
+func (s *Sim) prepareHistory() error {
 	h := &s.history
 	if !h.on() {
 		return nil
 	}
-	if h.ahead(s.n) > 0 || h.tail != nil {
-		h.cut(s.n)
+	if h.undone(s.ticks) > 0 || h.pushedAfter != nil {
+		h.dropUndone(s.ticks)
 	}
-	if len(h.marks) == 0 {
-		h.first, h.log = s.n, h.log[:0]
-		s.inputs.forgetArrived(false) // they wait in the snapshot
-		return s.mark()
+	if len(h.checkpoints) == 0 {
+		h.first, h.log = s.ticks, h.log[:0]
+		s.inputs.takeArrived(false) // they are in the snapshot
+		return s.addCheckpoint()
 	}
 	return nil
 }
 
-// cut forgets what lies ahead.
-func (h *history) cut(now uint64) {
+// dropUndone drops the ticks that were undone.
+func (h *history) dropUndone(now uint64) {
 	for h.end() > now {
 		last := &h.log[len(h.log)-1]
 		h.spareLogs = append(h.spareLogs, last.data)
 		h.log = h.log[:len(h.log)-1]
 	}
-	for n := len(h.marks); n > 0 && h.marks[n-1].tick > now; n-- {
-		h.spareMarks = append(h.spareMarks, h.marks[n-1].data)
-		h.marks = h.marks[:n-1]
+	for n := len(h.checkpoints); n > 0 && h.checkpoints[n-1].tick > now; n-- {
+		h.spareCheckpoints = append(h.spareCheckpoints, h.checkpoints[n-1].data)
+		h.checkpoints = h.checkpoints[:n-1]
 	}
-	h.tail, h.since = nil, 0
-	for i := h.marks[len(h.marks)-1].tick - h.first; i < uint64(len(h.log)); i++ {
-		h.since += h.log[i].size()
+	h.pushedAfter, h.logBytes = nil, 0
+	for i := h.checkpoints[len(h.checkpoints)-1].tick - h.first; i < uint64(len(h.log)); i++ {
+		h.logBytes += h.log[i].size()
 	}
 }
 
-// endTick records a tick that is over. If a hook behind it has failed there is no
-// snapshot: the hook may have left something half done.
-func (s *Sim) endTick() error {
+// recordTick records a completed tick. If an AfterTick hook has failed it takes no snapshot: the
+// hook may have left something half done.
+func (s *Sim) recordTick() error {
 	h := &s.history
 	if !h.on() {
 		return nil
 	}
-	log := tickLog{hash: s.hash, data: takeSpare(&h.spareLogs)}
-	s.inputs.seal(&log)
+	log := tickLog{hash: s.hash, data: pop(&h.spareLogs)}
+	s.inputs.recordInto(&log)
 	h.log = append(h.log, log)
-	h.since += log.size()
-	due := s.n-h.marks[len(h.marks)-1].tick >= uint64(h.Every) || h.since > h.Bytes/4
+	h.logBytes += log.size()
+	due := s.ticks-h.checkpoints[len(h.checkpoints)-1].tick >= uint64(h.Every) || h.logBytes > h.Bytes/4
 	if !due || s.failed != nil {
 		return nil
 	}
-	return s.mark()
+	return s.addCheckpoint()
 }
 
-// mark adds a snapshot, and lets the oldest go if there are too many.
-func (s *Sim) mark() error {
+// addCheckpoint adds a snapshot, and drops the oldest if there are too many.
+func (s *Sim) addCheckpoint() error {
 	h := &s.history
-	s.endRestored()
-	data, err := s.encode(takeSpare(&h.spareMarks))
+	data, err := s.encode(pop(&h.spareCheckpoints))
 	if err != nil {
 		return err
 	}
-	h.marks, h.since = append(h.marks, historyMark{s.n, data}), 0
-	for len(h.marks) > h.Keep {
+	h.checkpoints, h.logBytes = append(h.checkpoints, checkpoint{s.ticks, data}), 0
+	for len(h.checkpoints) > h.Keep {
 		h.dropOldest()
 	}
-	for s.HistoryBytes() > h.Bytes && len(h.marks) > 1 {
+	for s.HistoryBytes() > h.Bytes && len(h.checkpoints) > 1 {
 		h.dropOldest()
-		h.spareMarks, h.spareLogs = nil, nil
+		h.spareCheckpoints, h.spareLogs = nil, nil
 	}
 	return nil
 }
 
-func takeSpare(list *[][]byte) []byte {
+// pop removes and returns the last slice, emptied; nil if there is none.
+func pop(list *[][]byte) []byte {
 	n := len(*list)
 	if n == 0 {
 		return nil
@@ -348,52 +331,52 @@ func takeSpare(list *[][]byte) []byte {
 	return b
 }
 
-// dropOldest forgets the oldest snapshot and the ticks up to the next.
+// dropOldest drops the oldest checkpoint and the ticks up to the next.
 func (h *history) dropOldest() {
-	h.spareMarks = append(h.spareMarks, h.marks[0].data)
-	n := copy(h.marks, h.marks[1:])
-	h.marks[n] = historyMark{}
-	h.marks = h.marks[:n]
-	gone := len(h.log)
+	h.spareCheckpoints = append(h.spareCheckpoints, h.checkpoints[0].data)
+	n := copy(h.checkpoints, h.checkpoints[1:])
+	h.checkpoints[n] = checkpoint{}
+	h.checkpoints = h.checkpoints[:n]
+	dropped := len(h.log)
 	if n > 0 {
-		gone = int(h.marks[0].tick - h.first)
-		h.first = h.marks[0].tick
+		dropped = int(h.checkpoints[0].tick - h.first)
+		h.first = h.checkpoints[0].tick
 	}
-	for i := range gone {
+	for i := range dropped {
 		h.spareLogs = append(h.spareLogs, h.log[i].data)
 	}
-	left := copy(h.log, h.log[gone:])
+	left := copy(h.log, h.log[dropped:])
 	clear(h.log[left:])
 	h.log = h.log[:left]
 }
 
-// clear forgets everything: the state was replaced from outside.
+// clear drops everything, after Restore has replaced the state.
 func (h *history) clear() {
-	for len(h.marks) > 0 {
+	for len(h.checkpoints) > 0 {
 		h.dropOldest()
 	}
-	h.tail = nil
+	h.pushedAfter = nil
 }
 
-// replayFrom makes the inputs of the next tick those of a log; nil ends it.
-func (q *inputs) replayFrom(log *tickLog) {
+// setReplay makes the inputs of the next tick those of a log; nil ends it.
+func (q *inputs) setReplay(log *tickLog) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	q.replay = log
 }
 
-// close keeps out what is pushed from other goroutines while ticks are run again.
-func (q *inputs) close(closed bool) {
+// setRerunning makes Push refuse the inputs of other goroutines while ticks are run again.
+func (q *inputs) setRerunning(on bool) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	q.again = closed
+	q.rerunning = on
 }
 
-// takeAgain makes known the inputs that a tick had.
-func (q *inputs) takeAgain(tick uint64, log *tickLog) error {
+// takeLogged sets the inputs that a tick had.
+func (q *inputs) takeLogged(tick uint64, log *tickLog) error {
 	data := log.data[:log.split]
 	if !log.fed {
-		if err := q.putAll(data, false); err != nil {
+		if err := q.enqueueAll(data, false); err != nil {
 			return err
 		}
 		q.takeDue(tick)
@@ -402,13 +385,13 @@ func (q *inputs) takeAgain(tick uint64, log *tickLog) error {
 	for r := wire.NewReader(data); r.Len() > 0; {
 		in := readInput(&r)
 		in.Data = q.buffers.copyOf(in.Data)
-		q.now = append(q.now, in)
+		q.current = append(q.current, in)
 	}
-	q.mine = true
+	q.owned = true
 	return nil
 }
 
-// pushed reports whether an input was pushed while a tick ran.
+// pushed reports whether an input was pushed while the tick ran.
 func (log *tickLog) pushed(in *Input) bool {
 	for r := wire.NewReader(log.data[log.split:]); r.Len() > 0; {
 		if was := readInput(&r); was.Source == in.Source && was.Seq == in.Seq {
@@ -418,22 +401,22 @@ func (log *tickLog) pushed(in *Input) bool {
 	return false
 }
 
-// pushAll puts encoded inputs back; arriving says that they count as pushed now.
+// pushAll puts encoded inputs back; with arriving they count as pushed now.
 func (q *inputs) pushAll(data []byte, arriving bool) error {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	return q.putAll(data, arriving)
+	return q.enqueueAll(data, arriving)
 }
 
-func (q *inputs) putAll(data []byte, arriving bool) error {
+func (q *inputs) enqueueAll(data []byte, arriving bool) error {
 	if arriving {
 		q.arrived = append(q.arrived, data...)
 	}
 	for r := wire.NewReader(data); r.Len() > 0; {
 		e := q.readEntry(&r)
 		if err := q.queue.Push(e); err != nil {
-			q.buffers.give(e.Value.data)
-			if !errors.Is(err, loop.ErrDuplicate) { // it waits in the snapshot already
+			q.buffers.release(e.Value.data)
+			if !errors.Is(err, loop.ErrDuplicate) { // it is in the snapshot already
 				return err
 			}
 		}
@@ -447,44 +430,45 @@ func (q *inputs) hasArrived() bool {
 	return len(q.arrived) > 0
 }
 
-// forgetArrived returns what has arrived since the last tick, and before it, if that has failed.
-func (q *inputs) forgetArrived(failed bool) []byte {
+// takeArrived removes and returns the inputs that arrived since the last tick, after those that
+// arrived before it if that tick has failed.
+func (q *inputs) takeArrived(failed bool) []byte {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	var list []byte
 	if failed {
-		list = append(list, q.before...)
+		list = append(list, q.arrivedBefore...)
 	}
 	list = append(list, q.arrived...)
 	q.arrived = q.arrived[:0]
 	return list
 }
 
-// rememberArrived undoes forgetArrived.
-func (q *inputs) rememberArrived(arrived []byte, failed bool) {
+// putArrivedBack undoes takeArrived.
+func (q *inputs) putArrivedBack(arrived []byte, failed bool) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	if failed {
-		arrived = arrived[len(q.before):]
+		arrived = arrived[len(q.arrivedBefore):]
 	}
 	q.arrived = append(q.arrived[:0], arrived...)
 }
 
-// seal completes the log of a tick.
-func (q *inputs) seal(log *tickLog) {
+// recordInto completes the log of a tick.
+func (q *inputs) recordInto(log *tickLog) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	log.fed = q.fed
 	if q.fed {
-		for i := range q.now {
-			log.data = appendInput(log.data, &q.now[i])
+		for i := range q.current {
+			log.data = appendInput(log.data, &q.current[i])
 		}
 		log.split = len(log.data)
-		log.data = append(log.data, q.before...) // which goes on waiting
+		log.data = append(log.data, q.arrivedBefore...) // which keep waiting
 	} else {
-		log.data = append(log.data, q.before...)
+		log.data = append(log.data, q.arrivedBefore...)
 		log.split = len(log.data)
 	}
 	log.data = append(log.data, q.arrived...)
-	q.before, q.arrived = q.before[:0], q.arrived[:0]
+	q.arrivedBefore, q.arrived = q.arrivedBefore[:0], q.arrived[:0]
 }

@@ -3,23 +3,62 @@ package evertick_test
 import (
 	"bytes"
 	"errors"
-	"fmt"
+	"runtime"
 	"slices"
+	"sync"
 	"testing"
 
 	"github.com/evertick/evertick"
+	"github.com/evertick/evertick/loop"
 	"github.com/evertick/evertick/native/paritytest"
 )
 
-// historyPark is a park to which all comes as inputs, some of them from a system, and which
-// remembers.
+// If an AfterTick hook fails the tick counts, and StepBack can return to it.
+func TestStepBackFromAHookThatFails(t *testing.T) {
+	for _, how := range []string{"error", "panic", "recovered"} {
+		c := small()
+		c.History = evertick.HistoryConfig{Keep: 3, Every: 8}
+		c.Recover = how == "recovered"
+		s := newSim(t, c)
+		bad := true
+		s.AddHooks(evertick.Hooks{AfterTick: func(tick *evertick.Tick) error {
+			if tick.N != 10 || !bad {
+				return nil
+			}
+			if how != "error" {
+				panic("hook")
+			}
+			return errState
+		}})
+		step(t, s, 10)
+		func() {
+			defer func() { _ = recover() }()
+			_ = s.Step()
+		}()
+		if s.Ticks() != 11 {
+			t.Fatalf("%s: %d", how, s.Ticks())
+		}
+		hash := s.Hash()
+		bad = false
+		if err := s.StepBack(0); err != nil || s.Hash() != hash || s.Ticks() != 11 {
+			t.Errorf("%s: %v, tick %d", how, err, s.Ticks())
+		}
+		if err := s.StepBack(1); err != nil || s.Ticks() != 10 {
+			t.Errorf("%s: %v, tick %d", how, err, s.Ticks())
+		}
+		step(t, s, 5)
+	}
+}
+
+// historyPark is a park with a history, changed from outside by inputs only, some of which a system
+// pushes.
 func historyPark(t testing.TB, h evertick.HistoryConfig) *park {
 	t.Helper()
 	c := parkConfig()
 	c.History = h
 	p := newPark(t, c)
 	p.quiet = true
-	add(t, p.sim, evertick.AfterIndex, "tell", func(tick *evertick.Tick) error {
+	add(t, p.sim, evertick.AfterIndex, "post", func(tick *evertick.Tick) error {
 		if tick.N%6 == 1 {
 			return p.sim.Push(evertick.Input{Tick: tick.N + 4, Source: 9, Seq: tick.N, Kind: 3, Data: []byte{1, 2, 3}})
 		}
@@ -68,8 +107,8 @@ func TestStepBack(t *testing.T) {
 	}
 }
 
-// What was pushed but not applied when the Sim went back is there again when it has
-// come forward, and not before; a Step goes another way and forgets it.
+// Inputs that were pushed but not applied before a StepBack are there again after a Forward to the end, and
+// not before; a Step drops them.
 func TestStepBackForgetsInputs(t *testing.T) {
 	p := historyPark(t, evertick.HistoryConfig{Keep: 3, Every: 8})
 	r := record(t, p, 20)
@@ -101,7 +140,7 @@ func TestStepBackForgetsInputs(t *testing.T) {
 	}
 }
 
-// A change that no input tells of is found, and the Sim stays where it is.
+// A change that is not by an input is found, and the Sim stays where it is.
 func TestStepBackNoticesOtherChanges(t *testing.T) {
 	p := historyPark(t, evertick.HistoryConfig{Keep: 2, Every: 64})
 	for range 20 {
@@ -121,7 +160,7 @@ func TestStepBackNoticesOtherChanges(t *testing.T) {
 	}
 }
 
-// Systems and hooks can tell that a tick runs again.
+// Systems and hooks can see that a tick runs again.
 func TestStepBackRunsAgain(t *testing.T) {
 	p := historyPark(t, evertick.HistoryConfig{Keep: 2, Every: 10})
 	var first, again []uint64
@@ -145,7 +184,7 @@ func TestStepBackRunsAgain(t *testing.T) {
 	}
 }
 
-// A Sim that has failed goes back to the beginning of that tick, or further.
+// A Sim that has failed can go back to the beginning of that tick, or further.
 func TestStepBackFromAFailure(t *testing.T) {
 	for _, n := range []uint64{0, 5} {
 		p := historyPark(t, evertick.HistoryConfig{Keep: 3, Every: 8})
@@ -171,7 +210,7 @@ func TestStepBackFromAFailure(t *testing.T) {
 	}
 }
 
-// A feed is not asked for ticks that run again.
+// A feed is not called for ticks that run again.
 func TestStepBackWithAFeed(t *testing.T) {
 	p := historyPark(t, evertick.HistoryConfig{Keep: 3, Every: 8})
 	asked := 0
@@ -241,54 +280,188 @@ func TestHistoryAllocatesNothing(t *testing.T) {
 	}
 }
 
-func TestRunUntil(t *testing.T) {
-	s := newSim(t, small())
-	if err := s.StepN(3); err != nil || s.Ticks() != 3 {
-		t.Errorf("StepN: %v, tick %d", err, s.Ticks())
+// Inputs that other goroutines push while ticks are run again are refused.
+func TestPushDuringStepBack(t *testing.T) {
+	p := historyPark(t, evertick.HistoryConfig{Keep: 3, Every: 8})
+	record(t, p, 40)
+	done := make(chan bool)
+	var wg sync.WaitGroup
+	for source := range uint32(3) {
+		wg.Go(func() {
+			for seq := uint64(1); ; seq++ {
+				select {
+				case <-done:
+					return
+				default:
+				}
+				if p.sim.InputStats().Waiting > 1000 {
+					runtime.Gosched()
+					continue
+				}
+				err := p.sim.Push(evertick.Input{Source: 70 + source, Seq: seq})
+				if err != nil && !errors.Is(err, evertick.ErrReplaying) && !errors.Is(err, loop.ErrFull) {
+					t.Error(err)
+				}
+			}
+		})
 	}
-	at := func(n uint64) func(*evertick.Sim) bool { return func(s *evertick.Sim) bool { return s.Ticks() == n } }
-	for _, c := range []struct {
-		tick, limit, end uint64
-		found            bool
-	}{{3, 0, 3, true}, {5, 2, 5, true}, {9, 3, 8, false}, {100, 0, 8, false}} {
-		found, err := s.RunUntil(at(c.tick), c.limit)
-		if found != c.found || err != nil || s.Ticks() != c.end {
-			t.Errorf("until %d, at most %d: %t, %v, at %d", c.tick, c.limit, found, err, s.Ticks())
+	for range 20 {
+		if err := p.sim.StepBack(12); err != nil {
+			t.Error(err)
 		}
+		step(t, p.sim, 12)
 	}
-	add(t, s, evertick.AfterIndex, "fail", func(*evertick.Tick) error { return errState })
-	if found, err := s.RunUntil(at(20), 20); found || !errors.Is(err, errState) {
-		t.Errorf("%t, %v", found, err)
-	}
-	wantError(t, s.StepN(2), errState)
+	close(done)
+	wg.Wait()
 }
 
-func ExampleSim_StepBack() {
-	sim, err := evertick.New(evertick.Config{Capacity: 16, History: evertick.HistoryConfig{Keep: 4, Every: 30}})
-	if err != nil {
-		panic(err)
+// They are refused between those ticks, too.
+func TestPushWithinStepBack(t *testing.T) {
+	c := small()
+	c.History = evertick.HistoryConfig{Keep: 3, Every: 8}
+	s := newSim(t, c)
+	pushing := &pushingState{sim: s}
+	if err := s.AddState("pushing", pushing); err != nil {
+		t.Fatal(err)
 	}
-	id, _ := sim.World.Spawn()
-	err = sim.Add(evertick.BeforePhysics, "obey", func(t *evertick.Tick) error {
-		slot, _ := sim.World.Slot(id)
-		for _, in := range t.Inputs() {
-			sim.World.Position.X[slot] += float32(in.Data[0])
+	step(t, s, 20)
+	waiting := s.InputStats().Waiting
+	if err := s.StepBack(3); err != nil {
+		t.Fatal(err)
+	}
+	if pushing.calls != 1 || !errors.Is(pushing.err, evertick.ErrReplaying) || s.InputStats().Waiting != waiting {
+		t.Errorf("%d calls, %v, %d inputs wait", pushing.calls, pushing.err, s.InputStats().Waiting)
+	}
+	push(t, s, evertick.Input{Seq: 2})
+}
+
+// pushingState pushes an input when it is restored.
+type pushingState struct {
+	sim   *evertick.Sim
+	calls int
+	err   error
+}
+
+func (*pushingState) AppendState(dst []byte) []byte { return dst }
+
+func (p *pushingState) RestoreState([]byte) error {
+	p.calls++
+	p.err = p.sim.Push(evertick.Input{Seq: 1})
+	return nil
+}
+
+// Inputs that wait while a feed is set are still there after it, also for ticks that are
+// run again.
+func TestWaitingUnderAFeed(t *testing.T) {
+	p := historyPark(t, evertick.HistoryConfig{Keep: 30, Every: 4})
+	s := p.sim
+	step(t, s, 5)
+	push(t, s, evertick.Input{Tick: 14, Source: 77, Seq: 1, Data: []byte("later")})
+	s.SetInputs(func(tick uint64, dst []evertick.Input) ([]evertick.Input, error) { return dst, nil })
+	step(t, s, 5)
+	s.SetInputs(nil)
+	step(t, s, 10)
+	hash := s.Hash()
+	if err := s.StepBack(18); err != nil {
+		t.Error(err)
+	}
+	if err := s.Forward(18); err != nil || s.Hash() != hash {
+		t.Error(err)
+	}
+}
+
+// Inputs between snapshots that are far apart are bounded as well.
+func TestHistoryBytesBetween(t *testing.T) {
+	c := small()
+	c.History = evertick.HistoryConfig{Keep: 4, Every: 1 << 20, Bytes: 200_000}
+	s := newSim(t, c)
+	data := make([]byte, 1000)
+	most := int64(0)
+	for i := range 2000 {
+		push(t, s, evertick.Input{Seq: uint64(i), Data: data})
+		step(t, s, 1)
+		most = max(most, s.HistoryBytes())
+	}
+	if most > 250_000 {
+		t.Errorf("%d bytes", most)
+	}
+	if err := s.StepBack(s.Ticks() - s.OldestTick()); err != nil {
+		t.Error(err)
+	}
+}
+
+// A failed Sim whose StepBack fails stays at the tick that failed, and can still go further back.
+func TestStepBackFailsFromAFailure(t *testing.T) {
+	p := historyPark(t, evertick.HistoryConfig{Keep: 3, Every: 64})
+	s := p.sim
+	for range 10 {
+		p.next(t)
+	}
+	s.World.Position.X[3] += 0.5
+	for range 10 {
+		p.next(t)
+	}
+	p.broken, p.breakAfter = errState, 20
+	wantError(t, s.Step(), errState)
+	wantError(t, s.StepBack(1), evertick.ErrStale, "tick 10 run again")
+	if s.Ticks() != 20 {
+		t.Errorf("at %d", s.Ticks())
+	}
+	wantError(t, s.Step(), errState)
+	if err := s.StepBack(12); err != nil || s.Ticks() != 8 {
+		t.Errorf("%v, at %d", err, s.Ticks())
+	}
+}
+
+// A tick in which a system of a group asks to stop counts, in the history too.
+func TestStepBackPastAStop(t *testing.T) {
+	c := evertick.Config{Workers: 2, History: evertick.HistoryConfig{Keep: 3, Every: 4}}
+	s := threeSystems(t, c, nothing, func(tick *evertick.Tick) error {
+		if tick.N == 6 {
+			return loop.ErrStop
 		}
 		return nil
-	})
-	if err != nil {
-		panic(err)
+	}, nothing)
+	step(t, s, 6)
+	wantError(t, s.Step(), loop.ErrStop, "b")
+	step(t, s, 3)
+	hash := s.Hash()
+	if err := s.StepBack(5); err != nil || s.Ticks() != 5 {
+		t.Fatalf("%v, at %d", err, s.Ticks())
 	}
-	x := func() float32 { return sim.World.Position.X[0] }
-	_ = sim.Push(evertick.Input{Tick: 50, Source: 1, Seq: 1, Data: []byte{7}})
-	_ = sim.StepN(60)
-	fmt.Println("tick", sim.Ticks(), "x", x())
-	_ = sim.StepBack(20)
-	fmt.Println("tick", sim.Ticks(), "x", x())
-	_ = sim.Forward(20)
-	fmt.Println("tick", sim.Ticks(), "x", x())
-	// Output:
-	// tick 60 x 7
-	// tick 40 x 0
-	// tick 60 x 7
+	if err := s.Forward(5); err != nil || s.Hash() != hash {
+		t.Errorf("%v, hash %x, want %x", err, s.Hash(), hash)
+	}
+}
+
+// A panic in a group, beside a system that records commands, leaves nothing after a
+// StepBack.
+func TestStepBackFromAPanicOfAGroup(t *testing.T) {
+	c := evertick.Config{Workers: 2, Recover: true, History: evertick.HistoryConfig{Keep: 3, Every: 4}}
+	broken := false
+	var s *evertick.Sim
+	spawning := func(tick *evertick.Tick) error {
+		tick.Commands().Spawn()
+		return nil
+	}
+	s = threeSystems(t, c, spawning, func(tick *evertick.Tick) error {
+		if broken {
+			panicGone()
+		}
+		return nil
+	}, spawning)
+	step(t, s, 7)
+	before := snapshot(t, s)
+	broken = true
+	if s.Step() == nil {
+		t.Fatal("no error")
+	}
+	broken = false
+	if err := s.StepBack(0); err != nil || string(snapshot(t, s)) != string(before) {
+		t.Fatalf("%v, at %d", err, s.Ticks())
+	}
+	step(t, s, 1)
+	if s.World.Len() != 16 {
+		t.Errorf("%d entities, want 16", s.World.Len())
+	}
 }

@@ -19,7 +19,7 @@ func push(t testing.TB, s *evertick.Sim, in evertick.Input) {
 	}
 }
 
-// listInputs has a system write down what it is given, and another check that it is given the
+// listInputs adds a system that lists its inputs, and another that checks that it sees the
 // same.
 func listInputs(t testing.TB, s *evertick.Sim, list *[]string) {
 	t.Helper()
@@ -99,7 +99,7 @@ func TestInputsAreBounded(t *testing.T) {
 	wantError(t, err, evertick.ErrRange, "Inputs.Capacity = -1", "Inputs.Bytes = -2")
 }
 
-// The order of arrival does not matter, nor how many goroutines push.
+// Neither the order of arrival matters, nor the number of goroutines that push.
 func TestInputsFromManyGoroutines(t *testing.T) {
 	run := func(goroutines int) []string {
 		s := newSim(t, small())
@@ -123,7 +123,7 @@ func TestInputsFromManyGoroutines(t *testing.T) {
 	}
 }
 
-// A feed tells the inputs of each tick; what is pushed meanwhile does not count.
+// A feed returns the inputs of each tick; what is pushed meanwhile is ignored.
 func TestSetInputs(t *testing.T) {
 	s := newSim(t, small())
 	var live []string

@@ -4,121 +4,31 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math/bits"
 	"runtime/pprof"
 	"slices"
 	"strings"
 
-	"github.com/evertick/evertick/internal/fault"
+	"github.com/evertick/evertick/ecs"
+	"github.com/evertick/evertick/internal/statehash"
 )
 
-// System describes a system for AddSystem: what runs, where in the tick, and what it
-// needs to know of others. All but Name and Run may be left out.
-type System struct {
-	// Name appears in Timings and in errors. It is not empty, and nobody else's.
-	Name  string
-	Stage Stage
-	// Before and After name systems, or other phases, that this one runs before and
-	// after. They may be added later.
-	Before, After []string
-	// Reads and Writes name what the system reads and writes: columns and tags of the
-	// World; "position", "rotation" and "scale"; "entities" (who lives: to spawn and
-	// despawn directly); "bodies" (Sim.Physics); "index" (Sim.Index); "rand" (which nobody
-	// needs to declare: numbers of Tick.Rand are nobody's); "state.<name>", what AddState
-	// has added; and what Sim.Resource has declared. What is written may be read, too. What is recorded in Tick.Commands
-	// is not written by the system.
-	Reads, Writes []string
-	// Run is called in each tick. An error ends the Sim.
-	Run func(*Tick) error
-}
-
-// AddSystem adds a system to a stage. The errors of the call itself are those of Add;
-// whether the names in Before, After, Reads and Writes exist, and what order follows,
-// is for Check to say, at the next step at the latest. A system that is added within a
-// step comes in with the next.
-//
-// # Order
-//
-// Within a stage, systems run as they were added, except where Before and After say
-// otherwise: of those that may come next, the one that was added first is next. A
-// system that declares neither Reads nor Writes, as those of Add, may touch
-// everything: it comes after all that were added before it and before all
-// that were added later, unless Before and After lead elsewhere.
-//
-// Two systems that write the same, with no path of Before and After between them, are
-// an error: the result would depend on who was added last. One that writes what another
-// reads comes before it or after it as they were added, and sees the values of this
-// tick or of the last accordingly; Plan lists these pairs, for those who want none.
-//
-// # Side by side
-//
-// Neighbours in that order form a group if none has to wait for another, and run on
-// Config.Workers goroutines. Never in a group, but by itself, is a system that declares
-// neither Reads nor Writes, and one that writes "entities", "bodies" or a tag: in a
-// group, entities come and go and tags are set by Tick.Commands, of which each system has
-// a list of its own; they follow each other as their systems do. Two systems that
-// name "bodies" are not in one group either, since queries to Physics use memory of its
-// own. In a group, Touch and SetPosition may be called for columns that the system
-// writes; they give a column its new version when the group is done. What else changes
-// the Sim or the World, such as Add, Resource, World.Jump or Sim.Commands, is for systems
-// that run by themselves. The groups, and so the results, do not depend on the number of
-// workers.
-//
-// What is declared is believed. Config.CheckAccess finds who writes to something else.
-func (s *Sim) AddSystem(sys System) error {
-	if sys.Run == nil {
-		panic("evertick: AddSystem: nil system")
-	}
-	return s.addSystem("evertick: AddSystem", sys)
-}
-
-func (s *Sim) addSystem(who string, sys System) error {
-	if sys.Stage >= stages {
-		return fault.Field(ErrRange, who+": stage", sys.Stage)
-	}
-	if sys.Name == "" || s.hasPhase(sys.Name) {
-		return fault.Field(ErrRange, who+": name", sys.Name)
-	}
-	p := &phase{
-		all:  s.histogram(),
-		name: sys.Name, rank: stageRanks[sys.Stage], run: sys.Run,
-		before: slices.Clone(sys.Before), after: slices.Clone(sys.After),
-		reads: slices.Clone(sys.Reads), writes: slices.Clone(sys.Writes),
-	}
-	s.stages[sys.Stage] = append(s.stages[sys.Stage], p)
-	s.arranged = false
-	return nil
-}
-
-// Resource declares the name of something that systems share and that is not of this
-// module, so that they can name it in Reads and Writes. To declare it again changes
-// nothing. The empty name is ErrRange.
-func (s *Sim) Resource(name string) error {
-	if name == "" {
-		return fault.Field(ErrRange, "evertick: Resource: name", `""`)
-	}
-	if !slices.Contains(s.resources, name) {
-		s.resources = append(s.resources, name)
-	}
-	return nil
-}
-
-// Check reports every fault in what systems declare at once: names that do not exist,
-// orders that go in a circle, systems that write the same in no order. They are
-// ErrRange. Step returns the same before it begins, and leaves the Sim as it is: what
-// is missing can still be added.
+// Check reports every fault in the declarations of systems at once: names that do not exist,
+// cycles, and systems that write the same in no order. They are ErrRange. Step returns the same
+// error before it begins, and leaves the Sim as it is: what is missing can still be added.
 func (s *Sim) Check() error {
-	if s.arranged {
+	if s.planned {
 		return nil
 	}
-	return s.arrange()
+	return s.makePlan()
 }
 
 // Plan is the order in which the phases of a tick run.
 type Plan struct {
 	// Groups are the phases in their order. Those of one group run side by side.
 	Groups [][]string
-	// ByInsertion are the pairs of systems of which one writes what the other reads and
-	// whose order is that in which they were added, since nothing else decides it.
+	// ByInsertion are the pairs of systems of which one writes what the other reads and whose order
+	// is that in which they were added, since nothing else decides it.
 	ByInsertion []Pair
 }
 
@@ -128,7 +38,7 @@ type Pair struct {
 	Name        string
 }
 
-// Plan returns how the next step will run, or the error of Check.
+// Plan returns the order of the next step, or the error of Check.
 func (s *Sim) Plan() (Plan, error) {
 	if err := s.Check(); err != nil {
 		return Plan{}, err
@@ -148,66 +58,45 @@ func namesOf(phases []*phase) []string {
 	return names
 }
 
-// A phase's rank says where it runs: the stages, and what runs between and behind them.
-var stageRanks = [stages]int{BeforePhysics: 0, AfterIndex: 2}
-
-const (
-	rankMiddle = 1
-	rankEnd    = 3
-)
-
-// arrange makes the plan of the next step, in new slices, since Step walks over the
-// plan that it began with. After an error the plan is the order of insertion, for
-// those who list phases, and stays to be made.
-func (s *Sim) arrange() error {
+// makePlan makes the plan of the next step, in new slices, since a running Step iterates over the
+// old ones. After an error the plan is the order of insertion, so that phases can be listed, and
+// the next Check makes it again.
+func (s *Sim) makePlan() error {
 	var errs []error
-	access := s.accessNames()
-	s.named, s.plan, s.byInsertion = access, nil, nil
-	for stage := range s.stages {
-		if stage == int(AfterIndex) {
-			s.plan = append(s.plan, alone(s.core[:3])...)
+	s.access, s.plan, s.byInsertion = s.newAccessTable(), nil, nil
+	for rank, phases := range s.ranks {
+		if rank%2 == 1 {
+			s.plan = append(s.plan, singletons(phases)...)
+			continue
 		}
-		o := newOrdering(s.stages[stage])
-		errs = append(errs, o.resolve(access)...)
-		errs = append(errs, s.declaredEdges(o)...)
-		errs = append(errs, o.complete()...)
+		o := newOrdering(phases)
+		errs = append(errs, o.resolveAccess(s.access)...)
+		errs = append(errs, s.addDeclaredEdges(o)...)
+		errs = append(errs, o.orderRest()...)
 		s.byInsertion = append(s.byInsertion, o.byInsertion...)
 		s.plan = append(s.plan, o.groups(s)...)
 	}
-	s.plan = append(s.plan, alone(s.core[3:])...)
 	err := errors.Join(errs...)
 	if err != nil {
-		s.plan = alone(slices.Concat(s.stages[BeforePhysics], s.core[:3], s.stages[AfterIndex], s.core[3:]))
+		s.plan = singletons(slices.Concat(s.ranks[:]...))
 	}
-	s.arranged = err == nil
+	s.planned = err == nil
 	s.phases = s.phases[:0:0]
 	for _, g := range s.plan {
 		s.phases = append(s.phases, g.members...)
 	}
-	s.times = make([]Timing, len(s.phases))
+	s.timings = make([]Timing, len(s.phases))
 	s.stats = make([]PhaseStats, len(s.phases))
 	for _, p := range s.phases {
-		s.label(p)
+		if s.config.Labels && p.labels == nil { // here, so that a tick need not allocate them
+			p.labels = pprof.WithLabels(context.Background(), pprof.Labels("system", p.name))
+		}
 	}
 	return err
 }
 
-// label makes the labels of a phase so that a tick need not.
-func (s *Sim) label(p *phase) {
-	if s.config.Labels && p.labels == nil {
-		p.labels = pprof.WithLabels(context.Background(), pprof.Labels("system", p.name))
-	}
-}
-
-// list brings the list of phases up to date; what is wrong with it, Check says.
-func (s *Sim) list() {
-	if !s.arranged {
-		_ = s.arrange()
-	}
-}
-
-// alone makes a group of each phase.
-func alone(phases []*phase) []*group {
+// singletons makes a group of each phase.
+func singletons(phases []*phase) []*group {
 	groups := make([]*group, len(phases))
 	for i, p := range phases {
 		groups[i] = &group{members: []*phase{p}}
@@ -215,55 +104,425 @@ func alone(phases []*phase) []*group {
 	return groups
 }
 
-// declaredEdges adds what Before and After say.
-func (s *Sim) declaredEdges(o *ordering) (errs []error) {
+// addDeclaredEdges adds the edges of Before and After.
+func (s *Sim) addDeclaredEdges(o *ordering) (errs []error) {
 	for i, p := range o.systems {
 		for _, name := range p.before {
-			errs = append(errs, s.declaredEdge(o, i, "Before", name)...)
+			errs = append(errs, s.addDeclaredEdge(o, i, "Before", name))
 		}
 		for _, name := range p.after {
-			errs = append(errs, s.declaredEdge(o, i, "After", name)...)
+			errs = append(errs, s.addDeclaredEdge(o, i, "After", name))
 		}
 	}
 	return errs
 }
 
-func (s *Sim) declaredEdge(o *ordering, i int, field, name string) []error {
+func (s *Sim) addDeclaredEdge(o *ordering, i int, field, name string) error {
 	p := o.systems[i]
 	other := s.phaseNamed(name)
 	if other == nil {
-		return []error{fmt.Errorf("evertick: system %s: %s = %q, which no system is called%s: %w",
-			p.name, field, name, near(name, s.systemNames()), ErrRange)}
+		return fmt.Errorf("evertick: system %s: %s = %q, but no system has that name%s: %w",
+			p.name, field, name, suggest(name, namesOf(slices.Concat(s.ranks[:]...))), ErrRange)
 	}
 	if other.rank != p.rank {
 		if (other.rank > p.rank) == (field == "Before") {
-			return nil // the stages see to it
+			return nil // the stages ensure it
 		}
-		return []error{fmt.Errorf("evertick: system %s: %s = %s, which runs in another stage: %w", p.name, field, name, ErrRange)}
+		return fmt.Errorf("evertick: system %s: %s = %s, which runs in another stage: %w", p.name, field, name, ErrRange)
 	}
 	j := slices.Index(o.systems, other)
 	if field == "After" {
 		i, j = j, i
 	}
-	if circle := o.declare(i, j); circle != nil {
-		return []error{fmt.Errorf("evertick: systems in a circle: %s: %w", strings.Join(circle, " → "), ErrRange)}
+	if cycle := o.addDeclared(i, j); cycle != nil {
+		return fmt.Errorf("evertick: systems in a cycle: %s: %w", strings.Join(cycle, " → "), ErrRange)
 	}
 	return nil
 }
 
 func (s *Sim) phaseNamed(name string) *phase {
-	for _, list := range [...][]*phase{s.stages[BeforePhysics], s.stages[AfterIndex], s.core[:]} {
-		for _, p := range list {
-			if p.name == name {
-				return p
-			}
+	for _, p := range slices.Concat(s.ranks[:]...) {
+		if p.name == name {
+			return p
 		}
 	}
 	return nil
 }
 
-func (s *Sim) hasPhase(name string) bool { return s.phaseNamed(name) != nil }
+// ordering is a partial order of the systems of a stage, to which edges are added until it settles
+// all that matters. Systems are identified by their index in the order of insertion.
+type ordering struct {
+	systems []*phase
+	before  []bitset // by system: all systems that come before it
+	next    [][]int  // by system: the targets of its declared edges
+	names   []string // of the access table
 
-func (s *Sim) systemNames() []string {
-	return namesOf(slices.Concat(s.stages[BeforePhysics], s.core[:3], s.stages[AfterIndex], s.core[3:]))
+	byInsertion []Pair
+}
+
+func newOrdering(systems []*phase) *ordering {
+	return &ordering{systems: systems, before: make([]bitset, len(systems)), next: make([][]int, len(systems))}
+}
+
+// resolveAccess looks up the names in Reads and Writes.
+func (o *ordering) resolveAccess(a *accessTable) (errs []error) {
+	o.names = a.names
+	for _, p := range o.systems {
+		var errR, errW []error
+		p.readSet, errR = a.set(p.name, "Reads", p.reads)
+		p.writeSet, errW = a.set(p.name, "Writes", p.writes)
+		errs = append(append(errs, errR...), errW...)
+		p.exclusive = p.undeclared() || p.writeSet.has(entitiesAccess) || p.writeSet.has(bodiesAccess) ||
+			p.writeSet.common(a.tags) >= 0
+	}
+	return errs
+}
+
+// precedes reports whether i comes before j.
+func (o *ordering) precedes(i, j int) bool { return o.before[j].has(i) }
+
+// addEdge makes i, and all before i, come before j and all after j.
+func (o *ordering) addEdge(i, j int) {
+	for k := range o.systems {
+		if k == j || o.precedes(j, k) {
+			o.before[k] = o.before[k].with(i).join(o.before[i])
+		}
+	}
+}
+
+// addDeclared makes i come before j. If j comes before i it only returns the names on the cycle,
+// which begin and end with that of i.
+func (o *ordering) addDeclared(i, j int) (cycle []string) {
+	if i == j {
+		return []string{o.systems[i].name, o.systems[i].name}
+	}
+	if o.precedes(j, i) {
+		cycle = []string{o.systems[i].name}
+		for _, k := range o.shortestPath(j, i) {
+			cycle = append(cycle, o.systems[k].name)
+		}
+		return cycle
+	}
+	o.next[i] = append(o.next[i], j)
+	if !o.precedes(i, j) {
+		o.addEdge(i, j)
+	}
+	return nil
+}
+
+// shortestPath returns the shortest path of declared edges from i to j, both included.
+func (o *ordering) shortestPath(i, j int) []int {
+	from := slices.Repeat([]int{-1}, len(o.systems))
+	from[i] = i
+	for queue := []int{i}; from[j] < 0; queue = queue[1:] {
+		for _, k := range o.next[queue[0]] {
+			if from[k] < 0 {
+				from[k] = queue[0]
+				queue = append(queue, k)
+			}
+		}
+	}
+	path := []int{j}
+	for ; j != i; j = from[j] {
+		path = append(path, from[j])
+	}
+	slices.Reverse(path)
+	return path
+}
+
+// orderRest orders by insertion the pairs that need an order and that the declared edges leave
+// open. Before that it reports the systems that write the same in no order.
+func (o *ordering) orderRest() (errs []error) {
+	o.eachUnordered(func(i, j int) {
+		if o.systems[i].undeclared() || o.systems[j].undeclared() {
+			o.addEdge(i, j)
+		}
+	})
+	o.eachUnordered(func(i, j int) {
+		if n := o.systems[i].writeSet.common(o.systems[j].writeSet); n >= 0 {
+			errs = append(errs, fmt.Errorf("evertick: systems %s and %s both write %s, and neither is Before or After the other: %w",
+				o.systems[i].name, o.systems[j].name, o.names[n], ErrRange))
+		}
+	})
+	o.eachUnordered(func(i, j int) {
+		if n := conflict(o.systems[i], o.systems[j]); n >= 0 {
+			o.addEdge(i, j)
+			o.byInsertion = append(o.byInsertion, Pair{o.systems[i].name, o.systems[j].name, o.names[n]})
+		}
+	})
+	return errs
+}
+
+// eachUnordered calls f for each pair i < j in no order yet, from near pairs to far ones, so that
+// the edges of near pairs settle most of the far.
+func (o *ordering) eachUnordered(f func(i, j int)) {
+	for j := range o.systems {
+		for i := j - 1; i >= 0; i-- {
+			if !o.precedes(i, j) && !o.precedes(j, i) {
+				f(i, j)
+			}
+		}
+	}
+}
+
+// undeclared reports whether a system may touch everything.
+func (p *phase) undeclared() bool { return len(p.reads) == 0 && len(p.writes) == 0 }
+
+// conflict returns the first name that one of two systems writes and the other reads or writes, or
+// -1. A system that changes the set of entities writes to every column.
+func conflict(p, q *phase) int {
+	if p.writeSet.has(entitiesAccess) || q.writeSet.has(entitiesAccess) {
+		return entitiesAccess
+	}
+	n := -1
+	for _, m := range [...]int{p.writeSet.common(q.writeSet), p.writeSet.common(q.readSet), p.readSet.common(q.writeSet)} {
+		if m >= 0 && (n < 0 || m < n) {
+			n = m
+		}
+	}
+	return n
+}
+
+// sorted returns the systems in their order: the next is always the first added of those that wait
+// for no other.
+func (o *ordering) sorted() []int {
+	waits := make([]int, len(o.systems)) // the number of systems that each waits for
+	for i, before := range o.before {
+		for _, word := range before {
+			waits[i] += bits.OnesCount64(word)
+		}
+	}
+	order := make([]int, len(o.systems))
+	for n := range order {
+		next := slices.Index(waits, 0)
+		order[n] = next
+		waits[next] = -1
+		for k := range waits {
+			if o.precedes(next, k) {
+				waits[k]--
+			}
+		}
+	}
+	return order
+}
+
+// groups cuts the order into runs of systems that need not wait for each other.
+func (o *ordering) groups(s *Sim) (groups []*group) {
+	var run []int
+	for _, j := range o.sorted() {
+		if len(run) == 0 || !o.canJoin(run, j) {
+			groups = append(groups, &group{sim: s})
+			run = nil
+		}
+		run = append(run, j)
+		g := groups[len(groups)-1]
+		g.members = append(g.members, o.systems[j])
+	}
+	for _, g := range groups {
+		for _, p := range g.members {
+			if len(g.members) > 1 && p.commands == nil {
+				p.commands = s.World.NewCommands()
+			}
+		}
+	}
+	return groups
+}
+
+// canJoin reports whether j can run beside the systems of a run.
+func (o *ordering) canJoin(run []int, j int) bool {
+	q := o.systems[j]
+	return !slices.ContainsFunc(run, func(i int) bool {
+		p := o.systems[i]
+		return p.exclusive || q.exclusive || o.precedes(i, j) || p.names(bodiesAccess) && q.names(bodiesAccess)
+	})
+}
+
+// names reports whether a system reads or writes n.
+func (p *phase) names(n int) bool { return p.readSet.has(n) || p.writeSet.has(n) }
+
+// accessNames are the fixed names in Reads and Writes, besides columns, tags, states and resources.
+// The first three have several columns each, which count as one.
+var accessNames = [...]string{"position", "rotation", "scale", entitiesAccess: "entities", bodiesAccess: "bodies", "index", "rand"}
+
+const entitiesAccess, bodiesAccess = 3, 4
+
+// accessTable numbers the names that Reads and Writes may have. Equal names share a number.
+type accessTable struct {
+	names []string
+	tags  bitset // the numbers of tags
+}
+
+// newAccessTable lists the names that exist now.
+func (s *Sim) newAccessTable() *accessTable {
+	a := &accessTable{names: slices.Clone(accessNames[:])}
+	d := s.World.Describe()
+	for _, c := range d.Columns {
+		a.add(accessName(c.Name))
+	}
+	for _, t := range d.Tags {
+		a.tags = a.tags.with(a.add(t.Name))
+	}
+	for i := range s.states {
+		a.add(s.states[i].column)
+	}
+	for _, name := range s.resources {
+		a.add(name)
+	}
+	return a
+}
+
+// accessName returns the name under which a column is read or written: position.x is a part of
+// position.
+func accessName(column string) string {
+	whole, part, ok := strings.Cut(column, ".")
+	if ok && len(part) == 1 && strings.Contains("xyzw", part) && slices.Contains(accessNames[:3], whole) {
+		return whole
+	}
+	return column
+}
+
+func (a *accessTable) add(name string) int {
+	if i := slices.Index(a.names, name); i >= 0 {
+		return i
+	}
+	a.names = append(a.names, name)
+	return len(a.names) - 1
+}
+
+// set resolves names; those that do not exist are errors.
+func (a *accessTable) set(system, field string, names []string) (set bitset, errs []error) {
+	for _, name := range names {
+		i := slices.Index(a.names, accessName(name))
+		if i < 0 {
+			errs = append(errs, fmt.Errorf("evertick: system %s: %s = %q, which is no column, tag, state or resource%s: %w",
+				system, field, name, suggest(name, a.names), ErrRange))
+			continue
+		}
+		set = set.with(i)
+	}
+	return set, errs
+}
+
+// hashBefore hashes the state before a system runs, for checkWrites.
+func (s *Sim) hashBefore(p *phase) {
+	if !p.undeclared() {
+		s.watched = s.appendAccessHashes(s.watched[:0])
+	}
+}
+
+// checkWrites returns an error if a system, which has run since hashBefore, has written something
+// that it does not declare. Resources, the index, and the private state of physics engines cannot
+// be checked.
+func (s *Sim) checkWrites(p *phase) error {
+	if p.undeclared() || p.writeSet.has(entitiesAccess) { // the latter writes to all rows
+		return nil
+	}
+	for _, now := range s.appendAccessHashes(nil) {
+		// Something that did not exist before was added by the system itself.
+		i := slices.IndexFunc(s.watched, func(c ecs.ColumnHash) bool { return c.Name == now.Name })
+		if i >= 0 && s.watched[i] != now && !p.writeSet.has(slices.Index(s.access.names, accessName(now.Name))) {
+			return fmt.Errorf("wrote %s, which its Writes do not name: %w", now.Name, ErrRange)
+		}
+	}
+	return nil
+}
+
+// appendAccessHashes appends a hash of everything that Writes can name and that can be hashed.
+func (s *Sim) appendAccessHashes(dst []ecs.ColumnHash) []ecs.ColumnHash {
+	w := s.World
+	entities := []uint64{w.Version(), w.Generation(), uint64(w.HighWater())}
+	dst = append(dst, ecs.ColumnHash{Name: accessNames[entitiesAccess], Hash: statehash.Rows(entities)})
+	bodies := append(s.Physics.AppendColumnHashes(nil), ecs.ColumnHash{Name: "owner", Hash: s.ownerHash()})
+	dst = append(dst, ecs.ColumnHash{Name: accessNames[bodiesAccess], Hash: ecs.Fold(bodies)})
+	dst = append(dst, w.ColumnHashes()[1:]...) // without the identity, which is entities and tags
+	for _, t := range w.Describe().Tags {
+		if tag, err := w.Tag(t.Name); err == nil {
+			dst = append(dst, ecs.ColumnHash{Name: t.Name, Hash: statehash.Rows(tag.Mask())})
+		}
+	}
+	for i := range s.states {
+		n := &s.states[i]
+		dst = append(dst, ecs.ColumnHash{Name: n.column, Hash: statehash.Bytes(n.state.AppendState(nil), 1, false)})
+	}
+	return dst
+}
+
+// bitset is a set of small numbers.
+type bitset []uint64
+
+// with returns the set with i in it, in the same memory if it has room.
+func (b bitset) with(i int) bitset {
+	for len(b) <= i>>6 {
+		b = append(b, 0)
+	}
+	b[i>>6] |= 1 << (i & 63)
+	return b
+}
+
+func (b bitset) has(i int) bool { return i >= 0 && i>>6 < len(b) && b[i>>6]>>(i&63)&1 != 0 }
+
+// join returns the union of both sets, in the same memory if it has room.
+func (b bitset) join(c bitset) bitset {
+	for i, word := range c {
+		if i == len(b) {
+			b = append(b, 0)
+		}
+		b[i] |= word
+	}
+	return b
+}
+
+// common returns the least number that is in both sets, or -1.
+func (b bitset) common(c bitset) int {
+	for i := range min(len(b), len(c)) {
+		if both := b[i] & c[i]; both != 0 {
+			return i<<6 + bits.TrailingZeros64(both)
+		}
+	}
+	return -1
+}
+
+// suggest returns the names that look like one that does not exist, up to three, nearest first, as
+// an addition to an error message.
+func suggest(name string, names []string) string {
+	type candidate struct {
+		name     string
+		distance int
+	}
+	var best []candidate
+	for _, n := range names {
+		if d := editDistance(name, n); d <= max(1, len(name)/2) {
+			best = append(best, candidate{n, d})
+		}
+	}
+	if len(best) == 0 {
+		return ""
+	}
+	slices.SortStableFunc(best, func(a, b candidate) int { return a.distance - b.distance })
+	var list []string
+	for _, c := range best[:min(len(best), 3)] {
+		list = append(list, c.name)
+	}
+	return " (near: " + strings.Join(list, ", ") + ")"
+}
+
+// editDistance is the least number of bytes to insert, delete or replace that turns one string into
+// the other.
+func editDistance(a, b string) int {
+	row := make([]int, len(b)+1)
+	for j := range row {
+		row[j] = j
+	}
+	for i := range len(a) {
+		diagonal := row[0]
+		row[0] = i + 1
+		for j := range len(b) {
+			cost := diagonal
+			if a[i] != b[j] {
+				cost = 1 + min(diagonal, row[j], row[j+1])
+			}
+			diagonal, row[j+1] = row[j+1], cost
+		}
+	}
+	return row[len(b)]
 }

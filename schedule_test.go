@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/evertick/evertick"
+	"github.com/evertick/evertick/ecs"
 	"pgregory.net/rapid"
 )
 
@@ -57,8 +58,8 @@ func planned(t testing.TB, systems ...evertick.System) *evertick.Sim {
 	return s
 }
 
-// said is the part of the plan that systems of AfterIndex are, in the form "a b|c".
-func said(t testing.TB, s *evertick.Sim) string {
+// planText is the part of the plan for the systems of AfterIndex, in the form "a b|c".
+func planText(t testing.TB, s *evertick.Sim) string {
 	t.Helper()
 	plan, err := s.Plan()
 	if err != nil {
@@ -86,15 +87,15 @@ func TestPlan(t *testing.T) {
 		{"Before the first, and nothing else", []evertick.System{system("a", reads("hp")), system("b", reads("hp")), system("c", before("a"), reads("hp"))}, "b|c a"},
 		{"side by side", []evertick.System{system("a", writes("hp")), system("b", writes("mp")), system("c", reads("position"))}, "a|b|c"},
 		{"readers", []evertick.System{system("a", reads("hp")), system("b", reads("hp")), system("c", reads("hp"))}, "a|b|c"},
-		{"reader behind the writer", []evertick.System{system("a", writes("hp")), system("b", reads("hp"))}, "a b"},
+		{"reader after the writer", []evertick.System{system("a", writes("hp")), system("b", reads("hp"))}, "a b"},
 		{"reader before the writer", []evertick.System{system("b", reads("hp")), system("a", writes("hp"))}, "b a"},
-		{"reader told to wait", []evertick.System{system("b", reads("hp"), after("a")), system("a", writes("hp"))}, "a b"},
-		{"told to wait for nothing that it shares", []evertick.System{system("a", reads("hp"), after("b")), system("b", reads("mp"))}, "b a"},
+		{"reader that is After", []evertick.System{system("b", reads("hp"), after("a")), system("a", writes("hp"))}, "a b"},
+		{"After a system that shares nothing", []evertick.System{system("a", reads("hp"), after("b")), system("b", reads("mp"))}, "b a"},
 		{"a group ends where one waits for it", []evertick.System{
 			system("a", writes("hp")), system("b", writes("mp")), system("c", reads("hp")), system("d", reads("mp")), system("e", writes("scale"))}, "a|b c|d|e"},
 		{"neighbours only", []evertick.System{system("a", writes("hp")), system("b", reads("hp")), system("c", writes("mp")), system("d", reads("mp"))}, "a b|c d"},
 		{"undeclared between", []evertick.System{system("a", writes("hp")), system("x"), system("b", writes("mp"))}, "a x b"},
-		{"undeclared settles who writes first", []evertick.System{system("a", writes("hp")), system("x"), system("b", writes("hp"))}, "a x b"},
+		{"an undeclared system orders two writers", []evertick.System{system("a", writes("hp")), system("x"), system("b", writes("hp"))}, "a x b"},
 		{"before the undeclared, after all", []evertick.System{system("a", writes("hp")), system("x"), system("b", writes("mp"), before("x"))}, "a|b x"},
 		{"before one before the undeclared", []evertick.System{system("a", writes("hp")), system("x"), system("b", writes("mp"), before("a"))}, "b a x"},
 		{"order alone is undeclared", []evertick.System{system("a", writes("hp")), system("x", before("b")), system("b", writes("mp"))}, "a x b"},
@@ -106,11 +107,11 @@ func TestPlan(t *testing.T) {
 		{"tags", []evertick.System{system("a", writes("hp")), system("b", writes("foe")), system("c", writes("mp"), reads("foe"))}, "a b c"},
 		{"parts of a transform are one", []evertick.System{system("a", writes("position.x")), system("b", reads("position.z")), system("c", writes("rotation"))}, "a b|c"},
 		{"resources", []evertick.System{system("a", writes("weather")), system("b", reads("weather")), system("c", reads("weather", "index", "rand"))}, "a b|c"},
-		{"who reads what it writes", []evertick.System{system("a", reads("hp"), writes("hp")), system("b", reads("mp"), writes("mp"))}, "a|b"},
+		{"reads what it writes", []evertick.System{system("a", reads("hp"), writes("hp")), system("b", reads("mp"), writes("mp"))}, "a|b"},
 		{"phases of the module", []evertick.System{system("a", reads("hp"), after("spatial.build", "physics.step"), before("commands", "state.hash")), system("b", reads("hp"))}, "a|b"},
 	} {
 		s := planned(t, c.systems...)
-		if got := said(t, s); got != c.want {
+		if got := planText(t, s); got != c.want {
 			t.Errorf("%s: %q, want %q", c.name, got, c.want)
 		}
 		step(t, s, 2)
@@ -126,7 +127,7 @@ func TestByInsertion(t *testing.T) {
 	}
 }
 
-// A system of the other stage can be named where it runs there anyway.
+// Before and After may name a system of the other stage if the stages agree.
 func TestOrderAcrossStages(t *testing.T) {
 	s := planned(t, system("late", after("early"), reads("hp")))
 	early := system("early", before("late", "physics.step"), reads("hp"))
@@ -156,18 +157,18 @@ func TestCheckErrors(t *testing.T) {
 	}{
 		{"unknown system", []evertick.System{system("perceive"), system("steer", after("percieve"))},
 			[]string{"system steer", `After = "percieve"`, "near: perceive)"}},
-		{"unknown, and nothing like it", []evertick.System{system("steer", before("xyzzy"))}, []string{"system steer", `Before = "xyzzy", which no system is called:`}},
+		{"unknown, and nothing like it", []evertick.System{system("steer", before("xyzzy"))}, []string{"system steer", `Before = "xyzzy", but no system has that name:`}},
 		{"unknown column", []evertick.System{system("heal", writes("h"))}, []string{"system heal", `Writes = "h"`, "near: hp)"}},
 		{"unknown resource", []evertick.System{system("rain", reads("wether"))}, []string{"system rain", `Reads = "wether"`, "near: weather"}},
 		{"part of what has none", []evertick.System{system("heal", reads("entities.x"))}, []string{`Reads = "entities.x"`, "entities"}},
-		{"itself", []evertick.System{system("a", before("a"))}, []string{"circle: a → a:"}},
-		{"two", []evertick.System{system("a", before("b")), system("b", before("a"))}, []string{"circle: b → a → b:"}},
-		{"three", []evertick.System{system("a", after("c")), system("b", after("a")), system("c", after("b"))}, []string{"circle: b → c → a → b:"}},
+		{"itself", []evertick.System{system("a", before("a"))}, []string{"cycle: a → a:"}},
+		{"two", []evertick.System{system("a", before("b")), system("b", before("a"))}, []string{"cycle: b → a → b:"}},
+		{"three", []evertick.System{system("a", after("c")), system("b", after("a")), system("c", after("b"))}, []string{"cycle: b → c → a → b:"}},
 		{"the short way round", []evertick.System{
-			system("a", before("b", "c")), system("b", before("c")), system("c", before("d")), system("d", before("a"))}, []string{"circle: d → a → c → d:"}},
+			system("a", before("b", "c")), system("b", before("c")), system("c", before("d")), system("d", before("a"))}, []string{"cycle: d → a → c → d:"}},
 		{"two writers", []evertick.System{system("a", writes("mp", "hp")), system("b", reads("mp")), system("c", writes("hp"))}, []string{"systems a and c both write hp"}},
 		{"two writers, a reader between", []evertick.System{system("a", writes("hp")), system("b", reads("hp")), system("c", writes("hp"))}, []string{"systems a and c both write hp"}},
-		{"two who spawn", []evertick.System{system("a", writes("entities")), system("b", writes("entities"))}, []string{"systems a and b both write entities"}},
+		{"two that spawn", []evertick.System{system("a", writes("entities")), system("b", writes("entities"))}, []string{"systems a and b both write entities"}},
 		{"parts of a transform", []evertick.System{system("a", writes("position.x")), system("b", writes("position.y"))}, []string{"systems a and b both write position,"}},
 		{"resources", []evertick.System{system("a", writes("weather")), system("b", writes("weather"))}, []string{"systems a and b both write weather"}},
 		{"all at once", []evertick.System{system("a", writes("hp"), after("zz")), system("b", writes("hp", "qq"))}, []string{`"zz"`, `"qq"`, "both write hp"}},
@@ -188,7 +189,7 @@ func TestCheckErrors(t *testing.T) {
 	}
 }
 
-// What was missing can be added, and the run is the one that would have been.
+// What was missing can be added, and the run is then as if it had been there at the start.
 func TestCheckAgain(t *testing.T) {
 	s := planned(t, system("a", reads("fog"), after("b")))
 	wantError(t, s.Step(), evertick.ErrRange, "fog", `"b"`)
@@ -198,10 +199,10 @@ func TestCheckAgain(t *testing.T) {
 		t.Fatal(err)
 	}
 	step(t, s, 2)
-	if got := said(t, s); got != "b a" {
+	if got := planText(t, s); got != "b a" {
 		t.Error(got)
 	}
-	// A system that comes later is checked then, and the Sim goes on without a loss.
+	// A system that is added later is checked then, and the Sim can go on unchanged.
 	if err := s.AddSystem(system("c", writes("fog"))); err != nil {
 		t.Fatal(err)
 	}
@@ -214,7 +215,7 @@ func TestCheckAgain(t *testing.T) {
 		t.Fatal(err)
 	}
 	step(t, s, 1)
-	if got := said(t, s); got != "b a d c" {
+	if got := planText(t, s); got != "b a d c" {
 		t.Error(got)
 	}
 }
@@ -239,7 +240,7 @@ func TestAddSystemErrors(t *testing.T) {
 	s.AddSystem(evertick.System{Name: "nil"})
 }
 
-// What a System lists is copied.
+// AddSystem copies the lists of a System.
 func TestAddSystemCopies(t *testing.T) {
 	names := []string{"hp"}
 	s := planned(t, system("a", reads(names...)))
@@ -250,7 +251,7 @@ func TestAddSystemCopies(t *testing.T) {
 }
 
 // drawnSystem is a random System; edges go only from lower to higher rank, so that there
-// is no circle.
+// is no cycle.
 func drawnSystem(t *rapid.T, i, n int, rank []int) evertick.System {
 	names := []string{"position", "hp", "mp", "scale", "weather", "bodies", "entities", "foe"}
 	pick := rapid.SliceOfNDistinct(rapid.SampledFrom(names), 0, 3, rapid.ID[string])
@@ -270,7 +271,7 @@ func drawnSystem(t *rapid.T, i, n int, rank []int) evertick.System {
 	return sys
 }
 
-// Whatever is declared, a plan that is made keeps to it.
+// Every plan respects all declarations.
 func TestAnyPlan(t *testing.T) {
 	outer := t
 	rapid.Check(t, func(t *rapid.T) {
@@ -362,10 +363,10 @@ func checkPlan(t *rapid.T, systems []evertick.System, plan evertick.Plan) {
 				t.Errorf("%s and %s run side by side", a.Name, b.Name)
 			}
 			if same && place[a.Name] > place[b.Name] && noEdges(systems) {
-				t.Errorf("%s stands behind %s, which was added later", a.Name, b.Name)
+				t.Errorf("%s comes after %s, which was added later", a.Name, b.Name)
 			}
 			if conflicts(a, b) && noEdges(systems) && place[a.Name] > place[b.Name] {
-				t.Errorf("%s, which was added first, runs behind %s", a.Name, b.Name)
+				t.Errorf("%s, which was added first, runs after %s", a.Name, b.Name)
 			}
 		}
 	}
@@ -375,7 +376,7 @@ func noEdges(systems []evertick.System) bool {
 	return !slices.ContainsFunc(systems, func(s evertick.System) bool { return len(s.Before)+len(s.After) > 0 })
 }
 
-// Many systems are arranged in no time worth speaking of.
+// Planning many systems is fast.
 func TestManySystems(t *testing.T) {
 	s := planned(t)
 	for i := range 400 {
@@ -394,4 +395,131 @@ func TestManySystems(t *testing.T) {
 		t.Fatal(err)
 	}
 	step(t, s, 1)
+}
+
+// A write that a system has not declared is named, whether it runs alone or in a
+// group.
+func TestCheckAccess(t *testing.T) {
+	kept := new(keptNumber)
+	for _, c := range []struct {
+		name   string
+		writes []string
+		run    func(s *evertick.Sim, id ecs.ID) error
+		says   string // "": it may
+	}{
+		{"declared column", []string{"hp"}, func(s *evertick.Sim, id ecs.ID) error { return bump(s, "hp") }, ""},
+		{"column", []string{"hp"}, func(s *evertick.Sim, id ecs.ID) error { return bump(s, "mp") }, "wrote mp,"},
+		{"nothing", []string{"hp"}, func(*evertick.Sim, ecs.ID) error { return nil }, ""},
+		{"position", []string{"rotation", "scale"}, func(s *evertick.Sim, id ecs.ID) error { return s.World.SetPosition(id, 1, 2, 3) }, "wrote position."},
+		{"declared position", []string{"position"}, func(s *evertick.Sim, id ecs.ID) error { return s.World.SetPosition(id, 1, 2, 3) }, ""},
+		{"part of position", []string{"position.y"}, func(s *evertick.Sim, id ecs.ID) error { return s.World.SetPosition(id, 1, 2, 3) }, ""},
+		{"scale", []string{"position"}, func(s *evertick.Sim, id ecs.ID) error { return s.World.SetScale(id, 1, 2, 3) }, "wrote scale."},
+		{"tag", []string{"hp"}, func(s *evertick.Sim, id ecs.ID) error { return tagIt(s, "foe", id) }, "wrote foe,"},
+		{"declared tag", []string{"foe"}, func(s *evertick.Sim, id ecs.ID) error { return tagIt(s, "foe", id) }, ""},
+		{"entity", []string{"hp"}, func(s *evertick.Sim, id ecs.ID) error { _, err := s.World.Spawn(); return err }, "wrote entities,"},
+		{"declared entity", []string{"entities"}, func(s *evertick.Sim, id ecs.ID) error { s.World.Despawn(id); return nil }, ""},
+		{"body", []string{"hp"}, func(s *evertick.Sim, id ecs.ID) error {
+			b, _ := s.Body(id)
+			return s.Physics.SetVelocity(b, [2]float32{7, 7}, 0)
+		}, "wrote bodies,"},
+		{"declared body", []string{"bodies"}, func(s *evertick.Sim, id ecs.ID) error {
+			b, _ := s.Body(id)
+			return s.Physics.SetVelocity(b, [2]float32{7, 7}, 0)
+		}, ""},
+		{"commands", []string{"hp"}, func(s *evertick.Sim, id ecs.ID) error { s.Commands().Despawn(id); return nil }, ""},
+		{"state", []string{"hp"}, func(*evertick.Sim, ecs.ID) error { kept.n++; return nil }, "wrote state.kept,"},
+		{"declared state", []string{"state.kept"}, func(*evertick.Sim, ecs.ID) error { kept.n++; return nil }, ""},
+		{"a column of its own", []string{"hp"}, func(s *evertick.Sim, id ecs.ID) error { _, err := ecs.AddColumn[int8](s.World, "new"); return err }, ""},
+	} {
+		for _, check := range []bool{false, true} {
+			s := newSim(t, evertick.Config{Capacity: 64, CheckAccess: check, Workers: 2})
+			column(t, s, "hp")
+			column(t, s, "mp")
+			spawn(t, s)
+			id := spawn(t, s)
+			movingBody(t, s, id, 1)
+			if err := s.AddState("kept", kept); err != nil {
+				t.Fatal(err)
+			}
+			if _, err := s.World.Tag("foe"); err != nil {
+				t.Fatal(err)
+			}
+			sys := evertick.System{Name: "culprit", Stage: evertick.AfterIndex, Writes: c.writes, Run: func(tick *evertick.Tick) error {
+				if tick.N == 1 {
+					return c.run(s, id)
+				}
+				return nil
+			}}
+			bystander := evertick.System{Name: "bystander", Stage: evertick.AfterIndex, Reads: []string{"index"}, Run: nothing}
+			if err := s.AddSystem(sys); err != nil {
+				t.Fatal(err)
+			}
+			if err := s.AddSystem(bystander); err != nil {
+				t.Fatal(err)
+			}
+			step(t, s, 1)
+			err := s.Step()
+			if c.says == "" || !check {
+				if err != nil {
+					t.Errorf("%s, check %t: %v", c.name, check, err)
+				}
+				continue
+			}
+			wantError(t, err, evertick.ErrRange, "tick 1: culprit: "+c.says)
+		}
+	}
+}
+
+// keptNumber is a State.
+type keptNumber struct{ n byte }
+
+func (k *keptNumber) AppendState(dst []byte) []byte { return append(dst, k.n) }
+
+func (k *keptNumber) RestoreState(src []byte) error { k.n = src[0]; return nil }
+
+func bump(s *evertick.Sim, name string) error {
+	c, ok := ecs.FindColumn[float32](s.World, name)
+	if !ok {
+		return fmt.Errorf("no column %s", name)
+	}
+	c.Values()[1]++
+	return nil
+}
+
+func tagIt(s *evertick.Sim, name string, id ecs.ID) error {
+	tag, err := s.World.Tag(name)
+	tag.Set(id)
+	return err
+}
+
+// A system that declares only Reads may not write; one that declares nothing may write everything.
+func TestCheckAccessOfReaders(t *testing.T) {
+	s := newSim(t, evertick.Config{Capacity: 64, CheckAccess: true})
+	column(t, s, "hp")
+	spawn(t, s)
+	spawn(t, s)
+	add(t, s, evertick.AfterIndex, "free", func(*evertick.Tick) error { return bump(s, "hp") })
+	step(t, s, 2)
+	if err := s.AddSystem(evertick.System{Name: "reader", Reads: []string{"hp"}, Run: func(*evertick.Tick) error { return bump(s, "hp") }}); err != nil {
+		t.Fatal(err)
+	}
+	wantError(t, s.Step(), evertick.ErrRange, "tick 2: reader: wrote hp,")
+}
+
+// The check changes no result.
+func TestCheckAccessChangesNothing(t *testing.T) {
+	run := func(check bool) (hashes []uint64) {
+		w := newTownOf(t, evertick.Config{Workers: 2, CheckAccess: check}, func() {})
+		for range 20 {
+			step(t, w.Sim, 1)
+			hashes = append(hashes, w.Hash())
+		}
+		return hashes
+	}
+	want := run(false)
+	for i, h := range run(true) {
+		if h != want[i] {
+			t.Fatalf("tick %d: another hash with CheckAccess", i)
+		}
+	}
 }

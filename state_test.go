@@ -3,14 +3,80 @@ package evertick_test
 import (
 	"bytes"
 	"errors"
-	"fmt"
 	"slices"
 	"testing"
 
 	"github.com/evertick/evertick"
 	"github.com/evertick/evertick/ecs"
+	"github.com/evertick/evertick/native/paritytest"
 	"github.com/zeebo/xxh3"
 )
+
+// AfterTick may save the Sim: the snapshot equals one that is taken after the step,
+// and the run from it is the same.
+func TestSnapshotInAfterTick(t *testing.T) {
+	s := newTown(t, 2, func() {})
+	var saved [][]byte
+	s.AddHooks(evertick.Hooks{AfterTick: func(*evertick.Tick) error {
+		data, err := s.Snapshot(nil)
+		saved = append(saved, data)
+		return err
+	}})
+	var hashes []uint64
+	for range 8 {
+		step(t, s.Sim, 1)
+		hashes = append(hashes, s.Hash())
+		after, err := s.Snapshot(nil)
+		if err != nil || !slices.Equal(after, saved[len(saved)-1]) {
+			t.Fatalf("tick %d: another snapshot after the step, %v", s.Ticks(), err)
+		}
+	}
+	again := newTown(t, 1, func() {})
+	if err := again.Restore(saved[2]); err != nil {
+		t.Fatal(err)
+	}
+	for i, want := range hashes[3:] {
+		if step(t, again.Sim, 1); again.Hash() != want {
+			t.Errorf("%d ticks after the snapshot: another hash", i+1)
+		}
+	}
+}
+
+// A State that panics ends the Sim, until a Restore.
+func TestRestoreWithAStateThatPanics(t *testing.T) {
+	s := newSim(t, small())
+	st := new(panickingState)
+	if err := s.AddState("st", st); err != nil {
+		t.Fatal(err)
+	}
+	data := snapshot(t, s)
+	st.broken = true
+	func() {
+		defer func() {
+			if recover() == nil {
+				t.Error("no panic")
+			}
+		}()
+		_ = s.Restore(data)
+	}()
+	if s.Step() == nil {
+		t.Error("the Sim goes on")
+	}
+	st.broken = false
+	restore(t, s, data)
+	step(t, s, 1)
+}
+
+type panickingState struct{ broken bool }
+
+func (*panickingState) AppendState(dst []byte) []byte { return dst }
+
+func (p *panickingState) RestoreState([]byte) error {
+	if p.broken {
+		panic("state")
+	}
+	return nil
+}
 
 func snapshot(t testing.TB, s *evertick.Sim) []byte {
 	t.Helper()
@@ -31,8 +97,7 @@ func restore(t testing.TB, s *evertick.Sim, data []byte) {
 // parkTicks is long enough for a rope to break, boxes to sleep and be woken.
 const parkTicks = 110
 
-// recorded is a run of a park: its hash after each tick, and snapshots taken before it is
-// driven on.
+// recorded is a run of a park: its hash after each tick, and a snapshot before each.
 type recorded struct {
 	hashes []uint64 // after k ticks
 	parts  [][]ecs.ColumnHash
@@ -50,7 +115,7 @@ func record(t testing.TB, p *park, ticks int) *recorded {
 	return r
 }
 
-// follow runs a park that stands at tick k to the end and compares.
+// follow runs a park from tick k to the end and compares.
 func (r *recorded) follow(t testing.TB, p *park, k int) {
 	t.Helper()
 	if p.sim.Ticks() != uint64(k) || p.sim.Hash() != r.hashes[k] {
@@ -68,7 +133,7 @@ func (r *recorded) follow(t testing.TB, p *park, k int) {
 	}
 }
 
-// The scene does what it is there for.
+// The scene keeps everything busy that a snapshot has to hold.
 func TestParkIsBusy(t *testing.T) {
 	p := newPark(t, parkConfig())
 	slept, woke, broke := 0, 0, 0
@@ -113,7 +178,7 @@ func TestRestoreAtEveryTick(t *testing.T) {
 	}
 }
 
-// A snapshot has the same bytes on every machine, so one of any is good on all. It changes with
+// A snapshot has the same bytes on every machine, so any machine can restore it. It changes with
 // the state hash, and with the format.
 func TestGoldenSnapshot(t *testing.T) {
 	p := newPark(t, parkConfig())
@@ -124,7 +189,7 @@ func TestGoldenSnapshot(t *testing.T) {
 	}
 }
 
-// Without what a system keeps, the run goes another way: the test above has teeth.
+// Without a system's state the run differs: so the test above can fail.
 func TestStateThatIsForgotten(t *testing.T) {
 	p := newPark(t, parkConfig())
 	r := record(t, p, 30)
@@ -153,7 +218,7 @@ func TestCopyFrom(t *testing.T) {
 }
 
 // A step that has failed, by an error or a panic, leaves half a tick behind. A Restore
-// makes the Sim whole again.
+// repairs the Sim.
 func TestRestoreHeals(t *testing.T) {
 	for _, how := range []string{"error", "panic in a query", "panic in an observer", "physics"} {
 		p := newPark(t, parkConfig())
@@ -209,7 +274,7 @@ func TestRestoreHeals(t *testing.T) {
 	}
 }
 
-// What does not fit is refused, and nothing has changed.
+// A snapshot that does not fit is refused, and changes nothing.
 func TestRestoreRefuses(t *testing.T) {
 	saved := newPark(t, parkConfig())
 	r := record(t, saved, 12)
@@ -264,7 +329,7 @@ func TestRestoreRefuses(t *testing.T) {
 	}
 }
 
-// A State that refuses makes Restore put back those that had agreed.
+// If a State refuses, Restore rolls back those before it.
 func TestRestoreRefusedByAState(t *testing.T) {
 	s := newSim(t, small())
 	first, second := &parkState{count: 1}, &parkState{count: 2}
@@ -276,7 +341,7 @@ func TestRestoreRefusedByAState(t *testing.T) {
 	data := snapshot(t, s)
 	first.count, second.count = 10, 20
 	other := newSim(t, small())
-	if err := errors.Join(other.AddState("a", first), other.AddState("b", refusing{})); err != nil {
+	if err := errors.Join(other.AddState("a", first), other.AddState("b", refusingState{})); err != nil {
 		t.Fatal(err)
 	}
 	wantError(t, other.Restore(data), errState, `state "b"`)
@@ -289,12 +354,13 @@ func TestRestoreRefusedByAState(t *testing.T) {
 	}
 }
 
-type refusing struct{}
+type refusingState struct{}
 
-func (refusing) AppendState(dst []byte) []byte { return dst }
-func (refusing) RestoreState([]byte) error     { return errState }
+func (refusingState) AppendState(dst []byte) []byte { return dst }
 
-// Each byte of a snapshot that is changed, and each end that is missing, is noticed.
+func (refusingState) RestoreState([]byte) error { return errState }
+
+// Every changed byte and every truncation of a snapshot is noticed.
 func TestRestoreCorrupt(t *testing.T) {
 	p := newPark(t, parkConfig())
 	r := record(t, p, 10)
@@ -333,7 +399,7 @@ func TestSnapshotOfAnotherEngine(t *testing.T) {
 	}
 }
 
-// Snapshot and Restore belong between ticks; a hook behind a tick may save.
+// Snapshot and Restore are for between ticks; an AfterTick hook may save.
 func TestSnapshotWithinAStep(t *testing.T) {
 	p := newPark(t, parkConfig())
 	var saved []byte
@@ -367,7 +433,7 @@ func TestSnapshotWithinAStep(t *testing.T) {
 	}
 }
 
-// A world that was restored by itself has lost its bodies, and a snapshot of the Sim says so.
+// A world that was restored by itself has lost its bodies, and a snapshot of the Sim has none.
 func TestSnapshotAfterARestoreOfTheWorld(t *testing.T) {
 	s := newSim(t, small())
 	id := spawn(t, s)
@@ -384,41 +450,97 @@ func TestSnapshotAfterARestoreOfTheWorld(t *testing.T) {
 	}
 }
 
-func ExampleSim_Restore() {
-	sim, err := evertick.New(evertick.Config{Capacity: 16})
-	if err != nil {
-		panic(err)
+func TestSnapshotAllocatesNothing(t *testing.T) {
+	if paritytest.Instrumented {
+		t.Skip("instrumented builds allocate on their own account")
 	}
-	id, _ := sim.World.Spawn()
-	err = sim.Add(evertick.BeforePhysics, "walk", func(t *evertick.Tick) error {
-		slot, _ := sim.World.Slot(id)
-		sim.World.Position.X[slot] += t.Dt
-		return nil
-	})
-	if err != nil {
-		panic(err)
+	p, q := newPark(t, parkConfig()), newPark(t, parkConfig())
+	for range 30 {
+		p.next(t)
 	}
-	run := func(n int) {
-		for range n {
-			if err := sim.Step(); err != nil {
-				panic(err)
-			}
+	var data []byte
+	round := func() {
+		var err error
+		if data, err = p.sim.Snapshot(data[:0]); err != nil {
+			t.Fatal(err)
+		}
+		if err = errors.Join(p.sim.Restore(data), q.sim.CopyFrom(p.sim)); err != nil {
+			t.Fatal(err)
 		}
 	}
-	run(10)
-	saved, err := sim.Snapshot(nil)
+	for range 3 {
+		round()
+	}
+	if n := testing.AllocsPerRun(20, round); n != 0 {
+		t.Errorf("%g allocations", n)
+	}
+}
+
+// A Sim that is reset again and again to a snapshot from before its columns were added
+// allocates nothing for that.
+func TestRestoreOfLessAllocatesNothing(t *testing.T) {
+	if paritytest.Instrumented {
+		t.Skip("instrumented builds allocate on their own account")
+	}
+	s := newSim(t, small())
+	blank, err := s.Snapshot(nil)
 	if err != nil {
-		panic(err)
+		t.Fatal(err)
 	}
-	run(20)
-	far := sim.Hash()
-	if err := sim.Restore(saved); err != nil {
-		panic(err)
+	for _, name := range []string{"a", "b"} {
+		if _, err := ecs.AddColumn[float32](s.World, name); err != nil {
+			t.Fatal(err)
+		}
 	}
-	fmt.Println("back at tick", sim.Ticks())
-	run(20)
-	fmt.Println("the same again:", sim.Hash() == far)
-	// Output:
-	// back at tick 10
-	// the same again: true
+	round := func() {
+		if err := errors.Join(s.Restore(blank), s.Step(), s.Step()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for range 3 {
+		round()
+	}
+	if n := testing.AllocsPerRun(20, round); n != 0 {
+		t.Errorf("%g allocations", n)
+	}
+}
+
+// Sims with 1, 2 and 7 workers that are restored from one snapshot stay equal to its
+// source.
+func TestRestoredSimsStayEqual(t *testing.T) {
+	ticks := 500
+	if testing.Short() {
+		ticks = 100
+	}
+	for i, scene := range [...]func(workers int) *evertick.Sim{
+		func(workers int) *evertick.Sim {
+			c := parkConfig()
+			c.Workers = workers
+			return newPark(t, c).sim
+		},
+		func(workers int) *evertick.Sim { return newTown(t, workers, func() {}).Sim },
+	} {
+		first := scene(1)
+		step(t, first, 50)
+		data := snapshot(t, first)
+		var others []*evertick.Sim
+		for _, workers := range []int{1, 2, 7} {
+			s := scene(workers)
+			step(t, s, 13) // of which nothing may remain
+			restore(t, s, data)
+			others = append(others, s)
+		}
+		start := first.Hash()
+		for range ticks {
+			step(t, first, 1)
+			for k, s := range others {
+				if step(t, s, 1); s.Hash() != first.Hash() {
+					t.Fatalf("scene %d: Sim %d differs at tick %d", i, k, first.Ticks())
+				}
+			}
+		}
+		if first.Hash() == start {
+			t.Errorf("scene %d: nothing happens", i)
+		}
+	}
 }

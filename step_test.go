@@ -2,12 +2,16 @@ package evertick_test
 
 import (
 	"errors"
+	"fmt"
 	"math"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/evertick/evertick"
 	"github.com/evertick/evertick/ecs"
+	"github.com/evertick/evertick/loop"
+	"github.com/evertick/evertick/native/paritytest"
 )
 
 var errSystem = errors.New("the system gave up")
@@ -31,7 +35,7 @@ func TestErrorEndsTheSim(t *testing.T) {
 			t.Errorf("the next step says %v, not %v", again, err)
 		}
 		if s.Ticks() != 2 || later != 2 || s.Hash() != hash {
-			t.Errorf("%d ticks, %d runs of the system behind, hash changed: %t; want 2, 2, false", s.Ticks(), later, s.Hash() != hash)
+			t.Errorf("%d ticks, %d runs of the later system, hash changed: %t; want 2, 2, false", s.Ticks(), later, s.Hash() != hash)
 		}
 	}
 }
@@ -58,7 +62,7 @@ func TestPanicEndsTheSim(t *testing.T) {
 	}
 }
 
-// A step inside a step is refused; the outer one goes on if the system does.
+// A step within a step is refused; the outer one continues if the system ignores the error.
 func TestStepWithinAStep(t *testing.T) {
 	s := newSim(t, small())
 	var inner error
@@ -120,8 +124,8 @@ func threeEntities(t *testing.T) (s *evertick.Sim, heat []float32, slot ecs.Slot
 	return s, heat, slot
 }
 
-// A position that becomes NaN behind the index is found in the same tick.
-func TestNaNBehindTheIndex(t *testing.T) {
+// A position that becomes NaN after the index was built is found in the same tick.
+func TestNaNAfterTheIndex(t *testing.T) {
 	s, _, slot := threeEntities(t)
 	add(t, s, evertick.AfterIndex, "poison", func(*evertick.Tick) error {
 		s.World.Position.X[slot] = nan
@@ -130,10 +134,478 @@ func TestNaNBehindTheIndex(t *testing.T) {
 	wantError(t, s.Step(), evertick.ErrNotFinite, "tick 0", "state.hash", "column position.x of ent_2")
 }
 
-// What a kernel over whole columns writes into free rows is nobody's fault.
+// A kernel over whole columns may write NaN into free rows.
 func TestNaNInAFreeRowPasses(t *testing.T) {
 	s, heat, slot := threeEntities(t)
 	s.World.Despawn(2)
 	s.World.Position.X[slot], heat[slot] = nan, nan
 	step(t, s, 2)
+}
+
+// hookLog lists the hooks that are called, with a mark of its own.
+type hookLog struct{ log []string }
+
+func (l *hookLog) write(format string, args ...any) {
+	l.log = append(l.log, fmt.Sprintf(format, args...))
+}
+
+func (l *hookLog) hooks(mark string) evertick.Hooks {
+	return evertick.Hooks{
+		BeforeTick:   func(t *evertick.Tick) error { l.write("%s tick %d", mark, t.N); return nil },
+		AfterTick:    func(t *evertick.Tick) error { l.write("%s tick %d done", mark, t.N); return nil },
+		BeforeSystem: func(t *evertick.Tick, system string) { l.write("%s %s", mark, system) },
+		AfterSystem:  func(t *evertick.Tick, system string) { l.write("%s %s done", mark, system) },
+	}
+}
+
+func TestOrderOfHooks(t *testing.T) {
+	s := newSim(t, small())
+	var l hookLog
+	add(t, s, evertick.BeforePhysics, "input", func(*evertick.Tick) error { l.write("input runs"); return nil })
+	s.AddHooks(l.hooks("a"))
+	s.AddHooks(evertick.Hooks{}) // all nil
+	s.AddHooks(l.hooks("b"))
+	step(t, s, 1)
+	want := []string{"a tick 0", "b tick 0", "a input", "b input", "input runs", "a input done", "b input done"}
+	for _, name := range []string{"physics.step", "physics.sync", "spatial.build", "commands", "state.hash"} {
+		want = append(want, "a "+name, "b "+name, "a "+name+" done", "b "+name+" done")
+	}
+	want = append(want, "a tick 0 done", "b tick 0 done")
+	if !slices.Equal(l.log, want) {
+		t.Errorf("called\n%s\nwant\n%s", strings.Join(l.log, "\n"), strings.Join(want, "\n"))
+	}
+}
+
+// AfterTick sees the completed tick, BeforeTick the state of the one before.
+func TestHooksSeeTheState(t *testing.T) {
+	s := newSim(t, small())
+	wander(t, s, 5)
+	hash, called := s.Hash(), 0
+	s.AddHooks(evertick.Hooks{
+		BeforeTick: func(tick *evertick.Tick) error {
+			if s.Ticks() != tick.N || s.Hash() != hash {
+				t.Errorf("before tick %d: %d ticks, hash %x, want %x", tick.N, s.Ticks(), s.Hash(), hash)
+			}
+			return nil
+		},
+		AfterTick: func(tick *evertick.Tick) error {
+			called++
+			if s.Ticks() != tick.N+1 || s.Hash() == hash || s.Hash() != ecs.Fold(s.ColumnHashes()) || tick.Dt != s.Dt() || tick.Sim != s {
+				t.Errorf("after tick %d: %d ticks, hash %x, before %x", tick.N, s.Ticks(), s.Hash(), hash)
+			}
+			hash = s.Hash()
+			return nil
+		},
+	})
+	step(t, s, 3)
+	if called != 3 {
+		t.Errorf("AfterTick was called %d times", called)
+	}
+}
+
+// A hook draws the random numbers of its tick, before and after it is counted.
+func TestHooksDrawFromTheirTick(t *testing.T) {
+	s := newSim(t, small())
+	var drawn []uint64
+	draw := func(tick *evertick.Tick) error {
+		r := tick.Rand(1, 0)
+		drawn = append(drawn, r.Uint64())
+		return nil
+	}
+	s.AddHooks(evertick.Hooks{BeforeTick: draw, AfterTick: draw})
+	add(t, s, evertick.BeforePhysics, "draw", draw)
+	step(t, s, 2)
+	if drawn[0] != drawn[1] || drawn[1] != drawn[2] || drawn[3] != drawn[5] || drawn[0] == drawn[3] {
+		t.Errorf("drew %x", drawn)
+	}
+}
+
+func TestErrorOfAHook(t *testing.T) {
+	failing := func(tick *evertick.Tick) error {
+		if tick.N == 2 {
+			return errSystem
+		}
+		return nil
+	}
+	for _, c := range []struct {
+		name  string
+		hooks evertick.Hooks
+		ticks uint64
+	}{
+		{"BeforeTick", evertick.Hooks{BeforeTick: failing}, 2},
+		{"AfterTick", evertick.Hooks{AfterTick: failing}, 3},
+	} {
+		s := newSim(t, small())
+		s.AddHooks(c.hooks)
+		step(t, s, 2)
+		err := s.Step()
+		wantError(t, err, errSystem, "tick 2: "+c.name)
+		if again := s.Step(); again != err {
+			t.Errorf("%s: the next step says %v, not %v", c.name, again, err)
+		}
+		if s.Ticks() != c.ticks {
+			t.Errorf("%s: %d ticks, want %d", c.name, s.Ticks(), c.ticks)
+		}
+	}
+}
+
+// AfterSystem is not called for a system that fails, nor AfterTick for its tick.
+func TestHooksOfAFailedTick(t *testing.T) {
+	s := newSim(t, small())
+	var l hookLog
+	add(t, s, evertick.BeforePhysics, "failing", func(*evertick.Tick) error { return errSystem })
+	s.AddHooks(l.hooks("a"))
+	if err := s.Step(); !errors.Is(err, errSystem) {
+		t.Fatal(err)
+	}
+	if want := []string{"a tick 0", "a failing"}; !slices.Equal(l.log, want) {
+		t.Errorf("called %q, want %q", l.log, want)
+	}
+}
+
+func TestStepWithinAHook(t *testing.T) {
+	s := newSim(t, small())
+	var inner []error
+	nested := func(*evertick.Tick) error { inner = append(inner, s.Step()); return nil }
+	s.AddHooks(evertick.Hooks{BeforeTick: nested, AfterTick: nested})
+	step(t, s, 1)
+	for _, err := range inner {
+		if err == nil || !strings.Contains(err.Error(), "within a step") {
+			t.Errorf("the inner step says %v", err)
+		}
+	}
+	if s.Ticks() != 1 || len(inner) != 2 {
+		t.Errorf("%d ticks, %d hooks", s.Ticks(), len(inner))
+	}
+}
+
+// Hooks that a system or a hook adds are called from the next tick on.
+func TestAddHooksWithinAStep(t *testing.T) {
+	s := newSim(t, small())
+	var l hookLog
+	once := func(mark string) func(*evertick.Tick) error {
+		return func(tick *evertick.Tick) error {
+			if tick.N == 0 {
+				s.AddHooks(evertick.Hooks{BeforeTick: func(tick *evertick.Tick) error { l.write("%s %d", mark, tick.N); return nil }})
+			}
+			return nil
+		}
+	}
+	s.AddHooks(evertick.Hooks{BeforeTick: once("before"), AfterTick: once("after")})
+	add(t, s, evertick.BeforePhysics, "adds", once("system"))
+	step(t, s, 2)
+	if want := []string{"before 1", "system 1", "after 1"}; !slices.Equal(l.log, want) {
+		t.Errorf("called %q, want %q", l.log, want)
+	}
+}
+
+// The time of hooks counts for the step, not for a phase.
+func TestHooksAreNotTimed(t *testing.T) {
+	clock := manualClock()
+	c := small()
+	c.Clock = clock
+	s := newSim(t, c)
+	add(t, s, evertick.BeforePhysics, "slow", func(*evertick.Tick) error { clock.Add(1000); return nil })
+	takes := func(*evertick.Tick, string) { clock.Add(7) }
+	s.AddHooks(evertick.Hooks{
+		BeforeTick:   func(*evertick.Tick) error { clock.Add(50); return nil },
+		AfterTick:    func(*evertick.Tick) error { clock.Add(100_000); return nil },
+		BeforeSystem: takes, AfterSystem: takes,
+	})
+	step(t, s, 2)
+	timings, total := s.Timings()
+	for _, p := range timings {
+		if want := map[string]int64{"slow": 1000}[p.Phase]; p.Ns != want {
+			t.Errorf("%s took %d ns, want %d", p.Phase, p.Ns, want)
+		}
+	}
+	if want := int64(1000 + 50 + 2*7*6); total != want {
+		t.Errorf("the step took %d ns, want %d", total, want)
+	}
+}
+
+func TestHooksAllocateNothing(t *testing.T) {
+	if paritytest.Instrumented {
+		t.Skip("instrumented builds allocate on their own account")
+	}
+	s := newSim(t, small())
+	wander(t, s, 20)
+	ticks, systems := 0, 0
+	s.AddHooks(evertick.Hooks{
+		BeforeTick:   func(*evertick.Tick) error { ticks++; return nil },
+		AfterTick:    func(*evertick.Tick) error { ticks++; return nil },
+		BeforeSystem: func(*evertick.Tick, string) { systems++ },
+		AfterSystem:  func(*evertick.Tick, string) { systems++ },
+	})
+	step(t, s, 10)
+	if n := testing.AllocsPerRun(100, func() { step(t, s, 1) }); n != 0 {
+		t.Errorf("%g allocations a step", n)
+	}
+	if ticks == 0 || systems == 0 {
+		t.Error("no hook was called")
+	}
+}
+
+// Recover covers feeds and hooks, too, and names where they were called.
+func TestPanicsAreNamed(t *testing.T) {
+	where := ""
+	boom := func(at string) {
+		if where == at {
+			panic("boom")
+		}
+	}
+	for _, c := range [][2]string{{"feed", "inputs"}, {"BeforeTick", "BeforeTick"}, {"before b", "b"}, {"after b", "b"}, {"AfterTick", "AfterTick"}} {
+		cfg := small()
+		cfg.Recover = true
+		cfg.Workers = 2
+		s := newSim(t, cfg)
+		if err := errors.Join(s.Resource("r"), s.Resource("q")); err != nil {
+			t.Fatal(err)
+		}
+		for i, name := range []string{"a", "b", "c"} {
+			sys := evertick.System{Name: name, Run: nothing, Reads: []string{[]string{"r", "q"}[i&1]}}
+			if err := s.AddSystem(sys); err != nil {
+				t.Fatal(err)
+			}
+		}
+		s.SetInputs(func(_ uint64, dst []evertick.Input) ([]evertick.Input, error) { boom("feed"); return dst, nil })
+		s.AddHooks(evertick.Hooks{
+			BeforeTick:   func(*evertick.Tick) error { boom("BeforeTick"); return nil },
+			AfterTick:    func(*evertick.Tick) error { boom("AfterTick"); return nil },
+			BeforeSystem: func(_ *evertick.Tick, name string) { boom("before " + name) },
+			AfterSystem:  func(_ *evertick.Tick, name string) { boom("after " + name) },
+		})
+		where = ""
+		step(t, s, 1)
+		where = c[0]
+		func() {
+			defer func() {
+				if v := recover(); v != nil {
+					t.Errorf("%v: panics", c)
+				}
+			}()
+			err := s.Step()
+			var p *loop.PanicError
+			if !errors.As(err, &p) || p.System != c[1] || p.Tick != 1 {
+				t.Errorf("%v: %v", c, err)
+			}
+		}()
+	}
+}
+
+// The OnFault of the loop applies to panics of systems, alone and
+// side by side; Restore repairs the Sim, Resume the loop.
+func TestOnFaultOfALoop(t *testing.T) {
+	for _, recovers := range []bool{false, true} {
+		broken := true
+		boom := func(tick *evertick.Tick) error {
+			if tick.N == 2 && broken {
+				panicGone()
+			}
+			return nil
+		}
+		s := threeSystems(t, evertick.Config{Workers: 2, Recover: recovers, Loop: loop.Config{OnFault: loop.Halt}}, nothing, boom, nothing)
+		const tick = 16_666_667
+		for range 2 {
+			if _, err := s.Advance(tick); err != nil {
+				t.Fatal(err)
+			}
+		}
+		saved, err := s.Snapshot(nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, err = s.Advance(tick)
+		var p *loop.PanicError
+		if !errors.As(err, &p) || p.Tick != 2 || p.System != "b" || p.Value != "gone" {
+			t.Fatalf("Recover %t: %v", recovers, err)
+		}
+		if err := s.Restore(saved); err != nil {
+			t.Fatal(err)
+		}
+		broken = false
+		if _, err := s.Advance(tick); !errors.As(err, &p) {
+			t.Errorf("Recover %t: a halted loop goes on: %v", recovers, err)
+		}
+		s.Loop().Resume()
+		if f, err := s.Advance(0); err != nil || f.Steps != 1 || s.Ticks() != 3 {
+			t.Errorf("Recover %t: %+v, %v, %d ticks", recovers, f, err, s.Ticks())
+		}
+	}
+}
+
+// With Recover a panic is an error that names tick and system, wherever it happens.
+func TestRecover(t *testing.T) {
+	boom := func(tick *evertick.Tick) error {
+		if tick.N == 2 {
+			panicGone()
+		}
+		return nil
+	}
+	for _, c := range []struct {
+		system string
+		ticks  uint64
+		build  func(s *evertick.Sim)
+	}{
+		{"alone", 2, func(s *evertick.Sim) { add(t, s, evertick.BeforePhysics, "alone", boom) }},
+		{"b", 2, func(s *evertick.Sim) {
+			for name, run := range map[string]func(*evertick.Tick) error{"a": nothing, "b": boom} {
+				if err := errors.Join(s.Resource(name), s.AddSystem(evertick.System{Name: name, Writes: []string{name}, Run: run})); err != nil {
+					t.Fatal(err)
+				}
+			}
+		}},
+		{"commands", 2, func(s *evertick.Sim) {
+			s.World.OnSpawn(func(ecs.ID, ecs.Slot) { boom(&evertick.Tick{N: s.Ticks()}) })
+			add(t, s, evertick.BeforePhysics, "breed", func(tick *evertick.Tick) error { tick.Commands().Spawn(); return nil })
+		}},
+		{"BeforeTick", 2, func(s *evertick.Sim) { s.AddHooks(evertick.Hooks{BeforeTick: boom}) }},
+		{"AfterTick", 3, func(s *evertick.Sim) { s.AddHooks(evertick.Hooks{AfterTick: boom}) }},
+	} {
+		s := newSim(t, evertick.Config{Capacity: 64, Workers: 2, Recover: true})
+		c.build(s)
+		step(t, s, 2)
+		err := s.Step()
+		var p *loop.PanicError
+		if !errors.As(err, &p) || p.Tick != 2 || p.System != c.system || p.Value != "gone" || !strings.Contains(string(p.Stack), "panicGone") {
+			t.Errorf("%s: %v", c.system, err)
+			continue
+		}
+		wantError(t, err, err, "evertick: ", "tick 2", c.system, "gone")
+		if again := s.Step(); again != err || s.Ticks() != c.ticks {
+			t.Errorf("%s: then %v, after %d ticks", c.system, again, s.Ticks())
+		}
+	}
+}
+
+// A panic with an error unwraps to it.
+func TestRecoverUnwraps(t *testing.T) {
+	s := newSim(t, evertick.Config{Capacity: 64, Recover: true})
+	add(t, s, evertick.AfterIndex, "throws", func(*evertick.Tick) error { panic(errSystem) })
+	wantError(t, s.Step(), errSystem, "throws")
+}
+
+// A tick in which a system asks to stop runs to its end.
+func TestStop(t *testing.T) {
+	stopAt := func(n uint64) func(*evertick.Tick) error {
+		return func(tick *evertick.Tick) error {
+			if tick.N == n {
+				return fmt.Errorf("enough: %w", loop.ErrStop)
+			}
+			return nil
+		}
+	}
+	for name, build := range map[string]func(s *evertick.Sim){
+		"alone":      func(s *evertick.Sim) { add(t, s, evertick.BeforePhysics, "alone", stopAt(2)) },
+		"BeforeTick": func(s *evertick.Sim) { s.AddHooks(evertick.Hooks{BeforeTick: stopAt(2)}) },
+		"AfterTick":  func(s *evertick.Sim) { s.AddHooks(evertick.Hooks{AfterTick: stopAt(2)}) },
+		"b": func(s *evertick.Sim) {
+			for _, n := range []string{"a", "b"} {
+				if err := errors.Join(s.Resource(n), s.AddSystem(evertick.System{Name: n, Writes: []string{n}, Run: stopAt(2)})); err != nil {
+					t.Fatal(err)
+				}
+			}
+		},
+	} {
+		s := newSim(t, small())
+		later := 0
+		build(s)
+		add(t, s, evertick.AfterIndex, "later", func(*evertick.Tick) error { later++; return nil })
+		step(t, s, 2)
+		hash := s.Hash()
+		wantError(t, s.Step(), loop.ErrStop, "tick 2", "enough")
+		if s.Ticks() != 3 || later != 3 || s.Hash() == hash {
+			t.Errorf("%s: %d ticks, %d runs of the later system", name, s.Ticks(), later)
+		}
+		step(t, s, 1)
+	}
+}
+
+func TestRunUntil(t *testing.T) {
+	s := newSim(t, small())
+	if err := s.StepN(3); err != nil || s.Ticks() != 3 {
+		t.Errorf("StepN: %v, tick %d", err, s.Ticks())
+	}
+	at := func(n uint64) func(*evertick.Sim) bool { return func(s *evertick.Sim) bool { return s.Ticks() == n } }
+	for _, c := range []struct {
+		tick, limit, end uint64
+		found            bool
+	}{{3, 0, 3, true}, {5, 2, 5, true}, {9, 3, 8, false}, {100, 0, 8, false}} {
+		found, err := s.RunUntil(at(c.tick), c.limit)
+		if found != c.found || err != nil || s.Ticks() != c.end {
+			t.Errorf("until %d, at most %d: %t, %v, at %d", c.tick, c.limit, found, err, s.Ticks())
+		}
+	}
+	add(t, s, evertick.AfterIndex, "fail", func(*evertick.Tick) error { return errState })
+	if found, err := s.RunUntil(at(20), 20); found || !errors.Is(err, errState) {
+		t.Errorf("%t, %v", found, err)
+	}
+	wantError(t, s.StepN(2), errState)
+}
+
+// Under loop.Resume the tick that panicked is due again, and runs when the Sim is restored;
+// the third panic in a row halts the loop.
+func TestResumeOfASim(t *testing.T) {
+	const tick = 16_666_667
+	c := small()
+	c.Recover, c.History = true, evertick.HistoryConfig{Keep: 2}
+	c.Loop.OnFault = loop.Resume
+	s := newSim(t, c)
+	broken := false
+	add(t, s, evertick.AfterIndex, "b", func(*evertick.Tick) error {
+		if broken {
+			panicGone()
+		}
+		return nil
+	})
+	advance := func(ticks uint64, fails bool) {
+		t.Helper()
+		broken = fails
+		if _, err := s.Advance(tick); fails != (err != nil) || s.Ticks() != ticks {
+			t.Fatalf("%v, %d ticks, want %d", err, s.Ticks(), ticks)
+		}
+	}
+	back := func() {
+		t.Helper()
+		broken = false
+		if err := s.StepBack(0); err != nil {
+			t.Fatal(err)
+		}
+	}
+	advance(1, false)
+	advance(1, true)
+	back()
+	advance(3, false) // this tick and the one that failed
+	for range 3 {
+		advance(3, true)
+		back()
+	}
+	if s.Loop().Fault() == nil {
+		t.Error("the loop has not halted")
+	}
+	s.Loop().Resume()
+	advance(7, false)
+}
+
+// A panic with ErrStop is a panic, also in a tick that is run again.
+func TestPanicWithStop(t *testing.T) {
+	c := small()
+	c.Recover, c.History = true, evertick.HistoryConfig{Keep: 3, Every: 8}
+	s := newSim(t, c)
+	broken := false
+	add(t, s, evertick.AfterIndex, "b", func(*evertick.Tick) error {
+		if broken {
+			panic(loop.ErrStop)
+		}
+		return nil
+	})
+	step(t, s, 4)
+	broken = true
+	var p *loop.PanicError
+	if err := s.StepBack(2); !errors.As(err, &p) || s.Ticks() != 4 {
+		t.Errorf("StepBack: %v, at %d", err, s.Ticks())
+	}
+	if f, err := s.Advance(17e6); !errors.As(err, &p) || s.Ticks() != 4 || s.Loop().Tick() != 0 {
+		t.Errorf("%v, at %d, %+v", err, s.Ticks(), f)
+	}
 }

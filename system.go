@@ -2,8 +2,10 @@ package evertick
 
 import (
 	"context"
+	"slices"
 
 	"github.com/evertick/evertick/ecs"
+	"github.com/evertick/evertick/internal/fault"
 	"github.com/evertick/evertick/loop"
 )
 
@@ -11,15 +13,15 @@ import (
 type Stage uint8
 
 const (
-	// BeforePhysics is where inputs and queued actions become velocities and
-	// impulses. Index is still that of the last tick.
+	// BeforePhysics is where inputs and queued actions become velocities and impulses. Index is
+	// still that of the last tick.
 	BeforePhysics Stage = iota
 	// AfterIndex is where agents perceive, decide, and queue their actions.
 	AfterIndex
 	stages
 )
 
-// Tick is what a system gets to see of the tick that runs.
+// Tick gives a system access to the running tick.
 type Tick struct {
 	Sim *Sim
 	N   uint64  // ticks completed before this one
@@ -28,17 +30,15 @@ type Tick struct {
 	commands *ecs.Commands // nil: those of the Sim
 }
 
-// Commands returns the list in which systems record what shall be done to the world
-// behind the last of them, in the phase "commands". What observers record while it is
-// applied follows in the same tick; if that goes on for more than 64 rounds it is
-// ErrRange, and ends the Sim, as does ErrCapacity. The index of a tick is that of the
-// entities alive when it was built: who changes them by Commands alone finds none in
-// it that is not there.
+// Commands returns the list in which systems record changes of the world. The phase "commands"
+// applies them after the last system. Commands that observers record meanwhile follow in the same
+// tick; more than 64 such rounds are ErrRange, and end the Sim, as does ErrCapacity. The index of a
+// tick holds the entities that were alive when it was built: if systems spawn and despawn by
+// Commands only, every entity in it is alive.
 //
-// The list is for one goroutine. A system that works with several gives each a list
-// of its own and calls World.Apply when they are done. A system that runs side by side
-// with others has a list to itself, which is appended to Sim.Commands behind those of
-// the systems before it.
+// The list is for one goroutine. A system that works with several gives each a list of its own and
+// calls World.Apply when they are done. A system that runs side by side with others has a list of
+// its own, which is appended to Sim.Commands after those of the systems before it.
 func (t *Tick) Commands() *ecs.Commands {
 	if t.commands != nil {
 		return t.commands
@@ -49,44 +49,133 @@ func (t *Tick) Commands() *ecs.Commands {
 // Time returns the simulated time at which the tick begins, exactly.
 func (t *Tick) Time() loop.SimTime { return t.Sim.loop.TimeAt(t.N) }
 
-// Rand returns random numbers that depend on the seed, the tick, the entity and
-// the stream only: not on who drew before, nor on the order of entities.
+// Rand returns random numbers that depend on the seed, the tick, the entity and the stream only:
+// not on earlier draws, nor on the order of entities.
 func (t *Tick) Rand(entity ecs.ID, stream uint32) loop.Rand {
 	return loop.NewRand(t.Sim.seed, t.N, uint64(entity), stream)
 }
 
-// phase is a system, or what the module itself does in a tick.
+// phase is a system, or one of the module's own phases.
 type phase struct {
 	name string
-	rank int // where in the tick: see stageRanks
+	rank int // place in the tick: index in Sim.ranks
 	run  func(*Tick) error
 
 	before, after, reads, writes []string // as declared
 	readSet, writeSet            bitset
-	solo                         bool // runs in no group
+	exclusive                    bool // never in a group with others
 
-	ns     int64           // duration in the last step
-	frame  int64           // duration in the running frame
-	all    *loop.Histogram // nil: Config.Untimed
-	labels context.Context // for pprof; nil: not asked for
+	ns      int64           // duration in the last step
+	frameNs int64           // duration in the running frame
+	times   *loop.Histogram // nil: Config.Untimed
+	labels  context.Context // for pprof; nil: Config.Labels is off
 
-	// What a system has to itself in a group, and what it leaves there.
+	// Used only by a system in a group: its own Tick and commands, and its outcome.
 	tick     Tick
 	commands *ecs.Commands
-	fault    error
+	err      error
 	panicked *loop.PanicError
 }
 
-// Add appends a system to a stage. The name appears in Timings and in errors; a
-// name that is empty or taken is ErrRange, as is an unknown stage. An error that
-// run returns ends the Sim; loop.ErrStop, or what wraps it, lets the tick end as if nothing
-// had been returned, and is what Step returns then. It panics if run is nil.
+// Add appends a system to a stage. The name appears in Timings and in errors; a name that is empty
+// or taken is ErrRange, as is an unknown stage. An error that run returns ends the Sim, except one
+// that wraps loop.ErrStop: the tick then ends as if run had returned nil, and Step returns the
+// error. Add panics if run is nil.
 //
-// The system may read and write everything, and runs after all that were added to the
-// stage before it and before all that are added later. AddSystem can say more.
+// The system may read and write everything, and runs after all that were added to the stage before
+// it and before all that are added later. AddSystem can declare more.
 func (s *Sim) Add(stage Stage, name string, run func(*Tick) error) error {
 	if run == nil {
 		panic("evertick: Add: nil system")
 	}
 	return s.addSystem("evertick: Add", System{Name: name, Stage: stage, Run: run})
+}
+
+// System describes a system for AddSystem: what runs, where in the tick, and how it relates to
+// others. All but Name and Run may be left out.
+type System struct {
+	// Name appears in Timings and in errors. It is unique and not empty.
+	Name  string
+	Stage Stage
+	// Before and After name systems, or other phases, that this one runs before and after. They may
+	// be added later.
+	Before, After []string
+	// Reads and Writes name what the system reads and writes: columns and tags of the World;
+	// "position", "rotation" and "scale"; "entities" (the set of live entities: to spawn and
+	// despawn directly); "bodies" (Sim.Physics); "index" (Sim.Index); "rand" (which need not be
+	// declared, since systems do not share the numbers of Tick.Rand); "state.<name>" for a state of
+	// AddState; and names declared by Sim.Resource. A system may read what it writes. Recording in
+	// Tick.Commands does not count as writing.
+	Reads, Writes []string
+	// Run is called in each tick. An error ends the Sim.
+	Run func(*Tick) error
+}
+
+// AddSystem adds a system to a stage. The errors of the call itself are those of Add. Whether the
+// names in Before, After, Reads and Writes exist, and what order follows, Check reports, at the
+// next step at the latest. A system that is added within a step runs from the next step on.
+//
+// # Order
+//
+// Within a stage, systems run as they were added, except where Before and After say otherwise: of
+// those that may come next, the one that was added first is next. A system that declares neither
+// Reads nor Writes, as those of Add, may touch everything: it comes after all that were added
+// before it and before all that were added later, unless Before and After lead elsewhere.
+//
+// Two systems that write the same, with no path of Before and After between them, are an error: the
+// result would depend on which was added last. If one system writes what another reads, they run in
+// the order in which they were added, and the reader sees the values of this tick or of the last
+// accordingly; Plan lists these pairs, so that you can order them explicitly.
+//
+// # Side by side
+//
+// Neighbours in that order form a group if none has to wait for another, and run on Config.Workers
+// goroutines. A system runs by itself, never in a group, if it declares neither Reads nor Writes,
+// or writes "entities", "bodies" or a tag. Systems in a group spawn, despawn and set tags by
+// Tick.Commands; each has a list of its own, and the lists follow each other in the order of the
+// systems. Two systems that name "bodies" are not in one group either, since queries to Physics use
+// its scratch memory. In a group, Touch and SetPosition may be called for columns that the system
+// writes; the column gets its new version when the group is done. Calls that change the Sim or the
+// World in another way, such as Add, Resource, World.Jump or Sim.Commands, are for systems that run
+// by themselves. The groups, and so the results, do not depend on the number of workers.
+//
+// AddSystem trusts the declaration. Config.CheckAccess finds systems that write to something else.
+func (s *Sim) AddSystem(sys System) error {
+	if sys.Run == nil {
+		panic("evertick: AddSystem: nil system")
+	}
+	return s.addSystem("evertick: AddSystem", sys)
+}
+
+func (s *Sim) addSystem(caller string, sys System) error {
+	if sys.Stage >= stages {
+		return fault.Field(ErrRange, caller+": stage", sys.Stage)
+	}
+	if sys.Name == "" || s.phaseNamed(sys.Name) != nil {
+		return fault.Field(ErrRange, caller+": name", sys.Name)
+	}
+	s.addPhase(&phase{
+		name: sys.Name, rank: 2 * int(sys.Stage), run: sys.Run,
+		before: slices.Clone(sys.Before), after: slices.Clone(sys.After),
+		reads: slices.Clone(sys.Reads), writes: slices.Clone(sys.Writes),
+	})
+	return nil
+}
+
+func (s *Sim) addPhase(p *phase) {
+	p.times = s.newHistogram()
+	s.ranks[p.rank] = append(s.ranks[p.rank], p)
+	s.planned = false
+}
+
+// Resource declares the name of something outside this module that systems share, so that they can
+// name it in Reads and Writes. To declare it again changes nothing. The empty name is ErrRange.
+func (s *Sim) Resource(name string) error {
+	if name == "" {
+		return fault.Field(ErrRange, "evertick: Resource: name", `""`)
+	}
+	if !slices.Contains(s.resources, name) {
+		s.resources = append(s.resources, name)
+	}
+	return nil
 }

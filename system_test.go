@@ -111,7 +111,7 @@ func TestAddErrors(t *testing.T) {
 }
 
 // A step runs the list of phases that it began with, each once, whatever a
-// system adds before or behind itself.
+// system adds before or after itself.
 func TestAddWithinAStep(t *testing.T) {
 	for _, from := range []evertick.Stage{evertick.BeforePhysics, evertick.AfterIndex} {
 		for _, to := range []evertick.Stage{evertick.BeforePhysics, evertick.AfterIndex} {
@@ -139,63 +139,8 @@ func TestAddWithinAStep(t *testing.T) {
 	}
 }
 
-func TestTimings(t *testing.T) {
-	clock := ticking()
-	c := small()
-	c.Clock = clock
-	s := newSim(t, c)
-	takes := func(ns int64) func(*evertick.Tick) error {
-		return func(tick *evertick.Tick) error {
-			clock.Add(ns * int64(tick.N+1))
-			return nil
-		}
-	}
-	add(t, s, evertick.BeforePhysics, "slow", takes(1000))
-	add(t, s, evertick.AfterIndex, "slower", takes(30_000))
-	for n := range int64(3) {
-		step(t, s, 1)
-		clock.Add(777) // between steps: nobody's
-		timings, total := s.Timings()
-		if want := 31_000 * (n + 1); total != want {
-			t.Errorf("tick %d took %d ns, want %d", n, total, want)
-		}
-		want := map[string]int64{"slow": 1000 * (n + 1), "slower": 30_000 * (n + 1)}
-		for _, p := range timings {
-			if p.Ns != want[p.Phase] {
-				t.Errorf("tick %d: %s took %d ns, want %d", n, p.Phase, p.Ns, want[p.Phase])
-			}
-		}
-	}
-}
-
-// Timings stay those of the last step when a system is added after it or in it.
-func TestTimingsAcrossAdd(t *testing.T) {
-	clock := ticking()
-	c := small()
-	c.Clock = clock
-	s := newSim(t, c)
-	add(t, s, evertick.BeforePhysics, "first", func(tick *evertick.Tick) error {
-		clock.Add(5)
-		if tick.N > 0 {
-			return nil
-		}
-		return s.Add(evertick.BeforePhysics, "second", nothing)
-	})
-	add(t, s, evertick.AfterIndex, "third", func(*evertick.Tick) error { clock.Add(7); return nil })
-	step(t, s, 1)
-	add(t, s, evertick.BeforePhysics, "fourth", nothing)
-	timings, total := s.Timings()
-	want := []evertick.Timing{
-		{Phase: "first", Ns: 5}, {Phase: "second"}, {Phase: "fourth"}, {Phase: "physics.step"}, {Phase: "physics.sync"},
-		{Phase: "spatial.build"}, {Phase: "third", Ns: 7}, {Phase: "commands"}, {Phase: "state.hash"},
-	}
-	if total != 12 || !slices.Equal(timings, want) {
-		t.Errorf("timings %v, %d ns in all, want %v, 12", timings, total, want)
-	}
-}
-
-// Random numbers depend on seed, tick, entity and stream alone: not on who drew
-// before, nor on how often.
+// Random numbers depend on seed, tick, entity and stream alone: not on earlier
+// draws.
 func TestTickRand(t *testing.T) {
 	const seed = 7
 	c := small()
@@ -226,7 +171,7 @@ func TestTickRand(t *testing.T) {
 	step(t, s, 4)
 }
 
-// What a system writes into its Tick stays with it.
+// What a system writes into its Tick affects no other.
 func TestTickIsACopy(t *testing.T) {
 	s := newSim(t, small())
 	add(t, s, evertick.BeforePhysics, "vandal", func(tick *evertick.Tick) error {
@@ -243,4 +188,79 @@ func TestTickIsACopy(t *testing.T) {
 	if s.Ticks() != 3 || s.Dt() != float32(1)/60 {
 		t.Errorf("%d ticks of %g s", s.Ticks(), s.Dt())
 	}
+}
+
+// Commands are applied after the last system and before the hash.
+func TestCommandsOfATick(t *testing.T) {
+	s := newSim(t, small())
+	first := spawn(t, s)
+	movingBody(t, s, first, 1)
+	var born ecs.ID
+	add(t, s, evertick.BeforePhysics, "early", func(tick *evertick.Tick) error {
+		if tick.N == 1 {
+			tick.Commands().Despawn(first)
+			born = tick.Commands().Spawn()
+		}
+		return nil
+	})
+	add(t, s, evertick.AfterIndex, "late", func(tick *evertick.Tick) error {
+		if tick.N != 1 {
+			return nil
+		}
+		if s.World.Len() != 1 || s.Index.Len() != 1 || s.Physics.Len() != 1 || s.Commands().Len() != 2 {
+			t.Error("what was recorded has happened within the tick")
+		}
+		return tick.Commands().SetPosition(born, 5, 0, 0)
+	})
+	step(t, s, 2)
+	second := s.Commands().Resolve(born)
+	slot := slotOf(t, s, second)
+	if s.World.Len() != 1 || s.World.Position.X[slot] != 5 || s.Physics.Len() != 0 {
+		t.Errorf("%d entities, the new one at %g, %d bodies", s.World.Len(), s.World.Position.X[slot], s.Physics.Len())
+	}
+	for _, c := range s.ColumnHashes() {
+		if now := s.World.ColumnHashes()[0]; c.Name == now.Name && c.Hash != now.Hash {
+			t.Error("the hash of the tick is older than its commands")
+		}
+	}
+	wantIndexed(t, s, 0) // as it was built, before the spawns
+	step(t, s, 1)
+	wantIndexed(t, s, slot)
+}
+
+// Commands of observers are applied in the same tick, and those recorded between
+// ticks in the next.
+func TestCommandsOfObservers(t *testing.T) {
+	s := newSim(t, small())
+	left := 5
+	s.World.OnDespawn(func(ecs.ID, ecs.Slot) { s.Commands().Spawn() })
+	s.World.OnSpawn(func(id ecs.ID, _ ecs.Slot) {
+		if left--; left > 0 {
+			s.Commands().Despawn(id)
+		}
+	})
+	spawn(t, s)
+	if s.World.Len() != 1 || s.Commands().Len() != 1 {
+		t.Error("recorded between the ticks, and done at once")
+	}
+	step(t, s, 1)
+	if s.World.Len() != 1 || s.Commands().Len() != 0 || left != 0 {
+		t.Errorf("%d alive, %d recorded, %d left", s.World.Len(), s.Commands().Len(), left)
+	}
+}
+
+func TestCommandsEndTheSim(t *testing.T) {
+	s := newSim(t, evertick.Config{Capacity: 2})
+	add(t, s, evertick.AfterIndex, "breed", func(tick *evertick.Tick) error {
+		tick.Commands().Spawn()
+		return nil
+	})
+	step(t, s, 2)
+	wantError(t, s.Step(), evertick.ErrCapacity, "tick 2: commands", "lists[0]: command[0] = Spawn")
+
+	s = newSim(t, small())
+	s.World.OnDespawn(func(ecs.ID, ecs.Slot) { s.Commands().Spawn() })
+	s.World.OnSpawn(func(id ecs.ID, _ ecs.Slot) { s.Commands().Despawn(id) })
+	spawn(t, s)
+	wantError(t, s.Step(), evertick.ErrRange, "tick 0: commands", "rounds", "64")
 }

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Installs what the checks need beyond Go and gcc, on Debian and as root. What
-# cannot be installed is reported; the checks that need it then say so too.
+# cannot be installed is reported, here and by the checks that need it.
 set -uo pipefail
 
 missing=()
@@ -14,7 +14,7 @@ need aarch64-linux-gnu-gcc gcc-aarch64-linux-gnu libc6-dev-arm64-cross
 command -v chromium-browser google-chrome >/dev/null || need chromium chromium # the report of bench is opened in it
 [[ -e /usr/include/X11/extensions/Xrandr.h && -e /usr/include/GL/gl.h ]] || missing+=(xorg-dev libgl1-mesa-dev) # for a window
 
-# Whether Chromium starts is found out here: a test that is skipped says so to nobody.
+# Check here whether Chromium starts: a skipped test would go unnoticed.
 browser() {
 	local name
 	for name in chromium chromium-browser google-chrome; do

@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
-	"math"
 	"slices"
 	"strings"
 	"testing"
@@ -15,7 +14,7 @@ import (
 	"github.com/evertick/evertick/physics"
 )
 
-// What a program reads of each scene, beside the other engine and alone.
+// A program reads the results of each scene, beside the other engine and alone.
 func TestBodiesJSON(t *testing.T) {
 	for name, n := range map[string]string{
 		"arena": "40", "tumbler": "40", "pyramid": "6", "pyramids": "2", "smash": "24", "jointgrid": "5", "bridge": "6", "ragdolls": "2",
@@ -36,21 +35,21 @@ func TestBodiesJSON(t *testing.T) {
 	}
 }
 
-// The stages of recorded steps are those of the solver; of each as many as of steps, also of one
-// that comes late.
+// The stages of recorded steps are those of the solver. Each has as many times as there are steps,
+// also one that first occurs late.
 func TestStages(t *testing.T) {
 	o := &options{scene: "arena", n: 40, ticks: 12, warmup: 2, seed: 1, workers: 1}
-	c, err := newContender(o, physics.Config{})
+	c, err := o.newContender(physics.Config{})
 	if err == nil {
 		err = c.record(o)
 	}
 	if err == nil {
-		err = o.contest(c, nil, newProgress(nil))
+		err = o.takeTurns(c, nil, newProgress(nil))
 	}
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := &c.told(o, native.Go).Steps
+	s := &c.run(o, native.Go).Steps
 	if s.Len() != 10 || len(s.Phases) < 3 || !slices.Contains(s.Phases, "solve") || len(s.Counts) != 1 || s.Counters[0] != "contacts" {
 		t.Errorf("%d steps, phases %v, counters %v", s.Len(), s.Phases, s.Counters)
 	}
@@ -66,7 +65,7 @@ func TestStages(t *testing.T) {
 	}
 }
 
-// Sleep and continuous collision are what the scene has, and what is asked for.
+// Sleep and continuous collision are on where the scene has them, and where the flags ask for them.
 func TestBodiesFlags(t *testing.T) {
 	run := func(args ...string) *profile.Run {
 		return profiled(t, append(args, "-n", "6", "-ticks", "8")...)
@@ -91,11 +90,11 @@ func decode(t *testing.T, text string, to any) {
 // The pairs that touch are counted from the events.
 func TestTouching(t *testing.T) {
 	o := &options{scene: "pyramid", n: 6, ticks: 10, seed: 1}
-	c, err := newContender(o, physics.Config{})
+	c, err := o.newContender(physics.Config{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := o.contest(c, nil, newProgress(nil)); err != nil {
+	if err := o.takeTurns(c, nil, newProgress(nil)); err != nil {
 		t.Fatal(err)
 	}
 	// Each box above touches two, each of the lowest row the ground, neighbours each other.
@@ -108,7 +107,7 @@ func TestBodiesText(t *testing.T) {
 	defer func(old []published) { publishedScenes = old }(publishedScenes)
 	publishedScenes = []published{{"arena", 30, 7.5, 23}}
 	out := mustRun(t, "-scene", "arena", "-n", "30", "-ticks", "12", "-compare", "box2d", "-ladder", "off", "-out", outNone)
-	for _, part := range []string{"scene arena", "n 30", "bodies 30", "shapes 34", "solve", "compare  box2d takes", "Box2D v3, AVX2, measured apart, is 7.5", "goal is 23"} {
+	for _, part := range []string{"scene arena", "n 30", "bodies 30", "shapes 34", "solve", "compare  box2d takes", "Box2D v3, AVX2, measured separately, is 7.5", "goal is 23"} {
 		if !strings.Contains(out, part) {
 			t.Errorf("the text lacks %q:\n%s", part, out)
 		}
@@ -118,8 +117,8 @@ func TestBodiesText(t *testing.T) {
 // Every published figure belongs to a scene that exists, at its usual size or as an arena.
 func TestPublished(t *testing.T) {
 	for _, p := range publishedScenes {
-		kind, ok := scenes.KindOf(p.scene)
-		if !ok || p.scene != "arena" && p.n != kind.N || publishedFor(p.scene, p.n).goal != p.goal {
+		d, ok := scenes.Find(p.scene)
+		if !ok || p.scene != "arena" && p.n != d.N || publishedFor(p.scene, p.n).goal != p.goal {
 			t.Errorf("%+v", p)
 		}
 	}
@@ -128,40 +127,25 @@ func TestPublished(t *testing.T) {
 	}
 }
 
-func TestMedianRatio(t *testing.T) {
-	var over, under []int64
-	for i := range 100 {
-		over, under = append(over, int64(1000+i%10)), append(under, int64(100+i%7))
-	}
-	ratio, low, high := medianRatio(over, under, 1)
-	if want := 1004. / 103; math.Abs(ratio-want) > 1e-9 || low > ratio || high < ratio || low < 9 || high > 10.1 {
-		t.Errorf("%g in [%g, %g], want %g", ratio, low, high, want)
-	}
-	if _, l, h := medianRatio(over, under, 1); l != low || h != high {
-		t.Error("the same series gave other limits")
-	}
-}
-
-// TestRival: the capstone beside box2d says how much longer that takes, and computes what it does
-// alone.
-func TestRival(t *testing.T) {
+// The capstone beside box2d reports how much longer that takes, and computes what it does alone.
+func TestOtherEngine(t *testing.T) {
 	for _, args := range [][]string{{"-ticks", "24", "-warmup", "8"}, {"-ticks", "25", "-warmup", "8"}, {"-ticks", "3"}} { // whole turns, and not
-		checkRival(t, args)
+		checkOtherEngine(t, args)
 	}
 }
 
-func checkRival(t *testing.T, args []string) {
+func checkOtherEngine(t *testing.T, args []string) {
 	t.Helper()
 	alone, beside := profiled(t, args...), profiled(t, append(args, "-compare", "box2d")...)
 	if len(beside.Rivals) != 1 || beside.Rivals[0].Name != "box2d" || beside.Rivals[0].Low > beside.Rivals[0].High || !(beside.Rivals[0].Median > 0) {
 		t.Errorf("rivals %+v", beside.Rivals)
 	}
 	if len(alone.Rivals) != 0 || alone.Hash != beside.Hash {
-		t.Errorf("hash %s alone, %s beside a rival", alone.Hash, beside.Hash)
+		t.Errorf("hash %s alone, %s beside box2d", alone.Hash, beside.Hash)
 	}
 }
 
-// With -continuous the scene runs without it as well, by turns.
+// With -continuous the scene also runs without it, by turns.
 func TestContinuous(t *testing.T) {
 	out := mustRun(t, "-scene", "arena", "-n", "30", "-ticks", "12", "-continuous", "-ladder", "off", "-out", outNone)
 	if !strings.Contains(out, "compare  discrete takes") {
@@ -169,22 +153,5 @@ func TestContinuous(t *testing.T) {
 	}
 	if err := run([]string{"-continuous"}, io.Discard, io.Discard); !errors.Is(err, errUsage) {
 		t.Errorf("the capstone: %v", err)
-	}
-}
-
-// Medians of turns that are drawn from sorted steps are those of the steps themselves.
-func TestResample(t *testing.T) {
-	ns := []int64{9, 3, 7, 1, 5, 5, 2, 8, 6, 4} // three turns, the last of two steps
-	r := newResample(ns)
-	for _, drawn := range [][]int{{1, 1, 1}, {3, 0, 0}, {0, 2, 1}, {0, 0, 3}, {2, 0, 1}} {
-		var all []int64
-		for t, n := range drawn {
-			for range n {
-				all = append(all, ns[turn*t:min(turn*(t+1), len(ns))]...)
-			}
-		}
-		if got, want := r.median(drawn, len(all)), median(all); got != want {
-			t.Errorf("%v: %g, want %g", drawn, got, want)
-		}
 	}
 }

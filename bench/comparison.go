@@ -2,58 +2,70 @@ package main
 
 import (
 	"fmt"
-	"io"
-	"strings"
+	"slices"
 
 	"github.com/evertick/evertick/bench/profile"
 )
 
 // comparison is with another engine that took turns with ours in the same scene.
 type comparison struct {
-	Name      string  `json:"name"`
-	Ratio     float64 `json:"ratio"`      // theirs to ours, of the medians
-	RatioLow  float64 `json:"ratio_low"`  // of an interval of 95 % confidence
-	RatioHigh float64 `json:"ratio_high"` // likewise
-	OursNs    int64   `json:"ours_ns"`    // median step
-	TheirsNs  int64   `json:"theirs_ns"`
+	profile.Ratio // of their median to ours
 
-	OursP95Ns   int64 `json:"ours_p95_ns"`
-	TheirsP95Ns int64 `json:"theirs_p95_ns"`
+	OursNs   quantiles `json:"ours_ns"`
+	TheirsNs quantiles `json:"theirs_ns"`
 
-	Peer      string  `json:"peer,omitempty"`       // measured apart
-	PeerRatio float64 `json:"peer_ratio,omitempty"` // of theirs to the peer
+	Peer      string  `json:"peer,omitempty"`       // measured separately
+	PeerRatio float64 `json:"peer_ratio,omitempty"` // of their median to the peer's
 	Goal      float64 `json:"goal,omitempty"`       // for Ratio
 }
 
-func newComparison(o *options, ours, theirs []int64) *comparison {
-	mine, others := quantilesOf(ours), quantilesOf(theirs)
-	c := &comparison{Name: o.compare, OursNs: mine.P50, TheirsNs: others.P50, OursP95Ns: mine.P95, TheirsP95Ns: others.P95}
-	c.Ratio, c.RatioLow, c.RatioHigh = medianRatio(theirs, ours, o.seed)
-	if p := publishedFor(o.scene, o.n); p != nil && o.compare == compareBox2D {
+// compared compares our steps with those of the other engine.
+func (o *options) compared(ours, theirs []int64) *comparison {
+	c := &comparison{Ratio: medianRatio(o.compare, theirs, ours), OursNs: quantilesOf(ours), TheirsNs: quantilesOf(theirs)}
+	if p := publishedFor(o.scene, o.n); p != nil && o.compare == engineBox2D {
 		c.Peer, c.PeerRatio, c.Goal = "Box2D v3, AVX2", p.v3, p.goal
 	}
 	return c
 }
 
-func (c *comparison) writeText(b *strings.Builder) {
-	fmt.Fprintf(b, "compare  %s takes %s µs, ours %s (medians of steps by turns):\n         %.2f times as long [%.2f–%.2f]; p95 %s and %s µs: %.2f times\n",
-		c.Name, micros(c.TheirsNs), micros(c.OursNs), c.Ratio, c.RatioLow, c.RatioHigh,
-		micros(c.TheirsP95Ns), micros(c.OursP95Ns), float64(c.TheirsP95Ns)/float64(c.OursP95Ns))
-	if c.Goal != 0 {
-		fmt.Fprintf(b, "         %s, measured apart, is %g on this scale; the goal is %g\n", c.Peer, c.PeerRatio, c.Goal)
+// text describes the comparison of steps or batches.
+func (c *comparison) text(what string) string {
+	text := fmt.Sprintf("compare  %s takes %s µs, ours %s (medians of %s by turns):\n         %s times as long; p95 %s and %s µs: %.2f times\n",
+		c.Name, micros(c.TheirsNs.P50), micros(c.OursNs.P50), what, interval(c.Median, c.Low, c.High),
+		micros(c.TheirsNs.P95), micros(c.OursNs.P95), float64(c.TheirsNs.P95)/float64(c.OursNs.P95))
+	switch {
+	case c.Peer != "":
+		text += fmt.Sprintf("         %s, measured separately, is %g on this scale; the goal is %g\n", c.Peer, c.PeerRatio, c.Goal)
+	case c.Goal != 0:
+		text += fmt.Sprintf("         the goal is %g\n", c.Goal)
 	}
+	return text
 }
 
-// told is the comparison as the profile has it.
-func (c *comparison) told() profile.Ratio {
-	return profile.Ratio{Name: c.Name, Median: c.Ratio, Low: c.RatioLow, High: c.RatioHigh}
+// published is what is known of a scene of a size.
+type published struct {
+	scene string
+	n     int
+	v3    float64 // how many times as fast as box2d Box2D v3 was, on one core with AVX2
+	goal  float64 // for ours
 }
 
-// print says what the profile has no room for.
-func (c *comparison) print(w io.Writer) error {
-	var b strings.Builder
-	b.WriteString("\n")
-	c.writeText(&b)
-	_, err := io.WriteString(w, b.String())
-	return err
+var publishedScenes = []published{
+	{"arena", 256, 8.0, 24},
+	{"arena", 1024, 7.9, 24},
+	{"arena", 4096, 11.6, 35},
+	{"arena", 16384, 16.9, 68},
+	{"tumbler", 2000, 14.7, 18},
+	{"pyramid", 100, 32.7, 33},
+	{"pyramids", 400, 212, 212},
+	{"jointgrid", 100, 5.2, 7},
+	{"smash", 9600, 20, 30},
+}
+
+func publishedFor(scene string, n int) *published {
+	i := slices.IndexFunc(publishedScenes, func(p published) bool { return p.scene == scene && p.n == n })
+	if i < 0 {
+		return nil
+	}
+	return &publishedScenes[i]
 }

@@ -13,24 +13,23 @@ const (
 	threadClock    = 3
 )
 
-// threadTime returns the time for which the calling thread has run, and whether the
-// system tells.
-func threadTime() (time.Duration, bool) { return cpuTime(threadClock) }
+// threadTime returns the CPU time of the calling thread, and whether the system reports it.
+func threadTime() (time.Duration, bool) { return readClock(threadClock) }
 
-// processTime returns the time for which all threads together have run.
-func processTime() (time.Duration, bool) { return cpuTime(processClock) }
+// processTime returns the CPU time of all threads together.
+func processTime() (time.Duration, bool) { return readClock(processClock) }
 
-// systemTime returns the monotonic time by a call of the system, which nothing that is measured by it
-// reads; -1 where there is none.
+// systemTime returns the monotonic time by a system call, which none of the measured clocks uses;
+// -1 where there is none.
 func systemTime() time.Duration {
-	at, ok := cpuTime(monotonicClock)
+	at, ok := readClock(monotonicClock)
 	if !ok {
 		return -1
 	}
 	return at
 }
 
-func cpuTime(clock uintptr) (time.Duration, bool) {
+func readClock(clock uintptr) (time.Duration, bool) {
 	var at syscall.Timespec
 	_, _, errno := syscall.RawSyscall(syscall.SYS_CLOCK_GETTIME, clock, uintptr(unsafe.Pointer(&at)), 0)
 	return time.Duration(at.Nano()), errno == 0

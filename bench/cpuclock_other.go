@@ -8,5 +8,4 @@ func threadTime() (time.Duration, bool) { return 0, false }
 
 func processTime() (time.Duration, bool) { return 0, false }
 
-// systemTime would be a clock that nothing that is measured reads.
 func systemTime() time.Duration { return -1 }

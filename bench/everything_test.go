@@ -16,7 +16,7 @@ func TestEverything(t *testing.T) {
 		t.Fatal(err)
 	}
 	run := profiled(t, "-scene", proof.SceneName, "-seed", "2", "-ticks", "24", "-hashes", filepath.Join(t.TempDir(), "hashes"))
-	if run.Hash != columnText(want.Hashes[ticks-1]) {
+	if run.Hash != hashText(want.Hashes[ticks-1]) {
 		t.Errorf("hash %s, the proof has %016x", run.Hash, want.Hashes[ticks-1])
 	}
 	for name, least := range map[string]int{"entities": 200, "bodies": 100} {

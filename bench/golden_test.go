@@ -64,15 +64,14 @@ func TestGolden(t *testing.T) {
 	}
 }
 
-// ran tells the hashes of a run from none: cases too long for an instrumented
-// build are left out.
+// ran reports whether the case has run: those too long for an instrumented build are left out.
 func (g golden) ran() bool { return g.full != 0 || g.withoutBodies != 0 }
 
 // runGolden fills in the hashes of the cases.
 func runGolden(t *testing.T) []golden {
 	t.Helper()
 	done := slices.Clone(goldenCases)
-	var s *scene
+	var s *simulation
 	for i := range done {
 		c := &done[i]
 		if c.ticks > parityTicks {
@@ -82,8 +81,8 @@ func runGolden(t *testing.T) []golden {
 		if i == 0 || c.scene != done[i-1].scene || c.seed != done[i-1].seed {
 			s = newTestScene(t, c.scene, c.seed)
 		}
-		advance(t, s, c.ticks-int(s.sim.Ticks()))
-		c.withoutBodies, c.full = s.bodilessHash(), s.sim.Hash()
+		advance(t, s, c.ticks-int(s.Ticks()))
+		c.withoutBodies, c.full = s.hashWithoutBodies(), s.Hash()
 	}
 	return done
 }

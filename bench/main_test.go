@@ -166,7 +166,7 @@ func TestHelpIsNoFault(t *testing.T) {
 	if err := run([]string{"-h"}, io.Discard, &usage); !errors.Is(err, flag.ErrHelp) || errors.Is(err, errUsage) {
 		t.Errorf("-h: %v", err)
 	}
-	for _, name := range []string{"-scene", "-ticks", "-warmup", "-seed", "-level", "-workers", "-json", "-hashes", "-info", "-quick", "-csv", "-n", "-compare", "-ops", "-q", "-r", "-scale", "-budget", "-ladder", "-out", "-baseline", "-pin", "-hardware", "-paced", "-causes"} {
+	for _, name := range []string{"-scene", "-ticks", "-warmup", "-seed", "-level", "-workers", "-json", "-hashes", "-info", "-quick", "-csv", "-n", "-compare", "-ops", "-q", "-r", "-scale", "-budget", "-ladder", "-out", "-baseline", "-pin", "-hardware", "-paced", "-causes", "-list"} {
 		if !strings.Contains(usage.String(), name) {
 			t.Errorf("the usage lacks %s", name)
 		}
@@ -200,8 +200,8 @@ func TestExitStatus(t *testing.T) {
 	}
 }
 
-// profiled runs the command in this process and returns the summary that -json prints. There is no
-// ladder unless one is asked for.
+// profiled runs the command in this process and returns the summary that -json prints, without a
+// ladder unless the arguments ask for it.
 func profiled(t *testing.T, args ...string) *profile.Run {
 	t.Helper()
 	if !slices.Contains(args, "-ladder") {
@@ -219,7 +219,7 @@ func summaryOf(t *testing.T, text string) *profile.Run {
 	return summary.Run()
 }
 
-// param returns what a run tells of a parameter.
+// param returns the value of a parameter of a run.
 func param(run *profile.Run, name string) string {
 	for _, p := range run.Params {
 		if p.Name == name {
@@ -251,7 +251,7 @@ func TestInfo(t *testing.T) {
 	}
 }
 
-// A program that reads the JSON finds what was run, and what came of it.
+// The JSON contains parameters and results of the run.
 func TestJSON(t *testing.T) {
 	const ticks = 30
 	run := profiled(t, "-ticks", "30", "-warmup", "10", "-seed", "9", "-level", "go")
@@ -265,14 +265,14 @@ func TestJSON(t *testing.T) {
 	}
 	s := newTestScene(t, "capstone", 9)
 	advance(t, s, ticks)
-	if want := columnText(s.sim.Hash()); run.Hash != want {
+	if want := hashText(s.Hash()); run.Hash != want {
 		t.Errorf("hash is %v, want %s", run.Hash, want)
 	}
 	if p := run.Parity; p == nil || !p.OK || p.Cases != ticks*(len(native.Levels())-1) {
 		t.Errorf("parity %+v", p)
 	}
 	if len(run.Ladder) > 0 || len(run.Rivals) > 0 || run.Baseline != nil {
-		t.Errorf("nobody asked for %+v, %+v, %+v", run.Ladder, run.Rivals, run.Baseline)
+		t.Errorf("not asked for: %+v, %+v, %+v", run.Ladder, run.Rivals, run.Baseline)
 	}
 }
 
@@ -349,7 +349,8 @@ func TestPaced(t *testing.T) {
 	}
 }
 
-// With enough steps a run shows them back to back and paced, by turns; the profile is that of the paced ones.
+// A run with enough steps reports them back to back and paced, by turns; the profile is that of the
+// paced steps.
 func TestPacedByTurns(t *testing.T) {
 	const rounds, warmup = 1, 5
 	for ways, flags := range map[int][]string{2: nil, 9: {"-causes"}} {
@@ -373,7 +374,8 @@ func TestPacedByTurns(t *testing.T) {
 	}
 }
 
-// The figures of a way come from its own steps, without the first ones of each turn. The run keeps the paced steps.
+// The figures of a way come from its own steps, without the first ones of each turn. The run keeps
+// the paced steps.
 func TestPacedReport(t *testing.T) {
 	p := pacedTurns{ways: []pacedWay{{name: "back to back"}, {name: "paced"}, {name: "other"}}}
 	run := &profile.Run{Steps: profile.Steps{Phases: []string{"a"}, PhaseNs: [][]int64{nil}}}
@@ -387,7 +389,7 @@ func TestPacedReport(t *testing.T) {
 		s.Tick, s.Ns, s.PhaseNs[0] = append(s.Tick, uint64(i)), append(s.Ns, ns), append(s.PhaseNs[0], ns/4)
 		s.StartNs, s.DueNs = append(s.StartNs, int64(i)), append(s.DueNs, int64(i))
 	}
-	p.report(run, 1)
+	p.report(run)
 	const counted = 10 * (pacedTurn - pacedSkip)
 	if len(run.Ways) != 3 || run.Steps.Len() != counted || run.Steps.Ns[0] != 200 || slices.Max(run.Steps.Ns) != 200 || len(run.Steps.PhaseNs[0]) != counted || run.Steps.GCs != nil {
 		t.Fatalf("%d ways, %d steps: %+v", len(run.Ways), run.Steps.Len(), run.Ways)
@@ -400,7 +402,7 @@ func TestPacedReport(t *testing.T) {
 	}
 }
 
-// Each way has as many turns as each other, whatever begins.
+// All ways have the same number of turns, whichever begins.
 func TestPacedTurnsAreFair(t *testing.T) {
 	for _, ways := range []int{1, 2, 9} {
 		p := pacedTurns{ways: make([]pacedWay, ways)}
@@ -422,11 +424,28 @@ func TestPacedTurnsAreFair(t *testing.T) {
 	}
 }
 
+// The list has every scene with its flags, and no scene takes a flag that does not exist.
+func TestList(t *testing.T) {
+	list := mustRun(t, "-list")
+	var usage bytes.Buffer
+	_ = run([]string{"-h"}, io.Discard, &usage)
+	for name, s := range registered {
+		if !strings.Contains(list, "  "+name+" ") || !strings.Contains(list, s.help) {
+			t.Errorf("the list lacks %s:\n%s", name, list)
+		}
+		for _, f := range s.flags {
+			if !strings.Contains(usage.String(), "  -"+f) {
+				t.Errorf("%s takes -%s, which does not exist", name, f)
+			}
+		}
+	}
+}
+
 func TestText(t *testing.T) {
 	out := mustRun(t, "-scene", "limina", "-ticks", "20", "-out", outNone, "-ladder", "off")
 	s := newTestScene(t, "limina", 1)
 	advance(t, s, 20)
-	for _, part := range []string{"scene limina", "physics.step", "(unaccounted)", columnText(s.sim.Hash())} {
+	for _, part := range []string{"scene limina", "physics.step", "(unaccounted)", hashText(s.Hash())} {
 		if !strings.Contains(out, part) {
 			t.Errorf("the text lacks %q:\n%s", part, out)
 		}

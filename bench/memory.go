@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// memory is what the process had allocated at a moment.
+// memory is what the process has allocated since it began, or what a part of it has.
 type memory struct{ allocs, bytes uint64 }
 
 func allocated() memory {
@@ -14,10 +14,24 @@ func allocated() memory {
 	return memory{stats.Mallocs, stats.TotalAlloc}
 }
 
-// collect collects garbage and waits until the finalizers have run that this calls for: the
-// runtime allocates for them, on a goroutine of its own, while what follows runs.
+func (m memory) since(start memory) memory {
+	return memory{m.allocs - start.allocs, m.bytes - start.bytes}
+}
+
+func (m *memory) add(o memory) { m.allocs, m.bytes = m.allocs+o.allocs, m.bytes+o.bytes }
+
+// except calls f and moves the start m on by what f allocates.
+func (m *memory) except(f func() error) error {
+	start := allocated()
+	err := f()
+	m.add(allocated().since(start))
+	return err
+}
+
+// collect collects garbage and waits until the finalizers have run that this calls for: the runtime
+// allocates for them, on a goroutine of its own, while the measured steps run.
 func collect() {
-	type last struct{ _ *last } // with a pointer: small objects without share their memory
+	type last struct{ _ *last } // with a pointer: small objects without one share their memory
 	done := make(chan struct{})
 	runtime.SetFinalizer(new(last), func(*last) { close(done) })
 	runtime.GC()
@@ -27,12 +41,11 @@ func collect() {
 	}
 }
 
-// except calls f and moves the moment on by what f allocates.
-func (m *memory) except(f func() error) error {
-	start := allocated()
-	err := f()
-	end := allocated()
-	m.allocs += end.allocs - start.allocs
-	m.bytes += end.bytes - start.bytes
-	return err
+// collectIfMuch collects garbage between two turns if much was allocated since the last collection.
+func (m *memory) collectIfMuch() {
+	const much = 256 << 20
+	if now := allocated(); now.since(*m).bytes > much {
+		runtime.GC()
+		*m = now
+	}
 }

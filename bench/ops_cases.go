@@ -12,18 +12,15 @@ import (
 
 // rowCase is an operation on columns.
 type rowCase struct {
-	name    string
-	columns int // that it takes
-	moved   int // times that a column is read or written from one end to the other
-	// rows of 16 elements that it writes besides, and an index that it takes; they
-	// count in moved
-	matrices, index bool
-	goal            *lapGoal
+	name            string
+	columns         int  // that it takes
+	moved           int  // times that it reads or writes a column, matrices and index included
+	matrices, index bool // it also writes rows of 16 elements, or takes an index
+	goal            *goal
 	run             func(o *native.Ops, a *rowArgs) error
 }
 
-// rowArgs are what an operation works on. Numbers stay between -1 and 1 however often
-// it is repeated.
+// rowArgs are the arguments of an operation. Numbers stay between -1 and 1 however often it runs.
 type rowArgs struct {
 	c        [][]float32
 	matrices []float32
@@ -38,7 +35,7 @@ func (a *rowArgs) quat(k int) native.Quat {
 // step is so short that nothing overflows in any number of repetitions.
 const step = 1e-7
 
-// The operations that other tables take up by name.
+// The operations that other tables name.
 const (
 	opCopy      = "Copy"
 	opIntegrate = "Integrate"
@@ -51,7 +48,7 @@ const (
 var rowCases = []rowCase{
 	{name: opCopy, columns: 2, moved: 2, run: func(o *native.Ops, a *rowArgs) error { return o.Copy(a.c[0], a.c[1]) }},
 	{name: opIntegrate, columns: 2, moved: 3, run: func(o *native.Ops, a *rowArgs) error { return o.Integrate(a.c[0], a.c[1], step) }},
-	{name: "Integrate x, y, z", columns: 6, moved: 9, goal: &lapGoal{0.25, "flecs", 0.26}, run: func(o *native.Ops, a *rowArgs) error {
+	{name: "Integrate x, y, z", columns: 6, moved: 9, goal: &goal{0.25, "flecs", 0.26, 0.26}, run: func(o *native.Ops, a *rowArgs) error {
 		for axis := range 3 {
 			if err := o.Integrate(a.c[axis], a.c[3+axis], step); err != nil {
 				return err
@@ -107,12 +104,12 @@ func rowCaseOf(name string) *rowCase {
 	return &rowCases[slices.IndexFunc(rowCases, func(c rowCase) bool { return c.name == name })]
 }
 
-// args returns columns of random numbers, and an index in random order if one is taken.
+// args returns columns of random numbers, and an index in random order if the operation takes one.
 func (c *rowCase) args(seed uint64, rows int, in layout) *rowArgs {
 	const pageBytes = 4096
 	rng := rand.New(rand.NewPCG(seed, uint64(rows)))
 	stride := stagger.Stride(4 * rows)
-	if in == byPage {
+	if in == oneOffset {
 		stride = (4*rows + pageBytes - 1) / pageBytes * pageBytes
 	}
 	a, mem := &rowArgs{}, stagger.Bytes(c.columns*stride, 0)
@@ -136,7 +133,7 @@ func (c *rowCase) args(seed uint64, rows int, in layout) *rowArgs {
 	return a
 }
 
-// bytes is what the arguments take.
+// bytes returns the size of the arguments.
 func (c *rowCase) bytes(rows int) int {
 	elements := c.columns
 	if c.matrices {
@@ -148,44 +145,43 @@ func (c *rowCase) bytes(rows int) int {
 	return 4 * elements * rows
 }
 
-// opsPlan lists all races of the scene.
+// opsPlan lists all experiments of the scene.
 type opsPlan struct {
 	level native.Level
 	seed  uint64
 	quick bool
 }
 
-// opRows are the numbers of rows of the main table. Those that need more memory than
-// mostBytes are left out.
+// opRows are the numbers of rows of the main table. Operations that need more memory than maxBytes
+// are left out.
 var opRows = []int{1000, 16384, 100000, 1 << 20, 8 << 20}
 
-const mostBytes = 256 << 20
+const maxBytes = 256 << 20
 
-// What races are named after, beside operations.
+// Names of experiments, beside those of operations.
 const (
-	raceBandwidth = "bandwidth"
-	raceColumns   = "columns"
-	raceWorkers   = "workers"
-	raceWorld     = "world"
+	expBandwidth = "bandwidth"
+	expColumns   = "columns"
+	expWorkers   = "workers"
+	expWorld     = "world"
 )
 
-func raceName(of string, rows int) string { return fmt.Sprintf("%s_%d", of, rows) }
+func opName(of string, rows int) string { return fmt.Sprintf("%s_%d", of, rows) }
 
-func (p *opsPlan) races() []*race {
-	var all []*race
+func (p *opsPlan) columnExperiments() (all []*experiment[*operation]) {
 	for _, rows := range p.rows() {
 		for i := range rowCases {
-			if rowCases[i].bytes(rows) <= mostBytes {
-				all = append(all, p.opRace(&rowCases[i], rows))
+			if rowCases[i].bytes(rows) <= maxBytes {
+				all = append(all, p.compareLevels(&rowCases[i], rows))
 			}
 		}
-		all = append(all, p.bandwidthRace(rows))
+		all = append(all, p.compareBandwidth(rows))
 	}
 	for _, rows := range []int{1024, 16384} {
-		all = append(all, p.columnsRace(rows))
+		all = append(all, p.compareColumns(rows))
 	}
 	for _, name := range []string{opIntegrate, opMove, opCompose, opSum} {
-		all = append(all, p.workersRace(rowCaseOf(name)))
+		all = append(all, p.compareWorkers(rowCaseOf(name)))
 	}
 	return all
 }
@@ -197,37 +193,44 @@ func (p *opsPlan) rows() []int {
 	return opRows
 }
 
-// lap returns a lap of an operation, of arguments that open makes.
-func (p *opsPlan) lap(c *rowCase, rows int, level native.Level, in layout) *lap {
-	return &lap{name: c.name, level: level, workers: 1, layout: in, rows: rows, columns: c.moved, runs: runsOf(rows)}
+// operation returns a case as a trial whose arguments the experiment creates when it opens.
+func (p *opsPlan) operation(c *rowCase, rows int, level native.Level, in layout) *operation {
+	return &operation{trial: trial{level: level, workers: 1}, name: c.name, layout: in, rows: rows, columns: c.moved, runs: runsOf(rows)}
 }
 
-// work gives a lap arguments to work on.
-func (l *lap) work(c *rowCase, a *rowArgs) {
-	o := &native.Ops{Level: l.level, Pool: native.NewPool(l.workers)}
+// bind sets the arguments of an operation.
+func (l *operation) bind(a *rowArgs) {
+	c, o := rowCaseOf(l.name), &native.Ops{Level: l.level, Pool: native.NewPool(l.workers)}
 	l.run = func() error { return c.run(o, a) }
 }
 
-// opRace is an operation by the plain loop of level Go and on the level, over the same
-// columns.
-func (p *opsPlan) opRace(c *rowCase, rows int) *race {
-	plain, kernel := p.lap(c, rows, native.Go, byStagger), p.lap(c, rows, p.level, byStagger)
-	kernel.bases = []lapBase{{"go", plain}}
+// experiment returns one in which all operations share columns as c takes them, and of which the
+// first two are to leave the same bits if same is true.
+func (p *opsPlan) experiment(name string, c *rowCase, same bool, operations ...*operation) *experiment[*operation] {
+	return &experiment[*operation]{name, operations, func(*progress) error {
+		a := c.args(p.seed, operations[0].rows, staggered)
+		for _, l := range operations {
+			l.bind(a)
+		}
+		if !same {
+			return nil
+		}
+		return sameBits(a, operations[0], operations[1])
+	}}
+}
+
+// compareLevels compares the plain loop of level Go with the level, over the same columns.
+func (p *opsPlan) compareLevels(c *rowCase, rows int) *experiment[*operation] {
+	plain, kernel := p.operation(c, rows, native.Go, staggered), p.operation(c, rows, p.level, staggered)
+	kernel.comparedWith("go", plain)
 	if rows == 16384 {
 		kernel.goal = c.goal
 	}
-	r := &race{name: raceName(c.name, rows), laps: []*lap{plain, kernel}}
-	r.open = func() error {
-		a := c.args(p.seed, rows, byStagger)
-		plain.work(c, a)
-		kernel.work(c, a)
-		return sameBits(a, plain, kernel)
-	}
-	return r
+	return p.experiment(opName(c.name, rows), c, true, plain, kernel)
 }
 
-// sameBits returns an error unless two laps leave the same in their arguments.
-func sameBits(a *rowArgs, one, other *lap) error {
+// sameBits returns an error unless two operations leave the same in their arguments.
+func sameBits(a *rowArgs, one, other *operation) error {
 	columns := append(slices.Clone(a.c), a.matrices)
 	before := slices.Concat(columns...)
 	if err := one.run(); err != nil {
@@ -248,58 +251,41 @@ func sameBits(a *rowArgs, one, other *lap) error {
 	return nil
 }
 
-// bandwidthRace sets integrating against copying.
-func (p *opsPlan) bandwidthRace(rows int) *race {
-	r := &race{name: raceName(raceBandwidth, rows)}
-	for _, name := range []string{opCopy, opIntegrate} {
-		r.laps = append(r.laps, p.lap(rowCaseOf(name), rows, p.level, byStagger))
-	}
-	r.laps[1].bases = []lapBase{{"copy", r.laps[0]}}
-	r.open = func() error {
-		a := rowCaseOf(opIntegrate).args(p.seed, rows, byStagger)
-		for _, l := range r.laps {
-			l.work(rowCaseOf(l.name), a)
-		}
-		return nil
-	}
-	return r
+// compareBandwidth compares integrating with copying.
+func (p *opsPlan) compareBandwidth(rows int) *experiment[*operation] {
+	c := rowCaseOf(opIntegrate)
+	copying, integrating := p.operation(rowCaseOf(opCopy), rows, p.level, staggered), p.operation(c, rows, p.level, staggered)
+	integrating.comparedWith("copy", copying)
+	return p.experiment(opName(expBandwidth, rows), c, false, copying, integrating)
 }
 
-// columnsRace sets sixteen columns against three, staggered and not.
-func (p *opsPlan) columnsRace(rows int) *race {
-	r := &race{name: raceName(raceColumns, rows)}
-	for _, in := range []layout{byStagger, byPage} {
+// compareColumns compares sixteen columns with three, staggered and not.
+func (p *opsPlan) compareColumns(rows int) *experiment[*operation] {
+	var all []*operation
+	for _, in := range []layout{staggered, oneOffset} {
 		for _, name := range []string{opLerp, opMove} {
-			r.laps = append(r.laps, p.lap(rowCaseOf(name), rows, p.level, in))
+			all = append(all, p.operation(rowCaseOf(name), rows, p.level, in))
 		}
 	}
-	few, many := r.laps[0], r.laps[1]
-	many.bases = []lapBase{{"three_columns", few}}
-	r.laps[2].bases, r.laps[3].bases = []lapBase{{"staggered", few}}, []lapBase{{"staggered", many}}
-	r.open = func() error {
-		for _, l := range r.laps {
-			c := rowCaseOf(l.name)
-			l.work(c, c.args(p.seed, rows, l.layout))
+	all[1].comparedWith("three_columns", all[0])
+	all[2].comparedWith("staggered", all[0])
+	all[3].comparedWith("staggered", all[1])
+	return &experiment[*operation]{opName(expColumns, rows), all, func(*progress) error {
+		for _, l := range all {
+			l.bind(rowCaseOf(l.name).args(p.seed, rows, l.layout))
 		}
 		return nil
-	}
-	return r
+	}}
 }
 
-// workersRace sets two workers against one.
-func (p *opsPlan) workersRace(c *rowCase) *race {
+// compareWorkers compares two workers with one.
+func (p *opsPlan) compareWorkers(c *rowCase) *experiment[*operation] {
 	rows := 1 << 20
 	if p.quick {
 		rows = large
 	}
-	one, two := p.lap(c, rows, p.level, byStagger), p.lap(c, rows, p.level, byStagger)
-	two.workers, two.bases = 2, []lapBase{{"one_worker", one}}
-	r := &race{name: raceName(raceWorkers+"_"+c.name, rows), laps: []*lap{one, two}}
-	r.open = func() error {
-		a := c.args(p.seed, rows, byStagger)
-		one.work(c, a)
-		two.work(c, a)
-		return sameBits(a, one, two)
-	}
-	return r
+	one, two := p.operation(c, rows, p.level, staggered), p.operation(c, rows, p.level, staggered)
+	two.workers = 2
+	two.comparedWith("one_worker", one)
+	return p.experiment(opName(expWorkers+"_"+c.name, rows), c, true, one, two)
 }

@@ -3,12 +3,10 @@ package main
 import (
 	"bytes"
 	"encoding/csv"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"math"
-	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -20,77 +18,120 @@ import (
 	"github.com/evertick/evertick/native"
 )
 
-// The quick scene as JSON and as CSV, by both of its names.
+// The quick scene as JSON and as CSV, by -ops; and its trials.
 func TestOpsReports(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "figures.csv")
-	out := mustRun(t, "-ops", "-quick", "-seed", "5", "-json", "-csv", path)
-	var rep opsReport
-	if err := json.Unmarshal([]byte(out), &rep); err != nil {
-		t.Fatalf("%v\n%s", err, out)
+	var read struct {
+		Scene, Level string
+		Seed         uint64
+		Quick        bool
+		Environment  profile.Environment
+		Figures      []map[string]any
 	}
+	decode(t, mustRun(t, "-ops", "-quick", "-seed", "5", "-json", "-csv", path), &read)
 	best, err := native.Resolve(native.Auto)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if rep.Scene != "ops" || rep.Seed != 5 || !rep.Quick || rep.Level != best.String() || rep.Environment.Go == "" {
-		t.Errorf("%+v", rep)
+	if read.Scene != "ops" || read.Seed != 5 || !read.Quick || read.Level != best.String() || read.Environment.Go == "" {
+		t.Errorf("%+v", read)
 	}
-	for i := range rep.Figures {
-		checkLapFigure(t, &rep.Figures[i])
+	checkTable(t, path, read.Figures, nsPerRow)
+	o := &options{scene: "ops", quick: true, seed: 5, workers: 1}
+	rep := &opsReport{report: o.newReport(best.String())}
+	if err := rep.measure(&opsPlan{level: best, seed: 5, quick: true}, io.Discard); err != nil {
+		t.Fatal(err)
 	}
-	checkOperations(t, &rep)
-	checkComparisons(t, &rep)
-	file, err := os.Open(path)
+	if len(rep.Figures.rows) != len(read.Figures) {
+		t.Errorf("%d figures, %d of the command", len(rep.Figures.rows), len(read.Figures))
+	}
+	for _, l := range rep.operations {
+		checkOperation(t, l)
+	}
+	checkOperations(t, rep)
+	checkComparisons(t, rep)
+	checkOpsText(t, rep)
+}
+
+// checkTable compares the CSV with the JSON: all columns, and goals on the rows of one quantity
+// alone.
+func checkTable(t *testing.T, path string, figures []map[string]any, goalOf string) {
+	t.Helper()
+	lines, err := csv.NewReader(strings.NewReader(readFile(t, path))).ReadAll() // all lines of one length
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer file.Close()
-	checkOpsCSV(t, file, &rep)
-	checkOpsText(t, &rep)
+	if len(lines) != len(figures)+1 || len(figures) == 0 {
+		t.Fatalf("%d lines of the CSV, %d figures of the JSON", len(lines), len(figures))
+	}
+	for i, f := range figures {
+		for k, name := range lines[0] {
+			cell, value := lines[i+1][k], f[name]
+			if v, isNumber := value.(float64); isNumber {
+				if got, err := strconv.ParseFloat(cell, 64); err != nil || math.Abs(got-v) > math.Abs(v)*1e-5 {
+					t.Errorf("line %d, %s: %q, the JSON has %v", i+2, name, cell, v)
+				}
+			} else if value == nil && cell != "" || value != nil && fmt.Sprint(value) != cell {
+				t.Errorf("line %d, %s: %q, the JSON has %v", i+2, name, cell, value)
+			}
+		}
+		if f["goal"] != nil && f["quantity"] != goalOf || f["goal"] == nil && f["peer"] != nil {
+			t.Errorf("line %d: %v", i+2, f)
+		}
+	}
 }
 
-func checkLapFigure(t *testing.T, f *lapFigure) {
+// checkQuantities expects ordered spreads, and as many rounds as the patience allows.
+func checkQuantities(t *testing.T, what string, own *trial, p patience) {
 	t.Helper()
-	what := fmt.Sprintf("%s: %s, %d rows, level %s, %d worker(s), %s", f.Experiment, f.Operation, f.Rows, f.Level, f.Workers, f.Layout)
-	if f.Rows > 1<<16 {
-		t.Errorf("%s: too many rows for -quick", what)
+	if n := own.rounds(); n < p.least || n > p.most {
+		t.Errorf("%s: %d rounds", what, n)
 	}
-	if f.Rounds < quickRaces.least || f.Rounds > quickRaces.most {
-		t.Errorf("%s: %d rounds", what, f.Rounds)
-	}
-	for name, s := range f.Quantities {
+	for name, s := range own.quantities {
 		if !(0 < s.P05 && s.P05 <= s.Median && s.Median <= s.P95) {
 			t.Errorf("%s: %s is %+v", what, name, s)
 		}
 	}
-	_, perColumn := f.Quantities[nsPerRowColumn]
-	_, bandwidth := f.Quantities[gbPerS]
-	if ofColumns := f.Columns > 0; ofColumns != perColumn || ofColumns != bandwidth || ofColumns != (f.Layout != byWorld) {
+}
+
+func checkOperation(t *testing.T, l *operation) {
+	t.Helper()
+	what := fmt.Sprintf("%s: %v, %s", l.experiment, l, l.layout)
+	if l.rows > 1<<16 {
+		t.Errorf("%s: too many rows for -quick", what)
+	}
+	checkQuantities(t, what, &l.trial, quickOps)
+	_, perColumn := l.quantities[nsPerRowColumn]
+	_, bandwidth := l.quantities[gbPerS]
+	if ofColumns := l.columns > 0; ofColumns != perColumn || ofColumns != bandwidth || ofColumns != (l.layout != ofWorld) {
 		t.Errorf("%s: per column %t, bandwidth %t", what, perColumn, bandwidth)
 	}
 }
 
-// checkOperations finds every operation in both ways, and all that is done to a world.
+// checkOperations expects every operation on both levels, and all operations on a world.
 func checkOperations(t *testing.T, rep *opsReport) {
 	t.Helper()
 	for _, c := range rowCases {
 		for _, rows := range opRows[:2] {
-			name := raceName(c.name, rows)
-			plain := rep.find(name, func(f *lapFigure) bool { return !kernel(f) })
-			fast := rep.find(name, kernel)
-			if plain == nil || fast == nil || plain.Level != "go" || fast.Level != rep.Level || fast.Rows != rows || fast.Columns != c.moved {
-				t.Errorf("%s: %+v and %+v", name, plain, fast)
+			name := opName(c.name, rows)
+			pair := of(rep.operations, name)
+			if len(pair) != 2 || pair[0].isKernel() || !pair[1].isKernel() {
+				t.Errorf("%s: %v", name, pair)
 				continue
 			}
-			if wants := c.goal != nil && rows == 16384; wants != (fast.Goal != nil) || plain.Goal != nil {
-				t.Errorf("%s: goal %v", name, fast.Goal)
+			plain, fast := pair[0], pair[1]
+			if plain.level != native.Go || fast.level.String() != rep.Level || fast.rows != rows || fast.columns != c.moved {
+				t.Errorf("%s: %+v and %+v", name, plain, fast)
+			}
+			if wants := c.goal != nil && rows == 16384; wants != (fast.goal != nil) || plain.goal != nil {
+				t.Errorf("%s: goal %v", name, fast.goal)
 			}
 		}
 	}
-	for _, c := range worldCases {
-		f := rep.find(raceWorld, func(f *lapFigure) bool { return f.Operation == c.name })
-		if f == nil || (f.Goal != nil) != (c.goal != nil) || f.Rows != max(1, c.parts) {
-			t.Errorf("%s: %+v", c.name, f)
+	world := of(rep.operations, expWorld)
+	for i, c := range worldCases {
+		if l := world[i]; l.name != c.name || l.goal != c.goal || l.rows != max(1, c.parts) {
+			t.Errorf("%s: %+v", c.name, l)
 		}
 	}
 }
@@ -99,63 +140,31 @@ func checkComparisons(t *testing.T, rep *opsReport) {
 	t.Helper()
 	for _, c := range []struct {
 		experiment, operation, quantity string
-		is                              func(f *lapFigure) bool
+		is                              func(l *operation) bool
 	}{
-		{"bandwidth_16384", opIntegrate, "gb_per_s_ratio_to_copy", nil},
-		{"columns_16384", opMove, "gb_per_s_ratio_to_three_columns", func(f *lapFigure) bool { return f.Layout == byStagger }},
-		{"columns_16384", opMove, "ns_per_row_ratio_to_staggered", func(f *lapFigure) bool { return f.Layout == byPage }},
-		{"columns_1024", opLerp, "ns_per_row_ratio_to_staggered", func(f *lapFigure) bool { return f.Layout == byPage }},
-		{"workers_Move_65536", opMove, "ns_per_row_ratio_to_one_worker", func(f *lapFigure) bool { return f.Workers == 2 }},
+		{"bandwidth_16384", opIntegrate, "gb_per_s_ratio_to_copy", func(*operation) bool { return true }},
+		{"columns_16384", opMove, "gb_per_s_ratio_to_three_columns", func(l *operation) bool { return l.layout == staggered }},
+		{"columns_16384", opMove, "ns_per_row_ratio_to_staggered", func(l *operation) bool { return l.layout == oneOffset }},
+		{"columns_1024", opLerp, "ns_per_row_ratio_to_staggered", func(l *operation) bool { return l.layout == oneOffset }},
+		{"workers_Move_65536", opMove, "ns_per_row_ratio_to_one_worker", func(l *operation) bool { return l.workers == 2 }},
 	} {
-		f := rep.find(c.experiment, func(f *lapFigure) bool { return f.Operation == c.operation && (c.is == nil || c.is(f)) })
-		if f == nil {
-			t.Errorf("no %s in %s", c.operation, c.experiment)
-		} else if _, ok := f.Quantities[c.quantity]; !ok {
-			t.Errorf("%s in %s has no %s: %v", c.operation, c.experiment, c.quantity, f.Quantities)
+		found := false
+		for _, l := range of(rep.operations, c.experiment) {
+			if l.name == c.operation && c.is(l) {
+				_, found = l.quantities[c.quantity]
+			}
 		}
-	}
-}
-
-func checkOpsCSV(t *testing.T, r io.Reader, rep *opsReport) {
-	t.Helper()
-	lines, err := csv.NewReader(r).ReadAll() // all lines of one length
-	if err != nil {
-		t.Fatal(err)
-	}
-	if !slices.Equal(lines[0], opsCSVHead) {
-		t.Errorf("columns %q", lines[0])
-	}
-	at := 1
-	for i := range rep.Figures {
-		f := &rep.Figures[i]
-		for range f.Quantities {
-			if at == len(lines) {
-				t.Fatalf("%d lines are too few", at)
-			}
-			cell := func(name string) string { return lines[at][slices.Index(opsCSVHead, name)] }
-			median, err := strconv.ParseFloat(cell("median"), 64)
-			want, ok := f.Quantities[cell("quantity")]
-			if err != nil || !ok || math.Abs(median-want.Median) > want.Median*1e-5 || cell("experiment") != f.Experiment || cell("operation") != f.Operation {
-				t.Errorf("line %d: %q, %v; the JSON has %+v", at, lines[at], err, want)
-			}
-			if hasGoal := cell("quantity") == nsPerRow && f.Goal != nil; hasGoal != (cell("goal") != "") || (cell("peer") != "") != (hasGoal && f.Goal.Peer != "") {
-				t.Errorf("line %d: goal %q, peer %q", at, cell("goal"), cell("peer"))
-			}
-			at++
+		if !found {
+			t.Errorf("%s in %s has no %s", c.operation, c.experiment, c.quantity)
 		}
-	}
-	if at != len(lines) {
-		t.Errorf("%d lines of the CSV, %d of the JSON", len(lines), at)
 	}
 }
 
 func checkOpsText(t *testing.T, rep *opsReport) {
 	t.Helper()
 	var b bytes.Buffer
-	if err := rep.writeText(&b); err != nil {
-		t.Fatal(err)
-	}
-	parts := []string{"× go", "GB/s", "flecs 0.26", "one offset", "× staggered", "× Lerp", "one worker", "16,384 entities", "Ark 41.0", "8,388,608"}
+	rep.write(&b)
+	parts := []string{"× go", "GB/s", "flecs 0.26", "one offset", "× staggered", "× Lerp", "one worker", "16,384 entities", "Ark 41", "8,388,608"}
 	for _, c := range rowCases {
 		parts = append(parts, "  "+c.name+"  ")
 	}
@@ -189,12 +198,12 @@ func TestOpsOfOneLevel(t *testing.T) {
 func TestOpsPlan(t *testing.T) {
 	plan := opsPlan{level: native.Go}
 	var names []string
-	for _, r := range plan.races() {
-		names = append(names, r.name)
+	for _, e := range plan.columnExperiments() {
+		names = append(names, e.name)
 	}
 	for _, name := range []string{"Move_1000", "Move_1048576", "Integrate_8388608", "bandwidth_8388608", "columns_1024", "workers_Sum_1048576"} {
 		if !slices.Contains(names, name) {
-			t.Errorf("no race %s", name)
+			t.Errorf("no experiment %s", name)
 		}
 	}
 	for _, name := range []string{"Move_8388608", "Compose_8388608"} {
@@ -203,18 +212,18 @@ func TestOpsPlan(t *testing.T) {
 		}
 	}
 	if n := len(slices.Compact(slices.Sorted(slices.Values(names)))); n != len(names) {
-		t.Errorf("%d races have %d names", len(names), n)
+		t.Errorf("%d experiments have %d names", len(names), n)
 	}
 }
 
-// A lap that leaves something else is not timed.
-func TestLapsAreChecked(t *testing.T) {
+// An operation that leaves other results is not timed.
+func TestOperationsAreChecked(t *testing.T) {
 	c := rowCaseOf(opIntegrate)
-	a := c.args(1, 1000, byStagger)
+	a := c.args(1, 1000, staggered)
 	plan := opsPlan{level: native.Go}
-	one, other := plan.lap(c, 1000, native.Go, byStagger), plan.lap(c, 1000, native.Go, byStagger)
-	one.work(c, a)
-	other.work(c, a)
+	one, other := plan.operation(c, 1000, native.Go, staggered), plan.operation(c, 1000, native.Go, staggered)
+	one.bind(a)
+	other.bind(a)
 	if err := sameBits(a, one, other); err != nil {
 		t.Error(err)
 	}
@@ -224,13 +233,13 @@ func TestLapsAreChecked(t *testing.T) {
 	}
 	other.run = func() error { return io.ErrUnexpectedEOF }
 	if err := sameBits(a, one, other); !errors.Is(err, io.ErrUnexpectedEOF) {
-		t.Errorf("the lap's error becomes %v", err)
+		t.Errorf("the operation's error becomes %v", err)
 	}
 }
 
 // Columns begin where their layout says.
 func TestLayouts(t *testing.T) {
-	for in, step := range map[layout]int{byStagger: 64, byPage: 0} {
+	for in, step := range map[layout]int{staggered: 64, oneOffset: 0} {
 		for k, c := range rowCaseOf(opMove).args(1, 1000, in).c {
 			if got := int(uintptr(unsafe.Pointer(&c[0])) % 4096); got != k*step%4096 {
 				t.Errorf("%s: column %d begins at %d of a page", in, k, got)
@@ -239,35 +248,39 @@ func TestLayouts(t *testing.T) {
 	}
 }
 
-// Durations by hand, and what they come to.
-func TestLapFigure(t *testing.T) {
-	copying := &lap{columns: 2, ns: []float64{2, 2, 4}}
-	f := newLapFigure("by hand", &lap{
-		name: "Double", level: native.Go, workers: 1, layout: byStagger, rows: 1000, columns: 4,
-		ns: []float64{1, 2, 4}, goal: &lapGoal{3, "peer", 5}, bases: []lapBase{{"copy", copying}},
-	})
+// The quantities of samples that were written by hand.
+func TestOperationQuantities(t *testing.T) {
+	copying, double := &operation{columns: 2}, &operation{columns: 4}
+	double.comparedWith("copy", copying)
+	for _, ns := range []float64{1, 2, 4} {
+		copying.add(copying.sample(max(2, ns)))
+		double.add(double.sample(ns))
+	}
+	double.evaluate()
 	for name, want := range map[string]spread{
 		nsPerRow: {2, 1, 4}, nsPerRowColumn: {0.5, 0.25, 1}, gbPerS: {8, 4, 16},
 		"ns_per_row_ratio_to_copy": {1, 1, 2}, "gb_per_s_ratio_to_copy": {2, 2, 4},
 	} {
-		if got := f.Quantities[name]; got != want {
+		if got := double.quantities[name]; got != want {
 			t.Errorf("%s: %+v, want %+v", name, got, want)
 		}
 	}
-	if len(f.Quantities) != 5 || f.Rounds != 3 || *f.Goal != (lapFigureGoal{3, "peer", 5}) {
-		t.Errorf("%+v", f)
+	if len(double.quantities) != 5 || double.rounds() != 3 {
+		t.Errorf("%+v", double)
 	}
-	whole := newLapFigure("by hand", &lap{rows: 1, ns: []float64{20}})
-	if len(whole.Quantities) != 1 || whole.text(nsPerRow) != "20.0" || whole.Goal.String() != "–\t–" {
+	whole := &operation{rows: 1}
+	whole.add(whole.sample(20))
+	whole.evaluate()
+	if len(whole.quantities) != 1 || cellText(whole.median(nsPerRow)) != "20.0" || whole.goal.cell() != nil || whole.goal.String() != "–" {
 		t.Errorf("%+v", whole)
 	}
 }
 
-// What is done to a world leaves it as the next run needs it.
+// Each operation on a world leaves it as the next run needs it.
 func TestWorldCases(t *testing.T) {
 	for i := range worldCases {
 		c := &worldCases[i]
-		s, err := newWorldScene(1)
+		s, err := newFullWorld(1)
 		if err != nil {
 			t.Fatal(err)
 		}

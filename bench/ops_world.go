@@ -6,22 +6,22 @@ import (
 	"github.com/evertick/evertick/ecs"
 )
 
-// worldCase is something that is done to a world of 16,384 entities with 14 columns,
-// or to each of its entities.
+// worldCase is an operation on a world of 16,384 entities with 14 columns, or on each of its
+// entities.
 type worldCase struct {
 	name  string
-	parts int // entities, or others that the time is divided by; 0: the whole
-	goal  *lapGoal
-	ready func(s *worldScene) error // nil: nothing
-	run   func(s *worldScene) error
+	parts int // entities or matches by which the time is divided; 0: the whole world
+	goal  *goal
+	ready func(s *fullWorld) error // nil: nothing
+	run   func(s *fullWorld) error
 }
 
-// worldScene is a full world, with all that is asked of it. Ids are in random order, as
-// those of entities are that were found by where they stand.
-type worldScene struct {
+// fullWorld is a full world with the arguments of all operations. Ids are in random order, like
+// those that a query of positions returns.
+type fullWorld struct {
 	world   *ecs.World
 	ids     []ecs.ID
-	order   []int // in which ids are gone through
+	order   []int // in which entities are destroyed
 	handles []ecs.Handle
 	names   []string
 	marked  ecs.Tag // by one entity in ten
@@ -29,7 +29,7 @@ type worldScene struct {
 	query   *ecs.Query
 	copy    *ecs.World
 	bytes   []byte
-	sum     uint64 // so that nothing is left out that only reads
+	sum     uint64 // of what was read, so that the compiler keeps the reads
 }
 
 const (
@@ -37,11 +37,11 @@ const (
 	markedRatio = 10
 )
 
-func newWorldScene(seed uint64) (*worldScene, error) {
-	s := &worldScene{ids: make([]ecs.ID, worldRows)}
+func newFullWorld(seed uint64) (*fullWorld, error) {
+	s := &fullWorld{ids: make([]ecs.ID, worldRows)}
 	rng := rand.New(rand.NewPCG(seed, worldRows))
 	var err error
-	if s.world, err = newFullWorld(s.ids, rng); err != nil {
+	if s.world, err = populatedWorld(s.ids, rng); err != nil {
 		return nil, err
 	}
 	s.order = rng.Perm(worldRows)
@@ -64,9 +64,8 @@ func newWorldScene(seed uint64) (*worldScene, error) {
 	return s, nil
 }
 
-// newFullWorld returns a world with four columns of its user's, beside those of
-// transforms.
-func newFullWorld(ids []ecs.ID, rng *rand.Rand) (*ecs.World, error) {
+// populatedWorld returns a world with four columns beside those of transforms.
+func populatedWorld(ids []ecs.ID, rng *rand.Rand) (*ecs.World, error) {
 	w, err := ecs.New(ecs.Config{Capacity: worldRows})
 	if err != nil {
 		return nil, err
@@ -90,18 +89,18 @@ func newFullWorld(ids []ecs.ID, rng *rand.Rand) (*ecs.World, error) {
 	return w, nil
 }
 
-// empty despawns all, in random order.
-func (s *worldScene) empty() error {
+// empty destroys all entities, in random order.
+func (s *fullWorld) empty() error {
 	for _, i := range s.order {
 		s.world.Despawn(s.ids[i])
 	}
 	return nil
 }
 
-func (s *worldScene) fill() error { return s.world.SpawnN(s.ids) }
+func (s *fullWorld) fill() error { return s.world.SpawnN(s.ids) }
 
 // refill makes the world full again.
-func (s *worldScene) refill() error {
+func (s *fullWorld) refill() error {
 	if s.world.Len() > 0 {
 		return nil
 	}
@@ -109,7 +108,7 @@ func (s *worldScene) refill() error {
 }
 
 var worldCases = []worldCase{
-	{"create", worldRows, &lapGoal{35, "Ark", 41}, (*worldScene).empty, func(s *worldScene) (err error) {
+	{"create", worldRows, &goal{35, "Ark", 41, 41}, (*fullWorld).empty, func(s *fullWorld) (err error) {
 		for i := range s.ids {
 			if s.ids[i], err = s.world.Spawn(); err != nil {
 				return err
@@ -117,19 +116,19 @@ var worldCases = []worldCase{
 		}
 		return nil
 	}},
-	{"create, batch", worldRows, &lapGoal{12, "Ark", 12}, (*worldScene).empty, (*worldScene).fill},
-	{"destroy", worldRows, &lapGoal{18, "Ark", 23}, (*worldScene).refill, (*worldScene).empty},
-	{"destroy, batch", worldRows, &lapGoal{4, "Ark", 3.8}, (*worldScene).refill, func(s *worldScene) error {
+	{"create, batch", worldRows, &goal{12, "Ark", 12, 12}, (*fullWorld).empty, (*fullWorld).fill},
+	{"destroy", worldRows, &goal{18, "Ark", 23, 23}, (*fullWorld).refill, (*fullWorld).empty},
+	{"destroy, batch", worldRows, &goal{4, "Ark", 3.8, 3.8}, (*fullWorld).refill, func(s *fullWorld) error {
 		return s.world.DespawnN(s.ids)
 	}},
-	{"access by id", worldRows, &lapGoal{1.5, "arche", 3.6}, nil, func(s *worldScene) error {
+	{"access by id", worldRows, &goal{1.5, "arche", 3.6, 3.6}, nil, func(s *fullWorld) error {
 		for _, id := range s.ids {
 			slot, _ := s.world.Slot(id)
 			s.sum += uint64(slot)
 		}
 		return nil
 	}},
-	{"access by handle", worldRows, nil, nil, func(s *worldScene) error {
+	{"access by handle", worldRows, nil, nil, func(s *fullWorld) error {
 		for _, h := range s.handles {
 			if s.world.Valid(h) {
 				s.sum += uint64(h.Slot)
@@ -137,7 +136,7 @@ var worldCases = []worldCase{
 		}
 		return nil
 	}},
-	{"access by string", worldRows, &lapGoal{7, "", 0}, nil, func(s *worldScene) error {
+	{"access by string", worldRows, &goal{7, "", 0, 0}, nil, func(s *fullWorld) error {
 		for _, name := range s.names {
 			id, err := ecs.ParseID(name)
 			if err != nil {
@@ -148,7 +147,7 @@ var worldCases = []worldCase{
 		}
 		return nil
 	}},
-	{"set or unset a tag", 2 * worldRows, &lapGoal{2, "EnTT", 15}, nil, func(s *worldScene) error {
+	{"set or unset a tag", 2 * worldRows, &goal{2, "EnTT", 15, 15}, nil, func(s *fullWorld) error {
 		for _, id := range s.ids {
 			s.other.Set(id)
 		}
@@ -157,51 +156,42 @@ var worldCases = []worldCase{
 		}
 		return nil
 	}},
-	{"query by tag, a match", worldRows / markedRatio, nil, nil, func(s *worldScene) error {
+	{"query by tag, a match", worldRows / markedRatio, nil, nil, func(s *fullWorld) error {
 		for slot := range s.query.All() {
 			s.sum += uint64(slot)
 		}
 		return nil
 	}},
-	{"hash", 0, nil, nil, func(s *worldScene) error {
+	{"hash", 0, nil, nil, func(s *fullWorld) error {
 		s.sum += s.world.Hash()
 		return nil
 	}},
-	{"snapshot", 0, &lapGoal{25000, "a copy", 19500}, nil, func(s *worldScene) error {
+	{"snapshot", 0, &goal{25000, "a copy", 19500, 19500}, nil, func(s *fullWorld) error {
 		s.bytes = s.world.Snapshot(s.bytes[:0])
 		return nil
 	}},
-	{"copy from a world", 0, &lapGoal{25000, "a copy", 19500}, nil, func(s *worldScene) error {
+	{"copy from a world", 0, &goal{25000, "a copy", 19500, 19500}, nil, func(s *fullWorld) error {
 		return s.copy.CopyFrom(s.world)
 	}},
 }
 
-// worldRaces are races of one lap each: what changes a world leaves it full or empty,
-// and the next lap needs it full.
-func (p *opsPlan) worldRaces() []*race {
-	var all []*race
+// worldExperiments have one trial each: an operation that changes a world leaves it full or empty,
+// and the next needs it full.
+func (p *opsPlan) worldExperiments() (all []*experiment[*operation]) {
 	for i := range worldCases {
-		all = append(all, p.worldRace(&worldCases[i]))
+		c := &worldCases[i]
+		l := &operation{trial: trial{level: p.level, workers: 1, goal: c.goal}, name: c.name, rows: max(1, c.parts), runs: runsOf(worldRows)}
+		if c.ready != nil {
+			l.runs = 1
+		}
+		all = append(all, &experiment[*operation]{expWorld, []*operation{l}, func(*progress) error {
+			s, err := newFullWorld(p.seed)
+			l.run = func() error { return c.run(s) }
+			if c.ready != nil {
+				l.ready = func() error { return c.ready(s) }
+			}
+			return err
+		}})
 	}
 	return all
-}
-
-func (p *opsPlan) worldRace(c *worldCase) *race {
-	l := &lap{name: c.name, level: p.level, workers: 1, rows: max(1, c.parts), runs: runsOf(worldRows), goal: c.goal}
-	if c.ready != nil {
-		l.runs = 1
-	}
-	r := &race{name: raceWorld, laps: []*lap{l}}
-	r.open = func() error {
-		s, err := newWorldScene(p.seed)
-		if err != nil {
-			return err
-		}
-		l.run = func() error { return c.run(s) }
-		if c.ready != nil {
-			l.ready = func() error { return c.ready(s) }
-		}
-		return nil
-	}
-	return r
 }

@@ -10,32 +10,30 @@ import (
 	"github.com/evertick/evertick/loop"
 )
 
-// -paced lets ways to come to a step take turns in one run: back to back, as benchmarks do, and
-// paced, as games do. Before a paced step the CPU slept or ran other programs, so
-// that caches and branch predictors hold less of what the step needs. -causes adds ways that take one of the possible causes away, or bring
-// it about without sleep.
+// -paced lets ways to start a step take turns in one run: back to back, as benchmarks do, and
+// paced, as games do. Before a paced step the CPU slept or ran other programs, so that caches and
+// branch predictors hold less of what the step needs. -causes adds ways that remove one of the
+// possible causes, or bring it about without sleep.
 
 // pacedHz is the rate of -paced.
 const pacedHz = 60
 
 const (
-	pacedSkip = 2                  // steps of a turn, the first, which follow on another way and are not counted
+	pacedSkip = 2                  // first steps of a turn, which follow another way and do not count
 	pacedTurn = 5*turn + pacedSkip // steps of a turn
 )
 
-// pacedWay is a way to come to a step.
+// pacedWay is a way to start a step.
 type pacedWay struct {
-	name  string
-	sleep bool         // until the step is due, by the clock of Precise
-	spin  bool         // until it is due, by reading the clock
-	early int64        // ns by which sleep or spin ends before
-	ready func() error // what is done then; nil: nothing
-	// margin is what the clock has done in the time that it would spin: see
-	// loop.PreciseClock.SleepRehearsing.
-	margin func()
+	name   string
+	sleep  bool         // until the step is due, by the clock of Precise
+	spin   bool         // until it is due, by reading the clock
+	early  int64        // ns before that time at which sleep or spin ends
+	ready  func() error // called then; nil: nothing
+	margin func()       // called in the time for which the clock would spin: see loop.PreciseClock.SleepRehearsing
 }
 
-// pacedTurns has the ways take turns.
+// pacedTurns lets the ways take turns.
 type pacedTurns struct {
 	ways   []pacedWay
 	warmup int
@@ -55,15 +53,12 @@ const (
 	pacedSteps
 )
 
-// newPacedTurns returns the ways for a scene. twin makes another of the same kind; nil: without causes.
-func newPacedTurns(warmup int, s *scene, twin func() (*scene, error)) (*pacedTurns, error) {
+// newPacedTurns returns the ways for a scene. The twin is another scene of the same kind; nil:
+// without causes.
+func newPacedTurns(warmup int, s, twin *simulation) *pacedTurns {
 	t := &pacedTurns{warmup: warmup, ways: []pacedWay{{name: "back to back"}, {name: "paced", sleep: true}}, clock: new(loop.PreciseClock), spin: new(loop.SpinClock)}
 	if twin == nil {
-		return t, nil
-	}
-	other, err := twin()
-	if err != nil {
-		return nil, err
+		return t
 	}
 	const awake = 500_000
 	t.junk = make([]byte, 64<<20) // more than the caches hold
@@ -71,30 +66,30 @@ func newPacedTurns(warmup int, s *scene, twin func() (*scene, error)) (*pacedTur
 		t.junk[i] = byte(i)
 	}
 	read := func() error {
-		t.sum += byte(s.sim.World.Hash() + s.sim.Physics.Hash()) // both read all that they hold
+		t.sum += byte(s.World.Hash() + s.Physics.Hash()) // both read all their data
 		return nil
 	}
 	rehearse := func() error {
-		if err := other.sim.CopyFrom(s.sim); err != nil {
+		if err := twin.CopyFrom(s.Sim); err != nil {
 			return err
 		}
-		return other.step()
+		return twin.step()
 	}
 	t.ways = append(t.ways,
-		pacedWay{name: "spun", spin: true},                            // the same time, without sleep
-		pacedWay{name: "paced, awake", sleep: true, early: awake},     // spun for the last half millisecond
-		pacedWay{name: "paced, read", sleep: true, ready: read},       // data in the caches
-		pacedWay{name: "paced, twin", sleep: true, ready: other.step}, // code and branches: a twin of the scene has run a step
-		pacedWay{name: "spun, cold", spin: true, ready: t.evict},      // cold caches, without sleep
-		pacedWay{name: "paced, copy", sleep: true, ready: rehearse},   // the same step, of a copy of the state
-		pacedWay{name: "paced, margin", sleep: true, margin: func() { // twin and read, as Config.Rehearse has it
-			t.twinErr = errors.Join(t.twinErr, other.step(), read())
+		pacedWay{name: "spun", spin: true},                           // the same time, without sleep
+		pacedWay{name: "paced, awake", sleep: true, early: awake},    // spun for the last half millisecond
+		pacedWay{name: "paced, read", sleep: true, ready: read},      // data in the caches
+		pacedWay{name: "paced, twin", sleep: true, ready: twin.step}, // code and branches: a twin of the scene has run a step
+		pacedWay{name: "spun, cold", spin: true, ready: t.evict},     // cold caches, without sleep
+		pacedWay{name: "paced, copy", sleep: true, ready: rehearse},  // the same step, of a copy of the state
+		pacedWay{name: "paced, margin", sleep: true, margin: func() { // twin and read, as Config.Rehearse does
+			t.twinErr = errors.Join(t.twinErr, twin.step(), read())
 			t.rehearsals++
 		}})
-	return t, nil
+	return t
 }
 
-// evict fills the caches with something else.
+// evict fills the caches with other data.
 func (t *pacedTurns) evict() error {
 	for i := 0; i < len(t.junk); i += 64 {
 		t.sum += t.junk[i]
@@ -102,14 +97,15 @@ func (t *pacedTurns) evict() error {
 	return nil
 }
 
-// way returns the way of a measured step, from 0, and whether it counts. Which way begins changes.
+// way returns the way of a measured step, from 0, and whether the step counts. The way that begins
+// changes.
 func (t *pacedTurns) way(i int) (way int, counts bool) {
 	turn := i / pacedTurn
 	n := len(t.ways)
 	return (turn + turn/n) % n, i%pacedTurn >= pacedSkip
 }
 
-// before waits for a tick as its way has it.
+// before waits for a tick in its way.
 func (t *pacedTurns) before(tick int) error {
 	i := tick - t.warmup
 	if i < 0 {
@@ -145,7 +141,7 @@ func (t *pacedTurns) before(tick int) error {
 }
 
 // report adds the durations of each way to the run, and keeps the paced steps as its steps.
-func (t *pacedTurns) report(run *profile.Run, seed uint64) {
+func (t *pacedTurns) report(run *profile.Run) {
 	all := run.Steps
 	if all.Len() < 2*pacedTurn {
 		run.Unwatched = append(run.Unwatched, fmt.Sprintf("steps back to back and paced, by turns: %d steps are fewer than two turns", all.Len()))
@@ -158,8 +154,7 @@ func (t *pacedTurns) report(run *profile.Run, seed uint64) {
 		case k == backToBack:
 			first = only.Ns
 		case only.Len() > 0 && len(first) > 0:
-			n := min(only.Len(), len(first))
-			w.Times.Median, w.Times.Low, w.Times.High = medianRatio(only.Ns[:n], first[:n], seed)
+			w.Times = medianRatio(w.Name, only.Ns, first)
 		}
 		if t.ways[k].margin != nil {
 			run.Unwatched = append(run.Unwatched, fmt.Sprintf("%s: %d of its steps had time for a rehearsal; %d count", w.Name, t.rehearsals, only.Len()))

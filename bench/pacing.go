@@ -8,14 +8,25 @@ import (
 	"slices"
 	"time"
 
-	"github.com/evertick/evertick/bench/profile"
 	"github.com/evertick/evertick/loop"
+	"github.com/evertick/evertick/native"
 )
 
-// pacingScene is the scene of ways to wait for a frame: it has no ticks either.
-const pacingScene = "pacing"
+func init() {
+	register(scene{
+		name: "pacing", family: withoutTicks, flags: []string{"quick", "csv"},
+		help: "how late frames begin at 60 and 1,000 Hz, and the CPU time of waiting, by each pacing of package loop and by hand",
+		run: func(o *options, _ native.Level, stdout, stderr io.Writer) error {
+			plan := longPacing
+			if o.quick {
+				plan = quickPacing
+			}
+			return o.runPacing(&plan, stdout, stderr)
+		},
+	})
+}
 
-// pacingPlan says how long each way is watched.
+// pacingPlan is how long each way to wait is measured.
 type pacingPlan struct {
 	rates  []int64       // Hz
 	rounds int           // in which the ways take turns
@@ -29,26 +40,17 @@ var (
 	quickPacing = pacingPlan{rates: []int64{60, 1000}, rounds: 1, turn: time.Second, warmup: 600 * time.Millisecond, free: 200_000}
 )
 
-func (o *options) pacingPlan() *pacingPlan {
-	if o.quick {
-		return &quickPacing
-	}
-	return &longPacing
-}
-
-// pacingInfo tells by what precise frames are paced here.
+// pacingInfo names the method that paces precise frames here.
 func pacingInfo() string {
 	return fmt.Sprintf("pacing %v by %s", loop.Precise, new(loop.PreciseClock).Method())
 }
 
-// wayToWait is a way to pace frames, and how its frames came out.
+// wayToWait is a way to pace frames, with the lateness of its frames.
 type wayToWait struct {
 	name   string
 	hz     int64
 	method func() string
-	// run paces frames for so long and calls late with the nanoseconds by which each
-	// came too late.
-	run func(d time.Duration, late func(ns int64)) error
+	run    func(d time.Duration, late func(ns int64)) error // paces frames, and calls late with the lateness of each
 
 	precise *loop.PreciseClock  // nil: another
 	learnt  []loop.WakeLateness // at the end of each turn
@@ -58,8 +60,8 @@ type wayToWait struct {
 	cpuKnown  bool
 }
 
-// waysToWait returns those that are compared at a rate: what Go programs do by hand,
-// and the pacings that wait.
+// waysToWait returns the ways that are compared at a rate: what Go programs do by hand, and the
+// pacings that wait.
 func waysToWait(hz int64) []*wayToWait {
 	by := func(method string) func() string { return func() string { return method } }
 	ways := []*wayToWait{
@@ -77,19 +79,20 @@ func waysToWait(hz int64) []*wayToWait {
 	return ways
 }
 
-// witness says how late steps are by a clock of its own, on the schedule that begins when the first
-// wait does: what paces them has no part in it but for that moment.
-type witness struct {
+// stopwatch measures how late steps are by a clock of its own, on the schedule that begins with the
+// first wait. The clock that paces the steps provides only that moment.
+type stopwatch struct {
 	hz    int64
 	begin time.Duration
 	byGo  bool // the system has no such clock: by package time
 	start time.Time
 }
 
-// newWitness calls begin, which reads the clock that paces, just after it has read its own: again if
-// the machine has interrupted that, which would make all steps look late. None looks early by it.
-func newWitness(hz int64, begin func()) *witness {
-	w := &witness{hz: hz}
+// newStopwatch reads its own clock and then calls begin, which reads the clock that paces. It does
+// so again if the machine interrupted it between the two, which would make all steps look late. No
+// step looks early because of it.
+func newStopwatch(hz int64, begin func()) *stopwatch {
+	w := &stopwatch{hz: hz}
 	for range 20 {
 		w.start, w.begin = time.Now(), systemTime()
 		begin()
@@ -101,7 +104,7 @@ func newWitness(hz int64, begin func()) *witness {
 }
 
 // late returns by how much step i, from 0, begins too late now, in nanoseconds.
-func (w *witness) late(i uint64) int64 {
+func (w *stopwatch) late(i uint64) int64 {
 	passed := time.Duration(0)
 	if w.byGo {
 		passed = time.Since(w.start)
@@ -111,22 +114,22 @@ func (w *witness) late(i uint64) int64 {
 	return int64(passed) - int64(i+1)*int64(time.Second)/w.hz
 }
 
-// anchored is a clock that makes the witness begin with the time from which a run counts.
+// anchored is a clock that starts the stopwatch at the time from which a run counts.
 type anchored struct {
 	loop.Clock
 	hz int64
-	w  *witness
+	w  *stopwatch
 }
 
 func (a *anchored) Now() (now int64) {
 	if a.w != nil {
 		return a.Clock.Now()
 	}
-	a.w = newWitness(a.hz, func() { now = a.Clock.Now() })
+	a.w = newStopwatch(a.hz, func() { now = a.Clock.Now() })
 	return now
 }
 
-// pacedRun paces frames by Loop.Run and lets a witness measure how late their steps begin.
+// pacedRun paces frames by Loop.Run; a stopwatch measures how late their steps begin.
 func pacedRun(hz int64, clock loop.Clock) func(time.Duration, func(int64)) error {
 	return func(d time.Duration, late func(int64)) error {
 		l, err := loop.New(loop.Config{RateNum: hz})
@@ -135,7 +138,7 @@ func pacedRun(hz int64, clock loop.Clock) func(time.Duration, func(int64)) error
 		}
 		end := clock.Now() + int64(d)
 		watched := &anchored{Clock: clock, hz: hz}
-		dropped := uint64(0) // steps that the schedule had, and the loop has not
+		dropped := uint64(0) // steps of the schedule that the loop did not run
 		step := func(tick uint64) error {
 			late(watched.w.late(tick + dropped))
 			if clock.Now() >= end {
@@ -147,13 +150,13 @@ func pacedRun(hz int64, clock loop.Clock) func(time.Duration, func(int64)) error
 	}
 }
 
-// sleepByHand waits by time.Sleep for targets on an absolute grid, so that it does
-// not drift; targets that have passed meanwhile are left out, as a Loop does.
+// sleepByHand waits by time.Sleep for targets on an absolute grid, so that it does not drift. Like
+// a Loop it drops targets that have already passed.
 func sleepByHand(hz int64) func(time.Duration, func(int64)) error {
 	period := time.Second / time.Duration(hz)
 	return func(d time.Duration, late func(int64)) error {
 		var start time.Time
-		w := newWitness(hz, func() { start = time.Now() })
+		w := newStopwatch(hz, func() { start = time.Now() })
 		for at := period; at < d; at += period {
 			time.Sleep(at - time.Since(start))
 			late(w.late(uint64(at/period) - 1))
@@ -163,14 +166,14 @@ func sleepByHand(hz int64) func(time.Duration, func(int64)) error {
 	}
 }
 
-// tickByHand waits for a time.Ticker, whose grid is absolute as well. What counts is
-// when the program gets to see the tick, not the time that stands in it.
+// tickByHand waits for a time.Ticker, whose grid is absolute as well. What counts is when the
+// program receives the tick, not the time that the tick contains.
 func tickByHand(hz int64) func(time.Duration, func(int64)) error {
 	period := time.Second / time.Duration(hz)
 	return func(d time.Duration, late func(int64)) error {
 		var start time.Time
 		var ticker *time.Ticker
-		w := newWitness(hz, func() {
+		w := newStopwatch(hz, func() {
 			start = time.Now()
 			if ticker == nil {
 				ticker = time.NewTicker(period)
@@ -188,8 +191,8 @@ func tickByHand(hz int64) func(time.Duration, func(int64)) error {
 	}
 }
 
-// watch runs w for d; what came out is kept unless it is the warm-up.
-func (w *wayToWait) watch(d time.Duration, warmup bool) error {
+// measure runs w for d and keeps the results, unless it is the warm-up.
+func (w *wayToWait) measure(d time.Duration, warmup bool) error {
 	if warmup {
 		return w.run(d, func(int64) {})
 	}
@@ -208,7 +211,7 @@ func (w *wayToWait) watch(d time.Duration, warmup bool) error {
 	return err
 }
 
-// freeFrame returns what a frame takes that waits for nothing and has one empty step.
+// freeFrame returns the time of a frame that does not wait and has one empty step.
 func (p *pacingPlan) freeFrame() (ns float64, err error) {
 	l, err := loop.New(loop.Config{Pacing: loop.Uncapped})
 	if err != nil {
@@ -228,35 +231,36 @@ func (p *pacingPlan) freeFrame() (ns float64, err error) {
 	return float64(time.Since(start)) / float64(p.free), nil
 }
 
-// runPacing watches the ways to wait and reports.
+// runPacing measures the ways to wait and reports.
 func (o *options) runPacing(plan *pacingPlan, stdout, stderr io.Writer) error {
-	head := fmt.Sprintf("evertick bench · scene %s\n%s\n\n", o.scene, profile.ThisEnvironment())
-	return o.table(stdout, head, func() (tabled, error) { return o.measurePacing(plan, stderr) })
+	r := &pacingReport{report: o.newReport(""), plan: plan}
+	r.Workers = 0
+	r.writeText = r.write
+	return o.publish(stdout, r.report, func() error { return r.measure(stderr) })
 }
 
-func (o *options) measurePacing(plan *pacingPlan, stderr io.Writer) (*pacingReport, error) {
-	rep := &pacingReport{Scene: o.scene, Quick: o.quick, Environment: profile.ThisEnvironment(), TurnS: plan.turn.Seconds(), Rounds: plan.rounds}
+func (r *pacingReport) measure(stderr io.Writer) (err error) {
 	progress := newProgress(stderr)
 	defer progress.clear()
-	for _, hz := range plan.rates {
+	for _, hz := range r.plan.rates {
 		ways := waysToWait(hz)
-		for round := -1; round < plan.rounds; round++ { // the first is the warm-up
+		for round := -1; round < r.plan.rounds; round++ { // the first is the warm-up
 			for _, w := range ways {
 				progress.show("%d Hz, round %d: %s", hz, round, w.name)
-				d := plan.turn
+				d := r.plan.turn
 				if round < 0 {
-					d = plan.warmup
+					d = r.plan.warmup
 				}
-				if err := w.watch(d, round < 0); err != nil {
-					return nil, fmt.Errorf("%s at %d Hz: %w", w.name, hz, err)
+				if err := w.measure(d, round < 0); err != nil {
+					return fmt.Errorf("%s at %d Hz: %w", w.name, hz, err)
 				}
 			}
 		}
 		for _, w := range ways {
-			rep.Figures = append(rep.Figures, newPacingFigure(w))
+			r.figures = append(r.figures, newPacingFigure(w))
 		}
 	}
-	var err error
-	rep.FreeFrameNs, err = plan.freeFrame()
-	return rep, err
+	r.freeFrameNs, err = r.plan.freeFrame()
+	r.fill()
+	return err
 }

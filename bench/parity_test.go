@@ -27,28 +27,51 @@ var parityTicks = func() int {
 	return 600
 }()
 
-// history is the hashes of each tick of a run.
+// history returns the hashes of each tick of a run.
 func history(level native.Level, workers, ticks int) ([]tickHashes, error) {
-	p, err := sceneParams("capstone")
-	if err != nil {
-		return nil, err
-	}
-	s, err := newScene(p, evertick.Config{Seed: 1, Level: level, Workers: workers})
+	s, err := newSimulation("capstone", paramsOf("capstone"), evertick.Config{Seed: 1, Level: level, Workers: workers})
 	if err != nil {
 		return nil, err
 	}
 	all := make([]tickHashes, 0, ticks)
 	for range ticks {
-		if err := s.sim.Step(); err != nil {
+		if err := s.Step(); err != nil {
 			return nil, err
 		}
-		all = append(all, s.columnHashes())
+		all = append(all, s.tickHashes())
 	}
 	return all, nil
 }
 
 // reference is what all other runs are compared with: pure Go, one worker.
 var reference = sync.OnceValues(func() ([]tickHashes, error) { return history(native.Go, 1, parityTicks) })
+
+// configured builds a simulation with its usual parameters.
+func configured(t testing.TB, name string, cfg evertick.Config) *simulation {
+	t.Helper()
+	s, err := newSimulation(name, paramsOf(name), cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+func newTestScene(t testing.TB, name string, seed uint64) *simulation {
+	t.Helper()
+	return configured(t, name, evertick.Config{Seed: seed})
+}
+
+func advance(t testing.TB, s *simulation, ticks int) {
+	t.Helper()
+	for range ticks {
+		if err := s.Step(); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// hashText is a hash as the reports print it.
+func hashText(hash uint64) string { return fmt.Sprintf("%016x", hash) }
 
 func mustReference(t *testing.T) []tickHashes {
 	t.Helper()
@@ -59,8 +82,8 @@ func mustReference(t *testing.T) []tickHashes {
 	return ref
 }
 
-// differences tells for each column that differs between two runs the first
-// tick at which it does, in the order of ticks and then of columns.
+// differences returns each column that differs between two runs with the first tick at which it
+// does, in the order of ticks and then of columns.
 func differences(a, b []tickHashes) []difference {
 	var all []difference
 	seen := map[string]bool{}
@@ -123,7 +146,7 @@ func TestEveryLevelSaysTheSameBits(t *testing.T) {
 	t.Logf("levels %v with 1 and 2 workers agree after each of %d ticks", native.Levels(), parityTicks)
 }
 
-// repeat tells how to repeat a run outside the test.
+// repeat returns the command that repeats a run outside the test.
 func repeat(flags string) string {
 	return fmt.Sprintf("repeat: go run ./bench -scene capstone -seed 1 -ticks %d -hashes FILE %s", parityTicks, flags)
 }
@@ -172,8 +195,7 @@ func amd64Level() string {
 	return "v1"
 }
 
-// fuses tells whether the compiler may fuse a product and a sum at a level of
-// GOAMD64.
+// fuses reports whether the compiler may fuse a product and a sum at a level of GOAMD64.
 func fuses(level string) bool { return level == "v3" || level == "v4" }
 
 func TestOtherBuildsSayTheSameBits(t *testing.T) {

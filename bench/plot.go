@@ -49,8 +49,8 @@ func (a *axis) include(v float64) {
 	a.lo, a.hi = min(a.lo, v), max(a.hi, v)
 }
 
-// ticks are 1, 2 and 5 times powers of ten, from the last that is not above lo to
-// the first that is not below hi.
+// ticks returns 1, 2 and 5 times powers of ten, from the last that is not above lo to the first
+// that is not below hi.
 func ticks(lo, hi float64) []float64 {
 	at := func(i int) float64 { // i is not negative; the first is 10^-12
 		return [...]float64{1, 2, 5}[i%3] * math.Pow10(i/3-12)
@@ -117,8 +117,8 @@ func (p *plot) write(b *strings.Builder, x, y axis) {
 	fmt.Fprintf(b, "%*s└%s\n%s\n", plotMargin-1, "", string(edge), strings.TrimRight(string(under), " "))
 }
 
-// draw returns the lines of the area, the lowest first: dots along the curves,
-// the marks above them, and * where marks of two curves meet.
+// draw returns the lines of the area, the lowest first: dots along the curves, the marks on top of
+// them, and * where marks of two curves coincide.
 func (p *plot) draw(x, y axis) [][]rune {
 	area := make([][]rune, plotHeight)
 	for i := range area {

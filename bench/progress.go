@@ -7,8 +7,7 @@ import (
 	"time"
 )
 
-// progress is a line that tells what a long run is at, on a terminal and from
-// its second second on.
+// progress is a line that shows the state of a long run, on a terminal and after the first second.
 type progress struct {
 	w     io.Writer // nil: not a terminal
 	start time.Time
@@ -26,7 +25,8 @@ func newProgress(w io.Writer) *progress {
 	return p
 }
 
-// due tells whether show would show anything: arguments are memory, which a step should not pay for.
+// due reports whether show would write: its arguments take memory, which should not count for a
+// step.
 func (p *progress) due() bool {
 	return p.w != nil && time.Since(p.start) >= time.Second && time.Since(p.last) >= 200*time.Millisecond
 }
@@ -41,7 +41,7 @@ func (p *progress) show(format string, args ...any) {
 	fmt.Fprintf(p.w, "\r\x1b[K%s", string(line[:min(len(line), 79)]))
 }
 
-// clear takes the line away.
+// clear removes the line.
 func (p *progress) clear() {
 	if p.shown {
 		fmt.Fprint(p.w, "\r\x1b[K")

@@ -5,50 +5,74 @@ import (
 	"io"
 	"math"
 	"math/rand/v2"
-	"runtime"
 	"slices"
 	"time"
 
-	"github.com/evertick/evertick/bench/profile"
 	"github.com/evertick/evertick/native"
 	"github.com/evertick/evertick/spatial"
+	"github.com/zeebo/xxh3"
 )
-
-// queriesScene is the scene of the spatial index alone: it has no ticks.
-const queriesScene = "queries"
 
 const (
 	fewQueries     = 200
 	meanNeighbours = 32
 	selfChunk      = 4096 // queries of a batch where every point is one
-	fewCells       = 1.3  // edge of a cell in radii, where points do not all ask
+	fewCells       = 1.3  // edge of a cell in radii, unless every point is a query
 )
 
-// method is what a trial does with the points.
+func init() {
+	register(scene{
+		name: "queries", family: withoutTicks,
+		help:  "the spatial index alone; with -n, -q or -r a table over these sizes, as in -n 2256,16384 -q 200 -r 1,2,4",
+		flags: []string{"seed", "level", "quick", "csv", "n", "q", "r"},
+		check: func(o *options, _ map[string]bool) error {
+			if o.isGrid() {
+				return o.gridDefaults()
+			}
+			return nil
+		},
+		run: func(o *options, level native.Level, stdout, stderr io.Writer) error {
+			if o.isGrid() {
+				return o.runGrid(level, stdout, stderr)
+			}
+			return o.runQueries(level, stdout, stderr)
+		},
+		size: &sizeRange{unit: "points", first: 64, most: gridMostPoints, open: func(o *options, n int, level native.Level) (stepper, error) {
+			q := newQuery(byRadius, n, level)
+			if len(o.qs) > 0 {
+				q.queries = o.qs[0]
+			}
+			if len(o.rs) > 0 {
+				q.radius = float32(o.rs[0])
+			}
+			s, err := q.stepper(o.seed)
+			return stepper{step: s.once}, err
+		}},
+	})
+}
+
+// method is what a query does with the points.
 type method string
 
 const (
 	byRadius method = "radius" // Build, then Radius
 	byOracle method = "oracle" // Build, then RadiusOracle
-	byOnce   method = "once"   // answers without an index that is kept
-	bySelf   method = "self"   // Build, then every point asks
+	byOnce   method = "once"   // RadiusOnce: keeps no index
+	bySelf   method = "self"   // Build, then RadiusSelf: every point is a query
 )
 
-// answerOnce answers the queries of a trial from its points, in one go.
-func answerOnce(t *trial) error {
-	c := t.cloud
-	return t.ix.RadiusOnce(spatial.Columns{X: c.x, Y: c.y, Z: c.z, Slots: c.slots}, &t.q, &t.out)
-}
+// Quantities of a query, beside ratios.
+const (
+	buildUs         = "build_us"
+	queryUs         = "query_us"
+	totalUs         = "total_us"
+	hitsPerQuery    = "neighbours_per_query"
+	nsPerQuery      = "ns_per_query"     // of query_us; of total_us where no index is kept
+	nsPerNeighbour  = "ns_per_neighbour" // of the same
+	buildNsPerPoint = "build_ns_per_point"
+)
 
-// answerSelf asks for the neighbours of every point, itself among them, and returns
-// how many there are. The index is built.
-func answerSelf(t *trial) (int, error) {
-	q := spatial.Self{Radius: t.q.Radius[0], Order: t.order, SkipDist2: true, IncludeSelf: true, RowsInGridOrder: true}
-	err := t.ix.RadiusSelf(&q, &t.out)
-	return len(t.out.Slots), err
-}
-
-// cloud is a set of points, uniform in a cube with one a cubic metre.
+// cloud is a set of points, uniform in a cube with one point per cubic metre.
 type cloud struct {
 	rng     *rand.Rand
 	edge    float32 // m
@@ -74,8 +98,8 @@ func (c *cloud) draw(column []float32) {
 	}
 }
 
-// move shifts every point by up to half a metre along each axis; what leaves the
-// cube returns on the other side.
+// move shifts every point by up to half a metre along each axis. A point that leaves the cube
+// returns on the other side.
 func (c *cloud) move() {
 	for _, column := range [][]float32{c.x, c.y, c.z} {
 		for i, v := range column {
@@ -90,40 +114,55 @@ func (c *cloud) move() {
 	}
 }
 
-// radiusFor is the radius of a sphere with k points, at one a cubic metre.
+// radiusFor returns the radius of a sphere with k points, at one per cubic metre.
 func radiusFor(k int) float32 { return float32(math.Cbrt(3 * float64(k) / (4 * math.Pi))) }
 
-// trial is one way to answer one kind of batch, and what its rounds took.
-type trial struct {
+// query is one way to answer one kind of batch.
+type query struct {
+	trial
 	method    method
 	points    int
 	queries   int     // as many as points for bySelf
 	k         int     // points in the sphere
-	radius    float32 // of the sphere, if it is not that of k
-	level     native.Level
-	workers   int
+	radius    float32 // of the sphere; 0: that of k
 	order     spatial.Order
 	distances bool
-	goal      *goal
-	bases     []base
 
-	cloud *cloud // shared by the trials of an experiment
+	cloud *cloud // shared by the queries of an experiment
 	ix    *spatial.Index
 	q     spatial.Queries
 	out   spatial.Result
-
-	build, query, total []float64 // µs, by round; build and query are empty for byOnce
-	neighbours          []float64 // per query
 }
 
-// base is a trial with which another is compared.
-type base struct {
-	name string
-	of   *trial
+// newQuery returns a query with the settings that most share: 200 queries with rows in grid order
+// and without distances, by one worker.
+func newQuery(m method, points int, level native.Level) *query {
+	return &query{
+		trial: trial{level: level, workers: 1}, method: m, points: points, queries: fewQueries, k: meanNeighbours, order: spatial.Grid,
+	}
 }
 
-// open makes the index and the batch.
-func (t *trial) open() (err error) {
+var queryLabels = []string{"method", "points", "queries", "k", "level", "workers", "order", "distances"}
+
+func (t *query) labels() []any {
+	level := t.level
+	if t.method == byOracle {
+		level = native.Go
+	}
+	return []any{string(t.method), t.points, t.queries, t.k, level.String(), t.workers, t.orderName(), t.distances}
+}
+
+func (t *query) String() string {
+	return fmt.Sprintf("%s, %d points, %d queries, k %d, by %s, level %s, %d worker(s)",
+		t.method, t.points, t.queries, t.k, t.orderName(), t.level, t.workers)
+}
+
+func (t *query) orderName() string {
+	return [...]string{spatial.BySlot: "slot", spatial.ByDistance: "distance", spatial.Grid: "grid"}[t.order]
+}
+
+// open creates the index and the batch.
+func (t *query) open() (err error) {
 	radius := t.radius
 	if radius == 0 {
 		radius = radiusFor(t.k)
@@ -141,9 +180,26 @@ func (t *trial) open() (err error) {
 	return err
 }
 
-// renew moves the points and draws the queries anew: a branch predictor learns
-// what is repeated, and no simulation repeats itself.
-func (t *trial) renew() {
+// stepper returns a simulation each step of which builds the index and answers the batch. Moving
+// the points is what makes it ready for a step.
+func (t *query) stepper(seed uint64) (stepper, error) {
+	t.cloud = newCloud(seed, t.points)
+	return stepper{
+		ready: func() error { t.renew(); return nil },
+		step:  func() error { _, err := t.answer(); return err },
+		hash: func() uint64 {
+			var h xxh3.Hasher
+			for _, slot := range t.out.Slots {
+				_, _ = h.Write([]byte{byte(slot), byte(slot >> 8), byte(slot >> 16), byte(slot >> 24)})
+			}
+			return h.Sum64()
+		},
+	}, t.open()
+}
+
+// renew moves the points and draws new queries: a branch predictor learns what is repeated, and no
+// simulation repeats itself.
+func (t *query) renew() {
 	t.cloud.move()
 	if t.method != bySelf {
 		t.cloud.draw(t.q.X)
@@ -152,20 +208,20 @@ func (t *trial) renew() {
 	}
 }
 
-// duration of a round, in nanoseconds, and what it found.
-type duration struct {
+// answer is the duration of a batch in nanoseconds, and how many neighbours it found.
+type answer struct {
 	build, total int64
 	neighbours   int
 }
 
 // answer builds the index and answers the batch.
-func (t *trial) answer() (d duration, err error) {
-	start := time.Now()
+func (t *query) answer() (a answer, err error) {
+	c, start := t.cloud, time.Now()
 	if t.method != byOnce {
-		if err := t.ix.Build(t.cloud.x, t.cloud.y, t.cloud.z, t.cloud.slots); err != nil {
-			return d, err
+		if err := t.ix.Build(c.x, c.y, c.z, c.slots); err != nil {
+			return a, err
 		}
-		d.build = int64(time.Since(start))
+		a.build = int64(time.Since(start))
 	}
 	switch t.method {
 	case byRadius:
@@ -173,19 +229,29 @@ func (t *trial) answer() (d duration, err error) {
 	case byOracle:
 		err = t.ix.RadiusOracle(&t.q, &t.out)
 	case byOnce:
-		err = answerOnce(t)
+		err = t.ix.RadiusOnce(spatial.Columns{X: c.x, Y: c.y, Z: c.z, Slots: c.slots}, &t.q, &t.out)
 	case bySelf:
-		d.neighbours, err = answerSelf(t)
+		q := spatial.Self{Radius: t.q.Radius[0], Order: t.order, SkipDist2: true, IncludeSelf: true, RowsInGridOrder: true}
+		err = t.ix.RadiusSelf(&q, &t.out)
 	}
-	d.total = int64(time.Since(start))
-	if t.method != bySelf {
-		d.neighbours = len(t.out.Slots)
-	}
-	return d, err
+	a.total, a.neighbours = int64(time.Since(start)), len(t.out.Slots)
+	return a, err
 }
 
-// everyPoint asks for the neighbours of each point by Radius.
-func (t *trial) everyPoint() (neighbours int, err error) {
+func (t *query) sample(a answer) sample {
+	s := sample{
+		totalUs: float64(a.total) / 1e3, hitsPerQuery: float64(a.neighbours) / float64(t.queries),
+		nsPerQuery: float64(a.total-a.build) / float64(t.queries), nsPerNeighbour: float64(a.total-a.build) / float64(a.neighbours),
+	}
+	if t.method != byOnce {
+		s[buildUs], s[queryUs] = float64(a.build)/1e3, float64(a.total-a.build)/1e3
+		s[buildNsPerPoint] = float64(a.build) / float64(t.points)
+	}
+	return s
+}
+
+// countByRadius counts the neighbours of each point by Radius.
+func (t *query) countByRadius() (neighbours int, err error) {
 	c := t.cloud
 	for from := 0; from < len(c.x) && err == nil; from += selfChunk {
 		to := min(from+selfChunk, len(c.x))
@@ -197,31 +263,13 @@ func (t *trial) everyPoint() (neighbours int, err error) {
 	return neighbours, err
 }
 
-func (t *trial) keep(d duration) {
-	if t.method != byOnce {
-		t.build = append(t.build, float64(d.build)/1e3)
-		t.query = append(t.query, float64(d.total-d.build)/1e3)
-	}
-	t.total = append(t.total, float64(d.total)/1e3)
-	t.neighbours = append(t.neighbours, float64(d.neighbours)/float64(t.queries))
-}
-
-// check compares one answer with the oracle.
-func (t *trial) check() error {
-	d, err := t.answer()
-	if err != nil {
-		return err
-	}
-	return t.verify(d)
-}
-
-// verify compares the rows of the last answer with the oracle's; where every point
-// asks, the number of neighbours with that of Radius.
-func (t *trial) verify(d duration) error {
+// verify compares the rows of the last answer with the oracle's; where every point is a query, the
+// number of neighbours with that of Radius.
+func (t *query) verify(a answer) error {
 	if t.method == bySelf {
-		want, err := t.everyPoint()
-		if err == nil && d.neighbours != want {
-			err = fmt.Errorf("%v: %d neighbours, %d by Radius", t, d.neighbours, want)
+		want, err := t.countByRadius()
+		if err == nil && a.neighbours != want {
+			err = fmt.Errorf("%v: %d neighbours, %d by Radius", t, a.neighbours, want)
 		}
 		return err
 	}
@@ -238,131 +286,42 @@ func (t *trial) verify(d duration) error {
 	return nil
 }
 
-func (t *trial) String() string {
-	return fmt.Sprintf("%s, %d points, %d queries, k %d, by %s, level %s, %d worker(s)",
-		t.method, t.points, t.queries, t.k, orderName(t.order), t.level, t.workers)
-}
-
-func orderName(o spatial.Order) string {
-	return [...]string{spatial.BySlot: "slot", spatial.ByDistance: "distance", spatial.Grid: "grid"}[o]
-}
-
-// experiment is a set of trials whose rounds are interleaved.
-type experiment struct {
-	name   string
-	trials []*trial
-}
-
-// patience tells how many rounds an experiment has.
-type patience struct {
-	warmup, least, most int
-	time                time.Duration // no further round begins after it
-}
-
-var (
-	longRuns  = patience{warmup: 2, least: 5, most: 1000, time: 8 * time.Second}
-	quickRuns = patience{warmup: 1, least: 3, most: 10, time: 50 * time.Millisecond}
-)
-
-// turns calls turn for each of n contestants in every round; rounds below 0 are the
-// warm-up. Who begins changes from round to round.
-func (p patience) turns(n int, turn func(i, round int) error) error {
-	start := time.Now()
-	for round := -p.warmup; round < p.least || round < p.most && time.Since(start) < p.time; round++ {
-		for i := range n {
-			if err := turn((i+round+p.warmup)%n, round); err != nil {
-				return err
-			}
-		}
-	}
-	return nil
-}
-
-// run opens and checks the trials and then times them in rounds, in each of which
-// every trial has a turn.
-func (e *experiment) run(seed uint64, p patience, progress *progress) error {
+// openQueries prepares queries over shared clouds and checks one answer of each against the oracle.
+func openQueries(queries []*query, seed uint64, progress *progress) error {
 	clouds := map[int]*cloud{}
-	for _, t := range e.trials {
+	for _, t := range queries {
 		if clouds[t.points] == nil {
 			clouds[t.points] = newCloud(seed, t.points)
 		}
 		t.cloud = clouds[t.points]
-		progress.show("%s: checking %v", e.name, t)
+		progress.show("checking %v", t)
 		if err := t.open(); err != nil {
 			return err
 		}
 		t.renew()
-		if err := t.check(); err != nil {
+		a, err := t.answer()
+		if err == nil {
+			err = t.verify(a)
+		}
+		if err != nil {
 			return err
 		}
-	}
-	runtime.GC()
-	start := time.Now()
-	err := p.turns(len(e.trials), func(i, round int) error {
-		progress.show("%s: round %d, %.0f s", e.name, round, time.Since(start).Seconds())
-		t := e.trials[i]
-		d, err := t.turn()
-		if err != nil {
-			return fmt.Errorf("%v: %w", t, err)
-		}
-		if round >= 0 {
-			t.keep(d)
-		}
-		return nil
-	})
-	if err != nil {
-		return err
-	}
-	for _, t := range e.trials {
-		t.close()
 	}
 	return nil
 }
 
-// turn times one answer. One before it brings the trial's own memory back into the
-// caches, from which the other trials' has displaced it; large sets do not fit there.
-func (t *trial) turn() (duration, error) {
+// turn times one answer. One answer before it brings the query's own memory back into the caches,
+// from which that of the other queries has displaced it; large sets do not fit there.
+func (t *query) turn() (sample, error) {
 	if t.points < large {
 		t.renew()
 		if _, err := t.answer(); err != nil {
-			return duration{}, err
+			return nil, err
 		}
 	}
 	t.renew()
-	return t.answer()
+	a, err := t.answer()
+	return t.sample(a), err
 }
 
-// close lets go of everything but the durations.
-func (t *trial) close() {
-	t.cloud, t.ix, t.q, t.out = nil, nil, spatial.Queries{}, spatial.Result{}
-}
-
-// runQueries runs the experiments on the level and reports. If it was chosen by
-// hand only Go is compared with it.
-func (o *options) runQueries(level native.Level, stdout, stderr io.Writer) error {
-	plan := queriesPlan{main: level, levels: native.Levels(), quick: o.quick}
-	if o.level != native.Auto.String() {
-		plan.levels = slices.Compact([]native.Level{native.Go, level})
-	}
-	head := fmt.Sprintf("evertick bench · scene %s · level %s\n%s\n\n", o.scene, level, profile.ThisEnvironment())
-	return o.table(stdout, head, func() (tabled, error) { return o.measureQueries(&plan, stderr) })
-}
-
-func (o *options) measureQueries(plan *queriesPlan, stderr io.Writer) (*queriesReport, error) {
-	p := longRuns
-	if o.quick {
-		p = quickRuns
-	}
-	rep := &queriesReport{Scene: o.scene, Seed: o.seed, Quick: o.quick, Environment: profile.ThisEnvironment(), Level: plan.main.String()}
-	progress := newProgress(stderr)
-	defer progress.clear()
-	for _, e := range plan.experiments() {
-		if err := e.run(o.seed, p, progress); err != nil {
-			return nil, fmt.Errorf("%s: %w", e.name, err)
-		}
-		for _, t := range e.trials {
-			rep.Figures = append(rep.Figures, newFigure(e.name, t))
-		}
-	}
-	return rep, nil
-}
+func (t *query) close() { t.cloud, t.ix, t.q, t.out = nil, nil, spatial.Queries{}, spatial.Result{} }

@@ -7,15 +7,6 @@ import (
 	"github.com/evertick/evertick/spatial"
 )
 
-// goal is the time for building and answering that a case should not exceed, and
-// what the best of other programs took, from the fastest to the slowest of its
-// settings. Those were measured apart, and are not run here.
-type goal struct {
-	us                float64
-	peer              string
-	peerLow, peerHigh float64
-}
-
 // queryCases are the lines of the main table, with k = 32.
 var queryCases = []struct {
 	method          method
@@ -29,10 +20,10 @@ var queryCases = []struct {
 	{bySelf, 1 << 20, 1 << 20, goal{60000, "TreeNSearch", 310000, 310000}},
 }
 
-// large sets are left out when the scene is to be quick.
+// large sets are left out with -quick.
 const large = 1 << 16
 
-// Names of experiments; those of cases and orders are made.
+// Names of experiments, beside those of cases and orders.
 const (
 	expPoints     = "points"
 	expNeighbours = "neighbours"
@@ -43,122 +34,118 @@ func caseName(number int) string {
 	return fmt.Sprintf("%s_%d", c.method, c.points)
 }
 
-// comparesWorkers tells whether a case compares numbers of workers, not levels.
+// comparesWorkers reports whether a case compares numbers of workers, not levels.
 func comparesWorkers(number int) bool {
 	return queryCases[number].method == bySelf && queryCases[number].points >= large
 }
 
-// orderedPoints are the sets of which the orders of rows are compared.
+// orderedPoints are the sets whose orders of rows are compared.
 var orderedPoints = []int{2256, 16384}
 
 func ordersName(points int) string { return fmt.Sprintf("orders_%d", points) }
 
 // queriesPlan lists all experiments of the scene.
 type queriesPlan struct {
+	seed   uint64
 	main   native.Level
 	levels []native.Level // slowest first, Go the first
 	quick  bool
 }
 
-func (p *queriesPlan) experiments() []*experiment {
-	var all []*experiment
-	for i := range queryCases {
-		if !p.quick || queryCases[i].points < large {
-			all = append(all, p.caseTrials(i))
+func (p *queriesPlan) experiments() []*experiment[*query] {
+	var all []*experiment[*query]
+	add := func(name string, queries []*query) {
+		all = append(all, &experiment[*query]{name, queries, func(progress *progress) error { return openQueries(queries, p.seed, progress) }})
+	}
+	for i, c := range queryCases {
+		if !p.quick || c.points < large {
+			add(caseName(i), p.caseQueries(i))
 		}
 	}
 	for _, points := range orderedPoints {
-		all = append(all, p.orderTrials(points))
+		add(ordersName(points), p.orderQueries(points))
 	}
-	return append(all, p.pointTrials(), p.neighbourTrials())
+	add(expPoints, p.pointQueries())
+	add(expNeighbours, p.neighbourQueries())
+	return all
 }
 
-// trial has the settings that most trials share: 200 queries with rows in grid
-// order and no distances, on the main level, by one worker.
-func (p *queriesPlan) trial(m method, points int) *trial {
-	return &trial{method: m, points: points, queries: fewQueries, k: meanNeighbours, level: p.main, workers: 1, order: spatial.Grid}
+func (t *query) baseline(name string) baseline {
+	return baseline{name, &t.trial, []string{totalUs, queryUs}}
 }
 
-// caseTrials answer one case on every level, and by the oracle; a million points
-// that all ask are answered by one and by two workers instead.
-func (p *queriesPlan) caseTrials(number int) *experiment {
+// caseQueries answer one case on every level, and by the oracle. Where a million points are
+// queries, one and two workers answer instead.
+func (p *queriesPlan) caseQueries(number int) (all []*query) {
 	c := &queryCases[number]
-	e := &experiment{name: caseName(number)}
-	add := func(m method, level native.Level, bases ...base) *trial {
-		t := p.trial(m, c.points)
-		t.queries, t.level, t.bases = c.queries, level, bases
+	add := func(m method, level native.Level, baselines ...baseline) *query {
+		t := newQuery(m, c.points, level)
+		t.queries, t.baselines = c.queries, baselines
 		if c.method == byOnce {
 			t.order = spatial.BySlot // its rows need no grid
 		}
 		if m == c.method {
 			t.goal = &c.goal
 		}
-		e.trials = append(e.trials, t)
+		all = append(all, t)
 		return t
 	}
 	if comparesWorkers(number) {
 		one := add(bySelf, p.main)
-		add(bySelf, p.main, base{"one_worker", one}).workers = 2
-		return e
+		add(bySelf, p.main, one.baseline("one_worker")).workers = 2
+		return all
 	}
-	var bases []base
+	var baselines []baseline
 	switch c.method {
 	case byRadius:
-		bases = []base{{"oracle", add(byOracle, p.main)}}
+		baselines = []baseline{add(byOracle, p.main).baseline("oracle")}
 	case byOnce:
-		bases = []base{{"radius", add(byRadius, p.main)}}
+		baselines = []baseline{add(byRadius, p.main).baseline("radius")}
 	}
 	for _, level := range p.levels {
-		t := add(c.method, level, bases...)
+		t := add(c.method, level, baselines...)
 		if level == native.Go {
-			bases = append(bases, base{"go", t})
+			baselines = append(baselines, t.baseline("go"))
 		}
 	}
-	return e
+	return all
 }
 
-// orderTrials answer a case in each order, and in the default one with distances.
-func (p *queriesPlan) orderTrials(points int) *experiment {
-	grid := p.trial(byRadius, points)
-	e := &experiment{name: ordersName(points), trials: []*trial{grid}}
-	for _, order := range []spatial.Order{spatial.BySlot, spatial.ByDistance} {
-		t := p.trial(byRadius, points)
-		t.order = order
-		e.trials = append(e.trials, t)
+// orderQueries answer a case in each order, without and with distances.
+func (p *queriesPlan) orderQueries(points int) (all []*query) {
+	for _, distances := range []bool{false, true} {
+		for _, order := range []spatial.Order{spatial.Grid, spatial.BySlot, spatial.ByDistance} {
+			t := newQuery(byRadius, points, p.main)
+			t.order, t.distances = order, distances
+			if len(all) > 0 {
+				t.baselines = []baseline{all[0].baseline("grid")}
+			}
+			all = append(all, t)
+		}
 	}
-	for _, order := range []spatial.Order{spatial.Grid, spatial.BySlot, spatial.ByDistance} {
-		t := p.trial(byRadius, points)
-		t.order, t.distances = order, true
-		e.trials = append(e.trials, t)
-	}
-	for _, t := range e.trials[1:] {
-		t.bases = []base{{"grid", grid}}
-	}
-	return e
+	return all
 }
 
-// pointTrials answer 200 queries among more and more points.
-func (p *queriesPlan) pointTrials() *experiment {
-	e := &experiment{name: expPoints}
+// pointQueries answer 200 queries among more and more points.
+func (p *queriesPlan) pointQueries() (all []*query) {
 	for points := 1 << 10; points <= 1<<20; points <<= 2 {
 		if !p.quick || points < large {
-			e.trials = append(e.trials, p.trial(byRadius, points))
+			all = append(all, newQuery(byRadius, points, p.main))
 		}
 	}
-	return e
+	return all
 }
 
-// neighbourTrials answer 200 queries of growing radius, on the main level and in Go.
-func (p *queriesPlan) neighbourTrials() *experiment {
-	e := &experiment{name: expNeighbours}
+// neighbourQueries answer 200 queries of growing radius, on the main level and in Go.
+func (p *queriesPlan) neighbourQueries() (all []*query) {
 	for k := 1; k <= 256; k *= 2 {
 		for _, level := range p.levels {
 			if level == native.Go || level == p.main {
-				t := p.trial(byRadius, 16384)
-				t.k, t.level = k, level
-				e.trials = append(e.trials, t)
+				t := newQuery(byRadius, 16384, level)
+				t.k = k
+				all = append(all, t)
 			}
 		}
 	}
-	return e
+	return all
 }

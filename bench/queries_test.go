@@ -2,16 +2,12 @@ package main
 
 import (
 	"bytes"
-	"encoding/csv"
-	"encoding/json"
 	"fmt"
 	"io"
 	"math"
-	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -21,82 +17,82 @@ import (
 	"github.com/evertick/evertick/spatial"
 )
 
-// The quick scene as JSON and as CSV: what a program reads.
+// The quick scene as JSON and as CSV; and its trials.
 func TestQueriesReports(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "figures.csv")
-	out := mustRun(t, "-scene", "queries", "-quick", "-seed", "5", "-json", "-csv", path)
-	var rep queriesReport
-	if err := json.Unmarshal([]byte(out), &rep); err != nil {
-		t.Fatalf("%v\n%s", err, out)
+	var read struct {
+		Scene, Level string
+		Seed         uint64
+		Quick        bool
+		Environment  profile.Environment
+		Figures      []map[string]any
 	}
+	decode(t, mustRun(t, "-scene", "queries", "-quick", "-seed", "5", "-json", "-csv", path), &read)
 	best, err := native.Resolve(native.Auto)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if rep.Scene != "queries" || rep.Seed != 5 || !rep.Quick || rep.Level != best.String() || rep.Environment.Go == "" {
-		t.Errorf("%+v", rep)
+	if read.Scene != "queries" || read.Seed != 5 || !read.Quick || read.Level != best.String() || read.Environment.Go == "" {
+		t.Errorf("%+v", read)
 	}
-	for i := range rep.Figures {
-		checkFigure(t, &rep.Figures[i])
-	}
-	checkCases(t, &rep)
-	file, err := os.Open(path)
-	if err != nil {
+	checkTable(t, path, read.Figures, totalUs)
+	o := &options{scene: "queries", quick: true, seed: 5, workers: 1}
+	rep := &queriesReport{report: o.newReport(best.String())}
+	if err := rep.measure(&queriesPlan{seed: 5, main: best, levels: native.Levels(), quick: true}, io.Discard); err != nil {
 		t.Fatal(err)
 	}
-	defer file.Close()
-	checkCSV(t, file, &rep)
-	checkQueriesText(t, &rep)
+	if len(rep.Figures.rows) != len(read.Figures) {
+		t.Errorf("%d figures, %d of the command", len(rep.Figures.rows), len(read.Figures))
+	}
+	for _, q := range rep.queries {
+		checkQuery(t, q)
+	}
+	checkCases(t, rep)
+	checkQueriesText(t, rep)
 }
 
-func checkFigure(t *testing.T, f *figure) {
+func checkQuery(t *testing.T, q *query) {
 	t.Helper()
-	what := fmt.Sprintf("%s, %s, level %s, %d workers, by %s", f.Experiment, f.title(), f.Level, f.Workers, f.Order)
-	if f.Points > 1<<16 {
+	what := fmt.Sprintf("%s: %v", q.experiment, q)
+	if q.points > 1<<16 {
 		t.Errorf("%s: too many points for -quick", what)
 	}
-	if f.Rounds < quickRuns.least || f.Rounds > quickRuns.most {
-		t.Errorf("%s: %d rounds", what, f.Rounds)
-	}
-	for name, s := range f.Quantities {
-		if !(0 < s.P05 && s.P05 <= s.Median && s.Median <= s.P95) {
-			t.Errorf("%s: %s is %+v", what, name, s)
-		}
-	}
+	checkQuantities(t, what, &q.trial, quickQueries)
 	for _, name := range []string{buildUs, queryUs, totalUs, hitsPerQuery, nsPerQuery, nsPerNeighbour, buildNsPerPoint} {
-		if _, ok := f.Quantities[name]; !ok {
+		if _, ok := q.quantities[name]; !ok {
 			t.Errorf("%s: no %s", what, name)
 		}
 	}
 	// The faces of the cube cut off some of each sphere, but not most. A single
 	// neighbour is expected where k is 1, so that chance has a wide range.
-	if mean := f.Quantities[hitsPerQuery].Median; mean < float64(f.K)*0.5 || mean > float64(f.K)*1.1+2 {
-		t.Errorf("%s: %g neighbours a query, k is %d", what, mean, f.K)
+	if mean := q.quantities[hitsPerQuery].Median; mean < float64(q.k)*0.5 || mean > float64(q.k)*1.1+2 {
+		t.Errorf("%s: %g neighbours a query, k is %d", what, mean, q.k)
 	}
 }
 
-// checkCases finds each case on each level, and what it is compared with.
+// checkCases expects each case on each level, with its baselines.
 func checkCases(t *testing.T, rep *queriesReport) {
 	t.Helper()
 	for number, c := range queryCases {
-		figures := rep.of(caseName(number))
+		queries := of(rep.queries, caseName(number))
 		if c.points >= large {
-			if len(figures) > 0 {
+			if len(queries) > 0 {
 				t.Errorf("%s ran, with -quick", caseName(number))
 			}
 			continue
 		}
 		for _, level := range native.Levels() {
-			i := slices.IndexFunc(figures, func(f figure) bool { return f.Level == level.String() && f.Method == c.method })
+			i := slices.IndexFunc(queries, func(q *query) bool { return q.level == level && q.method == c.method })
 			if i < 0 {
 				t.Errorf("%s lacks level %s", caseName(number), level)
 				continue
 			}
-			if f := figures[i]; f.Queries != c.queries || f.Goal == nil || f.Goal.TotalUs != c.goal.us || f.K != 32 {
-				t.Errorf("%s: %+v", caseName(number), f)
+			q := queries[i]
+			if q.queries != c.queries || q.goal == nil || q.goal.time != c.goal.time || q.k != 32 {
+				t.Errorf("%s: %+v", caseName(number), q)
 			}
-			_, vsGo := figures[i].Quantities["query_ratio_to_go"]
-			_, vsOracle := figures[i].Quantities["query_ratio_to_oracle"]
+			_, vsGo := q.quantities["query_ratio_to_go"]
+			_, vsOracle := q.quantities["query_ratio_to_oracle"]
 			if vsGo != (level != native.Go) || vsOracle != (c.method == byRadius) {
 				t.Errorf("%s, level %s: compared with go %t, with the oracle %t", caseName(number), level, vsGo, vsOracle)
 			}
@@ -104,8 +100,8 @@ func checkCases(t *testing.T, rep *queriesReport) {
 	}
 	for _, points := range orderedPoints {
 		var rows []string
-		for _, f := range rep.of(ordersName(points)) {
-			rows = append(rows, fmt.Sprint(f.Order, " ", f.Distances))
+		for _, q := range of(rep.queries, ordersName(points)) {
+			rows = append(rows, fmt.Sprint(q.orderName(), " ", q.distances))
 		}
 		want := []string{"grid false", "slot false", "distance false", "grid true", "slot true", "distance true"}
 		if !slices.Equal(rows, want) {
@@ -114,49 +110,14 @@ func checkCases(t *testing.T, rep *queriesReport) {
 	}
 }
 
-func checkCSV(t *testing.T, r io.Reader, rep *queriesReport) {
-	t.Helper()
-	lines, err := csv.NewReader(r).ReadAll() // all lines of one length
-	if err != nil {
-		t.Fatal(err)
-	}
-	if !slices.Equal(lines[0], csvHead) {
-		t.Errorf("columns %q", lines[0])
-	}
-	at := 1
-	for i := range rep.Figures {
-		f := &rep.Figures[i]
-		for range f.Quantities {
-			if at == len(lines) {
-				t.Fatalf("%d lines are too few", at)
-			}
-			cell := func(name string) string { return lines[at][slices.Index(csvHead, name)] }
-			median, err := strconv.ParseFloat(cell("median"), 64)
-			want, ok := f.Quantities[cell("quantity")]
-			if err != nil || !ok || math.Abs(median-want.Median) > want.Median*1e-5 || cell("experiment") != f.Experiment || cell("level") != f.Level {
-				t.Errorf("line %d: %q, %v; the JSON has %+v", at, lines[at], err, want)
-			}
-			if hasGoal := cell("quantity") == totalUs && f.Goal != nil; hasGoal != (cell("goal") != "") || hasGoal != (cell("peer") != "") {
-				t.Errorf("line %d: goal %q, peer %q", at, cell("goal"), cell("peer"))
-			}
-			at++
-		}
-	}
-	if at != len(lines) {
-		t.Errorf("%d lines of the CSV, %d of the JSON", len(lines), at)
-	}
-}
-
 func checkQueriesText(t *testing.T, rep *queriesReport) {
 	t.Helper()
 	var b bytes.Buffer
-	if err := rep.writeText(&b); err != nil {
-		t.Fatal(err)
-	}
+	rep.write(&b)
 	text := b.String()
 	for _, part := range []string{
-		"2,256 points, 200 queries", "16,384 points, 200 queries", "16,384 points, every one asks",
-		"not\nrun here", "TreeNSearch 98–243", "unibn octree 640–722", "TreeNSearch 3,790–5,576",
+		"2,256 points, 200 queries", "16,384 points, 200 queries", "16,384 points, every one a query",
+		"not run here", "TreeNSearch 98–243", "unibn octree 640–722", "TreeNSearch 3,790–5,576",
 		"goal", "best peer", "ns/query", "ns/neighbour", "query, × go", "query, × oracle", "RadiusOracle",
 		"by grid", "by slot", "by distance", "by slot, with distances", "Cost against the number of points", "Cost against k",
 	} {
@@ -180,7 +141,7 @@ func checkQueriesText(t *testing.T, rep *queriesReport) {
 	}
 }
 
-// One level by hand: it and Go. The text comes from the command.
+// A level that was chosen is compared with Go alone. The text comes from the command.
 func TestQueriesOfOneLevel(t *testing.T) {
 	level := native.Levels()[len(native.Levels())-1]
 	out := mustRun(t, "-scene", "queries", "-quick", "-level", level.String())
@@ -203,8 +164,8 @@ func TestQueriesPlan(t *testing.T) {
 	for _, e := range full.experiments() {
 		names = append(names, e.name)
 		var points, k, workers []int
-		for _, tr := range e.trials {
-			points, k, workers = append(points, tr.points), append(k, tr.k), append(workers, tr.workers)
+		for _, q := range e.trials {
+			points, k, workers = append(points, q.points), append(k, q.k), append(workers, q.workers)
 		}
 		switch e.name {
 		case "self_1048576":
@@ -227,46 +188,48 @@ func TestQueriesPlan(t *testing.T) {
 	}
 }
 
-// All methods pass their check, and every round is kept.
-func TestTrialsAreChecked(t *testing.T) {
+// All methods pass their check, and every round has its samples.
+func TestQueriesAreChecked(t *testing.T) {
 	for _, m := range []method{byRadius, byOracle, byOnce, bySelf} {
-		tr := &trial{method: m, points: 5000, queries: fewQueries, k: 8, level: native.Auto, workers: 2, order: spatial.BySlot, distances: true}
+		q := newQuery(m, 5000, native.Auto)
+		q.k, q.workers, q.order, q.distances = 8, 2, spatial.BySlot, true
 		if m == bySelf {
-			tr.queries = tr.points
+			q.queries = q.points
 		}
-		e := experiment{name: "check", trials: []*trial{tr}}
-		if err := e.run(1, patience{least: 2, most: 2}, newProgress(io.Discard)); err != nil {
+		e := experiment[*query]{"check", []*query{q}, func(p *progress) error { return openQueries([]*query{q}, 1, p) }}
+		if err := e.run(patience{least: 2, most: 2}, newProgress(io.Discard)); err != nil {
 			t.Errorf("%s: %v", m, err)
 		}
-		if len(tr.total) != 2 || tr.neighbours[0] < 5 || (len(tr.build) == 2) != (m != byOnce) || tr.ix != nil {
-			t.Errorf("%s: totals %v, builds %v, neighbours %v", m, tr.total, tr.build, tr.neighbours)
+		if q.rounds() != 2 || q.samples[hitsPerQuery][0] < 5 || (len(q.samples[buildUs]) == 2) != (m != byOnce) || q.ix != nil {
+			t.Errorf("%s: %v", m, q.samples)
 		}
 	}
 }
 
-// The check sees that an answer was for a smaller radius.
-func TestCheckSeesAWrongAnswer(t *testing.T) {
+// The check detects an answer for a smaller radius.
+func TestVerifyDetectsWrongAnswers(t *testing.T) {
 	for _, m := range []method{byRadius, byOracle, byOnce, bySelf} {
-		tr := &trial{method: m, points: 5000, queries: fewQueries, k: 32, workers: 1, cloud: newCloud(1, 5000)}
+		q := newQuery(m, 5000, native.Auto)
+		q.cloud, q.order, q.distances = newCloud(1, 5000), spatial.BySlot, true
 		if m == bySelf {
-			tr.queries = tr.points
+			q.queries = q.points
 		}
-		if err := tr.open(); err != nil {
+		if err := q.open(); err != nil {
 			t.Fatal(err)
 		}
-		tr.renew()
-		d, err := tr.answer()
+		q.renew()
+		d, err := q.answer()
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := tr.verify(d); err != nil {
+		if err := q.verify(d); err != nil {
 			t.Errorf("%s: %v", m, err)
 		}
-		if d, err = tr.answer(); err != nil {
+		if d, err = q.answer(); err != nil {
 			t.Fatal(err)
 		}
-		tr.q.Radius[7] *= 1.5
-		if err := tr.verify(d); err == nil {
+		q.q.Radius[7] *= 1.5
+		if err := q.verify(d); err == nil {
 			t.Errorf("%s: a larger radius passes", m)
 		}
 	}
@@ -313,38 +276,41 @@ func TestCloudMovesInsideItsCube(t *testing.T) {
 	}
 }
 
-// Durations by hand, and what they come to.
-func TestFigure(t *testing.T) {
-	slow := &trial{build: []float64{10, 10, 10}, query: []float64{100, 220, 300}, total: []float64{110, 230, 310}}
-	f := newFigure("by hand", &trial{
-		method: byRadius, points: 1000, queries: 200, k: 32, level: native.Go, workers: 1, order: spatial.Grid,
-		build: []float64{5, 6, 7}, query: []float64{20, 22, 30}, total: []float64{25, 28, 37}, neighbours: []float64{25, 22, 20},
-		bases: []base{{"slow", slow}}, goal: &goal{20, "peer", 1, 2},
-	})
+// The quantities of samples that were written by hand.
+func TestQueryQuantities(t *testing.T) {
+	q, slow := newQuery(byRadius, 1000, native.Go), newQuery(byRadius, 1000, native.Go)
+	q.baselines = []baseline{slow.baseline("slow")}
+	for i, a := range []answer{{5000, 25_000, 5000}, {6000, 28_000, 4400}, {7000, 37_000, 4000}} {
+		q.add(q.sample(a))
+		slow.add(slow.sample([]answer{{10_000, 110_000, 1}, {10_000, 230_000, 1}, {10_000, 310_000, 1}}[i]))
+	}
+	q.evaluate()
 	for name, want := range map[string]spread{
 		buildUs: {6, 5, 7}, queryUs: {22, 20, 30}, totalUs: {28, 25, 37}, hitsPerQuery: {22, 20, 25},
 		nsPerQuery: {110, 100, 150}, nsPerNeighbour: {5, 4, 7.5}, buildNsPerPoint: {6, 5, 7},
 		"query_ratio_to_slow": {10, 5, 10}, "total_ratio_to_slow": {230.0 / 28, 4.4, 310.0 / 37},
 	} {
-		got := f.Quantities[name]
+		got := q.quantities[name]
 		for _, d := range []float64{got.Median - want.Median, got.P05 - want.P05, got.P95 - want.P95} {
 			if math.Abs(d) > 1e-9 {
 				t.Errorf("%s: %+v, want %+v", name, got, want)
 			}
 		}
 	}
-	if len(f.Quantities) != 9 || f.Rounds != 3 || *f.Goal != (figureGoal{20, "peer", 1, 2}) {
-		t.Errorf("%+v", f)
+	if len(q.quantities) != 9 || q.rounds() != 3 {
+		t.Errorf("%+v", q)
 	}
-	once := newFigure("by hand", &trial{method: byOnce, points: 10, queries: 200, total: []float64{20}, neighbours: []float64{10}})
-	if once.Quantities[nsPerQuery].Median != 100 || once.Quantities[nsPerNeighbour].Median != 10 || once.median(buildUs) != "–" {
+	once := newQuery(byOnce, 10, native.Go)
+	once.add(once.sample(answer{total: 20_000, neighbours: 2000}))
+	once.evaluate()
+	if once.quantities[nsPerQuery].Median != 100 || once.quantities[nsPerNeighbour].Median != 10 || once.median(buildUs) != nil {
 		t.Errorf("%+v", once)
 	}
 }
 
 func TestNumbersInTables(t *testing.T) {
-	for v, want := range map[float64]string{0.126: "0.13", 9.5: "9.50", 52.04: "52.0", 128.4: "128", 1500: "1,500", 16384: "16,384", 1048576: "1,048,576"} {
-		if got := grouped(v); got != want {
+	for v, want := range map[float64]string{0.126: "0.126", 9.5: "9.50", 52.04: "52.0", 128.4: "128", 1500: "1,500", 16384: "16,384", 1048576: "1,048,576"} {
+		if got := figure(v); got != want {
 			t.Errorf("%g is printed as %s, want %s", v, got, want)
 		}
 	}

@@ -9,7 +9,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -20,41 +19,39 @@ import (
 	"github.com/evertick/evertick/internal/scenes"
 	"github.com/evertick/evertick/native"
 	"github.com/evertick/evertick/physics"
-	"github.com/evertick/evertick/spatial"
-	"github.com/zeebo/xxh3"
 )
 
-// ratiosFile is the name under which ratios are kept, in a folder for each machine and commit.
+// ratiosFile is the name of a file of ratios, in a folder for each machine and commit.
 const ratiosFile = "ratios.csv"
 
-// A ratio has become worse if its whole interval lies below so many times the interval that is
-// kept. Ratios of one machine vary by a tenth from run to run, and by a fifth when
-// its other CPUs are busy; what a lost kernel costs is more than half. Between two CPUs levels differ by
-// as much as their vectors do.
+// A ratio has fallen if its whole interval lies below this share of the baseline's interval. Ratios
+// of one machine vary by a tenth from run to run, and by a fifth when its other CPUs are busy; a
+// lost kernel costs more than half. Between two CPUs levels differ as much as their vectors do.
 const (
 	sameCPU  = 0.6
 	otherCPU = 0.4
 )
 
-// attempts is how often a ratio that has become worse is measured: it must be worse each time.
+// attempts is how often a ratio that has fallen is measured: it must have fallen each time.
 const attempts = 3
 
-// ratios are what was measured at once.
+// ratios were measured in one run of the command.
 type ratios struct {
 	Date, CPU, Arch, Go, Compiler string
 	All                           []profile.Ratio // times as fast; more is better
 }
 
-// contest of a ratio: it measures the ratios that it names.
-type contestOf struct {
+// ratioTest measures some ratios.
+type ratioTest struct {
 	name    string
-	measure func(report func(int)) ([]profile.Ratio, error)
+	measure func(report func(turn int)) ([]profile.Ratio, error)
 }
 
-// errWorse is the verdict that ratios have become worse.
-var errWorse = errors.New("slower than it was, against what it is compared with in the same run")
+// errFell is the verdict that ratios have fallen.
+var errFell = errors.New("slower than the baseline, compared with the same opponent in the same run")
 
-// runCompare measures ratios, compares them with those that are kept, and keeps them if it is told to.
+// runCompare measures ratios, and compares them with the baseline or, with -keep, makes them the
+// baseline.
 func runCompare(args []string, stdout, stderr io.Writer) error {
 	f := flag.NewFlagSet("bench compare", flag.ContinueOnError)
 	f.SetOutput(io.Discard)
@@ -80,7 +77,7 @@ func runCompare(args []string, stdout, stderr io.Writer) error {
 	}
 	progress := newProgress(stderr)
 	defer progress.clear()
-	now, err := measureRatios(ratioContests(*quick), was, progress)
+	now, err := measureRatios(ratioTests(*quick), was, progress)
 	if err != nil {
 		return err
 	}
@@ -93,12 +90,12 @@ func runCompare(args []string, stdout, stderr io.Writer) error {
 	return now.judge(was, stdout)
 }
 
-// measureRatios runs the contests, and again those with a ratio that has become worse: what is told
-// of such a one is the best attempt.
-func measureRatios(contests []contestOf, was *ratios, progress *progress) (*ratios, error) {
+// measureRatios runs the tests, and again those with a ratio that has fallen. It returns the best
+// attempt of each.
+func measureRatios(tests []ratioTest, was *ratios, progress *progress) (*ratios, error) {
 	e := profile.ThisEnvironment()
 	now := &ratios{Date: time.Now().UTC().Format(time.RFC3339), CPU: e.CPU, Arch: e.Arch, Go: e.Go, Compiler: e.Compiler}
-	for _, c := range contests {
+	for _, c := range tests {
 		var best []profile.Ratio
 		for attempt := range attempts {
 			got, err := c.measure(func(turn int) { progress.show("%s: attempt %d, turn %d", c.name, attempt+1, turn) })
@@ -106,7 +103,7 @@ func measureRatios(contests []contestOf, was *ratios, progress *progress) (*rati
 				return nil, fmt.Errorf("%s: %w", c.name, err)
 			}
 			best = better(best, got)
-			if !slices.ContainsFunc(best, func(r profile.Ratio) bool { return now.worse(r, was) }) {
+			if !slices.ContainsFunc(best, func(r profile.Ratio) bool { return now.fell(r, was) }) {
 				break
 			}
 		}
@@ -128,8 +125,8 @@ func better(a, b []profile.Ratio) []profile.Ratio {
 	return a
 }
 
-// worse tells whether a ratio has become worse than the one of its name that is kept, if one is.
-func (now *ratios) worse(r profile.Ratio, was *ratios) bool {
+// fell reports whether a ratio has fallen below the baseline of its name, if there is one.
+func (now *ratios) fell(r profile.Ratio, was *ratios) bool {
 	if was == nil {
 		return false
 	}
@@ -137,7 +134,7 @@ func (now *ratios) worse(r profile.Ratio, was *ratios) bool {
 	return changes[0].Verdict == profile.RatioFell
 }
 
-// tolerance is how far ratios may fall.
+// tolerance is the share of the baseline below which a ratio has fallen.
 func (now *ratios) tolerance(was *ratios) float64 {
 	if now.CPU == was.CPU {
 		return sameCPU
@@ -156,27 +153,28 @@ func (r *ratios) named(name string) (profile.Ratio, bool) {
 	return r.All[i], true
 }
 
-// judge prints the ratios beside those that are kept. Its error is errWorse if one has become worse.
+// judge prints the ratios beside the baseline. It returns errFell if one has fallen.
 func (now *ratios) judge(was *ratios, w io.Writer) (verdict error) {
 	var b strings.Builder
 	fmt.Fprintf(&b, "evertick bench · ratios in one run, by turns · %s · %s\n", now.CPU, now.Go)
 	if was == nil {
-		b.WriteString("nothing is kept to compare with\n\n")
+		b.WriteString("no baseline to compare with\n\n")
 	} else {
-		fmt.Fprintf(&b, "against those of %s on %s: worse is below %g of them\n\n", was.Date, was.CPU, now.tolerance(was))
+		fmt.Fprintf(&b, "baseline of %s on %s; a ratio below %g of it has fallen\n\n", was.Date, was.CPU, now.tolerance(was))
 	}
-	fmt.Fprintf(&b, "%-28s %8s  %-16s %8s  %-16s\n", "times as fast", "now", "[95 %]", "kept", "[95 %]")
+	t := textTable("times as fast", "now [95 %]", "baseline [95 %]", "verdict")
+	text := func(r profile.Ratio) string { return interval(r.Median, r.Low, r.High) }
 	for _, r := range now.All {
-		fmt.Fprintf(&b, "%-28s %8.2f  %-16s", r.Name, r.Median, intervalOf(r))
+		row := []any{r.Name, text(r), nil, ""}
 		if old, ok := was.named(r.Name); ok {
-			fmt.Fprintf(&b, " %8.2f  %-16s", old.Median, intervalOf(old))
+			row[2] = text(old)
 		}
-		if now.worse(r, was) {
-			b.WriteString(" WORSE")
-			verdict = errWorse
+		if now.fell(r, was) {
+			row[3], verdict = "FELL", errFell
 		}
-		b.WriteString("\n")
+		t.add(row...)
 	}
+	t.writeText(&b)
 	if was != nil {
 		for _, old := range was.All {
 			if _, ok := now.named(old.Name); !ok {
@@ -184,14 +182,9 @@ func (now *ratios) judge(was *ratios, w io.Writer) (verdict error) {
 			}
 		}
 	}
-	_, err := io.WriteString(w, trailing.ReplaceAllString(b.String(), ""))
+	_, err := io.WriteString(w, b.String())
 	return errors.Join(err, verdict)
 }
-
-// trailing is the blank end of lines.
-var trailing = regexp.MustCompile(`(?m) +$`)
-
-func intervalOf(r profile.Ratio) string { return fmt.Sprintf("[%.2f–%.2f]", r.Low, r.High) }
 
 var ratiosHead = []string{"date", "cpu", "arch", "go", "compiler", "name", "median", "low", "high"}
 
@@ -208,20 +201,21 @@ func (r *ratios) keep(dir string) error {
 }
 
 func (r *ratios) write(w io.Writer) error {
-	c := csv.NewWriter(w)
-	_ = c.Write(ratiosHead) // errors stay until c.Error
-	for _, k := range r.All {
-		line := []string{r.Date, r.CPU, r.Arch, r.Go, r.Compiler, k.Name}
-		for _, v := range [...]float64{k.Median, k.Low, k.High} {
-			line = append(line, strconv.FormatFloat(v, 'g', 5, 64))
-		}
-		_ = c.Write(line)
+	var t table
+	for _, name := range ratiosHead {
+		t.columns = append(t.columns, column{name: name})
 	}
-	c.Flush()
-	return c.Error()
+	for _, k := range r.All {
+		row := []any{r.Date, r.CPU, r.Arch, r.Go, r.Compiler, k.Name}
+		for _, v := range [...]float64{k.Median, k.Low, k.High} {
+			row = append(row, strconv.FormatFloat(v, 'g', 5, 64))
+		}
+		t.add(row...)
+	}
+	return t.writeCSV(w)
 }
 
-// readRatios reads what write wrote. Anything else is fault.ErrCorrupt.
+// readRatios reads the table that write wrote. Anything else is fault.ErrCorrupt.
 func readRatios(r io.Reader) (*ratios, error) {
 	lines, err := csv.NewReader(r).ReadAll()
 	if err != nil {
@@ -247,8 +241,8 @@ func readRatios(r io.Reader) (*ratios, error) {
 	return all, nil
 }
 
-// newestRatios returns those of this CPU that were kept last or, if there are none, those of this
-// architecture; nil if none are kept.
+// newestRatios returns the newest ratios of this CPU or, if there are none, of this architecture;
+// nil if there are none either.
 func newestRatios(results string, e profile.Environment) (newest *ratios, err error) {
 	files, err := filepath.Glob(filepath.Join(results, "*", ratiosFile))
 	if err != nil {
@@ -276,24 +270,23 @@ func newestRatios(results string, e profile.Environment) (newest *ratios, err er
 	return newest, nil
 }
 
-// ratioContests are the ratios that are kept: the levels against pure Go, and bodies against the other
-// engine.
-func ratioContests(quick bool) []contestOf {
-	plan := ladderPlan{warmup: 60, least: 20, most: 400, time: 3 * time.Second}
+// ratioTests returns the tests: the levels against pure Go, and bodies against the other engine.
+func ratioTests(quick bool) []ratioTest {
+	plan := patience{warmup: 60, least: 20, most: 400, time: 3 * time.Second}
 	ticks, warmup := 240, 60
 	if quick {
 		plan, ticks, warmup = shortLadder, 12, 4
 	}
-	var all []contestOf
+	var all []ratioTest
 	for name, open := range ratioScenes() {
-		all = append(all, contestOf{name, func(report func(int)) ([]profile.Ratio, error) {
+		all = append(all, ratioTest{name, func(report func(int)) ([]profile.Ratio, error) {
 			return levelRatios(name, plan, open, report)
 		}})
 	}
-	slices.SortFunc(all, func(a, b contestOf) int { return strings.Compare(a.name, b.name) })
+	slices.SortFunc(all, func(a, b ratioTest) int { return strings.Compare(a.name, b.name) })
 	for _, n := range []int{256, 1024} {
-		name := fmt.Sprintf("arena-%d/%s", n, compareBox2D)
-		all = append(all, contestOf{name, func(func(int)) ([]profile.Ratio, error) {
+		name := fmt.Sprintf("arena-%d/%s", n, engineBox2D)
+		all = append(all, ratioTest{name, func(func(int)) ([]profile.Ratio, error) {
 			r, err := engineRatio(n, ticks, warmup)
 			r.Name = name
 			return []profile.Ratio{r}, err
@@ -306,47 +299,19 @@ func ratioScenes() map[string]opener {
 	const seed = 1
 	return map[string]opener{
 		"capstone": func(level native.Level) (stepper, error) {
-			o := options{seed: seed, workers: 1}
-			p, err := sceneParams("capstone")
-			if err != nil {
-				return stepper{}, err
-			}
-			return o.openScene(p, level)
+			o := options{scene: "capstone", seed: seed, workers: 1}
+			return o.openSim(paramsOf("capstone"), level)
 		},
 		"arena-1024": func(level native.Level) (stepper, error) {
-			s, err := scenes.New("arena", 1024, seed, physics.Config{Level: level, Workers: 1})
-			if err != nil {
-				return stepper{}, err
-			}
-			return stepper{step: s.Step, hash: s.World.Hash}, nil
+			return stepperOf(scenes.New("arena", 1024, seed, physics.Config{Level: level, Workers: 1}))
 		},
-		"queries-16384": func(level native.Level) (stepper, error) { return openQueries(16384, seed, level) },
+		"queries-16384": func(level native.Level) (stepper, error) { return newQuery(byRadius, 16384, level).stepper(seed) },
 	}
 }
 
-// openQueries builds and asks the index of so many points in each step; that points move is not timed.
-func openQueries(points int, seed uint64, level native.Level) (stepper, error) {
-	t := &trial{method: byRadius, points: points, queries: fewQueries, k: meanNeighbours, level: level, workers: 1, order: spatial.Grid}
-	t.cloud = newCloud(seed, points)
-	if err := t.open(); err != nil {
-		return stepper{}, err
-	}
-	return stepper{
-		ready: func() error { t.renew(); return nil },
-		step:  func() error { _, err := t.answer(); return err },
-		hash: func() uint64 {
-			var h xxh3.Hasher
-			for _, slot := range t.out.Slots {
-				_, _ = h.Write([]byte{byte(slot), byte(slot >> 8), byte(slot >> 16), byte(slot >> 24)})
-			}
-			return h.Sum64()
-		},
-	}, nil
-}
-
-// levelRatios tells how many times as fast as pure Go each level is.
-func levelRatios(name string, plan ladderPlan, open opener, report func(int)) ([]profile.Ratio, error) {
-	rungs, err := ladder(native.Levels(), plan, 1, open, report)
+// levelRatios returns how many times as fast as pure Go each level is.
+func levelRatios(name string, plan patience, open opener, report func(int)) ([]profile.Ratio, error) {
+	rungs, err := ladder(native.Levels(), plan, open, report)
 	if err != nil {
 		return nil, err
 	}
@@ -359,19 +324,19 @@ func levelRatios(name string, plan ladderPlan, open opener, report func(int)) ([
 	return all, nil
 }
 
-// engineRatio tells how many times as fast as the other engine ours is in an arena.
+// engineRatio returns how many times as fast as the other engine ours is in an arena.
 func engineRatio(n, ticks, warmup int) (profile.Ratio, error) {
-	o := &options{scene: "arena", n: n, ticks: ticks, warmup: warmup, seed: 1, workers: 1, compare: compareBox2D}
-	ours, err := newContender(o, o.bodyConfig(native.Auto))
+	o := &options{scene: "arena", n: n, ticks: ticks, warmup: warmup, seed: 1, workers: 1, compare: engineBox2D}
+	ours, err := o.newContender(o.bodyConfig(native.Auto))
 	if err != nil {
 		return profile.Ratio{}, err
 	}
-	theirs, err := o.otherEngine(native.Auto)
+	theirs, err := o.opponent(native.Auto)
+	if err == nil {
+		err = o.takeTurns(ours, theirs, newProgress(nil))
+	}
 	if err != nil {
 		return profile.Ratio{}, err
 	}
-	if err := o.contest(ours, theirs, newProgress(nil)); err != nil {
-		return profile.Ratio{}, err
-	}
-	return newComparison(o, ours.steps, theirs.steps).told(), nil
+	return o.compared(ours.steps, theirs.steps).Ratio, nil
 }

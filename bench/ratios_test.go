@@ -15,9 +15,9 @@ import (
 	"github.com/evertick/evertick/internal/fault"
 )
 
-// noisySteps are the durations of two contestants that took turns on a machine whose other CPU is busy:
-// over takes factor times as long as under, some turns take up to three times as long, and some
-// steps are interrupted.
+// noisySteps returns the durations of two contestants that took turns on a machine whose other CPU
+// is busy: over takes factor times as long as under, some turns take up to three times as long, and
+// some steps are interrupted.
 func noisySteps(rng *rand.Rand, factor float64) (over, under []int64) {
 	for range 60 {
 		for _, side := range []struct {
@@ -42,57 +42,55 @@ func noisySteps(rng *rand.Rand, factor float64) (over, under []int64) {
 
 func ratioOfSteps(rng *rand.Rand, name string, factor float64) profile.Ratio {
 	over, under := noisySteps(rng, factor)
-	r := profile.Ratio{Name: name}
-	r.Median, r.Low, r.High = medianRatio(over, under, 1)
-	return r
+	return medianRatio(name, over, under)
 }
 
-// The same code is never called worse, and half the speed always is. The inputs are fixed.
-func TestWorse(t *testing.T) {
+// The ratio of the same code never falls, that of half the speed always does. The inputs are fixed.
+func TestFell(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	for trial := range 20 {
 		was := &ratios{CPU: "a", All: []profile.Ratio{ratioOfSteps(rng, "x", 4)}}
 		same, half := ratioOfSteps(rng, "x", 4), ratioOfSteps(rng, "x", 2)
 		here, there := &ratios{CPU: "a"}, &ratios{CPU: "b"}
-		if here.worse(same, was) || there.worse(same, was) {
-			t.Errorf("trial %d: %+v is called worse than %+v", trial, same, was.All[0])
+		if here.fell(same, was) || there.fell(same, was) {
+			t.Errorf("trial %d: %+v is said to have fallen below %+v", trial, same, was.All[0])
 		}
-		if lost := ratioOfSteps(rng, "x", 1); !here.worse(lost, was) || !there.worse(lost, was) {
-			t.Errorf("trial %d: %+v is not called worse than %+v", trial, lost, was.All[0])
+		if lost := ratioOfSteps(rng, "x", 1); !here.fell(lost, was) || !there.fell(lost, was) {
+			t.Errorf("trial %d: %+v is not said to have fallen below %+v", trial, lost, was.All[0])
 		}
-		if there.worse(half, was) {
-			t.Errorf("trial %d: %+v is called worse than %+v of another CPU", trial, half, was.All[0])
+		if there.fell(half, was) {
+			t.Errorf("trial %d: %+v is said to have fallen below %+v of another CPU", trial, half, was.All[0])
 		}
 	}
 	was := &ratios{CPU: "a", All: []profile.Ratio{{Name: "x", Median: 4, Low: 3, High: 5}}}
 	now := &ratios{CPU: "a"}
 	for _, c := range []struct {
-		r     profile.Ratio
-		worse bool
+		r    profile.Ratio
+		fell bool
 	}{
 		{profile.Ratio{Name: "x", Median: 1, Low: 0.5, High: 1.79}, true},
 		{profile.Ratio{Name: "x", Median: 1, Low: 0.5, High: 1.81}, false}, // the whole interval must lie below
 		{profile.Ratio{Name: "y", Median: 1, Low: 0.5, High: 1.5}, false},  // nothing of this name is kept
 	} {
-		if got := now.worse(c.r, was); got != c.worse {
-			t.Errorf("%+v: worse %t", c.r, got)
+		if got := now.fell(c.r, was); got != c.fell {
+			t.Errorf("%+v: fell %t", c.r, got)
 		}
 	}
-	if now.worse(was.All[0], nil) {
-		t.Error("worse than nothing")
+	if now.fell(was.All[0], nil) {
+		t.Error("fallen without a baseline")
 	}
 }
 
-// A ratio that looks worse is measured again, and one good attempt is enough.
+// A ratio that seems to have fallen is measured again, and one good attempt is enough.
 func TestAttempts(t *testing.T) {
 	was := &ratios{CPU: profile.ThisEnvironment().CPU, All: []profile.Ratio{{Name: "x", Median: 4, Low: 4, High: 4}}}
 	for _, c := range []struct {
 		medians []float64 // of the attempts
 		asked   int
-		worse   bool
+		fell    bool
 	}{{[]float64{4}, 1, false}, {[]float64{1, 4}, 2, false}, {[]float64{1, 1, 1}, 3, true}, {[]float64{2, 1, 3}, 3, false}} {
 		asked := 0
-		now, err := measureRatios([]contestOf{{"x", func(func(int)) ([]profile.Ratio, error) {
+		now, err := measureRatios([]ratioTest{{"x", func(func(int)) ([]profile.Ratio, error) {
 			m := c.medians[asked]
 			asked++
 			return []profile.Ratio{{Name: "x", Median: m, Low: m, High: m}}, nil
@@ -101,7 +99,7 @@ func TestAttempts(t *testing.T) {
 			t.Errorf("%v: %d attempts, %v", c.medians, asked, err)
 		}
 		var b strings.Builder
-		if err := now.judge(was, &b); errors.Is(err, errWorse) != c.worse || strings.Contains(b.String(), "WORSE") != c.worse {
+		if err := now.judge(was, &b); errors.Is(err, errFell) != c.fell || strings.Contains(b.String(), "FELL") != c.fell {
 			t.Errorf("%v: %v\n%s", c.medians, err, b.String())
 		}
 	}
@@ -188,8 +186,8 @@ func TestNewestRatios(t *testing.T) {
 	}
 }
 
-// The command keeps what it measures, and is content with what it has kept: quick ratios against
-// limits so low that no machine is below them.
+// The command passes against a baseline so low that no machine is below it, and fails against one
+// that no machine reaches.
 func TestCompareCommand(t *testing.T) {
 	dir := t.TempDir()
 	var out bytes.Buffer
@@ -214,14 +212,14 @@ func TestCompareCommand(t *testing.T) {
 	if err := run([]string{"compare", "-quick", "-results", dir}, &out, io.Discard); err != nil || !strings.Contains(out.String(), "not run: capstone/vliw") {
 		t.Errorf("%v\n%s", err, out.String())
 	}
-	for i := range kept.All { // what no machine reaches
+	for i := range kept.All { // no machine reaches it
 		kept.All[i].Median, kept.All[i].Low, kept.All[i].High = 1e6, 1e6, 1e6
 	}
 	if err := kept.keep(filepath.Join(dir, "x-1")); err != nil {
 		t.Fatal(err)
 	}
-	if err := run([]string{"compare", "-quick", "-results", dir}, io.Discard, io.Discard); !errors.Is(err, errWorse) || errors.Is(err, errUsage) {
-		t.Errorf("ratios a million times as good are kept: %v", err)
+	if err := run([]string{"compare", "-quick", "-results", dir}, io.Discard, io.Discard); !errors.Is(err, errFell) || errors.Is(err, errUsage) {
+		t.Errorf("a baseline a million times as good: %v", err)
 	}
 	for _, args := range [][]string{{"compare", "x"}, {"compare", "-fast"}, {"compare", "-results", filepath.Join(dir, "none")}} {
 		if err := run(args, io.Discard, io.Discard); !errors.Is(err, errUsage) {

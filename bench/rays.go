@@ -7,9 +7,7 @@ import (
 	"runtime"
 	"runtime/debug"
 	"slices"
-	"strings"
 
-	"github.com/evertick/evertick/bench/profile"
 	"github.com/evertick/evertick/internal/scenes"
 	"github.com/evertick/evertick/loop"
 	"github.com/evertick/evertick/native"
@@ -17,68 +15,33 @@ import (
 	"github.com/evertick/evertick/physics/box2d"
 )
 
-// raysScene casts rays through an arena; nothing moves but one body, a little, before
-// each batch, so that each pays for all shapes as after a step.
-const raysScene = "rays"
-
 const (
-	raysBodies = 4096
-	raysPerLap = 10000
-	raysLaps   = 40
-	raysGoal   = 10 // times as fast as box2d
+	raysBodies   = 4096
+	raysPerBatch = 10000
+	raysGoal     = 10 // times as fast as box2d
 
-	// rayAgreement is how far two fractions may be apart that count as one: float32 against
+	// rayTolerance is the largest difference of two fractions that count as equal: float32 against
 	// float64, over 60 m.
-	rayAgreement = 1e-4
+	rayTolerance = 1e-4
 )
 
-// raysReport is what -json prints.
-type raysReport struct {
-	Scene       string              `json:"scene"`
-	N           int                 `json:"n"`
-	Seed        uint64              `json:"seed"`
-	Environment profile.Environment `json:"environment"`
-	Level       string              `json:"level"`
-	Workers     int                 `json:"workers"`
-	Rays        int                 `json:"rays"` // in a batch
-	Laps        int                 `json:"laps"`
-	Hits        int                 `json:"hits"` // of a batch
-	Shapes      int                 `json:"shapes"`
-
-	Clock    string    `json:"clock"`
-	BatchNs  quantiles `json:"batch_ns"`
-	NsPerRay float64   `json:"ns_per_ray"`
-	Allocs   float64   `json:"allocs_per_batch"`
-	Differ   int       `json:"differ"` // rays of which the engines say something else
-
-	Compare *comparison `json:"compare,omitempty"`
+func init() {
+	register(scene{
+		name: "rays", family: bodiesAlone,
+		help:  fmt.Sprintf("%d rays through an arena in each of -ticks batches, before which a body moves a little, so that each rebuilds all shapes (n %d)", raysPerBatch, raysBodies),
+		flags: []string{"ticks", "warmup", "seed", "level", "workers", "n", "compare"},
+		check: func(o *options, given map[string]bool) error {
+			d, _ := scenes.Find("arena")
+			if err := o.checkSize(d, raysBodies); err != nil {
+				return err
+			}
+			return o.checkSteps(given, 40, 8)
+		},
+		run: (*options).runRays,
+	})
 }
 
-func (o *options) isRays() bool { return o.scene == raysScene }
-
-// rayDefaults fills in the flags that were not given.
-func (o *options) rayDefaults(given map[string]bool) error {
-	var err error
-	if o.n, err = single("n", o.ns, raysBodies); err != nil {
-		return err
-	}
-	kind, _ := scenes.KindOf("arena")
-	if o.n < 1 || o.n > kind.MaxN() {
-		return fmt.Errorf("%w: -n %d: 1 to %d", errUsage, o.n, kind.MaxN())
-	}
-	if !given["ticks"] {
-		o.ticks = raysLaps
-	}
-	if !given["warmup"] {
-		o.warmup = min(8, o.ticks/2)
-	}
-	if err := o.checkCompare(); err != nil {
-		return err
-	}
-	return o.check()
-}
-
-// runRays measures batches of rays, beside another engine if that was asked for.
+// runRays measures batches of rays, beside another engine with -compare.
 func (o *options) runRays(level native.Level, stdout, _ io.Writer) error {
 	ours, err := scenes.New("arena", o.n, o.seed, physics.Config{Level: level, Workers: o.workers})
 	if err != nil {
@@ -91,22 +54,43 @@ func (o *options) runRays(level native.Level, stdout, _ io.Writer) error {
 			return err
 		}
 	}
-	if !o.json {
-		fmt.Fprintf(stdout, "evertick bench · scene %s · n %d · level %s · %d worker(s)\n%s\n", o.scene, o.n, level, o.workers, profile.ThisEnvironment())
-	}
-	rep, err := o.castRays(level, ours.World, theirs)
-	if err != nil {
+	r := o.newReport(level.String())
+	b := &rayBatches{options: o, world: ours.World, rays: o.raysThrough(ours.World), theirs: theirs}
+	r.writeText = b.write
+	return o.publish(stdout, r, func() error {
+		err := b.run()
+		for name, value := range map[string]any{
+			"n": o.n, "rays": raysPerBatch, "batches": o.ticks, "hits": b.found, "shapes": ours.World.ShapeCount(), "clock": b.clock,
+			"batch_ns": b.ns, "ns_per_ray": b.nsPerRay(), "allocs_per_batch": b.allocs, "differ": b.differ, "compare": b.comparison,
+		} {
+			r.Facts[name] = value
+		}
 		return err
-	}
-	return o.deliver(stdout, rep)
+	})
+}
+
+// rayBatches are batches of rays and what they came to.
+type rayBatches struct {
+	*options
+	world  *physics.World
+	rays   *physics.Rays
+	hits   physics.RayHits
+	theirs physics.Engine // nil: alone
+
+	clock      string
+	ns         quantiles
+	allocs     float64 // of a batch
+	found      int     // rays that hit a shape
+	differ     int     // rays for which the engines disagree
+	comparison *comparison
 }
 
 // raysThrough draws rays that begin in the arena and are up to two thirds of its edge long.
 func (o *options) raysThrough(w *physics.World) *physics.Rays {
 	x := w.Columns().X[:w.Rows()]
 	half := max(slices.Max(x), -slices.Min(x))
-	q := &physics.Rays{SkipInside: true} // as theirs
-	for i := range raysPerLap {
+	q := &physics.Rays{SkipInside: true} // as box2d does
+	for i := range raysPerBatch {
 		r := loop.NewRand(o.seed, 0, uint64(i), math.MaxUint32)
 		q.X, q.Y = append(q.X, r.Range(-half, half)), append(q.Y, r.Range(-half, half))
 		q.DX, q.DY = append(q.DX, r.Range(-half, half)), append(q.DY, r.Range(-half, half))
@@ -114,78 +98,66 @@ func (o *options) raysThrough(w *physics.World) *physics.Rays {
 	return q
 }
 
-func (o *options) castRays(level native.Level, w *physics.World, theirs physics.Engine) (*raysReport, error) {
+func (b *rayBatches) run() error {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
-	q := o.raysThrough(w)
-	clock, now := o.chooseClock()
-	var hits physics.RayHits
-	var mine, others []int64
-	fractions := make([]float32, raysPerLap)
-	if theirs != nil {
+	clock, now := b.chooseClock()
+	var ours, theirs []int64
+	fractions := make([]float32, raysPerBatch)
+	if b.theirs != nil {
 		defer debug.SetGCPercent(debug.SetGCPercent(-1))
 	}
-	allocs := memory{}
-	x, wasX := w.Columns().X, w.Columns().X[0]
-	for lap := range o.ticks {
-		x[0] = wasX
-		if lap%2 == 1 {
-			x[0] = math.Nextafter32(wasX, 0)
+	spent, q := memory{}, b.rays
+	x, start := b.world.Columns().X, b.world.Columns().X[0]
+	for batch := range b.ticks {
+		x[0] = start
+		if batch%2 == 1 {
+			x[0] = math.Nextafter32(start, 0)
 		}
-		before, start := allocated(), now()
-		if err := w.RayClosest(q, &hits); err != nil {
-			return nil, err
+		before, from := allocated(), now()
+		if err := b.world.RayClosest(q, &b.hits); err != nil {
+			return err
 		}
-		ns, after := int64(now()-start), allocated()
-		if lap >= o.warmup {
-			mine = append(mine, ns)
-			allocs.allocs += after.allocs - before.allocs
+		if ns := int64(now() - from); batch >= b.warmup {
+			ours = append(ours, ns)
+			spent.add(allocated().since(before))
 		}
-		if theirs == nil {
+		if b.theirs == nil {
 			continue
 		}
-		start = now()
+		from = now()
 		for i := range fractions {
-			fractions[i], _ = box2d.RayClosest(theirs, [2]float32{q.X[i], q.Y[i]}, [2]float32{q.DX[i], q.DY[i]})
+			fractions[i], _ = box2d.RayClosest(b.theirs, [2]float32{q.X[i], q.Y[i]}, [2]float32{q.DX[i], q.DY[i]})
 		}
-		if ns := int64(now() - start); lap >= o.warmup {
-			others = append(others, ns)
+		if ns := int64(now() - from); batch >= b.warmup {
+			theirs = append(theirs, ns)
 		}
 		runtime.GC()
 	}
-	rep := &raysReport{
-		Scene: o.scene, N: o.n, Seed: o.seed, Environment: profile.ThisEnvironment(), Level: level.String(), Workers: o.workers,
-		Rays: raysPerLap, Laps: o.ticks, Shapes: w.ShapeCount(), Clock: clock, BatchNs: quantilesOf(mine),
-		Allocs: float64(allocs.allocs) / float64(len(mine)),
-	}
-	rep.NsPerRay = float64(rep.BatchNs.P50) / raysPerLap
-	for i, s := range hits.Shapes {
+	b.clock, b.ns, b.allocs = clock, quantilesOf(ours), float64(spent.allocs)/float64(len(ours))
+	for i, s := range b.hits.Shapes {
 		if s != (physics.Shape{}) {
-			rep.Hits++
+			b.found++
 		}
-		if d := hits.Fractions[i] - fractions[i]; theirs != nil && max(d, -d) > rayAgreement {
-			rep.Differ++
+		if d := b.hits.Fractions[i] - fractions[i]; b.theirs != nil && max(d, -d) > rayTolerance {
+			b.differ++
 		}
 	}
-	if theirs != nil {
-		rep.Compare = newComparison(o, mine, others)
-		rep.Compare.Goal = raysGoal
+	if b.theirs != nil {
+		b.comparison = b.compared(ours, theirs)
+		b.comparison.Goal = raysGoal
 	}
-	return rep, nil
+	return nil
 }
 
-func (r *raysReport) writeText(w io.Writer) error {
-	var b strings.Builder
-	fmt.Fprintf(&b, "%d batches of %d rays · seed %d · %d shapes, all taken anew for each batch · %d rays meet one\n\n",
-		r.Laps, r.Rays, r.Seed, r.Shapes, r.Hits)
-	fmt.Fprintf(&b, "batch    p50 %s   p95 %s   max %s µs   (%s), %.0f ns a ray\n",
-		micros(r.BatchNs.P50), micros(r.BatchNs.P95), micros(r.BatchNs.Max), r.Clock, r.NsPerRay)
-	fmt.Fprintf(&b, "memory   %.1f allocations a batch\n", r.Allocs)
-	if c := r.Compare; c != nil {
-		fmt.Fprintf(&b, "compare  %s takes %s µs, ours %s (medians of batches by turns): %.2f times as long [%.2f–%.2f]; the goal is %g\n",
-			c.Name, micros(c.TheirsNs), micros(c.OursNs), c.Ratio, c.RatioLow, c.RatioHigh, c.Goal)
-		fmt.Fprintf(&b, "         %d rays end elsewhere\n", r.Differ)
+func (b *rayBatches) nsPerRay() float64 { return float64(b.ns.P50) / raysPerBatch }
+
+func (b *rayBatches) write(w io.Writer) {
+	fmt.Fprintf(w, "%d batches of %d rays · n %d · %d shapes, rebuilt for each batch · %d rays hit one\n\n",
+		b.ticks, raysPerBatch, b.n, b.world.ShapeCount(), b.found)
+	fmt.Fprintf(w, "batch    p50 %s   p95 %s   max %s µs   (%s), %.0f ns a ray\n", micros(b.ns.P50), micros(b.ns.P95), micros(b.ns.Max), b.clock, b.nsPerRay())
+	fmt.Fprintf(w, "memory   %.1f allocations a batch\n", b.allocs)
+	if b.comparison != nil {
+		fmt.Fprintf(w, "%s         %d rays have another closest hit\n", b.comparison.text("batches"), b.differ)
 	}
-	_, err := io.WriteString(w, b.String())
-	return err
 }

@@ -10,16 +10,22 @@ import (
 	"time"
 
 	"github.com/evertick/evertick"
+	"github.com/evertick/evertick/internal/fault"
+	"github.com/evertick/evertick/internal/scenes"
 	"github.com/evertick/evertick/loop/replay"
+	"github.com/evertick/evertick/loop/train/worlds"
 	"github.com/evertick/evertick/loop/worldlog"
 )
 
-// errVerdict marks the answer "no" of a command that has looked: exit status 1. Whatever
-// else a command on logs fails of is status 2.
+// errVerdict marks the verdict that runs or logs are not the same: exit status 1. Every other error
+// of a command on logs is status 2.
 var errVerdict = errors.New("not the same")
 
-// errNoVerdict marks that a command came to no answer.
+// errNoVerdict marks that a command reached no verdict.
 var errNoVerdict = errors.New("no verdict")
+
+// loggedScenes are the simulations that commands from outside act on.
+var loggedScenes = []string{"capstone", "limina"}
 
 // logOptions are the flags of the commands on logs.
 type logOptions struct {
@@ -52,12 +58,12 @@ const logUsage = `usage: bench record [flags] DIR
        bench replay rollback [-frames N] [-ticks M]
 exit status: 0 the same, or done; 1 not the same; 2 anything else`
 
-// runLogs runs a command on logs: record, or replay and what to do.
+// runLogs runs a command on logs: record, or one of replay.
 func runLogs(args []string, stdout, stderr io.Writer) error {
 	command, args := args[0], args[1:]
 	if command == "replay" {
 		if len(args) == 0 {
-			return fmt.Errorf("%w: replay what?\n%s", errUsage, logUsage)
+			return fmt.Errorf("%w: replay which command?\n%s", errUsage, logUsage)
 		}
 		command, args = args[0], args[1:]
 	}
@@ -76,7 +82,7 @@ func runLogs(args []string, stdout, stderr io.Writer) error {
 	return err
 }
 
-// parse takes flags before and behind the directories.
+// parse reads flags before and after the directories.
 func (o *logOptions) parse(command string, args []string, stderr io.Writer) error {
 	want, known := map[string]int{"record": 1, "verify": 1, "seek": 1, "diff": 2, "fork": 2, "export": 1, "rollback": 0}[command]
 	if !known {
@@ -122,8 +128,8 @@ func (o *logOptions) parse(command string, args []string, stderr io.Writer) erro
 		return fmt.Errorf("%w: %s: wants -tick", errUsage, command)
 	case o.frames < 1 || o.frames > 64:
 		return fmt.Errorf("%w: -frames %d: 1 to 64", errUsage, o.frames)
-	case (command == "record" || command == "rollback") && !slices.Contains(sceneNames, o.scene):
-		return fmt.Errorf("%w: %s: -scene %q: one of %v", errUsage, command, o.scene, sceneNames)
+	case (command == "record" || command == "rollback") && !slices.Contains(loggedScenes, o.scene):
+		return fmt.Errorf("%w: %s: -scene %q: one of %v", errUsage, command, o.scene, loggedScenes)
 	case o.ticks < 1 || o.ticks > 1<<32 || o.commands > 1<<31:
 		return fmt.Errorf("%w: -ticks %d, -commands %d", errUsage, o.ticks, o.commands)
 	case o.workers < 1 || o.workers > 1024:
@@ -134,7 +140,8 @@ func (o *logOptions) parse(command string, args []string, stderr io.Writer) erro
 	return nil
 }
 
-// scenario returns what a scene is as one.
+// scenario returns a scene as a scenario for logs. Training worlds are scenarios already, for the
+// logs that train.Batch.Export writes.
 func (o *logOptions) scenario(scene string) (replay.Scenario, error) {
 	level, err := chooseLevel(o.level)
 	if err != nil {
@@ -143,7 +150,28 @@ func (o *logOptions) scenario(scene string) (replay.Scenario, error) {
 	return loggedScene(scene, evertick.Config{Level: level, Workers: o.workers})
 }
 
-// scenarioOf returns that of a log.
+func loggedScene(name string, cfg evertick.Config) (replay.Scenario, error) {
+	for _, sc := range worlds.Scenarios(cfg) {
+		if sc.Name == name {
+			return sc, nil
+		}
+	}
+	d, ok := scenes.FindSim(name)
+	if !ok {
+		return replay.Scenario{}, fmt.Errorf("unknown scenario %q: %w", name, fault.ErrRange)
+	}
+	return replay.Scenario{Name: name, New: func(seed uint64) (*evertick.Sim, error) {
+		cfg := cfg
+		cfg.Seed = seed
+		s, err := d.New(d.Params, cfg)
+		if err != nil {
+			return nil, err
+		}
+		return s.Sim, s.AcceptCommands()
+	}}, nil
+}
+
+// scenarioOf returns the scenario of a log.
 func (o *logOptions) scenarioOf(dir string) (replay.Scenario, error) {
 	r, err := worldlog.OpenReader(dir, nil)
 	if err != nil {
@@ -174,14 +202,14 @@ func (o *logOptions) record() error {
 	if err != nil {
 		return err
 	}
-	watch := new(stopwatch)
-	sim.AddHooks(evertick.Hooks{AfterTick: watch.begin}) // before those of the recorder
+	timer := new(hookTimer)
+	sim.AddHooks(evertick.Hooks{AfterTick: timer.begin}) // before those of the recorder
 	rec, err := replay.Record(o.dirs[0], sc.Name, sim, o.options())
 	if err != nil {
 		return err
 	}
-	sim.AddHooks(evertick.Hooks{AfterTick: watch.end})
-	watch.period, watch.ticks = o.snapshots, make([]int64, 0, o.ticks)
+	sim.AddHooks(evertick.Hooks{AfterTick: timer.end})
+	timer.period, timer.ticks = o.snapshots, make([]int64, 0, o.ticks)
 	start := time.Now()
 	err = o.run(sim)
 	took := time.Since(start)
@@ -192,34 +220,34 @@ func (o *logOptions) record() error {
 	o.printf("recorded %s · seed %d · level %s: %d ticks, %d commands in %v\nhash %016x\n",
 		sc.Name, o.seed, sim.Level(), sim.Ticks(), o.commands, took.Round(time.Millisecond), sim.Hash())
 	o.printf("log %d bytes in %d segments, %d snapshots, %d syncs\n", s.Bytes, s.Segments, s.Snapshots, s.Syncs)
-	if o.commands > 0 && len(watch.ticks) > 0 {
+	if o.commands > 0 && len(timer.ticks) > 0 {
 		o.printf("%.1f bytes a command before compression, commits and hashes of ticks included\n", float64(s.Bytes)/float64(o.commands))
 		each := float64(o.commands) / float64(o.ticks)
-		slices.Sort(watch.ticks)
-		slices.Sort(watch.snapshots)
-		o.printf("%.0f ns a command, of the median tick, its commit included", float64(nearestRank(watch.ticks, 0.5))/each)
-		if len(watch.snapshots) > 0 {
-			o.printf("; %v for a tick with a snapshot", time.Duration(nearestRank(watch.snapshots, 0.5)).Round(time.Microsecond))
+		slices.Sort(timer.ticks)
+		slices.Sort(timer.snapshots)
+		o.printf("%.0f ns a command, of the median tick, its commit included", float64(nearestRank(timer.ticks, 0.5))/each)
+		if len(timer.snapshots) > 0 {
+			o.printf("; %v for a tick with a snapshot", time.Duration(nearestRank(timer.snapshots, 0.5)).Round(time.Microsecond))
 		}
 		o.printf("\n")
 	}
 	return nil
 }
 
-// stopwatch takes the time of hooks between two of its own.
-type stopwatch struct {
+// hookTimer measures the time of the hooks between two of its own.
+type hookTimer struct {
 	period uint64 // ticks between snapshots
 	start  time.Time
 	// ns of ticks without a snapshot, and with one
 	ticks, snapshots []int64
 }
 
-func (w *stopwatch) begin(*evertick.Tick) error {
+func (w *hookTimer) begin(*evertick.Tick) error {
 	w.start = time.Now()
 	return nil
 }
 
-func (w *stopwatch) end(t *evertick.Tick) error {
+func (w *hookTimer) end(t *evertick.Tick) error {
 	ns := int64(time.Since(w.start))
 	if w.period > 0 && (t.N+1)%w.period == 0 {
 		w.snapshots = append(w.snapshots, ns)
@@ -229,12 +257,14 @@ func (w *stopwatch) end(t *evertick.Tick) error {
 	return nil
 }
 
-// run runs the ticks with their commands.
+// run runs the ticks with their commands, which are spread evenly.
 func (o *logOptions) run(sim *evertick.Sim) error {
-	var data [commandBytes]byte
-	for range o.ticks {
-		if err := pushCommands(sim, o.ticks, o.commands, &data); err != nil {
-			return err
+	var data [scenes.CommandBytes]byte
+	for n := range o.ticks {
+		for seq := n * o.commands / o.ticks; seq < (n+1)*o.commands/o.ticks; seq++ {
+			if err := sim.Push(scenes.CommandAt(sim.Seed(), sim.Ticks(), seq, &data)); err != nil {
+				return err
+			}
 		}
 		if err := sim.Step(); err != nil {
 			return err
@@ -265,7 +295,7 @@ func (o *logOptions) verify() error {
 	return nil
 }
 
-// verdict marks the error of a run that did not repeat itself.
+// verdict marks the error of a run that gave other results.
 func verdict(err error) error {
 	if errors.Is(err, replay.ErrDiverged) {
 		return fmt.Errorf("%w: %w", errVerdict, err)
@@ -273,7 +303,7 @@ func verdict(err error) error {
 	return err
 }
 
-// seek goes to a tick by snapshots, and all the way as well, and tells both times.
+// seek restores a tick from the nearest snapshot and from tick 0, and reports both times.
 func (o *logOptions) seek() error {
 	sc, err := o.scenarioOf(o.dirs[0])
 	if err != nil {
@@ -315,7 +345,7 @@ func (o *logOptions) diff() error {
 	return nil
 }
 
-// fork branches, and runs on without commands.
+// fork creates a branch, and continues without commands.
 func (o *logOptions) fork() error {
 	sc, err := o.scenarioOf(o.dirs[0])
 	if err != nil {
@@ -333,7 +363,7 @@ func (o *logOptions) fork() error {
 	if err := errors.Join(err, rec.Close()); err != nil {
 		return err
 	}
-	o.printf("forked behind tick %d, parent %x\n%d ticks run since, without commands; hash %016x\n", o.tick, id.Parent, o.ticks, sim.Hash())
+	o.printf("forked after tick %d, parent %x\n%d ticks run since, without commands; hash %016x\n", o.tick, id.Parent, o.ticks, sim.Hash())
 	return nil
 }
 
@@ -353,8 +383,8 @@ func (o *logOptions) export() (err error) {
 	return replay.ExportCSV(w, o.dirs[0], nil)
 }
 
-// rollback lets every command come late, so that each frame goes back and runs all ticks
-// since then again, and then its own.
+// rollback delays every command, so that each frame goes back, runs all ticks since then again, and
+// then its own.
 func (o *logOptions) rollback() error {
 	sc, err := o.scenario(o.scene)
 	if err != nil {
@@ -374,14 +404,14 @@ func (o *logOptions) rollback() error {
 	late := uint64(o.frames)
 	var took []int64
 	cpu, _ := processTime()
-	var data [commandBytes]byte
+	var data [scenes.CommandBytes]byte
 	for n := range o.ticks {
 		var ins [1]evertick.Input
 		start := time.Now()
 		if n < late {
 			err = back.Advance()
 		} else {
-			ins[0] = commandAt(o.seed, n-late, n, &data)
+			ins[0] = scenes.CommandAt(o.seed, n-late, n, &data)
 			err = back.Advance(ins[:]...)
 		}
 		if err != nil {

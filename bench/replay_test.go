@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/evertick/evertick"
+	"github.com/evertick/evertick/internal/scenes"
 	"github.com/evertick/evertick/loop/replay"
 )
 
@@ -38,7 +39,7 @@ func TestLogCommands(t *testing.T) {
 		{[]string{"replay", "verify", dir}, []string{"verified: 60 ticks and 250 inputs of capstone"}, nil},
 		{[]string{"replay", "seek", dir, "-tick", "55"}, []string{"tick 55: hash ", "nearest snapshot"}, nil},
 		{[]string{"replay", "seek", dir, "-tick", "60"}, nil, errNoVerdict},
-		{[]string{"replay", "fork", "-tick", "30", "-ticks", "10", dir, branch}, []string{"behind tick 30", "10 ticks"}, nil},
+		{[]string{"replay", "fork", "-tick", "30", "-ticks", "10", dir, branch}, []string{"after tick 30", "10 ticks"}, nil},
 		{[]string{"replay", "verify", branch}, []string{"verified: 41 ticks"}, nil},
 		{[]string{"replay", "diff", dir, dir}, []string{"equal"}, nil},
 		{[]string{"replay", "diff", dir, branch}, nil, errVerdict},
@@ -123,15 +124,15 @@ func TestLogUsage(t *testing.T) {
 
 // What a scene keeps is all in its snapshots.
 func TestLoggedSceneSync(t *testing.T) {
-	for _, name := range sceneNames {
+	for _, name := range loggedScenes {
 		sc, err := loggedScene(name, evertick.Config{})
 		if err != nil {
 			t.Fatal(err)
 		}
-		var data [64][commandBytes]byte
+		var data [64][scenes.CommandBytes]byte
 		err = replay.SyncTest(sc, 1, 12, func(tick uint64, dst []evertick.Input) ([]evertick.Input, error) {
 			for i := range uint64(4) {
-				dst = append(dst, commandAt(1, tick, 4*tick+i, &data[i]))
+				dst = append(dst, scenes.CommandAt(1, tick, 4*tick+i, &data[i]))
 			}
 			return dst, nil
 		})

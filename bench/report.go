@@ -6,30 +6,38 @@ import (
 	"fmt"
 	"io"
 	"os"
+
+	"github.com/evertick/evertick/bench/profile"
 )
 
 // budgetNs is the time that a step may take at 60 Hz.
 const budgetNs = 1_000_000_000 / 60
 
-// deliver prints a report as one JSON object, if that was asked for, or as text.
-func (o *options) deliver(w io.Writer, rep interface{ writeText(io.Writer) error }) error {
-	if !o.json {
-		return rep.writeText(w)
+// report is what the scenes print whose steps are not profiled. With -json it is one object, with
+// -csv the table alone is written.
+type report struct {
+	Scene       string              `json:"scene"`
+	Seed        uint64              `json:"seed"`
+	Quick       bool                `json:"quick"`
+	Environment profile.Environment `json:"environment"`
+	Level       string              `json:"level,omitempty"` // of figures that do not compare levels
+	Workers     int                 `json:"workers,omitempty"`
+	Facts       map[string]any      `json:"facts,omitempty"` // single figures
+	Figures     table               `json:"figures"`
+
+	writeText func(w io.Writer)
+}
+
+func (o *options) newReport(level string) *report {
+	return &report{
+		Scene: o.scene, Seed: o.seed, Quick: o.quick, Environment: profile.ThisEnvironment(), Level: level, Workers: o.workers,
+		Facts: map[string]any{},
 	}
-	enc := json.NewEncoder(w)
-	enc.SetIndent("", "  ")
-	return enc.Encode(rep)
 }
 
-// tabled is a report that can be written as a table, too.
-type tabled interface {
-	writeText(io.Writer) error
-	writeCSV(io.Writer) error
-}
-
-// table reports what measure returns, also into the file of -csv, which is made before minutes are spent. The
-// head is printed before, unless -json was given.
-func (o *options) table(stdout io.Writer, head string, measure func() (tabled, error)) error {
+// publish measures and writes the report. It creates the file of -csv first, before minutes are
+// spent.
+func (o *options) publish(stdout io.Writer, r *report, measure func() error) error {
 	var file *os.File
 	if o.csv != "" {
 		var err error
@@ -39,19 +47,29 @@ func (o *options) table(stdout io.Writer, head string, measure func() (tabled, e
 		defer file.Close()
 	}
 	if !o.json {
-		fmt.Fprint(stdout, head)
+		r.writeHead(stdout)
 	}
-	rep, err := measure()
-	if err != nil {
+	if err := measure(); err != nil {
 		return err
 	}
 	if file != nil {
-		if err := errors.Join(rep.writeCSV(file), file.Close()); err != nil {
+		if err := errors.Join(r.Figures.writeCSV(file), file.Close()); err != nil {
 			return err
 		}
 	}
-	return o.deliver(stdout, rep)
+	if o.json {
+		enc := json.NewEncoder(stdout)
+		enc.SetIndent("", "  ")
+		return enc.Encode(r)
+	}
+	r.writeText(stdout)
+	return nil
 }
 
-// micros prints nanoseconds as microseconds.
-func micros(ns int64) string { return fmt.Sprintf("%.1f", float64(ns)/1e3) }
+func (r *report) writeHead(w io.Writer) {
+	fmt.Fprintf(w, "evertick bench · scene %s", r.Scene)
+	if r.Level != "" {
+		fmt.Fprintf(w, " · level %s · %d worker(s) · seed %d", r.Level, r.Workers, r.Seed)
+	}
+	fmt.Fprintf(w, "\n%s\n\n", r.Environment)
+}

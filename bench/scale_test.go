@@ -9,7 +9,8 @@ import (
 	"testing"
 )
 
-// fakeCosts are those of a scene that takes 100 ns a unit to a power, with p95 above it.
+// fakeCosts returns the costs of a scene that takes 100 ns times its size to a power, with p95
+// above it.
 func fakeCosts(exponent float64, asked *[]int) func(int) (cost, error) {
 	return func(n int) (cost, error) {
 		*asked = append(*asked, n)
@@ -92,7 +93,7 @@ func TestFitPower(t *testing.T) {
 
 func TestNumbers(t *testing.T) {
 	for n, want := range map[int]string{0: "0", 999: "999", 1000: "1,000", 65536: "65,536", 1234567: "1,234,567"} {
-		if got := thousands(n); got != want {
+		if got := count(n); got != want {
 			t.Errorf("%d is %s", n, got)
 		}
 	}
@@ -111,17 +112,28 @@ func TestNumbers(t *testing.T) {
 func TestScale(t *testing.T) {
 	for _, scene := range []string{"swarm", "clusters", "churn", "arena", "tumbler", "pyramid", "queries"} {
 		file := filepath.Join(t.TempDir(), "scale.csv")
-		var rep scaleReport
-		decode(t, mustRun(t, "-scene", scene, "-scale", "-quick", "-budget", "50us", "-json", "-csv", file), &rep)
-		if rep.Scene != scene || rep.BudgetNs != 50_000 || len(rep.Costs) == 0 || rep.All {
-			t.Errorf("%+v", rep)
-		}
-		for _, c := range rep.Costs {
-			if c.P95 <= rep.BudgetNs && c.N > rep.Fits {
-				t.Errorf("%s: %d fit, but %+v does too", scene, rep.Fits, c)
+		var rep struct {
+			Scene string
+			Facts struct {
+				Budget int64 `json:"budget_ns"`
+				Fits   int
+				All    bool
+			}
+			Figures []struct {
+				N   int
+				P95 int64 `json:"p95_ns"`
 			}
 		}
-		if lines := strings.Split(strings.TrimSpace(readFile(t, file)), "\n"); len(lines) != 1+len(rep.Costs) || !strings.HasPrefix(lines[1], scene+",") {
+		decode(t, mustRun(t, "-scene", scene, "-scale", "-quick", "-budget", "50us", "-json", "-csv", file), &rep)
+		if rep.Scene != scene || rep.Facts.Budget != 50_000 || len(rep.Figures) == 0 || rep.Facts.All {
+			t.Errorf("%+v", rep)
+		}
+		for _, c := range rep.Figures {
+			if c.P95 <= rep.Facts.Budget && c.N > rep.Facts.Fits {
+				t.Errorf("%s: %d fit, but %+v does too", scene, rep.Facts.Fits, c)
+			}
+		}
+		if lines := strings.Split(strings.TrimSpace(readFile(t, file)), "\n"); len(lines) != 1+len(rep.Figures) || !strings.HasPrefix(lines[1], scene+",") {
 			t.Errorf("%s: %q", scene, lines)
 		}
 	}
@@ -129,16 +141,16 @@ func TestScale(t *testing.T) {
 
 func TestScaleText(t *testing.T) {
 	r := scaleReport{
-		Scene: "swarm", Unit: "entities", Level: "go", Workers: 1, BudgetNs: budgetNs, Fits: 23456,
-		Costs: []cost{{N: 16384, Steps: 60, P50: 1e6, P95: 2e6}, {N: 32768, Steps: 60, P50: 3e7, P95: 4e7}},
-		Power: &power{Exponent: 1.234, Low: 1.1, High: 1.3, From: 16384, To: 32768},
+		report: &report{Scene: "swarm", Level: "go", Workers: 1}, unit: "entities", budgetNs: budgetNs, fits: 23456,
+		costs: []cost{{N: 16384, Steps: 60, P50: 1e6, P95: 2e6}, {N: 32768, Steps: 60, P50: 3e7, P95: 4e7}},
+		power: &power{Exponent: 1.234, Low: 1.1, High: 1.3, From: 16384, To: 32768},
 	}
 	var b strings.Builder
-	if err := r.writeText(&b); err != nil {
-		t.Fatal(err)
-	}
+	r.fill()
+	r.writeHead(&b)
+	r.write(&b)
 	for _, part := range []string{
-		"32,768       60      30000.0      40000.0        915.5  over the budget", "budget", "p95",
+		"32,768     60  30000.0  40000.0      916  exceeded", "budget", "p95",
 		"From 16,384 to 32,768 entities the median step grows with\ntheir number to the power 1.23 [1.10–1.30].",
 		"About 23,000 entities fit 60 Hz on this machine: p95 within 16666.7 µs.",
 	} {
@@ -151,11 +163,11 @@ func TestScaleText(t *testing.T) {
 			t.Errorf("%d columns: %s", n, line)
 		}
 	}
-	r.Fits = 0
+	r.fits = 0
 	if got := r.verdict(); !strings.Contains(got, "Not even 16,384 entities fit") {
 		t.Error(got)
 	}
-	r.Fits, r.All = 32768, true
+	r.fits, r.all = 32768, true
 	if got := r.verdict(); !strings.Contains(got, "32,768 entities, the most that the scene takes, fit") {
 		t.Error(got)
 	}

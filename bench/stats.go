@@ -4,10 +4,12 @@ import (
 	"cmp"
 	"math"
 	"slices"
+
+	"github.com/evertick/evertick/bench/profile"
 )
 
-// nearestRank is the quantile q of values that ascend: the smallest of them that
-// at least q of all do not exceed.
+// nearestRank returns the quantile q of ascending values: the smallest of them that at least q of
+// all do not exceed.
 func nearestRank[T cmp.Ordered](sorted []T, q float64) T {
 	return sorted[max(0, int(math.Ceil(q*float64(len(sorted))))-1)]
 }
@@ -28,20 +30,8 @@ func quantilesOf(ns []int64) quantiles {
 	return quantiles{nearestRank(sorted, 0.50), nearestRank(sorted, 0.95), nearestRank(sorted, 0.99), sorted[len(sorted)-1]}
 }
 
-func sum(ns []int64) (total int64) {
-	for _, n := range ns {
-		total += n
-	}
-	return total
-}
-
-// spread is what repetitions gave: the median, and between which values nine
-// tenths of them lie, by the nearest rank.
-type spread struct {
-	Median float64 `json:"median"`
-	P05    float64 `json:"p05"`
-	P95    float64 `json:"p95"`
-}
+// spread is the median of repetitions, and the range of nine tenths of them, by the nearest rank.
+type spread struct{ Median, P05, P95 float64 }
 
 func spreadOf(values []float64) spread {
 	if len(values) == 0 {
@@ -51,12 +41,25 @@ func spreadOf(values []float64) spread {
 	return spread{nearestRank(sorted, 0.50), nearestRank(sorted, 0.05), nearestRank(sorted, 0.95)}
 }
 
-// ratioOf divides round by round: what disturbs the machine for longer than a
-// round falls on both sides.
+// ratioOf divides round by round: a disturbance of the machine that lasts longer than a round
+// affects both sides.
 func ratioOf(over, under []float64) spread {
 	ratios := make([]float64, len(over))
 	for i := range ratios {
 		ratios[i] = over[i] / under[i]
 	}
 	return spreadOf(ratios)
+}
+
+// turn is the number of steps that an engine or a level runs before the other one does. Most of
+// them find their data in the caches, as where there is one engine.
+const turn = 4
+
+// medianRatio compares the medians of two series that took turns; of a longer one only the beginning.
+func medianRatio(name string, over, under []int64) profile.Ratio {
+	n := min(len(over), len(under))
+	if n == 0 {
+		return profile.Ratio{Name: name, Median: 1, Low: 1, High: 1}
+	}
+	return profile.MedianRatio(name, over[:n], under[:n])
 }

@@ -102,3 +102,14 @@ func TestRatioIsTakenByRounds(t *testing.T) {
 		t.Errorf("%+v, want %+v", got, want)
 	}
 }
+
+// A series that is longer is compared by its beginning; of nothing the ratio is 1.
+func TestMedianRatio(t *testing.T) {
+	over, under := []int64{10, 10, 10, 10, 99, 99, 99}, []int64{5, 5, 5, 5}
+	if r := medianRatio("x", over, under); r.Name != "x" || r.Median != 2 || r.Low > 2 || r.High < 2 {
+		t.Errorf("%+v", r)
+	}
+	if r := medianRatio("x", nil, under); r.Median != 1 {
+		t.Errorf("%+v", r)
+	}
+}

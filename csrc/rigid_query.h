@@ -42,7 +42,7 @@ _Static_assert(sizeof(et_node) == 256 && sizeof(et_target) == 192 && sizeof(et_q
                        offsetof(et_target, vertices) == 48 && offsetof(et_query_ray, inv) == 44,
                "the types of package rigid mirror these");
 
-/* out[i] = what ray i meets first, for n rays, as rigid.Targets.RayClosest says. The
+/* out[i] = what ray i meets first, for n rays, as rigid.QueryTree.CastRaysClosest says. The
  * nodes of level k, of which there are `levels`, are starts[k] to starts[k + 1]; the last one is
  * above all others. */
 void et_rigid_ray_closest(int32_t level, const et_node *nodes, const uint32_t *starts, uint32_t levels,

@@ -6,9 +6,9 @@ import (
 	"github.com/evertick/evertick/internal/fault"
 )
 
-// Applied tells what became of the commands of an Apply: how many of each kind found
-// their entity, and took effect even where they changed nothing, such as a tag given
-// again; and how many did not find it.
+// Applied counts the commands of an Apply by kind: those that found their entity,
+// even where they changed nothing, such as setting a tag that it had; and as Stale
+// those that did not find it.
 type Applied struct {
 	Spawned, Despawned, Tagged, Untagged, Written int
 
@@ -17,38 +17,42 @@ type Applied struct {
 
 // Apply makes the changes of the lists, one list after the other in the order given,
 // and their commands in the order in which they were recorded: each as if called
-// directly, observers included. A command whose entity is not there (any more) is
-// skipped. Then the lists are empty, and the columns that were written have a new
+// directly, observers included. It skips a command whose entity does not exist (any
+// more). Then the lists are empty, and the columns that were written have a new
 // Version, one for the whole Apply.
 //
-// If the world were to overflow at one of the spawns, with the room counted that
-// earlier despawns have made, it is ErrCapacity naming the list and the command:
-// nothing is changed then, and the lists keep what they have.
+// If the world would overflow at one of the spawns, after the despawns before it have
+// made room, Apply returns ErrCapacity naming the list and the command, changes nothing
+// and leaves the lists as they are.
 //
-// What observers record meanwhile, in whichever list, is for the next Apply. A panic
-// in an observer leaves the commands behind it undone and forgotten.
+// What observers record meanwhile, in any list, is for the next Apply. If an observer
+// panics, the commands that follow are lost.
 //
-// It panics while a query iterates, and on a list that is of another world or
-// given twice.
+// It panics while a query iterates, and on a list that is of another world or given twice.
 func (w *World) Apply(lists ...*Commands) (Applied, error) {
-	w.mustBeStill()
+	w.mustBeUnlocked()
 	w.checkLists(lists)
 	if err := w.checkRoom(lists); err != nil {
 		return Applied{}, err
 	}
 	for _, c := range lists {
 		c.running, c.recorded = c.recorded, c.running
-		c.born, c.bornAs, c.taker = 0, c.firstProvisional(), nil
+		c.spawned, c.spawnedProvisional, c.appendedTo = 0, c.firstProvisional(), nil
 		c.Reset()
 	}
-	var a applying
+	var done Applied
 	defer func() { // also when an observer panics
-		a.written.each(func(i int) { w.lanes.known[i].mark.touch() })
+		for _, c := range w.registered {
+			if c.version.written {
+				c.version.written = false
+				c.version.touch()
+			}
+		}
 	}()
 	for _, c := range lists {
-		a.run(c)
+		c.run(&done)
 	}
-	return a.done, nil
+	return done, nil
 }
 
 func (w *World) checkLists(lists []*Commands) {
@@ -57,10 +61,10 @@ func (w *World) checkLists(lists []*Commands) {
 		if c == nil || c.world != w {
 			panic("ecs: Apply of Commands of another world")
 		}
-		if c.applied == w.applies {
+		if c.lastApply == w.applies {
 			panic("ecs: Apply of one list twice")
 		}
-		c.applied = w.applies
+		c.lastApply = w.applies
 	}
 }
 
@@ -73,19 +77,19 @@ func (w *World) checkRoom(lists []*Commands) error {
 	if spawns <= free {
 		return nil
 	}
-	r := rehearsal{w: w, next: ID(w.table.next)}
-	defer w.leaving.clear()
-	w.unborn = resized(w.unborn, words(spawns))
+	defer w.despawning.clear()
+	w.cancelled = zeroed(w.cancelled, words(spawns))
+	next := ID(w.table.next)
 	for i, c := range lists {
-		first := r.next
+		first := next
 		for j, o := range c.recorded.commands {
 			switch {
 			case o.kind == spawnCommand && free == 0:
 				return fault.Element(ErrCapacity, fmt.Sprintf("ecs: Apply lists[%d]: command", i), j, "Spawn")
 			case o.kind == spawnCommand:
 				free--
-				r.next++
-			case o.kind == despawnCommand && r.despawn(o.id.since(first)):
+				next++
+			case o.kind == despawnCommand && w.wouldDespawn(o.id.resolve(first), next):
 				free++
 			}
 		}
@@ -93,79 +97,69 @@ func (w *World) checkRoom(lists []*Commands) error {
 	return nil
 }
 
-// rehearsal follows who comes and goes, without changing the world: those alive who
-// go are in leaving, those who come and go in unborn, counted from the next id.
-type rehearsal struct {
-	w    *World
-	next ID
-}
-
-// despawn reports whether a Despawn would find its entity.
-func (r *rehearsal) despawn(id ID) bool {
-	w := r.w
+// wouldDespawn reports whether a Despawn would find its entity after the commands before
+// it, and notes it: a live entity in World.despawning, and one that a Spawn before would
+// create, with an id below next, in World.cancelled, counted from the next id of the world.
+func (w *World) wouldDespawn(id, next ID) bool {
 	if slot, ok := w.table.slot(id); ok {
-		return w.leaving.add(int(slot>>6), 1<<(slot&63))
+		return w.despawning.add(int(slot>>6), 1<<(slot&63))
 	}
-	if id < ID(w.table.next) || id >= r.next {
+	if id < ID(w.table.next) || id >= next {
 		return false
 	}
 	i := id - ID(w.table.next)
-	word, bit := &w.unborn[i>>6], uint64(1)<<(i&63)
-	came := *word&bit == 0
+	word, bit := &w.cancelled[i>>6], uint64(1)<<(i&63)
+	alive := *word&bit == 0
 	*word |= bit
-	return came
+	return alive
 }
 
-// since returns the id that a provisional one becomes in a list whose first spawn
-// has the id first. Ids are consecutive, and nobody else spawns meanwhile.
-func (id ID) since(first ID) ID {
+// resolve returns the true id of a provisional one, in a list whose first spawn has the
+// id first. Ids are consecutive, since nothing else spawns meanwhile.
+func (id ID) resolve(first ID) ID {
 	if id < provisional {
 		return id
 	}
 	return first + ID(uint32(id))
 }
 
-// applying is the state of an Apply.
-type applying struct {
-	done    Applied
-	written columnSet
-}
-
-func (a *applying) run(c *Commands) {
+// run applies the list that is running.
+func (c *Commands) run(done *Applied) {
 	w, values := c.world, c.running.values
-	c.firstBorn = ID(w.table.next)
+	c.spawnedFirst = ID(w.table.next)
 	for _, o := range c.running.commands {
-		id, found, count := o.id.since(c.firstBorn), true, &a.done.Spawned
+		id, found, count := o.id.resolve(c.spawnedFirst), true, &done.Spawned
 		switch o.kind {
 		case spawnCommand:
 			if _, err := w.Spawn(); err != nil {
 				panic("ecs: Apply: room was miscounted")
 			}
-			c.born++
+			c.spawned++
 		case despawnCommand:
-			found, count = w.Despawn(id), &a.done.Despawned
+			found, count = w.Despawn(id), &done.Despawned
 		case setCommand:
-			found, count = Tag{w.tags[o.target]}.Set(id), &a.done.Tagged
+			found, count = Tag{w.tags[o.target]}.Set(id), &done.Tagged
 		case unsetCommand:
-			found, count = Tag{w.tags[o.target]}.Unset(id), &a.done.Untagged
+			found, count = Tag{w.tags[o.target]}.Unset(id), &done.Untagged
 		case writeCommand:
-			values, found = a.write(w, o, id, values)
-			count = &a.done.Written
+			values, found = w.write(o, id, values)
+			count = &done.Written
 		}
 		if !found {
-			count = &a.done.Stale
+			count = &done.Stale
 		}
 		*count++
 	}
 }
 
-// write writes the front of values to the row of an entity, and returns the rest.
-func (a *applying) write(w *World, o command, id ID, values []byte) (rest []byte, found bool) {
+// write writes the first of values to the row of an entity, and returns the rest.
+func (w *World) write(o command, id ID, values []byte) (rest []byte, found bool) {
 	slot, found := w.Slot(id)
+	columns := w.registered[o.target : o.target+uint16(o.width)]
 	if found {
-		a.written.add(int(o.target))
+		columns[0].version.written = true
 	}
-	for _, c := range w.lanes.known[o.target : o.target+uint16(o.width)] {
+	for _, c := range columns {
 		size := c.size()
 		if found {
 			copyRow(c.mem[int(slot)*size:][:size], values)
@@ -175,8 +169,8 @@ func (a *applying) write(w *World, o command, id ID, values []byte) (rest []byte
 	return values, found
 }
 
-// copyRow copies the front of src to dst: by one move where rows have the size of nearly
-// all, which the compiler has to be told.
+// copyRow copies the front of src to dst. Rows of the two most frequent sizes take one
+// move each, since their size is a constant here.
 func copyRow(dst, src []byte) {
 	switch len(dst) {
 	case 4:
@@ -186,25 +180,4 @@ func copyRow(dst, src []byte) {
 	default:
 		copy(dst, src)
 	}
-}
-
-// columnSet is a set of columns in order of registration.
-type columnSet [maxColumns / 64]uint64
-
-func (s *columnSet) add(i int) { s[i>>6] |= 1 << (i & 63) }
-
-func (s *columnSet) each(f func(int)) {
-	for i, m := range s {
-		eachBit(i, m, func(slot Slot) { f(int(slot)) })
-	}
-}
-
-// resized returns n words of zero, in the memory of s if they fit.
-func resized(s []uint64, n int) []uint64 {
-	if cap(s) < n {
-		return make([]uint64, n)
-	}
-	s = s[:n]
-	clear(s)
-	return s
 }

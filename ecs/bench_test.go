@@ -32,7 +32,7 @@ func perEntity(b *testing.B, n int) {
 	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/float64(n), "ns/entity")
 }
 
-// BenchmarkSpawnDespawn: one of each, by one and in random order, or by batch.
+// BenchmarkSpawnDespawn spawns and despawns, one by one in random order, or by batch.
 func BenchmarkSpawnDespawn(b *testing.B) {
 	w, ids, _ := benchWorld(b)
 	order := make([]int, len(ids))
@@ -233,7 +233,7 @@ func BenchmarkCommands(b *testing.B) {
 	}
 }
 
-// BenchmarkCopyFrom copies a world, and beside it the same bytes alone.
+// BenchmarkCopyFrom copies a world, and for comparison the same bytes alone.
 func BenchmarkCopyFrom(b *testing.B) {
 	w, _, _ := benchWorld(b)
 	c := w.Clone()

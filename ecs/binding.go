@@ -7,25 +7,24 @@ import (
 	"github.com/evertick/evertick/internal/fault"
 )
 
-// Binding ties things outside the world to entities, one to each: bodies, meshes,
-// sockets, by whatever handle. What is bound to an entity is released when it is
-// despawned, so that the handle of one entity never passes for that of the next in its
-// slot.
+// Binding attaches objects outside the world to entities, one to each: bodies, meshes or
+// sockets, by a handle of any type. It releases the handle of an entity that is
+// despawned, so that the next entity in the slot never gets it.
 //
-// A release happens when all observers of a despawn were called and the row is
-// still there. A batch of entities is released when all of its observers were called:
-// one Binding after the other, in the order in which they were made, each by
-// ascending slots. After a Restore or CopyFrom, what is bound to an id that is in its
-// slot as before stays; all else is released, by ascending slots, when the
+// A release happens after all observers of a despawn were called, while the row is
+// still there. For a batch of entities, all observers are called first, then
+// one Binding after the other, in the order in which they were made, releases its handles
+// by ascending slots. After a Restore or CopyFrom, a handle stays if its entity is in
+// the same slot as before; all others are released, by ascending slots, when the
 // world is already that of the snapshot. Handles are in no snapshot and no hash.
 //
 // Within a release, entities must not come or go, and nothing may be bound:
 // both panic. The handle is no longer bound then, so each is released once. If a release
 // panics in a despawn, the entities stay, with what is still bound; in a Restore or
-// CopyFrom, the other releases happen before the panic goes on.
+// CopyFrom, the other releases happen before the panic continues.
 //
-// A Binding takes memory for each row of the world from the first Bind on. It is
-// guarded like the world: see Concurrency.
+// A Binding takes memory for each row of the world from the first Bind on. The rules of
+// the world for concurrent use hold for it: see Concurrency.
 type Binding[H comparable] struct {
 	world   *World
 	release func(id ID, handle H)
@@ -35,22 +34,22 @@ type Binding[H comparable] struct {
 	count   int
 }
 
-// holder is a Binding of any type.
-type holder interface {
-	letGo(i int, mask uint64)
-	letGoOfGone()
+// releaser is a Binding of any type.
+type releaser interface {
+	releaseSlots(i int, mask uint64)
+	releaseStale()
 }
 
 // NewBinding returns an empty Binding that calls release for each handle when its
-// entity goes. A nil release: nobody is to be told.
+// entity is gone. release may be nil.
 func NewBinding[H comparable](w *World, release func(id ID, handle H)) *Binding[H] {
 	b := &Binding[H]{world: w, release: release}
 	w.bindings = append(w.bindings, b)
 	return b
 }
 
-// Bind binds a handle to an entity. Another one bound to it before is released
-// first. It is ErrStale if there is no such entity.
+// Bind binds a handle to an entity. It first releases another handle that the entity
+// has. It is ErrStale if there is no such entity.
 func (b *Binding[H]) Bind(id ID, handle H) error {
 	w := b.world
 	if w.releasing {
@@ -67,23 +66,23 @@ func (b *Binding[H]) Bind(id ID, handle H) error {
 		if b.handles[slot] == handle {
 			return nil
 		}
-		b.letGo(int(slot>>6), 1<<(slot&63))
+		b.releaseSlots(int(slot>>6), 1<<(slot&63))
 	}
 	b.owners[slot], b.handles[slot] = id, handle
 	b.bound[slot>>6] |= 1 << (slot & 63)
 	if b.count++; b.count == 1 {
-		w.farewells++
+		w.despawnWatchers++
 	}
 	return nil
 }
 
-// Unbind takes the handle of an entity back without releasing it. It reports false
-// if there is none.
+// Unbind removes the handle of an entity without releasing it, and returns it. It
+// reports false if there is none.
 func (b *Binding[H]) Unbind(id ID) (H, bool) {
 	h, ok := b.Get(id)
 	if ok {
 		slot, _ := b.world.Slot(id)
-		b.take(slot)
+		b.remove(slot)
 	}
 	return h, ok
 }
@@ -111,12 +110,12 @@ func (b *Binding[H]) At(slot Slot) (H, bool) {
 func (b *Binding[H]) Len() int { return b.count }
 
 // Owners returns by slot the entities to which handles are bound, 0 for none; it is
-// nil before the first Bind. It is the memory of the Binding itself, to be read only.
+// nil before the first Bind. It is the memory of the Binding itself: only read it.
 func (b *Binding[H]) Owners() []ID { return b.owners }
 
-// All yields the entities that have handles, and these, in ascending order of
-// slots. The body may bind and unbind: what is bound when its slot is reached is
-// visited.
+// All yields the entities that have handles, with these, in ascending order of
+// slots. The body may bind and unbind: All visits a handle that is bound when the
+// iteration reaches its slot.
 func (b *Binding[H]) All() iter.Seq2[ID, H] {
 	return func(yield func(ID, H) bool) {
 		for i := range b.bound {
@@ -135,54 +134,54 @@ func (b *Binding[H]) All() iter.Seq2[ID, H] {
 // ReleaseAll releases all handles, by ascending slots.
 func (b *Binding[H]) ReleaseAll() {
 	for i := range b.bound {
-		b.letGo(i, full)
+		b.releaseSlots(i, full)
 	}
 }
 
-// UnbindAll takes all handles back without releasing them.
+// UnbindAll removes all handles without releasing them.
 func (b *Binding[H]) UnbindAll() {
 	for i := range b.bound {
 		for b.bound[i] != 0 {
-			b.take(Slot(i<<6 | bits.TrailingZeros64(b.bound[i])))
+			b.remove(Slot(i<<6 | bits.TrailingZeros64(b.bound[i])))
 		}
 	}
 }
 
-// take unbinds what is bound in a slot.
-func (b *Binding[H]) take(slot Slot) (ID, H) {
+// remove unbinds the handle in a slot and returns it.
+func (b *Binding[H]) remove(slot Slot) (ID, H) {
 	var none H
 	id, h := b.owners[slot], b.handles[slot]
 	b.owners[slot], b.handles[slot] = 0, none
 	b.bound[slot>>6] &^= 1 << (slot & 63)
 	if b.count--; b.count == 0 {
-		b.world.farewells--
+		b.world.despawnWatchers--
 	}
 	return id, h
 }
 
-// letGo releases what is bound in the slots of a mask in word i.
-func (b *Binding[H]) letGo(i int, mask uint64) {
+// releaseSlots releases the handles in the slots of a mask in word i.
+func (b *Binding[H]) releaseSlots(i int, mask uint64) {
 	if b.count == 0 || b.bound[i]&mask == 0 {
 		return
 	}
 	w := b.world
-	w.walkers.Add(1)
+	w.lock()
 	before := w.releasing // a release may ReleaseAll of another Binding
 	w.releasing = true
 	defer func() {
 		w.releasing = before
-		w.walkers.Add(-1)
+		w.unlock()
 	}()
 	for b.bound[i]&mask != 0 {
-		id, h := b.take(Slot(i<<6 | bits.TrailingZeros64(b.bound[i]&mask)))
+		id, h := b.remove(Slot(i<<6 | bits.TrailingZeros64(b.bound[i]&mask)))
 		if b.release != nil {
 			b.release(id, h)
 		}
 	}
 }
 
-// letGoOfGone releases what is bound to entities that are not in their slots any more.
-func (b *Binding[H]) letGoOfGone() {
+// releaseStale releases the handles of entities that are not in their slots any more.
+func (b *Binding[H]) releaseStale() {
 	for i := range b.bound {
 		var gone uint64
 		eachBit(i, b.bound[i], func(slot Slot) {
@@ -190,33 +189,23 @@ func (b *Binding[H]) letGoOfGone() {
 				gone |= 1 << (slot & 63)
 			}
 		})
-		b.letGo(i, gone)
+		b.releaseSlots(i, gone)
 	}
 }
 
-// releaseLeaving has the bindings release what they hold in the slots of leaving.
-func (w *World) releaseLeaving() {
-	for _, b := range w.bindings {
-		for i := w.leaving.from; i < w.leaving.to; i++ {
-			b.letGo(i, w.leaving.words[i])
-		}
-	}
-}
-
-// releaseGone has the bindings release what they hold for entities that are not in
-// their slots any more, after a snapshot or another world has taken the place of all.
-//
-// The state is replaced already: if one release panics the others happen all the same,
-// lest a handle is found at the next entity of its slot.
-func (w *World) releaseGone() {
+// releaseStaleBindings makes the bindings release the handles of entities that are not in
+// their slots any more, after a snapshot or another world has replaced the state. If one
+// release panics, the others happen nevertheless: no handle may stay for the next entity
+// of its slot.
+func (w *World) releaseStaleBindings() {
 	done := false
 	defer func() {
 		if !done {
-			w.releaseGone()
+			w.releaseStaleBindings()
 		}
 	}()
 	for _, b := range w.bindings {
-		b.letGoOfGone()
+		b.releaseStale()
 	}
 	done = true
 }

@@ -10,7 +10,7 @@ import (
 	"github.com/evertick/evertick/native/paritytest"
 )
 
-// The handles of TestModel: bound, replaced, taken back, and gone with their entities.
+// The handles of TestModel are bound, replaced, unbound, and released with their entities.
 
 func (s *modelled) bind(t *rapid.T) {
 	id := s.anyID(t)
@@ -29,7 +29,7 @@ func (s *modelled) bind(t *rapid.T) {
 		}
 	case "again":
 		if e != nil && e.held != 0 && s.binding.Bind(id, e.held) != nil {
-			t.Fatalf("Bind(%v) of what is bound", id)
+			t.Fatalf("Bind(%v) of an equal handle", id)
 		}
 	case "unbind":
 		h, ok := s.binding.Unbind(id)
@@ -48,7 +48,7 @@ func (s *modelled) bind(t *rapid.T) {
 	}
 }
 
-// keepHandles keeps the handles of those who were in the same slots.
+// keepHandles keeps the handles of the entities that were in the same slots.
 func (m *model) keepHandles(before *model) {
 	for id, e := range m.entities {
 		e.held = 0
@@ -91,11 +91,11 @@ func TestBinding(t *testing.T) {
 	marked := tag(t, w, "marked")
 	var log []string
 	var first, second *Binding[string]
-	release := func(who string) func(ID, string) {
+	release := func(binding string) func(ID, string) {
 		return func(id ID, h string) {
 			slot, there := w.Slot(id)
 			_, bound := first.Get(id)
-			log = append(log, fmt.Sprintf("%s %v %s slot=%d there=%v marked=%v bound=%v", who, id, h, slot, there, marked.Has(id), bound))
+			log = append(log, fmt.Sprintf("%s %v %s slot=%d there=%v marked=%v bound=%v", binding, id, h, slot, there, marked.Has(id), bound))
 		}
 	}
 	want := func(lines ...string) {
@@ -109,7 +109,7 @@ func TestBinding(t *testing.T) {
 	second = NewBinding(w, release("second"))
 	w.OnDespawn(func(id ID, _ Slot) {
 		if id == ids[150] {
-			if err := first.Bind(id, "late"); err != nil { // goes with the entity as any other
+			if err := first.Bind(id, "late"); err != nil { // released with the entity like any other
 				t.Error(err)
 			}
 		}
@@ -166,12 +166,12 @@ func TestBinding(t *testing.T) {
 	want("first ent_201 i slot=4294967295 there=false marked=false bound=false")
 	first.ReleaseAll()
 	want("first ent_3 b slot=2 there=true marked=false bound=false", "first ent_4 h slot=3 there=true marked=false bound=false")
-	if first.Len() != 0 || second.Len() != 0 || w.farewells != 1 {
-		t.Errorf("%d and %d left, %d want to be told", first.Len(), second.Len(), w.farewells)
+	if first.Len() != 0 || second.Len() != 0 || w.despawnWatchers != 1 {
+		t.Errorf("%d and %d left, %d despawn watchers", first.Len(), second.Len(), w.despawnWatchers)
 	}
 }
 
-func TestReleaseHoldsTheWorld(t *testing.T) {
+func TestReleaseLocksTheWorld(t *testing.T) {
 	w := newWorld(t, 10)
 	a, b := spawn(t, w), spawn(t, w)
 	var during func(ID)
@@ -186,7 +186,7 @@ func TestReleaseHoldsTheWorld(t *testing.T) {
 		if err := binding.Bind(a, i); err != nil {
 			t.Fatal(err)
 		}
-		wantPanic(t, "ecs: entities must not come or go while a query iterates, an observer is told or a handle is released: record it in Commands", func() { w.Despawn(a) })
+		wantPanic(t, "ecs: entities must not come or go while a query iterates, an observer runs or a handle is released: record it in Commands", func() { w.Despawn(a) })
 	}
 	during = func(id ID) { other.Bind(b, "x") }
 	binding.Bind(a, 1)
@@ -198,7 +198,7 @@ func TestReleaseHoldsTheWorld(t *testing.T) {
 		other.ReleaseAll()
 		binding.Unbind(b)
 	}
-	if w.DespawnWhere() != 2 || w.Len() != 0 || other.Len() != 0 || binding.Len() != 0 || w.farewells != 0 {
+	if w.DespawnWhere() != 2 || w.Len() != 0 || other.Len() != 0 || binding.Len() != 0 || w.despawnWatchers != 0 {
 		t.Error("something is left")
 	}
 }
@@ -227,7 +227,7 @@ func TestBindingAllocatesNothing(t *testing.T) {
 	}
 }
 
-// A release that panics keeps no handle for the next entity of its slot.
+// After a release that panics, the next entity of the slot has no handle.
 func TestReleasePanicsInRestore(t *testing.T) {
 	w := newWorld(t, 100)
 	empty := w.Snapshot(nil)

@@ -13,7 +13,7 @@ func TestClone(t *testing.T) {
 	w.Rotation.Touch()
 	c := w.Clone()
 	if d, found := Diff(w, c); found || c.Cap() != w.Cap() || c.Generation() != 1 || !bytes.Equal(w.Snapshot(nil), c.Snapshot(nil)) {
-		t.Fatal("the clone is another", d)
+		t.Fatal("the clone differs", d)
 	}
 	hp, ok := FindColumn[int32](c, "hp")
 	mine, _ := FindColumn[int32](w, "hp")
@@ -51,11 +51,11 @@ func TestCopyFrom(t *testing.T) {
 	lost := tag(t, w, "lost")
 	lost.Set(80)
 	q := w.NewQuery(With(tag(t, w, "ally")))
-	told := 0
-	w.OnDespawn(func(ID, Slot) { told++ })
+	calls := 0
+	w.OnDespawn(func(ID, Slot) { calls++ })
 	var released []int
 	bodies := NewBinding(w, func(_ ID, handle int) { released = append(released, handle) })
-	for i, id := range []ID{1, 2, 3, 70} { // of which 1 and 3 are in src, in the same slots
+	for i, id := range []ID{1, 2, 3, 70} { // 1 and 3 are in src, in the same slots
 		if err := bodies.Bind(id, i); err != nil {
 			t.Fatal(err)
 		}
@@ -72,7 +72,7 @@ func TestCopyFrom(t *testing.T) {
 	if !slices.Equal(released, []int{1, 3}) || bodies.Len() != 2 {
 		t.Errorf("released %v", released)
 	}
-	if w.Generation() != 1 || told != 0 || lost.Count() != 0 || w.HighWater() != 5 || slices.Max(mana[:90]) != 0 {
+	if w.Generation() != 1 || calls != 0 || lost.Count() != 0 || w.HighWater() != 5 || slices.Max(mana[:90]) != 0 {
 		t.Error("not the state of src and nothing else")
 	}
 	if got := q.Slots(nil); !slices.Equal(got, []Slot{0, 2}) {
@@ -92,18 +92,18 @@ func TestCopyFrom(t *testing.T) {
 	addColumn[uint32](t, wrong, "hp")
 	wantError(t, wrong.CopyFrom(src), ErrUnsupported, "column hp = int32")
 	for range w.Query() {
-		wantPanic(t, "ecs: entities must not come or go while a query iterates, an observer is told or a handle is released: record it in Commands", func() { w.CopyFrom(src) })
+		wantPanic(t, "ecs: entities must not come or go while a query iterates, an observer runs or a handle is released: record it in Commands", func() { w.CopyFrom(src) })
 		if err := src.CopyFrom(w); err == nil {
 			t.Error("rows that do not fit")
 		}
 		break
 	}
-	if w.Hash() != before || wrong.Len() != 0 || w.incoming.ids != nil {
+	if w.Hash() != before || wrong.Len() != 0 || w.pending.ids != nil {
 		t.Error("a refused copy changed something")
 	}
 }
 
-// TestCopyFromPages goes to and fro between tables of many pages and few.
+// TestCopyFromPages alternates between tables of many pages and few.
 func TestCopyFromPages(t *testing.T) {
 	sparse := newWorld(t, 3000)
 	for range 60 { // one survivor in a page

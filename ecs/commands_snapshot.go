@@ -19,29 +19,29 @@ import (
 //	the values of what is written, in the order of the commands
 const (
 	commandBytes  = 1 + 1 + 2 + 8
-	provisionalOf = provisional | 0xffff<<47 // the bits that name a list
+	provisionalOf = provisional | 0xffff<<47 // the bits that identify a list
 )
 
-// listImage is the state of a list that was checked.
-type listImage struct {
-	prepared          bool
-	round             uint16
-	born              int
-	bornAs, firstBorn ID
-	recorded          round
-	targets           []target
+// pendingCommands is the state of a list that Prepare has checked.
+type pendingCommands struct {
+	prepared                         bool
+	round                            uint16
+	spawned                          int
+	spawnedProvisional, spawnedFirst ID
+	recorded                         commandBuffer
+	targets                          []target
 }
 
-// target is what a command is about: a column that the program knows, or a tag.
+// target is the registered column or the tag of a command.
 type target struct {
 	tag    string
 	column *column // nil: a tag
 }
 
-// Snapshot appends what is recorded to dst, and what Spawned and Resolve tell of the
-// Apply before: all that decides what the list will do. Tags and columns stand by name.
-// It is for who saves a world together with commands that wait. Pass the previous result
-// cut to [:0] to allocate nothing.
+// Snapshot appends to dst what is recorded, and what Spawned and Resolve return of the
+// last Apply: all that decides what the list will do. It stores tags and columns by name.
+// It serves to save a world together with commands that wait. Pass the previous result
+// truncated to [:0] to allocate nothing.
 func (c *Commands) Snapshot(dst []byte) []byte {
 	r := &c.recorded
 	c.named = c.named[:0]
@@ -53,8 +53,8 @@ func (c *Commands) Snapshot(dst []byte) []byte {
 	le := binary.LittleEndian
 	dst = le.AppendUint16(dst, c.number)
 	dst = le.AppendUint16(dst, c.rounds)
-	dst = wire.AppendU32s(dst, uint32(r.spawns), uint32(c.born))
-	dst = wire.AppendU64s(dst, uint64(c.bornAs), uint64(c.firstBorn))
+	dst = wire.AppendU32s(dst, uint32(r.spawns), uint32(c.spawned))
+	dst = wire.AppendU64s(dst, uint64(c.spawnedProvisional), uint64(c.spawnedFirst))
 	dst = wire.AppendU32s(dst, uint32(len(c.named)), uint32(len(r.commands)))
 	dst = le.AppendUint64(dst, uint64(len(r.values)))
 	for _, o := range c.named {
@@ -72,11 +72,11 @@ func (c *Commands) Snapshot(dst []byte) []byte {
 	}
 	begin := len(dst)
 	dst = append(dst, r.values...)
-	c.little(dst[begin:], r.commands)
+	c.toLittleEndian(dst[begin:], r.commands)
 	return dst
 }
 
-// named lists a command for each tag and column that commands are about.
+// nameIndex returns the index in named of the tag or column of a command, and adds it.
 func (c *Commands) nameIndex(o command) int {
 	if o.kind == unsetCommand {
 		o.kind = setCommand
@@ -91,31 +91,31 @@ func (c *Commands) nameIndex(o command) int {
 
 func (c *Commands) nameOf(o command) string {
 	if o.kind == writeCommand {
-		return c.world.lanes.known[o.target].name
+		return c.world.registered[o.target].name
 	}
 	return c.world.tags[o.target].name
 }
 
-// little turns values into little-endian order, or back.
-func (c *Commands) little(values []byte, commands []command) {
+// toLittleEndian converts values to little-endian order, or back.
+func (c *Commands) toLittleEndian(values []byte, commands []command) {
 	for _, o := range commands {
 		if o.kind != writeCommand {
 			continue
 		}
-		for _, col := range c.world.lanes.known[o.target : o.target+uint16(o.width)] {
+		for _, col := range c.world.registered[o.target : o.target+uint16(o.width)] {
 			statehash.Little(values[:col.size()], col.kind.size())
 			values = values[col.size():]
 		}
 	}
 }
 
-// Restore replaces what is recorded, and what Spawned and Resolve tell, by what Snapshot
-// has saved of a list of this world or of one like it. Ids that Spawn has given out in
-// the round that was saved hold again.
+// Restore replaces what is recorded, and what Spawned and Resolve return, by what Snapshot
+// has saved of a list of this world or of one like it. Ids that Spawn returned in
+// the round that was saved are valid again.
 //
-// Data that is truncated or contradicts itself is ErrCorrupt; with a column that the program
-// has not added, or not in this type, or a tag that is not there, ErrUnsupported. The list is
-// then unchanged. The data has no checksum of its own.
+// Data that is truncated or contradicts itself is ErrCorrupt; with a column that the
+// program has not added, or not in this type, or a tag that does not exist, ErrUnsupported.
+// The list is then unchanged. The data has no checksum of its own.
 func (c *Commands) Restore(data []byte) error {
 	if err := c.Prepare(data); err != nil {
 		return err
@@ -124,13 +124,14 @@ func (c *Commands) Restore(data []byte) error {
 	return nil
 }
 
-// Prepare does of Restore what can fail, and changes nothing; Commit does the rest. Tags
-// may be those of a state that the world has prepared, which must be committed first.
+// Prepare does the part of Restore that can fail, and changes nothing; Commit does the
+// rest. Tags may be those of a state that the world has prepared, which must be committed
+// first.
 func (c *Commands) Prepare(data []byte) error {
 	if c.world == nil {
 		panic("ecs: use of Commands that NewCommands did not make")
 	}
-	im := &c.incoming
+	im := &c.pending
 	im.prepared = false
 	if err := c.decode(im, data); err != nil {
 		return err
@@ -139,19 +140,19 @@ func (c *Commands) Prepare(data []byte) error {
 	return nil
 }
 
-func (c *Commands) decode(im *listImage, data []byte) error {
+func (c *Commands) decode(im *pendingCommands, data []byte) error {
 	r := wire.NewReader(data)
 	r.U16() // the list, which may have another number here
 	im.round = r.U16()
 	spawns, born := r.U32(), r.U32()
-	im.born, im.recorded.spawns = int(born), int(spawns)
-	im.bornAs, im.firstBorn = c.mine(ID(r.U64())), ID(r.U64())
+	im.spawned, im.recorded.spawns = int(born), int(spawns)
+	im.spawnedProvisional, im.spawnedFirst = c.relabel(ID(r.U64())), ID(r.U64())
 	names, commands, values := r.U32(), r.U32(), r.U64()
 	if r.Err() != nil {
 		return corruptList("length", len(data))
 	}
-	if im.firstBorn >= provisional || im.firstBorn+ID(born) > maxID || im.bornAs != 0 && im.bornAs < provisional {
-		return corruptList("first id", im.firstBorn)
+	if im.spawnedFirst >= provisional || im.spawnedFirst+ID(born) > maxID || im.spawnedProvisional != 0 && im.spawnedProvisional < provisional {
+		return corruptList("first id", im.spawnedFirst)
 	}
 	if names > maxColumns+MaxTags || uint64(names) > uint64(r.Len()) {
 		return corruptList("names", names)
@@ -168,15 +169,15 @@ func (c *Commands) decode(im *listImage, data []byte) error {
 	return c.decodeCommands(im, &r, int(commands))
 }
 
-// mine is a provisional id as one of this list.
-func (c *Commands) mine(id ID) ID {
+// relabel returns a provisional id with the number of this list.
+func (c *Commands) relabel(id ID) ID {
 	if id < provisional {
 		return id
 	}
 	return id&^provisionalOf | provisional | ID(c.number)<<47
 }
 
-func (c *Commands) decodeName(im *listImage, r *wire.Reader) error {
+func (c *Commands) decodeName(im *pendingCommands, r *wire.Reader) error {
 	left := r.Len()
 	isColumn := r.Bool()
 	if r.Err() != nil {
@@ -188,7 +189,7 @@ func (c *Commands) decodeName(im *listImage, r *wire.Reader) error {
 	}
 	w := c.world
 	if !isColumn {
-		name, known := w.tagToBe(label)
+		name, known := w.findTag(label)
 		if !known {
 			return fault.Field(ErrUnsupported, "ecs: commands: tag", name)
 		}
@@ -204,17 +205,17 @@ func (c *Commands) decodeName(im *listImage, r *wire.Reader) error {
 	return nil
 }
 
-// tagToBe finds a tag that is there, or will be when what is prepared is committed.
-func (w *World) tagToBe(label []byte) (name string, known bool) {
+// findTag finds a tag that exists, or will exist when the prepared state is committed.
+func (w *World) findTag(label []byte) (name string, known bool) {
 	name = nameOf(w.tagsByName, label)
-	if _, known = search(w.tagsByName, name); known || !w.incoming.prepared {
+	if _, known = search(w.tagsByName, name); known || !w.pending.prepared {
 		return name, known
 	}
-	return name, slices.ContainsFunc(w.incoming.tags, func(t tagImage) bool { return t.name == name })
+	return name, slices.ContainsFunc(w.pending.tags, func(t pendingTag) bool { return t.name == name })
 }
 
 // decodeCommands reads n commands, and their values.
-func (c *Commands) decodeCommands(im *listImage, in *wire.Reader, n int) error {
+func (c *Commands) decodeCommands(im *pendingCommands, in *wire.Reader, n int) error {
 	r := &im.recorded
 	r.commands = r.commands[:0]
 	spawned, size := 0, 0
@@ -225,16 +226,16 @@ func (c *Commands) decodeCommands(im *listImage, in *wire.Reader, n int) error {
 		if wrong := c.checkCommand(im, &o, at, spawned); wrong != "" {
 			return fault.Element(ErrCorrupt, "ecs: commands: "+wrong+" of command", i, o.kind)
 		}
-		o.id = c.mine(o.id)
+		o.id = c.relabel(o.id)
 		if o.kind == spawnCommand {
 			spawned++
 		}
 		if o.kind == writeCommand {
-			for _, col := range c.world.lanes.known[o.target : o.target+uint16(o.width)] {
+			for _, col := range c.world.registered[o.target : o.target+uint16(o.width)] {
 				size += col.size()
 			}
 		} else if o.kind >= setCommand {
-			o.target = uint16(at) // until Commit, when the tag is there
+			o.target = uint16(at) // until Commit, when the tag exists
 		}
 		r.commands = append(r.commands, o)
 	}
@@ -245,13 +246,13 @@ func (c *Commands) decodeCommands(im *listImage, in *wire.Reader, n int) error {
 		return corruptList("length of the values", in.Len())
 	}
 	r.values = append(r.values[:0], in.Rest()...)
-	c.little(r.values, r.commands)
+	c.toLittleEndian(r.values, r.commands)
 	return nil
 }
 
-// checkCommand finds the columns that a command writes to. If there is something wrong
-// with the command it returns what.
-func (c *Commands) checkCommand(im *listImage, o *command, at, spawned int) string {
+// checkCommand sets the column that a command writes to. It returns the name of the part
+// that is wrong, or "".
+func (c *Commands) checkCommand(im *pendingCommands, o *command, at, spawned int) string {
 	if o.kind > writeCommand {
 		return "kind"
 	}
@@ -278,9 +279,9 @@ func (c *Commands) checkCommand(im *listImage, o *command, at, spawned int) stri
 	return "width"
 }
 
-// Commit does what Prepare has prepared.
+// Commit makes the change that Prepare has checked.
 func (c *Commands) Commit() {
-	im := &c.incoming
+	im := &c.pending
 	if !im.prepared {
 		panic("ecs: Commands.Commit without Prepare")
 	}
@@ -292,7 +293,7 @@ func (c *Commands) Commit() {
 	}
 	c.recorded, im.recorded = im.recorded, c.recorded
 	c.running.clear()
-	c.rounds, c.born, c.bornAs, c.firstBorn = im.round, im.born, im.bornAs, im.firstBorn
+	c.rounds, c.spawned, c.spawnedProvisional, c.spawnedFirst = im.round, im.spawned, im.spawnedProvisional, im.spawnedFirst
 }
 
 func corruptList(what string, value any) error {

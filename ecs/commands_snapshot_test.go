@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// listed is a world with something to write to, in an order of registration of its own.
+// listed is a world with columns and tags to write to, in its own order of registration.
 func listed(t testing.TB, swapped bool) (*World, Tag, Tag, *Column[int16]) {
 	t.Helper()
 	w := newWorld(t, 32)
@@ -48,7 +48,7 @@ func recordSome(t testing.TB, c *Commands, hot, cold Tag, hp *Column[int16]) {
 	c.Unset(hot, b)
 }
 
-// A list that was saved does in another world what it would have done.
+// A list that was saved has the same effect in another world.
 func TestCommandsSnapshot(t *testing.T) {
 	w, hot, cold, hp := listed(t, false)
 	c := w.NewCommands()
@@ -81,14 +81,14 @@ func TestCommandsSnapshot(t *testing.T) {
 		t.Errorf("other state after the list, %v", err)
 	}
 
-	// Going back: ids of the round that was saved hold again.
+	// Going back: ids of the round that was saved are valid again.
 	if err := c.Restore(saved); err != nil || !bytes.Equal(c.Snapshot(nil), saved) {
-		t.Errorf("not what was saved: %v", err)
+		t.Errorf("the restored list differs: %v", err)
 	}
 	c.Set(hot, c.firstProvisional())
 }
 
-// Columns and tags that are not there are named, and nothing is changed.
+// The error names columns and tags that do not exist, and nothing is changed.
 func TestCommandsRestoreRefuses(t *testing.T) {
 	w, hot, cold, hp := listed(t, false)
 	c := w.NewCommands()
@@ -106,7 +106,7 @@ func TestCommandsRestoreRefuses(t *testing.T) {
 	if !bytes.Equal(d.Snapshot(nil), before) {
 		t.Error("the list was changed")
 	}
-	if err := bare.Restore(w.Snapshot(nil)); err != nil { // which brings a column that is nobody's
+	if err := bare.Restore(w.Snapshot(nil)); err != nil { // which has a column that is not registered
 		t.Fatal(err)
 	}
 	wantError(t, d.Restore(saved), ErrUnsupported, "column = hp")
@@ -115,7 +115,7 @@ func TestCommandsRestoreRefuses(t *testing.T) {
 		t.Error(err)
 	}
 
-	// A tag may be one that a prepared snapshot will bring.
+	// A tag may be one that a prepared snapshot will add.
 	fresh := newWorld(t, 32)
 	addColumn[int16](t, fresh, "hp")
 	e := fresh.NewCommands()
@@ -136,7 +136,7 @@ func TestCommandsRestoreRefuses(t *testing.T) {
 	wantPanic(t, "ecs: use of Commands that NewCommands did not make", func() { new(Commands).Prepare(saved) })
 }
 
-// Whatever is in the bytes: what is taken can be applied, and saved as it was.
+// Whatever the bytes are: a list that is accepted can be applied, and saved unchanged.
 func TestCommandsRestoreForged(t *testing.T) {
 	w, hot, cold, hp := listed(t, false)
 	c := w.NewCommands()
@@ -176,7 +176,7 @@ func TestCommandsRestoreForged(t *testing.T) {
 		}
 	}
 	if taken < cases/20 {
-		t.Errorf("%d taken: not the test that it should be", taken)
+		t.Errorf("%d accepted: the test is too weak", taken)
 	}
 }
 
@@ -195,12 +195,12 @@ func TestPrepare(t *testing.T) {
 		t.Errorf("entity 4 will be in slot %d, %t", slot, ok)
 	}
 	if _, ok := v.PreparedSlot(2); ok {
-		t.Error("who is gone is there")
+		t.Error("a despawned entity has a slot")
 	}
 	v.Discard()
 	wantPanic(t, "ecs: Commit without Prepare", v.Commit)
 	if _, ok := v.PreparedSlot(4); ok {
-		t.Error("what was discarded is there")
+		t.Error("a discarded state is still prepared")
 	}
 	if err := v.CopyFrom(v.Clone()); err != nil || v.Hash() != before {
 		t.Fatalf("after a Discard: %v", err)

@@ -28,7 +28,7 @@ func TestCommands(t *testing.T) {
 	marked := tag(t, w, "marked")
 	old, gone := spawn(t, w), spawn(t, w)
 	c := w.NewCommands()
-	for range w.Query() { // recorded for each of two
+	for range w.Query() { // for each of two entities
 		id := c.Spawn()
 		if _, ok := w.Slot(id); ok || w.Len() != 2 {
 			t.Fatal("a recorded spawn has taken place")
@@ -42,7 +42,7 @@ func TestCommands(t *testing.T) {
 	}
 	first := c.firstProvisional()
 	c.Despawn(gone)
-	Write(c, hp, gone, 7) // stale by then, and its value is passed over
+	Write(c, hp, gone, 7) // stale by then: its value is skipped
 	if err := c.SetRotation(old, 0, 1, 0, 0); err != nil {
 		t.Fatal(err)
 	}
@@ -55,15 +55,15 @@ func TestCommands(t *testing.T) {
 		t.Errorf("%+v", a)
 	}
 	if c.Len() != 0 || c.Spawned(0) != 3 || c.Spawned(1) != 4 || c.Resolve(first) != 3 || c.Resolve(first+1) != 4 || c.Resolve(old) != old {
-		t.Error("the spawned are not those expected")
+		t.Error("wrong spawned ids")
 	}
 	for slot := Slot(2); slot < 4; slot++ {
 		if w.Position.Z[slot] != 3 || hp.Values()[slot] != -5 || path.Values()[slot] != [3]uint16{1, 2, 3} {
-			t.Errorf("slot %d has not what was written", slot)
+			t.Errorf("slot %d has other values than were written", slot)
 		}
 	}
 	if w.Rotation.Y[0] != 1 || w.Rotation.W[0] != 0 || w.Scale.Z[0] != 6 || !marked.Has(old) || !marked.Has(3) || marked.Has(4) {
-		t.Error("the old entity has not what was written")
+		t.Error("the old entity has other values than were written")
 	}
 	if a := apply(t, w, c, w.NewCommands()); a != (Applied{}) {
 		t.Errorf("empty lists do %+v", a)
@@ -71,7 +71,7 @@ func TestCommands(t *testing.T) {
 	apply(t, w)
 }
 
-// Every column that was written has one new version, others have none.
+// Every column that was written has one new version, the others have none.
 func TestApplyTouches(t *testing.T) {
 	w := newWorld(t, 10)
 	hp, _ := AddColumn[int8](w, "hp")
@@ -93,8 +93,8 @@ func TestApplyTouches(t *testing.T) {
 
 func TestWrittenTogether(t *testing.T) {
 	w := newWorld(t, 1)
-	for first, m := range map[int]*mark{positionColumn: w.Position.mark, rotationColumn: w.Rotation.mark, scaleColumn: w.Scale.mark} {
-		if c := w.lanes.known[first]; c.mark != m || first > 0 && w.lanes.known[first-1].mark == m {
+	for first, m := range map[int]*changeVersion{positionColumn: w.Position.version, rotationColumn: w.Rotation.version, scaleColumn: w.Scale.version} {
+		if c := w.registered[first]; c.version != m || first > 0 && w.registered[first-1].version == m {
 			t.Errorf("column %d is %s", first, c.name)
 		}
 	}
@@ -113,7 +113,7 @@ func TestCommandsNotFinite(t *testing.T) {
 	}
 }
 
-// Room is counted as it will be when each spawn has its turn.
+// For each spawn, the room after the commands before it counts.
 func TestApplyCapacity(t *testing.T) {
 	full := func() (*World, *Commands, *Commands) {
 		w := newWorld(t, 3)
@@ -125,11 +125,11 @@ func TestApplyCapacity(t *testing.T) {
 		hash, a, b := w.Hash(), lists[0].Len(), lists[1].Len()
 		_, err := w.Apply(lists...)
 		wantError(t, err, ErrCapacity, fmt.Sprintf("Apply lists[%d]: command[%d] = Spawn", list, command))
-		if w.Hash() != hash || lists[0].Len() != a || lists[1].Len() != b || w.leaving.to != 0 || countBits(w.leaving.words) != 0 {
+		if w.Hash() != hash || lists[0].Len() != a || lists[1].Len() != b || w.despawning.to != 0 || countBits(w.despawning.words) != 0 {
 			t.Error("a refused Apply changed something")
 		}
 	}
-	w, a, b := full() // one despawn is one place, however often it is recorded
+	w, a, b := full() // a despawn frees one slot, however often it is recorded
 	a.Despawn(2)
 	a.Despawn(2)
 	b.Despawn(2)
@@ -142,7 +142,7 @@ func TestApplyCapacity(t *testing.T) {
 		t.Errorf("%+v", got)
 	}
 
-	w, a, b = full() // those who come may go, by either name
+	w, a, b = full() // spawned entities may be despawned, by either id
 	a.Despawn(1)
 	for range 3 {
 		a.Despawn(a.Spawn())
@@ -150,9 +150,9 @@ func TestApplyCapacity(t *testing.T) {
 	a.Spawn()
 	b.Spawn()
 	refused(w, 1, 0, a, b)
-	a.Despawn(7) // who is spawned above
+	a.Despawn(7) // spawned above
 	a.Despawn(7)
-	a.Despawn(8) // who is not there yet
+	a.Despawn(8) // does not exist yet
 	if got := apply(t, w, a, b); got != (Applied{Spawned: 5, Despawned: 5, Stale: 2}) || w.Len() != 3 {
 		t.Errorf("%+v, %d alive", got, w.Len())
 	}
@@ -179,7 +179,7 @@ func TestCommandsMisuse(t *testing.T) {
 	wantPanic(t, ofAnother, func() { c.Despawn(alien) })
 	wantPanic(t, ofAnother, func() { c.Despawn(mine + 1) })
 	wantPanic(t, "ecs: Commands.Resolve: not of this list as it was applied last", func() { c.Resolve(mine) })
-	wantPanic(t, "ecs: entities must not come or go while a query iterates, an observer is told or a handle is released: record it in Commands", func() {
+	wantPanic(t, "ecs: entities must not come or go while a query iterates, an observer runs or a handle is released: record it in Commands", func() {
 		spawn(t, w)
 		for range w.Query() {
 			w.Apply(c)
@@ -191,14 +191,14 @@ func TestCommandsMisuse(t *testing.T) {
 	c.Reset()
 	wantPanic(t, ofAnother, func() { c.Despawn(again) })
 	if c.Resolve(mine) != 2 || c.Len() != 0 {
-		t.Error("what was applied is forgotten by a Reset")
+		t.Error("a Reset forgets what was applied")
 	}
 	wantPanic(t, "ecs: Commands.Spawned: index out of range", func() { c.Spawned(1) })
 	wantPanic(t, "ecs: Commands.Resolve: not of this list as it was applied last", func() { c.Resolve(again) })
 }
 
-// What observers record during an Apply waits for the next, also in a list whose
-// turn has not come, and provisional ids of both rounds stay apart.
+// What observers record during an Apply waits for the next, also in a list that is
+// applied later, and provisional ids of both rounds differ.
 func TestObserversRecord(t *testing.T) {
 	w := newWorld(t, 100)
 	c, later := w.NewCommands(), w.NewCommands()
@@ -209,7 +209,7 @@ func TestObserversRecord(t *testing.T) {
 			t.Error(err)
 		}
 		shards = append(shards, shard)
-		c.Despawn(id) // once more, stale then
+		c.Despawn(id) // twice: stale then
 	})
 	w.SpawnN(make([]ID, 3))
 	later.Despawn(later.Spawn())
@@ -229,7 +229,7 @@ func TestObserversRecord(t *testing.T) {
 	}
 }
 
-// A panic in an observer breaks an Apply off; the lists can be used again.
+// A panic in an observer ends an Apply; the lists can be used again.
 func TestApplyBrokenOff(t *testing.T) {
 	w := newWorld(t, 10)
 	c, d := w.NewCommands(), w.NewCommands()
@@ -256,7 +256,7 @@ func TestApplyBrokenOff(t *testing.T) {
 	}
 }
 
-// watched logs all that observers of a world are told.
+// watched logs all calls of observers of a world.
 func watched(t testing.TB) (*World, Tag, *Column[int16], *[]string) {
 	w := newWorld(t, 40)
 	hp, _ := AddColumn[int16](w, "hp")
@@ -274,7 +274,7 @@ func watched(t testing.TB) (*World, Tag, *Column[int16], *[]string) {
 	return w, marked, hp, log
 }
 
-// Apply is calling the methods one by one.
+// Apply has the effect of calling the methods one by one.
 func TestApplyIsCalling(t *testing.T) {
 	rapid.Check(t, func(r *rapid.T) {
 		w, marked, hp, log := watched(t)
@@ -332,7 +332,7 @@ func TestApplyIsCalling(t *testing.T) {
 				r.Fatalf("%+v, want %+v", got, want)
 			}
 			if !slices.Equal(*log, *oneLog) {
-				r.Fatalf("told\n%s\nwant\n%s", strings.Join(*log, "\n"), strings.Join(*oneLog, "\n"))
+				r.Fatalf("calls\n%s\nwant\n%s", strings.Join(*log, "\n"), strings.Join(*oneLog, "\n"))
 			}
 			if w.Hash() != one.Hash() || w.Version() != one.Version() {
 				r.Fatal("the worlds differ")
@@ -373,7 +373,7 @@ func TestCommandsAllocateNothing(t *testing.T) {
 			t.Fatal(got)
 		}
 	}
-	for range 20 { // a list has memory for two rounds; and pages of ids have to die
+	for range 20 { // a list has memory for two rounds; and pages of ids must become empty
 		round()
 	}
 	if n := testing.AllocsPerRun(50, round); n != 0 {
@@ -381,8 +381,8 @@ func TestCommandsAllocateNothing(t *testing.T) {
 	}
 }
 
-// Chunks of rows are worked on by any number of goroutines, each chunk with a list
-// of its own: one result.
+// Any number of goroutines that process chunks of rows, each chunk with its own list, give
+// one result.
 func TestCommandsOfManyGoroutines(t *testing.T) {
 	const chunks, rows = 13, 3000
 	run := func(workers int) uint64 {

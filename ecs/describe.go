@@ -2,9 +2,9 @@ package ecs
 
 import "strconv"
 
-// Description is what a world holds and what that takes, in bytes. What aligns columns
-// is not counted, a page of 4096 bytes for each at most, nor is the memory of
-// Commands, Bindings and Queries.
+// Description lists the contents of a world and the memory that they take, in bytes. It
+// does not count what aligns columns, a page of 4096 bytes for each at most, nor the
+// memory of Commands, Bindings and Queries.
 type Description struct {
 	Entities   int // alive
 	Capacity   int
@@ -17,7 +17,7 @@ type Description struct {
 	Columns []ColumnDescription // in order of registration, built-in ones first
 
 	IDBytes       int // ids by slot
-	Pages         int // of the table that resolves ids
+	Pages         int // of the table that maps ids to slots
 	SparePages    int // empty ones, kept for the next ids
 	TableBytes    int // pages of both kinds, and their directory
 	MaskBytes     int // sets of slots
@@ -41,10 +41,10 @@ type ColumnDescription struct {
 	Bytes   int
 }
 
-// pageAlloc is what the allocator of Go gives for a page of the id table.
+// pageAlloc is the size class in which Go allocates a page of the id table.
 const pageAlloc = 4864
 
-// Describe returns what the world holds and the memory that it takes.
+// Describe returns the contents of the world and the memory that they take.
 func (w *World) Describe() Description {
 	d := Description{
 		Entities: w.count, Capacity: w.Cap(), HighWater: w.high,
@@ -52,7 +52,7 @@ func (w *World) Describe() Description {
 		IDBytes: 8 * len(w.ids),
 		Pages:   w.table.pages, SparePages: len(w.table.spare),
 		TableBytes: pageAlloc*(w.table.pages+len(w.table.spare)) + 8*len(w.table.dir),
-		MaskBytes:  8 * (len(w.leaving.words) + len(w.jumped)),
+		MaskBytes:  8 * (len(w.despawning.words) + len(w.jumped)),
 	}
 	for _, l := range w.live.levels {
 		d.MaskBytes += 8 * len(l)
@@ -66,7 +66,7 @@ func (w *World) Describe() Description {
 		d.TotalBytes += 8 * len(t.bits)
 	}
 	for _, c := range w.columns {
-		d.Columns = append(d.Columns, ColumnDescription{c.name, c.typeName(), c.mark.version, c.kept, len(c.mem)})
+		d.Columns = append(d.Columns, ColumnDescription{c.name, c.typeName(), c.version.number, c.kept, len(c.mem)})
 		d.TotalBytes += len(c.mem)
 	}
 	return d
@@ -76,7 +76,7 @@ func (w *World) Describe() Description {
 func (d Description) String() string {
 	columns := [][]string{{"column", "type", "version", "bytes"}}
 	for _, c := range d.Columns {
-		name := plain(c.Name)
+		name := displayName(c.Name)
 		if c.Kept {
 			name += " (kept)"
 		}
@@ -84,7 +84,7 @@ func (d Description) String() string {
 	}
 	tags := [][]string{{"tag", "entities", "bytes"}}
 	for _, t := range d.Tags {
-		tags = append(tags, []string{plain(t.Name), decimal(t.Count), decimal(t.Bytes)})
+		tags = append(tags, []string{displayName(t.Name), decimal(t.Count), decimal(t.Bytes)})
 	}
 	return tableOf([][]string{
 		{"entities", decimal(d.Entities)},

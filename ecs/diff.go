@@ -3,7 +3,6 @@ package ecs
 import (
 	"bytes"
 	"cmp"
-	"encoding/binary"
 	"fmt"
 	"math"
 	"reflect"
@@ -11,26 +10,26 @@ import (
 
 // Difference is where two worlds a and b differ first.
 type Difference struct {
-	// Part is what differs: "next id", "high water" (World.HighWater), "id" (who lives in
-	// a slot), "tag" (who has it), "column" (which of the two has it, or in which type)
+	// Part is what differs: "next id", "high water" (World.HighWater), "id" (the entity in
+	// a slot), "tag" (whether the entity has it), "column" (whether it exists, or its type)
 	// or "value" (in a row of a column).
 	Part string
 	Name string // of the tag or column
 	Slot Slot
-	ID   ID // who lives in the slot, in a or else in b; 0 if nobody does
-	// Element counts the numbers in a row of an array column.
+	ID   ID // of the entity in the slot, in a or else in b; 0 if it is free in both
+	// Element is the index of the number in a row of an array column.
 	Element int
-	// A and B are what a and b have there: an ID, a number of slots, a bool for a tag, the
+	// A and B are the values in a and b: an ID, a number of slots, a bool for a tag, the
 	// type of a column as a string or nil where there is none, or the number itself.
 	A, B any
 }
 
-// Diff returns the first difference of two worlds, and false if there is none, which is
-// so if and only if their hashes are equal. The order is: next id, HighWater, ids by slot,
-// tags by name and then slot, columns by name and then slot. What the hash leaves out is
-// no difference: capacity, order of registration, versions, tags that nobody has, the
-// payload of a NaN; -0 and +0 differ. A column of another type is a difference if its
-// bytes differ.
+// Diff returns the first difference of two worlds. It returns false if there is none,
+// which is the case if and only if their hashes are equal. The order is: next id,
+// HighWater, ids by slot, tags by name and then slot, columns by name and then slot.
+// What the hash leaves out is no difference: capacity, order of registration, versions,
+// tags that no entity has, the payload of a NaN; -0 and +0 differ. A column of another
+// type is a difference if its bytes differ.
 func Diff(a, b *World) (Difference, bool) {
 	for _, diff := range [...]func(a, b *World) (Difference, bool){diffAllocator, diffIDs, diffTags, diffColumns} {
 		if d, found := diff(a, b); found {
@@ -59,7 +58,7 @@ func diffIDs(a, b *World) (Difference, bool) {
 	return Difference{}, false
 }
 
-// at completes a difference in a slot.
+// at adds a slot and its entity to a difference.
 func at(a, b *World, d Difference, slot int) Difference {
 	d.Slot = Slot(slot)
 	d.ID = cmp.Or(a.ids[slot], b.ids[slot])
@@ -68,7 +67,7 @@ func at(a, b *World, d Difference, slot int) Difference {
 
 func diffTags(a, b *World) (d Difference, found bool) {
 	n := words(a.high)
-	merge(a.tagsByName, b.tagsByName, func(s, t *tagSet) bool {
+	mergeByName(a.tagsByName, b.tagsByName, func(s, t *tagSet) bool {
 		for i := range n {
 			var x, y uint64
 			if s != nil {
@@ -79,7 +78,7 @@ func diffTags(a, b *World) (d Difference, found bool) {
 			}
 			eachBit(i, (x^y)&-(x^y), func(slot Slot) { // the lowest
 				has := x>>(slot&63)&1 != 0
-				d = at(a, b, Difference{Part: "tag", Name: either(s, t).label(), A: has, B: !has}, int(slot))
+				d = at(a, b, Difference{Part: "tag", Name: firstNonNil(s, t).label(), A: has, B: !has}, int(slot))
 				found = true
 			})
 			if found {
@@ -92,10 +91,10 @@ func diffTags(a, b *World) (d Difference, found bool) {
 }
 
 func diffColumns(a, b *World) (d Difference, found bool) {
-	merge(a.byName, b.byName, func(s, t *column) bool {
+	mergeByName(a.byName, b.byName, func(s, t *column) bool {
 		switch {
 		case s == nil || t == nil:
-			d, found = Difference{Part: "column", Name: either(s, t).label(), A: typeOrNil(s), B: typeOrNil(t)}, true
+			d, found = Difference{Part: "column", Name: firstNonNil(s, t).label(), A: typeOrNil(s), B: typeOrNil(t)}, true
 		case !s.holds(t.kind, t.count):
 			found = s.hash(a.high) != t.hash(b.high)
 			d = Difference{Part: "column", Name: s.name, A: typeOrNil(s), B: typeOrNil(t)}
@@ -121,9 +120,9 @@ func diffRows(a, b *World, s, t *column) (Difference, bool) {
 	return Difference{}, false
 }
 
-// merge calls f for every name in two sorted lists, with nil for who lacks it, until
-// it returns false.
-func merge[N any, P interface {
+// mergeByName calls f for every name in two sorted lists until f returns false, with nil
+// for a list that lacks the name.
+func mergeByName[N any, P interface {
 	*N
 	named
 }](a, b []P, f func(P, P) bool) {
@@ -147,7 +146,7 @@ func merge[N any, P interface {
 	}
 }
 
-func either[N any](a, b *N) *N {
+func firstNonNil[N any](a, b *N) *N {
 	if a != nil {
 		return a
 	}
@@ -161,54 +160,7 @@ func typeOrNil(c *column) any {
 	return c.typeName()
 }
 
-// bits returns the i-th number of b, a NaN as the one that stands for all.
-func (k kind) bits(b []byte, i int) uint64 {
-	switch k.size() {
-	case 1:
-		return uint64(b[i])
-	case 2:
-		return uint64(binary.NativeEndian.Uint16(b[2*i:]))
-	case 4:
-		v := binary.NativeEndian.Uint32(b[4*i:])
-		if f := math.Float32frombits(v); k.isFloat() && f != f {
-			return 0x7fc00000
-		}
-		return uint64(v)
-	}
-	v := binary.NativeEndian.Uint64(b[8*i:])
-	if f := math.Float64frombits(v); k.isFloat() && f != f {
-		return 0x7ff8000000000000
-	}
-	return v
-}
-
-// number returns the i-th number of b.
-func (k kind) number(b []byte, i int) any {
-	v := k.bits(b, i)
-	switch k {
-	case kindInt8:
-		return int8(v)
-	case kindInt16:
-		return int16(v)
-	case kindInt32:
-		return int32(v)
-	case kindInt64:
-		return int64(v)
-	case kindUint8:
-		return uint8(v)
-	case kindUint16:
-		return uint16(v)
-	case kindUint32:
-		return uint32(v)
-	case kindFloat32:
-		return math.Float32frombits(uint32(v))
-	case kindFloat64:
-		return math.Float64frombits(v)
-	}
-	return v
-}
-
-// String says where the difference is and what both have, numbers in decimal and in
+// String names the place of the difference and both values, numbers in decimal and in
 // hexadecimal bits: "value of position.x, slot 3 (ent_4): 1 (0x3f800000) and 2
 // (0x40000000)".
 func (d Difference) String() string {
@@ -217,7 +169,7 @@ func (d Difference) String() string {
 		return "no difference"
 	}
 	if d.Name != "" {
-		s += " of " + plain(d.Name)
+		s += " of " + displayName(d.Name)
 	}
 	switch d.Part {
 	case "id", "tag", "value":
@@ -231,17 +183,17 @@ func (d Difference) String() string {
 	if d.Element != 0 {
 		s += fmt.Sprintf(", element %d", d.Element)
 	}
-	return s + ": " + said(d.A) + " and " + said(d.B)
+	return s + ": " + formatValue(d.A) + " and " + formatValue(d.B)
 }
 
-// said is a value of a Difference as text.
-func said(v any) string {
+// formatValue returns a value of a Difference as text.
+func formatValue(v any) string {
 	switch v := v.(type) {
 	case nil:
 		return "none"
 	case ID:
 		if v == 0 {
-			return "nobody"
+			return "no entity"
 		}
 		return v.String()
 	case int:

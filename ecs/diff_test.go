@@ -24,7 +24,7 @@ func TestDiffSays(t *testing.T) {
 		"version":       {func(w *World) { w.Scale.Touch() }, "no difference"},
 		"unused row":    {func(w *World) { w.Scale.X[5] = 7 }, "no difference"},
 		"spawn":         {func(w *World) { spawn(t, w) }, "next id: ent_6 and ent_7"},
-		"despawn":       {func(w *World) { w.Despawn(3) }, "id, slot 2: ent_3 and nobody"},
+		"despawn":       {func(w *World) { w.Despawn(3) }, "id, slot 2: ent_3 and no entity"},
 		"tag":           {func(w *World) { tag(t, w, "ally").Set(4) }, "tag of ally, slot 3 (ent_4): false and true"},
 		"tag of others": {func(w *World) { tag(t, w, "a b").Set(1) }, `tag of "a b", slot 0 (ent_1): false and true`},
 		"column":        {func(w *World) { addColumn[int16](t, w, "bone") }, "column of bone: none and int16"},
@@ -136,7 +136,7 @@ func TestNumbersAsText(t *testing.T) {
 	}
 }
 
-// mutate does one small thing to a world, which may change nothing.
+// mutate makes one small change to a world, or none.
 func mutate(t *rapid.T, w *World) {
 	slot := rapid.IntRange(0, max(0, w.high-1)).Draw(t, "slot")
 	switch rapid.IntRange(0, 5).Draw(t, "what") {

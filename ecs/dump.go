@@ -4,33 +4,32 @@ import (
 	"bufio"
 	"bytes"
 	"io"
-	"math"
 	"strconv"
 	"strings"
 	"unicode"
 	"unicode/utf8"
 )
 
-// Dump writes a table of the entities that satisfy every term, all with no terms, in
-// ascending order of slots, for people to read: id, slot, tags, and every column, in
-// order of registration; rows of several numbers in brackets, floats in the shortest
-// form that says their value. It returns the first error of out. What it needs in
-// memory depends on columns and tags, not on the number of entities. A tag of another
+// Dump writes a table for people to read, of the entities that satisfy every term, all
+// with no terms, in ascending order of slots: id, slot, tags, and every column, in
+// order of registration. Rows of several numbers are in brackets, floats in the shortest
+// form that identifies their value. It returns the first error of out. The memory that it
+// needs depends on columns and tags, not on the number of entities. A tag of another
 // world panics.
 func (w *World) Dump(out io.Writer, terms ...Term) error {
-	t := &table{out: bufio.NewWriter(out)}
+	t := &textTable{out: bufio.NewWriter(out)}
 	w.dumpRows(t, terms) // measures
 	t.writes = true
 	w.dumpRows(t, terms)
 	return t.out.Flush()
 }
 
-func (w *World) dumpRows(t *table, terms []Term) {
+func (w *World) dumpRows(t *textTable, terms []Term) {
 	t.text("id")
 	t.text("slot")
 	t.text("tags")
 	for _, c := range w.columns {
-		t.text(plain(c.name))
+		t.text(displayName(c.name))
 	}
 	t.endRow()
 	for slot := range w.Query(terms...) {
@@ -59,7 +58,7 @@ func (w *World) appendTags(dst []byte, slot Slot) []byte {
 		if len(dst) > none {
 			dst = append(dst, ',')
 		}
-		dst = append(dst, plain(t.name)...)
+		dst = append(dst, displayName(t.name)...)
 	}
 	if len(dst) == none {
 		return append(dst, '-')
@@ -82,33 +81,18 @@ func (c *column) appendRow(dst []byte, slot int) []byte {
 	return append(dst, ']')
 }
 
-// append appends the i-th number of b as text.
-func (k kind) append(dst, b []byte, i int) []byte {
-	v := k.bits(b, i)
-	switch k {
-	case kindFloat32:
-		return strconv.AppendFloat(dst, float64(math.Float32frombits(uint32(v))), 'g', -1, 32)
-	case kindFloat64:
-		return strconv.AppendFloat(dst, math.Float64frombits(v), 'g', -1, 64)
-	case kindInt8, kindInt16, kindInt32, kindInt64:
-		unused := 64 - 8*k.size()
-		return strconv.AppendInt(dst, int64(v<<unused)>>unused, 10)
-	}
-	return strconv.AppendUint(dst, v, 10)
-}
-
-// plain returns a name that stands for itself in a table and a list, and quotes any
-// other.
-func plain(name string) string {
+// displayName returns a name as it is if it cannot be misread in a table or a list, and
+// quotes any other.
+func displayName(name string) string {
 	if strings.ContainsFunc(name, func(r rune) bool { return r == ',' || r == '"' || !unicode.IsGraphic(r) || unicode.IsSpace(r) }) {
 		return strconv.Quote(name)
 	}
 	return name
 }
 
-// table aligns its cells to the right, those of the first column to the left. All cells
-// are given twice: first to be measured, then to be written.
-type table struct {
+// table aligns its cells to the right, those of the first column to the left. The
+// caller passes all cells twice: the first pass measures them, the second writes them.
+type textTable struct {
 	out    *bufio.Writer
 	writes bool
 	widths []int
@@ -117,13 +101,13 @@ type table struct {
 	failed bool
 }
 
-func (t *table) text(s string) {
+func (t *textTable) text(s string) {
 	t.cell = append(t.cell, s...)
 	t.endCell()
 }
 
 // endCell ends the cell whose text is in t.cell.
-func (t *table) endCell() {
+func (t *textTable) endCell() {
 	width := utf8.RuneCount(t.cell)
 	switch i := t.column; {
 	case !t.writes && i == len(t.widths):
@@ -141,8 +125,8 @@ func (t *table) endCell() {
 	t.column++
 }
 
-// endRow ends a row, and reports false if it is no use to go on.
-func (t *table) endRow() bool {
+// endRow ends a row, and reports false after an error of out.
+func (t *textTable) endRow() bool {
 	if t.writes {
 		t.write(newline)
 	}
@@ -150,7 +134,7 @@ func (t *table) endRow() bool {
 	return !t.failed
 }
 
-func (t *table) pad(n int) {
+func (t *textTable) pad(n int) {
 	for ; n > 0; n -= len(spaces) {
 		t.write(spaces[:min(n, len(spaces))])
 	}
@@ -161,7 +145,7 @@ var (
 	newline = []byte{'\n'}
 )
 
-func (t *table) write(b []byte) {
+func (t *textTable) write(b []byte) {
 	_, err := t.out.Write(b)
 	t.failed = t.failed || err != nil
 }
@@ -169,7 +153,7 @@ func (t *table) write(b []byte) {
 // tableOf returns rows, all of one length, as a table.
 func tableOf(rows [][]string) string {
 	var b bytes.Buffer
-	t := &table{out: bufio.NewWriter(&b)}
+	t := &textTable{out: bufio.NewWriter(&b)}
 	for _, t.writes = range []bool{false, true} {
 		for _, row := range rows {
 			for _, cell := range row {

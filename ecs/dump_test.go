@@ -44,7 +44,7 @@ ent_3     2  ally,enemy           0           0           0           0         
 	}
 }
 
-// fullDisk takes so many bytes.
+// fullDisk accepts a number of bytes.
 type fullDisk int
 
 var errFull = errors.New("full")
@@ -66,8 +66,8 @@ func TestDumpFails(t *testing.T) {
 			t.Errorf("room for %d: %v", room, err)
 		}
 	}
-	if w.walkers.Load() != 0 {
-		t.Error("the world is still held")
+	if w.locks.Load() != 0 {
+		t.Error("the world is still locked")
 	}
 	few := newWorld(t, 5000)
 	few.SpawnN(make([]ID, 5))

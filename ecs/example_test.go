@@ -55,7 +55,7 @@ func Example() {
 	// true
 }
 
-// Whoever has no life left goes, and leaves a grave, while the query goes on.
+// While a query iterates, entities without life are replaced by a grave.
 func ExampleCommands() {
 	w, err := ecs.New(ecs.Config{Capacity: 100})
 	if err != nil {
@@ -81,7 +81,7 @@ func ExampleCommands() {
 		}
 		id, _ := w.ID(slot)
 		commands.Despawn(id)
-		stone := commands.Spawn() // stands for an entity that is not there yet
+		stone := commands.Spawn() // a provisional id: the entity does not exist yet
 		commands.Set(grave, stone)
 		ecs.Write(commands, life, stone, -1)
 	}

@@ -7,8 +7,7 @@ import (
 )
 
 // identity names the part of the hash that is no column: ids by slot, the next
-// id, and tags. The live slots follow from the ids, the next free slot from the
-// live slots.
+// id, and tags. The ids determine the live slots, and these the next free slot.
 const identity = "identity"
 
 // ColumnHash is the hash of one column, or of "identity": the ids, the
@@ -25,12 +24,11 @@ func (w *World) Hash() uint64 {
 }
 
 // ColumnHashes returns the hash of "identity" and then that of every column,
-// sorted by name. Where two runs differ it says in which column; their Hash is
-// Fold of the list, so a log of both pays once.
+// sorted by name, to find the column in which two runs differ. Hash is Fold of
+// the list, so a log of both computes it once.
 //
-// A column is hashed as XXH3 (64 bits, seed 0) of rows [0, HighWater) in
-// little-endian order, every NaN replaced by the quiet one with no payload and
-// no sign. -0 and +0 differ.
+// A column is hashed as XXH3 (64 bits, seed 0) of rows [0, HighWater) in little-endian
+// order, every NaN replaced by the quiet one with no payload and no sign. -0 and +0 differ.
 func (w *World) ColumnHashes() []ColumnHash { return w.AppendColumnHashes(nil) }
 
 // AppendColumnHashes appends the ColumnHashes to dst: pass the previous result
@@ -47,8 +45,8 @@ func (w *World) AppendColumnHashes(dst []ColumnHash) []ColumnHash {
 // Fold combines the hashes of a list, in its order, into one.
 func Fold(parts []ColumnHash) uint64 { return statehash.Fold(parts) }
 
-// identityHash leaves out tags that nobody has, since they decide nothing, and
-// takes the others by name, since the order of registration decides nothing.
+// identityHash leaves out tags that no entity has, and takes the others in the order of
+// their names: neither such tags nor the order of registration affect the simulation.
 func (w *World) identityHash() uint64 {
 	acc := statehash.Add(w.table.next, "ids", statehash.Rows(w.ids[:w.high]))
 	for _, t := range w.tagsByName {
@@ -64,9 +62,9 @@ func (c *column) hash(rows int) uint64 {
 	return statehash.Bytes(c.rows(0, rows), c.kind.size(), c.kind.isFloat())
 }
 
-// FirstNaN finds the first NaN of a live entity: the column, by name, and the
-// entity in the lowest slot. Columns written directly are not guarded against
-// NaN; this is how a tick notices. It reads every float column once, below
+// FirstNaN finds the first NaN of a live entity: the first such column by name, and the
+// entity in the lowest slot. Direct writes to columns are not checked for
+// NaN; a tick can call FirstNaN instead. It reads every float column once, below
 // HighWater, and allocates nothing.
 func (w *World) FirstNaN() (column string, id ID, found bool) {
 	for _, c := range w.byName {

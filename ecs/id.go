@@ -8,8 +8,8 @@ import (
 	"github.com/evertick/evertick/internal/fault"
 )
 
-// ID names an entity for ever: a sequence number, counted from 1 in the order
-// of creation, never reused. The zero ID names no entity.
+// ID names an entity: a sequence number, counted from 1 in the order of creation and
+// never reused. The zero ID names no entity.
 type ID uint64
 
 // Slot is the row of an entity in every column. Slots are recycled; an alias, so
@@ -18,7 +18,7 @@ type Slot = uint32
 
 const idPrefix = "ent_"
 
-// maxID bounds the ids that a snapshot may claim, so that counting on from
+// maxID bounds the ids that a snapshot may contain, so that counting on from
 // there never overflows.
 const maxID = 1 << 62
 
@@ -42,10 +42,9 @@ func (id *ID) UnmarshalText(text []byte) error {
 	return err
 }
 
-// ParseID is the inverse of String. Only the form that String gives is
-// accepted, so that one entity has one name: no sign, no space, no leading
-// zero. "ent_0" is the zero ID. Anything else is ErrCorrupt, and a number from 2^63 on,
-// which no world issues, ErrRange.
+// ParseID is the inverse of String. It accepts only the form that String returns, so that
+// one entity has one name: no sign, no space, no leading zero. "ent_0" is the zero ID.
+// Anything else is ErrCorrupt, and a number from 2^63 on, which no world issues, ErrRange.
 func ParseID(s string) (ID, error) {
 	digits, ok := strings.CutPrefix(s, idPrefix)
 	if !ok || digits == "" || digits[0] == '0' && digits != "0" {
@@ -70,10 +69,10 @@ func ParseID(s string) (ID, error) {
 	return ID(n), nil
 }
 
-// eightDigits returns the number that the last n of eight bytes say in decimal, and false
+// eightDigits parses the last n of eight bytes as a decimal number, and returns false
 // if they are not all digits. It has no branch that depends on n, which is hard to
-// predict: all bytes are one word, in which neighbours are joined to numbers of two,
-// then four, then eight digits, each by one multiplication.
+// predict: it loads all bytes as one word and joins neighbours to numbers of two,
+// then four, then eight digits, each step with one multiplication.
 func eightDigits(s string, n int) (uint64, bool) {
 	_ = s[7]
 	x := uint64(s[0]) | uint64(s[1])<<8 | uint64(s[2])<<16 | uint64(s[3])<<24 |
@@ -90,4 +89,27 @@ func eightDigits(s string, n int) (uint64, bool) {
 
 func (id ID) append(dst []byte) []byte {
 	return strconv.AppendUint(append(dst, idPrefix...), uint64(id), 10)
+}
+
+// Handle is an ID together with its slot, for loops that look at the same
+// entities again and again: checking it is one comparison. It is valid as long as
+// the entity lives. The zero Handle is never valid.
+type Handle struct {
+	Slot Slot
+	Gen  ID // the entity in the slot: as ids are not reused, it serves as the generation
+}
+
+// Handle returns the handle of an entity, and false if there is no such entity.
+func (w *World) Handle(id ID) (Handle, bool) {
+	slot, ok := w.table.slot(id)
+	if !ok {
+		return Handle{}, false
+	}
+	return Handle{slot, id}, true
+}
+
+// Valid reports whether the entity of a handle is alive, and so still in the handle's slot.
+// It is false for any handle that this world did not issue, unless it issued an equal one.
+func (w *World) Valid(h Handle) bool {
+	return int(h.Slot) < len(w.ids) && w.ids[h.Slot] == h.Gen && h.Gen != 0
 }

@@ -1,6 +1,7 @@
 package ecs
 
 import (
+	"cmp"
 	"math/bits"
 	"slices"
 )
@@ -11,22 +12,22 @@ const (
 	pageMask = pageIDs - 1
 
 	// sparePages is how many empty pages are kept for the next ids: enough for
-	// the jitter of a steady population, little enough to forget (76 KiB).
+	// the jitter of a steady population, and small enough not to matter (76 KiB).
 	sparePages = 16
 
-	// released is the number of a page that holds no ids.
-	released = ^uint64(0)
+	// noNumber is the number of a page that holds no ids.
+	noNumber = ^uint64(0)
 )
 
-// idTable maps ids to slots. The ids are consecutive numbers, so a page of 1024
-// of them is an array; the pages that still hold a live id stand in a list,
-// oldest first, and in a hash directory, which stays small however far apart
-// the oldest and the newest entity are.
+// idTable maps ids to slots: a sparse set with paged arrays. The ids are consecutive
+// numbers, so a page of 1024 of them is an array. The pages that still hold a live id
+// form a list, oldest first, and are in a hash directory, which stays small however far
+// apart the oldest and the newest entity are.
 type idTable struct {
 	next uint64 // the next id
 	// dir has a chain of pages for each value of the low bits of their number.
 	// The numbers are mostly consecutive and dir has twice as many chains as
-	// there are pages, so nearly all chains are of one page or none.
+	// there are pages, so nearly all chains have one page or none.
 	dir   []*page
 	pages int
 	head  *page
@@ -36,14 +37,14 @@ type idTable struct {
 
 type page struct {
 	next, prev *page
-	chain      *page  // ends at &none
+	chain      *page  // the next in its chain; ends at &noPage
 	number     uint64 // id >> pageBits
 	live       int
 	slots      [pageIDs]Slot // slot+1; 0: not alive
 }
 
-// none ends every chain. No id is alive in it, which spares lookups a branch.
-var none = page{number: released}
+// noPage ends every chain. No id is alive in it, which saves a branch in lookups.
+var noPage = page{number: noNumber}
 
 func newIDTable() idTable {
 	t := idTable{next: 1}
@@ -51,10 +52,10 @@ func newIDTable() idTable {
 	return t
 }
 
-// find returns the page of that number, or &none.
+// find returns the page of that number, or &noPage.
 func (t *idTable) find(number uint64) *page {
 	p := t.dir[int(number)&(len(t.dir)-1)]
-	for p.number != number && p != &none {
+	for p.number != number && p != &noPage {
 		p = p.chain
 	}
 	return p
@@ -66,12 +67,12 @@ func (t *idTable) slot(id ID) (Slot, bool) {
 	return s - 1, s != 0
 }
 
-// issue returns the next id, and has it resolve to slot.
+// issue returns the next id and maps it to slot.
 func (t *idTable) issue(slot Slot) ID {
 	id := t.next
 	p := t.tail
 	if p == nil || p.number != id>>pageBits {
-		p = t.open(id >> pageBits)
+		p = t.addPage(id >> pageBits)
 	}
 	p.slots[id&pageMask] = slot + 1
 	p.live++
@@ -79,12 +80,12 @@ func (t *idTable) issue(slot Slot) ID {
 	return ID(id)
 }
 
-// insert has id resolve to slot, and reports false if it resolved already. The
-// order of the pages has to be restored by sort after the last insert.
+// insert maps id to slot, and reports false if id was mapped already. After the last
+// insert, sort must restore the order of the pages.
 func (t *idTable) insert(id ID, slot Slot) bool {
 	p := t.find(uint64(id >> pageBits))
-	if p == &none {
-		p = t.open(uint64(id >> pageBits))
+	if p == &noPage {
+		p = t.addPage(uint64(id >> pageBits))
 	}
 	if p.slots[id&pageMask] != 0 {
 		return false
@@ -94,7 +95,7 @@ func (t *idTable) insert(id ID, slot Slot) bool {
 	return true
 }
 
-// remove forgets id and returns its slot.
+// remove removes id and returns its slot.
 func (t *idTable) remove(id ID) (Slot, bool) {
 	p := t.find(uint64(id >> pageBits))
 	s := p.slots[id&pageMask]
@@ -102,12 +103,12 @@ func (t *idTable) remove(id ID) (Slot, bool) {
 		return 0, false
 	}
 	p.slots[id&pageMask] = 0
-	t.lose(p, 1)
+	t.removeLive(p, 1)
 	return s - 1, true
 }
 
-// removeEach is remove for the ids at the places of a mask, all alive, and sets them to
-// zero. Those that stand together are mostly of one page, which is looked up once.
+// removeEach removes the ids at the set bits of a mask, all alive, and sets them to zero.
+// Neighbouring ids are mostly of one page, which it looks up once.
 func (t *idTable) removeEach(ids []ID, mask uint64) {
 	for mask != 0 {
 		p := t.find(uint64(ids[bits.TrailingZeros64(mask)] >> pageBits))
@@ -121,25 +122,26 @@ func (t *idTable) removeEach(ids []ID, mask uint64) {
 			*id = 0
 			n++
 		}
-		t.lose(p, n)
+		t.removeLive(p, n)
 	}
 }
 
-// lose takes n from the ids alive in a page, and the page out of the table with the last.
-func (t *idTable) lose(p *page, n int) {
+// removeLive subtracts n from the live ids of a page, and releases the page when none is
+// left.
+func (t *idTable) removeLive(p *page, n int) {
 	p.live -= n
 	if p.live == 0 && p.number != t.next>>pageBits {
-		t.release(p)
+		t.releasePage(p)
 	}
 }
 
-// open appends an empty page. No empty one stands before it: once the last id of
-// a page is issued, remove releases the page with its last survivor.
-func (t *idTable) open(number uint64) *page {
-	p := t.take()
+// addPage appends an empty page. No empty one precedes it: once the last id of
+// a page is issued, remove releases the page with its last live id.
+func (t *idTable) addPage(number uint64) *page {
+	p := t.takePage()
 	p.number = number
 	t.link(p)
-	t.enter(p)
+	t.enterDirectory(p)
 	t.pages++
 	if 2*t.pages > len(t.dir) {
 		t.resize(2 * len(t.dir))
@@ -147,8 +149,8 @@ func (t *idTable) open(number uint64) *page {
 	return p
 }
 
-// take returns a page, all slots zero.
-func (t *idTable) take() *page {
+// takePage returns a page, all slots zero.
+func (t *idTable) takePage() *page {
 	n := len(t.spare)
 	if n == 0 {
 		return new(page)
@@ -158,17 +160,17 @@ func (t *idTable) take() *page {
 	return p
 }
 
-// release takes an empty page out of the list and the directory.
-func (t *idTable) release(p *page) {
-	t.leave(p)
-	t.discard(p)
+// releasePage removes an empty page from the list and the directory.
+func (t *idTable) releasePage(p *page) {
+	t.leaveDirectory(p)
+	t.recyclePage(p)
 }
 
-// discard is release for a page that is not in the directory.
-func (t *idTable) discard(p *page) {
+// recyclePage is releasePage for a page that is not in the directory.
+func (t *idTable) recyclePage(p *page) {
 	t.unlink(p)
 	t.pages--
-	p.number = released
+	p.number = noNumber
 	if len(t.spare) < sparePages {
 		t.spare = append(t.spare, p)
 	}
@@ -197,13 +199,13 @@ func (t *idTable) unlink(p *page) {
 	}
 }
 
-func (t *idTable) enter(p *page) {
+func (t *idTable) enterDirectory(p *page) {
 	first := &t.dir[int(p.number)&(len(t.dir)-1)]
 	p.chain = *first
 	*first = p
 }
 
-func (t *idTable) leave(p *page) {
+func (t *idTable) leaveDirectory(p *page) {
 	at := &t.dir[int(p.number)&(len(t.dir)-1)]
 	for *at != p {
 		at = &(*at).chain
@@ -214,21 +216,21 @@ func (t *idTable) leave(p *page) {
 // resize rebuilds the directory with n chains, a power of two.
 func (t *idTable) resize(n int) {
 	t.dir = make([]*page, n)
-	t.index()
+	t.rebuildDirectory()
 }
 
-// index enters all pages into the directory.
-func (t *idTable) index() {
+// rebuildDirectory enters all pages into the directory.
+func (t *idTable) rebuildDirectory() {
 	for i := range t.dir {
-		t.dir[i] = &none
+		t.dir[i] = &noPage
 	}
 	for p := t.head; p != nil; p = p.next {
-		t.enter(p)
+		t.enterDirectory(p)
 	}
 }
 
-// reset makes t empty, the next id being next, and keeps all pages for what will be
-// inserted: trim lets go of those that are left over.
+// reset makes t empty, with next as the next id, and keeps all pages for the coming
+// inserts: trim frees those that are left over.
 func (t *idTable) reset(next uint64) {
 	if t.dir == nil {
 		t.resize(16)
@@ -236,12 +238,12 @@ func (t *idTable) reset(next uint64) {
 	for p := t.head; p != nil; {
 		following := p.next
 		clear(p.slots[:])
-		p.live, p.number = 0, released
+		p.live, p.number = 0, noNumber
 		t.spare = append(t.spare, p)
 		p = following
 	}
 	t.head, t.tail, t.pages, t.next = nil, nil, 0, next
-	t.index()
+	t.rebuildDirectory()
 }
 
 func (t *idTable) trim() {
@@ -257,7 +259,7 @@ func (t *idTable) copyFrom(src *idTable) {
 	p := t.head
 	for s := src.head; s != nil; s = s.next {
 		if p == nil {
-			p = t.take()
+			p = t.takePage()
 			t.link(p)
 			t.pages++
 		}
@@ -269,13 +271,13 @@ func (t *idTable) copyFrom(src *idTable) {
 		next := p.next
 		clear(p.slots[:])
 		p.live = 0
-		t.discard(p)
+		t.recyclePage(p)
 		p = next
 	}
 	if len(t.dir) < len(src.dir) {
 		t.dir = make([]*page, len(src.dir))
 	}
-	t.index()
+	t.rebuildDirectory()
 }
 
 // sort puts the pages into ascending order.
@@ -287,12 +289,7 @@ func (t *idTable) sort() {
 	for p := t.head; p != nil; p = p.next {
 		list = append(list, p)
 	}
-	slices.SortFunc(list, func(a, b *page) int {
-		if a.number < b.number {
-			return -1
-		}
-		return 1 // numbers are unique
-	})
+	slices.SortFunc(list, func(a, b *page) int { return cmp.Compare(a.number, b.number) })
 	t.head, t.tail = nil, nil
 	for _, p := range list {
 		t.link(p)
@@ -308,9 +305,9 @@ func (t *idTable) sorted() bool {
 	return true
 }
 
-// from returns the first page with that number or a higher one, or nil.
-func (t *idTable) from(number uint64) *page {
-	if p := t.find(number); p != &none {
+// pageFrom returns the first page with that number or a higher one, or nil.
+func (t *idTable) pageFrom(number uint64) *page {
+	if p := t.find(number); p != &noPage {
 		return p
 	}
 	for p := t.head; p != nil; p = p.next {
@@ -339,7 +336,7 @@ func (t *idTable) each(yield func(ID) bool) {
 		if p.number == number {
 			p = p.next
 		} else {
-			p = t.from(number + 1)
+			p = t.pageFrom(number + 1)
 		}
 	}
 }

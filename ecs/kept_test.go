@@ -94,7 +94,7 @@ func TestKeptColumns(t *testing.T) {
 	wantError(t, err, ErrRange, "already used")
 
 	restored(t, b, stranger(t, 1))
-	if len(b.kept) != 0 || len(b.columns) != 12 || len(b.byName) != 12 || len(b.lanes.wide) != 1 {
+	if len(b.kept) != 0 || len(b.columns) != 12 || len(b.byName) != 12 || len(b.resets.wide) != 1 {
 		t.Error("kept columns outlive a snapshot without them")
 	}
 }
@@ -159,13 +159,13 @@ func TestKeptCapacity(t *testing.T) {
 	}
 	_, err := AddColumn[int8](c, "more")
 	wantError(t, err, ErrCapacity)
-	addColumn[int8](t, c, "aent_3") // takes no new place
+	addColumn[int8](t, c, "aent_3") // not a new column
 	if err := c.Restore(a.Snapshot(nil)); err != nil {
 		t.Fatal(err)
 	}
 }
 
-// TestKeptIsKnown: a world with kept columns has the future of one that knows them.
+// TestKeptIsKnown: a world with kept columns behaves like one that has added them.
 func TestKeptIsKnown(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		a, err := New(Config{Capacity: 200})
@@ -228,7 +228,7 @@ func TestKeptIsKnown(t *testing.T) {
 		one, err := AddColumn[float64](b, "one")
 		want, _ := FindColumn[float64](a, "one")
 		if err != nil || !bytes.Equal(one.column.rows(0, b.high), want.column.rows(0, a.high)) || a.Hash() != b.Hash() {
-			t.Fatal("the adopted column is another", err)
+			t.Fatal("the added column differs", err)
 		}
 	})
 }

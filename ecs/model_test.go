@@ -95,7 +95,7 @@ func (m *model) tagged(with, without string) []Slot {
 	return slots
 }
 
-// modelled is a World beside its model.
+// modelled is a World with its model.
 type modelled struct {
 	w  *World
 	m  *model
@@ -228,8 +228,8 @@ func (s *modelled) write(t *rapid.T) {
 	}
 }
 
-// commands records into several lists what random ids and own spawns shall suffer, and
-// applies them all at once.
+// commands records random commands for random ids and for own spawns into several lists,
+// and applies them all at once.
 func (s *modelled) commands(t *rapid.T) {
 	m, want, full := s.m.clone(), Applied{}, ""
 	for i, c := range s.lists {
@@ -307,7 +307,7 @@ func (s *modelled) snapshot(t *rapid.T) {
 	s.savedModel, s.savedHash = s.m.clone(), s.w.Hash()
 }
 
-// restore goes back in the same world, or on in a new one with other tags and
+// restore goes back in the same world, or continues in a new one with other tags and
 // another capacity.
 func (s *modelled) restore(t *rapid.T) {
 	if s.savedModel == nil {

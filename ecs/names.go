@@ -12,9 +12,9 @@ import (
 // maxName is the longest name, in bytes: its length is one byte of a snapshot.
 const maxName = 255
 
-// named is a column or a tag. Both are kept in the order of registration, for
+// named is a column or a tag. The world keeps both in the order of registration, for
 // the handles, and sorted by name, for lookup and for an order that does not
-// depend on who registered first.
+// depend on that of registration.
 type named interface{ label() string }
 
 func search[N named](list []N, name string) (int, bool) {

@@ -43,7 +43,7 @@ func TestObservers(t *testing.T) {
 	last := spawn(t, w)
 	want("spawn ent_3 x=0 a=false b=false")
 	a.Set(ids[0]) // has it
-	a.Unset(last) // has it not
+	a.Unset(last) // does not have it
 	b.SetAll(ids)
 	want()
 	a.SetWhere()
@@ -60,25 +60,25 @@ func TestObservers(t *testing.T) {
 	want("despawn ent_3 x=0 a=true b=false", "unset a ent_3 x=0 a=true b=false")
 }
 
-func TestObserversHoldTheWorld(t *testing.T) {
+func TestObserversLockTheWorld(t *testing.T) {
 	w := newWorld(t, 10)
 	id := spawn(t, w)
-	const held = "ecs: entities must not come or go while a query iterates, an observer is told or a handle is released: record it in Commands"
+	const held = "ecs: entities must not come or go while a query iterates, an observer runs or a handle is released: record it in Commands"
 	stop := w.OnDespawn(func(ID, Slot) { w.Spawn() })
 	wantPanic(t, held, func() { w.Despawn(id) })
 	wantPanic(t, held, func() { w.DespawnN([]ID{id}) })
 	stop()
 	if w.Len() != 1 {
-		t.Fatal("a broken off despawn despawned")
+		t.Fatal("a despawn that panicked had an effect")
 	}
-	if err := w.DespawnN([]ID{id}); err != nil { // nothing of the broken batch is left
+	if err := w.DespawnN([]ID{id}); err != nil { // nothing of the batch that panicked is left
 		t.Fatal(err)
 	}
 	wantPanic(t, "ecs: nil observer", func() { w.OnSpawn(nil) })
 }
 
-// An observer that tags others of the same batch does not make it tell what is not so,
-// or tell it twice.
+// An observer that tags other entities of the same batch causes no wrong call, and no
+// second one.
 func TestObserversTagWithinABatch(t *testing.T) {
 	w := newWorld(t, 100)
 	a := tag(t, w, "a")
@@ -90,11 +90,11 @@ func TestObserversTagWithinABatch(t *testing.T) {
 	a.OnSet(func(id ID, slot Slot) {
 		set = append(set, id)
 		if !a.Has(id) {
-			t.Errorf("%v was given a tag and has it not", id)
+			t.Errorf("%v was given a tag but does not have it", id)
 		}
 		if id == ids[0] {
 			a.Set(ids[3])
-			a.Unset(ids[2]) // has it not yet
+			a.Unset(ids[2]) // does not have it yet
 		}
 	})
 	a.OnUnset(func(id ID, slot Slot) {

@@ -19,24 +19,23 @@ const (
 	withAny
 )
 
-// With is the condition to have all of the tags.
+// With is the condition that an entity has all of the tags.
 func With(tags ...Tag) Term { return Term{tags, withAll} }
 
-// Without is the condition to have none of the tags.
+// Without is the condition that it has none of the tags.
 func Without(tags ...Tag) Term { return Term{tags, withNone} }
 
-// Any is the condition to have at least one of the tags; Any of no tags holds for
+// Any is the condition that it has at least one of the tags; Any of no tags holds for
 // no entity.
 func Any(tags ...Tag) Term { return Term{tags, withAny} }
 
-// Query yields the slots of the entities that satisfy every term, in ascending
-// order; with no terms, of all entities. Written in the range clause it does
-// not allocate:
+// Query yields the slots of the entities that satisfy every term, in ascending order; with
+// no terms, of all entities. Written in the range clause it does not allocate:
 //
 //	for s := range w.Query(ecs.With(enemy), ecs.Without(asleep)) {
 //
-// The body may tag: a slot is visited if it matches at the moment when the
-// iteration reaches it, and reaches it once. Entities do not come or go meanwhile:
+// The body may set and unset tags: the iteration reaches each slot once and visits it if
+// it matches at that moment. Entities do not come or go meanwhile:
 // to spawn, despawn or restore in the body panics, before anything is changed.
 // Record it in Commands, or collect the slots first, with Query.Slots.
 //
@@ -47,20 +46,20 @@ func (w *World) Query(terms ...Term) iter.Seq[Slot] {
 
 func (w *World) each(terms []Term, yield func(Slot) bool) {
 	w.checkTerms(terms)
-	w.walkers.Add(1)
-	defer w.walkers.Add(-1)
+	w.lock()
+	defer w.unlock()
 	for i := range words(w.high) {
-		edits := w.edits
+		changes := w.changes
 		for m := w.match(terms, i); m != 0; {
 			bit := bits.TrailingZeros64(m)
 			if !yield(Slot(i<<6 | bit)) {
 				return
 			}
-			if w.edits != edits {
-				edits = w.edits
+			if w.changes != changes {
+				changes = w.changes
 				m = w.match(terms, i)
 			}
-			m &= ^uint64(1) << bit // what lies ahead
+			m &= ^uint64(1) << bit // the slots that follow
 		}
 	}
 }
@@ -75,7 +74,7 @@ func (w *World) checkTerms(terms []Term) {
 	}
 }
 
-// match returns the matches among slots 64i to 64i+63.
+// match returns the matching slots among 64i to 64i+63.
 func (w *World) match(terms []Term, i int) uint64 {
 	m := w.live.word(i)
 	for _, term := range terms {
@@ -99,21 +98,21 @@ func (w *World) match(terms []Term, i int) uint64 {
 	return m
 }
 
-// Query is a condition on tags that is asked again and again. It keeps its answer
-// as a bitmap for as long as no entity comes or goes and no tag changes. Its
-// methods are for one goroutine at a time.
+// Query is a condition on tags that is evaluated again and again. It caches its result
+// as a bitmap for as long as no entity comes or goes and no tag changes. Only one
+// goroutine at a time may call its methods.
 type Query struct {
-	world *World
-	terms []Term
-	mask  []uint64
-	edits uint64 // of the world, when mask was made
+	world   *World
+	terms   []Term
+	mask    []uint64
+	changes uint64 // of the world, when mask was computed
 }
 
 // NewQuery returns a Query for the entities that satisfy every term; with no terms,
 // for all. It panics on a tag of another world.
 func (w *World) NewQuery(terms ...Term) *Query {
 	w.checkTerms(terms)
-	q := &Query{world: w, mask: make([]uint64, words(w.Cap())), edits: w.edits - 1}
+	q := &Query{world: w, mask: make([]uint64, words(w.Cap())), changes: w.changes - 1}
 	for _, t := range terms { // the caller may write to its slices
 		q.terms = append(q.terms, Term{append([]Tag(nil), t.tags...), t.kind})
 	}
@@ -132,13 +131,13 @@ func (q *Query) Count() int { return countBits(q.Mask()) }
 // pass the previous result to allocate nothing.
 func (q *Query) Slots(dst []Slot) []Slot { return slotsOf(q.Mask(), dst) }
 
-// Mask returns the answer as a bitmap: bit s%64 of word s/64 tells whether slot s
+// Mask returns the result as a bitmap: bit s%64 of word s/64 is set if slot s
 // matches, and there is a bit for each row of the world. It is what the Live filter
 // of package spatial and the operations of package native take. The memory belongs
-// to the query and is to be read only; it is good until Mask is called again.
+// to the query: only read it. It is valid until Mask is called again.
 func (q *Query) Mask() []uint64 {
 	w := q.world
-	if q.edits == w.edits {
+	if q.changes == w.changes {
 		return q.mask
 	}
 	used := words(w.high)
@@ -146,40 +145,6 @@ func (q *Query) Mask() []uint64 {
 		q.mask[i] = w.match(q.terms, i)
 	}
 	clear(q.mask[used:]) // a Restore can lower high
-	q.edits = w.edits
+	q.changes = w.changes
 	return q.mask
-}
-
-// countBits returns the number of bits that are set.
-func countBits(mask []uint64) int {
-	n := 0
-	for _, m := range mask {
-		n += bits.OnesCount64(m)
-	}
-	return n
-}
-
-// slotsOf returns the numbers of the bits that are set, in the memory of dst if
-// they fit. None are not nil: to an index, nil slots are all rows.
-func slotsOf(mask []uint64, dst []Slot) []Slot {
-	n := countBits(mask)
-	if dst == nil || cap(dst) < n {
-		dst = make([]Slot, n)
-	}
-	dst = dst[:n]
-	n = 0
-	for i, m := range mask {
-		for ; m != 0; m &= m - 1 {
-			dst[n] = Slot(i<<6 | bits.TrailingZeros64(m))
-			n++
-		}
-	}
-	return dst
-}
-
-// eachBit calls f for the slots of a mask in word i, ascending.
-func eachBit(i int, mask uint64, f func(Slot)) {
-	for ; mask != 0; mask &= mask - 1 {
-		f(Slot(i<<6 | bits.TrailingZeros64(mask)))
-	}
 }

@@ -69,10 +69,10 @@ func TestQueryWhileTagging(t *testing.T) {
 	for s := range w.Query(With(prey)) {
 		visited = append(visited, s)
 		prey.Unset(ids[s])         // itself
-		prey.Unset(ids[(s+1)%200]) // the one ahead is not visited
+		prey.Unset(ids[(s+1)%200]) // the next one is not visited
 		if s == 30 {
 			prey.Unset(ids[34])
-			prey.Set(ids[0]) // behind
+			prey.Set(ids[0]) // passed already
 		}
 	}
 	want := []Slot{20, 22, 24, 26, 28, 30, 32} // then 34 does not match, and 35 is reached
@@ -84,10 +84,9 @@ func TestQueryWhileTagging(t *testing.T) {
 	}
 }
 
-// TestQueryHoldsTheWorld: whatever would change the set of entities while a query
-// iterates panics and changes nothing, and may go on when the iteration has ended,
-// however it ended.
-func TestQueryHoldsTheWorld(t *testing.T) {
+// TestQueryLocksTheWorld: changing the set of entities while a query iterates panics and
+// changes nothing. It is allowed again once the iteration has ended, in whichever way.
+func TestQueryLocksTheWorld(t *testing.T) {
 	w := newWorld(t, 300)
 	ids := make([]ID, 200)
 	w.SpawnN(ids)
@@ -100,7 +99,7 @@ func TestQueryHoldsTheWorld(t *testing.T) {
 		"DespawnWhere": func() { w.DespawnWhere() },
 		"Restore":      func() { w.Restore(snap) },
 	}
-	const held = "ecs: entities must not come or go while a query iterates, an observer is told or a handle is released: record it in Commands"
+	const held = "ecs: entities must not come or go while a query iterates, an observer runs or a handle is released: record it in Commands"
 	before := w.Hash()
 	for name, change := range changes {
 		for range w.Query() {
@@ -116,7 +115,7 @@ func TestQueryHoldsTheWorld(t *testing.T) {
 			}
 		})
 		if w.Hash() != before {
-			t.Fatalf("%s changed the world below a query", name)
+			t.Fatalf("%s changed the world while a query iterated", name)
 		}
 	}
 	for range w.Query() {

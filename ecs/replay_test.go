@@ -7,8 +7,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// play is one tick of a small game: a function of the state alone, of which the
-// dice are the next id. Entities move, are hurt, carry tags, die and are born.
+// play is one tick of a small game: a function of the state alone, with the next id as
+// the source of randomness. Entities move, lose life, have tags, die and are spawned.
 func play(t *rapid.T, w *World) {
 	hurt, err := w.Tag("hurt")
 	if err != nil {
@@ -53,8 +53,8 @@ func play(t *rapid.T, w *World) {
 }
 
 // TestReplay: a run to tick n, and one that goes back to tick k and on to n, by a
-// snapshot or a copy, in the same world or another, are the same run, columns that
-// the other world does not know included.
+// snapshot or a copy, in the same world or another, have the same result. That includes
+// columns that the other world has not added.
 func TestReplay(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		room := rapid.IntRange(10, 150).Draw(t, "capacity")

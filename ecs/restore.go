@@ -11,19 +11,19 @@ import (
 	"github.com/evertick/evertick/internal/wire"
 )
 
-// Restore replaces the state by that of a snapshot, which may come from a world
-// of another capacity. Handles to tags and columns stay valid and go by name:
-// tags that the world lacks are registered, those that the snapshot lacks are
-// emptied, columns that the snapshot lacks get their initial value and version 0.
-// Columns that the world lacks are kept: they are in the hash and in later snapshots,
-// zero in a row that is newly used, until AddColumn makes them columns of the program
-// or a Restore without them comes. They hold no more rows than have been used; one
-// that is used later takes as much as it would in the world that saved them.
+// Restore replaces the state by that of a snapshot, which may come from a world of another
+// capacity. Handles to tags and columns stay valid; tags and columns are matched by name.
+// Tags that the world lacks are registered, those that the snapshot lacks are emptied,
+// columns that the snapshot lacks get their initial value and version 0. Columns that the
+// world lacks are kept: they are in the hash and in later snapshots, zero in a row that is
+// newly used, until AddColumn adds them to the program or a Restore of a snapshot without
+// them drops them. They hold no more rows than have been used; a row that is used later
+// takes the same memory as in the world that saved them.
 //
 // Data that is truncated, altered or contradicts itself is ErrCorrupt; of
 // another format version, or with a column that the world has in another type,
 // ErrUnsupported; more rows, columns or tags than fit, ErrCapacity. The world is
-// then unchanged, and no more memory has been used than in proportion to len(data):
+// then unchanged, and Restore has used memory in proportion to len(data) only:
 // at worst, for ids that lie far apart, a page of the id table for each.
 func (w *World) Restore(data []byte) error {
 	if err := w.Prepare(data); err != nil {
@@ -33,15 +33,15 @@ func (w *World) Restore(data []byte) error {
 	return nil
 }
 
-// Prepare does of Restore what can fail, with the same errors, and changes nothing:
-// Commit does the rest, or Discard forgets it. It is for who restores a world together
-// with other things, all or none. Between the two the bytes of data must not change, and
-// nothing may be registered. Who does so again and again allocates nothing, once a
-// state as large was restored.
+// Prepare does the part of Restore that can fail, with the same errors, and changes
+// nothing: Commit does the rest, or Discard forgets it. It serves to restore a world
+// together with other things, all or none. Between Prepare and Commit the bytes of data
+// must not change, and nothing may be registered. Prepare and Commit allocate nothing
+// once a state as large was restored.
 func (w *World) Prepare(data []byte) error {
-	w.mustBeStill()
+	w.mustBeUnlocked()
 	w.Discard()
-	im := &w.incoming
+	im := &w.pending
 	err := im.decode(w, data)
 	if err == nil {
 		err = im.fit(w)
@@ -55,37 +55,37 @@ func (w *World) Prepare(data []byte) error {
 	return nil
 }
 
-// Commit replaces the state by the one prepared. It panics if there is none.
+// Commit replaces the state by the one that was prepared. It panics if there is none.
 func (w *World) Commit() {
-	w.mustBeStill()
-	im := &w.incoming
+	w.mustBeUnlocked()
+	im := &w.pending
 	if !im.prepared {
 		panic("ecs: Commit without Prepare")
 	}
 	w.table, im.table = im.table, w.table
 	w.table.trim()
 	defer im.forget()
-	w.become(im)
+	w.replaceState(im)
 }
 
 // Discard forgets what was prepared, if anything.
 func (w *World) Discard() {
-	if w.incoming.prepared {
-		w.expectNothing()
-		w.incoming.forget()
+	if w.pending.prepared {
+		w.forgetPending()
+		w.pending.forget()
 	}
 }
 
-// PreparedSlot is Slot in the state that was prepared, not in the present one.
+// PreparedSlot is Slot in the state that was prepared, not in the present state.
 func (w *World) PreparedSlot(id ID) (Slot, bool) {
-	if !w.incoming.prepared {
+	if !w.pending.prepared {
 		return 0, false
 	}
-	return w.incoming.table.slot(id)
+	return w.pending.table.slot(id)
 }
 
-func (im *image) decode(w *World, data []byte) error {
-	im.who, im.little = "ecs: snapshot", true
+func (im *pendingState) decode(w *World, data []byte) error {
+	im.source, im.littleEndian = "ecs: snapshot", true
 	d, err := frame.NewDecoder(data, "ecs: snapshot: ", snapshotMagic, snapshotVersion)
 	if err != nil {
 		return err
@@ -110,7 +110,7 @@ func (im *image) decode(w *World, data []byte) error {
 	return d.Done()
 }
 
-func (im *image) header(d *frame.Decoder, fits int) (columns, tags int, err error) {
+func (im *pendingState) header(d *frame.Decoder, fits int) (columns, tags int, err error) {
 	b, err := d.Next("header")
 	if err != nil {
 		return 0, 0, err
@@ -145,14 +145,14 @@ func (im *image) header(d *frame.Decoder, fits int) (columns, tags int, err erro
 	return columns, tags, err
 }
 
-func (im *image) identity(d *frame.Decoder) (err error) {
+func (im *pendingState) identity(d *frame.Decoder) (err error) {
 	if im.ids, err = d.Next("ids"); err != nil {
 		return err
 	}
 	if len(im.ids) != 8*im.rows {
 		return corrupt("length of the ids", len(im.ids))
 	}
-	im.own = resized(im.own, words(im.rows))
+	im.own = zeroed(im.own, words(im.rows))
 	im.mask = im.own
 	for slot := range im.rows {
 		id := ID(wire.U64At(im.ids, slot))
@@ -171,7 +171,7 @@ func (im *image) identity(d *frame.Decoder) (err error) {
 	return nil
 }
 
-func (im *image) column(w *World, d *frame.Decoder) error {
+func (im *pendingState) column(w *World, d *frame.Decoder) error {
 	b, err := d.Next("column")
 	if err != nil {
 		return err
@@ -179,7 +179,7 @@ func (im *image) column(w *World, d *frame.Decoder) error {
 	r := wire.NewReader(b)
 	label := r.Name()
 	name := nameOf(w.byName, label)
-	c := columnImage{name: name, kind: kind(r.U8()), count: int(r.U16()), version: r.U64(), rows: r.Rest()}
+	c := pendingColumn{name: name, kind: kind(r.U8()), count: int(r.U16()), version: r.U64(), rows: r.Rest()}
 	if r.Err() != nil || !validLabel(label) || name == identity {
 		return corrupt("name of a column", fmt.Sprintf("%.40q", name))
 	}
@@ -201,7 +201,7 @@ func (im *image) column(w *World, d *frame.Decoder) error {
 	return nil
 }
 
-func (im *image) tag(w *World, d *frame.Decoder) error {
+func (im *pendingState) tag(w *World, d *frame.Decoder) error {
 	b, err := d.Next("tag")
 	if err != nil {
 		return err
@@ -225,7 +225,7 @@ func (im *image) tag(w *World, d *frame.Decoder) error {
 			return corrupt("free slot with tag "+name, i<<6|bits.TrailingZeros64(m))
 		}
 	}
-	im.tags = append(im.tags, tagImage{name, set})
+	im.tags = append(im.tags, pendingTag{name, set})
 	return nil
 }
 
@@ -236,7 +236,7 @@ func corrupt(what string, value any) error {
 // validLabel reports whether a column or tag can have the name.
 func validLabel(name []byte) bool { return len(name) > 0 && utf8.Valid(name) }
 
-// nameOf returns a name as a string: that of what has it already, if possible.
+// nameOf returns a name as a string, without an allocation if a member of list has it.
 func nameOf[N named](list []N, name []byte) string {
 	if i, ok := search(list, unsafe.String(unsafe.SliceData(name), len(name))); ok {
 		return list[i].label()

@@ -15,23 +15,22 @@ import (
 //		in a row, uint64 version, the rows
 //	frame, one a tag, in order of registration: name, a bit for each row in uint64 words
 //
-// A name is a byte that says its length, and its bytes. Package frame has the frames.
+// A name is its length in one byte, and its bytes. Package frame defines the frames.
 //
 // Columns that are touched together have the same version, and none is above touches.
-// The next free slot and the Version of the world follow from the ids and the
-// next id.
+// The ids and the next id determine the next free slot and the Version of the world.
 const (
 	snapshotMagic   = "evtk.ecs"
 	snapshotVersion = 2
 
 	headerBytes = 5*4 + 2*8
-	columnBytes = 1 + 1 + 2 + 8 // what a column has beside its name and rows
+	columnBytes = 1 + 1 + 2 + 8 // of a column without its name and rows
 )
 
 // Snapshot appends the state to dst, like the Append functions of strconv, and
 // returns the extended slice: rows [0, HighWater) of every column, bit for bit,
 // and all that decides which ids and slots come next. Pass the previous result
-// cut to [:0] to allocate nothing.
+// truncated to [:0] to allocate nothing.
 func (w *World) Snapshot(dst []byte) []byte {
 	e := frame.Begin(slices.Grow(dst, w.snapshotBytes()), snapshotMagic, snapshotVersion)
 
@@ -54,7 +53,7 @@ func (w *World) Snapshot(dst []byte) []byte {
 		e.Name(c.name)
 		e.U8(byte(c.kind))
 		e.U16(c.count)
-		e.U64(c.mark.version)
+		e.U64(c.version.number)
 		e.Rows(c.rows(0, w.high), c.kind.size())
 		e.Seal()
 	}

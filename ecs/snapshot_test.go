@@ -13,7 +13,7 @@ import (
 	"github.com/evertick/evertick/internal/frame/frametest"
 )
 
-// sample is a small world with something of everything.
+// sample is a small world with entities, tags and all kinds of columns.
 func sample(t testing.TB) *World {
 	w := newWorld(t, 8)
 	hp, heat, level := addColumn[int32](t, w, "hp"), addColumn[float64](t, w, "heat"), addColumn[uint8](t, w, "level")
@@ -149,8 +149,8 @@ func TestRestoreErrors(t *testing.T) {
 	if err := one.Restore(good); err != nil {
 		t.Error(err)
 	}
-	if one.columns[0].given != nil || wrong.columns[0].given != nil {
-		t.Error("a column holds on to a snapshot")
+	if one.columns[0].pending != nil || wrong.columns[0].pending != nil {
+		t.Error("a column still refers to a snapshot")
 	}
 	wantError(t, twin(t, 4).Restore(good), ErrCapacity, "rows = 5")
 	for _, version := range []byte{0, 1, snapshotVersion + 1, 255} {
@@ -168,7 +168,7 @@ func TestRestoreErrors(t *testing.T) {
 	wantError(t, many.Restore(good), ErrCapacity, "tags = 257")
 }
 
-// TestRestoreForged: checksums that are right do not make the content right.
+// TestRestoreForged: contents with valid checksums may still be invalid.
 func TestRestoreForged(t *testing.T) {
 	touched := sample(t)
 	for range 3 {
@@ -243,8 +243,8 @@ func TestRestoreForged(t *testing.T) {
 	}
 }
 
-// TestRestoreFarIDs: a snapshot may claim ids that lie as far apart as numbers
-// go; the table stays as small as their count.
+// TestRestoreFarIDs: the ids of a snapshot may be as far apart as possible; the size of
+// the table follows their count.
 func TestRestoreFarIDs(t *testing.T) {
 	f := frametest.Split(sample(t).Snapshot(nil))
 	binary.LittleEndian.PutUint64(f[0][20:], maxID)
@@ -261,8 +261,8 @@ func TestRestoreFarIDs(t *testing.T) {
 	}
 }
 
-// FuzzRestore: what is refused changes nothing, what is accepted is consistent and
-// survives a snapshot, and neither takes more memory than data can ask for: a page
+// FuzzRestore: refused data changes nothing, accepted data is consistent and
+// survives a snapshot, and memory stays in proportion to the data: a page
 // of the id table for each id at most.
 func FuzzRestore(f *testing.F) {
 	good := sample(f).Snapshot(nil)
@@ -324,7 +324,7 @@ func TestRestoreRefusals(t *testing.T) {
 		}
 	}
 	if refused < int(n)/4 || refused == int(n) {
-		t.Errorf("%d of %d are refused: the test says little", refused, n)
+		t.Errorf("%d of %d are refused: the test is too weak", refused, n)
 	}
 }
 

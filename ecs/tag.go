@@ -9,7 +9,7 @@ import (
 // MaxTags is the number of tags that a world can have.
 const MaxTags = 256
 
-// Tag is a mark that entities carry or do not: one bit a row. It is a handle,
+// Tag is a flag that each entity has or has not: one bit a row. It is a handle,
 // valid as long as its World, across Restores too; make one with World.Tag.
 type Tag struct{ set *tagSet }
 
@@ -46,7 +46,15 @@ func (w *World) addTag(name string) *tagSet {
 	return s
 }
 
-// must returns the set behind a handle that World.Tag made.
+// tagNamed returns the tag of that name, and adds it if there is none.
+func (w *World) tagNamed(name string) *tagSet {
+	if i, ok := search(w.tagsByName, name); ok {
+		return w.tagsByName[i]
+	}
+	return w.addTag(name)
+}
+
+// must returns the set of a handle, and panics unless World.Tag made the handle.
 func (t Tag) must() *tagSet {
 	if t.set == nil {
 		panic("ecs: use of a zero Tag")
@@ -57,7 +65,7 @@ func (t Tag) must() *tagSet {
 // Name returns the name of the tag.
 func (t Tag) Name() string { return t.must().name }
 
-// Set gives the tag to an entity that may have it already. It reports false,
+// Set gives the tag to an entity, which may have it already. It reports false,
 // and changes nothing, if there is no such entity.
 func (t Tag) Set(id ID) bool {
 	s := t.must()
@@ -66,16 +74,16 @@ func (t Tag) Set(id ID) bool {
 	if !ok {
 		return false
 	}
-	tells := len(s.onSet) != 0 && !s.has(slot)
+	notifies := len(s.onSet) != 0 && !s.has(slot)
 	s.bits[slot>>6] |= 1 << (slot & 63)
-	w.edits++
-	if tells {
-		w.tell(s.onSet, id, slot)
+	w.changes++
+	if notifies {
+		w.notify(s.onSet, id, slot)
 	}
 	return true
 }
 
-// Unset takes the tag from an entity that may not have it. It reports false,
+// Unset removes the tag from an entity, which may not have it. It reports false,
 // and changes nothing, if there is no such entity.
 func (t Tag) Unset(id ID) bool {
 	s := t.must()
@@ -85,10 +93,10 @@ func (t Tag) Unset(id ID) bool {
 		return false
 	}
 	if len(s.onUnset) != 0 && s.has(slot) {
-		w.tell(s.onUnset, id, slot)
+		w.notify(s.onUnset, id, slot)
 	}
 	s.bits[slot>>6] &^= 1 << (slot & 63)
-	w.edits++
+	w.changes++
 	return true
 }
 
@@ -103,109 +111,86 @@ func (t Tag) Has(id ID) bool {
 
 // SetAll is Set for every id. If one is stale it is ErrStale naming its index,
 // and nothing is changed.
-func (t Tag) SetAll(ids []ID) error {
-	if err := t.must().world.checkAlive("ecs: Tag.SetAll ids", ids); err != nil {
-		return err
-	}
-	if len(t.set.onSet) != 0 {
-		for _, id := range ids {
-			t.Set(id)
-		}
-		return nil
-	}
-	for _, id := range ids {
-		slot, _ := t.set.world.Slot(id)
-		t.set.bits[slot>>6] |= 1 << (slot & 63)
-	}
-	t.set.world.edits++
-	return nil
-}
+func (t Tag) SetAll(ids []ID) error { return t.changeAll("ecs: Tag.SetAll ids", ids, true) }
 
 // UnsetAll is Unset for every id, with the error of SetAll.
-func (t Tag) UnsetAll(ids []ID) error {
-	if err := t.must().world.checkAlive("ecs: Tag.UnsetAll ids", ids); err != nil {
-		return err
-	}
-	if len(t.set.onUnset) != 0 {
-		for _, id := range ids {
-			t.Unset(id)
-		}
-		return nil
-	}
-	for _, id := range ids {
-		slot, _ := t.set.world.Slot(id)
-		t.set.bits[slot>>6] &^= 1 << (slot & 63)
-	}
-	t.set.world.edits++
-	return nil
-}
+func (t Tag) UnsetAll(ids []ID) error { return t.changeAll("ecs: Tag.UnsetAll ids", ids, false) }
 
-// SetWhere gives the tag to the entities that satisfy every term, and returns how
-// many did not have it. With no terms it is given to all.
-func (t Tag) SetWhere(terms ...Term) int {
+func (t Tag) changeAll(field string, ids []ID, set bool) error {
 	s := t.must()
-	s.world.checkTerms(terms)
-	n := 0
-	for i := range words(s.world.high) {
-		m := s.world.match(terms, i) &^ s.bits[i]
-		if len(s.onSet) != 0 {
-			n += s.oneByOne(i, m, false, Tag.Set)
-			continue
-		}
-		s.bits[i] |= m
-		n += bits.OnesCount64(m)
-		s.world.edits++
-	}
-	return n
-}
-
-// oneByOne calls Set or Unset for the entities of a mask in word i. It leaves out those
-// to whom an observer of one before has done the same, and returns the number of others.
-func (s *tagSet) oneByOne(i int, mask uint64, had bool, change func(Tag, ID) bool) (n int) {
-	eachBit(i, mask, func(slot Slot) {
-		if s.has(slot) == had {
-			change(Tag{s}, s.world.ids[slot])
-			n++
-		}
-	})
-	return n
-}
-
-// UnsetWhere takes the tag from the entities that satisfy every term, and returns
-// how many had it. With no terms it is taken from all.
-func (t Tag) UnsetWhere(terms ...Term) int {
-	s := t.must()
-	s.world.checkTerms(terms)
-	n := 0
-	for i := range words(s.world.high) {
-		m := s.world.match(terms, i) & s.bits[i]
-		if len(s.onUnset) != 0 {
-			n += s.oneByOne(i, m, true, Tag.Unset)
-			continue
-		}
-		s.bits[i] &^= m
-		n += bits.OnesCount64(m)
-		s.world.edits++
-	}
-	return n
-}
-
-// Clear takes the tag from every entity.
-func (t Tag) Clear() { t.UnsetWhere() }
-
-// Count returns the number of entities that have the tag.
-func (t Tag) Count() int { return countBits(t.must().bits) }
-
-// Mask returns who has the tag as a bitmap, in the form of Query.Mask. It is the
-// memory of the tag itself: it is to be read only, and changes as the tag is given
-// and taken.
-func (t Tag) Mask() []uint64 { return t.must().bits }
-
-func (w *World) checkAlive(field string, ids []ID) error {
+	w := s.world
 	for i, id := range ids {
 		if _, ok := w.Slot(id); !ok {
 			return fault.Element(ErrStale, field, i, id)
 		}
 	}
+	if change, observed := s.change(set); observed {
+		for _, id := range ids {
+			change(t, id)
+		}
+		return nil
+	}
+	for _, id := range ids {
+		slot, _ := w.Slot(id)
+		word, bit := &s.bits[slot>>6], uint64(1)<<(slot&63)
+		if *word |= bit; !set {
+			*word &^= bit
+		}
+	}
+	w.changes++
 	return nil
 }
+
+// change returns Set or Unset, and whether it has observers.
+func (s *tagSet) change(set bool) (change func(Tag, ID) bool, observed bool) {
+	if set {
+		return Tag.Set, len(s.onSet) != 0
+	}
+	return Tag.Unset, len(s.onUnset) != 0
+}
+
+// SetWhere gives the tag to the entities that satisfy every term, and returns the
+// number of those that did not have it. With no terms all entities get it.
+func (t Tag) SetWhere(terms ...Term) int { return t.changeWhere(terms, true) }
+
+// UnsetWhere removes the tag from the entities that satisfy every term, and returns
+// the number of those that had it. With no terms all entities lose it.
+func (t Tag) UnsetWhere(terms ...Term) int { return t.changeWhere(terms, false) }
+
+func (t Tag) changeWhere(terms []Term, set bool) (n int) {
+	s := t.must()
+	w := s.world
+	w.checkTerms(terms)
+	change, observed := s.change(set)
+	for i := range words(w.high) {
+		m := w.match(terms, i)
+		if set {
+			m &^= s.bits[i]
+		} else {
+			m &= s.bits[i]
+		}
+		if observed {
+			eachBit(i, m, func(slot Slot) {
+				if s.has(slot) != set { // an observer may have changed it since
+					change(t, w.ids[slot])
+					n++
+				}
+			})
+			continue
+		}
+		s.bits[i] ^= m
+		n += bits.OnesCount64(m)
+		w.changes++
+	}
+	return n
+}
+
+// Clear removes the tag from every entity.
+func (t Tag) Clear() { t.UnsetWhere() }
+
+// Count returns the number of entities that have the tag.
+func (t Tag) Count() int { return countBits(t.must().bits) }
+
+// Mask returns the entities that have the tag as a bitmap, in the form of Query.Mask. It is
+// the memory of the tag itself: only read it. It changes as entities get and lose the tag.
+func (t Tag) Mask() []uint64 { return t.must().bits }

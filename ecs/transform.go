@@ -1,40 +1,44 @@
 package ecs
 
-import "github.com/evertick/evertick/internal/fault"
+import (
+	"github.com/evertick/evertick/internal/fault"
+	"github.com/evertick/evertick/internal/stagger"
+	"github.com/evertick/evertick/native"
+)
 
 // Vec3 is three columns, indexed by slot.
 type Vec3 struct {
 	X, Y, Z []float32
 
-	mark *mark // nil outside a World
+	version *changeVersion // nil outside a World
 }
 
 // Quat is a quaternion in four columns, indexed by slot; W is the real part.
 type Quat struct {
 	X, Y, Z, W []float32
 
-	mark *mark
+	version *changeVersion
 }
 
-// Touch says that columns of a World were written: it gives them a new Version.
-// It panics on a Vec3 that is not of a World.
-func (v Vec3) Touch() { v.mark.must().touch() }
+// Touch reports that columns of a World were written: it gives them a new Version.
+// It panics on a Vec3 outside a World.
+func (v Vec3) Touch() { v.version.must().touch() }
 
 // Version returns the number of the last Touch; see World.LastTouch. It panics as
 // Touch does.
-func (v Vec3) Version() uint64 { return v.mark.must().version }
+func (v Vec3) Version() uint64 { return v.version.must().number }
 
 // Touch is Touch of Vec3.
-func (q Quat) Touch() { q.mark.must().touch() }
+func (q Quat) Touch() { q.version.must().touch() }
 
 // Version is Version of Vec3.
-func (q Quat) Version() uint64 { return q.mark.must().version }
+func (q Quat) Version() uint64 { return q.version.must().number }
 
-func (m *mark) must() *mark {
-	if m == nil {
+func (v *changeVersion) must() *changeVersion {
+	if v == nil {
 		panic("ecs: Touch or Version of columns that belong to no World")
 	}
-	return m
+	return v
 }
 
 // SetPosition writes the position of an entity, in metres. It is ErrStale if
@@ -53,12 +57,8 @@ func (w *World) SetScale(id ID, x, y, z float32) error {
 // SetRotation writes the rotation of an entity, with the errors of SetPosition.
 // The quaternion is stored as given, not normalised.
 func (w *World) SetRotation(id ID, x, y, z, qw float32) error {
-	s, ok := w.Slot(id)
-	if !ok {
-		return fault.Field(ErrStale, "ecs: Rotation of", id)
-	}
-	v := [4]float32{x, y, z, qw}
-	if err := checkFinite("ecs: Rotation", v[:]); err != nil {
+	s, err := w.slotToWrite("ecs: Rotation", id, x, y, z, qw)
+	if err != nil {
 		return err
 	}
 	w.Rotation.X[s], w.Rotation.Y[s], w.Rotation.Z[s], w.Rotation.W[s] = x, y, z, qw
@@ -67,17 +67,23 @@ func (w *World) SetRotation(id ID, x, y, z, qw float32) error {
 }
 
 func (w *World) setVec3(c *Vec3, field string, id ID, x, y, z float32) error {
-	s, ok := w.Slot(id)
-	if !ok {
-		return fault.Field(ErrStale, field+" of", id)
-	}
-	v := [3]float32{x, y, z}
-	if err := checkFinite(field, v[:]); err != nil {
+	s, err := w.slotToWrite(field, id, x, y, z)
+	if err != nil {
 		return err
 	}
 	c.X[s], c.Y[s], c.Z[s] = x, y, z
 	c.Touch()
 	return nil
+}
+
+// slotToWrite returns the slot of an entity, or an error if there is no such entity or a
+// value is not finite.
+func (w *World) slotToWrite(field string, id ID, values ...float32) (Slot, error) {
+	s, ok := w.Slot(id)
+	if !ok {
+		return 0, fault.Field(ErrStale, field+" of", id)
+	}
+	return s, checkFinite(field, values)
 }
 
 func checkFinite(field string, values []float32) error {
@@ -87,4 +93,112 @@ func checkFinite(field string, values []float32) error {
 		}
 	}
 	return nil
+}
+
+// Transforms has a position, a rotation and a scale in each row.
+type Transforms struct {
+	Position Vec3
+	Rotation Quat
+	Scale    Vec3
+}
+
+// NewTransforms returns transforms of n rows, all zero, staggered as the columns
+// of a World are.
+func NewTransforms(n int) *Transforms { return newTransforms(n, 10) }
+
+// newTransforms staggers the columns from the given cache line on.
+func newTransforms(n, line int) *Transforms {
+	t := &Transforms{}
+	columns := t.columns()
+	step := stagger.Stride(4 * n)
+	arena := stagger.Bytes(step*len(columns), line)
+	for i, c := range columns {
+		*c = stagger.View[float32](arena[i*step : i*step+4*n : i*step+4*n])
+	}
+	return t
+}
+
+func (t *Transforms) columns() [10]*[]float32 {
+	p, r, s := &t.Position, &t.Rotation, &t.Scale
+	return [...]*[]float32{&p.X, &p.Y, &p.Z, &r.X, &r.Y, &r.Z, &r.W, &s.X, &s.Y, &s.Z}
+}
+
+// Previous returns the transforms as they were when KeepPrevious was called last,
+// with the capacity of the world as length; nil unless Config.Previous is set.
+// They are for drawing between two ticks: no part of the snapshot or the hash.
+func (w *World) Previous() *Transforms { return w.previous }
+
+// KeepPrevious copies Position, Rotation and Scale to Previous, and clears Jumped.
+// A driver calls it before each tick. It does nothing unless Config.Previous is set.
+func (w *World) KeepPrevious() {
+	if w.previous == nil {
+		return
+	}
+	now := Transforms{w.Position, w.Rotation, w.Scale}
+	from := now.columns()
+	for i, to := range w.previous.columns() {
+		copy((*to)[:w.high], *from[i])
+	}
+	clear(w.jumped)
+}
+
+// Jump marks an entity as teleported: until the next KeepPrevious, Interpolate ignores its
+// Previous. Entities spawned since the last KeepPrevious have jumped, and after a Restore
+// or CopyFrom all have. It reports false if there is no such entity.
+func (w *World) Jump(id ID) bool {
+	slot, ok := w.Slot(id)
+	if ok && w.previous != nil {
+		w.jumped[slot>>6] |= 1 << (slot & 63)
+	}
+	return ok
+}
+
+// JumpAt is Jump for the entity in a slot.
+func (w *World) JumpAt(slot Slot) bool {
+	id, ok := w.ID(slot)
+	return ok && w.Jump(id)
+}
+
+// Jumped returns the entities that have jumped as a bitmap, in the form of Query.Mask;
+// nil unless Config.Previous is set. It is the memory of the world itself: only read it.
+// It changes with the next call.
+func (w *World) Jumped() []uint64 { return w.jumped }
+
+// Interpolate computes the transforms to draw at a time between Previous, alpha 0,
+// and now, alpha 1: native.Ops.Lerp of positions and scales and Nlerp of
+// rotations. Entities that have jumped are drawn at their present transform. out has at
+// least HighWater rows, one per slot; only the rows in ops.Live are computed, all if it is
+// nil. The error is ErrUnsupported unless Config.Previous is set, or that of native.Ops.
+func (w *World) Interpolate(ops *native.Ops, alpha float32, out *Transforms) error {
+	if w.previous == nil {
+		return fault.Field(ErrUnsupported, "ecs: Interpolate: Config.Previous", false)
+	}
+	now := Transforms{w.Position, w.Rotation, w.Scale}
+	to, prev, cur := out.columns(), w.previous.columns(), now.columns()
+	for _, c := range to {
+		if len(*c) < w.high {
+			panic("ecs: Interpolate: out has fewer rows than HighWater")
+		}
+	}
+	for i := range to {
+		if i >= rotationColumn && i < scaleColumn {
+			continue
+		}
+		if err := ops.Lerp((*to[i])[:w.high], (*prev[i])[:w.high], (*cur[i])[:w.high], alpha, w.jumped); err != nil {
+			return err
+		}
+	}
+	return ops.Nlerp(out.Rotation.below(w.high), w.previous.Rotation.below(w.high), w.Rotation.below(w.high), alpha, w.jumped)
+}
+
+// below returns rows [0, n) for package native.
+func (q Quat) below(n int) native.Quat {
+	return native.Quat{X: q.X[:n], Y: q.Y[:n], Z: q.Z[:n], W: q.W[:n]}
+}
+
+// jumpAll marks all entities after the state was replaced.
+func (w *World) jumpAll() {
+	for i := range w.jumped {
+		w.jumped[i] = full
+	}
 }

@@ -49,7 +49,7 @@ func addColumn[T Number](t testing.TB, w *World, name string) []T {
 	return c.Values()
 }
 
-// wantError checks the sentinel and that the message names what is in parts.
+// wantError checks the sentinel and that the message contains all parts.
 func wantError(t testing.TB, err, sentinel error, parts ...string) {
 	t.Helper()
 	if !errors.Is(err, sentinel) {
@@ -57,7 +57,7 @@ func wantError(t testing.TB, err, sentinel error, parts ...string) {
 	}
 	for _, p := range append(parts, "ecs: ") {
 		if !strings.Contains(err.Error(), p) {
-			t.Fatalf("error %q does not say %q", err, p)
+			t.Fatalf("error %q lacks %q", err, p)
 		}
 	}
 }
@@ -120,7 +120,7 @@ func TestSpawnNAllOrNone(t *testing.T) {
 	}
 }
 
-// TestSpawnNIsSpawn: a batch takes the slots and ids that single spawns take.
+// TestSpawnNIsSpawn: a batch gets the slots and ids that single spawns get.
 func TestSpawnNIsSpawn(t *testing.T) {
 	for _, n := range []int{1, 5, 63, 64, 65, 130, 300} {
 		a, b := newWorld(t, 1000), newWorld(t, 1000)
@@ -197,8 +197,8 @@ func TestPagesAreBounded(t *testing.T) {
 	}
 }
 
-// TestChurn: ten million entities come and go, most soon, some late, and a stale id
-// never resolves. The id table stays as small as the doc says.
+// TestChurn: ten million entities are spawned and despawned, most soon, some late, and a
+// stale id never resolves. The id table stays as small as documented.
 func TestChurn(t *testing.T) {
 	churns := 10_000_000
 	if testing.Short() || paritytest.Instrumented {
@@ -413,7 +413,7 @@ func TestColumnErrors(t *testing.T) {
 	wantError(t, err, ErrCapacity)
 }
 
-// A column that no snapshot could hold is refused, not cut.
+// A column that fits no snapshot is refused, not truncated.
 func TestLongColumns(t *testing.T) {
 	small, large := newWorld(t, 1), newWorld(t, 1<<20)
 	_, err := AddArrayColumn[[1024]float64](large, "long")
@@ -572,7 +572,7 @@ func TestNoAllocation(t *testing.T) {
 		ids[i%len(ids)], _ = w.Spawn()
 		i += 7
 	}
-	for range 10_000 { // until as many pages of ids die as are born
+	for range 10_000 { // until pages of ids become empty as fast as new ones are needed
 		churnOne()
 	}
 	for name, f := range map[string]func(){

@@ -6,22 +6,21 @@ import (
 	"strconv"
 
 	"github.com/evertick/evertick/internal/fault"
-	"github.com/evertick/evertick/native/rigid"
 )
 
-// Apply makes the changes of the lists, one list after the other, and their commands in the
-// order in which they were recorded. Then the lists are empty. Step does so at its start
-// with the lists it is given.
+// Apply executes the lists, one list after the other, and their commands in the
+// order in which they were recorded. Then it empties the lists. Step calls it at its start
+// with its own lists.
 //
-// If one command is bad nothing is changed, the lists keep what they have, and the error
-// names the list, the command and what is wrong: ErrStale for a handle whose object is gone at
+// If one command is invalid, nothing changes, the lists keep their commands, and the error
+// names the list, the command and the fault: ErrStale for a handle whose object is destroyed at
 // that point, ErrCapacity, and ErrNotFinite or ErrRange as from the method of World of the
-// same name. Two things depend on more than that and are no errors here. A velocity or a
+// same name. Two faults depend on the state at that point and are not errors here. A velocity or a
 // force that overflows disables the body at the start of the next step (see
-// Events.Disabled), and so does a shape with which its body would be too heavy; that shape
+// Events.Disabled), and so does a shape that would make its body too heavy; that shape
 // is not created, and its handle becomes the zero Shape.
 //
-// Apply panics on a list of another world, and on one given twice. It allocates nothing
+// Apply panics on a list of another world, and on a list that occurs twice. It allocates nothing
 // unless the world or its lists grow. Another engine is ErrUnsupported.
 func (w *World) Apply(lists ...*Commands) error {
 	if w.failed != nil {
@@ -30,11 +29,11 @@ func (w *World) Apply(lists ...*Commands) error {
 	if len(lists) == 0 {
 		return nil
 	}
-	if err := w.mustSolve(); err != nil {
+	if err := w.engine.require(); err != nil {
 		return err
 	}
 	w.checkLists(lists)
-	r := &w.rehearsal
+	r := &w.dryRun
 	r.begin(w)
 	defer r.end()
 	for i, c := range lists {
@@ -62,45 +61,74 @@ func (w *World) checkLists(lists []*Commands) {
 	}
 }
 
-// rehearsal follows who comes and goes, without changing the world.
-type rehearsal struct {
-	w          *World
-	room       int // for bodies
-	shapeRoom  int
-	jointRoom  int
-	gone       bitset // bodies that go
-	goneShapes bitset
-	goneJoints bitset
+// dryRun checks lists without changing the world: it tracks which objects they create and destroy.
+type dryRun struct {
+	w                      *World
+	bodies, shapes, joints objects
 
-	// Of the list that is looked at.
-	now              *Commands
-	unborn           int    // bodies, shapes and joints created so far
-	unbornShapes     int    //
-	unbornJoints     int    //
-	blasts           int    // explosions so far
-	dead, deadShapes bitset // those of them that go again
-	deadJoints       bitset
-	bodyOf           []Body // by shape
-	nextRow          int    // of the list's rows
+	// For the list that is being checked.
+	now           *Commands
+	newExplosions int
+	bodyOf        []Body // by new shape
+	nextRow       int    // index of the next of the list's rows
 }
 
-func (r *rehearsal) begin(w *World) {
-	r.w, r.room, r.shapeRoom = w, w.bodies.room(), w.shapes.pool.room()
-	r.gone.reset(w.Rows())
-	r.goneShapes.reset(w.shapes.pool.high())
-	r.jointRoom = w.joints.pool.room()
-	r.goneJoints.reset(w.joints.pool.high())
+// objects tracks the objects of one kind that lists create and destroy.
+type objects struct {
+	ids       *idPool
+	room      int    // for new objects
+	destroyed bitset // objects of the world
+	created   int    // number of new objects of the list
+	undone    bitset // new objects of the list that it destroys again
 }
 
-func (r *rehearsal) end() { r.w, r.now = nil, nil }
+func (o *objects) begin(ids *idPool) {
+	o.ids, o.room = ids, ids.room()
+	o.destroyed.reset(ids.used())
+}
 
-// list returns the first bad command.
-func (r *rehearsal) list(c *Commands) (int, error) {
-	r.now, r.unborn, r.unbornShapes, r.bodyOf = c, 0, 0, r.bodyOf[:0]
-	r.unbornJoints, r.nextRow, r.blasts = 0, 0, 0
-	r.dead.reset(len(c.bodies))
-	r.deadShapes.reset(len(c.shapes))
-	r.deadJoints.reset(len(c.joints))
+func (o *objects) beginList(n int) {
+	o.created = 0
+	o.undone.reset(n)
+}
+
+func (o *objects) create() {
+	o.room--
+	o.created++
+}
+
+// lives reports whether an object lives at this point of a list.
+func (o *objects) lives(index, generation, list uint32) bool {
+	i := int(index &^ provisional)
+	if index < provisional {
+		return o.ids.holds(index, generation) && !o.destroyed.has(i)
+	}
+	return generation == list && i < o.created && !o.undone.has(i)
+}
+
+func (o *objects) destroy(index uint32) {
+	if index < provisional {
+		o.destroyed.add(int(index))
+	} else {
+		o.undone.add(int(index &^ provisional))
+	}
+}
+
+func (r *dryRun) begin(w *World) {
+	r.w = w
+	r.bodies.begin(&w.bodies)
+	r.shapes.begin(&w.shapes.ids)
+	r.joints.begin(&w.joints.ids)
+}
+
+func (r *dryRun) end() { r.w, r.now = nil, nil }
+
+// list checks a list, and returns the first invalid command.
+func (r *dryRun) list(c *Commands) (int, error) {
+	r.now, r.nextRow, r.newExplosions, r.bodyOf = c, 0, 0, r.bodyOf[:0]
+	r.bodies.beginList(len(c.bodies))
+	r.shapes.beginList(len(c.shapes))
+	r.joints.beginList(len(c.joints))
 	for k := range c.commands {
 		if err := r.command(&c.commands[k]); err != nil {
 			return k, err
@@ -109,19 +137,19 @@ func (r *rehearsal) list(c *Commands) (int, error) {
 	return 0, nil
 }
 
-func (r *rehearsal) command(o *command) error {
+func (r *dryRun) command(o *command) error {
 	switch o.kind {
 	case createBody:
-		return r.createBody(&r.now.bodies[r.unborn])
+		return r.createBody(&r.now.bodies[r.bodies.created])
 	case destroyShape:
 		return r.destroyShape(o.shape)
 	case createJoint:
-		return r.createJoint(&r.now.joints[r.unbornJoints])
+		return r.createJoint(&r.now.joints[r.joints.created])
 	case destroyJoint, setJoint, setMotorSpeed, setMouseTarget:
 		return r.changeJoint(o)
 	case explode:
-		r.blasts++
-		return r.now.blasts[r.blasts-1].Validate()
+		r.newExplosions++
+		return r.now.explosions[r.newExplosions-1].Validate()
 	}
 	if !r.lives(o.body) {
 		return fault.Field(ErrStale, "physics: Body", o.body)
@@ -130,7 +158,7 @@ func (r *rehearsal) command(o *command) error {
 	case destroyBody:
 		r.destroyBody(o.body)
 	case createShape:
-		return r.createShape(o.body, &r.now.shapes[r.unbornShapes])
+		return r.createShape(o.body, &r.now.shapes[r.shapes.created])
 	case ignorePair, unignorePair:
 		return r.pair(o)
 	default:
@@ -140,7 +168,7 @@ func (r *rehearsal) command(o *command) error {
 }
 
 // pair checks the second body of a pair, of which the first one lives.
-func (r *rehearsal) pair(o *command) error {
+func (r *dryRun) pair(o *command) error {
 	if !r.lives(o.other) {
 		return fault.Field(ErrStale, "physics: Body", o.other)
 	}
@@ -150,113 +178,74 @@ func (r *rehearsal) pair(o *command) error {
 	return nil
 }
 
-func (r *rehearsal) createBody(d *BodyDef) error {
+func (r *dryRun) createBody(d *BodyDef) error {
 	if err := r.w.checkBodyDef(d); err != nil {
 		return err
 	}
-	if r.room == 0 {
+	if r.bodies.room == 0 {
 		return fault.Field(ErrCapacity, "physics: Config.Capacity", r.w.config.Capacity)
 	}
 	if err := d.checkSolver(); err != nil {
 		return err
 	}
-	r.room--
-	r.unborn++
+	r.bodies.create()
 	return nil
 }
 
-func (r *rehearsal) createShape(b Body, s *newShape) error {
+func (r *dryRun) createShape(b Body, s *newShape) error {
 	if err := s.check(); err != nil {
 		return err
 	}
-	if r.shapeRoom == 0 {
+	if r.shapes.room == 0 {
 		return fault.Field(ErrCapacity, "physics: ShapeCount", r.w.ShapeCount())
 	}
-	r.shapeRoom--
-	r.unbornShapes++
+	r.shapes.create()
 	r.bodyOf = append(r.bodyOf, b)
 	return nil
 }
 
-// check is what World and solver check of a shape.
 func (s *newShape) check() error {
-	err := s.def.Validate()
-	if err != nil {
+	if err := s.def.Validate(); err != nil {
 		return err
 	}
-	var corners [2]rigid.Vec
-	for i := range corners {
-		corners[i] = vecOf(s.polygon.Vertices[i])
+	if err := s.geometry.validate(); err != nil {
+		return err
 	}
-	switch s.kind {
-	case kindCircle:
-		c := s.circle()
-		if err = c.validate(); err == nil {
-			_, err = rigid.MakeCircle(corners[0], c.Radius)
-		}
-	case kindSegment:
-		g := s.segment()
-		if err = g.validate(); err == nil {
-			_, err = rigid.MakeSegment(corners[0], corners[1])
-		}
-	case kindCapsule:
-		c := s.capsule()
-		if err = c.validate(); err == nil {
-			_, err = rigid.MakeCapsule(corners[0], corners[1], c.Radius)
-		}
-	default:
-		if s.polygon, err = s.polygon.hull(); err == nil {
-			_, err = makePolygon(&s.polygon)
-		}
-	}
+	_, err := s.geometry.shape()
 	return err
 }
 
-// lives reports whether a body is there at this point of the list.
-func (r *rehearsal) lives(b Body) bool {
-	if b.index < provisional {
-		return r.w.Valid(b) && !r.gone.has(int(b.index))
-	}
-	i := int(b.index &^ provisional)
-	return b.generation == r.now.list && i < r.unborn && !r.dead.has(i)
-}
+// lives reports whether a body lives at this point of the list.
+func (r *dryRun) lives(b Body) bool { return r.bodies.lives(b.index, b.generation, r.now.list) }
 
-func (r *rehearsal) destroyBody(b Body) {
-	if b.index >= provisional {
-		r.dead.add(int(b.index &^ provisional))
-		r.room++
-		return
-	}
-	r.gone.add(int(b.index))
-	if r.w.bodies.generation[b.index] != math.MaxUint32 {
-		r.room++
+func (r *dryRun) destroyBody(b Body) {
+	r.bodies.destroy(b.index)
+	if b.index >= provisional || r.w.bodies.generation[b.index] != math.MaxUint32 {
+		r.bodies.room++
 	}
 }
 
-func (r *rehearsal) destroyShape(s Shape) error {
+func (r *dryRun) destroyShape(s Shape) error {
 	i := int(s.index &^ provisional)
-	ok := false
-	if s.index < provisional {
-		w := r.w
-		ok = w.ValidShape(s) && !r.goneShapes.has(i) && !r.gone.has(int(w.shapes.body[i]))
-	} else {
-		ok = s.generation == r.now.list && i < r.unbornShapes && !r.deadShapes.has(i) && r.lives(r.bodyOf[i])
+	lives := r.shapes.lives(s.index, s.generation, r.now.list)
+	if lives && s.index < provisional {
+		lives = !r.bodies.destroyed.has(int(r.w.shapes.body[i]))
+	} else if lives {
+		lives = r.lives(r.bodyOf[i])
 	}
-	if !ok {
+	if !lives {
 		return fault.Field(ErrStale, "physics: Shape", s)
 	}
 	if s.index < provisional {
-		if err := r.w.single(s); err != nil {
+		if err := r.w.requireNotInChain(s); err != nil {
 			return err
 		}
-		r.goneShapes.add(i)
-	} else {
-		r.deadShapes.add(i)
 	}
+	r.shapes.destroy(s.index)
 	return nil
 }
 
-// check looks at the numbers of a command about a body.
+// check checks the numbers of a command on a body.
 func (o *command) check() error {
 	for i, v := range o.numbers {
 		if !fault.Finite(v) {
@@ -269,7 +258,7 @@ func (o *command) check() error {
 			[2]float32(o.numbers[:2]), o.numbers[2])
 	case setVelocity:
 		for _, v := range o.numbers {
-			if !usable(v) {
+			if !inRange(v) {
 				return overflow("physics: SetVelocity: linear, angular", [3]float32(o.numbers[:3]))
 			}
 		}
@@ -277,7 +266,7 @@ func (o *command) check() error {
 	return nil
 }
 
-// argument names number i of a command about a body.
+// argument names number i of a command on a body.
 func (k commandKind) argument(i int) string {
 	pair, single := "impulse", "impulse"
 	switch k {
@@ -301,82 +290,72 @@ func (k commandKind) argument(i int) string {
 	return single
 }
 
-// run makes the changes of a list that was rehearsed.
+// run executes a checked list.
 func (w *World) run(c *Commands) {
-	c.bornBodies, c.bornShapes, c.bornJoints, c.bornAs = c.bornBodies[:0], c.bornShapes[:0], c.bornJoints[:0], c.list
+	c.createdBodies, c.createdShapes, c.createdJoints, c.createdIn = c.createdBodies[:0], c.createdShapes[:0], c.createdJoints[:0], c.list
 	rows, blasts := c.rows, 0
 	for k := range c.commands {
 		o := &c.commands[k]
 		switch o.kind {
 		case createBody:
-			b, err := w.CreateBody(c.bodies[len(c.bornBodies)])
+			b, err := w.CreateBody(c.bodies[len(c.createdBodies)])
 			if err != nil {
 				panic("physics: Apply: a body was miscounted")
 			}
-			c.bornBodies = append(c.bornBodies, b)
+			c.createdBodies = append(c.createdBodies, b)
 		case createShape:
-			c.bornShapes = append(c.bornShapes, w.attach(c.Body(o.body), &c.shapes[len(c.bornShapes)]))
+			c.createdShapes = append(c.createdShapes, w.createShapeOrInvalidate(c.Body(o.body), &c.shapes[len(c.createdShapes)]))
 		case destroyBody:
 			_ = w.DestroyBody(c.Body(o.body))
 		case destroyShape:
-			w.detach(c.Shape(o.shape))
+			w.destroyCreatedShape(c.Shape(o.shape))
 		case createJoint:
-			c.bornJoints = append(c.bornJoints, w.join(c, &c.joints[len(c.bornJoints)]))
+			c.createdJoints = append(c.createdJoints, w.createNewJoint(c, &c.joints[len(c.createdJoints)]))
 		case setJoint:
 			w.solver.setJoint(int(c.Joint(o.joint).index), &rows[0])
 			rows = rows[1:]
 		case destroyJoint, setMotorSpeed, setMouseTarget:
-			w.solver.doJoint(int(c.Joint(o.joint).index), o)
+			w.solver.applyJoint(int(c.Joint(o.joint).index), o)
 		case ignorePair:
 			_ = w.IgnorePair(c.Body(o.body), c.Body(o.other))
 		case unignorePair:
 			_ = w.UnignorePair(c.Body(o.body), c.Body(o.other))
 		case explode:
-			w.solver.explode(&c.blasts[blasts])
+			w.solver.explode(&c.explosions[blasts])
 			blasts++
 		default:
 			i := int(c.Body(o.body).index)
-			w.solver.do(i, o)
+			w.solver.applyToBody(i, o)
 			if o.kind == setTransform {
-				w.noteTeleport(i)
+				w.markTeleported(i)
 			}
 		}
 	}
 }
 
-// attach creates a shape. If its body cannot have it the body is marked for the
-// quarantine.
-func (w *World) attach(b Body, n *newShape) (s Shape) {
-	var err error
-	switch n.kind {
-	case kindCircle:
-		s, err = w.CreateCircle(b, n.def, n.circle())
-	case kindSegment:
-		s, err = w.CreateSegment(b, n.def, n.segment())
-	case kindCapsule:
-		s, err = w.CreateCapsule(b, n.def, n.capsule())
-	default:
-		s, err = w.CreatePolygon(b, n.def, n.polygon)
-	}
+// createShapeOrInvalidate creates a shape. If that fails because of the mass of its body, it sets a value of the body
+// to NaN, so that the next step disables it.
+func (w *World) createShapeOrInvalidate(b Body, n *newShape) Shape {
+	s, err := w.createShape(b, n.def, n.geometry)
 	if err != nil {
-		w.cols.InvMass[b.index] = never
+		w.cols.InvMass[b.index] = floatNaN
 	}
 	return s
 }
 
-// detach destroys a shape, unless it could not be created.
-func (w *World) detach(s Shape) {
+// destroyCreatedShape destroys a shape, unless its creation has failed.
+func (w *World) destroyCreatedShape(s Shape) {
 	if s == (Shape{}) {
 		return
 	}
 	body := w.shapes.body[s.index]
 	if err := w.DestroyShape(s); err != nil {
-		w.cols.InvMass[body] = never
+		w.cols.InvMass[body] = floatNaN
 	}
 }
 
-// do makes a change to a body. What overflows is left to the quarantine.
-func (s *solver) do(i int, o *command) {
+// applyToBody executes a command on a body. disableInvalid handles values that overflow.
+func (s *solver) applyToBody(i int, o *command) {
 	c, n := s.cols, &o.numbers
 	if c.Flags[i]&FlagDisabled != 0 && o.kind != setTransform && o.kind != enableBody {
 		return
@@ -389,29 +368,29 @@ func (s *solver) do(i int, o *command) {
 	case setTransform:
 		_ = s.SetTransform(i, [2]float32{n[0], n[1]}, n[2])
 	case applyImpulse, applyCentralImpulse:
-		s.kick(i)
+		s.wakeDynamic(i)
 		c.VX[i] += float32(c.InvMass[i] * n[0])
 		c.VY[i] += float32(c.InvMass[i] * n[1])
 		if o.kind == applyImpulse {
-			c.W[i] += s.spin(i, [2]float32{n[0], n[1]}, [2]float32{n[2], n[3]})
+			c.W[i] += s.angularChange(i, [2]float32{n[0], n[1]}, [2]float32{n[2], n[3]})
 		}
 	case applyAngularImpulse:
-		s.kick(i)
+		s.wakeDynamic(i)
 		c.W[i] += float32(c.InvInertia[i] * n[0])
 	case applyForce, applyCentralForce, applyTorque:
-		s.kick(i)
-		s.doForce(i, o)
+		s.wakeDynamic(i)
+		s.applyForceCommand(i, o)
 	case disableBody:
 		s.disable(i)
 	case enableBody:
 		_ = s.enable(i)
 	}
 	for _, v := range [...]*float32{&c.VX[i], &c.VY[i], &c.W[i], &c.ForceX[i], &c.ForceY[i], &c.Torque[i]} {
-		*v = oneNaN(*v)
+		*v = canonicalNaN(*v)
 	}
 }
 
-func (s *solver) doForce(i int, o *command) {
+func (s *solver) applyForceCommand(i int, o *command) {
 	c, n := s.cols, &o.numbers
 	switch {
 	case c.Type[i] != DynamicBody:
@@ -420,7 +399,7 @@ func (s *solver) doForce(i int, o *command) {
 		c.Torque[i] += n[0]
 		return
 	case o.kind == applyForce:
-		x, y := s.arm(i, [2]float32{n[2], n[3]})
+		x, y := s.leverArm(i, [2]float32{n[2], n[3]})
 		c.Torque[i] += float32(x*n[1]) - float32(y*n[0])
 	}
 	c.ForceX[i] += n[0]

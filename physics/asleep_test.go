@@ -14,10 +14,10 @@ func asleep(d *physics.BodyDef) { d.DisableSleep, d.Asleep = false, true }
 
 // wall is n columns of n boxes side by side on a new floor, of which every other row is hinged together, all of it as
 // change says.
-func wall(t testing.TB, c physics.Config, n int, change func(*physics.BodyDef)) (rig, []physics.Body) {
+func wall(t testing.TB, c physics.Config, n int, change func(*physics.BodyDef)) (fixture, []physics.Body) {
 	t.Helper()
 	c.Gravity, c.Capacity = [2]float32{0, -10}, 256
-	r := rig{t, newWorld(t, c)}
+	r := fixture{t, newWorld(t, c)}
 	r.floor(plain)
 	r.box(r.body(physics.KinematicBody, 0, -3, change), plain, 1, 1)
 	var all []physics.Body
@@ -135,8 +135,8 @@ func TestBegunAsleepIsState(t *testing.T) {
 
 // What touches new sleepers wakes them if it is awake, and sleepers that were there are not woken by new ones.
 func TestNewSleepersAndOthers(t *testing.T) {
-	old := func() (rig, physics.Body) {
-		r := newRig(t, -10)
+	old := func() (fixture, physics.Body) {
+		r := newFixture(t, -10)
 		r.floor(plain)
 		b := r.dynamic(0, 0.5, sleepy)
 		r.box(b, plain, 0.5, 0.5)
@@ -146,53 +146,53 @@ func TestNewSleepersAndOthers(t *testing.T) {
 	for _, c := range []struct {
 		name   string
 		awake  int
-		change func(r rig, old physics.Body)
+		change func(r fixture, old physics.Body)
 	}{
-		{"on a sleeper", 0, func(r rig, _ physics.Body) { r.box(r.dynamic(0, 1.5, asleep), plain, 0.5, 0.5) }},
-		{"beside one that is awake", 2, func(r rig, _ physics.Body) {
+		{"on a sleeper", 0, func(r fixture, _ physics.Body) { r.box(r.dynamic(0, 1.5, asleep), plain, 0.5, 0.5) }},
+		{"beside one that is awake", 2, func(r fixture, _ physics.Body) {
 			r.box(r.dynamic(5, 0.5, asleep), plain, 0.5, 0.5)
 			r.box(r.dynamic(5.99, 0.5, sleepy), plain, 0.5, 0.5)
 		}},
-		{"on one that is woken", 2, func(r rig, old physics.Body) {
+		{"on one that is woken", 2, func(r fixture, old physics.Body) {
 			r.box(r.dynamic(0, 1.5, asleep), plain, 0.5, 0.5)
 			r.no(r.w.SetAwake(old, true))
 		}},
-		{"joined to a sleeper", 2, func(r rig, old physics.Body) {
+		{"joined to a sleeper", 2, func(r fixture, old physics.Body) {
 			b := r.dynamic(3, 0.5, asleep)
 			r.box(b, plain, 0.5, 0.5)
 			r.hinge(old, b, 1.5, 0.5)
 		}},
-		{"joined to the ground", 0, func(r rig, old physics.Body) {
+		{"joined to the ground", 0, func(r fixture, old physics.Body) {
 			b := r.dynamic(3, 5, asleep)
 			r.box(b, plain, 0.5, 0.5)
 			r.hinge(r.body(physics.StaticBody, 3, 6), b, 3, 5.5)
 		}},
-		{"under a kinematic body that moves", 1, func(r rig, _ physics.Body) {
+		{"under a kinematic body that moves", 1, func(r fixture, _ physics.Body) {
 			r.box(r.dynamic(5, 0.5, asleep), plain, 0.5, 0.5)
 			r.box(r.body(physics.KinematicBody, 5, 1.49, moving(0, -0.1, 0)), plain, 0.5, 0.5)
 		}},
-		{"pushed", 1, func(r rig, _ physics.Body) {
+		{"pushed", 1, func(r fixture, _ physics.Body) {
 			b := r.dynamic(5, 0.5, asleep)
 			r.box(b, plain, 0.5, 0.5)
 			r.no(r.w.ApplyForceToCenter(b, [2]float32{1, 0}))
 		}},
-		{"written to", 1, func(r rig, _ physics.Body) {
+		{"written to", 1, func(r fixture, _ physics.Body) {
 			b := r.dynamic(5, 0.5, asleep)
 			r.box(b, plain, 0.5, 0.5)
 			r.w.Columns().X[b.Index()] = 6
 		}},
-		{"made static", 0, func(r rig, _ physics.Body) {
+		{"made static", 0, func(r fixture, _ physics.Body) {
 			b := r.dynamic(5, 0.5, asleep)
 			r.box(b, plain, 0.5, 0.5)
 			r.no(r.w.SetType(b, physics.StaticBody))
 		}},
-		{"disabled", 0, func(r rig, _ physics.Body) {
+		{"disabled", 0, func(r fixture, _ physics.Body) {
 			b := r.dynamic(5, 0.5, asleep)
 			r.box(b, plain, 0.5, 0.5)
 			r.no(r.w.Disable(b))
 		}},
-		{"destroyed", 0, func(r rig, _ physics.Body) { r.no(r.w.DestroyBody(r.dynamic(5, 0.5, asleep))) }},
-		{"asleep and disabled", 0, func(r rig, _ physics.Body) {
+		{"destroyed", 0, func(r fixture, _ physics.Body) { r.no(r.w.DestroyBody(r.dynamic(5, 0.5, asleep))) }},
+		{"asleep and disabled", 0, func(r fixture, _ physics.Body) {
 			r.box(r.dynamic(0, 1.2, asleep, func(d *physics.BodyDef) { d.Disabled = true }), plain, 0.5, 0.5)
 		}},
 	} {
@@ -257,29 +257,29 @@ func TestBadSleepers(t *testing.T) {
 func TestSetAwakeAfterChanges(t *testing.T) {
 	changes := []struct {
 		name string
-		do   func(r rig, b physics.Body)
+		do   func(r fixture, b physics.Body)
 	}{
-		{"nothing", func(rig, physics.Body) {}},
-		{"a shape", func(r rig, b physics.Body) { r.circle(b, plain, 0.3) }},
-		{"a mass", func(r rig, b physics.Body) { r.no(r.w.SetMassData(b, physics.MassData{Mass: 3, Inertia: 1})) }},
-		{"locks", func(r rig, b physics.Body) { r.no(r.w.SetMotionLocks(b, physics.MotionLocks{X: true})) }},
-		{"an impulse", func(r rig, b physics.Body) { r.no(r.w.ApplyLinearImpulseToCenter(b, [2]float32{1, 1})) }},
-		{"a force", func(r rig, b physics.Body) { r.no(r.w.ApplyForceToCenter(b, [2]float32{1, 1})) }},
-		{"a velocity", func(r rig, b physics.Body) { r.no(r.w.SetVelocity(b, [2]float32{1, 1}, 1)) }},
-		{"being woken", func(r rig, b physics.Body) { r.no(r.w.SetAwake(b, true)) }},
-		{"another type", func(r rig, b physics.Body) {
+		{"nothing", func(fixture, physics.Body) {}},
+		{"a shape", func(r fixture, b physics.Body) { r.circle(b, plain, 0.3) }},
+		{"a mass", func(r fixture, b physics.Body) { r.no(r.w.SetMassData(b, physics.MassData{Mass: 3, Inertia: 1})) }},
+		{"locks", func(r fixture, b physics.Body) { r.no(r.w.SetMotionLocks(b, physics.MotionLocks{X: true})) }},
+		{"an impulse", func(r fixture, b physics.Body) { r.no(r.w.ApplyLinearImpulseToCenter(b, [2]float32{1, 1})) }},
+		{"a force", func(r fixture, b physics.Body) { r.no(r.w.ApplyForceToCenter(b, [2]float32{1, 1})) }},
+		{"a velocity", func(r fixture, b physics.Body) { r.no(r.w.SetVelocity(b, [2]float32{1, 1}, 1)) }},
+		{"being woken", func(r fixture, b physics.Body) { r.no(r.w.SetAwake(b, true)) }},
+		{"another type", func(r fixture, b physics.Body) {
 			r.no(r.w.SetType(b, physics.KinematicBody))
 			r.no(r.w.SetType(b, physics.DynamicBody))
 		}},
-		{"being disabled", func(r rig, b physics.Body) { r.no(r.w.Disable(b)); r.no(r.w.Enable(b)) }},
-		{"a teleport", func(r rig, b physics.Body) { r.no(r.w.SetTransform(b, [2]float32{50, 3}, 0)) }},
-		{"a column", func(r rig, b physics.Body) { r.w.Columns().X[b.Index()] = 50; r.no(r.w.SetAwake(b, true)) }},
-		{"a joint", func(r rig, b physics.Body) { r.hinge(r.body(physics.StaticBody, 0, 9), b, 0, 9) }},
+		{"being disabled", func(r fixture, b physics.Body) { r.no(r.w.Disable(b)); r.no(r.w.Enable(b)) }},
+		{"a teleport", func(r fixture, b physics.Body) { r.no(r.w.SetTransform(b, [2]float32{50, 3}, 0)) }},
+		{"a column", func(r fixture, b physics.Body) { r.w.Columns().X[b.Index()] = 50; r.no(r.w.SetAwake(b, true)) }},
+		{"a joint", func(r fixture, b physics.Body) { r.hinge(r.body(physics.StaticBody, 0, 9), b, 0, 9) }},
 	}
 	for _, first := range changes {
 		for _, second := range changes {
 			for _, slept := range []bool{false, true} { // before
-				r := newRig(t, -10)
+				r := newFixture(t, -10)
 				r.floor(plain)
 				b := r.dynamic(0, 0.5, sleepy)
 				r.box(b, plain, 0.5, 0.5)
@@ -306,7 +306,7 @@ func TestSetAwakeAfterChanges(t *testing.T) {
 		b := newBedroom(t, physics.Config{})
 		b.asleep()
 		support, above := b.stacks[0][0], b.stacks[0][1]
-		c.do(b.rig, support)
+		c.do(b.fixture, support)
 		b.no(b.w.SetAwake(support, false))
 		b.seconds(1)
 		if _, y := b.at(above); (y < 0.7) != (c.name == "a teleport" || c.name == "a column") {
@@ -322,7 +322,7 @@ func TestSetAwakeAfterChanges(t *testing.T) {
 // the others does not.
 func TestSetAwakeWakesBesideTheChanged(t *testing.T) {
 	for mask := range 4 {
-		r := newRig(t, -10)
+		r := newFixture(t, -10)
 		r.floor(plain)
 		var base, above [2]physics.Body
 		for i := range base {

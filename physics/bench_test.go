@@ -86,7 +86,7 @@ func BenchmarkSync(b *testing.B) {
 func BenchmarkBullets(b *testing.B) {
 	for _, off := range []bool{true, false} {
 		b.Run(fmt.Sprintf("bullets=1000/off=%t", off), func(b *testing.B) {
-			r := rig{b, newWorld(b, physics.Config{Capacity: 4096, DisableContinuous: off})}
+			r := fixture{b, newWorld(b, physics.Config{Capacity: 4096, DisableContinuous: off})}
 			walls := r.body(physics.StaticBody, 0, 0)
 			for i := range 400 {
 				r.segment(walls, plain, 50, float32(i), 50, float32(i+1))
@@ -138,7 +138,7 @@ func BenchmarkSleep(b *testing.B) {
 
 // stacks is a world of boxes in stacks of four, and of circles that do not sleep.
 func stacks(t testing.TB, boxes, circles int, disableSleep bool) *physics.World {
-	r := rig{t, newWorld(t, physics.Config{Gravity: [2]float32{0, -10}, Capacity: 20000, DisableSleep: disableSleep})}
+	r := fixture{t, newWorld(t, physics.Config{Gravity: [2]float32{0, -10}, Capacity: 20000, DisableSleep: disableSleep})}
 	r.box(r.body(physics.StaticBody, 0, -1), plain, 1e5, 1)
 	for i := range boxes {
 		r.box(r.dynamic(float32(i/4)*1.5, 0.5+float32(i%4), sleepy), plain, 0.5, 0.5)

@@ -12,21 +12,21 @@ import (
 const NoSlot = ^uint32(0)
 
 // Body is a handle to a body of one world. The zero value is no body. Handles
-// may be compared and copied; they stay invalid once their body is destroyed.
+// can be compared and copied; they stay invalid once their body is destroyed.
 type Body struct{ index, generation uint32 }
 
 // Index returns the row of the body in the columns. It is meaningful while the
 // body lives.
 func (b Body) Index() int { return int(b.index) }
 
-// Bits returns the handle as a number, to keep where it must be one: see BodyOfBits.
+// Bits returns the handle as a number, for storage: see BodyOfBits.
 func (b Body) Bits() uint64 { return uint64(b.generation)<<32 | uint64(b.index) }
 
-// BodyOfBits returns the handle of which Bits returned b. What it names need not live, nor
+// BodyOfBits returns the handle whose Bits are b. Its body need not live, nor
 // ever have lived.
 func BodyOfBits(b uint64) Body { return Body{uint32(b), uint32(b >> 32)} }
 
-// String returns "body_<index>.<generation>", or "new body <n>" of what Commands will create.
+// String returns "body_<index>.<generation>", or "new body <n>" for a body that Commands will create.
 func (b Body) String() string {
 	if b.index >= provisional {
 		return fmt.Sprintf("new body %d", b.index&^provisional)
@@ -34,15 +34,15 @@ func (b Body) String() string {
 	return fmt.Sprintf("body_%d.%d", b.index, b.generation)
 }
 
-// BodyType says what moves a body.
+// BodyType defines what moves a body.
 type BodyType uint8
 
 const (
-	// StaticBody never moves but by SetTransform. Its mass is infinite.
+	// StaticBody never moves, except by SetTransform. Its mass is infinite.
 	StaticBody BodyType = iota
-	// KinematicBody moves by its velocity and is pushed by nothing.
+	// KinematicBody moves by its velocity, and nothing pushes it.
 	KinematicBody
-	// DynamicBody has mass and is moved by forces, impulses and contacts.
+	// DynamicBody has mass; forces, impulses and contacts move it.
 	DynamicBody
 )
 
@@ -52,8 +52,8 @@ func (t BodyType) String() string {
 }
 
 // BodyDef describes a body to create. Start from DefaultBodyDef: the zero
-// value is a static body that drives no entity, and made dynamic feels no
-// gravity.
+// value is a static body that drives no entity, and that feels no gravity if it is made
+// dynamic.
 type BodyDef struct {
 	// Type is static, kinematic or dynamic.
 	Type BodyType
@@ -73,28 +73,27 @@ type BodyDef struct {
 	GravityScale float32
 	// FixedRotation keeps contacts and impulses from turning the body.
 	FixedRotation bool
-	// LockX and LockY keep a dynamic body from moving along an axis of the plane: its position there
-	// keeps its bits but for rounding as it turns, whatever pushes. While contacts and joints are
-	// solved it has its mass all the same, and is brought to rest before and after each iteration: a
-	// stack that rests on such a body settles within some sub-steps instead of one, and a heavy one on
-	// a light one more slowly; what must hold any load at once is better static. A body that is locked
-	// along both may still turn.
+	// LockX and LockY keep a dynamic body from moving along an axis of the plane. Its position there stays the same
+	// under any force, except for rounding as the body turns. The solver of contacts and joints still uses its mass,
+	// and stops the body before and after each iteration. So a stack on such a body comes to rest within some
+	// sub-steps instead of one, and more slowly if a heavy body rests on a light one; for a body that must hold any
+	// load at once, static is better. A body that is locked along both axes may still turn.
 	LockX, LockY bool
 	// DisableSleep keeps the body simulated even when it is at rest.
 	DisableSleep bool
-	// Asleep makes a body that is asleep from the beginning, and stays so until something wakes it:
-	// see World.Awake. Shapes, joints, a mass and ignored pairs that it is given before the first step
-	// do not, and no more do static bodies that were made or moved since the step before, so that a whole
-	// world can begin asleep: the first step finds out what touches what, and those after it take no time for it. It has no
-	// velocity, and not DisableSleep. Ignored on a static body, and with Config.DisableSleep.
+	// Asleep creates the body asleep; it stays asleep until something wakes it: see World.Awake. Shapes, joints, a
+	// mass and ignored pairs that it gets before the first step do not wake it, and neither do static bodies that
+	// were created or moved since the last step. So a whole world can begin asleep: the first step finds the
+	// contacts, and later steps spend no time on it. The body must have no velocity, and DisableSleep must be false.
+	// Ignored on a static body, and with Config.DisableSleep.
 	Asleep bool
-	// Disabled makes a body that is disabled, without velocity, until World.Enable brings it
+	// Disabled creates the body disabled, without velocity, until World.Enable brings it
 	// back, awake: see World.Disable.
 	Disabled bool
-	// Bullet keeps a dynamic body, when it is fast, from passing through other bodies than
-	// static ones as well, but for other bullets: see the package comment.
+	// Bullet keeps a fast dynamic body from passing through bodies that are not static, too,
+	// except other bullets: see the package comment.
 	Bullet bool
-	// SleepThreshold is the speed in m/s up to which the body counts as being at rest, 0 to 1e6.
+	// SleepThreshold is the speed in m/s up to which the body counts as at rest, 0 to 1e6.
 	// 0: DefaultSleepThreshold.
 	SleepThreshold float32
 	// HasSlot makes the body drive an entity: Sync writes its transform into
@@ -128,7 +127,7 @@ func (d *BodyDef) Validate() error {
 	)
 }
 
-// checkAsleep refuses what a body that begins at rest cannot have.
+// checkAsleep refuses fields that a body at rest cannot have.
 func checkAsleep(d *BodyDef) error {
 	const rule = "a body asleep or disabled has no velocity"
 	switch {
@@ -151,8 +150,8 @@ func checkBodyType(field string, t BodyType) error {
 	return nil
 }
 
-// checkSlot refuses a slot that would be ignored: it is likelier that HasSlot was
-// forgotten.
+// checkSlot refuses a slot that would be ignored: most likely the caller forgot
+// HasSlot.
 func checkSlot(d *BodyDef) error {
 	switch {
 	case d.HasSlot && d.Slot == NoSlot:
@@ -163,8 +162,8 @@ func checkSlot(d *BodyDef) error {
 	return nil
 }
 
-// checkStaticVelocity refuses to give a static body a velocity: solvers would
-// read it in contacts and turn the body into a conveyor belt.
+// checkStaticVelocity refuses a velocity of a static body: in contacts, solvers would
+// treat the body as a conveyor belt.
 func checkStaticVelocity(linearField, angularField string, t BodyType, linear [2]float32, angular float32) error {
 	const rule = "a static body has no velocity"
 	switch {

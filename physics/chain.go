@@ -20,36 +20,35 @@ func (c Chain) Index() int { return int(c.index) }
 // String returns "chain_<index>.<generation>".
 func (c Chain) String() string { return fmt.Sprintf("chain_%d.%d", c.index, c.generation) }
 
-// ChainDef describes a chain to create: segments that know their neighbours, so that what slides
-// over the vertices between them does not catch there.
+// ChainDef describes a chain to create: segments that know their neighbours, so that shapes slide
+// over the vertices between them without catching.
 //
-// A chain has one side, to the right of the way from point to point: a loop whose points are
-// counter-clockwise is solid inside, as an island, and one whose points are clockwise is solid
-// outside, as a cave; the points of a floor go from right to left. What has the middle of
-// a shape behind a segment passes through it.
+// A chain has one side, to the right of the direction from point to point. A loop with counter-clockwise points is
+// solid inside, like an island; one with clockwise points is solid outside, like a cave. The points of a floor go
+// from right to left. A shape whose middle is behind a segment passes through it.
 type ChainDef struct {
-	// Points in body coordinates, in metres, each at least 5 mm from the next. Of an open
-	// chain, 4 or more: the first and the last are ghosts, which say which way the ground goes on, and
-	// the segments are those between the others. Of a loop, 3 or more: a segment begins at each, and
+	// Points in body coordinates, in metres, each at least 5 mm from the next. An open
+	// chain has 4 or more: the first and the last are ghosts, which define how the ground continues, and
+	// the segments connect the others. A loop has 3 or more: a segment begins at each, and
 	// the last one leads back to the first point. The chain should not cross itself.
 	Points [][2]float32
 	// Loop closes the chain.
 	Loop bool
-	// Shape is the material of all segments: SetShapeDef changes that of one. It is not a sensor, and
-	// not one-way.
+	// Shape is the material of all segments; SetShapeDef changes one of them. It must be neither a sensor nor
+	// one-way.
 	Shape ShapeDef
 }
 
 const chainPoints = "physics: ChainDef.Points"
 
-// Validate reports the faults of d: those of its Shape, the number of points, and the first point that is
+// Validate reports the first fault of d: of its Shape, the number of points, or a point that is
 // not finite, out of range or too close to the next. Errors wrap ErrNotFinite or ErrRange.
 func (d *ChainDef) Validate() error {
 	_, err := d.edges()
 	return err
 }
 
-// edges returns the segments between all points, with those that only the ghosts have.
+// edges returns the segments between all points, including those of the ghosts.
 func (d *ChainDef) edges() ([]rigid.Shape, error) {
 	if err := d.Shape.Validate(); err != nil {
 		return nil, err
@@ -59,7 +58,7 @@ func (d *ChainDef) edges() ([]rigid.Shape, error) {
 	}
 	if d.Shape.OneWay != [2]float32{} {
 		return nil, because(fault.Field(ErrRange, "physics: ChainDef.Shape.OneWay", d.Shape.OneWay),
-			"a chain has one side as it is")
+			"a chain already has only one side")
 	}
 	least := 4
 	if d.Loop {
@@ -107,14 +106,14 @@ type chainRow struct {
 	shapes []uint32 // in the order of the points
 }
 
-// segment returns which edge segment k is, and what it knows of its neighbours.
-func (r *chainRow) segment(chain, k int, edges []rigid.Shape) (edge int, sm rigid.Smooth) {
+// segment returns the edge of segment k, and the data about its neighbours.
+func (r *chainRow) segment(chain, k int, edges []rigid.Shape) (edge int, sm rigid.ChainSegment) {
 	n := len(edges)
 	edge = k + 1
 	if r.loop {
 		edge = k
 	}
-	sm = rigid.Smooth{
+	sm = rigid.ChainSegment{
 		Before: edges[(edge+n-1)%n].Normals[0], After: edges[(edge+1)%n].Normals[0],
 		Chain: uint32(chain) + 1, Last: !r.loop && edge == n-2,
 	}
@@ -149,14 +148,14 @@ func (r *chainRow) pointsAndLoop() uint32 {
 	return n
 }
 
-// chainTable knows which chains live, and their segments.
+// chainTable holds the chains and their segments.
 type chainTable struct {
-	pool   pool
+	ids    idPool
 	rows   []chainRow
 	digest []uint64 // 0: free
 }
 
-func newChainTable() chainTable { return chainTable{pool: newPool(maxShapes, 0)} }
+func newChainTable() chainTable { return chainTable{ids: newIDPool(maxShapes, 0)} }
 
 // reach makes room for n rows.
 func (t *chainTable) reach(n int) {
@@ -168,12 +167,12 @@ func (t *chainTable) reach(n int) {
 func (t *chainTable) release(i int) {
 	r := &t.rows[i]
 	r.points, r.shapes, t.digest[i] = r.points[:0], r.shapes[:0], 0
-	t.pool.release(i)
+	t.ids.release(i)
 }
 
 // releaseAll releases the chains of a body.
 func (t *chainTable) releaseAll(body int) {
-	if t.pool.live == 0 {
+	if t.ids.live == 0 {
 		return
 	}
 	for i := range t.rows {
@@ -184,7 +183,7 @@ func (t *chainTable) releaseAll(body int) {
 }
 
 func (t *chainTable) copyFrom(src *chainTable) {
-	t.pool.copyFrom(&src.pool)
+	t.ids.copyFrom(&src.ids)
 	t.reach(len(src.rows))
 	t.rows = t.rows[:len(src.rows)]
 	t.digest = append(t.digest[:0], src.digest...)
@@ -195,11 +194,10 @@ func (t *chainTable) copyFrom(src *chainTable) {
 	}
 }
 
-// CreateChain attaches a chain to b, which is usually static: chains have no mass. They do not meet
-// segments, or other chains. Errors: ErrStale; those of ChainDef.Validate; ErrCapacity; and
-// ErrUnsupported from another engine.
+// CreateChain attaches a chain to b, which is usually static: chains have no mass. They do not collide with segments
+// or other chains. Errors: ErrStale; those of ChainDef.Validate; ErrCapacity; and ErrUnsupported from another engine.
 func (w *World) CreateChain(b Body, def ChainDef) (Chain, error) {
-	body, err := w.solved(b)
+	body, err := w.solverRow(b)
 	if err != nil {
 		return Chain{}, err
 	}
@@ -208,9 +206,9 @@ func (w *World) CreateChain(b Body, def ChainDef) (Chain, error) {
 		return Chain{}, err
 	}
 	r := chainRow{body: uint32(body), loop: def.Loop}
-	i, ok := w.chains.pool.next()
+	i, ok := w.chains.ids.next()
 	n := r.segments(len(edges))
-	if !ok || n > w.shapes.pool.room() {
+	if !ok || n > w.shapes.ids.room() {
 		return Chain{}, fault.Field(ErrCapacity, "physics: ShapeCount", w.ShapeCount())
 	}
 	for _, p := range def.Points {
@@ -218,34 +216,34 @@ func (w *World) CreateChain(b Body, def ChainDef) (Chain, error) {
 	}
 	for k := range n {
 		edge, sm := r.segment(i, k, edges)
-		shape, _ := w.shapes.pool.next()
+		shape, _ := w.shapes.ids.next()
 		w.solver.createSegment(shape, body, &def.Shape, &edges[edge], &sm)
 		w.shapes.add(shape, body, w.solver.shapes.digest(shape))
 		r.shapes = append(r.shapes, uint32(shape))
 	}
-	w.solver.measure(body, w.solver.shapesOf(body))
+	w.solver.updateExtents(body, w.solver.bodyShapes(body))
 	w.chains.reach(i + 1)
 	w.chains.rows[i], w.chains.digest[i] = r, r.digest()
-	return Chain{uint32(i), w.chains.pool.claim(i)}, nil
+	return Chain{uint32(i), w.chains.ids.claim(i)}, nil
 }
 
-// createSegment cannot fail, as a segment has no mass and its body need not be weighed.
-func (s *solver) createSegment(shape, body int, def *ShapeDef, r *rigid.Shape, sm *rigid.Smooth) {
+// createSegment cannot fail: a segment has no mass, so that of its body does not change.
+func (s *solver) createSegment(shape, body int, def *ShapeDef, r *rigid.Shape, sm *rigid.ChainSegment) {
 	t := &s.shapes
 	t.put(shape, body, def, r)
 	t.filters.Moves[shape] = s.cols.Type[body] != StaticBody
 	t.setSmooth(shape, *sm)
-	s.show(body, shape)
-	s.equip(body)
+	s.addToScene(body, shape)
+	s.wakeUnlessNew(body)
 }
 
-// setSmooth makes a shape a segment of a chain, or of none.
-func (t *shapeColumns) setSmooth(shape int, sm rigid.Smooth) {
+// setSmooth makes a shape a segment of a chain, or of no chain if sm is zero.
+func (t *shapeColumns) setSmooth(shape int, sm rigid.ChainSegment) {
 	if shape >= len(t.smooth) {
 		if sm.Chain == 0 {
 			return
 		}
-		t.smooth = append(t.smooth, make([]rigid.Smooth, shape+1-len(t.smooth))...)
+		t.smooth = append(t.smooth, make([]rigid.ChainSegment, shape+1-len(t.smooth))...)
 	}
 	if t.smooth[shape].Chain != 0 {
 		t.chained--
@@ -273,53 +271,48 @@ func (w *World) DestroyChain(c Chain) error {
 	}
 	for _, shape := range w.chains.rows[c.index].shapes {
 		w.solver.shapes.clear(int(shape))
-		w.solver.disturb(int(w.shapes.body[shape]))
-		w.shapes.unlink(int(shape))
+		w.solver.wakeWithNeighbours(int(w.shapes.body[shape]))
 		w.shapes.release(int(shape))
 	}
 	body := int(w.chains.rows[c.index].body)
-	w.solver.measure(body, w.solver.shapesOf(body))
+	w.solver.updateExtents(body, w.solver.bodyShapes(body))
 	w.chains.release(int(c.index))
 	return nil
 }
 
 // ValidChain reports whether c is a live chain of this world.
-func (w *World) ValidChain(c Chain) bool { return w.chains.pool.holds(c.index, c.generation) }
+func (w *World) ValidChain(c Chain) bool { return w.chains.ids.holds(c.index, c.generation) }
 
 // ChainCount returns the number of live chains.
-func (w *World) ChainCount() int { return w.chains.pool.live }
+func (w *World) ChainCount() int { return w.chains.ids.live }
 
-// AppendChainShapes appends the segments of c to dst, in the order of the points: what events
-// name, and whose ShapeDef can be set. They are destroyed with their chain only. Errors:
+// AppendChainShapes appends the segments of c to dst, in the order of the points. Events name these
+// shapes, and SetShapeDef accepts them. They can only be destroyed with their chain. Errors:
 // ErrStale.
 func (w *World) AppendChainShapes(dst []Shape, c Chain) ([]Shape, error) {
 	if !w.ValidChain(c) {
 		return dst, fault.Field(ErrStale, "physics: Chain", c)
 	}
 	for _, shape := range w.chains.rows[c.index].shapes {
-		dst = append(dst, Shape{shape, w.shapes.pool.generation[shape]})
+		dst = append(dst, Shape{shape, w.shapes.ids.generation[shape]})
 	}
 	return dst, nil
 }
 
-// ShapeChain returns the chain of which s is a segment; the zero Chain if s is none. Errors:
-// ErrStale.
+// ShapeChain returns the chain of which s is a segment, or the zero Chain. Errors: ErrStale.
 func (w *World) ShapeChain(s Shape) (Chain, error) {
 	if !w.ValidShape(s) {
 		return Chain{}, fault.Field(ErrStale, "physics: Shape", s)
-	}
-	if w.solver == nil {
-		return Chain{}, nil
 	}
 	i, ok := w.solver.shapes.chainOf(int(s.index))
 	if !ok {
 		return Chain{}, nil
 	}
-	return Chain{uint32(i), w.chains.pool.generation[i]}, nil
+	return Chain{uint32(i), w.chains.ids.generation[i]}, nil
 }
 
-// single is an error if a shape is a part of a chain.
-func (w *World) single(s Shape) error {
+// requireNotInChain returns an error if a shape is part of a chain.
+func (w *World) requireNotInChain(s Shape) error {
 	if c, _ := w.ShapeChain(s); c != (Chain{}) {
 		return because(fault.Field(ErrUnsupported, "physics: DestroyShape", s), "it belongs to "+c.String())
 	}
@@ -333,7 +326,7 @@ func (t *chainTable) encode(e *frame.Encoder) {
 	e.Open(t.bytes())
 	for i := range t.rows {
 		r := &t.rows[i]
-		e.U32(int(t.pool.generation[i]))
+		e.U32(int(t.ids.generation[i]))
 		if len(r.points) == 0 {
 			e.U32(0)
 			e.U32(0)
@@ -357,9 +350,8 @@ func (t *chainTable) bytes() int {
 	return n
 }
 
-// readChains makes the chains, and checks that their segments are the shapes that they are made
-// of.
-func (im *image) readChains(b []byte) error {
+// readChains makes the chains, and checks that their segments match their shapes.
+func (im *snapshotImage) readChains(b []byte) error {
 	in := wire.NewReader(b)
 	for i := 0; in.Len() > 0; i++ {
 		left := in.Len()
@@ -403,9 +395,9 @@ func (im *image) readChains(b []byte) error {
 	return nil
 }
 
-// sameChain reports whether a chain is as the world has it, and so are its segments, and
-// takes it from there then. Its points and shapes never change.
-func (im *image) sameChain(i int, points, shapes []byte, r *chainRow) bool {
+// sameChain reports whether a chain and its segments equal those of the world. Then it
+// shares its points and shapes, which never change.
+func (im *snapshotImage) sameChain(i int, points, shapes []byte, r *chainRow) bool {
 	if i >= len(im.w.chains.rows) {
 		return false
 	}
@@ -435,8 +427,8 @@ func (im *image) sameChain(i int, points, shapes []byte, r *chainRow) bool {
 	return true
 }
 
-// linkChain makes shapes the segments of a chain.
-func (im *image) linkChain(i int, r *chainRow) error {
+// linkChain makes shapes segments of a chain.
+func (im *snapshotImage) linkChain(i int, r *chainRow) error {
 	edges, err := makeEdges(r.points, r.loop)
 	if err != nil {
 		return fmt.Errorf("%w: %v", im.element("points of chain", i, len(r.points)), err)
@@ -455,11 +447,11 @@ func (im *image) linkChain(i int, r *chainRow) error {
 	return nil
 }
 
-func (w *World) becomeChains(im *image) {
+func (w *World) restoreChains(im *snapshotImage) {
 	t := &w.chains
 	t.rows, t.digest = append(t.rows[:0], im.chains...), t.digest[:0]
-	t.pool.reset(len(im.chains))
-	copy(t.pool.generation, im.chainGenerations)
+	t.ids.reset(len(im.chains))
+	copy(t.ids.generation, im.chainGenerations)
 	for i := range t.rows {
 		live, digest := len(t.rows[i].points) > 0, uint64(0)
 		if live {
@@ -467,6 +459,6 @@ func (w *World) becomeChains(im *image) {
 			digest = xxh3.Hash(im.digested)
 		}
 		t.digest = append(t.digest, digest)
-		t.pool.settle(i, live)
+		t.ids.setLive(i, live)
 	}
 }

@@ -14,7 +14,7 @@ import (
 	"github.com/evertick/evertick/physics"
 )
 
-func (r rig) chain(b physics.Body, d physics.ChainDef) physics.Chain {
+func (r fixture) chain(b physics.Body, d physics.ChainDef) physics.Chain {
 	r.Helper()
 	c, err := r.w.CreateChain(b, d)
 	r.no(err)
@@ -35,12 +35,12 @@ func ground(n int, length, bend float64, d physics.ShapeDef) physics.ChainDef {
 }
 
 // sliders make bodies that slide, of all kinds, at a height of 0.
-var sliders = map[string]func(r rig, b physics.Body, d physics.ShapeDef){
-	"circle":  func(r rig, b physics.Body, d physics.ShapeDef) { r.circle(b, d, 0.5) },
-	"box":     func(r rig, b physics.Body, d physics.ShapeDef) { r.box(b, d, 0.7, 0.5) },
-	"capsule": func(r rig, b physics.Body, d physics.ShapeDef) { r.capsule(b, d, -0.4, 0, 0.4, 0, 0.5) },
-	"upright": func(r rig, b physics.Body, d physics.ShapeDef) { r.capsule(b, d, 0, -0.25, 0, 0.25, 0.25) },
-	"rounded": func(r rig, b physics.Body, d physics.ShapeDef) {
+var sliders = map[string]func(r fixture, b physics.Body, d physics.ShapeDef){
+	"circle":  func(r fixture, b physics.Body, d physics.ShapeDef) { r.circle(b, d, 0.5) },
+	"box":     func(r fixture, b physics.Body, d physics.ShapeDef) { r.box(b, d, 0.7, 0.5) },
+	"capsule": func(r fixture, b physics.Body, d physics.ShapeDef) { r.capsule(b, d, -0.4, 0, 0.4, 0, 0.5) },
+	"upright": func(r fixture, b physics.Body, d physics.ShapeDef) { r.capsule(b, d, 0, -0.25, 0, 0.25, 0.25) },
+	"rounded": func(r fixture, b physics.Body, d physics.ShapeDef) {
 		p := physics.Box(0.5, 0.4)
 		p.Radius = 0.1
 		r.polygon(b, d, p)
@@ -49,8 +49,8 @@ var sliders = map[string]func(r rig, b physics.Body, d physics.ShapeDef){
 
 // slide lets something slide over 30 m of ground with a speed, and returns what is left of that, and the
 // greatest speed up or down on the way.
-func slide(t *testing.T, shape string, speed, friction float32, lay func(r rig, b physics.Body, d physics.ShapeDef)) (left, bump float64) {
-	r := newRig(t, -10)
+func slide(t *testing.T, shape string, speed, friction float32, lay func(r fixture, b physics.Body, d physics.ShapeDef)) (left, bump float64) {
+	r := newFixture(t, -10)
 	lay(r, r.body(physics.StaticBody, 0, 0), material(friction, 0))
 	b := r.dynamic(-15, 0.5, moving(speed, 0, 0), func(d *physics.BodyDef) { d.FixedRotation = friction > 0 })
 	sliders[shape](r, b, material(friction, 0))
@@ -71,14 +71,14 @@ func TestSlidingOverAStraightChain(t *testing.T) {
 	for shape := range sliders {
 		for _, speed := range []float32{5, 20} {
 			for _, friction := range []float32{0, 0.05} {
-				one, bumpOne := slide(t, shape, speed, friction, func(r rig, b physics.Body, d physics.ShapeDef) {
+				one, bumpOne := slide(t, shape, speed, friction, func(r fixture, b physics.Body, d physics.ShapeDef) {
 					r.segment(b, d, -100, 0, 100, 0)
 				})
-				many, bump := slide(t, shape, speed, friction, func(r rig, b physics.Body, d physics.ShapeDef) {
+				many, bump := slide(t, shape, speed, friction, func(r fixture, b physics.Body, d physics.ShapeDef) {
 					r.chain(b, ground(100, 0.4, 0, d))
 				})
 				name := fmt.Sprintf("%s at %v m/s, friction %v: ", shape, speed, friction)
-				r := rig{TB: t}
+				r := fixture{TB: t}
 				r.near(name+"speed in the end", many, one, 1e-4*max(1, float64(speed)))
 				if bump > 1e-3+bumpOne {
 					t.Errorf("%sup or down at %.3g m/s, on one segment at %.3g", name, bump, bumpOne)
@@ -90,7 +90,7 @@ func TestSlidingOverAStraightChain(t *testing.T) {
 
 // Over plain segments this is not so: else the test above would say little.
 func TestPlainSegmentsCatch(t *testing.T) {
-	r := newRig(t, -10)
+	r := newFixture(t, -10)
 	ground := r.body(physics.StaticBody, 0, 0)
 	for i := range 100 {
 		x := -20 + 0.4*float32(i)
@@ -110,7 +110,7 @@ func TestSlidingOverABentChain(t *testing.T) {
 	const n, length, g = 100, 0.4, 10
 	for shape := range sliders {
 		for _, bend := range []float64{-0.004, 0.004, 0.002} {
-			r := newRig(t, -g)
+			r := newFixture(t, -g)
 			def := ground(n, length, bend, material(0, 0))
 			r.chain(r.body(physics.StaticBody, 0, 0), def)
 			height := func(x float64) (y, slope float64) {
@@ -165,7 +165,7 @@ func around(n int, radius float64) (points [][2]float32) {
 func TestChainsHaveOneSide(t *testing.T) {
 	for shape := range sliders {
 		for _, cave := range []bool{false, true} {
-			r := newRig(t, -10)
+			r := newFixture(t, -10)
 			def := physics.ChainDef{Points: around(40, 6), Loop: true, Shape: material(0.8, 0)}
 			if cave {
 				slices.Reverse(def.Points)
@@ -189,7 +189,7 @@ func TestChainsHaveOneSide(t *testing.T) {
 
 // Boxes on a ground of short segments come to rest as on a box, in a stack too.
 func TestRestOnAChain(t *testing.T) {
-	r := newRig(t, -10)
+	r := newFixture(t, -10)
 	r.chain(r.body(physics.StaticBody, 0, 0), ground(60, 0.23, 0, plain))
 	var boxes []physics.Body
 	for i := range 8 {
@@ -211,7 +211,7 @@ func TestRestOnAChain(t *testing.T) {
 // A ball that rolls towards the end of an open chain drops behind its last vertex, which it rolls around.
 func TestEndsOfAnOpenChain(t *testing.T) {
 	for _, speed := range []float32{1, -1} {
-		r := newRig(t, -10)
+		r := newFixture(t, -10)
 		points := [][2]float32{{3, -1}, {2, 0}, {1, 0}, {0, 0}, {-1, 0}, {-2, 0}, {-3, -1}}
 		r.chain(r.body(physics.StaticBody, 0, 0), physics.ChainDef{Points: points, Shape: plain})
 		b := r.dynamic(0, 0.5, moving(speed, 0, -speed/0.5))
@@ -242,7 +242,7 @@ func TestChainErrors(t *testing.T) {
 	}
 	sensor, oneWay, heavy := plain, plain, plain
 	sensor.Sensor, oneWay.OneWay, heavy.Density = true, [2]float32{0, 1}, nan
-	r := newRig(t, 0)
+	r := newFixture(t, 0)
 	b := r.body(physics.StaticBody, 0, 0)
 	gone := r.body(physics.StaticBody, 0, 0)
 	r.no(r.w.DestroyBody(gone))
@@ -280,7 +280,7 @@ func TestChainErrors(t *testing.T) {
 
 // A chain is there as a whole: its segments are shapes that are told of, and changed, and not destroyed one by one.
 func TestChainHandles(t *testing.T) {
-	r := newRig(t, -10)
+	r := newFixture(t, -10)
 	b := r.body(physics.StaticBody, 0, 0)
 	lone := r.segment(b, plain, 100, 100, 101, 100)
 	c := r.chain(b, ground(5, 2, 0, plain))
@@ -346,7 +346,7 @@ func TestChainHandles(t *testing.T) {
 func grounded(t testing.TB, c physics.Config, n int, seed uint64) *crowd {
 	t.Helper()
 	w := newCrowd(t, c, n, seed)
-	r := rig{t, w.World}
+	r := fixture{t, w.World}
 	floor := ground(30, 0.9, 0.01, plain)
 	walls, _ := w.BodyAt(0)
 	r.chain(walls, floor)
@@ -372,7 +372,7 @@ func grounded(t testing.TB, c physics.Config, n int, seed uint64) *crowd {
 // storm is a step with wind and explosions.
 func (w *crowd) storm() {
 	w.t.Helper()
-	r := rig{w.t, w.World}
+	r := fixture{w.t, w.World}
 	r.no(w.ApplyWind(physics.WindDef{Wind: [2]float32{w.float(-9, 9), 1}, Drag: 0.1, Lift: 0.2, MaxSpeed: 20, Mask: ^uint64(0)}))
 	if w.pick(5) == 0 {
 		r.no(w.Explode(physics.ExplosionDef{
@@ -416,7 +416,7 @@ func TestChainSnapshots(t *testing.T) {
 		if again := snapshot(t, restored); !slices.Equal(again, snap) {
 			t.Fatalf("tick %d: the snapshot of a restored world differs", 50*k)
 		}
-		rig{TB: t}.no(copied.CopyFrom(w.World))
+		fixture{TB: t}.no(copied.CopyFrom(w.World))
 		for name, other := range map[string]*physics.World{"restored": restored, "copied": copied} {
 			rng := *w.rng
 			twin, original := &crowd{World: other, t: t, rng: &rng, n: w.n}, w.clone()
@@ -435,7 +435,7 @@ func TestChainSnapshots(t *testing.T) {
 func TestRestoreRefusesForgedChains(t *testing.T) {
 	w := grounded(t, physics.Config{Capacity: 50}, 6, 5)
 	for range 10 {
-		rig{TB: t}.no(w.Step(dt))
+		fixture{TB: t}.no(w.Step(dt))
 	}
 	good := snapshot(t, w.World)
 	into := newWorld(t, physics.Config{Capacity: 50})
@@ -490,7 +490,7 @@ func TestChainsAllocateNothing(t *testing.T) {
 	}
 	w := grounded(t, physics.Config{Capacity: 200}, 100, 7)
 	for range 200 {
-		rig{TB: t}.no(w.Step(dt))
+		fixture{TB: t}.no(w.Step(dt))
 	}
 	var buf []byte
 	air := physics.WindDef{Wind: [2]float32{1, 0}, Drag: 0.1, Lift: 0.1, Mask: 1}

@@ -2,10 +2,10 @@ package physics
 
 import "github.com/evertick/evertick/internal/fault"
 
-// Clone returns a world of its own in the same state, with the same Config. Another engine
+// Clone returns an independent world in the same state, with the same Config. Another engine
 // is ErrUnsupported.
 func (w *World) Clone() (*World, error) {
-	if err := w.mustSolve(); err != nil {
+	if err := w.engine.require(); err != nil {
 		return nil, err
 	}
 	c, err := New(w.config)
@@ -15,14 +15,14 @@ func (w *World) Clone() (*World, error) {
 	return c, c.CopyFrom(w)
 }
 
-// CopyFrom replaces the state by that of src, as Restore does by that of a snapshot, with
-// the same errors, without going through bytes. The worlds may differ in capacity, level
-// and number of workers. It allocates nothing once w has had a state as large. A copy from w
-// itself does nothing.
+// CopyFrom replaces the state by that of src. It is like Restore of a snapshot of src, with
+// the same errors, but without encoding. The worlds may differ in capacity, level
+// and number of workers. It allocates nothing once w has held a state of that size. A copy from w
+// itself has no effect.
 func (w *World) CopyFrom(src *World) error {
-	const who = "physics: CopyFrom: "
+	const prefix = "physics: CopyFrom: "
 	for _, world := range [...]*World{w, src} {
-		if err := world.mustSolve(); err != nil {
+		if err := world.engine.require(); err != nil {
 			return err
 		}
 	}
@@ -33,15 +33,15 @@ func (w *World) CopyFrom(src *World) error {
 		return nil
 	}
 	rules := src.config.rules()
-	if err := w.config.follows(who, func(i int) uint32 { return rules[i].bits }); err != nil {
+	if err := w.config.checkRules(prefix, func(i int) uint32 { return rules[i].bits }); err != nil {
 		return err
 	}
 	if rows := src.Rows(); rows > w.Cap() {
-		return fault.Field(ErrCapacity, who+"rows", rows)
+		return fault.Field(ErrCapacity, prefix+"rows", rows)
 	}
 	for i, slot := range src.cols.Slot[:src.Rows()] {
-		if w.beyond(slot) {
-			return fault.Element(fault.ErrBeyond, who+"slot of body", i, slot)
+		if w.slotOutOfRange(slot) {
+			return fault.Element(fault.ErrBeyond, prefix+"slot of body", i, slot)
 		}
 	}
 	w.copyBodies(src)
@@ -49,20 +49,20 @@ func (w *World) CopyFrom(src *World) error {
 	s, from := w.solver, src.solver
 	w.chains.copyFrom(&src.chains)
 	s.shapes.copyFrom(&from.shapes)
-	copy(s.sweep.extents.Least, from.sweep.extents.Least[:from.rows])
-	copy(s.sweep.extents.Most, from.sweep.extents.Most[:from.rows])
-	s.pairTable.become(from.pairTable.keys)
-	s.tune(from.tuning)
-	s.masses = append(s.masses[:0], from.masses...)
+	copy(s.continuous.extents.Min, from.continuous.extents.Min[:from.rows])
+	copy(s.continuous.extents.Max, from.continuous.extents.Max[:from.rows])
+	s.ignoredPairs.set(from.ignoredPairs.keys)
+	s.applyTuning(from.tuning)
+	s.massOverrides = append(s.massOverrides[:0], from.massOverrides...)
 	s.contacts = append(s.contacts[:0], from.contacts...)
-	s.omitted = from.omitted
-	s.seen = append(s.seen[:0], from.seen...)
+	s.omittedPairs = from.omittedPairs
+	s.lastGenerations = append(s.lastGenerations[:0], from.lastGenerations...)
 	w.joints.copyFrom(&src.joints, w.Rows(), w.Cap())
 	s.joints.copyFrom(&from.joints)
 	s.copySleep(from)
-	s.steps, s.rate, s.sys.Gravity = from.steps, from.rate, from.sys.Gravity
+	s.steps, s.subStepRate, s.sys.Gravity = from.steps, from.subStepRate, from.sys.Gravity
 	w.config.Gravity = src.config.Gravity
-	w.replaced()
+	w.resetDerived()
 	return nil
 }
 
@@ -70,7 +70,7 @@ func (w *World) copyBodies(src *World) {
 	before, rows := w.Rows(), src.Rows()
 	for i := rows; i < before; i++ {
 		w.cols.clear(i)
-		w.synced.clear(i)
+		w.lastSync.clear(i)
 		w.shapes.head[i] = 0
 	}
 	c, from := &w.cols, &src.cols
@@ -78,8 +78,8 @@ func (w *World) copyBodies(src *World) {
 	for i, nc := range c.floatColumns() {
 		copy(*nc.column, (*columns[i].column)[:rows])
 	}
-	synced := src.synced.columns()
-	for i, column := range w.synced.columns() {
+	synced := src.lastSync.columns()
+	for i, column := range w.lastSync.columns() {
 		copy(*column, (*synced[i])[:rows])
 	}
 	copy(c.Slot, from.Slot[:rows])
@@ -90,19 +90,10 @@ func (w *World) copyBodies(src *World) {
 	w.solver.rows = rows
 }
 
-func (p *pool) copyFrom(src *pool) {
+func (p *idPool) copyFrom(src *idPool) {
 	p.generation = append(p.generation[:0], src.generation...)
 	p.free = append(p.free[:0], src.free...)
 	p.hint, p.live, p.retired = src.hint, src.live, src.retired
-}
-
-func (t *shapeTable) copyFrom(src *shapeTable, rows int) {
-	t.pool.copyFrom(&src.pool)
-	copy(t.head, src.head[:rows])
-	t.next = append(t.next[:0], src.next...)
-	t.prev = append(t.prev[:0], src.prev...)
-	t.body = append(t.body[:0], src.body...)
-	t.digest = append(t.digest[:0], src.digest...)
 }
 
 func (t *shapeColumns) copyFrom(src *shapeColumns) {
@@ -126,7 +117,7 @@ func (t *shapeColumns) copyFrom(src *shapeColumns) {
 	f.Group = append(f.Group[:0], g.Group...)
 }
 
-// floats are the columns that hold a number of each shape.
+// floats returns the columns with one number per shape.
 func (t *shapeColumns) floats() [6]*[]float32 {
 	return [...]*[]float32{&t.density, &t.rolling, &t.Friction, &t.Restitution, &t.RollingResistance, &t.TangentSpeed}
 }

@@ -3,9 +3,9 @@ package physics
 import "github.com/evertick/evertick/internal/stagger"
 
 // Columns is the state of the bodies, one slice per component, len = capacity,
-// indexed by Body.Index. The slices are the world's own, to be read at any time
-// between calls; which of them may be written to is in the package comment. Of another
-// engine than that of this package none may. The row of an index without a body is zero, with
+// indexed by Body.Index. The slices belong to the world and may be read at any time
+// between calls. The package comment lists those that a program may write to; with another
+// engine it may write to none. The row of an index without a body is zero, with
 // Slot = NoSlot.
 type Columns struct {
 	// X and Y are the position of the body's origin in metres, along the first
@@ -16,15 +16,15 @@ type Columns struct {
 	// VX and VY are the velocity of the centre of mass in m/s, W the angular
 	// velocity in rad/s.
 	VX, VY, W []float32
-	// LinearDamping, AngularDamping and GravityScale are those of the BodyDef.
+	// LinearDamping, AngularDamping and GravityScale are those of BodyDef.
 	LinearDamping, AngularDamping, GravityScale []float32
 	// ForceX, ForceY and Torque act on the centre of mass during the next step, in N
 	// and N·m; the step clears them.
 	ForceX, ForceY, Torque []float32
 	// CentreX and CentreY are the centre of mass in body coordinates, in metres.
 	CentreX, CentreY []float32
-	// InvMass and InvInertia, about the centre of mass, are the inverse of kg and
-	// kg·m², and zero for what nothing moves.
+	// InvMass and InvInertia are the inverse mass in 1/kg and the inverse inertia about the centre of mass in
+	// 1/(kg·m²), or zero where nothing moves or turns the body.
 	InvMass, InvInertia []float32
 	// Slot is the entity row that the body drives, or NoSlot.
 	Slot []uint32
@@ -35,7 +35,7 @@ type Columns struct {
 	// Alive is 1 for a live body, else 0.
 	Alive []uint8
 
-	memory []float32 // of the float32 columns: each begins stride elements behind the one before
+	memory []float32 // of the float32 columns; each begins stride elements after the previous one
 	stride int
 }
 
@@ -50,8 +50,8 @@ const (
 	FlagLockY                     // BodyDef.LockY
 )
 
-// floatColumns lists the float32 columns in the order of their hashes, which is that of
-// memory; the first motionColumns of them are written by the engine.
+// floatColumns lists the float32 columns in the order of their hashes, which is also the order in
+// memory. The engine writes the first motionColumns of them.
 func (c *Columns) floatColumns() [18]namedColumn {
 	return [...]namedColumn{
 		{"X", &c.X}, {"Y", &c.Y},
@@ -95,9 +95,9 @@ func newColumns(capacity int) Columns {
 	return c
 }
 
-// fill writes what a new body's row holds besides its motion.
+// fill writes the row of a new body, except for its motion.
 func (c *Columns) fill(i int, d *BodyDef) {
-	c.clear(i) // somebody may have written there
+	c.clear(i) // a program may have written there
 	c.LinearDamping[i] = d.LinearDamping
 	c.AngularDamping[i] = d.AngularDamping
 	c.GravityScale[i] = d.GravityScale
@@ -124,7 +124,7 @@ func (c *Columns) fill(i int, d *BodyDef) {
 	c.Alive[i] = 1
 }
 
-// clear returns a row to the state of one that never held a body.
+// clear makes a row look as if it had never held a body.
 func (c *Columns) clear(i int) {
 	for _, nc := range c.floatColumns() {
 		(*nc.column)[i] = 0

@@ -1,39 +1,36 @@
 package physics
 
-// Commands is a list of changes that are recorded now and made later, in order and all or
-// none, by World.Apply or at the start of a World.Step. Make one with World.NewCommands and
-// use it again and again. Recording reads nothing of the world and never fails: whether
-// handles and values are good is asked by Apply.
+// Commands is a list of changes that a program records now and that World.Apply, or the start of a World.Step,
+// makes later, in order, all or none. World.NewCommands makes a list; reuse it. Recording reads nothing of the world
+// and never fails: Apply checks handles and values.
 //
-// CreateBody and the methods that create shapes and joints return handles that stand for what
-// will be there in the commands that follow in this list, and nowhere else: they must not be
-// stored. Body, Shape and Joint tell the true ones once they are there.
+// CreateBody and the methods that create shapes and joints return provisional handles. They are valid in later
+// commands of the same list only, and must not be stored: Body, Shape and Joint return the real handles after Apply.
 //
-// A list is for one goroutine at a time. Recording into one may go on beside everything
-// else.
+// One goroutine at a time may use a list. Recording may run concurrently with anything else.
 type Commands struct {
 	world *World
-	list  uint32 // number of the list and of its round: see provisional
+	list  uint32 // number of the list and of its recording: see provisional
 
-	commands []command
-	bodies   []BodyDef
-	shapes   []newShape
-	joints   []newJoint
-	rows     []jointRow // of joints that get another definition
-	blasts   []ExplosionDef
+	commands   []command
+	bodies     []BodyDef
+	shapes     []newShape
+	joints     []newJoint
+	rows       []jointRow // new definitions of joints
+	explosions []ExplosionDef
 
-	// What the list has created when it was applied last, in the order in which it was
-	// recorded, and the list number of that round.
-	bornBodies []Body
-	bornShapes []Shape
-	bornJoints []Joint
-	bornAs     uint32
+	// What the last Apply of the list has created, in the order of the
+	// commands, and the number of the list then.
+	createdBodies []Body
+	createdShapes []Shape
+	createdJoints []Joint
+	createdIn     uint32
 
-	applied uint64 // by which Apply of the world
+	applied uint64 // number of the last Apply that got the list
 }
 
-// command is one of the list. What it needs beside numbers is the next one of the bodies,
-// shapes or joints to create, of the rows, or of the explosions.
+// command is one command of a list. Its definition, if it needs one, is the next one of the bodies,
+// shapes, joints, rows or explosions.
 type command struct {
 	kind    commandKind
 	body    Body
@@ -78,16 +75,15 @@ func (k commandKind) String() string {
 		"SetMouseTarget", "IgnorePair", "UnignorePair", "Explode"}[k]
 }
 
-// newShape is a shape to create: as its kind says, one of the four.
+// newShape is a shape to create.
 type newShape struct {
-	kind    byte
-	def     ShapeDef
-	polygon Polygon // of the other kinds: points in Vertices
+	def      ShapeDef
+	geometry geometry
 }
 
-// provisional marks the index of a handle that stands for what is not there yet; no
-// world has so many bodies or shapes. The generation of such a handle is the number of the
-// list in the upper half, and of the round that is recorded in the lower one.
+// provisional marks the index of a handle to an object that Apply will create; no
+// world has so many bodies or shapes. The generation of such a handle holds the number of the
+// list in the upper half, and that of the recording, which Reset advances, in the lower half.
 const provisional = 1 << 31
 
 // NewCommands returns an empty list for this world.
@@ -99,9 +95,9 @@ func (w *World) NewCommands() *Commands {
 // Len returns the number of commands recorded.
 func (c *Commands) Len() int { return len(c.commands) }
 
-// Reset forgets the commands recorded.
+// Reset removes all commands.
 func (c *Commands) Reset() {
-	c.commands, c.bodies, c.shapes, c.blasts = c.commands[:0], c.bodies[:0], c.shapes[:0], c.blasts[:0]
+	c.commands, c.bodies, c.shapes, c.explosions = c.commands[:0], c.bodies[:0], c.shapes[:0], c.explosions[:0]
 	c.joints, c.rows = c.joints[:0], c.rows[:0]
 	c.list = c.list&^0xffff | (c.list+1)&0xffff
 }
@@ -120,56 +116,40 @@ func (c *Commands) CreateBody(def BodyDef) Body {
 	return Body{provisional | uint32(len(c.bodies)-1), c.list}
 }
 
-// DestroyBody records the end of a body, its shapes and its joints.
+// DestroyBody records the destruction of a body, its shapes and its joints.
 func (c *Commands) DestroyBody(b Body) { c.add(command{kind: destroyBody, body: b}) }
 
 // CreateCircle records the creation of a circle, as World.CreateCircle.
 func (c *Commands) CreateCircle(b Body, def ShapeDef, circle Circle) Shape {
-	s := newShape{kind: kindCircle, def: def}
-	s.polygon.Vertices[0], s.polygon.Radius = circle.Center, circle.Radius
-	return c.create(b, s)
+	return c.createShape(b, def, circle.geometry())
 }
 
 // CreatePolygon records the creation of a polygon.
 func (c *Commands) CreatePolygon(b Body, def ShapeDef, polygon Polygon) Shape {
-	return c.create(b, newShape{kind: kindPolygon, def: def, polygon: polygon})
+	return c.createShape(b, def, polygon.geometry())
 }
 
 // CreateSegment records the creation of a segment.
 func (c *Commands) CreateSegment(b Body, def ShapeDef, segment Segment) Shape {
-	s := newShape{kind: kindSegment, def: def}
-	s.polygon.Vertices[0], s.polygon.Vertices[1] = segment.P1, segment.P2
-	return c.create(b, s)
+	return c.createShape(b, def, segment.geometry())
 }
 
 // CreateCapsule records the creation of a capsule.
 func (c *Commands) CreateCapsule(b Body, def ShapeDef, capsule Capsule) Shape {
-	s := newShape{kind: kindCapsule, def: def}
-	s.polygon.Vertices[0], s.polygon.Vertices[1], s.polygon.Radius = capsule.P1, capsule.P2, capsule.Radius
-	return c.create(b, s)
+	return c.createShape(b, def, capsule.geometry())
 }
 
-func (c *Commands) create(b Body, s newShape) Shape {
+func (c *Commands) createShape(b Body, def ShapeDef, g geometry) Shape {
 	c.add(command{kind: createShape, body: b})
-	c.shapes = append(c.shapes, s)
+	c.shapes = append(c.shapes, newShape{def, g})
 	return Shape{provisional | uint32(len(c.shapes)-1), c.list}
 }
 
-// The shapes behind newShape.
-
-func (s *newShape) circle() Circle { return Circle{s.polygon.Vertices[0], s.polygon.Radius} }
-
-func (s *newShape) segment() Segment { return Segment{s.polygon.Vertices[0], s.polygon.Vertices[1]} }
-
-func (s *newShape) capsule() Capsule {
-	return Capsule{s.polygon.Vertices[0], s.polygon.Vertices[1], s.polygon.Radius}
-}
-
-// DestroyShape records the end of a shape.
+// DestroyShape records the destruction of a shape.
 func (c *Commands) DestroyShape(s Shape) { c.add(command{kind: destroyShape, shape: s}) }
 
-// SetVelocity records the velocity of a body, as World.SetVelocity. It is ignored on one
-// that is static or disabled by then.
+// SetVelocity records the velocity of a body, as World.SetVelocity. Apply ignores it if the body
+// is static or disabled by then.
 func (c *Commands) SetVelocity(b Body, linear [2]float32, angular float32) {
 	c.add(command{kind: setVelocity, body: b, numbers: [4]float32{linear[0], linear[1], angular}})
 }
@@ -209,36 +189,40 @@ func (c *Commands) ApplyTorque(b Body, torque float32) {
 	c.add(command{kind: applyTorque, body: b, numbers: [4]float32{torque}})
 }
 
-// Disable records that a body is taken out of the world, as World.Disable.
+// Disable records that a body is disabled, as World.Disable.
 func (c *Commands) Disable(b Body) { c.add(command{kind: disableBody, body: b}) }
 
-// Enable records that a body is brought back, as World.Enable.
+// Enable records that a body is enabled, as World.Enable.
 func (c *Commands) Enable(b Body) { c.add(command{kind: enableBody, body: b}) }
 
 // IgnorePair records that two bodies pass through each other, as World.IgnorePair.
 func (c *Commands) IgnorePair(a, b Body) { c.add(command{kind: ignorePair, body: a, other: b}) }
 
-// UnignorePair records the end of that, as World.UnignorePair.
+// UnignorePair records that they collide again, as World.UnignorePair.
 func (c *Commands) UnignorePair(a, b Body) { c.add(command{kind: unignorePair, body: a, other: b}) }
 
 // Explode records an explosion, as World.Explode.
 func (c *Commands) Explode(def ExplosionDef) {
 	c.add(command{kind: explode})
-	c.blasts = append(c.blasts, def)
+	c.explosions = append(c.explosions, def)
 }
 
-// Body returns the body that a handle of CreateBody has become: good from Apply until the
-// list is applied again, whatever is recorded meanwhile. It may be destroyed by then. Other
-// handles are returned as they are.
+// Body returns the body that a provisional handle of CreateBody stands for. It works from Apply until the
+// list is applied again, even while new commands are recorded. The body may be destroyed by then. Body returns other
+// handles unchanged.
 func (c *Commands) Body(b Body) Body {
 	if b.index < provisional {
 		return b
 	}
-	i := b.index &^ provisional
-	if b.generation != c.bornAs || uint64(i) >= uint64(len(c.bornBodies)) {
-		panic("physics: Commands.Body: not of this list as it was applied last")
+	return created("Body", c, c.createdBodies, b.index, b.generation)
+}
+
+func created[H any](method string, c *Commands, handles []H, index, generation uint32) H {
+	i := index &^ provisional
+	if generation != c.createdIn || uint64(i) >= uint64(len(handles)) {
+		panic("physics: Commands." + method + ": not of this list as it was applied last")
 	}
-	return c.bornBodies[i]
+	return handles[i]
 }
 
 // Shape is Body for shapes.
@@ -246,9 +230,5 @@ func (c *Commands) Shape(s Shape) Shape {
 	if s.index < provisional {
 		return s
 	}
-	i := s.index &^ provisional
-	if s.generation != c.bornAs || uint64(i) >= uint64(len(c.bornShapes)) {
-		panic("physics: Commands.Shape: not of this list as it was applied last")
-	}
-	return c.bornShapes[i]
+	return created("Shape", c, c.createdShapes, s.index, s.generation)
 }

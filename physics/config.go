@@ -4,7 +4,6 @@ import (
 	"errors"
 	"math"
 
-	"github.com/evertick/evertick/internal/fault"
 	"github.com/evertick/evertick/native"
 	"github.com/evertick/evertick/native/rigid"
 )
@@ -18,7 +17,7 @@ const (
 	// MaxSubSteps is the largest Config.SubSteps.
 	MaxSubSteps = 64
 	// MaxWorkers is the largest Config.Workers.
-	MaxWorkers = 1024
+	MaxWorkers = native.MaxWorkers
 )
 
 // Config describes a world. The zero value works.
@@ -27,69 +26,67 @@ type Config struct {
 	// 0 means DefaultCapacity; at most MaxCapacity.
 	Capacity int
 	// Gravity is the acceleration of dynamic bodies in m/s², along the two
-	// axes of the plane. Any finite value, of this package's solver below 2^63; zero means none.
+	// axes of the plane. Any finite value, and below 2^63 for the solver of this package; zero means none.
 	Gravity [2]float32
-	// Slots is the number of entities that Sync writes to, if that is known: a BodyDef.Slot
-	// beyond is refused. 0: Sync finds out.
+	// Slots is the number of entities that Sync writes to, if known: CreateBody then refuses a larger
+	// BodyDef.Slot. 0: Sync checks the slots.
 	Slots int
 	// Plane is the plane of the 3D world in which bodies move. Zero is XY.
 	Plane Plane
 	// SubSteps divides every Step into that many equal parts, for stiffer
-	// contacts. 0 means the engine's choice, 4 of the solver of this package; at most
+	// contacts. 0 means the default of the engine, 4 for the solver of this package; at most
 	// MaxSubSteps.
 	SubSteps int
 
-	// The fields from here to RestitutionMix are for the solver of this package; other
-	// engines have their own. Numbers are at most 1e6.
+	// The fields from here to RestitutionMix apply to the solver of this package; other
+	// engines have their own settings. Numbers are at most 1e6.
 
-	// ContactHertz and ContactDamping say how contacts push bodies apart that overlap: as
-	// a spring of that frequency in Hz, up to a quarter of the rate of the sub-steps, and
+	// ContactHertz and ContactDamping define how contacts push overlapping bodies apart: like
+	// a spring of that frequency in Hz, limited to a quarter of the rate of the sub-steps, and
 	// of that damping ratio. 0: 30 Hz, 10.
 	ContactHertz, ContactDamping float32
-	// JointHertz and JointDamping say the same of what is stiff in a joint, up to a quarter of
-	// the rate of the sub-steps. 0: 60 Hz, 5.
+	// JointHertz and JointDamping define the same for the stiff constraints of joints. 0: 60 Hz, 5.
 	JointHertz, JointDamping float32
-	// PushSpeed is the greatest speed in m/s at which overlaps are removed. 0: 3.
+	// PushSpeed is the greatest speed in m/s at which contacts push overlapping bodies apart. 0: 3.
 	PushSpeed float32
 	// RestitutionThreshold is the approach speed in m/s below which nothing bounces. 0: 1.
 	RestitutionThreshold float32
-	// MaxSpeed is the greatest speed of a dynamic body in m/s. 0: 400. A faster one is shortened to it in
-	// its direction: that of a body without contacts at the beginning of each sub-step, what
-	// contacts and joints have made of it before it moves the body, and what the step ends with. So no
-	// dynamic body moves farther in a step than MaxSpeed times its duration, nor turns by more than a
-	// quarter of π in a sub-step, but for a bullet that a faster kinematic body carries on with it. Kinematic bodies
-	// are as fast as they are set to be.
+	// MaxSpeed is the greatest speed of a dynamic body in m/s. 0: 400. The solver limits a greater speed and keeps
+	// its direction: at the beginning of each sub-step, before the velocity moves the body, after contacts and joints
+	// have changed it, and at the end of the step. So no dynamic body moves farther in a step than MaxSpeed times its
+	// duration, nor turns by more than π/4 in a sub-step, except for a bullet that a faster kinematic body carries
+	// along. The speed of kinematic bodies is not limited.
 	MaxSpeed float32
-	// FrictionMix and RestitutionMix say what two shapes that touch have together.
+	// FrictionMix and RestitutionMix combine the coefficients of two shapes that touch.
 	// MixDefault: MixGeometric for friction, MixMax for restitution.
 	FrictionMix, RestitutionMix Mix
 
 	// DisableContinuous lets fast bodies pass through thin ones: see the package comment.
 	DisableContinuous bool
-	// DisableSleep keeps all bodies simulated that are at rest. They fall asleep otherwise: see
+	// DisableSleep keeps bodies at rest simulated. Otherwise they fall asleep: see
 	// World.Awake.
 	DisableSleep bool
 
-	// StageHashes makes each step hash what its stages compute, for World.StageHashes. It
-	// costs about as much as the step, and changes nothing.
+	// StageHashes makes each step hash the results of its stages, for World.StageHashes. It
+	// costs about as much as the step, and changes no result.
 	StageHashes bool
 
 	// Workers bounds the goroutines that the engine may use; it may use fewer,
 	// and their number never changes a result. 0 means 1; at most MaxWorkers.
 	Workers int
-	// Level on which kernels run. native.Auto, the zero value: the best.
+	// Level selects the kernels. native.Auto, the zero value: the best.
 	Level native.Level
-	// Engine is another solver, as that of physics/box2d. It belongs to one world. nil:
+	// Engine is another solver, such as that of physics/box2d. It belongs to one world. nil:
 	// the solver of this package.
 	Engine Engine
 }
 
-// Mix is a rule that makes one coefficient of those of two shapes.
+// Mix is a rule that combines the coefficients of two shapes.
 type Mix = rigid.Mix
 
 // The rules, for the coefficients a and b of two shapes.
 const (
-	MixDefault   = rigid.MixDefault   // what the field of Config says
+	MixDefault   = rigid.MixDefault   // the rule of Config
 	MixGeometric = rigid.MixGeometric // √(ab)
 	MixMax       = rigid.MixMax       // max(a, b)
 	MixMin       = rigid.MixMin       // min(a, b)
@@ -104,7 +101,7 @@ func (c Config) Validate() error {
 		checkWithin("physics: Config.Capacity", c.Capacity, 0, MaxCapacity),
 		checkFinite2("physics: Config.Gravity", c.Gravity),
 		checkWithin("physics: Config.Slots", c.Slots, 0, math.MaxInt32),
-		checkPlane(c.Plane),
+		checkWithin("physics: Config.Plane", c.Plane, XY, XZ),
 		checkWithin("physics: Config.SubSteps", c.SubSteps, 0, MaxSubSteps),
 		checkTuning("physics: Config.ContactHertz", c.ContactHertz),
 		checkTuning("physics: Config.ContactDamping", c.ContactDamping),
@@ -125,17 +122,15 @@ func (c *Config) fillSolver() {
 	if c.SubSteps == 0 {
 		c.SubSteps = 4
 	}
-	for _, f := range []struct {
-		to    *float32
-		value float32
-	}{
-		{&c.ContactHertz, 30}, {&c.ContactDamping, 10}, {&c.JointHertz, 60}, {&c.JointDamping, 5},
-		{&c.PushSpeed, 3}, {&c.RestitutionThreshold, 1}, {&c.MaxSpeed, 400},
-	} {
-		if *f.to == 0 {
-			*f.to = f.value
-		}
+	if c.JointHertz == 0 {
+		c.JointHertz = 60
 	}
+	if c.JointDamping == 0 {
+		c.JointDamping = 5
+	}
+	t := c.tuning()
+	c.ContactHertz, c.ContactDamping, c.PushSpeed = t.ContactHertz, t.ContactDamping, t.PushSpeed
+	c.RestitutionThreshold, c.MaxSpeed = t.RestitutionThreshold, t.MaxSpeed
 	if c.FrictionMix == MixDefault {
 		c.FrictionMix = MixGeometric
 	}
@@ -144,35 +139,15 @@ func (c *Config) fillSolver() {
 	}
 }
 
-func checkTuning(field string, v float32) error {
-	if err := checkNotNegative(field, v); err != nil {
-		return err
-	}
-	if v > maxTuning {
-		return fault.Field(ErrRange, field, v)
-	}
-	return nil
-}
-
-// maxTuning bounds coefficients, so that no product of some of them overflows.
-const maxTuning = 1e6
-
-// params is the configuration as package rigid has it.
+// params returns the parameters for package rigid.
 func (c *Config) params() rigid.Params {
 	return rigid.Params{
 		Gravity: vecOf(c.Gravity), SubSteps: c.SubSteps,
 		ContactHertz: c.ContactHertz, ContactDamping: c.ContactDamping,
 		JointHertz: c.JointHertz, JointDamping: c.JointDamping,
-		PushSpeed: c.PushSpeed, Threshold: c.RestitutionThreshold, MaxSpeed: c.MaxSpeed,
+		PushSpeed: c.PushSpeed, RestitutionThreshold: c.RestitutionThreshold, MaxSpeed: c.MaxSpeed,
 		FrictionMix: c.FrictionMix, RestitutionMix: c.RestitutionMix,
 	}
-}
-
-func checkPlane(p Plane) error {
-	if p > XZ {
-		return fault.Field(ErrRange, "physics: Config.Plane", p)
-	}
-	return nil
 }
 
 func checkLevel(l native.Level) error {

@@ -18,18 +18,18 @@ func rounded(hx, hy, radius float32) physics.Polygon {
 
 // What falls on a floor comes to rest at the height of its shape, on any kind of floor.
 func TestRestingHeights(t *testing.T) {
-	floors := map[string]func(r rig){
-		"box": func(r rig) { r.floor(plain) },
-		"segment": func(r rig) {
+	floors := map[string]func(r fixture){
+		"box": func(r fixture) { r.floor(plain) },
+		"segment": func(r fixture) {
 			r.segment(r.body(physics.StaticBody, 0, 0), plain, -20, 0, 20, 0)
 		},
-		"reversed segment": func(r rig) {
+		"reversed segment": func(r fixture) {
 			r.segment(r.body(physics.StaticBody, 0, 0), plain, 20, 0, -20, 0)
 		},
-		"capsule": func(r rig) {
+		"capsule": func(r fixture) {
 			r.capsule(r.body(physics.StaticBody, 0, -0.5), plain, -20, 0, 20, 0, 0.5)
 		},
-		"rounded box": func(r rig) {
+		"rounded box": func(r fixture) {
 			r.polygon(r.body(physics.StaticBody, 0, -1), plain, rounded(20, 0.75, 0.25))
 		},
 	}
@@ -40,22 +40,22 @@ func TestRestingHeights(t *testing.T) {
 	for floor, build := range floors {
 		for _, c := range []struct {
 			name   string
-			add    func(r rig, b physics.Body)
+			add    func(r fixture, b physics.Body)
 			height float64
 		}{
-			{"disc", func(r rig, b physics.Body) { r.circle(b, plain, 0.4) }, 0.4},
-			{"box", func(r rig, b physics.Body) { r.box(b, plain, 0.5, 0.3) }, 0.3},
-			{"rounded box", func(r rig, b physics.Body) { r.polygon(b, plain, rounded(0.5, 0.3, 0.1)) }, 0.4},
-			{"capsule", func(r rig, b physics.Body) { r.capsule(b, plain, -0.5, 0, 0.5, 0, 0.25) }, 0.25},
-			{"triangle", func(r rig, b physics.Body) { r.polygon(b, plain, triangle) }, 0.25},
-			{"two discs", func(r rig, b physics.Body) {
+			{"disc", func(r fixture, b physics.Body) { r.circle(b, plain, 0.4) }, 0.4},
+			{"box", func(r fixture, b physics.Body) { r.box(b, plain, 0.5, 0.3) }, 0.3},
+			{"rounded box", func(r fixture, b physics.Body) { r.polygon(b, plain, rounded(0.5, 0.3, 0.1)) }, 0.4},
+			{"capsule", func(r fixture, b physics.Body) { r.capsule(b, plain, -0.5, 0, 0.5, 0, 0.25) }, 0.25},
+			{"triangle", func(r fixture, b physics.Body) { r.polygon(b, plain, triangle) }, 0.25},
+			{"two discs", func(r fixture, b physics.Body) {
 				for _, x := range []float32{-0.6, 0.6} {
 					_, err := r.w.CreateCircle(b, plain, physics.Circle{Center: [2]float32{x, 0}, Radius: 0.4})
 					r.no(err)
 				}
 			}, 0.4},
 		} {
-			r := newRig(t, -10)
+			r := newFixture(t, -10)
 			build(r)
 			b := r.dynamic(0, 1)
 			c.add(r, b)
@@ -72,7 +72,7 @@ func TestRestingHeights(t *testing.T) {
 // A segment collides on both sides.
 func TestSegmentsHaveTwoSides(t *testing.T) {
 	for _, side := range []float32{1, -1} {
-		r := newRig(t, -10*side)
+		r := newFixture(t, -10*side)
 		r.segment(r.body(physics.StaticBody, 0, 0), plain, -5, 0, 5, 0)
 		b := r.dynamic(0, side)
 		r.box(b, plain, 0.25, 0.25)
@@ -84,7 +84,7 @@ func TestSegmentsHaveTwoSides(t *testing.T) {
 
 // A body slides over the joints of a floor of boxes.
 func TestSlidingOverJoints(t *testing.T) {
-	r := newRig(t, -10)
+	r := newFixture(t, -10)
 	ground := r.body(physics.StaticBody, 0, 0)
 	for i := range 40 {
 		p := physics.Box(0.5, 0.5)
@@ -105,7 +105,7 @@ func TestSlidingOverJoints(t *testing.T) {
 
 // A kinematic body pushes and is not pushed.
 func TestKinematicPushes(t *testing.T) {
-	r := newRig(t, -10)
+	r := newFixture(t, -10)
 	r.floor(plain)
 	pusher := r.body(physics.KinematicBody, -2, 0.5, moving(1, 0, 0))
 	r.box(pusher, plain, 0.5, 0.5)
@@ -122,7 +122,7 @@ func TestKinematicPushes(t *testing.T) {
 }
 
 func TestLift(t *testing.T) {
-	r := newRig(t, -10)
+	r := newFixture(t, -10)
 	lift := r.body(physics.KinematicBody, 0, -0.5, moving(0, 2, 0))
 	r.box(lift, plain, 2, 0.5)
 	b := r.dynamic(0, 0.5)
@@ -138,7 +138,7 @@ func TestLift(t *testing.T) {
 }
 
 func TestPaddle(t *testing.T) {
-	r := newRig(t, 0)
+	r := newFixture(t, 0)
 	paddle := r.body(physics.KinematicBody, 0, 0, moving(0, 0, 1))
 	r.box(paddle, plain, 3, 0.2)
 	ball := r.dynamic(2, 0.8)
@@ -153,7 +153,7 @@ func TestPaddle(t *testing.T) {
 
 // The mass of a body is that of its shapes, and it turns about their centre.
 func TestCompound(t *testing.T) {
-	r := newRig(t, 0)
+	r := newFixture(t, 0)
 	b := r.dynamic(0, 0, moving(1, 0, 2))
 	for _, x := range []float32{-1, 2} { // discs of π/4 kg
 		_, err := r.w.CreateCircle(b, plain, physics.Circle{Center: [2]float32{x, 0}, Radius: 0.5})
@@ -178,7 +178,7 @@ func TestCompound(t *testing.T) {
 
 // The shapes of a body stay together and carry it as feet do.
 func TestTable(t *testing.T) {
-	r := newRig(t, -10)
+	r := newFixture(t, -10)
 	r.floor(plain)
 	table := r.dynamic(0, 1.2)
 	r.box(table, plain, 1, 0.1)
@@ -205,7 +205,7 @@ func TestTable(t *testing.T) {
 }
 
 func TestFixedRotation(t *testing.T) {
-	r := newRig(t, -10)
+	r := newFixture(t, -10)
 	r.floor(plain)
 	b := r.dynamic(0, 2, turned(0.5), func(d *physics.BodyDef) { d.FixedRotation = true })
 	r.box(b, plain, 0.5, 0.5)
@@ -229,7 +229,7 @@ func TestFiltersOfSolver(t *testing.T) {
 		{"negative group", physics.Filter{Category: 1, Mask: all, Group: -9}, physics.Filter{Category: 1, Mask: all, Group: -9}, false},
 		{"different groups", physics.Filter{Category: 1, Mask: all, Group: -1}, physics.Filter{Category: 1, Mask: all, Group: -2}, true},
 	} {
-		r := newRig(t, 0)
+		r := newFixture(t, 0)
 		a, b := plain, plain
 		a.Filter, b.Filter = c.a, c.b
 		left, right := r.dynamic(-1, 0, moving(3, 0, 0)), r.dynamic(1, 0, moving(-3, 0, 0))
@@ -254,13 +254,13 @@ func TestSensors(t *testing.T) {
 					continue
 				}
 				name := fmt.Sprintf("%v sensor, %v visitor, sensor first: %v", of, visitor, first)
-				testSensor(newRig(t, 0), name, of, visitor, first)
+				testSensor(newFixture(t, 0), name, of, visitor, first)
 			}
 		}
 	}
 }
 
-func testSensor(r rig, name string, of, visitor physics.BodyType, first bool) {
+func testSensor(r fixture, name string, of, visitor physics.BodyType, first bool) {
 	r.Helper()
 	d := plain
 	d.Sensor = true
@@ -318,7 +318,7 @@ func TestSensorsEndWithTheirShapes(t *testing.T) {
 	sensing := plain
 	sensing.Sensor = true
 	for _, gone := range []string{"sensor", "visitor", "body"} {
-		r := newRig(t, 0)
+		r := newFixture(t, 0)
 		still := r.body(physics.StaticBody, 0, 0)
 		sensor := r.box(still, sensing, 1, 1)
 		r.box(r.dynamic(0.5, 0), sensing, 1, 1) // sensors do not see each other
@@ -354,7 +354,7 @@ func TestSensorsEndWithTheirShapes(t *testing.T) {
 
 // Contacts begin, hit and end once.
 func TestTouches(t *testing.T) {
-	r := newRig(t, 0)
+	r := newFixture(t, 0)
 	wall := r.box(r.body(physics.StaticBody, 3, 0), material(0, 1), 0.5, 0.5)
 	b := r.dynamic(0, 0, moving(4, 0, 0))
 	ball := r.circle(b, material(0, 1), 0.5)
@@ -387,7 +387,7 @@ func TestTouches(t *testing.T) {
 // Contacts are counted while they are there: pairs far apart are none, and discs in a row
 // are one fewer than there are discs, or more where they only come near.
 func TestContactCount(t *testing.T) {
-	r := newRig(t, 0)
+	r := newFixture(t, 0)
 	count := func(least, most int) {
 		t.Helper()
 		r.steps(1)
@@ -413,7 +413,7 @@ func TestContactCount(t *testing.T) {
 
 // A fast ball has no continuous collision yet, a slow one needs none.
 func TestWallsHold(t *testing.T) {
-	r := newRig(t, 0)
+	r := newFixture(t, 0)
 	walls := r.body(physics.StaticBody, 0, 0)
 	for _, s := range [][4]float32{{-5, -5, 5, -5}, {5, -5, 5, 5}, {5, 5, -5, 5}, {-5, 5, -5, -5}} {
 		r.segment(walls, material(0, 1), s[0], s[1], s[2], s[3])

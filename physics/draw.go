@@ -8,8 +8,8 @@ import (
 )
 
 // Drawing is a picture of a world as data: lines, circles and polygons with colours, in
-// metres along the axes of the plane, for a program to draw with what it has. Package
-// physics/svg writes one as SVG. The zero value is empty. A Drawing that is used again
+// metres along the axes of the plane, which a program draws by its own means. Package
+// physics/svg writes one as SVG. The zero value is empty. A reused Drawing
 // keeps its memory.
 type Drawing struct {
 	Circles  []DrawnCircle
@@ -21,11 +21,11 @@ type Drawing struct {
 	Points [][2]float32
 	Text   []byte
 
-	// Extent is the box around all shapes, and Focus that around those of bodies that are
-	// not static. Min is greater than Max where there is none.
+	// Extent is the box around all shapes, and Focus that around the shapes of bodies that are
+	// not static. If there are none, Min is greater than Max.
 	Extent, Focus DrawnBox
 
-	poses     rigid.Poses // room for the contacts
+	poses     rigid.Poses // memory for the contacts
 	pairs     rigid.Pairs
 	contacts  []rigid.Contact
 	manifolds []rigid.Manifold
@@ -35,14 +35,14 @@ type Drawing struct {
 type DrawnCircle struct {
 	Center [2]float32
 	Radius float32
-	// Axis is the unit vector to which the first axis of the body has turned, and zero of
-	// a disc that is no shape.
+	// Axis is the first axis of the body as a unit vector, and zero for
+	// a disc that is not a shape.
 	Axis  [2]float32
 	Color Color
 }
 
 // DrawnPolygon is all points within Radius of the convex polygon whose vertices are
-// Drawing.Points[First:First+Count], counter-clockwise. One of two vertices is a capsule,
+// Drawing.Points[First:First+Count], counter-clockwise. With two vertices it is a capsule,
 // or a segment if the radius is zero.
 type DrawnPolygon struct {
 	First, Count int
@@ -56,7 +56,7 @@ type DrawnLine struct {
 	Color  Color
 }
 
-// DrawnLabel is Drawing.Text[First:First+Count], to be written at a point.
+// DrawnLabel is the text Drawing.Text[First:First+Count] at a point.
 type DrawnLabel struct {
 	At           [2]float32
 	First, Count int
@@ -66,30 +66,30 @@ type DrawnLabel struct {
 // DrawnBox is a box along the axes.
 type DrawnBox struct{ Min, Max [2]float32 }
 
-// Empty reports whether nothing is in b.
+// Empty reports whether b contains no point.
 func (b DrawnBox) Empty() bool { return !(b.Min[0] <= b.Max[0] && b.Min[1] <= b.Max[1]) }
 
-// DrawOptions says what AppendDraw draws beside the shapes. Lengths are in metres.
+// DrawOptions selects what AppendDraw draws in addition to the shapes. Lengths are in metres.
 type DrawOptions struct {
 	// Boxes draws the box along the axes around each shape.
 	Boxes bool
 	// Contacts draws the points at which solid shapes touch, as circles, and the
 	// normals there, from the shape of the lower index to the other.
 	Contacts bool
-	// Impulses draws what held these points in the last sub-step, along normal and
-	// tangent, as the other shape got it.
+	// Impulses draws the impulses at these points in the last sub-step, along normal and
+	// tangent, as they acted on the other shape.
 	Impulses bool
 	// Centers draws a cross at the centre of mass of each body that is not static.
 	Centers bool
-	// Velocities draws those of the centres of mass.
+	// Velocities draws the velocities of the centres of mass.
 	Velocities bool
 	// Indices labels bodies with Body.Index.
 	Indices bool
-	// Joints draws the points of each joint, a line between them, and lines from the centres of
-	// mass of the bodies to these. A mouse joint is drawn from its target.
+	// Joints draws a line between the points of each joint, and lines from the centres of
+	// mass of the bodies to these points. A mouse joint begins at its target.
 	Joints bool
 
-	// Size is that of marks: normals, crosses and points. 0: 0.1.
+	// Size is the size of marks: normals, crosses and points. 0: 0.1.
 	Size float32
 	// ImpulseScale is the length of an impulse of 1 N·s. 0: 0.1.
 	ImpulseScale float32
@@ -121,15 +121,15 @@ func (d *Drawing) Reset() {
 	d.Extent, d.Focus = DrawnBox{}, DrawnBox{}
 }
 
-// AppendDraw adds a picture of the world as it is now to dst: shapes, ascending, and then
-// what o asks for. It does not change the world and allocates nothing once dst has the room.
-// A body whose place is not finite is left out. Errors are those of DrawOptions.Validate,
-// and ErrUnsupported with another engine; dst is then as it was.
+// AppendDraw adds a picture of the present state of the world to dst: shapes, in ascending order, and then
+// what o selects. It does not change the world and allocates nothing once dst has enough capacity.
+// It leaves out bodies whose pose is not finite. Errors are those of DrawOptions.Validate,
+// and ErrUnsupported with another engine; dst is then unchanged.
 func (w *World) AppendDraw(dst *Drawing, o DrawOptions) error {
 	if err := o.Validate(); err != nil {
 		return err
 	}
-	if err := w.mustSolve(); err != nil {
+	if err := w.engine.require(); err != nil {
 		return err
 	}
 	o.fill()
@@ -154,30 +154,77 @@ func (w *World) AppendDraw(dst *Drawing, o DrawOptions) error {
 	return nil
 }
 
-// pen draws.
+// pen draws a world into a Drawing.
 type pen struct {
 	s *solver
 	d *Drawing
 	o *DrawOptions
 }
 
-// placed reports whether it can be told where a body is.
+// placed reports whether the pose of a body is finite.
 func (p *pen) placed(i int) bool {
 	c := p.s.cols
 	return fault.Finite(c.X[i]) && fault.Finite(c.Y[i]) && fault.Finite(c.Cos[i]) && fault.Finite(c.Sin[i])
-}
-
-// at returns where a point in body coordinates is.
-func (p *pen) at(body int, v rigid.Vec) [2]float32 {
-	x, y := p.s.turned(body, v.X, v.Y)
-	return [2]float32{p.s.cols.X[body] + x, p.s.cols.Y[body] + y}
 }
 
 func (p *pen) line(p1, p2 [2]float32, color Color) {
 	p.d.Lines = append(p.d.Lines, DrawnLine{p1, p2, color})
 }
 
-// ray is a line from a point along a vector.
-func (p *pen) ray(from [2]float32, x, y float32, color Color) {
+// vector draws a line from a point along a vector.
+func (p *pen) vector(from [2]float32, x, y float32, color Color) {
 	p.line(from, [2]float32{from[0] + x, from[1] + y}, color)
+}
+
+// Color is a colour as 0xRRGGBB.
+type Color uint32
+
+// The colours of AppendDraw. They are neither light nor dark: each is visible on
+// white and on black.
+const (
+	ColorStatic    Color = 0x4f8f5f
+	ColorKinematic Color = 0x9a6ad8
+	ColorDynamic   Color = 0x2f80e0
+	ColorBullet    Color = 0xd9641c
+	ColorAsleep    Color = 0x7d8590
+	ColorSensor    Color = 0xa8800f
+	ColorDisabled  Color = 0xc0504d
+
+	ColorBox      Color = 0x8f7f6f
+	ColorContact  Color = 0xd23f7f
+	ColorImpulse  Color = 0xe0482f
+	ColorFriction Color = 0xb07a00
+	ColorCenter   Color = 0x00958c
+	ColorVelocity Color = 0x1d93a8
+	ColorLabel    Color = 0x7a7a7a
+	ColorJoint    Color = 0xc05ad0
+)
+
+// joints draws the joints in ascending order: a line from the point on one body to that on the
+// other, and from each point to the centre of mass of its body, unless that is static.
+func (p *pen) joints() {
+	s := p.s
+	for i := range s.joints.rows {
+		r := &s.joints.rows[i]
+		if r.kind == 0 {
+			continue
+		}
+		a, b := int(s.jointTable.body[2*i]), int(s.jointTable.body[2*i+1])
+		if !p.placed(a) || !p.placed(b) {
+			continue
+		}
+		onA, onB := s.jointAnchors(i)
+		if JointKind(r.kind) != MouseJoint {
+			p.arm(a, onA)
+		}
+		p.line(onA, onB, ColorJoint)
+		p.arm(b, onB)
+	}
+}
+
+// arm draws a line from the centre of mass of a body to a point of a joint.
+func (p *pen) arm(body int, at [2]float32) {
+	if p.s.cols.Type[body] != StaticBody {
+		p.line(p.s.centreOfMass(body), at, ColorJoint)
+	}
 }

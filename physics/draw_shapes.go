@@ -3,11 +3,9 @@ package physics
 import (
 	"math"
 	"strconv"
-
-	"github.com/evertick/evertick/native/rigid"
 )
 
-// shape draws shape i, if there is one, in the colour of its body.
+// shape draws shape i, if it exists, in the colour of its body.
 func (p *pen) shape(i int) {
 	t := &p.s.shapes
 	r := &t.local[i]
@@ -21,7 +19,7 @@ func (p *pen) shape(i int) {
 	}
 	d, first := p.d, len(p.d.Points)
 	for _, v := range r.Vertices[:r.Count] {
-		d.Points = append(d.Points, p.at(body, v))
+		d.Points = append(d.Points, p.s.worldPoint(body, v.X, v.Y))
 	}
 	box := emptyBox
 	for _, v := range d.Points[first:] {
@@ -50,7 +48,7 @@ func (p *pen) box(b DrawnBox) {
 	}
 }
 
-// color returns that of the shapes of a body.
+// color returns the colour of the shapes of a body.
 func (p *pen) color(body int) Color {
 	c := p.s.cols
 	flags := c.Flags[body]
@@ -69,10 +67,10 @@ func (p *pen) color(body int) Color {
 	return ColorDynamic
 }
 
-// body draws what o asks for of a body.
+// body draws what o selects for a body.
 func (p *pen) body(i int) {
 	c, d, o := p.s.cols, p.d, p.o
-	centre := p.centre(i)
+	centre := p.s.centreOfMass(i)
 	if c.Type[i] != StaticBody {
 		if o.Centers {
 			half := o.Size / 2
@@ -81,7 +79,7 @@ func (p *pen) body(i int) {
 			p.line([2]float32{centre[0] + y, centre[1] - x}, [2]float32{centre[0] - y, centre[1] + x}, ColorCenter)
 		}
 		if o.Velocities {
-			p.ray(centre, float32(c.VX[i]*o.VelocityScale), float32(c.VY[i]*o.VelocityScale), ColorVelocity)
+			p.vector(centre, float32(c.VX[i]*o.VelocityScale), float32(c.VY[i]*o.VelocityScale), ColorVelocity)
 		}
 	}
 	if o.Indices {
@@ -91,18 +89,12 @@ func (p *pen) body(i int) {
 	}
 }
 
-// centre returns where the centre of mass of a body is.
-func (p *pen) centre(i int) [2]float32 {
-	c := p.s.cols
-	return p.at(i, rigid.Vec{X: c.CentreX[i], Y: c.CentreY[i]})
-}
-
 var (
 	infinity = float32(math.Inf(1))
 	emptyBox = DrawnBox{[2]float32{infinity, infinity}, [2]float32{-infinity, -infinity}}
 )
 
-// reach makes the box hold all within radius of a point.
+// reach extends the box by all points within radius of a point.
 func (b *DrawnBox) reach(v [2]float32, radius float32) {
 	for k := range v {
 		b.Min[k] = min(b.Min[k], v[k]-radius)

@@ -18,14 +18,14 @@ var everything = physics.DrawOptions{
 }
 
 // picture is what AppendDraw adds to nothing.
-func (r rig) picture(o physics.DrawOptions) (d physics.Drawing) {
+func (r fixture) picture(o physics.DrawOptions) (d physics.Drawing) {
 	r.Helper()
 	r.no(r.w.AppendDraw(&d, o))
 	return d
 }
 
 func TestDrawnShapes(t *testing.T) {
-	r := newRig(t, 0)
+	r := newFixture(t, 0)
 	b := r.dynamic(10, 20, turned(math.Pi/2))
 	r.circle(b, plain, 0.5)
 	r.capsule(b, plain, -1, 0, 1, 0, 0.25)
@@ -58,7 +58,7 @@ func TestDrawnShapes(t *testing.T) {
 }
 
 func TestDrawnColors(t *testing.T) {
-	r := newRig(t, 0)
+	r := newFixture(t, 0)
 	still, moved := r.body(physics.StaticBody, 0, 0), r.body(physics.KinematicBody, 5, 0)
 	free, out := r.dynamic(10, 0), r.dynamic(15, 0)
 	fast := r.dynamic(20, 0, func(d *physics.BodyDef) { d.Bullet = true })
@@ -113,7 +113,7 @@ func TestColorsAreSeenOnLightAndDark(t *testing.T) {
 
 // A box of 4 kg rests on a floor, and gets in a sub-step what gravity takes in it.
 func TestDrawnContacts(t *testing.T) {
-	r := newRig(t, -10)
+	r := newFixture(t, -10)
 	r.floor(plain)
 	r.box(r.dynamic(0, 1), plain, 1, 1)
 	r.seconds(2)
@@ -138,7 +138,7 @@ func TestDrawnContacts(t *testing.T) {
 
 // What sleeps is drawn in another colour, and with what its contacts carry.
 func TestDrawnSleep(t *testing.T) {
-	r := rig{t, newWorld(t, physics.Config{Gravity: [2]float32{0, -10}})}
+	r := fixture{t, newWorld(t, physics.Config{Gravity: [2]float32{0, -10}})}
 	r.floor(plain)
 	b := r.body(physics.DynamicBody, 0, 0.5, func(d *physics.BodyDef) { d.DisableSleep = false })
 	r.box(b, plain, 0.5, 0.5)
@@ -153,7 +153,7 @@ func TestDrawnSleep(t *testing.T) {
 }
 
 func TestDrawnMarks(t *testing.T) {
-	r := newRig(t, 0)
+	r := newFixture(t, 0)
 	r.circle(r.body(physics.StaticBody, 0, 9), plain, 1)
 	b := r.dynamic(3, 0, moving(2, 0, 0))
 	r.circle(b, plain, 1)
@@ -175,7 +175,7 @@ func TestDrawnMarks(t *testing.T) {
 }
 
 func TestDrawnJoints(t *testing.T) {
-	r := newRig(t, 0)
+	r := newFixture(t, 0)
 	post, ball := r.body(physics.StaticBody, 1, 1), r.dynamic(5, 1)
 	r.circle(ball, plain, 0.5)
 	d := physics.DistanceJointDef{Length: 2}
@@ -198,8 +198,8 @@ func TestDrawnJoints(t *testing.T) {
 }
 
 // mixture is a world of everything, in motion.
-func mixture(t testing.TB) rig {
-	r := newRig(t, -10)
+func mixture(t testing.TB) fixture {
+	r := newFixture(t, -10)
 	r.floor(plain)
 	for i := range 40 {
 		b := r.dynamic(float32(i%7), 0.5+float32(i/7), turned(float64(i)))
@@ -229,7 +229,7 @@ func TestDrawingIsOfTheStateAlone(t *testing.T) {
 	}
 	snapshot, err := r.w.Snapshot(nil)
 	r.no(err)
-	other := newRig(t, 0)
+	other := newFixture(t, 0)
 	r.no(other.w.Restore(snapshot))
 	if !reflect.DeepEqual(public(d), public(other.picture(everything))) {
 		t.Error("a restored world is drawn in another way")
@@ -259,7 +259,7 @@ func TestDrawingAllocatesNothing(t *testing.T) {
 }
 
 func TestDrawingLeavesOutWhatIsNowhere(t *testing.T) {
-	r := newRig(t, -10)
+	r := newFixture(t, -10)
 	r.floor(plain)
 	for i := range 3 {
 		r.box(r.dynamic(float32(i), 0.5), plain, 0.5, 0.5)
@@ -308,7 +308,7 @@ func TestDrawingRefuses(t *testing.T) {
 			t.Errorf("%+v: %v", c.o, err)
 		}
 	}
-	other := newRig(t, 0, box2d.NewEngine(box2d.Options{}))
+	other := newFixture(t, 0, box2d.NewEngine(box2d.Options{}))
 	if err := other.w.AppendDraw(&d, everything); !errors.Is(err, physics.ErrUnsupported) {
 		t.Errorf("another engine: %v", err)
 	}

@@ -5,12 +5,11 @@ import (
 	"slices"
 )
 
-// Events are what happened in a step, as World.Events returns them. Each list is
-// ascending in the indices of its shapes, bodies, or joints; what touches is told by the lower
-// shape first.
+// Events are the events of a step: see World.Events. Each list is in ascending order of the indices of its shapes,
+// bodies, or joints; of two shapes that touch the lower one comes first.
 type Events struct {
-	// Begin and End are contacts of solid shapes that began and ended to touch. The ends
-	// of those that were destroyed come first, ascending by themselves; their handles are
+	// Begin and End are contacts of solid shapes that began and ended to touch. In End those with
+	// destroyed shapes come first, in an ascending order of their own; their handles are
 	// stale.
 	Begin, End []Touch
 	// SensorBegin and SensorEnd are overlaps of sensors that began and ended.
@@ -19,13 +18,13 @@ type Events struct {
 	Hit []Hit
 	// Moved are the indices of the bodies whose position or angle has changed.
 	Moved []uint32
-	// Disabled are the bodies that were taken out of the world since a value of theirs was
+	// Disabled are the bodies that were disabled because one of their values was
 	// not finite.
 	Disabled []Disabled
-	// Broken are the joints that bore more than they can; they are destroyed.
+	// Broken are the joints whose load was too great; they are destroyed.
 	Broken []Broken
-	// Slept are the indices of the bodies that fell asleep at the end of the step, or by a call since then,
-	// and Woke of those that woke in the step, or by a call since the step before.
+	// Slept are the indices of the bodies that fell asleep at the end of the step, or by a call after it.
+	// Woke are those of the bodies that woke in the step, or by a call since the previous step.
 	Slept, Woke []uint32
 }
 
@@ -40,39 +39,34 @@ type Hit struct {
 	A, B   Shape
 	Point  [2]float32 // between the two surfaces, in metres
 	Normal [2]float32 // from A to B
-	Speed  float32    // at which they approached, in m/s
+	Speed  float32    // of approach, in m/s
 }
 
-// Disabled is a body that was disabled since it had a value that is not finite, or 2^63
-// and more: see World.Enable.
+// Disabled is a body that was disabled because it had a value that is not finite, or 2^63
+// or more: see World.Enable.
 type Disabled struct {
 	Body   Body
-	Tick   uint64  // number of steps that the world had done before
-	Column string  // of Columns; the first of several
-	Value  float32 // that was there; of any NaN one and the same
+	Tick   uint64  // number of steps before this one
+	Column string  // of Columns; the first one with such a value
+	Value  float32 // the value found; every NaN is stored as the same NaN
 }
 
-// Broken is a joint that was destroyed since its load in the last sub-step was above
+// Broken is a joint that was destroyed because its load in the last sub-step exceeded
 // JointDef.BreakForce or BreakTorque. Its handle is stale.
 type Broken struct {
 	Joint  Joint
 	A, B   Body
 	Force  [2]float32 // on body B in N
 	Torque float32    // on body B in N·m
-	Tick   uint64     // number of steps that the world had done before
+	Tick   uint64     // number of steps before this one
 }
 
 // DefaultHitSpeed is Tuning.HitSpeed of a world whose tuning leaves it zero, in m/s.
 const DefaultHitSpeed = 1
 
-// Events returns what happened in the last step. The slices are the world's own and
-// good until the next step. An engine other than the default one reports none.
-func (w *World) Events() *Events {
-	if w.solver == nil {
-		return &Events{}
-	}
-	return &w.solver.events
-}
+// Events returns the events of the last step. The slices belong to the world and are
+// valid until the next step. Another engine reports none.
+func (w *World) Events() *Events { return &w.solver.events }
 
 func (e *Events) clear() {
 	*e = Events{e.Begin[:0], e.End[:0], e.SensorBegin[:0], e.SensorEnd[:0], e.Hit[:0], e.Moved[:0], e.Disabled[:0], e.Broken[:0],
@@ -80,57 +74,57 @@ func (e *Events) clear() {
 }
 
 func (e *Events) begin(generation []uint32, a, b, flags uint32) {
-	add(&e.Begin, &e.SensorBegin, generation, a, b, flags)
+	appendTouch(&e.Begin, &e.SensorBegin, generation, a, b, flags)
 }
 
 func (e *Events) end(generation []uint32, a, b, flags uint32) {
-	add(&e.End, &e.SensorEnd, generation, a, b, flags)
+	appendTouch(&e.End, &e.SensorEnd, generation, a, b, flags)
 }
 
-// add adds a contact with these flags to one of two lists.
-func add(touches *[]Touch, sensed *[]Sensed, generation []uint32, a, b, flags uint32) {
-	if flags&passing != 0 {
+// appendTouch adds a contact with these flags to one of two lists.
+func appendTouch(touches *[]Touch, sensed *[]Sensed, generation []uint32, a, b, flags uint32) {
+	if flags&passThrough != 0 {
 		return
 	}
 	ha, hb := Shape{a, generation[a]}, Shape{b, generation[b]}
 	switch {
 	case flags&sensorA != 0:
-		appendRoomy(sensed, Sensed{ha, hb})
+		appendEvent(sensed, Sensed{ha, hb})
 	case flags&sensorB != 0:
-		appendRoomy(sensed, Sensed{hb, ha})
+		appendEvent(sensed, Sensed{hb, ha})
 	default:
-		appendRoomy(touches, Touch{ha, hb})
+		appendEvent(touches, Touch{ha, hb})
 	}
 }
 
-// usualEvents is more than happens in most steps. A list has room for as many from its first event on,
-// so that it does not ask for memory each time that more happens than ever before.
+// usualEvents is more than the number of events in most steps. A list has this capacity from its first event on,
+// so that it does not grow in small steps.
 const usualEvents = 64
 
-func appendRoomy[T any](list *[]T, event T) {
+func appendEvent[T any](list *[]T, event T) {
 	if cap(*list) == 0 {
 		*list = make([]T, 0, usualEvents)
 	}
 	*list = append(*list, event)
 }
 
-// sort puts what was disabled before and after the step in one order, and what woke before
+// sort sorts the bodies that were disabled before and after the step, and those that woke before
 // and in it.
 func (e *Events) sort() {
 	slices.Sort(e.Woke)
-	e.Woke = slices.Compact(e.Woke) // who was woken and put to sleep by calls may wake again
+	e.Woke = slices.Compact(e.Woke) // a body that calls woke and put to sleep may wake again
 	slices.SortFunc(e.Disabled, func(a, b Disabled) int { return cmp.Compare(a.Body.index, b.Body.index) })
 }
 
-// hit tells of contact i.
+// hit reports contact i.
 func (e *Events) hit(s *solver, i int) {
 	c, m := &s.contacts[i], &s.manifolds[i]
 	body := s.shapes.filters.Body[c.A]
 	p, st := m.Points[0].AnchorA, &s.sys.States[body] // the anchor is from before the step
-	appendRoomy(&e.Hit, Hit{
-		A: Shape{c.A, s.seen[c.A]}, B: Shape{c.B, s.seen[c.B]},
-		Point:  oneNaN2((s.centre.X[body]-st.DX)+p.X, (s.centre.Y[body]-st.DY)+p.Y),
-		Normal: oneNaN2(m.Normal.X, m.Normal.Y),
+	appendEvent(&e.Hit, Hit{
+		A: Shape{c.A, s.lastGenerations[c.A]}, B: Shape{c.B, s.lastGenerations[c.B]},
+		Point:  canonicalNaN2((s.centre.X[body]-st.DX)+p.X, (s.centre.Y[body]-st.DY)+p.Y),
+		Normal: canonicalNaN2(m.Normal.X, m.Normal.Y),
 		Speed:  s.sys.Hits[i].Speed,
 	})
 }

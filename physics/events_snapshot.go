@@ -7,9 +7,9 @@ import (
 	"github.com/evertick/evertick/internal/wire"
 )
 
-// The events of a step are, all little-endian, a uint32 length of each list of Events, in
-// the order of its fields, and the elements of all lists: handles as Bits has them, numbers as
-// they are, and the name of a column as its number in a snapshot.
+// The encoded events of a step are, all little-endian, a uint32 length of each list of Events, in
+// the order of its fields, and then the elements of all lists: handles as their Bits,
+// numbers, and the name of a column as its number in a snapshot.
 const eventLists = 10
 
 // eventBytes is the size of an element of each list.
@@ -20,8 +20,8 @@ func (e *Events) lengths() [eventLists]int {
 		len(e.Disabled), len(e.Broken), len(e.Slept), len(e.Woke)}
 }
 
-// AppendEvents appends the events of the last step to dst, for who keeps them together with
-// a Snapshot: see PrepareEvents. Of another engine there are none.
+// AppendEvents appends the events of the last step to dst, to be stored together with
+// a Snapshot: see PrepareEvents. Another engine has none.
 func (w *World) AppendEvents(dst []byte) []byte {
 	e := w.Events()
 	for _, n := range e.lengths() {
@@ -68,11 +68,11 @@ func (w *World) columnNumber(name string) byte {
 	return math.MaxUint8
 }
 
-// PrepareEvents adds to what Prepare has prepared the events of AppendEvents, which are there
-// after Commit: without, there are none until the next step. Data that is truncated or
-// contradicts itself is ErrCorrupt, and adds nothing; it has no checksum of its own.
+// PrepareEvents adds the events of AppendEvents to the result of Prepare: World.Events returns them
+// after Commit. Without it there are none until the next step. Data that is truncated or
+// inconsistent is ErrCorrupt, and adds nothing; it has no checksum of its own.
 func (w *World) PrepareEvents(data []byte) error {
-	if w.incoming == nil || !w.incoming.prepared {
+	if w.prepared == nil || !w.prepared.prepared {
 		panic("physics: PrepareEvents without Prepare")
 	}
 	r := wire.NewReader(data)
@@ -97,7 +97,7 @@ func (w *World) PrepareEvents(data []byte) error {
 			*list = append(*list, r.U32())
 		}
 	}
-	e := &w.incoming.events
+	e := &w.prepared.events
 	e.clear()
 	for _, list := range [...]*[]Touch{&e.Begin, &e.End} {
 		for range next() {
@@ -130,6 +130,6 @@ func (w *World) PrepareEvents(data []byte) error {
 	}
 	rows(&e.Slept)
 	rows(&e.Woke)
-	w.incoming.hasEvents = true
+	w.prepared.hasEvents = true
 	return nil
 }

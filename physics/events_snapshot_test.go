@@ -81,7 +81,7 @@ func eventful(t *testing.T) *physics.World {
 	a, b := disc(0, false), disc(0.98, false)
 	disc(10, true)
 	disc(10.2, false)
-	wild := disc(20, false)
+	randomWorld := disc(20, false)
 	c, d := disc(30, false), disc(34, false)
 	sleeper := disc(40, false)
 	rod := physics.DefaultDistanceJointDef()
@@ -97,7 +97,7 @@ func eventful(t *testing.T) *physics.World {
 			t.Fatal(err)
 		}
 	}
-	w.Columns().VX[wild.Index()] = float32(math.Inf(1))
+	w.Columns().VX[randomWorld.Index()] = float32(math.Inf(1))
 	if err := errors.Join(w.Step(1.0/60), w.SetAwake(sleeper, false)); err != nil {
 		t.Fatal(err)
 	}

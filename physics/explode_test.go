@@ -17,17 +17,17 @@ func TestExplode(t *testing.T) {
 	bang := physics.ExplosionDef{Radius: 100, ImpulsePerLength: 3, Mask: anything}
 	for name, c := range map[string]struct {
 		def  physics.ExplosionDef
-		make func(r rig, b physics.Body)
+		make func(r fixture, b physics.Body)
 		want float64 // impulse
 	}{
-		"box":     {bang, func(r rig, b physics.Body) { r.box(b, plain, 0.2, 0.3) }, 3 * 0.6},
-		"disc":    {bang, func(r rig, b physics.Body) { r.circle(b, plain, 0.4) }, 3 * math.Pi / 2 * 0.4},
-		"fading":  {physics.ExplosionDef{Radius: 10, Falloff: 19.6, ImpulsePerLength: 3, Mask: 1}, func(r rig, b physics.Body) { r.box(b, plain, 0.2, 0.3) }, 3 * 0.3},
-		"drawn":   {physics.ExplosionDef{Radius: 100, ImpulsePerLength: -3, Mask: 1}, func(r rig, b physics.Body) { r.circle(b, plain, 0.4) }, -3 * math.Pi / 2 * 0.4},
-		"too far": {physics.ExplosionDef{Radius: 10, Falloff: 5, ImpulsePerLength: 3, Mask: 1}, func(r rig, b physics.Body) { r.box(b, plain, 0.2, 0.3) }, 0},
-		"masked":  {physics.ExplosionDef{Radius: 100, ImpulsePerLength: 3, Mask: 2}, func(r rig, b physics.Body) { r.box(b, plain, 0.2, 0.3) }, 0},
+		"box":     {bang, func(r fixture, b physics.Body) { r.box(b, plain, 0.2, 0.3) }, 3 * 0.6},
+		"disc":    {bang, func(r fixture, b physics.Body) { r.circle(b, plain, 0.4) }, 3 * math.Pi / 2 * 0.4},
+		"fading":  {physics.ExplosionDef{Radius: 10, Falloff: 19.6, ImpulsePerLength: 3, Mask: 1}, func(r fixture, b physics.Body) { r.box(b, plain, 0.2, 0.3) }, 3 * 0.3},
+		"drawn":   {physics.ExplosionDef{Radius: 100, ImpulsePerLength: -3, Mask: 1}, func(r fixture, b physics.Body) { r.circle(b, plain, 0.4) }, -3 * math.Pi / 2 * 0.4},
+		"too far": {physics.ExplosionDef{Radius: 10, Falloff: 5, ImpulsePerLength: 3, Mask: 1}, func(r fixture, b physics.Body) { r.box(b, plain, 0.2, 0.3) }, 0},
+		"masked":  {physics.ExplosionDef{Radius: 100, ImpulsePerLength: 3, Mask: 2}, func(r fixture, b physics.Body) { r.box(b, plain, 0.2, 0.3) }, 0},
 	} {
-		r := newRig(t, 0)
+		r := newFixture(t, 0)
 		b := r.dynamic(20, 0)
 		c.make(r, b)
 		m, err := r.w.MassData(b)
@@ -47,7 +47,7 @@ func TestExplode(t *testing.T) {
 
 // What is hit off its centre turns; what is static, a sensor, disabled or around the centre feels nothing.
 func TestExplosionReach(t *testing.T) {
-	r := newRig(t, 0)
+	r := newFixture(t, 0)
 	sensor := plain
 	sensor.Sensor = true
 	stick := r.dynamic(0, 3)
@@ -76,7 +76,7 @@ func TestExplosionReach(t *testing.T) {
 
 func TestExplosionErrors(t *testing.T) {
 	nan := float32(math.NaN())
-	r := newRig(t, 0)
+	r := newFixture(t, 0)
 	r.circle(r.dynamic(1, 0), plain, 0.5)
 	hash := r.w.Hash()
 	for field, def := range map[string]physics.ExplosionDef{
@@ -98,7 +98,7 @@ func TestExplosionErrors(t *testing.T) {
 
 // Commands of pairs do what the calls do, and are refused whole.
 func TestPairCommands(t *testing.T) {
-	r := newRig(t, 0)
+	r := newFixture(t, 0)
 	a := r.dynamic(0, 0)
 	r.circle(a, plain, 0.5)
 	list := r.w.NewCommands()

@@ -10,13 +10,13 @@ import (
 )
 
 // sameFor runs a scene on every level with several numbers of workers, and in what is restored in its middle.
-func sameFor(t *testing.T, ticks int, c physics.Config, lay func(r rig), stir func(r rig, tick int)) {
+func sameFor(t *testing.T, ticks int, c physics.Config, lay func(r fixture), stir func(r fixture, tick int)) {
 	t.Helper()
 	var want []uint64
 	for _, level := range native.Levels() {
 		for _, workers := range []int{1, 3} {
 			c.Level, c.Workers = level, workers
-			r := rig{t, newWorld(t, c)}
+			r := fixture{t, newWorld(t, c)}
 			lay(r)
 			for tick := range ticks {
 				if workers == 3 && tick%7 == 5 {
@@ -58,7 +58,7 @@ func sound(t testing.TB, w *physics.World, tick int) {
 // Two thousand joints hold one body: all but a few are beyond the colours.
 func TestManyJointsOnOneBody(t *testing.T) {
 	const n = 2000
-	lay := func(r rig) {
+	lay := func(r fixture) {
 		hub := r.dynamic(0, 0)
 		r.circle(hub, plain, 2)
 		for i := range n {
@@ -76,7 +76,7 @@ func TestManyJointsOnOneBody(t *testing.T) {
 			r.join(r.w.CreateDistanceJoint(d))
 		}
 	}
-	sameFor(t, 12, physics.Config{Capacity: n + 1, Gravity: [2]float32{0, -10}}, lay, func(r rig, tick int) {
+	sameFor(t, 12, physics.Config{Capacity: n + 1, Gravity: [2]float32{0, -10}}, lay, func(r fixture, tick int) {
 		if tick == 4 {
 			b, _ := r.w.BodyAt(7)
 			r.no(r.w.SetTransform(b, [2]float32{5, 5}, 1))
@@ -96,7 +96,7 @@ func TestLongChainUnderMany(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes long")
 	}
-	lay := func(r rig) {
+	lay := func(r fixture) {
 		d := physics.ChainDef{Shape: plain}
 		for i := range 1000 {
 			d.Points = append(d.Points, [2]float32{250 - float32(i)/2, float32(math.Sin(float64(i) / 5))})
@@ -114,7 +114,7 @@ func TestLongChainUnderMany(t *testing.T) {
 			}
 		}
 	}
-	sameFor(t, 60, physics.Config{Capacity: 301, Gravity: [2]float32{0, -10}}, lay, func(r rig, tick int) {
+	sameFor(t, 60, physics.Config{Capacity: 301, Gravity: [2]float32{0, -10}}, lay, func(r fixture, tick int) {
 		if tick == 50 {
 			b, _ := r.w.BodyAt(0)
 			r.no(r.w.DestroyBody(b))
@@ -124,7 +124,7 @@ func TestLongChainUnderMany(t *testing.T) {
 
 // Islands come together and part while commands take their members.
 func TestIslandsWhoseMembersGo(t *testing.T) {
-	lay := func(r rig) {
+	lay := func(r fixture) {
 		r.box(r.body(physics.StaticBody, 0, -1), plain, 60, 1)
 		for i := range 20 {
 			for k := range 4 {
@@ -132,7 +132,7 @@ func TestIslandsWhoseMembersGo(t *testing.T) {
 			}
 		}
 	}
-	sameFor(t, 200, physics.Config{Capacity: 200, Gravity: [2]float32{0, -10}}, lay, func(r rig, tick int) {
+	sameFor(t, 200, physics.Config{Capacity: 200, Gravity: [2]float32{0, -10}}, lay, func(r fixture, tick int) {
 		if tick < 60 || tick%3 != 0 {
 			return
 		}

@@ -8,48 +8,47 @@ import (
 	"github.com/evertick/evertick/internal/wire"
 )
 
-// IgnorePair lets the shapes of two bodies pass through each other, whatever their filters
-// say, until UnignorePair, or until one of the bodies is destroyed: sensors of the one do not see the
-// other either. What touches then ends to touch in the next step, with its End events. It does nothing
-// to a pair that is ignored. Errors: ErrStale; ErrRange if the two are one; and ErrUnsupported
-// from another engine.
+// IgnorePair lets the shapes of two bodies pass through each other, regardless of their filters, until UnignorePair,
+// or until one of the bodies is destroyed. Sensors of one do not detect the other either. Contacts between them end
+// in the next step, with End events. It has no effect on a pair that is already ignored. Errors: ErrStale; ErrRange
+// if a equals b; and ErrUnsupported from another engine.
 func (w *World) IgnorePair(a, b Body) error {
 	key, err := w.pairOf("physics: IgnorePair: b", a, b)
 	if err == nil {
-		w.solver.pairTable.ignore(key)
-		w.solver.equipBoth(a, b)
+		w.solver.ignoredPairs.ignore(key)
+		w.solver.wakeBothUnlessNew(a, b)
 	}
 	return err
 }
 
-// UnignorePair ends what IgnorePair began. It does nothing to a pair that is not ignored. Errors are
+// UnignorePair reverses IgnorePair. It has no effect on a pair that is not ignored. Errors are
 // those of IgnorePair.
 func (w *World) UnignorePair(a, b Body) error {
 	key, err := w.pairOf("physics: UnignorePair: b", a, b)
 	if err == nil {
-		w.solver.pairTable.unignore(key)
-		w.solver.equipBoth(a, b)
+		w.solver.ignoredPairs.unignore(key)
+		w.solver.wakeBothUnlessNew(a, b)
 	}
 	return err
 }
 
-// PairIgnored reports whether IgnorePair was called for two bodies, in either order. Errors are those
+// PairIgnored reports whether two bodies, in either order, are an ignored pair. Errors are those
 // of IgnorePair.
 func (w *World) PairIgnored(a, b Body) (bool, error) {
 	key, err := w.pairOf("physics: PairIgnored: b", a, b)
 	if err != nil {
 		return false, err
 	}
-	_, ok := slices.BinarySearch(w.solver.pairTable.keys, key)
+	_, ok := slices.BinarySearch(w.solver.ignoredPairs.keys, key)
 	return ok, nil
 }
 
 func (w *World) pairOf(field string, a, b Body) (uint64, error) {
-	i, err := w.solved(a)
+	i, err := w.solverRow(a)
 	if err != nil {
 		return 0, err
 	}
-	k, err := w.solved(b)
+	k, err := w.solverRow(b)
 	if err != nil {
 		return 0, err
 	}
@@ -59,57 +58,57 @@ func (w *World) pairOf(field string, a, b Body) (uint64, error) {
 	return pairKey(i, k), nil
 }
 
-// pairKey orders pairs of bodies by the lower one, then by the other one.
+// pairKey packs a pair of bodies, the lower index in the upper half.
 func pairKey(a, b int) uint64 { return uint64(min(a, b))<<32 | uint64(max(a, b)) }
 
-// pairTable holds the pairs of bodies that pass through each other.
-type pairTable struct {
-	keys []uint64 // keys, ascending
-	of   []uint32 // by body: in how many of them it is; nil before there is one
-	room int      // bodies
+// ignoredPairs is the set of pairs of bodies that pass through each other.
+type ignoredPairs struct {
+	keys   []uint64 // of pairKey, ascending
+	counts []uint32 // by body: number of its pairs; nil until there is a pair
+	bodies int      // capacity of the world
 }
 
-func (t *pairTable) empty() bool { return len(t.keys) == 0 }
+func (t *ignoredPairs) empty() bool { return len(t.keys) == 0 }
 
-// ignored reports whether two shapes pass through each other as their bodies do.
-func (s *solver) ignored(a, b uint32) bool {
-	t := &s.pairTable
+// pairIgnored reports whether the bodies of two shapes are an ignored pair.
+func (s *solver) pairIgnored(a, b uint32) bool {
+	t := &s.ignoredPairs
 	if t.empty() {
 		return false
 	}
 	x, y := s.shapes.filters.Body[a], s.shapes.filters.Body[b]
-	if t.of[x] == 0 || t.of[y] == 0 {
+	if t.counts[x] == 0 || t.counts[y] == 0 {
 		return false
 	}
 	_, ok := slices.BinarySearch(t.keys, pairKey(int(x), int(y)))
 	return ok
 }
 
-func (t *pairTable) count(key uint64, by uint32) {
-	if t.of == nil {
-		t.of = make([]uint32, t.room)
+func (t *ignoredPairs) count(key uint64, by uint32) {
+	if t.counts == nil {
+		t.counts = make([]uint32, t.bodies)
 	}
-	t.of[key>>32] += by
-	t.of[uint32(key)] += by
+	t.counts[key>>32] += by
+	t.counts[uint32(key)] += by
 }
 
-func (t *pairTable) ignore(key uint64) {
+func (t *ignoredPairs) ignore(key uint64) {
 	if at, ok := slices.BinarySearch(t.keys, key); !ok {
 		t.keys = slices.Insert(t.keys, at, key)
 		t.count(key, 1)
 	}
 }
 
-func (t *pairTable) unignore(key uint64) {
+func (t *ignoredPairs) unignore(key uint64) {
 	if at, ok := slices.BinarySearch(t.keys, key); ok {
 		t.keys = slices.Delete(t.keys, at, at+1)
 		t.count(key, ^uint32(0))
 	}
 }
 
-// drop forgets a body.
-func (t *pairTable) drop(body int) {
-	if t.of == nil || t.of[body] == 0 {
+// removeBody removes the pairs of a body.
+func (t *ignoredPairs) removeBody(body int) {
+	if t.counts == nil || t.counts[body] == 0 {
 		return
 	}
 	t.keys = slices.DeleteFunc(t.keys, func(key uint64) bool {
@@ -121,10 +120,10 @@ func (t *pairTable) drop(body int) {
 	})
 }
 
-// become replaces the table.
-func (t *pairTable) become(keys []uint64) {
+// set replaces all pairs.
+func (t *ignoredPairs) set(keys []uint64) {
 	t.keys = t.keys[:0]
-	clear(t.of)
+	clear(t.counts)
 	for _, key := range keys {
 		t.keys = append(t.keys, key)
 		t.count(key, 1)
@@ -134,15 +133,15 @@ func (t *pairTable) become(keys []uint64) {
 // The frame "pairs": a uint64 for each pair of IgnorePair, the lower body in the upper half,
 // ascending.
 
-func (t *pairTable) encode(e *frame.Encoder) {
+func (t *ignoredPairs) encode(e *frame.Encoder) {
 	e.Open(t.bytes())
 	e.Rows(raw(t.keys), 8)
 	e.Seal()
 }
 
-func (t *pairTable) bytes() int { return 8 * len(t.keys) }
+func (t *ignoredPairs) bytes() int { return 8 * len(t.keys) }
 
-func (im *image) readPairs(b []byte) error {
+func (im *snapshotImage) readPairs(b []byte) error {
 	if len(b)%8 != 0 {
 		return im.Corrupt("length of the pairs", len(b))
 	}
@@ -159,6 +158,6 @@ func (im *image) readPairs(b []byte) error {
 }
 
 // alive reports whether a body of the snapshot lives.
-func (im *image) alive(body uint64) bool {
+func (im *snapshotImage) alive(body uint64) bool {
 	return body < uint64(im.rows) && im.flags()[body]&aliveFlag != 0
 }

@@ -9,7 +9,7 @@ import (
 
 // A pair that is ignored passes, others do not; what touches ends to touch, and begins again.
 func TestIgnorePair(t *testing.T) {
-	r := newRig(t, -10)
+	r := newFixture(t, -10)
 	ground := r.floor(plain)
 	a, b := r.dynamic(0, 0.5), r.dynamic(0, 1.5)
 	r.box(a, plain, 0.5, 0.5)
@@ -50,7 +50,7 @@ func TestIgnorePair(t *testing.T) {
 }
 
 func TestIgnoredPairDiesWithItsBodies(t *testing.T) {
-	r := newRig(t, 0)
+	r := newFixture(t, 0)
 	var bodies []physics.Body
 	for i := range 6 {
 		bodies = append(bodies, r.dynamic(0.1*float32(i), 0))
@@ -76,7 +76,7 @@ func TestIgnoredPairDiesWithItsBodies(t *testing.T) {
 }
 
 func TestIgnorePairErrors(t *testing.T) {
-	r := newRig(t, 0)
+	r := newFixture(t, 0)
 	a, b := r.dynamic(0, 0), r.dynamic(1, 0)
 	r.no(r.w.DestroyBody(b))
 	for name, f := range map[string]func(a, b physics.Body) error{

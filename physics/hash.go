@@ -1,6 +1,12 @@
 package physics
 
-import "github.com/evertick/evertick/internal/statehash"
+import (
+	"strconv"
+	"unsafe"
+
+	"github.com/evertick/evertick/internal/statehash"
+	"github.com/evertick/evertick/native/rigid"
+)
 
 // ColumnHash is the hash of one column of the state.
 type ColumnHash = statehash.Column
@@ -8,8 +14,7 @@ type ColumnHash = statehash.Column
 // hashedColumns is the number of columns that the state hash covers.
 const hashedColumns = 33
 
-// moreColumns is the number of those that are there only in worlds that use what they are
-// about.
+// moreColumns is the number of columns that only some worlds have: those that use the feature.
 const moreColumns = 12
 
 // Hash returns the hash of the state: the column hashes that AppendColumnHashes
@@ -20,13 +25,13 @@ func (w *World) Hash() uint64 {
 }
 
 // AppendColumnHashes appends the hash of each column to dst, so that a
-// divergence names the column: XXH3 (64 bits, seed 0) of the rows [0, Rows) in
-// little-endian order, every NaN replaced by one. The columns of Columns come
-// first, then the generations of the bodies, the shapes, what the solver of this package
-// remembers of the contacts of the last step, and with it their impulses, the
-// gravity, and the number of steps that it has done; and last, in worlds that have had such,
-// those of bodies at rest, joints, chains, ignored pairs, the tuning, and masses that were set. It allocates
-// nothing if dst has room.
+// divergence names the column. A hash is XXH3 (64 bits, seed 0) of the rows [0, Rows) in
+// little-endian order, with every NaN replaced by the same NaN. The columns of Columns come
+// first, then the generations of the bodies, the shapes, and what the solver of this package
+// keeps: the contacts of the last step with their impulses, the
+// gravity, and the number of steps; and last, in worlds that have used them,
+// sleep, joints, chains, ignored pairs, tuning, and masses of SetMassData. It allocates
+// nothing if dst has enough capacity.
 func (w *World) AppendColumnHashes(dst []ColumnHash) []ColumnHash {
 	c, rows := &w.cols, w.Rows()
 	for _, nc := range c.floatColumns() {
@@ -40,15 +45,21 @@ func (w *World) AppendColumnHashes(dst []ColumnHash) []ColumnHash {
 		ColumnHash{Name: "Generation", Hash: statehash.Rows(w.bodies.generation)},
 		ColumnHash{Name: "ShapeBody", Hash: statehash.Rows(w.shapes.body)},
 		ColumnHash{Name: "ShapeDigest", Hash: statehash.Rows(w.shapes.digest)},
-		ColumnHash{Name: "ShapeGeneration", Hash: statehash.Rows(w.shapes.pool.generation)},
+		ColumnHash{Name: "ShapeGeneration", Hash: statehash.Rows(w.shapes.ids.generation)},
 	)
-	if w.solver == nil {
+	if w.engine.require() != nil {
 		return dst
 	}
+	return w.appendSolverHashes(dst)
+}
+
+// appendSolverHashes appends the hashes of contacts, gravity and the number of steps, and then of the
+// columns that only some worlds have.
+func (w *World) appendSolverHashes(dst []ColumnHash) []ColumnHash {
 	s := w.solver
 	dst = append(dst,
 		ColumnHash{Name: "Contact", Hash: hashContacts(s.contacts)},
-		ColumnHash{Name: "ContactGeneration", Hash: statehash.Rows(s.seen)},
+		ColumnHash{Name: "ContactGeneration", Hash: statehash.Rows(s.lastGenerations)},
 		ColumnHash{Name: "Gravity", Hash: statehash.Rows(w.config.Gravity[:])},
 		ColumnHash{Name: "Steps", Hash: s.steps},
 	)
@@ -56,19 +67,19 @@ func (w *World) AppendColumnHashes(dst []ColumnHash) []ColumnHash {
 	if w.joints.used() {
 		dst = append(dst,
 			ColumnHash{Name: "JointBody", Hash: statehash.Rows(w.joints.body)},
-			ColumnHash{Name: "JointGeneration", Hash: statehash.Rows(w.joints.pool.generation)},
+			ColumnHash{Name: "JointGeneration", Hash: statehash.Rows(w.joints.ids.generation)},
 			ColumnHash{Name: "JointDef", Hash: statehash.Rows(words[uint32](s.joints.rows))},
-			ColumnHash{Name: "JointImpulse", Hash: statehash.Rows(words[float32](s.joints.gathered()))},
+			ColumnHash{Name: "JointImpulse", Hash: statehash.Rows(words[float32](s.joints.allImpulses()))},
 		)
 	}
-	if w.chains.pool.high() > 0 {
+	if w.chains.ids.used() > 0 {
 		dst = append(dst,
-			ColumnHash{Name: "ChainGeneration", Hash: statehash.Rows(w.chains.pool.generation)},
+			ColumnHash{Name: "ChainGeneration", Hash: statehash.Rows(w.chains.ids.generation)},
 			ColumnHash{Name: "Chain", Hash: statehash.Rows(w.chains.digest)},
 		)
 	}
-	if len(s.pairTable.keys) > 0 {
-		dst = append(dst, ColumnHash{Name: "IgnoredPair", Hash: statehash.Rows(s.pairTable.keys)})
+	if len(s.ignoredPairs.keys) > 0 {
+		dst = append(dst, ColumnHash{Name: "IgnoredPair", Hash: statehash.Rows(s.ignoredPairs.keys)})
 	}
 	if s.tuning != w.config.tuning() {
 		var numbers [tuningBytes / 4]float32
@@ -77,8 +88,51 @@ func (w *World) AppendColumnHashes(dst []ColumnHash) []ColumnHash {
 		}
 		dst = append(dst, ColumnHash{Name: "Tuning", Hash: statehash.Rows(numbers[:])})
 	}
-	if len(s.masses) > 0 {
-		dst = append(dst, ColumnHash{Name: "MassData", Hash: statehash.Rows(words[float32](s.masses))})
+	if len(s.massOverrides) > 0 {
+		dst = append(dst, ColumnHash{Name: "MassData", Hash: statehash.Rows(words[float32](s.massOverrides))})
 	}
 	return dst
+}
+
+// StageHashes returns hashes of the results of each stage of the last step, in
+// order: pairs, manifolds and matched contacts, the states of the bodies
+// after each sub-step, and the contacts with their new impulses. Where two runs
+// diverge, the first hash that differs names the stage. The list is empty unless
+// Config.StageHashes is set. The slice belongs to the world and is valid until the next step.
+func (w *World) StageHashes() []ColumnHash { return w.solver.stageHashes }
+
+func (s *solver) hashPairs() {
+	if !s.hashStages {
+		return
+	}
+	s.stageHashes = append(s.stageHashes,
+		ColumnHash{Name: "pairs.A", Hash: statehash.Rows(s.pairs.A)},
+		ColumnHash{Name: "pairs.B", Hash: statehash.Rows(s.pairs.B)},
+		ColumnHash{Name: "manifolds", Hash: statehash.Rows(words[float32](s.manifolds))},
+		ColumnHash{Name: "matched", Hash: hashContacts(s.contacts)},
+	)
+}
+
+func (s *solver) hashStates(sub int) {
+	if s.hashStages {
+		s.stageHashes = append(s.stageHashes, ColumnHash{
+			Name: "substep." + strconv.Itoa(sub),
+			Hash: statehash.Rows(words[float32](s.sys.States)),
+		})
+	}
+}
+
+func (s *solver) hashSolved() {
+	if s.hashStages {
+		s.stageHashes = append(s.stageHashes, ColumnHash{Name: "solved", Hash: hashContacts(s.contacts)})
+	}
+}
+
+// hashContacts need not replace NaN: impulses are never NaN.
+func hashContacts(contacts []rigid.Contact) uint64 { return statehash.Rows(words[uint32](contacts)) }
+
+// words returns rows that consist of 32-bit words as a slice of these words.
+func words[W uint32 | float32, T rigid.Contact | rigid.Manifold | rigid.State | jointRow | jointImpulse | massOverride](rows []T) []W {
+	var zero T
+	return unsafe.Slice((*W)(unsafe.Pointer(unsafe.SliceData(rows))), len(rows)*int(unsafe.Sizeof(zero)/4))
 }

@@ -9,22 +9,22 @@ import (
 	"github.com/evertick/evertick/internal/fault"
 )
 
-// Joint is a handle to a joint of one world. The zero value is no joint. A joint dies with
-// either of its bodies.
+// Joint is a handle to a joint of one world. The zero value is no joint. Destroying
+// either of its bodies destroys the joint.
 type Joint struct{ index, generation uint32 }
 
-// Index returns the number of the joint, by which Events.Broken is ordered. It is meaningful
+// Index returns the number of the joint; Events.Broken is in the order of these numbers. It is meaningful
 // while the joint lives.
 func (j Joint) Index() int { return int(j.index) }
 
-// Bits returns the handle as a number, to keep where it must be one: see JointOfBits.
+// Bits returns the handle as a number, for storage: see JointOfBits.
 func (j Joint) Bits() uint64 { return uint64(j.generation)<<32 | uint64(j.index) }
 
-// JointOfBits returns the handle of which Bits returned b. What it names need not live, nor
+// JointOfBits returns the handle whose Bits are b. Its joint need not live, nor
 // ever have lived.
 func JointOfBits(b uint64) Joint { return Joint{uint32(b), uint32(b >> 32)} }
 
-// String returns "joint_<index>.<generation>", or "new joint <n>" of what Commands will
+// String returns "joint_<index>.<generation>", or "new joint <n>" for a joint that Commands will
 // create.
 func (j Joint) String() string {
 	if j.index >= provisional {
@@ -33,7 +33,7 @@ func (j Joint) String() string {
 	return fmt.Sprintf("joint_%d.%d", j.index, j.generation)
 }
 
-// JointKind says what a joint lets two bodies do.
+// JointKind is the kind of a joint: what it lets two bodies do.
 type JointKind uint8
 
 const (
@@ -48,7 +48,7 @@ const (
 	// WheelJoint lets one turn, and slide along an axis of the other: a wheel and its
 	// suspension.
 	WheelJoint
-	// MotorJoint moves one relative to the other, with limited force.
+	// MotorJoint moves one body relative to the other, with limited force.
 	MotorJoint
 	// MouseJoint drags a body to a point of the world.
 	MouseJoint
@@ -61,30 +61,31 @@ func (k JointKind) String() string {
 	return enum.Name([]string{"", "distance", "revolute", "prismatic", "weld", "wheel", "motor", "mouse", "filter"}, k, "JointKind")
 }
 
-// createJoint makes a joint of a definition whose bodies are given beside it.
-func (w *World) createJoint(r jointRow, bodies [2]Body) (Joint, error) {
-	if err := w.canJoin(bodies); err != nil {
+func (w *World) createJoint(def jointFields) (Joint, error) { return w.addJoint(def.joint()) }
+
+func (w *World) addJoint(n newJoint) (Joint, error) {
+	if err := w.canJoin(n.bodies); err != nil {
 		return Joint{}, err
 	}
-	if err := r.validate(bodies); err != nil {
+	if err := n.validate(); err != nil {
 		return Joint{}, err
 	}
-	if err := w.mustSolve(); err != nil {
+	if err := w.engine.require(); err != nil {
 		return Joint{}, err
 	}
 	t := &w.joints
-	i, ok := t.pool.next()
+	i, ok := t.ids.next()
 	if !ok {
 		return Joint{}, fault.Field(ErrCapacity, "physics: JointCount", w.JointCount())
 	}
-	j := t.add(i, bodies[0].Index(), bodies[1].Index(), w.Cap())
-	w.solver.joints.put(i, &r)
-	w.solver.placeJoint(i)
-	w.solver.wakeTied(i)
+	j := t.add(i, n.bodies[0].Index(), n.bodies[1].Index(), w.Cap())
+	w.solver.joints.put(i, &n.row)
+	w.solver.updateJoint(i)
+	w.solver.wakeJointUnlessNew(i)
 	return j, nil
 }
 
-// canJoin is an error unless there are both bodies.
+// canJoin returns an error unless both bodies live.
 func (w *World) canJoin(bodies [2]Body) error {
 	if w.failed != nil {
 		return w.failed
@@ -99,7 +100,7 @@ func (w *World) canJoin(bodies [2]Body) error {
 
 var jointBodyFields = [...]string{"physics: JointDef.BodyA", "physics: JointDef.BodyB"}
 
-// DestroyJoint ends a joint. Errors: ErrStale.
+// DestroyJoint destroys a joint. Errors: ErrStale.
 func (w *World) DestroyJoint(j Joint) error {
 	if w.failed != nil {
 		return w.failed
@@ -108,7 +109,7 @@ func (w *World) DestroyJoint(j Joint) error {
 	if err != nil {
 		return err
 	}
-	w.solver.endJoint(i)
+	w.solver.destroyJoint(i)
 	return nil
 }
 
@@ -120,25 +121,15 @@ func (w *World) joint(j Joint) (int, error) {
 	return int(j.index), nil
 }
 
-// setJoint replaces the definition of a joint.
-func (w *World) setJoint(j Joint, to jointRow) error {
-	r, err := w.jointRow(j)
-	if err == nil {
-		err = r.mayBecome(&to)
-	}
-	return w.replaceJoint(j, &to, err)
-}
-
 // ValidJoint reports whether j is a live joint of this world.
-func (w *World) ValidJoint(j Joint) bool { return w.joints.pool.holds(j.index, j.generation) }
+func (w *World) ValidJoint(j Joint) bool { return w.joints.ids.holds(j.index, j.generation) }
 
 // JointCount returns the number of live joints.
-func (w *World) JointCount() int { return w.joints.pool.live }
+func (w *World) JointCount() int { return w.joints.ids.live }
 
-// JointAt returns the handle of the live joint with the given index. Indices of joints
-// are given out lowest first.
+// JointAt returns the handle of the live joint with the given index. A new joint gets the lowest free index.
 func (w *World) JointAt(index int) (Joint, bool) {
-	p := &w.joints.pool
+	p := &w.joints.ids
 	if !p.occupied(index) {
 		return Joint{}, false
 	}

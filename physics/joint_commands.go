@@ -2,88 +2,72 @@ package physics
 
 import "github.com/evertick/evertick/internal/fault"
 
-// newJoint is a joint to create.
-type newJoint struct {
-	row    jointRow
-	bodies [2]Body
-}
-
 // CreateDistanceJoint records the creation of a joint, as World.CreateDistanceJoint.
 func (c *Commands) CreateDistanceJoint(def DistanceJointDef) Joint {
-	return c.createJoint(def.row(), def.bodies())
+	return c.createJoint(def.fields())
 }
 
 // CreateRevoluteJoint records the creation of a joint.
 func (c *Commands) CreateRevoluteJoint(def RevoluteJointDef) Joint {
-	return c.createJoint(def.row(), def.bodies())
+	return c.createJoint(def.fields())
 }
 
 // CreatePrismaticJoint records the creation of a joint.
 func (c *Commands) CreatePrismaticJoint(def PrismaticJointDef) Joint {
-	return c.createJoint(def.row(), def.bodies())
+	return c.createJoint(def.fields())
 }
 
 // CreateWeldJoint records the creation of a joint.
-func (c *Commands) CreateWeldJoint(def WeldJointDef) Joint {
-	return c.createJoint(def.row(), def.bodies())
-}
+func (c *Commands) CreateWeldJoint(def WeldJointDef) Joint { return c.createJoint(def.fields()) }
 
 // CreateWheelJoint records the creation of a joint.
-func (c *Commands) CreateWheelJoint(def WheelJointDef) Joint {
-	return c.createJoint(def.row(), def.bodies())
-}
+func (c *Commands) CreateWheelJoint(def WheelJointDef) Joint { return c.createJoint(def.fields()) }
 
 // CreateMotorJoint records the creation of a joint.
-func (c *Commands) CreateMotorJoint(def MotorJointDef) Joint {
-	return c.createJoint(def.row(), def.bodies())
-}
+func (c *Commands) CreateMotorJoint(def MotorJointDef) Joint { return c.createJoint(def.fields()) }
 
 // CreateMouseJoint records the creation of a joint.
-func (c *Commands) CreateMouseJoint(def MouseJointDef) Joint {
-	return c.createJoint(def.row(), def.bodies())
-}
+func (c *Commands) CreateMouseJoint(def MouseJointDef) Joint { return c.createJoint(def.fields()) }
 
 // CreateFilterJoint records the creation of a joint.
-func (c *Commands) CreateFilterJoint(def FilterJointDef) Joint {
-	return c.createJoint(def.row(), def.bodies())
-}
+func (c *Commands) CreateFilterJoint(def FilterJointDef) Joint { return c.createJoint(def.fields()) }
 
-func (c *Commands) createJoint(r jointRow, bodies [2]Body) Joint {
+func (c *Commands) createJoint(def jointFields) Joint {
 	c.add(command{kind: createJoint})
-	c.joints = append(c.joints, newJoint{r, bodies})
+	c.joints = append(c.joints, def.joint())
 	return Joint{provisional | uint32(len(c.joints)-1), c.list}
 }
 
-// DestroyJoint records the end of a joint.
+// DestroyJoint records the destruction of a joint.
 func (c *Commands) DestroyJoint(j Joint) { c.add(command{kind: destroyJoint, joint: j}) }
 
-// SetDistanceJointDef records another definition of a joint, as World.SetDistanceJointDef.
-func (c *Commands) SetDistanceJointDef(j Joint, def DistanceJointDef) { c.setJoint(j, def.row()) }
+// SetDistanceJointDef records a new definition of a joint, as World.SetDistanceJointDef.
+func (c *Commands) SetDistanceJointDef(j Joint, def DistanceJointDef) { c.setJoint(j, def.fields()) }
 
-// SetRevoluteJointDef records another definition of a joint.
-func (c *Commands) SetRevoluteJointDef(j Joint, def RevoluteJointDef) { c.setJoint(j, def.row()) }
+// SetRevoluteJointDef records a new definition of a joint.
+func (c *Commands) SetRevoluteJointDef(j Joint, def RevoluteJointDef) { c.setJoint(j, def.fields()) }
 
-// SetPrismaticJointDef records another definition of a joint.
-func (c *Commands) SetPrismaticJointDef(j Joint, def PrismaticJointDef) { c.setJoint(j, def.row()) }
+// SetPrismaticJointDef records a new definition of a joint.
+func (c *Commands) SetPrismaticJointDef(j Joint, def PrismaticJointDef) { c.setJoint(j, def.fields()) }
 
-// SetWeldJointDef records another definition of a joint.
-func (c *Commands) SetWeldJointDef(j Joint, def WeldJointDef) { c.setJoint(j, def.row()) }
+// SetWeldJointDef records a new definition of a joint.
+func (c *Commands) SetWeldJointDef(j Joint, def WeldJointDef) { c.setJoint(j, def.fields()) }
 
-// SetWheelJointDef records another definition of a joint.
-func (c *Commands) SetWheelJointDef(j Joint, def WheelJointDef) { c.setJoint(j, def.row()) }
+// SetWheelJointDef records a new definition of a joint.
+func (c *Commands) SetWheelJointDef(j Joint, def WheelJointDef) { c.setJoint(j, def.fields()) }
 
-// SetMotorJointDef records another definition of a joint.
-func (c *Commands) SetMotorJointDef(j Joint, def MotorJointDef) { c.setJoint(j, def.row()) }
+// SetMotorJointDef records a new definition of a joint.
+func (c *Commands) SetMotorJointDef(j Joint, def MotorJointDef) { c.setJoint(j, def.fields()) }
 
-// SetMouseJointDef records another definition of a joint.
-func (c *Commands) SetMouseJointDef(j Joint, def MouseJointDef) { c.setJoint(j, def.row()) }
+// SetMouseJointDef records a new definition of a joint.
+func (c *Commands) SetMouseJointDef(j Joint, def MouseJointDef) { c.setJoint(j, def.fields()) }
 
-// SetFilterJointDef records another definition of a joint.
-func (c *Commands) SetFilterJointDef(j Joint, def FilterJointDef) { c.setJoint(j, def.row()) }
+// SetFilterJointDef records a new definition of a joint.
+func (c *Commands) SetFilterJointDef(j Joint, def FilterJointDef) { c.setJoint(j, def.fields()) }
 
-func (c *Commands) setJoint(j Joint, r jointRow) {
+func (c *Commands) setJoint(j Joint, def jointFields) {
 	c.add(command{kind: setJoint, joint: j})
-	c.rows = append(c.rows, r)
+	c.rows = append(c.rows, def.joint().row)
 }
 
 // SetMotorSpeed records the speed of the motor of a joint, as World.SetMotorSpeed.
@@ -101,32 +85,27 @@ func (c *Commands) Joint(j Joint) Joint {
 	if j.index < provisional {
 		return j
 	}
-	i := j.index &^ provisional
-	if j.generation != c.bornAs || uint64(i) >= uint64(len(c.bornJoints)) {
-		panic("physics: Commands.Joint: not of this list as it was applied last")
-	}
-	return c.bornJoints[i]
+	return created("Joint", c, c.createdJoints, j.index, j.generation)
 }
 
-func (r *rehearsal) createJoint(n *newJoint) error {
+func (r *dryRun) createJoint(n *newJoint) error {
 	for i, b := range n.bodies {
 		if !r.lives(b) {
 			return fault.Field(ErrStale, jointBodyFields[i], b)
 		}
 	}
-	if err := n.row.validate(n.bodies); err != nil {
+	if err := n.validate(); err != nil {
 		return err
 	}
-	if r.jointRoom == 0 {
+	if r.joints.room == 0 {
 		return fault.Field(ErrCapacity, "physics: JointCount", r.w.JointCount())
 	}
-	r.jointRoom--
-	r.unbornJoints++
+	r.joints.create()
 	return nil
 }
 
-// changeJoint looks at a command about a joint.
-func (r *rehearsal) changeJoint(o *command) error {
+// changeJoint checks a command on a joint.
+func (r *dryRun) changeJoint(o *command) error {
 	row := r.joint(o.joint)
 	if row == nil {
 		return fault.Field(ErrStale, "physics: Joint", o.joint)
@@ -134,31 +113,31 @@ func (r *rehearsal) changeJoint(o *command) error {
 	switch o.kind {
 	case setJoint:
 		r.nextRow++
-		return row.mayBecome(&r.now.rows[r.nextRow-1])
+		return row.canBecome(&r.now.rows[r.nextRow-1])
 	case destroyJoint:
-		r.destroyJoint(o.joint)
+		r.joints.destroy(o.joint.index)
 		return nil
 	}
 	changed := *row
 	return changed.apply(o)
 }
 
-// apply changes a definition as SetMotorSpeed or SetMouseTarget do.
+// apply changes a definition like SetMotorSpeed or SetMouseTarget.
 func (r *jointRow) apply(o *command) error {
 	if o.kind == setMotorSpeed {
-		return r.setSpeed(o.numbers[0])
+		return r.setMotorSpeed(o.numbers[0])
 	}
 	return r.setTarget([2]float32(o.numbers[:2]))
 }
 
-// joint returns the definition of a joint, of the right kind if not of the right numbers, or nil
-// unless it is there at this point of the list.
-func (r *rehearsal) joint(j Joint) *jointRow {
+// joint returns the definition of a joint that lives at this point of the list, or nil. Its kind is right; its
+// numbers may be older.
+func (r *dryRun) joint(j Joint) *jointRow {
+	if !r.joints.lives(j.index, j.generation, r.now.list) {
+		return nil
+	}
 	i := int(j.index &^ provisional)
 	if j.index >= provisional {
-		if j.generation != r.now.list || i >= r.unbornJoints || r.deadJoints.has(i) {
-			return nil
-		}
 		n := &r.now.joints[i]
 		if !r.lives(n.bodies[0]) || !r.lives(n.bodies[1]) {
 			return nil
@@ -166,34 +145,25 @@ func (r *rehearsal) joint(j Joint) *jointRow {
 		return &n.row
 	}
 	w := r.w
-	if !w.ValidJoint(j) || r.goneJoints.has(i) ||
-		r.gone.has(int(w.joints.body[2*i])) || r.gone.has(int(w.joints.body[2*i+1])) {
+	if r.bodies.destroyed.has(int(w.joints.body[2*i])) || r.bodies.destroyed.has(int(w.joints.body[2*i+1])) {
 		return nil
 	}
 	return &w.solver.joints.rows[i]
 }
 
-func (r *rehearsal) destroyJoint(j Joint) {
-	if j.index < provisional {
-		r.goneJoints.add(int(j.index))
-	} else {
-		r.deadJoints.add(int(j.index &^ provisional))
-	}
-}
-
-// join creates a joint of a list that was rehearsed.
-func (w *World) join(c *Commands, n *newJoint) Joint {
-	j, err := w.createJoint(n.row, [2]Body{c.Body(n.bodies[0]), c.Body(n.bodies[1])})
+// createNewJoint creates a joint of a checked list.
+func (w *World) createNewJoint(c *Commands, n *newJoint) Joint {
+	j, err := w.addJoint(newJoint{n.row, [2]Body{c.Body(n.bodies[0]), c.Body(n.bodies[1])}})
 	if err != nil {
 		panic("physics: Apply: a joint was miscounted")
 	}
 	return j
 }
 
-// doJoint makes a change to a joint that was rehearsed.
-func (s *solver) doJoint(i int, o *command) {
+// applyJoint executes a checked command on a joint.
+func (s *solver) applyJoint(i int, o *command) {
 	if o.kind == destroyJoint {
-		s.endJoint(i)
+		s.destroyJoint(i)
 		return
 	}
 	row := s.joints.rows[i]

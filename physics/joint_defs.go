@@ -6,7 +6,7 @@ import (
 	"github.com/evertick/evertick/native/rigid"
 )
 
-// JointFrame is where a joint holds a body, and along which axis.
+// JointFrame is the point and the axis of a body at which a joint holds it.
 type JointFrame struct {
 	// Point in body coordinates, in metres; within ±2^20.
 	Point [2]float32
@@ -14,31 +14,31 @@ type JointFrame struct {
 	Angle float32
 }
 
-// JointDef is what the definitions of all kinds of joints have in common. Numbers of these
-// that have no other bounds are below 2^63; frequencies and damping ratios are up to 1e6.
+// JointDef holds the fields that all kinds of joints have in common. In all definitions numbers
+// without other bounds are below 2^63; frequencies and damping ratios are at most 1e6.
 type JointDef struct {
-	// BodyA and BodyB are the bodies; they differ, and one at least should be dynamic. The
-	// joint is idle as long as neither is, or one is disabled.
+	// BodyA and BodyB are the bodies; they differ, and at least one should be dynamic. The
+	// joint is idle while neither is dynamic, or one is disabled.
 	BodyA, BodyB Body
-	// FrameA and FrameB are where it holds them.
+	// FrameA and FrameB are the points and axes at which it holds them.
 	FrameA, FrameB JointFrame
 	// CollideConnected lets the two bodies collide. They do not if it is false in any joint
 	// between them.
 	CollideConnected bool
-	// BreakForce in N and BreakTorque in N·m are what the joint bears. If it gave more in the last
-	// sub-step of a step, it is destroyed at the end of the step: see Events.Broken. 0: any.
+	// BreakForce in N and BreakTorque in N·m are the greatest load of the joint. If it exceeds one in the last
+	// sub-step of a step, it is destroyed at the end of the step: see Events.Broken. 0: no bound.
 	BreakForce, BreakTorque float32
 }
 
 // DistanceJointDef describes a joint that keeps the points of its frames at a distance.
-// With EnableSpring false it is a rod, and its limit and its motor do not matter; else it is
-// a spring, with Hertz 0 and a limit a rope.
+// With EnableSpring false it is a rod, without limit and motor. Otherwise it is
+// a spring, or, with Hertz 0 and a limit, a rope.
 type DistanceJointDef struct {
 	JointDef
 	// Length of the rod, or of the spring at rest, in metres; not negative.
 	Length float32
-	// EnableSpring makes it a spring of a frequency in Hz, 0 being none, and of a damping
-	// ratio. It pulls and pushes with up to MaxSpringForce in N; 0: any.
+	// EnableSpring makes it a spring with a frequency in Hz (0: no spring) and a damping
+	// ratio. It pulls and pushes with up to MaxSpringForce in N; 0: no bound.
 	EnableSpring                   bool
 	Hertz, Damping, MaxSpringForce float32
 	// EnableLimit keeps the length between MinLength and MaxLength, in metres; not negative.
@@ -50,11 +50,11 @@ type DistanceJointDef struct {
 }
 
 // RevoluteJointDef describes a joint that lets two bodies turn about a common point: a hinge.
-// Its angle is that of the axis of FrameB from that of FrameA, in [-π, π].
+// Its angle is the angle from the axis of FrameA to that of FrameB, in [-π, π].
 type RevoluteJointDef struct {
 	JointDef
-	// EnableSpring turns it to TargetAngle, in [-π, π], as a spring of a frequency in Hz, 0
-	// being none, and of a damping ratio.
+	// EnableSpring turns it to TargetAngle, in [-π, π], by a spring with a frequency in Hz (0: no
+	// spring) and a damping ratio.
 	EnableSpring                bool
 	Hertz, Damping, TargetAngle float32
 	// EnableLimit keeps the angle between LowerAngle and UpperAngle, in [-π, π].
@@ -65,13 +65,12 @@ type RevoluteJointDef struct {
 	MaxMotorTorque, MotorSpeed float32
 }
 
-// PrismaticJointDef describes a joint that lets two bodies slide along the axis of FrameA, and
-// not turn: a slider. Its translation is how far the point of FrameB is from that of FrameA
-// along the axis.
+// PrismaticJointDef describes a joint that lets two bodies slide along the axis of FrameA, and not turn: a slider.
+// Its translation is the distance along the axis from the point of FrameA to that of FrameB.
 type PrismaticJointDef struct {
 	JointDef
-	// EnableSpring moves it to TargetTranslation, in metres, as a spring of a frequency in Hz, 0
-	// being none, and of a damping ratio.
+	// EnableSpring moves it to TargetTranslation, in metres, by a spring with a frequency in Hz (0: no
+	// spring) and a damping ratio.
 	EnableSpring                      bool
 	Hertz, Damping, TargetTranslation float32
 	// EnableLimit keeps the translation between these, in metres.
@@ -82,20 +81,20 @@ type PrismaticJointDef struct {
 	MaxMotorForce, MotorSpeed float32
 }
 
-// WeldJointDef describes a joint that makes the frames of two bodies one.
+// WeldJointDef describes a joint that keeps the frames of two bodies together.
 type WeldJointDef struct {
 	JointDef
-	// LinearHertz and AngularHertz are the frequencies in Hz of the springs that hold points and
+	// LinearHertz and AngularHertz are the frequencies in Hz of the springs that keep points and
 	// axes together; 0: stiff. LinearDamping and AngularDamping are their damping ratios.
 	LinearHertz, AngularHertz, LinearDamping, AngularDamping float32
 }
 
 // WheelJointDef describes a joint that lets body B turn about the point of FrameB, and that
-// point slide along the axis of FrameA: body B is a wheel, and the axis that of its suspension.
+// point slide along the axis of FrameA: body B is a wheel, and the axis is that of its suspension.
 type WheelJointDef struct {
 	JointDef
-	// EnableSpring draws the translation along the axis to zero, as a spring of a frequency in
-	// Hz, 0 being none, and of a damping ratio.
+	// EnableSpring pulls the translation along the axis to zero, by a spring with a frequency in
+	// Hz (0: no spring) and a damping ratio.
 	EnableSpring   bool
 	Hertz, Damping float32
 	// EnableLimit keeps the translation between these, in metres.
@@ -107,41 +106,41 @@ type WheelJointDef struct {
 	MaxMotorTorque, MotorSpeed float32
 }
 
-// MotorJointDef describes a joint that moves body B relative to body A: to a place, or
-// against what moves it, as friction does from above.
+// MotorJointDef describes a joint that moves body B to a pose relative to body A, or
+// resists its motion, like the friction of a floor in a game seen from above.
 type MotorJointDef struct {
 	JointDef
-	// A spring of LinearHertz and LinearDamping draws the points of the frames together with up
-	// to MaxSpringForce in N, and one of AngularHertz and AngularDamping their axes with up
-	// to MaxSpringTorque in N·m. Frequencies in Hz; 0: stiff, within that force. Damping
-	// ratios. A force or torque of 0: there is no such spring.
+	// A spring with LinearHertz and LinearDamping pulls the points of the frames together with up
+	// to MaxSpringForce in N, and one with AngularHertz and AngularDamping their axes with up
+	// to MaxSpringTorque in N·m. Frequencies are in Hz; 0: stiff, within that force. Damping is a
+	// ratio. A force or torque of 0 means no such spring.
 	LinearHertz, LinearDamping, MaxSpringForce    float32
 	AngularHertz, AngularDamping, MaxSpringTorque float32
-	// MaxVelocityForce in N resists motion of one point relative to the other; it is 0 if
-	// MaxSpringForce is not.
+	// MaxVelocityForce in N resists the motion of one point relative to the other; it must be 0 if
+	// MaxSpringForce is not 0.
 	MaxVelocityForce float32
-	// AngularVelocity in rad/s is that of body B relative to body A which the joint
-	// strives for with up to MaxVelocityTorque in N·m.
+	// AngularVelocity in rad/s is the velocity of body B relative to body A that the joint
+	// seeks with up to MaxVelocityTorque in N·m.
 	AngularVelocity, MaxVelocityTorque float32
 }
 
-// MouseJointDef describes a joint that draws the point of FrameB to a point of the world.
-// Body A takes what force there is the other way: a static body will do.
+// MouseJointDef describes a joint that pulls the point of FrameB to a point of the world.
+// The opposite force acts on body A, which is usually static.
 type MouseJointDef struct {
 	JointDef
-	// Target in metres, in world coordinates. FrameA does not matter.
+	// Target in metres, in world coordinates. The joint ignores FrameA.
 	Target [2]float32
-	// Hertz in Hz, 0 being stiff, and Damping, a ratio, are those of the spring that draws it.
+	// Hertz is the frequency of the spring in Hz (0: stiff), and Damping its damping ratio.
 	Hertz, Damping float32
-	// MaxForce of the spring, in N; 0: none.
+	// MaxForce of the spring, in N; 0: no force.
 	MaxForce float32
 }
 
-// FilterJointDef describes a joint that keeps two bodies from colliding, as long as
-// CollideConnected is false, and does nothing else.
+// FilterJointDef describes a joint that only keeps two bodies from colliding, while
+// CollideConnected is false.
 type FilterJointDef struct{ JointDef }
 
-// DefaultDistanceJointDef returns a rod of a metre.
+// DefaultDistanceJointDef returns a rod of one metre.
 func DefaultDistanceJointDef() DistanceJointDef {
 	return DistanceJointDef{Length: 1, MaxLength: rigid.MaxCoordinate}
 }
@@ -163,7 +162,7 @@ func DefaultWheelJointDef() WheelJointDef {
 	return d
 }
 
-// DefaultMotorJointDef returns a joint that holds body B where it is to be with up to 1 N
+// DefaultMotorJointDef returns a joint that holds body B in its place with up to 1 N
 // and 1 N·m.
 func DefaultMotorJointDef() MotorJointDef {
 	return MotorJointDef{LinearDamping: 1, AngularDamping: 1, MaxSpringForce: 1, MaxSpringTorque: 1}

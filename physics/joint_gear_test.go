@@ -8,7 +8,7 @@ import (
 )
 
 // gear is a wheel of a disc of 1 m with teeth of 0.3 m, on a hinge.
-func (r rig) gear(ground physics.Body, x float32, teeth int, turn float64) (physics.Body, physics.Joint) {
+func (r fixture) gear(ground physics.Body, x float32, teeth int, turn float64) (physics.Body, physics.Joint) {
 	r.Helper()
 	wheel := r.dynamic(x, 0, func(d *physics.BodyDef) { d.Angle = float32(turn) })
 	r.circle(wheel, material(0, 0), 1)
@@ -32,7 +32,7 @@ func (r rig) gear(ground physics.Body, x float32, teeth int, turn float64) (phys
 // tooth.
 func TestToothedWheels(t *testing.T) {
 	const teeth, speed, seconds = 12, 1.5, 10
-	r := newRig(t, 0)
+	r := newFixture(t, 0)
 	ground := r.body(physics.StaticBody, 0, 0)
 	driver, motor := r.gear(ground, 0, teeth, 0)
 	driven, brake := r.gear(ground, 2.35, teeth, math.Pi/teeth)

@@ -8,14 +8,14 @@ import (
 	"github.com/evertick/evertick/physics"
 )
 
-func (r rig) join(j physics.Joint, err error) physics.Joint {
+func (r fixture) join(j physics.Joint, err error) physics.Joint {
 	r.Helper()
 	r.no(err)
 	return j
 }
 
 // hinge makes a revolute joint at a point of the world, between bodies that are not turned.
-func (r rig) hinge(a, b physics.Body, x, y float32, change ...func(d *physics.RevoluteJointDef)) physics.Joint {
+func (r fixture) hinge(a, b physics.Body, x, y float32, change ...func(d *physics.RevoluteJointDef)) physics.Joint {
 	r.Helper()
 	d := physics.DefaultRevoluteJointDef()
 	d.JointDef = r.between(a, b, x, y)
@@ -27,14 +27,14 @@ func (r rig) hinge(a, b physics.Body, x, y float32, change ...func(d *physics.Re
 
 // between is a definition of which both frames are at a point of the world, unless a body is
 // turned.
-func (r rig) between(a, b physics.Body, x, y float32) physics.JointDef {
+func (r fixture) between(a, b physics.Body, x, y float32) physics.JointDef {
 	r.Helper()
 	ax, ay := r.at(a)
 	bx, by := r.at(b)
 	return physics.JointDef{BodyA: a, BodyB: b, FrameA: at(x-float32(ax), y-float32(ay), 0), FrameB: at(x-float32(bx), y-float32(by), 0)}
 }
 
-func (r rig) read(f func(physics.Joint) (float32, error), j physics.Joint) float64 {
+func (r fixture) read(f func(physics.Joint) (float32, error), j physics.Joint) float64 {
 	r.Helper()
 	v, err := f(j)
 	r.no(err)
@@ -42,29 +42,29 @@ func (r rig) read(f func(physics.Joint) (float32, error), j physics.Joint) float
 }
 
 // apart is how far the points of a joint are from each other.
-func (r rig) apart(j physics.Joint) float64 { r.Helper(); return r.read(r.w.JointLength, j) }
+func (r fixture) apart(j physics.Joint) float64 { r.Helper(); return r.read(r.w.JointLength, j) }
 
 // A pendulum swings as the formula says, whichever joint holds it: 2π√(l/g) for a point on a rod of no
 // mass, 2π√((I + m·l²)/(m·g·l)) for a body.
 func TestPendulumPeriod(t *testing.T) {
 	const g, l = 10, 2.0
 	for name, c := range map[string]struct {
-		hang   func(r rig, a, b physics.Body)
+		hang   func(r fixture, a, b physics.Body)
 		period float64
 	}{
-		"rod": {func(r rig, a, b physics.Body) {
+		"rod": {func(r fixture, a, b physics.Body) {
 			d := physics.DefaultDistanceJointDef()
 			d.BodyA, d.BodyB, d.Length = a, b, l
 			r.join(r.w.CreateDistanceJoint(d))
 		}, 2 * math.Pi * math.Sqrt(l/g)},
-		"rope": {func(r rig, a, b physics.Body) {
+		"rope": {func(r fixture, a, b physics.Body) {
 			d := physics.DefaultDistanceJointDef()
 			d.BodyA, d.BodyB, d.Length, d.EnableSpring, d.EnableLimit, d.MaxLength = a, b, 1, true, true, l
 			r.join(r.w.CreateDistanceJoint(d))
 		}, 2 * math.Pi * math.Sqrt(l/g)},
-		"hinge": {func(r rig, a, b physics.Body) { r.hinge(a, b, 0, 0) }, 2 * math.Pi * math.Sqrt((0.125+l*l)/(l*g))},
+		"hinge": {func(r fixture, a, b physics.Body) { r.hinge(a, b, 0, 0) }, 2 * math.Pi * math.Sqrt((0.125+l*l)/(l*g))},
 	} {
-		r := newRig(t, -g)
+		r := newFixture(t, -g)
 		const start = 0.2
 		a := r.body(physics.StaticBody, 0, 0)
 		b := r.dynamic(float32(l*math.Sin(start)), float32(-l*math.Cos(start)))
@@ -92,7 +92,7 @@ func TestPendulumPeriod(t *testing.T) {
 }
 
 func TestRevoluteMotorAndLimit(t *testing.T) {
-	r := newRig(t, 0)
+	r := newFixture(t, 0)
 	a, b := r.body(physics.StaticBody, 0, 0), r.dynamic(0, 0)
 	r.box(b, plain, 1, 0.1)
 	j := r.hinge(a, b, 0, 0, func(d *physics.RevoluteJointDef) {
@@ -122,7 +122,7 @@ func TestRevoluteMotorAndLimit(t *testing.T) {
 
 // A motor whose torque is known speeds its body up as it should.
 func TestMotorTorque(t *testing.T) {
-	r := newRig(t, 0)
+	r := newFixture(t, 0)
 	a, b := r.body(physics.StaticBody, 0, 0), r.dynamic(0, 0)
 	r.box(b, plain, 1, 0.1)
 	m, err := r.w.MassData(b)
@@ -136,7 +136,7 @@ func TestMotorTorque(t *testing.T) {
 }
 
 func TestRevoluteSpring(t *testing.T) {
-	r := newRig(t, 0)
+	r := newFixture(t, 0)
 	a, b := r.body(physics.StaticBody, 0, 0), r.dynamic(0, 0)
 	r.box(b, plain, 1, 0.1)
 	j := r.hinge(a, b, 0, 0, func(d *physics.RevoluteJointDef) {
@@ -149,7 +149,7 @@ func TestRevoluteSpring(t *testing.T) {
 
 // The force of what hangs is its weight.
 func TestJointForceIsTheWeight(t *testing.T) {
-	r := newRig(t, -10)
+	r := newFixture(t, -10)
 	a := r.body(physics.StaticBody, 0, 0)
 	for i, m := range []func(d physics.JointDef) (physics.Joint, error){
 		func(d physics.JointDef) (physics.Joint, error) {
@@ -206,7 +206,7 @@ func TestJointForceIsTheWeight(t *testing.T) {
 // A beam that is welded to a wall bears its own weight with force and torque.
 func TestWeldTorque(t *testing.T) {
 	for _, hertz := range []float32{0, 10} {
-		r := newRig(t, -10)
+		r := newFixture(t, -10)
 		a, b := r.body(physics.StaticBody, 0, 0), r.dynamic(1, 0)
 		r.box(b, plain, 1, 0.1) // 0.4 kg
 		d := physics.WeldJointDef{JointDef: r.between(a, b, 0, 0), AngularHertz: hertz, AngularDamping: 1}
@@ -225,7 +225,7 @@ func TestWeldTorque(t *testing.T) {
 }
 
 func TestPrismaticMotorAndLimits(t *testing.T) {
-	r := newRig(t, -10)
+	r := newFixture(t, -10)
 	a, b := r.body(physics.StaticBody, 0, 0), r.dynamic(0, 1)
 	r.box(b, plain, 0.5, 0.5)
 	d := physics.DefaultPrismaticJointDef()
@@ -253,20 +253,20 @@ func TestPrismaticMotorAndLimits(t *testing.T) {
 // A spring swings with its frequency.
 func TestSpringFrequency(t *testing.T) {
 	const hertz = 1.0
-	for name, create := range map[string]func(r rig, a, b physics.Body) (physics.Joint, error){
-		"distance": func(r rig, a, b physics.Body) (physics.Joint, error) {
+	for name, create := range map[string]func(r fixture, a, b physics.Body) (physics.Joint, error){
+		"distance": func(r fixture, a, b physics.Body) (physics.Joint, error) {
 			return r.w.CreateDistanceJoint(physics.DistanceJointDef{JointDef: common(a, b), Length: 2, EnableSpring: true, Hertz: hertz})
 		},
-		"prismatic": func(r rig, a, b physics.Body) (physics.Joint, error) {
+		"prismatic": func(r fixture, a, b physics.Body) (physics.Joint, error) {
 			return r.w.CreatePrismaticJoint(physics.PrismaticJointDef{JointDef: common(a, b), EnableSpring: true, Hertz: hertz, TargetTranslation: 2})
 		},
-		"wheel": func(r rig, a, b physics.Body) (physics.Joint, error) {
+		"wheel": func(r fixture, a, b physics.Body) (physics.Joint, error) {
 			d := physics.WheelJointDef{JointDef: common(a, b), EnableSpring: true, Hertz: hertz}
 			d.FrameA.Point[0] = 2
 			return r.w.CreateWheelJoint(d)
 		},
 	} {
-		r := newRig(t, 0)
+		r := newFixture(t, 0)
 		a, b := r.body(physics.StaticBody, 0, 0), r.dynamic(2.2, 0)
 		r.circle(b, plain, 0.5)
 		r.join(create(r, a, b))
@@ -293,7 +293,7 @@ func TestSpringFrequency(t *testing.T) {
 }
 
 func TestMouseJoint(t *testing.T) {
-	r := newRig(t, -10)
+	r := newFixture(t, -10)
 	a, b := r.body(physics.StaticBody, 3, 4, turned(1)), r.dynamic(0, 0)
 	r.box(b, plain, 0.5, 0.5)
 	d := physics.DefaultMouseJointDef()
@@ -323,7 +323,7 @@ func TestMouseJoint(t *testing.T) {
 // A motor joint holds a body where it is to be as long as its force is enough, and resists motion
 // as friction does.
 func TestMotorJoint(t *testing.T) {
-	r := newRig(t, 0)
+	r := newFixture(t, 0)
 	a, b := r.body(physics.StaticBody, 0, 0), r.dynamic(3, 0)
 	r.box(b, plain, 0.5, 0.5)
 	d := physics.MotorJointDef{JointDef: common(a, b), LinearHertz: 2, LinearDamping: 1, MaxSpringForce: 100,
@@ -355,7 +355,7 @@ func TestMotorJoint(t *testing.T) {
 
 // Bodies of a joint do not collide, and do again when it is gone.
 func TestJointsKeepBodiesApart(t *testing.T) {
-	r := newRig(t, 0)
+	r := newFixture(t, 0)
 	a, b := r.dynamic(0, 0), r.dynamic(0.6, 0)
 	r.circle(a, plain, 0.5)
 	r.circle(b, plain, 0.5)
@@ -404,7 +404,7 @@ func TestJointsKeepBodiesApart(t *testing.T) {
 
 // Joints hold where they were put when shapes move the centre of mass.
 func TestJointsFollowTheCentreOfMass(t *testing.T) {
-	r := newRig(t, -10)
+	r := newFixture(t, -10)
 	a, b := r.body(physics.StaticBody, 0, 0), r.dynamic(1, 0)
 	j := r.hinge(a, b, 0, 0)
 	r.box(b, plain, 0.2, 0.2)
@@ -424,7 +424,7 @@ func TestJointsFollowTheCentreOfMass(t *testing.T) {
 
 // A joint of disabled bodies, or of none that is dynamic, does nothing until that changes.
 func TestIdleJoints(t *testing.T) {
-	r := newRig(t, -10)
+	r := newFixture(t, -10)
 	a, b := r.body(physics.StaticBody, 0, 0), r.dynamic(1, 0)
 	r.box(b, plain, 0.2, 0.2)
 	j := r.hinge(a, b, 0, 0)
@@ -462,7 +462,7 @@ func TestIdleJoints(t *testing.T) {
 
 // A joint that bears too much breaks, once, and is told of in the order of the indices.
 func TestBreakingJoints(t *testing.T) {
-	r := newRig(t, -10)
+	r := newFixture(t, -10)
 	a := r.body(physics.StaticBody, 0, 0)
 	var joints []physics.Joint
 	var bodies []physics.Body

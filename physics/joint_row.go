@@ -1,14 +1,20 @@
 package physics
 
-import "github.com/evertick/evertick/internal/fault"
+import (
+	"errors"
+	"math"
+
+	"github.com/evertick/evertick/internal/fault"
+	"github.com/evertick/evertick/native/rigid"
+)
 
 // jointRow is a definition of any kind of joint, without its bodies. It consists of 32-bit
-// words, so that a snapshot has rows as they are.
+// words, so that a snapshot holds rows as they are.
 type jointRow struct {
 	kind, flags             uint32 // a JointKind; jointSpring and so on
 	frameA, frameB          JointFrame
 	breakForce, breakTorque float32
-	numbers                 [jointNumbers]float32 // the others, in the order of row and of the kind's definition
+	numbers                 [jointNumbers]float32 // the fields of the kind, as jointKinds lists them
 }
 
 const (
@@ -22,178 +28,270 @@ const (
 	jointLimit
 	jointMotor
 	jointCollides
-
-	jointFlags = 1<<iota - 1
 )
 
 func (r *jointRow) has(flag uint32) bool { return r.flags&flag != 0 }
 
-// row returns the common part of a definition.
-func (d *JointDef) row(kind JointKind, spring, limit, motor bool, numbers ...float32) jointRow {
-	r := jointRow{kind: uint32(kind), frameA: d.FrameA, frameB: d.FrameB,
+// jointNumber is the rule for one number of a definition.
+type jointNumber struct {
+	name        string
+	least, most float32 // and less than 2^63 either way
+	upper       bool    // the upper limit: not below the number before it
+}
+
+func strength(name string) jointNumber  { return jointNumber{name, 0, valueLimit, false} }
+func tuned(name string) jointNumber     { return jointNumber{name, 0, maxTuning, false} }
+func unbounded(name string) jointNumber { return jointNumber{name, -valueLimit, valueLimit, false} }
+func upper(name string) jointNumber     { return jointNumber{name, -valueLimit, valueLimit, true} }
+
+// jointKinds lists the fields of each kind beside those of JointDef, in the order of a jointRow.
+var jointKinds = [FilterJoint + 1]struct {
+	name    string
+	flags   uint32
+	speed   int // number that is the speed of the motor; 0: no motor
+	numbers []jointNumber
+}{
+	DistanceJoint: {"DistanceJointDef", jointSpring | jointLimit | jointMotor, 7, []jointNumber{
+		strength("Length"), tuned("Hertz"), tuned("Damping"), strength("MaxSpringForce"),
+		strength("MinLength"), upper("MaxLength"), strength("MaxMotorForce"), unbounded("MotorSpeed")}},
+	RevoluteJoint: {"RevoluteJointDef", jointSpring | jointLimit | jointMotor, 6, []jointNumber{
+		tuned("Hertz"), tuned("Damping"), {"TargetAngle", -math.Pi, math.Pi, false},
+		{"LowerAngle", -math.Pi, math.Pi, false}, {"UpperAngle", -math.Pi, math.Pi, true},
+		strength("MaxMotorTorque"), unbounded("MotorSpeed")}},
+	PrismaticJoint: {"PrismaticJointDef", jointSpring | jointLimit | jointMotor, 6, []jointNumber{
+		tuned("Hertz"), tuned("Damping"), unbounded("TargetTranslation"),
+		unbounded("LowerTranslation"), upper("UpperTranslation"), strength("MaxMotorForce"), unbounded("MotorSpeed")}},
+	WeldJoint: {"WeldJointDef", 0, 0, []jointNumber{
+		tuned("LinearHertz"), tuned("LinearDamping"), tuned("AngularHertz"), tuned("AngularDamping")}},
+	WheelJoint: {"WheelJointDef", jointSpring | jointLimit | jointMotor, 5, []jointNumber{
+		tuned("Hertz"), tuned("Damping"), unbounded("LowerTranslation"), upper("UpperTranslation"),
+		strength("MaxMotorTorque"), unbounded("MotorSpeed")}},
+	MotorJoint: {"MotorJointDef", 0, 7, []jointNumber{
+		tuned("LinearHertz"), tuned("LinearDamping"), strength("MaxSpringForce"),
+		tuned("AngularHertz"), tuned("AngularDamping"), strength("MaxSpringTorque"),
+		strength("MaxVelocityForce"), unbounded("AngularVelocity"), strength("MaxVelocityTorque")}},
+	MouseJoint: {"MouseJointDef", 0, 0, []jointNumber{
+		unbounded("Target[0]"), unbounded("Target[1]"), tuned("Hertz"), tuned("Damping"), strength("MaxForce")}},
+	FilterJoint: {"FilterJointDef", 0, 0, nil},
+}
+
+// jointFields points to the fields of a definition: those that all kinds have in common, and those of jointKinds.
+type jointFields struct {
+	kind    JointKind
+	common  *JointDef
+	flags   [3]*bool // spring, limit and motor, or nil
+	numbers [jointNumbers]*float32
+}
+
+func (d *DistanceJointDef) fields() jointFields {
+	return jointFields{DistanceJoint, &d.JointDef, [3]*bool{&d.EnableSpring, &d.EnableLimit, &d.EnableMotor},
+		[jointNumbers]*float32{&d.Length, &d.Hertz, &d.Damping, &d.MaxSpringForce,
+			&d.MinLength, &d.MaxLength, &d.MaxMotorForce, &d.MotorSpeed}}
+}
+
+func (d *RevoluteJointDef) fields() jointFields {
+	return jointFields{RevoluteJoint, &d.JointDef, [3]*bool{&d.EnableSpring, &d.EnableLimit, &d.EnableMotor},
+		[jointNumbers]*float32{&d.Hertz, &d.Damping, &d.TargetAngle,
+			&d.LowerAngle, &d.UpperAngle, &d.MaxMotorTorque, &d.MotorSpeed}}
+}
+
+func (d *PrismaticJointDef) fields() jointFields {
+	return jointFields{PrismaticJoint, &d.JointDef, [3]*bool{&d.EnableSpring, &d.EnableLimit, &d.EnableMotor},
+		[jointNumbers]*float32{&d.Hertz, &d.Damping, &d.TargetTranslation,
+			&d.LowerTranslation, &d.UpperTranslation, &d.MaxMotorForce, &d.MotorSpeed}}
+}
+
+func (d *WeldJointDef) fields() jointFields {
+	return jointFields{kind: WeldJoint, common: &d.JointDef,
+		numbers: [jointNumbers]*float32{&d.LinearHertz, &d.LinearDamping, &d.AngularHertz, &d.AngularDamping}}
+}
+
+func (d *WheelJointDef) fields() jointFields {
+	return jointFields{WheelJoint, &d.JointDef, [3]*bool{&d.EnableSpring, &d.EnableLimit, &d.EnableMotor},
+		[jointNumbers]*float32{&d.Hertz, &d.Damping,
+			&d.LowerTranslation, &d.UpperTranslation, &d.MaxMotorTorque, &d.MotorSpeed}}
+}
+
+func (d *MotorJointDef) fields() jointFields {
+	return jointFields{kind: MotorJoint, common: &d.JointDef,
+		numbers: [jointNumbers]*float32{&d.LinearHertz, &d.LinearDamping, &d.MaxSpringForce,
+			&d.AngularHertz, &d.AngularDamping, &d.MaxSpringTorque,
+			&d.MaxVelocityForce, &d.AngularVelocity, &d.MaxVelocityTorque}}
+}
+
+func (d *MouseJointDef) fields() jointFields {
+	return jointFields{kind: MouseJoint, common: &d.JointDef,
+		numbers: [jointNumbers]*float32{&d.Target[0], &d.Target[1], &d.Hertz, &d.Damping, &d.MaxForce}}
+}
+
+func (d *FilterJointDef) fields() jointFields {
+	return jointFields{kind: FilterJoint, common: &d.JointDef}
+}
+
+// newJoint is a joint to create.
+type newJoint struct {
+	row    jointRow
+	bodies [2]Body
+}
+
+// joint reads the fields.
+func (f jointFields) joint() newJoint {
+	d := f.common
+	r := jointRow{kind: uint32(f.kind), frameA: d.FrameA, frameB: d.FrameB,
 		breakForce: d.BreakForce, breakTorque: d.BreakTorque}
-	for i, set := range [...]bool{spring, limit, motor, d.CollideConnected} {
-		if set {
+	for i, set := range [...]*bool{f.flags[0], f.flags[1], f.flags[2], &d.CollideConnected} {
+		if set != nil && *set {
 			r.flags |= 1 << i
 		}
 	}
-	copy(r.numbers[:], numbers)
-	return r
+	for i, v := range f.numbers {
+		if v != nil {
+			r.numbers[i] = *v
+		}
+	}
+	return newJoint{r, [2]Body{d.BodyA, d.BodyB}}
 }
 
-func (d *JointDef) bodies() [2]Body { return [2]Body{d.BodyA, d.BodyB} }
-
-// def is the reverse of row.
-func (r *jointRow) def(bodies [2]Body) JointDef {
-	return JointDef{
+// set writes the fields.
+func (f jointFields) set(r *jointRow, bodies [2]Body) {
+	*f.common = JointDef{
 		BodyA: bodies[0], BodyB: bodies[1], FrameA: r.frameA, FrameB: r.frameB,
 		CollideConnected: r.has(jointCollides), BreakForce: r.breakForce, BreakTorque: r.breakTorque,
 	}
-}
-
-// For each kind a row of its definition, and the reverse.
-
-func (d *DistanceJointDef) row() jointRow {
-	return d.JointDef.row(DistanceJoint, d.EnableSpring, d.EnableLimit, d.EnableMotor,
-		d.Length, d.Hertz, d.Damping, d.MaxSpringForce, d.MinLength, d.MaxLength, d.MaxMotorForce, d.MotorSpeed)
-}
-
-func (r *jointRow) distance(bodies [2]Body) DistanceJointDef {
-	n := &r.numbers
-	return DistanceJointDef{
-		JointDef: r.def(bodies), Length: n[0],
-		EnableSpring: r.has(jointSpring), Hertz: n[1], Damping: n[2], MaxSpringForce: n[3],
-		EnableLimit: r.has(jointLimit), MinLength: n[4], MaxLength: n[5],
-		EnableMotor: r.has(jointMotor), MaxMotorForce: n[6], MotorSpeed: n[7],
+	for i, set := range f.flags {
+		if set != nil {
+			*set = r.has(1 << i)
+		}
+	}
+	for i, v := range f.numbers {
+		if v != nil {
+			*v = r.numbers[i]
+		}
 	}
 }
 
-func (d *RevoluteJointDef) row() jointRow {
-	return d.JointDef.row(RevoluteJoint, d.EnableSpring, d.EnableLimit, d.EnableMotor,
-		d.Hertz, d.Damping, d.TargetAngle, d.LowerAngle, d.UpperAngle, d.MaxMotorTorque, d.MotorSpeed)
-}
+// Validate reports every fault of d at once. Errors wrap ErrNotFinite or ErrRange. It does not check
+// whether the bodies live: only a world knows.
+func (d *DistanceJointDef) Validate() error { return d.fields().joint().validate() }
 
-func (r *jointRow) revolute(bodies [2]Body) RevoluteJointDef {
-	n := &r.numbers
-	return RevoluteJointDef{
-		JointDef:     r.def(bodies),
-		EnableSpring: r.has(jointSpring), Hertz: n[0], Damping: n[1], TargetAngle: n[2],
-		EnableLimit: r.has(jointLimit), LowerAngle: n[3], UpperAngle: n[4],
-		EnableMotor: r.has(jointMotor), MaxMotorTorque: n[5], MotorSpeed: n[6],
+// Validate is like that of DistanceJointDef.
+func (d *RevoluteJointDef) Validate() error { return d.fields().joint().validate() }
+
+// Validate is like that of DistanceJointDef.
+func (d *PrismaticJointDef) Validate() error { return d.fields().joint().validate() }
+
+// Validate is like that of DistanceJointDef.
+func (d *WeldJointDef) Validate() error { return d.fields().joint().validate() }
+
+// Validate is like that of DistanceJointDef.
+func (d *WheelJointDef) Validate() error { return d.fields().joint().validate() }
+
+// Validate is like that of DistanceJointDef.
+func (d *MotorJointDef) Validate() error { return d.fields().joint().validate() }
+
+// Validate is like that of DistanceJointDef.
+func (d *MouseJointDef) Validate() error { return d.fields().joint().validate() }
+
+// Validate is like that of DistanceJointDef.
+func (d *FilterJointDef) Validate() error { return d.fields().joint().validate() }
+
+func (n newJoint) validate() error {
+	var same error
+	if n.bodies[0] == n.bodies[1] {
+		same = because(fault.Field(ErrRange, "physics: JointDef.BodyB", n.bodies[1]), "equals BodyA")
 	}
+	return errors.Join(same, n.row.validate())
 }
 
-func (d *PrismaticJointDef) row() jointRow {
-	return d.JointDef.row(PrismaticJoint, d.EnableSpring, d.EnableLimit, d.EnableMotor,
-		d.Hertz, d.Damping, d.TargetTranslation, d.LowerTranslation, d.UpperTranslation, d.MaxMotorForce, d.MotorSpeed)
-}
-
-func (r *jointRow) prismatic(bodies [2]Body) PrismaticJointDef {
-	n := &r.numbers
-	return PrismaticJointDef{
-		JointDef:     r.def(bodies),
-		EnableSpring: r.has(jointSpring), Hertz: n[0], Damping: n[1], TargetTranslation: n[2],
-		EnableLimit: r.has(jointLimit), LowerTranslation: n[3], UpperTranslation: n[4],
-		EnableMotor: r.has(jointMotor), MaxMotorForce: n[5], MotorSpeed: n[6],
+func (r *jointRow) validate() error {
+	if r.kind == 0 || r.kind > uint32(FilterJoint) {
+		return fault.Field(ErrRange, "physics: kind of joint", r.kind)
 	}
-}
-
-func (d *WeldJointDef) row() jointRow {
-	return d.JointDef.row(WeldJoint, false, false, false, d.LinearHertz, d.LinearDamping, d.AngularHertz, d.AngularDamping)
-}
-
-func (r *jointRow) weld(bodies [2]Body) WeldJointDef {
-	n := &r.numbers
-	return WeldJointDef{
-		JointDef: r.def(bodies), LinearHertz: n[0], LinearDamping: n[1], AngularHertz: n[2], AngularDamping: n[3],
+	err := errors.Join(
+		r.frameA.validate("physics: JointDef.FrameA.Point", "physics: JointDef.FrameA.Angle"),
+		r.frameB.validate("physics: JointDef.FrameB.Point", "physics: JointDef.FrameB.Angle"),
+		checkStrength("physics: JointDef.BreakForce", r.breakForce),
+		checkStrength("physics: JointDef.BreakTorque", r.breakTorque),
+	)
+	kind := &jointKinds[r.kind]
+	for i := range kind.numbers {
+		err = errors.Join(err, r.check(i))
 	}
-}
-
-func (d *WheelJointDef) row() jointRow {
-	return d.JointDef.row(WheelJoint, d.EnableSpring, d.EnableLimit, d.EnableMotor,
-		d.Hertz, d.Damping, d.LowerTranslation, d.UpperTranslation, d.MaxMotorTorque, d.MotorSpeed)
-}
-
-func (r *jointRow) wheel(bodies [2]Body) WheelJointDef {
-	n := &r.numbers
-	return WheelJointDef{
-		JointDef:     r.def(bodies),
-		EnableSpring: r.has(jointSpring), Hertz: n[0], Damping: n[1],
-		EnableLimit: r.has(jointLimit), LowerTranslation: n[2], UpperTranslation: n[3],
-		EnableMotor: r.has(jointMotor), MaxMotorTorque: n[4], MotorSpeed: n[5],
+	if JointKind(r.kind) == MotorJoint && r.numbers[2] > 0 && r.numbers[6] > 0 {
+		err = errors.Join(err,
+			because(fault.Field(ErrRange, "physics: MotorJointDef.MaxVelocityForce", r.numbers[6]), "MaxSpringForce is set"))
 	}
+	return err
 }
 
-func (d *MotorJointDef) row() jointRow {
-	return d.JointDef.row(MotorJoint, false, false, false, d.LinearHertz, d.LinearDamping, d.MaxSpringForce,
-		d.AngularHertz, d.AngularDamping, d.MaxSpringTorque, d.MaxVelocityForce, d.AngularVelocity, d.MaxVelocityTorque)
-}
-
-func (r *jointRow) motor(bodies [2]Body) MotorJointDef {
-	n := &r.numbers
-	return MotorJointDef{
-		JointDef:    r.def(bodies),
-		LinearHertz: n[0], LinearDamping: n[1], MaxSpringForce: n[2],
-		AngularHertz: n[3], AngularDamping: n[4], MaxSpringTorque: n[5],
-		MaxVelocityForce: n[6], AngularVelocity: n[7], MaxVelocityTorque: n[8],
+// check checks number i.
+func (r *jointRow) check(i int) error {
+	kind, v := &jointKinds[r.kind], r.numbers[i]
+	rule := &kind.numbers[i]
+	switch {
+	case !fault.Finite(v):
+		return fault.Field(ErrNotFinite, "physics: "+kind.name+"."+rule.name, v)
+	case !inRange(v) || v < rule.least || v > rule.most:
+		return fault.Field(ErrRange, "physics: "+kind.name+"."+rule.name, v)
+	case rule.upper && v < r.numbers[i-1]:
+		return because(fault.Field(ErrRange, "physics: "+kind.name+"."+rule.name, v), "below the lower limit")
 	}
+	return nil
 }
 
-func (d *MouseJointDef) row() jointRow {
-	return d.JointDef.row(MouseJoint, false, false, false, d.Target[0], d.Target[1], d.Hertz, d.Damping, d.MaxForce)
+func (f *JointFrame) validate(pointField, angleField string) error {
+	return errors.Join(checkPoint(pointField, f.Point), checkFinite(angleField, f.Angle), checkAngle(angleField, f.Angle))
 }
 
-func (r *jointRow) mouse(bodies [2]Body) MouseJointDef {
-	n := &r.numbers
-	return MouseJointDef{
-		JointDef: r.def(bodies), Target: [2]float32{n[0], n[1]}, Hertz: n[2], Damping: n[3], MaxForce: n[4],
+func checkPoint(field string, p [2]float32) error {
+	if err := checkFinite2(field, p); err != nil {
+		return err
 	}
+	for i, v := range p {
+		if v > rigid.MaxCoordinate || v < -rigid.MaxCoordinate {
+			return fault.Element(ErrRange, field, i, v)
+		}
+	}
+	return nil
 }
 
-func (d *FilterJointDef) row() jointRow { return d.JointDef.row(FilterJoint, false, false, false) }
-
-func (r *jointRow) filter(bodies [2]Body) FilterJointDef { return FilterJointDef{r.def(bodies)} }
-
-// validate asks the definition that a row stands for.
-func (r *jointRow) validate(bodies [2]Body) error {
-	switch JointKind(r.kind) {
-	case DistanceJoint:
-		d := r.distance(bodies)
-		return d.Validate()
-	case RevoluteJoint:
-		d := r.revolute(bodies)
-		return d.Validate()
-	case PrismaticJoint:
-		d := r.prismatic(bodies)
-		return d.Validate()
-	case WeldJoint:
-		d := r.weld(bodies)
-		return d.Validate()
-	case WheelJoint:
-		d := r.wheel(bodies)
-		return d.Validate()
-	case MotorJoint:
-		d := r.motor(bodies)
-		return d.Validate()
-	case MouseJoint:
-		d := r.mouse(bodies)
-		return d.Validate()
-	case FilterJoint:
-		d := r.filter(bodies)
-		return d.Validate()
+// canBecome is an error unless a joint with definition r can get definition to.
+func (r *jointRow) canBecome(to *jointRow) error {
+	if err := r.mustBe(JointKind(to.kind)); err != nil {
+		return err
 	}
-	return fault.Field(ErrRange, "physics: kind of joint", r.kind)
+	return to.validate()
 }
 
-// speed returns the number that is the speed of the motor, or nil if the kind has none.
-func (r *jointRow) speed() *float32 {
-	switch JointKind(r.kind) {
-	case DistanceJoint, MotorJoint:
-		return &r.numbers[7]
-	case RevoluteJoint, PrismaticJoint:
-		return &r.numbers[6]
-	case WheelJoint:
-		return &r.numbers[5]
+func (r *jointRow) mustBe(kind JointKind) error {
+	if JointKind(r.kind) != kind {
+		return because(fault.Field(ErrUnsupported, "physics: kind of joint", JointKind(r.kind)), "not "+kind.String())
 	}
+	return nil
+}
+
+func (r *jointRow) setMotorSpeed(v float32) error {
+	i := jointKinds[r.kind].speed
+	if i == 0 {
+		return because(fault.Field(ErrUnsupported, "physics: kind of joint", JointKind(r.kind)), "it has no motor")
+	}
+	if err := checkBetween("physics: SetMotorSpeed: speed", v, -valueLimit, valueLimit); err != nil {
+		return err
+	}
+	r.numbers[i] = v
+	return nil
+}
+
+func (r *jointRow) setTarget(v [2]float32) error {
+	if err := r.mustBe(MouseJoint); err != nil {
+		return err
+	}
+	if err := checkFinite2("physics: SetMouseTarget: target", v); err != nil {
+		return err
+	}
+	if err := checkInRange("physics: SetMouseTarget: target", v[:]...); err != nil {
+		return err
+	}
+	r.numbers[0], r.numbers[1] = v[0], v[1]
 	return nil
 }

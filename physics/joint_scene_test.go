@@ -11,7 +11,7 @@ import (
 )
 
 // bridge hangs n planks of a metre between two posts, and returns them with their joints.
-func (r rig) bridge(n int) (planks []physics.Body, joints []physics.Joint) {
+func (r fixture) bridge(n int) (planks []physics.Body, joints []physics.Joint) {
 	r.Helper()
 	post := r.body(physics.StaticBody, 0, 0)
 	before, x := post, float32(0)
@@ -26,7 +26,7 @@ func (r rig) bridge(n int) (planks []physics.Body, joints []physics.Joint) {
 
 // A bridge sags, bears a load, holds together and comes to rest.
 func TestBridge(t *testing.T) {
-	r := newRig(t, -10)
+	r := newFixture(t, -10)
 	planks, joints := r.bridge(20)
 	for i := range 5 {
 		b := r.dynamic(8+float32(i), 3)
@@ -56,7 +56,7 @@ func TestBridge(t *testing.T) {
 
 // ragdoll makes a figure of six capsules, whose joints have limits and a little friction, and
 // returns its joints.
-func (r rig) ragdoll(x, y float32) (joints []physics.Joint) {
+func (r fixture) ragdoll(x, y float32) (joints []physics.Joint) {
 	r.Helper()
 	limb := func(x1, y1, x2, y2, radius float32) physics.Body {
 		b := r.dynamic(x+(x1+x2)/2, y+(y1+y2)/2)
@@ -86,7 +86,7 @@ func (r rig) ragdoll(x, y float32) (joints []physics.Joint) {
 
 // Ragdolls that fall on a heap come to rest in one piece, within their limits.
 func TestRagdollsComeToRest(t *testing.T) {
-	r := newRig(t, -10)
+	r := newFixture(t, -10)
 	r.floor(plain)
 	var joints []physics.Joint
 	for i := range 6 {
@@ -112,7 +112,7 @@ func TestRagdollsComeToRest(t *testing.T) {
 }
 
 // car makes a chassis on two wheels.
-func (r rig) car(x, y float32) (chassis physics.Body, wheels [2]physics.Joint) {
+func (r fixture) car(x, y float32) (chassis physics.Body, wheels [2]physics.Joint) {
 	r.Helper()
 	chassis = r.dynamic(x, y)
 	r.box(chassis, plain, 1.2, 0.25)
@@ -132,7 +132,7 @@ func (r rig) car(x, y float32) (chassis physics.Body, wheels [2]physics.Joint) {
 
 // A car drives over bumps: its motor makes the speed, its springs give way, and it stays upright.
 func TestCarOverBumps(t *testing.T) {
-	r := newRig(t, -10)
+	r := newFixture(t, -10)
 	ground := r.floor(material(1, 0))
 	for i := range 20 {
 		x := float32(5 + 2*i)
@@ -171,7 +171,7 @@ func TestCarOverBumps(t *testing.T) {
 
 // A chain of light links bears a body a hundred times as heavy.
 func TestChainUnderAHeavyLoad(t *testing.T) {
-	r := newRig(t, -10)
+	r := newFixture(t, -10)
 	before := r.body(physics.StaticBody, 0, 0)
 	var joints []physics.Joint
 	for i := range 10 {
@@ -205,7 +205,7 @@ func TestChainUnderAHeavyLoad(t *testing.T) {
 // jointWorld returns a world of all that these tests have, at once.
 func jointWorld(t testing.TB, c physics.Config) *physics.World {
 	c.Gravity, c.Capacity = [2]float32{0, -10}, 2048
-	r := rig{t, newWorld(t, c)}
+	r := fixture{t, newWorld(t, c)}
 	r.floor(plain)
 	for i := range 8 {
 		r.ragdoll(float32(i)*0.7-20, 1.5+float32(i%3))
@@ -217,7 +217,7 @@ func jointWorld(t testing.TB, c physics.Config) *physics.World {
 }
 
 // grid hangs n² discs on each other.
-func (r rig) grid(n int) {
+func (r fixture) grid(n int) {
 	r.Helper()
 	hook := r.body(physics.StaticBody, 0, float32(n)+5)
 	bodies := make([]physics.Body, n*n)
@@ -257,7 +257,7 @@ func TestLevelsAndWorkersAgreeOnALargeGrid(t *testing.T) {
 	if paritytest.Instrumented {
 		ticks = 1
 	}
-	start := newRig(t, -10)
+	start := newFixture(t, -10)
 	start.w = newWorld(t, physics.Config{Capacity: 4000, Gravity: [2]float32{0, -10}})
 	start.grid(56)
 	compareRuns(t, func(level native.Level, workers int) (all [][]physics.ColumnHash) {

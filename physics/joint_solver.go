@@ -2,22 +2,22 @@ package physics
 
 import "github.com/evertick/evertick/native/rigid"
 
-// jointColumns are what is known of joints, an element per joint. Those of a number that
-// no joint has are zero.
+// jointColumns holds the data of joints, one element per joint. The elements of an unused number
+// are zero.
 type jointColumns struct {
-	rows   []jointRow
-	solved []rigid.Joint // what the rows come to; of kind NoJoint if the joint is idle
-	shapes []jointShape  // of solved
+	rows    []jointRow
+	solved  []rigid.Joint // for the solver, derived from the rows; of kind NoJoint if the joint is idle
+	layouts []jointLayout // of solved
 
-	breakable, apart, mice int // how many can break, keep bodies apart, have a target in the world
+	breakable, noCollide, mouseJoints int // number of joints that can break, prevent collision, have a target in the world
 
-	version uint64 // of the shapes; not 0: see rigid.System.JointsVersion
+	version uint64 // of the layouts; not 0: see rigid.System.JointsVersion
 
-	impulses []jointImpulse // what gathered returned
+	impulses []jointImpulse // the result of allImpulses
 }
 
-// jointShape is on what it depends with whom a joint can be solved at a time.
-type jointShape struct {
+// jointLayout holds the properties of a joint that decide which joints the solver can solve together.
+type jointLayout struct {
 	kind               rigid.JointKind
 	parts              rigid.JointParts
 	a, b               uint32
@@ -27,129 +27,129 @@ type jointShape struct {
 func (t *jointColumns) put(i int, r *jointRow) {
 	t.reach(i)
 	t.rows[i] = *r
-	t.tell(r, 1)
+	t.count(r, 1)
 }
 
-// reach makes room up to a joint.
+// reach extends the columns up to a joint.
 func (t *jointColumns) reach(i int) {
 	for i >= len(t.rows) {
-		t.rows, t.solved, t.shapes = append(t.rows, jointRow{}), append(t.solved, rigid.Joint{}), append(t.shapes, jointShape{})
+		t.rows, t.solved, t.layouts = append(t.rows, jointRow{}), append(t.solved, rigid.Joint{}), append(t.layouts, jointLayout{})
 	}
 }
 
 func (t *jointColumns) clear(i int) {
-	t.tell(&t.rows[i], -1)
+	t.count(&t.rows[i], -1)
 	t.rows[i], t.solved[i] = jointRow{}, rigid.Joint{}
-	t.reshape(i, jointShape{})
+	t.setLayout(i, jointLayout{})
 }
 
-// reset takes all joints out.
+// reset removes all joints.
 func (t *jointColumns) reset() {
-	t.rows, t.solved, t.shapes = t.rows[:0], t.solved[:0], t.shapes[:0]
-	t.breakable, t.apart, t.mice = 0, 0, 0
+	t.rows, t.solved, t.layouts = t.rows[:0], t.solved[:0], t.layouts[:0]
+	t.breakable, t.noCollide, t.mouseJoints = 0, 0, 0
 	t.version++
 }
 
 func (t *jointColumns) copyFrom(src *jointColumns) {
 	t.rows = append(t.rows[:0], src.rows...)
 	t.solved = append(t.solved[:0], src.solved...)
-	t.shapes = append(t.shapes[:0], src.shapes...)
-	t.breakable, t.apart, t.mice = src.breakable, src.apart, src.mice
+	t.layouts = append(t.layouts[:0], src.layouts...)
+	t.breakable, t.noCollide, t.mouseJoints = src.breakable, src.noCollide, src.mouseJoints
 	t.version++
 }
 
-// tell counts a joint in, or out.
-func (t *jointColumns) tell(r *jointRow, by int) {
+// count adds by to the counts for a joint: 1 when it comes, -1 when it goes.
+func (t *jointColumns) count(r *jointRow, by int) {
 	if r.breakForce > 0 || r.breakTorque > 0 {
 		t.breakable += by
 	}
 	if r.kind != 0 && !r.has(jointCollides) {
-		t.apart += by
+		t.noCollide += by
 	}
 	if JointKind(r.kind) == MouseJoint {
-		t.mice += by
+		t.mouseJoints += by
 	}
 }
 
-func (t *jointColumns) reshape(i int, to jointShape) {
-	if t.shapes[i] != to {
-		t.shapes[i] = to
+func (t *jointColumns) setLayout(i int, to jointLayout) {
+	if t.layouts[i] != to {
+		t.layouts[i] = to
 		t.version++
 	}
 }
 
-func (s *solver) endJoint(i int) {
-	s.wakeJoined(i)
+func (s *solver) destroyJoint(i int) {
+	s.wakeJoint(i)
 	s.joints.clear(i)
-	s.ties.release(i)
+	s.jointTable.release(i)
 }
 
-// endJoints ends the joints of a body.
-func (s *solver) endJoints(body int) {
-	for s.ties.first(body) != 0 {
-		s.endJoint(int(s.ties.first(body)-1) / 2)
+// destroyJoints destroys the joints of a body.
+func (s *solver) destroyJoints(body int) {
+	for s.jointTable.first(body) != 0 {
+		s.destroyJoint(int(s.jointTable.first(body)-1) / 2)
 	}
 }
 
 // setJoint replaces the definition of a joint by one of the same kind.
 func (s *solver) setJoint(i int, r *jointRow) {
 	if s.joints.rows[i] != *r {
-		s.wakeJoined(i)
+		s.wakeJoint(i)
 	}
-	s.joints.tell(&s.joints.rows[i], -1)
+	s.joints.count(&s.joints.rows[i], -1)
 	s.joints.rows[i] = *r
-	s.joints.tell(r, 1)
-	s.placeJoint(i)
+	s.joints.count(r, 1)
+	s.updateJoint(i)
 }
 
-// placeJoints follows a change of type, mass or centre of mass of a body.
-func (s *solver) placeJoints(body int) {
-	for end := s.ties.first(body); end != 0; end = s.ties.next[end-1] {
-		s.placeJoint(int(end-1) / 2)
+// updateJoints updates the joints of a body whose type, mass or centre of mass has changed.
+func (s *solver) updateJoints(body int) {
+	for end := s.jointTable.first(body); end != 0; end = s.jointTable.next[end-1] {
+		s.updateJoint(int(end-1) / 2)
 	}
 }
 
-// placeJoint makes what is solved of the definition of a joint. Impulses stay, but for those of parts
-// that it does not have.
-func (s *solver) placeJoint(i int) {
+// updateJoint derives the solver's joint from the definition. Impulses stay, except those of parts
+// that the joint no longer has.
+func (s *solver) updateJoint(i int) {
 	c, j, r := s.cols, &s.joints.solved[i], &s.joints.rows[i]
 	was := *j
-	*j = rigid.Joint{A: s.ties.body[2*i], B: s.ties.body[2*i+1]}
+	*j = rigid.Joint{A: s.jointTable.body[2*i], B: s.jointTable.body[2*i+1]}
 	j.AnchorA, j.AnchorB = s.anchor(j.A, &r.frameA), s.anchor(j.B, &r.frameB)
 	sinA, cosA := rigid.SinCos(r.frameA.Angle)
 	sinB, cosB := rigid.SinCos(r.frameB.Angle)
 	j.Axis = rigid.Vec{X: cosA, Y: sinA}
-	j.Reference = rigid.Atan2(float32(sinA*cosB)-float32(cosA*sinB), float32(cosA*cosB)+float32(sinA*sinB))
+	j.ReferenceAngle = rigid.Atan2(float32(sinA*cosB)-float32(cosA*sinB), float32(cosA*cosB)+float32(sinA*sinB))
 	r.drive(j)
 	dynamicA, dynamicB := c.Type[j.A] == DynamicBody, c.Type[j.B] == DynamicBody
 	if (c.Flags[j.A]|c.Flags[j.B])&FlagDisabled != 0 || !dynamicA && !dynamicB {
 		j.Kind = rigid.NoJoint
 	}
 	keepImpulses(j, &was)
-	s.joints.reshape(i, jointShape{j.Kind, j.Parts, j.A, j.B, dynamicA, dynamicB})
+	s.joints.setLayout(i, jointLayout{j.Kind, j.Parts, j.A, j.B, dynamicA, dynamicB})
 }
 
-// anchor returns the point of a frame from the centre of mass.
+// anchor returns the point of a frame relative to the centre of mass.
 func (s *solver) anchor(body uint32, f *JointFrame) rigid.Vec {
 	return rigid.Vec{X: f.Point[0] - s.cols.CentreX[body], Y: f.Point[1] - s.cols.CentreY[body]}
 }
 
-// keepImpulses takes over the impulses that mean something in both.
+// keepImpulses copies the impulses of the parts that both have.
 func keepImpulses(j, was *rigid.Joint) {
 	if j.Kind == rigid.NoJoint || was.Kind == rigid.NoJoint {
 		return
 	}
 	if j.Kind != rigid.JointDistance {
-		j.Point = was.Point
+		j.PointImpulse = was.PointImpulse
 	}
 	both := j.Parts & was.Parts
 	j.LinearImpulse = keepDrive(&was.LinearImpulse, both&rigid.PartSpring != 0, both&rigid.PartMotor != 0, both&rigid.PartLimits != 0)
 	locked := j.Kind == rigid.JointWeld || j.Kind == rigid.JointPrismatic
 	j.AngularImpulse = keepDrive(&was.AngularImpulse,
-		both&rigid.PartTurnSpring != 0 || locked && was.Kind == j.Kind, both&rigid.PartTurnMotor != 0, both&rigid.PartTurnLimits != 0)
+		both&rigid.PartAngularSpring != 0 || locked && was.Kind == j.Kind, both&rigid.PartAngularMotor != 0, both&rigid.PartAngularLimits != 0)
 }
 
-func keepDrive(d *rigid.DriveImpulse, spring, motor, limits bool) (kept rigid.DriveImpulse) {
+func keepDrive(d *rigid.AxisImpulse, spring, motor, limits bool) (kept rigid.AxisImpulse) {
 	if spring {
 		kept.Spring = d.Spring
 	}
@@ -162,35 +162,42 @@ func keepDrive(d *rigid.DriveImpulse, spring, motor, limits bool) (kept rigid.Dr
 	return kept
 }
 
-// drive sets kind, parts and drives as the definition says.
+// drive sets the kind, the parts and the axes of the solver's joint from the definition.
 func (r *jointRow) drive(j *rigid.Joint) {
 	var none [2]Body
 	switch JointKind(r.kind) {
 	case DistanceJoint:
-		d := r.distance(none)
+		var d DistanceJointDef
+		d.fields().set(r, none)
 		d.drive(j)
 	case RevoluteJoint:
-		d := r.revolute(none)
+		var d RevoluteJointDef
+		d.fields().set(r, none)
 		d.drive(j)
 	case PrismaticJoint:
-		d := r.prismatic(none)
+		var d PrismaticJointDef
+		d.fields().set(r, none)
 		d.drive(j)
 	case WeldJoint:
-		d := r.weld(none)
+		var d WeldJointDef
+		d.fields().set(r, none)
 		d.drive(j)
 	case WheelJoint:
-		d := r.wheel(none)
+		var d WheelJointDef
+		d.fields().set(r, none)
 		d.drive(j)
 	case MotorJoint:
-		d := r.motor(none)
+		var d MotorJointDef
+		d.fields().set(r, none)
 		d.drive(j)
 	case MouseJoint:
-		d := r.mouse(none)
+		var d MouseJointDef
+		d.fields().set(r, none)
 		d.drive(j)
 	}
 }
 
-// partIf is a part if the condition holds.
+// partIf returns part if the condition holds.
 func partIf(part rigid.JointParts, condition bool) rigid.JointParts {
 	if condition {
 		return part
@@ -200,23 +207,23 @@ func partIf(part rigid.JointParts, condition bool) rigid.JointParts {
 
 func (d *DistanceJointDef) drive(j *rigid.Joint) {
 	j.Kind, j.Parts = rigid.JointDistance, rigid.PartSpring
-	j.Linear = rigid.Drive{Target: d.Length}
+	j.Linear = rigid.JointAxis{Target: d.Length}
 	if d.EnableSpring {
 		j.Parts = partIf(rigid.PartSpring, d.Hertz > 0) | partIf(rigid.PartLimits, d.EnableLimit) | partIf(rigid.PartMotor, d.EnableMotor)
-		j.Linear = rigid.Drive{
-			Target: d.Length, Hertz: d.Hertz, Damping: d.Damping, MaxSpring: d.MaxSpringForce,
-			Speed: d.MotorSpeed, MaxMotor: d.MaxMotorForce, Lower: d.MinLength, Upper: d.MaxLength,
+		j.Linear = rigid.JointAxis{
+			Target: d.Length, Hertz: d.Hertz, Damping: d.Damping, MaxSpringForce: d.MaxSpringForce,
+			MotorSpeed: d.MotorSpeed, MaxMotorForce: d.MaxMotorForce, Lower: d.MinLength, Upper: d.MaxLength,
 		}
 	}
 }
 
 func (d *RevoluteJointDef) drive(j *rigid.Joint) {
 	j.Kind = rigid.JointPoint
-	j.Parts = partIf(rigid.PartTurnSpring, d.EnableSpring && d.Hertz > 0) | partIf(rigid.PartTurnLimits, d.EnableLimit) |
-		partIf(rigid.PartTurnMotor, d.EnableMotor)
-	j.Angular = rigid.Drive{
+	j.Parts = partIf(rigid.PartAngularSpring, d.EnableSpring && d.Hertz > 0) | partIf(rigid.PartAngularLimits, d.EnableLimit) |
+		partIf(rigid.PartAngularMotor, d.EnableMotor)
+	j.Angular = rigid.JointAxis{
 		Target: d.TargetAngle, Hertz: d.Hertz, Damping: d.Damping,
-		Speed: d.MotorSpeed, MaxMotor: d.MaxMotorTorque, Lower: d.LowerAngle, Upper: d.UpperAngle,
+		MotorSpeed: d.MotorSpeed, MaxMotorForce: d.MaxMotorTorque, Lower: d.LowerAngle, Upper: d.UpperAngle,
 	}
 }
 
@@ -224,9 +231,9 @@ func (d *PrismaticJointDef) drive(j *rigid.Joint) {
 	j.Kind = rigid.JointPrismatic
 	j.Parts = partIf(rigid.PartSpring, d.EnableSpring && d.Hertz > 0) | partIf(rigid.PartLimits, d.EnableLimit) |
 		partIf(rigid.PartMotor, d.EnableMotor)
-	j.Linear = rigid.Drive{
+	j.Linear = rigid.JointAxis{
 		Target: d.TargetTranslation, Hertz: d.Hertz, Damping: d.Damping,
-		Speed: d.MotorSpeed, MaxMotor: d.MaxMotorForce, Lower: d.LowerTranslation, Upper: d.UpperTranslation,
+		MotorSpeed: d.MotorSpeed, MaxMotorForce: d.MaxMotorForce, Lower: d.LowerTranslation, Upper: d.UpperTranslation,
 	}
 }
 
@@ -234,52 +241,52 @@ func (d *WeldJointDef) drive(j *rigid.Joint) {
 	j.Kind = rigid.JointWeld
 	if d.LinearHertz > 0 {
 		j.Parts |= rigid.PartSpring
-		j.Linear = rigid.Drive{Hertz: d.LinearHertz, Damping: d.LinearDamping}
+		j.Linear = rigid.JointAxis{Hertz: d.LinearHertz, Damping: d.LinearDamping}
 	}
 	if d.AngularHertz > 0 {
 		j.Kind = rigid.JointPoint
-		j.Parts |= rigid.PartTurnSpring
-		j.Angular = rigid.Drive{Hertz: d.AngularHertz, Damping: d.AngularDamping}
+		j.Parts |= rigid.PartAngularSpring
+		j.Angular = rigid.JointAxis{Hertz: d.AngularHertz, Damping: d.AngularDamping}
 	}
 }
 
 func (d *WheelJointDef) drive(j *rigid.Joint) {
 	j.Kind = rigid.JointWheel
 	j.Parts = partIf(rigid.PartSpring, d.EnableSpring && d.Hertz > 0) | partIf(rigid.PartLimits, d.EnableLimit) |
-		partIf(rigid.PartTurnMotor, d.EnableMotor)
-	j.Linear = rigid.Drive{Hertz: d.Hertz, Damping: d.Damping, Lower: d.LowerTranslation, Upper: d.UpperTranslation}
-	j.Angular = rigid.Drive{Speed: d.MotorSpeed, MaxMotor: d.MaxMotorTorque}
+		partIf(rigid.PartAngularMotor, d.EnableMotor)
+	j.Linear = rigid.JointAxis{Hertz: d.Hertz, Damping: d.Damping, Lower: d.LowerTranslation, Upper: d.UpperTranslation}
+	j.Angular = rigid.JointAxis{MotorSpeed: d.MotorSpeed, MaxMotorForce: d.MaxMotorTorque}
 }
 
-// feeble is a force that moves nothing: a bound of 0 would be none.
-const feeble = 1e-30
+// minForce is a force that moves nothing; a bound of 0 would mean no bound.
+const minForce = 1e-30
 
 func (d *MotorJointDef) drive(j *rigid.Joint) {
 	j.Kind = rigid.JointPoint
 	if d.MaxSpringForce > 0 {
 		j.Parts = rigid.PartSpring
-		j.Linear = rigid.Drive{Hertz: d.LinearHertz, Damping: d.LinearDamping, MaxSpring: d.MaxSpringForce}
+		j.Linear = rigid.JointAxis{Hertz: d.LinearHertz, Damping: d.LinearDamping, MaxSpringForce: d.MaxSpringForce}
 	} else {
-		j.Parts = rigid.PartDrag
-		j.Linear = rigid.Drive{MaxSpring: max(d.MaxVelocityForce, feeble)}
+		j.Parts = rigid.PartFriction
+		j.Linear = rigid.JointAxis{MaxSpringForce: max(d.MaxVelocityForce, minForce)}
 	}
-	j.Parts |= partIf(rigid.PartTurnSpring, d.MaxSpringTorque > 0) | partIf(rigid.PartTurnMotor, d.MaxVelocityTorque > 0)
-	j.Angular = rigid.Drive{
-		Hertz: d.AngularHertz, Damping: d.AngularDamping, MaxSpring: d.MaxSpringTorque,
-		Speed: d.AngularVelocity, MaxMotor: d.MaxVelocityTorque,
+	j.Parts |= partIf(rigid.PartAngularSpring, d.MaxSpringTorque > 0) | partIf(rigid.PartAngularMotor, d.MaxVelocityTorque > 0)
+	j.Angular = rigid.JointAxis{
+		Hertz: d.AngularHertz, Damping: d.AngularDamping, MaxSpringForce: d.MaxSpringTorque,
+		MotorSpeed: d.AngularVelocity, MaxMotorForce: d.MaxVelocityTorque,
 	}
 }
 
 func (d *MouseJointDef) drive(j *rigid.Joint) {
 	if d.MaxForce > 0 {
 		j.Kind, j.Parts = rigid.JointPoint, rigid.PartSpring
-		j.Linear = rigid.Drive{Hertz: d.Hertz, Damping: d.Damping, MaxSpring: d.MaxForce}
+		j.Linear = rigid.JointAxis{Hertz: d.Hertz, Damping: d.Damping, MaxSpringForce: d.MaxForce}
 	}
 }
 
-// aimMice gives joints with a target in the world the anchor that is there now.
-func (s *solver) aimMice() {
-	if s.joints.mice == 0 {
+// updateMouseTargets sets the anchors of mouse joints to their targets, relative to body A.
+func (s *solver) updateMouseTargets() {
+	if s.joints.mouseJoints == 0 {
 		return
 	}
 	c := s.cols

@@ -26,57 +26,57 @@ func implicitSpring(hertz, damping, h float64, n int) float64 {
 
 // sprung are joints whose spring alone moves a body, from 1 of its amplitude on: they return where it is.
 // Bodies weigh and turn differently.
-var sprung = map[string]func(r rig, a physics.Body, hertz, damping float32) func() float64{
-	"distance": func(r rig, a physics.Body, hertz, damping float32) func() float64 {
+var sprung = map[string]func(r fixture, a physics.Body, hertz, damping float32) func() float64{
+	"distance": func(r fixture, a physics.Body, hertz, damping float32) func() float64 {
 		b := r.load(2.25, 0)
 		d := physics.DistanceJointDef{JointDef: common(a, b), Length: 2, EnableSpring: true, Hertz: hertz, Damping: damping}
 		r.join(r.w.CreateDistanceJoint(d))
 		return func() float64 { x, _ := r.at(b); return (x - 2) / 0.25 }
 	},
-	"revolute": func(r rig, a physics.Body, hertz, damping float32) func() float64 {
+	"revolute": func(r fixture, a physics.Body, hertz, damping float32) func() float64 {
 		b := r.load(0, 0)
 		d := physics.RevoluteJointDef{JointDef: common(a, b), EnableSpring: true, Hertz: hertz, Damping: damping, TargetAngle: 0.2}
 		j := r.join(r.w.CreateRevoluteJoint(d))
 		return func() float64 { return (0.2 - r.read(r.w.JointAngle, j)) / 0.2 }
 	},
-	"prismatic": func(r rig, a physics.Body, hertz, damping float32) func() float64 {
+	"prismatic": func(r fixture, a physics.Body, hertz, damping float32) func() float64 {
 		b := r.load(1, 0)
 		d := physics.PrismaticJointDef{JointDef: r.between(a, b, 1, 0), EnableSpring: true, Hertz: hertz, Damping: damping, TargetTranslation: 0.5}
 		j := r.join(r.w.CreatePrismaticJoint(d))
 		return func() float64 { return (0.5 - r.read(r.w.JointTranslation, j)) / 0.5 }
 	},
-	"wheel": func(r rig, a physics.Body, hertz, damping float32) func() float64 {
+	"wheel": func(r fixture, a physics.Body, hertz, damping float32) func() float64 {
 		b := r.load(0.5, 0)
 		d := physics.WheelJointDef{JointDef: common(a, b), EnableSpring: true, Hertz: hertz, Damping: damping}
 		j := r.join(r.w.CreateWheelJoint(d))
 		return func() float64 { return r.read(r.w.JointTranslation, j) / 0.5 }
 	},
-	"weld, points": func(r rig, a physics.Body, hertz, damping float32) func() float64 {
+	"weld, points": func(r fixture, a physics.Body, hertz, damping float32) func() float64 {
 		b := r.load(0.3, 0.4)
 		r.join(r.w.CreateWeldJoint(physics.WeldJointDef{JointDef: common(a, b), LinearHertz: hertz, LinearDamping: damping}))
 		return func() float64 { x, y := r.at(b); return math.Copysign(math.Hypot(x, y), x) / 0.5 }
 	},
-	"weld, axes": func(r rig, a physics.Body, hertz, damping float32) func() float64 {
+	"weld, axes": func(r fixture, a physics.Body, hertz, damping float32) func() float64 {
 		b := r.load(0, 0)
 		d := physics.WeldJointDef{JointDef: common(a, b), AngularHertz: hertz, AngularDamping: damping}
 		d.FrameA.Angle = 0.2
 		j := r.join(r.w.CreateWeldJoint(d))
 		return func() float64 { return r.read(r.w.JointAngle, j) / -0.2 }
 	},
-	"motor, points": func(r rig, a physics.Body, hertz, damping float32) func() float64 {
+	"motor, points": func(r fixture, a physics.Body, hertz, damping float32) func() float64 {
 		b := r.load(0.3, 0.4)
 		d := physics.MotorJointDef{JointDef: common(a, b), LinearHertz: hertz, LinearDamping: damping, MaxSpringForce: 1e6}
 		r.join(r.w.CreateMotorJoint(d))
 		return func() float64 { x, y := r.at(b); return math.Copysign(math.Hypot(x, y), x) / 0.5 }
 	},
-	"motor, axes": func(r rig, a physics.Body, hertz, damping float32) func() float64 {
+	"motor, axes": func(r fixture, a physics.Body, hertz, damping float32) func() float64 {
 		b := r.load(0, 0)
 		d := physics.MotorJointDef{JointDef: common(a, b), AngularHertz: hertz, AngularDamping: damping, MaxSpringTorque: 1e6}
 		d.FrameA.Angle = 0.2
 		j := r.join(r.w.CreateMotorJoint(d))
 		return func() float64 { return r.read(r.w.JointAngle, j) / -0.2 }
 	},
-	"mouse": func(r rig, a physics.Body, hertz, damping float32) func() float64 {
+	"mouse": func(r fixture, a physics.Body, hertz, damping float32) func() float64 {
 		b := r.load(0.3, 0.4)
 		r.join(r.w.CreateMouseJoint(physics.MouseJointDef{JointDef: common(a, b), Hertz: hertz, Damping: damping, MaxForce: 1e6}))
 		return func() float64 { x, y := r.at(b); return math.Copysign(math.Hypot(x, y), x) / 0.5 }
@@ -84,7 +84,7 @@ var sprung = map[string]func(r rig, a physics.Body, hertz, damping float32) func
 }
 
 // load is a body of no particular mass.
-func (r rig) load(x, y float32) physics.Body {
+func (r fixture) load(x, y float32) physics.Body {
 	b := r.dynamic(x, y)
 	d := plain
 	d.Density = 3
@@ -100,7 +100,7 @@ func TestSpringsStepOnce(t *testing.T) {
 		for _, hertz := range []float64{0.5, 1, 3, 10, 25} {
 			for _, damping := range []float64{0, 0.1, 0.7} {
 				for _, level := range native.Levels() {
-					r := rig{t, newWorld(t, physics.Config{Level: level})}
+					r := fixture{t, newWorld(t, physics.Config{Level: level})}
 					x := make(r, r.body(physics.StaticBody, 0, 0), float32(hertz), float32(damping))
 					for n := range 90 {
 						if got, want := x(), implicitSpring(hertz, damping, h, 4*n); math.Abs(got-want) > 2e-3 {
@@ -136,8 +136,8 @@ func TestSpringDamping(t *testing.T) {
 // its speed, one that has not is a force, and the spring presses against a limit with its own.
 func TestSpringBesideMotorAndLimit(t *testing.T) {
 	const hertz, target, limit = 2, 1, 0.25
-	slider := func(change func(d *physics.PrismaticJointDef)) (rig, physics.Joint, float64) {
-		r := newRig(t, 0)
+	slider := func(change func(d *physics.PrismaticJointDef)) (fixture, physics.Joint, float64) {
+		r := newFixture(t, 0)
 		a, b := r.body(physics.StaticBody, 0, 0), r.load(0, 0)
 		m, err := r.w.MassData(b)
 		r.no(err)

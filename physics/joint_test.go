@@ -427,7 +427,7 @@ func TestBadJointsAreNamedAndChangeNothing(t *testing.T) {
 				motor(func(d *physics.MotorJointDef) { d.MaxSpringForce, d.MaxVelocityForce = 1, 1 })},
 			{"MotorJointDef.AngularVelocity = NaN", physics.ErrNotFinite, motor(func(d *physics.MotorJointDef) { d.AngularVelocity = nan })},
 			{"MouseJointDef.Target[1] = NaN", physics.ErrNotFinite, drag(func(d *physics.MouseJointDef) { d.Target[1] = nan })},
-			{"MouseJointDef.Target = 9.223372e+18", physics.ErrRange, drag(func(d *physics.MouseJointDef) { d.Target[0] = huge })},
+			{"MouseJointDef.Target[0] = 9.223372e+18", physics.ErrRange, drag(func(d *physics.MouseJointDef) { d.Target[0] = huge })},
 			{"MouseJointDef.MaxForce = -1", physics.ErrRange, drag(func(d *physics.MouseJointDef) { d.MaxForce = -1 })},
 			{"SetMotorSpeed: speed = NaN", physics.ErrNotFinite, w.SetMotorSpeed(hinge, nan)},
 			{"SetMotorSpeed: speed = 9.223372e+18", physics.ErrRange, w.SetMotorSpeed(hinge, huge)},
@@ -488,7 +488,7 @@ func TestJointNames(t *testing.T) {
 
 // What is read of the geometry follows from where the bodies are.
 func TestJointGeometry(t *testing.T) {
-	r := newRig(t, 0)
+	r := newFixture(t, 0)
 	a, b := r.body(physics.StaticBody, 1, 2, turned(0.5)), r.dynamic(4, 6, turned(1.25), moving(3, -2, 0.5))
 	d := physics.PrismaticJointDef{JointDef: common(a, b)}
 	d.FrameA, d.FrameB = at(0.5, 0, 0.25), at(0, -1, -0.5)

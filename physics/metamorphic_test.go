@@ -19,8 +19,8 @@ func random(i int) loop.Rand { return loop.NewRand(7, 0, uint64(i), 0) }
 // In a mirror discs move as their images do, bit for bit: their contacts have one point,
 // and nothing about them has an order that a mirror turns round.
 func TestMirroredDiscs(t *testing.T) {
-	build := func(mirror float32) rig {
-		r := newRig(t, -10)
+	build := func(mirror float32) fixture {
+		r := newFixture(t, -10)
 		ground := r.body(physics.StaticBody, 0, 0)
 		for _, x := range []float32{-1, 1} {
 			r.circle(r.body(physics.StaticBody, 8*x*mirror, 0), plain, 5)
@@ -56,8 +56,8 @@ func TestMirroredDiscs(t *testing.T) {
 // Of polygons a mirror turns round the order of the points of a contact, which are solved
 // one after the other. What slides or rests on both does nearly the same.
 func TestMirroredBoxes(t *testing.T) {
-	build := func(mirror float32) rig {
-		r := newRig(t, -10)
+	build := func(mirror float32) fixture {
+		r := newFixture(t, -10)
 		sin, cos := math.Sincos(0.4)
 		r.box(r.body(physics.StaticBody, 0, 0, turned(0.4*float64(mirror))), plain, 20, 1)
 		b := r.dynamic(-mirror*float32(1.3*sin), float32(1.3*cos), turned(0.4*float64(mirror)))
@@ -82,7 +82,7 @@ func TestMirroredBoxes(t *testing.T) {
 // relative to each other enters a contact.
 func TestTranslatedStep(t *testing.T) {
 	build := func(dx, dy float32) *physics.World {
-		r := newRig(t, -10)
+		r := newFixture(t, -10)
 		for i := range 200 {
 			n := random(i)
 			kind := physics.DynamicBody
@@ -132,7 +132,7 @@ func TestTranslatedStep(t *testing.T) {
 }
 
 // island fills a region with bodies of its own kind.
-func island(r rig, number int) []physics.Body {
+func island(r fixture, number int) []physics.Body {
 	x := 100 * float32(number)
 	d := plain
 	d.Friction = 0.2 * float32(number+1)
@@ -163,7 +163,7 @@ func island(r rig, number int) []physics.Body {
 func TestIslandsDoNotKnowEachOther(t *testing.T) {
 	const islands = 4
 	run := func(order ...int) map[int][]float32 {
-		r := newRig(t, -10)
+		r := newFixture(t, -10)
 		bodies := map[int][]physics.Body{}
 		for _, number := range order {
 			bodies[number] = island(r, number)

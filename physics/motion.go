@@ -7,7 +7,7 @@ import "github.com/evertick/evertick/internal/fault"
 // body that is not dynamic. Errors: ErrStale, ErrNotFinite, and ErrRange if the
 // velocity would overflow.
 func (w *World) ApplyLinearImpulse(b Body, impulse, point [2]float32) error {
-	i, err := w.mutable(b)
+	i, err := w.mutableRow(b)
 	if err != nil {
 		return err
 	}
@@ -23,7 +23,7 @@ func (w *World) ApplyLinearImpulse(b Body, impulse, point [2]float32) error {
 // ApplyLinearImpulseToCenter is ApplyLinearImpulse at the centre of mass: it
 // does not turn the body.
 func (w *World) ApplyLinearImpulseToCenter(b Body, impulse [2]float32) error {
-	i, err := w.mutable(b)
+	i, err := w.mutableRow(b)
 	if err != nil {
 		return err
 	}
@@ -36,7 +36,7 @@ func (w *World) ApplyLinearImpulseToCenter(b Body, impulse [2]float32) error {
 // ApplyAngularImpulse changes the angular velocity of b at once, and wakes it. impulse
 // is in N·m·s. Effect and errors are as for ApplyLinearImpulse.
 func (w *World) ApplyAngularImpulse(b Body, impulse float32) error {
-	i, err := w.mutable(b)
+	i, err := w.mutableRow(b)
 	if err != nil {
 		return err
 	}
@@ -46,11 +46,11 @@ func (w *World) ApplyAngularImpulse(b Body, impulse float32) error {
 	return w.engine.ApplyAngularImpulse(i, impulse)
 }
 
-// ApplyForce adds force, in newtons, that acts at a point in world coordinates, to what
-// acts on b during the next Step, and wakes it. It has no effect on a body that is
+// ApplyForce adds a force in newtons, at a point in world coordinates, to the forces that
+// act on b during the next Step, and wakes it. It has no effect on a body that is
 // not dynamic. Errors: ErrStale, ErrNotFinite, and ErrRange if the sum would overflow.
 func (w *World) ApplyForce(b Body, force, point [2]float32) error {
-	i, err := w.mutable(b)
+	i, err := w.mutableRow(b)
 	if err != nil {
 		return err
 	}
@@ -63,10 +63,10 @@ func (w *World) ApplyForce(b Body, force, point [2]float32) error {
 	return w.engine.ApplyForce(i, force, point)
 }
 
-// ApplyTorque adds torque, in N·m, to what acts on b during the next Step, and wakes it.
+// ApplyTorque adds a torque in N·m to that which acts on b during the next Step, and wakes it.
 // Effect and errors are as for ApplyForce.
 func (w *World) ApplyTorque(b Body, torque float32) error {
-	i, err := w.mutable(b)
+	i, err := w.mutableRow(b)
 	if err != nil {
 		return err
 	}
@@ -76,11 +76,11 @@ func (w *World) ApplyTorque(b Body, torque float32) error {
 	return w.engine.ApplyTorque(i, torque)
 }
 
-// ApplyForceToCenter adds force, in newtons, to what acts on the centre of
+// ApplyForceToCenter adds a force in newtons at the centre of
 // mass of b during the next Step, and wakes it. It has no effect on a body that
 // is not dynamic. Errors are as for ApplyForce.
 func (w *World) ApplyForceToCenter(b Body, force [2]float32) error {
-	i, err := w.mutable(b)
+	i, err := w.mutableRow(b)
 	if err != nil {
 		return err
 	}
@@ -91,10 +91,10 @@ func (w *World) ApplyForceToCenter(b Body, force [2]float32) error {
 }
 
 // SetVelocity replaces the velocity of b: linear in m/s, angular in rad/s.
-// Errors: ErrStale, ErrNotFinite, and ErrRange for a body that is static or disabled with
-// another velocity than zero, and for a velocity of 2^63 and more.
+// Errors: ErrStale, ErrNotFinite, and ErrRange for a non-zero velocity of a static or disabled
+// body, and for a velocity of 2^63 or more.
 func (w *World) SetVelocity(b Body, linear [2]float32, angular float32) error {
-	i, err := w.mutable(b)
+	i, err := w.mutableRow(b)
 	if err != nil {
 		return err
 	}
@@ -114,12 +114,12 @@ func (w *World) SetVelocity(b Body, linear [2]float32, angular float32) error {
 	return w.engine.SetVelocity(i, linear, angular)
 }
 
-// SetTargetTransform gives b the velocity with which it is at position, in metres, with
-// angle, in radians, after a Step of dt seconds: the way to move a kinematic body, which
-// then pushes what is in its way. It turns by the shorter way. Errors are those of
+// SetTargetTransform gives b the velocity with which it arrives at position, in metres, with
+// angle, in radians, after a Step of dt seconds. This is the way to move a kinematic body, which
+// then pushes the bodies in its way. It turns by the smaller angle. Errors are those of
 // SetVelocity and SetTransform, and ErrRange if dt is not positive.
 func (w *World) SetTargetTransform(b Body, position [2]float32, angle, dt float32) error {
-	i, err := w.mutable(b)
+	i, err := w.mutableRow(b)
 	if err != nil {
 		return err
 	}
@@ -132,10 +132,10 @@ func (w *World) SetTargetTransform(b Body, position [2]float32, angle, dt float3
 	if err := w.checkStep("physics: SetTargetTransform: dt", dt); err != nil {
 		return err
 	}
-	if err := w.mustSolve(); err != nil {
+	if err := w.engine.require(); err != nil {
 		return err
 	}
-	linear, angular, err := w.solver.aim(i, position, angle, dt)
+	linear, angular, err := w.solver.velocityTo(i, position, angle, dt)
 	if err != nil {
 		return err
 	}
@@ -159,10 +159,9 @@ func (w *World) SetGravity(gravity [2]float32) error {
 }
 
 // SetTransform teleports b, whatever its type: position of its origin in
-// metres, angle in radians. The velocity stays; b and the bodies that touch it
-// are woken. Errors: ErrStale, ErrNotFinite.
+// metres, angle in radians. The velocity stays. It wakes b and the bodies that touch it. Errors: ErrStale, ErrNotFinite.
 func (w *World) SetTransform(b Body, position [2]float32, angle float32) error {
-	i, err := w.mutable(b)
+	i, err := w.mutableRow(b)
 	if err != nil {
 		return err
 	}
@@ -174,7 +173,7 @@ func (w *World) SetTransform(b Body, position [2]float32, angle float32) error {
 	}
 	err = w.engine.SetTransform(i, position, angle)
 	if err == nil {
-		w.noteTeleport(i)
+		w.markTeleported(i)
 	}
 	return err
 }
@@ -210,19 +209,18 @@ func (w *World) Velocity(b Body) (linear [2]float32, angular float32, err error)
 // WorldCenter returns the centre of mass of b in world coordinates, in metres. Errors:
 // ErrStale, and ErrUnsupported from another engine.
 func (w *World) WorldCenter(b Body) ([2]float32, error) {
-	i, err := w.solved(b)
+	i, err := w.solverRow(b)
 	if err != nil {
 		return [2]float32{}, err
 	}
-	x, y := w.solver.turned(i, w.cols.CentreX[i], w.cols.CentreY[i])
-	return [2]float32{w.cols.X[i] + x, w.cols.Y[i] + y}, nil
+	return w.solver.centreOfMass(i), nil
 }
 
-// MassData returns mass, inertia and centre of mass of b; zeros if it is not dynamic.
-// The inertia is zero if nothing turns it. Errors: ErrStale, and ErrUnsupported from
+// MassData returns the mass, the inertia and the centre of mass of b; zeros if it is not dynamic.
+// The inertia is zero if the body cannot turn. Errors: ErrStale, and ErrUnsupported from
 // another engine.
 func (w *World) MassData(b Body) (MassData, error) {
-	i, err := w.solved(b)
+	i, err := w.solverRow(b)
 	if err != nil {
 		return MassData{}, err
 	}
@@ -230,10 +228,10 @@ func (w *World) MassData(b Body) (MassData, error) {
 }
 
 // SetType makes b static, kinematic or dynamic. A body that becomes static comes to rest.
-// Errors: ErrStale; ErrRange for an unknown type and as from the creation of a shape; and
+// Errors: ErrStale; ErrRange for an unknown type and as when a shape is created; and
 // ErrUnsupported from another engine.
 func (w *World) SetType(b Body, t BodyType) error {
-	i, err := w.solved(b)
+	i, err := w.solverRow(b)
 	if err != nil {
 		return err
 	}
@@ -243,10 +241,10 @@ func (w *World) SetType(b Body, t BodyType) error {
 	return w.solver.setType(i, t)
 }
 
-// SetBullet says whether b is a bullet: see BodyDef.Bullet. Errors: ErrStale, and
+// SetBullet makes b a bullet, or an ordinary body: see BodyDef.Bullet. Errors: ErrStale, and
 // ErrUnsupported from another engine.
 func (w *World) SetBullet(b Body, bullet bool) error {
-	i, err := w.solved(b)
+	i, err := w.solverRow(b)
 	if err != nil {
 		return err
 	}

@@ -13,20 +13,20 @@ import (
 type MoverDef struct {
 	// Capsule is the form of a character, around its position.
 	Capsule Capsule
-	// Up is the direction against which it stands, of any length from 1e-6 to 1e6.
+	// Up points away from the ground; of any length from 1e-6 to 1e6.
 	Up [2]float32
 	// MaxSlope is the steepest ground on which it stands, in radians from level: 0 to π/2.
-	// What is steeper is a wall, down which it slides.
+	// Steeper ground is a wall, down which it slides.
 	MaxSlope float32
-	// StepHeight is how high a step it takes without a jump, in metres; not negative. 0: none.
+	// StepHeight is the height of the highest step that it climbs without a jump, in metres; not negative. 0: none.
 	StepHeight float32
-	// SnapDistance is how far it is drawn down to ground, in metres, when it stood on some
-	// before and does not move up; not negative. 0: not at all.
+	// SnapDistance is the greatest distance in metres over which it snaps down to ground, if it stood on ground
+	// before and does not move up; not negative. 0: it does not snap.
 	SnapDistance float32
-	// PushForce is with how much force, in N, it pushes dynamic bodies that are in its way; not
+	// PushForce is the force in N with which it pushes dynamic bodies that are in its way; not
 	// negative. 0: they are walls.
 	PushForce float32
-	// RecoverSpeed is the greatest speed in m/s at which it is pushed out of what overlaps it;
+	// RecoverSpeed is the greatest speed in m/s at which it moves out of shapes that overlap it;
 	// not negative.
 	RecoverSpeed float32
 }
@@ -46,7 +46,7 @@ func (d *MoverDef) Validate() error {
 	return errors.Join(
 		d.Capsule.validate(),
 		checkDirection("physics: MoverDef.Up", d.Up),
-		checkSlope("physics: MoverDef.MaxSlope", d.MaxSlope),
+		checkBetween("physics: MoverDef.MaxSlope", d.MaxSlope, 0, math.Pi/2),
 		checkTuning("physics: MoverDef.StepHeight", d.StepHeight),
 		checkTuning("physics: MoverDef.SnapDistance", d.SnapDistance),
 		checkTuning("physics: MoverDef.PushForce", d.PushForce),
@@ -54,29 +54,19 @@ func (d *MoverDef) Validate() error {
 	)
 }
 
-func checkSlope(field string, v float32) error {
-	if err := checkNotNegative(field, v); err != nil {
-		return err
-	}
-	if v > math.Pi/2 {
-		return fault.Field(ErrRange, field, v)
-	}
-	return nil
-}
-
-// Movers is a batch of characters, one an index. Move reads and writes them.
+// Movers is a batch of characters, one per index. Move reads and writes them.
 type Movers struct {
-	// X and Y are where they are, in metres.
+	// X and Y are their positions, in metres.
 	X, Y []float32
-	// VX and VY are how they want to move, in m/s, relative to what they stand on: walking,
-	// falling, jumping. Afterwards they are what the world leaves of that. A character that stands
-	// needs no gravity; to the velocity of one that does not, the program adds it before each Move.
+	// VX and VY are their intended velocities, in m/s, relative to the ground on which they stand: walking,
+	// falling, jumping. Move replaces them with what obstacles leave of them. Before each Move a program adds gravity to
+	// the velocity of characters that do not stand on ground.
 	VX, VY []float32
-	// Ground is what each stands on, or the zero Shape; and GroundX, GroundY its normal.
-	// With it a character is carried by what it stands on. Start with zeros.
+	// Ground is the shape on which each stands, or the zero Shape; GroundX, GroundY are its normal.
+	// Ground carries the character along. Start with zeros.
 	Ground           []Shape
 	GroundX, GroundY []float32
-	// QueryFilter says which shapes are in their way. Exclude leaves out the body of a
+	// QueryFilter selects the shapes that are obstacles. Exclude leaves out the body of a
 	// character, if it has one.
 	QueryFilter
 }
@@ -97,7 +87,7 @@ func (m *Movers) Validate() error {
 			value float32
 			most  float32
 		}{
-			{"physics: Movers.X", m.X[i], maxQueried}, {"physics: Movers.Y", m.Y[i], maxQueried},
+			{"physics: Movers.X", m.X[i], maxQueryCoordinate}, {"physics: Movers.Y", m.Y[i], maxQueryCoordinate},
 			{"physics: Movers.VX", m.VX[i], maxTuning}, {"physics: Movers.VY", m.VY[i], maxTuning},
 			{"physics: Movers.GroundX", m.GroundX[i], 2}, {"physics: Movers.GroundY", m.GroundY[i], 2},
 		} {
@@ -112,19 +102,19 @@ func (m *Movers) Validate() error {
 	return nil
 }
 
-// Move moves characters by dt seconds, MinStep to MaxStep, through the world as it is: usually
-// after a Step, which has moved what carries them. They slide along walls and down steep
-// slopes, take steps up and down, stay at rigid.LinearSlop from what is in their way, and are
-// pushed out of what overlaps them. One-way platforms and chains stop them from the front
-// only. They do not see each other, unless they have bodies. One
-// whose ground is gone, or moved away, falls.
+// Move moves characters by dt seconds, MinStep to MaxStep, through the present world: usually
+// after a Step, which has moved the bodies that carry them. They slide along walls and down steep
+// slopes, climb steps up and down, keep a distance of rigid.LinearSlop from obstacles, and move
+// out of shapes that overlap them. One-way platforms and chains stop them from the front
+// only. They ignore each other, unless they have bodies. A character
+// whose ground is destroyed, or moves away, falls.
 //
-// What is pushed (MoverDef.PushForce) gets its impulses after all have moved, in their order;
-// nothing else of the world changes.
+// Pushed bodies (MoverDef.PushForce) get their impulses after all characters have moved, in the order of the characters.
+// Move changes nothing else of the world.
 //
-// Errors: those of both Validates; ErrRange for dt; ErrStale for an excluded body that is
-// gone; ErrUnsupported from another engine; and ErrFloatEnv. Nothing has moved then, but
-// after an ErrFloatEnv of another goroutine's.
+// Errors: those of both Validate methods; ErrRange for dt; ErrStale for an excluded body that is
+// destroyed; ErrUnsupported from another engine; and ErrFloatEnv. Then no character has moved, except
+// after an ErrFloatEnv of another goroutine.
 func (w *World) Move(d *MoverDef, m *Movers, dt float32) error {
 	if err := d.Validate(); err != nil {
 		return err
@@ -139,7 +129,7 @@ func (w *World) Move(d *MoverDef, m *Movers, dt float32) error {
 	if err != nil {
 		return err
 	}
-	if err := w.readyForQueries(&m.QueryFilter, len(m.X), moverCost); err != nil {
+	if err := w.prepareQueries(&m.QueryFilter, len(m.X), moverCost); err != nil {
 		return err
 	}
 	t := &w.solver.queries.movers
@@ -156,19 +146,19 @@ const moverChunk = 8
 
 // moverTask is a batch of characters.
 type moverTask struct {
-	s       *solver
-	def     MoverDef
-	form    Form
-	m       *Movers
-	dt      float32
-	up      rigid.Vec
-	walk    float32     // least cosine of ground that is walked on
-	foot    float32     // how far the lowest point is below the position, along up
-	walkers []walker    // by worker
-	pushes  []moverPush // by character
+	s             *solver
+	def           MoverDef
+	form          Form
+	m             *Movers
+	dt            float32
+	up            rigid.Vec
+	minWalkCosine float32     // least cosine of the slope of walkable ground
+	foot          float32     // position of the lowest point along up; negative below the position
+	walkers       []walker    // by worker
+	pushes        []moverPush // by character
 }
 
-// moverPush is a body that a character ran into, and how.
+// moverPush is the contact with a body that a character has run into.
 type moverPush struct {
 	shape         uint32
 	normal, point rigid.Vec
@@ -177,10 +167,10 @@ type moverPush struct {
 func (t *moverTask) begin(s *solver, d *MoverDef, m *Movers, form *Form, dt float32) {
 	t.s, t.def, t.m, t.form, t.dt = s, *d, m, *form, dt
 	x, y := d.Up[0], d.Up[1]
-	inv := 1 / root(float32(x*x)+float32(y*y))
+	inv := 1 / sqrt(float32(x*x)+float32(y*y))
 	t.up = rigid.Vec{X: float32(x * inv), Y: float32(y * inv)}
 	_, cos := rigid.SinCos(d.MaxSlope)
-	t.walk = cos - 1e-4 // a slope of the greatest angle, as rounded, is walked on
+	t.minWalkCosine = cos - 1e-4 // a slope of exactly the greatest angle stays walkable despite rounding
 	p, q := dot(vecOf(d.Capsule.P1), t.up), dot(vecOf(d.Capsule.P2), t.up)
 	t.foot = min(p, q) - d.Capsule.Radius
 	if workers := s.pool.Workers(); len(t.walkers) != workers {
@@ -198,7 +188,7 @@ func (t *moverTask) Do(worker, chunk int) {
 
 var _ native.Task = (*moverTask)(nil)
 
-// push makes what was run into move.
+// push applies impulses to the bodies into which characters have run.
 func (t *moverTask) push() {
 	if t.def.PushForce == 0 {
 		return
@@ -208,9 +198,9 @@ func (t *moverTask) push() {
 		if p.shape == rigid.NoShape {
 			continue
 		}
-		body := int(t.s.table.body[p.shape])
+		body := int(t.s.shapeTable.body[p.shape])
 		j := float32(t.def.PushForce * t.dt)
-		// What would overflow is not pushed.
+		// A body whose velocity would overflow is not pushed.
 		_ = t.s.ApplyLinearImpulse(body, [2]float32{float32(-p.normal.X * j), float32(-p.normal.Y * j)},
 			[2]float32{p.point.X, p.point.Y})
 	}
@@ -218,12 +208,12 @@ func (t *moverTask) push() {
 
 func dot(a, b rigid.Vec) float32 { return float32(a.X*b.X) + float32(a.Y*b.Y) }
 
-func sum(a, b rigid.Vec) rigid.Vec { return rigid.Vec{X: a.X + b.X, Y: a.Y + b.Y} }
+func add(a, b rigid.Vec) rigid.Vec { return rigid.Vec{X: a.X + b.X, Y: a.Y + b.Y} }
 
-func less(a, b rigid.Vec) rigid.Vec { return rigid.Vec{X: a.X - b.X, Y: a.Y - b.Y} }
+func sub(a, b rigid.Vec) rigid.Vec { return rigid.Vec{X: a.X - b.X, Y: a.Y - b.Y} }
 
-func times(a rigid.Vec, k float32) rigid.Vec {
+func scale(a rigid.Vec, k float32) rigid.Vec {
 	return rigid.Vec{X: float32(a.X * k), Y: float32(a.Y * k)}
 }
 
-func length(a rigid.Vec) float32 { return root(dot(a, a)) }
+func length(a rigid.Vec) float32 { return sqrt(dot(a, a)) }

@@ -10,15 +10,15 @@ import (
 	"github.com/evertick/evertick/physics"
 )
 
-// hero is one character with gravity in a rig.
+// hero is one character with gravity in a fixture.
 type hero struct {
-	rig
+	fixture
 	def physics.MoverDef
 	m   physics.Movers
 }
 
-func (r rig) hero(x, y float32) *hero {
-	h := &hero{rig: r, def: physics.DefaultMoverDef()}
+func (r fixture) hero(x, y float32) *hero {
+	h := &hero{fixture: r, def: physics.DefaultMoverDef()}
 	h.m = physics.Movers{X: []float32{x}, Y: []float32{y}, VX: []float32{0}, VY: []float32{0},
 		Ground: make([]physics.Shape, 1), GroundX: []float32{0}, GroundY: []float32{0}}
 	return h
@@ -50,7 +50,7 @@ func (h *hero) expect(what string, x, y, tolerance float64) {
 const tall = 0.9 + 0.005
 
 func TestMoverFallsAndStands(t *testing.T) {
-	r := newRig(t, 0)
+	r := newFixture(t, 0)
 	r.floor(plain)
 	h := r.hero(0, 5)
 	h.walk(0, 120)
@@ -64,7 +64,7 @@ func TestMoverFallsAndStands(t *testing.T) {
 
 // A hero at rest stays where he is to the bit, pushed against a wall and with gravity, too.
 func TestMoverDoesNotJitter(t *testing.T) {
-	r := newRig(t, 0)
+	r := newFixture(t, 0)
 	r.floor(plain)
 	r.box(r.body(physics.StaticBody, 2, 1), plain, 0.5, 5)
 	slope := r.body(physics.StaticBody, -10, 0, turned(0.5))
@@ -91,7 +91,7 @@ func TestMoverDoesNotJitter(t *testing.T) {
 }
 
 func TestMoverStopsAtWallsAndCorners(t *testing.T) {
-	r := newRig(t, 0)
+	r := newFixture(t, 0)
 	r.floor(plain)
 	r.box(r.body(physics.StaticBody, 3, 2), plain, 0.5, 3)
 	h := r.hero(0, tall)
@@ -117,7 +117,7 @@ func TestMoverStopsAtWallsAndCorners(t *testing.T) {
 
 func TestMoverTakesStairs(t *testing.T) {
 	for _, rise := range []float32{0.1, 0.2, 0.3} {
-		r := newRig(t, 0)
+		r := newFixture(t, 0)
 		r.floor(plain)
 		for i := range 10 {
 			r.box(r.body(physics.StaticBody, 2+0.4*float32(i)+5, rise*float32(i+1)-1), plain, 5, 1)
@@ -139,7 +139,7 @@ func TestMoverTakesStairs(t *testing.T) {
 		}
 		h.near("down", float64(h.m.Y[0]), tall, 0.01)
 	}
-	r := newRig(t, 0)
+	r := newFixture(t, 0)
 	r.floor(plain)
 	r.box(r.body(physics.StaticBody, 4, -0.6), plain, 1, 1) // 0.4 high
 	h := r.hero(0, tall)
@@ -152,7 +152,7 @@ func TestMoverSlopes(t *testing.T) {
 		degrees float64
 		climbs  bool
 	}{{20, true}, {45, true}, {49.9, true}, {50, true}, {50.5, false}, {60, false}, {80, false}} {
-		r := newRig(t, 0)
+		r := newFixture(t, 0)
 		r.floor(plain)
 		angle := c.degrees * math.Pi / 180
 		ramp := r.body(physics.StaticBody, float32(2+10*math.Cos(angle)), float32(10*math.Sin(angle)-0.5/math.Cos(angle)*math.Cos(angle)), turned(angle))
@@ -173,7 +173,7 @@ func TestMoverSlopes(t *testing.T) {
 		}
 	}
 	// Who falls on a steep slope slides down.
-	r := newRig(t, 0)
+	r := newFixture(t, 0)
 	slope := r.body(physics.StaticBody, 0, 0, turned(-65*math.Pi/180))
 	r.box(slope, plain, 10, 0.5)
 	h := r.hero(0.5, 3)
@@ -188,7 +188,7 @@ func TestMoverSlopes(t *testing.T) {
 
 func TestMoverIsCarried(t *testing.T) {
 	for _, v := range [][2]float32{{0, 1}, {1.5, 0}, {-1, -0.7}, {1, 0.7}} {
-		r := newRig(t, 0)
+		r := newFixture(t, 0)
 		platform := r.body(physics.KinematicBody, 0, -1)
 		r.box(platform, plain, 3, 1)
 		h := r.hero(0.5, tall)
@@ -211,7 +211,7 @@ func TestMoverUnderRoofs(t *testing.T) {
 		{1.5, 3.695}, {1.8, 3.92}, // the head is round
 		{1.85, 9},
 	} {
-		r := newRig(t, 0)
+		r := newFixture(t, 0)
 		r.floor(plain)
 		r.box(r.body(physics.StaticBody, 5, c.height+0.2), plain, 1, 0.2)
 		h := r.hero(3, tall)
@@ -221,7 +221,7 @@ func TestMoverUnderRoofs(t *testing.T) {
 }
 
 func TestMoverCeilingStopsJumps(t *testing.T) {
-	r := newRig(t, 0)
+	r := newFixture(t, 0)
 	r.floor(plain)
 	r.box(r.body(physics.StaticBody, 0, 3), plain, 5, 0.5)
 	h := r.hero(0, tall)
@@ -246,7 +246,7 @@ func TestMoverGapBetweenWalls(t *testing.T) {
 		width float32
 		falls bool
 	}{{0.5, false}, {0.7, true}} {
-		r := newRig(t, 0)
+		r := newFixture(t, 0)
 		r.box(r.body(physics.StaticBody, -5-c.width/2, -2), plain, 5, 2)
 		r.box(r.body(physics.StaticBody, 5+c.width/2, -2), plain, 5, 2)
 		h := r.hero(0, 2)
@@ -259,7 +259,7 @@ func TestMoverGapBetweenWalls(t *testing.T) {
 
 // A jump leads through a one-way platform, and ends on it; a chain is ground from above.
 func TestMoverAndOneWays(t *testing.T) {
-	r := newRig(t, 0)
+	r := newFixture(t, 0)
 	_, err := r.w.CreateChain(r.body(physics.StaticBody, 0, 0), physics.ChainDef{
 		Points: [][2]float32{{20, 0}, {10, 0}, {-10, 0}, {-20, 0}}, Shape: plain})
 	r.no(err)
@@ -285,7 +285,7 @@ func TestMoverAndOneWays(t *testing.T) {
 }
 
 func TestMoverRecovers(t *testing.T) {
-	r := newRig(t, 0)
+	r := newFixture(t, 0)
 	r.floor(plain)
 	h := r.hero(0, 0.5)
 	h.walk(0, 30)
@@ -297,7 +297,7 @@ func TestMoverRecovers(t *testing.T) {
 
 func TestMoverPushes(t *testing.T) {
 	for _, force := range []float32{0, 200} {
-		r := newRig(t, -10)
+		r := newFixture(t, -10)
 		r.floor(plain)
 		crate := r.dynamic(2, 0.5)
 		r.box(crate, plain, 0.5, 0.5)
@@ -314,7 +314,7 @@ func TestMoverPushes(t *testing.T) {
 }
 
 func TestBadMovers(t *testing.T) {
-	r := newRig(t, 0)
+	r := newFixture(t, 0)
 	h := r.hero(0, 0)
 	nan := float32(math.NaN())
 	for _, c := range []struct {
@@ -356,7 +356,7 @@ func TestMoversAllocateNothing(t *testing.T) {
 	if paritytest.Instrumented {
 		t.Skip("instrumented builds allocate")
 	}
-	r := newRig(t, 0)
+	r := newFixture(t, 0)
 	r.floor(plain)
 	h := r.hero(0, 1)
 	if n := testing.AllocsPerRun(50, func() { h.walk(1, 1) }); n > 0 {
@@ -379,7 +379,7 @@ func manyMoved(t *testing.T, workers int) physics.Movers {
 }
 
 func TestMoverWithAnotherUp(t *testing.T) {
-	r := newRig(t, 0)
+	r := newFixture(t, 0)
 	r.box(r.body(physics.StaticBody, -1, 0), plain, 1, 20)
 	h := r.hero(3, 0)
 	h.def.Up = [2]float32{2, 0}

@@ -3,31 +3,31 @@ package physics
 import "github.com/evertick/evertick/native/rigid"
 
 const (
-	// skin is how far characters stay from what is in their way, in metres. Between half and
-	// one and a half of it nothing moves them, so that who rests stays where he is to the bit.
+	// skin is the distance in metres that characters keep from obstacles. Between half and
+	// one and a half of it nothing moves them, so that a character at rest keeps its position to the bit.
 	skin = rigid.LinearSlop
 
-	// slides bounds how often a move is turned aside.
-	slides = 5
+	// maxSlides bounds how often obstacles deflect a move.
+	maxSlides = 5
 
-	// maxPlanes bounds the planes that hold a character at a time: the nearest ones.
+	// maxPlanes bounds the planes that constrain a character at a time: the nearest ones.
 	maxPlanes = 8
 
-	// leastMove is a move in metres that is none.
-	leastMove = 1e-5
+	// minMove is the length in metres below which a move counts as none.
+	minMove = 1e-5
 )
 
 // walker moves one character at a time.
 type walker struct {
-	t      *moverTask
-	probe  rigid.Probe
-	at     rigid.Vec
-	ground bool // it stood on something before
-	near   []rigid.Found
-	met    []rigid.Found
-	planes [2 * maxPlanes]rigid.Vec
-	held   int // planes in use
-	push   moverPush
+	t          *moverTask
+	probe      rigid.ShapeQuery
+	at         rigid.Vec
+	grounded   bool // it stood on ground before
+	near       []rigid.ShapeHit
+	hits       []rigid.ShapeHit
+	planes     [2 * maxPlanes]rigid.Vec
+	planeCount int // number of planes
+	push       moverPush
 }
 
 // move moves character i.
@@ -35,28 +35,28 @@ func (w *walker) move(t *moverTask, i int) {
 	m := t.m
 	w.t, w.at, w.push.shape = t, rigid.Vec{X: m.X[i], Y: m.Y[i]}, rigid.NoShape
 	p := &w.probe
-	*p = rigid.Probe{Shape: &t.form.shape, Cos: 1}
-	p.Category, p.Mask, p.Exclude = m.of(i)
+	*p = rigid.ShapeQuery{Shape: &t.form.shape, Cos: 1}
+	p.Category, p.Mask, p.Exclude = m.forQuery(i)
 	p.Flags = m.flags(true)
 	v := rigid.Vec{X: m.VX[i], Y: m.VY[i]}
-	w.ground = m.Ground[i] != (Shape{})
-	carried := w.carry(m.Ground[i])
+	w.grounded = m.Ground[i] != (Shape{})
+	carried := w.groundMotion(m.Ground[i])
 	w.recover()
-	if length(carried) > leastMove {
+	if length(carried) > minMove {
 		w.slide(carried)
 	}
-	start, wish := w.at, times(v, t.dt)
+	start, wish := w.at, scale(v, t.dt)
 	rises := dot(v, t.up) > 1e-3
-	if w.ground && !rises {
-		wish = w.along(wish, rigid.Vec{X: m.GroundX[i], Y: m.GroundY[i]})
+	if w.grounded && !rises {
+		wish = w.alongGround(wish, rigid.Vec{X: m.GroundX[i], Y: m.GroundY[i]})
 	}
 	w.slide(wish)
-	if w.ground && !rises {
+	if w.grounded && !rises {
 		w.stepUp(start, wish)
 		w.snap()
 	}
-	v = w.clip(v)
-	found, normal := w.standing()
+	v = w.clipVelocity(v)
+	found, normal := w.findGround()
 	if rises && dot(v, t.up) > 1e-3 {
 		found = rigid.NoShape
 	}
@@ -68,44 +68,44 @@ func (w *walker) move(t *moverTask, i int) {
 	t.pushes[i] = w.push
 }
 
-// carry returns how far the ground has moved at the foot in the time of the move.
-func (w *walker) carry(ground Shape) rigid.Vec {
+// groundMotion returns how far the ground moves at the foot in the time of the move.
+func (w *walker) groundMotion(ground Shape) rigid.Vec {
 	s := w.t.s
-	if ground == (Shape{}) || !s.table.pool.holds(ground.index, ground.generation) {
+	if ground == (Shape{}) || !s.shapeTable.ids.holds(ground.index, ground.generation) {
 		return rigid.Vec{}
 	}
-	body, c, p := s.table.body[ground.index], s.cols, &s.queries.poses
-	foot := sum(w.at, times(w.t.up, w.t.foot))
+	body, c, p := s.shapeTable.body[ground.index], s.cols, &s.queries.poses
+	foot := add(w.at, scale(w.t.up, w.t.foot))
 	rx, ry := foot.X-p.X[body], foot.Y-p.Y[body]
-	d := times(rigid.Vec{X: c.VX[body] - float32(c.W[body]*ry), Y: c.VY[body] + float32(c.W[body]*rx)}, w.t.dt)
-	if !(length(d) <= maxTuning) { // a column may hold anything
+	d := scale(rigid.Vec{X: c.VX[body] - float32(c.W[body]*ry), Y: c.VY[body] + float32(c.W[body]*rx)}, w.t.dt)
+	if !(length(d) <= maxTuning) { // a column may hold any value
 		return rigid.Vec{}
 	}
 	return d
 }
 
-// along turns a wish so that it follows the ground and goes as far across.
-func (w *walker) along(wish, normal rigid.Vec) rigid.Vec {
+// alongGround turns an intended move so that it follows the ground and keeps its horizontal length.
+func (w *walker) alongGround(wish, normal rigid.Vec) rigid.Vec {
 	rise := dot(normal, w.t.up)
 	if rise < 0.1 {
 		return wish
 	}
-	across := less(wish, times(w.t.up, dot(wish, w.t.up)))
-	return sum(across, times(w.t.up, -dot(across, normal)/rise))
+	across := sub(wish, scale(w.t.up, dot(wish, w.t.up)))
+	return add(across, scale(w.t.up, -dot(across, normal)/rise))
 }
 
-// look finds what is within a distance.
-func (w *walker) look(distance float32) []rigid.Found {
+// findNear finds the obstacles within a distance.
+func (w *walker) findNear(distance float32) []rigid.ShapeHit {
 	p := &w.probe
 	p.X, p.Y, p.DX, p.DY, p.MaxT = w.at.X, w.at.Y, 1, 0, distance
-	p.Place()
-	w.near = w.t.s.queries.targets.Within(p, w.near[:0])
-	return w.stopping(w.near)
+	p.Prepare()
+	w.near = w.t.s.queries.tree.Within(p, w.near[:0])
+	return w.blocking(w.near)
 }
 
-// stopping takes out what lets the character pass: one-way platforms and segments of chains that
-// do not show it their front, and platforms that it is in, on its way up.
-func (w *walker) stopping(found []rigid.Found) []rigid.Found {
+// blocking removes the shapes that let the character pass: one-way platforms and segments of chains that
+// it does not face, and platforms that it overlaps on its way up.
+func (w *walker) blocking(found []rigid.ShapeHit) []rigid.ShapeHit {
 	s := w.t.s
 	if s.shapes.oneWays == 0 && s.shapes.chained == 0 {
 		return found
@@ -113,7 +113,7 @@ func (w *walker) stopping(found []rigid.Found) []rigid.Found {
 	kept := 0
 	for i := range found {
 		f := &found[i]
-		if w.stops(f) {
+		if w.blocks(f) {
 			found[kept] = *f
 			kept++
 		}
@@ -121,93 +121,93 @@ func (w *walker) stopping(found []rigid.Found) []rigid.Found {
 	return found[:kept]
 }
 
-func (w *walker) stops(f *rigid.Found) bool {
+func (w *walker) blocks(f *rigid.ShapeHit) bool {
 	s, t := w.t.s, &w.t.s.shapes
 	if _, chained := t.chainOf(int(f.Shape)); chained {
 		front := t.shape[f.Shape].Normals[0]
-		x, y := s.turned(int(t.filters.Body[f.Shape]), front.X, front.Y)
+		x, y := s.rotate(int(t.filters.Body[f.Shape]), front.X, front.Y)
 		return dot(rigid.Vec{X: x, Y: y}, f.Normal) > 1e-3
 	}
-	return s.stops(f.Shape, f.Normal.X, f.Normal.Y) && (f.T >= -skin || t.oneWayDef(int(f.Shape)) == [2]float32{})
+	return s.blocks(f.Shape, f.Normal.X, f.Normal.Y) && (f.T >= -skin || t.oneWayDef(int(f.Shape)) == [2]float32{})
 }
 
-// first finds what the character meets first of what stops it.
-func (w *walker) first() rigid.Found {
+// castClosest finds the first obstacle that the character hits.
+func (w *walker) castClosest() rigid.ShapeHit {
 	s := w.t.s
 	if s.shapes.oneWays == 0 && s.shapes.chained == 0 {
-		return s.queries.targets.CastClosest(&w.probe)
+		return s.queries.tree.CastShapeClosest(&w.probe)
 	}
-	w.met = s.queries.targets.CastAll(&w.probe, w.met[:0])
-	if met := w.stopping(w.met); len(met) > 0 {
+	w.hits = s.queries.tree.CastShapeAll(&w.probe, w.hits[:0])
+	if met := w.blocking(w.hits); len(met) > 0 {
 		return met[0]
 	}
-	return rigid.Found{Shape: rigid.NoShape}
+	return rigid.ShapeHit{Shape: rigid.NoShape}
 }
 
-// recover pushes the character out of what overlaps it, or is too near.
+// recover moves the character out of obstacles that overlap it, or are too near.
 func (w *walker) recover() {
 	left := float32(w.t.def.RecoverSpeed * w.t.dt)
-	for range slides {
-		near := w.look(0.5 * skin)
+	for range maxSlides {
+		near := w.findNear(0.5 * skin)
 		if len(near) == 0 || left <= 0 {
 			return
 		}
 		f := &near[0] // the deepest
 		far := min(skin-f.T, left)
-		w.at = sum(w.at, times(f.Normal, far))
+		w.at = add(w.at, scale(f.Normal, far))
 		left -= far
 	}
 }
 
-// hold takes the planes of what touches the character: it cannot move against them. A slope too
-// steep is a wall besides, which keeps it from being climbed.
-func (w *walker) hold() {
-	w.held = 0
-	near := w.look(1.5 * skin)
+// collectPlanes collects the planes of obstacles that touch the character: it cannot move against them. A slope that
+// is too steep also adds a vertical plane, which keeps the character from climbing it.
+func (w *walker) collectPlanes() {
+	w.planeCount = 0
+	near := w.findNear(1.5 * skin)
 	for i := range near[:min(len(near), maxPlanes)] {
 		f := &near[i]
-		w.planes[w.held] = f.Normal
-		w.held++
-		if rise := dot(f.Normal, w.t.up); rise > 0.01 && rise < w.t.walk && !w.ledge(f) {
-			wall := less(f.Normal, times(w.t.up, rise))
-			w.planes[w.held] = times(wall, 1/length(wall))
-			w.held++
+		w.planes[w.planeCount] = f.Normal
+		w.planeCount++
+		if rise := dot(f.Normal, w.t.up); rise > 0.01 && rise < w.t.minWalkCosine && !w.ledge(f) {
+			wall := sub(f.Normal, scale(w.t.up, rise))
+			w.planes[w.planeCount] = scale(wall, 1/length(wall))
+			w.planeCount++
 		}
 	}
 }
 
-// ledge reports whether a point that touches the character steeply belongs to the edge of
-// ground that can be walked on, not higher than a step: of the face a centimetre behind it.
-func (w *walker) ledge(f *rigid.Found) bool {
+// ledge reports whether a steep contact point belongs to the edge of walkable
+// ground, not higher than a step. It tests the face a centimetre behind the point.
+func (w *walker) ledge(f *rigid.ShapeHit) bool {
 	up := w.t.up
-	foot := dot(sum(w.at, times(up, w.t.foot)), up)
+	foot := dot(add(w.at, scale(up, w.t.foot)), up)
 	if dot(f.Point, up)-foot > w.t.def.StepHeight {
 		return false
 	}
-	back := less(times(up, dot(f.Normal, up)), f.Normal)
+	back := sub(scale(up, dot(f.Normal, up)), f.Normal)
 	size := length(back)
 	if size < 1e-3 {
 		return false
 	}
-	from := sum(sum(f.Point, times(back, 2*skin/size)), times(up, 4*skin))
+	from := add(add(f.Point, scale(back, 2*skin/size)), scale(up, 4*skin))
 	r := w.probe.Ray
 	r.OX, r.OY, r.DX, r.DY, r.MaxT = from.X, from.Y, -up.X, -up.Y, 8*skin
 	rays := [1]rigid.Ray{r}
-	rigid.Prepare(rays[:])
-	hit := w.t.s.queries.targets.RayFirst(&rays[0])
-	return hit.Shape != rigid.NoShape && dot(hit.Normal, up) >= w.t.walk
+	rigid.PrepareRays(rays[:])
+	hit := w.t.s.queries.tree.CastRayClosest(&rays[0])
+	return hit.Shape != rigid.NoShape && dot(hit.Normal, up) >= w.t.minWalkCosine
 }
 
-// free returns the move nearest to the given one that goes against no plane: itself, its
-// part along a plane, or none, as in a corner.
-func (w *walker) free(d rigid.Vec) rigid.Vec {
+// clipToPlanes returns the move nearest to the given one that goes against no plane: the move itself, its
+// part along a plane, or zero in a corner.
+func (w *walker) clipToPlanes(d rigid.Vec) rigid.Vec {
 	if w.allows(d) {
 		return d
 	}
 	best, most := rigid.Vec{}, float32(0)
-	for i := range w.held {
+	for i := range w.planeCount {
 		n := w.planes[i]
-		along := less(d, times(n, dot(d, n)))
+		along := sub(d, scale(n, dot(d, n)))
 		if size := dot(along, along); size > most && w.allows(along) {
 			best, most = along, size
 		}
@@ -215,10 +215,10 @@ func (w *walker) free(d rigid.Vec) rigid.Vec {
 	return best
 }
 
-// allows reports whether a move goes against no plane, but for rounding.
+// allows reports whether a move goes against no plane, up to rounding.
 func (w *walker) allows(d rigid.Vec) bool {
 	slack := float32(1e-5 * length(d))
-	for i := range w.held {
+	for i := range w.planeCount {
 		if dot(d, w.planes[i]) < -slack {
 			return false
 		}
@@ -226,117 +226,116 @@ func (w *walker) allows(d rigid.Vec) bool {
 	return true
 }
 
-// cast moves the character as far as it can go, and returns what part of the way is left and what
-// it met.
-func (w *walker) cast(d rigid.Vec) (left float32, hit rigid.Found) {
+// cast moves the character as far as possible, and returns the fraction of the move that is left, and the hit.
+func (w *walker) cast(d rigid.Vec) (left float32, hit rigid.ShapeHit) {
 	p := &w.probe
 	p.X, p.Y, p.DX, p.DY, p.MaxT = w.at.X, w.at.Y, d.X, d.Y, 1
 	far := length(d)
-	if far < leastMove {
-		return 0, rigid.Found{Shape: rigid.NoShape}
+	if far < minMove {
+		return 0, rigid.ShapeHit{Shape: rigid.NoShape}
 	}
-	// One that would end nearer than the skin is met, too.
+	// A move that would end nearer than the skin hits, too.
 	reach := 1 + float32(2*skin)/far
 	p.MaxT = reach
-	p.Place()
-	hit = w.first()
+	p.Prepare()
+	hit = w.castClosest()
 	if hit.Shape == rigid.NoShape {
-		w.at = sum(w.at, d)
+		w.at = add(w.at, d)
 		return 0, hit
 	}
-	// So far before the hit the skin is left, unless the way is all but along the surface.
+	// Stop so far before the hit that the skin remains, unless the move is almost along the surface.
 	against := max(-dot(hit.Normal, d)/far, 0.2)
 	part := max(hit.T-skin/float32(against*far), 0)
 	if part >= 1 {
-		w.at = sum(w.at, d)
-		return 0, rigid.Found{Shape: rigid.NoShape}
+		w.at = add(w.at, d)
+		return 0, rigid.ShapeHit{Shape: rigid.NoShape}
 	}
-	w.at = sum(w.at, times(d, part))
+	w.at = add(w.at, scale(d, part))
 	return 1 - part, hit
 }
 
-// slide moves the character, turned aside by what it meets.
+// slide moves the character; obstacles deflect it.
 func (w *walker) slide(d rigid.Vec) {
-	for range slides {
-		w.hold()
-		d = w.free(d)
-		if length(d) < leastMove {
+	for range maxSlides {
+		w.collectPlanes()
+		d = w.clipToPlanes(d)
+		if length(d) < minMove {
 			return
 		}
 		left, hit := w.cast(d)
 		if left == 0 {
 			return
 		}
-		if w.push.shape == rigid.NoShape && dot(hit.Normal, w.t.up) < w.t.walk &&
-			w.t.s.cols.Type[w.t.s.table.body[hit.Shape]] == DynamicBody {
+		if w.push.shape == rigid.NoShape && dot(hit.Normal, w.t.up) < w.t.minWalkCosine &&
+			w.t.s.cols.Type[w.t.s.shapeTable.body[hit.Shape]] == DynamicBody {
 			w.push = moverPush{hit.Shape, hit.Normal, hit.Point}
 		}
-		d = times(d, left)
+		d = scale(d, left)
 	}
 }
 
-// stepUp tries a move again from the height of a step, if it has not come far enough across, and
-// takes that if it leads farther, to ground.
+// stepUp repeats a move from the height of a step if the character has not come far enough horizontally. It
+// keeps the result if that leads farther, and onto ground.
 func (w *walker) stepUp(start, wish rigid.Vec) {
 	up := w.t.up
-	across := less(wish, times(up, dot(wish, up)))
+	across := sub(wish, scale(up, dot(wish, up)))
 	want := length(across)
-	if w.t.def.StepHeight == 0 || want < leastMove {
+	if w.t.def.StepHeight == 0 || want < minMove {
 		return
 	}
-	ahead := times(across, 1/want)
-	came := dot(less(w.at, start), ahead)
+	ahead := scale(across, 1/want)
+	came := dot(sub(w.at, start), ahead)
 	if came > float32(0.95*want) {
 		return
 	}
 	first, push := w.at, w.push
 	w.at = start
-	w.cast(times(up, w.t.def.StepHeight))
-	rose := dot(less(w.at, start), up)
+	w.cast(scale(up, w.t.def.StepHeight))
+	rose := dot(sub(w.at, start), up)
 	w.slide(across)
-	left, hit := w.cast(times(up, -(rose + skin)))
-	if left == 0 || !w.walks(&hit) || dot(less(w.at, start), ahead) < came+leastMove ||
-		dot(less(hit.Point, start), up)-w.t.foot > w.t.def.StepHeight {
+	left, hit := w.cast(scale(up, -(rose + skin)))
+	if left == 0 || !w.walkable(&hit) || dot(sub(w.at, start), ahead) < came+minMove ||
+		dot(sub(hit.Point, start), up)-w.t.foot > w.t.def.StepHeight {
 		w.at, w.push = first, push
 		return
 	}
 	w.push.shape = rigid.NoShape
 }
 
-// walks reports whether what was met can be stood on.
-func (w *walker) walks(f *rigid.Found) bool {
+// walkable reports whether a character can stand on what was hit.
+func (w *walker) walkable(f *rigid.ShapeHit) bool {
 	rise := dot(f.Normal, w.t.up)
-	return rise >= w.t.walk || rise > 0.01 && w.ledge(f)
+	return rise >= w.t.minWalkCosine || rise > 0.01 && w.ledge(f)
 }
 
-// snap draws the character down to ground.
+// snap moves the character down to ground.
 func (w *walker) snap() {
 	if w.t.def.SnapDistance == 0 {
 		return
 	}
-	for _, f := range w.look(1.5 * skin) {
-		if w.walks(&f) {
+	for _, f := range w.findNear(1.5 * skin) {
+		if w.walkable(&f) {
 			return
 		}
 	}
 	before := w.at
-	if left, hit := w.cast(times(w.t.up, -w.t.def.SnapDistance)); left == 0 || !w.walks(&hit) {
+	if left, hit := w.cast(scale(w.t.up, -w.t.def.SnapDistance)); left == 0 || !w.walkable(&hit) {
 		w.at = before
 	}
 }
 
-// clip takes from a velocity what goes against the planes that hold the character.
-func (w *walker) clip(v rigid.Vec) rigid.Vec {
-	w.hold()
-	return w.free(v)
+// clipVelocity removes from a velocity the part that goes against the planes.
+func (w *walker) clipVelocity(v rigid.Vec) rigid.Vec {
+	w.collectPlanes()
+	return w.clipToPlanes(v)
 }
 
-// standing returns the ground: of what touches the character and can be stood on the flattest,
-// of equals the nearest.
-func (w *walker) standing() (shape uint32, normal rigid.Vec) {
+// findGround returns the flattest walkable shape that touches the character; of
+// equals the nearest.
+func (w *walker) findGround() (shape uint32, normal rigid.Vec) {
 	shape = rigid.NoShape
-	for _, f := range w.look(2 * skin) {
-		if w.walks(&f) && (shape == rigid.NoShape || dot(f.Normal, w.t.up) > dot(normal, w.t.up)) {
+	for _, f := range w.findNear(2 * skin) {
+		if w.walkable(&f) && (shape == rigid.NoShape || dot(f.Normal, w.t.up) > dot(normal, w.t.up)) {
 			shape, normal = f.Shape, f.Normal
 		}
 	}

@@ -11,7 +11,7 @@ import (
 // onePoint are n discs of half a metre in one point.
 func onePoint(t *testing.T, c physics.Config, n int) *physics.World {
 	c.Capacity = n
-	r := rig{t, newWorld(t, c)}
+	r := fixture{t, newWorld(t, c)}
 	for range n {
 		r.circle(r.dynamic(0, 0), plain, 0.5)
 	}
@@ -87,15 +87,15 @@ func TestOnePointOnAllLevels(t *testing.T) {
 // contacts leaves out none of those with it.
 func TestOnePointOnAFloor(t *testing.T) {
 	const n, radius = 1200, 0.5
-	floors := map[string]func(rig, physics.Body){
-		"thin": func(r rig, b physics.Body) { r.segment(b, plain, -1000, 0, 1000, 0) },
-		"thick": func(r rig, b physics.Body) {
+	floors := map[string]func(fixture, physics.Body){
+		"thin": func(r fixture, b physics.Body) { r.segment(b, plain, -1000, 0, 1000, 0) },
+		"thick": func(r fixture, b physics.Body) {
 			r.polygon(b, plain, physics.Polygon{Count: 4, Vertices: [physics.MaxPolygonVertices][2]float32{{-1000, -1}, {1000, -1}, {1000, 0}, {-1000, 0}}})
 		},
 	}
 	for name, floor := range floors {
 		for _, first := range []int{0, n} { // bodies made before the floor
-			r := rig{t, newWorld(t, physics.Config{Capacity: n + 1, Gravity: [2]float32{0, -10}})}
+			r := fixture{t, newWorld(t, physics.Config{Capacity: n + 1, Gravity: [2]float32{0, -10}})}
 			for i := range n + 1 {
 				if i == first {
 					floor(r, r.body(physics.StaticBody, 0, 0))

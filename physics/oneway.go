@@ -9,18 +9,18 @@ import (
 	"github.com/evertick/evertick/native/rigid"
 )
 
-// passing is a flag of rigid.Contact: of shapes that go through each other, as one of them is a
-// one-way platform, until they have parted.
-const passing = 1 << 29
+// passThrough is a flag of rigid.Contact: one of the shapes is a one-way platform through which the other passes,
+// until they no longer touch.
+const passThrough = 1 << 29
 
 const (
-	// facing is the cosine of the largest angle, 75°, between the front of a platform and the normal
-	// of what it stops.
-	facing = 0.25
+	// minFacing is the cosine of the largest angle, 75°, between the front of a platform and the normal
+	// of a contact that it stops.
+	minFacing = 0.25
 
-	// seated is the overlap in metres with which something may begin to rest on a platform beside what
-	// the two have closed in a step.
-	seated = 2 * rigid.LinearSlop
+	// maxSeatedOverlap is the overlap in metres up to which a shape may begin to rest on a platform, beyond the
+	// distance that the two have closed in a step.
+	maxSeatedOverlap = 2 * rigid.LinearSlop
 
 	maxDirection, minDirection = 1e6, 1e-6
 )
@@ -32,7 +32,7 @@ func checkOneWay(v [2]float32) error {
 	return checkDirection("physics: ShapeDef.OneWay", v)
 }
 
-// checkDirection asks for a vector that has a direction without overflow.
+// checkDirection requires a vector whose direction can be computed without overflow.
 func checkDirection(field string, v [2]float32) error {
 	if err := checkFinite2(field, v); err != nil {
 		return err
@@ -43,13 +43,13 @@ func checkDirection(field string, v [2]float32) error {
 	return nil
 }
 
-// oneWay is what ShapeDef.OneWay says, and its direction.
+// oneWay is ShapeDef.OneWay and its direction.
 type oneWay struct {
 	def  [2]float32
 	unit rigid.Vec
 }
 
-// setOneWay makes a shape a one-way platform, or none.
+// setOneWay makes a shape a one-way platform, or an ordinary shape if def is zero.
 func (t *shapeColumns) setOneWay(shape int, def [2]float32) {
 	none := def == [2]float32{}
 	if shape >= len(t.oneWay) {
@@ -78,22 +78,22 @@ func (t *shapeColumns) oneWayDef(shape int) [2]float32 {
 	return t.oneWay[shape].def
 }
 
-// stops reports whether a shape stops what it meets with the given normal, which points away
-// from it: true unless it is a one-way platform with another front.
-func (s *solver) stops(shape uint32, nx, ny float32) bool {
+// blocks reports whether a shape stops another one at a contact with the given normal, which points away
+// from it: true unless it is a one-way platform that faces elsewhere.
+func (s *solver) blocks(shape uint32, nx, ny float32) bool {
 	t := &s.shapes
 	if t.oneWayDef(int(shape)) == [2]float32{} {
 		return true
 	}
-	x, y := s.turned(int(t.filters.Body[shape]), t.oneWay[shape].unit.X, t.oneWay[shape].unit.Y)
-	return float32(x*nx)+float32(y*ny) > facing
+	x, y := s.rotate(int(t.filters.Body[shape]), t.oneWay[shape].unit.X, t.oneWay[shape].unit.Y)
+	return float32(x*nx)+float32(y*ny) > minFacing
 }
 
-// letPass finds the contacts of pairs [lo, hi) that pass through a one-way platform, and lets
-// these push nothing. What began becomes what began to be stopped.
-func (s *solver) letPass(lo, hi int, sh *share) {
+// disablePassing finds the contacts of pairs [lo, hi) that pass through a one-way platform, and removes their
+// points. The contacts that began become those that began to be stopped.
+func (s *solver) disablePassing(lo, hi int, sh *contactChunk) {
 	sh.passing = 0
-	if s.shapes.oneWays == 0 && s.passing == 0 {
+	if s.shapes.oneWays == 0 && s.passingContacts == 0 {
 		return
 	}
 	began, stopped, next := &sh.began, &sh.stopped, 0
@@ -107,15 +107,15 @@ func (s *solver) letPass(lo, hi int, sh *share) {
 		if is {
 			next++
 		}
-		was := c.Flags&passing != 0
-		if (is || was) && s.goesThrough(c, &s.manifolds[i], was) {
+		was := c.Flags&passThrough != 0
+		if (is || was) && s.passesThrough(c, &s.manifolds[i], was) {
 			sh.passing++
 			s.manifolds[i].Count = 0
-			c.Flags |= passing
-			c.Rolling, c.Points[0].Normal, c.Points[0].Tangent, c.Points[1].Normal, c.Points[1].Tangent = 0, 0, 0, 0, 0
+			c.Flags |= passThrough
+			c.RollingImpulse, c.Points[0].Normal, c.Points[0].Tangent, c.Points[1].Normal, c.Points[1].Tangent = 0, 0, 0, 0, 0
 			continue
 		}
-		c.Flags &^= passing
+		c.Flags &^= passThrough
 		if is || was {
 			stopped.A, stopped.B = append(stopped.A, c.A), append(stopped.B, c.B)
 		}
@@ -123,16 +123,16 @@ func (s *solver) letPass(lo, hi int, sh *share) {
 	sh.began, sh.stopped = sh.stopped, sh.began
 }
 
-// goesThrough reports whether one of two shapes lets the other through, now that they begin to
-// touch, or did so far.
-func (s *solver) goesThrough(c *rigid.Contact, m *rigid.Manifold, was bool) bool {
+// passesThrough reports whether one of two shapes lets the other pass. They begin to
+// touch, or it has let the other pass so far (was).
+func (s *solver) passesThrough(c *rigid.Contact, m *rigid.Manifold, was bool) bool {
 	t := &s.shapes
 	onA, onB := t.oneWayDef(int(c.A)) != [2]float32{}, t.oneWayDef(int(c.B)) != [2]float32{}
-	if !onA && !onB || s.senses(c.A, c.B) != 0 {
+	if !onA && !onB || s.sensorFlags(c.A, c.B) != 0 {
 		return false
 	}
 	x, y := m.Normal.X, m.Normal.Y
-	if onA && !s.stops(c.A, x, y) || onB && !s.stops(c.B, -x, -y) {
+	if onA && !s.blocks(c.A, x, y) || onB && !s.blocks(c.B, -x, -y) {
 		return true
 	}
 	separation, allowed := m.Points[0].Separation, float32(0)
@@ -140,44 +140,44 @@ func (s *solver) goesThrough(c *rigid.Contact, m *rigid.Manifold, was bool) bool
 		separation = min(separation, m.Points[1].Separation)
 	}
 	if !was {
-		allowed = seated + float32(s.closing(c, m)*s.dt)
+		allowed = maxSeatedOverlap + float32(s.closingSpeed(c, m)*s.dt)
 	}
 	return separation < -allowed
 }
 
-// goesPast reports whether a shape of a fast body goes through another one that it is meant to meet:
-// their bodies ignore each other or a joint keeps them apart, or one is a one-way platform that the other
-// goes through, or does not come nearer to from the front.
-func (s *solver) goesPast(shape, other uint32) bool {
+// ignoredInSweep reports whether continuous collision ignores two shapes although their filters collide:
+// their bodies ignore each other, or a joint prevents their collision, or one is a one-way platform that the other
+// passes through, or does not approach from the front.
+func (s *solver) ignoredInSweep(shape, other uint32) bool {
 	t := &s.shapes
 	body, of := t.filters.Body[shape], t.filters.Body[other]
-	if s.ignored(shape, other) || s.joints.apart > 0 && s.jointed(body, of) {
+	if s.pairIgnored(shape, other) || s.joints.noCollide > 0 && s.jointPreventsCollision(body, of) {
 		return true
 	}
 	if t.oneWayDef(int(shape)) == [2]float32{} && t.oneWayDef(int(other)) == [2]float32{} {
 		return false
 	}
-	if s.leaves(other, body, of) || s.leaves(shape, of, body) {
+	if s.movesAway(other, body, of) || s.movesAway(shape, of, body) {
 		return true
 	}
 	c := s.contactOf(shape, other)
-	return c != nil && c.Flags&passing != 0
+	return c != nil && c.Flags&passThrough != 0
 }
 
-// leaves reports whether a shape is a one-way platform, and a body does not move against its front, as seen
-// from the body of the shape.
-func (s *solver) leaves(platform, body, of uint32) bool {
+// movesAway reports whether a shape is a one-way platform and a body does not move against its front, relative
+// to the body of the shape.
+func (s *solver) movesAway(platform, body, of uint32) bool {
 	if s.shapes.oneWayDef(int(platform)) == [2]float32{} {
 		return false
 	}
 	front := s.shapes.oneWay[platform].unit
-	x, y := s.turned(int(of), front.X, front.Y)
-	a, b := s.moveOf(body), s.moveOf(of)
+	x, y := s.rotate(int(of), front.X, front.Y)
+	a, b := s.displacement(body), s.displacement(of)
 	return float32((a.X-b.X)*x)+float32((a.Y-b.Y)*y) >= 0
 }
 
-// moveOf is how far a body has moved in this step.
-func (s *solver) moveOf(body uint32) rigid.Vec {
+// displacement returns how far a body has moved in this step.
+func (s *solver) displacement(body uint32) rigid.Vec {
 	if !s.awake(int(body)) {
 		return rigid.Vec{}
 	}
@@ -188,22 +188,22 @@ func (s *solver) moveOf(body uint32) rigid.Vec {
 // contactOf returns the contact of two shapes in this step, or nil.
 func (s *solver) contactOf(a, b uint32) *rigid.Contact {
 	a, b = min(a, b), max(a, b)
-	i := rigid.After(s.contacts, a, b)
+	i := rigid.LowerBound(s.contacts, a, b)
 	if i == len(s.contacts) || s.contacts[i].A != a || s.contacts[i].B != b {
 		return nil
 	}
 	return &s.contacts[i]
 }
 
-// touched reports whether two shapes have a contact with points in this step, or may have lost theirs to
-// the bound on contacts: what was left out is not known to pass.
-func (s *solver) touched(a, b uint32) bool {
+// mayTouch reports whether two shapes have a contact with points in this step, or may have lost it to
+// the bound on contacts: an omitted pair must count as touching.
+func (s *solver) mayTouch(a, b uint32) bool {
 	c := s.contactOf(a, b)
-	return c != nil && c.Count > 0 || c == nil && s.omitted > 0
+	return c != nil && c.Count > 0 || c == nil && s.omittedPairs > 0
 }
 
-// closing is the speed in m/s at which the first point of a contact closes, or 0.
-func (s *solver) closing(c *rigid.Contact, m *rigid.Manifold) float32 {
+// closingSpeed returns the speed in m/s at which the first point of a contact closes, or 0.
+func (s *solver) closingSpeed(c *rigid.Contact, m *rigid.Manifold) float32 {
 	ax, ay := s.velocityAt(s.shapes.filters.Body[c.A], m.Points[0].AnchorA)
 	bx, by := s.velocityAt(s.shapes.filters.Body[c.B], m.Points[0].AnchorB)
 	v := float32((bx-ax)*m.Normal.X) + float32((by-ay)*m.Normal.Y)
@@ -213,26 +213,26 @@ func (s *solver) closing(c *rigid.Contact, m *rigid.Manifold) float32 {
 	return 0
 }
 
-// velocityAt is that of a point of a body, seen from its centre of mass.
+// velocityAt returns the velocity of a point of a body; at is relative to its centre of mass.
 func (s *solver) velocityAt(body uint32, at rigid.Vec) (x, y float32) {
 	c := s.cols
 	return c.VX[body] - float32(c.W[body]*at.Y), c.VY[body] + float32(c.W[body]*at.X)
 }
 
-// passed returns the flag of a contact of the step before, which are still there.
-func (s *solver) passed(a, b uint32) uint32 {
-	if s.passing == 0 {
+// passFlag returns passThrough if the contact of the last step had it. s.contacts still holds that step.
+func (s *solver) passFlag(a, b uint32) uint32 {
+	if s.passingContacts == 0 {
 		return 0
 	}
-	return s.contacts[rigid.After(s.contacts, a, b)].Flags & passing
+	return s.contacts[rigid.LowerBound(s.contacts, a, b)].Flags & passThrough
 }
 
 // countPassing counts after the contacts were replaced.
 func (s *solver) countPassing() {
-	s.passing = 0
+	s.passingContacts = 0
 	for i := range s.contacts {
-		if s.contacts[i].Flags&passing != 0 {
-			s.passing++
+		if s.contacts[i].Flags&passThrough != 0 {
+			s.passingContacts++
 		}
 	}
 }
@@ -253,7 +253,7 @@ func (t *shapeColumns) encodeOneWays(e *frame.Encoder) {
 
 const oneWayBytes = 3 * 4
 
-func (im *image) readOneWays(b []byte) error {
+func (im *snapshotImage) readOneWays(b []byte) error {
 	if len(b)%oneWayBytes != 0 {
 		return im.Corrupt("length of the one-way platforms", len(b))
 	}

@@ -17,7 +17,7 @@ func upward() physics.ShapeDef {
 }
 
 // touched counts the events of steps.
-func (r rig) touched(steps int) (begin, end int) {
+func (r fixture) touched(steps int) (begin, end int) {
 	r.Helper()
 	for range steps {
 		r.steps(1)
@@ -31,7 +31,7 @@ func (r rig) touched(steps int) (begin, end int) {
 func TestOneWayPlatform(t *testing.T) {
 	for shape := range sliders {
 		for _, half := range []float32{0.3, 4} { // narrower than what comes, and wider
-			r := newRig(t, -10)
+			r := newFixture(t, -10)
 			r.floor(plain)
 			r.box(r.body(physics.StaticBody, 0, 3), upward(), half, 0.1)
 			b := r.dynamic(0, 0.5, func(d *physics.BodyDef) { d.FixedRotation = true })
@@ -59,7 +59,7 @@ func TestOneWayPlatform(t *testing.T) {
 
 // What jumps not high enough falls back through.
 func TestOneWayFallsBack(t *testing.T) {
-	r := newRig(t, -10)
+	r := newFixture(t, -10)
 	r.floor(plain)
 	r.box(r.body(physics.StaticBody, 0, 2), upward(), 4, 0.1)
 	b := r.dynamic(0, 0.5)
@@ -78,7 +78,7 @@ func TestOneWayFallsBack(t *testing.T) {
 func TestOneWayFromTheSide(t *testing.T) {
 	for _, c := range []struct{ height, rests float64 }{{2.2, 0.5}, {2.602, 2.6}, {1.9, 0.5}} {
 		for _, shape := range []string{"box", "circle", "capsule"} {
-			r := newRig(t, -10)
+			r := newFixture(t, -10)
 			r.floor(plain)
 			r.box(r.body(physics.StaticBody, 0, 2), upward(), 4, 0.1)
 			b := r.dynamic(-5.5, float32(c.height), moving(8, 0, 0), func(d *physics.BodyDef) { d.GravityScale = 0 })
@@ -94,7 +94,7 @@ func TestOneWayFromTheSide(t *testing.T) {
 			r.near(shape, y, c.rests, 0.02)
 		}
 	}
-	r := newRig(t, -10)
+	r := newFixture(t, -10)
 	r.floor(plain)
 	r.box(r.body(physics.StaticBody, 0, 2), upward(), 4, 0.1)
 	inside := r.dynamic(0, 2.3)
@@ -106,7 +106,7 @@ func TestOneWayFromTheSide(t *testing.T) {
 
 // The front turns with the platform, and moves with it.
 func TestOneWayMoves(t *testing.T) {
-	r := newRig(t, 0)
+	r := newFixture(t, 0)
 	d := plain
 	d.OneWay = [2]float32{0, -1} // turned by a quarter: its front is to the right
 	r.box(r.body(physics.StaticBody, 0, 0, turned(math.Pi/2)), d, 3, 0.1)
@@ -121,7 +121,7 @@ func TestOneWayMoves(t *testing.T) {
 		t.Errorf("what came from behind is at %v", x)
 	}
 
-	r = newRig(t, -10)
+	r = newFixture(t, -10)
 	lift := r.body(physics.KinematicBody, 0, 0, moving(1, 2, 0))
 	r.box(lift, upward(), 2, 0.1)
 	rider := r.dynamic(0, 0.62, moving(1, 2, 0))
@@ -140,7 +140,7 @@ func TestOneWayMoves(t *testing.T) {
 // Where the platform is made an ordinary shape, what passes is stopped and told of; destroying it ends that. Touches that
 // pass have no events.
 func TestOneWayChanges(t *testing.T) {
-	r := newRig(t, 0)
+	r := newFixture(t, 0)
 	wall := r.body(physics.StaticBody, 0, 0)
 	platform := r.box(wall, upward(), 4, 0.5)
 	b := r.dynamic(0, -0.9)
@@ -161,7 +161,7 @@ func TestOneWayChanges(t *testing.T) {
 		t.Errorf("definition %v, %v", d, err)
 	}
 
-	r = newRig(t, 0)
+	r = newFixture(t, 0)
 	platform = r.box(r.body(physics.StaticBody, 0, 0), upward(), 4, 0.5)
 	r.box(r.dynamic(0, -0.9), plain, 0.5, 0.5)
 	r.steps(2)
@@ -172,7 +172,7 @@ func TestOneWayChanges(t *testing.T) {
 }
 
 func TestOneWayErrors(t *testing.T) {
-	r := newRig(t, 0)
+	r := newFixture(t, 0)
 	b := r.body(physics.StaticBody, 0, 0)
 	for _, c := range []struct {
 		front [2]float32
@@ -191,12 +191,12 @@ func TestOneWayErrors(t *testing.T) {
 
 // Bodies that are fast enough to be swept are held by the front of platforms and chains, and by nothing else.
 func TestSweepsKnowWhatPasses(t *testing.T) {
-	for name, lay := range map[string]func(r rig, b physics.Body){
-		"platform": func(r rig, b physics.Body) { r.box(b, upward(), 5, 0.05) },
-		"chain":    func(r rig, b physics.Body) { r.chain(b, ground(8, 1, 0, plain)) },
+	for name, lay := range map[string]func(r fixture, b physics.Body){
+		"platform": func(r fixture, b physics.Body) { r.box(b, upward(), 5, 0.05) },
+		"chain":    func(r fixture, b physics.Body) { r.chain(b, ground(8, 1, 0, plain)) },
 	} {
 		for shape := range sliders {
-			r := newRig(t, 0)
+			r := newFixture(t, 0)
 			b := r.body(physics.StaticBody, 0, 0)
 			lay(r, b)
 			down, up, side := r.dynamic(-2, 3, moving(0, -150, 0)), r.dynamic(2, -3, moving(0, 150, 0)), r.dynamic(-20, -0.3, moving(150, 1, 0))

@@ -10,7 +10,7 @@ func RaysByForce(w *World, q *Rays) ([]Shape, error) {
 	}
 	rays := t.prepare(0, 0, len(q.X))
 	hits := make([]rigid.RayHit, len(rays))
-	rigid.RayClosestOracle(w.solver.scene(), rays, hits)
+	rigid.CastRaysClosestOracle(w.solver.scene(), rays, hits)
 	shapes := make([]Shape, len(hits))
 	for i, h := range hits {
 		shapes[i] = w.solver.handle(h.Shape)

@@ -55,7 +55,7 @@ func (f *failing) Logf(format string, args ...any) { f.said = args }
 
 func TestFailuresLeaveAPicture(t *testing.T) {
 	f := &failing{TB: t}
-	r := newRig(f, 0)
+	r := newFixture(f, 0)
 	r.circle(r.dynamic(0, 0), plain, 1)
 	for _, do := range f.cleanup {
 		do()

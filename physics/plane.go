@@ -6,8 +6,8 @@ import (
 	"github.com/evertick/evertick/native/rigid"
 )
 
-// Plane is a plane of the 3D world. Its methods are the rule of the section "The plane" in the
-// package comment: Split for positions, Direction, Angle and Tilts for what has to lie in the plane.
+// Plane is a plane of the 3D world. Its methods implement the rule of the section "The plane" in the
+// package comment: Split for positions; Direction, Angle and Tilts for values that must lie in the plane.
 type Plane uint8
 
 const (
@@ -21,11 +21,11 @@ const (
 // String returns "XY" or "XZ".
 func (p Plane) String() string { return enum.Name([]string{"XY", "XZ"}, p, "Plane") }
 
-// planeSlack is how much of its length a direction or a quaternion may have out of the plane, as
-// rounding leaves it: of a turn that is a tilt of 0.01 degrees.
+// planeSlack is the part of its length by which a direction or a quaternion may leave the plane because of
+// rounding. For a rotation that is a tilt of 0.01 degrees.
 const planeSlack = 1e-4
 
-// Split returns the components of v along the axes of the plane, and the one along the third
+// Split returns the components of v along the axes of the plane, and that along the third
 // axis.
 func (p Plane) Split(v [3]float32) (in [2]float32, third float32) {
 	if p == XZ {
@@ -34,7 +34,7 @@ func (p Plane) Split(v [3]float32) (in [2]float32, third float32) {
 	return [2]float32{v[0], v[1]}, v[2]
 }
 
-// Join is Split the other way.
+// Join is the reverse of Split.
 func (p Plane) Join(in [2]float32, third float32) [3]float32 {
 	if p == XZ {
 		return [3]float32{in[0], third, in[1]}
@@ -42,8 +42,8 @@ func (p Plane) Join(in [2]float32, third float32) [3]float32 {
 	return [3]float32{in[0], in[1], third}
 }
 
-// Direction returns a velocity, an impulse or the way of a ray along the axes of the plane. One
-// that leads out of the plane is ErrRange, one that is not finite ErrNotFinite.
+// Direction returns the components of a velocity, an impulse or the translation of a ray along the axes of the plane. A
+// vector that leads out of the plane is ErrRange, one that is not finite ErrNotFinite.
 func (p Plane) Direction(v [3]float32) ([2]float32, error) {
 	for _, c := range v {
 		if !fault.Finite(c) {
@@ -58,8 +58,8 @@ func (p Plane) Direction(v [3]float32) ([2]float32, error) {
 }
 
 // Angle returns the turn of a quaternion (x, y, z, w) about the normal of the plane, in
-// [-π, π]: twice the angle of (w, z) in XY, and of (w, -y) in XZ. Its length does not matter. One
-// that turns out of the plane, and the zero quaternion, are ErrRange, one that is not finite
+// [-π, π]: twice the angle of (w, z) in XY, and of (w, -y) in XZ. Its length does not matter. A
+// rotation out of the plane, and the zero quaternion, are ErrRange; one that is not finite is
 // ErrNotFinite.
 func (p Plane) Angle(q [4]float32) (float32, error) {
 	for _, c := range q {
@@ -68,7 +68,7 @@ func (p Plane) Angle(q [4]float32) (float32, error) {
 		}
 	}
 	_, z := p.turn(q)
-	sin, cos, ok := double(z, q[3])
+	sin, cos, ok := doubleAngle(z, q[3])
 	switch {
 	case p.Tilts(q):
 		return 0, because(fault.Field(ErrRange, "physics: rotation", q), "turns out of the plane "+p.String())
@@ -78,14 +78,14 @@ func (p Plane) Angle(q [4]float32) (float32, error) {
 	return rigid.Atan2(sin, cos), nil
 }
 
-// Tilts reports whether a quaternion (x, y, z, w) turns out of the plane. Its length does not matter.
+// Tilts reports whether a quaternion (x, y, z, w) rotates out of the plane. Its length does not matter.
 func (p Plane) Tilts(q [4]float32) bool {
 	tilt, z := p.turn(q)
 	return beyondSlack(tilt, [2]float32{z, q[3]})
 }
 
-// Rotation returns the unit quaternion (x, y, z, w) with w >= 0 of a turn by an angle, at most
-// 65536 radians either way, about the normal of the plane.
+// Rotation returns the unit quaternion (x, y, z, w) with w >= 0 of a rotation about the normal of the plane by an angle
+// of at most 65536 radians either way.
 func (p Plane) Rotation(angle float32) [4]float32 {
 	sin, cos := rigid.SinCos(angle / 2)
 	if cos < 0 {
@@ -98,7 +98,7 @@ func (p Plane) Rotation(angle float32) [4]float32 {
 }
 
 // turn returns the two components of a quaternion that lead out of the plane, and the one that
-// turns within, with the sign of the angle.
+// rotates within it, with the sign of the angle.
 func (p Plane) turn(q [4]float32) (tilt [2]float32, z float32) {
 	if p == XZ {
 		return [2]float32{q[0], q[2]}, -q[1]
@@ -106,8 +106,8 @@ func (p Plane) turn(q [4]float32) (tilt [2]float32, z float32) {
 	return [2]float32{q[0], q[1]}, q[2]
 }
 
-// beyondSlack reports whether out is more than planeSlack of the length of out and in together.
-// Both are scaled first, so that squares neither overflow nor vanish.
+// beyondSlack reports whether the length of out is more than planeSlack of that of out and in together.
+// It scales both first, so that squares neither overflow nor underflow.
 func beyondSlack(out, in [2]float32) bool {
 	size := max(out[0], -out[0], out[1], -out[1], in[0], -in[0], in[1], -in[1])
 	if size == 0 {
@@ -121,9 +121,9 @@ func beyondSlack(out, in [2]float32) bool {
 	return o > planeSlack*planeSlack*(o+square(in))
 }
 
-// double returns sine and cosine of twice the angle of (w, z): 2zw and w² - z² over w² + z²; false if
-// both are zero. They are scaled first as in beyondSlack.
-func double(z, w float32) (sin, cos float32, ok bool) {
+// doubleAngle returns sine and cosine of twice the angle of (w, z): 2zw and w² - z² over w² + z²; false if
+// both are zero. It scales them first, like beyondSlack.
+func doubleAngle(z, w float32) (sin, cos float32, ok bool) {
 	size := max(z, -z, w, -w)
 	if size == 0 {
 		return 0, 0, false

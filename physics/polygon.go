@@ -9,9 +9,9 @@ import (
 // MaxPolygonVertices is the largest number of vertices of a Polygon.
 const MaxPolygonVertices = 8
 
-// flatness is the least height of a corner over a side, as a part of the
-// polygon's extent. Coordinates are rounded to 6e-8 of their size, so a flatter
-// corner may be concave before rounding: neither we nor a solver could tell.
+// flatness is the least height of a corner over a side, relative to the extent of the
+// polygon. Coordinates are rounded to 6e-8 of their size, so a flatter
+// corner may have been concave before rounding, which nobody can detect.
 const flatness = 1e-6
 
 // Polygon is a convex polygon in body coordinates, in metres. Its vertices may
@@ -21,13 +21,12 @@ type Polygon struct {
 	Vertices [MaxPolygonVertices][2]float32
 	// Count is the number of corners, 3 to MaxPolygonVertices.
 	Count int
-	// Radius in metres rounds the polygon: it grows by that on all sides; not negative.
+	// Radius in metres rounds the polygon, which grows by it on all sides; not negative.
 	Radius float32
 }
 
-// Box returns the axis-aligned rectangle around the body's origin with half
-// extents hx and hy, in metres. A zero or non-finite extent is refused when a
-// shape is made of it.
+// Box returns the axis-aligned rectangle around the origin of the body with half
+// extents hx and hy, in metres. CreatePolygon refuses a zero or non-finite extent.
 func Box(hx, hy float32) Polygon {
 	p := Polygon{Count: 4}
 	p.Vertices[0] = [2]float32{-hx, -hy}
@@ -47,8 +46,8 @@ func NewPolygon(points ...[2]float32) (Polygon, error) {
 	return p.hull()
 }
 
-// hull returns p in counter-clockwise order from its first vertex, or why it
-// is no convex polygon.
+// hull returns p in counter-clockwise order from its first vertex, or an error if it
+// is not a convex polygon.
 func (p Polygon) hull() (Polygon, error) {
 	if err := checkWithin("physics: Polygon.Count", p.Count, 3, MaxPolygonVertices); err != nil {
 		return p, err
@@ -75,7 +74,7 @@ func (p Polygon) hull() (Polygon, error) {
 
 // counterClockwise sorts the vertices by angle around their mean, starting
 // with the first. The mean is inside if the points are the corners of a convex
-// polygon; if they are not, the order means nothing and flatCorner finds out.
+// polygon; otherwise the order is meaningless, and flatCorner detects that.
 func (p Polygon) counterClockwise() Polygon {
 	n := p.Count
 	var mean vec
@@ -103,8 +102,8 @@ func (p Polygon) counterClockwise() Polygon {
 	return out
 }
 
-// flatCorner returns a vertex that does not stand clear of a side to which it
-// does not belong, on its inner side. There is none exactly if the vertices are
+// flatCorner returns a vertex that is not clearly on the inner side of a side to which it
+// does not belong. There is none exactly if the vertices are
 // a strictly convex polygon in counter-clockwise order.
 func (p *Polygon) flatCorner() ([2]float32, bool) {
 	n := p.Count
@@ -130,7 +129,7 @@ func (p *Polygon) flatCorner() ([2]float32, bool) {
 }
 
 // vec is a float32 pair in float64, where differences and products of two
-// float32 neither overflow nor vanish.
+// float32 neither overflow nor underflow.
 type vec struct{ x, y float64 }
 
 func widen(v [2]float32) vec { return vec{float64(v[0]), float64(v[1])} }

@@ -8,23 +8,23 @@ import (
 	"github.com/evertick/evertick/native/rigid"
 )
 
-// QueryFilter says which shapes the queries of a batch find. The zero value finds all that
-// are solid. The shapes of a disabled body are not found.
+// QueryFilter selects the shapes that the queries of a batch find. The zero value finds all
+// solid shapes. Queries do not find the shapes of a disabled body.
 type QueryFilter struct {
-	// Category is what a query is, and Mask what it finds, as in the Filter of a shape: it
+	// Category is the category of a query, and Mask the categories that it finds, as in the Filter of a shape: it
 	// finds a shape if the mask of each has a bit of the category of the other. 0
-	// stands for all bits. Groups mean nothing to queries.
+	// means all bits. Queries ignore groups.
 	Category, Mask uint64
-	// Categories and Masks are those of each query, in place of Category and Mask. Nil: none.
+	// Categories and Masks replace Category and Mask with one value for each query. Nil: no replacement.
 	Categories, Masks []uint64
-	// Exclude names for each query a body whose shapes it does not find. The zero Body is
+	// Exclude holds for each query a body whose shapes it does not find. The zero Body means
 	// none. Nil: none.
 	Exclude []Body
-	// Sensors are found too.
+	// Sensors makes queries find sensors, too.
 	Sensors bool
 }
 
-// check panics if a slice has not an element for each of n queries.
+// check panics unless each slice is nil or has n elements.
 func (f *QueryFilter) check(n int) {
 	if f.Categories != nil && len(f.Categories) != n || f.Masks != nil && len(f.Masks) != n ||
 		f.Exclude != nil && len(f.Exclude) != n {
@@ -32,7 +32,7 @@ func (f *QueryFilter) check(n int) {
 	}
 }
 
-// checkExclude returns ErrStale for the first body that is gone.
+// checkExclude returns ErrStale for the first body that is destroyed.
 func (w *World) checkExclude(f *QueryFilter) error {
 	for i, b := range f.Exclude {
 		if b != (Body{}) && !w.Valid(b) {
@@ -42,8 +42,8 @@ func (w *World) checkExclude(f *QueryFilter) error {
 	return nil
 }
 
-// of returns what query i finds.
-func (f *QueryFilter) of(i int) (category, mask uint64, exclude uint32) {
+// forQuery returns the filter of query i.
+func (f *QueryFilter) forQuery(i int) (category, mask uint64, exclude uint32) {
 	category, mask, exclude = f.Category, f.Mask, rigid.NoShape
 	if f.Categories != nil {
 		category = f.Categories[i]
@@ -54,20 +54,20 @@ func (f *QueryFilter) of(i int) (category, mask uint64, exclude uint32) {
 	if f.Exclude != nil && f.Exclude[i] != (Body{}) {
 		exclude = f.Exclude[i].index
 	}
-	return orAll(category), orAll(mask), exclude
+	return allIfZero(category), allIfZero(mask), exclude
 }
 
-func orAll(bits uint64) uint64 {
+func allIfZero(bits uint64) uint64 {
 	if bits == 0 {
 		return ^uint64(0)
 	}
 	return bits
 }
 
-// flags are those of rigid.Ray.
+// flags returns the flags of a rigid.Ray.
 func (f *QueryFilter) flags(skipInside bool) (flags uint32) {
 	if f.Sensors {
-		flags |= rigid.MeetSensors
+		flags |= rigid.IncludeSensors
 	}
 	if skipInside {
 		flags |= rigid.SkipInside
@@ -75,52 +75,52 @@ func (f *QueryFilter) flags(skipInside bool) (flags uint32) {
 	return flags
 }
 
-// maxQueried bounds coordinates and lengths of queries in metres, so that no square
+// maxQueryCoordinate bounds coordinates and lengths of queries in metres, so that no square
 // overflows.
-const maxQueried = 1 << 60
+const maxQueryCoordinate = 1 << 60
 
-// checkCoordinate is what queries ask of a number in metres.
+// checkCoordinate checks a coordinate of a query.
 func checkCoordinate(field string, i int, v float32) error {
 	switch {
 	case !fault.Finite(v):
 		return fault.Element(ErrNotFinite, field, i, v)
-	case v > maxQueried || v < -maxQueried:
+	case v > maxQueryCoordinate || v < -maxQueryCoordinate:
 		return because(fault.Element(ErrRange, field, i, v), "more than 2^60")
 	}
 	return nil
 }
 
-// queries is what the queries of a world keep: the shapes as they were at the last of
-// them, and room to work in.
+// queries holds the search tree of the shapes as they were at the last query, and working
+// memory.
 type queries struct {
-	targets rigid.Targets
-	built   bool
-	asked   int    // what queries have cost since targets were taken for few of them, or -1
-	version uint64 // of the shapes
-	poses   rigid.Poses
-	centre  rigid.Poses // room for poses as they are now
-	rays    rayTask
-	probes  probeTask
-	over    overlapTask
-	movers  moverTask
+	tree     rigid.QueryTree
+	built    bool
+	spent    int    // cost of the queries since the last change, or -1 if the tree is built
+	version  uint64 // of the shapes
+	poses    rigid.Poses
+	centre   rigid.Poses // the present poses
+	rays     rayTask
+	probes   probeTask
+	overlaps overlapTask
+	movers   moverTask
 }
 
-// What a query costs where targets were taken for few of them: in a kernel, and in Go.
+// The cost of a query while the tree is not built: in a kernel, and in Go.
 const (
 	kernelCost = 1
 	goCost     = 8
 	moverCost  = 8 * goCost
 )
 
-// fewQueries is the cost up to which queries after a change count as few: to put shapes in order
-// costs 70 ns and more for each, and a ray in a kernel tests a box in half a nanosecond. Both
-// grow with the number of shapes, which therefore plays no part.
+// fewQueries is the cost of queries after a change up to which building the tree does not pay: building
+// costs 70 ns or more per shape, and a ray in a kernel tests a box in half a nanosecond. Both
+// are proportional to the number of shapes, which therefore does not matter.
 const fewQueries = 64
 
-// readyForQueries makes the world ready for a batch of n queries at a cost each. Whether something
-// has moved is seen by comparing: a program may write to the columns at any time.
-func (w *World) readyForQueries(f *QueryFilter, n, cost int) error {
-	if err := w.solving(); err != nil {
+// prepareQueries prepares the world for a batch of n queries with a cost each. It compares poses to detect
+// motion, because a program may write to the columns at any time.
+func (w *World) prepareQueries(f *QueryFilter, n, cost int) error {
+	if err := w.requireRunning(); err != nil {
 		return err
 	}
 	if err := w.checkExclude(f); err != nil {
@@ -136,36 +136,36 @@ func (w *World) readyForQueries(f *QueryFilter, n, cost int) error {
 	return nil
 }
 
-// refresh takes the shapes anew if one of them, or a body, is not as it was, and puts them in order
-// once queries have cost more than a few. What these find does not depend on that.
+// refresh updates the tree if a shape or a body has changed, and builds it
+// once the queries since then have cost more than fewQueries. The results do not depend on that.
 func (s *solver) refresh(cost int) {
-	q, moved := &s.queries, s.takePoses()
+	q, moved := &s.queries, s.updatePoses()
 	alike := q.built && q.version == s.shapes.version
 	switch {
 	case moved || !alike:
-		q.asked = 0
-	case q.asked < 0:
+		q.spent = 0
+	case q.spent < 0:
 		return
 	}
-	q.asked += cost
+	q.spent += cost
 	switch {
-	case q.asked > fewQueries:
-		q.targets.Build(s.level, s.scene())
-		q.asked = -1
+	case q.spent > fewQueries:
+		q.tree.Build(s.level, s.scene())
+		q.spent = -1
 	case moved || !alike:
-		q.targets.Take(s.level, s.scene(), alike)
+		q.tree.Refit(s.level, s.scene(), alike)
 	}
 	q.built, q.version = true, s.shapes.version
 }
 
-// takePoses keeps the poses of bodies, and reports whether they are others than before.
-func (s *solver) takePoses() bool {
+// updatePoses stores the poses of bodies, and reports whether they have changed.
+func (s *solver) updatePoses() bool {
 	q, n := &s.queries, s.rows
 	now, p := &q.centre, &q.poses
 	now.X, now.Y = resized(now.X, n), resized(now.Y, n)
 	now.Cos, now.Sin = s.cols.Cos[:n], s.cols.Sin[:n]
 	o := s.origins(n)
-	o.Centres(s.level, now, 0, n)
+	o.UpdateCentresOfMass(s.level, now, 0, n)
 	if sameBits(p.X, now.X) && sameBits(p.Y, now.Y) && sameBits(p.Cos, now.Cos) && sameBits(p.Sin, now.Sin) {
 		return false
 	}
@@ -178,16 +178,16 @@ func (s *solver) takePoses() bool {
 // sameBits compares columns of one length.
 func sameBits(a, b []float32) bool { return bytes.Equal(raw(a), raw(b)) }
 
-// scene is what queries look at.
+// scene returns the shapes and poses that queries search.
 func (s *solver) scene() *rigid.Scene {
 	t := &s.shapes
 	return &rigid.Scene{Shapes: t.shape, Poses: &s.queries.poses, Filters: &t.filters, Sensors: t.sensor}
 }
 
-// handle is the shape of a number; the zero Shape of rigid.NoShape.
+// handle returns the handle of a shape, or the zero Shape for rigid.NoShape.
 func (s *solver) handle(shape uint32) Shape {
 	if shape == rigid.NoShape {
 		return Shape{}
 	}
-	return Shape{shape, s.table.pool.generation[shape]}
+	return Shape{shape, s.shapeTable.ids.generation[shape]}
 }

@@ -6,20 +6,20 @@ import (
 	"github.com/evertick/evertick/internal/fault"
 )
 
-// answerer answers a kind of queries.
+// answerer answers one kind of query.
 type answerer[T any] interface {
-	// answer writes the results of queries that have one each.
+	// answer writes the results of queries with one result each.
 	answer(worker, lo, hi int)
 	// rows appends the rows of queries, in order, and sets their ends.
 	rows(worker, lo, hi int, ends []uint32, to []T) []T
-	// resize makes room for rows and results, and returns the offsets.
+	// resize resizes the offsets and the results, and returns the offsets.
 	resize(offsets, n int) []uint32
-	// put writes a result of a query to a place.
+	// put writes a result of a query to index at.
 	put(query, at int, found *T)
 }
 
-// batch is queries in chunks that do not depend on the number of workers: each is answered by
-// any of them, and rows in memory of its own, from where they are copied in order.
+// batch answers queries in chunks, whose size does not depend on the number of workers. Any worker answers a
+// chunk. Rows go to memory of the worker first, and are then copied in order.
 type batch[T any] struct {
 	answerer[T]
 	s       *solver
@@ -31,7 +31,7 @@ type batch[T any] struct {
 	offsets []uint32
 }
 
-// batchStep is what is done with chunks.
+// batchStep selects what Do does with a chunk.
 type batchStep uint8
 
 const (
@@ -40,13 +40,13 @@ const (
 	placeRows
 )
 
-// gathered is what a worker has found, in a cache line of its own.
+// gathered holds the rows that a worker has found, in a cache line of its own.
 type gathered[T any] struct {
 	rows []T
 	_    [40]byte
 }
 
-// rowSpan tells where the rows of a chunk are: in the memory of a worker, and from where on in
+// rowSpan locates the rows of a chunk: rows [from, to) of a worker, which begin at base in
 // the result.
 type rowSpan struct{ worker, from, to, base int }
 
@@ -78,7 +78,7 @@ func (b *batch[T]) Do(worker, chunk int) {
 // each answers n queries with one result each.
 func (b *batch[T]) each(n int) error { return b.run(n, answerEach) }
 
-// closest is each for a result that has to be resized first.
+// closest is each for a result that must be resized first.
 func (b *batch[T]) closest(n int) error {
 	b.resize(0, n)
 	err := b.each(n)
@@ -88,7 +88,7 @@ func (b *batch[T]) closest(n int) error {
 	return err
 }
 
-// all answers n queries with rows. what names these in the error of too many.
+// all answers n queries with any number of rows each. what names the rows in the error for too many.
 func (b *batch[T]) all(what string, n int) error {
 	b.spans, b.ends = resized(b.spans, (n+b.size-1)/b.size), resized(b.ends, n)
 	for i := range b.found {

@@ -5,15 +5,14 @@ import (
 	"github.com/evertick/evertick/native/rigid"
 )
 
-// Distances is how far shapes are apart, an element per query. The zero value is ready; reuse
-// it, as RayHits.
+// Distances holds the distances between shapes, one element per query. The zero value is ready; reuse
+// it, like RayHits.
 type Distances struct {
-	Shapes   []Shape   // that of Nearest, or A; the zero Shape where none was in range
-	Distance []float32 // in metres; negative: the least way that parts them
-	// NormalX and NormalY are the direction from A to B, or from the shape to the form, of
-	// length one.
+	Shapes   []Shape   // found by Nearest, or A of Distances; the zero Shape if none was in range
+	Distance []float32 // in metres; negative: the length of the least translation that separates them
+	// NormalX and NormalY are the unit vector from A to B, or from the shape to the form.
 	NormalX, NormalY []float32
-	AX, AY, BX, BY   []float32 // points of the two surfaces that are nearest to each other
+	AX, AY, BX, BY   []float32 // the nearest points of the two surfaces
 }
 
 func (d *Distances) resize(n int) {
@@ -23,18 +22,17 @@ func (d *Distances) resize(n int) {
 	}
 }
 
-func (d *Distances) put(i int, s Shape, f *rigid.Found) {
+func (d *Distances) put(i int, s Shape, f *rigid.ShapeHit) {
 	d.Shapes[i], d.Distance[i] = s, f.T
 	d.NormalX[i], d.NormalY[i] = f.Normal.X, f.Normal.Y
 	d.AX[i], d.AY[i] = f.Point.X, f.Point.Y
 	d.BX[i], d.BY[i] = f.Point.X+float32(f.Normal.X*f.T), f.Point.Y+float32(f.Normal.Y*f.T)
 }
 
-// Nearest finds the shape that is nearest to each form, at most within[i] metres away: of
-// several at the same distance the one of the lowest index. Where none is, the Shape is zero,
-// the distance is within[i], and the rest is zero. It panics if within and q.X differ in
-// length. Errors are those of Probes.Validate; ErrNotFinite or ErrRange for within that is not
-// finite, negative or more than 2^60; and else as in RayClosest.
+// Nearest finds the shape that is nearest to each form, at most within[i] metres away; of several at the same
+// distance the one with the lowest index. If there is none, the Shape is zero, the distance is within[i], and the
+// rest is zero. It panics if within and q.X differ in length. Errors are those of Probes.Validate; ErrNotFinite or
+// ErrRange for an element of within that is not finite, negative or more than 2^60; and those of RayClosest.
 func (w *World) Nearest(q *Probes, within []float32, out *Distances) error {
 	if len(within) != len(q.X) {
 		panic("physics: Nearest: within and Probes.X differ in length")
@@ -50,7 +48,7 @@ func (w *World) Nearest(q *Probes, within []float32, out *Distances) error {
 			return fault.Element(ErrRange, "physics: Nearest: within", i, v)
 		}
 	}
-	if err := w.readyForQueries(&q.QueryFilter, len(q.X), goCost); err != nil {
+	if err := w.prepareQueries(&q.QueryFilter, len(q.X), goCost); err != nil {
 		return err
 	}
 	out.resize(len(q.X))
@@ -69,9 +67,9 @@ func (w *World) Nearest(q *Probes, within []float32, out *Distances) error {
 	return nil
 }
 
-// Distances measures a[i] against b[i], also those of the same body, of disabled ones, and
-// sensors. It panics if a and b differ in length. Errors: ErrStale for a shape that is gone;
-// ErrRange for one whose body is not placed by numbers up to 2^60; else as in RayClosest.
+// Distances measures the distance between a[i] and b[i]. They may belong to the same body or to disabled bodies, and
+// may be sensors. It panics if a and b differ in length. Errors: ErrStale for a destroyed shape; ErrRange for a shape
+// whose body has coordinates beyond 2^60; and those of RayClosest.
 func (w *World) Distances(a, b []Shape, out *Distances) error {
 	if len(a) != len(b) {
 		panic("physics: Distances: a and b differ in length")
@@ -84,36 +82,36 @@ func (w *World) Distances(a, b []Shape, out *Distances) error {
 			return fault.Element(ErrStale, "physics: Distances: b", i, b[i])
 		}
 	}
-	if err := w.readyForQueries(&QueryFilter{}, 0, 0); err != nil {
+	if err := w.prepareQueries(&QueryFilter{}, 0, 0); err != nil {
 		return err
 	}
 	s := w.solver
 	for i := range a {
 		for _, shape := range [2]Shape{a[i], b[i]} {
-			if body := w.shapes.body[shape.index]; !s.placed(body) {
-				return because(fault.Element(ErrRange, "physics: Distances: pair", i, shape), "its body is nowhere")
+			if body := w.shapes.body[shape.index]; !s.poseInRange(body) {
+				return because(fault.Element(ErrRange, "physics: Distances: pair", i, shape), "the pose of its body is out of range")
 			}
 		}
 	}
 	out.resize(len(a))
 	for i := range a {
-		sa, sb := s.centred(a[i]), s.centred(b[i])
+		sa, sb := s.centredShape(a[i]), s.centredShape(b[i])
 		d := rigid.Distance(&sa, &sb, w.shapes.body[a[i].index], w.shapes.body[b[i].index], &s.queries.poses)
-		out.put(i, a[i], &rigid.Found{T: d.Distance, Normal: d.Normal, Point: d.PointA})
+		out.put(i, a[i], &rigid.ShapeHit{T: d.Distance, Normal: d.Normal, Point: d.PointA})
 	}
 	return nil
 }
 
-// placed reports whether a body has a pose with which can be computed.
-func (s *solver) placed(body uint32) bool {
+// poseInRange reports whether queries can compute with the pose of a body.
+func (s *solver) poseInRange(body uint32) bool {
 	p := &s.queries.poses
 	x, y, cos, sin := p.X[body], p.Y[body], p.Cos[body], p.Sin[body]
-	return max(x, -x, y, -y) <= maxQueried && max(cos, -cos, sin, -sin) <= 2
+	return max(x, -x, y, -y) <= maxQueryCoordinate && max(cos, -cos, sin, -sin) <= 2
 }
 
-// centred is a shape relative to the centre of mass of its body, of a disabled one too.
-func (s *solver) centred(shape Shape) rigid.Shape {
+// centredShape returns a shape relative to the centre of mass of its body, which may be disabled.
+func (s *solver) centredShape(shape Shape) rigid.Shape {
 	i := shape.index
-	body := s.table.body[i]
-	return s.shapes.local[i].Moved(rigid.Vec{X: -s.cols.CentreX[body], Y: -s.cols.CentreY[body]}, 1, 0)
+	body := s.shapeTable.body[i]
+	return s.shapes.local[i].Transformed(rigid.Vec{X: -s.cols.CentreX[body], Y: -s.cols.CentreY[body]}, 1, 0)
 }

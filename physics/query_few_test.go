@@ -37,7 +37,7 @@ func TestFewRaysFindWhatManyFind(t *testing.T) {
 			other, err := r.w.Clone()
 			r.no(err)
 			r.no(other.RayAll(q, &whole))
-			closest := rig{t, other}.closest(q)
+			closest := fixture{t, other}.closest(q)
 			for lo, n := 0, 0; lo < 200; lo += n {
 				n = [...]int{1, 7, 8, 9, 64, 65, 63, 2}[(round+lo)%8]
 				some := part(q, lo, lo+n)

@@ -5,11 +5,11 @@ import (
 	"github.com/evertick/evertick/native/rigid"
 )
 
-// Probes is a batch of forms at places, one query an index.
+// Probes is a batch of queries with forms at positions, one query per index.
 type Probes struct {
-	// Forms has one form for all queries, or one for each.
+	// Forms holds one form for all queries, or one for each.
 	Forms []Form
-	// X and Y are where the origin of each form is, in metres.
+	// X and Y are the position of the origin of each form, in metres.
 	X, Y []float32
 	// Angle in radians, up to 65536 either way. Nil: 0.
 	Angle []float32
@@ -57,8 +57,8 @@ func (q *Probes) fault(i int) error {
 	return nil
 }
 
-// fill sets all of a probe but its way.
-func (q *Probes) fill(p *rigid.Probe, i int, skipInside bool) {
+// fill sets all fields of a probe except its translation.
+func (q *Probes) fill(p *rigid.ShapeQuery, i int, skipInside bool) {
 	p.Shape = &q.Forms[0].shape
 	if len(q.Forms) > 1 {
 		p.Shape = &q.Forms[i].shape
@@ -68,23 +68,23 @@ func (q *Probes) fill(p *rigid.Probe, i int, skipInside bool) {
 		p.Sin, p.Cos = rigid.SinCos(q.Angle[i])
 	}
 	p.DX, p.DY, p.MaxT, p.Flags = 1, 0, 0, q.flags(skipInside)
-	p.Category, p.Mask, p.Exclude = q.of(i)
+	p.Category, p.Mask, p.Exclude = q.forQuery(i)
 }
 
-// Casts is a batch of forms that are moved without turning: from their places by up to
+// Casts is a batch of forms that move without rotation: from their positions by up to
 // MaxFraction times (DX, DY) metres.
 type Casts struct {
 	Probes
 	DX, DY []float32
-	// MaxFraction is where each way ends. Nil: at 1.
+	// MaxFraction is the fraction at which each cast ends. Nil: 1.
 	MaxFraction []float32
-	// SkipInside leaves out shapes that a form overlaps where it begins. Otherwise it meets
+	// SkipInside leaves out shapes that a form overlaps at its start. Otherwise it hits
 	// them at the fraction 0, with a zero normal, at its origin.
 	SkipInside bool
 }
 
-// Validate reports the first fault of the batch: those of Probes.Validate, and of ways those
-// of Rays.Validate.
+// Validate reports the first fault of the batch: those of Probes.Validate, and those
+// of Rays.Validate for the translations.
 func (q *Casts) Validate() error {
 	if err := q.Probes.Validate(); err != nil {
 		return err
@@ -94,18 +94,18 @@ func (q *Casts) Validate() error {
 		panic("physics: Casts: X, DX, DY or MaxFraction differ in length")
 	}
 	for i := range n {
-		if err := checkWay("physics: Casts", i, q.X[i], q.Y[i], q.DX[i], q.DY[i], endOf(q.MaxFraction, i)); err != nil {
+		if err := checkTranslation("physics: Casts", i, q.X[i], q.Y[i], q.DX[i], q.DY[i], fractionAt(q.MaxFraction, i)); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// CastClosest finds the shape that each form meets first on its way: of several at the same
-// fraction the one of the lowest index, or none, as RayClosest. The point is that of the
-// shape which touches the form. When that is is said at rigid.Targets.CastClosest.
+// CastClosest finds the first shape that each form hits; of several at the same
+// fraction the one with the lowest index. Like RayClosest, it may find none. The point is the point of the
+// shape that touches the form. rigid.QueryTree.CastShapeClosest defines when they touch.
 //
-// Errors are those of Casts.Validate, and else as in RayClosest.
+// Errors are those of Casts.Validate and of RayClosest.
 func (w *World) CastClosest(q *Casts, out *RayHits) error {
 	t, err := w.beginCasts(q, out)
 	if err != nil {
@@ -114,8 +114,8 @@ func (w *World) CastClosest(q *Casts, out *RayHits) error {
 	return t.closest(len(q.X))
 }
 
-// CastAll finds all shapes that each form meets on its way, with errors as in CastClosest, and
-// ErrRange for more than 2^31-1 of them, with out empty.
+// CastAll finds all shapes that each form hits. Errors are those of CastClosest, and
+// ErrRange for more than 2^31-1 hits, with out empty.
 func (w *World) CastAll(q *Casts, out *RayHits) error {
 	t, err := w.beginCasts(q, out)
 	if err != nil {
@@ -127,9 +127,9 @@ func (w *World) CastAll(q *Casts, out *RayHits) error {
 // probeChunk is the number of forms that a worker takes at a time.
 const probeChunk = 16
 
-// probeTask is a batch of casts, or of forms whose nearest shape is wanted.
+// probeTask is a batch of casts, or of queries for the nearest shape.
 type probeTask struct {
-	batch[rigid.Found]
+	batch[rigid.ShapeHit]
 	q      *Probes
 	casts  *Casts
 	out    *RayHits
@@ -141,7 +141,7 @@ func (w *World) beginCasts(q *Casts, out *RayHits) (*probeTask, error) {
 	if err := q.Validate(); err != nil {
 		return nil, err
 	}
-	if err := w.readyForQueries(&q.QueryFilter, len(q.X), goCost); err != nil {
+	if err := w.prepareQueries(&q.QueryFilter, len(q.X), goCost); err != nil {
 		return nil, err
 	}
 	t := &w.solver.queries.probes
@@ -150,27 +150,27 @@ func (w *World) beginCasts(q *Casts, out *RayHits) (*probeTask, error) {
 	return t, nil
 }
 
-// cast makes the probe of a cast.
-func (t *probeTask) cast(i int, p *rigid.Probe) {
+// cast prepares the probe of a cast.
+func (t *probeTask) cast(i int, p *rigid.ShapeQuery) {
 	q := t.casts
 	q.fill(p, i, q.SkipInside)
-	p.DX, p.DY, p.MaxT = q.DX[i], q.DY[i], endOf(q.MaxFraction, i)
-	p.Place()
+	p.DX, p.DY, p.MaxT = q.DX[i], q.DY[i], fractionAt(q.MaxFraction, i)
+	p.Prepare()
 }
 
 func (t *probeTask) answer(_, lo, hi int) {
-	var p rigid.Probe
+	var p rigid.ShapeQuery
 	for i := lo; i < hi; i++ {
 		if t.casts == nil {
 			t.q.fill(&p, i, false)
 			p.MaxT = t.within[i]
-			p.Place()
-			f := t.s.queries.targets.Nearest(&p)
+			p.Prepare()
+			f := t.s.queries.tree.Nearest(&p)
 			t.near.put(i, t.s.handle(f.Shape), &f)
 			continue
 		}
 		t.cast(i, &p)
-		f := t.s.queries.targets.CastClosest(&p)
+		f := t.s.queries.tree.CastShapeClosest(&p)
 		if f.Shape == rigid.NoShape {
 			f.Point = rigid.Vec{X: p.X + float32(f.T*p.DX), Y: p.Y + float32(f.T*p.DY)}
 		}
@@ -178,11 +178,11 @@ func (t *probeTask) answer(_, lo, hi int) {
 	}
 }
 
-func (t *probeTask) rows(_, lo, hi int, ends []uint32, to []rigid.Found) []rigid.Found {
-	var p rigid.Probe
+func (t *probeTask) rows(_, lo, hi int, ends []uint32, to []rigid.ShapeHit) []rigid.ShapeHit {
+	var p rigid.ShapeQuery
 	for i := lo; i < hi; i++ {
 		t.cast(i, &p)
-		to = t.s.queries.targets.CastAll(&p, to)
+		to = t.s.queries.tree.CastShapeAll(&p, to)
 		ends[i-lo] = uint32(len(to))
 	}
 	return to
@@ -193,12 +193,12 @@ func (t *probeTask) resize(rows, n int) []uint32 {
 	return t.out.Offsets
 }
 
-func (t *probeTask) put(_, at int, f *rigid.Found) {
+func (t *probeTask) put(_, at int, f *rigid.ShapeHit) {
 	t.out.put(at, t.s.handle(f.Shape), f.T, f.Normal, f.Point)
 }
 
 // Overlapping holds the shapes that forms overlap: row i is Shapes[Offsets[i]:Offsets[i+1]],
-// ascending by index. The zero value is ready; reuse it, as RayHits.
+// in ascending order of the index. The zero value is ready; reuse it, like RayHits.
 type Overlapping struct {
 	Offsets []uint32
 	Shapes  []Shape
@@ -211,16 +211,16 @@ func (o *Overlapping) Row(i int) []Shape {
 }
 
 // Overlaps finds the shapes that each form overlaps or touches: those whose distance is zero
-// or less. A Box at angle 0 asks for an axis-aligned box. Errors are those of
-// Probes.Validate, and else as in RayAll.
+// or less. A Box at angle 0 queries an axis-aligned box. Errors are those of
+// Probes.Validate and of RayAll.
 func (w *World) Overlaps(q *Probes, out *Overlapping) error {
 	if err := q.Validate(); err != nil {
 		return err
 	}
-	if err := w.readyForQueries(&q.QueryFilter, len(q.X), goCost); err != nil {
+	if err := w.prepareQueries(&q.QueryFilter, len(q.X), goCost); err != nil {
 		return err
 	}
-	t := &w.solver.queries.over
+	t := &w.solver.queries.overlaps
 	t.q, t.out = q, out
 	t.begin(w.solver, probeChunk, t)
 	return t.all("physics: Overlaps: shapes", len(q.X))
@@ -236,18 +236,18 @@ type overlapTask struct {
 func (t *overlapTask) answer(int, int, int) {}
 
 func (t *overlapTask) rows(_, lo, hi int, ends []uint32, to []uint32) []uint32 {
-	var p rigid.Probe
+	var p rigid.ShapeQuery
 	for i := lo; i < hi; i++ {
 		t.q.fill(&p, i, false)
-		p.Place()
-		to = t.s.queries.targets.Overlaps(&p, to)
+		p.Prepare()
+		to = t.s.queries.tree.OverlapShape(&p, to)
 		ends[i-lo] = uint32(len(to))
 	}
 	return to
 }
 
 func (t *overlapTask) resize(rows, n int) []uint32 {
-	t.out.Offsets, t.out.Shapes = resized(t.out.Offsets, rows), roomy(t.out.Shapes, n)
+	t.out.Offsets, t.out.Shapes = resized(t.out.Offsets, rows), resizedWithRoom(t.out.Shapes, n)
 	return t.out.Offsets
 }
 

@@ -30,7 +30,7 @@ func probeAt(f physics.Form, x, y float32) physics.Probes {
 }
 
 func TestOverlaps(t *testing.T) {
-	r := newRig(t, 0)
+	r := newFixture(t, 0)
 	var shapes []physics.Shape
 	for i := range 5 {
 		shapes = append(shapes, r.circle(r.dynamic(float32(i)*2, 0), plain, 0.5))
@@ -62,7 +62,7 @@ func TestOverlaps(t *testing.T) {
 }
 
 func TestCastClosest(t *testing.T) {
-	r := newRig(t, 0)
+	r := newFixture(t, 0)
 	ball := r.circle(r.dynamic(5, 0), plain, 1)
 	floor := r.box(r.body(physics.StaticBody, 0, -3), plain, 20, 1)
 	cast := func(what string, q physics.Probes, dx, dy float32, s physics.Shape, fraction, nx, ny, x, y float64) {
@@ -81,7 +81,7 @@ func TestCastClosest(t *testing.T) {
 }
 
 func TestNearestAndDistances(t *testing.T) {
-	r := newRig(t, 0)
+	r := newFixture(t, 0)
 	ball := r.circle(r.dynamic(5, 0), plain, 1)
 	box := r.box(r.dynamic(0, 5), plain, 1, 1)
 	var d physics.Distances
@@ -107,7 +107,7 @@ func TestNearestAndDistances(t *testing.T) {
 }
 
 func TestBadProbes(t *testing.T) {
-	r := newRig(t, 0)
+	r := newFixture(t, 0)
 	nan := float32(math.NaN())
 	good := func() *physics.Casts {
 		return &physics.Casts{Probes: physics.Probes{Forms: []physics.Form{circleForm(1)}, X: []float32{0, 0}, Y: []float32{0, 0}},
@@ -156,7 +156,7 @@ func TestBadProbes(t *testing.T) {
 }
 
 // crowdOfProbes is the world of crowdOfRays, and forms in place of rays.
-func crowdOfProbes(t testing.TB, n int, c physics.Config) (rig, *physics.Casts, []float32) {
+func crowdOfProbes(t testing.TB, n int, c physics.Config) (fixture, *physics.Casts, []float32) {
 	r, rays := crowdOfRays(t, n, c)
 	forms := []physics.Form{circleForm(0.7), boxForm(0.5, 1), boxForm(2, 0.1), form(physics.CapsuleForm(physics.Capsule{P2: [2]float32{1, 1}, Radius: 0.2}))}
 	q := &physics.Casts{DX: rays.DX, DY: rays.DY}
@@ -176,7 +176,7 @@ type probed struct {
 	near         physics.Distances
 }
 
-func (p *probed) ask(r rig, q *physics.Casts, within []float32) {
+func (p *probed) ask(r fixture, q *physics.Casts, within []float32) {
 	r.no(r.w.CastClosest(q, &p.closest))
 	r.no(r.w.CastAll(q, &p.all))
 	r.no(r.w.Overlaps(&q.Probes, &p.over))

@@ -6,12 +6,12 @@ import (
 )
 
 // Rays is a batch of rays: the points (X + f*DX, Y + f*DY) for fractions f from 0 to
-// MaxFraction, one ray an index. All in metres, along the axes of the plane.
+// MaxFraction, one ray per index. All in metres, along the axes of the plane.
 type Rays struct {
 	X, Y, DX, DY []float32
-	// MaxFraction is where each ray ends. Nil: at 1.
+	// MaxFraction is the fraction at which each ray ends. Nil: 1.
 	MaxFraction []float32
-	// SkipInside leaves out shapes in which a ray begins. Otherwise it meets them at the
+	// SkipInside leaves out shapes in which a ray begins. Otherwise it hits them at the
 	// fraction 0, with a zero normal.
 	SkipInside bool
 	QueryFilter
@@ -35,17 +35,17 @@ func (q *Rays) Validate() error {
 	return nil
 }
 
-// fault finds what is wrong with ray i.
+// fault returns the fault of ray i.
 func (q *Rays) fault(i int) error {
-	return checkWay("physics: Rays", i, q.X[i], q.Y[i], q.DX[i], q.DY[i], endOf(q.MaxFraction, i))
+	return checkTranslation("physics: Rays", i, q.X[i], q.Y[i], q.DX[i], q.DY[i], fractionAt(q.MaxFraction, i))
 }
 
-// checkWay finds what is wrong with a way from (x, y) to end times (dx, dy) beyond it.
-func checkWay(what string, i int, x, y, dx, dy, end float32) error {
+// checkTranslation returns the fault of a translation from (x, y) by end times (dx, dy).
+func checkTranslation(what string, i int, x, y, dx, dy, end float32) error {
 	square, reach := float32(dx*dx)+float32(dy*dy), end*max(dx, -dx, dy, -dy)
-	if max(x, -x, y, -y) <= maxQueried && square >= leastSquare && reach <= maxQueried && end >= 0 &&
-		max(dx, -dx, dy, -dy) <= maxQueried {
-		return nil // NaN is none of that
+	if max(x, -x, y, -y) <= maxQueryCoordinate && square >= minSquare && reach <= maxQueryCoordinate && end >= 0 &&
+		max(dx, -dx, dy, -dy) <= maxQueryCoordinate {
+		return nil // none of the comparisons is true of NaN
 	}
 	for _, c := range [...]struct {
 		field string
@@ -60,29 +60,28 @@ func checkWay(what string, i int, x, y, dx, dy, end float32) error {
 		return fault.Element(ErrNotFinite, what+".MaxFraction", i, end)
 	case end < 0:
 		return fault.Element(ErrRange, what+".MaxFraction", i, end)
-	case square < leastSquare:
+	case square < minSquare:
 		return because(fault.Element(ErrRange, what+": translation", i, [2]float32{dx, dy}), "no length")
 	}
 	return because(fault.Element(ErrRange, what+".MaxFraction", i, end), "goes beyond 2^60")
 }
 
-// leastSquare is the least number of full precision: a ray that is shorter than its root,
-// 1e-19 m, counts as one of no length.
-const leastSquare = 0x1p-126
+// minSquare is the least normal number: a ray shorter than its square root,
+// 1e-19 m, counts as having no length.
+const minSquare = 0x1p-126
 
-// endOf is the fraction at which a way ends.
-func endOf(maxFraction []float32, i int) float32 {
+// fractionAt returns the fraction at which ray i ends.
+func fractionAt(maxFraction []float32, i int) float32 {
 	if maxFraction == nil {
 		return 1
 	}
 	return maxFraction[i]
 }
 
-// RayHits is where rays, or forms that are cast, meet shapes. Of RayAll and CastAll it holds one
-// row per ray in compressed sparse rows: row i is [Offsets[i], Offsets[i+1]) of the other slices,
-// ascending by fraction, then by the index of the shape. Of RayClosest and CastClosest, which have no
-// offsets, element i belongs to ray i. The zero RayHits is ready; reuse it, and after a few batches
-// nothing is allocated any more.
+// RayHits holds the hits of rays, or of cast forms. After RayAll and CastAll it holds one row per ray in compressed
+// sparse rows: row i is [Offsets[i], Offsets[i+1]) of the other slices, in ascending order of the fraction, then of
+// the index of the shape. After RayClosest and CastClosest it has no offsets, and element i belongs to ray i. The
+// zero RayHits is ready; if it is reused, it allocates nothing after a few batches.
 type RayHits struct {
 	Offsets          []uint32
 	Shapes           []Shape
@@ -92,30 +91,29 @@ type RayHits struct {
 }
 
 func (h *RayHits) resize(rows, n int) {
-	h.Offsets, h.Shapes = resized(h.Offsets, rows), roomy(h.Shapes, n)
+	h.Offsets, h.Shapes = resized(h.Offsets, rows), resizedWithRoom(h.Shapes, n)
 	for _, c := range [...]*[]float32{&h.Fractions, &h.X, &h.Y, &h.NormalX, &h.NormalY} {
-		*c = roomy(*c, n)
+		*c = resizedWithRoom(*c, n)
 	}
 }
 
-// roomy is resized with some more room where it allocates, as the number of results
-// changes from one batch to the next.
-func roomy[T any](s []T, n int) []T {
+// resizedWithRoom is resized with spare capacity where it allocates, because the number of results
+// changes from batch to batch.
+func resizedWithRoom[T any](s []T, n int) []T {
 	if cap(s) < n {
 		return make([]T, n, n+n/4)
 	}
 	return s[:n]
 }
 
-// RayClosest finds the shape that each ray meets first: of several at the same fraction
-// the one of the lowest index. A ray that meets none has the zero Shape, its MaxFraction, its
-// end, and a zero normal. Rays see the world as it is now, whatever has been created, moved or
-// written to the columns since the last step; a batch after a change costs a
-// pass over all shapes, dearer for many queries than for few. Queries find one-way
-// platforms and chains from both sides. When a ray meets a shape is said at rigid.Targets.RayClosest.
+// RayClosest finds the first shape that each ray hits; of several at the same fraction the one with the lowest index.
+// A ray without a hit gets the zero Shape, its MaxFraction, its end point, and a zero normal. Rays see the present
+// world, including all objects that were created, moved or written to the columns since the last step. A batch after
+// a change costs a pass over all shapes, which is more expensive for many queries than for few. Queries find one-way
+// platforms and chains from both sides. rigid.QueryTree.CastRaysClosest defines when a ray hits a shape.
 //
-// Errors are those of Rays.Validate; ErrStale for an excluded body that is gone;
-// and ErrUnsupported from another engine, with out as it was; and ErrFloatEnv, with out empty.
+// Errors: those of Rays.Validate, ErrStale for an excluded body that is destroyed,
+// and ErrUnsupported from another engine, with out unchanged; and ErrFloatEnv, with out empty.
 func (w *World) RayClosest(q *Rays, out *RayHits) error {
 	t, err := w.beginRays(q, out)
 	if err != nil {
@@ -124,7 +122,7 @@ func (w *World) RayClosest(q *Rays, out *RayHits) error {
 	return t.closest(len(q.X))
 }
 
-// RayAll finds all shapes that each ray meets, with errors as in RayClosest, and
+// RayAll finds all shapes that each ray hits. Errors are those of RayClosest, and
 // ErrRange for more than 2^31-1 hits, with out empty.
 func (w *World) RayAll(q *Rays, out *RayHits) error {
 	t, err := w.beginRays(q, out)
@@ -154,7 +152,7 @@ func (w *World) beginRays(q *Rays, out *RayHits) (*rayTask, error) {
 	if err := q.Validate(); err != nil {
 		return nil, err
 	}
-	if err := w.readyForQueries(&q.QueryFilter, len(q.X), kernelCost); err != nil {
+	if err := w.prepareQueries(&q.QueryFilter, len(q.X), kernelCost); err != nil {
 		return nil, err
 	}
 	t := &w.solver.queries.rays
@@ -172,16 +170,16 @@ func (t *rayTask) prepare(worker, lo, hi int) []rigid.Ray {
 	flags := q.flags(q.SkipInside)
 	for k := range rays {
 		i, r := lo+k, &rays[k]
-		r.OX, r.OY, r.DX, r.DY, r.MaxT, r.Flags = q.X[i], q.Y[i], q.DX[i], q.DY[i], endOf(q.MaxFraction, i), flags
-		r.Category, r.Mask, r.Exclude = q.of(i)
+		r.OX, r.OY, r.DX, r.DY, r.MaxT, r.Flags = q.X[i], q.Y[i], q.DX[i], q.DY[i], fractionAt(q.MaxFraction, i), flags
+		r.Category, r.Mask, r.Exclude = q.forQuery(i)
 	}
-	rigid.Prepare(rays)
+	rigid.PrepareRays(rays)
 	return rays
 }
 
 func (t *rayTask) answer(worker, lo, hi int) {
 	rays, hits := t.prepare(worker, lo, hi), t.scratch[worker].one[:hi-lo]
-	t.s.queries.targets.RayClosest(t.s.level, rays, hits)
+	t.s.queries.tree.CastRaysClosest(t.s.level, rays, hits)
 	for i := range hits {
 		t.put(lo+i, lo+i, &hits[i])
 	}
@@ -192,7 +190,7 @@ func (t *rayTask) rows(worker, lo, hi int, ends []uint32, to []rigid.RayHit) []r
 	to = to[:cap(to)]
 	for at := 0; ; {
 		var done int
-		done, fill = t.s.queries.targets.RayAll(t.s.level, rays[at:], ends[at:], to, fill)
+		done, fill = t.s.queries.tree.CastRaysAll(t.s.level, rays[at:], ends[at:], to, fill)
 		if at += done; at == len(rays) {
 			return to[:fill]
 		}
@@ -206,7 +204,7 @@ func (t *rayTask) resize(rows, n int) []uint32 {
 	return t.out.Offsets
 }
 
-// put writes a hit of a ray to a place of the result.
+// put writes a hit of a ray to index at of the result.
 func (t *rayTask) put(ray, at int, h *rigid.RayHit) {
 	q := t.q
 	t.out.put(at, t.s.handle(h.Shape), h.T, h.Normal,

@@ -17,7 +17,7 @@ func ray(x, y, dx, dy float32) *physics.Rays {
 	return &physics.Rays{X: []float32{x}, Y: []float32{y}, DX: []float32{dx}, DY: []float32{dy}}
 }
 
-func (r rig) closest(q *physics.Rays) *physics.RayHits {
+func (r fixture) closest(q *physics.Rays) *physics.RayHits {
 	r.Helper()
 	var out physics.RayHits
 	r.no(r.w.RayClosest(q, &out))
@@ -25,7 +25,7 @@ func (r rig) closest(q *physics.Rays) *physics.RayHits {
 }
 
 // meets complains unless a ray meets a shape at a fraction, with a normal.
-func (r rig) meets(what string, h *physics.RayHits, i int, s physics.Shape, fraction, nx, ny float64) {
+func (r fixture) meets(what string, h *physics.RayHits, i int, s physics.Shape, fraction, nx, ny float64) {
 	r.Helper()
 	if h.Shapes[i] != s {
 		r.Errorf("%s: meets %v, want %v", what, h.Shapes[i], s)
@@ -35,7 +35,7 @@ func (r rig) meets(what string, h *physics.RayHits, i int, s physics.Shape, frac
 }
 
 func TestRayClosest(t *testing.T) {
-	r := newRig(t, 0)
+	r := newFixture(t, 0)
 	ball := r.circle(r.dynamic(5, 0), plain, 1)
 	box := r.box(r.dynamic(10, 0, turned(math.Pi/4)), plain, 1, 1)
 	pill := r.capsule(r.dynamic(0, 10), plain, -1, 0, 1, 0, 0.5)
@@ -64,7 +64,7 @@ func TestRayClosest(t *testing.T) {
 
 // Of shapes at the same fraction the lowest is met; all of them are in a row, in order.
 func TestRayTies(t *testing.T) {
-	r := newRig(t, 0)
+	r := newFixture(t, 0)
 	var shapes []physics.Shape
 	for range 40 {
 		shapes = append(shapes, r.box(r.dynamic(3, 0), plain, 1, 1))
@@ -78,7 +78,7 @@ func TestRayTies(t *testing.T) {
 }
 
 func TestRayFilters(t *testing.T) {
-	r := newRig(t, 0)
+	r := newFixture(t, 0)
 	d := plain
 	d.Filter = physics.Filter{Category: 2, Mask: 4}
 	first := r.dynamic(2, 0)
@@ -109,7 +109,7 @@ func TestRayFilters(t *testing.T) {
 
 // Rays see what was created, moved, written or restored since the batch before.
 func TestRaysSeeTheWorldAsItIs(t *testing.T) {
-	r := newRig(t, 0)
+	r := newFixture(t, 0)
 	expect := func(what string, fraction float64) {
 		t.Helper()
 		h := r.closest(ray(0, 0, 100, 0))
@@ -155,7 +155,7 @@ func TestRaysSeeTheWorldAsItIs(t *testing.T) {
 }
 
 func TestBadRays(t *testing.T) {
-	r := newRig(t, 0)
+	r := newFixture(t, 0)
 	nan, inf := float32(math.NaN()), float32(math.Inf(1))
 	gone := r.dynamic(0, 0)
 	r.no(r.w.DestroyBody(gone))
@@ -191,9 +191,9 @@ func TestBadRays(t *testing.T) {
 }
 
 // crowdOfRays is a world of n bodies of all kinds in a square, and rays through it.
-func crowdOfRays(t testing.TB, n int, c physics.Config) (rig, *physics.Rays) {
+func crowdOfRays(t testing.TB, n int, c physics.Config) (fixture, *physics.Rays) {
 	c.Capacity = n + n/8
-	r := rig{t, newWorld(t, c)}
+	r := fixture{t, newWorld(t, c)}
 	rng := rand.New(rand.NewPCG(5, uint64(n)))
 	half := math.Sqrt(float64(n))
 	within := func() float32 { return float32((2*rng.Float64() - 1) * half) }

@@ -77,7 +77,7 @@ func watchSleepers(t testing.TB, w *physics.World, threshold float64) (most floa
 	c := must[*physics.World](t)(w.Clone())
 	for i := range c.Rows() {
 		if b, ok := c.BodyAt(i); ok {
-			rig{t, c}.no(c.SetAwake(b, true))
+			fixture{t, c}.no(c.SetAwake(b, true))
 		}
 	}
 	from := places(c)
@@ -103,7 +103,7 @@ func TestJointsDoNotSleepWhileTheyDraw(t *testing.T) {
 	for _, p := range pulls {
 		for _, distance := range distances {
 			for _, free := range []bool{false, true} {
-				r := newRig(t, 0)
+				r := newFixture(t, 0)
 				a := r.body(physics.StaticBody, 0, 0)
 				if free {
 					a = r.dynamic(0, 0, sleepy)
@@ -138,11 +138,11 @@ func TestJointsDoNotSleepWhileTheyDraw(t *testing.T) {
 }
 
 // randomHeap drops bodies of all kinds of shapes, some of them joined and some locked, on a floor between walls.
-func randomHeap(t testing.TB, seed uint64) rig {
+func randomHeap(t testing.TB, seed uint64) fixture {
 	t.Helper()
 	rng := rand.New(rand.NewPCG(seed, 3))
 	f := func(low, high float64) float32 { return float32(low + rng.Float64()*(high-low)) }
-	r := rig{t, newWorld(t, physics.Config{Capacity: 64, Gravity: [2]float32{0, -10}})}
+	r := fixture{t, newWorld(t, physics.Config{Capacity: 64, Gravity: [2]float32{0, -10}})}
 	floor := r.floor(plain)
 	for _, x := range []float32{-4, 4} {
 		r.segment(floor, plain, x, 0, x, 30)
@@ -212,7 +212,7 @@ func TestContactsDoNotSleepWhileTheyPush(t *testing.T) {
 	for _, push := range []float32{0.1, 0.5, 3} {
 		for lock := range 4 {
 			for _, free := range []bool{false, true} {
-				r := newRig(t, 0)
+				r := newFixture(t, 0)
 				r.no(r.w.SetTuning(physics.Tuning{PushSpeed: push}))
 				a := r.body(physics.StaticBody, 0, 0)
 				if free {
@@ -243,7 +243,7 @@ func TestContactsDoNotSleepWhileTheyPush(t *testing.T) {
 // A body so far away that its position cannot show how a contact pushes it is at rest.
 func TestRestFarAway(t *testing.T) {
 	for _, far := range []float32{1e6, 4e6} {
-		r := newRig(t, 0)
+		r := newFixture(t, 0)
 		r.circle(r.body(physics.StaticBody, far, far), plain, 0.52)
 		b := r.dynamic(far+1, far, sleepy)
 		r.circle(b, plain, 0.52)

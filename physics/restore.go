@@ -11,15 +11,15 @@ import (
 )
 
 // Restore replaces the state by that of a snapshot, which may come from a world of another
-// capacity, level or number of workers. Handles that were given out before the snapshot
-// was taken are those of its bodies, shapes and joints; later ones must be forgotten. There are no
-// events until the next step. A world that an error of Step has stopped goes on.
+// capacity, level or number of workers. Handles from before the snapshot
+// refer to its bodies, shapes and joints; discard later handles. There are no
+// events until the next step. A world that an error of Step has stopped works again.
 //
-// Data that is truncated, altered or contradicts itself is ErrCorrupt; of another format
-// version, or from a world with other rules (Plane, SubSteps, and the numbers of the
-// contacts in Config), ErrUnsupported; with more rows than fit, or a slot beyond Config.Slots,
-// ErrCapacity. The world is then unchanged, and no more memory has been used than
-// in proportion to len(data). Another engine is ErrUnsupported.
+// Data that is truncated, altered or inconsistent is ErrCorrupt. Data of another format
+// version, or of a world with other rules (Plane, SubSteps, and the numbers for
+// contacts in Config), is ErrUnsupported. Data with more rows than fit, or a slot beyond Config.Slots,
+// is ErrCapacity. The world is then unchanged, and Restore has used memory
+// in proportion to len(data) at most. Another engine is ErrUnsupported.
 func (w *World) Restore(data []byte) error {
 	if err := w.Prepare(data); err != nil {
 		return err
@@ -28,11 +28,11 @@ func (w *World) Restore(data []byte) error {
 	return nil
 }
 
-// Prepare does of Restore what can fail, with the same errors, and changes nothing:
-// Commit does the rest, or Discard forgets it. It is for who restores a world together
-// with other things, all or none. Between the two the bytes of data must not change.
+// Prepare does the part of Restore that can fail, with the same errors, and changes nothing.
+// Commit does the rest; Discard drops it. Use it to restore a world together
+// with other things, all or none. The bytes of data must not change before Commit or Discard.
 func (w *World) Prepare(data []byte) error {
-	if err := w.mustSolve(); err != nil {
+	if err := w.engine.require(); err != nil {
 		return err
 	}
 	w.Discard()
@@ -40,31 +40,31 @@ func (w *World) Prepare(data []byte) error {
 		w.Discard()
 		return err
 	}
-	w.incoming.prepared = true
+	w.prepared.prepared = true
 	return nil
 }
 
-// Commit replaces the state by the one prepared. It panics if there is none.
+// Commit replaces the state by the prepared one. It panics if there is none.
 func (w *World) Commit() {
-	if w.incoming == nil || !w.incoming.prepared {
+	if w.prepared == nil || !w.prepared.prepared {
 		panic("physics: Commit without Prepare")
 	}
-	w.become(w.incoming)
-	if w.incoming.hasEvents {
-		w.solver.events, w.incoming.events = w.incoming.events, w.solver.events
+	w.replaceState(w.prepared)
+	if w.prepared.hasEvents {
+		w.solver.events, w.prepared.events = w.prepared.events, w.solver.events
 	}
 	w.Discard()
 }
 
-// Discard forgets what was prepared, if anything.
+// Discard drops the prepared state, if any.
 func (w *World) Discard() {
-	if w.incoming != nil {
-		w.incoming.forget()
+	if w.prepared != nil {
+		w.prepared.forget()
 	}
 }
 
-// image is a snapshot that was checked.
-type image struct {
+// snapshotImage is a checked snapshot.
+type snapshotImage struct {
 	frame.Decoder
 	prepared                               bool
 	events                                 Events // if hasEvents
@@ -72,7 +72,7 @@ type image struct {
 	gravity                                [2]float32
 	rows, shapes, seen, vertices, contacts int
 	steps                                  uint64
-	w                                      *World // that will be this
+	w                                      *World // to be replaced
 
 	bodyFrame, shapeFrame, vertexFrame, contactFrame []byte
 	sleep                                            sleepImage
@@ -83,7 +83,7 @@ type image struct {
 	chainGenerations                                 []uint32
 	pairs                                            []uint64
 	tuning                                           Tuning
-	masses                                           []bodyMass
+	masses                                           []massOverride
 }
 
 // madeShape is a shape as it was created; Count 0: none.
@@ -91,29 +91,29 @@ type madeShape struct {
 	rigid.Shape
 	def    ShapeDef
 	body   uint32
-	smooth rigid.Smooth
+	smooth rigid.ChainSegment
 }
 
 const snapshotName = "physics: snapshot: "
 
-// forget lets go of the snapshot, and keeps its own memory.
-func (im *image) forget() {
+// forget drops the snapshot, and keeps the memory for the next one.
+func (im *snapshotImage) forget() {
 	j := &im.joints
-	clear(im.chains) // whose points belong to the world now
-	*im = image{
+	clear(im.chains) // the points belong to the world now
+	*im = snapshotImage{
 		events: im.events, made: im.made[:0], digested: im.digested, chains: im.chains[:0], chainGenerations: im.chainGenerations[:0],
 		pairs: im.pairs[:0], masses: im.masses[:0],
 		joints: jointImage{bodies: j.bodies[:0], rows: j.rows[:0], impulses: j.impulses[:0]},
 	}
 }
 
-// decode checks a snapshot and leaves it in w.incoming.
+// decode checks a snapshot and stores it in w.prepared.
 func (w *World) decode(data []byte) error {
 	d, err := frame.NewDecoder(data, snapshotName, snapshotMagic, snapshotVersion)
-	if w.incoming == nil {
-		w.incoming = new(image)
+	if w.prepared == nil {
+		w.prepared = new(snapshotImage)
 	}
-	im := w.incoming
+	im := w.prepared
 	im.Decoder, im.w = d, w
 	if err == nil {
 		err = im.header(w)
@@ -166,7 +166,7 @@ func (w *World) decode(data []byte) error {
 	return err
 }
 
-func (im *image) header(w *World) error {
+func (im *snapshotImage) header(w *World) error {
 	b, err := im.Next("header")
 	if err != nil {
 		return err
@@ -174,12 +174,12 @@ func (im *image) header(w *World) error {
 	if len(b) != headerBytes {
 		return im.Corrupt("length of the header", len(b))
 	}
-	if err := w.config.follows(snapshotName, func(i int) uint32 { return wire.U32At(b, i) }); err != nil {
+	if err := w.config.checkRules(snapshotName, func(i int) uint32 { return wire.U32At(b, i) }); err != nil {
 		return err
 	}
 	r := wire.NewReader(b[rulesBytes:])
 	r.F32s(im.gravity[:])
-	if !usable(im.gravity[0]) || !usable(im.gravity[1]) {
+	if !inRange(im.gravity[0]) || !inRange(im.gravity[1]) {
 		return im.Corrupt("gravity", im.gravity)
 	}
 	for _, f := range []struct {
@@ -206,25 +206,25 @@ func (im *image) header(w *World) error {
 	return nil
 }
 
-// maxContacts bounds what a snapshot may claim: twice rigid.MaxPairs for each shape would
+// maxContacts bounds the number that a snapshot may claim: twice rigid.MaxPairs for each shape would
 // not fit an address space of 32 bits.
 const maxContacts = 1<<31/contactBytes - 1
 
 // The columns of the frames, by their offsets in bytes a row.
-func (im *image) bodyColumn(offset, size int) []byte {
+func (im *snapshotImage) bodyColumn(offset, size int) []byte {
 	return im.bodyFrame[offset*im.rows:][:size*im.rows]
 }
 
-func (im *image) shapeColumn(offset, size int) []byte {
+func (im *snapshotImage) shapeColumn(offset, size int) []byte {
 	return im.shapeFrame[offset*im.shapes:][:size*im.shapes]
 }
 
-func (im *image) slots() []byte       { return im.bodyColumn(4*22, 4) }
-func (im *image) generations() []byte { return im.bodyColumn(4*23, 4) }
-func (im *image) types() []byte       { return im.bodyColumn(4*24, 1) }
-func (im *image) flags() []byte       { return im.bodyColumn(4*24+1, 1) }
+func (im *snapshotImage) slots() []byte       { return im.bodyColumn(4*22, 4) }
+func (im *snapshotImage) generations() []byte { return im.bodyColumn(4*23, 4) }
+func (im *snapshotImage) types() []byte       { return im.bodyColumn(4*24, 1) }
+func (im *snapshotImage) flags() []byte       { return im.bodyColumn(4*24+1, 1) }
 
-func (im *image) checkBodies() error {
+func (im *snapshotImage) checkBodies() error {
 	generation, types, slots := im.generations(), im.types(), im.slots()
 	for i, f := range im.flags() {
 		alive, slot := f&aliveFlag != 0, wire.U32At(slots, i)
@@ -235,19 +235,19 @@ func (im *image) checkBodies() error {
 			return im.element("type of body", i, types[i])
 		case alive && wire.U32At(generation, i) == 0:
 			return im.element("generation of body", i, 0)
-		case im.w.beyond(slot):
+		case im.w.slotOutOfRange(slot):
 			return fault.Element(fault.ErrBeyond, snapshotName+"slot of body", i, slot)
 		}
 	}
 	return nil
 }
 
-func (im *image) element(what string, i int, v any) error {
+func (im *snapshotImage) element(what string, i int, v any) error {
 	return fault.Element(ErrCorrupt, snapshotName+what, i, v)
 }
 
-// checkShapes looks at what belongs to which body.
-func (im *image) checkShapes() error {
+// checkShapes checks which body each shape belongs to.
+func (im *snapshotImage) checkShapes() error {
 	flags, kinds := im.flags(), im.shapeColumn(8, 1)
 	generation, bodies := im.shapeColumn(0, 4), im.shapeColumn(4, 4)
 	vertices := 0
@@ -271,8 +271,8 @@ func (im *image) checkShapes() error {
 	return nil
 }
 
-// makeShapes makes the shapes as they were made once.
-func (im *image) makeShapes() error {
+// makeShapes makes the shapes from their vertices.
+func (im *snapshotImage) makeShapes() error {
 	im.made = resized(im.made, im.shapes)
 	clear(im.made)
 	rest := im.vertexFrame
@@ -288,7 +288,7 @@ func (im *image) makeShapes() error {
 		rest = rest[vertexBytes*n:]
 		m.body, m.def = wire.U32At(im.shapeColumn(4, 4), i), im.shapeDef(i)
 		err := m.def.Validate()
-		if err == nil && !im.w.makes(i, points[:n], wire.F32At(im.shapeColumn(9, 4), i), &m.Shape) {
+		if err == nil && !im.w.sameShape(i, points[:n], wire.F32At(im.shapeColumn(9, 4), i), &m.Shape) {
 			m.Shape, err = makeShape(points[:n], wire.F32At(im.shapeColumn(9, 4), i))
 		}
 		if err != nil {
@@ -298,9 +298,9 @@ func (im *image) makeShapes() error {
 	return nil
 }
 
-// makes reports whether a shape of the world as it is was made of these vertices, which
-// spares making it again, and sets to to it then.
-func (w *World) makes(i int, points []rigid.Vec, radius float32, to *rigid.Shape) bool {
+// sameShape reports whether the present shape i of the world has these vertices. If so, it copies the shape
+// to to, which saves making it again.
+func (w *World) sameShape(i int, points []rigid.Vec, radius float32, to *rigid.Shape) bool {
 	t := &w.solver.shapes
 	if i >= len(t.local) {
 		return false
@@ -331,7 +331,7 @@ func makeShape(points []rigid.Vec, radius float32) (rigid.Shape, error) {
 	return rigid.MakeCapsule(points[0], points[1], radius)
 }
 
-func (im *image) shapeDef(i int) ShapeDef {
+func (im *snapshotImage) shapeDef(i int) ShapeDef {
 	const first = 4 + 4 + 1 + 4 // bytes before density
 	coefficient := func(k int) float32 { return wire.F32At(im.shapeColumn(first+4*k, 4), i) }
 	const category = first + 5*4
@@ -347,9 +347,11 @@ func (im *image) shapeDef(i int) ShapeDef {
 	}
 }
 
-func (im *image) checkContacts() error { return im.checkEachContact("contact", im.contactFrame) }
+func (im *snapshotImage) checkContacts() error {
+	return im.checkEachContact("contact", im.contactFrame)
+}
 
-func (im *image) checkEachContact(what string, contacts []byte) error {
+func (im *snapshotImage) checkEachContact(what string, contacts []byte) error {
 	lastA, lastB := uint32(0), uint32(0)
 	for i := range len(contacts) / contactBytes {
 		b := contacts[contactBytes*i:][:contactBytes]
@@ -359,7 +361,7 @@ func (im *image) checkEachContact(what string, contacts []byte) error {
 		switch {
 		case shapeA >= shapeB || uint64(shapeB) >= uint64(im.seen) || i > 0 && !ascends:
 			return im.element("shapes of "+what, i, [2]uint32{shapeA, shapeB})
-		case points > 2 || flags&^(sensorA|sensorB) != 0 && (flags != passing || points == 0):
+		case points > 2 || flags&^(sensorA|sensorB) != 0 && (flags != passThrough || points == 0):
 			return im.element("points and flags of "+what, i, [2]uint32{points, flags})
 		}
 		for _, k := range [...]int{4, 5, 6, 8, 9} {
@@ -371,55 +373,55 @@ func (im *image) checkEachContact(what string, contacts []byte) error {
 	return nil
 }
 
-// become replaces the state by that of an image. It cannot fail.
-func (w *World) become(im *image) {
+// replaceState replaces the state by that of an image. It cannot fail.
+func (w *World) replaceState(im *snapshotImage) {
 	s, c, before := w.solver, &w.cols, w.Rows()
 	for i, nc := range c.floatColumns() {
-		little((*nc.column)[:im.rows], im.bodyColumn(4*i, 4), 4)
+		copyLittleEndian((*nc.column)[:im.rows], im.bodyColumn(4*i, 4), 4)
 	}
-	for i, column := range w.synced.columns() {
-		little((*column)[:im.rows], im.bodyColumn(4*(18+i), 4), 4)
+	for i, column := range w.lastSync.columns() {
+		copyLittleEndian((*column)[:im.rows], im.bodyColumn(4*(18+i), 4), 4)
 	}
-	little(c.Slot[:im.rows], im.slots(), 4)
-	little(c.Type[:im.rows], im.types(), 1)
+	copyLittleEndian(c.Slot[:im.rows], im.slots(), 4)
+	copyLittleEndian(c.Type[:im.rows], im.types(), 1)
 	w.bodies.reset(im.rows)
-	little(w.bodies.generation, im.generations(), 4)
+	copyLittleEndian(w.bodies.generation, im.generations(), 4)
 	for i, f := range im.flags() {
 		c.Flags[i], c.Alive[i] = f&^aliveFlag, f>>7
-		w.bodies.settle(i, f&aliveFlag != 0)
+		w.bodies.setLive(i, f&aliveFlag != 0)
 	}
 	for i := range max(im.rows, before) {
 		if i >= im.rows || c.Alive[i] == 0 {
 			c.clear(i)
-			w.synced.clear(i)
+			w.lastSync.clear(i)
 		}
 	}
 	w.config.Gravity = im.gravity
 	s.sys.Gravity = vecOf(im.gravity)
 	s.rows, s.steps = im.rows, im.steps
-	w.becomeShapes(im)
-	s.measureAll()
-	w.becomeJoints(im)
-	w.becomeChains(im)
-	s.pairTable.become(im.pairs)
-	s.tune(im.tuning)
-	s.masses = append(s.masses[:0], im.masses...)
-	s.contacts, s.omitted = resized(s.contacts, im.contacts), 0
-	little(s.contacts, im.contactFrame, 4)
-	s.becomeSleep(im)
-	w.replaced()
+	w.restoreShapes(im)
+	s.updateAllExtents()
+	w.restoreJoints(im)
+	w.restoreChains(im)
+	s.ignoredPairs.set(im.pairs)
+	s.applyTuning(im.tuning)
+	s.massOverrides = append(s.massOverrides[:0], im.masses...)
+	s.contacts, s.omittedPairs = resized(s.contacts, im.contacts), 0
+	copyLittleEndian(s.contacts, im.contactFrame, 4)
+	s.restoreSleep(im)
+	w.resetDerived()
 }
 
-func (w *World) becomeShapes(im *image) {
+func (w *World) restoreShapes(im *snapshotImage) {
 	s, t := w.solver, &w.shapes
 	s.shapes.reset()
 	t.reset(im.shapes)
-	little(t.pool.generation, im.shapeColumn(0, 4), 4)
-	s.seen = resized(s.seen, im.seen)
-	little(s.seen, im.shapeFrame[shapeBytes*im.shapes:], 4)
+	copyLittleEndian(t.ids.generation, im.shapeColumn(0, 4), 4)
+	s.lastGenerations = resized(s.lastGenerations, im.seen)
+	copyLittleEndian(s.lastGenerations, im.shapeFrame[shapeBytes*im.shapes:], 4)
 	for i := range im.made {
 		m := &im.made[i]
-		t.pool.settle(i, m.Count > 0)
+		t.ids.setLive(i, m.Count > 0)
 		s.shapes.reach(i)
 		if m.Count == 0 {
 			continue
@@ -428,38 +430,38 @@ func (w *World) becomeShapes(im *image) {
 		s.shapes.put(i, body, &m.def, &m.Shape)
 		s.shapes.setSmooth(i, m.smooth)
 		s.shapes.filters.Moves[i] = w.cols.Type[body] != StaticBody
-		s.show(body, i)
-		t.body[i], t.digest[i] = m.body, s.shapes.digest(i)
-		t.link(i)
+		s.addToScene(body, i)
+		t.digest[i] = s.shapes.digest(i)
+		t.link(i, body)
 	}
 }
 
-// replaced forgets what belongs to a state that is gone.
-func (w *World) replaced() {
+// resetDerived resets what depends on the replaced state.
+func (w *World) resetDerived() {
 	s := w.solver
-	w.slots.of(w.cols.Slot[:s.rows])
+	w.slots.rebuild(w.cols.Slot[:s.rows])
 	s.events.clear()
-	s.trace = s.trace[:0]
+	s.stageHashes = s.stageHashes[:0]
 	w.forgetTeleports()
 	s.countPassing()
-	s.disabled, s.locked = 0, 0
+	s.disabledBodies, s.lockedBodies = 0, 0
 	for _, f := range w.cols.Flags[:s.rows] {
 		if f&FlagDisabled != 0 {
-			s.disabled++
+			s.disabledBodies++
 		}
-		s.locked += lockedBody(f)
+		s.lockedBodies += hasLock(f)
 	}
 	w.failed = nil
 }
 
-// little copies numbers of size bytes each from little-endian order.
-func little[T uint8 | uint32 | float32 | BodyType | rigid.Contact | jointRow | jointImpulse](dst []T, src []byte, size int) {
+// copyLittleEndian copies little-endian numbers of size bytes each.
+func copyLittleEndian[T uint8 | uint32 | float32 | BodyType | rigid.Contact | jointRow | jointImpulse](dst []T, src []byte, size int) {
 	b := raw(dst)
 	copy(b, src)
 	statehash.Little(b, size)
 }
 
-// resized returns a slice of n elements of any value, in the memory of s if it has room.
+// resized returns a slice of n elements of unspecified value, in the memory of s if its capacity suffices.
 func resized[T any](s []T, n int) []T {
 	if cap(s) < n {
 		return make([]T, n)

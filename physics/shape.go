@@ -7,22 +7,22 @@ import (
 	"github.com/evertick/evertick/internal/fault"
 )
 
-// Shape is a handle to a shape of one world. The zero value is no shape. A
-// shape dies with its body.
+// Shape is a handle to a shape of one world. The zero value is no shape. Destroying its
+// body destroys a shape.
 type Shape struct{ index, generation uint32 }
 
-// Index returns the number of the shape, by which Events are ordered. It is meaningful while
-// the shape lives; numbers are used again.
+// Index returns the number of the shape; Events are in the order of these numbers. It is meaningful while
+// the shape lives; later shapes reuse it.
 func (s Shape) Index() int { return int(s.index) }
 
-// Bits returns the handle as a number, to keep where it must be one: see ShapeOfBits.
+// Bits returns the handle as a number, for storage: see ShapeOfBits.
 func (s Shape) Bits() uint64 { return uint64(s.generation)<<32 | uint64(s.index) }
 
-// ShapeOfBits returns the handle of which Bits returned b. What it names need not live, nor
+// ShapeOfBits returns the handle whose Bits are b. Its shape need not live, nor
 // ever have lived.
 func ShapeOfBits(b uint64) Shape { return Shape{uint32(b), uint32(b >> 32)} }
 
-// String returns "shape_<index>.<generation>", or "new shape <n>" of what Commands will
+// String returns "shape_<index>.<generation>", or "new shape <n>" for a shape that Commands will
 // create.
 func (s Shape) String() string {
 	if s.index >= provisional {
@@ -31,15 +31,15 @@ func (s Shape) String() string {
 	return fmt.Sprintf("shape_%d.%d", s.index, s.generation)
 }
 
-// Filter says what a shape collides with. Two shapes of the same non-zero
-// group collide if it is positive and not if it is negative; all others
+// Filter selects the shapes with which a shape collides. Two shapes of the same non-zero
+// group collide if the group is positive, and do not if it is negative. All others
 // collide if the mask of each has a bit of the category of the other.
 type Filter struct {
-	// Category holds the bits of what the shape is.
+	// Category holds the bits of the categories of the shape.
 	Category uint64
-	// Mask holds the bits of what the shape collides with.
+	// Mask holds the bits of the categories with which it collides.
 	Mask uint64
-	// Group overrules the two; 0 is no group.
+	// Group overrides both; 0 is no group.
 	Group int32
 }
 
@@ -50,25 +50,24 @@ type ShapeDef struct {
 	Density float32
 	// Friction is Coulomb's coefficient, usually in [0, 1]; up to 1e6.
 	Friction float32
-	// Restitution is the part of the approach speed that a bounce gives back,
+	// Restitution is the part of the approach speed that remains after a bounce,
 	// usually in [0, 1]; up to 1e6.
 	Restitution float32
-	// RollingResistance is the torque that slows down rolling, as a part of the normal
-	// force times the radius of the shape; up to 1e6.
+	// RollingResistance is the torque that slows rolling down, divided by the normal
+	// force and the radius of the shape; up to 1e6.
 	RollingResistance float32
-	// TangentSpeed in m/s is that of a belt around the shape, clockwise: on top of a
-	// floor, along the first axis of the plane if positive; up to 1e6.
+	// TangentSpeed in m/s is the speed of a conveyor belt around the shape, clockwise: on top of a
+	// floor, a positive speed points along the first axis of the plane; up to 1e6.
 	TangentSpeed float32
-	// Filter says what the shape collides with.
+	// Filter selects the shapes with which it collides.
 	Filter Filter
-	// Sensor makes a shape that is detected and never collides.
+	// Sensor makes a shape that detects overlaps and never collides.
 	Sensor bool
-	// OneWay makes a platform with a front, to which this vector points, in body coordinates; of any
-	// length from 1e-6 to 1e6. Zero: none. It stops what comes to it from the front: what begins to
-	// touch it with a normal within 75° of that, and overlaps by no more than the two have closed in a
-	// step, and a centimetre. Anything else, be it behind, beside or inside, passes, without Begin and
-	// End, until the two no longer touch, or just do not overlap and one is in front. Sensors do not
-	// care.
+	// OneWay makes a one-way platform. The vector points to its front, in body coordinates, and has any length from
+	// 1e-6 to 1e6. Zero: an ordinary shape. The platform stops shapes that come from the front: they begin to touch
+	// it with a normal within 75° of the vector, and overlap by at most the distance that the two have closed in a
+	// step plus a centimetre. All other shapes, behind, beside or inside, pass without Begin and End, until the two
+	// no longer touch, or no longer overlap and one is in front. Sensors ignore OneWay.
 	OneWay [2]float32
 }
 
@@ -86,20 +85,9 @@ func (d *ShapeDef) Validate() error {
 		checkTuning("physics: ShapeDef.Friction", d.Friction),
 		checkTuning("physics: ShapeDef.Restitution", d.Restitution),
 		checkTuning("physics: ShapeDef.RollingResistance", d.RollingResistance),
-		checkTangentSpeed(d.TangentSpeed),
+		checkBetween("physics: ShapeDef.TangentSpeed", d.TangentSpeed, -maxTuning, maxTuning),
 		checkOneWay(d.OneWay),
 	)
-}
-
-func checkTangentSpeed(v float32) error {
-	const field = "physics: ShapeDef.TangentSpeed"
-	if err := checkFinite(field, v); err != nil {
-		return err
-	}
-	if v > maxTuning || v < -maxTuning {
-		return fault.Field(ErrRange, field, v)
-	}
-	return nil
 }
 
 // Circle is a disc.

@@ -1,155 +1,100 @@
 package physics
 
-import (
-	"github.com/evertick/evertick/internal/fault"
-	"github.com/evertick/evertick/internal/wire"
-	"github.com/zeebo/xxh3"
-)
+import "github.com/evertick/evertick/internal/fault"
 
-// shapeTable knows which shapes live and on which body. Their geometry is the
-// engine's; a digest of it stands for it in the state hash.
+// shapeTable holds the shapes of each body. The engine holds their geometry;
+// a digest represents it in the state hash.
 type shapeTable struct {
-	pool   pool
-	head   []uint32 // by body: its newest shape + 1, or 0
-	next   []uint32 // by shape: the next older shape of the same body + 1, or 0
-	prev   []uint32 // by shape: the next newer one + 1, or 0
-	body   []uint32 // by shape: the index of its body; NoSlot if free
+	ids idPool
+	bodyLists
 	digest []uint64 // by shape: hash of kind, definition and geometry; 0 if free
 }
 
 func newShapeTable(bodies int) shapeTable {
-	return shapeTable{pool: newPool(maxShapes, 0), head: make([]uint32, bodies)}
+	return shapeTable{ids: newIDPool(maxShapes, 0), bodyLists: bodyLists{head: make([]uint32, bodies)}}
 }
 
 func (t *shapeTable) add(shape, body int, digest uint64) Shape {
-	if shape == len(t.body) {
-		t.next = append(t.next, 0)
-		t.prev = append(t.prev, 0)
-		t.body = append(t.body, 0)
+	t.grow(shape + 1)
+	if shape == len(t.digest) {
 		t.digest = append(t.digest, 0)
 	}
-	t.body[shape] = uint32(body)
 	t.digest[shape] = digest
-	t.link(shape)
-	return Shape{uint32(shape), t.pool.claim(shape)}
+	t.link(shape, body)
+	return Shape{uint32(shape), t.ids.claim(shape)}
 }
 
-// reset makes n numbers of shapes that are free.
+// reset makes n free numbers of shapes.
 func (t *shapeTable) reset(n int) {
-	t.pool.reset(n)
-	clear(t.head)
-	t.next, t.prev = resized(t.next, n), resized(t.prev, n)
-	t.body, t.digest = resized(t.body, n), resized(t.digest, n)
-	for i := range n {
-		t.next[i], t.prev[i], t.body[i], t.digest[i] = 0, 0, NoSlot, 0
-	}
+	t.ids.reset(n)
+	t.bodyLists.reset(n)
+	t.digest = resized(t.digest, n)
+	clear(t.digest)
 }
 
-// link puts a shape at the head of the list of its body.
-func (t *shapeTable) link(shape int) {
-	head := &t.head[t.body[shape]]
-	t.next[shape], t.prev[shape] = *head, 0
-	if *head != 0 {
-		t.prev[*head-1] = uint32(shape) + 1
-	}
-	*head = uint32(shape) + 1
-}
-
+// release removes a shape.
 func (t *shapeTable) release(shape int) {
-	t.next[shape], t.prev[shape] = 0, 0
-	t.body[shape] = NoSlot
+	t.unlink(shape)
 	t.digest[shape] = 0
-	t.pool.release(shape)
+	t.ids.release(shape)
 }
 
-// releaseAll releases the shapes of a body.
+// releaseAll removes the shapes of a body.
 func (t *shapeTable) releaseAll(body int) {
-	for link := t.head[body]; link != 0; {
-		shape := int(link - 1)
-		link = t.next[shape]
-		t.release(shape)
+	for t.head[body] != 0 {
+		t.release(int(t.head[body] - 1))
 	}
-	t.head[body] = 0
 }
 
-// unlink takes a shape out of the list of its body.
-func (t *shapeTable) unlink(shape int) {
-	next, prev := t.next[shape], t.prev[shape]
-	if next != 0 {
-		t.prev[next-1] = prev
-	}
-	if prev != 0 {
-		t.next[prev-1] = next
-	} else {
-		t.head[t.body[shape]] = next
-	}
+func (t *shapeTable) copyFrom(src *shapeTable, rows int) {
+	t.ids.copyFrom(&src.ids)
+	t.bodyLists.copyFrom(&src.bodyLists, rows)
+	t.digest = append(t.digest[:0], src.digest...)
 }
 
 // CreateCircle attaches a circle to b. Errors: ErrStale; ErrNotFinite or
 // ErrRange naming the field of def or circle; ErrUnsupported or ErrRange from
 // the engine.
 func (w *World) CreateCircle(b Body, def ShapeDef, circle Circle) (Shape, error) {
-	body, shape, err := w.prepareShape(b, def)
-	if err == nil {
-		err = circle.validate()
-	}
-	if err == nil {
-		err = w.engine.CreateCircle(shape, body, &w.shapeDef, circle)
-	}
-	if err != nil {
-		return Shape{}, err
-	}
-	return w.shapes.add(shape, body, digestShape(kindCircle, &w.shapeDef, circle.Center, [2]float32{circle.Radius})), nil
+	return w.createShape(b, def, circle.geometry())
 }
 
 // CreatePolygon attaches a convex polygon to b. Errors are as for
 // CreateCircle; a polygon that is not convex or has no area is ErrRange.
 func (w *World) CreatePolygon(b Body, def ShapeDef, polygon Polygon) (Shape, error) {
-	body, shape, err := w.prepareShape(b, def)
-	if err == nil {
-		polygon, err = polygon.hull()
-	}
-	if err == nil {
-		err = w.engine.CreatePolygon(shape, body, &w.shapeDef, polygon)
-	}
-	if err != nil {
-		return Shape{}, err
-	}
-	var points [MaxPolygonVertices + 1][2]float32
-	n := copy(points[:], polygon.Vertices[:polygon.Count])
-	points[n] = [2]float32{polygon.Radius}
-	return w.shapes.add(shape, body, digestShape(kindPolygon, &w.shapeDef, points[:n+1]...)), nil
+	return w.createShape(b, def, polygon.geometry())
 }
 
 // CreateSegment attaches a segment to b. Errors are as for CreateCircle.
 func (w *World) CreateSegment(b Body, def ShapeDef, segment Segment) (Shape, error) {
-	body, shape, err := w.prepareShape(b, def)
-	if err == nil {
-		err = segment.validate()
-	}
-	if err == nil {
-		err = w.engine.CreateSegment(shape, body, &w.shapeDef, segment)
-	}
-	if err != nil {
-		return Shape{}, err
-	}
-	return w.shapes.add(shape, body, digestShape(kindSegment, &w.shapeDef, segment.P1, segment.P2)), nil
+	return w.createShape(b, def, segment.geometry())
 }
 
 // CreateCapsule attaches a capsule to b. Errors are as for CreateCircle.
 func (w *World) CreateCapsule(b Body, def ShapeDef, capsule Capsule) (Shape, error) {
-	body, shape, err := w.prepareShape(b, def)
-	if err == nil {
-		err = capsule.validate()
-	}
-	if err == nil {
-		err = w.engine.CreateCapsule(shape, body, &w.shapeDef, capsule)
-	}
+	return w.createShape(b, def, capsule.geometry())
+}
+
+func (w *World) createShape(b Body, def ShapeDef, g geometry) (Shape, error) {
+	body, err := w.mutableRow(b)
 	if err != nil {
 		return Shape{}, err
 	}
-	return w.shapes.add(shape, body,
-		digestShape(kindCapsule, &w.shapeDef, capsule.P1, capsule.P2, [2]float32{capsule.Radius})), nil
+	w.shapeDef = def
+	if err := w.shapeDef.Validate(); err != nil {
+		return Shape{}, err
+	}
+	shape, ok := w.shapes.ids.next()
+	if !ok {
+		return Shape{}, fault.Field(ErrCapacity, "physics: ShapeCount", w.ShapeCount())
+	}
+	if err := g.validate(); err != nil {
+		return Shape{}, err
+	}
+	if err := w.engine.createShape(shape, body, &w.shapeDef, g); err != nil {
+		return Shape{}, err
+	}
+	return w.shapes.add(shape, body, g.digest(&w.shapeDef)), nil
 }
 
 // DestroyShape removes s from its body, whose mass changes. Errors: ErrStale;
@@ -163,32 +108,30 @@ func (w *World) DestroyShape(s Shape) error {
 		return fault.Field(ErrStale, "physics: Shape", s)
 	}
 	shape := int(s.index)
-	if err := w.single(s); err != nil {
+	if err := w.requireNotInChain(s); err != nil {
 		return err
 	}
 	if err := w.engine.DestroyShape(shape, int(w.shapes.body[shape])); err != nil {
 		return err
 	}
-	w.shapes.unlink(shape)
 	w.shapes.release(shape)
 	return nil
 }
 
-// ShapeDef returns the definition of s, as it is now. Errors: ErrStale, and
+// ShapeDef returns the present definition of s. Errors: ErrStale, and
 // ErrUnsupported from another engine.
 func (w *World) ShapeDef(s Shape) (ShapeDef, error) {
-	if err := w.solvedShape(s); err != nil {
+	if err := w.requireSolverShape(s); err != nil {
 		return ShapeDef{}, err
 	}
 	return w.solver.shapes.def(int(s.index)), nil
 }
 
-// SetShapeDef changes material and filter of s from the next step on; with another density the
-// mass of its body changes. Errors: ErrStale; those of ShapeDef.Validate; ErrRange as from
-// the creation of a shape; and ErrUnsupported from another engine, and for another Sensor than s
-// was made with.
+// SetShapeDef changes the material and the filter of s from the next step on; another density changes the
+// mass of its body. Errors: ErrStale; those of ShapeDef.Validate; ErrRange as when
+// a shape is created; and ErrUnsupported from another engine, and for a change of Sensor.
 func (w *World) SetShapeDef(s Shape, def ShapeDef) error {
-	if err := w.solvedShape(s); err != nil {
+	if err := w.requireSolverShape(s); err != nil {
 		return err
 	}
 	if err := def.Validate(); err != nil {
@@ -207,62 +150,21 @@ func (w *World) SetShapeDef(s Shape, def ShapeDef) error {
 	return nil
 }
 
-func (w *World) solvedShape(s Shape) error {
+func (w *World) requireSolverShape(s Shape) error {
 	if w.failed != nil {
 		return w.failed
 	}
 	if !w.ValidShape(s) {
 		return fault.Field(ErrStale, "physics: Shape", s)
 	}
-	return w.mustSolve()
+	return w.engine.require()
 }
 
-// ShapeBody returns the body of s. ErrStale if s is gone.
+// ShapeBody returns the body of s. ErrStale if s is destroyed.
 func (w *World) ShapeBody(s Shape) (Body, error) {
 	if !w.ValidShape(s) {
 		return Body{}, fault.Field(ErrStale, "physics: Shape", s)
 	}
 	b, _ := w.BodyAt(int(w.shapes.body[s.index]))
 	return b, nil
-}
-
-// prepareShape checks what all kinds of shapes have in common and returns the
-// index of the body and the one that the shape will have.
-func (w *World) prepareShape(b Body, def ShapeDef) (body, shape int, err error) {
-	if body, err = w.mutable(b); err != nil {
-		return 0, 0, err
-	}
-	w.shapeDef = def
-	if err = w.shapeDef.Validate(); err != nil {
-		return 0, 0, err
-	}
-	shape, ok := w.shapes.pool.next()
-	if !ok {
-		return 0, 0, fault.Field(ErrCapacity, "physics: ShapeCount", w.ShapeCount())
-	}
-	return body, shape, nil
-}
-
-const (
-	kindCircle = 1 + iota
-	kindPolygon
-	kindSegment
-	kindCapsule
-)
-
-// digestShape folds the definition and the geometry of a shape into 64 bits.
-func digestShape(kind byte, d *ShapeDef, points ...[2]float32) uint64 {
-	buf := make([]byte, 0, 128) // 42 bytes, and 8 for each of at most 8 points
-	buf = wire.AppendBool(append(buf, kind), d.Sensor)
-	buf = wire.AppendF32s(buf, d.Density, d.Friction, d.Restitution, d.RollingResistance, d.TangentSpeed)
-	buf = wire.AppendU64s(buf, d.Filter.Category, d.Filter.Mask)
-	buf = wire.AppendU32s(buf, uint32(d.Filter.Group))
-	for _, p := range points {
-		buf = wire.AppendF32s(buf, p[0], p[1])
-	}
-	if d.OneWay != [2]float32{} {
-		buf = append(buf, 1) // no other part has an odd number of bytes
-		buf = wire.AppendF32s(buf, d.OneWay[0], d.OneWay[1])
-	}
-	return xxh3.Hash(buf)
 }

@@ -9,23 +9,22 @@ import (
 // Awake reports whether b is a live body that is simulated: not static, not disabled, and not
 // asleep.
 //
-// A body falls asleep, unless Config.DisableSleep is set, together with all dynamic bodies
-// that it touches, directly or by way of others, once all of these have been at rest for
-// SleepTime: their speeds up to BodyDef.SleepThreshold, that of no body counted that is not dynamic.
-// That is the speed of the centre of mass, that of the farthest point by its turning, and the speed at
-// which any point has really moved in a step, which is more where a joint draws bodies together, or a
-// contact pushes them apart.
-// One with BodyDef.DisableSleep, or a kinematic body that moves, keeps awake what it touches.
-// A body with BodyDef.Asleep begins so. A kinematic body falls asleep by itself. Its velocity is zero then, it does not
-// move, and a step takes no time for it but to see whether somebody has written into
-// its columns. Nothing begins or ends to touch because a body falls asleep or wakes.
+// Bodies fall asleep unless Config.DisableSleep is set. A dynamic body falls asleep together with all dynamic bodies
+// that it touches, directly or through others, once all of these have been at rest for
+// SleepTime. A body is at rest while its speed is at most BodyDef.SleepThreshold. Three speeds count: that of the
+// centre of mass, that of the farthest point by rotation, and the speed at
+// which any point has really moved in a step, which is greater where a joint pulls bodies together or a
+// contact pushes them apart. A body with BodyDef.DisableSleep, or a moving kinematic body, keeps the bodies that it
+// touches awake. A body with BodyDef.Asleep begins asleep. A kinematic body falls asleep by itself.
 //
-// What wakes a body and all that fell asleep with it: a body that is awake, or a static one
-// that was put elsewhere, and touches it; the end, a change or a move of something that it
-// touches; a force, an impulse, a velocity other than zero, or another place, by a call,
-// by Commands, by Pull, or by writing into the columns; a change of its shapes or its
-// type; and another gravity. Damping and GravityScale, if written, do not. By a
-// method the body itself wakes at once, and otherwise, as those with it, when the next step begins.
+// A sleeping body has zero velocity and does not move. A step only checks whether a program has written to
+// its columns. Contacts neither begin nor end because a body falls asleep or wakes.
+//
+// A body and all bodies that fell asleep with it wake when one of these happens: an awake body, or a static body that
+// was moved, touches it; something that it touches is destroyed, changed or moved; it gets a force, an impulse, a
+// non-zero velocity or another pose, by a call, by Commands, by Pull, or by writing to the columns; its shapes or its
+// type change; or gravity changes. Writing damping or GravityScale does not wake it. A method wakes the body itself
+// at once. In all other cases, and for the others of its island, that happens when the next step begins.
 func (w *World) Awake(b Body) bool {
 	if !w.Valid(b) || w.cols.Type[b.index] == StaticBody {
 		return false
@@ -33,7 +32,7 @@ func (w *World) Awake(b Body) bool {
 	return w.cols.Flags[b.index]&(FlagDisabled|FlagAsleep) == 0
 }
 
-// AwakeCount returns the number of bodies that are awake. It looks at all rows.
+// AwakeCount returns the number of awake bodies. It reads all rows.
 func (w *World) AwakeCount() int {
 	n := 0
 	for i := range w.Rows() {
@@ -44,14 +43,13 @@ func (w *World) AwakeCount() int {
 	return n
 }
 
-// SetAwake wakes b, or puts it to sleep together with all dynamic bodies that it
-// touches, directly or by way of others, as fast as they may be. They stay so whatever was done to them
-// since the last step; sleepers beside one that was changed or moved wake to notice it, and wake
-// it again where they touch it. Nothing falls asleep if one of them has BodyDef.DisableSleep or is
-// touched by a kinematic body that moves, and nothing at all with Config.DisableSleep. It does nothing to
-// a body that is static or disabled. Errors: ErrStale, and ErrUnsupported from another engine.
+// SetAwake wakes b, or puts it to sleep together with all dynamic bodies that it touches, directly or through others,
+// at any speed. They stay asleep even if they were changed since the last step; sleepers that touch a changed or
+// moved body wake, and wake it again where they still touch it. No body falls asleep if one of them has
+// BodyDef.DisableSleep or touches a moving kinematic body, nor with Config.DisableSleep. SetAwake has no effect on a
+// static or disabled body. Errors: ErrStale, and ErrUnsupported from another engine.
 func (w *World) SetAwake(b Body, awake bool) error {
-	i, err := w.solved(b)
+	i, err := w.solverRow(b)
 	switch {
 	case err != nil:
 		return err
@@ -69,40 +67,40 @@ func (w *World) SetAwake(b Body, awake bool) error {
 // SetSleepThreshold replaces BodyDef.SleepThreshold. Errors: ErrStale; ErrNotFinite or ErrRange
 // as from BodyDef.Validate; and ErrUnsupported from another engine.
 func (w *World) SetSleepThreshold(b Body, speed float32) error {
-	i, err := w.solved(b)
+	i, err := w.solverRow(b)
 	if err == nil {
 		err = checkTuning("physics: SetSleepThreshold: speed", speed)
 	}
 	if err == nil && w.solver.sleep.on {
 		w.solver.wake(i)
-		w.solver.sleep.threshold[i] = thresholdOf(speed)
+		w.solver.sleep.threshold[i] = sleepThreshold(speed)
 	}
 	return err
 }
 
-// putIslandToSleep puts a body that is awake to sleep, with its island.
+// putIslandToSleep puts an awake body to sleep, with its island.
 func (s *solver) putIslandToSleep(i int) {
 	c, z := s.cols, &s.sleep
 	if c.Type[i] != DynamicBody {
 		if c.Flags[i]&FlagDisableSleep == 0 {
-			z.loud.reset(s.rows)
-			s.calm(i)
-			s.wakeBeside(z.loud)
+			z.restless.reset(s.rows)
+			s.clearChanges(i)
+			s.wakeNeighbours(z.restless)
 			s.putToSleep(i)
 		}
 		return
 	}
-	s.joinContacts()
-	island, members := z.islands.Of(uint32(i)), z.loudRoots
+	s.buildIslands()
+	island, members := z.islands.Find(uint32(i)), z.restlessIslands
 	for k := range s.rows {
-		if c.Type[k] == DynamicBody && s.awake(k) && z.islands.Of(uint32(k)) == island {
-			if c.Flags[k]&FlagDisableSleep != 0 || z.loud.has(k) {
+		if c.Type[k] == DynamicBody && s.awake(k) && z.islands.Find(uint32(k)) == island {
+			if c.Flags[k]&FlagDisableSleep != 0 || z.restless.has(k) {
 				return
 			}
 			members.add(k)
 		}
 	}
-	z.loud.reset(s.rows)
+	z.restless.reset(s.rows)
 	each := func(do func(*solver, int)) {
 		for k := range s.rows {
 			if members.has(k) {
@@ -110,25 +108,25 @@ func (s *solver) putIslandToSleep(i int) {
 			}
 		}
 	}
-	each((*solver).calm)
-	s.wakeBeside(z.loud)
+	each((*solver).clearChanges)
+	s.wakeNeighbours(z.restless)
 	each((*solver).putToSleep)
 }
 
-// calm keeps a body that is about to be put to sleep from waking for what was done to it since the step
-// before. What slept beside it has to notice that, if it is more than having been woken: it is listed as loud.
-func (s *solver) calm(i int) {
+// clearChanges discards the changes to a body since the last step, so that they do not wake it again after it has
+// been put to sleep. If it was more than woken, its neighbours must wake: it is marked as restless.
+func (s *solver) clearChanges(i int) {
 	z := &s.sleep
-	why := z.stirred[i]
-	z.stirred[i] = 0
-	s.mark(i, fresh)
-	if why&^woken != 0 || why != 0 && s.displaced(i) {
-		z.loud.add(i)
+	why := z.changes[i]
+	z.changes[i] = 0
+	s.mark(i, newAsleep)
+	if why&^woken != 0 || why != 0 && s.poseWritten(i) {
+		z.restless.add(i)
 	}
 }
 
-// wakeBeside wakes the sleepers that touch bodies that are not, or are joined to them, but for fresh ones.
-func (s *solver) wakeBeside(bodies bitset) {
+// wakeNeighbours wakes the sleepers that touch some bodies, or that a joint connects to them, except new sleepers.
+func (s *solver) wakeNeighbours(bodies bitset) {
 	z, of := &s.sleep, s.shapes.filters.Body
 	if z.asleep == 0 {
 		return
@@ -137,16 +135,16 @@ func (s *solver) wakeBeside(bodies bitset) {
 		if bodies.has(int(a)) {
 			a, b = b, a
 		}
-		if bodies.has(int(b)) && s.sleeper(a) && z.stirred[a]&fresh == 0 {
+		if bodies.has(int(b)) && s.asleepDynamic(a) && z.changes[a]&newAsleep == 0 {
 			s.wake(int(a))
 		}
 	}
 	for _, contacts := range [...][]rigid.Contact{z.resting, s.contacts} {
 		for k := range contacts {
-			if c := &contacts[k]; c.Count > 0 && c.Flags&pushesNothing == 0 && s.current(c) {
+			if c := &contacts[k]; c.Count > 0 && c.Flags&noPush == 0 && s.shapesLive(c) {
 				wake(of[c.A], of[c.B])
 			}
 		}
 	}
-	s.eachLink(wake)
+	s.eachJoint(wake)
 }

@@ -16,7 +16,7 @@ func sleepy(d *physics.BodyDef) { d.DisableSleep = false }
 // bedroom is two stacks of three boxes, each on a slab of its own, and a sensor above the slab of
 // the first.
 type bedroom struct {
-	rig
+	fixture
 	slabs  [2]physics.Body
 	stacks [2][]physics.Body
 	boxes  [2][]physics.Shape
@@ -27,7 +27,7 @@ type bedroom struct {
 func newBedroom(t testing.TB, c physics.Config) *bedroom {
 	t.Helper()
 	c.Gravity, c.Capacity = [2]float32{0, -10}, 256
-	b := &bedroom{rig: rig{t, newWorld(t, c)}}
+	b := &bedroom{fixture: fixture{t, newWorld(t, c)}}
 	for k := range b.slabs {
 		x := float32(20 * k)
 		b.slabs[k] = b.body(physics.StaticBody, x, -0.5)
@@ -265,7 +265,7 @@ func TestSensorsSeeSleepers(t *testing.T) {
 
 // A ball that hits a sleeper gives it its momentum in the same step.
 func TestSleeperIsHit(t *testing.T) {
-	r := newRig(t, 0)
+	r := newFixture(t, 0)
 	cue := r.dynamic(-1.05, 0, sleepy)
 	ball := r.dynamic(0, 0, sleepy)
 	for _, x := range []physics.Body{cue, ball} {
@@ -355,7 +355,7 @@ func TestSleepChangesNothingBefore(t *testing.T) {
 func calm(t testing.TB, c physics.Config, seed uint64) *crowd {
 	c.Capacity = 200
 	w := newCrowd(t, c, 70, seed)
-	r := rig{t, w.World}
+	r := fixture{t, w.World}
 	walls, _ := w.BodyAt(0)
 	r.segment(walls, plain, 20, 0, 60, 0)
 	for i := range 10 {
@@ -492,7 +492,7 @@ func TestSleepAllocatesNothing(t *testing.T) {
 
 // Bodies on a joint fall asleep and wake together, and a joint that changes wakes them.
 func TestJointsAndSleep(t *testing.T) {
-	r := newRig(t, -10)
+	r := newFixture(t, -10)
 	post := r.body(physics.StaticBody, 0, 5)
 	calm := func(d *physics.BodyDef) { d.LinearDamping = 5 }
 	a, b := r.dynamic(0, 4, sleepy, calm), r.dynamic(0, 3, sleepy, calm)
@@ -537,7 +537,7 @@ func TestJointsAndSleep(t *testing.T) {
 
 // A body that a step disables as it comes out of it is noticed later on as any other one.
 func TestWhoIsDisabledByItsFirstStepIsNoticed(t *testing.T) {
-	r := newRig(t, -10)
+	r := newFixture(t, -10)
 	floor := r.body(physics.KinematicBody, 9.2e18, 0, func(d *physics.BodyDef) {
 		d.LinearVelocity[0], d.DisableSleep = 9e18, false
 	})

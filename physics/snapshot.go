@@ -14,19 +14,19 @@ import (
 //
 //	"evtk.rig"  uint32 version
 //	frame: the rules, float32 gravity (2), uint32 rows, shapes, seen, vertices, contacts, uint64 steps
-//	frame, of bodies: the float32 columns, what Sync has written (4), uint32 slots and
+//	frame of the bodies: the float32 columns, what Sync has written (4), uint32 slots and
 //		generations, uint8 types, and uint8 flags with aliveFlag
-//	frame, of shapes: uint32 generations and bodies, uint8 numbers of vertices with
+//	frame of the shapes: uint32 generations and bodies, uint8 numbers of vertices with
 //		sensorFlag, float32 radius, density, friction, restitution, rolling resistance and
 //		tangent speed, uint64 category and mask, int32 group; uint32 generations in
 //		the last step, as many as seen
 //	frame: the vertices of all shapes, two float32 each
-//	frame: the contacts, as rigid.Contact has its fields
-//	frames of what a world may do without, each told of in its own file: joints, one-way
-//		platforms, chains, pairs that are ignored, the tuning, masses that were set, sleep
+//	frame: the contacts, with the fields of rigid.Contact
+//	frames that are described in their own files: joints, one-way
+//		platforms, chains, ignored pairs, tuning, masses, sleep
 //
-// Each of the columns stands as a whole. What follows from the rest is not there: the free
-// indices, normals, masses and digests of shapes, their places relative to centres of mass.
+// Each column is contiguous. A snapshot omits what follows from the rest: the free
+// indices, normals, masses and digests of shapes, and their positions relative to centres of mass.
 const (
 	snapshotMagic   = "evtk.rig"
 	snapshotVersion = 2
@@ -44,22 +44,22 @@ const (
 
 // Snapshot appends the state to dst, like the Append functions of strconv, and returns the
 // extended slice: bodies, shapes, contacts and joints with their impulses, handles, gravity, the number
-// of steps, and what Sync has written, bit for bit; a world restored from it goes on as this
-// one does. Events are not in it. It takes 106 bytes a body, 44 a contact, 57 a shape, 8 a
-// vertex, 128 a joint, 8 a point of a chain and 4 a segment of it, and some 250 more. Pass
+// of steps, and what Sync has written, bit for bit. A world restored from it continues exactly like this
+// one. Events are not part of it. It takes 106 bytes per body, 44 per contact, 57 per shape, 8 per
+// vertex, 128 per joint, 8 per point of a chain and 4 per segment of it, and some 250 more. Pass
 // the previous result cut to [:0] to allocate nothing. Another
 // engine is ErrUnsupported.
 func (w *World) Snapshot(dst []byte) ([]byte, error) {
-	if err := w.mustSolve(); err != nil {
+	if err := w.engine.require(); err != nil {
 		return dst, err
 	}
 	if w.failed != nil {
 		return dst, w.failed
 	}
 	s := w.solver
-	rows, shapes, vertices := w.Rows(), w.shapes.pool.high(), s.shapes.vertices()
+	rows, shapes, vertices := w.Rows(), w.shapes.ids.used(), s.shapes.vertices()
 	notes := s.countNoted()
-	size := frame.Preamble + 7*frame.Overhead + headerBytes + bodyBytes*rows + shapeBytes*shapes + 4*len(s.seen) +
+	size := frame.Preamble + 7*frame.Overhead + headerBytes + bodyBytes*rows + shapeBytes*shapes + 4*len(s.lastGenerations) +
 		vertexBytes*vertices + contactBytes*len(s.contacts) + w.moreBytes() + w.jointFrameBytes() + s.sleepBytes(notes)
 	e := frame.Begin(slices.Grow(dst, size), snapshotMagic, snapshotVersion)
 
@@ -67,7 +67,7 @@ func (w *World) Snapshot(dst []byte) ([]byte, error) {
 	e.Buf = w.config.appendRules(e.Buf)
 	e.F32(w.config.Gravity[0])
 	e.F32(w.config.Gravity[1])
-	for _, n := range [...]int{rows, shapes, len(s.seen), vertices, len(s.contacts)} {
+	for _, n := range [...]int{rows, shapes, len(s.lastGenerations), vertices, len(s.contacts)} {
 		e.U32(n)
 	}
 	e.U64(s.steps)
@@ -77,9 +77,9 @@ func (w *World) Snapshot(dst []byte) ([]byte, error) {
 	w.encodeBodies(&e, rows)
 	e.Seal()
 
-	e.Open(shapeBytes*shapes + 4*len(s.seen))
+	e.Open(shapeBytes*shapes + 4*len(s.lastGenerations))
 	w.encodeShapes(&e, shapes)
-	e.Rows(raw(s.seen), 4)
+	e.Rows(raw(s.lastGenerations), 4)
 	e.Seal()
 
 	e.Open(vertexBytes * vertices)
@@ -95,18 +95,18 @@ func (w *World) Snapshot(dst []byte) ([]byte, error) {
 	w.encodeJoints(&e)
 	s.shapes.encodeOneWays(&e)
 	w.chains.encode(&e)
-	s.pairTable.encode(&e)
+	s.ignoredPairs.encode(&e)
 	s.encodeTuning(&e)
 	s.encodeMasses(&e)
 	s.encodeSleep(&e, notes)
 	return e.Buf, nil
 }
 
-// moreBytes is the size of the frames behind the contacts.
+// moreBytes is the size of the frames after the contacts, without those of joints and sleep.
 func (w *World) moreBytes() int {
 	s := w.solver
-	return 5*frame.Overhead + oneWayBytes*s.shapes.oneWays + w.chains.bytes() + s.pairTable.bytes() +
-		tuningBytes + massBytes*len(s.masses)
+	return 5*frame.Overhead + oneWayBytes*s.shapes.oneWays + w.chains.bytes() + s.ignoredPairs.bytes() +
+		tuningBytes + massBytes*len(s.massOverrides)
 }
 
 func (w *World) encodeBodies(e *frame.Encoder, rows int) {
@@ -114,7 +114,7 @@ func (w *World) encodeBodies(e *frame.Encoder, rows int) {
 	for _, nc := range c.floatColumns() {
 		e.Rows(raw((*nc.column)[:rows]), 4)
 	}
-	for _, column := range w.synced.columns() {
+	for _, column := range w.lastSync.columns() {
 		e.Rows(raw((*column)[:rows]), 4)
 	}
 	e.Rows(raw(c.Slot[:rows]), 4)
@@ -131,7 +131,7 @@ func (w *World) encodeBodies(e *frame.Encoder, rows int) {
 
 func (w *World) encodeShapes(e *frame.Encoder, n int) {
 	t := &w.solver.shapes
-	e.Rows(raw(w.shapes.pool.generation), 4)
+	e.Rows(raw(w.shapes.ids.generation), 4)
 	e.Rows(raw(w.shapes.body), 4)
 	for i := range n {
 		kind := byte(t.local[i].Count)
@@ -151,7 +151,7 @@ func (w *World) encodeShapes(e *frame.Encoder, n int) {
 	e.Rows(raw(t.filters.Group[:n]), 4)
 }
 
-// coefficients are the columns of ShapeDef that are numbers, in the order of a snapshot.
+// coefficients returns the columns of the numbers of ShapeDef, in the order of a snapshot.
 func (t *shapeColumns) coefficients() [5]*[]float32 {
 	return [...]*[]float32{&t.density, &t.Friction, &t.Restitution, &t.rolling, &t.TangentSpeed}
 }
@@ -164,13 +164,13 @@ func (t *shapeColumns) vertices() int {
 	return n
 }
 
-// raw is rows as bytes in the order of the machine.
+// raw returns the memory of rows as bytes, in the byte order of the machine.
 func raw[T uint8 | int32 | uint32 | uint64 | float32 | BodyType | rigid.Vec | rigid.Contact | jointRow | jointImpulse](rows []T) []byte {
 	var zero T
 	return unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(rows))), len(rows)*int(unsafe.Sizeof(zero)))
 }
 
-// rules are the fields of a configuration that decide what a step does, but for gravity.
+// rules returns the fields of a configuration that affect the result of a step, except gravity.
 func (c *Config) rules() [rulesBytes / 4]namedBits {
 	return [...]namedBits{
 		{"Plane", uint32(c.Plane)}, {"SubSteps", uint32(c.SubSteps)},
@@ -203,11 +203,11 @@ func (c *Config) appendRules(dst []byte) []byte {
 	return dst
 }
 
-// follows is an error unless the rules are those of another world.
-func (c *Config) follows(who string, rules func(i int) uint32) error {
+// checkRules returns an error unless the rules equal those of another world.
+func (c *Config) checkRules(prefix string, rules func(i int) uint32) error {
 	for i, r := range c.rules() {
 		if got := rules(i); got != r.bits {
-			return because(fault.Field(ErrUnsupported, who+"Config."+r.name, got), "in bits, not that of this world")
+			return because(fault.Field(ErrUnsupported, prefix+"Config."+r.name, got), "in bits, not that of this world")
 		}
 	}
 	return nil

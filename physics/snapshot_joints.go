@@ -13,16 +13,16 @@ import (
 // The frame of joints is
 //
 //	uint32 number, float32 rate of the sub-steps of the last step
-//	uint32 generations, bodies (2), definitions as jointRow has its fields, float32 impulses as
-//		jointImpulse has them
+//	uint32 generations, bodies (2), definitions with the fields of jointRow, float32 impulses with those of
+//		jointImpulse
 //
-// Each of the columns stands as a whole. Free numbers have the body NoSlot.
+// Each column is contiguous. The bodies of free numbers are NoSlot.
 const (
 	jointHeader = 4 + 4
 	jointBytes  = 4 + 2*4 + 4*jointWords + 4*jointImpulses
 )
 
-// jointImpulse is what a joint remembers of a step.
+// jointImpulse holds the impulses that a joint keeps from step to step.
 type jointImpulse [jointImpulses]float32
 
 const jointImpulses = 10
@@ -30,26 +30,26 @@ const jointImpulses = 10
 // impulses returns the impulses of a joint.
 func impulses(j *rigid.Joint) jointImpulse {
 	l, a := &j.LinearImpulse, &j.AngularImpulse
-	v := jointImpulse{j.Point.X, j.Point.Y, l.Spring, l.Motor, l.Lower, l.Upper, a.Spring, a.Motor, a.Lower, a.Upper}
+	v := jointImpulse{j.PointImpulse.X, j.PointImpulse.Y, l.Spring, l.Motor, l.Lower, l.Upper, a.Spring, a.Motor, a.Lower, a.Upper}
 	for i := range v {
-		v[i] += 0 // not -0, which a part that is not there may have, and is not restored to
+		v[i] += 0 // not -0, which an absent part may have, and which is not restored
 	}
 	return v
 }
 
-// remember sets the impulses, also those of parts that the joint does not have: they are zero, of
+// restore sets the impulses. Those of parts that the joint does not have are zero, of
 // either sign.
-func (v *jointImpulse) remember(j *rigid.Joint) {
+func (v *jointImpulse) restore(j *rigid.Joint) {
 	if j.Kind == rigid.NoJoint {
 		return
 	}
-	j.Point = rigid.Vec{X: v[0], Y: v[1]}
-	j.LinearImpulse = rigid.DriveImpulse{Spring: v[2], Motor: v[3], Lower: v[4], Upper: v[5]}
-	j.AngularImpulse = rigid.DriveImpulse{Spring: v[6], Motor: v[7], Lower: v[8], Upper: v[9]}
+	j.PointImpulse = rigid.Vec{X: v[0], Y: v[1]}
+	j.LinearImpulse = rigid.AxisImpulse{Spring: v[2], Motor: v[3], Lower: v[4], Upper: v[5]}
+	j.AngularImpulse = rigid.AxisImpulse{Spring: v[6], Motor: v[7], Lower: v[8], Upper: v[9]}
 }
 
-// gathered returns the impulses of all joints, good until the next call.
-func (t *jointColumns) gathered() []jointImpulse {
+// allImpulses returns the impulses of all joints. The slice is valid until the next call.
+func (t *jointColumns) allImpulses() []jointImpulse {
 	t.impulses = t.impulses[:0]
 	for i := range t.solved {
 		t.impulses = append(t.impulses, impulses(&t.solved[i]))
@@ -57,21 +57,21 @@ func (t *jointColumns) gathered() []jointImpulse {
 	return t.impulses
 }
 
-func (w *World) jointFrameBytes() int { return jointHeader + jointBytes*w.joints.pool.high() }
+func (w *World) jointFrameBytes() int { return jointHeader + jointBytes*w.joints.ids.used() }
 
 // encodeJoints appends the frame of joints.
 func (w *World) encodeJoints(e *frame.Encoder) {
 	e.Open(w.jointFrameBytes())
-	e.U32(w.joints.pool.high())
-	e.F32(w.solver.rate)
-	e.Rows(raw(w.joints.pool.generation), 4)
+	e.U32(w.joints.ids.used())
+	e.F32(w.solver.subStepRate)
+	e.Rows(raw(w.joints.ids.generation), 4)
 	e.Rows(raw(w.joints.body), 4)
 	e.Rows(raw(w.solver.joints.rows), 4)
-	e.Rows(raw(w.solver.joints.gathered()), 4)
+	e.Rows(raw(w.solver.joints.allImpulses()), 4)
 	e.Seal()
 }
 
-// jointImage is the frame of joints that was checked.
+// jointImage is a checked frame of joints.
 type jointImage struct {
 	n           int
 	rate        float32
@@ -82,7 +82,7 @@ type jointImage struct {
 }
 
 // decodeJoints reads the frame of joints.
-func (im *image) decodeJoints() error {
+func (im *snapshotImage) decodeJoints() error {
 	b, err := im.Next("joints")
 	if err != nil {
 		return err
@@ -96,14 +96,14 @@ func (im *image) decodeJoints() error {
 		return im.Corrupt("joints", n)
 	}
 	j.n, j.rate = int(n), rate
-	if !(j.rate >= 0 && usable(j.rate)) {
+	if !(j.rate >= 0 && inRange(j.rate)) {
 		return im.Corrupt("rate", j.rate)
 	}
 	j.generations = r.Bytes(4 * j.n)
 	j.bodies, j.rows, j.impulses = resized(j.bodies, 2*j.n), resized(j.rows, j.n), resized(j.impulses, j.n)
-	little(j.bodies, r.Bytes(2*4*j.n), 4)
-	little(j.rows, r.Bytes(4*jointWords*j.n), 4)
-	little(j.impulses, r.Bytes(4*jointImpulses*j.n), 4)
+	copyLittleEndian(j.bodies, r.Bytes(2*4*j.n), 4)
+	copyLittleEndian(j.rows, r.Bytes(4*jointWords*j.n), 4)
+	copyLittleEndian(j.impulses, r.Bytes(4*jointImpulses*j.n), 4)
 	for i := range j.n {
 		if err := im.checkJoint(i); err != nil {
 			return err
@@ -112,7 +112,7 @@ func (im *image) decodeJoints() error {
 	return nil
 }
 
-func (im *image) checkJoint(i int) error {
+func (im *snapshotImage) checkJoint(i int) error {
 	j, flags := &im.joints, im.flags()
 	a, b := j.bodies[2*i], j.bodies[2*i+1]
 	if a == NoSlot && b == NoSlot {
@@ -129,7 +129,7 @@ func (im *image) checkJoint(i int) error {
 	if wire.U32At(j.generations, i) == 0 {
 		return im.element("generation of joint", i, 0)
 	}
-	if err := j.rows[i].intact(); err != nil {
+	if err := j.rows[i].checkStored(); err != nil {
 		return fmt.Errorf("%w: %v", im.element("joint", i, j.rows[i].kind), err)
 	}
 	for _, v := range j.impulses[i] {
@@ -140,54 +140,40 @@ func (im *image) checkJoint(i int) error {
 	return nil
 }
 
-// intact is an error unless a definition is one that could be made.
-func (r *jointRow) intact() error {
-	if r.kind > uint32(FilterJoint) {
-		return fault.Field(ErrRange, "kind", r.kind)
-	}
-	if err := r.validate(anyTwo); err != nil {
+// checkStored returns an error unless a definition could have been created.
+func (r *jointRow) checkStored() error {
+	if err := r.validate(); err != nil {
 		return err
 	}
-	used := jointUses[r.kind]
+	used := &jointKinds[r.kind]
 	if r.flags&^(used.flags|jointCollides) != 0 {
 		return fault.Field(ErrRange, "flags", r.flags)
 	}
-	for i, v := range r.numbers[used.numbers:] {
+	for i, v := range r.numbers[len(used.numbers):] {
 		if math.Float32bits(v) != 0 {
-			return fault.Element(ErrRange, "numbers", used.numbers+i, v)
+			return fault.Element(ErrRange, "numbers", len(used.numbers)+i, v)
 		}
 	}
 	return nil
 }
 
-// jointUses is what a jointRow of each kind has beside what all have.
-var jointUses = [FilterJoint + 1]struct {
-	numbers int
-	flags   uint32
-}{
-	DistanceJoint: {8, jointSpring | jointLimit | jointMotor}, RevoluteJoint: {7, jointSpring | jointLimit | jointMotor},
-	PrismaticJoint: {7, jointSpring | jointLimit | jointMotor}, WeldJoint: {4, 0},
-	WheelJoint: {6, jointSpring | jointLimit | jointMotor}, MotorJoint: {9, 0}, MouseJoint: {5, 0}, FilterJoint: {0, 0},
-}
-
-// becomeJoints replaces the joints by those of an image, once bodies have been replaced.
-func (w *World) becomeJoints(im *image) {
+// restoreJoints replaces the joints by those of an image, after the bodies have been replaced.
+func (w *World) restoreJoints(im *snapshotImage) {
 	j, s, t := &im.joints, w.solver, &w.joints
-	s.rate = j.rate
+	s.subStepRate = j.rate
 	s.joints.reset()
 	t.reset(j.n, w.Cap())
-	little(t.pool.generation, j.generations, 4)
+	copyLittleEndian(t.ids.generation, j.generations, 4)
 	for i := range j.n {
 		live := j.bodies[2*i] != NoSlot
-		t.pool.settle(i, live)
+		t.ids.setLive(i, live)
 		s.joints.reach(i)
 		if !live {
 			continue
 		}
-		t.link(2*i, int(j.bodies[2*i]))
-		t.link(2*i+1, int(j.bodies[2*i+1]))
+		t.linkEnds(i, int(j.bodies[2*i]), int(j.bodies[2*i+1]))
 		s.joints.put(i, &j.rows[i])
-		s.placeJoint(i)
-		j.impulses[i].remember(&s.joints.solved[i])
+		s.updateJoint(i)
+		j.impulses[i].restore(&s.joints.solved[i])
 	}
 }

@@ -8,29 +8,29 @@ import (
 	"github.com/evertick/evertick/internal/wire"
 )
 
-// The frame of sleeping is empty with Config.DisableSleep, and has otherwise
+// The frame of sleep is empty with Config.DisableSleep. Otherwise it holds
 //
 //	uint32 numbers of noted rows and of resting contacts
 //	float32 times at rest and thresholds, by row
-//	the noted rows: uint32 row, uint32 why it is marked, float32 pose that was kept (5)
-//	the contacts of bodies that are asleep, as those of the frame before
+//	the noted rows: uint32 row, uint32 changes, float32 stored pose (5)
+//	the contacts of sleeping bodies, in the format of the frame of contacts
 //
-// A row is noted that was woken or changed since the last step, or whose pose is not the one
-// that was kept, so that the next step notices this.
+// Rows are noted that were woken or changed since the last step, or whose pose differs from the stored
+// one, so that the next step detects this.
 const (
 	restBytes = 2 * 4
 	noteBytes = 4 * (2 + poseColumns)
 )
 
-// noted reports whether a row is one of those that the frame lists.
+// noted reports whether the frame lists a row.
 func (s *solver) noted(i int) bool {
-	if s.sleep.stirred[i] != 0 {
+	if s.sleep.changes[i] != 0 {
 		return true
 	}
 	if s.awake(i) || !s.bodies.occupied(i) {
 		return false
 	}
-	return s.displaced(i)
+	return s.poseWritten(i)
 }
 
 func (s *solver) countNoted() int {
@@ -64,8 +64,8 @@ func (s *solver) encodeSleep(e *frame.Encoder, notes int) {
 		for i := range s.rows {
 			if s.noted(i) {
 				e.U32(i)
-				e.U32(int(z.stirred[i]))
-				for _, kept := range z.kept {
+				e.U32(int(z.changes[i]))
+				for _, kept := range z.restPose {
 					e.F32(kept[i])
 				}
 			}
@@ -75,13 +75,13 @@ func (s *solver) encodeSleep(e *frame.Encoder, notes int) {
 	e.Seal()
 }
 
-// sleepImage is the frame of a snapshot.
+// sleepImage is a checked frame of sleep.
 type sleepImage struct {
 	rest, notes, contacts []byte
 }
 
 // decodeSleep reads the frame.
-func (im *image) decodeSleep(w *World) error {
+func (im *snapshotImage) decodeSleep(w *World) error {
 	b, err := im.Next("sleep")
 	if err != nil {
 		return err
@@ -104,7 +104,7 @@ func (im *image) decodeSleep(w *World) error {
 	return im.checkEachContact("resting contact", im.sleep.contacts)
 }
 
-func (im *image) checkRest() error {
+func (im *snapshotImage) checkRest() error {
 	for i := range im.rows {
 		if t := wire.F32At(im.sleep.rest, i); !fault.Finite(t) || t < 0 {
 			return im.element("time at rest of body", i, t)
@@ -117,8 +117,8 @@ func (im *image) checkRest() error {
 	for i := range len(im.sleep.notes) / noteBytes {
 		note := im.sleep.notes[noteBytes*i:]
 		row, why := int(wire.U32At(note, 0)), wire.U32At(note, 1)
-		if row <= last || row >= im.rows || why&^(woken|changed|written|fresh|born) != 0 || why&born != 0 && why&fresh == 0 ||
-			why&fresh != 0 && im.flags()[row]&FlagAsleep == 0 {
+		if row <= last || row >= im.rows || why&^(woken|changed|written|newAsleep|createdAsleep) != 0 || why&createdAsleep != 0 && why&newAsleep == 0 ||
+			why&newAsleep != 0 && im.flags()[row]&FlagAsleep == 0 {
 			return im.element("noted row", i, [2]int{row, int(why)})
 		}
 		last = row
@@ -126,17 +126,17 @@ func (im *image) checkRest() error {
 	return nil
 }
 
-// becomeSleep replaces what is known of bodies at rest by that of an image; all else is in place.
-func (s *solver) becomeSleep(im *image) {
+// restoreSleep replaces the sleep state by that of an image, after everything else has been replaced.
+func (s *solver) restoreSleep(im *snapshotImage) {
 	z := &s.sleep
 	if !z.on {
 		return
 	}
 	s.clearSleep()
-	little(z.time[:im.rows], im.sleep.rest[:4*im.rows], 4)
-	little(z.threshold[:im.rows], im.sleep.rest[4*im.rows:], 4)
+	copyLittleEndian(z.time[:im.rows], im.sleep.rest[:4*im.rows], 4)
+	copyLittleEndian(z.threshold[:im.rows], im.sleep.rest[4*im.rows:], 4)
 	for i := range im.rows {
-		s.keep(i)
+		s.storeRestPose(i)
 		if s.cols.Alive[i] == 0 {
 			z.time[i], z.threshold[i] = 0, 0
 		}
@@ -146,28 +146,28 @@ func (s *solver) becomeSleep(im *image) {
 		if why := uint8(r.U32()); why != 0 {
 			s.mark(i, why)
 		}
-		for _, kept := range z.kept {
+		for _, kept := range z.restPose {
 			kept[i] = r.F32()
 		}
 	}
 	z.resting = resized(z.resting, len(im.sleep.contacts)/contactBytes)
-	little(z.resting, im.sleep.contacts, 4)
+	copyLittleEndian(z.resting, im.sleep.contacts, 4)
 	s.countAsleep()
 }
 
-// clearSleep forgets all about bodies at rest.
+// clearSleep resets the sleep state.
 func (s *solver) clearSleep() {
 	z := &s.sleep
 	clear(z.time)
 	clear(z.threshold)
-	clear(z.stirred)
+	clear(z.changes)
 	clear(z.active)
-	for _, kept := range z.kept {
+	for _, kept := range z.restPose {
 		clear(kept)
 	}
-	z.marks, z.briefly, z.resting = z.marks[:0], z.briefly[:0], z.resting[:0]
+	z.changed, z.activeOnce, z.resting = z.changed[:0], z.activeOnce[:0], z.resting[:0]
 	z.spans, z.shapes = z.spans[:0], z.shapes[:0]
-	z.stale = true
+	z.dirty = true
 }
 
 func (s *solver) countAsleep() {
@@ -179,7 +179,7 @@ func (s *solver) countAsleep() {
 	}
 }
 
-// copySleep replaces what is known of bodies at rest by that of another world, whose bodies have
+// copySleep copies the sleep state of another world, after its bodies have
 // been copied.
 func (s *solver) copySleep(src *solver) {
 	z, from := &s.sleep, &src.sleep
@@ -190,11 +190,11 @@ func (s *solver) copySleep(src *solver) {
 	n := src.rows
 	copy(z.time, from.time[:n])
 	copy(z.threshold, from.threshold[:n])
-	copy(z.stirred, from.stirred[:n])
-	for k, kept := range z.kept {
-		copy(kept, from.kept[k][:n])
+	copy(z.changes, from.changes[:n])
+	for k, kept := range z.restPose {
+		copy(kept, from.restPose[k][:n])
 	}
-	z.marks = append(z.marks, from.marks...)
+	z.changed = append(z.changed, from.changed...)
 	z.resting = slices.Grow(z.resting, len(from.resting))
 	z.resting = append(z.resting, from.resting...)
 	z.asleep = from.asleep

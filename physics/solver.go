@@ -9,90 +9,89 @@ import (
 	"github.com/evertick/evertick/native/rigid"
 )
 
-// solver is the engine of this package: it computes in the columns themselves, by the
-// stages of package rigid. All that a step depends on is in the columns, the shapes
-// and the contacts; the rest is room to work in.
+// solver is the engine of this package. It computes in the columns themselves, with the
+// stages of package rigid. A step depends on the columns, the shapes, the joints and the contacts;
+// the rest is working memory.
 type solver struct {
-	cols   *Columns
-	bodies *pool       // of the World
-	table  *shapeTable // of the World
-	ties   *jointTable // of the World
-	level  native.Level
-	pool   *native.Pool
-	rows   int // of bodies ever used
+	cols       *Columns
+	bodies     *idPool     // of the World
+	shapeTable *shapeTable // of the World
+	jointTable *jointTable // of the World
+	level      native.Level
+	pool       *native.Pool
+	rows       int // of bodies ever used
 
-	shapes   shapeColumns
-	joints   jointColumns
-	contacts []rigid.Contact // of the last step, ascending by A, then B
-	seen     []uint32        // generations that shapes had then
-	steps    uint64          // done
-	disabled int             // bodies that are
-	rate     float32         // of the sub-steps of the last step, 1/s
-	sleep    sleeping
+	shapes          shapeColumns
+	joints          jointColumns
+	contacts        []rigid.Contact // of the last step, ascending by A, then B
+	lastGenerations []uint32        // of the shapes in that step
+	steps           uint64          // number of steps done
+	disabledBodies  int             // number of disabled bodies
+	subStepRate     float32         // in the last step, 1/s
+	sleep           sleepState
 
-	tuning    Tuning
-	masses    []bodyMass // of SetMassData, ascending by body
-	locked    int        // bodies with FlagLockX or FlagLockY
-	pairTable pairTable
-	passing   int     // contacts through one-way platforms
-	omitted   int     // pairs that the last step left out
-	dt        float32 // of the step that runs
+	tuning          Tuning
+	massOverrides   []massOverride // of SetMassData, ascending by body
+	lockedBodies    int            // bodies with FlagLockX or FlagLockY
+	ignoredPairs    ignoredPairs
+	passingContacts int     // contacts that pass through one-way platforms
+	omittedPairs    int     // pairs that the last step left out
+	dt              float32 // of this step
 
-	sys       rigid.System
-	centre    rigid.Poses // of the centres of mass; Cos and Sin are those of cols
-	boxes     rigid.Boxes
-	broad     rigid.Broad
-	pairs     rigid.Pairs
-	manifolds []rigid.Manifold
-	next      []rigid.Contact // of the step that runs
-	own       []uint32        // what shapesOf returned
-	movedIn   []int           // bodies that moved, by span
-	looked    int             // columns of quarantine
-	huge      atomic.Bool     // a value in these is
-	collided  bool            // manifolds are known
-	sweep     sweeper
-	shares    []share // of the pairs, by chunk
-	chosen    relay   // chunks of the pairs with colours
-	stage     stageTask
-	spanStage spanTask
-	crew      crew
-	passes    []pass // of contacts
+	sys            rigid.System
+	centre         rigid.Poses // of the centres of mass; Cos and Sin are those of cols
+	boxes          rigid.Boxes
+	broad          rigid.BroadPhase
+	pairs          rigid.Pairs
+	manifolds      []rigid.Manifold
+	next           []rigid.Contact // of this step
+	ownShapes      []uint32        // what bodyShapes returned
+	movedCounts    []int           // bodies that moved, by span
+	checkedColumns int             // number of columns that disableInvalid checks
+	outOfRange     atomic.Bool     // whether checkRange has found such a value
+	collided       bool            // whether the manifolds of this step are computed
+	continuous     continuousState
+	contactChunks  []contactChunk     // of the pairs, by chunk
+	colouring      native.SerialStage // of chunks of the pairs
+	stage          stageTask
+	spanStage      spanTask
+	team           native.Team
+	contactRanges  []blockRange // what solve runs one after the other
+	jointRanges    []blockRange
 
-	jointPasses []pass
-
-	// s.step, s.stagePart, s.stepPart, s.chooseChunk, s.shareParts, s.goesPast, s.touched and s.held, bound once.
+	// Methods of s as function values, bound once so that a step allocates nothing.
 	wholeStep         func()
-	stageJob, stepJob func(*shift)
-	chooseJob         func(chunk int)
-	shareJob          func(parts int, f func(part int))
+	stageJob, stepJob func(*native.Worker)
+	colourJob         func(chunk int)
+	parallelForJob    func(parts int, f func(part int))
 	part              func(part int) // of the broad phase
-	passesJob         func(shape, other uint32) bool
+	ignoredJob        func(shape, other uint32) bool
 	touchedJob        func(a, b uint32) bool
-	heldJob           func(body uint32) rigid.Held
+	motionLocksJob    func(body uint32) rigid.MotionLocks
 
 	queries queries
 
-	events Events
-	timed  func(stage string) // World.Trace
-	traced bool               // Config.StageHashes
-	trace  []ColumnHash       // of the last step
+	events      Events
+	onStage     func(stage string) // World.Trace
+	hashStages  bool               // Config.StageHashes
+	stageHashes []ColumnHash       // of the last step
 }
 
 func (s *solver) Open(cfg Config, cols *Columns) error {
 	level, err := native.Resolve(cfg.Level)
 	if err == nil {
-		err = checkUsable("physics: Config.Gravity", cfg.Gravity[:]...)
+		err = checkInRange("physics: Config.Gravity", cfg.Gravity[:]...)
 	}
 	if err != nil {
 		return err
 	}
-	s.pairTable.room = cfg.Capacity
+	s.ignoredPairs.bodies = cfg.Capacity
 	s.cols, s.level, s.pool = cols, level, native.NewPool(cfg.Workers)
-	s.shareJob, s.passesJob, s.touchedJob, s.heldJob = s.shareParts, s.goesPast, s.touched, s.held
-	s.wholeStep, s.stageJob, s.stepJob, s.chooseJob = s.step, s.stagePart, s.stepPart, s.chooseChunk
-	s.traced = cfg.StageHashes
+	s.parallelForJob, s.ignoredJob, s.touchedJob, s.motionLocksJob = s.parallelForParts, s.ignoredInSweep, s.mayTouch, s.motionLocks
+	s.wholeStep, s.stageJob, s.stepJob, s.colourJob = s.step, s.runStageChunks, s.runSolveStages, s.colourChunk
+	s.hashStages = cfg.StageHashes
 	s.sys.Params = cfg.params()
-	s.tune(cfg.tuning())
+	s.applyTuning(cfg.tuning())
 	n := cfg.Capacity
 	work := [workColumns]*[]float32{&s.centre.X, &s.centre.Y, &s.sys.Bodies.FreeX, &s.sys.Bodies.FreeY, &s.sys.Bodies.FreeW}
 	step := stagger.Stride(4 * n)
@@ -101,7 +100,7 @@ func (s *solver) Open(cfg Config, cols *Columns) error {
 		*c = stagger.View[float32](arena[i*step : i*step+4*n])
 	}
 	s.sys.States = make([]rigid.State, n)
-	s.sweep.open(&cfg)
+	s.continuous.open(&cfg)
 	s.sleep.open(&cfg)
 	return nil
 }
@@ -110,7 +109,7 @@ func (s *solver) Open(cfg Config, cols *Columns) error {
 const workColumns = 5
 
 func (s *solver) SetGravity(gravity [2]float32) error {
-	if err := checkUsable("physics: SetGravity: gravity", gravity[:]...); err != nil {
+	if err := checkInRange("physics: SetGravity: gravity", gravity[:]...); err != nil {
 		return err
 	}
 	if differ(gravity[0], s.sys.Gravity.X) || differ(gravity[1], s.sys.Gravity.Y) {
@@ -127,12 +126,12 @@ func (s *solver) CreateBody(i int, d *BodyDef) error {
 	sin, cos := rigid.SinCos(d.Angle)
 	s.setRotation(i, sin, cos)
 	s.rows = max(s.rows, i+1)
-	s.locked += lockedBody(s.cols.Flags[i])
+	s.lockedBodies += hasLock(s.cols.Flags[i])
 	c := s.cols
 	c.X[i], c.Y[i] = d.Position[0], d.Position[1]
 	c.VX[i], c.VY[i], c.W[i] = d.LinearVelocity[0], d.LinearVelocity[1], d.AngularVelocity
-	s.beginSleep(i, d)
-	err := s.weigh(i, nil) // one kilogram, if any: no error
+	s.initSleep(i, d)
+	err := s.updateMass(i, nil) // one kilogram, if any: no error
 	if d.Disabled {
 		s.disable(i)
 	}
@@ -140,20 +139,20 @@ func (s *solver) CreateBody(i int, d *BodyDef) error {
 }
 
 func (s *solver) DestroyBody(body int) {
-	s.endJoints(body)
+	s.destroyJoints(body)
 	if s.cols.Flags[body]&FlagDisabled != 0 {
-		s.disabled--
+		s.disabledBodies--
 	}
-	s.pairTable.drop(body)
-	s.setMass(body, MassData{}, false)
-	s.locked -= lockedBody(s.cols.Flags[body])
-	for link := s.table.head[body]; link != 0; link = s.table.next[link-1] {
+	s.ignoredPairs.removeBody(body)
+	s.setMassOverride(body, MassData{}, false)
+	s.lockedBodies -= hasLock(s.cols.Flags[body])
+	for link := s.shapeTable.head[body]; link != 0; link = s.shapeTable.next[link-1] {
 		s.shapes.clear(int(link - 1))
 	}
-	s.forgetSleep(body)
+	s.removeSleep(body)
 }
 
-// checkSolver is what this solver asks for beside Validate.
+// checkSolver checks what this solver requires beyond Validate.
 func (d *BodyDef) checkSolver() error {
 	for _, f := range []struct {
 		field string
@@ -165,16 +164,16 @@ func (d *BodyDef) checkSolver() error {
 		{"physics: BodyDef.AngularVelocity", d.AngularVelocity}, {"physics: BodyDef.LinearDamping", d.LinearDamping},
 		{"physics: BodyDef.AngularDamping", d.AngularDamping}, {"physics: BodyDef.GravityScale", d.GravityScale},
 	} {
-		if err := checkUsable(f.field, f.value); err != nil {
+		if err := checkInRange(f.field, f.value); err != nil {
 			return err
 		}
 	}
 	return checkAngle("physics: BodyDef.Angle", d.Angle)
 }
 
-func checkUsable(field string, values ...float32) error {
+func checkInRange(field string, values ...float32) error {
 	for _, v := range values {
-		if !usable(v) {
+		if !inRange(v) {
 			return because(fault.Field(ErrRange, field, v), "2^63 or more")
 		}
 	}
@@ -188,9 +187,9 @@ func checkAngle(field string, v float32) error {
 	return nil
 }
 
-// checkPlace is what this solver asks of a place to put a body.
+// checkPlace checks the position and the angle to which a call moves a body.
 func checkPlace(positionField, angleField string, position [2]float32, angle float32) error {
-	if err := checkUsable(positionField, position[:]...); err != nil {
+	if err := checkInRange(positionField, position[:]...); err != nil {
 		return err
 	}
 	return checkAngle(angleField, angle)
@@ -201,10 +200,21 @@ func (s *solver) setRotation(i int, sin, cos float32) {
 	c.Cos[i], c.Sin[i], c.Angle[i] = cos, sin, rigid.Atan2(sin, cos)
 }
 
-// turned returns a vector in body coordinates in those of the world.
-func (s *solver) turned(i int, x, y float32) (float32, float32) {
+// rotate converts a vector from body coordinates to world coordinates.
+func (s *solver) rotate(i int, x, y float32) (float32, float32) {
 	cos, sin := s.cols.Cos[i], s.cols.Sin[i]
 	return float32(cos*x) - float32(sin*y), float32(sin*x) + float32(cos*y)
+}
+
+// worldPoint converts a point from body coordinates to world coordinates.
+func (s *solver) worldPoint(i int, x, y float32) [2]float32 {
+	x, y = s.rotate(i, x, y)
+	return [2]float32{s.cols.X[i] + x, s.cols.Y[i] + y}
+}
+
+// centreOfMass returns the centre of mass of a body in world coordinates.
+func (s *solver) centreOfMass(i int) [2]float32 {
+	return s.worldPoint(i, s.cols.CentreX[i], s.cols.CentreY[i])
 }
 
 func vecOf(v [2]float32) rigid.Vec { return rigid.Vec{X: v[0], Y: v[1]} }

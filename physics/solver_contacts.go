@@ -8,113 +8,112 @@ import (
 	"github.com/evertick/evertick/native/rigid"
 )
 
-// Flags of rigid.Contact: which shape was a sensor, as long as it was there.
+// Flags of rigid.Contact: which shape was a sensor when the contact was made.
 const (
 	sensorA = 1 << 31
 	sensorB = 1 << 30
 )
 
-// dropStale takes out contacts of shapes that are gone, whose number another shape
-// may have by now, and tells that they ended.
-func (s *solver) dropStale() {
-	generation := s.table.pool.generation
-	if slices.Equal(s.seen, generation) {
+// removeStaleContacts removes the contacts of destroyed shapes, whose numbers other shapes may have by now, and reports
+// that they ended.
+func (s *solver) removeStaleContacts() {
+	generation := s.shapeTable.ids.generation
+	if slices.Equal(s.lastGenerations, generation) {
 		return
 	}
 	s.contacts = slices.DeleteFunc(s.contacts, func(c rigid.Contact) bool {
-		gone := !s.current(&c)
+		gone := !s.shapesLive(&c)
 		if gone && c.Count > 0 {
-			s.events.end(s.seen, c.A, c.B, c.Flags)
+			s.events.end(s.lastGenerations, c.A, c.B, c.Flags)
 		}
 		return gone
 	})
-	s.seen = append(s.seen[:0], generation...)
+	s.lastGenerations = append(s.lastGenerations[:0], generation...)
 }
 
-// findContacts finds the contacts of this step, and gives them colours.
-func (s *solver) findContacts() {
-	s.findManifolds()
+// updateContacts finds the contacts of this step and assigns their colours.
+func (s *solver) updateContacts() {
+	s.updateBroadPhase()
 	for s.wakeTouched() {
-		s.place()
-		s.findManifolds()
+		s.updateBounds()
+		s.updateBroadPhase()
 	}
 	n := len(s.pairs.A)
-	s.next = forContacts(s.next, n, s.usualContacts())
-	s.assemble(s.next).Open(s.dt)
-	chunks := max(1, (n+pairChunk-1)/pairChunk) // one that looks what ended
-	s.reserveShares(chunks)
-	s.chosen.begin(chunks)
-	s.inOrder(chunks, (*solver).touchChunks)
-	s.done("collide")
-	s.report()
+	s.next = growContacts(s.next, n, s.minContactCapacity())
+	s.prepareSystem(s.next).BeginStep(s.dt)
+	chunks := max(1, (n+pairChunk-1)/pairChunk) // at least one, which reports what ended
+	s.reserveContactChunks(chunks)
+	s.colouring.Begin(chunks)
+	s.parallelForAscending(chunks, (*solver).updateContactChunks)
+	s.endStage("collide")
+	s.reportContacts()
 	s.contacts, s.next = s.next, s.contacts
-	s.tracePairs()
-	s.done("match")
+	s.hashPairs()
+	s.endStage("match")
 }
 
-// usualContacts is for how many contacts there is room from the beginning: one for each shape, and no
-// more than a world of any size may take for nothing. So few contacts come and go without memory
-// being asked for each time that there are more of them than ever.
-func (s *solver) usualContacts() int { return min(len(s.shapes.shape), 1024) }
+// minContactCapacity is the initial capacity for contacts: one for each shape, up to a number that is negligible for a
+// world of any size. Up to this capacity a new maximum of contacts does not allocate.
+func (s *solver) minContactCapacity() int { return min(len(s.shapes.shape), 1024) }
 
-// forContacts returns n elements in the memory of s, if it has room for them, or else in new memory with
-// some to spare, and room for at least usual. What they hold is unspecified.
-func forContacts[T any](s []T, n, usual int) []T {
+// growContacts returns n elements in the memory of s if its capacity suffices, or else in new memory with
+// spare capacity, at least usual. The contents of the elements are unspecified.
+func growContacts[T any](s []T, n, usual int) []T {
 	if cap(s) < n {
 		return make([]T, n, max(n+n/2, usual))
 	}
 	return s[:n]
 }
 
-// findManifolds finds the pairs of this step, and where they touch, if that may wake a body.
-// If not, touchChunks does so.
-func (s *solver) findManifolds() {
+// updateBroadPhase finds the pairs of this step. If a body is asleep it also computes their manifolds, since contacts
+// may wake bodies; otherwise updateContactChunks does that later.
+func (s *solver) updateBroadPhase() {
 	if s.idle() {
-		s.pairs.A, s.pairs.B, s.omitted = s.pairs.A[:0], s.pairs.B[:0], 0
+		s.pairs.A, s.pairs.B, s.omittedPairs = s.pairs.A[:0], s.pairs.B[:0], 0
 	} else {
-		if s.broad.Share = s.shareJob; s.alone() {
-			s.broad.Share = nil
+		if s.broad.ParallelFor = s.parallelForJob; s.singleWorker() {
+			s.broad.ParallelFor = nil
 		}
-		s.broad.Pairs(s.level, &s.boxes, &s.shapes.filters, s.sleep.broadVersion(), &s.pairs)
-		s.omitted = s.broad.Omitted
-		s.keepMeaningful()
+		s.broad.FindPairs(s.level, &s.boxes, &s.shapes.filters, s.sleep.broadVersion(), &s.pairs)
+		s.omittedPairs = s.broad.Omitted
+		s.filterPairs()
 	}
-	s.done("pairs")
+	s.endStage("pairs")
 	n := len(s.pairs.A)
-	s.manifolds = forContacts(s.manifolds, n, s.usualContacts())
+	s.manifolds = growContacts(s.manifolds, n, s.minContactCapacity())
 	if s.collided = s.sleep.asleep > 0; s.collided {
-		s.over(0, n, pairChunk, (*solver).collideRows)
+		s.parallelFor(0, n, pairChunk, (*solver).collideChunk)
 	}
 }
 
-// shareParts has the parts of the broad phase done.
-func (s *solver) shareParts(parts int, f func(part int)) {
+// parallelForParts runs the parts of the broad phase on all workers.
+func (s *solver) parallelForParts(parts int, f func(part int)) {
 	s.part = f
-	s.over(0, parts, 1, (*solver).doParts)
+	s.parallelFor(0, parts, 1, (*solver).runParts)
 }
 
-func (s *solver) doParts(lo, hi int) {
+func (s *solver) runParts(lo, hi int) {
 	for i := lo; i < hi; i++ {
 		s.part(i)
 	}
 }
 
-// share is what comes of a chunk of pairs beside manifolds and contacts.
-type share struct {
+// contactChunk holds the results of a chunk of pairs beside manifolds and contacts.
+type contactChunk struct {
 	began, ended rigid.Pairs
-	stopped      rigid.Pairs // began, but for those that pass
-	passing      int         // contacts that do
-	hits         []uint32    // contacts to tell of
+	stopped      rigid.Pairs // began, without those that pass through
+	passing      int         // contacts that pass through
+	hits         []uint32    // contacts to report
 }
 
-// reserveShares keeps the room that shares have.
-func (s *solver) reserveShares(n int) {
-	const usual = 128 // more than begins or ends in a step, most often
-	for s.shares = s.shares[:min(n, cap(s.shares))]; len(s.shares) < n; {
-		s.shares = append(s.shares, share{})
+// reserveContactChunks resizes contactChunks to n and keeps the memory of each.
+func (s *solver) reserveContactChunks(n int) {
+	const usual = 128 // more than begin or end in most steps
+	for s.contactChunks = s.contactChunks[:min(n, cap(s.contactChunks))]; len(s.contactChunks) < n; {
+		s.contactChunks = append(s.contactChunks, contactChunk{})
 	}
-	for i := range s.shares {
-		if sh := &s.shares[i]; sh.hits == nil {
+	for i := range s.contactChunks {
+		if sh := &s.contactChunks[i]; sh.hits == nil {
 			room := make([]uint32, 5*usual)
 			sh.hits = room[4*usual:][:0]
 			sh.began = rigid.Pairs{A: room[:0:usual], B: room[usual : usual : 2*usual]}
@@ -123,79 +122,78 @@ func (s *solver) reserveShares(n int) {
 	}
 }
 
-// pairChunk is the number of pairs of a chunk: as many as are given colours together.
-const pairChunk = rigid.DealChunk
+// pairChunk is the number of pairs of a chunk: those that get their colours together.
+const pairChunk = rigid.ColourChunk
 
-// touchChunks makes the contacts of chunks [lo, hi) of the pairs while their manifolds are
-// in the cache, and gives them colours: this one after the other, by who finds that it can be
-// done.
-func (s *solver) touchChunks(lo, hi int) {
+// updateContactChunks makes the contacts of chunks [lo, hi) of the pairs while their manifolds are
+// in the cache. It also assigns their colours, one chunk after the other, on any worker: see native.SerialStage.
+func (s *solver) updateContactChunks(lo, hi int) {
 	for chunk := lo; chunk < hi; chunk++ {
 		from := chunk * pairChunk
 		to := min(from+pairChunk, len(s.next))
 		if !s.collided {
-			s.collideRows(from, to)
+			s.collideChunk(from, to)
 		}
-		s.matchRows(from, to, &s.shares[chunk])
-		s.letPass(from, to, &s.shares[chunk])
-		s.muteSensors(from, to)
-		s.chosen.finish(chunk, s.chooseJob)
+		s.matchContacts(from, to, &s.contactChunks[chunk])
+		s.disablePassing(from, to, &s.contactChunks[chunk])
+		s.disableSensorContacts(from, to)
+		s.colouring.Done(chunk, s.colourJob)
 	}
 }
 
-// chooseChunk gives colours to the contacts of a chunk.
-func (s *solver) chooseChunk(chunk int) {
-	s.sys.Choose(chunk*pairChunk, min((chunk+1)*pairChunk, len(s.next)))
+// colourChunk assigns colours to the contacts of a chunk.
+func (s *solver) colourChunk(chunk int) {
+	s.sys.AssignColours(chunk*pairChunk, min((chunk+1)*pairChunk, len(s.next)))
 }
 
-func (s *solver) matchRows(lo, hi int, to *share) {
+func (s *solver) matchContacts(lo, hi int, to *contactChunk) {
 	first, last := 0, len(s.contacts)
 	if lo > 0 {
-		first = rigid.After(s.contacts, s.pairs.A[lo], s.pairs.B[lo])
+		first = rigid.LowerBound(s.contacts, s.pairs.A[lo], s.pairs.B[lo])
 	}
 	if hi < len(s.next) {
-		last = rigid.After(s.contacts, s.pairs.A[hi], s.pairs.B[hi])
+		last = rigid.LowerBound(s.contacts, s.pairs.A[hi], s.pairs.B[hi])
 	}
 	pairs := rigid.Pairs{A: s.pairs.A[lo:hi], B: s.pairs.B[lo:hi]}
-	rigid.Match(s.contacts[first:last], &pairs, s.manifolds[lo:hi], s.next[lo:hi], &to.began, &to.ended)
+	rigid.MatchContacts(s.contacts[first:last], &pairs, s.manifolds[lo:hi], s.next[lo:hi], &to.began, &to.ended)
 }
 
-// report tells what began and ended to touch, before s.next replaces s.contacts.
-func (s *solver) report() {
+// reportContacts reports which shapes began and ended to touch, before s.next replaces s.contacts.
+func (s *solver) reportContacts() {
 	through := 0
-	for k := range s.shares {
-		through += s.shares[k].passing
-		ended := &s.shares[k].ended
+	for k := range s.contactChunks {
+		through += s.contactChunks[k].passing
+		ended := &s.contactChunks[k].ended
 		for i, a := range ended.A {
 			b := ended.B[i]
-			s.events.end(s.seen, a, b, s.senses(a, b)|s.passed(a, b))
+			s.events.end(s.lastGenerations, a, b, s.sensorFlags(a, b)|s.passFlag(a, b))
 		}
-		s.wakeLeft(ended)
-		began := &s.shares[k].began
+		s.wakeSeparated(ended)
+		began := &s.contactChunks[k].began
 		for i, a := range began.A {
 			b := began.B[i]
-			s.events.begin(s.seen, a, b, s.senses(a, b))
+			s.events.begin(s.lastGenerations, a, b, s.sensorFlags(a, b))
 		}
 	}
-	s.passing = through
+	s.passingContacts = through
 }
 
-// keepMeaningful takes out the pairs of which nothing follows: two sensors, two solid shapes
+// filterPairs removes the pairs without effect: two sensors, two solid shapes
 // of which neither belongs to a dynamic body, and two shapes of static bodies, of which one was
-// changed; and those of bodies that ignore each other, or that a joint keeps apart.
-func (s *solver) keepMeaningful() {
+// changed. It also removes the pairs of bodies that ignore each other, or whose joint prevents collision.
+func (s *solver) filterPairs() {
 	t, n := &s.shapes, 0
-	if t.sensors == 0 && s.joints.apart == 0 && len(s.sleep.briefly) == 0 && !s.anyKinematic() && s.pairTable.empty() {
+	if t.sensors == 0 && s.joints.noCollide == 0 && len(s.sleep.activeOnce) == 0 && !s.anyKinematic() && s.ignoredPairs.empty() {
 		return // one body of each pair is dynamic
 	}
 	for i, a := range s.pairs.A {
 		b := s.pairs.B[i]
-		if s.joints.apart > 0 && s.jointed(t.filters.Body[a], t.filters.Body[b]) {
+		if s.joints.noCollide > 0 && s.jointPreventsCollision(t.filters.Body[a], t.filters.Body[b]) {
 			continue
 		}
 		most := max(s.cols.Type[t.filters.Body[a]], s.cols.Type[t.filters.Body[b]])
 		senses := t.sensor[a] != t.sensor[b] && most != StaticBody
-		if (senses || !t.sensor[a] && !t.sensor[b] && most == DynamicBody) && !s.ignored(a, b) {
+		if (senses || !t.sensor[a] && !t.sensor[b] && most == DynamicBody) && !s.pairIgnored(a, b) {
 			s.pairs.A[n], s.pairs.B[n] = a, b
 			n++
 		}
@@ -208,25 +206,24 @@ func (s *solver) anyKinematic() bool {
 	return bytes.IndexByte(unsafe.Slice((*byte)(unsafe.SliceData(types)), len(types)), byte(KinematicBody)) >= 0
 }
 
-func (s *solver) collideRows(lo, hi int) {
+func (s *solver) collideChunk(lo, hi int) {
 	pairs := rigid.Pairs{A: s.pairs.A[lo:hi], B: s.pairs.B[lo:hi]}
 	t, out := &s.shapes, s.manifolds[lo:hi]
 	rigid.Collide(s.level, t.shape, t.filters.Body, &s.centre, &pairs, out)
 	if t.chained > 0 {
-		rigid.CollideSmooth(t.shape, t.smooth, t.filters.Body, &s.centre, &pairs, out)
+		rigid.CollideChains(t.shape, t.smooth, t.filters.Body, &s.centre, &pairs, out)
 	}
-	s.sense(lo, hi)
+	s.clearSeparatedSensors(lo, hi)
 }
 
-// sense empties the manifolds of sensors that are near a shape and do not overlap it, of
-// pairs [lo, hi).
-func (s *solver) sense(lo, hi int) {
+// clearSeparatedSensors empties the manifolds of pairs [lo, hi) whose sensor is near a shape and does not overlap it.
+func (s *solver) clearSeparatedSensors(lo, hi int) {
 	if s.shapes.sensors == 0 {
 		return
 	}
 	for i := lo; i < hi; i++ {
 		a := s.pairs.A[i]
-		if s.senses(a, s.pairs.B[i]) == 0 {
+		if s.sensorFlags(a, s.pairs.B[i]) == 0 {
 			continue
 		}
 		m := &s.manifolds[i]
@@ -240,21 +237,21 @@ func (s *solver) sense(lo, hi int) {
 	}
 }
 
-// muteSensors lets sensors push nothing, and marks their contacts.
-func (s *solver) muteSensors(lo, hi int) {
+// disableSensorContacts removes the points of sensors, so that they push nothing, and marks their contacts.
+func (s *solver) disableSensorContacts(lo, hi int) {
 	if s.shapes.sensors == 0 {
 		return
 	}
 	for i := lo; i < hi; i++ {
-		if flags := s.senses(s.pairs.A[i], s.pairs.B[i]); flags != 0 {
+		if flags := s.sensorFlags(s.pairs.A[i], s.pairs.B[i]); flags != 0 {
 			s.manifolds[i].Count = 0
 			s.next[i].Flags = flags
 		}
 	}
 }
 
-// senses returns the flags of a contact of two shapes.
-func (s *solver) senses(a, b uint32) uint32 {
+// sensorFlags returns the sensor flag of a contact of two shapes.
+func (s *solver) sensorFlags(a, b uint32) uint32 {
 	switch {
 	case s.shapes.sensor[a]:
 		return sensorA

@@ -2,35 +2,34 @@ package physics
 
 import (
 	"github.com/evertick/evertick/internal/fault"
-	"github.com/evertick/evertick/native/rigid"
 )
 
-// huge is above what any value of a body may be: no square of one that is below
-// overflows, nor does the sum of two such squares.
-const huge = 1 << 63
+// valueLimit is the bound of all values of a body: neither the square of a smaller value nor the sum of two such
+// squares overflows.
+const valueLimit = 1 << 63
 
-// MassData is how heavy a body is.
+// MassData is the mass of a body and how it is distributed.
 type MassData struct {
 	Mass    float32    // kg
 	Inertia float32    // kg·m² about Center
 	Center  [2]float32 // of mass, in body coordinates, in metres
 }
 
-// weigh computes the mass of a body from its shapes, ascending, and moves the shapes to
-// its centre. An error has changed nothing. The velocity of a centre of mass that moves
-// within a turning body changes accordingly.
-func (s *solver) weigh(i int, shapes []uint32) error {
-	m := s.massOf(i, shapes)
-	invMass, err := inverseOf("physics: mass of the body", m.Mass)
+// updateMass computes the mass of a body from its shapes, in ascending order, and moves the shapes to
+// its centre of mass. If it returns an error it has changed nothing. Where the centre moves within a turning
+// body, its velocity changes accordingly.
+func (s *solver) updateMass(i int, shapes []uint32) error {
+	m := s.computeMass(i, shapes)
+	invMass, err := inverse("physics: mass of the body", m.Mass)
 	if err != nil {
 		return err
 	}
-	invInertia, err := inverseOf("physics: inertia of the body", m.Inertia)
+	invInertia, err := inverse("physics: inertia of the body", m.Inertia)
 	if err != nil {
 		return err
 	}
 	c := s.cols
-	dx, dy := s.turned(i, m.Center[0]-c.CentreX[i], m.Center[1]-c.CentreY[i])
+	dx, dy := s.rotate(i, m.Center[0]-c.CentreX[i], m.Center[1]-c.CentreY[i])
 	vx, vy := c.VX[i]-float32(c.W[i]*dy), c.VY[i]+float32(c.W[i]*dx)
 	if !s.setVelocity(i, vx, vy, c.W[i]) {
 		return overflow("physics: angular velocity of the body", c.W[i])
@@ -40,22 +39,22 @@ func (s *solver) weigh(i int, shapes []uint32) error {
 		c.InvMass[i], c.InvInertia[i] = invMass, invInertia
 	}
 	for _, shape := range shapes {
-		s.show(i, int(shape))
+		s.addToScene(i, int(shape))
 	}
-	s.measure(i, shapes)
-	s.placeJoints(i)
-	s.weighed(i)
+	s.updateExtents(i, shapes)
+	s.updateJoints(i)
+	s.storeInverseMass(i)
 	return nil
 }
 
-// massOf returns zero unless the body is dynamic. A dynamic one without mass weighs a
-// kilogram, and does not turn.
-func (s *solver) massOf(i int, shapes []uint32) MassData {
+// computeMass returns zero unless the body is dynamic. A dynamic body without mass gets one kilogram, and does not
+// turn.
+func (s *solver) computeMass(i int, shapes []uint32) MassData {
 	c, t := s.cols, &s.shapes
 	if c.Type[i] != DynamicBody {
 		return MassData{}
 	}
-	if m, ok := s.massSet(i); ok {
+	if m, ok := s.massOverride(i); ok {
 		if c.Flags[i]&FlagFixedRotation != 0 {
 			m.Inertia = 0
 		}
@@ -84,13 +83,12 @@ func (s *solver) massOf(i int, shapes []uint32) MassData {
 	return MassData{float32(mass), float32(inertia), [2]float32{float32(x), float32(y)}}
 }
 
-// inverseOf returns 0 for 0. Masses whose inverse is huge, or that are so themselves, are
-// out of range.
-func inverseOf(field string, v float32) (float32, error) {
+// inverse returns 0 for 0. A mass is out of range if it or its inverse reaches valueLimit.
+func inverse(field string, v float32) (float32, error) {
 	if v == 0 {
 		return 0, nil
 	}
-	if !(v > 1./huge && v < huge) {
+	if !(v > 1./valueLimit && v < valueLimit) {
 		return 0, because(fault.Field(ErrRange, field, v), "beyond 1e-19 to 1e19")
 	}
 	return 1 / v, nil
@@ -101,8 +99,8 @@ func (s *solver) setType(i int, t BodyType) error {
 	c := s.cols
 	before := c.Type[i]
 	c.Type[i] = t
-	own := s.shapesOf(i)
-	if err := s.weigh(i, own); err != nil {
+	own := s.bodyShapes(i)
+	if err := s.updateMass(i, own); err != nil {
 		c.Type[i] = before
 		return err
 	}
@@ -115,18 +113,17 @@ func (s *solver) setType(i int, t BodyType) error {
 	for _, shape := range own {
 		s.shapes.filters.Moves[shape] = t != StaticBody
 	}
-	s.disturb(i)
+	s.wakeWithNeighbours(i)
 	return nil
 }
 
-// setMaterial replaces all of a shape's definition but for its filter and whether it is a
-// sensor.
+// setMaterial replaces the definition of a shape, except for its filter and Sensor.
 func (s *solver) setMaterial(shape, body int, def *ShapeDef) error {
 	t := &s.shapes
 	before := t.density[shape]
 	t.density[shape] = def.Density
 	if s.cols.Type[body] == DynamicBody && before != def.Density {
-		if err := s.weigh(body, s.shapesOf(body)); err != nil {
+		if err := s.updateMass(body, s.bodyShapes(body)); err != nil {
 			t.density[shape] = before
 			return err
 		}
@@ -134,37 +131,15 @@ func (s *solver) setMaterial(shape, body int, def *ShapeDef) error {
 	t.Friction[shape], t.Restitution[shape] = def.Friction, def.Restitution
 	t.rolling[shape], t.TangentSpeed[shape] = def.RollingResistance, def.TangentSpeed
 	t.RollingResistance[shape] = float32(def.RollingResistance * t.local[shape].Radius)
-	s.disturb(body)
+	s.wakeWithNeighbours(body)
 	return nil
 }
 
 // massData returns zero unless the body is dynamic.
-func (s *solver) massData(i int) MassData { return s.massOf(i, s.shapesOf(i)) }
+func (s *solver) massData(i int) MassData { return s.computeMass(i, s.bodyShapes(i)) }
 
-// digest returns what stands for a shape in the state hash.
+// digest returns the number that represents a shape in the state hash.
 func (t *shapeColumns) digest(shape int) uint64 {
-	def, r := t.def(shape), &t.local[shape]
-	kind := kindOf(r)
-	var points [MaxPolygonVertices + 1][2]float32
-	n := int(r.Count)
-	for i, v := range r.Vertices[:n] {
-		points[i] = [2]float32{v.X, v.Y}
-	}
-	if kind != kindSegment {
-		points[n] = [2]float32{r.Radius}
-		n++
-	}
-	return digestShape(kind, &def, points[:n]...)
-}
-
-func kindOf(r *rigid.Shape) byte {
-	switch {
-	case r.Count == 1:
-		return kindCircle
-	case r.Count > 2:
-		return kindPolygon
-	case r.Radius > 0:
-		return kindCapsule
-	}
-	return kindSegment
+	def, g := t.def(shape), geometryOf(&t.local[shape])
+	return g.digest(&def)
 }

@@ -14,7 +14,7 @@ func (s *solver) ApplyLinearImpulseToCenter(i int, impulse [2]float32) error {
 	if !s.setVelocity(i, vx, vy, c.W[i]) {
 		return overflow("physics: ApplyLinearImpulseToCenter: impulse", impulse)
 	}
-	s.kick(i)
+	s.wakeDynamic(i)
 	return nil
 }
 
@@ -22,21 +22,21 @@ func (s *solver) ApplyLinearImpulse(i int, impulse, point [2]float32) error {
 	c := s.cols
 	vx := c.VX[i] + float32(c.InvMass[i]*impulse[0])
 	vy := c.VY[i] + float32(c.InvMass[i]*impulse[1])
-	w := c.W[i] + s.spin(i, impulse, point)
+	w := c.W[i] + s.angularChange(i, impulse, point)
 	if !s.setVelocity(i, vx, vy, w) {
 		return overflow("physics: ApplyLinearImpulse: impulse", impulse)
 	}
-	s.kick(i)
+	s.wakeDynamic(i)
 	return nil
 }
 
-// spin returns how an impulse at a point changes the angular velocity.
-func (s *solver) spin(i int, impulse, point [2]float32) float32 {
+// angularChange returns the change of the angular velocity by an impulse at a point.
+func (s *solver) angularChange(i int, impulse, point [2]float32) float32 {
 	inv := s.cols.InvInertia[i]
 	if inv == 0 {
-		return 0 // whatever the product is
+		return 0 // even where the product is infinite or NaN
 	}
-	x, y := s.arm(i, point)
+	x, y := s.leverArm(i, point)
 	return float32(inv * (float32(x*impulse[1]) - float32(y*impulse[0])))
 }
 
@@ -46,21 +46,20 @@ func (s *solver) ApplyAngularImpulse(i int, impulse float32) error {
 	if !s.setVelocity(i, c.VX[i], c.VY[i], w) {
 		return overflow("physics: ApplyAngularImpulse: impulse", impulse)
 	}
-	s.kick(i)
+	s.wakeDynamic(i)
 	return nil
 }
 
-// arm returns the vector from the centre of mass to a point of the world.
-func (s *solver) arm(i int, point [2]float32) (x, y float32) {
-	c := s.cols
-	cx, cy := s.turned(i, c.CentreX[i], c.CentreY[i])
-	return point[0] - (c.X[i] + cx), point[1] - (c.Y[i] + cy)
+// leverArm returns the vector from the centre of mass to a point of the world.
+func (s *solver) leverArm(i int, point [2]float32) (x, y float32) {
+	centre := s.centreOfMass(i)
+	return point[0] - centre[0], point[1] - centre[1]
 }
 
-// setVelocity returns false, and changes nothing, if the velocity is not usable. Errors
-// are made by those who call it, so that their values are boxed for a failure only.
+// setVelocity returns false, and changes nothing, if the velocity is out of range. The callers make the
+// error, so that values are boxed only for a failure.
 func (s *solver) setVelocity(i int, vx, vy, w float32) bool {
-	if !usable(vx) || !usable(vy) || !usable(w) {
+	if !inRange(vx) || !inRange(vy) || !inRange(w) {
 		return false
 	}
 	s.cols.VX[i], s.cols.VY[i], s.cols.W[i] = vx, vy, w
@@ -71,49 +70,49 @@ func overflow(field string, value any) error {
 	return because(fault.Field(ErrRange, field, value), "the result would overflow")
 }
 
-// usable reports whether v is finite and not huge.
-func usable(v float32) bool { return math.Abs(float64(v)) < huge }
+// inRange reports whether v is finite and below valueLimit either way.
+func inRange(v float32) bool { return math.Abs(float64(v)) < valueLimit }
 
 func (s *solver) ApplyForce(i int, force, point [2]float32) error {
-	x, y := s.arm(i, point)
-	if !s.push(i, force, float32(x*force[1])-float32(y*force[0])) {
+	x, y := s.leverArm(i, point)
+	if !s.applyForce(i, force, float32(x*force[1])-float32(y*force[0])) {
 		return overflow("physics: ApplyForce: force", force)
 	}
 	return nil
 }
 
 func (s *solver) ApplyForceToCenter(i int, force [2]float32) error {
-	if !s.push(i, force, 0) {
+	if !s.applyForce(i, force, 0) {
 		return overflow("physics: ApplyForceToCenter: force", force)
 	}
 	return nil
 }
 
 func (s *solver) ApplyTorque(i int, torque float32) error {
-	if !s.push(i, [2]float32{}, torque) {
+	if !s.applyForce(i, [2]float32{}, torque) {
 		return overflow("physics: ApplyTorque: torque", torque)
 	}
 	return nil
 }
 
-// push adds to what acts on a dynamic body during the next step. It returns false, and
-// changes nothing, if the sum is not usable.
-func (s *solver) push(i int, force [2]float32, torque float32) bool {
-	if !s.burden(i, force, torque) {
+// applyForce adds to the force and torque on a dynamic body during the next step, and wakes it. It returns
+// false, and changes nothing, if the sum is out of range.
+func (s *solver) applyForce(i int, force [2]float32, torque float32) bool {
+	if !s.addForce(i, force, torque) {
 		return false
 	}
-	s.kick(i)
+	s.wakeDynamic(i)
 	return true
 }
 
-// burden is push without waking the body.
-func (s *solver) burden(i int, force [2]float32, torque float32) bool {
+// addForce is applyForce without waking the body.
+func (s *solver) addForce(i int, force [2]float32, torque float32) bool {
 	c := s.cols
 	if c.Type[i] != DynamicBody || c.Flags[i]&FlagDisabled != 0 {
 		return true
 	}
 	x, y, turn := c.ForceX[i]+force[0], c.ForceY[i]+force[1], c.Torque[i]+torque
-	if !usable(x) || !usable(y) || !usable(turn) {
+	if !inRange(x) || !inRange(y) || !inRange(turn) {
 		return false
 	}
 	c.ForceX[i], c.ForceY[i], c.Torque[i] = x, y, turn
@@ -141,9 +140,9 @@ func (s *solver) SetTransform(i int, position [2]float32, angle float32) error {
 	return nil
 }
 
-// aim returns the velocity with which a body that nothing stops is at the given place
-// after a step of dt seconds. The sub-steps turn it by 2·atan(w·h/2) each.
-func (s *solver) aim(i int, position [2]float32, angle, dt float32) (linear [2]float32, angular float32, err error) {
+// velocityTo returns the velocity with which a body arrives at the given place after a step of dt seconds, if
+// nothing stops it. Each sub-step turns it by 2·atan(w·h/2).
+func (s *solver) velocityTo(i int, position [2]float32, angle, dt float32) (linear [2]float32, angular float32, err error) {
 	if err := checkPlace("physics: SetTargetTransform: position", "physics: SetTargetTransform: angle",
 		position, angle); err != nil {
 		return linear, 0, err
@@ -154,7 +153,7 @@ func (s *solver) aim(i int, position [2]float32, angle, dt float32) (linear [2]f
 	n := float32(s.subSteps())
 	halfSin, halfCos := rigid.SinCos(turn / (2 * n))
 	angular = 2 * n * halfSin / (halfCos * dt)
-	x, y := s.turned(i, c.CentreX[i], c.CentreY[i])
+	x, y := s.rotate(i, c.CentreX[i], c.CentreY[i])
 	toX, toY := float32(cos*c.CentreX[i])-float32(sin*c.CentreY[i]), float32(sin*c.CentreX[i])+float32(cos*c.CentreY[i])
 	linear[0] = ((position[0] + toX) - (c.X[i] + x)) / dt
 	linear[1] = ((position[1] + toY) - (c.Y[i] + y)) / dt

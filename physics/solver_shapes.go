@@ -1,84 +1,55 @@
 package physics
 
 import (
-	"fmt"
 	"slices"
 
 	"github.com/evertick/evertick/native/rigid"
 )
 
-// shapeColumns are what is known of shapes, an element per shape. Those of a number
-// that no shape has are zero.
+// shapeColumns holds the data of shapes, one element per shape. The elements of an unused number are zero.
 type shapeColumns struct {
-	shape   []rigid.Shape // relative to the centre of mass; Count 0: no shape, or of a disabled body
+	shape   []rigid.Shape // relative to the centre of mass; Count 0: no shape, or the body is disabled
 	local   []rigid.Shape // in body coordinates
 	mass    []rigid.Mass  // of local, at density 1
 	density []float32
 	rolling []float32 // ShapeDef.RollingResistance
 	sensor  []bool
-	sensors int // how many there are
+	sensors int // number of sensors
 	filters rigid.Filters
-	version uint64 // counts changes of what queries look at: shape, filters and sensor
+	version uint64 // counts changes that queries must see: of shape, filters and sensor
 	rigid.Materials
 
-	// Of the first shapes, up to the last one that has it.
-	smooth  []rigid.Smooth
-	chained int // segments of chains
+	// These columns end at the last shape that needs them.
+	smooth  []rigid.ChainSegment
+	chained int // number of segments of chains
 	oneWay  []oneWay
-	oneWays int // platforms
+	oneWays int // number of platforms
 }
 
-func (s *solver) CreateCircle(shape, body int, def *ShapeDef, circle Circle) error {
-	r, err := rigid.MakeCircle(vecOf(circle.Center), circle.Radius)
-	return s.createShape(shape, body, def, r, err)
-}
-
-func (s *solver) CreateCapsule(shape, body int, def *ShapeDef, capsule Capsule) error {
-	r, err := rigid.MakeCapsule(vecOf(capsule.P1), vecOf(capsule.P2), capsule.Radius)
-	return s.createShape(shape, body, def, r, err)
-}
-
-func (s *solver) CreateSegment(shape, body int, def *ShapeDef, segment Segment) error {
-	r, err := rigid.MakeSegment(vecOf(segment.P1), vecOf(segment.P2))
-	return s.createShape(shape, body, def, r, err)
-}
-
-func (s *solver) CreatePolygon(shape, body int, def *ShapeDef, polygon Polygon) error {
-	r, err := makePolygon(&polygon)
-	return s.createShape(shape, body, def, r, err)
-}
-
-func makePolygon(p *Polygon) (rigid.Shape, error) {
-	var corners [MaxPolygonVertices]rigid.Vec
-	for i := range p.Count {
-		corners[i] = vecOf(p.Vertices[i])
-	}
-	return rigid.MakePolygon(corners[:p.Count], p.Radius)
-}
-
-// createShape takes time in proportion to the shapes of a dynamic body, which has to be
-// weighed, and constant time for one of any other.
-func (s *solver) createShape(shape, body int, def *ShapeDef, r rigid.Shape, err error) error {
+// createShape takes time in proportion to the number of shapes of a dynamic body, whose mass it updates, and
+// constant time for any other body.
+func (s *solver) createShape(shape, body int, def *ShapeDef, g geometry) error {
+	r, err := g.shape()
 	if err != nil {
-		return fmt.Errorf("physics: %w", err)
+		return err
 	}
 	t := &s.shapes
 	t.put(shape, body, def, &r)
 	t.filters.Moves[shape] = s.cols.Type[body] != StaticBody
 	if s.cols.Type[body] == DynamicBody {
-		err = s.weigh(body, s.shapesOf(body, uint32(shape)))
+		err = s.updateMass(body, s.bodyShapes(body, uint32(shape)))
 	} else {
-		s.show(body, shape)
+		s.addToScene(body, shape)
 	}
 	if err != nil {
 		t.clear(shape)
 		return err
 	}
-	s.equip(body)
+	s.wakeUnlessNew(body)
 	return nil
 }
 
-// put fills the row of a new shape but for what depends on its body.
+// put fills the row of a new shape, except for what depends on its body.
 func (t *shapeColumns) put(shape, body int, def *ShapeDef, r *rigid.Shape) {
 	t.reach(shape)
 	t.local[shape], t.mass[shape] = *r, r.Mass()
@@ -108,7 +79,7 @@ func (t *shapeColumns) def(shape int) ShapeDef {
 	}
 }
 
-// reach makes room up to a shape.
+// reach extends the columns up to a shape.
 func (t *shapeColumns) reach(shape int) {
 	for shape >= len(t.shape) {
 		t.shape, t.local, t.mass = append(t.shape, rigid.Shape{}), append(t.local, rigid.Shape{}), append(t.mass, rigid.Mass{})
@@ -122,7 +93,7 @@ func (t *shapeColumns) reach(shape int) {
 	}
 }
 
-// reset takes all shapes out.
+// reset removes all shapes.
 func (t *shapeColumns) reset() {
 	t.version++
 	t.shape, t.local, t.mass, t.sensor, t.sensors = t.shape[:0], t.local[:0], t.mass[:0], t.sensor[:0], 0
@@ -135,7 +106,7 @@ func (t *shapeColumns) reset() {
 	t.smooth, t.chained, t.oneWay, t.oneWays = t.smooth[:0], 0, t.oneWay[:0], 0
 }
 
-// clear takes a shape out of the scene. The next step ends its contacts.
+// clear removes a shape from the scene. The next step ends its contacts.
 func (t *shapeColumns) clear(shape int) {
 	if t.sensor[shape] {
 		t.sensors--
@@ -144,41 +115,40 @@ func (t *shapeColumns) clear(shape int) {
 	t.density[shape], t.rolling[shape], t.sensor[shape] = 0, 0, false
 	t.filters.Body[shape], t.filters.Moves[shape] = 0, false
 	t.setFilter(shape, Filter{})
-	t.setSmooth(shape, rigid.Smooth{})
+	t.setSmooth(shape, rigid.ChainSegment{})
 	t.setOneWay(shape, [2]float32{})
 	t.Friction[shape], t.Restitution[shape], t.RollingResistance[shape], t.TangentSpeed[shape] = 0, 0, 0, 0
 }
 
-// show puts a shape into the scene, where its body has it, unless that is disabled.
-func (s *solver) show(body, shape int) {
+// addToScene puts a shape into the scene, relative to its body, unless the body is disabled.
+func (s *solver) addToScene(body, shape int) {
 	c, t := s.cols, &s.shapes
 	if c.Flags[body]&FlagDisabled == 0 {
 		t.version++
-		t.shape[shape] = t.local[shape].Moved(rigid.Vec{X: -c.CentreX[body], Y: -c.CentreY[body]}, 1, 0)
+		t.shape[shape] = t.local[shape].Transformed(rigid.Vec{X: -c.CentreX[body], Y: -c.CentreY[body]}, 1, 0)
 	}
 }
 
-// shapesOf returns the shapes of a body, ascending, and one more that the table does
-// not have yet. The slice is good until the next call.
-func (s *solver) shapesOf(body int, more ...uint32) []uint32 {
-	own := s.own[:0]
-	for link := s.table.head[body]; link != 0; link = s.table.next[link-1] {
+// bodyShapes returns the shapes of a body and more, in ascending order. The slice is valid until the next call.
+func (s *solver) bodyShapes(body int, more ...uint32) []uint32 {
+	own := s.ownShapes[:0]
+	for link := s.shapeTable.head[body]; link != 0; link = s.shapeTable.next[link-1] {
 		own = append(own, link-1)
 	}
 	own = append(own, more...)
 	slices.Sort(own)
-	s.own = own
+	s.ownShapes = own
 	return own
 }
 
 func (s *solver) DestroyShape(shape, body int) error {
 	if s.cols.Type[body] == DynamicBody {
-		own := s.shapesOf(body)
-		if err := s.weigh(body, slices.DeleteFunc(own, func(i uint32) bool { return int(i) == shape })); err != nil {
+		own := s.bodyShapes(body)
+		if err := s.updateMass(body, slices.DeleteFunc(own, func(i uint32) bool { return int(i) == shape })); err != nil {
 			return err
 		}
 	}
 	s.shapes.clear(shape)
-	s.disturb(body)
+	s.wakeWithNeighbours(body)
 	return nil
 }

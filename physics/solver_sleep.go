@@ -8,7 +8,7 @@ import (
 )
 
 const (
-	// SleepTime is how long all bodies of an island have to be at rest, in seconds, until they
+	// SleepTime is how long all bodies of an island must be at rest, in seconds, before they
 	// fall asleep.
 	SleepTime = 0.5
 
@@ -16,98 +16,97 @@ const (
 	// BodyDef.SleepThreshold is zero counts as being at rest.
 	DefaultSleepThreshold = 0.05
 
-	// sleepEvery is the number of steps from one search for islands that fall asleep to the
-	// next: what changes when one does is then changed for several.
+	// sleepEvery is the number of steps between two searches for islands that fall asleep. The work that
+	// follows is then done once for several islands.
 	sleepEvery = 8
 )
 
-// sleeping is what the solver knows of bodies that are at rest. Without Config.DisableSleep
-// on is true; otherwise spans alone are used, and are all there is.
+// sleepState holds what the solver keeps about bodies at rest. With Config.DisableSleep
+// on is false, and only spans are used: they cover all rows.
 //
-// A body that is awake is active, and so is for one step any other one that was changed: a
-// floor that was moved, or a body that was disabled. A step works on active bodies and what
-// touches them. What is known of the others stays as it is: their place, their boxes, and
-// in resting their contacts.
-type sleeping struct {
+// A body that is awake is active. Any other body that was changed is active for one step: a floor that was moved, or
+// a body that was disabled. A step works on active bodies and the bodies that touch them. The data of the others
+// stays as it is: their poses, their bounds, and their contacts in resting.
+type sleepState struct {
 	on     bool
 	asleep int // bodies with FlagAsleep
 
 	// By body.
-	time      []float32 // at rest, in seconds; 0 if asleep
-	threshold []float32 // BodyDef.SleepThreshold
-	kept      [poseColumns][]float32
-	stirred   []uint8 // why it is in marks
-	invMass   []float32
-	invTurn   []float32 // inverse inertia; this and invMass are 0 of who is asleep
-	marks     []uint32  // bodies that were woken or changed since the step before, and others
+	time       []float32 // at rest, in seconds; 0 if asleep
+	threshold  []float32 // BodyDef.SleepThreshold
+	restPose   [poseColumns][]float32
+	changes    []uint8 // why it is in changed
+	invMass    []float32
+	invInertia []float32 // invInertia and invMass are 0 for sleepers
+	changed    []uint32  // bodies that were woken or changed since the last step, and others
 
-	resting []rigid.Contact // with points, and no active body
+	resting []rigid.Contact // contacts with points whose bodies are not active
 	spare   []rigid.Contact
 
-	stale   bool     // who is active has to be looked at anew
-	all     bool     // in this step what is known of all bodies is computed anew
-	version uint64   // of what Broad is told
-	active  bitset   // by body
-	moving  bitset   // by shape: of an active body
-	briefly []uint32 // bodies that are active in this step alone
-	spans   []span   // of active bodies, with some others between them
-	shapes  []span   // of their shapes
-	whole   [2][]span
-	ready   []int   // by span: bodies that have been at rest long enough
-	dt      float32 // of this step
+	dirty        bool     // the active bodies must be collected again
+	all          bool     // this step updates the bounds of all bodies
+	version      uint64   // passed to rigid.BroadPhase
+	active       bitset   // by body
+	activeShapes bitset   // shapes of active bodies
+	activeOnce   []uint32 // bodies that are active in this step only
+	spans        []span   // of active bodies, with some others between them
+	shapes       []span   // of their shapes
+	allSpans     [2][]span
+	sleepyCounts []int   // by span: number of bodies that have been at rest long enough
+	dt           float32 // of this step
 
-	islands   rigid.Islands
-	loud      bitset // bodies, and then islands, that are woken, or cannot sleep
-	loudRoots bitset
+	islands         rigid.Islands
+	restless        bitset // bodies, and then islands, that wake or cannot sleep
+	restlessIslands bitset
 }
 
 // poseColumns is the number of columns of a pose: the first of Columns.floatColumns.
 const poseColumns = 5
 
-// Bits of stirred.
+// Bits of sleepState.changes.
 const (
-	woken   = 1 << iota // was asleep, until a call
-	changed             // by a call
-	written             // into its columns
-	brief               // is one of briefly
-	fresh               // asleep, by its definition or by a call since the step before
-	born                // so by its definition
+	woken         = 1 << iota // a call woke the body
+	changed                   // a call changed it
+	written                   // a program wrote to its columns
+	onceActive                // is in activeOnce
+	newAsleep                 // fell asleep by its definition or by a call since the last step
+	createdAsleep             // of those, by its definition
 )
 
-// pushesNothing are the flags of contacts that neither hold bodies together nor wake them: of sensors,
-// and of shapes that pass a platform.
-const pushesNothing = sensorA | sensorB | passing
+// noPush are the flags of contacts that neither join islands nor wake bodies: those of sensors,
+// and of shapes that pass through a one-way platform.
+const noPush = sensorA | sensorB | passThrough
 
 // span is a range of rows.
 type span struct{ lo, hi int }
 
-func (z *sleeping) open(cfg *Config) {
-	z.stale, z.version = true, 1
+func (z *sleepState) open(cfg *Config) {
+	z.dirty, z.version = true, 1
 	if z.on = !cfg.DisableSleep; !z.on {
 		return
 	}
 	n := cfg.Capacity
-	for _, c := range [...]*[]float32{&z.time, &z.threshold, &z.invMass, &z.invTurn,
-		&z.kept[0], &z.kept[1], &z.kept[2], &z.kept[3], &z.kept[4]} {
+	for _, c := range [...]*[]float32{&z.time, &z.threshold, &z.invMass, &z.invInertia,
+		&z.restPose[0], &z.restPose[1], &z.restPose[2], &z.restPose[3], &z.restPose[4]} {
 		*c = make([]float32, n)
 	}
-	z.stirred = make([]uint8, n)
+	z.changes = make([]uint8, n)
 	z.active = make(bitset, (n+63)/64)
 }
 
-// awake reports whether a body is simulated: one that is not static, disabled or asleep.
-// There is none in the row of a static body, which is what a row without a body looks like.
+// awake reports whether a body is simulated: it is not static, disabled or asleep. A row without a body
+// looks like that of a static body.
 func (s *solver) awake(i int) bool {
 	return s.cols.Type[i] != StaticBody && s.cols.Flags[i]&(FlagDisabled|FlagAsleep) == 0
 }
 
-// sleeper reports whether a body is dynamic and asleep.
-func (s *solver) sleeper(i uint32) bool {
+// asleepDynamic reports whether a body is dynamic and asleep.
+func (s *solver) asleepDynamic(i uint32) bool {
 	return s.cols.Type[i] == DynamicBody && s.cols.Flags[i]&FlagAsleep != 0
 }
 
-// wake wakes a body at once, and its island when the next step begins. It does nothing to
-// one that is static or disabled.
+// wake wakes a body at once, and its island when the next step begins. It has no effect on a
+// static or disabled body.
 func (s *solver) wake(i int) {
 	z := &s.sleep
 	if !z.on {
@@ -117,46 +116,46 @@ func (s *solver) wake(i int) {
 	if s.cols.Flags[i]&FlagAsleep != 0 {
 		s.cols.Flags[i] &^= FlagAsleep
 		z.asleep--
-		z.stirred[i] &^= fresh | born
+		z.changes[i] &^= newAsleep | createdAsleep
 		s.mark(i, woken)
 	}
 }
 
-// kick wakes a body to which a force or an impulse is applied, if that moves it.
-func (s *solver) kick(i int) {
+// wakeDynamic wakes a body to which a force or an impulse is applied, if it is dynamic.
+func (s *solver) wakeDynamic(i int) {
 	if s.cols.Type[i] == DynamicBody {
 		s.wake(i)
 	}
 }
 
-// disturb wakes a body that is changed by a call, and what touches it, be it static.
-func (s *solver) disturb(i int) {
+// wakeWithNeighbours wakes a body that a call changes and the bodies that touch it. The body may be static.
+func (s *solver) wakeWithNeighbours(i int) {
 	if s.sleep.on {
 		s.wake(i)
 		s.mark(i, changed)
 	}
 }
 
-// equip disturbs a body that is given something, unless it was created asleep since the step before:
-// that is how it is made.
-func (s *solver) equip(i int) {
-	if s.sleep.on && s.sleep.stirred[i]&born == 0 {
-		s.disturb(i)
+// wakeUnlessNew is wakeWithNeighbours for a body that gets a shape, a mass or an ignored pair, unless it was created
+// asleep since the last step: then this is part of its construction.
+func (s *solver) wakeUnlessNew(i int) {
+	if s.sleep.on && s.sleep.changes[i]&createdAsleep == 0 {
+		s.wakeWithNeighbours(i)
 	}
 }
 
-func (s *solver) equipBoth(a, b Body) {
-	s.equip(int(a.index))
-	s.equip(int(b.index))
+func (s *solver) wakeBothUnlessNew(a, b Body) {
+	s.wakeUnlessNew(int(a.index))
+	s.wakeUnlessNew(int(b.index))
 }
 
 func (s *solver) mark(i int, why uint8) {
 	z := &s.sleep
-	if z.stirred[i]&^(brief|fresh|born) == 0 {
-		z.marks = append(z.marks, uint32(i))
+	if z.changes[i]&^(onceActive|newAsleep|createdAsleep) == 0 {
+		z.changed = append(z.changed, uint32(i))
 	}
-	z.stirred[i] |= why
-	z.stale = true
+	z.changes[i] |= why
+	z.dirty = true
 }
 
 // wakeAll wakes all dynamic bodies.
@@ -165,14 +164,14 @@ func (s *solver) wakeAll() {
 		return
 	}
 	for i := range s.rows {
-		if s.sleeper(uint32(i)) {
+		if s.asleepDynamic(uint32(i)) {
 			s.wake(i)
 		}
 	}
 }
 
-// forgetSleep makes the row of a body that goes one that is at rest.
-func (s *solver) forgetSleep(i int) {
+// removeSleep clears the row of a destroyed body.
+func (s *solver) removeSleep(i int) {
 	z := &s.sleep
 	if !z.on {
 		return
@@ -180,87 +179,87 @@ func (s *solver) forgetSleep(i int) {
 	if s.cols.Flags[i]&FlagAsleep != 0 {
 		z.asleep--
 	}
-	z.time[i], z.threshold[i], z.stirred[i] = 0, 0, 0
-	for _, k := range z.kept {
+	z.time[i], z.threshold[i], z.changes[i] = 0, 0, 0
+	for _, k := range z.restPose {
 		k[i] = 0
 	}
-	z.stale = true
+	z.dirty = true
 }
 
-// eachLink calls f with the bodies of everything beside contacts that keeps bodies together.
-func (s *solver) eachLink(f func(a, b uint32)) {
+// eachJoint calls f with the bodies of each joint that joins islands.
+func (s *solver) eachJoint(f func(a, b uint32)) {
 	for i := range s.joints.rows {
 		if r := &s.joints.rows[i]; r.kind != 0 && JointKind(r.kind) != FilterJoint {
-			f(s.ties.body[2*i], s.ties.body[2*i+1])
+			f(s.jointTable.body[2*i], s.jointTable.body[2*i+1])
 		}
 	}
 }
 
-// wakeJoined wakes the bodies of a joint that goes, or is changed.
-func (s *solver) wakeJoined(i int) {
-	s.wake(int(s.ties.body[2*i]))
-	s.wake(int(s.ties.body[2*i+1]))
+// wakeJoint wakes the bodies of a joint that is destroyed or changed.
+func (s *solver) wakeJoint(i int) {
+	s.wake(int(s.jointTable.body[2*i]))
+	s.wake(int(s.jointTable.body[2*i+1]))
 }
 
-// wakeTied wakes the bodies of a new joint, but for those that were created asleep since the step before.
-func (s *solver) wakeTied(i int) {
-	for _, body := range s.ties.body[2*i : 2*i+2] {
-		if !s.sleep.on || s.sleep.stirred[body]&born == 0 {
+// wakeJointUnlessNew wakes the bodies of a new joint, except those that were created asleep since the last step.
+func (s *solver) wakeJointUnlessNew(i int) {
+	for _, body := range s.jointTable.body[2*i : 2*i+2] {
+		if !s.sleep.on || s.sleep.changes[body]&createdAsleep == 0 {
 			s.wake(int(body))
 		}
 	}
 }
 
-// jointRests reports whether no body of a joint is awake.
-func (s *solver) jointRests(i int) bool {
-	return s.sleep.on && !s.awake(int(s.ties.body[2*i])) && !s.awake(int(s.ties.body[2*i+1]))
+// jointAsleep reports whether no body of a joint is awake.
+func (s *solver) jointAsleep(i int) bool {
+	return s.sleep.on && !s.awake(int(s.jointTable.body[2*i])) && !s.awake(int(s.jointTable.body[2*i+1]))
 }
 
-// rest takes note of how long bodies have been at rest, at the end of a step of dt
-// seconds, and lets islands fall asleep.
-func (s *solver) rest(dt float32) {
+// trySleep updates how long bodies have been at rest, at the end of a step of dt
+// seconds, and puts islands to sleep.
+func (s *solver) trySleep(dt float32) {
 	z := &s.sleep
 	if !z.on {
 		return
 	}
-	s.endBriefly()
-	z.ready = resized(z.ready, len(z.spans))
+	s.endActiveOnce()
+	z.sleepyCounts = resized(z.sleepyCounts, len(z.spans))
 	z.dt = dt
-	s.overSpans(z.spans, (*solver).restRows)
+	s.parallelForSpans(z.spans, (*solver).updateSleepTimes)
 	ready := 0
-	for _, n := range z.ready {
+	for _, n := range z.sleepyCounts {
 		ready += n
 	}
 	if ready > 0 && s.steps%sleepEvery == 0 {
-		s.fallAsleep()
+		s.sleepIslands()
 	}
 }
 
-// endBriefly ends what was active for one step.
-func (s *solver) endBriefly() {
+// endActiveOnce deactivates the bodies that were active for one step.
+func (s *solver) endActiveOnce() {
 	z := &s.sleep
-	for _, i := range z.briefly {
-		z.stirred[i] &^= brief | fresh | born
+	for _, i := range z.activeOnce {
+		z.changes[i] &^= onceActive | newAsleep | createdAsleep
 		z.active[i/64] &^= 1 << (i % 64)
-		s.keep(int(i))
-		z.stale = true
+		s.storeRestPose(int(i))
+		z.dirty = true
 	}
-	z.briefly = z.briefly[:0]
+	z.activeOnce = z.activeOnce[:0]
 }
 
-// keep takes note of where a body is that is at rest.
-func (s *solver) keep(i int) {
-	c, k := s.cols, &s.sleep.kept
+// storeRestPose stores the pose of a body at rest.
+func (s *solver) storeRestPose(i int) {
+	c, k := s.cols, &s.sleep.restPose
 	k[0][i], k[1][i], k[2][i], k[3][i], k[4][i] = c.X[i], c.Y[i], c.Angle[i], c.Cos[i], c.Sin[i]
 }
 
-func (s *solver) restRows(at, lo, hi int) {
+func (s *solver) updateSleepTimes(at, lo, hi int) {
 	z, ready := &s.sleep, 0
 	flags, times := s.cols.Flags[:hi], z.time[:hi]
 	for i := lo; i < hi; i++ {
 		switch {
 		case !s.awake(i):
-		case flags[i]&FlagDisableSleep != 0 || s.restless(i) || s.cols.Type[i] == DynamicBody && s.shifted(i):
+		case flags[i]&FlagDisableSleep != 0 || s.isMoving(i) || s.cols.Type[i] == DynamicBody && s.displacedBeyondThreshold(i):
 			times[i] = 0
 		default:
 			times[i] += z.dt
@@ -269,15 +268,15 @@ func (s *solver) restRows(at, lo, hi int) {
 			}
 		}
 	}
-	z.ready[at] = ready
+	z.sleepyCounts[at] = ready
 }
 
-// shifted reports whether a body has moved in this step faster than its threshold, anywhere on it.
-// That differs from its velocity while a joint draws bodies together or a contact pushes them apart: what
-// they do to positions is taken from the velocities again. The farthest point of a body that has moved
-// by D and turned by an angle with the sine S and the cosine C has come as far as
-// |D| + (|S| + (1 - C))·Most at most. Of D counts what the precision of positions leaves of it.
-func (s *solver) shifted(i int) bool {
+// displacedBeyondThreshold reports whether any point of a body has moved faster than its threshold in this step.
+// That differs from its velocity while a joint pulls bodies together or a contact pushes them apart, because relaxing
+// removes this part from the velocity again. The farthest point of a body that has moved
+// by D and turned by an angle with the sine S and the cosine C has moved by at most
+// |D| + (|S| + (1 - C))·Max. Of D only the part counts that the precision of positions can represent.
+func (s *solver) displacedBeyondThreshold(i int) bool {
 	st, p := &s.sys.States[i], &s.sys.Poses
 	dx, dy := p.X[i]-(p.X[i]-st.DX), p.Y[i]-(p.Y[i]-st.DY)
 	sine := st.S
@@ -285,13 +284,13 @@ func (s *solver) shifted(i int) bool {
 		sine = -sine
 	}
 	limit := float32(s.sleep.threshold[i] * s.sleep.dt)
-	left := limit - float32((sine+(1-st.C))*s.sweep.extents.Most[i])
+	left := limit - float32((sine+(1-st.C))*s.continuous.extents.Max[i])
 	return left < 0 || float32(dx*dx)+float32(dy*dy) > float32(left*left)
 }
 
-// restless reports whether a body is not at rest: a dynamic one if its centre of mass, or a
-// point of it by its turning, is faster than its threshold, any other one if it moves at all.
-func (s *solver) restless(i int) bool {
+// isMoving reports whether a body is not at rest. A dynamic body moves if its centre of mass, or a
+// point of it by its rotation, is faster than its threshold; any other body if its velocity is not zero.
+func (s *solver) isMoving(i int) bool {
 	c, z := s.cols, &s.sleep
 	vx, vy, w := c.VX[i], c.VY[i], c.W[i]
 	if c.Type[i] != DynamicBody {
@@ -299,17 +298,17 @@ func (s *solver) restless(i int) bool {
 	}
 	limit := z.threshold[i]
 	return float32(vx*vx)+float32(vy*vy) > float32(limit*limit) ||
-		float32(float32(math.Abs(float64(w)))*s.sweep.extents.Most[i]) > limit
+		float32(float32(math.Abs(float64(w)))*s.continuous.extents.Max[i]) > limit
 }
 
-// fallAsleep puts islands to sleep in which every body has been at rest long enough, and
-// kinematic bodies that have.
-func (s *solver) fallAsleep() {
-	s.joinContacts()
+// sleepIslands puts islands to sleep in which every body has been at rest long enough, and
+// kinematic bodies that have been at rest long enough.
+func (s *solver) sleepIslands() {
+	s.buildIslands()
 	z := &s.sleep
 	for i := range s.rows {
-		if s.awake(i) && s.cols.Type[i] == DynamicBody && (z.time[i] < SleepTime || z.loud.has(i)) {
-			z.loudRoots.add(int(z.islands.Of(uint32(i))))
+		if s.awake(i) && s.cols.Type[i] == DynamicBody && (z.time[i] < SleepTime || z.restless.has(i)) {
+			z.restlessIslands.add(int(z.islands.Find(uint32(i))))
 		}
 	}
 	for i := range s.rows {
@@ -317,39 +316,39 @@ func (s *solver) fallAsleep() {
 			continue
 		}
 		dynamic := s.cols.Type[i] == DynamicBody
-		if dynamic && !z.loudRoots.has(int(z.islands.Of(uint32(i)))) || !dynamic && z.time[i] >= SleepTime {
+		if dynamic && !z.restlessIslands.has(int(z.islands.Find(uint32(i)))) || !dynamic && z.time[i] >= SleepTime {
 			s.putToSleep(i)
 		}
 	}
 }
 
-// joinContacts makes the islands of bodies that are awake, and lists as loud those
-// that a kinematic body which moves touches.
-func (s *solver) joinContacts() {
+// buildIslands builds the islands of awake bodies, and marks as restless the bodies
+// that a moving kinematic body touches.
+func (s *solver) buildIslands() {
 	z, t := &s.sleep, &s.shapes
 	z.islands.Reset(s.rows)
-	z.loud.reset(s.rows)
-	z.loudRoots.reset(s.rows)
+	z.restless.reset(s.rows)
+	z.restlessIslands.reset(s.rows)
 	join := func(a, b uint32) {
 		dynamicA, dynamicB := s.cols.Type[a] == DynamicBody, s.cols.Type[b] == DynamicBody
 		switch {
 		case dynamicA && dynamicB:
-			z.islands.Join(a, b)
-		case dynamicA && s.restless(int(b)):
-			z.loud.add(int(a))
-		case dynamicB && s.restless(int(a)):
-			z.loud.add(int(b))
+			z.islands.Union(a, b)
+		case dynamicA && s.isMoving(int(b)):
+			z.restless.add(int(a))
+		case dynamicB && s.isMoving(int(a)):
+			z.restless.add(int(b))
 		}
 	}
 	for i := range s.contacts {
-		if c := &s.contacts[i]; c.Count > 0 && c.Flags&pushesNothing == 0 && s.current(c) {
+		if c := &s.contacts[i]; c.Count > 0 && c.Flags&noPush == 0 && s.shapesLive(c) {
 			join(t.filters.Body[c.A], t.filters.Body[c.B])
 		}
 	}
-	s.eachLink(join)
+	s.eachJoint(join)
 }
 
-// putToSleep puts a body to sleep that is awake.
+// putToSleep puts an awake body to sleep.
 func (s *solver) putToSleep(i int) {
 	c, z := s.cols, &s.sleep
 	c.Flags[i] |= FlagAsleep
@@ -358,51 +357,51 @@ func (s *solver) putToSleep(i int) {
 	z.time[i] = 0
 	z.asleep++
 	z.active[i/64] &^= 1 << (i % 64)
-	z.stale = true
-	s.keep(i)
+	z.dirty = true
+	s.storeRestPose(i)
 	s.events.Slept = append(s.events.Slept, uint32(i))
 }
 
-// beginSleep fills the row of a new body.
-func (s *solver) beginSleep(i int, d *BodyDef) {
+// initSleep fills the row of a new body.
+func (s *solver) initSleep(i int, d *BodyDef) {
 	z := &s.sleep
 	if !z.on {
 		return
 	}
-	s.forgetSleep(i)
-	z.threshold[i] = thresholdOf(d.SleepThreshold)
+	s.removeSleep(i)
+	z.threshold[i] = sleepThreshold(d.SleepThreshold)
 	switch {
 	case d.Asleep && d.Type != StaticBody && !d.Disabled:
 		s.cols.Flags[i] |= FlagAsleep
 		z.asleep++
-		s.keep(i)
-		s.mark(i, fresh|born)
+		s.storeRestPose(i)
+		s.mark(i, newAsleep|createdAsleep)
 	case d.Type != DynamicBody:
 		s.mark(i, changed)
 	}
 }
 
-func thresholdOf(v float32) float32 {
+func sleepThreshold(v float32) float32 {
 	if v == 0 {
 		return DefaultSleepThreshold
 	}
 	return v
 }
 
-// weighed takes note of the mass of a body.
-func (s *solver) weighed(i int) {
+// storeInverseMass stores the inverse mass of a body.
+func (s *solver) storeInverseMass(i int) {
 	c, z := s.cols, &s.sleep
 	if !z.on {
 		return
 	}
 	if c.Flags[i]&FlagAsleep == 0 {
-		z.invMass[i], z.invTurn[i] = c.InvMass[i], c.InvInertia[i]
+		z.invMass[i], z.invInertia[i] = c.InvMass[i], c.InvInertia[i]
 	}
-	z.stale = true
+	z.dirty = true
 }
 
-// teleported wakes a body that a call has put elsewhere, and what a kinematic one touches. That a
-// static one was moved is noticed by the next step.
+// teleported wakes a body that a call has teleported, and the bodies that touch it if it is kinematic. The next step
+// detects that a static body was moved.
 func (s *solver) teleported(i int) {
 	s.wake(i)
 	if s.sleep.on && s.cols.Type[i] == KinematicBody {
@@ -410,29 +409,29 @@ func (s *solver) teleported(i int) {
 	}
 }
 
-// inverseMasses are those of a step, of the first n rows.
+// inverseMasses returns the inverse masses of the first n rows for a step.
 func (s *solver) inverseMasses(n int) (mass, turn []float32) {
 	if s.sleep.on {
-		return s.sleep.invMass[:n], s.sleep.invTurn[:n]
+		return s.sleep.invMass[:n], s.sleep.invInertia[:n]
 	}
 	return s.cols.InvMass[:n], s.cols.InvInertia[:n]
 }
 
 // allActive reports whether the stages work on all rows.
 func (s *solver) allActive() bool {
-	return total(s.sleep.spans) == s.rows
+	return spanRows(s.sleep.spans) == s.rows
 }
 
-// broadVersion is what rigid.Broad is told.
-func (z *sleeping) broadVersion() uint64 {
+// broadVersion returns the version for rigid.BroadPhase.
+func (z *sleepState) broadVersion() uint64 {
 	if z.on {
 		return z.version
 	}
 	return 0
 }
 
-// appendSleepHashes appends the columns of sleeping, unless no body has ever been at rest, and
-// none has a threshold of its own.
+// appendSleepHashes appends the columns of sleepState, unless no body has ever been at rest and
+// none has its own threshold.
 func (s *solver) appendSleepHashes(dst []ColumnHash) []ColumnHash {
 	z := &s.sleep
 	if !z.on || len(z.resting) == 0 && z.asleep == 0 && !s.anyRest() {

@@ -3,64 +3,65 @@ package physics
 import (
 	"slices"
 
+	"github.com/evertick/evertick/native"
 	"github.com/evertick/evertick/native/rigid"
 )
 
-// Step runs the stages of package rigid in order. The only error is that of a worker
-// whose floating-point environment was altered.
+// Step runs the stages of package rigid in order. It fails only if the floating-point environment of a worker
+// is altered.
 func (s *solver) Step(dt float32) error {
 	s.dt = dt
-	return s.crew.run(s.hands(), s.wholeStep)
+	return s.team.Run(s.workersForStep(), s.wholeStep)
 }
 
-// step is Step as the leader of the crew does it.
+// step is the part of Step that the leader of the team runs.
 func (s *solver) step() {
-	s.trace = s.trace[:0]
+	s.stageHashes = s.stageHashes[:0]
 	s.events.clear()
-	s.rouse()
-	s.quarantine(len(s.cols.floatColumns()))
-	s.place()
-	s.aimMice()
-	s.done("place")
-	s.dropStale()
-	s.findContacts()
-	s.advance()
-	s.done("solve")
-	s.stopFast(s.dt)
-	s.settle()
-	s.quarantine(motionColumns)
+	s.updateActive()
+	s.disableInvalid(len(s.cols.floatColumns()))
+	s.updateBounds()
+	s.updateMouseTargets()
+	s.endStage("place")
+	s.removeStaleContacts()
+	s.updateContacts()
+	s.solve()
+	s.endStage("solve")
+	s.solveContinuous(s.dt)
+	s.finalizeBodies()
+	s.disableInvalid(motionColumns)
 	s.breakJoints()
-	s.rest(s.dt)
+	s.trySleep(s.dt)
 	s.events.sort()
-	s.done("settle")
+	s.endStage("settle")
 	s.steps++
 }
 
-// Sizes of chunks that workers take. They do not depend on the number of workers.
+// The sizes of chunks, which do not depend on the number of workers.
 const (
 	bodyChunk  = 2048
 	blockChunk = 8
 )
 
-// helped is the number of bodies, or shapes, for each worker beside the first: with fewer it
-// would hardly have come before the step is over.
-const helped = 1024
+// rowsPerWorker is the number of bodies, or shapes, that justifies one more worker: with fewer, the step would be
+// over almost before that worker starts.
+const rowsPerWorker = 1024
 
-// hands returns the number of workers for a step, by what was active in the one before.
-func (s *solver) hands() int {
-	return min(s.pool.Workers(), 1+max(total(s.sleep.spans), total(s.sleep.shapes))/helped)
+// workersForStep returns the number of workers for a step, given what was active in the previous step.
+func (s *solver) workersForStep() int {
+	return min(s.pool.Workers(), 1+max(spanRows(s.sleep.spans), spanRows(s.sleep.shapes))/rowsPerWorker)
 }
 
-// total returns the number of rows of spans.
-func total(spans []span) (rows int) {
+// spanRows returns the number of rows of spans.
+func spanRows(spans []span) (rows int) {
 	for _, p := range spans {
 		rows += p.hi - p.lo
 	}
 	return rows
 }
 
-// alone reports whether one worker does the step.
-func (s *solver) alone() bool { return s.crew.workers <= 1 }
+// singleWorker reports whether one worker does the whole step.
+func (s *solver) singleWorker() bool { return s.team.Workers() <= 1 }
 
 // stageTask is a stage over [lo, hi), in chunks.
 type stageTask struct {
@@ -69,35 +70,35 @@ type stageTask struct {
 	inOrder      bool
 }
 
-// over runs a stage in chunks, by all workers; one who works alone does it in one go.
-func (s *solver) over(lo, hi, size int, run func(s *solver, lo, hi int)) {
-	s.share(stageTask{run: run, lo: lo, hi: hi, size: size})
+// parallelFor runs a stage in chunks on all workers; a single worker runs it in one call.
+func (s *solver) parallelFor(lo, hi, size int, run func(s *solver, lo, hi int)) {
+	s.runStage(stageTask{run: run, lo: lo, hi: hi, size: size})
 }
 
-// inOrder runs a stage over chunks that are begun in ascending order.
-func (s *solver) inOrder(chunks int, run func(s *solver, lo, hi int)) {
-	s.share(stageTask{run: run, hi: chunks, size: 1, inOrder: true})
+// parallelForAscending runs a stage over chunks that begin in ascending order.
+func (s *solver) parallelForAscending(chunks int, run func(s *solver, lo, hi int)) {
+	s.runStage(stageTask{run: run, hi: chunks, size: 1, inOrder: true})
 }
 
-func (s *solver) share(t stageTask) {
-	if s.alone() || t.hi-t.lo <= t.size {
+func (s *solver) runStage(t stageTask) {
+	if s.singleWorker() || t.hi-t.lo <= t.size {
 		if t.lo < t.hi {
 			t.run(s, t.lo, t.hi)
 		}
 		return
 	}
 	s.stage = t
-	s.crew.do(1, s.stageJob)
+	s.team.Parallel(1, s.stageJob)
 }
 
-// stagePart is what each worker does of a stage.
-func (s *solver) stagePart(w *shift) {
+// runStageChunks runs chunks of a stage on one worker.
+func (s *solver) runStageChunks(w *native.Worker) {
 	t := &s.stage
 	run := func(lo, hi int) { t.run(s, lo, hi) }
 	if t.inOrder {
-		w.inOrder(t.lo, t.hi, t.size, run)
+		w.ForAscending(t.lo, t.hi, t.size, run)
 	} else {
-		w.do(t.lo, t.hi, t.size, run)
+		w.For(t.lo, t.hi, t.size, run)
 	}
 }
 
@@ -107,94 +108,94 @@ type spanTask struct {
 	spans []span
 }
 
-// overSpans runs a stage over spans, by all workers. The stage is also told which span it is.
-func (s *solver) overSpans(spans []span, run func(s *solver, at, lo, hi int)) {
+// parallelForSpans runs a stage over spans on all workers. The stage also gets the number of the span.
+func (s *solver) parallelForSpans(spans []span, run func(s *solver, at, lo, hi int)) {
 	s.spanStage = spanTask{run, spans}
-	s.over(0, len(spans), 1, (*solver).doSpans)
+	s.parallelFor(0, len(spans), 1, (*solver).runSpans)
 }
 
-func (s *solver) doSpans(lo, hi int) {
+func (s *solver) runSpans(lo, hi int) {
 	t := &s.spanStage
 	for at := lo; at < hi; at++ {
 		t.run(s, at, t.spans[at].lo, t.spans[at].hi)
 	}
 }
 
-// done tells who traces the world that a stage is done.
-func (s *solver) done(stage string) {
-	if s.timed != nil {
-		s.timed(stage)
+// endStage reports the end of a stage to World.Trace.
+func (s *solver) endStage(stage string) {
+	if s.onStage != nil {
+		s.onStage(stage)
 	}
 }
 
-// place computes where the centres of mass are, and the boxes of the shapes.
-func (s *solver) place() {
+// updateBounds computes the centres of mass and the bounding boxes of the shapes.
+func (s *solver) updateBounds() {
 	s.centre.Cos, s.centre.Sin = s.cols.Cos, s.cols.Sin
-	rows, shapes := s.toPlace()
-	s.overSpans(rows, (*solver).placeRows)
+	rows, shapes := s.boundsSpans()
+	s.parallelForSpans(rows, (*solver).updateCentres)
 	n := len(s.shapes.shape)
 	for _, b := range [...]*[]float32{&s.boxes.MinX, &s.boxes.MinY, &s.boxes.MaxX, &s.boxes.MaxY} {
 		*b = slices.Grow((*b)[:0], n)[:n]
 	}
-	s.overSpans(shapes, (*solver).boundRows)
+	s.parallelForSpans(shapes, (*solver).updateShapeBounds)
 }
 
-func (s *solver) placeRows(_, lo, hi int) {
+func (s *solver) updateCentres(_, lo, hi int) {
 	o := s.origins(len(s.centre.X))
-	o.Centres(s.level, &s.centre, lo, hi)
+	o.UpdateCentresOfMass(s.level, &s.centre, lo, hi)
 }
 
-// origins are those of the first n rows.
+// origins returns the origins of the first n rows.
 func (s *solver) origins(n int) rigid.Origins {
 	c := s.cols
 	return rigid.Origins{X: c.X[:n], Y: c.Y[:n], CentreX: c.CentreX[:n], CentreY: c.CentreY[:n]}
 }
 
-func (s *solver) boundRows(_, lo, hi int) { s.boundInto(&s.boxes, lo, hi) }
+func (s *solver) updateShapeBounds(_, lo, hi int) { s.computeBounds(&s.boxes, lo, hi) }
 
-func (s *solver) boundInto(b *rigid.Boxes, lo, hi int) {
-	const margin = rigid.SpeculativeDistance / 2 // of two shapes, one each
+func (s *solver) computeBounds(b *rigid.Boxes, lo, hi int) {
+	const margin = rigid.SpeculativeDistance / 2 // each of two shapes adds its half
 	rows := rigid.Boxes{MinX: b.MinX[lo:hi], MinY: b.MinY[lo:hi], MaxX: b.MaxX[lo:hi], MaxY: b.MaxY[lo:hi]}
 	rigid.Bounds(s.level, s.shapes.shape[lo:hi], s.shapes.filters.Body[lo:hi], &s.centre, margin, &rows)
 }
 
-// settle writes positions back, tells what moved and what was hit, and ends what acts
-// for one step.
-func (s *solver) settle() {
+// finalizeBodies writes positions back, reports which bodies moved and which contacts were hit, and clears the
+// forces.
+func (s *solver) finalizeBodies() {
 	n := s.rows
 	s.events.Moved = slices.Grow(s.events.Moved[:0], n)[:n]
-	s.movedIn = resized(s.movedIn, len(s.sleep.spans))
-	s.overSpans(s.sleep.spans, (*solver).settleRows)
+	s.movedCounts = resized(s.movedCounts, len(s.sleep.spans))
+	s.parallelForSpans(s.sleep.spans, (*solver).finalizeRows)
 	moved := 0
 	for at, rows := range s.sleep.spans {
-		moved += copy(s.events.Moved[moved:], s.events.Moved[rows.lo:][:s.movedIn[at]])
+		moved += copy(s.events.Moved[moved:], s.events.Moved[rows.lo:][:s.movedCounts[at]])
 	}
 	s.events.Moved = s.events.Moved[:moved]
-	s.over(0, len(s.shares), 1, (*solver).hitChunks)
-	for k := range s.shares {
-		for _, i := range s.shares[k].hits {
+	s.parallelFor(0, len(s.contactChunks), 1, (*solver).collectHits)
+	for k := range s.contactChunks {
+		for _, i := range s.contactChunks[k].hits {
 			s.events.hit(s, int(i))
 		}
 	}
 }
 
-// hitChunks lists the contacts that were hit, of chunks [lo, hi).
-func (s *solver) hitChunks(lo, hi int) {
+// collectHits lists the contacts of chunks [lo, hi) that were hit.
+func (s *solver) collectHits(lo, hi int) {
 	for chunk := lo; chunk < hi; chunk++ {
 		from := chunk * pairChunk
-		list := s.shares[chunk].hits[:0]
+		list := s.contactChunks[chunk].hits[:0]
 		for i := range s.sys.Hits[from:min(from+pairChunk, len(s.sys.Hits))] {
 			if h := &s.sys.Hits[from+i]; h.Speed >= s.tuning.HitSpeed && h.Impulse > 0 {
 				list = append(list, uint32(from+i))
 			}
 		}
-		s.shares[chunk].hits = list
+		s.contactChunks[chunk].hits = list
 	}
 }
 
-func (s *solver) settleRows(at, lo, hi int) {
+func (s *solver) finalizeRows(at, lo, hi int) {
 	c, o := s.cols, s.origins(s.rows)
-	s.movedIn[at] = o.Follow(s.level, s.sys.States, &s.sys.Poses, lo, hi, s.events.Moved[lo:hi])
+	s.movedCounts[at] = o.UpdateOrigins(s.level, s.sys.States, &s.sys.Poses, lo, hi, s.events.Moved[lo:hi])
 	clear(c.ForceX[lo:hi])
 	clear(c.ForceY[lo:hi])
 	clear(c.Torque[lo:hi])

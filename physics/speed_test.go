@@ -128,7 +128,7 @@ func TestMaxSpeedHolds(t *testing.T) {
 			p.worlds = append(p.worlds, newWorld(t, c))
 		}
 		w := p.worlds[0]
-		limit, turn := float64(w.Tuning().MaxSpeed), rigid.MaxTurn*float64(c.SubSteps)/float64(dt)
+		limit, turn := float64(w.Tuning().MaxSpeed), rigid.MaxRotation*float64(c.SubSteps)/float64(dt)
 		for tick := range ticks {
 			for range p.rng.IntN(4) {
 				p.act()

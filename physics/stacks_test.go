@@ -18,7 +18,7 @@ func TestStackOfTenStands(t *testing.T) {
 	if testing.Short() || paritytest.Instrumented {
 		minutes = 0.5
 	}
-	r := newRig(t, -10)
+	r := newFixture(t, -10)
 	r.floor(plain)
 	var boxes []physics.Body
 	for i := range 10 {
@@ -46,7 +46,7 @@ func TestStackOfTenStands(t *testing.T) {
 
 // A stack with a heavy box on top of light ones stands as well.
 func TestMassRatio(t *testing.T) {
-	r := newRig(t, -10)
+	r := newFixture(t, -10)
 	r.floor(plain)
 	var boxes []physics.Body
 	for i := range 4 {
@@ -98,7 +98,7 @@ func TestLargePyramidStands(t *testing.T) {
 
 // dominoes pushes the first of n dominoes and returns the time at which the last one falls,
 // in seconds.
-func dominoes(r rig, n int) float64 {
+func dominoes(r fixture, n int) float64 {
 	r.Helper()
 	r.floor(plain)
 	var all []physics.Body
@@ -128,8 +128,8 @@ func dominoes(r rig, n int) float64 {
 }
 
 func TestDominoes(t *testing.T) {
-	ours := dominoes(newRig(t, -10), 15)
-	theirs := dominoes(newRig(t, -10, box2d.NewEngine(box2d.Options{})), 15)
+	ours := dominoes(newFixture(t, -10), 15)
+	theirs := dominoes(newFixture(t, -10, box2d.NewEngine(box2d.Options{})), 15)
 	t.Logf("the last domino falls after %.2f s, that of box2d after %.2f s", ours, theirs)
 	if ours < 0.75*theirs || ours > 1.33*theirs {
 		t.Errorf("the last domino falls after %v s, that of box2d after %v s", ours, theirs)
@@ -138,7 +138,7 @@ func TestDominoes(t *testing.T) {
 
 // mound pours bodies between walls and returns how high the middle of their mass lies
 // when they have come to rest.
-func mound(r rig) float64 {
+func mound(r fixture) float64 {
 	r.Helper()
 	r.floor(plain)
 	for _, x := range []float32{-3, 3} {
@@ -175,7 +175,7 @@ func mound(r rig) float64 {
 }
 
 func TestHeap(t *testing.T) {
-	ours := mound(newRig(t, -10))
-	theirs := mound(newRig(t, -10, box2d.NewEngine(box2d.Options{})))
-	newRig(t, 0).near("height of the heap, against box2d", ours, theirs, 0.06*theirs)
+	ours := mound(newFixture(t, -10))
+	theirs := mound(newFixture(t, -10, box2d.NewEngine(box2d.Options{})))
+	newFixture(t, 0).near("height of the heap, against box2d", ours, theirs, 0.06*theirs)
 }

@@ -1,24 +1,19 @@
 package physics
 
-import (
-	"github.com/evertick/evertick/internal/fault"
-	"github.com/evertick/evertick/native"
-)
-
-// Least and greatest length of a step in seconds that the solver of this package takes:
-// the inverse of a sub-step, its square too, must be a number.
+// The least and the greatest length of a step in seconds for the solver of this package: the inverse of a sub-step,
+// and its square, must be finite.
 const (
 	MinStep = 1e-6
 	MaxStep = 1e3
 )
 
-// Step advances the world by dt seconds, MinStep to MaxStep. ErrNotFinite or ErrRange leave
-// the world as it was, and so does ErrFloatEnv, unless a goroutine beside the caller's
-// has found it. Any other error is one of another engine and means that the state is
-// lost: the engine stopped, or a column is not finite, which the error names with the
-// index of the body. All later steps and changes then return it.
+// Step advances the world by dt seconds, MinStep to MaxStep. ErrNotFinite and ErrRange leave
+// the world unchanged, and so does ErrFloatEnv, unless another goroutine than the caller's
+// has detected it. Any other error comes from another engine and means that the state is
+// lost: the engine stopped, or a column is not finite; then the error names the column and the
+// index of the body. All later steps and changes then return the same error.
 //
-// Commands are applied first; with an error of Apply there is no step.
+// Step applies commands first; after an error of Apply there is no step.
 func (w *World) Step(dt float32, commands ...*Commands) error {
 	if w.failed != nil {
 		return w.failed
@@ -26,21 +21,13 @@ func (w *World) Step(dt float32, commands ...*Commands) error {
 	if err := w.checkStep("physics: Step: dt", dt); err != nil {
 		return err
 	}
-	if w.solver != nil {
-		if err := native.CheckFloatEnv(); err != nil {
-			return err
-		}
+	if err := w.engine.checkFloatEnv(); err != nil {
+		return err
 	}
 	if err := w.Apply(commands...); err != nil {
 		return err
 	}
-	if w.solver != nil {
-		w.failed = w.solver.Step(dt)
-		return w.failed
-	}
-	if w.failed = w.engine.Step(dt); w.failed == nil {
-		w.failed = w.firstNotFinite()
-	}
+	w.failed = w.engine.Step(dt)
 	return w.failed
 }
 
@@ -48,32 +35,9 @@ func (w *World) checkStep(field string, dt float32) error {
 	if err := checkPositive(field, dt); err != nil {
 		return err
 	}
-	if w.solver != nil && (dt < MinStep || dt > MaxStep) {
-		return fault.Field(ErrRange, field, dt)
-	}
-	return nil
+	return w.engine.checkStep(field, dt)
 }
 
 // Trace makes Step call f at the end of each of its stages, with the name of the stage;
-// nil ends it. f must not use the world. An engine other than the default one
-// has no stages.
-func (w *World) Trace(f func(stage string)) {
-	if w.solver != nil {
-		w.solver.timed = f
-	}
-}
-
-// firstNotFinite names the first motion value that is NaN or infinite, by
-// column, then by body. Rows without a body are zero.
-func (w *World) firstNotFinite() error {
-	rows := w.Rows()
-	columns := w.cols.floatColumns()
-	for _, nc := range columns[:motionColumns] {
-		for i, v := range (*nc.column)[:rows] {
-			if !fault.Finite(v) {
-				return fault.Element(ErrNotFinite, "physics: state after Step: Columns."+nc.name, i, v)
-			}
-		}
-	}
-	return nil
-}
+// nil ends tracing. f must not use the world. Another engine has no stages.
+func (w *World) Trace(f func(stage string)) { w.solver.onStage = f }

@@ -3,25 +3,26 @@ package physics
 import (
 	"fmt"
 	"iter"
+	"math"
+	"math/bits"
 
+	"github.com/evertick/evertick/internal/stagger"
 	"github.com/evertick/evertick/native/rigid"
 )
 
-// Transforms is where Sync writes: position and rotation of the entities, one
+// Transforms are the columns to which Sync writes: position and rotation of the entities, one
 // slice per component, all of one length, indexed by BodyDef.Slot. The columns
-// of package ecs fit, as does any other set of slices.
+// of package ecs fit, and so does any other set of slices.
 type Transforms struct {
 	X, Y, Z        []float32
 	QX, QY, QZ, QW []float32
 }
 
-// Sync writes the position and the rotation of every body that has a Slot.
-// Position: the two axes of the plane; the third, which is the entity's own, is left alone. Rotation: the
-// unit quaternion with QW >= 0 that turns about +Z by the angle (XY), or about
-// +Y by minus the angle (XZ). If two bodies drive one slot, the one with the
-// higher index wins. A slot outside the slices is ErrRange, naming the body's
-// index and the slot, and nothing is written. Sync allocates nothing; it panics
-// if the slices differ in length.
+// Sync writes the position and the rotation of every body that has a Slot. Of the position it writes the two axes of
+// the plane; the third axis belongs to the entity. The rotation is the unit quaternion with QW >= 0 that turns about
+// +Z by the angle (XY), or about +Y by minus the angle (XZ). If two bodies drive one slot, the one with the higher
+// index wins. For a slot outside the slices Sync returns ErrRange, which names the index of the body and the slot,
+// and writes nothing. Sync allocates nothing; it panics if the slices differ in length.
 func (w *World) Sync(t Transforms) error {
 	n, ok := t.rows()
 	if !ok {
@@ -37,34 +38,34 @@ func (w *World) Sync(t Transforms) error {
 	e, c := w.entities(&t), &w.cols
 	rows := len(slots)
 	o := rigid.Origins{X: c.X, Y: c.Y}
-	e.Put(w.config.Level, &o, &rigid.Poses{Cos: c.Cos, Sin: c.Sin}, slots, &w.synced.Kept, 0, rows)
+	e.Write(w.config.Level, &o, &rigid.Poses{Cos: c.Cos, Sin: c.Sin}, slots, &w.lastSync.Written, 0, rows)
 	if w.slots.shared {
-		w.yieldShared(&e, slots)
+		w.forgetOverwritten(&e, slots)
 	}
 	return nil
 }
 
-// entities are the columns of t as the plane has them.
+// entities returns the columns of t in the order of the plane.
 func (w *World) entities(t *Transforms) rigid.Entities {
 	if w.config.Plane == XZ {
-		return rigid.Entities{X: t.X, Y: t.Z, Turn: t.QY, W: t.QW, Zero: [2][]float32{t.QX, t.QZ}, Flip: true}
+		return rigid.Entities{X: t.X, Y: t.Z, QuatAxis: t.QY, QuatW: t.QW, QuatZero: [2][]float32{t.QX, t.QZ}, Flip: true}
 	}
-	return rigid.Entities{X: t.X, Y: t.Y, Turn: t.QZ, W: t.QW, Zero: [2][]float32{t.QX, t.QY}}
+	return rigid.Entities{X: t.X, Y: t.Y, QuatAxis: t.QZ, QuatW: t.QW, QuatZero: [2][]float32{t.QX, t.QY}}
 }
 
-// yieldShared takes note that bodies were overwritten by others with the same slot, so
-// that Pull does not put them where those are.
-func (w *World) yieldShared(e *rigid.Entities, slots []uint32) {
-	for i := range w.moved(e, slots) {
-		w.synced.clear(i)
+// forgetOverwritten clears lastSync of bodies whose slot another body has overwritten, so
+// that Pull does not teleport them there.
+func (w *World) forgetOverwritten(e *rigid.Entities, slots []uint32) {
+	for i := range w.changedEntities(e, slots) {
+		w.lastSync.clear(i)
 	}
 }
 
-// moved are the bodies whose entities are not where Sync has put them.
-func (w *World) moved(e *rigid.Entities, slots []uint32) iter.Seq[int] {
+// changedEntities yields the bodies whose entities differ from what Sync has written last.
+func (w *World) changedEntities(e *rigid.Entities, slots []uint32) iter.Seq[int] {
 	return func(yield func(int) bool) {
 		for i := 0; ; i++ {
-			i = e.Differs(w.config.Level, slots, &w.synced.Kept, i, len(slots))
+			i = e.FirstChanged(w.config.Level, slots, &w.lastSync.Written, i, len(slots))
 			if i == len(slots) || !yield(i) {
 				return
 			}
@@ -72,16 +73,119 @@ func (w *World) moved(e *rigid.Entities, slots []uint32) iter.Seq[int] {
 	}
 }
 
-// rows returns the length of the slices, and false if they differ in it.
+// rows returns the length of the slices, and false if their lengths differ.
 func (t *Transforms) rows() (int, bool) {
 	n := len(t.X)
 	return n, len(t.Y) == n && len(t.Z) == n &&
 		len(t.QX) == n && len(t.QY) == n && len(t.QZ) == n && len(t.QW) == n
 }
 
-func checkSlots(who string, slots []uint32, n int) error {
-	if i := rigid.FirstBeyond(slots, n); i < len(slots) {
-		return fmt.Errorf("%s: body %d drives slot %d, the slices have %d: %w", who, i, slots[i], n, ErrRange)
+func checkSlots(method string, slots []uint32, n int) error {
+	if i := rigid.FirstOutOfRange(slots, n); i < len(slots) {
+		return fmt.Errorf("%s: body %d drives slot %d, the slices have %d: %w", method, i, slots[i], n, ErrRange)
 	}
 	return nil
+}
+
+// syncedPoses holds what Sync has written last to the columns of the entities, one element per
+// body.
+type syncedPoses struct{ rigid.Written }
+
+func newSyncedPoses(capacity int) syncedPoses {
+	var s syncedPoses
+	step := stagger.Stride(4 * capacity)
+	arena := stagger.Bytes(step*len(s.columns()), len(new(Columns).floatColumns())+workColumns)
+	for i, c := range s.columns() {
+		*c = stagger.View[float32](arena[i*step : i*step+4*capacity])
+	}
+	for i := range s.X {
+		s.X[i] = floatNaN
+	}
+	return s
+}
+
+var floatNaN = float32(math.NaN())
+
+func (s *syncedPoses) columns() [4]*[]float32 {
+	return [...]*[]float32{&s.X, &s.Y, &s.HalfSin, &s.HalfCos}
+}
+
+func (s *syncedPoses) clear(i int) { s.X[i], s.Y[i], s.HalfSin[i], s.HalfCos[i] = floatNaN, 0, 0, 0 }
+
+func (s *syncedPoses) put(i int, x, y, sin, cos float32) {
+	s.X[i], s.Y[i], s.HalfSin[i], s.HalfCos[i] = x, y, sin, cos
+}
+
+// slotUse tracks whether two bodies drive one slot.
+type slotUse struct {
+	used   bitset
+	shared bool // may be true without such a slot, but never false with one
+}
+
+// maxSlot is the first slot that is not tracked: if a body has such a slot, shared is true.
+const maxSlot = 1 << 24
+
+func (u *slotUse) add(slot uint32) {
+	if slot == NoSlot || u.shared {
+		return
+	}
+	if slot >= maxSlot {
+		u.shared = true
+		return
+	}
+	for int(slot/64) >= len(u.used) {
+		u.used = append(u.used, 0)
+	}
+	u.shared = u.used.has(int(slot))
+	u.used.add(int(slot))
+}
+
+func (u *slotUse) remove(slot uint32) {
+	if !u.shared && int(slot/64) < len(u.used) {
+		u.used[slot/64] &^= 1 << (slot % 64)
+	}
+}
+
+// rebuild counts all slots again.
+func (u *slotUse) rebuild(slots []uint32) {
+	u.shared = false
+	clear(u.used)
+	for _, slot := range slots {
+		u.add(slot)
+	}
+}
+
+// markTeleported records that a body was created or teleported.
+func (w *World) markTeleported(i int) {
+	slot := w.cols.Slot[i]
+	if slot >= maxSlot {
+		return
+	}
+	for int(slot/64) >= len(w.teleports) {
+		w.teleports = append(w.teleports, 0)
+	}
+	w.teleports.add(int(slot))
+	w.teleported = true
+}
+
+// TakeTeleported appends the slots of the bodies that were created or teleported by SetTransform, directly or by
+// Commands, since its last call, in ascending order, and clears the list. A program that draws between two steps must
+// not interpolate these. Slots from 1<<24 on are left out. Restore and CopyFrom clear the list, too. It is not part
+// of the state.
+func (w *World) TakeTeleported(dst []uint32) []uint32 {
+	if !w.teleported {
+		return dst
+	}
+	for i, word := range w.teleports {
+		for ; word != 0; word &= word - 1 {
+			dst = append(dst, uint32(i<<6|bits.TrailingZeros64(word)))
+		}
+	}
+	w.forgetTeleports()
+	return dst
+}
+
+func (w *World) forgetTeleports() {
+	clear(w.teleports)
+	w.teleported = false
 }

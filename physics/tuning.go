@@ -11,12 +11,12 @@ import (
 	"github.com/evertick/evertick/native/rigid"
 )
 
-// Tuning is what SetTuning changes of the rules of a world. All values are at most 1e6; 0 means
-// the default, which is the one that Config names.
+// Tuning holds the rules of a world that SetTuning can change. All values are at most 1e6; 0 means
+// the default of Config.
 type Tuning struct {
-	// ContactHertz, ContactDamping, PushSpeed, RestitutionThreshold and MaxSpeed are as in Config.
+	// These five are as in Config.
 	ContactHertz, ContactDamping, PushSpeed, RestitutionThreshold, MaxSpeed float32
-	// HitSpeed is the least speed of approach of a Hit, in m/s. 0: DefaultHitSpeed.
+	// HitSpeed is the least approach speed of a Hit, in m/s. 0: DefaultHitSpeed.
 	HitSpeed float32
 }
 
@@ -32,13 +32,13 @@ func (t *Tuning) Validate() error {
 	)
 }
 
-// numbers are the fields in the order of a snapshot.
+// numbers returns the fields in the order of a snapshot.
 func (t *Tuning) numbers() [6]*float32 {
 	return [...]*float32{&t.ContactHertz, &t.ContactDamping, &t.PushSpeed,
 		&t.RestitutionThreshold, &t.MaxSpeed, &t.HitSpeed}
 }
 
-// filled is t with its defaults.
+// filled returns t with its defaults filled in.
 func (t Tuning) filled() Tuning {
 	defaults := [...]float32{30, 10, 3, 1, 400, DefaultHitSpeed}
 	for i, v := range t.numbers() {
@@ -54,33 +54,27 @@ func (c *Config) tuning() Tuning {
 }
 
 // Tuning returns the tuning of the world, with its defaults filled in: that of its Config until
-// SetTuning has changed it. It is zero of another engine.
-func (w *World) Tuning() Tuning {
-	if w.solver == nil {
-		return Tuning{}
-	}
-	return w.solver.tuning
-}
+// SetTuning changes it. With another engine it is zero.
+func (w *World) Tuning() Tuning { return w.solver.tuning }
 
-// SetTuning replaces the tuning from the next step on. It is a part of the state: Restore and CopyFrom
-// take it over, whereas Config stays as it was. Errors: those of Validate, and ErrUnsupported from
-// another engine.
+// SetTuning replaces the tuning from the next step on. The tuning is part of the state: Restore and CopyFrom replace
+// it, while Config stays the same. Errors: those of Validate, and ErrUnsupported from another engine.
 func (w *World) SetTuning(t Tuning) error {
-	if err := w.solving(); err != nil {
+	if err := w.requireRunning(); err != nil {
 		return err
 	}
 	if err := t.Validate(); err != nil {
 		return err
 	}
-	w.solver.tune(t.filled())
+	w.solver.applyTuning(t.filled())
 	return nil
 }
 
-func (s *solver) tune(t Tuning) {
+func (s *solver) applyTuning(t Tuning) {
 	s.tuning = t
 	p := &s.sys.Params
 	p.ContactHertz, p.ContactDamping, p.PushSpeed = t.ContactHertz, t.ContactDamping, t.PushSpeed
-	p.Threshold, p.MaxSpeed = t.RestitutionThreshold, t.MaxSpeed
+	p.RestitutionThreshold, p.MaxSpeed = t.RestitutionThreshold, t.MaxSpeed
 }
 
 // The frame "tuning": the float32 fields.
@@ -95,7 +89,7 @@ func (s *solver) encodeTuning(e *frame.Encoder) {
 	e.Seal()
 }
 
-func (im *image) readTuning(b []byte) error {
+func (im *snapshotImage) readTuning(b []byte) error {
 	if len(b) != tuningBytes {
 		return im.Corrupt("length of the tuning", len(b))
 	}
@@ -108,36 +102,36 @@ func (im *image) readTuning(b []byte) error {
 	return nil
 }
 
-// bodyMass is what SetMassData has said of a body.
-type bodyMass struct {
+// massOverride is the mass of a body that SetMassData has set.
+type massOverride struct {
 	body uint32
 	MassData
 }
 
-func compareMass(m bodyMass, body int) int { return cmp.Compare(int(m.body), body) }
+func compareMass(m massOverride, body int) int { return cmp.Compare(int(m.body), body) }
 
-// massSet returns what SetMassData has said of a body.
-func (s *solver) massSet(body int) (MassData, bool) {
-	if len(s.masses) == 0 {
+// massOverride returns the mass that SetMassData has set for a body, if any.
+func (s *solver) massOverride(body int) (MassData, bool) {
+	if len(s.massOverrides) == 0 {
 		return MassData{}, false
 	}
-	at, ok := slices.BinarySearchFunc(s.masses, body, compareMass)
+	at, ok := slices.BinarySearchFunc(s.massOverrides, body, compareMass)
 	if !ok {
 		return MassData{}, false
 	}
-	return s.masses[at].MassData, true
+	return s.massOverrides[at].MassData, true
 }
 
-// setMass keeps what is said of a body, or forgets it.
-func (s *solver) setMass(body int, m MassData, keep bool) {
-	at, ok := slices.BinarySearchFunc(s.masses, body, compareMass)
+// setMassOverride stores a mass for a body, or removes it.
+func (s *solver) setMassOverride(body int, m MassData, keep bool) {
+	at, ok := slices.BinarySearchFunc(s.massOverrides, body, compareMass)
 	switch {
 	case ok && keep:
-		s.masses[at].MassData = m
+		s.massOverrides[at].MassData = m
 	case ok:
-		s.masses = slices.Delete(s.masses, at, at+1)
+		s.massOverrides = slices.Delete(s.massOverrides, at, at+1)
 	case keep:
-		s.masses = slices.Insert(s.masses, at, bodyMass{uint32(body), m})
+		s.massOverrides = slices.Insert(s.massOverrides, at, massOverride{uint32(body), m})
 	}
 }
 
@@ -157,69 +151,68 @@ func (m *MassData) validate(prefix string) error {
 	return nil
 }
 
-// SetMassData gives b a mass, an inertia about its centre of mass, and that centre, whatever its shapes
-// say, until ResetMassData: shapes that come, go, or get another density do not change it. With an
-// inertia of 0 nothing turns b. It holds for the time that b is dynamic; FixedRotation makes the
-// inertia 0. The velocity of b, if it turns, changes as its centre moves. Errors: ErrStale;
-// ErrNotFinite; ErrRange for a mass that is not positive, a negative inertia, values beyond 1e-19 to
-// 1e19, and a centre beyond 2^20 m; and ErrUnsupported from another engine.
+// SetMassData sets the mass of b, its inertia about its centre of mass, and that centre, in place of the values from
+// its shapes, until ResetMassData: creating, destroying or changing shapes has no effect on them. With an inertia of
+// 0 the body does not turn. They apply while b is dynamic; FixedRotation makes the inertia 0. If b turns, its
+// velocity changes as its centre moves. Errors: ErrStale; ErrNotFinite; ErrRange for a mass that is not positive, a
+// negative inertia, values beyond 1e-19 to 1e19, and a centre beyond 2^20 m; and ErrUnsupported from another engine.
 func (w *World) SetMassData(b Body, m MassData) error {
-	i, err := w.solved(b)
+	i, err := w.solverRow(b)
 	if err == nil {
 		err = m.validate("physics: MassData.")
 	}
 	if err == nil {
-		_, err = inverseOf("physics: MassData.Mass", m.Mass)
+		_, err = inverse("physics: MassData.Mass", m.Mass)
 	}
 	if err == nil {
-		_, err = inverseOf("physics: MassData.Inertia", m.Inertia)
+		_, err = inverse("physics: MassData.Inertia", m.Inertia)
 	}
 	if err != nil {
 		return err
 	}
-	return w.solver.reweigh(i, m, true)
+	return w.solver.overrideMass(i, m, true)
 }
 
-// ResetMassData gives b the mass of its shapes again. Errors: ErrStale; ErrRange as from the creation of a
-// shape; and ErrUnsupported from another engine.
+// ResetMassData gives b the mass of its shapes again. Errors: ErrStale; ErrRange as when a shape is
+// created; and ErrUnsupported from another engine.
 func (w *World) ResetMassData(b Body) error {
-	i, err := w.solved(b)
+	i, err := w.solverRow(b)
 	if err != nil {
 		return err
 	}
-	return w.solver.reweigh(i, MassData{}, false)
+	return w.solver.overrideMass(i, MassData{}, false)
 }
 
-func (s *solver) reweigh(body int, m MassData, keep bool) error {
-	before, had := s.massSet(body)
-	s.setMass(body, m, keep)
-	err := s.weigh(body, s.shapesOf(body))
+func (s *solver) overrideMass(body int, m MassData, keep bool) error {
+	before, had := s.massOverride(body)
+	s.setMassOverride(body, m, keep)
+	err := s.updateMass(body, s.bodyShapes(body))
 	if err != nil {
-		s.setMass(body, before, had)
+		s.setMassOverride(body, before, had)
 		return err
 	}
-	s.equip(body)
+	s.wakeUnlessNew(body)
 	return nil
 }
 
-// The frame "masses": of each body with a mass of its own, ascending, its uint32 number and mass,
+// The frame "masses": for each body of SetMassData, in ascending order, its uint32 number and its mass,
 // inertia and centre as float32.
 
 const massBytes = 5 * 4
 
 func (s *solver) encodeMasses(e *frame.Encoder) {
-	e.Open(massBytes * len(s.masses))
-	e.Rows(raw(words[uint32](s.masses)), 4)
+	e.Open(massBytes * len(s.massOverrides))
+	e.Rows(raw(words[uint32](s.massOverrides)), 4)
 	e.Seal()
 }
 
-func (im *image) readMasses(b []byte) error {
+func (im *snapshotImage) readMasses(b []byte) error {
 	if len(b)%massBytes != 0 {
 		return im.Corrupt("length of the masses", len(b))
 	}
 	r := wire.NewReader(b)
 	for i := range len(b) / massBytes {
-		m := bodyMass{r.U32(), MassData{r.F32(), r.F32(), [2]float32{r.F32(), r.F32()}}}
+		m := massOverride{r.U32(), MassData{r.F32(), r.F32(), [2]float32{r.F32(), r.F32()}}}
 		if !im.alive(uint64(m.body)) || i > 0 && m.body <= im.masses[i-1].body || m.validate("") != nil {
 			return im.element("mass", i, m.body)
 		}
@@ -228,9 +221,9 @@ func (im *image) readMasses(b []byte) error {
 	return nil
 }
 
-// MotionLocks are the ways in which a body does not move.
+// MotionLocks are the directions in which a body does not move.
 type MotionLocks struct {
-	// X and Y are along the axes of the plane.
+	// X and Y lock the axes of the plane.
 	X, Y bool
 	// Rotation is BodyDef.FixedRotation.
 	Rotation bool
@@ -246,11 +239,11 @@ func (w *World) MotionLocks(b Body) (MotionLocks, error) {
 	return MotionLocks{X: f&FlagLockX != 0, Y: f&FlagLockY != 0, Rotation: f&FlagFixedRotation != 0}, nil
 }
 
-// SetMotionLocks replaces BodyDef.LockX, LockY and FixedRotation of b. What is locked comes to rest in
-// the next step. Errors: ErrStale; ErrRange as from the creation of a shape; and ErrUnsupported from
+// SetMotionLocks replaces BodyDef.LockX, LockY and FixedRotation of b. Locked motion stops in
+// the next step. Errors: ErrStale; ErrRange as when a shape is created; and ErrUnsupported from
 // another engine.
 func (w *World) SetMotionLocks(b Body, l MotionLocks) error {
-	i, err := w.solved(b)
+	i, err := w.solverRow(b)
 	if err != nil {
 		return err
 	}
@@ -266,29 +259,29 @@ func (w *World) SetMotionLocks(b Body, l MotionLocks) error {
 		}
 	}
 	s := w.solver
-	if err := s.weigh(i, s.shapesOf(i)); err != nil {
+	if err := s.updateMass(i, s.bodyShapes(i)); err != nil {
 		*flags = before
 		return err
 	}
 	if l.Rotation {
 		w.cols.W[i] = 0
 	}
-	s.locked += lockedBody(*flags) - lockedBody(before)
-	s.disturb(i)
+	s.lockedBodies += hasLock(*flags) - hasLock(before)
+	s.wakeWithNeighbours(i)
 	return nil
 }
 
-// lockedBody is 1 if a body with these flags has a locked axis.
-func lockedBody(flags uint8) int {
+// hasLock returns 1 if a body with these flags has a locked axis, else 0.
+func hasLock(flags uint8) int {
 	if flags&(FlagLockX|FlagLockY) != 0 {
 		return 1
 	}
 	return 0
 }
 
-// holdLocked takes the velocity along locked axes from dynamic bodies [lo, hi).
-func (s *solver) holdLocked(lo, hi int) {
-	if s.locked == 0 {
+// applyMotionLocks zeroes the velocity of dynamic bodies [lo, hi) along locked axes.
+func (s *solver) applyMotionLocks(lo, hi int) {
+	if s.lockedBodies == 0 {
 		return
 	}
 	states, flags := s.sys.States[lo:hi], s.cols.Flags[lo:hi]

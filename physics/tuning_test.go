@@ -10,7 +10,7 @@ import (
 )
 
 func TestSetTuning(t *testing.T) {
-	r := newRig(t, -10)
+	r := newFixture(t, -10)
 	config := r.w.Config()
 	want := physics.Tuning{ContactHertz: 30, ContactDamping: 10, PushSpeed: 3, RestitutionThreshold: 1, MaxSpeed: 400, HitSpeed: 1}
 	if got := r.w.Tuning(); got != want {
@@ -61,7 +61,7 @@ func TestSetTuning(t *testing.T) {
 }
 
 func TestTuningErrors(t *testing.T) {
-	r := newRig(t, 0)
+	r := newFixture(t, 0)
 	hash := r.w.Hash()
 	for name, tuning := range map[string]physics.Tuning{
 		"ContactHertz": {ContactHertz: -1}, "ContactDamping": {ContactDamping: 2e6}, "PushSpeed": {PushSpeed: -0.1},
@@ -77,7 +77,7 @@ func TestTuningErrors(t *testing.T) {
 }
 
 func TestSetMassData(t *testing.T) {
-	r := newRig(t, 0)
+	r := newFixture(t, 0)
 	b := r.dynamic(0, 0, moving(0, 0, 2))
 	r.box(b, plain, 1, 0.5) // 2 kg
 	own, err := r.w.MassData(b)
@@ -149,7 +149,7 @@ func locks(x, y, rotation bool) func(d *physics.BodyDef) {
 
 // A body that is locked does not move along that axis, whatever pushes it, and moves freely along the other.
 func TestMotionLocks(t *testing.T) {
-	r := newRig(t, -10)
+	r := newFixture(t, -10)
 	rail := r.dynamic(0, 5, locks(false, true, true)) // in the air
 	r.box(rail, plain, 2, 0.25)
 	x0, y0 := r.at(rail)
@@ -192,7 +192,7 @@ func TestMotionLocks(t *testing.T) {
 		t.Errorf("the rail that is pushed is at %v, %v", x, y)
 	}
 
-	r = newRig(t, -10)
+	r = newFixture(t, -10)
 	wheel := r.dynamic(0, 0, locks(true, true, false))
 	r.box(wheel, plain, 2, 0.1)
 	r.box(r.dynamic(1.5, 1), plain, 0.2, 0.2)

@@ -6,46 +6,44 @@ import "errors"
 type WindDef struct {
 	// Wind is the velocity of the air in m/s, up to 1e6 along each axis.
 	Wind [2]float32
-	// Drag in kg/m², half the density of the air times a coefficient, and Lift likewise; not negative,
-	// up to 1e6.
+	// Drag in kg/m², half the density of the air times a coefficient, and Lift likewise; not negative, up to 1e6.
 	Drag, Lift float32
-	// MaxSpeed bounds the speed in m/s at which the air is taken to pass a surface. 0: no bound. Light
-	// bodies in strong wind need one: the force acts for a whole step, however much the body gives way.
+	// MaxSpeed bounds the assumed speed in m/s at which the air passes a surface. 0: no bound. Light
+	// bodies in strong wind need a bound: the force is constant for a whole step, although the body gives way.
 	MaxSpeed float32
-	// Mask holds the categories of what it acts on.
+	// Mask holds the categories of the shapes on which it acts.
 	Mask uint64
-	// Wake makes it wake the bodies on which it acts, and keep them awake. Otherwise those that are
-	// asleep do not feel it, and others fall asleep in it as without.
+	// Wake makes the wind wake the bodies on which it acts, and keep them awake. Otherwise it does not act on
+	// sleeping bodies, and does not keep others from falling asleep.
 	Wake bool
 }
 
 // Validate reports every fault of d at once. Errors wrap ErrNotFinite or ErrRange.
 func (d *WindDef) Validate() error {
 	return errors.Join(
-		checkBelow("physics: WindDef.Wind[0]", d.Wind[0], maxTuning),
-		checkBelow("physics: WindDef.Wind[1]", d.Wind[1], maxTuning),
+		checkBetween("physics: WindDef.Wind[0]", d.Wind[0], -maxTuning, maxTuning),
+		checkBetween("physics: WindDef.Wind[1]", d.Wind[1], -maxTuning, maxTuning),
 		checkTuning("physics: WindDef.Drag", d.Drag),
 		checkTuning("physics: WindDef.Lift", d.Lift),
 		checkTuning("physics: WindDef.MaxSpeed", d.MaxSpeed),
 	)
 }
 
-// ApplyWind adds the forces of a wind on the dynamic bodies to what acts on them during the next Step.
-// They act on each piece of the outline of the solid shapes that faces the air that passes: on one of
-// length l with the outward normal n, which the air passes with the velocity r, as seen from there, and
-// the speed s = |r|,
+// ApplyWind adds the forces of a wind to those that act on the dynamic bodies during the next Step.
+// They act on each piece of the outline of solid shapes that faces the passing air. On a piece of
+// length l with the outward normal n, which the air passes with the relative velocity r and
+// the speed s = |r|, the force is
 //
 //	Drag · l · c · s · r  +  Lift · l · c · s · (-n·s - c·r)    with c = max(0, -n·r) / s
 //
-// The first is along r, the second square to it, towards where the surface leans away; a box of width b
-// that falls on its side in still air comes to the speed √(m·g / (Drag·b)). Sides are cut into 4 pieces
-// each, arcs count as chords, and on a disc of radius r acts Drag·2r·s·r. What is in the way gives no
-// shelter.
+// The first part acts along r, the second at a right angle to it, in the direction in which the surface leans away. A
+// box of width b that falls flat in still air reaches the speed √(m·g / (Drag·b)). Sides are cut into 4 pieces each,
+// arcs count as chords, and the force on a disc of radius r is Drag·2r·s·r. Obstacles give no shelter.
 //
-// A body on which the sum of forces would overflow is left out. Errors: those of WindDef.Validate, and
+// ApplyWind leaves out a body if the sum of its forces would overflow. Errors: those of WindDef.Validate, and
 // ErrUnsupported from another engine.
 func (w *World) ApplyWind(def WindDef) error {
-	if err := w.solving(); err != nil {
+	if err := w.requireRunning(); err != nil {
 		return err
 	}
 	if err := def.Validate(); err != nil {
@@ -53,17 +51,17 @@ func (w *World) ApplyWind(def WindDef) error {
 	}
 	s := w.solver
 	for shape := range s.shapes.local {
-		if s.exposed(shape, def.Mask) {
-			s.blow(shape, &def)
+		if s.affected(shape, def.Mask) {
+			s.applyWind(shape, &def)
 		}
 	}
 	return nil
 }
 
-// ApplyWindTo is ApplyWind for one body: it has no effect on one that is not dynamic. Errors: ErrStale,
+// ApplyWindTo is ApplyWind for one body. It has no effect on a body that is not dynamic. Errors: ErrStale,
 // and those of ApplyWind.
 func (w *World) ApplyWindTo(b Body, def WindDef) error {
-	i, err := w.solved(b)
+	i, err := w.solverRow(b)
 	if err == nil {
 		err = def.Validate()
 	}
@@ -71,29 +69,28 @@ func (w *World) ApplyWindTo(b Body, def WindDef) error {
 		return err
 	}
 	s := w.solver
-	for _, shape := range s.shapesOf(i) {
-		if s.exposed(int(shape), def.Mask) {
-			s.blow(int(shape), &def)
+	for _, shape := range s.bodyShapes(i) {
+		if s.affected(int(shape), def.Mask) {
+			s.applyWind(int(shape), &def)
 		}
 	}
 	return nil
 }
 
-// blow adds the forces on one shape.
-func (s *solver) blow(shape int, d *WindDef) {
-	var p pushed
+// applyWind adds the forces on one shape.
+func (s *solver) applyWind(shape int, d *WindDef) {
+	var p wrench
 	r, body := &s.shapes.local[shape], int(s.shapes.filters.Body[shape])
 	if !d.Wake && s.cols.Flags[body]&FlagAsleep != 0 {
 		return
 	}
 	if r.Count == 1 {
-		x, y := s.turned(body, r.Vertices[0].X, r.Vertices[0].Y)
-		x, y = s.cols.X[body]+x, s.cols.Y[body]+y
-		rx, ry, speed := s.airPast(body, x, y, d)
+		at := s.worldPoint(body, r.Vertices[0].X, r.Vertices[0].Y)
+		rx, ry, speed := s.airPast(body, at[0], at[1], d)
 		f := float32(float32(2*r.Radius*d.Drag) * speed)
-		s.pushAt(&p, body, x, y, float32(f*rx), float32(f*ry))
+		s.addForceAt(&p, body, at[0], at[1], float32(f*rx), float32(f*ry))
 	}
-	for k := range sides(r) {
+	for k := range outlineParts(r) {
 		e, ok := s.side(body, r, k)
 		if !ok {
 			continue
@@ -105,21 +102,21 @@ func (s *solver) blow(shape int, d *WindDef) {
 		}
 		drag, lift := float32(float32(d.Drag*e.length)*against), float32(float32(d.Lift*e.length)*against)
 		c := against / speed
-		s.pushAt(&p, body, e.x, e.y,
+		s.addForceAt(&p, body, e.x, e.y,
 			float32(drag*rx)-float32(lift*(float32(e.nx*speed)+float32(c*rx))),
 			float32(drag*ry)-float32(lift*(float32(e.ny*speed)+float32(c*ry))))
 	}
-	if s.burden(body, [2]float32{p.x, p.y}, p.turn) && d.Wake && p != (pushed{}) {
+	if s.addForce(body, [2]float32{p.x, p.y}, p.turn) && d.Wake && p != (wrench{}) {
 		s.wake(body)
 	}
 }
 
-// airPast returns the velocity of the air as seen from a point of a body, up to MaxSpeed.
+// airPast returns the velocity of the air relative to a point of a body, limited to MaxSpeed.
 func (s *solver) airPast(body int, x, y float32, d *WindDef) (rx, ry, speed float32) {
 	c := s.cols
-	ax, ay := s.arm(body, [2]float32{x, y})
+	ax, ay := s.leverArm(body, [2]float32{x, y})
 	rx, ry = d.Wind[0]-(c.VX[body]-float32(c.W[body]*ay)), d.Wind[1]-(c.VY[body]+float32(c.W[body]*ax))
-	speed = root(float32(rx*rx) + float32(ry*ry))
+	speed = sqrt(float32(rx*rx) + float32(ry*ry))
 	if d.MaxSpeed > 0 && speed > d.MaxSpeed {
 		part := d.MaxSpeed / speed
 		rx, ry, speed = float32(rx*part), float32(ry*part), d.MaxSpeed

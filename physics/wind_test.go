@@ -13,14 +13,14 @@ import (
 // hyperbolic tangent says.
 func TestTerminalVelocity(t *testing.T) {
 	for name, c := range map[string]struct {
-		make  func(r rig, b physics.Body)
+		make  func(r fixture, b physics.Body)
 		width float64
 	}{
-		"box":          {func(r rig, b physics.Body) { r.box(b, plain, 0.8, 0.5) }, 1.6},
-		"disc":         {func(r rig, b physics.Body) { r.circle(b, plain, 0.5) }, 1},
-		"flat capsule": {func(r rig, b physics.Body) { r.capsule(b, plain, -1, 0, 1, 0, 0.01) }, 2},
+		"box":          {func(r fixture, b physics.Body) { r.box(b, plain, 0.8, 0.5) }, 1.6},
+		"disc":         {func(r fixture, b physics.Body) { r.circle(b, plain, 0.5) }, 1},
+		"flat capsule": {func(r fixture, b physics.Body) { r.capsule(b, plain, -1, 0, 1, 0, 0.01) }, 2},
 	} {
-		r := newRig(t, -10)
+		r := newFixture(t, -10)
 		b := r.dynamic(0, 0)
 		c.make(r, b)
 		m, err := r.w.MassData(b)
@@ -46,14 +46,14 @@ func TestTerminalVelocity(t *testing.T) {
 // A plate that leans in the wind is lifted towards where it leans; a wind is no faster than MaxSpeed.
 func TestWind(t *testing.T) {
 	force := func(angle float64, def physics.WindDef) (x, y float64) {
-		r := newRig(t, 0)
+		r := newFixture(t, 0)
 		b := r.dynamic(0, 0, turned(angle))
 		r.box(b, plain, 1, 0.001*5)
 		r.no(r.w.ApplyWindTo(b, def))
 		c := r.w.Columns()
 		return float64(c.ForceX[b.Index()]), float64(c.ForceY[b.Index()])
 	}
-	r := rig{TB: t}
+	r := fixture{TB: t}
 	for _, angle := range []float64{0.2, math.Pi / 4, 1.2} {
 		sin, cos := math.Sincos(angle)
 		x, y := force(angle, physics.WindDef{Wind: [2]float32{10, 0}, Drag: 0.5, Mask: anything})
@@ -72,7 +72,7 @@ func TestWind(t *testing.T) {
 
 func TestWindErrors(t *testing.T) {
 	nan := float32(math.NaN())
-	r := newRig(t, 0)
+	r := newFixture(t, 0)
 	b := r.dynamic(1, 0)
 	r.circle(b, plain, 0.5)
 	hash := r.w.Hash()
@@ -96,7 +96,7 @@ func TestWindErrors(t *testing.T) {
 
 // Wind wakes those that are asleep if it is to, an explosion wakes those that it moves, and so do a mass and a lock.
 func TestWhatBlowsWakes(t *testing.T) {
-	r := newRig(t, -10)
+	r := newFixture(t, -10)
 	r.floor(plain)
 	b := r.dynamic(0, 0.5, func(d *physics.BodyDef) { d.DisableSleep = false })
 	r.box(b, plain, 0.5, 0.5)

@@ -7,33 +7,33 @@ const maxShapes = 1 << 24
 
 // World holds bodies, their shapes, and joints. It is not safe for concurrent use.
 type World struct {
-	config Config
-	engine Engine
-	cols   Columns
-	bodies pool
-	shapes shapeTable
-	joints jointTable
-	chains chainTable
-	synced synced
-	slots  slotUse
-	failed error   // set for good when the engine's state is lost
-	solver *solver // the engine, if it is that of this package
+	config   Config
+	engine   engine
+	cols     Columns
+	bodies   idPool
+	shapes   shapeTable
+	joints   jointTable
+	chains   chainTable
+	lastSync syncedPoses
+	slots    slotUse
+	failed   error   // set permanently when the state of the engine is lost
+	solver   *solver // the engine, or one that is never opened and stays empty: see external
 
-	// What is created is given to the engine from here, so that it need not be allocated.
+	// Copies of the definitions that the engine gets, so that a call does not allocate.
 	bodyDef  BodyDef
 	shapeDef ShapeDef
 
-	lists, applies uint64 // how many of Commands there were
-	rehearsal      rehearsal
+	lists, applies uint64 // numbers of NewCommands and of Apply so far
+	dryRun         dryRun
 
-	teleports  bitset // slots of bodies that were put elsewhere
-	teleported bool   // whether there are any
+	teleports  bitset // slots of created and teleported bodies
+	teleported bool   // whether teleports has any
 
-	incoming *image // what Prepare has left for Commit, or only its memory
+	prepared *snapshotImage // the result of Prepare, or only its memory
 }
 
-// New returns an empty world. Errors are those of Config.Validate, and what
-// the engine has to say.
+// New returns an empty world. Errors are those of Config.Validate and of
+// the engine.
 func New(c Config) (*World, error) {
 	if err := c.Validate(); err != nil {
 		return nil, err
@@ -48,18 +48,17 @@ func New(c Config) (*World, error) {
 		c.fillSolver()
 	}
 	w := &World{
-		config: c,
-		engine: c.Engine,
-		cols:   newColumns(c.Capacity),
-		bodies: newPool(c.Capacity, c.Capacity),
-		shapes: newShapeTable(c.Capacity),
-		joints: newJointTable(),
-		chains: newChainTable(),
-		synced: newSynced(c.Capacity),
+		config:   c,
+		cols:     newColumns(c.Capacity),
+		bodies:   newIDPool(c.Capacity, c.Capacity),
+		shapes:   newShapeTable(c.Capacity),
+		joints:   newJointTable(),
+		chains:   newChainTable(),
+		lastSync: newSyncedPoses(c.Capacity),
 	}
-	if w.engine == nil {
-		w.solver = &solver{table: &w.shapes, ties: &w.joints, bodies: &w.bodies}
-		w.engine = w.solver
+	w.solver = &solver{shapeTable: &w.shapes, jointTable: &w.joints, bodies: &w.bodies}
+	if w.engine = w.solver; c.Engine != nil {
+		w.engine = &external{Engine: c.Engine}
 	}
 	if err := w.engine.Open(c, &w.cols); err != nil {
 		return nil, err
@@ -76,48 +75,37 @@ func (w *World) Len() int { return w.bodies.live }
 // Cap returns the largest number of bodies that can live at a time.
 func (w *World) Cap() int { return w.config.Capacity }
 
-// Rows returns the number of rows of the columns that were ever used: every
-// live body has an index below it.
-func (w *World) Rows() int { return w.bodies.high() }
+// Rows returns the number of rows of the columns that were ever used. The index of every
+// live body is below it.
+func (w *World) Rows() int { return w.bodies.used() }
 
 // ShapeCount returns the number of live shapes.
-func (w *World) ShapeCount() int { return w.shapes.pool.live }
+func (w *World) ShapeCount() int { return w.shapes.ids.live }
 
 // ContactCount returns the number of contacts in the last step: pairs of shapes whose bounds
-// overlap and of which one moves or may be moved, whether they touch or not, without those
-// between bodies asleep. Most of the time of a step goes by it. An engine other than the
-// default one tells 0.
-func (w *World) ContactCount() int {
-	if w.solver == nil {
-		return 0
-	}
-	return len(w.solver.contacts)
-}
+// overlap and of which one moves or can be moved, whether they touch or not, without those
+// between sleeping bodies. It dominates the time of a step. With another engine it is 0.
+func (w *World) ContactCount() int { return len(w.solver.contacts) }
 
-// OmittedContacts returns the number of contacts that the last step left out: where so many shapes are
-// in one place that each meets hundreds of others, each keeps those with the shapes made just before and after
-// it, and the bodies come apart all the same. Contacts with static shapes are counted apart: a body keeps
-// those with all that it lies on, unless these are very many themselves. That bounds the time and the memory of a step: see Broad.Pairs
-// of package native/rigid, which says which ones are left out. It is 0 unless the pairs of shapes whose
-// bounds overlap are more than 16 for each shape and 65536, or a shape has more than 256 of them; and in a
-// world that was restored, until its next step. Pairs that a joint or
-// IgnorePair keeps apart count, those that filters keep apart do not.
-func (w *World) OmittedContacts() int {
-	if w.solver == nil {
-		return 0
-	}
-	return w.solver.omitted
-}
+// OmittedContacts returns the number of contacts that the last step left out. Where so many shapes are
+// in one place that each meets hundreds of others, each keeps the contacts with the shapes created just before and after
+// it; the bodies separate all the same. Contacts with static shapes have their own bound: a body keeps
+// those with everything that it lies on, unless these are very many themselves. This bounds the time and the memory
+// of a step; rigid.BroadPhase.FindPairs of package native has the rule. The number is 0 unless there are more than 65536
+// pairs of shapes whose bounds overlap and more than 16 for each shape, or a shape has more than 256; and in a
+// restored world until its next step. Pairs count even if a joint or
+// IgnorePair prevents their collision; pairs whose filters prevent it do not.
+func (w *World) OmittedContacts() int { return w.solver.omittedPairs }
 
-// Columns returns the state of the bodies, zero copy. The slices stay valid
-// and the same for the life of the world. The package comment says which may be written to.
+// Columns returns the state of the bodies without copying. The slices stay valid
+// and the same for the life of the world. The package comment lists those that a program may write to.
 func (w *World) Columns() Columns { return w.cols }
 
 // Valid reports whether b is a live body of this world.
 func (w *World) Valid(b Body) bool { return w.bodies.holds(b.index, b.generation) }
 
 // ValidShape reports whether s is a live shape of this world.
-func (w *World) ValidShape(s Shape) bool { return w.shapes.pool.holds(s.index, s.generation) }
+func (w *World) ValidShape(s Shape) bool { return w.shapes.ids.holds(s.index, s.generation) }
 
 // BodyAt returns the handle of the live body with the given index.
 func (w *World) BodyAt(index int) (Body, bool) {
@@ -148,7 +136,7 @@ func (w *World) CreateBody(def BodyDef) (Body, error) {
 		return Body{}, err
 	}
 	w.slots.add(w.cols.Slot[i])
-	w.noteTeleport(i)
+	w.markTeleported(i)
 	return Body{uint32(i), w.bodies.claim(i)}, nil
 }
 
@@ -156,20 +144,20 @@ func (w *World) checkBodyDef(d *BodyDef) error {
 	if err := d.Validate(); err != nil {
 		return err
 	}
-	if d.HasSlot && w.beyond(d.Slot) {
+	if d.HasSlot && w.slotOutOfRange(d.Slot) {
 		return fault.Field(ErrRange, "physics: BodyDef.Slot", d.Slot)
 	}
 	return nil
 }
 
-// beyond reports whether a slot is none that Sync will write to.
-func (w *World) beyond(slot uint32) bool {
+// slotOutOfRange reports whether a slot is beyond Config.Slots.
+func (w *World) slotOutOfRange(slot uint32) bool {
 	return slot != NoSlot && w.config.Slots > 0 && slot >= uint32(w.config.Slots)
 }
 
-// DestroyBody removes b, its shapes and its joints. ErrStale if b is gone already.
+// DestroyBody removes b, its shapes and its joints. ErrStale if b is already destroyed.
 func (w *World) DestroyBody(b Body) error {
-	i, err := w.mutable(b)
+	i, err := w.mutableRow(b)
 	if err != nil {
 		return err
 	}
@@ -178,13 +166,13 @@ func (w *World) DestroyBody(b Body) error {
 	w.shapes.releaseAll(i)
 	w.slots.remove(w.cols.Slot[i])
 	w.cols.clear(i)
-	w.synced.clear(i)
+	w.lastSync.clear(i)
 	w.bodies.release(i)
 	return nil
 }
 
-// mutable returns the index of b if b may be changed now.
-func (w *World) mutable(b Body) (int, error) {
+// mutableRow returns the index of b if b may be changed now.
+func (w *World) mutableRow(b Body) (int, error) {
 	if w.failed != nil {
 		return 0, w.failed
 	}

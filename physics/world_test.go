@@ -119,7 +119,7 @@ func TestCapacityIsExact(t *testing.T) {
 func TestIndicesComeLowestFirst(t *testing.T) {
 	const seed, limit = 1, 200
 	rng := rand.New(rand.NewPCG(seed, seed))
-	p := newPool(limit, 0)
+	p := newIDPool(limit, 0)
 	var used [limit]bool
 	for range 20_000 {
 		if rng.IntN(2) == 0 {

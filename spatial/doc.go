@@ -3,14 +3,14 @@
 //
 // # Model
 //
-// An Index is a grid: points sorted by cell (z, y, x), and within a cell by slot, the
-// row of a point in the caller's columns. Cells have one size where most of the points
-// are; where a few lie far from the rest, as a body does that fell through a floor, those
-// outside grow with the distance, so that few cells reach them. Build replaces the points,
-// and is cheap enough to be called every tick. Lengths are in metres, squared
-// distances in square metres. A world of two dimensions needs no z: where it is nil,
-// in Build and in queries, it is zero everywhere, and the grid has one layer. Nil slots
-// are all rows of the columns; empty slots are none.
+// An Index is a uniform grid: a counting sort of the points by cell (z, y, x), and within a
+// cell by slot, the row of a point in the caller's columns. Cells have one size where most
+// of the points are. Where a few lie far from the rest, such as a body that fell through a
+// floor, the cells outside grow with the distance, so that few cells reach them. Build
+// replaces the points, and is cheap enough to be called every tick. Lengths are in metres,
+// squared distances in square metres. A world of two dimensions needs no z: where it is
+// nil, in Build and in queries, it is zero everywhere, and the grid has one layer. Nil
+// slots are all rows of the columns; empty slots are none.
 //
 //	ix, err := spatial.New(spatial.Config{CellSize: 15})
 //	err = ix.Build(x, y, z, nil)
@@ -20,23 +20,23 @@
 // # Queries
 //
 //   - Radius, and Count where numbers are enough: the points around each centre.
-//   - RadiusOnce: Radius over points that are asked about once, without Build.
+//   - RadiusOnce: Radius for one batch over points, without Build.
 //   - RadiusSelf and Pairs: every point is a centre, all with one radius.
 //   - KNN and Nearest: the first K points, or the first, by distance.
-//   - Overlap: the points in boxes with sides along the axes.
+//   - Overlap: the points in axis-aligned boxes.
 //   - RayClosest and RayAll: the spheres, points with a radius each, that rays meet.
 //
-// Rows of answers lie one behind the other in a Result or a RayHits. Reuse it: it
-// keeps its memory, and each call replaces what it held. It does not refer to the
+// A Result or a RayHits has the rows in compressed sparse form (CSR). Reuse it: it
+// keeps its memory, and each call replaces its contents. It does not refer to the
 // index, and stays valid after the next Build.
 //
 // # Engines
 //
-// Which of these does the work depends on sizes and costs only, never changes the
-// answer, and needs no setting.
+// Sizes and estimated costs alone decide which engine does the work. The choice never
+// changes the results, and needs no setting.
 //
 //   - Any query: Radius, Count, KNN, Overlap and the rays walk over the rows of
-//     cells that they can reach; KNN widens a ball until it holds K points. A row
+//     cells that they can reach; KNN widens a ball until it contains K points. A row
 //     along x is one run of points.
 //   - Sweep: where Radius, Count, Overlap or KNN would reach so many rows of cells
 //     that walking over them, empty or not, costs more than testing all points from
@@ -44,13 +44,14 @@
 //   - Self queries: RadiusSelf and Pairs gather the points near some ten or fifteen
 //     neighbouring centres once and test each centre against them; where these are
 //     more than 4,096, each centre walks over its rows alone.
-//   - Streaming: RadiusOnce lays its queries into cells and reads every point once,
-//     past them. It estimates that from the number of points and queries and, on up
-//     to 64 points, how many come near a query and how many queries each meets; if
-//     building an index and asking it is estimated to cost less, it builds. It builds
-//     for rows in order Grid too, and where there are too many hits to keep.
+//   - Streaming: RadiusOnce sorts its queries into cells and reads every point once,
+//     testing it against the queries of its cell. It estimates the cost from the number
+//     of points and queries and, on up to 64 points, how many are near a query and how
+//     many queries each meets; if building and querying an index is estimated to cost
+//     less, it builds. It also builds for rows in order Grid, and where there are too
+//     many hits to keep.
 //   - All pairs: where queries and points are few (up to about 30,000 pairs),
-//     RadiusOnce tests each point with each query and lays no cells.
+//     RadiusOnce tests each point with each query and needs no cells.
 //
 // # Guarantees
 //
@@ -60,36 +61,34 @@
 // radius. Only the order Grid depends on the cells.
 //
 // Rows have a total order. Each kind of query has an oracle, its specification in
-// plain Go, and gives the same bytes as that on every level, with any number of
+// plain Go, and returns the same bytes on every level, with any number of
 // workers, with cgo or without. The oracle of RadiusOnce is RadiusOracle after
 // Build and SetCategories, that of Nearest the first of KNNOracle.
 //
 // NaN and infinities are refused, as coordinates and as limits: for no limit use
-// math.MaxFloat32. Values that cannot be computed with are errors, reported before
-// anything is written; slices of the wrong length are mistakes of the program, and
-// panic. Later errors, too many results and ErrFloatEnv, leave a result empty;
-// after ErrFloatEnv the slices given to Count and RayClosest hold nothing of use.
+// math.MaxFloat32. Invalid values are errors, returned before anything is written; slices
+// of the wrong length are mistakes of the program, and panic. Later errors, too many
+// results and ErrFloatEnv, leave a result empty; after ErrFloatEnv the contents of the
+// slices passed to Count and RayClosest are undefined.
 //
-// The grid has at most two cells a point, and one, however far apart the points
-// lie. After warm-up, with results reused, nothing allocates but the oracles and
-// errors.
+// The grid has at most two cells a point, plus one, however far apart the points
+// are. After warm-up, with results reused, only the oracles and errors allocate.
 //
 // # Filters
 //
-// Exclude names one slot for each query. Mask names for each query a set of 32
-// categories: a point counts if it is in one of them, as set by SetCategories. Live
-// has one bit for each slot, and serves all queries of a batch: 1 counts. A filter
-// that is nil leaves out nothing; a mask of 0 leaves out all. RadiusSelf and Pairs
-// have no filters.
+// Exclude has one slot for each query, which is left out. Mask has for each query a set
+// of 32 categories: a point counts if it is in one of them, as set by SetCategories. Live
+// has one bit for each slot, the same for all queries of a batch: a point counts if its
+// bit is 1. A filter that is nil leaves out nothing; a mask of 0 leaves out all.
+// RadiusSelf and Pairs have no filters.
 //
-// Build forgets the categories, and without them a point is in all of them: call
+// Build removes the categories, and without them a point is in all of them: call
 // SetCategories after every Build. A Gate does so by itself.
 //
 // # Concurrency
 //
-// Build and SetCategories need the index for themselves. Otherwise any number of
-// goroutines may query it, each with a result of its own. A copy of a Result,
-// RayHits or NearestResult shares its memory and is not one of its own. RadiusOnce
-// reads the Config alone and may run even during a Build. What a query reads must
-// not be written meanwhile.
+// Nothing else may use the index during Build and SetCategories. Otherwise any number of
+// goroutines may query it, each with a result of its own. A copy of a Result, RayHits or
+// NearestResult shares its memory and is not one of its own. RadiusOnce reads the Config
+// alone and may run even during a Build. What a query reads must not be written meanwhile.
 package spatial

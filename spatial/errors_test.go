@@ -17,7 +17,7 @@ var (
 	nan = float32(math.NaN())
 )
 
-// mustBe checks the sentinel and the sentence of an error.
+// mustBe checks the sentinel and the message of an error.
 func mustBe(t *testing.T, err, sentinel error, message string) {
 	t.Helper()
 	if !errors.Is(err, sentinel) || err.Error() != message {
@@ -46,7 +46,7 @@ func TestBadConfig(t *testing.T) {
 		ix, err := spatial.New(c.cfg)
 		mustBe(t, err, c.sentinel, c.message)
 		if ix != nil {
-			t.Errorf("%s: an index all the same", c.message)
+			t.Errorf("%s: an index nevertheless", c.message)
 		}
 	}
 	_, err := spatial.New(spatial.Config{Level: native.Level(99)})
@@ -65,7 +65,7 @@ func TestValidateReportsEveryFault(t *testing.T) {
 	}
 }
 
-// state is what an index and a result tell: an error must leave it as it was.
+// state is an index and a result, which an error must leave as they were.
 type state struct {
 	ix     *spatial.Index
 	q      *spatial.Queries
@@ -141,7 +141,7 @@ func TestSlotBeyondTheLast(t *testing.T) {
 	st.mustBeUnchanged(t)
 }
 
-// What is not live may hold anything.
+// Rows that are not live may have any value.
 func TestDeadSlotsAreNotRead(t *testing.T) {
 	st := newState(t)
 	column := []float32{nan, 1, inf, 2, nan}

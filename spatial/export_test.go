@@ -17,6 +17,42 @@ func BytesOf(ix *Index) int {
 // CountSooner makes answers into out and hits count their results before more than
 // n are kept.
 func CountSooner(out *Result, hits *RayHits, n int) {
-	scratchOf(&out.scratch).rows.sooner = countFrom - n
-	scratchOf(&hits.scratch).rows.sooner = countFrom - n
+	scratchOf(&out.scratch).rows.countEarlier = countFrom - n
+	scratchOf(&hits.scratch).rows.countEarlier = countFrom - n
+}
+
+// PointsOf returns the points as the last Build sorted them.
+func PointsOf(ix *Index) *native.Points { return &ix.points }
+
+// SmallChunks makes the self queries that go to a Result work in chunks of n
+// points, so that tests need no large sets.
+func SmallChunks(out *Result, n int) { scratchOf(&out.scratch).self.fewer = n }
+
+// Strategies of RadiusOnce.
+const (
+	Cheapest  = cheapest
+	Streaming = streaming
+	Building  = building
+)
+
+// Force makes RadiusOnce into out use a strategy, and keep only so many hits while
+// streaming.
+func Force(out *Result, p strategy, most int) {
+	out.scratch = &scratch{once: onceBatch{force: p, fewerHits: maxHits - most}}
+}
+
+// MostHits is the default number of hits that RadiusOnce keeps.
+const MostHits = maxHits
+
+// Streams reports whether RadiusOnce streamed, and did not build, when it last
+// answered into out.
+func Streams(out *Result) bool { return out.scratch.once.index == nil }
+
+// FirstBad is the fault that is reported when workers have found these, -1 for none.
+func FirstBad(found ...int) int {
+	o := &onceBatch{}
+	for _, at := range found {
+		o.workers = append(o.workers, workerHits{bad: at})
+	}
+	return o.firstBad()
 }

@@ -3,10 +3,10 @@ package spatial
 import "github.com/evertick/evertick/native"
 
 // SetCategories gives each point a set of up to 32 categories: category[s] is that
-// of slot s. They are what Queries.Mask is compared with, until the next Build; a
+// of slot s. Queries.Mask selects by them until the next Build; a
 // point of an index without categories is in all of them. The column is read now
-// and not kept. It needs the index for itself, as Build does, and panics if category
-// is shorter than the columns that the index was built from.
+// and not kept. No other call may use the index meanwhile, as for Build. It panics if
+// category is shorter than the columns that the index was built from.
 func (ix *Index) SetCategories(category []uint32) {
 	if len(category) < ix.points.Limit {
 		panic("spatial: SetCategories: category is shorter than the columns of Build")
@@ -34,23 +34,25 @@ func (ix *Index) checkLive(live []uint64) {
 
 const shortLive = "spatial: Live is shorter than the columns of Build"
 
-// lanes holds a bitmap in the form of the kernels.
-type lanes struct{ room []uint16 }
+// liveBits is a bitmap by slot in the form of the kernels.
+type liveBits struct {
+	bits []uint16 // nil: no filter
+	room []uint16
+}
 
-// of returns a bitmap by slot in the form of the kernels: nil for nil.
-func (l *lanes) of(ix *Index, live []uint64) []uint16 {
+func (l *liveBits) set(ix *Index, live []uint64) {
 	ix.checkLive(live)
-	if live == nil {
-		return nil
+	if l.bits = nil; live == nil {
+		return
 	}
 	if l.room = resize(l.room, len(ix.points.Blocks)); l.room == nil {
 		l.room = []uint16{} // nil stands for no filter
 	}
 	native.Live(ix.level, &ix.points, live, l.room)
-	return l.room
+	l.bits = l.room
 }
 
-// cut returns the part of a filter, which may be nil, for queries first..last.
+// cut returns the part of a filter, which may be nil, for queries first to last-1.
 func cut(filter []uint32, first, last int) []uint32 {
 	if filter == nil {
 		return nil

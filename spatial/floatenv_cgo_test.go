@@ -9,6 +9,7 @@ import (
 
 	"github.com/evertick/evertick/csrc"
 	"github.com/evertick/evertick/native"
+	"github.com/evertick/evertick/native/paritytest"
 	"github.com/evertick/evertick/spatial"
 )
 
@@ -42,4 +43,70 @@ func flushedRadius(ix *spatial.Index, q *spatial.Queries, out *spatial.Result) e
 	csrc.FlushDenormals(true)
 	defer csrc.FlushDenormals(false)
 	return ix.Radius(q, out)
+}
+
+// A thread that flushes denormals would give other answers than the oracle: KNN
+// and Nearest must refuse, and work again once the thread is restored.
+func TestNearestRefusesAnAlteredFloatEnv(t *testing.T) {
+	s := goldenScene()
+	q := &spatial.NearestQueries{X: s.QueryX, Y: s.QueryY, Z: s.QueryZ, K: 3}
+	for _, level := range native.Levels() {
+		for _, workers := range []int{1, 2, 7} {
+			ix := build(t, spatial.Config{CellSize: 8, Level: level, Workers: workers}, s)
+			var out spatial.Result
+			var first spatial.NearestResult
+			both := func() (rows, nearest error) { return ix.KNN(q, &out), ix.Nearest(q, &first) }
+			rows, nearest := flushed(both)
+			if !errors.Is(rows, spatial.ErrFloatEnv) || !errors.Is(nearest, spatial.ErrFloatEnv) {
+				t.Errorf("level %s, %d workers: %v, %v", level, workers, rows, nearest)
+			}
+			if out.Len()+len(out.Slots)+len(out.Dist2)+len(first.Slots)+len(first.Dist2) != 0 {
+				t.Errorf("level %s, %d workers: a result is not empty", level, workers)
+			}
+			rows, nearest = both()
+			if rows != nil || nearest != nil || out.Len() != len(q.X) || len(first.Slots) != len(q.X) {
+				t.Errorf("level %s, %d workers, restored: %v, %v", level, workers, rows, nearest)
+			}
+		}
+	}
+}
+
+func flushed(both func() (rows, nearest error)) (rows, nearest error) {
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	csrc.FlushDenormals(true)
+	defer csrc.FlushDenormals(false)
+	return both()
+}
+
+func TestRadiusOnceRefusesAnAlteredFloatEnv(t *testing.T) {
+	s := goldenScene()
+	for _, level := range native.Levels() {
+		for _, path := range []bool{false, true} {
+			ix := build(t, spatial.Config{CellSize: 8, Level: level, Workers: 2}, s)
+			out := &spatial.Result{}
+			if path {
+				spatial.Force(out, spatial.Streaming, spatial.MostHits)
+			}
+			if err := flushedRadiusOnce(ix, s, out); !errors.Is(err, spatial.ErrFloatEnv) {
+				t.Errorf("level %s, streaming %t: %v", level, path, err)
+			}
+			if out.Len() != 0 || len(out.Slots) != 0 || len(out.Dist2) != 0 {
+				t.Errorf("level %s, streaming %t: the result is not empty", level, path)
+			}
+			x, y, z := s.Columns()
+			if err := ix.RadiusOnce(spatial.Columns{X: x, Y: y, Z: z, Slots: s.Slots}, queriesOf(s), out); err != nil || out.Len() != len(s.Radius) {
+				t.Errorf("level %s, streaming %t, restored: %v", level, path, err)
+			}
+		}
+	}
+}
+
+func flushedRadiusOnce(ix *spatial.Index, s *paritytest.Scene, out *spatial.Result) error {
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	csrc.FlushDenormals(true)
+	defer csrc.FlushDenormals(false)
+	x, y, z := s.Columns()
+	return ix.RadiusOnce(spatial.Columns{X: x, Y: y, Z: z, Slots: s.Slots}, queriesOf(s), out)
 }

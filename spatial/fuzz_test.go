@@ -85,7 +85,7 @@ func firstBadQuery(q *spatial.Queries) string {
 	return ""
 }
 
-// refused checks that an error is the one that is due, and tells whether one is.
+// refused checks that an error is the expected one, and reports whether one is expected.
 func refused(t *testing.T, err error, want string) bool {
 	t.Helper()
 	if want == "" {
@@ -138,8 +138,8 @@ func FuzzRadius(f *testing.F) {
 	})
 }
 
-// fuzzSeed returns the bytes of a scene of a family, and every fourth time with
-// any bits at all among them.
+// fuzzSeed returns the bytes of a scene of a family, every fourth time with
+// random bits among them.
 func fuzzSeed(seed uint64) []byte {
 	state := seed*2654435761 + 1
 	data := make([]byte, 20+int(seed)*40)
@@ -153,8 +153,8 @@ func fuzzSeed(seed uint64) []byte {
 	return data
 }
 
-// fuzzRadius starts from a good index and result, so that it can be seen that
-// bad input leaves them as they were.
+// fuzzRadius starts from a valid index and result, to check that
+// invalid input leaves them as they were.
 func fuzzRadius(t *testing.T, cfg spatial.Config, order spatial.Order, s *paritytest.Scene) {
 	st := newState(t)
 	x, y, z := s.Columns()

@@ -9,16 +9,16 @@ import (
 // ErrStale is returned, wrapped, by a Gate whose index is out of date.
 var ErrStale = fault.ErrStale
 
-// Stamp tells states of a world apart, as far as an index over it can see: while
+// Stamp identifies the state of a world, as far as an index depends on it: while
 // two stamps of one world are equal, its points are the same.
 type Stamp struct {
-	// Structure moves whenever an entity is spawned or despawned.
+	// Structure changes whenever an entity is spawned or despawned.
 	Structure uint64
-	// Position moves whenever a coordinate of a live entity is written. It is for
-	// the source to count: package ecs counts what is said by Touch.
+	// Position changes whenever a coordinate of a live entity is written. The source
+	// counts the writes: package ecs counts calls of Touch.
 	Position uint64
-	// Generation moves whenever the world is restored: everything may then be
-	// different although Structure and Position have come back to earlier values.
+	// Generation changes whenever the world is restored: everything may then be
+	// different although Structure and Position have earlier values again.
 	Generation uint64
 }
 
@@ -34,7 +34,7 @@ type Source interface {
 	Points() Columns
 }
 
-// Policy says what a Gate does when the world has changed.
+// Policy is what a Gate does when the world has changed.
 type Policy uint8
 
 const (
@@ -42,19 +42,19 @@ const (
 	Rebuild               // Gate.Index builds the index anew
 )
 
-// Gate lets an index pass only while it belongs to the state in which its world
-// is. It asks for two stamps when the index is taken out, and costs queries nothing.
+// Gate returns an index only while it matches the present state of its world.
+// It compares two stamps each time that the index is requested, and costs queries nothing.
 //
 //	gate := spatial.NewGate(index, source, spatial.Refuse)
 //	err := gate.Build()         // once a tick, when everything has moved
-//	index, err := gate.Index()  // wherever somebody wants to query
+//	index, err := gate.Index()  // before each use
 //
-// A Build of the index that went past the gate is noticed: from which state of
-// the world it was made is unknown, so the index counts as out of date.
+// The gate notices a Build of the index without it: the state of the world at that
+// time is unknown, so the index counts as out of date.
 //
 // With Refuse, any number of goroutines may call Index at once if Source.Stamp
-// allows it, as long as no Build runs. With Rebuild, Index may build, and needs
-// the index for itself.
+// allows it, as long as no Build runs. With Rebuild, Index may build, and nothing else may
+// use the index meanwhile.
 type Gate struct {
 	ix     *Index
 	src    Source
@@ -63,8 +63,8 @@ type Gate struct {
 	builds uint64 // of the index, when stamp was taken; 0: never
 }
 
-// NewGate returns a gate that is shut until its first build, since nobody knows
-// from what the index was built before. It panics if ix or src is nil or the
+// NewGate returns a gate that refuses until its first build, since it does not know
+// the points from which the index was built before. It panics if ix or src is nil or the
 // policy unknown.
 func NewGate(ix *Index, src Source, policy Policy) *Gate {
 	if ix == nil || src == nil {
@@ -76,8 +76,8 @@ func NewGate(ix *Index, src Source, policy Policy) *Gate {
 	return &Gate{ix: ix, src: src, policy: policy}
 }
 
-// Build builds the index from the world as it is. Errors are those of
-// Index.Build: an index that it leaves as it was passes only if it did before.
+// Build builds the index from the present world. Errors are those of Index.Build. After an
+// error that leaves the index as it was, the gate returns the index only if it did before.
 func (g *Gate) Build() error {
 	stamp := g.src.Stamp()
 	p := g.src.Points()
@@ -91,10 +91,9 @@ func (g *Gate) Build() error {
 	return nil
 }
 
-// Index returns the index if it was built from the world as it is. Otherwise,
-// with Refuse, the error is ErrStale and names what has changed; with Rebuild
-// the index is built first, and the error is that of Build. There is no index with
-// an error.
+// Index returns the index if it was built from the present world. Otherwise, with Refuse,
+// the error is ErrStale and names what has changed; with Rebuild the index is built first,
+// and the error is that of Build. With an error, the index is nil.
 func (g *Gate) Index() (*Index, error) {
 	now := g.src.Stamp()
 	if g.builds == g.ix.builds && g.builds != 0 && now == g.stamp {

@@ -15,7 +15,7 @@ import (
 type fakeWorld struct {
 	stamp spatial.Stamp
 	x     []float32
-	asked int // calls of Points
+	calls int // of Points
 
 	category []uint32
 }
@@ -23,7 +23,7 @@ type fakeWorld struct {
 func (w *fakeWorld) Stamp() spatial.Stamp { return w.stamp }
 
 func (w *fakeWorld) Points() spatial.Columns {
-	w.asked++
+	w.calls++
 	zero := make([]float32, len(w.x))
 	c := spatial.Columns{X: w.x, Y: zero, Z: zero, Category: w.category}
 	for i := range w.x {
@@ -32,7 +32,7 @@ func (w *fakeWorld) Points() spatial.Columns {
 	return c
 }
 
-// Categories come with the points, every time.
+// Every build of a gate sets the categories.
 func TestGateKeepsCategories(t *testing.T) {
 	g, w, _ := newGate(t, spatial.Rebuild)
 	w.category = []uint32{1, 2}
@@ -60,8 +60,8 @@ func newGate(t *testing.T, policy spatial.Policy) (*spatial.Gate, *fakeWorld, *s
 	return spatial.NewGate(ix, w, policy), w, ix
 }
 
-// opens checks that the gate lets its index pass, and that the index has the
-// point at x, in the slot given.
+// opens checks that the gate returns its index, and that the index has a
+// point at x with the given slot.
 func opens(t *testing.T, g *spatial.Gate, want *spatial.Index, x float32, slot uint32) {
 	t.Helper()
 	ix, err := g.Index()
@@ -102,10 +102,10 @@ func TestGateRefuses(t *testing.T) {
 		}
 		opens(t, g, ix, 5, 1)
 		c.move(&w.stamp)
-		asked := w.asked
+		asked := w.calls
 		refuses(t, g, spatial.ErrStale, c.want)
 		refuses(t, g, spatial.ErrStale, c.want)
-		if w.asked != asked {
+		if w.calls != asked {
 			t.Error("a gate that refuses asked for points")
 		}
 		if err := g.Build(); err != nil {
@@ -120,23 +120,23 @@ func TestGateRebuilds(t *testing.T) {
 	g, w, ix := newGate(t, spatial.Rebuild)
 	opens(t, g, ix, 5, 1)
 	opens(t, g, ix, 5, 1)
-	if w.asked != 1 {
-		t.Errorf("%d builds, want 1", w.asked)
+	if w.calls != 1 {
+		t.Errorf("%d builds, want 1", w.calls)
 	}
 	w.x = []float32{0, 1, 2}
-	opens(t, g, ix, 5, 1) // who does not move the stamp keeps the index
+	opens(t, g, ix, 5, 1) // without a change of the stamp the index stays
 	w.stamp.Structure++
 	opens(t, g, ix, 2, 2)
 	w.x = []float32{9, 8}
 	w.stamp.Structure--
 	w.stamp.Generation++
 	opens(t, g, ix, 8, 1)
-	if w.asked != 3 {
-		t.Errorf("%d builds, want 3", w.asked)
+	if w.calls != 3 {
+		t.Errorf("%d builds, want 3", w.calls)
 	}
 }
 
-// A Build past the gate shuts it, even if the stamp is that of the last build.
+// After a Build without the gate, it refuses, even if the stamp is that of the last build.
 func TestGateNoticesOtherBuilds(t *testing.T) {
 	zero := []float32{0, 0}
 	g, w, ix := newGate(t, spatial.Refuse)
@@ -160,12 +160,12 @@ func TestGateNoticesOtherBuilds(t *testing.T) {
 	}
 	opens(t, g, ix, 5, 1)
 	opens(t, other, ix, 5, 1)
-	if w.asked != 4 {
-		t.Errorf("%d builds by gates, want 4", w.asked)
+	if w.calls != 4 {
+		t.Errorf("%d builds by gates, want 4", w.calls)
 	}
 }
 
-// A build that fails leaves the index as it was, and shut, until one succeeds.
+// A build that fails leaves the index as it was, and the gate refuses until one succeeds.
 func TestGateAfterAFailedBuild(t *testing.T) {
 	for _, policy := range []spatial.Policy{spatial.Refuse, spatial.Rebuild} {
 		g, w, ix := newGate(t, policy)

@@ -54,8 +54,8 @@ var goldenSizes = []struct {
 	{1 << 20, 813, []int{2}},
 }
 
-// goldenKinds are what a crowd is asked: each kind is one line of the file for
-// each crowd. It returns the hash of the answer, which must depend on its order.
+// goldenKinds are the kinds of queries: each kind is one line of the file for
+// each crowd. It returns the hash of the rows, which must depend on their order.
 var goldenKinds = []struct {
 	name string
 	ask  func(ix *spatial.Index, c *goldenCrowd) (uint64, error)
@@ -99,7 +99,7 @@ func selfBy(q spatial.Self) func(*spatial.Index, *goldenCrowd) (uint64, error) {
 	}
 }
 
-// overlapGolden asks for the cubes around the queries.
+// overlapGolden queries the cubes around the queries.
 func overlapGolden(ix *spatial.Index, c *goldenCrowd) (uint64, error) {
 	moved := func(column []float32, by float32) []float32 {
 		to := make([]float32, len(column))
@@ -225,8 +225,8 @@ func TestParityGoldenFile(t *testing.T) {
 
 func goldenName(points uint32, kind string) string { return fmt.Sprintf("%s/n=%d", kind, points) }
 
-// answerGolden asks every crowd everything, with every level and number of
-// workers. Where want has no hash the first answer becomes it.
+// answerGolden runs every kind of query on every crowd, with every level and number of
+// workers. Where want has no hash, the first result sets it.
 func answerGolden(t *testing.T, run *paritytest.Run, want map[string]uint64) []golden {
 	t.Helper()
 	if want == nil {
@@ -318,7 +318,7 @@ func writeGolden(t *testing.T, path string, lines []golden) {
 	}
 }
 
-// The crowds are what they are drawn for: the queries have about 32 hits, among
+// The crowds have what the golden file is to cover: about 32 hits per query, among
 // them ties, and squares that were rounded.
 func TestGoldenCrowd(t *testing.T) {
 	for _, size := range goldenSizes[:2] {

@@ -2,6 +2,7 @@ package spatial
 
 import (
 	"errors"
+	"slices"
 
 	"github.com/evertick/evertick/internal/fault"
 	"github.com/evertick/evertick/native"
@@ -15,8 +16,8 @@ var (
 	ErrFloatEnv    = fault.ErrFloatEnv
 )
 
-// NoSlot is the slot that no point has: in Exclude it leaves nothing out, and as an
-// answer it says that nothing was found.
+// NoSlot is the slot that no point has: in Exclude it leaves nothing out, and in a
+// result it means that nothing was found.
 const NoSlot = native.NoSlot
 
 // Bounds is a box in metres.
@@ -24,25 +25,25 @@ type Bounds struct{ Min, Max [3]float32 }
 
 // Config of an Index. The zero value works.
 type Config struct {
-	// CellSize is the edge of a cell along y and z in metres; along x a cell has a
-	// quarter of it. A good value is the most common radius, or a little more.
-	// 0: chosen at each Build from the extent and the number of points. It is
-	// doubled until the grid has at most two cells a point. Where points lie far from
-	// most others, only the cells around these have that size.
+	// CellSize is the edge of a cell along y and z in metres; along x a cell is a
+	// quarter as long. A good value is the most common radius, or a little more.
+	// 0: each Build chooses it from the extent and the number of points. Build
+	// doubles it until the grid has at most two cells a point. Where some points lie far
+	// from most others, only the cells around the others have that size.
 	CellSize float32
 	// Bounds fixes the box that the grid covers, with cells of one size; points outside
-	// count into its border cells. The zero box: the points' own box, found at each Build.
+	// are in its border cells. The zero box: each Build computes the box of the points.
 	Bounds Bounds
 	// Level on which Build and Radius run. native.Auto, the zero value: the best.
 	Level native.Level
-	// Workers that answer a batch of queries, 1 to 1024. 0: 1. A batch too small
-	// to gain from it is answered by one: up to 960 queries, 240 rays, 768 points of
-	// RadiusSelf and Pairs, 122,880 points of RadiusOnce. From 65,536 points on they
-	// build, too. Results do not depend on it.
+	// Workers that answer a batch of queries, 1 to 1024. 0: 1. A single worker answers
+	// a batch that is too small to gain from more: up to 960 queries, 240 rays, 768 points
+	// of RadiusSelf and Pairs, 122,880 points of RadiusOnce. From 65,536 points on, all
+	// workers build. Results do not depend on their number.
 	Workers int
 }
 
-// Validate reports every fault of the configuration at once.
+// Validate returns all faults of the configuration, joined.
 func (c Config) Validate() error {
 	_, levelErr := native.Resolve(c.Level)
 	errs := []error{levelErr}
@@ -82,7 +83,7 @@ type Index struct {
 	box    Bounds // of the points
 
 	parallelFrom  int // number of chunks
-	buildTogether int // number of points from which all workers build
+	buildTogether int // see the constant
 	builder       native.Builder
 	pools         pools
 
@@ -127,11 +128,11 @@ func (ix *Index) CellSize() float32 { return ix.cell }
 
 // Build indexes the points (x[s], y[s], z[s]) of the slots s, which ascend strictly. If
 // slots is nil, they are those of all rows, 0 to len(x)-1; if it is empty and not nil,
-// there are no points. If z is nil, it is zero everywhere.
-// The columns are read now and not kept; categories are forgotten. A coordinate that is NaN or infinite is
+// there are no points. If z is nil, it is zero everywhere. Build reads the columns now and
+// does not keep them; it removes the categories. A coordinate that is NaN or infinite is
 // ErrNotFinite and names the column and slot; a slot that does not ascend, lies
 // beyond the columns or is 1<<24 or above is ErrRange. On these errors the index
-// stays as it was. ErrFloatEnv, which large sets can give if there are several
+// stays as it was. ErrFloatEnv, which is possible for large sets with several
 // workers, leaves it empty. It panics if x, y and z differ in length.
 func (ix *Index) Build(x, y, z []float32, slots []uint32) error {
 	ix.made()
@@ -151,7 +152,7 @@ func (ix *Index) Build(x, y, z []float32, slots []uint32) error {
 	ix.n = len(slots)
 	ix.points.Limit = min(len(x), native.MaxSlots)
 	ix.points.Category = nil
-	ix.choose(x, y, z, slots, box)
+	ix.chooseGrid(x, y, z, slots, box)
 	if err := ix.fill(x, y, z, slots); err != nil {
 		ix.empty()
 		return err
@@ -163,12 +164,12 @@ func (ix *Index) Build(x, y, z []float32, slots []uint32) error {
 // empty makes the index one of no points.
 func (ix *Index) empty() {
 	ix.n, ix.points.Limit = 0, 0
-	ix.builds++ // a Gate must not take it for what it was
-	ix.choose(nil, nil, nil, nil, Bounds{})
+	ix.builds++ // so that a Gate notices
+	ix.chooseGrid(nil, nil, nil, nil, Bounds{})
 	_ = ix.fill(nil, nil, nil, nil)
 }
 
-// badPoint words what Measure found at an index of slots.
+// badPoint returns the error for a fault that Measure found at an index of slots.
 func badPoint(x, y, z []float32, slots []uint32, i int) error {
 	if i > 0 && slots[i] <= slots[i-1] || slots[i] >= uint32(min(len(x), native.MaxSlots)) {
 		return fault.Element(ErrRange, "spatial: Build: slots", i, slots[i])
@@ -184,7 +185,7 @@ func badPoint(x, y, z []float32, slots []uint32, i int) error {
 }
 
 // buildTogether is the number of points from which all workers build. Each has
-// counts of its own for all cells, and there are five steps to wait for.
+// counts of its own for all cells, and all must wait for each other five times.
 const buildTogether = 1 << 16
 
 // fill sorts the points into the grid.
@@ -201,11 +202,26 @@ func (ix *Index) fill(x, y, z []float32, slots []uint32) error {
 	return ix.builder.Build(ix.pools.all, ix.level, g, x, y, z, slots, p, ix.cellOf)
 }
 
-// resize returns a slice of length n, reusing s where it is large enough, and
-// otherwise with room to grow. Contents are unspecified.
-func resize[T any](s []T, n int) []T {
-	if cap(s) < n {
-		s = make([]T, n+n/4)
+// SortPermutation returns the slots of the index in grid order (cells by z, y, x, then
+// slot), in the memory of dst if they fit: pass the previous result to allocate nothing. It
+// is the row of a query in order Grid that includes every point.
+//
+// Columns whose rows are in this order have neighbours next to each other, so that queries
+// and later passes read memory in sequence. To reorder columns of your own (an ecs.World
+// never moves its rows), copy to row i of each what row perm[i] had, and translate slots
+// that are stored elsewhere:
+//
+//	perm = index.SortPermutation(perm)
+//	for i, old := range perm {
+//		newX[i] = x[old]
+//	}
+//
+// and build the index again, over slots 0 to len(perm)-1: its permutation is
+// then 0, 1, 2, …, until points move to other cells.
+func (ix *Index) SortPermutation(dst []uint32) []uint32 {
+	dst = slices.Grow(dst[:0], ix.n)[:ix.n]
+	for i := 0; i < ix.n; i += native.BlockLen {
+		copy(dst[i:], ix.points.Blocks[i/native.BlockLen].Slot[:])
 	}
-	return s[:n]
+	return dst
 }

@@ -12,9 +12,8 @@ import (
 	"github.com/evertick/evertick/spatial"
 )
 
-// relation is a change of a scene of which it is known, without any search, what
-// it does to the answer. change alters the scene and returns what becomes of the
-// rows, in whatever order within each.
+// relation is a change of a scene whose effect on the result is known without a
+// search. change alters the scene and returns the expected rows, each in any order.
 type relation struct {
 	name    string
 	lattice bool // arithmetic must be exact: for latticeScene only
@@ -251,9 +250,9 @@ func rowsOf(out *spatial.Result) [][]hit {
 	return rows
 }
 
-// Sets much larger than those that all levels compare with brute force, asked
-// twice: as they are, and changed in a way whose effect is known. The second index
-// has another geometry and may have held the first set; its result has held other
+// Sets much larger than those of the brute-force tests are queried
+// twice: unchanged, and changed in a way whose effect is known. The second index
+// has another geometry and may have had the first set before; its result has had other
 // rows.
 func TestParityMetamorphic(t *testing.T) {
 	run := paritytest.Start(t, "Index, metamorphic")
@@ -286,14 +285,18 @@ func TestParityMetamorphic(t *testing.T) {
 	}
 }
 
-// Neighbours are mutual: where every point asks with one radius, each finds those
-// that find it, at the same distance.
+// Neighbours are mutual: where all queries are points and have one radius, each finds
+// those that find it, at the same distance.
 func TestParityMutualNeighbours(t *testing.T) {
 	run := paritytest.Start(t, "Index, mutual neighbours")
+	points := 1500
+	if paritytest.Instrumented {
+		points = 400
+	}
 	var out spatial.Result
 	for range paritytest.Rounds(2) {
 		for i := range paritytest.Families {
-			s := paritytest.Families[i].Draw(run, 1500, 0)
+			s := paritytest.Families[i].Draw(run, points, 0)
 			q := &spatial.Queries{X: s.X, Y: s.Y, Z: s.Z, Radius: slices.Repeat([]float32{s.Scale * run.Float32()}, len(s.X))}
 			for _, level := range native.Levels() {
 				run.Case(level)

@@ -1,9 +1,7 @@
 package spatial
 
 import (
-	"cmp"
 	"math"
-	"slices"
 
 	"github.com/evertick/evertick/internal/fault"
 	"github.com/evertick/evertick/native"
@@ -13,7 +11,7 @@ import (
 const MostNeighbours = native.MostNeighbours
 
 // NearestQueries is a batch of centres, one query an index. The answer to a query
-// is the K points that come first by squared distance, then slot, where the
+// is the first K points by squared distance, then slot, where the
 // squared distance is, in float32 and with every operation rounded,
 //
 //	(dx*dx + dy*dy) + dz*dz
@@ -26,9 +24,9 @@ type NearestQueries struct {
 	// only where no more points pass. Index.Nearest does not read it.
 	K int
 	// Radius in metres leaves out, for each query, the points that Index.Radius
-	// would not find. Nil: none; nor does a radius whose square overflows.
+	// would not find. Nil, or a radius whose square overflows, leaves out none.
 	Radius []float32
-	// Exclude names for each query a slot that is left out, or NoSlot. Nil: none.
+	// Exclude has a slot for each query that is left out, or NoSlot. Nil: none.
 	Exclude []uint32
 	// Mask leaves out, for each query, the points that are in none of its
 	// categories. A mask of 0 leaves out all. Nil: none.
@@ -40,7 +38,7 @@ type NearestQueries struct {
 	SkipDist2 bool
 }
 
-// Validate reports the first fault of the batch: K, a value that is NaN or
+// Validate returns the first fault of the batch: K, a value that is NaN or
 // infinite (ErrNotFinite), or a negative radius (ErrRange). It panics if the
 // slices differ in length.
 func (q *NearestQueries) Validate() error {
@@ -51,33 +49,21 @@ func (q *NearestQueries) Validate() error {
 }
 
 func (q *NearestQueries) validate() error {
-	n := len(q.X)
-	if len(q.Y) != n || len(q.z()) != n || q.Radius != nil && len(q.Radius) != n {
-		panic("spatial: NearestQueries: X, Y, Z and Radius differ in length")
+	n, z := len(q.X), q.z()
+	const unequal = "spatial: NearestQueries: X, Y, Z and Radius differ in length"
+	mustBeLong(unequal, n, q.Y, z)
+	if q.Radius != nil {
+		mustBeLong(unequal, n, q.Radius)
 	}
-	if q.Exclude != nil && len(q.Exclude) != n || q.Mask != nil && len(q.Mask) != n {
-		panic("spatial: NearestQueries: Exclude, Mask and X differ in length")
+	mustBeLongOrNil("spatial: NearestQueries: Exclude, Mask and X differ in length", n, q.Exclude, q.Mask)
+	if allFinite(q.X, q.Y, z, q.Radius) && allPositive(q.Radius) {
+		return nil
 	}
-	z := q.z()
-	for i := range n {
-		switch {
-		case !fault.Finite(q.X[i]):
-			return fault.Element(ErrNotFinite, "spatial: NearestQueries.X", i, q.X[i])
-		case !fault.Finite(q.Y[i]):
-			return fault.Element(ErrNotFinite, "spatial: NearestQueries.Y", i, q.Y[i])
-		case !fault.Finite(z[i]):
-			return fault.Element(ErrNotFinite, "spatial: NearestQueries.Z", i, z[i])
-		}
+	inRange := func(int) error { return nil }
+	if err := firstFault("NearestQueries.X NearestQueries.Y NearestQueries.Z", inRange, q.X, q.Y, z); err != nil {
+		return err
 	}
-	for i, r := range q.Radius {
-		switch {
-		case !fault.Finite(r):
-			return fault.Element(ErrNotFinite, "spatial: NearestQueries.Radius", i, r)
-		case r < 0:
-			return fault.Element(ErrRange, "spatial: NearestQueries.Radius", i, r)
-		}
-	}
-	return nil
+	return firstFault("NearestQueries.Radius", negative("NearestQueries.Radius", q.Radius), q.Radius)
 }
 
 func (q *NearestQueries) z() []float32 { return planar(q.Z, len(q.X)) }
@@ -88,23 +74,48 @@ type NearestResult struct {
 	Slots []uint32  // NoSlot where no point passes
 	Dist2 []float32 // in square metres; +Inf where no point passes
 
-	batch nearestBatch
+	task  nearestTask
+	pools pools
 }
 
-// nearestBatch answers the queries of one call in chunks. A query has k places of
-// its own in slots and dist2, so that chunks do not get into each other's way.
-type nearestBatch struct {
-	ix    *Index
-	q     *NearestQueries
-	live  []uint16
-	lanes lanes
-	k     int
-	box   [2][3]float32 // of the points
-	ends  []uint32      // within the chunk
-	slots []uint32
-	dist2 []float32 // nil: not wanted
+// knnSearch is the searcher of KNN.
+type knnSearch struct {
+	ix   *Index
+	q    *NearestQueries
+	k    int
+	box  [2][3]float32 // of the points
+	live liveBits
+}
 
-	pools pools
+func (s *knnSearch) begin(ix *Index, q *NearestQueries, k int) {
+	s.ix, s.q, s.k, s.box = ix, q, k, [2][3]float32{ix.box.Min, ix.box.Max}
+	s.live.set(ix, q.Live)
+}
+
+// part returns queries lo to hi-1 for package native.
+func (s *knnSearch) part(lo, hi int) native.NearestQueries {
+	q := s.q
+	part := native.NearestQueries{X: q.X[lo:hi], Y: q.Y[lo:hi], Z: q.z()[lo:hi], K: s.k, Box: &s.box,
+		Exclude: cut(q.Exclude, lo, hi), Mask: cut(q.Mask, lo, hi), Live: s.live.bits}
+	if q.Radius != nil {
+		part.Radius = q.Radius[lo:hi]
+	}
+	return part
+}
+
+func (s *knnSearch) search(_, first, last int, rows *native.Rows) int {
+	from := rows.Fill
+	n := min(last-first, (len(rows.Slots)-from)/s.k) // queries for which there is room
+	part := s.part(first, first+n)
+	ends, slots, dist2 := rows.Ends[:n], rows.Slots[from:from+n*s.k], rows.Dist2
+	if dist2 != nil {
+		dist2 = dist2[from : from+n*s.k]
+	}
+	rows.Fill += native.KNN(s.ix.level, &s.ix.grid, &s.ix.points, &part, ends, slots, dist2)
+	for i := range ends {
+		ends[i] += uint32(from)
+	}
+	return n
 }
 
 // KNN answers a batch of queries on the index's level; each row is sorted by
@@ -116,30 +127,23 @@ func (ix *Index) KNN(q *NearestQueries, out *Result) error {
 		return err
 	}
 	ix.checkLive(q.Live)
-	b, n := &scratchOf(&out.scratch).nearest, len(q.X)
-	out.Of = out.Of[:0]
-	err := tooMany(n, q.K)
-	if err == nil {
-		out.Offsets, out.Slots = resize(out.Offsets, n+1), resize(out.Slots, n*q.K)
-		b.ends, b.slots, b.dist2 = out.Offsets[1:], out.Slots, nil
-		if !q.SkipDist2 {
-			out.Dist2 = resize(out.Dist2, n*q.K)
-			b.dist2 = out.Dist2
-		}
-		err = b.run(ix, q, q.K)
-	}
-	if err != nil {
+	if err := tooMany(len(q.X), q.K); err != nil {
 		out.empty()
 		return err
 	}
-	out.Offsets[0] = 0
-	total := closeGaps(out.Offsets[1:], out.Slots, out.Dist2, q)
-	out.Slots = out.Slots[:total]
-	out.Dist2 = out.Dist2[:min(total, len(out.Dist2))]
-	if q.SkipDist2 {
-		out.Dist2 = out.Dist2[:0]
+	w := scratchOf(&out.scratch)
+	s := &w.knn
+	s.begin(ix, q, min(q.K, max(1, ix.n)))
+	out.Slots = resize(out.Slots, len(q.X)*s.k)
+	if !q.SkipDist2 {
+		out.Dist2 = resize(out.Dist2, len(q.X)*s.k)
 	}
-	return nil
+	err := w.rows.collect(task{
+		searcher: s, ix: ix, query: "KNN", rows: len(q.X), chunk: chunkQueries, longest: s.k,
+		order: Grid, withKey: !q.SkipDist2, parallel: ix.parallelFrom, // rows are sorted already
+	}, &out.Offsets, &out.Slots, &out.Dist2)
+	s.ix, s.q, out.Of = nil, nil, out.Of[:0]
+	return err
 }
 
 func tooMany(n, k int) error {
@@ -149,55 +153,43 @@ func tooMany(n, k int) error {
 	return nil
 }
 
-// closeGaps puts the chunks' rows behind each other, and returns their length.
-func closeGaps(ends, slots []uint32, dist2 []float32, q *NearestQueries) int {
-	at := 0
-	for lo := 0; lo < len(ends); lo += chunkQueries {
-		rows := ends[lo:min(lo+chunkQueries, len(ends))]
-		from, n := lo*q.K, int(rows[len(rows)-1])
-		if at != from {
-			copy(slots[at:], slots[from:from+n])
-			if !q.SkipDist2 {
-				copy(dist2[at:], dist2[from:from+n])
-			}
-		}
-		for i := range rows {
-			rows[i] += uint32(at)
-		}
-		at += n
-	}
-	return at
-}
-
-// Nearest answers a batch of queries with the first point of each, by squared
-// distance, then slot; K and SkipDist2 are not read. Errors are those of
-// NearestQueries.Validate for the rest, with out as it was, and ErrFloatEnv, with out
-// empty.
+// Nearest answers a batch of queries with the first point of each, by squared distance,
+// then slot; it ignores K and SkipDist2. Errors are those of NearestQueries.Validate for
+// the rest, with out as it was, and ErrFloatEnv, with out empty.
 func (ix *Index) Nearest(q *NearestQueries, out *NearestResult) error {
 	if err := q.validate(); err != nil {
 		return err
 	}
 	ix.checkLive(q.Live)
-	b, n := &out.batch, len(q.X)
+	t, n := &out.task, len(q.X)
 	out.Slots, out.Dist2 = resize(out.Slots, n), resize(out.Dist2, n)
-	b.ends, b.slots, b.dist2 = resize(b.ends, n), out.Slots, out.Dist2
-	if err := b.run(ix, q, 1); err != nil {
+	t.begin(ix, q, 1)
+	t.ends, t.slots, t.dist2 = resize(t.ends, n), out.Slots, out.Dist2
+	err := out.pools.run(ix, n, chunkQueries, t)
+	t.ix, t.q = nil, nil
+	if err != nil {
 		out.Slots, out.Dist2 = out.Slots[:0], out.Dist2[:0]
-		return err
 	}
-	for lo := 0; lo < n; lo += chunkQueries {
-		hi := min(lo+chunkQueries, n)
-		spread(b.ends[lo:hi], out.Slots[lo:hi], out.Dist2[lo:hi])
-	}
-	return nil
+	return err
 }
 
-// spread moves rows of one or no point to the places of their queries.
-func spread(ends, slots []uint32, dist2 []float32) {
-	if int(ends[len(ends)-1]) == len(ends) {
+// nearestTask answers the queries of one call of Nearest in chunks.
+type nearestTask struct {
+	knnSearch
+	ends  []uint32 // within the chunk
+	slots []uint32
+	dist2 []float32
+}
+
+// Do answers one chunk of queries; it implements native.Task.
+func (t *nearestTask) Do(_, c int) {
+	lo, hi := c*chunkQueries, min((c+1)*chunkQueries, len(t.q.X))
+	part := t.part(lo, hi)
+	ends, slots, dist2 := t.ends[lo:hi], t.slots[lo:hi], t.dist2[lo:hi]
+	if native.KNN(t.ix.level, &t.ix.grid, &t.ix.points, &part, ends, slots, dist2) == len(ends) {
 		return
 	}
-	for i := len(ends) - 1; i >= 0; i-- {
+	for i := len(ends) - 1; i >= 0; i-- { // move rows of one or no point to the indexes of their queries
 		at := 0
 		if i > 0 {
 			at = int(ends[i-1])
@@ -208,75 +200,4 @@ func spread(ends, slots []uint32, dist2 []float32) {
 			slots[i], dist2[i] = NoSlot, float32(math.Inf(1))
 		}
 	}
-}
-
-func (b *nearestBatch) run(ix *Index, q *NearestQueries, k int) error {
-	b.ix, b.q, b.k, b.live = ix, q, k, b.lanes.of(ix, q.Live)
-	b.box = [2][3]float32{ix.box.Min, ix.box.Max}
-	err := b.pools.run(ix, len(q.X), chunkQueries, b)
-	b.ix, b.q = nil, nil
-	return err
-}
-
-// Do answers one chunk of queries; it implements native.Task.
-func (b *nearestBatch) Do(_, c int) {
-	lo := c * chunkQueries
-	hi := min(lo+chunkQueries, len(b.q.X))
-	part := native.NearestQueries{X: b.q.X[lo:hi], Y: b.q.Y[lo:hi], Z: b.q.z()[lo:hi], K: b.k}
-	if b.q.Radius != nil {
-		part.Radius = b.q.Radius[lo:hi]
-	}
-	part.Box = &b.box
-	part.Exclude, part.Mask, part.Live = cut(b.q.Exclude, lo, hi), cut(b.q.Mask, lo, hi), b.live
-	var dist2 []float32
-	if b.dist2 != nil {
-		dist2 = b.dist2[lo*b.k : hi*b.k]
-	}
-	native.KNN(b.ix.level, &b.ix.grid, &b.ix.points, &part, b.ends[lo:hi], b.slots[lo*b.k:hi*b.k], dist2)
-}
-
-// KNNOracle is the specification of KNN, written plainly: for each query it sorts
-// all points that pass the filters and takes the first K. KNN gives the same bytes
-// on every level.
-func (ix *Index) KNNOracle(q *NearestQueries, out *Result) error {
-	if err := q.Validate(); err != nil {
-		return err
-	}
-	ix.checkLive(q.Live)
-	out.empty()
-	if err := tooMany(len(q.X), q.K); err != nil {
-		return err
-	}
-	out.Offsets = append(out.Offsets, 0)
-	var found []neighbour
-	for i := range q.X {
-		found = ix.passing(q, i, found[:0])
-		slices.SortFunc(found, func(a, b neighbour) int {
-			return cmp.Or(cmp.Compare(a.dist2, b.dist2), cmp.Compare(a.slot, b.slot))
-		})
-		for _, f := range found[:min(q.K, len(found))] {
-			out.Slots = append(out.Slots, f.slot)
-			if !q.SkipDist2 {
-				out.Dist2 = append(out.Dist2, f.dist2)
-			}
-		}
-		out.Offsets = append(out.Offsets, uint32(len(out.Slots)))
-	}
-	return nil
-}
-
-// passing appends the points that query i does not leave out.
-func (ix *Index) passing(q *NearestQueries, i int, found []neighbour) []neighbour {
-	for at := range ix.n {
-		x, y, z, slot := ix.point(at)
-		dx, dy, dz := x-q.X[i], y-q.Y[i], z-q.z()[i]
-		d2 := float32(float32(dx*dx)+float32(dy*dy)) + float32(dz*dz)
-		switch {
-		case q.Radius != nil && !(d2 <= float32(q.Radius[i]*q.Radius[i])):
-		case !ix.passes(q.Exclude, q.Mask, q.Live, i, at):
-		default:
-			found = append(found, neighbour{slot, d2})
-		}
-	}
-	return found
 }

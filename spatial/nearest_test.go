@@ -23,8 +23,7 @@ func categoryOf(slot uint32) uint32 {
 	return 1<<(h>>29) | h>>7&0x100 | (h>>20&1)<<31
 }
 
-// nearestOf returns a scene's batch with the filters that the bits of form ask
-// for.
+// nearestOf returns a scene's batch with the filters that the bits of form select.
 func nearestOf(run *paritytest.Run, s *paritytest.Scene, k, form int) *spatial.NearestQueries {
 	q := &spatial.NearestQueries{X: s.QueryX, Y: s.QueryY, Z: s.QueryZ, K: k}
 	if form&1 != 0 {
@@ -288,7 +287,7 @@ func TestNearestMisusePanics(t *testing.T) {
 	}
 }
 
-// Room is made for K points a query, so that many queries are refused.
+// K points a query may be too many results, even if there are fewer points.
 func TestNearestTooMany(t *testing.T) {
 	if testing.Short() || math.MaxInt == math.MaxInt32 {
 		t.Skip("needs 400 MB")

@@ -1,8 +1,6 @@
 package spatial
 
 import (
-	"slices"
-
 	"github.com/evertick/evertick/internal/fault"
 	"github.com/evertick/evertick/native"
 )
@@ -12,40 +10,35 @@ import (
 //
 //	MinX <= x && x <= MaxX && MinY <= y && y <= MaxY && MinZ <= z && z <= MaxZ
 //
-// Nothing is computed, so that nothing is rounded; -0 equals +0. A box of no
-// width along an axis has the points that lie exactly there.
+// Nothing is computed, so that nothing is rounded; -0 equals +0. A box of zero
+// width along an axis contains the points that lie exactly there.
 type Boxes struct {
 	MinX, MinY, MinZ, MaxX, MaxY, MaxZ []float32 // a nil MinZ or MaxZ is zero everywhere
-	// Exclude names for each box a slot that is left out, or NoSlot. Nil: none.
+	// Exclude has a slot for each box that is left out, or NoSlot. Nil: none.
 	Exclude []uint32
 	// Mask and Live are as in Queries.
 	Mask []uint32
 	Live []uint64
-	// Order of each row: BySlot or Grid. Boxes know no distance.
+	// Order of each row: BySlot or Grid. There are no distances to sort by.
 	Order Order
 }
 
-// Validate reports the first fault of the batch: a value that is NaN or infinite
-// (ErrNotFinite), a side that ends before it begins, which the lower end is named
-// for, or an order that is neither BySlot nor Grid (ErrRange). It panics if the
-// slices differ in length.
+// Validate returns the first fault of the batch: a value that is NaN or infinite
+// (ErrNotFinite), a minimum above its maximum, which names the minimum, or an order that is
+// neither BySlot nor Grid (ErrRange). It panics if the slices differ in length.
 func (b *Boxes) Validate() error {
-	n := len(b.MinX)
-	if len(b.MinY) != n || len(b.minZ()) != n || len(b.MaxX) != n || len(b.MaxY) != n || len(b.maxZ()) != n {
-		panic("spatial: Boxes: MinX, MinY, MinZ, MaxX, MaxY and MaxZ differ in length")
-	}
-	if b.Exclude != nil && len(b.Exclude) != n || b.Mask != nil && len(b.Mask) != n {
-		panic("spatial: Boxes: Exclude or Mask and MinX differ in length")
-	}
+	n, minZ, maxZ := len(b.MinX), b.minZ(), b.maxZ()
+	mustBeLong("spatial: Boxes: MinX, MinY, MinZ, MaxX, MaxY and MaxZ differ in length", n, b.MinY, minZ, b.MaxX, b.MaxY, maxZ)
+	mustBeLongOrNil("spatial: Boxes: Exclude or Mask and MinX differ in length", n, b.Exclude, b.Mask)
 	if b.Order != BySlot && b.Order != Grid {
 		return fault.Field(ErrRange, "spatial: Boxes.Order", b.Order)
 	}
-	minZ, maxZ := b.minZ(), b.maxZ()
+	if !allFinite(b.MinX, b.MinY, minZ, b.MaxX, b.MaxY, maxZ) {
+		return b.firstFault()
+	}
 	for i := range n {
-		if !fault.Finite((b.MinX[i]-b.MinX[i])+(b.MinY[i]-b.MinY[i])+(minZ[i]-minZ[i])+
-			(b.MaxX[i]-b.MaxX[i])+(b.MaxY[i]-b.MaxY[i])+(maxZ[i]-maxZ[i])) ||
-			b.MinX[i] > b.MaxX[i] || b.MinY[i] > b.MaxY[i] || minZ[i] > maxZ[i] {
-			return b.fault(i)
+		if b.MinX[i] > b.MaxX[i] || b.MinY[i] > b.MaxY[i] || minZ[i] > maxZ[i] {
+			return b.firstFault()
 		}
 	}
 	return nil
@@ -54,26 +47,16 @@ func (b *Boxes) Validate() error {
 func (b *Boxes) minZ() []float32 { return planar(b.MinZ, len(b.MinX)) }
 func (b *Boxes) maxZ() []float32 { return planar(b.MaxZ, len(b.MinX)) }
 
-// fault finds what is wrong with box i.
-func (b *Boxes) fault(i int) error {
-	sides := [...]struct {
-		name string
-		v    float32
-	}{
-		{"spatial: Boxes.MinX", b.MinX[i]}, {"spatial: Boxes.MinY", b.MinY[i]}, {"spatial: Boxes.MinZ", b.minZ()[i]},
-		{"spatial: Boxes.MaxX", b.MaxX[i]}, {"spatial: Boxes.MaxY", b.MaxY[i]}, {"spatial: Boxes.MaxZ", b.maxZ()[i]},
-	}
-	for _, s := range sides {
-		if !fault.Finite(s.v) {
-			return fault.Element(ErrNotFinite, s.name, i, s.v)
+func (b *Boxes) firstFault() error {
+	lo, hi := [3][]float32{b.MinX, b.MinY, b.minZ()}, [3][]float32{b.MaxX, b.MaxY, b.maxZ()}
+	return firstFault("Boxes.MinX Boxes.MinY Boxes.MinZ Boxes.MaxX Boxes.MaxY Boxes.MaxZ", func(i int) error {
+		for a, name := range [...]string{"MinX", "MinY", "MinZ"} {
+			if lo[a][i] > hi[a][i] {
+				return fault.Element(ErrRange, "spatial: Boxes."+name, i, lo[a][i])
+			}
 		}
-	}
-	for a := range 3 {
-		if sides[a].v > sides[a+3].v {
-			return fault.Element(ErrRange, sides[a].name, i, sides[a].v)
-		}
-	}
-	return nil
+		return nil
+	}, lo[0], lo[1], lo[2], hi[0], hi[1], hi[2])
 }
 
 // Overlap finds the points inside each box, on the index's level. out.Dist2 is
@@ -85,9 +68,10 @@ func (ix *Index) Overlap(q *Boxes, out *Result) error {
 	}
 	w := scratchOf(&out.scratch)
 	s := &w.overlap
-	s.ix, s.q, s.live = ix, q, s.lanes.of(ix, q.Live)
+	s.ix, s.q = ix, q
+	s.live.set(ix, q.Live)
 	err := w.rows.collect(task{
-		searcher: s, ix: ix, what: "Overlap", rows: len(q.MinX), chunk: chunkQueries,
+		searcher: s, ix: ix, query: "Overlap", rows: len(q.MinX), chunk: chunkQueries,
 		order: q.Order, parallel: ix.parallelFrom,
 	}, &out.Offsets, &out.Slots, &out.Dist2)
 	s.ix, s.q, out.Of = nil, nil, out.Of[:0]
@@ -96,10 +80,9 @@ func (ix *Index) Overlap(q *Boxes, out *Result) error {
 
 // overlapSearch is the searcher of Overlap.
 type overlapSearch struct {
-	ix    *Index
-	q     *Boxes
-	live  []uint16
-	lanes lanes
+	ix   *Index
+	q    *Boxes
+	live liveBits
 }
 
 func (s *overlapSearch) search(_, from, to int, rows *native.Rows) int {
@@ -108,42 +91,6 @@ func (s *overlapSearch) search(_, from, to int, rows *native.Rows) int {
 		Lo: [3][]float32{q.MinX[from:to], q.MinY[from:to], q.minZ()[from:to]},
 		Hi: [3][]float32{q.MaxX[from:to], q.MaxY[from:to], q.maxZ()[from:to]},
 	}
-	f := native.Filter{Exclude: cut(q.Exclude, from, to), Mask: cut(q.Mask, from, to), Live: s.live}
+	f := native.Filter{Exclude: cut(q.Exclude, from, to), Mask: cut(q.Mask, from, to), Live: s.live.bits}
 	return native.Overlap(s.ix.level, &s.ix.grid, &s.ix.points, &part, &f, rows)
-}
-
-// OverlapOracle is the specification of Overlap: for each box it tests every
-// point, in grid order.
-func (ix *Index) OverlapOracle(q *Boxes, out *Result) error {
-	if err := q.Validate(); err != nil {
-		return err
-	}
-	ix.checkLive(q.Live)
-	out.Offsets, out.Slots, out.Dist2, out.Of = append(out.Offsets[:0], 0), out.Slots[:0], out.Dist2[:0], out.Of[:0]
-	for i := range q.MinX {
-		from := len(out.Slots)
-		for at := range ix.n {
-			x, y, z, slot := ix.point(at)
-			if q.MinX[i] <= x && x <= q.MaxX[i] && q.MinY[i] <= y && y <= q.MaxY[i] && q.minZ()[i] <= z && z <= q.maxZ()[i] &&
-				ix.passes(q.Exclude, q.Mask, q.Live, i, at) {
-				out.Slots = append(out.Slots, slot)
-			}
-		}
-		if len(out.Slots) > maxResults {
-			n := len(out.Slots)
-			out.empty()
-			return tooManyResults("OverlapOracle", n)
-		}
-		if q.Order == BySlot {
-			slices.Sort(out.Slots[from:])
-		}
-		out.Offsets = append(out.Offsets, uint32(len(out.Slots)))
-	}
-	return nil
-}
-
-// point returns the point in a place, places being in grid order.
-func (ix *Index) point(at int) (x, y, z float32, slot uint32) {
-	b, lane := &ix.points.Blocks[at/native.BlockLen], at%native.BlockLen
-	return b.X[lane], b.Y[lane], b.Z[lane], b.Slot[lane]
 }

@@ -39,7 +39,7 @@ func bruteForce(s *paritytest.Scene, q *spatial.Queries) [][]hit {
 	return rows
 }
 
-// admits tells whether the filters of query i let a slot of the scene pass.
+// admits reports whether a slot of the scene passes the filters of query i.
 func admits(s *paritytest.Scene, exclude, mask []uint32, live []uint64, i int, slot uint32) bool {
 	category := uint32(math.MaxUint32)
 	if s.Category != nil {
@@ -59,8 +59,7 @@ func cellNumbers(s *paritytest.Scene, g native.Grid) map[uint32]int64 {
 	return cells
 }
 
-// expected puts the rows of bruteForce into an order and into the form of a
-// Result.
+// expected sorts the rows of bruteForce and converts them to a Result.
 func expected(rows [][]hit, order spatial.Order, cells map[uint32]int64) *spatial.Result {
 	out := &spatial.Result{Offsets: []uint32{0}}
 	for _, row := range rows {
@@ -129,7 +128,7 @@ func boundsFor(s *paritytest.Scene) []spatial.Bounds {
 	}
 }
 
-// parity compares all ways to answer one batch.
+// parity compares all ways to answer a batch.
 type parity struct {
 	t       *testing.T
 	run     *paritytest.Run

@@ -222,7 +222,7 @@ func FuzzShapes(f *testing.F) {
 }
 
 // fuzzShapes compares all levels with the oracles, and these with brute force.
-// Whether a batch is refused, the oracles say: a test of its own looks at errors.
+// The oracles decide whether a batch is refused: another test checks errors.
 func fuzzShapes(t *testing.T, cfg spatial.Config, s *paritytest.Scene) {
 	q := queriesOf(s)
 	n := len(q.X)

@@ -8,9 +8,9 @@ import (
 	"github.com/evertick/evertick/spatial"
 )
 
-// A row ends where the next begins, and distances that were not asked for are not
-// those of an earlier batch.
-func TestRowsKeepToThemselves(t *testing.T) {
+// Appending to a row does not overwrite the next, and a batch without distances does not
+// return those of an earlier one.
+func TestRowsAreSeparate(t *testing.T) {
 	st := newState(t)
 	if row := append(st.result.Row(0), 99); !slices.Equal(st.result.Slots, st.before.Slots) {
 		t.Errorf("appending %v to a row changed the next: %v", row, st.result.Slots)
@@ -24,8 +24,7 @@ func TestRowsKeepToThemselves(t *testing.T) {
 	}
 }
 
-// What a call refuses leaves even Of as it was, and what answers another question
-// takes it away.
+// A refused call leaves even Of as it was, and another kind of query clears it.
 func TestOfBelongsToSelfQueries(t *testing.T) {
 	st := newState(t)
 	var out spatial.Result
@@ -79,7 +78,7 @@ func TestZeroIndexPanics(t *testing.T) {
 	}
 }
 
-// A point of no category is left out by masks, not by their absence.
+// Masks leave out a point of no category; without masks it counts.
 func TestNoMaskTakesPointsOfNoCategory(t *testing.T) {
 	x, slots, category := []float32{0, 1, 2}, []uint32{0, 1, 2}, []uint32{0, 1, 0}
 	st := newState(t)

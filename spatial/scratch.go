@@ -2,11 +2,14 @@ package spatial
 
 import (
 	"sync"
+	"unsafe"
 
+	"github.com/evertick/evertick/internal/hugepage"
+	"github.com/evertick/evertick/internal/stagger"
 	"github.com/evertick/evertick/native"
 )
 
-// scratch is what answering a batch needs besides the result. The zero scratch is
+// scratch is the memory that a batch needs besides the result. The zero scratch is
 // ready. Result and RayHits keep one of their own.
 type scratch struct {
 	pools   pools
@@ -15,10 +18,10 @@ type scratch struct {
 	overlap overlapSearch
 	rays    raySearch
 	self    selfSearch
-	nearest nearestBatch
+	knn     knnSearch
 	count   countTask
 	closest closestTask
-	once    once
+	once    onceBatch
 }
 
 // scratchOf returns the scratch that a result keeps.
@@ -29,8 +32,8 @@ func scratchOf(kept **scratch) *scratch {
 	return *kept
 }
 
-// scratches are those of answers that have no place for one, and are not in use:
-// there are as many as there have been callers at a time.
+// scratches is a free list for queries whose result keeps no scratch. It has as many as
+// there have been concurrent callers.
 type scratches struct {
 	mu   sync.Mutex
 	free []*scratch
@@ -54,8 +57,8 @@ func (s *scratches) giveBack(b *scratch) {
 	s.free = append(s.free, b)
 }
 
-// pools are the workers of an index, and one that is alone, for what is too small
-// to gain from others.
+// pools are the workers of an index, and a single worker for batches that are too small
+// to gain from more.
 type pools struct{ all, alone *native.Pool }
 
 // fit makes the pools those of an index.
@@ -73,4 +76,50 @@ func (p *pools) run(ix *Index, n, chunk int, task native.Task) error {
 		return p.alone.Run(chunks, task)
 	}
 	return p.all.Run(chunks, task)
+}
+
+// resize returns a slice of length n, reusing s where it is large enough, and
+// otherwise with room to grow. Contents are unspecified.
+func resize[T any](s []T, n int) []T {
+	if cap(s) < n {
+		s = make([]T, n+n/4)
+	}
+	return s[:n]
+}
+
+// enlarge is resize for rows of results, but keeps the contents of s.
+func enlarge[T float32 | uint32](s []T, n int) []T {
+	if cap(s) >= n {
+		return s[:n]
+	}
+	larger := makeHuge[T](n + n/8)[:n]
+	copy(larger, s)
+	return larger
+}
+
+// aligned is resize for the large arrays of an index, which begin at the given
+// line of 64 bytes within a page, and have huge pages where they can. Many indexes
+// never grow: the first allocation has no room left over.
+func aligned[T any](s []T, n, line int) []T {
+	if cap(s) < n {
+		var zero T
+		room := 0
+		if cap(s) > 0 {
+			room = n / 4
+		}
+		mem := stagger.Bytes((n+room)*int(unsafe.Sizeof(zero)), line)
+		hugepage.Advise(mem)
+		s = stagger.View[T](mem)
+	}
+	return s[:n]
+}
+
+// makeHuge is make for rows of results with huge pages: many rows are copied in random
+// order, and miss the TLB where pages are small.
+func makeHuge[T float32 | uint32](n int) []T {
+	s := make([]T, n)
+	if n > 0 {
+		hugepage.Advise(unsafe.Slice((*byte)(unsafe.Pointer(&s[0])), 4*n))
+	}
+	return s
 }

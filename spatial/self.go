@@ -2,14 +2,13 @@ package spatial
 
 import (
 	"math/bits"
-	"slices"
 
 	"github.com/evertick/evertick/internal/fault"
 	"github.com/evertick/evertick/native"
 )
 
 // Self makes every point of an index the centre of a query, all with one
-// radius. Which points are within says Queries.
+// radius. The test is that of Queries.
 type Self struct {
 	Radius float32 // metres
 	// Order of each row.
@@ -18,7 +17,7 @@ type Self struct {
 	SkipDist2 bool
 	// IncludeSelf keeps the centre itself in its row, at distance 0.
 	IncludeSelf bool
-	// RowsInGridOrder leaves the rows in the order in which the index holds the
+	// RowsInGridOrder leaves the rows in the order in which the index stores the
 	// points: by cell z, y, x, then slot. That is the fastest, and neighbouring rows
 	// belong to neighbouring points. Otherwise row i belongs to the i-th of the
 	// slots that were built, which is slot i where they have no gaps.
@@ -39,13 +38,12 @@ func (q *Self) Validate() error {
 	return nil
 }
 
-// RadiusSelf answers, for every point of the index, which points are within the
-// radius of it: one row a point, out.Of naming the slot of each. It gives the same
+// RadiusSelf finds, for every point of the index, the points within the radius: one row
+// a point, with its slot in out.Of. It returns the same
 // rows as Radius with a query at each point, about twice as fast or more with Order
 // Grid and RowsInGridOrder; other orders spend much of their time on sorting and
-// placing rows. Errors are those
-// of Self.Validate, with out as it was; ErrRange if there are more than 2^31-1
-// results, and ErrFloatEnv, with out empty.
+// moving rows. Errors are those of Self.Validate, with out as it was; ErrRange if there
+// are more than 2^31-1 results, and ErrFloatEnv, with out empty.
 func (ix *Index) RadiusSelf(q *Self, out *Result) error {
 	keep := native.KeepOthers
 	if q.IncludeSelf {
@@ -55,20 +53,20 @@ func (ix *Index) RadiusSelf(q *Self, out *Result) error {
 }
 
 // Pairs finds every pair of points within the radius of each other once: the row
-// of slot a, as out.Of names it, holds the slots b > a. It is RadiusSelf less the
+// of slot a, which out.Of contains, has the slots b > a. It is RadiusSelf without the
 // other half; IncludeSelf has no effect. Errors are those of RadiusSelf.
 func (ix *Index) Pairs(q *Self, out *Result) error { return ix.self("Pairs", q, native.KeepAbove, out) }
 
-// selfChunk is the number of places that a worker takes at a time: about ten
+// selfChunk is the number of points that a worker takes at a time: about ten
 // microseconds of work, whose rows stay in its cache until they are sorted and
 // copied. It must not depend on the number of workers.
 const selfChunk = 256
 
-// selfParallelFrom is how many times fewer chunks than of Radius make a second
-// worker pay.
+// selfParallelFrom divides the number of chunks from which a second worker pays in
+// Radius: here fewer are enough.
 const selfParallelFrom = 4
 
-func (ix *Index) self(what string, q *Self, keep native.Keep, out *Result) error {
+func (ix *Index) self(query string, q *Self, keep native.Keep, out *Result) error {
 	ix.made()
 	if err := q.Validate(); err != nil {
 		return err
@@ -78,36 +76,35 @@ func (ix *Index) self(what string, q *Self, keep native.Keep, out *Result) error
 	s.begin(ix, q, keep)
 	s.of = resize(out.Of, ix.n)
 	t := task{
-		searcher: s, ix: ix, what: what, rows: ix.n, chunk: s.chunkLen(), order: q.Order, withKey: !q.SkipDist2,
+		searcher: s, ix: ix, query: query, rows: ix.n, chunk: s.chunkLen(), order: q.Order, withKey: !q.SkipDist2,
 		parallel: (ix.parallelFrom + selfParallelFrom - 1) / selfParallelFrom,
 	}
-	var err error
 	if q.RowsInGridOrder {
 		t.of = s.of
-		err = w.rows.collect(t, &out.Offsets, &out.Slots, &out.Dist2)
 	} else {
-		s.rank()
-		err = w.rows.collectNumbered(t, s, &out.Offsets, &out.Slots, &out.Dist2)
+		t.numberer = s
+		s.countRanks()
 	}
-	if err == nil && !q.RowsInGridOrder {
-		s.name()
-	}
+	err := w.rows.collect(t, &out.Offsets, &out.Slots, &out.Dist2)
 	out.Of = s.of
 	if err != nil {
 		out.Of = out.Of[:0]
+	} else if !q.RowsInGridOrder {
+		s.setOf()
 	}
 	s.ix, s.of = nil, nil
 	return err
 }
 
-// selfSearch is the searcher of RadiusSelf and Pairs. Row i is that of place i.
+// selfSearch is the searcher of RadiusSelf and Pairs. Row i is that of point i in grid
+// order.
 type selfSearch struct {
 	ix     *Index
 	query  native.SelfQuery
 	packed []native.Packed // one a worker
 	of     []uint32        // the slot of each row
 
-	fewer int // places of a chunk, if not selfChunk
+	fewer int // points of a chunk, if not selfChunk
 
 	live  []uint64 // a bit for each slot that is indexed; unused if all are
 	ranks []uint32 // live slots before each word of live
@@ -131,8 +128,7 @@ func (s *selfSearch) search(worker, first, last int, rows *native.Rows) int {
 	return native.Self(s.ix.level, &s.ix.grid, &s.ix.points, &s.query, first, last, rows, &s.packed[worker])
 }
 
-// number gives the rows from first on the numbers of their slots among all that
-// are indexed.
+// number numbers the rows from first on by the rank of their slots among all indexed slots.
 func (s *selfSearch) number(first int, numbers []uint32) {
 	for i := range numbers {
 		_, _, _, slot := s.ix.point(first + i)
@@ -146,8 +142,8 @@ func (s *selfSearch) number(first int, numbers []uint32) {
 // dense reports whether every slot below Limit is indexed: row i is slot i.
 func (s *selfSearch) dense() bool { return s.ix.n == s.ix.points.Limit }
 
-// rank prepares number: it marks the slots that are indexed and counts them.
-func (s *selfSearch) rank() {
+// countRanks prepares number: it marks the slots that are indexed and counts them.
+func (s *selfSearch) countRanks() {
 	if s.dense() {
 		return
 	}
@@ -165,8 +161,8 @@ func (s *selfSearch) rank() {
 	}
 }
 
-// name fills in which slot each row belongs to, where rows are numbered by slot.
-func (s *selfSearch) name() {
+// setOf sets the slot of each row, where rows are numbered by slot.
+func (s *selfSearch) setOf() {
 	if s.dense() {
 		for i := range s.of {
 			s.of[i] = uint32(i)
@@ -180,69 +176,4 @@ func (s *selfSearch) name() {
 			i++
 		}
 	}
-}
-
-// RadiusSelfOracle is the specification of RadiusSelf: RadiusOracle with a query
-// at each point.
-func (ix *Index) RadiusSelfOracle(q *Self, out *Result) error {
-	if err := q.Validate(); err != nil {
-		return err
-	}
-	queries := &Queries{Order: q.Order, SkipDist2: q.SkipDist2}
-	of := make([]uint32, 0, ix.n)
-	for _, at := range ix.rowOrder(q) {
-		b, lane := &ix.points.Blocks[at/native.BlockLen], at%native.BlockLen
-		queries.X, queries.Y, queries.Z = append(queries.X, b.X[lane]), append(queries.Y, b.Y[lane]), append(queries.Z, b.Z[lane])
-		queries.Radius = append(queries.Radius, q.Radius)
-		of = append(of, b.Slot[lane])
-	}
-	if !q.IncludeSelf {
-		queries.Exclude = of
-	}
-	if err := ix.RadiusOracle(queries, out); err != nil {
-		return err
-	}
-	out.Of = of
-	return nil
-}
-
-// PairsOracle is the specification of Pairs: RadiusSelfOracle, less what is not
-// above the slot of its row.
-func (ix *Index) PairsOracle(q *Self, out *Result) error {
-	all := *q
-	all.SkipDist2 = false
-	var r Result
-	if err := ix.RadiusSelfOracle(&all, &r); err != nil {
-		if q.Validate() == nil {
-			out.Offsets, out.Slots, out.Dist2, out.Of = out.Offsets[:0], out.Slots[:0], out.Dist2[:0], out.Of[:0]
-		}
-		return err
-	}
-	out.Offsets, out.Slots, out.Dist2, out.Of = append(out.Offsets[:0], 0), out.Slots[:0], out.Dist2[:0], r.Of
-	for i, own := range r.Of {
-		for at, slot := range r.Row(i) {
-			if slot <= own {
-				continue
-			}
-			out.Slots = append(out.Slots, slot)
-			if !q.SkipDist2 {
-				out.Dist2 = append(out.Dist2, r.Dist2Row(i)[at])
-			}
-		}
-		out.Offsets = append(out.Offsets, uint32(len(out.Slots)))
-	}
-	return nil
-}
-
-// rowOrder returns the place of the centre of each row.
-func (ix *Index) rowOrder(q *Self) []int {
-	places := make([]int, ix.n)
-	for i := range places {
-		places[i] = i
-	}
-	slot := func(at int) uint32 { return ix.points.Blocks[at/native.BlockLen].Slot[at%native.BlockLen] }
-	if !q.RowsInGridOrder {
-		slices.SortFunc(places, func(a, b int) int { return int(slot(a)) - int(slot(b)) })
-	}
-	return places
 }

@@ -14,7 +14,7 @@ import (
 	"github.com/evertick/evertick/spatial"
 )
 
-// selfForm is one of the questions that a self query asks.
+// selfForm is one kind of self query.
 type selfForm struct {
 	q     spatial.Self
 	pairs bool
@@ -72,7 +72,7 @@ func sameSelf(what string, got, want *spatial.Result, skipDist2 bool) error {
 	return cmp.Or(sameResult(what, got, want, skipDist2), paritytest.Bits(what+": Of", got.Of, want.Of))
 }
 
-// everySelfForm calls do with each question about a radius.
+// everySelfForm calls do with each kind of self query of a radius.
 func everySelfForm(radius float32, do func(f selfForm)) {
 	for form := range 24 {
 		do(selfForm{q: spatial.Self{Radius: radius, Order: orders[form%3], RowsInGridOrder: form/3&1 != 0, IncludeSelf: form/6&1 != 0},
@@ -149,8 +149,9 @@ func TestPairsAreHalfOfSelf(t *testing.T) {
 	}
 }
 
-// Sets large enough for the workers of an ordinary index, with what makes grids
-// suffer: outliers, heaps, everything in one spot or on one axis, cells that are far too small or large.
+// Sets large enough for the workers of an ordinary index, with hard cases for grids:
+// outliers, clusters, everything at one position or on one axis, cells that are far too
+// small or large.
 func TestParitySelfLarge(t *testing.T) {
 	run := paritytest.Start(t, "Self, large")
 	var want, got spatial.Result
@@ -158,12 +159,9 @@ func TestParitySelfLarge(t *testing.T) {
 		s := drawExactly(run, name, 1300)
 		x, y, z := s.Columns()
 		for _, radius := range []float32{0, s.Scale, 3e38} {
-			for _, cell := range []float32{0, s.Scale / 50, s.Scale * 1000} {
+			for _, cell := range paritytest.Some(run, 0, s.Scale/50, s.Scale*1000) {
 				f := selfForm{q: spatial.Self{Radius: radius, Order: spatial.Grid, RowsInGridOrder: run.IntN(2) == 0}, pairs: run.IntN(2) == 0}
-				crews := []int{1, 2, 7}
-				if paritytest.Instrumented || testing.Short() {
-					crews = crews[run.IntN(len(crews)):][:1]
-				}
+				crews := paritytest.Some(run, 1, 2, 7)
 				for li, level := range native.Levels() {
 					for wi, workers := range crews {
 						run.Case(level)
@@ -246,7 +244,7 @@ func TestBadSelf(t *testing.T) {
 	}
 }
 
-// More than 2^31-1 results are refused before memory is reserved for them.
+// More than 2^31-1 results are refused before memory is allocated for them.
 func TestTooManySelf(t *testing.T) {
 	if testing.Short() || paritytest.Instrumented {
 		t.Skip("tests some 2^31 pairs four times")

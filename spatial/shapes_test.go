@@ -13,7 +13,7 @@ import (
 	"github.com/evertick/evertick/spatial"
 )
 
-// anywhere are geometries that do and do not suit a scene.
+// anywhere are suitable and unsuitable geometries for a scene.
 func anywhere(s *paritytest.Scene) []spatial.Config {
 	var all []spatial.Config
 	for _, cell := range cellSizes(s) {
@@ -203,7 +203,7 @@ func TestShapesMisusePanics(t *testing.T) {
 	}
 }
 
-// shapeTick is a step of a simulation that asks all questions.
+// shapeTick is a step of a simulation that runs all kinds of queries.
 type shapeTick struct {
 	ix     *spatial.Index
 	q      *spatial.Queries
@@ -223,7 +223,7 @@ func newShapeTick(t testing.TB, run *paritytest.Run, s *paritytest.Scene, cfg sp
 	return k.fresh()
 }
 
-// fresh returns the same questions with room of their own for the answers.
+// fresh returns the same queries with their own results.
 func (k *shapeTick) fresh() *shapeTick {
 	n := len(k.q.X)
 	return &shapeTick{ix: k.ix, q: k.q, boxes: k.boxes, rays: k.rays, radius: k.radius,
@@ -247,7 +247,7 @@ func allocations(runs int, f func()) float64 {
 	return n
 }
 
-// Results that are counted before there is room for them are the same.
+// Counting results before allocating memory for them does not change them.
 func TestCountingFirstChangesNothing(t *testing.T) {
 	run := paritytest.Start(t, "Index, counting first")
 	s := goldenScene()
@@ -286,7 +286,7 @@ func TestShapesAllocateNothingAfterWarmUp(t *testing.T) {
 	}
 }
 
-// Calls that run at the same time do not share what they work with.
+// Concurrent calls do not share memory.
 func TestConcurrentShapes(t *testing.T) {
 	run := paritytest.Start(t, "Index, concurrent shapes")
 	s := goldenScene()

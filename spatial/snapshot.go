@@ -11,15 +11,15 @@ import (
 
 // The points of an index are, all little-endian:
 //
-//	uint32 points, highest slot and one; uint8 1 if there are categories
+//	uint32 points, highest slot + 1; uint8 1 if there are categories
 //	for each point: uint32 slot, float32 x, y and z; uint32 category, if there are any
 //
 // in the order of the grid.
 const pointBytes = 4 + 3*4 // without the category
 
 // Snapshot appends the points of the last Build and their categories to dst and returns
-// the extended slice: for who saves a world together with the index of a moment before.
-// Pass the previous result cut to [:0] to allocate nothing.
+// the extended slice. It serves to save a world together with an index of an earlier state.
+// Pass the previous result truncated to [:0] to allocate nothing.
 func (ix *Index) Snapshot(dst []byte) []byte {
 	ix.made()
 	p := &ix.points
@@ -36,7 +36,7 @@ func (ix *Index) Snapshot(dst []byte) []byte {
 	return dst
 }
 
-// limit returns a number above all slots.
+// limit returns the highest slot + 1, or 0.
 func (ix *Index) limit() uint32 {
 	limit := uint32(0)
 	for i := range ix.points.Blocks {
@@ -50,7 +50,7 @@ func (ix *Index) limit() uint32 {
 // Restore builds the index of the points of a Snapshot, and gives them their
 // categories. Configurations may differ. Data that is truncated or contradicts itself is
 // ErrCorrupt, and the index stays as it was; it has no checksum of its own. Other errors
-// are those of Build. It takes memory for as many rows as the highest slot asks for.
+// are those of Build. It allocates columns up to the highest slot.
 func (ix *Index) Restore(data []byte) error {
 	if err := ix.CheckSnapshot(data, native.MaxSlots); err != nil {
 		return err
@@ -141,8 +141,8 @@ func (ix *Index) CheckSnapshot(data []byte, rows int) error {
 	return nil
 }
 
-// Indexes reports whether the points of the index are those of the columns, bit for bit, at
-// the slots of a bitmap, and without categories: what a Build of them would give.
+// Indexes reports whether the index has exactly the points of the columns, bit for bit, at
+// the slots of a bitmap, and no categories: the result of a Build of them.
 func (ix *Index) Indexes(x, y, z []float32, live []uint64) bool {
 	ix.made()
 	z = planar(z, len(x))

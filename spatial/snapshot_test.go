@@ -13,7 +13,7 @@ import (
 	"github.com/evertick/evertick/spatial"
 )
 
-// An index that was restored answers as the one that was saved.
+// A restored index returns the same rows as the saved one.
 func TestIndexSnapshot(t *testing.T) {
 	const rows = 200
 	rng := rand.New(rand.NewPCG(3, 4))
@@ -84,7 +84,7 @@ func TestIndexSnapshot(t *testing.T) {
 			t.Errorf("%g allocations, %v", n, err)
 		}
 	}
-	other.SetCategories(category[:150]) // needs no more than the slots that are there
+	other.SetCategories(category[:150]) // no longer than the highest slot needs
 	if y[slots[3]]++; ix.Indexes(x, y, z, live) {
 		t.Error("a point that has moved is overlooked")
 	}

@@ -11,8 +11,8 @@ import (
 	"github.com/evertick/evertick/spatial"
 )
 
-// candidates returns what a query of that radius around a point looks at, on average, by
-// the occupancy of the cells.
+// candidates returns the average number of points that a query of that radius around a
+// point tests, from the occupancy of the cells.
 func candidates(ix *spatial.Index, c throng, radius float32) float64 {
 	total, asked := 0.0, 0
 	for i := 0; i < len(c.x); i += 1 + len(c.x)/2000 {
@@ -22,7 +22,7 @@ func candidates(ix *spatial.Index, c throng, radius float32) float64 {
 	return total / float64(asked)
 }
 
-// usual returns what half of the queries look at, or more: a few may meet a crowded cell.
+// usual returns the median number of points that queries test: a few may meet a crowded cell.
 func usual(ix *spatial.Index, c throng, radius float32) float64 {
 	var each []float64
 	for i := 0; i < len(c.x); i += 1 + len(c.x)/500 {
@@ -32,8 +32,8 @@ func usual(ix *spatial.Index, c throng, radius float32) float64 {
 	return each[len(each)/2]
 }
 
-// looksAt returns points to be tested, and each row of cells as sixteen of these, or all
-// points from the first row to the last where that is less.
+// looksAt returns the number of points to be tested, counting each row of cells as sixteen,
+// or of all points from the first row to the last where that is less.
 func looksAt(ix *spatial.Index, centre [3]float32, radius float32) float64 {
 	g, p := spatial.GridOf(ix), spatial.PointsOf(ix)
 	var lo, hi [3]int32
@@ -92,7 +92,7 @@ var strays = map[string][][3]float32{
 	"both ends":            {{3e38, 5, 5}, {-3e38, 5, 5}, {5, 3e38, 5}, {5, -3e38, 5}, {5, 5, 3e38}, {5, 5, -3e38}},
 }
 
-// Points far away make no query look at more than half as much again.
+// Points far away increase the work of a query by half at most.
 func TestStraysCostLittle(t *testing.T) {
 	run := paritytest.Start(t, "strays")
 	for _, n := range []int{2000, 16384, 65536} {
@@ -170,7 +170,7 @@ func TestHeavyTailsCostLittle(t *testing.T) {
 	}
 }
 
-// heaps are places that coincident points share.
+// heaps are positions of coincident points.
 var heaps = map[string][][3]float32{
 	"at the origin":  {{}},
 	"aside":          {{310.5, 0, -20.25}},
@@ -180,8 +180,8 @@ var heaps = map[string][][3]float32{
 	"outside of all": {{-2000, 0, 2000}},
 }
 
-// Coincident points, which no cell separates, leave the others a grid about as good as if
-// they were alone: with strays, too, and however many are coincident.
+// With coincident points, which no cell separates, the other points have a grid about as
+// good as alone: with strays, too, and however many are coincident.
 func TestCoincidentPointsCostOthersLittle(t *testing.T) {
 	run := paritytest.Start(t, "coincident")
 	for _, n := range []int{1024, 40000} {
@@ -232,8 +232,8 @@ func (c *throng) awayFrom(places [][3]float32, distance float32) throng {
 	return far
 }
 
-// heaped returns the points and more, n in all: one far away if there is to be a stray, and
-// the rest at the places in turn.
+// heaped returns the points and more, n in all: one far away with stray, and
+// the rest at the positions in turn.
 func (c *throng) heaped(n int, places [][3]float32, stray bool) throng {
 	return throngOf(n, func(i int) [3]float32 {
 		switch {
@@ -246,7 +246,7 @@ func (c *throng) heaped(n int, places [][3]float32, stray bool) throng {
 	})
 }
 
-// The grid is that of the points, wherever they stand in the columns.
+// The grid depends on the points, not on their slots.
 func TestGridIgnoresSlots(t *testing.T) {
 	run := paritytest.Start(t, "grid and slots")
 	for i := range paritytest.Families {
@@ -268,7 +268,7 @@ func TestGridIgnoresSlots(t *testing.T) {
 	}
 }
 
-// What lies outside the core is met in a fixed case, so that the tests above mean something.
+// A fixed case has points outside the core, so that the tests above cover them.
 func TestStrayLiesOutsideTheCore(t *testing.T) {
 	c := throngOf(2000, func(i int) [3]float32 { return [3]float32{float32(i % 13), float32(i / 13 % 13), float32(i / 169)} })
 	c.y[7] = -1e6

@@ -6,52 +6,51 @@ import (
 	"slices"
 )
 
-// Report is what a run says: everything that the files and the terminal show, computed once.
+// Report holds everything that files and terminal show of a run, computed once.
 type Report struct {
 	Run *Run
 
 	Step Quantiles
 	Over int // steps that took longer than the budget
 
-	// Scheduled tells whether the run followed a schedule; Lateness is how much after it
-	// was due a step began, and Late how many began more than a step's time late.
+	// Scheduled reports whether the run followed a schedule; Lateness is how long after it was due a
+	// step began, and Late the number of steps that began more than a period late.
 	Scheduled bool
 	Lateness  Quantiles
 	Late      int
 
-	// Slow holds the indices of the slowest 5 % of the steps, at least one, the slowest first; of
-	// steps that took equally long the earlier comes first. SlowMeanNs and RestMeanNs
-	// are the mean of those and of the others, SlowP50Ns and RestP50Ns the median.
+	// Slow holds the indices of the slowest 5 % of the steps, at least one, the slowest first, of
+	// equal ones the earlier first. SlowMeanNs and RestMeanNs are the means of these and of the
+	// others, SlowP50Ns and RestP50Ns the medians.
 	Slow                   []int
 	SlowMeanNs, RestMeanNs float64
 	SlowP50Ns, RestP50Ns   int64
-	// Far counts the steps at the front of Slow that stand far out even there: twice as long as
-	// the median slow step, and by three times as much beyond the others. It is 0 where they
-	// hardly move the mean of the slow steps. The report compares medians of slow steps, which
-	// these few cannot move, and names these few on their own.
+	// Far counts the outliers at the front of Slow: twice as long as the median slow step, and three
+	// times as far above the others. It is 0 where they hardly affect the mean of the slow steps. The
+	// report compares medians of slow steps, on which outliers have no effect, and names outliers
+	// separately.
 	Far int
 
-	Phases   []PhaseRow   // in the order of the run; the last is what no phase accounts for
+	Phases   []PhaseRow   // in the order of the run; the last is Unaccounted
 	Counters []CounterRow // in the order of the run
 
 	Collections Collections
-	Findings    []Finding // what sets the slow steps apart, the most telling first
-	Sentence    string    // the same in words
+	Findings    []Finding // what distinguishes the slow steps, the most significant first
+	Sentence    string    // the findings in words
 	Worst       []Worst   // the twenty slowest steps, the slowest first
 	Stability   Stability
 
-	Files []string // that hold the run, as they are named in the text report
-	Next  string   // the command that it ends with; empty: none
+	Files []string // that hold the run, as the text report names them
+	Next  string   // the command at the end of the report; empty: none
 
 	order []int // of all steps, the slowest first
 }
 
-// Unaccounted is the name of the row of what no phase accounts for. It is below zero where
-// phases ran side by side and add up to more than the step took.
+// Unaccounted is the name of the row of the time outside all phases. It is negative where phases
+// ran in parallel and add up to more than the step.
 const Unaccounted = "(unaccounted)"
 
-// PhaseRow is a phase, in nanoseconds. Shares are of the time of the steps in question, and
-// those of all rows add up to 1.
+// PhaseRow is a phase, in nanoseconds. The shares of all rows add up to 1.
 type PhaseRow struct {
 	Name       string  `json:"name"`
 	P50        int64   `json:"p50_ns"`
@@ -76,13 +75,13 @@ type CounterRow struct {
 	RestMean float64 `json:"rest_mean"`
 	SlowP50  int64   `json:"slow_p50"` // the median over the slowest 5 %
 	RestP50  int64   `json:"rest_p50"` // and over the others
-	// Correlation is Spearman's, of the ranks, with the duration of the steps: -1 to 1,
-	// and 0 of a counter that never changes.
+	// Correlation is Spearman's, of the ranks, with the duration of the steps: -1 to 1, and 0 for a
+	// counter that never changes.
 	Correlation float64 `json:"correlation"`
 }
 
-// Collections tells of the garbage collector: steps in which a collection ended, and
-// the mean time of its pauses and of assists, among the slow and the other steps.
+// Collections describes the garbage collector: the steps in which a collection ended, and the mean
+// time of its pauses and of assists, among the slow and the other steps.
 type Collections struct {
 	SlowSteps    int     `json:"slow_steps"`
 	RestSteps    int     `json:"rest_steps"`
@@ -98,8 +97,7 @@ type Worst struct {
 	Tick   uint64 `json:"tick"`
 	Ns     int64  `json:"ns"`
 	LateNs int64  `json:"late_ns"`
-	// Phase took the most beyond its own median, by BeyondNs; Unaccounted if that was
-	// between the phases.
+	// Phase exceeded its own median the most, by BeyondNs. It may be Unaccounted.
 	Phase      string `json:"phase"`
 	BeyondNs   int64  `json:"beyond_ns"`
 	GCs        int64  `json:"gcs"`
@@ -112,8 +110,8 @@ const (
 	worstSteps = 20
 )
 
-// Analyze computes the report of a run, which it keeps and does not change. It panics if the
-// columns of the steps are not of equal length.
+// Analyze computes the report of a run, which it does not change. It panics if the columns of the
+// steps are not of equal length.
 func Analyze(run *Run) *Report {
 	s := &run.Steps
 	s.check()
@@ -137,34 +135,31 @@ func Analyze(run *Run) *Report {
 	return rep
 }
 
-// check panics unless each column is as long as Ns; those of the collector may be missing, and
-// so may the ticks and the schedule.
+// check panics unless each column is as long as Ns. Ticks, schedule and collector may be missing.
 func (s *Steps) check() {
 	n := s.Len()
 	ok := len(s.Phases) == len(s.PhaseNs) && len(s.Counters) == len(s.Counts) && (len(s.Tick) == n || s.Tick == nil)
-	for _, column := range slices.Concat(s.PhaseNs, s.Counts) {
-		ok = ok && len(column) == n
-	}
-	for _, column := range [][]int64{s.StartNs, s.DueNs, s.GCs, s.GCPauseNs, s.GCAssistNs} {
-		ok = ok && (len(column) == n || column == nil)
+	for _, c := range s.columns() {
+		ok = ok && (len(*c.to) == n || *c.to == nil && c.optional())
 	}
 	if !ok {
 		panic("profile: columns of Steps of unequal length")
 	}
 }
 
-// in returns an element of a column that may be missing.
-func in[T int64 | uint64](column []T, i int) T {
-	if column == nil {
-		return 0
+// late returns how long after it was due step i began.
+func (s *Steps) late(i int) int64 { return at(s.StartNs, i) - at(s.DueNs, i) }
+
+// latenessNs returns the lateness of all steps.
+func (s *Steps) latenessNs() []int64 {
+	late := make([]int64, s.Len())
+	for i := range late {
+		late[i] = s.late(i)
 	}
-	return column[i]
+	return late
 }
 
-// late is how much after it was due step i began.
-func (s *Steps) late(i int) int64 { return in(s.StartNs, i) - in(s.DueNs, i) }
-
-// unaccounted is what step i spent between its phases.
+// unaccounted returns the time of step i outside its phases.
 func (s *Steps) unaccounted(i int) int64 {
 	rest := s.Ns[i]
 	for _, ns := range s.PhaseNs {
@@ -176,10 +171,9 @@ func (s *Steps) unaccounted(i int) int64 {
 func (rep *Report) lateness() {
 	s := &rep.Run.Steps
 	period := 1e9 / rep.Run.RateHz
-	late := make([]int64, s.Len())
-	for i := range late {
-		late[i] = s.late(i)
-		if float64(late[i]) > period {
+	late := s.latenessNs()
+	for _, ns := range late {
+		if float64(ns) > period {
 			rep.Late++
 		}
 	}
@@ -206,11 +200,11 @@ func (rep *Report) split() {
 
 const (
 	farTimes = 2    // the median slow step
-	farMore  = 3    // times what that takes longer than the others
-	farMoves = 1.25 // by which they raise what the slow steps take longer in the mean
+	farMore  = 3    // times the difference of that and the others
+	farMoves = 1.25 // factor by which outliers raise that difference in the mean
 )
 
-// far counts the steps of Slow that stand far out.
+// far counts the outliers of Slow.
 func (rep *Report) far() (n int) {
 	longer := rep.SlowP50Ns - rep.RestP50Ns
 	if rep.SlowMeanNs-rep.RestMeanNs < farMoves*float64(longer) {
@@ -226,7 +220,7 @@ func (rep *Report) far() (n int) {
 	return n
 }
 
-// medians returns the median of a column over the slow steps and over the others; 0 of none.
+// medians returns the median of a column over the slow steps and over the others; 0 without steps.
 func (rep *Report) medians(column []int64) (slow, rest int64) {
 	var values []int64
 	for _, i := range rep.Slow {
@@ -249,13 +243,13 @@ func medianOf(values []int64) int64 {
 	return nearestRank(values, 0.50)
 }
 
-// means returns the mean of a column over all steps, the slow and the others; 0 of none.
+// means returns the mean of a column over all steps, the slow and the others; 0 without steps.
 func (rep *Report) means(column []int64) (all, slow, rest float64) {
 	for _, v := range column {
 		all += float64(v)
 	}
 	for _, i := range rep.Slow {
-		slow += float64(in(column, i))
+		slow += float64(at(column, i))
 	}
 	rest = (all - slow) / float64(max(1, len(column)-len(rep.Slow)))
 	return all / float64(max(1, len(column))), slow / float64(max(1, len(rep.Slow))), rest
@@ -266,14 +260,9 @@ func (rep *Report) phases() {
 	if s.Len() == 0 || len(s.Phases) == 0 {
 		return
 	}
-	for j, name := range s.Phases {
-		rep.Phases = append(rep.Phases, rep.phaseRow(name, s.PhaseNs[j]))
+	for j, name := range append(slices.Clone(s.Phases), Unaccounted) {
+		rep.Phases = append(rep.Phases, rep.phaseRow(name, s.column(j)))
 	}
-	rest := make([]int64, s.Len())
-	for i := range rest {
-		rest[i] = s.unaccounted(i)
-	}
-	rep.Phases = append(rep.Phases, rep.phaseRow(Unaccounted, rest))
 }
 
 func (rep *Report) phaseRow(name string, ns []int64) PhaseRow {
@@ -287,7 +276,7 @@ func (rep *Report) phaseRow(name string, ns []int64) PhaseRow {
 	return row
 }
 
-// share is 0 of nothing.
+// share returns 0 if the whole is 0.
 func share(part, whole float64) float64 {
 	if whole == 0 {
 		return 0
@@ -322,7 +311,7 @@ func (rep *Report) collections() {
 		}
 	}
 	for _, i := range rep.Slow {
-		if in(s.GCs, i) > 0 {
+		if at(s.GCs, i) > 0 {
 			c.SlowSteps++
 			c.RestSteps--
 		}
@@ -335,15 +324,11 @@ func (rep *Report) worst() {
 	s := &rep.Run.Steps
 	for _, i := range rep.order[:min(worstSteps, len(rep.order))] {
 		w := Worst{
-			Step: i, Tick: in(s.Tick, i), Ns: s.Ns[i], LateNs: s.late(i),
-			GCs: in(s.GCs, i), GCPauseNs: in(s.GCPauseNs, i), GCAssistNs: in(s.GCAssistNs, i),
+			Step: i, Tick: at(s.Tick, i), Ns: s.Ns[i], LateNs: s.late(i),
+			GCs: at(s.GCs, i), GCPauseNs: at(s.GCPauseNs, i), GCAssistNs: at(s.GCAssistNs, i),
 		}
 		for j, row := range rep.Phases {
-			ns := s.unaccounted(i)
-			if j < len(s.PhaseNs) {
-				ns = s.PhaseNs[j][i]
-			}
-			if beyond := ns - row.P50; w.Phase == "" || beyond > w.BeyondNs {
+			if beyond := rep.phaseNs(j, i) - row.P50; w.Phase == "" || beyond > w.BeyondNs {
 				w.Phase, w.BeyondNs = row.Name, beyond
 			}
 		}
@@ -372,7 +357,7 @@ func ranks[T cmp.Ordered](values []T) []float64 {
 	return rank
 }
 
-// correlation is Pearson's; 0 if either side never changes.
+// correlation returns Pearson's; 0 if either side never changes.
 func correlation(a, b []float64) float64 {
 	n := float64(len(a))
 	meanA, meanB := 0.0, 0.0
@@ -393,15 +378,15 @@ func correlation(a, b []float64) float64 {
 	return max(-1, min(1, ab/math.Sqrt(aa*bb)))
 }
 
-// Bar is a column of the row of frames: some steps that follow each other.
+// Bar is a column of the bar chart: some steps that follow each other.
 type Bar struct {
 	From, To int   // indices of the steps, To excluded
 	MaxNs    int64 // of the slowest
-	Over     int   // of them took longer than the budget
+	Over     int   // steps that took longer than the budget
 }
 
-// Bars divides the steps into so many columns, or one for each step if there are fewer. It
-// panics if columns is below 1.
+// Bars divides the steps into columns, one for each step if there are fewer. It panics if columns
+// is below 1.
 func (rep *Report) Bars(columns int) []Bar {
 	if columns < 1 {
 		panic("profile: Bars: columns below 1")

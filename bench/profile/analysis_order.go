@@ -12,23 +12,22 @@ const confidence = 0.95
 // Quantile is a quantile of the steps measured, in nanoseconds by the nearest rank, and
 // an interval in which that of the machine lies with 95 % confidence.
 //
-// The limits are order statistics. Of n independent steps the number that the true quantile
-// is not below has a binomial distribution, whatever that of the steps is, so the steps
-// ranked Low and High enclose it with the probability of the ranks between (David and
-// Nagaraja, Order Statistics, 3rd ed., section 7.1). The distribution is summed, never
-// approximated by a normal one, and each tail is at most 2.5 %.
+// The limits are order statistics. The number of n independent steps that do not exceed the true
+// quantile has a binomial distribution, whatever that of the steps is, so the steps ranked Low and
+// High enclose it with the probability of the ranks between (David and Nagaraja, Order Statistics,
+// 3rd ed., section 7.1). The distribution is summed, never approximated by a normal one, and each
+// tail is at most 2.5 %.
 //
-// Steps are not independent: a crowd stays for seconds. So the ranks are those of as many
-// independent steps as the n are worth, n/τ, where τ is the integrated autocorrelation time of
-// the indicator whether a step exceeds the quantile, by Geyer's initial positive sequence
-// (Practical Markov Chain Monte Carlo, Statistical Science 7, 1992). τ is at least 1: steps that
-// take turns never narrow an interval.
+// Steps are not independent: a crowd stays for seconds. So the ranks are those of n/τ independent
+// steps, where τ is the integrated autocorrelation time of the indicator whether a step exceeds the
+// quantile, by Geyer's initial positive sequence (Practical Markov Chain Monte Carlo, Statistical
+// Science 7, 1992). τ is at least 1: steps that take turns never narrow an interval.
 type Quantile struct {
 	Ns   int64 `json:"ns"`
 	Low  int64 `json:"low"`
 	High int64 `json:"high"`
-	// Open tells that there are too few steps for one of the limits: no step is
-	// far enough out. In its place stands the shortest or the longest of all.
+	// Open reports that there are too few steps for one of the limits, which is then the shortest or
+	// the longest step.
 	Open bool `json:"open,omitempty"`
 }
 
@@ -38,18 +37,17 @@ type Quantiles struct {
 	P95 Quantile `json:"p95"`
 	P99 Quantile `json:"p99"`
 	Max int64    `json:"max"`
-	// Worth is the number of independent steps that those measured are worth when
-	// p95 is asked for.
+	// Worth is the number of independent steps that give p95 the same interval.
 	Worth float64 `json:"worth"`
 }
 
-// nearestRank is the quantile q of values that ascend: the smallest of them that
-// at least q of all do not exceed.
+// nearestRank returns the quantile q of ascending values: the smallest of them that at least q of
+// all do not exceed.
 func nearestRank[T cmp.Ordered](sorted []T, q float64) T {
 	return sorted[max(0, int(math.Ceil(q*float64(len(sorted))))-1)]
 }
 
-// sortedCopy leaves the values as they are.
+// sortedCopy returns the values in ascending order.
 func sortedCopy[T cmp.Ordered](values []T) []T {
 	return slices.Sorted(slices.Values(values))
 }
@@ -68,7 +66,7 @@ func quantilesOf(ns []int64) Quantiles {
 	return q
 }
 
-// quantileOf also tells how many independent values the given ones are worth.
+// quantileOf also returns the number of independent values: see Quantiles.Worth.
 func quantileOf(ns, sorted []int64, q float64) (quantile Quantile, worth float64) {
 	n := len(sorted)
 	at := nearestRank(sorted, q)
@@ -85,18 +83,18 @@ func quantileOf(ns, sorted []int64, q float64) (quantile Quantile, worth float64
 	return quantile, worth
 }
 
-// rankLimits returns the ranks, from 1, of the values among n independent ones that
-// enclose the quantile q. Low is 0, high is n+1, if no rank is far enough out.
+// rankLimits returns the ranks, from 1, between which the quantile q of n independent values lies. Low
+// is 0, high is n+1, if there are too few values.
 func rankLimits(n int, q float64) (low, high int) {
 	first, chances := binomial(n, q)
 	const tail = (1 - confidence) / 2
-	below := 0.0 // the probability that fewer than low do not exceed it
+	below := 0.0 // the probability that fewer than low values do not exceed it
 	low = first
 	for i := 0; i < len(chances) && below+chances[i] <= tail; i++ {
 		below += chances[i]
 		low = first + i + 1
 	}
-	above := 0.0 // that at least high do not
+	above := 0.0 // that at least high values do not
 	high = first + len(chances)
 	for i := len(chances) - 1; i >= 0 && above+chances[i] <= tail; i-- {
 		above += chances[i]
@@ -131,12 +129,12 @@ func binomial(n int, q float64) (first int, chances []float64) {
 	return first, chances
 }
 
-// longestLag bounds the work on long runs: what lasts longer than this many steps is
-// taken for a change of the scene.
+// longestLag bounds the work on long runs: a correlation over more steps counts as a change of the
+// scene.
 const longestLag = 1_000
 
-// correlationTime is how many steps in a row are worth one, when it is asked how many
-// exceed a limit: 1 + 2 Σ ρ, summed over pairs of lags until a pair is not positive.
+// correlationTime returns how many steps give as much information as one independent step about the
+// share that exceeds a limit: 1 + 2 Σ ρ, summed over pairs of lags until a pair is not positive.
 func correlationTime(ns []int64, limit int64) float64 {
 	exceeds := make([]float64, len(ns))
 	mean := 0.0

@@ -8,17 +8,17 @@ import (
 	"strings"
 )
 
-// Finding is something that sets the slow steps apart from the others.
+// Finding is a difference between the slow steps and the others.
 type Finding struct {
 	Kind FindingKind `json:"kind"`
 	Name string      `json:"name,omitempty"` // of the phase or counter
-	// Slow and Rest are medians, in nanoseconds or counts, which no single step can move; of
+	// Slow and Rest are medians, in nanoseconds or counts, which no single step can move; for
 	// collections the share of the steps in which one ended.
 	Slow float64 `json:"slow"`
 	Rest float64 `json:"rest"`
 }
 
-// FindingKind says what a finding is about.
+// FindingKind is the subject of a finding.
 type FindingKind string
 
 const (
@@ -39,18 +39,18 @@ const (
 )
 
 const (
-	fewSlow     = 5    // slow steps are needed for a finding
-	evenGrowth  = 1.1  // slow steps that take less than this times the others are like them
-	alikeLeast  = 0.05 // share of a step of the phases that have to grow alike
-	alikeFactor = 2.0  // by which their growths may differ from that of the step
-	namedShare  = 0.15 // of what slow steps take longer makes a phase worth naming
-	namedPhases = 3    // at most
-	addsUp      = 1.05 // the largest sum of shares that the sentence still prints as shares: medians do not quite add up
-	counterRise = 1.2  // by which a counter has to differ
-	telling     = 3.0  // standard deviations that chance alone hardly reaches
+	fewSlow      = 5    // slow steps are needed for a finding
+	evenGrowth   = 1.1  // slow steps that take less than this times the others are like them
+	alikeLeast   = 0.05 // share of a step from which a phase has to grow alike
+	alikeFactor  = 2.0  // factor by which their growth may differ from that of the step
+	namedShare   = 0.15 // of the extra time of slow steps, from which a phase is named
+	namedPhases  = 3    // at most
+	addsUp       = 1.05 // largest sum of shares that the sentence prints: medians do not quite add up
+	counterRise  = 1.2  // factor by which a counter has to differ
+	significance = 3.0  // standard deviations that chance alone rarely reaches
 )
 
-// explain looks for what the slow steps have more of, and says it.
+// explain finds what distinguishes the slow steps, and describes it.
 func (rep *Report) explain() {
 	s := &rep.Run.Steps
 	switch {
@@ -63,17 +63,16 @@ func (rep *Report) explain() {
 	default:
 		rep.Findings = slices.Concat(rep.findPhases(), rep.findCounters(), rep.findCollections())
 	}
-	rep.Sentence = rep.say()
+	rep.Sentence = rep.describe()
 }
 
-// found is a finding about the step as a whole.
+// found returns a finding about the step as a whole.
 func (rep *Report) found(kind FindingKind) Finding {
 	return Finding{Kind: kind, Slow: float64(rep.SlowP50Ns), Rest: float64(rep.RestP50Ns)}
 }
 
-// findPhases names the phases that make the slow steps slow. It compares medians: those of the
-// phases do not quite add up to that of the step, as means would, but a mean of the slow steps
-// is at the mercy of the slowest of them.
+// findPhases finds the phases that make the slow steps slow. It compares medians: unlike means they do
+// not quite add up to that of the step, but a single step can dominate a mean of the slow steps.
 func (rep *Report) findPhases() []Finding {
 	if len(rep.Phases) == 0 {
 		return nil
@@ -85,7 +84,7 @@ func (rep *Report) findPhases() []Finding {
 	var rows []PhaseRow
 	for j, row := range rep.Phases {
 		grows := float64(row.SlowP50) > growth*float64(row.RestP50) // more than the step does; 0 > NaN is false
-		if float64(row.longer()) >= namedShare*float64(rep.longerNs()) && (grows || rep.RestP50Ns == 0) && rep.sets(func(i int) int64 { return rep.phaseNs(j, i) }) > telling {
+		if float64(row.longer()) >= namedShare*float64(rep.longerNs()) && (grows || rep.RestP50Ns == 0) && rep.mannWhitney(func(i int) int64 { return rep.phaseNs(j, i) }) > significance {
 			rows = append(rows, row)
 		}
 	}
@@ -102,12 +101,12 @@ func (rep *Report) findPhases() []Finding {
 	return found
 }
 
-// longerNs is what the median slow step takes longer than the median of the others, and
-// longer the same of a phase.
+// longerNs is the difference of the median slow step and the median of the others, and longer that
+// of a phase.
 func (rep *Report) longerNs() int64 { return rep.SlowP50Ns - rep.RestP50Ns }
 func (row *PhaseRow) longer() int64 { return row.SlowP50 - row.RestP50 }
 
-// phaseNs is what step i spent in row j of Phases.
+// phaseNs returns the time of step i in row j of Phases.
 func (rep *Report) phaseNs(j, i int) int64 {
 	s := &rep.Run.Steps
 	if j < len(s.PhaseNs) {
@@ -116,9 +115,8 @@ func (rep *Report) phaseNs(j, i int) int64 {
 	return s.unaccounted(i)
 }
 
-// alike tells whether all phases that matter grow about as the whole step does, as they do
-// when the machine was taken away or slowed down for a while. One phase alone is not like
-// any other.
+// alike reports whether all larger phases grow about as the whole step does, which happens when the
+// machine interrupts or slows down the program. It is false for a single phase.
 func (rep *Report) alike() bool {
 	if rep.RestP50Ns <= 0 {
 		return false // growth from nothing has no factor
@@ -138,11 +136,10 @@ func (rep *Report) alike() bool {
 	return matter > 1
 }
 
-// sets tells by how many standard deviations a quantity is higher in the slow steps than it
-// would be by chance: the statistic of Mann and Whitney (Annals of Mathematical Statistics 18,
-// 1947), which no single step can sway. It is computed as if no two values were equal, which
-// makes it smaller.
-func (rep *Report) sets(quantity func(i int) int64) float64 {
+// mannWhitney returns by how many standard deviations a quantity is higher in the slow steps than
+// by chance: the statistic of Mann and Whitney (Annals of Mathematical Statistics 18, 1947), which no
+// single step can dominate. It is computed as if no two values were equal, which makes it smaller.
+func (rep *Report) mannWhitney(quantity func(i int) int64) float64 {
 	values := make([]int64, rep.Run.Steps.Len())
 	for i := range values {
 		values[i] = quantity(i)
@@ -157,7 +154,7 @@ func (rep *Report) sets(quantity func(i int) int64) float64 {
 	return (sum - mean) / math.Sqrt(slow*(n-slow)*(n+1)/12)
 }
 
-// findCounters names at most two counters, those that differ by the greatest factor.
+// findCounters finds at most two counters, those that differ by the greatest factor.
 func (rep *Report) findCounters() []Finding {
 	var found []Finding
 	for j, row := range rep.Counters {
@@ -166,7 +163,7 @@ func (rep *Report) findCounters() []Finding {
 		}
 		slow, rest := float64(row.SlowP50), float64(row.RestP50)
 		more, less := slow >= counterRise*rest, rest >= counterRise*slow
-		if slow != rest && (more || less) && math.Abs(rep.sets(func(i int) int64 { return rep.Run.Steps.Counts[j][i] })) > telling {
+		if slow != rest && (more || less) && math.Abs(rep.mannWhitney(func(i int) int64 { return rep.Run.Steps.Counts[j][i] })) > significance {
 			found = append(found, Finding{Kind: FoundCounter, Name: row.Name, Slow: slow, Rest: rest})
 		}
 	}
@@ -175,21 +172,21 @@ func (rep *Report) findCounters() []Finding {
 	return found[:min(2, len(found))]
 }
 
-// findCollections tells whether collections end in more of the slow steps than chance would
-// have it: by the difference of two proportions.
+// findCollections finds collections that end in more of the slow steps than by chance, by the
+// difference of two proportions.
 func (rep *Report) findCollections() []Finding {
 	c := &rep.Collections
 	slow, rest := float64(len(rep.Slow)), float64(rep.Run.Steps.Len()-len(rep.Slow))
 	in, out := float64(c.SlowSteps)/slow, float64(c.RestSteps)/rest
 	p := float64(c.SlowSteps+c.RestSteps) / (slow + rest)
-	if c.SlowSteps < 2 || in-out <= telling*math.Sqrt(p*(1-p)*(1/slow+1/rest)) {
+	if c.SlowSteps < 2 || in-out <= significance*math.Sqrt(p*(1-p)*(1/slow+1/rest)) {
 		return nil
 	}
 	return []Finding{{Kind: FoundCollections, Slow: in, Rest: out}}
 }
 
-// say puts the findings into one sentence.
-func (rep *Report) say() string {
+// describe puts the findings into one sentence.
+func (rep *Report) describe() string {
 	of := func(kind FindingKind) (found []Finding) {
 		for _, f := range rep.Findings {
 			if f.Kind == kind {
@@ -204,46 +201,45 @@ func (rep *Report) say() string {
 	var parts []string
 	switch {
 	case has(FoundFew):
-		return fmt.Sprintf("Too few steps to say what the slow ones have more of: %d, and the slowest 5 %% of them are %d.", rep.Run.Steps.Len(), len(rep.Slow))
+		return fmt.Sprintf("Too few steps to explain the slow ones: %d, of which the slowest 5 %% are %d.", rep.Run.Steps.Len(), len(rep.Slow))
 	case has(FoundEven):
-		return fmt.Sprintf("The slow steps are hardly slower than the others (%s → %s): there is little to explain.", from, to) + rep.sayFar()
+		return fmt.Sprintf("The slow steps are hardly slower than the others (%s → %s): there is little to explain.", from, to) + rep.describeFar()
 	case has(FoundAlike):
 		parts = append(parts, "The slow steps take "+whole+", and nothing stands out: all phases grow alike")
 	case has(FoundMixed):
 		parts = append(parts, "The slow steps take "+whole+", and no phase stands out in most of them")
 	case has(FoundPhase):
-		parts = append(parts, rep.sayPhases(of(FoundPhase)))
-	default: // no phases were told apart
+		parts = append(parts, rep.describePhases(of(FoundPhase)))
+	default: // a run without phases
 		parts = append(parts, "The slow steps take "+whole)
 	}
 	for _, f := range of(FoundCounter) {
-		parts = append(parts, "they have "+counted(f))
+		parts = append(parts, "they have "+describeCounter(f))
 	}
 	for range of(FoundCollections) {
-		parts = append(parts, rep.sayCollections())
+		parts = append(parts, rep.describeCollections())
 	}
 	if len(parts) == 1 && (has(FoundAlike) || has(FoundMixed)) {
 		parts[0] += ", which looks like interruptions by the machine"
 	}
-	return strings.Join(parts, "; ") + "." + rep.sayFar()
+	return strings.Join(parts, "; ") + "." + rep.describeFar()
 }
 
-// sayFar names the steps that stand far out, which the sentence before it leaves aside; empty
-// if there are none.
-func (rep *Report) sayFar() string {
+// describeFar names the outliers, which the sentence before it ignores; empty without any.
+func (rep *Report) describeFar() string {
 	if rep.Far == 0 {
 		return ""
 	}
 	if rep.Far > 1 {
-		return fmt.Sprintf(" %s steps stand far out, the most step %s.", count(rep.Far), rep.sayWorst())
+		return fmt.Sprintf(" %s steps are outliers, the slowest of them step %s.", count(rep.Far), rep.describeWorst())
 	}
-	return " Far out stands step " + rep.sayWorst() + "."
+	return " An outlier is step " + rep.describeWorst() + "."
 }
 
-// sayWorst names the slowest step, its duration, and the phase that took longest beyond its median.
-func (rep *Report) sayWorst() string {
+// describeWorst names the slowest step, its duration, and the phase that exceeded its median the most.
+func (rep *Report) describeWorst() string {
 	w := &rep.Worst[0]
-	text := fmt.Sprintf("%s (tick %s) with %s", count(w.Step), figure(float64(w.Tick)), duration(float64(w.Ns)))
+	text := fmt.Sprintf("%s (tick %s) with %s", count(w.Step), grouped(int64(w.Tick)), duration(float64(w.Ns)))
 	if w.Phase != "" && w.BeyondNs > 0 {
 		where := "in " + w.Phase
 		if w.Phase == Unaccounted {
@@ -257,7 +253,7 @@ func (rep *Report) sayWorst() string {
 	return text
 }
 
-func (rep *Report) sayPhases(found []Finding) string {
+func (rep *Report) describePhases(found []Finding) string {
 	var each []string
 	explained := 0.0
 	for _, f := range found {
@@ -275,19 +271,19 @@ func (rep *Report) sayPhases(found []Finding) string {
 	}
 	text := "The slow steps spend " + listed(each)
 	if part := explained / float64(rep.longerNs()); part <= addsUp {
-		text += fmt.Sprintf(", %.0f %% of what they take longer", min(100, 100*part))
+		text += fmt.Sprintf(", %.0f %% of their extra time", min(100, 100*part))
 	}
 	return text
 }
 
-func (rep *Report) sayCollections() string {
+func (rep *Report) describeCollections() string {
 	c := &rep.Collections
 	n := rep.Run.Steps.Len()
-	text := fmt.Sprintf("in %d of %d a garbage collection ended, of the others in %d of %d", c.SlowSteps, len(rep.Slow), c.RestSteps, n-len(rep.Slow))
+	text := fmt.Sprintf("a garbage collection ended in %d of %d, and in %d of %d others", c.SlowSteps, len(rep.Slow), c.RestSteps, n-len(rep.Slow))
 	var assists []int64
 	for _, i := range rep.Slow {
-		if s := &rep.Run.Steps; in(s.GCs, i) > 0 {
-			assists = append(assists, in(s.GCAssistNs, i))
+		if s := &rep.Run.Steps; at(s.GCs, i) > 0 {
+			assists = append(assists, at(s.GCAssistNs, i))
 		}
 	}
 	if most := medianOf(assists); float64(most) > namedShare*float64(rep.longerNs()) {
@@ -296,7 +292,7 @@ func (rep *Report) sayCollections() string {
 	return text
 }
 
-// listed joins clauses: a, b and c.
+// listed joins clauses as in "a, b and c".
 func listed(parts []string) string {
 	last := len(parts) - 1
 	if last <= 0 {
@@ -305,7 +301,7 @@ func listed(parts []string) string {
 	return strings.Join(parts[:last], ", ") + " and " + parts[last]
 }
 
-// moreOf is "61 % more", from almost twice as much on "2.3 times as much".
+// moreOf returns "61 % more" or, from almost twice as much, "2.3 times as much".
 func moreOf(slow, rest float64) string {
 	if slow < 1.95*rest {
 		return fmt.Sprintf("%.0f %% more", 100*(slow/rest-1))
@@ -313,9 +309,9 @@ func moreOf(slow, rest float64) string {
 	return times(slow/rest) + " times as much"
 }
 
-// longer is the same of a duration.
+// longer is moreOf for a duration.
 func longer(slow, rest float64) string {
-	if rest <= 0 { // by a coarse clock
+	if rest <= 0 { // with a coarse clock
 		return "longer"
 	}
 	if slow < 1.95*rest {
@@ -324,7 +320,7 @@ func longer(slow, rest float64) string {
 	return times(slow/rest) + " times as long"
 }
 
-// times is a factor with two digits at least.
+// times formats a factor with two digits at least.
 func times(factor float64) string {
 	if factor < 10 {
 		return fmt.Sprintf("%.1f", factor)
@@ -332,7 +328,7 @@ func times(factor float64) string {
 	return figure(factor)
 }
 
-func counted(f Finding) string {
+func describeCounter(f Finding) string {
 	switch {
 	case f.Rest == 0:
 		return fmt.Sprintf("%s %s, most of the others none", figure(f.Slow), f.Name)

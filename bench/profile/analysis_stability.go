@@ -5,22 +5,21 @@ import (
 	"math"
 )
 
-// Stability tells how far the machine kept still while the run was measured.
+// Stability is how steady the machine was while the run was measured.
 type Stability struct {
-	// Medians are those of tenths of the run, in nanoseconds; none of a run of fewer than
-	// 200 steps.
+	// Medians are those of tenths of the run, in nanoseconds; empty for fewer than 200 steps.
 	Medians []int64 `json:"medians_ns,omitempty"`
 	// Drift is by how much the greatest of them exceeds the least, as a share of the latter.
 	Drift float64 `json:"drift"`
-	// Follows is the counter that rose and fell with them, so that the scene itself has
-	// changed; empty: none does.
+	// Follows is the counter that rose and fell with them, so that the scene itself has changed; empty
+	// if there is none.
 	Follows string `json:"follows,omitempty"`
-	// FarOut counts the steps that are further beyond the third quartile than three times
-	// the distance of the quartiles: Tukey's outer fence (Exploratory Data Analysis, 1977).
+	// FarOut counts the steps above Tukey's outer fence: further above the third quartile than three
+	// times the distance of the quartiles (Exploratory Data Analysis, 1977).
 	FarOut int `json:"far_out"`
-	// Noisy tells that figures of this run should not be compared with those of another.
+	// Noisy means that figures of this run should not be compared with those of another.
 	Noisy bool `json:"noisy"`
-	// Advice says why, and what helps.
+	// Advice gives the reason, and what helps.
 	Advice []string `json:"advice,omitempty"`
 }
 
@@ -68,7 +67,7 @@ func tenthsOf(column []int64) []int64 {
 	return medians
 }
 
-// follow looks for the counter that explains the drift best.
+// follow finds the counter that explains the drift best.
 func (st *Stability) follow(s *Steps) {
 	best := followsAbove
 	times := ranks(st.Medians)
@@ -83,13 +82,13 @@ func (rep *Report) advise() {
 	st := &rep.Stability
 	if st.Drift > noisyDrift && st.Follows == "" {
 		st.Noisy = true
-		st.Advice = append(st.Advice, fmt.Sprintf("the median of tenths of the run varies by %.0f %%, and no counter does likewise: "+
-			"another program, or the clock of the CPU; run on a quiet machine, pin the thread, compare by turns", 100*st.Drift))
+		st.Advice = append(st.Advice, fmt.Sprintf("the median of tenths of the run varies by %.0f %%, and no counter does so: another program, "+
+			"or the clock of the CPU; run on a quiet machine, pin the thread, compare by turns", 100*st.Drift))
 	}
 	if n := rep.Run.Steps.Len(); float64(st.FarOut) > noisyFarOut*float64(n) && rep.interrupted() {
 		st.Noisy = true
-		st.Advice = append(st.Advice, fmt.Sprintf("%d of %d steps are far out and nothing in them tells why: "+
-			"they look interrupted; close other programs, or pin the thread to a CPU of its own", st.FarOut, n))
+		st.Advice = append(st.Advice, fmt.Sprintf("%d of %d steps are outliers without a cause in the run: they look interrupted; "+
+			"close other programs, or pin the thread to a CPU of its own", st.FarOut, n))
 	}
 }
 
@@ -98,8 +97,8 @@ const (
 	noisySteal    = 0.01 // of the time of the CPUs
 )
 
-// adviseOnMachine judges what the system told of the time of the run. A load above the number of
-// CPUs alone makes no run noisy: it is a mean over a minute.
+// adviseOnMachine judges what the system reported for the time of the run. A load above the number of
+// CPUs alone does not make a run noisy: it is a mean over a minute.
 func (rep *Report) adviseOnMachine() {
 	n, st, s := rep.Run.Noise, &rep.Stability, &rep.Run.Steps
 	if n == nil {
@@ -110,7 +109,7 @@ func (rep *Report) adviseOnMachine() {
 		st.Advice = append(st.Advice, fmt.Sprintf(format, values...))
 	}
 	if n.Switches > 0 && float64(n.Switches) > noisySwitches*float64(s.Len()) {
-		advise("the program was taken off its CPU %s times: others want it; close them, or pin the thread to a CPU of its own", grouped(n.Switches))
+		advise("the program was taken off its CPU %s times: close other programs, or pin the thread to a CPU of its own", grouped(n.Switches))
 	}
 	if span := rep.spanNs() * float64(max(1, rep.Run.Env.CPUs)); n.StealNs > 0 && float64(n.StealNs) > noisySteal*span {
 		advise("the hypervisor gave %s of the CPUs' time to others: compare by turns, or measure on a machine of your own", duration(float64(n.StealNs)))
@@ -119,10 +118,10 @@ func (rep *Report) adviseOnMachine() {
 		advise("%s pages had to be read from disk: memory is short", grouped(n.Faults))
 	}
 	if n.Load > float64(rep.Run.Env.CPUs) && rep.Run.Env.CPUs > 0 && st.Noisy {
-		st.Advice = append(st.Advice, fmt.Sprintf("in the last minute %s processes wanted %d CPUs", figure(n.Load), rep.Run.Env.CPUs))
+		st.Advice = append(st.Advice, fmt.Sprintf("in the last minute %s processes competed for %d CPUs", figure(n.Load), rep.Run.Env.CPUs))
 	}
 	if n.Governor != "" && n.Governor != "performance" && st.Noisy {
-		st.Advice = append(st.Advice, "the clock of the CPU is governed by "+n.Governor+": performance keeps it still")
+		st.Advice = append(st.Advice, "the clock of the CPU is governed by "+n.Governor+": performance keeps it steady")
 	}
 }
 
@@ -140,7 +139,7 @@ func (rep *Report) spanNs() float64 {
 	return all * float64(s.Len())
 }
 
-// interrupted tells whether the only finding is that nothing stands out.
+// interrupted reports whether the only finding is that no phase stands out.
 func (rep *Report) interrupted() bool {
 	return len(rep.Findings) == 1 && (rep.Findings[0].Kind == FoundAlike || rep.Findings[0].Kind == FoundMixed)
 }

@@ -151,7 +151,7 @@ func TestSentenceNamesThePlantedCause(t *testing.T) {
 				t.Fatalf("%q lacks %q", rep.Sentence, want)
 			}
 		case byCollections:
-			if !slices.Equal(phases, []string{"perceive", Unaccounted}) || !strings.Contains(rep.Sentence, fmt.Sprintf("in %d of %d a garbage collection ended", len(rep.Slow), len(rep.Slow))) {
+			if !slices.Equal(phases, []string{"perceive", Unaccounted}) || !strings.Contains(rep.Sentence, fmt.Sprintf("a garbage collection ended in %d of %d", len(rep.Slow), len(rep.Slow))) {
 				t.Fatal(rep.Sentence)
 			}
 		case byUnaccounted:
@@ -169,12 +169,12 @@ func TestSentences(t *testing.T) {
 		want string
 	}{
 		{planted{cause: byNothing}, "The slow steps are hardly slower than the others (0.99 → 1.03 ms): there is little to explain."},
-		{planted{cause: byPhase, phase: 3}, "The slow steps spend 4.0 times as much in steer (160 → 638 µs), 100 % of what they take longer; they have 2.0 times the hits."},
+		{planted{cause: byPhase, phase: 3}, "The slow steps spend 4.0 times as much in steer (160 → 638 µs), 100 % of their extra time; they have 2.0 times the hits."},
 		{planted{cause: byCollections}, "The slow steps spend 57 % more in perceive (420 → 661 µs) and 7.9 times as much between the phases (26.0 → 205 µs), " +
-			"100 % of what they take longer; in 180 of 180 a garbage collection ended, of the others in 0 of 3420, and assists took 240 µs of such a slow step."},
+			"100 % of their extra time; a garbage collection ended in 180 of 180, and in 0 of 3420 others, and assists took 240 µs of such a slow step."},
 		{planted{cause: byMachine}, "The slow steps take 4.0 times as long (0.99 → 3.95 ms), and nothing stands out: all phases grow alike, which looks like interruptions by the machine."},
-		{planted{cause: byUnaccounted}, "The slow steps spend 47.2 times as much between the phases (0.026 → 1.23 ms), 100 % of what they take longer."},
-		{planted{cause: byPhase, steps: 80}, "Too few steps to say what the slow ones have more of: 80, and the slowest 5 % of them are 4."},
+		{planted{cause: byUnaccounted}, "The slow steps spend 47.2 times as much between the phases (0.026 → 1.23 ms), 100 % of their extra time."},
+		{planted{cause: byPhase, steps: 80}, "Too few steps to explain the slow ones: 80, of which the slowest 5 % are 4."},
 	} {
 		c.seed = 7
 		if c.steps == 0 {
@@ -223,7 +223,7 @@ func TestSentenceNamesAPhaseThatIsMostOfTheStep(t *testing.T) {
 		s.PhaseNs[1] = append(s.PhaseNs[1], 100_000)
 		s.Ns = append(s.Ns, ns+100_000)
 	}
-	if got, want := Analyze(run).Sentence, "The slow steps spend 2.0 times as much in all (0.90 → 1.80 ms), 100 % of what they take longer."; got != want {
+	if got, want := Analyze(run).Sentence, "The slow steps spend 2.0 times as much in all (0.90 → 1.80 ms), 100 % of their extra time."; got != want {
 		t.Errorf("got %q", got)
 	}
 }
@@ -302,11 +302,11 @@ func TestNoSingleStepMovesTheSentence(t *testing.T) {
 				rep.Steps.Ns[at] += 1_000_000_000
 				is := Analyze(rep)
 				sameFindings(t, fmt.Sprintf("%v of %d steps, %s", c.cause, steps, syntheticPhases[phase]), was, is)
-				named := fmt.Sprintf("Far out stands step %s (tick ", count(at))
+				named := fmt.Sprintf("An outlier is step %s (tick ", count(at))
 				if is.Far != 1 || !strings.Contains(is.Sentence, named) || !strings.Contains(is.Sentence, "in "+syntheticPhases[phase]) {
 					t.Errorf("%v of %d steps: %q does not name step %d", c.cause, steps, is.Sentence, at)
 				}
-				if was.Far != 0 || strings.Contains(was.Sentence, "ar out") {
+				if was.Far != 0 || strings.Contains(was.Sentence, "outlier") {
 					t.Errorf("%v: without that step it says %q", c.cause, was.Sentence)
 				}
 			}
@@ -332,7 +332,7 @@ func sameFindings(t *testing.T, what string, was, is *Report) {
 	}
 }
 
-// Several steps that stand far out are counted, also of a run that has little else to explain.
+// Several outliers are counted, also in a run without other findings.
 func TestFarSteps(t *testing.T) {
 	run := synthetic(planted{seed: 9, steps: 400})
 	for i, at := range []int{50, 120, 333} {
@@ -340,7 +340,7 @@ func TestFarSteps(t *testing.T) {
 		run.Steps.Ns[at] += 20_000_000 + 100_000*int64(i)
 	}
 	rep := Analyze(run)
-	const want = " 3 steps stand far out, the most step 333 (tick 633) with 21.2 ms: 20.2 ms beyond the median in perceive."
+	const want = " 3 steps are outliers, the slowest of them step 333 (tick 633) with 21.2 ms: 20.2 ms beyond the median in perceive."
 	if rep.Far != 3 || !strings.HasPrefix(rep.Sentence, "The slow steps are hardly slower") || !strings.HasSuffix(rep.Sentence, want) {
 		t.Errorf("%d: %q", rep.Far, rep.Sentence)
 	}

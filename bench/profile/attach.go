@@ -7,25 +7,21 @@ import (
 	"github.com/evertick/evertick/internal/fault"
 )
 
-// Attach records every step of sim from now on, until the end of its days: hooks cannot be
-// taken away. Errors are those of Config.Validate and of Sim.Check; a Sim whose Config says
-// Untimed is ErrUnsupported.
+// Attach records every later step of sim; hooks cannot be removed. It returns the errors of
+// Config.Validate and of Sim.Check, and ErrUnsupported for a Sim with Config.Untimed.
 //
-// A step is what Sim.Timings calls one. Phases that run side by side add up to more than
-// they took together. A system that is added later gets a column at the end of its first
-// step, which is the only one that allocates; it has taken 0 ns before.
+// A step is that of Sim.Timings. Phases that run in parallel add up to more than their elapsed
+// time. A system that is added later gets a column, with 0 ns before, at the end of its first step,
+// which is the only step that allocates. Steps that a Sim repeats after StepBack are recorded again,
+// with the same ticks.
 //
-// Steps that a Sim repeats after StepBack are steps like others, and have the ticks that they
-// had before.
+// Config.Hardware locks the calling goroutine to its thread until Recorder.Close, and steps have to
+// run on it. The work of other threads, those of workers and of parallel systems, is not counted.
+// Where there are no counters, Run.Unwatched gives the reason, and everything else is recorded.
 //
-// With Config.Hardware the goroutine that calls is locked to its thread until Recorder.Close,
-// and steps have to run on it. What other threads do for a step, those of workers and of
-// systems that run side by side, is not counted. If the counters cannot be had, Run.Unwatched
-// says why, and all else is recorded.
-//
-// To Config.Counters come those of the Sim, unless the user has counters of these names:
-// live, the number of entities, and contacts, the number of pairs of shapes that the physics
-// had to look at closely: physics.World.ContactCount.
+// Attach adds counters of the Sim, unless Config.Counters has some of the same names: live, the
+// number of entities, and contacts, the number of pairs of shapes that the physics had to examine
+// closely: physics.World.ContactCount.
 func Attach(sim *evertick.Sim, cfg Config) (*Recorder, error) {
 	if sim == nil {
 		panic("profile: Attach: nil Sim")
@@ -58,7 +54,7 @@ func Attach(sim *evertick.Sim, cfg Config) (*Recorder, error) {
 	return r, nil
 }
 
-// countersOf returns what a Sim can tell by itself.
+// countersOf returns the counters that every Sim has.
 func countersOf(sim *evertick.Sim) []Counter {
 	return []Counter{
 		{"live", func() int64 { return int64(sim.World.Len()) }},
@@ -66,7 +62,7 @@ func countersOf(sim *evertick.Sim) []Counter {
 	}
 }
 
-// withCounters adds to those of the user those of more that he has not named.
+// withCounters returns own and those of more that have other names.
 func withCounters(own, more []Counter) []Counter {
 	all := append([]Counter(nil), own...)
 	taken := map[string]bool{}
@@ -131,8 +127,8 @@ func (r *Recorder) afterSystem(_ *evertick.Tick, system string) {
 	}
 }
 
-// follow takes over the order of the phases, which is a new one when systems were added.
-// The Sim keeps the list of Timings until then, so that the list tells whether it is.
+// follow adopts the order of the phases, which changes when systems are added. The Sim keeps its
+// list of Timings until then, so that another list means another order.
 func (r *Recorder) follow(phases []evertick.Timing, _ int64) {
 	r.layout = &phases[0]
 	column := map[string]int{}
@@ -153,8 +149,8 @@ func (r *Recorder) follow(phases []evertick.Timing, _ int64) {
 	}
 }
 
-// tellSim adds to run what the Sim knows.
-func (r *Recorder) tellSim(run *Run) {
+// addSim adds the data of the Sim to run.
+func (r *Recorder) addSim(run *Run) {
 	run.Level = r.sim.Level().String()
 	run.Workers = r.sim.Config().Workers
 	run.Seed = r.sim.Seed()

@@ -11,20 +11,19 @@ import (
 	"github.com/evertick/evertick/internal/fault"
 )
 
-// Compare fills run.Baseline with an earlier run of the same scene, and what has changed since.
-// Runs of another scene or other parameters, and runs without steps, are ErrRange, and nothing
-// is changed. What ran on another machine keeps SameHost false, and its times are not
-// compared: compare Ratios.
+// Compare fills run.Baseline with an earlier run of the same scene, and the changes since. It returns
+// ErrRange, and changes nothing, if scene or parameters differ, or a run has no steps. For a run on
+// another machine SameHost is false, and times are not compared: compare Ratios.
 //
-// The intervals are those of a moving-block bootstrap: both runs are drawn anew a thousand times
-// from blocks of steps that follow each other (Künsch, Annals of Statistics 17, 1989), and 95 %
-// of the ratios of their quantiles lie between the limits. The length of a block is Carlstein's for an
-// autoregressive process of the correlation seen (Annals of Statistics 14, 1986), times the cube root of
-// 3/2 because the blocks overlap. The draws are the same each time: so is the outcome.
+// The intervals are those of a moving-block bootstrap: both runs are resampled a thousand times from
+// blocks of steps that follow each other (Künsch, Annals of Statistics 17, 1989), and 95 % of the
+// ratios of their quantiles lie between the limits. The length of a block is Carlstein's for an
+// autoregressive process of the measured correlation (Annals of Statistics 14, 1986), times the cube
+// root of 3/2 because the blocks overlap. The samples, and so the result, are the same each time.
 //
-// The bootstrap knows how steps differ within a run, not how runs of the same program differ from
-// each other, by where memory lies for instance: a few percent. A significant change is a
-// reason to run both again, by turns.
+// The bootstrap measures how steps differ within a run, not how runs of the same program differ, for
+// instance by the addresses of its memory: a few percent. A significant change is a reason to run
+// both again, by turns.
 func Compare(run, was *Run, name string) error {
 	if err := checkComparable(run, was); err != nil {
 		return err
@@ -40,7 +39,7 @@ func Compare(run, was *Run, name string) error {
 	return nil
 }
 
-// checkComparable reports everything in which the runs are about different things.
+// checkComparable returns an error for every difference that makes the runs incomparable.
 func checkComparable(run, was *Run) error {
 	var errs []error
 	if run.Scene != was.Scene {
@@ -62,10 +61,10 @@ func sameHost(a, b *Environment) bool {
 const (
 	mostDraws  = 1_000
 	leastDraws = 200
-	drawnSteps = 200_000_000 // of all draws together, unless leastDraws are more
+	drawnSteps = 200_000_000 // of all draws together, unless leastDraws need more
 )
 
-// draws returns how often so many steps are drawn anew.
+// draws returns how often so many steps are resampled.
 func draws(steps int) int { return max(leastDraws, min(mostDraws, drawnSteps/steps)) }
 
 // changes compares medians and p95, by n draws.
@@ -90,17 +89,17 @@ func changes(is, was []int64, name string, n int) (p50, p95 Change) {
 	return out[0], out[1]
 }
 
-// quotient takes 0 ns for 1: no clock sees less.
+// quotient treats 0 ns as 1: no clock measures less.
 func quotient(over, under int64) float64 { return float64(max(1, over)) / float64(max(1, under)) }
 
-// ratioBetween takes the limits from ratios that were drawn, and sorts them.
+// ratioBetween takes the limits from the drawn ratios, which it sorts.
 func ratioBetween(name string, seen float64, drawn []float64) Ratio {
 	slices.Sort(drawn)
 	const tail = (1 - confidence) / 2
 	return Ratio{Name: name, Median: seen, Low: min(seen, nearestRank(drawn, tail)), High: max(seen, nearestRank(drawn, 1-tail))}
 }
 
-// bootstrap draws a series anew, in blocks.
+// bootstrap resamples a series in blocks.
 type bootstrap struct {
 	rng    *rand.Rand
 	sorted []int64
@@ -137,7 +136,7 @@ func blockLength(ns, sorted []int64) int {
 
 func square(v float64) float64 { return v * v }
 
-// draw takes as many steps as there are, block after block.
+// draw draws as many steps as there are, block after block.
 func (b *bootstrap) draw() {
 	clear(b.times)
 	for left := len(b.rank); left > 0; left -= b.block {
@@ -148,7 +147,7 @@ func (b *bootstrap) draw() {
 	}
 }
 
-// quantile is that of the last draw, by the nearest rank.
+// quantile returns that of the last draw, by the nearest rank.
 func (b *bootstrap) quantile(q float64) int64 {
 	at := max(1, int32(math.Ceil(q*float64(len(b.times)))))
 	for rank, times := range b.times {
@@ -159,10 +158,10 @@ func (b *bootstrap) quantile(q float64) int64 {
 	return b.sorted[len(b.sorted)-1]
 }
 
-// MedianRatio returns how many times as long the median of one series is as that of
-// another, whose elements were measured by turns with it: what disturbs the machine for longer than a
-// turn falls on both sides. The interval is that of the bootstrap of Compare, drawn with the same
-// blocks of both. It panics unless both are of one length, above 0.
+// MedianRatio returns how many times as long the median of one series is as that of another that took
+// turns with it: a disturbance of the machine that lasts longer than a turn affects both. The interval
+// is that of the bootstrap of Compare, with the same blocks of both. It panics unless both have the
+// same length, above 0.
 func MedianRatio(name string, over, under []int64) Ratio {
 	if len(over) != len(under) || len(over) == 0 {
 		panic("profile: MedianRatio: series of unequal length, or empty")
@@ -179,8 +178,8 @@ func MedianRatio(name string, over, under []int64) Ratio {
 	return ratioBetween(name, quotient(nearestRank(a.sorted, 0.5), nearestRank(b.sorted, 0.5)), drawn)
 }
 
-// Ratios returns what may be compared with another machine: how many times as fast each level
-// is as the first, named "avx2/go", and how many times as long each rival takes, named as it is.
+// Ratios returns the figures that may be compared with another machine: how many times as fast each
+// level is as the first, named "avx2/go", and how many times as long each rival takes, by its name.
 func (run *Run) Ratios() []Ratio {
 	var list []Ratio
 	for i, rung := range run.Ladder {
@@ -193,11 +192,11 @@ func (run *Run) Ratios() []Ratio {
 	return append(list, run.Rivals...)
 }
 
-// Verdict is what became of a ratio.
+// Verdict is how a ratio has changed.
 type Verdict string
 
 const (
-	RatioSame Verdict = "same" // or not far enough from it to tell
+	RatioSame Verdict = "same" // or the change is within the tolerance
 	RatioFell Verdict = "fell" // we have become slower
 	RatioRose Verdict = "rose" // faster
 	RatioNew  Verdict = "new"  // there was none of that name
@@ -212,12 +211,11 @@ type RatioChange struct {
 	Verdict Verdict `json:"verdict"`
 }
 
-// CompareRatios compares ratios by their names, in the order of is, and then what is gone in
-// the order of was. In all of them more has to be better. One fell if all of its interval lies below the
-// earlier one, lowered by the tolerance, a share of at least 0 and below 1 (it panics on
-// others); it rose if the same is true the other way round. So a ratio whose truth
-// has not moved is told to have fallen at most as often as one of two intervals is wrong by more than the
-// tolerance.
+// CompareRatios compares ratios, of which more is better, by their names: in the order of is, and then
+// those that are gone in the order of was. A ratio fell if its whole interval lies below the earlier
+// one, lowered by the tolerance, a share from 0 to below 1 (it panics on others); it rose in the
+// opposite case. So an unchanged ratio appears to have fallen at most as often as one of two
+// intervals is wrong by more than the tolerance.
 func CompareRatios(is, was []Ratio, tolerance float64) []RatioChange {
 	if !(tolerance >= 0 && tolerance < 1) {
 		panic("profile: CompareRatios: tolerance is not in [0, 1)")

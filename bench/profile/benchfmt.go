@@ -10,20 +10,20 @@ import (
 	"github.com/evertick/evertick/internal/fault"
 )
 
-// Blocks into which WriteBench divides the steps: benchstat asks for ten samples at least, and
-// the longer a block is the less it resembles its neighbours.
+// Blocks into which WriteBench divides the steps: benchstat needs at least ten samples, and longer
+// blocks are less correlated.
 const (
 	benchBlocks     = 12
 	benchQuantileOf = 20 // steps that a block needs for a p95 of its own
 )
 
 // WriteBench writes the run in the format of Go's benchmarks (golang.org/design/14313-benchmark-format),
-// which benchstat compares: twelve lines for the step and twelve for each phase, one of each for
-// twelve blocks of steps that follow each other; of fewer than twelve steps, as many as there
-// are. ns/op is the mean of the block, p50-ns/op and p95-ns/op are quantiles of the step. What
-// was measured of the run as a whole, B/op and allocs/op, is on a line of its own: copies on each
-// of the twelve would be twelve samples to benchstat, and a difference of no consequence
-// significant. What a name may not hold there becomes an underscore.
+// which benchstat compares: for each of twelve blocks of steps that follow each other, or for each
+// step if there are fewer, a line for the step and one for each phase. ns/op is the mean of the block,
+// p50-ns/op and p95-ns/op are quantiles of the step. B/op and allocs/op, which are measured for the
+// run as a whole, have a line of their own: benchstat would count copies on twelve lines as twelve
+// samples, and find a difference significant that is not. Characters that a name may not contain
+// become underscores.
 func (run *Run) WriteBench(w io.Writer) error {
 	s := &run.Steps
 	s.check()
@@ -60,8 +60,8 @@ func meanOf(ns []int64) float64 {
 	return sum / float64(max(1, len(ns)))
 }
 
-// writeBenchHead writes the lines of the configuration, those of go test alone: benchstat compares only
-// results whose configurations are the same.
+// writeBenchHead writes the configuration as go test does, and nothing else: benchstat compares only
+// results of equal configurations.
 func (run *Run) writeBenchHead(w io.Writer) {
 	goarch, _, _ := strings.Cut(run.Env.Arch, " ")
 	for _, line := range [][2]string{
@@ -73,8 +73,7 @@ func (run *Run) writeBenchHead(w io.Writer) {
 	}
 }
 
-// benchSuffix tells scene, parameters and how they ran; at its end stands, as Go has it, the
-// number of CPUs.
+// benchSuffix names scene, parameters, level and workers; at its end is, as in Go, the number of CPUs.
 func (run *Run) benchSuffix() string {
 	parts := []string{"scene=" + benchName(run.Scene)}
 	for _, p := range run.Params {
@@ -86,7 +85,7 @@ func (run *Run) benchSuffix() string {
 	return fmt.Sprintf("%s/workers=%d-%d", strings.Join(parts, "/"), run.Workers, max(1, run.Env.CPUs))
 }
 
-// benchName is never empty.
+// benchName replaces characters that a name may not contain. It is never empty.
 func benchName(name string) string {
 	if name == "" {
 		return "_"

@@ -20,12 +20,12 @@ import (
 //	step                    from 0
 //	tick                    of the simulation
 //	due_ns, start_ns        on one clock
-//	total_ns                that the step took
+//	total_ns                duration of the step
 //	phase_ns:NAME           for each phase, in the order of the run
 //	count:NAME              for each counter
 //	gcs, gc_pause_ns, gc_assist_ns
 //
-// of which tick, due_ns, start_ns and the last three are left out if the run has none.
+// A run without them lacks tick, due_ns, start_ns and the last three.
 const (
 	csvStep  = "step"
 	csvTick  = "tick"
@@ -36,39 +36,42 @@ const (
 	csvCount = "count:"
 )
 
-// Limits of what ReadSteps takes, beside maxTimeNs.
+// Limits of ReadSteps, beside maxTimeNs.
 const (
 	maxReadSteps = 1 << 24
 	maxColumns   = 1 << 12
 	maxLineBytes = 1 << 20
 )
 
-// column is one of a table of steps, in the order of the file.
+// column is a column of integers of Steps.
 type column struct {
-	name string
-	to   *[]int64
+	name  string // in the file
+	field string // of Steps
+	to    *[]int64
 }
 
-// columns lists those between tick and the end of a line.
+// columns lists all but the ticks, in the order of the file.
 func (s *Steps) columns() []column {
-	list := []column{{csvDue, &s.DueNs}, {csvStart, &s.StartNs}, {csvTotal, &s.Ns}}
-	for i, name := range s.Phases {
-		list = append(list, column{csvPhase + name, &s.PhaseNs[i]})
+	list := []column{{csvDue, "DueNs", &s.DueNs}, {csvStart, "StartNs", &s.StartNs}, {csvTotal, "Ns", &s.Ns}}
+	for i := range s.PhaseNs {
+		list = append(list, column{csvPhase + at(s.Phases, i), fmt.Sprintf("PhaseNs[%d]", i), &s.PhaseNs[i]})
 	}
-	for i, name := range s.Counters {
-		list = append(list, column{csvCount + name, &s.Counts[i]})
+	for i := range s.Counts {
+		list = append(list, column{csvCount + at(s.Counters, i), fmt.Sprintf("Counts[%d]", i), &s.Counts[i]})
 	}
-	list = append(list, column{"gcs", &s.GCs}, column{"gc_pause_ns", &s.GCPauseNs}, column{"gc_assist_ns", &s.GCAssistNs})
-	return slices.DeleteFunc(list, func(c column) bool { return *c.to == nil && c.name != csvTotal && !strings.Contains(c.name, ":") })
+	return append(list, column{"gcs", "GCs", &s.GCs}, column{"gc_pause_ns", "GCPauseNs", &s.GCPauseNs},
+		column{"gc_assist_ns", "GCAssistNs", &s.GCAssistNs})
 }
 
-// WriteSteps writes the steps as CSV (RFC 4180, lines ending in \n): a header, then a line for
-// each step; ReadSteps reads it back. A name that is no printable text, and a name that occurs
-// twice, is ErrRange, and nothing is written.
+// optional reports whether a run may lack the column.
+func (c *column) optional() bool { return c.name != csvTotal && !strings.Contains(c.name, ":") }
+
+// WriteSteps writes the steps as CSV (RFC 4180, lines ending in \n), which ReadSteps reads. It returns
+// ErrRange, and writes nothing, if a name is not printable or occurs twice.
 func (run *Run) WriteSteps(w io.Writer) error {
 	s := &run.Steps
 	s.check()
-	list := s.columns()
+	list := slices.DeleteFunc(s.columns(), func(c column) bool { return *c.to == nil && c.optional() })
 	header := []string{csvStep}
 	if s.Tick != nil {
 		header = append(header, csvTick)
@@ -104,7 +107,7 @@ func (run *Run) WriteSteps(w io.Writer) error {
 	return out.Flush()
 }
 
-// checkHeader refuses names that a line of text cannot hold or that name two columns.
+// checkHeader returns an error for names that are not printable or occur twice.
 func checkHeader(header []string) error {
 	seen := map[string]bool{}
 	for i, name := range header {
@@ -112,17 +115,16 @@ func checkHeader(header []string) error {
 			return fault.Element(fault.ErrRange, "profile: steps: column", i, strconv.Quote(name))
 		}
 		if seen[name] {
-			return fault.Element(fault.ErrRange, "profile: steps: column", i, strconv.Quote(name)+", which was there before")
+			return fault.Element(fault.ErrRange, "profile: steps: column", i, strconv.Quote(name)+", which occurs twice")
 		}
 		seen[name] = true
 	}
 	return nil
 }
 
-// ReadSteps reads what WriteSteps has written; a line may also end in \r\n. Anything else is
-// ErrCorrupt, and the error names line, column and what stands there. It takes at most 2^24 steps,
-// 4,096 columns, lines of a megabyte and times up to 2^52 ns; of them only due_ns and start_ns may
-// be negative.
+// ReadSteps reads the format of WriteSteps; a line may also end in \r\n. Any other input is
+// ErrCorrupt, and the error names line, column and value. It reads at most 2^24 steps, 4,096 columns,
+// lines of a megabyte and times up to 2^52 ns; only due_ns and start_ns may be negative.
 func ReadSteps(r io.Reader) (*Steps, error) {
 	in := bufio.NewScanner(r)
 	in.Buffer(nil, maxLineBytes)
@@ -151,7 +153,7 @@ func ReadSteps(r io.Reader) (*Steps, error) {
 	return s, nil
 }
 
-// shown quotes what an error tells of, if it is not too long.
+// shown quotes a value for an error, shortened if it is long.
 func shown(found string) string {
 	const most = 40
 	if len(found) > most {
@@ -160,7 +162,7 @@ func shown(found string) string {
 	return strconv.Quote(found)
 }
 
-// corrupt says where; found is what stands there.
+// corrupt returns an error with its position; found describes the input there.
 func corrupt(line int, column, found string) error {
 	if column != "" {
 		column = ", column " + strconv.Quote(column)
@@ -168,8 +170,8 @@ func corrupt(line int, column, found string) error {
 	return fmt.Errorf("profile: steps: line %d%s: %s: %w", line, column, found, fault.ErrCorrupt)
 }
 
-// readHeader makes the columns that the header names, and returns them with a nil column in
-// the place of the ticks.
+// readHeader creates the columns of the header, and returns them with a nil column in place of the
+// ticks.
 func (s *Steps) readHeader(line string) ([]column, error) {
 	r := csv.NewReader(strings.NewReader(line))
 	header, err := r.Read()
@@ -201,8 +203,8 @@ func (s *Steps) readHeader(line string) ([]column, error) {
 	return s.match(header)
 }
 
-// match finds the columns of the header, which are to have the order of the writer, and takes
-// away those that it lacks.
+// match finds the columns of the header, which must have the order of the writer, and removes the
+// others.
 func (s *Steps) match(header []string) ([]column, error) {
 	known := s.columns()
 	var list []column
@@ -217,7 +219,7 @@ func (s *Steps) match(header []string) ([]column, error) {
 			return nil, corrupt(1, name, "unknown, or not in its place")
 		}
 		for _, c := range known[:at] {
-			if c.name == csvTotal || strings.Contains(c.name, ":") {
+			if !c.optional() {
 				return nil, corrupt(1, name, "before "+c.name)
 			}
 			*c.to = nil
@@ -226,7 +228,7 @@ func (s *Steps) match(header []string) ([]column, error) {
 		known = known[at+1:]
 	}
 	for _, c := range known {
-		if c.name == csvTotal {
+		if !c.optional() {
 			return nil, corrupt(1, c.name, "missing")
 		}
 		*c.to = nil
@@ -268,7 +270,7 @@ func (s *Steps) readLine(line int, text string, list []column) error {
 	return nil
 }
 
-// limits are those of Run.Validate.
+// limits returns the smallest and the largest value of a column.
 func limits(column string) (least, most int64) {
 	switch {
 	case strings.HasPrefix(column, csvCount):

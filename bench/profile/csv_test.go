@@ -102,7 +102,7 @@ func TestStepsErrorsNameTheirPlace(t *testing.T) {
 		"step,total_ns,x\n":                      `line 1, column "x": unknown`,
 		"step,phase_ns:a\n":                      `line 1, column "phase_ns:a": before total_ns`,
 		"step,\"total_ns\n":                      "line 1: ",
-		"step,step\n":                            "which was there before",
+		"step,step\n":                            "which occurs twice",
 		"step,total_ns,due_ns\n":                 `line 1, column "due_ns": unknown, or not in its place`,
 		head + "1,300,0,5,100,60,7,0,0,0\n":      `line 2, column "step": "1", not 0`,
 		head + row + "1,301,0,5,x,60,7,0,0,0\n":  `line 3, column "total_ns": "x" is no integer`,

@@ -8,7 +8,7 @@ import (
 	"github.com/evertick/evertick/native"
 )
 
-// Environment names everything but the scene that a figure depends on.
+// Environment names everything except the scene that figures depend on.
 type Environment struct {
 	CPU      string   `json:"cpu"`
 	CPUs     int      `json:"cpus"`
@@ -41,7 +41,7 @@ func ThisEnvironment() Environment {
 	return e
 }
 
-// String is two lines: what runs the kernels, and on what.
+// String returns two lines: how the kernels run, and on which machine.
 func (e Environment) String() string {
 	return fmt.Sprintf("%s\n%s · %d CPUs in use · %s/%s · %s", e.Kernels, e.CPU, e.CPUs, e.OS, e.Arch, e.Go)
 }

@@ -29,6 +29,6 @@ func ExampleAnalyze() {
 	fmt.Printf("%d steps over the budget; p95 %.1f ms, with 95 %% confidence %.1f to %.1f ms\n",
 		rep.Over, float64(rep.Step.P95.Ns)/1e6, float64(rep.Step.P95.Low)/1e6, float64(rep.Step.P95.High)/1e6)
 	// Output:
-	// The slow steps spend 3.5 times as much in perceive (1.00 → 3.50 ms), 100 % of what they take longer; they have 2.5 times the hits.
+	// The slow steps spend 3.5 times as much in perceive (1.00 → 3.50 ms), 100 % of their extra time; they have 2.5 times the hits.
 	// 20 steps over the budget; p95 1.6 ms, with 95 % confidence 1.6 to 4.1 ms
 }

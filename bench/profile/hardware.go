@@ -10,19 +10,19 @@ type events struct {
 	enabled, running uint64
 }
 
-// eventSource is where events come from: the kernel, or a test.
+// eventSource provides events: the kernel, or a test.
 type eventSource interface {
 	read(*events) error
-	// has says which of the four are counted.
+	// has reports which of the four are counted.
 	has() [4]bool
 	thread() int // that is counted
 	close() error
 }
 
-// openEvents opens the counters of the calling thread. Tests put another one here.
+// openEvents opens the counters of the calling thread. Tests replace it.
 var openEvents = openPerf
 
-// thread returns the number of the calling thread, or 0. Tests put another one here.
+// thread returns the number of the calling thread, or 0. Tests replace it.
 var thread = threadID
 
 // hardware sums up what the CPU counted, by phase. The nil one counts nothing.
@@ -32,10 +32,10 @@ type hardware struct {
 	last    events
 	start   events // of the step in progress
 	ran     bool   // the step in progress is counted
-	beside  int    // phases announced of which none is done, or inGroup
+	beside  int    // phases that have begun before any has ended, or inGroup
 	step    []sums // of the step in progress, by column
 	phases  []sums // of all steps, by column
-	aside   []bool // columns of phases that ran side by side, on whatever threads
+	aside   []bool // columns of phases that ran in parallel, on any threads
 	total   sums
 	enabled uint64
 	running uint64
@@ -61,7 +61,7 @@ func (e *events) since(start *events) sums {
 	}
 }
 
-// widen makes room for so many columns.
+// widen adds columns up to the given number.
 func (h *hardware) widen(columns int) {
 	for len(h.phases) < columns {
 		h.phases, h.step, h.aside = append(h.phases, sums{}), append(h.step, sums{}), append(h.aside, false)
@@ -82,7 +82,7 @@ func (h *hardware) begin() {
 		return
 	}
 	if thread() != h.source.thread() {
-		h.fault = "some steps ran on another thread than that which attached, and were not counted"
+		h.fault = "some steps ran on a thread other than the one that attached, and were not counted"
 		return
 	}
 	if err := h.source.read(&h.start); err != nil {
@@ -92,14 +92,14 @@ func (h *hardware) begin() {
 	h.last, h.ran = h.start, true
 }
 
-// announced is called before a phase, or before each of a group.
+// announced is called before a phase, or before each member of a group.
 func (h *hardware) announced() { h.beside = max(h.beside, 0) + 1 }
 
-// inGroup as hardware.beside: members of a group are told done.
+// inGroup is the value of hardware.beside while members of a group end.
 const inGroup = -1
 
-// done is called behind the phase of a column, or behind a group for each of its members,
-// of which the counters of one thread tell nothing.
+// done is called after the phase of a column, or after a group for each of its members, which the
+// counters of one thread do not cover.
 func (h *hardware) done(column int) {
 	if h.beside > 1 {
 		h.beside = inGroup
@@ -113,8 +113,7 @@ func (h *hardware) done(column int) {
 	h.mark(column)
 }
 
-// mark counts what has happened since the last mark for the phase of a column; for none if
-// that is negative.
+// mark adds the events since the last mark to the phase of a column; to none if it is negative.
 func (h *hardware) mark(column int) {
 	if !h.ran {
 		return
@@ -129,7 +128,7 @@ func (h *hardware) mark(column int) {
 	h.last = h.now
 }
 
-// end takes over the step.
+// end adds the step to the sums.
 func (h *hardware) end() {
 	h.mark(-1)
 	if !h.ran {
@@ -145,9 +144,9 @@ func (h *hardware) end() {
 	}
 }
 
-// tell returns the means of the steps, of the phases of these columns, or nil if no step
-// was counted.
-func (h *hardware) tell(columns []int) *Hardware {
+// means returns the means of the steps, with the phases of these columns, or nil if no step was
+// counted.
+func (h *hardware) means(columns []int) *Hardware {
 	if h.steps == 0 || h.running == 0 {
 		return nil
 	}
@@ -163,7 +162,7 @@ func (h *hardware) tell(columns []int) *Hardware {
 }
 
 func (h *hardware) count(s sums) Count {
-	// Where counters took turns, what they missed is taken to be like what they saw.
+	// Counters that took turns missed a part, which is assumed to be like the rest.
 	scale := float64(h.enabled) / float64(h.running) / float64(h.steps)
 	var mean [4]float64
 	for i, has := range h.source.has() {
@@ -175,7 +174,7 @@ func (h *hardware) count(s sums) Count {
 	return Count{Instructions: mean[0], Cycles: mean[1], CacheMisses: mean[2], BranchMisses: mean[3]}
 }
 
-// watchHardware opens the counters if they are asked for, or notes why there are none.
+// watchHardware opens the counters of Config.Hardware, or stores why there are none.
 func (r *Recorder) watchHardware() {
 	if !r.config.Hardware {
 		return
@@ -196,13 +195,54 @@ func (r *Recorder) watchHardware() {
 
 var eventNames = [4]string{"instructions", "cycles", "cache misses", "branch misses"}
 
-// tellHardware adds to run what was counted and what could not be.
-func (r *Recorder) tellHardware(run *Run) {
+// addHardware adds the counters to run, and the reasons for those that are missing.
+func (r *Recorder) addHardware(run *Run) {
 	run.Unwatched = slices.Clone(r.unwatched)
 	if h := r.hardware; h != nil {
-		run.Hardware = h.tell(r.columns)
+		run.Hardware = h.means(r.columns)
 		if h.fault != "" {
 			run.Unwatched = append(run.Unwatched, "hardware counters: "+h.fault)
 		}
 	}
+}
+
+// hardwareRow is a row of the table of counters, in text and page.
+type hardwareRow struct {
+	Name                                                      string
+	Total                                                     bool
+	Instructions, Cycles, PerCycle, CacheMisses, BranchMisses string
+}
+
+// hardwareRows returns the whole step and then its phases.
+func (run *Run) hardwareRows() (rows []hardwareRow) {
+	h := run.Hardware
+	if h == nil {
+		return nil
+	}
+	for i, c := range append([]Count{h.Total}, h.Phases...) {
+		row := hardwareRow{"whole step", i == 0, counter(c.Instructions), counter(c.Cycles), "–", counter(c.CacheMisses), counter(c.BranchMisses)}
+		if i > 0 {
+			row.Name = at(run.Steps.Phases, i-1)
+		}
+		if c.Cycles > 0 && c.Instructions >= 0 {
+			row.PerCycle = figure(c.Instructions / c.Cycles)
+		}
+		rows = append(rows, row)
+	}
+	return rows
+}
+
+// counter formats a count of the CPU, which is below zero if there is none.
+func counter(v float64) string {
+	switch {
+	case !(v >= 0):
+		return "–"
+	case v >= 1e9:
+		return figure(v/1e9) + "G"
+	case v >= 1e6:
+		return figure(v/1e6) + "M"
+	case v >= 1e4:
+		return figure(v/1e3) + "k"
+	}
+	return figure(v)
 }

@@ -147,7 +147,7 @@ func TestHardwareFails(t *testing.T) {
 		says  string
 	}{
 		"read":   {func(f *fakeCPU) { f.fails = broken }, "reading them failed: broken"},
-		"thread": {func(f *fakeCPU) { f.running = 8 }, "another thread"},
+		"thread": {func(f *fakeCPU) { f.running = 8 }, "other than the one that attached"},
 	} {
 		f := &fakeCPU{lacks: -1}
 		useCPU(t, f)

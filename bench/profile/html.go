@@ -9,7 +9,6 @@ import (
 	"html/template"
 	"io"
 	"math"
-	"strconv"
 	"strings"
 )
 
@@ -24,13 +23,13 @@ var (
 	htmlPages = template.Must(template.New("report").Parse(htmlTemplate))
 )
 
-// WriteHTML writes the report as one page that needs no network: style, script and figures are
-// within. The script draws the charts; verdict, tables and environment can be read without
-// it. The page is below 400 kB however long the run is, for up to about forty phases and counters:
-// places in the charts of a long run stand for several steps each and show the slowest.
+// WriteHTML writes the report as one page that needs no network: it contains style, script and
+// figures. The script draws the charts; verdict, tables and environment are readable without it. The
+// page is below 400 kB for runs of any length with up to about forty phases and counters: places in
+// the charts of a long run stand for several steps each and show the slowest.
 //
-// Names are those of the run and may be anything. The page lets no other script run than its
-// own, by its hash, and no request leave.
+// Names may contain anything. The policy of the page allows its own script, by its hash, and no
+// request.
 func (rep *Report) WriteHTML(w io.Writer) error {
 	page, err := rep.page()
 	if err != nil {
@@ -62,7 +61,7 @@ type htmlPage struct {
 	Worst        []htmlWorst
 	Scheduled    bool
 	Counters     []string
-	Hardware     []htmlCount
+	Hardware     []hardwareRow
 	Facts        []htmlFact
 
 	Policy string
@@ -109,22 +108,16 @@ type htmlWorst struct {
 	Counts                  []Param
 }
 
-type htmlCount struct {
-	Name                                                      string
-	Total                                                     bool
-	Instructions, Cycles, PerCycle, CacheMisses, BranchMisses string
-}
-
 type htmlFact struct {
 	Name, Value string
 	Mono        bool
 }
 
-// page says all in words.
+// page returns the contents of the page.
 func (rep *Report) page() (*htmlPage, error) {
 	run, unit := rep.Run, unitOf(rep.Step.P50.Ns)
 	data := rep.data()
-	text, err := json.Marshal(data) // it writes < as \u003c: nothing in it ends the element
+	text, err := json.Marshal(data) // it writes < as \u003c, so that no text ends the element
 	if err != nil {
 		return nil, err
 	}
@@ -144,80 +137,52 @@ func (rep *Report) page() (*htmlPage, error) {
 	p.Ladder, p.LadderUnit = run.htmlLadder()
 	p.Rivals = run.htmlRivals()
 	p.Worst, p.Counters = rep.htmlWorst(unit)
-	p.Hardware = run.htmlHardware()
+	p.Hardware = run.hardwareRows()
 	p.Facts = rep.htmlFacts()
 	return p, nil
 }
 
-// htmlPolicy allows the page its own script and nothing else.
+// htmlPolicy allows the script of the page and nothing else.
 func htmlPolicy() string {
 	sum := sha256.Sum256([]byte(htmlScript))
 	return "default-src 'none'; style-src 'unsafe-inline'; script-src 'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) +
 		"'; img-src data:; base-uri 'none'; form-action 'none'"
 }
 
-// bare prints a time in the unit, with group separators.
-func (u htmlUnit) bare(ns float64) string {
-	text := strconv.FormatFloat(math.Abs(ns)/float64(u.Ns), 'f', u.Digits, 64)
-	whole, rest, _ := strings.Cut(text, ".")
-	if n, err := strconv.ParseInt(whole, 10, 64); err == nil {
-		whole = grouped(n)
-	}
-	if rest != "" {
-		whole += "." + rest
-	}
-	if ns < 0 && strings.Trim(whole, "0.,") != "" {
-		whole = "−" + whole
-	}
-	return whole
-}
-
-func (u htmlUnit) with(ns float64) string { return u.bare(ns) + " " + u.Name }
-
-func plural(n int, word string) string {
-	if n != 1 {
-		word += "s"
-	}
-	return grouped(int64(n)) + " " + word
-}
-
 func (rep *Report) htmlVerdict() htmlVerdict {
-	run, n := rep.Run, rep.Run.Steps.Len()
-	switch budget := duration(float64(run.BudgetNs)); {
+	run := rep.Run
+	p95 := fmt.Sprintf("p95 is %s of %s", percentOf(share(float64(rep.Step.P95.Ns), float64(run.BudgetNs))), duration(float64(run.BudgetNs)))
+	over := p95 + "; " + plural(rep.Over, "step") + " over it"
+	switch {
 	case run.Parity != nil && !run.Parity.OK:
-		return htmlVerdict{"bad", "✗ Parity failed", "The kernels do not compute what they should: " + run.Parity.Err}
-	case n == 0:
+		return htmlVerdict{"bad", "✗ Parity failed", "The kernels compute wrong results: " + run.Parity.Err}
+	case run.Steps.Len() == 0:
 		return htmlVerdict{"warn", "Nothing measured", "The run has no steps."}
 	case run.BudgetNs <= 0:
-		return htmlVerdict{"soft", "No budget", "A step may take as long as it does."}
+		return htmlVerdict{"soft", "No budget", "The duration of a step is not limited."}
 	case rep.Step.P95.Ns > run.BudgetNs:
-		return htmlVerdict{"bad", "✗ Over budget", fmt.Sprintf("p95 is %s of %s; %s over it",
-			percentOf(float64(rep.Step.P95.Ns)/float64(run.BudgetNs)), budget, plural(rep.Over, "step"))}
+		return htmlVerdict{"bad", "✗ Over budget", over}
 	case rep.behind():
-		return htmlVerdict{"warn", "! Within budget, but late", fmt.Sprintf("p95 is %s of %s, but %s",
-			percentOf(float64(rep.Step.P95.Ns)/float64(run.BudgetNs)), budget, rep.lateWords())}
+		return htmlVerdict{"warn", "! Within budget, but late", p95 + ", but " + rep.lateWords()}
 	case rep.Over > 0:
-		return htmlVerdict{"good", "✓ p95 within budget", fmt.Sprintf("p95 is %s of %s; %s over it",
-			percentOf(float64(rep.Step.P95.Ns)/float64(run.BudgetNs)), budget, plural(rep.Over, "step"))}
-	default:
-		return htmlVerdict{"good", "✓ Within budget", fmt.Sprintf("p95 is %s of %s; no step over it",
-			percentOf(float64(rep.Step.P95.Ns)/float64(run.BudgetNs)), budget)}
+		return htmlVerdict{"good", "✓ p95 within budget", over}
 	}
+	return htmlVerdict{"good", "✓ Within budget", p95 + "; no step over it"}
 }
 
-// lateWords says how many steps began more than a step's time late, and how many never did.
+// lateWords describes how many steps began more than a period late, and how many never ran.
 func (rep *Report) lateWords() string {
 	var parts []string
 	if rep.Late > 0 {
 		parts = append(parts, fmt.Sprintf("%s of %s began more than a tick late", count(rep.Late), plural(rep.Run.Steps.Len(), "step")))
 	}
 	if n := rep.Run.Dropped; n > 0 {
-		parts = append(parts, plural(int(min(n, math.MaxInt32)), "step")+" of the schedule never ran")
+		parts = append(parts, plural(n, "step")+" of the schedule never ran")
 	}
 	return strings.Join(parts, ", and ")
 }
 
-// percentOf prints a share.
+// percentOf formats a share.
 func percentOf(share float64) string {
 	switch p := 100 * share; {
 	case math.IsNaN(p) || math.IsInf(p, 0):
@@ -229,7 +194,7 @@ func percentOf(share float64) string {
 	}
 }
 
-// minus sets the sign as it is printed, and none before zero.
+// minus formats the sign, with none before zero.
 func minus(text string) string {
 	rest := strings.TrimLeft(text, "+-")
 	switch {
@@ -277,7 +242,7 @@ func (rep *Report) htmlCards() []htmlCard {
 	return append(cards, htmlCard{Label: "memory", Value: figure(run.Allocs), Unit: "allocations a step", Beside: figure(run.Bytes) + " bytes a step"})
 }
 
-// latenessCard tells how late steps began or, without a schedule, what the collector did.
+// latenessCard shows how late steps began or, without a schedule, what the collector did.
 func (rep *Report) latenessCard() htmlCard {
 	if !rep.Scheduled {
 		c := rep.Collections
@@ -285,11 +250,11 @@ func (rep *Report) latenessCard() htmlCard {
 			Beside: fmt.Sprintf("with a collection, %d of them slow", c.SlowSteps)}
 	}
 	u := unitOf(rep.Lateness.P95.Ns)
-	beside := "at most " + duration(float64(rep.Lateness.Max)) + "; " + plural(int(min(rep.Run.Dropped, math.MaxInt32)), "step") + " dropped"
+	beside := "at most " + duration(float64(rep.Lateness.Max)) + "; " + plural(rep.Run.Dropped, "step") + " dropped"
 	return htmlCard{Label: "lateness, p95", Value: u.bare(float64(rep.Lateness.P95.Ns)), Unit: u.Name, Beside: beside}
 }
 
-func (rep *Report) htmlPhases(u htmlUnit) []htmlPhaseRow {
+func (rep *Report) htmlPhases(u unit) []htmlPhaseRow {
 	looks := rep.looks()
 	var rows []htmlPhaseRow
 	for i, p := range rep.Phases {
@@ -302,7 +267,7 @@ func (rep *Report) htmlPhases(u htmlUnit) []htmlPhaseRow {
 	return rows
 }
 
-// width is a share as percent of a bar.
+// width returns a share in percent of a bar.
 func width(share float64) float64 {
 	if !(share > 0) {
 		return 0
@@ -310,12 +275,12 @@ func width(share float64) float64 {
 	return math.Round(1e4*min(share, 1)) / 100
 }
 
-// ratio prints how many times, and the interval.
+// ratio formats a ratio and its interval.
 func ratio(r Ratio) (times, interval string) {
 	return figure(r.Median) + "×", "[" + figure(r.Low) + " " + figure(r.High) + "]"
 }
 
-// rung fills in what all rows of ratios have.
+// rung returns a row of a ratio.
 func rung(name string, r Ratio, widest float64) htmlRung {
 	h := htmlRung{Name: name, Width: width(r.Median / widest), From: width(r.Low / widest)}
 	h.Span = math.Round(100*max(0, width(r.High/widest)-h.From)) / 100
@@ -354,7 +319,7 @@ func (run *Run) htmlRivals() (rivals []htmlRung) {
 	return rivals
 }
 
-func (run *Run) htmlBaseline(u htmlUnit) *htmlBaseline {
+func (run *Run) htmlBaseline(u unit) *htmlBaseline {
 	b := run.Baseline
 	if b == nil {
 		return nil
@@ -368,7 +333,7 @@ func (run *Run) htmlBaseline(u htmlUnit) *htmlBaseline {
 		name string
 		Change
 	}{{"p50", b.P50}, {"p95", b.P95}} {
-		row := htmlChange{Name: q.name, Was: u.bare(float64(q.Was)), Is: u.bare(float64(q.Is)), Verdict: "no change seen", Class: "soft"}
+		row := htmlChange{Name: q.name, Was: u.bare(float64(q.Was)), Is: u.bare(float64(q.Is)), Verdict: "no significant change", Class: "soft"}
 		row.Change = change(q.Ratio.Median)
 		row.Interval = "[" + change(q.Ratio.Low) + ", " + change(q.Ratio.High) + "]"
 		if q.Significant && q.Ratio.Median > 1 {
@@ -381,7 +346,7 @@ func (run *Run) htmlBaseline(u htmlUnit) *htmlBaseline {
 	return h
 }
 
-// change prints a ratio as what it adds.
+// change formats a ratio as a change in per cent.
 func change(ratio float64) string {
 	if math.IsNaN(ratio) || math.IsInf(ratio, 0) {
 		return "—"
@@ -389,7 +354,7 @@ func change(ratio float64) string {
 	return minus(fmt.Sprintf("%+.1f %%", 100*(ratio-1)))
 }
 
-func (rep *Report) htmlWorst(u htmlUnit) (rows []htmlWorst, counters []string) {
+func (rep *Report) htmlWorst(u unit) (rows []htmlWorst, counters []string) {
 	const most = 3 // counters that a row has room for
 	run, s := rep.Run, &rep.Run.Steps
 	looks := map[string]string{"": "c0"}
@@ -412,7 +377,7 @@ func (rep *Report) htmlWorst(u htmlUnit) (rows []htmlWorst, counters []string) {
 			row.Beyond = w.Phase + " " + plus(w.BeyondNs, u)
 		}
 		if w.GCs > 0 || w.GCPauseNs > 0 || w.GCAssistNs > 0 {
-			row.Collector = plural(int(min(w.GCs, math.MaxInt32)), "collection") +
+			row.Collector = plural(w.GCs, "collection") +
 				", pause " + duration(float64(w.GCPauseNs)) + ", assist " + duration(float64(w.GCAssistNs))
 		}
 		for i, name := range counters {
@@ -423,42 +388,12 @@ func (rep *Report) htmlWorst(u htmlUnit) (rows []htmlWorst, counters []string) {
 	return rows, counters
 }
 
-func plus(ns int64, u htmlUnit) string {
+func plus(ns int64, u unit) string {
 	sign := ""
 	if ns > 0 {
 		sign = "+"
 	}
-	return sign + u.with(float64(ns))
-}
-
-func (run *Run) htmlHardware() (rows []htmlCount) {
-	h := run.Hardware
-	if h == nil {
-		return nil
-	}
-	count := func(v float64) string {
-		if v < 0 || math.IsNaN(v) {
-			return "—"
-		}
-		return figure(v)
-	}
-	add := func(name string, c Count, total bool) {
-		row := htmlCount{Name: name, Total: total, Instructions: count(c.Instructions), Cycles: count(c.Cycles), PerCycle: "—",
-			CacheMisses: count(c.CacheMisses), BranchMisses: count(c.BranchMisses)}
-		if c.Cycles > 0 && c.Instructions >= 0 {
-			row.PerCycle = fmt.Sprintf("%.2f", c.Instructions/c.Cycles)
-		}
-		rows = append(rows, row)
-	}
-	for i, c := range h.Phases {
-		name := strconv.Itoa(i)
-		if i < len(run.Steps.Phases) {
-			name = run.Steps.Phases[i]
-		}
-		add(name, c, false)
-	}
-	add("the whole step", h.Total, true)
-	return rows
+	return sign + u.bare(float64(ns)) + " " + u.Name
 }
 
 func (rep *Report) htmlFacts() []htmlFact {
@@ -480,14 +415,14 @@ func (rep *Report) htmlFacts() []htmlFact {
 	if run.RateHz > 0 {
 		add("schedule", figure(run.RateHz)+" Hz")
 	} else {
-		add("schedule", "none: a step begins when the one before it has ended")
+		add("schedule", "none: each step begins when the one before it has ended")
 	}
 	if p := run.Parity; p != nil {
 		add("parity", fmt.Sprintf("%s on %s against the oracle, seed %d", plural(p.Cases, "case"), strings.Join(p.Levels, ", "), p.Seed))
 	}
-	add("meanwhile", run.Noise.words())
+	add("meanwhile", strings.Join(run.Noise.words(), "; "))
 	add("recording", percentOf(run.Overhead)+" of the time of the steps")
-	add("begun", run.Started)
+	add("started", run.Started)
 	for _, why := range run.Unwatched {
 		add("not measured", why)
 	}
@@ -495,31 +430,4 @@ func (rep *Report) htmlFacts() []htmlFact {
 		facts = append(facts, htmlFact{"again with", run.Command, true})
 	}
 	return facts
-}
-
-// words tell what the machine did meanwhile, as far as it is known.
-func (n *Noise) words() string {
-	if n == nil {
-		return ""
-	}
-	var parts []string
-	if n.Switches >= 0 {
-		parts = append(parts, "the thread was taken off its CPU "+plural(int(min(n.Switches, math.MaxInt32)), "time"))
-	}
-	if n.StealNs > 0 {
-		parts = append(parts, duration(float64(n.StealNs))+" of the CPUs went to other guests")
-	}
-	if n.Faults > 0 {
-		parts = append(parts, plural(int(min(n.Faults, math.MaxInt32)), "page")+" were read from disk")
-	}
-	if n.Load >= 0 {
-		parts = append(parts, "load "+figure(n.Load))
-	}
-	if n.Governor != "" {
-		parts = append(parts, "governor "+n.Governor)
-	}
-	if n.Pinned >= 0 {
-		parts = append(parts, fmt.Sprintf("pinned to CPU %d", n.Pinned))
-	}
-	return strings.Join(parts, "; ")
 }

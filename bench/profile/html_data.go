@@ -9,11 +9,11 @@ import (
 	"slices"
 )
 
-// What the charts of the page are drawn of, as JSON. Lists of numbers are columns of varints in
-// base64: two bytes for most of the times.
+// The charts of the page are drawn from JSON. Columns of numbers are varints in base64: two bytes for
+// most of the times.
 
-// maxDataBytes bounds the columns, and packedBytes is what a number takes in them, on the
-// average: two bytes and a little, four thirds as many in base64.
+// maxDataBytes bounds the columns, and packedBytes is the average size of a number in them: a little
+// more than two bytes, times four thirds in base64.
 const (
 	maxDataBytes = 250_000
 	packedBytes  = 2.85
@@ -21,20 +21,20 @@ const (
 
 // htmlData is read by report.js.
 type htmlData struct {
-	Unit   htmlUnit `json:"unit"`
-	Steps  int      `json:"steps"`
-	Bucket int      `json:"bucket"` // steps that share a place; the slowest stands there
-	Budget int64    `json:"budget"` // ns; 0: none
-	P50    int64    `json:"p50"`
-	P95    int64    `json:"p95"`
-	Max    int64    `json:"max"`
+	Unit   unit  `json:"unit"`
+	Steps  int   `json:"steps"`
+	Bucket int   `json:"bucket"` // steps that share a place; the slowest stands there
+	Budget int64 `json:"budget"` // ns; 0: none
+	P50    int64 `json:"p50"`
+	P95    int64 `json:"p95"`
+	Max    int64 `json:"max"`
 
 	Tick   packed       `json:"tick"`
 	Ns     packed       `json:"ns"`
 	Mean   *packed      `json:"mean,omitempty"`  // of the steps of a place, if it has several
-	Over   *packed      `json:"over,omitempty"`  // of them took longer than the budget
-	Phases []htmlPhase  `json:"phases"`          // the last is what none accounts for
-	Causes []htmlCause  `json:"causes"`          // what a step's time may depend on
+	Over   *packed      `json:"over,omitempty"`  // steps of a place that exceeded the budget
+	Phases []htmlPhase  `json:"phases"`          // the last is Unaccounted
+	Causes []htmlCause  `json:"causes"`          // that the time of a step may depend on
 	Curve  [][2]float64 `json:"curve"`           // log10(1/(1-q)), ns
 	Was    [][2]float64 `json:"was,omitempty"`   // the same of the baseline
 	WasBy  string       `json:"wasBy,omitempty"` // its name
@@ -57,8 +57,8 @@ type htmlCause struct {
 	Values packed  `json:"values"`
 }
 
-// packed is a column: numbers divided by Unit, as varints. Of a column with Delta they are
-// differences, zigzag-coded.
+// packed is a column: numbers divided by Unit, as varints; with Delta they are differences,
+// zigzag-coded.
 type packed struct {
 	Data  string  `json:"d"`
 	Unit  float64 `json:"u"`
@@ -67,7 +67,7 @@ type packed struct {
 
 // pack rounds to the unit.
 func pack(values []int64, unit int64) packed {
-	const most = 1 << 52 // what a number of JavaScript holds with room for a difference
+	const most = 1 << 52 // a number of JavaScript holds it exactly, and a difference as well
 	delta := unit == 1 && ascends(values)
 	for _, v := range values {
 		delta = delta || v < 0
@@ -109,8 +109,8 @@ func packCounts(values []int64) packed {
 	return pack(values, 1)
 }
 
-// quantum returns a power of ten of which the median of the values that are not 0 is
-// at least 500.
+// quantum returns the largest power of ten of which the median of the values, without zeros, is at
+// least 500 times as large.
 func quantum(values []int64) int64 {
 	var sizes []int64
 	for _, v := range values {
@@ -127,7 +127,7 @@ func quantum(values []int64) int64 {
 	return unit
 }
 
-// data gathers what the charts need. Runs of many steps are thinned out.
+// data returns the data of the charts. Runs of many steps are thinned out.
 func (rep *Report) data() *htmlData {
 	run, s := rep.Run, &rep.Run.Steps
 	p := places(s.Len(), 6+len(s.PhaseNs)+len(s.Counts))
@@ -161,7 +161,7 @@ func (rep *Report) data() *htmlData {
 	return d
 }
 
-// column is that of a phase or, after the last of them, of what none accounts for.
+// column returns that of a phase or, after the last of them, the unaccounted time.
 func (s *Steps) column(phase int) []int64 {
 	if phase < len(s.PhaseNs) {
 		return s.PhaseNs[phase]
@@ -173,7 +173,7 @@ func (s *Steps) column(phase int) []int64 {
 	return rest
 }
 
-// ticks are those of the steps, or their indices in a run without.
+// ticks returns those of the steps, or their indices in a run without ticks.
 func (s *Steps) ticks() []int64 {
 	ticks := make([]int64, s.Len())
 	for i := range ticks {
@@ -185,7 +185,7 @@ func (s *Steps) ticks() []int64 {
 	return ticks
 }
 
-// causes are the columns that are not the same in every step.
+// causes returns the columns that are not the same in every step.
 func (rep *Report) causes(p *place) []htmlCause {
 	run, s := rep.Run, &rep.Run.Steps
 	causes := []htmlCause{}
@@ -210,18 +210,13 @@ func (rep *Report) causes(p *place) []htmlCause {
 	add("pauses of the collector", s.GCPauseNs, true)
 	add("assists to the collector", s.GCAssistNs, true)
 	if run.RateHz > 0 {
-		late := make([]int64, s.Len())
-		for i := range late {
-			late[i] = s.late(i)
-		}
-		add("lateness of the step", late, true)
+		add("lateness of the step", s.latenessNs(), true)
 	}
 	return causes
 }
 
-// percentileCurve samples the quantiles by the nearest rank, along x = log10(1/(1-q)).
-// Where the curve is level it keeps the ends. It reaches half a step beyond the last of n, so
-// that the longest is on it.
+// percentileCurve samples the quantiles by the nearest rank, along x = log10(1/(1-q)). Of a level part
+// it keeps the ends. It reaches half a step beyond the last, so that it includes the longest.
 func percentileCurve(sorted []int64) [][2]float64 {
 	const points = 400
 	curve := [][2]float64{}
@@ -248,7 +243,7 @@ type place struct {
 	slow          []int // the slowest step of each
 }
 
-// places chooses the smallest bucket with which so many columns fit into the page.
+// places chooses the smallest bucket with which the columns fit into the page.
 func places(steps, columns int) *place {
 	room := max(200, int(maxDataBytes/(packedBytes*float64(columns))))
 	return &place{steps: steps, bucket: max(1, (steps+room-1)/room)}
@@ -266,7 +261,7 @@ func (p *place) slowest(ns []int64) {
 	}
 }
 
-// pick takes the value of the slowest step of each place; 0 of a column that is missing.
+// pick returns the value of the slowest step of each place; 0 for a missing column.
 func (p *place) pick(column []int64) []int64 {
 	values := make([]int64, len(p.slow))
 	for k, i := range p.slow {
@@ -288,7 +283,7 @@ func (p *place) mean(column []int64) []int64 {
 	return values
 }
 
-// above counts the steps of each place that took longer than the limit; none without one.
+// above counts the steps of each place that took longer than the limit; 0 without a limit.
 func (p *place) above(column []int64, limit int64) []int64 {
 	values := make([]int64, len(p.slow))
 	for i, v := range column {
@@ -300,17 +295,17 @@ func (p *place) above(column []int64, limit int64) []int64 {
 }
 
 const (
-	// paletteSize is the number of colours for phases, from 1; 0 is that of all others, and
-	// paletteSize+1 that of what no phase accounts for.
+	// paletteSize is the number of colours for phases, from 1; colour 0 is for all others, and
+	// paletteSize+1 for the unaccounted time.
 	paletteSize = 8
-	// textures is in how many ways a colour is filled, the first plain: with more phases than
-	// colours, those that look alike but for it differ by stripes or dots.
+	// textures is the number of fillings, of which the first is plain: phases of the same colour
+	// differ by stripes or dots.
 	textures = 5
 )
 
-// looks gives each phase classes of its own, of a colour and a texture: plain colours to those
-// that take the most time of the slow steps, then the next texture to as many others, each time
-// in the order in which they run. Beyond paletteSize*textures phases the others look alike.
+// looks returns the classes of each phase, a colour and a texture: plain colours for those that take
+// the most time of the slow steps, then the next texture for as many others, each in the order in
+// which they run. Phases beyond paletteSize*textures look the same.
 func (rep *Report) looks() []string {
 	looks := make([]string, len(rep.Phases))
 	if len(looks) == 0 {
@@ -342,28 +337,3 @@ func (rep *Report) looks() []string {
 	looks[last] = fmt.Sprintf("c%d", paletteSize+1)
 	return looks
 }
-
-// htmlUnit is the unit of all times of a page.
-type htmlUnit struct {
-	Name   string `json:"name"`
-	Ns     int64  `json:"ns"`
-	Digits int    `json:"digits"` // after the point
-}
-
-// unitOf chooses the unit in which a time has at most three digits before the point.
-func unitOf(ns int64) htmlUnit {
-	u := htmlUnit{Name: "ns", Ns: 1}
-	for _, larger := range []htmlUnit{{"µs", 1e3, 0}, {"ms", 1e6, 0}, {"s", 1e9, 0}} {
-		if ns >= larger.Ns {
-			u = larger
-		}
-	}
-	if u.Ns > 1 {
-		for u.Digits = 1; u.Digits < 3 && ns < u.Ns*pow10[3-u.Digits]; {
-			u.Digits++
-		}
-	}
-	return u
-}
-
-var pow10 = [...]int64{1, 10, 100, 1000}

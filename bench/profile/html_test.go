@@ -280,7 +280,7 @@ func TestPlaces(t *testing.T) {
 }
 
 func TestUnitOf(t *testing.T) {
-	for ns, want := range map[int64]htmlUnit{
+	for ns, want := range map[int64]unit{
 		0: {"ns", 1, 0}, 999: {"ns", 1, 0}, 1_000: {"µs", 1e3, 3}, 31_200: {"µs", 1e3, 2}, 312_400: {"µs", 1e3, 1},
 		1_000_000: {"ms", 1e6, 3}, 16_666_667: {"ms", 1e6, 2}, 5_000_000_000: {"s", 1e9, 3}, 5_000_000_000_000: {"s", 1e9, 1},
 	} {
@@ -288,7 +288,7 @@ func TestUnitOf(t *testing.T) {
 			t.Errorf("%d ns: %v, not %v", ns, got, want)
 		}
 	}
-	u := htmlUnit{"µs", 1e3, 1}
+	u := unit{"µs", 1e3, 1}
 	for ns, want := range map[float64]string{0: "0.0", -20: "0.0", 1_234_567_800: "1,234,567.8", -1_250: "−1.2", 49: "0.0", 51: "0.1"} {
 		if got := u.bare(ns); got != want {
 			t.Errorf("%g ns: %q, not %q", ns, got, want)
@@ -297,19 +297,19 @@ func TestUnitOf(t *testing.T) {
 }
 
 func TestNoiseInWords(t *testing.T) {
-	unknown := calm()
+	unknown := unknownNoise()
 	for want, n := range map[string]*Noise{
 		"": nil,
-		"the thread was taken off its CPU 1 time; 30.0 ms of the CPUs went to other guests; 2 pages were read from disk; load 0.50; governor performance; pinned to CPU 0": {
+		"load 0.50; taken off its CPU 1 time; 30.0 ms of the CPUs given to other guests; 2 pages read from disk; governor performance; pinned to CPU 0": {
 			Switches: 1, StealNs: 30e6, Faults: 2, Load: 0.5, Governor: "performance"},
-		"the thread was taken off its CPU 0 times; load 0": {Pinned: -1},
+		"load 0; taken off its CPU 0 times": {Pinned: -1},
 	} {
-		if got := n.words(); got != want {
+		if got := strings.Join(n.words(), "; "); got != want {
 			t.Errorf("%+v: %q, not %q", n, got, want)
 		}
 	}
-	if got := unknown.words(); got != "" {
-		t.Errorf("of nothing known: %q", got)
+	if got := unknown.words(); got != nil {
+		t.Errorf("nothing is known: %q", got)
 	}
 }
 

@@ -6,12 +6,12 @@ import (
 	"runtime/metrics"
 )
 
-// collector tells what the garbage collector did in a step. A reading takes less than 0.1 µs
-// and nothing from the heap, so that there is one at both ends of a step.
+// collector reads what the garbage collector did in a step. A reading takes less than 0.1 µs and
+// does not allocate, so that there is one at both ends of a step.
 type collector struct {
 	samples [3]metrics.Sample
-	at      gcTotals // at the begin of the step
-	assist  float64  // as of the end of the step before
+	at      gcTotals // at the beginning of the step
+	assist  float64  // at the end of the step before
 	heap    [2]metrics.Sample
 	first   [2]uint64
 }
@@ -27,7 +27,7 @@ func (c *collector) init() {
 		c.samples[i].Name = name
 	}
 	c.heap[0].Name, c.heap[1].Name = "/gc/heap/allocs:objects", "/gc/heap/allocs:bytes"
-	metrics.Read(c.heap[:]) // the first reading makes room
+	metrics.Read(c.heap[:]) // the first reading allocates
 	c.assist = c.read().assist
 }
 
@@ -38,11 +38,10 @@ func (c *collector) read() gcTotals {
 
 func (c *collector) begin() { c.at = c.read() }
 
-// end returns the collections that ended since begin, for how long the world stood still,
-// and the help that the program had to give. The runtime tells of that help, like of the
-// work of the collector, when a cycle ends and not before: so it counts where that becomes
-// known, also if that was since the step before. Pauses are told as the CPU time of all
-// processors, which all stand still.
+// end returns the collections that ended since begin, for how long they stopped the world, and the
+// CPU time of assists. The runtime reports assists only when a cycle ends, so they count for the
+// step that finds them, also if the cycle ended after the step before. It reports pauses as the CPU
+// time of all processors, which all stop.
 func (c *collector) end() (cycles, pauseNs, assistNs int64) {
 	now := c.read()
 	cycles = int64(now.cycles - c.at.cycles)

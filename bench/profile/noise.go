@@ -1,16 +1,17 @@
 package profile
 
 import (
+	"fmt"
 	"strconv"
 	"strings"
 )
 
-// calm is a Noise of which nothing is known.
-func calm() Noise {
+// unknownNoise is the Noise of a system that reports nothing.
+func unknownNoise() Noise {
 	return Noise{Switches: -1, Yields: -1, Faults: -1, StealNs: -1, Load: -1, Pinned: -1}
 }
 
-// noise returns what has happened since was, a sum of thisNoise.
+// since returns the difference to was, an earlier result of thisNoise.
 func (n Noise) since(was Noise) *Noise {
 	for _, sum := range []struct{ now, was *int64 }{
 		{&n.Switches, &was.Switches}, {&n.Yields, &was.Yields}, {&n.Faults, &was.Faults}, {&n.StealNs, &was.StealNs},
@@ -27,11 +28,11 @@ func (n Noise) since(was Noise) *Noise {
 // userHz is the unit of /proc/stat for programs, whatever the kernel counts in.
 const userHz = 100
 
-// stolen reads from /proc/stat the time that a hypervisor gave to others, or -1.
+// stolen returns the time that a hypervisor gave to others, from /proc/stat, or -1.
 func stolen(stat string) int64 {
 	line, _, _ := strings.Cut(stat, "\n")
 	fields := strings.Fields(line)
-	const steal = 8 // behind the name: user, nice, system, idle, iowait, irq, softirq
+	const steal = 8 // after the name: user, nice, system, idle, iowait, irq, softirq
 	if len(fields) <= steal || fields[0] != "cpu" {
 		return -1
 	}
@@ -42,7 +43,7 @@ func stolen(stat string) int64 {
 	return ticks * (1e9 / userHz)
 }
 
-// load reads the mean of the last minute from /proc/loadavg, or -1.
+// load returns the mean of the last minute, from /proc/loadavg, or -1.
 func load(text string) float64 {
 	first, _, _ := strings.Cut(strings.TrimSpace(text), " ")
 	mean, err := strconv.ParseFloat(first, 64)
@@ -50,4 +51,23 @@ func load(text string) float64 {
 		return -1
 	}
 	return mean
+}
+
+// words describes what else the machine did, as far as the system reports it.
+func (n *Noise) words() (parts []string) {
+	if n == nil {
+		return nil
+	}
+	add := func(known bool, format string, value any) {
+		if known {
+			parts = append(parts, fmt.Sprintf(format, value))
+		}
+	}
+	add(n.Load >= 0, "load %s", figure(n.Load))
+	add(n.Switches >= 0, "taken off its CPU %s", plural(n.Switches, "time"))
+	add(n.StealNs > 0, "%s of the CPUs given to other guests", duration(float64(n.StealNs)))
+	add(n.Faults > 0, "%s read from disk", plural(n.Faults, "page"))
+	add(n.Governor != "", "governor %s", n.Governor)
+	add(n.Pinned >= 0, "pinned to CPU %d", n.Pinned)
+	return parts
 }

@@ -7,9 +7,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// thisNoise returns the sums until now, and how the machine is set up.
+// thisNoise returns the sums since the process began, and how the machine is set up.
 func thisNoise() Noise {
-	n := calm()
+	n := unknownNoise()
 	var usage unix.Rusage
 	if err := unix.Getrusage(unix.RUSAGE_SELF, &usage); err == nil {
 		n.Switches, n.Yields, n.Faults = int64(usage.Nivcsw), int64(usage.Nvcsw), int64(usage.Majflt)
@@ -21,7 +21,7 @@ func thisNoise() Noise {
 	return n
 }
 
-// content returns that of a file, or nothing.
+// content returns the text of a file, or nothing.
 func content(name string) string {
 	text, err := os.ReadFile(name)
 	if err != nil {

@@ -41,7 +41,7 @@ func TestNoiseSince(t *testing.T) {
 	if got := now.since(was); *got != want {
 		t.Errorf("%+v, want %+v", got, want)
 	}
-	if n := calm().since(calm()); *n != calm() {
+	if n := unknownNoise().since(unknownNoise()); *n != unknownNoise() {
 		t.Errorf("of nothing known comes %+v", n)
 	}
 }
@@ -54,7 +54,7 @@ func TestNoiseHere(t *testing.T) {
 	}
 	n := r.Run().Noise
 	if runtime.GOOS != "linux" {
-		if *n != calm() {
+		if *n != unknownNoise() {
 			t.Errorf("%+v", n)
 		}
 	} else if n.Switches < 0 || n.Yields < 0 || n.Faults < 0 {

@@ -27,17 +27,16 @@ type perfEvent struct {
 	config uint64
 }
 
-// perfGroup is counters of perf_event_open(2) that one read(2) of the first tells of, all
-// of the same moment.
+// perfGroup is a group of counters of perf_event_open(2), which one read(2) of the first reads at
+// the same moment.
 type perfGroup struct {
 	fds  []int
-	at   [4]int // place of each event in what is read, -1: not counted
+	at   [4]int // index of each event in data, -1: not counted
 	tid  int
 	data []byte
 }
 
-// openPerf opens the counters of the calling thread, to which it locks its goroutine until
-// they are closed.
+// openPerf opens the counters of the calling thread, and locks the goroutine to it until close.
 func openPerf() (eventSource, error) { return openGroup(perfEvents) }
 
 func openGroup(wanted [4]perfEvent) (eventSource, error) {
@@ -51,7 +50,7 @@ func openGroup(wanted [4]perfEvent) (eventSource, error) {
 			Type: e.kind, Config: e.config,
 			Size:        uint32(unsafe.Sizeof(unix.PerfEventAttr{})),
 			Read_format: unix.PERF_FORMAT_GROUP | unix.PERF_FORMAT_TOTAL_TIME_ENABLED | unix.PERF_FORMAT_TOTAL_TIME_RUNNING,
-			Bits:        unix.PerfBitExcludeKernel | unix.PerfBitExcludeHv, // what everybody may count
+			Bits:        unix.PerfBitExcludeKernel | unix.PerfBitExcludeHv, // what every user may count
 		}
 		fd, err := unix.PerfEventOpen(&attr, 0, -1, leader, unix.PERF_FLAG_FD_CLOEXEC)
 		if err != nil {
@@ -68,14 +67,14 @@ func openGroup(wanted [4]perfEvent) (eventSource, error) {
 	}
 	if leader < 0 {
 		runtime.UnlockOSThread()
-		return nil, whyNoCounters(first)
+		return nil, explainNoCounters(first)
 	}
 	g.data = make([]byte, 8*(3+len(g.fds)))
 	return g, nil
 }
 
-// whyNoCounters says what a user can do about it.
-func whyNoCounters(err error) error {
+// explainNoCounters adds to the error what a user can do about it.
+func explainNoCounters(err error) error {
 	level, _ := os.ReadFile("/proc/sys/kernel/perf_event_paranoid")
 	paranoid := strings.TrimSpace(string(level))
 	if paranoid == "" {

@@ -83,7 +83,7 @@ func TestWhyNoCounters(t *testing.T) {
 	for errno, says := range map[syscall.Errno]string{
 		unix.ENOENT: "virtual machine", unix.EACCES: "2 or less", unix.EPERM: "container", unix.ENOSYS: "no such call", unix.EINVAL: "perf_event_paranoid is ",
 	} {
-		if err := whyNoCounters(errno); !errors.Is(err, errno) || !strings.Contains(err.Error(), says) {
+		if err := explainNoCounters(errno); !errors.Is(err, errno) || !strings.Contains(err.Error(), says) {
 			t.Errorf("%v", err)
 		}
 	}

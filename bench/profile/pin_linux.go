@@ -11,12 +11,11 @@ import (
 // maxCPU is the number of CPUs that a unix.CPUSet has room for.
 const maxCPU = 1024
 
-// Pin binds the calling goroutine to its thread, and that thread to a CPU, until undo is
-// called, once, on the same goroutine. What jumps from CPU to CPU finds its caches cold, and
-// is measured so. Other threads, those of the garbage collector and of workers among them, go
-// where the system sends them.
+// Pin binds the calling goroutine to its thread, and that thread to a CPU, until the same goroutine
+// calls undo. A thread that moves between CPUs finds its caches cold. Other threads, those of the
+// garbage collector and of workers among them, are not bound.
 //
-// A CPU that this process may not use is ErrRange. It is ErrUnsupported but on Linux.
+// It returns ErrRange for a CPU that this process may not use, and ErrUnsupported except on Linux.
 func Pin(cpu int) (undo func(), err error) {
 	if cpu < 0 || cpu >= maxCPU {
 		return nil, fault.Field(ErrRange, "profile: Pin: cpu", cpu)
@@ -37,7 +36,7 @@ func Pin(cpu int) (undo func(), err error) {
 		return nil, fault.Field(err, "profile: Pin: cpu", cpu)
 	}
 	return sync.OnceFunc(func() {
-		// It can fail only if these CPUs are gone meanwhile, and then the system chooses.
+		// It fails only if these CPUs no longer exist, and then the system chooses.
 		_ = unix.SchedSetaffinity(0, &was)
 		runtime.UnlockOSThread()
 	}), nil

@@ -24,42 +24,40 @@ const (
 
 // Config of a Recorder. The zero value works.
 type Config struct {
-	Name    string  // of what runs, for the report: Run.Scene
-	Params  []Param // of it, as the report tells them
+	Name    string  // of the scene or program, for the report: Run.Scene
+	Params  []Param // of it, as the report shows them
 	Command string  // that repeats the run; may be empty
-	// Steps is how many steps are kept, up to 1<<24: when there are more, the oldest are
-	// forgotten. 0: DefaultSteps.
+	// Steps is how many steps are kept, up to 1<<24: more replace the oldest. 0: DefaultSteps.
 	Steps int
 	// Warmup is the number of steps at the beginning that are not recorded.
 	Warmup int
-	// BudgetNs is what a step may take, in nanoseconds. 0: what the Config of the Sim says,
-	// and nothing without a Sim.
+	// BudgetNs is the time for a step, in nanoseconds. 0: that of the Config of the Sim; no budget
+	// without a Sim.
 	BudgetNs int64
-	// RateHz is the rate, in steps per second, at which steps are due where no loop decides:
-	// under Step and StepN, or without a Sim. The first step recorded is on time, and each
-	// later one is due a period behind the one before, however late that was: who is slow
-	// once is late until he has made up for it. A host that runs ahead instead of waiting is
-	// taken to have waited, so that also steps taken as fast as it goes are as late as they
-	// would have been at this rate. 0: nothing is due, and nothing late.
-	// Steps of Sim.Advance and Sim.Run follow the schedule of their loop instead: each was
-	// due when the loop's time passed its tick, not when its frame came to it.
+	// RateHz is the rate, in steps per second, at which steps are due without a loop: under Step
+	// and StepN, or without a Sim. The first recorded step is on time, and each later one is due a
+	// period after the one before, however late that was: a host that falls behind stays late until
+	// it has caught up. A host that runs ahead is treated as if it had waited, so that steps back to
+	// back are as late as they would have been at this rate. 0: no schedule, no lateness. Steps of
+	// Sim.Advance and Sim.Run follow the schedule of their loop instead: each was due when the
+	// loop's time passed its tick, not when its frame ran it.
 	RateHz float64
 	// Hardware counts instructions, cycles and misses by phase, where the system allows.
 	// The counters are those of the thread that attached: see Attach.
 	Hardware bool
 	// Counters are read after each step.
 	Counters []Counter
-	// Clock returns nanoseconds that never go back. nil: the clock of the Sim or, without
-	// one, that of the system. By another clock than that of the Sim steps and phases are
-	// still timed by the Sim; this one says when they began.
+	// Clock returns nanoseconds that never decrease. nil: the clock of the Sim or, without one, that
+	// of the system. The Sim always times its steps and phases by its own clock; this one determines
+	// when they began.
 	Clock func() int64
 }
 
-// Counter is a number to be kept with each step, such as how many hits its queries had.
+// Counter is a number that is recorded with each step, such as the hits of its queries.
 type Counter struct {
 	Name string
-	// Read is called behind each step, on its goroutine. It returns the value for this
-	// step; of something that only grows it returns what was added.
+	// Read is called after each step, on its goroutine, and returns the value for that step; of a
+	// sum that only grows it returns the increase.
 	Read func() int64
 }
 
@@ -94,9 +92,8 @@ func (c Config) Validate() error {
 	return errors.Join(errs...)
 }
 
-// Bytes returns the memory that the steps of c take, in bytes: 8 for each of the seven times
-// and counts that every step has, and for each phase and counter. Those that Attach adds are
-// among counters.
+// Bytes returns the memory of the steps of c, in bytes: 8 for each of the seven times and counts
+// of every step, and for each phase and counter, including the counters that Attach adds.
 func (c Config) Bytes(phases, counters int) int64 {
 	steps := c.Steps
 	if steps == 0 {
@@ -117,8 +114,8 @@ const (
 	fixedColumns
 )
 
-// Recorder keeps the last steps of a run, in memory set aside when it was made. It is for
-// one goroutine, that of the steps.
+// Recorder keeps the last steps of a run, in memory that New or Attach allocated. Only the
+// goroutine of the steps may use it.
 type Recorder struct {
 	config   Config
 	clock    func() int64
@@ -132,7 +129,7 @@ type Recorder struct {
 	steps  int // that the ring holds
 	next   int // row of the next step
 	kept   int // rows with a step
-	total  int // steps recorded, with those that were forgotten
+	total  int // steps recorded, with those that were replaced
 
 	waiting int       // steps of the warm-up that are still to come
 	first   time.Time // when the first step recorded began
@@ -149,16 +146,16 @@ type Recorder struct {
 	gc        collector
 	cost      cost
 	hardware  *hardware // nil: not counted
-	noise     Noise     // as of the beginning
+	noise     Noise     // at the beginning
 	unwatched []string
 	tick      uint64 // of the next step, by hand
 	layout    *evertick.Timing
-	done      int    // phases of the step in progress that are over, with hardware counters
+	done      int    // phases of the step in progress that have ended, with hardware counters
 	dropped   uint64 // by the loop, before the first step
 }
 
-// New returns a Recorder for a loop without a Sim, whose steps have these phases: Begin,
-// Phase and End tell it what happens.
+// New returns a Recorder for a loop without a Sim, whose steps have these phases. The loop calls
+// Begin, Phase and End.
 func New(cfg Config, phases []string) (*Recorder, error) {
 	if err := cfg.Validate(); err != nil {
 		return nil, err
@@ -191,8 +188,8 @@ func newRecorder(cfg Config) *Recorder {
 	return r
 }
 
-// addPhases makes columns for phases, behind those there are, and the ring as wide as
-// that needs. Steps that were recorded before have spent no time in them.
+// addPhases appends columns for phases and widens the ring. Earlier steps have spent no time in
+// them.
 func (r *Recorder) addPhases(names []string) {
 	was, old := r.stride, r.ring
 	had := len(r.times)
@@ -211,9 +208,9 @@ func (r *Recorder) addPhases(names []string) {
 	}
 }
 
-// Begin says that a step begins, which was due at dueNs by the clock of Now; with a
-// negative dueNs it was due as Config.RateHz says. A step that was begun and has not ended
-// is forgotten. It is for a Recorder of New and panics with another.
+// Begin begins a step that was due at dueNs by the clock of Now; with a negative dueNs it was due
+// by the schedule of Config.RateHz. A step that has not ended is discarded. It panics unless the
+// Recorder is one of New.
 func (r *Recorder) Begin(dueNs int64) {
 	r.byHand()
 	now := r.clock()
@@ -228,8 +225,8 @@ func (r *Recorder) Begin(dueNs int64) {
 	r.lap = r.start
 }
 
-// Phase says that phase i of New begins, and the one before it ends; a negative i: that no
-// phase begins. A phase may run several times in a step. Outside of a step nothing happens.
+// Phase ends the current phase and begins phase i of New; none if i is negative. A phase may run
+// several times in a step. Outside a step it does nothing.
 func (r *Recorder) Phase(i int) {
 	r.byHand()
 	if i >= len(r.phases) {
@@ -251,8 +248,7 @@ func (r *Recorder) Phase(i int) {
 	r.phase, r.lap = max(i, -1), now
 }
 
-// End says that the step, and with it its last phase, is over. Outside of a step nothing
-// happens.
+// End ends the step and its last phase. Outside a step it does nothing.
 func (r *Recorder) End() {
 	r.byHand()
 	if !r.running {
@@ -269,10 +265,10 @@ func (r *Recorder) byHand() {
 	}
 }
 
-// Now returns the time by which steps are recorded, in nanoseconds.
+// Now returns the time of the clock that times the steps, in nanoseconds.
 func (r *Recorder) Now() int64 { return r.clock() }
 
-// begin makes ready for a step that is about to begin.
+// begin prepares for a step that is about to begin.
 func (r *Recorder) begin(now, dueNs int64) {
 	r.running, r.phase, r.due = true, -1, dueNs
 	clear(r.times)
@@ -288,7 +284,7 @@ func (r *Recorder) begin(now, dueNs int64) {
 	}
 }
 
-// end takes down a step that took ns and was over at now.
+// end records a step that took ns and ended at now.
 func (r *Recorder) end(tick uint64, ns, now int64) {
 	r.running = false
 	if r.waiting > 0 {
@@ -317,7 +313,7 @@ func (r *Recorder) end(tick uint64, ns, now int64) {
 	}
 }
 
-// markFirst notes what the first step recorded finds.
+// markFirst stores the state before the first recorded step.
 func (r *Recorder) markFirst() {
 	r.first = time.Now()
 	r.gc.markFirst()
@@ -326,8 +322,8 @@ func (r *Recorder) markFirst() {
 	}
 }
 
-// Reset forgets all steps. The schedule of Config.RateHz begins anew with the next step. A
-// warm-up that is over is not waited for again.
+// Reset discards all steps. The schedule of Config.RateHz restarts with the next step. A warm-up
+// that has ended does not run again.
 func (r *Recorder) Reset() {
 	r.next, r.kept, r.total, r.running = 0, 0, 0, false
 	r.schedule.reset()
@@ -338,9 +334,9 @@ func (r *Recorder) Reset() {
 	r.noise = thisNoise()
 }
 
-// Close gives the counters of Config.Hardware back to the system, on the goroutine that
-// attached, which it unlocks from its thread. What was recorded stays, and steps are still
-// recorded, but for these counters. Without them there is nothing to close.
+// Close releases the counters of Config.Hardware and unlocks the goroutine that attached from its
+// thread; that goroutine has to call it. Recorded steps stay, and steps are still recorded, but
+// without these counters. Without Config.Hardware it does nothing.
 func (r *Recorder) Close() error {
 	if r.hardware == nil || r.hardware.closed {
 		return nil
@@ -352,26 +348,25 @@ func (r *Recorder) Close() error {
 // counting reports whether the step in progress is one whose hardware events are counted.
 func (r *Recorder) counting() bool { return r.hardware != nil && r.hardware.ran }
 
-// Len returns the number of steps that are kept.
+// Len returns the number of steps in the ring.
 func (r *Recorder) Len() int { return r.kept }
 
-// Run returns what was recorded until now: of the steps that have ended those that are
-// still kept, and what can be said of the run besides. It copies; to call it between steps
-// disturbs none but the next, whose caches it uses.
+// Run returns a copy of the recording: the steps in the ring that have ended, and the data of the
+// whole run. A call between steps affects only the next step, whose caches it displaces.
 func (r *Recorder) Run() *Run {
 	run := &Run{
 		Scene: r.config.Name, Params: r.config.Params, Command: r.config.Command, Env: ThisEnvironment(),
 		BudgetNs: r.config.BudgetNs, RateHz: r.schedule.rateHz(), Warmup: r.config.Warmup - r.waiting,
 		Steps: r.columnsOf(), Overhead: r.cost.share(),
 	}
-	r.tellHardware(run)
+	r.addHardware(run)
 	run.Noise = thisNoise().since(r.noise)
 	if r.kept > 0 {
 		run.Started = r.first.UTC().Format(time.RFC3339)
 		run.Allocs, run.Bytes = r.gc.allocated(r.total)
 	}
 	if r.sim != nil {
-		r.tellSim(run)
+		r.addSim(run)
 	}
 	return run
 }
@@ -413,16 +408,16 @@ func (r *Recorder) columnsOf() Steps {
 	return s
 }
 
-// costEvery is how many steps there are to one whose recording is timed.
+// costEvery is the number of steps between two whose recording is timed.
 const costEvery = 16
 
-// cost is what recording takes, as measured in one of costEvery steps.
+// cost is the time of recording, as measured in one of costEvery steps.
 type cost struct {
 	n       uint64
-	sampled bool           // the step in progress is such a one
-	step    int64          // that it has taken in this step
-	spent   loop.Histogram // in those that were timed
-	steps   loop.Histogram // that these took
+	sampled bool           // the step in progress is timed
+	step    int64          // time of recording in this step
+	spent   loop.Histogram // on recording, in timed steps
+	steps   loop.Histogram // durations of timed steps
 }
 
 func (c *cost) begin() {
@@ -444,8 +439,8 @@ func (c *cost) reset() {
 	c.steps.Reset()
 }
 
-// share returns the median of what recording took as a share of the median step: in a mean a
-// single interruption would count for more than all the rest.
+// share returns the median time of recording as a share of the median step: in a mean a single
+// interruption would outweigh all other steps.
 func (c *cost) share() float64 {
 	step := c.steps.Quantile(0.5)
 	if step == 0 {

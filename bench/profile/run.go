@@ -1,11 +1,11 @@
 package profile
 
-// Run is what was measured of one run: plain data, which report and files are made of.
-// A part that was not measured is empty, and its section is left out.
+// Run holds the measurements of one run: plain data, from which report and files are made. A part
+// that was not measured is empty, and reports leave out its section.
 type Run struct {
-	Scene   string      // what ran: capstone, or a name that the user gave
-	Params  []Param     // of the scene and of the run, in the order in which they are told
-	Env     Environment // what the figures depend on besides
+	Scene   string      // name of the scene, or of the user's program
+	Params  []Param     // of the scene and of the run, in the order of the report
+	Env     Environment // what else the figures depend on
 	Level   string      // of the kernels
 	Workers int
 	Seed    uint64
@@ -25,15 +25,15 @@ type Run struct {
 	Hardware  *Hardware // counters of the CPU
 	Noise     *Noise    // what else the machine did meanwhile
 	Ladder    []Rung    // levels, slowest first
-	Ways      []Way     // of coming to the steps, by turns, the first of which the others are compared with
+	Ways      []Way     // ways to start the steps, by turns; the first is the baseline of the others
 	Rivals    []Ratio   // other engines in the same run, as a ratio to ours
 	Baseline  *Baseline // an earlier run, and what has changed
 	Dropped   uint64    // steps of the schedule that were given up
-	Warnings  []string  // on what the figures should be doubted for, with advice
+	Warnings  []string  // reasons to doubt the figures, with advice
 	Unwatched []string  // what could not be measured here, with the reason
 }
 
-// Param is a parameter as it is told.
+// Param is a parameter as reports show it.
 type Param struct {
 	Name  string `json:"name"`
 	Value string `json:"value"`
@@ -44,22 +44,22 @@ type Steps struct {
 	Tick    []uint64
 	StartNs []int64 // since the first of them was due or, without a schedule, began
 	DueNs   []int64 // on the same clock; without a schedule the same as StartNs
-	Ns      []int64 // that the step took, by the wall clock
+	Ns      []int64 // duration of the step, by the wall clock
 
 	Phases   []string  // in the order in which they run
 	PhaseNs  [][]int64 // by phase, then step
-	Counters []string  // what was counted: hits, contacts, live …
+	Counters []string  // names of what was counted: hits, contacts, live …
 	Counts   [][]int64 // by counter, then step
 
 	GCs        []int64 // garbage collections that ended in the step
-	GCPauseNs  []int64 // for which the world stood still
+	GCPauseNs  []int64 // for which the world was stopped
 	GCAssistNs []int64 // CPU time in which the program had to help the collector
 }
 
 // Len returns the number of steps.
 func (s *Steps) Len() int { return len(s.Ns) }
 
-// Parity is the verdict on the kernels, got before anything was timed.
+// Parity is the verdict on the kernels, before anything was timed.
 type Parity struct {
 	OK     bool     `json:"ok"`
 	Cases  int      `json:"cases"`
@@ -68,25 +68,25 @@ type Parity struct {
 	Err    string   `json:"err,omitempty"` // what differed, if OK is false
 }
 
-// Noise is what else the machine did between the first step and the last, and how it is set
-// up: what figures should be doubted for. What the system does not tell is negative, or empty.
+// Noise is what else the machine did between the first step and the last, and how it is set up:
+// reasons to doubt figures. What the system does not report is negative, or empty.
 type Noise struct {
 	Switches int64   `json:"switches"` // times that a thread of the program was taken off its CPU against its will
 	Yields   int64   `json:"yields"`   // times that one gave its CPU away, to wait
 	Faults   int64   `json:"faults"`   // pages that had to be read from disk for the program
-	StealNs  int64   `json:"steal_ns"` // that a hypervisor gave the CPUs to others, all CPUs together
-	Load     float64 `json:"load"`     // processes that ran or wanted to, the mean of the last minute
+	StealNs  int64   `json:"steal_ns"` // for which a hypervisor gave the CPUs to others, sum of all CPUs
+	Load     float64 `json:"load"`     // processes that ran or were ready to, the mean of the last minute
 	Governor string  `json:"governor"` // that sets the frequency of the CPU: performance, powersave …
-	Pinned   int     `json:"pinned"`   // CPU that the thread which asked for the Run is bound to, -1: to none in particular
+	Pinned   int     `json:"pinned"`   // CPU to which the thread that calls Recorder.Run is bound; -1: none
 }
 
-// Hardware counts what the CPU did. A count is per step; -1 where the system does not tell.
+// Hardware holds the counters of the CPU, per step; -1 where the system does not report one.
 type Hardware struct {
 	Total  Count   `json:"total"`
 	Phases []Count `json:"phases"` // by phase
 }
 
-// Count is what the CPU counted in a step or a phase, the mean over the steps.
+// Count holds the counters of a step or a phase, the mean over the steps.
 type Count struct {
 	Instructions float64 `json:"instructions"`
 	Cycles       float64 `json:"cycles"`
@@ -94,12 +94,11 @@ type Count struct {
 	BranchMisses float64 `json:"branch_misses"`
 }
 
-// Ratio is how many times as long something took as what it is compared with, in the same
-// run, by turns.
+// Ratio is how many times as long something took as its baseline, in the same run, by turns.
 type Ratio struct {
 	Name   string  `json:"name"`
 	Median float64 `json:"median"`
-	Low    float64 `json:"low"` // between Low and High it lies with 95 % confidence
+	Low    float64 `json:"low"` // it lies between Low and High with 95 % confidence
 	High   float64 `json:"high"`
 }
 
@@ -109,12 +108,12 @@ type Rung struct {
 	StepNs int64  `json:"step_ns"` // the median step
 	// Speedup is how many times as fast as the first rung it is: 1 for that one.
 	Speedup Ratio  `json:"speedup"`
-	Hash    string `json:"hash"` // of the state after the last step: that of all rungs
+	Hash    string `json:"hash"` // of the state after the last step: the same for all rungs
 }
 
 // Baseline is an earlier run of the same scene.
 type Baseline struct {
-	Name     string      `json:"name"` // where it was kept
+	Name     string      `json:"name"` // where its files are
 	Env      Environment `json:"environment"`
 	Started  string      `json:"started"`
 	StepNs   []int64     `json:"-"`         // sorted
@@ -129,4 +128,57 @@ type Change struct {
 	Is          int64 `json:"is_ns"`
 	Ratio       Ratio `json:"ratio"`       // Is over Was
 	Significant bool  `json:"significant"` // whether the interval of Ratio leaves 1 out
+}
+
+// Way is a way to start the steps of a run, such as back to back or paced, that took turns with
+// others in the same run.
+type Way struct {
+	Name  string `json:"name"`
+	Steps int    `json:"steps"`
+	P50Ns int64  `json:"p50_ns"` // of the step
+	P95Ns int64  `json:"p95_ns"`
+	// PhaseNs are the medians of the phases, in the order of Run.Steps.Phases; the last is the time
+	// that no phase accounts for.
+	PhaseNs []int64 `json:"phase_ns"`
+	// Times is how many times as long the median step takes as that of the first way: 1 for that one.
+	Times Ratio `json:"times"`
+}
+
+// NewWay returns the times of steps that were started in one way. The caller sets Times.
+func NewWay(name string, s *Steps) Way {
+	q := quantilesOf(s.Ns)
+	w := Way{Name: name, Steps: s.Len(), P50Ns: q.P50.Ns, P95Ns: q.P95.Ns, Times: Ratio{Name: name, Median: 1, Low: 1, High: 1}}
+	for j := range len(s.Phases) + 1 {
+		if s.Len() > 0 {
+			w.PhaseNs = append(w.PhaseNs, nearestRank(sortedCopy(s.column(j)), 0.50))
+		}
+	}
+	return w
+}
+
+// Only returns the steps for which keep returns true, in columns of their own.
+func (s *Steps) Only(keep func(i int) bool) Steps {
+	only := Steps{
+		Tick: filtered(s.Tick, keep), Phases: s.Phases, Counters: s.Counters,
+		PhaseNs: make([][]int64, len(s.PhaseNs)), Counts: make([][]int64, len(s.Counts)),
+	}
+	from := s.columns()
+	for i, c := range only.columns() {
+		*c.to = filtered(*from[i].to, keep)
+	}
+	return only
+}
+
+// filtered returns nil if the column is missing.
+func filtered[T any](column []T, keep func(i int) bool) []T {
+	if column == nil {
+		return nil
+	}
+	kept := []T{}
+	for i, v := range column {
+		if keep(i) {
+			kept = append(kept, v)
+		}
+	}
+	return kept
 }

@@ -6,7 +6,7 @@ import (
 	"github.com/evertick/evertick/loop"
 )
 
-// schedule says when steps were due, by the clock of the Recorder.
+// schedule computes when steps were due, by the clock of the Recorder.
 type schedule struct {
 	// The grid of Config.RateHz.
 	rate  float64 // 0: none
@@ -31,12 +31,11 @@ func (s *schedule) rateHz() float64 {
 	return s.rate
 }
 
-// due returns when a step that begins now was due: as the loop says if it runs the step, by
-// the grid if nobody does.
+// due returns when a step that begins now was due: by the loop that runs it, or else by the grid.
 //
-// A loop knows how long before its frame a step was due, and the frame is taken to begin
-// with the first of its steps. So a host that is late to call Advance is not seen to be so
-// if it also tells of less time than has passed; one that tells of all is.
+// A loop reports how long before its frame a step was due, and the frame begins with the first of
+// its steps. So a host that calls Advance late does not appear late if it passes less time than has
+// elapsed; it does if it passes all.
 func (s *schedule) due(l *loop.Loop, now int64, counts bool) int64 {
 	d, ok := l.Due()
 	if !ok {
@@ -50,19 +49,19 @@ func (s *schedule) due(l *loop.Loop, now int64, counts bool) int64 {
 		s.driven = float64(num) / float64(den)
 	}
 	if d.AgoNs == math.MaxInt64 {
-		return now // nobody waits for 292 years
+		return now // 292 years: no schedule
 	}
 	return s.frame - d.AgoNs
 }
 
-// onGrid returns when a step that begins now was due: it is the first one that counts, or
-// as many periods behind that as there were steps. Due times are computed from the first,
-// so that no rounding adds up.
+// onGrid returns when a step that begins now was due: the first step that counts is on time, each
+// later one a period after the one before. Due times are computed from the first, so that rounding
+// errors do not add up.
 //
-// A host that does not wait for its steps runs ahead of any schedule, and says nothing by
-// that of how late it would have been. It is taken to have waited, and its schedule to be
-// earlier by as much, so that lateness goes by late' = max(0, late + start' - start - period):
-// the waiting time of a queue with steady arrivals (D. V. Lindley, 1952).
+// A host that does not wait runs ahead of any schedule, which would hide how late it would have
+// been. It is treated as if it had waited, and its schedule moves earlier by as much, so that
+// late' = max(0, late + start' - start - period): the waiting time of a queue with steady arrivals
+// (D. V. Lindley, 1952).
 func (s *schedule) onGrid(now int64, counts bool) int64 {
 	if s.rate == 0 || !counts {
 		return now

@@ -14,13 +14,13 @@ import (
 	"github.com/evertick/evertick/internal/fault"
 )
 
-// SummarySchema names the form of summary.json. The number behind the slash rises when a reader
-// of the earlier form would misread it; fields may be added without that.
+// SummarySchema names the format of summary.json. The number after the slash increases when a reader
+// of the earlier format would misread it, but not for additional fields.
 const SummarySchema = "evertick.profile/1"
 
-// Summary is what summary.json holds: all of a report but the steps. Times are in
-// nanoseconds, shares between 0 and 1; seeds are strings of decimal digits, since not every
-// reader of JSON keeps 64 bits.
+// Summary is the content of summary.json: all of a report except the steps. Times are in nanoseconds,
+// shares between 0 and 1; seeds are strings of decimal digits, since not every reader of JSON keeps
+// 64 bits.
 type Summary struct {
 	Schema string `json:"schema"`
 
@@ -70,7 +70,7 @@ type Summary struct {
 	Unwatched []string  `json:"unwatched,omitempty"`
 }
 
-// Summary returns all of the report but the steps. It shares memory with the report.
+// Summary returns all of the report except the steps. It shares memory with the report.
 func (rep *Report) Summary() *Summary {
 	run := rep.Run
 	s := &Summary{
@@ -89,8 +89,7 @@ func (rep *Report) Summary() *Summary {
 	return s
 }
 
-// Run returns the run that the summary is of, without its steps, which are kept elsewhere:
-// see ReadSteps.
+// Run returns the run of the summary without its steps: see ReadSteps.
 func (s *Summary) Run() *Run {
 	return &Run{
 		Scene: s.Scene, Params: s.Params, Env: s.Env, Level: s.Level, Workers: s.Workers, Seed: s.Seed, Started: s.Started, Command: s.Command,
@@ -100,17 +99,22 @@ func (s *Summary) Run() *Run {
 	}
 }
 
-// WriteSummary analyzes the run and writes its summary as one JSON object. A number that is not
-// finite is ErrNotFinite, and nothing is written.
+// WriteSummary analyzes the run and writes its summary as one JSON object. It returns ErrNotFinite, and
+// writes nothing, if a number is not finite.
 func (run *Run) WriteSummary(w io.Writer) error { return Analyze(run).WriteSummary(w) }
 
 // WriteSummary writes the summary as Run.WriteSummary does.
 func (rep *Report) WriteSummary(w io.Writer) error {
-	s := rep.Summary()
-	if err := s.finite(); err != nil {
-		return err
+	var errs []error
+	rep.Run.numbers(func(field string, value float64) {
+		if !fault.Finite(value) { // JSON has no such numbers
+			errs = append(errs, fault.Field(fault.ErrNotFinite, "profile: Run."+field, value))
+		}
+	})
+	if len(errs) > 0 {
+		return errors.Join(errs...)
 	}
-	text, err := json.MarshalIndent(s, "", "  ")
+	text, err := json.MarshalIndent(rep.Summary(), "", "  ")
 	if err != nil {
 		return fmt.Errorf("profile: summary: %w", err)
 	}
@@ -118,51 +122,12 @@ func (rep *Report) WriteSummary(w io.Writer) error {
 	return err
 }
 
-// finite names the numbers of a run that JSON cannot tell.
-func (s *Summary) finite() error {
-	var errs []error
-	check := func(field string, values ...float64) {
-		for _, v := range values {
-			if !fault.Finite(v) {
-				errs = append(errs, fault.Field(fault.ErrNotFinite, "profile: Run."+field, v))
-			}
-		}
-	}
-	check("RateHz", s.RateHz)
-	check("Allocs", s.Allocs)
-	check("Bytes", s.Bytes)
-	check("Overhead", s.Overhead)
-	if hw := s.Hardware; hw != nil {
-		for _, c := range append([]Count{hw.Total}, hw.Phases...) {
-			check("Hardware", c.Instructions, c.Cycles, c.CacheMisses, c.BranchMisses)
-		}
-	}
-	if s.Noise != nil {
-		check("Noise.Load", s.Noise.Load)
-	}
-	ratio := func(field string, r Ratio) { check(field, r.Median, r.Low, r.High) }
-	for i := range s.Ladder {
-		ratio("Ladder", s.Ladder[i].Speedup)
-	}
-	for _, r := range s.Rivals {
-		ratio("Rivals", r)
-	}
-	for i := range s.Ways {
-		ratio("Ways", s.Ways[i].Times)
-	}
-	if b := s.Baseline; b != nil {
-		ratio("Baseline", b.P50.Ratio)
-		ratio("Baseline", b.P95.Ratio)
-	}
-	return errors.Join(errs...)
-}
-
-// maxSummaryBytes is more than a hundred times what a run of many phases needs.
+// maxSummaryBytes is more than a hundred times the size for many phases.
 const maxSummaryBytes = 16 << 20
 
-// ReadSummary reads what WriteSummary has written, at most 16 MiB. What is no such JSON, or tells
-// what cannot be, is ErrCorrupt, and the error names line or field; another schema is
-// ErrUnsupported. Fields that it does not know are passed over.
+// ReadSummary reads the format of WriteSummary, at most 16 MiB. Other input, and impossible values, are
+// ErrCorrupt, and the error names line or field; another schema is ErrUnsupported. It ignores unknown
+// fields.
 func ReadSummary(r io.Reader) (*Summary, error) {
 	text, err := io.ReadAll(io.LimitReader(r, maxSummaryBytes+1))
 	if err != nil {
@@ -203,7 +168,7 @@ func ReadSummary(r io.Reader) (*Summary, error) {
 	return s, nil
 }
 
-// inSummary tells the line of what encoding/json found wrong.
+// inSummary adds the line to an error of encoding/json.
 func inSummary(text []byte, err error) error {
 	offset := int64(-1)
 	var syntax *json.SyntaxError
@@ -224,7 +189,7 @@ func inSummary(text []byte, err error) error {
 	return fmt.Errorf("profile: summary: line %d: %w: %w", line, err, fault.ErrCorrupt)
 }
 
-// Validate reports every field that cannot be: ErrRange.
+// Validate reports every field with an impossible value: ErrRange.
 func (s *Summary) Validate() error {
 	var errs []error
 	check := func(ok bool, field string, value any) {
@@ -257,19 +222,12 @@ func (s *Summary) Validate() error {
 	for i, w := range s.Worst {
 		check(w.Step >= 0 && w.Step < s.Steps && w.Ns >= 0, fmt.Sprintf("worst[%d]", i), w)
 	}
-	ratio := func(field string, r Ratio) {
+	for i, w := range s.Ways {
+		check(w.Steps >= 0 && w.P50Ns >= 0, fmt.Sprintf("ways[%d]", i), w.Name)
+	}
+	s.Run().ratios(func(field string, r Ratio) {
 		check(r.Low >= 0 && r.Low <= r.Median && r.Median <= r.High, field, fmt.Sprint(r))
-	}
-	for i := range s.Ladder {
-		ratio(fmt.Sprintf("ladder[%d].speedup", i), s.Ladder[i].Speedup)
-	}
-	for i, r := range s.Rivals {
-		ratio(fmt.Sprintf("rivals[%d]", i), r)
-	}
-	for i := range s.Ways {
-		ratio(fmt.Sprintf("ways[%d].times", i), s.Ways[i].Times)
-		check(s.Ways[i].Steps >= 0 && s.Ways[i].P50Ns >= 0, fmt.Sprintf("ways[%d]", i), s.Ways[i].Name)
-	}
+	})
 	check(!slices.ContainsFunc(s.Params, func(p Param) bool { return p.Name == "" }), "params", "one without a name")
 	return errors.Join(errs...)
 }

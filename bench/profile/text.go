@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// WriteText writes the report for a terminal. No line is wider than Text.Width; what was not
-// measured is left out; control characters in names are shown as question marks.
+// WriteText writes the report for a terminal. No line is wider than Text.Width. Parts that were not
+// measured are left out; control characters in names appear as question marks.
 func (rep *Report) WriteText(w io.Writer, t Text) error {
 	p := &page{width: max(t.Width, leastWidth), color: t.Color}
 	if t.Width == 0 {
@@ -46,8 +46,8 @@ func (rep *Report) writeHead(p *page) {
 	if run.Seed != 0 {
 		seed = fmt.Sprint("seed ", run.Seed)
 	}
-	p.items(plain, 2, clean(env.CPU), counting(env.CPUs, "CPU", "CPUs"), clean(join(env.OS, "/", env.Arch)), clean(env.Go), rep.kernels(),
-		counting(run.Workers, "worker", "workers"), seed)
+	p.items(plain, 2, clean(env.CPU), some(env.CPUs, "CPU"), clean(join(env.OS, "/", env.Arch)), clean(env.Go), rep.kernels(),
+		some(run.Workers, "worker"), seed)
 	rep.writeParity(p)
 	steps := []string{count(run.Steps.Len()) + " steps" + rep.worth()}
 	if run.Warmup > 0 {
@@ -62,13 +62,13 @@ func (rep *Report) writeHead(p *page) {
 	p.items(plain, 2, steps...)
 }
 
-// budgetOf tells one digit more than duration: 16.67 ms.
+// budgetOf has one digit more than duration: 16.67 ms.
 func budgetOf(run *Run) string {
 	u := unitFor(float64(run.BudgetNs))
-	return fmt.Sprintf("%.4g", float64(run.BudgetNs)/u.ns) + " " + u.name
+	return fmt.Sprintf("%.4g", float64(run.BudgetNs)/float64(u.Ns)) + " " + u.Name
 }
 
-// join leaves the separator out where a side is empty.
+// join omits the separator where a side is empty.
 func join(a, separator, b string) string {
 	if a == "" || b == "" {
 		return a + b
@@ -76,20 +76,7 @@ func join(a, separator, b string) string {
 	return a + separator + b
 }
 
-func count(n int) string { return grouped(int64(n)) }
-
-// counting is empty of nothing.
-func counting(n int, one, many string) string {
-	switch n {
-	case 0:
-		return ""
-	case 1:
-		return "1 " + one
-	}
-	return count(n) + " " + many
-}
-
-// kernels is the level that ran, the best that there was and what built them.
+// kernels names the level that ran, the best available level, and the compiler.
 func (rep *Report) kernels() string {
 	run, env := rep.Run, &rep.Run.Env
 	if run.Level == "" {
@@ -118,16 +105,16 @@ func (rep *Report) writeParity(p *page) {
 	switch {
 	case par == nil:
 	case !par.OK:
-		p.items(red, 2, "parity FAILED", counting(par.Cases, "case", "cases"), fmt.Sprintf("seed %x", par.Seed))
+		p.items(red, 2, "parity FAILED", some(par.Cases, "case"), fmt.Sprintf("seed %x", par.Seed))
 		p.prose(red, "  ", clean(par.Err))
 	default:
-		p.items(green, 2, "parity ok", counting(par.Cases, "case", "cases"), clean(strings.Join(par.Levels, ", ")), fmt.Sprintf("seed %x", par.Seed))
+		p.items(green, 2, "parity ok", some(par.Cases, "case"), clean(strings.Join(par.Levels, ", ")), fmt.Sprintf("seed %x", par.Seed))
 	}
 }
 
 func (rep *Report) writeQuantiles(p *page) {
 	p.line()
-	p.line(as(dim, left("", 14)+right("p50", 10)+right("p95", 10)+"   "+left("95 % interval", 21)+right("p99", 10)+right("max", 10)))
+	p.line(styled(dim, left("", 14)+right("p50", 10)+right("p95", 10)+"   "+left("95 % interval", 21)+right("p99", 10)+right("max", 10)))
 	rep.writeQuantileRow(p, "step", &rep.Step)
 	if rep.Scheduled {
 		rep.writeQuantileRow(p, "lateness", &rep.Lateness)
@@ -152,11 +139,11 @@ func (rep *Report) writeQuantiles(p *page) {
 	}
 }
 
-// behind reports whether steps began more than a step's time late, or never: however quick
-// they are, that is a stall.
+// behind reports whether steps began more than a period late, or never ran: that is a stall, however
+// quick they are.
 func (rep *Report) behind() bool { return rep.Late > 0 || rep.Run.Dropped > 0 }
 
-// worth tells of steps that resemble their neighbours.
+// worth describes steps that are similar to their neighbours.
 func (rep *Report) worth() string {
 	if rep.Step.Worth > 0.9*float64(rep.Run.Steps.Len()) {
 		return ""
@@ -165,9 +152,9 @@ func (rep *Report) worth() string {
 }
 
 func (rep *Report) writeQuantileRow(p *page, name string, q *Quantiles) {
-	u := unitFor(max(float64(q.P95.Ns), float64(q.Max)/1e4)) // so that the longest still has its digits
-	told := func(ns int64) string { return figure(float64(ns) / u.ns) }
-	high := told(q.P95.High)
+	u := unitFor(max(float64(q.P95.Ns), float64(q.Max)/1e4)) // so that the longest step keeps its digits
+	in := func(ns int64) string { return u.in(float64(ns)) }
+	high := in(q.P95.High)
 	if q.P95.Open {
 		high = "open"
 	}
@@ -175,11 +162,11 @@ func (rep *Report) writeQuantileRow(p *page, name string, q *Quantiles) {
 	if name == "step" {
 		style = bold
 	}
-	p.line(say(left(name, 10)+left(u.name, 4)+right(told(q.P50.Ns), 10)), as(style, right(told(q.P95.Ns), 10)),
-		say("   "+left(told(q.P95.Low)+" … "+high, 21)+right(told(q.P99.Ns), 10)+right(told(q.Max), 10)))
+	p.line(span(left(name, 10)+left(u.Name, 4)+right(in(q.P50.Ns), 10)), styled(style, right(in(q.P95.Ns), 10)),
+		span("   "+left(in(q.P95.Low)+" … "+high, 21)+right(in(q.P99.Ns), 10)+right(in(q.Max), 10)))
 }
 
-// writePhases writes the table whose first question is what the slow steps are made of.
+// writePhases writes the table of phases, with their shares of all steps and of the slow ones.
 func (rep *Report) writePhases(p *page) {
 	if len(rep.Phases) == 0 {
 		return
@@ -189,12 +176,12 @@ func (rep *Report) writePhases(p *page) {
 	u := unitFor(0)
 	for _, row := range rep.Phases {
 		most = max(most, row.SlowShare)
-		if next := unitFor(float64(row.P95)); next.ns > u.ns {
+		if next := unitFor(float64(row.P95)); next.Ns > u.Ns {
 			u = next
 		}
 	}
 	p.line()
-	p.line(as(dim, left("phase, "+u.name, name)+right("p50", 9)+right("p95", 9)+right("share", 8)+right("in slowest 5%", 14)))
+	p.line(styled(dim, left("phase, "+u.Name, name)+right("p50", 9)+right("p95", 9)+right("share", 8)+right("in slowest 5%", 14)))
 	for _, row := range rep.Phases {
 		diff := row.SlowShare - row.Share
 		style := plain
@@ -204,13 +191,13 @@ func (rep *Report) writePhases(p *page) {
 		case row.Name == Unaccounted:
 			style = dim
 		}
-		p.line(as(style, left(clean(row.Name), name)),
-			say(right(figure(float64(row.P50)/u.ns), 9)+right(figure(float64(row.P95)/u.ns), 9)+right(percent(row.Share), 8)+right(percent(row.SlowShare), 7)),
-			as(style, right(signed(100*diff), 7)), say(" "), as(cyan, meter(share(row.SlowShare, most), p.width-name-41)))
+		p.line(styled(style, left(clean(row.Name), name)),
+			span(right(u.in(float64(row.P50)), 9)+right(u.in(float64(row.P95)), 9)+right(percent(row.Share), 8)+right(percent(row.SlowShare), 7)),
+			styled(style, right(signed(100*diff), 7)), span(" "), styled(cyan, meter(share(row.SlowShare, most), p.width-name-41)))
 	}
 }
 
-// percent and signed keep to six places.
+// percent and signed take six columns at most.
 func percent(share float64) string {
 	if math.Abs(share) >= 9.995 {
 		return figure(math.Round(100*share)) + "%"
@@ -231,14 +218,14 @@ func (rep *Report) writeSentence(p *page) {
 	}
 	p.line()
 	p.prose(bold, "", clean(rep.Sentence))
-	if rep.Far == 0 { // else the sentence has named it
-		p.prose(plain, "", clean("The slowest is step "+rep.sayWorst())+".")
+	if rep.Far == 0 { // otherwise the sentence has named it
+		p.prose(plain, "", clean("The slowest is step "+rep.describeWorst())+".")
 	}
 }
 
 const barRows = 6
 
-// writeBars draws the steps in order of time: each column is as high as its slowest step.
+// writeBars draws the steps in order: each column is as high as its slowest step.
 func (rep *Report) writeBars(p *page) {
 	const margin = 10
 	bars := rep.Bars(p.width - margin)
@@ -259,12 +246,12 @@ func (rep *Report) writeBars(p *page) {
 	for row := barRows - 1; row >= 0; row-- {
 		label := ""
 		if row == barRows-1 || row == barRows/2-1 {
-			label = figure(top / u.ns * float64(row+1) / barRows)
+			label = u.in(top * float64(row+1) / barRows)
 			if row == barRows-1 {
-				label += " " + u.name
+				label += " " + u.Name
 			}
 		}
-		pieces := []piece{as(dim, right(label, margin-1)+"┤")}
+		pieces := []piece{styled(dim, right(label, margin-1)+"┤")}
 		for _, b := range bars {
 			pieces = append(pieces, barCell(b, float64(b.MaxNs)/top*barRows-float64(row), row == limit))
 		}
@@ -272,7 +259,7 @@ func (rep *Report) writeBars(p *page) {
 	}
 	last := "step " + count(rep.Run.Steps.Len()-1)
 	axis := left("", margin) + "0" + right(last, max(len(last)+1, len(bars)-1))
-	p.line(as(dim, axis))
+	p.line(styled(dim, axis))
 	notes := []string{"a column is a step"}
 	if n := rep.Run.Steps.Len(); n > len(bars) {
 		notes[0] = "a column is the slowest of " + figure(float64(n)/float64(len(bars))) + " steps"
@@ -286,7 +273,7 @@ func (rep *Report) writeBars(p *page) {
 	p.prose(dim, left("", margin), strings.Join(notes, " · "))
 }
 
-// barCell is what a bar shows in a row of which it fills so much.
+// barCell draws a bar in a row, of which it fills the given part.
 func barCell(b Bar, fill float64, limit bool) piece {
 	style := cyan
 	if b.Over > 0 {
@@ -294,13 +281,13 @@ func barCell(b Bar, fill float64, limit bool) piece {
 	}
 	switch eighths := int(math.Ceil(8 * fill)); {
 	case eighths >= 8:
-		return as(style, "█")
+		return styled(style, "█")
 	case eighths > 0:
-		return as(style, string([]rune(" ▁▂▃▄▅▆▇")[eighths]))
+		return styled(style, string([]rune(" ▁▂▃▄▅▆▇")[eighths]))
 	case limit:
-		return as(yellow, "╌")
+		return styled(yellow, "╌")
 	}
-	return say(" ")
+	return span(" ")
 }
 
 func (rep *Report) writeCounters(p *page) {
@@ -317,62 +304,78 @@ func (rep *Report) writeCounters(p *page) {
 	p.line()
 	name := p.width - 56
 	if len(rep.Counters) > 0 {
-		p.line(as(dim, left("counted, per step", name)+right("p50", 10)+right("max", 10)+right("slow mean", 12)+right("others", 10)+right("with time", 13)))
+		p.line(styled(dim, left("counted, per step", name)+right("p50", 10)+right("max", 10)+right("slow mean", 12)+right("others", 10)+right("with time", 13)))
 	}
 	for _, row := range rep.Counters {
-		p.line(say(left(clean(row.Name), name) + right(figure(float64(row.P50)), 10) + right(figure(float64(row.Max)), 10) +
+		p.line(span(left(clean(row.Name), name) + right(figure(float64(row.P50)), 10) + right(figure(float64(row.Max)), 10) +
 			right(figure(row.SlowMean), 12) + right(figure(row.RestMean), 10) + right(fmt.Sprintf("%+.2f", math.Round(100*row.Correlation)/100+0), 13)))
 	}
 	p.items(plain, 2, notes...)
 }
 
 func (rep *Report) writeHardware(p *page) {
-	hw := rep.Run.Hardware
-	if hw == nil {
+	rows := rep.Run.hardwareRows()
+	if len(rows) == 0 {
 		return
 	}
 	name := p.width - 56
 	p.line()
-	p.line(as(dim, left("CPU, per step", name)+right("instructions", 13)+right("cycles", 9)+right("per cycle", 10)+right("cache miss", 12)+right("branch miss", 12)))
-	row := func(label string, c *Count) {
-		p.line(say(left(clean(label), name) + right(counter(c.Instructions), 13) + right(counter(c.Cycles), 9) + right(perCycle(c), 10) +
-			right(counter(c.CacheMisses), 12) + right(counter(c.BranchMisses), 12)))
+	p.line(styled(dim, left("CPU, per step", name)+right("instructions", 13)+right("cycles", 9)+right("per cycle", 10)+right("cache miss", 12)+right("branch miss", 12)))
+	for _, row := range rows {
+		p.line(span(left(clean(row.Name), name) + right(row.Instructions, 13) + right(row.Cycles, 9) + right(row.PerCycle, 10) +
+			right(row.CacheMisses, 12) + right(row.BranchMisses, 12)))
 	}
-	row("whole step", &hw.Total)
-	for i := range hw.Phases {
-		if i < len(rep.Run.Steps.Phases) {
-			row(rep.Run.Steps.Phases[i], &hw.Phases[i])
+}
+
+// writeWays writes a line for each way, and how many times as long each phase takes in it as in the
+// first.
+func (rep *Report) writeWays(p *page) {
+	ways := rep.Run.Ways
+	if len(ways) < 2 {
+		return
+	}
+	p.line()
+	p.line(styled(dim, left("by turns", 20)+right("steps", 7)+right("p50", 11)+right("p95", 11)+right("times", 7)+"   "+left("95 % interval", 18)))
+	for i, w := range ways {
+		within := interval(w.Times)
+		if i == 0 {
+			within = ""
 		}
+		p.line(span(left(clean(w.Name), 20)+right(count(w.Steps), 7)+right(duration(float64(w.P50Ns)), 11)+right(duration(float64(w.P95Ns)), 11)),
+			styled(bold, right(figure(w.Times.Median), 7)), span("   "+left(within, 18)))
+	}
+	p.line()
+	const name, column = 17, 7
+	shown := min(len(ways), (p.width-name)/column)
+	head := left("times, by phase", name)
+	for _, w := range ways[:shown] {
+		head += right(cut(clean(short(w.Name)), column-1), column)
+	}
+	p.line(styled(dim, head))
+	for j, phase := range append(append([]string(nil), rep.Run.Steps.Phases...), Unaccounted) {
+		line := left(clean(phase), name)
+		for i, w := range ways[:shown] {
+			text := "-"
+			switch first := float64(at(ways[0].PhaseNs, j)); {
+			case i == 0:
+				text = duration(first)
+			case first > 0:
+				text = figure(float64(at(w.PhaseNs, j)) / first)
+			}
+			line += right(text, column)
+		}
+		p.line(span(line))
 	}
 }
 
-// counter is a count of the CPU, which is below zero if there is none.
-func counter(v float64) string {
-	switch {
-	case !(v >= 0):
-		return "-"
-	case v >= 1e9:
-		return figure(v/1e9) + "G"
-	case v >= 1e6:
-		return figure(v/1e6) + "M"
-	case v >= 1e4:
-		return figure(v/1e3) + "k"
-	}
-	return figure(v)
-}
-
-func perCycle(c *Count) string {
-	if !(c.Cycles > 0) || c.Instructions < 0 {
-		return "-"
-	}
-	return figure(c.Instructions / c.Cycles)
-}
+// short returns the last word of a name: of "paced, state read" it is "read".
+func short(name string) string { return name[strings.LastIndexByte(name, ' ')+1:] }
 
 func (rep *Report) writeLadder(p *page) {
 	run := rep.Run
 	if len(run.Ladder) > 0 {
 		p.line()
-		p.line(as(dim, left("level", 16)+right("step p50", 12)+right("times as fast", 16)+"   "+left("95 % interval", 18)))
+		p.line(styled(dim, left("level", 16)+right("step p50", 12)+right("times as fast", 16)+"   "+left("95 % interval", 18)))
 		best, same := 0.0, true
 		for _, rung := range run.Ladder {
 			best = max(best, rung.Speedup.Median)
@@ -383,8 +386,8 @@ func (rep *Report) writeLadder(p *page) {
 			if i == 0 {
 				interval = ""
 			}
-			p.line(say(left(clean(rung.Level), 16)+right(duration(float64(rung.StepNs)), 12)+right(figure(rung.Speedup.Median), 16)+"   "+left(interval, 18)),
-				as(cyan, meter(share(rung.Speedup.Median, best), p.width-65)))
+			p.line(span(left(clean(rung.Level), 16)+right(duration(float64(rung.StepNs)), 12)+right(figure(rung.Speedup.Median), 16)+"   "+left(interval, 18)),
+				styled(cyan, meter(share(rung.Speedup.Median, best), p.width-65)))
 		}
 		if same {
 			p.items(green, 2, "by turns in this run, and the same state hash on every level")
@@ -410,26 +413,26 @@ func (rep *Report) writeBaseline(p *page) {
 	p.line()
 	p.items(plain, 2, "compared with "+clean(b.Name), clean(b.Started))
 	if !b.SameHost {
-		p.prose(yellow, "  ", clean("It ran on another machine or build ("+join(b.Env.CPU, ", ", join(b.Env.OS+"/"+b.Env.Arch, ", ", b.Env.Go))+"): absolute times are not compared, only ratios."))
+		p.prose(yellow, "  ", clean("The baseline ran on another machine or build ("+join(b.Env.CPU, ", ", join(b.Env.OS+"/"+b.Env.Arch, ", ", b.Env.Go))+"): only ratios are compared, not times."))
 		return
 	}
 	for _, c := range []struct {
 		name string
 		*Change
 	}{{"p50", &b.P50}, {"p95", &b.P95}} {
-		text, style := c.Change.say()
+		text, style := c.Change.text()
 		p.prose(style, "  "+c.name+"  ", text)
 	}
 }
 
-// say tells a change in words: only what is significant is called slower or faster.
-func (c *Change) say() (string, style) {
+// text describes a change: only a significant one is slower or faster.
+func (c *Change) text() (string, style) {
 	from, to := durations(float64(c.Was), float64(c.Is))
 	more := func(ratio float64) string { return signed(100 * (ratio - 1)) }
 	text := fmt.Sprintf("%s → %s, %s %% [%s %s]", from, to, more(c.Ratio.Median), more(c.Ratio.Low), more(c.Ratio.High))
 	switch {
 	case !c.Significant:
-		return text + ": ~ no change seen", plain
+		return text + ": ~ no significant change", plain
 	case c.Ratio.Median > 1:
 		return text + ": significantly slower", red
 	default:
@@ -451,13 +454,13 @@ func (rep *Report) writeNotes(p *page) {
 		note(yellow, "noisy  ", advice)
 	}
 	for _, warning := range run.Warnings {
-		note(yellow, "doubt  ", warning)
+		note(yellow, "warn   ", warning)
 	}
 	for _, reason := range run.Unwatched {
-		note(dim, "unseen ", reason)
+		note(dim, "absent ", reason)
 	}
-	if text := run.Noise.say(); text != "" {
-		note(dim, "while  ", text)
+	if words := run.Noise.words(); len(words) > 0 {
+		note(dim, "while  ", strings.Join(words, " · "))
 	}
 	if run.Overhead > 0 {
 		style := dim
@@ -466,25 +469,6 @@ func (rep *Report) writeNotes(p *page) {
 		}
 		note(style, "cost   ", fmt.Sprintf("recording took %s %% of the steps' time", figure(100*run.Overhead)))
 	}
-}
-
-// say tells what else the machine did; what the system does not tell is left out.
-func (n *Noise) say() string {
-	if n == nil {
-		return ""
-	}
-	var parts []string
-	add := func(known bool, format string, values ...any) {
-		if known {
-			parts = append(parts, fmt.Sprintf(format, values...))
-		}
-	}
-	add(n.Load >= 0, "load %s", figure(n.Load))
-	add(n.Switches >= 0, "taken off its CPU %s times", grouped(n.Switches))
-	add(n.StealNs > 0, "%s stolen by the hypervisor", duration(float64(n.StealNs)))
-	add(n.Governor != "", "governor %s", n.Governor)
-	add(n.Pinned >= 0, "pinned to CPU %d", n.Pinned)
-	return strings.Join(parts, " · ")
 }
 
 func (rep *Report) writeEnd(p *page) {

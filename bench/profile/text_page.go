@@ -7,12 +7,11 @@ import (
 	"unicode"
 )
 
-// Text tells how a report is written as text.
+// Text configures a report as text.
 type Text struct {
-	// Width is that of the longest line, in columns of a terminal. 0 is 80; less than
-	// 72 counts as 72.
+	// Width is that of the longest line, in columns of a terminal. 0 means 80; the minimum is 72.
 	Width int
-	// Color marks what matters with the escape sequences of terminals.
+	// Color adds colours by the escape sequences of terminals.
 	Color bool
 }
 
@@ -21,8 +20,8 @@ const (
 	leastWidth = 72
 )
 
-// TextFor returns how to write to w: in colour only if it is a terminal that has some and
-// NO_COLOR (no-color.org) is not set, and no wider than it is.
+// TextFor returns the configuration for w: in colour only if w is a terminal with colours and NO_COLOR
+// (no-color.org) is not set, and no wider than it.
 func TextFor(w io.Writer) Text {
 	t := Text{Width: textWidth}
 	file, ok := w.(*os.File)
@@ -60,8 +59,8 @@ type piece struct {
 	style style
 }
 
-func say(text string) piece             { return piece{text: text} }
-func as(style style, text string) piece { return piece{text, style} }
+func span(text string) piece                { return piece{text: text} }
+func styled(style style, text string) piece { return piece{text, style} }
 func (p piece) painted(color bool) string {
 	if !color || p.style == plain || p.text == "" {
 		return p.text
@@ -69,15 +68,15 @@ func (p piece) painted(color bool) string {
 	return "\x1b[" + string(p.style) + "m" + p.text + "\x1b[0m"
 }
 
-// page collects lines none of which is wider than width. What comes from outside, names
-// above all, has to go through clean.
+// page collects lines none of which is wider than width. Text from outside, such as names, has to
+// pass through clean.
 type page struct {
 	strings.Builder
 	width int
 	color bool
 }
 
-// line writes a line of pieces and cuts what is too much.
+// line writes a line of pieces, and cuts it at the width.
 func (p *page) line(pieces ...piece) {
 	free := p.width
 	var last int
@@ -105,7 +104,7 @@ func (p *page) items(style style, indent int, parts ...string) {
 	const dot = " · "
 	line, at := "", 0
 	flush := func() {
-		p.line(as(style, line))
+		p.line(styled(style, line))
 		line, at = strings.Repeat(" ", indent), indent
 	}
 	for _, part := range parts {
@@ -138,22 +137,22 @@ func (p *page) prose(style style, head, text string) {
 				at += gap + cells(word)
 				break
 			}
-			if at == indent { // it would not fit on any line
+			if at == indent { // the word does not fit on any line
 				first := prefix(word, p.width-indent)
-				p.line(as(style, line+first))
+				p.line(styled(style, line+first))
 				word = word[len(first):]
 			} else {
-				p.line(as(style, line))
+				p.line(styled(style, line))
 			}
 			line, at = strings.Repeat(" ", indent), indent
 		}
 	}
 	if at > indent || text == "" {
-		p.line(as(style, line))
+		p.line(styled(style, line))
 	}
 }
 
-// command wraps a command so that a shell still reads it as one.
+// command wraps a command so that a shell reads it as one.
 func (p *page) command(head, text string) {
 	const more = ` \`
 	line := head
@@ -164,15 +163,14 @@ func (p *page) command(head, text string) {
 		case cells(line)+1+cells(word)+len(more) <= p.width:
 			line += " " + word
 		default:
-			p.line(say(line + more))
+			p.line(span(line + more))
 			line = strings.Repeat(" ", cells(head)) + word
 		}
 	}
-	p.line(say(line))
+	p.line(span(line))
 }
 
-// clean replaces what would harm a line: control and invisible characters, and bytes that
-// are no UTF-8.
+// clean replaces control and invisible characters, and bytes that are not UTF-8.
 func clean(s string) string {
 	return strings.Map(func(r rune) rune {
 		if r == unicode.ReplacementChar || !unicode.IsPrint(r) {
@@ -190,7 +188,7 @@ var wide = [...][2]rune{
 	{0xfe10, 0xfe19}, {0xfe30, 0xfe6f}, {0xff01, 0xff60}, {0xffe0, 0xffe6}, {0x16fe0, 0x18df2}, {0x1aff0, 0x1b2fb}, {0x1f000, 0x1fbff}, {0x20000, 0x3fffd},
 }
 
-// cell is the number of columns that a character takes.
+// cell returns the number of columns of a character.
 func cell(r rune) int {
 	if unicode.In(r, unicode.Mn, unicode.Me) {
 		return 0
@@ -210,7 +208,7 @@ func cells(s string) (n int) {
 	return n
 }
 
-// prefix is the longest that takes at most so many columns.
+// prefix returns the longest that fits into the columns.
 func prefix(s string, columns int) string {
 	for i, r := range s {
 		if columns -= cell(r); columns < 0 {
@@ -220,7 +218,7 @@ func prefix(s string, columns int) string {
 	return s
 }
 
-// cut shortens what is too wide and says so.
+// cut shortens a text that is too wide, and marks the end.
 func cut(s string, columns int) string {
 	if cells(s) <= columns {
 		return s
@@ -231,7 +229,7 @@ func cut(s string, columns int) string {
 	return prefix(s, columns-1) + "…"
 }
 
-// left and right fill a cell of a table, of which the content never is wider.
+// left and right fill a cell of a table, and cut a text that is wider.
 func left(s string, columns int) string {
 	s = cut(s, columns)
 	return s + strings.Repeat(" ", columns-cells(s))
@@ -242,7 +240,7 @@ func right(s string, columns int) string {
 	return strings.Repeat(" ", columns-cells(s)) + s
 }
 
-// meter is a bar of so many eighths of a column, as long as the share of the columns.
+// meter returns a bar that fills the share of the columns, in eighths of a column.
 func meter(share float64, columns int) string {
 	if !(share > 0) || columns < 1 { // not a number either
 		return ""

@@ -4,5 +4,5 @@ package profile
 
 import "os"
 
-// terminal knows of no terminals on this system.
+// terminal finds no terminals on this system.
 func terminal(*os.File) (columns int, color bool) { return 0, false }

@@ -213,8 +213,8 @@ func TestAdviceOnTheMachine(t *testing.T) {
 	rep := Analyze(run)
 	text := strings.Join(strings.Fields(textOf(t, rep, Text{})), " ")
 	for _, want := range []string{
-		"taken off its CPU 700 times: others want it", "gave 5.00 s of the CPUs' time to others", "3 pages had to be read from disk",
-		"9.50 processes wanted 2 CPUs", "governed by powersave", "while load 9.50 · taken off its CPU 700 times · 5.00 s stolen by the hypervisor · governor powersave",
+		"taken off its CPU 700 times: close other programs", "gave 5.00 s of the CPUs' time to others", "3 pages had to be read from disk",
+		"9.50 processes competed for 2 CPUs", "governed by powersave", "while load 9.50 · taken off its CPU 700 times · 5.00 s of the CPUs given to other guests · 3 pages read from disk · governor powersave",
 	} {
 		if !strings.Contains(text, want) {
 			t.Errorf("no %q in %s", want, text)
@@ -228,8 +228,8 @@ func TestAdviceOnTheMachine(t *testing.T) {
 		t.Errorf("of a still machine: %+v", st)
 	}
 	run.Noise = &Noise{Switches: -1, StealNs: -1, Faults: -1, Load: -1, Pinned: -1}
-	if st := Analyze(run).Stability; st.Noisy || run.Noise.say() != "" {
-		t.Errorf("of a machine that does not tell: %+v, %q", st, run.Noise.say())
+	if st := Analyze(run).Stability; st.Noisy || run.Noise.words() != nil {
+		t.Errorf("of a machine that reports nothing: %+v, %q", st, run.Noise.words())
 	}
 }
 

@@ -7,11 +7,10 @@ import (
 	"strconv"
 )
 
-// maxTraceEvents bounds a trace: what a viewer in a browser still opens at ease, about 30 MB.
+// maxTraceEvents bounds a trace to about 30 MB, which viewers in a browser open easily.
 const maxTraceEvents = 1 << 18
 
-// Rows of the trace: threads in the language of the format. Phases that ran side by side are
-// in rows from traceBeside on.
+// Rows of the trace, which the format calls threads. Parallel phases are in rows from traceBeside on.
 const (
 	traceSteps = iota + 1
 	traceFrames
@@ -20,19 +19,18 @@ const (
 )
 
 // WriteTrace writes the steps in the Trace Event Format, the JSON that chrome://tracing,
-// Perfetto and Tracy open: a complete event (X) for every step and within it one for each
-// phase that took time, an instant event named frame (i) where the step began and one named gc
-// at the end of a step in which garbage collections ended, and counters (C) of what was
-// counted and of the lateness. Times are microseconds since the first step was due.
+// Perfetto and Tracy open: a complete event (X) for every step and within it one for each phase that
+// took time, an instant event named frame (i) where the step began and one named gc at the end of a
+// step in which garbage collections ended, and counters (C) of the run and of the lateness. Times are
+// microseconds since the first step was due.
 //
-// A run knows how long its phases took and not when they began. They are laid one after the
-// other from the start of the step, in the order in which they run; what no phase accounts
-// for comes last. If phases ran side by side, so that they do not fit into their step, those
-// that are left over stand in rows of their own, each ending with the step. An event never
-// reaches beyond that around it, as the format demands.
+// A run records how long its phases took but not when they began. The trace puts them one after the
+// other from the start of the step, in the order in which they run, and the unaccounted time last.
+// Parallel phases that do not fit into their step are in rows of their own, each ending with the step.
+// An event never extends beyond the one around it, as the format requires.
 //
-// A trace holds a quarter of a million events at most. Of a run that has more it holds as many
-// consecutive steps around the slowest; otherData tells which.
+// A trace has a quarter of a million events at most. Of a longer run it has as many consecutive steps
+// around the slowest as fit; otherData holds their numbers.
 func (run *Run) WriteTrace(w io.Writer) error {
 	x := &tracer{w: bufio.NewWriter(w), run: run}
 	x.quoteNames()
@@ -51,8 +49,8 @@ func (run *Run) WriteTrace(w io.Writer) error {
 	return x.err
 }
 
-// at is a value of a column, 0 of one that was not measured.
-func at[T int64 | uint64](column []T, i int) (v T) {
+// at returns a value of a column, zero if the column was not measured.
+func at[T any](column []T, i int) (v T) {
 	if i < len(column) {
 		v = column[i]
 	}
@@ -63,7 +61,7 @@ func at[T int64 | uint64](column []T, i int) (v T) {
 func (run *Run) traced() (from, to int) {
 	s := &run.Steps
 	each := 5 + len(s.PhaseNs) + len(s.Counts)                            // with frame, rest, lateness and collection
-	n, room := s.Len(), max(1, (maxTraceEvents-16-2*len(s.PhaseNs))/each) // without the events that name rows
+	n, room := s.Len(), max(1, (maxTraceEvents-16-2*len(s.PhaseNs))/each) // besides the events that name rows
 	if n <= room {
 		return 0, n
 	}
@@ -96,7 +94,7 @@ func (x *tracer) quoteNames() {
 	}
 }
 
-// quoted is a string as JSON.
+// quoted returns a string as JSON.
 func quoted(s string) string {
 	text, err := json.Marshal(s)
 	if err != nil {
@@ -105,7 +103,7 @@ func quoted(s string) string {
 	return string(text)
 }
 
-// name is that of a column, or its number if a run came without names.
+// name returns the name of a column, or its number in a run without names.
 func name(names []string, i int) string {
 	if i < len(names) {
 		return names[i]
@@ -113,7 +111,7 @@ func name(names []string, i int) string {
 	return `"` + strconv.Itoa(i) + `"`
 }
 
-// base is the time that the trace begins at.
+// base returns the time at which the trace begins.
 func (x *tracer) base(from, to int) int64 {
 	s := &x.run.Steps
 	if from == to {
@@ -141,7 +139,7 @@ func (x *tracer) head(from, to int) {
 	}
 }
 
-// rowsBeside counts the rows that phases side by side need.
+// rowsBeside counts the rows for parallel phases.
 func (x *tracer) rowsBeside(from, to int) (rows int) {
 	for i := from; i < to; i++ {
 		beside, free := 0, x.run.Steps.Ns[i]
@@ -180,7 +178,7 @@ func (x *tracer) step(i int, start int64) {
 	}
 }
 
-// phasesOf lays the phases of a step out within it.
+// phasesOf writes the phases of a step.
 func (x *tracer) phasesOf(i int, start, step int64) {
 	cursor, beside := start, 0
 	for j, ns := range x.run.Steps.PhaseNs {
@@ -202,7 +200,7 @@ func (x *tracer) phasesOf(i int, start, step int64) {
 	}
 }
 
-// span writes a complete event, and beside it the time that it took if that is not shown.
+// span writes a complete event, with the time that it took as an argument if that is longer.
 func (x *tracer) span(name string, tid int, start, shown, took int64) {
 	x.open('X', name, tid, start)
 	x.field(`,"dur":`).micros(shown)
@@ -241,12 +239,12 @@ func (x *tracer) int(v int64) *tracer {
 	return x
 }
 
-// micros prints nanoseconds as microseconds, exactly.
+// micros writes nanoseconds as microseconds, exactly.
 func (x *tracer) micros(ns int64) *tracer {
 	if ns < 0 {
 		x.line, ns = append(x.line, '-'), -ns
 	}
-	us, rest := uint64(ns)/1000, uint64(ns)%1000 // of the smallest integer, which has no opposite, too
+	us, rest := uint64(ns)/1000, uint64(ns)%1000 // also of the smallest integer, which has no opposite
 	x.line = strconv.AppendUint(x.line, us, 10)
 	x.line = append(x.line, '.', byte('0'+rest/100), byte('0'+rest/10%10), byte('0'+rest%10))
 	return x

@@ -9,52 +9,84 @@ import (
 	"github.com/evertick/evertick/internal/fault"
 )
 
-// Validate reports every fault of a Run that makes it none, such as one read from a file may
-// have: columns of unequal length, times that go below zero or beyond what can be added up,
-// names that are missing or given twice, shares and ratios that are no numbers. The errors
-// wrap ErrRange and name the field; of a column they name the first value that is wrong.
+// Validate reports every fault of a Run, for instance of one that was read from a file: columns of
+// unequal length, times that are negative or too long to add up, names that are missing or occur twice,
+// shares and ratios that are not numbers. The errors wrap ErrRange and name the field; for a column
+// they name the first wrong value.
 func (r *Run) Validate() error {
 	v := validation{steps: r.Steps.Len()}
 	v.whole("BudgetNs", r.BudgetNs)
-	v.positive("RateHz", r.RateHz)
 	v.whole("Warmup", int64(r.Warmup))
 	v.whole("Workers", int64(r.Workers))
-	v.positive("Allocs", r.Allocs)
-	v.positive("Bytes", r.Bytes)
-	v.positive("Overhead", r.Overhead)
+	r.numbers(func(field string, value float64) {
+		unknown := value == -1 && strings.HasPrefix(field, "Hardware") || value < 0 && field == "Noise.Load"
+		if !(value >= 0 || unknown) || math.IsInf(value, 0) {
+			v.wrong(field, value)
+		}
+	})
 	v.checkSteps(&r.Steps)
-	if h := r.Hardware; h != nil {
-		if len(h.Phases) != len(r.Steps.Phases) {
-			v.wrong("Hardware.Phases", fmt.Sprintf("%d of %d", len(h.Phases), len(r.Steps.Phases)))
-		}
-		v.checkCount("Hardware.Total", h.Total)
-		for i, c := range h.Phases {
-			v.checkCount(fmt.Sprintf("Hardware.Phases[%d]", i), c)
-		}
+	if h := r.Hardware; h != nil && len(h.Phases) != len(r.Steps.Phases) {
+		v.wrong("Hardware.Phases", fmt.Sprintf("%d of %d", len(h.Phases), len(r.Steps.Phases)))
 	}
 	for i, rung := range r.Ladder {
 		v.whole(fmt.Sprintf("Ladder[%d].StepNs", i), rung.StepNs)
-		v.checkRatio(fmt.Sprintf("Ladder[%d].Speedup", i), rung.Speedup)
-	}
-	for i, rival := range r.Rivals {
-		v.checkRatio(fmt.Sprintf("Rivals[%d]", i), rival)
 	}
 	if b := r.Baseline; b != nil {
-		v.times("Baseline.StepNs", b.StepNs)
-		v.checkRatio("Baseline.P50.Ratio", b.P50.Ratio)
-		v.checkRatio("Baseline.P95.Ratio", b.P95.Ratio)
-	}
-	if n := r.Noise; n != nil && !fault.Finite(n.Load) {
-		v.wrong("Noise.Load", n.Load)
+		v.within("Baseline.StepNs", b.StepNs, 0, maxTimeNs)
 	}
 	return errors.Join(v.errs...)
+}
+
+// numbers calls visit for each number of the run, and its field, that is not an integer.
+func (r *Run) numbers(visit func(field string, value float64)) {
+	visit("RateHz", r.RateHz)
+	visit("Allocs", r.Allocs)
+	visit("Bytes", r.Bytes)
+	visit("Overhead", r.Overhead)
+	if h := r.Hardware; h != nil {
+		for i, c := range append([]Count{h.Total}, h.Phases...) {
+			field := "Hardware.Total"
+			if i > 0 {
+				field = fmt.Sprintf("Hardware.Phases[%d]", i-1)
+			}
+			visit(field+".Instructions", c.Instructions)
+			visit(field+".Cycles", c.Cycles)
+			visit(field+".CacheMisses", c.CacheMisses)
+			visit(field+".BranchMisses", c.BranchMisses)
+		}
+	}
+	if r.Noise != nil {
+		visit("Noise.Load", r.Noise.Load)
+	}
+	r.ratios(func(field string, ratio Ratio) {
+		visit(field+".Median", ratio.Median)
+		visit(field+".Low", ratio.Low)
+		visit(field+".High", ratio.High)
+	})
+}
+
+// ratios calls visit for each ratio of the run, and its field.
+func (r *Run) ratios(visit func(field string, ratio Ratio)) {
+	for i := range r.Ladder {
+		visit(fmt.Sprintf("Ladder[%d].Speedup", i), r.Ladder[i].Speedup)
+	}
+	for i, rival := range r.Rivals {
+		visit(fmt.Sprintf("Rivals[%d]", i), rival)
+	}
+	for i := range r.Ways {
+		visit(fmt.Sprintf("Ways[%d].Times", i), r.Ways[i].Times)
+	}
+	if b := r.Baseline; b != nil {
+		visit("Baseline.P50.Ratio", b.P50.Ratio)
+		visit("Baseline.P95.Ratio", b.P95.Ratio)
+	}
 }
 
 // maxTimeNs bounds times so that differences of two, and sums of many, do not overflow:
 // 52 days.
 const maxTimeNs = 1 << 52
 
-// validation collects what is wrong.
+// validation collects the faults.
 type validation struct {
 	steps int
 	errs  []error
@@ -70,41 +102,18 @@ func (v *validation) whole(field string, value int64) {
 	}
 }
 
-func (v *validation) positive(field string, value float64) {
-	if !(value >= 0) || math.IsInf(value, 1) {
-		v.wrong(field, value)
-	}
-}
-
 func (v *validation) checkSteps(s *Steps) {
 	if s.Len() > maxSteps {
 		v.wrong("Steps: number of steps", s.Len())
 	}
 	v.column("Steps.Tick", len(s.Tick))
-	for _, c := range []struct {
-		name   string
-		values []int64
-		signed bool
-	}{
-		{"StartNs", s.StartNs, true}, {"DueNs", s.DueNs, true}, {"Ns", s.Ns, false},
-		{"GCs", s.GCs, false}, {"GCPauseNs", s.GCPauseNs, false}, {"GCAssistNs", s.GCAssistNs, false},
-	} {
-		v.column("Steps."+c.name, len(c.values))
-		least := int64(0)
-		if c.signed { // a clock may be set back, and a step may run before it is due
-			least = -maxTimeNs
-		}
-		v.within("Steps."+c.name, c.values, least)
+	for _, c := range s.columns() {
+		v.column("Steps."+c.field, len(*c.to))
+		least, most := limits(c.name)
+		v.within("Steps."+c.field, *c.to, least, most)
 	}
 	v.names("Steps.Phases", s.Phases, len(s.PhaseNs))
 	v.names("Steps.Counters", s.Counters, len(s.Counts))
-	for i, ns := range s.PhaseNs {
-		v.column(fmt.Sprintf("Steps.PhaseNs[%d]", i), len(ns))
-		v.times(fmt.Sprintf("Steps.PhaseNs[%d]", i), ns)
-	}
-	for i, counts := range s.Counts {
-		v.column(fmt.Sprintf("Steps.Counts[%d]", i), len(counts))
-	}
 }
 
 // column checks that a column has as many values as there are steps.
@@ -114,18 +123,16 @@ func (v *validation) column(field string, length int) {
 	}
 }
 
-func (v *validation) times(field string, ns []int64) { v.within(field, ns, 0) }
-
-func (v *validation) within(field string, ns []int64, least int64) {
-	for i, t := range ns {
-		if t < least || t > maxTimeNs {
-			v.errs = append(v.errs, fault.Element(ErrRange, "profile: Run."+field, i, t))
+func (v *validation) within(field string, values []int64, least, most int64) {
+	for i, value := range values {
+		if value < least || value > most {
+			v.errs = append(v.errs, fault.Element(ErrRange, "profile: Run."+field, i, value))
 			return
 		}
 	}
 }
 
-// names checks the names of columns. Files put them between commas and on lines.
+// names checks the names of columns, which files write between commas and on lines.
 func (v *validation) names(field string, names []string, columns int) {
 	if len(names) != columns {
 		v.wrong(field+": number of columns", fmt.Sprintf("%d of %d", columns, len(names)))
@@ -137,22 +144,4 @@ func (v *validation) names(field string, names []string, columns int) {
 		}
 		seen[name] = true
 	}
-}
-
-// checkCount allows -1: not told.
-func (v *validation) checkCount(field string, c Count) {
-	for _, f := range []struct {
-		name  string
-		value float64
-	}{{"Instructions", c.Instructions}, {"Cycles", c.Cycles}, {"CacheMisses", c.CacheMisses}, {"BranchMisses", c.BranchMisses}} {
-		if f.value != -1 {
-			v.positive(field+"."+f.name, f.value)
-		}
-	}
-}
-
-func (v *validation) checkRatio(field string, r Ratio) {
-	v.positive(field+".Median", r.Median)
-	v.positive(field+".Low", r.Low)
-	v.positive(field+".High", r.High)
 }

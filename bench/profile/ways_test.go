@@ -50,7 +50,7 @@ func TestWays(t *testing.T) {
 	if err := run.WriteSummary(&file); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := ReadSummary(&file); err == nil || !strings.Contains(err.Error(), "ways[1].times") {
+	if _, err := ReadSummary(&file); err == nil || !strings.Contains(err.Error(), "Ways[1].Times") {
 		t.Errorf("an interval that leaves its median out: %v", err)
 	}
 }

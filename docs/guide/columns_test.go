@@ -37,9 +37,9 @@ func Example_columns() {
 	w.Position.Touch()
 	fmt.Printf("%d columns of %d rows; x[7] = %.3f m\n", len(w.Describe().Columns), len(x), x[7])
 
-	fast := w.NewQuery() // whose bitmap is what kernels take
+	fast := w.NewQuery() // kernels take its bitmap
 	ops := native.Ops{Live: fast.Mask()}
-	check(ops.Clamp(x, 0, 5)) // those who live stay between 0 and 5 m
+	check(ops.Clamp(x, 0, 5)) // live entities stay between 0 and 5 m
 	lo, hi, err := ops.Bounds(x, w.Position.Y, w.Position.Z)
 	check(err)
 	fmt.Println("between", lo, "and", hi)

@@ -12,8 +12,8 @@ import (
 
 // guide:begin scenario
 
-// coins is a game that its seed and its inputs decide: whoever sends an input gets what
-// the dice of that tick say.
+// coins is a game that depends on its seed and its inputs alone: each input rolls a die, and
+// the player gets that many coins.
 var coins = replay.Scenario{Name: "coins", New: func(seed uint64) (*evertick.Sim, error) {
 	sim, err := evertick.New(evertick.Config{Capacity: 10, Seed: seed})
 	if err != nil {
@@ -28,11 +28,11 @@ var coins = replay.Scenario{Name: "coins", New: func(seed uint64) (*evertick.Sim
 		return nil, err
 	}
 	return sim, sim.Add(evertick.BeforePhysics, "roll", func(t *evertick.Tick) error {
-		for _, in := range t.Inputs() { // by tick, source and number, whoever was first
+		for _, in := range t.Inputs() { // by tick, source and seq, not by arrival
 			if in.Source >= 4 {
 				continue // never trust what comes from outside
 			}
-			dice := t.Rand(players[in.Source], 0) // of this tick and player alone
+			dice := t.Rand(players[in.Source], 0) // depends on this tick and player alone
 			purse.Values()[in.Source] += int64(dice.IntRange(1, 6))
 		}
 		purse.Touch()
@@ -94,12 +94,12 @@ func Example_inputs() {
 	}
 	_, err = replay.Verify(dir, cheat, replay.VerifyOptions{})
 	var diverged *replay.DivergedError
-	fmt.Println("found out:", errors.As(err, &diverged), "in tick", diverged.Tick)
+	fmt.Println("detected:", errors.As(err, &diverged), "in tick", diverged.Tick)
 	// guide:end
 
 	// Output:
 	// 300 ticks, [282 266 275 283]
 	// verified: 300 ticks and 300 inputs, the same hash: true
 	// after 121 ticks it was [118 106 106 122]
-	// found out: true in tick 77
+	// detected: true in tick 77
 }

@@ -29,7 +29,7 @@ func Example_loop() {
 		return nil
 	}))
 
-	// A host that has frames tells how long they were.
+	// A host with frames passes their lengths.
 	drawn := ecs.NewTransforms(10)
 	for _, elapsedNs := range []int64{30_000_000, 7_000_000, 7_000_000, 150_000_000} {
 		frame, err := sim.Advance(elapsedNs)
@@ -46,7 +46,7 @@ func Example_loop() {
 		fmt.Printf("frozen: %v, %d ticks\n", frame.Frozen, frame.Steps)
 	}
 
-	// A host that has none lets Run wait for each tick.
+	// A host without frames lets Run wait for each tick.
 	ctx, stop := context.WithCancel(context.Background())
 	sim.AddHooks(evertick.Hooks{AfterTick: func(t *evertick.Tick) error {
 		if sim.Ticks() == 500 {

@@ -62,7 +62,7 @@ func declared(t *testing.T, folder string, known map[string]bool) {
 			switch n := n.(type) {
 			case *ast.FuncDecl:
 				known[n.Name.Name] = true
-				return false // what is within is nobody else's
+				return false // the names within are local
 			case *ast.TypeSpec:
 				known[n.Name.Name] = true
 			case *ast.ValueSpec:

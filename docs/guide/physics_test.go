@@ -17,7 +17,7 @@ func Example_physics() {
 	check(err)
 	w, p := sim.World, sim.Physics
 
-	ground, err := p.CreateBody(physics.DefaultBodyDef()) // static, and of no entity
+	ground, err := p.CreateBody(physics.DefaultBodyDef()) // static, without an entity
 	check(err)
 	_, err = p.CreatePolygon(ground, physics.DefaultShapeDef(), physics.Box(50, 0.5)) // half of its size
 	check(err)
@@ -58,7 +58,7 @@ func Example_physics() {
 	}
 	hits := physics.RayHits{}
 	check(p.RayClosest(&physics.Rays{X: []float32{-20}, Y: []float32{1}, DX: []float32{40}, DY: []float32{0}}, &hits))
-	fmt.Printf("a ray along the ground meets something at x = %.1f\n", hits.X[0])
+	fmt.Printf("a ray along the ground hits something at x = %.1f\n", hits.X[0])
 
 	// Output:
 	// after 2 s the top is at 5.0 m, awake: false
@@ -68,5 +68,5 @@ func Example_physics() {
 	// box 2: (25.6, 1.2)
 	// box 3: (22.9, 1.0)
 	// box 4: (5.4, 1.0)
-	// a ray along the ground meets something at x = 2.0
+	// a ray along the ground hits something at x = 2.0
 }

@@ -18,7 +18,7 @@ import (
 
 // guide:begin attach
 
-// watch runs a simulation for a minute of its time, and tells where that went.
+// watch runs a simulation for a minute of its time, and reports where that went.
 func watch(sim *evertick.Sim, out io.Writer) error {
 	rec, err := profile.Attach(sim, profile.Config{Name: "my game"})
 	if err != nil {
@@ -34,12 +34,12 @@ func watch(sim *evertick.Sim, out io.Writer) error {
 
 // guide:begin counters
 
-// watchMore counts, too: when steps are slow, the report says what they had more of.
+// watchMore also counts: the report shows what slow steps have more of.
 func watchMore(sim *evertick.Sim, seen *spatial.Result, dir string) (*profile.Run, error) {
 	rec, err := profile.Attach(sim, profile.Config{
 		Name:     "my game",
 		Warmup:   60,
-		BudgetNs: 4_000_000, // 4 ms of the 16.7 that a tick has are ours
+		BudgetNs: 4_000_000, // 4 ms of the 16.7 of a tick
 		Counters: []profile.Counter{{Name: "seen", Read: func() int64 { return int64(len(seen.Slots)) }}},
 	})
 	if err != nil {
@@ -57,13 +57,13 @@ func watchMore(sim *evertick.Sim, seen *spatial.Result, dir string) (*profile.Ru
 
 // guide:begin compare
 
-// since tells what has changed since the run whose files are in a folder.
+// since reports what has changed since the run whose files are in a folder.
 func since(run *profile.Run, dir string, out io.Writer) error {
 	was, err := profile.ReadDir(dir)
 	if err != nil {
 		return err
 	}
-	if err := profile.Compare(run, was, dir); err != nil { // of another scene, for instance
+	if err := profile.Compare(run, was, dir); err != nil { // such as another scene
 		return err
 	}
 	return profile.Analyze(run).WriteText(out, profile.TextFor(out))
@@ -73,14 +73,14 @@ func since(run *profile.Run, dir string, out io.Writer) error {
 
 // guide:begin foreign
 
-// watchForeign does the same with a loop of 60 Hz that is no Sim: say when what begins.
+// watchForeign does the same for a loop of 60 Hz that is no Sim, which marks the start of each phase.
 func watchForeign(steps int, think, move func()) (*profile.Report, error) {
 	rec, err := profile.New(profile.Config{Name: "another engine", RateHz: 60}, []string{"think", "move"})
 	if err != nil {
 		return nil, err
 	}
 	for range steps {
-		rec.Begin(-1) // due a 60th of a second behind the one before
+		rec.Begin(-1) // due a 60th of a second after the one before
 		rec.Phase(0)
 		think()
 		rec.Phase(1)
@@ -92,7 +92,7 @@ func watchForeign(steps int, think, move func()) (*profile.Report, error) {
 
 // guide:end
 
-// drifters is something to watch: points that move, and ask who is near.
+// drifters is a Sim to watch: points that move and query their neighbours.
 func drifters(t *testing.T) (*evertick.Sim, *spatial.Result) {
 	t.Helper()
 	sim, err := evertick.New(evertick.Config{Capacity: 500})

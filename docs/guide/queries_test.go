@@ -28,7 +28,7 @@ func Example_queries() {
 		}
 	}
 
-	wolves := w.NewQuery(ecs.With(wolf)) // who: by tags
+	wolves := w.NewQuery(ecs.With(wolf)) // by tag
 	var (
 		slots []uint32
 		self  []uint32
@@ -38,7 +38,7 @@ func Example_queries() {
 	check(sim.Add(evertick.AfterIndex, "hunt", func(t *evertick.Tick) error {
 		slots = wolves.Slots(slots)
 		q.X, q.Y, q.Z, q.Radius, self = q.X[:0], q.Y[:0], q.Z[:0], q.Radius[:0], self[:0]
-		for _, s := range slots { // where: one batch for all wolves
+		for _, s := range slots { // by place: one batch for all wolves
 			q.X, q.Y, q.Z = append(q.X, w.Position.X[s]), append(q.Y, w.Position.Y[s]), append(q.Z, w.Position.Z[s])
 			q.Radius, self = append(q.Radius, 7.5), append(self, s)
 		}

@@ -38,7 +38,7 @@ func Example_world() {
 				t.Commands().Despawn(id) // at the end of the tick: while a query runs, entities stay
 			}
 		}
-		fuel.Touch() // who caches what the column says can see that it has changed
+		fuel.Touch() // a new version: caches of the column can see that it has changed
 		return nil
 	}))
 	w.OnDespawn(func(id ecs.ID, _ ecs.Slot) { fmt.Printf("tick %d: %v is burnt down\n", sim.Ticks(), id) })

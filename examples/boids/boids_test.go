@@ -11,7 +11,7 @@ import (
 
 var update = flag.Bool("update", false, "write the golden files anew")
 
-// The last frame is the same text wherever it was computed.
+// The last frame is the same text on every machine.
 func TestStill(t *testing.T) {
 	for file, o := range map[string]options{
 		"testdata/flock.txt":  {n: 1200, seed: 1, frames: 150, cols: 80, rows: 24, plain: true},
@@ -36,7 +36,7 @@ func TestStill(t *testing.T) {
 	}
 }
 
-// A picture has the size that was asked for, whatever that is.
+// A picture has any size that is asked for.
 func TestSize(t *testing.T) {
 	for _, size := range [][2]int{{1, 2}, {7, 5}, {211, 63}} {
 		var got bytes.Buffer

@@ -10,12 +10,12 @@ import (
 	"github.com/evertick/evertick/spatial"
 )
 
-// The box that boids stay in, and what they go by: metres, m/s and m/s².
+// The box that boids stay in, and the rules that they follow, in m, m/s and m/s².
 const (
 	width, height = 160, 96
 	sight         = 5   // how far a boid sees others
-	tooClose      = 2.4 // from here on it turns away
-	margin        = 12  // so near a wall it turns back
+	tooClose      = 2.4 // it turns away from boids that are nearer
+	margin        = 12  // from a wall, where it turns back
 	slow, fast    = 8, 16
 )
 
@@ -24,11 +24,11 @@ type flock struct {
 	sim    *evertick.Sim
 	vx, vy *ecs.Column[float32] // m/s
 
-	ax, ay []float32 // m/s², made anew in each tick: no state
+	ax, ay []float32 // m/s², computed anew in each tick: no state
 	near   spatial.Result
 }
 
-// newFlock spawns n boids at places that the seed alone decides.
+// newFlock spawns n boids at places that depend on the seed alone.
 func newFlock(n int, seed uint64, cfg evertick.Config) (*flock, error) {
 	cfg.Capacity, cfg.Seed = n, seed
 	cfg.Spatial.CellSize = sight
@@ -58,7 +58,7 @@ func newFlock(n int, seed uint64, cfg evertick.Config) (*flock, error) {
 	return f, sim.Add(evertick.AfterIndex, "steer", f.steer)
 }
 
-// move adds to each position what the velocity makes of a tick.
+// move adds to each position its velocity times the length of a tick.
 func (f *flock) move(t *evertick.Tick) error {
 	native.Integrate(f.sim.Level(), f.sim.World.Position.X, f.vx.Values(), t.Dt)
 	native.Integrate(f.sim.Level(), f.sim.World.Position.Y, f.vy.Values(), t.Dt)
@@ -66,7 +66,7 @@ func (f *flock) move(t *evertick.Tick) error {
 	return nil
 }
 
-// steer asks once who is near whom, for all boids, and turns each by what it sees.
+// steer finds the neighbours of all boids in one query, and turns each boid by what it sees.
 func (f *flock) steer(t *evertick.Tick) error {
 	if err := f.sim.Index.RadiusSelf(&spatial.Self{Radius: sight, SkipDist2: true}, &f.near); err != nil {
 		return err
@@ -83,9 +83,9 @@ func (f *flock) steer(t *evertick.Tick) error {
 	return nil
 }
 
-// look decides the acceleration of boid i: towards the middle of the others, along with
-// them, and away from those who are too close. Every product that feeds a sum is
-// converted, which keeps it from being fused, and the hash the same on every machine.
+// look computes the acceleration of boid i: towards the middle of the others, in their
+// direction, and away from those that are too close. Every product that feeds a sum is
+// converted, which keeps it from being fused, so the hash is the same on every machine.
 func (f *flock) look(i uint32, others []uint32) {
 	x, y, vx, vy := f.sim.World.Position.X, f.sim.World.Position.Y, f.vx.Values(), f.vy.Values()
 	var midX, midY, alongX, alongY, awayX, awayY float32
@@ -102,7 +102,7 @@ func (f *flock) look(i uint32, others []uint32) {
 	f.ay[i] = float32(2*midY/n) + float32(3*alongY/n) + float32(12*awayY) + wall(y[i], height)
 }
 
-// wall pushes back what comes near one of the walls at 0 and at far.
+// wall pushes back from the walls at 0 and at far.
 func wall(at, far float32) float32 {
 	return float32(6*max(0, margin-at)) - float32(6*max(0, at-(far-margin)))
 }

@@ -27,9 +27,9 @@ type options struct {
 func main() {
 	o, size := options{}, ""
 	flag.IntVar(&o.n, "n", 1200, "`boids`")
-	flag.Uint64Var(&o.seed, "seed", 1, "where they begin")
+	flag.Uint64Var(&o.seed, "seed", 1, "of the places where they start")
 	flag.IntVar(&o.frames, "frames", 0, "stop after so many `frames`, 30 a second; without a terminal print the last")
-	flag.StringVar(&size, "size", "", "`COLSxROWS` of the picture, as in 80x24; none: what the terminal has")
+	flag.StringVar(&size, "size", "", "`COLSxROWS` of the picture, as in 80x24; none: the size of the terminal")
 	flag.BoolVar(&o.plain, "plain", false, "no colours, and no clock: print the last of -frames")
 	flag.Parse()
 	if size != "" {
@@ -44,7 +44,7 @@ func main() {
 	} else if o.frames > 0 {
 		err = still(os.Stdout, o)
 	} else {
-		err = fmt.Errorf("standard output is no terminal: say how many -frames")
+		err = fmt.Errorf("standard output is no terminal: set -frames")
 	}
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "boids:", err)
@@ -94,7 +94,7 @@ func show(o options) error {
 			return nil
 		}
 		cols, rows := o.cols, o.rows
-		if cols == 0 { // asked in every frame, so that it follows the window
+		if cols == 0 { // read in every frame, so that it follows the window
 			if cols, rows, err = term.GetSize(int(os.Stdout.Fd())); err != nil {
 				return err
 			}
@@ -118,7 +118,7 @@ func show(o options) error {
 	return nil
 }
 
-// keys calls quit when q or Ctrl-C is pressed, and returns what gives the keyboard back.
+// keys calls quit when q or Ctrl-C is pressed, and returns a function that restores the terminal.
 func keys(quit func()) (restore func(), err error) {
 	in := int(os.Stdin.Fd())
 	was, err := term.MakeRaw(in)

@@ -6,21 +6,21 @@ import (
 	"strings"
 )
 
-// view is a picture of two pixels to a character, an upper and a lower one, in which
-// what was drawn before fades.
+// view is a picture of two pixels to a character, an upper and a lower one. Earlier
+// frames fade in it.
 type view struct {
 	cols, rows int
 	pixels     [][3]uint8 // rows of cols, 2×rows of them
 }
 
-// resize gives the view its size in characters, empty if it is another one.
+// resize gives the view its size in characters. A new size empties it.
 func (v *view) resize(cols, rows int) {
 	if cols != v.cols || rows != v.rows {
 		v.cols, v.rows, v.pixels = cols, rows, make([][3]uint8, cols*rows*2)
 	}
 }
 
-// draw fades what is there and puts every boid over it, in the colour of its direction.
+// draw fades the picture and draws every boid over it, in the colour of its direction.
 func (v *view) draw(f *flock) {
 	for i := range v.pixels {
 		for c := range v.pixels[i] {
@@ -44,8 +44,8 @@ func colour(vx, vy float32) [3]uint8 {
 	return [3]uint8{channel(x), channel(float32(-0.5*x) + float32(0.866*y)), channel(float32(-0.5*x) - float32(0.866*y))}
 }
 
-// text is the picture in half blocks: the foreground is the upper pixel, the background
-// the lower one. Plain has no colour, and shows what is brighter than half.
+// text returns the picture in half blocks: the foreground is the upper pixel, the background
+// the lower one. Plain text has no colour, and shows the bright pixels.
 func (v *view) text(plain bool, newline string) string {
 	var b strings.Builder
 	for row := range v.rows {

@@ -1,5 +1,5 @@
 // Command neighbours links package spatial alone: no world, no loop, but arrays of the
-// program's own. Couriers ask which three shops are nearest, and who is about to collide.
+// program's own. It finds the three shops nearest to each courier, and the couriers that are about to collide.
 package main
 
 import (
@@ -10,7 +10,7 @@ import (
 	"github.com/evertick/evertick/spatial"
 )
 
-// fleet is what the program has anyway: a slice for each value, one row a courier.
+// fleet is data that the program has anyway: a slice for each value, one row a courier.
 type fleet struct {
 	x, y, zero []float32 // metres; a city is flat
 	rows       []uint32  // those in use, ascending
@@ -33,8 +33,8 @@ func run(out io.Writer) error {
 
 // guide:begin knn
 
-// nearestShops builds an index over the shops, which stay, and asks it once for all
-// couriers, who move: a batch of 20,000 queries is one call.
+// nearestShops builds an index over the shops, which stay, and queries it once for all
+// couriers, which move: a batch of 20,000 queries is one call.
 func nearestShops(out io.Writer, couriers, shops *fleet) error {
 	index, err := spatial.New(spatial.Config{CellSize: 250})
 	if err != nil {
@@ -43,7 +43,7 @@ func nearestShops(out io.Writer, couriers, shops *fleet) error {
 	if err := index.Build(shops.x, shops.y, shops.zero, shops.rows); err != nil {
 		return err
 	}
-	var near spatial.Result // used again, it keeps its memory
+	var near spatial.Result // reused, it keeps its memory
 	if err := index.KNN(&spatial.NearestQueries{X: couriers.x, Y: couriers.y, Z: couriers.zero, K: 3}, &near); err != nil {
 		return err
 	}

@@ -8,8 +8,8 @@ import (
 	"net"
 )
 
-// bot plays until done says so, or ctx is done: it drives to the nearest disc of another
-// player, and in circles as long as there is none.
+// bot plays until done returns true, or ctx is done. It drives to the nearest disc of another
+// player, and in squares while there is none.
 func bot(ctx context.Context, addr string, done func(me uint16, v *view) bool) error {
 	conn, err := (&net.Dialer{}).DialContext(ctx, "tcp", addr)
 	if err != nil {
@@ -47,8 +47,8 @@ func bot(ctx context.Context, addr string, done func(me uint16, v *view) bool) e
 	}
 }
 
-// steer returns the thrust towards the nearest other player. Bots are players: nothing
-// that they compute need be the same anywhere.
+// steer returns the thrust towards the nearest other player. Bots are players: what
+// they compute need not be the same on every machine.
 func (v *view) steer(me uint16) (x, y int8) {
 	var own spot
 	for _, s := range v.discs {
@@ -63,7 +63,7 @@ func (v *view) steer(me uint16) (x, y int8) {
 			best, dx, dy = d, ex, ey
 		}
 	}
-	if best == 1<<62 { // nobody else: a square
+	if best == 1<<62 { // no other player: a square
 		return [4]int8{127, 0, -127, 0}[v.tick/60%4], [4]int8{0, 127, 0, -127}[v.tick/60%4]
 	}
 	far := max(dx, -dx, dy, -dy, 1)

@@ -12,19 +12,19 @@ import (
 const (
 	join   = 1 + iota // a disc appears
 	thrust            // Data: two int8, the push along x and y in 127ths
-	leave             // and is gone
+	leave             // the disc disappears
 )
 
 const (
 	side  = 40  // of the arena, in metres
-	discs = 60  // that nobody drives
+	discs = 60  // without a player
 	force = 400 // N, of a full thrust
 )
 
 // guide:begin scenario
 
 // bumper is the game: discs on ice between four walls, seen from above. It is a function
-// of the seed and of inputs, so a log of these is a recording of it.
+// of the seed and the inputs, so a log of the inputs is a recording of it.
 var bumper = replay.Scenario{Name: "bumper", New: func(seed uint64) (*evertick.Sim, error) {
 	sim, err := evertick.New(evertick.Config{
 		Capacity: 256, Seed: seed, Loop: loop.Config{Pacing: loop.Precise},
@@ -48,15 +48,15 @@ var bumper = replay.Scenario{Name: "bumper", New: func(seed uint64) (*evertick.S
 	return sim, sim.Add(evertick.BeforePhysics, "drive", g.drive)
 }}
 
-// game holds no state but columns: whatever restores the Sim restores the game.
+// game keeps all state in columns, so restoring the Sim restores the game.
 type game struct {
 	sim   *evertick.Sim
-	owner *ecs.Column[uint16]     // the player who drives the disc; 0: nobody
-	push  *ecs.Column[[2]float32] // what it is pushed by, in N
+	owner *ecs.Column[uint16]     // number of the player that drives the disc; 0: none
+	push  *ecs.Column[[2]float32] // the force on it, in N
 }
 
-// players does what the inputs of the tick say. They come from outside: what makes no
-// sense is left alone.
+// players applies the inputs of the tick. They come from outside, so it ignores those that
+// make no sense.
 func (g *game) players(t *evertick.Tick) error {
 	for _, in := range t.Inputs() {
 		player := uint16(in.Source)
@@ -74,7 +74,7 @@ func (g *game) players(t *evertick.Tick) error {
 			g.push.Touch()
 		case in.Kind == leave && there:
 			id, _ := g.sim.World.ID(slot)
-			g.sim.World.Despawn(id) // and with it its body
+			g.sim.World.Despawn(id) // also destroys its body
 		}
 	}
 	return nil
@@ -92,7 +92,7 @@ func (g *game) disc(player uint16) (ecs.Slot, bool) {
 	return 0, false
 }
 
-// drive pushes every disc as its player wants.
+// drive pushes every disc by the force of its player.
 func (g *game) drive(t *evertick.Tick) error {
 	for slot := range g.sim.World.Query() {
 		push := g.push.Values()[slot]
@@ -109,7 +109,7 @@ func (g *game) drive(t *evertick.Tick) error {
 	return nil
 }
 
-// build makes the walls and the discs that nobody drives.
+// build makes the walls and the discs without a player.
 func (g *game) build() error {
 	walls, err := g.sim.Physics.CreateBody(physics.DefaultBodyDef())
 	if err != nil {
@@ -130,7 +130,7 @@ func (g *game) build() error {
 	return nil
 }
 
-// spawn makes a disc for a player. Where the world is full there is none.
+// spawn makes a disc for a player, unless the world is full.
 func (g *game) spawn(player uint16, x, y float32) error {
 	if g.sim.World.Len() == g.sim.World.Cap() {
 		return nil

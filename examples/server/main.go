@@ -27,9 +27,9 @@ func main() {
 	addr := flag.String("addr", "127.0.0.1:7777", "`address` to listen on")
 	dir := flag.String("log", "", "new `folder` to record the run in")
 	seed := flag.Uint64("seed", 1, "of the game")
-	bots := flag.Int("bots", 0, "`players` of our own")
+	bots := flag.Int("bots", 0, "`number` of bots that play")
 	verify := flag.String("verify", "", "run the log in `folder` again instead")
-	report := flag.Bool("report", false, "tell at the end where the time of ticks went")
+	report := flag.Bool("report", false, "show at the end where the time of ticks went")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
@@ -88,6 +88,6 @@ func check(dir string) error {
 	if err != nil {
 		return err
 	}
-	fmt.Printf("%d ticks, %d inputs, hash %016x: every tick came out as it was\n", report.Ticks, report.Inputs, report.Hash)
+	fmt.Printf("%d ticks, %d inputs, hash %016x: every tick has the hash of the log\n", report.Ticks, report.Inputs, report.Hash)
 	return nil
 }

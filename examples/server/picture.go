@@ -21,16 +21,16 @@ type spot struct {
 	x, y  int16
 }
 
-// picture is what players were told last, by slot.
+// picture is the last state sent to players, by slot.
 type picture struct {
-	ids   []ecs.ID // 0: nobody lives there
+	ids   []ecs.ID // 0: a free slot
 	spots []spot
 }
 
 // guide:begin delta
 
-// update brings the picture to the present and returns the message that brings players
-// there. Columns make that easy: compare row by row.
+// update brings the picture up to date and returns the message that does the same for
+// players. Columns make that easy: compare row by row.
 func (p *picture) update(sim *evertick.Sim, owner *ecs.Column[uint16]) []byte {
 	w := sim.World
 	var changed []ecs.Slot
@@ -39,7 +39,7 @@ func (p *picture) update(sim *evertick.Sim, owner *ecs.Column[uint16]) []byte {
 		if int(slot) == len(p.ids) {
 			p.ids, p.spots = append(p.ids, 0), append(p.spots, spot{})
 		}
-		id, _ := w.ID(slot) // 0 if nobody lives there
+		id, _ := w.ID(slot) // 0 if the slot is free
 		was, is := p.spots[slot], spot{}
 		if id != 0 {
 			is = spot{owner.Values()[slot], int16(w.Position.X[slot] * 100), int16(w.Position.Y[slot] * 100)}
@@ -85,13 +85,13 @@ func (p *picture) encode(tick uint64, whole byte, slots []ecs.Slot, gone []ecs.I
 	return b
 }
 
-// view is the world as a player knows it.
+// view is the world as a player sees it.
 type view struct {
 	tick  uint64
 	discs map[ecs.ID]spot
 }
 
-// apply takes a message in, without its first four bytes. It is refused whole or taken.
+// apply applies a message, without its first four bytes, or refuses all of it.
 func (v *view) apply(b []byte) error {
 	le := binary.LittleEndian
 	bad := fmt.Errorf("a message of %d bytes makes no sense", len(b))

@@ -16,20 +16,20 @@ import (
 )
 
 const (
-	ticksPerMessage = 3 // of 60 a second: players hear 20 times a second
+	ticksPerMessage = 3 // of 60 a second: 20 messages a second
 	mostPlayers     = 64
-	backlog         = 8 // messages that wait for a player with a slow line
+	backlog         = 8 // messages that wait for a player with a slow connection
 )
 
-// server puts a game behind a listener.
+// server lets players connect to a game.
 type server struct {
 	sim   *evertick.Sim
 	owner *ecs.Column[uint16]
-	told  picture // touched by the goroutine of the Sim only
+	sent  picture // used by the goroutine of the Sim only
 
 	mu      sync.Mutex
 	players map[uint32]*player
-	last    uint32 // number given out
+	last    uint32 // player number
 	closed  bool
 	running sync.WaitGroup
 }
@@ -37,7 +37,7 @@ type server struct {
 type player struct {
 	conn   net.Conn
 	out    chan []byte
-	behind bool // a message was not sent: the next one has to say everything
+	behind bool // a message was skipped: the next one has to hold everything
 }
 
 func newServer(sim *evertick.Sim) (*server, error) {
@@ -53,12 +53,12 @@ func newServer(sim *evertick.Sim) (*server, error) {
 // guide:begin serve
 
 // serve runs the game until ctx is done, recorded in dir if that is not empty. It returns
-// when every goroutine that it began has ended and the log is on the disk.
+// when every goroutine that it started has ended and the log is on the disk.
 func (s *server) serve(ctx context.Context, l net.Listener, dir string) (err error) {
 	if dir != "" {
 		rec, failed := replay.Record(dir, bumper.Name, s.sim, replay.Options{SnapshotTicks: 600})
 		if failed != nil {
-			return errors.Join(failed, l.Close()) // nobody is to wait at the door
+			return errors.Join(failed, l.Close()) // so that no player waits for a game that never starts
 		}
 		defer func() { err = errors.Join(err, rec.Close()) }()
 	}
@@ -71,13 +71,13 @@ func (s *server) serve(ctx context.Context, l net.Listener, dir string) (err err
 	return nil
 }
 
-// broadcast tells all players what has changed. It runs on the goroutine of the Sim, so it
-// only puts messages into queues: a slow line must not hold up a tick.
+// broadcast sends all players what has changed. It runs on the goroutine of the Sim, so it
+// only puts messages into queues: a slow connection must not delay a tick.
 func (s *server) broadcast(t *evertick.Tick) error {
 	if s.sim.Ticks()%ticksPerMessage != 0 {
 		return nil
 	}
-	delta := s.told.update(s.sim, s.owner)
+	delta := s.sent.update(s.sim, s.owner)
 	var whole []byte
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -85,22 +85,22 @@ func (s *server) broadcast(t *evertick.Tick) error {
 		message := delta
 		if p.behind {
 			if whole == nil {
-				whole = s.told.whole(s.sim.Ticks())
+				whole = s.sent.whole(s.sim.Ticks())
 			}
 			message = whole
 		}
 		select {
 		case p.out <- message:
 			p.behind = false
-		default: // its queue is full: it gets the whole picture when there is room
+		default: // its queue is full: it gets the whole picture once there is room
 			p.behind = true
 		}
 	}
 	return nil
 }
 
-// listen turns what a player sends into inputs. A player has a say once a tick: who is
-// faster is made to wait by TCP.
+// listen turns what a player sends into inputs, at most one a tick: TCP makes a player that
+// sends faster wait.
 func (s *server) listen(number uint32, p *player) {
 	push := func(seq uint64, kind uint32, data []byte) {
 		if err := s.sim.Push(evertick.Input{Source: number, Seq: seq, Kind: kind, Data: data}); err != nil {
@@ -111,7 +111,7 @@ func (s *server) listen(number uint32, p *player) {
 	seq := uint64(1)
 	for data := make([]byte, 2); ; seq++ {
 		if _, err := io.ReadFull(p.conn, data); err != nil {
-			break // gone, or shut down
+			break // disconnected, or the server closes
 		}
 		push(seq, thrust, data)
 		time.Sleep(time.Second / 60)
@@ -121,7 +121,7 @@ func (s *server) listen(number uint32, p *player) {
 
 // guide:end
 
-// accept takes players in until the listener is closed.
+// accept lets players join until the listener is closed.
 func (s *server) accept(l net.Listener) {
 	for {
 		conn, err := l.Accept()
@@ -134,7 +134,7 @@ func (s *server) accept(l net.Listener) {
 		} else {
 			s.last++
 			p := &player{conn: conn, out: make(chan []byte, backlog), behind: true}
-			p.out <- binary.LittleEndian.AppendUint32(nil, s.last) // who you are
+			p.out <- binary.LittleEndian.AppendUint32(nil, s.last) // the player's number
 			s.players[s.last] = p
 			number := s.last
 			s.running.Go(func() { s.talk(p) })
@@ -150,7 +150,7 @@ func (s *server) accept(l net.Listener) {
 	}
 }
 
-// talk sends what waits for a player.
+// talk sends the messages that wait for a player.
 func (s *server) talk(p *player) {
 	defer p.conn.Close()
 	for message := range p.out {
@@ -164,7 +164,7 @@ func (s *server) talk(p *player) {
 	}
 }
 
-// close lets nobody in any more, and those who are in go.
+// close accepts no more players and disconnects those that play.
 func (s *server) close(l net.Listener) {
 	l.Close()
 	s.mu.Lock()

@@ -28,7 +28,7 @@ func start(t *testing.T) *server {
 	return s
 }
 
-// Two players meet over the network; the log of what they did gives the same run again.
+// Two players meet over the network; the log reproduces the run.
 func TestServe(t *testing.T) {
 	s, dir := start(t), t.TempDir()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -80,13 +80,13 @@ func TestServe(t *testing.T) {
 	}
 }
 
-// A player's view is the present after every message, whether it got all of them or the
-// whole picture late.
+// A player's view is up to date after every message, whether it got all of them or the
+// whole picture later.
 func TestDeltas(t *testing.T) {
 	s := start(t)
-	var told picture
+	var sent picture
 	always, late := view{}, view{}
-	if always.apply(told.whole(0)[4:]) != nil {
+	if always.apply(sent.whole(0)[4:]) != nil {
 		t.Fatal("an empty picture is refused")
 	}
 	for tick := range uint64(240) {
@@ -103,14 +103,14 @@ func TestDeltas(t *testing.T) {
 		if err := want.apply(fresh.whole(tick)[4:]); err != nil {
 			t.Fatal(err)
 		}
-		if err := always.apply(told.update(s.sim, s.owner)[4:]); err != nil {
+		if err := always.apply(sent.update(s.sim, s.owner)[4:]); err != nil {
 			t.Fatal(err)
 		}
 		if !maps.Equal(always.discs, want.discs) {
 			t.Fatalf("tick %d: %d discs, want %d", tick, len(always.discs), len(want.discs))
 		}
 		if tick%60 == 0 {
-			if err := late.apply(told.whole(tick)[4:]); err != nil || !maps.Equal(late.discs, want.discs) {
+			if err := late.apply(sent.whole(tick)[4:]); err != nil || !maps.Equal(late.discs, want.discs) {
 				t.Fatalf("tick %d: the whole picture: %v", tick, err)
 			}
 		}
@@ -157,7 +157,7 @@ func TestNonsense(t *testing.T) {
 	}
 }
 
-// A player with a slow line misses messages, and is then told everything.
+// A player with a slow connection misses messages, and then gets the whole picture.
 func TestSlowLine(t *testing.T) {
 	s := start(t)
 	slow := &player{out: make(chan []byte, 1), behind: true}
@@ -181,7 +181,7 @@ func TestSlowLine(t *testing.T) {
 		t.Fatal(err)
 	}
 	var now view
-	if err := now.apply(s.told.whole(0)[4:]); err != nil || !maps.Equal(v.discs, now.discs) {
+	if err := now.apply(s.sent.whole(0)[4:]); err != nil || !maps.Equal(v.discs, now.discs) {
 		t.Errorf("the view of a slow player is not the present: %v", err)
 	}
 }
@@ -192,9 +192,9 @@ func FuzzApply(f *testing.F) {
 		f.Fatal(err)
 	}
 	owner, _ := ecs.FindColumn[uint16](sim.World, "owner")
-	var told picture
-	f.Add(told.update(sim, owner)[4:])
-	f.Add(told.encode(7, 0, nil, []ecs.ID{3, 4})[4:])
+	var sent picture
+	f.Add(sent.update(sim, owner)[4:])
+	f.Add(sent.encode(7, 0, nil, []ecs.ID{3, 4})[4:])
 	f.Add([]byte{})
 	f.Fuzz(func(t *testing.T, b []byte) {
 		v := view{tick: 5, discs: map[ecs.ID]spot{1: {}}}
@@ -207,7 +207,7 @@ func FuzzApply(f *testing.F) {
 // Messages are framed by their length.
 func TestFrame(t *testing.T) {
 	s := start(t)
-	stream := bytes.NewBuffer(s.told.update(s.sim, s.owner))
+	stream := bytes.NewBuffer(s.sent.update(s.sim, s.owner))
 	head := make([]byte, 4)
 	if _, err := io.ReadFull(stream, head); err != nil || int(binary.LittleEndian.Uint32(head)) != stream.Len() {
 		t.Errorf("%d bytes follow a head that says %d, %v", stream.Len(), binary.LittleEndian.Uint32(head), err)

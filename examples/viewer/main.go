@@ -1,4 +1,4 @@
-// Command viewer shows bodies in a window, at the rate of whatever display there is, while
+// Command viewer shows bodies in a window, at the refresh rate of the display, while
 // the simulation ticks 60 times a second. A click shoots a ball.
 //
 // On Linux it needs the headers of X11 and OpenGL: apt-get install libgl1-mesa-dev xorg-dev.
@@ -35,7 +35,7 @@ var (
 
 // guide:begin game
 
-// game is what ebiten asks to move on and to draw.
+// game implements ebiten.Game.
 type game struct {
 	scene *scene.Scene
 	drawn *ecs.Transforms // where to draw, between two ticks
@@ -48,8 +48,8 @@ type game struct {
 	stop   int
 }
 
-// Update is called once a frame, since main says SyncWithFPS: how many ticks that is, is for
-// the Sim to say. What the player does reaches it as an input, never directly.
+// Update is called once a frame, since main sets SyncWithFPS. The Sim decides how many ticks
+// that is. What the player does reaches it as an input, never directly.
 func (g *game) Update() error {
 	if g.frames++; g.stop > 0 && g.frames > g.stop {
 		return ebiten.Termination
@@ -58,7 +58,7 @@ func (g *game) Update() error {
 		x, y := ebiten.CursorPosition()
 		g.shots++
 		if err := g.scene.Sim.Push(scene.Shot(float32(x)/scale, scene.Height-float32(y)/scale, g.shots)); err != nil {
-			log.Print(err) // too many at once: the world goes on
+			log.Print(err) // too many at once: the game goes on
 		}
 	}
 	now := time.Now()
@@ -71,7 +71,7 @@ func (g *game) Update() error {
 	return err
 }
 
-// Draw draws everyone where the time of this frame puts them.
+// Draw draws the entities between two ticks, where they are at the time of this frame.
 func (g *game) Draw(screen *ebiten.Image) {
 	if err := g.scene.Sim.Interpolate(g.drawn); err != nil {
 		log.Fatal(err)
@@ -101,7 +101,7 @@ func (g *game) Layout(int, int) (int, int) { return scene.Width * scale, scene.H
 func (g *game) draw(screen *ebiten.Image, slot ecs.Slot) {
 	half := g.scene.Half.Values()[slot]
 	x, y := g.drawn.Position.X[slot]*scale, (scene.Height-g.drawn.Position.Y[slot])*scale
-	// The rotation is (0, 0, z, w): cos and sin of the angle, with no need to know it.
+	// The rotation is (0, 0, z, w): cos and sin of the angle, without the angle itself.
 	z, w := float64(g.drawn.Rotation.Z[slot]), float64(g.drawn.Rotation.W[slot])
 	cos, sin := 1-2*z*z, 2*z*w
 	id, _ := g.scene.Sim.World.ID(slot)
@@ -115,7 +115,7 @@ func (g *game) draw(screen *ebiten.Image, slot ecs.Slot) {
 	if body, ok := g.scene.Sim.Body(id); ok && g.scene.Sim.Physics.Awake(body) {
 		paint = awake
 	}
-	const gap = 1. / scale // a pixel, so that boxes of a stack can be told apart
+	const gap = 1. / scale // a pixel, which separates the boxes of a stack
 	op := &ebiten.DrawImageOptions{Filter: ebiten.FilterLinear}
 	op.GeoM.Translate(-scale/2, -scale/2)
 	op.GeoM.Scale(float64(2*half[0]-gap), float64(2*half[1]-gap))

@@ -38,6 +38,14 @@ func Field(err error, field string, value any) error {
 	return fmt.Errorf("%s = %v: %w", field, value, err)
 }
 
+// Between returns an ErrRange that names the field unless v is from least to most.
+func Between[T int | int64](field string, v, least, most T) error {
+	if v < least || v > most {
+		return Field(ErrRange, field, v)
+	}
+	return nil
+}
+
 // Element wraps err with a field, the index into it and the value found there:
 // "spatial: Queries.Radius[7] = NaN: not finite".
 func Element(err error, field string, index int, value any) error {

@@ -24,12 +24,13 @@ const (
 
 // Encoder appends to Buf.
 type Encoder struct {
-	Buf    []byte
-	sealed int // where the part begins that crc does not cover
-	crc    uint32
+	Buf     []byte
+	sealed  int // where the part begins that crc does not cover
+	crc     uint32
+	tooLong bool
 }
 
-// Begin appends the preamble to dst, which is best grown to the size of all first.
+// Begin appends the preamble to dst. Grow dst to the size of the whole snapshot first.
 func Begin(dst []byte, magic string, version uint32) Encoder {
 	e := Encoder{Buf: append(dst, magic...), sealed: len(dst)}
 	e.U32(int(version))
@@ -67,23 +68,32 @@ func (e *Encoder) Start() int {
 	return len(e.Buf)
 }
 
-// Finish ends a frame of Start. It reports false if the content is too long for a frame.
+// Finish ends a frame of Start. It reports false if the content of this frame, or of one before it,
+// is too long for a frame.
 func (e *Encoder) Finish(start int) bool {
 	n := uint64(len(e.Buf) - start)
 	binary.LittleEndian.PutUint32(e.Buf[start-4:], uint32(n))
 	e.Seal()
-	return n <= math.MaxUint32
+	e.tooLong = e.tooLong || n > math.MaxUint32
+	return !e.tooLong
 }
 
-// Seal ends it.
+// Append appends a frame whose content the function appends.
+func (e *Encoder) Append(content func(dst []byte) []byte) {
+	at := e.Start()
+	e.Buf = content(e.Buf)
+	e.Finish(at)
+}
+
+// Seal ends a frame of Open.
 func (e *Encoder) Seal() {
 	e.crc = wire.CRC(e.crc, e.Buf[e.sealed:])
 	e.sealed = len(e.Buf)
 	e.Buf = wire.AppendU32s(e.Buf, e.crc)
 }
 
-// Decoder walks over the frames of a snapshot. Its errors begin with prefix, such as
-// "ecs: snapshot: ", and wrap fault.ErrCorrupt unless they say otherwise.
+// Decoder reads the frames of a snapshot in their order. Its errors begin with prefix, such as
+// "ecs: snapshot: ", and wrap fault.ErrCorrupt unless documented otherwise.
 type Decoder struct {
 	data    []byte
 	prefix  string
@@ -128,7 +138,7 @@ func (d *Decoder) Next(what string) ([]byte, error) {
 	return content, nil
 }
 
-// Done is an error if something follows the last frame.
+// Done returns an error if something follows the last frame.
 func (d *Decoder) Done() error {
 	if d.at != len(d.data) {
 		return d.Corrupt("length", len(d.data))
@@ -136,7 +146,7 @@ func (d *Decoder) Done() error {
 	return nil
 }
 
-// Corrupt is the error about something that a snapshot cannot be.
+// Corrupt returns the error for content that no snapshot can have.
 func (d *Decoder) Corrupt(what string, value any) error {
 	return fault.Field(fault.ErrCorrupt, d.prefix+what, value)
 }

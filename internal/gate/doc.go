@@ -1,5 +1,5 @@
-// Package gate holds the checks behind "same bits everywhere" that no unit test
-// can make, as tests.
+// Package gate holds, as tests, the checks for "same bits everywhere" that no unit test
+// can make.
 //
 //   - TestSource reads the core packages: nothing in them may depend on map
 //     order, wall time, the environment or a library function whose bits differ

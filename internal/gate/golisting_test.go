@@ -31,6 +31,7 @@ func TestGoListing(t *testing.T) {
 	needGate(t)
 	// The scenes of bench hold the golden hashes, so their arithmetic counts.
 	pkgs := append(core(t), module+"/bench", module+"/internal/proof")
+	withCgo := []string{module + "/native", module + "/native/rigid"} // the others are the same as without
 	for _, target := range targets {
 		t.Run(target.name, func(t *testing.T) {
 			if target.cgo {
@@ -38,6 +39,7 @@ func TestGoListing(t *testing.T) {
 					t.Skip("not run: listing of the cgo files for GOAMD64=v3: the host is not amd64")
 				}
 				needCC(t, "amd64")
+				pkgs = withCgo
 			}
 			faults, err := listGo(repo(t), target.env, pkgs)
 			if err != nil {

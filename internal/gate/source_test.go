@@ -63,7 +63,7 @@ func TestSource(t *testing.T) {
 	t.Logf("%d files read", files)
 }
 
-// pkg is what go list tells of a package.
+// pkg is what go list prints of a package.
 type pkg struct {
 	ImportPath, Name, Dir, Export string
 	Module                        *struct{ Dir string }

@@ -7,7 +7,7 @@ import (
 )
 
 // Advise asks for huge pages in mem, which should not have been touched yet. It
-// is no more than a hint: where it is refused, nothing changes.
+// is only a hint: if the system refuses it, nothing changes.
 func Advise(mem []byte) {
 	if len(mem) < Least {
 		return

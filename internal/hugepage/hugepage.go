@@ -4,7 +4,7 @@
 package hugepage
 
 // Least is the size in bytes from which Advise does anything: two huge pages,
-// of which one is sure to lie within, whatever the alignment.
+// so that one lies within at any alignment.
 const Least = 2 * pageBytes
 
 const pageBytes = 2 << 20

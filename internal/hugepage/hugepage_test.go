@@ -5,8 +5,7 @@ import (
 	"testing"
 )
 
-// Whatever the length and the alignment, memory stays what it is and the system
-// is not asked about what lies outside.
+// For any length and alignment, Advise changes no memory and stays within it.
 func TestAdvise(t *testing.T) {
 	mem := bytes.Repeat([]byte{7}, 5*pageBytes)
 	for _, n := range []int{0, 1, 4096, pageBytes, Least - 1, Least, Least + 1, len(mem) - 4096} {

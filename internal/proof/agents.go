@@ -25,7 +25,7 @@ const (
 	maxChunks  = (most + chunkRows) / chunkRows
 )
 
-// random is the numbers of an entity in the running tick, for those who have no Tick.
+// random is the numbers of an entity in the running tick, for code that has no Tick.
 func (s *Scene) random(entity uint64, stream uint32) loop.Rand {
 	return loop.NewRand(s.seed, s.Sim.Ticks(), entity, stream)
 }
@@ -46,7 +46,7 @@ type senses struct {
 	look     looking
 }
 
-// perceive asks the index everything that it knows.
+// perceive makes every kind of query of the index.
 func (s *Scene) perceive(*evertick.Tick) error {
 	q, p := &s.senses, &s.Sim.World.Position
 	q.slots = q.slots[:0]
@@ -96,18 +96,18 @@ func resize[T any](v []T, n int) []T {
 	return v[:n]
 }
 
-// mind is what agents think, in chunks that any worker may take.
+// mind holds the decisions of agents, in chunks that any worker may take.
 type mind struct {
 	scene  *Scene
 	dt     float32
 	rows   int
-	merge  []int // the order in which chunks are put together
+	merge  []int // the order in which chunks are merged
 	moods  [maxChunks]float32
 	births [maxChunks]*ecs.Commands
 }
 
-// think lets all agents decide, chunk by chunk, and puts together what the chunks say
-// in their order: sums of floats, and births, which issue ids.
+// think lets all agents decide, chunk by chunk, and merges the results in the order of
+// chunks: sums of floats, and births, which issue ids.
 func (s *Scene) think(t *evertick.Tick) error {
 	m := &s.mind
 	m.scene, m.dt, m.rows = s, t.Dt, len(s.senses.slots)
@@ -202,8 +202,8 @@ func wall(v, low, high float32) float32 {
 	return 0
 }
 
-// settle records what becomes of the agent of a row: who is full has a child, who is
-// starved dies.
+// settle records births and deaths: an agent with enough energy has a child, a starved one
+// dies.
 func (s *Scene) settle(row int, births *ecs.Commands) {
 	c := &s.cols
 	self := s.senses.slots[row]
@@ -224,7 +224,7 @@ func (s *Scene) settle(row int, births *ecs.Commands) {
 	}
 }
 
-// raise makes agents of what was born in the last tick.
+// raise completes the agents that were born in the last tick.
 func (s *Scene) raise(t *evertick.Tick) error {
 	c, w := &s.cols, s.Sim.World
 	for slot := range w.Query(ecs.With(s.tags.agent)) {
@@ -239,7 +239,7 @@ func (s *Scene) raise(t *evertick.Tick) error {
 	return nil
 }
 
-// live lets strangers come where agents are few, food rot, and other food grow.
+// live spawns new agents when there are few, despawns old food, and spawns new food.
 func (s *Scene) live(t *evertick.Tick) error {
 	c, w := &s.cols, s.Sim.World
 	growing := 0
@@ -272,7 +272,7 @@ func (s *Scene) live(t *evertick.Tick) error {
 	return nil
 }
 
-// act lets agents push what they have chosen, in two lists of commands.
+// act pushes the bodies that agents have chosen, in two lists of commands.
 func (s *Scene) act(t *evertick.Tick) error {
 	c, w := &s.cols, s.Sim.World
 	i := 0
@@ -331,7 +331,7 @@ func (s *Scene) move(t *evertick.Tick) error {
 	return nil
 }
 
-// travel sums up in float64 how far everybody has gone.
+// travel sums up in float64 how far each entity has moved.
 func (s *Scene) travel(t *evertick.Tick) error {
 	c := &s.cols
 	for slot := range s.Sim.World.Query() {
@@ -341,8 +341,8 @@ func (s *Scene) travel(t *evertick.Tick) error {
 	return nil
 }
 
-// fade ages everybody: a value goes through the denormal numbers to zero and begins again,
-// and a trail of the last places is kept.
+// fade ages all entities: a value shrinks through the denormal numbers to zero and starts again,
+// and a trail of the last positions is kept.
 func (s *Scene) fade(t *evertick.Tick) error {
 	c, p := &s.cols, &s.Sim.World.Position
 	for slot := range s.Sim.World.Query() {
@@ -357,8 +357,8 @@ func (s *Scene) fade(t *evertick.Tick) error {
 	return nil
 }
 
-// quarrel settles debts among those that are close to each other, and tells the soul how
-// all are.
+// quarrel changes the debts of agents that are close to each other, and sums up all energy in the
+// soul.
 func (s *Scene) quarrel(*evertick.Tick) error {
 	c := &s.cols
 	for i, of := range s.senses.pairs.Of {

@@ -124,7 +124,7 @@ func (s *Scene) feel(*evertick.Tick) error {
 	return nil
 }
 
-// looking is the queries of what agents see of the bodies.
+// looking holds the queries by which agents see bodies.
 type looking struct {
 	rays     physics.Rays
 	hits     physics.RayHits
@@ -137,7 +137,7 @@ type looking struct {
 	slots    []ecs.Slot
 }
 
-// look asks the bodies.
+// look makes every kind of query of the bodies.
 func (s *Scene) look(t *evertick.Tick) error {
 	l, c, p := &s.senses.look, &s.cols, &s.Sim.World.Position
 	n := min(lookers, len(s.senses.slots))
@@ -165,7 +165,7 @@ func (s *Scene) look(t *evertick.Tick) error {
 		r := t.Rand(id, streamLook)
 		l.rays.X[i], l.rays.Y[i] = p.X[slot], p.Y[slot]
 		l.rays.DX[i], l.rays.DY[i] = r.Range(-15, 15), r.Range(-15, 5)
-		l.casts.DX[i], l.casts.DY[i], l.probes.Angle[i], l.within[i] = c.velX[slot], c.velY[slot]+8, r.Range(-3, 3), 5 // never no way at all
+		l.casts.DX[i], l.casts.DY[i], l.probes.Angle[i], l.within[i] = c.velX[slot], c.velY[slot]+8, r.Range(-3, 3), 5 // the way is never zero
 	}
 	l.probes.X, l.probes.Y = l.rays.X, l.rays.Y
 	l.casts.Probes = l.probes
@@ -232,7 +232,7 @@ func (s *Scene) walkAbout(t *evertick.Tick) error {
 		if t.N%200 == uint64(i)*30 {
 			m.VY[i] = 6
 		}
-		// Who stands on what is not kept from tick to tick: columns are all the state there is.
+		// The ground of a character is not kept from tick to tick: all state is in columns.
 		m.Ground[i], m.GroundX[i], m.GroundY[i] = physics.Shape{}, 0, 0
 	}
 	if err := s.Sim.Physics.Move(&s.walk.def, m, t.Dt); err != nil {

@@ -12,7 +12,7 @@ import (
 	"github.com/evertick/evertick/physics"
 )
 
-// mostLines bounds what Diff says of one kind.
+// mostLines bounds the lines of one kind in Diff.
 const mostLines = 12
 
 // Diff says in which columns, of which entities and bodies, two photos of the same tick
@@ -81,13 +81,13 @@ func nameAt(list []ecs.ColumnHash, i int) string {
 	return "nothing"
 }
 
-// trace says which system is the first that leaves different states behind, or between
-// which two they come apart.
+// trace names the first system after which the states differ, or the two systems between
+// which they start to differ.
 func (d *differ) trace(a, b []Moment) {
 	at := "the start of the tick"
 	for i := range min(len(a), len(b)) {
 		if a[i] == b[i] {
-			at = "behind " + a[i].System
+			at = "after " + a[i].System
 			continue
 		}
 		if a[i].System != b[i].System {
@@ -108,7 +108,7 @@ func (d *differ) trace(a, b []Moment) {
 		}
 		return
 	}
-	d.say("made behind the last system")
+	d.say("made after the last system")
 }
 
 // group names the systems that are done at the first moment: several if they ran side by
@@ -154,7 +154,7 @@ func (d *differ) bodies(a, b *evertick.Sim) {
 	}
 }
 
-// owner names the entity that a body moves, as far as there is one.
+// owner names the entity that a body moves, if there is one.
 func owner(s *evertick.Sim, row int) string {
 	slot := s.Physics.Columns().Slot[row]
 	if slot == physics.NoSlot {
@@ -166,7 +166,7 @@ func owner(s *evertick.Sim, row int) string {
 	return fmt.Sprintf(" of slot %d (free)", slot)
 }
 
-// number is a value in decimal and its bits in hexadecimal; a NaN is a NaN.
+// number returns a value in decimal and its bits in hexadecimal. All NaNs give the same text.
 func number(v reflect.Value) string {
 	if !v.CanFloat() {
 		return fmt.Sprintf("%d (%#x)", v.Uint(), v.Uint())

@@ -19,7 +19,7 @@ const goldenHead = `# Hashes of the scene with everything in it: seed, ticks, ha
 #	go test ./internal/proof -run TestGolden -update
 `
 
-// Recordings tell builds apart, golden hashes versions.
+// Recordings show differences between builds, golden hashes differences between versions.
 func TestGolden(t *testing.T) {
 	if paritytest.Instrumented {
 		t.Skip("not run: golden hashes of an instrumented build")

@@ -22,14 +22,14 @@ const (
 	kinds
 )
 
-// sources are the players, each of which sends something every few ticks.
+// sources is the number of players; each sends something every few ticks.
 const (
 	sources    = 3
 	inputEvery = 16
 )
 
-// arrive makes up what players send before the next tick, as it would come off a wire: for
-// that tick or one of the next few, in no good order.
+// arrive pushes what players send before the next tick, as it would arrive over a network: for
+// that tick or one of the next few, out of order.
 func (s *Scene) arrive() error {
 	now := s.Sim.Ticks()
 	for source := range uint32(sources) {
@@ -49,7 +49,7 @@ func (s *Scene) arrive() error {
 // numberOf is the i-th number of an input.
 func numberOf(in *evertick.Input, i int) float32 { return wire.F32At(in.Data, i) }
 
-// takeInputs does what the inputs say.
+// takeInputs applies the inputs.
 func (s *Scene) takeInputs(t *evertick.Tick) error {
 	all := t.Inputs()
 	for i := range all {
@@ -62,7 +62,7 @@ func (s *Scene) takeInputs(t *evertick.Tick) error {
 	return nil
 }
 
-// take does one input: at a place, with a number from -1 to 1.
+// take applies one input: at a place, with a number from -1 to 1.
 func (s *Scene) take(t *evertick.Tick, what uint32, x, y, v float32) error {
 	w, p := s.Sim.Physics, &s.props
 	switch what {
@@ -76,7 +76,7 @@ func (s *Scene) take(t *evertick.Tick, what uint32, x, y, v float32) error {
 		return s.teleport(v, x)
 	case rebuild:
 		return s.buildDoll(int(float32((v+1)*0.499*dolls)), x, y)
-	case weather: // wakes all, so it is rare
+	case weather: // wakes all bodies, so it is rare
 		if v < 0.6 {
 			return nil
 		}
@@ -108,7 +108,7 @@ func (s *Scene) take(t *evertick.Tick, what uint32, x, y, v float32) error {
 	return nil
 }
 
-// fire shoots a bullet, which no thin wall stops from arriving and no thick one lets pass.
+// fire shoots a bullet, fast enough to need continuous collision.
 func (s *Scene) fire(x, y, v float32) error {
 	def := physics.DefaultBodyDef()
 	def.Position, def.LinearVelocity, def.Bullet = [2]float32{x, y}, [2]float32{float32(150 * v), -60}, true
@@ -122,8 +122,8 @@ func (s *Scene) fire(x, y, v float32) error {
 	return err
 }
 
-// teleport writes a box of the stack somewhere, in the columns of its entity; or all of them
-// back to where they were.
+// teleport moves a box of the stack, or all of them back to where they were, through the columns of
+// their entities.
 func (s *Scene) teleport(v, x float32) error {
 	w := s.Sim.World
 	if v < 0.5 {
@@ -144,7 +144,7 @@ func (s *Scene) teleport(v, x float32) error {
 	return nil
 }
 
-// repair puts the welded pair together again, if it is broken.
+// repair welds the pair together again, if it is broken.
 func (s *Scene) repair(x, y float32) error {
 	w, p := s.Sim.Physics, &s.props
 	joints, err := w.AppendJoints(nil, p.pair[0])

@@ -8,8 +8,8 @@ import (
 	"github.com/evertick/evertick/internal/fault"
 )
 
-// Photo is the state of a scene before and after one tick, in a form that is the same on
-// every machine, and what the systems of that tick have made of it.
+// Photo holds the state of a scene before and after one tick, in a form that is the same on
+// every machine, and hashes around each system of that tick.
 type Photo struct {
 	Build  string
 	Seed   uint64

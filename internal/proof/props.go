@@ -7,7 +7,7 @@ import (
 	"github.com/evertick/evertick/physics"
 )
 
-// What stands in the room, from left to right: a pit with rubble, dolls, a bridge, a stack
+// The things in the room, from left to right: a pit with rubble, dolls, a bridge, a stack
 // that falls asleep, machines, and a cart.
 const (
 	planks        = 10
@@ -87,7 +87,7 @@ func (s *Scene) disc(x, y, radius float32, shape physics.ShapeDef) (ecs.ID, phys
 	return id, b, err
 }
 
-// buildRoom is a cave of one chain, its floor uneven but for the middle, with a belt and a
+// buildRoom builds a cave of one chain, whose floor is uneven except in the middle, with a belt and a
 // sensor in it.
 func (s *Scene) buildRoom() error {
 	w := s.Sim.Physics
@@ -169,7 +169,7 @@ func (s *Scene) buildBridge() error {
 	return err
 }
 
-// buildStack is a pyramid, which falls asleep unless somebody comes.
+// buildStack builds a pyramid, which falls asleep unless something hits it.
 func (s *Scene) buildStack() error {
 	for row := range stackRows {
 		for i := range stackRows - row {
@@ -304,7 +304,7 @@ func (s *Scene) weld() error {
 	return err
 }
 
-// limbs of a doll, from the middle of its torso; each hangs on the torso.
+// limbs of a doll, from the middle of its torso; each is joined to the torso.
 var limbs = []struct{ x, y, hx, hy, jointX, jointY float32 }{
 	{0, 0, 0.2, 0.4, 0, 0},
 	{0, 0.6, 0.15, 0.15, 0, 0.42},
@@ -314,7 +314,7 @@ var limbs = []struct{ x, y, hx, hy, jointX, jointY float32 }{
 	{0.1, -0.75, 0.09, 0.3, 0.1, -0.4},
 }
 
-// buildDoll makes doll i anew, wherever and whatever is left of the old one.
+// buildDoll makes doll i anew, and despawns what is left of the old one.
 func (s *Scene) buildDoll(i int, x, y float32) error {
 	w := s.Sim.World
 	s.ids = s.ids[:0]

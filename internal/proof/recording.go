@@ -13,7 +13,7 @@ import (
 	"github.com/zeebo/xxh3"
 )
 
-// Recording is the hashes of a run, after each tick, and who made it.
+// Recording holds the hashes of a run, after each tick, and what made it.
 type Recording struct {
 	Build      string // see Build
 	SimVersion uint32
@@ -94,7 +94,7 @@ func (r *Recording) UnmarshalBinary(b []byte) error {
 }
 
 // Record runs the scene. If restoreEvery is not 0 it goes on in a new scene, restored from a
-// snapshot of the old one, after each so many ticks.
+// snapshot of the old one, each time after that many ticks.
 func Record(c Config, ticks, restoreEvery int) (*Recording, error) {
 	s, err := New(c)
 	if err != nil {

@@ -184,7 +184,7 @@ func (s *Scene) addTags() error {
 		}
 		*t.to = tag
 	}
-	// Who is alarmed remembers it; who calms down pays for it.
+	// An alarm and its end both change a column.
 	s.tags.alarmed.OnSet(func(_ ecs.ID, slot ecs.Slot) { s.cols.debt[slot] += 3 })
 	s.tags.alarmed.OnUnset(func(_ ecs.ID, slot ecs.Slot) { s.cols.debt[slot]-- })
 	return nil

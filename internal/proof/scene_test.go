@@ -56,8 +56,8 @@ func TestLevelsAndWorkers(t *testing.T) {
 	}
 }
 
-// happening counts what has happened in a run: a proof about a scene in which nothing
-// happens proves nothing.
+// happening counts what has happened in a run, since a scene in which nothing happens would
+// prove nothing.
 type happening map[string]int
 
 func (h happening) watch(s *Scene) {
@@ -131,7 +131,7 @@ func TestEverythingHappens(t *testing.T) {
 	t.Logf("%d entities at most; %v", last, h)
 }
 
-// Every column that can differ does come out by name, with entity or body and both values.
+// A difference in any column is reported by name, with entity or body and both values.
 func TestDiffNamesWhatDiffers(t *testing.T) {
 	const tick = 30
 	ulp := func(v *float32) { *v = math.Float32frombits(math.Float32bits(*v) ^ 1) }
@@ -216,7 +216,7 @@ func TestPhotoOfDifference(t *testing.T) {
 	}
 }
 
-// The scene keeps the rules that it is there to prove.
+// The scene keeps the rules for systems.
 func TestAccess(t *testing.T) {
 	s := newScene(t, Config{Seed: 1, CheckAccess: true})
 	step(t, s, 40)
@@ -229,7 +229,7 @@ func TestAccess(t *testing.T) {
 	}
 }
 
-// A run that goes on in other Sims, from snapshots, is the same run.
+// A run that continues in other Sims, from snapshots, has the same hashes.
 func TestRestored(t *testing.T) {
 	const ticks = 150
 	want, err := Record(Config{Seed: 6}, ticks, 0)

@@ -8,13 +8,29 @@ import (
 	"github.com/evertick/evertick/physics/box2d"
 )
 
-// hinge joins two bodies in a point, which is given in the coordinates of either.
+func init() {
+	bodies = append(bodies, Definition{
+		Name: "jointgrid", N: 100, Ticks: 160, Warmup: 40, build: (*Scene).jointgrid, size: func(n int) int { return n * n },
+		Help: "n rows of n discs, each joined to its neighbours, hang from seven in the middle of the upper row",
+	}, Definition{
+		Name: "bridge", N: 60, build: (*Scene).bridge, size: func(n int) int { return n + n/discEvery },
+		Help: "a bridge of n planks of 1 m between two banks, with a disc on every third",
+	}, Definition{
+		Name: "ragdolls", N: 64, build: (*Scene).ragdolls, size: func(n int) int { return n * len(limbs) },
+		Help: "n dolls of 11 boxes and 10 joints with limits fall in a room",
+	}, Definition{
+		Name: "hinges", N: 8, Sleeps: true, build: (*Scene).hinges, size: func(n int) int { return n * hingeRows },
+		Help: "n towers of 20 boxes, joined two by two by hinges with limits and springs, fall over and fall asleep",
+	})
+}
+
+// hinge joins two bodies at a point, which it holds in the coordinates of each.
 type hinge struct {
 	a, b         physics.Body
 	atA, atB     [2]float32
 	limited      bool
 	lower, upper float32 // rad, of the angle of b less that of a
-	hertz        float32 // of a spring that holds that angle at zero; 0: none. Not of box2d
+	hertz        float32 // of a spring that holds that angle at zero; 0: none. Not with box2d
 }
 
 // damping is the damping ratio of such springs.
@@ -37,8 +53,8 @@ func (s *Scene) join(h hinge) error {
 	return err
 }
 
-// jointgrid hangs from seven discs in the middle of its upper row, or all of it. The discs
-// collide with nothing.
+// jointgrid hangs from seven discs in the middle of its upper row, or from all of that row. The
+// discs collide with nothing.
 func (s *Scene) jointgrid() error {
 	shape := physics.DefaultShapeDef()
 	shape.Filter = physics.Filter{Category: 2, Mask: 1}
@@ -129,8 +145,8 @@ func (s *Scene) bridge() error {
 // discEvery is the number of planks of a bridge for each disc on it.
 const discEvery = 3
 
-// limb is a box of a ragdoll and how it is joined to one that stands before it. Lengths are
-// in metres, of a doll of 1.8 m that stands at height 0.
+// limb is a box of a ragdoll and its joint to an earlier one. Lengths are in metres, of a doll of
+// 1.8 m that stands at height 0.
 type limb struct {
 	y, hx, hy    float32 // centre and half extents
 	to           int
@@ -170,10 +186,10 @@ func (s *Scene) ragdolls() error {
 	return err
 }
 
-// quarters are turns that need no sine: angle and where up is then.
+// quarters are turns that need no sine: the angle, and the direction of up after the turn.
 var quarters = [...]struct{ angle, x, y float32 }{{0, 0, 1}, {math.Pi / 2, -1, 0}, {math.Pi, 0, -1}, {-math.Pi / 2, 1, 0}}
 
-// ragdoll makes number i, whose middle is at (x, y). Its limbs do not collide with each other.
+// ragdoll creates number i with its middle at (x, y). Its limbs do not collide with each other.
 func (s *Scene) ragdoll(i int, x, y float32, turn uint32) error {
 	const middle = 0.9
 	shape := physics.DefaultShapeDef()
@@ -208,9 +224,8 @@ func (s *Scene) ragdoll(i int, x, y float32, turn uint32) error {
 // hingeRows are the boxes of a tower of the scene hinges, an even number.
 const hingeRows = 20
 
-// hinges are towers of boxes, each second of which is joined by a hinge at an edge to the one
-// on top of it: a spring holds the two together and limits let them open a little, so
-// that all towers fall over.
+// hinges are towers of boxes. A hinge at an edge joins every second box to the one on top of it: a
+// spring holds the two together and limits let them open a little, so that all towers fall over.
 func (s *Scene) hinges() error {
 	const half, lean = 0.25, 0.1
 	ground, err := s.fixture(physics.StaticBody, 0)

@@ -11,7 +11,7 @@ const (
 )
 
 // Bytes returns n zero bytes at an address that is line*64 modulo 4096, with no
-// room behind them. The garbage collector does not move heap objects, so they
+// spare capacity. The garbage collector does not move heap objects, so they
 // stay there.
 func Bytes(n, line int) []byte {
 	mem := make([]byte, n+pageBytes)
@@ -21,7 +21,7 @@ func Bytes(n, line int) []byte {
 }
 
 // Stride is the smallest distance, n bytes or more, that is one line modulo
-// 4096: columns laid at it one after another are staggered.
+// 4096: columns at this distance are staggered.
 func Stride(n int) int {
 	return (max(n, lineBytes)-lineBytes+pageBytes-1)/pageBytes*pageBytes + lineBytes
 }

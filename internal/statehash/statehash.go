@@ -49,14 +49,14 @@ func Rows[T Number](rows []T) uint64 {
 		int(unsafe.Sizeof(zero)), isFloat(zero))
 }
 
-// isFloat tells by arithmetic: half of one is nothing to an integer.
+// isFloat decides by arithmetic: half of one is zero for an integer.
 func isFloat[T Number](zero T) bool { return (zero+1)/2 != 0 }
 
 // bigEndian says that rows must be reversed to be little-endian.
 var bigEndian = binary.NativeEndian.Uint16([]byte{0, 1}) == 1
 
 // Bytes hashes rows of size bytes each, given in the order of the machine;
-// float tells whether they are IEEE 754 numbers (of 4 or 8 bytes).
+// float says that they are IEEE 754 numbers (of 4 or 8 bytes).
 func Bytes(rows []byte, size int, float bool) uint64 {
 	if bigEndian || float && HasNaN(rows, size) {
 		return copied(rows, size, float)
@@ -64,7 +64,7 @@ func Bytes(rows []byte, size int, float bool) uint64 {
 	return xxh3.Hash(rows)
 }
 
-// copied is the same function by way of a small buffer, in which bytes are
+// copied is the same function through a small buffer, in which bytes are
 // swapped and NaNs replaced as needed.
 func copied(rows []byte, size int, float bool) uint64 {
 	var h xxh3.Hasher
@@ -114,8 +114,8 @@ func HasNaN(rows []byte, size int) bool {
 	return native.HasNaN64(level(), unsafe.Slice((*float64)(p), len(rows)/8))
 }
 
-// level is the best one, or plain Go where the environment names one that is none:
-// whoever asks for that level will report it.
+// level is the best one, or plain Go where the environment names one that does not exist:
+// a caller that asks for that level reports it.
 var level = sync.OnceValue(func() native.Level {
 	l, err := native.Resolve(native.Auto)
 	if err != nil {

@@ -7,25 +7,26 @@ import (
 	"github.com/evertick/evertick"
 )
 
-// Who is asked where a limit lets not all be: the agents of least share, of equal share that of
-// the least id. A share grows by unit/weight with each decision that one is asked for while
-// others are turned away by a limit that holds for both, so shares of agents that contend all
-// the time stay level, and what they get is in the ratio of their weights. While there is
-// room for all, nobody's grows: nobody pays later for what has cost no one anything.
+// Admission is stride scheduling (C. A. Waldspurger, W. E. Weihl, "Stride Scheduling: Deterministic
+// Proportional-Share Resource Management", MIT/LCS/TM-528, 1995). Where a limit does not admit all
+// candidates, those of least pass are asked, and of equal pass those of least id. A pass grows by the stride,
+// strideUnit/weight, with each decision that the agent is asked for while a limit that holds for it turns
+// others away. So the passes of agents that compete all the time stay level, and the turns that they get are
+// in the ratio of their weights. While all are admitted no pass grows: a turn that took nothing from
+// others costs nothing later.
 //
-// An agent that comes back, from a long interval say, has a share from long ago: it is
-// lifted to the floor, the least share among those who contended last, and so cannot make up
-// for turns that it did not want. There is a floor for each provider, for those who contend
-// for it, and one for the limits of all together.
-const shareUnit = 1 << 20 // of weight 1: so that the greatest weight has a whole share
+// An agent that returns after a long interval has a pass from long ago. It is raised to the
+// minimum pass, the least one among the last candidates, and so cannot make up for turns
+// that it did not want. There is a minimum for the candidates of each provider, and one for all together.
+const strideUnit = 1 << 20 // the stride of weight 1: that of the greatest weight is a whole number
 
-// joining returns the share of an agent that is new.
-func (a *Agents) joining(provider int) uint64 { return max(a.floor, a.floors[provider]) }
+// startPass returns the pass of a new agent.
+func (a *Agents) startPass(provider int) uint64 { return max(a.minPass, a.providerMinPass[provider]) }
 
-// admit asks who can be asked, of those who are due.
+// admit asks as many of the due agents as the limits allow.
 func (a *Agents) admit(t *evertick.Tick) {
 	a.stats.Perceived += uint64(len(a.turns))
-	a.contend = a.contend[:0]
+	a.candidates = a.candidates[:0]
 	for i := range a.turns {
 		m := &a.list[a.turns[i].at]
 		switch {
@@ -39,88 +40,79 @@ func (a *Agents) admit(t *evertick.Tick) {
 			a.stats.ShedLimit++
 			a.shed(t, i)
 		default:
-			m.share = max(m.share, a.joining(m.spec.Provider))
-			a.contend = append(a.contend, i)
+			m.pass = max(m.pass, a.startPass(m.spec.Provider))
+			a.candidates = append(a.candidates, i)
 		}
 	}
-	if len(a.contend) > 0 {
-		slices.SortFunc(a.contend, a.byShare)
-		a.choose(t)
+	if len(a.candidates) > 0 {
+		slices.SortFunc(a.candidates, a.byPass)
+		a.admitCandidates(t)
 	}
 }
 
-func (a *Agents) byShare(i, j int) int {
+func (a *Agents) byPass(i, j int) int {
 	x, y := &a.list[a.turns[i].at], &a.list[a.turns[j].at]
-	return cmp.Or(cmp.Compare(x.share, y.share), cmp.Compare(x.id, y.id))
+	return cmp.Or(cmp.Compare(x.pass, y.pass), cmp.Compare(x.id, y.id))
 }
 
-// choose goes through those who contend, by share, and asks or sheds each of them once.
-func (a *Agents) choose(t *evertick.Tick) {
-	clear(a.tooMany)
-	room, all := min(a.cfg.StartsPerTick, a.cfg.InFlight-a.flying), false
-	a.rooms()
-	n := 0
-	for _, i := range a.contend { // asked ones move to the front, the order stays
+// admitCandidates asks or sheds each candidate once, in the order of their passes.
+func (a *Agents) admitCandidates(t *evertick.Tick) {
+	clear(a.limited)
+	a.free, a.admitted, a.turnedAway = a.free[:0], a.admitted[:0], a.turnedAway[:0]
+	for p := range a.cfg.Providers {
+		c := &a.cfg.Providers[p]
+		a.free = append(a.free, min(c.StartsPerTick, c.InFlight-a.busy[p]))
+	}
+	free, all := min(a.cfg.StartsPerTick, a.cfg.InFlight-a.inFlight), false // all: the common limits turn candidates away
+	for _, i := range a.candidates {
 		p := a.list[a.turns[i].at].spec.Provider
 		switch {
-		case a.room[p] <= 0:
-			a.tooMany[p] = true
-		case room <= 0:
+		case a.free[p] <= 0:
+			a.limited[p] = true
+		case free <= 0:
 			all = true
 		default:
-			a.room[p]--
-			room--
-			a.chosen[n] = i
-			n++
+			a.free[p]--
+			free--
+			a.admitted = append(a.admitted, i)
 			continue
 		}
 		a.stats.ShedLimit++
-		a.turned = append(a.turned, i)
+		a.turnedAway = append(a.turnedAway, i)
 	}
-	a.raiseFloors(all)
-	for _, i := range a.chosen[:n] {
+	a.raiseMinPass(all)
+	for _, i := range a.admitted {
 		m := &a.list[a.turns[i].at]
-		if all || a.tooMany[m.spec.Provider] {
-			m.share += shareUnit / uint64(m.spec.Weight)
+		if all || a.limited[m.spec.Provider] {
+			m.pass += strideUnit / uint64(m.spec.Weight)
 		}
 		m.pending = false
 		a.issue(t, i)
 	}
-	for _, i := range a.turned {
+	for _, i := range a.turnedAway {
 		a.shed(t, i)
 	}
-	a.turned = a.turned[:0]
 }
 
-// rooms counts how many each provider can take in this tick.
-func (a *Agents) rooms() {
-	a.room = a.room[:0]
-	for p := range a.cfg.Providers {
-		c := &a.cfg.Providers[p]
-		a.room = append(a.room, min(c.StartsPerTick, c.InFlight-a.busy[p]))
-	}
-	a.chosen = slices.Grow(a.chosen[:0], len(a.contend))[:len(a.contend)]
-}
-
-// raiseFloors lifts the floors of the limits that were reached.
-func (a *Agents) raiseFloors(all bool) {
+// raiseMinPass raises the minimum passes of the limits that were reached.
+func (a *Agents) raiseMinPass(all bool) {
 	if all {
-		a.floor = max(a.floor, a.list[a.turns[a.contend[0]].at].share)
+		a.minPass = max(a.minPass, a.list[a.turns[a.candidates[0]].at].pass)
 	}
-	for p, reached := range a.tooMany {
+	for p, reached := range a.limited {
 		if !reached {
 			continue
 		}
-		for _, i := range a.contend { // by share: the first is the least
+		for _, i := range a.candidates { // by pass: the first is the least
 			if m := &a.list[a.turns[i].at]; m.spec.Provider == p {
-				a.floors[p] = max(a.floors[p], m.share)
+				a.providerMinPass[p] = max(a.providerMinPass[p], m.pass)
 				break
 			}
 		}
 	}
 }
 
-// shed gives away the turn of an agent that cannot be asked.
+// shed drops the turn of an agent that cannot be asked.
 func (a *Agents) shed(t *evertick.Tick, i int) {
 	m := &a.list[a.turns[i].at]
 	switch m.spec.Shed {
@@ -134,25 +126,25 @@ func (a *Agents) shed(t *evertick.Tick, i int) {
 	}
 }
 
-// issue asks the provider of turn i.
+// issue requests the decision of turn i from its provider.
 func (a *Agents) issue(t *evertick.Tick, i int) {
 	p := new(Perception)
-	a.fill(p, i)
+	a.fillPerception(p, i)
 	m := &a.list[a.turns[i].at]
 	m.decision, m.hash, m.issued = a.next, p.Hash, t.N
 	a.next++
 	m.turns++
 	a.busy[m.spec.Provider]++
-	a.flying++
+	a.inFlight++
 	seen := a.record(t, Record{Type: Perceived, Agent: m.id, Decision: m.decision, Hash: p.Hash})
 	m.cause = a.record(t, Record{Type: Issued, Cause: seen, Provider: m.spec.Provider, Agent: m.id, Decision: m.decision, Hash: p.Hash})
-	a.ask(m, p)
+	a.askProvider(m, p)
 }
 
-// fallBack decides turn i on the tick. Its actions are due in the next.
+// fallBack lets Config.Fallback decide turn i on the tick. Its actions are due in the next tick.
 func (a *Agents) fallBack(t *evertick.Tick, i int) {
 	p := &a.scratch
-	a.fill(p, i)
+	a.fillPerception(p, i)
 	a.fallback = a.cfg.Fallback(p, a.fallback[:0])
 	m := &a.list[a.turns[i].at]
 	m.turns++
@@ -162,7 +154,6 @@ func (a *Agents) fallBack(t *evertick.Tick, i int) {
 	seen := a.record(t, Record{Type: Perceived, Agent: m.id, Decision: h.decision, Hash: p.Hash})
 	cause := a.record(t, Record{Type: Issued, Reason: ByFallback, Cause: seen, Agent: m.id, Decision: h.decision, Hash: p.Hash})
 	data := a.rules.encodeOrFail(h, &Decision{a.fallback})
-	a.buf = append(a.buf[:0], data...)
-	ans, err := a.rules.decode(a.buf)
-	a.accept(t, m, &ans, err, a.buf, cause, t.N+1)
+	ans, err := a.rules.decode(data)
+	a.accept(t, m, &ans, err, data, cause, t.N+1)
 }

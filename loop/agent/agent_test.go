@@ -64,7 +64,7 @@ func replayConfig(t testing.TB) parkConfig {
 	return c
 }
 
-// A run with slow providers verifies, with nobody asked; and says the same records.
+// A run with slow providers verifies without calling one, and has the same records.
 func TestReplayAsksNobody(t *testing.T) {
 	dir := t.TempDir()
 	hashes, live := recordLive(t, liveConfig(), dir, 200)
@@ -146,7 +146,7 @@ func TestRecordsInTheLog(t *testing.T) {
 	}
 }
 
-// What decides does not hang on levels, workers, or who recorded.
+// A run does not depend on levels, workers, or the machine that recorded it.
 func TestWorkersAndLevels(t *testing.T) {
 	dir := t.TempDir()
 	hashes, _ := recordLive(t, liveConfig(), dir, 60)
@@ -162,7 +162,7 @@ func TestWorkersAndLevels(t *testing.T) {
 	}
 }
 
-// Answers that come between the same two ticks in another order make no difference.
+// The order of answers between two ticks makes no difference.
 func TestOrderOfArrival(t *testing.T) {
 	run := func(order func([]ecs.ID)) (hash uint64) {
 		synctest.Test(t, func(t *testing.T) {
@@ -210,8 +210,8 @@ func TestOrderOfArrival(t *testing.T) {
 	}
 }
 
-// Ticks that StepBack and Forward run again ask nobody, and come out the same; a run that goes on
-// another way asks anew.
+// Ticks that StepBack and Forward run again call no provider, and have the same hashes; a run that takes
+// another course calls providers again.
 func TestStepBack(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := liveConfig()
@@ -245,7 +245,7 @@ func TestStepBack(t *testing.T) {
 		if late := p.agents.Live(); late.Unsent != 0 {
 			t.Errorf("%+v", late)
 		}
-		for _, id := range p.ids { // nobody waits for an answer that cannot come
+		for _, id := range p.ids { // no answer is expected that cannot come
 			if o, _ := p.agents.Last(id); o.Tick+60 < p.sim.Ticks() {
 				t.Errorf("%v: last %+v at tick %d", id, o, p.sim.Ticks())
 			}
@@ -254,7 +254,7 @@ func TestStepBack(t *testing.T) {
 	})
 }
 
-// Scenarios with agents keep all that decides in snapshots.
+// Snapshots contain the whole state of agents.
 func TestSyncTest(t *testing.T) {
 	dir := t.TempDir()
 	recordLive(t, liveConfig(), dir, 60)

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"sync"
 	"sync/atomic"
 
 	"github.com/evertick/evertick"
@@ -16,85 +15,90 @@ import (
 )
 
 // Agents are the agents of a Sim. Its methods are for the goroutine that steps the Sim, and
-// Add, Remove, Cancel and Notify change the simulation: they are for its setup and for
+// Add, Remove, Cancel and Notify change the simulation: call them in its setup and in
 // systems. Close and Live are for any goroutine.
 type Agents struct {
-	sim   *evertick.Sim
-	cfg   Config
-	rules rules
-	masks [][]uint64 // of Config.Tags
+	sim      *evertick.Sim
+	cfg      Config
+	rules    rules
+	tagMasks [][]uint64 // of Config.Tags
 
-	// The state.
-	list      []member // by id
-	queue     []queued // by (tick, agent, decision, index)
-	events    []Event
-	next      uint64 // number of the next decision
-	recorded  uint64 // number of the last record
-	chain     uint64
-	perceived uint64 // hashes of all perceptions so far
-	floor     uint64 // see admit.go
-	floors    []uint64
-	stats     Stats
+	state
 
-	// What follows from it.
-	busy   []int // decisions on their way, by provider
-	flying int   // all of them
-
-	// The records, which a Restore forgets.
+	// The records, which a Restore discards.
 	ring     []Record
-	ringFrom uint64 // the last that is not in it
+	ringFrom uint64 // the last record before those in the ring
 	log      *worldlog.Log
 	logErr   error
 
-	// Of the running tick.
-	now      uint64
-	live     bool
-	turns    []turn
-	contend  []int // turns that want to be asked
-	tooMany  []bool
-	answers  []arrived
-	room     []int // left of each provider's limits
-	chosen   []int // turns that are asked
-	turned   []int // turns that are turned away
-	fallback []Action
-	fresh    []queued // actions of the decision that arrives
-	acting   []queued // actions that are being applied
-	given    Queued
+	// The running tick.
+	now        uint64
+	live       bool
+	turns      []turn
+	candidates []int  // turns for which nothing but the limits matters
+	limited    []bool // providers whose limit turns candidates away
+	free       []int  // what the limits of each provider leave
+	admitted   []int  // turns that are asked
+	turnedAway []int  // turns that are not
+	answers    []receivedAnswer
+	fallback   []Action
+	newActions []queued // of the decision that is accepted
+	dueActions []queued // that are being applied
+	applying   Queued
 
-	queries spatial.Queries
-	seen    spatial.Result
-	buf     []byte
-	line    []byte
-	known   []int
-	scratch Perception
-	logged  worldlog.Record
-	parsed  restored
+	// Scratch memory.
+	queries   spatial.Queries
+	found     spatial.Result
+	buf       []byte
+	encoded   []byte
+	visible   []int
+	scratch   Perception
+	logRecord worldlog.Record
+	restoring state
 
-	second *second
+	redecider *redecider
 
-	flights flights
-	soon    atomic.Uint64 // the next tick, for answers
+	requests requests
+	nextTick atomic.Uint64 // for answers; 0: not known
 }
 
-// member is an agent.
-type member struct {
+// state is what AppendState writes.
+type state struct {
+	list            []agentState // by id
+	queue           []queued     // by (tick, agent, decision, index)
+	events          []Event
+	next            uint64 // number of the next decision
+	recorded        uint64 // number of the last record
+	chain           uint64
+	perceived       uint64   // hash of all perceptions so far
+	minPass         uint64   // see admit.go
+	providerMinPass []uint64 // by provider
+	stats           Stats
+
+	// Derived from the list.
+	busy     []int // decisions in flight, by provider
+	inFlight int   // all of them
+}
+
+// agentState is the state of an agent.
+type agentState struct {
 	id       ecs.ID
 	spec     Spec
-	decision uint64 // on its way; 0: none
+	decision uint64 // in flight; 0: none
 	hash     uint64 // of its perception
 	issued   uint64 // tick
 	cause    uint64 // record Issued
-	pending  bool   // has lost a turn, to be asked as soon as it can be
+	pending  bool   // has lost a turn, and is asked as soon as possible
 	waiting  int    // actions in the queue
 	acts     int    // actions in this tick
-	share    uint64 // see admit.go
+	pass     uint64 // see admit.go
 	turns    uint64
 	last     Outcome
 }
 
-// New adds agents to a Sim: a state, a system that applies what was decided, before physics, and
-// one that perceives and asks, behind the index. Errors are those of Config.Validate, and
-// of Sim.AddState if there are agents of this name.
+// New adds agents to a Sim: a state, a system before physics that applies decisions, and
+// one after the index that builds perceptions and requests decisions. Errors are those of
+// Config.Validate, and of Sim.AddState if there are agents of this name.
 func New(sim *evertick.Sim, cfg Config) (*Agents, error) {
 	if sim == nil {
 		panic("agent: New: nil Sim")
@@ -103,20 +107,22 @@ func New(sim *evertick.Sim, cfg Config) (*Agents, error) {
 		return nil, err
 	}
 	cfg = cfg.withDefaults()
+	providers := max(1, len(cfg.Providers))
 	a := &Agents{
-		sim: sim, cfg: cfg, rules: rules{cfg.Actions, cfg.MaxActions, cfg.MaxBytes}, next: 1,
-		floors: make([]uint64, max(1, len(cfg.Providers))), busy: make([]int, max(1, len(cfg.Providers))),
-		tooMany: make([]bool, max(1, len(cfg.Providers))),
-		ring:    make([]Record, cfg.Records), events: make([]Event, 0, min(cfg.Events, 1024)),
+		sim: sim, cfg: cfg, rules: rulesOf(&cfg), limited: make([]bool, providers), ring: make([]Record, cfg.Records),
+		state: state{
+			next: 1, providerMinPass: make([]uint64, providers), busy: make([]int, providers),
+			events: make([]Event, 0, min(cfg.Events, 1024)),
+		},
 	}
-	a.flights.init(len(cfg.Providers))
-	a.soon.Store(sim.Ticks())
+	a.requests.init(providers)
+	a.nextTick.Store(sim.Ticks())
 	for _, name := range cfg.Tags {
 		tag, err := sim.World.Tag(name)
 		if err != nil {
 			return nil, fmt.Errorf("agent: Config.Tags: %w", err)
 		}
-		a.masks = append(a.masks, tag.Mask())
+		a.tagMasks = append(a.tagMasks, tag.Mask())
 	}
 	if err := sim.AddState(cfg.Name, a); err != nil {
 		return nil, fmt.Errorf("agent: Config.Name: %w", err)
@@ -127,15 +133,17 @@ func New(sim *evertick.Sim, cfg Config) (*Agents, error) {
 }
 
 // find returns where an agent is in list, or would be.
-func (a *Agents) find(id ecs.ID) (int, bool) {
-	if n := len(a.list); n == 0 || a.list[n-1].id < id {
+func (a *Agents) find(id ecs.ID) (int, bool) { return findAgent(a.list, id) }
+
+func findAgent(list []agentState, id ecs.ID) (int, bool) {
+	if n := len(list); n == 0 || list[n-1].id < id {
 		return n, false
 	}
-	return slices.BinarySearchFunc(a.list, id, func(m member, id ecs.ID) int { return cmp.Compare(m.id, id) })
+	return slices.BinarySearchFunc(list, id, func(m agentState, id ecs.ID) int { return cmp.Compare(m.id, id) })
 }
 
-// Add makes an entity an agent. An entity that is not there is ErrStale, one that is an agent
-// or a Spec out of range ErrRange, more than Config.MaxAgents ErrCapacity.
+// Add makes an entity an agent. An entity that does not live is ErrStale, one that is an agent
+// already or a Spec out of range ErrRange, and more than Config.MaxAgents ErrCapacity.
 func (a *Agents) Add(id ecs.ID, s Spec) error {
 	s = s.withDefaults(&a.cfg)
 	if err := s.validate(&a.cfg); err != nil {
@@ -144,44 +152,45 @@ func (a *Agents) Add(id ecs.ID, s Spec) error {
 	if _, ok := a.sim.World.Slot(id); !ok {
 		return fault.Field(fault.ErrStale, "agent: Add: entity", id)
 	}
-	i, there := a.find(id)
-	if there {
-		return fault.Field(fault.ErrRange, "agent: Add: entity that is an agent", id)
+	i, exists := a.find(id)
+	if exists {
+		return fault.Field(fault.ErrRange, "agent: Add: the entity is an agent already: id", id)
 	}
 	if len(a.list) >= a.cfg.MaxAgents {
 		return fault.Field(fault.ErrCapacity, "agent: Config.MaxAgents", a.cfg.MaxAgents)
 	}
-	a.list = slices.Insert(a.list, i, member{id: id, spec: s, share: a.joining(s.Provider)})
+	a.list = slices.Insert(a.list, i, agentState{id: id, spec: s, pass: a.startPass(s.Provider)})
 	return nil
 }
 
-// Remove ends an agent, not its entity: the decision on its way is cancelled, and what waits
-// of it is not done. It reports false if there is none. It is for systems, whose Tick it takes.
+// Remove ends an agent, not its entity: the decision in flight is cancelled, and its waiting
+// actions are not applied. It reports whether the entity was an agent. It is for systems, whose
+// Tick it takes.
 func (a *Agents) Remove(t *evertick.Tick, id ecs.ID) bool {
 	i, ok := a.find(id)
 	if ok {
-		a.end(t, i, Removed)
+		a.cancelAll(t, i, Removed)
 		a.list = slices.Delete(a.list, i, i+1)
 	}
 	return ok
 }
 
-// Cancel withdraws the decision of an agent that is on its way, and reports whether there was
-// one. What waits of earlier ones is done.
+// Cancel withdraws the decision of an agent that is in flight, and reports whether there was
+// one. The waiting actions of earlier decisions are still applied.
 func (a *Agents) Cancel(t *evertick.Tick, id ecs.ID) bool {
 	i, ok := a.find(id)
 	if !ok || a.list[i].decision == 0 {
 		return false
 	}
-	a.settle(t, &a.list[i], Cancelled, Withdrawn)
+	a.endDecision(t, &a.list[i], Cancelled, Withdrawn)
 	return true
 }
 
-// end cancels all of an agent that is about to go.
-func (a *Agents) end(t *evertick.Tick, i int, why Reason) {
+// cancelAll cancels the decision and the waiting actions of an agent that is about to be removed.
+func (a *Agents) cancelAll(t *evertick.Tick, i int, why Reason) {
 	m := &a.list[i]
 	if m.decision != 0 {
-		a.settle(t, m, Cancelled, why)
+		a.endDecision(t, m, Cancelled, why)
 	}
 	if m.waiting == 0 {
 		return
@@ -202,7 +211,7 @@ func (a *Agents) end(t *evertick.Tick, i int, why Reason) {
 // Len returns the number of agents.
 func (a *Agents) Len() int { return len(a.list) }
 
-// Spec returns what an agent was added with, its defaults filled in.
+// Spec returns the Spec of an agent, its defaults filled in.
 func (a *Agents) Spec(id ecs.ID) (Spec, bool) {
 	i, ok := a.find(id)
 	if !ok {
@@ -211,7 +220,7 @@ func (a *Agents) Spec(id ecs.ID) (Spec, bool) {
 	return a.list[i].spec, true
 }
 
-// InFlight returns the number of the decision of an agent that is on its way, and 0 if there
+// InFlight returns the number of the decision of an agent that is in flight, and 0 if there
 // is none.
 func (a *Agents) InFlight(id ecs.ID) uint64 {
 	if i, ok := a.find(id); ok {
@@ -220,7 +229,7 @@ func (a *Agents) InFlight(id ecs.ID) uint64 {
 	return 0
 }
 
-// Last returns what became of the last decision of an agent.
+// Last returns the outcome of the last decision of an agent.
 func (a *Agents) Last(id ecs.ID) (Outcome, bool) {
 	i, ok := a.find(id)
 	if !ok {
@@ -232,28 +241,28 @@ func (a *Agents) Last(id ecs.ID) (Outcome, bool) {
 // Waiting returns the number of actions that wait for their tick.
 func (a *Agents) Waiting() int { return len(a.queue) }
 
-// settle ends the decision of an agent that is on its way.
-func (a *Agents) settle(t *evertick.Tick, m *member, how RecordType, why Reason) {
+// endDecision ends the decision of an agent that is in flight.
+func (a *Agents) endDecision(t *evertick.Tick, m *agentState, how RecordType, why Reason) {
 	d, cause := m.decision, m.cause
-	a.land(m)
+	a.clearInFlight(m)
 	m.last = Outcome{d, t.N, how, why}
 	a.record(t, Record{Type: how, Reason: why, Cause: cause, Agent: m.id, Decision: d})
-	a.flights.drop(d)
+	a.requests.drop(d)
 }
 
-// land frees what a decision on its way holds.
-func (a *Agents) land(m *member) {
+// clearInFlight marks an agent as having no decision in flight.
+func (a *Agents) clearInFlight(m *agentState) {
 	m.decision, m.cause, m.hash = 0, 0, 0
 	a.busy[m.spec.Provider]--
-	a.flying--
+	a.inFlight--
 }
 
-// gone ends agents whose entity is gone.
-func (a *Agents) gone(t *evertick.Tick) {
+// removeDespawned removes the agents whose entity was despawned.
+func (a *Agents) removeDespawned(t *evertick.Tick) {
 	kept := 0
 	for i := range a.list {
 		if _, ok := a.sim.World.Slot(a.list[i].id); !ok {
-			a.end(t, i, Despawned)
+			a.cancelAll(t, i, Despawned)
 			continue
 		}
 		if kept != i {
@@ -265,13 +274,14 @@ func (a *Agents) gone(t *evertick.Tick) {
 	a.list = a.list[:kept]
 }
 
-// perceive is the system behind the index: who is due perceives, and is asked.
+// perceive is the system after the index: it builds the perceptions of the agents that are due, and
+// requests their decisions.
 func (a *Agents) perceive(t *evertick.Tick) error {
-	a.begin(t)
-	a.gone(t)
-	a.due(t)
+	a.beginTick(t)
+	a.removeDespawned(t)
+	a.collectDue(t)
 	if len(a.turns) > 0 {
-		if err := a.look(); err != nil {
+		if err := a.buildPerceptions(); err != nil {
 			return fmt.Errorf("agent: perceptions: %w", err)
 		}
 		a.admit(t)
@@ -282,13 +292,13 @@ func (a *Agents) perceive(t *evertick.Tick) error {
 	return a.takeLogErr()
 }
 
-// begin finds out what kind of tick runs.
-func (a *Agents) begin(t *evertick.Tick) {
+// beginTick notes the tick, and whether providers are called in it.
+func (a *Agents) beginTick(t *evertick.Tick) {
 	a.now = t.N
-	a.soon.Store(t.N + 1)
+	a.nextTick.Store(t.N + 1)
 	a.live = a.cfg.Mode == Live && t.N >= a.cfg.LiveFrom && !t.Again() && (a.cfg.Send != nil || !t.Fed())
 	if !a.live {
-		a.flights.soil()
+		a.requests.markDirty()
 	}
 }
 
@@ -298,8 +308,8 @@ func (a *Agents) takeLogErr() error {
 	return err
 }
 
-// due lists who is due in this tick.
-func (a *Agents) due(t *evertick.Tick) {
+// collectDue lists the agents that are due in this tick.
+func (a *Agents) collectDue(t *evertick.Tick) {
 	a.turns = a.turns[:0]
 	for i := range a.list {
 		m := &a.list[i]
@@ -316,25 +326,10 @@ func (a *Agents) due(t *evertick.Tick) {
 	}
 }
 
-// SetMode says who answers, from the next tick on.
+// SetMode sets the Mode from the next tick on.
 func (a *Agents) SetMode(m Mode) {
 	if m >= modeEnd {
 		panic("agent: SetMode: no such Mode")
 	}
 	a.cfg.Mode = m
-}
-
-var errClosed = errors.New("agent: closed")
-
-// flights are at work off the tick: see flight.go.
-type flights struct {
-	mu      sync.Mutex
-	byID    map[uint64]*flight
-	unsent  []evertick.Input
-	crew    []crew // by provider
-	running int
-	closed  bool
-	drained chan struct{}
-	dirty   bool // there may be decisions on their way that nobody works on, or the reverse
-	counts  LiveStats
 }

@@ -22,7 +22,7 @@ const (
 	maxText       = 256
 )
 
-// RefusedError says what was wrong with a decision. It wraps one of ErrRange, ErrNotFinite,
+// RefusedError says what is wrong with a decision. It wraps one of ErrRange, ErrNotFinite,
 // ErrCapacity and ErrCorrupt.
 type RefusedError struct {
 	Reason Reason
@@ -39,12 +39,14 @@ func refuse(why Reason, sentinel error, field string, value any) error {
 	return &RefusedError{why, fault.Field(sentinel, "agent: "+field, value)}
 }
 
-// rules are what decisions must keep to.
+// rules are the limits of decisions.
 type rules struct {
 	defs       []ActionDef
 	maxActions int
 	maxBytes   int
 }
+
+func rulesOf(c *Config) rules { return rules{c.Actions, c.MaxActions, c.MaxBytes} }
 
 // kind returns the index of an action.
 func (r *rules) kind(name string) int {
@@ -56,7 +58,7 @@ func (r *rules) kind(name string) int {
 	return -1
 }
 
-// check refuses an action that is not as its definition says.
+// check refuses an action that does not match its definition.
 func (r *rules) check(kind, index int, a *Action) error {
 	if kind < 0 || kind >= len(r.defs) {
 		return refuse(UnknownAction, fault.ErrRange, fmt.Sprintf("Decision.Actions[%d].Name", index), fmt.Sprintf("%.70q", a.Name))
@@ -101,7 +103,7 @@ func (r *rules) encode(dst []byte, h head, d *Decision) ([]byte, error) {
 	if len(d.Actions) > r.maxActions {
 		return dst, refuse(TooManyActions, fault.ErrCapacity, "len(Decision.Actions)", len(d.Actions))
 	}
-	size := 0 // so that nothing much is copied that will be refused
+	size := 0 // checked first, so that little is copied that will be refused
 	for i := range d.Actions {
 		size += len(d.Actions[i].Data)
 	}
@@ -131,12 +133,12 @@ func appendAction(dst []byte, kind int, a *Action) []byte {
 	return wire.AppendPrefixed(dst, a.Data)
 }
 
-// failure appends the answer that says why there is none.
+// failure appends an answer that says why there is no decision.
 func (h *head) failure(dst []byte, why Reason, text string) []byte {
 	return append(h.append(dst, why), text[:min(len(text), maxText)]...)
 }
 
-// encodeOrFail is encode, or the failure to do so.
+// encodeOrFail encodes a decision, or the reason for which it is refused.
 func (r *rules) encodeOrFail(h head, d *Decision) []byte {
 	data, err := r.encode(nil, h, d)
 	var refused *RefusedError
@@ -146,7 +148,7 @@ func (r *rules) encodeOrFail(h head, d *Decision) []byte {
 	return data
 }
 
-// Answer is what came of a decision that was asked for.
+// Answer is a decision, or the reason why there is none.
 type Answer struct {
 	Decision uint64
 	Agent    ecs.ID

@@ -33,8 +33,7 @@ func act(kind, target, after uint64, data string, args ...float32) (b []byte) {
 	return append(b, data...)
 }
 
-// waiting is a park with an agent that waits for decision 1, and the hash of what it has
-// perceived.
+// waiting is a park with an agent that waits for decision 1, and the hash of its perception.
 func waiting(t testing.TB) (*park, uint64) {
 	t.Helper()
 	p := mustPark(t, parkConfig{number: 1, spec: agent.Spec{IntervalTicks: 1000}, agents: agent.Config{Mode: agent.Replay, Providers: one(mustNotAsk(t))}})
@@ -53,8 +52,7 @@ func (p *park) push(t testing.TB, seq uint64, data []byte) {
 	}
 }
 
-// Answers that are no answers change nothing but the counts, and the decision of what they are
-// an answer to.
+// Invalid answers change nothing but the counts, and the decision that they answer.
 func TestHostileInputs(t *testing.T) {
 	nan := float32(math.NaN())
 	for _, c := range []struct {
@@ -133,7 +131,7 @@ func TestAnsweredTwice(t *testing.T) {
 	}
 }
 
-// Inputs of others are none of agents' business.
+// Agents ignore other inputs.
 func TestOtherInputs(t *testing.T) {
 	p, hash := waiting(t)
 	data := answer(1, 1, hash, act(goTo, 0, 0, "", 1, 0))
@@ -149,7 +147,7 @@ func TestOtherInputs(t *testing.T) {
 	}
 }
 
-// A million actions that wait find their limit, and none is lost of those that were taken.
+// A million waiting actions meet their limit, and no accepted action is lost.
 func TestMillionActions(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes a second")
@@ -252,7 +250,7 @@ func TestAddRefuses(t *testing.T) {
 	}
 }
 
-// Events that cannot be are refused, and those kept are the last.
+// Invalid events are refused, and the last ones are kept.
 func TestNotify(t *testing.T) {
 	var seen []agent.Event
 	p := mustPark(t, parkConfig{number: 1, spec: agent.Spec{Shed: agent.Fallback, Radius: 5}, agents: agent.Config{Events: 4, MaxEvents: 3,
@@ -291,7 +289,7 @@ func TestNotify(t *testing.T) {
 	}
 }
 
-// A perception is what a search through all entities finds.
+// A perception equals that of a search through all entities.
 func TestPerceptionModel(t *testing.T) {
 	for _, limit := range []int{3, 64} {
 		checked, unseen := 0, 0
@@ -427,8 +425,8 @@ func midway(t testing.TB) (*park, []byte) {
 	return p, state
 }
 
-// A state that was cut, or altered in any byte, is refused, or is a state: then it is
-// written back as it was. The agents are as they were if it is refused.
+// A state that was truncated, or altered in any byte, is refused and leaves the agents as they were, or is
+// a valid state: then AppendState returns the same bytes.
 func TestRestoreState(t *testing.T) {
 	p, state := midway(t)
 	if err := p.agents.RestoreState(state); err != nil {
@@ -475,7 +473,7 @@ func FuzzRestoreState(f *testing.F) {
 	})
 }
 
-// FuzzAnswer has a step take any answer: it is applied whole, or not at all and counted.
+// FuzzAnswer: any answer is applied whole, or not at all and counted.
 func FuzzAnswer(f *testing.F) {
 	p, hash := waiting(f)
 	save, err := p.sim.Snapshot(nil)
@@ -522,7 +520,7 @@ func FuzzParseRecord(f *testing.F) {
 	})
 }
 
-// Providers that are shipped are functions of what they are told.
+// The providers of this package are functions of their perceptions.
 func TestProviders(t *testing.T) {
 	ctx := t.Context()
 	p := &agent.Perception{Agent: 3, Turn: 4, Actions: parkActions(), Neighbours: []agent.Neighbour{{ID: 8}, {ID: 9}}}
@@ -572,7 +570,7 @@ func TestProviders(t *testing.T) {
 	}
 }
 
-// An agent that no provider is there for perceives, and is counted.
+// Without providers agents perceive, and their lost turns are counted.
 func TestNoProvider(t *testing.T) {
 	p := mustPark(t, parkConfig{number: 2})
 	p.step(t, 3)

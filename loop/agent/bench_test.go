@@ -77,16 +77,16 @@ func body(t testing.TB, sim *evertick.Sim, id ecs.ID, r *loop.Rand) {
 	}
 }
 
-// never is a provider that returns when it is told to.
+// never is a provider that returns when its context is done.
 var never = agent.Func(func(ctx context.Context, p *agent.Perception) (agent.Decision, error) {
 	<-ctx.Done()
 	return agent.Decision{}, ctx.Err()
 })
 
 // BenchmarkPerceive200 steps the capstone with all 200 agents due in every tick: the batched
-// query, the perceptions, their hashes, and who is asked. perceive-p95-ns is of the system, in steps; the
-// whole step is ns/op. asked: one agent in five is asked in each tick, and answers; else all are
-// waiting for their answers.
+// query, the perceptions, their hashes, and admission. perceive-p95-ns is the system within steps;
+// ns/op is the whole step. asked: in each tick one agent in five is asked and answers; otherwise all
+// agents wait for their answers.
 func BenchmarkPerceive200(b *testing.B) {
 	for _, c := range []struct {
 		name     string
@@ -135,8 +135,7 @@ func shutAgents(t testing.TB, a *agent.Agents) {
 	}
 }
 
-// A tick allocates nothing if nobody is due; and nothing if all are, perceive, and wait for
-// their answers.
+// A tick allocates nothing if no agent is due; and nothing if all are due and wait for their answers.
 func TestTicksAllocateNothing(t *testing.T) {
 	if paritytest.Instrumented {
 		t.Skip("instrumented builds allocate on their own account")
@@ -156,7 +155,7 @@ func TestTicksAllocateNothing(t *testing.T) {
 		if err := sim.StepN(64); err != nil {
 			t.Fatal(err)
 		}
-		// What calls allocate is theirs: all of them are at work before it is counted.
+		// Allocations of calls do not count: all calls run before counting starts.
 		for end := time.Now().Add(time.Minute); asked.Load() < int64(agents.Stats().Issued) && time.Now().Before(end); {
 			time.Sleep(time.Millisecond)
 		}

@@ -10,8 +10,8 @@ import (
 	"github.com/evertick/evertick/loop/agent"
 )
 
-// An agent is asked on the tick, decides off it, and acts on a later tick; its records tell
-// what came of what.
+// An agent is asked on the tick, decides off the tick, and acts on a later tick; its records show
+// which step caused which.
 func Example() {
 	sim, err := evertick.New(evertick.Config{Capacity: 16})
 	if err != nil {

@@ -14,8 +14,8 @@ import (
 	"github.com/evertick/evertick/loop/worldlog"
 )
 
-// Hybrid: a replay up to a tick, and live from there on. What was on its way is asked again with
-// what was perceived then.
+// Hybrid: a replay up to a tick, and live from there on. Decisions in flight are requested again with
+// their old perceptions.
 func TestHybrid(t *testing.T) {
 	dir := t.TempDir()
 	hashes, _ := recordLive(t, liveConfig(), dir, 100)
@@ -30,14 +30,14 @@ func TestHybrid(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		flying := 0
+		inFlight := 0
 		for _, id := range p.ids {
 			if p.agents.InFlight(id) != 0 {
-				flying++
+				inFlight++
 			}
 		}
-		if p.agents.Live().Calls != 0 || flying == 0 || p.sim.Hash() != hashes[59] {
-			t.Fatalf("%+v, %d in flight", p.agents.Live(), flying)
+		if p.agents.Live().Calls != 0 || inFlight == 0 || p.sim.Hash() != hashes[59] {
+			t.Fatalf("%+v, %d in request", p.agents.Live(), inFlight)
 		}
 		sim, err := player.Live()
 		if err != nil || sim != p.sim {
@@ -45,18 +45,18 @@ func TestHybrid(t *testing.T) {
 		}
 		before := p.agents.Stats()
 		p.step(t, 1)
-		if got := p.agents.Live().Calls; got < uint64(flying) {
-			t.Errorf("%d calls, %d were in flight", got, flying)
+		if got := p.agents.Live().Calls; got < uint64(inFlight) {
+			t.Errorf("%d calls, %d were in request", got, inFlight)
 		}
 		runLive(t, p, 60)
-		if s := p.agents.Stats(); s.Accepted < before.Accepted+uint64(flying) || s.Reason(agent.Orphaned) != 0 {
+		if s := p.agents.Stats(); s.Accepted < before.Accepted+uint64(inFlight) || s.Reason(agent.Orphaned) != 0 {
 			t.Errorf("%+v", s)
 		}
 		shut(t, p)
 	})
 }
 
-// Behind a snapshot nobody knows what was perceived: what was on its way is cancelled, and the
+// After a snapshot perceptions are not known: decisions in flight are cancelled, and the
 // agents go on. A fork records that, and verifies.
 func TestForkAndOrphans(t *testing.T) {
 	dir, forked := t.TempDir(), t.TempDir()
@@ -112,7 +112,7 @@ func TestForkAndOrphans(t *testing.T) {
 	})
 }
 
-// Modes that ask nobody.
+// Modes that call no provider.
 func TestModes(t *testing.T) {
 	c := replayConfig(t)
 	c.agents.Mode = agent.Replay
@@ -143,8 +143,8 @@ func TestModes(t *testing.T) {
 	})
 }
 
-// Redecide offers what was perceived to another provider: the same one agrees with itself, another
-// does not, and the run goes on by the log in any case.
+// Redecide gives perceptions to another provider: the same one agrees with itself, another one
+// does not, and the run follows the log in any case.
 func TestRedecide(t *testing.T) {
 	dir := t.TempDir()
 	hashes, live := recordLive(t, liveConfig(), dir, 120)
@@ -360,7 +360,7 @@ func TestLogOfStepBack(t *testing.T) {
 	}
 }
 
-// What agents perceive is part of the hash of each tick, whether anybody is asked or not.
+// Perceptions are part of the hash of each tick, whether agents are asked or not.
 func TestPerceptionsAreHashed(t *testing.T) {
 	run := func(limit int) (hash uint64) {
 		p := mustPark(t, parkConfig{number: 30, spec: agent.Spec{Radius: 20}, agents: agent.Config{MaxNeighbours: limit}})

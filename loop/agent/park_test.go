@@ -192,7 +192,7 @@ func shut(t testing.TB, p *park) {
 // one is a provider list of one.
 func one(p agent.Provider) []agent.ProviderConfig { return []agent.ProviderConfig{{Provider: p}} }
 
-// mustNotAsk fails the test if it is asked.
+// mustNotAsk fails the test if it is called.
 func mustNotAsk(t testing.TB) agent.Provider {
 	return agent.Func(func(context.Context, *agent.Perception) (agent.Decision, error) {
 		t.Error("a provider was asked")
@@ -200,7 +200,7 @@ func mustNotAsk(t testing.TB) agent.Provider {
 	})
 }
 
-// jittery answers as Random, after a time that hangs on agent and turn.
+// jittery answers as Random, after a time that depends on agent and turn.
 type jittery struct {
 	agent.Random
 	max time.Duration
@@ -216,7 +216,7 @@ func (j jittery) Decide(ctx context.Context, p *agent.Perception) (agent.Decisio
 	return j.Random.Decide(ctx, p)
 }
 
-// answer encodes the answer to a decision on its way, as agents do, from the layout in answer.go.
+// answer encodes the answer to a decision in flight, as agents do, with the layout in answer.go.
 func answer(decision uint64, id ecs.ID, hash uint64, actions ...[]byte) []byte {
 	le := binary.LittleEndian
 	b := []byte{1, 0}

@@ -15,27 +15,27 @@ import (
 
 // Perception is what an agent knows when it is asked.
 type Perception struct {
-	Decision uint64 // the number of the decision that is asked for
+	Decision uint64 // the number of the requested decision
 	Tick     uint64
 	Agent    ecs.ID
-	Turn     uint64 // decisions that the agent was asked for before
+	Turn     uint64 // number of decisions requested for the agent before
 	Position [3]float32
 	Radius   float32
 	Tags     uint64 // of the agent; bit i is TagNames[i]
-	// Neighbours within Radius, nearest first; of those equally far that of the lower slot
-	// first. The agent is not among them.
+	// Neighbours within Radius, nearest first; at equal distance by slot. The agent is not among
+	// them.
 	Neighbours []Neighbour
-	// Unseen is the number of neighbours farther away that Config.MaxNeighbours leaves out.
+	// Unseen is the number of farther neighbours that Config.MaxNeighbours leaves out.
 	Unseen int
 	// Events that the agent can know of, oldest first: see Agents.Notify.
 	Events []Event
-	// Last is what became of the agent's last decision.
+	// Last is the outcome of the agent's last decision.
 	Last Outcome
 	// Hash of all of the above but Decision: XXH3 of its encoding. It is in the records, and in the
 	// state.
 	Hash uint64
 
-	// TagNames and Actions are those of Config, to be read only.
+	// TagNames and Actions are those of Config; they must not be changed.
 	TagNames []string
 	Actions  []ActionDef
 }
@@ -51,15 +51,15 @@ type Neighbour struct {
 // Event is something that agents nearby can know of.
 type Event struct {
 	Tick uint64
-	Kind uint32 // the business of systems
-	// Subject and Object know of it wherever they are. 0: nobody.
+	Kind uint32 // its meaning is up to the systems
+	// Subject and Object know of it wherever they are. 0: none.
 	Subject, Object ecs.ID
-	// Position is where it happened, for all who perceive that place: within their radius.
+	// Position is where it happened. Agents know of it if that is within their radius.
 	Position [3]float32
 	Value    float32
 }
 
-// Outcome is what became of a decision.
+// Outcome is how a decision ended.
 type Outcome struct {
 	Decision uint64 // 0: there was none yet
 	Tick     uint64
@@ -69,9 +69,9 @@ type Outcome struct {
 
 func hashOf(b []byte) uint64 { return statehash.Bytes(b, 1, false) }
 
-// Notify keeps an event of the running tick for perceptions: the last Config.Events of
-// them. It is for systems; agents that are due later in this tick know of it. Tick is set by
-// Notify. A position or a value that is NaN or infinite is ErrNotFinite.
+// Notify keeps an event of the running tick for perceptions; the last Config.Events
+// events are kept. It is for systems; agents that are due later in this tick know of it. Notify sets
+// Event.Tick. A position or a value that is NaN or infinite is ErrNotFinite.
 func (a *Agents) Notify(t *evertick.Tick, e Event) error {
 	for i, v := range e.Position {
 		if !fault.Finite(v) {
@@ -97,8 +97,8 @@ type turn struct {
 	hash uint64
 }
 
-// look builds the perceptions of all who are due, by one query.
-func (a *Agents) look() error {
+// buildPerceptions builds the perceptions of all agents that are due, by one query.
+func (a *Agents) buildPerceptions() error {
 	q, w := &a.queries, a.sim.World
 	q.X, q.Y, q.Z, q.Radius, q.Exclude = q.X[:0], q.Y[:0], q.Z[:0], q.Radius[:0], q.Exclude[:0]
 	q.Order = spatial.ByDistance
@@ -107,19 +107,19 @@ func (a *Agents) look() error {
 		q.X, q.Y, q.Z = append(q.X, w.Position.X[slot]), append(q.Y, w.Position.Y[slot]), append(q.Z, w.Position.Z[slot])
 		q.Radius, q.Exclude = append(q.Radius, a.list[a.turns[i].at].spec.Radius), append(q.Exclude, slot)
 	}
-	if err := a.sim.Index.Radius(q, &a.seen); err != nil {
+	if err := a.sim.Index.Radius(q, &a.found); err != nil {
 		return err
 	}
 	for i := range a.turns {
-		a.turns[i].hash = hashOf(a.encode(i))
+		a.turns[i].hash = hashOf(a.encodePerception(i))
 		a.perceived = a.perceived*0x9e3779b97f4a7c15 ^ a.turns[i].hash
 	}
 	return nil
 }
 
-// row returns the neighbours of turn i, of which those beyond the limit are not seen.
-func (a *Agents) row(i int) (slots []uint32, dist2 []float32, unseen int) {
-	slots, dist2 = a.seen.Row(i), a.seen.Dist2Row(i)
+// neighboursOf returns the neighbours of turn i up to the limit, and how many are left out.
+func (a *Agents) neighboursOf(i int) (slots []uint32, dist2 []float32, unseen int) {
+	slots, dist2 = a.found.Row(i), a.found.Dist2Row(i)
 	if n := a.cfg.MaxNeighbours; len(slots) > n {
 		return slots[:n], dist2[:n], len(slots) - n
 	}
@@ -128,7 +128,7 @@ func (a *Agents) row(i int) (slots []uint32, dist2 []float32, unseen int) {
 
 // tagsOf returns the tags of a slot, in the order of Config.Tags.
 func (a *Agents) tagsOf(slot ecs.Slot) (bits uint64) {
-	for i, mask := range a.masks {
+	for i, mask := range a.tagMasks {
 		bits |= mask[slot>>6] >> (slot & 63) & 1 << i
 	}
 	return bits
@@ -144,17 +144,17 @@ const (
 	eventBytes     = 3*8 + 4 + 4*4
 )
 
-// encode writes the perception of turn i into scratch memory.
-func (a *Agents) encode(i int) []byte {
+// encodePerception writes the perception of turn i into scratch memory.
+func (a *Agents) encodePerception(i int) []byte {
 	m, slot := &a.list[a.turns[i].at], a.turns[i].slot
-	slots, dist2, unseen := a.row(i)
+	slots, dist2, unseen := a.neighboursOf(i)
 	a.eventsFor(i)
 	w, le := a.sim.World, binary.LittleEndian
-	b := slices.Grow(a.buf[:0], perceptionHead+len(slots)*neighbourBytes+len(a.known)*eventBytes)
+	b := slices.Grow(a.buf[:0], perceptionHead+len(slots)*neighbourBytes+len(a.visible)*eventBytes)
 	b = wire.AppendU64s(b, a.now, uint64(m.id), m.turns, a.tagsOf(slot))
 	b = wire.AppendF32s(b, w.Position.X[slot], w.Position.Y[slot], w.Position.Z[slot], m.spec.Radius)
 	b = appendOutcome(b, &m.last)
-	b = wire.AppendU32s(b, uint32(len(slots)), uint32(unseen), uint32(len(a.known)))
+	b = wire.AppendU32s(b, uint32(len(slots)), uint32(unseen), uint32(len(a.visible)))
 	at := len(b)
 	b = b[:at+len(slots)*neighbourBytes]
 	for j, s := range slots {
@@ -168,7 +168,7 @@ func (a *Agents) encode(i int) []byte {
 		le.PutUint32(n[28:], math.Float32bits(dist2[j]))
 		at += neighbourBytes
 	}
-	for _, e := range a.known {
+	for _, e := range a.visible {
 		b = appendEvent(b, &a.events[e])
 	}
 	a.buf = b
@@ -188,32 +188,32 @@ func appendEvent(b []byte, e *Event) []byte {
 
 // eventsFor lists the events that the agent of turn i can know of, the latest of them.
 func (a *Agents) eventsFor(i int) {
-	a.known = a.known[:0]
+	a.visible = a.visible[:0]
 	if len(a.events) == 0 {
 		return
 	}
 	id := a.list[a.turns[i].at].id
 	x, y, z, r := a.queries.X[i], a.queries.Y[i], a.queries.Z[i], a.queries.Radius[i]
-	for j := len(a.events) - 1; j >= 0 && len(a.known) < a.cfg.MaxEvents; j-- {
+	for j := len(a.events) - 1; j >= 0 && len(a.visible) < a.cfg.MaxEvents; j-- {
 		e := &a.events[j]
 		dx, dy, dz := e.Position[0]-x, e.Position[1]-y, e.Position[2]-z
 		d2 := float32(float32(dx*dx)+float32(dy*dy)) + float32(dz*dz)
 		if e.Subject == id || e.Object == id || d2 <= float32(r*r) {
-			a.known = append(a.known, j)
+			a.visible = append(a.visible, j)
 		}
 	}
-	slices.Reverse(a.known)
+	slices.Reverse(a.visible)
 }
 
-// fill makes p the perception of turn i, in the memory that p has.
-func (a *Agents) fill(p *Perception, i int) {
+// fillPerception makes p the perception of turn i, in the memory that p has.
+func (a *Agents) fillPerception(p *Perception, i int) {
 	m, slot, w := &a.list[a.turns[i].at], a.turns[i].slot, a.sim.World
-	slots, dist2, unseen := a.row(i)
+	slots, dist2, unseen := a.neighboursOf(i)
 	a.eventsFor(i)
 	*p = Perception{
 		Decision: a.next, Tick: a.now, Agent: m.id, Turn: m.turns, Position: positionOf(w, slot), Radius: m.spec.Radius,
 		Tags: a.tagsOf(slot), Neighbours: slices.Grow(p.Neighbours[:0], len(slots)), Unseen: unseen,
-		Events: slices.Grow(p.Events[:0], len(a.known)), Last: m.last, Hash: a.turns[i].hash,
+		Events: slices.Grow(p.Events[:0], len(a.visible)), Last: m.last, Hash: a.turns[i].hash,
 		TagNames: a.cfg.Tags, Actions: a.cfg.Actions,
 	}
 	for j, s := range slots {
@@ -221,7 +221,7 @@ func (a *Agents) fill(p *Perception, i int) {
 		distance := float32(math.Sqrt(float64(dist2[j]))) // the nearest float32, since float64 has more than twice its digits
 		p.Neighbours = append(p.Neighbours, Neighbour{id, positionOf(w, s), distance, a.tagsOf(s)})
 	}
-	for _, e := range a.known {
+	for _, e := range a.visible {
 		p.Events = append(p.Events, a.events[e])
 	}
 }

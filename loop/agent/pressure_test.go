@@ -17,7 +17,7 @@ import (
 	"github.com/evertick/evertick/loop/agent"
 )
 
-// asks counts who was asked, and answers at once.
+// asks counts the calls of each agent, and answers at once.
 type asks struct {
 	mu   sync.Mutex
 	of   map[ecs.ID]int
@@ -35,8 +35,8 @@ func (a *asks) Decide(_ context.Context, p *agent.Perception) (agent.Decision, e
 	return agent.Decision{}, nil
 }
 
-// A due agent is asked once, also where the limits would let it be asked more often than there
-// are agents: a scheduler that goes round its candidates until the limit is reached asks twice.
+// A due agent is asked once, even where the limits exceed the number of agents: a scheduler that cycles
+// through its candidates until the limit is reached would ask twice.
 func TestAskedOncePerTick(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var a asks
@@ -57,7 +57,7 @@ func TestAskedOncePerTick(t *testing.T) {
 	})
 }
 
-// An agent whose decision is on its way is not asked again.
+// An agent whose decision is in flight is not asked again.
 func TestOneInFlight(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var a asks
@@ -79,7 +79,7 @@ func TestOneInFlight(t *testing.T) {
 	})
 }
 
-// Turns go by weight where a limit turns agents away, and each gets its share.
+// Where a limit turns agents away, each gets turns in proportion to its weight.
 func TestWeights(t *testing.T) {
 	weights := []uint32{8, 4, 2, 1, 1}
 	for _, c := range []struct {
@@ -88,8 +88,8 @@ func TestWeights(t *testing.T) {
 	}{
 		{"starts of the provider", func(c *agent.Config) { c.Providers[0].StartsPerTick = 1 }},
 		{"starts of all", func(c *agent.Config) { c.StartsPerTick = 1 }},
-		{"in flight", func(c *agent.Config) { c.Providers[0].InFlight = 1 }},
-		{"in flight of all", func(c *agent.Config) { c.InFlight = 1 }},
+		{"in request", func(c *agent.Config) { c.Providers[0].InFlight = 1 }},
+		{"in request of all", func(c *agent.Config) { c.InFlight = 1 }},
 	} {
 		for _, shed := range []agent.Shed{agent.Skip, agent.Coalesce} {
 			synctest.Test(t, func(t *testing.T) {
@@ -131,7 +131,7 @@ func reweigh(p *park, weights []uint32, shed agent.Shed) error {
 	})
 }
 
-// Who was asked for long while there was room for all does not pay for it later, and who was
+// An agent that was asked for long while there was room for all does not pay for it later, and one that was
 // away does not make up for it.
 func TestWeightsWithoutMemory(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -164,7 +164,7 @@ func TestWeightsWithoutMemory(t *testing.T) {
 	})
 }
 
-// What becomes of a turn that is lost.
+// Each Shed handles lost turns in its own way.
 func TestShed(t *testing.T) {
 	for _, shed := range []agent.Shed{agent.Skip, agent.Coalesce, agent.Fallback} {
 		synctest.Test(t, func(t *testing.T) {
@@ -242,7 +242,7 @@ func TestLimits(t *testing.T) {
 	})
 }
 
-// The ticks that take an answer and ask again may run before the goroutine of the call has ended: an
+// The ticks that accept an answer and ask again may run before the goroutine of the call has ended: an
 // answered call does not count against Abandoned, and the provider is asked. Send holds the goroutine.
 func TestAskedAgainWhileTheCallEnds(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -316,8 +316,8 @@ func TestQueueLimits(t *testing.T) {
 	})
 }
 
-// Providers that misbehave cost no tick any time, and leave no goroutine behind that returns at
-// all. In the time of synctest a tick that waited would be late.
+// Providers that misbehave delay no tick, and every call that returns ends its goroutine. In the time of
+// synctest a tick that waited would be late.
 func TestProvidersMisbehave(t *testing.T) {
 	leave := make(chan struct{}) // of those who never heed their context
 	for _, c := range []struct {
@@ -357,7 +357,7 @@ func TestProvidersMisbehave(t *testing.T) {
 		{"too few arguments", does(agent.Action{Name: "go", Args: []float32{0}}), agent.BadArgs, agent.Rejected, false},
 		{"no target", does(agent.Action{Name: "touch"}), agent.BadTarget, agent.Rejected, false},
 		{"target too many", does(agent.Action{Name: "go", Target: 1, Args: []float32{0, 0}}), agent.BadTarget, agent.Rejected, false},
-		{"for ever", does(agent.Action{Name: "say", After: math.MaxUint32}), agent.BadDelay, agent.Rejected, false},
+		{"endless", does(agent.Action{Name: "say", After: math.MaxUint32}), agent.BadDelay, agent.Rejected, false},
 		{"too large", does(agent.Action{Name: "say", Data: make([]byte, 33)}), agent.TooLarge, agent.Rejected, false},
 		{"much too large", does(agent.Action{Name: "say", Data: make([]byte, 64<<20)}), agent.TooLarge, agent.Rejected, false},
 		{"a million actions", does(make([]agent.Action, 1_000_000)...), agent.TooManyActions, agent.Rejected, false},
@@ -404,7 +404,7 @@ func TestProvidersMisbehave(t *testing.T) {
 	}
 }
 
-// does is a provider that decides the same on and on.
+// does is a provider that always decides the same.
 func does(actions ...agent.Action) agent.Func {
 	return func(context.Context, *agent.Perception) (agent.Decision, error) {
 		return agent.Decision{Actions: actions}, nil
@@ -417,7 +417,7 @@ func TestDeadline(t *testing.T) {
 		p := mustPark(t, parkConfig{number: 1, spec: agent.Spec{IntervalTicks: 100, DeadlineTicks: 9, Timeout: time.Hour}, agents: agent.Config{Providers: one(never)}})
 		p.step(t, 9)
 		if p.agents.InFlight(p.ids[0]) != 1 {
-			t.Fatal("not in flight")
+			t.Fatal("not in request")
 		}
 		p.step(t, 1)
 		if o, _ := p.agents.Last(p.ids[0]); p.agents.InFlight(p.ids[0]) != 0 || o != (agent.Outcome{Decision: 1, Tick: 9, Type: agent.Expired, Reason: agent.DeadlinePassed}) {
@@ -458,7 +458,7 @@ func TestAbandonedLimit(t *testing.T) {
 	})
 }
 
-// crowd counts the calls that are within a provider.
+// crowd counts the running calls of a provider.
 type crowd struct {
 	mu        sync.Mutex
 	now, most int
@@ -481,8 +481,8 @@ func (c *crowd) Decide(context.Context, *agent.Perception) (agent.Decision, erro
 	return agent.Decision{}, nil
 }
 
-// Calls that have not returned, given up or not, are never more than Abandoned says, however many agents are
-// due and however fast they lose patience; with the default, not more than InFlight and 64.
+// Calls that have not returned never exceed Abandoned, however many agents are due and however short their
+// timeouts; by default they never exceed InFlight + 64.
 func TestAbandonedIsTheMost(t *testing.T) {
 	for _, c := range []struct{ inFlight, abandoned, most int }{
 		{0, 40, 40}, {256, 1, 1}, {7, 40, 40}, {0, 256, 256}, {30, 0, 94}, {0, 0, 320},
@@ -519,7 +519,7 @@ func TestAbandonedIsTheMost(t *testing.T) {
 	}
 }
 
-// A provider that returns is not turned away by a small Abandoned: InFlight is no greater.
+// A small Abandoned does not reject calls of a provider that returns: InFlight is not greater.
 func TestAbandonedSparesTheSound(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		sound := &crowd{}
@@ -534,7 +534,7 @@ func TestAbandonedSparesTheSound(t *testing.T) {
 	})
 }
 
-// After Close nobody is asked, decisions are cancelled, and the Sim goes on.
+// After Close no provider is called, decisions are cancelled, and the Sim goes on.
 func TestClose(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := mustPark(t, parkConfig{number: 3, spec: agent.Spec{IntervalTicks: 4}, agents: agent.Config{Providers: one(never)}})
@@ -550,7 +550,7 @@ func TestClose(t *testing.T) {
 	})
 }
 
-// Agents and entities that go take their decisions and actions with them.
+// Removed agents and despawned entities lose their decisions and actions.
 func TestAgentsGo(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		later := agent.Func(func(_ context.Context, p *agent.Perception) (agent.Decision, error) {
@@ -594,7 +594,7 @@ func TestAgentsGo(t *testing.T) {
 	})
 }
 
-// Latency makes fast providers alike: actions are due so many ticks after the question.
+// LatencyTicks hides how fast a provider is: actions are due so many ticks after the request.
 func TestLatency(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var at []uint64
@@ -615,7 +615,7 @@ func TestLatency(t *testing.T) {
 	})
 }
 
-// What Apply refuses is recorded, and the rest of the decision is done.
+// An action that Apply refuses is recorded, and the rest of the decision is applied.
 func TestApplyRefuses(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var said []string
@@ -641,7 +641,7 @@ func TestApplyRefuses(t *testing.T) {
 	})
 }
 
-// An agent that comes back from a long decision has its share from then on, and does not make up
+// An agent that returns from a long decision gets its share from then on, and does not make up
 // for the turns in between.
 func TestComesBack(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -19,11 +19,11 @@ type Func func(ctx context.Context, p *Perception) (Decision, error)
 // Decide implements Provider.
 func (f Func) Decide(ctx context.Context, p *Perception) (Decision, error) { return f(ctx, p) }
 
-// Scripted is a Provider that does what is written down: the decision of a turn is that of
-// its number in the script of the agent, whatever is perceived. Behind the end nothing is
-// done, or with Loop the script begins anew. It must not change while it is used.
+// Scripted is a Provider that follows a script: the decision of turn n is entry n of the script
+// of the agent, whatever it perceives. After the end the agent does nothing, or with Loop
+// the script begins again. It must not change while it is used.
 type Scripted struct {
-	// Scripts are those of agents, and Script is that of the others.
+	// Scripts are those of single agents, and Script is that of all others.
 	Scripts map[ecs.ID][]Decision
 	Script  []Decision
 	Loop    bool
@@ -42,16 +42,16 @@ func (s *Scripted) Decide(_ context.Context, p *Perception) (Decision, error) {
 	return script[p.Turn%n], nil
 }
 
-// Random is a Provider of up to MaxActions actions, each as likely as another, with arguments
-// from all of their range and a target among the neighbours. What it decides is a function of
-// seed, agent and turn, and of what there is to choose from, and not of who was asked before.
+// Random is a Provider of up to MaxActions random actions, all equally likely, with arguments
+// from all of their range and a target among the neighbours. A decision is a function of
+// seed, agent, turn, actions and neighbours, and not of earlier calls.
 type Random struct {
 	Seed uint64
 	// MaxActions of a decision. 0: 1.
 	MaxActions int
 }
 
-// randomStream is of decisions: no other stream of loop.Rand under the seed is used.
+// randomStream is the only stream of loop.Rand that is used under the seed.
 const randomStream = 0x6e64
 
 // Decide implements Provider.
@@ -72,7 +72,7 @@ func (r Random) Decide(_ context.Context, p *Perception) (Decision, error) {
 	return d, nil
 }
 
-// randomAction fails if there is nobody to be the target.
+// randomAction fails if an action needs a target and there is none.
 func randomAction(rand *loop.Rand, def *ActionDef, p *Perception) (Action, bool) {
 	a := Action{Name: def.Name}
 	if def.Target == NeedTarget && len(p.Neighbours) == 0 {
@@ -90,9 +90,9 @@ func randomAction(rand *loop.Rand, def *ActionDef, p *Perception) (Action, bool)
 	return a, true
 }
 
-// Recorded is a Provider that answers as it is written in a log: by the hash of the
-// perception, and the agent. It is for going on from a recorded run with its decisions where the
-// agents perceive the same, and for comparing: see Agents.Redecide.
+// Recorded is a Provider of the answers in a log: it finds them by the agent and the hash of its
+// perception. It continues a recorded run with the decisions of that run where the agents perceive the
+// same, and serves comparisons: see Agents.Redecide.
 type Recorded struct {
 	answers map[recordedKey]Answer
 }
@@ -105,21 +105,21 @@ type recordedKey struct {
 // ErrUnknown is returned by Recorded for a perception that the log does not have.
 var ErrUnknown = errors.New("a perception that was not recorded")
 
-// NewRecorded makes a provider of answers. Of several of one agent to the same perception
+// NewRecorded makes a provider of answers. If an agent has several for the same perception,
 // the first counts.
 func NewRecorded(answers []Answer) *Recorded {
 	r := &Recorded{make(map[recordedKey]Answer, len(answers))}
 	for _, ans := range answers {
 		key := recordedKey{ans.Agent, ans.Hash}
-		if _, there := r.answers[key]; !there {
+		if _, exists := r.answers[key]; !exists {
 			r.answers[key] = ans
 		}
 	}
 	return r
 }
 
-// Decide implements Provider. The error wraps ErrUnknown, or says what the recorded decision
-// was refused for.
+// Decide implements Provider. The error wraps ErrUnknown, or says why the recorded decision
+// was refused.
 func (r *Recorded) Decide(_ context.Context, p *Perception) (Decision, error) {
 	ans, ok := r.answers[recordedKey{p.Agent, p.Hash}]
 	switch {
@@ -132,14 +132,14 @@ func (r *Recorded) Decide(_ context.Context, p *Perception) (Decision, error) {
 }
 
 // ReadAnswers reads the answers in a log of package replay, in the order in which they were
-// applied, by the Config of the agents that were recorded. Answers that Config does not allow are
-// among them, with their Reason. Errors are those of the log.
+// applied, with the Config of the recorded agents. Answers that Config does not allow are
+// included, with their Reason. Errors are those of the log.
 func ReadAnswers(dir string, fsys worldlog.FS, cfg Config) ([]Answer, error) {
 	if err := cfg.Validate(); err != nil {
 		return nil, err
 	}
 	cfg = cfg.withDefaults()
-	rules := rules{cfg.Actions, cfg.MaxActions, cfg.MaxBytes}
+	rules := rulesOf(&cfg)
 	var answers []Answer
 	for in, err := range replay.Inputs(dir, fsys) {
 		if err != nil {
@@ -157,41 +157,41 @@ func ReadAnswers(dir string, fsys worldlog.FS, cfg Config) ([]Answer, error) {
 	return answers, nil
 }
 
-// second is another provider that is asked too, on a replay.
-type second struct {
+// redecider calls another provider in a replay, and compares its decisions with those of the log.
+type redecider struct {
 	ctx      context.Context
 	provider Provider
 	report   func(Comparison)
-	mine     map[uint64]asked
+	answers  map[uint64]redecision
 }
 
-type asked struct {
+type redecision struct {
 	tick uint64
 	data []byte
 }
 
-// Comparison is what two providers made of the same perception.
+// Comparison is the decisions of two providers for the same perception.
 type Comparison struct {
 	Decision uint64
 	Agent    ecs.ID
-	Tick     uint64 // in which it was asked
+	Tick     uint64 // in which the decision was requested
 	Same     bool   // the actions are the same, bit for bit; or neither decided
 	Was, Now Answer // that of the log, and that of the other provider
 }
 
-// Redecide has another provider decide too, of everything that is asked from now on in ticks that are
-// replayed: with the perception that the first one had. The run goes on by the log;
-// report is called, on the tick, where the recorded answer arrives, if ever. It is for a replay, whose
-// ticks may wait: the provider is called within the tick, with ctx.
+// Redecide calls another provider for every decision that replayed ticks request from now on,
+// with the recorded perception. The run still follows the log; when the recorded answer
+// arrives, report is called on the tick. Redecide is for a replay, whose ticks may wait: the provider is
+// called within the tick, with ctx.
 func (a *Agents) Redecide(ctx context.Context, p Provider, report func(Comparison)) {
 	if p == nil || report == nil {
 		panic("agent: Redecide: nil provider or report")
 	}
-	a.second = &second{ctx, p, report, make(map[uint64]asked)}
+	a.redecider = &redecider{ctx, p, report, make(map[uint64]redecision)}
 }
 
-// ask asks the other provider, unless the tick is live.
-func (s *second) ask(a *Agents, h head, p *Perception) {
+// ask calls the other provider, unless the tick is live.
+func (s *redecider) ask(a *Agents, h head, p *Perception) {
 	if a.live {
 		return
 	}
@@ -203,16 +203,16 @@ func (s *second) ask(a *Agents, h head, p *Perception) {
 	} else {
 		data = a.rules.encodeOrFail(h, &d)
 	}
-	s.mine[h.decision] = asked{p.Tick, data}
+	s.answers[h.decision] = redecision{p.Tick, data}
 }
 
-// compare reports what the log says beside what the other provider did.
-func (s *second) compare(rules *rules, was *arrived) {
-	mine, ok := s.mine[was.Decision]
+// compare reports the recorded answer and that of the other provider.
+func (s *redecider) compare(rules *rules, was *receivedAnswer) {
+	mine, ok := s.answers[was.Decision]
 	if !ok {
 		return
 	}
-	delete(s.mine, was.Decision)
+	delete(s.answers, was.Decision)
 	now, err := rules.decode(mine.data)
 	c := Comparison{Decision: was.Decision, Agent: was.Agent, Tick: mine.tick, Was: was.Answer, Now: now}
 	if err != nil {
@@ -225,7 +225,7 @@ func (s *second) compare(rules *rules, was *arrived) {
 	s.report(c)
 }
 
-// sameActions compares what two answers do.
+// sameActions reports whether two answers have the same actions.
 func sameActions(x, y *Answer) bool {
 	if (x.Reason == NoReason) != (y.Reason == NoReason) || len(x.Actions) != len(y.Actions) {
 		return false

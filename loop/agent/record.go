@@ -16,23 +16,23 @@ import (
 type RecordType uint8
 
 const (
-	// Perceived: what an agent that is asked has perceived. Hash is that of the Perception.
+	// Perceived: the perception of an agent that is asked. Hash is that of the Perception.
 	Perceived RecordType = 1 + iota
-	// Issued: it was asked. Cause is Perceived.
+	// Issued: the decision was requested. Cause is Perceived.
 	Issued
-	// Accepted: the decision has arrived and is whole; its actions wait for their tick. Cause is
+	// Accepted: the decision has arrived and is valid; its actions wait for their tick. Cause is
 	// Issued, Actions their number, Hash that of their encoding.
 	Accepted
-	// Applied: actions were done, in this tick. Cause is Accepted, Index is the first of
+	// Applied: actions were applied in this tick. Cause is Accepted, Index is the first of
 	// them, Actions their number. A decision without actions is applied when it is accepted.
 	Applied
-	// Rejected: a decision was refused, for Reason, and nothing of it was done; Cause is
-	// Issued, or 0 if nobody was asked for it. Or one of its actions was, the one of Index, and
+	// Rejected: a decision was refused, for Reason, and none of it was applied; Cause is
+	// Issued, or 0 if it was not requested. Or one of its actions was refused, that of Index:
 	// Cause is Accepted, Actions is 1.
 	Rejected
 	// Expired: no answer came in time, in ticks or in wall time.
 	Expired
-	// Cancelled: nobody waits for the answer any more.
+	// Cancelled: the answer is not needed any more.
 	Cancelled
 	recordEnd
 )
@@ -48,21 +48,21 @@ type Reason uint8
 const (
 	NoReason Reason = iota
 	// Of decisions that were rejected.
-	Malformed      // no encoding of a decision
+	Malformed      // not the encoding of a decision
 	TooManyActions // Config.MaxActions
 	TooLarge       // Config.MaxBytes, or ActionDef.MaxData
 	UnknownAction
 	BadArgs       // number of arguments, or one out of its bounds
 	NotFinite     // an argument is NaN or infinite
-	BadTarget     // one is there and must not be, or the reverse
+	BadTarget     // there is one and there must be none, or the reverse
 	BadDelay      // After is more than MaxAfter
 	ProviderError // the provider returned an error
 	ProviderPanic // it panicked
 	QueueFull     // Config.Queue or AgentQueue
 	Duplicate     // the decision has been answered
-	Late          // nobody waits for it any more
-	StaleAnswer   // for another perception: of a run that went another way
-	Unasked       // a decision that nobody has asked for
+	Late          // it has expired or was cancelled
+	StaleAnswer   // for another perception: of a run that took another course
+	Unasked       // a decision that was not requested
 	Abandoned     // ProviderConfig.Abandoned calls have not returned
 	// Of actions that were rejected.
 	StaleTarget  // the target is gone
@@ -75,7 +75,7 @@ const (
 	Despawned // its entity is gone
 	Withdrawn // Agents.Cancel
 	Closed    // Agents.Close
-	Orphaned  // restored from a snapshot, and nobody is at work on it
+	Orphaned  // restored from a snapshot, which has no perception for the provider
 	// Of decisions that were issued.
 	ByFallback // Config.Fallback decided
 	reasonEnd
@@ -88,9 +88,8 @@ var reasonNames = [reasonEnd]string{"none", "malformed", "too_many_actions", "to
 // String returns the reason in small letters, as in reports.
 func (r Reason) String() string { return enum.Name(reasonNames[:], r, "Reason") }
 
-// Record is a moment in the life of a decision. Records are numbered from 1 in the order in
-// which they happen, which a replay repeats. Cause leads from what was done back to what was
-// perceived.
+// Record is a step in the life of a decision. Records are numbered from 1 in the order in
+// which they happen, which a replay repeats. Cause leads from an action back to the perception.
 type Record struct {
 	Seq, Cause uint64
 	Tick       uint64
@@ -104,7 +103,7 @@ type Record struct {
 	Actions    int
 }
 
-// String tells the record in a line.
+// String returns the record as a line.
 func (r *Record) String() string {
 	s := fmt.Sprintf("%d: tick %d: %v decision %d %v", r.Seq, r.Tick, r.Agent, r.Decision, r.Type)
 	if r.Reason != NoReason {
@@ -113,8 +112,8 @@ func (r *Record) String() string {
 	return fmt.Sprintf("%s, %d actions from %d, hash %016x, caused by %d", s, r.Actions, r.Index, r.Hash, r.Cause)
 }
 
-// A record is encoded as, all little-endian: the types of which the layout is 1; bytes type and
-// reason; uint16 provider; uint32 index, actions; uint64 cause, tick, agent, decision, hash.
+// The encoding of a record, all little-endian: bytes version, type and reason; uint16
+// provider; uint32 index, actions; uint64 cause, tick, agent, decision, hash.
 const (
 	recordVersion = 1
 	recordBytes   = 1 + 1 + 1 + 2 + 4 + 4 + 5*8
@@ -128,9 +127,9 @@ func appendRecord(dst []byte, r *Record) []byte {
 	return wire.AppendU64s(dst, r.Cause, r.Tick, uint64(r.Agent), r.Decision, r.Hash)
 }
 
-// ParseRecord reads what Agents.LogTo has written: a record of a log of type
-// worldlog.Decision, or of type worldlog.Intent for those Applied. The error wraps ErrCorrupt, or
-// ErrUnsupported for another version.
+// ParseRecord reads a record that Agents.LogTo has written, of type worldlog.Intent if it is
+// Applied and worldlog.Decision otherwise. The error wraps ErrCorrupt, or ErrUnsupported for
+// another version.
 func ParseRecord(rec *worldlog.Record) (Record, error) {
 	b := rec.Data
 	if rec.Type != worldlog.Decision && rec.Type != worldlog.Intent || len(b) != recordBytes {
@@ -155,46 +154,46 @@ func ParseRecord(rec *worldlog.Record) (Record, error) {
 func (a *Agents) record(t *evertick.Tick, r Record) uint64 {
 	a.recorded++
 	r.Seq, r.Tick = a.recorded, t.N
-	a.chain = a.mix(a.chain, &r)
+	a.chain = a.nextChain(a.chain, &r)
 	a.ring[(r.Seq-1)%uint64(len(a.ring))] = r
 	a.count(&r)
 	if a.cfg.OnRecord != nil {
 		a.cfg.OnRecord(t, &r)
 	}
 	if a.log != nil && !t.Again() && a.logErr == nil {
-		a.logErr = a.append(&r)
+		a.logErr = a.appendToLog(&r)
 	}
 	return r.Seq
 }
 
-// mix is the chain of all records so far: two runs whose chains are equal had the same.
-func (a *Agents) mix(chain uint64, r *Record) uint64 {
-	a.line = wire.AppendU64s(a.line[:0], chain)
-	a.line = appendRecord(a.line, r)
-	return hashOf(a.line)
+// nextChain adds a record to the hash of all records so far: two runs with equal chains had the same records.
+func (a *Agents) nextChain(chain uint64, r *Record) uint64 {
+	a.encoded = wire.AppendU64s(a.encoded[:0], chain)
+	a.encoded = appendRecord(a.encoded, r)
+	return hashOf(a.encoded)
 }
 
-// append writes a record to the log.
-func (a *Agents) append(r *Record) error {
-	a.line = appendRecord(a.line[:0], r)
-	a.logged = worldlog.Record{Type: worldlog.Decision, Source: a.cfg.Source, Kind: uint32(r.Type), Seq: r.Seq, Data: a.line}
+// appendToLog writes a record to the log.
+func (a *Agents) appendToLog(r *Record) error {
+	a.encoded = appendRecord(a.encoded[:0], r)
+	a.logRecord = worldlog.Record{Type: worldlog.Decision, Source: a.cfg.Source, Kind: uint32(r.Type), Seq: r.Seq, Data: a.encoded}
 	if r.Type == Applied {
-		a.logged.Type = worldlog.Intent
+		a.logRecord.Type = worldlog.Intent
 	}
-	if err := a.log.Append(&a.logged); err != nil {
+	if err := a.log.Append(&a.logRecord); err != nil {
 		return fmt.Errorf("agent: record %d: %w", r.Seq, err)
 	}
 	return nil
 }
 
-// LogTo writes every record from now on into a log too, within its tick: that of a
+// LogTo writes every record from now on into a log too, within its tick: into the log of a
 // replay.Recorder of the same Sim, see its method Log. Ticks that run again are in the log
-// already. An error of the log is one of the step. nil ends it.
+// already. An error of the log fails the step. nil stops logging.
 func (a *Agents) LogTo(log *worldlog.Log) { a.log = log }
 
 // Records appends to dst the records with numbers above since, as far as they are still
-// kept: Config.Records of them, and none from before the last Restore. A call with the
-// number of the last record that was seen gives what is new.
+// kept: Config.Records of them, and none from before the last Restore. With the number of the last
+// record that the caller has seen, it returns the new ones.
 func (a *Agents) Records(dst []Record, since uint64) []Record {
 	first := max(since, a.ringFrom)
 	if n := uint64(len(a.ring)); a.recorded > n {
@@ -206,5 +205,68 @@ func (a *Agents) Records(dst []Record, since uint64) []Record {
 	return dst
 }
 
-// Chain returns the hash of all records so far, each with the one before.
+// Chain returns a hash chain over all records so far.
 func (a *Agents) Chain() uint64 { return a.chain }
+
+// Stats count since tick 0 of the Sim. They are part of its state, and a replay repeats them.
+type Stats struct {
+	Due       uint64 // turns of agents
+	Perceived uint64 // perceptions built
+	Issued    uint64 // decisions requested, from providers and from Config.Fallback
+	Fallbacks uint64 // of these, from Config.Fallback
+	Accepted  uint64 // decisions
+	Applied   uint64 // actions
+	Rejected  uint64 // decisions, and actions
+	Expired   uint64 // decisions
+	Cancelled uint64 // decisions, and actions
+
+	ShedBusy  uint64 // turns lost because the last decision was in flight,
+	ShedLimit uint64 // because a limit was reached,
+	ShedQueue uint64 // or because too many actions waited
+	Coalesced uint64 // of these turns, those that began a wait (see Coalesce)
+	Deferred  uint64 // times that a due action had to wait for the next tick
+	QueueHigh uint64 // largest number of waiting actions ever
+
+	Reasons [reasonEnd]uint64 // records by reason; those with none are not counted
+}
+
+const plainStats = 15
+
+// fields lists the counts.
+func (s *Stats) fields() [plainStats]*uint64 {
+	return [...]*uint64{&s.Due, &s.Perceived, &s.Issued, &s.Fallbacks, &s.Accepted, &s.Applied, &s.Rejected, &s.Expired, &s.Cancelled,
+		&s.ShedBusy, &s.ShedLimit, &s.ShedQueue, &s.Coalesced, &s.Deferred, &s.QueueHigh}
+}
+
+// Stats returns the counts.
+func (a *Agents) Stats() Stats { return a.stats }
+
+// Reason returns how many records had a reason.
+func (s *Stats) Reason(r Reason) uint64 {
+	if r >= reasonEnd {
+		return 0
+	}
+	return s.Reasons[r]
+}
+
+// count counts a record.
+func (a *Agents) count(r *Record) {
+	s := &a.stats
+	switch r.Type {
+	case Issued:
+		s.Issued++
+	case Accepted:
+		s.Accepted++
+	case Applied:
+		s.Applied += uint64(r.Actions)
+	case Rejected:
+		s.Rejected++
+	case Expired:
+		s.Expired++
+	case Cancelled:
+		s.Cancelled++
+	}
+	if r.Reason != NoReason {
+		s.Reasons[r.Reason]++
+	}
+}

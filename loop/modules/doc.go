@@ -6,34 +6,33 @@
 //
 // [Module.Update] sees simulated time and nothing else: its [UpdateContext] has
 // the tick, the length of a tick, [loop.SimTime], random numbers that depend on
-// seed, tick, entity and stream, and services. None of these leads to wall time,
+// seed, tick, entity and stream, and services. None of these gives access to wall time,
 // nor to the frame in which the update happens to run, and [Provide] refuses a
-// service that would. So the same modules with the same inputs go through the
-// same states, however their ticks are spread over frames. A module that asks
-// the clock of the operating system by itself breaks this; nothing can keep it
-// from that.
+// service that does. So the same modules with the same inputs go through the
+// same states, however their ticks are spread over frames. A module that reads
+// the clock of the operating system breaks this, which nothing can prevent.
 //
 // [Module.Render] sees both: its [RenderContext] has the [loop.Frame] with wall
 // and UI time, a [TimeService], and further services. It must not change what
 // Update reads.
 //
-// # Who steps
+// # The step token
 //
 // Either the engine steps: [Engine.Advance] grants the updates that are due by
 // the rules of a [loop.Loop], at most Config.Loop.MaxSteps a frame. Or one
 // coordinating module does, say one that runs in lockstep with other machines:
-// it takes the [StepToken], and as long as it holds it no tick runs unless the
-// token runs it; the engine only renders. A second taker is refused with
+// it takes the [StepToken], and while it holds the token, only [StepToken.Step]
+// runs ticks; the engine only renders. Another module that takes the token gets
 // [ErrStepTaken], which names the holder.
 //
 // # Life of an engine
 //
 // Add, Provide, then Start, which starts the modules in order; Advance once per
 // frame; Stop, which stops them in reverse order. Or Run, which does all of it.
-// An [Engine] is for one goroutine, and so is everything that it hands out;
-// what other goroutines have to say goes through a [loop.Queue].
+// An [Engine] and everything that it returns are for one goroutine;
+// other goroutines send their inputs through a [loop.Queue].
 //
-// An error or a panic of a module comes back as an [*Error], which names the
-// module, what it was doing, and the tick. After a failed update the tick is
+// An error or a panic of a module is returned as an [*Error], which names the
+// module, the method, and the tick. After a failed update the tick is
 // half done: the engine runs no other one, and can only be stopped.
 package modules

@@ -12,7 +12,7 @@ import (
 
 // Config of an Engine. The zero value works.
 type Config struct {
-	// Loop sets the rate of ticks and the most in a frame. Zero means
+	// Loop sets the rate of ticks and the maximum number in a frame. Zero means
 	// loop.Modules().
 	Loop loop.Config
 	// Seed of the random numbers that UpdateContext.Rand draws.
@@ -36,12 +36,13 @@ type Engine struct {
 	offset uint64 // ticks that tokens ran: tick less that of the Loop
 	token  *StepToken
 	frame  loop.Frame
-	failed error // of the update that broke off
+	failed error // of the update that has failed
 	stop   bool  // a module has returned loop.ErrStop
 
-	state            state
+	calling          bool // a method of a module
+	op               Op   // which one
 	started, stopped bool
-	begun            int // modules that were started, the first ones
+	begun            int // number of started modules, the first ones
 
 	step    func(uint64) error // stepLoop, for the Loop
 	updates UpdateContext
@@ -52,18 +53,6 @@ type entry struct {
 	name   string
 	module Module
 }
-
-// state says in which call of a module the engine is.
-type state uint8
-
-const (
-	stateIdle state = iota
-	stateStart
-	stateUpdate
-	stateCoordinate
-	stateRender
-	stateStop
-)
 
 // New returns an engine without modules. Its error is that of
 // loop.Config.Validate.
@@ -107,17 +96,17 @@ func (e *Engine) Services() *Services { return &e.services }
 func (e *Engine) Presentation() *Services { return &e.presentation }
 
 // Loop returns the Loop that grants the ticks, for its scales, freezes, pauses,
-// menus, phases and timers. Advance, Drive, Run and StartNew are the engine's.
+// menus, phases and timers. Only the engine may call its Advance, Drive, Run and StartNew.
 func (e *Engine) Loop() *loop.Loop { return e.loop }
 
-// Tick returns the number of ticks that were completed.
+// Tick returns the number of completed ticks.
 func (e *Engine) Tick() uint64 { return e.tick }
 
 // Frame returns the last frame.
 func (e *Engine) Frame() loop.Frame { return e.frame }
 
-// Start starts the modules in the order in which they were added. If one fails
-// those before it are stopped, in reverse order, and what they return is joined
+// Start starts the modules in the order in which they were added. If one fails,
+// those before it are stopped, in reverse order, and their errors are joined
 // to its *Error; the engine is then stopped. A second Start is ErrStarted.
 func (e *Engine) Start() error {
 	if e.started {
@@ -126,7 +115,7 @@ func (e *Engine) Start() error {
 	e.started = true
 	for _, m := range e.modules {
 		if s, ok := m.module.(Starter); ok {
-			if err := e.startModule(m, s); err != nil {
+			if err := e.call(m, OpStart, e.tick, func() error { return s.Start(&StartContext{e, m}) }); err != nil {
 				return errors.Join(e.failure(m, OpStart, err), e.Stop())
 			}
 		}
@@ -136,8 +125,8 @@ func (e *Engine) Start() error {
 	return nil
 }
 
-// Stop stops the modules that were started, in reverse order, all of them
-// whatever some return, and joins their *Errors. The engine is then at its end.
+// Stop stops the started modules, in reverse order, all of them even if some
+// fail, and joins their *Errors. The engine cannot be started again.
 // A second Stop, or one without Start, does nothing and returns nil. It panics
 // if a module calls it.
 func (e *Engine) Stop() error {
@@ -147,7 +136,7 @@ func (e *Engine) Stop() error {
 	for ; e.begun > 0; e.begun-- {
 		m := e.modules[e.begun-1]
 		if s, ok := m.module.(Stopper); ok {
-			if err := e.stopModule(m, s); err != nil {
+			if err := e.call(m, OpStop, e.tick, s.Stop); err != nil {
 				errs = append(errs, e.failure(m, OpStop, err))
 			}
 		}
@@ -155,19 +144,19 @@ func (e *Engine) Stop() error {
 	return errors.Join(errs...)
 }
 
-// Advance is one frame, elapsedNs nanoseconds of wall time after the last: the
+// Advance runs one frame, elapsedNs nanoseconds of wall time after the last: the
 // updates that are due, or those that the holder of the step token runs, and
 // then the rendering of every module.
 //
-// An error of an update breaks off its tick, nothing is rendered, and every
-// later Advance returns the same error. An error of rendering breaks off the
-// frame only. Both are an *Error. Before Start and after Stop it is
-// ErrNotRunning. With an error of an update the frame is that before.
+// An error of an update ends its tick, nothing is rendered, and every
+// later Advance returns the same error, with the frame before. An error of rendering
+// ends only the frame. Both are an *Error. Before Start and after Stop the error is
+// ErrNotRunning.
 //
-// A module that returns loop.ErrStop asks for the end. The tick is completed and
+// A module requests the end by returning loop.ErrStop. The tick is completed and
 // counts, or the frame is rendered to its end, and Advance returns loop.ErrStop:
-// ticks that were due behind that one are still due, and not rendered. The
-// engine runs until Stop all the same.
+// ticks that were due after that one are still due, and not rendered. The
+// engine still runs until Stop.
 //
 // Advance panics if a module calls it.
 func (e *Engine) Advance(elapsedNs int64) (loop.Frame, error) {
@@ -179,7 +168,7 @@ func (e *Engine) Advance(elapsedNs int64) (loop.Frame, error) {
 	switch {
 	case e.failed != nil:
 		return e.frame, e.failed // without the tick, which it names itself
-	case e.stopAsked():
+	case e.takeStop():
 		return e.frame, loop.ErrStop
 	case err != nil:
 		return e.frame, err
@@ -189,10 +178,10 @@ func (e *Engine) Advance(elapsedNs int64) (loop.Frame, error) {
 }
 
 // Run starts the engine, unless it was started, and runs it by its clock until
-// ctx is done, a module fails, or one returns loop.ErrStop; then it stops it. It
+// ctx is done, a module fails, or one returns loop.ErrStop; then it stops the engine. It
 // returns the error of ctx or of the module, or nil for loop.ErrStop, joined with
-// those of Stop. It renders a frame when a tick is due, and where time is slow or
-// stands as often as if it were not.
+// those of Stop. It renders a frame when a tick is due, and while time is slowed or
+// paused as often as without.
 func (e *Engine) Run(ctx context.Context) error {
 	if !e.started {
 		if err := e.Start(); err != nil {
@@ -220,23 +209,22 @@ func (e *Engine) Run(ctx context.Context) error {
 		err = e.failed
 	case presenting != nil && presenting != loop.ErrStop:
 		err = presenting
-	case e.stopAsked(), presenting == loop.ErrStop:
+	case e.takeStop(), presenting == loop.ErrStop:
 		err = nil
 	}
 	return errors.Join(err, e.Stop())
 }
 
-// stopAsked reports whether a module has asked for the end, and forgets it.
-func (e *Engine) stopAsked() bool {
+// takeStop reports whether a module has requested the end, and clears the request.
+func (e *Engine) takeStop() bool {
 	asked := e.stop
 	e.stop = false
 	return asked
 }
 
-// enter panics if a module is being called, which is from where the caller was
-// called then.
+// enter panics if a method of a module is running, which must have called the caller.
 func (e *Engine) enter(message string) {
-	if e.state != stateIdle {
+	if e.calling {
 		panic(message)
 	}
 }
@@ -253,7 +241,7 @@ func (e *Engine) ready() error {
 func (e *Engine) stepLoop(tick uint64) error {
 	if e.token != nil {
 		e.loop.SetPaused(true)
-		return fmt.Errorf("modules: the Loop was let go: %w: %q holds it", ErrStepTaken, e.token.holder.name)
+		return fmt.Errorf("modules: the Loop is not paused: %w by %q", ErrStepTaken, e.token.holder.name)
 	}
 	if e.stop {
 		return errStopping
@@ -264,7 +252,11 @@ func (e *Engine) stepLoop(tick uint64) error {
 // update runs one tick.
 func (e *Engine) update(tick uint64) error {
 	for _, m := range e.modules {
-		err := e.updateModule(m, tick)
+		err := e.call(m, OpUpdate, tick, func() error {
+			// A new context for each module, as a module could write to it.
+			e.updates = UpdateContext{dt: e.loop.Dt(), seed: e.seed, time: e.loop.TimeAt(tick), services: &e.services}
+			return m.module.Update(&e.updates, e.updates.dt)
+		})
 		if stops(err) {
 			e.stop = true
 		} else if err != nil {
@@ -288,29 +280,35 @@ func (e *Engine) present(f loop.Frame) error {
 	}
 	e.frame = f
 	for _, m := range e.modules {
-		err := e.renderModule(m)
+		err := e.call(m, OpRender, e.tick, func() error {
+			e.renders = RenderContext{frame: e.frame, time: e.loop.TimeAt(e.tick), engine: e}
+			return m.module.Render(&e.renders, e.frame.Alpha)
+		})
 		if stops(err) {
 			e.stop = true
 		} else if err != nil {
 			return e.failure(m, OpRender, err)
 		}
 	}
-	if e.stopAsked() {
+	if e.takeStop() {
 		return loop.ErrStop
 	}
 	return nil
 }
 
-// coordinate asks the holder of the step token for the ticks of a frame, and
-// returns the frame with them.
+// coordinate calls the holder of the step token, which runs the ticks of a frame, and
+// returns the frame with their number.
 func (e *Engine) coordinate(f loop.Frame) (loop.Frame, error) {
 	t := e.token
 	f.Paused = t.paused
 	f.Alpha, f.AlphaNum, f.AlphaRest = 0, 0, 0
 	if c, ok := t.holder.module.(Coordinator); ok {
-		err := e.ask(t.holder, c, f)
+		err := e.call(t.holder, OpCoordinate, e.tick, func() error {
+			e.renders = RenderContext{frame: f, time: e.loop.TimeAt(e.tick), engine: e}
+			return c.Coordinate(&e.renders, e.token)
+		})
 		if e.failed != nil {
-			return f, e.failed // an update failed, whatever the holder made of that
+			return f, e.failed // an update failed, even if the holder ignores that
 		}
 		if stops(err) {
 			e.stop = true
@@ -324,51 +322,15 @@ func (e *Engine) coordinate(f loop.Frame) (loop.Frame, error) {
 	return f, nil
 }
 
-// failure names the module that failed.
+// failure returns the error of a module that failed.
 func (e *Engine) failure(m *entry, op Op, err error) error {
 	return &Error{Module: m.name, Op: op, Tick: e.tick, Err: err}
 }
 
-// leave returns to state s; it is deferred around the calls below.
-func (e *Engine) leave(s state) { e.state = s }
-
-func (e *Engine) startModule(m *entry, s Starter) (err error) {
-	defer e.leave(e.state)
-	defer recovered(&err, m.name, e.tick)
-	e.state = stateStart
-	return s.Start(&StartContext{e, m})
-}
-
-func (e *Engine) stopModule(m *entry, s Stopper) (err error) {
-	defer e.leave(e.state)
-	defer recovered(&err, m.name, e.tick)
-	e.state = stateStop
-	return s.Stop()
-}
-
-// updateModule makes the context anew for each module: one could write to it.
-func (e *Engine) updateModule(m *entry, tick uint64) (err error) {
-	defer e.leave(e.state)
+// call calls a method of a module, and turns a panic into an error. A StepToken calls Update within Coordinate.
+func (e *Engine) call(m *entry, op Op, tick uint64, method func() error) (err error) {
+	defer func(calling bool, op Op) { e.calling, e.op = calling, op }(e.calling, e.op)
 	defer recovered(&err, m.name, tick)
-	e.state = stateUpdate
-	e.updates = UpdateContext{
-		dt: e.loop.Dt(), seed: e.seed, time: e.loop.TimeAt(tick), services: &e.services,
-	}
-	return m.module.Update(&e.updates, e.updates.dt)
-}
-
-func (e *Engine) renderModule(m *entry) (err error) {
-	defer e.leave(e.state)
-	defer recovered(&err, m.name, e.tick)
-	e.state = stateRender
-	e.renders = RenderContext{frame: e.frame, time: e.loop.TimeAt(e.tick), engine: e}
-	return m.module.Render(&e.renders, e.frame.Alpha)
-}
-
-func (e *Engine) ask(m *entry, c Coordinator, f loop.Frame) (err error) {
-	defer e.leave(e.state)
-	defer recovered(&err, m.name, e.tick)
-	e.state = stateCoordinate
-	e.renders = RenderContext{frame: f, time: e.loop.TimeAt(e.tick), engine: e}
-	return c.Coordinate(&e.renders, e.token)
+	e.calling, e.op = true, op
+	return method()
 }

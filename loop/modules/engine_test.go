@@ -222,7 +222,7 @@ func TestMisuse(t *testing.T) {
 	_ = e.Add("nil", nil)
 }
 
-// An engine is not to be driven by what it drives.
+// A module must not drive its engine.
 func TestReentry(t *testing.T) {
 	var e *modules.Engine
 	advanced := func() error { _, err := e.Advance(1); return err }
@@ -410,7 +410,7 @@ func TestRunEndsWhenRenderingFails(t *testing.T) {
 	}
 }
 
-// A module ends Run behind its tick, which all the others complete.
+// A module ends Run after its tick, which all other modules complete.
 func TestUpdateStops(t *testing.T) {
 	for _, wrapped := range []error{loop.ErrStop, fmt.Errorf("won: %w", loop.ErrStop)} {
 		e, log := engine(t, modules.Config{Clock: &modules.FakeTime{Jump: true}}, &fake{name: "a", update: failAt(1, wrapped, false)}, &fake{name: "b"})
@@ -420,7 +420,7 @@ func TestUpdateStops(t *testing.T) {
 		expect(t, log, "a start", "b start", "a update 0", "b update 0", "a render 1 0.00", "b render 1 0.00",
 			"a update 1", "b update 1", "b stop", "a stop")
 	}
-	// A panic with it is a panic.
+	// A panic with loop.ErrStop is a panic.
 	e, _ := engine(t, modules.Config{Clock: &modules.FakeTime{Jump: true}}, &fake{name: "a", update: failAt(1, loop.ErrStop, true)})
 	var p *loop.PanicError
 	if err := e.Run(t.Context()); !errors.As(err, &p) || e.Tick() != 1 {
@@ -454,7 +454,7 @@ func TestRenderFailsAfterStop(t *testing.T) {
 	}
 }
 
-// The host that calls Advance hears of it, and may go on: no tick is lost or run
+// The host that calls Advance gets loop.ErrStop, and may go on: no tick is lost or run
 // twice.
 func TestAdvanceAfterStop(t *testing.T) {
 	var update, render error
@@ -494,7 +494,7 @@ func TestRunInRealTime(t *testing.T) {
 	})
 }
 
-// quiet is a module that asks for all there is and keeps nothing.
+// quiet is a module that reads everything and keeps nothing.
 type quiet struct{ sum float64 }
 
 func (q *quiet) Update(c *modules.UpdateContext, dt float32) error {

@@ -17,18 +17,18 @@ var (
 
 	// ErrStepTaken: another module holds the step token.
 	ErrStepTaken = errors.New("step token is taken")
-	// ErrClock: a service for updates through which wall time can be read.
+	// ErrClock: a service for updates that gives access to wall time.
 	ErrClock = errors.New("carries a clock")
 	// ErrNotRunning: the engine has not been started, or has been stopped.
 	ErrNotRunning = errors.New("engine is not running")
-	// ErrStarted: it is too late, for the engine has been started.
+	// ErrStarted: too late, as the engine was started.
 	ErrStarted = errors.New("engine was started")
 
-	// errStopping holds back the steps behind a tick that ended Run.
+	// errStopping prevents steps after a tick that has ended Run.
 	errStopping = errors.New("modules: stopping")
 )
 
-// Op is what a module was doing when it failed.
+// Op is a method of a module.
 type Op uint8
 
 const (
@@ -39,9 +39,11 @@ const (
 	OpStop
 )
 
+var opNames = [...]string{"start", "update", "coordinate", "render", "stop"}
+
 // String returns the name of the method, in lower case.
 func (o Op) String() string {
-	return enum.Name([]string{"start", "update", "coordinate", "render", "stop"}, o, "Op")
+	return enum.Name(opNames[:], o, "Op")
 }
 
 // Error is the failure of a module.
@@ -57,7 +59,7 @@ type Error struct {
 
 // Error names the module, the method and the tick.
 func (e *Error) Error() string {
-	if p, ok := e.Err.(*loop.PanicError); ok { // which would name tick and module again
+	if p, ok := e.Err.(*loop.PanicError); ok { // whose text would repeat tick and module
 		return fmt.Sprintf("modules: tick %d: %v of %q: panic: %v", e.Tick, e.Op, e.Module, p.Value)
 	}
 	return fmt.Sprintf("modules: tick %d: %v of %q: %v", e.Tick, e.Op, e.Module, e.Err)

@@ -40,7 +40,7 @@ func (w *Wind) Update(c *modules.UpdateContext, _ float32) error {
 
 func (w *Wind) Render(*modules.RenderContext, float64) error { return nil }
 
-// A host with frames of its own says how long they took.
+// A host with frames of its own passes their durations.
 func Example() {
 	engine, err := modules.New(modules.Config{Seed: 2026})
 	if err != nil {

@@ -7,12 +7,12 @@ import (
 // Module is a part of a program. It may also be a [Starter], a [Stopper] and a
 // [Coordinator].
 type Module interface {
-	// Update advances the module by one tick of dt seconds. An error breaks the
-	// engine's run off; loop.ErrStop ends it behind the tick.
+	// Update advances the module by one tick of dt seconds. An error ends the
+	// run of the engine at once, loop.ErrStop after the tick.
 	Update(c *UpdateContext, dt float32) error
-	// Render shows the module as it is alpha, in [0, 1), of the way from the
-	// tick before the last one to the last. An error breaks the frame off;
-	// loop.ErrStop, of a window that was closed, ends Run behind it.
+	// Render draws the module interpolated by alpha, in [0, 1), from the
+	// last tick but one to the last. An error ends the frame;
+	// loop.ErrStop, say of a window that was closed, ends Run after the frame.
 	Render(c *RenderContext, alpha float64) error
 }
 
@@ -27,15 +27,15 @@ type Stopper interface {
 	Stop() error
 }
 
-// Coordinator is a module that may hold the step token: in each frame in which
-// it does it is asked, before anything is rendered, to run the ticks that it
-// sees fit with t.Step.
+// Coordinator is a module that may hold the step token. While it does, the engine
+// calls Coordinate in each frame, before rendering, to run any number of ticks
+// with t.Step.
 type Coordinator interface {
 	Coordinate(c *RenderContext, t *StepToken) error
 }
 
-// UpdateContext is what a module gets to see of the tick that runs. It is valid
-// until Update returns. Nothing in it tells wall time, or the frame.
+// UpdateContext describes the running tick. It is valid until Update returns.
+// Nothing in it depends on wall time, or on the frame.
 type UpdateContext struct {
 	dt       float32
 	seed     uint64
@@ -58,21 +58,20 @@ func (c *UpdateContext) Rand(entity uint64, stream uint32) loop.Rand {
 	return loop.NewRand(c.seed, c.time.Ticks(), entity, stream)
 }
 
-// Services returns what was provided to updates: see [Find].
+// Services returns the services of updates: see [Find].
 func (c *UpdateContext) Services() *Services { return c.services }
 
-// RenderContext is what a module gets to see of a frame. It is valid until
-// Render returns.
+// RenderContext describes a frame. It is valid until Render returns.
 type RenderContext struct {
 	frame  loop.Frame
 	time   loop.SimTime
 	engine *Engine
 }
 
-// Frame returns the frame, with wall and UI time. Its Tick counts the ticks
-// that were completed, also those that a StepToken ran, and while one is held
-// Steps and SimNs are of the ticks that it ran since the frame before, and
-// Alpha is what it was told; in Coordinate they are not known yet and 0.
+// Frame returns the frame, with wall and UI time. Its Tick counts all completed
+// ticks, including those of a StepToken. While a token is held, Steps and SimNs
+// count the ticks that it ran since the frame before, and
+// Alpha is that of SetAlpha; in Coordinate they are not known yet and 0.
 func (c *RenderContext) Frame() loop.Frame { return c.frame }
 
 // SimTime returns the simulated time at the end of the last tick.
@@ -81,15 +80,14 @@ func (c *RenderContext) SimTime() loop.SimTime { return c.time }
 // Clock returns the wall clock of the engine.
 func (c *RenderContext) Clock() TimeService { return c.engine.clock }
 
-// Services returns what was provided to updates.
+// Services returns the services of updates.
 func (c *RenderContext) Services() *Services { return &c.engine.services }
 
-// Presentation returns what was provided to rendering only.
+// Presentation returns the services of rendering only.
 func (c *RenderContext) Presentation() *Services { return &c.engine.presentation }
 
-// StartContext is what a module gets to see when it is started. It stays valid
-// until the engine is stopped: a module that may want the step token later keeps
-// it.
+// StartContext is the context of Start. It stays valid until the engine is stopped:
+// a module that may need the step token later keeps it.
 type StartContext struct {
 	engine *Engine
 	module *entry
@@ -99,27 +97,27 @@ type StartContext struct {
 func (c *StartContext) Name() string { return c.module.name }
 
 // Services returns the services of updates. A module may provide its own, which
-// those behind it find when they are started.
+// the modules after it find when they are started.
 func (c *StartContext) Services() *Services { return &c.engine.services }
 
 // Presentation returns the services of rendering only.
 func (c *StartContext) Presentation() *Services { return &c.engine.presentation }
 
 // TakeStep gives the module the right to run ticks, and takes it from the
-// engine. If another module holds it, the error wraps ErrStepTaken and names
-// that; the holder itself gets the same token again. It is ErrNotRunning after
-// Stop. It panics if a tick is running.
+// engine. If another module holds the token, the error wraps ErrStepTaken and names
+// it; the holder itself gets the same token again. After Stop the error is
+// ErrNotRunning. It panics if a tick is running.
 func (c *StartContext) TakeStep() (*StepToken, error) { return c.engine.takeStep(c.module) }
 
-// TimeService tells wall time to the engine and to what it renders. Every
+// TimeService provides wall time to the engine and to rendering. Every
 // [loop.Clock] is one.
 type TimeService interface {
 	loop.Clock
 }
 
 type (
-	// RealTime is the TimeService of a program that runs.
+	// RealTime is the real clock.
 	RealTime = loop.SystemClock
-	// FakeTime is a TimeService that a test moves by hand, or that jumps.
+	// FakeTime is a clock that a test sets, or that jumps.
 	FakeTime = loop.ManualClock
 )

@@ -7,8 +7,8 @@ import (
 	"github.com/evertick/evertick/loop"
 )
 
-// What Update is given leads to no clock, neither by what is exported nor by
-// what is not.
+// The context of Update gives access to no clock, through exported or unexported
+// fields.
 func TestUpdateContextHasNoClock(t *testing.T) {
 	context := reflect.TypeFor[UpdateContext]()
 	if path := clockIn(context, map[reflect.Type]bool{}); path != "" {
@@ -17,7 +17,7 @@ func TestUpdateContextHasNoClock(t *testing.T) {
 	if path := clockInFields(context, map[reflect.Type]bool{}); path != "" {
 		t.Errorf("%s", path)
 	}
-	// The teeth of the two: what Render is given leads to several.
+	// Both checks find clocks in the context of Render.
 	render := reflect.TypeFor[RenderContext]()
 	if clockInMethods(render, map[reflect.Type]bool{}) == "" || clockInFields(render, map[reflect.Type]bool{}) == "" {
 		t.Error("no clock is found where there is one")
@@ -27,7 +27,7 @@ func TestUpdateContextHasNoClock(t *testing.T) {
 	}
 }
 
-// clockInFields looks at all fields, exported or not, and at what they hold.
+// clockInFields checks all fields, exported or not, and their values.
 func clockInFields(t reflect.Type, seen map[reflect.Type]bool) string {
 	if seen[t] {
 		return ""
@@ -52,19 +52,19 @@ func clockInFields(t reflect.Type, seen map[reflect.Type]bool) string {
 	return ""
 }
 
-// recorder notes all that it is told in updates.
-type recorder struct{ told []any }
+// recorder keeps the values that it gets in updates.
+type recorder struct{ values []any }
 
 func (r *recorder) Update(c *UpdateContext, dt float32) error {
 	random := c.Rand(3, 4)
-	r.told = append(r.told, c.Tick(), dt, c.Dt(), c.Time(), random.Uint64(), len(c.Services().byKey))
+	r.values = append(r.values, c.Tick(), dt, c.Dt(), c.Time(), random.Uint64(), len(c.Services().byKey))
 	return nil
 }
 
 func (r *recorder) Render(*RenderContext, float64) error { return nil }
 
-// Updates are told the same however their ticks are spread over frames, by whom
-// they are run, and however time runs.
+// Updates get the same values for any distribution of ticks over frames, with the engine or a
+// token, and at any speed of time.
 func TestUpdatesDoNotSeeFrames(t *testing.T) {
 	run := func(seed uint64, frames func(e *Engine, r *recorder)) []any {
 		e, err := New(Config{Seed: seed, Clock: new(FakeTime)})
@@ -82,7 +82,7 @@ func TestUpdatesDoNotSeeFrames(t *testing.T) {
 		if e.tick != 100 {
 			t.Fatalf("%d ticks", e.tick)
 		}
-		return r.told
+		return r.values
 	}
 	every := func(ns int64) func(e *Engine, r *recorder) {
 		return func(e *Engine, _ *recorder) {
@@ -116,7 +116,7 @@ func TestUpdatesDoNotSeeFrames(t *testing.T) {
 		},
 	} {
 		if got := run(1, frames); !reflect.DeepEqual(got, want) {
-			t.Errorf("%s: updates are told something else", name)
+			t.Errorf("%s: updates get other values", name)
 		}
 	}
 	if reflect.DeepEqual(run(2, every(16_666_667)), want) {

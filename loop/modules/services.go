@@ -9,12 +9,12 @@ import (
 	"github.com/evertick/evertick/loop"
 )
 
-// Services holds what modules offer each other and a program offers them, by
+// Services holds the services of modules and of the program, by
 // type and name. There are two sets: one for updates, which refuses clocks, and
 // one for rendering.
 type Services struct {
 	byKey   map[serviceKey]any
-	clocks  bool // are admitted
+	clocks  bool // are allowed
 	started bool
 }
 
@@ -23,14 +23,13 @@ type serviceKey struct {
 	name    string
 }
 
-// Provide offers v under the type T, which may be an interface, and a name, which
-// may be empty. Who looks for it needs the same T and name: see [Find]. Both
-// taken is ErrRange, and after Start it is ErrStarted. It panics if v is nil.
+// Provide registers v under the type T, which may be an interface, and a name, which
+// may be empty. [Find] needs the same T and name. If there is such a service
+// already the error is ErrRange, and after Start it is ErrStarted. It panics if v is nil.
 //
-// Services for updates must not carry a clock. ErrClock is what a value gets
-// through whose exported methods and fields a time.Time, a loop.Clock, Loop or
-// Frame, or anything with a method Now can be reached; the error names the path.
-// Wall time that hides in a plain number is not noticed.
+// Services for updates must not give access to a clock. The error is ErrClock, and names
+// the path, if exported methods and fields of v lead to a time.Time, a loop.Clock, Loop or
+// Frame, or anything with a method Now. Wall time in a plain number is not noticed.
 func Provide[T any](s *Services, name string, v T) error {
 	key := serviceKey{reflect.TypeFor[T](), name}
 	dynamic := reflect.TypeOf(v)
@@ -41,7 +40,7 @@ func Provide[T any](s *Services, name string, v T) error {
 		return fmt.Errorf("modules: Provide: %v %q: %w", key.service, name, ErrStarted)
 	}
 	if _, taken := s.byKey[key]; taken {
-		return fault.Field(ErrRange, "modules: Provide: "+key.service.String(), fmt.Sprintf("%q, which is taken", name))
+		return fault.Field(ErrRange, "modules: Provide: "+key.service.String(), fmt.Sprintf("%q, which exists already", name))
 	}
 	if !s.clocks {
 		for _, t := range [...]reflect.Type{key.service, dynamic} {
@@ -57,15 +56,15 @@ func Provide[T any](s *Services, name string, v T) error {
 	return nil
 }
 
-// Find returns what was provided under T and name, and whether there is any. It
+// Find returns the service of this T and name, and whether there is one. It
 // does not allocate.
 func Find[T any](s *Services, name string) (T, bool) {
 	v, ok := s.byKey[serviceKey{reflect.TypeFor[T](), name}].(T)
 	return v, ok
 }
 
-// tellsTime are the types that a service for updates must not lead to.
-var tellsTime = map[reflect.Type]bool{
+// clockTypes are the types that services for updates must not lead to.
+var clockTypes = map[reflect.Type]bool{
 	reflect.TypeFor[time.Time]():     true,
 	reflect.TypeFor[loop.Clock]():    true,
 	reflect.TypeFor[loop.Loop]():     true,
@@ -75,18 +74,17 @@ var tellsTime = map[reflect.Type]bool{
 	reflect.TypeFor[StartContext]():  true,
 }
 
-// clockIn returns how wall time can be reached from a value of type t by way of
-// what is exported, as in "game.Server.Uptime: time.Time", or "". Types seen
-// before are not looked at again.
+// clockIn returns the path from a type through exported methods and fields to wall
+// time, as in "game.Server.Uptime: time.Time", or "" if there is none. It skips the types in seen.
 func clockIn(t reflect.Type, seen map[reflect.Type]bool) string {
-	if tellsTime[t] {
+	if clockTypes[t] {
 		return t.String()
 	}
 	if seen[t] {
 		return ""
 	}
 	seen[t] = true
-	if t.Kind() == reflect.Pointer { // its methods are looked at there
+	if t.Kind() == reflect.Pointer { // its methods are checked there
 		return clockIn(t.Elem(), seen)
 	}
 	if path := clockInMethods(t, seen); path != "" {
@@ -116,8 +114,7 @@ func clockIn(t reflect.Type, seen map[reflect.Type]bool) string {
 	return ""
 }
 
-// clockInMethods looks at the methods of t, which is not a pointer, and of *t,
-// which a variable has.
+// clockInMethods checks the methods of t, which is not a pointer, and of *t.
 func clockInMethods(t reflect.Type, seen map[reflect.Type]bool) string {
 	all := t
 	if t.Kind() != reflect.Interface {
@@ -136,7 +133,7 @@ func clockInMethods(t reflect.Type, seen map[reflect.Type]bool) string {
 	return ""
 }
 
-// clockInResults looks at what a function returns.
+// clockInResults checks the results of a function.
 func clockInResults(name string, f reflect.Type, seen map[reflect.Type]bool) string {
 	for i := range f.NumOut() {
 		if path := clockIn(f.Out(i), seen); path != "" {

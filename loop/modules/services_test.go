@@ -48,7 +48,7 @@ func TestServicesByTypeAndName(t *testing.T) {
 		t.Errorf("%v, %v", n, ok)
 	}
 	err := modules.Provide[weather](s, "north", &calm{9})
-	if !errors.Is(err, modules.ErrRange) || err.Error() != `modules: Provide: modules_test.weather = "north", which is taken: out of range` {
+	if !errors.Is(err, modules.ErrRange) || err.Error() != `modules: Provide: modules_test.weather = "north", which exists already: out of range` {
 		t.Errorf("err = %v", err)
 	}
 	if w, _ := modules.Find[weather](s, "north"); w.Wind() != 2 {
@@ -65,7 +65,7 @@ func TestServicesByTypeAndName(t *testing.T) {
 	_ = modules.Provide[weather](s, "nothing", nil)
 }
 
-// A module provides in Start; those behind it find it; then it is too late.
+// A module provides a service in Start; the modules after it find it; after Start it is too late.
 func TestServicesAreProvidedBeforeTheFirstTick(t *testing.T) {
 	found := 0
 	e, _ := engine(t, modules.Config{},
@@ -147,7 +147,7 @@ func TestServicesForUpdatesCarryNoClock(t *testing.T) {
 	refused(modules.Provide(s, "", time.Now), "func() time.Time: time.Time")
 	refused(modules.Provide(s, "", e), "modules.Engine")
 	refused(modules.Provide(s, "", loop.Frame{}), "loop.Frame")
-	// What hides behind an interface that is innocent.
+	// A clock in an interface whose methods have none.
 	refused(modules.Provide[any](s, "", &withField{}), "modules_test.withField.Started: time.Time")
 	for _, v := range []any{new(loop.SystemClock), new(loop.ManualClock), os.Stdout, context.Background(), time.NewTimer(0)} {
 		if err := modules.Provide(s, "", v); !errors.Is(err, modules.ErrClock) {

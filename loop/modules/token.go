@@ -10,27 +10,26 @@ import (
 // StepToken is the right to run ticks. There is one, with the engine or with
 // the module that took it by [StartContext.TakeStep].
 //
-// While it is held the engine's Loop is paused, so its wall and UI time go on
-// and it grants nothing; whether it is paused is the holder's business then.
+// While it is held the engine's Loop is paused: its wall and UI time go on,
+// and it grants no ticks.
 type StepToken struct {
 	engine *Engine
 	holder *entry
 	alpha  float64
 	steps  int  // since the last frame
-	paused bool // whether the Loop was before
+	paused bool // whether the Loop was paused before
 }
 
-// Step runs one tick: the Update of every module, in order. An error is that of
-// [Engine.Advance], and ErrStale after Release; with loop.ErrStop the tick has
-// run, and this frame's Advance will return that as well. It panics if it is called from
-// Start, Update, Render or Stop of a module; the place for it is Coordinate, or
-// outside of the engine's calls.
+// Step runs one tick: the Update of every module, in order. Its errors are those of
+// [Engine.Advance], and ErrStale after Release. With loop.ErrStop the tick has
+// run, and the Advance of this frame returns loop.ErrStop too. Call it in Coordinate, or
+// outside of the calls of the engine: it panics in Start, Update, Render and Stop of a module.
 func (t *StepToken) Step() error {
 	e := t.engine
 	if e.token != t {
 		return fmt.Errorf("modules: StepToken of %q: %w", t.holder.name, ErrStale)
 	}
-	if e.state != stateIdle && e.state != stateCoordinate {
+	if e.calling && e.op != OpCoordinate {
 		panic("modules: StepToken.Step called from Start, Update, Render or Stop")
 	}
 	if err := e.ready(); err != nil {
@@ -50,9 +49,8 @@ func (t *StepToken) Step() error {
 // Tick returns the number of the next tick.
 func (t *StepToken) Tick() uint64 { return t.engine.tick }
 
-// SetAlpha says how far between the last two ticks the next frames are to be
-// rendered, in [0, 1). It is 0 at first. Another value is ErrRange or
-// ErrNotFinite, and nothing changes.
+// SetAlpha sets the interpolation of the next frames between the last two ticks,
+// in [0, 1), initially 0. Another value is ErrRange or ErrNotFinite, and changes nothing.
 func (t *StepToken) SetAlpha(alpha float64) error {
 	const field = "modules: StepToken.SetAlpha: alpha"
 	switch {
@@ -67,8 +65,8 @@ func (t *StepToken) SetAlpha(alpha float64) error {
 	return nil
 }
 
-// Release gives the right back to the engine, whose Loop goes on where it was,
-// paused if it was. A token that was released before is left alone.
+// Release returns the right to the engine, whose Loop goes on where it was,
+// paused if it was paused before. A second Release does nothing.
 func (t *StepToken) Release() {
 	if t.engine.token == t {
 		t.engine.token = nil
@@ -78,7 +76,7 @@ func (t *StepToken) Release() {
 
 func (e *Engine) takeStep(m *entry) (*StepToken, error) {
 	switch {
-	case e.state == stateUpdate:
+	case e.calling && e.op == OpUpdate:
 		panic("modules: TakeStep called from Update")
 	case e.stopped:
 		return nil, fmt.Errorf("modules: TakeStep: %w", ErrNotRunning)
@@ -86,7 +84,7 @@ func (e *Engine) takeStep(m *entry) (*StepToken, error) {
 		e.token = &StepToken{engine: e, holder: m, paused: e.loop.Paused()}
 		e.loop.SetPaused(true)
 	case e.token.holder != m:
-		return nil, fmt.Errorf("modules: TakeStep: %w: %q holds it", ErrStepTaken, e.token.holder.name)
+		return nil, fmt.Errorf("modules: TakeStep: %w by %q", ErrStepTaken, e.token.holder.name)
 	}
 	return e.token, nil
 }

@@ -26,7 +26,7 @@ func TestSecondTakerIsRefused(t *testing.T) {
 	e, _ := started(t, modules.Config{}, taker("server", &token), &fake{name: "client", start: keep}, &fake{name: "third", start: keep})
 	for _, c := range contexts {
 		got, err := c.TakeStep()
-		if got != nil || !errors.Is(err, modules.ErrStepTaken) || err.Error() != `modules: TakeStep: step token is taken: "server" holds it` {
+		if got != nil || !errors.Is(err, modules.ErrStepTaken) || err.Error() != `modules: TakeStep: step token is taken by "server"` {
 			t.Errorf("%s: %v, %v", c.Name(), got, err)
 		}
 	}
@@ -159,8 +159,8 @@ func TestTokenErrors(t *testing.T) {
 	}
 }
 
-// A tick that the token runs ends Run as any other, whatever its holder does
-// with the error; and so does the holder.
+// A tick of the token ends Run as any other, even if the holder ignores the
+// error; and so does the holder itself.
 func TestTokenStops(t *testing.T) {
 	for _, swallow := range []bool{false, true} {
 		var token *modules.StepToken
@@ -229,12 +229,12 @@ func TestTokenMisuse(t *testing.T) {
 	}
 }
 
-// The token keeps the Loop paused. To let it go is refused once, and harmless.
+// The token keeps the Loop paused. Resuming it is refused once, and harmless.
 func TestLoopLetGoWhileTokenIsHeld(t *testing.T) {
 	var token *modules.StepToken
 	e, log := started(t, modules.Config{}, taker("lead", &token))
 	e.Loop().SetPaused(false)
-	if _, err := e.Advance(tickNs); !errors.Is(err, modules.ErrStepTaken) || !strings.Contains(err.Error(), `"lead" holds it`) {
+	if _, err := e.Advance(tickNs); !errors.Is(err, modules.ErrStepTaken) || !strings.Contains(err.Error(), `taken by "lead"`) {
 		t.Errorf("err = %v", err)
 	}
 	expect(t, log)

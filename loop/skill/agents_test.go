@@ -13,8 +13,7 @@ import (
 	"github.com/evertick/evertick/loop/worldlog"
 )
 
-// withAgents gives entities 1 and 2 to agents, each of which can move nothing but itself. Both
-// want to move entity 1.
+// withAgents makes entities 1 and 2 agents, each of which may move only itself. Both try to move entity 1.
 func withAgents(y *yard) error {
 	decide := agent.Func(func(context.Context, *agent.Perception) (agent.Decision, error) {
 		return agent.Decision{Actions: []agent.Action{{
@@ -42,8 +41,8 @@ func withAgents(y *yard) error {
 	return nil
 }
 
-// Agents act by skills only, within their permissions, with their decisions as causes, and the
-// log of it replays without them.
+// Agents act through skills, within their permissions, with their decisions as causes, and the
+// log replays without their providers.
 func TestAgents(t *testing.T) {
 	y := newYard(t, yardConfig{})
 	if err := withAgents(y); err != nil {

@@ -8,7 +8,7 @@ import (
 	"github.com/evertick/evertick/loop/skill"
 )
 
-// BenchmarkCall measures the whole way of one call in a tick, JSON in and out.
+// BenchmarkCall measures a whole call in a tick, JSON in and out.
 func BenchmarkCall(b *testing.B) {
 	for _, c := range []struct{ name, input string }{
 		{"world.stats", `{}`},

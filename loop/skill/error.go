@@ -7,19 +7,19 @@ import (
 	"github.com/evertick/evertick/internal/fault"
 )
 
-// Code says in one word how a call has ended.
+// Code says in one word how a call ended.
 type Code string
 
 // The codes. OK is the empty one.
 const (
 	OK               Code = ""
-	NotFound         Code = "not_found"         // no skill of that name and version
-	InvalidInput     Code = "invalid_input"     // not what the schema of the input asks for
+	NotFound         Code = "not_found"         // there is no skill of that name and version
+	InvalidInput     Code = "invalid_input"     // the input does not match its schema
 	Forbidden        Code = "forbidden"         // the profile of the actor does not allow it
 	RateLimited      Code = "rate_limited"      // too many calls in too few ticks
 	CapacityExceeded Code = "capacity_exceeded" // no room in the world, in a queue or in the output
-	StaleEntity      Code = "stale_entity"      // an entity that is gone, or never was
-	HandlerError     Code = "handler_error"     // anything else that the handler has found
+	StaleEntity      Code = "stale_entity"      // the entity does not live
+	HandlerError     Code = "handler_error"     // another error of the handler
 )
 
 // codes by number, as events store them.
@@ -31,7 +31,7 @@ func (c Code) number() int {
 			return i
 		}
 	}
-	return len(codes) - 1 // of a handler that makes up codes
+	return len(codes) - 1 // a handler may return codes of its own
 }
 
 var (
@@ -41,7 +41,7 @@ var (
 	ErrNotFinite = fault.ErrNotFinite
 	// ErrRange: an argument outside its documented range.
 	ErrRange = fault.ErrRange
-	// ErrStale: an entity that is gone, or never was.
+	// ErrStale: an entity that does not live.
 	ErrStale = fault.ErrStale
 	// ErrCorrupt: data that is truncated, altered or not ours.
 	ErrCorrupt = fault.ErrCorrupt
@@ -55,20 +55,20 @@ var (
 	// ErrHandler: a handler has refused for a reason of its own.
 	ErrHandler = errors.New("handler failed")
 	// ErrClosed: the registry takes no more calls, or has lost this one: see Registry.Close.
-	ErrClosed = errors.New("skills closed")
+	ErrClosed = errors.New("the registry of skills is closed")
 )
 
-// sentinels says which error a code stands for where no other is the cause.
+// sentinels are the errors that codes stand for.
 var sentinels = map[Code]error{
 	NotFound: ErrUnsupported, InvalidInput: ErrRange, Forbidden: ErrForbidden, RateLimited: ErrRateLimited,
 	CapacityExceeded: ErrCapacity, StaleEntity: ErrStale, HandlerError: ErrHandler,
 }
 
-// Error is a call that was refused. The world is as it was before it.
+// Error is the error of a refused call. The world is as it was before the call.
 type Error struct {
 	Code  Code
 	Skill string // as it was called
-	Field string // of the input, if one is to blame
+	Field string // of the input that is wrong, if it is one
 	Text  string // for people
 	Cause error  // nil: the one that Code stands for
 }
@@ -102,8 +102,7 @@ func refuse(code Code, field, format string, args ...any) *Error {
 	return &Error{Code: code, Field: field, Text: fmt.Sprintf(format, args...)}
 }
 
-// asError makes an Error of what a handler has returned. Errors of the module say by their
-// sentinel which code they are.
+// asError makes an Error of the error of a handler. The code follows from the sentinel.
 func asError(err error, skill string) *Error {
 	var e *Error
 	if errors.As(err, &e) {
@@ -111,7 +110,7 @@ func asError(err error, skill string) *Error {
 		c.Skill = skill
 		c.Code = codes[c.Code.number()]
 		if c.Code == OK {
-			c.Code = HandlerError // an error is no success
+			c.Code = HandlerError // an error cannot be OK
 		}
 		return &c
 	}

@@ -28,7 +28,7 @@ func TestLevels(t *testing.T) {
 	}
 }
 
-// Nor do the answers depend on the index that gives them: that of the Sim, or one of its own.
+// The answers do not depend on the index that is used: that of the Sim, or that of the registry.
 func TestSpatialConfig(t *testing.T) {
 	var want uint64
 	for i, cell := range []float32{0, 0.5, 1000} {
@@ -48,7 +48,7 @@ type brokenLog struct{ err error }
 
 func (b brokenLog) Append(*worldlog.Record) error { return b.err }
 
-// A log that does not take an event ends the Sim: nothing happens that is not told.
+// A log that fails to append an event ends the Sim: nothing happens without being logged.
 func TestLogFails(t *testing.T) {
 	y := newYard(t, yardConfig{})
 	full := errors.New("disk full")
@@ -64,7 +64,7 @@ func TestLogFails(t *testing.T) {
 	}
 }
 
-// A handler that panics is a system that does.
+// The panic of a handler is a panic of its system.
 func TestHandlerPanics(t *testing.T) {
 	y := newYard(t, yardConfig{sim: evertick.Config{Recover: true}, more: func(r *skill.Registry) error {
 		return skill.Register(r, skill.Def{Name: "test.panic", Permission: "test"}, func(*skill.Call, struct{}) (struct{}, error) {
@@ -94,7 +94,7 @@ func TestHandlerPanics(t *testing.T) {
 	}
 }
 
-// Another engine lacks things, which is said and changes nothing.
+// What another engine lacks is an error, and changes nothing.
 func TestOtherEngine(t *testing.T) {
 	y := newYard(t, yardConfig{sim: evertick.Config{Physics: physics.Config{Engine: box2d.NewEngine(box2d.Options{})}}})
 	out := must[skill.Created](t, y, builder, "scene.createEntity",

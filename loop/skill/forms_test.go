@@ -22,7 +22,7 @@ func planeYard(t *testing.T, plane physics.Plane) *yard {
 	return newYard(t, yardConfig{sim: evertick.Config{Physics: physics.Config{Plane: plane}}})
 }
 
-// The short form of an input does what the long one does, bit for bit.
+// The short form of an input has the same effect as the long one, bit for bit.
 func TestFormsAgree(t *testing.T) {
 	const box = `{"position":{"x":20,"y":4,"z":0},"body":{"type":"dynamic","shape":{"type":"box","size":{"x":1,"y":1,"z":1}}}}`
 	for _, c := range []struct{ name, long, short string }{
@@ -67,7 +67,7 @@ func TestFormsAgree(t *testing.T) {
 	}
 }
 
-// Forms that contradict themselves are refused, by the field.
+// Inputs that contradict themselves are refused, and the error names the field.
 func TestFormsRefused(t *testing.T) {
 	calm, y := newYard(t, yardConfig{}), newYard(t, yardConfig{})
 	const body = `"body":{"type":"static","shape":{"type":"circle","radius":1}}`
@@ -121,8 +121,8 @@ func TestFormsRefused(t *testing.T) {
 	}
 }
 
-// What is accepted is in the schema that clients get to see, and what the schema does not have is refused. There
-// is no combination at the root, which some clients refuse.
+// Every accepted input matches the schema that clients get, and other inputs are refused. The root of a schema has
+// no combination (oneOf and the like), which some clients refuse.
 func TestSchemasAreTrue(t *testing.T) {
 	y := newYard(t, yardConfig{})
 	schemas := map[string]*jsonschema.Resolved{}
@@ -144,7 +144,7 @@ func TestSchemasAreTrue(t *testing.T) {
 	}
 	vec := []string{`{"x":1,"y":2,"z":0}`, `[1,2,0]`, `[1,2]`, `[1,2,0,0]`, `{"x":1,"y":2}`, `{"x":1,"y":2,"z":0,"w":1}`, `"1 2 0"`, `null`, `[1,9e9,0]`, `[]`, `{}`}
 	quat := []string{`{"x":0,"y":0,"z":0,"w":2}`, `[0,0,0,2]`, `[0,0,0]`, `[0,0,0,1,0]`, `{"x":0,"y":0,"z":0}`, `[0,0,0,1e9]`}
-	who := []string{`"id":"ent_1"`, `"entity":"ent_1"`, `"id":"ent_1","entity":"ent_1"`, `"id":"","entity":"ent_1"`, `"id":"one"`, ``}
+	refs := []string{`"id":"ent_1"`, `"entity":"ent_1"`, `"id":"ent_1","entity":"ent_1"`, `"id":"","entity":"ent_1"`, `"id":"one"`, ``}
 	fits := map[string]int{}
 	check := func(name, input string) {
 		t.Helper()
@@ -174,7 +174,7 @@ func TestSchemasAreTrue(t *testing.T) {
 		check("ecs.updateComponent", `{"id":"ent_1","rotation":`+q+`}`)
 		check("scene.createEntity", `{"position":[0,0,0],"rotation":`+q+`}`)
 	}
-	for _, w := range who {
+	for _, w := range refs {
 		sep := w
 		if w != "" {
 			sep += ","
@@ -195,7 +195,7 @@ func TestSchemasAreTrue(t *testing.T) {
 	}
 }
 
-// randomTurn is a quaternion about the normal of a plane, of any length and sign.
+// randomTurn returns a quaternion about the normal of a plane, of any length and sign.
 func randomTurn(rng *rand.Rand, plane physics.Plane) [4]float32 {
 	q := plane.Rotation(float32((2*rng.Float64() - 1) * math.Pi))
 	size := float32(math.Exp2(float64(rng.IntN(20) - 10)))
@@ -244,8 +244,8 @@ func TestUpdateAnswersWhatIs(t *testing.T) {
 	}
 }
 
-// One rule for the third axis: a height is kept and no body looks at it, all else must lie in the plane. Each
-// skill that meets a body keeps it.
+// There is one rule for the third axis: entities keep heights, which bodies ignore, and all else must lie in the
+// plane. Every skill with bodies applies it.
 func TestSkillsKeepTheRuleOfThePlane(t *testing.T) {
 	for _, plane := range planes {
 		join := func(x, y, third float32) string { return text(plane.Join([2]float32{x, y}, third)) }
@@ -295,7 +295,7 @@ func TestSkillsKeepTheRuleOfThePlane(t *testing.T) {
 		if near.Total != 1 || far.Total != 0 {
 			t.Errorf("%v: queries see no heights: %+v, %+v", plane, near, far)
 		}
-		// Another one at another height is pushed away.
+		// A body at another height is pushed away.
 		must[skill.Created](t, y, builder, "scene.createEntity", `{"position":`+join(30.3, 0, -40)+`,"dynamic":true}`)
 		x := y.sim.Physics.Columns().X[b.Index()]
 		y.step(t, 30)
@@ -307,7 +307,7 @@ func TestSkillsKeepTheRuleOfThePlane(t *testing.T) {
 		if _, height := plane.Split([3]float32{p.X[slot], p.Y[slot], p.Z[slot]}); height != 40 {
 			t.Errorf("%v: height %v, not 40", plane, height)
 		}
-		// Without a body everything is free.
+		// Entities without a body move freely.
 		free := must[skill.Updated](t, y, builder, "ecs.updateComponent", `{"id":"ent_4","rotation":`+tilted+`}`)
 		if free.Rotation.X < 0.707 || free.Rotation.X > 0.708 {
 			t.Errorf("%v: %+v", plane, free)
@@ -315,7 +315,7 @@ func TestSkillsKeepTheRuleOfThePlane(t *testing.T) {
 	}
 }
 
-// A dynamic body of a scene falls, unless the host says otherwise.
+// A dynamic body of a scene falls, unless the host configures another gravity.
 func TestSceneHasGravity(t *testing.T) {
 	for _, c := range []struct {
 		config physics.Config

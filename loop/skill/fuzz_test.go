@@ -46,7 +46,7 @@ func FuzzCall(f *testing.F) {
 	})
 }
 
-// FuzzInput brings any bytes into a tick as a call.
+// FuzzInput runs any bytes in a tick as a call.
 func FuzzInput(f *testing.F) {
 	f.Add([]byte("\x01\x00\x05\x01\x06player\x03pam\x13ecs.updateComponent{}"))
 	f.Add([]byte("\x01\x01\x05\x01\x05admin\x03pam\x13ecs.updateComponent\x00\x00\x00\x00\x00\x00\x00\x00\xff\xff\x03"))

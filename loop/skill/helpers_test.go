@@ -12,8 +12,8 @@ import (
 	"github.com/evertick/evertick/physics"
 )
 
-// yard is a small world with the standard skills: entities ent_1 to ent_6, of which the first
-// three have bodies, dynamic, dynamic and static.
+// yard is a small world with the standard skills: entities ent_1 to ent_6, the first
+// three with bodies: dynamic, dynamic and static.
 type yard struct {
 	sim *evertick.Sim
 	r   *skill.Registry
@@ -98,7 +98,7 @@ var (
 	player  = skill.Actor{Name: "pam", Profile: skill.Player, Entity: 1}
 )
 
-// submit hands a call over, which must be taken.
+// submit submits a call, which must be queued.
 func (y *yard) submit(t testing.TB, a skill.Actor, name, input string) *skill.Pending {
 	t.Helper()
 	c, err := y.r.Caller(a)
@@ -129,7 +129,7 @@ func (y *yard) do(t testing.TB, a skill.Actor, name, input string) skill.Result 
 	select {
 	case <-p.Done():
 	default:
-		t.Fatalf("%s has no result behind its tick", name)
+		t.Fatalf("%s has no result after its tick", name)
 	}
 	return p.Result()
 }

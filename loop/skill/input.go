@@ -10,8 +10,8 @@ import (
 	"github.com/google/jsonschema-go/jsonschema"
 )
 
-// Vec is a point or a direction, in metres or what the field says. An input may have it as an
-// array of three numbers, too.
+// Vec is a point or a direction, in metres unless the field states another unit. In an input it may also
+// be an array of three numbers.
 type Vec struct {
 	X float32 `json:"x"`
 	Y float32 `json:"y"`
@@ -28,8 +28,8 @@ func (v Vec) array() [3]float32 { return [3]float32{v.X, v.Y, v.Z} }
 
 func vecOf(a [3]float32) Vec { return Vec{a[0], a[1], a[2]} }
 
-// Quat is a rotation as a quaternion. It is normalised. An input may have it as an array of four
-// numbers, x, y, z and w, too.
+// Quat is a rotation as a normalised quaternion. In an input it may also be an array of four numbers,
+// x, y, z and w.
 type Quat struct {
 	X float32 `json:"x"`
 	Y float32 `json:"y"`
@@ -45,8 +45,7 @@ func (q *Quat) UnmarshalJSON(data []byte) error {
 
 func quatOf(a [4]float32) Quat { return Quat{a[0], a[1], a[2], a[3]} }
 
-// eitherForm decodes the components from an array, or the object that they belong to. null leaves them
-// as they are.
+// eitherForm decodes the components from an array, or the object from an object. null changes nothing.
 func eitherForm(data []byte, object any, components ...*float32) error {
 	data = bytes.TrimSpace(data)
 	if len(data) == 0 || data[0] != '[' {
@@ -57,7 +56,7 @@ func eitherForm(data []byte, object any, components ...*float32) error {
 		return err
 	}
 	if len(list) != len(components) {
-		return fmt.Errorf("%d numbers, not %d", len(list), len(components))
+		return fmt.Errorf("%d numbers instead of %d", len(list), len(components))
 	}
 	for i, c := range components {
 		*c = list[i]
@@ -65,8 +64,8 @@ func eitherForm(data []byte, object any, components ...*float32) error {
 	return nil
 }
 
-// inputSchemas are those of the types that have two forms. What a schema says of objects holds for objects
-// only, and what it says of arrays for arrays.
+// inputSchemas are the schemas of types with two forms. Keywords for objects apply to objects
+// only, those for arrays to arrays only.
 func inputSchemas() map[reflect.Type]*jsonschema.Schema {
 	return map[reflect.Type]*jsonschema.Schema{
 		reflect.TypeFor[Vec]():  twoForms("x", "y", "z"),
@@ -87,7 +86,7 @@ func twoForms(names ...string) *jsonschema.Schema {
 	return s
 }
 
-// EntityRef names the entity that a skill is for, by one of two names of the field.
+// EntityRef names the entity that a skill is for, in one of two fields.
 type EntityRef struct {
 	ID     string `json:"id,omitempty" jsonschema:"as in ent_12"`
 	Entity string `json:"entity,omitempty" jsonschema:"another name of id"`
@@ -108,8 +107,8 @@ func (r EntityRef) field() string {
 	return "id"
 }
 
-// needEntity has the schema of an input with an EntityRef ask for id or entity, and not both. It does not say
-// so by oneOf, which some clients refuse at the root of a schema.
+// needEntity makes a schema require either id or entity, and not both. It does not use oneOf, which some
+// clients refuse at the root of a schema.
 func needEntity(s *jsonschema.Schema) {
 	property(s, "id").Pattern = idPattern
 	property(s, "entity").Pattern = idPattern
@@ -119,9 +118,9 @@ func needEntity(s *jsonschema.Schema) {
 	s.Else = &jsonschema.Schema{Required: id}
 }
 
-// property finds a property by its way from the root.
-func property(s *jsonschema.Schema, way ...string) *jsonschema.Schema {
-	for _, name := range way {
+// property finds a property by its path from the root.
+func property(s *jsonschema.Schema, path ...string) *jsonschema.Schema {
+	for _, name := range path {
 		s = s.Properties[name]
 		if s == nil {
 			panic("skill: no such property in a schema: " + name)
@@ -130,7 +129,7 @@ func property(s *jsonschema.Schema, way ...string) *jsonschema.Schema {
 	return s
 }
 
-// bound gives a number, or all the numbers of a struct or a list, a range.
+// bound sets the range of a number, or of all numbers of a struct or a list.
 func bound(s *jsonschema.Schema, low, high float64) {
 	if len(s.Properties) == 0 && s.Items == nil {
 		s.Minimum, s.Maximum = &low, &high
@@ -150,7 +149,7 @@ func tagList(s *jsonschema.Schema) {
 	s.Items.Pattern, s.MaxItems = tagPattern, &most
 }
 
-// together has a schema ask for all of some fields or none.
+// together makes a schema require all of some fields or none.
 func together(s *jsonschema.Schema, names ...string) {
 	s.DependentRequired = map[string][]string{}
 	for _, name := range names {

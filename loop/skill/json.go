@@ -9,8 +9,8 @@ import (
 	"unicode/utf8"
 )
 
-// maxDepth bounds how deep an input may be nested, and maxNames how many names an object may have:
-// each is compared with those before it.
+// maxDepth is the maximum nesting of an input, and maxNames the maximum number of names in an object,
+// as each is compared with those before it.
 const (
 	maxDepth = 32
 	maxNames = 256
@@ -21,14 +21,14 @@ var (
 	errSyntax    = errors.New("not JSON")
 	errObject    = errors.New("not a JSON object")
 	errDepth     = fmt.Errorf("nested deeper than %d", maxDepth)
-	errEscape    = errors.New("a name with an escape")
-	errDuplicate = errors.New("a name stands twice in an object")
+	errEscape    = errors.New("a name contains an escape")
+	errDuplicate = errors.New("a name is repeated in an object")
 	errNames     = fmt.Errorf("more than %d names in an object", maxNames)
 )
 
-// checkJSON refuses what two readers could understand differently: bytes that are no UTF-8,
-// names that stand twice or hide behind escapes, something behind the value; and nesting that
-// nobody needs. No input at all is the empty object.
+// checkJSON refuses input that two parsers could read differently: bytes that are not UTF-8,
+// names that are repeated or have escapes, data after the value; and deep nesting. Empty input is the
+// empty object.
 func checkJSON(data []byte) ([]byte, error) {
 	data = bytes.TrimSpace(data)
 	switch {
@@ -46,7 +46,7 @@ func checkJSON(data []byte) ([]byte, error) {
 	return data, checkNames(data)
 }
 
-// tooDeep tells before anybody reads them in earnest. Brackets in strings do not count.
+// tooDeep reports whether brackets are nested deeper than maxDepth. Brackets in strings do not count.
 func tooDeep(data []byte) bool {
 	depth := 0
 	for i := 0; i < len(data); i++ {
@@ -64,7 +64,7 @@ func tooDeep(data []byte) bool {
 	return false
 }
 
-// stringEnd returns where the string that begins at i ends: at its second quote.
+// stringEnd returns the index of the quote that ends the string whose first quote is at i.
 func stringEnd(data []byte, i int) int {
 	for i++; i < len(data) && data[i] != '"'; i++ {
 		if data[i] == '\\' {
@@ -74,8 +74,8 @@ func stringEnd(data []byte, i int) int {
 	return i
 }
 
-// checkNames looks at the names in valid JSON: the strings before a colon. Those of the objects
-// that are open stand one behind the other in names, from begins on.
+// checkNames checks the names in valid JSON: the strings before a colon. names has those of all open objects
+// in order, and begins the index of the first name of each.
 func checkNames(data []byte) error {
 	var names [][]byte
 	var begins []int
@@ -122,11 +122,11 @@ func strict(data []byte, to any) error {
 	return d.Decode(to)
 }
 
-// quoted is for text of strangers in errors: short, and without control characters.
-func quoted(s string) string { return fmt.Sprintf("%.60q", s) }
+// quote quotes untrusted text in an error: short, and without control characters.
+func quote(s string) string { return fmt.Sprintf("%.60q", s) }
 
-// short cuts an error of a decoder, which may quote what it was given.
-func short(err error) string {
+// shorten returns the text of the error of a decoder, which may quote its input, up to a limit.
+func shorten(err error) string {
 	s := strings.ToValidUTF8(err.Error(), "?")
 	if len(s) > 300 {
 		s = strings.ToValidUTF8(s[:300], "") + " …"

@@ -7,28 +7,28 @@ import (
 	"github.com/evertick/evertick/internal/statehash"
 )
 
-// request is a call on its way through the pipeline.
+// request is a call in the pipeline.
 type request struct {
-	actor    Actor
-	skill    string
-	cause    uint64
-	input    []byte
-	withheld *withheld // the input was too long to be kept
-	refused  *Error    // before anything was looked at
+	actor     Actor
+	skill     string
+	cause     uint64
+	input     []byte
+	oversized *oversized // the input was too long to keep
+	refused   *Error     // before anything was looked at
 }
 
-// withheld is what is known of an input that was too long.
-type withheld struct {
+// oversized describes an input that was too long.
+type oversized struct {
 	hash  uint64
 	bytes uint64
 }
 
 // Call runs a skill within a tick, for a system or an agent, and returns its output as JSON. It
-// goes the same way as calls from outside: the skill is looked up, the input checked against its
-// schema, the permission, then the rate; then the handler runs, and every call becomes an event,
-// also one that is refused. The error is an *Error, or that of the log, which ends the Sim.
+// takes the same steps as a call from outside: it looks up the skill, checks the input against its
+// schema, the permission and the rate, and runs the handler; every call becomes an event, also a refused
+// one. The error is an *Error, or that of the log, which ends the Sim.
 //
-// It is for a system that runs by itself and is not in the middle of a query.
+// It must not be called while another system runs beside it, or inside the loop of a query.
 func (r *Registry) Call(t *evertick.Tick, a Actor, name string, input []byte, cause uint64) (json.RawMessage, error) {
 	if t == nil || t.Sim != r.sim {
 		panic("skill: Call: tick of another Sim")
@@ -36,9 +36,9 @@ func (r *Registry) Call(t *evertick.Tick, a Actor, name string, input []byte, ca
 	return r.call(t, &request{actor: a, skill: name, input: input, cause: cause})
 }
 
-// Apply is Call for an actor that AddActor has made known by its name: the form in which agents
-// hand over their actions. An unknown actor is forbidden everything. With package loop/agent, whose
-// actions have PlainNames, the input as Data, and which keeps the error in its records:
+// Apply is Call for an actor that AddActor has registered, by its name: the form for the actions of
+// agents. Every call of an unknown actor is forbidden. With package loop/agent, whose actions have
+// PlainNames and the input as Data, and which keeps the error in its records:
 //
 //	Apply: func(t *evertick.Tick, q *agent.Queued) error {
 //		return skills.Apply(t, q.Agent.String(), q.Name, q.Data, q.Decision)
@@ -52,7 +52,7 @@ func (r *Registry) Apply(t *evertick.Tick, actor, name string, args []byte, caus
 	return err
 }
 
-// Applier is what carries out the actions of agents: Registry.Apply is one.
+// Applier carries out the actions of agents: Registry.Apply is one.
 type Applier func(t *evertick.Tick, actor, name string, args []byte, cause uint64) error
 
 func (r *Registry) call(t *evertick.Tick, q *request) (json.RawMessage, error) {
@@ -62,12 +62,12 @@ func (r *Registry) call(t *evertick.Tick, q *request) (json.RawMessage, error) {
 		Seq: r.state.calls, Tick: t.N, Actor: q.actor.Name, Profile: q.actor.Profile, Entity: q.actor.Entity,
 		Skill: q.skill, Cause: q.cause,
 	}
-	if q.withheld != nil {
-		ev.Input = q.withheld.hash
+	if q.oversized != nil {
+		ev.Input = q.oversized.hash
 	} else {
 		ev.Input = statehash.Bytes(q.input, 1, false)
 	}
-	out, refused := r.attempt(t, q, &ev)
+	out, refused := r.execute(t, q, &ev)
 	if refused != nil {
 		refused.Skill = q.skill
 		ev.Code = refused.Code
@@ -83,21 +83,21 @@ func (r *Registry) call(t *evertick.Tick, q *request) (json.RawMessage, error) {
 	return out, nil
 }
 
-// trim cuts names that no actor and no skill can have to what an event holds.
+// trim truncates names that are too long for an event, which no actor and no skill can have.
 func (q *request) trim() {
-	q.actor.Name = cut(q.actor.Name, maxActor)
-	q.actor.Profile = cut(q.actor.Profile, maxProfile)
-	q.skill = cut(q.skill, maxCalled)
+	q.actor.Name = truncate(q.actor.Name, maxActor)
+	q.actor.Profile = truncate(q.actor.Profile, maxProfile)
+	q.skill = truncate(q.skill, maxCalled)
 }
 
-// attempt is the pipeline up to the trace.
-func (r *Registry) attempt(t *evertick.Tick, q *request, ev *Event) (json.RawMessage, *Error) {
+// execute is the pipeline up to the trace.
+func (r *Registry) execute(t *evertick.Tick, q *request, ev *Event) (json.RawMessage, *Error) {
 	if q.refused != nil {
 		return nil, q.refused
 	}
 	e, ok := r.skills[q.skill]
 	if !ok {
-		return nil, refuse(NotFound, "", "no such skill")
+		return nil, refuse(NotFound, "", "there is no such skill")
 	}
 	ev.Skill = e.full
 	p, refused := r.validate(e, q)
@@ -107,7 +107,7 @@ func (r *Registry) attempt(t *evertick.Tick, q *request, ev *Event) (json.RawMes
 	if refused := r.permit(&q.actor, e, &p); refused != nil {
 		return nil, refused
 	}
-	if refused := r.state.take(e, q.actor.Name, t.N, r.config.Buckets); refused != nil {
+	if refused := r.state.takeToken(e, q.actor.Name, t.N, r.config.Buckets); refused != nil {
 		return nil, refused
 	}
 	c := &Call{Tick: t, Sim: r.sim, Registry: r, Actor: q.actor, Skill: e.full, Cause: q.cause, Seq: ev.Seq}
@@ -128,10 +128,10 @@ func (r *Registry) attempt(t *evertick.Tick, q *request, ev *Event) (json.RawMes
 // validate checks an input against its schema and decodes it.
 func (r *Registry) validate(e *entry, q *request) (prepared, *Error) {
 	if n := q.bytes(); n > uint64(r.config.InputBytes) {
-		return prepared{}, refuse(InvalidInput, "", "input of %d bytes, of which %d are allowed", n, r.config.InputBytes)
+		return prepared{}, refuse(InvalidInput, "", "the input has %d bytes, more than %d", n, r.config.InputBytes)
 	}
 	bad := func(err error) (prepared, *Error) {
-		return prepared{}, &Error{Code: InvalidInput, Text: short(err), Cause: err}
+		return prepared{}, &Error{Code: InvalidInput, Text: shorten(err), Cause: err}
 	}
 	data, err := checkJSON(q.input)
 	if err != nil {
@@ -152,8 +152,8 @@ func (r *Registry) validate(e *entry, q *request) (prepared, *Error) {
 }
 
 func (q *request) bytes() uint64 {
-	if q.withheld != nil {
-		return q.withheld.bytes
+	if q.oversized != nil {
+		return q.oversized.bytes
 	}
 	return uint64(len(q.input))
 }

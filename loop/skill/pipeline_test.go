@@ -42,7 +42,7 @@ type echoInput struct {
 	Text string `json:"text"`
 }
 
-// echo is a skill that changes the world if asked to fail, or not: whatever a host may add.
+// echo is a skill that fails or not, as its input says, and changes the world in either case.
 func echo(version int) func(*skill.Registry) error {
 	return func(r *skill.Registry) error {
 		return skill.Register(r, skill.Def{Name: "test.echo", Version: version, Permission: "test.echo", ReadOnly: true, Rate: skill.Unlimited},
@@ -110,7 +110,7 @@ func TestProfiles(t *testing.T) {
 		actor   skill.Actor
 		allowed string // of calls
 	}{
-		{reader, "xxx--------"}, {player, "xxxxxx-----"}, {builder, "xxxxxxxxx--"}, {admin, "xxxxxxxxsxx"}, // ent_6 is gone by then
+		{reader, "xxx--------"}, {player, "xxxxxx-----"}, {builder, "xxxxxxxxx--"}, {admin, "xxxxxxxxsxx"},// ent_6 is destroyed before
 		{skill.Actor{Name: "g", Profile: "gardener"}, "x------xs--"},
 	} {
 		for i, call := range calls {
@@ -135,7 +135,7 @@ func TestProfiles(t *testing.T) {
 	}
 }
 
-// The model of a token bucket is a list of when calls were made.
+// The model of a token bucket is a list of the ticks of calls.
 func TestRateLimit(t *testing.T) {
 	rate := skill.Rate{Calls: 2, Ticks: 5, Burst: 3}
 	y := newYard(t, yardConfig{skills: skill.Config{Rate: rate, Calls: 64, ActorCalls: 32}})
@@ -234,7 +234,7 @@ func yardScenario(c yardConfig) replay.Scenario {
 	}}
 }
 
-// A log replays what was called, hash by hash, and holds an event for every call.
+// A log replays the calls, hash by hash, and holds an event for every call.
 func TestReplay(t *testing.T) {
 	const ticks = 30
 	y := newYard(t, yardConfig{})
@@ -256,7 +256,7 @@ func TestReplay(t *testing.T) {
 		t.Errorf("from a snapshot: %v", err)
 	}
 
-	// Other rules go another way, in the state of the skills at the latest.
+	// With other rules the runs differ, at least in the state of the skills.
 	if _, err := replay.Verify(dir, yardScenario(yardConfig{skills: skill.Config{Rate: skill.Rate{Calls: 1, Ticks: 50}}}), replay.VerifyOptions{}); !errors.Is(err, replay.ErrDiverged) {
 		t.Errorf("with another rate: %v", err)
 	}
@@ -311,7 +311,7 @@ func eventsOf(t *testing.T, dir string) (events []skill.Event) {
 	}
 }
 
-// Nothing that decides how calls go is left out of a snapshot.
+// A snapshot contains everything that later calls depend on.
 func TestSyncTest(t *testing.T) {
 	y := newYard(t, yardConfig{})
 	feeds := map[uint64][]evertick.Input{}
@@ -331,7 +331,7 @@ func TestSyncTest(t *testing.T) {
 	}
 }
 
-// A system calls, too, and a refusal is an error to it and an event to all.
+// A system can call, too; a refused call is an error for it and an event.
 func TestCallInTick(t *testing.T) {
 	y := newYard(t, yardConfig{})
 	if err := y.r.AddActor(player); err != nil {
@@ -367,7 +367,7 @@ func TestCallInTick(t *testing.T) {
 	}
 }
 
-// A million calls between two ticks: what fits runs, the rest is refused, counted and told.
+// A million calls between two ticks: as many as fit run, the rest is refused, counted and recorded.
 func TestFlood(t *testing.T) {
 	n := 1_000_000
 	if testing.Short() || paritytest.Instrumented {
@@ -426,7 +426,7 @@ func TestFlood(t *testing.T) {
 	}
 }
 
-// The room of the Sim may be smaller than that of the registry.
+// The Sim may queue fewer inputs than the registry.
 func TestSimIsFull(t *testing.T) {
 	y := newYard(t, yardConfig{sim: evertick.Config{Inputs: evertick.InputConfig{Capacity: 2}}})
 	y.submit(t, builder, "world.stats", ``)
@@ -441,7 +441,7 @@ func TestSimIsFull(t *testing.T) {
 	}
 }
 
-// Whatever another program pushes under the name of skills is refused, and an event.
+// Other inputs with the kind and the source of skills are refused, and recorded as events.
 func TestForeignInputs(t *testing.T) {
 	y := newYard(t, yardConfig{skills: skill.Config{Calls: 3, ActorCalls: 3}})
 	hash := func() uint64 { return y.sim.World.Hash() }
@@ -463,13 +463,13 @@ func TestForeignInputs(t *testing.T) {
 	if len(trace) != 5 || slices.Contains(got, skill.OK) || hash() != was {
 		t.Errorf("codes %q, hash %#x, was %#x", got, hash(), was)
 	}
-	// The numbers of new calls lie behind them.
+	// New calls get numbers after those.
 	if got := codeOf(y.do(t, builder, "world.stats", ``).Err); got != skill.OK {
 		t.Errorf("%q", got)
 	}
 }
 
-// Calls that a Restore or a feed swallows are answered.
+// Calls that are lost to a Restore or a feed are answered.
 func TestLost(t *testing.T) {
 	y := newYard(t, yardConfig{})
 	y.step(t, 3)
@@ -500,7 +500,7 @@ func TestLost(t *testing.T) {
 	}
 }
 
-// A call that waits in a snapshot is made by who restores it, with no number given twice.
+// A call that waits in a snapshot runs after the snapshot is restored, and no number is used twice.
 func TestWaitingInSnapshot(t *testing.T) {
 	y := newYard(t, yardConfig{})
 	y.do(t, builder, "world.stats", ``)
@@ -535,7 +535,7 @@ func TestClose(t *testing.T) {
 	}
 }
 
-// Many goroutines call while the world goes on; each gets its own answer.
+// Many goroutines call while the world runs; each gets its own answer.
 func TestConcurrentCallers(t *testing.T) {
 	y := newYard(t, yardConfig{more: echo(1), skills: skill.Config{Calls: 64, ActorCalls: 64}})
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
@@ -590,7 +590,7 @@ func TestCallGivesUp(t *testing.T) {
 	y.step(t, 1)
 }
 
-// A ring that is too small forgets the oldest.
+// A ring that is too small drops the oldest events.
 func TestTraceRing(t *testing.T) {
 	y := newYard(t, yardConfig{skills: skill.Config{Trace: 3}})
 	for range 5 {
@@ -602,7 +602,7 @@ func TestTraceRing(t *testing.T) {
 	}
 }
 
-// Ticks that run again, back and forth, make the calls again and nobody is answered twice.
+// Ticks that run again, back and forth, run the calls again, and no call is answered twice.
 func TestStepBack(t *testing.T) {
 	y := newYard(t, yardConfig{sim: evertick.Config{History: evertick.HistoryConfig{Keep: 32}}})
 	drive(t, y, 10)
@@ -623,7 +623,7 @@ func TestStepBack(t *testing.T) {
 	}
 }
 
-// Ticks in which nobody calls allocate nothing.
+// Ticks without calls allocate nothing.
 func TestNoAllocation(t *testing.T) {
 	if paritytest.Instrumented {
 		t.Skip("not run: instrumented code allocates")
@@ -636,7 +636,7 @@ func TestNoAllocation(t *testing.T) {
 	}
 }
 
-// The schemas are for who uses skills: importers of the core do not get them.
+// Importers of the core do not depend on the library for schemas.
 func TestDependencies(t *testing.T) {
 	if _, err := exec.LookPath("go"); err != nil {
 		t.Skip("not run: the go command is not installed")

@@ -9,13 +9,13 @@ import (
 	"github.com/evertick/evertick/internal/fault"
 )
 
-// Actor is who calls. The host says who that is, never the caller.
+// Actor is the identity of a caller. The host sets it, never the caller.
 type Actor struct {
-	// Name of 1 to 128 bytes of UTF-8. Limits of rate are kept for each.
+	// Name of 1 to 128 bytes of UTF-8. Each name has rates of its own.
 	Name string
-	// Profile is what the actor may do, by the name of one that the registry has.
+	// Profile is the name of a Profile of the registry, which says what the actor may do.
 	Profile string
-	// Entity is its own, for profiles that are limited to it. 0: none.
+	// Entity is its own entity, for profiles with OwnEntity. 0: none.
 	Entity ecs.ID
 }
 
@@ -24,16 +24,16 @@ const (
 	maxActor   = 128
 	maxProfile = 64
 	maxSkill   = 64
-	maxCalled  = 128 // of what is called, with its version
+	maxCalled  = 128 // of the name in a call, with a version
 )
 
 // Validate returns ErrRange if a name is empty, too long or not UTF-8.
 func (a Actor) Validate() error {
 	if !goodName(a.Name, maxActor) {
-		return fault.Field(ErrRange, "skill: Actor.Name", quoted(a.Name))
+		return fault.Field(ErrRange, "skill: Actor.Name", quote(a.Name))
 	}
 	if !goodName(a.Profile, maxProfile) {
-		return fault.Field(ErrRange, "skill: Actor.Profile", quoted(a.Profile))
+		return fault.Field(ErrRange, "skill: Actor.Profile", quote(a.Profile))
 	}
 	return nil
 }
@@ -44,19 +44,19 @@ func goodName(s string, limit int) bool { return s != "" && len(s) <= limit && u
 type Profile struct {
 	// Name of 1 to 64 bytes of UTF-8.
 	Name string
-	// Permissions are those of Def.Permission. "scene.*" stands for all that begin with
+	// Permissions are those of Def.Permission. "scene.*" stands for all permissions that begin with
 	// "scene.", and "*" for all.
 	Permissions []string
 	// OwnEntity limits an actor to its own entity: of the skills that change something it
-	// may call those whose input says by Target which entity is meant, for its own one.
+	// may call those whose input is a Targeter, with its own entity as the target.
 	OwnEntity bool
 }
 
-// The profiles that each registry has.
+// The profiles of every registry.
 const (
 	Reader  = "reader"  // looks, and changes nothing
 	Player  = "player"  // looks, and moves its own entity
-	Builder = "builder" // looks, makes, changes and ends everything
+	Builder = "builder" // looks, and creates, changes and destroys everything
 	Admin   = "admin"   // everything, snapshots and skills of the host included
 )
 
@@ -72,7 +72,7 @@ func standardProfiles() []Profile {
 // Validate returns ErrRange if the name is empty, too long or not UTF-8, or a permission is empty.
 func (p Profile) Validate() error {
 	if !goodName(p.Name, maxProfile) {
-		return fault.Field(ErrRange, "skill: Profile.Name", quoted(p.Name))
+		return fault.Field(ErrRange, "skill: Profile.Name", quote(p.Name))
 	}
 	for i, perm := range p.Permissions {
 		if perm == "" {
@@ -93,9 +93,8 @@ func (p *Profile) Allows(permission string) bool {
 	return false
 }
 
-// AddProfile adds a profile, or replaces the one of that name: one of the registry's own too.
-// It is part of how a scenario builds its Sim, as a log does not know of it. Errors are those
-// of Profile.Validate.
+// AddProfile adds a profile, or replaces the one of that name, even a predefined one. A log does not
+// contain it: the scenario must add it when it builds the Sim. Errors are those of Profile.Validate.
 func (r *Registry) AddProfile(p Profile) error {
 	if err := p.Validate(); err != nil {
 		return err
@@ -105,8 +104,8 @@ func (r *Registry) AddProfile(p Profile) error {
 	return nil
 }
 
-// AddActor makes an actor known by its name, for Apply, or replaces the one of that name. As
-// with AddProfile, a log does not know of it.
+// AddActor registers an actor for Apply, or replaces the one of that name. As with AddProfile, a log does
+// not contain it.
 func (r *Registry) AddActor(a Actor) error {
 	if err := a.Validate(); err != nil {
 		return err
@@ -119,27 +118,27 @@ func (r *Registry) AddActor(a Actor) error {
 // goroutine once profiles are no longer added.
 func (r *Registry) HasProfile(name string) bool { return r.profiles[name] != nil }
 
-// Allows reports whether the profile of an actor has a permission: for what a host offers beside
+// Allows reports whether the profile of an actor has a permission: for services of the host besides
 // skills. It may be called from any goroutine once profiles are no longer added.
 func (r *Registry) Allows(a Actor, permission string) bool {
 	p, ok := r.profiles[a.Profile]
 	return ok && p.Allows(permission)
 }
 
-// permit says whether an actor may call a skill for a target.
+// permit refuses a call that the profile of its actor does not allow.
 func (r *Registry) permit(a *Actor, s *entry, p *prepared) *Error {
 	profile, ok := r.profiles[a.Profile]
 	switch {
 	case !ok:
-		return refuse(Forbidden, "", "no profile %s", quoted(a.Profile))
+		return refuse(Forbidden, "", "unknown profile %s", quote(a.Profile))
 	case !profile.Allows(s.Permission):
-		return refuse(Forbidden, "", "profile %s lacks %s", a.Profile, s.Permission)
+		return refuse(Forbidden, "", "profile %s does not have the permission %s", a.Profile, s.Permission)
 	case !profile.OwnEntity || s.ReadOnly:
 		return nil
 	case !p.targeted:
-		return refuse(Forbidden, "", "profile %s is limited to its own entity", a.Profile)
+		return refuse(Forbidden, "", "profile %s may only change its own entity", a.Profile)
 	case a.Entity == 0 || p.target != a.Entity.String():
-		return refuse(Forbidden, "", "profile %s is limited to its own entity %s, not %s", a.Profile, a.Entity, quoted(p.target))
+		return refuse(Forbidden, "", "profile %s may only change its own entity %s, not %s", a.Profile, a.Entity, quote(p.target))
 	}
 	return nil
 }

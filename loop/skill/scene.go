@@ -11,8 +11,8 @@ import (
 	"github.com/google/jsonschema-go/jsonschema"
 )
 
-// Scene returns c as the skills of a scene expect it: with gravity, 9.81 m/s² along -Y, so that
-// dynamic bodies fall. A gravity that c has stays, and so does a world seen from above, in the plane XZ.
+// Scene returns c with the gravity of a scene, 9.81 m/s² along -Y, so that dynamic bodies fall. It does not
+// change the gravity that c has, nor a world in the plane XZ, which is seen from above.
 func Scene(c evertick.Config) evertick.Config {
 	if p := &c.Physics; p.Plane == physics.XY && p.Gravity == [2]float32{} {
 		p.Gravity[1] = -9.81
@@ -20,20 +20,20 @@ func Scene(c evertick.Config) evertick.Config {
 	return c
 }
 
-// CreateInput is the input of scene.createEntity. A body is described by Body or, in short, by the
+// CreateInput is the input of scene.createEntity. A body is described by Body, or in the short form by the
 // fields from Shape on.
 type CreateInput struct {
 	Position Vec       `json:"position" jsonschema:"where it is, in metres; a body has two of the axes, and its entity all three"`
-	Rotation *Quat     `json:"rotation,omitempty" jsonschema:"that of a body must turn within the plane of the bodies"`
+	Rotation *Quat     `json:"rotation,omitempty" jsonschema:"the rotation of a body must be within the plane of the bodies"`
 	Scale    *Vec      `json:"scale,omitempty"`
 	Tags     []string  `json:"tags,omitempty"`
-	Body     *BodySpec `json:"body,omitempty" jsonschema:"left out, and neither dynamic nor static: an entity without a body"`
+	Body     *BodySpec `json:"body,omitempty" jsonschema:"if it is missing and neither dynamic nor static is true, the entity has no body"`
 
-	Shape       string   `json:"shape,omitempty" jsonschema:"of a dynamic or static body, box if left out; no other entity keeps it"`
-	Collider    string   `json:"collider,omitempty" jsonschema:"another shape of the body than shape says"`
-	Size        *float32 `json:"size,omitempty" jsonschema:"edge of a box, diameter of a sphere, in metres, 1 if left out; a capsule is as long between the centres of its ends, and half as wide. Without a body it is the scale"`
-	Dynamic     bool     `json:"dynamic,omitempty" jsonschema:"with a body that moves"`
-	Static      bool     `json:"static,omitempty" jsonschema:"with a body that stays, even if dynamic is true"`
+	Shape       string   `json:"shape,omitempty" jsonschema:"of a dynamic or static body, default box; ignored for other entities"`
+	Collider    string   `json:"collider,omitempty" jsonschema:"the shape of the body, if it differs from shape"`
+	Size        *float32 `json:"size,omitempty" jsonschema:"edge of a box, diameter of a sphere, in metres, default 1; of a capsule the length between the centres of its ends and twice its width. Without a body it is the scale"`
+	Dynamic     bool     `json:"dynamic,omitempty" jsonschema:"the body moves"`
+	Static      bool     `json:"static,omitempty" jsonschema:"the body does not move, even if dynamic is true"`
 	Friction    *float32 `json:"friction,omitempty" jsonschema:"of a dynamic or static body"`
 	Restitution *float32 `json:"restitution,omitempty" jsonschema:"of a dynamic or static body"`
 }
@@ -43,20 +43,20 @@ type BodySpec struct {
 	Type            string        `json:"type" jsonschema:"static, kinematic or dynamic"`
 	Shape           ShapeSpec     `json:"shape"`
 	Material        *MaterialSpec `json:"material,omitempty"`
-	Angle           float32       `json:"angle,omitempty" jsonschema:"in radians, in the plane of the bodies; or rotation of the entity"`
+	Angle           float32       `json:"angle,omitempty" jsonschema:"in radians, in the plane of the bodies; use this or rotation of the entity"`
 	Velocity        *Vec          `json:"velocity,omitempty" jsonschema:"in m/s, in the plane of the bodies"`
 	AngularVelocity float32       `json:"angularVelocity,omitempty" jsonschema:"in rad/s"`
 }
 
-// ShapeSpec is a form, of which the plane of the bodies cuts out what collides.
+// ShapeSpec is a shape. Its cross-section in the plane of the bodies collides.
 type ShapeSpec struct {
 	Type   string  `json:"type" jsonschema:"box, sphere, circle or capsule"`
-	Size   *Vec    `json:"size,omitempty" jsonschema:"edges of a box, in metres; that along the third axis counts for nothing"`
+	Size   *Vec    `json:"size,omitempty" jsonschema:"edges of a box, in metres; the edge along the third axis is ignored"`
 	Radius float32 `json:"radius,omitempty" jsonschema:"of a sphere, circle or capsule, in metres"`
 	Length float32 `json:"length,omitempty" jsonschema:"between the centres of the ends of a capsule, in metres; along the second axis of the plane"`
 }
 
-// MaterialSpec is what a shape is made of. What is left out is as physics.DefaultShapeDef has it.
+// MaterialSpec is the material of a shape. Missing fields are as in physics.DefaultShapeDef.
 type MaterialSpec struct {
 	Density     *float32 `json:"density,omitempty" jsonschema:"in kg/m²"`
 	Friction    *float32 `json:"friction,omitempty"`
@@ -66,14 +66,14 @@ type MaterialSpec struct {
 // Created is the output of scene.createEntity.
 type Created struct {
 	ID   string `json:"id"`
-	Body string `json:"body,omitempty" jsonschema:"type of its body; left out: it has none"`
+	Body string `json:"body,omitempty" jsonschema:"type of its body; missing if it has none"`
 }
 
 func constrainCreate(r *Registry) func(*jsonschema.Schema) {
 	return func(s *jsonschema.Schema) {
 		e := float64(r.config.Extent)
 		bound(property(s, "position"), -e, e)
-		bound(property(s, "rotation"), -1e6, 1e6)
+		bound(property(s, "rotation"), -maxQuat, maxQuat)
 		bound(property(s, "scale"), -maxScale, maxScale)
 		tagList(property(s, "tags"))
 		oneOf(property(s, "body", "type"), "static", "kinematic", "dynamic")
@@ -93,22 +93,22 @@ func constrainCreate(r *Registry) func(*jsonschema.Schema) {
 	}
 }
 
-// expand makes a BodySpec of a body that was described in short.
+// expand makes a BodySpec of the short form.
 func (in *CreateInput) expand() *Error {
 	solid := in.Dynamic || in.Static
 	for _, f := range [...]struct {
 		name      string
-		said      bool
+		set       bool
 		needsBody bool
 	}{
 		{"dynamic", in.Dynamic, false}, {"static", in.Static, false}, {"shape", in.Shape != "", false}, {"size", in.Size != nil, false},
 		{"collider", in.Collider != "", true}, {"friction", in.Friction != nil, true}, {"restitution", in.Restitution != nil, true},
 	} {
-		if f.said && in.Body != nil {
-			return refuse(InvalidInput, f.name, "is instead of body, not beside it")
+		if f.set && in.Body != nil {
+			return refuse(InvalidInput, f.name, "cannot be combined with body")
 		}
-		if f.said && f.needsBody && !solid {
-			return refuse(InvalidInput, f.name, "is for a body: dynamic or static must be true")
+		if f.set && f.needsBody && !solid {
+			return refuse(InvalidInput, f.name, "needs a body: dynamic or static must be true")
 		}
 	}
 	size := float32(1)
@@ -117,17 +117,18 @@ func (in *CreateInput) expand() *Error {
 	}
 	switch {
 	case solid:
-		in.Body = in.short(size)
+		in.Body = in.shortBody(size)
 	case in.Size != nil && in.Scale != nil:
-		return refuse(InvalidInput, "size", "is the scale of an entity without a body: one of both")
+		return refuse(InvalidInput, "size", "cannot be combined with scale: without a body both set the scale")
 	case in.Size != nil:
 		in.Scale = &Vec{size, size, size}
 	}
 	return nil
 }
 
-// short is the body of the short form. A capsule is half as wide as it is long between the centres of its ends.
-func (in *CreateInput) short(size float32) *BodySpec {
+// shortBody returns the body of the short form. A capsule is half as wide as it is long between the centres of
+// its ends.
+func (in *CreateInput) shortBody(size float32) *BodySpec {
 	b := &BodySpec{Type: "dynamic", Material: &MaterialSpec{Friction: in.Friction, Restitution: in.Restitution}}
 	if in.Static {
 		b.Type = "static"
@@ -143,8 +144,8 @@ func (in *CreateInput) short(size float32) *BodySpec {
 	return b
 }
 
-// createEntity looks at everything that can go wrong before the entity is there: an id that is
-// given out and taken back is not given out again.
+// createEntity checks everything before it spawns the entity: an id is never issued again, not even after an
+// entity that is despawned at once.
 func createEntity(c *Call, in CreateInput) (Created, error) {
 	if refused := in.expand(); refused != nil {
 		return Created{}, refused
@@ -155,7 +156,7 @@ func createEntity(c *Call, in CreateInput) (Created, error) {
 	}
 	w := c.Sim.World
 	if w.Len() == w.Cap() {
-		return Created{}, refuse(CapacityExceeded, "", "entities: %d", w.Cap())
+		return Created{}, refuse(CapacityExceeded, "", "the world is full: %d entities", w.Cap())
 	}
 	var b *bodyPlan
 	if in.Body != nil {
@@ -164,7 +165,7 @@ func createEntity(c *Call, in CreateInput) (Created, error) {
 			return Created{}, err
 		}
 	}
-	tags, refused := c.give("tags", in.Tags)
+	tags, refused := c.addTags("tags", in.Tags)
 	if refused != nil {
 		return Created{}, refused
 	}
@@ -174,12 +175,12 @@ func createEntity(c *Call, in CreateInput) (Created, error) {
 	}
 	if b != nil {
 		if err := b.make(c.Sim, id); err != nil {
-			w.Despawn(id) // of another engine, which the trial does not know
+			w.Despawn(id) // of another engine, which the trial does not have
 			return Created{}, err
 		}
 	}
 	slot, _ := w.Slot(id)
-	place(w, slot, in.Position, rotation)
+	setTransform(w, slot, in.Position, rotation)
 	if in.Scale != nil {
 		w.Scale.X[slot], w.Scale.Y[slot], w.Scale.Z[slot] = in.Scale.X, in.Scale.Y, in.Scale.Z
 		w.Scale.Touch()
@@ -193,8 +194,8 @@ func createEntity(c *Call, in CreateInput) (Created, error) {
 	return Created{ID: id.String()}, nil
 }
 
-// startRotation is that of the entity. Of one with a body it says the angle of that, by the rule of the
-// plane, and is that which the first Sync will write.
+// startRotation returns the rotation of the entity. If it has a body, the rotation sets the angle of the body, by
+// the rule of the plane, and equals what the first Sync will write.
 func (c *Call) startRotation(in *CreateInput) (Quat, *Error) {
 	q := Quat{W: 1}
 	if in.Rotation != nil {
@@ -207,7 +208,7 @@ func (c *Call) startRotation(in *CreateInput) (Quat, *Error) {
 	case in.Body == nil:
 		return q, nil
 	case in.Rotation != nil && in.Body.Angle != 0:
-		return q, refuse(InvalidInput, "rotation", "or body.angle, not both")
+		return q, refuse(InvalidInput, "rotation", "cannot be combined with body.angle")
 	case in.Rotation != nil:
 		a, refused := c.angle("rotation", q)
 		if refused != nil {
@@ -218,7 +219,7 @@ func (c *Call) startRotation(in *CreateInput) (Quat, *Error) {
 	return quatOf(c.plane().Rotation(in.Body.Angle)), nil
 }
 
-func place(w *ecs.World, slot ecs.Slot, at Vec, q Quat) {
+func setTransform(w *ecs.World, slot ecs.Slot, at Vec, q Quat) {
 	w.Position.X[slot], w.Position.Y[slot], w.Position.Z[slot] = at.X, at.Y, at.Z
 	w.Position.Touch()
 	w.Rotation.X[slot], w.Rotation.Y[slot], w.Rotation.Z[slot], w.Rotation.W[slot] = q.X, q.Y, q.Z, q.W
@@ -226,22 +227,22 @@ func place(w *ecs.World, slot ecs.Slot, at Vec, q Quat) {
 	w.JumpAt(slot)
 }
 
-// bodyPlan is a body that can be made.
+// bodyPlan describes a body that can be created.
 type bodyPlan struct {
-	def      physics.BodyDef
-	material physics.ShapeDef
-	form     func(*physics.World, physics.Body, physics.ShapeDef) (physics.Shape, error)
+	def         physics.BodyDef
+	material    physics.ShapeDef
+	createShape func(*physics.World, physics.Body, physics.ShapeDef) (physics.Shape, error)
 }
 
 func (b *bodyPlan) make(sim *evertick.Sim, id ecs.ID) error {
 	body, err := sim.CreateBody(id, b.def)
 	if err == nil {
-		_, err = b.form(sim.Physics, body, b.material)
+		_, err = b.createShape(sim.Physics, body, b.material)
 	}
 	return err
 }
 
-// trial is a world of one body, in which is tried what another one shall take.
+// trial is a world of one body, in which a body is created to see whether that fails.
 type trial struct{ world *physics.World }
 
 func (t *trial) run(sim *evertick.Sim, b *bodyPlan) error {
@@ -257,14 +258,14 @@ func (t *trial) run(sim *evertick.Sim, b *bodyPlan) error {
 	if err != nil {
 		return err
 	}
-	_, err = b.form(t.world, body, b.material)
+	_, err = b.createShape(t.world, body, b.material)
 	if e := t.world.DestroyBody(body); e != nil {
 		t.world = nil
 	}
 	return err
 }
 
-// planBody makes a body of its description, and tries it.
+// planBody makes a plan of a description, and tries it.
 func (c *Call) planBody(at Vec, in *BodySpec) (*bodyPlan, error) {
 	b := &bodyPlan{def: physics.DefaultBodyDef(), material: physics.DefaultShapeDef()}
 	switch in.Type {
@@ -273,7 +274,7 @@ func (c *Call) planBody(at Vec, in *BodySpec) (*bodyPlan, error) {
 	case "dynamic":
 		b.def.Type = physics.DynamicBody
 	}
-	b.def.Position, b.def.Angle, b.def.AngularVelocity = c.flat(at), in.Angle, in.AngularVelocity
+	b.def.Position, b.def.Angle, b.def.AngularVelocity = c.inPlane(at), in.Angle, in.AngularVelocity
 	if in.Velocity != nil {
 		var refused *Error
 		if b.def.LinearVelocity, refused = c.direction("body.velocity", *in.Velocity); refused != nil {
@@ -286,11 +287,11 @@ func (c *Call) planBody(at Vec, in *BodySpec) (*bodyPlan, error) {
 		override(&b.material.Restitution, m.Restitution)
 	}
 	var refused *Error
-	if b.form, refused = in.Shape.form(c.plane()); refused != nil {
+	if b.createShape, refused = in.Shape.createFunc(c.plane()); refused != nil {
 		return nil, refused
 	}
 	if err := c.Registry.trial.run(c.Sim, b); err != nil {
-		return nil, &Error{Code: InvalidInput, Field: "body", Text: short(err), Cause: err}
+		return nil, &Error{Code: InvalidInput, Field: "body", Text: shorten(err), Cause: err}
 	}
 	return b, c.roomForBody()
 }
@@ -301,14 +302,14 @@ func override(to, v *float32) {
 	}
 }
 
-// roomForBody tells whether one more body fits, and the next entity into what bodies can drive.
+// roomForBody refuses a body if the world is full, or if bodies cannot drive the next entity.
 func (c *Call) roomForBody() error {
 	ph := c.Sim.Physics
 	if ph.Len() >= ph.Cap() {
-		return refuse(CapacityExceeded, "body", "bodies: %d", ph.Cap())
+		return refuse(CapacityExceeded, "body", "the world is full: %d bodies", ph.Cap())
 	}
 	if slots := ph.Config().Slots; slots > 0 && slots < c.Sim.World.Cap() && nextSlot(c.Sim.World) >= slots {
-		return refuse(CapacityExceeded, "body", "bodies drive the first %d entities only", slots)
+		return refuse(CapacityExceeded, "body", "only the first %d entities can have a body", slots)
 	}
 	return nil
 }
@@ -327,18 +328,18 @@ func nextSlot(w *ecs.World) int {
 	return w.Cap()
 }
 
-// form returns what makes the shape. What belongs to another shape is refused.
-func (s *ShapeSpec) form(p physics.Plane) (func(*physics.World, physics.Body, physics.ShapeDef) (physics.Shape, error), *Error) {
+// createFunc returns a function that creates the shape. It refuses fields of another shape.
+func (s *ShapeSpec) createFunc(p physics.Plane) (func(*physics.World, physics.Body, physics.ShapeDef) (physics.Shape, error), *Error) {
 	round := s.Type != "box"
 	switch {
 	case round && s.Size != nil:
-		return nil, refuse(InvalidInput, "body.shape.size", "is for a box")
+		return nil, refuse(InvalidInput, "body.shape.size", "only a box has a size")
 	case !round && s.Size == nil:
-		return nil, refuse(InvalidInput, "body.shape.size", "a box needs it")
+		return nil, refuse(InvalidInput, "body.shape.size", "is missing: a box needs it")
 	case !round && s.Radius != 0:
-		return nil, refuse(InvalidInput, "body.shape.radius", "is not for a box")
+		return nil, refuse(InvalidInput, "body.shape.radius", "a box has no radius")
 	case s.Type != "capsule" && s.Length != 0:
-		return nil, refuse(InvalidInput, "body.shape.length", "is for a capsule")
+		return nil, refuse(InvalidInput, "body.shape.length", "only a capsule has a length")
 	}
 	switch s.Type {
 	case "box":
@@ -377,19 +378,19 @@ func destroyEntity(c *Call, in EntityInput) (Destroyed, error) {
 
 // QueryInput is the input of scene.queryEntities.
 type QueryInput struct {
-	Tags    []string `json:"tags,omitempty" jsonschema:"all of which an entity must have"`
-	Without []string `json:"without,omitempty" jsonschema:"none of which it may have"`
-	Tag     string   `json:"tag,omitempty" jsonschema:"one more that an entity must have"`
+	Tags    []string `json:"tags,omitempty" jsonschema:"an entity must have all of them"`
+	Without []string `json:"without,omitempty" jsonschema:"an entity must have none of them"`
+	Tag     string   `json:"tag,omitempty" jsonschema:"one more tag that an entity must have"`
 	Center  *Vec     `json:"center,omitempty" jsonschema:"for radius and nearest; distances are between positions, heights included"`
 	Near    *Vec     `json:"near,omitempty" jsonschema:"another name of center"`
 	Radius  *float32 `json:"radius,omitempty" jsonschema:"in metres"`
 	Nearest int      `json:"nearest,omitempty" jsonschema:"how many"`
 	Exclude string   `json:"exclude,omitempty" jsonschema:"id of an entity to leave out"`
-	Limit   int      `json:"limit,omitempty" jsonschema:"most rows; left out: as many as are allowed"`
-	Detail  bool     `json:"detail,omitempty" jsonschema:"rotation, scale, tags and body, too"`
+	Limit   int      `json:"limit,omitempty" jsonschema:"maximum number of entities; default: as many as are allowed"`
+	Detail  bool     `json:"detail,omitempty" jsonschema:"also return rotation, scale, tags and body"`
 }
 
-// Found is a row of scene.queryEntities.
+// Found is an entity in the output of scene.queryEntities.
 type Found struct {
 	ID       string     `json:"id"`
 	Position Vec        `json:"position"`
@@ -400,7 +401,7 @@ type Found struct {
 	Body     *BodyState `json:"body,omitempty"`
 }
 
-// BodyState is what a body does.
+// BodyState is the type and the velocity of a body.
 type BodyState struct {
 	Type            string  `json:"type"`
 	Velocity        Vec     `json:"velocity"`
@@ -410,7 +411,7 @@ type BodyState struct {
 // QueryOutput is the output of scene.queryEntities.
 type QueryOutput struct {
 	Entities []Found `json:"entities"`
-	Total    int     `json:"total" jsonschema:"found, of which entities may be the first only"`
+	Total    int     `json:"total" jsonschema:"number of entities found, of which entities may have only the first"`
 }
 
 func constrainQuery(r *Registry) func(*jsonschema.Schema) {
@@ -428,8 +429,8 @@ func constrainQuery(r *Registry) func(*jsonschema.Schema) {
 	}
 }
 
-// settle brings the two names of a field together.
-func (in *QueryInput) settle() *Error {
+// resolveAliases merges fields that have two names.
+func (in *QueryInput) resolveAliases() *Error {
 	if in.Tag != "" {
 		in.Tags = append(in.Tags, in.Tag)
 	}
@@ -437,25 +438,25 @@ func (in *QueryInput) settle() *Error {
 		return nil
 	}
 	if in.Center != nil {
-		return refuse(InvalidInput, "near", "is another name of center: one of both")
+		return refuse(InvalidInput, "near", "cannot be combined with center, of which it is another name")
 	}
 	in.Center = in.Near
 	return nil
 }
 
 func queryEntities(c *Call, in QueryInput) (QueryOutput, error) {
-	if refused := in.settle(); refused != nil {
+	if refused := in.resolveAliases(); refused != nil {
 		return QueryOutput{}, refused
 	}
 	if in.Center == nil && (in.Radius != nil || in.Nearest > 0) {
-		return QueryOutput{}, refuse(InvalidInput, "center", "radius and nearest need it")
+		return QueryOutput{}, refuse(InvalidInput, "center", "is missing: radius and nearest need it")
 	}
 	if in.Center != nil && in.Radius == nil && in.Nearest == 0 {
 		return QueryOutput{}, refuse(InvalidInput, "center", "needs radius or nearest")
 	}
 	exclude := uint32(spatial.NoSlot)
 	if in.Exclude != "" {
-		_, slot, refused := c.live("exclude", in.Exclude)
+		_, slot, refused := c.liveEntity("exclude", in.Exclude)
 		if refused != nil {
 			return QueryOutput{}, refused
 		}
@@ -470,7 +471,7 @@ func queryEntities(c *Call, in QueryInput) (QueryOutput, error) {
 		return c.byAge(mask, exclude, limit, in.Detail), nil
 	}
 	r := c.Registry
-	if err := r.near(in, mask, exclude); err != nil {
+	if err := r.findNear(in, mask, exclude); err != nil {
 		return QueryOutput{}, err
 	}
 	slots, dist := r.found.Row(0), r.found.Dist2
@@ -484,8 +485,8 @@ func queryEntities(c *Call, in QueryInput) (QueryOutput, error) {
 	return out, nil
 }
 
-// mask is the bitmap of the entities that have tags and lack others. A tag that nobody has
-// was perhaps never registered: both are the same.
+// mask returns the bitmap of the entities that have some tags and lack others. A tag that is not registered is a
+// tag that no entity has.
 func (c *Call) mask(with, without []string) []uint64 {
 	mask := append([]uint64(nil), c.Sim.World.LiveMask()...)
 	for _, name := range with {
@@ -522,10 +523,10 @@ func (c *Call) byAge(mask []uint64, exclude uint32, limit int, detail bool) Quer
 	return out
 }
 
-// near asks the index of the Sim if it is that of this moment, and otherwise one that is.
-// Both give the same answer, so that nothing depends on which it was.
-func (r *Registry) near(in QueryInput, mask []uint64, exclude uint32) error {
-	ix, err := r.current()
+// findNear queries the index of the Sim if it is up to date, and otherwise one of its own.
+// Both give the same answer.
+func (r *Registry) findNear(in QueryInput, mask []uint64, exclude uint32) error {
+	ix, err := r.currentIndex()
 	if err != nil {
 		return err
 	}
@@ -542,7 +543,7 @@ func (r *Registry) near(in QueryInput, mask []uint64, exclude uint32) error {
 	}, &r.found)
 }
 
-func (r *Registry) current() (*spatial.Index, error) {
+func (r *Registry) currentIndex() (*spatial.Index, error) {
 	w := r.sim.World
 	p := &w.Position
 	if r.sim.Index.Indexes(p.X, p.Y, p.Z, w.LiveMask()) {
@@ -564,7 +565,7 @@ func (r *Registry) current() (*spatial.Index, error) {
 	return r.index, nil
 }
 
-// row describes an entity.
+// row returns an entity as output.
 func (c *Call) row(slot ecs.Slot, detail bool) Found {
 	id, _ := c.Sim.World.ID(slot)
 	f := Found{ID: id.String(), Position: c.position(slot)}
@@ -572,26 +573,16 @@ func (c *Call) row(slot ecs.Slot, detail bool) Found {
 		return f
 	}
 	q, s := c.rotation(slot), c.scale(slot)
-	f.Rotation, f.Scale, f.Tags = &q, &s, c.tagsOf(id)
+	f.Rotation, f.Scale = &q, &s
+	names, tags := c.carriedTags()
+	for i, t := range tags {
+		if t.Has(id) {
+			f.Tags = append(f.Tags, names[i])
+		}
+	}
 	if b, ok := c.Sim.Body(id); ok {
 		state := c.bodyState(b)
 		f.Body = &state
 	}
 	return f
-}
-
-// tagsOf lists the tags of an entity by name.
-func (c *Call) tagsOf(id ecs.ID) []string {
-	var names []string
-	for _, name := range c.tagNames() {
-		if t, ok := c.Registry.tag(name); ok && t.Has(id) {
-			names = append(names, name)
-		}
-	}
-	return names
-}
-
-func (c *Call) bodyState(b physics.Body) BodyState {
-	i, cols, p := b.Index(), c.Sim.Physics.Columns(), c.plane()
-	return BodyState{cols.Type[i].String(), vecOf(p.Join([2]float32{cols.VX[i], cols.VY[i]}, 0)), cols.W[i]}
 }

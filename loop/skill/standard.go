@@ -20,15 +20,15 @@ import (
 //	ecs.removeComponent   ecs.write      a tag
 //	physics.applyImpulse  physics.write
 //	physics.raycast       physics.read
-//	world.snapshot        world.snapshot keeps the state behind the tick: see Registry.Snapshot
+//	world.snapshot        world.snapshot keeps the state after the tick: see Registry.Snapshot
 //	world.stats           world.read
 //
-// Entities go by their ids, "ent_12", in "id" or in "entity". One that is gone, or never was, is
-// StaleEntity. Vectors are objects or arrays, {"x":1,"y":2,"z":3} or [1,2,3]. What becomes of the third
-// axis where there is a body is the rule of the section "The plane" in package physics: a height is kept and
-// no body looks at it; a rotation, velocity, impulse or ray out of the plane is InvalidInput.
+// Inputs name entities by their ids, "ent_12", in "id" or in "entity". The id of an entity that does not live is
+// StaleEntity. Vectors are objects or arrays, {"x":1,"y":2,"z":3} or [1,2,3]. For the third axis of an entity with
+// a body the section "The plane" of package physics has the rule: bodies ignore heights, which entities keep; a
+// rotation, velocity, impulse or ray out of the plane is InvalidInput.
 //
-// Two skills take what they need in two forms, of which the second is of plain values:
+// Two skills accept their input in two forms, the second of which has plain values:
 //
 //	scene.createEntity   {"position":{…},"body":{"type":"dynamic","shape":{"type":"box","size":{…}}}}
 //	                     {"position":[0,1,0],"shape":"box","size":1,"dynamic":true}
@@ -38,12 +38,12 @@ func Standard(r *Registry) error {
 	return errors.Join(
 		Register(r, Def{
 			Name: "scene.createEntity", Permission: "scene.write",
-			Description: "Creates an entity at a position, with tags, and with a body of one shape if asked for: by body, or in short by shape, size and dynamic or static. Returns its id and the type of its body.",
+			Description: "Creates an entity at a position, with tags, and optionally with a body of one shape: by body, or in the short form by shape, size and dynamic or static. Returns its id and the type of its body.",
 			Constrain:   constrainCreate(r),
 		}, createEntity),
 		Register(r, Def{
 			Name: "scene.destroyEntity", Permission: "scene.write",
-			Description: "Ends an entity, its body and its tags.", Constrain: needEntity,
+			Description: "Destroys an entity, its body and its tags.", Constrain: needEntity,
 		}, destroyEntity),
 		Register(r, Def{
 			Name: "scene.queryEntities", Permission: "scene.read", ReadOnly: true,
@@ -52,16 +52,16 @@ func Standard(r *Registry) error {
 		}, queryEntities),
 		Register(r, Def{
 			Name: "ecs.updateComponent", Permission: "ecs.write",
-			Description: "Moves, turns or scales an entity, and puts its body there: by position, rotation and scale, or by one component and its value. What is left out stays. Returns what the entity has then. A body turns within its plane only.",
+			Description: "Moves, turns or scales an entity, and moves its body: by position, rotation and scale, or by one component and its value. What is left out does not change. Returns the new values. A body turns within its plane only.",
 			Constrain:   constrainUpdate(r),
 		}, updateComponent),
 		Register(r, Def{
 			Name: "ecs.addComponent", Permission: "ecs.write",
-			Description: "Gives an entity a tag.", Constrain: constrainTag,
+			Description: "Adds a tag to an entity.", Constrain: constrainTag,
 		}, addComponent),
 		Register(r, Def{
 			Name: "ecs.removeComponent", Permission: "ecs.write",
-			Description: "Takes a tag from an entity.", Constrain: constrainTag,
+			Description: "Removes a tag from an entity.", Constrain: constrainTag,
 		}, removeComponent),
 		Register(r, Def{
 			Name: "physics.applyImpulse", Permission: "physics.write",
@@ -70,21 +70,21 @@ func Standard(r *Registry) error {
 		}, applyImpulse),
 		Register(r, Def{
 			Name: "physics.raycast", Permission: "physics.read", ReadOnly: true,
-			Description: "Says which body a ray in the plane of the bodies meets first, where, and at what distance, whatever their heights; with all, every body that it meets.",
+			Description: "Returns the first body that a ray in the plane of the bodies hits, where, and at what distance, ignoring heights; with all, every body that it hits.",
 			Constrain:   constrainRay(r),
 		}, raycast),
 		Register(r, Def{
 			Name: "world.snapshot", Permission: "world.snapshot", Rate: Rate{Calls: 1, Ticks: 60, Burst: 2},
-			Description: "Keeps the state of the world as it will be at the end of this tick. Returns a handle for the host.",
+			Description: "Keeps a snapshot of the state of the world at the end of this tick. Returns its handle for the host.",
 		}, snapshot),
 		Register(r, Def{
 			Name: "world.stats", Permission: "world.read", ReadOnly: true,
-			Description: "Tells the tick, and how many entities, bodies and tags there are.",
+			Description: "Returns the tick, and how many entities, bodies and tags there are.",
 		}, stats),
 	)
 }
 
-// Bounds of what has a unit of its own.
+// Bounds of inputs.
 const (
 	maxTag   = 64    // bytes
 	maxTags  = 32    // in one call
@@ -101,27 +101,28 @@ const (
 )
 
 // entity returns the slot of the entity that an input names.
-func (c *Call) entity(r EntityRef) (ecs.ID, ecs.Slot, *Error) { return c.live(r.field(), r.Target()) }
+func (c *Call) entity(r EntityRef) (ecs.ID, ecs.Slot, *Error) {
+	return c.liveEntity(r.field(), r.Target())
+}
 
-// live returns the slot of an entity by what a caller calls it.
-func (c *Call) live(field, name string) (ecs.ID, ecs.Slot, *Error) {
+// liveEntity returns the slot of an entity by its id as a text.
+func (c *Call) liveEntity(field, name string) (ecs.ID, ecs.Slot, *Error) {
 	id, err := ecs.ParseID(name)
 	if err != nil {
-		return 0, 0, &Error{Code: InvalidInput, Field: field, Text: short(err), Cause: err}
+		return 0, 0, &Error{Code: InvalidInput, Field: field, Text: shorten(err), Cause: err}
 	}
 	slot, ok := c.Sim.World.Slot(id)
 	if !ok {
-		return 0, 0, refuse(StaleEntity, field, "no entity %s", id)
+		return 0, 0, refuse(StaleEntity, field, "there is no entity %s", id)
 	}
 	return id, slot, nil
 }
 
-// plane of the bodies. What it does to three components is the rule of the section "The plane" in
-// package physics.
+// plane returns the plane of the bodies. See the section "The plane" of package physics.
 func (c *Call) plane() physics.Plane { return c.Sim.Physics.Config().Plane }
 
-// flat returns a position in the plane, without its height.
-func (c *Call) flat(v Vec) [2]float32 {
+// inPlane returns a position in the plane, without its height.
+func (c *Call) inPlane(v Vec) [2]float32 {
 	in, _ := c.plane().Split(v.array())
 	return in
 }
@@ -138,12 +139,12 @@ func (c *Call) angle(field string, q Quat) (float32, *Error) {
 	return a, invalid(field, err)
 }
 
-// invalid says that a field of the input was refused for err, if it is not nil.
+// invalid returns the error of a field of the input, nil if err is nil.
 func invalid(field string, err error) *Error {
 	if err == nil {
 		return nil
 	}
-	return &Error{Code: InvalidInput, Field: field, Text: short(err), Cause: err}
+	return &Error{Code: InvalidInput, Field: field, Text: shorten(err), Cause: err}
 }
 
 // normalised returns a quaternion of length one.
@@ -151,7 +152,7 @@ func normalised(field string, q Quat) (Quat, *Error) {
 	x, y, z, w := float64(q.X), float64(q.Y), float64(q.Z), float64(q.W)
 	length := math.Sqrt(float64(float64(x*x)+float64(y*y)) + float64(float64(z*z)+float64(w*w)))
 	if !(length >= 1e-6 && length <= 1e6) {
-		return Quat{}, &Error{Code: InvalidInput, Field: field, Text: "length of a quaternion", Cause: ErrRange}
+		return Quat{}, &Error{Code: InvalidInput, Field: field, Text: "the length of the quaternion is not within 1e-6 and 1e6", Cause: ErrRange}
 	}
 	return Quat{float32(x / length), float32(y / length), float32(z / length), float32(w / length)}, nil
 }
@@ -160,7 +161,7 @@ func finite(v ...float32) bool {
 	return !slices.ContainsFunc(v, func(x float32) bool { return !fault.Finite(x) })
 }
 
-// position and rotation of a row.
+// position, rotation and scale return those of an entity.
 func (c *Call) position(slot ecs.Slot) Vec {
 	p := &c.Sim.World.Position
 	return Vec{p.X[slot], p.Y[slot], p.Z[slot]}
@@ -174,51 +175,4 @@ func (c *Call) rotation(slot ecs.Slot) Quat {
 func (c *Call) scale(slot ecs.Slot) Vec {
 	p := &c.Sim.World.Scale
 	return Vec{p.X[slot], p.Y[slot], p.Z[slot]}
-}
-
-// tag finds a tag that may be there, and makes none.
-func (r *Registry) tag(name string) (ecs.Tag, bool) {
-	if t, ok := r.tags[name]; ok {
-		return t, true
-	}
-	for _, d := range r.sim.World.Describe().Tags {
-		if d.Name == name {
-			return r.makeTag(name)
-		}
-	}
-	return ecs.Tag{}, false
-}
-
-func (r *Registry) makeTag(name string) (ecs.Tag, bool) {
-	t, err := r.sim.World.Tag(name)
-	if err != nil {
-		return t, false
-	}
-	r.tags[name] = t
-	return t, true
-}
-
-// give returns tags to be given, as many as Config.Tags allows in the life of a world. Which
-// tags are registered is no state, so that those that skills have given are counted apart.
-func (c *Call) give(field string, names []string) ([]ecs.Tag, *Error) {
-	r := c.Registry
-	var fresh []string
-	for _, name := range names {
-		if !slices.Contains(r.state.tags, name) && !slices.Contains(fresh, name) {
-			fresh = append(fresh, name)
-		}
-	}
-	if len(r.state.tags)+len(fresh) > r.config.Tags {
-		return nil, refuse(CapacityExceeded, field, "%d tags were given by skills already, of %d", len(r.state.tags), r.config.Tags)
-	}
-	tags := make([]ecs.Tag, len(names))
-	for i, name := range names {
-		t, ok := r.makeTag(name)
-		if !ok {
-			return nil, refuse(CapacityExceeded, field, "a world has %d tags at most", ecs.MaxTags)
-		}
-		tags[i] = t
-	}
-	r.state.tags = append(r.state.tags, fresh...)
-	return tags, nil
 }

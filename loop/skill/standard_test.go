@@ -79,7 +79,7 @@ func TestCreateEntity(t *testing.T) {
 	}
 }
 
-// Material reaches the shape.
+// The material of the input becomes that of the shape.
 func TestCreateMaterial(t *testing.T) {
 	y := newYard(t, yardConfig{})
 	must[skill.Created](t, y, builder, "scene.createEntity",
@@ -163,7 +163,7 @@ func TestQueryEntities(t *testing.T) {
 	}
 }
 
-// The index of the Sim is that of the tick before: what was done in this tick is found all the same.
+// The index of the Sim is one tick old: queries still find the changes of this tick.
 func TestQuerySeesThisTick(t *testing.T) {
 	y := newYard(t, yardConfig{})
 	y.step(t, 1)
@@ -266,7 +266,7 @@ func TestStats(t *testing.T) {
 	}
 }
 
-// What every refused call leaves behind is the world as a tick without it does.
+// A tick with a refused call leaves the same world as a tick without it.
 func TestRefusedChangesNothing(t *testing.T) {
 	body := func(s string) string { return `{"position":{"x":0,"y":0,"z":0},"body":` + s + `}` }
 	long := strings.Repeat("x", 20000)
@@ -350,7 +350,7 @@ func TestRefusedChangesNothing(t *testing.T) {
 	}
 }
 
-// apart names the first column that differs, that of the calls themselves left out.
+// apart names the first column that differs, without that of the calls themselves.
 func apart(a, b *yard) string {
 	x, z := a.sim.ColumnHashes(), b.sim.ColumnHashes()
 	if len(x) != len(z) {
@@ -388,7 +388,7 @@ func TestFullWorld(t *testing.T) {
 	}
 }
 
-// What the schemas say is what clients get to see.
+// The schemas that clients get have the documented limits.
 func TestSchemas(t *testing.T) {
 	y := newYard(t, yardConfig{})
 	var names []string

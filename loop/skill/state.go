@@ -13,12 +13,12 @@ import (
 // Rate is a token bucket in ticks: it holds up to Burst calls, and gets Calls more in every
 // Ticks, evenly. An actor begins with a full one for each skill.
 type Rate struct {
-	Calls int // up to 1e6; -1: as often as one likes
+	Calls int // up to 1e6; -1: without limit
 	Ticks int // 1 to 1e6
 	Burst int // 1 to 1e6; 0: Calls
 }
 
-// Unlimited is the Rate of what may be called as often as one likes.
+// Unlimited is the Rate without a limit.
 var Unlimited = Rate{Calls: -1}
 
 func (r Rate) validate(what string) error {
@@ -32,24 +32,24 @@ func (r Rate) validate(what string) error {
 	return nil
 }
 
-// bucket of an actor and a skill. It counts in parts of a call, of which a call has
-// Rate.Ticks, so that what a tick adds is a whole number: Rate.Calls. A full one is left out.
+// bucket is the token bucket of an actor and a skill. A call costs Rate.Ticks tokens, so that a tick adds a
+// whole number of them: Rate.Calls. A full bucket is not kept.
 type bucket struct {
 	actor, skill string
 	level        int64
-	tick         uint64 // when level was right
+	tick         uint64 // of level
 }
 
-// state is what decides how calls go on, beside the world.
+// state is the part of the registry that the state of the Sim contains.
 type state struct {
-	registry *Registry
-	calls    uint64 // that ran, refused or not
-	refused  uint64
-	trace    uint64 // folds the events of all of them
-	input    uint64 // Seq of the last input that ran
-	saves    uint64 // handles that world.snapshot has given
-	buckets  []bucket
-	tags     []string // that skills have given, in that order
+	registry  *Registry
+	calls     uint64 // that ran, refused or not
+	refused   uint64
+	trace     uint64 // folds the events of all of them
+	input     uint64 // Seq of the last input that ran
+	snapshots uint64 // handles that world.snapshot has given
+	buckets   []bucket
+	tags      []string // that skills have given, in that order
 }
 
 func (s *state) find(actor, skill string) (int, bool) {
@@ -69,53 +69,53 @@ func (r Rate) full() int64 {
 	return int64(burst) * int64(r.Ticks)
 }
 
-// at returns the level of a bucket at a later tick.
-func (b *bucket) at(r Rate, tick uint64) int64 {
+// levelAt returns the level of a bucket at a later tick.
+func (b *bucket) levelAt(r Rate, tick uint64) int64 {
 	full := r.full()
-	elapsed := min(tick-b.tick, uint64(full)) // one call a tick fills it in that time at the latest
+	elapsed := min(tick-b.tick, uint64(full)) // by then the bucket is full at any rate
 	return min(full, b.level+int64(elapsed)*int64(r.Calls))
 }
 
-// take takes a call out of the bucket of an actor and a skill.
-func (s *state) take(e *entry, actor string, tick uint64, room int) *Error {
+// takeToken takes the tokens of a call out of the bucket of an actor and a skill.
+func (s *state) takeToken(e *entry, actor string, tick uint64, room int) *Error {
 	if e.Rate == Unlimited {
 		return nil
 	}
 	i, ok := s.find(actor, e.full)
 	if !ok {
 		if len(s.buckets) >= room {
-			return refuse(CapacityExceeded, "", "rates of %d actors and skills are kept at once", room)
+			return refuse(CapacityExceeded, "", "all %d rate limits are in use", room)
 		}
 		s.buckets = slices.Insert(s.buckets, i, bucket{actor: actor, skill: e.full, level: e.Rate.full(), tick: tick})
 	}
 	b := &s.buckets[i]
-	level := b.at(e.Rate, tick)
+	level := b.levelAt(e.Rate, tick)
 	cost := int64(e.Rate.Ticks)
 	if level < cost {
 		wait := (cost - level + int64(e.Rate.Calls) - 1) / int64(e.Rate.Calls)
-		return refuse(RateLimited, "", "again in %d ticks", wait)
+		return refuse(RateLimited, "", "try again in %d ticks", wait)
 	}
 	b.level, b.tick = level-cost, tick
 	return nil
 }
 
-// prune forgets the buckets that are full again.
+// prune removes the buckets that are full again.
 func (s *state) prune(tick uint64) {
 	s.buckets = slices.DeleteFunc(s.buckets, func(b bucket) bool {
 		e, ok := s.registry.skills[b.skill]
-		return !ok || b.at(e.Rate, tick) == e.Rate.full()
+		return !ok || b.levelAt(e.Rate, tick) == e.Rate.full()
 	})
 }
 
-// fold takes an event in.
-func (s *state) fold(encoded []byte, code Code) {
+// addEvent adds an event to the hash of all events.
+func (s *state) addEvent(encoded []byte, code Code) {
 	s.trace = statehash.Add(s.trace, "", statehash.Bytes(encoded, 1, false))
 	if code != OK {
 		s.refused++
 	}
 }
 
-// maxLevel is that of the largest Rate.
+// maxLevel is the level of a full bucket of the largest Rate.
 const maxLevel = 1e12
 
 // stateVersion begins the bytes of a state.
@@ -124,7 +124,7 @@ const stateVersion = 1
 // AppendState implements evertick.State.
 func (s *state) AppendState(dst []byte) []byte {
 	dst = append(dst, stateVersion)
-	dst = wire.AppendU64s(dst, s.calls, s.refused, s.trace, s.input, s.saves)
+	dst = wire.AppendU64s(dst, s.calls, s.refused, s.trace, s.input, s.snapshots)
 	dst = binary.AppendUvarint(dst, uint64(len(s.buckets)))
 	for i := range s.buckets {
 		b := &s.buckets[i]
@@ -147,7 +147,7 @@ func (s *state) RestoreState(src []byte) error {
 		return fault.Field(ErrCorrupt, "skill: state: version", v)
 	}
 	n := state{registry: s.registry}
-	n.calls, n.refused, n.trace, n.input, n.saves = r.U64(), r.U64(), r.U64(), r.U64(), r.U64()
+	n.calls, n.refused, n.trace, n.input, n.snapshots = r.U64(), r.U64(), r.U64(), r.U64(), r.U64()
 	c := &s.registry.config
 	for range r.Count(r.Uvarint(), c.Buckets, 1) {
 		b := bucket{actor: r.String(maxActor), skill: r.String(maxCalled), level: r.Varint(), tick: r.Uvarint()}

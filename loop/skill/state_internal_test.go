@@ -24,7 +24,7 @@ func stateOfTest(t testing.TB) *state {
 
 func filled(t testing.TB) *state {
 	s := stateOfTest(t)
-	s.calls, s.refused, s.trace, s.input, s.saves = 9, 3, 1<<63, 8, 2
+	s.calls, s.refused, s.trace, s.input, s.snapshots = 9, 3, 1<<63, 8, 2
 	s.buckets = []bucket{{"ann", "x@1", 5, 77}, {"ann", "y@1", 0, 78}, {"bob", "x@1", 1e12, 1 << 40}}
 	s.tags = []string{"b", "a"}
 	return s
@@ -77,18 +77,18 @@ func FuzzRestoreState(f *testing.F) {
 func TestCut(t *testing.T) {
 	for _, s := range []string{"", "abc", "äöü", "\xff\xff\xff\xff\xff", "aaaa\xc3", strings.Repeat("€", 10), "aaa\xf0\x9f\x98\x80b"} {
 		for n := range 12 {
-			got := cut(s, n)
+			got := truncate(s, n)
 			if len(got) > n || !utf8.ValidString(got) {
-				t.Errorf("cut(%q, %d) = %q", s, n, got)
+				t.Errorf("truncate(%q, %d) = %q", s, n, got)
 			}
 			if len(s) <= n && utf8.ValidString(s) && got != s {
-				t.Errorf("cut(%q, %d) = %q", s, n, got)
+				t.Errorf("truncate(%q, %d) = %q", s, n, got)
 			}
 		}
 	}
 }
 
-// The parts of a call come back from an input.
+// Parsing an encoded call returns its parts.
 func TestCallBytes(t *testing.T) {
 	r := stateOfTest(t).registry
 	for _, n := range []int{0, 1, r.config.InputBytes, r.config.InputBytes + 1} {
@@ -97,8 +97,8 @@ func TestCallBytes(t *testing.T) {
 		if err != nil || got.actor != q.actor || got.skill != q.skill || got.cause != q.cause || got.bytes() != uint64(n) {
 			t.Errorf("%d bytes: %+v %v", n, got, err)
 		}
-		if (got.withheld != nil) != (n > r.config.InputBytes) {
-			t.Errorf("%d bytes: withheld %v", n, got.withheld)
+		if (got.oversized != nil) != (n > r.config.InputBytes) {
+			t.Errorf("%d bytes: oversized %v", n, got.oversized)
 		}
 	}
 }

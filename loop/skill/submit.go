@@ -17,14 +17,14 @@ import (
 	"github.com/evertick/evertick/loop"
 )
 
-// Caller calls skills from outside, from any goroutine, in the name of an actor.
+// Caller calls skills from outside, on any goroutine, as an actor.
 type Caller struct {
 	r     *Registry
 	actor Actor
 }
 
-// Caller returns a Caller for an actor. What it may do is decided at each call, by the
-// profile of that name; errors are those of Actor.Validate.
+// Caller returns a Caller for an actor. Each call is checked against the profile of that
+// name; errors are those of Actor.Validate.
 func (r *Registry) Caller(a Actor) (*Caller, error) {
 	if err := a.Validate(); err != nil {
 		return nil, err
@@ -32,13 +32,13 @@ func (r *Registry) Caller(a Actor) (*Caller, error) {
 	return &Caller{r, a}, nil
 }
 
-// Actor returns in whose name it calls.
+// Actor returns the actor as which it calls.
 func (c *Caller) Actor() Actor { return c.actor }
 
-// Result is how a call has ended.
+// Result is the result of a call.
 type Result struct {
 	Output json.RawMessage // nil if there is an error
-	Err    error           // *Error, or why the call is lost
+	Err    error           // *Error, or the reason why the call was dropped
 	Tick   uint64          // in which it ran
 	Seq    uint64          // of its event
 }
@@ -46,7 +46,7 @@ type Result struct {
 // Pending is a call that waits for its tick.
 type Pending struct {
 	actor string
-	seen  int // ticks that have ended since it was handed over
+	ticks int // that have ended since it was submitted
 	done  chan struct{}
 	once  sync.Once
 	res   Result
@@ -55,13 +55,13 @@ type Pending struct {
 // Done is closed when the tick of the call is complete.
 func (p *Pending) Done() <-chan struct{} { return p.done }
 
-// Result returns how the call has ended. It is to be read when Done is closed.
+// Result waits until Done is closed, and returns the result.
 func (p *Pending) Result() Result {
 	<-p.done
 	return p.res
 }
 
-func (p *Pending) end(res Result) {
+func (p *Pending) finish(res Result) {
 	p.once.Do(func() {
 		p.res = res
 		close(p.done)
@@ -70,82 +70,95 @@ func (p *Pending) end(res Result) {
 
 // Stats counts calls from outside since New.
 type Stats struct {
-	Submitted uint64 // taken
-	Full      uint64 // refused at the door, as too many waited
+	Submitted uint64 // queued
+	Full      uint64 // rejected, as too many calls waited
 	Answered  uint64
-	Lost      uint64 // taken, and forgotten by a Sim that was restored, fed otherwise or has ended
+	Lost      uint64 // queued, but the Sim was restored, has got its inputs from a feed, or has ended
 	Waiting   int    // now
 }
 
-// Stats returns what became of calls from outside. It may be called from any goroutine.
+// Stats returns the counts of calls from outside. It may be called from any goroutine.
 func (r *Registry) Stats() Stats {
-	m := &r.mail
-	m.Lock()
-	defer m.Unlock()
-	s := m.counts
-	s.Waiting = len(m.waiting)
+	cq := &r.queue
+	cq.Lock()
+	defer cq.Unlock()
+	s := cq.counts
+	s.Waiting = len(cq.waiting)
 	return s
 }
 
-func (m *mailbox) init(now uint64) {
-	m.now, m.waiting, m.byActor, m.refused = now, map[uint64]*Pending{}, map[string]int{}, map[string]uint64{}
+// callQueue holds the calls from outside, for any goroutine.
+type callQueue struct {
+	sync.Mutex
+	now      uint64 // the tick that has not ended
+	seq      uint64 // of the last input
+	waiting  map[uint64]*Pending
+	ready    []*Pending // of this tick
+	byActor  map[string]int
+	rejected map[string]uint64 // calls that were not queued since the last tick, by actor
+	counts   Stats
+	closed   error
 }
 
-// Submit hands a call over to the next tick, as an input of the Sim: calls run at its beginning,
-// in the order in which they were handed over, and a log of the Sim has them. input is a JSON
-// object, or empty for one without fields. cause says what has led to the call, 0 for nothing.
+func (cq *callQueue) init(now uint64) {
+	cq.now, cq.waiting, cq.byActor, cq.rejected = now, map[uint64]*Pending{}, map[string]int{}, map[string]uint64{}
+}
+
+// Submit queues a call for the next tick, as an input of the Sim: calls run at the beginning of the tick,
+// in the order in which they were submitted, and a log of the Sim has them. input is a JSON
+// object, or empty for one without fields. cause says what led to the call, 0 for nothing.
 //
 // If Config.Calls or ActorCalls wait already, or the Sim has no room for another input, the
-// error is an *Error with CapacityExceeded, and the call is counted and not taken; after Close it
-// is ErrClosed. Whatever else is wrong is said by the result, after the tick.
+// error is an *Error with CapacityExceeded, and the call is rejected and counted; after Close the error
+// is ErrClosed. All other errors are in the result, after the tick.
 func (c *Caller) Submit(name string, input []byte, cause uint64) (*Pending, error) {
 	data := c.r.appendCall(nil, &request{actor: c.actor, skill: name, input: input, cause: cause})
-	m := &c.r.mail
-	m.Lock()
-	defer m.Unlock()
-	if m.closed != nil {
-		return nil, fmt.Errorf("skill: Submit: %w", m.closed)
+	cq := &c.r.queue
+	cq.Lock()
+	defer cq.Unlock()
+	if cq.closed != nil {
+		return nil, fmt.Errorf("skill: Submit: %w", cq.closed)
 	}
 	config := &c.r.config
 	switch {
-	case len(m.waiting) >= config.Calls:
-		return nil, m.turnAway(c.actor.Name, name, "calls that wait", config.Calls, nil)
-	case m.byActor[c.actor.Name] >= config.ActorCalls:
-		return nil, m.turnAway(c.actor.Name, name, "calls of the actor that wait", config.ActorCalls, nil)
+	case len(cq.waiting) >= config.Calls:
+		return nil, cq.reject(c.actor.Name, name, "too many calls wait", config.Calls, nil)
+	case cq.byActor[c.actor.Name] >= config.ActorCalls:
+		return nil, cq.reject(c.actor.Name, name, "too many calls of the actor wait", config.ActorCalls, nil)
 	}
 	p := &Pending{actor: c.actor.Name, done: make(chan struct{})}
 	for {
-		m.seq++
-		err := c.r.sim.Push(evertick.Input{Tick: m.now, Source: LogKind, Seq: m.seq, Kind: LogKind, Data: data})
+		cq.seq++
+		err := c.r.sim.Push(evertick.Input{Tick: cq.now, Source: LogKind, Seq: cq.seq, Kind: LogKind, Data: data})
 		if err == nil {
 			break
 		}
-		if !errors.Is(err, loop.ErrDuplicate) { // of a life before a Restore
-			return nil, m.turnAway(c.actor.Name, name, "bytes of the call", len(data), err)
+		if !errors.Is(err, loop.ErrDuplicate) { // a call from before a Restore
+			return nil, cq.reject(c.actor.Name, name, "the queue of inputs is full; bytes of the call", len(data), err)
 		}
 	}
-	m.waiting[m.seq] = p
-	m.byActor[p.actor]++
-	m.counts.Submitted++
+	cq.waiting[cq.seq] = p
+	cq.byActor[p.actor]++
+	cq.counts.Submitted++
 	return p, nil
 }
 
-// mostDoors is for how many actors refusals at the door are told apart within a tick.
-const mostDoors = 256
+// maxRejectedActors is for how many actors rejected calls are counted separately within a tick.
+const maxRejectedActors = 256
 
-func (m *mailbox) turnAway(actor, skill, what string, n int, cause error) error {
-	m.counts.Full++
-	if _, known := m.refused[actor]; !known && len(m.refused) >= mostDoors {
+func (cq *callQueue) reject(actor, skill, what string, n int, cause error) error {
+	cq.counts.Full++
+	if _, known := cq.rejected[actor]; !known && len(cq.rejected) >= maxRejectedActors {
 		actor = ""
 	}
-	m.refused[actor]++
+	cq.rejected[actor]++
 	e := refuse(CapacityExceeded, "", "%s: %d", what, n)
-	e.Skill, e.Cause = cut(skill, maxCalled), cause
+	e.Skill, e.Cause = truncate(skill, maxCalled), cause
 	return e
 }
 
-// Call is Submit, and waits for the result. If ctx is done before, the call may still run.
-// Within a tick it would wait for ever: that is what Registry.Call is for.
+// Call submits a call and waits for its result. If ctx is done before, the call may still run.
+// It must not be called within a tick, where it would wait endlessly: use Registry.Call there.
 func (c *Caller) Call(ctx context.Context, name string, input []byte, cause uint64) (Result, error) {
 	p, err := c.Submit(name, input, cause)
 	if err != nil {
@@ -155,68 +168,68 @@ func (c *Caller) Call(ctx context.Context, name string, input []byte, cause uint
 	case <-p.done:
 		return p.res, p.res.Err
 	case <-ctx.Done():
-		return Result{}, fmt.Errorf("skill: Call: %s: %w", cut(name, maxCalled), ctx.Err())
+		return Result{}, fmt.Errorf("skill: Call: %s: %w", truncate(name, maxCalled), ctx.Err())
 	}
 }
 
-// Close answers the calls that wait with ErrClosed, and refuses those to come: for when nobody
-// steps the Sim any more. cause may say why; it may be nil.
+// Close answers the waiting calls with ErrClosed, and refuses later ones. Call it when the Sim is not
+// stepped any more. cause may say why; it may be nil.
 func (r *Registry) Close(cause error) {
 	err := ErrClosed
 	if cause != nil {
 		err = fmt.Errorf("%w: %w", ErrClosed, cause)
 	}
-	m := &r.mail
-	m.Lock()
-	defer m.Unlock()
-	if m.closed == nil {
-		m.closed = err
+	cq := &r.queue
+	cq.Lock()
+	defer cq.Unlock()
+	if cq.closed == nil {
+		cq.closed = err
 	}
-	for seq := range m.waiting {
-		m.lose(seq, err)
+	for seq := range cq.waiting {
+		cq.drop(seq, err)
 	}
-	m.abandon(err)
+	cq.dropReady(err)
 }
 
-// abandon gives up the calls that were made in a tick that is not complete.
-func (m *mailbox) abandon(err error) {
-	for _, p := range m.ready {
-		m.counts.Lost++
-		p.end(Result{Err: fmt.Errorf("skill: %w", err)})
+// dropReady drops the calls that ran in a tick that was not completed.
+func (cq *callQueue) dropReady(err error) {
+	for _, p := range cq.ready {
+		cq.counts.Lost++
+		p.finish(Result{Err: fmt.Errorf("skill: %w", err)})
 	}
-	clear(m.ready)
-	m.ready = m.ready[:0]
+	clear(cq.ready)
+	cq.ready = cq.ready[:0]
 }
 
-// lose gives a call up.
-func (m *mailbox) lose(seq uint64, err error) {
-	p := m.waiting[seq]
-	m.forget(seq, p)
-	m.counts.Lost++
-	p.end(Result{Err: fmt.Errorf("skill: %w", err)})
+// drop drops a waiting call.
+func (cq *callQueue) drop(seq uint64, err error) {
+	p := cq.waiting[seq]
+	cq.remove(seq, p)
+	cq.counts.Lost++
+	p.finish(Result{Err: fmt.Errorf("skill: %w", err)})
 }
 
-func (m *mailbox) forget(seq uint64, p *Pending) {
-	delete(m.waiting, seq)
-	if m.byActor[p.actor]--; m.byActor[p.actor] == 0 {
-		delete(m.byActor, p.actor)
+func (cq *callQueue) remove(seq uint64, p *Pending) {
+	delete(cq.waiting, seq)
+	if cq.byActor[p.actor]--; cq.byActor[p.actor] == 0 {
+		delete(cq.byActor, p.actor)
 	}
 }
 
 // A call as the data of an input: a byte for the version, one for the form, uvarint cause and
-// entity of the actor, the strings profile, actor and skill, and then the input; of one that
-// was too long its hash and its length instead.
+// entity of the actor, the strings profile, actor and skill, and then the input, or the hash and the length of
+// an input that was too long.
 const (
-	callVersion  = 1
-	formWhole    = 0
-	formWithheld = 1
+	callVersion   = 1
+	formWhole     = 0
+	formOversized = 1
 )
 
 func (r *Registry) appendCall(dst []byte, q *request) []byte {
 	q.trim()
 	form := byte(formWhole)
 	if len(q.input) > r.config.InputBytes {
-		form = formWithheld
+		form = formOversized
 	}
 	dst = append(dst, callVersion, form)
 	dst = wire.AppendUvarints(dst, q.cause, uint64(q.actor.Entity))
@@ -237,24 +250,24 @@ func parseCall(data []byte) (request, error) {
 	q.actor.Entity = ecs.ID(p.Uvarint())
 	q.actor.Profile, q.actor.Name, q.skill = p.String(maxProfile), p.String(maxActor), p.String(maxCalled)
 	switch {
-	case v != callVersion || form > formWithheld || p.Err() != nil:
+	case v != callVersion || form > formOversized || p.Err() != nil:
 		return request{}, fault.Field(ErrCorrupt, "skill: call: bytes", len(data))
 	case form == formWhole:
 		q.input = p.Rest()
 		return q, nil
 	}
-	q.withheld = &withheld{hash: p.U64(), bytes: p.Uvarint()}
+	q.oversized = &oversized{hash: p.U64(), bytes: p.Uvarint()}
 	if p.Done() != nil {
 		return request{}, fault.Field(ErrCorrupt, "skill: call: bytes", len(data))
 	}
 	return q, nil
 }
 
-// run is the system: it makes the calls that this tick was given.
+// run is the system: it runs the calls among the inputs of the tick.
 func (r *Registry) run(t *evertick.Tick) error {
 	r.after = r.after[:0]
 	r.state.prune(t.N)
-	if err := r.tellDoors(t); err != nil {
+	if err := r.recordRejected(t); err != nil {
 		return err
 	}
 	calls := 0
@@ -271,49 +284,49 @@ func (r *Registry) run(t *evertick.Tick) error {
 	return nil
 }
 
-// runInput makes one call, and keeps its result until the tick is complete.
+// runInput runs one call, and keeps its result until the tick is complete.
 func (r *Registry) runInput(t *evertick.Tick, in *evertick.Input, tooMany bool) error {
 	r.state.input = max(r.state.input, in.Seq)
 	q, err := parseCall(in.Data)
 	switch {
-	case err != nil: // somebody else's: an event all the same
-		q = request{input: in.Data, refused: &Error{Code: InvalidInput, Text: short(err), Cause: err}}
-	case tooMany: // of a feed, or of two lives: Submit takes no more than run
-		q.refused = refuse(CapacityExceeded, "", "calls in a tick: %d", r.config.Calls)
+	case err != nil: // not written by Submit: it becomes an event all the same
+		q = request{input: in.Data, refused: &Error{Code: InvalidInput, Text: shorten(err), Cause: err}}
+	case tooMany: // from a feed, or from before a Restore: Submit queues no more than run
+		q.refused = refuse(CapacityExceeded, "", "more than %d calls in a tick", r.config.Calls)
 	}
 	out, err := r.call(t, &q)
 	var refused *Error
 	if err != nil && !errors.As(err, &refused) {
 		return err
 	}
-	m := &r.mail
-	m.Lock()
-	defer m.Unlock()
-	if p := m.waiting[in.Seq]; p != nil {
+	cq := &r.queue
+	cq.Lock()
+	defer cq.Unlock()
+	if p := cq.waiting[in.Seq]; p != nil {
 		p.res = Result{Output: out, Err: err, Tick: t.N, Seq: r.state.calls}
-		m.forget(in.Seq, p)
-		m.ready = append(m.ready, p)
+		cq.remove(in.Seq, p)
+		cq.ready = append(cq.ready, p)
 	}
 	return nil
 }
 
-// tellDoors makes events of the calls that were not let in.
-func (r *Registry) tellDoors(t *evertick.Tick) error {
+// recordRejected makes events of the calls that were not let in.
+func (r *Registry) recordRejected(t *evertick.Tick) error {
 	if t.Again() {
 		return nil
 	}
-	m := &r.mail
-	m.Lock()
-	if len(m.refused) == 0 {
-		m.Unlock()
+	cq := &r.queue
+	cq.Lock()
+	if len(cq.rejected) == 0 {
+		cq.Unlock()
 		return nil
 	}
-	events := make([]Event, 0, len(m.refused))
-	for actor, n := range m.refused {
+	events := make([]Event, 0, len(cq.rejected))
+	for actor, n := range cq.rejected {
 		events = append(events, Event{Tick: t.N, Actor: actor, Code: CapacityExceeded, Count: n})
 	}
-	clear(m.refused)
-	m.Unlock()
+	clear(cq.rejected)
+	cq.Unlock()
 	slices.SortFunc(events, func(a, b Event) int { return cmp.Compare(a.Actor, b.Actor) })
 	for i := range events {
 		if err := r.record(t, &events[i]); err != nil {
@@ -323,7 +336,7 @@ func (r *Registry) tellDoors(t *evertick.Tick) error {
 	return nil
 }
 
-// afterTick hands out the results of a tick that is complete.
+// afterTick delivers the results of a complete tick.
 func (r *Registry) afterTick(t *evertick.Tick) error {
 	if !t.Again() {
 		for _, f := range r.after {
@@ -331,36 +344,36 @@ func (r *Registry) afterTick(t *evertick.Tick) error {
 		}
 	}
 	r.after = r.after[:0]
-	m := &r.mail
-	m.Lock()
-	defer m.Unlock()
-	m.now = t.N + 1
-	for _, p := range m.ready {
-		m.counts.Answered++
-		p.end(p.res)
+	cq := &r.queue
+	cq.Lock()
+	defer cq.Unlock()
+	cq.now = t.N + 1
+	for _, p := range cq.ready {
+		cq.counts.Answered++
+		p.finish(p.res)
 	}
-	clear(m.ready)
-	m.ready = m.ready[:0]
+	clear(cq.ready)
+	cq.ready = cq.ready[:0]
 	if t.Again() {
 		return nil
 	}
-	for seq, p := range m.waiting {
-		// It was handed over before the last tick ended, so this one should have had it.
-		if p.seen++; p.seen == 2 {
-			m.lose(seq, errLost)
+	for seq, p := range cq.waiting {
+		// It was submitted before the last tick ended, so it should have run in this one.
+		if p.ticks++; p.ticks == 2 {
+			cq.drop(seq, errLost)
 		}
 	}
 	return nil
 }
 
-var errLost = fmt.Errorf("the Sim has not taken the call, as it was restored or is fed otherwise; it may still run: %w", ErrClosed)
+var errLost = fmt.Errorf("the Sim did not run the call: it was restored, or its inputs come from a feed; the call may still run: %w", ErrClosed)
 
-// restored is told that the state is another one.
+// restored reacts to a Restore of the state.
 func (r *Registry) restored() {
-	m := &r.mail
-	m.Lock()
-	m.abandon(errLost)                          // their tick has failed
-	m.seq, m.now = max(m.seq, r.state.input), 0 // which tick is next, the end of it will tell
-	m.Unlock()
+	cq := &r.queue
+	cq.Lock()
+	cq.dropReady(errLost)                          // their tick has failed
+	cq.seq, cq.now = max(cq.seq, r.state.input), 0 // the next tick is not known until it ends
+	cq.Unlock()
 	r.trace.keep(func(e *Event) bool { return e.Seq <= r.state.calls })
 }

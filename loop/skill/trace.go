@@ -12,19 +12,19 @@ import (
 	"github.com/evertick/evertick/loop/worldlog"
 )
 
-// Event says what became of a call.
+// Event is the record of a call.
 type Event struct {
-	// Seq numbers calls from 1. It is 0 for calls that were refused at the door, since too many
-	// waited: these stand in one event for each actor and tick, with their number in Count, and
-	// are no part of the state.
+	// Seq numbers calls from 1. It is 0 for calls that were rejected because too many
+	// waited: these have one event for each actor and tick, with their number in Count, and
+	// are not part of the state.
 	Seq     uint64
-	Count   uint64 // 1 but for these
+	Count   uint64 // 1 for all others
 	Tick    uint64
 	Actor   string
 	Profile string
 	Entity  ecs.ID // of the actor
-	Skill   string // with its version; as it was called if there is none
-	Cause   uint64 // what has led to it: the Seq of another event, or what the caller has given
+	Skill   string // with its version; the name in the call if there is no such skill
+	Cause   uint64 // what led to it: the Seq of another event, or the value that the caller has set
 	Code    Code
 	Input   uint64 // hash of the input
 	Output  uint64 // hash of the output, 0 if the call was refused
@@ -71,8 +71,8 @@ type Appender interface {
 
 // LogTo writes every event from now on into a log, as a record of type worldlog.Intent in the
 // tick of the call, with LogKind as Source and its Seq. A replay does not need them: it makes the
-// calls again, from the inputs, and their events are in the state hash. They are for who wants to know
-// what was asked for, and what was refused. An error of the log ends the Sim. nil ends it.
+// calls again, from the inputs, and their events are in the state hash. They are for people and tools that
+// want to know which calls were made and which refused. An error of the log ends the Sim. nil stops logging.
 func (r *Registry) LogTo(log Appender) { r.log = log }
 
 // record is the end of the pipeline.
@@ -82,7 +82,7 @@ func (r *Registry) record(t *evertick.Tick, e *Event) error {
 	}
 	r.event = appendEvent(r.event[:0], e)
 	if e.Seq != 0 {
-		r.state.fold(r.event, e.Code)
+		r.state.addEvent(r.event, e.Code)
 	}
 	if t.Again() {
 		return nil
@@ -94,28 +94,28 @@ func (r *Registry) record(t *evertick.Tick, e *Event) error {
 	return r.log.Append(&worldlog.Record{Type: worldlog.Intent, Source: LogKind, Seq: e.Seq, Kind: uint32(e.Code.number()), Data: r.event})
 }
 
-// ring keeps the last events. Who reads is on another goroutine.
+// ring keeps the last events. Other goroutines read it.
 type ring struct {
 	sync.Mutex
 	events []Event
-	first  int // the oldest, once there are as many as are kept
-	most   int
+	first  int // the oldest, once the ring is full
+	max    int
 	lost   uint64
 }
 
 func (k *ring) add(e *Event) {
 	k.Lock()
 	defer k.Unlock()
-	if len(k.events) < k.most {
+	if len(k.events) < k.max {
 		k.events = append(k.events, *e)
 		return
 	}
 	k.events[k.first] = *e
-	k.first = (k.first + 1) % k.most
+	k.first = (k.first + 1) % k.max
 	k.lost++
 }
 
-// keep forgets the events that a predicate does not want.
+// keep removes the events for which want returns false.
 func (k *ring) keep(want func(*Event) bool) {
 	k.Lock()
 	defer k.Unlock()
@@ -128,9 +128,9 @@ func (k *ring) keep(want func(*Event) bool) {
 	k.events, k.first = kept, 0
 }
 
-// Trace appends the events that are kept to dst, oldest first, those of one actor if the name is
-// not empty, and tells how many have had to go. It may be called from any goroutine, and is what
-// this registry has seen: no part of a snapshot.
+// Trace appends the kept events to dst, oldest first, only those of one actor if the name is
+// not empty, and returns how many older ones were dropped. It may be called from any goroutine. The events
+// belong to this registry: they are not part of a snapshot.
 func (r *Registry) Trace(dst []Event, actor string) (events []Event, lost uint64) {
 	k := &r.trace
 	k.Lock()
@@ -143,8 +143,8 @@ func (r *Registry) Trace(dst []Event, actor string) (events []Event, lost uint64
 	return dst, k.lost
 }
 
-// cut returns the beginning of a name, as UTF-8.
-func cut(s string, most int) string {
+// truncate returns the beginning of a name, as UTF-8.
+func truncate(s string, most int) string {
 	if len(s) > most {
 		s = s[:most]
 		for len(s) > 0 && !utf8.ValidString(s[max(0, len(s)-utf8.UTFMax):]) && utf8.RuneStart(s[len(s)-1]) {
@@ -152,7 +152,7 @@ func cut(s string, most int) string {
 		}
 	}
 	s = strings.ToValidUTF8(s, "?")
-	if len(s) > most { // cannot be: the replacement is no longer than what it replaces
+	if len(s) > most { // impossible: the replacement is not longer than the bytes that it replaces
 		s = s[:most]
 	}
 	return s

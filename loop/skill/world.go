@@ -2,29 +2,24 @@ package skill
 
 import (
 	"fmt"
-	"math"
 	"slices"
 	"sync"
 )
-
-func length(x, y float32) float32 {
-	return float32(math.Sqrt(float64(float64(x)*float64(x)) + float64(float64(y)*float64(y))))
-}
 
 // SnapshotInput is the input of world.snapshot.
 type SnapshotInput struct{}
 
 // SnapshotOutput is the output of world.snapshot.
 type SnapshotOutput struct {
-	Handle   string `json:"handle" jsonschema:"under which the host keeps it, for a while"`
-	Tick     uint64 `json:"tick" jsonschema:"at the end of which it is taken"`
+	Handle   string `json:"handle" jsonschema:"under which the host keeps the snapshot, for a while"`
+	Tick     uint64 `json:"tick" jsonschema:"at the end of which the snapshot is taken"`
 	Entities int    `json:"entities"`
 	Bodies   int    `json:"bodies"`
 	Bytes    int    `json:"bytes" jsonschema:"about how large it is"`
 }
 
-// snapshot promises one for the end of the tick, as there is none within. What takes room in it
-// is measured now, so that one that is too large is refused in every replay too.
+// snapshot promises a snapshot for the end of the tick, as there is none within a tick. It measures the size
+// now, so that a replay also refuses one that is too large.
 func snapshot(c *Call, _ SnapshotInput) (SnapshotOutput, error) {
 	r := c.Registry
 	r.scratch = c.Sim.World.Snapshot(r.scratch[:0])
@@ -35,50 +30,50 @@ func snapshot(c *Call, _ SnapshotInput) (SnapshotOutput, error) {
 	}
 	n += len(r.scratch)
 	if n > r.config.SnapshotBytes {
-		return SnapshotOutput{}, refuse(CapacityExceeded, "", "snapshot of %d bytes, of which %d are allowed", n, r.config.SnapshotBytes)
+		return SnapshotOutput{}, refuse(CapacityExceeded, "", "the snapshot has %d bytes, more than %d", n, r.config.SnapshotBytes)
 	}
-	r.state.saves++
-	handle := fmt.Sprintf("snap_%d", r.state.saves)
-	c.after = func() { r.saved.take(r, handle) }
+	r.state.snapshots++
+	handle := fmt.Sprintf("snap_%d", r.state.snapshots)
+	c.after = func() { r.snapshots.take(r, handle) }
 	return SnapshotOutput{handle, c.Tick.N, c.Sim.World.Len(), c.Sim.Physics.Len(), n}, nil
 }
 
-// saved keeps the last snapshots.
-type saved struct {
+// snapshots keeps the last snapshots.
+type snapshots struct {
 	sync.Mutex
-	list []savedSnapshot // oldest first
+	list []namedSnapshot // oldest first
 }
 
-type savedSnapshot struct {
+type namedSnapshot struct {
 	handle string
 	data   []byte
 	err    error
 }
 
-func (s *saved) take(r *Registry, handle string) {
+func (s *snapshots) take(r *Registry, handle string) {
 	data, err := r.sim.Snapshot(nil)
 	s.Lock()
 	defer s.Unlock()
-	s.list = slices.DeleteFunc(s.list, func(old savedSnapshot) bool { return old.handle == handle }) // of a life before a Restore
+	s.list = slices.DeleteFunc(s.list, func(old namedSnapshot) bool { return old.handle == handle }) // of before a Restore
 	if len(s.list) == r.config.Snapshots {
 		copy(s.list, s.list[1:])
 		s.list = s.list[:len(s.list)-1]
 	}
-	s.list = append(s.list, savedSnapshot{handle, data, err})
+	s.list = append(s.list, namedSnapshot{handle, data, err})
 }
 
-// Snapshot returns what world.snapshot has kept under a handle: a snapshot for
-// evertick.Sim.Restore. One that has gone, as Config.Snapshots later ones were taken, or never
-// was is ErrStale; other errors are those of evertick.Sim.Snapshot. It may be called from any goroutine.
+// Snapshot returns the snapshot that world.snapshot has kept under a handle, for evertick.Sim.Restore. A
+// handle that is unknown, or has been dropped after Config.Snapshots later ones, is ErrStale; other errors are
+// those of evertick.Sim.Snapshot. It may be called from any goroutine.
 func (r *Registry) Snapshot(handle string) ([]byte, error) {
-	r.saved.Lock()
-	defer r.saved.Unlock()
-	for i := range r.saved.list {
-		if s := &r.saved.list[i]; s.handle == handle {
+	r.snapshots.Lock()
+	defer r.snapshots.Unlock()
+	for i := range r.snapshots.list {
+		if s := &r.snapshots.list[i]; s.handle == handle {
 			return s.data, s.err
 		}
 	}
-	return nil, fmt.Errorf("skill: Snapshot: %s: %w", quoted(handle), ErrStale)
+	return nil, fmt.Errorf("skill: Snapshot: %s: %w", quote(handle), ErrStale)
 }
 
 // StatsInput is the input of world.stats.
@@ -94,7 +89,7 @@ type TagCount struct {
 type StatsOutput struct {
 	Tick     uint64     `json:"tick"`
 	Dt       float32    `json:"dt" jsonschema:"length of a tick in seconds"`
-	Hash     string     `json:"hash" jsonschema:"of the state behind the last tick, in hexadecimal"`
+	Hash     string     `json:"hash" jsonschema:"of the state after the last tick, in hexadecimal"`
 	Entities int        `json:"entities"`
 	Capacity int        `json:"capacity"`
 	Bodies   int        `json:"bodies"`
@@ -104,7 +99,7 @@ type StatsOutput struct {
 	Plane    string     `json:"plane" jsonschema:"of the bodies"`
 	Gravity  Vec        `json:"gravity" jsonschema:"of dynamic bodies, in m/s²"`
 	Tags     []TagCount `json:"tags"`
-	Calls    uint64     `json:"calls" jsonschema:"of skills so far, with this one"`
+	Calls    uint64     `json:"calls" jsonschema:"of skills so far, including this one"`
 	Refused  uint64     `json:"refused"`
 }
 
@@ -117,10 +112,9 @@ func stats(c *Call, _ StatsInput) (StatsOutput, error) {
 		Awake: ph.AwakeCount(), Plane: config.Plane.String(), Gravity: vecOf(config.Plane.Join(config.Gravity, 0)), Tags: []TagCount{},
 		Calls: c.Registry.state.calls, Refused: c.Registry.state.refused,
 	}
-	for _, name := range c.tagNames() {
-		if t, ok := c.Registry.tag(name); ok {
-			out.Tags = append(out.Tags, TagCount{name, t.Count()})
-		}
+	names, tags := c.carriedTags()
+	for i, t := range tags {
+		out.Tags = append(out.Tags, TagCount{names[i], t.Count()})
 	}
 	return out, nil
 }

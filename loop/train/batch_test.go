@@ -37,7 +37,7 @@ func TestSeed(t *testing.T) {
 	}
 }
 
-// said is what a step says of a world.
+// said is the result of a step for a world.
 type said struct {
 	obs                          [2]float32
 	reward                       float32
@@ -53,12 +53,12 @@ func saidOf(buf *train.Buffers, i int) said {
 	return s
 }
 
-// Each mode, step by step: world 0 is told to end in its second step, world 1 goes on until it
+// Each mode, step by step: the action of world 0 ends it in its second step, world 1 goes on until it
 // is truncated in its fifth, world 2 ends in its fifth and is truncated at once.
 func TestAutoreset(t *testing.T) {
 	const seed = 6
 	first := func(world, episode int) float32 { return firstObs(seed, world, episode) }
-	told := func(step int) [3]int32 {
+	choicesOf := func(step int) [3]int32 {
 		switch step {
 		case 1:
 			return [3]int32{1, 0, 0}
@@ -93,7 +93,7 @@ func TestAutoreset(t *testing.T) {
 		for _, workers := range []int{1, 3} {
 			b, buf := begun(t, counter(nil), train.Config{Worlds: 3, Seed: seed, Autoreset: mode, Workers: workers})
 			for s := range 7 {
-				c := told(s)
+				c := choicesOf(s)
 				copy(buf.Choices, c[:])
 				if err := b.Step(buf); err != nil {
 					t.Fatal(err)
@@ -111,7 +111,7 @@ func TestAutoreset(t *testing.T) {
 	}
 }
 
-// Without autoreset a world that has ended stands still until Reset begins it, and it alone.
+// Without autoreset a world that has ended can only be reset, and Reset with Only resets it alone.
 func TestAutoresetDisabled(t *testing.T) {
 	b, buf := begun(t, counter(nil), train.Config{Worlds: 3, Seed: 6, Autoreset: train.Disabled})
 	copy(buf.Choices, []int32{0, 1, 0})
@@ -207,7 +207,7 @@ func TestStepRefused(t *testing.T) {
 	wantError(t, raw.Step(raw.NewBuffers()), fault.ErrStale, "world = 0")
 }
 
-// Numbers beyond the box are refused, by the world and the number.
+// Numbers beyond the box are refused; the error names the world and the number.
 func TestBoxAction(t *testing.T) {
 	def := counter(nil)
 	def.Action = train.Box(2, -1, 2)
@@ -228,7 +228,7 @@ func TestBoxAction(t *testing.T) {
 	wantError(t, b.Step(buf), fault.ErrNotFinite, "action of world 0[0]")
 }
 
-// Rows stand where strides say, and what is between them is left alone.
+// Rows follow each other at the stride, and the gaps between them do not change.
 func TestStrides(t *testing.T) {
 	b, _ := begun(t, counter(nil), train.Config{Worlds: 3, Seed: 6, Autoreset: train.SameStep})
 	const gap = -77
@@ -251,8 +251,8 @@ func TestStrides(t *testing.T) {
 	}
 }
 
-// The world that has failed is named, the first of several whatever the workers, and all
-// stands still until Reset.
+// The error names the world that has failed, the first of several for any number of workers, and all
+// later steps fail until Reset.
 func TestWorldFails(t *testing.T) {
 	broken, other := errors.New("broken"), errors.New("other")
 	for _, workers := range []int{1, 2, 7} {
@@ -295,7 +295,7 @@ func TestValidate(t *testing.T) {
 	wantError(t, def.Validate(), fault.ErrRange, "Choices")
 }
 
-// panicking is a world that breaks down.
+// panicking is a world that panics.
 type panicking struct{ *counters }
 
 func (p panicking) Step(lo, hi int, in *train.Actions, out *train.Outcomes) error {
@@ -307,7 +307,7 @@ func (p panicking) Step(lo, hi int, in *train.Actions, out *train.Outcomes) erro
 	return p.counters.Step(lo, hi, in, out)
 }
 
-// A panic of a world reaches the caller, and the batch knows that it was broken off.
+// A panic of a world reaches the caller, and later steps fail.
 func TestWorldPanics(t *testing.T) {
 	for _, workers := range []int{1, 3} {
 		def := counter(nil)

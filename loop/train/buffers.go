@@ -1,50 +1,51 @@
 package train
 
 import (
+	"cmp"
 	"fmt"
 
 	"github.com/evertick/evertick/internal/fault"
 )
 
-// Buffers belong to the caller, who may give the same ones each time: a Batch reads and
+// Buffers belong to the caller, which may pass the same ones each time: a Batch reads and
 // writes them during a call and keeps none. World i has row i of each. Rows follow each other
 // without a gap, in slices of exactly that length, unless a stride says otherwise.
 type Buffers struct {
-	// Obs or ObsUint8, as the space says, is what worlds show.
+	// Obs or ObsUint8, depending on the space, has the observations.
 	Obs      []float32
 	ObsUint8 []uint8
-	// Actions or Choices, as the space says, is what worlds are told. Step only.
+	// Actions or Choices, depending on the space, has the actions. Step only.
 	Actions []float32
 	Choices []int32
-	// Reward is what the step has earned. Step only, as all that follows.
+	// Reward of the step. Step only, as all that follows.
 	Reward []float32
-	// Terminated says that the step has led to an end, Truncated that time is up.
+	// Terminated says that the step has ended the episode, Truncated that its time is up.
 	Terminated, Truncated []bool
-	// Final says that FinalObs or FinalObsUint8 has a row of the world: what it showed
-	// at the end of the episode, where Obs has what the next begins with. SameStep only;
-	// the other modes leave FinalObs as it is, and want neither.
+	// Final says that FinalObs or FinalObsUint8 has a row of the world: the last observation
+	// of the ended episode, where Obs has the first one of the next. SameStep only;
+	// the other modes do not use them, and they may be nil.
 	FinalObs      []float32
 	FinalObsUint8 []uint8
 	Final         []bool
-	// Mask, if not nil, gets for each choice whether it is of use: of others worlds know
-	// what to make, too. All true if they have no opinion. Reset fills it as well.
+	// Mask, if not nil, gets for each choice whether it makes sense; worlds accept the others,
+	// too. All true for worlds without masks. Reset fills it as well.
 	Mask []bool
 
 	// Strides are distances from row to row, in numbers, at least the length of a row.
-	// 0: that.
+	// 0: the length of a row.
 	ObsStride, ActionStride, FinalStride, MaskStride int
 }
 
-// shape is what buffers have to look like.
+// shape has the required sizes of buffers.
 type shape struct {
 	worlds, obs, action, choices int
 	obsKind, actionKind          Kind
-	final                        bool // obs are asked for
+	final                        bool // Final and FinalObs are needed
 }
 
-// check compares the lengths of all that a call needs.
+// check compares the lengths of all buffers that a call needs.
 func (b *Buffers) check(s *shape, call string, step bool) error {
-	if err := b.checkObs(s, call); err != nil {
+	if err := s.checkObs(call, "Obs", b.Obs, b.ObsUint8, b.ObsStride); err != nil {
 		return err
 	}
 	if s.choices > 0 && b.Mask != nil {
@@ -60,11 +61,12 @@ func (b *Buffers) check(s *shape, call string, step bool) error {
 	return b.checkStep(s, call)
 }
 
-func (b *Buffers) checkObs(s *shape, call string) error {
+func (s *shape) checkObs(call, name string, f []float32, u []uint8, stride int) error {
+	n := len(f)
 	if s.obsKind == Uint8 {
-		return length(call, "ObsUint8", len(b.ObsUint8), s.worlds, s.obs, b.ObsStride)
+		name, n = name+"Uint8", len(u)
 	}
-	return length(call, "Obs", len(b.Obs), s.worlds, s.obs, b.ObsStride)
+	return length(call, name, n, s.worlds, s.obs, stride)
 }
 
 func (b *Buffers) checkStep(s *shape, call string) error {
@@ -88,13 +90,10 @@ func (b *Buffers) checkStep(s *shape, call string) error {
 	if err := length(call, "Final", len(b.Final), s.worlds, 1, 0); err != nil {
 		return err
 	}
-	if s.obsKind == Uint8 {
-		return length(call, "FinalObsUint8", len(b.FinalObsUint8), s.worlds, s.obs, b.FinalStride)
-	}
-	return length(call, "FinalObs", len(b.FinalObs), s.worlds, s.obs, b.FinalStride)
+	return s.checkObs(call, "FinalObs", b.FinalObs, b.FinalObsUint8, b.FinalStride)
 }
 
-// length compares that of one buffer.
+// length checks the length and the stride of one buffer.
 func length(call, name string, n, worlds, row, stride int) error {
 	switch {
 	case stride == 0:
@@ -111,9 +110,7 @@ func length(call, name string, n, worlds, row, stride int) error {
 
 // rowOf returns the row of world i of one of two slices.
 func rowOf(f []float32, u []uint8, kind Kind, i, size, stride int) Row {
-	if stride == 0 {
-		stride = size
-	}
+	stride = cmp.Or(stride, size)
 	if kind == Uint8 {
 		return Row{Uint8: u[i*stride:][:size:size]}
 	}
@@ -122,11 +119,7 @@ func rowOf(f []float32, u []uint8, kind Kind, i, size, stride int) Row {
 
 // actions returns the actions, for worlds.
 func (b *Buffers) actions(s *shape) Actions {
-	a := Actions{floats: b.Actions, choices: b.Choices, size: s.action, stride: b.ActionStride}
-	if a.stride == 0 {
-		a.stride = a.size
-	}
-	return a
+	return Actions{floats: b.Actions, choices: b.Choices, size: s.action, stride: cmp.Or(b.ActionStride, s.action)}
 }
 
 // NewBuffers returns buffers of the right lengths, without gaps, and with a mask if actions

@@ -1,8 +1,8 @@
 package train
 
 import (
-	"errors"
 	"fmt"
+	"math"
 	"slices"
 	"unicode/utf8"
 
@@ -27,10 +27,10 @@ type Space struct {
 	Kind Kind
 	// Shape of a box, row by row as NumPy has it; empty for a choice.
 	Shape []int
-	// Low and High bound each number of a box of float32; infinite: no bound. What a
-	// world observes beyond is no error, what it is told to do is.
+	// Low and High bound each number of a box of float32; infinite: no bound. Actions beyond the
+	// bounds are errors, observations are not.
 	Low, High []float32
-	// Choices is how many there are.
+	// Choices is the number of choices.
 	Choices int
 }
 
@@ -39,7 +39,7 @@ func Box(n int, low, high float32) Space {
 	return Space{Kind: Float32, Shape: []int{n}, Low: slices.Repeat([]float32{low}, n), High: slices.Repeat([]float32{high}, n)}
 }
 
-// Bytes returns the space of bytes in a shape, as of an image.
+// Bytes returns the space of bytes in a shape, say of an image.
 func Bytes(shape ...int) Space { return Space{Kind: Uint8, Shape: shape} }
 
 // Choice returns the space of n choices.
@@ -48,7 +48,7 @@ func Choice(n int) Space { return Space{Kind: Int32, Choices: n} }
 // maxRow bounds the numbers of one row, so that sizes of buffers do not overflow.
 const maxRow = 1 << 24
 
-// Size returns how many numbers stand for one world: 1 for a choice.
+// Size returns the number of numbers of one world: 1 for a choice.
 func (s Space) Size() int {
 	if s.Kind == Int32 {
 		return 1
@@ -91,14 +91,14 @@ func (s Space) check(field string, kinds ...Kind) error {
 	return nil
 }
 
-// Row is where the numbers of one world stand: in the slice that the Kind of the space
-// names; the other is nil.
+// Row has the numbers of one world in the slice that the Kind of the space
+// names; the other slice is nil.
 type Row struct {
 	Float32 []float32
 	Uint8   []uint8
 }
 
-// Actions tell worlds what to do. They were checked: each number is within its space.
+// Actions are the actions of all worlds. They were checked: each number is within its space.
 type Actions struct {
 	floats  []float32
 	choices []int32
@@ -106,46 +106,44 @@ type Actions struct {
 	stride  int
 }
 
-// Row returns the numbers that world i is told, of a space of Float32.
+// Row returns the action of world i, in a space of Float32.
 func (a *Actions) Row(i int) []float32 { return a.floats[i*a.stride:][:a.size:a.size] }
 
-// Choice returns what world i is told, of a space of Int32.
+// Choice returns the action of world i, in a space of Int32.
 func (a *Actions) Choice(i int) int32 { return a.choices[i*a.stride] }
 
-// Outcomes is what a step has led to, by world.
+// Outcomes are the results of a step, by world.
 type Outcomes struct {
 	Reward     []float32
 	Terminated []bool
-	// Skip marks the worlds that have not to be stepped: nothing of them may change,
-	// not here either.
+	// Skip marks the worlds that are not stepped: their state and their outcomes must not change.
 	Skip []bool
 }
 
-// Worlds are some number of worlds side by side: in columns, where the same few
-// instructions step one after the other, or as a list of objects. A Batch numbers them from
-// 0; it checks what comes in, counts steps and begins episodes. Different worlds are called
-// upon by several goroutines at once, the same by one at a time. What a world does depends
-// on the seeds and actions that it was given and on nothing else.
+// Worlds are some number of worlds: in columns, which the same few instructions step one after the
+// other, or as a list of objects. A Batch numbers them from 0, checks actions, counts steps
+// and begins episodes. It calls different worlds from several goroutines at once, and each world from one
+// at a time. A world must depend on its seeds and actions only.
 type Worlds interface {
-	// Begin puts world i at the start of the episode of this seed, whatever it was in.
+	// Begin begins the episode of this seed in world i, whatever its state.
 	Begin(i int, seed uint64) error
-	// Step advances the worlds from lo to hi-1 that are not to be skipped, and says in
-	// out what of. An error names the world; that one has failed until it begins anew, and
-	// those behind it are in no defined state.
+	// Step advances the worlds from lo to hi-1 that out.Skip does not mark, and writes the
+	// outcomes. An error names the world; this world has failed until it begins again, and
+	// the state of those after it is undefined.
 	Step(lo, hi int, in *Actions, out *Outcomes) error
-	// Observe writes all numbers of what world i shows.
+	// Observe writes the whole observation of world i.
 	Observe(i int, row Row)
-	// Hash returns a hash of all that decides what world i will do.
+	// Hash returns a hash of the state of world i.
 	Hash(i int) uint64
-	// AppendState appends that, and RestoreState takes it back, in world i or any other
-	// of the same definition; with an error nothing has changed.
+	// AppendState appends the state, and RestoreState restores it, in world i or any other
+	// of the same definition; after an error nothing has changed.
 	AppendState(i int, dst []byte) ([]byte, error)
 	RestoreState(i int, src []byte) error
 }
 
-// Masker is implemented by Worlds of a space of choices that know which of them are of use.
+// Masker is implemented by Worlds of a space of choices that know which choices make sense.
 type Masker interface {
-	// Mask writes for each choice whether it is of use in world i.
+	// Mask writes for each choice whether it makes sense in world i.
 	Mask(i int, of []bool)
 }
 
@@ -157,9 +155,9 @@ type Exporter interface {
 
 // Definition of a kind of worlds.
 type Definition struct {
-	// Name tells definitions apart: 1 to 64 bytes of UTF-8. It stands in what Save writes.
+	// Name identifies the definition: 1 to 64 bytes of UTF-8. Save writes it.
 	Name string
-	// Obs is what a world shows, of Float32 or Uint8, and Action what it is told, of Float32
+	// Obs is the space of observations, of Float32 or Uint8, and Action that of actions, of Float32
 	// or Int32.
 	Obs, Action Space
 	// MaxSteps truncates an episode after so many steps. 0: never.
@@ -167,27 +165,21 @@ type Definition struct {
 	// Chunk is the number of worlds that a worker takes at a time: some microseconds of
 	// work. Results do not depend on it. 0: 64.
 	Chunk int
-	// New returns n worlds. Recording says that Export will be asked for.
+	// New returns n worlds. They must be Exporters if recording is true.
 	New func(n int, recording bool) (Worlds, error)
 }
 
 // Validate reports every fault of the definition at once.
 func (d *Definition) Validate() error {
-	var errs []error
+	f := fault.List{Package: "train"}
 	if d.Name == "" || len(d.Name) > 64 || !utf8.ValidString(d.Name) {
-		errs = append(errs, fault.Field(fault.ErrRange, "train: Definition.Name", fmt.Sprintf("%.80q", d.Name)))
+		f.Add(fault.ErrRange, "Definition.Name", fmt.Sprintf("%.80q", d.Name))
 	}
-	errs = append(errs,
-		d.Obs.check("train: Definition.Obs", Float32, Uint8),
-		d.Action.check("train: Definition.Action", Float32, Int32))
-	if d.MaxSteps < 0 || d.MaxSteps > maxSteps {
-		errs = append(errs, fault.Field(fault.ErrRange, "train: Definition.MaxSteps", d.MaxSteps))
-	}
-	if d.Chunk < 0 {
-		errs = append(errs, fault.Field(fault.ErrRange, "train: Definition.Chunk", d.Chunk))
-	}
+	f.Join(d.Obs.check("train: Definition.Obs", Float32, Uint8), d.Action.check("train: Definition.Action", Float32, Int32))
+	f.Range("Definition.MaxSteps", d.MaxSteps, 0, maxSteps)
+	f.Range("Definition.Chunk", d.Chunk, 0, math.MaxInt)
 	if d.New == nil {
-		errs = append(errs, fault.Field(fault.ErrRange, "train: Definition.New", "nil"))
+		f.Add(fault.ErrRange, "Definition.New", "nil")
 	}
-	return errors.Join(errs...)
+	return f.Err()
 }

@@ -1,29 +1,29 @@
-// Package train steps many small worlds together, for those who train agents in them.
+// Package train steps many small worlds together, to train agents in them.
 //
 // # Model
 //
 //	Definition ── New ──▶ Batch of N worlds
 //	                        ▲   │
-//	         actions, rows  │   │  observations, rewards, ends: rows of the caller's buffers
+//	               actions  │   │  observations, rewards, flags: rows of the caller's buffers
 //	                        │   ▼
 //	                      Reset, Step
 //
-// A [Definition] says what a kind of worlds shows and is told, and makes them. A [Batch] holds
-// N of them, numbered from 0, and one call steps them all: workers take chunks of a fixed
+// A [Definition] has the spaces of observations and actions of a kind of worlds, and makes them. A [Batch]
+// holds N of them, numbered from 0, and one call steps them all: workers take chunks of a fixed
 // size, one after the other. [Buffers] belong to the caller; nothing is copied elsewhere, and
 // a step allocates nothing after warm-up.
 //
 // There are two kinds of [Worlds]. Those of a [SimDefinition] are an evertick.Sim each, with
 // its systems: everything that a simulation can do, at a few microseconds a step. The same
-// function makes the Sim for a show: see [SimDefinition.ReplayScenario]. Worlds that consist of a
+// function makes the Sim for a demonstration: see [SimDefinition.ReplayScenario]. Worlds of a
 // few numbers implement Worlds themselves, in columns, and take some nanoseconds. Package
 // worlds has examples of both.
 //
 // # Episodes
 //
-// An episode ends because a step has led to an end (terminated), or because its time is up
-// (truncated, after Config.MaxSteps), or for both reasons. What happens then is the
-// [Autoreset] mode, as Gymnasium defines them:
+// An episode ends because a step has ended it (terminated), or because its time is up
+// (truncated, after Config.MaxSteps), or for both reasons. The [Autoreset] mode says what happens
+// then, as Gymnasium defines it:
 //
 //	step                    t (the end)                    t+1
 //	NextStep   observation  the last                       first of the next episode
@@ -39,10 +39,10 @@
 //
 // World i of a batch does the same, bit for bit, in a batch of any size, with any number of
 // workers and on every machine: its random numbers come from [Seed] of the seed, its number
-// and the episode, and nothing else gets in. [Batch.Hash] proves it, step by step.
+// and the episode, and it has no other input. [Batch.Hash] proves it, step by step.
 //
 // A step that is refused, for a wrong length, an action that is NaN or beyond its space, has
-// stepped no world. [Batch.Save], [Batch.Load] and [Batch.Fork] take a world as it is, and an
+// stepped no world. [Batch.Save], [Batch.Load] and [Batch.Fork] copy the whole state of a world, and an
 // altered file is refused. [Batch.Export] writes an episode as a log that package replay
 // verifies.
 //

@@ -10,16 +10,15 @@ import (
 	"github.com/evertick/evertick/loop/train"
 )
 
-// counters are worlds so plain that every observation can be foretold: a world counts its
-// steps and ends when told to.
+// counters are worlds whose observations are easy to predict: a world counts its
+// steps, and ends when its action is 1.
 type counters struct {
 	seeds []uint64
 	steps []uint32
 	fail  map[int]error // of Step, by world
 }
 
-// counter observes the low byte of its seed, and its steps; it is told 0 to go on, 1 to end, 2
-// to fail.
+// counter observes the low byte of its seed, and its steps; action 0 goes on, 1 ends, 2 fails.
 func counter(fails map[int]error) train.Definition {
 	return train.Definition{
 		Name: "counter", Obs: train.Box(2, 0, 1e6), Action: train.Choice(3), MaxSteps: 5, Chunk: 2,
@@ -67,7 +66,7 @@ func (c *counters) RestoreState(i int, src []byte) error {
 	return nil
 }
 
-// firstObs is what world i of a seed shows when an episode begins.
+// firstObs is the first observation of world i in an episode.
 func firstObs(seed uint64, world, episode int) float32 {
 	return float32(train.Seed(seed, uint64(world), uint64(episode)) & 0xFF)
 }

@@ -20,11 +20,11 @@ const (
 	savedName    = "train: Load: "
 )
 
-// Save appends all of world i to dst: its state, its place in Seed and in the episode, and,
+// Save appends the whole of world i to dst: its state, its place in Seed and in the episode, and,
 // with Config.Record, the actions for Export. A world that has not begun is ErrStale, any
-// world behind a step that has failed ErrWorld. It panics if there is no such world.
+// world after a step that has failed ErrWorld. It panics if there is no such world.
 func (b *Batch) Save(i int, dst []byte) ([]byte, error) {
-	s := b.must(i)
+	s := b.episode(i)
 	if b.failed != nil {
 		return dst, b.failed
 	}
@@ -50,15 +50,15 @@ func (b *Batch) Save(i int, dst []byte) ([]byte, error) {
 	return e.Buf, nil
 }
 
-// Load makes world i the one that Save has written, which then does what that one does, in
-// any batch of the same definition: it keeps its number in Seed, not that of its new place, until Reset gives
-// another seed.
-// Data that is truncated, altered or contradicts itself is ErrCorrupt; of another definition
-// or format, with more steps than an episode has here, or over in a batch of SameStep,
-// ErrUnsupported; an altered floating-point environment ErrFloatEnv. The world is then as it
-// was. It panics if there is no such world. Observe shows what it has become.
+// Load replaces world i by the one that Save has written, in any batch of the same definition. The world then
+// goes on as the saved one: it keeps its number in Seed, not that of its new place, until Reset sets another seed.
+//
+// Data that is truncated, altered or contradicts itself is ErrCorrupt. Data of another definition
+// or format, with more steps than an episode has here, or with an ended episode in a batch of SameStep, is
+// ErrUnsupported; an altered floating-point environment is ErrFloatEnv. The world is then as it
+// was. It panics if there is no such world. Call Observe for its observation.
 func (b *Batch) Load(i int, data []byte) error {
-	s := b.must(i)
+	s := b.episode(i)
 	if b.failed != nil {
 		return b.failed
 	}
@@ -85,13 +85,13 @@ func (b *Batch) Load(i int, data []byte) error {
 }
 
 // readHead reads the first frame.
-func (b *Batch) readHead(d *frame.Decoder) (s slot, err error) {
+func (b *Batch) readHead(d *frame.Decoder) (s episode, err error) {
 	h, err := d.Next("head")
 	if err != nil {
 		return s, err
 	}
 	r := wire.NewReader(h)
-	s = slot{seed: r.U64(), number: r.U64(), episode: r.U64()}
+	s = episode{seed: r.U64(), number: r.U64(), episode: r.U64()}
 	steps, over, name := r.U64(), r.U8(), string(r.Name())
 	s.steps, s.stage = int64(steps), running+over
 	if r.Done() != nil || over > 1 {
@@ -104,15 +104,15 @@ func (b *Batch) readHead(d *frame.Decoder) (s slot, err error) {
 		return s, fault.Field(fault.ErrUnsupported, savedName+"steps of an episode", steps)
 	}
 	if s.stage == ended && b.cfg.Autoreset == SameStep {
-		return s, fault.Field(fault.ErrUnsupported, savedName+"an episode that is over, in mode", b.cfg.Autoreset)
+		return s, fault.Field(fault.ErrUnsupported, savedName+"an ended episode, in mode", b.cfg.Autoreset)
 	}
 	return s, nil
 }
 
-// Fork makes world to a copy of world from, as Save and Load do: given the same actions both
+// Fork makes world to a copy of world from, as Save and Load do: with the same actions both
 // do the same. It panics if there is no such world.
 func (b *Batch) Fork(from, to int) error {
-	b.must(to)
+	b.episode(to)
 	data, err := b.Save(from, b.saved[:0])
 	if err != nil {
 		return err
@@ -121,24 +121,23 @@ func (b *Batch) Fork(from, to int) error {
 	return b.Load(to, data)
 }
 
-// Exported is what Batch.Export has written.
+// Exported describes the log of Batch.Export.
 type Exported struct {
 	Scenario string
 	Seed     uint64 // of the episode
-	Steps    int    // of it
-	Ticks    uint64 // of the Sim, with the one that begins it
-	Hash     uint64 // of the Sim behind the last
+	Steps    int    // of the episode
+	Ticks    uint64 // of the Sim, including the one that begins the episode
+	Hash     uint64 // of the Sim after the last tick
 }
 
-// Export runs the episode that world i has taken its last step in once more, from its
-// beginning to that step, writes it into a log of package worldlog in dir, which must hold
-// none, and checks that it ends in the same state. The log can be verified, looked at and
-// forked by package replay and the scenario of that name. It is ErrUnsupported without
-// Config.Record, which worlds that run no Sim do not have, and of a world that
-// was loaded from a batch without; ErrStale of a world that has not begun. It panics if there is
-// no such world.
+// Export repeats the episode of the last step of world i, from its beginning to that step,
+// writes it into a log of package worldlog in dir, which must have
+// none, and checks that it ends in the same state. Package replay verifies, seeks and
+// forks the log with the scenario of that name. Export returns ErrUnsupported without
+// Config.Record, which needs worlds on a Sim, and for a world that was loaded from a batch without
+// it; and ErrStale for a world that has not begun. It panics if there is no such world.
 func (b *Batch) Export(i int, dir string) (Exported, error) {
-	s := b.must(i)
+	s := b.episode(i)
 	if !b.cfg.Record {
 		return Exported{}, fault.Field(fault.ErrUnsupported, "train: Export: Config.Record", false)
 	}

@@ -89,7 +89,7 @@ func TestLoadUnsupported(t *testing.T) {
 	}
 }
 
-// reseal makes the checksums right, so that what is behind them is tried.
+// reseal corrects the checksums, so that the code after their check is tested.
 func reseal(data []byte) {
 	table := crc32.MakeTable(crc32.Castagnoli)
 	at, crc, from := 12, uint32(0), 0
@@ -105,8 +105,8 @@ func reseal(data []byte) {
 	}
 }
 
-// FuzzLoad loads anything: it is refused with the world as it was, or gives a world that can
-// be saved, to the same bytes, and stepped.
+// FuzzLoad loads any bytes: they are refused with the world as it was, or make a world that is saved
+// as the same bytes and can be stepped.
 func FuzzLoad(f *testing.F) {
 	data := saved(f)
 	f.Add(data, false)

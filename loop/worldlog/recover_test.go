@@ -227,6 +227,9 @@ func TestBitFlips(t *testing.T) {
 		m := written(t, 13, opt)
 		flips, harmless := 0, 0
 		for name, bit := range allBits(m) {
+			if testing.Short() && bit%7 != 0 { // each bit of a byte has its turn
+				continue
+			}
 			c := flipped(m, name, bit)
 			at := fmt.Sprintf("%v, %s, bit %d", opt.Durability, name, bit)
 			next, err := readBack(c, "log", 0)

@@ -99,6 +99,15 @@ func Rounds(full int) int {
 	return full
 }
 
+// Some returns all choices, or one of them, drawn, in instrumented builds and with -short.
+func Some[T any](r *Run, choices ...T) []T {
+	if Instrumented || testing.Short() {
+		i := r.IntN(len(choices))
+		return choices[i : i+1]
+	}
+	return choices
+}
+
 // callerPackage returns the import path of the package whose code called Start.
 func callerPackage() string {
 	pc, _, _, ok := runtime.Caller(2)

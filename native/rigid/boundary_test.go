@@ -75,9 +75,9 @@ func latticed(run *paritytest.Run) (*rigid.System, float32) {
 			}
 			c.Points[k].Normal = abs32(onLattice(run))
 		}
-		c.Rolling = onLattice(run)
+		c.RollingImpulse = onLattice(run)
 	}
-	s.MaxSpeed, s.Threshold = []float32{0, 1, 5}[run.IntN(3)], []float32{0, 0.5, 2}[run.IntN(3)]
+	s.MaxSpeed, s.RestitutionThreshold = []float32{0, 1, 5}[run.IntN(3)], []float32{0, 0.5, 2}[run.IntN(3)]
 	return s, 1
 }
 
@@ -85,12 +85,12 @@ func TestParityStagesAtBoundaries(t *testing.T) {
 	run := paritytest.Start(t, "StagesAtBoundaries")
 	for range paritytest.Rounds(40) {
 		begin, step := latticed(run)
-		begin.Begin(step)
+		begin.BuildConstraints(step)
 		for _, level := range native.Levels() {
 			run.Case(level)
 			want, got := cloned(begin), cloned(begin)
-			want.Begin(step)
-			got.Begin(step)
+			want.BuildConstraints(step)
+			got.BuildConstraints(step)
 			for _, stage := range stages {
 				n := len(got.States)
 				if stage.blocks {
@@ -125,18 +125,18 @@ func TestParityFinishAtBoundaries(t *testing.T) {
 		for i := range least {
 			least[i], most[i] = 2*abs32(onLattice(run)), numbers[run.IntN(len(numbers))]
 		}
-		e := rigid.Extents{Least: least, Most: most}
+		e := rigid.Extents{Min: least, Max: most}
 		for _, level := range native.Levels() {
 			run.Case(level)
 			want, got := cloned(begin), cloned(begin)
 			var moved, fast [2][]uint32
 			for k, s := range []*rigid.System{want, got} {
 				l := []native.Level{native.Go, level}[k]
-				s.Finish(l, 0, n)
+				s.StoreStates(l, 0, n)
 				moved[k], fast[k] = make([]uint32, n), make([]uint32, n)
 				o := rigid.Origins{X: s.Bodies.VX, Y: s.Bodies.VY, CentreX: s.Bodies.ForceX, CentreY: s.Bodies.ForceY}
-				moved[k] = moved[k][:o.Follow(l, s.States, &s.Poses, 0, n, moved[k])]
-				fast[k] = fast[k][:e.Fast(l, s.States, 0, n, fast[k])]
+				moved[k] = moved[k][:o.UpdateOrigins(l, s.States, &s.Poses, 0, n, moved[k])]
+				fast[k] = fast[k][:e.FindFast(l, s.States, 0, n, fast[k])]
 			}
 			run.Check(compare("Finish", got, want), paritytest.Bits("moved", moved[1], moved[0]), paritytest.Bits("fast", fast[1], fast[0]))
 		}
@@ -150,20 +150,20 @@ func latticedJoints(run *paritytest.Run, s *rigid.System) {
 	for i := range s.Joints {
 		j := &s.Joints[i]
 		vec := func() rigid.Vec { return rigid.Vec{X: onLattice(run), Y: onLattice(run)} }
-		j.AnchorA, j.AnchorB, j.Point = vec(), vec(), vec()
+		j.AnchorA, j.AnchorB, j.PointImpulse = vec(), vec(), vec()
 		if run.IntN(2) == 0 {
 			j.AnchorA, j.AnchorB = rigid.Vec{}, rigid.Vec{X: onLattice(run)}
 		}
 		j.Axis = [...]rigid.Vec{{X: 1}, {Y: 1}, {X: -1}}[run.IntN(3)]
-		j.Reference = []float32{0, 0, negativeZero, math.Pi / 2}[run.IntN(4)]
-		for _, d := range []*rigid.Drive{&j.Linear, &j.Angular} {
-			*d = rigid.Drive{Target: onLattice(run), Hertz: []float32{0, negativeZero, 1, 1e-30}[run.IntN(4)], Damping: abs32(onLattice(run)),
-				MaxSpring: abs32(onLattice(run)), Speed: onLattice(run), MaxMotor: abs32(onLattice(run))}
+		j.ReferenceAngle = []float32{0, 0, negativeZero, math.Pi / 2}[run.IntN(4)]
+		for _, d := range []*rigid.JointAxis{&j.Linear, &j.Angular} {
+			*d = rigid.JointAxis{Target: onLattice(run), Hertz: []float32{0, negativeZero, 1, 1e-30}[run.IntN(4)], Damping: abs32(onLattice(run)),
+				MaxSpringForce: abs32(onLattice(run)), MotorSpeed: onLattice(run), MaxMotorForce: abs32(onLattice(run))}
 			a, b := onLattice(run), onLattice(run)
 			d.Lower, d.Upper = min(a, b), max(a, b)
 		}
-		for _, d := range []*rigid.DriveImpulse{&j.LinearImpulse, &j.AngularImpulse} {
-			*d = rigid.DriveImpulse{Spring: onLattice(run), Motor: onLattice(run), Lower: abs32(onLattice(run)), Upper: abs32(onLattice(run))}
+		for _, d := range []*rigid.AxisImpulse{&j.LinearImpulse, &j.AngularImpulse} {
+			*d = rigid.AxisImpulse{Spring: onLattice(run), Motor: onLattice(run), Lower: abs32(onLattice(run)), Upper: abs32(onLattice(run))}
 		}
 	}
 }
@@ -179,13 +179,13 @@ func TestParityJointStagesAtBoundaries(t *testing.T) {
 }
 
 func compareJointStages(run *paritytest.Run, begin *rigid.System, step float32) {
-	begin.Begin(step)
+	begin.BuildConstraints(step)
 	for _, level := range native.Levels() {
 		run.Case(level)
 		want, got := cloned(begin), cloned(begin)
 		for _, s := range []*rigid.System{want, got} {
 			s.Joints, s.JointBlocks, s.JointColours = slices.Clone(begin.Joints), nil, rigid.JointColours{}
-			s.Begin(step)
+			s.BuildConstraints(step)
 		}
 		for _, stage := range jointStages {
 			n := len(got.States)
@@ -217,17 +217,17 @@ func TestParityJointsAtTheirBounds(t *testing.T) {
 		for _, at := range []struct{ x, bound float32 }{{0, 0}, {0, negativeZero}, {2, 2}, {2, up}, {2, down}, {0, 1e-45}, {0, -1e-45}} {
 			for _, v := range []float32{0, negativeZero, 1, -1} {
 				for _, old := range []float32{0, 1} {
-					j := add(kind, rigid.PartLimits|rigid.PartTurnLimits|rigid.PartMotor, at.x, v, 0)
+					j := add(kind, rigid.PartLimits|rigid.PartAngularLimits|rigid.PartMotor, at.x, v, 0)
 					j.Linear.Lower, j.Linear.Upper = at.bound, at.bound
-					j.LinearImpulse, j.Linear.MaxMotor = rigid.DriveImpulse{Lower: old, Upper: old}, old
+					j.LinearImpulse, j.Linear.MaxMotorForce = rigid.AxisImpulse{Lower: old, Upper: old}, old
 					j.Angular.Lower, j.Angular.Upper, j.AngularImpulse = at.bound, at.bound, j.LinearImpulse
 				}
 			}
 		}
 	}
 	for _, force := range []float32{math.Nextafter32(20, 0), 20, math.Nextafter32(20, 30)} { // 5 N·s in 1/4 s
-		j := add(rigid.JointPoint, rigid.PartDrag, 0, -3, -4) // (2, -4) with what was remembered
-		j.Point, j.Linear.MaxSpring = rigid.Vec{X: 5}, force  // becomes (3, 4)
+		j := add(rigid.JointPoint, rigid.PartFriction, 0, -3, -4)        // (2, -4) with what was remembered
+		j.PointImpulse, j.Linear.MaxSpringForce = rigid.Vec{X: 5}, force // becomes (3, 4)
 	}
 	compareJointStages(run, &s.System, 1)
 }
@@ -377,7 +377,7 @@ func TestParityCollideAtBoundaries(t *testing.T) {
 // Rays from and along the corners and sides of boxes that lie beside and on each other.
 func TestParityRaysAtBoundaries(t *testing.T) {
 	run := paritytest.Start(t, "RaysAtBoundaries")
-	var targets rigid.Targets
+	var targets rigid.QueryTree
 	for range paritytest.Rounds(30) {
 		c := newCrowd(run.Rand, 100, 4)
 		p := &c.poses
@@ -393,16 +393,16 @@ func TestParityRaysAtBoundaries(t *testing.T) {
 			r.OX, r.OY = 0.5*float32(run.IntN(15)-7), 0.5*float32(run.IntN(15)-7)
 			r.DX, r.DY, r.MaxT = 0.5*float32(run.IntN(9)-4), 0.5*float32(run.IntN(9)-4), []float32{0, 0.5, 1, 2}[run.IntN(4)]
 		}
-		rigid.Prepare(rays)
+		rigid.PrepareRays(rays)
 		closest, ends := make([]rigid.RayHit, len(rays)), make([]uint32, len(rays))
-		rigid.RayClosestOracle(&c.Scene, rays, closest)
-		all := rigid.RayAllOracle(&c.Scene, rays, ends, nil)
+		rigid.CastRaysClosestOracle(&c.Scene, rays, closest)
+		all := rigid.CastRaysAllOracle(&c.Scene, rays, ends, nil)
 		for _, level := range native.Levels() {
 			run.Case(level)
 			targets.Build(level, &c.Scene)
 			got, row, gotEnds := make([]rigid.RayHit, len(rays)), make([]rigid.RayHit, len(all)), make([]uint32, len(rays))
-			targets.RayClosest(level, rays, got)
-			targets.RayAll(level, rays, gotEnds, row, 0)
+			targets.CastRaysClosest(level, rays, got)
+			targets.CastRaysAll(level, rays, gotEnds, row, 0)
 			run.Check(sameHits(got, closest), sameHits(row, all), paritytest.Bits("ends", gotEnds, ends))
 		}
 	}
@@ -441,7 +441,7 @@ func TestParityEntitiesAtBoundaries(t *testing.T) {
 				for i := range n {
 					old := got.to[k][i]
 					got.to[k][i] = math.Float32frombits(math.Float32bits(old) ^ 1<<31)
-					if at := got.entities().Differs(level, got.slots, got.keeps(), 0, n); at != i {
+					if at := got.entities().FirstChanged(level, got.slots, got.keeps(), 0, n); at != i {
 						t.Fatalf("level %s: component %d of body %d: body %d is said to differ", level, k, i, at)
 					}
 					got.to[k][i] = old

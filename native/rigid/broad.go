@@ -6,12 +6,12 @@ import (
 	"github.com/evertick/evertick/native"
 )
 
-// MaxPairs, MinPairs and MinStill bound the number of pairs where everything is in one place, and with it the
-// memory and the time of a step; see Broad.Pairs.
+// MaxPairs, MinPairs and MinStationaryPairs bound the number of pairs where everything is in one place, and with it the
+// memory and the time of a step; see BroadPhase.FindPairs.
 const (
-	MaxPairs = 256
-	MinPairs = 8
-	MinStill = 16 // as MinPairs, for pairs with a shape that does not move
+	MaxPairs           = 256
+	MinPairs           = 8
+	MinStationaryPairs = 16 // as MinPairs, for pairs with a shape that does not move
 )
 
 // budget is the greatest number of pairs of n shapes of which least is the lowest bound: what that leaves at
@@ -36,14 +36,14 @@ func (b *bounds) lower(n, kept, still int) bool {
 	if moving {
 		b.moving /= 2
 	}
-	if still > budget(n, MinStill) && b.still > MinStill {
+	if still > budget(n, MinStationaryPairs) && b.still > MinStationaryPairs {
 		b.still /= 2
 		return true
 	}
 	return moving
 }
 
-// Broad finds the pairs of shapes whose boxes overlap. The zero Broad is ready, for
+// BroadPhase finds the pairs of shapes whose boxes overlap. The zero BroadPhase is ready, for
 // one goroutine at a time; it keeps its buffers, so that nothing is allocated once
 // it has seen the largest scene.
 //
@@ -54,10 +54,10 @@ func (b *bounds) lower(n, kept, still int) bool {
 //
 // Several workers can share the work, which is then cut into parts by the number of shapes
 // alone. That does not change the result.
-type Broad struct {
+type BroadPhase struct {
 	// Share has f called for each part in [0, parts), in any order and perhaps at the same
 	// time, and returns when all are done. nil: one after the other.
-	Share func(parts int, f func(part int))
+	ParallelFor func(parts int, f func(part int))
 
 	// Omitted is the number of pairs that the last call of Pairs left out since there were too many.
 	Omitted int
@@ -78,15 +78,15 @@ type Broad struct {
 	tasks  tasks
 }
 
-// tasks are methods of a Broad, bound once, that do a part each.
+// tasks are methods of a BroadPhase, bound once, that do a part each.
 type tasks struct{ same, search, divide, order func(part int) }
 
 // begin is called first.
-func (b *Broad) begin(level native.Level, boxes *Boxes, out *Pairs) {
+func (b *BroadPhase) begin(level native.Level, boxes *Boxes, out *Pairs) {
 	if b.tasks.same == nil {
 		b.tasks = tasks{b.samePart, b.searchPart, b.dividePart, b.orderPart}
 	}
-	b.builder.begin(must(level), boxes, b.Share)
+	b.builder.begin(must(level), boxes, b.ParallelFor)
 	b.out = out
 }
 
@@ -118,28 +118,28 @@ type found struct {
 //     that, then it is half of MaxPairs that counts for them, or a half of this, and so on down to MinPairs:
 //     the greatest with which they are not more.
 //   - If more than 32 pairs with a shape that does not move for each shape and 65536 are left, then
-//     the same goes for them, down to MinStill.
+//     the same goes for them, down to MinStationaryPairs.
 //
 // So there are never more than 48 pairs for each shape and 131072. No shape
 // that no more than MinPairs others meet loses a pair. A shape that moves keeps its pairs with all shapes that do not,
-// such as the floor it lies on, however many others lie there, if these are no more than MinStill; and if they are no more than
+// such as the floor it lies on, however many others lie there, if these are no more than MinStationaryPairs; and if they are no more than
 // MaxPairs, unless those pairs alone are more than 32 for each shape and 65536. Omitted says how many pairs were left out.
 //
 // version says whether filters, and the boxes of shapes that do not move, may have
-// changed since the call before: if it is not zero and the same as then, Broad
+// changed since the call before: if it is not zero and the same as then, BroadPhase
 // takes it that they, and the number of shapes, have not. With version zero it
 // compares them.
 //
 // Pairs panics if columns differ in length, if there are more than native.MaxSlots
 // shapes, and on a level that native.Resolve refuses. The level does not change the
 // result.
-func (b *Broad) Pairs(level native.Level, boxes *Boxes, filters *Filters, version uint64, out *Pairs) {
+func (b *BroadPhase) FindPairs(level native.Level, boxes *Boxes, filters *Filters, version uint64, out *Pairs) {
 	n := boxes.check()
 	if filters.check() != n {
-		panic("rigid: Broad.Pairs: boxes and filters differ in length")
+		panic("rigid: BroadPhase.FindPairs: boxes and filters differ in length")
 	}
 	if n > native.MaxSlots {
-		panic("rigid: Broad.Pairs: more than native.MaxSlots shapes")
+		panic("rigid: BroadPhase.FindPairs: more than native.MaxSlots shapes")
 	}
 	b.begin(level, boxes, out)
 	if b.update(boxes, filters, version) {

@@ -123,11 +123,11 @@ func BenchmarkPairs(b *testing.B) {
 		boxes := newBoxes(len(s.shapes))
 		for _, level := range native.Levels() {
 			b.Run(fmt.Sprintf("%s/level=%v", scene.name, level), func(b *testing.B) {
-				var broad rigid.Broad
+				var broad rigid.BroadPhase
 				var out rigid.Pairs
 				for b.Loop() {
 					rigid.Bounds(level, s.shapes, s.bodyOf, &s.poses, rigid.SpeculativeDistance/2, &boxes)
-					broad.Pairs(level, &boxes, &s.filters, 1, &out)
+					broad.FindPairs(level, &boxes, &s.filters, 1, &out)
 				}
 				b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/float64(len(s.shapes)), "ns/shape")
 				b.ReportMetric(float64(len(out.A)), "pairs")

@@ -20,7 +20,7 @@ type part struct {
 
 // builder sorts boxes, in parts that several workers can do.
 type builder struct {
-	share func(parts int, f func(part int)) // Broad.Share
+	share func(parts int, f func(part int)) // BroadPhase.Share
 	grain int                               // shapes of a part; 0: as cut says
 	level native.Level
 	boxes *Boxes

@@ -37,7 +37,7 @@ func newKernelCase(run *paritytest.Run) *kernelCase {
 		f.Body, f.Moves = append(f.Body, uint32(i/2)), append(f.Moves, run.IntN(3) > 0)
 		f.Category, f.Mask, f.Group = append(f.Category, 1<<run.IntN(3)), append(f.Mask, run.Uint64N(8)), append(f.Group, 0)
 	}
-	b := Broad{}
+	b := BroadPhase{}
 	b.begin(native.Go, &c.boxes, nil)
 	b.update(&c.boxes, &f, 0)
 	k := &b.known

@@ -2,7 +2,7 @@ package rigid
 
 import "github.com/evertick/evertick/native"
 
-// The kernels of Broad, on the level asked for. Sorting and scattering compute nothing:
+// The kernels of BroadPhase, on the level asked for. Sorting and scattering compute nothing:
 // C has one form for all levels.
 
 func measure(level native.Level, boxes *Boxes, which []uint64, lo, hi int, ids []uint32, sum *summary) {

@@ -7,7 +7,7 @@ import (
 	"unsafe"
 )
 
-// known is what Broad was told by the call before, and what it made of it.
+// known is what BroadPhase was told by the call before, and what it made of it.
 type known struct {
 	n       int
 	version uint64
@@ -20,7 +20,7 @@ type known struct {
 }
 
 // update learns what may have changed, and returns false if nothing has.
-func (b *Broad) update(boxes *Boxes, filters *Filters, version uint64) bool {
+func (b *BroadPhase) update(boxes *Boxes, filters *Filters, version uint64) bool {
 	k, n := &b.known, len(filters.Body)
 	same := n == k.n && (version != 0 && version == k.version || version == 0 && k.copied)
 	k.n, k.version = n, version
@@ -37,7 +37,7 @@ func (b *Broad) update(boxes *Boxes, filters *Filters, version uint64) bool {
 }
 
 // samePart compares a part of the shapes with what they were.
-func (b *Broad) samePart(part int) {
+func (b *BroadPhase) samePart(part int) {
 	lo := part * b.cut(b.known.n)
 	if !b.known.same(b.boxes, b.known.rule.filters, lo, min(lo+b.cut(b.known.n), b.known.n)) {
 		b.change.Store(true)

@@ -17,7 +17,7 @@ const shortRow = 16
 
 // sortPairs replaces out by the pairs that were found, in order and without those that
 // are too many. It returns how many these are.
-func (b *Broad) sortPairs(n int) (omitted int) {
+func (b *BroadPhase) sortPairs(n int) (omitted int) {
 	o, raw, parts := &b.order, &b.raw[0], 1
 	if _, split := b.shapeParts(n); split {
 		raw, parts = &o.parted, b.layPairs(n)
@@ -41,7 +41,7 @@ func (b *Broad) sortPairs(n int) (omitted int) {
 
 // shapeParts tells into which parts of shapes A pairs are divided: by the bits from shift
 // on.
-func (b *Broad) shapeParts(n int) (shift uint, split bool) {
+func (b *BroadPhase) shapeParts(n int) (shift uint, split bool) {
 	for ; (n-1)>>shift >= maxParts || 1<<shift < b.cut(n); shift++ {
 	}
 	return shift, b.split(n)
@@ -49,7 +49,7 @@ func (b *Broad) shapeParts(n int) (shift uint, split bool) {
 
 // layPairs finds where the pairs of each part and each group go, and returns the number of
 // parts.
-func (b *Broad) layPairs(n int) (parts int) {
+func (b *BroadPhase) layPairs(n int) (parts int) {
 	o, at := &b.order, uint32(0)
 	shift, _ := b.shapeParts(n)
 	parts = (n-1)>>shift + 1
@@ -67,7 +67,7 @@ func (b *Broad) layPairs(n int) (parts int) {
 }
 
 // dividePart puts the pairs of a group into their parts.
-func (b *Broad) dividePart(group int) {
+func (b *BroadPhase) dividePart(group int) {
 	shift, _ := b.shapeParts(b.known.n)
 	raw, to := &b.raw[group], &b.order.parted
 	divide(b.level, raw, shift, to)
@@ -90,7 +90,7 @@ func divideGo(raw *found, shift uint, to *found) {
 }
 
 // orderPart puts the pairs of a part in order.
-func (b *Broad) orderPart(i int) {
+func (b *BroadPhase) orderPart(i int) {
 	o, n := &b.order, b.known.n
 	shift, split := b.shapeParts(n)
 	if !split {

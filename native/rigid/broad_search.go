@@ -9,7 +9,7 @@ const few = 128
 
 // search finds the pairs of boxes that overlap, of whose filters agree. It returns false
 // if they are so many that crowd is to search.
-func (b *Broad) search(n int) bool {
+func (b *BroadPhase) search(n int) bool {
 	b.jobs, b.groups = b.jobs[:0], append(b.groups[:0], 0)
 	m, s := &b.moving, &b.still
 	for i := range m.layers {
@@ -37,7 +37,7 @@ func (b *Broad) search(n int) bool {
 func mostRaw(n int) int64 { return 4 * int64(budget(n, MinPairs)) }
 
 // between searches two layers of which the second may have a directory.
-func (b *Broad) between(s *sorted, l *layer, t *sorted, k *layer) {
+func (b *BroadPhase) between(s *sorted, l *layer, t *sorted, k *layer) {
 	if k.len() <= few {
 		b.add(span, t, s, k, l)
 		return
@@ -61,7 +61,7 @@ type job struct {
 }
 
 // add adds the jobs of a kernel over all boxes of its first layer.
-func (b *Broad) add(kernel kernel, s, t *sorted, l, k *layer) {
+func (b *BroadPhase) add(kernel kernel, s, t *sorted, l, k *layer) {
 	n := b.known.n
 	size := uint32(b.cut(n))
 	for from := l.First; from < l.Last; from += size {
@@ -75,7 +75,7 @@ func (b *Broad) add(kernel kernel, s, t *sorted, l, k *layer) {
 }
 
 // searchPart does a group of jobs.
-func (b *Broad) searchPart(group int) {
+func (b *BroadPhase) searchPart(group int) {
 	to := &b.raw[group]
 	to.fill = 0
 	for i := b.groups[group]; i < b.groups[group+1]; i++ {
@@ -93,7 +93,7 @@ func (b *Broad) searchPart(group int) {
 }
 
 // all does a job. It returns false if there are too many pairs.
-func (b *Broad) all(j *job, to *found) bool {
+func (b *BroadPhase) all(j *job, to *found) bool {
 	for at := j.l.First; ; {
 		to.reserve(j.k.len())
 		before := to.fill

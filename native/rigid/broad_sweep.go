@@ -2,9 +2,9 @@ package rigid
 
 import "github.com/evertick/evertick/native"
 
-// Layout is boxes in an order in which those near a place are found quickly. The zero
-// Layout has none.
-type Layout struct {
+// BoxGrid is boxes in an order in which those near a place are found quickly. The zero
+// BoxGrid has none.
+type BoxGrid struct {
 	sorted  sorted
 	builder builder
 }
@@ -13,13 +13,13 @@ type Layout struct {
 // element i/64 for shape i. Boxes that overlap nothing are left out. It panics if columns differ
 // in length or which is too short, if there are more than native.MaxSlots boxes, and on a
 // level that native.Resolve refuses.
-func (l *Layout) Build(level native.Level, boxes *Boxes, which []uint64) {
+func (l *BoxGrid) Build(level native.Level, boxes *Boxes, which []uint64) {
 	n := boxes.check()
 	if len(which) < (n+63)/64 {
-		panic("rigid: Layout.Build: a bit for each box is needed")
+		panic("rigid: BoxGrid.Build: a bit for each box is needed")
 	}
 	if n > native.MaxSlots {
-		panic("rigid: Layout.Build: more than native.MaxSlots shapes")
+		panic("rigid: BoxGrid.Build: more than native.MaxSlots shapes")
 	}
 	l.builder.begin(must(level), boxes, nil)
 	l.builder.build(&l.sorted, which, true)

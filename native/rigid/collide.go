@@ -174,7 +174,7 @@ func (f *frame) turn(x, y float32) Vec {
 // put adds a point of contact: the place is seen from A.
 func (m *Manifold) put(f *frame, x, y, separation float32, id uint32) {
 	a := f.turn(x+f.origin.X, y+f.origin.Y)
-	m.Points[m.Count] = Point{a, Vec{a.X - f.dx, a.Y - f.dy}, separation, id}
+	m.Points[m.Count] = ManifoldPoint{a, Vec{a.X - f.dx, a.Y - f.dy}, separation, id}
 	m.Count++
 }
 

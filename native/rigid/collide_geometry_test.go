@@ -132,7 +132,7 @@ func (s *scene) checkManifold(i int, m *rigid.Manifold) string {
 	if m.Count > 2 || m.Count == 2 && m.Points[0].ID == m.Points[1].ID {
 		return "too many points, or IDs that are not distinct"
 	}
-	if m.Count == 1 && m.Points[1] != (rigid.Point{}) {
+	if m.Count == 1 && m.Points[1] != (rigid.ManifoldPoint{}) {
 		return "the second of one point is not zero"
 	}
 	for _, p := range m.Points[:m.Count] {

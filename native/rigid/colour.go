@@ -44,14 +44,14 @@ type Colours struct {
 	late   turns
 }
 
-// dealChunk is what Choose found among DealChunk contacts.
+// dealChunk is what Choose found among ColourChunk contacts.
 type dealChunk struct {
 	dealt int             // entries of Colours.dealt
 	count [numRuns]uint32 // by run; lay replaces it by the lane of the first of each
 }
 
-// DealChunk is the number of contacts that Fill deals out together.
-const DealChunk = 1024
+// ColourChunk is the number of contacts that Fill deals out together.
+const ColourChunk = 1024
 
 // An entry of dealt is the place of a contact in its chunk, and from this bit on its run.
 const runBit = 16
@@ -72,9 +72,9 @@ const noRun = numRuns
 //
 // Manifolds are those of the contacts; body is the body of each shape, and invMass has
 // the inverse mass of each body, 0 for those that are not dynamic.
-func (c *Colours) Deal(contacts []Contact, manifolds []Manifold, body []uint32, invMass []float32) {
+func (c *Colours) Assign(contacts []Contact, manifolds []Manifold, body []uint32, invMass []float32) {
 	if len(manifolds) != len(contacts) {
-		panic("rigid: Colours.Deal: contacts and manifolds differ in length")
+		panic("rigid: Colours.Assign: contacts and manifolds differ in length")
 	}
 	c.begin(len(contacts), invMass)
 	c.choose(0, len(contacts), contacts, manifolds, body)
@@ -86,15 +86,15 @@ func (c *Colours) Deal(contacts []Contact, manifolds []Manifold, body []uint32, 
 func (c *Colours) begin(contacts int, invMass []float32) {
 	c.used.begin(invMass)
 	c.dealt = resized(c.dealt, contacts)
-	c.chunks = resized(c.chunks, (contacts+DealChunk-1)/DealChunk)
+	c.chunks = resized(c.chunks, (contacts+ColourChunk-1)/ColourChunk)
 }
 
 // choose chooses the runs of contacts [lo, hi), once those of the ones before are chosen; lo
-// is a multiple of DealChunk, and hi one or the number of contacts.
+// is a multiple of ColourChunk, and hi one or the number of contacts.
 func (c *Colours) choose(lo, hi int, contacts []Contact, manifolds []Manifold, body []uint32) {
-	for ; lo < hi; lo += DealChunk {
-		end := min(lo+DealChunk, hi)
-		c.chooseChunk(&c.chunks[lo/DealChunk], c.dealt[lo:end], contacts[lo:end], manifolds[lo:end], body)
+	for ; lo < hi; lo += ColourChunk {
+		end := min(lo+ColourChunk, hi)
+		c.chooseChunk(&c.chunks[lo/ColourChunk], c.dealt[lo:end], contacts[lo:end], manifolds[lo:end], body)
 	}
 }
 
@@ -122,8 +122,8 @@ func (c *Colours) chooseChunk(k *dealChunk, dealt []uint32, contacts []Contact, 
 // fill puts contacts [lo, hi), bounds as those of choose, into their lanes. Chunks can be
 // filled in any order.
 func (c *Colours) fill(lo, hi int) {
-	for ; lo < hi; lo += DealChunk {
-		k := &c.chunks[lo/DealChunk]
+	for ; lo < hi; lo += ColourChunk {
+		k := &c.chunks[lo/ColourChunk]
 		for _, entry := range c.dealt[lo : lo+k.dealt] {
 			if run := entry >> runBit; run < 2*Overflow {
 				c.Contact[k.count[run]] = uint32(lo) + entry&(1<<runBit-1)

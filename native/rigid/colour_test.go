@@ -30,7 +30,7 @@ func (d *dealing) touch(a, b, points int) {
 	d.manifolds = append(d.manifolds, rigid.Manifold{Count: uint32(points)})
 }
 
-func (d *dealing) deal(c *rigid.Colours) { c.Deal(d.contacts, d.manifolds, d.body, d.invMass) }
+func (d *dealing) deal(c *rigid.Colours) { c.Assign(d.contacts, d.manifolds, d.body, d.invMass) }
 
 // check checks all that Deal promises.
 func (d *dealing) check(t *testing.T, c *rigid.Colours) {

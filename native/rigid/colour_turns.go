@@ -29,7 +29,7 @@ func (t *turns) take(c *Colours, contacts []Contact, body []uint32, invMass []fl
 	from, last := uint32(0), uint32(0)
 	for run := uint32(2 * Overflow); run < numRuns; run++ {
 		for chunk := range c.chunks {
-			lo := chunk * DealChunk
+			lo := chunk * ColourChunk
 			for _, entry := range c.dealt[lo : lo+c.chunks[chunk].dealt] {
 				if entry>>runBit == run {
 					i := uint32(lo) + entry&(1<<runBit-1)

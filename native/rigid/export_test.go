@@ -2,15 +2,15 @@ package rigid
 
 import "github.com/evertick/evertick/native"
 
-// Crowded makes a Broad search as where everything is in one place.
-func (b *Broad) Crowded(level native.Level, boxes *Boxes, filters *Filters, out *Pairs) {
+// Crowded makes a BroadPhase search as where everything is in one place.
+func (b *BroadPhase) Crowded(level native.Level, boxes *Boxes, filters *Filters, out *Pairs) {
 	b.begin(level, boxes, out)
 	b.update(boxes, filters, 0)
 	b.Omitted = b.crowd.search(level, boxes, &b.known, out)
 }
 
 // Near returns the shapes of a layout whose boxes overlap the given one.
-func (l *Layout) Near(minX, minY, maxX, maxY float32, room int) []uint32 {
+func (l *BoxGrid) Near(minX, minY, maxX, maxY float32, room int) []uint32 {
 	out := make([]uint32, room)
 	return out[:l.sorted.lookup(&box{minX, minY, maxX, maxY}, out)]
 }
@@ -38,11 +38,11 @@ func (s *Shape) Core() (vertices []Vec, radius float32) {
 	return vertices, o.radius
 }
 
-// Grain makes a Broad work in parts of that many shapes, a multiple of 64.
-func (b *Broad) Grain(shapes int) { b.grain = shapes }
+// Grain makes a BroadPhase work in parts of that many shapes, a multiple of 64.
+func (b *BroadPhase) Grain(shapes int) { b.grain = shapes }
 
 // Turned returns the angle by which a body turned in the step, as far as the sweep knows.
-func (w *Sweep) Turned(body uint32) float32 {
+func (w *ContinuousSolver) Turned(body uint32) float32 {
 	var p path
 	w.path(&p, body)
 	return p.turn

@@ -127,7 +127,7 @@ func (s *Shape) misplaced() int {
 
 // Moved returns the shape rotated about the origin by the angle of the given cosine
 // and sine, and then moved by offset.
-func (s *Shape) Moved(offset Vec, cos, sin float32) Shape {
+func (s *Shape) Transformed(offset Vec, cos, sin float32) Shape {
 	turn := func(v Vec) Vec {
 		return Vec{float32(cos*v.X) - float32(sin*v.Y), float32(sin*v.X) + float32(cos*v.Y)}
 	}

@@ -80,7 +80,7 @@ func TestMassOfMovedShapes(t *testing.T) {
 	rng := rand.New(rand.NewPCG(seed, seed))
 	for range 200 {
 		s := randomShape(rng)
-		moved := s.Moved(rigid.Vec{X: 1000, Y: -1000}, 0.6, 0.8)
+		moved := s.Transformed(rigid.Vec{X: 1000, Y: -1000}, 0.6, 0.8)
 		m, o := s.Mass(), moved.Mass()
 		if math.Abs(float64(m.Area-o.Area)) > 1e-3 || math.Abs(float64(m.Inertia-o.Inertia)) > 1e-3 {
 			t.Errorf("seed %d: %+v becomes %+v for %+v", seed, m, o, s)

@@ -22,7 +22,7 @@ type Bodies struct {
 
 // Start sets the states of bodies [lo, hi): velocities and inverse masses from their
 // columns, not moved and not turned.
-func (s *System) Start(level native.Level, lo, hi int) {
+func (s *System) LoadStates(level native.Level, lo, hi int) {
 	if level = must(level); level != native.Go && lo < hi {
 		s.startC(level, lo, hi)
 		return
@@ -104,7 +104,7 @@ func (k *pace) limit(st *State) (vx, vy, w float32) {
 
 // IntegratePositions moves and turns bodies [lo, hi) by their velocities for a
 // sub-step, once those of dynamic bodies are within the limits of speed and of turning: so no
-// dynamic body moves by more than MaxSpeed·h, or turns by more than MaxTurn, in one. A turn by
+// dynamic body moves by more than MaxSpeed·h, or turns by more than MaxRotation, in one. A turn by
 // w·h is one by 2·atan(w·h/2), whose cosine and sine are (1 - t²)/(1 + t²) and 2t/(1 + t²) with
 // t = w·h/2: it is short by (w·h)³/12 and has length one but for rounding.
 func (s *System) IntegratePositions(level native.Level, lo, hi int) {
@@ -129,7 +129,7 @@ func (s *System) IntegratePositions(level native.Level, lo, hi int) {
 // velocities within the limits, as IntegratePositions has them; moves are added to positions, and rotations are turned and brought to length one; Angle is
 // Atan2 of them. The position of a body that has not moved keeps its bits, and so
 // do rotation and angle of one that has not turned.
-func (s *System) Finish(level native.Level, lo, hi int) {
+func (s *System) StoreStates(level native.Level, lo, hi int) {
 	if level = must(level); level != native.Go && lo < hi {
 		s.finishC(level, lo, hi)
 		return

@@ -16,8 +16,8 @@ func (s *Islands) Reset(n int) {
 }
 
 // Join makes one island of those of two bodies.
-func (s *Islands) Join(a, b uint32) {
-	a, b = s.Of(a), s.Of(b)
+func (s *Islands) Union(a, b uint32) {
+	a, b = s.Find(a), s.Find(b)
 	if a < b {
 		s.parent[b] = a
 	} else {
@@ -27,7 +27,7 @@ func (s *Islands) Join(a, b uint32) {
 
 // Of returns the lowest body of the island of a body. It shortens the way there for those
 // who come next: each body on it is pointed at the next but one.
-func (s *Islands) Of(body uint32) uint32 {
+func (s *Islands) Find(body uint32) uint32 {
 	for p := s.parent; ; {
 		up := p[body]
 		if up == body {

@@ -34,10 +34,10 @@ func TestIslands(t *testing.T) {
 			r.Shuffle(len(joins), func(i, k int) { joins[i], joins[k] = joins[k], joins[i] })
 			s.Reset(n)
 			for _, j := range joins {
-				s.Join(j[0], j[1])
+				s.Union(j[0], j[1])
 			}
 			for i := range want {
-				if got := s.Of(uint32(i)); got != want[i] {
+				if got := s.Find(uint32(i)); got != want[i] {
 					t.Fatalf("%d bodies, joins %v: body %d is in island %d, want %d", n, joins, i, got, want[i])
 				}
 			}
@@ -54,7 +54,7 @@ func TestIslandsAllocateNothing(t *testing.T) {
 	if n := testing.AllocsPerRun(20, func() {
 		s.Reset(100)
 		for i := range uint32(99) {
-			s.Join(i, i+1)
+			s.Union(i, i+1)
 		}
 	}); n > 0 {
 		t.Errorf("%v allocations", n)

@@ -15,7 +15,7 @@ func BenchmarkJoints(b *testing.B) {
 	for range 3 {
 		s.advance(native.Auto)
 	}
-	s.Begin(dt)
+	s.BuildConstraints(dt)
 	for _, level := range native.Levels() {
 		b.Run(fmt.Sprintf("level=%s", level), func(b *testing.B) { s.benchJoints(b, level) })
 	}
@@ -44,11 +44,11 @@ func (s *heap) benchJoints(b *testing.B, level native.Level) {
 		{"relax", func() { s.SolveJoints(level, false, 0, blocks) }},
 		{"warm", func() { s.WarmStartJoints(level, 0, blocks) }},
 		{"prepare", func() { s.PrepareJoints(level, 0, blocks) }},
-		{"store", func() { s.StoreJoints(level, 0, blocks) }},
-		{"deal", func() { s.JointColours.Deal(s.Joints, s.Bodies.InvMass) }},
+		{"store", func() { s.StoreJointImpulses(level, 0, blocks) }},
+		{"deal", func() { s.JointColours.Assign(s.Joints, s.Bodies.InvMass) }},
 	} {
 		restore()
-		s.Start(level, 0, bodies)
+		s.LoadStates(level, 0, bodies)
 		s.PrepareJoints(level, 0, blocks)
 		s.WarmStartJoints(level, 0, blocks)
 		b.Run("stage="+stage.name, func(b *testing.B) {

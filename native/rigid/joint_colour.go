@@ -42,7 +42,7 @@ func (c *JointColours) Blocks() int { return c.Start[NumColours] }
 // keep is Deal, unless joints are as they were at a version that is not 0.
 func (c *JointColours) keep(version uint64, joints []Joint, invMass []float32) {
 	if version == 0 || version != c.version || len(joints) != c.joints || len(invMass) != c.bodies {
-		c.Deal(joints, invMass)
+		c.Assign(joints, invMass)
 		c.version, c.joints, c.bodies = version, len(joints), len(invMass)
 	}
 }
@@ -51,7 +51,7 @@ func (c *JointColours) keep(version uint64, joints []Joint, invMass []float32) {
 // dynamic body has yet, in the order of the joints. It takes time in proportion to the number of
 // joints and bodies. invMass has the inverse mass of each body, 0 for those that are not
 // dynamic; it panics if a joint names a body beyond.
-func (c *JointColours) Deal(joints []Joint, invMass []float32) {
+func (c *JointColours) Assign(joints []Joint, invMass []float32) {
 	c.used.begin(invMass)
 	c.runOf = resized(c.runOf, len(joints))
 	var count [NumColours * numJointClasses]int

@@ -81,7 +81,7 @@ func TestJointColours(t *testing.T) {
 				j.B++
 			}
 		}
-		c.Deal(joints, invMass)
+		c.Assign(joints, invMass)
 		checkDeal(t, &c, joints, invMass)
 	}
 }
@@ -165,7 +165,7 @@ func TestJointBlocksInAnyOrder(t *testing.T) {
 	for range 10 {
 		want.advance(native.Go)
 		got.collide()
-		got.Begin(dt)
+		got.BuildConstraints(dt)
 		n, colours := len(got.States), &got.JointColours.Start
 		backwards := func(f func(l native.Level, lo, hi int)) {
 			for c := range rigid.Overflow {
@@ -175,7 +175,7 @@ func TestJointBlocksInAnyOrder(t *testing.T) {
 			}
 			f(native.Go, colours[rigid.Overflow], colours[rigid.NumColours])
 		}
-		got.Start(native.Go, 0, n)
+		got.LoadStates(native.Go, 0, n)
 		backwards(got.PrepareJoints)
 		for sub := range 4 {
 			got.IntegrateVelocities(native.Go, sub, 0, n)
@@ -186,8 +186,8 @@ func TestJointBlocksInAnyOrder(t *testing.T) {
 			got.IntegratePositions(native.Go, 0, n)
 			backwards(func(l native.Level, lo, hi int) { got.SolveJoints(l, false, lo, hi) })
 		}
-		backwards(got.StoreJoints)
-		got.Finish(native.Go, 0, n)
+		backwards(got.StoreJointImpulses)
+		got.StoreStates(native.Go, 0, n)
 		if err := paritytest.Floats("states", words(got.States), words(want.States)); err != nil {
 			t.Fatal(err)
 		}

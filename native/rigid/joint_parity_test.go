@@ -82,7 +82,7 @@ var jointStages = []struct {
 	joints bool
 	run    func(s *rigid.System, l native.Level, lo, hi int)
 }{
-	{"Start", false, (*rigid.System).Start},
+	{"Start", false, (*rigid.System).LoadStates},
 	{"PrepareJoints", true, (*rigid.System).PrepareJoints},
 	{"IntegrateVelocities", false, func(s *rigid.System, l native.Level, lo, hi int) { s.IntegrateVelocities(l, 0, lo, hi) }},
 	{"WarmStartJoints", true, (*rigid.System).WarmStartJoints},
@@ -93,8 +93,8 @@ var jointStages = []struct {
 	{"SolveJoints again", true, func(s *rigid.System, l native.Level, lo, hi int) { s.SolveJoints(l, true, lo, hi) }},
 	{"IntegratePositions again", false, (*rigid.System).IntegratePositions},
 	{"relax again", true, func(s *rigid.System, l native.Level, lo, hi int) { s.SolveJoints(l, false, lo, hi) }},
-	{"StoreJoints", true, (*rigid.System).StoreJoints},
-	{"Finish", false, (*rigid.System).Finish},
+	{"StoreJoints", true, (*rigid.System).StoreJointImpulses},
+	{"Finish", false, (*rigid.System).StoreStates},
 }
 
 // Each stage on each level, split anywhere, against the whole stage in Go.
@@ -106,15 +106,15 @@ func TestParityJointStages(t *testing.T) {
 		begin := randomSystem(run, classes[round%3])
 		begin.Contacts, begin.Manifolds, begin.Hits = nil, nil, nil
 		randomJoints(run, begin, classes[round%3])
-		begin.Begin(dt)
+		begin.BuildConstraints(dt)
 		for _, level := range native.Levels() {
 			run.Case(level)
 			g.side, g.gap = paritytest.Sides[run.IntN(2)], run.IntN(paritytest.MaxGap+1)
 			want, got := cloned(begin), g.system(begin)
 			want.Joints, want.JointBlocks, want.JointColours = slices.Clone(begin.Joints), nil, rigid.JointColours{}
 			g.joints(got, begin)
-			want.Begin(dt)
-			got.Begin(dt)
+			want.BuildConstraints(dt)
+			got.BuildConstraints(dt)
 			for _, stage := range jointStages {
 				n := len(got.States)
 				if stage.joints {
@@ -140,9 +140,9 @@ func workshop() *heap {
 	for i := 1; i < 30; i++ {
 		j := s.tie(rigid.JointKind(1+i%5), i, i+1+i%4, s.Poses.X[i], s.Poses.Y[i]+1)
 		j.Parts = rigid.JointParts(i * 11 % 128)
-		j.Linear = rigid.Drive{Target: 0.3, Hertz: float32(i % 3), Damping: 0.5, MaxSpring: float32(i % 2 * 20),
-			Speed: 1, MaxMotor: 10, Lower: -0.5, Upper: 0.5}
-		j.Angular = rigid.Drive{Target: 0.1, Hertz: float32(i % 4), Damping: 0.5, Speed: -1, MaxMotor: 1, Lower: -0.5, Upper: 1}
+		j.Linear = rigid.JointAxis{Target: 0.3, Hertz: float32(i % 3), Damping: 0.5, MaxSpringForce: float32(i % 2 * 20),
+			MotorSpeed: 1, MaxMotorForce: 10, Lower: -0.5, Upper: 0.5}
+		j.Angular = rigid.JointAxis{Target: 0.1, Hertz: float32(i % 4), Damping: 0.5, MotorSpeed: -1, MaxMotorForce: 1, Lower: -0.5, Upper: 1}
 	}
 	s.near(1)
 	return s

@@ -8,8 +8,8 @@ import (
 
 const (
 	linearParts = PartSpring | PartMotor | PartLimits
-	turnParts   = PartTurnSpring | PartTurnMotor | PartTurnLimits
-	softParts   = PartSpring | PartDrag
+	turnParts   = PartAngularSpring | PartAngularMotor | PartAngularLimits
+	softParts   = PartSpring | PartFriction
 	turnShift   = 3 // from the parts of Linear to those of Angular
 )
 
@@ -55,7 +55,7 @@ func (s *System) PrepareJoints(level native.Level, lo, hi int) {
 func (s *System) prepareJointsGo(b *JointBlock, joint *[Lanes]uint32) {
 	first := &s.Joints[joint[0]]
 	b.Joints, b.Kind, b.Parts = 0, first.Kind, 0
-	b.DynamicA, b.DynamicB, b.Rigid, b.RigidTurn = 0, 0, 0, 0
+	b.DynamicA, b.DynamicB, b.RigidLinear, b.RigidAngular = 0, 0, 0, 0
 	for _, n := range joint {
 		if n != NoContact {
 			b.Joints++
@@ -66,7 +66,7 @@ func (s *System) prepareJointsGo(b *JointBlock, joint *[Lanes]uint32) {
 		j := &s.Joints[n]
 		b.A[i], b.B[i] = j.A, j.B
 		b.InvIA[i], b.InvIB[i] = s.Bodies.InvInertia[j.A], s.Bodies.InvInertia[j.B]
-		b.TurnMass[i] = inverse(b.InvIA[i] + b.InvIB[i])
+		b.AngularMass[i] = inverse(b.InvIA[i] + b.InvIB[i])
 		if s.States[j.A].InvMass > 0 {
 			b.DynamicA |= 1 << i
 		}
@@ -74,7 +74,7 @@ func (s *System) prepareJointsGo(b *JointBlock, joint *[Lanes]uint32) {
 			b.DynamicB |= 1 << i
 		}
 		s.preparePlace(b, i, j)
-		if b.Parts&(linearParts|PartDrag) != 0 {
+		if b.Parts&(linearParts|PartFriction) != 0 {
 			s.prepareLinear(b, i, j)
 		}
 		if b.Parts&turnParts != 0 {
@@ -88,25 +88,25 @@ func (s *System) prepareJointsGo(b *JointBlock, joint *[Lanes]uint32) {
 func (s *System) preparePlace(b *JointBlock, i int, j *Joint) {
 	p := &s.Poses
 	cosA, sinA, cosB, sinB := p.Cos[j.A], p.Sin[j.A], p.Cos[j.B], p.Sin[j.B]
-	b.AX[i], b.AY[i] = turned(cosA, sinA, j.AnchorA.X, j.AnchorA.Y)
-	b.BX[i], b.BY[i] = turned(cosB, sinB, j.AnchorB.X, j.AnchorB.Y)
-	b.GapX[i], b.GapY[i] = p.X[j.B]-p.X[j.A], p.Y[j.B]-p.Y[j.A]
-	b.X[i], b.Y[i] = j.Point.X, j.Point.Y
+	b.AnchorAX[i], b.AnchorAY[i] = turned(cosA, sinA, j.AnchorA.X, j.AnchorA.Y)
+	b.AnchorBX[i], b.AnchorBY[i] = turned(cosB, sinB, j.AnchorB.X, j.AnchorB.Y)
+	b.DeltaCentreX[i], b.DeltaCentreY[i] = p.X[j.B]-p.X[j.A], p.Y[j.B]-p.Y[j.A]
+	b.ImpulseX[i], b.ImpulseY[i] = j.PointImpulse.X, j.PointImpulse.Y
 	if b.Kind.hasLine() {
-		b.Across[i] = j.Point.X
+		b.PerpendicularImpulse[i] = j.PointImpulse.X
 		b.AxisX[i], b.AxisY[i] = turned(cosA, sinA, j.Axis.X, j.Axis.Y)
 	}
 	if b.usesAngle() {
-		b.Angle[i] = wrapped((s.Angle[j.B] - s.Angle[j.A]) - j.Reference)
+		b.Angle[i] = wrapped((s.Angle[j.B] - s.Angle[j.A]) - j.ReferenceAngle)
 	}
 	if b.Kind.hasLock() {
-		b.Angular.Spring[i] = j.AngularImpulse.Spring
+		b.Angular.SpringImpulse[i] = j.AngularImpulse.Spring
 	}
 }
 
 // usesAngle is whether the relative angles of the joints count.
 func (b *JointBlock) usesAngle() bool {
-	return b.Kind.hasLock() || b.Parts&(PartTurnSpring|PartTurnLimits) != 0
+	return b.Kind.hasLock() || b.Parts&(PartAngularSpring|PartAngularLimits) != 0
 }
 
 // turned is a vector turned by an angle.
@@ -128,42 +128,42 @@ func (s *System) prepareLinear(b *JointBlock, i int, j *Joint) {
 	rigid := d.fill(i, &j.Linear, &j.LinearImpulse, parts, &s.pace)
 	if b.Kind.hasPoint() {
 		switch {
-		case parts&PartDrag != 0:
-			d.Rate[i], d.Leak[i], rigid = 0, 0, false
+		case parts&PartFriction != 0:
+			d.BiasRate[i], d.ImpulseScale[i], rigid = 0, 0, false
 		case parts&PartSpring == 0:
-			d.MaxSpring[i], rigid = infinity, true
+			d.MaxSpringImpulse[i], rigid = infinity, true
 		default:
-			d.Leak[i] = d.Leak[i] / most(d.Mass[i], weakest)
+			d.ImpulseScale[i] = d.ImpulseScale[i] / most(d.MassScale[i], weakest)
 		}
 	}
 	if rigid {
-		b.Rigid |= 1 << i
+		b.RigidLinear |= 1 << i
 	}
 }
 
 func (s *System) prepareTurn(b *JointBlock, i int, j *Joint) {
 	if b.Angular.fill(i, &j.Angular, &j.AngularImpulse, j.parts()>>turnShift, &s.pace) {
-		b.RigidTurn |= 1 << i
+		b.RigidAngular |= 1 << i
 	}
 }
 
-// fill sets lane i to a Drive with some parts, which are those of a linear one, and reports
+// fill sets lane i to a JointAxis with some parts, which are those of a linear one, and reports
 // whether its spring is rigid.
-func (d *BlockDrive) fill(i int, from *Drive, old *DriveImpulse, parts JointParts, k *pace) (rigid bool) {
+func (d *AxisBlock) fill(i int, from *JointAxis, old *AxisImpulse, parts JointParts, k *pace) (rigid bool) {
 	soft := softness{}
-	d.MaxSpring[i], d.Spring[i] = 0, 0
+	d.MaxSpringImpulse[i], d.SpringImpulse[i] = 0, 0
 	if parts&softParts != 0 {
 		soft, rigid = k.spring(from.Hertz, from.Damping)
-		d.MaxSpring[i], d.Spring[i] = infinity, old.Spring
-		if from.MaxSpring > 0 {
-			d.MaxSpring[i] = float32(from.MaxSpring * k.h)
+		d.MaxSpringImpulse[i], d.SpringImpulse[i] = infinity, old.Spring
+		if from.MaxSpringForce > 0 {
+			d.MaxSpringImpulse[i] = float32(from.MaxSpringForce * k.h)
 		}
 	}
 	d.Target[i] = from.Target
 	d.soften(i, soft)
-	d.Speed[i], d.MaxMotor[i], d.Motor[i] = 0, 0, 0
+	d.MotorSpeed[i], d.MaxMotorImpulse[i], d.MotorImpulse[i] = 0, 0, 0
 	if parts&PartMotor != 0 {
-		d.Speed[i], d.MaxMotor[i], d.Motor[i] = from.Speed, float32(from.MaxMotor*k.h), old.Motor
+		d.MotorSpeed[i], d.MaxMotorImpulse[i], d.MotorImpulse[i] = from.MotorSpeed, float32(from.MaxMotorForce*k.h), old.Motor
 	}
 	d.Lower[i], d.Upper[i], d.LowerImpulse[i], d.UpperImpulse[i] = -infinity, infinity, 0, 0
 	if parts&PartLimits != 0 {
@@ -172,8 +172,8 @@ func (d *BlockDrive) fill(i int, from *Drive, old *DriveImpulse, parts JointPart
 	return rigid
 }
 
-func (d *BlockDrive) soften(i int, s softness) {
-	d.Rate[i], d.Mass[i], d.Leak[i] = s.rate, s.mass, s.impulse
+func (d *AxisBlock) soften(i int, s softness) {
+	d.BiasRate[i], d.MassScale[i], d.ImpulseScale[i] = s.rate, s.mass, s.impulse
 }
 
 // spring is the softness of a spring, and whether it is rigid. More than stiffest of anything is

@@ -15,13 +15,13 @@ func (p *Params) SubStepRate(dt float32) float32 {
 func (j *Joint) Reaction(p *Poses, rate float32) (force Vec, torque float32) {
 	parts := j.parts()
 	if j.Kind.hasPoint() {
-		force = j.Point
+		force = j.PointImpulse
 	} else if j.Kind != NoJoint {
 		axis := j.axisNow(p)
 		along := j.LinearImpulse.sum(parts)
 		across := float32(0)
 		if j.Kind.hasLine() {
-			across = j.Point.X
+			across = j.PointImpulse.X
 		}
 		force.X = float32(along*axis.X) - float32(across*axis.Y)
 		force.Y = float32(along*axis.Y) + float32(across*axis.X)
@@ -33,8 +33,8 @@ func (j *Joint) Reaction(p *Poses, rate float32) (force Vec, torque float32) {
 	return Vec{force.X * rate, force.Y * rate}, torque * rate
 }
 
-// sum is the impulse of some parts, which are those of a linear Drive.
-func (d *DriveImpulse) sum(parts JointParts) (sum float32) {
+// sum is the impulse of some parts, which are those of a linear JointAxis.
+func (d *AxisImpulse) sum(parts JointParts) (sum float32) {
 	if parts&PartSpring != 0 {
 		sum = d.Spring
 	}

@@ -37,11 +37,11 @@ func (m *jointPair) take(b *JointBlock, i uint32, states []State) {
 	i &= Lanes - 1
 	m.vax, m.vay, m.wa, m.ma, m.ia = stateA.VX, stateA.VY, stateA.W, stateA.InvMass, b.InvIA[i]
 	m.vbx, m.vby, m.wb, m.mb, m.ib = stateB.VX, stateB.VY, stateB.W, stateB.InvMass, b.InvIB[i]
-	m.ax, m.ay = turned(stateA.C, stateA.S, b.AX[i], b.AY[i])
-	m.bx, m.by = turned(stateB.C, stateB.S, b.BX[i], b.BY[i])
-	m.dx = ((b.GapX[i] + (stateB.DX - stateA.DX)) + m.bx) - m.ax
-	m.dy = ((b.GapY[i] + (stateB.DY - stateA.DY)) + m.by) - m.ay
-	m.given = thrust{b.X[i], b.Y[i], b.TurnA[i], b.TurnB[i]}
+	m.ax, m.ay = turned(stateA.C, stateA.S, b.AnchorAX[i], b.AnchorAY[i])
+	m.bx, m.by = turned(stateB.C, stateB.S, b.AnchorBX[i], b.AnchorBY[i])
+	m.dx = ((b.DeltaCentreX[i] + (stateB.DX - stateA.DX)) + m.bx) - m.ax
+	m.dy = ((b.DeltaCentreY[i] + (stateB.DY - stateA.DY)) + m.by) - m.ay
+	m.given = thrust{b.ImpulseX[i], b.ImpulseY[i], b.AngularImpulseA[i], b.AngularImpulseB[i]}
 	if b.Kind == JointDistance {
 		m.alongAnchors()
 	} else if b.Kind.hasLine() {
@@ -52,7 +52,7 @@ func (m *jointPair) take(b *JointBlock, i uint32, states []State) {
 // put writes the velocities of dynamic bodies back, and what was given.
 func (m *jointPair) put(b *JointBlock, i uint32, states []State) {
 	lane := i & (Lanes - 1)
-	b.X[lane], b.Y[lane], b.TurnA[lane], b.TurnB[lane] = m.given.x, m.given.y, m.given.turnA, m.given.turnB
+	b.ImpulseX[lane], b.ImpulseY[lane], b.AngularImpulseA[lane], b.AngularImpulseB[lane] = m.given.x, m.given.y, m.given.turnA, m.given.turnB
 	if b.DynamicA>>i&1 != 0 {
 		st := &states[b.A[i&(Lanes-1)]]
 		st.VX, st.VY, st.W = m.vax, m.vay, m.wa
@@ -120,23 +120,23 @@ func (u *direction) thrust(impulse float32) thrust {
 	return thrust{float32(impulse * u.x), float32(impulse * u.y), float32(impulse * u.leverA), float32(impulse * u.leverB)}
 }
 
-// sum is the impulse of a Drive as it is.
-func (d *BlockDrive) sum(i uint32) float32 {
+// sum is the impulse of a JointAxis as it is.
+func (d *AxisBlock) sum(i uint32) float32 {
 	i &= Lanes - 1
-	return ((d.Spring[i] + d.Motor[i]) + d.LowerImpulse[i]) - d.UpperImpulse[i]
+	return ((d.SpringImpulse[i] + d.MotorImpulse[i]) + d.LowerImpulse[i]) - d.UpperImpulse[i]
 }
 
 // held is the thrust of the accumulated impulses with anchors and axes as they are now.
 func (b *JointBlock) held(i uint32, m *jointPair) (t thrust) {
 	i &= Lanes - 1
 	if b.Kind.hasPoint() {
-		return m.atAnchors(b.X[i], b.Y[i])
+		return m.atAnchors(b.ImpulseX[i], b.ImpulseY[i])
 	}
 	if b.Parts&linearParts != 0 {
 		t = m.axis.thrust(b.Linear.sum(i))
 	}
 	if b.Kind.hasLine() {
-		t.add(m.across.thrust(b.Across[i]))
+		t.add(m.across.thrust(b.PerpendicularImpulse[i]))
 	}
 	return t
 }
@@ -162,7 +162,7 @@ func (s *System) warmStartJointsGo(blocks []JointBlock) {
 				m.turn(b.Angular.sum(i))
 			}
 			if b.Kind.hasLock() {
-				m.turn(b.Angular.Spring[i&(Lanes-1)])
+				m.turn(b.Angular.SpringImpulse[i&(Lanes-1)])
 			}
 			t := b.held(i, &m)
 			m.push(t)
@@ -255,8 +255,8 @@ func (b *JointBlock) solve(i uint32, states []State, m *jointPair, it *jointIter
 		angle = b.angle(i, states)
 	}
 	if parts := b.Parts & turnParts; parts != 0 {
-		c := coordinate{angle, m.wb - m.wa, m.ia + m.ib, b.TurnMass[i&(Lanes-1)]}
-		m.turn(b.Angular.solve(i, parts>>turnShift, c, b.RigidTurn>>i&1 != 0, it))
+		c := coordinate{angle, m.wb - m.wa, m.ia + m.ib, b.AngularMass[i&(Lanes-1)]}
+		m.turn(b.Angular.solve(i, parts>>turnShift, c, b.RigidAngular>>i&1 != 0, it))
 	}
 	switch {
 	case b.Kind.hasPoint():
@@ -286,36 +286,36 @@ func (b *JointBlock) solveLinear(i uint32, m *jointPair, it *jointIteration) {
 		mass = 0
 	}
 	c := coordinate{u.at, m.speed(u), yield, mass}
-	m.push(u.thrust(b.Linear.solve(i, b.Parts, c, b.Rigid>>i&1 != 0, it)))
+	m.push(u.thrust(b.Linear.solve(i, b.Parts, c, b.RigidLinear>>i&1 != 0, it)))
 }
 
-// coordinate is what a Drive acts on: how far it is, its velocity, and the
+// coordinate is what a JointAxis acts on: how far it is, its velocity, and the
 // effective mass with its inverse.
 type coordinate struct{ at, v, yield, mass float32 }
 
-// solve does one iteration of a Drive, whose parts are those of a linear one, and returns the
+// solve does one iteration of a JointAxis, whose parts are those of a linear one, and returns the
 // impulse to add.
-func (d *BlockDrive) solve(i uint32, parts JointParts, c coordinate, rigid bool, it *jointIteration) (sum float32) {
+func (d *AxisBlock) solve(i uint32, parts JointParts, c coordinate, rigid bool, it *jointIteration) (sum float32) {
 	i &= Lanes - 1
 	add := func(more float32) {
 		sum += more
 		c.v += float32(c.yield * more)
 	}
 	if parts&PartSpring != 0 {
-		soft, reach := softness{d.Rate[i], d.Mass[i], d.Leak[i]}, infinity
+		soft, reach := softness{d.BiasRate[i], d.MassScale[i], d.ImpulseScale[i]}, infinity
 		if rigid {
 			soft, reach = it.rigid, farthest
 		}
-		old, limit := d.Spring[i], d.MaxSpring[i]
-		v := c.v + float32(soft.rate*it.off(upTo(c.at-d.Target[i], reach), &d.Off[i]))
+		old, limit := d.SpringImpulse[i], d.MaxSpringImpulse[i]
+		v := c.v + float32(soft.rate*it.off(upTo(c.at-d.Target[i], reach), &d.Error[i]))
 		total := (old - float32(float32(c.mass*soft.mass)*v)) - float32(soft.impulse*old)
-		d.Spring[i] = upTo(total, limit)
-		add(d.Spring[i] - old)
+		d.SpringImpulse[i] = upTo(total, limit)
+		add(d.SpringImpulse[i] - old)
 	}
 	if parts&PartMotor != 0 {
-		old, limit := d.Motor[i], d.MaxMotor[i]
-		d.Motor[i] = upTo(old-float32(c.mass*(c.v-d.Speed[i])), limit)
-		add(d.Motor[i] - old)
+		old, limit := d.MotorImpulse[i], d.MaxMotorImpulse[i]
+		d.MotorImpulse[i] = upTo(old-float32(c.mass*(c.v-d.MotorSpeed[i])), limit)
+		add(d.MotorImpulse[i] - old)
 	}
 	if parts&PartLimits != 0 {
 		old := d.LowerImpulse[i]
@@ -347,10 +347,10 @@ func (m *jointPair) locked(turnMass float32) float32 { return float32(float32(m.
 // back what these gave to it.
 func (b *JointBlock) solveLock(i uint32, m *jointPair, spin, angle, given float32, it *jointIteration) {
 	i &= Lanes - 1
-	old, mass := b.Angular.Spring[i], b.TurnMass[i]
+	old, mass := b.Angular.SpringImpulse[i], b.AngularMass[i]
 	v := float32(it.rigid.mass*(spin+float32(it.rigid.rate*upTo(angle, farthest)))) + given
 	total := (old - float32(mass*v)) - float32(it.rigid.impulse*old)
-	b.Angular.Spring[i] = total
+	b.Angular.SpringImpulse[i] = total
 	m.turn(total - old)
 }
 
@@ -365,15 +365,15 @@ func (b *JointBlock) solveLine(i uint32, m *jointPair, angle float32, it *jointI
 	v, yield := m.speed(u)+float32(it.rigid.rate*upTo(u.at, farthest)), float32(0)
 	if b.Kind.hasLock() {
 		arm := u.leverB - u.leverA
-		yield = (m.ma + m.mb) + float32(float32(m.locked(b.TurnMass[i])*arm)*arm)
+		yield = (m.ma + m.mb) + float32(float32(m.locked(b.AngularMass[i])*arm)*arm)
 		share = float32(m.ia*u.leverA) + float32(m.ib*u.leverB)
-		v -= float32(share * float32(spin*b.TurnMass[i]))
+		v -= float32(share * float32(spin*b.AngularMass[i]))
 	} else {
 		yield = m.yield(u)
 	}
-	old := b.Across[i]
+	old := b.PerpendicularImpulse[i]
 	total := (old - float32(float32(inverse(yield)*it.rigid.mass)*v)) - float32(it.rigid.impulse*old)
-	b.Across[i] = total
+	b.PerpendicularImpulse[i] = total
 	m.push(u.thrust(total - old))
 	if b.Kind.hasLock() {
 		b.solveLock(i, m, spin, angle, float32(share*it.taken(total, old)), it)
@@ -421,22 +421,22 @@ func (b *JointBlock) solvePoint(i uint32, m *jointPair, angle float32, it *joint
 	offX, offY := m.dx, m.dy
 	if b.Parts&softParts != 0 {
 		give := float32(0)
-		if b.Rigid>>i&1 == 0 {
-			soft, give, reach = softness{rate: b.Linear.Rate[i], mass: 1}, float32(mass*b.Linear.Leak[i]), infinity
+		if b.RigidLinear>>i&1 == 0 {
+			soft, give, reach = softness{rate: b.Linear.BiasRate[i], mass: 1}, float32(mass*b.Linear.ImpulseScale[i]), infinity
 		}
 		mass += give
 		vx += float32(give * oldX)
 		vy += float32(give * oldY)
-		offX, offY = it.off(offX, &b.OffX[i]), it.off(offY, &b.OffY[i])
+		offX, offY = it.off(offX, &b.ErrorX[i]), it.off(offY, &b.ErrorY[i])
 	}
 	vx += float32(soft.rate * upTo(offX, reach))
 	vy += float32(soft.rate * upTo(offY, reach))
 	pull, share := Vec{vx, vy}, Vec{}
 	var k matrix
 	if b.Kind.hasLock() {
-		k = m.yieldLocked(mass, b.TurnMass[i])
+		k = m.yieldLocked(mass, b.AngularMass[i])
 		share = Vec{-(float32(m.ia*m.ay) + float32(m.ib*m.by)), float32(m.ia*m.ax) + float32(m.ib*m.bx)}
-		turning := (m.wb - m.wa) * b.TurnMass[i]
+		turning := (m.wb - m.wa) * b.AngularMass[i]
 		vx -= float32(share.X * turning)
 		vy -= float32(share.Y * turning)
 	} else {
@@ -446,7 +446,7 @@ func (b *JointBlock) solvePoint(i uint32, m *jointPair, angle float32, it *joint
 	x = (oldX - float32(soft.mass*x)) - float32(soft.impulse*oldX)
 	y = (oldY - float32(soft.mass*y)) - float32(soft.impulse*oldY)
 	if b.Parts&softParts != 0 {
-		x, y = bounded(x, y, b.Linear.MaxSpring[i], pull)
+		x, y = bounded(x, y, b.Linear.MaxSpringImpulse[i], pull)
 	}
 	spin := m.wb - m.wa
 	m.push(m.atAnchors(x-oldX, y-oldY))
@@ -468,7 +468,7 @@ func bounded(x, y, limit float32, pull Vec) (float32, float32) {
 }
 
 // StoreJoints writes the impulses of blocks of joints [lo, hi) to their joints.
-func (s *System) StoreJoints(level native.Level, lo, hi int) {
+func (s *System) StoreJointImpulses(level native.Level, lo, hi int) {
 	blocks := s.JointBlocks[lo:hi]
 	joint := s.JointColours.Joint[lo*Lanes : hi*Lanes]
 	if level = must(level); level != native.Go && len(blocks) > 0 {
@@ -489,9 +489,9 @@ func (s *System) storeJointsGo(blocks []JointBlock, joint []uint32) {
 
 func (b *JointBlock) store(i int, j *Joint) {
 	if b.Kind.hasPoint() {
-		j.Point = Vec{b.X[i], b.Y[i]}
+		j.PointImpulse = Vec{b.ImpulseX[i], b.ImpulseY[i]}
 	} else if b.Kind.hasLine() {
-		j.Point.X = b.Across[i]
+		j.PointImpulse.X = b.PerpendicularImpulse[i]
 	}
 	if b.Parts&linearParts != 0 && !b.Kind.hasPoint() {
 		j.LinearImpulse = b.Linear.impulse(i)
@@ -499,10 +499,10 @@ func (b *JointBlock) store(i int, j *Joint) {
 	if b.Parts&turnParts != 0 {
 		j.AngularImpulse = b.Angular.impulse(i)
 	} else if b.Kind.hasLock() {
-		j.AngularImpulse.Spring = b.Angular.Spring[i]
+		j.AngularImpulse.Spring = b.Angular.SpringImpulse[i]
 	}
 }
 
-func (d *BlockDrive) impulse(i int) DriveImpulse {
-	return DriveImpulse{d.Spring[i], d.Motor[i], d.LowerImpulse[i], d.UpperImpulse[i]}
+func (d *AxisBlock) impulse(i int) AxisImpulse {
+	return AxisImpulse{d.SpringImpulse[i], d.MotorImpulse[i], d.LowerImpulse[i], d.UpperImpulse[i]}
 }

@@ -21,7 +21,7 @@ func linked() *heap {
 func (s *heap) tie(kind rigid.JointKind, a, b int, x, y float32) *rigid.Joint {
 	s.Joints = append(s.Joints, rigid.Joint{
 		Kind: kind, A: uint32(a), B: uint32(b), AnchorA: s.local(a, x, y), AnchorB: s.local(b, x, y), Axis: rigid.Vec{X: 1},
-		Reference: s.Angle[b] - s.Angle[a],
+		ReferenceAngle: s.Angle[b] - s.Angle[a],
 	})
 	return &s.Joints[len(s.Joints)-1]
 }
@@ -134,7 +134,7 @@ func TestSpringFrequency(t *testing.T) {
 		s.box(1, 1, 0, 0, 0)
 		bob := s.disc(0.5, 3.2, 0, 1)
 		j := s.tie(kind, 0, bob, 3.2, 0)
-		j.Parts, j.Linear = rigid.PartSpring, rigid.Drive{Target: 3, Hertz: 1.5}
+		j.Parts, j.Linear = rigid.PartSpring, rigid.JointAxis{Target: 3, Hertz: 1.5}
 		j.AnchorA = rigid.Vec{}
 		if kind == rigid.JointPoint {
 			j.AnchorA.X = 3
@@ -147,7 +147,7 @@ func TestSpringFrequency(t *testing.T) {
 	s.box(1, 1, 0, 0, 0)
 	wheel := s.disc(0.5, 0, 0, 1)
 	j := s.tie(rigid.JointPoint, 0, wheel, 0, 0)
-	j.Parts, j.Angular = rigid.PartTurnSpring, rigid.Drive{Target: 0.5, Hertz: 1.5}
+	j.Parts, j.Angular = rigid.PartAngularSpring, rigid.JointAxis{Target: 0.5, Hertz: 1.5}
 	closeTo(t, "period of turning", s.period(t, 4, func() float64 { return float64(s.Angle[wheel]) - 0.5 }), 1/1.5, 0.02)
 }
 
@@ -158,7 +158,7 @@ func TestSpringUnderWeight(t *testing.T) {
 	bob := s.disc(0.5, 0, -2, 1)
 	j := s.tie(rigid.JointDistance, 0, bob, 0, -2)
 	j.AnchorA = rigid.Vec{}
-	j.Parts, j.Linear = rigid.PartSpring, rigid.Drive{Target: 2, Hertz: 1, Damping: 0.7}
+	j.Parts, j.Linear = rigid.PartSpring, rigid.JointAxis{Target: 2, Hertz: 1, Damping: 0.7}
 	s.run(t, 600)
 	closeTo(t, "stretched", -float64(s.Poses.Y[bob])-2, 10/math.Pow(2*math.Pi, 2), 1e-3)
 	force, torque := s.Joints[0].Reaction(&s.Poses, s.SubStepRate(dt))
@@ -177,7 +177,7 @@ func TestLimits(t *testing.T) {
 			bob := s.disc(0.5, 2, 0, 1)
 			j := s.tie(kind, 0, bob, 2, 0)
 			j.AnchorA = rigid.Vec{}
-			j.Parts, j.Linear = rigid.PartLimits, rigid.Drive{Lower: 1, Upper: 3.5}
+			j.Parts, j.Linear = rigid.PartLimits, rigid.JointAxis{Lower: 1, Upper: 3.5}
 			lowest, highest := 9.0, 0.0
 			for range 300 {
 				s.advance(native.Auto)
@@ -204,7 +204,7 @@ func TestTurnLimits(t *testing.T) {
 		s.box(1, 1, 0, 0, 0)
 		arm := s.box(1, 0.1, 1, 0, 1)
 		j := s.tie(rigid.JointPoint, 0, arm, 0, 0)
-		j.Parts, j.Angular = rigid.PartTurnLimits, rigid.Drive{Lower: -2.5, Upper: 1}
+		j.Parts, j.Angular = rigid.PartAngularLimits, rigid.JointAxis{Lower: -2.5, Upper: 1}
 		s.Bodies.W[arm] = w
 		s.Bodies.VY[arm] = w
 		lowest, highest := 0.0, 0.0
@@ -229,7 +229,7 @@ func TestMotors(t *testing.T) {
 	wheel := s.disc(0.5, 0, 0, 1)
 	j := s.tie(rigid.JointPoint, 0, wheel, 0, 0)
 	inertia := 1 / s.Bodies.InvInertia[wheel]
-	j.Parts, j.Angular = rigid.PartTurnMotor, rigid.Drive{Speed: 4, MaxMotor: 2 * inertia}
+	j.Parts, j.Angular = rigid.PartAngularMotor, rigid.JointAxis{MotorSpeed: 4, MaxMotorForce: 2 * inertia}
 	s.run(t, 60)
 	closeTo(t, "speed after a second of 2 rad/s²", float64(s.Bodies.W[wheel]), 2, 0.01)
 	_, torque := s.Joints[0].Reaction(&s.Poses, s.SubStepRate(dt))
@@ -245,7 +245,7 @@ func TestMotors(t *testing.T) {
 		j := s.tie(kind, 0, sled, 1, 0)
 		j.AnchorA = rigid.Vec{}
 		mass := 1 / s.Bodies.InvMass[sled]
-		j.Parts, j.Linear = rigid.PartMotor, rigid.Drive{Speed: 4, MaxMotor: 2 * mass}
+		j.Parts, j.Linear = rigid.PartMotor, rigid.JointAxis{MotorSpeed: 4, MaxMotorForce: 2 * mass}
 		s.run(t, 60)
 		closeTo(t, "speed after a second of 2 m/s²", float64(s.Bodies.VX[sled]), 2, 0.01)
 		s.run(t, 120)
@@ -278,7 +278,7 @@ func TestSoftWeld(t *testing.T) {
 	s.box(1, 1, 0, 0, 0)
 	arm := s.box(1, 0.1, 1, 0, 1)
 	j := s.tie(rigid.JointPoint, 0, arm, 0, 0)
-	j.Parts, j.Angular = rigid.PartTurnSpring, rigid.Drive{Hertz: 3, Damping: 1}
+	j.Parts, j.Angular = rigid.PartAngularSpring, rigid.JointAxis{Hertz: 3, Damping: 1}
 	s.run(t, 300)
 	if a := s.Angle[arm]; a > -0.01 || a < -0.5 {
 		t.Errorf("a soft weld is turned by %g", a)
@@ -289,7 +289,7 @@ func TestSoftWeld(t *testing.T) {
 	s.box(1, 1, 0, 0, 0)
 	arm = s.box(1, 0.1, 1, 0, 1)
 	j = s.tie(rigid.JointWeld, 0, arm, 0, 0)
-	j.Parts, j.Linear = rigid.PartSpring, rigid.Drive{Hertz: 2, Damping: 1}
+	j.Parts, j.Linear = rigid.PartSpring, rigid.JointAxis{Hertz: 2, Damping: 1}
 	s.run(t, 300)
 	closeTo(t, "turned", float64(s.Angle[arm]), 0, 2e-3)
 	closeTo(t, "gap", s.gap(&s.Joints[0]).y, -10/math.Pow(4*math.Pi, 2), 1e-3)
@@ -320,9 +320,9 @@ func TestWheelSuspension(t *testing.T) {
 	wheel := s.disc(0.4, float32(at.x), float32(at.y), 1)
 	j := s.tie(rigid.JointWheel, cart, wheel, float32(at.x), float32(at.y))
 	j.Axis = rigid.Vec{Y: 1}
-	j.Parts = rigid.PartSpring | rigid.PartTurnMotor | rigid.PartLimits
-	j.Linear = rigid.Drive{Hertz: 4, Damping: 0.7, Lower: -0.3, Upper: 0.3}
-	j.Angular = rigid.Drive{Speed: -10, MaxMotor: 100}
+	j.Parts = rigid.PartSpring | rigid.PartAngularMotor | rigid.PartLimits
+	j.Linear = rigid.JointAxis{Hertz: 4, Damping: 0.7, Lower: -0.3, Upper: 0.3}
+	j.Angular = rigid.JointAxis{MotorSpeed: -10, MaxMotorForce: 100}
 	s.run(t, 240)
 	gap := s.gap(&s.Joints[0]).turned(math.Cos(0.3), -math.Sin(0.3))
 	closeTo(t, "across", gap.x, 0, 1e-3)
@@ -337,9 +337,9 @@ func TestTarget(t *testing.T) {
 	box := s.box(0.5, 0.5, 0, 0, 1)
 	j := s.tie(rigid.JointPoint, ground, box, 0.5, 0.5)
 	j.AnchorA = s.local(ground, 3, 4)
-	j.Parts, j.Linear = rigid.PartSpring, rigid.Drive{Hertz: 5, Damping: 0.7, MaxSpring: 15}
-	j.Parts |= rigid.PartTurnMotor // friction
-	j.Angular.MaxMotor = 4
+	j.Parts, j.Linear = rigid.PartSpring, rigid.JointAxis{Hertz: 5, Damping: 0.7, MaxSpringForce: 15}
+	j.Parts |= rigid.PartAngularMotor // friction
+	j.Angular.MaxMotorForce = 4
 	for range 600 {
 		before := vec{float64(s.Bodies.VX[box]), float64(s.Bodies.VY[box])}
 		s.advance(native.Auto)
@@ -361,10 +361,10 @@ func TestMotorJoint(t *testing.T) {
 		s.box(1, 1, 0, 0, 0)
 		box := s.box(0.5, 0.5, 0, 0, 1)
 		j := s.tie(rigid.JointPoint, 0, box, 0, 0)
-		j.AnchorA, j.Reference = rigid.Vec{X: 1, Y: 2}, 1
-		j.Parts = rigid.PartSpring | rigid.PartTurnSpring
-		j.Linear = rigid.Drive{Hertz: 6, Damping: 1, MaxSpring: force}
-		j.Angular = rigid.Drive{Hertz: 6, Damping: 1, MaxSpring: 5}
+		j.AnchorA, j.ReferenceAngle = rigid.Vec{X: 1, Y: 2}, 1
+		j.Parts = rigid.PartSpring | rigid.PartAngularSpring
+		j.Linear = rigid.JointAxis{Hertz: 6, Damping: 1, MaxSpringForce: force}
+		j.Angular = rigid.JointAxis{Hertz: 6, Damping: 1, MaxSpringForce: 5}
 		s.run(t, 240)
 		if force < 10 {
 			if s.Poses.Y[box] > -1 {
@@ -385,7 +385,7 @@ func TestDrag(t *testing.T) {
 	s.box(1, 1, 0, 0, 0)
 	box := s.box(0.5, 0.5, 0, 0, 1)
 	j := s.tie(rigid.JointPoint, 0, box, 0, 0)
-	j.Parts, j.Linear = rigid.PartDrag, rigid.Drive{MaxSpring: 2}
+	j.Parts, j.Linear = rigid.PartFriction, rigid.JointAxis{MaxSpringForce: 2}
 	s.Bodies.VX[box] = 3
 	s.run(t, 60)
 	closeTo(t, "speed after a second of -2 m/s²", float64(s.Bodies.VX[box]), 1, 0.01)
@@ -408,10 +408,10 @@ func TestJointsConserveMomentum(t *testing.T) {
 		j := s.tie(rigid.JointKind(1+i%5), i-1-i%2*(i/2), box, float32(i%6)-0.5, float32(i/6))
 		j.Parts = rigid.JointParts(i * 7 % 128)
 		if 1+i%5 == int(rigid.JointPoint) || 1+i%5 == int(rigid.JointWeld) {
-			j.Parts &^= rigid.PartSpring | rigid.PartDrag // pushes two places
+			j.Parts &^= rigid.PartSpring | rigid.PartFriction // pushes two places
 		}
-		j.Linear = rigid.Drive{Target: 0.2, Hertz: float32(i % 4), Damping: 0.3, Speed: 1, MaxMotor: 3, Lower: -0.2, Upper: 0.6}
-		j.Angular = rigid.Drive{Target: 0.5, Hertz: float32(i % 3), Damping: 0.3, Speed: 1, MaxMotor: 3, Lower: -0.2, Upper: 1}
+		j.Linear = rigid.JointAxis{Target: 0.2, Hertz: float32(i % 4), Damping: 0.3, MotorSpeed: 1, MaxMotorForce: 3, Lower: -0.2, Upper: 0.6}
+		j.Angular = rigid.JointAxis{Target: 0.5, Hertz: float32(i % 3), Damping: 0.3, MotorSpeed: 1, MaxMotorForce: 3, Lower: -0.2, Upper: 1}
 	}
 	x, y, angular := s.momentum()
 	s.run(t, 300)
@@ -470,10 +470,10 @@ func TestJointsFarOff(t *testing.T) {
 			for i := range 3 {
 				j := s.tie(kind, i, i+1, 0, 0)
 				at := func() rigid.Vec { return rigid.Vec{X: 4*rng.Float32() - 2, Y: 4*rng.Float32() - 2} }
-				j.AnchorA, j.AnchorB, j.Reference, j.Axis = at(), at(), 3*rng.Float32(), rigid.Vec{Y: 1}
-				j.Parts = rigid.JointParts(rng.IntN(64)) &^ (rigid.PartMotor | rigid.PartTurnMotor)
-				j.Linear = rigid.Drive{Target: 1, Hertz: float32(rng.IntN(4)), Damping: 0.5, Lower: -1, Upper: 2}
-				j.Angular = rigid.Drive{Hertz: float32(rng.IntN(4)), Damping: 0.5, Lower: -1, Upper: 2}
+				j.AnchorA, j.AnchorB, j.ReferenceAngle, j.Axis = at(), at(), 3*rng.Float32(), rigid.Vec{Y: 1}
+				j.Parts = rigid.JointParts(rng.IntN(64)) &^ (rigid.PartMotor | rigid.PartAngularMotor)
+				j.Linear = rigid.JointAxis{Target: 1, Hertz: float32(rng.IntN(4)), Damping: 0.5, Lower: -1, Upper: 2}
+				j.Angular = rigid.JointAxis{Hertz: float32(rng.IntN(4)), Damping: 0.5, Lower: -1, Upper: 2}
 			}
 			fastest := float32(0)
 			for range 240 {
@@ -510,7 +510,7 @@ func TestSpringCloth(t *testing.T) {
 	link := func(a, b int) {
 		j := s.tie(rigid.JointDistance, a, b, 0, 0)
 		j.AnchorA, j.AnchorB = rigid.Vec{}, rigid.Vec{}
-		j.Parts, j.Linear = rigid.PartSpring, rigid.Drive{Target: 1, Hertz: 60}
+		j.Parts, j.Linear = rigid.PartSpring, rigid.JointAxis{Target: 1, Hertz: 60}
 	}
 	for i := range n * n {
 		if i%n < n-1 {

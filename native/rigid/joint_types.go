@@ -17,8 +17,8 @@ package rigid
 //	revolute    JointPoint
 //	prismatic   JointPrismatic
 //	wheel       JointWheel with PartSpring
-//	weld        JointWeld; with a soft angle, JointPoint with PartTurnSpring
-//	motor       JointPoint with PartSpring and PartTurnSpring, each with a MaxSpring; AnchorA
+//	weld        JointWeld; with a soft angle, JointPoint with PartAngularSpring
+//	motor       JointPoint with PartSpring and PartAngularSpring, each with a MaxSpring; AnchorA
 //	            and Reference are where B is to be, seen from A
 //	target      JointPoint with PartSpring and a MaxSpring, where A is not dynamic and AnchorA
 //	            is the target
@@ -41,20 +41,20 @@ type JointParts uint32
 // The first three are of Joint.Linear, the next three of Joint.Angular.
 //
 // Linear acts along the axis. Of JointPoint and JointWeld, which have none, it has but
-// PartSpring and PartDrag, which make the point soft; MaxSpring is then the length of the greatest
+// PartSpring and PartFriction, which make the point soft; MaxSpring is then the length of the greatest
 // force.
 const (
 	PartSpring JointParts = 1 << iota
 	PartMotor
 	PartLimits
-	PartTurnSpring // not of JointWeld and JointPrismatic, whose angle is held: ignored
-	PartTurnMotor
-	PartTurnLimits
+	PartAngularSpring // not of JointWeld and JointPrismatic, whose angle is held: ignored
+	PartAngularMotor
+	PartAngularLimits
 
-	// PartDrag makes the point of a JointPoint resist motion and not distance, with a force up
+	// PartFriction makes the point of a JointPoint resist motion and not distance, with a force up
 	// to MaxSpring: friction between two bodies that need not touch. It goes before
 	// PartSpring.
-	PartDrag
+	PartFriction
 )
 
 // Joint ties two bodies: what it is, and the impulses that are remembered from one step to
@@ -67,45 +67,45 @@ type Joint struct {
 	AnchorA, AnchorB Vec // from the centres of mass, in the axes of the bodies, metres
 
 	// Linear has metres, m/s and newtons, Angular radians, rad/s and newton metres.
-	Linear, Angular Drive
+	Linear, Angular JointAxis
 
 	// Axis has length one and is in the axes of A: of JointPrismatic and JointWheel.
 	Axis Vec
 
 	// Reference is the angle of B less that of A where the relative angle is zero. The relative
 	// angle at the beginning of a step is between -π and π; limits and targets are to be too.
-	Reference float32
-	_         uint32
+	ReferenceAngle float32
+	_              uint32
 
 	// Point is the impulse on B, N·s, in the axes of the world: of JointPoint and JointWeld. Of
 	// JointPrismatic and JointWheel, X is the impulse across the axis, along (-Axis.Y, Axis.X).
-	Point Vec
-	_     [2]uint32
+	PointImpulse Vec
+	_            [2]uint32
 
 	// Impulses of parts that the joint does not have mean nothing, except the spring of
 	// AngularImpulse, which also holds the angle of JointWeld and JointPrismatic.
-	LinearImpulse, AngularImpulse DriveImpulse
+	LinearImpulse, AngularImpulse AxisImpulse
 }
 
-// Drive is a spring, a motor and limits of one coordinate x of B relative to A: the
+// JointAxis is a spring, a motor and limits of one coordinate x of B relative to A: the
 // length from anchor to anchor, where anchor B is from anchor A along the axis, or the relative
 // angle.
-type Drive struct {
+type JointAxis struct {
 	// The spring pulls to Target. A frequency of 0 Hz makes it rigid, as rows are; otherwise
 	// Damping is its damping ratio. MaxSpring bounds its force or torque; 0: no bound.
-	Target, Hertz, Damping, MaxSpring float32
+	Target, Hertz, Damping, MaxSpringForce float32
 
-	Speed, MaxMotor float32 // of the motor, and the force or torque it has
-	Lower, Upper    float32 // limits, Lower ≤ Upper
+	MotorSpeed, MaxMotorForce float32 // of the motor, and the force or torque it has
+	Lower, Upper              float32 // limits, Lower ≤ Upper
 }
 
-// DriveImpulse is what the parts of a Drive gave in a sub-step, on B along the axis or
+// AxisImpulse is what the parts of a JointAxis gave in a sub-step, on B along the axis or
 // counter-clockwise, N·s or N·m·s. Lower is ≥ 0; Upper is ≥ 0 and pushes the other way.
-type DriveImpulse struct {
+type AxisImpulse struct {
 	Spring, Motor, Lower, Upper float32
 }
 
-// JointBlock is up to Lanes joints of one kind in a form for vectors, as Block is of contacts:
+// JointBlock is up to Lanes joints of one kind in a form for vectors, as ContactBlock is of contacts:
 // lane i of each field belongs to joint i, and no two lanes share a dynamic body. The lanes from Joints
 // on mean nothing, and no state is written for them.
 type JointBlock struct {
@@ -117,36 +117,36 @@ type JointBlock struct {
 
 	// Bit i: the spring of lane i is rigid. Of kinds with a point the one of Linear is
 	// the point itself.
-	Rigid, RigidTurn uint32
+	RigidLinear, RigidAngular uint32
 
 	_ [9]uint32 // so that each field below begins with a cache line
 
-	A, B         [Lanes]uint32  // bodies
-	InvIA, InvIB [Lanes]float32 // 1/(kg·m²)
-	AX, AY       [Lanes]float32 // anchors in the axes of the world, before the step
-	BX, BY       [Lanes]float32
-	GapX, GapY   [Lanes]float32 // the centre of mass of B from that of A, before the step
-	X, Y         [Lanes]float32 // impulse on B in the axes of the world, of all but Angular
-	TurnA, TurnB [Lanes]float32 // impulses that turned A and B with it
-	OffX, OffY   [Lanes]float32 // anchor B from anchor A as the sub-step began: of points with a spring
+	A, B                             [Lanes]uint32  // bodies
+	InvIA, InvIB                     [Lanes]float32 // 1/(kg·m²)
+	AnchorAX, AnchorAY               [Lanes]float32 // anchors in the axes of the world, before the step
+	AnchorBX, AnchorBY               [Lanes]float32
+	DeltaCentreX, DeltaCentreY       [Lanes]float32 // the centre of mass of B from that of A, before the step
+	ImpulseX, ImpulseY               [Lanes]float32 // impulse on B in the axes of the world, of all but Angular
+	AngularImpulseA, AngularImpulseB [Lanes]float32 // impulses that turned A and B with it
+	ErrorX, ErrorY                   [Lanes]float32 // anchor B from anchor A as the sub-step began: of points with a spring
 
-	TurnMass     [Lanes]float32 // effective mass of turning
-	Angle        [Lanes]float32 // relative, before the step
-	AxisX, AxisY [Lanes]float32 // in the axes of the world, before the step
-	Across       [Lanes]float32 // impulse across the axis
+	AngularMass          [Lanes]float32 // effective mass of turning
+	Angle                [Lanes]float32 // relative, before the step
+	AxisX, AxisY         [Lanes]float32 // in the axes of the world, before the step
+	PerpendicularImpulse [Lanes]float32 // impulse across the axis
 
-	Linear, Angular BlockDrive
+	Linear, Angular AxisBlock
 }
 
-// BlockDrive is a Drive of each of the joints of a JointBlock. The spring is
+// AxisBlock is a JointAxis of each of the joints of a JointBlock. The spring is
 // a soft constraint of that rate, mass and leak; of kinds with a point, Leak is
 // what it yields more than its bodies do. Joints without one of the parts have there what
 // does nothing: a bound or a mass of 0, infinite limits.
-type BlockDrive struct {
-	Target, Rate, Mass, Leak                  [Lanes]float32
-	MaxSpring                                 [Lanes]float32 // impulse in a sub-step
-	Speed, MaxMotor                           [Lanes]float32
-	Lower, Upper                              [Lanes]float32
-	Spring, Motor, LowerImpulse, UpperImpulse [Lanes]float32
-	Off                                       [Lanes]float32 // from Target as the sub-step began: of springs
+type AxisBlock struct {
+	Target, BiasRate, MassScale, ImpulseScale               [Lanes]float32
+	MaxSpringImpulse                                        [Lanes]float32 // impulse in a sub-step
+	MotorSpeed, MaxMotorImpulse                             [Lanes]float32
+	Lower, Upper                                            [Lanes]float32
+	SpringImpulse, MotorImpulse, LowerImpulse, UpperImpulse [Lanes]float32
+	Error                                                   [Lanes]float32 // from Target as the sub-step began: of springs
 }

@@ -19,7 +19,7 @@ func limited(limit float32, velocities [][3]float32, invMass float32) *heap {
 		s.Bodies.VX[i], s.Bodies.VY[i], s.Bodies.W[i], s.Bodies.InvMass[i] = v[0], v[1], v[2], invMass
 	}
 	s.MaxSpeed = limit
-	s.Begin(dt)
+	s.BuildConstraints(dt)
 	return s
 }
 
@@ -43,9 +43,9 @@ func TestSpeedLimits(t *testing.T) {
 		for _, limit := range []float32{400, 1e-3, 1e6} {
 			s := limited(limit, velocities, 0.5)
 			h, n := dt/4, len(velocities)
-			s.Start(level, 0, n)
+			s.LoadStates(level, 0, n)
 			s.IntegratePositions(level, 0, n)
-			s.Finish(level, 0, n)
+			s.StoreStates(level, 0, n)
 			for i, v := range velocities {
 				st := s.States[i]
 				checkLimited(t, fmt.Sprintf("%s, limit %g, the state of %v", level, limit, v), v, [3]float32{st.VX, st.VY, st.W}, limit, float32(h))
@@ -55,9 +55,9 @@ func TestSpeedLimits(t *testing.T) {
 				}
 			}
 			s = limited(limit, velocities, 0)
-			s.Start(level, 0, n)
+			s.LoadStates(level, 0, n)
 			s.IntegratePositions(level, 0, n)
-			s.Finish(level, 0, n)
+			s.StoreStates(level, 0, n)
 			for i, v := range velocities {
 				if got := [3]float32{s.Bodies.VX[i], s.Bodies.VY[i], s.Bodies.W[i]}; fmt.Sprint(got) != fmt.Sprint(v) {
 					t.Errorf("%s: kinematic, with %v, has now %v", level, v, got)
@@ -84,7 +84,7 @@ func checkLimited(t *testing.T, what string, was, is [3]float32, limit, h float3
 		math.Abs(float64(was[1])/speed-float64(is[1])/now) > 1e-6:
 		t.Errorf("%s: became %v, of %g m/s", what, is, now)
 	}
-	most := float32(rigid.MaxTurn / h)
+	most := float32(rigid.MaxRotation / h)
 	switch {
 	case !finite(was[2]):
 		if is[2] == is[2] {

@@ -1,6 +1,6 @@
 package rigid
 
-// Match makes the contacts of a step: out[i] is that of pair i, with the points of
+// MatchContacts makes the contacts of a step: out[i] is that of pair i, with the points of
 // manifold i. A pair touches if its manifold has points, and touched in old if its
 // contact there has. If both, the contact takes over flags and rolling impulse, and
 // each point the impulses of the point with equal ID; all else begins at zero.
@@ -12,9 +12,9 @@ package rigid
 // pairs and old ascend by A, then B, each pair once. The work can be split where
 // old is split at the same pairs: After tells where. It panics if slices
 // that belong together differ in length.
-func Match(old []Contact, pairs *Pairs, manifolds []Manifold, out []Contact, began, ended *Pairs) {
+func MatchContacts(old []Contact, pairs *Pairs, manifolds []Manifold, out []Contact, began, ended *Pairs) {
 	if len(pairs.A) != len(out) || len(pairs.B) != len(out) || len(manifolds) != len(out) {
-		panic("rigid: Match: pairs, manifolds and out differ in length")
+		panic("rigid: MatchContacts: pairs, manifolds and out differ in length")
 	}
 	began.reset()
 	ended.reset()
@@ -22,7 +22,7 @@ func Match(old []Contact, pairs *Pairs, manifolds []Manifold, out []Contact, beg
 	next := 0 // of old
 	for i := range out {
 		m, c := &ms[i], &out[i]
-		c.A, c.B, c.Count, c.Flags, c.Rolling = as[i], bs[i], m.Count, 0, 0
+		c.A, c.B, c.Count, c.Flags, c.RollingImpulse = as[i], bs[i], m.Count, 0, 0
 		c.Points[0], c.Points[1] = Impulse{ID: m.Points[0].ID}, Impulse{ID: m.Points[1].ID}
 		key := c.key()
 		for next < len(old) && old[next].key() < key {
@@ -51,7 +51,7 @@ func Match(old []Contact, pairs *Pairs, manifolds []Manifold, out []Contact, beg
 }
 
 // After returns the number of contacts that come before the pair (a, b).
-func After(contacts []Contact, a, b uint32) int {
+func LowerBound(contacts []Contact, a, b uint32) int {
 	pair := Contact{A: a, B: b}
 	key, lo, hi := pair.key(), 0, len(contacts)
 	for lo < hi {
@@ -75,7 +75,7 @@ func (c *Contact) end(ended *Pairs) {
 
 // inherit takes over what the contact was in the step before; both have points.
 func (c *Contact) inherit(last *Contact) {
-	c.Flags, c.Rolling = last.Flags, last.Rolling
+	c.Flags, c.RollingImpulse = last.Flags, last.RollingImpulse
 	c.Points[0].inherit(last)
 	if c.Count > 1 {
 		c.Points[1].inherit(last)

@@ -42,7 +42,7 @@ func solve(rng *rand.Rand, contacts []rigid.Contact) {
 		if c.Count == 0 {
 			continue
 		}
-		c.Rolling, c.Flags = rng.Float32(), rng.Uint32()
+		c.RollingImpulse, c.Flags = rng.Float32(), rng.Uint32()
 		for k := range c.Points[:c.Count] {
 			c.Points[k].Normal, c.Points[k].Tangent = rng.Float32(), rng.Float32()
 		}
@@ -71,7 +71,7 @@ func matched(old []rigid.Contact, pairs *rigid.Pairs, manifolds []rigid.Manifold
 		}
 		if m.Count > 0 {
 			now[key] = true
-			c.Rolling, c.Flags = last.Rolling, last.Flags
+			c.RollingImpulse, c.Flags = last.RollingImpulse, last.Flags
 			if !was {
 				began = append(began, key)
 			}
@@ -104,7 +104,7 @@ func TestMatch(t *testing.T) {
 		manifolds := randomManifolds(rng, len(pairs.A))
 		want, wantBegan, wantEnded := matched(old, pairs, manifolds)
 		got := make([]rigid.Contact, len(pairs.A))
-		rigid.Match(old, pairs, manifolds, got, &began, &ended)
+		rigid.MatchContacts(old, pairs, manifolds, got, &began, &ended)
 		if !slices.Equal(got, want) || !slices.Equal(zip(&began), wantBegan) || !slices.Equal(zip(&ended), wantEnded) {
 			t.Fatalf("seed %d, step %d:\n%v\n%v\nbegan %v, want %v\nended %v, want %v", seed, step, got, want,
 				zip(&began), wantBegan, zip(&ended), wantEnded)
@@ -112,13 +112,13 @@ func TestMatch(t *testing.T) {
 		at := rng.IntN(len(got) + 1) // in two parts
 		cut := len(old)
 		if at < len(got) {
-			cut = rigid.After(old, pairs.A[at], pairs.B[at])
+			cut = rigid.LowerBound(old, pairs.A[at], pairs.B[at])
 		}
 		parts := make([]rigid.Contact, len(got))
 		lower, upper := rigid.Pairs{A: pairs.A[:at], B: pairs.B[:at]}, rigid.Pairs{A: pairs.A[at:], B: pairs.B[at:]}
-		rigid.Match(old[:cut], &lower, manifolds[:at], parts[:at], &began, &ended)
+		rigid.MatchContacts(old[:cut], &lower, manifolds[:at], parts[:at], &began, &ended)
 		begun, over := zip(&began), zip(&ended)
-		rigid.Match(old[cut:], &upper, manifolds[at:], parts[at:], &began, &ended)
+		rigid.MatchContacts(old[cut:], &upper, manifolds[at:], parts[at:], &began, &ended)
 		if !slices.Equal(parts, want) || !slices.Equal(append(begun, zip(&began)...), wantBegan) ||
 			!slices.Equal(append(over, zip(&ended)...), wantEnded) {
 			t.Fatalf("seed %d, step %d: split at %d and %d it differs", seed, step, at, cut)
@@ -138,9 +138,9 @@ func TestMatchAllocatesNothing(t *testing.T) {
 	old, out := make([]rigid.Contact, len(pairs.A)), make([]rigid.Contact, len(pairs.A))
 	var began, ended rigid.Pairs
 	if n := testing.AllocsPerRun(10, func() {
-		rigid.Match(nil, pairs, manifolds, old, &began, &ended)
-		rigid.Match(old, &rigid.Pairs{}, nil, nil, &began, &ended)
-		rigid.Match(old, pairs, manifolds, out, &began, &ended)
+		rigid.MatchContacts(nil, pairs, manifolds, old, &began, &ended)
+		rigid.MatchContacts(old, &rigid.Pairs{}, nil, nil, &began, &ended)
+		rigid.MatchContacts(old, pairs, manifolds, out, &began, &ended)
 	}); n != 0 {
 		t.Errorf("%g allocations", n)
 	}
@@ -151,9 +151,9 @@ func BenchmarkMatch(b *testing.B) {
 	manifolds := s.collide(b)
 	out, old := make([]rigid.Contact, len(manifolds)), make([]rigid.Contact, len(manifolds))
 	var began, ended rigid.Pairs
-	rigid.Match(nil, &s.pairs, manifolds, old, &began, &ended)
+	rigid.MatchContacts(nil, &s.pairs, manifolds, old, &began, &ended)
 	for b.Loop() {
-		rigid.Match(old, &s.pairs, manifolds, out, &began, &ended)
+		rigid.MatchContacts(old, &s.pairs, manifolds, out, &began, &ended)
 	}
 	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/float64(len(out)), "ns/pair")
 }

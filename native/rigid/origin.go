@@ -23,7 +23,7 @@ func (o *Origins) check(p *Poses) {
 }
 
 // Centres sets the positions of bodies [lo, hi) to those of their centres of mass.
-func (o *Origins) Centres(level native.Level, p *Poses, lo, hi int) {
+func (o *Origins) UpdateCentresOfMass(level native.Level, p *Poses, lo, hi int) {
 	o.check(p)
 	_ = p.X[lo:hi]
 	if level = must(level); level != native.Go && lo < hi {
@@ -39,10 +39,10 @@ func (o *Origins) Centres(level native.Level, p *Poses, lo, hi int) {
 // Follow sets the origins of those bodies of [lo, hi) that have moved or turned in their
 // states to where poses have them. It writes the numbers of these to moved, which has room for
 // all, and returns how many they are. What is behind them in moved is then unspecified.
-func (o *Origins) Follow(level native.Level, states []State, p *Poses, lo, hi int, moved []uint32) int {
+func (o *Origins) UpdateOrigins(level native.Level, states []State, p *Poses, lo, hi int, moved []uint32) int {
 	o.check(p)
 	if len(states) != len(p.X) || len(moved) < hi-lo {
-		panic("rigid: Origins.Follow: a state for each body, and room for all that can move, are needed")
+		panic("rigid: Origins.UpdateOrigins: a state for each body, and room for all that can move, are needed")
 	}
 	_ = states[lo:hi]
 	if level = must(level); level != native.Go && lo < hi {
@@ -67,9 +67,9 @@ func (o *Origins) arm(p *Poses, i int) (x, y float32) {
 	return float32(cos*x) - float32(sin*y), float32(sin*x) + float32(cos*y)
 }
 
-// Usable reports whether the first n elements of each of some columns are numbers between
+// AllInRange reports whether the first n elements of each of some columns are numbers between
 // -2^63 and 2^63. Column k begins at memory[k*stride].
-func Usable(level native.Level, memory []float32, stride, columns, n int) bool {
+func AllInRange(level native.Level, memory []float32, stride, columns, n int) bool {
 	if columns <= 0 || n <= 0 {
 		return true
 	}

@@ -56,8 +56,8 @@ func TestParityOrigins(t *testing.T) {
 func follow(level native.Level, c *[8][]float32, states []rigid.State, lo, hi int, moved []uint32) int {
 	o := rigid.Origins{X: c[0], Y: c[1], CentreX: c[2], CentreY: c[3]}
 	p := rigid.Poses{X: c[4], Y: c[5], Cos: c[6], Sin: c[7]}
-	o.Centres(level, &p, lo, hi)
-	return o.Follow(level, states, &p, lo, hi, moved)
+	o.UpdateCentresOfMass(level, &p, lo, hi)
+	return o.UpdateOrigins(level, states, &p, lo, hi, moved)
 }
 
 // One number that is not usable is found wherever it is, and only there.
@@ -72,13 +72,13 @@ func TestUsable(t *testing.T) {
 			for k, v := range append(bad, good...) {
 				memory[i] = v
 				want := k >= len(bad) || i%stride >= n
-				if got := rigid.Usable(level, memory, stride, columns, n); got != want {
+				if got := rigid.AllInRange(level, memory, stride, columns, n); got != want {
 					t.Fatalf("level %v: %v at %d: usable %v", level, v, i, got)
 				}
 			}
 			memory[i] = 0
 		}
-		if !rigid.Usable(level, nil, 0, 0, 0) {
+		if !rigid.AllInRange(level, nil, 0, 0, 0) {
 			t.Errorf("level %v: nothing is not usable", level)
 		}
 	}

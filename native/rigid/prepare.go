@@ -57,7 +57,7 @@ func (m Mix) of(a, b float32) float32 {
 // them, and for others it is small, and gone with the next manifold. The effective mass along n is
 // 1 / (1/mA + 1/mB + (rA×n)²/IA + (rB×n)²/IB), and likewise along the tangent (n.Y, -n.X); 0 if that
 // is a division by zero.
-func (s *System) Prepare(level native.Level, lo, hi int) {
+func (s *System) PrepareContacts(level native.Level, lo, hi int) {
 	blocks := s.Blocks[lo:hi]
 	contact := s.Colours.Contact[lo*Lanes : hi*Lanes]
 	if level = must(level); level != native.Go && len(blocks) > 0 {
@@ -69,7 +69,7 @@ func (s *System) Prepare(level native.Level, lo, hi int) {
 	}
 }
 
-func (s *System) prepareGo(b *Block, contact *[Lanes]uint32) {
+func (s *System) prepareGo(b *ContactBlock, contact *[Lanes]uint32) {
 	b.Contacts, b.Flags, b.DynamicA, b.DynamicB = 0, 0, 0, 0
 	b.PointsEach = s.Manifolds[contact[0]].Count
 	for i, c := range contact {
@@ -79,11 +79,11 @@ func (s *System) prepareGo(b *Block, contact *[Lanes]uint32) {
 		}
 		b.Contacts++
 		m, c := &s.Manifolds[c], &s.Contacts[c]
-		b.A[i], b.B[i] = s.Body[c.A], s.Body[c.B]
+		b.A[i], b.B[i] = s.BodyOf[c.A], s.BodyOf[c.B]
 		b.NormalX[i], b.NormalY[i] = m.Normal.X, m.Normal.Y
 		b.InvIA[i], b.InvIB[i] = s.Bodies.InvInertia[b.A[i]], s.Bodies.InvInertia[b.B[i]]
 		s.prepareSurface(b, i, c)
-		s.prepareDynamics(b, i, c.Rolling)
+		s.prepareDynamics(b, i, c.RollingImpulse)
 		for k := range b.PointsEach {
 			s.preparePoint(b, i, &b.Points[k&1], &m.Points[k&1], c.Points[k&1])
 		}
@@ -91,21 +91,21 @@ func (s *System) prepareGo(b *Block, contact *[Lanes]uint32) {
 }
 
 // clearLane makes a lane without a contact.
-func (b *Block) clearLane(i int) {
+func (b *ContactBlock) clearLane(i int) {
 	b.A[i], b.B[i] = b.A[0], b.B[0]
 	b.NormalX[i], b.NormalY[i], b.InvIA[i], b.InvIB[i] = 0, 0, 0, 0
 	b.Friction[i], b.Restitution[i], b.TangentSpeed[i] = 0, 0, 0
 	b.RollingResistance[i], b.RollingMass[i], b.RollingImpulse[i] = 0, 0, 0
 	for k := range b.PointsEach {
 		p := &b.Points[k&1]
-		p.LeverA[i], p.ReachA[i], p.LeverB[i], p.ReachB[i] = 0, 0, 0, 0
-		p.Separation[i], p.NormalMass[i], p.TangentMass[i] = 0, 0, 0
-		p.Normal[i], p.Tangent[i], p.Total[i], p.ApproachSpeed[i] = 0, 0, 0, 0
+		p.CrossA[i], p.DotA[i], p.CrossB[i], p.DotB[i] = 0, 0, 0, 0
+		p.BaseSeparation[i], p.NormalMass[i], p.TangentMass[i] = 0, 0, 0
+		p.NormalImpulse[i], p.TangentImpulse[i], p.TotalNormalImpulse[i], p.RelativeVelocity[i] = 0, 0, 0, 0
 	}
 }
 
 // prepareSurface mixes the materials of two shapes.
-func (s *System) prepareSurface(b *Block, i int, c *Contact) {
+func (s *System) prepareSurface(b *ContactBlock, i int, c *Contact) {
 	m := &s.Materials
 	b.Friction[i] = s.pace.friction.of(m.Friction[c.A], m.Friction[c.B])
 	b.Restitution[i] = s.pace.restitution.of(m.Restitution[c.A], m.Restitution[c.B])
@@ -123,7 +123,7 @@ func (s *System) prepareSurface(b *Block, i int, c *Contact) {
 }
 
 // prepareDynamics notes which bodies are dynamic, and the effective mass of turning.
-func (s *System) prepareDynamics(b *Block, i int, rolling float32) {
+func (s *System) prepareDynamics(b *ContactBlock, i int, rolling float32) {
 	if s.States[b.A[i]].InvMass > 0 {
 		b.DynamicA |= 1 << i
 	} else {
@@ -138,21 +138,21 @@ func (s *System) prepareDynamics(b *Block, i int, rolling float32) {
 	b.RollingImpulse[i] = rolling
 }
 
-func (s *System) preparePoint(b *Block, i int, p *BlockPoint, m *Point, j Impulse) {
+func (s *System) preparePoint(b *ContactBlock, i int, p *ContactBlockPoint, m *ManifoldPoint, j Impulse) {
 	stateA, stateB := &s.States[b.A[i]], &s.States[b.B[i]]
 	nx, ny, ra, rb := b.NormalX[i], b.NormalY[i], m.AnchorA, m.AnchorB
 	leverA, leverB := float32(ra.X*ny)-float32(ra.Y*nx), float32(rb.X*ny)-float32(rb.Y*nx)
 	reachA, reachB := float32(ra.X*nx)+float32(ra.Y*ny), float32(rb.X*nx)+float32(rb.Y*ny)
-	p.LeverA[i], p.ReachA[i], p.LeverB[i], p.ReachB[i] = leverA, reachA, leverB, reachB
-	p.Separation[i] = m.Separation
+	p.CrossA[i], p.DotA[i], p.CrossB[i], p.DotB[i] = leverA, reachA, leverB, reachB
+	p.BaseSeparation[i] = m.Separation
 
 	invMass := stateA.InvMass + stateB.InvMass
 	p.NormalMass[i] = inverse(invMass + (float32(float32(b.InvIA[i]*leverA)*leverA) + float32(float32(b.InvIB[i]*leverB)*leverB)))
 	p.TangentMass[i] = inverse(invMass + (float32(float32(b.InvIA[i]*reachA)*reachA) + float32(float32(b.InvIB[i]*reachB)*reachB)))
 
 	v := float32((stateB.VX-stateA.VX)*nx) + float32((stateB.VY-stateA.VY)*ny)
-	p.ApproachSpeed[i] = v + (float32(stateB.W*leverB) - float32(stateA.W*leverA))
-	p.Normal[i], p.Tangent[i], p.Total[i] = j.Normal, j.Tangent, 0
+	p.RelativeVelocity[i] = v + (float32(stateB.W*leverB) - float32(stateA.W*leverA))
+	p.NormalImpulse[i], p.TangentImpulse[i], p.TotalNormalImpulse[i] = j.Normal, j.Tangent, 0
 }
 
 // inverse is 1/a, or 0 unless a > 0.

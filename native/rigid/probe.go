@@ -1,8 +1,8 @@
 package rigid
 
-// Probe is a shape somewhere, and what it can find: for overlaps, distances and casts. Its
+// ShapeQuery is a shape somewhere, and what it can find: for overlaps, distances and casts. Its
 // coordinates are below 2^60. A cast moves it by D, as a Ray.
-type Probe struct {
+type ShapeQuery struct {
 	Shape    *Shape
 	X, Y     float32
 	Cos, Sin float32
@@ -11,19 +11,19 @@ type Probe struct {
 }
 
 // Found is what a probe finds.
-type Found struct {
+type ShapeHit struct {
 	T      float32 // of a cast; of a distance, that: negative where the two overlap
 	Normal Vec     // of the shape, outwards, of length one
 	Point  Vec     // on the surface of the shape
 	Shape  uint32  // or NoShape
 }
 
-func (f *Found) closer(than *Found) bool {
+func (f *ShapeHit) closer(than *ShapeHit) bool {
 	return f.T < than.T || f.T == than.T && f.Shape < than.Shape
 }
 
 // Place makes a probe ready for queries. It returns false if it has no box.
-func (p *Probe) Place() bool {
+func (p *ShapeQuery) Prepare() bool {
 	b, ok := p.Shape.bounds(p.X, p.Y, p.Cos, p.Sin, boxMargin)
 	if ok {
 		p.box, ok = grownBox(b[0], b[1], b[2], b[3])
@@ -33,7 +33,7 @@ func (p *Probe) Place() bool {
 	return ok
 }
 
-func (p *Probe) pose() pose { return pose{p.X, p.Y, p.Cos, p.Sin} }
+func (p *ShapeQuery) pose() pose { return pose{p.X, p.Y, p.Cos, p.Sin} }
 
 // view is a probe as seen from a target.
 type probeView struct {
@@ -42,7 +42,7 @@ type probeView struct {
 	d      difference // of the two
 }
 
-func (v *probeView) of(p *Probe, g *target) {
+func (v *probeView) of(p *ShapeQuery, g *target) {
 	v.at = pose{g.X, g.Y, g.Cos, g.Sin}
 	q := p.pose()
 	v.origin = v.at.seen(&q)
@@ -55,7 +55,7 @@ func (b *box) touches(x0, y0, x1, y1 float32) bool {
 }
 
 // overlaps reports whether the probe overlaps a target, or touches it.
-func (p *Probe) overlaps(g *target) bool {
+func (p *ShapeQuery) overlaps(g *target) bool {
 	var v probeView
 	v.of(p, g)
 	near := v.d.from(v.origin.x, v.origin.y)
@@ -63,18 +63,18 @@ func (p *Probe) overlaps(g *target) bool {
 }
 
 // beyond is how far a box is from that of the probe; 0 if they touch.
-func (p *Probe) beyond(x0, y0, x1, y1 float32) float32 {
+func (p *ShapeQuery) beyond(x0, y0, x1, y1 float32) float32 {
 	dx := most(most(x0-p.box[2], p.box[0]-x1), 0)
 	dy := most(most(y0-p.box[3], p.box[1]-y1), 0)
 	return most(dx, dy)
 }
 
 // measure returns the distance of the probe from a target whose box is that far beyond its own.
-func (p *Probe) measure(g *target, beyond float32) Found {
+func (p *ShapeQuery) measure(g *target, beyond float32) ShapeHit {
 	var v probeView
 	v.of(p, g)
 	near := v.d.from(v.origin.x, v.origin.y)
-	f := Found{T: near.distance - v.d.radius, Shape: g.Shape}
+	f := ShapeHit{T: near.distance - v.d.radius, Shape: g.Shape}
 	if beyond > 0 {
 		f.T = most(f.T, beyond)
 	}
@@ -83,7 +83,7 @@ func (p *Probe) measure(g *target, beyond float32) Found {
 }
 
 // put tells of normal and point.
-func (v *probeView) put(g *target, near *near, f *Found) {
+func (v *probeView) put(g *target, near *near, f *ShapeHit) {
 	n, q := near.normal, v.d.touch(g, near)
 	f.Normal = v.at.turn(n)
 	f.Normal = Vec{f.Normal.X + 0, f.Normal.Y + 0} // no -0
@@ -92,7 +92,7 @@ func (v *probeView) put(g *target, near *near, f *Found) {
 
 // entry returns the parameter at which the box of the probe comes to another, and false if it
 // does not by maxT. See Ray.entry.
-func (p *Probe) entry(x0, y0, x1, y1, maxT float32) (float32, bool) {
+func (p *ShapeQuery) entry(x0, y0, x1, y1, maxT float32) (float32, bool) {
 	fromX, toX := x0-p.box[2], x1-p.box[0]
 	if p.invX < 0 {
 		fromX, toX = toX, fromX
@@ -108,7 +108,7 @@ func (p *Probe) entry(x0, y0, x1, y1, maxT float32) (float32, bool) {
 
 // strikes returns where the probe, moved along its ray, meets a target that it comes near to
 // at the given parameter: its origin meets the difference of the two as a ray does.
-func (p *Probe) strikes(g *target, entry float32) (f Found, ok bool) {
+func (p *ShapeQuery) strikes(g *target, entry float32) (f ShapeHit, ok bool) {
 	var v probeView
 	v.of(p, g)
 	c := course{

@@ -8,7 +8,7 @@ import (
 // Overlaps appends the shapes that a placed probe overlaps or touches to out, ascending: those
 // whose boxes touch its own, both as in RayClosest, and whose distance by Distance is zero
 // or less.
-func (t *Targets) Overlaps(p *Probe, out []uint32) []uint32 {
+func (t *QueryTree) OverlapShape(p *ShapeQuery, out []uint32) []uint32 {
 	from := len(out)
 	var stack [maxClimb]climb
 	n := t.root(&stack)
@@ -33,7 +33,7 @@ func (t *Targets) Overlaps(p *Probe, out []uint32) []uint32 {
 }
 
 // OverlapsOracle is the specification of Overlaps.
-func (s *Scene) OverlapsOracle(p *Probe, out []uint32) []uint32 {
+func (s *Scene) OverlapShapeOracle(p *ShapeQuery, out []uint32) []uint32 {
 	s.each(func(g *target, b *box) {
 		if p.box.touches(b[0], b[1], b[2], b[3]) && p.finds(g) && p.overlaps(g) {
 			out = append(out, g.Shape)
@@ -69,7 +69,7 @@ func (s *Scene) target(i int) (g target, b box, ok bool) {
 }
 
 // root puts the root on a stack, if there is one, and returns how many are there.
-func (t *Targets) root(stack *[maxClimb]climb) int {
+func (t *QueryTree) root(stack *[maxClimb]climb) int {
 	if len(t.at) == 0 {
 		return 0
 	}
@@ -78,7 +78,7 @@ func (t *Targets) root(stack *[maxClimb]climb) int {
 }
 
 // child is what is in a lane of a node above others.
-func (t *Targets) child(c *climb, lane int, entry float32) climb {
+func (t *QueryTree) child(c *climb, lane int, entry float32) climb {
 	return climb{entry, t.starts[c.level-1] + (c.node-t.starts[c.level])*Lanes + uint32(lane), c.level - 1}
 }
 
@@ -87,8 +87,8 @@ func (t *Targets) child(c *climb, lane int, entry float32) climb {
 // places at which the two overlap: a polygon with the edges of both, and a radius that is the
 // sum of theirs; see RayClosest. The point is that of the shape nearest to the probe there.
 // Where it begins in overlap the normal is zero and the point is its origin.
-func (t *Targets) CastClosest(p *Probe) Found {
-	best := Found{T: p.MaxT, Shape: NoShape}
+func (t *QueryTree) CastShapeClosest(p *ShapeQuery) ShapeHit {
+	best := ShapeHit{T: p.MaxT, Shape: NoShape}
 	var stack [maxClimb]climb
 	var lanes [Lanes]climb
 	for n := t.root(&stack); n > 0; {
@@ -115,7 +115,7 @@ func (t *Targets) CastClosest(p *Probe) Found {
 }
 
 // approach is look for a probe.
-func (n *treeNode) approach(p *Probe, maxT float32, to *[Lanes]climb) int {
+func (n *treeNode) approach(p *ShapeQuery, maxT float32, to *[Lanes]climb) int {
 	found := 0
 	for i := range Lanes {
 		if entry, ok := p.entry(n.MinX[i], n.MinY[i], n.MaxX[i], n.MaxY[i], maxT); ok {
@@ -128,7 +128,7 @@ func (n *treeNode) approach(p *Probe, maxT float32, to *[Lanes]climb) int {
 
 // CastAll appends all that a placed probe meets on its way, see CastClosest, in order of
 // parameter, then shape.
-func (t *Targets) CastAll(p *Probe, out []Found) []Found {
+func (t *QueryTree) CastShapeAll(p *ShapeQuery, out []ShapeHit) []ShapeHit {
 	from := len(out)
 	var stack [maxClimb]climb
 	var lanes [Lanes]climb
@@ -153,7 +153,7 @@ func (t *Targets) CastAll(p *Probe, out []Found) []Found {
 }
 
 // CastOracle is the specification of CastAll; the first of a row is that of CastClosest.
-func (s *Scene) CastOracle(p *Probe, out []Found) []Found {
+func (s *Scene) CastShapeOracle(p *ShapeQuery, out []ShapeHit) []ShapeHit {
 	from := len(out)
 	s.each(func(g *target, b *box) {
 		if entry, ok := p.entry(b[0], b[1], b[2], b[3], p.MaxT); ok && p.finds(g) {
@@ -166,8 +166,8 @@ func (s *Scene) CastOracle(p *Probe, out []Found) []Found {
 	return out
 }
 
-func sortFound(row []Found) {
-	slices.SortFunc(row, func(a, b Found) int {
+func sortFound(row []ShapeHit) {
+	slices.SortFunc(row, func(a, b ShapeHit) int {
 		return cmp.Or(cmp.Compare(a.T, b.T), cmp.Compare(a.Shape, b.Shape))
 	})
 }
@@ -175,8 +175,8 @@ func sortFound(row []Found) {
 // Nearest finds the shape that is nearest to a placed probe, at most MaxT away; of several at
 // the same distance the lowest. Distances are those of Distance, but where the boxes of
 // the two are farther apart, that.
-func (t *Targets) Nearest(p *Probe) Found {
-	best := Found{T: p.MaxT, Shape: NoShape}
+func (t *QueryTree) Nearest(p *ShapeQuery) ShapeHit {
+	best := ShapeHit{T: p.MaxT, Shape: NoShape}
 	var stack [maxClimb]climb
 	var lanes [Lanes]climb
 	for n := t.root(&stack); n > 0; {
@@ -208,8 +208,8 @@ func (t *Targets) Nearest(p *Probe) Found {
 }
 
 // NearestOracle is the specification of Nearest.
-func (s *Scene) NearestOracle(p *Probe) Found {
-	best := Found{T: p.MaxT, Shape: NoShape}
+func (s *Scene) NearestOracle(p *ShapeQuery) ShapeHit {
+	best := ShapeHit{T: p.MaxT, Shape: NoShape}
 	s.each(func(g *target, b *box) {
 		if far := p.beyond(b[0], b[1], b[2], b[3]); (far <= 0 || far <= p.MaxT) && p.finds(g) {
 			if f := p.measure(g, far); f.T <= p.MaxT && f.closer(&best) {
@@ -221,7 +221,7 @@ func (s *Scene) NearestOracle(p *Probe) Found {
 }
 
 // Apart is how far two shapes are apart.
-type Apart struct {
+type DistanceResult struct {
 	Distance       float32 // metres; negative: the least way that parts them
 	Normal         Vec     // from A to B, of length one
 	PointA, PointB Vec     // of their surfaces, nearest to each other
@@ -232,18 +232,18 @@ type Apart struct {
 // the frame of the body of a, less the sum of the radii. Of equals the first edge counts,
 // in the order of directions, counter-clockwise from the first axis of that frame.
 // It is not finite if a pose or a shape is not.
-func Distance(a, b *Shape, bodyA, bodyB uint32, poses *Poses) Apart {
+func Distance(a, b *Shape, bodyA, bodyB uint32, poses *Poses) DistanceResult {
 	var g target
 	g.X, g.Y, g.Cos, g.Sin = poses.X[bodyA], poses.Y[bodyA], poses.Cos[bodyA], poses.Sin[bodyA]
 	g.Count, g.Radius, g.Vertices, g.Normals = a.Count, a.Radius, a.Vertices, a.Normals
-	p := Probe{Shape: b, X: poses.X[bodyB], Y: poses.Y[bodyB], Cos: poses.Cos[bodyB], Sin: poses.Sin[bodyB]}
+	p := ShapeQuery{Shape: b, X: poses.X[bodyB], Y: poses.Y[bodyB], Cos: poses.Cos[bodyB], Sin: poses.Sin[bodyB]}
 	f := p.measure(&g, 0)
-	return Apart{f.T, f.Normal, f.Point, Vec{f.Point.X + float32(f.Normal.X*f.T), f.Point.Y + float32(f.Normal.Y*f.T)}}
+	return DistanceResult{f.T, f.Normal, f.Point, Vec{f.Point.X + float32(f.Normal.X*f.T), f.Point.Y + float32(f.Normal.Y*f.T)}}
 }
 
 // Within appends the shapes that are at most MaxT away from a placed probe to out, in order of
 // distance, then shape; see Nearest.
-func (t *Targets) Within(p *Probe, out []Found) []Found {
+func (t *QueryTree) Within(p *ShapeQuery, out []ShapeHit) []ShapeHit {
 	from := len(out)
 	var stack [maxClimb]climb
 	for n := t.root(&stack); n > 0; {
@@ -270,4 +270,4 @@ func (t *Targets) Within(p *Probe, out []Found) []Found {
 }
 
 // RayFirst is RayClosest of one prepared ray.
-func (t *Targets) RayFirst(r *Ray) RayHit { return t.closest(r) }
+func (t *QueryTree) CastRayClosest(r *Ray) RayHit { return t.closest(r) }

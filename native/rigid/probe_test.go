@@ -12,7 +12,7 @@ import (
 )
 
 // probe draws a probe that is no segment, and a way for it.
-func (c *crowd) probe(rng *rand.Rand, half float64) *rigid.Probe {
+func (c *crowd) probe(rng *rand.Rand, half float64) *rigid.ShapeQuery {
 	shape := randomShape(rng)
 	for shape.Count == 2 && shape.Radius == 0 {
 		shape = randomShape(rng)
@@ -22,13 +22,13 @@ func (c *crowd) probe(rng *rand.Rand, half float64) *rigid.Probe {
 		sin, cos = 0, 1
 	}
 	r := c.rays(rng, 1, half)[0]
-	return &rigid.Probe{Shape: &shape, X: r.OX, Y: r.OY, Cos: float32(cos), Sin: float32(sin), Ray: r}
+	return &rigid.ShapeQuery{Shape: &shape, X: r.OX, Y: r.OY, Cos: float32(cos), Sin: float32(sin), Ray: r}
 }
 
 // The tree finds what the oracle finds, which tests every shape.
 func TestProbesAgainstTheOracle(t *testing.T) {
 	run := paritytest.Start(t, "Probes")
-	var targets rigid.Targets
+	var targets rigid.QueryTree
 	overlaps, casts, nearest := 0, 0, 0
 	for range paritytest.Rounds(20) {
 		for _, n := range []int{0, 1, 16, 17, 100, 257, 600} {
@@ -41,22 +41,22 @@ func TestProbesAgainstTheOracle(t *testing.T) {
 			targets.Build(native.Auto, &c.Scene)
 			for range 20 {
 				p := c.probe(run.Rand, half)
-				if !p.Place() {
+				if !p.Prepare() {
 					continue
 				}
-				over := c.OverlapsOracle(p, nil)
-				if got := targets.Overlaps(p, nil); !slices.Equal(got, over) {
+				over := c.OverlapShapeOracle(p, nil)
+				if got := targets.OverlapShape(p, nil); !slices.Equal(got, over) {
 					t.Fatalf("overlaps: %v, want %v", got, over)
 				}
-				all := c.CastOracle(p, nil)
-				if got := targets.CastAll(p, nil); !slices.Equal(got, all) {
+				all := c.CastShapeOracle(p, nil)
+				if got := targets.CastShapeAll(p, nil); !slices.Equal(got, all) {
 					t.Fatalf("casts: %v, want %v", got, all)
 				}
-				first := rigid.Found{T: p.MaxT, Shape: rigid.NoShape}
+				first := rigid.ShapeHit{T: p.MaxT, Shape: rigid.NoShape}
 				if len(all) > 0 {
 					first = all[0]
 				}
-				if got := targets.CastClosest(p); got != first {
+				if got := targets.CastShapeClosest(p); got != first {
 					t.Fatalf("first: %v, want %v", got, first)
 				}
 				p.MaxT *= 3
@@ -171,11 +171,11 @@ func TestCastsTouch(t *testing.T) {
 		if rng.IntN(2) == 0 {
 			p.DX, p.DY = c.poses.X[0]-p.X, c.poses.Y[0]-p.Y
 		}
-		p.Exclude, p.Category, p.Mask, p.Flags, p.MaxT = rigid.NoShape, ^uint64(0), ^uint64(0), rigid.MeetSensors, 1.5
-		if !p.Place() {
+		p.Exclude, p.Category, p.Mask, p.Flags, p.MaxT = rigid.NoShape, ^uint64(0), ^uint64(0), rigid.IncludeSensors, 1.5
+		if !p.Prepare() {
 			t.Fatal("no box")
 		}
-		found := c.CastOracle(p, nil)
+		found := c.CastShapeOracle(p, nil)
 		at := func(f float64) float64 {
 			poses := rigid.Poses{X: []float32{c.poses.X[0], p.X}, Y: []float32{c.poses.Y[0], p.Y},
 				Cos: []float32{c.poses.Cos[0], p.Cos}, Sin: []float32{c.poses.Sin[0], p.Sin}}

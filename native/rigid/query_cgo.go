@@ -17,12 +17,12 @@ var (
 	_ [csrc.RayHitSize]byte   = [unsafe.Sizeof(RayHit{})]byte{}
 )
 
-func rayClosestC(l native.Level, t *Targets, rays []Ray, out []RayHit) {
+func rayClosestC(l native.Level, t *QueryTree, rays []Ray, out []RayHit) {
 	csrc.RigidRayClosest(cLevel(l), unsafe.Pointer(unsafe.SliceData(t.nodes)), t.starts, unsafe.Pointer(unsafe.SliceData(t.at)),
 		unsafe.Pointer(unsafe.SliceData(rays)), len(rays), unsafe.Pointer(unsafe.SliceData(out)))
 }
 
-func rayAllC(l native.Level, t *Targets, rays []Ray, ends []uint32, out []RayHit, fill int) int {
+func rayAllC(l native.Level, t *QueryTree, rays []Ray, ends []uint32, out []RayHit, fill int) int {
 	return csrc.RigidRayAll(cLevel(l), unsafe.Pointer(unsafe.SliceData(t.nodes)), t.starts, unsafe.Pointer(unsafe.SliceData(t.at)),
 		unsafe.Pointer(unsafe.SliceData(rays)), ends[:len(rays)], unsafe.Pointer(unsafe.SliceData(out)), fill, len(out))
 }

@@ -14,8 +14,8 @@ type Ray struct {
 
 // Flags of a Ray.
 const (
-	MeetSensors = 1 << iota // too; otherwise it meets solid shapes only
-	SkipInside              // it does not meet the shapes in or on which it begins
+	IncludeSensors = 1 << iota // too; otherwise it meets solid shapes only
+	SkipInside                 // it does not meet the shapes in or on which it begins
 )
 
 // RayHit is where a ray meets a shape.
@@ -61,7 +61,7 @@ func (r *Ray) entry(x0, y0, x1, y1, maxT float32) (float32, bool) {
 // finds reports whether the filters let the ray meet a target.
 func (r *Ray) finds(g *target) bool {
 	return g.Category&r.Mask != 0 && g.Mask&r.Category != 0 && g.Body != r.Exclude &&
-		(g.Count&targetSensor == 0 || r.Flags&MeetSensors != 0)
+		(g.Count&targetSensor == 0 || r.Flags&IncludeSensors != 0)
 }
 
 // course is a ray as seen from a body.

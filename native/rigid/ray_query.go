@@ -13,14 +13,14 @@ func (h *RayHit) closer(than *RayHit) bool {
 }
 
 // Prepare makes rays ready for RayClosest and RayAll, after their fields have changed.
-func Prepare(rays []Ray) {
+func PrepareRays(rays []Ray) {
 	for i := range rays {
 		rays[i].prepare()
 	}
 }
 
-// RayClosestOracle is the specification of RayClosest.
-func RayClosestOracle(s *Scene, rays []Ray, out []RayHit) {
+// CastRaysClosestOracle is the specification of RayClosest.
+func CastRaysClosestOracle(s *Scene, rays []Ray, out []RayHit) {
 	var row []RayHit
 	for i := range rays {
 		row = s.meets(&rays[i], row[:0])
@@ -31,9 +31,9 @@ func RayClosestOracle(s *Scene, rays []Ray, out []RayHit) {
 	}
 }
 
-// RayAllOracle is the specification of RayAll: it appends the hits of one ray after another
+// CastRaysAllOracle is the specification of RayAll: it appends the hits of one ray after another
 // to out, and sets the end of each row in ends.
-func RayAllOracle(s *Scene, rays []Ray, ends []uint32, out []RayHit) []RayHit {
+func CastRaysAllOracle(s *Scene, rays []Ray, ends []uint32, out []RayHit) []RayHit {
 	for i := range rays {
 		out = s.meets(&rays[i], out)
 		ends[i] = uint32(len(out))
@@ -88,9 +88,9 @@ func sortHits(row []RayHit) {
 // grown by 2^-18 of its coordinates. A ray that misses that misses the shape, and no hit is
 // before the parameter at which it enters it: which shows only where rounding is as large
 // as the margin.
-func (t *Targets) RayClosest(level native.Level, rays []Ray, out []RayHit) {
+func (t *QueryTree) CastRaysClosest(level native.Level, rays []Ray, out []RayHit) {
 	if len(out) != len(rays) {
-		panic("rigid: RayClosest: rays and out differ in length")
+		panic("rigid: CastRaysClosest: rays and out differ in length")
 	}
 	if level = must(level); level != native.Go && len(rays) > 0 && len(t.at) > 0 {
 		rayClosestC(level, t, rays, out)
@@ -105,9 +105,9 @@ func (t *Targets) RayClosest(level native.Level, rays []Ray, out []RayHit) {
 // parameter, then shape. It writes the hits of one ray after the other to out from fill on,
 // and the end of each row to ends, as far as there is room, and returns the number of
 // rays that it has answered and the new fill.
-func (t *Targets) RayAll(level native.Level, rays []Ray, ends []uint32, out []RayHit, fill int) (done, end int) {
+func (t *QueryTree) CastRaysAll(level native.Level, rays []Ray, ends []uint32, out []RayHit, fill int) (done, end int) {
 	if len(ends) < len(rays) {
-		panic("rigid: RayAll: ends is shorter than rays")
+		panic("rigid: CastRaysAll: ends is shorter than rays")
 	}
 	_ = out[:fill]
 	if level = must(level); level != native.Go && len(rays) > 0 && len(t.at) > 0 {
@@ -154,7 +154,7 @@ func (n *treeNode) look(r *Ray, maxT float32, to *[Lanes]climb) int {
 
 // closest goes through the nodes that the ray enters, nearer ones first, and leaves out
 // those that it enters behind the best hit so far.
-func (t *Targets) closest(r *Ray) RayHit {
+func (t *QueryTree) closest(r *Ray) RayHit {
 	best := RayHit{T: r.MaxT, Shape: NoShape}
 	if len(t.at) == 0 {
 		return best
@@ -186,12 +186,12 @@ func (t *Targets) closest(r *Ray) RayHit {
 }
 
 // top is the root.
-func (t *Targets) top() climb {
+func (t *QueryTree) top() climb {
 	return climb{0, uint32(len(t.nodes) - 1), uint32(len(t.starts) - 2)}
 }
 
 // push puts the children of a node that were found on a stack, the nearest last.
-func (t *Targets) push(c *climb, found []climb, stack []climb) int {
+func (t *QueryTree) push(c *climb, found []climb, stack []climb) int {
 	first := t.starts[c.level-1] + (c.node-t.starts[c.level])*Lanes
 	for i, l := range found {
 		l.node, l.level = first+l.node, c.level-1
@@ -205,7 +205,7 @@ func (t *Targets) push(c *climb, found []climb, stack []climb) int {
 }
 
 // all writes the hits of a ray to out, in any order; false if there is no room.
-func (t *Targets) all(r *Ray, out []RayHit) (int, bool) {
+func (t *QueryTree) all(r *Ray, out []RayHit) (int, bool) {
 	if len(t.at) == 0 {
 		return 0, true
 	}

@@ -99,7 +99,7 @@ func (c *crowd) rays(rng *rand.Rand, n int, half float64) []rigid.Ray {
 		}
 		r.Flags = rng.Uint32N(4)
 	}
-	rigid.Prepare(rays)
+	rigid.PrepareRays(rays)
 	return rays
 }
 
@@ -118,7 +118,7 @@ func TestParityRays(t *testing.T) {
 	const most = 700
 	rays, out := paritytest.NewBuffer[uint32](t, 64*16), paritytest.NewBuffer[uint32](t, 64*hitWords)
 	rows := paritytest.NewBuffer[uint32](t, 64*most*hitWords)
-	var targets rigid.Targets
+	var targets rigid.QueryTree
 	total := 0
 	for range paritytest.Rounds(30) {
 		for _, n := range []int{0, 1, 2, 15, 16, 17, 100, 255, 256, 257, most} {
@@ -129,8 +129,8 @@ func TestParityRays(t *testing.T) {
 			}
 			in := c.rays(run.Rand, run.IntN(65), half)
 			closest, ends := make([]rigid.RayHit, len(in)), make([]uint32, len(in))
-			rigid.RayClosestOracle(&c.Scene, in, closest)
-			all := rigid.RayAllOracle(&c.Scene, in, ends, nil)
+			rigid.CastRaysClosestOracle(&c.Scene, in, closest)
+			all := rigid.CastRaysAllOracle(&c.Scene, in, ends, nil)
 			total += len(all)
 			for _, level := range native.Levels() {
 				run.Case(level)
@@ -139,11 +139,11 @@ func TestParityRays(t *testing.T) {
 				placed := asRays(rays.Place(16*len(in), side, gap))
 				copy(placed, in)
 				got := asHits(out.Place(hitWords*len(in), side, gap))
-				targets.RayClosest(level, placed, got)
+				targets.CastRaysClosest(level, placed, got)
 				run.Check(sameHits(got, closest), out.Check(), rays.Check())
 				row := asHits(rows.Place(hitWords*len(all), side, gap))
 				gotEnds := make([]uint32, len(in))
-				done, fill := targets.RayAll(level, placed, gotEnds, row, 0)
+				done, fill := targets.CastRaysAll(level, placed, gotEnds, row, 0)
 				if done != len(in) || fill != len(all) {
 					run.Check(fmt.Errorf("%d rays, %d hits; want %d, %d", done, fill, len(in), len(all)))
 				}
@@ -168,13 +168,13 @@ func TestRayAllStopsWhereThereIsNoRoom(t *testing.T) {
 	c := newCrowd(rng, 300, 4)
 	in := c.rays(rng, 60, 4)
 	ends := make([]uint32, len(in))
-	want := rigid.RayAllOracle(&c.Scene, in, ends, nil)
-	var targets rigid.Targets
+	want := rigid.CastRaysAllOracle(&c.Scene, in, ends, nil)
+	var targets rigid.QueryTree
 	for _, level := range native.Levels() {
 		targets.Build(level, &c.Scene)
 		for room := 0; room <= len(want); room += 1 + len(want)/50 {
 			got, gotEnds := make([]rigid.RayHit, room), make([]uint32, len(in))
-			done, fill := targets.RayAll(level, in, gotEnds, got, 0)
+			done, fill := targets.CastRaysAll(level, in, gotEnds, got, 0)
 			wantDone, wantFill := 0, uint32(0)
 			for wantDone < len(in) && int(ends[wantDone]) <= room {
 				wantFill = ends[wantDone]
@@ -224,11 +224,11 @@ func TestRaysMeetSurfaces(t *testing.T) {
 			r.DX, r.DY = p.X[0]-r.OX, p.Y[0]-r.OY
 		}
 		r.MaxT = 2
-		r.Exclude, r.Category, r.Mask, r.Flags = rigid.NoShape, ^uint64(0), ^uint64(0), rigid.MeetSensors
+		r.Exclude, r.Category, r.Mask, r.Flags = rigid.NoShape, ^uint64(0), ^uint64(0), rigid.IncludeSensors
 		var hit [1]rigid.RayHit
 		one := []rigid.Ray{*r}
-		rigid.Prepare(one)
-		rigid.RayClosestOracle(&c.Scene, one, hit[:])
+		rigid.PrepareRays(one)
+		rigid.CastRaysClosestOracle(&c.Scene, one, hit[:])
 		h := &hit[0]
 		at := func(t float64) float64 {
 			return distance(s, p.X[0], p.Y[0], p.Cos[0], p.Sin[0], float64(r.OX)+t*float64(r.DX), float64(r.OY)+t*float64(r.DY))
@@ -275,11 +275,11 @@ func TestTargetsBuildAllocatesNothingAgain(t *testing.T) {
 	}
 	rng := rand.New(rand.NewPCG(3, 4))
 	c := newCrowd(rng, 500, 10)
-	var targets rigid.Targets
+	var targets rigid.QueryTree
 	rays, out := c.rays(rng, 50, 10), make([]rigid.RayHit, 50)
 	if n := testing.AllocsPerRun(10, func() {
 		targets.Build(native.Auto, &c.Scene)
-		targets.RayClosest(native.Auto, rays, out)
+		targets.CastRaysClosest(native.Auto, rays, out)
 	}); n > 0 {
 		t.Errorf("%g allocations", n)
 	}

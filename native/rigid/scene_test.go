@@ -99,7 +99,7 @@ func randomShape(rng *rand.Rand) rigid.Shape {
 	}
 	if rng.IntN(3) == 0 {
 		sin, cos := math.Sincos(within(rng, 0, 7))
-		s = s.Moved(at(), float32(cos), float32(sin))
+		s = s.Transformed(at(), float32(cos), float32(sin))
 	}
 	return s
 }

@@ -1,11 +1,11 @@
 package rigid
 
-// Smooth makes a segment one of a chain: what meets it knows which way the chain goes on,
+// ChainSegment makes a segment one of a chain: what meets it knows which way the chain goes on,
 // so that nothing catches on the vertices between segments.
 //
 // Such a segment has one side, the one to which Normals[0] points: to the right of the way
 // from its first vertex to its second one.
-type Smooth struct {
+type ChainSegment struct {
 	Before, After Vec    // unit normals of the segments before and after it, in the axes of the body
 	Chain         uint32 // number of the chain + 1; 0: the shape is of none
 	Last          bool   // the segment after it is a ghost: nothing meets that one
@@ -24,7 +24,7 @@ const (
 	gentle, sideways = 0.5, 0.5
 )
 
-// CollideSmooth replaces those manifolds in out in which one shape is a segment of a chain, as
+// CollideChains replaces those manifolds in out in which one shape is a segment of a chain, as
 // smooth has it, an element per shape of the first ones, by what is meant below. What
 // Collide has made of these pairs does not matter. All else is as for Collide, which must have
 // had the same arguments and has checked them. It runs in Go on all levels.
@@ -54,7 +54,7 @@ const (
 // where they are beside the segment.
 //
 // Segments and segments of chains do not meet.
-func CollideSmooth(shapes []Shape, smooth []Smooth, bodyOf []uint32, poses *Poses, pairs *Pairs, out []Manifold) {
+func CollideChains(shapes []Shape, smooth []ChainSegment, bodyOf []uint32, poses *Poses, pairs *Pairs, out []Manifold) {
 	for i := range out {
 		a, b := pairs.A[i], pairs.B[i]
 		chainA, chainB := inChain(smooth, a), inChain(smooth, b)
@@ -75,12 +75,12 @@ func CollideSmooth(shapes []Shape, smooth []Smooth, bodyOf []uint32, poses *Pose
 	}
 }
 
-func inChain(smooth []Smooth, shape uint32) bool {
+func inChain(smooth []ChainSegment, shape uint32) bool {
 	return uint64(shape) < uint64(len(smooth)) && smooth[shape].Chain != 0
 }
 
 // collideSmooth is for a segment of a chain in the place of A.
-func collideSmooth(a *Shape, sm *Smooth, b *Shape, bodyA, bodyB uint32, poses *Poses, m *Manifold) {
+func collideSmooth(a *Shape, sm *ChainSegment, b *Shape, bodyA, bodyB uint32, poses *Poses, m *Manifold) {
 	from := a
 	if b.Count == 1 {
 		from = &central // the same for all segments, so that they agree on their vertices
@@ -110,7 +110,7 @@ func atCorner(first, second Vec, x, y float32) bool {
 	return first.along(x, y) > 0 && second.along(x, y) < 0 && first.out(x, y)+second.out(x, y) > 0
 }
 
-func smoothDisc(a *Shape, sm *Smooth, b *Shape, f *frame, m *Manifold) {
+func smoothDisc(a *Shape, sm *ChainSegment, b *Shape, f *frame, m *Manifold) {
 	n, v1, v2 := a.Normals[0], a.Vertices[0], a.Vertices[1]
 	qx, qy := f.of(b.Vertices[0])
 	x1, y1, x2, y2 := qx-v1.X, qy-v1.Y, qx-v2.X, qy-v2.Y
@@ -141,7 +141,7 @@ func smoothDisc(a *Shape, sm *Smooth, b *Shape, f *frame, m *Manifold) {
 	m.put(f, x+float32(nx*height), y+float32(ny*height), separation, 0)
 }
 
-func smoothPolygon(a *Shape, sm *Smooth, b *Shape, f *frame, m *Manifold) {
+func smoothPolygon(a *Shape, sm *ChainSegment, b *Shape, f *frame, m *Manifold) {
 	var ha, hb hull
 	ha.own(a, f.origin)
 	hb.other(b, f)
@@ -190,7 +190,7 @@ func (f *frame) back(v Vec) Vec {
 // admits reports whether a normal, in the axes of the body, is one of a segment with the normal
 // n or of its vertices; and if not, whether that of the segment is to be tried. deep: the shape overlaps the
 // segment so much that it must not be lost.
-func (sm *Smooth) admits(n, normal Vec, deep bool) (fits, flatten bool) {
+func (sm *ChainSegment) admits(n, normal Vec, deep bool) (fits, flatten bool) {
 	lean := n.along(normal.X, normal.Y)
 	beyond, bend := sm.After.along(normal.X, normal.Y), sm.After.along(n.X, n.Y)
 	if lean < 0 {

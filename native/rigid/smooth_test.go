@@ -12,7 +12,7 @@ import (
 // smoothScene is a chain of n segments on body 0, whose outside is to the right, and one more shape.
 type smoothScene struct {
 	scene
-	smooth []rigid.Smooth
+	smooth []rigid.ChainSegment
 	points []rigid.Vec
 	n      int
 }
@@ -27,12 +27,12 @@ func newSmoothScene(points []rigid.Vec, other rigid.Shape, x, y, angle float64, 
 	at := uint32(s.n)
 	if first {
 		at = s.add(other, x, y, angle)
-		s.smooth = append(s.smooth, rigid.Smooth{})
+		s.smooth = append(s.smooth, rigid.ChainSegment{})
 	}
 	ground := s.body(0, 0, 0)
 	for i := range s.n {
 		s.shapes, s.bodyOf = append(s.shapes, edges[i+1]), append(s.bodyOf, ground)
-		s.smooth = append(s.smooth, rigid.Smooth{
+		s.smooth = append(s.smooth, rigid.ChainSegment{
 			Before: edges[i].Normals[0], After: edges[i+2].Normals[0], Chain: 1, Last: i == s.n-1,
 		})
 	}
@@ -54,7 +54,7 @@ func newSmoothScene(points []rigid.Vec, other rigid.Shape, x, y, angle float64, 
 func (s *smoothScene) collide() []rigid.Manifold {
 	out := make([]rigid.Manifold, s.n)
 	rigid.Collide(native.Go, s.shapes, s.bodyOf, &s.poses, &s.pairs, out)
-	rigid.CollideSmooth(s.shapes, s.smooth, s.bodyOf, &s.poses, &s.pairs, out)
+	rigid.CollideChains(s.shapes, s.smooth, s.bodyOf, &s.poses, &s.pairs, out)
 	return out
 }
 

@@ -5,7 +5,7 @@ import "github.com/evertick/evertick/native"
 // WarmStart applies the accumulated impulses of blocks [lo, hi) to the velocities of their
 // bodies. Like all that works on blocks it reads rows of bodies that are not dynamic and
 // does not write them.
-func (s *System) WarmStart(level native.Level, lo, hi int) {
+func (s *System) WarmStartContacts(level native.Level, lo, hi int) {
 	blocks := s.Blocks[lo:hi]
 	if level = must(level); level != native.Go && len(blocks) > 0 {
 		s.warmStartC(level, blocks)
@@ -16,17 +16,17 @@ func (s *System) WarmStart(level native.Level, lo, hi int) {
 	}
 }
 
-func warmStartGo(b *Block, states []State) {
+func warmStartGo(b *ContactBlock, states []State) {
 	for i := range b.Contacts {
 		i &= Lanes - 1
 		normal, tangent := float32(0), float32(0)
 		turnA, turnB := b.RollingImpulse[i], b.RollingImpulse[i]
 		for k := range b.PointsEach {
 			p := &b.Points[k&1]
-			normal += p.Normal[i]
-			tangent += p.Tangent[i]
-			turnA += float32(p.LeverA[i]*p.Normal[i]) - float32(p.ReachA[i]*p.Tangent[i])
-			turnB += float32(p.LeverB[i]*p.Normal[i]) - float32(p.ReachB[i]*p.Tangent[i])
+			normal += p.NormalImpulse[i]
+			tangent += p.TangentImpulse[i]
+			turnA += float32(p.CrossA[i]*p.NormalImpulse[i]) - float32(p.DotA[i]*p.TangentImpulse[i])
+			turnB += float32(p.CrossB[i]*p.NormalImpulse[i]) - float32(p.DotB[i]*p.TangentImpulse[i])
 		}
 		stateA, stateB := &states[b.A[i]], &states[b.B[i]]
 		b.push(i, stateA, stateB, normal, tangent, stateA.W-float32(b.InvIA[i]*turnA), stateB.W+float32(b.InvIB[i]*turnB))
@@ -35,7 +35,7 @@ func warmStartGo(b *Block, states []State) {
 
 // push adds the impulses of a contact to the velocities of its bodies, and sets
 // their angular velocities.
-func (b *Block) push(i uint32, stateA, stateB *State, normal, tangent, wA, wB float32) {
+func (b *ContactBlock) push(i uint32, stateA, stateB *State, normal, tangent, wA, wB float32) {
 	nx, ny := b.NormalX[i&(Lanes-1)], b.NormalY[i&(Lanes-1)]
 	px := float32(normal*nx) + float32(tangent*ny)
 	py := float32(normal*ny) - float32(tangent*nx)
@@ -66,7 +66,7 @@ func (b *Block) push(i uint32, stateA, stateB *State, normal, tangent, wA, wB fl
 // other, which follows after the positions were integrated, relaxes: it makes v zero.
 //
 // Clamping turns NaN into a bound, so that a body that is not finite pushes no other.
-func (s *System) Solve(level native.Level, useBias bool, lo, hi int) {
+func (s *System) SolveContacts(level native.Level, useBias bool, lo, hi int) {
 	blocks := s.Blocks[lo:hi]
 	if level = must(level); level != native.Go && len(blocks) > 0 {
 		s.solveC(level, useBias, blocks)
@@ -82,7 +82,7 @@ func (s *System) Solve(level native.Level, useBias bool, lo, hi int) {
 }
 
 // softness of the contacts of a block.
-func (k *pace) softness(b *Block) softness {
+func (k *pace) softness(b *ContactBlock) softness {
 	if b.Flags&blockFixed != 0 {
 		return k.fixed
 	}
@@ -91,7 +91,7 @@ func (k *pace) softness(b *Block) softness {
 
 // solveGo works in the frame of the contact, whose axes are the normal and the tangent:
 // vn and vt are the velocity of the centre of B past that of A.
-func solveGo(b *Block, states []State, soft softness, invH, push float32, useBias bool) {
+func solveGo(b *ContactBlock, states []State, soft softness, invH, push float32, useBias bool) {
 	for i := range b.Contacts {
 		i &= Lanes - 1
 		stateA, stateB := &states[b.A[i]], &states[b.B[i]]
@@ -102,13 +102,13 @@ func solveGo(b *Block, states []State, soft softness, invH, push float32, useBia
 		normal, tangent, sum := float32(0), float32(0), float32(0) // what is added, and what was pressing
 		for k := range b.PointsEach {
 			p := &b.Points[k&1]
-			reachA, reachB := p.ReachA[i], p.ReachB[i]
+			reachA, reachB := p.DotA[i], p.DotB[i]
 			v := (vt - (float32(wB*reachB) - float32(wA*reachA))) - b.TangentSpeed[i]
-			limit := float32(b.Friction[i] * p.Normal[i])
-			sum += p.Normal[i]
-			old := p.Tangent[i]
+			limit := float32(b.Friction[i] * p.NormalImpulse[i])
+			sum += p.NormalImpulse[i]
+			old := p.TangentImpulse[i]
 			total := most(least(old-float32(p.TangentMass[i]*v), limit), -limit)
-			p.Tangent[i] = total
+			p.TangentImpulse[i] = total
 			more := total - old
 			tangent += more
 			vt += float32(invMass * more)
@@ -126,19 +126,19 @@ func solveGo(b *Block, states []State, soft softness, invH, push float32, useBia
 		gap := float32((stateB.DX-stateA.DX)*nx) + float32((stateB.DY-stateA.DY)*ny)
 		for k := range b.PointsEach {
 			p := &b.Points[k&1]
-			leverA, leverB := p.LeverA[i], p.LeverB[i]
+			leverA, leverB := p.CrossA[i], p.CrossB[i]
 			x := gap + float32(stateB.S*leverB)
-			x = (x - float32(stateA.S*leverA)) + p.Separation[i]
+			x = (x - float32(stateA.S*leverA)) + p.BaseSeparation[i]
 			bias, mass, leak := most(float32(soft.rate*least(x, 0)), -push), soft.mass, soft.impulse
 			if x > 0 {
 				bias, mass, leak = float32(x*invH), 1, 0
 			}
 			v := vn + (float32(wB*leverB) - float32(wA*leverA))
-			old := p.Normal[i]
+			old := p.NormalImpulse[i]
 			total := most((old-float32(float32(p.NormalMass[i]*mass)*(v+bias)))-float32(leak*old), 0)
-			p.Normal[i] = total
+			p.NormalImpulse[i] = total
 			if !useBias {
-				p.Total[i] += total
+				p.TotalNormalImpulse[i] += total
 			}
 			more := total - old
 			normal += more
@@ -153,7 +153,7 @@ func solveGo(b *Block, states []State, soft softness, invH, push float32, useBia
 // Restitution gives contacts of blocks [lo, hi) that bounce, approached faster than
 // Threshold and were touched the velocity at which they part: the one of approach
 // times the restitution.
-func (s *System) Restitution(level native.Level, lo, hi int) {
+func (s *System) ApplyRestitution(level native.Level, lo, hi int) {
 	blocks := s.Blocks[lo:hi]
 	if level = must(level); level != native.Go && len(blocks) > 0 {
 		s.restitutionC(level, blocks)
@@ -166,7 +166,7 @@ func (s *System) Restitution(level native.Level, lo, hi int) {
 	}
 }
 
-func restitutionGo(b *Block, states []State, threshold float32) {
+func restitutionGo(b *ContactBlock, states []State, threshold float32) {
 	for i := range b.Contacts {
 		i &= Lanes - 1
 		stateA, stateB := &states[b.A[i]], &states[b.B[i]]
@@ -174,26 +174,26 @@ func restitutionGo(b *Block, states []State, threshold float32) {
 		vn := float32((stateB.VX-stateA.VX)*b.NormalX[i]) + float32((stateB.VY-stateA.VY)*b.NormalY[i])
 		for k := range b.PointsEach {
 			p := &b.Points[k&1]
-			v := vn + (float32(wB*p.LeverB[i]) - float32(wA*p.LeverA[i]))
-			old := p.Normal[i]
-			total := most(old-float32(p.NormalMass[i]*(v+float32(b.Restitution[i]*p.ApproachSpeed[i]))), 0)
-			if !(b.Restitution[i] > 0 && -threshold > p.ApproachSpeed[i] && p.Total[i] > 0) {
+			v := vn + (float32(wB*p.CrossB[i]) - float32(wA*p.CrossA[i]))
+			old := p.NormalImpulse[i]
+			total := most(old-float32(p.NormalMass[i]*(v+float32(b.Restitution[i]*p.RelativeVelocity[i]))), 0)
+			if !(b.Restitution[i] > 0 && -threshold > p.RelativeVelocity[i] && p.TotalNormalImpulse[i] > 0) {
 				total = old
 			}
 			more := total - old
-			p.Normal[i] = total
-			p.Total[i] += more
+			p.NormalImpulse[i] = total
+			p.TotalNormalImpulse[i] += more
 			normal += more
 			vn += float32(invMass * more)
-			wA -= float32(float32(b.InvIA[i]*p.LeverA[i]) * more)
-			wB += float32(float32(b.InvIB[i]*p.LeverB[i]) * more)
+			wA -= float32(float32(b.InvIA[i]*p.CrossA[i]) * more)
+			wB += float32(float32(b.InvIB[i]*p.CrossB[i]) * more)
 		}
 		b.push(i, stateA, stateB, normal, 0, wA, wB)
 	}
 }
 
 // Store writes the impulses of blocks [lo, hi) to their contacts, and Hits.
-func (s *System) Store(level native.Level, lo, hi int) {
+func (s *System) StoreContactImpulses(level native.Level, lo, hi int) {
 	blocks := s.Blocks[lo:hi]
 	contact := s.Colours.Contact[lo*Lanes : hi*Lanes]
 	if level = must(level); level != native.Go && len(blocks) > 0 {
@@ -203,20 +203,20 @@ func (s *System) Store(level native.Level, lo, hi int) {
 	s.storeGo(blocks, contact)
 }
 
-func (s *System) storeGo(blocks []Block, contact []uint32) {
+func (s *System) storeGo(blocks []ContactBlock, contact []uint32) {
 	for n := range blocks {
 		b := &blocks[n]
 		for i, c := range contact[n*Lanes:][:b.Contacts] {
 			i &= Lanes - 1
 			to, hit := &s.Contacts[c], &s.Hits[c]
-			to.Rolling = b.RollingImpulse[i]
+			to.RollingImpulse = b.RollingImpulse[i]
 			for k := range b.PointsEach {
 				p := &b.Points[k&1]
-				to.Points[k&1].Normal, to.Points[k&1].Tangent = p.Normal[i], p.Tangent[i]
-				if p.Total[i] > 0 {
-					hit.Speed = most(-p.ApproachSpeed[i], hit.Speed)
+				to.Points[k&1].Normal, to.Points[k&1].Tangent = p.NormalImpulse[i], p.TangentImpulse[i]
+				if p.TotalNormalImpulse[i] > 0 {
+					hit.Speed = most(-p.RelativeVelocity[i], hit.Speed)
 				}
-				hit.Impulse += p.Total[i]
+				hit.Impulse += p.TotalNormalImpulse[i]
 			}
 		}
 	}

@@ -21,7 +21,7 @@ func BenchmarkSolver(b *testing.B) {
 			s.advance(native.Auto)
 		}
 		s.collide()
-		s.Begin(dt)
+		s.BuildConstraints(dt)
 		for _, level := range native.Levels() {
 			b.Run(fmt.Sprintf("heap=%s/level=%s", c.name, level), func(b *testing.B) { s.bench(b, level) })
 		}
@@ -45,20 +45,20 @@ func (s *heap) bench(b *testing.B, level native.Level) {
 	}
 	step := func() {
 		restore()
-		s.Start(level, 0, bodies)
-		s.Prepare(level, 0, blocks)
+		s.LoadStates(level, 0, bodies)
+		s.PrepareContacts(level, 0, blocks)
 		for sub := range 4 {
 			s.IntegrateVelocities(level, sub, 0, bodies)
 			if sub == 0 {
-				s.WarmStart(level, 0, blocks)
+				s.WarmStartContacts(level, 0, blocks)
 			}
-			s.Solve(level, true, 0, blocks)
+			s.SolveContacts(level, true, 0, blocks)
 			s.IntegratePositions(level, 0, bodies)
-			s.Solve(level, false, 0, blocks)
+			s.SolveContacts(level, false, 0, blocks)
 		}
-		s.Restitution(level, 0, blocks)
-		s.Store(level, 0, blocks)
-		s.Finish(level, 0, bodies)
+		s.ApplyRestitution(level, 0, blocks)
+		s.StoreContactImpulses(level, 0, blocks)
+		s.StoreStates(level, 0, bodies)
 	}
 	for _, stage := range []struct {
 		name string
@@ -66,19 +66,19 @@ func (s *heap) bench(b *testing.B, level native.Level) {
 		f    func()
 	}{
 		{"all", contacts, step},
-		{"solve", contacts, func() { s.Solve(level, true, 0, blocks) }},
-		{"relax", contacts, func() { s.Solve(level, false, 0, blocks) }},
-		{"warm", contacts, func() { s.WarmStart(level, 0, blocks) }},
-		{"prepare", contacts, func() { s.Prepare(level, 0, blocks) }},
-		{"store", contacts, func() { s.Store(level, 0, blocks) }},
+		{"solve", contacts, func() { s.SolveContacts(level, true, 0, blocks) }},
+		{"relax", contacts, func() { s.SolveContacts(level, false, 0, blocks) }},
+		{"warm", contacts, func() { s.WarmStartContacts(level, 0, blocks) }},
+		{"prepare", contacts, func() { s.PrepareContacts(level, 0, blocks) }},
+		{"store", contacts, func() { s.StoreContactImpulses(level, 0, blocks) }},
 		{"velocities", float64(bodies), func() { s.IntegrateVelocities(level, 1, 0, bodies) }},
 		{"positions", float64(bodies), func() { s.IntegratePositions(level, 0, bodies) }},
-		{"finish", float64(bodies), func() { s.Finish(level, 0, bodies) }},
-		{"start", float64(bodies), func() { s.Start(level, 0, bodies) }},
+		{"finish", float64(bodies), func() { s.StoreStates(level, 0, bodies) }},
+		{"start", float64(bodies), func() { s.LoadStates(level, 0, bodies) }},
 	} {
 		restore()
-		s.Start(level, 0, bodies)
-		s.Prepare(level, 0, blocks)
+		s.LoadStates(level, 0, bodies)
+		s.PrepareContacts(level, 0, blocks)
 		b.Run("stage="+stage.name, func(b *testing.B) {
 			for b.Loop() {
 				stage.f()

@@ -14,14 +14,14 @@ var (
 	_ [csrc.ContactSize]byte      = [unsafe.Sizeof(Contact{})]byte{}
 	_ [csrc.StateSize]byte        = [unsafe.Sizeof(State{})]byte{}
 	_ [csrc.HitSize]byte          = [unsafe.Sizeof(Hit{})]byte{}
-	_ [csrc.ContactBlockSize]byte = [unsafe.Sizeof(Block{})]byte{}
+	_ [csrc.ContactBlockSize]byte = [unsafe.Sizeof(ContactBlock{})]byte{}
 )
 
 func anglesC(l native.Level, cos, sin, out []float32) { csrc.Angles(cLevel(l), cos, sin, out) }
 
 func (s *System) states() unsafe.Pointer { return unsafe.Pointer(unsafe.SliceData(s.States)) }
 
-func first(blocks []Block) unsafe.Pointer { return unsafe.Pointer(unsafe.SliceData(blocks)) }
+func first(blocks []ContactBlock) unsafe.Pointer { return unsafe.Pointer(unsafe.SliceData(blocks)) }
 
 func (s *System) startC(l native.Level, lo, hi int) {
 	b := &s.Bodies
@@ -78,20 +78,20 @@ func usableC(l native.Level, memory []float32, stride, columns, n int) bool {
 	return csrc.Usable(cLevel(l), memory, stride, columns, n)
 }
 
-func (s *System) prepareC(l native.Level, blocks []Block, contact []uint32) {
+func (s *System) prepareC(l native.Level, blocks []ContactBlock, contact []uint32) {
 	m := &s.Materials
 	csrc.Prepare(cLevel(l), first(blocks), contact, len(blocks), unsafe.Pointer(unsafe.SliceData(s.Manifolds)),
 		unsafe.Pointer(unsafe.SliceData(s.Contacts)), s.states(), s.Bodies.InvInertia, &csrc.Surfaces{
-			Body: s.Body, Friction: m.Friction, Restitution: m.Restitution, Rolling: m.RollingResistance,
+			Body: s.BodyOf, Friction: m.Friction, Restitution: m.Restitution, Rolling: m.RollingResistance,
 			TangentSpeed: m.TangentSpeed, MixFriction: int32(s.pace.friction), MixRestitution: int32(s.pace.restitution),
 		})
 }
 
-func (s *System) warmStartC(l native.Level, blocks []Block) {
+func (s *System) warmStartC(l native.Level, blocks []ContactBlock) {
 	csrc.WarmStart(cLevel(l), first(blocks), len(blocks), s.states())
 }
 
-func (s *System) solveC(l native.Level, useBias bool, blocks []Block) {
+func (s *System) solveC(l native.Level, useBias bool, blocks []ContactBlock) {
 	moving, fixed := rigidly, rigidly
 	if useBias {
 		moving, fixed = s.pace.moving, s.pace.fixed
@@ -101,10 +101,10 @@ func (s *System) solveC(l native.Level, useBias bool, blocks []Block) {
 
 func (s softness) numbers() [3]float32 { return [3]float32{s.rate, s.mass, s.impulse} }
 
-func (s *System) restitutionC(l native.Level, blocks []Block) {
+func (s *System) restitutionC(l native.Level, blocks []ContactBlock) {
 	csrc.Restitution(cLevel(l), first(blocks), len(blocks), s.states(), s.pace.threshold)
 }
 
-func (s *System) storeC(blocks []Block, contact []uint32) {
+func (s *System) storeC(blocks []ContactBlock, contact []uint32) {
 	csrc.Store(first(blocks), contact, len(blocks), unsafe.Pointer(unsafe.SliceData(s.Contacts)), unsafe.Pointer(unsafe.SliceData(s.Hits)))
 }

@@ -15,14 +15,14 @@ func followC(native.Level, *Origins, []State, *Poses, int, int, []uint32) int { 
 func usableC(native.Level, []float32, int, int, int) bool { panic(withoutC) }
 
 func (*System) startC(native.Level, int, int)                    { panic(withoutC) }
-func (*System) prepareC(native.Level, []Block, []uint32)         { panic(withoutC) }
+func (*System) prepareC(native.Level, []ContactBlock, []uint32)  { panic(withoutC) }
 func (*System) integrateVelocitiesC(native.Level, int, int, int) { panic(withoutC) }
-func (*System) warmStartC(native.Level, []Block)                 { panic(withoutC) }
+func (*System) warmStartC(native.Level, []ContactBlock)          { panic(withoutC) }
 func (*System) subStepsC(native.Level)                           { panic(withoutC) }
-func (*System) solveC(native.Level, bool, []Block)               { panic(withoutC) }
+func (*System) solveC(native.Level, bool, []ContactBlock)        { panic(withoutC) }
 func (*System) integratePositionsC(native.Level, int, int)       { panic(withoutC) }
-func (*System) restitutionC(native.Level, []Block)               { panic(withoutC) }
-func (*System) storeC([]Block, []uint32)                         { panic(withoutC) }
+func (*System) restitutionC(native.Level, []ContactBlock)        { panic(withoutC) }
+func (*System) storeC([]ContactBlock, []uint32)                  { panic(withoutC) }
 func (*System) finishC(native.Level, int, int)                   { panic(withoutC) }
 
 func (*System) prepareJointsC(native.Level, []JointBlock, []uint32) { panic(withoutC) }

@@ -104,11 +104,11 @@ func (g *heapGuard) system(s *rigid.System) *rigid.System {
 		*c = g.copy(fmt.Sprint("material ", i), *c)
 	}
 	r.States = structs[rigid.State](g.copy("states", words(s.States)))
-	r.Body = structs[uint32](g.copy("body", words(s.Body)))
+	r.BodyOf = structs[uint32](g.copy("body", words(s.BodyOf)))
 	r.Contacts = structs[rigid.Contact](g.copy("contacts", words(s.Contacts)))
 	r.Manifolds = structs[rigid.Manifold](g.copy("manifolds", words(s.Manifolds)))
 	r.Hits = structs[rigid.Hit](g.copy("hits", words(s.Hits)))
-	r.Blocks = structs[rigid.Block](g.copy("blocks", words(make([]rigid.Block, len(s.Blocks)))))[:0:len(s.Blocks)]
+	r.Blocks = structs[rigid.ContactBlock](g.copy("blocks", words(make([]rigid.ContactBlock, len(s.Blocks)))))[:0:len(s.Blocks)]
 	r.Colours = rigid.Colours{Contact: structs[uint32](g.copy("lanes", words(s.Colours.Contact)))}
 	return &r
 }
@@ -128,13 +128,13 @@ func compare(stage string, got, want *rigid.System) error {
 		for i := range s.Blocks {
 			b := &s.Blocks[i]
 			if b.PointsEach == 1 {
-				b.Points[1] = rigid.BlockPoint{}
+				b.Points[1] = rigid.ContactBlockPoint{}
 			}
 			for lane := b.Contacts; lane < rigid.Lanes; lane++ { // -0 from the vectors, or NaN
 				b.RollingImpulse[lane] = 0
 				for k := range b.Points {
 					p := &b.Points[k]
-					p.Normal[lane], p.Tangent[lane], p.Total[lane] = 0, 0, 0
+					p.NormalImpulse[lane], p.TangentImpulse[lane], p.TotalNormalImpulse[lane] = 0, 0, 0
 				}
 			}
 		}
@@ -170,20 +170,20 @@ var stages = []struct {
 	blocks bool
 	run    func(s *rigid.System, l native.Level, lo, hi int)
 }{
-	{"Start", false, (*rigid.System).Start},
-	{"Prepare", true, (*rigid.System).Prepare},
+	{"Start", false, (*rigid.System).LoadStates},
+	{"Prepare", true, (*rigid.System).PrepareContacts},
 	{"IntegrateVelocities", false, func(s *rigid.System, l native.Level, lo, hi int) { s.IntegrateVelocities(l, 0, lo, hi) }},
-	{"WarmStart", true, (*rigid.System).WarmStart},
-	{"Solve", true, func(s *rigid.System, l native.Level, lo, hi int) { s.Solve(l, true, lo, hi) }},
+	{"WarmStart", true, (*rigid.System).WarmStartContacts},
+	{"Solve", true, func(s *rigid.System, l native.Level, lo, hi int) { s.SolveContacts(l, true, lo, hi) }},
 	{"IntegratePositions", false, (*rigid.System).IntegratePositions},
-	{"relax", true, func(s *rigid.System, l native.Level, lo, hi int) { s.Solve(l, false, lo, hi) }},
+	{"relax", true, func(s *rigid.System, l native.Level, lo, hi int) { s.SolveContacts(l, false, lo, hi) }},
 	{"IntegrateVelocities again", false, func(s *rigid.System, l native.Level, lo, hi int) { s.IntegrateVelocities(l, 1, lo, hi) }},
-	{"Solve again", true, func(s *rigid.System, l native.Level, lo, hi int) { s.Solve(l, true, lo, hi) }},
+	{"Solve again", true, func(s *rigid.System, l native.Level, lo, hi int) { s.SolveContacts(l, true, lo, hi) }},
 	{"IntegratePositions again", false, (*rigid.System).IntegratePositions},
-	{"relax again", true, func(s *rigid.System, l native.Level, lo, hi int) { s.Solve(l, false, lo, hi) }},
-	{"Restitution", true, (*rigid.System).Restitution},
-	{"Store", true, (*rigid.System).Store},
-	{"Finish", false, (*rigid.System).Finish},
+	{"relax again", true, func(s *rigid.System, l native.Level, lo, hi int) { s.SolveContacts(l, false, lo, hi) }},
+	{"Restitution", true, (*rigid.System).ApplyRestitution},
+	{"Store", true, (*rigid.System).StoreContactImpulses},
+	{"Finish", false, (*rigid.System).StoreStates},
 }
 
 // Each stage on each level, split anywhere, against the whole stage in Go.
@@ -193,13 +193,13 @@ func TestParityStages(t *testing.T) {
 	classes := [][]paritytest.Class{{paritytest.Uniform}, paritytest.Finite, paritytest.AllClasses}
 	for round := range paritytest.Rounds(100) {
 		begin := randomSystem(run, classes[round%3])
-		begin.Begin(dt)
+		begin.BuildConstraints(dt)
 		for _, level := range native.Levels() {
 			run.Case(level)
 			g.side, g.gap = paritytest.Sides[run.IntN(2)], run.IntN(paritytest.MaxGap+1)
 			want, got := cloned(begin), g.system(begin)
-			want.Begin(dt)
-			got.Begin(dt)
+			want.BuildConstraints(dt)
+			got.BuildConstraints(dt)
 			for _, stage := range stages {
 				n := len(got.States)
 				if stage.blocks {
@@ -279,21 +279,21 @@ func TestSystemMisuse(t *testing.T) {
 	expectPanic("rigid: System: columns of bodies differ in length", func() {
 		s := heapPyramid(2)
 		s.Angle = s.Angle[1:]
-		s.Begin(dt)
+		s.BuildConstraints(dt)
 	})
 	expectPanic("rigid: System: columns of shapes differ in length", func() {
 		s := heapPyramid(2)
 		s.Materials.Friction = nil
-		s.Begin(dt)
+		s.BuildConstraints(dt)
 	})
 	expectPanic("rigid: System: Contacts, Manifolds and Hits differ in length", func() {
 		s := heapPyramid(2)
 		s.Hits = make([]rigid.Hit, 1)
-		s.Begin(dt)
+		s.BuildConstraints(dt)
 	})
 	expectPanic("rigid: Angles: cos, sin and out differ in length", func() { rigid.Angles(native.Auto, nil, nil, make([]float32, 1)) })
-	expectPanic("rigid: the level cannot run here; see native.Resolve", func() { heapPyramid(1).Start(native.Level(99), 0, 1) })
-	expectPanic("rigid: Colours.Deal: contacts and manifolds differ in length", func() {
-		new(rigid.Colours).Deal(make([]rigid.Contact, 1), nil, nil, nil)
+	expectPanic("rigid: the level cannot run here; see native.Resolve", func() { heapPyramid(1).LoadStates(native.Level(99), 0, 1) })
+	expectPanic("rigid: Colours.Assign: contacts and manifolds differ in length", func() {
+		new(rigid.Colours).Assign(make([]rigid.Contact, 1), nil, nil, nil)
 	})
 }

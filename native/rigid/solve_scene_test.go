@@ -43,7 +43,7 @@ func (s *heap) add(half rigid.Vec, x, y, density float32) int {
 		*c = append(*c, 0)
 	}
 	i := len(s.half)
-	s.half, s.Body, s.States = append(s.half, half), append(s.Body, uint32(i)), append(s.States, rigid.State{})
+	s.half, s.BodyOf, s.States = append(s.half, half), append(s.BodyOf, uint32(i)), append(s.States, rigid.State{})
 	s.Poses.X[i], s.Poses.Y[i], s.Poses.Cos[i] = x, y, 1
 	m.Friction[i], s.Bodies.GravityScale[i] = 0.6, 1
 	if density > 0 {
@@ -90,7 +90,7 @@ func (s *heap) collide() {
 			c.Points[k].ID = m.Points[k].ID
 			for j := range 2 {
 				if found && uint32(j) < old[at].Count && old[at].Points[j].ID == m.Points[k].ID {
-					c.Points[k], c.Rolling = old[at].Points[j], old[at].Rolling
+					c.Points[k], c.RollingImpulse = old[at].Points[j], old[at].RollingImpulse
 				}
 			}
 		}
@@ -201,7 +201,7 @@ func (s *heap) points(a, b uint32, n vec, points ...spot) rigid.Manifold {
 	m := rigid.Manifold{Normal: n.vec32()}
 	for _, p := range points {
 		if p.sep <= s.margin {
-			m.Points[m.Count] = rigid.Point{AnchorA: p.at.minus(s.centre(a)).vec32(), AnchorB: p.at.minus(s.centre(b)).vec32(),
+			m.Points[m.Count] = rigid.ManifoldPoint{AnchorA: p.at.minus(s.centre(a)).vec32(), AnchorB: p.at.minus(s.centre(b)).vec32(),
 				Separation: float32(p.sep), ID: p.id}
 			m.Count++
 		}

@@ -29,10 +29,10 @@ type Params struct {
 	PushSpeed float32
 
 	// Threshold is the approach speed in m/s below which nothing bounces. 0: 1.
-	Threshold float32
+	RestitutionThreshold float32
 
 	// MaxSpeed is the greatest speed of a dynamic body in m/s. 0: 400. It bounds what moves the body in
-	// each sub-step, and what the step leaves; so does MaxTurn, by which a dynamic body turns at most in a
+	// each sub-step, and what the step leaves; so does MaxRotation, by which a dynamic body turns at most in a
 	// sub-step. In between, contacts and joints may be faster.
 	MaxSpeed float32
 
@@ -41,8 +41,8 @@ type Params struct {
 	FrictionMix, RestitutionMix Mix
 }
 
-// MaxTurn is the largest turn of a body in one sub-step, in radians.
-const MaxTurn = math.Pi / 4
+// MaxRotation is the largest turn of a body in one sub-step, in radians.
+const MaxRotation = math.Pi / 4
 
 // Validate returns an error that names the first field that is out of range.
 func (p *Params) Validate() error {
@@ -54,7 +54,7 @@ func (p *Params) Validate() error {
 		{"Gravity.X", p.Gravity.X, float32(math.Inf(-1))}, {"Gravity.Y", p.Gravity.Y, float32(math.Inf(-1))},
 		{"ContactHertz", p.ContactHertz, 0}, {"ContactDamping", p.ContactDamping, 0},
 		{"JointHertz", p.JointHertz, 0}, {"JointDamping", p.JointDamping, 0}, {"PushSpeed", p.PushSpeed, 0},
-		{"Threshold", p.Threshold, 0}, {"MaxSpeed", p.MaxSpeed, 0},
+		{"Threshold", p.RestitutionThreshold, 0}, {"MaxSpeed", p.MaxSpeed, 0},
 	} {
 		if !fault.Finite(f.value) {
 			return fault.Field(fault.ErrNotFinite, "rigid: Params."+f.name, f.value)
@@ -127,8 +127,8 @@ func (p *Params) pace(dt float32) pace {
 		subSteps: n, h: h, invH: invH, gravity: p.Gravity,
 		moving: soften(hertz, damping, h), fixed: soften(2*hertz, damping, h),
 		joint: soften(least(or(p.JointHertz, 60), 0.25*invH), or(p.JointDamping, 5), h),
-		push:  or(p.PushSpeed, 3), threshold: or(p.Threshold, 1),
-		maxSpeed: or(p.MaxSpeed, 400), maxTurnRate: MaxTurn * invH,
+		push:  or(p.PushSpeed, 3), threshold: or(p.RestitutionThreshold, 1),
+		maxSpeed: or(p.MaxSpeed, 400), maxTurnRate: MaxRotation * invH,
 		friction: p.FrictionMix, restitution: p.RestitutionMix,
 	}
 	if k.friction == MixDefault {
@@ -158,7 +158,7 @@ type System struct {
 	Angle  []float32 // radians
 
 	// By shape.
-	Body      []uint32 // whose it is
+	BodyOf    []uint32 // whose it is
 	Materials Materials
 
 	// By contact. Manifolds are those of the contacts; Hits is set by Store.
@@ -174,7 +174,7 @@ type System struct {
 
 	// Set by Begin.
 	Colours      Colours
-	Blocks       []Block
+	Blocks       []ContactBlock
 	JointColours JointColours
 	JointBlocks  []JointBlock
 	pace         pace
@@ -191,34 +191,36 @@ type Hit struct {
 // ever before.
 //
 // Workers can share it: Begin is Open, Choose of all contacts, Lay, and Fill of all.
-func (s *System) Begin(dt float32) {
-	s.Open(dt)
-	s.Choose(0, len(s.Contacts))
-	s.Lay()
-	s.Fill(0, len(s.Contacts))
+func (s *System) BuildConstraints(dt float32) {
+	s.BeginStep(dt)
+	s.AssignColours(0, len(s.Contacts))
+	s.LayOutBlocks()
+	s.FillBlocks(0, len(s.Contacts))
 }
 
 // Open begins a step of dt seconds. Contacts and Manifolds need only have their lengths by
 // then.
-func (s *System) Open(dt float32) {
+func (s *System) BeginStep(dt float32) {
 	s.check()
 	s.pace = s.Params.pace(dt)
 	s.Colours.begin(len(s.Contacts), s.Bodies.InvMass)
 }
 
 // Choose gives colours to contacts [lo, hi), after those before lo; lo is a multiple of
-// DealChunk, and hi one or the number of contacts.
-func (s *System) Choose(lo, hi int) { s.Colours.choose(lo, hi, s.Contacts, s.Manifolds, s.Body) }
+// ColourChunk, and hi one or the number of contacts.
+func (s *System) AssignColours(lo, hi int) {
+	s.Colours.choose(lo, hi, s.Contacts, s.Manifolds, s.BodyOf)
+}
 
 // Lay makes room for the blocks, and deals the joints out to theirs.
-func (s *System) Lay() {
-	s.Colours.lay(s.Contacts, s.Body, s.Bodies.InvMass)
+func (s *System) LayOutBlocks() {
+	s.Colours.lay(s.Contacts, s.BodyOf, s.Bodies.InvMass)
 	s.Blocks = resized(s.Blocks, s.Colours.Blocks())
 	s.beginJoints()
 }
 
 // Fill deals contacts [lo, hi), bounds as those of Choose, out to blocks, in any order.
-func (s *System) Fill(lo, hi int) {
+func (s *System) FillBlocks(lo, hi int) {
 	s.Colours.fill(lo, hi)
 	clear(s.Hits[lo:hi])
 }
@@ -233,7 +235,7 @@ func (s *System) check() {
 			panic("rigid: System: columns of bodies differ in length")
 		}
 	}
-	n = len(s.Body)
+	n = len(s.BodyOf)
 	for _, c := range [...][]float32{s.Materials.Friction, s.Materials.Restitution, s.Materials.RollingResistance,
 		s.Materials.TangentSpeed} {
 		if len(c) != n {
@@ -248,21 +250,21 @@ func (s *System) check() {
 // Step runs all stages in order: the specification of a step of dt seconds, once
 // contacts and manifolds are known. dt > 0.
 func (s *System) Step(level native.Level, dt float32) {
-	s.Begin(dt)
-	s.Run(level)
+	s.BuildConstraints(dt)
+	s.Solve(level)
 }
 
 // Run does the stages that follow Begin, over all bodies and blocks.
-func (s *System) Run(level native.Level) {
+func (s *System) Solve(level native.Level) {
 	bodies, blocks, joints := len(s.States), len(s.Blocks), len(s.JointBlocks)
-	s.Start(level, 0, bodies)
+	s.LoadStates(level, 0, bodies)
 	s.PrepareJoints(level, 0, joints)
-	s.Prepare(level, 0, blocks)
+	s.PrepareContacts(level, 0, blocks)
 	s.allSubSteps(level)
-	s.Restitution(level, 0, blocks)
-	s.StoreJoints(level, 0, joints)
-	s.Store(level, 0, blocks)
-	s.Finish(level, 0, bodies)
+	s.ApplyRestitution(level, 0, blocks)
+	s.StoreJointImpulses(level, 0, joints)
+	s.StoreContactImpulses(level, 0, blocks)
+	s.StoreStates(level, 0, bodies)
 }
 
 // allSubSteps does the stages of all sub-steps in one call: their own calls would cost
@@ -277,12 +279,12 @@ func (s *System) allSubSteps(level native.Level) {
 		s.IntegrateVelocities(level, sub, 0, bodies)
 		if sub == 0 {
 			s.WarmStartJoints(level, 0, joints)
-			s.WarmStart(level, 0, blocks)
+			s.WarmStartContacts(level, 0, blocks)
 		}
 		s.SolveJoints(level, true, 0, joints)
-		s.Solve(level, true, 0, blocks)
+		s.SolveContacts(level, true, 0, blocks)
 		s.IntegratePositions(level, 0, bodies)
 		s.SolveJoints(level, false, 0, joints)
-		s.Solve(level, false, 0, blocks)
+		s.SolveContacts(level, false, 0, blocks)
 	}
 }

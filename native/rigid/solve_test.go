@@ -233,18 +233,18 @@ func TestWarmStartOfLaterSubSteps(t *testing.T) {
 	s.Step(native.Go, dt)
 	n := len(s.States)
 	r := &byBlocks
-	r.Begin(dt)
-	r.Start(native.Go, 0, n)
-	r.Prepare(native.Go, 0, len(r.Blocks))
+	r.BuildConstraints(dt)
+	r.LoadStates(native.Go, 0, n)
+	r.PrepareContacts(native.Go, 0, len(r.Blocks))
 	for range 4 {
 		r.IntegrateVelocities(native.Go, 0, 0, n)
-		r.WarmStart(native.Go, 0, len(r.Blocks))
-		r.Solve(native.Go, true, 0, len(r.Blocks))
+		r.WarmStartContacts(native.Go, 0, len(r.Blocks))
+		r.SolveContacts(native.Go, true, 0, len(r.Blocks))
 		r.IntegratePositions(native.Go, 0, n)
-		r.Solve(native.Go, false, 0, len(r.Blocks))
+		r.SolveContacts(native.Go, false, 0, len(r.Blocks))
 	}
-	r.Restitution(native.Go, 0, len(r.Blocks))
-	r.Finish(native.Go, 0, n)
+	r.ApplyRestitution(native.Go, 0, len(r.Blocks))
+	r.StoreStates(native.Go, 0, n)
 	for i := range n {
 		if d := math.Hypot(float64(s.Bodies.VX[i]-r.Bodies.VX[i]), float64(s.Bodies.VY[i]-r.Bodies.VY[i])); d > 1e-4 {
 			t.Fatalf("body %d: velocities differ by %g", i, d)

@@ -2,7 +2,7 @@ package rigid
 
 import "github.com/evertick/evertick/native"
 
-// MaxObstacles bounds how many shapes a fast shape is compared with; see Sweep.
+// MaxObstacles bounds how many shapes a fast shape is compared with; see ContinuousSolver.
 const MaxObstacles = 1024
 
 // Extents are what decides whether a body is fast, an element per body, in metres. Sensors
@@ -10,14 +10,14 @@ const MaxObstacles = 1024
 type Extents struct {
 	// Least is the least extent of its shapes: how far the surface is from the centroid
 	// where it is nearest. +Inf for a body without shapes.
-	Least []float32
+	Min []float32
 	// Most is how far the farthest point of its shapes is from its centre of mass.
-	Most []float32
+	Max []float32
 }
 
 // Measure returns the extents of a body with one shape, given relative to its centre of
 // mass; those of one with several are the least and the most.
-func (s *Shape) Measure() (least, farthest float32) {
+func (s *Shape) Extents() (least, farthest float32) {
 	for _, v := range s.Vertices[:s.Count] {
 		farthest = most(farthest, sqrt(float32(v.X*v.X)+float32(v.Y*v.Y)))
 	}
@@ -32,9 +32,9 @@ func (s *Shape) Measure() (least, farthest float32) {
 //
 // which is never less than how far a point of it has come by a turn of up to 2.4 rad. What is
 // behind the numbers in out is then unspecified. One whose move is NaN is not fast.
-func (e *Extents) Fast(level native.Level, states []State, lo, hi int, out []uint32) int {
-	if len(e.Least) < len(states) || len(e.Most) < len(states) || len(out) < hi-lo {
-		panic("rigid: Extents.Fast: extents of each body, and room for all that can be fast, are needed")
+func (e *Extents) FindFast(level native.Level, states []State, lo, hi int, out []uint32) int {
+	if len(e.Min) < len(states) || len(e.Max) < len(states) || len(out) < hi-lo {
+		panic("rigid: Extents.FindFast: extents of each body, and room for all that can be fast, are needed")
 	}
 	_ = states[lo:hi]
 	if level = must(level); level != native.Go && lo < hi {
@@ -43,7 +43,7 @@ func (e *Extents) Fast(level native.Level, states []State, lo, hi int, out []uin
 	n := 0
 	for i := lo; i < hi; i++ {
 		st := &states[i]
-		if st.InvMass > 0 && e.Move(st, i) > float32(0.5*e.Least[i]) {
+		if st.InvMass > 0 && e.MotionBound(st, i) > float32(0.5*e.Min[i]) {
 			out[n] = uint32(i)
 			n++
 		}
@@ -52,11 +52,11 @@ func (e *Extents) Fast(level native.Level, states []State, lo, hi int, out []uin
 }
 
 // Move is the left side of that.
-func (e *Extents) Move(st *State, body int) float32 {
-	return (abs(st.DX) + abs(st.DY)) + float32((abs(st.S)+(1-st.C))*e.Most[body])
+func (e *Extents) MotionBound(st *State, body int) float32 {
+	return (abs(st.DX) + abs(st.DY)) + float32((abs(st.S)+(1-st.C))*e.Max[body])
 }
 
-// Sweep keeps fast bodies from passing through what is thin: after a step it sets a body that has
+// ContinuousSolver keeps fast bodies from passing through what is thin: after a step it sets a body that has
 // met a shape on its way back to where it met it. Its velocity stays; the step that follows finds the
 // two in touch and deals with that.
 //
@@ -76,7 +76,7 @@ func (e *Extents) Move(st *State, body int) float32 {
 // obstacle already as well and comes nearer, the body stays where it was, and turns; a shape
 // whose centroid was inside is not stopped. A body stops where the first of its shapes does.
 //
-// A segment of a chain (Smooth) stops a shape only where CollideSmooth makes a contact of the two: what passes
+// A segment of a chain (ChainSegment) stops a shape only where CollideChains makes a contact of the two: what passes
 // beyond the open end of a chain, or comes from behind it, is not held there. If there is none
 // where the shape touches the segment, its cores are tried, from the largest to the disc, and
 // then its centroid; the first of these that touches the segment at a place with a contact stops the shape.
@@ -86,7 +86,7 @@ func (e *Extents) Move(st *State, body int) float32 {
 // it can, and what is left of its velocity that leads into the obstacle is taken from it. So no body
 // is set back in step after step while it gains speed.
 //
-// Two shapes that are not meant to pair (Broad.Pairs says when), sensors, and shapes of one body
+// Two shapes that are not meant to pair (BroadPhase.FindPairs says when), sensors, and shapes of one body
 // do not stop each other.
 //
 // # Motion
@@ -102,8 +102,8 @@ func (e *Extents) Move(st *State, body int) float32 {
 // Neither carrying nor sliding moves a body in a way in which it is held (Held), or changes its velocity there.
 //
 // No shape is compared with more than MaxObstacles others. If the boxes of more are in the
-// box of its way, the rest is left out, in the order of the Layout.
-type Sweep struct {
+// box of its way, the rest is left out, in the order of the BoxGrid.
+type ContinuousSolver struct {
 	// By body: States and Poses after the step, the angles in radians, and the velocities. Bodies that are
 	// stopped get new ones, as if they had moved and turned so far and no farther.
 	States []State
@@ -113,12 +113,12 @@ type Sweep struct {
 
 	// Most is that of Extents, or nil: where it is known, a body that no obstacle is near costs little.
 	// Surround needs it.
-	Most []float32
+	MaxExtent []float32
 
 	// Turn has room for an element per body, or is nil. It is all 0 before the first call of a step. Stopped
 	// bodies get the angle there by which they turned: of one that is stopped twice, or is
 	// stopped and then met, rotation and angular velocity no longer say how many whole turns that was.
-	Turn []float32
+	TurnAngle []float32
 
 	// Active has a bit for each body whose state is of this step; the others did not move.
 	// nil: all are.
@@ -127,40 +127,40 @@ type Sweep struct {
 	Dt       float32 // length of the step in seconds
 	MaxSpeed float32 // Params.MaxSpeed: of a body whose velocity a stop changes. 0: no limit
 
-	// Resting are more shapes that do not move, beside those that the Broad knows, or nil: of bodies that
+	// Resting are more shapes that do not move, beside those that the BroadPhase knows, or nil: of bodies that
 	// count as moving (Filters.Moves) in this step but do not.
-	Resting *Layout
+	Resting *BoxGrid
 
 	// Head and Next are the shapes of each body as lists: number plus one of its first shape, and
 	// by shape of the one that follows; 0 ends the list.
 	Head, Next []uint32
 
 	// By shape.
-	Shapes  []Shape
-	Filters *Filters
-	Sensor  []bool
-	Smooth  []Smooth // of the first shapes
+	Shapes        []Shape
+	Filters       *Filters
+	Sensor        []bool
+	ChainSegments []ChainSegment // of the first shapes
 
 	// Passes reports of two shapes that are meant to pair, and of which the first is of a fast body,
 	// whether it goes through the other all the same. nil: none does. It is called by several workers
 	// at a time.
-	Passes func(shape, other uint32) bool
+	PassesThrough func(shape, other uint32) bool
 
 	// Touched reports whether two shapes had a contact in this step. nil: all had. It is called like Passes.
-	Touched func(shape, other uint32) bool
+	HadContact func(shape, other uint32) bool
 
 	// Held says how a body is held. nil: none is. It is called like Passes.
-	Held func(body uint32) Held
+	Locks func(body uint32) MotionLocks
 }
 
 // Held is how a body is held, whatever pushes it: along an axis, or against being turned.
-type Held struct{ X, Y, Rotation bool }
+type MotionLocks struct{ X, Y, Rotation bool }
 
 // obstacles are shapes in up to two orders.
 type obstacles [2]*sorted
 
 // still are the shapes that do not move.
-func (w *Sweep) still(b *Broad) obstacles {
+func (w *ContinuousSolver) still(b *BroadPhase) obstacles {
 	if w.Resting == nil {
 		return obstacles{&b.still}
 	}
@@ -189,7 +189,7 @@ func (o *obstacles) lookup(b *box, out []uint32) (n int) {
 // StopStill sets bodies back to where they met a shape that does not move. b is as the last Pairs
 // left it: it knows where these are, but for Resting. Bodies do not depend on each other; workers can take
 // a part each.
-func (w *Sweep) StopStill(b *Broad, bodies []uint32) {
+func (w *ContinuousSolver) SolveStationary(b *BroadPhase, bodies []uint32) {
 	var p path
 	still := w.still(b)
 	for _, i := range bodies {
@@ -204,7 +204,7 @@ func (w *Sweep) StopStill(b *Broad, bodies []uint32) {
 
 // stopStill ends a way at the first shape that does not move, and returns false if there is none. If that
 // stops the body where it is, it slides along.
-func (w *Sweep) stopStill(q *search, body uint32) bool {
+func (w *ContinuousSolver) stopStill(q *search, body uint32) bool {
 	p := q.way
 	if w.first(q, body); q.time == 1 {
 		return false
@@ -219,7 +219,7 @@ func (w *Sweep) stopStill(q *search, body uint32) bool {
 // Stop sets bodies back to where they met a moving shape of a layout, and carries them on with it. The boxes of
 // the layout are around the whole way of each shape, as Surround makes them. Bodies of the
 // layout must not be among those to stop; b is that of StopStill, which comes first.
-func (w *Sweep) Stop(l *Layout, b *Broad, bodies []uint32) {
+func (w *ContinuousSolver) SolveMoving(l *BoxGrid, b *BroadPhase, bodies []uint32) {
 	var p path
 	moving, still := obstacles{&l.sorted}, w.still(b)
 	for _, i := range bodies {
@@ -230,7 +230,7 @@ func (w *Sweep) Stop(l *Layout, b *Broad, bodies []uint32) {
 }
 
 // stopMoving is stopStill for shapes that move.
-func (w *Sweep) stopMoving(moving, still *obstacles, p *path, body uint32) bool {
+func (w *ContinuousSolver) stopMoving(moving, still *obstacles, p *path, body uint32) bool {
 	q := search{obstacles: moving, way: p, moving: true}
 	if w.first(&q, body); q.time == 1 {
 		return false
@@ -260,12 +260,12 @@ func (w *Sweep) stopMoving(moving, still *obstacles, p *path, body uint32) bool 
 }
 
 // put gives a body the end of a way, and the state of one that went it.
-func (w *Sweep) put(body uint32, p *path) {
+func (w *ContinuousSolver) put(body uint32, p *path) {
 	st, to := &w.States[body], &w.Poses
 	to.X[body], to.Y[body] = p.x, p.y
 	st.DX, st.DY = p.dx, p.dy
-	if w.Turn != nil {
-		w.Turn[body] = p.turn
+	if w.TurnAngle != nil {
+		w.TurnAngle[body] = p.turn
 	}
 	if p.cos != to.Cos[body] || p.sin != to.Sin[body] {
 		to.Cos[body], to.Sin[body], w.Angle[body] = p.cos, p.sin, Atan2(p.sin, p.cos)
@@ -274,29 +274,29 @@ func (w *Sweep) put(body uint32, p *path) {
 }
 
 // path finds the way of a body, and returns false if that is not finite.
-func (w *Sweep) path(p *path, body uint32) bool {
+func (w *ContinuousSolver) path(p *path, body uint32) bool {
 	if !p.of(&w.States[body], &w.Poses, body, w.Dt) {
 		return false
 	}
-	if w.Turn != nil && w.Turn[body] != 0 {
-		p.turn = w.Turn[body]
+	if w.TurnAngle != nil && w.TurnAngle[body] != 0 {
+		p.turn = w.TurnAngle[body]
 	}
 	return true
 }
 
 // heldPath is path for a body that may be stopped.
-func (w *Sweep) heldPath(p *path, body uint32) bool {
+func (w *ContinuousSolver) heldPath(p *path, body uint32) bool {
 	if !w.path(p, body) {
 		return false
 	}
-	if w.Held != nil {
-		p.held = w.Held(body)
+	if w.Locks != nil {
+		p.held = w.Locks(body)
 	}
 	return true
 }
 
 // motion returns the way of a body, and false if it did not move, or not in a finite way.
-func (w *Sweep) motion(body uint32) (p path, ok bool) {
+func (w *ContinuousSolver) motion(body uint32) (p path, ok bool) {
 	st := &w.States[body]
 	if w.Active != nil && w.Active[body/64]>>(body%64)&1 == 0 || st.DX == 0 && st.DY == 0 && st.S == 0 && st.C == 1 {
 		return p, false
@@ -307,9 +307,9 @@ func (w *Sweep) motion(body uint32) (p path, ok bool) {
 
 // Surround makes the boxes of shapes [lo, hi) after the step ones around their whole way, by those before
 // it: both are around the shapes at either end. It panics without Most.
-func (w *Sweep) Surround(before, boxes *Boxes, lo, hi int) {
-	if len(w.Most) < len(w.States) {
-		panic("rigid: Sweep.Surround: Most of each body is needed")
+func (w *ContinuousSolver) SweepBoxes(before, boxes *Boxes, lo, hi int) {
+	if len(w.MaxExtent) < len(w.States) {
+		panic("rigid: ContinuousSolver.SweepBoxes: MaxExtent of each body is needed")
 	}
 	for i := lo; i < hi; i++ {
 		body := w.Filters.Body[i]
@@ -317,7 +317,7 @@ func (w *Sweep) Surround(before, boxes *Boxes, lo, hi int) {
 		if !ok || w.Shapes[i].Count == 0 {
 			continue
 		}
-		bulge := float32(w.Most[body] * least(float32(p.turn*p.turn)*0.125, 2)) // see path.box; a circle is within 2
+		bulge := float32(w.MaxExtent[body] * least(float32(p.turn*p.turn)*0.125, 2)) // see path.box; a circle is within 2
 		boxes.MinX[i] = least(before.MinX[i], boxes.MinX[i]) - bulge
 		boxes.MinY[i] = least(before.MinY[i], boxes.MinY[i]) - bulge
 		boxes.MaxX[i] = most(before.MaxX[i], boxes.MaxX[i]) + bulge
@@ -328,15 +328,15 @@ func (w *Sweep) Surround(before, boxes *Boxes, lo, hi int) {
 // alone reports whether no obstacle is near the way of a body. However it turns, no point of it
 // is farther from its centre of mass than Most, and the core of a shape, which would have to touch, is well
 // within that: the margin is for rounding.
-func (w *Sweep) alone(obstacles *obstacles, body uint32) bool {
+func (w *ContinuousSolver) alone(obstacles *obstacles, body uint32) bool {
 	if obstacles.none() {
 		return true
 	}
-	if w.Most == nil {
+	if w.MaxExtent == nil {
 		return false
 	}
 	st, x, y := &w.States[body], w.Poses.X[body], w.Poses.Y[body]
-	margin := (w.Most[body] + LinearSlop) + float32(1e-6*(abs(x)+abs(y)))
+	margin := (w.MaxExtent[body] + LinearSlop) + float32(1e-6*(abs(x)+abs(y)))
 	fromX, fromY := x-st.DX, y-st.DY
 	around := box{least(x, fromX) - margin, least(y, fromY) - margin, most(x, fromX) + margin, most(y, fromY) + margin}
 	var one [1]uint32
@@ -366,7 +366,7 @@ func (q *search) add(t float32, shape, other uint32, out Vec) {
 }
 
 // first looks when a body on a way is stopped, and by what.
-func (w *Sweep) first(q *search, body uint32) {
+func (w *ContinuousSolver) first(q *search, body uint32) {
 	q.time = 1
 	if q.obstacles.none() {
 		return
@@ -383,7 +383,7 @@ func (w *Sweep) first(q *search, body uint32) {
 
 // halt takes from the velocity of a body that stays where it was what leads into its obstacle, as the
 // contact of the two has not done so. What is left is within the limit of speed.
-func (w *Sweep) halt(body uint32, q *search) {
+func (w *ContinuousSolver) halt(body uint32, q *search) {
 	st, of, held := &w.States[body], w.Filters.Body[q.other], &q.way.held
 	ownX, ownY := w.VX[body], w.VY[body]
 	vx, vy := ownX, ownY
@@ -411,7 +411,7 @@ func (w *Sweep) halt(body uint32, q *search) {
 }
 
 // shapeMeets looks for obstacles that a shape meets earlier than the first one so far.
-func (w *Sweep) shapeMeets(q *search, shape uint32) {
+func (w *ContinuousSolver) shapeMeets(q *search, shape uint32) {
 	var s swept
 	s.of(&w.Shapes[shape])
 	box := q.way.box(s.shape, s.full.reach)
@@ -424,17 +424,17 @@ func (w *Sweep) shapeMeets(q *search, shape uint32) {
 }
 
 //go:noinline
-func (w *Sweep) meetsMany(q *search, box *box, s *swept, shape uint32) {
+func (w *ContinuousSolver) meetsMany(q *search, box *box, s *swept, shape uint32) {
 	var many [MaxObstacles]uint32
 	w.meetsAmong(many[:q.obstacles.lookup(box, many[:])], q, s, shape)
 }
 
 // meetsAmong is shapeMeets among some. When two stop it at the same time it is by the first.
-func (w *Sweep) meetsAmong(near []uint32, q *search, s *swept, shape uint32) {
+func (w *ContinuousSolver) meetsAmong(near []uint32, q *search, s *swept, shape uint32) {
 	for _, other := range near {
 		o := &w.Shapes[other]
 		if w.Sensor[other] || o.Count-1 >= MaxVertices || !w.Filters.agree(shape, other) ||
-			w.Passes != nil && w.Passes(shape, other) {
+			w.PassesThrough != nil && w.PassesThrough(shape, other) {
 			continue
 		}
 		w.meets(q, s, shape, other)
@@ -442,7 +442,7 @@ func (w *Sweep) meetsAmong(near []uint32, q *search, s *swept, shape uint32) {
 }
 
 // meets looks whether a shape is stopped by another one.
-func (w *Sweep) meets(q *search, s *swept, shape, other uint32) {
+func (w *ContinuousSolver) meets(q *search, s *swept, shape, other uint32) {
 	var v view
 	body, o := w.Filters.Body[other], &w.Shapes[other]
 	var by path // that of an obstacle at rest
@@ -465,16 +465,16 @@ func (w *Sweep) meets(q *search, s *swept, shape, other uint32) {
 }
 
 // stops returns when a shape stops that touches another one at a given time.
-func (w *Sweep) stops(q *search, s *swept, v *view, shape, other uint32, touch float32) float32 {
+func (w *ContinuousSolver) stops(q *search, s *swept, v *view, shape, other uint32, touch float32) float32 {
 	o := &w.Shapes[other]
 	c := chainLink{segment: o, other: s.shape}
-	switch onChain, ofChain := inChain(w.Smooth, other), inChain(w.Smooth, shape); {
+	switch onChain, ofChain := inChain(w.ChainSegments, other), inChain(w.ChainSegments, shape); {
 	case onChain && ofChain:
 		return 1 // these never meet
 	case onChain:
-		c.smooth = &w.Smooth[other]
+		c.smooth = &w.ChainSegments[other]
 	case ofChain:
-		c = chainLink{segment: s.shape, other: o, smooth: &w.Smooth[shape], flies: true}
+		c = chainLink{segment: s.shape, other: o, smooth: &w.ChainSegments[shape], flies: true}
 	case touch == 0 && w.missed(q, shape, other):
 		return 1
 	default:
@@ -484,8 +484,8 @@ func (w *Sweep) stops(q *search, s *swept, v *view, shape, other uint32, touch f
 }
 
 // missed reports whether two shapes that were near each other before the step had no contact in it.
-func (w *Sweep) missed(q *search, shape, other uint32) bool {
-	return !q.late && w.Touched != nil && !w.Touched(shape, other)
+func (w *ContinuousSolver) missed(q *search, shape, other uint32) bool {
+	return !q.late && w.HadContact != nil && !w.HadContact(shape, other)
 }
 
 // agree reports whether two shapes can pair if one of them moves.

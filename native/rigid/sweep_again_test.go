@@ -20,7 +20,7 @@ func TestStoppedBodiesKeepTheirTurn(t *testing.T) {
 		sin, cos := math.Sincos(f.turn)
 		st := &f.sweep.States[1]
 		st.W, st.S, st.C = float32(60*f.turn), float32(sin), float32(cos)
-		f.sweep.Turn = make([]float32, 2)
+		f.sweep.TurnAngle = make([]float32, 2)
 		if got := float64(f.sweep.Turned(1)); math.Abs(got-f.turn) > 1e-4 {
 			t.Fatalf("round %d: a turn of %g is taken for %g", round, f.turn, got)
 		}
@@ -29,7 +29,7 @@ func TestStoppedBodiesKeepTheirTurn(t *testing.T) {
 		if start, apart := f.at(false, 0, x, y, angle).distance(f.solid(0)); !apart || start < 0.02 {
 			continue // it may slide, and then turns all the way
 		}
-		f.sweep.StopStill(&f.broad, []uint32{1})
+		f.sweep.SolveStationary(&f.broad, []uint32{1})
 		end := math.Hypot(float64(st.DX), float64(st.DY)) / f.move.length()
 		if end > 0.9999 || end == 0 {
 			continue
@@ -50,11 +50,11 @@ func TestStoppedBodiesKeepTheirTurn(t *testing.T) {
 // Surround says what it lacks.
 func TestSurroundNeedsMost(t *testing.T) {
 	f := randomFlight(rand.New(rand.NewPCG(1, 1)))
-	f.sweep.Most = nil
+	f.sweep.MaxExtent = nil
 	defer func() {
-		if got := recover(); got != "rigid: Sweep.Surround: Most of each body is needed" {
+		if got := recover(); got != "rigid: ContinuousSolver.SweepBoxes: MaxExtent of each body is needed" {
 			t.Errorf("panics with %v", got)
 		}
 	}()
-	f.sweep.Surround(&rigid.Boxes{}, &rigid.Boxes{}, 0, 2)
+	f.sweep.SweepBoxes(&rigid.Boxes{}, &rigid.Boxes{}, 0, 2)
 }

@@ -10,5 +10,5 @@ import (
 )
 
 func (e *Extents) fastC(l native.Level, states []State, lo, hi int, out []uint32) int {
-	return csrc.Fast(cLevel(l), unsafe.Pointer(unsafe.SliceData(states)), e.Least, e.Most, lo, hi, out)
+	return csrc.Fast(cLevel(l), unsafe.Pointer(unsafe.SliceData(states)), e.Min, e.Max, lo, hi, out)
 }

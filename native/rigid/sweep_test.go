@@ -39,19 +39,19 @@ func TestParityFast(t *testing.T) {
 				}
 			}
 		}
-		e := rigid.Extents{Least: least, Most: most}
+		e := rigid.Extents{Min: least, Max: most}
 		want := make([]uint32, n)
-		want = want[:e.Fast(native.Go, states, 0, n, want)]
+		want = want[:e.FindFast(native.Go, states, 0, n, want)]
 		for _, level := range native.Levels() {
 			run.Case(level)
 			g.side, g.gap = paritytest.Sides[run.IntN(2)], run.IntN(paritytest.MaxGap+1)
 			guarded := structs[rigid.State](g.copy("states", words(states)))
-			e := rigid.Extents{Least: g.copy("least", least), Most: g.copy("most", most)}
+			e := rigid.Extents{Min: g.copy("least", least), Max: g.copy("most", most)}
 			var got []uint32
 			for lo := 0; lo < n; {
 				hi := lo + 1 + run.IntN(n-lo)
 				room := structs[uint32](g.copy("out", make([]float32, hi-lo)))
-				got = append(got, room[:e.Fast(level, guarded, lo, hi, room)]...)
+				got = append(got, room[:e.FindFast(level, guarded, lo, hi, room)]...)
 				lo = hi
 			}
 			run.Check(paritytest.Bits("fast", got, want), g.check())
@@ -62,7 +62,7 @@ func TestParityFast(t *testing.T) {
 // A layout finds those and only those boxes that overlap one, of any sizes.
 func TestLayoutFindsAll(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 3))
-	var layout rigid.Layout
+	var layout rigid.BoxGrid
 	for round := range 300 {
 		n := rng.IntN(200)
 		boxes := rigid.Boxes{MinX: make([]float32, n), MinY: make([]float32, n), MaxX: make([]float32, n), MaxY: make([]float32, n)}
@@ -162,7 +162,7 @@ func TestCore(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 3))
 	for round := range 20000 {
 		s := randomShape(rng)
-		extent, _ := s.Measure()
+		extent, _ := s.Extents()
 		vertices, radius := s.Core()
 		whole := solidOf(s.Vertices[:s.Count], s.Radius)
 		for _, v := range vertices {
@@ -180,8 +180,8 @@ func TestCore(t *testing.T) {
 // flight is a shape that flies past an obstacle.
 type flight struct {
 	scene // 0: the obstacle; 1: the shape where it is at the end
-	sweep rigid.Sweep
-	broad rigid.Broad
+	sweep rigid.ContinuousSolver
+	broad rigid.BroadPhase
 	move  point
 	turn  float64
 }
@@ -199,16 +199,16 @@ func randomFlight(rng *rand.Rand) *flight {
 	states[1] = rigid.State{W: float32(60 * f.turn), InvMass: 1, C: float32(cos), S: float32(sin),
 		DX: float32(within(rng, -4, 4)), DY: float32(within(rng, -4, 4))}
 	filters := &rigid.Filters{Body: f.bodyOf, Moves: []bool{false, true}, Category: []uint64{1, 1}, Mask: []uint64{1, 1}, Group: make([]int32, 2)}
-	f.sweep = rigid.Sweep{
+	f.sweep = rigid.ContinuousSolver{
 		States: states, Poses: f.poses, Angle: make([]float32, 2), VX: make([]float32, 2), VY: make([]float32, 2), Dt: 1. / 60, Head: []uint32{1, 2}, Next: make([]uint32, 2),
-		Shapes: f.shapes, Filters: filters, Sensor: make([]bool, 2), Most: make([]float32, 2),
+		Shapes: f.shapes, Filters: filters, Sensor: make([]bool, 2), MaxExtent: make([]float32, 2),
 	}
-	_, f.sweep.Most[1] = f.shapes[1].Measure()
+	_, f.sweep.MaxExtent[1] = f.shapes[1].Extents()
 	f.move = point{float64(states[1].DX), float64(states[1].DY)}
 	f.sweep.Angle[1] = rigid.Atan2(f.poses.Sin[1], f.poses.Cos[1])
 	boxes := rigid.Boxes{MinX: make([]float32, 2), MinY: make([]float32, 2), MaxX: make([]float32, 2), MaxY: make([]float32, 2)}
 	rigid.Bounds(goLevel, f.shapes, f.bodyOf, &f.poses, rigid.SpeculativeDistance/2, &boxes)
-	f.broad.Pairs(goLevel, &boxes, filters, 0, new(rigid.Pairs))
+	f.broad.FindPairs(goLevel, &boxes, filters, 0, new(rigid.Pairs))
 	return f
 }
 
@@ -242,7 +242,7 @@ func TestSweepStopsInTime(t *testing.T) {
 		if !apart || start < 0.02 {
 			continue // it begins in touch
 		}
-		f.sweep.StopStill(&f.broad, []uint32{1})
+		f.sweep.SolveStationary(&f.broad, []uint32{1})
 		end := 1.0
 		if dx, dy := x-float64(p.X[1]), y-float64(p.Y[1]); dx != 0 || dy != 0 {
 			end = 1 - math.Hypot(dx, dy)/f.move.length()
@@ -285,7 +285,7 @@ func TestSweepStopsInTime(t *testing.T) {
 // pursuit is a flight past an obstacle that moves and turns, too.
 type pursuit struct {
 	*flight
-	layout rigid.Layout
+	layout rigid.BoxGrid
 	was    []rigid.State
 	ends   rigid.Poses
 }
@@ -300,8 +300,8 @@ func randomPursuit(rng *rand.Rand, invMass float32) *pursuit {
 		DX: float32(within(rng, -2, 2)), DY: float32(within(rng, -2, 2))}
 	p.was = slices.Clone(states)
 	p.ends = rigid.Poses{X: slices.Clone(p.poses.X), Y: slices.Clone(p.poses.Y), Cos: slices.Clone(p.poses.Cos), Sin: slices.Clone(p.poses.Sin)}
-	p.broad = rigid.Broad{} // nothing is at rest
-	_, p.sweep.Most[0] = p.shapes[0].Measure()
+	p.broad = rigid.BroadPhase{} // nothing is at rest
+	_, p.sweep.MaxExtent[0] = p.shapes[0].Extents()
 	bounds := func(t float64) *rigid.Boxes {
 		b := &rigid.Boxes{MinX: make([]float32, 2), MinY: make([]float32, 2), MaxX: make([]float32, 2), MaxY: make([]float32, 2)}
 		x, y, angle := p.poseAt(0, t)
@@ -311,7 +311,7 @@ func randomPursuit(rng *rand.Rand, invMass float32) *pursuit {
 		return b
 	}
 	before, boxes := bounds(0), bounds(1)
-	p.sweep.Surround(before, boxes, 0, 2)
+	p.sweep.SweepBoxes(before, boxes, 0, 2)
 	p.layout.Build(goLevel, boxes, []uint64{1})
 	return p
 }
@@ -371,7 +371,7 @@ func TestSweepOfMovingObstacles(t *testing.T) {
 		if p.gap(false, 0) < 0.02 {
 			continue // it begins in touch
 		}
-		p.sweep.Stop(&p.layout, &p.broad, []uint32{1})
+		p.sweep.SolveMoving(&p.layout, &p.broad, []uint32{1})
 		st, was := &p.sweep.States[1], &p.was[1]
 		end := math.Hypot(float64(st.DX), float64(st.DY)) / math.Hypot(float64(was.DX), float64(was.DY))
 		nearest := nearestOnWay(t, round, end, func(at float64) float64 { return p.gap(true, at) })
@@ -401,7 +401,7 @@ func TestSweepOfMovingObstacles(t *testing.T) {
 func (p *pursuit) isCarried(t *testing.T, rng *rand.Rand, end float64) {
 	t.Helper()
 	q := randomPursuit(rng, 0)
-	q.sweep.Stop(&q.layout, &q.broad, []uint32{1})
+	q.sweep.SolveMoving(&q.layout, &q.broad, []uint32{1})
 	x, y, angle := p.poseAt(1, end)
 	fx, fy, fangle := p.poseAt(0, end)
 	tx, ty, tangle := p.poseAt(0, 1)

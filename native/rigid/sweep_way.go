@@ -5,10 +5,10 @@ import "math"
 // path is the way of a body during a step, as seen from its end: time 0 is before the step and
 // time 1 after it.
 type path struct {
-	x, y, cos, sin float32 // at time 1
-	dx, dy         float32 // how far it moved
-	turn           float32 // by which angle it turned
-	held           Held    // how other bodies cannot make it move
+	x, y, cos, sin float32     // at time 1
+	dx, dy         float32     // how far it moved
+	turn           float32     // by which angle it turned
+	held           MotionLocks // how other bodies cannot make it move
 }
 
 // of returns false if the way is not finite. Rotations tell by how much a body turned but for
@@ -182,7 +182,7 @@ func (s *swept) enters(v *view) bool {
 // chainLink is a segment of a chain and what it may meet, one of which is the obstacle of a view.
 type chainLink struct {
 	segment, other *Shape
-	smooth         *Smooth
+	smooth         *ChainSegment
 	flies          bool // the segment is on its way to other
 }
 

@@ -12,15 +12,15 @@ const NoSlot = ^uint32(0)
 // Entities are columns with an element per entity: where it is in the plane, and the
 // quaternion by which it is turned, of which a turn in the plane leaves two components zero.
 type Entities struct {
-	X, Y, Turn, W []float32
-	Zero          [2][]float32
-	Flip          bool // a turn in the plane is one by minus the angle about its normal
+	X, Y, QuatAxis, QuatW []float32
+	QuatZero              [2][]float32
+	Flip                  bool // a turn in the plane is one by minus the angle about its normal
 }
 
 // Kept are columns with an element per body: what Put has written last, of X, Y, Turn and W.
 // X is NaN where it has written nothing.
-type Kept struct {
-	X, Y, Sin, Cos []float32
+type Written struct {
+	X, Y, HalfSin, HalfCos []float32
 }
 
 // Put writes bodies [lo, hi) to the entities of their slots, and to kept; origins are
@@ -32,11 +32,11 @@ type Kept struct {
 // of the larger, where nothing cancels, and gets the other from 2·sin(θ/2)·cos(θ/2) = s, so that
 // W is not negative. With Flip, Turn is 0 - sin(θ/2). It panics on a slot beyond the
 // entities, and if columns that belong together differ in length.
-func (e *Entities) Put(level native.Level, o *Origins, p *Poses, slots []uint32, kept *Kept, lo, hi int) {
+func (e *Entities) Write(level native.Level, o *Origins, p *Poses, slots []uint32, kept *Written, lo, hi int) {
 	e.check(slots, kept)
 	n := len(slots)
 	if len(o.X) < n || len(o.Y) < n || len(p.Cos) < n || len(p.Sin) < n {
-		panic("rigid: Entities.Put: fewer bodies than slots")
+		panic("rigid: Entities.Write: fewer bodies than slots")
 	}
 	_ = slots[lo:hi]
 	e.checkSlots(slots[lo:hi])
@@ -53,9 +53,9 @@ func (e *Entities) Put(level native.Level, o *Origins, p *Poses, slots []uint32,
 		if e.Flip {
 			sin = 0 - sin // not -sin: no turn is +0
 		}
-		kept.X[i], kept.Y[i], kept.Sin[i], kept.Cos[i] = o.X[i], o.Y[i], sin, cos
-		e.X[slot], e.Y[slot], e.Turn[slot], e.W[slot] = o.X[i], o.Y[i], sin, cos
-		e.Zero[0][slot], e.Zero[1][slot] = 0, 0
+		kept.X[i], kept.Y[i], kept.HalfSin[i], kept.HalfCos[i] = o.X[i], o.Y[i], sin, cos
+		e.X[slot], e.Y[slot], e.QuatAxis[slot], e.QuatW[slot] = o.X[i], o.Y[i], sin, cos
+		e.QuatZero[0][slot], e.QuatZero[1][slot] = 0, 0
 	}
 }
 
@@ -73,7 +73,7 @@ func halfAngle(s, c float32) (sin, cos float32) {
 // Differs returns the first body of [lo, hi) whose entity is not where Put has written it, bit
 // for bit, or hi: X, Y, Turn and W are not those kept, or one of Zero is not +0. Bodies
 // without a slot, and those that Put has not written, do not differ. It panics as Put does.
-func (e *Entities) Differs(level native.Level, slots []uint32, kept *Kept, lo, hi int) int {
+func (e *Entities) FirstChanged(level native.Level, slots []uint32, kept *Written, lo, hi int) int {
 	e.check(slots, kept)
 	_ = slots[lo:hi]
 	e.checkSlots(slots[lo:hi])
@@ -88,23 +88,23 @@ func (e *Entities) Differs(level native.Level, slots []uint32, kept *Kept, lo, h
 	return hi
 }
 
-func (e *Entities) differs(slot uint32, kept *Kept, i int) bool {
+func (e *Entities) differs(slot uint32, kept *Written, i int) bool {
 	bits := math.Float32bits
 	if slot == NoSlot || kept.X[i] != kept.X[i] {
 		return false
 	}
 	return (bits(e.X[slot])^bits(kept.X[i]))|(bits(e.Y[slot])^bits(kept.Y[i]))|
-		(bits(e.Turn[slot])^bits(kept.Sin[i]))|(bits(e.W[slot])^bits(kept.Cos[i]))|
-		bits(e.Zero[0][slot])|bits(e.Zero[1][slot]) != 0
+		(bits(e.QuatAxis[slot])^bits(kept.HalfSin[i]))|(bits(e.QuatW[slot])^bits(kept.HalfCos[i]))|
+		bits(e.QuatZero[0][slot])|bits(e.QuatZero[1][slot]) != 0
 }
 
-func (e *Entities) check(slots []uint32, kept *Kept) {
-	for _, c := range [...][]float32{e.Y, e.Turn, e.W, e.Zero[0], e.Zero[1]} {
+func (e *Entities) check(slots []uint32, kept *Written) {
+	for _, c := range [...][]float32{e.Y, e.QuatAxis, e.QuatW, e.QuatZero[0], e.QuatZero[1]} {
 		if len(c) != len(e.X) {
 			panic("rigid: Entities: columns differ in length")
 		}
 	}
-	for _, c := range [...][]float32{kept.X, kept.Y, kept.Sin, kept.Cos} {
+	for _, c := range [...][]float32{kept.X, kept.Y, kept.HalfSin, kept.HalfCos} {
 		if len(c) < len(slots) {
 			panic("rigid: Entities: fewer bodies than slots")
 		}
@@ -112,14 +112,14 @@ func (e *Entities) check(slots []uint32, kept *Kept) {
 }
 
 func (e *Entities) checkSlots(slots []uint32) {
-	if FirstBeyond(slots, len(e.X)) < len(slots) {
+	if FirstOutOfRange(slots, len(e.X)) < len(slots) {
 		panic("rigid: Entities: a slot is beyond the entities")
 	}
 }
 
-// FirstBeyond returns the first index of a slot, other than NoSlot, that is n or more; or
+// FirstOutOfRange returns the first index of a slot, other than NoSlot, that is n or more; or
 // the number of slots.
-func FirstBeyond(slots []uint32, n int) int {
+func FirstOutOfRange(slots []uint32, n int) int {
 	most := uint32(0) // of slots plus one; NoSlot is 0
 	for _, slot := range slots {
 		most = max(most, slot+1)

@@ -7,20 +7,20 @@ import (
 	"github.com/evertick/evertick/native"
 )
 
-func (e *Entities) synced(slots []uint32, kept *Kept) csrc.Synced {
+func (e *Entities) synced(slots []uint32, kept *Written) csrc.Synced {
 	return csrc.Synced{
-		Slot: slots, KeptX: kept.X, KeptY: kept.Y, KeptSin: kept.Sin, KeptCos: kept.Cos,
-		ToX: e.X, ToY: e.Y, ToTurn: e.Turn, ToW: e.W, ToZero1: e.Zero[0], ToZero2: e.Zero[1], Flip: e.Flip,
+		Slot: slots, KeptX: kept.X, KeptY: kept.Y, KeptSin: kept.HalfSin, KeptCos: kept.HalfCos,
+		ToX: e.X, ToY: e.Y, ToTurn: e.QuatAxis, ToW: e.QuatW, ToZero1: e.QuatZero[0], ToZero2: e.QuatZero[1], Flip: e.Flip,
 	}
 }
 
-func putC(l native.Level, e *Entities, o *Origins, p *Poses, slots []uint32, kept *Kept, lo, hi int) {
+func putC(l native.Level, e *Entities, o *Origins, p *Poses, slots []uint32, kept *Written, lo, hi int) {
 	c := e.synced(slots, kept)
 	c.X, c.Y, c.Cos, c.Sin = o.X, o.Y, p.Cos, p.Sin
 	csrc.Put(cLevel(l), &c, lo, hi)
 }
 
-func differsC(l native.Level, e *Entities, slots []uint32, kept *Kept, lo, hi int) int {
+func differsC(l native.Level, e *Entities, slots []uint32, kept *Written, lo, hi int) int {
 	c := e.synced(slots, kept)
 	return csrc.Differs(cLevel(l), &c, lo, hi)
 }

@@ -71,17 +71,17 @@ func (c *syncCase) copy(g *heapGuard) *syncCase {
 }
 
 func (c *syncCase) entities() *rigid.Entities {
-	return &rigid.Entities{X: c.to[0], Y: c.to[1], Turn: c.to[2], W: c.to[3], Zero: [2][]float32{c.to[4], c.to[5]}, Flip: c.flip}
+	return &rigid.Entities{X: c.to[0], Y: c.to[1], QuatAxis: c.to[2], QuatW: c.to[3], QuatZero: [2][]float32{c.to[4], c.to[5]}, Flip: c.flip}
 }
 
-func (c *syncCase) keeps() *rigid.Kept {
-	return &rigid.Kept{X: c.kept[0], Y: c.kept[1], Sin: c.kept[2], Cos: c.kept[3]}
+func (c *syncCase) keeps() *rigid.Written {
+	return &rigid.Written{X: c.kept[0], Y: c.kept[1], HalfSin: c.kept[2], HalfCos: c.kept[3]}
 }
 
 func (c *syncCase) put(level native.Level, lo, hi int) {
 	o := rigid.Origins{X: c.bodies[0], Y: c.bodies[1]}
 	p := rigid.Poses{Cos: c.bodies[2], Sin: c.bodies[3]}
-	c.entities().Put(level, &o, &p, c.slots, c.keeps(), lo, hi)
+	c.entities().Write(level, &o, &p, c.slots, c.keeps(), lo, hi)
 }
 
 // Entities on each level, split anywhere, against the whole in Go.
@@ -122,7 +122,7 @@ func TestParityEntities(t *testing.T) {
 // differing lists the bodies that differ.
 func (c *syncCase) differing(level native.Level) (all []int64) {
 	for i := 0; i < len(c.slots); i++ {
-		if i = c.entities().Differs(level, c.slots, c.keeps(), i, len(c.slots)); i < len(c.slots) {
+		if i = c.entities().FirstChanged(level, c.slots, c.keeps(), i, len(c.slots)); i < len(c.slots) {
 			all = append(all, int64(i))
 		}
 	}
@@ -142,16 +142,16 @@ func TestDiffersFindsEveryComponent(t *testing.T) {
 			c.to[k] = make([]float32, 3)
 		}
 		c.put(level, 0, 4)
-		if at := c.entities().Differs(level, c.slots, c.keeps(), 0, 4); at != 4 {
+		if at := c.entities().FirstChanged(level, c.slots, c.keeps(), 0, 4); at != 4 {
 			t.Fatalf("level %v: body %d differs after Put", level, at)
 		}
 		for k := range c.to {
 			c.to[k][2] = math.Float32frombits(math.Float32bits(c.to[k][2]) ^ 1)
-			if at := c.entities().Differs(level, c.slots, c.keeps(), 0, 4); at != 3 {
+			if at := c.entities().FirstChanged(level, c.slots, c.keeps(), 0, 4); at != 3 {
 				t.Errorf("level %v: component %d: %d, want body 3", level, k, at)
 			}
 			c.kept[0][3] = float32(math.NaN())
-			if at := c.entities().Differs(level, c.slots, c.keeps(), 0, 4); at != 4 {
+			if at := c.entities().FirstChanged(level, c.slots, c.keeps(), 0, 4); at != 4 {
 				t.Errorf("level %v: component %d: body %d was never written", level, k, at)
 			}
 			c.put(level, 0, 4)
@@ -162,11 +162,11 @@ func TestDiffersFindsEveryComponent(t *testing.T) {
 func TestFirstBeyond(t *testing.T) {
 	slots := []uint32{rigid.NoSlot, 3, 7, rigid.NoSlot, rigid.NoSlot - 1}
 	for n, want := range map[int]int{0: 1, 3: 1, 4: 2, 7: 2, 8: 4, 1 << 24: 4} {
-		if got := rigid.FirstBeyond(slots, n); got != want {
+		if got := rigid.FirstOutOfRange(slots, n); got != want {
 			t.Errorf("of %d: %d, want %d", n, got, want)
 		}
 	}
-	if got := rigid.FirstBeyond(slots[:1], 0); got != 1 {
+	if got := rigid.FirstOutOfRange(slots[:1], 0); got != 1 {
 		t.Errorf("no slot at all: %d", got)
 	}
 }

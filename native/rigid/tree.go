@@ -11,7 +11,7 @@ const (
 	// a difference overflows. Shapes beyond are not found.
 	maxQueried = 1 << 60
 
-	// boxGrowth is the part of a bound by which the box of a shape grows in a Targets, so
+	// boxGrowth is the part of a bound by which the box of a shape grows in a QueryTree, so
 	// that what rounding takes from a shape far from the origin is in it: 64 units in the
 	// last place.
 	boxGrowth = 0x1p-18
@@ -20,10 +20,10 @@ const (
 	boxMargin = LinearSlop
 )
 
-// Targets are the shapes that queries look for, as they were when Build or Take was called: each in
+// QueryTree are the shapes that queries look for, as they were when Build or Take was called: each in
 // a box, sixteen boxes in a node, and sixteen nodes in the box of one above. The zero value
 // is empty. What a query finds does not depend on how shapes are put together.
-type Targets struct {
+type QueryTree struct {
 	nodes  []treeNode // those of shapes, then those of nodes, and so on; the last is the root
 	starts []uint32   // where each of these begins in nodes, and the end
 	at     []target   // target i is in lane i%Lanes of node i/Lanes
@@ -55,7 +55,7 @@ type target struct {
 // targetSensor is a bit of target.Count.
 const targetSensor = 1 << 8
 
-// Scene is what Targets are made of: an element per shape of shapes, filters and sensors, and
+// Scene is what QueryTree are made of: an element per shape of shapes, filters and sensors, and
 // one per body of poses.
 type Scene struct {
 	Shapes  []Shape
@@ -75,7 +75,7 @@ func (s *Scene) check() {
 // Build takes the shapes of a scene. One without vertices, one of which a vertex is not
 // finite, one beyond 2^60 m, and one whose body has a rotation of half the length it should
 // have, or twice, are left out. It panics as Bounds does.
-func (t *Targets) Build(level native.Level, s *Scene) {
+func (t *QueryTree) Build(level native.Level, s *Scene) {
 	level = must(level)
 	t.bound(level, s)
 	t.list(s)
@@ -89,7 +89,7 @@ func (t *Targets) Build(level native.Level, s *Scene) {
 // not look for shapes that are near each other. They stay together as they were, or are
 // together by number. same is that of all that a scene has, nothing but poses has
 // changed since the last Build or Take.
-func (t *Targets) Take(level native.Level, s *Scene, same bool) {
+func (t *QueryTree) Refit(level native.Level, s *Scene, same bool) {
 	t.bound(must(level), s)
 	if !same {
 		t.list(s)
@@ -100,7 +100,7 @@ func (t *Targets) Take(level native.Level, s *Scene, same bool) {
 }
 
 // bound computes the boxes of shapes.
-func (t *Targets) bound(level native.Level, s *Scene) {
+func (t *QueryTree) bound(level native.Level, s *Scene) {
 	s.check()
 	n := len(s.Shapes)
 	b := &t.boxes
@@ -110,7 +110,7 @@ func (t *Targets) bound(level native.Level, s *Scene) {
 
 // list takes the numbers of all shapes that have vertices as keys, also of those that are not
 // looked for where they are.
-func (t *Targets) list(s *Scene) {
+func (t *QueryTree) list(s *Scene) {
 	t.keys = resized(t.keys, len(s.Shapes))[:0]
 	for i := range s.Shapes {
 		if s.Shapes[i].Count > 0 {
@@ -148,7 +148,7 @@ func above(v float32) float32 { return v + float32(abs(v)*boxGrowth) }
 
 // order sorts the shapes that are listed: small ones first, along a curve that stays near
 // itself.
-func (t *Targets) order(level native.Level) {
+func (t *QueryTree) order(level native.Level) {
 	b, keys := &t.boxes, t.keys
 	all, size := inverted, float32(0)
 	for _, i := range keys {
@@ -172,7 +172,7 @@ func (t *Targets) order(level native.Level) {
 }
 
 // fill makes the targets, and nodes of shapes without boxes.
-func (t *Targets) fill(s *Scene) {
+func (t *QueryTree) fill(s *Scene) {
 	n := len(t.keys)
 	leaves := (n + Lanes - 1) / Lanes
 	t.at = resized(t.at, leaves*Lanes)
@@ -187,7 +187,7 @@ func (t *Targets) fill(s *Scene) {
 
 // place puts targets where they are, and boxes in the nodes of shapes. With still those that
 // have not moved are left alone.
-func (t *Targets) place(s *Scene, still bool) {
+func (t *QueryTree) place(s *Scene, still bool) {
 	n, bodies := len(t.boxes.MinX), len(s.Poses.X)
 	minX, minY, maxX, maxY := t.boxes.MinX, t.boxes.MinY[:n], t.boxes.MaxX[:n], t.boxes.MaxY[:n]
 	px, py, pc, ps := s.Poses.X, s.Poses.Y[:bodies], s.Poses.Cos[:bodies], s.Poses.Sin[:bodies]
@@ -226,7 +226,7 @@ func (g *target) set(s *Scene, i int) {
 }
 
 // join makes the nodes above those of shapes.
-func (t *Targets) join() {
+func (t *QueryTree) join() {
 	t.nodes, t.starts = t.nodes[:len(t.at)/Lanes], append(t.starts[:0], 0)
 	for first := 0; ; {
 		end := len(t.nodes)

@@ -39,15 +39,15 @@ func TestParityTake(t *testing.T) {
 			c := newCrowd(run.Rand, n, half)
 			for _, level := range native.Levels() {
 				run.Case(level)
-				var taken, built rigid.Targets
+				var taken, built rigid.QueryTree
 				if run.IntN(2) == 0 {
 					taken.Build(level, &c.Scene)
 				} else {
-					taken.Take(level, &c.Scene, false)
+					taken.Refit(level, &c.Scene, false)
 				}
 				for range 4 {
 					c.move(run, half)
-					taken.Take(level, &c.Scene, true)
+					taken.Refit(level, &c.Scene, true)
 					built.Build(level, &c.Scene)
 					hits += c.compare(run, level, &taken, &built, half)
 				}
@@ -55,7 +55,7 @@ func TestParityTake(t *testing.T) {
 					c.filters.Mask[run.IntN(n)] ^= 2
 					c.Shapes[run.IntN(n)] = randomShape(run.Rand)
 				}
-				taken.Take(level, &c.Scene, false)
+				taken.Refit(level, &c.Scene, false)
 				built.Build(level, &c.Scene)
 				c.compare(run, level, &taken, &built, half)
 			}
@@ -65,25 +65,25 @@ func TestParityTake(t *testing.T) {
 }
 
 // compare asks both for the same, and the oracle.
-func (c *crowd) compare(run *paritytest.Run, level native.Level, taken, built *rigid.Targets, half float64) int {
+func (c *crowd) compare(run *paritytest.Run, level native.Level, taken, built *rigid.QueryTree, half float64) int {
 	rays := c.rays(run.Rand, 20, half)
 	want, ends := make([]rigid.RayHit, len(rays)), make([]uint32, len(rays))
-	rigid.RayClosestOracle(&c.Scene, rays, want)
-	all := rigid.RayAllOracle(&c.Scene, rays, ends, nil)
-	for _, targets := range []*rigid.Targets{taken, built} {
+	rigid.CastRaysClosestOracle(&c.Scene, rays, want)
+	all := rigid.CastRaysAllOracle(&c.Scene, rays, ends, nil)
+	for _, targets := range []*rigid.QueryTree{taken, built} {
 		got, row, gotEnds := make([]rigid.RayHit, len(rays)), make([]rigid.RayHit, len(all)), make([]uint32, len(rays))
-		targets.RayClosest(level, rays, got)
-		targets.RayAll(level, rays, gotEnds, row, 0)
+		targets.CastRaysClosest(level, rays, got)
+		targets.CastRaysAll(level, rays, gotEnds, row, 0)
 		run.Check(sameHits(got, want), sameHits(row, all), paritytest.Bits("ends", gotEnds, ends))
 	}
 	for range 5 {
 		p := c.probe(run.Rand, half)
-		if !p.Place() {
+		if !p.Prepare() {
 			continue
 		}
-		over, cast, near := c.OverlapsOracle(p, nil), c.CastOracle(p, nil), c.NearestOracle(p)
-		for _, targets := range []*rigid.Targets{taken, built} {
-			if !slices.Equal(targets.Overlaps(p, nil), over) || !slices.Equal(targets.CastAll(p, nil), cast) || targets.Nearest(p) != near {
+		over, cast, near := c.OverlapShapeOracle(p, nil), c.CastShapeOracle(p, nil), c.NearestOracle(p)
+		for _, targets := range []*rigid.QueryTree{taken, built} {
+			if !slices.Equal(targets.OverlapShape(p, nil), over) || !slices.Equal(targets.CastShapeAll(p, nil), cast) || targets.Nearest(p) != near {
 				run.Check(fmt.Errorf("a probe finds something else than the oracle: %+v", p))
 			}
 		}
@@ -97,12 +97,12 @@ func TestTakeAllocatesNothingAgain(t *testing.T) {
 	}
 	rng := rand.New(rand.NewPCG(3, 4))
 	c := newCrowd(rng, 500, 10)
-	var targets rigid.Targets
+	var targets rigid.QueryTree
 	targets.Build(native.Auto, &c.Scene)
 	if n := testing.AllocsPerRun(10, func() {
 		c.poses.X[3]++
-		targets.Take(native.Auto, &c.Scene, true)
-		targets.Take(native.Auto, &c.Scene, false)
+		targets.Refit(native.Auto, &c.Scene, true)
+		targets.Refit(native.Auto, &c.Scene, false)
 	}); n > 0 {
 		t.Errorf("%g allocations", n)
 	}

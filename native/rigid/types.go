@@ -12,7 +12,7 @@ const (
 	// MaxVertices is the largest number of vertices of a shape.
 	MaxVertices = 8
 
-	// Lanes is the number of contacts in a Block.
+	// Lanes is the number of contacts in a ContactBlock.
 	Lanes = 16
 )
 
@@ -66,12 +66,12 @@ type Manifold struct {
 	Normal Vec
 	Count  uint32 // of points: 0, 1 or 2
 	_      uint32
-	Points [2]Point
+	Points [2]ManifoldPoint
 }
 
 // Point is a place where two shapes touch: halfway between their surfaces, seen from
 // the centre of mass of either body in the axes of the world.
-type Point struct {
+type ManifoldPoint struct {
 	AnchorA, AnchorB Vec
 	Separation       float32 // metres between the surfaces; negative: overlap
 	ID               uint32  // the features that meet: the same from step to step while they do
@@ -79,11 +79,11 @@ type Point struct {
 
 // Contact is what is remembered of a pair from one step to the next.
 type Contact struct {
-	A, B    uint32 // shapes, A < B
-	Count   uint32 // of points
-	Flags   uint32
-	Rolling float32 // impulse of rolling resistance, N·m·s
-	Points  [2]Impulse
+	A, B           uint32 // shapes, A < B
+	Count          uint32 // of points
+	Flags          uint32
+	RollingImpulse float32 // impulse of rolling resistance, N·m·s
+	Points         [2]Impulse
 }
 
 // Impulse is what held a point, in N·s.
@@ -101,11 +101,11 @@ type State struct {
 	C, S      float32 // cosine and sine of the turn
 }
 
-// Block is up to Lanes contacts in a form for vectors: lane i of each field belongs to
+// ContactBlock is up to Lanes contacts in a form for vectors: lane i of each field belongs to
 // contact i. No two lanes share a body whose inverse mass is not zero. The lanes from
 // Contacts on have the bodies of lane 0 and zeros everywhere else when they are prepared, and
 // no state is written for them.
-type Block struct {
+type ContactBlock struct {
 	Contacts   uint32 // lanes in use, from 0 on
 	PointsEach uint32 // 1 or 2; if 1, Points[1] means nothing
 	Flags      uint32
@@ -117,14 +117,14 @@ type Block struct {
 	InvIA, InvIB     [Lanes]float32
 	NormalX, NormalY [Lanes]float32
 	Friction         [Lanes]float32
-	Points           [2]BlockPoint
+	Points           [2]ContactBlockPoint
 
 	Restitution, TangentSpeed      [Lanes]float32
 	RollingResistance, RollingMass [Lanes]float32
 	RollingImpulse                 [Lanes]float32
 }
 
-// Flags of a Block.
+// Flags of a ContactBlock.
 const (
 	blockFixed   = 1 << iota // one body of each contact is not dynamic
 	blockBounces             // a contact has restitution
@@ -132,18 +132,18 @@ const (
 	blockConveys             // a contact has a tangent speed
 )
 
-// BlockPoint is one point of each of the contacts of a Block. The anchors are in the frame
+// ContactBlockPoint is one point of each of the contacts of a ContactBlock. The anchors are in the frame
 // of the contact: lever r×n and reach r·n are all that a step needs to know of an
 // anchor r, with the normal n. With the tangent t = (n.Y, -n.X), r×t is -r·n.
-type BlockPoint struct {
-	LeverA, ReachA  [Lanes]float32 // metres
-	LeverB, ReachB  [Lanes]float32
-	Separation      [Lanes]float32 // before the step, metres
-	NormalMass      [Lanes]float32 // effective masses
-	TangentMass     [Lanes]float32
-	Normal, Tangent [Lanes]float32 // accumulated impulses
-	Total           [Lanes]float32 // normal impulse of all sub-steps
-	ApproachSpeed   [Lanes]float32 // normal velocity before the step
+type ContactBlockPoint struct {
+	CrossA, DotA                  [Lanes]float32 // metres
+	CrossB, DotB                  [Lanes]float32
+	BaseSeparation                [Lanes]float32 // before the step, metres
+	NormalMass                    [Lanes]float32 // effective masses
+	TangentMass                   [Lanes]float32
+	NormalImpulse, TangentImpulse [Lanes]float32 // accumulated impulses
+	TotalNormalImpulse            [Lanes]float32 // normal impulse of all sub-steps
+	RelativeVelocity              [Lanes]float32 // normal velocity before the step
 }
 
 // NoContact marks a lane without a contact.

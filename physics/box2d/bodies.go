@@ -38,8 +38,8 @@ func (e *engine) CreateBody(body int, d *physics.BodyDef) error {
 	return nil
 }
 
-// DestroyBody reaches the library once per body: a second time would corrupt
-// its lists. The World's handles see to that; the nil makes sure.
+// DestroyBody calls the library once per body: a second call would corrupt
+// its lists. The handles of World prevent it, and the nil makes sure.
 func (e *engine) DestroyBody(body int) {
 	e.world.DestroyBody(e.bodies[body])
 	e.bodies[body] = nil
@@ -124,8 +124,8 @@ func (e *engine) SetVelocity(body int, linear [2]float32, angular float32) error
 	return nil
 }
 
-// SetTransform also wakes, which the library leaves to its user: a sleeping
-// body would hang where it was put, and a sleeping neighbour in mid-air.
+// SetTransform also wakes, which the library leaves to its user: otherwise a sleeping
+// body, and its sleeping neighbours, would hang in the air.
 func (e *engine) SetTransform(body int, position [2]float32, angle float32) error {
 	b := e.bodies[body]
 	b.SetTransform(vec(position), float64(angle))

@@ -13,17 +13,17 @@
 // absolute and suit bodies of 0.1 m to 10 m: contacts sink in by 5 mm, bodies
 // closer than that to rest fall asleep, impacts below 1 m/s do not bounce, and
 // no body moves more than 2 m or turns more than a quarter turn per step
-// (per sub-step, if Config.SubSteps is set), its velocity being cut to that.
+// (per sub-step, if Config.SubSteps is set): its velocity is limited accordingly.
 //
 // # Guarantees
 //
 // Same binary, same calls: same columns and same hash, at every step, in every
-// process. The library panics on bad input and leaves its world locked; what it
-// would refuse is refused before it gets there, with an error. Should a step
-// panic nevertheless, on values near the limits of float64, say, the world
+// process. The library panics on bad input and leaves its world locked; this package refuses
+// such input first, with an error. If a step
+// panics nevertheless, for example on values near the limits of float64, the world
 // reports an error and stays stopped.
 //
-// Worlds may be used from different goroutines at once, one goroutine each.
+// Different goroutines may use different worlds concurrently.
 // The library keeps statistics in package variables that every step writes, so
 // the steps of all worlds of this package run one after the other, under one
 // lock. A program that also steps worlds of the library directly, in parallel
@@ -39,10 +39,10 @@
 // A step allocates, thousands of objects at 256 bodies (4,500 to 10,000) and
 // millions at 16,384. Config.Workers is accepted and not used.
 //
-// Capsules and BodyDef.Disabled are not supported, and of joints there are hinges alone (CreateHinge). Filter categories
+// Capsules and BodyDef.Disabled are not supported, and the only joints are hinges (CreateHinge). Filter categories
 // have 16 bits and groups the range of int16; more is physics.ErrUnsupported. A mask may have any bits,
-// since no category here can match the upper ones. Polygon vertices closer to each other than 2.5 mm,
+// because no category here has the upper ones. Polygon vertices closer to each other than 2.5 mm,
 // segments shorter than 5 mm, and shapes that are tiny against their distance from the origin of their
 // body (some 20,000 radii for a circle of a dynamic body, a million sides for any box) are
-// physics.ErrRange. Overlaps of a teleported body are noticed one step late.
+// physics.ErrRange. Overlaps of a teleported body are detected one step late.
 package box2d

@@ -50,12 +50,11 @@ func New(c physics.Config) (*physics.World, error) {
 	return physics.New(c)
 }
 
-// NewEngine returns an engine for one world. physics.New reports what is wrong
-// with o.
+// NewEngine returns an engine for one world. physics.New reports the faults of o.
 func NewEngine(o Options) physics.Engine { return &engine{options: o} }
 
-// engine implements physics.Engine. bodies and fixtures are by our indices:
-// every loop follows them, never the linked lists of the library.
+// engine implements physics.Engine. bodies and fixtures are indexed by our indices:
+// every loop uses them, never the linked lists of the library.
 type engine struct {
 	options  Options
 	subSteps int
@@ -66,13 +65,13 @@ type engine struct {
 	fixtures []*b2.B2Fixture
 }
 
-// stepping serialises the steps of all worlds: they write package variables of
+// stepping serialises the steps of all worlds, because they write package variables of
 // the library.
 var stepping sync.Mutex
 
 // warmUp makes the library build its table of contact types, which it does
-// lazily and without a lock at the first contact of the process. Our lock keeps
-// our own worlds apart; this is for a program that runs others of its own.
+// lazily and without a lock at the first contact of the process. Our lock protects
+// our own worlds; this protects a program that runs others of its own.
 var warmUp = sync.OnceFunc(func() {
 	stepping.Lock()
 	defer stepping.Unlock()
@@ -123,14 +122,14 @@ func (e *engine) Step(dt float32) error {
 	return nil
 }
 
-// advance turns a panic into an error. The library leaves its world locked
-// then, which is why the World stops for good after an error.
+// advance turns a panic into an error. The library then leaves its world locked,
+// which is why the World stops permanently after an error.
 func (e *engine) advance(dt float64) (err error) {
 	stepping.Lock()
 	defer stepping.Unlock()
 	defer func() {
 		if r := recover(); r != nil {
-			err = fmt.Errorf("physics/box2d: the library gave up in the middle of a step (%v): %w",
+			err = fmt.Errorf("physics/box2d: the library panicked in the middle of a step (%v): %w",
 				r, physics.ErrRange)
 		}
 	}()
@@ -152,7 +151,7 @@ func (e *engine) publish(i int, b *b2.B2Body) {
 	c.W[i] = float32(b.M_angularVelocity)
 }
 
-// wrap brings an angle, which the library lets grow, to [-π, π].
+// wrap wraps an angle, which the library lets grow, to [-π, π].
 func wrap(angle float64) float64 {
 	if angle >= -math.Pi && angle <= math.Pi {
 		return angle

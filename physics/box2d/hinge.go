@@ -11,22 +11,22 @@ import (
 	"github.com/evertick/evertick/physics"
 )
 
-// Hinge describes a joint that lets two bodies turn about a common point. It is what there
-// is of joints here, so that scenes with some can be compared.
+// Hinge describes a joint that lets two bodies turn about a common point. It is the only
+// kind of joint here, for comparing scenes with joints.
 type Hinge struct {
 	// A and B are the bodies; two different ones.
 	A, B physics.Body
 	// PointA and PointB are that point in the coordinates of either, in metres.
 	PointA, PointB [2]float32
-	// EnableLimit keeps the angle of B less that of A between LowerAngle and UpperAngle, in
-	// radians; these are at most 65536 either way.
+	// EnableLimit keeps the angle of B minus that of A between LowerAngle and UpperAngle, in
+	// radians; at most 65536 either way.
 	EnableLimit            bool
 	LowerAngle, UpperAngle float32
 	// CollideConnected lets the two bodies collide.
 	CollideConnected bool
 }
 
-// maxHingeAngle is that of physics.BodyDef.Angle.
+// maxHingeAngle is the bound of physics.BodyDef.Angle.
 const maxHingeAngle = 65536
 
 // CreateHinge joins two bodies of w, as long as both live. Errors: physics.ErrUnsupported

@@ -8,7 +8,7 @@ import (
 
 // RayClosest returns where a segment from p first meets a shape that p is not in, as a part of
 // the translation; false if it meets none. It asks the library for one ray at a time, for
-// comparisons with the batches of physics.World, and panics if e is not of this package.
+// comparisons with the batches of physics.World, and panics if e is not an engine of this package.
 func RayClosest(e physics.Engine, p, translation [2]float32) (fraction float32, ok bool) {
 	from := vec(p)
 	closest := 1.0

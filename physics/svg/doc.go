@@ -3,7 +3,7 @@
 //
 //	err := svg.Write(file, world, svg.Options{Draw: physics.DrawOptions{Contacts: true}})
 //
-// The second axis of the plane points up. A picture has no ground of its own, and its
-// colours can be told from a light one and from a dark one. Equal drawings give equal
+// The second axis of the plane points up. A picture has no background, and its
+// colours are visible on a light and on a dark page. Equal drawings give equal
 // bytes, on every machine.
 package svg

@@ -12,17 +12,17 @@ import (
 	"github.com/evertick/evertick/physics"
 )
 
-// Options says what of a world is seen. The zero value shows what is not static, with a
+// Options selects the view of a world. The zero value shows all bodies that are not static, with a
 // margin.
 type Options struct {
-	// Draw says what is drawn beside the shapes.
+	// Draw selects what is drawn in addition to the shapes.
 	Draw physics.DrawOptions
-	// View is the part of the plane that is seen, in metres. If it is zero, that is the
-	// Drawing's Focus, or its Extent if that is empty, and a twentieth around it.
+	// View is the visible part of the plane, in metres. Zero: the
+	// Focus of the Drawing, or its Extent if that is empty, with a margin of a twentieth.
 	View physics.DrawnBox
 	// Width of the picture in pixels. 0: 800; at most MaxWidth.
 	Width int
-	// Title is what a reader is told who cannot see the picture.
+	// Title describes the picture to readers who cannot see it.
 	Title string
 }
 
@@ -60,7 +60,7 @@ func Write(out io.Writer, w *physics.World, o Options) error {
 	return Encode(out, &d, o)
 }
 
-// Encode writes a drawing; of o, Draw means nothing. What is not finite is left out. Errors
+// Encode writes a drawing and ignores o.Draw. It leaves out elements that are not finite. Errors
 // are those of Validate and of out.
 func Encode(out io.Writer, d *physics.Drawing, o Options) error {
 	if err := o.Validate(); err != nil {
@@ -85,7 +85,7 @@ func Encode(out io.Writer, d *physics.Drawing, o Options) error {
 	return err
 }
 
-// viewOf returns what is seen of a drawing.
+// viewOf returns the visible part of a drawing.
 func viewOf(d *physics.Drawing, asked physics.DrawnBox) physics.DrawnBox {
 	if asked != (physics.DrawnBox{}) {
 		return asked
@@ -108,7 +108,7 @@ func viewOf(d *physics.Drawing, asked physics.DrawnBox) physics.DrawnBox {
 	return v
 }
 
-// nothing is what is seen of a drawing of nothing.
+// nothing is the view of an empty drawing.
 var nothing = physics.DrawnBox{Min: [2]float32{-1, -1}, Max: [2]float32{1, 1}}
 
 // visible reports whether a box has a width and a height.
@@ -124,14 +124,14 @@ type encoder struct {
 	scale float32 // pixels to a metre
 }
 
-// at returns where a point is: from the upper left corner, to the right and down.
+// at converts a point to pixels, from the upper left corner to the right and down.
 func (e *encoder) at(v [2]float32) [2]float32 {
 	return [2]float32{(v[0] - e.view.Min[0]) * e.scale, (e.view.Max[1] - v[1]) * e.scale}
 }
 
 func (e *encoder) text(s string) { e.b = append(e.b, s...) }
 
-// numbers are separated by spaces, to a hundredth of a pixel.
+// numbers writes numbers with spaces between them, to a hundredth of a pixel.
 func (e *encoder) numbers(all ...float32) {
 	for i, v := range all {
 		if i > 0 {
@@ -147,7 +147,7 @@ func (e *encoder) numbers(all ...float32) {
 	}
 }
 
-// attribute is ` name="value"`.
+// attribute writes ` name="value"`.
 func (e *encoder) attribute(name string, value float32) {
 	e.text(" " + name + `="`)
 	e.numbers(value)
@@ -229,7 +229,7 @@ func (e *encoder) line(l *physics.DrawnLine) {
 	e.text("/>\n")
 }
 
-// polygon is a path along the edges, moved outwards by the radius, with arcs around
+// polygon writes a path along the edges, moved outwards by the radius, with arcs around
 // the vertices.
 func (e *encoder) polygon(d *physics.Drawing, p *physics.DrawnPolygon) {
 	points, radius := d.Points[p.First:p.First+p.Count], p.Radius*e.scale
@@ -259,8 +259,8 @@ func (e *encoder) polygon(d *physics.Drawing, p *physics.DrawnPolygon) {
 	e.text("/>\n")
 }
 
-// corner begins what leads to the edge behind vertex i: around a rounded one an arc of at
-// most half a turn that turns to the left.
+// corner begins the path to the edge after vertex i: around a rounded vertex an arc of at
+// most half a turn to the left.
 func (e *encoder) corner(i int, radius float32) {
 	switch {
 	case i == 0:

@@ -1,5 +1,5 @@
 // Package scene is what the viewer shows: a pyramid of boxes, and balls that are shot at it.
-// It knows nothing of windows, so that tests, servers and trainers can run it too.
+// It does not use windows, so that tests, servers and trainers can run it too.
 package scene
 
 import (
@@ -12,7 +12,7 @@ import (
 	"github.com/evertick/evertick/physics"
 )
 
-// Width and Height are those of the part of the plane that is worth seeing, in metres; its
+// Width and Height are those of the part of the plane that is shown, in metres; its
 // lower left corner is (0, 0).
 const Width, Height = 48, 27
 
@@ -24,12 +24,12 @@ const (
 	room  = 400 // entities at once: the oldest ball makes room for the next
 )
 
-// Scene is a Sim, and the columns that say what its entities look like.
+// Scene is a Sim, and the columns with the looks of its entities.
 type Scene struct {
 	Sim *evertick.Sim
-	// Half is half of the sides of a box, or the radius of a ball twice, in metres.
+	// Half holds half of both sides of a box, or twice the radius of a ball, in metres.
 	Half *ecs.Column[[2]float32]
-	// Ball has those that are round.
+	// Ball is the tag of balls.
 	Ball ecs.Tag
 }
 
@@ -70,15 +70,15 @@ func New() (*Scene, error) {
 	return s, sim.Add(evertick.BeforePhysics, "shoot", s.shoot)
 }
 
-// Shot is the input by which a ball flies from the left edge towards a point, as soon as
-// possible. seq tells shots apart.
+// Shot returns the input that shoots a ball from the left edge towards a point, as soon as
+// possible. seq numbers the shots.
 func Shot(x, y float32, seq uint64) evertick.Input {
 	data := binary.LittleEndian.AppendUint32(nil, math.Float32bits(x))
 	data = binary.LittleEndian.AppendUint32(data, math.Float32bits(y))
 	return evertick.Input{Kind: shoot, Seq: seq, Data: data}
 }
 
-// shoot answers the inputs of a tick.
+// shoot shoots a ball for each input of a tick.
 func (s *Scene) shoot(t *evertick.Tick) error {
 	for _, in := range t.Inputs() {
 		if in.Kind != shoot || len(in.Data) != 8 {
@@ -87,7 +87,7 @@ func (s *Scene) shoot(t *evertick.Tick) error {
 		dx := math.Float32frombits(binary.LittleEndian.Uint32(in.Data))
 		dy := math.Float32frombits(binary.LittleEndian.Uint32(in.Data[4:])) - 8
 		far := float32(math.Sqrt(float64(float32(dx*dx) + float32(dy*dy))))
-		if !(far > 0.01 && far < 1000) { // nor a NaN
+		if !(far > 0.01 && far < 1000) { // also false for NaN
 			continue
 		}
 		if s.Sim.World.Len() == room {

@@ -1,10 +1,13 @@
-// Package frametest takes snapshots apart and forges them, for tests.
+// Package frametest splits and forges snapshots, for tests.
 package frametest
 
 import (
 	"encoding/binary"
+	"errors"
+	"math/rand/v2"
 	"slices"
 
+	"github.com/evertick/evertick/internal/fault"
 	"github.com/evertick/evertick/internal/frame"
 	"github.com/evertick/evertick/internal/wire"
 )
@@ -19,7 +22,7 @@ func Split(snap []byte) (list [][]byte) {
 	return list
 }
 
-// Forge makes a snapshot of frames, with checksums that are right.
+// Forge makes a snapshot of frames, with right checksums.
 func Forge(magic string, version uint32, list [][]byte) []byte {
 	e := frame.Begin(nil, magic, version)
 	for _, f := range list {
@@ -30,7 +33,7 @@ func Forge(magic string, version uint32, list [][]byte) []byte {
 	return e.Buf
 }
 
-// Reseal repairs the checksums of what look like frames, so that fuzzing gets past them.
+// Reseal corrects the checksums of what look like frames, so that fuzzing gets past them.
 func Reseal(data []byte) []byte {
 	data = slices.Clone(data)
 	for at, checked, crc := frame.Preamble, 0, uint32(0); at+frame.Overhead <= len(data); {
@@ -44,4 +47,53 @@ func Reseal(data []byte) []byte {
 		checked, at = end, end+4
 	}
 	return data
+}
+
+// Documented reports whether err is one of those that a Restore documents for bytes that it
+// refuses. They show a program what to do: discard the bytes, keep them for another
+// version, or make more room.
+func Documented(err error) bool {
+	return errors.Is(err, fault.ErrCorrupt) || errors.Is(err, fault.ErrUnsupported) || errors.Is(err, fault.ErrCapacity)
+}
+
+// words are values that checks can get wrong: limits, small numbers, infinities and NaN.
+var words = []uint32{0, 1, 2, 3, 0x7f, 0x80, 0xff, 0x10000, 0xffffff, 0x1000000, 0x7fffffff, 0x80000000, 0xfffffffe, 0xffffffff,
+	0x3f800000, 0x7f7fffff, 0x7f800000, 0xff800000, 0x7fc00000}
+
+// Mutate changes the frames of a snapshot in one to four random places, but not their order: bits,
+// words, words from elsewhere in the frame, runs of bytes removed, doubled or copied.
+func Mutate(rng *rand.Rand, frames [][]byte) [][]byte {
+	list := slices.Clone(frames)
+	for range 1 + rng.IntN(4) {
+		i := rng.IntN(len(list))
+		if len(list[i]) >= 8 {
+			list[i] = mutate(rng, slices.Clone(list[i]))
+		}
+	}
+	return list
+}
+
+func mutate(rng *rand.Rand, f []byte) []byte {
+	at, from, n := rng.IntN(len(f)-4), rng.IntN(len(f)-4), 1+rng.IntN(min(len(f)/2, 64))
+	if rng.IntN(2) == 0 { // numbers are at multiples of four, more often than not
+		at, from, n = at&^3, from&^3, (n+3)&^3
+	}
+	end := min(from+n, len(f))
+	switch rng.IntN(8) {
+	case 0:
+		f[at] ^= 1 << rng.IntN(8)
+	case 1:
+		f[at] = byte(rng.Uint32())
+	case 2, 3:
+		binary.LittleEndian.PutUint32(f[at:], words[rng.IntN(len(words))])
+	case 4:
+		copy(f[at:at+4], f[from:])
+	case 5:
+		copy(f[at:], slices.Clone(f[from:end]))
+	case 6:
+		return slices.Delete(f, from, end)
+	case 7:
+		return slices.Insert(f, at, slices.Clone(f[from:end])...)
+	}
+	return f
 }

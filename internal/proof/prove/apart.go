@@ -38,15 +38,15 @@ func recordApart(level native.Level, workers int, seed uint64) (*proof.Recording
 	return r, nil
 }
 
-// machine is what the other engine's bits depend on: GOARCH and GOAMD64, as the line of a
+// machine returns what the other engine's bits depend on: GOARCH and GOAMD64, as the line of a
 // recording begins.
 func machine(r *proof.Recording) string {
 	machine, _, _ := strings.Cut(r.Build, ",")
 	return machine
 }
 
-// apart compares the runs of the other engine with the first of the same machine, and says how
-// machines compare, about which nothing is promised.
+// apart compares the runs of the other engine with the first of the same machine, and reports how
+// machines compare, for which nothing is promised.
 func (p *prover) apart(tasks []*task) error {
 	var firsts []*proof.Recording
 	compared := 0

@@ -26,7 +26,7 @@ import (
 	"github.com/evertick/evertick/native"
 )
 
-// errUsage marks what is the caller's fault, errDiffer what the command is there to find.
+// errUsage marks a mistake of the caller, errDiffer a difference between runs.
 var (
 	errUsage  = errors.New("bad usage")
 	errDiffer = errors.New("not all runs say the same bits")
@@ -45,8 +45,8 @@ func main() {
 	}
 }
 
-// options are the flags. Those behind "child" are what the command tells the copies of
-// itself that it builds.
+// options are the flags. Those from child on are for the copies of itself that the command
+// builds.
 type options struct {
 	ticks, emulated int
 	seed            uint64
@@ -135,7 +135,7 @@ func thisInfo() info {
 	return i
 }
 
-// single is one run in this process.
+// single does one run in this process.
 func (o *options) single(stdout io.Writer) error {
 	if o.child == "info" {
 		return json.NewEncoder(stdout).Encode(thisInfo())
@@ -214,7 +214,7 @@ func readPhoto(name string) (*proof.Photo, error) {
 	return p, nil
 }
 
-// compare compares two recordings that are there already, as from two machines.
+// compare compares two existing recordings, such as from two machines.
 func (o *options) compare(stdout io.Writer) error {
 	a, err := readRecording(o.left)
 	if err != nil {

@@ -20,10 +20,10 @@ type build struct {
 	restores bool     // a run more, which goes on in other Sims from snapshots
 }
 
-// emulated tells builds for machines that this one is not.
+// emulated reports whether a build is for another kind of machine than this one.
 func (b *build) emulated() bool { return len(b.emulator) > 0 }
 
-// why returns why the build cannot be made or run here; empty if it can.
+// why returns the reason why the build cannot be made or run here; empty if it can.
 func (b *build) why() string {
 	for _, tool := range b.tools {
 		if _, err := exec.LookPath(tool); err != nil {
@@ -117,11 +117,11 @@ func (t *task) String() string {
 	return s
 }
 
-// restoreEvery is no divisor of anything that the scene counts.
+// restoreEvery divides no period of the scene.
 const restoreEvery = 97
 
-// tasks are the runs of a build, each with another number of workers and threads. Emulated
-// ones do without: an emulator translates code, it does not reorder it.
+// tasks returns the runs of a build, with different numbers of workers and threads. Emulated
+// builds have one: an emulator translates code, it does not reorder it.
 func (b *build) tasks(ticks int, levels []string) (all []*task) {
 	crews := []struct{ workers, procs int }{{2, 2}, {7, 7}, {1, 1}}
 	for i, level := range levels {
@@ -137,8 +137,8 @@ func (b *build) tasks(ticks int, levels []string) (all []*task) {
 	return all
 }
 
-// environ is that of this process with additions, which win. What chooses levels and
-// compilers is left out.
+// environ returns the environment of this process without the variables that choose levels and
+// compilers, with additions, which take precedence.
 func environ(add ...string) []string {
 	var env []string
 	for _, e := range os.Environ() {

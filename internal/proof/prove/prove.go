@@ -172,13 +172,13 @@ func (p *prover) build(b *build) ([]string, error) {
 	return levels, nil
 }
 
-// start runs a program that was built, where it belongs.
+// start runs a program that was built, in its emulator if it needs one.
 func (p *prover) start(b *build, env []string, args ...string) (string, error) {
 	command := append(slices.Clone(b.emulator), p.path(b, "exe"))
 	return execute(env, command[0], append(command[1:], args...)...)
 }
 
-// execute returns what a program prints; the error has what it complained of.
+// execute returns what a program prints; the error holds its standard error.
 func execute(env []string, name string, args ...string) (string, error) {
 	cmd := exec.Command(name, args...)
 	cmd.Env = env

@@ -44,7 +44,7 @@ func write(t *testing.T, r *proof.Recording) string {
 	return name
 }
 
-// What compares nothing proves nothing.
+// A run that compares nothing is an error.
 func TestNothingIsNoProof(t *testing.T) {
 	if testing.Short() {
 		t.Skip("not run: a build of the command: -short")

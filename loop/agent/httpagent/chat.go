@@ -3,10 +3,12 @@ package httpagent
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"math"
 	"math/bits"
+	"slices"
 	"strconv"
 
 	"github.com/evertick/evertick/ecs"
@@ -52,7 +54,7 @@ type (
 	}
 )
 
-// What a perception looks like to a model.
+// The perception as JSON, for the model.
 type (
 	scene struct {
 		Tick       uint64     `json:"tick"`
@@ -86,21 +88,21 @@ type (
 	}
 )
 
-const defaultSystem = "You decide what an agent in a simulation does. You are told what it perceives, as JSON; positions and distances are in metres. " +
+const defaultSystem = "You decide what an agent in a simulation does. The message is what it perceives, as JSON; positions and distances are in metres. " +
 	"Call the tools for what it does now, in their order, or none of them."
 
-// request is what is sent for a perception.
+// request makes the request for a perception.
 func (p *Provider) request(per *agent.Perception) *chat {
 	system := p.cfg.System
 	if system == "" {
 		system = defaultSystem
 	}
-	told, err := json.Marshal(sceneOf(per))
+	user, err := json.Marshal(sceneOf(per))
 	if err != nil {
-		panic("httpagent: a perception that is not finite")
+		panic("httpagent: the perception is not finite")
 	}
 	c := &chat{
-		Model: p.cfg.Model, Messages: []message{{"system", system}, {"user", string(told)}},
+		Model: p.cfg.Model, Messages: []message{{"system", system}, {"user", string(user)}},
 		MaxTokens: p.cfg.MaxTokens, Temperature: p.cfg.Temperature,
 	}
 	for i := range per.Actions {
@@ -173,7 +175,7 @@ func functionOf(d *agent.ActionDef) function {
 	return function{d.Name, d.Doc, s}
 }
 
-// reply is what of an answer counts.
+// reply has the fields of an answer that matter here.
 type reply struct {
 	Choices []struct {
 		Message *struct {
@@ -194,28 +196,28 @@ func refuse(format string, args ...any) error {
 
 // Parse reads the body of a chat completion: the tool calls of its first choice, each an
 // action of defs. Arguments may be a string of JSON, as OpenAI has it, or the object itself, as
-// some servers do. The error wraps ErrAnswer; there is no decision in part.
+// some servers have it. The error wraps ErrAnswer, and then the decision is empty.
 func Parse(data []byte, defs []agent.ActionDef) (agent.Decision, error) {
 	var r reply
 	if err := json.Unmarshal(data, &r); err != nil {
-		return agent.Decision{}, refuse("answer: %s", short(err.Error()))
+		return agent.Decision{}, refuse("%s", short(err.Error()))
 	}
 	if len(r.Choices) == 0 || r.Choices[0].Message == nil {
-		return agent.Decision{}, refuse("answer without a choice")
+		return agent.Decision{}, refuse("no choice with a message")
 	}
 	calls := r.Choices[0].Message.ToolCalls
 	if len(calls) > maxCalls {
-		return agent.Decision{}, refuse("%d tool calls", len(calls))
+		return agent.Decision{}, refuse("%d tool calls, more than %d", len(calls), maxCalls)
 	}
 	var d agent.Decision
 	for i := range calls {
 		if t := calls[i].Type; t != "" && t != "function" {
-			return agent.Decision{}, refuse("tool call %d of type %s", i, short(t))
+			return agent.Decision{}, refuse("tool call %d: type %s is not a function", i, short(t))
 		}
 		f := &calls[i].Function
 		a, err := parseCall(f.Name, f.Arguments, defs)
 		if err != nil {
-			return agent.Decision{}, fmt.Errorf("httpagent: tool call %d: %w", i, err)
+			return agent.Decision{}, refuse("tool call %d: %v", i, err)
 		}
 		d.Actions = append(d.Actions, a)
 	}
@@ -223,31 +225,27 @@ func Parse(data []byte, defs []agent.ActionDef) (agent.Decision, error) {
 }
 
 func parseCall(name string, arguments json.RawMessage, defs []agent.ActionDef) (agent.Action, error) {
-	var def *agent.ActionDef
-	for i := range defs {
-		if defs[i].Name == name {
-			def = &defs[i]
-		}
+	at := slices.IndexFunc(defs, func(d agent.ActionDef) bool { return d.Name == name })
+	if at < 0 {
+		return agent.Action{}, fmt.Errorf("there is no tool %s", short(name))
 	}
-	if def == nil {
-		return agent.Action{}, refuse("%s, which there is not", short(name))
-	}
-	if len(arguments) > 0 && arguments[0] == '"' {
-		var text string
-		if err := json.Unmarshal(arguments, &text); err != nil {
-			return agent.Action{}, refuse("%s: arguments: %s", name, short(err.Error()))
-		}
+	var text string
+	if len(arguments) > 0 && arguments[0] == '"' && json.Unmarshal(arguments, &text) == nil {
 		arguments = json.RawMessage(text)
 	}
 	fields, err := object(arguments)
 	if err != nil {
-		return agent.Action{}, refuse("%s: arguments: %s", name, short(err.Error()))
+		return agent.Action{}, fmt.Errorf("%s: arguments: %s", name, short(err.Error()))
 	}
-	return action(def, fields)
+	a, err := action(&defs[at], fields)
+	if err != nil {
+		return a, fmt.Errorf("%s: %w", name, err)
+	}
+	return a, nil
 }
 
-// object reads a JSON object and nothing behind it, in which no name stands twice. No arguments at
-// all are none.
+// object reads a JSON object without repeated names, and refuses data after it. Empty data and null are the
+// empty object.
 func object(data []byte) (map[string]json.RawMessage, error) {
 	fields := map[string]json.RawMessage{}
 	if len(bytes.TrimSpace(data)) == 0 || string(bytes.TrimSpace(data)) == "null" {
@@ -255,7 +253,7 @@ func object(data []byte) (map[string]json.RawMessage, error) {
 	}
 	dec := json.NewDecoder(bytes.NewReader(data))
 	if t, err := dec.Token(); err != nil || t != json.Delim('{') {
-		return nil, fmt.Errorf("no object: %v", err)
+		return nil, fmt.Errorf("not a JSON object: %v", err)
 	}
 	for dec.More() {
 		t, err := dec.Token()
@@ -267,8 +265,8 @@ func object(data []byte) (map[string]json.RawMessage, error) {
 		if err := dec.Decode(&v); err != nil {
 			return nil, err
 		}
-		if _, twice := fields[name]; twice {
-			return nil, fmt.Errorf("%s twice", short(name))
+		if _, exists := fields[name]; exists {
+			return nil, fmt.Errorf("name %s is repeated", short(name))
 		}
 		fields[name] = v
 	}
@@ -276,12 +274,12 @@ func object(data []byte) (map[string]json.RawMessage, error) {
 		return nil, err
 	}
 	if _, err := dec.Token(); err != io.EOF {
-		return nil, fmt.Errorf("something behind the object")
+		return nil, errors.New("data after the object")
 	}
 	return fields, nil
 }
 
-// action makes the action that the fields describe, all of which must be its own.
+// action makes the action that the fields describe. Other fields than those of its definition are refused.
 func action(def *agent.ActionDef, fields map[string]json.RawMessage) (agent.Action, error) {
 	a := agent.Action{Name: def.Name}
 	for i := range def.Args {
@@ -289,7 +287,7 @@ func action(def *agent.ActionDef, fields map[string]json.RawMessage) (agent.Acti
 		v, ok := fields[name]
 		f, err := number(v)
 		if !ok || err != nil {
-			return a, refuse("%s: %s = %s, which is no number that fits", def.Name, name, short(string(v)))
+			return a, fmt.Errorf("%s = %s: not a number that a float32 holds", name, short(string(v)))
 		}
 		a.Args = append(a.Args, f)
 		delete(fields, name)
@@ -297,12 +295,12 @@ func action(def *agent.ActionDef, fields map[string]json.RawMessage) (agent.Acti
 	if v, ok := fields["target"]; ok && def.Target != agent.NoTarget {
 		var s string
 		if err := json.Unmarshal(v, &s); err != nil || s == "" && def.Target == agent.NeedTarget {
-			return a, refuse("%s: target = %s", def.Name, short(string(v)))
+			return a, fmt.Errorf("target = %s: not the id of an entity", short(string(v)))
 		}
 		if s != "" {
 			id, err := ecs.ParseID(s)
 			if err != nil {
-				return a, refuse("%s: target = %s, which is no id", def.Name, short(s))
+				return a, fmt.Errorf("target = %s: not the id of an entity", short(s))
 			}
 			a.Target = id
 		}
@@ -311,7 +309,7 @@ func action(def *agent.ActionDef, fields map[string]json.RawMessage) (agent.Acti
 	if v, ok := fields["data"]; ok && def.MaxData > 0 {
 		var s string
 		if err := json.Unmarshal(v, &s); err != nil {
-			return a, refuse("%s: data = %s, which is no text", def.Name, short(string(v)))
+			return a, fmt.Errorf("data = %s: not a string", short(string(v)))
 		}
 		a.Data = []byte(s)
 		delete(fields, "data")
@@ -319,13 +317,13 @@ func action(def *agent.ActionDef, fields map[string]json.RawMessage) (agent.Acti
 	if v, ok := fields["after"]; ok {
 		n, err := number(v)
 		if err != nil || n < 0 || n > agent.MaxAfter || float64(n) != math.Trunc(float64(n)) {
-			return a, refuse("%s: after = %s", def.Name, short(string(v)))
+			return a, fmt.Errorf("after = %s: not a whole number from 0 to %d", short(string(v)), agent.MaxAfter)
 		}
 		a.After = uint32(n)
 		delete(fields, "after")
 	}
 	if len(fields) > 0 {
-		return a, refuse("%s: %d arguments that it does not have", def.Name, len(fields))
+		return a, fmt.Errorf("%d unknown arguments", len(fields))
 	}
 	return a, nil
 }
@@ -333,7 +331,7 @@ func action(def *agent.ActionDef, fields map[string]json.RawMessage) (agent.Acti
 // number reads a JSON number that a float32 can hold, rounded to the nearest.
 func number(v json.RawMessage) (float32, error) {
 	var n json.Number
-	if len(v) == 0 || v[0] == '"' || v[0] == 'n' { // a text is no number, and null is none
+	if len(v) == 0 || v[0] == '"' || v[0] == 'n' { // json.Number accepts a string, and null
 		return 0, strconv.ErrSyntax
 	}
 	if err := json.Unmarshal(v, &n); err != nil {

@@ -1,12 +1,12 @@
-// Package httpagent asks a language model over HTTP what an agent does: any endpoint that
-// speaks the chat completions of OpenAI, with tool calls.
+// Package httpagent lets a language model decide for agents, over HTTP: any endpoint with the chat
+// completions of OpenAI and tool calls.
 //
 // # Model
 //
-// A [Provider] sends what the agent perceives as one JSON message, and the actions of
-// agent.Config as tools: each argument a number with its bounds, "target" an entity id as
+// A [Provider] sends the perception as one JSON message, and the actions of
+// agent.Config as tools: each argument a number with its bounds, "target" an entity id such as
 // "ent_5", "data" a text, "after" a number of ticks. Each tool call of the answer is an action, in
-// their order; an answer without tool calls is to do nothing.
+// their order; an answer without tool calls is a decision without actions.
 //
 //	model, err := httpagent.New(httpagent.Config{
 //		URL:   "http://127.0.0.1:8080/v1/chat/completions",
@@ -17,13 +17,13 @@
 //
 // # Guarantees
 //
-// An answer is an agent.Decision whole, or an error: unknown tools, arguments that are no
+// An answer is a whole agent.Decision, or an error: for unknown tools, arguments that are not
 // JSON, names or types that the tool does not have, numbers that no float32 holds, an answer
-// beyond the limit, and any status but 200. What comes back is read up to MaxBytes and no
-// further. Redirects are not followed. Errors quote the endpoint, up to 200 bytes of it, and
-// never the key. A key is a Secret, which no print, log or encoder shows, nor those of a Config, a
-// Provider or any other struct that holds it.
+// beyond the limit, and any status but 200. At most MaxBytes of an answer are read.
+// Redirects are not followed. Errors quote up to 200 bytes of the answer, and
+// never the key. A key is a Secret: no print, log or encoder shows it, alone or in a Config, a
+// Provider or any other struct.
 //
-// One request is made for a decision: who has failed is asked again when the agent is due
+// A decision is one HTTP request. After a failure the next one follows when the agent is due
 // again.
 package httpagent

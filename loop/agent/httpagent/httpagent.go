@@ -2,6 +2,7 @@ package httpagent
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -20,9 +21,9 @@ import (
 // Errors of Decide, wrapped.
 var (
 	// ErrStatus: the endpoint answered with another status than 200.
-	ErrStatus = errors.New("status of the answer")
-	// ErrAnswer: what it answered is not a chat completion, or names what there is not.
-	ErrAnswer = errors.New("no answer that can be used")
+	ErrStatus = errors.New("unexpected HTTP status")
+	// ErrAnswer: the answer is not a chat completion, or its tool calls are not valid.
+	ErrAnswer = errors.New("invalid answer")
 )
 
 // Config of a Provider.
@@ -31,40 +32,38 @@ type Config struct {
 	URL string
 	// Model is the name of the model.
 	Model string
-	// Key is sent as bearer token, as in NewSecret(os.Getenv("MODEL_KEY")). Zero: none is.
+	// Key is sent as bearer token, as in NewSecret(os.Getenv("MODEL_KEY")). Zero: no token is sent.
 	Key Secret
-	// System is what the model is told of its part before the perception.
+	// System is the system message, which explains its task to the model. Empty: a general one.
 	System string
 	// MaxBytes of an answer, up to 64 MiB. 0: 1 MiB.
 	MaxBytes int64
-	// MaxTokens that the model is asked for. 0: not said.
+	// MaxTokens limits the answer of the model. 0: not sent.
 	MaxTokens int
-	// Temperature, 0 to 2. nil: not said.
+	// Temperature, 0 to 2. nil: not sent.
 	Temperature *float64
-	// Client makes the requests; its Timeout and that of the agent both hold. nil: one of
-	// its own. Its CheckRedirect is not used: redirects are errors.
+	// Client makes the requests; its Timeout and that of the agent both hold. nil: a new one.
+	// Its CheckRedirect is not used: redirects are errors.
 	Client *http.Client
 }
 
 const (
 	defaultMaxBytes = 1 << 20
-	mostBytes       = 64 << 20
-	quoted          = 200 // bytes of the endpoint in an error
+	maxBytes        = 64 << 20
+	quoted          = 200 // bytes of an answer in an error
 	maxCalls        = 1 << 12
 )
 
 // Validate reports every fault of the configuration at once, each wrapping ErrRange.
 func (c Config) Validate() error {
-	var errs []error
-	bad := func(field string, v any) {
-		errs = append(errs, fault.Field(fault.ErrRange, "httpagent: Config."+field, v))
-	}
+	f := fault.List{Package: "httpagent"}
+	bad := func(field string, v any) { f.Add(fault.ErrRange, "Config."+field, v) }
 	u, err := url.Parse(c.URL)
 	switch {
 	case err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "":
-		bad("URL", "not one of http or https with a host") // which may hold a key of its own
+		bad("URL", "not http or https with a host") // the URL itself is not quoted: its query may hold a key
 	case u.User != nil:
-		bad("URL", "one with a user")
+		bad("URL", "has a user name")
 	}
 	if c.Model == "" {
 		bad("Model", `""`)
@@ -72,7 +71,7 @@ func (c Config) Validate() error {
 	if strings.ContainsFunc(c.Key.key(), func(r rune) bool { return r <= ' ' || r >= 0x7f }) {
 		bad("Key", hidden)
 	}
-	if c.MaxBytes < 0 || c.MaxBytes > mostBytes {
+	if c.MaxBytes < 0 || c.MaxBytes > maxBytes {
 		bad("MaxBytes", c.MaxBytes)
 	}
 	if c.MaxTokens < 0 {
@@ -81,13 +80,13 @@ func (c Config) Validate() error {
 	if t := c.Temperature; t != nil && !(*t >= 0 && *t <= 2) {
 		bad("Temperature", *t)
 	}
-	return errors.Join(errs...)
+	return f.Err()
 }
 
-// Provider asks a model. It is safe for concurrent use. Printed, it says which model.
+// Provider asks a model. It is safe for concurrent use. It prints as the name of the model.
 type Provider struct {
 	cfg    Config
-	url    Secret // its query may hold a key, so cfg has none
+	url    Secret // not in cfg, as its query may hold a key
 	client http.Client
 }
 
@@ -105,9 +104,7 @@ func New(c Config) (*Provider, error) {
 	if err := c.Validate(); err != nil {
 		return nil, err
 	}
-	if c.MaxBytes == 0 {
-		c.MaxBytes = defaultMaxBytes
-	}
+	c.MaxBytes = cmp.Or(c.MaxBytes, defaultMaxBytes)
 	p := &Provider{cfg: c, url: NewSecret(c.URL)}
 	p.cfg.URL = ""
 	if c.Client != nil {
@@ -126,7 +123,7 @@ func (p *Provider) Decide(ctx context.Context, per *agent.Perception) (agent.Dec
 	}
 	req, err := http.NewRequestWithContext(ctx, http.MethodPost, p.url.key(), bytes.NewReader(body))
 	if err != nil {
-		return agent.Decision{}, errors.New("httpagent: request: the URL is not one")
+		return agent.Decision{}, errors.New("httpagent: request: invalid URL")
 	}
 	req.Header.Set("Content-Type", "application/json")
 	req.Header.Set("Accept", "application/json")
@@ -154,16 +151,16 @@ func (p *Provider) Decide(ctx context.Context, per *agent.Perception) (agent.Dec
 	return p.decision(data, per.Actions)
 }
 
-// decision is Parse, with the key kept out of what an error quotes.
+// decision is Parse, with errors that never quote the key.
 func (p *Provider) decision(data []byte, defs []agent.ActionDef) (agent.Decision, error) {
 	d, err := Parse(data, defs)
 	if key := p.cfg.Key.key(); err != nil && key != "" && (bytes.Contains(data, []byte(key)) || strings.Contains(err.Error(), key)) {
-		return agent.Decision{}, fmt.Errorf("httpagent: an answer that quotes the key: %w", ErrAnswer)
+		return agent.Decision{}, fmt.Errorf("httpagent: the answer quotes the key: %w", ErrAnswer)
 	}
 	return d, err
 }
 
-// quote returns the beginning of what an endpoint said, as one line, without the key.
+// quote returns the beginning of an answer, as one line, without the key.
 func (p *Provider) quote(data []byte) string {
 	s := strings.ToValidUTF8(string(data), "?")
 	if key := p.cfg.Key.key(); key != "" {

@@ -39,7 +39,7 @@ func perception() *agent.Perception {
 	}
 }
 
-// fake is an endpoint that answers with what a test says.
+// fake is an endpoint that answers as a test sets it.
 func fake(t *testing.T, h http.HandlerFunc, change func(*httpagent.Config)) *httpagent.Provider {
 	t.Helper()
 	srv := httptest.NewServer(h)
@@ -73,7 +73,7 @@ func calls(list ...[2]string) string {
 	return `{"id":"x","object":"chat.completion","choices":[{"index":0,"finish_reason":"tool_calls","message":{"role":"assistant","content":null,"tool_calls":` + string(tools) + `}}],"usage":{"total_tokens":7}}`
 }
 
-// What is sent is a chat with the perception and the tools; what comes back is the actions.
+// A request is a chat with the perception and the tools; the answer becomes actions.
 func TestDecide(t *testing.T) {
 	var sent map[string]any
 	temperature := 0.5
@@ -113,7 +113,7 @@ func TestDecide(t *testing.T) {
 	}
 }
 
-// Answers that cannot be used are errors, whole, and none tells the key.
+// Invalid answers are errors as a whole, and no error shows the key.
 func TestHostileAnswers(t *testing.T) {
 	redirected := atomic.Bool{}
 	other := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { redirected.Store(true) }))
@@ -165,7 +165,7 @@ func TestHostileAnswers(t *testing.T) {
 		{"data as list", body(calls([2]string{"say", `{"data": [1]}`})), httpagent.ErrAnswer},
 		{"after", body(calls([2]string{"say", `{"after": 1.5}`})), httpagent.ErrAnswer},
 		{"after below 0", body(calls([2]string{"say", `{"after": -1}`})), httpagent.ErrAnswer},
-		{"after for ever", body(calls([2]string{"say", `{"after": 1e30}`})), httpagent.ErrAnswer},
+		{"endless after", body(calls([2]string{"say", `{"after": 1e30}`})), httpagent.ErrAnswer},
 		{"another type", body(`{"choices":[{"message":{"tool_calls":[{"type":"code","function":{"name":"say"}}]}}]}`), httpagent.ErrAnswer},
 		{"many calls", body(`{"choices":[{"message":{"tool_calls":[` + strings.Repeat("{},", 5000) + `{}]}}]}`), httpagent.ErrAnswer},
 		{"large", body(calls([2]string{"say", `{"data": "` + strings.Repeat("x", 1<<17) + `"}`})), httpagent.ErrAnswer},
@@ -203,7 +203,7 @@ func TestHostileAnswers(t *testing.T) {
 	}
 }
 
-// Answers that servers give in other shapes, and to do nothing.
+// Answers in other shapes that servers use, and answers without actions.
 func TestParse(t *testing.T) {
 	for _, c := range []struct{ body, want string }{
 		{`{"choices":[{"message":{"content":"nothing to do"}}]}`, "[]"},
@@ -253,7 +253,7 @@ func FuzzParse(f *testing.F) {
 	})
 }
 
-// A context that ends ends the request.
+// The end of the context ends the request.
 func TestCancelled(t *testing.T) {
 	asked := make(chan struct{})
 	p := fake(t, func(_ http.ResponseWriter, r *http.Request) {
@@ -289,7 +289,7 @@ func TestConfig(t *testing.T) {
 	}
 }
 
-// A model drives an agent: asked over HTTP, answered with a tool call, moved on the tick.
+// A model drives an agent: a request over HTTP, a tool call as the answer, a move on the tick.
 func TestDrivesAnAgent(t *testing.T) {
 	p := fake(t, func(w http.ResponseWriter, _ *http.Request) {
 		_, _ = io.WriteString(w, calls([2]string{"go", `{"x": 2, "z": 1}`}))

@@ -6,13 +6,13 @@ import (
 	"io"
 )
 
-// Secret is a key that cannot be printed. Its own methods give stars for every verb of fmt and
-// every encoder. It holds no string either, only a func that returns one: what prints a struct
+// Secret is a key that cannot be printed. Its methods give stars for every verb of fmt and
+// every encoder. It does not hold a string, but a func that returns one: code that prints a struct
 // field by field without calling methods, as fmt does with unexported fields and debuggers do
-// by following pointers, finds an address. The zero Secret is no key.
+// by following pointers, finds an address.
 //
-// The zero Secret prints as stars too, and encodes as "", so that settings without a key can be written
-// and read back.
+// The zero Secret is no key. It prints as stars too, and encodes as "", so that settings without a key can be
+// written and read back.
 //
 // A Secret is not comparable; IsZero reports whether there is a key.
 type Secret struct{ reveal func() string }
@@ -27,7 +27,7 @@ func NewSecret(key string) Secret {
 
 const hidden = "***"
 
-// key returns what was hidden, "" for none.
+// key returns the key, "" if there is none.
 func (s Secret) key() string {
 	if s.reveal == nil {
 		return ""
@@ -59,10 +59,10 @@ func (s Secret) MarshalText() ([]byte, error) {
 // MarshalBinary implements encoding.BinaryMarshaler, which encoding/gob uses. It is as MarshalText.
 func (s Secret) MarshalBinary() ([]byte, error) { return s.MarshalText() }
 
-var errHidden = errors.New("httpagent: the stars of an encoded Secret are no key")
+var errHidden = errors.New("httpagent: the stars of an encoded Secret are not its key")
 
-// UnmarshalText reads a key, from a file of settings say. The stars that encoding a Secret gives
-// are an error: the key is not in them.
+// UnmarshalText reads a key, say from a file of settings. The stars of an encoded Secret are an
+// error: they do not contain the key.
 func (s *Secret) UnmarshalText(text []byte) error {
 	if string(text) == hidden {
 		return errHidden

@@ -21,7 +21,7 @@ import (
 	"github.com/evertick/evertick/loop/agent/httpagent"
 )
 
-// leaks reports whether text holds the key, or what an encoder makes of it.
+// leaks reports whether text contains the key, plain or encoded.
 func leaks(text string) bool {
 	var bytesOf strings.Builder
 	for _, b := range []byte(key) {
@@ -100,7 +100,7 @@ func holders(t *testing.T) map[string]any {
 	}
 }
 
-// No verb of fmt, with whatever flags, prints a key, nor do the loggers and templates on top of fmt.
+// No verb of fmt prints a key, with any flags, nor do the loggers and templates on top of fmt.
 func TestSecretPrinted(t *testing.T) {
 	var verbs []string
 	for _, flags := range []string{"", "+", "#", "-", " ", "0", "+#", "# ", "40.20"} {
@@ -162,8 +162,8 @@ func TestSecretEncoded(t *testing.T) {
 	}
 }
 
-// No walk by reflection meets a string or bytes with the key, whatever pointers it follows and
-// whether fields are exported or not.
+// No walk by reflection finds a string or bytes with the key, through any pointers and
+// through exported and unexported fields.
 func TestSecretReflected(t *testing.T) {
 	for name, v := range holders(t) {
 		walk(t, name, reflect.ValueOf(v), 0)

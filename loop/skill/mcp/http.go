@@ -18,15 +18,15 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// Handler serves clients over streamable HTTP, at any path: see the package comment for what it
+// Handler serves clients over streamable HTTP, at any path: the package comment lists what it
 // refuses. Sessions end when they are idle for Config.Idle.
 func (s *Server) Handler() http.Handler {
 	inner := sdk.NewStreamableHTTPHandler(func(r *http.Request) *sdk.Server {
 		server, err := s.admit(false)
-		if v, ok := r.Context().Value(refusalKey{}).(*turnedAway); ok {
+		if v, ok := r.Context().Value(admissionKey{}).(*admission); ok {
 			v.err = err
 		}
-		return server // nil is answered by a bad request, of which reply makes what it is
+		return server // the SDK answers nil by status 400, which admissionWriter replaces
 	}, &sdk.StreamableHTTPOptions{SessionTimeout: s.config.Idle, MaxRequestBodyBytes: s.config.BodyBytes})
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		switch {
@@ -36,52 +36,52 @@ func (s *Server) Handler() http.Handler {
 			w.Header().Set("WWW-Authenticate", "Bearer")
 			http.Error(w, "token needed", http.StatusUnauthorized)
 		default:
-			away := &turnedAway{server: s}
-			r = r.WithContext(context.WithValue(r.Context(), refusalKey{}, away))
-			inner.ServeHTTP(&reply{ResponseWriter: w, away: away}, r)
+			a := &admission{server: s}
+			r = r.WithContext(context.WithValue(r.Context(), admissionKey{}, a))
+			inner.ServeHTTP(&admissionWriter{ResponseWriter: w, admission: a}, r)
 		}
 	})
 }
 
-// turnedAway is what became of a request for a seat, in the context of the request.
-type turnedAway struct {
+// admission is in the context of a request that may begin a session.
+type admission struct {
 	server *Server
-	err    error // nil: there was a seat, or none was asked for
+	err    error // why there is no session for it
 }
 
-type refusalKey struct{}
+type admissionKey struct{}
 
-// reply answers with status 503 and a reason a request that got no seat.
-type reply struct {
+// admissionWriter answers a request that got no session with status 503 and the reason.
+type admissionWriter struct {
 	http.ResponseWriter
-	away     *turnedAway
-	answered bool
+	admission *admission
+	answered  bool
 }
 
 // Unwrap is for http.ResponseController.
-func (w *reply) Unwrap() http.ResponseWriter { return w.ResponseWriter }
+func (w *admissionWriter) Unwrap() http.ResponseWriter { return w.ResponseWriter }
 
 // WriteHeader implements http.ResponseWriter.
-func (w *reply) WriteHeader(status int) {
-	if w.away.err == nil || status != http.StatusBadRequest {
+func (w *admissionWriter) WriteHeader(status int) {
+	if w.admission.err == nil || status != http.StatusBadRequest {
 		w.ResponseWriter.WriteHeader(status)
 		return
 	}
 	w.answered = true
-	seconds := int64(math.Ceil(w.away.server.wait().Seconds()))
+	seconds := int64(math.Ceil(w.admission.server.retryAfter().Seconds()))
 	w.Header().Set("Retry-After", strconv.FormatInt(max(1, seconds), 10))
-	http.Error(w.ResponseWriter, w.away.err.Error(), http.StatusServiceUnavailable)
+	http.Error(w.ResponseWriter, w.admission.err.Error(), http.StatusServiceUnavailable)
 }
 
 // Write implements http.ResponseWriter.
-func (w *reply) Write(data []byte) (int, error) {
+func (w *admissionWriter) Write(data []byte) (int, error) {
 	if w.answered {
-		return len(data), nil // what the other answer says
+		return len(data), nil // the body of the replaced answer
 	}
 	return w.ResponseWriter.Write(data)
 }
 
-// originAllowed tells whether a request is of no page, of a page of this server, or of one
+// originAllowed reports whether a request comes from no page, from a page of this server, or from one
 // that Config.Origins names.
 func (s *Server) originAllowed(r *http.Request) bool {
 	origins := r.Header.Values("Origin")
@@ -98,8 +98,8 @@ func (s *Server) originAllowed(r *http.Request) bool {
 	return err == nil && u.Host != "" && u.Host == r.Host
 }
 
-// tokenAllowed compares in a time that does not tell how much of a token is right. The name of the scheme may
-// be in any case, and spaces may follow it: RFC 9110, section 11.
+// tokenAllowed compares in constant time, so that its duration does not show how much of a token is right. The
+// name of the scheme may be in any case, and spaces may follow it: RFC 9110, section 11.
 func (s *Server) tokenAllowed(r *http.Request) bool {
 	if s.token == nil {
 		return true
@@ -109,7 +109,7 @@ func (s *Server) tokenAllowed(r *http.Request) bool {
 	return strings.EqualFold(scheme, "Bearer") && subtle.ConstantTimeCompare(sum[:], s.token) == 1
 }
 
-// Listen returns a listener for an address such as "localhost:8765". One that other machines can
+// Listen returns a listener for an address such as "localhost:8765". An address that other machines can
 // reach is ErrRange without Config.Token.
 func (s *Server) Listen(addr string) (net.Listener, error) {
 	l, err := net.Listen("tcp", addr)
@@ -118,12 +118,12 @@ func (s *Server) Listen(addr string) (net.Listener, error) {
 	}
 	if tcp, ok := l.Addr().(*net.TCPAddr); s.token == nil && !(ok && tcp.IP.IsLoopback()) {
 		l.Close()
-		return nil, fmt.Errorf("mcp: Listen: address %q, which other machines can reach, without Config.Token: %w", addr, skill.ErrRange)
+		return nil, fmt.Errorf("mcp: Listen: other machines can reach the address %q, and there is no Config.Token: %w", addr, skill.ErrRange)
 	}
 	return l, nil
 }
 
-// HTTP returns a server for Handler at the path /mcp, with limits on how long a client may take to ask.
+// HTTP returns a server for Handler at the path /mcp, with timeouts for requests.
 func (s *Server) HTTP() *http.Server {
 	mux := http.NewServeMux()
 	mux.Handle("/mcp", s.Handler())

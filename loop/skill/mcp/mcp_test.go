@@ -20,7 +20,7 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// running is a world that lives in real time for the length of a test.
+// running is a world that runs in real time during a test.
 type running struct {
 	*mcp.World
 	ctx  context.Context
@@ -69,7 +69,7 @@ func (r *running) server(t *testing.T, c mcp.Config) *mcp.Server {
 	return s
 }
 
-// connect is a client in memory.
+// connect returns a client in memory.
 func (r *running) connect(t *testing.T, s *mcp.Server) *sdk.ClientSession {
 	t.Helper()
 	a, b := sdk.NewInMemoryTransports()
@@ -137,7 +137,7 @@ func refused(t *testing.T, ctx context.Context, cs *sdk.ClientSession, name, arg
 	}
 }
 
-// session is what an agent does: look around, build, be refused, and see what became of it.
+// session does what an agent does: it looks around, builds, is refused, and reads the trace.
 func session(t *testing.T, ctx context.Context, cs *sdk.ClientSession) {
 	t.Helper()
 	tools, err := cs.ListTools(ctx, nil)
@@ -210,7 +210,7 @@ func session(t *testing.T, ctx context.Context, cs *sdk.ClientSession) {
 	}
 }
 
-// An agent builds in a running world, and the log of it verifies.
+// An agent builds in a running world, and the log verifies.
 func TestInMemory(t *testing.T) {
 	dir := t.TempDir()
 	r := start(t, dir)
@@ -323,7 +323,7 @@ func TestListen(t *testing.T) {
 	l.Close()
 }
 
-// What a snapshot has kept is a resource for those who may have it.
+// A snapshot is a resource for profiles with the permission.
 func TestSnapshotResource(t *testing.T) {
 	r := start(t, "")
 	cs := r.connect(t, r.server(t, mcp.Config{Profile: skill.Admin, PlainNames: true}))
@@ -348,7 +348,7 @@ func TestSnapshotResource(t *testing.T) {
 	}
 }
 
-// Sessions are actors of their own; what one has done another does not see.
+// Each session is an actor of its own, and does not see the calls of others.
 func TestSessionsAreActors(t *testing.T) {
 	r := start(t, "")
 	s := r.server(t, mcp.Config{Profile: skill.Builder, Sessions: 2})
@@ -404,7 +404,7 @@ func TestConfig(t *testing.T) {
 	}
 }
 
-// Who knocks and never comes in keeps nobody out.
+// Clients that never end their handshake keep no client out.
 func TestKnocking(t *testing.T) {
 	r := start(t, "")
 	s := r.server(t, mcp.Config{Profile: skill.Builder, Sessions: 2})
@@ -412,7 +412,7 @@ func TestKnocking(t *testing.T) {
 	defer ts.Close()
 	for i := range 10 {
 		if got := post(t, ts.URL, func(*http.Request) {}, initialize); got != 200 {
-			t.Fatalf("knock %d: status %d", i, got)
+			t.Fatalf("request %d: status %d", i, got)
 		}
 	}
 	for range 2 {

@@ -1,6 +1,7 @@
 package mcp
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/json"
@@ -20,26 +21,26 @@ import (
 type Config struct {
 	// Profile of the actors, one that the registry has. Empty: skill.Reader.
 	Profile string
-	// Actor is how they are called, with "-1", "-2" and so on behind it: up to 100 bytes. Empty: "mcp".
+	// Actor is the name of the actors, before "-1", "-2" and so on: up to 100 bytes. Empty: "mcp".
 	Actor string
-	// Entity is that of the actors, for profiles that are limited to their own. 0: none.
+	// Entity is that of the actors, for profiles with OwnEntity. 0: none.
 	Entity ecs.ID
 	// Timeout is how long a call may take. 0: 10 s.
 	Timeout time.Duration
-	// Sessions is how many there may be at once, up to 4096. 0: 16.
+	// Sessions is the maximum number of sessions, up to 4096. 0: 16.
 	Sessions int
-	// Silence is after how long without a call a session over HTTP can lose its seat to a new one, when
-	// all are taken. 0: 1 min.
+	// Silence is the time without a call after which a new session may end a session over HTTP, when there
+	// are Sessions of them. 0: 1 min.
 	Silence time.Duration
-	// Idle ends a session over HTTP in which nothing has happened for so long. 0: 10 min.
+	// Idle ends a session over HTTP after this time without a request. 0: 10 min.
 	Idle time.Duration
 	// BodyBytes is the longest body of a request over HTTP, and the longest message over Stdio, up to
 	// 1<<24. 0: 1<<17.
 	BodyBytes int64
-	// Origins that pages may have which send requests over HTTP, beside that of the server itself:
-	// as in "https://example.org".
+	// Origins are the origins of pages that may send requests over HTTP, besides that of the server
+	// itself, as in "https://example.org".
 	Origins []string
-	// Token is what requests over HTTP must carry as a bearer token. Empty: none is asked for.
+	// Token is the bearer token of requests over HTTP. Empty: none is needed.
 	Token string
 	// PlainNames replaces the dots in the names of tools by underscores, for clients that refuse dots.
 	PlainNames bool
@@ -54,17 +55,16 @@ func (c Config) Validate() error {
 	if len(c.Actor) > 100 {
 		bad("Actor", fmt.Sprintf("%.40q", c.Actor))
 	}
-	if c.Timeout < 0 {
-		bad("Timeout", c.Timeout)
+	for _, d := range [...]struct {
+		field string
+		v     time.Duration
+	}{{"Timeout", c.Timeout}, {"Silence", c.Silence}, {"Idle", c.Idle}} {
+		if d.v < 0 {
+			bad(d.field, d.v)
+		}
 	}
 	if c.Sessions < 0 || c.Sessions > 4096 {
 		bad("Sessions", c.Sessions)
-	}
-	if c.Silence < 0 {
-		bad("Silence", c.Silence)
-	}
-	if c.Idle < 0 {
-		bad("Idle", c.Idle)
 	}
 	if c.BodyBytes < 0 || c.BodyBytes > 1<<24 {
 		bad("BodyBytes", c.BodyBytes)
@@ -73,27 +73,9 @@ func (c Config) Validate() error {
 }
 
 func (c Config) withDefaults() Config {
-	if c.Profile == "" {
-		c.Profile = skill.Reader
-	}
-	if c.Actor == "" {
-		c.Actor = "mcp"
-	}
-	if c.Timeout == 0 {
-		c.Timeout = 10 * time.Second
-	}
-	if c.Sessions == 0 {
-		c.Sessions = 16
-	}
-	if c.Silence == 0 {
-		c.Silence = time.Minute
-	}
-	if c.Idle == 0 {
-		c.Idle = 10 * time.Minute
-	}
-	if c.BodyBytes == 0 {
-		c.BodyBytes = 1 << 17
-	}
+	c.Profile, c.Actor = cmp.Or(c.Profile, skill.Reader), cmp.Or(c.Actor, "mcp")
+	c.Timeout, c.Silence, c.Idle = cmp.Or(c.Timeout, 10*time.Second), cmp.Or(c.Silence, time.Minute), cmp.Or(c.Idle, 10*time.Minute)
+	c.Sessions, c.BodyBytes = cmp.Or(c.Sessions, 16), cmp.Or(c.BodyBytes, 1<<17)
 	return c
 }
 
@@ -101,29 +83,29 @@ func (c Config) withDefaults() Config {
 type Server struct {
 	r      *skill.Registry
 	config Config
-	token  []byte // hash of Config.Token, which config does not have; nil: none
+	token  []byte // hash of Config.Token, which config does not keep; nil: none
 
 	mu       sync.Mutex
-	seats    []seat
+	sessions []session
 	admitted uint64
 }
 
-// seat is the place of a session, whose number is in the name of the actor.
-type seat struct {
+// session is a session, or the place of one. Its index is in the name of its actor.
+type session struct {
 	server *sdk.Server // nil: free
-	since  uint64      // by admitted
-	used   bool        // the session has asked for something, and not only begun
-	kept   bool        // of Connect: it is the host's, and not taken away
+	since  uint64      // order of admission
+	used   bool        // it has sent a request after those of handshakeMethods
+	kept   bool        // it belongs to the host, and is not ended for another
 	calls  int         // that have not been answered
-	last   time.Time   // when the last was asked or answered
+	last   time.Time   // when the last call began or was answered
 }
 
-// silent is how long nothing was asked of a session that can lose its seat.
-func (p *seat) silent(now time.Time) (time.Duration, bool) {
+// silence returns the time since the last call, and whether the session may be ended for it.
+func (p *session) silence(now time.Time) (time.Duration, bool) {
 	return now.Sub(p.last), p.used && !p.kept && p.calls == 0
 }
 
-// NewServer returns a Server for a registry, to which everything was added that is to be. Errors
+// NewServer returns a Server for a registry, after all skills and profiles were added. Errors
 // are those of Config.Validate, and ErrRange for a profile that the registry does not have.
 func NewServer(r *skill.Registry, c Config) (*Server, error) {
 	if r == nil {
@@ -134,13 +116,13 @@ func NewServer(r *skill.Registry, c Config) (*Server, error) {
 	}
 	s := &Server{r: r, config: c.withDefaults()}
 	if !r.HasProfile(s.config.Profile) {
-		return nil, fmt.Errorf("mcp: Config.Profile = %.70q, which the registry does not have: %w", s.config.Profile, skill.ErrRange)
+		return nil, fmt.Errorf("mcp: Config.Profile = %.70q: unknown to the registry: %w", s.config.Profile, skill.ErrRange)
 	}
 	if s.config.Token != "" {
 		sum := sha256.Sum256([]byte(s.config.Token))
-		s.token, s.config.Token = sum[:], "" // so that no print of the server shows it
+		s.token, s.config.Token = sum[:], "" // printing the server must not show it
 	}
-	s.seats = make([]seat, s.config.Sessions)
+	s.sessions = make([]session, s.config.Sessions)
 	if _, err := r.Caller(s.actor(0)); err != nil {
 		return nil, err
 	}
@@ -160,70 +142,70 @@ func (s *Server) Connect(ctx context.Context, t sdk.Transport) error {
 	if err != nil {
 		return err
 	}
-	defer s.leave(server)
+	defer s.release(server)
 	return server.Run(ctx, t)
 }
 
-func (s *Server) leave(server *sdk.Server) {
+func (s *Server) release(server *sdk.Server) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	for i := range s.seats {
-		if s.seats[i].server == server {
-			s.seats[i] = seat{}
+	for i := range s.sessions {
+		if s.sessions[i].server == server {
+			s.sessions[i] = session{}
 		}
 	}
 }
 
-// admit gives a new session a seat: see the section "Seats" of the package comment.
+// admit begins a session: see the section "Sessions" of the package comment.
 func (s *Server) admit(kept bool) (*sdk.Server, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	best := s.free(time.Now())
+	best := s.findSlot(time.Now())
 	if best < 0 {
-		return nil, fmt.Errorf("%w: all %d seats are taken by sessions that have called within %v", ErrFull, len(s.seats), s.config.Silence)
+		return nil, fmt.Errorf("%w: there are %d, all of which have sent requests within %v", ErrFull, len(s.sessions), s.config.Silence)
 	}
-	server, err := s.session(s.actor(best))
+	server, err := s.newSession(s.actor(best))
 	if err != nil {
 		return nil, err
 	}
-	if old := s.seats[best].server; old != nil {
-		go closeAll(old) // which waits for what it does
+	if old := s.sessions[best].server; old != nil {
+		go closeAll(old) // waits for its running calls
 	}
 	s.admitted++
-	s.seats[best] = seat{server: server, since: s.admitted, kept: kept}
+	s.sessions[best] = session{server: server, since: s.admitted, kept: kept}
 	return server, nil
 }
 
-// free finds a seat for a new session, -1 for none: one that nobody has; or that of the session which began first of
-// those that have only begun; or that of the one which has been silent for longest.
-func (s *Server) free(now time.Time) int {
-	knocking, quiet := -1, -1
+// findSlot returns the index for a new session, -1 for none: a free one; or that of the first of the sessions
+// that have sent no request yet; or that of the one that has been silent for longest.
+func (s *Server) findSlot(now time.Time) int {
+	unused, quiet := -1, -1
 	longest := s.config.Silence
-	for i := range s.seats {
-		p := &s.seats[i]
-		if p.server == nil || p.used && !occupied(p.server) {
+	for i := range s.sessions {
+		p := &s.sessions[i]
+		if p.server == nil || p.used && !hasSessions(p.server) {
 			return i
 		}
-		if !p.used && !p.kept && (knocking < 0 || p.since < s.seats[knocking].since) {
-			knocking = i
+		if !p.used && !p.kept && (unused < 0 || p.since < s.sessions[unused].since) {
+			unused = i
 		}
-		if d, may := p.silent(now); may && (d > longest || d == longest && quiet < 0) {
+		if d, may := p.silence(now); may && (d > longest || d == longest && quiet < 0) {
 			quiet, longest = i, d
 		}
 	}
-	if knocking >= 0 {
-		return knocking
+	if unused >= 0 {
+		return unused
 	}
 	return quiet
 }
 
-// wait says when the first seat can be taken if its session stays silent.
-func (s *Server) wait() time.Duration {
+// retryAfter returns the time until the first session may be ended if it stays silent.
+func (s *Server) retryAfter() time.Duration {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	least, now := s.config.Silence, time.Now()
-	for i := range s.seats {
-		if d, may := s.seats[i].silent(now); may {
+	for i := range s.sessions {
+		if d, may := s.sessions[i].silence(now); may {
 			least = min(least, s.config.Silence-d)
 		}
 	}
@@ -236,14 +218,14 @@ func closeAll(server *sdk.Server) {
 	}
 }
 
-// opening are the methods by which a client knocks. One that comes in sends notifications/initialized.
-var opening = []string{"initialize", "ping", "server/discover"}
+// handshakeMethods begin a session; the handshake ends with notifications/initialized.
+var handshakeMethods = []string{"initialize", "ping", "server/discover"}
 
-// watch notes that a session asks for something, and when it was answered.
-func (s *Server) watch(server *sdk.Server) sdk.Middleware {
+// trackUse notes when a session sends a request, and when that was answered.
+func (s *Server) trackUse(server *sdk.Server) sdk.Middleware {
 	return func(next sdk.MethodHandler) sdk.MethodHandler {
 		return func(ctx context.Context, method string, req sdk.Request) (sdk.Result, error) {
-			if !slices.Contains(opening, method) {
+			if !slices.Contains(handshakeMethods, method) {
 				s.use(server, 1)
 				defer s.use(server, -1)
 			}
@@ -255,27 +237,27 @@ func (s *Server) watch(server *sdk.Server) sdk.Middleware {
 func (s *Server) use(server *sdk.Server, calls int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	for i := range s.seats {
-		if p := &s.seats[i]; p.server == server {
+	for i := range s.sessions {
+		if p := &s.sessions[i]; p.server == server {
 			p.used, p.last = true, time.Now()
 			p.calls += calls
 		}
 	}
 }
 
-func occupied(server *sdk.Server) bool {
+func hasSessions(server *sdk.Server) bool {
 	for range server.Sessions() {
 		return true
 	}
 	return false
 }
 
-const instructions = `A running simulation. Entities go by ids such as "ent_12". Every call runs in the next tick; ` +
-	`one that is refused changes nothing, and says why by a code: not_found, invalid_input, forbidden, rate_limited, ` +
+const instructions = `A running simulation. Entities have ids such as "ent_12". Every call runs in the next tick. ` +
+	`A refused call changes nothing and returns a code: not_found, invalid_input, forbidden, rate_limited, ` +
 	`capacity_exceeded, stale_entity or handler_error. Begin with world.stats.`
 
-// session makes the tools of an actor.
-func (s *Server) session(a skill.Actor) (*sdk.Server, error) {
+// newSession makes the tools of an actor.
+func (s *Server) newSession(a skill.Actor) (*sdk.Server, error) {
 	caller, err := s.r.Caller(a)
 	if err != nil {
 		return nil, err
@@ -283,7 +265,7 @@ func (s *Server) session(a skill.Actor) (*sdk.Server, error) {
 	server := sdk.NewServer(&sdk.Implementation{Name: "evertick", Version: "1"}, &sdk.ServerOptions{
 		Instructions: instructions, Capabilities: &sdk.ServerCapabilities{},
 	})
-	server.AddReceivingMiddleware(s.watch(server))
+	server.AddReceivingMiddleware(s.trackUse(server))
 	highest := map[string]string{}
 	for _, k := range s.r.Skills() {
 		highest[k.Name] = k.FullName() // versions ascend
@@ -338,7 +320,7 @@ func (s *Server) tool(c *skill.Caller, name string) sdk.ToolHandler {
 	}
 }
 
-// meta says when a call ran. One that was turned away did not.
+// meta returns when a call ran, nil if it did not.
 func meta(res skill.Result) sdk.Meta {
 	if res.Seq == 0 {
 		return nil
@@ -365,18 +347,18 @@ func refusal(res skill.Result, err error) *sdk.CallToolResult {
 
 // TraceInput is the input of the tool "trace".
 type TraceInput struct {
-	Limit int `json:"limit,omitempty" jsonschema:"how many events, the latest; left out: 50"`
+	Limit int `json:"limit,omitempty" jsonschema:"maximum number of events, the latest; default 50"`
 }
 
 // TraceEvent is a skill.Event. Hashes are in hexadecimal, as JSON has no numbers of 64 bits.
 type TraceEvent struct {
 	Seq    uint64     `json:"seq"`
-	Count  uint64     `json:"count,omitempty" jsonschema:"of calls that were not let in"`
+	Count  uint64     `json:"count,omitempty" jsonschema:"of calls that were rejected because too many waited"`
 	Tick   uint64     `json:"tick"`
 	Actor  string     `json:"actor"`
 	Skill  string     `json:"skill,omitempty"`
 	Cause  uint64     `json:"cause,omitempty"`
-	Code   skill.Code `json:"code,omitempty" jsonschema:"left out: the call has succeeded"`
+	Code   skill.Code `json:"code,omitempty" jsonschema:"missing if the call succeeded"`
 	Input  string     `json:"input,omitempty"`
 	Output string     `json:"output,omitempty"`
 }
@@ -386,29 +368,29 @@ type TraceOutput struct {
 	Events []TraceEvent `json:"events" jsonschema:"oldest first"`
 }
 
-const mostEvents = 500
+const maxEvents = 500
 
 func (s *Server) addTrace(server *sdk.Server, a skill.Actor) {
-	var from uint64 // the last call before this session, which may have been another's on this seat
+	var from uint64 // the last call before this session: the actor may have had another session before
 	before, _ := s.r.Trace(nil, "")
 	for i := range before {
 		from = max(from, before[i].Seq)
 	}
-	tool := &sdk.Tool{Name: "trace", Description: "Tells what became of the calls of this session so far.", Annotations: &sdk.ToolAnnotations{ReadOnlyHint: true}}
+	tool := &sdk.Tool{Name: "trace", Description: "Returns the results of the calls of this session so far.", Annotations: &sdk.ToolAnnotations{ReadOnlyHint: true}}
 	sdk.AddTool(server, tool, func(_ context.Context, _ *sdk.CallToolRequest, in TraceInput) (*sdk.CallToolResult, TraceOutput, error) {
-		who := a.Name
+		actor := a.Name
 		if s.r.Allows(a, "world.trace") {
-			who = ""
+			actor = ""
 		}
 		n := in.Limit
 		if n <= 0 {
 			n = 50
 		}
-		events, _ := s.r.Trace(nil, who)
-		if who != "" {
+		events, _ := s.r.Trace(nil, actor)
+		if actor != "" {
 			events = slices.DeleteFunc(events, func(e skill.Event) bool { return e.Seq != 0 && e.Seq <= from })
 		}
-		events = events[max(0, len(events)-min(n, mostEvents)):]
+		events = events[max(0, len(events)-min(n, maxEvents)):]
 		out := TraceOutput{Events: make([]TraceEvent, len(events))}
 		for i := range events {
 			out.Events[i] = traced(&events[i])
@@ -438,7 +420,7 @@ func (s *Server) addSnapshots(server *sdk.Server, a skill.Actor) {
 	}
 	server.AddResourceTemplate(&sdk.ResourceTemplate{
 		Name: "snapshot", URITemplate: snapshotURI + "{handle}", MIMEType: "application/octet-stream",
-		Description: "What world.snapshot has kept, by its handle.",
+		Description: "A snapshot of world.snapshot, by its handle.",
 	}, func(_ context.Context, req *sdk.ReadResourceRequest) (*sdk.ReadResourceResult, error) {
 		uri := req.Params.URI
 		data, err := s.r.Snapshot(strings.TrimPrefix(uri, snapshotURI))

@@ -14,47 +14,47 @@ import (
 )
 
 // Stdio returns a transport for Connect over two streams, such as os.Stdin and os.Stdout: a message a line. A
-// line that is no message is answered by an error of JSON-RPC and then forgotten, so that the session
-// goes on: "Parse error" (-32700) for what is no JSON, "Invalid Request" (-32600) for JSON that is no message, for
-// batches, and for more than Config.BodyBytes. Lines without anything are passed over.
+// line that is not a message is answered by an error of JSON-RPC, and the session goes on: "Parse error" (-32700)
+// if it is not JSON, "Invalid Request" (-32600) for JSON that is not a message, for batches, and for more
+// than Config.BodyBytes. Empty lines are skipped.
 func (s *Server) Stdio(in io.Reader, out io.Writer) sdk.Transport {
-	to := &lines{w: out}
-	from := &messages{in: bufio.NewReader(in), from: in, out: to, most: int(s.config.BodyBytes)}
+	to := &lineWriter{w: out}
+	from := &messageReader{in: bufio.NewReader(in), from: in, out: to, most: int(s.config.BodyBytes)}
 	return &sdk.IOTransport{Reader: from, Writer: to}
 }
 
-// lines writes whole lines, from whatever goroutine.
-type lines struct {
+// lineWriter writes whole lines, from any goroutine.
+type lineWriter struct {
 	mu sync.Mutex
 	w  io.Writer
 }
 
-func (l *lines) Write(p []byte) (int, error) {
+func (l *lineWriter) Write(p []byte) (int, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.w.Write(p)
 }
 
-func (l *lines) Close() error { return closeIt(l.w) }
+func (l *lineWriter) Close() error { return closeIfCloser(l.w) }
 
-func closeIt(v any) error {
+func closeIfCloser(v any) error {
 	if c, ok := v.(io.Closer); ok {
 		return c.Close()
 	}
 	return nil
 }
 
-// messages reads lines that are messages, and answers the others.
-type messages struct {
+// messageReader reads the lines that are messages, and answers the others.
+type messageReader struct {
 	in   *bufio.Reader
 	from io.Reader
 	out  io.Writer
 	most int
-	line []byte // what was not read yet
+	line []byte // the rest of the last message
 }
 
 // Read implements io.Reader.
-func (m *messages) Read(p []byte) (int, error) {
+func (m *messageReader) Read(p []byte) (int, error) {
 	for len(m.line) == 0 {
 		line, err := m.next()
 		switch refused := check(line); {
@@ -75,12 +75,12 @@ func (m *messages) Read(p []byte) (int, error) {
 }
 
 // Close implements io.Closer.
-func (m *messages) Close() error { return closeIt(m.from) }
+func (m *messageReader) Close() error { return closeIfCloser(m.from) }
 
 var errLong = errors.New("a long line")
 
-// next returns a line without its end. One that is too long is read to its end and not kept.
-func (m *messages) next() ([]byte, error) {
+// next returns a line without its end. A line that is too long is skipped and gives errLong.
+func (m *messageReader) next() ([]byte, error) {
 	var line []byte
 	long := false
 	for {
@@ -92,7 +92,7 @@ func (m *messages) next() ([]byte, error) {
 		case errors.Is(err, bufio.ErrBufferFull):
 			continue
 		case long:
-			return nil, errLong // an end of the stream is met again
+			return nil, errLong // at the end of the stream the next read returns its error again
 		}
 		return bytes.TrimSpace(line), err
 	}
@@ -109,13 +109,13 @@ type wireError struct {
 	Message string `json:"message"`
 }
 
-// check says what is wrong with a line, nil for nothing.
+// check returns what is wrong with a line, nil if it is a message.
 func check(line []byte) *wireError {
 	if !json.Valid(line) {
-		return &wireError{codeParse, "Parse error: a line that is no JSON"}
+		return &wireError{codeParse, "Parse error: the line is not JSON"}
 	}
 	if line[0] == '[' {
-		return &wireError{codeInvalid, "Invalid Request: no batches"}
+		return &wireError{codeInvalid, "Invalid Request: batches are not supported"}
 	}
 	if _, err := jsonrpc.DecodeMessage(line); err != nil {
 		return &wireError{codeInvalid, fmt.Sprintf("Invalid Request: %.200q", err.Error())}
@@ -123,7 +123,7 @@ func check(line []byte) *wireError {
 	return nil
 }
 
-// idOf returns the id of what is no message all the same, as JSON-RPC asks for: null if there is none.
+// idOf returns the id of an invalid request, which JSON-RPC requires in the answer: null if there is none.
 func idOf(line []byte) json.RawMessage {
 	var v struct {
 		ID json.RawMessage `json:"id"`
@@ -134,8 +134,8 @@ func idOf(line []byte) json.RawMessage {
 	return v.ID
 }
 
-// refuse answers a line. That nobody reads the answer is found out by the next Read or Write of a message.
-func (m *messages) refuse(e *wireError, id json.RawMessage) {
+// refuse answers a line. If the stream is closed the next Read or Write of a message returns the error.
+func (m *messageReader) refuse(e *wireError, id json.RawMessage) {
 	data, err := json.Marshal(struct {
 		Version string          `json:"jsonrpc"`
 		ID      json.RawMessage `json:"id"`

@@ -11,7 +11,7 @@ import (
 	"github.com/evertick/evertick/loop/skill/mcp"
 )
 
-// wire is a client that writes what it likes, line by line.
+// wire is a client that writes any lines.
 type wire struct {
 	in   *io.PipeWriter
 	out  *bufio.Scanner
@@ -54,7 +54,7 @@ func (c *wire) say(t *testing.T, text string) (a answer) {
 	return a
 }
 
-// A line that is no message is answered, and the session goes on.
+// A line that is not a message is answered, and the session goes on.
 func TestGarbageOverStdio(t *testing.T) {
 	const limit = 4096
 	ping := func(id int) string { return fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":"ping"}`+"\n", id) }

@@ -22,7 +22,7 @@ type World struct {
 	rec *replay.Recorder
 }
 
-// Build makes a world to build in: the plane XY with gravity along -Y, and a floor, which is
+// Build makes an empty world: the plane XY with gravity along -Y, and a floor, which is
 // ent_1, whose upper side is at y = 0 from x = -100 to x = 100.
 func Build(seed uint64) (*World, error) {
 	sim, err := evertick.New(skill.Scene(evertick.Config{Seed: seed}))
@@ -63,7 +63,7 @@ func (w *World) floor() error {
 	return w.Sim.World.SetPosition(id, 0, -1, 0)
 }
 
-// Scenario is how a replay builds the world again.
+// Scenario returns the scenario by which a replay builds the world again.
 func Scenario() replay.Scenario {
 	return replay.Scenario{Name: WorldName, New: func(seed uint64) (*evertick.Sim, error) {
 		w, err := Build(seed)
@@ -86,8 +86,8 @@ func (w *World) Record(dir string) error {
 	return nil
 }
 
-// Run lets the world live in real time until ctx is done or it fails, answers the calls that
-// wait then, and closes the log.
+// Run runs the world in real time until ctx is done or it fails. Then it answers the waiting calls
+// and closes the log.
 func (w *World) Run(ctx context.Context) error {
 	err := w.Sim.Run(ctx)
 	if errors.Is(err, context.Canceled) {

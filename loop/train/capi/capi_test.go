@@ -16,7 +16,7 @@ import (
 	"github.com/evertick/evertick/loop/train/worlds"
 )
 
-// A handle names one batch for ever: its place is used again, under another handle.
+// A handle names one batch only: its slot is used again with another handle.
 func TestHandles(t *testing.T) {
 	a, b := new(batch), new(batch)
 	first := add(a)
@@ -35,20 +35,20 @@ func TestHandles(t *testing.T) {
 			t.Errorf("%#x finds a batch", h)
 		}
 	}
-	table.places[uint32(second)-1].generation = ^uint32(0)
+	handles.slots[uint32(second)-1].generation = ^uint32(0)
 	last := uint64(^uint32(0))<<32 | uint64(uint32(second))
 	if drop(last) != b {
-		t.Fatal("the last handle of a place finds nothing")
+		t.Fatal("the last handle of a slot finds nothing")
 	}
 	if third := add(a); uint32(third) == uint32(second) {
-		t.Error("a place is used again whose handles are used up")
+		t.Error("a slot is used again whose handles are used up")
 	} else {
 		drop(third)
 	}
 }
 
-// The header declares what is exported, and that only. That the signatures agree is checked by
-// the C compiler in every build: face.c includes the header.
+// The header declares the exported functions, and only those. That the signatures agree is checked by
+// the C compiler in every build: exports.c includes the header.
 func TestHeader(t *testing.T) {
 	header, err := os.ReadFile("evertick_train.h")
 	if err != nil {
@@ -58,7 +58,7 @@ func TestHeader(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	face, err := os.ReadFile("face.c")
+	exports, err := os.ReadFile("exports.c")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -70,7 +70,7 @@ func TestHeader(t *testing.T) {
 		return found
 	}
 	declared, exported := names(`(?m)^int32_t evertick_train_(\w+)\(`, header), names(`(?m)^//export evertick_train_go_(\w+)$`, source)
-	guarded := append(names(`(?m)^FACE\((\w+),`, face), names(`(?m)^EXPORT int32_t evertick_train_(\w+)\(`, face)...)
+	guarded := append(names(`(?m)^FORWARD\((\w+),`, exports), names(`(?m)^EXPORT int32_t evertick_train_(\w+)\(`, exports)...)
 	slices.Sort(guarded)
 	if len(declared) == 0 || !slices.Equal(declared, exported) || !slices.Equal(declared, guarded) {
 		t.Errorf("declared %q, exported %q, guarded %q", declared, exported, guarded)
@@ -82,8 +82,7 @@ func TestHeader(t *testing.T) {
 	}
 }
 
-// built builds the library into a folder of its own. It takes a minute where nothing of the
-// kind was built before.
+// built builds the library into a folder of its own. It takes a minute with an empty build cache.
 func built(t *testing.T) string {
 	t.Helper()
 	if os.Getenv("EVERTICK_CAPI") == "" {
@@ -105,7 +104,7 @@ func command(t *testing.T, dir string, env []string, name string, args ...string
 	return string(out)
 }
 
-// A C program uses every function, well and badly; and what it has exported verifies.
+// A C program uses every function, correctly and wrongly; and its exported episode verifies.
 func TestC(t *testing.T) {
 	library := built(t)
 	gcc, err := exec.LookPath("gcc")

@@ -3,14 +3,14 @@
 
        go build -buildmode=c-shared -o libevertick_train.so ./loop/train/capi
 
-   Every function returns a code, EVERTICK_OK or one below, and evertick_train_error tells in
-   words what the last call on a batch was refused for. Nothing has changed then, unless the
+   Every function returns a code, EVERTICK_OK or one below, and evertick_train_error returns a
+   message about the last call on a batch. A call with an error has changed nothing, unless the
    code is EVERTICK_EWORLD or EVERTICK_EPANIC. No function aborts the process.
 
-   Memory belongs to the caller. Buffers are read and written during a call and not kept. Give
-   struct_size the size of the struct, so that a later library can tell an earlier caller.
+   Memory belongs to the caller. Buffers are read and written during a call and not kept. Set
+   struct_size to the size of the struct, so that a later library can recognise an earlier caller.
 
-   A batch is for one thread at a time: a call waits for one on the same batch that runs.
+   A batch is for one thread at a time: a call waits for a running call on the same batch.
    Different batches are independent.
 
    The library has threads of its own, which fork(2) does not copy. In a child of a process that
@@ -30,15 +30,15 @@ extern "C" {
 
 enum {
 	EVERTICK_OK = 0,
-	EVERTICK_ERANGE = -1,       /* a value, a length or a name that cannot be */
+	EVERTICK_ERANGE = -1,       /* an invalid value, length or name */
 	EVERTICK_ENOTFINITE = -2,   /* NaN or infinite */
-	EVERTICK_ESTALE = -3,       /* a handle that is closed; an episode that is over or has not begun */
+	EVERTICK_ESTALE = -3,       /* a handle that is closed; an episode that has ended or not begun */
 	EVERTICK_ECORRUPT = -4,     /* saved data that is truncated or altered */
 	EVERTICK_EUNSUPPORTED = -5, /* of another version or definition, or not recorded */
 	EVERTICK_ECAPACITY = -6,    /* too little room */
-	EVERTICK_EFLOATENV = -7,    /* the thread flushes denormals or rounds otherwise, as libraries built
-	                               with -ffast-math make it do */
-	EVERTICK_EWORLD = -8,       /* a world has failed; evertick_train_reset of all mends it */
+	EVERTICK_EFLOATENV = -7,    /* the thread flushes denormals or rounds differently, because of a library
+	                               that was built with -ffast-math */
+	EVERTICK_EWORLD = -8,       /* a world has failed; evertick_train_reset of all worlds repairs it */
 	EVERTICK_EPANIC = -9,       /* a fault of the library; the batch can only be closed */
 	EVERTICK_EFORKED = -10      /* this process was forked from one that had loaded the library */
 };
@@ -49,7 +49,7 @@ enum { EVERTICK_NEXT_STEP = 0, EVERTICK_SAME_STEP = 1, EVERTICK_DISABLED = 2 };
 #define EVERTICK_TRAIN_MAX_DIMS 4
 #define EVERTICK_TRAIN_MAX_NAME 64
 
-/* What to create; zero is a default as in the Go package. */
+/* The configuration of a batch; zeros are defaults as in the Go package. */
 typedef struct evertick_train_config {
 	uint32_t struct_size;
 	uint32_t autoreset;
@@ -62,7 +62,7 @@ typedef struct evertick_train_config {
 	uint32_t reserved; /* zero */
 } evertick_train_config;
 
-/* What a batch looks like. */
+/* A batch and its spaces. */
 typedef struct evertick_train_info {
 	uint32_t struct_size;
 	uint32_t autoreset;
@@ -71,7 +71,7 @@ typedef struct evertick_train_info {
 	uint32_t obs_kind; /* FLOAT32 or UINT8 */
 	uint32_t obs_dims;
 	int64_t obs_shape[EVERTICK_TRAIN_MAX_DIMS];
-	int64_t obs_size; /* numbers of one world */
+	int64_t obs_size; /* numbers per world */
 	uint32_t action_kind; /* FLOAT32 or INT32 */
 	uint32_t action_dims; /* 0 for a choice */
 	int64_t action_shape[EVERTICK_TRAIN_MAX_DIMS];
@@ -80,7 +80,7 @@ typedef struct evertick_train_info {
 	char name[EVERTICK_TRAIN_MAX_NAME + 8];
 } evertick_train_info;
 
-/* A buffer: where row 0 begins, how many bytes there are, and the bytes from one row to the
+/* A buffer: the address of row 0, its size in bytes, and the bytes from one row to the
    next, a multiple of the size of a number. */
 typedef struct evertick_train_rows {
 	void *data;
@@ -88,9 +88,9 @@ typedef struct evertick_train_rows {
 	int64_t stride;
 } evertick_train_rows;
 
-/* All buffers of a batch, a row for each world. Those without use in a call are ignored:
-   actions, reward, terminated, truncated, final and final_obs but in step, the last two but in
-   SAME_STEP, and the mask if data is null. Flags and masks are bytes, 0 or 1. */
+/* All buffers of a batch, a row for each world. Only step uses actions, reward, terminated, truncated,
+   final and final_obs, and the last two only in mode SAME_STEP; a mask with null data is ignored. Flags
+   and masks are bytes, 0 or 1. */
 typedef struct evertick_train_buffers {
 	uint32_t struct_size;
 	uint32_t reserved;                 /* zero */
@@ -107,15 +107,15 @@ typedef struct evertick_train_buffers {
 /* Which worlds begin, and with which seeds. */
 typedef struct evertick_train_reset_options {
 	uint32_t struct_size;
-	uint32_t reseed;       /* not 0: seed is that of the batch from now on */
+	uint32_t reseed;       /* not 0: seed becomes that of the batch */
 	uint64_t seed;
 	const uint64_t *seeds; /* null, or one for each world */
 	int64_t seeds_count;
-	const uint8_t *only;   /* null, or not 0 for each world that shall begin */
+	const uint8_t *only;   /* null, or for each world: not 0 if it begins */
 	int64_t only_count;
 } evertick_train_reset_options;
 
-/* What an episode was exported as. */
+/* The log of an exported episode. */
 typedef struct evertick_train_exported {
 	uint32_t struct_size;
 	uint32_t reserved;
@@ -125,18 +125,18 @@ typedef struct evertick_train_exported {
 	int64_t steps;
 } evertick_train_exported;
 
-/* Strings that are only read. */
+/* Read-only strings and structs. */
 typedef const char evertick_text;
 typedef const uint8_t evertick_bytes;
 typedef const evertick_train_config evertick_train_config_in;
 typedef const evertick_train_reset_options evertick_train_reset_in;
 typedef const evertick_train_buffers evertick_train_buffers_in;
 
-/* The version that the library was built with. */
+/* Returns the version of the library. */
 int32_t evertick_train_version(void);
 
-/* Writes the names of the worlds there are, separated by newlines, ended by a zero byte,
-   and their length without it; with too little room ECAPACITY and the length. */
+/* Writes the names of all worlds, separated by newlines and ended by a zero byte, and their length without that
+   byte. With too little room it writes the length and returns ECAPACITY. */
 int32_t evertick_train_names(char *text, int64_t room, int64_t *length);
 
 /* Creates a batch. A null config is zero. */
@@ -145,14 +145,14 @@ int32_t evertick_train_create(evertick_text *name, evertick_train_config_in *con
 /* Ends a batch. Its handle is ESTALE from then on. */
 int32_t evertick_train_close(uint64_t batch);
 
-/* Writes what the last call on the batch was refused for, or of 0 the last call of create or on
-   a handle that is stale, in this process; as evertick_train_names does. Empty: it was not. */
+/* Writes the error message of the last call on the batch, or for batch 0 of the last call of create or on a
+   stale handle in this process, as evertick_train_names does. It is empty if that call had no error. */
 int32_t evertick_train_error(uint64_t batch, char *text, int64_t room, int64_t *length);
 
-/* Says what a batch looks like. */
+/* Describes a batch. */
 int32_t evertick_train_describe(uint64_t batch, evertick_train_info *info);
 
-/* Writes the bounds of the spaces: obs_size and action_size numbers, of FLOAT32. Null: not. */
+/* Writes the bounds of spaces of FLOAT32: obs_size and action_size numbers. Null pointers are skipped. */
 int32_t evertick_train_bounds(uint64_t batch, float *obs_low, float *obs_high, float *action_low, float *action_high);
 
 /* Begins episodes. Null options: the next one of every world. */
@@ -167,10 +167,10 @@ int32_t evertick_train_observe(uint64_t batch, evertick_train_buffers_in *buffer
 /* Writes the hash of every world. */
 int32_t evertick_train_hashes(uint64_t batch, uint64_t *hashes, int64_t count);
 
-/* Saves a world; with too little room ECAPACITY and the length. */
+/* Saves a world. With too little room it writes the length and returns ECAPACITY. */
 int32_t evertick_train_save(uint64_t batch, int64_t world, uint8_t *data, int64_t room, int64_t *length);
 
-/* Makes a world the one that was saved. */
+/* Replaces a world by a saved one. */
 int32_t evertick_train_load(uint64_t batch, int64_t world, evertick_bytes *data, int64_t length);
 
 /* Makes world to a copy of world from. */

@@ -1,7 +1,7 @@
 //go:build cgo
 
 // Command capi is the C interface of package train, as evertick_train.h describes it. The functions of
-// the header are those of face.c, which call the ones here:
+// the header are in exports.c and call those of this package:
 //
 //	go build -buildmode=c-shared -o libevertick_train.so ./loop/train/capi
 package main
@@ -25,74 +25,73 @@ import (
 
 func main() {}
 
-// batch is what a handle stands for.
+// batch is the batch of a handle.
 type batch struct {
-	mu      sync.Mutex
-	b       *train.Batch // nil: closed
-	broken  bool         // by a panic
-	text    string       // what the last call was refused for
-	data    []byte       // scratch of Save
-	hashes  []uint64
-	buffers train.Buffers
+	mu        sync.Mutex
+	b         *train.Batch // nil: closed
+	panicked  bool         // the batch can only be closed
+	lastError string       // of the last call
+	data      []byte       // scratch of Save
+	hashes    []uint64
+	buffers   train.Buffers
 }
 
-// table has the batches by handle: the low 32 bits are an index from 1, the high ones count how
-// often it was used.
-var table struct {
-	mu     sync.Mutex
-	places []place
-	free   []uint32
-	text   string // of errors that belong to no batch
+// handles has the batches by handle: the low 32 bits are an index from 1, the high ones its generation.
+var handles struct {
+	mu        sync.Mutex
+	slots     []handleSlot
+	free      []uint32
+	lastError string // of the last call without a batch
 }
 
-type place struct {
+type handleSlot struct {
 	generation uint32
 	batch      *batch // nil: free
 }
 
 // add returns a handle.
 func add(b *batch) uint64 {
-	table.mu.Lock()
-	defer table.mu.Unlock()
-	if n := len(table.free); n > 0 {
-		i := table.free[n-1]
-		table.free = table.free[:n-1]
-		table.places[i].batch = b
-		return uint64(table.places[i].generation)<<32 | uint64(i+1)
+	handles.mu.Lock()
+	defer handles.mu.Unlock()
+	if n := len(handles.free); n > 0 {
+		i := handles.free[n-1]
+		handles.free = handles.free[:n-1]
+		handles.slots[i].batch = b
+		return uint64(handles.slots[i].generation)<<32 | uint64(i+1)
 	}
-	table.places = append(table.places, place{1, b})
-	return 1<<32 | uint64(len(table.places))
+	handles.slots = append(handles.slots, handleSlot{1, b})
+	return 1<<32 | uint64(len(handles.slots))
 }
 
 // find returns the batch of a handle, or nil.
 func find(handle uint64) *batch {
-	table.mu.Lock()
-	defer table.mu.Unlock()
+	handles.mu.Lock()
+	defer handles.mu.Unlock()
 	return findLocked(handle)
 }
 
-// drop frees the place of a handle, which is then stale.
+// drop frees the slot of a handle, which is then stale.
 func drop(handle uint64) *batch {
-	table.mu.Lock()
-	defer table.mu.Unlock()
+	handles.mu.Lock()
+	defer handles.mu.Unlock()
 	b := findLocked(handle)
 	if b == nil {
 		return nil
 	}
-	p := &table.places[uint32(handle)-1]
+	p := &handles.slots[uint32(handle)-1]
 	p.batch = nil
-	if p.generation++; p.generation != 0 { // else all handles of the place were used up
-		table.free = append(table.free, uint32(handle)-1)
+	if p.generation++; p.generation != 0 { // otherwise all handles of the slot were used
+		handles.free = append(handles.free, uint32(handle)-1)
 	}
 	return b
 }
 
 func findLocked(handle uint64) *batch {
 	i := uint32(handle) - 1
-	if uint32(handle) == 0 || uint64(i) >= uint64(len(table.places)) || table.places[i].generation != uint32(handle>>32) {
+	if uint32(handle) == 0 || uint64(i) >= uint64(len(handles.slots)) || handles.slots[i].generation != uint32(handle>>32) {
 		return nil
 	}
-	return table.places[i].batch
+	return handles.slots[i].batch
 }
 
 // codes of errors, the first that fits.
@@ -117,47 +116,47 @@ func codeOf(err error) C.int32_t {
 	return C.EVERTICK_EWORLD
 }
 
-// alone runs what belongs to no batch.
-func alone(do func() error) (code C.int32_t) {
+// withoutBatch runs a call that belongs to no batch.
+func withoutBatch(do func() error) (code C.int32_t) {
 	var err error
 	defer func() {
 		if v := recover(); v != nil {
 			err, code = fmt.Errorf("panic: %v", v), C.EVERTICK_EPANIC
 		}
-		table.mu.Lock()
-		defer table.mu.Unlock()
-		table.text = ""
+		handles.mu.Lock()
+		defer handles.mu.Unlock()
+		handles.lastError = ""
 		if err != nil {
-			table.text = err.Error()
+			handles.lastError = err.Error()
 		}
 	}()
 	err = do()
 	return codeOf(err)
 }
 
-// with runs a call on a batch.
-func with(handle C.uint64_t, do func(h *batch) error) (code C.int32_t) {
+// withBatch runs a call on a batch.
+func withBatch(handle C.uint64_t, do func(h *batch) error) (code C.int32_t) {
 	h := find(uint64(handle))
 	if h == nil {
-		return alone(func() error { return stale(uint64(handle)) })
+		return withoutBatch(func() error { return stale(uint64(handle)) })
 	}
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	switch {
 	case h.b == nil:
-		return alone(func() error { return stale(uint64(handle)) })
-	case h.broken:
+		return withoutBatch(func() error { return stale(uint64(handle)) })
+	case h.panicked:
 		return C.EVERTICK_EPANIC
 	}
-	h.text = ""
+	h.lastError = ""
 	defer func() {
 		h.buffers = train.Buffers{} // the memory is the caller's
 		if v := recover(); v != nil {
-			h.broken, h.text, code = true, fmt.Sprintf("panic: %v", v), C.EVERTICK_EPANIC
+			h.panicked, h.lastError, code = true, fmt.Sprintf("panic: %v", v), C.EVERTICK_EPANIC
 		}
 	}()
 	if err := do(h); err != nil {
-		h.text = err.Error()
+		h.lastError = err.Error()
 		return codeOf(err)
 	}
 	return C.EVERTICK_OK
@@ -167,28 +166,28 @@ func stale(handle uint64) error {
 	return fault.Field(fault.ErrStale, "train: handle", fmt.Sprintf("%#x", handle))
 }
 
-// structSize checks what a caller says of a struct.
+// structSize checks the size that a caller gives for a struct.
 func structSize(name string, got C.uint32_t, want uintptr) error {
 	if uintptr(got) != want {
-		return fmt.Errorf("%w: this library of version %d has %d", fault.Field(fault.ErrUnsupported, "train: struct_size of "+name, uint32(got)), C.EVERTICK_TRAIN_VERSION, want)
+		return fmt.Errorf("%w: in version %d of this library it is %d", fault.Field(fault.ErrUnsupported, "train: struct_size of "+name, uint32(got)), C.EVERTICK_TRAIN_VERSION, want)
 	}
 	return nil
 }
 
 func null(name string) error { return fault.Field(fault.ErrRange, "train: "+name, "null") }
 
-// give copies bytes to the caller, if there is room for them and more bytes behind.
-func give(to unsafe.Pointer, room C.int64_t, length *C.int64_t, data string, behind int) error {
+// copyOut copies bytes to the caller, and zeros after them, if there is room for both.
+func copyOut(to unsafe.Pointer, room C.int64_t, length *C.int64_t, data string, zeros int) error {
 	if length != nil {
 		*length = C.int64_t(len(data))
 	}
 	if room < 0 || to == nil && room > 0 {
 		return fault.Field(fault.ErrRange, "train: room", int64(room))
 	}
-	if int64(room) < int64(len(data)+behind) {
+	if int64(room) < int64(len(data)+zeros) {
 		return fault.Field(fault.ErrCapacity, "train: room", int64(room))
 	}
-	out := unsafe.Slice((*byte)(to), len(data)+behind)
+	out := unsafe.Slice((*byte)(to), len(data)+zeros)
 	clear(out[copy(out, data):])
 	return nil
 }
@@ -198,14 +197,14 @@ func evertick_train_go_version() C.int32_t { return C.EVERTICK_TRAIN_VERSION }
 
 //export evertick_train_go_names
 func evertick_train_go_names(text *C.char, room C.int64_t, length *C.int64_t) C.int32_t {
-	return alone(func() error {
-		return give(unsafe.Pointer(text), room, length, strings.Join(worlds.Names(), "\n"), 1)
+	return withoutBatch(func() error {
+		return copyOut(unsafe.Pointer(text), room, length, strings.Join(worlds.Names(), "\n"), 1)
 	})
 }
 
 //export evertick_train_go_create
 func evertick_train_go_create(name *C.evertick_text, config *C.evertick_train_config_in, handle *C.uint64_t) C.int32_t {
-	return alone(func() error {
+	return withoutBatch(func() error {
 		if name == nil || handle == nil {
 			return null("name or batch")
 		}
@@ -261,11 +260,11 @@ func configOf(c *C.evertick_train_config_in) (cfg train.Config, err error) {
 //export evertick_train_go_close
 func evertick_train_go_close(handle C.uint64_t) C.int32_t {
 	h := drop(uint64(handle))
-	return alone(func() error {
+	return withoutBatch(func() error {
 		if h == nil {
 			return stale(uint64(handle))
 		}
-		h.mu.Lock() // a call that runs ends first
+		h.mu.Lock() // waits for a running call
 		defer h.mu.Unlock()
 		h.b = nil
 		return nil
@@ -274,22 +273,22 @@ func evertick_train_go_close(handle C.uint64_t) C.int32_t {
 
 //export evertick_train_go_error
 func evertick_train_go_error(handle C.uint64_t, text *C.char, room C.int64_t, length *C.int64_t) C.int32_t {
-	said := ""
+	message := ""
 	if h := find(uint64(handle)); h != nil {
 		h.mu.Lock()
-		said = h.text
+		message = h.lastError
 		h.mu.Unlock()
 	} else {
-		table.mu.Lock()
-		said = table.text
-		table.mu.Unlock()
+		handles.mu.Lock()
+		message = handles.lastError
+		handles.mu.Unlock()
 	}
-	return codeOf(give(unsafe.Pointer(text), room, length, said, 1))
+	return codeOf(copyOut(unsafe.Pointer(text), room, length, message, 1))
 }
 
 //export evertick_train_go_describe
 func evertick_train_go_describe(handle C.uint64_t, info *C.evertick_train_info) C.int32_t {
-	return with(handle, func(h *batch) error {
+	return withBatch(handle, func(h *batch) error {
 		if info == nil {
 			return null("info")
 		}
@@ -309,7 +308,7 @@ func describe(b *train.Batch, info *C.evertick_train_info) {
 		action_kind: C.uint32_t(def.Action.Kind), action_dims: C.uint32_t(len(def.Action.Shape)), action_size: C.int64_t(def.Action.Size()),
 		choices: C.int64_t(def.Action.Choices),
 	}
-	for i, n := range def.Obs.Shape { // the worlds of package worlds have no more than there is room for
+	for i, n := range def.Obs.Shape { // no world of package worlds has more than EVERTICK_TRAIN_MAX_DIMS
 		info.obs_shape[i] = C.int64_t(n)
 	}
 	for i, n := range def.Action.Shape {
@@ -322,7 +321,7 @@ func describe(b *train.Batch, info *C.evertick_train_info) {
 
 //export evertick_train_go_bounds
 func evertick_train_go_bounds(handle C.uint64_t, obsLow, obsHigh, actionLow, actionHigh *C.float) C.int32_t {
-	return with(handle, func(h *batch) error {
+	return withBatch(handle, func(h *batch) error {
 		def := h.b.Definition()
 		for _, c := range [...]struct {
 			to   *C.float
@@ -338,10 +337,10 @@ func evertick_train_go_bounds(handle C.uint64_t, obsLow, obsHigh, actionLow, act
 
 //export evertick_train_go_reset
 func evertick_train_go_reset(handle C.uint64_t, options *C.evertick_train_reset_in, buffers *C.evertick_train_buffers_in) C.int32_t {
-	return with(handle, func(h *batch) error {
+	return withBatch(handle, func(h *batch) error {
 		o, err := optionsOf(options, h.b.Len())
 		if err == nil {
-			err = h.take(buffers, false)
+			err = h.setBuffers(buffers, false)
 		}
 		if err != nil {
 			return err
@@ -378,8 +377,8 @@ func optionsOf(c *C.evertick_train_reset_in, n int) (o train.Options, err error)
 
 //export evertick_train_go_step
 func evertick_train_go_step(handle C.uint64_t, buffers *C.evertick_train_buffers_in) C.int32_t {
-	return with(handle, func(h *batch) error {
-		if err := h.take(buffers, true); err != nil {
+	return withBatch(handle, func(h *batch) error {
+		if err := h.setBuffers(buffers, true); err != nil {
 			return err
 		}
 		return h.b.Step(&h.buffers)
@@ -388,8 +387,8 @@ func evertick_train_go_step(handle C.uint64_t, buffers *C.evertick_train_buffers
 
 //export evertick_train_go_observe
 func evertick_train_go_observe(handle C.uint64_t, buffers *C.evertick_train_buffers_in) C.int32_t {
-	return with(handle, func(h *batch) error {
-		if err := h.take(buffers, false); err != nil {
+	return withBatch(handle, func(h *batch) error {
+		if err := h.setBuffers(buffers, false); err != nil {
 			return err
 		}
 		return h.b.Observe(&h.buffers)
@@ -398,7 +397,7 @@ func evertick_train_go_observe(handle C.uint64_t, buffers *C.evertick_train_buff
 
 //export evertick_train_go_hashes
 func evertick_train_go_hashes(handle C.uint64_t, hashes *C.uint64_t, count C.int64_t) C.int32_t {
-	return with(handle, func(h *batch) error {
+	return withBatch(handle, func(h *batch) error {
 		if hashes == nil || int64(count) != int64(h.b.Len()) {
 			return fault.Field(fault.ErrRange, "train: count of hashes", int64(count))
 		}
@@ -408,7 +407,7 @@ func evertick_train_go_hashes(handle C.uint64_t, hashes *C.uint64_t, count C.int
 	})
 }
 
-// world checks the number of one.
+// world checks the number of a world.
 func (h *batch) world(i C.int64_t) (int, error) {
 	if i < 0 || int64(i) >= int64(h.b.Len()) {
 		return 0, fault.Field(fault.ErrRange, "train: world", int64(i))
@@ -418,7 +417,7 @@ func (h *batch) world(i C.int64_t) (int, error) {
 
 //export evertick_train_go_save
 func evertick_train_go_save(handle C.uint64_t, world C.int64_t, data *C.uint8_t, room C.int64_t, length *C.int64_t) C.int32_t {
-	return with(handle, func(h *batch) error {
+	return withBatch(handle, func(h *batch) error {
 		i, err := h.world(world)
 		if err != nil {
 			return err
@@ -426,13 +425,13 @@ func evertick_train_go_save(handle C.uint64_t, world C.int64_t, data *C.uint8_t,
 		if h.data, err = h.b.Save(i, h.data[:0]); err != nil {
 			return err
 		}
-		return give(unsafe.Pointer(data), room, length, unsafe.String(unsafe.SliceData(h.data), len(h.data)), 0)
+		return copyOut(unsafe.Pointer(data), room, length, unsafe.String(unsafe.SliceData(h.data), len(h.data)), 0)
 	})
 }
 
 //export evertick_train_go_load
 func evertick_train_go_load(handle C.uint64_t, world C.int64_t, data *C.evertick_bytes, length C.int64_t) C.int32_t {
-	return with(handle, func(h *batch) error {
+	return withBatch(handle, func(h *batch) error {
 		i, err := h.world(world)
 		if err != nil {
 			return err
@@ -446,7 +445,7 @@ func evertick_train_go_load(handle C.uint64_t, world C.int64_t, data *C.evertick
 
 //export evertick_train_go_fork
 func evertick_train_go_fork(handle C.uint64_t, from, to C.int64_t) C.int32_t {
-	return with(handle, func(h *batch) error {
+	return withBatch(handle, func(h *batch) error {
 		i, errFrom := h.world(from)
 		k, errTo := h.world(to)
 		if err := errors.Join(errFrom, errTo); err != nil {
@@ -458,7 +457,7 @@ func evertick_train_go_fork(handle C.uint64_t, from, to C.int64_t) C.int32_t {
 
 //export evertick_train_go_export
 func evertick_train_go_export(handle C.uint64_t, world C.int64_t, directory *C.evertick_text, exported *C.evertick_train_exported) C.int32_t {
-	return with(handle, func(h *batch) error {
+	return withBatch(handle, func(h *batch) error {
 		i, err := h.world(world)
 		if err != nil {
 			return err

@@ -20,7 +20,7 @@ import evertick
 from evertick import AutoresetMode
 
 
-def told(envs, step, first=0):
+def actions_of(envs, step, first=0):
     """Actions that depend on step and world alone."""
     world = np.arange(first, first + envs.num_envs)
     space = envs.action_space
@@ -66,10 +66,10 @@ class Worlds(unittest.TestCase):
         with evertick.make_vec("cartpole", 4) as envs:
             obs, _ = envs.reset(seed=1)
             first = obs.copy()
-            after, reward, *_ = envs.step(told(envs, 0))
+            after, reward, *_ = envs.step(actions_of(envs, 0))
             self.assertIs(obs, after)
             self.assertFalse(np.array_equal(first, after))
-            self.assertIs(envs.step(told(envs, 1))[1], reward)
+            self.assertIs(envs.step(actions_of(envs, 1))[1], reward)
 
     def test_same_in_any_batch(self):
         for name in evertick.names():
@@ -80,11 +80,11 @@ class Worlds(unittest.TestCase):
             for e in alone:
                 e.reset()
             for step in range(30):
-                many.step(told(many, step))
+                many.step(actions_of(many, step))
                 hashes = many.hashes()
                 for e in alone:
                     i = rows[id(e)]
-                    obs, *_ = e.step(told(e, step, i))
+                    obs, *_ = e.step(actions_of(e, step, i))
                     self.assertEqual(e.hashes()[0], hashes[i], (name, step, i))
                     self.assertTrue(np.array_equal(obs[0], shown[i]), (name, step, i))
             for e in (many, *alone):
@@ -102,7 +102,7 @@ class Taken(unittest.TestCase):
                 envs.reset(seed=4)
                 twin.reset(seed=4)
                 for step in range(12):
-                    action = told(envs, step)
+                    action = actions_of(envs, step)
                     if name == "tag":
                         action = np.rint(action) + np.float32(0)  # no -0, which no whole number is
                     twin.step(action)
@@ -222,7 +222,7 @@ class Autoreset(unittest.TestCase):
         with evertick.make_vec("tag", 2, max_steps=5) as envs:
             envs.reset()
             for step in range(5):
-                _, _, terminated, truncated, _ = envs.step(told(envs, step))
+                _, _, terminated, truncated, _ = envs.step(actions_of(envs, step))
                 self.assertEqual(truncated.tolist(), [step == 4] * 2)
                 self.assertFalse(terminated.any())
 
@@ -336,16 +336,16 @@ class Saving(unittest.TestCase):
             with evertick.make_vec(name, 3, seed=8) as envs:
                 envs.reset()
                 for step in range(10):
-                    envs.step(told(envs, step))
+                    envs.step(actions_of(envs, step))
                 data = envs.save(1)
                 envs.fork(1, 2)
                 hashes = envs.hashes()
                 self.assertEqual(hashes[1], hashes[2])
-                envs.step(told(envs, 10))
+                envs.step(actions_of(envs, 10))
                 self.assertNotEqual(envs.hashes()[1], hashes[1])
                 envs.load(0, data)
                 self.assertEqual(envs.hashes()[0], hashes[1])
-                self.assertIs(envs.observe(), envs.step(told(envs, 11))[0])
+                self.assertIs(envs.observe(), envs.step(actions_of(envs, 11))[0])
                 with self.assertRaises(evertick.CorruptError):
                     envs.load(0, data[:-1])
                 with self.assertRaises(evertick.CorruptError):
@@ -359,7 +359,7 @@ class Saving(unittest.TestCase):
         with tempfile.TemporaryDirectory() as folder, evertick.make_vec("pushbox", 2, record=True) as envs:
             envs.reset()
             for step in range(15):
-                envs.step(told(envs, step))
+                envs.step(actions_of(envs, step))
             out = envs.export(1, Path(folder, "log"))
             self.assertEqual((out["steps"], out["ticks"]), (15, 16))
             self.assertTrue(any(Path(folder, "log").iterdir()))

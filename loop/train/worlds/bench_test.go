@@ -8,7 +8,7 @@ import (
 	"github.com/evertick/evertick/loop/train/worlds"
 )
 
-// BenchmarkStep tells steps of worlds a second: of each world, by one worker and by two.
+// BenchmarkStep measures steps of worlds per second: of each world, with one worker and with two.
 func BenchmarkStep(b *testing.B) {
 	counts := map[string]int{"cartpole": 262144, "tag": 1024, "tag-raster": 1024, "pushbox": 1024}
 	for _, name := range worlds.Names() {

@@ -32,10 +32,10 @@ const (
 // Cybernetics 13, 1983), without friction, with the constants of CartPole-v1 of Gymnasium: a
 // pole stands on a cart, and choices 0 and 1 push the cart left and right with 10 N for 0.02 s.
 //
-// Observed are the position of the cart in m, its speed in m/s, the angle of the pole in
-// radians, 0 upright, and its speed in rad/s. Each step earns 1. The episode ends when
+// The observation is the position of the cart in m, its speed in m/s, the angle of the pole in
+// radians, 0 upright, and its speed in rad/s. The reward of each step is 1. The episode ends when
 // the cart is beyond 2.4 m or the pole beyond 12°, and is truncated after 500 steps. It begins
-// with four numbers from -0.05 to 0.05.
+// with four random numbers from -0.05 to 0.05.
 //
 // With force F, cart x, pole θ, masses m of the pole and M of all, half-length l of the pole,
 // each step computes in float32
@@ -44,7 +44,7 @@ const (
 //	θ'' = (g sin θ - a cos θ) / (l (4/3 - m cos²θ / M))
 //	x'' = a - m l θ'' cos θ / M
 //
-// and goes on by Euler's explicit method.
+// and integrates by Euler's explicit method.
 func CartPole() train.Definition {
 	inf := float32(math.Inf(1))
 	obs := train.Box(4, -inf, inf)
@@ -56,7 +56,7 @@ func CartPole() train.Definition {
 	}
 }
 
-// carts are all worlds in columns.
+// carts has all worlds in columns.
 type carts struct {
 	x, speed, angle, turn []float32
 }
@@ -86,7 +86,7 @@ func (c *carts) Step(lo, hi int, in *train.Actions, out *train.Outcomes) error {
 		}
 		x[i], speed[i], angle[i], turn[i] = balance(force, x[i], speed[i], angle[i], turn[i])
 		reward[i] = 1
-		// Not within, so that NaN ends it, too.
+		// Negated, so that NaN ends it, too.
 		ends[i] = !(x[i] >= -cartLimit && x[i] <= cartLimit && angle[i] >= -poleLimit && angle[i] <= poleLimit)
 	}
 	return nil
@@ -123,10 +123,10 @@ func (c *carts) AppendState(i int, dst []byte) ([]byte, error) {
 	return wire.AppendF32s(dst, numbers[:]...), nil
 }
 
-// RestoreState takes any finite numbers of a size that a cart can come to: beyond its limits
+// RestoreState accepts any numbers that a cart can reach: beyond its limits
 // the next step ends the episode.
 func (c *carts) RestoreState(i int, src []byte) error {
-	const most = 1e4 // rad: far beyond what 500 steps lead to, and within rigid.MaxAngle
+	const most = 1e4 // rad: far more than 500 steps can reach, and within rigid.MaxAngle
 	var state [4]float32
 	if len(src) != int(unsafe.Sizeof(state)) {
 		return fault.Field(fault.ErrCorrupt, "worlds: cartpole: length of the state", len(src))

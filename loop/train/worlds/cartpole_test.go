@@ -7,8 +7,8 @@ import (
 	"github.com/evertick/evertick/loop/train"
 )
 
-// model is the equation of motion in float64 and the library's own sine, written down once
-// more from the paper.
+// model is the equation of motion in float64 with the sine of package math, written again
+// from the paper.
 func model(force float64, s [4]float64) [4]float64 {
 	const g, m, total, l, tau = 9.8, 0.1, 1.1, 0.5, 0.02
 	x, v, theta, omega := s[0], s[1], s[2], s[3]
@@ -67,8 +67,8 @@ func TestCartPoleModel(t *testing.T) {
 	}
 }
 
-// An episode that does not end is truncated behind 500 steps. Pushing against the fall is
-// enough to get there.
+// An episode that does not end is truncated after 500 steps. Pushing against the fall is
+// enough to reach them.
 func TestCartPoleTruncated(t *testing.T) {
 	b, buf := made(t, "cartpole", train.Config{Seed: 4, Autoreset: train.Disabled})
 	for s := range 500 {

@@ -2,7 +2,7 @@
 // of how to write others.
 //
 //	cartpole     a pole on a cart is balanced; in columns, some nanoseconds a step
-//	tag          one of three pursuers catches runners; on a Sim, with radius queries
+//	tag          three pursuers, one of them the player, catch runners; on a Sim, with radius queries
 //	tag-raster   the same, seen from above as an image of bytes
 //	pushbox      a disc pushes a box to a place; on a Sim, with rigid bodies
 //
@@ -41,13 +41,13 @@ func ByName(name string) (train.Definition, error) {
 	return train.Definition{}, fmt.Errorf("%w: one of %v", fault.Field(fault.ErrRange, "worlds: name", fmt.Sprintf("%.80q", name)), names)
 }
 
-// Scenarios returns those by which package replay runs the logs of these worlds, and which
-// show them. See train.SimDefinition.ReplayScenario for cfg.
+// Scenarios returns the scenarios by which package replay runs the logs of these worlds. They also
+// demonstrate the worlds. See train.SimDefinition.ReplayScenario for cfg.
 func Scenarios(cfg evertick.Config) []replay.Scenario {
 	return []replay.Scenario{PushBox().ReplayScenario(cfg), Tag().ReplayScenario(cfg)}
 }
 
-// clamp is v, or the bound that is nearer.
+// clamp returns v, or the nearer bound.
 func clamp(v, lo, hi float32) float32 {
 	if v < lo {
 		return lo

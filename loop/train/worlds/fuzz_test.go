@@ -10,8 +10,8 @@ import (
 	"github.com/evertick/evertick/loop/train/worlds"
 )
 
-// reseal makes the checksums of the frames right, from the outside in as far as they are
-// whole, so that what is behind them is tried.
+// reseal corrects the checksums of the frames, from the outside in as far as they are
+// whole, so that the code after their check is tested.
 func reseal(data []byte) {
 	table := crc32.MakeTable(crc32.Castagnoli)
 	for at, crc, from := 12, uint32(0), 0; at+8 <= len(data); {
@@ -20,7 +20,7 @@ func reseal(data []byte) {
 			return
 		}
 		end := at + 4 + int(n)
-		// A snapshot of a Sim within: behind the byte that says that there is no tape.
+		// A snapshot of a Sim within: after the byte that says that there are no actions.
 		if n > 20 && string(data[at+5:at+13]) == "evtk.sim" {
 			reseal(data[at+5 : end])
 		}
@@ -33,8 +33,8 @@ func reseal(data []byte) {
 	}
 }
 
-// FuzzLoad loads a world in which some bytes are others: it is refused, and the world is as it
-// was, or can be stepped; an error of a world that was forged well is one, and no panic.
+// FuzzLoad loads a world with altered bytes: it is refused and leaves the world as it
+// was, or it can be stepped; a forged world may return an error, but must not panic.
 func FuzzLoad(f *testing.F) {
 	type target struct {
 		batch *train.Batch

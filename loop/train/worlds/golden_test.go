@@ -7,7 +7,7 @@ import (
 	"github.com/evertick/evertick/loop/train"
 )
 
-// golden are folded hashes of all worlds behind every step of a run. They are the same on
+// golden are folded hashes of all worlds after every step of a run. They are the same on
 // every machine and level, and change only together with evertick.SimVersion or the rules of a
 // world.
 var golden = map[string]uint64{

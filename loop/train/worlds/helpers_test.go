@@ -8,11 +8,10 @@ import (
 	"github.com/evertick/evertick/loop/train/worlds"
 )
 
-// policy fills in what all worlds do in a step: random, but a function of step and world
-// alone.
+// policy fills in random actions for all worlds, which depend on step and world only.
 func policy(def train.Definition, buf *train.Buffers, step int) { policyFrom(def, buf, step, 0) }
 
-// policyFrom is policy for a batch whose first world is another.
+// policyFrom is policy for a batch with another first world.
 func policyFrom(def train.Definition, buf *train.Buffers, step, first int) {
 	for i := range buf.Choices {
 		r := loop.NewRand(77, uint64(step), uint64(first+i), 0)
@@ -25,7 +24,7 @@ func policyFrom(def train.Definition, buf *train.Buffers, step, first int) {
 	}
 }
 
-// made returns a batch of worlds of a name that have begun, and buffers.
+// made returns a batch of the worlds with a name, after Reset, and its buffers.
 func made(t testing.TB, name string, cfg train.Config) (*train.Batch, *train.Buffers) {
 	t.Helper()
 	def, err := worlds.ByName(name)

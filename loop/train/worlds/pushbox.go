@@ -19,7 +19,7 @@ const (
 	boxEdge      = 0.5 // m: half an edge of the box
 	pusherForce  = 12  // N
 	boxDamping   = 3   // 1/s
-	boxNear      = 0.5 // m: the box is where it shall be
+	boxNear      = 0.5 // m: distance at which the box has reached the goal
 	boxSteps     = 900
 	boxObs       = 4 + 4 + 3 + 2
 	boxChoices   = 5
@@ -33,17 +33,17 @@ const (
 	boxAll    = 4
 )
 
-// PushBox returns the world in which a disc of 0.4 m pushes a box of 1 m to a place, in a
+// PushBox returns the world in which a disc of 0.4 m radius pushes a box of 1 m to a goal, in a
 // room of 10 m that is seen from above: rigid bodies without gravity, slowed down by damping.
 //
 // Choices are 0 to wait, and 1 to 4 to push with 12 N along +x, -x, +y, -y; the mask is false
-// for a wall that the disc touches. A step is a tick of 1/60 s. It earns by how many metres
-// the box has come nearer to the place, costs 0.001, and earns 10 if the box is within
-// 0.5 m of it, which ends the episode; it is truncated after 900 steps.
+// for a wall that the disc touches. A step is a tick of 1/60 s. The reward is the number of metres
+// by which the box has come nearer to the goal, less 0.001, and 10 more if the box is within
+// 0.5 m of it, which ends the episode; the episode is truncated after 900 steps.
 //
-// Observed are 13 numbers, in m, m/s and radians per second: position and velocity of the
+// The observation has 13 numbers, in m, m/s and radians per second: position and velocity of the
 // disc; position, cosine and sine of the angle of the box; its velocity and its speed of
-// rotation; and the place.
+// rotation; and the position of the goal.
 func PushBox() train.SimDefinition {
 	inf := float32(math.Inf(1))
 	return train.SimDefinition{
@@ -60,7 +60,7 @@ var boxDirections = [boxChoices][2]float32{{0, 0}, {1, 0}, {-1, 0}, {0, 1}, {0, 
 // pushBox is the game.
 type pushBox struct {
 	sim      *evertick.Sim
-	distance float32 // from the box to the place, behind the last tick
+	distance float32 // from the box to the goal, after the last tick
 	reward   float32
 	over     bool
 }
@@ -75,20 +75,20 @@ func newPushBox(cfg evertick.Config) (*pushBox, error) {
 	g := &pushBox{sim: sim}
 	return g, errors.Join(
 		sim.AddState("pushbox", g),
-		sim.Add(evertick.BeforePhysics, "obey", g.obey),
-		sim.Add(evertick.AfterIndex, "judge", g.judge))
+		sim.Add(evertick.BeforePhysics, "action", g.applyAction),
+		sim.Add(evertick.AfterIndex, "reward", g.updateReward))
 }
 
 func (g *pushBox) Sim() *evertick.Sim { return g.sim }
 
 func (g *pushBox) Outcome() (float32, bool) { return g.reward, g.over }
 
-// AppendState is that of evertick.State.
+// AppendState implements evertick.State.
 func (g *pushBox) AppendState(dst []byte) []byte {
 	return wire.AppendBool(wire.AppendF32s(dst, g.distance, g.reward), g.over)
 }
 
-// RestoreState is that of evertick.State.
+// RestoreState implements evertick.State.
 func (g *pushBox) RestoreState(src []byte) error {
 	r := wire.NewReader(src)
 	distance, reward, over := r.F32(), r.F32(), r.Bool()
@@ -102,14 +102,14 @@ func (g *pushBox) RestoreState(src []byte) error {
 	return nil
 }
 
-// obey makes the world in the first tick, and pushes the disc where the player wants to.
-func (g *pushBox) obey(t *evertick.Tick) error {
+// applyAction creates the world in the first tick, and pushes the disc as the action says.
+func (g *pushBox) applyAction(t *evertick.Tick) error {
 	o, err := train.Orders(t, boxAction)
 	if err != nil {
 		return err
 	}
 	if o.Begin {
-		return g.place(o.Seed)
+		return g.create(o.Seed)
 	}
 	choice := o.Choice()
 	if choice < 1 || choice >= boxChoices {
@@ -117,13 +117,13 @@ func (g *pushBox) obey(t *evertick.Tick) error {
 	}
 	body, ok := g.body(boxPusher)
 	if !ok {
-		return nil // where somebody has forged the world
+		return nil // a forged state has none
 	}
 	d := boxDirections[choice]
 	return g.sim.Physics.ApplyForceToCenter(body, [2]float32{d[0] * pusherForce, d[1] * pusherForce})
 }
 
-// body returns that of the entity in a slot.
+// body returns the body of the entity in a slot.
 func (g *pushBox) body(slot ecs.Slot) (physics.Body, bool) {
 	id, ok := g.sim.World.ID(slot)
 	if !ok {
@@ -132,8 +132,8 @@ func (g *pushBox) body(slot ecs.Slot) (physics.Body, bool) {
 	return g.sim.Body(id)
 }
 
-// place makes disc, box, place and walls.
-func (g *pushBox) place(seed uint64) error {
+// create creates the disc, the box, the goal and the walls.
+func (g *pushBox) create(seed uint64) error {
 	g.reward, g.over = 0, false
 	var ids [boxAll]ecs.ID
 	if err := g.sim.World.SpawnN(ids[:]); err != nil {
@@ -149,15 +149,15 @@ func (g *pushBox) place(seed uint64) error {
 		g.walls(ids[boxWalls]))
 }
 
-// places draws where disc, box and place are, two metres apart at least, in few tries as
-// a rule; the last of them counts in any case.
+// places draws the positions of disc, box and goal, at least two metres apart. Usually a few tries are
+// enough; after 64 it returns fixed positions.
 func places(seed uint64) (at [3][2]float32) {
 	r := loop.NewRand(seed, 0, 0, streamPlace)
 	for range 64 {
 		for i := range at {
 			reach := float32(boxHalf - 1)
 			if i == boxBox {
-				reach = boxHalf - 2 // where one can get behind it
+				reach = boxHalf - 2 // so that the disc can reach all sides of the box
 			}
 			at[i] = [2]float32{r.Range(-reach, reach), r.Range(-reach, reach)}
 		}
@@ -211,8 +211,8 @@ func (g *pushBox) walls(id ecs.ID) error {
 	return nil
 }
 
-// judge compares where the box is with where it was.
-func (g *pushBox) judge(*evertick.Tick) error {
+// updateReward compares the distance of the box to the goal with that after the last tick.
+func (g *pushBox) updateReward(*evertick.Tick) error {
 	pos := &g.sim.World.Position
 	now := apart([2]float32{pos.X[boxBox], pos.Y[boxBox]}, [2]float32{pos.X[boxGoal], pos.Y[boxGoal]})
 	g.reward = (g.distance - now) - 0.001
@@ -223,7 +223,7 @@ func (g *pushBox) judge(*evertick.Tick) error {
 	return nil
 }
 
-// Observe is that of train.Game.
+// Observe implements train.Game.
 func (g *pushBox) Observe(row train.Row) {
 	o := row.Float32
 	clear(o)
@@ -246,7 +246,7 @@ func (g *pushBox) Observe(row train.Row) {
 	o[11], o[12] = pos.X[boxGoal], pos.Y[boxGoal]
 }
 
-// Mask tells which choices push into a wall that the disc touches.
+// Mask is false for choices that push into a wall that the disc touches.
 func (g *pushBox) Mask(of []bool) {
 	const touching = boxHalf - pusherRadius - 0.05
 	x, y := g.sim.World.Position.X[boxPusher], g.sim.World.Position.Y[boxPusher]

@@ -15,38 +15,38 @@ import (
 const (
 	tagHalf      = 10 // m: half an edge of the square
 	tagPursuers  = 3  // slots 0 to 2; the player is slot 0
-	tagRunners   = 9  // slots behind them
+	tagRunners   = 9  // the slots after them
 	tagAll       = tagPursuers + tagRunners
 	tagSight     = 8   // m
 	tagReach     = 0.7 // m
 	pursuerSpeed = 5   // m/s
 	runnerSpeed  = 4   // m/s
 	tagSteps     = 600
-	tagSeen      = 4 // runners that the player observes
+	tagSeen      = 4 // maximum number of runners in an observation
 	tagObs       = 4 + 3*tagSeen + 3*(tagPursuers-1) + 1
 	rasterEdge   = 20 // cells of a metre
 	catchReward  = 1
 	tickReward   = -0.01
 	streamPlace  = 0
 	streamWander = 1
-	wanderTicks  = 32 // between two whims of who sees nobody
+	wanderTicks  = 32 // between two random directions of an agent that sees no other
 	tagBounds    = 2 * tagHalf
-	wallSight    = 2 // m from the wall where runners turn off
+	wallSight    = 2 // m from the wall where runners turn away
 )
 
-// Tag returns the world in which the player is one of three pursuers who catch nine runners
+// Tag returns the world in which the player is one of three pursuers that catch nine runners
 // in a square of 20 m. An agent sees what a radius query of 8 m finds: runners flee from the
-// pursuer that is nearest, the other pursuers chase the runner that is, and who sees nobody
-// walks about. A runner within 0.7 m of a pursuer is caught and gone.
+// nearest pursuer, the other pursuers chase the nearest runner, and an agent that sees no other
+// walks in random directions. A runner within 0.7 m of a pursuer is caught and removed.
 //
 // The action is the direction in which the player runs, two numbers from -1 to 1, at up to
-// 5 m/s; runners make 4. A step is a tick of 1/60 s. It earns 1 for each runner that the
-// player catches, and costs 0.01. The episode ends when none is left, and is truncated
+// 5 m/s; runners run at 4 m/s. A step is a tick of 1/60 s. Its reward is 1 for each runner that the
+// player catches, less 0.01. The episode ends when no runner is left, and is truncated
 // after 600 steps.
 //
-// Observed are 23 numbers: position by 10 m and velocity by 5 m/s; the nearest four runners
-// and the other two pursuers, as far as seen, by distance: where they are from the
-// player, by 8 m, and 1, or three zeros; and what part of the runners is left.
+// The observation has 23 numbers: position in units of 10 m and velocity in units of 5 m/s; the nearest four
+// runners and then the other two pursuers within sight, by distance: each as its offset from the
+// player in units of 8 m and 1, or three zeros; and the fraction of runners that is left.
 func Tag() train.SimDefinition {
 	return train.SimDefinition{
 		Name: "tag", Scenario: tagScenario, Obs: train.Box(tagObs, -4, 4), Action: train.Box(2, -1, 1), MaxSteps: tagSteps,
@@ -77,11 +77,11 @@ type tag struct {
 	reward float32
 	over   bool
 
-	asks   spatial.Queries
-	seen   spatial.Result
-	row    [tagAll]int8 // of the result, by slot; -1: none
-	caught [tagAll]bool
-	played bool // the player has said where to run in this tick
+	queries spatial.Queries
+	seen    spatial.Result
+	row     [tagAll]int8 // of the result, by slot; -1: none
+	caught  [tagAll]bool
+	played  bool // the player has an action in this tick
 }
 
 func newTag(cfg evertick.Config, raster bool) (*tag, error) {
@@ -103,8 +103,8 @@ func newTag(cfg evertick.Config, raster bool) (*tag, error) {
 	g.velX, g.velY = x.Values(), y.Values()
 	return g, errors.Join(
 		sim.AddState("tag", g),
-		sim.Add(evertick.BeforePhysics, "obey", g.obey),
-		sim.Add(evertick.BeforePhysics, "run", g.run),
+		sim.Add(evertick.BeforePhysics, "action", g.applyAction),
+		sim.Add(evertick.BeforePhysics, "move", g.move),
 		sim.Add(evertick.AfterIndex, "look", g.look),
 		sim.Add(evertick.AfterIndex, "catch", g.catch),
 		sim.Add(evertick.AfterIndex, "decide", g.decide))
@@ -114,12 +114,12 @@ func (g *tag) Sim() *evertick.Sim { return g.sim }
 
 func (g *tag) Outcome() (float32, bool) { return g.reward, g.over }
 
-// AppendState is that of evertick.State.
+// AppendState implements evertick.State.
 func (g *tag) AppendState(dst []byte) []byte {
 	return wire.AppendBool(wire.AppendF32s(wire.AppendU64s(dst, g.seed), g.reward), g.over)
 }
 
-// RestoreState is that of evertick.State.
+// RestoreState implements evertick.State.
 func (g *tag) RestoreState(src []byte) error {
 	r := wire.NewReader(src)
 	seed, reward, over := r.U64(), r.F32(), r.Bool()
@@ -133,16 +133,16 @@ func (g *tag) RestoreState(src []byte) error {
 	return nil
 }
 
-// obey makes the world in the first tick, and lets the player run where he wants to. Without
-// a word from him, as in a show, he runs as the other pursuers do.
-func (g *tag) obey(t *evertick.Tick) error {
+// applyAction creates the world in the first tick, and moves the player as the action says. Without
+// an action, as in a demonstration, the player runs as the other pursuers do.
+func (g *tag) applyAction(t *evertick.Tick) error {
 	o, err := train.Orders(t, tagAction)
 	if err != nil {
 		return err
 	}
 	g.played = o.Begin || len(o.Data) > 0
 	if o.Begin {
-		return g.place(o.Seed)
+		return g.create(o.Seed)
 	}
 	if g.played {
 		x, y := shorten(clamp(o.Float(0), -1, 1), clamp(o.Float(1), -1, 1), 1)
@@ -151,8 +151,8 @@ func (g *tag) obey(t *evertick.Tick) error {
 	return nil
 }
 
-// place puts pursuers near the middle and runners anywhere.
-func (g *tag) place(seed uint64) error {
+// create creates pursuers near the centre and runners anywhere.
+func (g *tag) create(seed uint64) error {
 	g.seed, g.reward, g.over = seed, 0, false
 	for i := range tagAll {
 		id, err := g.sim.World.Spawn()
@@ -171,8 +171,8 @@ func (g *tag) place(seed uint64) error {
 	return nil
 }
 
-// run moves everybody, who stays within the walls.
-func (g *tag) run(t *evertick.Tick) error {
+// move moves all agents, within the walls.
+func (g *tag) move(t *evertick.Tick) error {
 	x, y := g.sim.World.Position.X, g.sim.World.Position.Y
 	for i := range tagAll {
 		x[i] = clamp(x[i]+float32(g.velX[i]*t.Dt), -tagHalf, tagHalf)
@@ -181,9 +181,9 @@ func (g *tag) run(t *evertick.Tick) error {
 	return nil
 }
 
-// look asks for what everybody sees, in one batch, the nearest first.
+// look finds what all agents see, in one batch, the nearest first.
 func (g *tag) look(*evertick.Tick) error {
-	q, pos := &g.asks, &g.sim.World.Position
+	q, pos := &g.queries, &g.sim.World.Position
 	q.X, q.Y, q.Z, q.Radius, q.Exclude = q.X[:0], q.Y[:0], q.Z[:0], q.Radius[:0], q.Exclude[:0]
 	q.Order = spatial.ByDistance
 	for slot := range uint32(tagAll) {
@@ -198,14 +198,14 @@ func (g *tag) look(*evertick.Tick) error {
 	return g.sim.Index.Radius(q, &g.seen)
 }
 
-// catch takes away who is in reach, in the order of pursuers.
+// catch removes the runners in reach, in the order of pursuers.
 func (g *tag) catch(t *evertick.Tick) error {
 	g.reward = tickReward
 	g.caught = [tagAll]bool{}
 	for p := range tagPursuers {
 		row := int(g.row[p])
 		if row < 0 {
-			continue // where somebody has forged the world
+			continue // a forged state has none
 		}
 		dist2 := g.seen.Dist2Row(row)
 		for k, other := range g.seen.Row(row) {
@@ -238,7 +238,7 @@ func (g *tag) left() (n int) {
 	return n
 }
 
-// decide says where everybody but the player runs in the next tick.
+// decide sets the velocities of all agents but the player for the next tick.
 func (g *tag) decide(t *evertick.Tick) error {
 	for i := range tagAll {
 		if g.row[i] < 0 || i == 0 && g.played {
@@ -249,13 +249,13 @@ func (g *tag) decide(t *evertick.Tick) error {
 			speed = runnerSpeed
 		}
 		x, y := g.direction(t, i)
-		x, y = shorten(x*1e3, y*1e3, 1) // of length 1, but for those who have none
+		x, y = shorten(x*1e3, y*1e3, 1) // of length 1 unless it is zero
 		g.velX[i], g.velY[i] = x*speed, y*speed
 	}
 	return nil
 }
 
-// direction is where agent i wants to go.
+// direction returns the direction in which agent i wants to go.
 func (g *tag) direction(t *evertick.Tick, i int) (x, y float32) {
 	pos := &g.sim.World.Position
 	if other, ok := g.nearest(i, i < tagPursuers); ok {
@@ -269,7 +269,7 @@ func (g *tag) direction(t *evertick.Tick, i int) (x, y float32) {
 	return r.Range(-tagHalf, tagHalf) - pos.X[i], r.Range(-tagHalf, tagHalf) - pos.Y[i]
 }
 
-// alongWall bends the way of a runner back from a wall that is near.
+// alongWall turns the direction of a runner away from a near wall.
 func (g *tag) alongWall(i int, x, y float32) (float32, float32) {
 	pos := &g.sim.World.Position
 	x, y = shorten(x*1e3, y*1e3, 1)
@@ -287,7 +287,7 @@ func fromWall(v float32) float32 {
 	return 0
 }
 
-// nearest returns the nearest agent that i sees of the other side.
+// nearest returns the nearest runner, or pursuer, that agent i sees.
 func (g *tag) nearest(i int, runner bool) (uint32, bool) {
 	for _, other := range g.seen.Row(int(g.row[i])) {
 		if (other >= tagPursuers) == runner && !g.caught[other] {
@@ -297,7 +297,7 @@ func (g *tag) nearest(i int, runner bool) (uint32, bool) {
 	return 0, false
 }
 
-// Observe is that of train.Game.
+// Observe implements train.Game.
 func (g *tag) Observe(row train.Row) {
 	if g.raster {
 		g.draw(row.Uint8)
@@ -318,8 +318,8 @@ func (g *tag) Observe(row train.Row) {
 	o[tagObs-1] = float32(n) / tagRunners
 }
 
-// others writes where those are whom the player sees of one side. It asks again, one by one,
-// for what the last query has found is not in a snapshot.
+// others writes the runners, or pursuers, that the player sees. It searches again, as the result of
+// the last query is not in a snapshot.
 func (g *tag) others(o []float32, runner bool) {
 	pos := &g.sim.World.Position
 	var done [tagAll]bool
@@ -360,7 +360,7 @@ func (g *tag) draw(o []uint8) {
 	}
 }
 
-// cell is the column or row of the image in which a coordinate is.
+// cell returns the column or row of the image of a coordinate.
 func cell(v float32) int {
 	at := (v + tagHalf) * (rasterEdge / float32(tagBounds))
 	if !(at > 0) { // NaN, too

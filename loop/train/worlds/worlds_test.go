@@ -37,7 +37,7 @@ func TestNames(t *testing.T) {
 // modes of Autoreset.
 var modes = []train.Autoreset{train.NextStep, train.SameStep, train.Disabled}
 
-// again begins anew what has ended, where nobody does.
+// again resets the worlds that have ended, in mode Disabled.
 func again(t testing.TB, b *train.Batch, buf *train.Buffers) {
 	t.Helper()
 	if b.Config().Autoreset != train.Disabled {
@@ -55,7 +55,7 @@ func again(t testing.TB, b *train.Batch, buf *train.Buffers) {
 	}
 }
 
-// A world is the same at every step whatever batch it is in.
+// A world is the same at every step in any batch.
 func TestSameInAnyBatch(t *testing.T) {
 	cases := []struct {
 		name          string
@@ -207,7 +207,7 @@ func copyAction(from *train.Buffers, i int, to *train.Buffers, k, size int) {
 	copy(to.Actions[k*size:][:size], from.Actions[i*size:])
 }
 
-// scenario returns that of a name.
+// scenario returns the scenario with a name.
 func scenario(t testing.TB, name string) replay.Scenario {
 	t.Helper()
 	for _, sc := range worlds.Scenarios(evertick.Config{}) {
@@ -219,7 +219,7 @@ func scenario(t testing.TB, name string) replay.Scenario {
 	return replay.Scenario{}
 }
 
-// What is exported verifies, and ends where the world stands.
+// An exported episode verifies, and ends in the state of the world.
 func TestExport(t *testing.T) {
 	for _, name := range []string{"tag", "tag-raster", "pushbox"} {
 		t.Run(name, func(t *testing.T) {
@@ -262,7 +262,7 @@ func export(t *testing.T, b *train.Batch, i, steps int) {
 	}
 }
 
-// A batch that does not record, or was loaded from one that did not, says so.
+// A batch that does not record, or was loaded from one that did not, returns ErrUnsupported.
 func TestExportUnsupported(t *testing.T) {
 	plain, _ := made(t, "tag", train.Config{})
 	if _, err := plain.Export(0, t.TempDir()); !errors.Is(err, fault.ErrUnsupported) {
@@ -284,7 +284,7 @@ func TestExportUnsupported(t *testing.T) {
 	}
 }
 
-// A scenario that shows a world runs by itself, and steps back.
+// The scenario of a world runs without inputs, and steps back.
 func TestShow(t *testing.T) {
 	for _, sc := range worlds.Scenarios(evertick.Config{}) {
 		if err := replay.SyncTest(sc, 3, 60, nil); err != nil {
@@ -293,7 +293,7 @@ func TestShow(t *testing.T) {
 	}
 }
 
-// Steps allocate nothing, episodes that end and begin included.
+// Steps allocate nothing, not even when episodes end and begin.
 func TestAllocations(t *testing.T) {
 	if paritytest.Instrumented {
 		t.Skip("instrumented")
@@ -320,7 +320,7 @@ func TestAllocations(t *testing.T) {
 	}
 }
 
-// A world that is a copy of another has its own place again with the next seed.
+// A world that is a copy of another has its own number again with the next seed.
 func TestSeedTakesBackTheNumber(t *testing.T) {
 	b, err := train.New(worlds.CartPole(), train.Config{Worlds: 3})
 	if err != nil {

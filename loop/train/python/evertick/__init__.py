@@ -5,10 +5,10 @@
     obs, info = envs.reset(seed=1)
     obs, reward, terminated, truncated, info = envs.step(actions)
 
-The API is that of gymnasium.vector.VectorEnv, without importing it. One call of the library
-is made for a step of all worlds. The arrays are the same at each step: reset and step return
-the arrays that the library has written to, and the next call overwrites them. Copy what is to
-be kept.
+The API is that of gymnasium.vector.VectorEnv, without importing it. A step of all worlds is
+one call of the library. The arrays are the same at each step: reset and step return
+the arrays that the library has written to, and the next call overwrites them. Copy what you
+want to keep.
 """
 
 from ._library import (

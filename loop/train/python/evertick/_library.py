@@ -1,4 +1,4 @@
-"""The library behind the package, by ctypes: evertick_train.h says what it does."""
+"""The library of the package, by ctypes: evertick_train.h documents it."""
 
 import ctypes
 import os
@@ -15,7 +15,7 @@ class EvertickError(Exception):
 
 
 class RangeError(EvertickError, ValueError):
-    """A value, a length or a name that cannot be."""
+    """An invalid value, length or name."""
 
 
 class NotFiniteError(EvertickError, ValueError):
@@ -23,7 +23,7 @@ class NotFiniteError(EvertickError, ValueError):
 
 
 class StaleError(EvertickError, RuntimeError):
-    """An environment that is closed; an episode that is over or has not begun; a process that was
+    """An environment that is closed; an episode that has ended or not begun; a process that was
     forked from one that had loaded the library."""
 
 
@@ -40,12 +40,12 @@ class CapacityError(EvertickError, RuntimeError):
 
 
 class FloatEnvError(EvertickError, RuntimeError):
-    """The thread flushes denormals or rounds otherwise than IEEE 754 prescribes, as a library
-    built with -ffast-math makes it do: results would not be the same as elsewhere."""
+    """The thread flushes denormals or does not round as IEEE 754 prescribes, because of a library
+    that was built with -ffast-math: results would differ from those of other machines."""
 
 
 class WorldError(EvertickError, RuntimeError):
-    """A world has failed; reset mends it."""
+    """A world has failed; reset repairs it."""
 
 
 class PanicError(EvertickError, RuntimeError):
@@ -180,10 +180,10 @@ class Library:
         found = self.version()
         self.check(min(found, 0), 0)
         if found != VERSION:
-            raise UnsupportedError(f"{path} has version {found} of the interface, this package {VERSION}")
+            raise UnsupportedError(f"{path} has version {found} of the interface, but this package needs version {VERSION}")
 
     def words(self, batch):
-        """What the last call on a batch was refused for."""
+        """The error message of the last call on a batch."""
         length = _i64()
         text = ctypes.create_string_buffer(4096)
         if self.error(batch, text, len(text), ctypes.byref(length)) == CAPACITY:
@@ -227,7 +227,7 @@ def library_version():
 
 
 def names():
-    """The names of the worlds there are."""
+    """The names of all worlds."""
     lib, length = library(), _i64()
     text = ctypes.create_string_buffer(4096)
     lib.check(lib.names(text, len(text), ctypes.byref(length)), 0)

@@ -1,17 +1,17 @@
-"""Spaces, with what of gymnasium.spaces a training program asks for."""
+"""Spaces, with the parts of gymnasium.spaces that training programs use."""
 
 import numpy as np
 
 
 class Space:
-    """What observations or actions look like."""
+    """The space of observations or actions."""
 
     def __init__(self, shape, dtype):
         self.shape, self.dtype = tuple(shape), np.dtype(dtype)
         self._random = np.random.default_rng()
 
     def seed(self, seed=None):
-        """Makes sample repeatable."""
+        """Makes samples reproducible."""
         self._random = np.random.default_rng(seed)
         return [seed]
 

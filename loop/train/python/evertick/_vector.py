@@ -14,7 +14,7 @@ _DTYPES = {_library.FLOAT32: np.float32, _library.UINT8: np.uint8, _library.INT3
 
 
 class AutoresetMode(enum.Enum):
-    """Who begins the next episode, and when; the values are those of gymnasium."""
+    """When the next episode begins; the values are those of gymnasium."""
 
     NEXT_STEP = "NextStep"
     SAME_STEP = "SameStep"
@@ -25,7 +25,7 @@ _MODES = [AutoresetMode.NEXT_STEP, AutoresetMode.SAME_STEP, AutoresetMode.DISABL
 
 
 def make_vec(name, num_envs=1, **options):
-    """The vector environment of worlds of a name, as gymnasium.make_vec."""
+    """The vector environment of the worlds with a name, as gymnasium.make_vec."""
     return VectorEnv(name, num_envs, **options)
 
 
@@ -34,10 +34,10 @@ class VectorEnv:
 
     name           one of evertick.names()
     num_envs       how many worlds
-    seed           of the batch, until reset gives another
+    seed           of the batch, until reset sets another
     autoreset_mode an AutoresetMode, or its value
     workers        threads that step chunks of worlds; results do not depend on it
-    max_steps      truncates episodes; 0: as the world has it
+    max_steps      truncates episodes; 0: the maximum of the world
     first          number of the first world: world i has the episodes of world first + i
                    of a larger batch
     record         keep the actions of episodes, for export
@@ -48,7 +48,7 @@ class VectorEnv:
     and from floats of any dtype, which are rounded to float32; and both from lists.
 
     The library does not survive a fork of the process that has loaded it: in the child every call is a
-    StaleError. Begin other processes by "spawn" or "forkserver".
+    StaleError. Start other processes by "spawn" or "forkserver".
     """
 
     metadata = {"autoreset_mode": AutoresetMode.NEXT_STEP, "render_modes": []}
@@ -63,7 +63,7 @@ class VectorEnv:
         mode = AutoresetMode(autoreset_mode)
         self.num_envs, self.name = int(num_envs), name
         if self.num_envs < 1:
-            raise RangeError(f"num_envs = {num_envs}: one at least")
+            raise RangeError(f"num_envs = {num_envs}: must be at least 1")
         config = _library.Config(
             ctypes.sizeof(_library.Config), _MODES.index(mode), self.num_envs, _unsigned("first", first),
             _unsigned("seed", seed), int(max_steps), int(workers), int(bool(record)), 0,
@@ -77,7 +77,7 @@ class VectorEnv:
         self._describe()
         self._allocate()
 
-    # What it looks like.
+    # Spaces and buffers.
 
     def _describe(self):
         info = _library.Info(struct_size=ctypes.sizeof(_library.Info))
@@ -121,20 +121,20 @@ class VectorEnv:
     def unwrapped(self):
         return self
 
-    # What it does.
+    # Steps.
 
     def reset(self, *, seed=None, options=None):
         """Begins episodes, and returns observations and info.
 
-        seed      None: the next episode of each world. A number: the first of that seed. A
-                  list: of a seed for each world; None in it is not to be had.
+        seed      None: the next episode of each world. A number: the first episode of that seed. A
+                  list: a seed for each world; None in it is an error.
         options   {"reset_mask": array of bool}: only these worlds begin.
         """
         o = _library.ResetOptions(struct_size=ctypes.sizeof(_library.ResetOptions))
         options = dict(options or {})
         only = options.pop("reset_mask", None)
         if options:
-            raise RangeError(f"options {sorted(options)}: there is only reset_mask")
+            raise RangeError(f"options {sorted(options)}: only reset_mask is supported")
         if only is not None:
             only = self._array("reset_mask", only, (self.num_envs,), np.bool_)
             o.only, o.only_count = only.ctypes.data, len(only)
@@ -151,7 +151,7 @@ class VectorEnv:
 
         info has "action_mask" if actions are choices, and, in SAME_STEP, where an episode has
         ended, "final_obs", an array with a row for each world, and "_final_obs" and "_final_info",
-        which tell the worlds whose rows count.
+        which mark the worlds whose rows are valid.
         """
         a = self._taken(actions)
         self._buffers.actions = _library.Rows(a.ctypes.data, a.nbytes, a.nbytes // self.num_envs)
@@ -163,18 +163,18 @@ class VectorEnv:
         return self._obs, self._reward, self._terminated, self._truncated, info
 
     def observe(self):
-        """The observations, behind load and fork."""
+        """The observations, for use after load and fork."""
         self._call("observe", self._buffers_at)
         return self._obs
 
     def close(self, **_):
-        """Ends the environment. Closing twice is no error."""
+        """Closes the environment. Closing it twice is not an error."""
         if not self.closed:
             self.closed = True
             if self._process == os.getpid():  # the library does not survive a fork
                 self._lib.check(self._lib.close(self._batch), 0)
 
-    # Worlds as they are.
+    # The state of worlds.
 
     def hashes(self):
         """The hash of each world."""
@@ -195,7 +195,7 @@ class VectorEnv:
             room = length.value
 
     def load(self, world, data):
-        """Makes a world the one that was saved."""
+        """Replaces a world by a saved one."""
         self._call("load", int(world), ctypes.c_char_p(bytes(data)), len(data))
 
     def fork(self, source, target):
@@ -208,13 +208,13 @@ class VectorEnv:
         self._call("export", int(world), str(directory).encode(), ctypes.byref(e))
         return {"seed": e.seed, "ticks": e.ticks, "hash": e.hash, "steps": e.steps}
 
-    # What all of it needs.
+    # Helpers.
 
     def _open(self):
         if self.closed:
             raise StaleError("the environment is closed")
         if self._process != os.getpid():
-            raise StaleError("the environment is that of another process, from which this one was forked: begin it by 'spawn'")
+            raise StaleError("the environment belongs to another process, from which this one was forked: start it by 'spawn'")
 
     def _call(self, name, *arguments):
         self._open()
@@ -226,7 +226,7 @@ class VectorEnv:
         return {} if self._mask is None else {"action_mask": self._mask}
 
     def _taken(self, actions):
-        """The actions themselves, if they can be read in place, or a copy that can."""
+        """The array of actions itself, if the library can read it in place, or a copy that it can read."""
         to = self._actions
         a = actions if isinstance(actions, np.ndarray) else np.asarray(actions)
         if a.shape != to.shape:
@@ -240,15 +240,15 @@ class VectorEnv:
             raise TypeError(f"actions: dtype {a.dtype}, wants {'whole numbers' if choices else 'numbers'}")
         if choices:
             n = self.single_action_space.n
-            bad = np.flatnonzero((a < 0) | (a >= n))  # before a cast could make something else of them
+            bad = np.flatnonzero((a < 0) | (a >= n))  # before a cast changes them
             if len(bad):
                 raise RangeError(f"actions: choice of world[{bad[0]}] = {a[bad[0]]}: 0 to {n - 1}")
-        with np.errstate(over="ignore"):  # infinities are refused by the library, by the world
+        with np.errstate(over="ignore"):  # the library refuses infinities and names the world
             to[...] = a
         return to
 
     def _array(self, name, array, shape, dtype):
-        """The array itself, if it can be read in place."""
+        """The array itself, if the library can read it in place."""
         if not isinstance(array, np.ndarray):
             raise TypeError(f"{name}: a {type(array).__name__}, wants a numpy array")
         if array.shape != tuple(shape):

@@ -1,6 +1,6 @@
-// Command evertick-mcp serves a world to build in over the Model Context Protocol: on stdin and
-// stdout, or with -http on a port. It needs nobody's help to begin; a client lists the tools and
-// calls them. See package mcp for how to add it to a client.
+// Command evertick-mcp serves an empty world over the Model Context Protocol: on stdin and
+// stdout, or with -http on a port. A client lists the tools and
+// calls them. Package mcp explains how to add it to a client.
 //
 //	evertick-mcp -profile builder
 //	evertick-mcp -profile builder -http localhost:8765 -record /tmp/log
@@ -44,7 +44,7 @@ func parse(args []string, messages io.Writer) (o options, err error) {
 	f := flag.NewFlagSet("evertick-mcp", flag.ContinueOnError)
 	f.SetOutput(messages)
 	f.StringVar(&o.config.Profile, "profile", skill.Reader, "what clients may do: reader, player, builder or admin")
-	f.StringVar(&o.config.Actor, "actor", "mcp", "how sessions are called in the trace, with a number behind it")
+	f.StringVar(&o.config.Actor, "actor", "mcp", "name of the sessions in the trace, before a number")
 	entity := f.String("entity", "", "own entity of a player, as in ent_12")
 	f.BoolVar(&o.config.PlainNames, "plain-names", false, "underscores instead of dots in the names of tools")
 	f.StringVar(&o.http, "http", "", "serve streamable HTTP at this address, path /mcp, as in localhost:8765; empty: stdin and stdout")
@@ -75,7 +75,7 @@ func parse(args []string, messages io.Writer) (o options, err error) {
 	return o, nil
 }
 
-// run serves until ctx is done or, on stdin, the client has gone. Messages for people go to
+// run serves until ctx is done or, on stdin, the client closes it. It writes messages for people to
 // messages: stdout belongs to the protocol.
 func run(ctx context.Context, args []string, messages io.Writer) error {
 	o, err := parse(args, messages)
@@ -109,7 +109,7 @@ func run(ctx context.Context, args []string, messages io.Writer) error {
 	ended := make(chan error, 1)
 	go func() {
 		err := w.Run(ctx)
-		cancel() // who serves a world that has failed serves nobody
+		cancel() // nothing is left to serve when the world has failed
 		ended <- err
 	}()
 	err = serve(ctx, s, o.http, messages)

@@ -1,5 +1,0 @@
-//go:build !linux
-
-package profile
-
-func thisNoise() Noise { return calm() }

@@ -1,0 +1,155 @@
+package ecs
+
+import "math/bits"
+
+// full is a word with all bits set.
+const full = ^uint64(0)
+
+// words is the number of 64-bit words that hold n bits.
+func words(n int) int { return (n + 63) / 64 }
+
+// zeroed returns n words of zero, in the memory of s if they fit.
+func zeroed(s []uint64, n int) []uint64 {
+	if cap(s) < n {
+		return make([]uint64, n)
+	}
+	s = s[:n]
+	clear(s)
+	return s
+}
+
+// countBits returns the number of bits that are set.
+func countBits(mask []uint64) int {
+	n := 0
+	for _, m := range mask {
+		n += bits.OnesCount64(m)
+	}
+	return n
+}
+
+// eachBit calls f for the slots of a mask in word i, ascending.
+func eachBit(i int, mask uint64, f func(Slot)) {
+	for ; mask != 0; mask &= mask - 1 {
+		f(Slot(i<<6 | bits.TrailingZeros64(mask)))
+	}
+}
+
+// slotsOf returns the numbers of the bits that are set, in the memory of dst if they fit.
+// Without bits the result is empty but not nil: to an index, nil slots are all rows.
+func slotsOf(mask []uint64, dst []Slot) []Slot {
+	n := countBits(mask)
+	if dst == nil || cap(dst) < n {
+		dst = make([]Slot, n)
+	}
+	dst = dst[:n]
+	n = 0
+	for i, m := range mask {
+		for ; m != 0; m &= m - 1 {
+			dst[n] = Slot(i<<6 | bits.TrailingZeros64(m))
+			n++
+		}
+	}
+	return dst
+}
+
+// slotSet is the set of live slots as a tree of bitmaps: bit s of level 0 is
+// slot s, and bit i of a higher level is set if word i of the level below is
+// full. Finding the lowest free slot takes one step per level: three at 16,384
+// slots and four at the largest capacity.
+type slotSet struct {
+	levels [][]uint64 // the last has one word
+}
+
+func newSlotSet(capacity int) slotSet {
+	var s slotSet
+	for n := capacity; ; {
+		n = words(n)
+		s.levels = append(s.levels, make([]uint64, n))
+		if n == 1 {
+			return s
+		}
+	}
+}
+
+// word returns the members among slots 64i to 64i+63.
+func (s *slotSet) word(i int) uint64 { return s.levels[0][i] }
+
+// lowestFree returns the lowest free slot. At least one must be free: then the
+// search never reaches the bits of the last word that stand for no slot.
+func (s *slotSet) lowestFree() int {
+	i := 0
+	for l := len(s.levels) - 1; l >= 0; l-- {
+		i = i<<6 | bits.TrailingZeros64(^s.levels[l][i])
+	}
+	return i
+}
+
+// allocate adds the lowest free slot and returns it.
+func (s *slotSet) allocate() Slot {
+	i := s.lowestFree()
+	s.add(i>>6, 1<<(i&63))
+	return Slot(i)
+}
+
+// allocateRun adds the lowest free slot and the free slots that directly follow it in
+// the same word, n at most. It returns the first and their number. At least n must be free.
+func (s *slotSet) allocateRun(n int) (Slot, int) {
+	i := s.lowestFree()
+	shift := i & 63
+	run := min(n, bits.TrailingZeros64(s.levels[0][i>>6]>>shift), 64-shift)
+	s.add(i>>6, full>>(64-run)<<shift)
+	return Slot(i), run
+}
+
+// add adds the slots of a mask to word i.
+func (s *slotSet) add(i int, mask uint64) {
+	s.levels[0][i] |= mask
+	for l := 0; s.levels[l][i] == full && l+1 < len(s.levels); l++ {
+		s.levels[l+1][i>>6] |= 1 << (i & 63)
+		i >>= 6
+	}
+}
+
+// remove removes the slots of a mask, which is not zero, from word i.
+func (s *slotSet) remove(i int, mask uint64) {
+	for l := range s.levels {
+		w := &s.levels[l][i]
+		was := *w
+		*w &^= mask
+		if was != full {
+			return
+		}
+		i, mask = i>>6, 1<<(i&63)
+	}
+}
+
+// clear removes all slots, which are below high.
+func (s *slotSet) clear(high int) {
+	for _, l := range s.levels {
+		high = words(high)
+		clear(l[:high])
+	}
+}
+
+// slotBatch is a set of slots that are processed together. Words outside
+// [from, to) are zero, so that a small batch in a large world is cheap.
+type slotBatch struct {
+	words    []uint64
+	from, to int
+}
+
+// add adds the slots of a mask in word i, and reports false if all of them were members.
+func (b *slotBatch) add(i int, mask uint64) bool {
+	if b.from == b.to {
+		b.from, b.to = i, i+1
+	}
+	b.from, b.to = min(b.from, i), max(b.to, i+1)
+	before := b.words[i]
+	b.words[i] |= mask
+	return b.words[i] != before
+}
+
+func (b *slotBatch) clear() {
+	clear(b.words[b.from:b.to])
+	b.from, b.to = 0, 0
+}

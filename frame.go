@@ -1,0 +1,192 @@
+package evertick
+
+import (
+	"context"
+	"math/bits"
+
+	"github.com/evertick/evertick/ecs"
+	"github.com/evertick/evertick/loop"
+)
+
+// Advance runs the ticks that have become due after elapsedNs nanoseconds of the host's time, by
+// the rules of Config.Loop, and returns the frame: how many ticks were due, how many were dropped,
+// and how far to interpolate. An error is that of Step; the ticks that did not run stay due. Frames
+// count the ticks of Advance and Run, not those of Step.
+//
+// If the ticks of the frame took longer than Config.BudgetNs each, Frame.Overrun holds by how much,
+// and which phase exceeded its own median the most.
+//
+// Ticks is not Frame.Tick: Step, Restore and StepBack change the first only. Under loop.Realtime
+// Frame.Tick also counts the ticks that were skipped, while Ticks, Tick.N and Tick.Time have no
+// hole, as each tick that runs is the next one of the Sim: after Advance alone, Ticks is Frame.Tick
+// - Frame.DroppedTotal.
+//
+// From within a step it is an error, and time does not move.
+func (s *Sim) Advance(elapsedNs int64) (loop.Frame, error) {
+	if s.stepping {
+		return s.frame, errInterrupted
+	}
+	s.beginFrame()
+	f, err := s.loop.Drive(elapsedNs, s.step)
+	s.endFrame(f)
+	return s.frame, err
+}
+
+// Run paces the simulation until ctx is done or a step fails, as loop.Loop.Run does, by
+// Config.Clock or else by the Pacing of Config.Loop. A panic ends it even under loop.Resume: the
+// ticks that are then due stay due for the next Run or Advance, after a Restore or StepBack. From
+// within a step it is an error.
+func (s *Sim) Run(ctx context.Context) error {
+	if s.stepping {
+		return errInterrupted
+	}
+	s.beginFrame()
+	return s.loop.RunWith(ctx, loop.Runner{Clock: s.runClock, Step: s.step, Rehearse: s.config.Rehearse, Frame: func(f loop.Frame) {
+		s.endFrame(f)
+		s.beginFrame()
+	}})
+}
+
+// Loop returns the loop that decides how many ticks a frame runs: for time scales, freezes, pauses,
+// timers, and Resume after a fault. Advance it only through Advance and Run.
+func (s *Sim) Loop() *loop.Loop { return s.loop }
+
+// Frame returns the last frame of Advance or Run, with the total of dropped ticks so far. A system
+// that calls it during Run gets the frame before.
+func (s *Sim) Frame() loop.Frame { return s.frame }
+
+// Interpolate computes where to draw the entities in the last frame: between the tick before and
+// the last one, as far as Frame says, by ecs.World.Interpolate, into the rows of out. Entities that
+// teleported are drawn at their new position, not on the way: those that were spawned or given a
+// body in the last tick, those of World.Jump, and those whose body was moved by
+// Physics.SetTransform; after a Restore all entities. It changes nothing of the state. It is
+// ErrUnsupported unless Config.Previous is set.
+func (s *Sim) Interpolate(out *ecs.Transforms) error {
+	return s.World.Interpolate(&s.ops, s.frame.Alpha32(), out)
+}
+
+// Timing is the duration of a phase in the last step, in nanoseconds.
+type Timing struct {
+	Phase string
+	Ns    int64
+}
+
+// PhaseStats summarises the durations of a phase, in nanoseconds, over Count steps. The quantiles
+// are off by at most 1/64 of themselves: see loop.Histogram.
+type PhaseStats struct {
+	Phase              string
+	Count              uint64
+	P50, P95, P99, Max int64
+}
+
+// newHistogram returns nil under Config.Untimed.
+func (s *Sim) newHistogram() *loop.Histogram {
+	if s.config.Untimed {
+		return nil
+	}
+	return new(loop.Histogram)
+}
+
+// now reads the clock, or returns 0 under Config.Untimed.
+func (s *Sim) now() int64 {
+	if s.config.Untimed {
+		return 0
+	}
+	return s.clock.Now()
+}
+
+// recordTime records the duration of a phase in this step.
+func (p *phase) recordTime(ns int64) {
+	p.ns = ns
+	p.frameNs += ns
+	if p.times != nil {
+		p.times.Add(ns)
+	}
+}
+
+// recordStep records the duration of a step.
+func (s *Sim) recordStep(ns int64) {
+	s.stepNs = ns
+	if s.stepTimes != nil {
+		s.stepTimes.Add(ns)
+	}
+	s.frameNs += ns
+	s.frameSteps++
+}
+
+// Timings returns the duration of each phase of the last step, in the order in which they ran, and
+// of the whole step. The time between phases, in hooks for instance, counts only for the whole;
+// phases that ran side by side add up to more than they took together. A system added since then is
+// listed with 0 ns. The slice is the Sim's own and valid until the next step or Add.
+func (s *Sim) Timings() (phases []Timing, stepNs int64) {
+	_ = s.Check() // for the list of phases: Step reports the error
+	for i, p := range s.phases {
+		s.timings[i] = Timing{p.name, p.ns}
+	}
+	return s.timings, s.stepNs
+}
+
+// Stats returns the durations of each phase in the steps since New or ResetStats, in the order in
+// which they run, and those of the whole step, whose Phase is empty. A step that failed counts for
+// the phases that it completed. The slice is the Sim's own and valid until the next call of Stats,
+// or the next Add.
+func (s *Sim) Stats() (phases []PhaseStats, step PhaseStats) {
+	_ = s.Check()
+	for i, p := range s.phases {
+		s.stats[i] = statsOf(p.name, p.times)
+	}
+	return s.stats, statsOf("", s.stepTimes)
+}
+
+func statsOf(name string, h *loop.Histogram) PhaseStats {
+	if h == nil {
+		return PhaseStats{Phase: name}
+	}
+	return PhaseStats{
+		Phase: name, Count: h.Count(),
+		P50: h.Quantile(0.5), P95: h.Quantile(0.95), P99: h.Quantile(0.99), Max: h.Max(),
+	}
+}
+
+// ResetStats makes Stats start anew.
+func (s *Sim) ResetStats() {
+	if s.config.Untimed {
+		return
+	}
+	_ = s.Check()
+	for _, p := range s.phases {
+		p.times.Reset()
+	}
+	s.stepTimes.Reset()
+}
+
+// beginFrame resets the times of a frame.
+func (s *Sim) beginFrame() {
+	s.frameNs, s.frameSteps = 0, 0
+	for _, p := range s.phases {
+		p.frameNs = 0
+	}
+}
+
+// endFrame stores the frame with the overrun of its steps.
+func (s *Sim) endFrame(f loop.Frame) {
+	hi, budget := bits.Mul64(uint64(s.config.BudgetNs), s.frameSteps)
+	if hi == 0 && uint64(s.frameNs) > budget {
+		f.Overrun = loop.Overrun{System: s.slowestPhase(), Ns: s.frameNs - int64(budget)}
+	}
+	s.frame = f
+}
+
+// slowestPhase names the phase that exceeded its median the most in this frame. Of equal ones it is
+// the phase that took most.
+func (s *Sim) slowestPhase() string {
+	var name string
+	var most, took int64
+	for _, p := range s.phases {
+		excess := p.frameNs - int64(s.frameSteps)*p.times.Quantile(0.5)
+		if name == "" || excess > most || excess == most && p.frameNs > took {
+			name, most, took = p.name, excess, p.frameNs
+		}
+	}
+	return name
+}

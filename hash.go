@@ -1,0 +1,174 @@
+package evertick
+
+import (
+	"fmt"
+	"math"
+	"reflect"
+
+	"github.com/evertick/evertick/ecs"
+	"github.com/evertick/evertick/internal/fault"
+	"github.com/evertick/evertick/internal/statehash"
+	"github.com/evertick/evertick/physics"
+)
+
+// Hash returns the hash of the state after the last step: ecs.Fold of ColumnHashes. It covers all
+// that this module keeps between ticks, except what a physics engine caches, and the forces,
+// commands and inputs that wait for the next step. Of what systems keep outside the world it covers
+// what AddState added.
+func (s *Sim) Hash() uint64 { return s.hash }
+
+// ColumnHashes returns the hashes that make up Hash: seed, ticks, then the columns of the world,
+// those of the bodies, and those of AddState. Where two runs differ, the first pair that differs
+// names the column. The slice is the Sim's own and valid until the next step.
+func (s *Sim) ColumnHashes() []ecs.ColumnHash { return s.hashes }
+
+// hashTick hashes the state at the end of the tick. It also looks for NaN, so that the error names
+// the tick in which a system wrote one.
+func (s *Sim) hashTick(*Tick) error {
+	if column, id, found := s.World.FirstNaN(); found {
+		return fault.Field(ErrNotFinite, fmt.Sprintf("column %s of %s", column, id), "NaN")
+	}
+	s.hashState(s.ticks + 1)
+	return nil
+}
+
+func (s *Sim) hashState(ticks uint64) {
+	s.hashes = append(s.hashes[:0], ecs.ColumnHash{Name: "seed", Hash: s.seed}, ecs.ColumnHash{Name: "ticks", Hash: ticks})
+	s.hashes = s.World.AppendColumnHashes(s.hashes)
+	first := len(s.hashes)
+	s.hashes = s.Physics.AppendColumnHashes(s.hashes)
+	for i := range s.hashes[first:] {
+		c := &s.hashes[first+i]
+		c.Name = s.bodyColumn(i, c.Name)
+	}
+	s.hashes = append(s.hashes, ecs.ColumnHash{Name: "body.Owner", Hash: s.ownerHash()})
+	for i := range s.states {
+		n := &s.states[i]
+		s.stateBytes = n.state.AppendState(s.stateBytes[:0])
+		s.hashes = append(s.hashes, ecs.ColumnHash{Name: n.column, Hash: statehash.Bytes(s.stateBytes, 1, false)})
+	}
+	s.hash = ecs.Fold(s.hashes)
+}
+
+// bodyColumn returns the name of column i of the physics with its prefix. The name can change from
+// tick to tick, since some columns exist only while they hold something.
+func (s *Sim) bodyColumn(i int, name string) string {
+	const prefix = "body."
+	if i == len(s.bodyColumns) {
+		s.bodyColumns = append(s.bodyColumns, prefix+name)
+	} else if s.bodyColumns[i][len(prefix):] != name {
+		s.bodyColumns[i] = prefix + name
+	}
+	return s.bodyColumns[i]
+}
+
+// Difference is the first place in which two simulations a and b differ.
+type Difference struct {
+	// Column names what differs, as ColumnHashes does, or is "entities", with World, for what an
+	// ecs.Difference describes.
+	Column string
+	// World is set if the worlds differ.
+	World ecs.Difference
+	// Row is the row of a body, -1 if it is none or not known. ID is the entity that this body
+	// moves, or that lives where the worlds differ; 0 if there is none.
+	Row int
+	ID  ecs.ID
+	// A and B are the values in a and b: numbers in decimal and hexadecimal.
+	A, B string
+}
+
+// String describes the difference in one line.
+func (d Difference) String() string {
+	switch {
+	case d.Column == "entities":
+		return "entities: " + d.World.String()
+	case d.Row < 0:
+		return fmt.Sprintf("%s: %s and %s", d.Column, d.A, d.B)
+	case d.ID == 0:
+		return fmt.Sprintf("%s of body %d: %s and %s", d.Column, d.Row, d.A, d.B)
+	}
+	return fmt.Sprintf("%s of body %d, that of %v: %s and %s", d.Column, d.Row, d.ID, d.A, d.B)
+}
+
+// Diff returns the first difference of two simulations, and false if there is none that Hash would
+// show. It compares, in this order: ticks and seed; the worlds, as ecs.Diff does; the columns of
+// bodies; and then the hashes of everything without columns to look into: shapes, joints, the
+// states of AddState. Hashes are those of the last tick; what was written since shows in the
+// columns only.
+func Diff(a, b *Sim) (Difference, bool) {
+	if a.ticks != b.ticks {
+		return countDifference("ticks", a.ticks, b.ticks), true
+	}
+	if a.seed != b.seed {
+		return countDifference("seed", a.seed, b.seed), true
+	}
+	if d, found := ecs.Diff(a.World, b.World); found {
+		return Difference{Column: "entities", World: d, Row: -1, ID: d.ID}, true
+	}
+	if d, found := diffBodies(a, b); found {
+		return d, true
+	}
+	return diffHashes(a.hashes, b.hashes)
+}
+
+func countDifference(column string, a, b uint64) Difference {
+	return Difference{Column: column, Row: -1, A: fmt.Sprintf("%d (%#x)", a, a), B: fmt.Sprintf("%d (%#x)", b, b)}
+}
+
+// diffBodies compares the columns of bodies by reflection, which is slow, but fast enough for
+// debugging.
+func diffBodies(a, b *Sim) (Difference, bool) {
+	if rows := a.Physics.Rows(); rows != b.Physics.Rows() {
+		return countDifference("body rows", uint64(rows), uint64(b.Physics.Rows())), true
+	}
+	x, y := reflect.ValueOf(a.Physics.Columns()), reflect.ValueOf(b.Physics.Columns())
+	for i := range x.NumField() {
+		field := x.Type().Field(i)
+		if !field.IsExported() {
+			continue
+		}
+		for row := range a.Physics.Rows() {
+			u, v := numberText(x.Field(i).Index(row)), numberText(y.Field(i).Index(row))
+			if u != v {
+				return Difference{Column: "body." + field.Name, Row: row, ID: a.ownerOf(row), A: u, B: v}, true
+			}
+		}
+	}
+	return Difference{}, false
+}
+
+// ownerOf returns the entity that the body in a row moves, or 0.
+func (s *Sim) ownerOf(row int) ecs.ID {
+	slot := s.Physics.Columns().Slot[row]
+	if slot == physics.NoSlot {
+		return 0
+	}
+	id, _ := s.World.ID(slot)
+	return id
+}
+
+// numberText returns a value in decimal and its bits in hexadecimal. All NaNs give the same text.
+func numberText(v reflect.Value) string {
+	if !v.CanFloat() {
+		return fmt.Sprintf("%d (%#x)", v.Uint(), v.Uint())
+	}
+	f := float32(v.Float())
+	if f != f {
+		return "NaN"
+	}
+	return fmt.Sprintf("%v (%#08x)", f, math.Float32bits(f))
+}
+
+func diffHashes(a, b []ecs.ColumnHash) (Difference, bool) {
+	for i := range max(len(a), len(b)) {
+		switch {
+		case i >= len(a):
+			return Difference{Column: b[i].Name, Row: -1, A: "nothing", B: "a column"}, true
+		case i >= len(b) || a[i].Name != b[i].Name:
+			return Difference{Column: a[i].Name, Row: -1, A: "a column", B: "nothing"}, true
+		case a[i].Hash != b[i].Hash:
+			return Difference{Column: a[i].Name, Row: -1, A: fmt.Sprintf("hash %016x", a[i].Hash), B: fmt.Sprintf("hash %016x", b[i].Hash)}, true
+		}
+	}
+	return Difference{}, false
+}

@@ -1,0 +1,339 @@
+package train
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/evertick/evertick"
+	"github.com/evertick/evertick/internal/fault"
+	"github.com/evertick/evertick/internal/wire"
+	"github.com/evertick/evertick/loop/replay"
+)
+
+// Game is one world on a Sim.
+//
+// Its systems read with Orders from the inputs of a tick whether an episode begins, and what the
+// player does. In the tick that begins an episode the world is empty: a system fills it, with random
+// numbers from Order.Seed. The whole state of the game is in the Sim: in its
+// columns, its bodies, and in states of AddState.
+type Game interface {
+	// Sim returns the Sim, always the same one.
+	Sim() *evertick.Sim
+	// Outcome returns the reward of the last tick, and whether it ended the episode.
+	Outcome() (reward float32, terminated bool)
+	// Observe writes what the player sees.
+	Observe(row Row)
+}
+
+// SimDefinition describes worlds that are games.
+type SimDefinition struct {
+	// Name, Obs, Action and MaxSteps are those of Definition.
+	Name        string
+	Obs, Action Space
+	MaxSteps    int
+	// Scenario names the scenario in the logs of Export. Empty: Name.
+	Scenario string
+	// New returns the game with its systems, and nothing in its world, at tick 0.
+	// The Config has the seed, and in a Batch a clock that stands still, as its Sims are not
+	// measured; the game adds capacity and rules.
+	New func(evertick.Config) (Game, error)
+}
+
+// Kinds of inputs of games.
+const (
+	// KindBegin begins an episode: Data is the seed, a little-endian uint64.
+	KindBegin uint32 = 1 + iota
+	// KindAction is what the player does: Data is little-endian, a float32 for each number of
+	// the space, or an int32.
+	KindAction
+)
+
+// Order is the content of the inputs of a tick.
+type Order struct {
+	// Begin says that an episode begins in this tick, with this seed.
+	Begin bool
+	Seed  uint64
+	// Data is what the player does; empty: nothing.
+	Data []byte
+}
+
+// Orders reads the inputs of a tick. A run without a Batch, say for a demonstration, begins in tick 0
+// with the seed of the Sim. An input of another kind or length is ErrRange.
+func Orders(t *evertick.Tick, action Space) (o Order, err error) {
+	o.Begin, o.Seed = t.N == 0, t.Sim.Seed()
+	ins := t.Inputs()
+	for i := range ins {
+		in := &ins[i]
+		switch {
+		case in.Kind == KindBegin && len(in.Data) == 8 && t.N == 0:
+			o.Seed = wire.U64At(in.Data, 0)
+		case in.Kind == KindAction && len(in.Data) == 4*action.Size():
+			o.Data = in.Data
+		default:
+			return o, fmt.Errorf("train: input %d of %d bytes, tick %d: %w", in.Seq, len(in.Data), t.N, fault.Field(fault.ErrRange, "Kind", in.Kind))
+		}
+	}
+	return o, nil
+}
+
+// Float returns number k of the action of the player, 0 if there is none. A number that is not
+// finite, which a forged log may contain, is 0 as well.
+func (o *Order) Float(k int) float32 {
+	if 4*k+4 > len(o.Data) {
+		return 0
+	}
+	if v := wire.F32At(o.Data, k); fault.Finite(v) {
+		return v
+	}
+	return 0
+}
+
+// Choice returns the choice of the player, 0 if there is none.
+func (o *Order) Choice() int32 {
+	if len(o.Data) < 4 {
+		return 0
+	}
+	return int32(wire.U32At(o.Data, 0))
+}
+
+// Definition returns the definition, for New.
+func (d SimDefinition) Definition() Definition {
+	return Definition{
+		Name: d.Name, Obs: d.Obs, Action: d.Action, MaxSteps: d.MaxSteps, Chunk: simChunk,
+		New: func(n int, record bool) (Worlds, error) { return d.simWorlds(n, record) },
+	}
+}
+
+// simChunk worlds on a Sim take tens of microseconds.
+const simChunk = 8
+
+// ReplayScenario returns the scenario by which package replay runs the logs of Export,
+// and by which the world is demonstrated: a run without inputs begins with the seed of the Sim. Set in
+// cfg only what changes no result: Level, Workers, Clock, BudgetNs and the like.
+func (d SimDefinition) ReplayScenario(cfg evertick.Config) replay.Scenario {
+	return replay.Scenario{Name: d.scenario(), New: func(seed uint64) (*evertick.Sim, error) {
+		cfg := cfg
+		cfg.Seed = seed
+		g, err := d.New(cfg)
+		if err != nil {
+			return nil, err
+		}
+		return g.Sim(), nil
+	}}
+}
+
+func (d SimDefinition) scenario() string { return cmp.Or(d.Scenario, d.Name) }
+
+// frozenClock is the clock of Sims that are not measured.
+type frozenClock struct{}
+
+func (frozenClock) Now() int64 { return 0 }
+
+func (frozenClock) Sleep(context.Context, int64) error {
+	return errors.New("train: the Sim of a batch does not run by itself")
+}
+
+// simWorlds are Worlds that are a Sim each.
+type simWorlds struct {
+	def    SimDefinition
+	record bool
+	list   []simWorld
+}
+
+// simWorld is a world and the recordings of its last two episodes.
+type simWorld struct {
+	Game
+	sim      *evertick.Sim
+	blank    []byte // the Sim at tick 0, shared by all
+	data     []byte // of an input
+	current  recording
+	previous recording
+}
+
+// recording is an episode for Export.
+type recording struct {
+	seed    uint64
+	actions []byte // as in the inputs
+	hash    uint64 // of the Sim after the last
+	partial bool   // the actions do not begin with the episode
+	begun   bool
+}
+
+func (d SimDefinition) simWorlds(n int, record bool) (*simWorlds, error) {
+	w := &simWorlds{def: d, record: record, list: make([]simWorld, n)}
+	var blank []byte
+	for i := range w.list {
+		game, err := d.New(evertick.Config{Clock: frozenClock{}, Untimed: true})
+		if err != nil {
+			return nil, err
+		}
+		sim := game.Sim()
+		if sim.Ticks() != 0 || sim.World.Len() != 0 {
+			return nil, fault.Field(fault.ErrRange, "ticks or entities of a new game", max(sim.Ticks(), uint64(sim.World.Len())))
+		}
+		if blank == nil {
+			if blank, err = sim.Snapshot(nil); err != nil {
+				return nil, err
+			}
+		}
+		w.list[i] = simWorld{Game: game, sim: sim, blank: blank, data: make([]byte, 0, max(8, 4*d.Action.Size()))}
+		if record && d.MaxSteps > 0 {
+			room := 4 * d.Action.Size() * min(d.MaxSteps, 1<<12)
+			w.list[i].current.actions, w.list[i].previous.actions = make([]byte, 0, room), make([]byte, 0, room)
+		}
+	}
+	return w, nil
+}
+
+func (w *simWorlds) Begin(i int, seed uint64) error {
+	g := &w.list[i]
+	if w.record {
+		if len(g.current.actions) > 0 || g.current.partial { // one without a step is not kept
+			g.current, g.previous = g.previous, g.current
+		}
+		g.current = recording{seed: seed, actions: g.current.actions[:0], begun: true}
+	}
+	if err := g.begin(seed); err != nil {
+		return err
+	}
+	g.current.hash = g.sim.Hash()
+	return nil
+}
+
+// begin brings the Sim to tick 0 and runs the tick that makes the world.
+func (g *simWorld) begin(seed uint64) error {
+	if err := g.sim.Restore(g.blank); err != nil {
+		return err
+	}
+	g.data = wire.AppendU64s(g.data[:0], seed)
+	return g.tick(g.sim, KindBegin, g.data)
+}
+
+// tick runs one tick with one input.
+func (g *simWorld) tick(sim *evertick.Sim, kind uint32, data []byte) error {
+	n := sim.Ticks()
+	if err := sim.Push(evertick.Input{Tick: n, Seq: n, Kind: kind, Data: data}); err != nil {
+		return err
+	}
+	return sim.Step()
+}
+
+func (w *simWorlds) Step(lo, hi int, in *Actions, out *Outcomes) error {
+	for i := lo; i < hi; i++ {
+		if out.Skip[i] {
+			continue
+		}
+		g := &w.list[i]
+		g.data = appendAction(g.data[:0], in, i, w.def.Action.Kind)
+		if err := g.tick(g.sim, KindAction, g.data); err != nil {
+			return fmt.Errorf("world %d: %w", i, err)
+		}
+		if w.record {
+			g.current.actions = append(g.current.actions, g.data...)
+			g.current.hash = g.sim.Hash()
+		}
+		out.Reward[i], out.Terminated[i] = g.Outcome()
+	}
+	return nil
+}
+
+func appendAction(dst []byte, in *Actions, i int, kind Kind) []byte {
+	if kind == Int32 {
+		return wire.AppendU32s(dst, uint32(in.Choice(i)))
+	}
+	return wire.AppendF32s(dst, in.Row(i)...)
+}
+
+func (w *simWorlds) Observe(i int, row Row) { w.list[i].Observe(row) }
+
+func (w *simWorlds) Hash(i int) uint64 { return w.list[i].sim.Hash() }
+
+// Mask asks the game, if it has masks.
+func (w *simWorlds) Mask(i int, of []bool) {
+	if m, ok := w.list[i].Game.(interface{ Mask([]bool) }); ok {
+		m.Mask(of)
+		return
+	}
+	for c := range of {
+		of[c] = true
+	}
+}
+
+// The state of a game, little-endian: a byte, 1 if it has the actions of the episode; then uint64 seed of the
+// episode, uint32 length of the actions, and the actions; and the snapshot of the Sim.
+
+func (w *simWorlds) AppendState(i int, dst []byte) ([]byte, error) {
+	g := &w.list[i]
+	recorded := w.record && !g.current.partial
+	if dst = wire.AppendBool(dst, recorded); recorded {
+		dst = wire.AppendU64s(dst, g.current.seed)
+		dst = wire.AppendU32s(dst, uint32(len(g.current.actions)))
+		dst = append(dst, g.current.actions...)
+	}
+	return g.sim.Snapshot(dst)
+}
+
+func (w *simWorlds) RestoreState(i int, src []byte) error {
+	g := &w.list[i]
+	seed, actions, snapshot, err := w.split(src)
+	if err != nil {
+		return err
+	}
+	if err := g.sim.Restore(snapshot); err != nil {
+		return err
+	}
+	if w.record {
+		g.current = recording{seed: seed, actions: append(g.current.actions[:0], actions...), hash: g.sim.Hash(), partial: src[0] == 0, begun: true}
+		g.previous = recording{actions: g.previous.actions[:0]}
+	}
+	return nil
+}
+
+// split separates the parts that AppendState has written.
+func (w *simWorlds) split(src []byte) (seed uint64, actions, snapshot []byte, err error) {
+	r := wire.NewReader(src)
+	if r.Bool() {
+		seed, actions = r.U64(), r.Bytes(int(r.U32()))
+	}
+	if r.Err() != nil || len(actions)%(4*w.def.Action.Size()) != 0 {
+		return 0, nil, nil, fault.Field(fault.ErrCorrupt, "length of the state", len(src))
+	}
+	return seed, actions, r.Rest(), nil
+}
+
+// Export repeats the current episode, or the previous one if the current one has no step, in a Sim of its own.
+func (w *simWorlds) Export(i int, dir string) (Exported, error) {
+	g := &w.list[i]
+	e := &g.current
+	if len(e.actions) == 0 && !e.partial && g.previous.begun {
+		e = &g.previous
+	}
+	if e.partial {
+		return Exported{}, fault.Field(fault.ErrUnsupported, "the episode was not recorded before Load; its seed", e.seed)
+	}
+	sc := w.def.ReplayScenario(evertick.Config{Clock: frozenClock{}, Untimed: true})
+	sim, err := sc.New(0)
+	if err != nil {
+		return Exported{}, err
+	}
+	rec, err := replay.Record(dir, sc.Name, sim, replay.Options{})
+	if err != nil {
+		return Exported{}, err
+	}
+	err = errors.Join(g.repeat(sim, e, 4*w.def.Action.Size()), rec.Close())
+	if err == nil && sim.Hash() != e.hash {
+		err = fmt.Errorf("%w: hash %016x, in the batch %016x", replay.ErrDiverged, sim.Hash(), e.hash)
+	}
+	return Exported{Scenario: sc.Name, Seed: e.seed, Steps: len(e.actions) / (4 * w.def.Action.Size()), Ticks: sim.Ticks(), Hash: sim.Hash()}, err
+}
+
+// repeat runs an episode again.
+func (g *simWorld) repeat(sim *evertick.Sim, e *recording, size int) error {
+	err := g.tick(sim, KindBegin, wire.AppendU64s(nil, e.seed))
+	for actions := e.actions; err == nil && len(actions) > 0; actions = actions[size:] {
+		err = g.tick(sim, KindAction, actions[:size])
+	}
+	return err
+}

@@ -1,0 +1,188 @@
+package physics
+
+import (
+	"math"
+
+	"github.com/evertick/evertick/native"
+	"github.com/evertick/evertick/native/rigid"
+)
+
+// JointForce returns the force in N that the joint exerted on body B, in world coordinates, in the
+// last sub-step of the last step; the opposite force acted on body A. Errors: ErrStale.
+func (w *World) JointForce(j Joint) ([2]float32, error) {
+	i, err := w.joint(j)
+	if err != nil {
+		return [2]float32{}, err
+	}
+	force, _ := w.solver.jointReaction(i)
+	return [2]float32{force.X, force.Y}, nil
+}
+
+// JointTorque returns the torque in N·m that the joint exerted on body B in addition to the force of JointForce:
+// of angular springs, motors and limits, and of constraints that prevent rotation.
+func (w *World) JointTorque(j Joint) (float32, error) {
+	i, err := w.joint(j)
+	if err != nil {
+		return 0, err
+	}
+	_, torque := w.solver.jointReaction(i)
+	return torque, nil
+}
+
+// jointReaction returns the force and the torque of a joint on body B.
+func (s *solver) jointReaction(i int) (force rigid.Vec, torque float32) {
+	s.centre.Cos, s.centre.Sin = s.cols.Cos, s.cols.Sin
+	o := s.origins(len(s.centre.X))
+	for _, body := range s.jointTable.body[2*i : 2*i+2] {
+		o.UpdateCentresOfMass(native.Go, &s.centre, int(body), int(body)+1)
+	}
+	return s.joints.solved[i].Reaction(&s.centre, s.subStepRate)
+}
+
+// JointPoints returns the points of the frames in world coordinates, in metres;
+// for a mouse joint the first is its target. Errors: ErrStale.
+func (w *World) JointPoints(j Joint) (a, b [2]float32, err error) {
+	i, err := w.joint(j)
+	if err != nil {
+		return a, b, err
+	}
+	a, b = w.solver.jointAnchors(i)
+	return a, b, nil
+}
+
+func (s *solver) jointAnchors(i int) (a, b [2]float32) {
+	r := &s.joints.rows[i]
+	a = s.worldPoint(int(s.jointTable.body[2*i]), r.frameA.Point[0], r.frameA.Point[1])
+	b = s.worldPoint(int(s.jointTable.body[2*i+1]), r.frameB.Point[0], r.frameB.Point[1])
+	if JointKind(r.kind) == MouseJoint {
+		a = [2]float32(r.numbers[:2])
+	}
+	return a, b
+}
+
+// jointDirection returns the direction from the point of body A to that of body B, and their distance.
+func (s *solver) jointDirection(i int) (x, y, length float32) {
+	a, b := s.jointAnchors(i)
+	x, y = b[0]-a[0], b[1]-a[1]
+	length = sqrt(float32(x*x) + float32(y*y))
+	if length > 0 {
+		x, y = x/length, y/length
+	}
+	return x, y, length
+}
+
+func sqrt(v float32) float32 { return float32(math.Sqrt(float64(v))) }
+
+// jointAxis returns the axis of frame A in world coordinates.
+func (s *solver) jointAxis(i int) (x, y float32) {
+	sin, cos := rigid.SinCos(s.joints.rows[i].frameA.Angle)
+	return s.rotate(int(s.jointTable.body[2*i]), cos, sin)
+}
+
+// JointAngle returns the angle from the axis of FrameA to that of FrameB, in radians, in [-π, π]:
+// the angle of a revolute joint. Errors: ErrStale.
+func (w *World) JointAngle(j Joint) (float32, error) {
+	i, err := w.joint(j)
+	if err != nil {
+		return 0, err
+	}
+	s := w.solver
+	angle := (s.cols.Angle[s.jointTable.body[2*i+1]] - s.cols.Angle[s.jointTable.body[2*i]]) - s.joints.solved[i].ReferenceAngle
+	switch { // it is within ±3π
+	case angle > math.Pi:
+		angle -= 2 * math.Pi
+	case angle < -math.Pi:
+		angle += 2 * math.Pi
+	}
+	return angle, nil
+}
+
+// JointTranslation returns the distance from the point of FrameA to that of FrameB along the
+// axis of FrameA, in metres: the translation of a prismatic joint, or of the suspension of a
+// wheel. Errors: ErrStale.
+func (w *World) JointTranslation(j Joint) (float32, error) {
+	i, err := w.joint(j)
+	if err != nil {
+		return 0, err
+	}
+	a, b := w.solver.jointAnchors(i)
+	x, y := w.solver.jointAxis(i)
+	return float32(x*(b[0]-a[0])) + float32(y*(b[1]-a[1])), nil
+}
+
+// JointLength returns the distance between the points of the frames, in metres: the length of a
+// distance joint. Errors: ErrStale.
+func (w *World) JointLength(j Joint) (float32, error) {
+	i, err := w.joint(j)
+	if err != nil {
+		return 0, err
+	}
+	_, _, length := w.solver.jointDirection(i)
+	return length, nil
+}
+
+// JointSpeed returns the speed that the motor of j controls: how fast the length of a distance
+// joint or the translation of a prismatic joint grows, in m/s, and for the other kinds how
+// fast body B turns relative to body A, in rad/s. Errors: ErrStale.
+func (w *World) JointSpeed(j Joint) (float32, error) {
+	i, err := w.joint(j)
+	if err != nil {
+		return 0, err
+	}
+	s := w.solver
+	switch JointKind(s.joints.rows[i].kind) {
+	case DistanceJoint:
+		x, y, _ := s.jointDirection(i)
+		return s.slideSpeed(i, x, y), nil
+	case PrismaticJoint:
+		x, y := s.jointAxis(i)
+		a, b := s.jointAnchors(i)
+		across := float32(x*(b[1]-a[1])) - float32(y*(b[0]-a[0]))
+		return s.slideSpeed(i, x, y) + float32(s.cols.W[s.jointTable.body[2*i]]*across), nil
+	}
+	return s.cols.W[s.jointTable.body[2*i+1]] - s.cols.W[s.jointTable.body[2*i]], nil
+}
+
+// slideSpeed returns the speed of the point of body B along a direction, relative to that of
+// body A.
+func (s *solver) slideSpeed(i int, x, y float32) float32 {
+	a, b := s.jointAnchors(i)
+	ax, ay := s.speedAt(int(s.jointTable.body[2*i]), a)
+	bx, by := s.speedAt(int(s.jointTable.body[2*i+1]), b)
+	return float32(x*(bx-ax)) + float32(y*(by-ay))
+}
+
+// speedAt returns the velocity of a point of a body.
+func (s *solver) speedAt(i int, point [2]float32) (x, y float32) {
+	dx, dy := s.leverArm(i, point)
+	w := s.cols.W[i]
+	return s.cols.VX[i] - float32(w*dy), s.cols.VY[i] + float32(w*dx)
+}
+
+// breakJoints destroys the joints whose load exceeded BreakForce or BreakTorque.
+func (s *solver) breakJoints() {
+	if s.joints.breakable == 0 {
+		return
+	}
+	for i := range s.joints.rows {
+		r := &s.joints.rows[i]
+		if r.breakForce == 0 && r.breakTorque == 0 || s.jointAsleep(i) {
+			continue
+		}
+		force, torque := s.jointReaction(i)
+		strength := sqrt(float32(force.X*force.X) + float32(force.Y*force.Y))
+		if r.breakForce > 0 && strength > r.breakForce || r.breakTorque > 0 && max(torque, -torque) > r.breakTorque {
+			s.events.Broken = append(s.events.Broken, s.broken(i, force, torque))
+			s.destroyJoint(i)
+		}
+	}
+}
+
+func (s *solver) broken(i int, force rigid.Vec, torque float32) Broken {
+	a, b := s.jointTable.body[2*i], s.jointTable.body[2*i+1]
+	return Broken{
+		Joint: Joint{uint32(i), s.jointTable.ids.generation[i]},
+		A:     Body{a, s.bodies.generation[a]}, B: Body{b, s.bodies.generation[b]},
+		Force: canonicalNaN2(force.X, force.Y), Torque: canonicalNaN(torque), Tick: s.steps,
+	}
+}

@@ -1,0 +1,220 @@
+package physics
+
+import (
+	"encoding/binary"
+	"math"
+	"slices"
+
+	"github.com/evertick/evertick/native/rigid"
+)
+
+// continuousState is the memory of continuous collision, which keeps fast bodies from passing through thin ones. Only
+// the extents, which follow from the shapes, last from step to step.
+type continuousState struct {
+	disabled   bool // Config.DisableContinuous
+	extents    rigid.Extents
+	turnAngle  []float32 // rigid.ContinuousSolver.TurnAngle
+	solver     rigid.ContinuousSolver
+	fast       []uint32 // bodies
+	fastCounts []int    // number of them, by span
+	bullets    []uint32 // bullets that may have met another body in this step
+
+	// For bullets: where the shapes of other moving bodies have been in this step.
+	boxes        rigid.Boxes
+	movingShapes bitset
+	movingGrid   rigid.BoxGrid
+
+	// Shapes of bodies that are active in this step alone and do not move.
+	restingShapes bitset
+	restingGrid   rigid.BoxGrid
+}
+
+// sweepChunk is the number of fast bodies that a worker takes.
+const sweepChunk = 16
+
+func (w *continuousState) open(cfg *Config) {
+	n := cfg.Capacity
+	w.disabled = cfg.DisableContinuous
+	w.extents = rigid.Extents{Min: make([]float32, n), Max: make([]float32, n)}
+	w.turnAngle = make([]float32, n)
+}
+
+// updateExtents computes the extents of a body from its shapes, which are in the scene.
+func (s *solver) updateExtents(body int, shapes []uint32) {
+	w, t := &s.continuous, &s.shapes
+	w.extents.Min[body], w.extents.Max[body] = float32(math.Inf(1)), 0
+	for _, i := range shapes {
+		if !t.sensor[i] && t.shape[i].Count > 0 {
+			least, most := t.shape[i].Extents()
+			w.extents.Min[body] = min(w.extents.Min[body], least)
+			w.extents.Max[body] = max(w.extents.Max[body], most)
+		}
+	}
+}
+
+func (s *solver) updateAllExtents() {
+	for i := range s.rows {
+		s.updateExtents(i, s.bodyShapes(i))
+	}
+}
+
+// solveContinuous moves fast bodies back to where they met an obstacle in this step. For bullets, moving bodies are
+// obstacles, too.
+func (s *solver) solveContinuous(dt float32) {
+	w := &s.continuous
+	if w.disabled {
+		return
+	}
+	fast, bullets := s.findFast(), s.anyBullet()
+	if !fast && !bullets {
+		return
+	}
+	s.prepareContinuous(dt)
+	s.parallelFor(0, len(w.fast), sweepChunk, (*solver).sweepStatic)
+	if bullets && s.findBullets() {
+		s.buildMovingGrid()
+		s.parallelFor(0, len(w.bullets), sweepChunk, (*solver).sweepBullets)
+	}
+	s.endStage("sweep")
+}
+
+func (s *solver) prepareContinuous(dt float32) {
+	w, t := &s.continuous, &s.shapes
+	clear(w.turnAngle[:s.rows])
+	w.solver = rigid.ContinuousSolver{
+		States: s.sys.States, Poses: s.sys.Poses, Angle: s.sys.Angle, VX: s.cols.VX, VY: s.cols.VY,
+		MaxExtent: w.extents.Max, TurnAngle: w.turnAngle, Dt: dt, MaxSpeed: s.sys.Params.MaxSpeed,
+		Head: s.shapeTable.head, Next: s.shapeTable.next, HadContact: s.touchedJob, Locks: s.motionLocksJob,
+		Shapes: t.shape, Filters: &t.filters, Sensor: t.sensor, ChainSegments: t.smooth,
+	}
+	if s.sleep.on {
+		w.solver.Active = s.sleep.active
+	}
+	if len(s.sleep.activeOnce) > 0 {
+		s.buildRestingGrid()
+		w.solver.Resting = &w.restingGrid
+	}
+	if !s.ignoredPairs.empty() || s.joints.noCollide > 0 || t.oneWays > 0 {
+		w.solver.PassesThrough = s.ignoredJob
+	}
+}
+
+// buildRestingGrid collects the solid shapes of bodies that are active in this step alone and do not move: static and
+// disabled bodies, and new sleepers. The broad phase treats these bodies as moving.
+func (s *solver) buildRestingGrid() {
+	w, t := &s.continuous, &s.shapes
+	w.restingShapes.reset(len(t.shape))
+	for _, body := range s.sleep.activeOnce {
+		if st := &s.sys.States[body]; s.awake(int(body)) || st.DX != 0 || st.DY != 0 || st.S != 0 {
+			continue
+		}
+		for link := s.shapeTable.head[body]; link != 0; link = s.shapeTable.next[link-1] {
+			if shape := int(link - 1); t.filters.Moves[shape] && !t.sensor[shape] {
+				w.restingShapes.add(shape)
+			}
+		}
+	}
+	w.restingGrid.Build(s.level, &s.boxes, w.restingShapes)
+}
+
+// motionLocks is rigid.ContinuousSolver.Locks.
+func (s *solver) motionLocks(body uint32) rigid.MotionLocks {
+	f := s.cols.Flags[body]
+	return rigid.MotionLocks{X: f&FlagLockX != 0, Y: f&FlagLockY != 0, Rotation: f&FlagFixedRotation != 0}
+}
+
+// findFast lists the fast bodies in ascending order, and returns false if there are none.
+func (s *solver) findFast() bool {
+	w, n := &s.continuous, s.rows
+	w.fast = slices.Grow(w.fast[:0], n)[:n]
+	w.fastCounts = resized(w.fastCounts, len(s.sleep.spans))
+	s.parallelForSpans(s.sleep.spans, (*solver).findFastRows)
+	fast := 0
+	for at, rows := range s.sleep.spans {
+		fast += copy(w.fast[fast:], w.fast[rows.lo:][:w.fastCounts[at]])
+	}
+	w.fast = w.fast[:fast]
+	return fast > 0
+}
+
+func (s *solver) findFastRows(at, lo, hi int) {
+	w := &s.continuous
+	w.fastCounts[at] = w.extents.FindFast(s.level, s.sys.States, lo, hi, w.fast[lo:hi])
+}
+
+func (s *solver) sweepStatic(lo, hi int) {
+	s.continuous.solver.SolveStationary(&s.broad, s.continuous.fast[lo:hi])
+}
+
+// anyBullet reports whether a row of an active span has FlagBullet. It reads eight rows at a time, because it
+// runs in each step and most worlds have no bullet.
+func (s *solver) anyBullet() bool {
+	const eight = FlagBullet * 0x0101010101010101
+	for _, rows := range s.sleep.spans {
+		flags, all := s.cols.Flags[rows.lo:rows.hi], uint64(0)
+		for ; len(flags) >= 8; flags = flags[8:] {
+			all |= binary.LittleEndian.Uint64(flags)
+		}
+		for _, f := range flags {
+			all |= uint64(f)
+		}
+		if all&eight != 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// findBullets lists the awake bullets whose motion, together with that of the fastest body that is not
+// a bullet, exceeds half of their least extent. It returns false if there are none.
+func (s *solver) findBullets() bool {
+	w := &s.continuous
+	w.bullets = w.bullets[:0]
+	swiftest := float32(0)
+	for _, rows := range s.sleep.spans {
+		for i := rows.lo; i < rows.hi; i++ {
+			switch {
+			case !s.awake(i):
+			case s.cols.Flags[i]&FlagBullet == 0:
+				if move := w.extents.MotionBound(&s.sys.States[i], i); move > swiftest { // NaN is not
+					swiftest = move
+				}
+			case s.cols.Type[i] == DynamicBody:
+				w.bullets = append(w.bullets, uint32(i))
+			}
+		}
+	}
+	w.bullets = slices.DeleteFunc(w.bullets, func(i uint32) bool {
+		return !(swiftest+w.extents.MotionBound(&s.sys.States[i], int(i)) > float32(0.5*w.extents.Min[i]))
+	})
+	return len(w.bullets) > 0
+}
+
+// buildMovingGrid collects the solid shapes of moving bodies that are not bullets, with the area that they swept in
+// this step.
+func (s *solver) buildMovingGrid() {
+	w, t := &s.continuous, &s.shapes
+	n := len(t.shape)
+	for _, b := range [...]*[]float32{&w.boxes.MinX, &w.boxes.MinY, &w.boxes.MaxX, &w.boxes.MaxY} {
+		*b = slices.Grow((*b)[:0], n)[:n]
+	}
+	s.parallelFor(0, n, bodyChunk, (*solver).sweptBounds)
+	w.movingShapes.reset(n)
+	for i, moves := range t.filters.Moves {
+		if moves && !t.sensor[i] && (w.solver.Resting == nil || !w.restingShapes.has(i)) && s.cols.Flags[t.filters.Body[i]]&FlagBullet == 0 {
+			w.movingShapes.add(i)
+		}
+	}
+	w.movingGrid.Build(s.level, &w.boxes, w.movingShapes)
+}
+
+func (s *solver) sweptBounds(lo, hi int) {
+	w := &s.continuous
+	s.computeBounds(&w.boxes, lo, hi)
+	w.solver.SweepBoxes(&s.boxes, &w.boxes, lo, hi)
+}
+
+func (s *solver) sweepBullets(lo, hi int) {
+	w := &s.continuous
+	w.solver.SolveMoving(&w.movingGrid, &s.broad, w.bullets[lo:hi])
+}

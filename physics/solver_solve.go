@@ -1,0 +1,131 @@
+package physics
+
+import (
+	"github.com/evertick/evertick/native"
+	"github.com/evertick/evertick/native/rigid"
+)
+
+// solve moves the bodies. The contacts have colours by now. The order of the stages is that of rigid.System.Step; all
+// workers take part if there is enough to do.
+func (s *solver) solve() {
+	s.subStepRate = s.sys.Params.SubStepRate(s.dt)
+	if s.idle() {
+		s.sys.Hits = s.sys.Hits[:0]
+		s.hashSolved()
+		return
+	}
+	sys := &s.sys
+	sys.LayOutBlocks()
+	s.parallelFor(0, len(s.contacts), pairChunk, (*solver).fillBlocks)
+	if !s.hashStages && s.singleWorker() && s.lockedBodies == 0 && s.allActive() {
+		sys.Solve(s.level)
+		return
+	}
+	s.contactRanges = planRanges(s.contactRanges[:0], &sys.Colours.Start)
+	s.jointRanges = planRanges(s.jointRanges[:0], &sys.JointColours.Start)
+	n := len(s.contactRanges) + len(s.jointRanges)
+	s.team.Parallel(8+2*n+s.subSteps()*(3+2*n), s.stepJob)
+	s.hashSolved()
+}
+
+func (s *solver) fillBlocks(lo, hi int) { s.sys.FillBlocks(lo, hi) }
+
+// blockRange is a range of blocks. All blocks of a range are done before the next range begins.
+type blockRange struct{ lo, hi, size int }
+
+// planRanges appends a range for each colour whose blocks suffice for several workers, and one range for each
+// run of smaller colours.
+func planRanges(passes []blockRange, start *[rigid.NumColours + 1]int) []blockRange {
+	joined := false
+	for c := range rigid.NumColours {
+		lo, hi := start[c], start[c+1]
+		shared := c != rigid.Overflow && hi-lo >= 2*blockChunk
+		switch {
+		case lo == hi:
+		case shared:
+			passes = append(passes, blockRange{lo, hi, blockChunk})
+			joined = false
+		case joined:
+			p := &passes[len(passes)-1]
+			p.hi, p.size = hi, hi-p.lo
+		default:
+			passes = append(passes, blockRange{lo, hi, hi - lo})
+			joined = true
+		}
+	}
+	return passes
+}
+
+// runSolveStages runs the stages of the solver on one worker.
+func (s *solver) runSolveStages(w *native.Worker) {
+	sys, level := &s.sys, s.level
+	blocks, joints := len(sys.Blocks), len(sys.JointBlocks)
+	s.eachSpan(w, func(lo, hi int) { sys.LoadStates(level, lo, hi) })
+	w.For(0, joints, blockChunk, func(lo, hi int) { sys.PrepareJoints(level, lo, hi) })
+	w.For(0, blocks, blockChunk, func(lo, hi int) { sys.PrepareContacts(level, lo, hi) })
+	for sub := range s.subSteps() {
+		s.eachSpan(w, func(lo, hi int) {
+			sys.IntegrateVelocities(level, sub, lo, hi)
+			s.applyMotionLocks(lo, hi)
+		})
+		if sub == 0 {
+			eachRange(w, s.jointRanges, func(lo, hi int) { sys.WarmStartJoints(level, lo, hi) })
+			eachRange(w, s.contactRanges, func(lo, hi int) { sys.WarmStartContacts(level, lo, hi) })
+		}
+		eachRange(w, s.jointRanges, func(lo, hi int) { sys.SolveJoints(level, true, lo, hi) })
+		eachRange(w, s.contactRanges, func(lo, hi int) { sys.SolveContacts(level, true, lo, hi) })
+		s.eachSpan(w, func(lo, hi int) {
+			s.applyMotionLocks(lo, hi)
+			sys.IntegratePositions(level, lo, hi)
+		})
+		eachRange(w, s.jointRanges, func(lo, hi int) { sys.SolveJoints(level, false, lo, hi) })
+		eachRange(w, s.contactRanges, func(lo, hi int) { sys.SolveContacts(level, false, lo, hi) })
+		if s.hashStages {
+			w.For(0, 1, 1, func(_, _ int) { s.hashStates(sub) })
+		}
+	}
+	eachRange(w, s.contactRanges, func(lo, hi int) { sys.ApplyRestitution(level, lo, hi) })
+	w.For(0, joints, blockChunk, func(lo, hi int) { sys.StoreJointImpulses(level, lo, hi) })
+	w.For(0, blocks, blockChunk, func(lo, hi int) { sys.StoreContactImpulses(level, lo, hi) })
+	s.eachSpan(w, func(lo, hi int) {
+		s.applyMotionLocks(lo, hi)
+		sys.StoreStates(level, lo, hi)
+	})
+}
+
+// eachSpan runs a stage over the spans of active bodies.
+func (s *solver) eachSpan(w *native.Worker, f func(lo, hi int)) {
+	spans := s.sleep.spans
+	w.For(0, len(spans), 1, func(lo, hi int) {
+		for _, rows := range spans[lo:hi] {
+			f(rows.lo, rows.hi)
+		}
+	})
+}
+
+func eachRange(w *native.Worker, passes []blockRange, f func(lo, hi int)) {
+	for _, p := range passes {
+		w.For(p.lo, p.hi, p.size, f)
+	}
+}
+
+func (s *solver) subSteps() int { return s.sys.Params.SubSteps }
+
+// prepareSystem points the system to the columns, shapes, joints and contacts of this step.
+func (s *solver) prepareSystem(contacts []rigid.Contact) *rigid.System {
+	c, n, sys := s.cols, s.rows, &s.sys
+	b := &sys.Bodies
+	b.VX, b.VY, b.W = c.VX[:n], c.VY[:n], c.W[:n]
+	b.InvMass, b.InvInertia = s.inverseMasses(n)
+	b.ForceX, b.ForceY, b.Torque = c.ForceX[:n], c.ForceY[:n], c.Torque[:n]
+	b.GravityScale, b.LinearDamping, b.AngularDamping = c.GravityScale[:n], c.LinearDamping[:n], c.AngularDamping[:n]
+	b.FreeX, b.FreeY, b.FreeW = b.FreeX[:n], b.FreeY[:n], b.FreeW[:n]
+	sys.States = sys.States[:n]
+	sys.Poses = rigid.Poses{X: s.centre.X[:n], Y: s.centre.Y[:n], Cos: c.Cos[:n], Sin: c.Sin[:n]}
+	sys.Angle = c.Angle[:n]
+	sys.BodyOf, sys.Materials = s.shapes.filters.Body, s.shapes.Materials
+	sys.Joints, sys.JointsVersion = s.joints.solved, s.joints.version+s.sleep.version
+	sys.Contacts, sys.Manifolds = contacts, s.manifolds
+	sys.Hits = growContacts(sys.Hits, len(contacts), s.minContactCapacity())
+	return sys
+}

@@ -1,0 +1,303 @@
+package evertick
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"math"
+
+	"github.com/evertick/evertick/ecs"
+	"github.com/evertick/evertick/internal/fault"
+	"github.com/evertick/evertick/loop"
+	"github.com/evertick/evertick/native"
+	"github.com/evertick/evertick/physics"
+	"github.com/evertick/evertick/spatial"
+)
+
+// SimVersion names the arithmetic of this release: two releases with the same SimVersion give the
+// same hashes for the same scenario and inputs.
+const SimVersion = 2
+
+// Errors that this package and those below it return, wrapped: test with errors.Is.
+var (
+	ErrCapacity    = fault.ErrCapacity
+	ErrNotFinite   = fault.ErrNotFinite
+	ErrRange       = fault.ErrRange
+	ErrStale       = fault.ErrStale
+	ErrCorrupt     = fault.ErrCorrupt
+	ErrUnsupported = fault.ErrUnsupported
+	ErrFloatEnv    = fault.ErrFloatEnv
+)
+
+// Config of a Sim. The zero value works.
+type Config struct {
+	// Capacity is the number of entities that can live at once, up to 1<<24. 0:
+	// ecs.DefaultCapacity.
+	Capacity int
+	// Seed of the random numbers that Tick.Rand draws.
+	Seed uint64
+	// Previous keeps the transforms of the tick before, for Sim.Interpolate.
+	Previous bool
+	// Loop sets the tick rate and what happens on overload; zero: 60 Hz.
+	Loop loop.Config
+	// Physics configures the rigid bodies. Capacity, Slots, Level and Workers, if zero, are those
+	// of the Sim. A nil Engine: the solver of package physics.
+	Physics physics.Config
+	// Spatial configures the neighbour index. Level and Workers, if zero, are those of the Sim.
+	Spatial spatial.Config
+	// Inputs bounds the inputs that wait for their tick.
+	Inputs InputConfig
+	// History keeps snapshots and inputs of past ticks, for Sim.StepBack.
+	History HistoryConfig
+	// Level on which kernels run. native.Auto, the zero value: the best.
+	Level native.Level
+	// Workers for phases that can use several, and for systems that run side by side, 1 to 1024. 0:
+	// 1. Results do not depend on it.
+	Workers int
+	// Clock paces Run and times the phases. nil: the system's clock times the phases, and Run waits
+	// as Loop.Pacing says. Several goroutines call Now at once where systems run side by side.
+	Clock loop.Clock
+	// Untimed turns the timing of phases off: Timings, Stats and Frame.Overrun report 0, and the
+	// clock is not read. It saves 15 KiB of memory a phase and some time of short ticks, which
+	// counts where there are thousands of Sims.
+	Untimed bool
+	// Rehearse, if not nil, is called by Run shortly before each tick is due, under loop.Precise
+	// and within Loop.SpinBudget. A tick takes longer after the CPU has slept, because code and
+	// data have left the caches; what Rehearse runs and reads is in the caches when the tick
+	// begins. It must change nothing of the Sim. To warm the code of all systems, step a twin that
+	// is built alike; to read the data, call Hash of World and of Physics. Run skips Rehearse when
+	// there is no time for it.
+	Rehearse func()
+	// BudgetNs is the time that a tick may take, in nanoseconds, before Frame.Overrun reports that
+	// it took longer. 0: the length of a tick.
+	BudgetNs int64
+	// Recover turns a panic in a tick into an error, a *loop.PanicError that names the tick and the
+	// place: the system (also for a hook that was called around it), BeforeTick or AfterTick for
+	// these hooks, and "inputs" for a Feed. It ends the Sim as any error does.
+	Recover bool
+	// CheckAccess makes a step fail with ErrRange if a system of AddSystem writes to columns, tags,
+	// entities, bodies or states that its Writes do not name; the error names the system and the
+	// column. For debugging: it hashes all state around each system, and runs systems one by one.
+	CheckAccess bool
+	// Trace makes each tick a task and each phase a region of runtime/trace, while a trace is being
+	// taken.
+	Trace bool
+	// Labels sets the pprof label "system" to the name of the phase that runs. The labels that the
+	// goroutine of Step had are lost.
+	Labels bool
+}
+
+// Validate reports every fault of the configuration at once.
+func (c Config) Validate() error {
+	_, levelErr := native.Resolve(c.Level)
+	workersErr := fault.Between("evertick: Config.Workers", c.Workers, 0, physics.MaxWorkers)
+	budgetErr := fault.Between("evertick: Config.BudgetNs", c.BudgetNs, 0, math.MaxInt64)
+	worldErr := ecs.Config{Capacity: c.Capacity}.Validate()
+	// A faulty value is named once, not again by each part that inherits it.
+	if workersErr != nil {
+		c.Workers = 1
+	}
+	if worldErr != nil {
+		c.Capacity = 1
+	}
+	if levelErr != nil {
+		c.Level = native.Go
+	}
+	c = c.withDefaults()
+	return errors.Join(levelErr, workersErr, budgetErr, worldErr, c.Loop.Validate(), c.Physics.Validate(),
+		c.Spatial.Validate(), c.Inputs.Validate(), c.History.Validate())
+}
+
+func (c Config) withDefaults() Config {
+	c.Capacity = cmp.Or(c.Capacity, ecs.DefaultCapacity)
+	c.Workers = cmp.Or(c.Workers, 1)
+	c.Physics.Capacity = cmp.Or(c.Physics.Capacity, c.Capacity)
+	c.Physics.Slots = cmp.Or(c.Physics.Slots, c.Capacity)
+	c.Physics.Level = cmp.Or(c.Physics.Level, c.Level)
+	c.Physics.Workers = cmp.Or(c.Physics.Workers, c.Workers)
+	c.Spatial.Level = cmp.Or(c.Spatial.Level, c.Level)
+	c.Spatial.Workers = cmp.Or(c.Spatial.Workers, c.Workers)
+	if c.Clock == nil {
+		c.Clock = new(loop.SystemClock)
+	}
+	return c
+}
+
+// Sim is a simulation: a world, its bodies and its index, advanced tick by tick. It is not safe for
+// concurrent use.
+type Sim struct {
+	World   *ecs.World
+	Physics *physics.World
+	Index   *spatial.Index
+
+	config   Config
+	level    native.Level
+	ops      native.Ops
+	clock    loop.Clock
+	runClock loop.Clock // of Run; nil: as the Pacing of the loop says
+	loop     *loop.Loop
+	frame    loop.Frame
+	step     func(uint64) error // Step, for the loop
+	ticks    uint64             // completed
+	dt       float32
+	seed     uint64
+	failed   error
+
+	// The running tick.
+	stepping    bool // within Step
+	inAfterTick bool // the tick is complete, although failed is still errInterrupted
+	tickN       uint64
+	tick        Tick   // passed to the running phase
+	running     string // name of the phase that runs, or of the hooks
+	stopErr     error  // the first error that asks to stop after this tick
+	tickHooks   []Hooks
+	systemHooks bool            // some of tickHooks are called around systems, which costs two more readings of the clock
+	traceCtx    context.Context // nil: no trace is being taken
+
+	// The phases of a tick and their order: see makePlan.
+	ranks       [2 * stages][]*phase // systems by stage at even ranks, the module's own phases after each stage at odd ones
+	hooks       []Hooks
+	resources   []string
+	plan        []*group
+	planned     bool     // the plan covers all systems and has no fault
+	phases      []*phase // in the order of the plan
+	byInsertion []Pair
+	access      *accessTable
+	groupPool   *native.Pool
+	watched     []ecs.ColumnHash // of the state before a system, for CheckAccess
+
+	// Durations of steps, in ns.
+	lap        int64           // when the last phase ended, on the clock
+	stepNs     int64           // of the last step
+	stepTimes  *loop.Histogram // nil: Config.Untimed
+	frameNs    int64           // in the running frame
+	frameSteps uint64          // in the running frame
+	timings    []Timing
+	stats      []PhaseStats
+
+	commands   *ecs.Commands
+	source     *WorldSource
+	bodies     *ecs.Binding[physics.Body]
+	generation uint64 // of the world that the bodies belong to
+
+	inputs    inputs
+	states    []namedState // by name
+	restoring restoring
+	history   history
+
+	stateBytes, copyBuffer []byte // scratch
+	slots                  []ecs.Slot
+
+	hashes      []ecs.ColumnHash
+	bodyColumns []string // names of the physics columns, as they appear in hashes
+	hash        uint64
+}
+
+// New returns a simulation at tick 0, with no entity, body or system. Errors are those of
+// Config.Validate.
+func New(cfg Config) (*Sim, error) {
+	if err := cfg.Validate(); err != nil {
+		return nil, err
+	}
+	runClock := cfg.Clock
+	cfg = cfg.withDefaults()
+	if cfg.History.Keep > 0 && cfg.Physics.Engine != nil {
+		return nil, fault.Field(ErrUnsupported, "evertick: Config.History.Keep with another Config.Physics.Engine", cfg.History.Keep)
+	}
+	s := &Sim{config: cfg, clock: cfg.Clock, runClock: runClock, seed: cfg.Seed, groupPool: native.NewPool(cfg.Workers)}
+	s.step = func(uint64) error { return s.Step() }
+	var errs [6]error
+	s.level, errs[0] = native.Resolve(cfg.Level)
+	s.ops = native.Ops{Level: s.level, Pool: native.NewPool(cfg.Workers)}
+	s.World, errs[1] = ecs.New(ecs.Config{Capacity: cfg.Capacity, Previous: cfg.Previous})
+	s.Physics, errs[2] = physics.New(cfg.Physics)
+	s.Index, errs[3] = spatial.New(cfg.Spatial)
+	s.loop, errs[4] = loop.New(cfg.Loop)
+	s.inputs, errs[5] = newInputs(cfg.Inputs)
+	s.history.HistoryConfig = cfg.History.withDefaults()
+	s.inputs.recording = s.history.on()
+	if err := errors.Join(errs[:]...); err != nil {
+		return nil, err
+	}
+	s.dt = s.loop.Dt()
+	s.config.BudgetNs = cmp.Or(cfg.BudgetNs, int64(s.loop.TimeAt(1).Ns()))
+	s.commands = s.World.NewCommands()
+	s.source = NewWorldSource(s.World)
+	s.bodies = ecs.NewBinding(s.World, s.destroyBody)
+	for _, p := range []*phase{
+		{name: "physics.step", run: s.stepPhysics, rank: 1},
+		{name: "physics.sync", run: s.syncBodies, rank: 1},
+		{name: "spatial.build", run: s.buildIndex, rank: 1},
+		{name: "commands", run: s.applyCommands, rank: 3},
+		{name: "state.hash", run: s.hashTick, rank: 3},
+	} {
+		s.addPhase(p)
+	}
+	s.stepTimes = s.newHistogram()
+	s.hashState(0)
+	return s, nil
+}
+
+// Commands returns the list of commands that are applied to the world at the end of the running
+// tick, or of the next if none runs: see Tick.Commands. Observers record here, too.
+func (s *Sim) Commands() *ecs.Commands { return s.commands }
+
+// Level returns the level on which kernels run.
+func (s *Sim) Level() native.Level { return s.level }
+
+// Config returns the configuration that s was made with, with the defaults of its own fields, of
+// Physics and of Spatial filled in.
+func (s *Sim) Config() Config { return s.config }
+
+// Ticks returns the number of completed ticks.
+func (s *Sim) Ticks() uint64 { return s.ticks }
+
+// Seed returns the seed of the random numbers that Tick.Rand draws.
+func (s *Sim) Seed() uint64 { return s.seed }
+
+// Dt returns the length of a tick in seconds.
+func (s *Sim) Dt() float32 { return s.dt }
+
+// WorldSource makes the entities of a world the source of a spatial.Gate, so that an index is
+// refused or rebuilt after entities were spawned, despawned or moved:
+//
+//	gate := spatial.NewGate(index, evertick.NewWorldSource(world), spatial.Refuse)
+//
+// It notices the movements for which Position.Touch was called, as SetPosition, the synchronisation
+// of bodies and World.Apply do. Code that writes to the columns directly has to call Touch
+// afterwards.
+type WorldSource struct {
+	world *ecs.World
+	slots []ecs.Slot
+	from  spatial.Stamp // of slots; without Position
+}
+
+// NewWorldSource returns the source for w.
+func NewWorldSource(w *ecs.World) *WorldSource {
+	if w == nil {
+		panic("evertick: NewWorldSource: nil world")
+	}
+	return &WorldSource{world: w, slots: make([]ecs.Slot, 0, w.Cap())}
+}
+
+// Stamp identifies the present state of the world. It changes nothing, and may be called from
+// several goroutines.
+func (s *WorldSource) Stamp() spatial.Stamp {
+	return spatial.Stamp{
+		Structure:  s.world.Version(),
+		Position:   s.world.Position.Version(),
+		Generation: s.world.Generation(),
+	}
+}
+
+// Points returns the positions of all entities. The slots are valid until the next call.
+func (s *WorldSource) Points() spatial.Columns {
+	now := s.Stamp()
+	now.Position = 0
+	if now != s.from {
+		s.slots = s.world.LiveSlots(s.slots[:0])
+		s.from = now
+	}
+	p := &s.world.Position
+	return spatial.Columns{X: p.X, Y: p.Y, Z: p.Z, Slots: s.slots}
+}

@@ -1,0 +1,396 @@
+package evertick
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"runtime/pprof"
+	"runtime/trace"
+	"slices"
+
+	"github.com/evertick/evertick/ecs"
+	"github.com/evertick/evertick/internal/fault"
+	"github.com/evertick/evertick/loop"
+	"github.com/evertick/evertick/native"
+)
+
+var (
+	// errInterrupted is the state of a Sim while a step runs, and afterwards if a panic ended it.
+	errInterrupted = errors.New("evertick: a step was entered from within a step, or broken off by a panic")
+	// errGoexit is the error of a system that has ended its goroutine, as runtime.Goexit does.
+	errGoexit = errors.New("the system ended its goroutine")
+)
+
+// Hooks are functions that a Sim calls at fixed places of each tick: for logs, checks and
+// measurements. Any of them may be nil. All run on the goroutine of Step.
+//
+// A change that a hook makes is part of the run, as if a system had made it, but belongs to no
+// phase: to keep hashes equal, only look.
+type Hooks struct {
+	// BeforeTick is called at the start of the tick, when only its inputs are known: the state is
+	// that at the end of the tick before. An error ends the Sim as one of a system does.
+	BeforeTick func(*Tick) error
+	// AfterTick is called when the tick is complete: Sim.Hash is that of the present state,
+	// Sim.Ticks counts the tick, and Tick.N is still its number. Its error ends the Sim too, but
+	// the tick has happened, and counts.
+	AfterTick func(*Tick) error
+	// BeforeSystem and AfterSystem are called around each phase, including those that are no
+	// systems, with its name as Timings lists it. AfterSystem is not called for one that has
+	// failed. For systems that run side by side, BeforeSystem is called for all of them, in their
+	// order, before the first begins, and AfterSystem, in the same order, after the last has ended.
+	BeforeSystem, AfterSystem func(t *Tick, system string)
+}
+
+// AddHooks adds hooks, which are called after those added before. Hooks that are added within a
+// step are called from the next step on. There is no way to remove them.
+func (s *Sim) AddHooks(h Hooks) {
+	s.hooks = append(s.hooks, h)
+}
+
+// Step runs one tick. An error names the tick and the phase. The tick does not count, and since it
+// was broken off half-way the Sim cannot go on: every later Step returns the same error, until a
+// Restore. Three kinds of error leave the Sim as it was: ErrFloatEnv, an error of SetInputs, and
+// those of Check, before anything has run. An error that wraps loop.ErrStop, and is no panic with
+// it (see Config.Recover), means that a system asks to stop after this tick, which counts.
+func (s *Sim) Step() (err error) {
+	if s.failed != nil {
+		return s.failed
+	}
+	if err := native.CheckFloatEnv(); err != nil {
+		return fmt.Errorf("evertick: tick %d: %w", s.ticks, err)
+	}
+	if err := s.Check(); err != nil {
+		return err
+	}
+	if err := s.prepareHistory(); err != nil {
+		return fmt.Errorf("evertick: tick %d: history: %w", s.ticks, err)
+	}
+	tick := s.ticks
+	defer func() { // also if an AfterTick hook panics: the tick has happened
+		if s.ticks == tick {
+			return
+		}
+		if e := s.recordTick(); e != nil {
+			err = fmt.Errorf("evertick: tick %d: history: %w", tick, e)
+		}
+	}()
+	return s.stepUnrecorded()
+}
+
+// StepN runs n ticks, and stops at the first error of Step.
+func (s *Sim) StepN(n uint64) error {
+	for range n {
+		if err := s.Step(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// RunUntil runs ticks until done, which is called before each and after the last, returns true, but
+// at most limit of them. It reports whether done returned true. An error is that of Step.
+func (s *Sim) RunUntil(done func(*Sim) bool, limit uint64) (bool, error) {
+	for ; ; limit-- {
+		if done(s) {
+			return true, nil
+		}
+		if limit == 0 {
+			return false, nil
+		}
+		if err := s.Step(); err != nil {
+			return false, err
+		}
+	}
+}
+
+// stepUnrecorded runs one tick without recording it in the history.
+func (s *Sim) stepUnrecorded() (err error) {
+	s.failed, s.stopErr, s.stepping = errInterrupted, nil, true
+	defer func() { s.stepping = false }() // also if there is a panic
+	if s.config.Recover {
+		defer func() {
+			if v := recover(); v != nil {
+				err = fmt.Errorf("evertick: %w", loop.NewPanicError(s.tickN, s.running, v))
+				s.failed = err
+			}
+		}()
+	}
+	s.tickN, s.running = s.ticks, "inputs"
+	if err := s.inputs.take(s.ticks); err != nil {
+		s.failed = nil
+		return fmt.Errorf("evertick: tick %d: inputs: %w", s.ticks, err)
+	}
+	if s.failed = s.runTick(); s.failed != nil {
+		return s.failed
+	}
+	return s.stopErr
+}
+
+// runTick runs the plan between the hooks, with the labels and the trace that Config asks for.
+func (s *Sim) runTick() error {
+	if s.config.Labels {
+		defer pprof.SetGoroutineLabels(context.Background())
+	}
+	s.traceCtx = nil
+	if s.config.Trace && trace.IsEnabled() {
+		ctx, task := trace.NewTask(context.Background(), "tick")
+		s.traceCtx = ctx
+		defer task.End()
+	}
+	s.tickHooks = s.hooks // hooks that are added meanwhile are called from the next tick on
+	s.systemHooks = slices.ContainsFunc(s.tickHooks, func(h Hooks) bool { return h.BeforeSystem != nil || h.AfterSystem != nil })
+	start := s.now()
+	s.lap = start
+	s.World.KeepPrevious()
+	if err := s.callTickHooks("BeforeTick", func(h *Hooks) func(*Tick) error { return h.BeforeTick }); err != nil {
+		return err
+	}
+	if len(s.tickHooks) > 0 { // the time of hooks is not that of the first phase
+		s.lap = s.now()
+	}
+	for _, g := range s.plan {
+		var err error
+		if len(g.members) == 1 {
+			err = s.runPhase(g)
+		} else {
+			err = s.runGroup(g)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	s.recordStep(s.lap - start)
+	s.ticks++
+	s.inAfterTick = true
+	defer func() { s.inAfterTick = false }()
+	return s.callTickHooks("AfterTick", func(h *Hooks) func(*Tick) error { return h.AfterTick })
+}
+
+// callTickHooks calls the hook of that name.
+func (s *Sim) callTickHooks(name string, hook func(*Hooks) func(*Tick) error) error {
+	s.running = name
+	for i := range s.tickHooks {
+		if f := hook(&s.tickHooks[i]); f != nil {
+			if err := s.phaseError(name, f(s.newTick())); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// callSystemHooks calls BeforeSystem or AfterSystem for each phase of a group.
+func (s *Sim) callSystemHooks(g *group, after bool) {
+	for _, p := range g.members {
+		s.running = p.name
+		for i := range s.tickHooks {
+			f := s.tickHooks[i].BeforeSystem
+			if after {
+				f = s.tickHooks[i].AfterSystem
+			}
+			if f != nil {
+				f(s.newTick(), p.name)
+			}
+		}
+	}
+}
+
+// runPhase runs a group of one phase between its hooks, and measures its time without theirs.
+func (s *Sim) runPhase(g *group) error {
+	p := g.members[0]
+	if s.systemHooks {
+		s.callSystemHooks(g, false)
+		s.lap = s.now()
+	}
+	err := s.callPhase(p)
+	now := s.now()
+	if err := s.phaseError(p.name, err); err != nil {
+		return err
+	}
+	p.recordTime(now - s.lap)
+	s.lap = now
+	if s.systemHooks {
+		s.callSystemHooks(g, true)
+		s.lap = s.now()
+	}
+	return nil
+}
+
+// callPhase calls a phase on the goroutine of Step.
+func (s *Sim) callPhase(p *phase) error {
+	s.running = p.name
+	if p.labels != nil {
+		pprof.SetGoroutineLabels(p.labels)
+	}
+	if s.traceCtx != nil {
+		defer trace.StartRegion(s.traceCtx, p.name).End()
+	}
+	if !s.config.CheckAccess {
+		return p.run(s.newTick())
+	}
+	s.hashBefore(p)
+	if err := p.run(s.newTick()); err != nil {
+		return err
+	}
+	return s.checkWrites(p)
+}
+
+// phaseError returns the error that ends the Sim, with the name of the phase that returned it. An
+// error that asks to stop does not: the first such error of a tick is kept for its end.
+func (s *Sim) phaseError(name string, err error) error {
+	if err == nil {
+		return nil
+	}
+	err = fmt.Errorf("evertick: tick %d: %s: %w", s.tickN, name, err)
+	if !errors.Is(err, loop.ErrStop) {
+		return err
+	}
+	if s.stopErr == nil {
+		s.stopErr = err
+	}
+	return nil
+}
+
+// newTick returns the Tick for the next call. It is written anew for each call, since a system may
+// write to its own.
+func (s *Sim) newTick() *Tick {
+	s.tick = Tick{Sim: s, N: s.tickN, Dt: s.dt}
+	return &s.tick
+}
+
+// group is a set of phases that run side by side. It implements native.Task.
+type group struct {
+	sim     *Sim
+	members []*phase
+}
+
+// runGroup runs systems side by side. All of them run to their end even if one fails, so that the
+// error is always that of the first in their order.
+func (s *Sim) runGroup(g *group) error {
+	defer g.resetCommands()
+	if s.systemHooks {
+		s.callSystemHooks(g, false)
+	}
+	if err := s.runMembers(g); err != nil {
+		return fmt.Errorf("evertick: tick %d: %s: %w", s.tickN, namesOf(g.members), err)
+	}
+	for _, p := range g.members {
+		if err := s.finishMember(p); err != nil {
+			return err
+		}
+	}
+	if s.systemHooks {
+		s.callSystemHooks(g, true)
+	}
+	s.lap = s.now()
+	return nil
+}
+
+// runMembers returns an error only if the results must not be used.
+func (s *Sim) runMembers(g *group) error {
+	s.World.HoldTouches()
+	defer s.World.ReleaseTouches()
+	if !s.config.CheckAccess {
+		return s.groupPool.Run(len(g.members), g)
+	}
+	for i, p := range g.members { // one by one, to see which of them wrote
+		s.hashBefore(p)
+		g.Do(0, i)
+		if err := s.checkWrites(p); p.err == nil {
+			p.err = err
+		}
+	}
+	return nil
+}
+
+// resetCommands empties the lists of a group that has failed, so that nothing of it is left when
+// the Sim is restored.
+func (g *group) resetCommands() {
+	for _, p := range g.members {
+		if p.commands.Len() > 0 {
+			p.commands.Reset()
+		}
+	}
+}
+
+// Do runs system i of the group on any goroutine and leaves the outcome in its phase.
+func (g *group) Do(_, i int) {
+	s, p := g.sim, g.members[i]
+	p.err, p.panicked = errGoexit, nil
+	defer func() {
+		if v := recover(); v != nil {
+			p.panicked = loop.NewPanicError(s.tickN, p.name, v)
+		}
+	}()
+	if p.labels != nil {
+		pprof.SetGoroutineLabels(p.labels)
+	}
+	if s.traceCtx != nil {
+		defer trace.StartRegion(s.traceCtx, p.name).End()
+	}
+	start := s.now()
+	p.tick = Tick{Sim: s, N: s.tickN, Dt: s.dt, commands: p.commands}
+	p.err = p.run(&p.tick)
+	p.ns = s.now() - start
+}
+
+// finishMember collects the outcome of a system of a group.
+func (s *Sim) finishMember(p *phase) error {
+	if p.panicked != nil {
+		panic(p.panicked)
+	}
+	if err := s.phaseError(p.name, p.err); err != nil {
+		return err
+	}
+	p.recordTime(p.ns)
+	if p.commands.Len() > 0 {
+		s.commands.Append(p.commands)
+	}
+	return nil
+}
+
+// buildIndex rebuilds the index even if no version has changed, because systems may write to
+// columns without calling Touch.
+func (s *Sim) buildIndex(*Tick) error {
+	p := s.source.Points()
+	err := s.Index.Build(p.X, p.Y, p.Z, p.Slots)
+	if errors.Is(err, ErrNotFinite) {
+		return s.nameNotFinite(err, p.Slots)
+	}
+	return err
+}
+
+// nameNotFinite names the entity and the coordinate that is not finite, since the index knows slots
+// only.
+func (s *Sim) nameNotFinite(err error, slots []ecs.Slot) error {
+	p := &s.World.Position
+	for _, slot := range slots {
+		for axis, column := range [3][]float32{p.X, p.Y, p.Z} {
+			if v := column[slot]; !fault.Finite(v) {
+				id, _ := s.World.ID(slot)
+				return fault.Field(ErrNotFinite, fmt.Sprintf("column position.%c of %s", "xyz"[axis], id), v)
+			}
+		}
+	}
+	return err
+}
+
+// maxRounds bounds how often the commands of one tick are applied.
+const maxRounds = 64
+
+// applyCommands applies the recorded commands, and then those that observers have recorded
+// meanwhile, until none is left.
+func (s *Sim) applyCommands(*Tick) error {
+	for range maxRounds {
+		if s.commands.Len() == 0 {
+			return nil
+		}
+		if _, err := s.World.Apply(s.commands); err != nil {
+			return err
+		}
+	}
+	if s.commands.Len() == 0 {
+		return nil
+	}
+	return fault.Field(ErrRange, "evertick: rounds of commands that observers record", maxRounds)
+}
