@@ -129,6 +129,14 @@ func (r *Reader) U64s(dst []uint64) {
 
 // Uvarint reads what binary.AppendUvarint appends; a form longer than needed is good as well.
 func (r *Reader) Uvarint() uint64 {
+	if r.off < len(r.data) && r.data[r.off] < 0x80 { // most are small
+		r.off++
+		return uint64(r.data[r.off-1])
+	}
+	return r.longUvarint()
+}
+
+func (r *Reader) longUvarint() uint64 {
 	v, n := binary.Uvarint(r.data[r.off:])
 	if n <= 0 {
 		r.Fail("length of a number", n)
@@ -149,12 +157,14 @@ func (r *Reader) Varint() int64 {
 func (r *Reader) Canonical(low, high uint64) uint64 {
 	from := r.off
 	v := r.Uvarint()
-	if r.err == nil && (r.off-from > 1 && r.data[r.off-1] == 0 || v < low || v > high) {
+	if v >= low && v <= high && (r.off-from <= 1 || r.data[r.off-1] != 0) {
+		return v
+	}
+	if r.err == nil {
 		r.off = from
 		r.Fail("number", v)
-		return 0
 	}
-	return v
+	return 0
 }
 
 // Count checks a number of elements that was just read, each of which takes at least size
