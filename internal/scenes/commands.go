@@ -8,6 +8,7 @@ import (
 
 	"github.com/evertick/evertick"
 	"github.com/evertick/evertick/ecs"
+	"github.com/evertick/evertick/internal/wire"
 	"github.com/evertick/evertick/loop"
 	"github.com/evertick/evertick/physics"
 )
@@ -18,19 +19,12 @@ type queuedActions struct{ s *agents }
 const actionBytes = 4 + 4*4 + 8 + 1
 
 func (q queuedActions) AppendState(dst []byte) []byte {
-	le := binary.LittleEndian
 	for i := range q.s.actions {
 		a := &q.s.actions[i]
-		dst = le.AppendUint32(dst, a.agent)
-		for _, v := range [...]float32{a.ax, a.az, a.pushX, a.pushZ} {
-			dst = le.AppendUint32(dst, math.Float32bits(v))
-		}
-		dst = le.AppendUint64(dst, a.shoved.Bits())
-		wants := byte(0)
-		if a.wantsShove {
-			wants = 1
-		}
-		dst = append(dst, wants)
+		dst = wire.AppendU32s(dst, a.agent)
+		dst = wire.AppendF32s(dst, a.ax, a.az, a.pushX, a.pushZ)
+		dst = wire.AppendU64s(dst, a.shoved.Bits())
+		dst = wire.AppendBool(dst, a.wantsShove)
 	}
 	return dst
 }
@@ -39,19 +33,15 @@ func (q queuedActions) RestoreState(src []byte) error {
 	if len(src)%actionBytes != 0 {
 		return errors.New("length of the actions")
 	}
-	le := binary.LittleEndian
 	q.s.actions = q.s.actions[:0]
-	for ; len(src) > 0; src = src[actionBytes:] {
+	for r := wire.NewReader(src); r.Len() > 0; {
 		q.s.actions = append(q.s.actions, action{
-			agent: ecs.Slot(le.Uint32(src)), ax: floatOf(src[4:]), az: floatOf(src[8:]),
-			pushX: floatOf(src[12:]), pushZ: floatOf(src[16:]),
-			shoved: physics.BodyOfBits(le.Uint64(src[20:])), wantsShove: src[28] == 1,
+			agent: ecs.Slot(r.U32()), ax: r.F32(), az: r.F32(), pushX: r.F32(), pushZ: r.F32(),
+			shoved: physics.BodyOfBits(r.U64()), wantsShove: r.U8() == 1,
 		})
 	}
 	return nil
 }
-
-func floatOf(b []byte) float32 { return math.Float32frombits(binary.LittleEndian.Uint32(b)) }
 
 // Kinds of commands from outside.
 const (
@@ -75,7 +65,8 @@ func (s *agents) obey(t *evertick.Tick) error {
 		if len(in.Data) != CommandBytes {
 			return fmt.Errorf("command %d of source %d: %d bytes", in.Seq, in.Source, len(in.Data))
 		}
-		i, x, z := int(binary.LittleEndian.Uint16(in.Data)), floatOf(in.Data[2:]), floatOf(in.Data[6:])
+		r := wire.NewReader(in.Data)
+		i, x, z := int(r.U16()), r.F32(), r.F32()
 		switch in.Kind {
 		case shoveBody:
 			slot, _ := s.sim.World.Slot(s.bodyIDs[i%len(s.bodyIDs)])
