@@ -135,12 +135,11 @@ func (o *options) opponent(level native.Level) (*contender, error) {
 
 // contender is an engine with a scene of its own.
 type contender struct {
-	scene    *scenes.Scene
-	steps    []int64 // ns, of the measured steps
-	stages   []string
-	stageNs  [][]int64 // by stage, then step
-	touching int       // pairs of shapes
-	memory   memory    // that the measured steps allocated
+	scene   *scenes.Scene
+	steps   []int64 // ns, of the measured steps
+	stages  []string
+	stageNs [][]int64 // by stage, then step
+	memory  memory    // that the measured steps allocated
 
 	recorder *profile.Recorder // nil: of the other engine
 	now      func() time.Duration
@@ -252,8 +251,6 @@ func (c *contender) advance(from, to, warmup int) error {
 			return fmt.Errorf("after tick %d: %w", tick, err)
 		}
 		ns := int64(c.now() - start)
-		e := c.scene.World.Events()
-		c.touching += len(e.Begin) - len(e.End)
 		if c.recorder != nil {
 			c.recorder.End()
 		}

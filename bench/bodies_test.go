@@ -87,19 +87,23 @@ func decode(t *testing.T, text string, to any) {
 	}
 }
 
-// The pairs that touch are counted from the events.
+// The events of a scene count the pairs that touch.
 func TestTouching(t *testing.T) {
-	o := &options{scene: "pyramid", n: 6, ticks: 10, seed: 1}
-	c, err := o.newContender(physics.Config{})
+	s, err := scenes.New("pyramid", 6, 1, physics.Config{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := o.takeTurns(c, nil, newProgress(nil)); err != nil {
-		t.Fatal(err)
+	touching := 0
+	for range 10 {
+		if err := s.Step(); err != nil {
+			t.Fatal(err)
+		}
+		e := s.World.Events()
+		touching += len(e.Begin) - len(e.End)
 	}
 	// Each box above touches two, each of the lowest row the ground, neighbours each other.
-	if want := 2*15 + 6 + 15; c.touching != want {
-		t.Errorf("%d pairs touch, want %d", c.touching, want)
+	if want := 2*15 + 6 + 15; touching != want {
+		t.Errorf("%d pairs touch, want %d", touching, want)
 	}
 }
 

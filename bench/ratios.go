@@ -165,9 +165,9 @@ func (now *ratios) judge(was *ratios, w io.Writer) (verdict error) {
 	t := textTable("times as fast", "now [95 %]", "baseline [95 %]", "verdict")
 	text := func(r profile.Ratio) string { return interval(r.Median, r.Low, r.High) }
 	for _, r := range now.All {
-		row := []any{r.Name, text(r), nil, ""}
+		row := []any{r.Name, text(r), nil, "new"}
 		if old, ok := was.named(r.Name); ok {
-			row[2] = text(old)
+			row[2], row[3] = text(old), "ok"
 		}
 		if now.fell(r, was) {
 			row[3], verdict = "FELL", errFell

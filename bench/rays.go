@@ -68,7 +68,7 @@ func (o *options) runRays(level native.Level, stdout, _ io.Writer) error {
 	})
 }
 
-// rayBatches are batches of rays and what they came to.
+// rayBatches are batches of rays and their results.
 type rayBatches struct {
 	*options
 	world  *physics.World

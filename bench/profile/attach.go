@@ -2,6 +2,7 @@ package profile
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/evertick/evertick"
 	"github.com/evertick/evertick/internal/fault"
@@ -41,7 +42,7 @@ func Attach(sim *evertick.Sim, cfg Config) (*Recorder, error) {
 	if cfg.Clock == nil {
 		cfg.Clock = sim.Config().Clock.Now
 	}
-	cfg.Counters = withCounters(cfg.Counters, countersOf(sim))
+	cfg.Counters = withCounters(cfg.Counters, sim)
 	r := newRecorder(cfg)
 	r.sim = sim
 	r.follow(sim.Timings())
@@ -54,22 +55,14 @@ func Attach(sim *evertick.Sim, cfg Config) (*Recorder, error) {
 	return r, nil
 }
 
-func countersOf(sim *evertick.Sim) []Counter {
-	return []Counter{
+// withCounters returns own and the counters that every Sim has, unless own has some of the same names.
+func withCounters(own []Counter, sim *evertick.Sim) []Counter {
+	all := slices.Clone(own)
+	for _, c := range []Counter{
 		{"live", func() int64 { return int64(sim.World.Len()) }},
 		{"contacts", func() int64 { return int64(sim.Physics.ContactCount()) }},
-	}
-}
-
-// withCounters returns own and those of more that have other names.
-func withCounters(own, more []Counter) []Counter {
-	all := append([]Counter(nil), own...)
-	taken := map[string]bool{}
-	for _, c := range own {
-		taken[c.Name] = true
-	}
-	for _, c := range more {
-		if !taken[c.Name] {
+	} {
+		if !slices.ContainsFunc(own, func(o Counter) bool { return o.Name == c.Name }) {
 			all = append(all, c)
 		}
 	}
@@ -106,7 +99,7 @@ func (r *Recorder) afterTick(t *evertick.Tick) error {
 }
 
 // beforeSystem is called with hardware counters only.
-func (r *Recorder) beforeSystem(*evertick.Tick, string) { r.hardware.announced() }
+func (r *Recorder) beforeSystem(*evertick.Tick, string) { r.hardware.phaseBegins() }
 
 func (r *Recorder) afterSystem(_ *evertick.Tick, system string) {
 	if !r.counting() {

@@ -27,21 +27,21 @@ var thread = threadID
 
 // hardware sums up what the CPU counted, by phase. The nil one counts nothing.
 type hardware struct {
-	source  eventSource
-	now     events // just read
-	last    events
-	start   events // of the step in progress
-	ran     bool   // the step in progress is counted
-	beside  int    // phases that have begun before any has ended, or inGroup
-	step    []sums // of the step in progress, by column
-	phases  []sums // of all steps, by column
-	aside   []bool // columns of phases that ran in parallel, on any threads
-	total   sums
-	enabled uint64
-	running uint64
-	steps   int
-	fault   string
-	closed  bool
+	source   eventSource
+	now      events // just read
+	last     events
+	start    events // of the step in progress
+	ran      bool   // the step in progress is counted
+	pending  int    // phases that have begun before any has ended, or inGroup
+	step     []sums // of the step in progress, by column
+	phases   []sums // of all steps, by column
+	parallel []bool // columns of phases that ran in parallel, on any threads
+	total    sums
+	enabled  uint64
+	running  uint64
+	steps    int
+	fault    string
+	closed   bool
 }
 
 // sums are instructions, cycles, cache misses and branch misses.
@@ -64,19 +64,19 @@ func (e *events) since(start *events) (d sums) {
 // widen adds columns up to the given number.
 func (h *hardware) widen(columns int) {
 	for len(h.phases) < columns {
-		h.phases, h.step, h.aside = append(h.phases, sums{}), append(h.step, sums{}), append(h.aside, false)
+		h.phases, h.step, h.parallel = append(h.phases, sums{}), append(h.step, sums{}), append(h.parallel, false)
 	}
 }
 
 func (h *hardware) reset() {
 	clear(h.phases)
-	clear(h.aside)
+	clear(h.parallel)
 	h.total, h.enabled, h.running, h.steps, h.fault = sums{}, 0, 0, 0, ""
 }
 
 // begin is called when a step begins that is to be counted.
 func (h *hardware) begin() {
-	h.ran, h.beside = false, 0
+	h.ran, h.pending = false, 0
 	clear(h.step)
 	if h.closed {
 		return
@@ -92,24 +92,24 @@ func (h *hardware) begin() {
 	h.last, h.ran = h.start, true
 }
 
-// announced is called before a phase, or before each member of a group.
-func (h *hardware) announced() { h.beside = max(h.beside, 0) + 1 }
+// phaseBegins is called before a phase, or before each member of a group.
+func (h *hardware) phaseBegins() { h.pending = max(h.pending, 0) + 1 }
 
-// inGroup is the value of hardware.beside while members of a group end.
+// inGroup is the value of hardware.pending while members of a group end.
 const inGroup = -1
 
 // done is called after the phase of a column, or after a group for each of its members, which the
 // counters of one thread do not cover.
 func (h *hardware) done(column int) {
-	if h.beside > 1 {
-		h.beside = inGroup
+	if h.pending > 1 {
+		h.pending = inGroup
 	}
-	if h.beside == inGroup {
-		h.aside[column] = true
+	if h.pending == inGroup {
+		h.parallel[column] = true
 		h.mark(-1)
 		return
 	}
-	h.beside = 0
+	h.pending = 0
 	h.mark(column)
 }
 
@@ -152,7 +152,7 @@ func (h *hardware) means(columns []int) *Hardware {
 	}
 	t := &Hardware{Total: h.count(h.total)}
 	for _, c := range columns {
-		if h.aside[c] {
+		if h.parallel[c] {
 			t.Phases = append(t.Phases, Count{-1, -1, -1, -1})
 		} else {
 			t.Phases = append(t.Phases, h.count(h.phases[c]))
