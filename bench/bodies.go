@@ -36,7 +36,6 @@ func init() {
 	}
 }
 
-// stepperOf returns a scene of bodies as a stepper.
 func stepperOf(s *scenes.Scene, err error) (stepper, error) {
 	if err != nil {
 		return stepper{}, err
@@ -77,7 +76,6 @@ func (o *options) checkBodies(given map[string]bool) error {
 	return nil
 }
 
-// runBodies measures a scene of bodies and reports.
 func (o *options) runBodies(level native.Level, stdout, stderr io.Writer) error {
 	few := min(o.n, 24)
 	if o.scene == "arena" || o.scene == "tumbler" {
@@ -165,7 +163,6 @@ func (c *contender) record(o *options) (err error) {
 	return err
 }
 
-// run returns the recorded run.
 func (c *contender) run(o *options, level native.Level) *profile.Run {
 	run := c.recorder.Run()
 	run.Steps.Phases, run.Steps.PhaseNs = c.stages, c.stageNs

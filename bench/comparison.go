@@ -7,7 +7,6 @@ import (
 	"github.com/evertick/evertick/bench/profile"
 )
 
-// comparison is with another engine that took turns with ours in the same scene.
 type comparison struct {
 	profile.Ratio // of their median to ours
 
@@ -19,7 +18,6 @@ type comparison struct {
 	Goal      float64 `json:"goal,omitempty"`       // for Ratio
 }
 
-// compared compares our steps with those of the other engine.
 func (o *options) compared(ours, theirs []int64) *comparison {
 	c := &comparison{Ratio: medianRatio(o.compare, theirs, ours), OursNs: quantilesOf(ours), TheirsNs: quantilesOf(theirs)}
 	if p := publishedFor(o.scene, o.n); p != nil && o.compare == engineBox2D {
@@ -28,7 +26,6 @@ func (o *options) compared(ours, theirs []int64) *comparison {
 	return c
 }
 
-// text describes the comparison of steps or batches.
 func (c *comparison) text(what string) string {
 	text := fmt.Sprintf("compare  %s takes %s µs, ours %s (medians of %s by turns):\n         %s times as long; p95 %s and %s µs: %.2f times\n",
 		c.Name, micros(c.TheirsNs.P50), micros(c.OursNs.P50), what, interval(c.Median, c.Low, c.High),

@@ -56,7 +56,6 @@ func (o *options) gridDefaults() error {
 	return nil
 }
 
-// runGrid times batches of all sizes.
 func (o *options) runGrid(level native.Level, stdout, stderr io.Writer) error {
 	r := o.newReport(level.String())
 	r.Figures.columns = []column{
@@ -89,7 +88,7 @@ func (o *options) runGrid(level native.Level, stdout, stderr io.Writer) error {
 }
 
 // gridRow checks a batch against the oracle and times it, by turns with pure Go.
-func (o *options) gridRow(level native.Level, points, queries int, radius float64, shown *progress) ([]any, error) {
+func (o *options) gridRow(level native.Level, points, queries int, radius float64, line *progress) ([]any, error) {
 	p := patience{warmup: 2, least: 7, most: 1000, time: 500 * time.Millisecond}
 	if o.quick {
 		p = patience{warmup: 1, least: 3, most: 10, time: 2 * time.Millisecond}
@@ -106,7 +105,7 @@ func (o *options) gridRow(level native.Level, points, queries int, radius float6
 		fmt.Sprintf("%d points, %d queries, r %g", points, queries, radius), all,
 		func(p *progress) error { return openQueries(all, o.seed, p) },
 	}
-	if err := e.run(p, shown); err != nil {
+	if err := e.run(p, line); err != nil {
 		return nil, err
 	}
 	ratio := medianRatio("go", nanos(pure.samples[totalUs]), nanos(ours.samples[totalUs]))

@@ -16,14 +16,16 @@ type stepper struct {
 	hash  func() uint64 // of the state after the last step
 }
 
-// once prepares and runs a step.
-func (s *stepper) once() error {
+// once prepares a step, and runs and times it.
+func (s *stepper) once() (ns int64, err error) {
 	if s.ready != nil {
 		if err := s.ready(); err != nil {
-			return err
+			return 0, err
 		}
 	}
-	return s.step()
+	start := time.Now()
+	err = s.step()
+	return int64(time.Since(start)), err
 }
 
 // opener builds a simulation whose kernels run on a level.
@@ -32,7 +34,6 @@ type opener func(native.Level) (stepper, error)
 // preflightTicks is the number of ticks that are compared before anything is timed.
 const preflightTicks = 30
 
-// errParity is the verdict that levels differ.
 type errParity struct{ what string }
 
 func (e errParity) Error() string { return "the levels differ, so no times are reported: " + e.what }
@@ -72,7 +73,7 @@ func hashesOf(open opener, level native.Level, ticks int) ([]uint64, error) {
 	}
 	hashes := make([]uint64, ticks)
 	for i := range hashes {
-		if err := s.once(); err != nil {
+		if _, err := s.once(); err != nil {
 			return nil, fmt.Errorf("level %s: %w", level, err)
 		}
 		hashes[i] = s.hash()
@@ -141,7 +142,7 @@ func ladder(levels []native.Level, p patience, open opener, report func(turn int
 		}
 		rungs[i] = rung{level: level, sim: sim}
 		for range p.warmup {
-			if err := sim.once(); err != nil {
+			if _, err := sim.once(); err != nil {
 				return nil, fmt.Errorf("level %s: %w", level, err)
 			}
 		}
@@ -160,19 +161,13 @@ func ladder(levels []native.Level, p patience, open opener, report func(turn int
 	return evaluateRungs(rungs)
 }
 
-// turn times a few steps.
 func (r *rung) turn() error {
 	for range turn {
-		if r.sim.ready != nil {
-			if err := r.sim.ready(); err != nil {
-				return err
-			}
-		}
-		start := time.Now()
-		if err := r.sim.step(); err != nil {
+		ns, err := r.sim.once()
+		if err != nil {
 			return fmt.Errorf("level %s: %w", r.level, err)
 		}
-		r.ns = append(r.ns, int64(time.Since(start)))
+		r.ns = append(r.ns, ns)
 	}
 	r.hash = r.sim.hash()
 	return nil

@@ -14,7 +14,6 @@ import (
 	"github.com/evertick/evertick/native"
 )
 
-// options are the flags.
 type options struct {
 	scene             string
 	ticks             int

@@ -25,7 +25,6 @@ const (
 	gbPerS         = "gb_per_s"          // what the loop reads and writes, 4 bytes an element
 )
 
-// operation is one way to do something to rows.
 type operation struct {
 	trial
 	name    string
@@ -65,7 +64,6 @@ func (l *operation) String() string {
 
 func (l *operation) close() { l.ready, l.run = nil, nil }
 
-// turn times the runs of a turn.
 func (l *operation) turn() (sample, error) {
 	if l.runs > 1 {
 		if err := l.run(); err != nil {
@@ -110,7 +108,6 @@ var (
 	quickOps = patience{warmup: 1, least: 3, most: 10, time: 5 * time.Millisecond}
 )
 
-// runOps runs all experiments on the level and reports.
 func (o *options) runOps(level native.Level, stdout, stderr io.Writer) error {
 	r := &opsReport{report: o.newReport(level.String())}
 	r.writeText = r.write
@@ -119,7 +116,6 @@ func (o *options) runOps(level native.Level, stdout, stderr io.Writer) error {
 	})
 }
 
-// opsReport is the report of all experiments.
 type opsReport struct {
 	*report
 	operations []*operation

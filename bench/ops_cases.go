@@ -133,7 +133,6 @@ func (c *rowCase) args(seed uint64, rows int, in layout) *rowArgs {
 	return a
 }
 
-// bytes returns the size of the arguments.
 func (c *rowCase) bytes(rows int) int {
 	elements := c.columns
 	if c.matrices {
@@ -145,7 +144,6 @@ func (c *rowCase) bytes(rows int) int {
 	return 4 * elements * rows
 }
 
-// opsPlan lists all experiments of the scene.
 type opsPlan struct {
 	level native.Level
 	seed  uint64
@@ -251,7 +249,6 @@ func sameBits(a *rowArgs, one, other *operation) error {
 	return nil
 }
 
-// compareBandwidth compares integrating with copying.
 func (p *opsPlan) compareBandwidth(rows int) *experiment[*operation] {
 	c := rowCaseOf(opIntegrate)
 	copying, integrating := p.operation(rowCaseOf(opCopy), rows, p.level, staggered), p.operation(c, rows, p.level, staggered)
@@ -278,7 +275,6 @@ func (p *opsPlan) compareColumns(rows int) *experiment[*operation] {
 	}}
 }
 
-// compareWorkers compares two workers with one.
 func (p *opsPlan) compareWorkers(c *rowCase) *experiment[*operation] {
 	rows := 1 << 20
 	if p.quick {

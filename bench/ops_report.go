@@ -32,7 +32,6 @@ func (l *operation) isKernel() bool {
 	return compared
 }
 
-// title names the operation and the number of rows.
 func (l *operation) title() string { return l.name + ", " + count(l.rows) + " rows" }
 
 // writeOperations writes a quantity: a row for each operation and a column for each number of rows.
@@ -57,7 +56,6 @@ func (r *opsReport) writeOperations(w io.Writer, title, quantity string) {
 	t.writeText(w)
 }
 
-// writeGoals writes the operations that have a goal.
 func (r *opsReport) writeGoals(w io.Writer) {
 	t := textTable("ns a row", "level "+r.Level, "goal", "best peer")
 	for _, l := range r.operations {

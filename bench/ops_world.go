@@ -99,7 +99,6 @@ func (s *fullWorld) empty() error {
 
 func (s *fullWorld) fill() error { return s.world.SpawnN(s.ids) }
 
-// refill makes the world full again.
 func (s *fullWorld) refill() error {
 	if s.world.Len() > 0 {
 		return nil

@@ -89,7 +89,6 @@ func newPacedTurns(warmup int, s, twin *simulation) *pacedTurns {
 	return t
 }
 
-// evict fills the caches with other data.
 func (t *pacedTurns) evict() error {
 	for i := 0; i < len(t.junk); i += 64 {
 		t.sum += t.junk[i]

@@ -150,15 +150,19 @@ func pacedRun(hz int64, clock loop.Clock) func(time.Duration, func(int64)) error
 	}
 }
 
-// sleepByHand waits by time.Sleep for targets on an absolute grid, so that it does not drift. Like
-// a Loop it drops targets that have already passed.
-func sleepByHand(hz int64) func(time.Duration, func(int64)) error {
+// byHand waits for targets on an absolute grid, so that it does not drift. Like a Loop it drops
+// targets that have already passed. open is called when the schedule begins, perhaps again, and wait
+// waits until a time after that.
+func byHand(hz int64, open func(period time.Duration), wait func(start time.Time, at time.Duration)) func(time.Duration, func(int64)) error {
 	period := time.Second / time.Duration(hz)
 	return func(d time.Duration, late func(int64)) error {
 		var start time.Time
-		w := newStopwatch(hz, func() { start = time.Now() })
+		w := newStopwatch(hz, func() {
+			start = time.Now()
+			open(period)
+		})
 		for at := period; at < d; at += period {
-			time.Sleep(at - time.Since(start))
+			wait(start, at)
 			late(w.late(uint64(at/period) - 1))
 			at += (time.Since(start) - at).Truncate(period)
 		}
@@ -166,28 +170,18 @@ func sleepByHand(hz int64) func(time.Duration, func(int64)) error {
 	}
 }
 
+func sleepByHand(hz int64) func(time.Duration, func(int64)) error {
+	return byHand(hz, func(time.Duration) {}, func(start time.Time, at time.Duration) { time.Sleep(at - time.Since(start)) })
+}
+
 // tickByHand waits for a time.Ticker, whose grid is absolute as well. What counts is when the
 // program receives the tick, not the time that the tick contains.
 func tickByHand(hz int64) func(time.Duration, func(int64)) error {
-	period := time.Second / time.Duration(hz)
+	ticker := time.NewTicker(time.Hour)
+	run := byHand(hz, ticker.Reset, func(time.Time, time.Duration) { <-ticker.C })
 	return func(d time.Duration, late func(int64)) error {
-		var start time.Time
-		var ticker *time.Ticker
-		w := newStopwatch(hz, func() {
-			start = time.Now()
-			if ticker == nil {
-				ticker = time.NewTicker(period)
-			} else {
-				ticker.Reset(period)
-			}
-		})
 		defer ticker.Stop()
-		for at := period; at < d; at += period {
-			<-ticker.C
-			late(w.late(uint64(at/period) - 1))
-			at += (time.Since(start) - at).Truncate(period)
-		}
-		return nil
+		return run(d, late)
 	}
 }
 
@@ -231,7 +225,6 @@ func (p *pacingPlan) freeFrame() (ns float64, err error) {
 	return float64(time.Since(start)) / float64(p.free), nil
 }
 
-// runPacing measures the ways to wait and reports.
 func (o *options) runPacing(plan *pacingPlan, stdout, stderr io.Writer) error {
 	r := &pacingReport{report: o.newReport(""), plan: plan}
 	r.Workers = 0

@@ -7,7 +7,6 @@ import (
 	"github.com/evertick/evertick/loop"
 )
 
-// pacingReport is the report of the scene pacing.
 type pacingReport struct {
 	*report
 	plan        *pacingPlan
@@ -23,7 +22,7 @@ type pacingFigure struct {
 	late           quantiles // ns
 	cpu            any       // share of one CPU, all threads of the process; nil where the system does not count it
 	goal           *pacingGoal
-	wakes          *pacingWakes
+	wakes          *loop.WakeLateness // learnt; nil: another clock
 }
 
 // pacingGoal is what the p95 and the CPU should not exceed.
@@ -32,26 +31,19 @@ type pacingGoal struct {
 	cpu   float64
 }
 
-// pacingWakes is what a clock that learns has learnt of the machine, the mean of the turns.
-type pacingWakes struct {
-	p50Ns, p95Ns int64   // lateness of sleepers
-	marginNs     int64   // of a sleep before its target
-	neededCPU    float64 // for spinning, to reach a p95 of 20 µs
-	budgetCPU    float64 // that it may take
-}
-
-func newPacingWakes(learnt []loop.WakeLateness) *pacingWakes {
-	w := &pacingWakes{budgetCPU: spinBudget}
+// meanLateness returns the mean of what a clock learnt of the machine in each turn.
+func meanLateness(learnt []loop.WakeLateness) *loop.WakeLateness {
 	n := float64(len(learnt))
 	var p50, p95, margin float64
+	mean := new(loop.WakeLateness)
 	for _, l := range learnt {
 		p50 += float64(l.P50Ns) / n
 		p95 += float64(l.P95Ns) / n
 		margin += float64(l.MarginNs) / n
-		w.neededCPU += l.NeededCPU / n
+		mean.NeededCPU += l.NeededCPU / n
 	}
-	w.p50Ns, w.p95Ns, w.marginNs = int64(p50), int64(p95), int64(margin)
-	return w
+	mean.P50Ns, mean.P95Ns, mean.MarginNs = int64(p50), int64(p95), int64(margin)
+	return mean
 }
 
 const (
@@ -68,7 +60,7 @@ func newPacingFigure(w *wayToWait) pacingFigure {
 		f.goal = &pacingGoal{p95Ns: lateGoalNs, cpu: spinBudget + 0.01} // sleeping and waking take some CPU, too
 	}
 	if len(w.learnt) > 0 {
-		f.wakes = newPacingWakes(w.learnt)
+		f.wakes = meanLateness(w.learnt)
 	}
 	return f
 }
@@ -77,17 +69,16 @@ func newPacingFigure(w *wayToWait) pacingFigure {
 func (f *pacingFigure) describe() string {
 	w := f.wakes
 	text := fmt.Sprintf("%s at %d Hz: the machine wakes sleepers %s µs late at p50 and %s at p95; the clock learnt to wake %s µs early.",
-		f.pacing, f.hz, micros(w.p50Ns), micros(w.p95Ns), micros(w.marginNs))
+		f.pacing, f.hz, micros(w.P50Ns), micros(w.P95Ns), micros(w.MarginNs))
 	switch {
-	case w.neededCPU > w.budgetCPU:
-		text += fmt.Sprintf(" For a p95 of %s µs it would have to spin for %.1f %% of a CPU, and may for %.0f %%: see loop.Config.SpinBudget.", micros(lateGoalNs), 100*w.neededCPU, 100*w.budgetCPU)
+	case w.NeededCPU > spinBudget:
+		text += fmt.Sprintf(" For a p95 of %s µs it would have to spin for %.1f %% of a CPU, and may for %.0f %%: see loop.Config.SpinBudget.", micros(lateGoalNs), 100*w.NeededCPU, 100*spinBudget)
 	case f.late.P95 > lateGoalNs:
-		text += fmt.Sprintf(" Spinning for %.1f %% of a CPU is enough for that: frames that are more than %s µs late at p95 were interrupted while it spun.", 100*w.neededCPU, micros(lateGoalNs))
+		text += fmt.Sprintf(" Spinning for %.1f %% of a CPU is enough for that: frames that are more than %s µs late at p95 were interrupted while it spun.", 100*w.NeededCPU, micros(lateGoalNs))
 	}
 	return text
 }
 
-// fill sets facts and figures.
 func (r *pacingReport) fill() {
 	r.Facts = map[string]any{"rounds": r.plan.rounds, "turn_s": r.plan.turn.Seconds(), "free_frame_ns": r.freeFrameNs}
 	inMicros := func(ns any) string { return micros(ns.(int64)) }
@@ -108,7 +99,7 @@ func (r *pacingReport) fill() {
 			row[9], row[10] = g.p95Ns, g.cpu
 		}
 		if w := f.wakes; w != nil {
-			copy(row[11:], []any{w.p50Ns, w.p95Ns, w.marginNs, w.neededCPU, w.budgetCPU})
+			copy(row[11:], []any{w.P50Ns, w.P95Ns, w.MarginNs, w.NeededCPU, spinBudget})
 		}
 		r.Figures.add(row...)
 	}

@@ -133,8 +133,8 @@ func checkPacingCSV(t *testing.T, path string, figures []pacingRow) {
 
 func TestPacingText(t *testing.T) {
 	goal := &pacingGoal{p95Ns: 20_000, cpu: 0.05}
-	wakes := &pacingWakes{p50Ns: 2100, p95Ns: 2_000_000, marginNs: 9000, neededCPU: 0.102, budgetCPU: 0.04}
-	enough := &pacingWakes{p50Ns: 2100, p95Ns: 562_000, marginNs: 600_000, neededCPU: 0.03, budgetCPU: 0.04}
+	wakes := &loop.WakeLateness{P50Ns: 2100, P95Ns: 2_000_000, MarginNs: 9000, NeededCPU: 0.102}
+	enough := &loop.WakeLateness{P50Ns: 2100, P95Ns: 562_000, MarginNs: 600_000, NeededCPU: 0.03}
 	rep := pacingReport{report: &report{}, plan: &pacingPlan{rounds: 3, turn: time.Second / 2}, freeFrameNs: 81.4, figures: []pacingFigure{
 		{pacing: "Precise", method: "magic", hz: 60, frames: 90, late: quantiles{1000, 2500, 4200, 9999}, cpu: 0.0123, goal: goal, wakes: wakes},
 		{pacing: "Precise", method: "magic", hz: 30, frames: 90, late: quantiles{1000, 90_000, 94_200, 99_999}, wakes: enough},

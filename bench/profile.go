@@ -13,7 +13,6 @@ import (
 	"github.com/evertick/evertick/native"
 )
 
-// errBudget is the verdict that a step takes too long.
 type errBudget struct{ p95, budget int64 }
 
 func (e errBudget) Error() string {

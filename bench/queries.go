@@ -46,7 +46,7 @@ func init() {
 				q.radius = float32(o.rs[0])
 			}
 			s, err := q.stepper(o.seed)
-			return stepper{step: s.once}, err
+			return stepper{step: func() error { _, err := s.once(); return err }}, err
 		}},
 	})
 }

@@ -44,7 +44,6 @@ var orderedPoints = []int{2256, 16384}
 
 func ordersName(points int) string { return fmt.Sprintf("orders_%d", points) }
 
-// queriesPlan lists all experiments of the scene.
 type queriesPlan struct {
 	seed   uint64
 	main   native.Level

@@ -26,7 +26,6 @@ var (
 	quickQueries = patience{warmup: 1, least: 3, most: 10, time: 50 * time.Millisecond}
 )
 
-// queriesReport is the report of all experiments.
 type queriesReport struct {
 	*report
 	queries []*query
@@ -73,7 +72,6 @@ func (r *queriesReport) writeCases(w io.Writer) {
 		"not run here. TreeNSearch among a million points: sorted input, tuned settings.\n\n")
 }
 
-// title names the case of a query.
 func (t *query) title() string {
 	points := count(t.points) + " points"
 	switch t.method {
@@ -87,19 +85,17 @@ func (t *query) title() string {
 
 // comparedWith returns the baselines of a case, and the heads of the ratios to them.
 func comparedWith(number int) (heads, ratios []string) {
-	ratio := func(quantity, baseline string) string { return ratioName(quantity, baseline) }
 	switch {
 	case comparesWorkers(number):
-		return []string{"total, × one worker", "query, × one worker"}, []string{ratio(totalUs, "one_worker"), ratio(queryUs, "one_worker")}
+		return []string{"total, × one worker", "query, × one worker"}, []string{ratioName(totalUs, "one_worker"), ratioName(queryUs, "one_worker")}
 	case queryCases[number].method == byRadius:
-		return []string{"total, × go", "query, × go", "query, × oracle"}, []string{ratio(totalUs, "go"), ratio(queryUs, "go"), ratio(queryUs, "oracle")}
+		return []string{"total, × go", "query, × go", "query, × oracle"}, []string{ratioName(totalUs, "go"), ratioName(queryUs, "go"), ratioName(queryUs, "oracle")}
 	case queryCases[number].method == byOnce:
-		return []string{"total, × go", "total, × Build and Radius"}, []string{ratio(totalUs, "go"), ratio(totalUs, "radius")}
+		return []string{"total, × go", "total, × Build and Radius"}, []string{ratioName(totalUs, "go"), ratioName(totalUs, "radius")}
 	}
-	return []string{"total, × go", "query, × go"}, []string{ratio(totalUs, "go"), ratio(queryUs, "go")}
+	return []string{"total, × go", "query, × go"}, []string{ratioName(totalUs, "go"), ratioName(queryUs, "go")}
 }
 
-// writeComparison writes the ways to answer one case below each other.
 func (r *queriesReport) writeComparison(w io.Writer, number int) {
 	queries := of(r.queries, caseName(number))
 	if len(queries) == 0 {
@@ -164,7 +160,6 @@ func (r *queriesReport) writePlots(w io.Writer) {
 	fmt.Fprintf(w, "%v\n%v", &byPoints, &byNeighbours)
 }
 
-// curve takes a quantity from the queries of an experiment.
 func (r *queriesReport) curve(mark rune, name, experiment, level, quantity string) curve {
 	c := curve{mark: mark, name: name}
 	for _, q := range of(r.queries, experiment) {

@@ -309,7 +309,6 @@ func ratioScenes() map[string]opener {
 	}
 }
 
-// levelRatios returns how many times as fast as pure Go each level is.
 func levelRatios(name string, plan patience, open opener, report func(int)) ([]profile.Ratio, error) {
 	rungs, err := ladder(native.Levels(), plan, open, report)
 	if err != nil {

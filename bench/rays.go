@@ -41,7 +41,6 @@ func init() {
 	})
 }
 
-// runRays measures batches of rays, beside another engine with -compare.
 func (o *options) runRays(level native.Level, stdout, _ io.Writer) error {
 	ours, err := scenes.New("arena", o.n, o.seed, physics.Config{Level: level, Workers: o.workers})
 	if err != nil {

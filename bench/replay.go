@@ -28,7 +28,6 @@ var errNoVerdict = errors.New("no verdict")
 // loggedScenes are the simulations that commands from outside act on.
 var loggedScenes = []string{"capstone", "limina"}
 
-// logOptions are the flags of the commands on logs.
 type logOptions struct {
 	scene     string
 	seed      uint64
@@ -172,7 +171,6 @@ func loggedScene(name string, cfg evertick.Config) (replay.Scenario, error) {
 	}}, nil
 }
 
-// scenarioOf returns the scenario of a log.
 func (o *logOptions) scenarioOf(dir string) (replay.Scenario, error) {
 	r, err := worldlog.OpenReader(dir, nil)
 	if err != nil {

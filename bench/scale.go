@@ -156,7 +156,6 @@ func costOf(s stepper, n int, p patience, report func(step int)) (cost, error) {
 	return cost{n, len(ns), q.P50, q.P95}, err
 }
 
-// scaleReport is the report of -scale.
 type scaleReport struct {
 	*report
 	unit     string
@@ -167,7 +166,6 @@ type scaleReport struct {
 	power    *power // nil: too few sizes
 }
 
-// runScale measures a scene at one size after the other.
 func (o *options) runScale(s *sizeRange, level native.Level, stdout, stderr io.Writer) error {
 	if o.scene == "queries" {
 		if len(o.qs) > 1 || len(o.rs) > 1 {
@@ -208,7 +206,6 @@ func (r *scaleReport) measure(o *options, s *sizeRange, level native.Level, stde
 	return nil
 }
 
-// fill sets facts and figures.
 func (r *scaleReport) fill() {
 	r.Facts = map[string]any{"unit": r.unit, "budget_ns": r.budgetNs, "fits": r.fits, "all": r.all, "power": r.power}
 	inMicros := func(ns any) string { return micros(ns.(int64)) }

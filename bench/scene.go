@@ -30,7 +30,6 @@ type sizeRange struct {
 	open        func(o *options, n int, level native.Level) (stepper, error)
 }
 
-// family groups scenes in the list.
 type family string
 
 const (

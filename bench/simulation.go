@@ -128,7 +128,6 @@ func (o *options) openSim(p scenes.Params, level native.Level) (stepper, error) 
 	return stepper{step: s.step, hash: s.Hash}, nil
 }
 
-// runSim measures a simulation and reports.
 func (o *options) runSim(level native.Level, stdout, stderr io.Writer) error {
 	small := o.params // a size at which levels are compared quickly
 	if small.MaxEntities > 0 {
@@ -326,7 +325,6 @@ func (s *simulation) tickHashes() tickHashes {
 	return tickHashes{s.Ticks(), append(parts, ecs.ColumnHash{Name: withoutBodies, Hash: s.hashWithoutBodies()})}
 }
 
-// write writes one line for each column: tick, hash, name.
 func (t tickHashes) write(w io.Writer) error {
 	for _, p := range t.parts {
 		if _, err := fmt.Fprintf(w, "%d %016x %s\n", t.tick, p.Hash, p.Name); err != nil {

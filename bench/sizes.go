@@ -6,40 +6,40 @@ import (
 	"strings"
 )
 
-// sizes is the value of a flag: whole numbers with commas between them.
-type sizes []int
+// sizes and lengths are values of flags: whole numbers, or numbers of metres, with commas between.
+type (
+	sizes   []int
+	lengths []float64
+)
 
-func (s *sizes) String() string { return strings.ReplaceAll(joined(*s), " ", "") }
+func (s *sizes) String() string   { return listed(*s) }
+func (l *lengths) String() string { return listed(*l) }
 
 // Set implements flag.Value.
-func (s *sizes) Set(text string) error {
-	*s = nil
-	for _, part := range strings.Split(text, ",") {
-		n, err := strconv.Atoi(part)
-		if err != nil {
-			return fmt.Errorf("%q is not a whole number", part)
-		}
-		*s = append(*s, n)
-	}
-	return nil
+func (s *sizes) Set(text string) (err error) {
+	*s, err = parseList(text, "a whole number", strconv.Atoi)
+	return err
 }
 
-// lengths is the value of a flag: numbers of metres with commas between them.
-type lengths []float64
-
-func (l *lengths) String() string { return strings.ReplaceAll(joined(*l), " ", "") }
-
 // Set implements flag.Value.
-func (l *lengths) Set(text string) error {
-	*l = nil
+func (l *lengths) Set(text string) (err error) {
+	*l, err = parseList(text, "a number", func(part string) (float64, error) { return strconv.ParseFloat(part, 32) })
+	return err
+}
+
+func listed[T any](items []T) string {
+	return strings.ReplaceAll(strings.Trim(fmt.Sprint(items), "[]"), " ", ",")
+}
+
+func parseList[T any](text, what string, parse func(string) (T, error)) (all []T, err error) {
 	for _, part := range strings.Split(text, ",") {
-		v, err := strconv.ParseFloat(part, 32)
+		v, err := parse(part)
 		if err != nil {
-			return fmt.Errorf("%q is not a number", part)
+			return nil, fmt.Errorf("%q is not %s", part, what)
 		}
-		*l = append(*l, v)
+		all = append(all, v)
 	}
-	return nil
+	return all, nil
 }
 
 // single returns the one value of a flag that takes several in the scene queries alone, or the

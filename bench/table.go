@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"strings"
 	"text/tabwriter"
 )
 
@@ -16,7 +15,6 @@ type table struct {
 	rows    [][]any // one cell for each column; nil: no value
 }
 
-// column describes the cells below each other.
 type column struct {
 	name   string           // in CSV and JSON, with the unit at its end; empty: only in text
 	head   string           // in text; empty: only in CSV and JSON
@@ -165,13 +163,4 @@ func micros(ns int64) string { return fmt.Sprintf("%.1f", float64(ns)/1e3) }
 // interval formats a ratio with its interval.
 func interval(median, low, high float64) string {
 	return fmt.Sprintf("%.2f [%.2f–%.2f]", median, low, high)
-}
-
-// joined returns items with commas between them.
-func joined[T any](items []T) string {
-	var all []string
-	for _, item := range items {
-		all = append(all, fmt.Sprint(item))
-	}
-	return strings.Join(all, ", ")
 }

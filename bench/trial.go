@@ -130,7 +130,6 @@ type contestant interface {
 	close()        // releases everything but the samples
 }
 
-// experiment is a set of trials that take turns in every round.
 type experiment[T contestant] struct {
 	name   string
 	trials []T
@@ -185,7 +184,6 @@ func (e *experiment[T]) run(p patience, progress *progress) error {
 	return err
 }
 
-// runAll runs experiments and returns their trials.
 func runAll[T contestant](experiments []*experiment[T], p patience, progress *progress) (all []T, err error) {
 	for _, e := range experiments {
 		if err := e.run(p, progress); err != nil {

@@ -150,7 +150,6 @@ func (s *Steps) check() {
 // late returns how long after it was due step i began.
 func (s *Steps) late(i int) int64 { return at(s.StartNs, i) - at(s.DueNs, i) }
 
-// latenessNs returns the lateness of all steps.
 func (s *Steps) latenessNs() []int64 {
 	late := make([]int64, s.Len())
 	for i := range late {
@@ -180,7 +179,6 @@ func (rep *Report) lateness() {
 	rep.Lateness = quantilesOf(late)
 }
 
-// split finds the slow steps.
 func (rep *Report) split() {
 	s := &rep.Run.Steps
 	if s.Len() == 0 {
@@ -204,7 +202,6 @@ const (
 	farMoves = 1.25 // factor by which outliers raise that difference in the mean
 )
 
-// far counts the outliers of Slow.
 func (rep *Report) far() (n int) {
 	longer := rep.SlowP50Ns - rep.RestP50Ns
 	if rep.SlowMeanNs-rep.RestMeanNs < farMoves*float64(longer) {

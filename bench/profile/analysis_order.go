@@ -83,8 +83,8 @@ func quantileOf(ns, sorted []int64, q float64) (quantile Quantile, worth float64
 	return quantile, worth
 }
 
-// rankLimits returns the ranks, from 1, between which the quantile q of n independent values lies. Low
-// is 0, high is n+1, if there are too few values.
+// rankLimits returns the ranks, from 1, between which the quantile q of n independent values lies.
+// Low is 0, high is n+1, if there are too few values.
 func rankLimits(n int, q float64) (low, high int) {
 	first, chances := binomial(n, q)
 	const tail = (1 - confidence) / 2

@@ -55,7 +55,7 @@ func TestRankLimitsOfTables(t *testing.T) {
 	}
 }
 
-// The probabilities of a large number add up, and none is lost at the ends.
+// The probabilities of a large number of steps add up to 1.
 func TestBinomialOfManySteps(t *testing.T) {
 	for _, n := range []int{1, 3_600, 1 << 20} {
 		for _, q := range []float64{0.5, 0.95, 0.99} {
@@ -163,7 +163,7 @@ func TestQuantilesOfAnySteps(t *testing.T) {
 	})
 }
 
-// Of less than 72 steps none is surely beyond p95: the limit is open.
+// Fewer than 72 steps have no upper limit of p95: the limit is open.
 func TestFewStepsLeaveALimitOpen(t *testing.T) {
 	for n, open := range map[int]bool{71: true, 72: true, 73: false} {
 		ns := make([]int64, n)

@@ -66,13 +66,12 @@ func (rep *Report) explain() {
 	rep.Sentence = rep.describe()
 }
 
-// found returns a finding about the step as a whole.
 func (rep *Report) found(kind FindingKind) Finding {
 	return Finding{Kind: kind, Slow: float64(rep.SlowP50Ns), Rest: float64(rep.RestP50Ns)}
 }
 
-// findPhases finds the phases that make the slow steps slow. It compares medians: unlike means they do
-// not quite add up to that of the step, but a single step can dominate a mean of the slow steps.
+// findPhases finds the phases that make the slow steps slow. It compares medians: unlike means they
+// do not quite add up to that of the step, but a single step can dominate a mean of the slow steps.
 func (rep *Report) findPhases() []Finding {
 	if len(rep.Phases) == 0 {
 		return nil
@@ -137,8 +136,9 @@ func (rep *Report) alike() bool {
 }
 
 // mannWhitney returns by how many standard deviations a quantity is higher in the slow steps than
-// by chance: the statistic of Mann and Whitney (Annals of Mathematical Statistics 18, 1947), which no
-// single step can dominate. It is computed as if no two values were equal, which makes it smaller.
+// by chance: the statistic of Mann and Whitney (Annals of Mathematical Statistics 18, 1947), which
+// no single step can dominate. It is computed as if no two values were equal, which makes it
+// smaller.
 func (rep *Report) mannWhitney(quantity func(i int) int64) float64 {
 	values := make([]int64, rep.Run.Steps.Len())
 	for i := range values {
@@ -185,7 +185,6 @@ func (rep *Report) findCollections() []Finding {
 	return []Finding{{Kind: FoundCollections, Slow: in, Rest: out}}
 }
 
-// describe puts the findings into one sentence.
 func (rep *Report) describe() string {
 	of := func(kind FindingKind) (found []Finding) {
 		for _, f := range rep.Findings {
@@ -236,7 +235,8 @@ func (rep *Report) describeFar() string {
 	return " An outlier is step " + rep.describeWorst() + "."
 }
 
-// describeWorst names the slowest step, its duration, and the phase that exceeded its median the most.
+// describeWorst names the slowest step, its duration, and the phase that exceeded its median the
+// most.
 func (rep *Report) describeWorst() string {
 	w := &rep.Worst[0]
 	text := fmt.Sprintf("%s (tick %s) with %s", count(w.Step), grouped(int64(w.Tick)), duration(float64(w.Ns)))

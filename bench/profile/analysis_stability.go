@@ -57,7 +57,6 @@ func (rep *Report) stability() {
 	rep.adviseOnMachine()
 }
 
-// tenthsOf returns the medians of tenths of a column.
 func tenthsOf(column []int64) []int64 {
 	medians := make([]int64, tenths)
 	for i := range medians {
@@ -97,8 +96,8 @@ const (
 	noisySteal    = 0.01 // of the time of the CPUs
 )
 
-// adviseOnMachine judges what the system reported for the time of the run. A load above the number of
-// CPUs alone does not make a run noisy: it is a mean over a minute.
+// adviseOnMachine judges what the system reported for the time of the run. A load above the number
+// of CPUs alone does not make a run noisy: it is a mean over a minute.
 func (rep *Report) adviseOnMachine() {
 	n, st, s := rep.Run.Noise, &rep.Stability, &rep.Run.Steps
 	if n == nil {
@@ -139,7 +138,6 @@ func (rep *Report) spanNs() float64 {
 	return all * float64(s.Len())
 }
 
-// interrupted reports whether the only finding is that no phase stands out.
 func (rep *Report) interrupted() bool {
 	return len(rep.Findings) == 1 && (rep.Findings[0].Kind == FoundAlike || rep.Findings[0].Kind == FoundMixed)
 }

@@ -115,7 +115,7 @@ func found(rep *Report, kind FindingKind) (names []string) {
 	return names
 }
 
-// What was planted is named, and nothing that was not.
+// The findings are exactly the planted ones.
 func TestSentenceNamesThePlantedCause(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		p := planted{
@@ -162,7 +162,7 @@ func TestSentenceNamesThePlantedCause(t *testing.T) {
 	})
 }
 
-// The sentences, as they read.
+// The sentences in full.
 func TestSentences(t *testing.T) {
 	for _, c := range []struct {
 		planted
@@ -186,7 +186,7 @@ func TestSentences(t *testing.T) {
 	}
 }
 
-// One step in each phase's turn is slow: no phase is to blame for most of them.
+// Each phase in turn has one slow step: no phase causes most of the slow steps.
 func TestSentenceOfMixedCauses(t *testing.T) {
 	run := &Run{Steps: Steps{Phases: []string{"a", "b", "c", "d", "e", "f", "g"}}}
 	s := &run.Steps
@@ -275,7 +275,7 @@ func TestAnalyzeRefusesUnequalColumns(t *testing.T) {
 	}
 }
 
-// Where a coarse clock saw nothing of most steps, no factor is told.
+// With a coarse clock most steps take 0 ns, and there is no factor.
 func TestSentenceOfStepsThatTookNothing(t *testing.T) {
 	run := &Run{Steps: Steps{Ns: make([]int64, 200)}}
 	for i := range 10 {

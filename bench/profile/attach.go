@@ -12,8 +12,8 @@ import (
 //
 // A step is that of Sim.Timings. Phases that run in parallel add up to more than their elapsed
 // time. A system that is added later gets a column, with 0 ns before, at the end of its first step,
-// which is the only step that allocates. Steps that a Sim repeats after StepBack are recorded again,
-// with the same ticks.
+// which is the only step that allocates. Steps that a Sim repeats after StepBack are recorded
+// again, with the same ticks.
 //
 // Config.Hardware locks the calling goroutine to its thread until Recorder.Close, and steps have to
 // run on it. The work of other threads, those of workers and of parallel systems, is not counted.
@@ -54,7 +54,6 @@ func Attach(sim *evertick.Sim, cfg Config) (*Recorder, error) {
 	return r, nil
 }
 
-// countersOf returns the counters that every Sim has.
 func countersOf(sim *evertick.Sim) []Counter {
 	return []Counter{
 		{"live", func() int64 { return int64(sim.World.Len()) }},

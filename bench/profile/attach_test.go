@@ -100,7 +100,7 @@ func TestAttach(t *testing.T) {
 	}
 }
 
-// Of more steps than there is room for the last are kept, and a warm-up is not.
+// A full ring keeps the last steps, and a warm-up is not recorded.
 func TestRing(t *testing.T) {
 	for _, c := range []struct{ steps, warmup, run, first, kept int }{
 		{10, 0, 3, 0, 3}, {10, 0, 10, 0, 10}, {10, 0, 11, 1, 10}, {10, 0, 37, 27, 10}, {1, 0, 5, 4, 1},
@@ -130,7 +130,7 @@ func TestRing(t *testing.T) {
 	}
 }
 
-// A system that is added later has taken nothing before, whatever place it takes in the tick.
+// A system that is added later has 0 ns before, wherever it is in the tick.
 func TestSystemAddedLater(t *testing.T) {
 	y := newYard(t, evertick.Config{})
 	y.system(t, "act", func(tick uint64) int64 { return 10 + int64(tick) })
@@ -155,7 +155,7 @@ func TestSystemAddedLater(t *testing.T) {
 	}
 }
 
-// A step that fails has not happened.
+// A step that fails is not recorded.
 func TestFailedStepIsNotRecorded(t *testing.T) {
 	y := newYard(t, evertick.Config{})
 	broken := errors.New("broken")

@@ -11,19 +11,20 @@ import (
 	"github.com/evertick/evertick/internal/fault"
 )
 
-// Compare fills run.Baseline with an earlier run of the same scene, and the changes since. It returns
-// ErrRange, and changes nothing, if scene or parameters differ, or a run has no steps. For a run on
-// another machine SameHost is false, and times are not compared: compare Ratios.
+// Compare fills run.Baseline with an earlier run of the same scene, and the changes since. It
+// returns ErrRange, and changes nothing, if scene or parameters differ, or a run has no steps. For
+// a run on another machine SameHost is false, and times are not compared: compare Ratios.
 //
-// The intervals are those of a moving-block bootstrap: both runs are resampled a thousand times from
-// blocks of steps that follow each other (Künsch, Annals of Statistics 17, 1989), and 95 % of the
-// ratios of their quantiles lie between the limits. The length of a block is Carlstein's for an
-// autoregressive process of the measured correlation (Annals of Statistics 14, 1986), times the cube
-// root of 3/2 because the blocks overlap. The samples, and so the result, are the same each time.
+// The intervals are those of a moving-block bootstrap: both runs are resampled a thousand times
+// from blocks of steps that follow each other (Künsch, Annals of Statistics 17, 1989), and 95 % of
+// the ratios of their quantiles lie between the limits. The length of a block is Carlstein's for an
+// autoregressive process of the measured correlation (Annals of Statistics 14, 1986), times the
+// cube root of 3/2 because the blocks overlap. The samples, and so the result, are the same each
+// time.
 //
-// The bootstrap measures how steps differ within a run, not how runs of the same program differ, for
-// instance by the addresses of its memory: a few percent. A significant change is a reason to run
-// both again, by turns.
+// The bootstrap measures how steps differ within a run, not how runs of the same program differ,
+// for instance by the addresses of its memory: a few percent. A significant change is a reason to
+// run both again, by turns.
 func Compare(run, was *Run, name string) error {
 	if err := checkComparable(run, was); err != nil {
 		return err
@@ -158,10 +159,10 @@ func (b *bootstrap) quantile(q float64) int64 {
 	return b.sorted[len(b.sorted)-1]
 }
 
-// MedianRatio returns how many times as long the median of one series is as that of another that took
-// turns with it: a disturbance of the machine that lasts longer than a turn affects both. The interval
-// is that of the bootstrap of Compare, with the same blocks of both. It panics unless both have the
-// same length, above 0.
+// MedianRatio returns how many times as long the median of one series is as that of another that
+// took turns with it: a disturbance of the machine that lasts longer than a turn affects both. The
+// interval is that of the bootstrap of Compare, with the same blocks of both. It panics unless both
+// have the same length, above 0.
 func MedianRatio(name string, over, under []int64) Ratio {
 	if len(over) != len(under) || len(over) == 0 {
 		panic("profile: MedianRatio: series of unequal length, or empty")
@@ -211,10 +212,10 @@ type RatioChange struct {
 	Verdict Verdict `json:"verdict"`
 }
 
-// CompareRatios compares ratios, of which more is better, by their names: in the order of is, and then
-// those that are gone in the order of was. A ratio fell if its whole interval lies below the earlier
-// one, lowered by the tolerance, a share from 0 to below 1 (it panics on others); it rose in the
-// opposite case. So an unchanged ratio appears to have fallen at most as often as one of two
+// CompareRatios compares ratios, of which more is better, by their names: in the order of is, and
+// then those that are gone in the order of was. A ratio fell if its whole interval lies below the
+// earlier one, lowered by the tolerance, a share from 0 to below 1 (it panics on others); it rose
+// in the opposite case. So an unchanged ratio appears to have fallen at most as often as one of two
 // intervals is wrong by more than the tolerance.
 func CompareRatios(is, was []Ratio, tolerance float64) []RatioChange {
 	if !(tolerance >= 0 && tolerance < 1) {

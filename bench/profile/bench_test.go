@@ -43,9 +43,9 @@ func crowd(b *testing.B, n int) *evertick.Sim {
 	return sim
 }
 
-// BenchmarkAttach takes the same steps with and without a Recorder, by turns:
-// what it adds to a step, and the share that the Recorder itself tells. That of a step without
-// entities is most, as nothing stands beside it.
+// BenchmarkAttach runs the same steps with and without a Recorder, by turns: it reports the time
+// that recording adds to a step, and the share that the Recorder itself reports. That share is
+// largest for steps without entities.
 func BenchmarkAttach(b *testing.B) {
 	for _, n := range []int{0, 2000} {
 		b.Run(fmt.Sprintf("entities=%d", n), func(b *testing.B) {
@@ -78,7 +78,7 @@ func BenchmarkAttach(b *testing.B) {
 			b.ReportMetric(median(with), "ns/step-recorded")
 			b.ReportMetric(median(added), "ns-added")
 			b.ReportMetric(100*median(added)/median(without), "%-added")
-			b.ReportMetric(100*r.Run().Overhead, "%-told")
+			b.ReportMetric(100*r.Run().Overhead, "%-reported")
 		})
 	}
 }

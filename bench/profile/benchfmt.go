@@ -17,13 +17,13 @@ const (
 	benchQuantileOf = 20 // steps that a block needs for a p95 of its own
 )
 
-// WriteBench writes the run in the format of Go's benchmarks (golang.org/design/14313-benchmark-format),
-// which benchstat compares: for each of twelve blocks of steps that follow each other, or for each
-// step if there are fewer, a line for the step and one for each phase. ns/op is the mean of the block,
-// p50-ns/op and p95-ns/op are quantiles of the step. B/op and allocs/op, which are measured for the
-// run as a whole, have a line of their own: benchstat would count copies on twelve lines as twelve
-// samples, and find a difference significant that is not. Characters that a name may not contain
-// become underscores.
+// WriteBench writes the run in the format of Go's benchmarks
+// (golang.org/design/14313-benchmark-format), which benchstat compares: for each of twelve blocks
+// of steps that follow each other, or for each step if there are fewer, a line for the step and one
+// for each phase. ns/op is the mean of the block, p50-ns/op and p95-ns/op are quantiles of the
+// step. B/op and allocs/op, which are measured for the run as a whole, have a line of their own:
+// benchstat would count copies on twelve lines as twelve samples, and find a difference significant
+// that is not. Characters that a name may not contain become underscores.
 func (run *Run) WriteBench(w io.Writer) error {
 	s := &run.Steps
 	s.check()
@@ -60,8 +60,8 @@ func meanOf(ns []int64) float64 {
 	return sum / float64(max(1, len(ns)))
 }
 
-// writeBenchHead writes the configuration as go test does, and nothing else: benchstat compares only
-// results of equal configurations.
+// writeBenchHead writes the configuration as go test does, and nothing else: benchstat compares
+// only results of equal configurations.
 func (run *Run) writeBenchHead(w io.Writer) {
 	goarch, _, _ := strings.Cut(run.Env.Arch, " ")
 	for _, line := range [][2]string{
@@ -73,7 +73,8 @@ func (run *Run) writeBenchHead(w io.Writer) {
 	}
 }
 
-// benchSuffix names scene, parameters, level and workers; at its end is, as in Go, the number of CPUs.
+// benchSuffix names scene, parameters, level and workers; at its end is, as in Go, the number of
+// CPUs.
 func (run *Run) benchSuffix() string {
 	parts := []string{"scene=" + benchName(run.Scene)}
 	for _, p := range run.Params {

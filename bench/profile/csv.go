@@ -66,8 +66,8 @@ func (s *Steps) columns() []column {
 // optional reports whether a run may lack the column.
 func (c *column) optional() bool { return c.name != csvTotal && !strings.Contains(c.name, ":") }
 
-// WriteSteps writes the steps as CSV (RFC 4180, lines ending in \n), which ReadSteps reads. It returns
-// ErrRange, and writes nothing, if a name is not printable or occurs twice.
+// WriteSteps writes the steps as CSV (RFC 4180, lines ending in \n), which ReadSteps reads. It
+// returns ErrRange, and writes nothing, if a name is not printable or occurs twice.
 func (run *Run) WriteSteps(w io.Writer) error {
 	s := &run.Steps
 	s.check()
@@ -107,7 +107,6 @@ func (run *Run) WriteSteps(w io.Writer) error {
 	return out.Flush()
 }
 
-// checkHeader returns an error for names that are not printable or occur twice.
 func checkHeader(header []string) error {
 	seen := map[string]bool{}
 	for i, name := range header {
@@ -123,8 +122,8 @@ func checkHeader(header []string) error {
 }
 
 // ReadSteps reads the format of WriteSteps; a line may also end in \r\n. Any other input is
-// ErrCorrupt, and the error names line, column and value. It reads at most 2^24 steps, 4,096 columns,
-// lines of a megabyte and times up to 2^52 ns; only due_ns and start_ns may be negative.
+// ErrCorrupt, and the error names line, column and value. It reads at most 2^24 steps, 4,096
+// columns, lines of a megabyte and times up to 2^52 ns; only due_ns and start_ns may be negative.
 func ReadSteps(r io.Reader) (*Steps, error) {
 	in := bufio.NewScanner(r)
 	in.Buffer(nil, maxLineBytes)
@@ -153,7 +152,6 @@ func ReadSteps(r io.Reader) (*Steps, error) {
 	return s, nil
 }
 
-// shown quotes a value for an error, shortened if it is long.
 func shown(found string) string {
 	const most = 40
 	if len(found) > most {

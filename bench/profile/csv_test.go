@@ -33,7 +33,7 @@ func renamed(t *rapid.T, run *Run) {
 	}
 }
 
-// equalSteps tells no steps from a missing column.
+// equalSteps distinguishes a column without steps from a missing column.
 func equalSteps(a, b *Steps) bool {
 	same := func(x, y []int64) bool {
 		return slices.Equal(x, y) && (len(x) > 0 || len(a.Ns) == 0 || (x == nil) == (y == nil))
@@ -76,7 +76,7 @@ func TestStepsReadBack(t *testing.T) {
 	})
 }
 
-// The form of the file, so that it does not change unnoticed.
+// The format of the file, so that it does not change unnoticed.
 func TestGoldenSteps(t *testing.T) {
 	golden(t, "steps.csv", []byte(stepsText(t, synthetic(planted{seed: 7, steps: 8, cause: byCollections, every: 4}))))
 }
@@ -128,7 +128,7 @@ func TestStepsErrorsNameTheirPlace(t *testing.T) {
 	}
 }
 
-// What is accepted can be analyzed and shown, and is written and read again as the same.
+// Accepted input can be analyzed and shown, and stays the same when written and read again.
 func FuzzReadSteps(f *testing.F) {
 	f.Add([]byte(stepsText(f, synthetic(planted{seed: 7, steps: 30, cause: byCollections}))))
 	f.Add([]byte("step,total_ns\n0,1\n1,4503599627370496\n"))

@@ -54,8 +54,8 @@
 // # What the collector did
 //
 // From runtime/metrics, at both ends of each step: cycles that ended in it, and how long they
-// stopped the world. The runtime reports the CPU time in which goroutines had to assist a cycle only
-// when that cycle ends, so it counts for that step.
+// stopped the world. The runtime reports the CPU time in which goroutines had to assist a cycle
+// only when that cycle ends, so it counts for that step.
 //
 // # What the CPU did
 //
@@ -65,6 +65,6 @@
 //
 // # Measuring well
 //
-// [Pin] keeps the steps on one CPU; Config.Warmup leaves out steps that find caches cold and buffers
-// small; [Noise] describes what else the machine did.
+// [Pin] keeps the steps on one CPU; Config.Warmup leaves out steps that find caches cold and
+// buffers small; [Noise] describes what else the machine did.
 package profile

@@ -54,7 +54,7 @@ func ExampleAttach() {
 	// thinkers, budget 16.7 ms
 }
 
-// A loop that is no Sim says itself what it does.
+// A loop without a Sim calls Begin, Phase and End.
 func ExampleNew() {
 	now := int64(0) // in place of the system's clock, so that the figures are the same everywhere
 	rec, err := profile.New(profile.Config{Name: "bodies", Clock: func() int64 { return now }}, []string{"broad", "solve"})

@@ -4,7 +4,7 @@ import "slices"
 
 // events is a reading of the counters of the CPU for one thread, each since it was opened.
 type events struct {
-	instructions, cycles, cacheMisses, branchMisses uint64
+	counts sums
 	// enabled and running are the nanoseconds in which they should have counted and did:
 	// less if the CPU has fewer counters than there are events and they take turns.
 	enabled, running uint64
@@ -53,12 +53,12 @@ func (s *sums) add(o sums) {
 	}
 }
 
-// since returns what was counted between two readings.
-func (e *events) since(start *events) sums {
-	return sums{
-		e.instructions - start.instructions, e.cycles - start.cycles,
-		e.cacheMisses - start.cacheMisses, e.branchMisses - start.branchMisses,
+// since returns the counts between two readings.
+func (e *events) since(start *events) (d sums) {
+	for i := range d {
+		d[i] = e.counts[i] - start.counts[i]
 	}
+	return d
 }
 
 // widen adds columns up to the given number.
@@ -213,7 +213,6 @@ type hardwareRow struct {
 	Instructions, Cycles, PerCycle, CacheMisses, BranchMisses string
 }
 
-// hardwareRows returns the whole step and then its phases.
 func (run *Run) hardwareRows() (rows []hardwareRow) {
 	h := run.Hardware
 	if h == nil {

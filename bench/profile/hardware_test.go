@@ -39,10 +39,7 @@ func (f *fakeCPU) close() error { f.closed++; return nil }
 
 // work is n instructions in 2n cycles with 3n and 4n misses, in n ns.
 func (f *fakeCPU) work(n uint64) {
-	f.now.instructions += n
-	f.now.cycles += 2 * n
-	f.now.cacheMisses += 3 * n
-	f.now.branchMisses += 4 * n
+	f.now.counts.add(sums{n, 2 * n, 3 * n, 4 * n})
 	f.now.enabled += n
 	f.now.running += n
 }
@@ -139,7 +136,7 @@ func TestHardwareTakesTurns(t *testing.T) {
 	}
 }
 
-// What cannot be counted is said, and all else is recorded.
+// The run reports what cannot be counted, and everything else is recorded.
 func TestHardwareFails(t *testing.T) {
 	broken := errors.New("broken")
 	for name, c := range map[string]struct {
@@ -179,12 +176,12 @@ func TestHardwareFails(t *testing.T) {
 		t.Fatal(err)
 	}
 	if run := plain.Run(); len(run.Unwatched) > 0 {
-		t.Errorf("not asked for, and told %q", run.Unwatched)
+		t.Errorf("not asked for, but reported: %q", run.Unwatched)
 	}
 }
 
-// Of a Sim each phase has its own; of those side by side the counters of a thread tell
-// nothing, and what they counted is in the step alone.
+// Each phase of a Sim has its own counters. Those of one thread do not cover parallel phases, whose
+// events are in the step alone.
 func TestHardwareOfSim(t *testing.T) {
 	f := &fakeCPU{lacks: -1}
 	useCPU(t, f)

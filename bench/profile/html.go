@@ -9,6 +9,7 @@ import (
 	"html/template"
 	"io"
 	"math"
+	"slices"
 	"strings"
 )
 
@@ -24,45 +25,30 @@ var (
 )
 
 // WriteHTML writes the report as one page that needs no network: it contains style, script and
-// figures. The script draws the charts; verdict, tables and environment are readable without it. The
-// page is below 400 kB for runs of any length with up to about forty phases and counters: places in
-// the charts of a long run stand for several steps each and show the slowest.
+// figures. The script draws the charts; verdict, tables and environment are readable without it.
+// The page is below 400 kB for runs of any length with up to about forty phases and counters:
+// places in the charts of a long run stand for several steps each and show the slowest.
 //
 // Names may contain anything. The policy of the page allows its own script, by its hash, and no
 // request.
 func (rep *Report) WriteHTML(w io.Writer) error {
-	page, err := rep.page()
+	data := rep.data()
+	text, err := json.Marshal(data) // it writes < as \u003c, so that no text ends the element
 	if err != nil {
 		return err
 	}
-	return htmlPages.Execute(w, page)
+	return htmlPages.Execute(w, &htmlPage{
+		Report: rep, Unit: unitOf(rep.Step.P50.Ns), Charts: data, Looks: rep.looks(),
+		Policy: htmlPolicy(), Style: template.CSS(htmlStyle), Script: template.JS(htmlScript), Data: template.JS(text),
+	})
 }
 
-// htmlPage is what the template prints.
+// htmlPage is the data of the template, whose methods format it.
 type htmlPage struct {
-	Scene    string
-	Params   []Param
-	Verdict  htmlVerdict
-	Cards    []htmlCard
-	Sentence string
-	Warnings []string
-	Steps    int
-	Bucket   int
-	Unit     string
-
-	Phases       []htmlPhaseRow
-	SlowSteps    string
-	Causes       bool
-	BaselineName string
-	Baseline     *htmlBaseline
-	Ladder       []htmlRung
-	LadderUnit   string
-	Rivals       []htmlRung
-	Worst        []htmlWorst
-	Scheduled    bool
-	Counters     []string
-	Hardware     []hardwareRow
-	Facts        []htmlFact
+	*Report
+	Unit   unit
+	Charts *htmlData
+	Looks  []string // classes of the style, by phase
 
 	Policy string
 	Style  template.CSS
@@ -77,35 +63,9 @@ type htmlCard struct {
 	Mono                              bool // Beside
 }
 
-type htmlPhaseRow struct {
-	Name                string
-	Look                string // classes of the style
-	P50, P95            string
-	All, Slow           string
-	AllWidth, SlowWidth float64
-	Difference          string
-}
-
 type htmlRung struct {
-	Name, Step, Ratio, Interval string
-	Width, From, Span           float64 // percent of the widest
-	Same                        bool
-}
-
-type htmlBaseline struct {
-	Name, Note string
-	Rows       []htmlChange
-}
-
-type htmlChange struct{ Name, Was, Is, Change, Interval, Verdict, Class string }
-
-type htmlWorst struct {
-	Step                    int
-	Tick                    uint64
-	Ns, Times, Late, Beyond string
-	Look                    string
-	Collector               string
-	Counts                  []Param
+	Name, Ratio, Interval string
+	Width, From, Span     float64 // percent of the widest
 }
 
 type htmlFact struct {
@@ -113,46 +73,44 @@ type htmlFact struct {
 	Mono        bool
 }
 
-// page returns the contents of the page.
-func (rep *Report) page() (*htmlPage, error) {
-	run, unit := rep.Run, unitOf(rep.Step.P50.Ns)
-	data := rep.data()
-	text, err := json.Marshal(data) // it writes < as \u003c, so that no text ends the element
-	if err != nil {
-		return nil, err
-	}
-	p := &htmlPage{
-		Scene: run.Scene, Params: run.Params, Sentence: rep.Sentence, Steps: run.Steps.Len(), Bucket: data.Bucket, Unit: unit.Name,
-		SlowSteps: plural(len(rep.Slow), "step"), Causes: len(data.Causes) > 0, BaselineName: data.WasBy, Scheduled: rep.Scheduled,
-		Policy: htmlPolicy(), Style: template.CSS(htmlStyle), Script: template.JS(htmlScript), Data: template.JS(text),
-	}
-	if p.Scene == "" {
-		p.Scene = "simulation"
-	}
-	p.Verdict = rep.htmlVerdict()
-	p.Cards = rep.htmlCards()
-	p.Warnings = append(append(p.Warnings, run.Warnings...), rep.Stability.Advice...)
-	p.Phases = rep.htmlPhases(unit)
-	p.Baseline = run.htmlBaseline(unit)
-	p.Ladder, p.LadderUnit = run.htmlLadder()
-	p.Rivals = run.htmlRivals()
-	p.Worst, p.Counters = rep.htmlWorst(unit)
-	p.Hardware = run.hardwareRows()
-	p.Facts = rep.htmlFacts()
-	return p, nil
+func (p *htmlPage) HardwareRows() []hardwareRow { return p.Run.hardwareRows() }
+
+func (*htmlPage) Plural(n int, word string) string { return plural(n, word) }
+
+// Time formats a time in the unit of the page.
+func (p *htmlPage) Time(ns int64) string { return p.Unit.bare(float64(ns)) }
+
+func (*htmlPage) Percent(share float64) string { return percentOf(share) }
+
+// Points formats a difference of shares.
+func (*htmlPage) Points(difference float64) string {
+	return minus(fmt.Sprintf("%+.1f pts", 100*difference))
 }
 
-// htmlPolicy allows the script of the page and nothing else.
+// Less returns a - b.
+func (*htmlPage) Less(a, b float64) float64 { return a - b }
+
+// Width returns a share in percent of a bar.
+func (*htmlPage) Width(share float64) float64 { return width(share) }
+
+// Change formats a ratio as a change in per cent.
+func (*htmlPage) Change(ratio float64) string {
+	if math.IsNaN(ratio) || math.IsInf(ratio, 0) {
+		return "—"
+	}
+	return minus(fmt.Sprintf("%+.1f %%", 100*(ratio-1)))
+}
+
 func htmlPolicy() string {
 	sum := sha256.Sum256([]byte(htmlScript))
 	return "default-src 'none'; style-src 'unsafe-inline'; script-src 'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) +
 		"'; img-src data:; base-uri 'none'; form-action 'none'"
 }
 
-func (rep *Report) htmlVerdict() htmlVerdict {
-	run := rep.Run
-	p95 := fmt.Sprintf("p95 is %s of %s", percentOf(share(float64(rep.Step.P95.Ns), float64(run.BudgetNs))), duration(float64(run.BudgetNs)))
-	over := p95 + "; " + plural(rep.Over, "step") + " over it"
+func (p *htmlPage) Verdict() htmlVerdict {
+	run := p.Run
+	p95 := fmt.Sprintf("p95 is %s of %s", percentOf(share(float64(p.Step.P95.Ns), float64(run.BudgetNs))), duration(float64(run.BudgetNs)))
+	over := p95 + "; " + plural(p.Over, "step") + " over it"
 	switch {
 	case run.Parity != nil && !run.Parity.OK:
 		return htmlVerdict{"bad", "✗ Parity failed", "The kernels compute wrong results: " + run.Parity.Err}
@@ -160,11 +118,11 @@ func (rep *Report) htmlVerdict() htmlVerdict {
 		return htmlVerdict{"warn", "Nothing measured", "The run has no steps."}
 	case run.BudgetNs <= 0:
 		return htmlVerdict{"soft", "No budget", "The duration of a step is not limited."}
-	case rep.Step.P95.Ns > run.BudgetNs:
+	case p.Step.P95.Ns > run.BudgetNs:
 		return htmlVerdict{"bad", "✗ Over budget", over}
-	case rep.behind():
-		return htmlVerdict{"warn", "! Within budget, but late", p95 + ", but " + rep.lateWords()}
-	case rep.Over > 0:
+	case p.behind():
+		return htmlVerdict{"warn", "! Within budget, but late", p95 + ", but " + p.lateWords()}
+	case p.Over > 0:
 		return htmlVerdict{"good", "✓ p95 within budget", over}
 	}
 	return htmlVerdict{"good", "✓ Within budget", p95 + "; no step over it"}
@@ -207,11 +165,11 @@ func minus(text string) string {
 	}
 }
 
-func (rep *Report) htmlCards() []htmlCard {
-	run := rep.Run
+func (p *htmlPage) Cards() []htmlCard {
+	run := p.Run
 	var cards []htmlCard
 	if run.Steps.Len() > 0 {
-		q := rep.Step
+		q := p.Step
 		quantile := func(name string, v Quantile) htmlCard {
 			u := unitOf(v.Ns)
 			beside := "[" + u.bare(float64(v.Low)) + " " + u.bare(float64(v.High)) + "]"
@@ -223,17 +181,17 @@ func (rep *Report) htmlCards() []htmlCard {
 		cards = append(cards, quantile("p50", q.P50), quantile("p95", q.P95), quantile("p99", q.P99))
 		u := unitOf(q.Max)
 		worst := htmlCard{Label: "slowest", Value: u.bare(float64(q.Max)), Unit: u.Name}
-		if len(rep.Worst) > 0 {
-			worst.Beside = fmt.Sprintf("tick %d", rep.Worst[0].Tick)
+		if len(p.Worst) > 0 {
+			worst.Beside = fmt.Sprintf("tick %d", p.Worst[0].Tick)
 		}
-		cards = append(cards, worst, rep.latenessCard())
+		cards = append(cards, worst, p.latenessCard())
 	}
-	if p := run.Parity; p != nil {
+	if parity := run.Parity; parity != nil {
 		card := htmlCard{Label: "parity", Value: "ok", Class: "good", Beside: run.Hash, Mono: true}
-		if !p.OK {
+		if !parity.OK {
 			card.Value, card.Class = "failed", "bad"
-		} else if p.Cases > 0 {
-			card.Unit = plural(p.Cases, "case")
+		} else if parity.Cases > 0 {
+			card.Unit = plural(parity.Cases, "case")
 		}
 		cards = append(cards, card)
 	} else if run.Hash != "" {
@@ -254,20 +212,6 @@ func (rep *Report) latenessCard() htmlCard {
 	return htmlCard{Label: "lateness, p95", Value: u.bare(float64(rep.Lateness.P95.Ns)), Unit: u.Name, Beside: beside}
 }
 
-func (rep *Report) htmlPhases(u unit) []htmlPhaseRow {
-	looks := rep.looks()
-	var rows []htmlPhaseRow
-	for i, p := range rep.Phases {
-		rows = append(rows, htmlPhaseRow{
-			Name: p.Name, Look: looks[i], P50: u.bare(float64(p.P50)), P95: u.bare(float64(p.P95)),
-			All: percentOf(p.Share), Slow: percentOf(p.SlowShare), AllWidth: width(p.Share), SlowWidth: width(p.SlowShare),
-			Difference: minus(fmt.Sprintf("%+.1f pts", 100*(p.SlowShare-p.Share))),
-		})
-	}
-	return rows
-}
-
-// width returns a share in percent of a bar.
 func width(share float64) float64 {
 	if !(share > 0) {
 		return 0
@@ -275,129 +219,115 @@ func width(share float64) float64 {
 	return math.Round(1e4*min(share, 1)) / 100
 }
 
-// ratio formats a ratio and its interval.
-func ratio(r Ratio) (times, interval string) {
-	return figure(r.Median) + "×", "[" + figure(r.Low) + " " + figure(r.High) + "]"
-}
-
-// rung returns a row of a ratio.
-func rung(name string, r Ratio, widest float64) htmlRung {
-	h := htmlRung{Name: name, Width: width(r.Median / widest), From: width(r.Low / widest)}
-	h.Span = math.Round(100*max(0, width(r.High/widest)-h.From)) / 100
-	h.Ratio, h.Interval = ratio(r)
-	return h
-}
-
-func (run *Run) htmlLadder() (rungs []htmlRung, unit string) {
-	if len(run.Ladder) == 0 {
-		return nil, ""
-	}
-	u, widest := unitOf(run.Ladder[0].StepNs), 0.0
-	for _, r := range run.Ladder {
-		widest = max(widest, r.Speedup.High, r.Speedup.Median)
-	}
-	for _, r := range run.Ladder {
-		h := rung(r.Level, r.Speedup, widest)
-		h.Step, h.Same = u.bare(float64(r.StepNs)), r.Hash == run.Ladder[0].Hash
-		rungs = append(rungs, h)
-	}
-	return rungs, u.Name
-}
-
-func (run *Run) htmlRivals() (rivals []htmlRung) {
-	widest := 1.0
-	for _, r := range run.Rivals {
+func rungs(ratios []Ratio) (rows []htmlRung) {
+	widest := 0.0
+	for _, r := range ratios {
 		widest = max(widest, r.High, r.Median)
 	}
-	for _, r := range run.Rivals {
-		rivals = append(rivals, rung(r.Name, r, widest))
+	for _, r := range ratios {
+		row := htmlRung{
+			Name: r.Name, Ratio: figure(r.Median) + "×", Interval: "[" + figure(r.Low) + " " + figure(r.High) + "]",
+			Width: width(r.Median / widest), From: width(r.Low / widest),
+		}
+		row.Span = math.Round(100*max(0, width(r.High/widest)-row.From)) / 100
+		rows = append(rows, row)
 	}
-	if len(rivals) > 0 {
-		one := Ratio{Median: 1, Low: 1, High: 1}
-		rivals = append([]htmlRung{rung("evertick", one, widest)}, rivals...)
-	}
-	return rivals
+	return rows
 }
 
-func (run *Run) htmlBaseline(u unit) *htmlBaseline {
-	b := run.Baseline
-	if b == nil {
+func (p *htmlPage) Ladder() []htmlRung {
+	var ratios []Ratio
+	for _, r := range p.Run.Ladder {
+		ratio := r.Speedup
+		ratio.Name = r.Level
+		ratios = append(ratios, ratio)
+	}
+	return rungs(ratios)
+}
+
+func (p *htmlPage) Rivals() []htmlRung {
+	if len(p.Run.Rivals) == 0 {
 		return nil
 	}
-	h := &htmlBaseline{Name: b.Name, Note: "A run of " + b.Started + " on " + b.Env.CPU + ", " + b.Env.Go + "."}
-	if !b.SameHost {
-		h.Note += " It was measured on another machine or with other kernels, so its times are not compared."
-		return h
-	}
-	for _, q := range []struct {
-		name string
-		Change
-	}{{"p50", b.P50}, {"p95", b.P95}} {
-		row := htmlChange{Name: q.name, Was: u.bare(float64(q.Was)), Is: u.bare(float64(q.Is)), Verdict: "no significant change", Class: "soft"}
-		row.Change = change(q.Ratio.Median)
-		row.Interval = "[" + change(q.Ratio.Low) + ", " + change(q.Ratio.High) + "]"
-		if q.Significant && q.Ratio.Median > 1 {
-			row.Verdict, row.Class = "slower", "bad"
-		} else if q.Significant {
-			row.Verdict, row.Class = "faster", "good"
-		}
-		h.Rows = append(h.Rows, row)
-	}
-	return h
+	return rungs(append([]Ratio{{Name: "evertick", Median: 1, Low: 1, High: 1}}, p.Run.Rivals...))
 }
 
-// change formats a ratio as a change in per cent.
-func change(ratio float64) string {
-	if math.IsNaN(ratio) || math.IsInf(ratio, 0) {
-		return "—"
-	}
-	return minus(fmt.Sprintf("%+.1f %%", 100*(ratio-1)))
+// htmlChange is a row of the comparison with the baseline.
+type htmlChange struct {
+	Name string
+	Change
+	Class, Words string
 }
 
-func (rep *Report) htmlWorst(u unit) (rows []htmlWorst, counters []string) {
-	const most = 3 // counters that a row has room for
-	run, s := rep.Run, &rep.Run.Steps
-	looks := map[string]string{"": "c0"}
-	for i, look := range rep.looks() {
-		looks[rep.Phases[i].Name] = look
-	}
-	for i := range min(most, len(s.Counters)) {
-		counters = append(counters, s.Counters[i])
-	}
-	for _, w := range rep.Worst {
-		row := htmlWorst{Step: w.Step, Tick: w.Tick, Ns: u.bare(float64(w.Ns)), Late: u.bare(float64(w.LateNs)), Look: looks[w.Phase]}
-		if s.Tick == nil {
-			row.Tick = uint64(w.Step)
-		}
-		row.Times = "—"
-		if rep.Step.P50.Ns > 0 {
-			row.Times = figure(float64(w.Ns)/float64(rep.Step.P50.Ns)) + "×"
-		}
-		if w.Phase != "" {
-			row.Beyond = w.Phase + " " + plus(w.BeyondNs, u)
-		}
-		if w.GCs > 0 || w.GCPauseNs > 0 || w.GCAssistNs > 0 {
-			row.Collector = plural(w.GCs, "collection") +
-				", pause " + duration(float64(w.GCPauseNs)) + ", assist " + duration(float64(w.GCAssistNs))
-		}
-		for i, name := range counters {
-			row.Counts = append(row.Counts, Param{name, grouped(run.Steps.Counts[i][w.Step])})
+func (p *htmlPage) Changes() (rows []htmlChange) {
+	b := p.Run.Baseline
+	for _, row := range []htmlChange{{Name: "p50", Change: b.P50}, {Name: "p95", Change: b.P95}} {
+		switch row.Class, row.Words = "soft", "no significant change"; {
+		case row.Significant && row.Ratio.Median > 1:
+			row.Class, row.Words = "bad", "slower"
+		case row.Significant:
+			row.Class, row.Words = "good", "faster"
 		}
 		rows = append(rows, row)
 	}
-	return rows, counters
+	return rows
 }
 
-func plus(ns int64, u unit) string {
+// CounterNames returns the names of the counters that a row of the slowest steps has room for.
+func (p *htmlPage) CounterNames() []string {
+	return p.Run.Steps.Counters[:min(3, len(p.Run.Steps.Counters))]
+}
+
+// CountOf returns counter i of a step.
+func (p *htmlPage) CountOf(i, step int) string { return grouped(p.Run.Steps.Counts[i][step]) }
+
+// TickOf returns the tick of a step, or its index in a run without ticks.
+func (p *htmlPage) TickOf(w Worst) uint64 {
+	if p.Run.Steps.Tick == nil {
+		return uint64(w.Step)
+	}
+	return w.Tick
+}
+
+// Times returns how many times as long as the median a step took.
+func (p *htmlPage) Times(ns int64) string {
+	if p.Step.P50.Ns <= 0 {
+		return "—"
+	}
+	return figure(float64(ns)/float64(p.Step.P50.Ns)) + "×"
+}
+
+// LookOf returns the classes of a phase.
+func (p *htmlPage) LookOf(phase string) string {
+	i := slices.IndexFunc(p.Phases, func(row PhaseRow) bool { return row.Name == phase })
+	if i < 0 {
+		return "c0"
+	}
+	return p.Looks[i]
+}
+
+// Beyond describes the phase that exceeded its median the most.
+func (p *htmlPage) Beyond(w Worst) string {
+	if w.Phase == "" {
+		return ""
+	}
 	sign := ""
-	if ns > 0 {
+	if w.BeyondNs > 0 {
 		sign = "+"
 	}
-	return sign + u.bare(float64(ns)) + " " + u.Name
+	return w.Phase + " " + sign + p.Time(w.BeyondNs) + " " + p.Unit.Name
 }
 
-func (rep *Report) htmlFacts() []htmlFact {
-	run, e := rep.Run, &rep.Run.Env
+// Collector describes what the garbage collector did in a step.
+func (*htmlPage) Collector(w Worst) string {
+	if w.GCs <= 0 && w.GCPauseNs <= 0 && w.GCAssistNs <= 0 {
+		return ""
+	}
+	return plural(w.GCs, "collection") + ", pause " + duration(float64(w.GCPauseNs)) + ", assist " + duration(float64(w.GCAssistNs))
+}
+
+func (p *htmlPage) Facts() []htmlFact {
+	run, e := p.Run, &p.Run.Env
 	var facts []htmlFact
 	add := func(name, value string) {
 		if value != "" {

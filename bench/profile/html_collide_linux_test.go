@@ -105,8 +105,8 @@ func phased(n int, budgetNs int64) *Run {
 	return run
 }
 
-// Nothing in the page lies on anything else, and each phase looks like no other, on phones and on wide
-// screens, however many phases there are.
+// Nothing in the page lies on anything else, and each phase looks like no other, on phones and on
+// wide screens, however many phases there are.
 func TestNothingCollides(t *testing.T) {
 	b := startBrowser(t)
 	for _, c := range []struct {
@@ -115,7 +115,7 @@ func TestNothingCollides(t *testing.T) {
 	}{{8, 2_000_000}, {8, 1_000_000_000 / 60}, {12, 1_482_000}, {20, 2_900_000}} {
 		phases := c.phases
 		run := phased(phases, c.budget)
-		if c.budget > 10_000_000 { // so long that the percentiles go by logarithms
+		if c.budget > 10_000_000 { // so long that the axis of percentiles is logarithmic
 			run.Steps.PhaseNs[2][600] += 90_000_000
 			run.Steps.Ns[600] += 90_000_000
 		}
@@ -141,7 +141,7 @@ func TestNothingCollides(t *testing.T) {
 	b.quiet()
 }
 
-// The checks find what they are for.
+// The checks detect planted faults.
 func TestCollisionsAreFound(t *testing.T) {
 	b := startBrowser(t)
 	b.open(Analyze(phased(8, 2_000_000)), 390)

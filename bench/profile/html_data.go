@@ -9,11 +9,11 @@ import (
 	"slices"
 )
 
-// The charts of the page are drawn from JSON. Columns of numbers are varints in base64: two bytes for
-// most of the times.
+// The charts of the page are drawn from JSON. Columns of numbers are varints in base64: two bytes
+// for most of the times.
 
-// maxDataBytes bounds the columns, and packedBytes is the average size of a number in them: a little
-// more than two bytes, times four thirds in base64.
+// maxDataBytes bounds the columns, and packedBytes is the average size of a number in them: a
+// little more than two bytes, times four thirds in base64.
 const (
 	maxDataBytes = 250_000
 	packedBytes  = 2.85
@@ -173,7 +173,6 @@ func (s *Steps) column(phase int) []int64 {
 	return rest
 }
 
-// ticks returns those of the steps, or their indices in a run without ticks.
 func (s *Steps) ticks() []int64 {
 	ticks := make([]int64, s.Len())
 	for i := range ticks {
@@ -185,7 +184,6 @@ func (s *Steps) ticks() []int64 {
 	return ticks
 }
 
-// causes returns the columns that are not the same in every step.
 func (rep *Report) causes(p *place) []htmlCause {
 	run, s := rep.Run, &rep.Run.Steps
 	causes := []htmlCause{}
@@ -215,8 +213,8 @@ func (rep *Report) causes(p *place) []htmlCause {
 	return causes
 }
 
-// percentileCurve samples the quantiles by the nearest rank, along x = log10(1/(1-q)). Of a level part
-// it keeps the ends. It reaches half a step beyond the last, so that it includes the longest.
+// percentileCurve samples the quantiles by the nearest rank, along x = log10(1/(1-q)). Of a level
+// part it keeps the ends. It reaches half a step beyond the last, so that it includes the longest.
 func percentileCurve(sorted []int64) [][2]float64 {
 	const points = 400
 	curve := [][2]float64{}
@@ -303,9 +301,9 @@ const (
 	textures = 5
 )
 
-// looks returns the classes of each phase, a colour and a texture: plain colours for those that take
-// the most time of the slow steps, then the next texture for as many others, each in the order in
-// which they run. Phases beyond paletteSize*textures look the same.
+// looks returns the classes of each phase, a colour and a texture: plain colours for those that
+// take the most time of the slow steps, then the next texture for as many others, each in the order
+// in which they run. Phases beyond paletteSize*textures look the same.
 func (rep *Report) looks() []string {
 	looks := make([]string, len(rep.Phases))
 	if len(looks) == 0 {

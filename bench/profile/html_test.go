@@ -48,7 +48,7 @@ func pageOf(t *testing.T, run *Run) string {
 	return b.String()
 }
 
-// What is told without a script is there, and nothing in the page asks for another file.
+// The page is readable without its script, and requests no other file.
 func TestReportPage(t *testing.T) {
 	page := pageOf(t, withBaseline(furnish(synthetic(planted{seed: 3, steps: 3_600, cause: byPhase, phase: 2})), 90))
 	if len(page) >= 400_000 {
@@ -158,7 +158,7 @@ func TestReportPageVerdict(t *testing.T) {
 	} {
 		run := synthetic(planted{seed: 1, steps: 200})
 		c.alter(run)
-		v := Analyze(run).htmlVerdict()
+		v := (&htmlPage{Report: Analyze(run)}).Verdict()
 		if v.Word != c.want {
 			t.Errorf("%s: %q", c.name, v.Word)
 		}

@@ -41,7 +41,7 @@ func sameSteps(t *rapid.T, s *profile.Steps, list []noted, most int) {
 	}
 }
 
-// Whatever is told in whatever order, by hand a Recorder keeps what a plain list does.
+// A Recorder of New keeps what a plain list does, for any sequence of calls.
 func TestByHandAgainstList(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		var now, count int64
@@ -111,7 +111,7 @@ func TestByHandAgainstList(t *testing.T) {
 	})
 }
 
-// Whenever systems are added and whichever steps fail, of a Sim as well.
+// The same for a Sim, with systems that are added at any time, and steps that fail.
 func TestSimAgainstList(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		y := newYard(t, evertick.Config{})

@@ -21,7 +21,6 @@ func thisNoise() Noise {
 	return n
 }
 
-// content returns the text of a file, or nothing.
 func content(name string) string {
 	text, err := os.ReadFile(name)
 	if err != nil {

@@ -9,7 +9,7 @@ func TestStolen(t *testing.T) {
 	for text, want := range map[string]int64{
 		"cpu  172774 80554 43072 139896 778 0 339 127 0 0\ncpu0 1 2 3 4 5 6 7 8 9\n": 1_270_000_000,
 		"cpu 1 2 3 4 5 6 7 0\n":                 0,
-		"cpu 1 2 3 4 5 6 7\n":                   -1, // of a kernel that does not tell
+		"cpu 1 2 3 4 5 6 7\n":                   -1, // of a kernel that does not report it
 		"cpu 1 2 3 4 5 6 7 x\n":                 -1,
 		"cpu 1 2 3 4 5 6 7 -8\n":                -1,
 		"cpu0 1 2 3 4 5 6 7 8\n":                -1,
@@ -36,17 +36,17 @@ func TestLoad(t *testing.T) {
 func TestNoiseSince(t *testing.T) {
 	was := Noise{Switches: 5, Yields: -1, Faults: 7, StealNs: 9, Load: 3, Governor: "old", Pinned: 1}
 	now := Noise{Switches: 8, Yields: 4, Faults: -1, StealNs: 8, Load: 2, Governor: "new", Pinned: -1}
-	// A sum that went back has not gone on.
+	// A sum that has decreased counts as unchanged.
 	want := Noise{Switches: 3, Yields: -1, Faults: -1, StealNs: 0, Load: 2, Governor: "new", Pinned: -1}
 	if got := now.since(was); *got != want {
 		t.Errorf("%+v, want %+v", got, want)
 	}
 	if n := unknownNoise().since(unknownNoise()); *n != unknownNoise() {
-		t.Errorf("of nothing known comes %+v", n)
+		t.Errorf("the difference of unknown values is %+v", n)
 	}
 }
 
-// What the system tells is plausible, and where it tells nothing nothing is said.
+// The values of the system are plausible; without values the Noise is unknown.
 func TestNoiseHere(t *testing.T) {
 	r, err := New(Config{}, nil)
 	if err != nil {

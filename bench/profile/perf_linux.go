@@ -107,7 +107,7 @@ func (g *perfGroup) read(e *events) error {
 		}
 		return word(3 + g.at[i])
 	}
-	*e = events{value(0), value(1), value(2), value(3), word(1), word(2)}
+	*e = events{sums{value(0), value(1), value(2), value(3)}, word(1), word(2)}
 	return nil
 }
 

@@ -268,7 +268,6 @@ func (r *Recorder) byHand() {
 // Now returns the time of the clock that times the steps, in nanoseconds.
 func (r *Recorder) Now() int64 { return r.clock() }
 
-// begin prepares for a step that is about to begin.
 func (r *Recorder) begin(now, dueNs int64) {
 	r.running, r.phase, r.due = true, -1, dueNs
 	clear(r.times)
@@ -371,7 +370,6 @@ func (r *Recorder) Run() *Run {
 	return run
 }
 
-// columnsOf turns the ring into columns, the oldest step first.
 func (r *Recorder) columnsOf() Steps {
 	s := Steps{Phases: append([]string(nil), r.phases...)}
 	oldest := 0
@@ -411,7 +409,6 @@ func (r *Recorder) columnsOf() Steps {
 // costEvery is the number of steps between two whose recording is timed.
 const costEvery = 16
 
-// cost is the time of recording, as measured in one of costEvery steps.
 type cost struct {
 	n       uint64
 	sampled bool           // the step in progress is timed

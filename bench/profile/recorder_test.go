@@ -12,7 +12,7 @@ import (
 
 func contains(err error, text string) bool { return err != nil && strings.Contains(err.Error(), text) }
 
-// A loop without a Sim says itself what happens.
+// A loop without a Sim calls Begin, Phase and End.
 func TestByHand(t *testing.T) {
 	now := int64(1000)
 	r, err := profile.New(profile.Config{Steps: 8, Clock: func() int64 { return now }}, []string{"a", "b"})
@@ -79,8 +79,8 @@ func TestMisusePanics(t *testing.T) {
 	panics("nil", func() { _, _ = profile.Attach(nil, profile.Config{}) })
 }
 
-// Steps are due on a grid that nobody's slowness moves, so that one slow step makes late
-// whoever is behind it until the time is made up for.
+// Steps are due on a grid that no slow step moves, so that one slow step delays the next ones until
+// the host has caught up.
 func TestGrid(t *testing.T) {
 	now := int64(0)
 	r, err := profile.New(profile.Config{Warmup: 1, RateHz: 1000, Clock: func() int64 { return now }}, nil)
@@ -91,7 +91,7 @@ func TestGrid(t *testing.T) {
 	var late []int64
 	due := int64(0)
 	for i, took := range []int64{9 * period, 100, 2_500_000, 100, 100, 100} {
-		if i > 0 { // behind the warm-up: the host waits for the next step if it is not late
+		if i > 0 { // after the warm-up: the host waits for the next step if it is not late
 			if i == 1 {
 				due = now
 			}

@@ -20,8 +20,8 @@ func dueAt(tick uint64, num, den int64) int64 {
 	return ns.Quo(ns, big.NewInt(num)).Int64()
 }
 
-// A host measures its frames and tells the Sim of them. Whatever it does between, and
-// however long steps take, each step was due when its moment came by the clock.
+// A host measures its frames and passes their times to the Sim. Each step was due when the clock
+// passed its tick, however long steps and pauses take.
 func TestDueTimesOfAdvance(t *testing.T) {
 	for _, c := range []loop.Config{
 		{Policy: loop.CatchUp},
@@ -71,8 +71,8 @@ func TestDueTimesOfAdvance(t *testing.T) {
 	}
 }
 
-// Run waits for each step; a slow one makes late who is behind it, and time that is given up
-// makes nobody late.
+// Run waits for each step. A slow one delays the next ones, and steps that are given up make none
+// late.
 func TestDueTimesOfRun(t *testing.T) {
 	y := newYard(t, evertick.Config{Loop: loop.Config{RateNum: 100, MaxSteps: 2}})
 	y.clock.Jump = true

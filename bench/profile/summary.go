@@ -14,13 +14,13 @@ import (
 	"github.com/evertick/evertick/internal/fault"
 )
 
-// SummarySchema names the format of summary.json. The number after the slash increases when a reader
-// of the earlier format would misread it, but not for additional fields.
+// SummarySchema names the format of summary.json. The number after the slash increases when a
+// reader of the earlier format would misread it, but not for additional fields.
 const SummarySchema = "evertick.profile/1"
 
-// Summary is the content of summary.json: all of a report except the steps. Times are in nanoseconds,
-// shares between 0 and 1; seeds are strings of decimal digits, since not every reader of JSON keeps
-// 64 bits.
+// Summary is the content of summary.json: all of a report except the steps. Times are in
+// nanoseconds, shares between 0 and 1; seeds are strings of decimal digits, since not every reader
+// of JSON keeps 64 bits.
 type Summary struct {
 	Schema string `json:"schema"`
 
@@ -99,8 +99,8 @@ func (s *Summary) Run() *Run {
 	}
 }
 
-// WriteSummary analyzes the run and writes its summary as one JSON object. It returns ErrNotFinite, and
-// writes nothing, if a number is not finite.
+// WriteSummary analyzes the run and writes its summary as one JSON object. It returns ErrNotFinite,
+// and writes nothing, if a number is not finite.
 func (run *Run) WriteSummary(w io.Writer) error { return Analyze(run).WriteSummary(w) }
 
 // WriteSummary writes the summary as Run.WriteSummary does.
@@ -125,9 +125,9 @@ func (rep *Report) WriteSummary(w io.Writer) error {
 // maxSummaryBytes is more than a hundred times the size for many phases.
 const maxSummaryBytes = 16 << 20
 
-// ReadSummary reads the format of WriteSummary, at most 16 MiB. Other input, and impossible values, are
-// ErrCorrupt, and the error names line or field; another schema is ErrUnsupported. It ignores unknown
-// fields.
+// ReadSummary reads the format of WriteSummary, at most 16 MiB. Other input, and impossible values,
+// are ErrCorrupt, and the error names line or field; another schema is ErrUnsupported. It ignores
+// unknown fields.
 func ReadSummary(r io.Reader) (*Summary, error) {
 	text, err := io.ReadAll(io.LimitReader(r, maxSummaryBytes+1))
 	if err != nil {

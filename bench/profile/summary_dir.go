@@ -19,10 +19,10 @@ const (
 	nameOfHTML    = "report.html"
 )
 
-// WriteDir writes summary.json, steps.csv, bench.txt, trace.json and report.html into a folder, which
-// it creates if necessary, and returns their paths, also as Report.Files. It writes drafts and renames
-// them when all are complete, so that no file is incomplete, and those of two runs do not mix. With an
-// error it returns the paths of the files that it had already renamed.
+// WriteDir writes summary.json, steps.csv, bench.txt, trace.json and report.html into a folder,
+// which it creates if necessary, and returns their paths, also as Report.Files. It writes drafts
+// and renames them when all are complete, so that no file is incomplete, and those of two runs do
+// not mix. With an error it returns the paths of the files that it had already renamed.
 func (rep *Report) WriteDir(dir string) ([]string, error) {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return nil, fmt.Errorf("profile: %w", err)
@@ -61,7 +61,6 @@ func (rep *Report) WriteDir(dir string) ([]string, error) {
 	return rep.Files, nil
 }
 
-// writeDraft writes a file under a temporary name in its folder, and returns that name.
 func writeDraft(path string, write func(io.Writer) error) (string, error) {
 	file, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+"-*")
 	if err != nil {
@@ -73,9 +72,9 @@ func writeDraft(path string, write func(io.Writer) error) (string, error) {
 	return file.Name(), nil
 }
 
-// ReadDir reads a run from the summary.json and steps.csv of a folder. Beside the errors of ReadSummary
-// and ReadSteps it returns ErrCorrupt if they are not of the same run, or if the run does not pass
-// Run.Validate.
+// ReadDir reads a run from the summary.json and steps.csv of a folder. Beside the errors of
+// ReadSummary and ReadSteps it returns ErrCorrupt if they are not of the same run, or if the run
+// does not pass Run.Validate.
 func ReadDir(dir string) (*Run, error) {
 	summary, err := readFile(filepath.Join(dir, nameOfSummary), ReadSummary)
 	if err != nil {

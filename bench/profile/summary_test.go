@@ -50,11 +50,11 @@ func TestSummaryReadsBack(t *testing.T) {
 	})
 }
 
-// The form of the file: a change of it that an earlier reader would misread needs another
-// number in SummarySchema.
+// The format of the file: a change that an earlier reader would misread needs another number in
+// SummarySchema.
 func TestGoldenSummary(t *testing.T) {
 	text := summaryText(t, Analyze(withBaseline(furnish(synthetic(planted{seed: 7, steps: 240, cause: byPhase, phase: 2})), 97)))
-	// The last digits of what was computed are the machine's: some fuse, some do not.
+	// The last digits depend on the machine: some fuse operations, some do not.
 	text = regexp.MustCompile(`-?\d+\.\d+(e[-+]\d+)?`).ReplaceAllStringFunc(text, func(number string) string {
 		v, err := strconv.ParseFloat(number, 64)
 		if err != nil {
@@ -112,7 +112,7 @@ func TestSummaryErrorsNameTheirPlace(t *testing.T) {
 	}
 }
 
-// What is accepted is shown without harm, and written and read again as the same.
+// Accepted input can be shown, and stays the same when written and read again.
 func FuzzReadSummary(f *testing.F) {
 	f.Add([]byte(summaryText(f, Analyze(withBaseline(furnish(synthetic(planted{seed: 7, steps: 60})), 90)))))
 	f.Add([]byte(`{"schema": "evertick.profile/1", "seed": "1"}`))
@@ -176,7 +176,7 @@ func TestDirHoldsTheRun(t *testing.T) {
 	}
 }
 
-// A run that cannot be written leaves what was there.
+// A run that cannot be written leaves the earlier files as they were.
 func TestDirKeepsWhatWasThere(t *testing.T) {
 	dir := t.TempDir()
 	run := synthetic(planted{seed: 7, steps: 30})

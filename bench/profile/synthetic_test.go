@@ -5,8 +5,8 @@ import (
 	"math/rand/v2"
 )
 
-// planted tells what a synthetic run is made of: above all what its slow steps owe their
-// slowness to. The same plan gives the same Run on every machine: all of it is integers.
+// planted describes a synthetic run: above all the cause of its slow steps. The same description
+// gives the same Run on every machine: it uses integers only.
 type planted struct {
 	seed   uint64
 	steps  int
@@ -26,7 +26,7 @@ const (
 	byPhase                    // one phase takes longer, and hits rise with it
 	byCollections              // garbage collections end in them, and the program assists
 	byMachine                  // the whole step is stretched, every phase alike
-	byUnaccounted              // the time goes by between the phases
+	byUnaccounted              // time passes between the phases
 )
 
 func (c cause) String() string {

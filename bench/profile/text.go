@@ -68,7 +68,6 @@ func budgetOf(run *Run) string {
 	return fmt.Sprintf("%.4g", float64(run.BudgetNs)/float64(u.Ns)) + " " + u.Name
 }
 
-// join omits the separator where a side is empty.
 func join(a, separator, b string) string {
 	if a == "" || b == "" {
 		return a + b
@@ -76,7 +75,6 @@ func join(a, separator, b string) string {
 	return a + separator + b
 }
 
-// kernels names the level that ran, the best available level, and the compiler.
 func (rep *Report) kernels() string {
 	run, env := rep.Run, &rep.Run.Env
 	if run.Level == "" {
@@ -139,8 +137,8 @@ func (rep *Report) writeQuantiles(p *page) {
 	}
 }
 
-// behind reports whether steps began more than a period late, or never ran: that is a stall, however
-// quick they are.
+// behind reports whether steps began more than a period late, or never ran: that is a stall,
+// however quick they are.
 func (rep *Report) behind() bool { return rep.Late > 0 || rep.Run.Dropped > 0 }
 
 // worth describes steps that are similar to their neighbours.
@@ -225,7 +223,6 @@ func (rep *Report) writeSentence(p *page) {
 
 const barRows = 6
 
-// writeBars draws the steps in order: each column is as high as its slowest step.
 func (rep *Report) writeBars(p *page) {
 	const margin = 10
 	bars := rep.Bars(p.width - margin)

@@ -20,8 +20,8 @@ const (
 	leastWidth = 72
 )
 
-// TextFor returns the configuration for w: in colour only if w is a terminal with colours and NO_COLOR
-// (no-color.org) is not set, and no wider than it.
+// TextFor returns the configuration for w: in colour only if w is a terminal with colours and
+// NO_COLOR (no-color.org) is not set, and no wider than it.
 func TextFor(w io.Writer) Text {
 	t := Text{Width: textWidth}
 	file, ok := w.(*os.File)
@@ -188,7 +188,6 @@ var wide = [...][2]rune{
 	{0xfe10, 0xfe19}, {0xfe30, 0xfe6f}, {0xff01, 0xff60}, {0xffe0, 0xffe6}, {0x16fe0, 0x18df2}, {0x1aff0, 0x1b2fb}, {0x1f000, 0x1fbff}, {0x20000, 0x3fffd},
 }
 
-// cell returns the number of columns of a character.
 func cell(r rune) int {
 	if unicode.In(r, unicode.Mn, unicode.Me) {
 		return 0
@@ -208,7 +207,6 @@ func cells(s string) (n int) {
 	return n
 }
 
-// prefix returns the longest that fits into the columns.
 func prefix(s string, columns int) string {
 	for i, r := range s {
 		if columns -= cell(r); columns < 0 {
@@ -218,7 +216,6 @@ func prefix(s string, columns int) string {
 	return s
 }
 
-// cut shortens a text that is too wide, and marks the end.
 func cut(s string, columns int) string {
 	if cells(s) <= columns {
 		return s

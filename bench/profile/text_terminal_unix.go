@@ -8,8 +8,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// terminal returns the width of a terminal, 0 if it does not report one, and whether it has colours. A
-// file that is not a terminal has neither.
+// terminal returns the width of a terminal, 0 if it does not report one, and whether it has
+// colours. A file that is not a terminal has neither.
 func terminal(file *os.File) (columns int, color bool) {
 	size, err := unix.IoctlGetWinsize(int(file.Fd()), unix.TIOCGWINSZ)
 	if err != nil {

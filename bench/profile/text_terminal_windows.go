@@ -6,8 +6,8 @@ import (
 	"golang.org/x/sys/windows"
 )
 
-// terminal returns the width of a console, and whether it supports escape sequences. A file that is not
-// a console has neither.
+// terminal returns the width of a console, and whether it supports escape sequences. A file that is
+// not a console has neither.
 func terminal(file *os.File) (columns int, color bool) {
 	handle := windows.Handle(file.Fd())
 	var mode uint32

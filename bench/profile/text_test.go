@@ -84,8 +84,8 @@ var nasty = []string{
 	"tab\tnew\nline\rreturn", "\x1b[31mred\x1b[0m", "\xff\xfe", "\u202eright to left", "zero\u200bwidth", " ", "a b c", strings.Repeat("한글", 45),
 }
 
-// No line is wider than it may be, none holds a control character or a broken one, and colour
-// changes nothing but colour.
+// No line is wider than its limit, none has a control character or invalid UTF-8, and colour
+// changes nothing else.
 func TestEveryLineFits(t *testing.T) {
 	name := rapid.OneOf(rapid.SampledFrom(nasty), rapid.String())
 	number := rapid.OneOf(rapid.Float64(), rapid.SampledFrom([]float64{0, -1, math.NaN(), math.Inf(1), math.MaxFloat64, 1e-300}))
@@ -196,7 +196,7 @@ func TestColorIsForTerminalsThatWantIt(t *testing.T) {
 	}
 }
 
-// A command on several lines is still one to a shell.
+// A shell reads a command on several lines as one.
 func TestCommandsWrap(t *testing.T) {
 	command := "go run ./bench -scene arena " + strings.Repeat("-flag value ", 12) + "-end"
 	text := textOf(t, &Report{Run: &Run{}, Next: command}, Text{})
@@ -206,7 +206,7 @@ func TestCommandsWrap(t *testing.T) {
 	}
 }
 
-// The advice on a machine that was not still says what the system told.
+// The advice on a noisy machine includes the values of the system.
 func TestAdviceOnTheMachine(t *testing.T) {
 	run := synthetic(planted{seed: 3, steps: 2_000})
 	run.Noise = &Noise{Switches: 700, StealNs: 5_000_000_000, Faults: 3, Load: 9.5, Governor: "powersave", Pinned: -1}
@@ -225,7 +225,7 @@ func TestAdviceOnTheMachine(t *testing.T) {
 	}
 	run.Noise = &Noise{Switches: 3, StealNs: 1_000, Load: 9.5, Governor: "powersave", Pinned: 1}
 	if st := Analyze(run).Stability; st.Noisy || st.Advice != nil {
-		t.Errorf("of a still machine: %+v", st)
+		t.Errorf("of a quiet machine: %+v", st)
 	}
 	run.Noise = &Noise{Switches: -1, StealNs: -1, Faults: -1, Load: -1, Pinned: -1}
 	if st := Analyze(run).Stability; st.Noisy || run.Noise.words() != nil {
@@ -233,7 +233,7 @@ func TestAdviceOnTheMachine(t *testing.T) {
 	}
 }
 
-// A unit is chosen by p95 unless the longest would lose its digits.
+// The unit follows p95 unless the longest step would lose its digits.
 func TestUnitOfLateness(t *testing.T) {
 	run := synthetic(planted{seed: 3, steps: 400})
 	for i := range run.Steps.DueNs {

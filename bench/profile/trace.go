@@ -3,6 +3,7 @@ package profile
 import (
 	"bufio"
 	"encoding/json"
+	"fmt"
 	"io"
 	"strconv"
 )
@@ -10,7 +11,8 @@ import (
 // maxTraceEvents bounds a trace to about 30 MB, which viewers in a browser open easily.
 const maxTraceEvents = 1 << 18
 
-// Rows of the trace, which the format calls threads. Parallel phases are in rows from traceBeside on.
+// Rows of the trace, which the format calls threads. Parallel phases are in rows from traceBeside
+// on.
 const (
 	traceSteps = iota + 1
 	traceFrames
@@ -18,22 +20,21 @@ const (
 	traceBeside
 )
 
-// WriteTrace writes the steps in the Trace Event Format, the JSON that chrome://tracing,
-// Perfetto and Tracy open: a complete event (X) for every step and within it one for each phase that
-// took time, an instant event named frame (i) where the step began and one named gc at the end of a
-// step in which garbage collections ended, and counters (C) of the run and of the lateness. Times are
+// WriteTrace writes the steps in the Trace Event Format, the JSON that chrome://tracing, Perfetto
+// and Tracy open: a complete event (X) for every step and within it one for each phase that took
+// time, an instant event named frame (i) where the step began and one named gc at the end of a step
+// in which garbage collections ended, and counters (C) of the run and of the lateness. Times are
 // microseconds since the first step was due.
 //
 // A run records how long its phases took but not when they began. The trace puts them one after the
 // other from the start of the step, in the order in which they run, and the unaccounted time last.
-// Parallel phases that do not fit into their step are in rows of their own, each ending with the step.
-// An event never extends beyond the one around it, as the format requires.
+// Parallel phases that do not fit into their step are in rows of their own, each ending with the
+// step. An event never extends beyond the one around it, as the format requires.
 //
-// A trace has a quarter of a million events at most. Of a longer run it has as many consecutive steps
-// around the slowest as fit; otherData holds their numbers.
+// A trace has a quarter of a million events at most. Of a longer run it has as many consecutive
+// steps around the slowest as fit; otherData holds their numbers.
 func (run *Run) WriteTrace(w io.Writer) error {
-	x := &tracer{w: bufio.NewWriter(w), run: run}
-	x.quoteNames()
+	x := &tracer{w: bufio.NewWriter(w), run: run, phases: quotedAll(run.Steps.Phases), counters: quotedAll(run.Steps.Counters)}
 	from, to := run.traced()
 	x.head(from, to)
 	base, free := x.base(from, to), int64(0)
@@ -42,11 +43,8 @@ func (run *Run) WriteTrace(w io.Writer) error {
 		x.step(i, start)
 		free = start + max(0, run.Steps.Ns[i])
 	}
-	x.text("\n]}\n")
-	if x.err == nil {
-		x.err = x.w.Flush()
-	}
-	return x.err
+	fmt.Fprint(x.w, "\n]}\n")
+	return x.w.Flush() // returns the first error of writing
 }
 
 // at returns a value of a column, zero if the column was not measured.
@@ -75,23 +73,12 @@ func (run *Run) traced() (from, to int) {
 	return from, from + room
 }
 
-// tracer writes events. Numbers are printed by hand: encoding/json would take seconds.
+// tracer writes events by package fmt: encoding/json would take seconds.
 type tracer struct {
 	w        *bufio.Writer
 	run      *Run
 	phases   []string // their names in JSON
 	counters []string
-	line     []byte
-	err      error // the first of writing
-}
-
-func (x *tracer) quoteNames() {
-	for _, name := range x.run.Steps.Phases {
-		x.phases = append(x.phases, quoted(name))
-	}
-	for _, name := range x.run.Steps.Counters {
-		x.counters = append(x.counters, quoted(name))
-	}
 }
 
 // quoted returns a string as JSON.
@@ -101,6 +88,13 @@ func quoted(s string) string {
 		panic("profile: a string has no JSON") // it always has: bytes that are not UTF-8 are replaced
 	}
 	return string(text)
+}
+
+func quotedAll(names []string) (all []string) {
+	for _, name := range names {
+		all = append(all, quoted(name))
+	}
+	return all
 }
 
 // name returns the name of a column, or its number in a run without names.
@@ -122,20 +116,17 @@ func (x *tracer) base(from, to int) int64 {
 
 func (x *tracer) head(from, to int) {
 	run := x.run
-	x.text(`{"displayTimeUnit":"ms","otherData":{"steps":` + strconv.Itoa(run.Steps.Len()) +
-		`,"first":` + strconv.Itoa(from) + `,"written":` + strconv.Itoa(to-from) +
-		`,"scene":` + quoted(run.Scene) + `,"level":` + quoted(run.Level) + `,"cpu":` + quoted(run.Env.CPU) +
-		`,"go":` + quoted(run.Env.Go) + `,"started":` + quoted(run.Started) + `,"hash":` + quoted(run.Hash) +
-		`},"traceEvents":[` + "\n")
-	x.text(`{"ph":"M","pid":1,"tid":0,"ts":0,"name":"process_name","args":{"name":` + quoted("evertick "+run.Scene) + `}}`)
+	fmt.Fprintf(x.w, `{"displayTimeUnit":"ms","otherData":{"steps":%d,"first":%d,"written":%d,"scene":%s,"level":%s,"cpu":%s,"go":%s,"started":%s,"hash":%s},"traceEvents":[`+"\n",
+		run.Steps.Len(), from, to-from, quoted(run.Scene), quoted(run.Level), quoted(run.Env.CPU), quoted(run.Env.Go), quoted(run.Started), quoted(run.Hash))
+	fmt.Fprintf(x.w, `{"ph":"M","pid":1,"tid":0,"ts":0,"name":"process_name","args":{"name":%s}}`, quoted("evertick "+run.Scene))
 	rows := []string{"steps", "frames", "garbage collector"}
 	for i := range x.rowsBeside(from, to) {
 		rows = append(rows, "beside "+strconv.Itoa(i+1))
 	}
 	for i, row := range rows {
-		tid := strconv.Itoa(traceSteps + i)
-		x.text(",\n" + `{"ph":"M","pid":1,"tid":` + tid + `,"ts":0,"name":"thread_name","args":{"name":` + quoted(row) + `}}`)
-		x.text(",\n" + `{"ph":"M","pid":1,"tid":` + tid + `,"ts":0,"name":"thread_sort_index","args":{"sort_index":` + tid + `}}`)
+		const event = ",\n" + `{"ph":"M","pid":1,"tid":%d,"ts":0,"name":`
+		fmt.Fprintf(x.w, event+`"thread_name","args":{"name":%s}}`, traceSteps+i, quoted(row))
+		fmt.Fprintf(x.w, event+`"thread_sort_index","args":{"sort_index":%[1]d}}`, traceSteps+i)
 	}
 }
 
@@ -155,26 +146,40 @@ func (x *tracer) rowsBeside(from, to int) (rows int) {
 	return rows
 }
 
+// event writes an event; format and values are its other fields.
+func (x *tracer) event(phase byte, name string, tid int, ns int64, format string, values ...any) {
+	fmt.Fprintf(x.w, ",\n"+`{"ph":"%c","pid":1,"tid":%d,"ts":%v,"name":%s`, phase, tid, micros(ns), name)
+	fmt.Fprintf(x.w, format+"}", values...)
+}
+
+// micros are nanoseconds that are written as microseconds, exactly.
+type micros int64
+
+func (ns micros) String() string {
+	sign := ""
+	if ns < 0 {
+		sign, ns = "-", -ns
+	}
+	// The smallest integer has no opposite, but is right as an unsigned one.
+	return fmt.Sprintf("%s%d.%03d", sign, uint64(ns)/1000, uint64(ns)%1000)
+}
+
 // step writes the events of one step.
 func (x *tracer) step(i int, start int64) {
 	s := &x.run.Steps
-	took := max(0, s.Ns[i])
-	x.open('X', `"step"`, traceSteps, start)
-	x.field(`,"dur":`).micros(took).field(`,"args":{"tick":`)
-	x.line = strconv.AppendUint(x.line, at(s.Tick, i), 10)
-	x.field(`,"step":`).int(int64(i)).close("}}")
-
-	x.open('i', `"frame"`, traceFrames, start)
-	x.field(`,"s":"t","args":{"tick":`)
-	x.line = strconv.AppendUint(x.line, at(s.Tick, i), 10)
-	x.close("}}")
-
+	took, tick := max(0, s.Ns[i]), at(s.Tick, i)
+	x.event('X', `"step"`, traceSteps, start, `,"dur":%v,"args":{"tick":%d,"step":%d}`, micros(took), tick, i)
+	x.event('i', `"frame"`, traceFrames, start, `,"s":"t","args":{"tick":%d}`, tick)
 	x.phasesOf(i, start, took)
-	x.counts(i, start)
+	for j, values := range s.Counts {
+		x.event('C', name(x.counters, j), traceSteps, start, `,"args":{"value":%d}`, at(values, i))
+	}
+	if x.run.RateHz > 0 {
+		x.event('C', `"late, µs"`, traceSteps, start, `,"args":{"value":%v}`, micros(s.late(i)))
+	}
 	if gcs := at(s.GCs, i); gcs > 0 {
-		x.open('i', `"gc"`, traceCollector, start+took)
-		x.field(`,"s":"t","args":{"collections":`).int(gcs).field(`,"pause_us":`).micros(at(s.GCPauseNs, i))
-		x.field(`,"assist_us":`).micros(at(s.GCAssistNs, i)).close("}}")
+		x.event('i', `"gc"`, traceCollector, start+took, `,"s":"t","args":{"collections":%d,"pause_us":%v,"assist_us":%v}`,
+			gcs, micros(at(s.GCPauseNs, i)), micros(at(s.GCAssistNs, i)))
 	}
 }
 
@@ -196,69 +201,15 @@ func (x *tracer) phasesOf(i int, start, step int64) {
 		beside++
 	}
 	if rest := start + step - cursor; rest > 0 && len(x.run.Steps.PhaseNs) > 0 {
-		x.span(`"(unaccounted)"`, traceSteps, cursor, rest, rest)
+		x.span(`"`+Unaccounted+`"`, traceSteps, cursor, rest, rest)
 	}
 }
 
 // span writes a complete event, with the time that it took as an argument if that is longer.
 func (x *tracer) span(name string, tid int, start, shown, took int64) {
-	x.open('X', name, tid, start)
-	x.field(`,"dur":`).micros(shown)
-	if took != shown {
-		x.field(`,"args":{"took_us":`).micros(took).field("}")
-	}
-	x.close("}")
-}
-
-func (x *tracer) counts(i int, start int64) {
-	s := &x.run.Steps
-	for j, values := range s.Counts {
-		x.open('C', name(x.counters, j), traceSteps, start)
-		x.field(`,"args":{"value":`).int(at(values, i)).close("}}")
-	}
-	if x.run.RateHz > 0 {
-		x.open('C', `"late, µs"`, traceSteps, start)
-		x.field(`,"args":{"value":`).micros(at(s.StartNs, i) - at(s.DueNs, i)).close("}}")
-	}
-}
-
-// open begins an event.
-func (x *tracer) open(phase byte, name string, tid int, ts int64) {
-	x.line = append(x.line[:0], ",\n{\"ph\":\""...)
-	x.line = append(append(x.line, phase), `","pid":1,"tid":`...)
-	x.int(int64(tid)).field(`,"ts":`).micros(ts).field(`,"name":`).field(name)
-}
-
-func (x *tracer) field(text string) *tracer {
-	x.line = append(x.line, text...)
-	return x
-}
-
-func (x *tracer) int(v int64) *tracer {
-	x.line = strconv.AppendInt(x.line, v, 10)
-	return x
-}
-
-// micros writes nanoseconds as microseconds, exactly.
-func (x *tracer) micros(ns int64) *tracer {
-	if ns < 0 {
-		x.line, ns = append(x.line, '-'), -ns
-	}
-	us, rest := uint64(ns)/1000, uint64(ns)%1000 // also of the smallest integer, which has no opposite
-	x.line = strconv.AppendUint(x.line, us, 10)
-	x.line = append(x.line, '.', byte('0'+rest/100), byte('0'+rest/10%10), byte('0'+rest%10))
-	return x
-}
-
-func (x *tracer) close(text string) {
-	x.line = append(x.line, text...)
-	if x.err == nil {
-		_, x.err = x.w.Write(x.line)
-	}
-}
-
-func (x *tracer) text(s string) {
-	if x.err == nil {
-		_, x.err = x.w.WriteString(s)
+	if took == shown {
+		x.event('X', name, tid, start, `,"dur":%v`, micros(shown))
+	} else {
+		x.event('X', name, tid, start, `,"dur":%v,"args":{"took_us":%v}`, micros(shown), micros(took))
 	}
 }

@@ -80,7 +80,7 @@ func parseTrace(t *testing.T, data []byte) *traceFile {
 				named[*e.Tid] = true
 			}
 			if len(e.Args) != 1 {
-				at("what does it tell?")
+				at("an unexpected event")
 			}
 		case "X":
 			end, stack := ts+nanos(t, e.Dur), open[*e.Tid]
@@ -123,7 +123,7 @@ func traceOf(t *testing.T, run *Run) *traceFile {
 	return parseTrace(t, b.Bytes())
 }
 
-// Read back, the trace gives the columns it was made of.
+// The trace contains the columns of the run.
 func TestTraceHoldsTheRun(t *testing.T) {
 	run := furnish(synthetic(planted{seed: 7, steps: 500, cause: byCollections}))
 	s := &run.Steps
@@ -225,7 +225,7 @@ func anyRun(rt *rapid.T) *Run {
 	return run
 }
 
-// Phases that ran side by side stay within their step and lose none of their time.
+// Parallel phases stay within their step and keep their time.
 func TestTraceOfPhasesSideBySide(t *testing.T) {
 	run := &Run{Steps: Steps{
 		Ns: []int64{100}, Phases: []string{"a", "b", "c", "d"}, PhaseNs: [][]int64{{80}, {70}, {15}, {160}},
@@ -246,7 +246,7 @@ func TestTraceOfPhasesSideBySide(t *testing.T) {
 	}
 }
 
-// A long run is cut to the steps around its slowest.
+// The trace of a long run has the steps around its slowest.
 func TestTraceIsBounded(t *testing.T) {
 	const n = 60_000
 	run := &Run{Steps: Steps{Ns: make([]int64, n), StartNs: make([]int64, n), PhaseNs: [][]int64{make([]int64, n)}, Phases: []string{"p"}}}
@@ -281,16 +281,15 @@ func TestTraceTimesAreExact(t *testing.T) {
 		0: "0.000", 1: "0.001", 999: "0.999", 1_000: "1.000", 16_666_667: "16666.667", -1_500: "-1.500",
 		math.MaxInt64: "9223372036854775.807", math.MinInt64: "-9223372036854775.808",
 	} {
-		var x tracer
-		if x.micros(ns); string(x.line) != want {
-			t.Errorf("%d ns: %s µs, want %s", ns, x.line, want)
+		if got := micros(ns).String(); got != want {
+			t.Errorf("%d ns: %s µs, want %s", ns, got, want)
 		}
 	}
 }
 
 var errFull = errors.New("disk full")
 
-// fullAfter takes so many bytes and no more.
+// fullAfter accepts so many bytes and no more.
 type fullAfter int
 
 func (f *fullAfter) Write(p []byte) (int, error) {

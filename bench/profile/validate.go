@@ -10,9 +10,9 @@ import (
 )
 
 // Validate reports every fault of a Run, for instance of one that was read from a file: columns of
-// unequal length, times that are negative or too long to add up, names that are missing or occur twice,
-// shares and ratios that are not numbers. The errors wrap ErrRange and name the field; for a column
-// they name the first wrong value.
+// unequal length, times that are negative or too long to add up, names that are missing or occur
+// twice, shares and ratios that are not numbers. The errors wrap ErrRange and name the field; for a
+// column they name the first wrong value.
 func (r *Run) Validate() error {
 	v := validation{steps: r.Steps.Len()}
 	v.whole("BudgetNs", r.BudgetNs)
@@ -86,7 +86,6 @@ func (r *Run) ratios(visit func(field string, ratio Ratio)) {
 // 52 days.
 const maxTimeNs = 1 << 52
 
-// validation collects the faults.
 type validation struct {
 	steps int
 	errs  []error
@@ -132,7 +131,6 @@ func (v *validation) within(field string, values []int64, least, most int64) {
 	}
 }
 
-// names checks the names of columns, which files write between commas and on lines.
 func (v *validation) names(field string, names []string, columns int) {
 	if len(names) != columns {
 		v.wrong(field+": number of columns", fmt.Sprintf("%d of %d", columns, len(names)))

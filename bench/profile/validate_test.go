@@ -29,7 +29,7 @@ func sound() *profile.Run {
 	}
 }
 
-// Each fault is found, alone, and named.
+// Each fault is found and named, without any other.
 func TestValidate(t *testing.T) {
 	if err := sound().Validate(); err != nil {
 		t.Fatal(err)

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// The ways stand in the text with the times of each phase, in 80 columns, and in the summary.
+// The text, in 80 columns, and the summary have the ways with the times of each phase.
 func TestWays(t *testing.T) {
 	run := synthetic(planted{seed: 2, steps: 400})
 	back, paced := run.Steps.Only(func(i int) bool { return i%2 == 0 }), run.Steps.Only(func(i int) bool { return i%2 == 1 })

@@ -3,9 +3,9 @@ package enum
 
 import "strconv"
 
-// Name returns the name of v, or "kind(v)" if it has none.
+// Name returns names[v], or "kind(v)" if there is none or it is empty.
 func Name[T ~uint8](names []string, v T, kind string) string {
-	if int(v) < len(names) {
+	if int(v) < len(names) && names[v] != "" {
 		return names[v]
 	}
 	return kind + "(" + strconv.Itoa(int(v)) + ")"

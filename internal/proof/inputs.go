@@ -47,9 +47,7 @@ func (s *Scene) pushInputs() error {
 }
 
 // numberOf returns the i-th number of an input.
-func numberOf(in *evertick.Input, i int) float32 {
-	return math.Float32frombits(binary.LittleEndian.Uint32(in.Data[4*i:]))
-}
+func numberOf(in *evertick.Input, i int) float32 { return wire.F32At(in.Data, i) }
 
 // applyInputs applies the inputs of the tick.
 func (s *Scene) applyInputs(t *evertick.Tick) error {

@@ -8,7 +8,7 @@ import (
 )
 
 func init() {
-	bodies = append(bodies, Definition{
+	registerBodies(Definition{
 		Name: "arena", N: 1024, Scale: "bodies", weightless: true, pushed: true, build: (*Scene).arena, size: func(n int) int { return n },
 		Help: "n bodies, alternately discs of 1 m and boxes of 0.9 m, fill 40 % of a walled square and are pushed about",
 	}, Definition{

@@ -16,12 +16,12 @@ func init() {
 	p := Params{
 		Entities: 2000, Agents: 200, Bodies: 256, Perceivers: 200, Restless: true, Area: 200, Radius: 15, Ticks: 3600, Warmup: 300,
 	}
-	sims = append(sims, SimDefinition{
+	register(sims, "capstone", SimDefinition{
 		Name: "capstone", Params: p, build: newAgents,
 		Help: "2,000 entities in 200 by 200 m: 200 agents that all perceive in every tick, 256 bodies that are pushed about, and scenery",
 	})
 	p.Perceivers, p.Restless, p.Ticks, p.Warmup = 26, false, 400, 60
-	sims = append(sims, SimDefinition{
+	register(sims, "limina", SimDefinition{
 		Name: "limina", Params: p, build: newAgents,
 		Help: "the capstone under a published protocol: 26 agents perceive per tick, bodies are at rest",
 	})

@@ -14,7 +14,7 @@ const (
 )
 
 func init() {
-	sims = append(sims, SimDefinition{
+	register(sims, "churn", SimDefinition{
 		Name: "churn", build: newChurn,
 		Help:   "n entities; in every tick a tenth dies, as many are born, and a quarter gains or loses a tag, all by Commands",
 		Params: Params{Entities: 10_000, MaxEntities: 1_000_000, Ticks: 600, Warmup: 100},
@@ -117,7 +117,6 @@ func (c *churn) change(t *evertick.Tick) error {
 	return nil
 }
 
-// changeTag sets or clears a tag.
 func (c *churn) changeTag(commands *ecs.Commands, id ecs.ID, bits uint32) {
 	tag := c.hot
 	if bits&1 == 0 {

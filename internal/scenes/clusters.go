@@ -18,7 +18,7 @@ const (
 )
 
 func init() {
-	sims = append(sims, SimDefinition{
+	register(sims, "clusters", SimDefinition{
 		Name: "clusters", build: newClusters,
 		Help:   "n entities in 64 Gaussian blobs, of a standard deviation of 4 m, in 200 by 200 m; in every tick q of them, in turns, find their neighbours",
 		Params: Params{Entities: 8192, MaxEntities: 1_000_000, Perceivers: 1024, Radius: 2, Ticks: 1200, Warmup: 200},
@@ -123,7 +123,6 @@ func (c *clusters) perceive(t *evertick.Tick) error {
 	return c.sim.Index.Radius(q, &c.found)
 }
 
-// notice stores the number of neighbours.
 func (c *clusters) notice(*evertick.Tick) error {
 	for row, slot := range c.q.Exclude {
 		c.crowd[slot] = float32(len(c.found.Row(row)))

@@ -9,43 +9,54 @@
 package scenes
 
 import (
+	"maps"
 	"slices"
-	"strings"
 
 	"github.com/evertick/evertick/ecs"
 )
 
 var (
-	bodies []Definition
-	sims   []SimDefinition
+	bodies = map[string]Definition{}
+	sims   = map[string]SimDefinition{}
 )
 
-// Bodies returns the scenes of bodies alone, by name.
-func Bodies() []Definition {
-	return slices.SortedFunc(slices.Values(bodies), func(a, b Definition) int { return strings.Compare(a.Name, b.Name) })
+// register adds a scene, which must have a name of its own.
+func register[D any](scenes map[string]D, name string, d D) {
+	if _, taken := scenes[name]; taken {
+		panic("scenes: two scenes of one name")
+	}
+	scenes[name] = d
 }
 
-// Sims returns the scenes that are simulations, by name.
-func Sims() []SimDefinition {
-	return slices.SortedFunc(slices.Values(sims), func(a, b SimDefinition) int { return strings.Compare(a.Name, b.Name) })
+func registerBodies(all ...Definition) {
+	for _, d := range all {
+		register(bodies, d.Name, d)
+	}
 }
+
+func byName[D any](scenes map[string]D) (all []D) {
+	for _, name := range slices.Sorted(maps.Keys(scenes)) {
+		all = append(all, scenes[name])
+	}
+	return all
+}
+
+// Bodies returns the scenes of bodies alone, by name.
+func Bodies() []Definition { return byName(bodies) }
+
+// Sims returns the scenes that are simulations, by name.
+func Sims() []SimDefinition { return byName(sims) }
 
 // Find returns the scene of bodies with the given name.
 func Find(name string) (Definition, bool) {
-	i := slices.IndexFunc(bodies, func(d Definition) bool { return d.Name == name })
-	if i < 0 {
-		return Definition{}, false
-	}
-	return bodies[i], true
+	d, ok := bodies[name]
+	return d, ok
 }
 
 // FindSim returns the simulation with the given name.
 func FindSim(name string) (SimDefinition, bool) {
-	i := slices.IndexFunc(sims, func(d SimDefinition) bool { return d.Name == name })
-	if i < 0 {
-		return SimDefinition{}, false
-	}
-	return sims[i], true
+	d, ok := sims[name]
+	return d, ok
 }
 
 // Streams of random numbers, one for each use, so that no two uses share one.

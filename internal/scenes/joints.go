@@ -9,7 +9,7 @@ import (
 )
 
 func init() {
-	bodies = append(bodies, Definition{
+	registerBodies(Definition{
 		Name: "jointgrid", N: 100, Ticks: 160, Warmup: 40, build: (*Scene).jointgrid, size: func(n int) int { return n * n },
 		Help: "n rows of n discs, each joined to its neighbours, hang from seven in the middle of the upper row",
 	}, Definition{

@@ -7,7 +7,7 @@ import (
 )
 
 func init() {
-	bodies = append(bodies, Definition{
+	registerBodies(Definition{
 		Name: "pyramid", N: 100, Scale: "rows", Ticks: 200, Warmup: 40, build: (*Scene).onePyramid, size: boxesOf,
 		Help: "a pyramid of n rows of boxes of 1 m",
 	}, Definition{

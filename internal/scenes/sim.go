@@ -46,7 +46,6 @@ type Counter struct {
 // capacity and cells are the scene's.
 func (d *SimDefinition) New(p Params, cfg evertick.Config) (*Sim, error) { return d.build(p, cfg) }
 
-// system is a system as a scene lists it.
 type system struct {
 	stage evertick.Stage
 	name  string

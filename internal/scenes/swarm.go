@@ -23,7 +23,7 @@ const (
 
 func init() {
 	near := math.Cbrt(3 * swarmNear / (4 * math.Pi)) // the radius of a sphere with so many, at one per cubic metre
-	sims = append(sims, SimDefinition{
+	register(sims, "swarm", SimDefinition{
 		Name: "swarm", build: newSwarm,
 		Help:   "n boids, one per cubic metre, in a cube whose faces wrap around; each perceives and steers in every tick",
 		Params: Params{Entities: 16384, MaxEntities: 1_000_000, Radius: float32(near), Ticks: 400, Warmup: 100},
