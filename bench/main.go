@@ -183,8 +183,8 @@ func (o *options) checkSteps(given map[string]bool, ticks, warmup int) error {
 		return fmt.Errorf("%w: -ticks %d: at least 1", errUsage, o.ticks)
 	case o.warmup < 0 || o.warmup >= o.ticks:
 		return fmt.Errorf("%w: -warmup %d: at least 0 and less than -ticks %d", errUsage, o.warmup, o.ticks)
-	case o.workers < 1 || o.workers > 1024:
-		return fmt.Errorf("%w: -workers %d: 1 to 1024", errUsage, o.workers)
+	case o.workers < 1 || o.workers > native.MaxWorkers:
+		return fmt.Errorf("%w: -workers %d: 1 to %d", errUsage, o.workers, native.MaxWorkers)
 	case !slices.Contains([]string{ladderAuto, ladderOn, ladderOff}, o.ladder):
 		return fmt.Errorf("%w: -ladder %q: %s, %s or %s", errUsage, o.ladder, ladderAuto, ladderOn, ladderOff)
 	case o.causes && !o.paced:

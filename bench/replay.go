@@ -15,6 +15,7 @@ import (
 	"github.com/evertick/evertick/loop/replay"
 	"github.com/evertick/evertick/loop/train/worlds"
 	"github.com/evertick/evertick/loop/worldlog"
+	"github.com/evertick/evertick/native"
 )
 
 // errVerdict marks the verdict that runs or logs are not the same: exit status 1. Every other error
@@ -131,8 +132,8 @@ func (o *logOptions) parse(command string, args []string, stderr io.Writer) erro
 		return fmt.Errorf("%w: %s: -scene %q: one of %v", errUsage, command, o.scene, loggedScenes)
 	case o.ticks < 1 || o.ticks > 1<<32 || o.commands > 1<<31:
 		return fmt.Errorf("%w: -ticks %d, -commands %d", errUsage, o.ticks, o.commands)
-	case o.workers < 1 || o.workers > 1024:
-		return fmt.Errorf("%w: -workers %d: 1 to 1024", errUsage, o.workers)
+	case o.workers < 1 || o.workers > native.MaxWorkers:
+		return fmt.Errorf("%w: -workers %d: 1 to %d", errUsage, o.workers, native.MaxWorkers)
 	case o.format != "csv" && o.format != "trace":
 		return fmt.Errorf("%w: -format %q: csv or trace", errUsage, o.format)
 	}

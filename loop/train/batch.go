@@ -71,7 +71,7 @@ func (c *Config) Validate() error {
 		f.Add(fault.ErrRange, "Config.Autoreset", c.Autoreset)
 	}
 	f.Range("Config.MaxSteps", c.MaxSteps, 0, maxSteps)
-	f.Range("Config.Workers", c.Workers, 0, 1024)
+	f.Range("Config.Workers", c.Workers, 0, native.MaxWorkers)
 	return f.Err()
 }
 

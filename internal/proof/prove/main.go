@@ -110,7 +110,7 @@ func (o *options) check(rest []string) error {
 		return fmt.Errorf("%w: argument %q: flags only", errUsage, rest[0])
 	case o.ticks < 1 || o.emulated < 0:
 		return fmt.Errorf("%w: -ticks %d, -emulated %d: at least 1, and 0", errUsage, o.ticks, o.emulated)
-	case o.jobs < 1 || o.workers < 1 || o.workers > 1024:
+	case o.jobs < 1 || o.workers < 1 || o.workers > native.MaxWorkers:
 		return fmt.Errorf("%w: -jobs %d, -workers %d: at least 1", errUsage, o.jobs, o.workers)
 	case (o.left == "") != (o.right == ""):
 		return fmt.Errorf("%w: -a and -b: both or none", errUsage)
