@@ -28,19 +28,17 @@ type Updated struct {
 
 const maxQuat = 1e6 // of a component of a quaternion
 
-func constrainUpdate(r *Registry) func(*jsonschema.Schema) {
-	return func(s *jsonschema.Schema) {
-		e := float64(r.config.Extent)
-		needEntity(s)
-		bound(property(s, "position"), -e, e)
-		bound(property(s, "rotation"), -maxQuat, maxQuat)
-		bound(property(s, "scale"), -maxScale, maxScale)
-		together(s, "component", "value")
-		oneOf(property(s, "component"), "position", "rotation", "scale")
-		value, least, most, widest := property(s, "value"), 3, 4, max(e, maxQuat, maxScale)
-		value.MinItems, value.MaxItems = &least, &most
-		bound(value, -widest, widest)
-	}
+func (r *Registry) constrainUpdate(s *jsonschema.Schema) {
+	e := float64(r.config.Extent)
+	needEntity(s)
+	bound(s, -e, e, "position")
+	bound(s, -maxQuat, maxQuat, "rotation")
+	bound(s, -maxScale, maxScale, "scale")
+	together(s, "component", "value")
+	oneOf(property(s, "component"), "position", "rotation", "scale")
+	value, least, most, widest := property(s, "value"), 3, 4, max(e, maxQuat, maxScale)
+	value.MinItems, value.MaxItems = &least, &most
+	bound(s, -widest, widest, "value")
 }
 
 // expand sets the field that Component names to Value.

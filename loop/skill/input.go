@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"reflect"
 	"slices"
+	"strings"
 
 	"github.com/google/jsonschema-go/jsonschema"
 )
@@ -118,27 +119,33 @@ func needEntity(s *jsonschema.Schema) {
 	s.Else = &jsonschema.Schema{Required: id}
 }
 
-// property finds a property by its path from the root.
-func property(s *jsonschema.Schema, path ...string) *jsonschema.Schema {
-	for _, name := range path {
+// property finds a property by its path from the root, as in "body.shape.size".
+func property(s *jsonschema.Schema, path string) *jsonschema.Schema {
+	for name := range strings.SplitSeq(path, ".") {
 		s = s.Properties[name]
 		if s == nil {
-			panic("skill: no such property in a schema: " + name)
+			panic("skill: no such property in a schema: " + path)
 		}
 	}
 	return s
 }
 
-// bound sets the range of a number, or of all numbers of a struct or a list.
-func bound(s *jsonschema.Schema, low, high float64) {
+// bound sets the range of properties: numbers, or structs or lists of numbers.
+func bound(s *jsonschema.Schema, low, high float64, paths ...string) {
+	for _, path := range paths {
+		boundAll(property(s, path), low, high)
+	}
+}
+
+func boundAll(s *jsonschema.Schema, low, high float64) {
 	if len(s.Properties) == 0 && s.Items == nil {
 		s.Minimum, s.Maximum = &low, &high
 	}
 	for _, p := range s.Properties {
-		bound(p, low, high)
+		boundAll(p, low, high)
 	}
 	if s.Items != nil {
-		bound(s.Items, low, high)
+		boundAll(s.Items, low, high)
 	}
 }
 

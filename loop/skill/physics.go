@@ -21,14 +21,11 @@ type Pushed struct {
 	BodyState
 }
 
-func constrainImpulse(r *Registry) func(*jsonschema.Schema) {
-	return func(s *jsonschema.Schema) {
-		e := float64(r.config.Extent)
-		needEntity(s)
-		bound(property(s, "impulse"), -maxForce, maxForce)
-		bound(property(s, "point"), -e, e)
-		bound(property(s, "angular"), -maxForce, maxForce)
-	}
+func (r *Registry) constrainImpulse(s *jsonschema.Schema) {
+	e := float64(r.config.Extent)
+	needEntity(s)
+	bound(s, -maxForce, maxForce, "impulse", "angular")
+	bound(s, -e, e, "point")
 }
 
 func applyImpulse(c *Call, in ImpulseInput) (Pushed, error) {
@@ -110,13 +107,10 @@ type RayOutput struct {
 	Total int      `json:"total"`
 }
 
-func constrainRay(r *Registry) func(*jsonschema.Schema) {
-	return func(s *jsonschema.Schema) {
-		e := float64(r.config.Extent)
-		bound(property(s, "from"), -e, e)
-		bound(property(s, "to"), -e, e)
-		property(s, "exclude").Pattern = idPattern
-	}
+func (r *Registry) constrainRay(s *jsonschema.Schema) {
+	e := float64(r.config.Extent)
+	bound(s, -e, e, "from", "to")
+	property(s, "exclude").Pattern = idPattern
 }
 
 func raycast(c *Call, in RayInput) (RayOutput, error) {

@@ -69,27 +69,19 @@ type Created struct {
 	Body string `json:"body,omitempty" jsonschema:"type of its body; missing if it has none"`
 }
 
-func constrainCreate(r *Registry) func(*jsonschema.Schema) {
-	return func(s *jsonschema.Schema) {
-		e := float64(r.config.Extent)
-		bound(property(s, "position"), -e, e)
-		bound(property(s, "rotation"), -maxQuat, maxQuat)
-		bound(property(s, "scale"), -maxScale, maxScale)
-		tagList(property(s, "tags"))
-		oneOf(property(s, "body", "type"), "static", "kinematic", "dynamic")
-		oneOf(property(s, "body", "shape", "type"), "box", "sphere", "circle", "capsule")
-		bound(property(s, "body", "shape", "size"), 0, maxSize)
-		bound(property(s, "body", "shape", "radius"), 0, maxSize)
-		bound(property(s, "body", "shape", "length"), 0, maxSize)
-		bound(property(s, "body", "material"), 0, 1e6)
-		bound(property(s, "body", "angle"), -maxAngle, maxAngle)
-		bound(property(s, "body", "velocity"), -maxSpeed, maxSpeed)
-		bound(property(s, "body", "angularVelocity"), -maxSpeed, maxSpeed)
-		oneOf(property(s, "shape"), "box", "sphere", "circle", "capsule")
-		oneOf(property(s, "collider"), "box", "sphere", "circle", "capsule")
-		bound(property(s, "size"), 0, maxSize)
-		bound(property(s, "friction"), 0, 1e6)
-		bound(property(s, "restitution"), 0, 1e6)
+func (r *Registry) constrainCreate(s *jsonschema.Schema) {
+	e := float64(r.config.Extent)
+	bound(s, -e, e, "position")
+	bound(s, -maxQuat, maxQuat, "rotation")
+	bound(s, -maxScale, maxScale, "scale")
+	bound(s, 0, maxSize, "size", "body.shape.size", "body.shape.radius", "body.shape.length")
+	bound(s, 0, 1e6, "friction", "restitution", "body.material")
+	bound(s, -maxAngle, maxAngle, "body.angle")
+	bound(s, -maxSpeed, maxSpeed, "body.velocity", "body.angularVelocity")
+	tagList(property(s, "tags"))
+	oneOf(property(s, "body.type"), "static", "kinematic", "dynamic")
+	for _, path := range []string{"shape", "collider", "body.shape.type"} {
+		oneOf(property(s, path), "box", "sphere", "circle", "capsule")
 	}
 }
 
@@ -414,19 +406,16 @@ type QueryOutput struct {
 	Total    int     `json:"total" jsonschema:"number of entities found, of which entities may have only the first"`
 }
 
-func constrainQuery(r *Registry) func(*jsonschema.Schema) {
-	return func(s *jsonschema.Schema) {
-		e, rows := float64(r.config.Extent), float64(r.config.Rows)
-		tagList(property(s, "tags"))
-		tagList(property(s, "without"))
-		property(s, "tag").Pattern = tagPattern
-		bound(property(s, "center"), -e, e)
-		bound(property(s, "near"), -e, e)
-		bound(property(s, "radius"), 0, 4*e)
-		bound(property(s, "nearest"), 1, math.Min(rows, spatial.MostNeighbours))
-		bound(property(s, "limit"), 1, rows)
-		property(s, "exclude").Pattern = idPattern
-	}
+func (r *Registry) constrainQuery(s *jsonschema.Schema) {
+	e, rows := float64(r.config.Extent), float64(r.config.Rows)
+	bound(s, -e, e, "center", "near")
+	bound(s, 0, 4*e, "radius")
+	bound(s, 1, math.Min(rows, spatial.MostNeighbours), "nearest")
+	bound(s, 1, rows, "limit")
+	tagList(property(s, "tags"))
+	tagList(property(s, "without"))
+	property(s, "tag").Pattern = tagPattern
+	property(s, "exclude").Pattern = idPattern
 }
 
 // resolveAliases merges fields that have two names.

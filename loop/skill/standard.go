@@ -39,7 +39,7 @@ func Standard(r *Registry) error {
 		Register(r, Def{
 			Name: "scene.createEntity", Permission: "scene.write",
 			Description: "Creates an entity at a position, with tags, and optionally with a body of one shape: by body, or in the short form by shape, size and dynamic or static. Returns its id and the type of its body.",
-			Constrain:   constrainCreate(r),
+			Constrain:   r.constrainCreate,
 		}, createEntity),
 		Register(r, Def{
 			Name: "scene.destroyEntity", Permission: "scene.write",
@@ -48,12 +48,12 @@ func Standard(r *Registry) error {
 		Register(r, Def{
 			Name: "scene.queryEntities", Permission: "scene.read", ReadOnly: true,
 			Description: "Finds entities by tags, within a radius of a point, or nearest to it, in order of distance; without a point in order of age.",
-			Constrain:   constrainQuery(r),
+			Constrain:   r.constrainQuery,
 		}, queryEntities),
 		Register(r, Def{
 			Name: "ecs.updateComponent", Permission: "ecs.write",
 			Description: "Moves, turns or scales an entity, and moves its body: by position, rotation and scale, or by one component and its value. What is left out does not change. Returns the new values. A body turns within its plane only.",
-			Constrain:   constrainUpdate(r),
+			Constrain:   r.constrainUpdate,
 		}, updateComponent),
 		Register(r, Def{
 			Name: "ecs.addComponent", Permission: "ecs.write",
@@ -66,12 +66,12 @@ func Standard(r *Registry) error {
 		Register(r, Def{
 			Name: "physics.applyImpulse", Permission: "physics.write",
 			Description: "Changes the velocity of the dynamic body of an entity at once, by an impulse in N·s along the axes of the plane of the bodies.",
-			Constrain:   constrainImpulse(r),
+			Constrain:   r.constrainImpulse,
 		}, applyImpulse),
 		Register(r, Def{
 			Name: "physics.raycast", Permission: "physics.read", ReadOnly: true,
 			Description: "Returns the first body that a ray in the plane of the bodies hits, where, and at what distance, ignoring heights; with all, every body that it hits.",
-			Constrain:   constrainRay(r),
+			Constrain:   r.constrainRay,
 		}, raycast),
 		Register(r, Def{
 			Name: "world.snapshot", Permission: "world.snapshot", Rate: Rate{Calls: 1, Ticks: 60, Burst: 2},

@@ -288,7 +288,10 @@ func (b *Batch) mask(i int) {
 	if b.buf.Mask == nil {
 		return
 	}
-	stride := cmp.Or(b.buf.MaskStride, b.shape.choices)
+	stride := b.buf.MaskStride
+	if stride == 0 {
+		stride = b.shape.choices
+	}
 	row := b.buf.Mask[i*stride:][:b.shape.choices:b.shape.choices]
 	if b.masker != nil {
 		b.masker.Mask(i, row)

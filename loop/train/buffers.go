@@ -110,7 +110,9 @@ func length(call, name string, n, worlds, row, stride int) error {
 
 // rowOf returns the row of world i of one of two slices.
 func rowOf(f []float32, u []uint8, kind Kind, i, size, stride int) Row {
-	stride = cmp.Or(stride, size)
+	if stride == 0 { // not cmp.Or: it runs for each world in each step
+		stride = size
+	}
 	if kind == Uint8 {
 		return Row{Uint8: u[i*stride:][:size:size]}
 	}

@@ -85,11 +85,8 @@ func (w *admissionWriter) Write(data []byte) (int, error) {
 // that Config.Origins names.
 func (s *Server) originAllowed(r *http.Request) bool {
 	origins := r.Header.Values("Origin")
-	if len(origins) == 0 {
-		return true
-	}
-	if len(origins) > 1 {
-		return false
+	if len(origins) != 1 {
+		return len(origins) == 0
 	}
 	if slices.Contains(s.config.Origins, origins[0]) {
 		return true
