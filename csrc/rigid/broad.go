@@ -92,7 +92,7 @@ func BroadPlace(minX, minY, maxX, maxY []float32, keys []uint64, lo, hi int, row
 		u32(rowStart), u32(rowNumber), C.uint32_t(rows)))
 }
 
-// BroadSet are sorted boxes with their rows and directory, as rigid_broad.h describes
+// BroadSet are sorted boxes with their rows and directory, as broad.h describes
 // them.
 type BroadSet struct {
 	Columns                        []uint32
@@ -134,7 +134,7 @@ func BroadScatter(a, b []uint32, shortRow int, lo uint32, ends, toA, toB []uint3
 		u32(ends), u32(toA), u32(toB)))
 }
 
-// BroadCrowd finds the pairs of box i among n with those behind it, as rigid_broad.h
+// BroadCrowd finds the pairs of box i among n with those behind it, as broad.h
 // says of et_broad_crowd, and returns their number.
 func BroadCrowd(level int32, columns []uint32, stride, n, i int, agree []uint64, most, mostStill uint32, to []uint32) int {
 	return int(C.et_broad_crowd(C.int32_t(level), u32(columns), C.int64_t(stride), C.int64_t(n), C.int64_t(i),

@@ -98,7 +98,7 @@ void et_solve(int32_t level, et_contact_block *blocks, int64_t n, et_state *stat
               float impulse, float fixed_rate, float fixed_mass, float fixed_impulse, float inv_h, float push,
               int32_t biased);
 
-/* Blocks of joints: see rigid_joint.h. */
+/* Blocks of joints: see joint.h. */
 struct et_joint_block;
 
 /* All sub-steps of System.Run, over all bodies and blocks, those of joints included: softness as

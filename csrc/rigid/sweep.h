@@ -1,4 +1,4 @@
-/* Which bodies are fast. Go face: rigid_sweep.go; what it computes is said in
+/* Which bodies are fast. Go face: sweep.go; what it computes is said in
  * native/rigid/sweep.go, of Extents.Fast. */
 #ifndef EVERTICK_RIGID_SWEEP_H
 #define EVERTICK_RIGID_SWEEP_H

@@ -1,5 +1,5 @@
 /* Poses of bodies and transforms of the entities that they drive. Go face:
- * rigid_sync.go; what they compute is said in native/rigid/sync.go. */
+ * sync.go; what they compute is said in native/rigid/sync.go. */
 #ifndef EVERTICK_RIGID_SYNC_H
 #define EVERTICK_RIGID_SYNC_H
 
