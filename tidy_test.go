@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
+	"go/ast"
 	"go/parser"
 	"go/token"
 	"io"
@@ -175,7 +176,7 @@ func TestKernelsOfPhysicsStayApart(t *testing.T) {
 // folder, so that a C file includes no other, but for the headers that csrc embeds
 // and csrc/rigid, which imports it, includes; and compilers disagree about anything but ASCII.
 func TestCSources(t *testing.T) {
-	embedded, err := os.ReadFile("csrc/headers.go")
+	embedded, err := os.ReadFile("csrc/csrc.go")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -207,6 +208,40 @@ func TestCSources(t *testing.T) {
 	})
 	if err != nil || sources == 0 {
 		t.Fatalf("%d C files in csrc, %v", sources, err)
+	}
+}
+
+// A function with more than eight parameters takes structs: nobody reads twenty in a row, and those beyond six go
+// through memory anyway.
+func TestParametersOfKernels(t *testing.T) {
+	const most = 8
+	headers, err := filepath.Glob("csrc/*.h")
+	if err != nil || len(headers) == 0 {
+		t.Fatal(headers, err)
+	}
+	declaration := regexp.MustCompile(`(?m)^\w[\w *]*\b(et_\w+)\(([^()]*)\);`)
+	for _, path := range headers {
+		text, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, m := range declaration.FindAllSubmatch(text, -1) {
+			if n := bytes.Count(m[2], []byte(",")) + 1; n > most {
+				t.Errorf("%s: %s has %d parameters", path, m[1], n)
+			}
+		}
+	}
+	faces, _ := filepath.Glob("csrc/*.go")
+	for _, path := range faces {
+		file, err := parser.ParseFile(token.NewFileSet(), path, nil, parser.SkipObjectResolution)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, d := range file.Decls {
+			if f, ok := d.(*ast.FuncDecl); ok && f.Type.Params.NumFields() > most {
+				t.Errorf("%s: %s has %d parameters", path, f.Name.Name, f.Type.Params.NumFields())
+			}
+		}
 	}
 }
 

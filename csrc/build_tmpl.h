@@ -1,15 +1,7 @@
 #include "build.h"
 
-#include <float.h>
-#include <string.h>
-
 #include "build_lanes.h"
-#include "reach.h"
-
-typedef struct {
-	const float *x, *y, *z;
-	uint32_t limit; /* slots are below it */
-} point_columns;
+#include "cells.h"
 
 /* Where the coordinates of up to sixteen points stand one after another: in the
  * columns, or gathered. */
@@ -17,13 +9,13 @@ typedef struct {
 	const float *x, *y, *z;
 } point_group;
 
-static inline point_group group_at(const point_columns *c, uint32_t slot) {
+static inline point_group group_at(const et_columns *c, uint32_t slot) {
 	return (point_group){c->x + slot, c->y + slot, c->z + slot};
 }
 
 /* Whether the first n slots, of which it looks at sixteen, ascend from *next on,
  * below the limit. */
-static inline int ascend(const point_columns *c, const uint32_t *slots, int64_t n, uint32_t *next) {
+static inline int ascend(const et_columns *c, const uint32_t *slots, int64_t n, uint32_t *next) {
 	const int64_t last = n < ET_BLOCK ? n - 1 : ET_BLOCK - 1;
 	int bad = (slots[0] < *next) | (slots[last] >= c->limit);
 	if (last < ET_BLOCK - 1)
@@ -52,10 +44,8 @@ static inline void prefetch(const uint32_t *cursors, const uint32_t *cell_of) {
 		__builtin_prefetch(cursors + cell_of[i], 1);
 }
 
-#include "tailed.h"
-
 /* Whether the sixteen slots at p are a run from next on, below the limit. */
-HELPER(LEVEL) int V(run_at)(const point_columns *c, const uint32_t *p, uint32_t next) {
+HELPER(LEVEL) int V(run_at)(const et_columns *c, const uint32_t *p, uint32_t next) {
 	int run = p[0] >= next && (uint64_t)p[0] + ET_BLOCK <= c->limit;
 	for (uint32_t i = 0; i < ET_BLOCK; i += V(LANES))
 		run &= !V(nequ)(V(loadu)(p + i), V(ramp)(p[0] + i));
@@ -67,7 +57,7 @@ HELPER(LEVEL) int V(run_at)(const point_columns *c, const uint32_t *p, uint32_t 
  * of all. Whole vectors are stored, because single words would be slow to load as
  * part of one; and slots close together, the usual case, are picked out of two
  * vectors, because gathering is a load for each lane. */
-ROUTINE(LEVEL) point_group V(gather)(const point_columns *c, const uint32_t *slots, int64_t n,
+ROUTINE(LEVEL) point_group V(gather)(const et_columns *c, const uint32_t *slots, int64_t n,
                                      et_block *room) {
 	uint32_t few[ET_BLOCK];
 	if (n < ET_BLOCK) {
@@ -129,7 +119,9 @@ HELPER(LEVEL) int V(close)(const V(box) *b, float *box) {
 	return finite;
 }
 
-KERNEL(int32_t, measure, const point_columns *c, const uint32_t *slots, int64_t n, float *box) {
+KERNEL(int32_t, measure, const et_columns *c, float *box) {
+	const uint32_t *const slots = c->slots;
+	const int64_t n = c->n;
 	V(box) b = {.nan = 0};
 	uint32_t next = 0;
 	for (int a = 0; a < 3; a++) {
@@ -163,8 +155,9 @@ HELPER(LEVEL) V(u) V(mixed)(point_group g, int l) {
 	return V(mulu)(V(addu)(V(asu)(V(load)(g.x + l)), V(times8)(yz)), V(set1u)(MIX));
 }
 
-KERNEL(int64_t, sample, const point_columns *c, const uint32_t *slots, int64_t n, uint32_t mask,
-       uint32_t *found, int64_t room) {
+KERNEL(int64_t, sample, const et_columns *c, uint32_t mask, uint32_t *found, int64_t room) {
+	const uint32_t *const slots = c->slots;
+	const int64_t n = c->n;
 	int64_t fill = 0;
 	for (int64_t i = 0; i < n && fill <= room; i += ET_BLOCK) {
 		et_block b;
@@ -219,8 +212,9 @@ ROUTINE(LEVEL) void V(number_uneven)(const et_grid *g, point_group from, uint32_
 	}
 }
 
-KERNEL(int32_t, number, const et_grid *grid, const point_columns *c, const uint32_t *slots, int64_t n,
-       uint32_t *cell_of) {
+KERNEL(int32_t, number, const et_grid *grid, const et_columns *c, uint32_t *cell_of) {
+	const uint32_t *const slots = c->slots;
+	const int64_t n = c->n;
 	V(grid) g = {.nx = V(set1u)((uint32_t)grid->n[0]), .ny = V(set1u)((uint32_t)grid->n[1])};
 	const int uneven = is_uneven(grid);
 	uint32_t next = 0;
@@ -281,8 +275,9 @@ HELPER(LEVEL) void V(scatter_some)(point_group g, const uint32_t *slots, int n, 
 	}
 }
 
-KERNEL(void, scatter, const point_columns *c, const uint32_t *slots, int64_t n, uint32_t *cursors,
-       const uint32_t *cell_of, record *to, int64_t ahead) {
+KERNEL(void, scatter, const et_columns *c, uint32_t *cursors, const uint32_t *cell_of, record *to, int64_t ahead) {
+	const uint32_t *const slots = c->slots;
+	const int64_t n = c->n;
 	et_block room;
 	int64_t i = 0;
 	for (; n - i >= ET_BLOCK; i += ET_BLOCK) {
@@ -324,35 +319,26 @@ static void tally(uint32_t *counts, const uint32_t *cell_of, int64_t n) {
 		counts[cell_of[i]]++;
 }
 
-int32_t et_measure(int32_t level, const float *x, const float *y, const float *z, uint32_t limit,
-                   const uint32_t *slots, int64_t n, float *box) {
-	const point_columns c = {x, y, z, limit};
-	return DISPATCH(level, measure, &c, slots, n, box);
+int32_t et_measure(int32_t level, et_columns columns, float *box) { return DISPATCH(level, measure, &columns, box); }
+
+int64_t et_sample(int32_t level, et_columns columns, uint32_t mask, uint32_t *found, int64_t room) {
+	return DISPATCH(level, sample, &columns, mask, found, room);
 }
 
-int64_t et_sample(int32_t level, const float *x, const float *y, const float *z, uint32_t limit,
-                  const uint32_t *slots, int64_t n, uint32_t mask, uint32_t *found, int64_t room) {
-	const point_columns c = {x, y, z, limit};
-	return DISPATCH(level, sample, &c, slots, n, mask, found, room);
-}
-
-int32_t et_number(int32_t level, const et_grid *grid, const float *x, const float *y, const float *z,
-                  uint32_t limit, const uint32_t *slots, int64_t n, uint32_t *counts, uint32_t *cell_of) {
-	const point_columns c = {x, y, z, limit};
+int32_t et_number(int32_t level, const et_grid *grid, et_columns columns, uint32_t *counts, uint32_t *cell_of) {
 	const int64_t cells = (int64_t)grid->n[0] * grid->n[1] * grid->n[2];
-	if (!DISPATCH(level, number, grid, &c, slots, n, cell_of))
+	if (!DISPATCH(level, number, grid, &columns, cell_of))
 		return 0;
 	memset(counts, 0, (size_t)cells * sizeof *counts);
-	tally(counts, cell_of, n);
+	tally(counts, cell_of, columns.n);
 	return 1;
 }
 
 void et_accumulate(int32_t level, uint32_t *counts, int64_t cells) { DISPATCH(level, accumulate, counts, cells); }
 
-void et_scatter(int32_t level, int64_t cells, const float *x, const float *y, const float *z, uint32_t limit,
-                const uint32_t *slots, int64_t n, uint32_t *cursors, const uint32_t *cell_of, et_block *blocks) {
-	const point_columns c = {x, y, z, limit};
-	DISPATCH(level, scatter, &c, slots, n, cursors, cell_of, (record *)(void *)blocks, cells < FAR_CELLS ? 0 : AHEAD);
+void et_scatter(int32_t level, et_columns columns, int64_t cells, uint32_t *cursors, const uint32_t *cell_of,
+                et_block *blocks) {
+	DISPATCH(level, scatter, &columns, cursors, cell_of, (record *)(void *)blocks, cells < FAR_CELLS ? 0 : AHEAD);
 }
 
 void et_transpose(int32_t level, et_block *blocks, int64_t first, int64_t last, int64_t points) {
@@ -362,16 +348,15 @@ void et_transpose(int32_t level, et_block *blocks, int64_t first, int64_t last, 
 	DISPATCH(level, transpose, blocks + first, last - first);
 }
 
-int32_t et_build(int32_t level, const et_grid *grid, const float *x, const float *y, const float *z,
-                 uint32_t limit, const uint32_t *slots, int64_t n, uint32_t *start,
-                 et_block *blocks, uint32_t *cell_of) {
+int32_t et_build(int32_t level, const et_grid *grid, et_columns columns, uint32_t *start, et_block *blocks,
+                 uint32_t *cell_of) {
 	const int64_t cells = (int64_t)grid->n[0] * grid->n[1] * grid->n[2];
-	if (!et_number(level, grid, x, y, z, limit, slots, n, start + 1, cell_of))
+	if (!et_number(level, grid, columns, start + 1, cell_of))
 		return 0;
 	start[0] = 0;
 	et_accumulate(level, start + 1, cells);
-	et_scatter(level, cells, x, y, z, limit, slots, n, start + 1, cell_of, blocks);
-	et_transpose(level, blocks, 0, (n + ET_BLOCK - 1) / ET_BLOCK, n);
+	et_scatter(level, columns, cells, start + 1, cell_of, blocks);
+	et_transpose(level, blocks, 0, (columns.n + ET_BLOCK - 1) / ET_BLOCK, columns.n);
 	return 1;
 }
 #endif

@@ -1,4 +1,4 @@
-#include "order.h"
+#include "queries.h"
 
 #include <string.h>
 
@@ -376,11 +376,10 @@ KERNEL(int, sort_rows, const row_keys *r) {
 }
 
 #ifdef DISPATCH
-int32_t et_order(int32_t level, int32_t by_distance, uint32_t limit, uint32_t from, const uint32_t *ends, int64_t n,
-                 uint32_t *slots, float *dist2, uint64_t *scratch) {
-	uint32_t *const d2 = (uint32_t *)(void *)dist2;
-	const row_keys r = {by_distance ? d2 : slots, by_distance ? slots : d2, slots, ends, n,
-	                from, ends[n - 1], limit, scratch, by_distance};
+int32_t et_order(int32_t level, int32_t by_distance, uint32_t limit, et_rows rows, int64_t n, uint64_t *scratch) {
+	uint32_t *const d2 = (uint32_t *)(void *)rows.dist2;
+	const row_keys r = {by_distance ? d2 : rows.slots, by_distance ? rows.slots : d2, rows.slots, rows.ends, n,
+	                    (uint32_t)rows.fill, rows.ends[n - 1], limit, scratch, by_distance};
 	return DISPATCH(level, sort_rows, &r) ? 0 : -1;
 }
 #endif

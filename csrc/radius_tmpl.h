@@ -1,7 +1,4 @@
-#include "evertick.h"
-#include "lanes.h"
-#include "points.h"
-#include "reach.h"
+#include "cells.h"
 
 /* BATCH queries are answered together, and as many rows of cells as MAX_ROWS
  * are prepared for each of them in vectors. A list of FULL tasks is long enough
@@ -29,26 +26,20 @@ typedef struct {
 	int64_t end[BATCH]; /* where the row of each query ends, 0 if it had no task */
 } work;
 
-/* Of Queries.X and so on. */
-typedef struct {
-	const float *x, *y, *z, *r;
-	const uint32_t *exclude, *mask;
-} radius_queries;
-
-/* What comes with the rows, or decides besides the distance. */
+/* Optional outputs and filters. */
 enum { WITH_D2 = 1, WITH_MASK = 2, WITH_EXCLUDE = 4 };
 
 enum { ALL_DONE = -1, NO_ROOM = -2, CONTRADICTION = -3 };
 
-static inline void take_batch(query_batch *b, const radius_queries *qs, int64_t from, int64_t n) {
+static inline void take_batch(query_batch *b, const et_spheres *qs, int64_t from, int64_t n) {
 	b->n = n < BATCH ? (uint32_t)n : BATCH;
 	for (uint32_t i = 0; i < BATCH; i++) {
 		const int64_t at = from + (i < b->n ? i : 0);
 		b->x[i] = qs->x[at];
 		b->y[i] = qs->y[at];
 		b->z[i] = qs->z[at];
-		b->r2[i] = qs->r[at] * qs->r[at];
-		b->reach[i] = reach_of(qs->r[at], b->r2[i]);
+		b->r2[i] = qs->radius[at] * qs->radius[at];
+		b->reach[i] = reach_of(qs->radius[at], b->r2[i]);
 		const sieve f = sieve_of(qs->exclude, qs->mask, at);
 		b->exclude[i] = f.exclude;
 		b->mask[i] = f.mask;
@@ -56,8 +47,6 @@ static inline void take_batch(query_batch *b, const radius_queries *qs, int64_t 
 			b->r2[i] = -1;
 	}
 }
-
-#include "tailed.h"
 
 /* Places in a task. One lane takes sixteen in turn, four lanes take eight. */
 #define WIDTH (V(LANES) == 16 || V(LANES) == 1 ? 16u : 8u)
@@ -198,7 +187,7 @@ HELPER(LEVEL) places places_of(uint64_t task) {
 
 /* Which of the lanes from place i of a task on are hits, and all their squared
  * distances. */
-HELPER(LEVEL) V(mask) hits(const point_set *p, const query_batch *b, const places *t, uint32_t i,
+HELPER(LEVEL) V(mask) hits(const et_points *p, const query_batch *b, const places *t, uint32_t i,
                            V(f) *dist2, const int with_mask, const int with_exclude) {
 	const et_block *const block = p->blocks + t->block;
 	const uint32_t lane = t->lane + i;
@@ -217,7 +206,7 @@ HELPER(LEVEL) V(mask) hits(const point_set *p, const query_batch *b, const place
 /* Runs tasks [from, to): hits are appended to out in the order of the tasks and
  * their places. Whole vectors are stored, WIDTH elements a task. What comes with
  * them is constant at every call, and the loop has no branch. */
-HELPER(LEVEL) void run(const point_set *p, const query_batch *b, work *w, uint32_t from, uint32_t to,
+HELPER(LEVEL) void run(const et_points *p, const query_batch *b, work *w, uint32_t from, uint32_t to,
                        const int with_d2, const int with_mask, const int with_exclude) {
 	uint32_t *const out = w->out;
 	float *const d2 = w->d2;
@@ -240,7 +229,7 @@ HELPER(LEVEL) void run(const point_set *p, const query_batch *b, work *w, uint32
 /* Does what run does in two loops, for tasks of one vector. Where vectors are so
  * wide, loads seem to wait for stores in flight that might be to the same place,
  * and one loop of tests and stores took an eighth longer. */
-HELPER(LEVEL) void run_apart(const point_set *p, const query_batch *b, work *w, uint32_t from, uint32_t to,
+HELPER(LEVEL) void run_apart(const et_points *p, const query_batch *b, work *w, uint32_t from, uint32_t to,
                              const int with_mask, const int with_exclude) {
 	uint32_t *const out = w->out;
 	int64_t fill = w->fill;
@@ -260,7 +249,7 @@ HELPER(LEVEL) void run_apart(const point_set *p, const query_batch *b, work *w, 
 }
 
 /* Runs tasks in the form that w asks for. */
-HELPER(LEVEL) void run_form(const point_set *p, const query_batch *b, work *w, uint32_t from, uint32_t to) {
+HELPER(LEVEL) void run_form(const et_points *p, const query_batch *b, work *w, uint32_t from, uint32_t to) {
 	switch (w->form) {
 #define FORM(f)                                                                            \
 	case f:                                                                            \
@@ -276,7 +265,7 @@ HELPER(LEVEL) void run_form(const point_set *p, const query_batch *b, work *w, u
 
 /* Runs all tasks collected so far, as far as there is room: the number of the
  * query whose task found none, or ALL_DONE. */
-ROUTINE(LEVEL) int64_t flush(const point_set *p, const query_batch *b, work *w) {
+ROUTINE(LEVEL) int64_t flush(const et_points *p, const query_batch *b, work *w) {
 	if (p->live)
 		for (uint32_t t = 0; t < w->n; t++) {
 			const uint32_t place = (uint32_t)(w->task[t] >> 32) * WIDTH;
@@ -296,7 +285,7 @@ ROUTINE(LEVEL) int64_t flush(const point_set *p, const query_batch *b, work *w) 
 
 /* Adds the tasks of the places [from, to), one by one: ALL_DONE, or what flush
  * says, or CONTRADICTION if start does not ascend. */
-ROUTINE(LEVEL) int64_t add_long(const point_set *p, const query_batch *b, work *w, uint32_t q, uint32_t from,
+ROUTINE(LEVEL) int64_t add_long(const et_points *p, const query_batch *b, work *w, uint32_t q, uint32_t from,
                                 uint32_t to) {
 	if (from > to || to > p->n)
 		return CONTRADICTION;
@@ -316,7 +305,7 @@ ROUTINE(LEVEL) int64_t add_long(const point_set *p, const query_batch *b, work *
 /* Adds the touched rows of the query in lane i of a group. A run of places within
  * 64 of a multiple of WIDTH, which is nearly every one, gives its tasks without a
  * loop: those beyond its end are overwritten by the next run. */
-HELPER(LEVEL) int64_t add_rows(const point_set *p, const query_batch *b, work *w, uint32_t q,
+HELPER(LEVEL) int64_t add_rows(const et_points *p, const query_batch *b, work *w, uint32_t q,
                                const group_rows *group_rows, uint32_t i) {
 	const uint32_t *const start = p->start;
 	const uint32_t total = p->n;
@@ -342,7 +331,7 @@ HELPER(LEVEL) int64_t add_rows(const point_set *p, const query_batch *b, work *w
 }
 
 /* Adds the rows of one query that has more than MAX_ROWS of them. */
-HELPER(LEVEL) int64_t many_rows(const point_set *p, const query_batch *b, work *w, uint32_t q, uint32_t y0,
+HELPER(LEVEL) int64_t many_rows(const et_points *p, const query_batch *b, work *w, uint32_t q, uint32_t y0,
                                 uint32_t y1, uint32_t z0, uint32_t z1) {
 	for (uint32_t z = z0; z <= z1; z++) {
 		const float gap_z = gap_of(p->grid, 2, (int32_t)z, b->z[q]);
@@ -369,7 +358,7 @@ HELPER(LEVEL) int64_t many_rows(const point_set *p, const query_batch *b, work *
  *
  * Where a query has so many rows that walking over them, empty or not, costs more
  * than testing all points from the first row to the last, it does that instead. */
-HELPER(LEVEL) int64_t add_group(const point_set *p, const query_batch *b, work *w, uint32_t at) {
+HELPER(LEVEL) int64_t add_group(const et_points *p, const query_batch *b, work *w, uint32_t at) {
 	group_boxes box;
 	group_rows group_rows;
 	const uint32_t n = b->n - at < V(LANES) ? b->n - at : V(LANES);
@@ -405,7 +394,7 @@ HELPER(LEVEL) int64_t add_group(const point_set *p, const query_batch *b, work *
 }
 
 /* Answers one batch: the number of queries answered, or CONTRADICTION. */
-HELPER(LEVEL) int64_t answer_batch(const point_set *p, const query_batch *b, work *w, uint32_t *ends) {
+HELPER(LEVEL) int64_t answer_batch(const et_points *p, const query_batch *b, work *w, uint32_t *ends) {
 	int64_t stuck = ALL_DONE, fill = w->fill;
 	w->n = 0;
 	for (uint32_t i = 0; i < BATCH; i++)
@@ -425,7 +414,15 @@ HELPER(LEVEL) int64_t answer_batch(const point_set *p, const query_batch *b, wor
 	return done;
 }
 
-KERNEL(int64_t, radius, const point_set *p, const radius_queries *qs, int64_t n, uint32_t *ends, work *w) {
+KERNEL(int64_t, radius, const et_points *p, const et_spheres *qs, const et_rows *rows) {
+	const int64_t n = qs->n;
+	uint32_t *const ends = rows->ends;
+	work job, *const w = &job;
+	w->form = (rows->dist2 ? WITH_D2 : 0) | (p->category ? WITH_MASK : 0) | (qs->exclude ? WITH_EXCLUDE : 0);
+	w->out = rows->slots;
+	w->d2 = rows->dist2;
+	w->fill = rows->fill;
+	w->cap = rows->cap;
 	query_batch b;
 	for (int64_t at = 0; at < n; at += BATCH) {
 		take_batch(&b, qs, at, n - at);
@@ -439,19 +436,7 @@ KERNEL(int64_t, radius, const point_set *p, const radius_queries *qs, int64_t n,
 #undef WIDTH
 
 #ifdef DISPATCH
-int64_t et_radius(int32_t level, const et_grid *grid, const uint32_t *start,
-                  const et_block *blocks, const uint32_t *category, const uint16_t *live,
-                  const float *qx, const float *qy, const float *qz, const float *qr,
-                  const uint32_t *exclude, const uint32_t *mask, int64_t n, uint32_t *ends,
-                  uint32_t *out, float *d2, int64_t fill, int64_t cap) {
-	const point_set p = point_set_of(grid, start, blocks, category, live);
-	const radius_queries qs = {qx, qy, qz, qr, exclude, mask};
-	work w;
-	w.form = (d2 ? WITH_D2 : 0) | (category ? WITH_MASK : 0) | (exclude ? WITH_EXCLUDE : 0);
-	w.out = out;
-	w.d2 = d2;
-	w.fill = fill;
-	w.cap = cap;
-	return DISPATCH(level, radius, &p, &qs, n, ends, &w);
+int64_t et_radius(int32_t level, et_points points, et_spheres queries, et_rows rows) {
+	return DISPATCH(level, radius, &points, &queries, &rows);
 }
 #endif

@@ -1,13 +1,4 @@
-#include "shapes.h"
-#include "lanes.h"
-#include "points.h"
-
-typedef struct {
-	const et_ray *rays;
-	const uint32_t *span_ends;
-	const et_span *spans;
-	int64_t n;
-} ray_set;
+#include "cells.h"
 
 /* The lanes of the block of place at that are in [at, last). */
 static inline uint32_t lanes_from(uint32_t at, uint32_t last) {
@@ -15,8 +6,6 @@ static inline uint32_t lanes_from(uint32_t at, uint32_t last) {
 	const uint32_t below = left < ET_BLOCK ? (1u << left) - 1u : 0xffffu;
 	return below & ~((1u << at % ET_BLOCK) - 1u);
 }
-
-#include "passing.h"
 
 /* One ray in every lane. */
 typedef struct {
@@ -61,7 +50,7 @@ HELPER(LEVEL) V(mask) meet_spheres(const ray_lanes *r, const et_block *b, const 
 
 /* Those of the given lanes of a block, from `lane` on, in which the ray meets a
  * sphere that passes the filters. */
-HELPER(LEVEL) V(mask) strike(const point_set *p, const float *r2, const ray_lanes *r, const sieve *f,
+HELPER(LEVEL) V(mask) strike(const et_points *p, const float *r2, const ray_lanes *r, const sieve *f,
                              uint32_t block, uint32_t lanes, uint32_t lane, V(f) *t) {
 	const V(mask) want = (lanes >> lane) & V(first)(V(LANES));
 	if (V(LANES) == 1 && !want)
@@ -82,7 +71,7 @@ HELPER(LEVEL) void closer(const uint32_t *slot, V(f) t, V(mask) hit, uint32_t *b
 	}
 }
 
-HELPER(LEVEL) uint32_t closest(const point_set *p, const float *r2, const et_ray *ray, const et_span *s,
+HELPER(LEVEL) uint32_t closest(const et_points *p, const float *r2, const et_ray *ray, const et_span *s,
                                const et_span *end, float *t) {
 	ray_lanes r = ray_at(ray);
 	const sieve f = {ray->exclude, ray->mask};
@@ -104,15 +93,14 @@ HELPER(LEVEL) uint32_t closest(const point_set *p, const float *r2, const et_ray
 	return best;
 }
 
-KERNEL(void, ray_closest, const point_set *p, const float *r2, const ray_set *s, uint32_t *slots,
-       float *t) {
+KERNEL(void, ray_closest, const et_points *p, const et_rays *s, uint32_t *slots, float *t) {
 	for (int64_t i = 0; i < s->n; i++)
-		slots[i] = closest(p, r2, s->rays + i, s->spans + (i ? s->span_ends[i - 1] : 0),
+		slots[i] = closest(p, s->r2, s->rays + i, s->spans + (i ? s->span_ends[i - 1] : 0),
 		                   s->spans + s->span_ends[i], t + i);
 }
 
 /* Appends the hits in a span and returns the new fill. */
-HELPER(LEVEL) int64_t append_hits(const point_set *p, const float *r2, const ray_lanes *r, const sieve *f,
+HELPER(LEVEL) int64_t append_hits(const et_points *p, const float *r2, const ray_lanes *r, const sieve *f,
                                   const et_span *s, uint32_t *out, float *t, int64_t fill) {
 	for (uint32_t at = s->first; at < s->last; at = at / ET_BLOCK * ET_BLOCK + ET_BLOCK) {
 		const uint32_t block = at / ET_BLOCK, lanes = lanes_from(at, s->last);
@@ -129,37 +117,29 @@ HELPER(LEVEL) int64_t append_hits(const point_set *p, const float *r2, const ray
 	return fill;
 }
 
-KERNEL(int64_t, ray_all, const point_set *p, const float *r2, const ray_set *s, uint32_t *ends,
-       uint32_t *out, float *t, int64_t fill, int64_t cap) {
+KERNEL(int64_t, ray_all, const et_points *p, const et_rays *s, const et_rows *rows) {
+	int64_t fill = rows->fill;
 	for (int64_t i = 0; i < s->n; i++) {
 		const ray_lanes r = ray_at(s->rays + i);
 		const sieve f = {s->rays[i].exclude, s->rays[i].mask};
 		int64_t end = fill;
 		for (uint32_t at = i ? s->span_ends[i - 1] : 0; at < s->span_ends[i]; at++) {
 			const et_span *const part = s->spans + at;
-			if (cap - end < (int64_t)(part->last - part->first) + V(LANES))
+			if (rows->cap - end < (int64_t)(part->last - part->first) + V(LANES))
 				return i;
-			end = append_hits(p, r2, &r, &f, part, out, t, end);
+			end = append_hits(p, s->r2, &r, &f, part, rows->slots, rows->dist2, end);
 		}
-		ends[i] = (uint32_t)(fill = end);
+		rows->ends[i] = (uint32_t)(fill = end);
 	}
 	return s->n;
 }
 
 #ifdef DISPATCH
-void et_ray_closest(int32_t level, const et_block *blocks, const float *r2, const uint32_t *category,
-                    const uint16_t *live, const et_ray *rays, const uint32_t *span_ends, const et_span *spans,
-                    int64_t n, uint32_t *slots, float *t) {
-	const point_set p = {NULL, NULL, blocks, 0, category, live};
-	const ray_set s = {rays, span_ends, spans, n};
-	DISPATCH(level, ray_closest, &p, r2, &s, slots, t);
+void et_ray_closest(int32_t level, et_points points, et_rays rays, uint32_t *slots, float *t) {
+	DISPATCH(level, ray_closest, &points, &rays, slots, t);
 }
 
-int64_t et_ray_all(int32_t level, const et_block *blocks, const float *r2, const uint32_t *category,
-                   const uint16_t *live, const et_ray *rays, const uint32_t *span_ends, const et_span *spans,
-                   int64_t n, uint32_t *ends, uint32_t *out, float *t, int64_t fill, int64_t cap) {
-	const point_set p = {NULL, NULL, blocks, 0, category, live};
-	const ray_set s = {rays, span_ends, spans, n};
-	return DISPATCH(level, ray_all, &p, r2, &s, ends, out, t, fill, cap);
+int64_t et_ray_all(int32_t level, et_points points, et_rays rays, et_rows rows) {
+	return DISPATCH(level, ray_all, &points, &rays, &rows);
 }
 #endif

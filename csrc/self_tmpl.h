@@ -1,7 +1,4 @@
-#include "self.h"
-#include "reach.h"
-#include "lanes.h"
-
+#include "cells.h"
 typedef struct {
 	const et_grid *grid;
 	const uint32_t *start;
@@ -15,12 +12,6 @@ typedef struct {
 	uint32_t first, last;
 	float lo[3], hi[3];
 } centre_batch;
-
-typedef struct {
-	uint32_t *ends, *out;
-	float *d2;
-	int64_t fill, cap;
-} self_rows;
 
 /* A batch has up to BATCH centres, or half as many more rather than leave a few
  * for one of their own. Fewer share the cost of gathering among too few; more
@@ -145,10 +136,10 @@ HELPER(LEVEL) int64_t emit(V(f) dx, V(f) dy, V(f) dz, V(f) r2, V(u) slot, V(u) o
 /* Rows of the centres from place at on, each over all the packed points; returns
  * the place behind the last row for which there was room. */
 HELPER(LEVEL) uint32_t answer(const field *f, uint32_t at, uint32_t last, const et_pack *p, int64_t n,
-                              int keep, int with_d2, uint32_t *ends, self_rows *r) {
+                              int keep, int with_d2, uint32_t *ends, et_rows *r) {
 	const V(f) r2 = V(set1)(f->r2);
-	uint32_t *const out = r->out;
-	float *const d2 = r->d2;
+	uint32_t *const out = r->slots;
+	float *const d2 = r->dist2;
 	int64_t fill = r->fill;
 	for (; at < last && r->cap - fill >= n + V(LANES); at++) {
 		const et_block *const c = f->blocks + at / ET_BLOCK;
@@ -168,7 +159,7 @@ HELPER(LEVEL) uint32_t answer(const field *f, uint32_t at, uint32_t last, const 
 /* The row of one centre without packing, for neighbourhoods that exceed the
  * scratch; returns the new fill, -1 if start does not ascend, or -2 if the room is
  * too small. */
-HELPER(LEVEL) int64_t test_centre(const field *f, uint32_t at, int32_t keep, const self_rows *r) {
+HELPER(LEVEL) int64_t test_centre(const field *f, uint32_t at, int32_t keep, const et_rows *r) {
 	const et_block *const c = f->blocks + at / ET_BLOCK;
 	const uint32_t lane = at % ET_BLOCK;
 	const float centre[3] = {c->x[lane], c->y[lane], c->z[lane]};
@@ -193,7 +184,7 @@ HELPER(LEVEL) int64_t test_centre(const field *f, uint32_t at, int32_t keep, con
 				const V(f) dz = V(sub)(V(load)(p->z + l), z);
 				const V(mask) among = V(first)(s.last - i) & ~V(first)(i < s.first ? s.first - i : 0);
 				const V(u) slot = V(loadu)(p->slot + l);
-				fill = emit(dx, dy, dz, r2, slot, own, among, keep, r->d2 != 0, r->out, r->d2, fill);
+				fill = emit(dx, dy, dz, r2, slot, own, among, keep, r->dist2 != 0, r->slots, r->dist2, fill);
 			}
 		}
 	}
@@ -203,7 +194,7 @@ HELPER(LEVEL) int64_t test_centre(const field *f, uint32_t at, int32_t keep, con
 /* As many rows of a batch as there is room for, without packing; returns the
  * place behind the last of them, or UINT32_MAX if start does not ascend. */
 HELPER(LEVEL) uint32_t sweeps(const field *f, uint32_t at, uint32_t last, int32_t keep, uint32_t *ends,
-                              self_rows *r) {
+                              et_rows *r) {
 	for (; at < last; at++) {
 		const int64_t fill = test_centre(f, at, keep, r);
 		if (fill < 0)
@@ -214,8 +205,8 @@ HELPER(LEVEL) uint32_t sweeps(const field *f, uint32_t at, uint32_t last, int32_
 }
 
 KERNEL(int64_t, self, const field *f, uint32_t first, uint32_t last, int32_t keep, et_pack *p,
-       self_rows *r) {
-	const int form = keep << 1 | (r->d2 != 0);
+       et_rows *r) {
+	const int form = keep << 1 | (r->dist2 != 0);
 	for (uint32_t at = first; at < last;) {
 		const centre_batch b = next_batch(f, at, last);
 		const int64_t n = b.first == b.last ? -1 : pack_near(f, &b, p);
@@ -245,12 +236,9 @@ KERNEL(int64_t, self, const field *f, uint32_t first, uint32_t last, int32_t kee
 }
 
 #ifdef DISPATCH
-int64_t et_self(int32_t level, const et_grid *grid, const uint32_t *start, const et_block *blocks,
-                float r2, float reach, int32_t keep, int64_t first, int64_t last, uint32_t *ends,
-                uint32_t *out, float *d2, int64_t fill, int64_t cap, et_pack *scratch) {
-	const uint32_t total = start[(int64_t)grid->n[0] * grid->n[1] * grid->n[2]];
-	const field f = {grid, start, blocks, total, r2, reach};
-	self_rows r = {ends, out, d2, fill, cap};
-	return DISPATCH(level, self, &f, (uint32_t)first, (uint32_t)last, keep, scratch, &r);
+int64_t et_self(int32_t level, et_points points, et_self_query query, int64_t first, int64_t last, et_rows rows,
+                et_pack *scratch) {
+	const field f = {points.grid, points.start, points.blocks, points.n, query.r2, query.reach};
+	return DISPATCH(level, self, &f, (uint32_t)first, (uint32_t)last, query.keep, scratch, &rows);
 }
 #endif

@@ -1,31 +1,9 @@
-#include "evertick.h"
 #include "stream.h"
 #include "stream_lanes.h"
 
 /* Points that are screened before those that passed meet their queries: two
  * buffers of that length stay in the L1 cache beside the bitmap. */
 enum { SCREEN = 1024 };
-
-typedef struct {
-	const et_torus *torus;
-	const uint32_t *bits, *rank, *ids;
-	const et_list *lists;
-	const et_centres *blocks;
-	const et_centre *centres;
-} stream_queries;
-
-typedef struct {
-	const float *x, *y, *z;
-	int64_t limit;
-	const uint32_t *slots, *category;
-	const uint64_t *live;
-} stream_columns;
-
-typedef struct {
-	uint32_t *query, *slot;
-	float *dist2;
-	int64_t fill, cap;
-} hit_list;
 
 /* Points that passed the screen: their places in slots, and their cells. */
 typedef struct {
@@ -44,37 +22,37 @@ static inline int is_live(const uint64_t *live, uint32_t slot) {
 	return !live || (live[slot >> 6] >> (slot & 63) & 1);
 }
 
-static inline int are_within(const stream_columns *c, int64_t from, int64_t to) {
+static inline int are_within(const et_columns *c, int64_t from, int64_t to) {
 	uint32_t beyond = 0;
 	for (int64_t i = from; i < to; i++)
-		beyond |= (uint32_t)((int64_t)c->slots[i] >= c->limit);
+		beyond |= (uint32_t)(c->slots[i] >= c->limit);
 	return !beyond;
 }
 
-static inline int is_good_slot(const stream_columns *c, int64_t at) {
-	return (int64_t)c->slots[at] < c->limit && (at == 0 || c->slots[at] > c->slots[at - 1]);
+static inline int is_good_slot(const et_columns *c, int64_t at) {
+	return c->slots[at] < c->limit && (at == 0 || c->slots[at] > c->slots[at - 1]);
 }
 
 /* A difference of a number with itself is 0, or NaN if it is not finite. */
-static inline int is_finite_point(const stream_columns *c, uint32_t slot) {
+static inline int is_finite_point(const et_columns *c, uint32_t slot) {
 	const float x = c->x[slot], y = c->y[slot], z = c->z[slot];
 	return (x - x) + (y - y) + (z - z) <= 0.0f;
 }
 
-static inline uint32_t cell_of_slot(const et_torus *t, const stream_columns *c, uint32_t slot) {
+static inline uint32_t cell_of_slot(const et_torus *t, const et_columns *c, uint32_t slot) {
 	return c_residue((c->x[slot] - t->origin[0]) * t->inv[0], t->mask[0], 0) |
 	       c_residue((c->y[slot] - t->origin[1]) * t->inv[1], t->mask[1], t->shift[1]) |
 	       c_residue((c->z[slot] - t->origin[2]) * t->inv[2], t->mask[2], t->shift[2]);
 }
 
 /* The first place in [from, to) whose point is not finite, or to. */
-static int64_t first_not_finite(const stream_columns *c, int64_t from, int64_t to) {
+static int64_t first_not_finite(const et_columns *c, int64_t from, int64_t to) {
 	while (from < to && is_finite_point(c, c->slots[from]))
 		from++;
 	return from;
 }
 
-static inline et_list list_of(const stream_queries *s, uint32_t cell) {
+static inline et_list list_of(const et_sieve *s, uint32_t cell) {
 	const uint32_t w = cell >> 5;
 	const uint32_t below = s->bits[w] & (((uint32_t)1 << (cell & 31)) - 1);
 	return s->lists[s->rank[w] + (uint32_t)__builtin_popcount(below)];
@@ -82,7 +60,7 @@ static inline et_list list_of(const stream_queries *s, uint32_t cell) {
 
 /* The hits of one point with a short list. Each is stored and passed over if it
  * is none, so that no branch depends on it. */
-static inline void meet_few(const stream_queries *s, const stream_columns *c, et_list l, uint32_t slot, uint32_t category, hit_list *h) {
+static inline void meet_few(const et_sieve *s, const et_columns *c, et_list l, uint32_t slot, uint32_t category, et_hits *h) {
 	const float x = c->x[slot], y = c->y[slot], z = c->z[slot];
 	int64_t fill = h->fill;
 	for (uint32_t i = l.first; i < l.first + l.count; i++) {
@@ -126,7 +104,7 @@ HELPER(LEVEL) V(u) torus_cell(const torus *t, V(f) x, V(f) y, V(f) z) {
 /* Screens one vector of points from place at on, at > 0: those whose cell has a
  * list are appended to out, and *sum is not finite where a coordinate is not.
  * Returns 0, having done nothing, if a slot is not good. */
-HELPER(LEVEL) int screen_vector(const stream_queries *s, const torus *t, const stream_columns *c,
+HELPER(LEVEL) int screen_vector(const et_sieve *s, const torus *t, const et_columns *c,
                                 int64_t at, V(f) *sum, passed *out) {
 	const uint32_t first = c->slots[at];
 	const V(u) slot = V(loadu)(c->slots + at);
@@ -138,7 +116,7 @@ HELPER(LEVEL) int screen_vector(const stream_queries *s, const torus *t, const s
 		y = V(load)(c->y + first);
 		z = V(load)(c->z + first);
 	} else {
-		if (V(rising)(V(loadu)(c->slots + at - 1), slot, V(set1u)((uint32_t)c->limit)) != V(first)(V(LANES)))
+		if (V(rising)(V(loadu)(c->slots + at - 1), slot, V(set1u)(c->limit)) != V(first)(V(LANES)))
 			return 0;
 		x = V(fetch)(c->x, slot);
 		y = V(fetch)(c->y, slot);
@@ -156,7 +134,7 @@ HELPER(LEVEL) int screen_vector(const stream_queries *s, const torus *t, const s
 }
 
 /* Screens the points of [from, to); returns the first that is at fault, or to. */
-HELPER(LEVEL) int64_t screen(const stream_queries *s, const torus *t, const stream_columns *c,
+HELPER(LEVEL) int64_t screen(const et_sieve *s, const torus *t, const et_columns *c,
                              int64_t from, int64_t to, passed *out) {
 	V(f) sum = V(set1)(0.0f);
 	int64_t at = from;
@@ -186,8 +164,8 @@ HELPER(LEVEL) int64_t screen(const stream_queries *s, const torus *t, const stre
 }
 
 /* The hits of one point with a long list. */
-HELPER(LEVEL) void meet_many(const stream_queries *s, const stream_columns *c, et_list l, uint32_t slot,
-                             uint32_t category, hit_list *h) {
+HELPER(LEVEL) void meet_many(const et_sieve *s, const et_columns *c, et_list l, uint32_t slot,
+                             uint32_t category, et_hits *h) {
 	const V(f) x = V(set1)(c->x[slot]), y = V(set1)(c->y[slot]), z = V(set1)(c->z[slot]);
 	const V(u) slots = V(set1u)(slot), categories = V(set1u)(category);
 	int64_t fill = h->fill;
@@ -209,7 +187,7 @@ HELPER(LEVEL) void meet_many(const stream_queries *s, const stream_columns *c, e
 }
 
 /* Returns the number of points that have met their queries. */
-HELPER(LEVEL) int64_t meet(const stream_queries *s, const stream_columns *c, const passed *p, int64_t n, hit_list *h) {
+HELPER(LEVEL) int64_t meet(const et_sieve *s, const et_columns *c, const passed *p, int64_t n, et_hits *h) {
 	for (int64_t i = 0; i < n; i++) {
 		const uint32_t slot = c->slots[p->at[i]];
 		const et_list l = list_of(s, p->cell[i]);
@@ -226,7 +204,7 @@ HELPER(LEVEL) int64_t meet(const stream_queries *s, const stream_columns *c, con
 	return n;
 }
 
-KERNEL(int32_t, stream, const stream_queries *s, const stream_columns *c, int64_t *at, int64_t to, hit_list *h) {
+KERNEL(int32_t, stream, const et_sieve *s, const et_columns *c, int64_t *at, int64_t to, et_hits *h) {
 	const torus torus = spread(s->torus);
 	passed p;
 	while (*at < to) {
@@ -247,7 +225,7 @@ KERNEL(int32_t, stream, const stream_queries *s, const stream_columns *c, int64_
 }
 
 /* Gathers the live points of [from, to). */
-HELPER(LEVEL) void gather_live(const stream_columns *c, int64_t from, int64_t to, gathered *g) {
+HELPER(LEVEL) void gather_live(const et_columns *c, int64_t from, int64_t to, gathered *g) {
 	int64_t at = from;
 	g->n = 0;
 	for (; !c->live && at + V(LANES) <= to; at += V(LANES), g->n += V(LANES)) {
@@ -272,7 +250,7 @@ HELPER(LEVEL) void gather_live(const stream_columns *c, int64_t from, int64_t to
 }
 
 /* The hits of one query among gathered points. */
-HELPER(LEVEL) void sweep_one(const gathered *g, const et_centre *q, hit_list *h) {
+HELPER(LEVEL) void sweep_one(const gathered *g, const et_centre *q, et_hits *h) {
 	const V(f) x = V(set1)(q->x), y = V(set1)(q->y), z = V(set1)(q->z), r2 = V(set1)(q->r2);
 	const V(u) exclude = V(set1u)(q->exclude), mask = V(set1u)(q->mask), id = V(set1u)(q->id);
 	int64_t fill = h->fill;
@@ -293,7 +271,7 @@ HELPER(LEVEL) void sweep_one(const gathered *g, const et_centre *q, hit_list *h)
 }
 
 KERNEL(int32_t, sweep, const uint32_t *wide, int64_t n, const et_centre *centres,
-       const stream_columns *c, int64_t to, et_progress *p, hit_list *h) {
+       const et_columns *c, int64_t to, et_progress *p, et_hits *h) {
 	gathered g;
 	while (p->at < to) {
 		const int64_t end = to - p->at < ET_SWEEP ? to : p->at + ET_SWEEP;
@@ -312,28 +290,16 @@ KERNEL(int32_t, sweep, const uint32_t *wide, int64_t n, const et_centre *centres
 }
 
 #ifdef DISPATCH
-int32_t et_stream(int32_t level, const et_torus *torus, const uint32_t *bits, const uint32_t *rank,
-                  const et_list *lists, const uint32_t *ids, const et_centres *blocks,
-                  const et_centre *centres, const float *x, const float *y, const float *z,
-                  int64_t limit, const uint32_t *slots, const uint32_t *category,
-                  const uint64_t *live, int64_t to, uint32_t *hit_query, uint32_t *hit_slot,
-                  float *hit_dist2, int64_t cap, et_progress *p) {
-	const stream_queries s = {torus, bits, rank, ids, lists, blocks, centres};
-	const stream_columns c = {x, y, z, limit, slots, category, live};
-	hit_list h = {hit_query, hit_slot, hit_dist2, p->fill, cap};
-	const int32_t how = DISPATCH(level, stream, &s, &c, &p->at, to, &h);
-	p->fill = h.fill;
+int32_t et_stream(int32_t level, et_sieve sieve, et_columns columns, int64_t to, et_hits hits, et_progress *p) {
+	const int32_t how = DISPATCH(level, stream, &sieve, &columns, &p->at, to, &hits);
+	p->fill = hits.fill;
 	return how;
 }
 
-int32_t et_sweep(int32_t level, const uint32_t *wide, int64_t n, const et_centre *centres,
-                 const float *x, const float *y, const float *z, int64_t limit,
-                 const uint32_t *slots, const uint32_t *category, const uint64_t *live, int64_t to,
-                 uint32_t *hit_query, uint32_t *hit_slot, float *hit_dist2, int64_t cap, et_progress *p) {
-	const stream_columns c = {x, y, z, limit, slots, category, live};
-	hit_list h = {hit_query, hit_slot, hit_dist2, p->fill, cap};
-	const int32_t how = DISPATCH(level, sweep, wide, n, centres, &c, to, p, &h);
-	p->fill = h.fill;
+int32_t et_sweep(int32_t level, const uint32_t *wide, int64_t n, const et_centre *centres, et_columns columns, int64_t to,
+                 et_hits hits, et_progress *p) {
+	const int32_t how = DISPATCH(level, sweep, wide, n, centres, &columns, to, p, &hits);
+	p->fill = hits.fill;
 	return how;
 }
 #endif

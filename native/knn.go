@@ -240,7 +240,7 @@ func (s *nearestSearch) testBox(lo, hi *[3]int32) bool {
 
 // testBall tests the points in those cells of a box that a ball reaches. Most of the
 // box around a ball that comes from far away lies outside it. What is left out of a
-// row, or whole, cannot pass: gap_ and row_ of csrc/radius_tmpl.h say why.
+// row, or whole, cannot pass: gap and touched_cells of csrc/radius_tmpl.h say why.
 func (s *nearestSearch) testBall(lo, hi *[3]int32, r float32) bool {
 	r2, reach, c := float32(r*r), Reach(r), &s.centre
 	gapX := max(s.box[0][0]-c[0], c[0]-s.box[1][0], 0)

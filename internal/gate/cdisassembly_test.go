@@ -262,7 +262,7 @@ func TestCDisassemblyTeeth(t *testing.T) {
 	const (
 		guards = "#if defined(__clang__)\n#pragma STDC FP_CONTRACT OFF\n#elif defined(__GNUC__)\n#pragma GCC optimize(\"fp-contract=off\")\n#endif\n"
 		add    = "{ return _mm256_add_ps(a, b); }"
-		tmpl   = "integrate_tmpl.h"
+		tmpl   = "ops_tmpl.h"
 	)
 	mutants := []struct {
 		name  string
@@ -283,7 +283,7 @@ func TestCDisassemblyTeeth(t *testing.T) {
 			{"lanes.h", add, "{ return _mm256_add_ps(a, _mm256_rcp_ps(b)); }"},
 		}, "integrate_avx2: approximation"},
 		{"scalar-vector", []string{"-std=c11", "-fno-tree-vectorize"}, [][3]string{
-			{tmpl, "\tEACH_ROW", "\tfor (int64_t j = 0; j < n; j++)\n\t\tpos[j] += vel[j] * dt;\n\tif (!n)\n\t\treturn;\n\tif (0)\n\t\tEACH_ROW"},
+			{tmpl, "\tEACH_ROW(live, n, PUT(pos", "\tfor (int64_t j = 0; j < n; j++)\n\t\tpos[j] += vel[j] * dt;\n\tif (!n)\n\t\treturn;\n\tif (0)\n\t\tEACH_ROW(live, n, PUT(pos"},
 		}, "integrate_avx2: no vector arithmetic"},
 		{"machine-flag", []string{"-std=c11", "-mavx2", "-DEVERTICK_ALLOW_MARCH"}, nil, "integrate_c: above its level"},
 		{"wrong-level", []string{"-std=c11"}, [][3]string{
@@ -291,7 +291,8 @@ func TestCDisassemblyTeeth(t *testing.T) {
 			{"lanes.h", add, "{ return _mm256_maskz_add_ps((__mmask8)0xfe, a, b); }"},
 		}, "integrate_avx2: above its level"},
 		{"missing", []string{"-std=c11"}, [][3]string{
-			{tmpl, "integrate", "scaled"},
+			{tmpl, "KERNEL(void, integrate,", "KERNEL(void, integrated,"},
+			{tmpl, "et_integrate_c(", "et_integrated_c("},
 		}, "integrate_avx2: no such function"},
 	}
 	cc, objdump := needCC(t, "amd64"), objdumpFor(t, "amd64")
@@ -305,7 +306,7 @@ func TestCDisassemblyTeeth(t *testing.T) {
 				edit(t, filepath.Join(dir, e[0]), e[1], e[2])
 			}
 			args := append([]string{"-r", "-nostdlib", "-O3", "-Wno-psabi", "-o", "mutant.o"}, m.flags...)
-			for _, level := range []string{"c", "avx2", "avx512"} { // units of this kernel alone: all take half a minute
+			for _, level := range []string{"c", "avx2", "avx512"} { // units of one template: all take half a minute
 				unit := level + ".c"
 				write(t, dir, map[string]string{unit: "#define LEVEL " + level + "\n#include \"" + tmpl + "\"\n"})
 				args = append(args, unit)

@@ -1,10 +1,5 @@
-#include "knn.h"
-
+#include "cells.h"
 #include <float.h>
-
-#include "lanes.h"
-#include "points.h"
-#include "reach.h"
 
 /* Candidates that are kept before the farther ones are thrown away, and points
  * that are tested between two looks at how many there are. */
@@ -14,12 +9,10 @@ enum { ROOM = 1024, PIECE = 256 };
 enum { MOST_SLOT = INT32_MAX };
 
 typedef struct {
-	const float *x, *y, *z, *r;
-	const uint32_t *exclude, *mask;
-	int64_t n;
+	const et_spheres *all;
 	uint32_t k;
 	float lo[3], hi[3]; /* the box of the points, or of all floats */
-} knn_queries;
+} nearest_queries;
 
 typedef struct {
 	float c[3], r;
@@ -90,7 +83,7 @@ static window window_of(const et_grid *g, uint32_t k, int scale) {
 }
 
 /* The smallest window, with the corners of the box of the points if that is known. */
-static window window_in(const et_grid *g, const knn_queries *qs) {
+static window window_in(const et_grid *g, const nearest_queries *qs) {
 	window w = window_of(g, qs->k, 0);
 	for (int a = 0; a < 3 && qs->lo[0] != -FLT_MAX; a++) {
 		w.min[a] = qs->lo[a];
@@ -99,7 +92,7 @@ static window window_in(const et_grid *g, const knn_queries *qs) {
 	return w;
 }
 
-static inline cell_box window_around(const point_set *p, const window *w, const query *q) {
+static inline cell_box window_around(const et_points *p, const window *w, const query *q) {
 	cell_box b;
 	for (int a = 0; a < 3; a++) {
 		const int64_t cell = cell_of(p->grid, a, q->c[a]), last = p->grid->n[a] - 1;
@@ -109,7 +102,7 @@ static inline cell_box window_around(const point_set *p, const window *w, const 
 	return b;
 }
 
-static inline uint32_t count_in(const point_set *p, const cell_box *b) {
+static inline uint32_t count_in(const et_points *p, const cell_box *b) {
 	uint32_t n = 0;
 	for (int32_t k = b->lo[2]; k <= b->hi[2]; k++) {
 		for (int32_t j = b->lo[1]; j <= b->hi[1]; j++) {
@@ -162,7 +155,7 @@ static inline float cap_of(const et_grid *g, const window *w, int axis, float ga
 /* A radius in which to expect a few points more than k, judged by a window that
  * holds k / 2 or more, or the largest number when looking for one is no cheaper than testing all points.
  * work counts rows and blocks. */
-static inline float guess(const point_set *p, const window *first, const query *q, uint32_t k, int64_t *work) {
+static inline float guess(const et_points *p, const window *first, const query *q, uint32_t k, int64_t *work) {
 	const uint32_t enough = k / 2 + 4;
 	window w = *first;
 	for (int scale = 0;;) {
@@ -180,7 +173,7 @@ static inline float guess(const point_set *p, const window *first, const query *
 
 /* The distance of the centre from the points, so that a query far away does not grow
  * towards it step by step, and by how much to begin beyond that. */
-static inline float start(const point_set *p, const window *w, const query *q, uint32_t k, int64_t *work, float *beyond) {
+static inline float start(const et_points *p, const window *w, const query *q, uint32_t k, int64_t *work, float *beyond) {
 	float sum = 0.0f, widest = 0.0f;
 	int axis = 0; /* along which the grid is farthest */
 	for (int a = 0; a < 3; a++) {
@@ -200,17 +193,17 @@ static inline float start(const point_set *p, const window *w, const query *q, u
 }
 
 /* The same of the box of the points too. */
-static inline float gap_to(const et_grid *g, const knn_queries *qs, int axis, int32_t j, float v) {
+static inline float gap_to(const et_grid *g, const nearest_queries *qs, int axis, int32_t j, float v) {
 	return larger(larger(qs->lo[axis] - v, v - qs->hi[axis]), gap_of(g, axis, j, v));
 }
 
-static inline query query_at(const knn_queries *qs, int64_t i) {
+static inline query query_at(const nearest_queries *qs, int64_t i) {
 	query q;
-	q.c[0] = qs->x[i];
-	q.c[1] = qs->y[i];
-	q.c[2] = qs->z[i];
-	q.r = qs->r ? qs->r[i] : FLT_MAX;
-	q.f = sieve_of(qs->exclude, qs->mask, i);
+	q.c[0] = qs->all->x[i];
+	q.c[1] = qs->all->y[i];
+	q.c[2] = qs->all->z[i];
+	q.r = qs->all->radius ? qs->all->radius[i] : FLT_MAX;
+	q.f = sieve_of(qs->all->exclude, qs->all->mask, i);
 	return q;
 }
 
@@ -230,7 +223,7 @@ static inline uint32_t between(int64_t lo, uint32_t hi, float part, int look) {
 /* Appends the points [first, last) that pass the filters and do not come behind
  * (most, most_slot) to the candidates. plain: there are no filters but exclude,
  * and every slot up to most will do. */
-HELPER(LEVEL) void test(const point_set *p, const query *q, candidates *c, uint32_t first, uint32_t last,
+HELPER(LEVEL) void test(const et_points *p, const query *q, candidates *c, uint32_t first, uint32_t last,
                         const int plain) {
 	const V(f) qx = V(set1)(q->c[0]), qy = V(set1)(q->c[1]), qz = V(set1)(q->c[2]), r2 = V(set1)(c_asf(c->most));
 	const V(u) exclude = V(set1u)(q->f.exclude), most = V(set1u)(c->most), most_slot = V(set1u)(c->most_slot);
@@ -317,7 +310,7 @@ KERNEL(void, narrow, candidates *c, uint32_t k, uint32_t room) {
 }
 
 /* Tests the points [first, last), a piece at a time. */
-HELPER(LEVEL) void scan(const point_set *p, const query *q, candidates *c, uint32_t k, span s) {
+HELPER(LEVEL) void scan(const et_points *p, const query *q, candidates *c, uint32_t k, span s) {
 	while (s.first < s.last) {
 		const uint32_t end = s.last - s.first > PIECE ? (s.first + PIECE) & ~(ET_BLOCK - 1u) : s.last;
 		if (c->n > ROOM - PIECE)
@@ -331,7 +324,7 @@ HELPER(LEVEL) void scan(const point_set *p, const query *q, candidates *c, uint3
 }
 
 /* Tests the points in a box of cells. Returns 0 if start does not ascend. */
-HELPER(LEVEL) int box(const point_set *p, const query *q, candidates *c, uint32_t k, const cell_box *cells,
+HELPER(LEVEL) int box(const et_points *p, const query *q, candidates *c, uint32_t k, const cell_box *cells,
                       int64_t *work) {
 	const cell_box b = join_rows(p->grid, p->start, *cells, ROW_COST);
 	for (int32_t z = b.lo[2]; z <= b.hi[2]; z++) {
@@ -348,7 +341,7 @@ HELPER(LEVEL) int box(const point_set *p, const query *q, candidates *c, uint32_
 
 /* Tests the points in those cells of a box that a ball reaches. Most of the box around
  * a ball that comes from far away lies outside it. Returns 0 if start does not ascend. */
-ROUTINE(LEVEL) int ball(const point_set *p, const knn_queries *qs, const query *q, candidates *c,
+ROUTINE(LEVEL) int ball(const et_points *p, const nearest_queries *qs, const query *q, candidates *c,
                         const cell_box *cells, float r, int64_t *work) {
 	const et_grid *const g = p->grid;
 	const float r2 = r * r, reach = reach_of(r, r2);
@@ -382,7 +375,7 @@ ROUTINE(LEVEL) int ball(const point_set *p, const knn_queries *qs, const query *
  * holds fewer is searched again with a longer radius, until another try as costly
  * as the last would bring the work to half of what testing all points is: then the
  * query's own radius, or none, ends it. */
-HELPER(LEVEL) int find(const point_set *p, const window *w, const knn_queries *qs, const query *q, candidates *c) {
+HELPER(LEVEL) int find(const et_points *p, const window *w, const nearest_queries *qs, const query *q, candidates *c) {
 	const uint32_t k = qs->k;
 	int64_t work = 0, last = 0;
 	float beyond;
@@ -442,12 +435,20 @@ HELPER(LEVEL) uint32_t rank(candidates *c, uint32_t k, uint32_t *out, float *d2,
 	return sum;
 }
 
-KERNEL(int64_t, knn, const point_set *p, const knn_queries *qs, uint32_t *ends, uint32_t *out, float *d2) {
+KERNEL(int64_t, nearest, const et_points *p, const et_spheres *all, int32_t most, const float *box, const et_rows *rows) {
+	uint32_t *const ends = rows->ends, *const out = rows->slots;
+	float *const d2 = rows->dist2;
+	nearest_queries queries = {all, (uint32_t)most, {0}, {0}};
+	for (int axis = 0; axis < 3; axis++) {
+		queries.lo[axis] = box ? box[axis] : -FLT_MAX;
+		queries.hi[axis] = box ? box[3 + axis] : FLT_MAX;
+	}
+	const nearest_queries *const qs = &queries;
 	const uint32_t k = qs->k, room = k + k / 4 < 32 ? 32 : k + k / 4;
 	const window w = window_in(p->grid, qs);
 	candidates c;
 	int64_t fill = 0;
-	for (int64_t i = 0; i < qs->n; i++) {
+	for (int64_t i = 0; i < all->n; i++) {
 		const query q = query_at(qs, i);
 		c.n = 0;
 		if (q.f.mask && !find(p, &w, qs, &q, &c))
@@ -465,16 +466,7 @@ KERNEL(int64_t, knn, const point_set *p, const knn_queries *qs, uint32_t *ends, 
 }
 
 #ifdef DISPATCH
-int64_t et_knn(int32_t level, const et_grid *grid, const uint32_t *start, const et_block *blocks,
-               const uint32_t *category, const uint16_t *live, const float *qx, const float *qy, const float *qz,
-               const float *radius, const uint32_t *exclude, const uint32_t *mask, int64_t n, int32_t k,
-               const float *box, uint32_t *ends, uint32_t *out, float *d2) {
-	const point_set p = point_set_of(grid, start, blocks, mask ? category : NULL, live);
-	knn_queries qs = {qx, qy, qz, radius, exclude, mask, n, (uint32_t)k, {0}, {0}};
-	for (int a = 0; a < 3; a++) {
-		qs.lo[a] = box ? box[a] : -FLT_MAX;
-		qs.hi[a] = box ? box[3 + a] : FLT_MAX;
-	}
-	return DISPATCH(level, knn, &p, &qs, ends, out, d2);
+int64_t et_nearest(int32_t level, et_points points, et_spheres queries, int32_t k, const float *box, et_rows rows) {
+	return DISPATCH(level, nearest, &points, &queries, k, box, &rows);
 }
 #endif
