@@ -220,7 +220,7 @@ static inline uint32_t between(int64_t lo, uint32_t hi, float part, int look) {
 	return (uint32_t)(lo + ((int64_t)hi - lo) / 2);
 }
 
-/* Appends the points [first, last) that pass the filters and do not come behind
+/* Appends the points [first, last) that pass the filters and do not come after
  * (most, most_slot) to the candidates. plain: there are no filters but exclude,
  * and every slot up to most will do. */
 HELPER(LEVEL) void test(const et_points *p, const query *q, candidates *c, uint32_t first, uint32_t last,
@@ -262,12 +262,12 @@ HELPER(LEVEL) uint32_t near(const candidates *c, uint32_t d2) {
 	return n;
 }
 
-/* The candidates from i on that do not come behind (d2, slot). */
+/* The candidates from i on that do not come after (d2, slot). */
 HELPER(LEVEL) V(mask) upto(const candidates *c, uint32_t i, uint32_t d2, uint32_t slot) {
 	const V(u) own = V(loadu)(c->d2 + i), most = V(set1u)(d2);
-	const V(mask) behind = V(gtu)(own, most) |
+	const V(mask) after = V(gtu)(own, most) |
 	                       (~V(nequ)(own, most) & V(gtu)(V(loadu)(c->slot + i), V(set1u)(slot)));
-	return V(first)(c->n - i) & ~behind;
+	return V(first)(c->n - i) & ~after;
 }
 
 /* Throws far candidates away until at most room are left, which is not less than
@@ -404,7 +404,7 @@ HELPER(LEVEL) int find(const et_points *p, const window *w, const nearest_querie
 }
 
 /* Writes the first k candidates in order: the place of one is the number of
- * those before it. Returns the sum of the places, which tells whether two shared
+ * those before it. Returns the sum of the places, which shows whether two shared
  * one because their d2 is the same; ties counts slots as well and separates them. */
 HELPER(LEVEL) uint32_t rank(candidates *c, uint32_t k, uint32_t *out, float *d2, const int ties) {
 	uint32_t place[ROOM];
@@ -427,7 +427,7 @@ HELPER(LEVEL) uint32_t rank(candidates *c, uint32_t k, uint32_t *out, float *d2,
 		if (d2)
 			d2[at] = c_asf(c->d2[i]);
 	}
-	if (c->n >= k) { /* all that belong behind it stand there too */
+	if (c->n >= k) { /* all that belong after it were written there too */
 		out[k - 1] = c->slot[at_last];
 		if (d2)
 			d2[k - 1] = c_asf(c->d2[at_last]);

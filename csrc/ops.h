@@ -22,7 +22,7 @@ typedef struct {
 /* pos[i] = pos[i] + vel[i] * dt */
 void et_integrate(int32_t level, float *pos, const float *vel, float dt, const uint64_t *live, int64_t n);
 
-/* One column, each row for itself. */
+/* One column. */
 void et_scale(int32_t level, float *x, float a, const uint64_t *live, int64_t n);
 void et_damp(int32_t level, float *v, const float *c, float dt, const uint64_t *live, int64_t n);
 void et_clamp(int32_t level, float *x, float lo, float hi, const uint64_t *live, int64_t n);

@@ -1,5 +1,5 @@
 /* The vocabulary of the sorting networks, apart from lanes.h because the number of
- * lanes goes by the keys and not by the level: vectors of integer keys, k32 of
+ * lanes depends on the keys and not on the level: vectors of integer keys, k32 of
  * uint32 and k64 of int64, with WIDTH keys each.
  *
  *   load, store     from and to memory, any alignment
@@ -18,7 +18,7 @@
  *                   vectors of numbered slots, 64 at most
  *   words           the high and the low words of the lanes of two vectors of k64
  *                   by turns
- *   put             the first n words that stand in count vectors to p, and
+ *   put             the first n words of count vectors to p, and
  *                   nothing beyond; n > 0
  */
 #ifndef EVERTICK_ORDER_LANES_H
@@ -64,7 +64,7 @@
 #define SWAPS16(bit, i) SWAPS4(bit, i) SWAPS4(bit, (i) + 4) SWAPS4(bit, (i) + 8) SWAPS4(bit, (i) + 12)
 #define SWAPS4(bit, i) SWAP1(bit, bit, i) SWAP1(bit, bit, (i) + 1) SWAP1(bit, bit, (i) + 2) SWAP1(bit, bit, (i) + 3)
 
-/* The high word of the keys that sort behind all others: a NaN, as a distance. */
+/* The high word of the keys that sort after all others: a NaN, as a distance. */
 enum { PAD64_HIGH = 0x7fffffff };
 
 /* What has been sorted in a local buffer goes to p in whole vectors: the last

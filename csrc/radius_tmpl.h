@@ -13,7 +13,7 @@ typedef struct {
 } query_batch;
 
 /* Tasks, and where their hits go. A task is one vector's worth of places for one
- * query: bits 0-15 tell which of the places count, bits 16-31 the query within
+ * query: bits 0-15 are those of the places that count, bits 16-31 the query within
  * the batch, and the rest is the number of the first place over their number. */
 typedef struct {
 	uint64_t task[MAX_TASKS + ROW_TASKS];
@@ -204,8 +204,8 @@ HELPER(LEVEL) V(mask) hits(const et_points *p, const query_batch *b, const place
 }
 
 /* Runs tasks [from, to): hits are appended to out in the order of the tasks and
- * their places. Whole vectors are stored, WIDTH elements a task. What comes with
- * them is constant at every call, and the loop has no branch. */
+ * their places. Whole vectors are stored, WIDTH elements a task. The optional outputs
+ * and filters are constant at every call, and the loop has no branch. */
 HELPER(LEVEL) void run(const et_points *p, const query_batch *b, work *w, uint32_t from, uint32_t to,
                        const int with_d2, const int with_mask, const int with_exclude) {
 	uint32_t *const out = w->out;

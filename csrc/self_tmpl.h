@@ -91,8 +91,8 @@ HELPER(LEVEL) int64_t pack_span(const field *f, const centre_batch *b, uint32_t 
 }
 
 /* Packs the points near a batch; returns their number, -1 if start does not
- * ascend, or -2 if they do not fit. A NaN in every lane behind them keeps what
- * stands there out. */
+ * ascend, or -2 if they do not fit. A NaN in every lane after them keeps what
+ * is there out. */
 HELPER(LEVEL) int64_t pack_near(const field *f, const centre_batch *b, et_pack *to) {
 	const et_grid g = *f->grid; /* a copy, which stores to *to cannot change */
 	const uint32_t *const start = f->start;
@@ -134,7 +134,7 @@ HELPER(LEVEL) int64_t emit(V(f) dx, V(f) dy, V(f) dz, V(f) r2, V(u) slot, V(u) o
 }
 
 /* Rows of the centres from place at on, each over all the packed points; returns
- * the place behind the last row for which there was room. */
+ * the place after the last row for which there was room. */
 HELPER(LEVEL) uint32_t answer(const field *f, uint32_t at, uint32_t last, const et_pack *p, int64_t n,
                               int keep, int with_d2, uint32_t *ends, et_rows *r) {
 	const V(f) r2 = V(set1)(f->r2);

@@ -22,7 +22,7 @@ typedef struct {
 
 _Static_assert(sizeof(et_centre) == 32, "native.centre mirrors et_centre");
 
-/* Sixteen queries; those behind the last of a list have r2 = -1. */
+/* Sixteen queries; those after the last of a list have r2 = -1. */
 typedef struct {
 	float x[16], y[16], z[16], r2[16];
 	uint32_t exclude[16], mask[16], id[16];

@@ -97,7 +97,7 @@ func measureGo(x, y, z []float32, slots []uint32) (lo, hi [3]float32, ok bool) {
 
 // Build sorts the points (x[s], y[s], z[s]) of the slots s by cell of the grid,
 // and by slot within a cell, into p.Start and p.Blocks: every entry of the two is
-// written, and the lanes behind the last point are zero. p.Start has one entry
+// written, and the lanes after the last point are zero. p.Start has one entry
 // for each cell of the grid and one more, and p.Blocks a block for each sixteen
 // slots or part of them. cellOf is scratch, an entry for each slot. The slots
 // ascend and are below len(x) and MaxSlots; coordinates may be anything, NaN
@@ -148,7 +148,7 @@ func buildGo(g *Grid, x, y, z []float32, slots []uint32, p *Points, cellOf []uin
 	return true
 }
 
-// clearRest puts zeros behind the last of n points.
+// clearRest puts zeros after the last of n points.
 func (p *Points) clearRest(n int) {
 	if n %= BlockLen; n > 0 {
 		b := &p.Blocks[len(p.Blocks)-1]

@@ -49,7 +49,7 @@ func (f *Filter) sieve(i int, p *Points) sieve {
 	return s
 }
 
-// none tells that the query asks for no category, so that nothing passes.
+// none reports that the query asks for no category, so that nothing passes.
 func (s *sieve) none() bool { return s.mask == 0 }
 
 // lanes returns the lanes of a block that pass.

@@ -8,12 +8,12 @@ import (
 	"github.com/klauspost/cpuid/v2"
 )
 
-// Information tells which path runs and why.
+// Information says which path runs and why.
 type Information struct {
 	Level    Level    // what Auto stands for
 	Levels   []Level  // what can run here, slowest first
 	Compiler string   // C compiler and version; empty if built without cgo
-	CPU      string   // brand name, or the architecture where the CPU tells none
+	CPU      string   // brand name, or the architecture where the CPU has none
 	Refused  []string // levels that failed their self-check, with the reason
 	Err      error    // what Resolve(Auto) returns, if EVERTICK_LEVEL is at fault
 }

@@ -48,10 +48,10 @@ func (q *NearestQueries) check(blocks int) {
 	}
 }
 
-// KNN writes the rows of a batch one behind the other, each sorted by (d2, slot)
+// KNN writes the rows of a batch one after the other, each sorted by (d2, slot)
 // and with fewer than K points only where there are no more that pass: row i ends
 // before ends[i], the first begins at 0. slots, and dist2 unless it is nil, hold
-// at least len(q.X)*q.K elements. It returns the length of all rows; behind them
+// at least len(q.X)*q.K elements. It returns the length of all rows; after them
 // nothing is written. Slots are below Points.Limit and distinct.
 //
 // It panics when lengths do not fit or Points contradicts itself, and on a level

@@ -71,7 +71,7 @@ var thisHost = sync.OnceValue(func() *host {
 			continue
 		}
 		// An altered environment is reported by every step and may be mended; a
-		// choice made here stands for ever.
+		// choice made here is never made again.
 		if err := selfCheck(l); err != nil && !errors.Is(err, ErrFloatEnv) {
 			h.refused = append(h.refused, err.Error())
 			continue

@@ -2,7 +2,7 @@ package native
 
 // Live turns a bitmap by slot, in which bit s%64 of word s/64 is that of slot s,
 // into the form of Queries.Live: bit i of live[b] is the bit of p.Blocks[b].Slot[i],
-// and zero in the lanes behind the last point. The bitmap has a bit for each slot
+// and zero in the lanes after the last point. The bitmap has a bit for each slot
 // below p.Limit, and live an element for each block. It panics if one of them is
 // too short; that slots are below Limit is not checked.
 func Live(level Level, p *Points, bitmap []uint64, live []uint16) {
@@ -30,10 +30,9 @@ func liveGo(p *Points, n int, bitmap []uint64, live []uint16) {
 	}
 }
 
-// KeepLive takes out of rows.Slots, from place from on, the slots whose bit in a
+// KeepLive removes from rows.Slots, from place from on, the slots whose bit in a
 // bitmap is zero, moves the rest and their Dist2 together, and corrects ends and
-// Fill: it does to rows that are found already what Queries.Live does to those that
-// are not. ends are the ends of these rows, and the bitmap has a bit for each slot.
+// Fill: it filters rows after a search as Queries.Live filters points during one. ends are the ends of these rows, and the bitmap has a bit for each slot.
 // It panics if ends do not fit; that slots are within the bitmap is not checked.
 func KeepLive(level Level, bitmap []uint64, from int, ends []uint32, rows *Rows) {
 	at := uint32(from)

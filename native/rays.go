@@ -288,5 +288,5 @@ func rayAllGo(p *Points, s *Spheres, f *Filter, tr *Tracer, rows *Rows) int {
 	return len(tr.rays)
 }
 
-// pass tells whether one lane of a block passes.
+// pass reports whether one lane of a block passes.
 func (s *sieve) pass(p *Points, block, lane int) bool { return s.lanes(p, block)>>lane&1 != 0 }

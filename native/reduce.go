@@ -176,7 +176,7 @@ func sumGo(x []float32, live []uint64) float64 {
 }
 
 // FirstNotFinite returns the first row of x that is NaN or infinite, or -1. It looks
-// at few rows behind that one. With an error the row is -1.
+// at few rows after that one. With an error the row is -1.
 func (o *Ops) FirstNotFinite(x []float32) (int, error) {
 	o.set(x)
 	return o.first(len(x), notFiniteRows, 64)
