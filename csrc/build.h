@@ -23,16 +23,13 @@ int64_t et_sample(int32_t level, et_columns columns, uint32_t mask, uint32_t *fo
 int32_t et_build(int32_t level, const et_grid *grid, et_columns columns, uint32_t *start, et_block *blocks,
                  uint32_t *cell_of);
 
-/* The steps of et_build. All but the second may be done for several runs of slots,
- * or of blocks, side by side. The entry of start after that of cell i counts its points,
- * then is where the next of them goes, and in the end where the cell ends. */
+/* Steps of et_build, which may be done for several runs of slots, or of blocks, side by side. The entry of start after
+ * that of cell i counts its points; a step in between, which has no function of its own, makes it the place where the
+ * next of them goes; and in the end it is where the cell ends. */
 
 /* Sets cell_of[i] to the cell of slot i, and counts[c] to the number of these
  * points in cell c. Returns as et_build does. */
 int32_t et_number(int32_t level, const et_grid *grid, et_columns columns, uint32_t *counts, uint32_t *cell_of);
-
-/* counts[c] becomes the sum of those before it. */
-void et_accumulate(int32_t level, uint32_t *counts, int64_t cells);
 
 /* Writes each point, as a record of 16 bytes, to place cursors[cell_of[i]]++. */
 void et_scatter(int32_t level, et_columns columns, int64_t cells, uint32_t *cursors, const uint32_t *cell_of,

@@ -57,8 +57,7 @@ HELPER(LEVEL) int V(run_at)(const et_columns *c, const uint32_t *p, uint32_t nex
  * of all. Whole vectors are stored, because single words would be slow to load as
  * part of one; and slots close together, the usual case, are picked out of two
  * vectors, because gathering is a load for each lane. */
-ROUTINE(LEVEL) point_group V(gather)(const et_columns *c, const uint32_t *slots, int64_t n,
-                                     et_block *room) {
+ROUTINE(LEVEL) point_group V(gather)(const et_columns *c, const uint32_t *slots, int64_t n, et_block *room) {
 	uint32_t few[ET_BLOCK];
 	if (n < ET_BLOCK) {
 		for (int64_t i = 0; i < ET_BLOCK; i++)
@@ -334,8 +333,6 @@ int32_t et_number(int32_t level, const et_grid *grid, et_columns columns, uint32
 	return 1;
 }
 
-void et_accumulate(int32_t level, uint32_t *counts, int64_t cells) { DISPATCH(level, accumulate, counts, cells); }
-
 void et_scatter(int32_t level, et_columns columns, int64_t cells, uint32_t *cursors, const uint32_t *cell_of,
                 et_block *blocks) {
 	DISPATCH(level, scatter, &columns, cursors, cell_of, (record *)(void *)blocks, cells < FAR_CELLS ? 0 : AHEAD);
@@ -354,7 +351,7 @@ int32_t et_build(int32_t level, const et_grid *grid, et_columns columns, uint32_
 	if (!et_number(level, grid, columns, start + 1, cell_of))
 		return 0;
 	start[0] = 0;
-	et_accumulate(level, start + 1, cells);
+	DISPATCH(level, accumulate, start + 1, cells);
 	et_scatter(level, columns, cells, start + 1, cell_of, blocks);
 	et_transpose(level, blocks, 0, (columns.n + ET_BLOCK - 1) / ET_BLOCK, columns.n);
 	return 1;

@@ -28,15 +28,15 @@ HELPER(LEVEL) V(u) tailed(const et_grid *g, int axis, V(f) t) {
 /* The filters of one query; both columns may be NULL. */
 typedef struct {
 	uint32_t exclude, mask;
-} sieve;
+} query_filter;
 
-static inline sieve sieve_of(const uint32_t *exclude, const uint32_t *mask, int64_t query) {
-	const sieve s = {exclude ? exclude[query] : NO_SLOT, mask ? mask[query] : UINT32_MAX};
+static inline query_filter filter_of(const uint32_t *exclude, const uint32_t *mask, int64_t query) {
+	const query_filter s = {exclude ? exclude[query] : NO_SLOT, mask ? mask[query] : UINT32_MAX};
 	return s;
 }
 
 /* The lanes of a block that pass the filters of a query. */
-HELPER(LEVEL) uint32_t passing(const et_points *p, uint32_t block, const sieve *s) {
+HELPER(LEVEL) uint32_t passing_lanes(const et_points *p, uint32_t block, const query_filter *s) {
 	const uint32_t *const slot = p->blocks[block].slot;
 	uint32_t pass = p->live ? p->live[block] : 0xffffu;
 	if (s->exclude != NO_SLOT) {
@@ -63,7 +63,7 @@ typedef struct {
 	uint32_t at, last;           /* points of the current row to come */
 } walk;
 
-static inline walk walk_over(const et_points *p, const cell_box *b, const sieve *s) {
+static inline walk walk_over(const et_points *p, const cell_box *b, const query_filter *s) {
 	const et_grid *const g = p->grid;
 	const int32_t first = cell_number(g, b->lo[0], b->lo[1], b->lo[2]), last = cell_number(g, b->hi[0], b->hi[1], b->hi[2]);
 	walk w = {p->start + first, b->hi[0] - b->lo[0] + 1, b->hi[1] - b->lo[1] + 1, b->hi[2] - b->lo[2] + 1,

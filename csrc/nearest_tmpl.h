@@ -16,7 +16,7 @@ typedef struct {
 
 typedef struct {
 	float c[3], r;
-	sieve f;
+	query_filter f;
 } query;
 
 /* The box of cells in which points are counted to guess a radius: its half
@@ -203,7 +203,7 @@ static inline query query_at(const nearest_queries *qs, int64_t i) {
 	q.c[1] = qs->all->y[i];
 	q.c[2] = qs->all->z[i];
 	q.r = qs->all->radius ? qs->all->radius[i] : FLT_MAX;
-	q.f = sieve_of(qs->all->exclude, qs->all->mask, i);
+	q.f = filter_of(qs->all->exclude, qs->all->mask, i);
 	return q;
 }
 

@@ -107,8 +107,7 @@ HELPER(LEVEL) void block32(V(k32_t) *v, const uint32_t *slots, uint32_t n, uint3
 	V(k32_sort)(v, regs);
 }
 
-HELPER(LEVEL) void block64(V(k64_t) *v, const uint32_t *high, const uint32_t *low, uint32_t n,
-                           const uint32_t block) {
+HELPER(LEVEL) void block64(V(k64_t) *v, const uint32_t *high, const uint32_t *low, uint32_t n, const uint32_t block) {
 	const uint32_t regs = block / V(k64_WIDTH);
 #define FETCH(i)            \
 	if (2 * (i) < regs) \

@@ -40,7 +40,7 @@ static inline void take_batch(query_batch *b, const et_spheres *qs, int64_t from
 		b->z[i] = qs->z[at];
 		b->r2[i] = qs->radius[at] * qs->radius[at];
 		b->reach[i] = reach_of(qs->radius[at], b->r2[i]);
-		const sieve f = sieve_of(qs->exclude, qs->mask, at);
+		const query_filter f = filter_of(qs->exclude, qs->mask, at);
 		b->exclude[i] = f.exclude;
 		b->mask[i] = f.mask;
 		if (f.mask == 0)

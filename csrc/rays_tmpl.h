@@ -50,13 +50,13 @@ HELPER(LEVEL) V(mask) meet_spheres(const ray_lanes *r, const et_block *b, const 
 
 /* Those of the given lanes of a block, from `lane` on, in which the ray meets a
  * sphere that passes the filters. */
-HELPER(LEVEL) V(mask) strike(const et_points *p, const float *r2, const ray_lanes *r, const sieve *f,
+HELPER(LEVEL) V(mask) strike(const et_points *p, const float *r2, const ray_lanes *r, const query_filter *f,
                              uint32_t block, uint32_t lanes, uint32_t lane, V(f) *t) {
 	const V(mask) want = (lanes >> lane) & V(first)(V(LANES));
 	if (V(LANES) == 1 && !want)
 		return 0;
 	const V(mask) hit = meet_spheres(r, p->blocks + block, r2 + (size_t)block * ET_BLOCK, lane, want, t);
-	return hit ? hit & passing(p, block, f) >> lane : 0;
+	return hit ? hit & passing_lanes(p, block, f) >> lane : 0;
 }
 
 /* Takes the better of what was the closest and the hits of a vector. */
@@ -74,7 +74,7 @@ HELPER(LEVEL) void closer(const uint32_t *slot, V(f) t, V(mask) hit, uint32_t *b
 HELPER(LEVEL) uint32_t closest(const et_points *p, const float *r2, const et_ray *ray, const et_span *s,
                                const et_span *end, float *t) {
 	ray_lanes r = ray_at(ray);
-	const sieve f = {ray->exclude, ray->mask};
+	const query_filter f = {ray->exclude, ray->mask};
 	uint32_t best = NO_SLOT;
 	*t = ray->max_t;
 	for (; s < end; s++) {
@@ -100,7 +100,7 @@ KERNEL(void, ray_closest, const et_points *p, const et_rays *s, uint32_t *slots,
 }
 
 /* Appends the hits in a span and returns the new fill. */
-HELPER(LEVEL) int64_t append_hits(const et_points *p, const float *r2, const ray_lanes *r, const sieve *f,
+HELPER(LEVEL) int64_t append_hits(const et_points *p, const float *r2, const ray_lanes *r, const query_filter *f,
                                   const et_span *s, uint32_t *out, float *t, int64_t fill) {
 	for (uint32_t at = s->first; at < s->last; at = at / ET_BLOCK * ET_BLOCK + ET_BLOCK) {
 		const uint32_t block = at / ET_BLOCK, lanes = lanes_from(at, s->last);
@@ -121,7 +121,7 @@ KERNEL(int64_t, ray_all, const et_points *p, const et_rays *s, const et_rows *ro
 	int64_t fill = rows->fill;
 	for (int64_t i = 0; i < s->n; i++) {
 		const ray_lanes r = ray_at(s->rays + i);
-		const sieve f = {s->rays[i].exclude, s->rays[i].mask};
+		const query_filter f = {s->rays[i].exclude, s->rays[i].mask};
 		int64_t end = fill;
 		for (uint32_t at = i ? s->span_ends[i - 1] : 0; at < s->span_ends[i]; at++) {
 			const et_span *const part = s->spans + at;

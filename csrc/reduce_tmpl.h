@@ -84,8 +84,7 @@ KERNEL(void, first_not_finite, const float *x, const uint64_t *live, int64_t n, 
 	*row = -1;
 }
 
-KERNEL(void, first_beyond, const uint32_t *index, uint32_t limit, const uint64_t *live, int64_t n,
-       int64_t *row) {
+KERNEL(void, first_beyond, const uint32_t *index, uint32_t limit, const uint64_t *live, int64_t n, int64_t *row) {
 	SHORT(n, et_first_beyond_c(index, limit, live, n, row));
 	const V(u) all = V(set1u)(limit);
 	EACH_ROW(live, n, STOP_AT(V(beyond)(V(loadu)(index + i), all)));

@@ -2,7 +2,7 @@
  * names. Rows that it does not name keep their bits.
  *
  *   KERNEL(void, x, float *y, const float *x, const uint64_t *live, int64_t n) {
- *           SHORT(n, x_c(y, x, live, n));
+ *           SHORT(n, et_x_c(y, x, live, n));
  *           EACH_ROW(live, n, PUT(y, V(mul)(V(load)(y + i), V(load)(x + i))));
  *   }
  *

@@ -193,8 +193,7 @@ HELPER(LEVEL) int64_t test_centre(const field *f, uint32_t at, int32_t keep, con
 
 /* As many rows of a batch as there is room for, without packing; returns the
  * place behind the last of them, or UINT32_MAX if start does not ascend. */
-HELPER(LEVEL) uint32_t sweeps(const field *f, uint32_t at, uint32_t last, int32_t keep, uint32_t *ends,
-                              et_rows *r) {
+HELPER(LEVEL) uint32_t sweeps(const field *f, uint32_t at, uint32_t last, int32_t keep, uint32_t *ends, et_rows *r) {
 	for (; at < last; at++) {
 		const int64_t fill = test_centre(f, at, keep, r);
 		if (fill < 0)
@@ -204,8 +203,7 @@ HELPER(LEVEL) uint32_t sweeps(const field *f, uint32_t at, uint32_t last, int32_
 	return at;
 }
 
-KERNEL(int64_t, self, const field *f, uint32_t first, uint32_t last, int32_t keep, et_pack *p,
-       et_rows *r) {
+KERNEL(int64_t, self, const field *f, uint32_t first, uint32_t last, int32_t keep, et_pack *p, et_rows *r) {
 	const int form = keep << 1 | (r->dist2 != 0);
 	for (uint32_t at = first; at < last;) {
 		const centre_batch b = next_batch(f, at, last);

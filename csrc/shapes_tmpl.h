@@ -1,6 +1,6 @@
 #include "cells.h"
 
-static inline walk walk_around(const et_points *p, const et_spheres *s, int64_t i, const sieve *f) {
+static inline walk walk_around(const et_points *p, const et_spheres *s, int64_t i, const query_filter *f) {
 	const float centre[3] = {s->x[i], s->y[i], s->z[i]}, reach = reach_of(s->radius[i], s->radius[i] * s->radius[i]);
 	const cell_box b = box_around(p->grid, centre, centre, reach);
 	return walk_over(p, &b, f);
@@ -25,14 +25,14 @@ KERNEL(int64_t, count, const et_points *p, const et_spheres *s, uint32_t *counts
 	for (int64_t i = 0; i < s->n; i++) {
 		const V(f) x = V(set1)(s->x[i]), y = V(set1)(s->y[i]), z = V(set1)(s->z[i]);
 		const V(f) r2 = V(set1)(s->radius[i] * s->radius[i]);
-		const sieve f = sieve_of(s->exclude, s->mask, i);
+		const query_filter f = filter_of(s->exclude, s->mask, i);
 		walk w = walk_around(p, s, i, &f);
 		uint32_t n = 0, points;
 		int32_t tasks;
 		while ((tasks = next_tasks(&w, p->n, list, &points)) > 0)
 			for (int32_t t = 0; t < tasks; t++)
 				n += (uint32_t)__builtin_popcount(within(p->blocks + list[t].block, x, y, z, r2) &
-				                                  list[t].lanes & passing(p, list[t].block, &f));
+				                                  list[t].lanes & passing_lanes(p, list[t].block, &f));
 		if (tasks < 0)
 			return -1;
 		counts[i] = n;
@@ -40,7 +40,7 @@ KERNEL(int64_t, count, const et_points *p, const et_spheres *s, uint32_t *counts
 	return s->n;
 }
 
-static inline walk walk_within(const et_points *p, const et_boxes *b, int64_t i, const sieve *f) {
+static inline walk walk_within(const et_points *p, const et_boxes *b, int64_t i, const query_filter *f) {
 	const float lo[3] = {b->lo[0][i], b->lo[1][i], b->lo[2][i]}, hi[3] = {b->hi[0][i], b->hi[1][i], b->hi[2][i]};
 	const cell_box c = box_around(p->grid, lo, hi, 0.0f);
 	return walk_over(p, &c, f);
@@ -69,9 +69,9 @@ HELPER(LEVEL) V(mask) in_range(V(f) lo, const float *p, V(f) hi) {
 /* Appends the slots of a task's points that are in the box, and returns the new
  * fill. Whole vectors are stored. */
 HELPER(LEVEL) int64_t take_within(const et_points *p, const task *t, const query_box *box,
-                                  const sieve *f, uint32_t *out, int64_t fill) {
+                                  const query_filter *f, uint32_t *out, int64_t fill) {
 	const et_block *const b = p->blocks + t->block;
-	const uint32_t want = t->lanes & passing(p, t->block, f);
+	const uint32_t want = t->lanes & passing_lanes(p, t->block, f);
 	for (uint32_t lane = 0; lane < ET_BLOCK; lane += V(LANES)) {
 		const V(mask) in = in_range(box->lo[0], b->x + lane, box->hi[0]) &
 		                   in_range(box->lo[1], b->y + lane, box->hi[1]) &
@@ -86,7 +86,7 @@ HELPER(LEVEL) int64_t take_within(const et_points *p, const task *t, const query
 /* The new fill, -1 if start does not ascend, or -2 if the room is too small. */
 HELPER(LEVEL) int64_t overlap_row(const et_points *p, const et_boxes *b, int64_t i, const et_rows *rows, int64_t fill) {
 	const query_box box = box_at(b, i);
-	const sieve f = sieve_of(b->exclude, b->mask, i);
+	const query_filter f = filter_of(b->exclude, b->mask, i);
 	walk w = walk_within(p, b, i, &f);
 	task list[TASKS];
 	uint32_t points;

@@ -57,7 +57,7 @@ func radiusC(l Level, g *Grid, p *Points, q *Queries, rows *Rows) int {
 	return csrc.Radius(cLevels[l], &points, (*csrc.Queries)(q), (*csrc.Rows)(rows))
 }
 
-func countC(l Level, g *Grid, p *Points, q *Queries, _ *Filter, counts []uint32) bool {
+func countC(l Level, g *Grid, p *Points, q *Queries, counts []uint32) bool {
 	points := p.c(g, q.Mask, q.Live)
 	return csrc.Count(cLevels[l], &points, (*csrc.Queries)(q), counts) >= 0
 }

@@ -9,8 +9,8 @@ const withoutCgo = "native: built without cgo"
 func compiled(l Level) bool { return l == Go }
 func compiler() string      { return "" }
 
-func radiusC(Level, *Grid, *Points, *Queries, *Rows) int             { panic(withoutCgo) }
-func countC(Level, *Grid, *Points, *Queries, *Filter, []uint32) bool { panic(withoutCgo) }
+func radiusC(Level, *Grid, *Points, *Queries, *Rows) int    { panic(withoutCgo) }
+func countC(Level, *Grid, *Points, *Queries, []uint32) bool { panic(withoutCgo) }
 func knnC(Level, *Grid, *Points, *NearestQueries, []uint32, []uint32, []float32) int {
 	panic(withoutCgo)
 }
