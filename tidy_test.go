@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
+	"go/ast"
 	"go/parser"
 	"go/token"
 	"io"
@@ -99,6 +100,7 @@ var floors = map[string][]string{
 	"internal/scenes": {".", "native", "ecs", "spatial", "physics", "loop", "internal"}, // for tests and bench
 	"internal/proof":  {".", "native", "ecs", "spatial", "physics", "loop", "internal"},
 	"csrc":            {},
+	"csrc/rigid":      {"csrc"},
 	"native":          {"csrc", "native", "internal"},
 	"ecs":             {"native", "ecs", "internal"},
 	"spatial":         {"native", "spatial", "internal"},
@@ -143,7 +145,7 @@ func TestImportDirection(t *testing.T) {
 
 // light packages can be linked alone: none brings in a physics engine of
 // another module.
-var light = []string{"csrc", "native", "ecs", "spatial", "physics", "loop", "loop/modules"}
+var light = []string{"csrc", "csrc/rigid", "native", "native/rigid", "ecs", "spatial", "physics", "loop", "loop/modules"}
 
 func TestDependencies(t *testing.T) {
 	for _, p := range packages(t) {
@@ -159,21 +161,41 @@ func TestDependencies(t *testing.T) {
 	}
 }
 
+// Users of ecs or spatial alone compile and link no kernels of physics.
+func TestKernelsOfPhysicsStayApart(t *testing.T) {
+	for _, p := range packages(t) {
+		rel, _ := inModule(p.ImportPath)
+		if slices.Contains([]string{"csrc", "native", "ecs", "spatial"}, rel) && slices.Contains(p.Deps, module+"/csrc/rigid") {
+			t.Errorf("%s depends on csrc/rigid", p.ImportPath)
+		}
+	}
+}
+
 // go mod vendor and the build cache see only the files of a package's own
-// folder; and compilers disagree about anything but ASCII.
+// folder, so that a C file includes no other, but for the headers that csrc embeds
+// and csrc/rigid, which imports it, includes; and compilers disagree about anything but ASCII.
 func TestCSources(t *testing.T) {
+	embedded, err := os.ReadFile("csrc/csrc.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	include := regexp.MustCompile(`#include "([^"]*/[^"]*)"`)
 	sources := 0
-	err := filepath.WalkDir("csrc", func(path string, d fs.DirEntry, err error) error {
+	err = filepath.WalkDir("csrc", func(path string, d fs.DirEntry, err error) error {
 		switch {
 		case err != nil:
 			return err
-		case d.IsDir() && path != "csrc":
-			t.Errorf("%s: csrc must stay flat", path)
 		case strings.HasSuffix(path, ".c"), strings.HasSuffix(path, ".h"):
 			sources++
 			text, err := os.ReadFile(path)
 			if err != nil {
 				return err
+			}
+			for _, m := range include.FindAllSubmatch(text, -1) {
+				header := filepath.Join(filepath.Dir(path), string(m[1]))
+				if filepath.Dir(header) != "csrc" || !bytes.Contains(embedded, []byte("//go:embed "+filepath.Base(header)+"\n")) {
+					t.Errorf("%s includes %s, which csrc does not embed", path, m[1])
+				}
 			}
 			for n, line := range bytes.Split(text, []byte("\n")) {
 				if i := bytes.IndexFunc(line, func(r rune) bool { return r != '\t' && (r < ' ' || r > '~') }); i >= 0 {
@@ -185,6 +207,40 @@ func TestCSources(t *testing.T) {
 	})
 	if err != nil || sources == 0 {
 		t.Fatalf("%d C files in csrc, %v", sources, err)
+	}
+}
+
+// A function with more than eight parameters takes structs: nobody reads twenty in a row, and those beyond six go
+// through memory anyway.
+func TestParametersOfKernels(t *testing.T) {
+	const most = 8
+	headers, err := filepath.Glob("csrc/*.h")
+	if err != nil || len(headers) == 0 {
+		t.Fatal(headers, err)
+	}
+	declaration := regexp.MustCompile(`(?m)^\w[\w *]*\b(et_\w+)\(([^()]*)\);`)
+	for _, path := range headers {
+		text, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, m := range declaration.FindAllSubmatch(text, -1) {
+			if n := bytes.Count(m[2], []byte(",")) + 1; n > most {
+				t.Errorf("%s: %s has %d parameters", path, m[1], n)
+			}
+		}
+	}
+	faces, _ := filepath.Glob("csrc/*.go")
+	for _, path := range faces {
+		file, err := parser.ParseFile(token.NewFileSet(), path, nil, parser.SkipObjectResolution)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, d := range file.Decls {
+			if f, ok := d.(*ast.FuncDecl); ok && f.Type.Params.NumFields() > most {
+				t.Errorf("%s: %s has %d parameters", path, f.Name.Name, f.Type.Params.NumFields())
+			}
+		}
 	}
 }
 

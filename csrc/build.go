@@ -21,38 +21,32 @@ import "C"
 
 import "unsafe"
 
-// Measure finds the box of the points of slots, which are not empty, as build.h
-// says of et_measure.
-func Measure(level int32, x, y, z []float32, limit int, slots []uint32, box *[6]float32) bool {
-	return C.et_measure(C.int32_t(level), f32(x), f32(y), f32(z), C.uint32_t(limit),
-		u32(slots), C.int64_t(len(slots)), (*C.float)(&box[0])) != 0
+// The functions below are those of build.h; grid points at GridSize bytes and blocks
+// at BlockSize each.
+
+// Measure finds the box of points, of which there are some.
+func Measure(level int32, c *Columns, box *[6]float32) bool {
+	return C.et_measure(C.int32_t(level), c.c(), (*C.float)(&box[0])) != 0
 }
 
-// Sample finds some points by their bits, as build.h says of et_sample: up to room, or
-// up to 16 more if there are more.
-func Sample(level int32, x, y, z []float32, limit int, slots []uint32, mask uint32, found []uint32, room int) int {
-	return int(C.et_sample(C.int32_t(level), f32(x), f32(y), f32(z), C.uint32_t(limit),
-		u32(slots), C.int64_t(len(slots)), C.uint32_t(mask), u32(found), C.int64_t(room)))
+// Sample finds some points by their bits: up to room, or up to 16 more if there are more.
+func Sample(level int32, c *Columns, mask uint32, found []uint32, room int) int {
+	return int(C.et_sample(C.int32_t(level), c.c(), C.uint32_t(mask), u32(found), C.int64_t(room)))
 }
 
-// Build sorts the points of slots into cells, as build.h says of et_build; grid
-// points at GridSize bytes and blocks at blocks.
-func Build(level int32, grid unsafe.Pointer, x, y, z []float32, limit int, slots []uint32,
-	start []uint32, blocks unsafe.Pointer, cellOf []uint32) bool {
-	return C.et_build(C.int32_t(level), (*C.et_grid)(grid), f32(x), f32(y), f32(z), C.uint32_t(limit),
-		u32(slots), C.int64_t(len(slots)), u32(start), (*C.et_block)(blocks), u32(cellOf)) != 0
+// Build sorts points into cells.
+func Build(level int32, grid unsafe.Pointer, c *Columns, start []uint32, blocks unsafe.Pointer, cellOf []uint32) bool {
+	return C.et_build(C.int32_t(level), (*C.et_grid)(grid), c.c(), u32(start), (*C.et_block)(blocks), u32(cellOf)) != 0
 }
 
 // Number is the first step of Build, for some of the slots.
-func Number(level int32, grid unsafe.Pointer, x, y, z []float32, limit int, slots, counts, cellOf []uint32) bool {
-	return C.et_number(C.int32_t(level), (*C.et_grid)(grid), f32(x), f32(y), f32(z), C.uint32_t(limit),
-		u32(slots), C.int64_t(len(slots)), u32(counts), u32(cellOf)) != 0
+func Number(level int32, grid unsafe.Pointer, c *Columns, counts, cellOf []uint32) bool {
+	return C.et_number(C.int32_t(level), (*C.et_grid)(grid), c.c(), u32(counts), u32(cellOf)) != 0
 }
 
 // Scatter is the third step of Build, for some of the slots.
-func Scatter(level int32, x, y, z []float32, limit int, slots, cursors, cellOf []uint32, blocks unsafe.Pointer) {
-	C.et_scatter(C.int32_t(level), C.int64_t(len(cursors)), f32(x), f32(y), f32(z), C.uint32_t(limit),
-		u32(slots), C.int64_t(len(slots)), u32(cursors), u32(cellOf), (*C.et_block)(blocks))
+func Scatter(level int32, c *Columns, cursors, cellOf []uint32, blocks unsafe.Pointer) {
+	C.et_scatter(C.int32_t(level), c.c(), C.int64_t(len(cursors)), u32(cursors), u32(cellOf), (*C.et_block)(blocks))
 }
 
 // Transpose is the last step of Build, for some of the blocks.

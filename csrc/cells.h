@@ -1,11 +1,58 @@
-/* How a kernel walks over the cells of a grid that a query can reach: in tasks,
- * each a block of points and which of its lanes to look at. native/cells.go is
+/* How a kernel maps points to cells, which points pass the filters of a query, and how it walks over the cells of a
+ * grid that a query can reach: in tasks, each a block of points and which of its lanes to look at. native/cells.go is
  * the same in Go. */
 #ifndef EVERTICK_CELLS_H
 #define EVERTICK_CELLS_H
 
-#include "points.h"
+#include "queries.h"
 #include "reach.h"
+
+#define NO_SLOT UINT32_MAX
+
+/* tailed_cell of reach.h, lane by lane. */
+HELPER(LEVEL) V(u) tailed(const et_grid *g, int axis, V(f) t) {
+	const V(f) zero = V(set1)(0.0f), one = V(set1)(1.0f), tail = V(set1)(g->tail[axis]);
+	const V(f) core = V(set1)((float)(g->n[axis] - g->low[axis] - g->high[axis]));
+	const V(u) bits = V(asu)(one), low = V(set1u)((uint32_t)g->low[axis]), last = V(set1u)((uint32_t)g->n[axis] - 1);
+	if ((V(le)(zero, t) & V(lt)(t, core)) == (1u << V(LANES)) - 1u) /* most points are there */
+		return V(addu)(low, V(truncu)(t));
+	const V(f) above = V(add)(V(max)(V(sub)(t, core), zero), one), below = V(add)(V(max)(V(sub)(zero, t), zero), one);
+	const V(f) up = V(mul)(V(tof)(V(subu)(V(asu)(above), bits)), tail);
+	const V(f) down = V(add)(V(mul)(V(tof)(V(subu)(V(asu)(below), bits)), tail), V(set1)(LESS_THAN_ONE));
+	const V(u) inside = V(truncu)(V(min)(V(max)(t, zero), core));
+	const V(u) high = V(truncu)(V(min)(up, V(set1)((float)g->high[axis])));
+	const V(u) under = V(truncu)(V(min)(down, V(set1)((float)g->low[axis])));
+	return V(minu)(V(subu)(V(addu)(V(addu)(low, inside), high), under), last);
+}
+
+/* The filters of one query; both columns may be NULL. */
+typedef struct {
+	uint32_t exclude, mask;
+} query_filter;
+
+static inline query_filter filter_of(const uint32_t *exclude, const uint32_t *mask, int64_t query) {
+	const query_filter s = {exclude ? exclude[query] : NO_SLOT, mask ? mask[query] : UINT32_MAX};
+	return s;
+}
+
+/* The lanes of a block that pass the filters of a query. */
+HELPER(LEVEL) uint32_t passing_lanes(const et_points *p, uint32_t block, const query_filter *s) {
+	const uint32_t *const slot = p->blocks[block].slot;
+	uint32_t pass = p->live ? p->live[block] : 0xffffu;
+	if (s->exclude != NO_SLOT) {
+		uint32_t other = 0;
+		for (uint32_t lane = 0; lane < ET_BLOCK; lane += V(LANES))
+			other |= V(nequ)(V(loadu)(slot + lane), V(set1u)(s->exclude)) << lane;
+		pass &= other;
+	}
+	if (p->category) {
+		uint32_t any = 0;
+		for (uint32_t lane = 0; lane < ET_BLOCK; lane += V(LANES))
+			any |= V(anyu)(V(loadu)(p->category + (size_t)block * ET_BLOCK + lane), V(set1u)(s->mask)) << lane;
+		pass &= any;
+	}
+	return pass;
+}
 
 /* Where a walk stands. Cells of one row along x are neighbours in memory. */
 typedef struct {
@@ -16,7 +63,7 @@ typedef struct {
 	uint32_t at, last;           /* points of the current row to come */
 } walk;
 
-static inline walk walk_over(const point_set *p, const cell_box *b, const sieve *s) {
+static inline walk walk_over(const et_points *p, const cell_box *b, const query_filter *s) {
 	const et_grid *const g = p->grid;
 	const int32_t first = cell_number(g, b->lo[0], b->lo[1], b->lo[2]), last = cell_number(g, b->hi[0], b->hi[1], b->hi[2]);
 	walk w = {p->start + first, b->hi[0] - b->lo[0] + 1, b->hi[1] - b->lo[1] + 1, b->hi[2] - b->lo[2] + 1,

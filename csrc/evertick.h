@@ -1,16 +1,12 @@
 /* The C side of evertick as Go sees it: one function per kernel.
  *
- * Every kernel is a pure function of its arguments: it allocates nothing,
- * keeps nothing and prints nothing. The Go side has checked
- * lengths and values. Levels are those of lanes.h; asking for one that this
- * build lacks runs c. */
+ * Every kernel is a pure function of its arguments: it allocates nothing, keeps nothing and prints nothing. The Go
+ * side has checked lengths and values. The first argument of most is the level; asking for one that this build lacks
+ * runs c. */
 #ifndef EVERTICK_H
 #define EVERTICK_H
 
-#include <stddef.h>
-#include <stdint.h>
-
-enum et_level { ET_C = 0, ET_AVX2 = 1, ET_AVX512 = 2, ET_NEON = 3 };
+#include "base.h"
 
 /* The name and version of the compiler that built this. */
 const char *et_compiler(void);
@@ -40,29 +36,34 @@ typedef struct {
 
 _Static_assert(sizeof(et_block) == 256, "native.Block mirrors et_block");
 
-/* Points within a radius, for a batch of queries: the rows of a CSR matrix, in
- * the order in which the points stand.
- *
- * start has one entry per cell and one more; blocks hold the points sorted by
- * cell, in runs of cells along x. category, by place, and live, by block, may be
- * NULL, and so may exclude and mask, by query. Row q is appended to out (and its
- * squared distances to d2, unless that is NULL), and ends[q] becomes the place
- * behind it. out and d2 hold cap elements, of which the first fill are taken; more
- * may be overwritten than the rows take. Returns the number of queries answered:
- * fewer than n when cap is too small for the next row; or -1 if start does not
- * ascend. */
-int64_t et_radius(int32_t level, const et_grid *grid, const uint32_t *start,
-                  const et_block *blocks, const uint32_t *category, const uint16_t *live,
-                  const float *qx, const float *qy, const float *qz, const float *qr,
-                  const uint32_t *exclude, const uint32_t *mask, int64_t n, uint32_t *ends,
-                  uint32_t *out, float *d2, int64_t fill, int64_t cap);
+/* Points sorted by cell, in runs of cells along x. start has one entry per cell and one more. category, by place, and
+ * live, a bit for each lane of a block, may be NULL: then no point is left out by them. */
+typedef struct {
+	const et_grid *grid;
+	const uint32_t *start;
+	const et_block *blocks;
+	const uint32_t *category;
+	const uint16_t *live;
+	uint32_t n; /* points */
+} et_points;
 
-/* Which points are live: bit i of live[b] is the bit of slot blocks[b].slot[i] in
- * the bitmap, and 0 in the lanes behind the last point. */
-void et_live(int32_t level, const et_block *blocks, uint32_t points, const uint64_t *bitmap, uint16_t *live);
+/* Columns of coordinates, and n slots of points in them, which are below limit, at most 1 << 24. category and live, a
+ * bitmap, are by slot and may be NULL. */
+typedef struct {
+	const float *x, *y, *z;
+	const uint32_t *slots, *category;
+	const uint64_t *live;
+	int64_t n;
+	uint32_t limit;
+} et_columns;
 
-/* Takes out of rows, which begin at from and end at ends, the slots whose bit is 0,
- * and moves the rest together; d2 may be NULL. */
-void et_keep_live(const uint64_t *bitmap, uint32_t from, uint32_t *ends, int64_t rows, uint32_t *slots, float *d2);
+/* The rows of a CSR matrix of slots. Row i is appended to slots, and its squared distances to dist2 unless that is
+ * NULL, and ends[i] becomes its end. slots and dist2 hold cap elements, of which the first fill are taken; more may
+ * be overwritten than the rows take. */
+typedef struct {
+	uint32_t *ends, *slots;
+	float *dist2;
+	int64_t fill, cap;
+} et_rows;
 
 #endif

@@ -35,7 +35,7 @@
  *   marked           the same of a bitmap of words of 32 bits
  *   first            mask of the lanes below n
  *   pack, packu      the lanes in the mask moved to the front, in order; what
- *                    is left behind them is unspecified
+ *                    is after them is unspecified
  *   count            lanes in the mask
  *   tally            n + 1 in the lanes where a > b, n in the others; a and b are
  *                    below 2^31

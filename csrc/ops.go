@@ -3,14 +3,35 @@
 package csrc
 
 /*
+#cgo noescape et_sum
+#cgo nocallback et_sum
+#cgo noescape et_first_not_finite
+#cgo nocallback et_first_not_finite
+#cgo noescape et_first_beyond
+#cgo nocallback et_first_beyond
+#cgo noescape et_nan32
+#cgo nocallback et_nan32
+#cgo noescape et_nan64
+#cgo nocallback et_nan64
 #include "ops.h"
 */
 import "C"
 
-// The functions below do in the rows of live, which may be nil, what the methods of
-// native.Ops say. All columns have one length; teleported may be nil.
+import "unsafe"
 
-// Integrate computes, in the rows of live, pos[i] += float32(vel[i] * dt).
+// The functions below do in the rows of live, which may be nil, what the methods of
+// native.Ops say. All columns have one length, which is not 0; teleported may be nil.
+
+// Vec3 and Quat mirror native.Vec3 and native.Quat.
+type (
+	Vec3 struct{ X, Y, Z []float32 }
+	Quat struct{ X, Y, Z, W []float32 }
+)
+
+func (v *Vec3) c() C.et_vec3 { return C.et_vec3{x: f32(v.X), y: f32(v.Y), z: f32(v.Z)} }
+func (q *Quat) c() C.et_quat { return C.et_quat{x: f32(q.X), y: f32(q.Y), z: f32(q.Z), w: f32(q.W)} }
+
+// Integrate computes pos[i] += float32(vel[i] * dt).
 func Integrate(level int32, pos, vel []float32, dt float32, live []uint64) {
 	C.et_integrate(C.int32_t(level), f32(pos), f32(vel), C.float(dt), u64(live), C.int64_t(len(pos)))
 }
@@ -40,45 +61,97 @@ func Lerp(level int32, out, prev, cur []float32, alpha float32, teleported, live
 	C.et_lerp(C.int32_t(level), f32(out), f32(prev), f32(cur), C.float(alpha), u64(teleported), u64(live), C.int64_t(len(out)))
 }
 
-// ClampLength shortens vectors to a length of max.
-func ClampLength(level int32, x, y, z []float32, max float32, live []uint64) {
-	C.et_clamp_length(C.int32_t(level), vec3(x, y, z), C.float(max), u64(live), C.int64_t(len(x)))
+// ClampLength shortens vectors to a length of most.
+func ClampLength(level int32, v Vec3, most float32, live []uint64) {
+	C.et_clamp_length(C.int32_t(level), v.c(), C.float(most), u64(live), C.int64_t(len(v.X)))
 }
 
 // Dist2 computes squared distances of points from (x, y, z).
-func Dist2(level int32, out, px, py, pz []float32, x, y, z float32, live []uint64) {
-	C.et_dist2(C.int32_t(level), f32(out), vec3(px, py, pz), C.float(x), C.float(y), C.float(z), u64(live), C.int64_t(len(out)))
+func Dist2(level int32, out []float32, p Vec3, x, y, z float32, live []uint64) {
+	C.et_dist2(C.int32_t(level), f32(out), p.c(), C.float(x), C.float(y), C.float(z), u64(live), C.int64_t(len(out)))
 }
 
-// Nlerp interpolates between the quaternions of columns 4 to 7 and 8 to 11 into
-// columns 0 to 3.
-func Nlerp(level int32, c *[12][]float32, alpha float32, teleported, live []uint64) {
-	C.et_nlerp(C.int32_t(level), quat(c[0], c[1], c[2], c[3]), quat(c[4], c[5], c[6], c[7]), quat(c[8], c[9], c[10], c[11]),
-		C.float(alpha), u64(teleported), u64(live), C.int64_t(len(c[0])))
+// Nlerp interpolates between quaternions.
+func Nlerp(level int32, out, prev, cur *Quat, alpha float32, teleported, live []uint64) {
+	C.et_nlerp(C.int32_t(level), out.c(), prev.c(), cur.c(), C.float(alpha), u64(teleported), u64(live), C.int64_t(len(out.X)))
 }
 
-// NormalizeQuat gives quaternions the length 1.
-func NormalizeQuat(level int32, x, y, z, w []float32, live []uint64) {
-	C.et_normalize_quat(C.int32_t(level), quat(x, y, z, w), u64(live), C.int64_t(len(x)))
+// NormalizeQuat divides quaternions by their length.
+func NormalizeQuat(level int32, q Quat, live []uint64) {
+	C.et_normalize_quat(C.int32_t(level), q.c(), u64(live), C.int64_t(len(q.X)))
 }
 
-// IntegrateQuat turns the quaternions of columns 0 to 3 by the angular velocities
-// of columns 4 to 6.
-func IntegrateQuat(level int32, c *[7][]float32, dt float32, live []uint64) {
-	C.et_integrate_quat(C.int32_t(level), quat(c[0], c[1], c[2], c[3]), vec3(c[4], c[5], c[6]),
-		C.float(dt), u64(live), C.int64_t(len(c[0])))
+// IntegrateQuat turns quaternions by angular velocities.
+func IntegrateQuat(level int32, q Quat, omega Vec3, dt float32, live []uint64) {
+	C.et_integrate_quat(C.int32_t(level), q.c(), omega.c(), C.float(dt), u64(live), C.int64_t(len(q.X)))
 }
 
-// Move moves bodies; columns are those of et_motion, in its order.
-func Move(level int32, c *[16][]float32, dt float32, live []uint64) {
-	m := C.et_motion{
-		pos: vec3(c[0], c[1], c[2]), vel: vec3(c[3], c[4], c[5]), acc: vec3(c[6], c[7], c[8]),
-		rot: quat(c[9], c[10], c[11], c[12]), ang: vec3(c[13], c[14], c[15]),
-	}
-	C.et_move(C.int32_t(level), m, C.float(dt), u64(live), C.int64_t(len(c[0])))
+// Motion is et_motion.
+type Motion struct {
+	Pos, Vel, Acc Vec3
+	Rot           Quat
+	Ang           Vec3
 }
 
-func vec3(x, y, z []float32) C.et_vec3 { return C.et_vec3{x: f32(x), y: f32(y), z: f32(z)} }
-func quat(x, y, z, w []float32) C.et_quat {
-	return C.et_quat{x: f32(x), y: f32(y), z: f32(z), w: f32(w)}
+// Move moves bodies.
+func Move(level int32, m *Motion, dt float32, live []uint64) {
+	c := C.et_motion{pos: m.Pos.c(), vel: m.Vel.c(), acc: m.Acc.c(), rot: m.Rot.c(), ang: m.Ang.c()}
+	C.et_move(C.int32_t(level), c, C.float(dt), u64(live), C.int64_t(len(m.Pos.X)))
+}
+
+// Copy computes dst[i] = src[i].
+func Copy(level int32, dst, src []float32, live []uint64) {
+	C.et_copy(C.int32_t(level), f32(dst), f32(src), u64(live), C.int64_t(len(dst)))
+}
+
+// Fill computes dst[i] = value.
+func Fill(level int32, dst []float32, value float32, live []uint64) {
+	C.et_fill(C.int32_t(level), f32(dst), C.float(value), u64(live), C.int64_t(len(dst)))
+}
+
+// Gather computes dst[i] = src[index[i]], for indices below 2^31.
+func Gather(level int32, dst, src []float32, index []uint32, live []uint64) {
+	C.et_gather(C.int32_t(level), f32(dst), f32(src), u32(index), u64(live), C.int64_t(len(dst)))
+}
+
+// Compose makes matrices of positions, quaternions and scales.
+func Compose(level int32, out []float32, byRow bool, pos Vec3, rot Quat, scale Vec3, live []uint64) {
+	C.et_compose(C.int32_t(level), f32(out), flag(byRow), pos.c(), rot.c(), scale.c(), u64(live), C.int64_t(len(pos.X)))
+}
+
+// Bounds finds the least and the greatest of three columns.
+func Bounds(level int32, p Vec3, live []uint64, least, greatest *[3]float32) {
+	C.et_bounds(C.int32_t(level), p.c(), u64(live), C.int64_t(len(p.X)), f32(least[:]), f32(greatest[:]))
+}
+
+// Sum adds up a column in double precision.
+func Sum(level int32, x []float32, live []uint64) float64 {
+	var sum C.double
+	C.et_sum(C.int32_t(level), f32(x), u64(live), C.int64_t(len(x)), &sum)
+	return float64(sum)
+}
+
+// FirstNotFinite returns the first row that is NaN or infinite, or -1.
+func FirstNotFinite(level int32, x []float32, live []uint64) int {
+	var row C.int64_t
+	C.et_first_not_finite(C.int32_t(level), f32(x), u64(live), C.int64_t(len(x)), &row)
+	return int(row)
+}
+
+// FirstBeyond returns the first row with index[i] >= limit, or -1; limit is at most
+// 2^31.
+func FirstBeyond(level int32, index []uint32, limit int, live []uint64) int {
+	var row C.int64_t
+	C.et_first_beyond(C.int32_t(level), u32(index), C.uint32_t(limit), u64(live), C.int64_t(len(index)), &row)
+	return int(row)
+}
+
+// NaN32 reports whether there is a NaN in x.
+func NaN32(level int32, x []float32) bool {
+	return C.et_nan32(C.int32_t(level), (*C.uint32_t)(unsafe.Pointer(unsafe.SliceData(x))), C.int64_t(len(x))) != 0
+}
+
+// NaN64 reports whether there is a NaN in x.
+func NaN64(level int32, x []float64) bool {
+	return C.et_nan64(C.int32_t(level), (*C.uint64_t)(unsafe.Pointer(unsafe.SliceData(x))), C.int64_t(len(x))) != 0
 }

@@ -1,7 +1,6 @@
-/* Operations on columns, row by row. Each has n rows; live, which may be NULL, is
- * a bitmap of those to work on: bit i % 64 of word i / 64 is row i. The others keep
- * their bits. teleported is such a bitmap too. What a row becomes is said by the
- * methods of native.Ops. */
+/* Operations on columns. Each has n rows, at least one; live, which may be NULL, is
+ * a bitmap of those to work on: bit i % 64 of word i / 64 is row i. The others are not read, and keep
+ * their bits. teleported is such a bitmap too. The methods of native.Ops say what a row becomes. */
 #ifndef EVERTICK_OPS_H
 #define EVERTICK_OPS_H
 
@@ -23,7 +22,7 @@ typedef struct {
 /* pos[i] = pos[i] + vel[i] * dt */
 void et_integrate(int32_t level, float *pos, const float *vel, float dt, const uint64_t *live, int64_t n);
 
-/* One column, each row for itself. */
+/* One column. */
 void et_scale(int32_t level, float *x, float a, const uint64_t *live, int64_t n);
 void et_damp(int32_t level, float *v, const float *c, float dt, const uint64_t *live, int64_t n);
 void et_clamp(int32_t level, float *x, float lo, float hi, const uint64_t *live, int64_t n);
@@ -43,5 +42,38 @@ void et_integrate_quat(int32_t level, et_quat q, et_vec3 omega, float dt, const 
 
 /* Both, with their velocities: only vel, pos and rot are written. */
 void et_move(int32_t level, et_motion m, float dt, const uint64_t *live, int64_t n);
+
+/* The least and the greatest of x, y and z. NaN does not count; if nothing does it
+ * is +Inf and -Inf. The sign of a zero is unspecified. */
+void et_bounds(int32_t level, et_vec3 p, const uint64_t *live, int64_t n, float *least, float *greatest);
+
+/* Sixteen sums, of the rows i with the same i % 16, each begun at 0 and added to in
+ * ascending order; then added up by halves: j and j + 8, j and j + 4, and so on. */
+enum { ET_SUMS = 16 };
+void et_sum(int32_t level, const float *x, const uint64_t *live, int64_t n, double *sum);
+
+/* The first row that is NaN or infinite, or -1. */
+void et_first_not_finite(int32_t level, const float *x, const uint64_t *live, int64_t n, int64_t *row);
+
+/* The first row with index[i] >= limit, or -1; limit is at most 2^31. */
+void et_first_beyond(int32_t level, const uint32_t *index, uint32_t limit, const uint64_t *live, int64_t n, int64_t *row);
+
+/* dst[i] = src[i] */
+void et_copy(int32_t level, float *dst, const float *src, const uint64_t *live, int64_t n);
+
+/* dst[i] = value */
+void et_fill(int32_t level, float *dst, float value, const uint64_t *live, int64_t n);
+
+/* dst[i] = src[index[i]], with index[i] below 2^31 */
+void et_gather(int32_t level, float *dst, const float *src, const uint32_t *index, const uint64_t *live, int64_t n);
+
+/* The matrices that native.Ops.Compose describes, 16 floats a row: column by column,
+ * or row by row if by_row is not 0. */
+void et_compose(int32_t level, float *out, int32_t by_row, et_vec3 pos, et_quat rot, et_vec3 scale, const uint64_t *live,
+                int64_t n);
+
+/* Whether there is a NaN among n floats, or doubles, of which x are the bits. */
+int32_t et_nan32(int32_t level, const uint32_t *x, int64_t n);
+int32_t et_nan64(int32_t level, const uint64_t *x, int64_t n);
 
 #endif

@@ -1,5 +1,5 @@
 /* The vocabulary of the sorting networks, apart from lanes.h because the number of
- * lanes goes by the keys and not by the level: vectors of integer keys, k32 of
+ * lanes depends on the keys and not on the level: vectors of integer keys, k32 of
  * uint32 and k64 of int64, with WIDTH keys each.
  *
  *   load, store     from and to memory, any alignment
@@ -18,16 +18,53 @@
  *                   vectors of numbered slots, 64 at most
  *   words           the high and the low words of the lanes of two vectors of k64
  *                   by turns
- *   put             the first n words that stand in count vectors to p, and
+ *   put             the first n words of count vectors to p, and
  *                   nothing beyond; n > 0
  */
 #ifndef EVERTICK_ORDER_LANES_H
 #define EVERTICK_ORDER_LANES_H
 
 #include "lanes.h"
-#include "order_macros.h"
 
-/* The high word of the keys that sort behind all others: a NaN, as a distance. */
+/* Networks written out: compilers keep vectors in registers only when every
+ * index is a constant early on. ORDER(i, j) puts the smaller of two first. */
+#define EACH4(X, i) X(i) X((i) + 1) X((i) + 2) X((i) + 3)
+#define EACH16(X) EACH4(X, 0) EACH4(X, 4) EACH4(X, 8) EACH4(X, 12)
+#define EACH32(X) EACH16(X) EACH4(X, 16) EACH4(X, 20) EACH4(X, 24) EACH4(X, 28)
+
+/* Neighbours at a distance. */
+#define PAIRS2(o, d) ORDER(o, (o) + (d)) ORDER((o) + 1, (o) + 1 + (d))
+#define PAIRS4(o, d) PAIRS2(o, d) PAIRS2((o) + 2, d)
+#define PAIRS8(o, d) PAIRS4(o, d) PAIRS4((o) + 4, d)
+#define PAIRS16(o, d) PAIRS8(o, d) PAIRS8((o) + 8, d)
+
+/* The first of n with the last, the second with the last but one, ... */
+#define MIRROR2(o, n, i) ORDER((o) + (i), (o) + (n) - 1 - (i)) ORDER((o) + (i) + 1, (o) + (n) - 2 - (i))
+#define MIRROR8(o, n, i) MIRROR2(o, n, i) MIRROR2(o, n, (i) + 2) MIRROR2(o, n, (i) + 4) MIRROR2(o, n, (i) + 6)
+
+#define CLEAN2(o) ORDER(o, (o) + 1)
+#define CLEAN4(o) PAIRS2(o, 2) CLEAN2(o) CLEAN2((o) + 2)
+#define CLEAN8(o) PAIRS4(o, 4) CLEAN4(o) CLEAN4((o) + 4)
+#define CLEAN16(o) PAIRS8(o, 8) CLEAN8(o) CLEAN8((o) + 8)
+#define CLEAN32(o) PAIRS16(o, 16) CLEAN16(o) CLEAN16((o) + 16)
+
+/* Up to eight: Batcher's odd-even merge sort. */
+#define SORT2(o) ORDER(o, (o) + 1)
+#define SORT4(o) SORT2(o) SORT2((o) + 2) PAIRS2(o, 2) ORDER((o) + 1, (o) + 2)
+#define SORT8(o) SORT4(o) SORT4((o) + 4) PAIRS4(o, 4) PAIRS2((o) + 2, 2) \
+	ORDER((o) + 1, (o) + 2) ORDER((o) + 3, (o) + 4) ORDER((o) + 5, (o) + 6)
+#define SORT16(o) SORT8(o) SORT8((o) + 8) MIRROR8(o, 16, 0) CLEAN8(o) CLEAN8((o) + 8)
+#define SORT32(o) SORT16(o) SORT16((o) + 16) MIRROR8(o, 32, 0) MIRROR8(o, 32, 8) CLEAN16(o) CLEAN16((o) + 16)
+
+/* Merges of columns, by the number of lanes: FLIP(m, bit) compares with the lane
+ * i ^ m of the vector at the other end, SWAP(bit) with lane i ^ bit of the same. */
+#define FLIP(m, bit) FLIPS4(m, bit, 0) FLIPS4(m, bit, 4) FLIPS4(m, bit, 8) FLIPS4(m, bit, 12)
+#define FLIPS4(m, bit, i) FLIP1(m, bit, i) FLIP1(m, bit, (i) + 1) FLIP1(m, bit, (i) + 2) FLIP1(m, bit, (i) + 3)
+#define SWAP(bit) SWAPS16(bit, 0) SWAPS16(bit, 16)
+#define SWAPS16(bit, i) SWAPS4(bit, i) SWAPS4(bit, (i) + 4) SWAPS4(bit, (i) + 8) SWAPS4(bit, (i) + 12)
+#define SWAPS4(bit, i) SWAP1(bit, bit, i) SWAP1(bit, bit, (i) + 1) SWAP1(bit, bit, (i) + 2) SWAP1(bit, bit, (i) + 3)
+
+/* The high word of the keys that sort after all others: a NaN, as a distance. */
 enum { PAD64_HIGH = 0x7fffffff };
 
 /* What has been sorted in a local buffer goes to p in whole vectors: the last
@@ -54,11 +91,11 @@ HELPER(avx512) __mmask16 avx512_below(uint32_t n, uint32_t first) {
 	return (__mmask16)avx512_first(n > first ? n - first : 0);
 }
 HELPER(avx512) void avx512_put(uint32_t *p, uint32_t n, const __m512i *v, const uint32_t count) {
-#define PUT(i)           \
+#define PUT_VECTOR(i)           \
 	if ((i) < count) \
 		_mm512_mask_storeu_epi32(p + 16 * (i), avx512_below(n, 16 * (i)), v[i]);
-	EACH4(PUT, 0)
-#undef PUT
+	EACH4(PUT_VECTOR, 0)
+#undef PUT_VECTOR
 }
 
 typedef __m512i avx512_k64_t;
@@ -138,12 +175,12 @@ HELPER(avx2) void avx2_put(uint32_t *p, uint32_t n, const __m256i *v, const uint
 		_mm256_maskstore_epi32((int *)(void *)p, avx2_below(n, 0), v[0]);
 		return;
 	}
-#define PUT(i)           \
+#define PUT_VECTOR(i)           \
 	if ((i) < count) \
 		avx2_storeu(buffer + 8 * (i), v[i]);
-	EACH4(PUT, 0)
-	EACH4(PUT, 4)
-#undef PUT
+	EACH4(PUT_VECTOR, 0)
+	EACH4(PUT_VECTOR, 4)
+#undef PUT_VECTOR
 	PUT_CLAMPED(avx2, p, n, buffer, 8 * count)
 }
 
@@ -289,11 +326,11 @@ HELPER(neon) neon_k32_t neon_k32_fetch(const uint32_t *p, uint32_t n, uint32_t f
 }
 HELPER(neon) void neon_put(uint32_t *p, uint32_t n, const uint32x4_t *v, const uint32_t count) {
 	uint32_t buffer[64];
-#define PUT(i)           \
+#define PUT_VECTOR(i)           \
 	if ((i) < count) \
 		vst1q_u32(buffer + 4 * (i), v[i]);
-	EACH16(PUT)
-#undef PUT
+	EACH16(PUT_VECTOR)
+#undef PUT_VECTOR
 	if (n < 4) {
 		for (uint32_t i = 0; i < n; i++)
 			p[i] = buffer[i];

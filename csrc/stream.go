@@ -13,7 +13,7 @@ import "C"
 
 import "unsafe"
 
-// Sizes of the C structs behind a sieve, in bytes.
+// Sizes of the C structs of a sieve, in bytes.
 const (
 	TorusSize    = C.sizeof_et_torus
 	CentreSize   = C.sizeof_et_centre
@@ -22,28 +22,39 @@ const (
 	ProgressSize = C.sizeof_et_progress
 )
 
-// LongList and Sweep are ET_LONG_LIST and ET_SWEEP of stream.h.
+// LongList and SweepRun are ET_LONG_LIST and ET_SWEEP of stream.h.
 const (
 	LongList = C.ET_LONG_LIST
-	Sweep    = C.ET_SWEEP
+	SweepRun = C.ET_SWEEP
 )
 
-// Stream tests points with the queries of their cells, as stream.h says of
-// et_stream; torus, lists, blocks, centres and progress point at structs of the
-// sizes above. lists, category and live may be nil.
-func Stream(level int32, torus unsafe.Pointer, bits, rank []uint32, lists unsafe.Pointer, ids []uint32,
-	blocks, centres unsafe.Pointer, x, y, z []float32, limit int, slots, category []uint32, live []uint64, to int,
-	hitQuery, hitSlot []uint32, hitDist2 []float32, progress unsafe.Pointer) int {
-	return int(C.et_stream(C.int32_t(level), (*C.et_torus)(torus), u32(bits), u32(rank), (*C.et_list)(lists), u32(ids),
-		(*C.et_centres)(blocks), (*C.et_centre)(centres), f32(x), f32(y), f32(z), C.int64_t(limit), u32(slots), u32(category),
-		(*C.uint64_t)(unsafe.SliceData(live)), C.int64_t(to), u32(hitQuery), u32(hitSlot), f32(hitDist2),
-		C.int64_t(len(hitSlot)), (*C.et_progress)(progress)))
+// Sieve is et_sieve: Torus, Lists, Blocks and Centres point at structs of the sizes
+// above, and Lists may be nil.
+type Sieve struct {
+	Torus, Lists, Blocks, Centres unsafe.Pointer
+	Bits, Rank, IDs               []uint32
 }
 
-// SweepWide tests points with each of some queries, as stream.h says of et_sweep.
-func SweepWide(level int32, wide []uint32, centres unsafe.Pointer, x, y, z []float32, limit int, slots, category []uint32,
-	live []uint64, to int, hitQuery, hitSlot []uint32, hitDist2 []float32, progress unsafe.Pointer) int {
-	return int(C.et_sweep(C.int32_t(level), u32(wide), C.int64_t(len(wide)), (*C.et_centre)(centres),
-		f32(x), f32(y), f32(z), C.int64_t(limit), u32(slots), u32(category), (*C.uint64_t)(unsafe.SliceData(live)), C.int64_t(to),
-		u32(hitQuery), u32(hitSlot), f32(hitDist2), C.int64_t(len(hitSlot)), (*C.et_progress)(progress)))
+// Hits mirrors native.Hits.
+type Hits struct {
+	Query, Slot []uint32
+	Dist2       []float32
+	Fill        int
+}
+
+func (h *Hits) c() C.et_hits {
+	return C.et_hits{query: u32(h.Query), slot: u32(h.Slot), dist2: f32(h.Dist2), fill: C.int64_t(h.Fill), cap: C.int64_t(len(h.Slot))}
+}
+
+// Stream is et_stream; progress points at ProgressSize bytes.
+func Stream(level int32, s *Sieve, c *Columns, to int, h *Hits, progress unsafe.Pointer) int {
+	sieve := C.et_sieve{torus: (*C.et_torus)(s.Torus), bits: u32(s.Bits), rank: u32(s.Rank), ids: u32(s.IDs), lists: (*C.et_list)(s.Lists),
+		blocks: (*C.et_centres)(s.Blocks), centres: (*C.et_centre)(s.Centres)}
+	return int(C.et_stream(C.int32_t(level), sieve, c.c(), C.int64_t(to), h.c(), (*C.et_progress)(progress)))
+}
+
+// Sweep is et_sweep of the queries wide.
+func Sweep(level int32, wide []uint32, centres unsafe.Pointer, c *Columns, to int, h *Hits, progress unsafe.Pointer) int {
+	return int(C.et_sweep(C.int32_t(level), u32(wide), C.int64_t(len(wide)), (*C.et_centre)(centres), c.c(), C.int64_t(to), h.c(),
+		(*C.et_progress)(progress)))
 }

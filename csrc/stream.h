@@ -2,8 +2,7 @@
 #ifndef EVERTICK_STREAM_H
 #define EVERTICK_STREAM_H
 
-#include <stddef.h>
-#include <stdint.h>
+#include "evertick.h"
 
 /* A torus of cells. Along an axis, the cell of v is round((v - origin) * inv)
  * modulo mask + 1; a cell's number is the sum of the three, each shifted, the first
@@ -23,7 +22,7 @@ typedef struct {
 
 _Static_assert(sizeof(et_centre) == 32, "native.centre mirrors et_centre");
 
-/* Sixteen queries; those behind the last of a list have r2 = -1. */
+/* Sixteen queries; those after the last of a list have r2 = -1. */
 typedef struct {
 	float x[16], y[16], z[16], r2[16];
 	uint32_t exclude[16], mask[16], id[16];
@@ -47,31 +46,38 @@ typedef struct {
 	int64_t fill; /* hits so far */
 } et_progress;
 
-/* Tests the points of slots[p->at, to) with the queries of their cells, and
+/* Queries in cells. bits has a bit for each cell that has a list; the bits before those of a word number rank[word].
+ * lists is NULL if there are none: points are then only looked at. */
+typedef struct {
+	const et_torus *torus;
+	const uint32_t *bits, *rank, *ids;
+	const et_list *lists;
+	const et_centres *blocks;
+	const et_centre *centres;
+} et_sieve;
+
+/* Where hits go: room for cap, of which the first fill are taken. */
+typedef struct {
+	uint32_t *query, *slot;
+	float *dist2;
+	int64_t fill, cap;
+} et_hits;
+
+/* Tests the points of columns.slots[p->at, to) with the queries of their cells, and
  * appends the hits: point by point, and of a point in the order of its list.
- * bits has a bit for each cell that has a list; the bits before those of a word
- * number rank[word]. NULL lists: the points are only looked at. category and live
- * may be NULL.
  *
  * Returns 0 when all points have been tested; 1 when p->at has not, because the
- * room of cap hits may not do for it: its list and 16 more always do; and 2 when
+ * room of the hits may not do for it: its list and 16 more always do; and 2 when
  * slots[p->at] does not ascend, is not below limit, or has a coordinate that is
  * not finite: then hits may be missing. p->at - 1 must have passed before. */
-int32_t et_stream(int32_t level, const et_torus *torus, const uint32_t *bits, const uint32_t *rank,
-                  const et_list *lists, const uint32_t *ids, const et_centres *blocks,
-                  const et_centre *centres, const float *x, const float *y, const float *z,
-                  int64_t limit, const uint32_t *slots, const uint32_t *category,
-                  const uint64_t *live, int64_t to, uint32_t *hit_query, uint32_t *hit_slot,
-                  float *hit_dist2, int64_t cap, et_progress *p);
+int32_t et_stream(int32_t level, et_sieve sieve, et_columns columns, int64_t to, et_hits hits, et_progress *p);
 
-/* Tests the points of slots[p->at, to), which et_stream has passed, with the
+/* Tests the points of columns.slots[p->at, to), which et_stream has passed, with the
  * queries wide[0, n), and appends the hits; those of a query are in the order of
  * the points. Returns 0 when all are done, 1 when it must go on from p with more
  * room, ET_SWEEP + 16 hits always doing, and 2 when a slot is not below limit. */
 enum { ET_SWEEP = 512 };
-int32_t et_sweep(int32_t level, const uint32_t *wide, int64_t n, const et_centre *centres,
-                 const float *x, const float *y, const float *z, int64_t limit,
-                 const uint32_t *slots, const uint32_t *category, const uint64_t *live, int64_t to,
-                 uint32_t *hit_query, uint32_t *hit_slot, float *hit_dist2, int64_t cap, et_progress *p);
+int32_t et_sweep(int32_t level, const uint32_t *wide, int64_t n, const et_centre *centres, et_columns columns, int64_t to,
+                 et_hits hits, et_progress *p);
 
 #endif

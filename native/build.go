@@ -1,6 +1,9 @@
 package native
 
-import "math"
+import (
+	"math"
+	"math/bits"
+)
 
 // Below these numbers of points the Go loop is faster than a call.
 const (
@@ -97,7 +100,7 @@ func measureGo(x, y, z []float32, slots []uint32) (lo, hi [3]float32, ok bool) {
 
 // Build sorts the points (x[s], y[s], z[s]) of the slots s by cell of the grid,
 // and by slot within a cell, into p.Start and p.Blocks: every entry of the two is
-// written, and the lanes behind the last point are zero. p.Start has one entry
+// written, and the lanes after the last point are zero. p.Start has one entry
 // for each cell of the grid and one more, and p.Blocks a block for each sixteen
 // slots or part of them. cellOf is scratch, an entry for each slot. The slots
 // ascend and are below len(x) and MaxSlots; coordinates may be anything, NaN
@@ -148,7 +151,7 @@ func buildGo(g *Grid, x, y, z []float32, slots []uint32, p *Points, cellOf []uin
 	return true
 }
 
-// clearRest puts zeros behind the last of n points.
+// clearRest puts zeros after the last of n points.
 func (p *Points) clearRest(n int) {
 	if n %= BlockLen; n > 0 {
 		b := &p.Blocks[len(p.Blocks)-1]
@@ -213,4 +216,45 @@ func scatter(x, y, z []float32, slots []uint32, cursors, cellOf []uint32, blocks
 		b, lane := &blocks[at/BlockLen], at%BlockLen
 		b.X[lane], b.Y[lane], b.Z[lane], b.Slot[lane] = x[s], y[s], z[s], s
 	}
+}
+
+// SampleRoom is the number of slots that found of Sample needs for most slots.
+func SampleRoom(most int) int { return most + BlockLen }
+
+// Sample chooses about one of 1<<share points, by a hash of the bits of their
+// coordinates: neither the order of the points nor their slots decide, so that
+// reordered columns give the same sample. Of points with the same coordinates it
+// chooses all or none. found gets the slots of those chosen, in the order of slots;
+// there are none if there are more than most of them. The slots are such as
+// Measure accepts. It panics when found is shorter than SampleRoom(most), and on a
+// level that Resolve refuses.
+func Sample(level Level, x, y, z []float32, slots []uint32, share, most int, found []uint32) []uint32 {
+	found = found[:SampleRoom(most)]
+	mask := bits.Reverse32(1<<share - 1) // the highest bits of a product depend on all of the factor
+	n := 0
+	if level = must(level); level == Go || len(slots) < measureBreakEven {
+		n = sampleGo(x, y, z, slots, mask, found[:most+1])
+	} else {
+		n = sampleC(level, x, y, z, slots, mask, found, most)
+	}
+	if n > most {
+		return found[:0]
+	}
+	return found[:n]
+}
+
+// sampleGo stops when found is full.
+func sampleGo(x, y, z []float32, slots []uint32, mask uint32, found []uint32) int {
+	y, z = y[:len(x)], z[:len(x)] // one bounds check for the three
+	n := 0
+	for _, s := range slots {
+		found[n] = s
+		hash := (math.Float32bits(x[s]) + math.Float32bits(y[s])<<3 + math.Float32bits(z[s])<<6) * 0x9e3779b1
+		if hash&mask == 0 {
+			if n++; n == len(found) {
+				break
+			}
+		}
+	}
+	return n
 }

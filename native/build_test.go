@@ -25,7 +25,7 @@ type buildCase struct {
 	blocks []native.Block
 }
 
-// answer measures, and sorts the points by cell and slot. It knows nothing of
+// answer measures, and sorts the points by cell and slot. It does not use
 // counting. A bad case has no answer to Build.
 func (c *buildCase) answer() {
 	c.bad = -1

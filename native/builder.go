@@ -2,7 +2,7 @@ package native
 
 // A Builder builds with several workers: each takes a run of the slots, and has
 // counts and cursors of its own, so that points of a cell end up in the order of
-// the slots whoever takes them. The zero Builder is ready.
+// the slots, whatever worker takes them. The zero Builder is ready.
 type Builder struct {
 	level   Level
 	g       *Grid
@@ -56,7 +56,7 @@ func (b *Builder) begin(parts int) {
 	clear(b.failed)
 }
 
-// release lets go of the caller's arrays.
+// release drops the references to the caller's arrays.
 func (b *Builder) release() {
 	b.g, b.x, b.y, b.z, b.slots, b.p, b.cellOf, b.step = nil, nil, nil, nil, nil, nil, nil, nil
 	b.counts[b.parts-1] = nil
@@ -99,7 +99,7 @@ func (b *Builder) sum(part int) {
 }
 
 // accumulate makes cursors of the counts of a share of the cells: within a cell the
-// points of a part come behind those of the parts before it.
+// points of a part come after those of the parts before it.
 func (b *Builder) accumulate(part int) {
 	from, to := b.share(len(b.p.Start)-1, part)
 	sum := uint32(0)

@@ -29,16 +29,16 @@ func (f *Filter) category(p *Points) []uint32 {
 	return p.Category
 }
 
-// A sieve is a Filter for one query.
-type sieve struct {
+// A queryFilter is a Filter for one query.
+type queryFilter struct {
 	exclude, mask uint32
 	category      []uint32
 	live          []uint16
 	idle          bool // everything passes
 }
 
-func (f *Filter) sieve(i int, p *Points) sieve {
-	s := sieve{exclude: NoSlot, mask: ^uint32(0), category: f.category(p), live: f.Live}
+func (f *Filter) of(i int, p *Points) queryFilter {
+	s := queryFilter{exclude: NoSlot, mask: ^uint32(0), category: f.category(p), live: f.Live}
 	if f.Exclude != nil {
 		s.exclude = f.Exclude[i]
 	}
@@ -49,11 +49,11 @@ func (f *Filter) sieve(i int, p *Points) sieve {
 	return s
 }
 
-// none tells that the query asks for no category, so that nothing passes.
-func (s *sieve) none() bool { return s.mask == 0 }
+// none reports that the query asks for no category, so that nothing passes.
+func (s *queryFilter) none() bool { return s.mask == 0 }
 
 // lanes returns the lanes of a block that pass.
-func (s *sieve) lanes(p *Points, block int) uint32 {
+func (s *queryFilter) lanes(p *Points, block int) uint32 {
 	if s.idle {
 		return 1<<BlockLen - 1
 	}

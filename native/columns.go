@@ -92,7 +92,7 @@ func clampRows(o *Ops, lo, hi int) {
 //	}
 //
 // with each operation rounded. What is inside keeps its bits. A finite number always
-// ends inside, never at hi: one too little below lo to be told from hi becomes lo, and
+// ends inside, never at hi: one so little below lo that it would round to hi becomes lo, and
 // so does one that is so large that a difference overflows. Others are off by no more
 // than 2^-22 of |x[i]| + |lo| + |hi|, along the torus, so that nothing is left of a
 // place that is millions of widths away. NaN and infinities give NaN.

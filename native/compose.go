@@ -1,6 +1,6 @@
 package native
 
-// Layout is the order in which the numbers of a matrix stand in memory.
+// Layout is the order in which the numbers of a matrix are in memory.
 type Layout uint8
 
 const (

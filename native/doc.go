@@ -5,7 +5,7 @@
 // # Levels
 //
 // A Level is a way to compute the same bits: go, c, avx2, avx512, neon. Levels
-// lists what this host and build can run, Info tells which one runs and why,
+// lists what this host and build can run, Info says which one runs and why,
 // and Auto stands for the best. The environment variable EVERTICK_LEVEL
 // overrides Auto; a name that is unknown or cannot run here is an error that
 // lists the levels. Without cgo (no C compiler, or CGO_ENABLED=0) only go is
@@ -13,6 +13,10 @@
 //
 // Before a C level is offered it must pass a self-check: its kernel is run over
 // values that betray fused multiply-add and flushed denormals.
+//
+// Each function asks for its level and calls the kernel in Go or in C by name. A
+// table of functions for each level would be shorter, but arguments of an indirect call
+// escape: every query that a caller keeps on its stack would cost an allocation.
 //
 // # Contract of a kernel
 //

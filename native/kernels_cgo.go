@@ -9,10 +9,22 @@ import (
 	"github.com/evertick/evertick/csrc"
 )
 
-// Grid and Block are passed to C by address.
+// C sees these types as structs of its own, and these constants as its own.
 var (
-	_ [csrc.GridSize]byte  = [unsafe.Sizeof(Grid{})]byte{}
-	_ [csrc.BlockSize]byte = [unsafe.Sizeof(Block{})]byte{}
+	_ [csrc.GridSize]byte       = [unsafe.Sizeof(Grid{})]byte{}
+	_ [csrc.BlockSize]byte      = [unsafe.Sizeof(Block{})]byte{}
+	_ [csrc.PackSize]byte       = [unsafe.Sizeof(Packed{})]byte{}
+	_ [csrc.RaySize]byte        = [unsafe.Sizeof(ray{})]byte{}
+	_ [csrc.SpanSize]byte       = [unsafe.Sizeof(span{})]byte{}
+	_ [csrc.TorusSize]byte      = [unsafe.Sizeof(torus{})]byte{}
+	_ [csrc.CentreSize]byte     = [unsafe.Sizeof(centre{})]byte{}
+	_ [csrc.CentresSize]byte    = [unsafe.Sizeof(centres{})]byte{}
+	_ [csrc.ListSize]byte       = [unsafe.Sizeof(list{})]byte{}
+	_ [csrc.ProgressSize]byte   = [unsafe.Sizeof(progress{})]byte{}
+	_ [csrc.MostNeighbours]byte = [MostNeighbours]byte{}
+	_ [csrc.ScratchFrom]byte    = [mergedRow]byte{}
+	_ [csrc.LongList]byte       = [longList]byte{}
+	_ [csrc.SweepRun]byte       = [sweepRun]byte{}
 )
 
 var cLevels = [len(levelNames)]int32{C: csrc.C, AVX2: csrc.AVX2, AVX512: csrc.AVX512, NEON: csrc.NEON}
@@ -29,19 +41,233 @@ func compiled(l Level) bool {
 
 func compiler() string { return csrc.Compiler() }
 
-func radiusC(l Level, g *Grid, p *Points, q *Queries, rows *Rows) int {
-	category := p.Category
-	if q.Mask == nil {
-		category = nil
+func pointer[T any](s []T) unsafe.Pointer { return unsafe.Pointer(unsafe.SliceData(s)) }
+
+// c are the points as C takes them; categories count only if there are masks.
+func (p *Points) c(g *Grid, mask []uint32, live []uint16) csrc.Points {
+	points := csrc.Points{Grid: unsafe.Pointer(g), Blocks: pointer(p.Blocks), Start: p.Start, Live: live}
+	if mask != nil {
+		points.Category = p.Category
 	}
-	return csrc.Radius(cLevels[l], unsafe.Pointer(g), p.Start, unsafe.Pointer(unsafe.SliceData(p.Blocks)), category, q.Live,
-		q.X, q.Y, q.Z, q.Radius, q.Exclude, q.Mask, rows.Ends, rows.Slots, rows.Dist2, rows.Fill)
+	return points
+}
+
+func radiusC(l Level, g *Grid, p *Points, q *Queries, rows *Rows) int {
+	points := p.c(g, q.Mask, q.Live)
+	return csrc.Radius(cLevels[l], &points, (*csrc.Queries)(q), (*csrc.Rows)(rows))
+}
+
+func countC(l Level, g *Grid, p *Points, q *Queries, counts []uint32) bool {
+	points := p.c(g, q.Mask, q.Live)
+	return csrc.Count(cLevels[l], &points, (*csrc.Queries)(q), counts) >= 0
+}
+
+func knnC(l Level, g *Grid, p *Points, q *NearestQueries, ends, slots []uint32, dist2 []float32) int {
+	points := p.c(g, q.Mask, q.Live)
+	return csrc.Nearest(cLevels[l], &points, (*csrc.NearestQueries)(q), &csrc.Rows{Ends: ends, Slots: slots, Dist2: dist2})
+}
+
+func selfC(l Level, g *Grid, p *Points, q *SelfQuery, first, last int, rows *Rows, scratch *Packed) int {
+	points := p.c(g, nil, nil)
+	return csrc.Self(cLevels[l], &points, q.Radius*q.Radius, Reach(q.Radius), uint8(q.Keep), [2]int{first, last}, (*csrc.Rows)(rows),
+		unsafe.Pointer(scratch))
+}
+
+func overlapC(l Level, g *Grid, p *Points, b *Boxes, f *Filter, rows *Rows) int {
+	points := p.c(g, f.Mask, f.Live)
+	return csrc.Overlap(cLevels[l], &points, &b.Lo, &b.Hi, f.Exclude, f.Mask, (*csrc.Rows)(rows))
+}
+
+func (tr *Tracer) c(s *Spheres) csrc.Rays {
+	return csrc.Rays{All: pointer(tr.rays), Spans: pointer(tr.spans), SpanEnds: tr.ends, R2: s.R2}
+}
+
+func rayClosestC(l Level, p *Points, s *Spheres, f *Filter, tr *Tracer, slots []uint32, t []float32) {
+	points, rays := p.c(nil, f.Mask, f.Live), tr.c(s)
+	csrc.RayClosest(cLevels[l], &points, &rays, slots, t)
+}
+
+func rayAllC(l Level, p *Points, s *Spheres, f *Filter, tr *Tracer, rows *Rows) int {
+	points, rays := p.c(nil, f.Mask, f.Live), tr.c(s)
+	return csrc.RayAll(cLevels[l], &points, &rays, (*csrc.Rows)(rows))
 }
 
 func liveC(l Level, p *Points, bitmap []uint64, live []uint16) {
-	csrc.Live(cLevels[l], unsafe.Pointer(unsafe.SliceData(p.Blocks)), p.Len(), bitmap, live)
+	csrc.Live(cLevels[l], pointer(p.Blocks), p.Len(), bitmap, live)
 }
 
 func keepLiveC(bitmap []uint64, from int, ends, slots []uint32, dist2 []float32) {
-	csrc.KeepLive(bitmap, from, ends, slots, dist2)
+	csrc.KeepLive(bitmap, &csrc.Rows{Ends: ends, Slots: slots, Dist2: dist2, Fill: from})
+}
+
+func sortRowsC(l Level, by RowOrder, limit, from int, ends, slots []uint32, dist2 []float32, scratch []uint64) bool {
+	return csrc.Order(cLevels[l], by == ByDistance, limit, &csrc.Rows{Ends: ends, Slots: slots, Dist2: dist2, Fill: from}, scratch)
+}
+
+func scatterRowsC(from *Rows, begin int, number []uint32, to *RowsTo) int {
+	rows := csrc.Rows{Ends: from.Ends, Slots: from.Slots, Dist2: from.Dist2, Fill: begin}
+	return csrc.ScatterRows(&rows, number, to.Offsets, &csrc.Rows{Slots: to.Slots, Dist2: to.Dist2})
+}
+
+func measureC(l Level, x, y, z []float32, slots []uint32) (lo, hi [3]float32, ok bool) {
+	var box [6]float32
+	ok = csrc.Measure(cLevels[l], &csrc.Columns{X: x, Y: y, Z: z, Slots: slots}, &box)
+	return [3]float32(box[:3]), [3]float32(box[3:]), ok
+}
+
+func sampleC(l Level, x, y, z []float32, slots []uint32, mask uint32, found []uint32, room int) int {
+	return csrc.Sample(cLevels[l], &csrc.Columns{X: x, Y: y, Z: z, Slots: slots}, mask, found, room)
+}
+
+func buildC(l Level, g *Grid, x, y, z []float32, slots []uint32, p *Points, cellOf []uint32) bool {
+	return csrc.Build(cLevels[l], unsafe.Pointer(g), &csrc.Columns{X: x, Y: y, Z: z, Slots: slots}, p.Start, pointer(p.Blocks), cellOf)
+}
+
+func numberC(l Level, g *Grid, x, y, z []float32, slots, counts, cellOf []uint32) bool {
+	return csrc.Number(cLevels[l], unsafe.Pointer(g), &csrc.Columns{X: x, Y: y, Z: z, Slots: slots}, counts, cellOf)
+}
+
+func scatterC(l Level, x, y, z []float32, slots, cursors, cellOf []uint32, blocks []Block) {
+	csrc.Scatter(cLevels[l], &csrc.Columns{X: x, Y: y, Z: z, Slots: slots}, cursors, cellOf, pointer(blocks))
+}
+
+func transposeC(l Level, blocks []Block, first, last, points int) {
+	csrc.Transpose(cLevels[l], pointer(blocks), first, last, points)
+}
+
+func streamC(l Level, s *Sieve, c *Columns, from, to int, h *Hits) (int, Stop) {
+	p := progress{at: int64(from), fill: int64(h.Fill)}
+	sieve := csrc.Sieve{Torus: unsafe.Pointer(&s.torus), Blocks: pointer(s.blocks), Centres: pointer(s.centres),
+		Bits: s.bits, Rank: s.rank, IDs: s.ids}
+	if len(s.lists) > 0 {
+		sieve.Lists = pointer(s.lists)
+	}
+	how := csrc.Stream(cLevels[l], &sieve, (*csrc.Columns)(c), to, (*csrc.Hits)(h), unsafe.Pointer(&p))
+	h.Fill = int(p.fill)
+	return int(p.at), Stop(how)
+}
+
+func sweepC(l Level, s *Sieve, c *Columns, at *Position, to int, h *Hits) bool {
+	p := progress{int64(at.At), int64(at.Wide), int64(h.Fill)}
+	how := csrc.Sweep(cLevels[l], s.wide, pointer(s.centres), (*csrc.Columns)(c), to, (*csrc.Hits)(h), unsafe.Pointer(&p))
+	if how == 2 {
+		panic("native: Sweep: a slot lies beyond the columns")
+	}
+	at.At, at.Wide, h.Fill = int(p.at), int(p.wide), int(p.fill)
+	return how == 0
+}
+
+func hasNaNC(l Level, x []float32) bool { return csrc.NaN32(cLevels[l], x) }
+
+func hasNaN64C(l Level, x []float64) bool { return csrc.NaN64(cLevels[l], x) }
+
+func boundsC(l Level, x, y, z []float32, live []uint64, part *finding) {
+	csrc.Bounds(cLevels[l], csrc.Vec3{X: x, Y: y, Z: z}, live, &part.least, &part.largest)
+}
+
+func sumC(l Level, x []float32, live []uint64) float64 { return csrc.Sum(cLevels[l], x, live) }
+
+func firstNotFiniteC(l Level, x []float32, live []uint64) int {
+	return csrc.FirstNotFinite(cLevels[l], x, live)
+}
+
+func firstBeyondC(l Level, index []uint32, limit int, live []uint64) int {
+	return csrc.FirstBeyond(cLevels[l], index, limit, live)
+}
+
+func integrateC(l Level, pos, vel []float32, dt float32, live []uint64) {
+	csrc.Integrate(cLevels[l], pos, vel, dt, live)
+}
+
+func scaleKernel(o *Ops, l Level, live []uint64, lo, hi int) {
+	csrc.Scale(cLevels[l], o.columns[0][lo:hi], o.scalars[0], live)
+}
+
+func dampKernel(o *Ops, l Level, live []uint64, lo, hi int) {
+	csrc.Damp(cLevels[l], o.columns[0][lo:hi], o.columns[1][lo:hi], o.scalars[0], live)
+}
+
+func clampKernel(o *Ops, l Level, live []uint64, lo, hi int) {
+	csrc.Clamp(cLevels[l], o.columns[0][lo:hi], o.scalars[0], o.scalars[1], live)
+}
+
+func wrapKernel(o *Ops, l Level, live []uint64, lo, hi int) {
+	csrc.Wrap(cLevels[l], o.columns[0][lo:hi], o.scalars[0], o.scalars[1], live)
+}
+
+func lerpKernel(o *Ops, l Level, live []uint64, lo, hi int) {
+	csrc.Lerp(cLevels[l], o.columns[0][lo:hi], o.columns[1][lo:hi], o.columns[2][lo:hi], o.scalars[0], o.teleports(lo), live)
+}
+
+func clampLengthKernel(o *Ops, l Level, live []uint64, lo, hi int) {
+	csrc.ClampLength(cLevels[l], csrc.Vec3(o.vec3(0, lo, hi)), o.scalars[0], live)
+}
+
+func dist2Kernel(o *Ops, l Level, live []uint64, lo, hi int) {
+	csrc.Dist2(cLevels[l], o.columns[0][lo:hi], csrc.Vec3(o.vec3(1, lo, hi)), o.scalars[0], o.scalars[1], o.scalars[2], live)
+}
+
+func nlerpKernel(o *Ops, l Level, live []uint64, lo, hi int) {
+	out, prev, cur := csrc.Quat(o.quat(0, lo, hi)), csrc.Quat(o.quat(4, lo, hi)), csrc.Quat(o.quat(8, lo, hi))
+	csrc.Nlerp(cLevels[l], &out, &prev, &cur, o.scalars[0], o.teleports(lo), live)
+}
+
+func normalizeQuatKernel(o *Ops, l Level, live []uint64, lo, hi int) {
+	csrc.NormalizeQuat(cLevels[l], csrc.Quat(o.quat(0, lo, hi)), live)
+}
+
+func integrateQuatKernel(o *Ops, l Level, live []uint64, lo, hi int) {
+	csrc.IntegrateQuat(cLevels[l], csrc.Quat(o.quat(0, lo, hi)), csrc.Vec3(o.vec3(4, lo, hi)), o.scalars[0], live)
+}
+
+func moveKernel(o *Ops, l Level, live []uint64, lo, hi int) {
+	csrc.Move(cLevels[l], &csrc.Motion{
+		Pos: csrc.Vec3(o.vec3(0, lo, hi)), Vel: csrc.Vec3(o.vec3(3, lo, hi)), Acc: csrc.Vec3(o.vec3(6, lo, hi)),
+		Rot: csrc.Quat(o.quat(9, lo, hi)), Ang: csrc.Vec3(o.vec3(13, lo, hi)),
+	}, o.scalars[0], live)
+}
+
+// teleports is the bitmap of teleported rows from row lo on.
+func (o *Ops) teleports(lo int) []uint64 {
+	if o.teleported == nil {
+		return nil
+	}
+	return o.teleported[lo/64:]
+}
+
+// copyKernel leaves rows that lie together to Go.
+func copyKernel(o *Ops, l Level, live []uint64, lo, hi int) {
+	if live == nil {
+		copyRows(o, lo, hi)
+	} else {
+		csrc.Copy(cLevels[l], o.columns[0][lo:hi], o.columns[1][lo:hi], live)
+	}
+}
+
+func fillKernel(o *Ops, l Level, live []uint64, lo, hi int) {
+	csrc.Fill(cLevels[l], o.columns[0][lo:hi], o.scalars[0], live)
+}
+
+// gatherKernel leaves a column that is too long to Go.
+func gatherKernel(o *Ops, l Level, live []uint64, lo, hi int) {
+	if src := o.columns[1]; int64(len(src)) <= maxFetch {
+		csrc.Gather(cLevels[l], o.columns[0][lo:hi], src, o.index[lo:hi], live)
+		return
+	}
+	for from, to := named(live, 0, hi-lo); from < to; from, to = named(live, to, hi-lo) {
+		gatherRows(o, lo+from, lo+to)
+	}
+}
+
+func composeByColumnKernel(o *Ops, l Level, live []uint64, lo, hi int) {
+	composeKernel(o, l, false, live, lo, hi)
+}
+
+func composeByRowKernel(o *Ops, l Level, live []uint64, lo, hi int) {
+	composeKernel(o, l, true, live, lo, hi)
+}
+
+func composeKernel(o *Ops, l Level, byRow bool, live []uint64, lo, hi int) {
+	csrc.Compose(cLevels[l], o.columns[10][16*lo:16*hi], byRow, csrc.Vec3(o.vec3(0, lo, hi)), csrc.Quat(o.quat(3, lo, hi)),
+		csrc.Vec3(o.vec3(7, lo, hi)), live)
 }

@@ -48,10 +48,10 @@ func (q *NearestQueries) check(blocks int) {
 	}
 }
 
-// KNN writes the rows of a batch one behind the other, each sorted by (d2, slot)
+// KNN writes the rows of a batch one after the other, each sorted by (d2, slot)
 // and with fewer than K points only where there are no more that pass: row i ends
 // before ends[i], the first begins at 0. slots, and dist2 unless it is nil, hold
-// at least len(q.X)*q.K elements. It returns the length of all rows; behind them
+// at least len(q.X)*q.K elements. It returns the length of all rows; after them
 // nothing is written. Slots are below Points.Limit and distinct.
 //
 // It panics when lengths do not fit or Points contradicts itself, and on a level
@@ -240,7 +240,7 @@ func (s *nearestSearch) testBox(lo, hi *[3]int32) bool {
 
 // testBall tests the points in those cells of a box that a ball reaches. Most of the
 // box around a ball that comes from far away lies outside it. What is left out of a
-// row, or whole, cannot pass: gap_ and row_ of csrc/radius_tmpl.h say why.
+// row, or whole, cannot pass: gap and touched_cells of csrc/radius_tmpl.h say why.
 func (s *nearestSearch) testBall(lo, hi *[3]int32, r float32) bool {
 	r2, reach, c := float32(r*r), Reach(r), &s.centre
 	gapX := max(s.box[0][0]-c[0], c[0]-s.box[1][0], 0)

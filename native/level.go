@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"runtime"
 	"strings"
 	"sync"
 
@@ -67,7 +68,7 @@ var thisHost = sync.OnceValue(func() *host {
 			continue
 		}
 		// An altered environment is reported by every step and may be mended; a
-		// choice made here stands for ever.
+		// choice made here is never made again.
 		if err := selfCheck(l); err != nil && !errors.Is(err, ErrFloatEnv) {
 			h.refused = append(h.refused, err.Error())
 			continue
@@ -146,4 +147,43 @@ func must(l Level) Level {
 		return l
 	}
 	panic("native: the level cannot run here; see Resolve")
+}
+
+// Information says which path runs and why.
+type Information struct {
+	Level    Level    // what Auto stands for
+	Levels   []Level  // what can run here, slowest first
+	Compiler string   // C compiler and version; empty if built without cgo
+	CPU      string   // brand name, or the architecture where the CPU has none
+	Refused  []string // levels that failed their self-check, with the reason
+	Err      error    // what Resolve(Auto) returns, if EVERTICK_LEVEL is at fault
+}
+
+// Info describes the kernels of this process.
+func Info() Information {
+	h := thisHost()
+	cpu := strings.TrimSpace(cpuid.CPU.BrandName)
+	if cpu == "" {
+		cpu = runtime.GOARCH
+	}
+	return Information{
+		Level: h.auto, Levels: Levels(), Compiler: compiler(), CPU: cpu,
+		Refused: append([]string(nil), h.refused...), Err: h.autoErr,
+	}
+}
+
+// String is one line: "level avx2 of go, c, avx2; kernels built by gcc 12.2".
+func (i Information) String() string {
+	built := "pure Go: built without cgo (no C compiler, or CGO_ENABLED=0)"
+	if i.Compiler != "" {
+		built = "kernels built by " + i.Compiler
+	}
+	s := fmt.Sprintf("level %s of %s; %s", i.Level, names(i.Levels), built)
+	for _, r := range i.Refused {
+		s += "; refused: " + r
+	}
+	if i.Err != nil {
+		s += "; " + i.Err.Error()
+	}
+	return s
 }

@@ -102,7 +102,7 @@ func TestInfo(t *testing.T) {
 	}
 }
 
-// envChild tells a child process of TestEnvironmentChoosesTheLevel what to
+// envChild names for a child process of TestEnvironmentChoosesTheLevel what to
 // expect of Auto: the name of a level, or "error".
 const envChild = "EVERTICK_TEST_AUTO"
 

@@ -10,7 +10,7 @@ import "math/bits"
 // not overlap, and all have one length; a method panics if the lengths differ. NaN,
 // infinities and zeros of either sign go through as IEEE 754 says, unless a method
 // says otherwise. The error of a method is ErrFloatEnv, as Pool.Run returns it, unless
-// it says more; ErrRange and ErrNotFinite tell that an argument was refused, and
+// it says more; ErrRange and ErrNotFinite mean that an argument was refused, and
 // nothing was changed.
 //
 // An Ops is for one goroutine at a time, and not copied once it was used. It
@@ -52,10 +52,10 @@ const (
 	opBreakEven = 96
 )
 
-// rowOp is an operation in which each row is for itself.
+// rowOp is an operation that computes each row from that row alone.
 type rowOp struct {
 	// plain computes rows lo to hi-1 in Go, all of them: it is the specification.
-	// nil if kernel does so, where told to run on Go.
+	// nil if kernel does so, on level Go.
 	plain func(o *Ops, lo, hi int)
 	// kernel is the same on a level above Go.
 	kernel opKernel
@@ -148,7 +148,7 @@ func checkRows(message string, rows int, columns ...[]float32) {
 	}
 }
 
-// named returns the next rows [from, to) at or behind row i, and below n, that a
+// named returns the next rows [from, to) at or after row i, and below n, that a
 // bitmap names one after another; from == to if there are none. nil names all.
 func named(live []uint64, i, n int) (from, to int) {
 	if live == nil {
@@ -173,7 +173,7 @@ func (o *Ops) split(lo, hi int, between, jump func(o *Ops, lo, hi int)) {
 	}
 }
 
-// nextRow returns the first row at or behind row i whose bit is not that of other,
+// nextRow returns the first row at or after row i whose bit is not that of other,
 // which has all bits alike, or n.
 func nextRow(live []uint64, other uint64, i, n int) int {
 	for i < n {

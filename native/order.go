@@ -39,8 +39,8 @@ type Sorter struct {
 // below limit, and no row has one twice.
 //
 // ByDistance compares the bits of a squared distance as those of an int32: this is
-// the numerical order of all numbers that are not negative, +Inf behind them and a
-// NaN behind that (before them all if its sign bit is set).
+// the numerical order of all numbers that are not negative, +Inf after them and a
+// NaN after that (before them all if its sign bit is set).
 //
 // It panics if lengths, ends or limit do not fit, or on a level that Resolve
 // refuses; and if a slot is not below limit, with all rows as they were. In
@@ -93,7 +93,7 @@ func checkOrder(by RowOrder, limit, from int, ends, slots []uint32, dist2 []floa
 		at = end
 	}
 	if uint64(at) > uint64(len(slots)) {
-		panic("native: SortRows: a row ends behind slots")
+		panic("native: SortRows: a row ends after the slots")
 	}
 	return int(longest)
 }

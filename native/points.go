@@ -133,8 +133,8 @@ type Block struct {
 
 // Points are a point set sorted by cell; within a cell the order is the
 // caller's. Place i is lane i%BlockLen of block i/BlockLen. Start[c] is the place
-// of the first point of cell c, and one more entry ends the last. What stands in
-// the lanes behind the last point is never reported. Slots are distinct: rows with
+// of the first point of cell c, and one more entry ends the last. What is in
+// the lanes after the last point is never reported. Slots are distinct: rows with
 // a slot twice differ between levels.
 type Points struct {
 	Start  []uint32

@@ -58,7 +58,7 @@ func (r *Rows) check(queries int) {
 	}
 }
 
-// room tells whether all of n more points and Pad would fit.
+// room reports whether all of n more points and Pad would fit.
 func (r *Rows) room(fill, n int) bool { return n+Pad <= len(r.Slots)-fill }
 
 // answered notes how many queries a kernel answered, and passes it on.
@@ -73,7 +73,7 @@ func (r *Rows) answered(n int) int {
 }
 
 // Radius answers as many queries as fit into rows and returns their number;
-// Fill is then the end of the last answered row, and what stands behind it is
+// Fill is then the end of the last answered row, and what is after it is
 // unspecified. When the number is less than len(q.X), give rows more room and call
 // again with the remaining queries: room for all points and Pad more is always
 // enough for one row. It panics when lengths do not fit or Points contradicts

@@ -104,7 +104,7 @@ func (c *radiusCase) answer() {
 	}
 }
 
-// passes tells whether place at passes the filters of query i other than Exclude.
+// passes reports whether place at passes the filters of query i other than Exclude.
 func (c *radiusCase) passes(i, at int) bool {
 	q, p := &c.queries, &c.points
 	if q.Live != nil && q.Live[at/native.BlockLen]>>(at%native.BlockLen)&1 == 0 {

@@ -113,7 +113,7 @@ func (q *Rays) check() {
 	}
 }
 
-func (q *Rays) at(i int, s *sieve) ray {
+func (q *Rays) at(i int, s *queryFilter) ray {
 	scale := scaleOf(max(abs(q.DX[i]), abs(q.DY[i]), abs(q.DZ[i])))
 	r := ray{o: [3]float32{q.OX[i], q.OY[i], q.OZ[i]}, scale: scale, maxT: q.MaxT[i], exclude: s.exclude, category: s.mask}
 	r.d = [3]float32{q.DX[i] * scale, q.DY[i] * scale, q.DZ[i] * scale}
@@ -141,9 +141,9 @@ func dot(a, b [3]float32) float32 {
 func (tr *Tracer) prepare(g *Grid, p *Points, s *Spheres, q *Rays, f *Filter) {
 	tr.rays, tr.ends, tr.spans = tr.rays[:0], tr.ends[:0], tr.spans[:0]
 	for i := range q.OX {
-		sieve := f.sieve(i, p)
-		r := q.at(i, &sieve)
-		if !sieve.none() && p.Len() > 0 {
+		filter := f.of(i, p)
+		r := q.at(i, &filter)
+		if !filter.none() && p.Len() > 0 {
 			tr.trace(g, p, s, &r)
 		}
 		tr.rays, tr.ends = append(tr.rays, r), append(tr.ends, uint32(len(tr.spans)))
@@ -252,13 +252,13 @@ func (r *ray) meet(x, y, z, r2 float32) (t float32, hit bool) {
 
 func rayClosestGo(p *Points, s *Spheres, f *Filter, tr *Tracer, slots []uint32, t []float32) {
 	for i := range tr.rays {
-		r, sieve := &tr.rays[i], f.sieve(i, p)
+		r, filter := &tr.rays[i], f.of(i, p)
 		best, bestT := NoSlot, r.maxT
 		for _, part := range tr.spansOf(i) {
 			for at := r.next(p, s, int(part.first), int(part.last)); at < int(part.last); at = r.next(p, s, at+1, int(part.last)) {
 				b, lane := &p.Blocks[at/BlockLen], at%BlockLen
 				t, hit := r.meet(b.X[lane], b.Y[lane], b.Z[lane], s.R2[at])
-				if hit && (t < bestT || t == bestT && b.Slot[lane] < best) && sieve.pass(p, at/BlockLen, lane) {
+				if hit && (t < bestT || t == bestT && b.Slot[lane] < best) && filter.pass(p, at/BlockLen, lane) {
 					best, bestT = b.Slot[lane], t
 				}
 			}
@@ -270,14 +270,14 @@ func rayClosestGo(p *Points, s *Spheres, f *Filter, tr *Tracer, slots []uint32, 
 func rayAllGo(p *Points, s *Spheres, f *Filter, tr *Tracer, rows *Rows) int {
 	fill := rows.Fill
 	for i := range tr.rays {
-		r, sieve := &tr.rays[i], f.sieve(i, p)
+		r, filter := &tr.rays[i], f.of(i, p)
 		for _, part := range tr.spansOf(i) {
 			if !rows.room(fill, int(part.last-part.first)) {
 				return i
 			}
 			for at := r.next(p, s, int(part.first), int(part.last)); at < int(part.last); at = r.next(p, s, at+1, int(part.last)) {
 				b, lane := &p.Blocks[at/BlockLen], at%BlockLen
-				if t, hit := r.meet(b.X[lane], b.Y[lane], b.Z[lane], s.R2[at]); hit && sieve.pass(p, at/BlockLen, lane) {
+				if t, hit := r.meet(b.X[lane], b.Y[lane], b.Z[lane], s.R2[at]); hit && filter.pass(p, at/BlockLen, lane) {
 					rows.Slots[fill], rows.Dist2[fill] = b.Slot[lane], t
 					fill++
 				}
@@ -288,5 +288,5 @@ func rayAllGo(p *Points, s *Spheres, f *Filter, tr *Tracer, rows *Rows) int {
 	return len(tr.rays)
 }
 
-// pass tells whether one lane of a block passes.
-func (s *sieve) pass(p *Points, block, lane int) bool { return s.lanes(p, block)>>lane&1 != 0 }
+// pass reports whether one lane of a block passes.
+func (s *queryFilter) pass(p *Points, block, lane int) bool { return s.lanes(p, block)>>lane&1 != 0 }

@@ -13,7 +13,7 @@ import (
 )
 
 // A reduction is a method of Ops that finds something out about columns, appended
-// to numbers, with the same told by brute force from the named rows.
+// to numbers, with the same found by brute force from the named rows.
 type reduction struct {
 	name    string
 	columns int

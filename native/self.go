@@ -33,7 +33,7 @@ type Packed struct {
 // place first. The points are finite, each in its cell.
 //
 // It returns the number of rows written. There are fewer than last-first only
-// if the next needs more room; Len()+Pad elements behind Fill are always enough
+// if the next needs more room; Len()+Pad elements after Fill are always enough
 // for one row. It panics when lengths do not fit, if Points contradicts itself,
 // and on a level that Resolve refuses.
 func Self(level Level, g *Grid, p *Points, q *SelfQuery, first, last int, rows *Rows, scratch *Packed) int {

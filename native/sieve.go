@@ -7,7 +7,7 @@ import (
 )
 
 // rounding is 1.5 * 2^23. Floats of that size are whole, so that adding it
-// rounds a number of up to 2^22 to the nearest integer, which then stands in the
+// rounds a number of up to 2^22 to the nearest integer, which is then in the
 // low bits of the sum, negative ones in two's complement.
 const rounding = 0x1.8p23
 

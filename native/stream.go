@@ -50,7 +50,7 @@ func (h *Hits) check() {
 // progress mirrors et_progress.
 type progress struct{ at, wide, fill int64 }
 
-// Stop tells why Stream returned.
+// Stop says why Stream returned.
 type Stop uint8
 
 const (

@@ -13,7 +13,7 @@ import (
 // envLevelTooFar names the level on which a child reads one element too many.
 const envLevelTooFar = "EVERTICK_TEST_TOO_FAR"
 
-// A kernel told of one element more than there is must die at the guard page,
+// A kernel that is given one element more than there is must die at the guard page,
 // in C as in Go: otherwise the parity tests prove nothing about over-reads.
 func TestGuardPagesCatchKernels(t *testing.T) {
 	if !paritytest.GuardPages {

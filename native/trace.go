@@ -103,7 +103,7 @@ func (tr *Tracer) layer(g *Grid, p *Points, l *swath, part stretch, k int32) {
 	}
 }
 
-// sparse tells whether to walk over that many rows, or layers, costs more than to
+// sparse reports whether to walk over that many rows, or layers, costs more than to
 // test all points in the cells between the two.
 func sparse(g *Grid, p *Points, rows int32, lo, hi [3]int32) bool {
 	return int64(rows)*rowCost > int64(p.Start[g.number(hi)+1])-int64(p.Start[g.number(lo)])

@@ -2,6 +2,6 @@
 
 package paritytest
 
-// Instrumented tells whether the race detector or a sanitizer is on. Tests are
+// Instrumented reports whether the race detector or a sanitizer is on. Tests are
 // then ten times slower, and what is allocated is not what a plain build allocates.
 const Instrumented = true

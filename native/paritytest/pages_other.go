@@ -4,7 +4,7 @@ package paritytest
 
 import "testing"
 
-// GuardPages tells whether buffers lie between pages that cannot be touched.
+// GuardPages reports whether buffers lie between pages that cannot be touched.
 const GuardPages = false
 
 // reserve returns at least size bytes.

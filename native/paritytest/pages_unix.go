@@ -8,7 +8,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// GuardPages tells whether buffers lie between pages that cannot be touched.
+// GuardPages reports whether buffers lie between pages that cannot be touched.
 const GuardPages = true
 
 // reserve maps at least size bytes of memory between two forbidden pages.

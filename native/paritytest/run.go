@@ -45,7 +45,7 @@ type Run struct {
 
 // Start begins a run. The inputs depend on the seed and the kernel's name only,
 // not on the tests that ran before. When the test ends, a line for each level
-// tells the number of cases and the seed; after a failure another one tells the
+// reports the number of cases and the seed; after a failure another one has the
 // command that repeats it.
 func Start(tb testing.TB, kernel string) *Run {
 	tb.Helper()

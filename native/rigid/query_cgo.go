@@ -5,7 +5,7 @@ package rigid
 import (
 	"unsafe"
 
-	"github.com/evertick/evertick/csrc"
+	csrc "github.com/evertick/evertick/csrc/rigid"
 	"github.com/evertick/evertick/native"
 )
 

@@ -7,7 +7,7 @@ import (
 )
 
 // NoSlot marks a body that drives no entity.
-const NoSlot = ^uint32(0)
+const NoSlot = native.NoSlot
 
 // Entities are columns with an element per entity: where it is in the plane, and the
 // quaternion by which it is turned, of which a turn in the plane leaves two components zero.

@@ -3,7 +3,7 @@
 package rigid
 
 import (
-	"github.com/evertick/evertick/csrc"
+	csrc "github.com/evertick/evertick/csrc/rigid"
 	"github.com/evertick/evertick/native"
 )
 

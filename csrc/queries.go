@@ -1,0 +1,140 @@
+//go:build cgo
+
+package csrc
+
+/*
+#cgo noescape et_radius
+#cgo nocallback et_radius
+#cgo noescape et_count
+#cgo nocallback et_count
+#cgo noescape et_nearest
+#cgo nocallback et_nearest
+#cgo noescape et_self
+#cgo nocallback et_self
+#cgo noescape et_overlap
+#cgo nocallback et_overlap
+#cgo noescape et_ray_closest
+#cgo nocallback et_ray_closest
+#cgo noescape et_ray_all
+#cgo nocallback et_ray_all
+#cgo noescape et_live
+#cgo nocallback et_live
+#cgo noescape et_keep_live
+#cgo nocallback et_keep_live
+#cgo noescape et_order
+#cgo nocallback et_order
+#cgo noescape et_scatter_rows
+#cgo nocallback et_scatter_rows
+#include "queries.h"
+*/
+import "C"
+
+import "unsafe"
+
+// The functions below are those of queries.h. Where they take queries, points have the
+// lanes that are live, and categories only if there are masks.
+
+const (
+	MostNeighbours = C.ET_MOST_NEIGHBOURS // the largest K of Nearest
+	ScratchFrom    = C.ET_SCRATCH_FROM    // the length of a row above which Order needs scratch
+)
+
+// Sizes of the C structs of scratch, rays and spans, in bytes.
+const (
+	PackSize = C.sizeof_et_pack
+	RaySize  = C.sizeof_et_ray
+	SpanSize = C.sizeof_et_span
+)
+
+// Queries mirrors native.Queries.
+type Queries struct {
+	X, Y, Z, Radius []float32
+	Exclude, Mask   []uint32
+	Live            []uint16
+}
+
+func (q *Queries) c() C.et_spheres {
+	return C.et_spheres{x: f32(q.X), y: f32(q.Y), z: f32(q.Z), radius: f32(q.Radius), exclude: u32(q.Exclude), mask: u32(q.Mask),
+		n: C.int64_t(len(q.X))}
+}
+
+// Radius is et_radius.
+func Radius(level int32, p *Points, q *Queries, rows *Rows) int {
+	return int(C.et_radius(C.int32_t(level), p.c(), q.c(), rows.c()))
+}
+
+// Count is et_count.
+func Count(level int32, p *Points, q *Queries, counts []uint32) int {
+	return int(C.et_count(C.int32_t(level), p.c(), q.c(), u32(counts)))
+}
+
+// NearestQueries mirrors native.NearestQueries.
+type NearestQueries struct {
+	X, Y, Z       []float32
+	K             int
+	Radius        []float32
+	Exclude, Mask []uint32
+	Live          []uint16
+	Box           *[2][3]float32
+}
+
+// Nearest is et_nearest.
+func Nearest(level int32, p *Points, q *NearestQueries, rows *Rows) int {
+	all := Queries{X: q.X, Y: q.Y, Z: q.Z, Radius: q.Radius, Exclude: q.Exclude, Mask: q.Mask}
+	return int(C.et_nearest(C.int32_t(level), p.c(), all.c(), C.int32_t(q.K), (*C.float)(unsafe.Pointer(q.Box)), rows.c()))
+}
+
+// Self is et_self for the points at places [first, last); scratch points at PackSize bytes.
+func Self(level int32, p *Points, r2, reach float32, keep uint8, places [2]int, rows *Rows, scratch unsafe.Pointer) int {
+	q := C.et_self_query{r2: C.float(r2), reach: C.float(reach), keep: C.int32_t(keep)}
+	return int(C.et_self(C.int32_t(level), p.c(), q, C.int64_t(places[0]), C.int64_t(places[1]), rows.c(), (*C.et_pack)(scratch)))
+}
+
+// Overlap is et_overlap of boxes with these lower and upper corners.
+func Overlap(level int32, p *Points, lo, hi *[3][]float32, exclude, mask []uint32, rows *Rows) int {
+	b := C.et_boxes{lo: [3]*C.float{f32(lo[0]), f32(lo[1]), f32(lo[2])}, hi: [3]*C.float{f32(hi[0]), f32(hi[1]), f32(hi[2])},
+		exclude: u32(exclude), mask: u32(mask), n: C.int64_t(len(lo[0]))}
+	return int(C.et_overlap(C.int32_t(level), p.c(), b, rows.c()))
+}
+
+// Rays is et_rays: All points at RaySize bytes each, and Spans at SpanSize.
+type Rays struct {
+	All, Spans unsafe.Pointer
+	SpanEnds   []uint32
+	R2         []float32
+}
+
+func (r *Rays) c() C.et_rays {
+	return C.et_rays{rays: (*C.et_ray)(r.All), span_ends: u32(r.SpanEnds), spans: (*C.et_span)(r.Spans), r2: f32(r.R2),
+		n: C.int64_t(len(r.SpanEnds))}
+}
+
+// RayClosest is et_ray_closest.
+func RayClosest(level int32, p *Points, r *Rays, slots []uint32, t []float32) {
+	C.et_ray_closest(C.int32_t(level), p.c(), r.c(), u32(slots), f32(t))
+}
+
+// RayAll is et_ray_all.
+func RayAll(level int32, p *Points, r *Rays, rows *Rows) int {
+	return int(C.et_ray_all(C.int32_t(level), p.c(), r.c(), rows.c()))
+}
+
+// Live is et_live.
+func Live(level int32, blocks unsafe.Pointer, points int, bitmap []uint64, live []uint16) {
+	C.et_live(C.int32_t(level), (*C.et_block)(blocks), C.uint32_t(points), u64(bitmap), u16(live))
+}
+
+// KeepLive is et_keep_live.
+func KeepLive(bitmap []uint64, rows *Rows) {
+	C.et_keep_live(u64(bitmap), rows.c(), C.int64_t(len(rows.Ends)))
+}
+
+// Order is et_order of at least one row. It returns false if a slot is not below limit.
+func Order(level int32, byDistance bool, limit int, rows *Rows, scratch []uint64) bool {
+	return C.et_order(C.int32_t(level), flag(byDistance), C.uint32_t(limit), rows.c(), C.int64_t(len(rows.Ends)), u64(scratch)) == 0
+}
+
+// ScatterRows is et_scatter_rows.
+func ScatterRows(from *Rows, number, offsets []uint32, to *Rows) int {
+	return int(C.et_scatter_rows(from.c(), u32(number), C.int64_t(len(number)), u32(offsets), C.int64_t(len(offsets)), to.c()))
+}
