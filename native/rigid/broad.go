@@ -16,28 +16,28 @@ const (
 
 // budget is the greatest number of pairs of n shapes of which least is the lowest bound: what that leaves at
 // most, and as many as a few hundred shapes need to meet all others. In a pile a shape has about four pairs.
-func budget(n, least int) int { return 2*least*n + 1<<16 }
+func maxTotalPairs(n, least int) int { return 2*least*n + 1<<16 }
 
 // bounds are what counts for pairs of two shapes that move, and for pairs with one that does not.
-type bounds struct{ moving, still uint32 }
+type pairLimits struct{ moving, stationary uint32 }
 
 // of returns the bound for pairs with a shape, of one that moves, that moves too or does not.
-func (b bounds) of(moves bool) uint32 {
+func (b pairLimits) limit(moves bool) uint32 {
 	if moves {
 		return b.moving
 	}
-	return b.still
+	return b.stationary
 }
 
 // lower halves the bounds that leave too many pairs of n shapes: of all pairs that are left, and of those of them
 // with a shape that does not move. It returns false if none is to be halved.
-func (b *bounds) lower(n, kept, still int) bool {
-	moving := kept-still > budget(n, MinPairs) && b.moving > MinPairs
+func (b *pairLimits) halve(n, kept, still int) bool {
+	moving := kept-still > maxTotalPairs(n, MinPairs) && b.moving > MinPairs
 	if moving {
 		b.moving /= 2
 	}
-	if still > budget(n, MinStationaryPairs) && b.still > MinStationaryPairs {
-		b.still /= 2
+	if still > maxTotalPairs(n, MinStationaryPairs) && b.stationary > MinStationaryPairs {
+		b.stationary /= 2
 		return true
 	}
 	return moving
@@ -62,39 +62,39 @@ type BroadPhase struct {
 	// Omitted is the number of pairs that the last call of Pairs left out since there were too many.
 	Omitted int
 
-	known  known  // what the call before was told
-	moving sorted // boxes of this call
-	still  sorted // boxes kept from call to call
-	jobs   []job
-	groups []int   // first job of each group, and the end of the last
-	raw    []found // by group
-	total  atomic.Int64
-	order  ordering
-	crowd  crowd
+	cache      pairCache // what the call before was told
+	moving     grid      // boxes of this call
+	stationary grid      // boxes kept from call to call
+	jobs       []job
+	groups     []int        // first job of each group, and the end of the last
+	buffers    []pairBuffer // by group
+	total      atomic.Int64
+	sorter     pairSorter
+	bruteForce bruteForce
 
-	builder
+	gridBuilder
 	out    *Pairs // of the call of Pairs that runs
 	change atomic.Bool
 	tasks  tasks
 }
 
 // tasks are methods of a BroadPhase, bound once, that do a part each.
-type tasks struct{ same, search, divide, order func(part int) }
+type tasks struct{ compare, search, partition, sort func(part int) }
 
 // begin is called first.
 func (b *BroadPhase) begin(level native.Level, boxes *Boxes, out *Pairs) {
-	if b.tasks.same == nil {
-		b.tasks = tasks{b.samePart, b.searchPart, b.dividePart, b.orderPart}
+	if b.tasks.compare == nil {
+		b.tasks = tasks{b.comparePart, b.searchPart, b.partitionPart, b.sortPairsPart}
 	}
-	b.builder.begin(must(level), boxes, b.ParallelFor)
+	b.gridBuilder.begin(must(level), boxes, b.ParallelFor)
 	b.out = out
 }
 
 // found are pairs in the order of the search.
-type found struct {
-	a, b []uint32
-	fill int
-	at   [maxParts]uint32 // pairs by part of a, then where the next one goes
+type pairBuffer struct {
+	a, b      []uint32
+	n         int
+	partStart [maxParts]uint32 // pairs by part of a, then where the next one goes
 }
 
 // Pairs replaces out by all pairs of shapes A < B, ascending by A, then B, of which
@@ -142,14 +142,14 @@ func (b *BroadPhase) FindPairs(level native.Level, boxes *Boxes, filters *Filter
 		panic("rigid: BroadPhase.FindPairs: more than native.MaxSlots shapes")
 	}
 	b.begin(level, boxes, out)
-	if b.update(boxes, filters, version) {
-		b.build(&b.still, b.known.still, true)
+	if b.updateCache(boxes, filters, version) {
+		b.build(&b.stationary, b.cache.stationary, true)
 	}
-	b.build(&b.moving, b.known.moving, false)
+	b.build(&b.moving, b.cache.moving, false)
 	if b.search(n) {
 		b.Omitted = b.sortPairs(n)
 	} else {
-		b.Omitted = b.crowd.search(b.level, boxes, &b.known, out)
+		b.Omitted = b.bruteForce.search(b.level, boxes, &b.cache, out)
 	}
 }
 

@@ -3,7 +3,7 @@ package rigid
 import "github.com/evertick/evertick/native"
 
 // chunk is some shapes on their way to a sorted.
-type chunk struct {
+type shapeChunk struct {
 	ids   []uint32 // those that can overlap others
 	sum   summary
 	sizes sizes            // if they matter
@@ -12,36 +12,36 @@ type chunk struct {
 }
 
 // part is keys that are sorted by themselves: those with the same highest bits.
-type part struct {
+type keyPart struct {
 	from, to uint32 // places
 	rows     int    // that begin in it, then those before
 	layers   [maxLayers]layer
 }
 
 // builder sorts boxes, in parts that several workers can do.
-type builder struct {
+type gridBuilder struct {
 	share func(parts int, f func(part int)) // BroadPhase.Share
 	grain int                               // shapes of a part; 0: as cut says
 	level native.Level
 	boxes *Boxes
 
-	s     *sorted  // that is being built
-	which []uint64 // shapes in it
-	steps buildSteps
+	s       *grid    // that is being built
+	members []uint64 // shapes in it
+	steps   buildSteps
 }
 
 // buildSteps are methods of a builder, bound once, that do a part each.
-type buildSteps struct{ measure, sizes, keys, spread, sort, place func(part int) }
+type buildSteps struct{ measure, sizes, keys, scatter, sort, fill func(part int) }
 
-func (b *builder) begin(level native.Level, boxes *Boxes, share func(parts int, f func(part int))) {
+func (b *gridBuilder) begin(level native.Level, boxes *Boxes, share func(parts int, f func(part int))) {
 	if b.steps.measure == nil {
-		b.steps = buildSteps{b.measurePart, b.sizesPart, b.keysPart, b.spreadPart, b.sortPart, b.placePart}
+		b.steps = buildSteps{b.measurePart, b.sizesPart, b.keysPart, b.scatterPart, b.sortPart, b.fillPart}
 	}
 	b.level, b.boxes, b.share = level, boxes, share
 }
 
 // each does all parts of a task.
-func (b *builder) each(parts int, task func(part int)) {
+func (b *gridBuilder) each(parts int, task func(part int)) {
 	if b.share != nil && parts > 1 {
 		b.share(parts, task)
 		return
@@ -64,7 +64,7 @@ const (
 )
 
 // cut returns how many of n shapes make a part.
-func (b *builder) cut(n int) int {
+func (b *gridBuilder) partSize(n int) int {
 	switch {
 	case b.grain > 0:
 		return b.grain
@@ -75,30 +75,30 @@ func (b *builder) cut(n int) int {
 }
 
 // split reports whether n shapes make more than one part.
-func (b *builder) split(n int) bool { return n > b.cut(n) }
+func (b *gridBuilder) inParts(n int) bool { return n > b.partSize(n) }
 
 // build sorts the boxes of those shapes whose bit is set in which.
-func (b *builder) build(s *sorted, which []uint64, directory bool) {
-	b.s, b.which = s, which
+func (b *gridBuilder) build(s *grid, which []uint64, directory bool) {
+	b.s, b.members = s, which
 	p := &s.plan
 	p.boxes = b.boxes
-	b.chunks(p, s)
+	b.makeChunks(p, s)
 	b.each(len(p.chunks), b.steps.measure)
-	p.sumUp()
+	p.addUp()
 	s.layers, s.directory = s.store[:0], s.directory[:0]
 	if p.sum.N == 0 {
 		return
 	}
 	s.reserve(int(p.sum.N))
-	if !p.even() {
+	if !p.oneLayer() {
 		b.each(len(p.chunks), b.steps.sizes)
 	}
-	s.layers = p.layers(s.store[:])
-	b.parts(p)
+	s.layers = p.makeLayers(s.store[:])
+	b.chooseParts(p)
 	b.each(len(p.chunks), b.steps.keys)
 	if len(p.parts) > 1 {
-		p.lay()
-		b.each(len(p.chunks), b.steps.spread)
+		p.partOffsets()
+		b.each(len(p.chunks), b.steps.scatter)
 		s.keys, s.tmp = s.tmp, s.keys
 	}
 	b.each(len(p.parts), b.steps.sort)
@@ -106,17 +106,17 @@ func (b *builder) build(s *sorted, which []uint64, directory bool) {
 		s.keys, s.tmp = s.tmp, s.keys
 	}
 	s.countRows()
-	b.each(len(p.parts), b.steps.place)
-	s.join()
+	b.each(len(p.parts), b.steps.fill)
+	s.mergeLayers()
 	if directory {
-		s.direct()
+		s.buildDirectory()
 	}
 }
 
 // chunks cuts the shapes.
-func (b *builder) chunks(p *plan, s *sorted) {
+func (b *gridBuilder) makeChunks(p *gridPlan, s *grid) {
 	n := len(b.boxes.MinX)
-	size := b.cut(n)
+	size := b.partSize(n)
 	count := (n + size - 1) / size
 	s.ids = resized(s.ids, n+count*padding)
 	p.chunks = extended(p.chunks, count)
@@ -134,15 +134,15 @@ func extended[T any](s []T, n int) []T {
 	return s[:n]
 }
 
-func (b *builder) measurePart(k int) {
-	c, lo := &b.s.plan.chunks[k], k*b.cut(len(b.boxes.MinX))
-	measure(b.level, b.boxes, b.which, lo, min(lo+b.cut(len(b.boxes.MinX)), len(b.boxes.MinX)), c.ids, &c.sum)
+func (b *gridBuilder) measurePart(k int) {
+	c, lo := &b.s.plan.chunks[k], k*b.partSize(len(b.boxes.MinX))
+	measure(b.level, b.boxes, b.members, lo, min(lo+b.partSize(len(b.boxes.MinX)), len(b.boxes.MinX)), c.ids, &c.sum)
 	c.ids = c.ids[:c.sum.N]
 }
 
 // sumUp adds the chunks up.
-func (p *plan) sumUp() {
-	p.sum = nothing
+func (p *gridPlan) addUp() {
+	p.sum = noBoxes
 	s := &p.sum
 	for k := range p.chunks {
 		c := &p.chunks[k]
@@ -155,17 +155,17 @@ func (p *plan) sumUp() {
 	}
 }
 
-func (b *builder) sizesPart(k int) {
+func (b *gridBuilder) sizesPart(k int) {
 	c := &b.s.plan.chunks[k]
 	c.sizes = sizes{}
 	c.sizes.add(b.boxes, c.ids)
 }
 
 // parts chooses how many highest bits of the keys make a part.
-func (b *builder) parts(p *plan) {
+func (b *gridBuilder) chooseParts(p *gridPlan) {
 	count := 1
 	p.partShift = shapeBits + p.bits
-	for b.split(len(b.boxes.MinX)) && count < maxParts && p.partShift > shapeBits {
+	for b.inParts(len(b.boxes.MinX)) && count < maxParts && p.partShift > shapeBits {
 		count *= 2
 		p.partShift--
 	}
@@ -173,7 +173,7 @@ func (b *builder) parts(p *plan) {
 	p.parts[0].from, p.parts[0].to = 0, p.sum.N
 }
 
-func (b *builder) keysPart(k int) {
+func (b *gridBuilder) keysPart(k int) {
 	s := b.s
 	p := &s.plan
 	c := &p.chunks[k]
@@ -193,7 +193,7 @@ func countKeysGo(keys []uint64, shift uint, counts *[maxParts]uint32) {
 }
 
 // lay finds the places of the parts, and in these of the keys of each chunk.
-func (p *plan) lay() {
+func (p *gridPlan) partOffsets() {
 	at := uint32(0)
 	for i := range p.parts {
 		p.parts[i].from = at
@@ -206,14 +206,14 @@ func (p *plan) lay() {
 }
 
 // spreadPart puts the keys of a chunk into their parts.
-func (b *builder) spreadPart(k int) {
+func (b *gridBuilder) scatterPart(k int) {
 	s := b.s
 	c := &s.plan.chunks[k]
-	spread(b.level, s.keys[c.at:][:c.sum.N], s.plan.partShift, &c.next, s.tmp)
+	scatterKeys(b.level, s.keys[c.at:][:c.sum.N], s.plan.partShift, &c.next, s.tmp)
 }
 
 // spreadGo puts each key where the next one of its part goes.
-func spreadGo(keys []uint64, shift uint, next *[maxParts]uint32, to []uint64) {
+func scatterKeysGo(keys []uint64, shift uint, next *[maxParts]uint32, to []uint64) {
 	for _, key := range keys {
 		at := &next[key>>shift%maxParts]
 		to[*at] = key
@@ -221,7 +221,7 @@ func spreadGo(keys []uint64, shift uint, next *[maxParts]uint32, to []uint64) {
 	}
 }
 
-func (b *builder) sortPart(i int) {
+func (b *gridBuilder) sortPart(i int) {
 	s := b.s
 	p := &s.plan
 	part := &p.parts[i]
@@ -245,7 +245,7 @@ func countRowsGo(keys []uint64, shift uint) (rows int) {
 
 // countRows finds the number of rows before each part. One may end in the part where
 // another one begins with it.
-func (s *sorted) countRows() {
+func (s *grid) countRows() {
 	shift, rows := shapeBits+s.plan.columnBits, 0
 	for i := range s.plan.parts {
 		part := &s.plan.parts[i]
@@ -256,19 +256,19 @@ func (s *sorted) countRows() {
 	}
 }
 
-func (b *builder) placePart(i int) {
+func (b *gridBuilder) fillPart(i int) {
 	s := b.s
 	part := &s.plan.parts[i]
 	for k := range s.layers {
 		part.layers[k] = s.layers[k]
 	}
 	if part.from < part.to {
-		part.rows = place(b.level, b.boxes, &s.plan, s, int(part.from), int(part.to), part.rows, part.layers[:])
+		part.rows = fillRows(b.level, b.boxes, &s.plan, s, int(part.from), int(part.to), part.rows, part.layers[:])
 	}
 }
 
 // join makes the layers of those of the parts.
-func (s *sorted) join() {
+func (s *grid) mergeLayers() {
 	parts := s.plan.parts
 	for k := range s.layers {
 		l := &s.layers[k]
@@ -279,7 +279,7 @@ func (s *sorted) join() {
 			case l.Last == 0:
 				*l = *o
 			default:
-				l.Last, l.RowLast = o.Last, o.RowLast
+				l.Last, l.LastRow = o.Last, o.LastRow
 				l.SpanX, l.SpanY = max(l.SpanX, o.SpanX), max(l.SpanY, o.SpanY)
 			}
 		}

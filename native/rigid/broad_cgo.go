@@ -28,7 +28,7 @@ func measureC(level native.Level, b *Boxes, which []uint64, lo, hi int, ids []ui
 	csrc.BroadMeasure(cLevel(level), b.MinX, b.MinY, b.MaxX, b.MaxY, lo, hi, which, ids, unsafe.Pointer(sum))
 }
 
-func keysC(p *plan, ids []uint32, layers []layer, to []uint64) {
+func keysC(p *gridPlan, ids []uint32, layers []layer, to []uint64) {
 	b, layerOf := p.boxes, p.layerOf[:]
 	if len(layers) == 1 {
 		layerOf = nil
@@ -43,54 +43,56 @@ func sortKeysC(keys, tmp []uint64, count uint) ([]uint64, []uint64) {
 	return keys, tmp
 }
 
-func placeC(b *Boxes, p *plan, s *sorted, lo, hi, rows int, layers []layer) int {
+func fillRowsC(b *Boxes, p *gridPlan, s *grid, lo, hi, rows int, layers []layer) int {
 	return csrc.BroadPlace(b.MinX, b.MinY, b.MaxX, b.MaxY, s.keys, lo, hi, p.rowBits, p.columnBits, unsafe.Pointer(&layers[0]),
 		s.memory, len(s.shape), s.rowStart, s.rowNumber, rows)
 }
 
 // set is sorted for the C side.
-func (s *sorted) set() csrc.BroadSet {
+func (s *grid) columns() csrc.BroadSet {
 	return csrc.BroadSet{Columns: s.memory, Stride: len(s.shape), RowStart: s.rowStart, RowNumber: s.rowNumber, Directory: s.directory}
 }
 
-func sweepC(level native.Level, s *sorted, l, k *layer, from uint32, to *found) (at uint32) {
-	set := s.set()
-	at, to.fill = csrc.BroadSweep(cLevel(level), &set, unsafe.Pointer(l), from, to.a, to.b, to.fill, to.room(k.len()))
+func searchLayerC(level native.Level, s *grid, l, k *layer, from uint32, to *pairBuffer) (at uint32) {
+	set := s.columns()
+	at, to.n = csrc.BroadSweep(cLevel(level), &set, unsafe.Pointer(l), from, to.a, to.b, to.n, to.room(k.len()))
 	return at
 }
 
-func spanC(level native.Level, s, t *sorted, l, k *layer, from uint32, to *found) (at uint32) {
-	a, b := s.set(), t.set()
-	at, to.fill = csrc.BroadSpan(cLevel(level), &a, &b, unsafe.Pointer(l), unsafe.Pointer(k), from, to.a, to.b, to.fill, to.room(k.len()))
+func searchRowsC(level native.Level, s, t *grid, l, k *layer, from uint32, to *pairBuffer) (at uint32) {
+	a, b := s.columns(), t.columns()
+	at, to.n = csrc.BroadSpan(cLevel(level), &a, &b, unsafe.Pointer(l), unsafe.Pointer(k), from, to.a, to.b, to.n, to.room(k.len()))
 	return at
 }
 
-func crossC(level native.Level, s, t *sorted, l, k *layer, from uint32, to *found) (at uint32) {
-	a, b := s.set(), t.set()
-	at, to.fill = csrc.BroadCross(cLevel(level), &a, &b, unsafe.Pointer(l), unsafe.Pointer(k), from, to.a, to.b, to.fill, to.room(k.len()))
+func searchDirectoryC(level native.Level, s, t *grid, l, k *layer, from uint32, to *pairBuffer) (at uint32) {
+	a, b := s.columns(), t.columns()
+	at, to.n = csrc.BroadCross(cLevel(level), &a, &b, unsafe.Pointer(l), unsafe.Pointer(k), from, to.a, to.b, to.n, to.room(k.len()))
 	return at
 }
 
-func scatterC(raw *found, lo uint32, ends []uint32, out *Pairs) uint32 {
-	return csrc.BroadScatter(raw.a[:raw.fill], raw.b[:raw.fill], shortRow, lo, ends, out.A, out.B)
+func scatterPairsC(raw *pairBuffer, lo uint32, ends []uint32, out *Pairs) uint32 {
+	return csrc.BroadScatter(raw.a[:raw.n], raw.b[:raw.n], shortRow, lo, ends, out.A, out.B)
 }
 
-func crowdRowC(level native.Level, c *crowd, i int, r *rule, most bounds, to []uint32) int {
-	return csrc.BroadCrowd(cLevel(level), c.memory, len(c.shape), c.n, i, r.agree[:], most.moving, most.still, to)
+func bruteForceRowC(level native.Level, c *bruteForce, i int, r *pairFilter, most pairLimits, to []uint32) int {
+	return csrc.BroadCrowd(cLevel(level), c.memory, len(c.shape), c.n, i, r.agree[:], most.moving, most.stationary, to)
 }
 
 func countKeysC(keys []uint64, shift uint, counts *[maxParts]uint32) {
 	csrc.BroadCountKeys(keys, shift, counts[:])
 }
 
-func spreadC(keys []uint64, shift uint, next *[maxParts]uint32, to []uint64) {
+func scatterKeysC(keys []uint64, shift uint, next *[maxParts]uint32, to []uint64) {
 	csrc.BroadSpread(keys, shift, next[:], to)
 }
 
 func countRowsC(keys []uint64, shift uint) int { return csrc.BroadCountRows(keys, shift) }
 
-func countPairsC(raw *found, shift uint) { csrc.BroadCount(raw.a[:raw.fill], shift, raw.at[:]) }
+func countPairsC(raw *pairBuffer, shift uint) {
+	csrc.BroadCount(raw.a[:raw.n], shift, raw.partStart[:])
+}
 
-func divideC(raw *found, shift uint, to *found) {
-	csrc.BroadDivide(raw.a[:raw.fill], raw.b[:raw.fill], shift, raw.at[:], to.a, to.b)
+func partitionC(raw *pairBuffer, shift uint, to *pairBuffer) {
+	csrc.BroadDivide(raw.a[:raw.n], raw.b[:raw.n], shift, raw.partStart[:], to.a, to.b)
 }

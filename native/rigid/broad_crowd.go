@@ -9,39 +9,39 @@ import (
 // crowd finds the pairs where so many boxes overlap that keeping them all, to thin
 // them out afterwards, would cost too much memory. It compares each box with each
 // that has a higher number, in time that grows as the square of theirs.
-type crowd struct {
+type bruteForce struct {
 	n      int
 	memory []uint32 // the columns, one behind the other, each with room for a vector more
 
 	minX, minY, maxX, maxY   []float32
 	shape, body, moves, kind []uint32    // moves: 0 or 1
-	met                      [2][]uint32 // pairs with shapes between the one at work and this that move, and that do not
+	rank                     [2][]uint32 // pairs with shapes between the one at work and this that move, and that do not
 
-	rows []uint32 // lengths
-	b    []uint32 // the pairs of the last shape, then those of the one before, and so on
+	rowLengths []uint32 // lengths
+	partners   []uint32 // the pairs of the last shape, then those of the one before, and so on
 }
 
 // search replaces out by the pairs, without those that are too many, and returns how many these are.
-func (c *crowd) search(level native.Level, boxes *Boxes, k *known, out *Pairs) (omitted int) {
-	c.gather(boxes, &k.rule)
-	if k.rule.grouped || k.rule.kinds == 0 {
+func (c *bruteForce) search(level native.Level, boxes *Boxes, k *pairCache, out *Pairs) (omitted int) {
+	c.gather(boxes, &k.filter)
+	if k.filter.grouped || k.filter.kinds == 0 {
 		level = native.Go
 	}
-	c.rows = resized(c.rows, c.n)
+	c.rowLengths = resized(c.rowLengths, c.n)
 	fill, done := 0, false
-	for most := (bounds{MaxPairs, MaxPairs}); !done; {
-		fill, done = c.fill(level, &k.rule, &most, len(boxes.MinX))
+	for most := (pairLimits{MaxPairs, MaxPairs}); !done; {
+		fill, done = c.fill(level, &k.filter, &most, len(boxes.MinX))
 	}
 	all := 0
 	for i := range c.n {
-		all += int(c.met[0][i] + c.met[1][i])
+		all += int(c.rank[0][i] + c.rank[1][i])
 	}
 	omitted = all - fill
 	out.A, out.B = resized(out.A, fill), resized(out.B, fill)
 	to := 0
-	for i, count := range c.rows {
+	for i, count := range c.rowLengths {
 		fill -= int(count)
-		for _, b := range c.b[fill : fill+int(count)] {
+		for _, b := range c.partners[fill : fill+int(count)] {
 			out.A[to], out.B[to] = c.shape[i], b
 			to++
 		}
@@ -51,21 +51,21 @@ func (c *crowd) search(level native.Level, boxes *Boxes, k *known, out *Pairs) (
 
 // fill finds the pairs if it is most that counts, and returns how many they are. It ends early, lowers most, and is
 // not done, if they are more than n shapes may have and a lower bound is left to be tried.
-func (c *crowd) fill(level native.Level, r *rule, most *bounds, n int) (fill int, done bool) {
-	clear(c.met[0])
-	clear(c.met[1])
+func (c *bruteForce) fill(level native.Level, r *pairFilter, most *pairLimits, n int) (fill int, done bool) {
+	clear(c.rank[0])
+	clear(c.rank[1])
 	still := 0 // pairs with a shape that does not move
 	for i := c.n - 1; i >= 0; i-- {
-		if need := fill + c.n - i + padding; need > len(c.b) {
-			c.b = append(make([]uint32, 0, 2*need), c.b[:fill]...)[:2*need]
+		if need := fill + c.n - i + padding; need > len(c.partners) {
+			c.partners = append(make([]uint32, 0, 2*need), c.partners[:fill]...)[:2*need]
 		}
-		count := crowdRow(level, c, i, r, *most, c.b[fill:])
-		c.rows[i] = uint32(count)
-		for _, b := range c.b[fill : fill+count] {
+		count := bruteForceRow(level, c, i, r, *most, c.partners[fill:])
+		c.rowLengths[i] = uint32(count)
+		for _, b := range c.partners[fill : fill+count] {
 			still += 1 - bit(c.moves[i] > 0 && r.filters.Moves[b])
 		}
 		fill += count
-		if most.lower(n, fill, still) {
+		if most.halve(n, fill, still) {
 			return fill, false
 		}
 	}
@@ -73,13 +73,13 @@ func (c *crowd) fill(level native.Level, r *rule, most *bounds, n int) (fill int
 }
 
 // gather collects the boxes that can overlap others, by number.
-func (c *crowd) gather(boxes *Boxes, r *rule) {
+func (c *bruteForce) gather(boxes *Boxes, r *pairFilter) {
 	c.reserve(len(boxes.MinX))
 	c.n = 0
 	f := r.filters
 	for i := range boxes.MinX {
 		x0, y0, x1, y1 := boxes.MinX[i], boxes.MinY[i], boxes.MaxX[i], boxes.MaxY[i]
-		if !proper(x0, y0, x1, y1) {
+		if !isValid(x0, y0, x1, y1) {
 			continue
 		}
 		n := c.n
@@ -95,7 +95,7 @@ func (c *crowd) gather(boxes *Boxes, r *rule) {
 	}
 }
 
-func (c *crowd) reserve(n int) {
+func (c *bruteForce) reserve(n int) {
 	if n+padding <= len(c.shape) {
 		return
 	}
@@ -103,7 +103,7 @@ func (c *crowd) reserve(n int) {
 	c.memory = make([]uint32, 10*stride)
 	c.minX, c.minY, c.maxX, c.maxY = floats(c.memory, 0, stride), floats(c.memory, 1, stride), floats(c.memory, 2, stride), floats(c.memory, 3, stride)
 	c.shape, c.body, c.moves, c.kind = words(c.memory, 4, stride), words(c.memory, 5, stride), words(c.memory, 6, stride), words(c.memory, 7, stride)
-	c.met = [...][]uint32{words(c.memory, 8, stride), words(c.memory, 9, stride)}
+	c.rank = [...][]uint32{words(c.memory, 8, stride), words(c.memory, 9, stride)}
 }
 
 // staggered is the length of a column with room for n elements and a vector that
@@ -119,19 +119,19 @@ func floats(memory []uint32, k, stride int) []float32 {
 
 // crowdRowGo puts the shapes after number i with which it pairs, under the bounds most, into to, and
 // returns how many they are.
-func crowdRowGo(c *crowd, i int, r *rule, most bounds, to []uint32) int {
+func bruteForceRowGo(c *bruteForce, i int, r *pairFilter, limits pairLimits, to []uint32) int {
 	x0, y0, x1, y1 := c.minX[i], c.minY[i], c.maxX[i], c.maxY[i]
 	a, moves := c.shape[i], c.moves[i]
-	met, kept, rank := c.met[1-moves], 0, [2]uint32{}
+	met, kept, rank := c.rank[1-moves], 0, [2]uint32{}
 	for j := i + 1; j < c.n; j++ {
 		if c.minX[j] > x1 || c.maxX[j] < x0 || c.minY[j] > y1 || c.maxY[j] < y0 ||
-			moves|c.moves[j] == 0 || !r.agrees(a, c.shape[j]) {
+			moves|c.moves[j] == 0 || !r.shouldCollide(a, c.shape[j]) {
 			continue
 		}
 		both := moves & c.moves[j]
-		bound := most.of(both > 0)
+		limit := limits.limit(both > 0)
 		to[kept] = c.shape[j]
-		if rank[both] < bound || met[j] < bound {
+		if rank[both] < limit || met[j] < limit {
 			kept++
 		}
 		rank[both]++

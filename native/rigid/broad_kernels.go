@@ -13,7 +13,7 @@ func measure(level native.Level, boxes *Boxes, which []uint64, lo, hi int, ids [
 	}
 }
 
-func keys(level native.Level, p *plan, ids []uint32, layers []layer, to []uint64) {
+func keys(level native.Level, p *gridPlan, ids []uint32, layers []layer, to []uint64) {
 	if level == native.Go {
 		keysGo(p, ids, layers, to)
 	} else {
@@ -40,11 +40,11 @@ func countKeys(level native.Level, keys []uint64, shift uint, counts *[maxParts]
 	}
 }
 
-func spread(level native.Level, keys []uint64, shift uint, next *[maxParts]uint32, to []uint64) {
+func scatterKeys(level native.Level, keys []uint64, shift uint, next *[maxParts]uint32, to []uint64) {
 	if level == native.Go {
-		spreadGo(keys, shift, next, to)
+		scatterKeysGo(keys, shift, next, to)
 	} else {
-		spreadC(keys, shift, next, to)
+		scatterKeysC(keys, shift, next, to)
 	}
 }
 
@@ -55,45 +55,45 @@ func countRows(level native.Level, keys []uint64, shift uint) int {
 	return countRowsC(keys, shift)
 }
 
-func place(level native.Level, boxes *Boxes, p *plan, s *sorted, lo, hi, rows int, layers []layer) int {
+func fillRows(level native.Level, boxes *Boxes, p *gridPlan, s *grid, lo, hi, rows int, layers []layer) int {
 	if level == native.Go {
-		return placeGo(boxes, p, s, lo, hi, rows, layers)
+		return fillRowsGo(boxes, p, s, lo, hi, rows, layers)
 	}
-	return placeC(boxes, p, s, lo, hi, rows, layers)
+	return fillRowsC(boxes, p, s, lo, hi, rows, layers)
 }
 
-func sweep(level native.Level, s, _ *sorted, l, k *layer, from uint32, to *found) uint32 {
+func searchLayer(level native.Level, s, _ *grid, l, k *layer, from uint32, to *pairBuffer) uint32 {
 	if level == native.Go {
-		return sweepGo(s, l, k, from, to)
+		return searchLayerGo(s, l, k, from, to)
 	}
 	if l.Rows > 1 {
 		level = eightLanes(level)
 	}
-	return sweepC(level, s, l, k, from, to)
+	return searchLayerC(level, s, l, k, from, to)
 }
 
-func span(level native.Level, s, t *sorted, l, k *layer, from uint32, to *found) uint32 {
+func searchRows(level native.Level, s, t *grid, l, k *layer, from uint32, to *pairBuffer) uint32 {
 	if level == native.Go {
-		return spanGo(s, t, l, k, from, to)
+		return searchRowsGo(s, t, l, k, from, to)
 	}
-	return spanC(eightLanes(level), s, t, l, k, from, to)
+	return searchRowsC(eightLanes(level), s, t, l, k, from, to)
 }
 
-func cross(level native.Level, s, t *sorted, l, k *layer, from uint32, to *found) uint32 {
+func searchDirectory(level native.Level, s, t *grid, l, k *layer, from uint32, to *pairBuffer) uint32 {
 	if level == native.Go {
-		return crossGo(s, t, l, k, from, to)
+		return searchDirectoryGo(s, t, l, k, from, to)
 	}
-	return crossC(eightLanes(level), s, t, l, k, from, to)
+	return searchDirectoryC(eightLanes(level), s, t, l, k, from, to)
 }
 
-func scatter(level native.Level, raw *found, lo uint32, ends []uint32, out *Pairs) uint32 {
+func scatterPairs(level native.Level, raw *pairBuffer, lo uint32, ends []uint32, out *Pairs) uint32 {
 	if level == native.Go {
-		return scatterGo(raw, lo, ends, out)
+		return scatterPairsGo(raw, lo, ends, out)
 	}
-	return scatterC(raw, lo, ends, out)
+	return scatterPairsC(raw, lo, ends, out)
 }
 
-func countPairs(level native.Level, raw *found, shift uint) {
+func countPairs(level native.Level, raw *pairBuffer, shift uint) {
 	if level == native.Go {
 		countPairsGo(raw, shift)
 	} else {
@@ -101,19 +101,19 @@ func countPairs(level native.Level, raw *found, shift uint) {
 	}
 }
 
-func divide(level native.Level, raw *found, shift uint, to *found) {
+func partition(level native.Level, raw *pairBuffer, shift uint, to *pairBuffer) {
 	if level == native.Go {
-		divideGo(raw, shift, to)
+		partitionGo(raw, shift, to)
 	} else {
-		divideC(raw, shift, to)
+		partitionC(raw, shift, to)
 	}
 }
 
-func crowdRow(level native.Level, c *crowd, i int, r *rule, most bounds, to []uint32) int {
+func bruteForceRow(level native.Level, c *bruteForce, i int, r *pairFilter, most pairLimits, to []uint32) int {
 	if level == native.Go {
-		return crowdRowGo(c, i, r, most, to)
+		return bruteForceRowGo(c, i, r, most, to)
 	}
-	return crowdRowC(level, c, i, r, most, to)
+	return bruteForceRowC(level, c, i, r, most, to)
 }
 
 // eightLanes is the level for kernels that 16 lanes do not make faster: shapes have few

@@ -8,43 +8,43 @@ import (
 )
 
 // known is what BroadPhase was told by the call before, and what it made of it.
-type known struct {
+type pairCache struct {
 	n       int
 	version uint64
 	copied  bool // filters and boxes are those of the call before
 	filters Filters
 	boxes   Boxes // of the shapes that do not move
 
-	moving, still []uint64 // a bit for each shape
-	rule          rule
+	moving, stationary []uint64 // a bit for each shape
+	filter             pairFilter
 }
 
 // update learns what may have changed, and returns false if nothing has.
-func (b *BroadPhase) update(boxes *Boxes, filters *Filters, version uint64) bool {
-	k, n := &b.known, len(filters.Body)
+func (b *BroadPhase) updateCache(boxes *Boxes, filters *Filters, version uint64) bool {
+	k, n := &b.cache, len(filters.Body)
 	same := n == k.n && (version != 0 && version == k.version || version == 0 && k.copied)
 	k.n, k.version = n, version
-	k.rule.filters = filters
+	k.filter.filters = filters
 	if same && version == 0 {
 		b.change.Store(false)
-		b.each(1+(n-1)/b.cut(n), b.tasks.same)
+		b.each(1+(n-1)/b.partSize(n), b.tasks.compare)
 		same = !b.change.Load()
 	}
 	if !same {
-		k.learn(boxes, filters, version == 0)
+		k.update(boxes, filters, version == 0)
 	}
 	return !same
 }
 
 // samePart compares a part of the shapes with what they were.
-func (b *BroadPhase) samePart(part int) {
-	lo := part * b.cut(b.known.n)
-	if !b.known.same(b.boxes, b.known.rule.filters, lo, min(lo+b.cut(b.known.n), b.known.n)) {
+func (b *BroadPhase) comparePart(part int) {
+	lo := part * b.partSize(b.cache.n)
+	if !b.cache.equal(b.boxes, b.cache.filter.filters, lo, min(lo+b.partSize(b.cache.n), b.cache.n)) {
 		b.change.Store(true)
 	}
 }
 
-func (k *known) learn(boxes *Boxes, filters *Filters, copied bool) {
+func (k *pairCache) update(boxes *Boxes, filters *Filters, copied bool) {
 	if k.copied = copied; copied {
 		k.filters.Body = append(k.filters.Body[:0], filters.Body...)
 		k.filters.Moves = append(k.filters.Moves[:0], filters.Moves...)
@@ -56,12 +56,12 @@ func (k *known) learn(boxes *Boxes, filters *Filters, copied bool) {
 		k.boxes.MaxX = append(k.boxes.MaxX[:0], boxes.MaxX...)
 		k.boxes.MaxY = append(k.boxes.MaxY[:0], boxes.MaxY...)
 	}
-	k.part(filters.Moves)
-	k.rule.learn(filters)
+	k.splitMoving(filters.Moves)
+	k.filter.update(filters)
 }
 
 // same compares shapes [lo, hi); lo is a multiple of 64.
-func (k *known) same(boxes *Boxes, f *Filters, lo, hi int) bool {
+func (k *pairCache) equal(boxes *Boxes, f *Filters, lo, hi int) bool {
 	o := &k.filters
 	if !sameBits(o.Body[lo:hi], f.Body[lo:hi]) || !sameBits(o.Moves[lo:hi], f.Moves[lo:hi]) ||
 		!sameBits(o.Group[lo:hi], f.Group[lo:hi]) || !sameBits(o.Category[lo:hi], f.Category[lo:hi]) ||
@@ -69,10 +69,10 @@ func (k *known) same(boxes *Boxes, f *Filters, lo, hi int) bool {
 		return false
 	}
 	for w := lo / 64; w < (hi+63)/64; w++ {
-		for rest := k.still[w]; rest != 0; rest &= rest - 1 {
+		for rest := k.stationary[w]; rest != 0; rest &= rest - 1 {
 			i := w*64 + bits.TrailingZeros64(rest)
-			if !(sameFloat(k.boxes.MinX[i], boxes.MinX[i]) && sameFloat(k.boxes.MinY[i], boxes.MinY[i]) &&
-				sameFloat(k.boxes.MaxX[i], boxes.MaxX[i]) && sameFloat(k.boxes.MaxY[i], boxes.MaxY[i])) {
+			if !(sameBits32(k.boxes.MinX[i], boxes.MinX[i]) && sameBits32(k.boxes.MinY[i], boxes.MinY[i]) &&
+				sameBits32(k.boxes.MaxX[i], boxes.MaxX[i]) && sameBits32(k.boxes.MaxY[i], boxes.MaxY[i])) {
 				return false
 			}
 		}
@@ -80,7 +80,7 @@ func (k *known) same(boxes *Boxes, f *Filters, lo, hi int) bool {
 	return true
 }
 
-func sameFloat(a, b float32) bool { return math.Float32bits(a) == math.Float32bits(b) }
+func sameBits32(a, b float32) bool { return math.Float32bits(a) == math.Float32bits(b) }
 
 // sameBits compares slices of one length as memory, at the speed of memory.
 func sameBits[T bool | uint32 | int32 | uint64](a, b []T) bool {
@@ -92,9 +92,9 @@ func sameBits[T bool | uint32 | int32 | uint64](a, b []T) bool {
 }
 
 // part makes the bitmaps.
-func (k *known) part(moves []bool) {
+func (k *pairCache) splitMoving(moves []bool) {
 	words := (len(moves) + 63) / 64
-	k.moving, k.still = resized(k.moving, words), resized(k.still, words)
+	k.moving, k.stationary = resized(k.moving, words), resized(k.stationary, words)
 	for w := range words {
 		moving, still := uint64(0), uint64(0)
 		for i, m := range moves[w*64 : min(w*64+64, len(moves))] {
@@ -104,7 +104,7 @@ func (k *known) part(moves []bool) {
 				still |= 1 << i
 			}
 		}
-		k.moving[w], k.still[w] = moving, still
+		k.moving[w], k.stationary[w] = moving, still
 	}
 }
 
@@ -113,20 +113,20 @@ const maxKinds = 64
 
 // rule decides whether two shapes can pair, of which one moves. Shapes of one category and
 // mask are of one kind; where there are few kinds, a table says which of them agree.
-type rule struct {
-	filters *Filters
-	all     bool             // any two can
-	single  bool             // no moving shape shares its body with another one
-	seen    []uint64         // bodies, then those of moving shapes
-	grouped bool             // some have a group
-	kinds   int              // 0: too many
-	kind    []uint8          // by shape
-	agree   [maxKinds]uint64 // bit j of agree[i]: kinds i and j agree
+type pairFilter struct {
+	filters      *Filters
+	acceptsAll   bool             // any two can
+	bodiesDiffer bool             // no moving shape shares its body with another one
+	seen         []uint64         // bodies, then those of moving shapes
+	grouped      bool             // some have a group
+	kinds        int              // 0: too many
+	kind         []uint8          // by shape
+	agree        [maxKinds]uint64 // bit j of agree[i]: kinds i and j agree
 }
 
-func (r *rule) learn(f *Filters) {
-	r.kinds, r.grouped, r.all = 0, false, false
-	r.single = r.differ(f)
+func (r *pairFilter) update(f *Filters) {
+	r.kinds, r.grouped, r.acceptsAll = 0, false, false
+	r.bodiesDiffer = f.movingBodiesDiffer(&r.seen)
 	for _, g := range f.Group {
 		r.grouped = r.grouped || g != 0
 	}
@@ -145,14 +145,14 @@ func (r *rule) learn(f *Filters) {
 		kinds = max(kinds, k+1)
 		r.kind[i] = uint8(k)
 	}
-	r.kinds, r.all = kinds, !r.grouped && r.single
+	r.kinds, r.acceptsAll = kinds, !r.grouped && r.bodiesDiffer
 	for i := range kinds {
 		r.agree[i] = 0
 		for j := range kinds {
 			if category[i]&mask[j] != 0 && category[j]&mask[i] != 0 {
 				r.agree[i] |= 1 << j
 			} else {
-				r.all = false
+				r.acceptsAll = false
 			}
 		}
 	}
@@ -160,7 +160,7 @@ func (r *rule) learn(f *Filters) {
 
 // differ reports whether no moving shape shares its body with another shape; of two that
 // may pair, one moves. It may say no of bodies with large numbers.
-func (r *rule) differ(f *Filters) bool {
+func (f *Filters) movingBodiesDiffer(seen *[]uint64) bool {
 	most := uint32(0)
 	for _, x := range f.Body {
 		most = max(most, x)
@@ -169,9 +169,9 @@ func (r *rule) differ(f *Filters) bool {
 	if words > len(f.Body)+1 {
 		return false
 	}
-	r.seen = resized(r.seen, 2*words)
-	clear(r.seen)
-	all, moving := r.seen[:words], r.seen[words:]
+	*seen = resized(*seen, 2*words)
+	clear(*seen)
+	all, moving := (*seen)[:words], (*seen)[words:]
 	for i, x := range f.Body {
 		w, bit := x/64, uint64(1)<<(x%64)
 		if moving[w]&bit != 0 || f.Moves[i] && all[w]&bit != 0 {
@@ -186,9 +186,9 @@ func (r *rule) differ(f *Filters) bool {
 }
 
 // agrees reports whether shapes a and b can pair.
-func (r *rule) agrees(a, b uint32) bool {
+func (r *pairFilter) shouldCollide(a, b uint32) bool {
 	f := r.filters
-	if !r.single && f.Body[a] == f.Body[b] {
+	if !r.bodiesDiffer && f.Body[a] == f.Body[b] {
 		return false
 	}
 	if r.grouped && f.Group[a] == f.Group[b] && f.Group[a] != 0 {

@@ -3,13 +3,13 @@ package rigid
 import "github.com/evertick/evertick/native"
 
 // ordering brings found pairs into order.
-type ordering struct {
-	parted  found                // by parts of shapes A
-	first   [maxParts + 1]uint32 // where the pairs of each part begin
-	longest [maxParts]uint32     // the most pairs of one shape of the part
-	ends    []uint32             // where the pairs of each shape A end
-	met     [2][]uint32          // by shape B: pairs of a lower shape that does not move, and that does
-	sorter  native.Sorter
+type pairSorter struct {
+	partitioned pairBuffer           // by parts of shapes A
+	partStart   [maxParts + 1]uint32 // where the pairs of each part begin
+	longest     [maxParts]uint32     // the most pairs of one shape of the part
+	ends        []uint32             // where the pairs of each shape A end
+	rank        [2][]uint32          // by shape B: pairs of a lower shape that does not move, and that does
+	sorter      native.Sorter
 }
 
 // shortRow is the length up to which the pairs of a shape are sorted by insertion.
@@ -18,22 +18,22 @@ const shortRow = 16
 // sortPairs replaces out by the pairs that were found, in order and without those that
 // are too many. It returns how many these are.
 func (b *BroadPhase) sortPairs(n int) (omitted int) {
-	o, raw, parts := &b.order, &b.raw[0], 1
+	o, raw, parts := &b.sorter, &b.buffers[0], 1
 	if _, split := b.shapeParts(n); split {
-		raw, parts = &o.parted, b.layPairs(n)
-		b.each(len(b.raw), b.tasks.divide)
+		raw, parts = &o.partitioned, b.pairOffsets(n)
+		b.each(len(b.buffers), b.tasks.partition)
 	}
-	b.out.A, b.out.B = resized(b.out.A, raw.fill), resized(b.out.B, raw.fill)
+	b.out.A, b.out.B = resized(b.out.A, raw.n), resized(b.out.B, raw.n)
 	o.ends = resized(o.ends, n)
-	b.each(parts, b.tasks.order)
+	b.each(parts, b.tasks.sort)
 	longest := uint32(0)
 	for _, l := range o.longest[:parts] {
 		longest = max(longest, l)
 	}
 	if longest > shortRow {
-		o.sortLong(b.level, n, b.out)
-		if longest > MaxPairs || len(b.out.A) > budget(n, MinPairs) {
-			return o.thin(b.known.rule.filters.Moves, b.out)
+		o.sortLongRows(b.level, n, b.out)
+		if longest > MaxPairs || len(b.out.A) > maxTotalPairs(n, MinPairs) {
+			return o.dropExcess(b.cache.filter.filters.Moves, b.out)
 		}
 	}
 	return 0
@@ -42,91 +42,91 @@ func (b *BroadPhase) sortPairs(n int) (omitted int) {
 // shapeParts tells into which parts of shapes A pairs are divided: by the bits from shift
 // on.
 func (b *BroadPhase) shapeParts(n int) (shift uint, split bool) {
-	for ; (n-1)>>shift >= maxParts || 1<<shift < b.cut(n); shift++ {
+	for ; (n-1)>>shift >= maxParts || 1<<shift < b.partSize(n); shift++ {
 	}
-	return shift, b.split(n)
+	return shift, b.inParts(n)
 }
 
 // layPairs finds where the pairs of each part and each group go, and returns the number of
 // parts.
-func (b *BroadPhase) layPairs(n int) (parts int) {
-	o, at := &b.order, uint32(0)
+func (b *BroadPhase) pairOffsets(n int) (parts int) {
+	o, at := &b.sorter, uint32(0)
 	shift, _ := b.shapeParts(n)
 	parts = (n-1)>>shift + 1
 	for i := range parts {
-		o.first[i] = at
-		for k := range b.raw {
-			next := &b.raw[k].at[i]
+		o.partStart[i] = at
+		for k := range b.buffers {
+			next := &b.buffers[k].partStart[i]
 			*next, at = at, at+*next
 		}
 	}
-	o.first[parts] = at
-	p := &o.parted
-	p.a, p.b, p.fill = resized(p.a, int(at)), resized(p.b, int(at)), int(at)
+	o.partStart[parts] = at
+	p := &o.partitioned
+	p.a, p.b, p.n = resized(p.a, int(at)), resized(p.b, int(at)), int(at)
 	return parts
 }
 
 // dividePart puts the pairs of a group into their parts.
-func (b *BroadPhase) dividePart(group int) {
-	shift, _ := b.shapeParts(b.known.n)
-	raw, to := &b.raw[group], &b.order.parted
-	divide(b.level, raw, shift, to)
+func (b *BroadPhase) partitionPart(group int) {
+	shift, _ := b.shapeParts(b.cache.n)
+	raw, to := &b.buffers[group], &b.sorter.partitioned
+	partition(b.level, raw, shift, to)
 }
 
 // countPairsGo counts pairs by part.
-func countPairsGo(raw *found, shift uint) {
-	for _, a := range raw.a[:raw.fill] {
-		raw.at[a>>shift%maxParts]++
+func countPairsGo(raw *pairBuffer, shift uint) {
+	for _, a := range raw.a[:raw.n] {
+		raw.partStart[a>>shift%maxParts]++
 	}
 }
 
 // divideGo puts each pair where the next one of its part goes.
-func divideGo(raw *found, shift uint, to *found) {
-	for i, a := range raw.a[:raw.fill] {
-		next := &raw.at[a>>shift%maxParts]
+func partitionGo(raw *pairBuffer, shift uint, to *pairBuffer) {
+	for i, a := range raw.a[:raw.n] {
+		next := &raw.partStart[a>>shift%maxParts]
 		to.a[*next], to.b[*next] = a, raw.b[i]
 		*next++
 	}
 }
 
 // orderPart puts the pairs of a part in order.
-func (b *BroadPhase) orderPart(i int) {
-	o, n := &b.order, b.known.n
+func (b *BroadPhase) sortPairsPart(i int) {
+	o, n := &b.sorter, b.cache.n
 	shift, split := b.shapeParts(n)
 	if !split {
-		o.longest[0] = scatter(b.level, &b.raw[0], 0, o.ends, b.out)
+		o.longest[0] = scatterPairs(b.level, &b.buffers[0], 0, o.ends, b.out)
 		return
 	}
 	lo := i << shift
-	first, last := o.first[i], o.first[i+1]
-	part := found{a: o.parted.a[first:last], b: o.parted.b[first:last], fill: int(last - first)}
+	first, last := o.partStart[i], o.partStart[i+1]
+	part := pairBuffer{a: o.partitioned.a[first:last], b: o.partitioned.b[first:last], n: int(last - first)}
 	out := Pairs{b.out.A[first:last], b.out.B[first:last]}
 	ends := o.ends[lo:min(lo+1<<shift, n)]
-	o.longest[i] = scatter(b.level, &part, uint32(lo), ends, &out)
+	o.longest[i] = scatterPairs(b.level, &part, uint32(lo), ends, &out)
 	for k := range ends {
 		ends[k] += first
 	}
 }
 
 // keep takes out the pairs of which the filters do not agree.
-func (r *rule) keep(raw *found) {
+func (r *pairFilter) apply(raw *pairBuffer) {
 	n := 0
-	for i, a := range raw.a[:raw.fill] {
+	for i, a := range raw.a[:raw.n] {
 		b := raw.b[i]
 		raw.a[n], raw.b[n] = a, b
-		if r.agrees(a, b) {
+		if r.shouldCollide(a, b) {
 			n++
 		}
 	}
-	raw.fill = n
+	raw.n = n
 }
 
 // scatterGo puts the pairs in order of A, and where they are not more than shortRow
 // of one A, of B. ends[i] becomes the end of those of shape lo+i. It returns the largest
 // number of one A.
-func scatterGo(raw *found, lo uint32, ends []uint32, out *Pairs) (longest uint32) {
+func scatterPairsGo(raw *pairBuffer, lo uint32, ends []uint32, out *Pairs) (longest uint32) {
 	clear(ends)
-	for _, a := range raw.a[:raw.fill] {
+	for _, a := range raw.a[:raw.n] {
 		ends[a-lo]++
 	}
 	sum := uint32(0)
@@ -134,7 +134,7 @@ func scatterGo(raw *found, lo uint32, ends []uint32, out *Pairs) (longest uint32
 		longest = max(longest, count)
 		ends[i], sum = sum, sum+count
 	}
-	for i, a := range raw.a[:raw.fill] {
+	for i, a := range raw.a[:raw.n] {
 		at := &ends[a-lo]
 		out.A[*at], out.B[*at] = a, raw.b[i]
 		*at++
@@ -142,7 +142,7 @@ func scatterGo(raw *found, lo uint32, ends []uint32, out *Pairs) (longest uint32
 	begin := uint32(0)
 	for _, end := range ends {
 		if end-begin <= shortRow {
-			insert(out.B[begin:end])
+			insertionSort(out.B[begin:end])
 		}
 		begin = end
 	}
@@ -150,7 +150,7 @@ func scatterGo(raw *found, lo uint32, ends []uint32, out *Pairs) (longest uint32
 }
 
 // insert sorts by insertion.
-func insert(s []uint32) {
+func insertionSort(s []uint32) {
 	for i := 1; i < len(s); i++ {
 		v, k := s[i], i
 		for ; k > 0 && s[k-1] > v; k-- {
@@ -161,7 +161,7 @@ func insert(s []uint32) {
 }
 
 // sortLong sorts the rows that scatter leaves.
-func (o *ordering) sortLong(level native.Level, n int, out *Pairs) {
+func (o *pairSorter) sortLongRows(level native.Level, n int, out *Pairs) {
 	begin := uint32(0)
 	for i, end := range o.ends {
 		if end-begin > shortRow {
@@ -172,17 +172,17 @@ func (o *ordering) sortLong(level native.Level, n int, out *Pairs) {
 }
 
 // tooMany marks a pair to take out.
-const tooMany = 1 << 31
+const excess = 1 << 31
 
 // thin takes out the pairs that are too many, and returns how many these are.
-func (o *ordering) thin(moves []bool, out *Pairs) (omitted int) {
-	most := bounds{MaxPairs, MaxPairs}
-	for most.lower(o.mark(moves, out, most)) {
+func (o *pairSorter) dropExcess(moves []bool, out *Pairs) (omitted int) {
+	most := pairLimits{MaxPairs, MaxPairs}
+	for most.halve(o.markExcess(moves, out, most)) {
 	}
 	kept := 0
 	for i, b := range out.B {
 		out.A[kept], out.B[kept] = out.A[i], b
-		if b < tooMany {
+		if b < excess {
 			kept++
 		}
 	}
@@ -195,24 +195,24 @@ func (o *ordering) thin(moves []bool, out *Pairs) (omitted int) {
 // others. It returns the number of shapes, how many pairs are not marked, and how many of these are with a shape
 // that does not move. From the highest shape A down, the number of pairs met by shape B so far is that
 // of its pairs with shapes between the two.
-func (o *ordering) mark(moves []bool, out *Pairs, most bounds) (n, kept, still int) {
+func (o *pairSorter) markExcess(moves []bool, out *Pairs, most pairLimits) (n, kept, still int) {
 	n = len(moves)
-	for k := range o.met {
-		o.met[k] = resized(o.met[k], n)
-		clear(o.met[k])
+	for k := range o.rank {
+		o.rank[k] = resized(o.rank[k], n)
+		clear(o.rank[k])
 	}
 	for i := n - 1; i >= 0; i-- {
 		begin := uint32(0)
 		if i > 0 {
 			begin = o.ends[i-1]
 		}
-		met, rank := o.met[bit(moves[i])], [2]uint32{}
+		met, rank := o.rank[bit(moves[i])], [2]uint32{}
 		for k, b := range out.B[begin:o.ends[i]] {
-			b &^= tooMany
+			b &^= excess
 			both := moves[i] && moves[b]
-			bound, before := most.of(both), &rank[bit(both)]
+			bound, before := most.limit(both), &rank[bit(both)]
 			if *before >= bound && met[b] >= bound {
-				out.B[int(begin)+k] = b | tooMany
+				out.B[int(begin)+k] = b | excess
 			} else {
 				out.B[int(begin)+k] = b
 				kept++

@@ -8,16 +8,16 @@ import (
 
 // sorted are boxes in the order of a search: by layer, row and column. Places are
 // numbers in this order.
-type sorted struct {
+type grid struct {
 	layers []layer
 	store  [maxLayers]layer
 
 	// By place, with room for a vector behind the last: the boxes, their shapes, and
 	// the columns of the grid in which they begin and end. All lie in memory, one
 	// behind the other.
-	memory                 []uint32
-	minX, minY, maxX, maxY []float32
-	shape, column, until   []uint32
+	memory                    []uint32
+	minX, minY, maxX, maxY    []float32
+	shape, column, lastColumn []uint32
 
 	// Rows with boxes, layer by layer: row k has the number rowNumber[k] in the grid of
 	// its layer and begins at place rowStart[k]; one more entry ends the last.
@@ -26,7 +26,7 @@ type sorted struct {
 	directory []uint32 // see layer.direct
 	keys, tmp []uint64
 	ids       []uint32
-	plan      plan
+	plan      gridPlan
 }
 
 // layer holds boxes of similar size: rows and columns of its grid are about as high
@@ -35,7 +35,7 @@ type layer struct {
 	MinX, MinY, InvX, InvY float32
 	Columns, Rows          int32  // of the grid, 1 to maxCells
 	First, Last            uint32 // places
-	RowFirst, RowLast      uint32 // in sorted.rowStart
+	FirstRow, LastRow      uint32 // in sorted.rowStart
 	SpanX, SpanY           uint32 // no box ends more columns, or rows, behind the one where it begins
 
 	// In sorted.directory, at Rough: for each multiple of 1 << RowShift, the first
@@ -50,7 +50,7 @@ const (
 	cellBits  = 18 // of the number of a row, and of that of a column
 	maxCells  = 1 << cellBits
 	shapeBits = 24 // of a shape: native.MaxSlots
-	maxFloat  = math.MaxFloat32
+	maxFinite = math.MaxFloat32
 
 	// padding is what the vectors of a kernel may read and write behind the end.
 	padding = 16
@@ -85,7 +85,7 @@ type summary struct {
 }
 
 // reserve makes room for n boxes.
-func (s *sorted) reserve(n int) {
+func (s *grid) reserve(n int) {
 	s.keys, s.tmp = resized(s.keys, n+padding), resized(s.tmp, n+padding)
 	s.rowStart, s.rowNumber = resized(s.rowStart, n+padding), resized(s.rowNumber, n+padding)
 	if n+padding <= len(s.shape) {
@@ -94,20 +94,20 @@ func (s *sorted) reserve(n int) {
 	stride := staggered(n)
 	s.memory = make([]uint32, 7*stride)
 	s.minX, s.minY, s.maxX, s.maxY = floats(s.memory, 0, stride), floats(s.memory, 1, stride), floats(s.memory, 2, stride), floats(s.memory, 3, stride)
-	s.shape, s.column, s.until = words(s.memory, 4, stride), words(s.memory, 5, stride), words(s.memory, 6, stride)
+	s.shape, s.column, s.lastColumn = words(s.memory, 4, stride), words(s.memory, 5, stride), words(s.memory, 6, stride)
 }
 
 // nothing is the summary of no boxes.
-var nothing = summary{MinX: inf, MinY: inf, MaxX: -inf, MaxY: -inf, SmallestSize: inf}
+var noBoxes = summary{MinX: inf, MinY: inf, MaxX: -inf, MaxY: -inf, SmallestSize: inf}
 
 // measureGo lists the shapes of [lo, hi) whose bit is set and whose box can overlap another
 // one; lo is a multiple of 64.
 func measureGo(boxes *Boxes, which []uint64, lo, hi int, ids []uint32, sum *summary) {
-	*sum = nothing
+	*sum = noBoxes
 	n := 0
 	for i := lo; i < hi; i++ {
 		x0, y0, x1, y1 := boxes.MinX[i], boxes.MinY[i], boxes.MaxX[i], boxes.MaxY[i]
-		if which[i/64]>>(i%64)&1 == 0 || !proper(x0, y0, x1, y1) {
+		if which[i/64]>>(i%64)&1 == 0 || !isValid(x0, y0, x1, y1) {
 			continue
 		}
 		ids[n] = uint32(i)
@@ -123,16 +123,16 @@ func measureGo(boxes *Boxes, which []uint64, lo, hi int, ids []uint32, sum *summ
 }
 
 // proper reports whether a box is finite and not inverted.
-func proper(x0, y0, x1, y1 float32) bool {
-	return -maxFloat <= x0 && x0 <= x1 && x1 <= maxFloat && -maxFloat <= y0 && y0 <= y1 && y1 <= maxFloat
+func isValid(x0, y0, x1, y1 float32) bool {
+	return -maxFinite <= x0 && x0 <= x1 && x1 <= maxFinite && -maxFinite <= y0 && y0 <= y1 && y1 <= maxFinite
 }
 
 // plan divides boxes into layers and chooses their grids, and the work into parts.
-type plan struct {
+type gridPlan struct {
 	sum    summary
 	boxes  *Boxes
-	chunks []chunk
-	parts  []part
+	chunks []shapeChunk
+	parts  []keyPart
 
 	width, height             [maxLayers]float32 // the largest of each layer
 	bits, rowBits, columnBits uint
@@ -144,24 +144,24 @@ type plan struct {
 func exponent(v float32) int { return int(math.Float32bits(v) >> 23 & 255) }
 
 // even reports whether one layer is enough.
-func (p *plan) even() bool {
+func (p *gridPlan) oneLayer() bool {
 	return exponent(p.sum.LargestSize)-exponent(p.sum.SmallestSize) <= 1
 }
 
 // layers returns the layers, of the largest boxes first. Sizes in a layer
 // differ by less than a factor of four, except for the last layer. If boxes are not even,
 // the sizes of the chunks are known.
-func (p *plan) layers(store []layer) []layer {
+func (p *gridPlan) makeLayers(store []layer) []layer {
 	s := &p.sum
-	if p.even() {
+	if p.oneLayer() {
 		store = store[:1]
 		p.width[0], p.height[0] = s.Width, s.Height
 	} else {
-		store = store[:p.divide()]
+		store = store[:p.assignLayers()]
 	}
 	p.grids(store, s.MinX, s.MinY, s.MaxX, s.MaxY)
 	if p.bits > roughBits && s.N >= trimFrom {
-		p.trim(store)
+		p.trimOutliers(store)
 	}
 	return store
 }
@@ -182,7 +182,7 @@ func (s *sizes) add(boxes *Boxes, ids []uint32) {
 }
 
 // divide gives each size a layer and returns the number of layers.
-func (p *plan) divide() int {
+func (p *gridPlan) assignLayers() int {
 	n, room := 0, 0
 	clear(p.width[:])
 	clear(p.height[:])
@@ -204,17 +204,17 @@ func (p *plan) divide() int {
 }
 
 // grids chooses the grids of layers whose boxes lie mostly within bounds.
-func (p *plan) grids(layers []layer, minX, minY, maxX, maxY float32) {
+func (p *gridPlan) grids(layers []layer, minX, minY, maxX, maxY float32) {
 	p.columnBits, p.rowBits = 0, 0
 	for i := range layers {
 		l := &layers[i]
 		*l = layer{}
 		l.MinY, l.Rows = minY, 1
 		if p.oneRow(minX, maxX, i) {
-			l.MinX, l.InvX, l.Columns = axis(minX, maxX, p.width[i]*0.125)
+			l.MinX, l.InvX, l.Columns = gridAxis(minX, maxX, p.width[i]*0.125)
 		} else {
-			l.MinX, l.InvX, l.Columns = axis(minX, maxX, p.width[i]*0.5)
-			l.MinY, l.InvY, l.Rows = axis(minY, maxY, p.height[i]*1.0001)
+			l.MinX, l.InvX, l.Columns = gridAxis(minX, maxX, p.width[i]*0.5)
+			l.MinY, l.InvY, l.Rows = gridAxis(minY, maxY, p.height[i]*1.0001)
 		}
 		p.columnBits = max(p.columnBits, uint(bits.Len32(uint32(l.Columns-1))))
 		p.rowBits = max(p.rowBits, uint(bits.Len32(uint32(l.Rows-1))))
@@ -224,15 +224,15 @@ func (p *plan) grids(layers []layer, minX, minY, maxX, maxY float32) {
 
 // oneRow reports whether the boxes are so few for the length of the grid that most have no more
 // neighbours along it than fit into a vector: rows would cost more than they spare.
-func (p *plan) oneRow(minX, maxX float32, layer int) bool {
+func (p *gridPlan) oneRow(minX, maxX float32, layer int) bool {
 	return float32(p.sum.N)*p.width[layer] <= sparse*(maxX-minX)
 }
 
 // axis divides the range from a to b into at most maxCells cells that are not smaller
 // than size if that is possible.
-func axis(a, b, size float32) (least, inv float32, n int32) {
-	length := min(b-a, maxFloat)
-	size = max(min(size, maxFloat), length*(1./maxCells))
+func gridAxis(a, b, size float32) (least, inv float32, n int32) {
+	length := min(b-a, maxFinite)
+	size = max(min(size, maxFinite), length*(1./maxCells))
 	if size < 1e-30 { // 1/size is to be finite
 		return a, 0, 1
 	}
@@ -257,28 +257,28 @@ const (
 
 // trim chooses the grids anew, for the region where most boxes are: a few of
 // them far away would make the keys long.
-func (p *plan) trim(layers []layer) {
+func (p *gridPlan) trimOutliers(layers []layer) {
 	var x, y [samples]float32
 	for k := range samples {
 		i := p.id(uint32(k) * 0x9e3779b9 % p.sum.N) // of no period that the boxes could share
 		x[k], y[k] = p.boxes.MinX[i], p.boxes.MinY[i]
 	}
-	minX, maxX := middle(x[:], p.sum.MinX, p.sum.MaxX)
-	minY, maxY := middle(y[:], p.sum.MinY, p.sum.MaxY)
+	minX, maxX := centralRange(x[:], p.sum.MinX, p.sum.MaxX)
+	minY, maxY := centralRange(y[:], p.sum.MinY, p.sum.MaxY)
 	p.grids(layers, minX, minY, maxX, maxY)
 }
 
 // middle returns an interval around all of the numbers but the outermost few, with
 // a quarter of its length more on both sides, within [least, most].
-func middle(v []float32, least, most float32) (float32, float32) {
+func centralRange(v []float32, least, most float32) (float32, float32) {
 	slices.Sort(v)
 	a, b := v[len(v)/16], v[len(v)-1-len(v)/16]
-	more := float32(min(b-a, maxFloat) * 0.25)
+	more := float32(min(b-a, maxFinite) * 0.25)
 	return max(a-more, least), min(b+more, most)
 }
 
 // id returns the shape of number n of all that were measured.
-func (p *plan) id(n uint32) uint32 {
+func (p *gridPlan) id(n uint32) uint32 {
 	for k := range p.chunks {
 		c := &p.chunks[k]
 		if n < c.sum.N {
@@ -290,7 +290,7 @@ func (p *plan) id(n uint32) uint32 {
 }
 
 // keysGo makes the keys of boxes.
-func keysGo(p *plan, ids []uint32, layers []layer, to []uint64) {
+func keysGo(p *gridPlan, ids []uint32, layers []layer, to []uint64) {
 	b := p.boxes
 	for k, i := range ids {
 		x, y := b.MinX[i], b.MinY[i]
@@ -335,7 +335,7 @@ func sortPasses(count uint) uint { return (count + 10) / 11 }
 // placeGo fills the columns and the rows of places [lo, hi) from the sorted keys. Of rows
 // there are so many before, and of the layers the places and spans in this range are set. It
 // returns the number of rows with those of the range.
-func placeGo(b *Boxes, p *plan, s *sorted, lo, hi, rows int, layers []layer) int {
+func fillRowsGo(b *Boxes, p *gridPlan, s *grid, lo, hi, rows int, layers []layer) int {
 	before := ^uint64(0)
 	if lo > 0 {
 		before = s.keys[lo-1] >> (shapeBits + p.columnBits)
@@ -351,7 +351,7 @@ func placeGo(b *Boxes, p *plan, s *sorted, lo, hi, rows int, layers []layer) int
 		l := &layers[n]
 		column, until := uint32(key>>shapeBits)&(1<<p.columnBits-1), l.columnOf(x1)
 		if n != last {
-			l.First, l.RowFirst = uint32(i), uint32(rows)
+			l.First, l.FirstRow = uint32(i), uint32(rows)
 			last = n
 		}
 		number := uint32(row) & (1<<p.rowBits - 1)
@@ -360,8 +360,8 @@ func placeGo(b *Boxes, p *plan, s *sorted, lo, hi, rows int, layers []layer) int
 			rows++
 			before = row
 		}
-		l.Last, l.RowLast = uint32(i+1), uint32(rows)
-		s.shape[i], s.column[i], s.until[i] = uint32(id), column, until
+		l.Last, l.LastRow = uint32(i+1), uint32(rows)
+		s.shape[i], s.column[i], s.lastColumn[i] = uint32(id), column, until
 		l.SpanX = max(l.SpanX, until-column)
 		l.SpanY = max(l.SpanY, l.rowOf(y1)-number)
 	}
@@ -370,15 +370,15 @@ func placeGo(b *Boxes, p *plan, s *sorted, lo, hi, rows int, layers []layer) int
 
 // direct makes the directories of all layers. They have about as many entries as
 // there are boxes.
-func (s *sorted) direct() {
+func (s *grid) buildDirectory() {
 	for i := range s.layers {
-		s.directLayer(&s.layers[i])
+		s.buildLayerDirectory(&s.layers[i])
 	}
 }
 
-func (s *sorted) directLayer(l *layer) {
+func (s *grid) buildLayerDirectory(l *layer) {
 	room := uint32(2*l.len()) + 16
-	rows := l.RowLast - l.RowFirst
+	rows := l.LastRow - l.FirstRow
 	l.RowShift, l.ColumnShift = 0, 0
 	for (uint32(l.Rows)-1)>>l.RowShift >= room {
 		l.RowShift++
@@ -388,15 +388,15 @@ func (s *sorted) directLayer(l *layer) {
 	}
 	l.Width = (uint32(l.Columns)-1)>>l.ColumnShift + 1
 	l.Rough = uint32(len(s.directory))
-	k := l.RowFirst
+	k := l.FirstRow
 	for r := range (uint32(l.Rows)-1)>>l.RowShift + 1 {
-		for k < l.RowLast && s.rowNumber[k] < r<<l.RowShift {
+		for k < l.LastRow && s.rowNumber[k] < r<<l.RowShift {
 			k++
 		}
 		s.directory = append(s.directory, k)
 	}
 	l.Fine = uint32(len(s.directory))
-	for k := l.RowFirst; k < l.RowLast; k++ {
+	for k := l.FirstRow; k < l.LastRow; k++ {
 		i := s.rowStart[k]
 		for c := range l.Width {
 			for i < s.rowStart[k+1] && s.column[i] < c<<l.ColumnShift {

@@ -5,8 +5,8 @@ import "github.com/evertick/evertick/native"
 // BoxGrid is boxes in an order in which those near a place are found quickly. The zero
 // BoxGrid has none.
 type BoxGrid struct {
-	sorted  sorted
-	builder builder
+	grid    grid
+	builder gridBuilder
 }
 
 // Build replaces the boxes by those of the shapes whose bit is set in which, bit i%64 of
@@ -22,33 +22,33 @@ func (l *BoxGrid) Build(level native.Level, boxes *Boxes, which []uint64) {
 		panic("rigid: BoxGrid.Build: more than native.MaxSlots shapes")
 	}
 	l.builder.begin(must(level), boxes, nil)
-	l.builder.build(&l.sorted, which, true)
+	l.builder.build(&l.grid, which, true)
 }
 
 // lookup writes the shapes whose box overlaps the given one to out, until that is full, and
 // returns how many they are. Their order is that of the layout: a function of its boxes.
-func (s *sorted) lookup(b *box, out []uint32) int {
+func (s *grid) query(b *box, out []uint32) int {
 	n := 0
-	if !proper(b[0], b[1], b[2], b[3]) {
+	if !isValid(b[0], b[1], b[2], b[3]) {
 		return 0
 	}
 	for i := range s.layers {
-		n += s.lookupLayer(&s.layers[i], b, out[n:])
+		n += s.queryLayer(&s.layers[i], b, out[n:])
 	}
 	return n
 }
 
-func (s *sorted) lookupLayer(k *layer, b *box, out []uint32) (n int) {
+func (s *grid) queryLayer(k *layer, b *box, out []uint32) (n int) {
 	firstRow, lastRow := k.rowsOf(b[1], b[3])
 	first, last := k.columnOf(b[0]), k.columnOf(b[2])
 	first -= min(first, k.SpanX)
 	row := s.directory[k.Rough+firstRow>>k.RowShift]
-	for ; row < k.RowLast && s.rowNumber[row] <= lastRow; row++ {
+	for ; row < k.LastRow && s.rowNumber[row] <= lastRow; row++ {
 		if s.rowNumber[row] < firstRow {
 			continue
 		}
 		end := s.rowStart[row+1]
-		for j := s.directory[k.Fine+(row-k.RowFirst)*k.Width+first>>k.ColumnShift]; j < end && s.column[j] <= last; j++ {
+		for j := s.directory[k.Fine+(row-k.FirstRow)*k.Width+first>>k.ColumnShift]; j < end && s.column[j] <= last; j++ {
 			if s.minX[j] <= b[2] && b[0] <= s.maxX[j] && s.minY[j] <= b[3] && b[1] <= s.maxY[j] {
 				if n == len(out) {
 					return n

@@ -7,7 +7,7 @@ const (
 	// better than any of shape A for B to be the reference. Boxes that lie on each
 	// other have edges that separate equally well but for rounding and a slight
 	// tilt; the reference must not change with these.
-	preference = 0.1 * LinearSlop
+	referenceTolerance = 0.1 * LinearSlop
 
 	// collideBreakEven is the number of pairs from which on a kernel is faster than its
 	// call and the lanes that it leaves empty.
@@ -15,7 +15,7 @@ const (
 
 	// coincidence is the square of a micrometre: points closer than that have no
 	// direction from one to the other worth the name.
-	coincidence = 1e-12
+	minDirectionSquare = 1e-12
 )
 
 // Collide finds where the shapes of each pair touch: out[i] is the manifold of pair i,
@@ -114,13 +114,13 @@ func collidePair(a, b *Shape, bodyA, bodyB uint32, poses *Poses, m *Manifold) {
 	if swapped {
 		a, b, bodyA, bodyB = b, a, bodyB, bodyA
 	}
-	f, ok := between(a, bodyA, bodyB, poses)
+	f, ok := relativeFrame(a, bodyA, bodyB, poses)
 	switch {
 	case !ok:
 	case b.Count > 1:
 		collidePolygons(a, b, &f, m)
 	case a.Count > 1:
-		collideDisc(a, b, &f, m)
+		collidePolygonDisc(a, b, &f, m)
 	default:
 		collideDiscs(a, b, &f, m)
 	}
@@ -152,7 +152,7 @@ type frame struct {
 
 // between returns false if the frame is not finite. A difference of a number with
 // itself is 0, or NaN if it is not finite.
-func between(a *Shape, bodyA, bodyB uint32, p *Poses) (frame, bool) {
+func relativeFrame(a *Shape, bodyA, bodyB uint32, p *Poses) (frame, bool) {
 	ca, sa, cb, sb := p.Cos[bodyA], p.Sin[bodyA], p.Cos[bodyB], p.Sin[bodyB]
 	dx, dy := p.X[bodyB]-p.X[bodyA], p.Y[bodyB]-p.Y[bodyA]
 	x, y := float32(ca*dx)+float32(sa*dy), float32(ca*dy)-float32(sa*dx)
@@ -162,28 +162,28 @@ func between(a *Shape, bodyA, bodyB uint32, p *Poses) (frame, bool) {
 }
 
 // of returns a vertex of B as seen from A.
-func (f *frame) of(v Vec) (x, y float32) {
+func (f *frame) toA(v Vec) (x, y float32) {
 	return (float32(f.c*v.X) - float32(f.s*v.Y)) + f.x, (float32(f.s*v.X) + float32(f.c*v.Y)) + f.y
 }
 
 // turn turns a direction from the axes of A to those of the world.
-func (f *frame) turn(x, y float32) Vec {
+func (f *frame) toWorld(x, y float32) Vec {
 	return Vec{float32(f.ca*x) - float32(f.sa*y), float32(f.sa*x) + float32(f.ca*y)}
 }
 
 // put adds a point of contact: the place is seen from A.
-func (m *Manifold) put(f *frame, x, y, separation float32, id uint32) {
-	a := f.turn(x+f.origin.X, y+f.origin.Y)
+func (m *Manifold) addPoint(f *frame, x, y, separation float32, id uint32) {
+	a := f.toWorld(x+f.origin.X, y+f.origin.Y)
 	m.Points[m.Count] = ManifoldPoint{a, Vec{a.X - f.dx, a.Y - f.dy}, separation, id}
 	m.Count++
 }
 
 // toward returns the length of d and its direction, or the given one if d is too
 // short to have any.
-func toward(dx, dy, nx, ny float32) (x, y, length float32) {
+func normalizeOr(dx, dy, nx, ny float32) (x, y, length float32) {
 	square := float32(dx*dx) + float32(dy*dy)
 	length = sqrt(square)
-	if square > coincidence {
+	if square > minDirectionSquare {
 		inv := 1 / length
 		nx, ny = float32(dx*inv), float32(dy*inv)
 	}
@@ -192,21 +192,21 @@ func toward(dx, dy, nx, ny float32) (x, y, length float32) {
 
 func collideDiscs(a, b *Shape, f *frame, m *Manifold) {
 	vx, vy := a.Vertices[0].X-f.origin.X, a.Vertices[0].Y-f.origin.Y
-	qx, qy := f.of(b.Vertices[0])
-	nx, ny, length := toward(qx-vx, qy-vy, 0, 1)
+	qx, qy := f.toA(b.Vertices[0])
+	nx, ny, length := normalizeOr(qx-vx, qy-vy, 0, 1)
 	separation := length - (a.Radius + b.Radius)
 	if !(separation <= SpeculativeDistance) {
 		return
 	}
 	height := float32(0.5 * ((a.Radius - b.Radius) + length))
-	m.Normal = f.turn(nx, ny)
-	m.put(f, vx+float32(nx*height), vy+float32(ny*height), separation, 0)
+	m.Normal = f.toWorld(nx, ny)
+	m.addPoint(f, vx+float32(nx*height), vy+float32(ny*height), separation, 0)
 }
 
 // collideDisc is for a polygon and a disc.
-func collideDisc(a, b *Shape, f *frame, m *Manifold) {
+func collidePolygonDisc(a, b *Shape, f *frame, m *Manifold) {
 	n := int(a.Count)
-	qx, qy := f.of(b.Vertices[0])
+	qx, qy := f.toA(b.Vertices[0])
 	k, most := 0, float32(0)
 	for i := range a.Vertices[:n] {
 		v, normal := &a.Vertices[i], &a.Normals[i]
@@ -233,13 +233,13 @@ func collideDisc(a, b *Shape, f *frame, m *Manifold) {
 		if x, y = v1x, v1y; t > side {
 			x, y = v2x, v2y
 		}
-		nx, ny, length = toward(qx-x, qy-y, nx, ny)
+		nx, ny, length = normalizeOr(qx-x, qy-y, nx, ny)
 	}
 	separation := length - radius
 	if !(separation <= SpeculativeDistance) {
 		return
 	}
 	height := float32(0.5 * ((a.Radius - b.Radius) + length))
-	m.Normal = f.turn(nx, ny)
-	m.put(f, x+float32(nx*height), y+float32(ny*height), separation, uint32(k))
+	m.Normal = f.toWorld(nx, ny)
+	m.addPoint(f, x+float32(nx*height), y+float32(ny*height), separation, uint32(k))
 }

@@ -38,16 +38,16 @@ type Colours struct {
 	// block, or NoContact behind the last one.
 	Contact []uint32
 
-	used   palette
-	dealt  []uint32 // by chunk, from its first contact on: those that have a run, with it
-	chunks []dealChunk
-	late   turns
+	bodyColours bodyColours
+	entries     []uint32 // by chunk, from its first contact on: those that have a run, with it
+	chunks      []colourChunk
+	overflow    overflowRounds
 }
 
 // dealChunk is what Choose found among ColourChunk contacts.
-type dealChunk struct {
-	dealt int             // entries of Colours.dealt
-	count [numRuns]uint32 // by run; lay replaces it by the lane of the first of each
+type colourChunk struct {
+	entries int             // entries of Colours.dealt
+	count   [numRuns]uint32 // by run; lay replaces it by the lane of the first of each
 }
 
 // ColourChunk is the number of contacts that Fill deals out together.
@@ -76,29 +76,29 @@ func (c *Colours) Assign(contacts []Contact, manifolds []Manifold, body []uint32
 	if len(manifolds) != len(contacts) {
 		panic("rigid: Colours.Assign: contacts and manifolds differ in length")
 	}
-	c.begin(len(contacts), invMass)
-	c.choose(0, len(contacts), contacts, manifolds, body)
-	c.lay(contacts, body, invMass)
+	c.reset(len(contacts), invMass)
+	c.assign(0, len(contacts), contacts, manifolds, body)
+	c.layOut(contacts, body, invMass)
 	c.fill(0, len(contacts))
 }
 
 // begin takes all colours from the bodies.
-func (c *Colours) begin(contacts int, invMass []float32) {
-	c.used.begin(invMass)
-	c.dealt = resized(c.dealt, contacts)
+func (c *Colours) reset(contacts int, invMass []float32) {
+	c.bodyColours.reset(invMass)
+	c.entries = resized(c.entries, contacts)
 	c.chunks = resized(c.chunks, (contacts+ColourChunk-1)/ColourChunk)
 }
 
 // choose chooses the runs of contacts [lo, hi), once those of the ones before are chosen; lo
 // is a multiple of ColourChunk, and hi one or the number of contacts.
-func (c *Colours) choose(lo, hi int, contacts []Contact, manifolds []Manifold, body []uint32) {
+func (c *Colours) assign(lo, hi int, contacts []Contact, manifolds []Manifold, body []uint32) {
 	for ; lo < hi; lo += ColourChunk {
 		end := min(lo+ColourChunk, hi)
-		c.chooseChunk(&c.chunks[lo/ColourChunk], c.dealt[lo:end], contacts[lo:end], manifolds[lo:end], body)
+		c.assignChunk(&c.chunks[lo/ColourChunk], c.entries[lo:end], contacts[lo:end], manifolds[lo:end], body)
 	}
 }
 
-func (c *Colours) chooseChunk(k *dealChunk, dealt []uint32, contacts []Contact, manifolds []Manifold, body []uint32) {
+func (c *Colours) assignChunk(k *colourChunk, dealt []uint32, contacts []Contact, manifolds []Manifold, body []uint32) {
 	k.count = [numRuns]uint32{}
 	touching := 0
 	for i := range manifolds {
@@ -107,13 +107,13 @@ func (c *Colours) chooseChunk(k *dealChunk, dealt []uint32, contacts []Contact, 
 			touching++
 		}
 	}
-	k.dealt = 0
+	k.entries = 0
 	for _, i := range dealt[:touching] {
 		contact := &contacts[i]
-		run := c.run(body[contact.A], body[contact.B], manifolds[i].Count)
+		run := c.assignRun(body[contact.A], body[contact.B], manifolds[i].Count)
 		if run != noRun {
-			dealt[k.dealt] = i | run<<runBit
-			k.dealt++
+			dealt[k.entries] = i | run<<runBit
+			k.entries++
 			k.count[run]++
 		}
 	}
@@ -124,7 +124,7 @@ func (c *Colours) chooseChunk(k *dealChunk, dealt []uint32, contacts []Contact, 
 func (c *Colours) fill(lo, hi int) {
 	for ; lo < hi; lo += ColourChunk {
 		k := &c.chunks[lo/ColourChunk]
-		for _, entry := range c.dealt[lo : lo+k.dealt] {
+		for _, entry := range c.entries[lo : lo+k.entries] {
 			if run := entry >> runBit; run < 2*Overflow {
 				c.Contact[k.count[run]] = uint32(lo) + entry&(1<<runBit-1)
 				k.count[run]++
@@ -134,8 +134,8 @@ func (c *Colours) fill(lo, hi int) {
 }
 
 // run chooses the run of a contact.
-func (c *Colours) run(a, b, points uint32) uint32 {
-	colour, ok := c.used.choose(a, b)
+func (c *Colours) assignRun(a, b, points uint32) uint32 {
+	colour, ok := c.bodyColours.assign(a, b)
 	if !ok {
 		return noRun
 	}
@@ -143,7 +143,7 @@ func (c *Colours) run(a, b, points uint32) uint32 {
 }
 
 // lay sets Start, makes room for the lanes, and fills those of Overflow.
-func (c *Colours) lay(contacts []Contact, body []uint32, invMass []float32) {
+func (c *Colours) layOut(contacts []Contact, body []uint32, invMass []float32) {
 	var count [numRuns]uint32
 	for k := range c.chunks {
 		for run, n := range &c.chunks[k].count {
@@ -151,9 +151,9 @@ func (c *Colours) lay(contacts []Contact, body []uint32, invMass []float32) {
 			count[run] += n
 		}
 	}
-	c.late.clear()
+	c.overflow.clear()
 	if count[2*Overflow]+count[2*Overflow+1] > 0 {
-		c.late.take(c, contacts, body, invMass)
+		c.overflow.add(c, contacts, body, invMass)
 	}
 	var first [numRuns]uint32
 	blocks := 0
@@ -166,14 +166,14 @@ func (c *Colours) lay(contacts []Contact, body []uint32, invMass []float32) {
 			blocks += (int(n) + Lanes - 1) / Lanes
 		}
 	}
-	blocks += c.late.blocks()
+	blocks += c.overflow.blocks()
 	c.Start[NumColours] = blocks
 	c.Contact = resized(c.Contact, blocks*Lanes)
 	for run, n := range count[:2*Overflow] {
-		c.leave(first[run]+n, first[run+1])
+		c.clearLanes(first[run]+n, first[run+1])
 	}
-	c.leave(first[2*Overflow], uint32(len(c.Contact)))
-	c.late.deal(c.Contact[first[2*Overflow]:])
+	c.clearLanes(first[2*Overflow], uint32(len(c.Contact)))
+	c.overflow.fill(c.Contact[first[2*Overflow]:])
 	for k := range c.chunks {
 		for run := range &c.chunks[k].count {
 			c.chunks[k].count[run] += first[run]
@@ -182,17 +182,17 @@ func (c *Colours) lay(contacts []Contact, body []uint32, invMass []float32) {
 }
 
 // leave makes lanes empty.
-func (c *Colours) leave(lo, hi uint32) {
+func (c *Colours) clearLanes(lo, hi uint32) {
 	for i := range c.Contact[lo:hi] {
 		c.Contact[int(lo)+i] = NoContact
 	}
 }
 
 // palette has, by body, the colours that it has no more use for.
-type palette []uint64
+type bodyColours []uint64
 
 // begin gives all colours back.
-func (p *palette) begin(invMass []float32) {
+func (p *bodyColours) reset(invMass []float32) {
 	*p = resized(*p, len(invMass))
 	for i, m := range invMass {
 		(*p)[i] = 0
@@ -204,7 +204,7 @@ func (p *palette) begin(invMass []float32) {
 
 // choose returns the lowest colour that neither dynamic body has yet, which both have then, or
 // Overflow if there is no other; and false if neither is dynamic.
-func (p palette) choose(a, b uint32) (colour int, ok bool) {
+func (p bodyColours) assign(a, b uint32) (colour int, ok bool) {
 	usedA, usedB := p[a], p[b]
 	if usedA&usedB&notDynamic != 0 {
 		return 0, false

@@ -92,22 +92,22 @@ func makeHull(field string, corners []Vec, radius float32) (Shape, error) {
 	for i := range corners {
 		side := s.side(i)
 		if float32(side.length()) < LinearSlop {
-			return Shape{}, because(fault.Element(ErrRange, field, i, corners[i]), "too close to the next")
+			return Shape{}, withRule(fault.Element(ErrRange, field, i, corners[i]), "too close to the next")
 		}
 		s.Normals[i] = side.over(side.length()).right().narrow()
 	}
-	if i := s.misplaced(); i >= 0 {
-		return Shape{}, because(fault.Element(ErrRange, field, i, corners[i]),
+	if i := s.concaveVertex(); i >= 0 {
+		return Shape{}, withRule(fault.Element(ErrRange, field, i, corners[i]),
 			"not a corner of a convex polygon in counter-clockwise order")
 	}
-	s.Centroid = s.vertex(0).add(s.core().centroid).narrow()
+	s.Centroid = s.vertex(0).add(s.polygonMoments().centroid).narrow()
 	return s, nil
 }
 
 // misplaced returns a vertex that does not stand clear of a side to which it does
 // not belong, on its inner side, or -1. There is none exactly if the vertices are
 // a strictly convex polygon in counter-clockwise order.
-func (s *Shape) misplaced() int {
+func (s *Shape) concaveVertex() int {
 	n := int(s.Count)
 	extent := 0.0
 	for i := range n {
@@ -166,22 +166,22 @@ func checkRadius(field string, radius float32, positive bool) error {
 
 // because appends the rule that was broken, where the value alone would leave
 // the reader guessing.
-func because(err error, rule string) error { return fmt.Errorf("%w: %s", err, rule) }
+func withRule(err error, rule string) error { return fmt.Errorf("%w: %s", err, rule) }
 
 // wide is a Vec in float64, where products of two float32 are exact.
-type wide struct{ x, y float64 }
+type vec64 struct{ x, y float64 }
 
-func (s *Shape) vertex(i int) wide { return wide{float64(s.Vertices[i].X), float64(s.Vertices[i].Y)} }
+func (s *Shape) vertex(i int) vec64 { return vec64{float64(s.Vertices[i].X), float64(s.Vertices[i].Y)} }
 
 // side returns the edge from vertex i to the next one.
-func (s *Shape) side(i int) wide { return s.vertex((i + 1) % int(s.Count)).sub(s.vertex(i)) }
+func (s *Shape) side(i int) vec64 { return s.vertex((i + 1) % int(s.Count)).sub(s.vertex(i)) }
 
-func (a wide) add(b wide) wide      { return wide{a.x + b.x, a.y + b.y} }
-func (a wide) sub(b wide) wide      { return wide{a.x - b.x, a.y - b.y} }
-func (a wide) times(k float64) wide { return wide{float64(a.x * k), float64(a.y * k)} }
-func (a wide) over(k float64) wide  { return wide{float64(a.x / k), float64(a.y / k)} }
-func (a wide) cross(b wide) float64 { return float64(a.x*b.y) - float64(a.y*b.x) }
-func (a wide) dot(b wide) float64   { return float64(a.x*b.x) + float64(a.y*b.y) }
-func (a wide) length() float64      { return math.Sqrt(a.dot(a)) }
-func (a wide) right() wide          { return wide{a.y, -a.x} } // a quarter turn clockwise
-func (a wide) narrow() Vec          { return Vec{float32(a.x), float32(a.y)} }
+func (a vec64) add(b vec64) vec64     { return vec64{a.x + b.x, a.y + b.y} }
+func (a vec64) sub(b vec64) vec64     { return vec64{a.x - b.x, a.y - b.y} }
+func (a vec64) times(k float64) vec64 { return vec64{float64(a.x * k), float64(a.y * k)} }
+func (a vec64) over(k float64) vec64  { return vec64{float64(a.x / k), float64(a.y / k)} }
+func (a vec64) cross(b vec64) float64 { return float64(a.x*b.y) - float64(a.y*b.x) }
+func (a vec64) dot(b vec64) float64   { return float64(a.x*b.x) + float64(a.y*b.y) }
+func (a vec64) length() float64       { return math.Sqrt(a.dot(a)) }
+func (a vec64) right() vec64          { return vec64{a.y, -a.x} } // a quarter turn clockwise
+func (a vec64) narrow() Vec           { return Vec{float32(a.x), float32(a.y)} }

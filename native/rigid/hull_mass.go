@@ -24,9 +24,9 @@ func (s *Shape) Mass() Mass {
 	if s.Count == 0 || s.Count > MaxVertices {
 		return Mass{}
 	}
-	total := s.core()
+	total := s.polygonMoments()
 	if s.Radius > 0 {
-		total = s.rounding(total)
+		total = s.addRounding(total)
 	}
 	c := total.centroid
 	if total.area > 0 {
@@ -40,13 +40,13 @@ func (s *Shape) Mass() Mass {
 // polygon of the vertices relative to it.
 type moments struct {
 	area     float64
-	first    wide
+	first    vec64
 	second   float64
-	centroid wide
+	centroid vec64
 }
 
 // core returns the moments of the polygon of the vertices.
-func (s *Shape) core() moments {
+func (s *Shape) polygonMoments() moments {
 	m, n := moments{}, int(s.Count)
 	for i := 1; i+1 < n; i++ {
 		a, b := s.vertex(i).sub(s.vertex(0)), s.vertex(i+1).sub(s.vertex(0))
@@ -64,19 +64,19 @@ func (s *Shape) core() moments {
 }
 
 // rounding adds what lies within the radius of the polygon and outside of it.
-func (s *Shape) rounding(m moments) moments {
+func (s *Shape) addRounding(m moments) moments {
 	n, r := int(s.Count), float64(s.Radius)
 	for i := range n {
 		v := s.vertex(i).sub(s.vertex(0))
-		angle, first := 2*math.Pi, wide{}
+		angle, first := 2*math.Pi, vec64{}
 		if n > 1 {
 			in, out := s.side((i+n-1)%n), s.side(i)
 			length := out.length()
 			normal := out.over(length).right()
-			m.add(length*r, v.add(out.over(2)).add(normal.times(r/2)), wide{}, (float64(length*length)+float64(r*r))/12)
-			angle = turn(in, out)
+			m.add(length*r, v.add(out.over(2)).add(normal.times(r/2)), vec64{}, (float64(length*length)+float64(r*r))/12)
+			angle = cornerAngle(in, out)
 			change := normal.sub(in.over(in.length()).right())
-			first = wide{change.y, -change.x}.times(2 * r / (3 * angle))
+			first = vec64{change.y, -change.x}.times(2 * r / (3 * angle))
 		}
 		m.add(r*r*angle/2, v, first, r*r/2)
 	}
@@ -85,7 +85,7 @@ func (s *Shape) rounding(m moments) moments {
 
 // add adds a part of the given area: first and second are its moments about p,
 // divided by the area.
-func (m *moments) add(area float64, p, first wide, second float64) {
+func (m *moments) add(area float64, p, first vec64, second float64) {
 	m.area += area
 	m.first = m.first.add(p.add(first).times(area))
 	m.second += float64(area * (p.dot(p) + float64(2*p.dot(first)) + second))
@@ -95,7 +95,7 @@ func (m *moments) add(area float64, p, first wide, second float64) {
 // half has the tangent sin / (1 + cos); three more halvings by
 // tan(x/2) = tan x / (1 + √(1 + tan² x)) bring that below 0.2, where eleven terms of
 // the series of the arctangent are as good as float64.
-func turn(a, b wide) float64 {
+func cornerAngle(a, b vec64) float64 {
 	sin, cos := a.cross(b), float64(a.length()*b.length())+a.dot(b)
 	if !(sin > 0 && cos > 0) {
 		return math.Pi // the ends of a capsule

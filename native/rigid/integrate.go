@@ -49,16 +49,16 @@ func (s *System) IntegrateVelocities(level native.Level, sub, lo, hi int) {
 		s.integrateVelocitiesC(level, sub, lo, hi)
 		return
 	}
-	b, k := &s.Bodies, &s.pace
+	b, k := &s.Bodies, &s.step
 	for i := lo; i < hi; i++ {
 		st, h := &s.States[i], k.h
 		ax := float32(k.gravity.X*b.GravityScale[i]) + float32(b.ForceX[i]*st.InvMass)
 		ay := float32(k.gravity.Y*b.GravityScale[i]) + float32(b.ForceY[i]*st.InvMass)
 		linear := 1 / (1 + float32(h*b.LinearDamping[i]))
 		angular := 1 / (1 + float32(h*b.AngularDamping[i]))
-		vx, vy := limitSpeed(k.maxSpeed, float32((st.VX+float32(h*ax))*linear), float32((st.VY+float32(h*ay))*linear))
+		vx, vy := clampSpeed(k.maxLinearSpeed, float32((st.VX+float32(h*ax))*linear), float32((st.VY+float32(h*ay))*linear))
 		w := float32((st.W + float32(h*float32(b.Torque[i]*b.InvInertia[i]))) * angular)
-		w = most(-k.maxTurnRate, least(k.maxTurnRate, w)) // NaN stays
+		w = maxFloat(-k.maxAngularSpeed, minFloat(k.maxAngularSpeed, w)) // NaN stays
 		warmX, warmY, warmW := float32(0), float32(0), float32(0)
 		if sub > 0 {
 			warmX, warmY, warmW = st.VX-b.FreeX[i], st.VY-b.FreeY[i], st.W-b.FreeW[i]
@@ -76,7 +76,7 @@ const tiny = 0x1p-70
 // limitSpeed shortens a velocity to the speed limit, whatever its square is. One that is infinite
 // becomes NaN, and one that is NaN stays so: clamping keeps it from other bodies, and the
 // check for NaN after the step finds it.
-func limitSpeed(limit, vx, vy float32) (float32, float32) {
+func clampSpeed(limit, vx, vy float32) (float32, float32) {
 	square := float32(vx*vx) + float32(vy*vy)
 	if !(square > float32(limit*limit)) {
 		return vx, vy
@@ -91,13 +91,13 @@ func limitSpeed(limit, vx, vy float32) (float32, float32) {
 
 // limit is the velocity of a body, if that is dynamic within the limits of speed and of turning: what
 // contacts and joints made of it may be beyond them. An infinite angular velocity becomes NaN, too.
-func (k *pace) limit(st *State) (vx, vy, w float32) {
+func (k *stepContext) clampVelocity(st *State) (vx, vy, w float32) {
 	if !(st.InvMass > 0) {
 		return st.VX, st.VY, st.W
 	}
-	vx, vy = limitSpeed(k.maxSpeed, st.VX, st.VY)
-	if w = st.W; abs(w) > k.maxTurnRate {
-		w = most(-k.maxTurnRate, least(k.maxTurnRate, w)) + (w - w)
+	vx, vy = clampSpeed(k.maxLinearSpeed, st.VX, st.VY)
+	if w = st.W; abs(w) > k.maxAngularSpeed {
+		w = maxFloat(-k.maxAngularSpeed, minFloat(k.maxAngularSpeed, w)) + (w - w)
 	}
 	return vx, vy, w
 }
@@ -113,8 +113,8 @@ func (s *System) IntegratePositions(level native.Level, lo, hi int) {
 		return
 	}
 	for i := lo; i < hi; i++ {
-		st, h := &s.States[i], s.pace.h
-		st.VX, st.VY, st.W = s.pace.limit(st)
+		st, h := &s.States[i], s.step.h
+		st.VX, st.VY, st.W = s.step.clampVelocity(st)
 		t := float32(float32(0.5*h) * st.W)
 		square := float32(t * t)
 		scale := 1 / (1 + square)
@@ -137,7 +137,7 @@ func (s *System) StoreStates(level native.Level, lo, hi int) {
 	b, p := &s.Bodies, &s.Poses
 	for i := lo; i < hi; i++ {
 		st := &s.States[i]
-		b.VX[i], b.VY[i], b.W[i] = s.pace.limit(st)
+		b.VX[i], b.VY[i], b.W[i] = s.step.clampVelocity(st)
 		if st.DX != 0 {
 			p.X[i] += st.DX
 		}

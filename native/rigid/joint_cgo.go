@@ -24,8 +24,8 @@ func (s *System) joints() unsafe.Pointer { return unsafe.Pointer(unsafe.SliceDat
 func (s *System) prepareJointsC(l native.Level, blocks []JointBlock, joint []uint32) {
 	p := &s.Poses
 	csrc.PrepareJoints(cLevel(l), firstJoints(blocks), joint, len(blocks), s.joints(), s.states(), &csrc.JointBodies{
-		InvInertia: s.Bodies.InvInertia, X: p.X, Y: p.Y, Cos: p.Cos, Sin: p.Sin, Angle: s.Angle, H: s.pace.h,
-	}, s.pace.joint.numbers())
+		InvInertia: s.Bodies.InvInertia, X: p.X, Y: p.Y, Cos: p.Cos, Sin: p.Sin, Angle: s.Angle, H: s.step.h,
+	}, s.step.jointSoftness.numbers())
 }
 
 func (s *System) warmStartJointsC(l native.Level, blocks []JointBlock) {
@@ -33,11 +33,11 @@ func (s *System) warmStartJointsC(l native.Level, blocks []JointBlock) {
 }
 
 func (s *System) solveJointsC(l native.Level, useBias bool, blocks []JointBlock) {
-	rigid := rigidly
+	rigid := rigidSoftness
 	if useBias {
-		rigid = s.pace.joint
+		rigid = s.step.jointSoftness
 	}
-	csrc.SolveJoints(cLevel(l), firstJoints(blocks), len(blocks), s.states(), rigid.numbers(), s.pace.invH, useBias)
+	csrc.SolveJoints(cLevel(l), firstJoints(blocks), len(blocks), s.states(), rigid.numbers(), s.step.invH, useBias)
 }
 
 func (s *System) storeJointsC(blocks []JointBlock, joint []uint32) {

@@ -26,7 +26,7 @@ func MatchContacts(old []Contact, pairs *Pairs, manifolds []Manifold, out []Cont
 		c.Points[0], c.Points[1] = Impulse{ID: m.Points[0].ID}, Impulse{ID: m.Points[1].ID}
 		key := c.key()
 		for next < len(old) && old[next].key() < key {
-			old[next].end(ended)
+			old[next].endTouching(ended)
 			next++
 		}
 		if next < len(old) && old[next].key() == key {
@@ -34,7 +34,7 @@ func MatchContacts(old []Contact, pairs *Pairs, manifolds []Manifold, out []Cont
 			next++
 			switch {
 			case c.Count == 0:
-				last.end(ended)
+				last.endTouching(ended)
 				continue
 			case last.Count > 0:
 				c.inherit(last)
@@ -46,7 +46,7 @@ func MatchContacts(old []Contact, pairs *Pairs, manifolds []Manifold, out []Cont
 		}
 	}
 	for i := range old[next:] {
-		old[next+i].end(ended)
+		old[next+i].endTouching(ended)
 	}
 }
 
@@ -67,7 +67,7 @@ func LowerBound(contacts []Contact, a, b uint32) int {
 // key orders contacts as the pairs are ordered.
 func (c *Contact) key() uint64 { return uint64(c.A)<<32 | uint64(c.B) }
 
-func (c *Contact) end(ended *Pairs) {
+func (c *Contact) endTouching(ended *Pairs) {
 	if c.Count > 0 {
 		ended.add(c.A, c.B)
 	}

@@ -27,11 +27,11 @@ func (o *Origins) UpdateCentresOfMass(level native.Level, p *Poses, lo, hi int) 
 	o.check(p)
 	_ = p.X[lo:hi]
 	if level = must(level); level != native.Go && lo < hi {
-		centresC(level, o, p, lo, hi)
+		updateCentresC(level, o, p, lo, hi)
 		return
 	}
 	for i := lo; i < hi; i++ {
-		x, y := o.arm(p, i)
+		x, y := o.centreOffset(p, i)
 		p.X[i], p.Y[i] = o.X[i]+x, o.Y[i]+y
 	}
 }
@@ -46,12 +46,12 @@ func (o *Origins) UpdateOrigins(level native.Level, states []State, p *Poses, lo
 	}
 	_ = states[lo:hi]
 	if level = must(level); level != native.Go && lo < hi {
-		return followC(level, o, states, p, lo, hi, moved)
+		return updateOriginsC(level, o, states, p, lo, hi, moved)
 	}
 	n := 0
 	for i := lo; i < hi; i++ {
 		if st := &states[i]; st.DX != 0 || st.DY != 0 || st.S != 0 {
-			x, y := o.arm(p, i)
+			x, y := o.centreOffset(p, i)
 			o.X[i], o.Y[i] = p.X[i]-x, p.Y[i]-y
 			moved[n] = uint32(i)
 			n++
@@ -61,7 +61,7 @@ func (o *Origins) UpdateOrigins(level native.Level, states []State, p *Poses, lo
 }
 
 // arm is where the centre of mass is from the origin, in the axes of the world.
-func (o *Origins) arm(p *Poses, i int) (x, y float32) {
+func (o *Origins) centreOffset(p *Poses, i int) (x, y float32) {
 	cos, sin := p.Cos[i], p.Sin[i]
 	x, y = o.CentreX[i], o.CentreY[i]
 	return float32(cos*x) - float32(sin*y), float32(sin*x) + float32(cos*y)
@@ -75,10 +75,10 @@ func AllInRange(level native.Level, memory []float32, stride, columns, n int) bo
 	}
 	_ = memory[(columns-1)*stride:][:n]
 	if level = must(level); level != native.Go {
-		return usableC(level, memory, stride, columns, n)
+		return allInRangeC(level, memory, stride, columns, n)
 	}
 	for k := range columns {
-		if anyHuge(memory[k*stride:][:n]) {
+		if anyOutOfRange(memory[k*stride:][:n]) {
 			return false
 		}
 	}
@@ -88,7 +88,7 @@ func AllInRange(level native.Level, memory []float32, stride, columns, n int) bo
 // anyHuge reports whether a number is not usable: of the integers that are numbers
 // without their sign these, and NaN, are the ones from 2^63 on. Two fit in one
 // addition, as no carry leaves its half.
-func anyHuge(x []float32) bool {
+func anyOutOfRange(x []float32) bool {
 	const (
 		lanes = 1<<32 + 1
 		mask  = 0x7fffffff * lanes

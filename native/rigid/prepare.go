@@ -33,14 +33,14 @@ const (
 	MixMultiply             // a*b
 )
 
-func (m Mix) of(a, b float32) float32 {
+func (m Mix) apply(a, b float32) float32 {
 	switch m {
 	case MixGeometric:
 		return float32(math.Sqrt(float64(a * b)))
 	case MixMax:
-		return most(a, b)
+		return maxFloat(a, b)
 	case MixMin:
-		return least(a, b)
+		return minFloat(a, b)
 	case MixAverage:
 		return 0.5 * (a + b)
 	}
@@ -65,11 +65,11 @@ func (s *System) PrepareContacts(level native.Level, lo, hi int) {
 		return
 	}
 	for i := range blocks {
-		s.prepareGo(&blocks[i], (*[Lanes]uint32)(contact[i*Lanes:]))
+		s.prepareBlock(&blocks[i], (*[Lanes]uint32)(contact[i*Lanes:]))
 	}
 }
 
-func (s *System) prepareGo(b *ContactBlock, contact *[Lanes]uint32) {
+func (s *System) prepareBlock(b *ContactBlock, contact *[Lanes]uint32) {
 	b.Contacts, b.Flags, b.DynamicA, b.DynamicB = 0, 0, 0, 0
 	b.PointsEach = s.Manifolds[contact[0]].Count
 	for i, c := range contact {
@@ -82,8 +82,8 @@ func (s *System) prepareGo(b *ContactBlock, contact *[Lanes]uint32) {
 		b.A[i], b.B[i] = s.BodyOf[c.A], s.BodyOf[c.B]
 		b.NormalX[i], b.NormalY[i] = m.Normal.X, m.Normal.Y
 		b.InvIA[i], b.InvIB[i] = s.Bodies.InvInertia[b.A[i]], s.Bodies.InvInertia[b.B[i]]
-		s.prepareSurface(b, i, c)
-		s.prepareDynamics(b, i, c.RollingImpulse)
+		s.prepareMaterial(b, i, c)
+		s.prepareBodies(b, i, c.RollingImpulse)
 		for k := range b.PointsEach {
 			s.preparePoint(b, i, &b.Points[k&1], &m.Points[k&1], c.Points[k&1])
 		}
@@ -105,34 +105,34 @@ func (b *ContactBlock) clearLane(i int) {
 }
 
 // prepareSurface mixes the materials of two shapes.
-func (s *System) prepareSurface(b *ContactBlock, i int, c *Contact) {
+func (s *System) prepareMaterial(b *ContactBlock, i int, c *Contact) {
 	m := &s.Materials
-	b.Friction[i] = s.pace.friction.of(m.Friction[c.A], m.Friction[c.B])
-	b.Restitution[i] = s.pace.restitution.of(m.Restitution[c.A], m.Restitution[c.B])
-	b.RollingResistance[i] = most(m.RollingResistance[c.A], m.RollingResistance[c.B])
+	b.Friction[i] = s.step.frictionMix.apply(m.Friction[c.A], m.Friction[c.B])
+	b.Restitution[i] = s.step.restitutionMix.apply(m.Restitution[c.A], m.Restitution[c.B])
+	b.RollingResistance[i] = maxFloat(m.RollingResistance[c.A], m.RollingResistance[c.B])
 	b.TangentSpeed[i] = m.TangentSpeed[c.A] + m.TangentSpeed[c.B]
 	if b.Restitution[i] > 0 {
-		b.Flags |= blockBounces
+		b.Flags |= flagRestitution
 	}
 	if b.RollingResistance[i] > 0 {
-		b.Flags |= blockRolls
+		b.Flags |= flagRolling
 	}
 	if b.TangentSpeed[i] != 0 {
-		b.Flags |= blockConveys
+		b.Flags |= flagTangentSpeed
 	}
 }
 
 // prepareDynamics notes which bodies are dynamic, and the effective mass of turning.
-func (s *System) prepareDynamics(b *ContactBlock, i int, rolling float32) {
+func (s *System) prepareBodies(b *ContactBlock, i int, rolling float32) {
 	if s.States[b.A[i]].InvMass > 0 {
 		b.DynamicA |= 1 << i
 	} else {
-		b.Flags |= blockFixed
+		b.Flags |= flagStaticBody
 	}
 	if s.States[b.B[i]].InvMass > 0 {
 		b.DynamicB |= 1 << i
 	} else {
-		b.Flags |= blockFixed
+		b.Flags |= flagStaticBody
 	}
 	b.RollingMass[i] = inverse(b.InvIA[i] + b.InvIB[i])
 	b.RollingImpulse[i] = rolling
@@ -141,17 +141,17 @@ func (s *System) prepareDynamics(b *ContactBlock, i int, rolling float32) {
 func (s *System) preparePoint(b *ContactBlock, i int, p *ContactBlockPoint, m *ManifoldPoint, j Impulse) {
 	stateA, stateB := &s.States[b.A[i]], &s.States[b.B[i]]
 	nx, ny, ra, rb := b.NormalX[i], b.NormalY[i], m.AnchorA, m.AnchorB
-	leverA, leverB := float32(ra.X*ny)-float32(ra.Y*nx), float32(rb.X*ny)-float32(rb.Y*nx)
-	reachA, reachB := float32(ra.X*nx)+float32(ra.Y*ny), float32(rb.X*nx)+float32(rb.Y*ny)
-	p.CrossA[i], p.DotA[i], p.CrossB[i], p.DotB[i] = leverA, reachA, leverB, reachB
+	crossA, crossB := float32(ra.X*ny)-float32(ra.Y*nx), float32(rb.X*ny)-float32(rb.Y*nx)
+	dotA, dotB := float32(ra.X*nx)+float32(ra.Y*ny), float32(rb.X*nx)+float32(rb.Y*ny)
+	p.CrossA[i], p.DotA[i], p.CrossB[i], p.DotB[i] = crossA, dotA, crossB, dotB
 	p.BaseSeparation[i] = m.Separation
 
 	invMass := stateA.InvMass + stateB.InvMass
-	p.NormalMass[i] = inverse(invMass + (float32(float32(b.InvIA[i]*leverA)*leverA) + float32(float32(b.InvIB[i]*leverB)*leverB)))
-	p.TangentMass[i] = inverse(invMass + (float32(float32(b.InvIA[i]*reachA)*reachA) + float32(float32(b.InvIB[i]*reachB)*reachB)))
+	p.NormalMass[i] = inverse(invMass + (float32(float32(b.InvIA[i]*crossA)*crossA) + float32(float32(b.InvIB[i]*crossB)*crossB)))
+	p.TangentMass[i] = inverse(invMass + (float32(float32(b.InvIA[i]*dotA)*dotA) + float32(float32(b.InvIB[i]*dotB)*dotB)))
 
 	v := float32((stateB.VX-stateA.VX)*nx) + float32((stateB.VY-stateA.VY)*ny)
-	p.RelativeVelocity[i] = v + (float32(stateB.W*leverB) - float32(stateA.W*leverA))
+	p.RelativeVelocity[i] = v + (float32(stateB.W*crossB) - float32(stateA.W*crossA))
 	p.NormalImpulse[i], p.TangentImpulse[i], p.TotalNormalImpulse[i] = j.Normal, j.Tangent, 0
 }
 

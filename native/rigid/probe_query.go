@@ -10,20 +10,20 @@ import (
 // or less.
 func (t *QueryTree) OverlapShape(p *ShapeQuery, out []uint32) []uint32 {
 	from := len(out)
-	var stack [maxClimb]climb
+	var stack [maxStack]stackEntry
 	n := t.root(&stack)
 	for n > 0 {
 		n--
 		c := stack[n]
 		node := &t.nodes[c.node]
 		for i := range Lanes {
-			if !p.box.touches(node.MinX[i], node.MinY[i], node.MaxX[i], node.MaxY[i]) {
+			if !p.box.overlaps(node.MinX[i], node.MinY[i], node.MaxX[i], node.MaxY[i]) {
 				continue
 			}
 			if c.level > 0 {
-				stack[n] = t.child(&c, i, 0)
+				stack[n] = t.childEntry(&c, i, 0)
 				n++
-			} else if g := &t.at[c.node*Lanes+uint32(i)]; p.finds(g) && p.overlaps(g) {
+			} else if g := &t.targets[c.node*Lanes+uint32(i)]; p.accepts(g) && p.overlapsTarget(g) {
 				out = append(out, g.Shape)
 			}
 		}
@@ -35,7 +35,7 @@ func (t *QueryTree) OverlapShape(p *ShapeQuery, out []uint32) []uint32 {
 // OverlapsOracle is the specification of Overlaps.
 func (s *Scene) OverlapShapeOracle(p *ShapeQuery, out []uint32) []uint32 {
 	s.each(func(g *target, b *box) {
-		if p.box.touches(b[0], b[1], b[2], b[3]) && p.finds(g) && p.overlaps(g) {
+		if p.box.overlaps(b[0], b[1], b[2], b[3]) && p.accepts(g) && p.overlapsTarget(g) {
 			out = append(out, g.Shape)
 		}
 	})
@@ -55,12 +55,12 @@ func (s *Scene) each(f func(g *target, b *box)) {
 // target returns a shape with its box; false if it is not looked for.
 func (s *Scene) target(i int) (g target, b box, ok bool) {
 	shape, body, p := &s.Shapes[i], s.Filters.Body[i], s.Poses
-	if shape.Count == 0 || !upright(p.Cos[body], p.Sin[body]) {
+	if shape.Count == 0 || !isRotation(p.Cos[body], p.Sin[body]) {
 		return g, b, false
 	}
 	b, ok = shape.bounds(p.X[body], p.Y[body], p.Cos[body], p.Sin[body], boxMargin)
 	if ok {
-		b, ok = grownBox(b[0], b[1], b[2], b[3])
+		b, ok = fattenBox(b[0], b[1], b[2], b[3])
 	}
 	if ok {
 		g.set(s, i)
@@ -69,17 +69,17 @@ func (s *Scene) target(i int) (g target, b box, ok bool) {
 }
 
 // root puts the root on a stack, if there is one, and returns how many are there.
-func (t *QueryTree) root(stack *[maxClimb]climb) int {
-	if len(t.at) == 0 {
+func (t *QueryTree) root(stack *[maxStack]stackEntry) int {
+	if len(t.targets) == 0 {
 		return 0
 	}
-	stack[0] = t.top()
+	stack[0] = t.rootEntry()
 	return 1
 }
 
 // child is what is in a lane of a node above others.
-func (t *QueryTree) child(c *climb, lane int, entry float32) climb {
-	return climb{entry, t.starts[c.level-1] + (c.node-t.starts[c.level])*Lanes + uint32(lane), c.level - 1}
+func (t *QueryTree) childEntry(c *stackEntry, lane int, entry float32) stackEntry {
+	return stackEntry{entry, t.starts[c.level-1] + (c.node-t.starts[c.level])*Lanes + uint32(lane), c.level - 1}
 }
 
 // CastClosest finds the shape that a placed probe meets first on its way; of several at the
@@ -89,23 +89,23 @@ func (t *QueryTree) child(c *climb, lane int, entry float32) climb {
 // Where it begins in overlap the normal is zero and the point is its origin.
 func (t *QueryTree) CastShapeClosest(p *ShapeQuery) ShapeHit {
 	best := ShapeHit{T: p.MaxT, Shape: NoShape}
-	var stack [maxClimb]climb
-	var lanes [Lanes]climb
+	var stack [maxStack]stackEntry
+	var lanes [Lanes]stackEntry
 	for n := t.root(&stack); n > 0; {
 		n--
 		c := stack[n]
 		if c.entry > best.T {
 			continue
 		}
-		found := t.nodes[c.node].approach(p, best.T, &lanes)
+		found := t.nodes[c.node].enteredByShape(p, best.T, &lanes)
 		if c.level > 0 {
-			n += t.push(&c, lanes[:found], stack[n:])
+			n += t.pushChildren(&c, lanes[:found], stack[n:])
 			continue
 		}
 		for _, l := range lanes[:found] {
-			g := &t.at[c.node*Lanes+l.node]
-			if l.entry <= best.T && p.finds(g) {
-				if f, ok := p.strikes(g, l.entry); ok && f.closer(&best) {
+			g := &t.targets[c.node*Lanes+l.node]
+			if l.entry <= best.T && p.accepts(g) {
+				if f, ok := p.cast(g, l.entry); ok && f.before(&best) {
 					best = f
 				}
 			}
@@ -115,11 +115,11 @@ func (t *QueryTree) CastShapeClosest(p *ShapeQuery) ShapeHit {
 }
 
 // approach is look for a probe.
-func (n *treeNode) approach(p *ShapeQuery, maxT float32, to *[Lanes]climb) int {
+func (n *treeNode) enteredByShape(p *ShapeQuery, maxT float32, to *[Lanes]stackEntry) int {
 	found := 0
 	for i := range Lanes {
-		if entry, ok := p.entry(n.MinX[i], n.MinY[i], n.MaxX[i], n.MaxY[i], maxT); ok {
-			to[found] = climb{entry: entry, node: uint32(i)}
+		if entry, ok := p.boxEntry(n.MinX[i], n.MinY[i], n.MaxX[i], n.MaxY[i], maxT); ok {
+			to[found] = stackEntry{entry: entry, node: uint32(i)}
 			found++
 		}
 	}
@@ -130,19 +130,19 @@ func (n *treeNode) approach(p *ShapeQuery, maxT float32, to *[Lanes]climb) int {
 // parameter, then shape.
 func (t *QueryTree) CastShapeAll(p *ShapeQuery, out []ShapeHit) []ShapeHit {
 	from := len(out)
-	var stack [maxClimb]climb
-	var lanes [Lanes]climb
+	var stack [maxStack]stackEntry
+	var lanes [Lanes]stackEntry
 	for n := t.root(&stack); n > 0; {
 		n--
 		c := stack[n]
-		found := t.nodes[c.node].approach(p, p.MaxT, &lanes)
+		found := t.nodes[c.node].enteredByShape(p, p.MaxT, &lanes)
 		if c.level > 0 {
-			n += t.push(&c, lanes[:found], stack[n:])
+			n += t.pushChildren(&c, lanes[:found], stack[n:])
 			continue
 		}
 		for _, l := range lanes[:found] {
-			if g := &t.at[c.node*Lanes+l.node]; p.finds(g) {
-				if f, ok := p.strikes(g, l.entry); ok {
+			if g := &t.targets[c.node*Lanes+l.node]; p.accepts(g) {
+				if f, ok := p.cast(g, l.entry); ok {
 					out = append(out, f)
 				}
 			}
@@ -156,8 +156,8 @@ func (t *QueryTree) CastShapeAll(p *ShapeQuery, out []ShapeHit) []ShapeHit {
 func (s *Scene) CastShapeOracle(p *ShapeQuery, out []ShapeHit) []ShapeHit {
 	from := len(out)
 	s.each(func(g *target, b *box) {
-		if entry, ok := p.entry(b[0], b[1], b[2], b[3], p.MaxT); ok && p.finds(g) {
-			if f, ok := p.strikes(g, entry); ok {
+		if entry, ok := p.boxEntry(b[0], b[1], b[2], b[3], p.MaxT); ok && p.accepts(g) {
+			if f, ok := p.cast(g, entry); ok {
 				out = append(out, f)
 			}
 		}
@@ -177,8 +177,8 @@ func sortFound(row []ShapeHit) {
 // the two are farther apart, that.
 func (t *QueryTree) Nearest(p *ShapeQuery) ShapeHit {
 	best := ShapeHit{T: p.MaxT, Shape: NoShape}
-	var stack [maxClimb]climb
-	var lanes [Lanes]climb
+	var stack [maxStack]stackEntry
+	var lanes [Lanes]stackEntry
 	for n := t.root(&stack); n > 0; {
 		n--
 		c := stack[n]
@@ -187,18 +187,18 @@ func (t *QueryTree) Nearest(p *ShapeQuery) ShapeHit {
 		}
 		node, found := &t.nodes[c.node], 0
 		for i := range Lanes {
-			if far := p.beyond(node.MinX[i], node.MinY[i], node.MaxX[i], node.MaxY[i]); far <= 0 || far <= best.T {
-				lanes[found] = climb{entry: far, node: uint32(i)}
+			if far := p.boxDistance(node.MinX[i], node.MinY[i], node.MaxX[i], node.MaxY[i]); far <= 0 || far <= best.T {
+				lanes[found] = stackEntry{entry: far, node: uint32(i)}
 				found++
 			}
 		}
 		if c.level > 0 {
-			n += t.push(&c, lanes[:found], stack[n:])
+			n += t.pushChildren(&c, lanes[:found], stack[n:])
 			continue
 		}
 		for _, l := range lanes[:found] {
-			if g := &t.at[c.node*Lanes+l.node]; p.finds(g) {
-				if f := p.measure(g, l.entry); f.T <= p.MaxT && f.closer(&best) {
+			if g := &t.targets[c.node*Lanes+l.node]; p.accepts(g) {
+				if f := p.distance(g, l.entry); f.T <= p.MaxT && f.before(&best) {
 					best = f
 				}
 			}
@@ -211,8 +211,8 @@ func (t *QueryTree) Nearest(p *ShapeQuery) ShapeHit {
 func (s *Scene) NearestOracle(p *ShapeQuery) ShapeHit {
 	best := ShapeHit{T: p.MaxT, Shape: NoShape}
 	s.each(func(g *target, b *box) {
-		if far := p.beyond(b[0], b[1], b[2], b[3]); (far <= 0 || far <= p.MaxT) && p.finds(g) {
-			if f := p.measure(g, far); f.T <= p.MaxT && f.closer(&best) {
+		if far := p.boxDistance(b[0], b[1], b[2], b[3]); (far <= 0 || far <= p.MaxT) && p.accepts(g) {
+			if f := p.distance(g, far); f.T <= p.MaxT && f.before(&best) {
 				best = f
 			}
 		}
@@ -237,7 +237,7 @@ func Distance(a, b *Shape, bodyA, bodyB uint32, poses *Poses) DistanceResult {
 	g.X, g.Y, g.Cos, g.Sin = poses.X[bodyA], poses.Y[bodyA], poses.Cos[bodyA], poses.Sin[bodyA]
 	g.Count, g.Radius, g.Vertices, g.Normals = a.Count, a.Radius, a.Vertices, a.Normals
 	p := ShapeQuery{Shape: b, X: poses.X[bodyB], Y: poses.Y[bodyB], Cos: poses.Cos[bodyB], Sin: poses.Sin[bodyB]}
-	f := p.measure(&g, 0)
+	f := p.distance(&g, 0)
 	return DistanceResult{f.T, f.Normal, f.Point, Vec{f.Point.X + float32(f.Normal.X*f.T), f.Point.Y + float32(f.Normal.Y*f.T)}}
 }
 
@@ -245,21 +245,21 @@ func Distance(a, b *Shape, bodyA, bodyB uint32, poses *Poses) DistanceResult {
 // distance, then shape; see Nearest.
 func (t *QueryTree) Within(p *ShapeQuery, out []ShapeHit) []ShapeHit {
 	from := len(out)
-	var stack [maxClimb]climb
+	var stack [maxStack]stackEntry
 	for n := t.root(&stack); n > 0; {
 		n--
 		c := stack[n]
 		node := &t.nodes[c.node]
 		for i := range Lanes {
-			far := p.beyond(node.MinX[i], node.MinY[i], node.MaxX[i], node.MaxY[i])
+			far := p.boxDistance(node.MinX[i], node.MinY[i], node.MaxX[i], node.MaxY[i])
 			if !(far <= p.MaxT) {
 				continue
 			}
 			if c.level > 0 {
-				stack[n] = t.child(&c, i, far)
+				stack[n] = t.childEntry(&c, i, far)
 				n++
-			} else if g := &t.at[c.node*Lanes+uint32(i)]; p.finds(g) {
-				if f := p.measure(g, far); f.T <= p.MaxT {
+			} else if g := &t.targets[c.node*Lanes+uint32(i)]; p.accepts(g) {
+				if f := p.distance(g, far); f.T <= p.MaxT {
 					out = append(out, f)
 				}
 			}

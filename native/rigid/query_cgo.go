@@ -18,11 +18,11 @@ var (
 )
 
 func rayClosestC(l native.Level, t *QueryTree, rays []Ray, out []RayHit) {
-	csrc.RigidRayClosest(cLevel(l), unsafe.Pointer(unsafe.SliceData(t.nodes)), t.starts, unsafe.Pointer(unsafe.SliceData(t.at)),
+	csrc.RigidRayClosest(cLevel(l), unsafe.Pointer(unsafe.SliceData(t.nodes)), t.starts, unsafe.Pointer(unsafe.SliceData(t.targets)),
 		unsafe.Pointer(unsafe.SliceData(rays)), len(rays), unsafe.Pointer(unsafe.SliceData(out)))
 }
 
 func rayAllC(l native.Level, t *QueryTree, rays []Ray, ends []uint32, out []RayHit, fill int) int {
-	return csrc.RigidRayAll(cLevel(l), unsafe.Pointer(unsafe.SliceData(t.nodes)), t.starts, unsafe.Pointer(unsafe.SliceData(t.at)),
+	return csrc.RigidRayAll(cLevel(l), unsafe.Pointer(unsafe.SliceData(t.nodes)), t.starts, unsafe.Pointer(unsafe.SliceData(t.targets)),
 		unsafe.Pointer(unsafe.SliceData(rays)), ends[:len(rays)], unsafe.Pointer(unsafe.SliceData(out)), fill, len(out))
 }

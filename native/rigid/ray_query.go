@@ -8,7 +8,7 @@ import (
 )
 
 // closer reports whether a hit comes before another: by its parameter, then its shape.
-func (h *RayHit) closer(than *RayHit) bool {
+func (h *RayHit) before(than *RayHit) bool {
 	return h.T < than.T || h.T == than.T && h.Shape < than.Shape
 }
 
@@ -23,7 +23,7 @@ func PrepareRays(rays []Ray) {
 func CastRaysClosestOracle(s *Scene, rays []Ray, out []RayHit) {
 	var row []RayHit
 	for i := range rays {
-		row = s.meets(&rays[i], row[:0])
+		row = s.castRay(&rays[i], row[:0])
 		out[i] = RayHit{T: rays[i].MaxT, Shape: NoShape}
 		if len(row) > 0 {
 			out[i] = row[0]
@@ -35,18 +35,18 @@ func CastRaysClosestOracle(s *Scene, rays []Ray, out []RayHit) {
 // to out, and sets the end of each row in ends.
 func CastRaysAllOracle(s *Scene, rays []Ray, ends []uint32, out []RayHit) []RayHit {
 	for i := range rays {
-		out = s.meets(&rays[i], out)
+		out = s.castRay(&rays[i], out)
 		ends[i] = uint32(len(out))
 	}
 	return out
 }
 
 // meets appends the hits of a ray: it tests every shape.
-func (s *Scene) meets(r *Ray, out []RayHit) []RayHit {
+func (s *Scene) castRay(r *Ray, out []RayHit) []RayHit {
 	from := len(out)
 	s.each(func(g *target, b *box) {
-		if entry, ok := r.entry(b[0], b[1], b[2], b[3], r.MaxT); ok && r.finds(g) {
-			if hit, ok := r.meets(g, entry); ok {
+		if entry, ok := r.boxEntry(b[0], b[1], b[2], b[3], r.MaxT); ok && r.accepts(g) {
+			if hit, ok := r.cast(g, entry); ok {
 				out = append(out, hit)
 			}
 		}
@@ -65,7 +65,7 @@ func sortHits(row []RayHit) {
 	}
 	for i := 1; i < len(row); i++ {
 		h, k := row[i], i
-		for ; k > 0 && h.closer(&row[k-1]); k-- {
+		for ; k > 0 && h.before(&row[k-1]); k-- {
 			row[k] = row[k-1]
 		}
 		row[k] = h
@@ -92,7 +92,7 @@ func (t *QueryTree) CastRaysClosest(level native.Level, rays []Ray, out []RayHit
 	if len(out) != len(rays) {
 		panic("rigid: CastRaysClosest: rays and out differ in length")
 	}
-	if level = must(level); level != native.Go && len(rays) > 0 && len(t.at) > 0 {
+	if level = must(level); level != native.Go && len(rays) > 0 && len(t.targets) > 0 {
 		rayClosestC(level, t, rays, out)
 		return
 	}
@@ -110,11 +110,11 @@ func (t *QueryTree) CastRaysAll(level native.Level, rays []Ray, ends []uint32, o
 		panic("rigid: CastRaysAll: ends is shorter than rays")
 	}
 	_ = out[:fill]
-	if level = must(level); level != native.Go && len(rays) > 0 && len(t.at) > 0 {
+	if level = must(level); level != native.Go && len(rays) > 0 && len(t.targets) > 0 {
 		done = rayAllC(level, t, rays, ends, out, fill)
 	} else {
 		for end := fill; done < len(rays); done++ {
-			n, ok := t.all(&rays[done], out[end:])
+			n, ok := t.hits(&rays[done], out[end:])
 			if !ok {
 				break
 			}
@@ -130,7 +130,7 @@ func (t *QueryTree) CastRaysAll(level native.Level, rays []Ray, ends []uint32, o
 }
 
 // climb is a node that a ray has entered and not seen yet.
-type climb struct {
+type stackEntry struct {
 	entry float32
 	node  uint32
 	level uint32
@@ -138,14 +138,14 @@ type climb struct {
 
 // maxClimb is the largest number of these: fifteen of each level are left behind while one
 // is seen, and 2^24 shapes have six levels.
-const maxClimb = 6*(Lanes-1) + 1
+const maxStack = 6*(Lanes-1) + 1
 
 // look appends those lanes of a node that the ray enters by maxT.
-func (n *treeNode) look(r *Ray, maxT float32, to *[Lanes]climb) int {
+func (n *treeNode) enteredBy(r *Ray, maxT float32, to *[Lanes]stackEntry) int {
 	found := 0
 	for i := range Lanes {
-		if entry, ok := r.entry(n.MinX[i], n.MinY[i], n.MaxX[i], n.MaxY[i], maxT); ok {
-			to[found] = climb{entry: entry, node: uint32(i)}
+		if entry, ok := r.boxEntry(n.MinX[i], n.MinY[i], n.MaxX[i], n.MaxY[i], maxT); ok {
+			to[found] = stackEntry{entry: entry, node: uint32(i)}
 			found++
 		}
 	}
@@ -156,27 +156,27 @@ func (n *treeNode) look(r *Ray, maxT float32, to *[Lanes]climb) int {
 // those that it enters behind the best hit so far.
 func (t *QueryTree) closest(r *Ray) RayHit {
 	best := RayHit{T: r.MaxT, Shape: NoShape}
-	if len(t.at) == 0 {
+	if len(t.targets) == 0 {
 		return best
 	}
-	var stack [maxClimb]climb
-	var lanes [Lanes]climb
-	stack[0] = t.top()
+	var stack [maxStack]stackEntry
+	var lanes [Lanes]stackEntry
+	stack[0] = t.rootEntry()
 	for n := 1; n > 0; {
 		n--
 		c := stack[n]
 		if c.entry > best.T {
 			continue
 		}
-		found := lanes[:t.nodes[c.node].look(r, best.T, &lanes)]
+		found := lanes[:t.nodes[c.node].enteredBy(r, best.T, &lanes)]
 		if c.level > 0 {
-			n += t.push(&c, found, stack[n:])
+			n += t.pushChildren(&c, found, stack[n:])
 			continue
 		}
 		for _, l := range found {
-			g := &t.at[c.node*Lanes+l.node]
-			if l.entry <= best.T && r.finds(g) {
-				if hit, ok := r.meets(g, l.entry); ok && hit.closer(&best) {
+			g := &t.targets[c.node*Lanes+l.node]
+			if l.entry <= best.T && r.accepts(g) {
+				if hit, ok := r.cast(g, l.entry); ok && hit.before(&best) {
 					best = hit
 				}
 			}
@@ -186,12 +186,12 @@ func (t *QueryTree) closest(r *Ray) RayHit {
 }
 
 // top is the root.
-func (t *QueryTree) top() climb {
-	return climb{0, uint32(len(t.nodes) - 1), uint32(len(t.starts) - 2)}
+func (t *QueryTree) rootEntry() stackEntry {
+	return stackEntry{0, uint32(len(t.nodes) - 1), uint32(len(t.starts) - 2)}
 }
 
 // push puts the children of a node that were found on a stack, the nearest last.
-func (t *QueryTree) push(c *climb, found []climb, stack []climb) int {
+func (t *QueryTree) pushChildren(c *stackEntry, found []stackEntry, stack []stackEntry) int {
 	first := t.starts[c.level-1] + (c.node-t.starts[c.level])*Lanes
 	for i, l := range found {
 		l.node, l.level = first+l.node, c.level-1
@@ -205,28 +205,28 @@ func (t *QueryTree) push(c *climb, found []climb, stack []climb) int {
 }
 
 // all writes the hits of a ray to out, in any order; false if there is no room.
-func (t *QueryTree) all(r *Ray, out []RayHit) (int, bool) {
-	if len(t.at) == 0 {
+func (t *QueryTree) hits(r *Ray, out []RayHit) (int, bool) {
+	if len(t.targets) == 0 {
 		return 0, true
 	}
 	fill := 0
-	var stack [maxClimb]climb
-	var lanes [Lanes]climb
-	stack[0] = t.top()
+	var stack [maxStack]stackEntry
+	var lanes [Lanes]stackEntry
+	stack[0] = t.rootEntry()
 	for n := 1; n > 0; {
 		n--
 		c := stack[n]
-		found := lanes[:t.nodes[c.node].look(r, r.MaxT, &lanes)]
+		found := lanes[:t.nodes[c.node].enteredBy(r, r.MaxT, &lanes)]
 		if c.level > 0 {
-			n += t.push(&c, found, stack[n:])
+			n += t.pushChildren(&c, found, stack[n:])
 			continue
 		}
 		for _, l := range found {
-			g := &t.at[c.node*Lanes+l.node]
-			if !r.finds(g) {
+			g := &t.targets[c.node*Lanes+l.node]
+			if !r.accepts(g) {
 				continue
 			}
-			if hit, ok := r.meets(g, l.entry); ok {
+			if hit, ok := r.cast(g, l.entry); ok {
 				if fill == len(out) {
 					return 0, false
 				}

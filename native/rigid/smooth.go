@@ -13,15 +13,15 @@ type ChainSegment struct {
 
 const (
 	// nearly is the sine of an angle between normals that are the same but for rounding.
-	nearly = 1e-4
+	normalTolerance = 1e-4
 
 	// straight is the sine of a bend that is none: it turns a speed of 10 m/s by a
 	// centimetre per second.
-	straight = 1e-3
+	straightSine = 1e-3
 
 	// gentle is the sine of a bend, 30°, below which what is deep in a segment is brought to its
 	// front, and sideways the cosine of the angle, 60°, from which on a normal leans away from there.
-	gentle, sideways = 0.5, 0.5
+	gentleSine, sidewaysCosine = 0.5, 0.5
 )
 
 // CollideChains replaces those manifolds in out in which one shape is a segment of a chain, as
@@ -67,9 +67,9 @@ func CollideChains(shapes []Shape, smooth []ChainSegment, bodyOf []uint32, poses
 		case shapes[a].Count-1 >= MaxVertices || shapes[b].Count-1 >= MaxVertices:
 		case chainA && chainB:
 		case chainA:
-			collideSmooth(&shapes[a], &smooth[a], &shapes[b], bodyOf[a], bodyOf[b], poses, m)
+			collideChain(&shapes[a], &smooth[a], &shapes[b], bodyOf[a], bodyOf[b], poses, m)
 		default:
-			collideSmooth(&shapes[b], &smooth[b], &shapes[a], bodyOf[b], bodyOf[a], poses, m)
+			collideChain(&shapes[b], &smooth[b], &shapes[a], bodyOf[b], bodyOf[a], poses, m)
 			m.swap()
 		}
 	}
@@ -80,55 +80,55 @@ func inChain(smooth []ChainSegment, shape uint32) bool {
 }
 
 // collideSmooth is for a segment of a chain in the place of A.
-func collideSmooth(a *Shape, sm *ChainSegment, b *Shape, bodyA, bodyB uint32, poses *Poses, m *Manifold) {
+func collideChain(a *Shape, sm *ChainSegment, b *Shape, bodyA, bodyB uint32, poses *Poses, m *Manifold) {
 	from := a
 	if b.Count == 1 {
-		from = &central // the same for all segments, so that they agree on their vertices
+		from = &originShape // the same for all segments, so that they agree on their vertices
 	}
-	f, ok := between(from, bodyA, bodyB, poses)
+	f, ok := relativeFrame(from, bodyA, bodyB, poses)
 	switch {
 	case !ok || b.Count == 2 && b.Radius == 0:
 	case b.Count == 1:
-		smoothDisc(a, sm, b, &f, m)
+		collideChainDisc(a, sm, b, &f, m)
 	default:
-		smoothPolygon(a, sm, b, &f, m)
+		collideChainPolygon(a, sm, b, &f, m)
 	}
 }
 
 // central has its centroid in the centre of mass.
-var central Shape
+var originShape Shape
 
 // along is how far a vector goes in the direction of a segment with the normal n.
-func (n Vec) along(x, y float32) float32 { return float32(n.X*y) - float32(n.Y*x) }
+func (n Vec) cross(x, y float32) float32 { return float32(n.X*y) - float32(n.Y*x) }
 
 // out is how far a vector goes in the direction of n.
-func (n Vec) out(x, y float32) float32 { return float32(n.X*x) + float32(n.Y*y) }
+func (n Vec) dot(x, y float32) float32 { return float32(n.X*x) + float32(n.Y*y) }
 
 // atCorner reports whether a place, seen from the vertex between two segments with these normals,
 // is beyond the end of the first, before the second begins, and in front.
-func atCorner(first, second Vec, x, y float32) bool {
-	return first.along(x, y) > 0 && second.along(x, y) < 0 && first.out(x, y)+second.out(x, y) > 0
+func inVertexRegion(first, second Vec, x, y float32) bool {
+	return first.cross(x, y) > 0 && second.cross(x, y) < 0 && first.dot(x, y)+second.dot(x, y) > 0
 }
 
-func smoothDisc(a *Shape, sm *ChainSegment, b *Shape, f *frame, m *Manifold) {
+func collideChainDisc(a *Shape, sm *ChainSegment, b *Shape, f *frame, m *Manifold) {
 	n, v1, v2 := a.Normals[0], a.Vertices[0], a.Vertices[1]
-	qx, qy := f.of(b.Vertices[0])
+	qx, qy := f.toA(b.Vertices[0])
 	x1, y1, x2, y2 := qx-v1.X, qy-v1.Y, qx-v2.X, qy-v2.Y
-	t := n.along(x1, y1)
-	x, y, nx, ny, length := v1.X-float32(n.Y*t), v1.Y+float32(n.X*t), n.X, n.Y, n.out(x1, y1)
+	t := n.cross(x1, y1)
+	x, y, nx, ny, length := v1.X-float32(n.Y*t), v1.Y+float32(n.X*t), n.X, n.Y, n.dot(x1, y1)
 	switch {
 	case t < 0:
-		if !atCorner(sm.Before, n, x1, y1) {
+		if !inVertexRegion(sm.Before, n, x1, y1) {
 			return
 		}
 		x, y = v1.X, v1.Y
-		nx, ny, length = toward(x1, y1, n.X, n.Y)
-	case n.along(x2, y2) > 0 || n.along(x2, y2) == 0 && !sm.Last && sm.After.along(x2, y2) >= 0:
-		if !sm.Last || !atCorner(n, sm.After, x2, y2) {
+		nx, ny, length = normalizeOr(x1, y1, n.X, n.Y)
+	case n.cross(x2, y2) > 0 || n.cross(x2, y2) == 0 && !sm.Last && sm.After.cross(x2, y2) >= 0:
+		if !sm.Last || !inVertexRegion(n, sm.After, x2, y2) {
 			return
 		}
 		x, y = v2.X, v2.Y
-		nx, ny, length = toward(x2, y2, n.X, n.Y)
+		nx, ny, length = normalizeOr(x2, y2, n.X, n.Y)
 	case length < 0:
 		return
 	}
@@ -137,77 +137,77 @@ func smoothDisc(a *Shape, sm *ChainSegment, b *Shape, f *frame, m *Manifold) {
 		return
 	}
 	height := float32(0.5 * (length - b.Radius))
-	m.Normal = f.turn(nx, ny)
-	m.put(f, x+float32(nx*height), y+float32(ny*height), separation, 0)
+	m.Normal = f.toWorld(nx, ny)
+	m.addPoint(f, x+float32(nx*height), y+float32(ny*height), separation, 0)
 }
 
-func smoothPolygon(a *Shape, sm *ChainSegment, b *Shape, f *frame, m *Manifold) {
-	var ha, hb hull
-	ha.own(a, f.origin)
-	hb.other(b, f)
+func collideChainPolygon(a *Shape, sm *ChainSegment, b *Shape, f *frame, m *Manifold) {
+	var ha, hb polygon
+	ha.setA(a, f.origin)
+	hb.setB(b, f)
 	n, radius := a.Normals[0], b.Radius
-	base := n.out(ha.x[0], ha.y[0])
-	if cx, cy := f.of(b.Centroid); !(n.out(cx, cy)-base >= 0) {
+	base := n.dot(ha.x[0], ha.y[0])
+	if cx, cy := f.toA(b.Centroid); !(n.dot(cx, cy)-base >= 0) {
 		return
 	}
 	sa := float32(0)
 	for i := range hb.n {
-		if d := n.out(hb.x[i], hb.y[i]); i == 0 || d < sa {
+		if d := n.dot(hb.x[i], hb.y[i]); i == 0 || d < sa {
 			sa = d
 		}
 	}
 	sa -= base
-	kb, sb := hb.separate(&ha)
+	kb, sb := hb.maxSeparation(&ha)
 	if !(sa-radius <= SpeculativeDistance) || !(sb-radius <= SpeculativeDistance) {
 		return
 	}
-	g := meeting{radius: radius, flipped: sb > sa+preference}
+	g := edgePair{radius: radius, flipped: sb > sa+referenceTolerance}
 	if g.flipped {
-		g.meet(&hb, &ha, kb)
+		g.set(&hb, &ha, kb)
 	} else {
-		g.meet(&ha, &hb, 0)
+		g.set(&ha, &hb, 0)
 	}
-	g.touch(f, sa > 0 || sb > 0 || hb.n == 2, m)
+	g.makeManifold(f, sa > 0 || sb > 0 || hb.n == 2, m)
 	if m.Count == 0 {
 		return
 	}
-	fits, flatten := sm.admits(n, f.back(m.Normal), sa-radius < -SpeculativeDistance)
+	fits, flatten := sm.acceptsNormal(n, f.toLocal(m.Normal), sa-radius < -SpeculativeDistance)
 	if !fits {
 		*m = Manifold{}
 	}
 	if flatten {
-		flat := meeting{radius: radius}
-		flat.meet(&ha, &hb, 0)
-		flat.lie(f, m)
+		flat := edgePair{radius: radius}
+		flat.set(&ha, &hb, 0)
+		flat.clipFlat(f, m)
 	}
 }
 
 // back turns a direction from the axes of the world to those of A.
-func (f *frame) back(v Vec) Vec {
+func (f *frame) toLocal(v Vec) Vec {
 	return Vec{float32(f.ca*v.X) + float32(f.sa*v.Y), float32(f.ca*v.Y) - float32(f.sa*v.X)}
 }
 
 // admits reports whether a normal, in the axes of the body, is one of a segment with the normal
 // n or of its vertices; and if not, whether that of the segment is to be tried. deep: the shape overlaps the
 // segment so much that it must not be lost.
-func (sm *ChainSegment) admits(n, normal Vec, deep bool) (fits, flatten bool) {
-	lean := n.along(normal.X, normal.Y)
-	beyond, bend := sm.After.along(normal.X, normal.Y), sm.After.along(n.X, n.Y)
+func (sm *ChainSegment) acceptsNormal(n, normal Vec, deep bool) (fits, flatten bool) {
+	lean := n.cross(normal.X, normal.Y)
+	beyond, bend := sm.After.cross(normal.X, normal.Y), sm.After.cross(n.X, n.Y)
 	if lean < 0 {
 		lean = -lean
-		beyond, bend = -sm.Before.along(normal.X, normal.Y), -sm.Before.along(n.X, n.Y)
+		beyond, bend = -sm.Before.cross(normal.X, normal.Y), -sm.Before.cross(n.X, n.Y)
 	}
 	switch {
-	case lean <= nearly && n.out(normal.X, normal.Y) > 0:
+	case lean <= normalTolerance && n.dot(normal.X, normal.Y) > 0:
 		return true, false
-	case bend >= -straight || deep && bend > -gentle && n.out(normal.X, normal.Y) < sideways:
+	case bend >= -straightSine || deep && bend > -gentleSine && n.dot(normal.X, normal.Y) < sidewaysCosine:
 		return false, true
 	}
-	return beyond <= nearly, false
+	return beyond <= normalTolerance, false
 }
 
 // lie is for a polygon on the reference edge, with the normal of that or not at all.
-func (g *meeting) lie(f *frame, m *Manifold) {
+func (g *edgePair) clipFlat(f *frame, m *Manifold) {
 	if g.t1 >= 0 && g.t2 <= g.side {
 		g.clip(f, true, m)
 	}

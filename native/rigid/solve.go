@@ -20,22 +20,22 @@ func warmStartGo(b *ContactBlock, states []State) {
 	for i := range b.Contacts {
 		i &= Lanes - 1
 		normal, tangent := float32(0), float32(0)
-		turnA, turnB := b.RollingImpulse[i], b.RollingImpulse[i]
+		angularA, angularB := b.RollingImpulse[i], b.RollingImpulse[i]
 		for k := range b.PointsEach {
 			p := &b.Points[k&1]
 			normal += p.NormalImpulse[i]
 			tangent += p.TangentImpulse[i]
-			turnA += float32(p.CrossA[i]*p.NormalImpulse[i]) - float32(p.DotA[i]*p.TangentImpulse[i])
-			turnB += float32(p.CrossB[i]*p.NormalImpulse[i]) - float32(p.DotB[i]*p.TangentImpulse[i])
+			angularA += float32(p.CrossA[i]*p.NormalImpulse[i]) - float32(p.DotA[i]*p.TangentImpulse[i])
+			angularB += float32(p.CrossB[i]*p.NormalImpulse[i]) - float32(p.DotB[i]*p.TangentImpulse[i])
 		}
 		stateA, stateB := &states[b.A[i]], &states[b.B[i]]
-		b.push(i, stateA, stateB, normal, tangent, stateA.W-float32(b.InvIA[i]*turnA), stateB.W+float32(b.InvIB[i]*turnB))
+		b.applyImpulse(i, stateA, stateB, normal, tangent, stateA.W-float32(b.InvIA[i]*angularA), stateB.W+float32(b.InvIB[i]*angularB))
 	}
 }
 
 // push adds the impulses of a contact to the velocities of its bodies, and sets
 // their angular velocities.
-func (b *ContactBlock) push(i uint32, stateA, stateB *State, normal, tangent, wA, wB float32) {
+func (b *ContactBlock) applyImpulse(i uint32, stateA, stateB *State, normal, tangent, wA, wB float32) {
 	nx, ny := b.NormalX[i&(Lanes-1)], b.NormalY[i&(Lanes-1)]
 	px := float32(normal*nx) + float32(tangent*ny)
 	py := float32(normal*ny) - float32(tangent*nx)
@@ -73,25 +73,25 @@ func (s *System) SolveContacts(level native.Level, useBias bool, lo, hi int) {
 		return
 	}
 	for i := range blocks {
-		soft := rigidly
+		soft := rigidSoftness
 		if useBias {
-			soft = s.pace.softness(&blocks[i])
+			soft = s.step.contactSoftnessOf(&blocks[i])
 		}
-		solveGo(&blocks[i], s.States, soft, s.pace.invH, s.pace.push, useBias)
+		solveGo(&blocks[i], s.States, soft, s.step.invH, s.step.maxBiasVelocity, useBias)
 	}
 }
 
 // softness of the contacts of a block.
-func (k *pace) softness(b *ContactBlock) softness {
-	if b.Flags&blockFixed != 0 {
-		return k.fixed
+func (k *stepContext) contactSoftnessOf(b *ContactBlock) softness {
+	if b.Flags&flagStaticBody != 0 {
+		return k.staticSoftness
 	}
-	return k.moving
+	return k.contactSoftness
 }
 
 // solveGo works in the frame of the contact, whose axes are the normal and the tangent:
 // vn and vt are the velocity of the centre of B past that of A.
-func solveGo(b *ContactBlock, states []State, soft softness, invH, push float32, useBias bool) {
+func solveGo(b *ContactBlock, states []State, soft softness, invH, maxBiasVelocity float32, useBias bool) {
 	for i := range b.Contacts {
 		i &= Lanes - 1
 		stateA, stateB := &states[b.A[i]], &states[b.B[i]]
@@ -99,54 +99,54 @@ func solveGo(b *ContactBlock, states []State, soft softness, invH, push float32,
 		nx, ny := b.NormalX[i], b.NormalY[i]
 		vx, vy, invMass := stateB.VX-stateA.VX, stateB.VY-stateA.VY, stateA.InvMass+stateB.InvMass
 		vn, vt := float32(vx*nx)+float32(vy*ny), float32(vx*ny)-float32(vy*nx)
-		normal, tangent, sum := float32(0), float32(0), float32(0) // what is added, and what was pressing
+		normal, tangent, totalNormal := float32(0), float32(0), float32(0) // what is added, and what was pressing
 		for k := range b.PointsEach {
 			p := &b.Points[k&1]
-			reachA, reachB := p.DotA[i], p.DotB[i]
-			v := (vt - (float32(wB*reachB) - float32(wA*reachA))) - b.TangentSpeed[i]
+			dotA, dotB := p.DotA[i], p.DotB[i]
+			v := (vt - (float32(wB*dotB) - float32(wA*dotA))) - b.TangentSpeed[i]
 			limit := float32(b.Friction[i] * p.NormalImpulse[i])
-			sum += p.NormalImpulse[i]
+			totalNormal += p.NormalImpulse[i]
 			old := p.TangentImpulse[i]
-			total := most(least(old-float32(p.TangentMass[i]*v), limit), -limit)
-			p.TangentImpulse[i] = total
-			more := total - old
-			tangent += more
-			vt += float32(invMass * more)
-			wA += float32(float32(invIA*reachA) * more)
-			wB -= float32(float32(invIB*reachB) * more)
+			newImpulse := maxFloat(minFloat(old-float32(p.TangentMass[i]*v), limit), -limit)
+			p.TangentImpulse[i] = newImpulse
+			impulse := newImpulse - old
+			tangent += impulse
+			vt += float32(invMass * impulse)
+			wA += float32(float32(invIA*dotA) * impulse)
+			wB -= float32(float32(invIB*dotB) * impulse)
 		}
-		if b.Flags&blockRolls != 0 {
-			limit := float32(b.RollingResistance[i] * sum)
+		if b.Flags&flagRolling != 0 {
+			limit := float32(b.RollingResistance[i] * totalNormal)
 			old := b.RollingImpulse[i]
-			total := most(least(old-float32(b.RollingMass[i]*(wB-wA)), limit), -limit)
-			b.RollingImpulse[i] = total
-			wA -= float32(invIA * (total - old))
-			wB += float32(invIB * (total - old))
+			newImpulse := maxFloat(minFloat(old-float32(b.RollingMass[i]*(wB-wA)), limit), -limit)
+			b.RollingImpulse[i] = newImpulse
+			wA -= float32(invIA * (newImpulse - old))
+			wB += float32(invIB * (newImpulse - old))
 		}
-		gap := float32((stateB.DX-stateA.DX)*nx) + float32((stateB.DY-stateA.DY)*ny)
+		normalMotion := float32((stateB.DX-stateA.DX)*nx) + float32((stateB.DY-stateA.DY)*ny)
 		for k := range b.PointsEach {
 			p := &b.Points[k&1]
-			leverA, leverB := p.CrossA[i], p.CrossB[i]
-			x := gap + float32(stateB.S*leverB)
-			x = (x - float32(stateA.S*leverA)) + p.BaseSeparation[i]
-			bias, mass, leak := most(float32(soft.rate*least(x, 0)), -push), soft.mass, soft.impulse
-			if x > 0 {
-				bias, mass, leak = float32(x*invH), 1, 0
+			crossA, crossB := p.CrossA[i], p.CrossB[i]
+			separation := normalMotion + float32(stateB.S*crossB)
+			separation = (separation - float32(stateA.S*crossA)) + p.BaseSeparation[i]
+			bias, massScale, impulseScale := maxFloat(float32(soft.biasRate*minFloat(separation, 0)), -maxBiasVelocity), soft.massScale, soft.impulseScale
+			if separation > 0 {
+				bias, massScale, impulseScale = float32(separation*invH), 1, 0
 			}
-			v := vn + (float32(wB*leverB) - float32(wA*leverA))
+			v := vn + (float32(wB*crossB) - float32(wA*crossA))
 			old := p.NormalImpulse[i]
-			total := most((old-float32(float32(p.NormalMass[i]*mass)*(v+bias)))-float32(leak*old), 0)
-			p.NormalImpulse[i] = total
+			newImpulse := maxFloat((old-float32(float32(p.NormalMass[i]*massScale)*(v+bias)))-float32(impulseScale*old), 0)
+			p.NormalImpulse[i] = newImpulse
 			if !useBias {
-				p.TotalNormalImpulse[i] += total
+				p.TotalNormalImpulse[i] += newImpulse
 			}
-			more := total - old
-			normal += more
-			vn += float32(invMass * more)
-			wA -= float32(float32(invIA*leverA) * more)
-			wB += float32(float32(invIB*leverB) * more)
+			impulse := newImpulse - old
+			normal += impulse
+			vn += float32(invMass * impulse)
+			wA -= float32(float32(invIA*crossA) * impulse)
+			wB += float32(float32(invIB*crossB) * impulse)
 		}
-		b.push(i, stateA, stateB, normal, tangent, wA, wB)
+		b.applyImpulse(i, stateA, stateB, normal, tangent, wA, wB)
 	}
 }
 
@@ -160,8 +160,8 @@ func (s *System) ApplyRestitution(level native.Level, lo, hi int) {
 		return
 	}
 	for i := range blocks {
-		if blocks[i].Flags&blockBounces != 0 {
-			restitutionGo(&blocks[i], s.States, s.pace.threshold)
+		if blocks[i].Flags&flagRestitution != 0 {
+			restitutionGo(&blocks[i], s.States, s.step.restitutionThreshold)
 		}
 	}
 }
@@ -176,19 +176,19 @@ func restitutionGo(b *ContactBlock, states []State, threshold float32) {
 			p := &b.Points[k&1]
 			v := vn + (float32(wB*p.CrossB[i]) - float32(wA*p.CrossA[i]))
 			old := p.NormalImpulse[i]
-			total := most(old-float32(p.NormalMass[i]*(v+float32(b.Restitution[i]*p.RelativeVelocity[i]))), 0)
+			newImpulse := maxFloat(old-float32(p.NormalMass[i]*(v+float32(b.Restitution[i]*p.RelativeVelocity[i]))), 0)
 			if !(b.Restitution[i] > 0 && -threshold > p.RelativeVelocity[i] && p.TotalNormalImpulse[i] > 0) {
-				total = old
+				newImpulse = old
 			}
-			more := total - old
-			p.NormalImpulse[i] = total
-			p.TotalNormalImpulse[i] += more
-			normal += more
-			vn += float32(invMass * more)
-			wA -= float32(float32(b.InvIA[i]*p.CrossA[i]) * more)
-			wB += float32(float32(b.InvIB[i]*p.CrossB[i]) * more)
+			impulse := newImpulse - old
+			p.NormalImpulse[i] = newImpulse
+			p.TotalNormalImpulse[i] += impulse
+			normal += impulse
+			vn += float32(invMass * impulse)
+			wA -= float32(float32(b.InvIA[i]*p.CrossA[i]) * impulse)
+			wB += float32(float32(b.InvIB[i]*p.CrossB[i]) * impulse)
 		}
-		b.push(i, stateA, stateB, normal, 0, wA, wB)
+		b.applyImpulse(i, stateA, stateB, normal, 0, wA, wB)
 	}
 }
 
@@ -214,7 +214,7 @@ func (s *System) storeGo(blocks []ContactBlock, contact []uint32) {
 				p := &b.Points[k&1]
 				to.Points[k&1].Normal, to.Points[k&1].Tangent = p.NormalImpulse[i], p.TangentImpulse[i]
 				if p.TotalNormalImpulse[i] > 0 {
-					hit.Speed = most(-p.RelativeVelocity[i], hit.Speed)
+					hit.Speed = maxFloat(-p.RelativeVelocity[i], hit.Speed)
 				}
 				hit.Impulse += p.TotalNormalImpulse[i]
 			}

@@ -8,11 +8,11 @@ const withoutC = "rigid: built without cgo"
 
 func anglesC(native.Level, []float32, []float32, []float32) { panic(withoutC) }
 
-func centresC(native.Level, *Origins, *Poses, int, int) { panic(withoutC) }
+func updateCentresC(native.Level, *Origins, *Poses, int, int) { panic(withoutC) }
 
-func followC(native.Level, *Origins, []State, *Poses, int, int, []uint32) int { panic(withoutC) }
+func updateOriginsC(native.Level, *Origins, []State, *Poses, int, int, []uint32) int { panic(withoutC) }
 
-func usableC(native.Level, []float32, int, int, int) bool { panic(withoutC) }
+func allInRangeC(native.Level, []float32, int, int, int) bool { panic(withoutC) }
 
 func (*System) startC(native.Level, int, int)                    { panic(withoutC) }
 func (*System) prepareC(native.Level, []ContactBlock, []uint32)  { panic(withoutC) }

@@ -81,34 +81,34 @@ func (p *Params) Validate() error {
 //	-mass*(v + rate*x) - impulse*accumulated
 //
 // in units of the effective mass.
-type softness struct{ rate, mass, impulse float32 }
+type softness struct{ biasRate, massScale, impulseScale float32 }
 
 // soften returns the softness of a spring of a frequency in Hz and a damping ratio
 // for steps of h seconds. An implicit Euler step of the spring, with w = 2π·hertz and
 // c = 2·damping + h·w, has rate w/c, mass h·w·c/(1 + h·w·c) and impulse 1/(1 + h·w·c): see
 // Catto, "Soft Constraints", Game Developers Conference 2011.
-func soften(hertz, damping, h float32) softness {
+func makeSoftness(hertz, damping, h float32) softness {
 	w := float32(2*math.Pi) * hertz
 	c := float32(2*damping) + float32(h*w)
 	stiff := float32(float32(h*w) * c)
 	impulse := 1 / (1 + stiff)
-	return softness{rate: w / c, mass: float32(stiff * impulse), impulse: impulse}
+	return softness{biasRate: w / c, massScale: float32(stiff * impulse), impulseScale: impulse}
 }
 
-var rigidly = softness{mass: 1}
+var rigidSoftness = softness{massScale: 1}
 
 // pace is what Params come to for one length of step.
-type pace struct {
-	subSteps              int
-	h, invH               float32 // seconds of a sub-step, and their inverse
-	moving, fixed, joint  softness
-	push, threshold       float32
-	maxSpeed, maxTurnRate float32
-	gravity               Vec
-	friction, restitution Mix
+type stepContext struct {
+	subSteps                                       int
+	h, invH                                        float32 // seconds of a sub-step, and their inverse
+	contactSoftness, staticSoftness, jointSoftness softness
+	maxBiasVelocity, restitutionThreshold          float32
+	maxLinearSpeed, maxAngularSpeed                float32
+	gravity                                        Vec
+	frictionMix, restitutionMix                    Mix
 }
 
-func (p *Params) pace(dt float32) pace {
+func (p *Params) stepContext(dt float32) stepContext {
 	or := func(v, def float32) float32 {
 		if v == 0 {
 			return def
@@ -121,21 +121,21 @@ func (p *Params) pace(dt float32) pace {
 	}
 	h := dt / float32(n)
 	invH := inverse(h)
-	hertz := least(or(p.ContactHertz, 30), 0.25*invH)
+	hertz := minFloat(or(p.ContactHertz, 30), 0.25*invH)
 	damping := or(p.ContactDamping, 10)
-	k := pace{
+	k := stepContext{
 		subSteps: n, h: h, invH: invH, gravity: p.Gravity,
-		moving: soften(hertz, damping, h), fixed: soften(2*hertz, damping, h),
-		joint: soften(least(or(p.JointHertz, 60), 0.25*invH), or(p.JointDamping, 5), h),
-		push:  or(p.PushSpeed, 3), threshold: or(p.RestitutionThreshold, 1),
-		maxSpeed: or(p.MaxSpeed, 400), maxTurnRate: MaxRotation * invH,
-		friction: p.FrictionMix, restitution: p.RestitutionMix,
+		contactSoftness: makeSoftness(hertz, damping, h), staticSoftness: makeSoftness(2*hertz, damping, h),
+		jointSoftness:   makeSoftness(minFloat(or(p.JointHertz, 60), 0.25*invH), or(p.JointDamping, 5), h),
+		maxBiasVelocity: or(p.PushSpeed, 3), restitutionThreshold: or(p.RestitutionThreshold, 1),
+		maxLinearSpeed: or(p.MaxSpeed, 400), maxAngularSpeed: MaxRotation * invH,
+		frictionMix: p.FrictionMix, restitutionMix: p.RestitutionMix,
 	}
-	if k.friction == MixDefault {
-		k.friction = MixGeometric
+	if k.frictionMix == MixDefault {
+		k.frictionMix = MixGeometric
 	}
-	if k.restitution == MixDefault {
-		k.restitution = MixMax
+	if k.restitutionMix == MixDefault {
+		k.restitutionMix = MixMax
 	}
 	return k
 }
@@ -177,7 +177,7 @@ type System struct {
 	Blocks       []ContactBlock
 	JointColours JointColours
 	JointBlocks  []JointBlock
-	pace         pace
+	step         stepContext
 }
 
 // Hit is how hard a contact was hit.
@@ -202,21 +202,21 @@ func (s *System) BuildConstraints(dt float32) {
 // then.
 func (s *System) BeginStep(dt float32) {
 	s.check()
-	s.pace = s.Params.pace(dt)
-	s.Colours.begin(len(s.Contacts), s.Bodies.InvMass)
+	s.step = s.Params.stepContext(dt)
+	s.Colours.reset(len(s.Contacts), s.Bodies.InvMass)
 }
 
 // Choose gives colours to contacts [lo, hi), after those before lo; lo is a multiple of
 // ColourChunk, and hi one or the number of contacts.
 func (s *System) AssignColours(lo, hi int) {
-	s.Colours.choose(lo, hi, s.Contacts, s.Manifolds, s.BodyOf)
+	s.Colours.assign(lo, hi, s.Contacts, s.Manifolds, s.BodyOf)
 }
 
 // Lay makes room for the blocks, and deals the joints out to theirs.
 func (s *System) LayOutBlocks() {
-	s.Colours.lay(s.Contacts, s.BodyOf, s.Bodies.InvMass)
+	s.Colours.layOut(s.Contacts, s.BodyOf, s.Bodies.InvMass)
 	s.Blocks = resized(s.Blocks, s.Colours.Blocks())
-	s.beginJoints()
+	s.buildJoints()
 }
 
 // Fill deals contacts [lo, hi), bounds as those of Choose, out to blocks, in any order.
@@ -275,7 +275,7 @@ func (s *System) allSubSteps(level native.Level) {
 		return
 	}
 	bodies, blocks, joints := len(s.States), len(s.Blocks), len(s.JointBlocks)
-	for sub := range s.pace.subSteps {
+	for sub := range s.step.subSteps {
 		s.IntegrateVelocities(level, sub, 0, bodies)
 		if sub == 0 {
 			s.WarmStartJoints(level, 0, joints)

@@ -19,7 +19,7 @@ type Extents struct {
 // mass; those of one with several are the least and the most.
 func (s *Shape) Extents() (least, farthest float32) {
 	for _, v := range s.Vertices[:s.Count] {
-		farthest = most(farthest, sqrt(float32(v.X*v.X)+float32(v.Y*v.Y)))
+		farthest = maxFloat(farthest, sqrt(float32(v.X*v.X)+float32(v.Y*v.Y)))
 	}
 	return s.extent(), farthest + s.Radius
 }
@@ -157,17 +157,17 @@ type ContinuousSolver struct {
 type MotionLocks struct{ X, Y, Rotation bool }
 
 // obstacles are shapes in up to two orders.
-type obstacles [2]*sorted
+type obstacles [2]*grid
 
 // still are the shapes that do not move.
-func (w *ContinuousSolver) still(b *BroadPhase) obstacles {
+func (w *ContinuousSolver) stationary(b *BroadPhase) obstacles {
 	if w.Resting == nil {
-		return obstacles{&b.still}
+		return obstacles{&b.stationary}
 	}
-	return obstacles{&b.still, &w.Resting.sorted}
+	return obstacles{&b.stationary, &w.Resting.grid}
 }
 
-func (o *obstacles) none() bool {
+func (o *obstacles) empty() bool {
 	for _, s := range o {
 		if s != nil && len(s.layers) > 0 {
 			return false
@@ -177,10 +177,10 @@ func (o *obstacles) none() bool {
 }
 
 // lookup is that of both, one after the other.
-func (o *obstacles) lookup(b *box, out []uint32) (n int) {
+func (o *obstacles) query(b *box, out []uint32) (n int) {
 	for _, s := range o {
 		if s != nil {
-			n += s.lookup(b, out[n:])
+			n += s.query(b, out[n:])
 		}
 	}
 	return n
@@ -190,29 +190,29 @@ func (o *obstacles) lookup(b *box, out []uint32) (n int) {
 // left it: it knows where these are, but for Resting. Bodies do not depend on each other; workers can take
 // a part each.
 func (w *ContinuousSolver) SolveStationary(b *BroadPhase, bodies []uint32) {
-	var p path
-	still := w.still(b)
+	var p sweep
+	still := w.stationary(b)
 	for _, i := range bodies {
-		if w.alone(&still, i) || !w.heldPath(&p, i) {
+		if w.isClear(&still, i) || !w.lockedSweep(&p, i) {
 			continue
 		}
-		if w.stopStill(&search{obstacles: &still, way: &p}, i) {
-			w.put(i, &p)
+		if w.stopAtStationary(&impactQuery{obstacles: &still, sweep: &p}, i) {
+			w.store(i, &p)
 		}
 	}
 }
 
 // stopStill ends a way at the first shape that does not move, and returns false if there is none. If that
 // stops the body where it is, it slides along.
-func (w *ContinuousSolver) stopStill(q *search, body uint32) bool {
-	p := q.way
-	if w.first(q, body); q.time == 1 {
+func (w *ContinuousSolver) stopAtStationary(q *impactQuery, body uint32) bool {
+	p := q.sweep
+	if w.findFirst(q, body); q.time == 1 {
 		return false
 	}
-	if q.time == 0 && p.slide(q.out, p.dx, p.dy) {
-		w.first(q, body)
+	if q.time == 0 && p.slide(q.normal, p.dx, p.dy) {
+		w.findFirst(q, body)
 	}
-	p.end(q.time)
+	p.stopAt(q.time)
 	return true
 }
 
@@ -220,88 +220,88 @@ func (w *ContinuousSolver) stopStill(q *search, body uint32) bool {
 // the layout are around the whole way of each shape, as Surround makes them. Bodies of the
 // layout must not be among those to stop; b is that of StopStill, which comes first.
 func (w *ContinuousSolver) SolveMoving(l *BoxGrid, b *BroadPhase, bodies []uint32) {
-	var p path
-	moving, still := obstacles{&l.sorted}, w.still(b)
+	var p sweep
+	moving, still := obstacles{&l.grid}, w.stationary(b)
 	for _, i := range bodies {
-		if !w.alone(&moving, i) && w.heldPath(&p, i) && w.stopMoving(&moving, &still, &p, i) {
-			w.put(i, &p)
+		if !w.isClear(&moving, i) && w.lockedSweep(&p, i) && w.stopAtMoving(&moving, &still, &p, i) {
+			w.store(i, &p)
 		}
 	}
 }
 
 // stopMoving is stopStill for shapes that move.
-func (w *ContinuousSolver) stopMoving(moving, still *obstacles, p *path, body uint32) bool {
-	q := search{obstacles: moving, way: p, moving: true}
-	if w.first(&q, body); q.time == 1 {
+func (w *ContinuousSolver) stopAtMoving(moving, still *obstacles, p *sweep, body uint32) bool {
+	q := impactQuery{obstacles: moving, sweep: p, moving: true}
+	if w.findFirst(&q, body); q.time == 1 {
 		return false
 	}
 	target := w.Filters.Body[q.other]
-	by, moves := w.motion(target)
-	if along := *p; q.time == 0 && along.slide(q.out, p.dx-by.dx, p.dy-by.dy) {
-		w.stopStill(&search{obstacles: still, way: &along}, body)
-		again := search{obstacles: moving, way: &along, moving: true}
-		if w.first(&again, body); again.time == 1 {
+	by, moves := w.motionOf(target)
+	if along := *p; q.time == 0 && along.slide(q.normal, p.dx-by.dx, p.dy-by.dy) {
+		w.stopAtStationary(&impactQuery{obstacles: still, sweep: &along}, body)
+		again := impactQuery{obstacles: moving, sweep: &along, moving: true}
+		if w.findFirst(&again, body); again.time == 1 {
 			*p = along
 			return true
 		}
 	}
-	p.end(q.time)
+	p.stopAt(q.time)
 	if !moves || w.States[target].InvMass > w.States[body].InvMass {
 		return true
 	}
-	on := by.carry(p, q.time)
+	on := by.carriedFrom(p, q.time)
 	if !on.finite() {
 		return false
 	}
-	w.stopStill(&search{obstacles: still, way: &on, late: true}, body)
-	on.dx, on.dy, on.turn = p.dx+on.dx, p.dy+on.dy, p.turn+on.turn
+	w.stopAtStationary(&impactQuery{obstacles: still, sweep: &on, midStep: true}, body)
+	on.dx, on.dy, on.angle = p.dx+on.dx, p.dy+on.dy, p.angle+on.angle
 	*p = on
 	return true
 }
 
 // put gives a body the end of a way, and the state of one that went it.
-func (w *ContinuousSolver) put(body uint32, p *path) {
+func (w *ContinuousSolver) store(body uint32, p *sweep) {
 	st, to := &w.States[body], &w.Poses
 	to.X[body], to.Y[body] = p.x, p.y
 	st.DX, st.DY = p.dx, p.dy
 	if w.TurnAngle != nil {
-		w.TurnAngle[body] = p.turn
+		w.TurnAngle[body] = p.angle
 	}
 	if p.cos != to.Cos[body] || p.sin != to.Sin[body] {
 		to.Cos[body], to.Sin[body], w.Angle[body] = p.cos, p.sin, Atan2(p.sin, p.cos)
-		st.S, st.C = SinCos(p.turn)
+		st.S, st.C = SinCos(p.angle)
 	}
 }
 
 // path finds the way of a body, and returns false if that is not finite.
-func (w *ContinuousSolver) path(p *path, body uint32) bool {
-	if !p.of(&w.States[body], &w.Poses, body, w.Dt) {
+func (w *ContinuousSolver) sweepOf(p *sweep, body uint32) bool {
+	if !p.set(&w.States[body], &w.Poses, body, w.Dt) {
 		return false
 	}
 	if w.TurnAngle != nil && w.TurnAngle[body] != 0 {
-		p.turn = w.TurnAngle[body]
+		p.angle = w.TurnAngle[body]
 	}
 	return true
 }
 
 // heldPath is path for a body that may be stopped.
-func (w *ContinuousSolver) heldPath(p *path, body uint32) bool {
-	if !w.path(p, body) {
+func (w *ContinuousSolver) lockedSweep(p *sweep, body uint32) bool {
+	if !w.sweepOf(p, body) {
 		return false
 	}
 	if w.Locks != nil {
-		p.held = w.Locks(body)
+		p.locks = w.Locks(body)
 	}
 	return true
 }
 
 // motion returns the way of a body, and false if it did not move, or not in a finite way.
-func (w *ContinuousSolver) motion(body uint32) (p path, ok bool) {
+func (w *ContinuousSolver) motionOf(body uint32) (p sweep, ok bool) {
 	st := &w.States[body]
 	if w.Active != nil && w.Active[body/64]>>(body%64)&1 == 0 || st.DX == 0 && st.DY == 0 && st.S == 0 && st.C == 1 {
 		return p, false
 	}
-	ok = w.path(&p, body)
+	ok = w.sweepOf(&p, body)
 	return p, ok
 }
 
@@ -313,23 +313,23 @@ func (w *ContinuousSolver) SweepBoxes(before, boxes *Boxes, lo, hi int) {
 	}
 	for i := lo; i < hi; i++ {
 		body := w.Filters.Body[i]
-		p, ok := w.motion(body)
+		p, ok := w.motionOf(body)
 		if !ok || w.Shapes[i].Count == 0 {
 			continue
 		}
-		bulge := float32(w.MaxExtent[body] * least(float32(p.turn*p.turn)*0.125, 2)) // see path.box; a circle is within 2
-		boxes.MinX[i] = least(before.MinX[i], boxes.MinX[i]) - bulge
-		boxes.MinY[i] = least(before.MinY[i], boxes.MinY[i]) - bulge
-		boxes.MaxX[i] = most(before.MaxX[i], boxes.MaxX[i]) + bulge
-		boxes.MaxY[i] = most(before.MaxY[i], boxes.MaxY[i]) + bulge
+		bulge := float32(w.MaxExtent[body] * minFloat(float32(p.angle*p.angle)*0.125, 2)) // see path.box; a circle is within 2
+		boxes.MinX[i] = minFloat(before.MinX[i], boxes.MinX[i]) - bulge
+		boxes.MinY[i] = minFloat(before.MinY[i], boxes.MinY[i]) - bulge
+		boxes.MaxX[i] = maxFloat(before.MaxX[i], boxes.MaxX[i]) + bulge
+		boxes.MaxY[i] = maxFloat(before.MaxY[i], boxes.MaxY[i]) + bulge
 	}
 }
 
 // alone reports whether no obstacle is near the way of a body. However it turns, no point of it
 // is farther from its centre of mass than Most, and the core of a shape, which would have to touch, is well
 // within that: the margin is for rounding.
-func (w *ContinuousSolver) alone(obstacles *obstacles, body uint32) bool {
-	if obstacles.none() {
+func (w *ContinuousSolver) isClear(obstacles *obstacles, body uint32) bool {
+	if obstacles.empty() {
 		return true
 	}
 	if w.MaxExtent == nil {
@@ -338,158 +338,158 @@ func (w *ContinuousSolver) alone(obstacles *obstacles, body uint32) bool {
 	st, x, y := &w.States[body], w.Poses.X[body], w.Poses.Y[body]
 	margin := (w.MaxExtent[body] + LinearSlop) + float32(1e-6*(abs(x)+abs(y)))
 	fromX, fromY := x-st.DX, y-st.DY
-	around := box{least(x, fromX) - margin, least(y, fromY) - margin, most(x, fromX) + margin, most(y, fromY) + margin}
+	around := box{minFloat(x, fromX) - margin, minFloat(y, fromY) - margin, maxFloat(x, fromX) + margin, maxFloat(y, fromY) + margin}
 	var one [1]uint32
-	return obstacles.lookup(&around, one[:]) == 0
+	return obstacles.query(&around, one[:]) == 0
 }
 
 // search is what the shapes of a body look for on a way: the first obstacle.
-type search struct {
+type impactQuery struct {
 	obstacles *obstacles
-	way       *path
+	sweep     *sweep
 	moving    bool // the obstacles may move
-	late      bool // the way begins within the step: contacts do not say what was in touch there
+	midStep   bool // the way begins within the step: contacts do not say what was in touch there
 
 	// When something is met, 1 if nothing is, by which shape of the body, and what; and if it is at once, the
 	// direction away from that.
 	time         float32
 	shape, other uint32
-	out          Vec
+	normal       Vec
 }
 
 // add takes note that a shape stops at a time. Of several that stop at time 0 the obstacle of the lowest
 // number counts.
-func (q *search) add(t float32, shape, other uint32, out Vec) {
+func (q *impactQuery) add(t float32, shape, other uint32, out Vec) {
 	if t < q.time || t == 0 && (other < q.other || other == q.other && shape < q.shape) {
-		q.time, q.shape, q.other, q.out = t, shape, other, out
+		q.time, q.shape, q.other, q.normal = t, shape, other, out
 	}
 }
 
 // first looks when a body on a way is stopped, and by what.
-func (w *ContinuousSolver) first(q *search, body uint32) {
+func (w *ContinuousSolver) findFirst(q *impactQuery, body uint32) {
 	q.time = 1
-	if q.obstacles.none() {
+	if q.obstacles.empty() {
 		return
 	}
 	for link := w.Head[body]; link != 0; link = w.Next[link-1] {
 		if shape := link - 1; !w.Sensor[shape] && w.Shapes[shape].Count-1 < MaxVertices {
-			w.shapeMeets(q, shape)
+			w.shapeTimeOfImpact(q, shape)
 		}
 	}
 	if q.time == 0 {
-		w.halt(body, q)
+		w.removeVelocity(body, q)
 	}
 }
 
 // halt takes from the velocity of a body that stays where it was what leads into its obstacle, as the
 // contact of the two has not done so. What is left is within the limit of speed.
-func (w *ContinuousSolver) halt(body uint32, q *search) {
-	st, of, held := &w.States[body], w.Filters.Body[q.other], &q.way.held
+func (w *ContinuousSolver) removeVelocity(body uint32, q *impactQuery) {
+	st, of, held := &w.States[body], w.Filters.Body[q.other], &q.sweep.locks
 	ownX, ownY := w.VX[body], w.VY[body]
 	vx, vy := ownX, ownY
 	if q.moving {
-		if _, ok := w.motion(of); ok {
+		if _, ok := w.motionOf(of); ok {
 			by := &w.States[of]
 			x, y := w.Poses.X[body]-w.Poses.X[of], w.Poses.Y[body]-w.Poses.Y[of]
 			vx, vy = vx-(by.VX-float32(by.W*y)), vy-(by.VY+float32(by.W*x))
 		}
 	}
-	in := float32(vx*q.out.X) + float32(vy*q.out.Y)
+	in := float32(vx*q.normal.X) + float32(vy*q.normal.Y)
 	if !(in < 0) {
 		return
 	}
 	if !held.X {
-		ownX -= float32(in * q.out.X)
+		ownX -= float32(in * q.normal.X)
 	}
 	if !held.Y {
-		ownY -= float32(in * q.out.Y)
+		ownY -= float32(in * q.normal.Y)
 	}
 	if w.MaxSpeed > 0 {
-		ownX, ownY = limitSpeed(w.MaxSpeed, ownX, ownY)
+		ownX, ownY = clampSpeed(w.MaxSpeed, ownX, ownY)
 	}
 	st.VX, st.VY, w.VX[body], w.VY[body] = ownX, ownY, ownX, ownY
 }
 
 // shapeMeets looks for obstacles that a shape meets earlier than the first one so far.
-func (w *ContinuousSolver) shapeMeets(q *search, shape uint32) {
-	var s swept
-	s.of(&w.Shapes[shape])
-	box := q.way.box(s.shape, s.full.reach)
+func (w *ContinuousSolver) shapeTimeOfImpact(q *impactQuery, shape uint32) {
+	var s sweptShape
+	s.set(&w.Shapes[shape])
+	box := q.sweep.bounds(s.shape, s.proxy.maxReach)
 	var few [16]uint32 // as there mostly are: to clear room for more takes longer than to look
-	if n := q.obstacles.lookup(&box, few[:]); n < len(few) {
-		w.meetsAmong(few[:n], q, &s, shape)
+	if n := q.obstacles.query(&box, few[:]); n < len(few) {
+		w.timeOfImpactAmong(few[:n], q, &s, shape)
 		return
 	}
-	w.meetsMany(q, &box, &s, shape)
+	w.timeOfImpactMany(q, &box, &s, shape)
 }
 
 //go:noinline
-func (w *ContinuousSolver) meetsMany(q *search, box *box, s *swept, shape uint32) {
+func (w *ContinuousSolver) timeOfImpactMany(q *impactQuery, box *box, s *sweptShape, shape uint32) {
 	var many [MaxObstacles]uint32
-	w.meetsAmong(many[:q.obstacles.lookup(box, many[:])], q, s, shape)
+	w.timeOfImpactAmong(many[:q.obstacles.query(box, many[:])], q, s, shape)
 }
 
 // meetsAmong is shapeMeets among some. When two stop it at the same time it is by the first.
-func (w *ContinuousSolver) meetsAmong(near []uint32, q *search, s *swept, shape uint32) {
+func (w *ContinuousSolver) timeOfImpactAmong(near []uint32, q *impactQuery, s *sweptShape, shape uint32) {
 	for _, other := range near {
 		o := &w.Shapes[other]
-		if w.Sensor[other] || o.Count-1 >= MaxVertices || !w.Filters.agree(shape, other) ||
+		if w.Sensor[other] || o.Count-1 >= MaxVertices || !w.Filters.shouldCollide(shape, other) ||
 			w.PassesThrough != nil && w.PassesThrough(shape, other) {
 			continue
 		}
-		w.meets(q, s, shape, other)
+		w.pairTimeOfImpact(q, s, shape, other)
 	}
 }
 
 // meets looks whether a shape is stopped by another one.
-func (w *ContinuousSolver) meets(q *search, s *swept, shape, other uint32) {
-	var v view
+func (w *ContinuousSolver) pairTimeOfImpact(q *impactQuery, s *sweptShape, shape, other uint32) {
+	var v relativeSweep
 	body, o := w.Filters.Body[other], &w.Shapes[other]
-	var by path // that of an obstacle at rest
+	var by sweep // that of an obstacle at rest
 	if q.moving {
-		by, _ = w.motion(body)
+		by, _ = w.motionOf(body)
 	}
-	if !v.of(q.way, &by, o, &w.Poses, body) || v.misses(&s.full) {
+	if !v.set(q.sweep, &by, o, &w.Poses, body) || v.passesBy(&s.proxy) {
 		return
 	}
-	touch := v.advance(&s.full, touching, 0, q.time)
+	touch := v.advance(&s.proxy, targetSeparation, 0, q.time)
 	if touch == 1 {
 		return
 	}
 	s.makeCores()
-	t := w.stops(q, s, &v, shape, other, touch)
-	if t < 1 && (t > 0 || !w.missed(q, shape, other)) {
-		cos, sin := turnedBack(w.Poses.Cos[body], w.Poses.Sin[body], by.turn)
-		q.add(t, shape, other, Vec{float32(cos*s.out.X) - float32(sin*s.out.Y), float32(sin*s.out.X) + float32(cos*s.out.Y)})
+	t := w.stopTime(q, s, &v, shape, other, touch)
+	if t < 1 && (t > 0 || !w.hadNoContact(q, shape, other)) {
+		cos, sin := rotateBack(w.Poses.Cos[body], w.Poses.Sin[body], by.angle)
+		q.add(t, shape, other, Vec{float32(cos*s.normal.X) - float32(sin*s.normal.Y), float32(sin*s.normal.X) + float32(cos*s.normal.Y)})
 	}
 }
 
 // stops returns when a shape stops that touches another one at a given time.
-func (w *ContinuousSolver) stops(q *search, s *swept, v *view, shape, other uint32, touch float32) float32 {
+func (w *ContinuousSolver) stopTime(q *impactQuery, s *sweptShape, v *relativeSweep, shape, other uint32, touch float32) float32 {
 	o := &w.Shapes[other]
-	c := chainLink{segment: o, other: s.shape}
+	c := chainPair{segment: o, other: s.shape}
 	switch onChain, ofChain := inChain(w.ChainSegments, other), inChain(w.ChainSegments, shape); {
 	case onChain && ofChain:
 		return 1 // these never meet
 	case onChain:
 		c.smooth = &w.ChainSegments[other]
 	case ofChain:
-		c = chainLink{segment: s.shape, other: o, smooth: &w.ChainSegments[shape], flies: true}
-	case touch == 0 && w.missed(q, shape, other):
+		c = chainPair{segment: s.shape, other: o, smooth: &w.ChainSegments[shape], segmentMoves: true}
+	case touch == 0 && w.hadNoContact(q, shape, other):
 		return 1
 	default:
-		return s.meets(v, touch, q.time)
+		return s.stopTime(v, touch, q.time)
 	}
-	return s.meetsChain(v, &c, touch, q.time)
+	return s.chainStopTime(v, &c, touch, q.time)
 }
 
 // missed reports whether two shapes that were near each other before the step had no contact in it.
-func (w *ContinuousSolver) missed(q *search, shape, other uint32) bool {
-	return !q.late && w.HadContact != nil && !w.HadContact(shape, other)
+func (w *ContinuousSolver) hadNoContact(q *impactQuery, shape, other uint32) bool {
+	return !q.midStep && w.HadContact != nil && !w.HadContact(shape, other)
 }
 
 // agree reports whether two shapes can pair if one of them moves.
-func (f *Filters) agree(a, b uint32) bool {
+func (f *Filters) shouldCollide(a, b uint32) bool {
 	if f.Body[a] == f.Body[b] {
 		return false
 	}

@@ -1,38 +1,38 @@
 package rigid
 
 // outline is all points within radius of the hull of some points, in the frame of a body.
-type outline struct {
-	x, y   [MaxVertices]float32
-	n      int
-	radius float32
-	reach  float32 // no point of the hull is farther from the origin
+type shapeProxy struct {
+	x, y     [MaxVertices]float32
+	n        int
+	radius   float32
+	maxReach float32 // no point of the hull is farther from the origin
 }
 
 // set takes the points of a shape; Count is 1 to MaxVertices.
-func (o *outline) set(s *Shape) {
-	o.n, o.radius, o.reach = int(s.Count), s.Radius, 0
+func (o *shapeProxy) set(s *Shape) {
+	o.n, o.radius, o.maxReach = int(s.Count), s.Radius, 0
 	for i, v := range s.Vertices[:o.n] {
-		o.put(i, v)
+		o.setPoint(i, v)
 	}
 }
 
-func (o *outline) put(i int, v Vec) {
+func (o *shapeProxy) setPoint(i int, v Vec) {
 	o.x[i], o.y[i] = v.X, v.Y
-	if d := sqrt(float32(v.X*v.X) + float32(v.Y*v.Y)); d > o.reach {
-		o.reach = d
+	if d := sqrt(float32(v.X*v.X) + float32(v.Y*v.Y)); d > o.maxReach {
+		o.maxReach = d
 	}
 }
 
 // setDisc is the outline of a disc.
-func (o *outline) setDisc(centre Vec, radius float32) {
-	o.n, o.radius, o.reach = 1, radius, 0
-	o.put(0, centre)
+func (o *shapeProxy) setDisc(centre Vec, radius float32) {
+	o.n, o.radius, o.maxReach = 1, radius, 0
+	o.setPoint(0, centre)
 }
 
 // setCore takes what is left of a shape when half of its extent is taken off all around: what
 // others do not reach that enter less deeply. Where that leaves a side of a polygon
 // without length, it is the shape at half its size.
-func (o *outline) setCore(s *Shape) {
+func (o *shapeProxy) setCore(s *Shape) {
 	depth := float32(0.5 * s.extent())
 	o.set(s)
 	if o.radius >= depth {
@@ -47,17 +47,17 @@ func (o *outline) setCore(s *Shape) {
 }
 
 // setHalf takes a shape at half its size, about its centroid.
-func (o *outline) setHalf(s *Shape) {
-	o.n, o.radius, o.reach = int(s.Count), float32(0.5*s.Radius), 0
+func (o *shapeProxy) setHalf(s *Shape) {
+	o.n, o.radius, o.maxReach = int(s.Count), float32(0.5*s.Radius), 0
 	for i, v := range s.Vertices[:o.n] {
-		o.put(i, Vec{float32(0.5 * (v.X + s.Centroid.X)), float32(0.5 * (v.Y + s.Centroid.Y))})
+		o.setPoint(i, Vec{float32(0.5 * (v.X + s.Centroid.X)), float32(0.5 * (v.Y + s.Centroid.Y))})
 	}
 }
 
 // inset moves the sides of a polygon inwards. It returns false if that cannot be done with
 // all sides.
-func (o *outline) inset(s *Shape, depth float32) bool {
-	o.reach = 0
+func (o *shapeProxy) inset(s *Shape, depth float32) bool {
+	o.maxReach = 0
 	before := s.Normals[o.n-1]
 	for i, v := range s.Vertices[:o.n] {
 		n := s.Normals[i]
@@ -66,7 +66,7 @@ func (o *outline) inset(s *Shape, depth float32) bool {
 			return false
 		}
 		k := depth / open
-		o.put(i, Vec{v.X - float32(k*(before.X+n.X)), v.Y - float32(k*(before.Y+n.Y))})
+		o.setPoint(i, Vec{v.X - float32(k*(before.X+n.X)), v.Y - float32(k*(before.Y+n.Y))})
 		before = n
 	}
 	for i := range o.n {
@@ -91,14 +91,14 @@ func (s *Shape) extent() float32 {
 	d := inf
 	for i, v := range s.Vertices[:s.Count] {
 		n := s.Normals[i]
-		d = least(d, float32(n.X*(v.X-s.Centroid.X))+float32(n.Y*(v.Y-s.Centroid.Y)))
+		d = minFloat(d, float32(n.X*(v.X-s.Centroid.X))+float32(n.Y*(v.Y-s.Centroid.Y)))
 	}
 	return d + s.Radius
 }
 
 // corner is a corner of the set of all differences of a point of one outline and a point of
 // another one: of which points.
-type corner struct {
+type simplexVertex struct {
 	x, y float32
 	i, j int
 }
@@ -110,36 +110,36 @@ type corner struct {
 // It is the distance of the origin from the convex set of all differences, found as
 // by Gilbert, Johnson and Keerthi (IEEE Journal of Robotics and Automation 4, 1988): from a
 // side or a corner of the set to the one that is beyond it towards the origin.
-func apart(a, b *outline) (distance, nx, ny float32) {
-	var s [3]corner
-	s[0] = corner{a.x[0] - b.x[0], a.y[0] - b.y[0], 0, 0}
+func gjkDistance(a, b *shapeProxy) (distance, nx, ny float32) {
+	var s [3]simplexVertex
+	s[0] = simplexVertex{a.x[0] - b.x[0], a.y[0] - b.y[0], 0, 0}
 	n := 1
 	for range 2 * MaxVertices {
 		var vx, vy float32 // from the origin to the nearest of the simplex, of any length
-		n, vx, vy = nearest(&s, n)
+		n, vx, vy = solveSimplex(&s, n)
 		square := float32(vx*vx) + float32(vy*vy)
 		if n == 3 || !(square > 0) {
 			return 0, 0, 0
 		}
 		inv := 1 / sqrt(square)
 		nx, ny = float32(vx*inv), float32(vy*inv)
-		i, j := a.least(nx, ny), b.most(nx, ny)
-		c := corner{a.x[i] - b.x[j], a.y[i] - b.y[j], i, j}
+		i, j := a.supportMin(nx, ny), b.support(nx, ny)
+		c := simplexVertex{a.x[i] - b.x[j], a.y[i] - b.y[j], i, j}
 		distance = float32(c.x*nx) + float32(c.y*ny)
 		for _, old := range s[:n] {
 			if old.i == i && old.j == j {
-				return most(distance, 0), nx, ny
+				return maxFloat(distance, 0), nx, ny
 			}
 		}
 		s[n] = c
 		n++
 	}
-	return most(distance, 0), nx, ny
+	return maxFloat(distance, 0), nx, ny
 }
 
 // least and most return the first point that is least, or most, in a direction.
 
-func (o *outline) least(nx, ny float32) (k int) {
+func (o *shapeProxy) supportMin(nx, ny float32) (k int) {
 	d := float32(o.x[0]*nx) + float32(o.y[0]*ny)
 	for i := 1; i < o.n; i++ {
 		if e := float32(o.x[i]*nx) + float32(o.y[i]*ny); e < d {
@@ -149,34 +149,34 @@ func (o *outline) least(nx, ny float32) (k int) {
 	return k
 }
 
-func (o *outline) most(nx, ny float32) (k int) { return o.least(-nx, -ny) }
+func (o *shapeProxy) support(nx, ny float32) (k int) { return o.supportMin(-nx, -ny) }
 
 // nearest takes those corners out of a simplex that are not needed for its point nearest to the
 // origin, and returns how many are left and the direction of that point. Three are left if the
 // origin is inside; the direction is zero if it is on the simplex. The corner that came
 // last is the last one, and the origin is not beyond the side of the two others.
-func nearest(s *[3]corner, n int) (left int, vx, vy float32) {
+func solveSimplex(s *[3]simplexVertex, n int) (left int, vx, vy float32) {
 	switch n {
 	case 1:
 		return 1, s[0].x, s[0].y
 	case 2:
-		return nearestOfTwo(&s[0], &s[1], s)
+		return solveSegment(&s[0], &s[1], s)
 	}
 	a, b, c := s[0], s[1], s[2]
-	area := wedge(b.x-a.x, b.y-a.y, c.x-a.x, c.y-a.y)
-	beyondB := !(float32(area*wedge(c.x-b.x, c.y-b.y, -b.x, -b.y)) > 0)
-	beyondA := !(float32(area*wedge(a.x-c.x, a.y-c.y, -c.x, -c.y)) > 0)
+	area := cross2(b.x-a.x, b.y-a.y, c.x-a.x, c.y-a.y)
+	beyondB := !(float32(area*cross2(c.x-b.x, c.y-b.y, -b.x, -b.y)) > 0)
+	beyondA := !(float32(area*cross2(a.x-c.x, a.y-c.y, -c.x, -c.y)) > 0)
 	if !beyondA && !beyondB {
 		return 3, 0, 0
 	}
-	if !beyondA || beyondB && gap(&b, &c) < gap(&a, &c) {
+	if !beyondA || beyondB && segmentDistanceSquare(&b, &c) < segmentDistanceSquare(&a, &c) {
 		a = b
 	}
-	return nearestOfTwo(&a, &c, s)
+	return solveSegment(&a, &c, s)
 }
 
 // nearestOfTwo is nearest for two corners, those left of which become the first ones of to.
-func nearestOfTwo(p, q *corner, to *[3]corner) (left int, vx, vy float32) {
+func solveSegment(p, q *simplexVertex, to *[3]simplexVertex) (left int, vx, vy float32) {
 	a, b := *p, *q
 	ex, ey := b.x-a.x, b.y-a.y
 	t := -(float32(ex*a.x) + float32(ey*a.y))
@@ -189,7 +189,7 @@ func nearestOfTwo(p, q *corner, to *[3]corner) (left int, vx, vy float32) {
 		return 1, b.x, b.y
 	}
 	to[0], to[1] = a, b
-	switch side := wedge(ex, ey, a.x, a.y); {
+	switch side := cross2(ex, ey, a.x, a.y); {
 	case side > 0:
 		return 2, -ey, ex
 	case side < 0:
@@ -199,7 +199,7 @@ func nearestOfTwo(p, q *corner, to *[3]corner) (left int, vx, vy float32) {
 }
 
 // gap is the square of the distance of a side from the origin.
-func gap(a, b *corner) float32 {
+func segmentDistanceSquare(a, b *simplexVertex) float32 {
 	ex, ey := b.x-a.x, b.y-a.y
 	t, square := -(float32(ex*a.x) + float32(ey*a.y)), float32(ex*ex)+float32(ey*ey)
 	switch {
@@ -208,8 +208,8 @@ func gap(a, b *corner) float32 {
 	case t >= square:
 		return float32(b.x*b.x) + float32(b.y*b.y)
 	}
-	side := wedge(ex, ey, a.x, a.y)
+	side := cross2(ex, ey, a.x, a.y)
 	return float32(side*side) / square
 }
 
-func wedge(ax, ay, bx, by float32) float32 { return float32(ax*by) - float32(ay*bx) }
+func cross2(ax, ay, bx, by float32) float32 { return float32(ax*by) - float32(ay*bx) }

@@ -4,34 +4,34 @@ import "math"
 
 // path is the way of a body during a step, as seen from its end: time 0 is before the step and
 // time 1 after it.
-type path struct {
+type sweep struct {
 	x, y, cos, sin float32     // at time 1
 	dx, dy         float32     // how far it moved
-	turn           float32     // by which angle it turned
-	held           MotionLocks // how other bodies cannot make it move
+	angle          float32     // by which angle it turned
+	locks          MotionLocks // how other bodies cannot make it move
 }
 
 // of returns false if the way is not finite. Rotations tell by how much a body turned but for
 // whole turns; it is taken to be nearest to what its angular velocity comes to in dt
 // seconds, up to two of them.
-func (p *path) of(s *State, poses *Poses, body uint32, dt float32) bool {
-	*p = path{x: poses.X[body], y: poses.Y[body], cos: poses.Cos[body], sin: poses.Sin[body], dx: s.DX, dy: s.DY}
+func (p *sweep) set(s *State, poses *Poses, body uint32, dt float32) bool {
+	*p = sweep{x: poses.X[body], y: poses.Y[body], cos: poses.Cos[body], sin: poses.Sin[body], dx: s.DX, dy: s.DY}
 	if s.S != 0 || s.C != 1 {
-		p.turn = Atan2(s.S, s.C)
-		turns := float32((float32(s.W*dt) - p.turn) * (0.5 / math.Pi))
-		turns = float32(math.Floor(float64(least(most(turns, -2), 2) + 0.5)))
-		p.turn += float32(turns * (2 * math.Pi))
+		p.angle = Atan2(s.S, s.C)
+		turns := float32((float32(s.W*dt) - p.angle) * (0.5 / math.Pi))
+		turns = float32(math.Floor(float64(minFloat(maxFloat(turns, -2), 2) + 0.5)))
+		p.angle += float32(turns * (2 * math.Pi))
 	}
 	return p.finite()
 }
 
-func (p *path) finite() bool {
-	sum := ((p.x + p.y) + (p.cos + p.sin)) + ((p.dx + p.dy) + p.turn)
+func (p *sweep) finite() bool {
+	sum := ((p.x + p.y) + (p.cos + p.sin)) + ((p.dx + p.dy) + p.angle)
 	return sum-sum == 0
 }
 
 // end makes a way end at a time. One that ends where it begins keeps its turn.
-func (p *path) end(t float32) {
+func (p *sweep) stopAt(t float32) {
 	if t == 1 {
 		return
 	}
@@ -39,22 +39,22 @@ func (p *path) end(t float32) {
 		p.x, p.y, p.dx, p.dy = p.x-p.dx, p.y-p.dy, 0, 0
 		return
 	}
-	p.x, p.y, p.cos, p.sin = p.at(t)
-	p.dx, p.dy, p.turn = float32(t*p.dx), float32(t*p.dy), float32(t*p.turn)
+	p.x, p.y, p.cos, p.sin = p.transform(t)
+	p.dx, p.dy, p.angle = float32(t*p.dx), float32(t*p.dy), float32(t*p.angle)
 }
 
 // slide takes the part out of a way that leads into an obstacle, seen from which it is dx and dy; along an axis
 // on which the body is held it takes nothing. It returns false if there is none.
-func (p *path) slide(out Vec, dx, dy float32) bool {
+func (p *sweep) slide(out Vec, dx, dy float32) bool {
 	in := float32(dx*out.X) + float32(dy*out.Y)
 	if !(in < 0) {
 		return false
 	}
 	x, y := float32(in*out.X), float32(in*out.Y)
-	if p.held.X {
+	if p.locks.X {
 		x = 0
 	}
-	if p.held.Y {
+	if p.locks.Y {
 		y = 0
 	}
 	p.x, p.y, p.dx, p.dy = p.x-x, p.y-y, p.dx-x, p.dy-y
@@ -63,35 +63,35 @@ func (p *path) slide(out Vec, dx, dy float32) bool {
 
 // carry returns the way of a body that has come to the end of its own at a time, and from
 // then on keeps its place in the frame of the body whose way p is, as far as it is not held.
-func (p *path) carry(own *path, t float32) path {
+func (p *sweep) carriedFrom(own *sweep, t float32) sweep {
 	back := 1 - t
-	turn := float32(back * p.turn)
-	x, y, _, _ := p.at(t)
-	x, y = turnedBack(own.x-x, own.y-y, -turn)
+	turn := float32(back * p.angle)
+	x, y, _, _ := p.transform(t)
+	x, y = rotateBack(own.x-x, own.y-y, -turn)
 	x, y = p.x+x, p.y+y
-	cos, sin := turnedBack(own.cos, own.sin, -turn)
-	if own.held.X {
+	cos, sin := rotateBack(own.cos, own.sin, -turn)
+	if own.locks.X {
 		x = own.x
 	}
-	if own.held.Y {
+	if own.locks.Y {
 		y = own.y
 	}
-	if own.held.Rotation {
+	if own.locks.Rotation {
 		cos, sin, turn = own.cos, own.sin, 0
 	}
-	return path{x, y, cos, sin, x - own.x, y - own.y, turn, own.held}
+	return sweep{x, y, cos, sin, x - own.x, y - own.y, turn, own.locks}
 }
 
 // at is the pose at a time.
-func (p *path) at(t float32) (x, y, cos, sin float32) {
+func (p *sweep) transform(t float32) (x, y, cos, sin float32) {
 	back := 1 - t
 	x, y = p.x-float32(back*p.dx), p.y-float32(back*p.dy)
-	cos, sin = turnedBack(p.cos, p.sin, float32(back*p.turn))
+	cos, sin = rotateBack(p.cos, p.sin, float32(back*p.angle))
 	return x, y, cos, sin
 }
 
 // turnedBack turns a rotation clockwise.
-func turnedBack(cos, sin, angle float32) (c, s float32) {
+func rotateBack(cos, sin, angle float32) (c, s float32) {
 	if angle == 0 {
 		return cos, sin
 	}
@@ -102,35 +102,35 @@ func turnedBack(cos, sin, angle float32) (c, s float32) {
 // box is around all places of a shape on the way. No point of it is farther than reach from the
 // centre of the body but for the radius, so a turn by a takes it no farther than reach·a²/8
 // from the straight line between its ends.
-func (p *path) box(s *Shape, reach float32) box {
-	x, y, cos, sin := p.at(0)
-	bulge := float32(float32(reach*p.turn) * float32(p.turn*0.125))
+func (p *sweep) bounds(s *Shape, reach float32) box {
+	x, y, cos, sin := p.transform(0)
+	bulge := float32(float32(reach*p.angle) * float32(p.angle*0.125))
 	a, _ := s.bounds(x, y, cos, sin, bulge)
 	b, _ := s.bounds(p.x, p.y, p.cos, p.sin, bulge)
-	return box{least(a[0], b[0]), least(a[1], b[1]), most(a[2], b[2]), most(a[3], b[3])}
+	return box{minFloat(a[0], b[0]), minFloat(a[1], b[1]), maxFloat(a[2], b[2]), maxFloat(a[3], b[3])}
 }
 
 // swept is a shape on its way.
-type swept struct {
-	shape *Shape
-	full  outline
-	ready bool // the cores are
-	cores [3]outline
-	out   Vec // if the shape stays where it was: away from the obstacle, in the axes that this has at time 0
+type sweptShape struct {
+	shape      *Shape
+	proxy      shapeProxy
+	coresReady bool // the cores are
+	cores      [3]shapeProxy
+	normal     Vec // if the shape stays where it was: away from the obstacle, in the axes that this has at time 0
 }
 
-func (s *swept) of(shape *Shape) {
-	s.shape, s.ready = shape, false
-	s.full.set(shape)
+func (s *sweptShape) set(shape *Shape) {
+	s.shape, s.coresReady = shape, false
+	s.proxy.set(shape)
 }
 
 // makeCores makes what must not touch an obstacle: of those that do not do so already, the
 // first.
-func (s *swept) makeCores() {
-	if s.ready {
+func (s *sweptShape) makeCores() {
+	if s.coresReady {
 		return
 	}
-	s.ready = true
+	s.coresReady = true
 	s.cores[0].setCore(s.shape)
 	s.cores[1].setHalf(s.shape)
 	s.cores[2].setDisc(s.shape.Centroid, float32(0.5*s.shape.extent()))
@@ -139,17 +139,17 @@ func (s *swept) makeCores() {
 const (
 	// touching is how near to an obstacle a shape stops: the step that follows makes a
 	// contact of that. It may stop at up to closeness more, so that a few iterations do.
-	touching  = LinearSlop
-	closeness = 0.25 * LinearSlop
+	targetSeparation    = LinearSlop
+	separationTolerance = 0.25 * LinearSlop
 
 	// approaches bounds the iterations of an advance. A shape that is not there by then,
 	// which happens to few that turn, stops where it has come to.
-	approaches = 32
+	maxAdvances = 32
 )
 
 // meets returns when the shape is stopped by an obstacle that it touches at a time; 1 if it is
 // not, or not before the given time.
-func (s *swept) meets(v *view, touch, before float32) float32 {
+func (s *sweptShape) stopTime(v *relativeSweep, touch, before float32) float32 {
 	if touch > 0 {
 		if v.advance(&s.cores[0], 0, touch, 1) < 1 {
 			return touch
@@ -161,7 +161,7 @@ func (s *swept) meets(v *view, touch, before float32) float32 {
 			return t
 		}
 	}
-	if s.enters(v) {
+	if s.movesDeeper(v) {
 		return 0
 	}
 	return 1
@@ -169,30 +169,30 @@ func (s *swept) meets(v *view, touch, before float32) float32 {
 
 // enters reports whether the disc, which touches the obstacle, comes nearer by more than closeness
 // from where it is outside.
-func (s *swept) enters(v *view) bool {
-	var from, to outline
+func (s *sweptShape) movesDeeper(v *relativeSweep) bool {
+	var from, to shapeProxy
 	o := &s.cores[len(s.cores)-1]
 	v.place(o, 0, &from)
-	_, nx, ny := apart(&from, &v.obstacle)
+	_, nx, ny := gjkDistance(&from, &v.obstacle)
 	v.place(o, 1, &to)
-	s.out = Vec{nx, ny}
-	return float32((to.x[0]-from.x[0])*nx)+float32((to.y[0]-from.y[0])*ny) < -closeness
+	s.normal = Vec{nx, ny}
+	return float32((to.x[0]-from.x[0])*nx)+float32((to.y[0]-from.y[0])*ny) < -separationTolerance
 }
 
 // chainLink is a segment of a chain and what it may meet, one of which is the obstacle of a view.
-type chainLink struct {
+type chainPair struct {
 	segment, other *Shape
 	smooth         *ChainSegment
-	flies          bool // the segment is on its way to other
+	segmentMoves   bool // the segment is on its way to other
 }
 
 // meetsChain is meets for a segment of a chain: a shape stops only where the two have a contact.
-func (s *swept) meetsChain(v *view, c *chainLink, touch, before float32) float32 {
-	if c.behind(v) {
+func (s *sweptShape) chainStopTime(v *relativeSweep, c *chainPair, touch, before float32) float32 {
+	if c.startsBehind(v) {
 		return 1
 	}
 	if touch > 0 && c.collides(v, touch) {
-		return s.meets(v, touch, before)
+		return s.stopTime(v, touch, before)
 	}
 	inside := false
 	for i := range s.cores {
@@ -202,10 +202,10 @@ func (s *swept) meetsChain(v *view, c *chainLink, touch, before float32) float32
 		}
 		inside = t == 0
 	}
-	if inside && c.collides(v, 0) && s.enters(v) {
+	if inside && c.collides(v, 0) && s.movesDeeper(v) {
 		return 0
 	}
-	var middle outline
+	var middle shapeProxy
 	middle.setDisc(s.shape.Centroid, 0)
 	if t := v.advance(&middle, 0, 0, before); t > 0 && t < 1 && c.collides(v, t) {
 		return t
@@ -214,77 +214,77 @@ func (s *swept) meetsChain(v *view, c *chainLink, touch, before float32) float32
 }
 
 // behind reports whether the centroid of the other shape was behind the segment before the step: then it passes.
-func (c *chainLink) behind(v *view) bool {
-	x, y, cos, sin := v.at(0)
+func (c *chainPair) startsBehind(v *relativeSweep) bool {
+	x, y, cos, sin := v.transform(0)
 	at := c.other.Centroid
-	if c.flies {
+	if c.segmentMoves {
 		x, y = -x, -y
 		x, y = float32(cos*x)+float32(sin*y), float32(cos*y)-float32(sin*x)
 	} else {
-		x, y = x+(float32(cos*at.X)-float32(sin*at.Y))+v.middle.X, y+(float32(sin*at.X)+float32(cos*at.Y))+v.middle.Y
+		x, y = x+(float32(cos*at.X)-float32(sin*at.Y))+v.centroid.X, y+(float32(sin*at.X)+float32(cos*at.Y))+v.centroid.Y
 	}
 	n, v1, v2, sm := c.segment.Normals[0], c.segment.Vertices[0], c.segment.Vertices[1], c.smooth
-	if !(n.out(x-v1.X, y-v1.Y) < 0) {
+	if !(n.dot(x-v1.X, y-v1.Y) < 0) {
 		return false
 	}
-	return c.other.Count > 1 || !atCorner(sm.Before, n, x-v1.X, y-v1.Y) && !(sm.Last && atCorner(n, sm.After, x-v2.X, y-v2.Y))
+	return c.other.Count > 1 || !inVertexRegion(sm.Before, n, x-v1.X, y-v1.Y) && !(sm.Last && inVertexRegion(n, sm.After, x-v2.X, y-v2.Y))
 }
 
 // collides reports whether the two have a contact at a time.
-func (c *chainLink) collides(v *view, t float32) bool {
-	x, y, cos, sin := v.at(t)
-	px, py, pc, ps := [...]float32{0, x + v.middle.X}, [...]float32{0, y + v.middle.Y}, [...]float32{1, cos}, [...]float32{0, sin}
+func (c *chainPair) collides(v *relativeSweep, t float32) bool {
+	x, y, cos, sin := v.transform(t)
+	px, py, pc, ps := [...]float32{0, x + v.centroid.X}, [...]float32{0, y + v.centroid.Y}, [...]float32{1, cos}, [...]float32{0, sin}
 	poses := Poses{px[:], py[:], pc[:], ps[:]}
 	var m Manifold
-	if c.flies {
-		collideSmooth(c.segment, c.smooth, c.other, 1, 0, &poses, &m)
+	if c.segmentMoves {
+		collideChain(c.segment, c.smooth, c.other, 1, 0, &poses, &m)
 	} else {
-		collideSmooth(c.segment, c.smooth, c.other, 0, 1, &poses, &m)
+		collideChain(c.segment, c.smooth, c.other, 0, 1, &poses, &m)
 	}
 	return m.Count > 0
 }
 
 // view is a way as seen from an obstacle: in the axes of its body, which may move as well, from the
 // centroid of its shape.
-type view struct {
-	path             // in the axes that the body of the obstacle has at time 1, but the turn is that against it
-	about    float32 // by which angle the obstacle turns about its centre of mass
-	middle   Vec     // the centroid, from there
-	bend     float32 // no acceleration in the axes of the obstacle is larger, as steps are the unit of time
-	obstacle outline
+type relativeSweep struct {
+	sweep                   // in the axes that the body of the obstacle has at time 1, but the turn is that against it
+	obstacleAngle   float32 // by which angle the obstacle turns about its centre of mass
+	centroid        Vec     // the centroid, from there
+	maxAcceleration float32 // no acceleration in the axes of the obstacle is larger, as steps are the unit of time
+	obstacle        shapeProxy
 }
 
 // of takes the way p of a shape and that of the body of an obstacle, by. It returns false if the way is
 // not finite, so seen.
-func (v *view) of(p, by *path, o *Shape, poses *Poses, body uint32) bool {
+func (v *relativeSweep) set(p, by *sweep, o *Shape, poses *Poses, body uint32) bool {
 	cos, sin := poses.Cos[body], poses.Sin[body]
 	x, y := p.x-poses.X[body], p.y-poses.Y[body]
 	dx, dy := p.dx-by.dx, p.dy-by.dy
-	v.middle = o.Centroid
+	v.centroid = o.Centroid
 	v.x = (float32(cos*x) + float32(sin*y)) - o.Centroid.X
 	v.y = (float32(cos*y) - float32(sin*x)) - o.Centroid.Y
 	v.dx, v.dy = float32(cos*dx)+float32(sin*dy), float32(cos*dy)-float32(sin*dx)
 	v.cos, v.sin = float32(cos*p.cos)+float32(sin*p.sin), float32(cos*p.sin)-float32(sin*p.cos)
-	v.turn, v.about = p.turn-by.turn, by.turn
-	v.obstacle.n, v.obstacle.radius, v.obstacle.reach = int(o.Count), o.Radius, 0
+	v.angle, v.obstacleAngle = p.angle-by.angle, by.angle
+	v.obstacle.n, v.obstacle.radius, v.obstacle.maxReach = int(o.Count), o.Radius, 0
 	for i, q := range o.Vertices[:o.Count] {
-		v.obstacle.put(i, Vec{q.X - o.Centroid.X, q.Y - o.Centroid.Y})
+		v.obstacle.setPoint(i, Vec{q.X - o.Centroid.X, q.Y - o.Centroid.Y})
 	}
-	if v.bend = 0; v.about != 0 {
-		far := most(sqrt(float32(x*x)+float32(y*y)), sqrt(float32((x-dx)*(x-dx))+float32((y-dy)*(y-dy))))
+	if v.maxAcceleration = 0; v.obstacleAngle != 0 {
+		far := maxFloat(sqrt(float32(x*x)+float32(y*y)), sqrt(float32((x-dx)*(x-dx))+float32((y-dy)*(y-dy))))
 		way := sqrt(float32(dx*dx) + float32(dy*dy))
-		v.bend = float32(abs(v.about) * (2*way + float32(abs(v.about)*far)))
+		v.maxAcceleration = float32(abs(v.obstacleAngle) * (2*way + float32(abs(v.obstacleAngle)*far)))
 	}
-	sum := ((v.x + v.y) + (v.cos + v.sin)) + ((v.dx + v.dy) + (v.turn + v.bend))
+	sum := ((v.x + v.y) + (v.cos + v.sin)) + ((v.dx + v.dy) + (v.angle + v.maxAcceleration))
 	return sum-sum == 0
 }
 
 // at is the pose at a time, in the axes that the obstacle has then.
-func (v *view) at(t float32) (x, y, cos, sin float32) {
-	x, y, cos, sin = v.path.at(t)
-	if v.about != 0 {
-		x, y = turnedBack(x+v.middle.X, y+v.middle.Y, -float32((1-t)*v.about))
-		x, y = x-v.middle.X, y-v.middle.Y
+func (v *relativeSweep) transform(t float32) (x, y, cos, sin float32) {
+	x, y, cos, sin = v.sweep.transform(t)
+	if v.obstacleAngle != 0 {
+		x, y = rotateBack(x+v.centroid.X, y+v.centroid.Y, -float32((1-t)*v.obstacleAngle))
+		x, y = x-v.centroid.X, y-v.centroid.Y
 	}
 	return x, y, cos, sin
 }
@@ -293,32 +293,32 @@ func (v *view) at(t float32) (x, y, cos, sin float32) {
 // room in the direction -n, at the soonest. A point of the outline cannot come nearer by more than the centre
 // of its body does, and turn times reach. If the obstacle turns, the way of that centre is bent in its axes:
 // to its speed comes the part of bend.
-func (v *view) approach(o *outline, t, room, nx, ny float32) float32 {
-	turning := float32(abs(v.turn) * o.reach)
-	if v.about == 0 {
-		return room / (most(-(float32(v.dx*nx)+float32(v.dy*ny)), 0) + turning)
+func (v *relativeSweep) earliestTime(o *shapeProxy, t, room, nx, ny float32) float32 {
+	turning := float32(abs(v.angle) * o.maxReach)
+	if v.obstacleAngle == 0 {
+		return room / (maxFloat(-(float32(v.dx*nx)+float32(v.dy*ny)), 0) + turning)
 	}
-	angle := -float32((1 - t) * v.about)
-	dx, dy := turnedBack(v.dx, v.dy, angle)
-	x, y, _, _ := v.at(t)
-	x, y = x+v.middle.X, y+v.middle.Y
-	dx, dy = dx+float32(v.about*y), dy-float32(v.about*x)
-	speed := most(-(float32(dx*nx)+float32(dy*ny)), 0) + turning
-	return 2 * room / (speed + sqrt(float32(speed*speed)+float32(float32(2*v.bend)*room)))
+	angle := -float32((1 - t) * v.obstacleAngle)
+	dx, dy := rotateBack(v.dx, v.dy, angle)
+	x, y, _, _ := v.transform(t)
+	x, y = x+v.centroid.X, y+v.centroid.Y
+	dx, dy = dx+float32(v.obstacleAngle*y), dy-float32(v.obstacleAngle*x)
+	speed := maxFloat(-(float32(dx*nx)+float32(dy*ny)), 0) + turning
+	return 2 * room / (speed + sqrt(float32(speed*speed)+float32(float32(2*v.maxAcceleration)*room)))
 }
 
 // misses reports whether the disc around all of the shape that turns passes the obstacle on
 // one side. It does not know of obstacles that turn.
-func (v *view) misses(shape *outline) bool {
-	if v.about != 0 {
+func (v *relativeSweep) passesBy(shape *shapeProxy) bool {
+	if v.obstacleAngle != 0 {
 		return false
 	}
 	length := sqrt(float32(v.dx*v.dx) + float32(v.dy*v.dy))
-	room := float32(((shape.reach + shape.radius) + (v.obstacle.radius + touching)) * length)
+	room := float32(((shape.maxReach + shape.radius) + (v.obstacle.radius + targetSeparation)) * length)
 	low, high := inf, -inf
 	for i := range v.obstacle.n {
-		d := wedge(v.dx, v.dy, v.obstacle.x[i]-v.x, v.obstacle.y[i]-v.y)
-		low, high = least(low, d), most(high, d)
+		d := cross2(v.dx, v.dy, v.obstacle.x[i]-v.x, v.obstacle.y[i]-v.y)
+		low, high = minFloat(low, d), maxFloat(high, d)
 	}
 	return low > room || high < -room
 }
@@ -327,16 +327,16 @@ func (v *view) misses(shape *outline) bool {
 // of the times from t on: t if it is there from the beginning, 1 if it is not there before the
 // given time. It goes on by as much of the time as there is room, whichever way the outline
 // turns: conservative advancement.
-func (v *view) advance(o *outline, distance, t, before float32) float32 {
-	var placed outline
-	for range approaches {
+func (v *relativeSweep) advance(o *shapeProxy, distance, t, before float32) float32 {
+	var placed shapeProxy
+	for range maxAdvances {
 		v.place(o, t, &placed)
-		room, nx, ny := apart(&placed, &v.obstacle)
+		room, nx, ny := gjkDistance(&placed, &v.obstacle)
 		room = (room - (o.radius + v.obstacle.radius)) - distance
-		if room <= closeness { // half of it is left, by and large
+		if room <= separationTolerance { // half of it is left, by and large
 			return t
 		}
-		if t += v.approach(o, t, room-0.5*closeness, nx, ny); !(t < before) { // also if nothing moves, or room is NaN
+		if t += v.earliestTime(o, t, room-0.5*separationTolerance, nx, ny); !(t < before) { // also if nothing moves, or room is NaN
 			return 1
 		}
 	}
@@ -344,8 +344,8 @@ func (v *view) advance(o *outline, distance, t, before float32) float32 {
 }
 
 // place is the outline at a time.
-func (v *view) place(o *outline, t float32, to *outline) {
-	x, y, cos, sin := v.at(t)
+func (v *relativeSweep) place(o *shapeProxy, t float32, to *shapeProxy) {
+	x, y, cos, sin := v.transform(t)
 	to.n = o.n
 	for i := range o.n {
 		to.x[i] = (float32(cos*o.x[i]) - float32(sin*o.y[i])) + x

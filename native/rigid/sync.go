@@ -81,14 +81,14 @@ func (e *Entities) FirstChanged(level native.Level, slots []uint32, kept *Writte
 		return differsC(level, e, slots, kept, lo, hi)
 	}
 	for i := lo; i < hi; i++ {
-		if e.differs(slots[i], kept, i) {
+		if e.changed(slots[i], kept, i) {
 			return i
 		}
 	}
 	return hi
 }
 
-func (e *Entities) differs(slot uint32, kept *Written, i int) bool {
+func (e *Entities) changed(slot uint32, kept *Written, i int) bool {
 	bits := math.Float32bits
 	if slot == NoSlot || kept.X[i] != kept.X[i] {
 		return false

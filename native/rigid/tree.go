@@ -24,9 +24,9 @@ const (
 // a box, sixteen boxes in a node, and sixteen nodes in the box of one above. The zero value
 // is empty. What a query finds does not depend on how shapes are put together.
 type QueryTree struct {
-	nodes  []treeNode // those of shapes, then those of nodes, and so on; the last is the root
-	starts []uint32   // where each of these begins in nodes, and the end
-	at     []target   // target i is in lane i%Lanes of node i/Lanes
+	nodes   []treeNode // those of shapes, then those of nodes, and so on; the last is the root
+	starts  []uint32   // where each of these begins in nodes, and the end
+	targets []target   // target i is in lane i%Lanes of node i/Lanes
 
 	boxes     Boxes
 	keys, tmp []uint64
@@ -77,12 +77,12 @@ func (s *Scene) check() {
 // have, or twice, are left out. It panics as Bounds does.
 func (t *QueryTree) Build(level native.Level, s *Scene) {
 	level = must(level)
-	t.bound(level, s)
-	t.list(s)
-	t.order(level)
-	t.fill(s)
-	t.place(s, false)
-	t.join()
+	t.updateBoxes(level, s)
+	t.listShapes(s)
+	t.sortAlongCurve(level)
+	t.makeLeaves(s)
+	t.updateLeaves(s, false)
+	t.buildInnerNodes()
 }
 
 // Take is Build for few queries: it costs a fraction of that and they cost more, as it does
@@ -90,17 +90,17 @@ func (t *QueryTree) Build(level native.Level, s *Scene) {
 // together by number. same is that of all that a scene has, nothing but poses has
 // changed since the last Build or Take.
 func (t *QueryTree) Refit(level native.Level, s *Scene, same bool) {
-	t.bound(must(level), s)
+	t.updateBoxes(must(level), s)
 	if !same {
-		t.list(s)
-		t.fill(s)
+		t.listShapes(s)
+		t.makeLeaves(s)
 	}
-	t.place(s, same)
-	t.join()
+	t.updateLeaves(s, same)
+	t.buildInnerNodes()
 }
 
 // bound computes the boxes of shapes.
-func (t *QueryTree) bound(level native.Level, s *Scene) {
+func (t *QueryTree) updateBoxes(level native.Level, s *Scene) {
 	s.check()
 	n := len(s.Shapes)
 	b := &t.boxes
@@ -110,7 +110,7 @@ func (t *QueryTree) bound(level native.Level, s *Scene) {
 
 // list takes the numbers of all shapes that have vertices as keys, also of those that are not
 // looked for where they are.
-func (t *QueryTree) list(s *Scene) {
+func (t *QueryTree) listShapes(s *Scene) {
 	t.keys = resized(t.keys, len(s.Shapes))[:0]
 	for i := range s.Shapes {
 		if s.Shapes[i].Count > 0 {
@@ -121,45 +121,45 @@ func (t *QueryTree) list(s *Scene) {
 
 // upright reports whether a rotation is near enough to length one. Shapes of others are not
 // looked for at all.
-func upright(cos, sin float32) bool {
+func isRotation(cos, sin float32) bool {
 	square := float32(cos*cos) + float32(sin*sin)
 	return square >= 0.25 && square <= 4
 }
 
 // grownBox is the box in which a shape of the given bounds is looked for; false if it is not.
-func grownBox(x0, y0, x1, y1 float32) (box, bool) {
-	if !inReach(x0, y0, x1, y1) {
+func fattenBox(x0, y0, x1, y1 float32) (box, bool) {
+	if !inRange(x0, y0, x1, y1) {
 		return inverted, false
 	}
-	return box{below(x0), below(y0), above(x1), above(y1)}, true
+	return box{lowerBound(x0), lowerBound(y0), upperBound(x1), upperBound(y1)}, true
 }
 
 // inReach reports whether no bound is beyond maxQueried, or NaN: its bits without the sign are
 // in the order of numbers.
-func inReach(x0, y0, x1, y1 float32) bool {
+func inRange(x0, y0, x1, y1 float32) bool {
 	const sign = 1 << 31
 	limit := math.Float32bits(maxQueried)
 	return math.Float32bits(x0)&^sign <= limit && math.Float32bits(y0)&^sign <= limit &&
 		math.Float32bits(x1)&^sign <= limit && math.Float32bits(y1)&^sign <= limit
 }
 
-func below(v float32) float32 { return v - float32(abs(v)*boxGrowth) }
-func above(v float32) float32 { return v + float32(abs(v)*boxGrowth) }
+func lowerBound(v float32) float32 { return v - float32(abs(v)*boxGrowth) }
+func upperBound(v float32) float32 { return v + float32(abs(v)*boxGrowth) }
 
 // order sorts the shapes that are listed: small ones first, along a curve that stays near
 // itself.
-func (t *QueryTree) order(level native.Level) {
+func (t *QueryTree) sortAlongCurve(level native.Level) {
 	b, keys := &t.boxes, t.keys
 	all, size := inverted, float32(0)
 	for _, i := range keys {
 		x0, y0, x1, y1 := b.MinX[i], b.MinY[i], b.MaxX[i], b.MaxY[i]
-		if inReach(x0, y0, x1, y1) {
-			all[0], all[1], all[2], all[3] = least(all[0], x0), least(all[1], y0), most(all[2], x1), most(all[3], y1)
-			size += most(x1-x0, y1-y0)
+		if inRange(x0, y0, x1, y1) {
+			all[0], all[1], all[2], all[3] = minFloat(all[0], x0), minFloat(all[1], y0), maxFloat(all[2], x1), maxFloat(all[3], y1)
+			size += maxFloat(x1-x0, y1-y0)
 		}
 	}
-	c := curve{x: all[0], y: all[1], small: float32(4*size) / float32(max(len(keys), 1))}
-	c.scale = curveCells / most(most(all[2]-all[0], all[3]-all[1]), 0x1p-60)
+	c := hilbertCurve{x: all[0], y: all[1], small: float32(4*size) / float32(max(len(keys), 1))}
+	c.scale = curveCells / maxFloat(maxFloat(all[2]-all[0], all[3]-all[1]), 0x1p-60)
 	for k, i := range keys {
 		keys[k] = uint64(c.key(b.MinX[i], b.MinY[i], b.MaxX[i], b.MaxY[i]))<<shapeBits | i
 	}
@@ -172,46 +172,43 @@ func (t *QueryTree) order(level native.Level) {
 }
 
 // fill makes the targets, and nodes of shapes without boxes.
-func (t *QueryTree) fill(s *Scene) {
+func (t *QueryTree) makeLeaves(s *Scene) {
 	n := len(t.keys)
 	leaves := (n + Lanes - 1) / Lanes
-	t.at = resized(t.at, leaves*Lanes)
+	t.targets = resized(t.targets, leaves*Lanes)
 	t.nodes = resized(t.nodes, leaves)
 	for i, key := range t.keys {
-		t.at[i].set(s, int(key&(1<<shapeBits-1)))
+		t.targets[i].set(s, int(key&(1<<shapeBits-1)))
 	}
-	for i := n; i < len(t.at); i++ {
-		t.nodes[i/Lanes].put(i%Lanes, &inverted)
+	for i := n; i < len(t.targets); i++ {
+		t.nodes[i/Lanes].setLane(i%Lanes, &inverted)
 	}
 }
 
 // place puts targets where they are, and boxes in the nodes of shapes. With still those that
 // have not moved are left alone.
-func (t *QueryTree) place(s *Scene, still bool) {
+func (t *QueryTree) updateLeaves(s *Scene, still bool) {
 	n, bodies := len(t.boxes.MinX), len(s.Poses.X)
 	minX, minY, maxX, maxY := t.boxes.MinX, t.boxes.MinY[:n], t.boxes.MaxX[:n], t.boxes.MaxY[:n]
 	px, py, pc, ps := s.Poses.X, s.Poses.Y[:bodies], s.Poses.Cos[:bodies], s.Poses.Sin[:bodies]
-	at := t.at[:len(t.keys)]
+	at := t.targets[:len(t.keys)]
 	for i := range at {
 		g := &at[i]
 		k, body := g.Shape, g.Body
 		x, y, cos, sin := px[body], py[body], pc[body], ps[body]
-		if still && identical(x, g.X) && identical(y, g.Y) && identical(cos, g.Cos) && identical(sin, g.Sin) {
+		if still && sameBits32(x, g.X) && sameBits32(y, g.Y) && sameBits32(cos, g.Cos) && sameBits32(sin, g.Sin) {
 			continue
 		}
 		g.X, g.Y, g.Cos, g.Sin = x, y, cos, sin
 		node, lane := &t.nodes[uint(i)/Lanes], uint(i)%Lanes
 		x0, y0, x1, y1 := minX[k], minY[k], maxX[k], maxY[k]
-		if inReach(x0, y0, x1, y1) && upright(cos, sin) {
-			node.MinX[lane], node.MinY[lane], node.MaxX[lane], node.MaxY[lane] = below(x0), below(y0), above(x1), above(y1)
+		if inRange(x0, y0, x1, y1) && isRotation(cos, sin) {
+			node.MinX[lane], node.MinY[lane], node.MaxX[lane], node.MaxY[lane] = lowerBound(x0), lowerBound(y0), upperBound(x1), upperBound(y1)
 		} else {
-			node.put(int(lane), &inverted)
+			node.setLane(int(lane), &inverted)
 		}
 	}
 }
-
-// identical compares bits.
-func identical(a, b float32) bool { return math.Float32bits(a) == math.Float32bits(b) }
 
 func (g *target) set(s *Scene, i int) {
 	f, shape := s.Filters, &s.Shapes[i]
@@ -226,8 +223,8 @@ func (g *target) set(s *Scene, i int) {
 }
 
 // join makes the nodes above those of shapes.
-func (t *QueryTree) join() {
-	t.nodes, t.starts = t.nodes[:len(t.at)/Lanes], append(t.starts[:0], 0)
+func (t *QueryTree) buildInnerNodes() {
+	t.nodes, t.starts = t.nodes[:len(t.targets)/Lanes], append(t.starts[:0], 0)
 	for first := 0; ; {
 		end := len(t.nodes)
 		t.starts = append(t.starts, uint32(end))
@@ -239,9 +236,9 @@ func (t *QueryTree) join() {
 		for i := range Lanes * len(above) {
 			around := inverted
 			if first+i < end {
-				around = t.nodes[first+i].around()
+				around = t.nodes[first+i].bounds()
 			}
-			above[i/Lanes].put(i%Lanes, &around)
+			above[i/Lanes].setLane(i%Lanes, &around)
 		}
 		first = end
 	}
@@ -255,16 +252,16 @@ func grown[T any](s []T, n int) []T {
 	return append(s, make([]T, n)...)
 }
 
-func (n *treeNode) put(lane int, b *box) {
+func (n *treeNode) setLane(lane int, b *box) {
 	n.MinX[lane], n.MinY[lane], n.MaxX[lane], n.MaxY[lane] = b[0], b[1], b[2], b[3]
 }
 
 // around is the box around all boxes of a node.
-func (n *treeNode) around() box {
+func (n *treeNode) bounds() box {
 	x0, y0, x1, y1 := inf, inf, -inf, -inf
 	for i := range Lanes {
-		x0, y0 = least(x0, n.MinX[i]), least(y0, n.MinY[i])
-		x1, y1 = most(x1, n.MaxX[i]), most(y1, n.MaxY[i])
+		x0, y0 = minFloat(x0, n.MinX[i]), minFloat(y0, n.MinY[i])
+		x1, y1 = maxFloat(x1, n.MaxX[i]), maxFloat(y1, n.MaxY[i])
 	}
 	return box{x0, y0, x1, y1}
 }
@@ -277,15 +274,15 @@ const (
 
 // curve is that of Hilbert over a square, which goes through all its cells, each next to
 // the one before.
-type curve struct {
+type hilbertCurve struct {
 	x, y, scale float32
 	small       float32 // extent of a box that counts as small
 }
 
 // key is the size of a box, in two bits, and where its middle is on the curve. Large
 // boxes would make those of nodes large in which they are with small ones.
-func (c *curve) key(x0, y0, x1, y1 float32) uint32 {
-	class, extent := uint32(0), most(x1-x0, y1-y0)
+func (c *hilbertCurve) key(x0, y0, x1, y1 float32) uint32 {
+	class, extent := uint32(0), maxFloat(x1-x0, y1-y0)
 	for limit := c.small; class < 3 && extent > limit; limit *= 8 {
 		class++
 	}
@@ -299,8 +296,8 @@ func (c *curve) key(x0, y0, x1, y1 float32) uint32 {
 }
 
 // cell maps a distance to a cell; NaN to the first.
-func (c *curve) cell(v float32) uint32 {
-	return uint32(int32(least(most(v*c.scale, 0), curveCells)))
+func (c *hilbertCurve) cell(v float32) uint32 {
+	return uint32(int32(minFloat(maxFloat(v*c.scale, 0), curveCells)))
 }
 
 // hilbert has, for each of the four forms of the curve in a square of 8 by 8 cells, by

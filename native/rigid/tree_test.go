@@ -5,7 +5,7 @@ import "testing"
 // The curve goes through all cells of a square, each next to the one before.
 func TestCurveGoesFromCellToCell(t *testing.T) {
 	const edge = 64
-	c := curve{scale: 1, small: 1}
+	c := hilbertCurve{scale: 1, small: 1}
 	shift := 6*curveSteps - 12 // the square of 64 by 64 cells at the end of the curve's first steps
 	at := [edge * edge][2]int{}
 	seen := 0

@@ -44,7 +44,7 @@ func SinCos(angle float32) (sin, cos float32) {
 	turns := whole - rounding
 	r := ((angle - float32(turns*quarter1)) - float32(turns*quarter2)) - float32(turns*quarter3)
 	// Half a unit in the last place of the angle is as far as a multiple can be off.
-	if abs(r) <= float32(least(size, 8)*0x1p-25) {
+	if abs(r) <= float32(minFloat(size, 8)*0x1p-25) {
 		r = 0
 	}
 	u := r * r
@@ -117,14 +117,14 @@ func Angles(level native.Level, cos, sin, out []float32) {
 func abs(a float32) float32 { return math.Float32frombits(math.Float32bits(a) &^ (1 << 31)) }
 
 // least is a < b ? a : b, and most a > b ? a : b: b where either is NaN.
-func least(a, b float32) float32 {
+func minFloat(a, b float32) float32 {
 	if a < b {
 		return a
 	}
 	return b
 }
 
-func most(a, b float32) float32 {
+func maxFloat(a, b float32) float32 {
 	if a > b {
 		return a
 	}

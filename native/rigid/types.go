@@ -126,10 +126,10 @@ type ContactBlock struct {
 
 // Flags of a ContactBlock.
 const (
-	blockFixed   = 1 << iota // one body of each contact is not dynamic
-	blockBounces             // a contact has restitution
-	blockRolls               // a contact has rolling resistance
-	blockConveys             // a contact has a tangent speed
+	flagStaticBody   = 1 << iota // one body of each contact is not dynamic
+	flagRestitution              // a contact has restitution
+	flagRolling                  // a contact has rolling resistance
+	flagTangentSpeed             // a contact has a tangent speed
 )
 
 // ContactBlockPoint is one point of each of the contacts of a ContactBlock. The anchors are in the frame
