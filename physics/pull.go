@@ -33,7 +33,7 @@ func (w *World) Pull(t Transforms) error {
 	if err := checkSlots("physics: Pull", slots, n); err != nil {
 		return err
 	}
-	p := pulling{w: w, t: &t, e: w.entities(&t)}
+	p := pulling{w: w, t: t, e: w.entities(&t)}
 	if any, err := p.check(slots); err != nil || !any {
 		return err
 	}
@@ -48,7 +48,7 @@ func (w *World) Pull(t Transforms) error {
 // pulling is a Pull.
 type pulling struct {
 	w *World
-	t *Transforms
+	t Transforms
 	e rigid.Entities
 }
 

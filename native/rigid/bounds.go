@@ -27,13 +27,11 @@ func Bounds(level native.Level, shapes []Shape, bodyOf []uint32, poses *Poses, m
 		panic("rigid: Bounds: shapes, bodyOf and out differ in length")
 	}
 	poses.check()
-	done := 0
-	if level = must(level); level == native.Go || n < boundsBreakEven {
-		done = boundsGo(shapes, bodyOf, poses, margin, out)
-	} else {
-		done = boundsC(eightLanes(level), shapes, bodyOf, poses, margin, out)
+	k := kernelsOf(level)
+	if n < boundsBreakEven {
+		k = &goKernels
 	}
-	if done < n {
+	if k.bounds(shapes, bodyOf, *poses, margin, *out) < n {
 		panic("rigid: Bounds: a shape has no pose, or too many vertices")
 	}
 }
@@ -59,7 +57,7 @@ func (p *Poses) check() {
 }
 
 // boundsGo returns the number of boxes computed: fewer than shapes if one cannot be.
-func boundsGo(shapes []Shape, bodyOf []uint32, poses *Poses, margin float32, out *Boxes) int {
+func boundsGo(shapes []Shape, bodyOf []uint32, poses Poses, margin float32, out Boxes) int {
 	for i := range shapes {
 		s, body := &shapes[i], int(bodyOf[i])
 		if s.Count > MaxVertices || s.Count > 0 && body >= len(poses.X) {

@@ -14,14 +14,14 @@ const (
 	MinStationaryPairs = 16 // as MinPairs, for pairs with a shape that does not move
 )
 
-// budget is the greatest number of pairs of n shapes of which least is the lowest bound: what that leaves at
+// maxTotalPairs is the greatest number of pairs of n shapes of which least is the lowest bound: what that leaves at
 // most, and as many as a few hundred shapes need to meet all others. In a pile a shape has about four pairs.
 func maxTotalPairs(n, least int) int { return 2*least*n + 1<<16 }
 
-// bounds are what counts for pairs of two shapes that move, and for pairs with one that does not.
+// pairLimits are what counts for pairs of two shapes that move, and for pairs with one that does not.
 type pairLimits struct{ moving, stationary uint32 }
 
-// of returns the bound for pairs with a shape, of one that moves, that moves too or does not.
+// limit returns the bound for pairs with a shape, of one that moves, that moves too or does not.
 func (b pairLimits) limit(moves bool) uint32 {
 	if moves {
 		return b.moving
@@ -29,7 +29,7 @@ func (b pairLimits) limit(moves bool) uint32 {
 	return b.stationary
 }
 
-// lower halves the bounds that leave too many pairs of n shapes: of all pairs that are left, and of those of them
+// halve halves the bounds that leave too many pairs of n shapes: of all pairs that are left, and of those of them
 // with a shape that does not move. It returns false if none is to be halved.
 func (b *pairLimits) halve(n, kept, still int) bool {
 	moving := kept-still > maxTotalPairs(n, MinPairs) && b.moving > MinPairs
@@ -55,7 +55,7 @@ func (b *pairLimits) halve(n, kept, still int) bool {
 // Several workers can share the work, which is then cut into parts by the number of shapes
 // alone. That does not change the result.
 type BroadPhase struct {
-	// Share has f called for each part in [0, parts), in any order and perhaps at the same
+	// ParallelFor has f called for each part in [0, parts), in any order and perhaps at the same
 	// time, and returns when all are done. nil: one after the other.
 	ParallelFor func(parts int, f func(part int))
 
@@ -86,18 +86,18 @@ func (b *BroadPhase) begin(level native.Level, boxes *Boxes, out *Pairs) {
 	if b.tasks.compare == nil {
 		b.tasks = tasks{b.comparePart, b.searchPart, b.partitionPart, b.sortPairsPart}
 	}
-	b.gridBuilder.begin(must(level), boxes, b.ParallelFor)
+	b.gridBuilder.begin(level, boxes, b.ParallelFor)
 	b.out = out
 }
 
-// found are pairs in the order of the search.
+// pairBuffer are pairs in the order of the search.
 type pairBuffer struct {
 	a, b      []uint32
 	n         int
 	partStart [maxParts]uint32 // pairs by part of a, then where the next one goes
 }
 
-// Pairs replaces out by all pairs of shapes A < B, ascending by A, then B, of which
+// FindPairs replaces out by all pairs of shapes A < B, ascending by A, then B, of which
 //
 //   - the boxes overlap, their borders included;
 //   - the bodies differ, and at least one of them moves;
@@ -149,7 +149,7 @@ func (b *BroadPhase) FindPairs(level native.Level, boxes *Boxes, filters *Filter
 	if b.search(n) {
 		b.Omitted = b.sortPairs(n)
 	} else {
-		b.Omitted = b.bruteForce.search(b.level, boxes, &b.cache, out)
+		b.Omitted = b.bruteForce.search(b.kernels, boxes, &b.cache, out)
 	}
 }
 

@@ -137,22 +137,16 @@ func TestParityBroadKernels(t *testing.T) {
 		c := newKernelCase(run)
 		for _, level := range kernelLevels() {
 			run.Case(level)
-			run.Check(c.measure(run, g, level), c.sorting(run, g), c.scatter(run, g), parting(run, g), c.crowd(run, g, level), boundsOf(run, g, level))
+			kernels := newKernels(int32(level-native.C), int32(level-native.C))
+			run.Check(c.measure(run, g, &kernels), c.sorting(run, g, &kernels), c.scatter(run, g, &kernels), partition(run, g, &kernels),
+				c.bruteForce(run, g, &kernels), boundsOf(run, g, &kernels))
 			for i := range c.m.layers {
 				l := &c.m.layers[i]
-				run.Check(c.search(run, g, "sweep", l, l, func(s *grid, from uint32, to *pairBuffer) uint32 {
-					return searchLayerGo(s, l, l, from, to)
-				}, func(s, _ *grid, from uint32, to *pairBuffer) uint32 { return searchLayerC(level, s, l, l, from, to) }))
+				run.Check(c.search(run, g, "searchLayer", &c.m, l, l, searchLayerGo, kernels.searchLayer))
 				for j := range c.s.layers {
 					k := &c.s.layers[j]
-					run.Check(c.search(run, g, "span", l, k, func(s *grid, from uint32, to *pairBuffer) uint32 {
-						return searchRowsGo(s, &c.s, l, k, from, to)
-					}, func(s, t *grid, from uint32, to *pairBuffer) uint32 { return searchRowsC(level, s, t, l, k, from, to) }))
-					run.Check(c.search(run, g, "cross", l, k, func(s *grid, from uint32, to *pairBuffer) uint32 {
-						return searchDirectoryGo(s, &c.s, l, k, from, to)
-					}, func(s, t *grid, from uint32, to *pairBuffer) uint32 {
-						return searchDirectoryC(level, s, t, l, k, from, to)
-					}))
+					run.Check(c.search(run, g, "searchRows", &c.s, l, k, searchRowsGo, kernels.searchRows),
+						c.search(run, g, "searchDirectory", &c.s, l, k, searchDirectoryGo, kernels.searchDirectory))
 				}
 			}
 		}
@@ -161,15 +155,14 @@ func TestParityBroadKernels(t *testing.T) {
 
 // search compares a search by C with the one by Go, from some place on and with
 // room for some pairs.
-func (c *kernelCase) search(run *paritytest.Run, g *guards, name string, l, k *layer,
-	inGo func(s *grid, from uint32, to *pairBuffer) uint32, inC func(s, t *grid, from uint32, to *pairBuffer) uint32) error {
+func (c *kernelCase) search(run *paritytest.Run, g *guards, name string, t *grid, l, k *layer, inGo, inC searchKernel) error {
 	g.begin(run)
 	from := l.First + run.Uint32N(uint32(l.len()))
 	size := k.len() + padding + run.IntN(300)
 	want := &pairBuffer{a: make([]uint32, size), b: make([]uint32, size)}
-	wantAt := inGo(&c.m, from, want)
+	wantAt := inGo(&c.m, t, l, k, from, want)
 	got := g.found(size)
-	at := inC(g.sorted(&c.m), g.sorted(&c.s), from, got)
+	at := inC(g.sorted(&c.m), g.sorted(t), l, k, from, got)
 	if at != wantAt || got.n != want.n {
 		return fmt.Errorf("%s: place %d and %d pairs, want %d and %d", name, at, got.n, wantAt, want.n)
 	}
@@ -182,7 +175,7 @@ func (c *kernelCase) search(run *paritytest.Run, g *guards, name string, l, k *l
 	return g.check()
 }
 
-func (c *kernelCase) measure(run *paritytest.Run, g *guards, level native.Level) error {
+func (c *kernelCase) measure(run *paritytest.Run, g *guards, kernels *kernels) error {
 	g.begin(run)
 	n := len(c.boxes.MinX)
 	want, got := summary{}, summary{}
@@ -190,7 +183,7 @@ func (c *kernelCase) measure(run *paritytest.Run, g *guards, level native.Level)
 	lo := run.IntN(n/64+1) * 64
 	hi := lo + run.IntN(n-lo+1)
 	measureGo(&c.boxes, c.moving, lo, hi, wantIDs, &want)
-	measureC(level, g.boxes(&c.boxes), g.u64(c.moving), lo, hi, ids[n-(hi-lo):], &got)
+	kernels.measure(g.boxes(&c.boxes), g.u64(c.moving), lo, hi, ids[n-(hi-lo):], &got)
 	if got != want { // zeros may differ in sign
 		return fmt.Errorf("summary: got %v, want %v", got, want)
 	}
@@ -201,7 +194,7 @@ func (c *kernelCase) measure(run *paritytest.Run, g *guards, level native.Level)
 }
 
 // sorting compares keys, their order, and the boxes in their places.
-func (c *kernelCase) sorting(run *paritytest.Run, g *guards) error {
+func (c *kernelCase) sorting(run *paritytest.Run, g *guards, kernels *kernels) error {
 	n := len(c.boxes.MinX)
 	ids := make([]uint32, n)
 	p := gridPlan{boxes: &c.boxes, chunks: make([]shapeChunk, 1)}
@@ -220,7 +213,7 @@ func (c *kernelCase) sorting(run *paritytest.Run, g *guards) error {
 	inC.layers = storeC[:copy(storeC[:], inGo.layers)]
 	inGo.reserve(count)
 	inC.reserve(count)
-	keysGo(&p, only.ids, inGo.layers, inGo.keys)
+	makeKeysGo(&p, only.ids, inGo.layers, inGo.keys)
 	want, _ := sortKeysGo(inGo.keys[:count], inGo.tmp[:count], p.bits)
 	inGo.keys = want
 	at := run.IntN(count + 1) // in two parts
@@ -231,15 +224,15 @@ func (c *kernelCase) sorting(run *paritytest.Run, g *guards) error {
 	boxes := g.boxes(&c.boxes)
 	p.boxes = boxes
 	keys, tmp := g.u64(inC.keys[:count]), g.u64(inC.tmp[:count])
-	keysC(&p, g.u32(only.ids), inC.layers, keys)
-	inC.keys, _ = sortKeysC(keys, tmp, p.bits)
+	kernels.makeKeys(&p, g.u32(only.ids), inC.layers, keys)
+	inC.keys, _ = kernels.sortKeys(keys, tmp, p.bits)
 	if err := paritytest.Bits("keys", inC.keys, want); err != nil {
 		return err
 	}
 	inC.memory = g.u32(inC.memory)
 	inC.rowStart, inC.rowNumber = g.u32(inC.rowStart[:rows]), g.u32(inC.rowNumber[:rows])
-	halfC := fillRowsC(boxes, &p, &inC, 0, at, 0, inC.layers)
-	rowsC := fillRowsC(boxes, &p, &inC, at, count, half, inC.layers)
+	halfC := kernels.fillRows(boxes, &p, &inC, 0, at, 0, inC.layers)
+	rowsC := kernels.fillRows(boxes, &p, &inC, at, count, half, inC.layers)
 	if halfC != half || rowsC != rows || !slices.Equal(inC.layers, inGo.layers) {
 		return fmt.Errorf("%d and %d rows, want %d and %d; layers: got %v, want %v", halfC, rowsC, half, rows, inC.layers, inGo.layers)
 	}
@@ -258,7 +251,7 @@ func (c *kernelCase) sorting(run *paritytest.Run, g *guards) error {
 	return g.check()
 }
 
-func (c *kernelCase) scatter(run *paritytest.Run, g *guards) error {
+func (c *kernelCase) scatter(run *paritytest.Run, g *guards, kernels *kernels) error {
 	g.begin(run)
 	n, pairs, lo := 1+run.IntN(300), run.IntN(600), run.Uint32N(1<<20)
 	raw := pairBuffer{n: pairs}
@@ -266,9 +259,9 @@ func (c *kernelCase) scatter(run *paritytest.Run, g *guards) error {
 		raw.a, raw.b = append(raw.a, lo+run.Uint32N(uint32(n))), append(raw.b, run.Uint32N(1<<24))
 	}
 	ends, out := make([]uint32, n), Pairs{make([]uint32, pairs), make([]uint32, pairs)}
-	longest := scatterPairsGo(&raw, lo, ends, &out)
+	longest := scatterPairsGo(raw.a, raw.b, lo, ends, out)
 	endsC, outC := g.u32(make([]uint32, n)), Pairs{g.u32(make([]uint32, pairs)), g.u32(make([]uint32, pairs))}
-	if got := scatterPairsC(&pairBuffer{a: g.u32(raw.a), b: g.u32(raw.b), n: pairs}, lo, endsC, &outC); got != longest {
+	if got := kernels.scatterPairs(g.u32(raw.a), g.u32(raw.b), lo, endsC, outC); got != longest {
 		return fmt.Errorf("longest: got %d, want %d", got, longest)
 	}
 	for _, err := range []error{paritytest.Bits("ends", endsC, ends), paritytest.Bits("A", outC.A, out.A), paritytest.Bits("B", outC.B, out.B)} {
@@ -279,8 +272,8 @@ func (c *kernelCase) scatter(run *paritytest.Run, g *guards) error {
 	return g.check()
 }
 
-// parting compares how keys and pairs are divided into parts.
-func parting(run *paritytest.Run, g *guards) error {
+// partition compares how keys and pairs are divided into parts.
+func partition(run *paritytest.Run, g *guards, kernels *kernels) error {
 	g.begin(run)
 	n, shift := run.IntN(300), uint(run.IntN(40))
 	keys := make([]uint64, n)
@@ -294,24 +287,24 @@ func parting(run *paritytest.Run, g *guards) error {
 	placed := g.u64(keys)
 	var counts, countsC [maxParts]uint32
 	countKeysGo(keys, shift, &counts)
-	countKeysC(placed, shift, &countsC)
+	kernels.countKeys(placed, shift, &countsC)
 	countPairsGo(&raw, pairShift)
-	countPairsC(&rawC, pairShift)
+	kernels.countPairs(&rawC, pairShift)
 	if countsC != counts || rawC.partStart != raw.partStart {
 		return fmt.Errorf("counts: got %v and %v, want %v and %v", countsC, rawC.partStart, counts, raw.partStart)
 	}
-	if got, want := countRowsC(placed, shift), countRowsGo(keys, shift); got != want {
+	if got, want := kernels.countRows(placed, shift), countRowsGo(keys, shift); got != want {
 		return fmt.Errorf("rows: got %d, want %d", got, want)
 	}
 	counts, raw.partStart = firsts(counts), firsts(raw.partStart)
 	countsC, rawC.partStart = counts, raw.partStart
 	to, toC := make([]uint64, n), g.u64(make([]uint64, n))
 	scatterKeysGo(keys, shift, &counts, to)
-	scatterKeysC(placed, shift, &countsC, toC)
+	kernels.scatterKeys(placed, shift, &countsC, toC)
 	out := pairBuffer{a: make([]uint32, n), b: make([]uint32, n)}
 	outC := pairBuffer{a: g.u32(make([]uint32, n)), b: g.u32(make([]uint32, n))}
 	partitionGo(&raw, pairShift, &out)
-	partitionC(&rawC, pairShift, &outC)
+	kernels.partition(&rawC, pairShift, &outC)
 	for _, err := range []error{paritytest.Bits("keys", toC, to), paritytest.Bits("a", outC.a, out.a), paritytest.Bits("b", outC.b, out.b)} {
 		if err != nil {
 			return err
@@ -332,7 +325,7 @@ func firsts(counts [maxParts]uint32) (first [maxParts]uint32) {
 	return first
 }
 
-func (c *kernelCase) crowd(run *paritytest.Run, g *guards, level native.Level) error {
+func (c *kernelCase) bruteForce(run *paritytest.Run, g *guards, kernels *kernels) error {
 	var inGo, inC bruteForce
 	inGo.gather(&c.boxes, &c.rule)
 	inC.gather(&c.boxes, &c.rule)
@@ -349,8 +342,8 @@ func (c *kernelCase) crowd(run *paritytest.Run, g *guards, level native.Level) e
 	}
 	want, got := make([]uint32, inGo.n+1), g.u32(make([]uint32, inGo.n-i+padding))
 	inC.memory = g.u32(inC.memory)
-	kept, keptC := bruteForceRowGo(&inGo, i, &c.rule, most, want), bruteForceRowC(level, &inC, i, &c.rule, most, got)
-	if err := paritytest.Bits("crowd", got[:keptC], want[:kept]); err != nil {
+	kept, keptC := bruteForceRowGo(&inGo, i, &c.rule, most, want), kernels.bruteForceRow(&inC, i, &c.rule, most, got)
+	if err := paritytest.Bits("brute force", got[:keptC], want[:kept]); err != nil {
 		return err
 	}
 	for k := range inGo.rank {
@@ -362,7 +355,7 @@ func (c *kernelCase) crowd(run *paritytest.Run, g *guards, level native.Level) e
 }
 
 // boundsOf compares the boxes of shapes that end, or begin, at a guard page.
-func boundsOf(run *paritytest.Run, g *guards, level native.Level) error {
+func boundsOf(run *paritytest.Run, g *guards, kernels *kernels) error {
 	g.begin(run)
 	g.gap = 0
 	n := 1 + run.IntN(40)
@@ -388,8 +381,8 @@ func boundsOf(run *paritytest.Run, g *guards, level native.Level) error {
 	for k := range want {
 		want[k], got[k] = make([]float32, n), make([]float32, n)
 	}
-	done := boundsGo(shapes, bodyOf, &p, 0.125, &Boxes{want[0], want[1], want[2], want[3]})
-	if doneC := boundsC(level, shapes, bodyOf, &p, 0.125, &Boxes{got[0], got[1], got[2], got[3]}); doneC != done {
+	done := boundsGo(shapes, bodyOf, p, 0.125, Boxes{want[0], want[1], want[2], want[3]})
+	if doneC := kernels.bounds(shapes, bodyOf, p, 0.125, Boxes{got[0], got[1], got[2], got[3]}); doneC != done {
 		return fmt.Errorf("bounds: %d shapes done, want %d", doneC, done)
 	}
 	if done == n {

@@ -1,8 +1,6 @@
 package rigid
 
-import "github.com/evertick/evertick/native"
-
-// few is the number of boxes of a layer up to which each of them is compared with
+// directoryBreakEven is the number of boxes of a layer up to which each of them is compared with
 // all the rows of another layer that it reaches, rather than the other way round by a
 // directory.
 const directoryBreakEven = 128
@@ -14,7 +12,7 @@ func (b *BroadPhase) search(n int) bool {
 	m, s := &b.moving, &b.stationary
 	for i := range m.layers {
 		l := &m.layers[i]
-		b.addJobs(searchLayer, m, m, l, l)
+		b.addJobs(b.kernels.searchLayer, m, m, l, l)
 		for k := range i { // layer k is coarser
 			b.searchBetween(m, l, m, &m.layers[k])
 		}
@@ -32,36 +30,36 @@ func (b *BroadPhase) search(n int) bool {
 	return b.total.Load() <= maxBuffered(n)
 }
 
-// mostRaw is how many pairs of n shapes a search keeps to thin them out afterwards: more than the budget, as
+// maxBuffered is how many pairs of n shapes a search keeps to thin them out afterwards: more than the budget, as
 // many may be of filters that do not agree.
 func maxBuffered(n int) int64 { return 4 * int64(maxTotalPairs(n, MinPairs)) }
 
-// between searches two layers of which the second may have a directory.
+// searchBetween searches two layers of which the second may have a directory.
 func (b *BroadPhase) searchBetween(s *grid, l *layer, t *grid, k *layer) {
 	if k.len() <= directoryBreakEven {
-		b.addJobs(searchRows, t, s, k, l)
+		b.addJobs(b.kernels.searchRows, t, s, k, l)
 		return
 	}
 	if len(t.directory) == 0 {
 		t.buildDirectory()
 	}
-	b.addJobs(searchDirectory, s, t, l, k)
+	b.addJobs(b.kernels.searchDirectory, s, t, l, k)
 }
 
-// kernel compares boxes of a layer l from a place on with those of a layer k, and
+// searchKernel compares boxes of a layer l from a place on with those of a layer k, and
 // returns the place behind the last for which there was room.
-type kernel func(level native.Level, s, t *grid, l, k *layer, from uint32, to *pairBuffer) uint32
+type searchKernel func(s, t *grid, l, k *layer, from uint32, to *pairBuffer) uint32
 
 // job is a kernel with its arguments. Of layer l it searches a part of the places.
 type job struct {
-	kernel kernel
+	kernel searchKernel
 	s, t   *grid
 	l      layer
 	k      *layer
 }
 
-// add adds the jobs of a kernel over all boxes of its first layer.
-func (b *BroadPhase) addJobs(kernel kernel, s, t *grid, l, k *layer) {
+// addJobs adds the jobs of a kernel over all boxes of its first layer.
+func (b *BroadPhase) addJobs(kernel searchKernel, s, t *grid, l, k *layer) {
 	n := b.cache.n
 	size := uint32(b.partSize(n))
 	for from := l.First; from < l.Last; from += size {
@@ -88,16 +86,16 @@ func (b *BroadPhase) searchPart(group int) {
 	}
 	if shift, split := b.shapeParts(b.cache.n); split {
 		to.partStart = [maxParts]uint32{}
-		countPairs(b.level, to, shift)
+		b.kernels.countPairs(to, shift)
 	}
 }
 
-// all does a job. It returns false if there are too many pairs.
+// runJob does a job. It returns false if there are too many pairs.
 func (b *BroadPhase) runJob(j *job, to *pairBuffer) bool {
 	for at := j.l.First; ; {
 		to.reserve(j.k.len())
 		before := to.n
-		at = j.kernel(b.level, j.s, j.t, &j.l, j.k, at, to)
+		at = j.kernel(j.s, j.t, &j.l, j.k, at, to)
 		total := b.total.Add(int64(to.n - before))
 		if at == j.l.Last {
 			return true
@@ -121,10 +119,10 @@ func (f *pairBuffer) reserve(n int) {
 // room returns the highest fill at which there is room for n more pairs.
 func (f *pairBuffer) room(n int) int { return len(f.a) - n - padding }
 
-// sweepGo compares the boxes of a layer with those behind them in the same row, and
+// searchLayerGo compares the boxes of a layer with those behind them in the same row, and
 // in the rows above into which they reach. So it meets each pair once. k is the whole of
 // the layer.
-func searchLayerGo(s *grid, l, k *layer, from uint32, to *pairBuffer) uint32 {
+func searchLayerGo(s, _ *grid, l, k *layer, from uint32, to *pairBuffer) uint32 {
 	row := l.FirstRow
 	for s.rowStart[row+1] <= from {
 		row++
@@ -155,7 +153,7 @@ func searchLayerGo(s *grid, l, k *layer, from uint32, to *pairBuffer) uint32 {
 	return l.Last
 }
 
-// spanGo compares the boxes of a layer with all in the rows of another one that they
+// searchRowsGo compares the boxes of a layer with all in the rows of another one that they
 // reach; of a layer with one row, with those of the columns that they reach.
 func searchRowsGo(s, t *grid, l, k *layer, from uint32, to *pairBuffer) uint32 {
 	room := to.room(k.len())
@@ -207,7 +205,7 @@ func (s *grid) columnFrom(l *layer, number uint32) uint32 {
 	return a
 }
 
-// crossGo compares the boxes of a layer with those that they can reach of another
+// searchDirectoryGo compares the boxes of a layer with those that they can reach of another
 // one, which has a directory.
 func searchDirectoryGo(s, t *grid, l, k *layer, from uint32, to *pairBuffer) uint32 {
 	room := to.room(k.len())

@@ -3,7 +3,7 @@ package rigid
 import "github.com/evertick/evertick/native"
 
 const (
-	// preference is by how much, in metres, an edge of shape B must separate two polygons
+	// referenceTolerance is by how much, in metres, an edge of shape B must separate two polygons
 	// better than any of shape A for B to be the reference. Boxes that lie on each
 	// other have edges that separate equally well but for rounding and a slight
 	// tilt; the reference must not change with these.
@@ -13,7 +13,7 @@ const (
 	// call and the lanes that it leaves empty.
 	collideBreakEven = 4
 
-	// coincidence is the square of a micrometre: points closer than that have no
+	// minDirectionSquare is the square of a micrometre: points closer than that have no
 	// direction from one to the other worth the name.
 	minDirectionSquare = 1e-12
 )
@@ -80,18 +80,16 @@ func Collide(level native.Level, shapes []Shape, bodyOf []uint32, poses *Poses, 
 	if len(pairs.A) != len(out) || len(pairs.B) != len(out) {
 		panic("rigid: Collide: pairs and out differ in length")
 	}
-	ok := false
-	if level = must(level); level == native.Go || len(out) < collideBreakEven {
-		ok = collideGo(shapes, bodyOf, poses, pairs, out)
-	} else {
-		ok = collideC(level, shapes, bodyOf, poses, pairs, out)
+	k := kernelsOf(level)
+	if len(out) < collideBreakEven {
+		k = &goKernels
 	}
-	if !ok {
+	if !k.collide(shapes, bodyOf, *poses, *pairs, out) {
 		panic("rigid: Collide: a pair names no shape, or a shape no body")
 	}
 }
 
-func collideGo(shapes []Shape, bodyOf []uint32, poses *Poses, pairs *Pairs, out []Manifold) bool {
+func collideGo(shapes []Shape, bodyOf []uint32, poses Poses, pairs Pairs, out []Manifold) bool {
 	bodyOf = bodyOf[:len(shapes)]
 	as, bs := pairs.A[:len(out)], pairs.B[:len(out)]
 	bodies := uint32(len(poses.X))
@@ -101,7 +99,7 @@ func collideGo(shapes []Shape, bodyOf []uint32, poses *Poses, pairs *Pairs, out 
 			return false
 		}
 		out[i] = Manifold{}
-		collidePair(&shapes[a], &shapes[b], bodyOf[a], bodyOf[b], poses, &out[i])
+		collidePair(&shapes[a], &shapes[b], bodyOf[a], bodyOf[b], &poses, &out[i])
 	}
 	return true
 }
@@ -150,7 +148,7 @@ type frame struct {
 	origin Vec     // the centroid of A, in the axes of A
 }
 
-// between returns false if the frame is not finite. A difference of a number with
+// relativeFrame returns false if the frame is not finite. A difference of a number with
 // itself is 0, or NaN if it is not finite.
 func relativeFrame(a *Shape, bodyA, bodyB uint32, p *Poses) (frame, bool) {
 	ca, sa, cb, sb := p.Cos[bodyA], p.Sin[bodyA], p.Cos[bodyB], p.Sin[bodyB]
@@ -161,24 +159,24 @@ func relativeFrame(a *Shape, bodyA, bodyB uint32, p *Poses) (frame, bool) {
 	return frame{x - a.Centroid.X, y - a.Centroid.Y, c, s, dx, dy, ca, sa, a.Centroid}, sum-sum == 0
 }
 
-// of returns a vertex of B as seen from A.
+// toA returns a vertex of B as seen from A.
 func (f *frame) toA(v Vec) (x, y float32) {
 	return (float32(f.c*v.X) - float32(f.s*v.Y)) + f.x, (float32(f.s*v.X) + float32(f.c*v.Y)) + f.y
 }
 
-// turn turns a direction from the axes of A to those of the world.
+// toWorld turns a direction from the axes of A to those of the world.
 func (f *frame) toWorld(x, y float32) Vec {
 	return Vec{float32(f.ca*x) - float32(f.sa*y), float32(f.sa*x) + float32(f.ca*y)}
 }
 
-// put adds a point of contact: the place is seen from A.
+// addPoint adds a point of contact: the place is seen from A.
 func (m *Manifold) addPoint(f *frame, x, y, separation float32, id uint32) {
 	a := f.toWorld(x+f.origin.X, y+f.origin.Y)
 	m.Points[m.Count] = ManifoldPoint{a, Vec{a.X - f.dx, a.Y - f.dy}, separation, id}
 	m.Count++
 }
 
-// toward returns the length of d and its direction, or the given one if d is too
+// normalizeOr returns the length of d and its direction, or the given one if d is too
 // short to have any.
 func normalizeOr(dx, dy, nx, ny float32) (x, y, length float32) {
 	square := float32(dx*dx) + float32(dy*dy)
@@ -203,7 +201,7 @@ func collideDiscs(a, b *Shape, f *frame, m *Manifold) {
 	m.addPoint(f, vx+float32(nx*height), vy+float32(ny*height), separation, 0)
 }
 
-// collideDisc is for a polygon and a disc.
+// collidePolygonDisc is for a polygon and a disc.
 func collidePolygonDisc(a, b *Shape, f *frame, m *Manifold) {
 	n := int(a.Count)
 	qx, qy := f.toA(b.Vertices[0])

@@ -4,14 +4,14 @@ import "math"
 
 func sqrt(v float32) float32 { return float32(math.Sqrt(float64(v))) }
 
-// hull is a polygon as seen from shape A.
+// polygon is a polygon as seen from shape A.
 type polygon struct {
 	x, y, nx, ny [MaxVertices]float32
 	n            int
 	radius       float32
 }
 
-// own takes the vertices of A.
+// setA takes the vertices of A.
 func (h *polygon) setA(a *Shape, origin Vec) {
 	h.n, h.radius = int(a.Count), a.Radius
 	for i := range a.Vertices[:h.n] {
@@ -20,7 +20,7 @@ func (h *polygon) setA(a *Shape, origin Vec) {
 	}
 }
 
-// other takes the vertices of B.
+// setB takes the vertices of B.
 func (h *polygon) setB(b *Shape, f *frame) {
 	h.n, h.radius = int(b.Count), b.Radius
 	for i := range b.Vertices[:h.n] {
@@ -31,7 +31,7 @@ func (h *polygon) setB(b *Shape, f *frame) {
 	}
 }
 
-// separate returns the edge of h that separates it best from o, and how far.
+// maxSeparation returns the edge of h that separates it best from o, and how far.
 func (h *polygon) maxSeparation(o *polygon) (k int, most float32) {
 	x, ox := h.x[:h.n], o.x[:o.n]
 	y, nx, ny, oy := h.y[:len(x)], h.nx[:len(x)], h.ny[:len(x)], o.y[:len(ox)]
@@ -49,7 +49,7 @@ func (h *polygon) maxSeparation(o *polygon) (k int, most float32) {
 	return k, most
 }
 
-// facing returns the edge whose normal opposes the given one most.
+// incidentEdge returns the edge whose normal opposes the given one most.
 func (h *polygon) incidentEdge(x, y float32) (k int) {
 	nx := h.nx[:h.n]
 	ny, least := h.ny[:len(nx)], float32(0)
@@ -77,14 +77,14 @@ func (h *polygon) edge(i int) edge {
 	return edge{h.x[p], h.y[p], h.x[q], h.y[q], h.nx[p], h.ny[p], uint32(i), uint32(j)}
 }
 
-// along returns where a point is as seen from the edge: how far along it from its
+// coordinates returns where a point is as seen from the edge: how far along it from its
 // first vertex, and how far outside.
 func (e *edge) coordinates(x, y float32) (t, s float32) {
 	dx, dy := x-e.x1, y-e.y1
 	return float32(e.nx*dy) - float32(e.ny*dx), float32(e.nx*dx) + float32(e.ny*dy)
 }
 
-// meeting is a pair of edges, of which the reference edge is of B if flipped. The end
+// edgePair is a pair of edges, of which the reference edge is of B if flipped. The end
 // i of the incident edge is t[i] along the reference edge and s[i] outside of it;
 // the reference edge runs from 0 to side, the incident edge the other way.
 type edgePair struct {
@@ -119,7 +119,7 @@ func collidePolygons(a, b *Shape, f *frame, m *Manifold) {
 	g.makeManifold(f, sa > 0 || sb > 0 || ha.n == 2 && hb.n == 2, m)
 }
 
-// touch makes the manifold of two polygons whose edges have met.
+// makeManifold makes the manifold of two polygons whose edges have met.
 func (g *edgePair) makeManifold(f *frame, apart bool, m *Manifold) {
 	lo := g.t1 < 0 || g.t2 < 0 && float32(g.t2*g.dt)+float32(g.s2*g.ds) >= 0
 	hi := g.t2 > g.side || g.t1 > g.side && float32((g.side-g.t1)*g.dt)-float32(g.s1*g.ds) >= 0
@@ -140,7 +140,7 @@ func (g *edgePair) set(ref, inc *polygon, k int) {
 	g.dt, g.ds = g.t1-g.t2, g.s1-g.s2
 }
 
-// corner is for polygons that are closest to each other at the first (lo) or second end
+// collideCorner is for polygons that are closest to each other at the first (lo) or second end
 // of the reference edge.
 func (g *edgePair) collideCorner(f *frame, lo bool, m *Manifold) {
 	e := &g.ref
@@ -198,7 +198,7 @@ func (g *edgePair) clip(f *frame, apart bool, m *Manifold) {
 	}
 }
 
-// face sets the normal of a manifold to one that points away from the reference.
+// setNormal sets the normal of a manifold to one that points away from the reference.
 func (g *edgePair) setNormal(f *frame, nx, ny float32, m *Manifold) {
 	if g.flipped {
 		nx, ny = -nx, -ny
@@ -206,7 +206,7 @@ func (g *edgePair) setNormal(f *frame, nx, ny float32, m *Manifold) {
 	m.Normal = f.toWorld(nx, ny)
 }
 
-// put adds the point t along the reference edge at which the other polygon is s
+// addPoint adds the point t along the reference edge at which the other polygon is s
 // outside.
 func (g *edgePair) addPoint(f *frame, t, s float32, id uint32, m *Manifold) {
 	e, height := &g.ref, float32(0.5*(g.radiusDifference+s))

@@ -44,7 +44,7 @@ type Colours struct {
 	overflow    overflowRounds
 }
 
-// dealChunk is what Choose found among ColourChunk contacts.
+// colourChunk is what Choose found among ColourChunk contacts.
 type colourChunk struct {
 	entries int             // entries of Colours.dealt
 	count   [numRuns]uint32 // by run; lay replaces it by the lane of the first of each
@@ -66,7 +66,7 @@ const numRuns = 2 * NumColours
 // noRun is that of a contact without a dynamic body.
 const noRun = numRuns
 
-// Deal gives a colour to each contact that has points in its manifold and at least
+// Assign gives a colour to each contact that has points in its manifold and at least
 // one dynamic body: the lowest that neither dynamic body has yet, in the order of the
 // contacts. It takes time in proportion to the number of contacts and bodies.
 //
@@ -82,14 +82,14 @@ func (c *Colours) Assign(contacts []Contact, manifolds []Manifold, body []uint32
 	c.fill(0, len(contacts))
 }
 
-// begin takes all colours from the bodies.
+// reset takes all colours from the bodies.
 func (c *Colours) reset(contacts int, invMass []float32) {
 	c.bodyColours.reset(invMass)
 	c.entries = resized(c.entries, contacts)
 	c.chunks = resized(c.chunks, (contacts+ColourChunk-1)/ColourChunk)
 }
 
-// choose chooses the runs of contacts [lo, hi), once those of the ones before are chosen; lo
+// assign chooses the runs of contacts [lo, hi), once those of the ones before are chosen; lo
 // is a multiple of ColourChunk, and hi one or the number of contacts.
 func (c *Colours) assign(lo, hi int, contacts []Contact, manifolds []Manifold, body []uint32) {
 	for ; lo < hi; lo += ColourChunk {
@@ -133,7 +133,7 @@ func (c *Colours) fill(lo, hi int) {
 	}
 }
 
-// run chooses the run of a contact.
+// assignRun chooses the run of a contact.
 func (c *Colours) assignRun(a, b, points uint32) uint32 {
 	colour, ok := c.bodyColours.assign(a, b)
 	if !ok {
@@ -142,7 +142,7 @@ func (c *Colours) assignRun(a, b, points uint32) uint32 {
 	return uint32(2*colour) + points&1
 }
 
-// lay sets Start, makes room for the lanes, and fills those of Overflow.
+// layOut sets Start, makes room for the lanes, and fills those of Overflow.
 func (c *Colours) layOut(contacts []Contact, body []uint32, invMass []float32) {
 	var count [numRuns]uint32
 	for k := range c.chunks {
@@ -181,17 +181,17 @@ func (c *Colours) layOut(contacts []Contact, body []uint32, invMass []float32) {
 	}
 }
 
-// leave makes lanes empty.
+// clearLanes makes lanes empty.
 func (c *Colours) clearLanes(lo, hi uint32) {
 	for i := range c.Contact[lo:hi] {
 		c.Contact[int(lo)+i] = NoContact
 	}
 }
 
-// palette has, by body, the colours that it has no more use for.
+// bodyColours has, by body, the colours that it has no more use for.
 type bodyColours []uint64
 
-// begin gives all colours back.
+// reset gives all colours back.
 func (p *bodyColours) reset(invMass []float32) {
 	*p = resized(*p, len(invMass))
 	for i, m := range invMass {
@@ -202,7 +202,7 @@ func (p *bodyColours) reset(invMass []float32) {
 	}
 }
 
-// choose returns the lowest colour that neither dynamic body has yet, which both have then, or
+// assign returns the lowest colour that neither dynamic body has yet, which both have then, or
 // Overflow if there is no other; and false if neither is dynamic.
 func (p bodyColours) assign(a, b uint32) (colour int, ok bool) {
 	usedA, usedB := p[a], p[b]

@@ -6,7 +6,7 @@ import "github.com/evertick/evertick/native"
 func (b *BroadPhase) Crowded(level native.Level, boxes *Boxes, filters *Filters, out *Pairs) {
 	b.begin(level, boxes, out)
 	b.updateCache(boxes, filters, 0)
-	b.Omitted = b.bruteForce.search(level, boxes, &b.cache, out)
+	b.Omitted = b.bruteForce.search(b.kernels, boxes, &b.cache, out)
 }
 
 // Near returns the shapes of a layout whose boxes overlap the given one.

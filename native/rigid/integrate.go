@@ -20,13 +20,13 @@ type Bodies struct {
 	FreeX, FreeY, FreeW []float32
 }
 
-// Start sets the states of bodies [lo, hi): velocities and inverse masses from their
+// LoadStates sets the states of bodies [lo, hi): velocities and inverse masses from their
 // columns, not moved and not turned.
 func (s *System) LoadStates(level native.Level, lo, hi int) {
-	if level = must(level); level != native.Go && lo < hi {
-		s.startC(level, lo, hi)
-		return
-	}
+	kernelsOf(level).loadStates(s, lo, hi)
+}
+
+func (s *System) loadStatesGo(lo, hi int) {
 	b := &s.Bodies
 	for i := lo; i < hi; i++ {
 		s.States[i] = State{VX: b.VX[i], VY: b.VY[i], W: b.W[i], InvMass: b.InvMass[i], C: 1}
@@ -45,10 +45,10 @@ func (s *System) LoadStates(level native.Level, lo, hi int) {
 // its first to its last iteration: v less what was free then, so that blocks need be
 // warm-started in the first sub-step only.
 func (s *System) IntegrateVelocities(level native.Level, sub, lo, hi int) {
-	if level = must(level); level != native.Go && lo < hi {
-		s.integrateVelocitiesC(level, sub, lo, hi)
-		return
-	}
+	kernelsOf(level).integrateVelocities(s, sub, lo, hi)
+}
+
+func (s *System) integrateVelocitiesGo(sub, lo, hi int) {
 	b, k := &s.Bodies, &s.step
 	for i := lo; i < hi; i++ {
 		st, h := &s.States[i], k.h
@@ -73,7 +73,7 @@ func (s *System) IntegrateVelocities(level native.Level, sub, lo, hi int) {
 // tiny brings the square of any velocity whose own square overflows into range.
 const tiny = 0x1p-70
 
-// limitSpeed shortens a velocity to the speed limit, whatever its square is. One that is infinite
+// clampSpeed shortens a velocity to the speed limit, whatever its square is. One that is infinite
 // becomes NaN, and one that is NaN stays so: clamping keeps it from other bodies, and the
 // check for NaN after the step finds it.
 func clampSpeed(limit, vx, vy float32) (float32, float32) {
@@ -89,7 +89,7 @@ func clampSpeed(limit, vx, vy float32) (float32, float32) {
 	return float32(vx * scale), float32(vy * scale)
 }
 
-// limit is the velocity of a body, if that is dynamic within the limits of speed and of turning: what
+// clampVelocity is the velocity of a body, if that is dynamic within the limits of speed and of turning: what
 // contacts and joints made of it may be beyond them. An infinite angular velocity becomes NaN, too.
 func (k *stepContext) clampVelocity(st *State) (vx, vy, w float32) {
 	if !(st.InvMass > 0) {
@@ -108,10 +108,10 @@ func (k *stepContext) clampVelocity(st *State) (vx, vy, w float32) {
 // w·h is one by 2·atan(w·h/2), whose cosine and sine are (1 - t²)/(1 + t²) and 2t/(1 + t²) with
 // t = w·h/2: it is short by (w·h)³/12 and has length one but for rounding.
 func (s *System) IntegratePositions(level native.Level, lo, hi int) {
-	if level = must(level); level != native.Go && lo < hi {
-		s.integratePositionsC(level, lo, hi)
-		return
-	}
+	kernelsOf(level).integratePositions(s, lo, hi)
+}
+
+func (s *System) integratePositionsGo(lo, hi int) {
 	for i := lo; i < hi; i++ {
 		st, h := &s.States[i], s.step.h
 		st.VX, st.VY, st.W = s.step.clampVelocity(st)
@@ -125,15 +125,15 @@ func (s *System) IntegratePositions(level native.Level, lo, hi int) {
 	}
 }
 
-// Finish writes velocities, poses and angles of bodies [lo, hi) back to their columns:
+// StoreStates writes velocities, poses and angles of bodies [lo, hi) back to their columns:
 // velocities within the limits, as IntegratePositions has them; moves are added to positions, and rotations are turned and brought to length one; Angle is
 // Atan2 of them. The position of a body that has not moved keeps its bits, and so
 // do rotation and angle of one that has not turned.
 func (s *System) StoreStates(level native.Level, lo, hi int) {
-	if level = must(level); level != native.Go && lo < hi {
-		s.finishC(level, lo, hi)
-		return
-	}
+	kernelsOf(level).storeStates(s, lo, hi)
+}
+
+func (s *System) storeStatesGo(lo, hi int) {
 	b, p := &s.Bodies, &s.Poses
 	for i := lo; i < hi; i++ {
 		st := &s.States[i]

@@ -15,7 +15,7 @@ func (s *Islands) Reset(n int) {
 	}
 }
 
-// Join makes one island of those of two bodies.
+// Union makes one island of those of two bodies.
 func (s *Islands) Union(a, b uint32) {
 	a, b = s.Find(a), s.Find(b)
 	if a < b {
@@ -25,7 +25,7 @@ func (s *Islands) Union(a, b uint32) {
 	}
 }
 
-// Of returns the lowest body of the island of a body. It shortens the way there for those
+// Find returns the lowest body of the island of a body. It shortens the way there for those
 // who come next: each body on it is pointed at the next but one.
 func (s *Islands) Find(body uint32) uint32 {
 	for p := s.parent; ; {

@@ -39,7 +39,7 @@ type JointColours struct {
 // Blocks is the number of blocks of all colours.
 func (c *JointColours) Blocks() int { return c.Start[NumColours] }
 
-// keep is Deal, unless joints are as they were at a version that is not 0.
+// update is Deal, unless joints are as they were at a version that is not 0.
 func (c *JointColours) update(version uint64, joints []Joint, invMass []float32) {
 	if version == 0 || version != c.version || len(joints) != c.joints || len(invMass) != c.bodies {
 		c.Assign(joints, invMass)
@@ -47,7 +47,7 @@ func (c *JointColours) update(version uint64, joints []Joint, invMass []float32)
 	}
 }
 
-// Deal gives a colour to each joint with a kind and a dynamic body: the lowest that neither
+// Assign gives a colour to each joint with a kind and a dynamic body: the lowest that neither
 // dynamic body has yet, in the order of the joints. It takes time in proportion to the number of
 // joints and bodies. invMass has the inverse mass of each body, 0 for those that are not
 // dynamic; it panics if a joint names a body beyond.
@@ -76,7 +76,7 @@ func (c *JointColours) Assign(joints []Joint, invMass []float32) {
 	c.overflow.fill(c.Joint[c.Start[Overflow]*Lanes:])
 }
 
-// run chooses the run of a joint.
+// assignRun chooses the run of a joint.
 func (c *JointColours) assignRun(j *Joint) uint16 {
 	colour, ok := c.bodyColours.assign(j.A, j.B)
 	if !ok {
@@ -85,7 +85,7 @@ func (c *JointColours) assignRun(j *Joint) uint16 {
 	return uint16(colour*numJointClasses) + j.class()
 }
 
-// lay sets Start, makes room for the lanes, and returns the first lane of each run.
+// layOut sets Start, makes room for the lanes, and returns the first lane of each run.
 func (c *JointColours) layOut(count *[NumColours * numJointClasses]int) (next [Overflow * numJointClasses]int) {
 	blocks := 0
 	for run := range next {
@@ -105,7 +105,7 @@ func (c *JointColours) layOut(count *[NumColours * numJointClasses]int) (next [O
 	return next
 }
 
-// takeLate gives turns to the joints that are in the runs of Overflow.
+// assignOverflow gives turns to the joints that are in the runs of Overflow.
 func (c *JointColours) assignOverflow(joints []Joint, invMass []float32) {
 	overflow, rounds := &c.overflow, uint32(0)
 	overflow.clear()

@@ -29,7 +29,7 @@ func (k JointKind) hasPoint() bool         { return k == JointPoint || k == Join
 func (k JointKind) hasPerpendicular() bool { return k == JointPrismatic || k == JointWheel }
 func (k JointKind) locksAngle() bool       { return k == JointWeld || k == JointPrismatic }
 
-// beginJoints deals the joints out to blocks and makes room for them.
+// buildJoints deals the joints out to blocks and makes room for them.
 func (s *System) buildJoints() {
 	if len(s.Joints) == 0 && s.JointColours.joints == 0 && len(s.JointBlocks) == 0 {
 		return
@@ -41,18 +41,16 @@ func (s *System) buildJoints() {
 // PrepareJoints fills blocks of joints [lo, hi) from the joints, the poses and the states before
 // the step. What is of parts that no joint of a block has is left as it is.
 func (s *System) PrepareJoints(level native.Level, lo, hi int) {
-	blocks := s.JointBlocks[lo:hi]
-	joint := s.JointColours.Joint[lo*Lanes : hi*Lanes]
-	if level = must(level); level != native.Go && len(blocks) > 0 {
-		s.prepareJointsC(level, blocks, joint)
-		return
-	}
-	for i := range blocks {
-		s.prepareJointsGo(&blocks[i], (*[Lanes]uint32)(joint[i*Lanes:]))
+	kernelsOf(level).prepareJoints(s, lo, hi)
+}
+
+func (s *System) prepareJointsGo(lo, hi int) {
+	for i := lo; i < hi; i++ {
+		s.prepareJointBlock(&s.JointBlocks[i], (*[Lanes]uint32)(s.JointColours.Joint[i*Lanes:]))
 	}
 }
 
-func (s *System) prepareJointsGo(b *JointBlock, joint *[Lanes]uint32) {
+func (s *System) prepareJointBlock(b *JointBlock, joint *[Lanes]uint32) {
 	first := &s.Joints[joint[0]]
 	b.Joints, b.Kind, b.Parts = 0, first.Kind, 0
 	b.DynamicA, b.DynamicB, b.RigidLinear, b.RigidAngular = 0, 0, 0, 0
@@ -83,7 +81,7 @@ func (s *System) prepareJointsGo(b *JointBlock, joint *[Lanes]uint32) {
 	}
 }
 
-// preparePlace fills in where anchors, centres and axis are, the impulses of rows, and the relative
+// prepareFrames fills in where anchors, centres and axis are, the impulses of rows, and the relative
 // angle if one is asked for.
 func (s *System) prepareFrames(b *JointBlock, i int, j *Joint) {
 	p := &s.Poses
@@ -109,12 +107,12 @@ func (b *JointBlock) usesAngle() bool {
 	return b.Kind.locksAngle() || b.Parts&(PartAngularSpring|PartAngularLimits) != 0
 }
 
-// turned is a vector turned by an angle.
+// rotate is a vector turned by an angle.
 func rotate(cos, sin, x, y float32) (float32, float32) {
 	return float32(cos*x) - float32(sin*y), float32(sin*x) + float32(cos*y)
 }
 
-// wrapped is an angle less the nearest multiple of 2π. Angles beyond 2^24 come out of
+// wrapAngle is an angle less the nearest multiple of 2π. Angles beyond 2^24 come out of
 // range.
 func wrapAngle(a float32) float32 {
 	turns := (float32(a*(0.5/math.Pi)) + rounding) - rounding
@@ -147,7 +145,7 @@ func (s *System) prepareAngular(b *JointBlock, i int, j *Joint) {
 	}
 }
 
-// fill sets lane i to a JointAxis with some parts, which are those of a linear one, and reports
+// prepare sets lane i to a JointAxis with some parts, which are those of a linear one, and reports
 // whether its spring is rigid.
 func (d *AxisBlock) prepare(i int, settings *JointAxis, old *AxisImpulse, parts JointParts, step *stepContext) (rigid bool) {
 	soft := softness{}
@@ -176,7 +174,7 @@ func (d *AxisBlock) setSoftness(i int, s softness) {
 	d.BiasRate[i], d.MassScale[i], d.ImpulseScale[i] = s.biasRate, s.massScale, s.impulseScale
 }
 
-// spring is the softness of a spring, and whether it is rigid. More than stiffest of anything is
+// springSoftness is the softness of a spring, and whether it is rigid. More than stiffest of anything is
 // as much.
 func (k *stepContext) springSoftness(hertz, damping float32) (soft softness, rigid bool) {
 	if !(hertz > 0) {

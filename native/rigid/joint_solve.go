@@ -6,7 +6,7 @@ import (
 	"github.com/evertick/evertick/native"
 )
 
-// jointPair is what the joint of a lane works on: two bodies, and where its anchors are.
+// jointBodies is what the joint of a lane works on: two bodies, and where its anchors are.
 type jointBodies struct {
 	vax, vay, wa, ma, ia float32
 	vbx, vby, wb, mb, ib float32
@@ -19,7 +19,7 @@ type jointBodies struct {
 	applied jointImpulse // in the sub-step so far
 }
 
-// thrust is an impulse on B and its reverse on A, with those that turn A and B as it is not at their
+// jointImpulse is an impulse on B and its reverse on A, with those that turn A and B as it is not at their
 // centres.
 type jointImpulse struct{ x, y, angularA, angularB float32 }
 
@@ -30,7 +30,7 @@ func (t *jointImpulse) add(o jointImpulse) {
 	t.angularB += o.angularB
 }
 
-// take gathers the bodies of lane i. Anchors and axes turn with their bodies, so that lengths hold
+// load gathers the bodies of lane i. Anchors and axes turn with their bodies, so that lengths hold
 // through a step.
 func (m *jointBodies) load(b *JointBlock, i uint32, states []State) {
 	stateA, stateB := &states[b.A[i&(Lanes-1)]], &states[b.B[i&(Lanes-1)]]
@@ -49,7 +49,7 @@ func (m *jointBodies) load(b *JointBlock, i uint32, states []State) {
 	}
 }
 
-// put writes the velocities of dynamic bodies back, and what was given.
+// store writes the velocities of dynamic bodies back, and what was given.
 func (m *jointBodies) store(b *JointBlock, i uint32, states []State) {
 	lane := i & (Lanes - 1)
 	b.ImpulseX[lane], b.ImpulseY[lane], b.AngularImpulseA[lane], b.AngularImpulseB[lane] = m.applied.x, m.applied.y, m.applied.angularA, m.applied.angularB
@@ -63,7 +63,7 @@ func (m *jointBodies) store(b *JointBlock, i uint32, states []State) {
 	}
 }
 
-// push gives a thrust.
+// applyImpulse gives a thrust.
 func (m *jointBodies) applyImpulse(t jointImpulse) {
 	m.vax -= float32(m.ma * t.x)
 	m.vay -= float32(m.ma * t.y)
@@ -79,16 +79,16 @@ func (m *jointBodies) applyAngularImpulse(impulse float32) {
 	m.wb += float32(m.ib * impulse)
 }
 
-// atAnchors is the thrust of an impulse on the anchors.
+// impulseAtAnchors is the thrust of an impulse on the anchors.
 func (m *jointBodies) impulseAtAnchors(x, y float32) jointImpulse {
 	return jointImpulse{x, y, float32(m.ax*y) - float32(m.ay*x), float32(m.bx*y) - float32(m.by*x)}
 }
 
-// direction is a unit vector along which the bodies are pushed, with the levers of the
+// constraintAxis is a unit vector along which the bodies are pushed, with the levers of the
 // impulse, and where anchor B is on it as seen from anchor A.
 type constraintAxis struct{ x, y, crossA, crossB, translation float32 }
 
-// alongAnchors makes the axis that from anchor to anchor. If they are in one place it has no
+// setDistanceAxis makes the axis that from anchor to anchor. If they are in one place it has no
 // length.
 func (m *jointBodies) setDistanceAxis() {
 	at := float32(math.Sqrt(float64(float32(m.dx*m.dx) + float32(m.dy*m.dy))))
@@ -97,20 +97,20 @@ func (m *jointBodies) setDistanceAxis() {
 	m.axis = constraintAxis{x, y, float32(m.ax*y) - float32(m.ay*x), float32(m.bx*y) - float32(m.by*x), at}
 }
 
-// alongAxis sets the axis and the direction to its left. A is pushed where anchor B is.
+// setSlideAxis sets the axis and the direction to its left. A is pushed where anchor B is.
 func (m *jointBodies) setSlideAxis(x, y float32) {
 	ax, ay, bx, by, dx, dy := m.ax+m.dx, m.ay+m.dy, m.bx, m.by, m.dx, m.dy
 	m.axis = constraintAxis{x, y, float32(ax*y) - float32(ay*x), float32(bx*y) - float32(by*x), float32(dx*x) + float32(dy*y)}
 	m.perpendicular = constraintAxis{-y, x, float32(ax*x) + float32(ay*y), float32(bx*x) + float32(by*y), float32(dy*x) - float32(dx*y)}
 }
 
-// speed is that of anchor B along u.
+// velocityAlong is that of anchor B along u.
 func (m *jointBodies) velocityAlong(u *constraintAxis) float32 {
 	v := float32((m.vbx-m.vax)*u.x) + float32((m.vby-m.vay)*u.y)
 	return v + (float32(m.wb*u.crossB) - float32(m.wa*u.crossA))
 }
 
-// yield is the speed that a unit impulse along u gives: an inverse effective mass.
+// invMassAlong is the speed that a unit impulse along u gives: an inverse effective mass.
 func (m *jointBodies) invMassAlong(u *constraintAxis) float32 {
 	angular := float32(float32(m.ia*u.crossA)*u.crossA) + float32(float32(m.ib*u.crossB)*u.crossB)
 	return (m.ma + m.mb) + angular
@@ -120,13 +120,13 @@ func (u *constraintAxis) impulse(impulse float32) jointImpulse {
 	return jointImpulse{float32(impulse * u.x), float32(impulse * u.y), float32(impulse * u.crossA), float32(impulse * u.crossB)}
 }
 
-// sum is the impulse of a JointAxis as it is.
+// totalImpulse is the impulse of a JointAxis as it is.
 func (d *AxisBlock) totalImpulse(i uint32) float32 {
 	i &= Lanes - 1
 	return ((d.SpringImpulse[i] + d.MotorImpulse[i]) + d.LowerImpulse[i]) - d.UpperImpulse[i]
 }
 
-// held is the thrust of the accumulated impulses with anchors and axes as they are now.
+// accumulatedImpulse is the thrust of the accumulated impulses with anchors and axes as they are now.
 func (b *JointBlock) accumulatedImpulse(i uint32, m *jointBodies) (t jointImpulse) {
 	i &= Lanes - 1
 	if b.Kind.hasPoint() {
@@ -144,18 +144,13 @@ func (b *JointBlock) accumulatedImpulse(i uint32, m *jointBodies) (t jointImpuls
 // WarmStartJoints applies the accumulated impulses of blocks of joints [lo, hi) to the
 // velocities of their bodies.
 func (s *System) WarmStartJoints(level native.Level, lo, hi int) {
-	blocks := s.JointBlocks[lo:hi]
-	if level = must(level); level != native.Go && len(blocks) > 0 {
-		s.warmStartJointsC(level, blocks)
-		return
-	}
-	s.warmStartJointsGo(blocks)
+	kernelsOf(level).warmStartJoints(s, lo, hi)
 }
 
-func (s *System) warmStartJointsGo(blocks []JointBlock) {
+func (s *System) warmStartJointsGo(lo, hi int) {
 	var m jointBodies
-	for n := range blocks {
-		b := &blocks[n]
+	for n := lo; n < hi; n++ {
+		b := &s.JointBlocks[n]
 		for i := range b.Joints {
 			m.load(b, i, s.States)
 			if b.Parts&angularParts != 0 {
@@ -172,7 +167,7 @@ func (s *System) warmStartJointsGo(blocks []JointBlock) {
 	}
 }
 
-// renew is for a sub-step that began with what the accumulated impulses gave in the one before, where
+// refreshApplied is for a sub-step that began with what the accumulated impulses gave in the one before, where
 // anchors and axes were different: it makes that what they give now. Without it bodies
 // that turn would be driven on.
 func (b *JointBlock) refreshApplied(i uint32, m *jointBodies) {
@@ -202,22 +197,17 @@ func (b *JointBlock) refreshApplied(i uint32, m *jointBodies) {
 // given the impulses that fit with it. How it is turned back if it is off is not foreseen, so that joints
 // that cannot all hold do not drive each other on.
 func (s *System) SolveJoints(level native.Level, useBias bool, lo, hi int) {
-	blocks := s.JointBlocks[lo:hi]
-	if level = must(level); level != native.Go && len(blocks) > 0 {
-		s.solveJointsC(level, useBias, blocks)
-		return
-	}
-	s.solveJointsGo(useBias, blocks)
+	kernelsOf(level).solveJoints(s, useBias, lo, hi)
 }
 
-func (s *System) solveJointsGo(useBias bool, blocks []JointBlock) {
+func (s *System) solveJointsGo(useBias bool, lo, hi int) {
 	it := jointStep{rigidSoftness, s.step.invH, useBias}
 	if useBias {
 		it.softness = s.step.jointSoftness
 	}
 	var m jointBodies
-	for n := range blocks {
-		b := &blocks[n]
+	for n := lo; n < hi; n++ {
+		b := &s.JointBlocks[n]
 		for i := range b.Joints {
 			m.load(b, i, s.States)
 			if useBias {
@@ -229,18 +219,18 @@ func (s *System) solveJointsGo(useBias bool, blocks []JointBlock) {
 	}
 }
 
-// farthest is how much of what a joint is off a biased iteration removes at its rate, in metres or
+// maxPositionError is how much of what a joint is off a biased iteration removes at its rate, in metres or
 // radians: bodies that are tied from afar come together at a bounded speed.
 const maxPositionError = 0.25
 
-// jointIteration is what an iteration of all joints has in common.
+// jointStep is what an iteration of all joints has in common.
 type jointStep struct {
 	softness softness // of rows and of springs that are rigid
 	invH     float32
 	useBias  bool
 }
 
-// off is by how much a spring is off: x in a biased iteration, which stores it, and what that has stored
+// positionError is by how much a spring is off: x in a biased iteration, which stores it, and what that has stored
 // in a relaxing one.
 func (it *jointStep) positionError(x float32, stored *float32) float32 {
 	if it.useBias {
@@ -269,7 +259,7 @@ func (b *JointBlock) solveJoint(i uint32, states []State, m *jointBodies, it *jo
 	}
 }
 
-// angle is the relative angle now.
+// currentAngle is the relative angle now.
 func (b *JointBlock) currentAngle(i uint32, states []State) float32 {
 	i &= Lanes - 1
 	stateA, stateB := &states[b.A[i]], &states[b.B[i]]
@@ -289,7 +279,7 @@ func (b *JointBlock) solveLinear(i uint32, m *jointBodies, it *jointStep) {
 	m.applyImpulse(u.impulse(b.Linear.solve(i, b.Parts, state, b.RigidLinear>>i&1 != 0, it)))
 }
 
-// coordinate is what a JointAxis acts on: how far it is, its velocity, and the
+// axisState is what a JointAxis acts on: how far it is, its velocity, and the
 // effective mass with its inverse.
 type axisState struct{ position, velocity, invMass, effectiveMass float32 }
 
@@ -330,7 +320,7 @@ func (d *AxisBlock) solve(i uint32, parts JointParts, state axisState, rigid boo
 
 func clamp(x, limit float32) float32 { return maxFloat(minFloat(x, limit), -limit) }
 
-// stop is the impulse of a limit that is x away and is left at the velocity v.
+// solveLimit is the impulse of a limit that is x away and is left at the velocity v.
 func (it *jointStep) solveLimit(distance, v, mass, old float32) float32 {
 	bias, massScale, impulseScale := float32(it.softness.biasRate*clamp(distance, maxPositionError)), it.softness.massScale, it.softness.impulseScale
 	if distance > 0 {
@@ -339,13 +329,13 @@ func (it *jointStep) solveLimit(distance, v, mass, old float32) float32 {
 	return maxFloat((old-float32(float32(mass*massScale)*(v+bias)))-float32(impulseScale*old), 0)
 }
 
-// locked is the inverse inertia of the two bodies about their centres that is left if their angle is
+// lockedInvInertia is the inverse inertia of the two bodies about their centres that is left if their angle is
 // held: of their anchors from each other.
 func (m *jointBodies) lockedInvInertia(angularMass float32) float32 {
 	return float32(float32(m.ia*m.ib) * angularMass)
 }
 
-// solveLock holds the angle, where spin is the velocity of turning before the other rows, and takes
+// solveAngle holds the angle, where spin is the velocity of turning before the other rows, and takes
 // back what these gave to it.
 func (b *JointBlock) solveAngle(i uint32, m *jointBodies, angularVelocity, angle, correction float32, it *jointStep) {
 	i &= Lanes - 1
@@ -356,7 +346,7 @@ func (b *JointBlock) solveAngle(i uint32, m *jointBodies, angularVelocity, angle
 	m.applyAngularImpulse(total - old)
 }
 
-// taken is what the impulse of a row, old before, gives that is not leaked anyway.
+// lastingImpulse is what the impulse of a row, old before, gives that is not leaked anyway.
 func (it *jointStep) lastingImpulse(total, old float32) float32 {
 	return (total - old) + float32(it.softness.impulseScale*old)
 }
@@ -382,10 +372,10 @@ func (b *JointBlock) solvePerpendicular(i uint32, m *jointBodies, angle float32,
 	}
 }
 
-// matrix is a symmetric one, with its determinant.
+// symmetricMatrix is a symmetric one, with its determinant.
 type symmetricMatrix struct{ xx, xy, yy, det float32 }
 
-// yieldPoint is the matrix that makes velocities at the anchors of impulses there, where mass is the
+// pointMatrix is the matrix that makes velocities at the anchors of impulses there, where mass is the
 // inverse mass. The determinant is written as a sum of what is not negative.
 func (m *jointBodies) pointMatrix(mass float32) (k symmetricMatrix) {
 	rod := float32(m.ax*m.by) - float32(m.ay*m.bx)
@@ -397,7 +387,7 @@ func (m *jointBodies) pointMatrix(mass float32) (k symmetricMatrix) {
 	return k
 }
 
-// yieldLocked is that if the angle is held.
+// lockedPointMatrix is that if the angle is held.
 func (m *jointBodies) lockedPointMatrix(mass, angularMass float32) (k symmetricMatrix) {
 	x, y, inertia := m.bx-m.ax, m.by-m.ay, m.lockedInvInertia(angularMass)
 	ix, iy := float32(inertia*x), float32(inertia*y)
@@ -459,7 +449,7 @@ func (b *JointBlock) solvePoint(i uint32, m *jointBodies, angle float32, it *joi
 	}
 }
 
-// bounded is an impulse of up to a limit: one that is longer gives way to one against pull, which is
+// clampImpulse is an impulse of up to a limit: one that is longer gives way to one against pull, which is
 // where a spring draws to. It would not be that if the bodies can turn.
 func clampImpulse(x, y, limit float32, biasVelocity Vec) (float32, float32) {
 	if float32(x*x)+float32(y*y) > float32(limit*limit) {
@@ -469,21 +459,15 @@ func clampImpulse(x, y, limit float32, biasVelocity Vec) (float32, float32) {
 	return x, y
 }
 
-// StoreJoints writes the impulses of blocks of joints [lo, hi) to their joints.
+// StoreJointImpulses writes the impulses of blocks of joints [lo, hi) to their joints.
 func (s *System) StoreJointImpulses(level native.Level, lo, hi int) {
-	blocks := s.JointBlocks[lo:hi]
-	joint := s.JointColours.Joint[lo*Lanes : hi*Lanes]
-	if level = must(level); level != native.Go && len(blocks) > 0 {
-		s.storeJointsC(blocks, joint)
-		return
-	}
-	s.storeJointsGo(blocks, joint)
+	kernelsOf(level).storeJointImpulses(s, lo, hi)
 }
 
-func (s *System) storeJointsGo(blocks []JointBlock, joint []uint32) {
-	for n := range blocks {
-		b := &blocks[n]
-		for i, j := range joint[n*Lanes:][:b.Joints] {
+func (s *System) storeJointImpulsesGo(lo, hi int) {
+	for n := lo; n < hi; n++ {
+		b := &s.JointBlocks[n]
+		for i, j := range s.JointColours.Joint[n*Lanes:][:b.Joints] {
 			b.storeImpulses(i&(Lanes-1), &s.Joints[j])
 		}
 	}

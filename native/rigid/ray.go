@@ -25,7 +25,7 @@ type RayHit struct {
 	Shape  uint32  // or NoShape
 }
 
-// longest is the largest float32; the reciprocal of a component of a ray that is zero, or so
+// maxReciprocal is the largest float32; the reciprocal of a component of a ray that is zero, or so
 // small that its own is infinite. A product with it is not NaN, and beyond all
 // parameters unless the ray begins on the bound itself.
 const maxReciprocal = 0x1.fffffep127
@@ -43,7 +43,7 @@ func reciprocal(d float32) float32 {
 // by three roundings.
 const exitSlack = 1 + 0x1p-20
 
-// entry returns the parameter at which the ray enters a box, 0 if it begins inside; false if
+// boxEntry returns the parameter at which the ray enters a box, 0 if it begins inside; false if
 // it does not by maxT. Each operation is monotone in the bounds: a box around
 // another is entered, and at a parameter that is not larger, if the other is.
 func (r *Ray) boxEntry(x0, y0, x1, y1, maxT float32) (float32, bool) {
@@ -58,19 +58,19 @@ func (r *Ray) boxEntry(x0, y0, x1, y1, maxT float32) (float32, bool) {
 	return enter, enter <= minFloat(float32(exit*exitSlack), maxT)
 }
 
-// finds reports whether the filters let the ray meet a target.
+// accepts reports whether the filters let the ray meet a target.
 func (r *Ray) accepts(g *target) bool {
 	return g.Category&r.Mask != 0 && g.Mask&r.Category != 0 && g.Body != r.Exclude &&
 		(g.Count&targetSensor == 0 || r.Flags&IncludeSensors != 0)
 }
 
-// course is a ray as seen from a body.
+// localRay is a ray as seen from a body.
 type localRay struct {
 	x, y, dx, dy float32
 	dd           float32 // the square of the length of d
 }
 
-// strike is what a ray does to a shape.
+// castResult is what a ray does to a shape.
 type castResult uint8
 
 const (
@@ -79,7 +79,7 @@ const (
 	castInside // begins in or on it
 )
 
-// meets returns where the ray meets a target that it finds, and whose box it enters at the
+// cast returns where the ray meets a target that it finds, and whose box it enters at the
 // given parameter.
 func (r *Ray) cast(g *target, entry float32) (hit RayHit, ok bool) {
 	ox, oy := r.OX-g.X, r.OY-g.Y
@@ -101,7 +101,7 @@ func (r *Ray) cast(g *target, entry float32) (hit RayHit, ok bool) {
 	return hit, hit.T <= r.MaxT
 }
 
-// meets returns where c meets all points within a radius of a polygon.
+// cast returns where c meets all points within a radius of a polygon.
 func (c *localRay) cast(vertices, normals []Vec, radius float32) (float32, Vec, castResult) {
 	switch n := len(vertices); {
 	case n == 1:
@@ -112,7 +112,7 @@ func (c *localRay) cast(vertices, normals []Vec, radius float32) (float32, Vec, 
 	return c.castRounded(vertices, normals, radius)
 }
 
-// begins is for a c that no edge has on its outer side: within, unless it is beside the
+// insideOrMiss is for a c that no edge has on its outer side: within, unless it is beside the
 // vertices, as rounding lets it be behind the tip of a thin polygon.
 func (c *localRay) insideOrMiss(vertices []Vec) castResult {
 	if around := boxAround(vertices); around.overlaps(c.x, c.y, c.x, c.y) {
@@ -131,7 +131,7 @@ func boxAround(points []Vec) box {
 	return b
 }
 
-// disc is for discs.
+// castDisc is for discs.
 func (c *localRay) castDisc(centre *Vec, radius float32) (float32, Vec, castResult) {
 	mx, my := centre.X-c.x, centre.Y-c.y
 	r2 := radius * radius
@@ -145,7 +145,7 @@ func (c *localRay) castDisc(centre *Vec, radius float32) (float32, Vec, castResu
 	return t, c.normal(mx, my, t), castEnters
 }
 
-// arc returns where c enters a disc that is at m from where it begins outside.
+// discEntry returns where c enters a disc that is at m from where it begins outside.
 func (c *localRay) discEntry(mx, my, r2 float32) (float32, bool) {
 	s := (float32(mx*c.dx) + float32(my*c.dy)) / c.dd
 	lx, ly := mx-float32(s*c.dx), my-float32(s*c.dy)
@@ -163,7 +163,7 @@ func (c *localRay) normal(mx, my, t float32) Vec {
 	return Vec{nx, ny}
 }
 
-// polygon is for those of three and more vertices without a radius: c enters at the last of
+// castPolygon is for those of three and more vertices without a radius: c enters at the last of
 // the edges that it comes to from outside, unless it has left another one by then.
 func (c *localRay) castPolygon(vertices, normals []Vec) (float32, Vec, castResult) {
 	k, enter, exit := -1, float32(0), inf
@@ -192,7 +192,7 @@ func (c *localRay) castPolygon(vertices, normals []Vec) (float32, Vec, castResul
 	return enter, normals[k], castEnters
 }
 
-// rounded is for shapes with a radius, and for segments: c meets first one of the edges,
+// castRounded is for shapes with a radius, and for segments: c meets first one of the edges,
 // moved outwards by the radius, or of the discs around the vertices.
 func (c *localRay) castRounded(vertices, normals []Vec, r float32) (float32, Vec, castResult) {
 	r2, count := r*r, len(vertices)

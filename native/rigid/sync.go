@@ -17,13 +17,13 @@ type Entities struct {
 	Flip                  bool // a turn in the plane is one by minus the angle about its normal
 }
 
-// Kept are columns with an element per body: what Put has written last, of X, Y, Turn and W.
+// Written are columns with an element per body: what Put has written last, of X, Y, Turn and W.
 // X is NaN where it has written nothing.
 type Written struct {
 	X, Y, HalfSin, HalfCos []float32
 }
 
-// Put writes bodies [lo, hi) to the entities of their slots, and to kept; origins are
+// Write writes bodies [lo, hi) to the entities of their slots, and to kept; origins are
 // where they are, poses how they are turned. Slots are numbers of entities, or NoSlot: such
 // a body is left out. Of bodies with one slot the last one is written.
 //
@@ -40,10 +40,10 @@ func (e *Entities) Write(level native.Level, o *Origins, p *Poses, slots []uint3
 	}
 	_ = slots[lo:hi]
 	e.checkSlots(slots[lo:hi])
-	if level = must(level); level != native.Go && lo < hi {
-		putC(level, e, o, p, slots, kept, lo, hi)
-		return
-	}
+	kernelsOf(level).writeEntities(*e, *o, *p, slots, *kept, lo, hi)
+}
+
+func (e Entities) writeGo(o Origins, p Poses, slots []uint32, kept Written, lo, hi int) {
 	for i := lo; i < hi; i++ {
 		slot := slots[i]
 		if slot == NoSlot {
@@ -70,18 +70,19 @@ func halfAngle(s, c float32) (sin, cos float32) {
 	return float32(math.Copysign(float64(root), float64(s))), abs(half)
 }
 
-// Differs returns the first body of [lo, hi) whose entity is not where Put has written it, bit
+// FirstChanged returns the first body of [lo, hi) whose entity is not where Put has written it, bit
 // for bit, or hi: X, Y, Turn and W are not those kept, or one of Zero is not +0. Bodies
 // without a slot, and those that Put has not written, do not differ. It panics as Put does.
 func (e *Entities) FirstChanged(level native.Level, slots []uint32, kept *Written, lo, hi int) int {
 	e.check(slots, kept)
 	_ = slots[lo:hi]
 	e.checkSlots(slots[lo:hi])
-	if level = must(level); level != native.Go && lo < hi {
-		return differsC(level, e, slots, kept, lo, hi)
-	}
+	return kernelsOf(level).firstChanged(*e, slots, *kept, lo, hi)
+}
+
+func (e Entities) firstChangedGo(slots []uint32, kept Written, lo, hi int) int {
 	for i := lo; i < hi; i++ {
-		if e.changed(slots[i], kept, i) {
+		if e.changed(slots[i], &kept, i) {
 			return i
 		}
 	}

@@ -105,10 +105,10 @@ func Angles(level native.Level, cos, sin, out []float32) {
 	if len(sin) != len(cos) || len(out) != len(cos) {
 		panic("rigid: Angles: cos, sin and out differ in length")
 	}
-	if level = must(level); level != native.Go && len(cos) > 0 {
-		anglesC(level, cos, sin, out)
-		return
-	}
+	kernelsOf(level).angles(cos, sin, out)
+}
+
+func anglesGo(cos, sin, out []float32) {
 	for i := range out {
 		out[i] = Atan2(sin[i], cos[i])
 	}
@@ -116,7 +116,7 @@ func Angles(level native.Level, cos, sin, out []float32) {
 
 func abs(a float32) float32 { return math.Float32frombits(math.Float32bits(a) &^ (1 << 31)) }
 
-// least is a < b ? a : b, and most a > b ? a : b: b where either is NaN.
+// minFloat is a < b ? a : b, and most a > b ? a : b: b where either is NaN.
 func minFloat(a, b float32) float32 {
 	if a < b {
 		return a

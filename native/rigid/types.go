@@ -69,7 +69,7 @@ type Manifold struct {
 	Points [2]ManifoldPoint
 }
 
-// Point is a place where two shapes touch: halfway between their surfaces, seen from
+// ManifoldPoint is a place where two shapes touch: halfway between their surfaces, seen from
 // the centre of mass of either body in the axes of the world.
 type ManifoldPoint struct {
 	AnchorA, AnchorB Vec

@@ -50,7 +50,7 @@ func MatchContacts(old []Contact, pairs *Pairs, manifolds []Manifold, out []Cont
 	}
 }
 
-// After returns the number of contacts that come before the pair (a, b).
+// LowerBound returns the number of contacts that come before the pair (a, b).
 func LowerBound(contacts []Contact, a, b uint32) int {
 	pair := Contact{A: a, B: b}
 	key, lo, hi := pair.key(), 0, len(contacts)

@@ -2,21 +2,20 @@ package rigid
 
 import "github.com/evertick/evertick/native"
 
-// WarmStart applies the accumulated impulses of blocks [lo, hi) to the velocities of their
+// WarmStartContacts applies the accumulated impulses of blocks [lo, hi) to the velocities of their
 // bodies. Like all that works on blocks it reads rows of bodies that are not dynamic and
 // does not write them.
 func (s *System) WarmStartContacts(level native.Level, lo, hi int) {
-	blocks := s.Blocks[lo:hi]
-	if level = must(level); level != native.Go && len(blocks) > 0 {
-		s.warmStartC(level, blocks)
-		return
-	}
-	for i := range blocks {
-		warmStartGo(&blocks[i], s.States)
+	kernelsOf(level).warmStartContacts(s, lo, hi)
+}
+
+func (s *System) warmStartContactsGo(lo, hi int) {
+	for i := lo; i < hi; i++ {
+		s.Blocks[i].warmStart(s.States)
 	}
 }
 
-func warmStartGo(b *ContactBlock, states []State) {
+func (b *ContactBlock) warmStart(states []State) {
 	for i := range b.Contacts {
 		i &= Lanes - 1
 		normal, tangent := float32(0), float32(0)
@@ -33,7 +32,7 @@ func warmStartGo(b *ContactBlock, states []State) {
 	}
 }
 
-// push adds the impulses of a contact to the velocities of its bodies, and sets
+// applyImpulse adds the impulses of a contact to the velocities of its bodies, and sets
 // their angular velocities.
 func (b *ContactBlock) applyImpulse(i uint32, stateA, stateB *State, normal, tangent, wA, wB float32) {
 	nx, ny := b.NormalX[i&(Lanes-1)], b.NormalY[i&(Lanes-1)]
@@ -51,7 +50,7 @@ func (b *ContactBlock) applyImpulse(i uint32, stateA, stateB *State, normal, tan
 	}
 }
 
-// Solve does one iteration of each contact of blocks [lo, hi): friction of its points,
+// SolveContacts does one iteration of each contact of blocks [lo, hi): friction of its points,
 // rolling resistance, then the normal impulses, so that it is these that hold when the
 // iteration ends. Impulses are accumulated and clamped as sums.
 //
@@ -67,31 +66,24 @@ func (b *ContactBlock) applyImpulse(i uint32, stateA, stateB *State, normal, tan
 //
 // Clamping turns NaN into a bound, so that a body that is not finite pushes no other.
 func (s *System) SolveContacts(level native.Level, useBias bool, lo, hi int) {
-	blocks := s.Blocks[lo:hi]
-	if level = must(level); level != native.Go && len(blocks) > 0 {
-		s.solveC(level, useBias, blocks)
-		return
-	}
-	for i := range blocks {
-		soft := rigidSoftness
-		if useBias {
-			soft = s.step.contactSoftnessOf(&blocks[i])
-		}
-		solveGo(&blocks[i], s.States, soft, s.step.invH, s.step.maxBiasVelocity, useBias)
+	kernelsOf(level).solveContacts(s, useBias, lo, hi)
+}
+
+func (s *System) solveContactsGo(useBias bool, lo, hi int) {
+	for i := lo; i < hi; i++ {
+		s.Blocks[i].solve(s.States, &s.step, useBias)
 	}
 }
 
-// softness of the contacts of a block.
-func (k *stepContext) contactSoftnessOf(b *ContactBlock) softness {
-	if b.Flags&flagStaticBody != 0 {
-		return k.staticSoftness
-	}
-	return k.contactSoftness
-}
-
-// solveGo works in the frame of the contact, whose axes are the normal and the tangent:
+// solve works in the frame of the contact, whose axes are the normal and the tangent:
 // vn and vt are the velocity of the centre of B past that of A.
-func solveGo(b *ContactBlock, states []State, soft softness, invH, maxBiasVelocity float32, useBias bool) {
+func (b *ContactBlock) solve(states []State, step *stepContext, useBias bool) {
+	soft, invH, maxBiasVelocity := rigidSoftness, step.invH, step.maxBiasVelocity
+	if useBias && b.Flags&flagStaticBody != 0 {
+		soft = step.staticSoftness
+	} else if useBias {
+		soft = step.contactSoftness
+	}
 	for i := range b.Contacts {
 		i &= Lanes - 1
 		stateA, stateB := &states[b.A[i]], &states[b.B[i]]
@@ -150,23 +142,22 @@ func solveGo(b *ContactBlock, states []State, soft softness, invH, maxBiasVeloci
 	}
 }
 
-// Restitution gives contacts of blocks [lo, hi) that bounce, approached faster than
+// ApplyRestitution gives contacts of blocks [lo, hi) that bounce, approached faster than
 // Threshold and were touched the velocity at which they part: the one of approach
 // times the restitution.
 func (s *System) ApplyRestitution(level native.Level, lo, hi int) {
-	blocks := s.Blocks[lo:hi]
-	if level = must(level); level != native.Go && len(blocks) > 0 {
-		s.restitutionC(level, blocks)
-		return
-	}
-	for i := range blocks {
-		if blocks[i].Flags&flagRestitution != 0 {
-			restitutionGo(&blocks[i], s.States, s.step.restitutionThreshold)
+	kernelsOf(level).applyRestitution(s, lo, hi)
+}
+
+func (s *System) applyRestitutionGo(lo, hi int) {
+	for i := lo; i < hi; i++ {
+		if b := &s.Blocks[i]; b.Flags&flagRestitution != 0 {
+			b.applyRestitution(s.States, s.step.restitutionThreshold)
 		}
 	}
 }
 
-func restitutionGo(b *ContactBlock, states []State, threshold float32) {
+func (b *ContactBlock) applyRestitution(states []State, threshold float32) {
 	for i := range b.Contacts {
 		i &= Lanes - 1
 		stateA, stateB := &states[b.A[i]], &states[b.B[i]]
@@ -192,21 +183,15 @@ func restitutionGo(b *ContactBlock, states []State, threshold float32) {
 	}
 }
 
-// Store writes the impulses of blocks [lo, hi) to their contacts, and Hits.
+// StoreContactImpulses writes the impulses of blocks [lo, hi) to their contacts, and Hits.
 func (s *System) StoreContactImpulses(level native.Level, lo, hi int) {
-	blocks := s.Blocks[lo:hi]
-	contact := s.Colours.Contact[lo*Lanes : hi*Lanes]
-	if level = must(level); level != native.Go && len(blocks) > 0 {
-		s.storeC(blocks, contact)
-		return
-	}
-	s.storeGo(blocks, contact)
+	kernelsOf(level).storeContactImpulses(s, lo, hi)
 }
 
-func (s *System) storeGo(blocks []ContactBlock, contact []uint32) {
-	for n := range blocks {
-		b := &blocks[n]
-		for i, c := range contact[n*Lanes:][:b.Contacts] {
+func (s *System) storeContactImpulsesGo(lo, hi int) {
+	for n := lo; n < hi; n++ {
+		b := &s.Blocks[n]
+		for i, c := range s.Colours.Contact[n*Lanes:][:b.Contacts] {
 			i &= Lanes - 1
 			to, hit := &s.Contacts[c], &s.Hits[c]
 			to.RollingImpulse = b.RollingImpulse[i]

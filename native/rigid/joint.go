@@ -1,5 +1,7 @@
 package rigid
 
+import "math"
+
 // JointKind is what a joint holds at all times; parts of it add springs, motors and
 // limits. With the anchors of bodies A and B it is made of rows, each of which is a number
 // that is to be zero:
@@ -72,12 +74,12 @@ type Joint struct {
 	// Axis has length one and is in the axes of A: of JointPrismatic and JointWheel.
 	Axis Vec
 
-	// Reference is the angle of B less that of A where the relative angle is zero. The relative
+	// ReferenceAngle is the angle of B less that of A where the relative angle is zero. The relative
 	// angle at the beginning of a step is between -π and π; limits and targets are to be too.
 	ReferenceAngle float32
 	_              uint32
 
-	// Point is the impulse on B, N·s, in the axes of the world: of JointPoint and JointWeld. Of
+	// PointImpulse is the impulse on B, N·s, in the axes of the world: of JointPoint and JointWeld. Of
 	// JointPrismatic and JointWheel, X is the impulse across the axis, along (-Axis.Y, Axis.X).
 	PointImpulse Vec
 	_            [2]uint32
@@ -149,4 +151,68 @@ type AxisBlock struct {
 	Lower, Upper                                            [Lanes]float32
 	SpringImpulse, MotorImpulse, LowerImpulse, UpperImpulse [Lanes]float32
 	Error                                                   [Lanes]float32 // from Target as the sub-step began: of springs
+}
+
+// SubStepRate is the number of sub-steps in a second if a step is dt seconds long: what makes a
+// force of the impulse of a sub-step.
+func (p *Params) SubStepRate(dt float32) float32 {
+	k := p.stepContext(dt)
+	return k.invH
+}
+
+// Reaction returns the force in N that a joint exerts on B, and on A in reverse, and the torque
+// in N·m of its angular parts, counter-clockwise on B; both are in the last sub-step. rate is
+// SubStepRate of that step, and poses are those after it.
+func (j *Joint) Reaction(p *Poses, rate float32) (force Vec, torque float32) {
+	parts := j.usedParts()
+	if j.Kind.hasPoint() {
+		force = j.PointImpulse
+	} else if j.Kind != NoJoint {
+		axis := j.worldAxis(p)
+		along := j.LinearImpulse.total(parts)
+		across := float32(0)
+		if j.Kind.hasPerpendicular() {
+			across = j.PointImpulse.X
+		}
+		force.X = float32(along*axis.X) - float32(across*axis.Y)
+		force.Y = float32(along*axis.Y) + float32(across*axis.X)
+	}
+	torque = j.AngularImpulse.total(parts >> angularShift)
+	if j.Kind.locksAngle() {
+		torque = j.AngularImpulse.Spring
+	}
+	return Vec{force.X * rate, force.Y * rate}, torque * rate
+}
+
+// total is the impulse of some parts, which are those of a linear JointAxis.
+func (d *AxisImpulse) total(parts JointParts) (sum float32) {
+	if parts&PartSpring != 0 {
+		sum = d.Spring
+	}
+	if parts&PartMotor != 0 {
+		sum += d.Motor
+	}
+	if parts&PartLimits != 0 {
+		sum = (sum + d.Lower) - d.Upper
+	}
+	return sum
+}
+
+// worldAxis is the axis in the axes of the world: zero for a JointDistance whose anchors are in one
+// place.
+func (j *Joint) worldAxis(p *Poses) Vec {
+	if j.Kind.hasPerpendicular() {
+		x, y := rotate(p.Cos[j.A], p.Sin[j.A], j.Axis.X, j.Axis.Y)
+		return Vec{x, y}
+	}
+	x, y := j.anchorDelta(p)
+	inv := inverse(float32(math.Sqrt(float64(float32(x*x) + float32(y*y)))))
+	return Vec{x * inv, y * inv}
+}
+
+// anchorDelta is anchor B from anchor A, in the axes of the world.
+func (j *Joint) anchorDelta(p *Poses) (x, y float32) {
+	ax, ay := rotate(p.Cos[j.A], p.Sin[j.A], j.AnchorA.X, j.AnchorA.Y)
+	bx, by := rotate(p.Cos[j.B], p.Sin[j.B], j.AnchorB.X, j.AnchorB.Y)
+	return ((p.X[j.B] - p.X[j.A]) + bx) - ax, ((p.Y[j.B] - p.Y[j.A]) + by) - ay
 }

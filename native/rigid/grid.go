@@ -4,9 +4,11 @@ import (
 	"math"
 	"math/bits"
 	"slices"
+
+	"github.com/evertick/evertick/native"
 )
 
-// sorted are boxes in the order of a search: by layer, row and column. Places are
+// grid are boxes in the order of a search: by layer, row and column. Places are
 // numbers in this order.
 type grid struct {
 	layers []layer
@@ -97,7 +99,7 @@ func (s *grid) reserve(n int) {
 	s.shape, s.column, s.lastColumn = words(s.memory, 4, stride), words(s.memory, 5, stride), words(s.memory, 6, stride)
 }
 
-// nothing is the summary of no boxes.
+// noBoxes is the summary of no boxes.
 var noBoxes = summary{MinX: inf, MinY: inf, MaxX: -inf, MaxY: -inf, SmallestSize: inf}
 
 // measureGo lists the shapes of [lo, hi) whose bit is set and whose box can overlap another
@@ -122,12 +124,12 @@ func measureGo(boxes *Boxes, which []uint64, lo, hi int, ids []uint32, sum *summ
 	sum.N = uint32(n)
 }
 
-// proper reports whether a box is finite and not inverted.
+// isValid reports whether a box is finite and not inverted.
 func isValid(x0, y0, x1, y1 float32) bool {
 	return -maxFinite <= x0 && x0 <= x1 && x1 <= maxFinite && -maxFinite <= y0 && y0 <= y1 && y1 <= maxFinite
 }
 
-// plan divides boxes into layers and chooses their grids, and the work into parts.
+// gridPlan divides boxes into layers and chooses their grids, and the work into parts.
 type gridPlan struct {
 	sum    summary
 	boxes  *Boxes
@@ -143,12 +145,12 @@ type gridPlan struct {
 // exponent is that of a number, as its bits have it.
 func exponent(v float32) int { return int(math.Float32bits(v) >> 23 & 255) }
 
-// even reports whether one layer is enough.
+// oneLayer reports whether one layer is enough.
 func (p *gridPlan) oneLayer() bool {
 	return exponent(p.sum.LargestSize)-exponent(p.sum.SmallestSize) <= 1
 }
 
-// layers returns the layers, of the largest boxes first. Sizes in a layer
+// makeLayers returns the layers, of the largest boxes first. Sizes in a layer
 // differ by less than a factor of four, except for the last layer. If boxes are not even,
 // the sizes of the chunks are known.
 func (p *gridPlan) makeLayers(store []layer) []layer {
@@ -181,7 +183,7 @@ func (s *sizes) add(boxes *Boxes, ids []uint32) {
 	}
 }
 
-// divide gives each size a layer and returns the number of layers.
+// assignLayers gives each size a layer and returns the number of layers.
 func (p *gridPlan) assignLayers() int {
 	n, room := 0, 0
 	clear(p.width[:])
@@ -228,7 +230,7 @@ func (p *gridPlan) oneRow(minX, maxX float32, layer int) bool {
 	return float32(p.sum.N)*p.width[layer] <= sparse*(maxX-minX)
 }
 
-// axis divides the range from a to b into at most maxCells cells that are not smaller
+// gridAxis divides the range from a to b into at most maxCells cells that are not smaller
 // than size if that is possible.
 func gridAxis(a, b, size float32) (least, inv float32, n int32) {
 	length := min(b-a, maxFinite)
@@ -255,7 +257,7 @@ const (
 	samples   = 128
 )
 
-// trim chooses the grids anew, for the region where most boxes are: a few of
+// trimOutliers chooses the grids anew, for the region where most boxes are: a few of
 // them far away would make the keys long.
 func (p *gridPlan) trimOutliers(layers []layer) {
 	var x, y [samples]float32
@@ -268,7 +270,7 @@ func (p *gridPlan) trimOutliers(layers []layer) {
 	p.grids(layers, minX, minY, maxX, maxY)
 }
 
-// middle returns an interval around all of the numbers but the outermost few, with
+// centralRange returns an interval around all of the numbers but the outermost few, with
 // a quarter of its length more on both sides, within [least, most].
 func centralRange(v []float32, least, most float32) (float32, float32) {
 	slices.Sort(v)
@@ -289,8 +291,8 @@ func (p *gridPlan) id(n uint32) uint32 {
 	panic("rigid: plan.id: out of range")
 }
 
-// keysGo makes the keys of boxes.
-func keysGo(p *gridPlan, ids []uint32, layers []layer, to []uint64) {
+// makeKeysGo makes the keys of boxes.
+func makeKeysGo(p *gridPlan, ids []uint32, layers []layer, to []uint64) {
 	b := p.boxes
 	for k, i := range ids {
 		x, y := b.MinX[i], b.MinY[i]
@@ -332,7 +334,7 @@ func sortKeysGo(keys, tmp []uint64, count uint) ([]uint64, []uint64) {
 // sortPasses is how often keys move in a sort by count bits.
 func sortPasses(count uint) uint { return (count + 10) / 11 }
 
-// placeGo fills the columns and the rows of places [lo, hi) from the sorted keys. Of rows
+// fillRowsGo fills the columns and the rows of places [lo, hi) from the sorted keys. Of rows
 // there are so many before, and of the layers the places and spans in this range are set. It
 // returns the number of rows with those of the range.
 func fillRowsGo(b *Boxes, p *gridPlan, s *grid, lo, hi, rows int, layers []layer) int {
@@ -368,7 +370,7 @@ func fillRowsGo(b *Boxes, p *gridPlan, s *grid, lo, hi, rows int, layers []layer
 	return rows
 }
 
-// direct makes the directories of all layers. They have about as many entries as
+// buildDirectory makes the directories of all layers. They have about as many entries as
 // there are boxes.
 func (s *grid) buildDirectory() {
 	for i := range s.layers {
@@ -405,4 +407,63 @@ func (s *grid) buildLayerDirectory(l *layer) {
 			s.directory = append(s.directory, i)
 		}
 	}
+}
+
+// BoxGrid is boxes in an order in which those near a place are found quickly. The zero
+// BoxGrid has none.
+type BoxGrid struct {
+	grid    grid
+	builder gridBuilder
+}
+
+// Build replaces the boxes by those of the shapes whose bit is set in which, bit i%64 of
+// element i/64 for shape i. Boxes that overlap nothing are left out. It panics if columns differ
+// in length or which is too short, if there are more than native.MaxSlots boxes, and on a
+// level that native.Resolve refuses.
+func (l *BoxGrid) Build(level native.Level, boxes *Boxes, which []uint64) {
+	n := boxes.check()
+	if len(which) < (n+63)/64 {
+		panic("rigid: BoxGrid.Build: a bit for each box is needed")
+	}
+	if n > native.MaxSlots {
+		panic("rigid: BoxGrid.Build: more than native.MaxSlots shapes")
+	}
+	l.builder.begin(level, boxes, nil)
+	l.builder.build(&l.grid, which, true)
+}
+
+// query writes the shapes whose box overlaps the given one to out, until that is full, and
+// returns how many they are. Their order is that of the layout: a function of its boxes.
+func (s *grid) query(b *box, out []uint32) int {
+	n := 0
+	if !isValid(b[0], b[1], b[2], b[3]) {
+		return 0
+	}
+	for i := range s.layers {
+		n += s.queryLayer(&s.layers[i], b, out[n:])
+	}
+	return n
+}
+
+func (s *grid) queryLayer(k *layer, b *box, out []uint32) (n int) {
+	firstRow, lastRow := k.rowsOf(b[1], b[3])
+	first, last := k.columnOf(b[0]), k.columnOf(b[2])
+	first -= min(first, k.SpanX)
+	row := s.directory[k.Rough+firstRow>>k.RowShift]
+	for ; row < k.LastRow && s.rowNumber[row] <= lastRow; row++ {
+		if s.rowNumber[row] < firstRow {
+			continue
+		}
+		end := s.rowStart[row+1]
+		for j := s.directory[k.Fine+(row-k.FirstRow)*k.Width+first>>k.ColumnShift]; j < end && s.column[j] <= last; j++ {
+			if s.minX[j] <= b[2] && b[0] <= s.maxX[j] && s.minY[j] <= b[3] && b[1] <= s.maxY[j] {
+				if n == len(out) {
+					return n
+				}
+				out[n] = s.shape[j]
+				n++
+			}
+		}
+	}
+	return n
 }

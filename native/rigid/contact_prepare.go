@@ -47,7 +47,7 @@ func (m Mix) apply(a, b float32) float32 {
 	return a * b
 }
 
-// Prepare fills blocks [lo, hi) from the manifolds, the impulses and the states before
+// PrepareContacts fills blocks [lo, hi) from the manifolds, the impulses and the states before
 // the step. Friction and restitution are mixed by the rules of Params, rolling resistance
 // is the larger one, and tangent speeds are added.
 //
@@ -58,14 +58,12 @@ func (m Mix) apply(a, b float32) float32 {
 // 1 / (1/mA + 1/mB + (rA×n)²/IA + (rB×n)²/IB), and likewise along the tangent (n.Y, -n.X); 0 if that
 // is a division by zero.
 func (s *System) PrepareContacts(level native.Level, lo, hi int) {
-	blocks := s.Blocks[lo:hi]
-	contact := s.Colours.Contact[lo*Lanes : hi*Lanes]
-	if level = must(level); level != native.Go && len(blocks) > 0 {
-		s.prepareC(level, blocks, contact)
-		return
-	}
-	for i := range blocks {
-		s.prepareBlock(&blocks[i], (*[Lanes]uint32)(contact[i*Lanes:]))
+	kernelsOf(level).prepareContacts(s, lo, hi)
+}
+
+func (s *System) prepareContactsGo(lo, hi int) {
+	for i := lo; i < hi; i++ {
+		s.prepareBlock(&s.Blocks[i], (*[Lanes]uint32)(s.Colours.Contact[i*Lanes:]))
 	}
 }
 
@@ -104,7 +102,7 @@ func (b *ContactBlock) clearLane(i int) {
 	}
 }
 
-// prepareSurface mixes the materials of two shapes.
+// prepareMaterial mixes the materials of two shapes.
 func (s *System) prepareMaterial(b *ContactBlock, i int, c *Contact) {
 	m := &s.Materials
 	b.Friction[i] = s.step.frictionMix.apply(m.Friction[c.A], m.Friction[c.B])
@@ -122,7 +120,7 @@ func (s *System) prepareMaterial(b *ContactBlock, i int, c *Contact) {
 	}
 }
 
-// prepareDynamics notes which bodies are dynamic, and the effective mass of turning.
+// prepareBodies notes which bodies are dynamic, and the effective mass of turning.
 func (s *System) prepareBodies(b *ContactBlock, i int, rolling float32) {
 	if s.States[b.A[i]].InvMass > 0 {
 		b.DynamicA |= 1 << i

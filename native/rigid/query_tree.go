@@ -76,7 +76,6 @@ func (s *Scene) check() {
 // finite, one beyond 2^60 m, and one whose body has a rotation of half the length it should
 // have, or twice, are left out. It panics as Bounds does.
 func (t *QueryTree) Build(level native.Level, s *Scene) {
-	level = must(level)
 	t.updateBoxes(level, s)
 	t.listShapes(s)
 	t.sortAlongCurve(level)
@@ -85,12 +84,12 @@ func (t *QueryTree) Build(level native.Level, s *Scene) {
 	t.buildInnerNodes()
 }
 
-// Take is Build for few queries: it costs a fraction of that and they cost more, as it does
+// Refit is Build for few queries: it costs a fraction of that and they cost more, as it does
 // not look for shapes that are near each other. They stay together as they were, or are
 // together by number. same is that of all that a scene has, nothing but poses has
 // changed since the last Build or Take.
 func (t *QueryTree) Refit(level native.Level, s *Scene, same bool) {
-	t.updateBoxes(must(level), s)
+	t.updateBoxes(level, s)
 	if !same {
 		t.listShapes(s)
 		t.makeLeaves(s)
@@ -99,7 +98,7 @@ func (t *QueryTree) Refit(level native.Level, s *Scene, same bool) {
 	t.buildInnerNodes()
 }
 
-// bound computes the boxes of shapes.
+// updateBoxes computes the boxes of shapes.
 func (t *QueryTree) updateBoxes(level native.Level, s *Scene) {
 	s.check()
 	n := len(s.Shapes)
@@ -108,7 +107,7 @@ func (t *QueryTree) updateBoxes(level native.Level, s *Scene) {
 	Bounds(level, s.Shapes, s.Filters.Body, s.Poses, boxMargin, b)
 }
 
-// list takes the numbers of all shapes that have vertices as keys, also of those that are not
+// listShapes takes the numbers of all shapes that have vertices as keys, also of those that are not
 // looked for where they are.
 func (t *QueryTree) listShapes(s *Scene) {
 	t.keys = resized(t.keys, len(s.Shapes))[:0]
@@ -119,14 +118,14 @@ func (t *QueryTree) listShapes(s *Scene) {
 	}
 }
 
-// upright reports whether a rotation is near enough to length one. Shapes of others are not
+// isRotation reports whether a rotation is near enough to length one. Shapes of others are not
 // looked for at all.
 func isRotation(cos, sin float32) bool {
 	square := float32(cos*cos) + float32(sin*sin)
 	return square >= 0.25 && square <= 4
 }
 
-// grownBox is the box in which a shape of the given bounds is looked for; false if it is not.
+// fattenBox is the box in which a shape of the given bounds is looked for; false if it is not.
 func fattenBox(x0, y0, x1, y1 float32) (box, bool) {
 	if !inRange(x0, y0, x1, y1) {
 		return inverted, false
@@ -134,7 +133,7 @@ func fattenBox(x0, y0, x1, y1 float32) (box, bool) {
 	return box{lowerBound(x0), lowerBound(y0), upperBound(x1), upperBound(y1)}, true
 }
 
-// inReach reports whether no bound is beyond maxQueried, or NaN: its bits without the sign are
+// inRange reports whether no bound is beyond maxQueried, or NaN: its bits without the sign are
 // in the order of numbers.
 func inRange(x0, y0, x1, y1 float32) bool {
 	const sign = 1 << 31
@@ -146,7 +145,7 @@ func inRange(x0, y0, x1, y1 float32) bool {
 func lowerBound(v float32) float32 { return v - float32(abs(v)*boxGrowth) }
 func upperBound(v float32) float32 { return v + float32(abs(v)*boxGrowth) }
 
-// order sorts the shapes that are listed: small ones first, along a curve that stays near
+// sortAlongCurve sorts the shapes that are listed: small ones first, along a curve that stays near
 // itself.
 func (t *QueryTree) sortAlongCurve(level native.Level) {
 	b, keys := &t.boxes, t.keys
@@ -164,14 +163,10 @@ func (t *QueryTree) sortAlongCurve(level native.Level) {
 		keys[k] = uint64(c.key(b.MinX[i], b.MinY[i], b.MaxX[i], b.MaxY[i]))<<shapeBits | i
 	}
 	t.tmp = resized(t.tmp, len(keys))
-	if level == native.Go {
-		t.keys, t.tmp = sortKeysGo(keys, t.tmp, curveBits)
-	} else {
-		t.keys, t.tmp = sortKeysC(keys, t.tmp, curveBits)
-	}
+	t.keys, t.tmp = kernelsOf(level).sortKeys(keys, t.tmp, curveBits)
 }
 
-// fill makes the targets, and nodes of shapes without boxes.
+// makeLeaves makes the targets, and nodes of shapes without boxes.
 func (t *QueryTree) makeLeaves(s *Scene) {
 	n := len(t.keys)
 	leaves := (n + Lanes - 1) / Lanes
@@ -185,7 +180,7 @@ func (t *QueryTree) makeLeaves(s *Scene) {
 	}
 }
 
-// place puts targets where they are, and boxes in the nodes of shapes. With still those that
+// updateLeaves puts targets where they are, and boxes in the nodes of shapes. With still those that
 // have not moved are left alone.
 func (t *QueryTree) updateLeaves(s *Scene, still bool) {
 	n, bodies := len(t.boxes.MinX), len(s.Poses.X)
@@ -222,7 +217,7 @@ func (g *target) set(s *Scene, i int) {
 	g.Vertices, g.Normals = shape.Vertices, shape.Normals
 }
 
-// join makes the nodes above those of shapes.
+// buildInnerNodes makes the nodes above those of shapes.
 func (t *QueryTree) buildInnerNodes() {
 	t.nodes, t.starts = t.nodes[:len(t.targets)/Lanes], append(t.starts[:0], 0)
 	for first := 0; ; {
@@ -256,7 +251,7 @@ func (n *treeNode) setLane(lane int, b *box) {
 	n.MinX[lane], n.MinY[lane], n.MaxX[lane], n.MaxY[lane] = b[0], b[1], b[2], b[3]
 }
 
-// around is the box around all boxes of a node.
+// bounds is the box around all boxes of a node.
 func (n *treeNode) bounds() box {
 	x0, y0, x1, y1 := inf, inf, -inf, -inf
 	for i := range Lanes {
@@ -272,7 +267,7 @@ const (
 	curveBits  = 2 + 6*curveSteps // of a key
 )
 
-// curve is that of Hilbert over a square, which goes through all its cells, each next to
+// hilbertCurve is that of Hilbert over a square, which goes through all its cells, each next to
 // the one before.
 type hilbertCurve struct {
 	x, y, scale float32

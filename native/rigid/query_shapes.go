@@ -5,7 +5,142 @@ import (
 	"slices"
 )
 
-// Overlaps appends the shapes that a placed probe overlaps or touches to out, ascending: those
+// ShapeQuery is a shape somewhere, and what it can find: for overlaps, distances and casts. Its
+// coordinates are below 2^60. A cast moves it by D, as a Ray.
+type ShapeQuery struct {
+	Shape    *Shape
+	X, Y     float32
+	Cos, Sin float32
+	Ray      // of its origin; OX and OY are X and Y
+	box      box
+}
+
+// ShapeHit is what a probe finds.
+type ShapeHit struct {
+	T      float32 // of a cast; of a distance, that: negative where the two overlap
+	Normal Vec     // of the shape, outwards, of length one
+	Point  Vec     // on the surface of the shape
+	Shape  uint32  // or NoShape
+}
+
+func (f *ShapeHit) before(than *ShapeHit) bool {
+	return f.T < than.T || f.T == than.T && f.Shape < than.Shape
+}
+
+// Prepare makes a probe ready for queries. It returns false if it has no box.
+func (p *ShapeQuery) Prepare() bool {
+	b, ok := p.Shape.bounds(p.X, p.Y, p.Cos, p.Sin, boxMargin)
+	if ok {
+		p.box, ok = fattenBox(b[0], b[1], b[2], b[3])
+	}
+	p.OX, p.OY = p.X, p.Y
+	p.prepare()
+	return ok
+}
+
+func (p *ShapeQuery) pose() transform { return transform{p.X, p.Y, p.Cos, p.Sin} }
+
+// view is a probe as seen from a target.
+type relativeQuery struct {
+	target     transform           // of the target
+	origin     transform           // of the probe, as seen from there
+	difference minkowskiDifference // of the two
+}
+
+func (v *relativeQuery) set(p *ShapeQuery, g *target) {
+	v.target = transform{g.X, g.Y, g.Cos, g.Sin}
+	q := p.pose()
+	v.origin = v.target.relative(&q)
+	v.difference.set(g, p.Shape, &v.origin)
+}
+
+// overlaps reports whether two boxes overlap, or touch.
+func (b *box) overlaps(x0, y0, x1, y1 float32) bool {
+	return x0 <= b[2] && y0 <= b[3] && b[0] <= x1 && b[1] <= y1
+}
+
+// overlapsTarget reports whether the probe overlaps a target, or touches it.
+func (p *ShapeQuery) overlapsTarget(g *target) bool {
+	var v relativeQuery
+	v.set(p, g)
+	near := v.difference.closest(v.origin.x, v.origin.y)
+	return near.distance <= v.difference.radius
+}
+
+// boxDistance is how far a box is from that of the probe; 0 if they touch.
+func (p *ShapeQuery) boxDistance(x0, y0, x1, y1 float32) float32 {
+	dx := maxFloat(maxFloat(x0-p.box[2], p.box[0]-x1), 0)
+	dy := maxFloat(maxFloat(y0-p.box[3], p.box[1]-y1), 0)
+	return maxFloat(dx, dy)
+}
+
+// distance returns the distance of the probe from a target whose box is that far beyond its own.
+func (p *ShapeQuery) distance(g *target, beyond float32) ShapeHit {
+	var v relativeQuery
+	v.set(p, g)
+	near := v.difference.closest(v.origin.x, v.origin.y)
+	f := ShapeHit{T: near.distance - v.difference.radius, Shape: g.Shape}
+	if beyond > 0 {
+		f.T = maxFloat(f.T, beyond)
+	}
+	v.setHit(g, &near, &f)
+	return f
+}
+
+// setHit tells of normal and point.
+func (v *relativeQuery) setHit(g *target, near *closestFeature, f *ShapeHit) {
+	n, q := near.normal, v.difference.pointOfB(g, near)
+	f.Normal = v.target.rotate(n)
+	f.Normal = Vec{f.Normal.X + 0, f.Normal.Y + 0} // no -0
+	f.Point = v.target.apply(Vec{q.X + float32(n.X*v.difference.radiusB), q.Y + float32(n.Y*v.difference.radiusB)})
+}
+
+// boxEntry returns the parameter at which the box of the probe comes to another, and false if it
+// does not by maxT. See Ray.entry.
+func (p *ShapeQuery) boxEntry(x0, y0, x1, y1, maxT float32) (float32, bool) {
+	fromX, toX := x0-p.box[2], x1-p.box[0]
+	if p.invX < 0 {
+		fromX, toX = toX, fromX
+	}
+	fromY, toY := y0-p.box[3], y1-p.box[1]
+	if p.invY < 0 {
+		fromY, toY = toY, fromY
+	}
+	enter := maxFloat(maxFloat(fromX*p.invX, fromY*p.invY), 0)
+	exit := minFloat(toX*p.invX, toY*p.invY)
+	return enter, enter <= minFloat(float32(exit*exitSlack), maxT)
+}
+
+// cast returns where the probe, moved along its ray, meets a target that it comes near to
+// at the given parameter: its origin meets the difference of the two as a ray does.
+func (p *ShapeQuery) cast(g *target, entry float32) (f ShapeHit, ok bool) {
+	var v relativeQuery
+	v.set(p, g)
+	c := localRay{
+		x: v.origin.x, y: v.origin.y,
+		dx: float32(g.Cos*p.DX) + float32(g.Sin*p.DY), dy: float32(g.Cos*p.DY) - float32(g.Sin*p.DX),
+	}
+	c.dd = float32(c.dx*c.dx) + float32(c.dy*c.dy)
+	t, n, how := c.cast(v.difference.v[:v.difference.count], v.difference.n[:v.difference.count], v.difference.radius)
+	if how == castMisses || how == castInside && p.Flags&SkipInside != 0 {
+		return f, false
+	}
+	f.T, f.Shape = maxFloat(t, entry), g.Shape
+	if !(f.T <= p.MaxT) {
+		return f, false
+	}
+	if how == castInside {
+		f.Point = Vec{p.X, p.Y}
+		return f, true
+	}
+	near := v.difference.closest(c.x+float32(f.T*c.dx), c.y+float32(f.T*c.dy))
+	v.setHit(g, &near, &f)
+	f.Normal = v.target.rotate(n)
+	f.Normal = Vec{f.Normal.X + 0, f.Normal.Y + 0}
+	return f, true
+}
+
+// OverlapShape appends the shapes that a placed probe overlaps or touches to out, ascending: those
 // whose boxes touch its own, both as in RayClosest, and whose distance by Distance is zero
 // or less.
 func (t *QueryTree) OverlapShape(p *ShapeQuery, out []uint32) []uint32 {
@@ -32,7 +167,7 @@ func (t *QueryTree) OverlapShape(p *ShapeQuery, out []uint32) []uint32 {
 	return out
 }
 
-// OverlapsOracle is the specification of Overlaps.
+// OverlapShapeOracle is the specification of Overlaps.
 func (s *Scene) OverlapShapeOracle(p *ShapeQuery, out []uint32) []uint32 {
 	s.each(func(g *target, b *box) {
 		if p.box.overlaps(b[0], b[1], b[2], b[3]) && p.accepts(g) && p.overlapsTarget(g) {
@@ -77,12 +212,12 @@ func (t *QueryTree) root(stack *[maxStack]stackEntry) int {
 	return 1
 }
 
-// child is what is in a lane of a node above others.
+// childEntry is what is in a lane of a node above others.
 func (t *QueryTree) childEntry(c *stackEntry, lane int, entry float32) stackEntry {
 	return stackEntry{entry, t.starts[c.level-1] + (c.node-t.starts[c.level])*Lanes + uint32(lane), c.level - 1}
 }
 
-// CastClosest finds the shape that a placed probe meets first on its way; of several at the
+// CastShapeClosest finds the shape that a placed probe meets first on its way; of several at the
 // same parameter the lowest. It meets a shape where its origin, as a ray, meets the set of all
 // places at which the two overlap: a polygon with the edges of both, and a radius that is the
 // sum of theirs; see RayClosest. The point is that of the shape nearest to the probe there.
@@ -114,7 +249,7 @@ func (t *QueryTree) CastShapeClosest(p *ShapeQuery) ShapeHit {
 	return best
 }
 
-// approach is look for a probe.
+// enteredByShape is look for a probe.
 func (n *treeNode) enteredByShape(p *ShapeQuery, maxT float32, to *[Lanes]stackEntry) int {
 	found := 0
 	for i := range Lanes {
@@ -126,7 +261,7 @@ func (n *treeNode) enteredByShape(p *ShapeQuery, maxT float32, to *[Lanes]stackE
 	return found
 }
 
-// CastAll appends all that a placed probe meets on its way, see CastClosest, in order of
+// CastShapeAll appends all that a placed probe meets on its way, see CastClosest, in order of
 // parameter, then shape.
 func (t *QueryTree) CastShapeAll(p *ShapeQuery, out []ShapeHit) []ShapeHit {
 	from := len(out)
@@ -152,7 +287,7 @@ func (t *QueryTree) CastShapeAll(p *ShapeQuery, out []ShapeHit) []ShapeHit {
 	return out
 }
 
-// CastOracle is the specification of CastAll; the first of a row is that of CastClosest.
+// CastShapeOracle is the specification of CastAll; the first of a row is that of CastClosest.
 func (s *Scene) CastShapeOracle(p *ShapeQuery, out []ShapeHit) []ShapeHit {
 	from := len(out)
 	s.each(func(g *target, b *box) {
@@ -220,7 +355,7 @@ func (s *Scene) NearestOracle(p *ShapeQuery) ShapeHit {
 	return best
 }
 
-// Apart is how far two shapes are apart.
+// DistanceResult is how far two shapes are apart.
 type DistanceResult struct {
 	Distance       float32 // metres; negative: the least way that parts them
 	Normal         Vec     // from A to B, of length one
@@ -269,5 +404,5 @@ func (t *QueryTree) Within(p *ShapeQuery, out []ShapeHit) []ShapeHit {
 	return out
 }
 
-// RayFirst is RayClosest of one prepared ray.
+// CastRayClosest is RayClosest of one prepared ray.
 func (t *QueryTree) CastRayClosest(r *Ray) RayHit { return t.closest(r) }

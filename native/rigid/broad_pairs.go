@@ -2,7 +2,7 @@ package rigid
 
 import "github.com/evertick/evertick/native"
 
-// ordering brings found pairs into order.
+// pairSorter brings found pairs into order.
 type pairSorter struct {
 	partitioned pairBuffer           // by parts of shapes A
 	partStart   [maxParts + 1]uint32 // where the pairs of each part begin
@@ -47,7 +47,7 @@ func (b *BroadPhase) shapeParts(n int) (shift uint, split bool) {
 	return shift, b.inParts(n)
 }
 
-// layPairs finds where the pairs of each part and each group go, and returns the number of
+// pairOffsets finds where the pairs of each part and each group go, and returns the number of
 // parts.
 func (b *BroadPhase) pairOffsets(n int) (parts int) {
 	o, at := &b.sorter, uint32(0)
@@ -66,11 +66,11 @@ func (b *BroadPhase) pairOffsets(n int) (parts int) {
 	return parts
 }
 
-// dividePart puts the pairs of a group into their parts.
+// partitionPart puts the pairs of a group into their parts.
 func (b *BroadPhase) partitionPart(group int) {
 	shift, _ := b.shapeParts(b.cache.n)
 	raw, to := &b.buffers[group], &b.sorter.partitioned
-	partition(b.level, raw, shift, to)
+	b.kernels.partition(raw, shift, to)
 }
 
 // countPairsGo counts pairs by part.
@@ -80,7 +80,7 @@ func countPairsGo(raw *pairBuffer, shift uint) {
 	}
 }
 
-// divideGo puts each pair where the next one of its part goes.
+// partitionGo puts each pair where the next one of its part goes.
 func partitionGo(raw *pairBuffer, shift uint, to *pairBuffer) {
 	for i, a := range raw.a[:raw.n] {
 		next := &raw.partStart[a>>shift%maxParts]
@@ -89,26 +89,26 @@ func partitionGo(raw *pairBuffer, shift uint, to *pairBuffer) {
 	}
 }
 
-// orderPart puts the pairs of a part in order.
+// sortPairsPart puts the pairs of a part in order.
 func (b *BroadPhase) sortPairsPart(i int) {
 	o, n := &b.sorter, b.cache.n
 	shift, split := b.shapeParts(n)
 	if !split {
-		o.longest[0] = scatterPairs(b.level, &b.buffers[0], 0, o.ends, b.out)
+		raw := &b.buffers[0]
+		o.longest[0] = b.kernels.scatterPairs(raw.a[:raw.n], raw.b[:raw.n], 0, o.ends, *b.out)
 		return
 	}
 	lo := i << shift
 	first, last := o.partStart[i], o.partStart[i+1]
-	part := pairBuffer{a: o.partitioned.a[first:last], b: o.partitioned.b[first:last], n: int(last - first)}
 	out := Pairs{b.out.A[first:last], b.out.B[first:last]}
 	ends := o.ends[lo:min(lo+1<<shift, n)]
-	o.longest[i] = scatterPairs(b.level, &part, uint32(lo), ends, &out)
+	o.longest[i] = b.kernels.scatterPairs(o.partitioned.a[first:last], o.partitioned.b[first:last], uint32(lo), ends, out)
 	for k := range ends {
 		ends[k] += first
 	}
 }
 
-// keep takes out the pairs of which the filters do not agree.
+// apply takes out the pairs of which the filters do not agree.
 func (r *pairFilter) apply(raw *pairBuffer) {
 	n := 0
 	for i, a := range raw.a[:raw.n] {
@@ -121,12 +121,12 @@ func (r *pairFilter) apply(raw *pairBuffer) {
 	raw.n = n
 }
 
-// scatterGo puts the pairs in order of A, and where they are not more than shortRow
+// scatterPairsGo puts the pairs in order of A, and where they are not more than shortRow
 // of one A, of B. ends[i] becomes the end of those of shape lo+i. It returns the largest
 // number of one A.
-func scatterPairsGo(raw *pairBuffer, lo uint32, ends []uint32, out *Pairs) (longest uint32) {
+func scatterPairsGo(as, bs []uint32, lo uint32, ends []uint32, out Pairs) (longest uint32) {
 	clear(ends)
-	for _, a := range raw.a[:raw.n] {
+	for _, a := range as {
 		ends[a-lo]++
 	}
 	sum := uint32(0)
@@ -134,9 +134,9 @@ func scatterPairsGo(raw *pairBuffer, lo uint32, ends []uint32, out *Pairs) (long
 		longest = max(longest, count)
 		ends[i], sum = sum, sum+count
 	}
-	for i, a := range raw.a[:raw.n] {
+	for i, a := range as {
 		at := &ends[a-lo]
-		out.A[*at], out.B[*at] = a, raw.b[i]
+		out.A[*at], out.B[*at] = a, bs[i]
 		*at++
 	}
 	begin := uint32(0)
@@ -149,7 +149,7 @@ func scatterPairsGo(raw *pairBuffer, lo uint32, ends []uint32, out *Pairs) (long
 	return longest
 }
 
-// insert sorts by insertion.
+// insertionSort sorts by insertion.
 func insertionSort(s []uint32) {
 	for i := 1; i < len(s); i++ {
 		v, k := s[i], i
@@ -160,7 +160,7 @@ func insertionSort(s []uint32) {
 	}
 }
 
-// sortLong sorts the rows that scatter leaves.
+// sortLongRows sorts the rows that scatter leaves.
 func (o *pairSorter) sortLongRows(level native.Level, n int, out *Pairs) {
 	begin := uint32(0)
 	for i, end := range o.ends {
@@ -171,10 +171,10 @@ func (o *pairSorter) sortLongRows(level native.Level, n int, out *Pairs) {
 	}
 }
 
-// tooMany marks a pair to take out.
+// excess marks a pair to take out.
 const excess = 1 << 31
 
-// thin takes out the pairs that are too many, and returns how many these are.
+// dropExcess takes out the pairs that are too many, and returns how many these are.
 func (o *pairSorter) dropExcess(moves []bool, out *Pairs) (omitted int) {
 	most := pairLimits{MaxPairs, MaxPairs}
 	for most.halve(o.markExcess(moves, out, most)) {
@@ -191,7 +191,7 @@ func (o *pairSorter) dropExcess(moves []bool, out *Pairs) (omitted int) {
 	return omitted
 }
 
-// mark marks the pairs whose shapes both have as many others of the same sort between them as most says, and no
+// markExcess marks the pairs whose shapes both have as many others of the same sort between them as most says, and no
 // others. It returns the number of shapes, how many pairs are not marked, and how many of these are with a shape
 // that does not move. From the highest shape A down, the number of pairs met by shape B so far is that
 // of its pairs with shapes between the two.

@@ -7,12 +7,12 @@ import (
 	"github.com/evertick/evertick/native"
 )
 
-// closer reports whether a hit comes before another: by its parameter, then its shape.
+// before reports whether a hit comes before another: by its parameter, then its shape.
 func (h *RayHit) before(than *RayHit) bool {
 	return h.T < than.T || h.T == than.T && h.Shape < than.Shape
 }
 
-// Prepare makes rays ready for RayClosest and RayAll, after their fields have changed.
+// PrepareRays makes rays ready for RayClosest and RayAll, after their fields have changed.
 func PrepareRays(rays []Ray) {
 	for i := range rays {
 		rays[i].prepare()
@@ -41,7 +41,7 @@ func CastRaysAllOracle(s *Scene, rays []Ray, ends []uint32, out []RayHit) []RayH
 	return out
 }
 
-// meets appends the hits of a ray: it tests every shape.
+// castRay appends the hits of a ray: it tests every shape.
 func (s *Scene) castRay(r *Ray, out []RayHit) []RayHit {
 	from := len(out)
 	s.each(func(g *target, b *box) {
@@ -72,7 +72,7 @@ func sortHits(row []RayHit) {
 	}
 }
 
-// RayClosest finds the shape that each of some prepared rays meets first; of several at the
+// CastRaysClosest finds the shape that each of some prepared rays meets first; of several at the
 // same parameter the lowest. A ray that meets none has NoShape at MaxT.
 //
 // # When a ray meets a shape
@@ -92,16 +92,19 @@ func (t *QueryTree) CastRaysClosest(level native.Level, rays []Ray, out []RayHit
 	if len(out) != len(rays) {
 		panic("rigid: CastRaysClosest: rays and out differ in length")
 	}
-	if level = must(level); level != native.Go && len(rays) > 0 && len(t.targets) > 0 {
-		rayClosestC(level, t, rays, out)
-		return
+	if len(t.targets) == 0 { // the kernels of C want a root
+		level = native.Go
 	}
+	kernelsOf(level).castRaysClosest(t, rays, out)
+}
+
+func (t *QueryTree) castRaysClosestGo(rays []Ray, out []RayHit) {
 	for i := range rays {
 		out[i] = t.closest(&rays[i])
 	}
 }
 
-// RayAll finds all shapes that each of some prepared rays meets, see RayClosest, in order of
+// CastRaysAll finds all shapes that each of some prepared rays meets, see RayClosest, in order of
 // parameter, then shape. It writes the hits of one ray after the other to out from fill on,
 // and the end of each row to ends, as far as there is room, and returns the number of
 // rays that it has answered and the new fill.
@@ -110,18 +113,10 @@ func (t *QueryTree) CastRaysAll(level native.Level, rays []Ray, ends []uint32, o
 		panic("rigid: CastRaysAll: ends is shorter than rays")
 	}
 	_ = out[:fill]
-	if level = must(level); level != native.Go && len(rays) > 0 && len(t.targets) > 0 {
-		done = rayAllC(level, t, rays, ends, out, fill)
-	} else {
-		for end := fill; done < len(rays); done++ {
-			n, ok := t.hits(&rays[done], out[end:])
-			if !ok {
-				break
-			}
-			end += n
-			ends[done] = uint32(end)
-		}
+	if len(t.targets) == 0 {
+		level = native.Go
 	}
+	done = kernelsOf(level).castRaysAll(t, rays, ends, out, fill)
 	for _, end := range ends[:done] {
 		sortHits(out[fill:end])
 		fill = int(end)
@@ -129,18 +124,30 @@ func (t *QueryTree) CastRaysAll(level native.Level, rays []Ray, ends []uint32, o
 	return done, fill
 }
 
-// climb is a node that a ray has entered and not seen yet.
+func (t *QueryTree) castRaysAllGo(rays []Ray, ends []uint32, out []RayHit, fill int) (done int) {
+	for ; done < len(rays); done++ {
+		n, ok := t.hits(&rays[done], out[fill:])
+		if !ok {
+			break
+		}
+		fill += n
+		ends[done] = uint32(fill)
+	}
+	return done
+}
+
+// stackEntry is a node that a ray has entered and not seen yet.
 type stackEntry struct {
 	entry float32
 	node  uint32
 	level uint32
 }
 
-// maxClimb is the largest number of these: fifteen of each level are left behind while one
+// maxStack is the largest number of these: fifteen of each level are left behind while one
 // is seen, and 2^24 shapes have six levels.
 const maxStack = 6*(Lanes-1) + 1
 
-// look appends those lanes of a node that the ray enters by maxT.
+// enteredBy appends those lanes of a node that the ray enters by maxT.
 func (n *treeNode) enteredBy(r *Ray, maxT float32, to *[Lanes]stackEntry) int {
 	found := 0
 	for i := range Lanes {
@@ -185,12 +192,12 @@ func (t *QueryTree) closest(r *Ray) RayHit {
 	return best
 }
 
-// top is the root.
+// rootEntry is the root.
 func (t *QueryTree) rootEntry() stackEntry {
 	return stackEntry{0, uint32(len(t.nodes) - 1), uint32(len(t.starts) - 2)}
 }
 
-// push puts the children of a node that were found on a stack, the nearest last.
+// pushChildren puts the children of a node that were found on a stack, the nearest last.
 func (t *QueryTree) pushChildren(c *stackEntry, found []stackEntry, stack []stackEntry) int {
 	first := t.starts[c.level-1] + (c.node-t.starts[c.level])*Lanes
 	for i, l := range found {
@@ -204,7 +211,7 @@ func (t *QueryTree) pushChildren(c *stackEntry, found []stackEntry, stack []stac
 	return len(found)
 }
 
-// all writes the hits of a ray to out, in any order; false if there is no room.
+// hits writes the hits of a ray to out, in any order; false if there is no room.
 func (t *QueryTree) hits(r *Ray, out []RayHit) (int, bool) {
 	if len(t.targets) == 0 {
 		return 0, true

@@ -12,14 +12,14 @@ type ChainSegment struct {
 }
 
 const (
-	// nearly is the sine of an angle between normals that are the same but for rounding.
+	// normalTolerance is the sine of an angle between normals that are the same but for rounding.
 	normalTolerance = 1e-4
 
-	// straight is the sine of a bend that is none: it turns a speed of 10 m/s by a
+	// straightSine is the sine of a bend that is none: it turns a speed of 10 m/s by a
 	// centimetre per second.
 	straightSine = 1e-3
 
-	// gentle is the sine of a bend, 30°, below which what is deep in a segment is brought to its
+	// gentleSine is the sine of a bend, 30°, below which what is deep in a segment is brought to its
 	// front, and sideways the cosine of the angle, 60°, from which on a normal leans away from there.
 	gentleSine, sidewaysCosine = 0.5, 0.5
 )
@@ -79,7 +79,7 @@ func inChain(smooth []ChainSegment, shape uint32) bool {
 	return uint64(shape) < uint64(len(smooth)) && smooth[shape].Chain != 0
 }
 
-// collideSmooth is for a segment of a chain in the place of A.
+// collideChain is for a segment of a chain in the place of A.
 func collideChain(a *Shape, sm *ChainSegment, b *Shape, bodyA, bodyB uint32, poses *Poses, m *Manifold) {
 	from := a
 	if b.Count == 1 {
@@ -95,16 +95,16 @@ func collideChain(a *Shape, sm *ChainSegment, b *Shape, bodyA, bodyB uint32, pos
 	}
 }
 
-// central has its centroid in the centre of mass.
+// originShape has its centroid in the centre of mass.
 var originShape Shape
 
-// along is how far a vector goes in the direction of a segment with the normal n.
+// cross is how far a vector goes in the direction of a segment with the normal n.
 func (n Vec) cross(x, y float32) float32 { return float32(n.X*y) - float32(n.Y*x) }
 
-// out is how far a vector goes in the direction of n.
+// dot is how far a vector goes in the direction of n.
 func (n Vec) dot(x, y float32) float32 { return float32(n.X*x) + float32(n.Y*y) }
 
-// atCorner reports whether a place, seen from the vertex between two segments with these normals,
+// inVertexRegion reports whether a place, seen from the vertex between two segments with these normals,
 // is beyond the end of the first, before the second begins, and in front.
 func inVertexRegion(first, second Vec, x, y float32) bool {
 	return first.cross(x, y) > 0 && second.cross(x, y) < 0 && first.dot(x, y)+second.dot(x, y) > 0
@@ -182,12 +182,12 @@ func collideChainPolygon(a *Shape, sm *ChainSegment, b *Shape, f *frame, m *Mani
 	}
 }
 
-// back turns a direction from the axes of the world to those of A.
+// toLocal turns a direction from the axes of the world to those of A.
 func (f *frame) toLocal(v Vec) Vec {
 	return Vec{float32(f.ca*v.X) + float32(f.sa*v.Y), float32(f.ca*v.Y) - float32(f.sa*v.X)}
 }
 
-// admits reports whether a normal, in the axes of the body, is one of a segment with the normal
+// acceptsNormal reports whether a normal, in the axes of the body, is one of a segment with the normal
 // n or of its vertices; and if not, whether that of the segment is to be tried. deep: the shape overlaps the
 // segment so much that it must not be lost.
 func (sm *ChainSegment) acceptsNormal(n, normal Vec, deep bool) (fits, flatten bool) {
@@ -206,7 +206,7 @@ func (sm *ChainSegment) acceptsNormal(n, normal Vec, deep bool) (fits, flatten b
 	return beyond <= normalTolerance, false
 }
 
-// lie is for a polygon on the reference edge, with the normal of that or not at all.
+// clipFlat is for a polygon on the reference edge, with the normal of that or not at all.
 func (g *edgePair) clipFlat(f *frame, m *Manifold) {
 	if g.t1 >= 0 && g.t2 <= g.side {
 		g.clip(f, true, m)

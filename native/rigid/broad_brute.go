@@ -1,12 +1,8 @@
 package rigid
 
-import (
-	"unsafe"
+import "unsafe"
 
-	"github.com/evertick/evertick/native"
-)
-
-// crowd finds the pairs where so many boxes overlap that keeping them all, to thin
+// bruteForce finds the pairs where so many boxes overlap that keeping them all, to thin
 // them out afterwards, would cost too much memory. It compares each box with each
 // that has a higher number, in time that grows as the square of theirs.
 type bruteForce struct {
@@ -22,15 +18,15 @@ type bruteForce struct {
 }
 
 // search replaces out by the pairs, without those that are too many, and returns how many these are.
-func (c *bruteForce) search(level native.Level, boxes *Boxes, k *pairCache, out *Pairs) (omitted int) {
+func (c *bruteForce) search(kern *kernels, boxes *Boxes, k *pairCache, out *Pairs) (omitted int) {
 	c.gather(boxes, &k.filter)
 	if k.filter.grouped || k.filter.kinds == 0 {
-		level = native.Go
+		kern = &goKernels
 	}
 	c.rowLengths = resized(c.rowLengths, c.n)
 	fill, done := 0, false
 	for most := (pairLimits{MaxPairs, MaxPairs}); !done; {
-		fill, done = c.fill(level, &k.filter, &most, len(boxes.MinX))
+		fill, done = c.fill(kern, &k.filter, &most, len(boxes.MinX))
 	}
 	all := 0
 	for i := range c.n {
@@ -51,7 +47,7 @@ func (c *bruteForce) search(level native.Level, boxes *Boxes, k *pairCache, out 
 
 // fill finds the pairs if it is most that counts, and returns how many they are. It ends early, lowers most, and is
 // not done, if they are more than n shapes may have and a lower bound is left to be tried.
-func (c *bruteForce) fill(level native.Level, r *pairFilter, most *pairLimits, n int) (fill int, done bool) {
+func (c *bruteForce) fill(kern *kernels, r *pairFilter, most *pairLimits, n int) (fill int, done bool) {
 	clear(c.rank[0])
 	clear(c.rank[1])
 	still := 0 // pairs with a shape that does not move
@@ -59,7 +55,7 @@ func (c *bruteForce) fill(level native.Level, r *pairFilter, most *pairLimits, n
 		if need := fill + c.n - i + padding; need > len(c.partners) {
 			c.partners = append(make([]uint32, 0, 2*need), c.partners[:fill]...)[:2*need]
 		}
-		count := bruteForceRow(level, c, i, r, *most, c.partners[fill:])
+		count := kern.bruteForceRow(c, i, r, *most, c.partners[fill:])
 		c.rowLengths[i] = uint32(count)
 		for _, b := range c.partners[fill : fill+count] {
 			still += 1 - bit(c.moves[i] > 0 && r.filters.Moves[b])
@@ -117,7 +113,7 @@ func floats(memory []uint32, k, stride int) []float32 {
 	return unsafe.Slice((*float32)(unsafe.Pointer(&memory[k*stride])), stride)
 }
 
-// crowdRowGo puts the shapes after number i with which it pairs, under the bounds most, into to, and
+// bruteForceRowGo puts the shapes after number i with which it pairs, under the bounds most, into to, and
 // returns how many they are.
 func bruteForceRowGo(c *bruteForce, i int, r *pairFilter, limits pairLimits, to []uint32) int {
 	x0, y0, x1, y1 := c.minX[i], c.minY[i], c.maxX[i], c.maxY[i]

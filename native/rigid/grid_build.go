@@ -2,7 +2,7 @@ package rigid
 
 import "github.com/evertick/evertick/native"
 
-// chunk is some shapes on their way to a sorted.
+// shapeChunk is some shapes on their way to a sorted.
 type shapeChunk struct {
 	ids   []uint32 // those that can overlap others
 	sum   summary
@@ -11,19 +11,20 @@ type shapeChunk struct {
 	next  [maxParts]uint32 // keys by part, then where the next one goes
 }
 
-// part is keys that are sorted by themselves: those with the same highest bits.
+// keyPart is keys that are sorted by themselves: those with the same highest bits.
 type keyPart struct {
 	from, to uint32 // places
 	rows     int    // that begin in it, then those before
 	layers   [maxLayers]layer
 }
 
-// builder sorts boxes, in parts that several workers can do.
+// gridBuilder sorts boxes, in parts that several workers can do.
 type gridBuilder struct {
-	share func(parts int, f func(part int)) // BroadPhase.Share
-	grain int                               // shapes of a part; 0: as cut says
-	level native.Level
-	boxes *Boxes
+	share   func(parts int, f func(part int)) // BroadPhase.Share
+	grain   int                               // shapes of a part; 0: as cut says
+	level   native.Level
+	kernels *kernels
+	boxes   *Boxes
 
 	s       *grid    // that is being built
 	members []uint64 // shapes in it
@@ -37,7 +38,7 @@ func (b *gridBuilder) begin(level native.Level, boxes *Boxes, share func(parts i
 	if b.steps.measure == nil {
 		b.steps = buildSteps{b.measurePart, b.sizesPart, b.keysPart, b.scatterPart, b.sortPart, b.fillPart}
 	}
-	b.level, b.boxes, b.share = level, boxes, share
+	b.level, b.kernels, b.boxes, b.share = level, kernelsOf(level), boxes, share
 }
 
 // each does all parts of a task.
@@ -63,7 +64,7 @@ const (
 	maxParts = 32
 )
 
-// cut returns how many of n shapes make a part.
+// partSize returns how many of n shapes make a part.
 func (b *gridBuilder) partSize(n int) int {
 	switch {
 	case b.grain > 0:
@@ -74,7 +75,7 @@ func (b *gridBuilder) partSize(n int) int {
 	return max(n, 1)
 }
 
-// split reports whether n shapes make more than one part.
+// inParts reports whether n shapes make more than one part.
 func (b *gridBuilder) inParts(n int) bool { return n > b.partSize(n) }
 
 // build sorts the boxes of those shapes whose bit is set in which.
@@ -113,7 +114,7 @@ func (b *gridBuilder) build(s *grid, which []uint64, directory bool) {
 	}
 }
 
-// chunks cuts the shapes.
+// makeChunks cuts the shapes.
 func (b *gridBuilder) makeChunks(p *gridPlan, s *grid) {
 	n := len(b.boxes.MinX)
 	size := b.partSize(n)
@@ -136,11 +137,11 @@ func extended[T any](s []T, n int) []T {
 
 func (b *gridBuilder) measurePart(k int) {
 	c, lo := &b.s.plan.chunks[k], k*b.partSize(len(b.boxes.MinX))
-	measure(b.level, b.boxes, b.members, lo, min(lo+b.partSize(len(b.boxes.MinX)), len(b.boxes.MinX)), c.ids, &c.sum)
+	b.kernels.measure(b.boxes, b.members, lo, min(lo+b.partSize(len(b.boxes.MinX)), len(b.boxes.MinX)), c.ids, &c.sum)
 	c.ids = c.ids[:c.sum.N]
 }
 
-// sumUp adds the chunks up.
+// addUp adds the chunks up.
 func (p *gridPlan) addUp() {
 	p.sum = noBoxes
 	s := &p.sum
@@ -161,7 +162,7 @@ func (b *gridBuilder) sizesPart(k int) {
 	c.sizes.add(b.boxes, c.ids)
 }
 
-// parts chooses how many highest bits of the keys make a part.
+// chooseParts chooses how many highest bits of the keys make a part.
 func (b *gridBuilder) chooseParts(p *gridPlan) {
 	count := 1
 	p.partShift = shapeBits + p.bits
@@ -178,10 +179,10 @@ func (b *gridBuilder) keysPart(k int) {
 	p := &s.plan
 	c := &p.chunks[k]
 	to := s.keys[c.at:][:c.sum.N]
-	keys(b.level, p, c.ids, s.layers, to)
+	b.kernels.makeKeys(p, c.ids, s.layers, to)
 	if len(p.parts) > 1 {
 		c.next = [maxParts]uint32{}
-		countKeys(b.level, to, p.partShift, &c.next)
+		b.kernels.countKeys(to, p.partShift, &c.next)
 	}
 }
 
@@ -192,7 +193,7 @@ func countKeysGo(keys []uint64, shift uint, counts *[maxParts]uint32) {
 	}
 }
 
-// lay finds the places of the parts, and in these of the keys of each chunk.
+// partOffsets finds the places of the parts, and in these of the keys of each chunk.
 func (p *gridPlan) partOffsets() {
 	at := uint32(0)
 	for i := range p.parts {
@@ -205,14 +206,14 @@ func (p *gridPlan) partOffsets() {
 	}
 }
 
-// spreadPart puts the keys of a chunk into their parts.
+// scatterPart puts the keys of a chunk into their parts.
 func (b *gridBuilder) scatterPart(k int) {
 	s := b.s
 	c := &s.plan.chunks[k]
-	scatterKeys(b.level, s.keys[c.at:][:c.sum.N], s.plan.partShift, &c.next, s.tmp)
+	b.kernels.scatterKeys(s.keys[c.at:][:c.sum.N], s.plan.partShift, &c.next, s.tmp)
 }
 
-// spreadGo puts each key where the next one of its part goes.
+// scatterKeysGo puts each key where the next one of its part goes.
 func scatterKeysGo(keys []uint64, shift uint, next *[maxParts]uint32, to []uint64) {
 	for _, key := range keys {
 		at := &next[key>>shift%maxParts]
@@ -225,9 +226,9 @@ func (b *gridBuilder) sortPart(i int) {
 	s := b.s
 	p := &s.plan
 	part := &p.parts[i]
-	sorted := sortKeys(b.level, s.keys[part.from:part.to], s.tmp[part.from:part.to], p.partShift-shapeBits)
+	sorted, _ := b.kernels.sortKeys(s.keys[part.from:part.to], s.tmp[part.from:part.to], p.partShift-shapeBits)
 	if part.rows = 0; len(p.parts) > 1 {
-		part.rows = countRows(b.level, sorted, shapeBits+p.columnBits)
+		part.rows = b.kernels.countRows(sorted, shapeBits+p.columnBits)
 	}
 }
 
@@ -263,11 +264,11 @@ func (b *gridBuilder) fillPart(i int) {
 		part.layers[k] = s.layers[k]
 	}
 	if part.from < part.to {
-		part.rows = fillRows(b.level, b.boxes, &s.plan, s, int(part.from), int(part.to), part.rows, part.layers[:])
+		part.rows = b.kernels.fillRows(b.boxes, &s.plan, s, int(part.from), int(part.to), part.rows, part.layers[:])
 	}
 }
 
-// join makes the layers of those of the parts.
+// mergeLayers makes the layers of those of the parts.
 func (s *grid) mergeLayers() {
 	parts := s.plan.parts
 	for k := range s.layers {

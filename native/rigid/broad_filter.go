@@ -7,7 +7,7 @@ import (
 	"unsafe"
 )
 
-// known is what BroadPhase was told by the call before, and what it made of it.
+// pairCache is what BroadPhase was told by the call before, and what it made of it.
 type pairCache struct {
 	n       int
 	version uint64
@@ -19,7 +19,7 @@ type pairCache struct {
 	filter             pairFilter
 }
 
-// update learns what may have changed, and returns false if nothing has.
+// updateCache learns what may have changed, and returns false if nothing has.
 func (b *BroadPhase) updateCache(boxes *Boxes, filters *Filters, version uint64) bool {
 	k, n := &b.cache, len(filters.Body)
 	same := n == k.n && (version != 0 && version == k.version || version == 0 && k.copied)
@@ -36,7 +36,7 @@ func (b *BroadPhase) updateCache(boxes *Boxes, filters *Filters, version uint64)
 	return !same
 }
 
-// samePart compares a part of the shapes with what they were.
+// comparePart compares a part of the shapes with what they were.
 func (b *BroadPhase) comparePart(part int) {
 	lo := part * b.partSize(b.cache.n)
 	if !b.cache.equal(b.boxes, b.cache.filter.filters, lo, min(lo+b.partSize(b.cache.n), b.cache.n)) {
@@ -60,7 +60,7 @@ func (k *pairCache) update(boxes *Boxes, filters *Filters, copied bool) {
 	k.filter.update(filters)
 }
 
-// same compares shapes [lo, hi); lo is a multiple of 64.
+// equal compares shapes [lo, hi); lo is a multiple of 64.
 func (k *pairCache) equal(boxes *Boxes, f *Filters, lo, hi int) bool {
 	o := &k.filters
 	if !sameBits(o.Body[lo:hi], f.Body[lo:hi]) || !sameBits(o.Moves[lo:hi], f.Moves[lo:hi]) ||
@@ -91,7 +91,7 @@ func sameBits[T bool | uint32 | int32 | uint64](a, b []T) bool {
 	return bytes.Equal(unsafe.Slice((*byte)(unsafe.Pointer(&a[0])), size), unsafe.Slice((*byte)(unsafe.Pointer(&b[0])), size))
 }
 
-// part makes the bitmaps.
+// splitMoving makes the bitmaps.
 func (k *pairCache) splitMoving(moves []bool) {
 	words := (len(moves) + 63) / 64
 	k.moving, k.stationary = resized(k.moving, words), resized(k.stationary, words)
@@ -111,7 +111,7 @@ func (k *pairCache) splitMoving(moves []bool) {
 // maxKinds is the number of kinds of filters for which there is a table.
 const maxKinds = 64
 
-// rule decides whether two shapes can pair, of which one moves. Shapes of one category and
+// pairFilter decides whether two shapes can pair, of which one moves. Shapes of one category and
 // mask are of one kind; where there are few kinds, a table says which of them agree.
 type pairFilter struct {
 	filters      *Filters
@@ -185,7 +185,7 @@ func (f *Filters) movingBodiesDiffer(seen *[]uint64) bool {
 	return true
 }
 
-// agrees reports whether shapes a and b can pair.
+// shouldCollide reports whether shapes a and b can pair.
 func (r *pairFilter) shouldCollide(a, b uint32) bool {
 	f := r.filters
 	if !r.bodiesDiffer && f.Body[a] == f.Body[b] {

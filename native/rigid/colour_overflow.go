@@ -1,6 +1,6 @@
 package rigid
 
-// turns puts the contacts of Overflow, or the joints, in an order for blocks. Contacts with two
+// overflowRounds puts the contacts of Overflow, or the joints, in an order for blocks. Contacts with two
 // points come first. Each has the first turn after the turns of the contacts before it with which it
 // shares a dynamic body: so those of one turn share none, and turn by turn the outcome
 // is that of one contact after the other, but for signs of zeros. Where thousands of bodies
@@ -11,19 +11,19 @@ type overflowRounds struct {
 	lane      []uint32 // by batch: how many are in it, then the lane of the next one
 }
 
-// late is a contact or a joint of a batch, whose blocks are its own. That of a contact is 2 times its
+// overflowEntry is a contact or a joint of a batch, whose blocks are its own. That of a contact is 2 times its
 // turn, and 1 more if one body is not dynamic; that of a joint a class of its turn.
 type overflowEntry struct{ index, batch uint32 }
 
 func (t *overflowRounds) clear() { t.entries, t.lane = t.entries[:0], t.lane[:0] }
 
-// begin lets all bodies have the first turn.
+// reset lets all bodies have the first turn.
 func (t *overflowRounds) reset(bodies int) {
 	t.nextRound = resized(t.nextRound, bodies)
 	clear(t.nextRound)
 }
 
-// take gives turns to the contacts that are in the runs of Overflow.
+// add gives turns to the contacts that are in the runs of Overflow.
 func (t *overflowRounds) add(c *Colours, contacts []Contact, body []uint32, invMass []float32) {
 	t.reset(len(invMass))
 	from, end := uint32(0), uint32(0)
@@ -53,7 +53,7 @@ func (t *overflowRounds) count(batches int) {
 	}
 }
 
-// next returns the turn, from or later, of what has two bodies, and 1 if one of them is not
+// assignRound returns the turn, from or later, of what has two bodies, and 1 if one of them is not
 // dynamic.
 func (t *overflowRounds) assignRound(from, a, b uint32, invMass []float32) (round, fixed uint32) {
 	round = from
@@ -77,7 +77,7 @@ func (t *overflowRounds) blocks() int {
 	return n
 }
 
-// deal puts all into the lanes of their blocks.
+// fill puts all into the lanes of their blocks.
 func (t *overflowRounds) fill(lanes []uint32) {
 	at := uint32(0)
 	for i, count := range t.lane {

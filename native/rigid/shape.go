@@ -104,7 +104,7 @@ func makeHull(field string, corners []Vec, radius float32) (Shape, error) {
 	return s, nil
 }
 
-// misplaced returns a vertex that does not stand clear of a side to which it does
+// concaveVertex returns a vertex that does not stand clear of a side to which it does
 // not belong, on its inner side, or -1. There is none exactly if the vertices are
 // a strictly convex polygon in counter-clockwise order.
 func (s *Shape) concaveVertex() int {
@@ -125,7 +125,7 @@ func (s *Shape) concaveVertex() int {
 	return -1
 }
 
-// Moved returns the shape rotated about the origin by the angle of the given cosine
+// Transformed returns the shape rotated about the origin by the angle of the given cosine
 // and sine, and then moved by offset.
 func (s *Shape) Transformed(offset Vec, cos, sin float32) Shape {
 	turn := func(v Vec) Vec {
@@ -164,11 +164,11 @@ func checkRadius(field string, radius float32, positive bool) error {
 	return nil
 }
 
-// because appends the rule that was broken, where the value alone would leave
+// withRule appends the rule that was broken, where the value alone would leave
 // the reader guessing.
 func withRule(err error, rule string) error { return fmt.Errorf("%w: %s", err, rule) }
 
-// wide is a Vec in float64, where products of two float32 are exact.
+// vec64 is a Vec in float64, where products of two float32 are exact.
 type vec64 struct{ x, y float64 }
 
 func (s *Shape) vertex(i int) vec64 { return vec64{float64(s.Vertices[i].X), float64(s.Vertices[i].Y)} }

@@ -45,7 +45,7 @@ type moments struct {
 	centroid vec64
 }
 
-// core returns the moments of the polygon of the vertices.
+// polygonMoments returns the moments of the polygon of the vertices.
 func (s *Shape) polygonMoments() moments {
 	m, n := moments{}, int(s.Count)
 	for i := 1; i+1 < n; i++ {
@@ -63,7 +63,7 @@ func (s *Shape) polygonMoments() moments {
 	return m
 }
 
-// rounding adds what lies within the radius of the polygon and outside of it.
+// addRounding adds what lies within the radius of the polygon and outside of it.
 func (s *Shape) addRounding(m moments) moments {
 	n, r := int(s.Count), float64(s.Radius)
 	for i := range n {
@@ -91,7 +91,7 @@ func (m *moments) add(area float64, p, first vec64, second float64) {
 	m.second += float64(area * (p.dot(p) + float64(2*p.dot(first)) + second))
 }
 
-// turn returns the angle in (0, π] from one side of a polygon to the next one. Its
+// cornerAngle returns the angle in (0, π] from one side of a polygon to the next one. Its
 // half has the tangent sin / (1 + cos); three more halvings by
 // tan(x/2) = tan x / (1 + √(1 + tan² x)) bring that below 0.2, where eleven terms of
 // the series of the arctangent are as good as float64.

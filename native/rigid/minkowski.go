@@ -1,6 +1,6 @@
 package rigid
 
-// difference is the set of all differences of a point of shape B and one of shape A, without
+// minkowskiDifference is the set of all differences of a point of shape B and one of shape A, without
 // their radii, as seen from the body of B: a convex polygon whose distance from a point is that
 // of B from A moved there. Its vertices are differences of vertices.
 type minkowskiDifference struct {
@@ -12,14 +12,14 @@ type minkowskiDifference struct {
 	radiusB float32 // of B
 }
 
-// pose is where a body is.
+// transform is where a body is.
 type transform struct{ x, y, cos, sin float32 }
 
 func (p *Poses) of(body uint32) transform {
 	return transform{p.X[body], p.Y[body], p.Cos[body], p.Sin[body]}
 }
 
-// seen returns the pose of q as seen from p.
+// relative returns the pose of q as seen from p.
 func (p *transform) relative(q *transform) transform {
 	dx, dy := q.x-p.x, q.y-p.y
 	return transform{
@@ -28,18 +28,18 @@ func (p *transform) relative(q *transform) transform {
 	}
 }
 
-// turn turns a direction.
+// rotate turns a direction.
 func (p *transform) rotate(v Vec) Vec {
 	return Vec{float32(p.cos*v.X) - float32(p.sin*v.Y), float32(p.sin*v.X) + float32(p.cos*v.Y)}
 }
 
-// place returns where a point is.
+// apply returns where a point is.
 func (p *transform) apply(v Vec) Vec {
 	v = p.rotate(v)
 	return Vec{v.X + p.x, v.Y + p.y}
 }
 
-// of makes the difference of b and a shape a that is turned as at shows. The edges of both,
+// set makes the difference of b and a shape a that is turned as at shows. The edges of both,
 // those of a turned round, come in the order of their directions: the polygon is
 // convex, and each of its corners is where two edges that follow each other meet.
 func (d *minkowskiDifference) set(b *target, a *Shape, at *transform) {
@@ -79,11 +79,11 @@ func nextIndex(i, n int) int {
 	return i
 }
 
-// lower reports whether a direction is in the half of the plane that comes last, counted
+// inLowerHalf reports whether a direction is in the half of the plane that comes last, counted
 // counter-clockwise from the first axis.
 func (v *Vec) inLowerHalf() bool { return v.Y < 0 || v.Y == 0 && v.X < 0 }
 
-// turnsLess reports whether p comes before q, counted counter-clockwise from the first axis.
+// angleLess reports whether p comes before q, counted counter-clockwise from the first axis.
 func angleLess(p, q *Vec) bool {
 	if lp, lq := p.inLowerHalf(), q.inLowerHalf(); lp != lq {
 		return lq
@@ -105,7 +105,7 @@ func firstEdge(normals []Vec) int {
 	return 0
 }
 
-// near is what of a difference is nearest to a point.
+// closestFeature is what of a difference is nearest to a point.
 type closestFeature struct {
 	distance float32 // of the polygon; negative inside: the least way out
 	normal   Vec     // of length one, towards the point
@@ -113,7 +113,7 @@ type closestFeature struct {
 	along    float32 // metres from the beginning of the edge
 }
 
-// from returns what is nearest to a point: of equals the first. If the point is inside the
+// closest returns what is nearest to a point: of equals the first. If the point is inside the
 // polygon that is the edge whose line is nearest; if it is outside, a point on an edge. Points
 // on the boundary count as inside. Where it coincides with a corner, or lies on a side of what
 // has no inside, the normal is that of the edge, and of a single point the second axis.
@@ -161,7 +161,7 @@ func (d *minkowskiDifference) closest(x, y float32) closestFeature {
 	return best
 }
 
-// touch is the point of B, without its radius, that belongs to what is near.
+// pointOfB is the point of B, without its radius, that belongs to what is near.
 func (d *minkowskiDifference) pointOfB(b *target, p *closestFeature) Vec {
 	v := b.Vertices[d.b[p.edge]]
 	if !d.ofB[p.edge] || d.count == 1 {

@@ -1,6 +1,6 @@
 package rigid
 
-// outline is all points within radius of the hull of some points, in the frame of a body.
+// shapeProxy is all points within radius of the hull of some points, in the frame of a body.
 type shapeProxy struct {
 	x, y     [MaxVertices]float32
 	n        int
@@ -96,14 +96,14 @@ func (s *Shape) extent() float32 {
 	return d + s.Radius
 }
 
-// corner is a corner of the set of all differences of a point of one outline and a point of
+// simplexVertex is a corner of the set of all differences of a point of one outline and a point of
 // another one: of which points.
 type simplexVertex struct {
 	x, y float32
 	i, j int
 }
 
-// apart returns a direction of length one in which all of a is at least distance beyond all of
+// gjkDistance returns a direction of length one in which all of a is at least distance beyond all of
 // b, but for their radii: the greatest such distance, up to rounding. It is zero, with
 // no direction, if the hulls overlap or touch.
 //
@@ -151,7 +151,7 @@ func (o *shapeProxy) supportMin(nx, ny float32) (k int) {
 
 func (o *shapeProxy) support(nx, ny float32) (k int) { return o.supportMin(-nx, -ny) }
 
-// nearest takes those corners out of a simplex that are not needed for its point nearest to the
+// solveSimplex takes those corners out of a simplex that are not needed for its point nearest to the
 // origin, and returns how many are left and the direction of that point. Three are left if the
 // origin is inside; the direction is zero if it is on the simplex. The corner that came
 // last is the last one, and the origin is not beyond the side of the two others.
@@ -175,7 +175,7 @@ func solveSimplex(s *[3]simplexVertex, n int) (left int, vx, vy float32) {
 	return solveSegment(&a, &c, s)
 }
 
-// nearestOfTwo is nearest for two corners, those left of which become the first ones of to.
+// solveSegment is nearest for two corners, those left of which become the first ones of to.
 func solveSegment(p, q *simplexVertex, to *[3]simplexVertex) (left int, vx, vy float32) {
 	a, b := *p, *q
 	ex, ey := b.x-a.x, b.y-a.y
@@ -198,7 +198,7 @@ func solveSegment(p, q *simplexVertex, to *[3]simplexVertex) (left int, vx, vy f
 	return 2, 0, 0
 }
 
-// gap is the square of the distance of a side from the origin.
+// segmentDistanceSquare is the square of the distance of a side from the origin.
 func segmentDistanceSquare(a, b *simplexVertex) float32 {
 	ex, ey := b.x-a.x, b.y-a.y
 	t, square := -(float32(ex*a.x) + float32(ey*a.y)), float32(ex*ex)+float32(ey*ey)

@@ -28,7 +28,7 @@ type Params struct {
 	// PushSpeed is the greatest speed in m/s at which overlaps are removed. 0: 3.
 	PushSpeed float32
 
-	// Threshold is the approach speed in m/s below which nothing bounces. 0: 1.
+	// RestitutionThreshold is the approach speed in m/s below which nothing bounces. 0: 1.
 	RestitutionThreshold float32
 
 	// MaxSpeed is the greatest speed of a dynamic body in m/s. 0: 400. It bounds what moves the body in
@@ -83,7 +83,7 @@ func (p *Params) Validate() error {
 // in units of the effective mass.
 type softness struct{ biasRate, massScale, impulseScale float32 }
 
-// soften returns the softness of a spring of a frequency in Hz and a damping ratio
+// makeSoftness returns the softness of a spring of a frequency in Hz and a damping ratio
 // for steps of h seconds. An implicit Euler step of the spring, with w = 2π·hertz and
 // c = 2·damping + h·w, has rate w/c, mass h·w·c/(1 + h·w·c) and impulse 1/(1 + h·w·c): see
 // Catto, "Soft Constraints", Game Developers Conference 2011.
@@ -97,7 +97,7 @@ func makeSoftness(hertz, damping, h float32) softness {
 
 var rigidSoftness = softness{massScale: 1}
 
-// pace is what Params come to for one length of step.
+// stepContext is what Params come to for one length of step.
 type stepContext struct {
 	subSteps                                       int
 	h, invH                                        float32 // seconds of a sub-step, and their inverse
@@ -186,7 +186,7 @@ type Hit struct {
 	Impulse float32 // along the normal, of all points and sub-steps, N·s; 0: never touched
 }
 
-// Begin checks lengths, deals the contacts and the joints out to blocks and makes room for
+// BuildConstraints checks lengths, deals the contacts and the joints out to blocks and makes room for
 // them. dt is the length of the step in seconds, > 0. It allocates if there are more blocks than
 // ever before.
 //
@@ -198,7 +198,7 @@ func (s *System) BuildConstraints(dt float32) {
 	s.FillBlocks(0, len(s.Contacts))
 }
 
-// Open begins a step of dt seconds. Contacts and Manifolds need only have their lengths by
+// BeginStep begins a step of dt seconds. Contacts and Manifolds need only have their lengths by
 // then.
 func (s *System) BeginStep(dt float32) {
 	s.check()
@@ -206,20 +206,20 @@ func (s *System) BeginStep(dt float32) {
 	s.Colours.reset(len(s.Contacts), s.Bodies.InvMass)
 }
 
-// Choose gives colours to contacts [lo, hi), after those before lo; lo is a multiple of
+// AssignColours gives colours to contacts [lo, hi), after those before lo; lo is a multiple of
 // ColourChunk, and hi one or the number of contacts.
 func (s *System) AssignColours(lo, hi int) {
 	s.Colours.assign(lo, hi, s.Contacts, s.Manifolds, s.BodyOf)
 }
 
-// Lay makes room for the blocks, and deals the joints out to theirs.
+// LayOutBlocks makes room for the blocks, and deals the joints out to theirs.
 func (s *System) LayOutBlocks() {
 	s.Colours.layOut(s.Contacts, s.BodyOf, s.Bodies.InvMass)
 	s.Blocks = resized(s.Blocks, s.Colours.Blocks())
 	s.buildJoints()
 }
 
-// Fill deals contacts [lo, hi), bounds as those of Choose, out to blocks, in any order.
+// FillBlocks deals contacts [lo, hi), bounds as those of Choose, out to blocks, in any order.
 func (s *System) FillBlocks(lo, hi int) {
 	s.Colours.fill(lo, hi)
 	clear(s.Hits[lo:hi])
@@ -254,37 +254,37 @@ func (s *System) Step(level native.Level, dt float32) {
 	s.Solve(level)
 }
 
-// Run does the stages that follow Begin, over all bodies and blocks.
+// Solve does the stages that follow Begin, over all bodies and blocks.
 func (s *System) Solve(level native.Level) {
 	bodies, blocks, joints := len(s.States), len(s.Blocks), len(s.JointBlocks)
 	s.LoadStates(level, 0, bodies)
-	s.PrepareJoints(level, 0, joints)
+	if joints > 0 {
+		s.PrepareJoints(level, 0, joints)
+	}
 	s.PrepareContacts(level, 0, blocks)
-	s.allSubSteps(level)
+	kernelsOf(level).subSteps(s)
 	s.ApplyRestitution(level, 0, blocks)
-	s.StoreJointImpulses(level, 0, joints)
+	if joints > 0 {
+		s.StoreJointImpulses(level, 0, joints)
+	}
 	s.StoreContactImpulses(level, 0, blocks)
 	s.StoreStates(level, 0, bodies)
 }
 
-// allSubSteps does the stages of all sub-steps in one call: their own calls would cost
+// subStepsGo does the stages of all sub-steps in one call: their own calls would cost
 // most where there is little to do.
-func (s *System) allSubSteps(level native.Level) {
-	if level = must(level); level != native.Go && len(s.States) > 0 {
-		s.subStepsC(level)
-		return
-	}
+func (s *System) subStepsGo() {
 	bodies, blocks, joints := len(s.States), len(s.Blocks), len(s.JointBlocks)
 	for sub := range s.step.subSteps {
-		s.IntegrateVelocities(level, sub, 0, bodies)
+		s.integrateVelocitiesGo(sub, 0, bodies)
 		if sub == 0 {
-			s.WarmStartJoints(level, 0, joints)
-			s.WarmStartContacts(level, 0, blocks)
+			s.warmStartJointsGo(0, joints)
+			s.warmStartContactsGo(0, blocks)
 		}
-		s.SolveJoints(level, true, 0, joints)
-		s.SolveContacts(level, true, 0, blocks)
-		s.IntegratePositions(level, 0, bodies)
-		s.SolveJoints(level, false, 0, joints)
-		s.SolveContacts(level, false, 0, blocks)
+		s.solveJointsGo(true, 0, joints)
+		s.solveContactsGo(true, 0, blocks)
+		s.integratePositionsGo(0, bodies)
+		s.solveJointsGo(false, 0, joints)
+		s.solveContactsGo(false, 0, blocks)
 	}
 }
