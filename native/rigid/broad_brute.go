@@ -2,22 +2,21 @@ package rigid
 
 import "unsafe"
 
-// bruteForce finds the pairs where so many boxes overlap that keeping them all, to thin
-// them out afterwards, would cost too much memory. It compares each box with each
-// that has a higher number, in time that grows as the square of theirs.
+// bruteForce finds the pairs where so many boxes overlap that keeping all of them, to drop some afterwards,
+// would cost too much memory. It compares each box with all of higher numbers, in quadratic time.
 type bruteForce struct {
 	n      int
-	memory []uint32 // the columns, one behind the other, each with room for a vector more
+	memory []uint32 // the columns, one after the other, each with room for one vector more
 
 	minX, minY, maxX, maxY   []float32
 	shape, body, moves, kind []uint32    // moves: 0 or 1
-	rank                     [2][]uint32 // pairs with shapes between the one at work and this that move, and that do not
+	rank                     [2][]uint32 // by shape: its partners above the current shape that move, and that do not
 
-	rowLengths []uint32 // lengths
-	partners   []uint32 // the pairs of the last shape, then those of the one before, and so on
+	rowLengths []uint32 // how many pairs each shape has
+	partners   []uint32 // of the last shape, then of the one before it, and so on
 }
 
-// search replaces out by the pairs, without those that are too many, and returns how many these are.
+// search replaces out by the pairs, without those in excess, and returns how many it left out.
 func (c *bruteForce) search(kern *kernels, boxes *Boxes, k *pairCache, out *Pairs) (omitted int) {
 	c.gather(boxes, &k.filter)
 	if k.filter.grouped || k.filter.kinds == 0 {
@@ -45,8 +44,8 @@ func (c *bruteForce) search(kern *kernels, boxes *Boxes, k *pairCache, out *Pair
 	return omitted
 }
 
-// fill finds the pairs if it is most that counts, and returns how many they are. It ends early, lowers most, and is
-// not done, if they are more than n shapes may have and a lower bound is left to be tried.
+// fill finds the pairs under the limits most and returns their number. If they are more than n shapes may have,
+// it halves a limit, stops and is not done.
 func (c *bruteForce) fill(kern *kernels, r *pairFilter, most *pairLimits, n int) (fill int, done bool) {
 	clear(c.rank[0])
 	clear(c.rank[1])
@@ -68,7 +67,7 @@ func (c *bruteForce) fill(kern *kernels, r *pairFilter, most *pairLimits, n int)
 	return fill, true
 }
 
-// gather collects the boxes that can overlap others, by number.
+// gather collects the boxes that can overlap others, in the order of their shapes.
 func (c *bruteForce) gather(boxes *Boxes, r *pairFilter) {
 	c.reserve(len(boxes.MinX))
 	c.n = 0
@@ -102,19 +101,19 @@ func (c *bruteForce) reserve(n int) {
 	c.rank = [...][]uint32{words(c.memory, 8, stride), words(c.memory, 9, stride)}
 }
 
-// staggered is the length of a column with room for n elements and a vector that
-// keeps the next column off the cache sets of this one.
+// staggered is the length of a column with room for n elements and a vector. It keeps the next column off the
+// cache sets of this one.
 func staggered(n int) int { return (n+n/4+padding)/64*64 + 64 + 16 }
 
-// words is a column of a memory, and floats one of float32.
+// words is a column of memory, floats one of float32.
 func words(memory []uint32, k, stride int) []uint32 { return memory[k*stride : (k+1)*stride] }
 
 func floats(memory []uint32, k, stride int) []float32 {
 	return unsafe.Slice((*float32)(unsafe.Pointer(&memory[k*stride])), stride)
 }
 
-// bruteForceRowGo puts the shapes after number i with which it pairs, under the bounds most, into to, and
-// returns how many they are.
+// bruteForceRowGo writes the partners of number i that come after it to to, under limits, and returns their
+// number.
 func bruteForceRowGo(c *bruteForce, i int, r *pairFilter, limits pairLimits, to []uint32) int {
 	x0, y0, x1, y1 := c.minX[i], c.minY[i], c.maxX[i], c.maxY[i]
 	a, moves := c.shape[i], c.moves[i]

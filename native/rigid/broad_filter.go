@@ -7,11 +7,11 @@ import (
 	"unsafe"
 )
 
-// pairCache is what BroadPhase was told by the call before, and what it made of it.
+// pairCache holds the inputs of the last call and what was derived from them.
 type pairCache struct {
 	n       int
 	version uint64
-	copied  bool // filters and boxes are those of the call before
+	copied  bool // filters and boxes hold those of the last call
 	filters Filters
 	boxes   Boxes // of the shapes that do not move
 
@@ -19,7 +19,7 @@ type pairCache struct {
 	filter             pairFilter
 }
 
-// updateCache learns what may have changed, and returns false if nothing has.
+// updateCache updates what may have changed, and returns false if nothing has.
 func (b *BroadPhase) updateCache(boxes *Boxes, filters *Filters, version uint64) bool {
 	k, n := &b.cache, len(filters.Body)
 	same := n == k.n && (version != 0 && version == k.version || version == 0 && k.copied)
@@ -36,7 +36,7 @@ func (b *BroadPhase) updateCache(boxes *Boxes, filters *Filters, version uint64)
 	return !same
 }
 
-// comparePart compares a part of the shapes with what they were.
+// comparePart compares a part of the shapes with those of the last call.
 func (b *BroadPhase) comparePart(part int) {
 	lo := part * b.partSize(b.cache.n)
 	if !b.cache.equal(b.boxes, b.cache.filter.filters, lo, min(lo+b.partSize(b.cache.n), b.cache.n)) {
@@ -82,7 +82,7 @@ func (k *pairCache) equal(boxes *Boxes, f *Filters, lo, hi int) bool {
 
 func sameBits32(a, b float32) bool { return math.Float32bits(a) == math.Float32bits(b) }
 
-// sameBits compares slices of one length as memory, at the speed of memory.
+// sameBits compares slices of equal length as memory.
 func sameBits[T bool | uint32 | int32 | uint64](a, b []T) bool {
 	if len(a) == 0 {
 		return true
@@ -91,7 +91,7 @@ func sameBits[T bool | uint32 | int32 | uint64](a, b []T) bool {
 	return bytes.Equal(unsafe.Slice((*byte)(unsafe.Pointer(&a[0])), size), unsafe.Slice((*byte)(unsafe.Pointer(&b[0])), size))
 }
 
-// splitMoving makes the bitmaps.
+// splitMoving makes the bitmaps of the shapes that move and that do not.
 func (k *pairCache) splitMoving(moves []bool) {
 	words := (len(moves) + 63) / 64
 	k.moving, k.stationary = resized(k.moving, words), resized(k.stationary, words)
@@ -108,17 +108,17 @@ func (k *pairCache) splitMoving(moves []bool) {
 	}
 }
 
-// maxKinds is the number of kinds of filters for which there is a table.
+// maxKinds is the largest number of kinds of filters that a table holds.
 const maxKinds = 64
 
-// pairFilter decides whether two shapes can pair, of which one moves. Shapes of one category and
-// mask are of one kind; where there are few kinds, a table says which of them agree.
+// pairFilter decides whether two shapes can pair, of which at least one moves. Shapes with equal category and
+// mask are of one kind. If there are few kinds, a table states which of them agree.
 type pairFilter struct {
 	filters      *Filters
-	acceptsAll   bool             // any two can
+	acceptsAll   bool             // any two shapes can pair
 	bodiesDiffer bool             // no moving shape shares its body with another one
 	seen         []uint64         // bodies, then those of moving shapes
-	grouped      bool             // some have a group
+	grouped      bool             // some shapes have a group
 	kinds        int              // 0: too many
 	kind         []uint8          // by shape
 	agree        [maxKinds]uint64 // bit j of agree[i]: kinds i and j agree
@@ -158,8 +158,8 @@ func (r *pairFilter) update(f *Filters) {
 	}
 }
 
-// differ reports whether no moving shape shares its body with another shape; of two that
-// may pair, one moves. It may say no of bodies with large numbers.
+// movingBodiesDiffer reports whether no moving shape shares its body with another shape. It may return false
+// for bodies with large numbers.
 func (f *Filters) movingBodiesDiffer(seen *[]uint64) bool {
 	most := uint32(0)
 	for _, x := range f.Body {

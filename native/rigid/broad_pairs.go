@@ -2,21 +2,21 @@ package rigid
 
 import "github.com/evertick/evertick/native"
 
-// pairSorter brings found pairs into order.
+// pairSorter sorts the pairs that were found.
 type pairSorter struct {
 	partitioned pairBuffer           // by parts of shapes A
-	partStart   [maxParts + 1]uint32 // where the pairs of each part begin
-	longest     [maxParts]uint32     // the most pairs of one shape of the part
-	ends        []uint32             // where the pairs of each shape A end
-	rank        [2][]uint32          // by shape B: pairs of a lower shape that does not move, and that does
+	partStart   [maxParts + 1]uint32 // first pair of each part
+	longest     [maxParts]uint32     // most pairs of one shape, by part
+	ends        []uint32             // end of the pairs of each shape A
+	rank        [2][]uint32          // by shape B: its pairs with a lower shape that does not move, and that does
 	sorter      native.Sorter
 }
 
-// shortRow is the length up to which the pairs of a shape are sorted by insertion.
+// shortRow is the largest number of pairs of a shape that insertion sort sorts.
 const shortRow = 16
 
-// sortPairs replaces out by the pairs that were found, in order and without those that
-// are too many. It returns how many these are.
+// sortPairs replaces out by the pairs that were found, sorted and without those in excess. It returns how many
+// it left out.
 func (b *BroadPhase) sortPairs(n int) (omitted int) {
 	o, raw, parts := &b.sorter, &b.buffers[0], 1
 	if _, split := b.shapeParts(n); split {
@@ -39,16 +39,14 @@ func (b *BroadPhase) sortPairs(n int) (omitted int) {
 	return 0
 }
 
-// shapeParts tells into which parts of shapes A pairs are divided: by the bits from shift
-// on.
+// shapeParts returns how pairs are split by their shape A: the bits from shift on number the part.
 func (b *BroadPhase) shapeParts(n int) (shift uint, split bool) {
 	for ; (n-1)>>shift >= maxParts || 1<<shift < b.partSize(n); shift++ {
 	}
 	return shift, b.inParts(n)
 }
 
-// pairOffsets finds where the pairs of each part and each group go, and returns the number of
-// parts.
+// pairOffsets computes where the pairs of each part and group go, and returns the number of parts.
 func (b *BroadPhase) pairOffsets(n int) (parts int) {
 	o, at := &b.sorter, uint32(0)
 	shift, _ := b.shapeParts(n)
@@ -66,7 +64,7 @@ func (b *BroadPhase) pairOffsets(n int) (parts int) {
 	return parts
 }
 
-// partitionPart puts the pairs of a group into their parts.
+// partitionPart moves the pairs of a group into their parts.
 func (b *BroadPhase) partitionPart(group int) {
 	shift, _ := b.shapeParts(b.cache.n)
 	raw, to := &b.buffers[group], &b.sorter.partitioned
@@ -80,7 +78,7 @@ func countPairsGo(raw *pairBuffer, shift uint) {
 	}
 }
 
-// partitionGo puts each pair where the next one of its part goes.
+// partitionGo moves each pair to the next position of its part.
 func partitionGo(raw *pairBuffer, shift uint, to *pairBuffer) {
 	for i, a := range raw.a[:raw.n] {
 		next := &raw.partStart[a>>shift%maxParts]
@@ -89,7 +87,7 @@ func partitionGo(raw *pairBuffer, shift uint, to *pairBuffer) {
 	}
 }
 
-// sortPairsPart puts the pairs of a part in order.
+// sortPairsPart sorts the pairs of a part.
 func (b *BroadPhase) sortPairsPart(i int) {
 	o, n := &b.sorter, b.cache.n
 	shift, split := b.shapeParts(n)
@@ -108,7 +106,7 @@ func (b *BroadPhase) sortPairsPart(i int) {
 	}
 }
 
-// apply takes out the pairs of which the filters do not agree.
+// apply removes the pairs that must not collide.
 func (r *pairFilter) apply(raw *pairBuffer) {
 	n := 0
 	for i, a := range raw.a[:raw.n] {
@@ -121,9 +119,8 @@ func (r *pairFilter) apply(raw *pairBuffer) {
 	raw.n = n
 }
 
-// scatterPairsGo puts the pairs in order of A, and where they are not more than shortRow
-// of one A, of B. ends[i] becomes the end of those of shape lo+i. It returns the largest
-// number of one A.
+// scatterPairsGo sorts pairs by A and, where a shape A has at most shortRow of them, by B. ends[i] becomes the
+// end of the pairs of shape lo+i. It returns the largest number of pairs of one A.
 func scatterPairsGo(as, bs []uint32, lo uint32, ends []uint32, out Pairs) (longest uint32) {
 	clear(ends)
 	for _, a := range as {
@@ -149,7 +146,7 @@ func scatterPairsGo(as, bs []uint32, lo uint32, ends []uint32, out Pairs) (longe
 	return longest
 }
 
-// insertionSort sorts by insertion.
+// insertionSort sorts a few numbers.
 func insertionSort(s []uint32) {
 	for i := 1; i < len(s); i++ {
 		v, k := s[i], i
@@ -160,7 +157,7 @@ func insertionSort(s []uint32) {
 	}
 }
 
-// sortLongRows sorts the rows that scatter leaves.
+// sortLongRows sorts the rows that scatterPairs leaves unsorted.
 func (o *pairSorter) sortLongRows(level native.Level, n int, out *Pairs) {
 	begin := uint32(0)
 	for i, end := range o.ends {
@@ -171,10 +168,10 @@ func (o *pairSorter) sortLongRows(level native.Level, n int, out *Pairs) {
 	}
 }
 
-// excess marks a pair to take out.
+// excess marks a pair to drop.
 const excess = 1 << 31
 
-// dropExcess takes out the pairs that are too many, and returns how many these are.
+// dropExcess removes the pairs in excess, and returns their number.
 func (o *pairSorter) dropExcess(moves []bool, out *Pairs) (omitted int) {
 	most := pairLimits{MaxPairs, MaxPairs}
 	for most.halve(o.markExcess(moves, out, most)) {
@@ -191,10 +188,10 @@ func (o *pairSorter) dropExcess(moves []bool, out *Pairs) (omitted int) {
 	return omitted
 }
 
-// markExcess marks the pairs whose shapes both have as many others of the same sort between them as most says, and no
-// others. It returns the number of shapes, how many pairs are not marked, and how many of these are with a shape
-// that does not move. From the highest shape A down, the number of pairs met by shape B so far is that
-// of its pairs with shapes between the two.
+// markExcess marks exactly the pairs whose two shapes both have as many partners of the same kind of pair
+// between them as most allows. It returns the number of shapes, of pairs that are not marked, and of those
+// among them with a shape that does not move. It goes from the highest shape A down: the number of pairs that
+// shape B has so far is that of its partners between the two.
 func (o *pairSorter) markExcess(moves []bool, out *Pairs, most pairLimits) (n, kept, still int) {
 	n = len(moves)
 	for k := range o.rank {

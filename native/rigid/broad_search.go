@@ -1,12 +1,11 @@
 package rigid
 
-// directoryBreakEven is the number of boxes of a layer up to which each of them is compared with
-// all the rows of another layer that it reaches, rather than the other way round by a
-// directory.
+// directoryBreakEven is the largest number of boxes of a layer that are each compared with all rows of another
+// layer that they reach. With more boxes, the boxes of the other layer look theirs up in a directory.
 const directoryBreakEven = 128
 
-// search finds the pairs of boxes that overlap, of whose filters agree. It returns false
-// if they are so many that crowd is to search.
+// search finds the pairs of boxes that overlap and may collide. It returns false if there are so many that
+// bruteForce has to search.
 func (b *BroadPhase) search(n int) bool {
 	b.jobs, b.groups = b.jobs[:0], append(b.groups[:0], 0)
 	m, s := &b.moving, &b.stationary
@@ -30,11 +29,11 @@ func (b *BroadPhase) search(n int) bool {
 	return b.total.Load() <= maxBuffered(n)
 }
 
-// maxBuffered is how many pairs of n shapes a search keeps to thin them out afterwards: more than the budget, as
-// many may be of filters that do not agree.
+// maxBuffered is how many pairs of n shapes a search keeps: more than maxTotalPairs, as the filters may refuse
+// many of them.
 func maxBuffered(n int) int64 { return 4 * int64(maxTotalPairs(n, MinPairs)) }
 
-// searchBetween searches two layers of which the second may have a directory.
+// searchBetween searches two layers. The second may have a directory.
 func (b *BroadPhase) searchBetween(s *grid, l *layer, t *grid, k *layer) {
 	if k.len() <= directoryBreakEven {
 		b.addJobs(b.kernels.searchRows, t, s, k, l)
@@ -46,11 +45,11 @@ func (b *BroadPhase) searchBetween(s *grid, l *layer, t *grid, k *layer) {
 	b.addJobs(b.kernels.searchDirectory, s, t, l, k)
 }
 
-// searchKernel compares boxes of a layer l from a place on with those of a layer k, and
-// returns the place behind the last for which there was room.
+// searchKernel compares the boxes of a layer l, from position from on, with those of a layer k. It returns the
+// position after the last box for which there was room.
 type searchKernel func(s, t *grid, l, k *layer, from uint32, to *pairBuffer) uint32
 
-// job is a kernel with its arguments. Of layer l it searches a part of the places.
+// job is a kernel with its arguments. It searches a part of the positions of layer l.
 type job struct {
 	kernel searchKernel
 	s, t   *grid
@@ -58,7 +57,7 @@ type job struct {
 	k      *layer
 }
 
-// addJobs adds the jobs of a kernel over all boxes of its first layer.
+// addJobs adds the jobs of a kernel for all boxes of layer l.
 func (b *BroadPhase) addJobs(kernel searchKernel, s, t *grid, l, k *layer) {
 	n := b.cache.n
 	size := uint32(b.partSize(n))
@@ -72,7 +71,7 @@ func (b *BroadPhase) addJobs(kernel searchKernel, s, t *grid, l, k *layer) {
 	}
 }
 
-// searchPart does a group of jobs.
+// searchPart runs a group of jobs.
 func (b *BroadPhase) searchPart(group int) {
 	to := &b.buffers[group]
 	to.n = 0
@@ -90,7 +89,7 @@ func (b *BroadPhase) searchPart(group int) {
 	}
 }
 
-// runJob does a job. It returns false if there are too many pairs.
+// runJob runs a job. It returns false if there are too many pairs.
 func (b *BroadPhase) runJob(j *job, to *pairBuffer) bool {
 	for at := j.l.First; ; {
 		to.reserve(j.k.len())
@@ -119,9 +118,8 @@ func (f *pairBuffer) reserve(n int) {
 // room returns the highest fill at which there is room for n more pairs.
 func (f *pairBuffer) room(n int) int { return len(f.a) - n - padding }
 
-// searchLayerGo compares the boxes of a layer with those behind them in the same row, and
-// in the rows above into which they reach. So it meets each pair once. k is the whole of
-// the layer.
+// searchLayerGo compares the boxes of a layer with those after them in the same row, and in the higher rows
+// into which they reach. So it visits each pair once. k is the whole layer.
 func searchLayerGo(s, _ *grid, l, k *layer, from uint32, to *pairBuffer) uint32 {
 	row := l.FirstRow
 	for s.rowStart[row+1] <= from {
@@ -153,8 +151,8 @@ func searchLayerGo(s, _ *grid, l, k *layer, from uint32, to *pairBuffer) uint32 
 	return l.Last
 }
 
-// searchRowsGo compares the boxes of a layer with all in the rows of another one that they
-// reach; of a layer with one row, with those of the columns that they reach.
+// searchRowsGo compares the boxes of a layer with all boxes in the rows of another layer that they reach. If
+// that layer has one row, it compares them with those in the columns that they reach.
 func searchRowsGo(s, t *grid, l, k *layer, from uint32, to *pairBuffer) uint32 {
 	room := to.room(k.len())
 	for i := from; i < l.Last; i++ {
@@ -173,13 +171,13 @@ func searchRowsGo(s, t *grid, l, k *layer, from uint32, to *pairBuffer) uint32 {
 	return l.Last
 }
 
-// rowsOf returns the rows in which boxes may begin that reach between two heights.
+// rowsOf returns the rows in which boxes can begin that reach into a range of heights.
 func (l *layer) rowsOf(minY, maxY float32) (first, last uint32) {
 	first = l.rowOf(minY)
 	return first - min(first, l.SpanY), l.rowOf(maxY)
 }
 
-// rowFrom returns the first row of a layer in rowStart whose number is not lower.
+// rowFrom returns the first row of a layer in rowStart whose number is at least the given one.
 func (s *grid) rowFrom(l *layer, number uint32) uint32 {
 	a, b := l.FirstRow, l.LastRow
 	for a < b {
@@ -192,7 +190,7 @@ func (s *grid) rowFrom(l *layer, number uint32) uint32 {
 	return a
 }
 
-// columnFrom returns the first place of a layer with one row whose column is not lower.
+// columnFrom returns the first position of a layer of one row whose column is at least the given one.
 func (s *grid) columnFrom(l *layer, number uint32) uint32 {
 	a, b := l.First, l.Last
 	for a < b {
@@ -205,8 +203,8 @@ func (s *grid) columnFrom(l *layer, number uint32) uint32 {
 	return a
 }
 
-// searchDirectoryGo compares the boxes of a layer with those that they can reach of another
-// one, which has a directory.
+// searchDirectoryGo compares the boxes of a layer with those that they reach of another layer, which has a
+// directory.
 func searchDirectoryGo(s, t *grid, l, k *layer, from uint32, to *pairBuffer) uint32 {
 	room := to.room(k.len())
 	for i := from; i < l.Last; i++ {
@@ -228,9 +226,9 @@ func searchDirectoryGo(s, t *grid, l, k *layer, from uint32, to *pairBuffer) uin
 	return l.Last
 }
 
-// compare appends the pairs of the box at place i with those of t from place j on, up
-// to end and as far as columns are not above last. It stores each candidate and
-// advances past the pairs only, so that no branch depends on the boxes.
+// compare appends the pairs of the box at position i with the boxes of t from position j to end whose columns
+// are at most last. It stores each candidate and advances only after a pair, so that no branch depends on the
+// boxes.
 func (s *grid) compare(t *grid, i, j, end, last uint32, to *pairBuffer) {
 	if j >= end {
 		return

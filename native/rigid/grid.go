@@ -8,60 +8,57 @@ import (
 	"github.com/evertick/evertick/native"
 )
 
-// grid are boxes in the order of a search: by layer, row and column. Places are
-// numbers in this order.
+// grid holds boxes sorted by layer, row and column. A position is an index in this order.
 type grid struct {
 	layers []layer
 	store  [maxLayers]layer
 
-	// By place, with room for a vector behind the last: the boxes, their shapes, and
-	// the columns of the grid in which they begin and end. All lie in memory, one
-	// behind the other.
+	// By position, with room for one vector after the last: the boxes, their shapes, and the grid columns in
+	// which they begin and end. All lie in memory, one after the other.
 	memory                    []uint32
 	minX, minY, maxX, maxY    []float32
 	shape, column, lastColumn []uint32
 
-	// Rows with boxes, layer by layer: row k has the number rowNumber[k] in the grid of
-	// its layer and begins at place rowStart[k]; one more entry ends the last.
+	// Rows that have boxes, layer by layer: row k has the number rowNumber[k] in the grid of its layer and
+	// begins at position rowStart[k]. One more entry ends the last row.
 	rowStart, rowNumber []uint32
 
-	directory []uint32 // see layer.direct
+	directory []uint32 // see layer
 	keys, tmp []uint64
 	ids       []uint32
 	plan      gridPlan
 }
 
-// layer holds boxes of similar size: rows and columns of its grid are about as high
-// and half as wide as the largest. What lies outside the grid belongs to its border.
+// layer holds boxes of similar size. The rows and columns of its grid are about as high and half as wide as the
+// largest box. Boxes outside the grid belong to its border.
 type layer struct {
 	MinX, MinY, InvX, InvY float32
 	Columns, Rows          int32  // of the grid, 1 to maxCells
-	First, Last            uint32 // places
-	FirstRow, LastRow      uint32 // in sorted.rowStart
-	SpanX, SpanY           uint32 // no box ends more columns, or rows, behind the one where it begins
+	First, Last            uint32 // positions
+	FirstRow, LastRow      uint32 // in grid.rowStart
+	SpanX, SpanY           uint32 // most columns, or rows, by which a box extends beyond its first
 
-	// In sorted.directory, at Rough: for each multiple of 1 << RowShift, the first
-	// row in rowStart with a number that is not lower. At Fine: for each row, Width
-	// entries, for each multiple of 1 << ColumnShift the first place in the row
-	// with a column that is not lower.
+	// In grid.directory, from Rough on: for each multiple of 1 << RowShift, the first row in rowStart with at
+	// least that number. From Fine on: for each row, Width entries: for each multiple of 1 << ColumnShift, the
+	// first position of the row with at least that column.
 	Rough, Fine, Width, RowShift, ColumnShift uint32
 }
 
 const (
 	maxLayers = 16
-	cellBits  = 18 // of the number of a row, and of that of a column
+	cellBits  = 18 // of a row number, and of a column number
 	maxCells  = 1 << cellBits
-	shapeBits = 24 // of a shape: native.MaxSlots
+	shapeBits = 24 // of a shape number: native.MaxSlots
 	maxFinite = math.MaxFloat32
 
-	// padding is what the vectors of a kernel may read and write behind the end.
+	// padding is how many elements the vectors of a kernel may read and write after the end.
 	padding = 16
 )
 
-// A key has from the highest bits on: layer, row, column, shape.
+// A key holds, from its highest bits on: layer, row, column, shape.
 var _ [64 - 2*cellBits - shapeBits - 4]byte
 
-// cell is the number of the row or column of a coordinate: monotone, and clamped.
+// cell is the row or column of a coordinate. It is monotone, and clamped to the grid.
 func cell(v, least, inv float32, n int32) uint32 {
 	t := (v - least) * inv
 	if !(t > 0) {
@@ -77,7 +74,7 @@ func (l *layer) columnOf(x float32) uint32 { return cell(x, l.MinX, l.InvX, l.Co
 func (l *layer) rowOf(y float32) uint32    { return cell(y, l.MinY, l.InvY, l.Rows) }
 func (l *layer) len() int                  { return int(l.Last - l.First) }
 
-// summary is what there is to know of boxes before they are sorted.
+// summary describes boxes before they are sorted.
 type summary struct {
 	N                         uint32 // boxes
 	_                         uint32
@@ -102,14 +99,14 @@ func (s *grid) reserve(n int) {
 // noBoxes is the summary of no boxes.
 var noBoxes = summary{MinX: inf, MinY: inf, MaxX: -inf, MaxY: -inf, SmallestSize: inf}
 
-// measureGo lists the shapes of [lo, hi) whose bit is set and whose box can overlap another
-// one; lo is a multiple of 64.
-func measureGo(boxes *Boxes, which []uint64, lo, hi int, ids []uint32, sum *summary) {
+// measureGo lists the shapes of [lo, hi) that are members and whose box can overlap others; lo is a multiple of
+// 64.
+func measureGo(boxes *Boxes, members []uint64, lo, hi int, ids []uint32, sum *summary) {
 	*sum = noBoxes
 	n := 0
 	for i := lo; i < hi; i++ {
 		x0, y0, x1, y1 := boxes.MinX[i], boxes.MinY[i], boxes.MaxX[i], boxes.MaxY[i]
-		if which[i/64]>>(i%64)&1 == 0 || !isValid(x0, y0, x1, y1) {
+		if members[i/64]>>(i%64)&1 == 0 || !isValid(x0, y0, x1, y1) {
 			continue
 		}
 		ids[n] = uint32(i)
@@ -129,7 +126,7 @@ func isValid(x0, y0, x1, y1 float32) bool {
 	return -maxFinite <= x0 && x0 <= x1 && x1 <= maxFinite && -maxFinite <= y0 && y0 <= y1 && y1 <= maxFinite
 }
 
-// gridPlan divides boxes into layers and chooses their grids, and the work into parts.
+// gridPlan divides boxes into layers, chooses their grids, and splits the work into parts.
 type gridPlan struct {
 	sum    summary
 	boxes  *Boxes
@@ -138,11 +135,11 @@ type gridPlan struct {
 
 	width, height             [maxLayers]float32 // the largest of each layer
 	bits, rowBits, columnBits uint
-	layerOf                   [256]uint8 // by the exponent of the size
-	partShift                 uint       // of the part in a key
+	layerOf                   [256]uint8 // by exponent of the size
+	partShift                 uint       // position of the part number in a key
 }
 
-// exponent is that of a number, as its bits have it.
+// exponent returns the exponent bits of a number.
 func exponent(v float32) int { return int(math.Float32bits(v) >> 23 & 255) }
 
 // oneLayer reports whether one layer is enough.
@@ -150,9 +147,8 @@ func (p *gridPlan) oneLayer() bool {
 	return exponent(p.sum.LargestSize)-exponent(p.sum.SmallestSize) <= 1
 }
 
-// makeLayers returns the layers, of the largest boxes first. Sizes in a layer
-// differ by less than a factor of four, except for the last layer. If boxes are not even,
-// the sizes of the chunks are known.
+// makeLayers returns the layers, those of the largest boxes first. Sizes in a layer differ by less than a
+// factor of four, except in the last one. Unless one layer is enough, the sizes of the chunks must be known.
 func (p *gridPlan) makeLayers(store []layer) []layer {
 	s := &p.sum
 	if p.oneLayer() {
@@ -168,7 +164,7 @@ func (p *gridPlan) makeLayers(store []layer) []layer {
 	return store
 }
 
-// sizes are boxes by the exponent of the larger side.
+// sizes counts boxes by the exponent of their larger side.
 type sizes struct {
 	count         [256]uint32
 	width, height [256]float32 // the largest
@@ -183,7 +179,7 @@ func (s *sizes) add(boxes *Boxes, ids []uint32) {
 	}
 }
 
-// assignLayers gives each size a layer and returns the number of layers.
+// assignLayers assigns a layer to each size and returns the number of layers.
 func (p *gridPlan) assignLayers() int {
 	n, room := 0, 0
 	clear(p.width[:])
@@ -205,7 +201,7 @@ func (p *gridPlan) assignLayers() int {
 	return n
 }
 
-// grids chooses the grids of layers whose boxes lie mostly within bounds.
+// grids chooses the grids of layers whose boxes lie mostly within the given bounds.
 func (p *gridPlan) grids(layers []layer, minX, minY, maxX, maxY float32) {
 	p.columnBits, p.rowBits = 0, 0
 	for i := range layers {
@@ -224,18 +220,17 @@ func (p *gridPlan) grids(layers []layer, minX, minY, maxX, maxY float32) {
 	p.bits = p.columnBits + p.rowBits + uint(bits.Len(uint(len(layers)-1)))
 }
 
-// oneRow reports whether the boxes are so few for the length of the grid that most have no more
-// neighbours along it than fit into a vector: rows would cost more than they spare.
+// oneRow reports whether the boxes are so few for the length of the grid that most have fewer neighbours along
+// it than a vector holds. Rows would then cost more than they save.
 func (p *gridPlan) oneRow(minX, maxX float32, layer int) bool {
 	return float32(p.sum.N)*p.width[layer] <= sparse*(maxX-minX)
 }
 
-// gridAxis divides the range from a to b into at most maxCells cells that are not smaller
-// than size if that is possible.
+// gridAxis divides the range from a to b into at most maxCells cells, if possible not smaller than size.
 func gridAxis(a, b, size float32) (least, inv float32, n int32) {
 	length := min(b-a, maxFinite)
 	size = max(min(size, maxFinite), length*(1./maxCells))
-	if size < 1e-30 { // 1/size is to be finite
+	if size < 1e-30 { // keeps 1/size finite
 		return a, 0, 1
 	}
 	inv = 1 / size
@@ -247,22 +242,21 @@ func gridAxis(a, b, size float32) (least, inv float32, n int32) {
 }
 
 const (
-	// sparse is the greatest number of boxes that are, on average, where one of them is along
-	// the row, if there is one row only.
+	// sparse is the greatest average number of boxes that overlap along the row, if a layer has one row only.
 	sparse = 20
 
-	// roughBits is the number of key bits that are sorted in two passes.
+	// roughBits is the number of key bits that two passes sort.
 	roughBits = 22
 	trimFrom  = 64
 	samples   = 128
 )
 
-// trimOutliers chooses the grids anew, for the region where most boxes are: a few of
-// them far away would make the keys long.
+// trimOutliers chooses the grids again for the region where most boxes are: a few boxes far away would make the
+// keys long.
 func (p *gridPlan) trimOutliers(layers []layer) {
 	var x, y [samples]float32
 	for k := range samples {
-		i := p.id(uint32(k) * 0x9e3779b9 % p.sum.N) // of no period that the boxes could share
+		i := p.id(uint32(k) * 0x9e3779b9 % p.sum.N) // without a period that the boxes could share
 		x[k], y[k] = p.boxes.MinX[i], p.boxes.MinY[i]
 	}
 	minX, maxX := centralRange(x[:], p.sum.MinX, p.sum.MaxX)
@@ -270,8 +264,8 @@ func (p *gridPlan) trimOutliers(layers []layer) {
 	p.grids(layers, minX, minY, maxX, maxY)
 }
 
-// centralRange returns an interval around all of the numbers but the outermost few, with
-// a quarter of its length more on both sides, within [least, most].
+// centralRange returns an interval around all numbers but the outermost few, widened on both sides by a quarter
+// of its length, within [least, most].
 func centralRange(v []float32, least, most float32) (float32, float32) {
 	slices.Sort(v)
 	a, b := v[len(v)/16], v[len(v)-1-len(v)/16]
@@ -279,7 +273,7 @@ func centralRange(v []float32, least, most float32) (float32, float32) {
 	return max(a-more, least), min(b+more, most)
 }
 
-// id returns the shape of number n of all that were measured.
+// id returns the shape of box n of all that were measured.
 func (p *gridPlan) id(n uint32) uint32 {
 	for k := range p.chunks {
 		c := &p.chunks[k]
@@ -305,9 +299,8 @@ func makeKeysGo(p *gridPlan, ids []uint32, layers []layer, to []uint64) {
 	}
 }
 
-// sortKeysGo sorts keys by count bits behind the shape; equal ones stay in order of
-// their shapes. It returns keys and tmp in the order in which the first
-// holds the result.
+// sortKeysGo sorts keys by the count bits above the shape. Equal keys stay in order of their shapes. It returns
+// keys and tmp, the one that holds the result first.
 func sortKeysGo(keys, tmp []uint64, count uint) ([]uint64, []uint64) {
 	passes := sortPasses(count)
 	for p := range passes {
@@ -331,12 +324,12 @@ func sortKeysGo(keys, tmp []uint64, count uint) ([]uint64, []uint64) {
 	return keys, tmp
 }
 
-// sortPasses is how often keys move in a sort by count bits.
+// sortPasses is how many passes sort count bits; each moves all keys once.
 func sortPasses(count uint) uint { return (count + 10) / 11 }
 
-// fillRowsGo fills the columns and the rows of places [lo, hi) from the sorted keys. Of rows
-// there are so many before, and of the layers the places and spans in this range are set. It
-// returns the number of rows with those of the range.
+// fillRowsGo fills the columns and rows of positions [lo, hi) from the sorted keys, and sets the positions and
+// spans that the layers have in this range. rows is the number of rows before; it returns that number plus the
+// rows of the range.
 func fillRowsGo(b *Boxes, p *gridPlan, s *grid, lo, hi, rows int, layers []layer) int {
 	before := ^uint64(0)
 	if lo > 0 {
@@ -370,8 +363,7 @@ func fillRowsGo(b *Boxes, p *gridPlan, s *grid, lo, hi, rows int, layers []layer
 	return rows
 }
 
-// buildDirectory makes the directories of all layers. They have about as many entries as
-// there are boxes.
+// buildDirectory makes the directories of all layers. They have about as many entries as there are boxes.
 func (s *grid) buildDirectory() {
 	for i := range s.layers {
 		s.buildLayerDirectory(&s.layers[i])
@@ -409,31 +401,29 @@ func (s *grid) buildLayerDirectory(l *layer) {
 	}
 }
 
-// BoxGrid is boxes in an order in which those near a place are found quickly. The zero
-// BoxGrid has none.
+// BoxGrid is boxes sorted so that those near a place are found quickly. The zero BoxGrid is empty.
 type BoxGrid struct {
 	grid    grid
 	builder gridBuilder
 }
 
-// Build replaces the boxes by those of the shapes whose bit is set in which, bit i%64 of
-// element i/64 for shape i. Boxes that overlap nothing are left out. It panics if columns differ
-// in length or which is too short, if there are more than native.MaxSlots boxes, and on a
-// level that native.Resolve refuses.
-func (l *BoxGrid) Build(level native.Level, boxes *Boxes, which []uint64) {
+// Build replaces the boxes by those of the shapes whose bit is set in members: bit i%64 of element i/64 for
+// shape i. Boxes that overlap nothing are left out. It panics if columns differ in length, if members is too
+// short, if there are more than native.MaxSlots boxes, and on a level that native.Resolve refuses.
+func (l *BoxGrid) Build(level native.Level, boxes *Boxes, members []uint64) {
 	n := boxes.check()
-	if len(which) < (n+63)/64 {
+	if len(members) < (n+63)/64 {
 		panic("rigid: BoxGrid.Build: a bit for each box is needed")
 	}
 	if n > native.MaxSlots {
 		panic("rigid: BoxGrid.Build: more than native.MaxSlots shapes")
 	}
 	l.builder.begin(level, boxes, nil)
-	l.builder.build(&l.grid, which, true)
+	l.builder.build(&l.grid, members, true)
 }
 
-// query writes the shapes whose box overlaps the given one to out, until that is full, and
-// returns how many they are. Their order is that of the layout: a function of its boxes.
+// query writes the shapes whose boxes overlap b to out, until out is full, and returns their number. Their
+// order is that of the grid: a function of its boxes.
 func (s *grid) query(b *box, out []uint32) int {
 	n := 0
 	if !isValid(b[0], b[1], b[2], b[3]) {

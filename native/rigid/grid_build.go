@@ -2,36 +2,36 @@ package rigid
 
 import "github.com/evertick/evertick/native"
 
-// shapeChunk is some shapes on their way to a sorted.
+// shapeChunk is a chunk of the shapes that are sorted into a grid.
 type shapeChunk struct {
-	ids   []uint32 // those that can overlap others
+	ids   []uint32 // of boxes that can overlap others
 	sum   summary
-	sizes sizes            // if they matter
-	at    uint32           // the first of their keys
-	next  [maxParts]uint32 // keys by part, then where the next one goes
+	sizes sizes            // unless one layer is enough
+	at    uint32           // position of their first key
+	next  [maxParts]uint32 // number of keys by part, then the position of the next one
 }
 
-// keyPart is keys that are sorted by themselves: those with the same highest bits.
+// keyPart is a range of keys with equal highest bits, sorted on its own.
 type keyPart struct {
-	from, to uint32 // places
-	rows     int    // that begin in it, then those before
+	from, to uint32 // positions
+	rows     int    // rows that begin in it, then rows before it
 	layers   [maxLayers]layer
 }
 
-// gridBuilder sorts boxes, in parts that several workers can do.
+// gridBuilder sorts boxes into a grid, in parts that several workers can share.
 type gridBuilder struct {
-	share   func(parts int, f func(part int)) // BroadPhase.Share
-	grain   int                               // shapes of a part; 0: as cut says
+	share   func(parts int, f func(part int)) // BroadPhase.ParallelFor
+	grain   int                               // shapes of a part; 0: see partSize
 	level   native.Level
 	kernels *kernels
 	boxes   *Boxes
 
-	s       *grid    // that is being built
+	s       *grid    // under construction
 	members []uint64 // shapes in it
 	steps   buildSteps
 }
 
-// buildSteps are methods of a builder, bound once, that do a part each.
+// buildSteps are methods of a gridBuilder that do one part each, bound once.
 type buildSteps struct{ measure, sizes, keys, scatter, sort, fill func(part int) }
 
 func (b *gridBuilder) begin(level native.Level, boxes *Boxes, share func(parts int, f func(part int))) {
@@ -41,7 +41,7 @@ func (b *gridBuilder) begin(level native.Level, boxes *Boxes, share func(parts i
 	b.level, b.kernels, b.boxes, b.share = level, kernelsOf(level), boxes, share
 }
 
-// each does all parts of a task.
+// each runs a task for all parts.
 func (b *gridBuilder) each(parts int, task func(part int)) {
 	if b.share != nil && parts > 1 {
 		b.share(parts, task)
@@ -53,14 +53,14 @@ func (b *gridBuilder) each(parts int, task func(part int)) {
 }
 
 const (
-	// splitFrom is the number of shapes from which on there are parts: fewer are done before
-	// another worker has come.
+	// splitFrom is the number of shapes from which on the work is split: fewer are done before another worker
+	// starts.
 	splitFrom = 2048
 
-	// partShapes is the number of shapes of a part where it can be chosen, a multiple of 64.
+	// partShapes is the usual number of shapes of a part, a multiple of 64.
 	partShapes = 1024
 
-	// maxParts bounds the number of parts by rows, and by shapes.
+	// maxParts is the largest number of parts, by keys and by shapes.
 	maxParts = 32
 )
 
@@ -78,9 +78,9 @@ func (b *gridBuilder) partSize(n int) int {
 // inParts reports whether n shapes make more than one part.
 func (b *gridBuilder) inParts(n int) bool { return n > b.partSize(n) }
 
-// build sorts the boxes of those shapes whose bit is set in which.
-func (b *gridBuilder) build(s *grid, which []uint64, directory bool) {
-	b.s, b.members = s, which
+// build sorts the boxes of the shapes whose bit is set in members into s.
+func (b *gridBuilder) build(s *grid, members []uint64, directory bool) {
+	b.s, b.members = s, members
 	p := &s.plan
 	p.boxes = b.boxes
 	b.makeChunks(p, s)
@@ -114,7 +114,7 @@ func (b *gridBuilder) build(s *grid, which []uint64, directory bool) {
 	}
 }
 
-// makeChunks cuts the shapes.
+// makeChunks splits the shapes into chunks.
 func (b *gridBuilder) makeChunks(p *gridPlan, s *grid) {
 	n := len(b.boxes.MinX)
 	size := b.partSize(n)
@@ -127,7 +127,7 @@ func (b *gridBuilder) makeChunks(p *gridPlan, s *grid) {
 	}
 }
 
-// extended is resized for elements that keep room of their own.
+// extended is resized for elements that own buffers: it keeps them.
 func extended[T any](s []T, n int) []T {
 	if cap(s) < n {
 		s = append(s[:cap(s)], make([]T, n-cap(s))...)
@@ -141,7 +141,7 @@ func (b *gridBuilder) measurePart(k int) {
 	c.ids = c.ids[:c.sum.N]
 }
 
-// addUp adds the chunks up.
+// addUp sums up the chunks.
 func (p *gridPlan) addUp() {
 	p.sum = noBoxes
 	s := &p.sum
@@ -162,7 +162,7 @@ func (b *gridBuilder) sizesPart(k int) {
 	c.sizes.add(b.boxes, c.ids)
 }
 
-// chooseParts chooses how many highest bits of the keys make a part.
+// chooseParts chooses how many highest bits of a key number its part.
 func (b *gridBuilder) chooseParts(p *gridPlan) {
 	count := 1
 	p.partShift = shapeBits + p.bits
@@ -193,7 +193,7 @@ func countKeysGo(keys []uint64, shift uint, counts *[maxParts]uint32) {
 	}
 }
 
-// partOffsets finds the places of the parts, and in these of the keys of each chunk.
+// partOffsets computes where each part begins, and in it the keys of each chunk.
 func (p *gridPlan) partOffsets() {
 	at := uint32(0)
 	for i := range p.parts {
@@ -206,14 +206,14 @@ func (p *gridPlan) partOffsets() {
 	}
 }
 
-// scatterPart puts the keys of a chunk into their parts.
+// scatterPart moves the keys of a chunk into their parts.
 func (b *gridBuilder) scatterPart(k int) {
 	s := b.s
 	c := &s.plan.chunks[k]
 	b.kernels.scatterKeys(s.keys[c.at:][:c.sum.N], s.plan.partShift, &c.next, s.tmp)
 }
 
-// scatterKeysGo puts each key where the next one of its part goes.
+// scatterKeysGo moves each key to the next position of its part.
 func scatterKeysGo(keys []uint64, shift uint, next *[maxParts]uint32, to []uint64) {
 	for _, key := range keys {
 		at := &next[key>>shift%maxParts]
@@ -244,8 +244,7 @@ func countRowsGo(keys []uint64, shift uint) (rows int) {
 	return rows
 }
 
-// countRows finds the number of rows before each part. One may end in the part where
-// another one begins with it.
+// countRows counts the rows before each part. A row that begins in the part before is not counted again.
 func (s *grid) countRows() {
 	shift, rows := shapeBits+s.plan.columnBits, 0
 	for i := range s.plan.parts {
@@ -268,7 +267,7 @@ func (b *gridBuilder) fillPart(i int) {
 	}
 }
 
-// mergeLayers makes the layers of those of the parts.
+// mergeLayers merges the layers of the parts.
 func (s *grid) mergeLayers() {
 	parts := s.plan.parts
 	for k := range s.layers {
