@@ -100,6 +100,7 @@ var floors = map[string][]string{
 	"internal/scenes": {"physics", "loop", "internal"}, // for tests and bench
 	"internal/proof":  {".", "native", "ecs", "spatial", "physics", "loop", "internal"},
 	"csrc":            {},
+	"csrc/rigid":      {"csrc"},
 	"native":          {"csrc", "native", "internal"},
 	"ecs":             {"native", "ecs", "internal"},
 	"spatial":         {"native", "spatial", "internal"},
@@ -144,7 +145,7 @@ func TestImportDirection(t *testing.T) {
 
 // light packages can be linked alone: none brings in a physics engine of
 // another module.
-var light = []string{"csrc", "native", "ecs", "spatial", "physics", "loop", "loop/modules"}
+var light = []string{"csrc", "csrc/rigid", "native", "native/rigid", "ecs", "spatial", "physics", "loop", "loop/modules"}
 
 func TestDependencies(t *testing.T) {
 	for _, p := range packages(t) {
@@ -160,21 +161,41 @@ func TestDependencies(t *testing.T) {
 	}
 }
 
+// Users of ecs or spatial alone compile and link no kernels of physics.
+func TestKernelsOfPhysicsStayApart(t *testing.T) {
+	for _, p := range packages(t) {
+		rel, _ := inModule(p.ImportPath)
+		if slices.Contains([]string{"csrc", "native", "ecs", "spatial"}, rel) && slices.Contains(p.Deps, module+"/csrc/rigid") {
+			t.Errorf("%s depends on csrc/rigid", p.ImportPath)
+		}
+	}
+}
+
 // go mod vendor and the build cache see only the files of a package's own
-// folder; and compilers disagree about anything but ASCII.
+// folder, so that a C file includes no other, but for the headers that csrc embeds
+// and csrc/rigid, which imports it, includes; and compilers disagree about anything but ASCII.
 func TestCSources(t *testing.T) {
+	embedded, err := os.ReadFile("csrc/headers.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	include := regexp.MustCompile(`#include "([^"]*/[^"]*)"`)
 	sources := 0
-	err := filepath.WalkDir("csrc", func(path string, d fs.DirEntry, err error) error {
+	err = filepath.WalkDir("csrc", func(path string, d fs.DirEntry, err error) error {
 		switch {
 		case err != nil:
 			return err
-		case d.IsDir() && path != "csrc":
-			t.Errorf("%s: csrc must stay flat", path)
 		case strings.HasSuffix(path, ".c"), strings.HasSuffix(path, ".h"):
 			sources++
 			text, err := os.ReadFile(path)
 			if err != nil {
 				return err
+			}
+			for _, m := range include.FindAllSubmatch(text, -1) {
+				header := filepath.Join(filepath.Dir(path), string(m[1]))
+				if filepath.Dir(header) != "csrc" || !bytes.Contains(embedded, []byte("//go:embed "+filepath.Base(header)+"\n")) {
+					t.Errorf("%s includes %s, which csrc does not embed", path, m[1])
+				}
 			}
 			for n, line := range bytes.Split(text, []byte("\n")) {
 				if i := bytes.IndexFunc(line, func(r rune) bool { return r != '\t' && (r < ' ' || r > '~') }); i >= 0 {

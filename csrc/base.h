@@ -31,15 +31,29 @@
 #define CAT_(a, b) a##b
 #define CAT(a, b) CAT_(a, b)
 
-/* Function attributes of a level: HELPER for the vocabulary of lanes.h, which
- * must vanish into its caller, KERNEL for a loop that the disassembly gate
- * looks up by name, ROUTINE for what a kernel calls. */
+enum et_level { ET_C = 0, ET_AVX2 = 1, ET_AVX512 = 2, ET_NEON = 3 };
+
+/* Function attributes of a level: HELPER for functions that must vanish into their caller, ROUTINE for those that
+ * a kernel calls. */
 #define TARGET_c
 #define TARGET_avx2 __attribute__((target("avx2,popcnt")))
 #define TARGET_avx512 __attribute__((target("avx512f,popcnt")))
 #define TARGET_neon
 #define HELPER(level) static inline __attribute__((always_inline)) CAT(TARGET_, level)
 #define ROUTINE(level) static __attribute__((noinline)) CAT(TARGET_, level)
-#define KERNEL(level) static __attribute__((noinline)) CAT(TARGET_, level)
+
+/* KERNEL(void, x, const float *a, int64_t n) { ... } defines et_x_LEVEL and declares it at every level: the unit
+ * of each level defines its own. The disassembly gate finds kernels by name. */
+#define KERNEL_AT(level, result, name, ...) \
+	__attribute__((noinline, visibility("hidden"))) TARGET_##level result et_##name##_##level(__VA_ARGS__)
+#if defined(__x86_64__)
+#define KERNEL_AT_ALL(...) KERNEL_AT(c, __VA_ARGS__); KERNEL_AT(avx2, __VA_ARGS__); KERNEL_AT(avx512, __VA_ARGS__)
+#elif defined(__aarch64__)
+#define KERNEL_AT_ALL(...) KERNEL_AT(c, __VA_ARGS__); KERNEL_AT(neon, __VA_ARGS__)
+#else
+#define KERNEL_AT_ALL(...) KERNEL_AT(c, __VA_ARGS__)
+#endif
+#define KERNEL_HERE(level, ...) KERNEL_AT(level, __VA_ARGS__)
+#define KERNEL(...) KERNEL_AT_ALL(__VA_ARGS__); KERNEL_HERE(LEVEL, __VA_ARGS__)
 
 #endif

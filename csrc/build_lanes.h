@@ -6,7 +6,7 @@
  *               by all of them
  *   point       a register with x, y, z and slot of one point
  *   weave       the points of the lanes, one by one
- *   put         a point to memory, as a record
+ *   putrecord   a point to memory, as a record
  *   unweave     LANES records from memory
  */
 #ifndef EVERTICK_BUILD_LANES_H
@@ -30,7 +30,7 @@ HELPER(c) c_u c_scan(c_u a, c_u *carry) {
 }
 typedef record c_point;
 HELPER(c) void c_weave(c_point *p, c_f x, c_f y, c_f z, c_u slot) { *p = (record){x, y, z, slot}; }
-HELPER(c) void c_put(record *to, c_point p) { *to = p; }
+HELPER(c) void c_putrecord(record *to, c_point p) { *to = p; }
 HELPER(c) void c_unweave(const record *p, c_f *x, c_f *y, c_f *z, c_u *slot) {
 	*x = p->x;
 	*y = p->y;
@@ -66,7 +66,7 @@ HELPER(avx2) void avx2_weave(avx2_point *p, avx2_f x, avx2_f y, avx2_f z, avx2_u
 	avx2_halves(p + 2, p + 6, _mm256_unpacklo_pd(xy2, zs2));
 	avx2_halves(p + 3, p + 7, _mm256_unpackhi_pd(xy2, zs2));
 }
-HELPER(avx2) void avx2_put(record *to, avx2_point p) { _mm_storeu_ps((float *)(void *)to, p); }
+HELPER(avx2) void avx2_putrecord(record *to, avx2_point p) { _mm_storeu_ps((float *)(void *)to, p); }
 HELPER(avx2) void avx2_unweave(const record *p, avx2_f *x, avx2_f *y, avx2_f *z, avx2_u *slot) {
 	const float *const from = (const float *)(const void *)p;
 	const __m256 r01 = avx2_load(from), r23 = avx2_load(from + 8);
@@ -114,7 +114,7 @@ HELPER(avx512) void avx512_weave(avx512_point *p, avx512_f x, avx512_f y, avx512
 	avx512_quarters(p + 8, _mm512_permutex2var_pd(xy8, low2, zs8));
 	avx512_quarters(p + 12, _mm512_permutex2var_pd(xy8, high2, zs8));
 }
-HELPER(avx512) void avx512_put(record *to, avx512_point p) { _mm_storeu_ps((float *)(void *)to, p); }
+HELPER(avx512) void avx512_putrecord(record *to, avx512_point p) { _mm_storeu_ps((float *)(void *)to, p); }
 HELPER(avx512) void avx512_unweave(const record *p, avx512_f *x, avx512_f *y, avx512_f *z, avx512_u *slot) {
 	const __m512i xy = _mm512_setr_epi32(0, 4, 8, 12, 16, 20, 24, 28, 1, 5, 9, 13, 17, 21, 25, 29);
 	const __m512i zs = _mm512_setr_epi32(2, 6, 10, 14, 18, 22, 26, 30, 3, 7, 11, 15, 19, 23, 27, 31);
@@ -154,7 +154,7 @@ HELPER(neon) void neon_weave(neon_point *p, neon_f x, neon_f y, neon_f z, neon_u
 	p[2] = vreinterpretq_f32_f64(vzip1q_f64(xy2, zs2));
 	p[3] = vreinterpretq_f32_f64(vzip2q_f64(xy2, zs2));
 }
-HELPER(neon) void neon_put(record *to, neon_point p) { vst1q_f32((float *)(void *)to, p); }
+HELPER(neon) void neon_putrecord(record *to, neon_point p) { vst1q_f32((float *)(void *)to, p); }
 HELPER(neon) void neon_unweave(const record *p, neon_f *x, neon_f *y, neon_f *z, neon_u *slot) {
 	const float32x4x4_t r = vld4q_f32((const float *)(const void *)p);
 	*x = r.val[0];

@@ -1,7 +1,61 @@
+#include "build.h"
+
+#include <float.h>
+#include <string.h>
+
+#include "build_lanes.h"
+#include "reach.h"
+
+typedef struct {
+	const float *x, *y, *z;
+	uint32_t limit; /* slots are below it */
+} point_columns;
+
+/* Where the coordinates of up to sixteen points stand one after another: in the
+ * columns, or gathered. */
+typedef struct {
+	const float *x, *y, *z;
+} point_group;
+
+static inline point_group group_at(const point_columns *c, uint32_t slot) {
+	return (point_group){c->x + slot, c->y + slot, c->z + slot};
+}
+
+/* Whether the first n slots, of which it looks at sixteen, ascend from *next on,
+ * below the limit. */
+static inline int ascend(const point_columns *c, const uint32_t *slots, int64_t n, uint32_t *next) {
+	const int64_t last = n < ET_BLOCK ? n - 1 : ET_BLOCK - 1;
+	int bad = (slots[0] < *next) | (slots[last] >= c->limit);
+	if (last < ET_BLOCK - 1)
+		for (int64_t i = 0; i < last; i++)
+			bad |= slots[i] >= slots[i + 1];
+	else
+		for (int i = 0; i < ET_BLOCK - 1; i++) /* of fixed length, for the compiler */
+			bad |= slots[i] >= slots[i + 1];
+	*next = slots[last] + 1;
+	return !bad;
+}
+
+/* The largest t that is in a cell below n. */
+static inline float below(int32_t n) { return c_asf(c_asu((float)n) - 1); }
+
+/* native.Sample has the same. */
+#define MIX 0x9e3779b1u
+
+/* From this number of cells on the cursors are too far away to wait for: they are
+ * asked for that many points ahead. Fewer are near, and asking costs more. */
+enum { FAR_CELLS = 1 << 17, AHEAD = 2 * ET_BLOCK };
+
+/* Fetches the cursors of sixteen points. */
+static inline void prefetch(const uint32_t *cursors, const uint32_t *cell_of) {
+	for (int i = 0; i < ET_BLOCK; i++)
+		__builtin_prefetch(cursors + cell_of[i], 1);
+}
+
 #include "tailed.h"
 
 /* Whether the sixteen slots at p are a run from next on, below the limit. */
-HELPER(LEVEL) int V(run_at)(const columns *c, const uint32_t *p, uint32_t next) {
+HELPER(LEVEL) int V(run_at)(const point_columns *c, const uint32_t *p, uint32_t next) {
 	int run = p[0] >= next && (uint64_t)p[0] + ET_BLOCK <= c->limit;
 	for (uint32_t i = 0; i < ET_BLOCK; i += V(LANES))
 		run &= !V(nequ)(V(loadu)(p + i), V(ramp)(p[0] + i));
@@ -13,8 +67,8 @@ HELPER(LEVEL) int V(run_at)(const columns *c, const uint32_t *p, uint32_t next) 
  * of all. Whole vectors are stored, because single words would be slow to load as
  * part of one; and slots close together, the usual case, are picked out of two
  * vectors, because gathering is a load for each lane. */
-static __attribute__((noinline)) CAT(TARGET_, LEVEL) group V(gather)(const columns *c, const uint32_t *slots, int64_t n,
-                                                                     et_block *room) {
+ROUTINE(LEVEL) point_group V(gather)(const point_columns *c, const uint32_t *slots, int64_t n,
+                                     et_block *room) {
 	uint32_t few[ET_BLOCK];
 	if (n < ET_BLOCK) {
 		for (int64_t i = 0; i < ET_BLOCK; i++)
@@ -36,7 +90,7 @@ static __attribute__((noinline)) CAT(TARGET_, LEVEL) group V(gather)(const colum
 		V(store)(room->y + i, V(fetch)(c->y, s));
 		V(store)(room->z + i, V(fetch)(c->z, s));
 	}
-	return (group){room->x, room->y, room->z};
+	return (point_group){room->x, room->y, room->z};
 }
 
 typedef struct {
@@ -44,7 +98,7 @@ typedef struct {
 	V(mask) nan;
 } V(box);
 
-HELPER(LEVEL) void V(widen)(V(box) *b, group g) {
+HELPER(LEVEL) void V(widen)(V(box) *b, point_group g) {
 	for (int l = 0; l < ET_BLOCK; l += V(LANES)) {
 		const V(f) x = V(load)(g.x + l), y = V(load)(g.y + l), z = V(load)(g.z + l);
 		b->nan |= V(unordered)(x, y) | V(unordered)(z, z);
@@ -75,7 +129,7 @@ HELPER(LEVEL) int V(close)(const V(box) *b, float *box) {
 	return finite;
 }
 
-KERNEL(LEVEL) int32_t CAT(measure_, LEVEL)(const columns *c, const uint32_t *slots, int64_t n, float *box) {
+KERNEL(int32_t, measure, const point_columns *c, const uint32_t *slots, int64_t n, float *box) {
 	V(box) b = {.nan = 0};
 	uint32_t next = 0;
 	for (int a = 0; a < 3; a++) {
@@ -104,19 +158,19 @@ HELPER(LEVEL) V(u) V(times8)(V(u) a) {
 }
 
 /* Bits of the coordinates, mixed as native.Sample says, for the lanes from l on. */
-HELPER(LEVEL) V(u) V(mixed)(group g, int l) {
+HELPER(LEVEL) V(u) V(mixed)(point_group g, int l) {
 	const V(u) yz = V(addu)(V(asu)(V(load)(g.y + l)), V(times8)(V(asu)(V(load)(g.z + l))));
 	return V(mulu)(V(addu)(V(asu)(V(load)(g.x + l)), V(times8)(yz)), V(set1u)(MIX));
 }
 
-KERNEL(LEVEL) int64_t CAT(sample_, LEVEL)(const columns *c, const uint32_t *slots, int64_t n, uint32_t mask,
-                                          uint32_t *found, int64_t room) {
+KERNEL(int64_t, sample, const point_columns *c, const uint32_t *slots, int64_t n, uint32_t mask,
+       uint32_t *found, int64_t room) {
 	int64_t fill = 0;
 	for (int64_t i = 0; i < n && fill <= room; i += ET_BLOCK) {
 		et_block b;
 		const int64_t left = n - i < ET_BLOCK ? n - i : ET_BLOCK;
 		const int run = left == ET_BLOCK && slots[i + ET_BLOCK - 1] - slots[i] == ET_BLOCK - 1;
-		const group g = run ? group_at(c, slots[i]) : V(gather)(c, slots + i, left, &b);
+		const point_group g = run ? group_at(c, slots[i]) : V(gather)(c, slots + i, left, &b);
 		for (int64_t l = 0; l < left; l += V(LANES)) {
 			V(mask) hit = ~V(anyu)(V(mixed)(g, (int)l), V(set1u)(mask)) & V(first)((uint32_t)(left - l));
 			for (; hit; hit &= hit - 1)
@@ -133,7 +187,7 @@ typedef struct {
 
 /* The numbers of the cells, as native.Grid.Number gives them: a t that is not
  * positive, or NaN, is in cell 0, and one beyond the grid in the last. */
-HELPER(LEVEL) void V(number)(const V(grid) *g, group from, uint32_t *cells) {
+HELPER(LEVEL) void V(number)(const V(grid) *g, point_group from, uint32_t *cells) {
 	const V(f) zero = V(set1)(0.0f);
 	for (int l = 0; l < ET_BLOCK; l += V(LANES)) {
 		const V(f) tx = V(mul)(V(sub)(V(load)(from.x + l), g->min[0]), g->inv[0]);
@@ -151,11 +205,11 @@ HELPER(LEVEL) void V(number)(const V(grid) *g, group from, uint32_t *cells) {
 HELPER(LEVEL) V(u) V(along)(const et_grid *g, int axis, V(f) v) {
 	const V(f) t = V(mul)(V(sub)(v, V(set1)(g->min[axis])), V(set1)(g->inv[axis]));
 	if (g->tail[axis] != 0.0f)
-		return CAT(tailed_, LEVEL)(g, axis, t);
+		return tailed(g, axis, t);
 	return V(truncu)(V(min)(V(max)(t, V(set1)(0.0f)), V(set1)(below(g->n[axis]))));
 }
 
-ROUTINE(LEVEL) void V(number_uneven)(const et_grid *g, group from, uint32_t *cells) {
+ROUTINE(LEVEL) void V(number_uneven)(const et_grid *g, point_group from, uint32_t *cells) {
 	for (int l = 0; l < ET_BLOCK; l += V(LANES)) {
 		const V(u) cx = V(along)(g, 0, V(load)(from.x + l));
 		const V(u) cy = V(along)(g, 1, V(load)(from.y + l));
@@ -165,8 +219,8 @@ ROUTINE(LEVEL) void V(number_uneven)(const et_grid *g, group from, uint32_t *cel
 	}
 }
 
-KERNEL(LEVEL) int32_t CAT(number_, LEVEL)(const et_grid *grid, const columns *c, const uint32_t *slots, int64_t n,
-                                          uint32_t *cell_of) {
+KERNEL(int32_t, number, const et_grid *grid, const point_columns *c, const uint32_t *slots, int64_t n,
+       uint32_t *cell_of) {
 	V(grid) g = {.nx = V(set1u)((uint32_t)grid->n[0]), .ny = V(set1u)((uint32_t)grid->n[1])};
 	const int uneven = is_uneven(grid);
 	uint32_t next = 0;
@@ -188,7 +242,7 @@ KERNEL(LEVEL) int32_t CAT(number_, LEVEL)(const et_grid *grid, const columns *c,
 			break;
 		if (!ascend(c, slots + i, n - i, &next))
 			return 0;
-		const group some = V(gather)(c, slots + i, n - i, &room);
+		const point_group some = V(gather)(c, slots + i, n - i, &room);
 		if (uneven)
 			V(number_uneven)(grid, some, room.slot);
 		else
@@ -200,7 +254,7 @@ KERNEL(LEVEL) int32_t CAT(number_, LEVEL)(const et_grid *grid, const columns *c,
 }
 
 /* counts[i] becomes the sum of those before it. */
-KERNEL(LEVEL) void CAT(accumulate_, LEVEL)(uint32_t *counts, int64_t n) {
+KERNEL(void, accumulate, uint32_t *counts, int64_t n) {
 	V(u) carry = V(set1u)(0);
 	int64_t i = 0;
 	for (; i + V(LANES) <= n; i += V(LANES))
@@ -216,36 +270,36 @@ KERNEL(LEVEL) void CAT(accumulate_, LEVEL)(uint32_t *counts, int64_t n) {
 
 /* Each point goes to its cell as one record, which takes one store and touches
  * one cache line: four columns would take four of each. */
-HELPER(LEVEL) void V(scatter_some)(group g, const uint32_t *slots, int n, uint32_t *cursors, const uint32_t *cell_of,
+HELPER(LEVEL) void V(scatter_some)(point_group g, const uint32_t *slots, int n, uint32_t *cursors, const uint32_t *cell_of,
                                    record *to) {
 	for (int i = 0; i < ET_BLOCK; i += V(LANES)) {
 		V(point) p[V(LANES)];
 		V(weave)(p, V(load)(g.x + i), V(load)(g.y + i), V(load)(g.z + i), V(loadu)(slots + i));
 		for (int l = 0; l < V(LANES); l++)
 			if (i + l < n)
-				V(put)(to + cursors[cell_of[i + l]]++, p[l]);
+				V(putrecord)(to + cursors[cell_of[i + l]]++, p[l]);
 	}
 }
 
-KERNEL(LEVEL) void CAT(scatter_, LEVEL)(const columns *c, const uint32_t *slots, int64_t n, uint32_t *cursors,
-                                        const uint32_t *cell_of, record *to, int64_t ahead) {
+KERNEL(void, scatter, const point_columns *c, const uint32_t *slots, int64_t n, uint32_t *cursors,
+       const uint32_t *cell_of, record *to, int64_t ahead) {
 	et_block room;
 	int64_t i = 0;
 	for (; n - i >= ET_BLOCK; i += ET_BLOCK) {
 		const int run = slots[i + ET_BLOCK - 1] - slots[i] == ET_BLOCK - 1;
-		const group g = run ? group_at(c, slots[i]) : V(gather)(c, slots + i, ET_BLOCK, &room);
+		const point_group g = run ? group_at(c, slots[i]) : V(gather)(c, slots + i, ET_BLOCK, &room);
 		if (ahead > 0 && n - i >= ahead + ET_BLOCK)
 			prefetch(cursors, cell_of + i + ahead);
 		V(scatter_some)(g, slots + i, ET_BLOCK, cursors, cell_of + i, to);
 	}
 	if (i < n) {
-		const group g = V(gather)(c, slots + i, n - i, &room);
+		const point_group g = V(gather)(c, slots + i, n - i, &room);
 		V(scatter_some)(g, room.slot, (int)(n - i), cursors, cell_of + i, to);
 	}
 }
 
 /* Turns sixteen records into a block, in place. */
-KERNEL(LEVEL) void CAT(transpose_, LEVEL)(et_block *blocks, int64_t n) {
+KERNEL(void, transpose, et_block *blocks, int64_t n) {
 	enum { PARTS = ET_BLOCK / V(LANES) };
 	for (int64_t i = 0; i < n; i++) {
 		const record *const from = (const record *)(const void *)(blocks + i);
@@ -261,3 +315,63 @@ KERNEL(LEVEL) void CAT(transpose_, LEVEL)(et_block *blocks, int64_t n) {
 		}
 	}
 }
+
+#ifdef DISPATCH
+/* A pass of its own: words are slow to load soon after the vector store that
+ * they are part of. */
+static void tally(uint32_t *counts, const uint32_t *cell_of, int64_t n) {
+	for (int64_t i = 0; i < n; i++)
+		counts[cell_of[i]]++;
+}
+
+int32_t et_measure(int32_t level, const float *x, const float *y, const float *z, uint32_t limit,
+                   const uint32_t *slots, int64_t n, float *box) {
+	const point_columns c = {x, y, z, limit};
+	return DISPATCH(level, measure, &c, slots, n, box);
+}
+
+int64_t et_sample(int32_t level, const float *x, const float *y, const float *z, uint32_t limit,
+                  const uint32_t *slots, int64_t n, uint32_t mask, uint32_t *found, int64_t room) {
+	const point_columns c = {x, y, z, limit};
+	return DISPATCH(level, sample, &c, slots, n, mask, found, room);
+}
+
+int32_t et_number(int32_t level, const et_grid *grid, const float *x, const float *y, const float *z,
+                  uint32_t limit, const uint32_t *slots, int64_t n, uint32_t *counts, uint32_t *cell_of) {
+	const point_columns c = {x, y, z, limit};
+	const int64_t cells = (int64_t)grid->n[0] * grid->n[1] * grid->n[2];
+	if (!DISPATCH(level, number, grid, &c, slots, n, cell_of))
+		return 0;
+	memset(counts, 0, (size_t)cells * sizeof *counts);
+	tally(counts, cell_of, n);
+	return 1;
+}
+
+void et_accumulate(int32_t level, uint32_t *counts, int64_t cells) { DISPATCH(level, accumulate, counts, cells); }
+
+void et_scatter(int32_t level, int64_t cells, const float *x, const float *y, const float *z, uint32_t limit,
+                const uint32_t *slots, int64_t n, uint32_t *cursors, const uint32_t *cell_of, et_block *blocks) {
+	const point_columns c = {x, y, z, limit};
+	DISPATCH(level, scatter, &c, slots, n, cursors, cell_of, (record *)(void *)blocks, cells < FAR_CELLS ? 0 : AHEAD);
+}
+
+void et_transpose(int32_t level, et_block *blocks, int64_t first, int64_t last, int64_t points) {
+	const int64_t room = last * ET_BLOCK;
+	if (room > points)
+		memset((record *)(void *)blocks + points, 0, (size_t)(room - points) * sizeof(record));
+	DISPATCH(level, transpose, blocks + first, last - first);
+}
+
+int32_t et_build(int32_t level, const et_grid *grid, const float *x, const float *y, const float *z,
+                 uint32_t limit, const uint32_t *slots, int64_t n, uint32_t *start,
+                 et_block *blocks, uint32_t *cell_of) {
+	const int64_t cells = (int64_t)grid->n[0] * grid->n[1] * grid->n[2];
+	if (!et_number(level, grid, x, y, z, limit, slots, n, start + 1, cell_of))
+		return 0;
+	start[0] = 0;
+	et_accumulate(level, start + 1, cells);
+	et_scatter(level, cells, x, y, z, limit, slots, n, start + 1, cell_of, blocks);
+	et_transpose(level, blocks, 0, (n + ET_BLOCK - 1) / ET_BLOCK, n);
+	return 1;
+}
+#endif

@@ -1,8 +1,12 @@
+#include "compose_lanes.h"
+#include "reduce.h"
+#include "rows.h"
+
 typedef struct {
 	V(f) e[4][4]; /* row, column */
 } V(matrices);
 
-HELPER(LEVEL) void CAT(put_matrices_, LEVEL)(float *out, const V(matrices) *m, int32_t by_row) {
+HELPER(LEVEL) void put_matrices(float *out, const V(matrices) *m, int32_t by_row) {
 	for (int k = 0; k < 4; k++) {
 		if (by_row)
 			V(quads)(out + 4 * k, m->e[k][0], m->e[k][1], m->e[k][2], m->e[k][3]);
@@ -13,19 +17,19 @@ HELPER(LEVEL) void CAT(put_matrices_, LEVEL)(float *out, const V(matrices) *m, i
 
 /* Matrices of all lanes are made; those of named rows are copied from a vector of
  * which only some are. */
-HELPER(LEVEL) void CAT(put_some_, LEVEL)(float *out, const V(matrices) *m, int32_t by_row, uint32_t rows) {
+HELPER(LEVEL) void put_some(float *out, const V(matrices) *m, int32_t by_row, uint32_t rows) {
 	float all[16 * V(LANES)];
-	CAT(put_matrices_, LEVEL)(all, m, by_row);
+	put_matrices(all, m, by_row);
 	for (; rows; rows &= rows - 1) {
 		const int row = 16 * __builtin_ctz(rows);
 		memcpy(out + row, all + row, 16 * sizeof *out);
 	}
 }
 
-KERNEL(LEVEL) void CAT(compose_, LEVEL)(float *out, int32_t by_row, const float *px, const float *py, const float *pz,
-                                        const float *qx, const float *qy, const float *qz, const float *qw,
-                                        const float *sx, const float *sy, const float *sz, const uint64_t *live, int64_t n) {
-	SHORT(n, compose_c(out, by_row, px, py, pz, qx, qy, qz, qw, sx, sy, sz, live, n));
+KERNEL(void, compose, float *out, int32_t by_row, const float *px, const float *py, const float *pz,
+       const float *qx, const float *qy, const float *qz, const float *qw,
+       const float *sx, const float *sy, const float *sz, const uint64_t *live, int64_t n) {
+	SHORT(n, et_compose_c(out, by_row, px, py, pz, qx, qy, qz, qw, sx, sy, sz, live, n));
 	const V(f) zero = V(set1)(0), one = V(set1)(1);
 	EACH_ROW(live, n, {
 		const V(f) x = V(load)(qx + i), y = V(load)(qy + i), z = V(load)(qz + i), w = V(load)(qw + i);
@@ -41,8 +45,16 @@ KERNEL(LEVEL) void CAT(compose_, LEVEL)(float *out, int32_t by_row, const float 
 			{zero, zero, zero, one},
 		}};
 		if (whole)
-			CAT(put_matrices_, LEVEL)(out + 16 * i, &m, by_row);
+			put_matrices(out + 16 * i, &m, by_row);
 		else
-			CAT(put_some_, LEVEL)(out + 16 * i, &m, by_row, (uint32_t)rows);
+			put_some(out + 16 * i, &m, by_row, (uint32_t)rows);
 	});
 }
+
+#ifdef DISPATCH
+void et_compose(int32_t level, float *out, int32_t by_row, const float *px, const float *py, const float *pz,
+                const float *qx, const float *qy, const float *qz, const float *qw,
+                const float *sx, const float *sy, const float *sz, const uint64_t *live, int64_t n) {
+	DISPATCH(level, compose, out, by_row, px, py, pz, qx, qy, qz, qw, sx, sy, sz, live, n);
+}
+#endif

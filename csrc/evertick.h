@@ -7,10 +7,7 @@
 #ifndef EVERTICK_H
 #define EVERTICK_H
 
-#include <stddef.h>
-#include <stdint.h>
-
-enum et_level { ET_C = 0, ET_AVX2 = 1, ET_AVX512 = 2, ET_NEON = 3 };
+#include "base.h"
 
 /* The name and version of the compiler that built this. */
 const char *et_compiler(void);

@@ -1,8 +1,237 @@
+#include "knn.h"
+
+#include <float.h>
+
+#include "lanes.h"
+#include "points.h"
+#include "reach.h"
+
+/* Candidates that are kept before the farther ones are thrown away, and points
+ * that are tested between two looks at how many there are. */
+enum { ROOM = 1024, PIECE = 256 };
+
+/* Above all slots, and below 2^31, as comparisons of lanes want it. */
+enum { MOST_SLOT = INT32_MAX };
+
+typedef struct {
+	const float *x, *y, *z, *r;
+	const uint32_t *exclude, *mask;
+	int64_t n;
+	uint32_t k;
+	float lo[3], hi[3]; /* the box of the points, or of all floats */
+} knn_queries;
+
+typedef struct {
+	float c[3], r;
+	sieve f;
+} query;
+
+/* The box of cells in which points are counted to guess a radius: its half
+ * width in cells along each axis, and along how many axes it has a width. */
+typedef struct {
+	int64_t half[3];
+	int dims;
+	float edge;   /* metres: of the longest cell of the core */
+	float want;   /* the volume of a ball of radius 1, in points to be found */
+	float factor; /* in a uniform grid: radius = edge * root(factor / count) */
+	float min[3], max[3]; /* corners of the grid */
+} window;
+
+/* The points found so far, as bits of d2, which order as d2 does, and slots.
+ * The k nearest are among them and those not yet tested that come before
+ * (most, slot most_slot). */
+typedef struct {
+	uint32_t d2[ROOM + ET_BLOCK], slot[ROOM + ET_BLOCK];
+	uint32_t n, most, most_slot;
+} candidates;
+
+/* The root of degree dims, 1 to 3, within half a percent: Newton's method for
+ * the reciprocal root, once, from the guess that halving the exponent gives. */
+static inline float root(float x, int dims) {
+	if (dims == 3) {
+		float y = c_asf(0x54a2fa8cu - c_asu(x) / 3);
+		y = y * (1.3333334f - 0.33333334f * x * y * y * y);
+		return x * y * y;
+	}
+	if (dims == 2) {
+		float y = c_asf(0x5f3759dfu - c_asu(x) / 2);
+		y = y * (1.5f - 0.5f * x * y * y);
+		return x * y;
+	}
+	return x;
+}
+
+static inline float larger(float a, float b) { return a > b ? a : b; }
+
+static const float ball_volume[4] = {1.0f, 2.0f, 3.1415927f, 4.1887902f};
+
+/* The window scaled up by a power of two. The factor is such that a ball of the
+ * radius has 1.6 k + 4 points at the window's density: more means more candidates,
+ * and fewer that more queries have to search again. */
+static window window_of(const et_grid *g, uint32_t k, int scale) {
+	window w = {.edge = 0.0f};
+	for (int a = 0; a < 3; a++) {
+		w.min[a] = edge_of(g, a, 0);
+		w.max[a] = edge_of(g, a, g->n[a]);
+		if (g->n[a] > 1) {
+			w.dims++;
+			w.edge = larger(w.edge, 1.0f / g->inv[a]);
+		}
+	}
+	w.factor = w.want = (1.6f * (float)k + 4.0f) / ball_volume[w.dims];
+	for (int a = 0; a < 3; a++) {
+		if (g->n[a] == 1)
+			continue;
+		const float cells = w.edge * g->inv[a];
+		w.half[a] = (cells < (float)g->n[a] ? (int64_t)(cells + 0.5f) : g->n[a]) << scale;
+		w.factor *= (float)(2 * w.half[a] + 1) / cells;
+	}
+	return w;
+}
+
+/* The smallest window, with the corners of the box of the points if that is known. */
+static window window_in(const et_grid *g, const knn_queries *qs) {
+	window w = window_of(g, qs->k, 0);
+	for (int a = 0; a < 3 && qs->lo[0] != -FLT_MAX; a++) {
+		w.min[a] = qs->lo[a];
+		w.max[a] = qs->hi[a];
+	}
+	return w;
+}
+
+static inline cell_box window_around(const point_set *p, const window *w, const query *q) {
+	cell_box b;
+	for (int a = 0; a < 3; a++) {
+		const int64_t cell = cell_of(p->grid, a, q->c[a]), last = p->grid->n[a] - 1;
+		b.lo[a] = (int32_t)(cell > w->half[a] ? cell - w->half[a] : 0);
+		b.hi[a] = (int32_t)(cell < last - w->half[a] ? cell + w->half[a] : last);
+	}
+	return b;
+}
+
+static inline uint32_t count_in(const point_set *p, const cell_box *b) {
+	uint32_t n = 0;
+	for (int32_t k = b->lo[2]; k <= b->hi[2]; k++) {
+		for (int32_t j = b->lo[1]; j <= b->hi[1]; j++) {
+			const span s = row_of(p->grid, p->start, b, j, k);
+			n += s.last - s.first;
+		}
+	}
+	return n;
+}
+
+/* The radius of a ball in which to expect the wanted points where there are n in a
+ * box of cells around the centre. Outside the core, where cells differ, those of the box
+ * count as long as the one that the centre is in. */
+static inline float radius_of(const et_grid *g, const window *w, const cell_box *b, const float *centre, uint32_t n) {
+	int32_t own[3] = {0};
+	int in_core = 1;
+	for (int a = 0; a < 3 && is_uneven(g); a++) {
+		own[a] = cell_of(g, a, centre[a]);
+		in_core &= own[a] >= g->low[a] && own[a] < g->n[a] - g->high[a];
+	}
+	if (in_core)
+		return w->edge * root(w->factor / (float)n, w->dims);
+	float r = root(w->want / (float)n, w->dims);
+	for (int a = 0; a < 3; a++)
+		if (g->n[a] > 1) /* root by root, as volumes overflow */
+			r *= root((float)(b->hi[a] - b->lo[a] + 1) * (edge_of(g, a, own[a] + 1) - edge_of(g, a, own[a])), w->dims);
+	return r > 0.0f && r <= FLT_MAX ? r : FLT_MAX;
+}
+
+/* How far a ball from a distance, along an axis above all, has to reach into the grid to
+ * take in as much as a ball of radius r around a centre inside. It takes in a cap, as
+ * high as it reaches and, at the far side of the grid, no wider than that: the cap is
+ * flat, and about as wide as the root of 2*gap*height. */
+static inline float cap_of(const et_grid *g, const window *w, int axis, float gap, float r) {
+	if (!(r < gap))
+		return r;
+	float slab = r, height = r / 2;
+	for (int a = 0; a < 3; a++)
+		if (a != axis && g->n[a] > 1)
+			slab *= r / (w->max[a] - w->min[a]);
+	if (w->dims == 2)
+		height = r * root(2.8f * r / gap, 3);
+	if (w->dims == 3)
+		height = r * root(1.33f * r / gap, 2);
+	slab *= ball_volume[w->dims]; /* last, as the pure Go does: rounding depends on the order */
+	height = slab > height ? slab : height;
+	return height < r ? height : r;
+}
+
+/* A radius in which to expect a few points more than k, judged by a window that
+ * holds k / 2 or more, or the largest number when looking for one is no cheaper than testing all points.
+ * work counts rows and blocks. */
+static inline float guess(const point_set *p, const window *first, const query *q, uint32_t k, int64_t *work) {
+	const uint32_t enough = k / 2 + 4;
+	window w = *first;
+	for (int scale = 0;;) {
+		const cell_box b = window_around(p, &w, q);
+		const int64_t rows = rows_of(&b);
+		if (w.dims == 0 || scale > 24 || p->n < 2 * k + 8 || *work + rows > p->n / ET_BLOCK / 2 + 8)
+			return FLT_MAX;
+		*work += rows;
+		const uint32_t n = count_in(p, &b);
+		if (n >= enough)
+			return radius_of(p->grid, &w, &b, q->c, n);
+		w = window_of(p->grid, k, ++scale);
+	}
+}
+
+/* The distance of the centre from the points, so that a query far away does not grow
+ * towards it step by step, and by how much to begin beyond that. */
+static inline float start(const point_set *p, const window *w, const query *q, uint32_t k, int64_t *work, float *beyond) {
+	float sum = 0.0f, widest = 0.0f;
+	int axis = 0; /* along which the grid is farthest */
+	for (int a = 0; a < 3; a++) {
+		const float d = larger(larger(w->min[a] - q->c[a], q->c[a] - w->max[a]), 0.0f);
+		sum += d * d;
+		if (d > widest) {
+			widest = d;
+			axis = a;
+		}
+	}
+	*beyond = guess(p, w, q, k, work);
+	if (sum == 0.0f)
+		return 0.0f;
+	const float gap = sum <= FLT_MAX ? SQRT(sum) : sum;
+	*beyond = larger(cap_of(p->grid, w, axis, gap, *beyond), gap * 0x1p-18f);
+	return gap;
+}
+
+/* The same of the box of the points too. */
+static inline float gap_to(const et_grid *g, const knn_queries *qs, int axis, int32_t j, float v) {
+	return larger(larger(qs->lo[axis] - v, v - qs->hi[axis]), gap_of(g, axis, j, v));
+}
+
+static inline query query_at(const knn_queries *qs, int64_t i) {
+	query q;
+	q.c[0] = qs->x[i];
+	q.c[1] = qs->y[i];
+	q.c[2] = qs->z[i];
+	q.r = qs->r ? qs->r[i] : FLT_MAX;
+	q.f = sieve_of(qs->exclude, qs->mask, i);
+	return q;
+}
+
+/* A value between lo and hi at which to expect that many of n: d2 grows with the
+ * power 2/3 of the count where points are evenly spread. From the third look on
+ * the interval is halved, so that it ends after 34. */
+static inline uint32_t between(int64_t lo, uint32_t hi, float part, int look) {
+	if (look < 2) {
+		const float y = root(part, 3);
+		const uint32_t g = c_asu(c_asf(hi) * y * y);
+		if (g > lo && g < hi)
+			return g;
+	}
+	return (uint32_t)(lo + ((int64_t)hi - lo) / 2);
+}
+
 /* Appends the points [first, last) that pass the filters and do not come behind
  * (most, most_slot) to the candidates. plain: there are no filters but exclude,
  * and every slot up to most will do. */
-HELPER(LEVEL) void CAT(test_, LEVEL)(const point_set *p, const query *q, candidates *c, uint32_t first, uint32_t last,
-                                     const int plain) {
+HELPER(LEVEL) void test(const point_set *p, const query *q, candidates *c, uint32_t first, uint32_t last,
+                        const int plain) {
 	const V(f) qx = V(set1)(q->c[0]), qy = V(set1)(q->c[1]), qz = V(set1)(q->c[2]), r2 = V(set1)(c_asf(c->most));
 	const V(u) exclude = V(set1u)(q->f.exclude), most = V(set1u)(c->most), most_slot = V(set1u)(c->most_slot);
 	const V(u) mask = V(set1u)(q->f.mask);
@@ -32,7 +261,7 @@ HELPER(LEVEL) void CAT(test_, LEVEL)(const point_set *p, const query *q, candida
 }
 
 /* How many candidates have a d2 up to most. */
-HELPER(LEVEL) uint32_t CAT(near_, LEVEL)(const candidates *c, uint32_t d2) {
+HELPER(LEVEL) uint32_t near(const candidates *c, uint32_t d2) {
 	const V(f) most = V(set1)(c_asf(d2));
 	uint32_t n = 0;
 	for (uint32_t i = 0; i < c->n; i += V(LANES))
@@ -41,7 +270,7 @@ HELPER(LEVEL) uint32_t CAT(near_, LEVEL)(const candidates *c, uint32_t d2) {
 }
 
 /* The candidates from i on that do not come behind (d2, slot). */
-HELPER(LEVEL) V(mask) CAT(upto_, LEVEL)(const candidates *c, uint32_t i, uint32_t d2, uint32_t slot) {
+HELPER(LEVEL) V(mask) upto(const candidates *c, uint32_t i, uint32_t d2, uint32_t slot) {
 	const V(u) own = V(loadu)(c->d2 + i), most = V(set1u)(d2);
 	const V(mask) behind = V(gtu)(own, most) |
 	                       (~V(nequ)(own, most) & V(gtu)(V(loadu)(c->slot + i), V(set1u)(slot)));
@@ -50,13 +279,13 @@ HELPER(LEVEL) V(mask) CAT(upto_, LEVEL)(const candidates *c, uint32_t i, uint32_
 
 /* Throws far candidates away until at most room are left, which is not less than
  * k: first by d2, then, where too many have the same, by slot. */
-KERNEL(LEVEL) void CAT(narrow_, LEVEL)(candidates *c, uint32_t k, uint32_t room) {
+KERNEL(void, narrow, candidates *c, uint32_t k, uint32_t room) {
 	const float aim = 0.5f * (float)(k + room);
 	uint32_t d2 = c->most, slot, found = c->n;
 	int64_t below = -1; /* fewer than k are up to here */
 	for (int look = 0; found > room && (int64_t)d2 - below > 1; look++) {
 		const uint32_t mid = between(below, d2, aim / (float)found, look);
-		const uint32_t n = CAT(near_, LEVEL)(c, mid);
+		const uint32_t n = near(c, mid);
 		if (n >= k)
 			d2 = mid, found = n;
 		else
@@ -68,7 +297,7 @@ KERNEL(LEVEL) void CAT(narrow_, LEVEL)(candidates *c, uint32_t k, uint32_t room)
 		const uint32_t mid = (uint32_t)(below + ((int64_t)slot - below) / 2);
 		uint32_t n = 0;
 		for (uint32_t i = 0; i < c->n; i += V(LANES))
-			n += V(count)(CAT(upto_, LEVEL)(c, i, d2, mid));
+			n += V(count)(upto(c, i, d2, mid));
 		if (n >= k)
 			slot = mid, found = n;
 		else
@@ -77,7 +306,7 @@ KERNEL(LEVEL) void CAT(narrow_, LEVEL)(candidates *c, uint32_t k, uint32_t room)
 	uint32_t kept = 0;
 	for (uint32_t i = 0; i < c->n; i += V(LANES)) {
 		const V(u) own = V(loadu)(c->d2 + i), slots = V(loadu)(c->slot + i);
-		const V(mask) keep = CAT(upto_, LEVEL)(c, i, d2, slot);
+		const V(mask) keep = upto(c, i, d2, slot);
 		V(storeu)(c->d2 + kept, V(packu)(own, keep));
 		V(storeu)(c->slot + kept, V(packu)(slots, keep));
 		kept += V(count)(keep);
@@ -88,22 +317,22 @@ KERNEL(LEVEL) void CAT(narrow_, LEVEL)(candidates *c, uint32_t k, uint32_t room)
 }
 
 /* Tests the points [first, last), a piece at a time. */
-HELPER(LEVEL) void CAT(scan_, LEVEL)(const point_set *p, const query *q, candidates *c, uint32_t k, span s) {
+HELPER(LEVEL) void scan(const point_set *p, const query *q, candidates *c, uint32_t k, span s) {
 	while (s.first < s.last) {
 		const uint32_t end = s.last - s.first > PIECE ? (s.first + PIECE) & ~(ET_BLOCK - 1u) : s.last;
 		if (c->n > ROOM - PIECE)
-			CAT(narrow_, LEVEL)(c, k, 2 * k);
+			CAT(et_narrow_, LEVEL)(c, k, 2 * k);
 		if (p->category || p->live || c->most_slot != MOST_SLOT)
-			CAT(test_, LEVEL)(p, q, c, s.first, end, 0);
+			test(p, q, c, s.first, end, 0);
 		else
-			CAT(test_, LEVEL)(p, q, c, s.first, end, 1);
+			test(p, q, c, s.first, end, 1);
 		s.first = end;
 	}
 }
 
 /* Tests the points in a box of cells. Returns 0 if start does not ascend. */
-HELPER(LEVEL) int CAT(box_, LEVEL)(const point_set *p, const query *q, candidates *c, uint32_t k, const cell_box *cells,
-                                   int64_t *work) {
+HELPER(LEVEL) int box(const point_set *p, const query *q, candidates *c, uint32_t k, const cell_box *cells,
+                      int64_t *work) {
 	const cell_box b = join_rows(p->grid, p->start, *cells, ROW_COST);
 	for (int32_t z = b.lo[2]; z <= b.hi[2]; z++) {
 		for (int32_t y = b.lo[1]; y <= b.hi[1]; y++) {
@@ -111,7 +340,7 @@ HELPER(LEVEL) int CAT(box_, LEVEL)(const point_set *p, const query *q, candidate
 			if (s.first > s.last || s.last > p->n)
 				return 0;
 			*work += 1 + (s.last - s.first) / ET_BLOCK;
-			CAT(scan_, LEVEL)(p, q, c, k, s);
+			scan(p, q, c, k, s);
 		}
 	}
 	return 1;
@@ -119,8 +348,8 @@ HELPER(LEVEL) int CAT(box_, LEVEL)(const point_set *p, const query *q, candidate
 
 /* Tests the points in those cells of a box that a ball reaches. Most of the box around
  * a ball that comes from far away lies outside it. Returns 0 if start does not ascend. */
-ROUTINE(LEVEL) int CAT(ball_, LEVEL)(const point_set *p, const queries *qs, const query *q, candidates *c,
-                                     const cell_box *cells, float r, int64_t *work) {
+ROUTINE(LEVEL) int ball(const point_set *p, const knn_queries *qs, const query *q, candidates *c,
+                        const cell_box *cells, float r, int64_t *work) {
 	const et_grid *const g = p->grid;
 	const float r2 = r * r, reach = reach_of(r, r2);
 	const float gap_x = larger(larger(qs->lo[0] - q->c[0], q->c[0] - qs->hi[0]), 0.0f), gap_x2 = gap_x * gap_x;
@@ -141,7 +370,7 @@ ROUTINE(LEVEL) int CAT(ball_, LEVEL)(const point_set *p, const queries *qs, cons
 			if (s.first > s.last || s.last > p->n)
 				return 0;
 			*work += 1 + (s.last - s.first) / ET_BLOCK;
-			CAT(scan_, LEVEL)(p, q, c, qs->k, s);
+			scan(p, q, c, qs->k, s);
 		}
 	}
 	return 1;
@@ -153,7 +382,7 @@ ROUTINE(LEVEL) int CAT(ball_, LEVEL)(const point_set *p, const queries *qs, cons
  * holds fewer is searched again with a longer radius, until another try as costly
  * as the last would bring the work to half of what testing all points is: then the
  * query's own radius, or none, ends it. */
-HELPER(LEVEL) int CAT(find_, LEVEL)(const point_set *p, const window *w, const queries *qs, const query *q, candidates *c) {
+HELPER(LEVEL) int find(const point_set *p, const window *w, const knn_queries *qs, const query *q, candidates *c) {
 	const uint32_t k = qs->k;
 	int64_t work = 0, last = 0;
 	float beyond;
@@ -172,7 +401,7 @@ HELPER(LEVEL) int CAT(find_, LEVEL)(const point_set *p, const window *w, const q
 		c->n = 0;
 		c->most = c_asu(r * r);
 		c->most_slot = MOST_SLOT;
-		if (!(gap > 0.0f && !whole ? CAT(ball_, LEVEL)(p, qs, q, c, &b, r, &work) : CAT(box_, LEVEL)(p, q, c, k, &b, &work)))
+		if (!(gap > 0.0f && !whole ? ball(p, qs, q, c, &b, r, &work) : box(p, q, c, k, &b, &work)))
 			return 0;
 		if (whole || c->n >= k)
 			return 1;
@@ -184,7 +413,7 @@ HELPER(LEVEL) int CAT(find_, LEVEL)(const point_set *p, const window *w, const q
 /* Writes the first k candidates in order: the place of one is the number of
  * those before it. Returns the sum of the places, which tells whether two shared
  * one because their d2 is the same; ties counts slots as well and separates them. */
-HELPER(LEVEL) uint32_t CAT(rank_, LEVEL)(candidates *c, uint32_t k, uint32_t *out, float *d2, const int ties) {
+HELPER(LEVEL) uint32_t rank(candidates *c, uint32_t k, uint32_t *out, float *d2, const int ties) {
 	uint32_t place[ROOM];
 	uint32_t sum = 0, at_last = 0;
 	for (uint32_t i = 0; i < c->n; i += V(LANES)) {
@@ -213,7 +442,7 @@ HELPER(LEVEL) uint32_t CAT(rank_, LEVEL)(candidates *c, uint32_t k, uint32_t *ou
 	return sum;
 }
 
-KERNEL(LEVEL) int64_t CAT(knn_, LEVEL)(const point_set *p, const queries *qs, uint32_t *ends, uint32_t *out, float *d2) {
+KERNEL(int64_t, knn, const point_set *p, const knn_queries *qs, uint32_t *ends, uint32_t *out, float *d2) {
 	const uint32_t k = qs->k, room = k + k / 4 < 32 ? 32 : k + k / 4;
 	const window w = window_in(p->grid, qs);
 	candidates c;
@@ -221,16 +450,31 @@ KERNEL(LEVEL) int64_t CAT(knn_, LEVEL)(const point_set *p, const queries *qs, ui
 	for (int64_t i = 0; i < qs->n; i++) {
 		const query q = query_at(qs, i);
 		c.n = 0;
-		if (q.f.mask && !CAT(find_, LEVEL)(p, &w, qs, &q, &c))
+		if (q.f.mask && !find(p, &w, qs, &q, &c))
 			return -1;
 		if (c.n > room)
-			CAT(narrow_, LEVEL)(&c, k, room);
+			CAT(et_narrow_, LEVEL)(&c, k, room);
 		uint32_t *const row = out + fill;
 		float *const row_d2 = d2 ? d2 + fill : d2;
-		if (CAT(rank_, LEVEL)(&c, k, row, row_d2, 0) != c.n * (c.n - 1) / 2)
-			CAT(rank_, LEVEL)(&c, k, row, row_d2, 1);
+		if (rank(&c, k, row, row_d2, 0) != c.n * (c.n - 1) / 2)
+			rank(&c, k, row, row_d2, 1);
 		fill += c.n < k ? c.n : k;
 		ends[i] = (uint32_t)fill;
 	}
 	return fill;
 }
+
+#ifdef DISPATCH
+int64_t et_knn(int32_t level, const et_grid *grid, const uint32_t *start, const et_block *blocks,
+               const uint32_t *category, const uint16_t *live, const float *qx, const float *qy, const float *qz,
+               const float *radius, const uint32_t *exclude, const uint32_t *mask, int64_t n, int32_t k,
+               const float *box, uint32_t *ends, uint32_t *out, float *d2) {
+	const point_set p = point_set_of(grid, start, blocks, mask ? category : NULL, live);
+	knn_queries qs = {qx, qy, qz, radius, exclude, mask, n, (uint32_t)k, {0}, {0}};
+	for (int a = 0; a < 3; a++) {
+		qs.lo[a] = box ? box[a] : -FLT_MAX;
+		qs.hi[a] = box ? box[3 + a] : FLT_MAX;
+	}
+	return DISPATCH(level, knn, &p, &qs, ends, out, d2);
+}
+#endif

@@ -1,4 +1,7 @@
-KERNEL(LEVEL) void CAT(live_, LEVEL)(const et_block *blocks, uint32_t points, const uint64_t *bitmap, uint16_t *live) {
+#include "evertick.h"
+#include "lanes.h"
+
+KERNEL(void, live, const et_block *blocks, uint32_t points, const uint64_t *bitmap, uint16_t *live) {
 	uint32_t place = 0;
 	for (; place + ET_BLOCK <= points; place += ET_BLOCK) {
 		uint32_t lanes = 0;
@@ -13,3 +16,9 @@ KERNEL(LEVEL) void CAT(live_, LEVEL)(const et_block *blocks, uint32_t points, co
 		lanes |= (uint32_t)c_member(bitmap, blocks[place / ET_BLOCK].slot[i]) << i;
 	live[place / ET_BLOCK] = (uint16_t)lanes;
 }
+
+#ifdef DISPATCH
+void et_live(int32_t level, const et_block *blocks, uint32_t points, const uint64_t *bitmap, uint16_t *live) {
+	DISPATCH(level, live, blocks, points, bitmap, live);
+}
+#endif

@@ -1,7 +1,10 @@
+#include "ops.h"
+#include "turn.h"
+
 #define EULER(p, v) V(add)(V(load)(p + i), V(mul)(v, step))
 
-KERNEL(LEVEL) void CAT(move_, LEVEL)(et_motion m, float dt, const uint64_t *live, int64_t n) {
-	SHORT(n, move_c(m, dt, live, n));
+KERNEL(void, move, et_motion m, float dt, const uint64_t *live, int64_t n) {
+	SHORT(n, et_move_c(m, dt, live, n));
 	const V(f) step = V(set1)(dt), half = V(set1)(dt * 0.5f);
 	EACH_ROW(live, n,
 		const V(f) vx = EULER(m.vel.x, V(load)(m.acc.x + i));
@@ -17,3 +20,9 @@ KERNEL(LEVEL) void CAT(move_, LEVEL)(et_motion m, float dt, const uint64_t *live
 }
 
 #undef EULER
+
+#ifdef DISPATCH
+void et_move(int32_t level, et_motion m, float dt, const uint64_t *live, int64_t n) {
+	DISPATCH(level, move, m, dt, live, n);
+}
+#endif

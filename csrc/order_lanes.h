@@ -54,11 +54,11 @@ HELPER(avx512) __mmask16 avx512_below(uint32_t n, uint32_t first) {
 	return (__mmask16)avx512_first(n > first ? n - first : 0);
 }
 HELPER(avx512) void avx512_put(uint32_t *p, uint32_t n, const __m512i *v, const uint32_t count) {
-#define PUT(i)           \
+#define PUT_VECTOR(i)           \
 	if ((i) < count) \
 		_mm512_mask_storeu_epi32(p + 16 * (i), avx512_below(n, 16 * (i)), v[i]);
-	EACH4(PUT, 0)
-#undef PUT
+	EACH4(PUT_VECTOR, 0)
+#undef PUT_VECTOR
 }
 
 typedef __m512i avx512_k64_t;
@@ -138,12 +138,12 @@ HELPER(avx2) void avx2_put(uint32_t *p, uint32_t n, const __m256i *v, const uint
 		_mm256_maskstore_epi32((int *)(void *)p, avx2_below(n, 0), v[0]);
 		return;
 	}
-#define PUT(i)           \
+#define PUT_VECTOR(i)           \
 	if ((i) < count) \
 		avx2_storeu(buffer + 8 * (i), v[i]);
-	EACH4(PUT, 0)
-	EACH4(PUT, 4)
-#undef PUT
+	EACH4(PUT_VECTOR, 0)
+	EACH4(PUT_VECTOR, 4)
+#undef PUT_VECTOR
 	PUT_CLAMPED(avx2, p, n, buffer, 8 * count)
 }
 
@@ -289,11 +289,11 @@ HELPER(neon) neon_k32_t neon_k32_fetch(const uint32_t *p, uint32_t n, uint32_t f
 }
 HELPER(neon) void neon_put(uint32_t *p, uint32_t n, const uint32x4_t *v, const uint32_t count) {
 	uint32_t buffer[64];
-#define PUT(i)           \
+#define PUT_VECTOR(i)           \
 	if ((i) < count) \
 		vst1q_u32(buffer + 4 * (i), v[i]);
-	EACH16(PUT)
-#undef PUT
+	EACH16(PUT_VECTOR)
+#undef PUT_VECTOR
 	if (n < 4) {
 		for (uint32_t i = 0; i < n; i++)
 			p[i] = buffer[i];

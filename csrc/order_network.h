@@ -121,7 +121,7 @@ HELPER(LEVEL) void K(merge)(const WORD *a, const WORD *a_end, const WORD *b, con
 
 /* Sorts n keys that stand in src as sorted runs of MERGED_RUN, the last one
  * shorter, all whole vectors; returns src or dst, which holds them then. */
-static __attribute__((noinline)) CAT(TARGET_, LEVEL) WORD *K(merge_runs)(WORD *src, WORD *dst, uint32_t n) {
+ROUTINE(LEVEL) WORD *K(merge_runs)(WORD *src, WORD *dst, uint32_t n) {
 	for (uint32_t run = MERGED_RUN; run < n; run *= 2) {
 		uint32_t at = 0;
 		for (; at + run < n; at += 2 * run) {

@@ -1,5 +1,8 @@
 /* Which lanes of a block pass the filters of a query; part of a template. */
-HELPER(LEVEL) uint32_t CAT(passing_, LEVEL)(const point_set *p, uint32_t block, const sieve *s) {
+#ifndef EVERTICK_PASSING_H
+#define EVERTICK_PASSING_H
+
+HELPER(LEVEL) uint32_t passing(const point_set *p, uint32_t block, const sieve *s) {
 	const uint32_t *const slot = p->blocks[block].slot;
 	uint32_t pass = p->live ? p->live[block] : 0xffffu;
 	if (s->exclude != NO_SLOT) {
@@ -16,3 +19,5 @@ HELPER(LEVEL) uint32_t CAT(passing_, LEVEL)(const point_set *p, uint32_t block, 
 	}
 	return pass;
 }
+
+#endif

@@ -1,6 +1,12 @@
-KERNEL(LEVEL) void CAT(nlerp_, LEVEL)(et_quat out, et_quat prev, et_quat cur, float alpha,
-                                      const uint64_t *teleported, const uint64_t *live, int64_t n) {
-	SHORT(n, nlerp_c(out, prev, cur, alpha, teleported, live, n));
+#include "ops.h"
+#include "turn.h"
+
+/* Between two quaternions, of which the first changes its sign with sign. */
+#define NEARER(p, c) V(add)(V(mul)(p, sign), V(mul)(V(sub)(c, V(mul)(p, sign)), part))
+
+KERNEL(void, nlerp, et_quat out, et_quat prev, et_quat cur, float alpha,
+       const uint64_t *teleported, const uint64_t *live, int64_t n) {
+	SHORT(n, et_nlerp_c(out, prev, cur, alpha, teleported, live, n));
 	const V(f) zero = V(set1)(0), one = V(set1)(1), minus = V(set1)(-1), part = V(set1)(alpha);
 	EACH_ROW(live, n,
 		const V(f) px = V(load)(prev.x + i);
@@ -26,8 +32,8 @@ KERNEL(LEVEL) void CAT(nlerp_, LEVEL)(et_quat out, et_quat prev, et_quat cur, fl
 		PUT(out.w, V(select)(unit, V(mul)(w, over), cw)));
 }
 
-KERNEL(LEVEL) void CAT(normalize_quat_, LEVEL)(et_quat q, const uint64_t *live, int64_t n) {
-	SHORT(n, normalize_quat_c(q, live, n));
+KERNEL(void, normalize_quat, et_quat q, const uint64_t *live, int64_t n) {
+	SHORT(n, et_normalize_quat_c(q, live, n));
 	const V(f) zero = V(set1)(0), one = V(set1)(1);
 	EACH_ROW(live, n,
 		const V(f) x = V(load)(q.x + i);
@@ -43,8 +49,23 @@ KERNEL(LEVEL) void CAT(normalize_quat_, LEVEL)(et_quat q, const uint64_t *live, 
 		PUT_UNIT(q, fx, fy, fz, fw, n2, zero, zero, zero, one));
 }
 
-KERNEL(LEVEL) void CAT(integrate_quat_, LEVEL)(et_quat q, et_vec3 omega, float dt, const uint64_t *live, int64_t n) {
-	SHORT(n, integrate_quat_c(q, omega, dt, live, n));
+KERNEL(void, integrate_quat, et_quat q, et_vec3 omega, float dt, const uint64_t *live, int64_t n) {
+	SHORT(n, et_integrate_quat_c(q, omega, dt, live, n));
 	const V(f) half = V(set1)(dt * 0.5f);
 	EACH_ROW(live, n, TURN(q, omega, half));
 }
+
+#ifdef DISPATCH
+void et_nlerp(int32_t level, et_quat out, et_quat prev, et_quat cur, float alpha,
+              const uint64_t *teleported, const uint64_t *live, int64_t n) {
+	DISPATCH(level, nlerp, out, prev, cur, alpha, teleported, live, n);
+}
+
+void et_normalize_quat(int32_t level, et_quat q, const uint64_t *live, int64_t n) {
+	DISPATCH(level, normalize_quat, q, live, n);
+}
+
+void et_integrate_quat(int32_t level, et_quat q, et_vec3 omega, float dt, const uint64_t *live, int64_t n) {
+	DISPATCH(level, integrate_quat, q, omega, dt, live, n);
+}
+#endif

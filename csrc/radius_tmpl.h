@@ -1,13 +1,72 @@
+#include "evertick.h"
+#include "lanes.h"
+#include "points.h"
+#include "reach.h"
+
+/* BATCH queries are answered together, and as many rows of cells as MAX_ROWS
+ * are prepared for each of them in vectors. A list of FULL tasks is long enough
+ * for the loop over it to run undisturbed, and short enough for the L1 cache; a
+ * query that finds it shorter can add its rows without looking. */
+enum { BATCH = 64, MAX_ROWS = 32, ROW_TASKS = 8, FULL = 512, MAX_TASKS = FULL + MAX_ROWS * ROW_TASKS };
+
+typedef struct {
+	float x[BATCH], y[BATCH], z[BATCH], r2[BATCH], reach[BATCH];
+	uint32_t exclude[BATCH], mask[BATCH];
+	uint32_t n;
+} query_batch;
+
+/* Tasks, and where their hits go. A task is one vector's worth of places for one
+ * query: bits 0-15 tell which of the places count, bits 16-31 the query within
+ * the batch, and the rest is the number of the first place over their number. */
+typedef struct {
+	uint64_t task[MAX_TASKS + ROW_TASKS];
+	uint16_t hits[MAX_TASKS]; /* of each task, between two loops */
+	uint32_t n;
+	uint32_t form; /* WITH_D2 and so on */
+	uint32_t *out;
+	float *d2;
+	int64_t fill, cap;
+	int64_t end[BATCH]; /* where the row of each query ends, 0 if it had no task */
+} work;
+
+/* Of Queries.X and so on. */
+typedef struct {
+	const float *x, *y, *z, *r;
+	const uint32_t *exclude, *mask;
+} radius_queries;
+
+/* What comes with the rows, or decides besides the distance. */
+enum { WITH_D2 = 1, WITH_MASK = 2, WITH_EXCLUDE = 4 };
+
+enum { ALL_DONE = -1, NO_ROOM = -2, CONTRADICTION = -3 };
+
+static inline void take_batch(query_batch *b, const radius_queries *qs, int64_t from, int64_t n) {
+	b->n = n < BATCH ? (uint32_t)n : BATCH;
+	for (uint32_t i = 0; i < BATCH; i++) {
+		const int64_t at = from + (i < b->n ? i : 0);
+		b->x[i] = qs->x[at];
+		b->y[i] = qs->y[at];
+		b->z[i] = qs->z[at];
+		b->r2[i] = qs->r[at] * qs->r[at];
+		b->reach[i] = reach_of(qs->r[at], b->r2[i]);
+		const sieve f = sieve_of(qs->exclude, qs->mask, at);
+		b->exclude[i] = f.exclude;
+		b->mask[i] = f.mask;
+		if (f.mask == 0)
+			b->r2[i] = -1;
+	}
+}
+
 #include "tailed.h"
 
 /* Places in a task. One lane takes sixteen in turn, four lanes take eight. */
 #define WIDTH (V(LANES) == 16 || V(LANES) == 1 ? 16u : 8u)
 
 /* Cells along an axis: native.Grid.Cell, lane by lane. */
-HELPER(LEVEL) V(u) CAT(cell_, LEVEL)(const et_grid *g, int axis, V(f) v) {
+HELPER(LEVEL) V(u) cell(const et_grid *g, int axis, V(f) v) {
 	const V(f) t = V(mul)(V(sub)(v, V(set1)(g->min[axis])), V(set1)(g->inv[axis]));
 	if (g->tail[axis] != 0.0f)
-		return CAT(tailed_, LEVEL)(g, axis, t);
+		return tailed(g, axis, t);
 	const V(f) inside = V(min)(V(max)(t, V(set1)(0)), V(set1)((float)g->n[axis]));
 	return V(minu)(V(truncu)(inside), V(set1u)((uint32_t)g->n[axis] - 1));
 }
@@ -22,7 +81,7 @@ HELPER(LEVEL) V(u) CAT(cell_, LEVEL)(const et_grid *g, int axis, V(f) v) {
  * for the upper edge; the outer cells have no outer edge. All cells above the core
  * count as one that begins at its end, and those below as one that ends where it
  * begins: there p < min. Where numbers overflow, a comparison with NaN gives 0. */
-HELPER(LEVEL) V(f) CAT(gap_, LEVEL)(const et_grid *g, int axis, V(u) j, V(f) c) {
+HELPER(LEVEL) V(f) gap(const et_grid *g, int axis, V(u) j, V(f) c) {
 	const float min = g->min[axis], size = 1.0f / g->inv[axis];
 	const float magnitude = (min < 0 ? -min : min) + (float)g->n[axis] * size;
 	const V(f) slack = V(set1)(magnitude * 9.5367431640625e-7f);
@@ -48,32 +107,32 @@ HELPER(LEVEL) V(f) CAT(gap_, LEVEL)(const et_grid *g, int axis, V(u) j, V(f) c) 
 typedef struct {
 	uint32_t y0[V(LANES)], y1[V(LANES)], z0[V(LANES)], z1[V(LANES)];
 	uint32_t begin[V(LANES)], end[V(LANES)];
-} CAT(boxes_, LEVEL);
+} group_boxes;
 
 /* For each row of cells and each query of a group the cells [first, end) that
  * its sphere can touch, if it touches the row. */
 typedef struct {
 	uint32_t first[MAX_ROWS][V(LANES)], end[MAX_ROWS][V(LANES)];
 	uint32_t touched[V(LANES)]; /* a bit for each row that the sphere can touch */
-} CAT(rows_, LEVEL);
+} group_rows;
 
-HELPER(LEVEL) V(u) CAT(row_start_, LEVEL)(const et_grid *g, V(u) y, V(u) z) {
+HELPER(LEVEL) V(u) row_start(const et_grid *g, V(u) y, V(u) z) {
 	const V(u) row = V(addu)(V(mulu)(z, V(set1u)((uint32_t)g->n[1])), y);
 	return V(mulu)(row, V(set1u)((uint32_t)g->n[0]));
 }
 
-HELPER(LEVEL) void CAT(box_, LEVEL)(const et_grid *g, const batch *b, uint32_t at, CAT(boxes_, LEVEL) *box) {
+HELPER(LEVEL) void find_boxes(const et_grid *g, const query_batch *b, uint32_t at, group_boxes *box) {
 	const V(f) x = V(load)(b->x + at), y = V(load)(b->y + at), z = V(load)(b->z + at);
 	const V(f) reach = V(load)(b->reach + at);
-	const V(u) y0 = CAT(cell_, LEVEL)(g, 1, V(sub)(y, reach)), y1 = CAT(cell_, LEVEL)(g, 1, V(add)(y, reach));
-	const V(u) z0 = CAT(cell_, LEVEL)(g, 2, V(sub)(z, reach)), z1 = CAT(cell_, LEVEL)(g, 2, V(add)(z, reach));
-	const V(u) x0 = CAT(cell_, LEVEL)(g, 0, V(sub)(x, reach)), x1 = CAT(cell_, LEVEL)(g, 0, V(add)(x, reach));
+	const V(u) y0 = cell(g, 1, V(sub)(y, reach)), y1 = cell(g, 1, V(add)(y, reach));
+	const V(u) z0 = cell(g, 2, V(sub)(z, reach)), z1 = cell(g, 2, V(add)(z, reach));
+	const V(u) x0 = cell(g, 0, V(sub)(x, reach)), x1 = cell(g, 0, V(add)(x, reach));
 	V(storeu)(box->y0, y0);
 	V(storeu)(box->y1, y1);
 	V(storeu)(box->z0, z0);
 	V(storeu)(box->z1, z1);
-	V(storeu)(box->begin, V(addu)(CAT(row_start_, LEVEL)(g, y0, z0), x0));
-	V(storeu)(box->end, V(addu)(V(addu)(CAT(row_start_, LEVEL)(g, y1, z1), x1), V(set1u)(1)));
+	V(storeu)(box->begin, V(addu)(row_start(g, y0, z0), x0));
+	V(storeu)(box->end, V(addu)(V(addu)(row_start(g, y1, z1), x1), V(set1u)(1)));
 }
 
 /* The cells [first, end) of the wanted rows (y, z) that spheres can touch; the
@@ -85,51 +144,51 @@ HELPER(LEVEL) void CAT(box_, LEVEL)(const et_grid *g, const batch *b, uint32_t a
  * has a square of at most r2(1+4u) - gy*gy - gz*gz. near2 is larger: it adds 16u*r2.
  * The root is widened as native.Reach widens the radius, for the same reasons. If
  * r2 is infinite the root is infinite or NaN, and reach is taken. */
-HELPER(LEVEL) V(mask) CAT(row_, LEVEL)(const et_grid *g, const batch *b, uint32_t at, V(f) gap_z, V(u) y, V(u) z,
+HELPER(LEVEL) V(mask) touched_cells(const et_grid *g, const query_batch *b, uint32_t at, V(f) gap_z, V(u) y, V(u) z,
                                     V(mask) wanted, uint32_t *first, uint32_t *end) {
 	const V(f) x = V(load)(b->x + at), r2 = V(load)(b->r2 + at), reach = V(load)(b->reach + at);
-	const V(f) gap_y = CAT(gap_, LEVEL)(g, 1, y, V(load)(b->y + at));
+	const V(f) gap_y = gap(g, 1, y, V(load)(b->y + at));
 	const V(f) gap2 = V(add)(V(mul)(gap_y, gap_y), V(mul)(gap_z, gap_z));
 	const V(f) near2 = V(add)(V(sub)(r2, gap2), V(mul)(r2, V(set1)(9.5367431640625e-7f)));
 	const V(f) root = V(mul)(V(sqrt)(near2), V(set1)(1.00000095367431640625f));
 	const V(f) half = V(min)(V(add)(root, V(set1)(8.470329472543003e-22f)), reach);
-	const V(u) start = CAT(row_start_, LEVEL)(g, y, z);
-	const V(u) x0 = CAT(cell_, LEVEL)(g, 0, V(sub)(x, half));
-	const V(u) x1 = V(addu)(CAT(cell_, LEVEL)(g, 0, V(add)(x, half)), V(set1u)(1));
+	const V(u) start = row_start(g, y, z);
+	const V(u) x0 = cell(g, 0, V(sub)(x, half));
+	const V(u) x1 = V(addu)(cell(g, 0, V(add)(x, half)), V(set1u)(1));
 	V(storeu)(first, V(addu)(start, x0));
 	V(storeu)(end, V(addu)(start, x1));
 	return wanted & V(le)(gap2, r2);
 }
 
 /* The rows of a group of queries, ny by nz of them from each query's first. */
-HELPER(LEVEL) void CAT(all_rows_, LEVEL)(const et_grid *g, const batch *b, uint32_t at, const CAT(boxes_, LEVEL) *box,
-                                         uint32_t ny, uint32_t nz, CAT(rows_, LEVEL) *rows) {
+HELPER(LEVEL) void all_rows(const et_grid *g, const query_batch *b, uint32_t at, const group_boxes *box,
+                            uint32_t ny, uint32_t nz, group_rows *group_rows) {
 	const V(u) y0 = V(loadu)(box->y0), y1 = V(loadu)(box->y1), z0 = V(loadu)(box->z0), z1 = V(loadu)(box->z1);
 	V(u) all = V(set1u)(0);
 	uint32_t n = 0;
 	for (uint32_t k = 0; k < nz; k++) {
 		const V(u) z = V(addu)(z0, V(set1u)(k));
-		const V(f) gap_z = CAT(gap_, LEVEL)(g, 2, z, V(load)(b->z + at));
+		const V(f) gap_z = gap(g, 2, z, V(load)(b->z + at));
 		for (uint32_t j = 0; j < ny; j++) {
 			const V(u) y = V(addu)(y0, V(set1u)(j));
 			const V(mask) wanted = V(leu)(y, y1) & V(leu)(z, z1);
-			const V(mask) touched = CAT(row_, LEVEL)(g, b, at, gap_z, y, z, wanted, rows->first[n], rows->end[n]);
+			const V(mask) touched = touched_cells(g, b, at, gap_z, y, z, wanted, group_rows->first[n], group_rows->end[n]);
 			all = V(addu)(all, V(keepu)(V(set1u)((uint32_t)1 << n), touched));
 			n++;
 		}
 	}
-	V(storeu)(rows->touched, all);
+	V(storeu)(group_rows->touched, all);
 }
 
 /* A task unpacked: its query and block, the lane of that where its places begin,
  * and which of them count. One lane looks at the places that count only. */
 typedef struct {
 	uint32_t q, block, lane, counted, begin, end;
-} CAT(places_, LEVEL);
+} places;
 
-HELPER(LEVEL) CAT(places_, LEVEL) CAT(places_of_, LEVEL)(uint64_t task) {
+HELPER(LEVEL) places places_of(uint64_t task) {
 	const uint32_t place = (uint32_t)(task >> 32) * WIDTH, counted = task & 0xffff;
-	const CAT(places_, LEVEL) t = {
+	const places t = {
 		task >> 16 & 0xffff, place / ET_BLOCK, place % ET_BLOCK, counted,
 		V(LANES) == 1 && counted ? (uint32_t)__builtin_ctz(counted) : 0,
 		V(LANES) == 1 ? 32 - (uint32_t)__builtin_clz(counted | 1) : WIDTH,
@@ -139,8 +198,8 @@ HELPER(LEVEL) CAT(places_, LEVEL) CAT(places_of_, LEVEL)(uint64_t task) {
 
 /* Which of the lanes from place i of a task on are hits, and all their squared
  * distances. */
-HELPER(LEVEL) V(mask) CAT(hits_, LEVEL)(const point_set *p, const batch *b, const CAT(places_, LEVEL) *t, uint32_t i,
-                                        V(f) *dist2, const int with_mask, const int with_exclude) {
+HELPER(LEVEL) V(mask) hits(const point_set *p, const query_batch *b, const places *t, uint32_t i,
+                           V(f) *dist2, const int with_mask, const int with_exclude) {
 	const et_block *const block = p->blocks + t->block;
 	const uint32_t lane = t->lane + i;
 	const V(f) dx = V(sub)(V(load)(block->x + lane), V(set1)(b->x[t->q]));
@@ -158,16 +217,16 @@ HELPER(LEVEL) V(mask) CAT(hits_, LEVEL)(const point_set *p, const batch *b, cons
 /* Runs tasks [from, to): hits are appended to out in the order of the tasks and
  * their places. Whole vectors are stored, WIDTH elements a task. What comes with
  * them is constant at every call, and the loop has no branch. */
-HELPER(LEVEL) void CAT(run_, LEVEL)(const point_set *p, const batch *b, work *w, uint32_t from, uint32_t to,
-                                    const int with_d2, const int with_mask, const int with_exclude) {
+HELPER(LEVEL) void run(const point_set *p, const query_batch *b, work *w, uint32_t from, uint32_t to,
+                       const int with_d2, const int with_mask, const int with_exclude) {
 	uint32_t *const out = w->out;
 	float *const d2 = w->d2;
 	int64_t fill = w->fill;
 	for (uint32_t n = from; n < to; n++) {
-		const CAT(places_, LEVEL) t = CAT(places_of_, LEVEL)(w->task[n]);
+		const places t = places_of(w->task[n]);
 		for (uint32_t i = t.begin; i < t.end; i += V(LANES)) {
 			V(f) dist2;
-			const V(mask) hit = CAT(hits_, LEVEL)(p, b, &t, i, &dist2, with_mask, with_exclude);
+			const V(mask) hit = hits(p, b, &t, i, &dist2, with_mask, with_exclude);
 			V(storeu)(out + fill, V(packu)(V(loadu)(p->blocks[t.block].slot + t.lane + i), hit));
 			if (with_d2)
 				V(store)(d2 + fill, V(pack)(dist2, hit));
@@ -178,20 +237,20 @@ HELPER(LEVEL) void CAT(run_, LEVEL)(const point_set *p, const batch *b, work *w,
 	w->fill = fill;
 }
 
-/* Does what run_ does in two loops, for tasks of one vector. Where vectors are so
+/* Does what run does in two loops, for tasks of one vector. Where vectors are so
  * wide, loads seem to wait for stores in flight that might be to the same place,
  * and one loop of tests and stores took an eighth longer. */
-HELPER(LEVEL) void CAT(run_apart_, LEVEL)(const point_set *p, const batch *b, work *w, uint32_t from, uint32_t to,
-                                          const int with_mask, const int with_exclude) {
+HELPER(LEVEL) void run_apart(const point_set *p, const query_batch *b, work *w, uint32_t from, uint32_t to,
+                             const int with_mask, const int with_exclude) {
 	uint32_t *const out = w->out;
 	int64_t fill = w->fill;
 	for (uint32_t n = from; n < to; n++) {
-		const CAT(places_, LEVEL) t = CAT(places_of_, LEVEL)(w->task[n]);
+		const places t = places_of(w->task[n]);
 		V(f) dist2;
-		w->hits[n] = (uint16_t)CAT(hits_, LEVEL)(p, b, &t, 0, &dist2, with_mask, with_exclude);
+		w->hits[n] = (uint16_t)hits(p, b, &t, 0, &dist2, with_mask, with_exclude);
 	}
 	for (uint32_t n = from; n < to; n++) {
-		const CAT(places_, LEVEL) t = CAT(places_of_, LEVEL)(w->task[n]);
+		const places t = places_of(w->task[n]);
 		const V(mask) hit = (V(mask))w->hits[n];
 		V(storeu)(out + fill, V(packu)(V(loadu)(p->blocks[t.block].slot + t.lane), hit));
 		fill += V(count)(hit);
@@ -201,14 +260,14 @@ HELPER(LEVEL) void CAT(run_apart_, LEVEL)(const point_set *p, const batch *b, wo
 }
 
 /* Runs tasks in the form that w asks for. */
-HELPER(LEVEL) void CAT(run_form_, LEVEL)(const point_set *p, const batch *b, work *w, uint32_t from, uint32_t to) {
+HELPER(LEVEL) void run_form(const point_set *p, const query_batch *b, work *w, uint32_t from, uint32_t to) {
 	switch (w->form) {
 #define FORM(f)                                                                            \
 	case f:                                                                            \
 		if (V(LANES) == 16 && !((f) & WITH_D2))         \
-			CAT(run_apart_, LEVEL)(p, b, w, from, to, (f) & WITH_MASK, (f) & WITH_EXCLUDE);              \
+			run_apart(p, b, w, from, to, (f) & WITH_MASK, (f) & WITH_EXCLUDE);              \
 		else                                                                       \
-			CAT(run_, LEVEL)(p, b, w, from, to, (f) & WITH_D2, (f) & WITH_MASK, (f) & WITH_EXCLUDE);     \
+			run(p, b, w, from, to, (f) & WITH_D2, (f) & WITH_MASK, (f) & WITH_EXCLUDE);     \
 		break
 		FORM(0); FORM(1); FORM(2); FORM(3); FORM(4); FORM(5); FORM(6); FORM(7);
 #undef FORM
@@ -217,7 +276,7 @@ HELPER(LEVEL) void CAT(run_form_, LEVEL)(const point_set *p, const batch *b, wor
 
 /* Runs all tasks collected so far, as far as there is room: the number of the
  * query whose task found none, or ALL_DONE. */
-ROUTINE(LEVEL) int64_t CAT(flush_, LEVEL)(const point_set *p, const batch *b, work *w) {
+ROUTINE(LEVEL) int64_t flush(const point_set *p, const query_batch *b, work *w) {
 	if (p->live)
 		for (uint32_t t = 0; t < w->n; t++) {
 			const uint32_t place = (uint32_t)(w->task[t] >> 32) * WIDTH;
@@ -228,17 +287,17 @@ ROUTINE(LEVEL) int64_t CAT(flush_, LEVEL)(const point_set *p, const batch *b, wo
 		if (safe <= 0)
 			return w->task[t] >> 16 & 0xffff;
 		const uint32_t to = w->n - t < safe ? w->n : t + (uint32_t)safe;
-		CAT(run_form_, LEVEL)(p, b, w, t, to);
+		run_form(p, b, w, t, to);
 		t = to;
 	}
 	w->n = 0;
 	return ALL_DONE;
 }
 
-/* Adds the tasks of the places [from, to), one by one: ALL_DONE, or what flush_
+/* Adds the tasks of the places [from, to), one by one: ALL_DONE, or what flush
  * says, or CONTRADICTION if start does not ascend. */
-ROUTINE(LEVEL) int64_t CAT(add_long_, LEVEL)(const point_set *p, const batch *b, work *w, uint32_t q, uint32_t from,
-                                             uint32_t to) {
+ROUTINE(LEVEL) int64_t add_long(const point_set *p, const query_batch *b, work *w, uint32_t q, uint32_t from,
+                                uint32_t to) {
 	if (from > to || to > p->n)
 		return CONTRADICTION;
 	for (uint32_t s = from / WIDTH; s * WIDTH < to; s++) {
@@ -246,7 +305,7 @@ ROUTINE(LEVEL) int64_t CAT(add_long_, LEVEL)(const point_set *p, const batch *b,
 		const uint32_t hi = to - s * WIDTH < WIDTH ? to - s * WIDTH : WIDTH;
 		w->task[w->n++] = (uint64_t)s << 32 | q << 16 | ((1u << hi) - (1u << lo));
 		if (w->n >= FULL) {
-			const int64_t stuck = CAT(flush_, LEVEL)(p, b, w);
+			const int64_t stuck = flush(p, b, w);
 			if (stuck != ALL_DONE)
 				return stuck;
 		}
@@ -257,18 +316,18 @@ ROUTINE(LEVEL) int64_t CAT(add_long_, LEVEL)(const point_set *p, const batch *b,
 /* Adds the touched rows of the query in lane i of a group. A run of places within
  * 64 of a multiple of WIDTH, which is nearly every one, gives its tasks without a
  * loop: those beyond its end are overwritten by the next run. */
-HELPER(LEVEL) int64_t CAT(add_rows_, LEVEL)(const point_set *p, const batch *b, work *w, uint32_t q,
-                                            const CAT(rows_, LEVEL) *rows, uint32_t i) {
+HELPER(LEVEL) int64_t add_rows(const point_set *p, const query_batch *b, work *w, uint32_t q,
+                               const group_rows *group_rows, uint32_t i) {
 	const uint32_t *const start = p->start;
 	const uint32_t total = p->n;
 	uint32_t n = w->n;
-	for (uint32_t left = rows->touched[i]; left; left &= left - 1) {
+	for (uint32_t left = group_rows->touched[i]; left; left &= left - 1) {
 		const int r = __builtin_ctz(left);
-		const uint32_t from = start[rows->first[r][i]], to = start[rows->end[r][i]];
+		const uint32_t from = start[group_rows->first[r][i]], to = start[group_rows->end[r][i]];
 		const uint32_t offset = from % WIDTH, count = to - from;
 		if (__builtin_expect(count > 64 - WIDTH || to > total, 0)) {
 			w->n = n;
-			const int64_t stuck = CAT(add_long_, LEVEL)(p, b, w, q, from, to);
+			const int64_t stuck = add_long(p, b, w, q, from, to);
 			if (stuck != ALL_DONE)
 				return stuck;
 			n = w->n;
@@ -283,17 +342,21 @@ HELPER(LEVEL) int64_t CAT(add_rows_, LEVEL)(const point_set *p, const batch *b, 
 }
 
 /* Adds the rows of one query that has more than MAX_ROWS of them. */
-HELPER(LEVEL) int64_t CAT(many_rows_, LEVEL)(const point_set *p, const batch *b, work *w, uint32_t q, uint32_t y0,
-                                             uint32_t y1, uint32_t z0, uint32_t z1) {
+HELPER(LEVEL) int64_t many_rows(const point_set *p, const query_batch *b, work *w, uint32_t q, uint32_t y0,
+                                uint32_t y1, uint32_t z0, uint32_t z1) {
 	for (uint32_t z = z0; z <= z1; z++) {
-		const float gap_z = gap_c(p->grid, 2, z, b->z[q]);
+		const float gap_z = gap_of(p->grid, 2, (int32_t)z, b->z[q]);
 		for (uint32_t y = y0; y <= y1; y++) {
-			uint32_t first, end;
+			const float gap_y = gap_of(p->grid, 1, (int32_t)y, b->y[q]), gap2 = gap_y * gap_y + gap_z * gap_z;
 			int64_t stuck = ALL_DONE;
-			if (row_c(p->grid, b, q, gap_z, y, z, 1, &first, &end))
-				stuck = CAT(add_long_, LEVEL)(p, b, w, q, p->start[first], p->start[end]);
+			if (gap2 <= b->r2[q]) {
+				const float half = half_of(b->r2[q], gap2, b->reach[q]);
+				const uint32_t *const row = p->start + cell_number(p->grid, 0, (int32_t)y, (int32_t)z);
+				stuck = add_long(p, b, w, q, row[cell_of(p->grid, 0, b->x[q] - half)],
+				                 row[cell_of(p->grid, 0, b->x[q] + half) + 1]);
+			}
 			if (stuck == ALL_DONE && w->n >= FULL)
-				stuck = CAT(flush_, LEVEL)(p, b, w);
+				stuck = flush(p, b, w);
 			if (stuck != ALL_DONE)
 				return stuck;
 		}
@@ -302,16 +365,16 @@ HELPER(LEVEL) int64_t CAT(many_rows_, LEVEL)(const point_set *p, const batch *b,
 }
 
 /* Finds the cells of the group of queries that begins at query at, and adds
- * their tasks: ALL_DONE, or what flush_ or add_long_ says.
+ * their tasks: ALL_DONE, or what flush or add_long says.
  *
  * Where a query has so many rows that walking over them, empty or not, costs more
  * than testing all points from the first row to the last, it does that instead. */
-HELPER(LEVEL) int64_t CAT(group_, LEVEL)(const point_set *p, const batch *b, work *w, uint32_t at) {
-	CAT(boxes_, LEVEL) box;
-	CAT(rows_, LEVEL) rows;
+HELPER(LEVEL) int64_t add_group(const point_set *p, const query_batch *b, work *w, uint32_t at) {
+	group_boxes box;
+	group_rows group_rows;
 	const uint32_t n = b->n - at < V(LANES) ? b->n - at : V(LANES);
 	uint32_t ny = 0, nz = 0, sweep = 0;
-	CAT(box_, LEVEL)(p->grid, b, at, &box);
+	find_boxes(p->grid, b, at, &box);
 	for (uint32_t i = 0; i < n; i++) {
 		const uint32_t j = box.y1[i] - box.y0[i] + 1, k = box.z1[i] - box.z0[i] + 1;
 		const uint32_t from = p->start[box.begin[i]], to = p->start[box.end[i]];
@@ -324,17 +387,17 @@ HELPER(LEVEL) int64_t CAT(group_, LEVEL)(const point_set *p, const batch *b, wor
 	}
 	const int prepared = (uint64_t)ny * nz <= MAX_ROWS;
 	if (prepared)
-		CAT(all_rows_, LEVEL)(p->grid, b, at, &box, ny, nz, &rows);
+		all_rows(p->grid, b, at, &box, ny, nz, &group_rows);
 	for (uint32_t i = 0; i < n; i++) {
 		int64_t stuck = ALL_DONE;
 		if (sweep >> i & 1)
-			stuck = CAT(add_long_, LEVEL)(p, b, w, at + i, p->start[box.begin[i]], p->start[box.end[i]]);
+			stuck = add_long(p, b, w, at + i, p->start[box.begin[i]], p->start[box.end[i]]);
 		else if (!prepared)
-			stuck = CAT(many_rows_, LEVEL)(p, b, w, at + i, box.y0[i], box.y1[i], box.z0[i], box.z1[i]);
+			stuck = many_rows(p, b, w, at + i, box.y0[i], box.y1[i], box.z0[i], box.z1[i]);
 		else
-			stuck = CAT(add_rows_, LEVEL)(p, b, w, at + i, &rows, i);
+			stuck = add_rows(p, b, w, at + i, &group_rows, i);
 		if (stuck == ALL_DONE && w->n >= FULL)
-			stuck = CAT(flush_, LEVEL)(p, b, w);
+			stuck = flush(p, b, w);
 		if (stuck != ALL_DONE)
 			return stuck;
 	}
@@ -342,15 +405,15 @@ HELPER(LEVEL) int64_t CAT(group_, LEVEL)(const point_set *p, const batch *b, wor
 }
 
 /* Answers one batch: the number of queries answered, or CONTRADICTION. */
-HELPER(LEVEL) int64_t CAT(batch_, LEVEL)(const point_set *p, const batch *b, work *w, uint32_t *ends) {
+HELPER(LEVEL) int64_t answer_batch(const point_set *p, const query_batch *b, work *w, uint32_t *ends) {
 	int64_t stuck = ALL_DONE, fill = w->fill;
 	w->n = 0;
 	for (uint32_t i = 0; i < BATCH; i++)
 		w->end[i] = 0;
 	for (uint32_t at = 0; at < b->n && stuck == ALL_DONE; at += V(LANES))
-		stuck = CAT(group_, LEVEL)(p, b, w, at);
+		stuck = add_group(p, b, w, at);
 	if (stuck == ALL_DONE)
-		stuck = CAT(flush_, LEVEL)(p, b, w);
+		stuck = flush(p, b, w);
 	if (stuck == CONTRADICTION)
 		return stuck;
 	const uint32_t done = stuck == ALL_DONE ? b->n : (uint32_t)stuck;
@@ -362,11 +425,11 @@ HELPER(LEVEL) int64_t CAT(batch_, LEVEL)(const point_set *p, const batch *b, wor
 	return done;
 }
 
-KERNEL(LEVEL) int64_t CAT(radius_, LEVEL)(const point_set *p, const queries *qs, int64_t n, uint32_t *ends, work *w) {
-	batch b;
+KERNEL(int64_t, radius, const point_set *p, const radius_queries *qs, int64_t n, uint32_t *ends, work *w) {
+	query_batch b;
 	for (int64_t at = 0; at < n; at += BATCH) {
-		take(&b, qs, at, n - at);
-		const int64_t done = CAT(batch_, LEVEL)(p, &b, w, ends + at);
+		take_batch(&b, qs, at, n - at);
+		const int64_t done = answer_batch(p, &b, w, ends + at);
 		if (done < b.n)
 			return done < 0 ? -1 : at + done;
 	}
@@ -374,3 +437,21 @@ KERNEL(LEVEL) int64_t CAT(radius_, LEVEL)(const point_set *p, const queries *qs,
 }
 
 #undef WIDTH
+
+#ifdef DISPATCH
+int64_t et_radius(int32_t level, const et_grid *grid, const uint32_t *start,
+                  const et_block *blocks, const uint32_t *category, const uint16_t *live,
+                  const float *qx, const float *qy, const float *qz, const float *qr,
+                  const uint32_t *exclude, const uint32_t *mask, int64_t n, uint32_t *ends,
+                  uint32_t *out, float *d2, int64_t fill, int64_t cap) {
+	const point_set p = point_set_of(grid, start, blocks, category, live);
+	const radius_queries qs = {qx, qy, qz, qr, exclude, mask};
+	work w;
+	w.form = (d2 ? WITH_D2 : 0) | (category ? WITH_MASK : 0) | (exclude ? WITH_EXCLUDE : 0);
+	w.out = out;
+	w.d2 = d2;
+	w.fill = fill;
+	w.cap = cap;
+	return DISPATCH(level, radius, &p, &qs, n, ends, &w);
+}
+#endif

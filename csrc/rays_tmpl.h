@@ -1,12 +1,30 @@
+#include "shapes.h"
+#include "lanes.h"
+#include "points.h"
+
+typedef struct {
+	const et_ray *rays;
+	const uint32_t *span_ends;
+	const et_span *spans;
+	int64_t n;
+} ray_set;
+
+/* The lanes of the block of place at that are in [at, last). */
+static inline uint32_t lanes_from(uint32_t at, uint32_t last) {
+	const uint32_t left = last - at / ET_BLOCK * ET_BLOCK;
+	const uint32_t below = left < ET_BLOCK ? (1u << left) - 1u : 0xffffu;
+	return below & ~((1u << at % ET_BLOCK) - 1u);
+}
+
 #include "passing.h"
 
 /* One ray in every lane. */
 typedef struct {
 	V(f) o[3], d[3], inv, part, scale, max_t;
-} CAT(ray_, LEVEL);
+} ray_lanes;
 
-HELPER(LEVEL) CAT(ray_, LEVEL) CAT(ray_at_, LEVEL)(const et_ray *ray) {
-	CAT(ray_, LEVEL) r;
+HELPER(LEVEL) ray_lanes ray_at(const et_ray *ray) {
+	ray_lanes r;
 	for (int a = 0; a < 3; a++) {
 		r.o[a] = V(set1)(ray->o[a]);
 		r.d[a] = V(set1)(ray->d[a]);
@@ -20,8 +38,8 @@ HELPER(LEVEL) CAT(ray_, LEVEL) CAT(ray_at_, LEVEL)(const et_ray *ray) {
 
 /* The wanted lanes in which the ray meets the sphere, and there the parameters. Few
  * vectors have one, so that roots are rare. */
-HELPER(LEVEL) V(mask) CAT(meet_, LEVEL)(const CAT(ray_, LEVEL) *r, const et_block *b, const float *squares,
-                                        uint32_t lane, V(mask) want, V(f) *t) {
+HELPER(LEVEL) V(mask) meet_spheres(const ray_lanes *r, const et_block *b, const float *squares,
+                                   uint32_t lane, V(mask) want, V(f) *t) {
 	const V(f) zero = V(set1)(0.0f), r2 = V(load)(squares + lane);
 	const V(f) mx = V(sub)(V(load)(b->x + lane), r->o[0]);
 	const V(f) my = V(sub)(V(load)(b->y + lane), r->o[1]);
@@ -43,17 +61,17 @@ HELPER(LEVEL) V(mask) CAT(meet_, LEVEL)(const CAT(ray_, LEVEL) *r, const et_bloc
 
 /* Those of the given lanes of a block, from `lane` on, in which the ray meets a
  * sphere that passes the filters. */
-HELPER(LEVEL) V(mask) CAT(strike_, LEVEL)(const point_set *p, const float *r2, const CAT(ray_, LEVEL) *r, const sieve *f,
-                                          uint32_t block, uint32_t lanes, uint32_t lane, V(f) *t) {
+HELPER(LEVEL) V(mask) strike(const point_set *p, const float *r2, const ray_lanes *r, const sieve *f,
+                             uint32_t block, uint32_t lanes, uint32_t lane, V(f) *t) {
 	const V(mask) want = (lanes >> lane) & V(first)(V(LANES));
 	if (V(LANES) == 1 && !want)
 		return 0;
-	const V(mask) hit = CAT(meet_, LEVEL)(r, p->blocks + block, r2 + (size_t)block * ET_BLOCK, lane, want, t);
-	return hit ? hit & CAT(passing_, LEVEL)(p, block, f) >> lane : 0;
+	const V(mask) hit = meet_spheres(r, p->blocks + block, r2 + (size_t)block * ET_BLOCK, lane, want, t);
+	return hit ? hit & passing(p, block, f) >> lane : 0;
 }
 
 /* Takes the better of what was the closest and the hits of a vector. */
-HELPER(LEVEL) void CAT(closer_, LEVEL)(const uint32_t *slot, V(f) t, V(mask) hit, uint32_t *best, float *best_t) {
+HELPER(LEVEL) void closer(const uint32_t *slot, V(f) t, V(mask) hit, uint32_t *best, float *best_t) {
 	float at[V(LANES)];
 	V(store)(at, t);
 	for (uint32_t i = 0; i < V(LANES); i++) {
@@ -64,9 +82,9 @@ HELPER(LEVEL) void CAT(closer_, LEVEL)(const uint32_t *slot, V(f) t, V(mask) hit
 	}
 }
 
-HELPER(LEVEL) uint32_t CAT(closest_, LEVEL)(const point_set *p, const float *r2, const et_ray *ray, const et_span *s,
-                                            const et_span *end, float *t) {
-	CAT(ray_, LEVEL) r = CAT(ray_at_, LEVEL)(ray);
+HELPER(LEVEL) uint32_t closest(const point_set *p, const float *r2, const et_ray *ray, const et_span *s,
+                               const et_span *end, float *t) {
+	ray_lanes r = ray_at(ray);
 	const sieve f = {ray->exclude, ray->mask};
 	uint32_t best = NO_SLOT;
 	*t = ray->max_t;
@@ -75,10 +93,10 @@ HELPER(LEVEL) uint32_t CAT(closest_, LEVEL)(const point_set *p, const float *r2,
 			const uint32_t block = at / ET_BLOCK, lanes = lanes_from(at, s->last);
 			for (uint32_t lane = 0; lane < ET_BLOCK; lane += V(LANES)) {
 				V(f) entry;
-				const V(mask) hit = CAT(strike_, LEVEL)(p, r2, &r, &f, block, lanes, lane, &entry);
+				const V(mask) hit = strike(p, r2, &r, &f, block, lanes, lane, &entry);
 				if (!hit)
 					continue;
-				CAT(closer_, LEVEL)(p->blocks[block].slot + lane, entry, hit, &best, t);
+				closer(p->blocks[block].slot + lane, entry, hit, &best, t);
 				r.max_t = V(set1)(*t);
 			}
 		}
@@ -86,21 +104,21 @@ HELPER(LEVEL) uint32_t CAT(closest_, LEVEL)(const point_set *p, const float *r2,
 	return best;
 }
 
-KERNEL(LEVEL) void CAT(ray_closest_, LEVEL)(const point_set *p, const float *r2, const ray_set *s, uint32_t *slots,
-                                            float *t) {
+KERNEL(void, ray_closest, const point_set *p, const float *r2, const ray_set *s, uint32_t *slots,
+       float *t) {
 	for (int64_t i = 0; i < s->n; i++)
-		slots[i] = CAT(closest_, LEVEL)(p, r2, s->rays + i, s->spans + (i ? s->span_ends[i - 1] : 0),
-		                                s->spans + s->span_ends[i], t + i);
+		slots[i] = closest(p, r2, s->rays + i, s->spans + (i ? s->span_ends[i - 1] : 0),
+		                   s->spans + s->span_ends[i], t + i);
 }
 
 /* Appends the hits in a span and returns the new fill. */
-HELPER(LEVEL) int64_t CAT(gather_, LEVEL)(const point_set *p, const float *r2, const CAT(ray_, LEVEL) *r, const sieve *f,
-                                          const et_span *s, uint32_t *out, float *t, int64_t fill) {
+HELPER(LEVEL) int64_t append_hits(const point_set *p, const float *r2, const ray_lanes *r, const sieve *f,
+                                  const et_span *s, uint32_t *out, float *t, int64_t fill) {
 	for (uint32_t at = s->first; at < s->last; at = at / ET_BLOCK * ET_BLOCK + ET_BLOCK) {
 		const uint32_t block = at / ET_BLOCK, lanes = lanes_from(at, s->last);
 		for (uint32_t lane = 0; lane < ET_BLOCK; lane += V(LANES)) {
 			V(f) entry;
-			const V(mask) hit = CAT(strike_, LEVEL)(p, r2, r, f, block, lanes, lane, &entry);
+			const V(mask) hit = strike(p, r2, r, f, block, lanes, lane, &entry);
 			if (!hit)
 				continue;
 			V(storeu)(out + fill, V(packu)(V(loadu)(p->blocks[block].slot + lane), hit));
@@ -111,19 +129,37 @@ HELPER(LEVEL) int64_t CAT(gather_, LEVEL)(const point_set *p, const float *r2, c
 	return fill;
 }
 
-KERNEL(LEVEL) int64_t CAT(ray_all_, LEVEL)(const point_set *p, const float *r2, const ray_set *s, uint32_t *ends,
-                                           uint32_t *out, float *t, int64_t fill, int64_t cap) {
+KERNEL(int64_t, ray_all, const point_set *p, const float *r2, const ray_set *s, uint32_t *ends,
+       uint32_t *out, float *t, int64_t fill, int64_t cap) {
 	for (int64_t i = 0; i < s->n; i++) {
-		const CAT(ray_, LEVEL) r = CAT(ray_at_, LEVEL)(s->rays + i);
+		const ray_lanes r = ray_at(s->rays + i);
 		const sieve f = {s->rays[i].exclude, s->rays[i].mask};
 		int64_t end = fill;
 		for (uint32_t at = i ? s->span_ends[i - 1] : 0; at < s->span_ends[i]; at++) {
 			const et_span *const part = s->spans + at;
 			if (cap - end < (int64_t)(part->last - part->first) + V(LANES))
 				return i;
-			end = CAT(gather_, LEVEL)(p, r2, &r, &f, part, out, t, end);
+			end = append_hits(p, r2, &r, &f, part, out, t, end);
 		}
 		ends[i] = (uint32_t)(fill = end);
 	}
 	return s->n;
 }
+
+#ifdef DISPATCH
+void et_ray_closest(int32_t level, const et_block *blocks, const float *r2, const uint32_t *category,
+                    const uint16_t *live, const et_ray *rays, const uint32_t *span_ends, const et_span *spans,
+                    int64_t n, uint32_t *slots, float *t) {
+	const point_set p = {NULL, NULL, blocks, 0, category, live};
+	const ray_set s = {rays, span_ends, spans, n};
+	DISPATCH(level, ray_closest, &p, r2, &s, slots, t);
+}
+
+int64_t et_ray_all(int32_t level, const et_block *blocks, const float *r2, const uint32_t *category,
+                   const uint16_t *live, const et_ray *rays, const uint32_t *span_ends, const et_span *spans,
+                   int64_t n, uint32_t *ends, uint32_t *out, float *t, int64_t fill, int64_t cap) {
+	const point_set p = {NULL, NULL, blocks, 0, category, live};
+	const ray_set s = {rays, span_ends, spans, n};
+	return DISPATCH(level, ray_all, &p, r2, &s, ends, out, t, fill, cap);
+}
+#endif

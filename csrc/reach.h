@@ -67,6 +67,26 @@ static inline float edge_of(const et_grid *g, int axis, int32_t j) {
 /* Whether there are cells outside the core. */
 static inline int is_uneven(const et_grid *g) { return g->tail[0] != 0.0f || g->tail[1] != 0.0f || g->tail[2] != 0.0f; }
 
+/* A distance between v and cell j along an axis that is no more than the rounded one of any point in the cell: gap of
+ * radius_tmpl.h, in one lane. */
+static inline float gap_of(const et_grid *g, int axis, int32_t j, float v) {
+	const float lower = g->min[axis], size = 1.0f / g->inv[axis];
+	const int32_t core = g->n[axis] - g->low[axis] - g->high[axis], i = j - g->low[axis];
+	const float slack = ((lower < 0 ? -lower : lower) + (float)g->n[axis] * size) * 0x1p-20f;
+	const float under = lower + (float)(i < core ? i : core) * size - slack - v;
+	const float over = v - (lower + (float)(i < 0 ? 0 : i + 1) * size + slack);
+	const float gap = i > 0 && under > 0.0f ? under : 0.0f;
+	return i < core && j < g->n[axis] - 1 && over > gap ? over : gap;
+}
+
+/* Bounds the distance along an axis of what is within a radius, of which the square is r2, where the other axes already
+ * have gap2 of it: touched_cells of radius_tmpl.h, in one lane. */
+static inline float half_of(float r2, float gap2, float reach) {
+	const float near2 = r2 - gap2 + r2 * 0x1p-20f;
+	const float half = SQRT(near2) * 1.00000095367431640625f + 8.470329472543003e-22f;
+	return half < reach ? half : reach;
+}
+
 /* The cells from lo to hi along each axis. */
 typedef struct {
 	int32_t lo[3], hi[3];

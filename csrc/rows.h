@@ -1,7 +1,7 @@
 /* How a kernel walks the rows of columns: all of them, or those that a bitmap
  * names. Rows that it does not name keep their bits.
  *
- *   KERNEL(LEVEL) void CAT(x_, LEVEL)(float *y, const float *x, const uint64_t *live, int64_t n) {
+ *   KERNEL(void, x, float *y, const float *x, const uint64_t *live, int64_t n) {
  *           SHORT(n, x_c(y, x, live, n));
  *           EACH_ROW(live, n, PUT(y, V(mul)(V(load)(y + i), V(load)(x + i))));
  *   }

@@ -1,3 +1,68 @@
+#include "self.h"
+#include "reach.h"
+#include "lanes.h"
+
+typedef struct {
+	const et_grid *grid;
+	const uint32_t *start;
+	const et_block *blocks;
+	uint32_t n; /* points */
+	float r2, reach;
+} field;
+
+/* Centres at places [first, last) of one row of cells, and the box around them. */
+typedef struct {
+	uint32_t first, last;
+	float lo[3], hi[3];
+} centre_batch;
+
+typedef struct {
+	uint32_t *ends, *out;
+	float *d2;
+	int64_t fill, cap;
+} self_rows;
+
+/* A batch has up to BATCH centres, or half as many more rather than leave a few
+ * for one of their own. Fewer share the cost of gathering among too few; more
+ * make the box so large that each centre has too many points to test. */
+enum { CENTRES = 10 };
+
+/* ROW_COST here: looking at a row costs about as much as gathering from this many. */
+enum { BATCH_ROW_COST = 32 };
+
+/* Cuts the next batch from places [first, last); it is empty if start
+ * contradicts the points. */
+static inline centre_batch next_batch(const field *f, uint32_t first, uint32_t last) {
+	const et_grid *const g = f->grid;
+	const et_block *p = f->blocks + first / ET_BLOCK;
+	uint32_t lane = first % ET_BLOCK;
+	const uint32_t *const start = f->start + cell_number(g, 0, cell_of(g, 1, p->y[lane]), cell_of(g, 2, p->z[lane]));
+	centre_batch b = {first, first, {p->x[lane], p->y[lane], p->z[lane]}, {p->x[lane], p->y[lane], p->z[lane]}};
+	if (start[0] > first || start[g->n[0]] > f->n)
+		return b;
+	if (last > start[g->n[0]])
+		last = start[g->n[0]];
+	if (last > first + CENTRES + CENTRES / 2)
+		last = first + CENTRES;
+	for (uint32_t i = first; i < last; i++) {
+		p = f->blocks + i / ET_BLOCK;
+		lane = i % ET_BLOCK;
+		const float x = p->x[lane], y = p->y[lane], z = p->z[lane];
+		b.lo[0] = x < b.lo[0] ? x : b.lo[0];
+		b.hi[0] = x > b.hi[0] ? x : b.hi[0];
+		b.lo[1] = y < b.lo[1] ? y : b.lo[1];
+		b.hi[1] = y > b.hi[1] ? y : b.hi[1];
+		b.lo[2] = z < b.lo[2] ? z : b.lo[2];
+		b.hi[2] = z > b.hi[2] ? z : b.hi[2];
+	}
+	b.last = last > first ? last : first;
+	return b;
+}
+
+static inline cell_box cells_around(const field *f, const float *lo, const float *hi) {
+	return join_rows(f->grid, f->start, box_around(f->grid, lo, hi, f->reach), BATCH_ROW_COST);
+}
+
 /* Appends to the packed points those of places [first, last) that some centre of
  * the batch could accept; returns the new number.
  *
@@ -7,8 +72,8 @@
  * |x - c| <= |x - q|; rounding is monotone, so the rounded difference, its
  * rounded square and the rounded sums of these are each at most what the test of q
  * has in its place. */
-HELPER(LEVEL) int64_t CAT(gather_, LEVEL)(const field *f, const batch *b, uint32_t first, uint32_t last,
-                                          et_pack *to, int64_t n) {
+HELPER(LEVEL) int64_t pack_span(const field *f, const centre_batch *b, uint32_t first, uint32_t last,
+                                et_pack *to, int64_t n) {
 	const V(f) lx = V(set1)(b->lo[0]), ly = V(set1)(b->lo[1]), lz = V(set1)(b->lo[2]);
 	const V(f) hx = V(set1)(b->hi[0]), hy = V(set1)(b->hi[1]), hz = V(set1)(b->hi[2]);
 	const V(f) r2 = V(set1)(f->r2);
@@ -37,7 +102,7 @@ HELPER(LEVEL) int64_t CAT(gather_, LEVEL)(const field *f, const batch *b, uint32
 /* Packs the points near a batch; returns their number, -1 if start does not
  * ascend, or -2 if they do not fit. A NaN in every lane behind them keeps what
  * stands there out. */
-HELPER(LEVEL) int64_t CAT(pack_near_, LEVEL)(const field *f, const batch *b, et_pack *to) {
+HELPER(LEVEL) int64_t pack_near(const field *f, const centre_batch *b, et_pack *to) {
 	const et_grid g = *f->grid; /* a copy, which stores to *to cannot change */
 	const uint32_t *const start = f->start;
 	const cell_box r = cells_around(f, b->lo, b->hi);
@@ -54,7 +119,7 @@ HELPER(LEVEL) int64_t CAT(pack_near_, LEVEL)(const field *f, const batch *b, et_
 				return -1;
 			if (ET_PACK_LEN - n < s.last - s.first)
 				return -2;
-			n = CAT(gather_, LEVEL)(f, b, s.first, s.last, to, n);
+			n = pack_span(f, b, s.first, s.last, to, n);
 		}
 	}
 	V(store)(to->x + n, V(set1)(__builtin_nanf("")));
@@ -63,8 +128,8 @@ HELPER(LEVEL) int64_t CAT(pack_near_, LEVEL)(const field *f, const batch *b, et_
 
 /* Appends the hits among one vector of candidates; returns the new fill. keep and
  * with_d2 are constants at each call. */
-HELPER(LEVEL) int64_t CAT(emit_, LEVEL)(V(f) dx, V(f) dy, V(f) dz, V(f) r2, V(u) slot, V(u) own, V(mask) among,
-                                        int keep, int with_d2, uint32_t *out, float *d2, int64_t fill) {
+HELPER(LEVEL) int64_t emit(V(f) dx, V(f) dy, V(f) dz, V(f) r2, V(u) slot, V(u) own, V(mask) among,
+                           int keep, int with_d2, uint32_t *out, float *d2, int64_t fill) {
 	const V(f) dist2 = NORM2(dx, dy, dz);
 	V(mask) hit = V(le)(dist2, r2) & among;
 	if (keep == ET_KEEP_OTHERS)
@@ -79,8 +144,8 @@ HELPER(LEVEL) int64_t CAT(emit_, LEVEL)(V(f) dx, V(f) dy, V(f) dz, V(f) r2, V(u)
 
 /* Rows of the centres from place at on, each over all the packed points; returns
  * the place behind the last row for which there was room. */
-HELPER(LEVEL) uint32_t CAT(answer_, LEVEL)(const field *f, uint32_t at, uint32_t last, const et_pack *p, int64_t n,
-                                           int keep, int with_d2, uint32_t *ends, rows *r) {
+HELPER(LEVEL) uint32_t answer(const field *f, uint32_t at, uint32_t last, const et_pack *p, int64_t n,
+                              int keep, int with_d2, uint32_t *ends, self_rows *r) {
 	const V(f) r2 = V(set1)(f->r2);
 	uint32_t *const out = r->out;
 	float *const d2 = r->d2;
@@ -91,9 +156,9 @@ HELPER(LEVEL) uint32_t CAT(answer_, LEVEL)(const field *f, uint32_t at, uint32_t
 		const V(f) x = V(set1)(c->x[lane]), y = V(set1)(c->y[lane]), z = V(set1)(c->z[lane]);
 		const V(u) own = V(set1u)(c->slot[lane]);
 		for (int64_t i = 0; i < n; i += V(LANES))
-			fill = CAT(emit_, LEVEL)(V(sub)(V(load)(p->x + i), x), V(sub)(V(load)(p->y + i), y),
-			                         V(sub)(V(load)(p->z + i), z), r2, V(loadu)(p->slot + i), own,
-			                         (1u << V(LANES)) - 1u, keep, with_d2, out, d2, fill);
+			fill = emit(V(sub)(V(load)(p->x + i), x), V(sub)(V(load)(p->y + i), y),
+			            V(sub)(V(load)(p->z + i), z), r2, V(loadu)(p->slot + i), own,
+			            (1u << V(LANES)) - 1u, keep, with_d2, out, d2, fill);
 		*ends++ = (uint32_t)fill;
 	}
 	r->fill = fill;
@@ -103,7 +168,7 @@ HELPER(LEVEL) uint32_t CAT(answer_, LEVEL)(const field *f, uint32_t at, uint32_t
 /* The row of one centre without packing, for neighbourhoods that exceed the
  * scratch; returns the new fill, -1 if start does not ascend, or -2 if the room is
  * too small. */
-HELPER(LEVEL) int64_t CAT(sweep_, LEVEL)(const field *f, uint32_t at, int32_t keep, const rows *r) {
+HELPER(LEVEL) int64_t test_centre(const field *f, uint32_t at, int32_t keep, const self_rows *r) {
 	const et_block *const c = f->blocks + at / ET_BLOCK;
 	const uint32_t lane = at % ET_BLOCK;
 	const float centre[3] = {c->x[lane], c->y[lane], c->z[lane]};
@@ -128,7 +193,7 @@ HELPER(LEVEL) int64_t CAT(sweep_, LEVEL)(const field *f, uint32_t at, int32_t ke
 				const V(f) dz = V(sub)(V(load)(p->z + l), z);
 				const V(mask) among = V(first)(s.last - i) & ~V(first)(i < s.first ? s.first - i : 0);
 				const V(u) slot = V(loadu)(p->slot + l);
-				fill = CAT(emit_, LEVEL)(dx, dy, dz, r2, slot, own, among, keep, r->d2 != 0, r->out, r->d2, fill);
+				fill = emit(dx, dy, dz, r2, slot, own, among, keep, r->d2 != 0, r->out, r->d2, fill);
 			}
 		}
 	}
@@ -137,10 +202,10 @@ HELPER(LEVEL) int64_t CAT(sweep_, LEVEL)(const field *f, uint32_t at, int32_t ke
 
 /* As many rows of a batch as there is room for, without packing; returns the
  * place behind the last of them, or UINT32_MAX if start does not ascend. */
-HELPER(LEVEL) uint32_t CAT(sweeps_, LEVEL)(const field *f, uint32_t at, uint32_t last, int32_t keep, uint32_t *ends,
-                                           rows *r) {
+HELPER(LEVEL) uint32_t sweeps(const field *f, uint32_t at, uint32_t last, int32_t keep, uint32_t *ends,
+                              self_rows *r) {
 	for (; at < last; at++) {
-		const int64_t fill = CAT(sweep_, LEVEL)(f, at, keep, r);
+		const int64_t fill = test_centre(f, at, keep, r);
 		if (fill < 0)
 			return fill == -1 ? UINT32_MAX : at;
 		*ends++ = (uint32_t)(r->fill = fill);
@@ -148,29 +213,29 @@ HELPER(LEVEL) uint32_t CAT(sweeps_, LEVEL)(const field *f, uint32_t at, uint32_t
 	return at;
 }
 
-KERNEL(LEVEL) int64_t CAT(self_, LEVEL)(const field *f, uint32_t first, uint32_t last, int32_t keep, et_pack *p,
-                                        rows *r) {
+KERNEL(int64_t, self, const field *f, uint32_t first, uint32_t last, int32_t keep, et_pack *p,
+       self_rows *r) {
 	const int form = keep << 1 | (r->d2 != 0);
 	for (uint32_t at = first; at < last;) {
-		const batch b = next_batch(f, at, last);
-		const int64_t n = b.first == b.last ? -1 : CAT(pack_near_, LEVEL)(f, &b, p);
+		const centre_batch b = next_batch(f, at, last);
+		const int64_t n = b.first == b.last ? -1 : pack_near(f, &b, p);
 		uint32_t *const ends = r->ends + (at - first);
 		if (n == -1)
 			return -1;
 		if (n < 0)
-			at = CAT(sweeps_, LEVEL)(f, at, b.last, keep, ends, r);
+			at = sweeps(f, at, b.last, keep, ends, r);
 		else if (form == ET_KEEP_ALL << 1)
-			at = CAT(answer_, LEVEL)(f, at, b.last, p, n, ET_KEEP_ALL, 0, ends, r);
+			at = answer(f, at, b.last, p, n, ET_KEEP_ALL, 0, ends, r);
 		else if (form == (ET_KEEP_ALL << 1 | 1))
-			at = CAT(answer_, LEVEL)(f, at, b.last, p, n, ET_KEEP_ALL, 1, ends, r);
+			at = answer(f, at, b.last, p, n, ET_KEEP_ALL, 1, ends, r);
 		else if (form == ET_KEEP_OTHERS << 1)
-			at = CAT(answer_, LEVEL)(f, at, b.last, p, n, ET_KEEP_OTHERS, 0, ends, r);
+			at = answer(f, at, b.last, p, n, ET_KEEP_OTHERS, 0, ends, r);
 		else if (form == (ET_KEEP_OTHERS << 1 | 1))
-			at = CAT(answer_, LEVEL)(f, at, b.last, p, n, ET_KEEP_OTHERS, 1, ends, r);
+			at = answer(f, at, b.last, p, n, ET_KEEP_OTHERS, 1, ends, r);
 		else if (form == ET_KEEP_ABOVE << 1)
-			at = CAT(answer_, LEVEL)(f, at, b.last, p, n, ET_KEEP_ABOVE, 0, ends, r);
+			at = answer(f, at, b.last, p, n, ET_KEEP_ABOVE, 0, ends, r);
 		else
-			at = CAT(answer_, LEVEL)(f, at, b.last, p, n, ET_KEEP_ABOVE, 1, ends, r);
+			at = answer(f, at, b.last, p, n, ET_KEEP_ABOVE, 1, ends, r);
 		if (at == UINT32_MAX)
 			return -1;
 		if (at < b.last)
@@ -178,3 +243,14 @@ KERNEL(LEVEL) int64_t CAT(self_, LEVEL)(const field *f, uint32_t first, uint32_t
 	}
 	return last - first;
 }
+
+#ifdef DISPATCH
+int64_t et_self(int32_t level, const et_grid *grid, const uint32_t *start, const et_block *blocks,
+                float r2, float reach, int32_t keep, int64_t first, int64_t last, uint32_t *ends,
+                uint32_t *out, float *d2, int64_t fill, int64_t cap, et_pack *scratch) {
+	const uint32_t total = start[(int64_t)grid->n[0] * grid->n[1] * grid->n[2]];
+	const field f = {grid, start, blocks, total, r2, reach};
+	self_rows r = {ends, out, d2, fill, cap};
+	return DISPATCH(level, self, &f, (uint32_t)first, (uint32_t)last, keep, scratch, &r);
+}
+#endif

@@ -1,12 +1,111 @@
+#include "evertick.h"
+#include "stream.h"
+#include "stream_lanes.h"
+
+/* Points that are screened before those that passed meet their queries: two
+ * buffers of that length stay in the L1 cache beside the bitmap. */
+enum { SCREEN = 1024 };
+
+typedef struct {
+	const et_torus *torus;
+	const uint32_t *bits, *rank, *ids;
+	const et_list *lists;
+	const et_centres *blocks;
+	const et_centre *centres;
+} stream_queries;
+
+typedef struct {
+	const float *x, *y, *z;
+	int64_t limit;
+	const uint32_t *slots, *category;
+	const uint64_t *live;
+} stream_columns;
+
+typedef struct {
+	uint32_t *query, *slot;
+	float *dist2;
+	int64_t fill, cap;
+} hit_list;
+
+/* Points that passed the screen: their places in slots, and their cells. */
+typedef struct {
+	uint32_t at[SCREEN + 16], cell[SCREEN + 16];
+	int64_t n;
+} passed;
+
+/* A run of live points, side by side. */
+typedef struct {
+	float x[ET_SWEEP + 16], y[ET_SWEEP + 16], z[ET_SWEEP + 16];
+	uint32_t slot[ET_SWEEP + 16], category[ET_SWEEP + 16];
+	uint32_t n;
+} gathered;
+
+static inline int is_live(const uint64_t *live, uint32_t slot) {
+	return !live || (live[slot >> 6] >> (slot & 63) & 1);
+}
+
+static inline int are_within(const stream_columns *c, int64_t from, int64_t to) {
+	uint32_t beyond = 0;
+	for (int64_t i = from; i < to; i++)
+		beyond |= (uint32_t)((int64_t)c->slots[i] >= c->limit);
+	return !beyond;
+}
+
+static inline int is_good_slot(const stream_columns *c, int64_t at) {
+	return (int64_t)c->slots[at] < c->limit && (at == 0 || c->slots[at] > c->slots[at - 1]);
+}
+
+/* A difference of a number with itself is 0, or NaN if it is not finite. */
+static inline int is_finite_point(const stream_columns *c, uint32_t slot) {
+	const float x = c->x[slot], y = c->y[slot], z = c->z[slot];
+	return (x - x) + (y - y) + (z - z) <= 0.0f;
+}
+
+static inline uint32_t cell_of_slot(const et_torus *t, const stream_columns *c, uint32_t slot) {
+	return c_residue((c->x[slot] - t->origin[0]) * t->inv[0], t->mask[0], 0) |
+	       c_residue((c->y[slot] - t->origin[1]) * t->inv[1], t->mask[1], t->shift[1]) |
+	       c_residue((c->z[slot] - t->origin[2]) * t->inv[2], t->mask[2], t->shift[2]);
+}
+
+/* The first place in [from, to) whose point is not finite, or to. */
+static int64_t first_not_finite(const stream_columns *c, int64_t from, int64_t to) {
+	while (from < to && is_finite_point(c, c->slots[from]))
+		from++;
+	return from;
+}
+
+static inline et_list list_of(const stream_queries *s, uint32_t cell) {
+	const uint32_t w = cell >> 5;
+	const uint32_t below = s->bits[w] & (((uint32_t)1 << (cell & 31)) - 1);
+	return s->lists[s->rank[w] + (uint32_t)__builtin_popcount(below)];
+}
+
+/* The hits of one point with a short list. Each is stored and passed over if it
+ * is none, so that no branch depends on it. */
+static inline void meet_few(const stream_queries *s, const stream_columns *c, et_list l, uint32_t slot, uint32_t category, hit_list *h) {
+	const float x = c->x[slot], y = c->y[slot], z = c->z[slot];
+	int64_t fill = h->fill;
+	for (uint32_t i = l.first; i < l.first + l.count; i++) {
+		const et_centre *const q = &s->centres[s->ids[i]];
+		const float dx = x - q->x, dy = y - q->y, dz = z - q->z;
+		const float dist2 = (dx * dx + dy * dy) + dz * dz;
+		h->query[fill] = q->id;
+		h->slot[fill] = slot;
+		h->dist2[fill] = dist2;
+		fill += (dist2 <= q->r2) & (slot != q->exclude) & ((category & q->mask) != 0);
+	}
+	h->fill = fill;
+}
+
 /* The torus with its numbers in every lane. */
 typedef struct {
 	V(f) origin[3], inv[3];
 	V(u) mask[3];
 	uint32_t shift[3];
-} CAT(torus_, LEVEL);
+} torus;
 
-HELPER(LEVEL) CAT(torus_, LEVEL) CAT(spread_, LEVEL)(const et_torus *t) {
-	CAT(torus_, LEVEL) s;
+HELPER(LEVEL) torus spread(const et_torus *t) {
+	torus s;
 	for (int a = 0; a < 3; a++) {
 		s.origin[a] = V(set1)(t->origin[a]);
 		s.inv[a] = V(set1)(t->inv[a]);
@@ -16,19 +115,19 @@ HELPER(LEVEL) CAT(torus_, LEVEL) CAT(spread_, LEVEL)(const et_torus *t) {
 	return s;
 }
 
-HELPER(LEVEL) V(u) CAT(cell_, LEVEL)(const CAT(torus_, LEVEL) *t, V(f) x, V(f) y, V(f) z) {
+HELPER(LEVEL) V(u) torus_cell(const torus *t, V(f) x, V(f) y, V(f) z) {
 	const V(f) tx = V(mul)(V(sub)(x, t->origin[0]), t->inv[0]);
 	const V(f) ty = V(mul)(V(sub)(y, t->origin[1]), t->inv[1]);
 	const V(f) tz = V(mul)(V(sub)(z, t->origin[2]), t->inv[2]);
 	return V(oru)(V(residue)(tx, t->mask[0], 0),
-	                 V(oru)(V(residue)(ty, t->mask[1], t->shift[1]), V(residue)(tz, t->mask[2], t->shift[2])));
+	              V(oru)(V(residue)(ty, t->mask[1], t->shift[1]), V(residue)(tz, t->mask[2], t->shift[2])));
 }
 
 /* Screens one vector of points from place at on, at > 0: those whose cell has a
  * list are appended to out, and *sum is not finite where a coordinate is not.
  * Returns 0, having done nothing, if a slot is not good. */
-HELPER(LEVEL) int CAT(screen_vector_, LEVEL)(const sieve *s, const CAT(torus_, LEVEL) *t, const columns *c,
-                                             int64_t at, V(f) *sum, passed *out) {
+HELPER(LEVEL) int screen_vector(const stream_queries *s, const torus *t, const stream_columns *c,
+                                int64_t at, V(f) *sum, passed *out) {
 	const uint32_t first = c->slots[at];
 	const V(u) slot = V(loadu)(c->slots + at);
 	V(f) x, y, z;
@@ -48,7 +147,7 @@ HELPER(LEVEL) int CAT(screen_vector_, LEVEL)(const sieve *s, const CAT(torus_, L
 	*sum = V(add)(*sum, SUM3(x, y, z));
 	if (!s->lists)
 		return 1;
-	const V(u) cell = CAT(cell_, LEVEL)(t, x, y, z);
+	const V(u) cell = torus_cell(t, x, y, z);
 	const V(mask) pass = V(marked)(s->bits, cell);
 	V(storeu)(out->at + out->n, V(packu)(V(ramp)((uint32_t)at), pass));
 	V(storeu)(out->cell + out->n, V(packu)(cell, pass));
@@ -57,14 +156,14 @@ HELPER(LEVEL) int CAT(screen_vector_, LEVEL)(const sieve *s, const CAT(torus_, L
 }
 
 /* Screens the points of [from, to); returns the first that is at fault, or to. */
-HELPER(LEVEL) int64_t CAT(screen_, LEVEL)(const sieve *s, const CAT(torus_, LEVEL) *t, const columns *c,
-                                          int64_t from, int64_t to, passed *out) {
+HELPER(LEVEL) int64_t screen(const stream_queries *s, const torus *t, const stream_columns *c,
+                             int64_t from, int64_t to, passed *out) {
 	V(f) sum = V(set1)(0.0f);
 	int64_t at = from;
 	out->n = 0;
 	while (at < to) {
 		if (at > 0)
-			while (at + V(LANES) <= to && CAT(screen_vector_, LEVEL)(s, t, c, at, &sum, out))
+			while (at + V(LANES) <= to && screen_vector(s, t, c, at, &sum, out))
 				at += V(LANES);
 		for (const int64_t end = at + V(LANES) < to ? at + V(LANES) : to; at < end; at++) {
 			if (!is_good_slot(c, at))
@@ -87,8 +186,8 @@ HELPER(LEVEL) int64_t CAT(screen_, LEVEL)(const sieve *s, const CAT(torus_, LEVE
 }
 
 /* The hits of one point with a long list. */
-HELPER(LEVEL) void CAT(meet_many_, LEVEL)(const sieve *s, const columns *c, et_list l, uint32_t slot,
-                                          uint32_t category, hits *h) {
+HELPER(LEVEL) void meet_many(const stream_queries *s, const stream_columns *c, et_list l, uint32_t slot,
+                             uint32_t category, hit_list *h) {
 	const V(f) x = V(set1)(c->x[slot]), y = V(set1)(c->y[slot]), z = V(set1)(c->z[slot]);
 	const V(u) slots = V(set1u)(slot), categories = V(set1u)(category);
 	int64_t fill = h->fill;
@@ -110,7 +209,7 @@ HELPER(LEVEL) void CAT(meet_many_, LEVEL)(const sieve *s, const columns *c, et_l
 }
 
 /* Returns the number of points that have met their queries. */
-HELPER(LEVEL) int64_t CAT(meet_, LEVEL)(const sieve *s, const columns *c, const passed *p, int64_t n, hits *h) {
+HELPER(LEVEL) int64_t meet(const stream_queries *s, const stream_columns *c, const passed *p, int64_t n, hit_list *h) {
 	for (int64_t i = 0; i < n; i++) {
 		const uint32_t slot = c->slots[p->at[i]];
 		const et_list l = list_of(s, p->cell[i]);
@@ -122,22 +221,22 @@ HELPER(LEVEL) int64_t CAT(meet_, LEVEL)(const sieve *s, const columns *c, const 
 		if (l.count < ET_LONG_LIST)
 			meet_few(s, c, l, slot, category, h);
 		else
-			CAT(meet_many_, LEVEL)(s, c, l, slot, category, h);
+			meet_many(s, c, l, slot, category, h);
 	}
 	return n;
 }
 
-KERNEL(LEVEL) int32_t CAT(stream_, LEVEL)(const sieve *s, const columns *c, int64_t *at, int64_t to, hits *h) {
-	const CAT(torus_, LEVEL) torus = CAT(spread_, LEVEL)(s->torus);
+KERNEL(int32_t, stream, const stream_queries *s, const stream_columns *c, int64_t *at, int64_t to, hit_list *h) {
+	const torus torus = spread(s->torus);
 	passed p;
 	while (*at < to) {
 		const int64_t end = to - *at < SCREEN ? to : *at + SCREEN;
-		const int64_t good = CAT(screen_, LEVEL)(s, &torus, c, *at, end, &p);
+		const int64_t good = screen(s, &torus, c, *at, end, &p);
 		if (good < end) {
 			*at = good;
 			return 2;
 		}
-		const int64_t met = CAT(meet_, LEVEL)(s, c, &p, p.n, h);
+		const int64_t met = meet(s, c, &p, p.n, h);
 		if (met < p.n) {
 			*at = p.at[met];
 			return 1;
@@ -148,7 +247,7 @@ KERNEL(LEVEL) int32_t CAT(stream_, LEVEL)(const sieve *s, const columns *c, int6
 }
 
 /* Gathers the live points of [from, to). */
-HELPER(LEVEL) void CAT(gather_, LEVEL)(const columns *c, int64_t from, int64_t to, gathered *g) {
+HELPER(LEVEL) void gather_live(const stream_columns *c, int64_t from, int64_t to, gathered *g) {
 	int64_t at = from;
 	g->n = 0;
 	for (; !c->live && at + V(LANES) <= to; at += V(LANES), g->n += V(LANES)) {
@@ -173,7 +272,7 @@ HELPER(LEVEL) void CAT(gather_, LEVEL)(const columns *c, int64_t from, int64_t t
 }
 
 /* The hits of one query among gathered points. */
-HELPER(LEVEL) void CAT(sweep_one_, LEVEL)(const gathered *g, const et_centre *q, hits *h) {
+HELPER(LEVEL) void sweep_one(const gathered *g, const et_centre *q, hit_list *h) {
 	const V(f) x = V(set1)(q->x), y = V(set1)(q->y), z = V(set1)(q->z), r2 = V(set1)(q->r2);
 	const V(u) exclude = V(set1u)(q->exclude), mask = V(set1u)(q->mask), id = V(set1u)(q->id);
 	int64_t fill = h->fill;
@@ -193,21 +292,48 @@ HELPER(LEVEL) void CAT(sweep_one_, LEVEL)(const gathered *g, const et_centre *q,
 	h->fill = fill;
 }
 
-KERNEL(LEVEL) int32_t CAT(sweep_, LEVEL)(const uint32_t *wide, int64_t n, const et_centre *centres,
-                                         const columns *c, int64_t to, et_progress *p, hits *h) {
+KERNEL(int32_t, sweep, const uint32_t *wide, int64_t n, const et_centre *centres,
+       const stream_columns *c, int64_t to, et_progress *p, hit_list *h) {
 	gathered g;
 	while (p->at < to) {
 		const int64_t end = to - p->at < ET_SWEEP ? to : p->at + ET_SWEEP;
 		if (!are_within(c, p->at, end))
 			return 2;
-		CAT(gather_, LEVEL)(c, p->at, end, &g);
+		gather_live(c, p->at, end, &g);
 		for (; p->wide < n; p->wide++) {
 			if (h->cap - h->fill < (int64_t)g.n + V(LANES))
 				return 1;
-			CAT(sweep_one_, LEVEL)(&g, &centres[wide[p->wide]], h);
+			sweep_one(&g, &centres[wide[p->wide]], h);
 		}
 		p->at = end;
 		p->wide = 0;
 	}
 	return 0;
 }
+
+#ifdef DISPATCH
+int32_t et_stream(int32_t level, const et_torus *torus, const uint32_t *bits, const uint32_t *rank,
+                  const et_list *lists, const uint32_t *ids, const et_centres *blocks,
+                  const et_centre *centres, const float *x, const float *y, const float *z,
+                  int64_t limit, const uint32_t *slots, const uint32_t *category,
+                  const uint64_t *live, int64_t to, uint32_t *hit_query, uint32_t *hit_slot,
+                  float *hit_dist2, int64_t cap, et_progress *p) {
+	const stream_queries s = {torus, bits, rank, ids, lists, blocks, centres};
+	const stream_columns c = {x, y, z, limit, slots, category, live};
+	hit_list h = {hit_query, hit_slot, hit_dist2, p->fill, cap};
+	const int32_t how = DISPATCH(level, stream, &s, &c, &p->at, to, &h);
+	p->fill = h.fill;
+	return how;
+}
+
+int32_t et_sweep(int32_t level, const uint32_t *wide, int64_t n, const et_centre *centres,
+                 const float *x, const float *y, const float *z, int64_t limit,
+                 const uint32_t *slots, const uint32_t *category, const uint64_t *live, int64_t to,
+                 uint32_t *hit_query, uint32_t *hit_slot, float *hit_dist2, int64_t cap, et_progress *p) {
+	const stream_columns c = {x, y, z, limit, slots, category, live};
+	hit_list h = {hit_query, hit_slot, hit_dist2, p->fill, cap};
+	const int32_t how = DISPATCH(level, sweep, wide, n, centres, &c, to, p, &h);
+	p->fill = h.fill;
+	return how;
+}
+#endif

@@ -1,4 +1,8 @@
-KERNEL(LEVEL) void CAT(sum_, LEVEL)(const float *x, const uint64_t *live, int64_t n, double *sum) {
+#include "reduce.h"
+#include "reduce_lanes.h"
+#include "rows.h"
+
+KERNEL(void, sum, const float *x, const uint64_t *live, int64_t n, double *sum) {
 	enum { VECTORS = ET_SUMS / V(LANES) };
 	V(sums) sums[VECTORS];
 	for (int k = 0; k < VECTORS; k++)
@@ -21,3 +25,9 @@ KERNEL(LEVEL) void CAT(sum_, LEVEL)(const float *x, const uint64_t *live, int64_
 			s[j] += s[j + half];
 	*sum = s[0];
 }
+
+#ifdef DISPATCH
+void et_sum(int32_t level, const float *x, const uint64_t *live, int64_t n, double *sum) {
+	DISPATCH(level, sum, x, live, n, sum);
+}
+#endif

@@ -1,5 +1,8 @@
 /* tailed_cell of reach.h, lane by lane. Templates include it, once for each level. */
-HELPER(LEVEL) V(u) CAT(tailed_, LEVEL)(const et_grid *g, int axis, V(f) t) {
+#ifndef EVERTICK_TAILED_H
+#define EVERTICK_TAILED_H
+
+HELPER(LEVEL) V(u) tailed(const et_grid *g, int axis, V(f) t) {
 	const V(f) zero = V(set1)(0.0f), one = V(set1)(1.0f), tail = V(set1)(g->tail[axis]);
 	const V(f) core = V(set1)((float)(g->n[axis] - g->low[axis] - g->high[axis]));
 	const V(u) bits = V(asu)(one), low = V(set1u)((uint32_t)g->low[axis]), last = V(set1u)((uint32_t)g->n[axis] - 1);
@@ -13,3 +16,5 @@ HELPER(LEVEL) V(u) CAT(tailed_, LEVEL)(const et_grid *g, int axis, V(f) t) {
 	const V(u) under = V(truncu)(V(min)(down, V(set1)((float)g->low[axis])));
 	return V(minu)(V(subu)(V(addu)(V(addu)(low, inside), high), under), last);
 }
+
+#endif

@@ -1,5 +1,9 @@
-KERNEL(LEVEL) void CAT(clamp_length_, LEVEL)(et_vec3 v, float max, const uint64_t *live, int64_t n) {
-	SHORT(n, clamp_length_c(v, max, live, n));
+#include "ops.h"
+#include "length.h"
+#include "rows.h"
+
+KERNEL(void, clamp_length, et_vec3 v, float max, const uint64_t *live, int64_t n) {
+	SHORT(n, et_clamp_length_c(v, max, live, n));
 	const V(f) most = V(set1)(max), largest = V(set1)(FLT_MAX), one = V(set1)(1);
 	EACH_ROW(live, n,
 		const V(f) x = V(load)(v.x + i);
@@ -19,8 +23,8 @@ KERNEL(LEVEL) void CAT(clamp_length_, LEVEL)(et_vec3 v, float max, const uint64_
 		});
 }
 
-KERNEL(LEVEL) void CAT(dist2_, LEVEL)(float *out, et_vec3 p, float x, float y, float z, const uint64_t *live, int64_t n) {
-	SHORT(n, dist2_c(out, p, x, y, z, live, n));
+KERNEL(void, dist2, float *out, et_vec3 p, float x, float y, float z, const uint64_t *live, int64_t n) {
+	SHORT(n, et_dist2_c(out, p, x, y, z, live, n));
 	const V(f) cx = V(set1)(x), cy = V(set1)(y), cz = V(set1)(z);
 	EACH_ROW(live, n,
 		const V(f) dx = V(sub)(V(load)(p.x + i), cx);
@@ -28,3 +32,13 @@ KERNEL(LEVEL) void CAT(dist2_, LEVEL)(float *out, et_vec3 p, float x, float y, f
 		const V(f) dz = V(sub)(V(load)(p.z + i), cz);
 		PUT(out, NORM2(dx, dy, dz)));
 }
+
+#ifdef DISPATCH
+void et_clamp_length(int32_t level, et_vec3 v, float max, const uint64_t *live, int64_t n) {
+	DISPATCH(level, clamp_length, v, max, live, n);
+}
+
+void et_dist2(int32_t level, float *out, et_vec3 p, float x, float y, float z, const uint64_t *live, int64_t n) {
+	DISPATCH(level, dist2, out, p, x, y, z, live, n);
+}
+#endif

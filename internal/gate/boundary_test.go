@@ -10,22 +10,22 @@ import (
 // Mutants of kernels that take the other side where two numbers are equal, or lack what rounding needs, and the
 // tests that must notice. One build has them all; a variable of the environment chooses.
 var boundaryMutants = []struct{ name, file, old, new, pkg string }{
-	{"limit at its bound", "csrc/rigid_joint_tmpl.h", "V(pick)(x, ZERO, V(set1)(1.0f), V(set1)(it->mass))",
+	{"limit at its bound", "csrc/rigid/joint_tmpl.h", "V(pick)(x, ZERO, V(set1)(1.0f), V(set1)(it->mass))",
 		"V(pick)(ZERO, x, V(set1)(it->mass), V(set1)(1.0f))", "native/rigid"},
-	{"point at its greatest force", "csrc/rigid_joint_tmpl.h", "V(pick)(square, most, MUL(pull_x, scale), *x)",
+	{"point at its greatest force", "csrc/rigid/joint_tmpl.h", "V(pick)(square, most, MUL(pull_x, scale), *x)",
 		"V(pick)(most, square, *x, MUL(pull_x, scale))", "native/rigid"},
-	{"contact at distance 0", "csrc/rigid_solve_tmpl.h", "V(pick)(x, ZERO, V(set1)(1.0f), V(set1)(soft->mass))",
+	{"contact at distance 0", "csrc/rigid/solve_tmpl.h", "V(pick)(x, ZERO, V(set1)(1.0f), V(set1)(soft->mass))",
 		"V(pick)(ZERO, x, V(set1)(soft->mass), V(set1)(1.0f))", "native/rigid"},
-	{"approach at the threshold", "csrc/rigid_solve_tmpl.h", "V(pick)(V(set1)(-threshold), approach, total, old)",
+	{"approach at the threshold", "csrc/rigid/solve_tmpl.h", "V(pick)(V(set1)(-threshold), approach, total, old)",
 		"V(pick)(approach, V(set1)(-threshold), old, total)", "native/rigid"},
-	{"discs at the margin", "csrc/rigid_collide_tmpl.h", "V(both)(f.ok, V(upto)(separation, V(set1)(SPECULATIVE)))",
+	{"discs at the margin", "csrc/rigid/collide_tmpl.h", "V(both)(f.ok, V(upto)(separation, V(set1)(SPECULATIVE)))",
 		"V(both)(f.ok, V(less)(separation, V(set1)(SPECULATIVE)))", "native/rigid"},
-	{"equal axes", "csrc/rigid_collide_tmpl.h", "V(less)(*most, s)", "V(upto)(*most, s)", "native/rigid"},
-	{"equal preference", "csrc/rigid_collide_tmpl.h", "V(less)(V(add)(sa, V(set1)(PREFERENCE)), sb)",
+	{"equal axes", "csrc/rigid/collide_tmpl.h", "V(less)(*most, s)", "V(upto)(*most, s)", "native/rigid"},
+	{"equal preference", "csrc/rigid/collide_tmpl.h", "V(less)(V(add)(sa, V(set1)(PREFERENCE)), sb)",
 		"V(upto)(V(add)(sa, V(set1)(PREFERENCE)), sb)", "native/rigid"},
-	{"turn by a cosine alone", "csrc/rigid_solve_bodies_tmpl.h",
+	{"turn by a cosine alone", "csrc/rigid/solve_bodies_tmpl.h",
 		"V(nequ)(V(asu)(r[6]), one) | V(nequ)(V(asu)(V(abs)(r[7])), zero)", "V(nequ)(V(asu)(V(abs)(r[7])), zero)", "native/rigid"},
-	{"zero of an entity", "csrc/rigid_sync_tmpl.h", "s->flip ? SUB(ZERO, sin) : sin", "s->flip ? V(negate)(sin) : sin", "native/rigid"},
+	{"zero of an entity", "csrc/rigid/sync_tmpl.h", "s->flip ? SUB(ZERO, sin) : sin", "s->flip ? V(negate)(sin) : sin", "native/rigid"},
 	{"no slack at the edges of cells", "csrc/radius_tmpl.h", "V(set1)(magnitude * 9.5367431640625e-7f)", "V(set1)(0.0f)", "native"},
 }
 
@@ -33,8 +33,8 @@ func TestBoundaryTeeth(t *testing.T) {
 	needGate(t)
 	needTool(t, true, "gcc")
 	changes := []change{
-		{"csrc/base.h", "#include <stddef.h>\n", "#include <stddef.h>\nextern int et_mutant;\n"},
-		{"csrc/mutant.c", "", "#include <stdlib.h>\nint et_mutant;\n__attribute__((constructor)) static void choose(void) {\n" +
+		{"csrc/base.h", "#include <stddef.h>\n", "#include <stddef.h>\n#include <stdlib.h>\nstatic int et_mutant;\n" +
+			"__attribute__((constructor)) static void choose_mutant(void) {\n" +
 			"\tconst char *s = getenv(\"ET_MUTANT\");\n\tet_mutant = s ? atoi(s) : 0;\n}\n"},
 	}
 	for i, m := range boundaryMutants {

@@ -22,6 +22,7 @@ import (
 	"fmt"
 
 	"github.com/evertick/evertick/native"
+	"github.com/evertick/evertick/physics"
 	"github.com/evertick/evertick/spatial"
 )
 
@@ -41,7 +42,10 @@ func main() {
 		sum = sum*31 + uint64(s)*uint64(i+1)
 	}
 	fmt.Println(native.Info())
-	fmt.Println("hits", len(out.Slots), "sum", sum, "entities", entities())
+	bodies, err := physics.New(physics.Config{})
+	must(err)
+	must(bodies.Step(1.0 / 60))
+	fmt.Println("hits", len(out.Slots), "sum", sum, "entities", entities(), "bodies", bodies.Hash())
 }
 
 func must(err error) {
@@ -96,17 +100,19 @@ func TestConsumer(t *testing.T) {
 	vendored := filepath.Join(c.dir, "vendor", module, "csrc")
 	t.Run("vendored", func(t *testing.T) {
 		both(t, "vendor")
-		sources, _ := filepath.Glob(filepath.Join(repo(t), "csrc", "*.[chS]"))
-		if len(sources) == 0 {
-			t.Error("csrc has no C files")
-		}
-		for _, s := range sources {
-			if _, err := os.Stat(filepath.Join(vendored, filepath.Base(s))); err != nil {
-				t.Error("go mod vendor left out a C file:", err)
+		for _, dir := range []string{"", "rigid"} {
+			sources, _ := filepath.Glob(filepath.Join(repo(t), "csrc", dir, "*.[chS]"))
+			if len(sources) == 0 {
+				t.Errorf("csrc/%s has no C files", dir)
+			}
+			for _, s := range sources {
+				if _, err := os.Stat(filepath.Join(vendored, dir, filepath.Base(s))); err != nil {
+					t.Error("go mod vendor left out a C file:", err)
+				}
 			}
 		}
 	})
-	// The build cache must see an edit of a file that only C includes.
+	// The build cache must see an edit of a file that only C includes, also from another folder.
 	t.Run("edit", func(t *testing.T) {
 		if testing.Short() {
 			t.Skip("an edit of vendored C files: -short")
@@ -120,10 +126,15 @@ func TestConsumer(t *testing.T) {
 		if level, _ := c.output(t, "vendor", "1"); !strings.Contains(level, "edited") {
 			t.Errorf("an edited .c file was not rebuilt: %s", level)
 		}
-		edit(t, filepath.Join(vendored, "base.h"), "#include <stddef.h>", "#error edited header")
-		if out, err := run(c.dir, c.env("vendor", "1"), "go", "build", "-o", os.DevNull, "."); err == nil || !strings.Contains(out, "edited header") {
-			t.Errorf("an edited .h file was not rebuilt: %v", err)
+		edited := func(file, old, new, where string) {
+			edit(t, filepath.Join(vendored, file), old, new)
+			if out, err := run(c.dir, c.env("vendor", "1"), "go", "build", "-o", os.DevNull, "."); err == nil || !strings.Contains(out, where) {
+				t.Errorf("an edited .h file was not rebuilt: %v", err)
+			}
+			edit(t, filepath.Join(vendored, file), new, old)
 		}
+		edited("base.h", "#include <stddef.h>", "#error edited header", "edited header")
+		edited("lanes.h", "#define V(name)", "#ifdef EVERTICK_RIGID_H\n#error edited for rigid\n#endif\n#define V(name)", "edited for rigid")
 	})
 }
 

@@ -34,8 +34,8 @@ var proofMutants = []struct {
 	}, "pure Go, GOAMD64=v3", "60", []string{"differs from the reference", "made by think: entities", "value of acceleration.x, slot"}},
 	// The self-check of package native looks at one kernel; this is another.
 	{"fused-kernel", []change{
-		{"csrc/rigid_solve.c", "#include \"rigid_joint.h\"\n", "#include \"base.h\"\n#pragma GCC optimize(\"fp-contract=fast\")\n#undef TARGET_avx2\n" +
-			"#define TARGET_avx2 __attribute__((target(\"avx2,fma,popcnt\")))\n#include \"rigid_joint.h\"\n"},
+		{"csrc/rigid/level_avx2.c", "#include \"kernels.h\"\n", "#include \"../base.h\"\n#pragma GCC optimize(\"fp-contract=fast\")\n#undef TARGET_avx2\n" +
+			"#define TARGET_avx2 __attribute__((target(\"avx2,fma,popcnt\")))\n#include \"kernels.h\"\n"},
 	}, "gcc, level avx2", "60", []string{"differs from the reference", "made by physics.step: .*bodies", "stage of the solver", "bodies: value of body"}},
 	{"gnu11", []change{
 		{"csrc/csrc.go", "-std=c11", "-std=gnu11"},

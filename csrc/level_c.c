@@ -1,0 +1,4 @@
+/* The kernels at level c, one lane on any CPU, and the functions that choose a level. */
+#define LEVEL c
+#include "levels.h"
+#include "kernels.h"

@@ -1,0 +1,104 @@
+#include "bounds.h"
+#include "bounds_lanes.h"
+
+typedef struct {
+	const float *x, *y, *cos, *sin;
+	int64_t n;
+} pose_columns;
+
+typedef struct {
+	float *min_x, *min_y, *max_x, *max_y;
+} box_columns;
+
+enum { FOUR = 4 };
+#define ALL(v) ((quad){v, v, v, v})
+#define NONE ALL(__builtin_nanf(""))
+
+typedef int32_t quad_mask __attribute__((vector_size(16)));
+
+static inline __attribute__((always_inline)) quad_mask finite(quad a) { return a - a == ALL(0); }
+
+static inline __attribute__((always_inline)) quad either(quad_mask m, quad a, quad b) {
+	return (quad)(((quad_mask)a & m) | ((quad_mask)b & ~m));
+}
+
+static inline __attribute__((always_inline)) void put_lanes(float *to, int64_t some, quad v) {
+	if (some == FOUR)
+		memcpy(to, &v, sizeof v);
+	else
+		for (int64_t k = 0; k < some; k++)
+			to[k] = v[k];
+}
+
+/* Grows up to four boxes by r and stores them: with zeros that are positive, or
+ * inverted if one is not finite. */
+static inline __attribute__((always_inline)) void put_boxes(const box_columns *to, int64_t i, int64_t some, const quad *b, quad r) {
+	const quad zero = ALL(0), inf = ALL(__builtin_inff());
+	const quad x0 = ((quad){b[0][0], b[1][0], b[2][0], b[3][0]} - r) + zero;
+	const quad y0 = ((quad){b[0][1], b[1][1], b[2][1], b[3][1]} - r) + zero;
+	const quad x1 = ((quad){b[0][2], b[1][2], b[2][2], b[3][2]} + r) + zero;
+	const quad y1 = ((quad){b[0][3], b[1][3], b[2][3], b[3][3]} + r) + zero;
+	const quad_mask ok = finite(x0) & finite(y0) & finite(x1) & finite(y1);
+	put_lanes(to->min_x + i, some, either(ok, x0, inf));
+	put_lanes(to->min_y + i, some, either(ok, y0, inf));
+	put_lanes(to->max_x + i, some, either(ok, x1, -inf));
+	put_lanes(to->max_y + i, some, either(ok, y1, -inf));
+}
+
+/* The box of a shape before it grows by its radius; NaN if a vertex is not finite. */
+HELPER(LEVEL) quad box_around(const et_shape *s, float px, float py, float cos, float sin) {
+	const V(points) p = V(xy)(px, py), c = V(xy)(cos, cos), turn = V(xy)(-sin, sin);
+	const float *const vertices = &s->vertices[0][0];
+	V(points) lo = p, hi = p;
+	uint32_t odd = 0;
+	for (uint32_t i = 0; i < s->count; i += V(POINTS)) {
+		const V(points) v = V(fetchp)(vertices + 2 * i, s->count - i);
+		const V(points) at = V(padd)(V(padd)(V(pmul)(v, c), V(pmul)(V(swap)(v), turn)), p);
+		lo = i == 0 ? at : V(pmin)(at, lo);
+		hi = i == 0 ? at : V(pmax)(at, hi);
+		odd |= V(odd)(at);
+	}
+	return odd ? NONE : V(fold)(lo, hi);
+}
+
+/* Up to four boxes from shape i on. Returns their number, or that of the first shape
+ * that is at fault. */
+HELPER(LEVEL) int64_t some(const et_shape *shapes, const uint32_t *body, int64_t i, int64_t some,
+                           const pose_columns *p, float margin, const box_columns *to) {
+	quad around[FOUR] = {NONE, NONE, NONE, NONE}, r = NONE;
+	for (int64_t k = 0; k < some; k++) {
+		const et_shape *const s = shapes + i + k;
+		const uint32_t b = body[i + k];
+		r[k] = s->radius;
+		if (s->count == 0)
+			continue;
+		if (s->count > ET_VERTICES || b >= p->n)
+			return k;
+		around[k] = box_around(s, p->x[b], p->y[b], p->cos[b], p->sin[b]);
+	}
+	put_boxes(to, i, some, around, r + ALL(margin));
+	return some;
+}
+
+KERNEL(int64_t, rigid_bounds, const et_shape *shapes, const uint32_t *body, int64_t n,
+       const pose_columns *given, float margin, const box_columns *given_boxes) {
+	const pose_columns p = *given;
+	const box_columns to = *given_boxes;
+	int64_t i = 0;
+	for (; i + FOUR <= n; i += FOUR) {
+		const int64_t done = some(shapes, body, i, FOUR, &p, margin, &to);
+		if (done < FOUR)
+			return i + done;
+	}
+	return i == n ? n : i + some(shapes, body, i, n - i, &p, margin, &to);
+}
+
+#ifdef DISPATCH
+int64_t et_rigid_bounds(int32_t level, const et_shape *shapes, const uint32_t *body, int64_t n, const float *x,
+                        const float *y, const float *cos, const float *sin, int64_t bodies, float margin,
+                        float *min_x, float *min_y, float *max_x, float *max_y) {
+	const pose_columns p = {x, y, cos, sin, bodies};
+	const box_columns to = {min_x, min_y, max_x, max_y};
+	return DISPATCH(level, rigid_bounds, shapes, body, n, &p, margin, &to);
+}
+#endif

@@ -1,0 +1,511 @@
+#include "broad.h"
+#include "broad_lanes.h"
+
+#define INF __builtin_inff()
+
+/* Sorted boxes, and the numbers of their columns behind those of the bounds. */
+typedef struct {
+	const uint32_t *columns;
+	int64_t stride;
+} set;
+
+enum { SHAPE = 4, BEGIN = 5, UNTIL = 6 };
+
+typedef struct {
+	const uint32_t *start, *number;
+} rows;
+
+/* Boxes by shape. */
+typedef struct {
+	const float *x0, *y0, *x1, *y1;
+} shape_boxes;
+
+typedef struct {
+	uint32_t *a, *b;
+	int64_t fill, room;
+} found;
+
+/* Columns of a crowd. */
+enum { BODY = 5, MOVES = 6, KIND = 7, MET_MOVING = 8, MET_STILL = 9 };
+
+enum { DIGIT_BITS = 11 };
+
+/* A place is passed by with so many others, which leaves some of them in front of
+ * those wanted; a vector has room for both. */
+#define SKIP(lanes) ((lanes) / 2 + ((lanes) == 1))
+
+/* rigid.cell without a branch: NaN becomes 0, too. */
+static inline __attribute__((always_inline)) uint32_t cell(float v, float least, float inv, int32_t n) {
+	return (uint32_t)(int32_t)c_min(c_max((v - least) * inv, 0.0f), (float)(n - 1));
+}
+
+static inline __attribute__((always_inline)) uint32_t column_of(const et_layer *l, float x) {
+	return cell(x, l->min_x, l->inv_x, l->columns);
+}
+
+static inline __attribute__((always_inline)) uint32_t row_of(const et_layer *l, float y) {
+	return cell(y, l->min_y, l->inv_y, l->rows);
+}
+
+/* Rows [first, last] in which boxes may begin that reach between two heights. */
+typedef struct {
+	uint32_t first, last;
+} row_range;
+
+static inline __attribute__((always_inline)) row_range rows_of(const et_layer *l, float y0, float y1) {
+	const uint32_t first = row_of(l, y0);
+	const row_range r = {first - (first < l->span_y ? first : l->span_y), row_of(l, y1)};
+	return r;
+}
+
+/* The first row of a layer whose number is not lower. */
+static inline uint32_t row_from(const rows *r, const et_layer *l, uint32_t number) {
+	uint32_t a = l->row_first, b = l->row_last;
+	while (a < b) {
+		const uint32_t m = (a + b) / 2;
+		if (r->number[m] < number)
+			a = m + 1;
+		else
+			b = m;
+	}
+	return a;
+}
+
+/* The first place of a layer with one row whose column is not lower. */
+static inline uint32_t column_from(const uint32_t *begin, const et_layer *l, uint32_t column) {
+	uint32_t a = l->first, b = l->last;
+	while (a < b) {
+		const uint32_t m = (a + b) / 2;
+		if (begin[m] < column)
+			a = m + 1;
+		else
+			b = m;
+	}
+	return a;
+}
+
+/* The row of a place. */
+static inline uint32_t row_of_place(const rows *r, const et_layer *l, uint32_t place) {
+	uint32_t a = l->row_first, b = l->row_last;
+	while (b - a > 1) {
+		const uint32_t m = (a + b) / 2;
+		if (r->start[m] <= place)
+			a = m;
+		else
+			b = m;
+	}
+	return a;
+}
+
+/* The end of the row above, or the beginning if there are no boxes in it. */
+static inline __attribute__((always_inline)) uint32_t next_row(const rows *r, const et_layer *l, uint32_t row) {
+	const int there = row + 1 < l->row_last && r->number[row + 1] == r->number[row] + 1;
+	return r->start[row + 1 + (uint32_t)there];
+}
+
+static inline float least_of(const float *v, int32_t n) {
+	float least = v[0];
+	for (int32_t i = 1; i < n; i++)
+		least = c_min(v[i], least);
+	return least;
+}
+
+static inline float most_of(const float *v, int32_t n) {
+	float most = v[0];
+	for (int32_t i = 1; i < n; i++)
+		most = c_max(v[i], most);
+	return most;
+}
+
+/* The lowest n bits that are set. */
+static inline uint32_t lowest(uint32_t bits, uint32_t n) {
+	uint32_t rest = bits;
+	for (; n > 0 && rest != 0; n--)
+		rest &= rest - 1;
+	return bits ^ rest;
+}
+
+/* Appends the pairs of a box with those at places [j, end), as far as columns are
+ * not above last; returns the new fill. */
+HELPER(LEVEL) int64_t compare(const V(box) *p, V(u) shape, const set *t, uint32_t j, uint32_t end,
+                              uint32_t last, uint32_t *a, uint32_t *b, int64_t fill) {
+	while (j < end) {
+		V(mask) hit = V(overlap)((const float *)(const void *)t->columns + j, t->stride, p);
+		if (__builtin_expect(end - j < V(LANES), 0))
+			hit &= V(first)(end - j);
+		const uint32_t n = V(count)(hit);
+		const V(u) other = V(packu)(V(loadu)(t->columns + SHAPE * t->stride + j), hit);
+		const V(u) low = V(minu)(shape, other), high = V(subu)(V(addu)(shape, other), low);
+		V(putfew)(a + fill, b + fill, low, high, n);
+		fill += n;
+		j += V(LANES);
+		if (j < end && t->columns[BEGIN * t->stride + j] > last)
+			break;
+	}
+	return fill;
+}
+
+KERNEL(uint32_t, broad_sweep, const set *given_set, const rows *r, const et_layer *given,
+       uint32_t from, found *to) {
+	const et_layer l = *given;
+	const set s = *given_set;
+	const float *const bounds = (const float *)(const void *)s.columns;
+	const uint32_t *const begin = s.columns + BEGIN * s.stride, *const until = s.columns + UNTIL * s.stride;
+	uint32_t *const a = to->a, *const b = to->b;
+	int64_t fill = to->fill;
+	uint32_t row = row_of_place(r, &l, from), i = from;
+	uint32_t end = r->start[row + 1], after = end, after_end = next_row(r, &l, row);
+	for (; i < l.last && fill <= to->room; i++) {
+		if (i == end) {
+			end = r->start[++row + 1];
+			after = end;
+			after_end = next_row(r, &l, row);
+		}
+		const V(box) p = V(boxat)(bounds + i, s.stride);
+		const V(u) shape = V(set1u)(s.columns[SHAPE * s.stride + i]);
+		const uint32_t first = begin[i], last = until[i];
+		fill = compare(&p, shape, &s, i + 1, end, last, a, b, fill);
+		while (after + SKIP(V(LANES)) < after_end && begin[after + SKIP(V(LANES)) - 1] + l.span_x < first)
+			after += SKIP(V(LANES));
+		fill = compare(&p, shape, &s, after, after_end, last, a, b, fill);
+		if (l.span_y <= 1)
+			continue;
+		const uint32_t above = row_of(&l, bounds[3 * s.stride + i]);
+		for (uint32_t k = row + 1 + (after_end > end); k < l.row_last && r->number[k] <= above; k++)
+			fill = compare(&p, shape, &s, r->start[k], r->start[k + 1], last, a, b, fill);
+	}
+	to->fill = fill;
+	return i;
+}
+
+KERNEL(uint32_t, broad_span, const set *s, const set *given, const rows *r, const et_layer *l,
+       const et_layer *k, uint32_t from, found *to) {
+	const set t = *given;
+	const float *const bounds = (const float *)(const void *)s->columns;
+	uint32_t *const a = to->a, *const b = to->b;
+	int64_t fill = to->fill;
+	uint32_t i = from;
+	for (; i < l->last && fill <= to->room; i++) {
+		const V(box) p = V(boxat)(bounds + i, s->stride);
+		const V(u) shape = V(set1u)(s->columns[SHAPE * s->stride + i]);
+		uint32_t j, end, last = UINT32_MAX;
+		if (k->rows == 1) {
+			const uint32_t first = column_of(k, bounds[i]);
+			j = column_from(t.columns + BEGIN * t.stride, k, first - (first < k->span_x ? first : k->span_x));
+			end = k->last;
+			last = column_of(k, bounds[2 * s->stride + i]);
+		} else {
+			const row_range reached = rows_of(k, bounds[s->stride + i], bounds[3 * s->stride + i]);
+			j = r->start[row_from(r, k, reached.first)];
+			end = r->start[row_from(r, k, reached.last + 1)];
+		}
+		fill = compare(&p, shape, &t, j, end, last, a, b, fill);
+	}
+	to->fill = fill;
+	return i;
+}
+
+KERNEL(uint32_t, broad_cross, const set *s, const set *given, const rows *r, const uint32_t *directory,
+       const et_layer *l, const et_layer *given_layer, uint32_t from,
+       found *to) {
+	const et_layer k = *given_layer;
+	const set t = *given;
+	const float *const bounds = (const float *)(const void *)s->columns;
+	const uint32_t *const row_start = r->start, *const number = r->number, last_place = l->last;
+	uint32_t *const a = to->a, *const b = to->b;
+	int64_t fill = to->fill;
+	uint32_t i = from;
+	for (; i < last_place && fill <= to->room; i++) {
+		const V(box) p = V(boxat)(bounds + i, s->stride);
+		const V(u) shape = V(set1u)(s->columns[SHAPE * s->stride + i]);
+		const row_range reached = rows_of(&k, bounds[s->stride + i], bounds[3 * s->stride + i]);
+		const uint32_t begin = column_of(&k, bounds[i]), last = column_of(&k, bounds[2 * s->stride + i]);
+		const uint32_t first = begin - (begin < k.span_x ? begin : k.span_x);
+		const uint32_t *const places = directory + k.fine + (first >> k.column_shift);
+		uint32_t row = directory[k.rough + (reached.first >> k.row_shift)];
+		for (; row < k.row_last && number[row] <= reached.last; row++) {
+			if (number[row] < reached.first)
+				continue;
+			const uint32_t j = places[(row - k.row_first) * k.width];
+			fill = compare(&p, shape, &t, j, row_start[row + 1], last, a, b, fill);
+		}
+	}
+	to->fill = fill;
+	return i;
+}
+
+KERNEL(void, broad_measure, const shape_boxes *given, int64_t lo, int64_t n, const uint64_t *which,
+       uint32_t *ids, et_summary *sum) {
+	const shape_boxes b = *given;
+	const V(f) zero = V(set1)(0), inf = V(set1)(INF), minus_inf = V(set1)(-INF);
+	V(f) min_x = inf, min_y = inf, max_x = minus_inf, max_y = minus_inf, smallest = inf;
+	V(f) width = zero, height = zero, largest = zero;
+	uint32_t count = 0;
+	for (int64_t i = lo; i < n; i += V(LANES)) {
+		V(f) x0, y0, x1, y1;
+		if (n - i >= V(LANES)) {
+			x0 = V(load)(b.x0 + i), y0 = V(load)(b.y0 + i), x1 = V(load)(b.x1 + i), y1 = V(load)(b.y1 + i);
+		} else {
+			float part[4][V(LANES)];
+			for (int64_t k = 0; k < V(LANES); k++) {
+				const int64_t at = i + k < n ? i + k : n - 1;
+				part[0][k] = b.x0[at], part[1][k] = b.y0[at], part[2][k] = b.x1[at], part[3][k] = b.y1[at];
+			}
+			x0 = V(load)(part[0]), y0 = V(load)(part[1]), x1 = V(load)(part[2]), y1 = V(load)(part[3]);
+		}
+		const V(mask) in = V(proper)(x0, y0, x1, y1) & (V(mask))(which[i / 64] >> i % 64) & V(first)((uint32_t)(n - i));
+		const V(f) w = V(sub)(x1, x0), h = V(sub)(y1, y0), size = V(max)(w, h);
+		V(storeu)(ids + count, V(packu)(V(ramp)((uint32_t)i), in));
+		count += V(count)(in);
+		min_x = V(select)(in, V(min)(x0, min_x), min_x);
+		min_y = V(select)(in, V(min)(y0, min_y), min_y);
+		max_x = V(select)(in, V(max)(x1, max_x), max_x);
+		max_y = V(select)(in, V(max)(y1, max_y), max_y);
+		width = V(select)(in, V(max)(w, width), width);
+		height = V(select)(in, V(max)(h, height), height);
+		largest = V(select)(in, V(max)(size, largest), largest);
+		smallest = V(select)(in, V(min)(size, smallest), smallest);
+	}
+	float lanes[8][V(LANES)];
+	V(store)(lanes[0], min_x), V(store)(lanes[1], min_y), V(store)(lanes[2], max_x), V(store)(lanes[3], max_y);
+	V(store)(lanes[4], width), V(store)(lanes[5], height), V(store)(lanes[6], smallest), V(store)(lanes[7], largest);
+	*sum = (et_summary){count, 0, least_of(lanes[0], V(LANES)), least_of(lanes[1], V(LANES)), most_of(lanes[2], V(LANES)),
+	                    most_of(lanes[3], V(LANES)), most_of(lanes[4], V(LANES)), most_of(lanes[5], V(LANES)),
+	                    least_of(lanes[6], V(LANES)), most_of(lanes[7], V(LANES))};
+}
+
+KERNEL(int64_t, broad_crowd, uint32_t *columns, int64_t stride, int64_t n, int64_t i,
+       const uint64_t *agree, uint32_t most, uint32_t most_still,
+       uint32_t *to) {
+	const float *const x0 = (const float *)(const void *)columns;
+	const V(box) p = V(boxat)(x0 + i, stride);
+	const uint32_t *const shape = columns + SHAPE * stride, *const body = columns + BODY * stride;
+	const uint32_t *const moves = columns + MOVES * stride, *const kind = columns + KIND * stride;
+	uint32_t *const met = columns + (moves[i] ? MET_MOVING : MET_STILL) * stride;
+	const V(u) own = V(set1u)(body[i]), own_moves = V(set1u)(moves[i]), one = V(set1u)(1);
+	int64_t kept = 0;
+	/* How many more pairs with boxes that move, and others, are kept, however many the other box has met. */
+	uint32_t left = most, left_still = most_still;
+	for (int64_t j = i + 1; j < n; j += V(LANES)) {
+		V(mask) hit = V(overlap)(x0 + j, stride, &p) & V(first)((uint32_t)(n - j));
+		if (!hit)
+			continue;
+		const V(u) others = V(loadu)(moves + j);
+		hit &= V(nequ)(V(loadu)(body + j), own) & V(anyu)(V(oru)(others, own_moves), one);
+		hit &= V(member)(agree + kind[i], V(keepu)(V(loadu)(kind + j), hit));
+		const V(u) before = V(loadu)(met + j);
+		const V(mask) moving = moves[i] ? hit & V(anyu)(others, one) : 0, still = hit & (V(mask))~moving;
+		const V(mask) free = moving & (V(mask))lowest(moving, left);
+		const V(mask) free_still = still & (V(mask))lowest(still, left_still);
+		const V(mask) keep = free | free_still | (moving & V(gtu)(V(set1u)(most), before)) |
+		                     (still & V(gtu)(V(set1u)(most_still), before));
+		left -= V(count)(free);
+		left_still -= V(count)(free_still);
+		V(storeu)(met + j, V(addu)(before, V(keepu)(one, hit)));
+		V(storeu)(to + kept, V(packu)(V(loadu)(shape + j), keep));
+		kept += V(count)(keep);
+	}
+	return kept;
+}
+
+#ifdef DISPATCH
+void et_broad_measure(int32_t level, const float *min_x, const float *min_y, const float *max_x, const float *max_y,
+                      int64_t lo, int64_t hi, const uint64_t *which, uint32_t *ids, et_summary *sum) {
+	const shape_boxes b = {min_x, min_y, max_x, max_y};
+	DISPATCH(level, broad_measure, &b, lo, hi, which, ids, sum);
+}
+
+uint32_t et_broad_sweep(int32_t level, const uint32_t *columns, int64_t stride, const uint32_t *row_start,
+                        const uint32_t *row_number, const et_layer *l, uint32_t from, uint32_t *a, uint32_t *b,
+                        int64_t *fill, int64_t room) {
+	const set s = {columns, stride};
+	const rows r = {row_start, row_number};
+	found to = {a, b, *fill, room};
+	const uint32_t at = DISPATCH(level, broad_sweep, &s, &r, l, from, &to);
+	*fill = to.fill;
+	return at;
+}
+
+uint32_t et_broad_span(int32_t level, const uint32_t *columns, int64_t stride, const uint32_t *others,
+                       int64_t others_stride, const uint32_t *row_start, const uint32_t *row_number,
+                       const et_layer *l, const et_layer *k, uint32_t from, uint32_t *a, uint32_t *b, int64_t *fill,
+                       int64_t room) {
+	const set s = {columns, stride}, t = {others, others_stride};
+	const rows r = {row_start, row_number};
+	found to = {a, b, *fill, room};
+	const uint32_t at = DISPATCH(level, broad_span, &s, &t, &r, l, k, from, &to);
+	*fill = to.fill;
+	return at;
+}
+
+uint32_t et_broad_cross(int32_t level, const uint32_t *columns, int64_t stride, const uint32_t *others,
+                        int64_t others_stride, const uint32_t *row_start, const uint32_t *row_number,
+                        const uint32_t *directory, const et_layer *l, const et_layer *k, uint32_t from, uint32_t *a,
+                        uint32_t *b, int64_t *fill, int64_t room) {
+	const set s = {columns, stride}, t = {others, others_stride};
+	const rows r = {row_start, row_number};
+	found to = {a, b, *fill, room};
+	const uint32_t at = DISPATCH(level, broad_cross, &s, &t, &r, directory, l, k, from, &to);
+	*fill = to.fill;
+	return at;
+}
+
+int64_t et_broad_crowd(int32_t level, uint32_t *columns, int64_t stride, int64_t n, int64_t i, const uint64_t *agree,
+                       uint32_t most, uint32_t most_still, uint32_t *to) {
+	return DISPATCH(level, broad_crowd, columns, stride, n, i, agree, most, most_still, to);
+}
+
+static inline uint64_t key_of(const et_layer *l, uint64_t layer, uint32_t id, float x, float y, uint32_t row_bits,
+                              uint32_t column_bits) {
+	return (layer << row_bits | row_of(l, y)) << (column_bits + ET_SHAPE_BITS) |
+	       (uint64_t)column_of(l, x) << ET_SHAPE_BITS | id;
+}
+
+void et_broad_keys(const float *min_x, const float *min_y, const float *max_x, const float *max_y,
+                   const uint32_t *ids, int64_t n, const et_layer *layers, const uint8_t *layer_of,
+                   uint32_t row_bits, uint32_t column_bits, uint64_t *to) {
+	if (!layer_of) {
+		const et_layer one = layers[0]; /* a copy, which stores cannot change */
+		for (int64_t i = 0; i < n; i++)
+			to[i] = key_of(&one, 0, ids[i], min_x[ids[i]], min_y[ids[i]], row_bits, column_bits);
+		return;
+	}
+	for (int64_t i = 0; i < n; i++) {
+		const uint32_t id = ids[i];
+		const float x = min_x[id], y = min_y[id];
+		const uint32_t layer = layer_of[c_asu(c_max(max_x[id] - x, max_y[id] - y)) >> 23 & 255];
+		to[i] = key_of(layers + layer, layer, id, x, y, row_bits, column_bits);
+	}
+}
+
+int32_t et_broad_sort(uint64_t *keys, uint64_t *tmp, int64_t n, uint32_t count) {
+	const uint32_t passes = (count + DIGIT_BITS - 1) / DIGIT_BITS;
+	for (uint32_t p = 0; p < passes; p++) {
+		const uint32_t from = ET_SHAPE_BITS + p * count / passes, to = ET_SHAPE_BITS + (p + 1) * count / passes;
+		const uint32_t digits = (uint32_t)1 << (to - from);
+		uint32_t first[1 << DIGIT_BITS], sum = 0;
+		memset(first, 0, digits * sizeof *first);
+		for (int64_t i = 0; i < n; i++)
+			first[keys[i] >> from & (digits - 1)]++;
+		for (uint32_t d = 0; d < digits; d++) {
+			const uint32_t c = first[d];
+			first[d] = sum;
+			sum += c;
+		}
+		for (int64_t i = 0; i < n; i++)
+			tmp[first[keys[i] >> from & (digits - 1)]++] = keys[i];
+		uint64_t *const swap = keys;
+		keys = tmp;
+		tmp = swap;
+	}
+	return passes & 1;
+}
+
+void et_broad_count_keys(const uint64_t *keys, int64_t n, uint32_t shift, uint32_t *counts) {
+	for (int64_t i = 0; i < n; i++)
+		counts[keys[i] >> shift & (ET_PARTS - 1)]++;
+}
+
+void et_broad_spread(const uint64_t *keys, int64_t n, uint32_t shift, uint32_t *next, uint64_t *to) {
+	for (int64_t i = 0; i < n; i++)
+		to[next[keys[i] >> shift & (ET_PARTS - 1)]++] = keys[i];
+}
+
+int64_t et_broad_count_rows(const uint64_t *keys, int64_t n, uint32_t shift) {
+	int64_t rows = n > 0;
+	for (int64_t i = 1; i < n; i++)
+		rows += (keys[i] ^ keys[i - 1]) >> shift != 0;
+	return rows;
+}
+
+uint32_t et_broad_place(const float *min_x, const float *min_y, const float *max_x, const float *max_y,
+                        const uint64_t *keys, int64_t lo, int64_t hi, uint32_t row_bits, uint32_t column_bits,
+                        et_layer *layers, uint32_t *columns, int64_t stride, uint32_t *row_start,
+                        uint32_t *row_number, uint32_t rows) {
+	float *const to = (float *)(void *)columns;
+	const uint32_t row_shift = column_bits + ET_SHAPE_BITS;
+	uint64_t before = lo > 0 ? keys[lo - 1] >> row_shift : UINT64_MAX;
+	for (int64_t i = lo; i < hi;) {
+		const uint64_t layer = keys[i] >> row_shift >> row_bits;
+		et_layer l = layers[layer];
+		l.first = (uint32_t)i;
+		l.row_first = rows;
+		for (; i < hi && keys[i] >> row_shift >> row_bits == layer; i++) {
+			const uint32_t id = keys[i] & (((uint32_t)1 << ET_SHAPE_BITS) - 1);
+			const uint32_t column = (uint32_t)(keys[i] >> ET_SHAPE_BITS) & (((uint32_t)1 << column_bits) - 1);
+			const uint32_t row = (uint32_t)(keys[i] >> row_shift) & (((uint32_t)1 << row_bits) - 1);
+			const float x1 = max_x[id], y1 = max_y[id];
+			const uint32_t until = column_of(&l, x1), above = row_of(&l, y1);
+			to[i] = min_x[id];
+			to[stride + i] = min_y[id];
+			to[2 * stride + i] = x1;
+			to[3 * stride + i] = y1;
+			columns[SHAPE * stride + i] = id;
+			columns[BEGIN * stride + i] = column;
+			columns[UNTIL * stride + i] = until;
+			if (keys[i] >> row_shift != before) {
+				before = keys[i] >> row_shift;
+				row_start[rows] = (uint32_t)i;
+				row_number[rows] = row;
+				rows++;
+			}
+			l.span_x = until - column > l.span_x ? until - column : l.span_x;
+			l.span_y = above - row > l.span_y ? above - row : l.span_y;
+		}
+		l.last = (uint32_t)i;
+		l.row_last = rows;
+		layers[layer] = l;
+	}
+	return rows;
+}
+
+/* Sorts n numbers by insertion. */
+static inline void insert(uint32_t *v, uint32_t n) {
+	for (uint32_t i = 1; i < n; i++) {
+		const uint32_t x = v[i];
+		uint32_t k = i;
+		for (; k > 0 && v[k - 1] > x; k--)
+			v[k] = v[k - 1];
+		v[k] = x;
+	}
+}
+
+uint32_t et_broad_scatter(const uint32_t *a, const uint32_t *b, int64_t n, uint32_t lo, int64_t shapes, uint32_t short_row,
+                          uint32_t *ends, uint32_t *to_a, uint32_t *to_b) {
+	uint32_t longest = 0, sum = 0, begin = 0;
+	memset(ends, 0, (size_t)shapes * sizeof *ends);
+	for (int64_t i = 0; i < n; i++)
+		ends[a[i] - lo]++;
+	for (int64_t i = 0; i < shapes; i++) {
+		const uint32_t c = ends[i];
+		longest = c > longest ? c : longest;
+		ends[i] = sum;
+		sum += c;
+	}
+	for (int64_t i = 0; i < n; i++) {
+		const uint32_t at = ends[a[i] - lo]++;
+		to_a[at] = a[i];
+		to_b[at] = b[i];
+	}
+	for (int64_t i = 0; i < shapes; i++) {
+		if (ends[i] - begin <= short_row)
+			insert(to_b + begin, ends[i] - begin);
+		begin = ends[i];
+	}
+	return longest;
+}
+
+void et_broad_count(const uint32_t *a, int64_t n, uint32_t shift, uint32_t *counts) {
+	for (int64_t i = 0; i < n; i++)
+		counts[a[i] >> shift & (ET_PARTS - 1)]++;
+}
+
+void et_broad_divide(const uint32_t *a, const uint32_t *b, int64_t n, uint32_t shift, uint32_t *next, uint32_t *to_a,
+                     uint32_t *to_b) {
+	for (int64_t i = 0; i < n; i++) {
+		const uint32_t at = next[a[i] >> shift & (ET_PARTS - 1)]++;
+		to_a[at] = a[i];
+		to_b[at] = b[i];
+	}
+}
+#endif

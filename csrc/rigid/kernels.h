@@ -1,0 +1,12 @@
+/* The kernels of this package, at LEVEL. */
+#include "bounds_tmpl.h"
+#include "broad_tmpl.h"
+#include "collide_tmpl.h"
+#include "joint_prepare_tmpl.h"
+#include "joint_tmpl.h"
+#include "query_tmpl.h"
+#include "solve_bodies_tmpl.h"
+#include "solve_prepare_tmpl.h"
+#include "solve_tmpl.h"
+#include "sweep_tmpl.h"
+#include "sync_tmpl.h"

@@ -1,0 +1,5 @@
+/* The kernels at level neon, 4 lanes. */
+#if defined(__aarch64__)
+#define LEVEL neon
+#include "kernels.h"
+#endif
