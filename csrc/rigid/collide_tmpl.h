@@ -1,6 +1,5 @@
-#include "../base.h"
-#include "collide.h"
 #include "collide_lanes.h"
+#include "rigid.h"
 
 /* As in package rigid. */
 #define SPECULATIVE 0.02f
@@ -545,13 +544,12 @@ static int sort_pairs(const et_shape *shapes, const uint32_t *body_of, uint32_t 
 	return 1;
 }
 
-int32_t et_collide(int32_t level, const et_shape *shapes, const uint32_t *body_of, uint32_t shape_count,
-                   const float *x, const float *y, const float *cos, const float *sin, uint32_t body_count,
-                   const uint32_t *a, const uint32_t *b, int64_t n, et_manifold *out) {
-	world w = {(const float *)shapes, body_of, x, y, cos, sin, a, b, (float *)out};
+int32_t et_collide(int32_t level, const et_shape *shapes, const uint32_t *body_of, uint32_t shape_count, et_poses poses,
+                   uint32_t body_count, et_pairs pairs, et_manifold *out) {
+	world w = {(const float *)shapes, body_of, poses.x, poses.y, poses.cos, poses.sin, pairs.a, pairs.b, (float *)out};
 	sorted s;
-	for (int64_t i = 0; i < n; i += CHUNK, w.a += CHUNK, w.b += CHUNK, w.out += CHUNK * MANIFOLD_FLOATS) {
-		const uint32_t some = (uint32_t)(n - i < CHUNK ? n - i : CHUNK);
+	for (int64_t i = 0; i < pairs.n; i += CHUNK, w.a += CHUNK, w.b += CHUNK, w.out += CHUNK * MANIFOLD_FLOATS) {
+		const uint32_t some = (uint32_t)(pairs.n - i < CHUNK ? pairs.n - i : CHUNK);
 		if (!sort_pairs(shapes, body_of, shape_count, body_count, w.a, w.b, some, &s))
 			return 0;
 		for (uint32_t k = 0; k < s.n[NOTHING]; k++)

@@ -10,22 +10,22 @@ import (
 // Mutants of kernels that take the other side where two numbers are equal, or lack what rounding needs, and the
 // tests that must notice. One build has them all; a variable of the environment chooses.
 var boundaryMutants = []struct{ name, file, old, new, pkg string }{
-	{"limit at its bound", "csrc/rigid/joint_tmpl.h", "V(pick)(x, ZERO, V(set1)(1.0f), V(set1)(it->mass))",
-		"V(pick)(ZERO, x, V(set1)(it->mass), V(set1)(1.0f))", "native/rigid"},
-	{"point at its greatest force", "csrc/rigid/joint_tmpl.h", "V(pick)(square, most, MUL(pull_x, scale), *x)",
-		"V(pick)(most, square, *x, MUL(pull_x, scale))", "native/rigid"},
-	{"contact at distance 0", "csrc/rigid/solve_tmpl.h", "V(pick)(x, ZERO, V(set1)(1.0f), V(set1)(soft->mass))",
-		"V(pick)(ZERO, x, V(set1)(soft->mass), V(set1)(1.0f))", "native/rigid"},
-	{"approach at the threshold", "csrc/rigid/solve_tmpl.h", "V(pick)(V(set1)(-threshold), approach, total, old)",
-		"V(pick)(approach, V(set1)(-threshold), old, total)", "native/rigid"},
+	{"limit at its bound", "csrc/rigid/joint_solve_tmpl.h", "V(pick)(x, ZERO, V(set1)(1.0f), V(set1)(it->softness.mass_scale))",
+		"V(pick)(ZERO, x, V(set1)(it->softness.mass_scale), V(set1)(1.0f))", "native/rigid"},
+	{"point at its greatest force", "csrc/rigid/joint_solve_tmpl.h", "V(pick)(square, most, MUL(bias_x, scale), *x)",
+		"V(pick)(most, square, *x, MUL(bias_x, scale))", "native/rigid"},
+	{"contact at distance 0", "csrc/rigid/contact_solve_tmpl.h", "V(pick)(separation, ZERO, V(set1)(1.0f), V(set1)(soft->mass_scale))",
+		"V(pick)(ZERO, separation, V(set1)(soft->mass_scale), V(set1)(1.0f))", "native/rigid"},
+	{"approach at the threshold", "csrc/rigid/contact_solve_tmpl.h", "V(pick)(V(set1)(-threshold), approach, new_impulse, old)",
+		"V(pick)(approach, V(set1)(-threshold), old, new_impulse)", "native/rigid"},
 	{"discs at the margin", "csrc/rigid/collide_tmpl.h", "V(both)(f.ok, V(upto)(separation, V(set1)(SPECULATIVE)))",
 		"V(both)(f.ok, V(less)(separation, V(set1)(SPECULATIVE)))", "native/rigid"},
 	{"equal axes", "csrc/rigid/collide_tmpl.h", "V(less)(*most, s)", "V(upto)(*most, s)", "native/rigid"},
 	{"equal preference", "csrc/rigid/collide_tmpl.h", "V(less)(V(add)(sa, V(set1)(PREFERENCE)), sb)",
 		"V(upto)(V(add)(sa, V(set1)(PREFERENCE)), sb)", "native/rigid"},
-	{"turn by a cosine alone", "csrc/rigid/solve_bodies_tmpl.h",
+	{"turn by a cosine alone", "csrc/rigid/bodies_tmpl.h",
 		"V(nequ)(V(asu)(r[6]), one) | V(nequ)(V(asu)(V(abs)(r[7])), zero)", "V(nequ)(V(asu)(V(abs)(r[7])), zero)", "native/rigid"},
-	{"zero of an entity", "csrc/rigid/sync_tmpl.h", "s->flip ? SUB(ZERO, sin) : sin", "s->flip ? V(negate)(sin) : sin", "native/rigid"},
+	{"zero of an entity", "csrc/rigid/entities_tmpl.h", "s->flip ? SUB(ZERO, sin) : sin", "s->flip ? V(negate)(sin) : sin", "native/rigid"},
 	{"no slack at the edges of cells", "csrc/radius_tmpl.h", "V(set1)(magnitude * 9.5367431640625e-7f)", "V(set1)(0.0f)", "native"},
 }
 

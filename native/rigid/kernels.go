@@ -24,11 +24,11 @@ type kernels struct {
 	scatterPairs    func(a, b []uint32, lo uint32, ends []uint32, out Pairs) (longest uint32)
 	bruteForceRow   func(c *bruteForce, i int, r *pairFilter, limits pairLimits, to []uint32) int
 
-	// Of System.
+	// Of System: solve does all the stages that follow it.
+	solve                func(s *System)
 	loadStates           func(s *System, lo, hi int)
 	prepareJoints        func(s *System, lo, hi int)
 	prepareContacts      func(s *System, lo, hi int)
-	subSteps             func(s *System)
 	integrateVelocities  func(s *System, sub, lo, hi int)
 	warmStartJoints      func(s *System, lo, hi int)
 	warmStartContacts    func(s *System, lo, hi int)
@@ -60,7 +60,7 @@ var goKernels = kernels{
 	bruteForceRow: bruteForceRowGo,
 
 	loadStates: (*System).loadStatesGo, prepareJoints: (*System).prepareJointsGo, prepareContacts: (*System).prepareContactsGo,
-	subSteps: (*System).subStepsGo, integrateVelocities: (*System).integrateVelocitiesGo,
+	solve: (*System).solveGo, integrateVelocities: (*System).integrateVelocitiesGo,
 	warmStartJoints: (*System).warmStartJointsGo, warmStartContacts: (*System).warmStartContactsGo,
 	solveJoints: (*System).solveJointsGo, solveContacts: (*System).solveContactsGo,
 	integratePositions: (*System).integratePositionsGo, applyRestitution: (*System).applyRestitutionGo,

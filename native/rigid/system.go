@@ -99,12 +99,12 @@ var rigidSoftness = softness{massScale: 1}
 
 // stepContext is what Params come to for one length of step.
 type stepContext struct {
-	subSteps                                       int
 	h, invH                                        float32 // seconds of a sub-step, and their inverse
 	contactSoftness, staticSoftness, jointSoftness softness
 	maxBiasVelocity, restitutionThreshold          float32
 	maxLinearSpeed, maxAngularSpeed                float32
 	gravity                                        Vec
+	subSteps                                       int32
 	frictionMix, restitutionMix                    Mix
 }
 
@@ -124,7 +124,7 @@ func (p *Params) stepContext(dt float32) stepContext {
 	hertz := minFloat(or(p.ContactHertz, 30), 0.25*invH)
 	damping := or(p.ContactDamping, 10)
 	k := stepContext{
-		subSteps: n, h: h, invH: invH, gravity: p.Gravity,
+		subSteps: int32(n), h: h, invH: invH, gravity: p.Gravity,
 		contactSoftness: makeSoftness(hertz, damping, h), staticSoftness: makeSoftness(2*hertz, damping, h),
 		jointSoftness:   makeSoftness(minFloat(or(p.JointHertz, 60), 0.25*invH), or(p.JointDamping, 5), h),
 		maxBiasVelocity: or(p.PushSpeed, 3), restitutionThreshold: or(p.RestitutionThreshold, 1),
@@ -254,28 +254,16 @@ func (s *System) Step(level native.Level, dt float32) {
 	s.Solve(level)
 }
 
-// Solve does the stages that follow Begin, over all bodies and blocks.
-func (s *System) Solve(level native.Level) {
-	bodies, blocks, joints := len(s.States), len(s.Blocks), len(s.JointBlocks)
-	s.LoadStates(level, 0, bodies)
-	if joints > 0 {
-		s.PrepareJoints(level, 0, joints)
-	}
-	s.PrepareContacts(level, 0, blocks)
-	kernelsOf(level).subSteps(s)
-	s.ApplyRestitution(level, 0, blocks)
-	if joints > 0 {
-		s.StoreJointImpulses(level, 0, joints)
-	}
-	s.StoreContactImpulses(level, 0, blocks)
-	s.StoreStates(level, 0, bodies)
-}
+// Solve does the stages that follow BuildConstraints, over all bodies and blocks: in one call of C, as a call for
+// each stage would cost most where there is little to do.
+func (s *System) Solve(level native.Level) { kernelsOf(level).solve(s) }
 
-// subStepsGo does the stages of all sub-steps in one call: their own calls would cost
-// most where there is little to do.
-func (s *System) subStepsGo() {
+func (s *System) solveGo() {
 	bodies, blocks, joints := len(s.States), len(s.Blocks), len(s.JointBlocks)
-	for sub := range s.step.subSteps {
+	s.loadStatesGo(0, bodies)
+	s.prepareJointsGo(0, joints)
+	s.prepareContactsGo(0, blocks)
+	for sub := range int(s.step.subSteps) {
 		s.integrateVelocitiesGo(sub, 0, bodies)
 		if sub == 0 {
 			s.warmStartJointsGo(0, joints)
@@ -287,4 +275,8 @@ func (s *System) subStepsGo() {
 		s.solveJointsGo(false, 0, joints)
 		s.solveContactsGo(false, 0, blocks)
 	}
+	s.applyRestitutionGo(0, blocks)
+	s.storeJointImpulsesGo(0, joints)
+	s.storeContactImpulsesGo(0, blocks)
+	s.storeStatesGo(0, bodies)
 }
