@@ -3,18 +3,16 @@ package rigid
 import "github.com/evertick/evertick/native"
 
 const (
-	// referenceTolerance is by how much, in metres, an edge of shape B must separate two polygons
-	// better than any of shape A for B to be the reference. Boxes that lie on each
-	// other have edges that separate equally well but for rounding and a slight
-	// tilt; the reference must not change with these.
+	// referenceTolerance is by how much, in metres, an edge of shape B must separate two polygons better than
+	// any edge of shape A to be the reference edge. Boxes that lie on each other have edges that separate
+	// equally well but for rounding and a slight tilt, and the reference edge must not change with these.
 	referenceTolerance = 0.1 * LinearSlop
 
-	// collideBreakEven is the number of pairs from which on a kernel is faster than its
-	// call and the lanes that it leaves empty.
+	// collideBreakEven is the number of pairs from which on a kernel gains more than its call and its empty
+	// lanes cost.
 	collideBreakEven = 4
 
-	// minDirectionSquare is the square of a micrometre: points closer than that have no
-	// direction from one to the other worth the name.
+	// minDirectionSquare is the square of a micrometre: between points closer than that no direction is used.
 	minDirectionSquare = 1e-12
 )
 
@@ -127,7 +125,7 @@ func collidePair(a, b *Shape, bodyA, bodyB uint32, poses *Poses, m *Manifold) {
 	}
 }
 
-// swap makes A of B.
+// swap exchanges A and B.
 func (m *Manifold) swap() {
 	if m.Count == 0 {
 		return
@@ -139,17 +137,17 @@ func (m *Manifold) swap() {
 	}
 }
 
-// frame is where body B is as seen from shape A.
+// frame is the pose of body B relative to shape A.
 type frame struct {
 	x, y   float32 // the centre of B, from the centroid of A, in the axes of A
-	c, s   float32 // how B is turned against A
+	c, s   float32 // the rotation of B relative to A
 	dx, dy float32 // the centre of B, from the centre of A, in the axes of the world
-	ca, sa float32 // how A is turned
+	ca, sa float32 // the rotation of A
 	origin Vec     // the centroid of A, in the axes of A
 }
 
-// relativeFrame returns false if the frame is not finite. A difference of a number with
-// itself is 0, or NaN if it is not finite.
+// relativeFrame returns false if the frame is not finite. The difference of a number from itself is 0, or NaN
+// if it is not finite.
 func relativeFrame(a *Shape, bodyA, bodyB uint32, p *Poses) (frame, bool) {
 	ca, sa, cb, sb := p.Cos[bodyA], p.Sin[bodyA], p.Cos[bodyB], p.Sin[bodyB]
 	dx, dy := p.X[bodyB]-p.X[bodyA], p.Y[bodyB]-p.Y[bodyA]
@@ -164,20 +162,19 @@ func (f *frame) toA(v Vec) (x, y float32) {
 	return (float32(f.c*v.X) - float32(f.s*v.Y)) + f.x, (float32(f.s*v.X) + float32(f.c*v.Y)) + f.y
 }
 
-// toWorld turns a direction from the axes of A to those of the world.
+// toWorld rotates a direction from the axes of A to those of the world.
 func (f *frame) toWorld(x, y float32) Vec {
 	return Vec{float32(f.ca*x) - float32(f.sa*y), float32(f.sa*x) + float32(f.ca*y)}
 }
 
-// addPoint adds a point of contact: the place is seen from A.
+// addPoint adds a contact point, given as seen from A.
 func (m *Manifold) addPoint(f *frame, x, y, separation float32, id uint32) {
 	a := f.toWorld(x+f.origin.X, y+f.origin.Y)
 	m.Points[m.Count] = ManifoldPoint{a, Vec{a.X - f.dx, a.Y - f.dy}, separation, id}
 	m.Count++
 }
 
-// normalizeOr returns the length of d and its direction, or the given one if d is too
-// short to have any.
+// normalizeOr returns the direction of d and its length; for a d that is too short, the given direction.
 func normalizeOr(dx, dy, nx, ny float32) (x, y, length float32) {
 	square := float32(dx*dx) + float32(dy*dy)
 	length = sqrt(square)
@@ -201,7 +198,7 @@ func collideDiscs(a, b *Shape, f *frame, m *Manifold) {
 	m.addPoint(f, vx+float32(nx*height), vy+float32(ny*height), separation, 0)
 }
 
-// collidePolygonDisc is for a polygon and a disc.
+// collidePolygonDisc collides a polygon with a disc.
 func collidePolygonDisc(a, b *Shape, f *frame, m *Manifold) {
 	n := int(a.Count)
 	qx, qy := f.toA(b.Vertices[0])

@@ -1,59 +1,56 @@
 package rigid
 
-// ChainSegment makes a segment one of a chain: what meets it knows which way the chain goes on,
-// so that nothing catches on the vertices between segments.
+// ChainSegment makes a segment a part of a chain. A contact with it takes the neighbouring segments into
+// account, so that nothing catches on the vertices between them.
 //
-// Such a segment has one side, the one to which Normals[0] points: to the right of the way
-// from its first vertex to its second one.
+// Such a segment has one side, the one to which Normals[0] points: to the right, seen from its first vertex
+// towards its second.
 type ChainSegment struct {
 	Before, After Vec    // unit normals of the segments before and after it, in the axes of the body
-	Chain         uint32 // number of the chain + 1; 0: the shape is of none
-	Last          bool   // the segment after it is a ghost: nothing meets that one
+	Chain         uint32 // number of the chain + 1; 0: in no chain
+	Last          bool   // the segment after it is a ghost, which nothing touches
 }
 
 const (
-	// normalTolerance is the sine of an angle between normals that are the same but for rounding.
+	// normalTolerance is the sine of an angle between normals that differ by rounding only.
 	normalTolerance = 1e-4
 
-	// straightSine is the sine of a bend that is none: it turns a speed of 10 m/s by a
-	// centimetre per second.
+	// straightSine is the sine of a bend that counts as none: it turns a speed of 10 m/s by a centimetre per
+	// second.
 	straightSine = 1e-3
 
-	// gentleSine is the sine of a bend, 30°, below which what is deep in a segment is brought to its
-	// front, and sideways the cosine of the angle, 60°, from which on a normal leans away from there.
+	// gentleSine is the sine of the bend, 30°, below which a shape deep in a segment is pushed out to its
+	// front. sidewaysCosine is the cosine of the angle, 60°, from which on a normal counts as sideways.
 	gentleSine, sidewaysCosine = 0.5, 0.5
 )
 
-// CollideChains replaces those manifolds in out in which one shape is a segment of a chain, as
-// smooth has it, an element per shape of the first ones, by what is meant below. What
-// Collide has made of these pairs does not matter. All else is as for Collide, which must have
-// had the same arguments and has checked them. It runs in Go on all levels.
+// CollideChains replaces the manifolds in out of pairs with a segment of a chain; smooth describes the first
+// shapes. What Collide made of these pairs does not matter. Otherwise it is as Collide, which must have had the
+// same arguments and has checked them. It runs in Go on all levels.
 //
-// The chain has an inside and an outside, and where it bends a vertex is convex if the
-// outside is the larger part. The normal of a contact, seen from the chain, is that of a
-// segment or, at a convex vertex, between those of the two segments there. Anything else is
-// no contact of a chain, however near the shapes are: this is what plain segments, which do
-// not know of each other, get wrong.
+// A chain has an inside and an outside. A vertex is convex if the outside is the larger part there. The normal
+// of a contact, seen from the chain, is that of a segment or, at a convex vertex, between those of its two
+// segments. Nothing else is a contact of a chain, however near the shapes are. Plain segments, which ignore
+// each other, get this wrong.
 //
 // # Discs
 //
-// The segment has what is in front of it, from its beginning to its end, both with the line across it,
-// and in front of its first vertex, which is the part beyond the end of the segment before that is not
-// beside this one; the last segment of an open chain has also what is in front of its second vertex.
-// These parts meet in lines and are computed so that no rounding makes them overlap, on straight
-// ground, or leaves a gap between them. A disc touches what its centre is in front of. The ID is 0.
+// A segment owns what is in front of it, from its beginning to its end, both including the line across it. It
+// also owns what is in front of its first vertex: beyond the end of the segment before, and not beside this
+// one. The last segment of an open chain also owns what is in front of its second vertex. These regions meet in
+// lines. They are computed so that rounding makes no overlaps between them on straight ground, and no gaps. A
+// disc touches the segment that owns its centre. The ID is 0.
 //
 // # Other shapes
 //
-// A shape whose centroid is behind the line of the segment does not touch it. The normal is
-// found as for two polygons, but with the front of the segment alone. If it leans towards a
-// neighbour farther than the normal of that one, the contact belongs to others, and there is
-// none; unless the chain is straight there or bends towards the outside, or bends by less than
-// 30° and the shape has got deeper than SpeculativeDistance, with a normal to the side. Then the
-// normal is that of the segment, and the points are the ends of the incident edge, cut off
-// where they are beside the segment.
+// A shape whose centroid is behind the line of the segment does not touch it. The normal is found as for two
+// polygons, with the front of the segment alone. If it leans towards a neighbour farther than the normal of
+// that neighbour, the contact belongs to another segment and there is none here. There are two exceptions: the
+// chain is straight there or bends towards the outside; or it bends by less than 30°, the shape is deeper than
+// SpeculativeDistance, and the normal is sideways. Then the normal is that of the segment, and the points are
+// the ends of the incident edge, cut off where they are beside the segment.
 //
-// Segments and segments of chains do not meet.
+// Segments do not touch segments of chains.
 func CollideChains(shapes []Shape, smooth []ChainSegment, bodyOf []uint32, poses *Poses, pairs *Pairs, out []Manifold) {
 	for i := range out {
 		a, b := pairs.A[i], pairs.B[i]
@@ -79,11 +76,11 @@ func inChain(smooth []ChainSegment, shape uint32) bool {
 	return uint64(shape) < uint64(len(smooth)) && smooth[shape].Chain != 0
 }
 
-// collideChain is for a segment of a chain in the place of A.
+// collideChain collides a segment of a chain, in the place of A, with another shape.
 func collideChain(a *Shape, sm *ChainSegment, b *Shape, bodyA, bodyB uint32, poses *Poses, m *Manifold) {
 	from := a
 	if b.Count == 1 {
-		from = &originShape // the same for all segments, so that they agree on their vertices
+		from = &originShape // the same for all segments: they agree on their vertices
 	}
 	f, ok := relativeFrame(from, bodyA, bodyB, poses)
 	switch {
@@ -95,17 +92,17 @@ func collideChain(a *Shape, sm *ChainSegment, b *Shape, bodyA, bodyB uint32, pos
 	}
 }
 
-// originShape has its centroid in the centre of mass.
+// originShape has its centroid at the centre of mass.
 var originShape Shape
 
-// cross is how far a vector goes in the direction of a segment with the normal n.
+// cross is how far a vector goes along a segment with the normal n.
 func (n Vec) cross(x, y float32) float32 { return float32(n.X*y) - float32(n.Y*x) }
 
-// dot is how far a vector goes in the direction of n.
+// dot is how far a vector goes in the direction n.
 func (n Vec) dot(x, y float32) float32 { return float32(n.X*x) + float32(n.Y*y) }
 
-// inVertexRegion reports whether a place, seen from the vertex between two segments with these normals,
-// is beyond the end of the first, before the second begins, and in front.
+// inVertexRegion reports whether a place, seen from the vertex between two segments with these normals, is
+// beyond the end of the first, before the beginning of the second, and in front.
 func inVertexRegion(first, second Vec, x, y float32) bool {
 	return first.cross(x, y) > 0 && second.cross(x, y) < 0 && first.dot(x, y)+second.dot(x, y) > 0
 }
@@ -182,14 +179,14 @@ func collideChainPolygon(a *Shape, sm *ChainSegment, b *Shape, f *frame, m *Mani
 	}
 }
 
-// toLocal turns a direction from the axes of the world to those of A.
+// toLocal rotates a direction from the axes of the world to those of A.
 func (f *frame) toLocal(v Vec) Vec {
 	return Vec{float32(f.ca*v.X) + float32(f.sa*v.Y), float32(f.ca*v.Y) - float32(f.sa*v.X)}
 }
 
-// acceptsNormal reports whether a normal, in the axes of the body, is one of a segment with the normal
-// n or of its vertices; and if not, whether that of the segment is to be tried. deep: the shape overlaps the
-// segment so much that it must not be lost.
+// acceptsNormal reports whether a normal, in the axes of the body, belongs to a segment with the normal n or to
+// its vertices; if not, flatten reports whether to try the normal of the segment. deep: the shape overlaps the
+// segment so much that the contact must not be lost.
 func (sm *ChainSegment) acceptsNormal(n, normal Vec, deep bool) (fits, flatten bool) {
 	lean := n.cross(normal.X, normal.Y)
 	beyond, bend := sm.After.cross(normal.X, normal.Y), sm.After.cross(n.X, n.Y)
@@ -206,7 +203,7 @@ func (sm *ChainSegment) acceptsNormal(n, normal Vec, deep bool) (fits, flatten b
 	return beyond <= normalTolerance, false
 }
 
-// clipFlat is for a polygon on the reference edge, with the normal of that or not at all.
+// clipFlat makes a manifold with the normal of the reference edge, or none.
 func (g *edgePair) clipFlat(f *frame, m *Manifold) {
 	if g.t1 >= 0 && g.t2 <= g.side {
 		g.clip(f, true, m)

@@ -49,7 +49,7 @@ func (h *polygon) maxSeparation(o *polygon) (k int, most float32) {
 	return k, most
 }
 
-// incidentEdge returns the edge whose normal opposes the given one most.
+// incidentEdge returns the edge whose normal is most opposed to the given one.
 func (h *polygon) incidentEdge(x, y float32) (k int) {
 	nx := h.nx[:h.n]
 	ny, least := h.ny[:len(nx)], float32(0)
@@ -61,7 +61,7 @@ func (h *polygon) incidentEdge(x, y float32) (k int) {
 	return k
 }
 
-// edge is an edge of a hull with its normal; from and to number its vertices.
+// edge is an edge of a polygon with its normal; from and to number its vertices.
 type edge struct {
 	x1, y1, x2, y2 float32
 	nx, ny         float32
@@ -77,24 +77,23 @@ func (h *polygon) edge(i int) edge {
 	return edge{h.x[p], h.y[p], h.x[q], h.y[q], h.nx[p], h.ny[p], uint32(i), uint32(j)}
 }
 
-// coordinates returns where a point is as seen from the edge: how far along it from its
-// first vertex, and how far outside.
+// coordinates returns how far a point is along the edge, from its first vertex, and how far outside.
 func (e *edge) coordinates(x, y float32) (t, s float32) {
 	dx, dy := x-e.x1, y-e.y1
 	return float32(e.nx*dy) - float32(e.ny*dx), float32(e.nx*dx) + float32(e.ny*dy)
 }
 
-// edgePair is a pair of edges, of which the reference edge is of B if flipped. The end
-// i of the incident edge is t[i] along the reference edge and s[i] outside of it;
-// the reference edge runs from 0 to side, the incident edge the other way.
+// edgePair is a reference edge, which belongs to B if flipped, and an incident edge. End i of the incident edge
+// is at t[i] along the reference edge and s[i] outside of it. The reference edge runs from 0 to side, the
+// incident edge the other way.
 type edgePair struct {
 	ref, inc         edge
 	flipped          bool
 	side             float32
 	t1, s1, t2, s2   float32
-	dt, ds           float32 // of end 1 less end 2
-	radius           float32 // of both
-	radiusDifference float32 // of the reference's radius over the other's
+	dt, ds           float32 // from end 2 to end 1
+	radius           float32 // sum of the two
+	radiusDifference float32 // reference less incident
 }
 
 func collidePolygons(a, b *Shape, f *frame, m *Manifold) {
@@ -119,7 +118,7 @@ func collidePolygons(a, b *Shape, f *frame, m *Manifold) {
 	g.makeManifold(f, sa > 0 || sb > 0 || ha.n == 2 && hb.n == 2, m)
 }
 
-// makeManifold makes the manifold of two polygons whose edges have met.
+// makeManifold makes the manifold of two polygons.
 func (g *edgePair) makeManifold(f *frame, apart bool, m *Manifold) {
 	lo := g.t1 < 0 || g.t2 < 0 && float32(g.t2*g.dt)+float32(g.s2*g.ds) >= 0
 	hi := g.t2 > g.side || g.t1 > g.side && float32((g.side-g.t1)*g.dt)-float32(g.s1*g.ds) >= 0
@@ -140,8 +139,8 @@ func (g *edgePair) set(ref, inc *polygon, k int) {
 	g.dt, g.ds = g.t1-g.t2, g.s1-g.s2
 }
 
-// collideCorner is for polygons that are closest to each other at the first (lo) or second end
-// of the reference edge.
+// collideCorner is for polygons that are closest to each other at the first (lo) or the second end of the
+// reference edge.
 func (g *edgePair) collideCorner(f *frame, lo bool, m *Manifold) {
 	e := &g.ref
 	x, y, from, vertex := e.x1, e.y1, float32(0), e.from
@@ -198,7 +197,7 @@ func (g *edgePair) clip(f *frame, apart bool, m *Manifold) {
 	}
 }
 
-// setNormal sets the normal of a manifold to one that points away from the reference.
+// setNormal sets the normal of a manifold, given as it points away from the reference.
 func (g *edgePair) setNormal(f *frame, nx, ny float32, m *Manifold) {
 	if g.flipped {
 		nx, ny = -nx, -ny
@@ -206,8 +205,7 @@ func (g *edgePair) setNormal(f *frame, nx, ny float32, m *Manifold) {
 	m.Normal = f.toWorld(nx, ny)
 }
 
-// addPoint adds the point t along the reference edge at which the other polygon is s
-// outside.
+// addPoint adds the point t along the reference edge where the other polygon is s outside.
 func (g *edgePair) addPoint(f *frame, t, s float32, id uint32, m *Manifold) {
 	e, height := &g.ref, float32(0.5*(g.radiusDifference+s))
 	x, y := e.x1-float32(e.ny*t), e.y1+float32(e.nx*t)

@@ -1,29 +1,29 @@
 package rigid
 
-// overflowRounds puts the contacts of Overflow, or the joints, in an order for blocks. Contacts with two
-// points come first. Each has the first turn after the turns of the contacts before it with which it
-// shares a dynamic body: so those of one turn share none, and turn by turn the outcome
-// is that of one contact after the other, but for signs of zeros. Where thousands of bodies
-// are in one place that fills most lanes; a block for each contact would be gigabytes.
+// overflowRounds orders the contacts of Overflow, or the joints, for blocks; contacts with two points come
+// first. Each is in the first round after those of the earlier contacts with which it shares a dynamic body. So
+// contacts of one round share none, and solving round after round gives the result of solving one contact after
+// the other, but for signs of zeros. Where thousands of bodies are in one place this fills most lanes; a block
+// for each contact would take gigabytes.
 type overflowRounds struct {
-	nextRound []uint32 // by body: the turn that its next contact can have
+	nextRound []uint32 // by body: the first round that its next contact can have
 	entries   []overflowEntry
-	lane      []uint32 // by batch: how many are in it, then the lane of the next one
+	lane      []uint32 // by batch: its number of entries, then the lane of the next one
 }
 
-// overflowEntry is a contact or a joint of a batch, whose blocks are its own. That of a contact is 2 times its
-// turn, and 1 more if one body is not dynamic; that of a joint a class of its turn.
+// overflowEntry is a contact or a joint of a batch. A batch has blocks of its own: for contacts it is 2 times
+// the round, plus 1 if a body is not dynamic; for joints, a class in a round.
 type overflowEntry struct{ index, batch uint32 }
 
 func (t *overflowRounds) clear() { t.entries, t.lane = t.entries[:0], t.lane[:0] }
 
-// reset lets all bodies have the first turn.
+// reset lets all bodies have the first round.
 func (t *overflowRounds) reset(bodies int) {
 	t.nextRound = resized(t.nextRound, bodies)
 	clear(t.nextRound)
 }
 
-// add gives turns to the contacts that are in the runs of Overflow.
+// add assigns rounds to the contacts in the runs of Overflow.
 func (t *overflowRounds) add(c *Colours, contacts []Contact, body []uint32, invMass []float32) {
 	t.reset(len(invMass))
 	from, end := uint32(0), uint32(0)
@@ -44,7 +44,7 @@ func (t *overflowRounds) add(c *Colours, contacts []Contact, body []uint32, invM
 	t.count(int(2 * end))
 }
 
-// count counts what is in each of so many batches.
+// count counts the entries of each batch.
 func (t *overflowRounds) count(batches int) {
 	t.lane = resized(t.lane, batches)
 	clear(t.lane)
@@ -53,8 +53,7 @@ func (t *overflowRounds) count(batches int) {
 	}
 }
 
-// assignRound returns the turn, from or later, of what has two bodies, and 1 if one of them is not
-// dynamic.
+// assignRound returns the round, from or later, of two bodies, and fixed 1 if one of them is not dynamic.
 func (t *overflowRounds) assignRound(from, a, b uint32, invMass []float32) (round, fixed uint32) {
 	round = from
 	for _, k := range [...]uint32{a, b} {
@@ -64,11 +63,11 @@ func (t *overflowRounds) assignRound(from, a, b uint32, invMass []float32) (roun
 			fixed = 1
 		}
 	}
-	t.nextRound[a], t.nextRound[b] = round+1, round+1 // of one that is not dynamic nobody reads it
+	t.nextRound[a], t.nextRound[b] = round+1, round+1 // not read if the body is not dynamic
 	return round, fixed
 }
 
-// blocks returns how many blocks the batches fill, each its own.
+// blocks returns how many blocks the batches fill.
 func (t *overflowRounds) blocks() int {
 	n := 0
 	for _, count := range t.lane {
@@ -77,7 +76,7 @@ func (t *overflowRounds) blocks() int {
 	return n
 }
 
-// fill puts all into the lanes of their blocks.
+// fill puts all entries into lanes.
 func (t *overflowRounds) fill(lanes []uint32) {
 	at := uint32(0)
 	for i, count := range t.lane {

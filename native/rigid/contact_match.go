@@ -1,17 +1,15 @@
 package rigid
 
-// MatchContacts makes the contacts of a step: out[i] is that of pair i, with the points of
-// manifold i. A pair touches if its manifold has points, and touched in old if its
-// contact there has. If both, the contact takes over flags and rolling impulse, and
-// each point the impulses of the point with equal ID; all else begins at zero.
+// MatchContacts makes the contacts of a step: out[i] is that of pair i, with the points of manifold i. A pair
+// touches if its manifold has points; it touched before if its contact in old has points. If both, the contact
+// takes over flags and rolling impulse, and each point the impulses of the point with the same ID. Everything
+// else begins at zero.
 //
-// began becomes the pairs that touch and did not in old, ended those that did and do
-// not any more, be it that they left the list; both ascend. Their room is
-// reused, and grows only to the number of contacts.
+// began becomes the pairs that touch and did not before; ended those that did and no longer do, or are no
+// longer in the list. Both ascend. Their memory is reused, and grows only to the number of contacts.
 //
-// pairs and old ascend by A, then B, each pair once. The work can be split where
-// old is split at the same pairs: After tells where. It panics if slices
-// that belong together differ in length.
+// pairs and old ascend by A, then B, each pair once. The work can be split at the same pairs in both:
+// LowerBound finds them in old. MatchContacts panics if slices that belong together differ in length.
 func MatchContacts(old []Contact, pairs *Pairs, manifolds []Manifold, out []Contact, began, ended *Pairs) {
 	if len(pairs.A) != len(out) || len(pairs.B) != len(out) || len(manifolds) != len(out) {
 		panic("rigid: MatchContacts: pairs, manifolds and out differ in length")
@@ -64,7 +62,7 @@ func LowerBound(contacts []Contact, a, b uint32) int {
 	return lo
 }
 
-// key orders contacts as the pairs are ordered.
+// key orders contacts like pairs.
 func (c *Contact) key() uint64 { return uint64(c.A)<<32 | uint64(c.B) }
 
 func (c *Contact) endTouching(ended *Pairs) {
@@ -73,7 +71,7 @@ func (c *Contact) endTouching(ended *Pairs) {
 	}
 }
 
-// inherit takes over what the contact was in the step before; both have points.
+// inherit takes over what the contact had in the last step; both have points.
 func (c *Contact) inherit(last *Contact) {
 	c.Flags, c.RollingImpulse = last.Flags, last.RollingImpulse
 	c.Points[0].inherit(last)

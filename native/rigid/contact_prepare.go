@@ -6,26 +6,25 @@ import (
 	"github.com/evertick/evertick/native"
 )
 
-// Materials are what the surfaces of shapes are like, one element per shape.
+// Materials are the surfaces of shapes, one element per shape.
 type Materials struct {
 	Friction    []float32 // ≥ 0
 	Restitution []float32 // 0: does not bounce, 1: bounces back as fast
 
-	// RollingResistance is a lever arm in metres: the torque that resists rolling is up to
-	// that times the normal force. It is a coefficient times the radius of the shape.
+	// RollingResistance is a lever arm in metres: a coefficient times the radius of the shape. The torque that
+	// resists rolling is at most this arm times the normal force.
 	RollingResistance []float32
 
-	// TangentSpeed in m/s is that of a belt that runs around the shape clockwise:
-	// on top of a floor, towards +X if positive.
+	// TangentSpeed in m/s is that of a belt around the shape that runs clockwise: on top of a floor, towards +X
+	// if positive.
 	TangentSpeed []float32
 }
 
-// Mix is a rule that makes one number of those of two shapes, a of the shape of lower
-// index.
+// Mix is a rule that combines a number a of the shape of lower index with a number b of the other shape.
 type Mix uint8
 
 const (
-	MixDefault   Mix = iota // what the field of Params says
+	MixDefault   Mix = iota // the default of the field of Params
 	MixGeometric            // sqrt(a*b)
 	MixMax                  // a > b ? a : b
 	MixMin                  // a < b ? a : b
@@ -47,16 +46,15 @@ func (m Mix) apply(a, b float32) float32 {
 	return a * b
 }
 
-// PrepareContacts fills blocks [lo, hi) from the manifolds, the impulses and the states before
-// the step. Friction and restitution are mixed by the rules of Params, rolling resistance
-// is the larger one, and tangent speeds are added.
+// PrepareContacts fills blocks [lo, hi) from the manifolds, the impulses and the states before the step.
+// Friction and restitution are mixed by the rules of Params, rolling resistance is the larger one, and tangent
+// speeds are added.
 //
-// Later in the step the separation of a point is n·(dB - dA) + sin(B)·(rB×n) - sin(A)·(rA×n) more than
-// that of the manifold, with its anchors r, its normal n, and the moves d and turns of the states. What
-// is left out, r·n·(cos - 1), is not there for round shapes, whose lowest point does not turn with
-// them, and for others it is small, and gone with the next manifold. The effective mass along n is
-// 1 / (1/mA + 1/mB + (rA×n)²/IA + (rB×n)²/IB), and likewise along the tangent (n.Y, -n.X); 0 if that
-// is a division by zero.
+// Later in the step the separation of a point exceeds that of the manifold by n·(dB - dA) + sin(B)·(rB×n) -
+// sin(A)·(rA×n), with its anchors r, its normal n, and the translations d and rotations of the states. The term
+// r·n·(cos - 1) is left out: round shapes do not have it, as their lowest point does not turn with them. For
+// others it is small, and gone with the next manifold. The effective mass along n is 1 / (1/mA + 1/mB +
+// (rA×n)²/IA + (rB×n)²/IB), and likewise along the tangent (n.Y, -n.X); 0 if that divides by zero.
 func (s *System) PrepareContacts(level native.Level, lo, hi int) {
 	kernelsOf(level).prepareContacts(s, lo, hi)
 }
@@ -88,7 +86,7 @@ func (s *System) prepareBlock(b *ContactBlock, contact *[Lanes]uint32) {
 	}
 }
 
-// clearLane makes a lane without a contact.
+// clearLane empties a lane.
 func (b *ContactBlock) clearLane(i int) {
 	b.A[i], b.B[i] = b.A[0], b.B[0]
 	b.NormalX[i], b.NormalY[i], b.InvIA[i], b.InvIB[i] = 0, 0, 0, 0
@@ -120,7 +118,7 @@ func (s *System) prepareMaterial(b *ContactBlock, i int, c *Contact) {
 	}
 }
 
-// prepareBodies notes which bodies are dynamic, and the effective mass of turning.
+// prepareBodies sets which bodies are dynamic, and the effective mass of rolling.
 func (s *System) prepareBodies(b *ContactBlock, i int, rolling float32) {
 	if s.States[b.A[i]].InvMass > 0 {
 		b.DynamicA |= 1 << i

@@ -2,9 +2,8 @@ package rigid
 
 import "github.com/evertick/evertick/native"
 
-// WarmStartContacts applies the accumulated impulses of blocks [lo, hi) to the velocities of their
-// bodies. Like all that works on blocks it reads rows of bodies that are not dynamic and
-// does not write them.
+// WarmStartContacts applies the accumulated impulses of blocks [lo, hi) to the velocities of their bodies. Like
+// all stages of blocks it reads the states of bodies that are not dynamic and does not write them.
 func (s *System) WarmStartContacts(level native.Level, lo, hi int) {
 	kernelsOf(level).warmStartContacts(s, lo, hi)
 }
@@ -32,8 +31,8 @@ func (b *ContactBlock) warmStart(states []State) {
 	}
 }
 
-// applyImpulse adds the impulses of a contact to the velocities of its bodies, and sets
-// their angular velocities.
+// applyImpulse adds the impulses of a contact to the velocities of its bodies, and sets their angular
+// velocities.
 func (b *ContactBlock) applyImpulse(i uint32, stateA, stateB *State, normal, tangent, wA, wB float32) {
 	nx, ny := b.NormalX[i&(Lanes-1)], b.NormalY[i&(Lanes-1)]
 	px := float32(normal*nx) + float32(tangent*ny)
@@ -50,19 +49,18 @@ func (b *ContactBlock) applyImpulse(i uint32, stateA, stateB *State, normal, tan
 	}
 }
 
-// SolveContacts does one iteration of each contact of blocks [lo, hi): friction of its points,
-// rolling resistance, then the normal impulses, so that it is these that hold when the
-// iteration ends. Impulses are accumulated and clamped as sums.
+// SolveContacts does one iteration of each contact of blocks [lo, hi): friction of its points, rolling
+// resistance, then the normal impulses, which so hold exactly when the iteration ends. Impulses are
+// accumulated, and clamped as sums.
 //
-// Friction makes the sliding velocity, less the tangent speed, zero with an impulse
-// up to the friction coefficient times the normal impulse so far. Rolling resistance does so
-// with the relative angular velocity, up to its lever arm times the sum of the normal
-// impulses.
+// Friction brings the sliding velocity, less the tangent speed, to zero with an impulse of at most the friction
+// coefficient times the normal impulse so far. Rolling resistance does the same with the relative angular
+// velocity, and is at most its lever arm times the sum of the normal impulses.
 //
-// A point that is x > 0 apart may close x in the sub-step: its normal impulse makes v + x/h
-// zero, where v is the velocity at which the bodies part. Of a point that overlaps, a
-// biased iteration removes the overlap, softly and not faster than PushSpeed; the
-// other, which follows after the positions were integrated, relaxes: it makes v zero.
+// A point with separation s > 0 may close s in the sub-step: its normal impulse makes v + s/h zero, where v is
+// the velocity at which the bodies part. At a point that overlaps, an iteration with bias removes the overlap,
+// softly and not faster than PushSpeed. The iteration without bias follows after the positions were integrated
+// and relaxes: it makes v zero.
 //
 // Clamping turns NaN into a bound, so that a body that is not finite pushes no other.
 func (s *System) SolveContacts(level native.Level, useBias bool, lo, hi int) {
@@ -75,8 +73,8 @@ func (s *System) solveContactsGo(useBias bool, lo, hi int) {
 	}
 }
 
-// solve works in the frame of the contact, whose axes are the normal and the tangent:
-// vn and vt are the velocity of the centre of B past that of A.
+// solve works in the frame of the contact, whose axes are the normal and the tangent: vn and vt are the
+// velocity of the centre of B relative to that of A.
 func (b *ContactBlock) solve(states []State, step *stepContext, useBias bool) {
 	soft, invH, maxBiasVelocity := rigidSoftness, step.invH, step.maxBiasVelocity
 	if useBias && b.Flags&flagStaticBody != 0 {
@@ -91,7 +89,7 @@ func (b *ContactBlock) solve(states []State, step *stepContext, useBias bool) {
 		nx, ny := b.NormalX[i], b.NormalY[i]
 		vx, vy, invMass := stateB.VX-stateA.VX, stateB.VY-stateA.VY, stateA.InvMass+stateB.InvMass
 		vn, vt := float32(vx*nx)+float32(vy*ny), float32(vx*ny)-float32(vy*nx)
-		normal, tangent, totalNormal := float32(0), float32(0), float32(0) // what is added, and what was pressing
+		normal, tangent, totalNormal := float32(0), float32(0), float32(0) // impulses to add, and the normal impulses so far
 		for k := range b.PointsEach {
 			p := &b.Points[k&1]
 			dotA, dotB := p.DotA[i], p.DotB[i]
@@ -142,9 +140,8 @@ func (b *ContactBlock) solve(states []State, step *stepContext, useBias bool) {
 	}
 }
 
-// ApplyRestitution gives contacts of blocks [lo, hi) that bounce, approached faster than
-// Threshold and were touched the velocity at which they part: the one of approach
-// times the restitution.
+// ApplyRestitution makes contacts of blocks [lo, hi) bounce that have restitution, were approached faster than
+// RestitutionThreshold and were touched: their bodies part at the approach velocity times the restitution.
 func (s *System) ApplyRestitution(level native.Level, lo, hi int) {
 	kernelsOf(level).applyRestitution(s, lo, hi)
 }
@@ -183,7 +180,7 @@ func (b *ContactBlock) applyRestitution(states []State, threshold float32) {
 	}
 }
 
-// StoreContactImpulses writes the impulses of blocks [lo, hi) to their contacts, and Hits.
+// StoreContactImpulses writes the impulses of blocks [lo, hi) to their contacts and to Hits.
 func (s *System) StoreContactImpulses(level native.Level, lo, hi int) {
 	kernelsOf(level).storeContactImpulses(s, lo, hi)
 }

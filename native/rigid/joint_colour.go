@@ -1,8 +1,7 @@
 package rigid
 
-// numJointClasses is how many classes of joints there are: of each kind those with
-// seldom parts, and the others. The blocks of a class are apart, so that they are solved without
-// what the class does not have.
+// numJointClasses is the number of classes of joints: for each kind those with unusual parts, and the others.
+// Each class has its own blocks, so that no joint is solved with parts that its class does not have.
 const numJointClasses = 2 * (int(numJointKinds) - 1)
 
 const noClass = ^uint16(0)
@@ -15,17 +14,14 @@ func (j *Joint) class() uint16 {
 	return c
 }
 
-// JointColours deals joints out to the lanes of blocks as Colours does with contacts: no two joints
-// of one colour, other than Overflow, share a dynamic body, joints with a body that is not
-// dynamic have the later colours, and a block has joints of one kind. The zero
-// JointColours is ready for use.
+// JointColours assigns joints to the lanes of blocks as Colours does with contacts: no two joints of one
+// colour, other than Overflow, share a dynamic body, joints with a body that is not dynamic have the later
+// colours, and a block has joints of one kind. The zero JointColours is ready for use.
 type JointColours struct {
-	// Start has the blocks of each colour: colour c has blocks Start[c] to
-	// Start[c+1]-1.
+	// Start has the first block of each colour: colour c has blocks Start[c] to Start[c+1]-1.
 	Start [NumColours + 1]int
 
-	// Joint has the index of the joint of each lane of each block, Lanes a block, or
-	// NoContact behind the last one.
+	// Joint has the joint of each lane, Lanes per block, or NoContact after the last one.
 	Joint []uint32
 
 	bodyColours bodyColours
@@ -39,7 +35,7 @@ type JointColours struct {
 // Blocks is the number of blocks of all colours.
 func (c *JointColours) Blocks() int { return c.Start[NumColours] }
 
-// update is Deal, unless joints are as they were at a version that is not 0.
+// update is Assign, unless the joints have the version of the last call and it is not 0.
 func (c *JointColours) update(version uint64, joints []Joint, invMass []float32) {
 	if version == 0 || version != c.version || len(joints) != c.joints || len(invMass) != c.bodies {
 		c.Assign(joints, invMass)
@@ -47,10 +43,10 @@ func (c *JointColours) update(version uint64, joints []Joint, invMass []float32)
 	}
 }
 
-// Assign gives a colour to each joint with a kind and a dynamic body: the lowest that neither
-// dynamic body has yet, in the order of the joints. It takes time in proportion to the number of
-// joints and bodies. invMass has the inverse mass of each body, 0 for those that are not
-// dynamic; it panics if a joint names a body beyond.
+// Assign gives a colour to each joint with a kind and a dynamic body: the lowest that neither dynamic body has
+// yet, in the order of the joints. Its time is proportional to the number of joints and bodies. invMass has the
+// inverse mass of each body, 0 for those that are not dynamic; it panics if a joint names a body that does not
+// exist.
 func (c *JointColours) Assign(joints []Joint, invMass []float32) {
 	c.bodyColours.reset(invMass)
 	c.runOf = resized(c.runOf, len(joints))
@@ -105,7 +101,7 @@ func (c *JointColours) layOut(count *[NumColours * numJointClasses]int) (next [O
 	return next
 }
 
-// assignOverflow gives turns to the joints that are in the runs of Overflow.
+// assignOverflow assigns rounds to the joints in the runs of Overflow.
 func (c *JointColours) assignOverflow(joints []Joint, invMass []float32) {
 	overflow, rounds := &c.overflow, uint32(0)
 	overflow.clear()

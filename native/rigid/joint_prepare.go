@@ -13,8 +13,7 @@ const (
 	angularShift = 3 // from the parts of Linear to those of Angular
 )
 
-// jointParts are the parts that a kind can have, and jointUsual those that most
-// joints of the kind have.
+// allowedParts are the parts that a kind can have, and usualParts those that most joints of the kind have.
 var (
 	allowedParts = [numJointKinds]JointParts{
 		JointDistance: linearParts | angularParts, JointPoint: softParts | angularParts, JointWeld: softParts,
@@ -29,7 +28,7 @@ func (k JointKind) hasPoint() bool         { return k == JointPoint || k == Join
 func (k JointKind) hasPerpendicular() bool { return k == JointPrismatic || k == JointWheel }
 func (k JointKind) locksAngle() bool       { return k == JointWeld || k == JointPrismatic }
 
-// buildJoints deals the joints out to blocks and makes room for them.
+// buildJoints assigns the joints to blocks and makes room for them.
 func (s *System) buildJoints() {
 	if len(s.Joints) == 0 && s.JointColours.joints == 0 && len(s.JointBlocks) == 0 {
 		return
@@ -38,8 +37,8 @@ func (s *System) buildJoints() {
 	s.JointBlocks = resized(s.JointBlocks, s.JointColours.Blocks())
 }
 
-// PrepareJoints fills blocks of joints [lo, hi) from the joints, the poses and the states before
-// the step. What is of parts that no joint of a block has is left as it is.
+// PrepareJoints fills blocks of joints [lo, hi) from the joints, the poses and the states before the step.
+// Fields of parts that no joint of a block has are left as they are.
 func (s *System) PrepareJoints(level native.Level, lo, hi int) {
 	kernelsOf(level).prepareJoints(s, lo, hi)
 }
@@ -81,8 +80,7 @@ func (s *System) prepareJointBlock(b *JointBlock, joint *[Lanes]uint32) {
 	}
 }
 
-// prepareFrames fills in where anchors, centres and axis are, the impulses of rows, and the relative
-// angle if one is asked for.
+// prepareFrames fills in anchors, centres and axis, the impulses of rows, and the relative angle if it is used.
 func (s *System) prepareFrames(b *JointBlock, i int, j *Joint) {
 	p := &s.Poses
 	cosA, sinA, cosB, sinB := p.Cos[j.A], p.Sin[j.A], p.Cos[j.B], p.Sin[j.B]
@@ -102,25 +100,24 @@ func (s *System) prepareFrames(b *JointBlock, i int, j *Joint) {
 	}
 }
 
-// usesAngle is whether the relative angles of the joints count.
+// usesAngle reports whether the joints use the relative angle.
 func (b *JointBlock) usesAngle() bool {
 	return b.Kind.locksAngle() || b.Parts&(PartAngularSpring|PartAngularLimits) != 0
 }
 
-// rotate is a vector turned by an angle.
+// rotate rotates a vector by an angle.
 func rotate(cos, sin, x, y float32) (float32, float32) {
 	return float32(cos*x) - float32(sin*y), float32(sin*x) + float32(cos*y)
 }
 
-// wrapAngle is an angle less the nearest multiple of 2π. Angles beyond 2^24 come out of
-// range.
+// wrapAngle subtracts the nearest multiple of 2π. Angles beyond 2^24 stay out of range.
 func wrapAngle(a float32) float32 {
 	turns := (float32(a*(0.5/math.Pi)) + rounding) - rounding
 	return a - float32(turns*(2*math.Pi))
 }
 
-// prepareLinear fills in Linear. A point without softness is as rigid as a spring of 0 Hz. One with
-// softness yields to an impulse: by its mass, and by so many times as much again.
+// prepareLinear fills in Linear. A point without a spring is as rigid as a spring of 0 Hz. One with a spring
+// has a compliance: the inverse mass of its bodies times ImpulseScale.
 func (s *System) prepareLinear(b *JointBlock, i int, j *Joint) {
 	parts, d := j.usedParts(), &b.Linear
 	rigid := d.prepare(i, &j.Linear, &j.LinearImpulse, parts, &s.step)
@@ -145,8 +142,8 @@ func (s *System) prepareAngular(b *JointBlock, i int, j *Joint) {
 	}
 }
 
-// prepare sets lane i to a JointAxis with some parts, which are those of a linear one, and reports
-// whether its spring is rigid.
+// prepare sets lane i to a JointAxis with some parts, given as those of Linear, and reports whether its spring
+// is rigid.
 func (d *AxisBlock) prepare(i int, settings *JointAxis, old *AxisImpulse, parts JointParts, step *stepContext) (rigid bool) {
 	soft := softness{}
 	d.MaxSpringImpulse[i], d.SpringImpulse[i] = 0, 0
@@ -174,15 +171,15 @@ func (d *AxisBlock) setSoftness(i int, s softness) {
 	d.BiasRate[i], d.MassScale[i], d.ImpulseScale[i] = s.biasRate, s.massScale, s.impulseScale
 }
 
-// springSoftness is the softness of a spring, and whether it is rigid. More than stiffest of anything is
-// as much.
+// springSoftness is the softness of a spring, and whether it is rigid. hertz and damping beyond maxStiffness
+// count as that.
 func (k *stepContext) springSoftness(hertz, damping float32) (soft softness, rigid bool) {
 	if !(hertz > 0) {
 		return k.jointSoftness, true
 	}
 	soft = makeSoftness(minFloat(hertz, maxStiffness), minFloat(damping, maxStiffness), k.h)
 	if !(soft.massScale > 0) {
-		soft.biasRate = 0 // of next to nothing, it could be infinite
+		soft.biasRate = 0 // it could be infinite
 	}
 	return soft, false
 }

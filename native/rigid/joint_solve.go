@@ -6,21 +6,21 @@ import (
 	"github.com/evertick/evertick/native"
 )
 
-// jointBodies is what the joint of a lane works on: two bodies, and where its anchors are.
+// jointBodies are the two bodies and the anchors of the joint in a lane.
 type jointBodies struct {
 	vax, vay, wa, ma, ia float32
 	vbx, vby, wb, mb, ib float32
 
-	ax, ay, bx, by float32 // anchors from the centres, now
-	dx, dy         float32 // anchor B from anchor A
+	ax, ay, bx, by float32 // current anchors, from the centres
+	dx, dy         float32 // from anchor A to anchor B
 
-	axis, perpendicular constraintAxis // of kinds that have them
+	axis, perpendicular constraintAxis // in kinds that have them
 
 	applied jointImpulse // in the sub-step so far
 }
 
-// jointImpulse is an impulse on B and its reverse on A, with those that turn A and B as it is not at their
-// centres.
+// jointImpulse is an impulse on B and its reverse on A, with the angular impulses that it exerts on A and B off
+// their centres.
 type jointImpulse struct{ x, y, angularA, angularB float32 }
 
 func (t *jointImpulse) add(o jointImpulse) {
@@ -30,8 +30,8 @@ func (t *jointImpulse) add(o jointImpulse) {
 	t.angularB += o.angularB
 }
 
-// load gathers the bodies of lane i. Anchors and axes turn with their bodies, so that lengths hold
-// through a step.
+// load loads the bodies of lane i. Anchors and axes turn with their bodies, so that lengths hold through a
+// step.
 func (m *jointBodies) load(b *JointBlock, i uint32, states []State) {
 	stateA, stateB := &states[b.A[i&(Lanes-1)]], &states[b.B[i&(Lanes-1)]]
 	i &= Lanes - 1
@@ -49,7 +49,7 @@ func (m *jointBodies) load(b *JointBlock, i uint32, states []State) {
 	}
 }
 
-// store writes the velocities of dynamic bodies back, and what was given.
+// store writes back the velocities of dynamic bodies and the applied impulse.
 func (m *jointBodies) store(b *JointBlock, i uint32, states []State) {
 	lane := i & (Lanes - 1)
 	b.ImpulseX[lane], b.ImpulseY[lane], b.AngularImpulseA[lane], b.AngularImpulseB[lane] = m.applied.x, m.applied.y, m.applied.angularA, m.applied.angularB
@@ -63,7 +63,7 @@ func (m *jointBodies) store(b *JointBlock, i uint32, states []State) {
 	}
 }
 
-// applyImpulse gives a thrust.
+// applyImpulse applies an impulse and records it.
 func (m *jointBodies) applyImpulse(t jointImpulse) {
 	m.vax -= float32(m.ma * t.x)
 	m.vay -= float32(m.ma * t.y)
@@ -79,17 +79,16 @@ func (m *jointBodies) applyAngularImpulse(impulse float32) {
 	m.wb += float32(m.ib * impulse)
 }
 
-// impulseAtAnchors is the thrust of an impulse on the anchors.
+// impulseAtAnchors is an impulse that acts at the anchors.
 func (m *jointBodies) impulseAtAnchors(x, y float32) jointImpulse {
 	return jointImpulse{x, y, float32(m.ax*y) - float32(m.ay*x), float32(m.bx*y) - float32(m.by*x)}
 }
 
-// constraintAxis is a unit vector along which the bodies are pushed, with the levers of the
-// impulse, and where anchor B is on it as seen from anchor A.
+// constraintAxis is a unit vector along which impulses act, the cross products of the anchors with it, and
+// where anchor B is on it relative to anchor A.
 type constraintAxis struct{ x, y, crossA, crossB, translation float32 }
 
-// setDistanceAxis makes the axis that from anchor to anchor. If they are in one place it has no
-// length.
+// setDistanceAxis sets the axis from anchor to anchor. It has no length if they coincide.
 func (m *jointBodies) setDistanceAxis() {
 	at := float32(math.Sqrt(float64(float32(m.dx*m.dx) + float32(m.dy*m.dy))))
 	inv := inverse(at)
@@ -97,20 +96,20 @@ func (m *jointBodies) setDistanceAxis() {
 	m.axis = constraintAxis{x, y, float32(m.ax*y) - float32(m.ay*x), float32(m.bx*y) - float32(m.by*x), at}
 }
 
-// setSlideAxis sets the axis and the direction to its left. A is pushed where anchor B is.
+// setSlideAxis sets the axis and the perpendicular to its left. Impulses on A act at anchor B.
 func (m *jointBodies) setSlideAxis(x, y float32) {
 	ax, ay, bx, by, dx, dy := m.ax+m.dx, m.ay+m.dy, m.bx, m.by, m.dx, m.dy
 	m.axis = constraintAxis{x, y, float32(ax*y) - float32(ay*x), float32(bx*y) - float32(by*x), float32(dx*x) + float32(dy*y)}
 	m.perpendicular = constraintAxis{-y, x, float32(ax*x) + float32(ay*y), float32(bx*x) + float32(by*y), float32(dy*x) - float32(dx*y)}
 }
 
-// velocityAlong is that of anchor B along u.
+// velocityAlong is the velocity of anchor B relative to A along u.
 func (m *jointBodies) velocityAlong(u *constraintAxis) float32 {
 	v := float32((m.vbx-m.vax)*u.x) + float32((m.vby-m.vay)*u.y)
 	return v + (float32(m.wb*u.crossB) - float32(m.wa*u.crossA))
 }
 
-// invMassAlong is the speed that a unit impulse along u gives: an inverse effective mass.
+// invMassAlong is the velocity that a unit impulse along u gives: an inverse effective mass.
 func (m *jointBodies) invMassAlong(u *constraintAxis) float32 {
 	angular := float32(float32(m.ia*u.crossA)*u.crossA) + float32(float32(m.ib*u.crossB)*u.crossB)
 	return (m.ma + m.mb) + angular
@@ -120,13 +119,13 @@ func (u *constraintAxis) impulse(impulse float32) jointImpulse {
 	return jointImpulse{float32(impulse * u.x), float32(impulse * u.y), float32(impulse * u.crossA), float32(impulse * u.crossB)}
 }
 
-// totalImpulse is the impulse of a JointAxis as it is.
+// totalImpulse is the current impulse of a JointAxis.
 func (d *AxisBlock) totalImpulse(i uint32) float32 {
 	i &= Lanes - 1
 	return ((d.SpringImpulse[i] + d.MotorImpulse[i]) + d.LowerImpulse[i]) - d.UpperImpulse[i]
 }
 
-// accumulatedImpulse is the thrust of the accumulated impulses with anchors and axes as they are now.
+// accumulatedImpulse is the accumulated impulse, with the current anchors and axes.
 func (b *JointBlock) accumulatedImpulse(i uint32, m *jointBodies) (t jointImpulse) {
 	i &= Lanes - 1
 	if b.Kind.hasPoint() {
@@ -167,9 +166,8 @@ func (s *System) warmStartJointsGo(lo, hi int) {
 	}
 }
 
-// refreshApplied is for a sub-step that began with what the accumulated impulses gave in the one before, where
-// anchors and axes were different: it makes that what they give now. Without it bodies
-// that turn would be driven on.
+// refreshApplied replaces the effect of the accumulated impulses in the last sub-step, with which this one
+// began: anchors and axes were different then. Without it bodies that turn would be accelerated.
 func (b *JointBlock) refreshApplied(i uint32, m *jointBodies) {
 	now := b.accumulatedImpulse(i, m)
 	if b.Kind.hasPoint() { // the impulse is the same
@@ -181,21 +179,21 @@ func (b *JointBlock) refreshApplied(i uint32, m *jointBodies) {
 	m.applied = now
 }
 
-// SolveJoints does one iteration of each joint of blocks [lo, hi): springs and motors, limits, then
-// what is rigid, so that it is this that holds when the iteration ends. Parts of Angular go
-// before those of Linear. Impulses are accumulated, and bounded as sums.
+// SolveJoints does one iteration of each joint of blocks [lo, hi): springs and motors, limits, then rows, which
+// so hold exactly when the iteration ends. Parts of Angular come before those of Linear. Impulses are
+// accumulated, and clamped as sums.
 //
-// A row that is off by x has the velocity v made zero by a relaxing iteration, which follows after the
-// positions were integrated; a biased one also removes x, as the spring that JointHertz and
-// JointDamping describe. A limit that is x > 0 away may be approached by x in the sub-step.
+// For a row with position error C an iteration without bias makes the velocity v zero; it follows after the
+// positions were integrated. One with bias also removes C, as a spring of JointHertz and JointDamping does. A
+// limit at distance C > 0 may be approached by C in the sub-step.
 //
-// A spring of some frequency makes one implicit Euler step of the sub-step: both iterations solve it
-// for the position in which the sub-step began, so that a spring on its own is left by the second as it
-// was after the first. At the position to which it has led already it would damp once more.
+// A spring with a frequency makes one implicit Euler step: both iterations solve it for the position at which
+// the sub-step began, so that the second leaves a spring on its own as it was after the first. With the
+// position to which it has led already it would damp once more.
 //
-// The rows of a joint are solved at once. What holds the angle is eliminated: the other rows are
-// given the impulses that fit with it. How it is turned back if it is off is not foreseen, so that joints
-// that cannot all hold do not drive each other on.
+// The rows of a joint are solved together. The row of the angle is eliminated: the other rows get the impulses
+// that fit it. The correction of the angle is not anticipated, so that joints which contradict each other do
+// not accelerate.
 func (s *System) SolveJoints(level native.Level, useBias bool, lo, hi int) {
 	kernelsOf(level).solveJoints(s, useBias, lo, hi)
 }
@@ -219,8 +217,8 @@ func (s *System) solveJointsGo(useBias bool, lo, hi int) {
 	}
 }
 
-// maxPositionError is how much of what a joint is off a biased iteration removes at its rate, in metres or
-// radians: bodies that are tied from afar come together at a bounded speed.
+// maxPositionError is the greatest position error, in metres or radians, that an iteration with bias removes at
+// its rate: bodies connected from afar come together at a bounded speed.
 const maxPositionError = 0.25
 
 // jointStep is what an iteration of all joints has in common.
@@ -230,8 +228,8 @@ type jointStep struct {
 	useBias  bool
 }
 
-// positionError is by how much a spring is off: x in a biased iteration, which stores it, and what that has stored
-// in a relaxing one.
+// positionError is the error of a spring: x in an iteration with bias, which stores it; the stored one
+// otherwise.
 func (it *jointStep) positionError(x float32, stored *float32) float32 {
 	if it.useBias {
 		*stored = x
@@ -259,7 +257,7 @@ func (b *JointBlock) solveJoint(i uint32, states []State, m *jointBodies, it *jo
 	}
 }
 
-// currentAngle is the relative angle now.
+// currentAngle is the current relative angle.
 func (b *JointBlock) currentAngle(i uint32, states []State) float32 {
 	i &= Lanes - 1
 	stateA, stateB := &states[b.A[i]], &states[b.B[i]]
@@ -279,12 +277,10 @@ func (b *JointBlock) solveLinear(i uint32, m *jointBodies, it *jointStep) {
 	m.applyImpulse(u.impulse(b.Linear.solve(i, b.Parts, state, b.RigidLinear>>i&1 != 0, it)))
 }
 
-// axisState is what a JointAxis acts on: how far it is, its velocity, and the
-// effective mass with its inverse.
+// axisState is what a JointAxis acts on: its position, velocity, and effective mass with its inverse.
 type axisState struct{ position, velocity, invMass, effectiveMass float32 }
 
-// solve does one iteration of a JointAxis, whose parts are those of a linear one, and returns the
-// impulse to add.
+// solve does one iteration of a JointAxis, with parts given as those of Linear, and returns the impulse to add.
 func (d *AxisBlock) solve(i uint32, parts JointParts, state axisState, rigid bool, it *jointStep) (sum float32) {
 	i &= Lanes - 1
 	add := func(impulse float32) {
@@ -320,7 +316,7 @@ func (d *AxisBlock) solve(i uint32, parts JointParts, state axisState, rigid boo
 
 func clamp(x, limit float32) float32 { return maxFloat(minFloat(x, limit), -limit) }
 
-// solveLimit is the impulse of a limit that is x away and is left at the velocity v.
+// solveLimit is the impulse of a limit at a distance, which is left at the velocity v.
 func (it *jointStep) solveLimit(distance, v, mass, old float32) float32 {
 	bias, massScale, impulseScale := float32(it.softness.biasRate*clamp(distance, maxPositionError)), it.softness.massScale, it.softness.impulseScale
 	if distance > 0 {
@@ -329,14 +325,14 @@ func (it *jointStep) solveLimit(distance, v, mass, old float32) float32 {
 	return maxFloat((old-float32(float32(mass*massScale)*(v+bias)))-float32(impulseScale*old), 0)
 }
 
-// lockedInvInertia is the inverse inertia of the two bodies about their centres that is left if their angle is
-// held: of their anchors from each other.
+// lockedInvInertia is the inverse inertia that two bodies have with the angle held: that of their anchors
+// relative to each other.
 func (m *jointBodies) lockedInvInertia(angularMass float32) float32 {
 	return float32(float32(m.ia*m.ib) * angularMass)
 }
 
-// solveAngle holds the angle, where spin is the velocity of turning before the other rows, and takes
-// back what these gave to it.
+// solveAngle holds the angle. angularVelocity is that before the other rows, correction the effect of these on
+// it, which is taken back.
 func (b *JointBlock) solveAngle(i uint32, m *jointBodies, angularVelocity, angle, correction float32, it *jointStep) {
 	i &= Lanes - 1
 	old, mass := b.Angular.SpringImpulse[i], b.AngularMass[i]
@@ -346,7 +342,7 @@ func (b *JointBlock) solveAngle(i uint32, m *jointBodies, angularVelocity, angle
 	m.applyAngularImpulse(total - old)
 }
 
-// lastingImpulse is what the impulse of a row, old before, gives that is not leaked anyway.
+// lastingImpulse is the change of the impulse of a row, without what ImpulseScale removes anyway.
 func (it *jointStep) lastingImpulse(total, old float32) float32 {
 	return (total - old) + float32(it.softness.impulseScale*old)
 }
@@ -372,11 +368,11 @@ func (b *JointBlock) solvePerpendicular(i uint32, m *jointBodies, angle float32,
 	}
 }
 
-// symmetricMatrix is a symmetric one, with its determinant.
+// symmetricMatrix is a symmetric matrix with its determinant.
 type symmetricMatrix struct{ xx, xy, yy, det float32 }
 
-// pointMatrix is the matrix that makes velocities at the anchors of impulses there, where mass is the
-// inverse mass. The determinant is written as a sum of what is not negative.
+// pointMatrix is the matrix K from impulses at the anchors to velocities there, where mass is the inverse mass.
+// The determinant is written as a sum of terms that are not negative.
 func (m *jointBodies) pointMatrix(mass float32) (k symmetricMatrix) {
 	rod := float32(m.ax*m.by) - float32(m.ay*m.bx)
 	iax, iay, ibx, iby := float32(m.ia*m.ax), float32(m.ia*m.ay), float32(m.ib*m.bx), float32(m.ib*m.by)
@@ -387,7 +383,7 @@ func (m *jointBodies) pointMatrix(mass float32) (k symmetricMatrix) {
 	return k
 }
 
-// lockedPointMatrix is that if the angle is held.
+// lockedPointMatrix is pointMatrix with the angle held.
 func (m *jointBodies) lockedPointMatrix(mass, angularMass float32) (k symmetricMatrix) {
 	x, y, inertia := m.bx-m.ax, m.by-m.ay, m.lockedInvInertia(angularMass)
 	ix, iy := float32(inertia*x), float32(inertia*y)
@@ -449,8 +445,8 @@ func (b *JointBlock) solvePoint(i uint32, m *jointBodies, angle float32, it *joi
 	}
 }
 
-// clampImpulse is an impulse of up to a limit: one that is longer gives way to one against pull, which is
-// where a spring draws to. It would not be that if the bodies can turn.
+// clampImpulse limits an impulse. A longer one is replaced by one against biasVelocity, towards the target of
+// the spring: if the bodies can turn, the impulse does not point there.
 func clampImpulse(x, y, limit float32, biasVelocity Vec) (float32, float32) {
 	if float32(x*x)+float32(y*y) > float32(limit*limit) {
 		scale := -float32(limit * inverse(float32(math.Sqrt(float64(float32(biasVelocity.X*biasVelocity.X)+float32(biasVelocity.Y*biasVelocity.Y))))))

@@ -7,22 +7,20 @@ import (
 	"github.com/evertick/evertick/native"
 )
 
-// Params are what holds for all contacts and bodies of a step. The zero value has
-// no gravity and the defaults of the fields.
+// Params hold for all contacts and bodies of a step. The zero value has no gravity and the defaults of the
+// fields.
 type Params struct {
 	Gravity Vec // m/s²
 
 	// SubSteps of a step, at most 64. 0: 4.
 	SubSteps int
 
-	// ContactHertz and ContactDamping say how fast contacts push bodies apart that
-	// overlap: as a spring of that frequency, up to a quarter of the rate of the sub-steps, and
-	// of that damping ratio. Contacts with bodies that are not dynamic have twice the
-	// frequency. 0: 30 Hz, 10.
+	// ContactHertz and ContactDamping set how fast contacts push overlapping bodies apart: as a spring of that
+	// frequency, at most a quarter of the sub-step rate, and of that damping ratio. Contacts with bodies that
+	// are not dynamic have twice the frequency. 0: 30 Hz, 10.
 	ContactHertz, ContactDamping float32
 
-	// JointHertz and JointDamping say the same of joints that are off, for what is rigid in
-	// them. 0: 60 Hz, 5.
+	// JointHertz and JointDamping set the same for the rigid parts of joints. 0: 60 Hz, 5.
 	JointHertz, JointDamping float32
 
 	// PushSpeed is the greatest speed in m/s at which overlaps are removed. 0: 3.
@@ -31,9 +29,9 @@ type Params struct {
 	// RestitutionThreshold is the approach speed in m/s below which nothing bounces. 0: 1.
 	RestitutionThreshold float32
 
-	// MaxSpeed is the greatest speed of a dynamic body in m/s. 0: 400. It bounds what moves the body in
-	// each sub-step, and what the step leaves; so does MaxRotation, by which a dynamic body turns at most in a
-	// sub-step. In between, contacts and joints may be faster.
+	// MaxSpeed is the greatest speed of a dynamic body in m/s. 0: 400. It bounds the motion in each sub-step,
+	// and the velocity after the step; so does MaxRotation, by which a dynamic body turns at most in a
+	// sub-step. In between, contacts and joints may exceed it.
 	MaxSpeed float32
 
 	// FrictionMix and RestitutionMix are the mixing rules. MixDefault: MixGeometric for
@@ -41,7 +39,7 @@ type Params struct {
 	FrictionMix, RestitutionMix Mix
 }
 
-// MaxRotation is the largest turn of a body in one sub-step, in radians.
+// MaxRotation is the largest rotation of a body in one sub-step, in radians.
 const MaxRotation = math.Pi / 4
 
 // Validate returns an error that names the first field that is out of range.
@@ -75,18 +73,18 @@ func (p *Params) Validate() error {
 	return nil
 }
 
-// softness is a soft constraint: a spring and a damper that act on the velocity v of
-// a constraint that is off by x, as the impulse
+// softness is a soft constraint: a spring and a damper that act on the velocity v of a constraint with position
+// error C, as the impulse
 //
-//	-mass*(v + rate*x) - impulse*accumulated
+//	-massScale*(v + biasRate*C) - impulseScale*accumulated
 //
 // in units of the effective mass.
 type softness struct{ biasRate, massScale, impulseScale float32 }
 
-// makeSoftness returns the softness of a spring of a frequency in Hz and a damping ratio
-// for steps of h seconds. An implicit Euler step of the spring, with w = 2π·hertz and
-// c = 2·damping + h·w, has rate w/c, mass h·w·c/(1 + h·w·c) and impulse 1/(1 + h·w·c): see
-// Catto, "Soft Constraints", Game Developers Conference 2011.
+// makeSoftness returns the softness of a spring of a frequency in Hz and a damping ratio for steps of h
+// seconds. An implicit Euler step of the spring, with w = 2π·hertz and c = 2·damping + h·w, has biasRate w/c,
+// massScale h·w·c/(1 + h·w·c) and impulseScale 1/(1 + h·w·c): see Catto, "Soft Constraints", Game Developers
+// Conference 2011.
 func makeSoftness(hertz, damping, h float32) softness {
 	w := float32(2*math.Pi) * hertz
 	c := float32(2*damping) + float32(h*w)
@@ -97,7 +95,7 @@ func makeSoftness(hertz, damping, h float32) softness {
 
 var rigidSoftness = softness{massScale: 1}
 
-// stepContext is what Params come to for one length of step.
+// stepContext is what Params amount to for one length of step.
 type stepContext struct {
 	h, invH                                        float32 // seconds of a sub-step, and their inverse
 	contactSoftness, staticSoftness, jointSoftness softness
@@ -140,39 +138,38 @@ func (p *Params) stepContext(dt float32) stepContext {
 	return k
 }
 
-// System is what a step works on. Its owner sets the slices; they are read and written in
-// place. Elements that belong to no body, shape or contact in use take part like
-// others: let them have inverse mass 0, velocity 0, and no points.
+// System is the data of a step. Its owner sets the slices; they are read and written in place. Elements that
+// belong to no body, shape or contact take part like others: give them inverse mass 0, velocity 0, and no
+// points.
 //
-// The stages are methods, for a range of bodies or blocks each, so that workers can share a
-// stage: the ranges of bodies of a stage, and of blocks of one colour but Overflow, may be
-// done in any order and at the same time; blocks of joints have colours of their own. Step is
-// their order.
+// The stages are methods for a range of bodies or blocks, so that workers can share a stage: the ranges of
+// bodies, and of blocks of one colour but Overflow, may be done in any order and at the same time. Blocks of
+// joints have colours of their own. solveGo has the order of the stages.
 type System struct {
 	Params
 
-	// By body. States is set by Start.
+	// By body. LoadStates sets States.
 	Bodies Bodies
 	States []State
 	Poses  Poses
 	Angle  []float32 // radians
 
 	// By shape.
-	BodyOf    []uint32 // whose it is
+	BodyOf    []uint32 // the body of each shape
 	Materials Materials
 
-	// By contact. Manifolds are those of the contacts; Hits is set by Store.
+	// By contact. StoreContactImpulses sets Hits.
 	Contacts  []Contact
 	Manifolds []Manifold
 	Hits      []Hit
 
-	// Joints with a kind are solved before contacts. How they are dealt out to blocks is kept from the
-	// step before if JointsVersion is the same and not 0: let it change with the number of joints, with
-	// the kind or a body of one, and with which of their bodies are dynamic.
+	// Joints with a kind are solved before contacts. Their blocks are kept from the last step if JointsVersion
+	// is the same and not 0: change it with the number of joints, with the kind or a body of one, and with
+	// which of their bodies are dynamic.
 	Joints        []Joint
 	JointsVersion uint64
 
-	// Set by Begin.
+	// Set by BuildConstraints.
 	Colours      Colours
 	Blocks       []ContactBlock
 	JointColours JointColours
@@ -182,15 +179,14 @@ type System struct {
 
 // Hit is how hard a contact was hit.
 type Hit struct {
-	Speed   float32 // of approach before the step, m/s; ≥ 0
+	Speed   float32 // approach speed before the step, m/s; ≥ 0
 	Impulse float32 // along the normal, of all points and sub-steps, N·s; 0: never touched
 }
 
-// BuildConstraints checks lengths, deals the contacts and the joints out to blocks and makes room for
-// them. dt is the length of the step in seconds, > 0. It allocates if there are more blocks than
-// ever before.
+// BuildConstraints checks lengths, and assigns the contacts and the joints to blocks. dt is the length of the
+// step in seconds, > 0. It allocates if there are more blocks than ever before.
 //
-// Workers can share it: Begin is Open, Choose of all contacts, Lay, and Fill of all.
+// Workers can share it: it is BeginStep, AssignColours of all contacts, LayOutBlocks, and FillBlocks of all.
 func (s *System) BuildConstraints(dt float32) {
 	s.BeginStep(dt)
 	s.AssignColours(0, len(s.Contacts))
@@ -198,28 +194,27 @@ func (s *System) BuildConstraints(dt float32) {
 	s.FillBlocks(0, len(s.Contacts))
 }
 
-// BeginStep begins a step of dt seconds. Contacts and Manifolds need only have their lengths by
-// then.
+// BeginStep begins a step of dt seconds. Contacts and Manifolds need only have their lengths by then.
 func (s *System) BeginStep(dt float32) {
 	s.check()
 	s.step = s.Params.stepContext(dt)
 	s.Colours.reset(len(s.Contacts), s.Bodies.InvMass)
 }
 
-// AssignColours gives colours to contacts [lo, hi), after those before lo; lo is a multiple of
-// ColourChunk, and hi one or the number of contacts.
+// AssignColours gives colours to contacts [lo, hi), after those before lo. lo is a multiple of ColourChunk, and
+// hi one or the number of contacts.
 func (s *System) AssignColours(lo, hi int) {
 	s.Colours.assign(lo, hi, s.Contacts, s.Manifolds, s.BodyOf)
 }
 
-// LayOutBlocks makes room for the blocks, and deals the joints out to theirs.
+// LayOutBlocks makes room for the blocks, and assigns the joints to theirs.
 func (s *System) LayOutBlocks() {
 	s.Colours.layOut(s.Contacts, s.BodyOf, s.Bodies.InvMass)
 	s.Blocks = resized(s.Blocks, s.Colours.Blocks())
 	s.buildJoints()
 }
 
-// FillBlocks deals contacts [lo, hi), bounds as those of Choose, out to blocks, in any order.
+// FillBlocks puts contacts [lo, hi), with bounds as those of AssignColours, into blocks, in any order.
 func (s *System) FillBlocks(lo, hi int) {
 	s.Colours.fill(lo, hi)
 	clear(s.Hits[lo:hi])
@@ -247,8 +242,7 @@ func (s *System) check() {
 	}
 }
 
-// Step runs all stages in order: the specification of a step of dt seconds, once
-// contacts and manifolds are known. dt > 0.
+// Step is BuildConstraints and Solve: a step of dt seconds, > 0, once contacts and manifolds are known.
 func (s *System) Step(level native.Level, dt float32) {
 	s.BuildConstraints(dt)
 	s.Solve(level)
