@@ -2,21 +2,20 @@ package rigid
 
 import "github.com/evertick/evertick/native"
 
-// MaxObstacles bounds how many shapes a fast shape is compared with; see ContinuousSolver.
+// MaxObstacles is the largest number of shapes that a fast shape is compared with; see ContinuousSolver.
 const MaxObstacles = 1024
 
-// Extents are what decides whether a body is fast, an element per body, in metres. Sensors
-// do not count.
+// Extents decide whether a body is fast: an element per body, in metres, without sensors.
 type Extents struct {
-	// Min is the least extent of its shapes: how far the surface is from the centroid
-	// where it is nearest. +Inf for a body without shapes.
+	// Min is the least extent of the shapes: the distance of the surface from the centroid where it is nearest.
+	// +Inf for a body without shapes.
 	Min []float32
-	// Max is how far the farthest point of its shapes is from its centre of mass.
+	// Max is the distance of the farthest point of the shapes from the centre of mass.
 	Max []float32
 }
 
-// Extents returns the extents of a body with one shape, given relative to its centre of
-// mass; those of one with several are the least and the most.
+// Extents returns the extents of a body with one shape, given relative to its centre of mass. A body with
+// several has the least and the greatest of them.
 func (s *Shape) Extents() (least, farthest float32) {
 	for _, v := range s.Vertices[:s.Count] {
 		farthest = maxFloat(farthest, sqrt(float32(v.X*v.X)+float32(v.Y*v.Y)))
@@ -24,14 +23,14 @@ func (s *Shape) Extents() (least, farthest float32) {
 	return s.extent(), farthest + s.Radius
 }
 
-// FindFast writes the numbers of those bodies of [lo, hi) that are fast to out, which has room for
-// all, and returns how many they are. A dynamic body is fast if it may have moved
-// by more than half of its least extent in this step, anywhere on it:
+// FindFast writes the numbers of the fast bodies of [lo, hi) to out, which has room for all, and returns how
+// many they are. A dynamic body is fast if a point of it may have moved by more than half of its least extent
+// in this step:
 //
-//	(|DX| + |DY|) + (|S| + (1 - C))*Most > 0.5*Least
+//	(|DX| + |DY|) + (|S| + (1 - C))*Max > 0.5*Min
 //
-// which is never less than how far a point of it has come by a turn of up to 2.4 rad. What is
-// behind the numbers in out is then unspecified. One whose move is NaN is not fast.
+// The left side is never less than the motion of a point in a turn of up to 2.4 rad. The rest of out is then
+// unspecified. A body whose motion is NaN is not fast.
 func (e *Extents) FindFast(level native.Level, states []State, lo, hi int, out []uint32) int {
 	if len(e.Min) < len(states) || len(e.Max) < len(states) || len(out) < hi-lo {
 		panic("rigid: Extents.FindFast: extents of each body, and room for all that can be fast, are needed")
@@ -57,68 +56,67 @@ func (e *Extents) MotionBound(st *State, body int) float32 {
 	return (abs(st.DX) + abs(st.DY)) + float32((abs(st.S)+(1-st.C))*e.Max[body])
 }
 
-// ContinuousSolver keeps fast bodies from passing through what is thin: after a step it sets a body that has
-// met a shape on its way back to where it met it. Its velocity stays; the step that follows finds the
-// two in touch and deals with that.
+// ContinuousSolver keeps fast bodies from passing through thin shapes. After a step it moves a body that has
+// hit a shape on its way back to the place of the hit. Its velocity stays; the next step finds that the two
+// touch, and responds.
 //
 // # What stops a body
 //
-// The core of a shape is what is left when half of its extent is taken off all around. A
-// shape stops at an obstacle if its core touches it, anywhere on the way from the pose before the
-// step to the one after it. It stops where the shape itself, not the core, comes
-// within LinearSlop of the obstacle; where the core does if the shape was as near as that
-// before. So nothing goes deeper into an obstacle in one step than half its extent; what lies or
-// slides on it, also over the seams of several, or grazes a corner less deeply than
-// that, is not held up.
+// The core of a shape is what remains when half of its extent is taken off all around. An obstacle stops a
+// shape if it touches the core anywhere between the pose before the step and the one after it. The shape stops
+// where the shape itself, not the core, comes within LinearSlop of the obstacle; if it was as near before the
+// step, where the core does. So nothing goes deeper into an obstacle in one step than half its extent. What
+// lies or slides on an obstacle, also over the seams of several, or grazes a corner less deeply than that, is
+// not stopped.
 //
-// If the core touched the obstacle already, it is the first that did not of these: the shape at
-// half its size, and the disc of half its extent, both around its centroid. So a stick that
-// hits with its end is not held there while the rest of it turns. Where that disc touched the
-// obstacle already as well and comes nearer, the body stays where it was, and turns; a shape
-// whose centroid was inside is not stopped. A body stops where the first of its shapes does.
+// If the core touched the obstacle before the step, the first of these that did not takes its place: the shape
+// at half its size, and the disc of half its extent, both around its centroid. So a stick that hits with its
+// end is not stopped while the rest of it turns. If that disc touched the obstacle as well and comes nearer,
+// the body stays at its place before the step, and turns; a shape whose centroid was inside is not stopped. A
+// body stops where the first of its shapes does.
 //
-// A segment of a chain (ChainSegment) stops a shape only where CollideChains makes a contact of the two: what passes
-// beyond the open end of a chain, or comes from behind it, is not held there. If there is none
-// where the shape touches the segment, its cores are tried, from the largest to the disc, and
-// then its centroid; the first of these that touches the segment at a place with a contact stops the shape.
+// A segment of a chain (ChainSegment) stops a shape only where CollideChains makes a contact of the two. What
+// passes beyond the open end of a chain, or comes from behind it, is not stopped. If there is no contact where
+// the shape touches the segment, its cores are tried, from the largest to the disc, and then its centroid. The
+// first of these that touches the segment at a place with a contact stops the shape.
 //
-// A shape that begins a step within LinearSlop of an obstacle is stopped there by nothing but what it has a
-// contact with (Touched). If it would stay where it was, it goes so far along the obstacle as
-// it can, and what is left of its velocity that leads into the obstacle is taken from it. So no body
-// is set back in step after step while it gains speed.
+// A shape that begins a step within LinearSlop of an obstacle is stopped there only if the two have a contact
+// (HadContact). If it would stay at its place, it slides along the obstacle as far as it can, and loses the
+// part of its velocity that leads into the obstacle. So no body is moved back in step after step while it gains
+// speed.
 //
-// Two shapes that are not meant to pair (BroadPhase.FindPairs says when), sensors, and shapes of one body
-// do not stop each other.
+// Two shapes that do not pair (see BroadPhase.FindPairs), sensors, and shapes of one body do not stop each
+// other.
 //
 // # Motion
 //
-// Between the two poses the centre of mass goes straight and the body turns evenly, by what its
-// rotations say and, as far as these leave that open, its angular velocity. The obstacles of Stop move in
-// the same way, at the same time. What is not finite stops nothing and is not stopped.
+// Between the two poses the centre of mass moves straight and the body turns evenly, by its rotations and, as
+// far as these are ambiguous, its angular velocity. The obstacles of SolveMoving move in the same way, at the
+// same time. A body that is not finite stops nothing and is not stopped.
 //
-// A body that met a moving obstacle keeps its place in the frame of that: it is carried on to where
-// the obstacle is after the step. What stops it on this way is a shape that does not move. A dynamic obstacle
-// with less mass carries nothing. Where a body is not carried all the way, the obstacle may have got past it.
+// A body that hit a moving obstacle keeps its place in the frame of the obstacle: the obstacle carries it to
+// its own pose after the step. On this way only shapes that do not move stop it. A dynamic obstacle with less
+// mass carries nothing. Where a body is not carried all the way, the obstacle may have passed it.
 //
-// Neither carrying nor sliding moves a body in a way in which it is held (Held), or changes its velocity there.
+// Neither carrying nor sliding moves a body along a locked axis (Locks), or changes its velocity there.
 //
-// No shape is compared with more than MaxObstacles others. If the boxes of more are in the
-// box of its way, the rest is left out, in the order of the BoxGrid.
+// No shape is compared with more than MaxObstacles others. If the box of its way meets more boxes, the rest is
+// ignored, in the order of the BoxGrid.
 type ContinuousSolver struct {
-	// By body: States and Poses after the step, the angles in radians, and the velocities. Bodies that are
-	// stopped get new ones, as if they had moved and turned so far and no farther.
+	// By body: States and Poses after the step, angles in radians, and velocities. Bodies that are stopped get
+	// new ones, as if they had moved and turned only so far.
 	States []State
 	Poses  Poses
 	Angle  []float32
 	VX, VY []float32
 
-	// MaxExtent is that of Extents, or nil: where it is known, a body that no obstacle is near costs little.
-	// Surround needs it.
+	// MaxExtent is Extents.Max, or nil. With it a body without obstacles nearby costs little, and SweepBoxes
+	// needs it.
 	MaxExtent []float32
 
-	// TurnAngle has room for an element per body, or is nil. It is all 0 before the first call of a step. Stopped
-	// bodies get the angle there by which they turned: of one that is stopped twice, or is
-	// stopped and then met, rotation and angular velocity no longer say how many whole turns that was.
+	// TurnAngle has room for an element per body, or is nil. It is all 0 before the first call of a step. It
+	// gets the angle by which a stopped body turned: if the body is stopped again, or is an obstacle then, its
+	// rotation and angular velocity no longer determine the number of whole turns.
 	TurnAngle []float32
 
 	// Active has a bit for each body whose state is of this step; the others did not move.
@@ -126,14 +124,14 @@ type ContinuousSolver struct {
 	Active []uint64
 
 	Dt       float32 // length of the step in seconds
-	MaxSpeed float32 // Params.MaxSpeed: of a body whose velocity a stop changes. 0: no limit
+	MaxSpeed float32 // Params.MaxSpeed: limits velocities that a stop changes. 0: no limit
 
-	// Resting are more shapes that do not move, beside those that the BroadPhase knows, or nil: of bodies that
-	// count as moving (Filters.Moves) in this step but do not.
+	// Resting are more shapes that do not move, or nil: of bodies that count as moving in the BroadPhase
+	// (Filters.Moves) but do not move in this step.
 	Resting *BoxGrid
 
-	// Head and Next are the shapes of each body as lists: number plus one of its first shape, and
-	// by shape of the one that follows; 0 ends the list.
+	// Head and Next are lists of the shapes of each body: by body the number plus one of its first shape, by
+	// shape that of the next one; 0 ends the list.
 	Head, Next []uint32
 
 	// By shape.
@@ -142,22 +140,22 @@ type ContinuousSolver struct {
 	Sensor        []bool
 	ChainSegments []ChainSegment // of the first shapes
 
-	// PassesThrough reports of two shapes that are meant to pair, and of which the first is of a fast body,
-	// whether it goes through the other all the same. nil: none does. It is called by several workers
-	// at a time.
+	// PassesThrough reports whether a shape of a fast body passes through another one all the same, though they
+	// pair. nil: none does. Several workers call it at the same time.
 	PassesThrough func(shape, other uint32) bool
 
-	// HadContact reports whether two shapes had a contact in this step. nil: all had. It is called like Passes.
+	// HadContact reports whether two shapes had a contact in this step. nil: all had. It is called like
+	// PassesThrough.
 	HadContact func(shape, other uint32) bool
 
-	// Locks says how a body is held. nil: none is. It is called like Passes.
+	// Locks returns how a body is locked. nil: no body is. It is called like PassesThrough.
 	Locks func(body uint32) MotionLocks
 }
 
-// MotionLocks is how a body is held, whatever pushes it: along an axis, or against being turned.
+// MotionLocks are the motions that nothing can cause in a body: along an axis, or a rotation.
 type MotionLocks struct{ X, Y, Rotation bool }
 
-// obstacles are shapes in up to two orders.
+// obstacles are the shapes of up to two grids.
 type obstacles [2]*grid
 
 // stationary are the shapes that do not move.
@@ -177,7 +175,7 @@ func (o *obstacles) empty() bool {
 	return true
 }
 
-// query is that of both, one after the other.
+// query is grid.query of both, one after the other.
 func (o *obstacles) query(b *box, out []uint32) (n int) {
 	for _, s := range o {
 		if s != nil {
@@ -187,9 +185,9 @@ func (o *obstacles) query(b *box, out []uint32) (n int) {
 	return n
 }
 
-// SolveStationary sets bodies back to where they met a shape that does not move. b is as the last Pairs
-// left it: it knows where these are, but for Resting. Bodies do not depend on each other; workers can take
-// a part each.
+// SolveStationary moves bodies back to where they hit a shape that does not move. b is as the last FindPairs
+// left it: it has these shapes, but for Resting. Bodies do not depend on each other; workers can take a part
+// each.
 func (w *ContinuousSolver) SolveStationary(b *BroadPhase, bodies []uint32) {
 	var p sweep
 	still := w.stationary(b)
@@ -203,8 +201,8 @@ func (w *ContinuousSolver) SolveStationary(b *BroadPhase, bodies []uint32) {
 	}
 }
 
-// stopAtStationary ends a way at the first shape that does not move, and returns false if there is none. If that
-// stops the body where it is, it slides along.
+// stopAtStationary ends a way at the first shape that does not move, and returns false if there is none. If the
+// body would stay at its place, it slides along the obstacle.
 func (w *ContinuousSolver) stopAtStationary(q *impactQuery, body uint32) bool {
 	p := q.sweep
 	if w.findFirst(q, body); q.time == 1 {
@@ -217,9 +215,9 @@ func (w *ContinuousSolver) stopAtStationary(q *impactQuery, body uint32) bool {
 	return true
 }
 
-// SolveMoving sets bodies back to where they met a moving shape of a layout, and carries them on with it. The boxes of
-// the layout are around the whole way of each shape, as Surround makes them. Bodies of the
-// layout must not be among those to stop; b is that of StopStill, which comes first.
+// SolveMoving moves bodies back to where they hit a moving shape of a grid, and carries them on with it. The
+// boxes of the grid are around the whole way of each shape: SweepBoxes makes them. Bodies of the grid must not
+// be among those to stop. b is that of SolveStationary, which comes first.
 func (w *ContinuousSolver) SolveMoving(l *BoxGrid, b *BroadPhase, bodies []uint32) {
 	var p sweep
 	moving, still := obstacles{&l.grid}, w.stationary(b)
@@ -230,7 +228,7 @@ func (w *ContinuousSolver) SolveMoving(l *BoxGrid, b *BroadPhase, bodies []uint3
 	}
 }
 
-// stopAtMoving is stopStill for shapes that move.
+// stopAtMoving is stopAtStationary for shapes that move.
 func (w *ContinuousSolver) stopAtMoving(moving, still *obstacles, p *sweep, body uint32) bool {
 	q := impactQuery{obstacles: moving, sweep: p, moving: true}
 	if w.findFirst(&q, body); q.time == 1 {
@@ -260,7 +258,7 @@ func (w *ContinuousSolver) stopAtMoving(moving, still *obstacles, p *sweep, body
 	return true
 }
 
-// store gives a body the end of a way, and the state of one that went it.
+// store moves a body to the end of a way, and sets its state as if it had gone that way.
 func (w *ContinuousSolver) store(body uint32, p *sweep) {
 	st, to := &w.States[body], &w.Poses
 	to.X[body], to.Y[body] = p.x, p.y
@@ -274,7 +272,7 @@ func (w *ContinuousSolver) store(body uint32, p *sweep) {
 	}
 }
 
-// sweepOf finds the way of a body, and returns false if that is not finite.
+// sweepOf computes the way of a body, and returns false if it is not finite.
 func (w *ContinuousSolver) sweepOf(p *sweep, body uint32) bool {
 	if !p.set(&w.States[body], &w.Poses, body, w.Dt) {
 		return false
@@ -285,7 +283,7 @@ func (w *ContinuousSolver) sweepOf(p *sweep, body uint32) bool {
 	return true
 }
 
-// lockedSweep is path for a body that may be stopped.
+// lockedSweep is sweepOf for a body that may be stopped.
 func (w *ContinuousSolver) lockedSweep(p *sweep, body uint32) bool {
 	if !w.sweepOf(p, body) {
 		return false
@@ -296,7 +294,7 @@ func (w *ContinuousSolver) lockedSweep(p *sweep, body uint32) bool {
 	return true
 }
 
-// motionOf returns the way of a body, and false if it did not move, or not in a finite way.
+// motionOf returns the way of a body, and false if it did not move, or if the way is not finite.
 func (w *ContinuousSolver) motionOf(body uint32) (p sweep, ok bool) {
 	st := &w.States[body]
 	if w.Active != nil && w.Active[body/64]>>(body%64)&1 == 0 || st.DX == 0 && st.DY == 0 && st.S == 0 && st.C == 1 {
@@ -306,8 +304,8 @@ func (w *ContinuousSolver) motionOf(body uint32) (p sweep, ok bool) {
 	return p, ok
 }
 
-// SweepBoxes makes the boxes of shapes [lo, hi) after the step ones around their whole way, by those before
-// it: both are around the shapes at either end. It panics without Most.
+// SweepBoxes extends boxes of shapes [lo, hi) after the step by those before it, to boxes around their whole
+// way. Both must be around the shapes. It panics without MaxExtent.
 func (w *ContinuousSolver) SweepBoxes(before, boxes *Boxes, lo, hi int) {
 	if len(w.MaxExtent) < len(w.States) {
 		panic("rigid: ContinuousSolver.SweepBoxes: MaxExtent of each body is needed")
@@ -318,7 +316,7 @@ func (w *ContinuousSolver) SweepBoxes(before, boxes *Boxes, lo, hi int) {
 		if !ok || w.Shapes[i].Count == 0 {
 			continue
 		}
-		bulge := float32(w.MaxExtent[body] * minFloat(float32(p.angle*p.angle)*0.125, 2)) // see path.box; a circle is within 2
+		bulge := float32(w.MaxExtent[body] * minFloat(float32(p.angle*p.angle)*0.125, 2)) // see sweep.bounds; a circle is within 2
 		boxes.MinX[i] = minFloat(before.MinX[i], boxes.MinX[i]) - bulge
 		boxes.MinY[i] = minFloat(before.MinY[i], boxes.MinY[i]) - bulge
 		boxes.MaxX[i] = maxFloat(before.MaxX[i], boxes.MaxX[i]) + bulge
@@ -326,9 +324,9 @@ func (w *ContinuousSolver) SweepBoxes(before, boxes *Boxes, lo, hi int) {
 	}
 }
 
-// isClear reports whether no obstacle is near the way of a body. However it turns, no point of it
-// is farther from its centre of mass than Most, and the core of a shape, which would have to touch, is well
-// within that: the margin is for rounding.
+// isClear reports whether no obstacle is near the way of a body. No point of it is farther from its centre of
+// mass than MaxExtent, however it turns, and the core, which would have to touch, is well within that: the
+// margin covers rounding.
 func (w *ContinuousSolver) isClear(obstacles *obstacles, body uint32) bool {
 	if obstacles.empty() {
 		return true
@@ -344,29 +342,29 @@ func (w *ContinuousSolver) isClear(obstacles *obstacles, body uint32) bool {
 	return obstacles.query(&around, one[:]) == 0
 }
 
-// impactQuery is what the shapes of a body look for on a way: the first obstacle.
+// impactQuery finds the first obstacle of the shapes of a body on a way.
 type impactQuery struct {
 	obstacles *obstacles
 	sweep     *sweep
 	moving    bool // the obstacles may move
-	midStep   bool // the way begins within the step: contacts do not say what was in touch there
+	midStep   bool // the way begins within the step: contacts do not show what touched there
 
-	// When something is met, 1 if nothing is, by which shape of the body, and what; and if it is at once, the
+	// The time of the first hit, 1 if there is none; the shape of the body and the other one; and at time 0 the
 	// direction away from that.
 	time         float32
 	shape, other uint32
 	normal       Vec
 }
 
-// add takes note that a shape stops at a time. Of several that stop at time 0 the obstacle of the lowest
-// number counts.
+// add records that a shape stops at time t. Of several that stop at time 0 the obstacle of the lowest number
+// counts.
 func (q *impactQuery) add(t float32, shape, other uint32, out Vec) {
 	if t < q.time || t == 0 && (other < q.other || other == q.other && shape < q.shape) {
 		q.time, q.shape, q.other, q.normal = t, shape, other, out
 	}
 }
 
-// findFirst looks when a body on a way is stopped, and by what.
+// findFirst finds when a body on a way is stopped, and by what.
 func (w *ContinuousSolver) findFirst(q *impactQuery, body uint32) {
 	q.time = 1
 	if q.obstacles.empty() {
@@ -382,8 +380,8 @@ func (w *ContinuousSolver) findFirst(q *impactQuery, body uint32) {
 	}
 }
 
-// removeVelocity takes from the velocity of a body that stays where it was what leads into its obstacle, as the
-// contact of the two has not done so. What is left is within the limit of speed.
+// removeVelocity removes from the velocity of a body that stays at its place the part that leads into its
+// obstacle, as their contact has not done so. The rest is within the speed limit.
 func (w *ContinuousSolver) removeVelocity(body uint32, q *impactQuery) {
 	st, of, held := &w.States[body], w.Filters.Body[q.other], &q.sweep.locks
 	ownX, ownY := w.VX[body], w.VY[body]
@@ -411,12 +409,12 @@ func (w *ContinuousSolver) removeVelocity(body uint32, q *impactQuery) {
 	st.VX, st.VY, w.VX[body], w.VY[body] = ownX, ownY, ownX, ownY
 }
 
-// shapeTimeOfImpact looks for obstacles that a shape meets earlier than the first one so far.
+// shapeTimeOfImpact looks for obstacles that a shape hits earlier than the first one so far.
 func (w *ContinuousSolver) shapeTimeOfImpact(q *impactQuery, shape uint32) {
 	var s sweptShape
 	s.set(&w.Shapes[shape])
 	box := q.sweep.bounds(s.shape, s.proxy.maxReach)
-	var few [16]uint32 // as there mostly are: to clear room for more takes longer than to look
+	var few [16]uint32 // as is usual: clearing memory for more takes longer than the search
 	if n := q.obstacles.query(&box, few[:]); n < len(few) {
 		w.timeOfImpactAmong(few[:n], q, &s, shape)
 		return
@@ -430,7 +428,8 @@ func (w *ContinuousSolver) timeOfImpactMany(q *impactQuery, box *box, s *sweptSh
 	w.timeOfImpactAmong(many[:q.obstacles.query(box, many[:])], q, s, shape)
 }
 
-// timeOfImpactAmong is shapeMeets among some. When two stop it at the same time it is by the first.
+// timeOfImpactAmong is shapeTimeOfImpact for some obstacles. Of two that stop it at the same time the first
+// counts.
 func (w *ContinuousSolver) timeOfImpactAmong(near []uint32, q *impactQuery, s *sweptShape, shape uint32) {
 	for _, other := range near {
 		o := &w.Shapes[other]
@@ -442,7 +441,7 @@ func (w *ContinuousSolver) timeOfImpactAmong(near []uint32, q *impactQuery, s *s
 	}
 }
 
-// pairTimeOfImpact looks whether a shape is stopped by another one.
+// pairTimeOfImpact finds whether another shape stops a shape.
 func (w *ContinuousSolver) pairTimeOfImpact(q *impactQuery, s *sweptShape, shape, other uint32) {
 	var v relativeSweep
 	body, o := w.Filters.Body[other], &w.Shapes[other]
@@ -465,13 +464,13 @@ func (w *ContinuousSolver) pairTimeOfImpact(q *impactQuery, s *sweptShape, shape
 	}
 }
 
-// stopTime returns when a shape stops that touches another one at a given time.
+// stopTime returns when a shape stops that touches another one at time touch.
 func (w *ContinuousSolver) stopTime(q *impactQuery, s *sweptShape, v *relativeSweep, shape, other uint32, touch float32) float32 {
 	o := &w.Shapes[other]
 	c := chainPair{segment: o, other: s.shape}
 	switch onChain, ofChain := inChain(w.ChainSegments, other), inChain(w.ChainSegments, shape); {
 	case onChain && ofChain:
-		return 1 // these never meet
+		return 1 // these never touch
 	case onChain:
 		c.smooth = &w.ChainSegments[other]
 	case ofChain:

@@ -2,7 +2,7 @@ package rigid
 
 import "github.com/evertick/evertick/native"
 
-// Crowded makes a BroadPhase search as where everything is in one place.
+// Crowded makes a BroadPhase search by brute force.
 func (b *BroadPhase) Crowded(level native.Level, boxes *Boxes, filters *Filters, out *Pairs) {
 	b.begin(level, boxes, out)
 	b.updateCache(boxes, filters, 0)
@@ -15,8 +15,7 @@ func (l *BoxGrid) Near(minX, minY, maxX, maxY float32, room int) []uint32 {
 	return out[:l.grid.query(&box{minX, minY, maxX, maxY}, out)]
 }
 
-// HullsApart returns how far two shapes are from each other without their radii, a as b sees it
-// moved by the given vector.
+// HullsApart returns the distance of two shapes without their radii, where a is moved by the given vector.
 func HullsApart(a, b *Shape, move Vec) (distance float32, direction Vec) {
 	var p, q shapeProxy
 	p.set(a)

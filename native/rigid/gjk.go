@@ -23,15 +23,15 @@ func (o *shapeProxy) setPoint(i int, v Vec) {
 	}
 }
 
-// setDisc is the outline of a disc.
+// setDisc makes a disc.
 func (o *shapeProxy) setDisc(centre Vec, radius float32) {
 	o.n, o.radius, o.maxReach = 1, radius, 0
 	o.setPoint(0, centre)
 }
 
-// setCore takes what is left of a shape when half of its extent is taken off all around: what
-// others do not reach that enter less deeply. Where that leaves a side of a polygon
-// without length, it is the shape at half its size.
+// setCore takes the core of a shape: what remains when half of its extent is taken off all around. Shapes that
+// enter less deeply do not reach it. If a side of a polygon would have no length left, it takes the shape at
+// half its size.
 func (o *shapeProxy) setCore(s *Shape) {
 	depth := float32(0.5 * s.extent())
 	o.set(s)
@@ -46,7 +46,7 @@ func (o *shapeProxy) setCore(s *Shape) {
 	o.setHalf(s)
 }
 
-// setHalf takes a shape at half its size, about its centroid.
+// setHalf takes a shape at half its size, around its centroid.
 func (o *shapeProxy) setHalf(s *Shape) {
 	o.n, o.radius, o.maxReach = int(s.Count), float32(0.5*s.Radius), 0
 	for i, v := range s.Vertices[:o.n] {
@@ -54,8 +54,7 @@ func (o *shapeProxy) setHalf(s *Shape) {
 	}
 }
 
-// inset moves the sides of a polygon inwards. It returns false if that cannot be done with
-// all sides.
+// inset moves the sides of a polygon inwards. It returns false if a side would vanish.
 func (o *shapeProxy) inset(s *Shape, depth float32) bool {
 	o.maxReach = 0
 	before := s.Normals[o.n-1]
@@ -82,8 +81,8 @@ func (o *shapeProxy) inset(s *Shape, depth float32) bool {
 	return true
 }
 
-// extent is how far the surface is from the centroid where it is nearest: in the direction of
-// a normal. That of a segment is zero.
+// extent is the distance of the surface from the centroid where it is nearest, in the direction of a normal.
+// That of a segment is zero.
 func (s *Shape) extent() float32 {
 	if s.Count < 3 {
 		return s.Radius
@@ -96,26 +95,26 @@ func (s *Shape) extent() float32 {
 	return d + s.Radius
 }
 
-// simplexVertex is a corner of the set of all differences of a point of one outline and a point of
-// another one: of which points.
+// simplexVertex is a vertex of the set of all differences of a point of one proxy and a point of another, with
+// the indices of the points.
 type simplexVertex struct {
 	x, y float32
 	i, j int
 }
 
-// gjkDistance returns a direction of length one in which all of a is at least distance beyond all of
-// b, but for their radii: the greatest such distance, up to rounding. It is zero, with
-// no direction, if the hulls overlap or touch.
+// gjkDistance returns a direction of length one in which all of a, without its radius, is at least distance
+// beyond all of b: the greatest such distance, up to rounding. It is zero, without a direction, if the hulls
+// overlap or touch.
 //
-// It is the distance of the origin from the convex set of all differences, found as
-// by Gilbert, Johnson and Keerthi (IEEE Journal of Robotics and Automation 4, 1988): from a
-// side or a corner of the set to the one that is beyond it towards the origin.
+// It is the distance of the origin from the convex set of all differences, by the algorithm of Gilbert, Johnson
+// and Keerthi (IEEE Journal of Robotics and Automation 4, 1988): from a side or a vertex of the set to the
+// vertex farthest beyond it towards the origin.
 func gjkDistance(a, b *shapeProxy) (distance, nx, ny float32) {
 	var s [3]simplexVertex
 	s[0] = simplexVertex{a.x[0] - b.x[0], a.y[0] - b.y[0], 0, 0}
 	n := 1
 	for range 2 * MaxVertices {
-		var vx, vy float32 // from the origin to the nearest of the simplex, of any length
+		var vx, vy float32 // from the origin to the closest point of the simplex, of any length
 		n, vx, vy = solveSimplex(&s, n)
 		square := float32(vx*vx) + float32(vy*vy)
 		if n == 3 || !(square > 0) {
@@ -137,7 +136,7 @@ func gjkDistance(a, b *shapeProxy) (distance, nx, ny float32) {
 	return maxFloat(distance, 0), nx, ny
 }
 
-// least and most return the first point that is least, or most, in a direction.
+// supportMin and support return the first point that is least, or greatest, in a direction.
 
 func (o *shapeProxy) supportMin(nx, ny float32) (k int) {
 	d := float32(o.x[0]*nx) + float32(o.y[0]*ny)
@@ -151,10 +150,10 @@ func (o *shapeProxy) supportMin(nx, ny float32) (k int) {
 
 func (o *shapeProxy) support(nx, ny float32) (k int) { return o.supportMin(-nx, -ny) }
 
-// solveSimplex takes those corners out of a simplex that are not needed for its point nearest to the
-// origin, and returns how many are left and the direction of that point. Three are left if the
-// origin is inside; the direction is zero if it is on the simplex. The corner that came
-// last is the last one, and the origin is not beyond the side of the two others.
+// solveSimplex removes the vertices of a simplex that its point closest to the origin does not need. It returns
+// how many remain, and the direction of that point. Three remain if the origin is inside; the direction is zero
+// if it is on the simplex. The vertex added last is the last one, and the origin is not beyond the side of the
+// other two.
 func solveSimplex(s *[3]simplexVertex, n int) (left int, vx, vy float32) {
 	switch n {
 	case 1:
@@ -175,7 +174,7 @@ func solveSimplex(s *[3]simplexVertex, n int) (left int, vx, vy float32) {
 	return solveSegment(&a, &c, s)
 }
 
-// solveSegment is nearest for two corners, those left of which become the first ones of to.
+// solveSegment is solveSimplex for two vertices. The remaining ones become the first of to.
 func solveSegment(p, q *simplexVertex, to *[3]simplexVertex) (left int, vx, vy float32) {
 	a, b := *p, *q
 	ex, ey := b.x-a.x, b.y-a.y

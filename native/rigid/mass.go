@@ -2,24 +2,21 @@ package rigid
 
 import "math"
 
-// Mass is what a shape of density one, 1 kg/m², contributes to its body.
+// Mass is the contribution of a shape of density one, 1 kg/m², to its body.
 type Mass struct {
 	Area     float32 // m²; the mass in kg
 	Centroid Vec     // the centre of mass
 	Inertia  float32 // kg·m² about Centroid
 }
 
-// Mass returns area, centroid and second moment of area. A segment has none, and
-// its middle as centroid.
+// Mass returns area, centroid and second moment of area. A segment has zeros, with its middle as centroid.
 //
-// The shape is cut into the polygon of its vertices, a rectangle of length l and
-// height r on each edge, and at each vertex the sector of angle f between its two
-// rectangles. By integration in polar coordinates, a sector between unit normals m
-// and n has area r²f/2, first moment r³/3 (n.y - m.y, m.x - n.x) and second
-// moment r⁴f/4 about its vertex; a rectangle has l·r and l·r(l² + r²)/12 about its
-// middle; and a triangle of the edges a and b from the origin has c/2 and
-// c/12 (a·a + a·b + b·b) with c = a×b. The sums are float64 and rounded once. A
-// compiler may turn a division into a product, so quotients are wrapped as well.
+// The shape is the polygon of its vertices, a rectangle of length l and height r on each edge, and at each
+// vertex the sector of angle f between its two rectangles. By integration in polar coordinates, a sector
+// between unit normals m and n has area r²f/2, first moment r³/3 (n.y - m.y, m.x - n.x) and second moment r⁴f/4
+// about its vertex. A rectangle has l·r and l·r(l² + r²)/12 about its middle. A triangle of the edges a and b
+// from the origin has c/2 and c/12 (a·a + a·b + b·b) with c = a×b. The sums are float64 and rounded once. A
+// compiler may turn a division into a product, so quotients are converted as well.
 func (s *Shape) Mass() Mass {
 	if s.Count == 0 || s.Count > MaxVertices {
 		return Mass{}
@@ -63,7 +60,7 @@ func (s *Shape) polygonMoments() moments {
 	return m
 }
 
-// addRounding adds what lies within the radius of the polygon and outside of it.
+// addRounding adds what lies outside the polygon within the radius of it.
 func (s *Shape) addRounding(m moments) moments {
 	n, r := int(s.Count), float64(s.Radius)
 	for i := range n {

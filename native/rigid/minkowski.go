@@ -1,18 +1,18 @@
 package rigid
 
-// minkowskiDifference is the set of all differences of a point of shape B and one of shape A, without
-// their radii, as seen from the body of B: a convex polygon whose distance from a point is that
-// of B from A moved there. Its vertices are differences of vertices.
+// minkowskiDifference is the set of all differences between a point of shape B and one of shape A, without
+// their radii, in the frame of the body of B. It is a convex polygon; its distance from a point is that of B
+// from A moved there. Its vertices are differences of vertices.
 type minkowskiDifference struct {
-	v, n    [2 * MaxVertices]Vec // corners, and the outward normals of the edges behind them
+	v, n    [2 * MaxVertices]Vec // vertices, and the outward normals of the edges after them
 	b, a    [2 * MaxVertices]uint8
-	ofB     [2 * MaxVertices]bool // whose edge it is
+	ofB     [2 * MaxVertices]bool // the edge is of B, not of A
 	count   int
-	radius  float32 // of both
+	radius  float32 // sum of the two
 	radiusB float32 // of B
 }
 
-// transform is where a body is.
+// transform is the pose of a body.
 type transform struct{ x, y, cos, sin float32 }
 
 func (p *Poses) of(body uint32) transform {
@@ -28,20 +28,19 @@ func (p *transform) relative(q *transform) transform {
 	}
 }
 
-// rotate turns a direction.
+// rotate rotates a direction.
 func (p *transform) rotate(v Vec) Vec {
 	return Vec{float32(p.cos*v.X) - float32(p.sin*v.Y), float32(p.sin*v.X) + float32(p.cos*v.Y)}
 }
 
-// apply returns where a point is.
+// apply transforms a point.
 func (p *transform) apply(v Vec) Vec {
 	v = p.rotate(v)
 	return Vec{v.X + p.x, v.Y + p.y}
 }
 
-// set makes the difference of b and a shape a that is turned as at shows. The edges of both,
-// those of a turned round, come in the order of their directions: the polygon is
-// convex, and each of its corners is where two edges that follow each other meet.
+// set makes the difference of b and a shape a with the pose at. The edges of both, those of a reversed, come in
+// the order of their directions: the polygon is convex, and two successive edges meet in each vertex.
 func (d *minkowskiDifference) set(b *target, a *Shape, at *transform) {
 	nb, na := int(b.Count&^targetSensor), int(a.Count)
 	d.radiusB, d.radius = b.Radius, b.Radius+a.Radius
@@ -79,8 +78,8 @@ func nextIndex(i, n int) int {
 	return i
 }
 
-// inLowerHalf reports whether a direction is in the half of the plane that comes last, counted
-// counter-clockwise from the first axis.
+// inLowerHalf reports whether a direction is in the second half of the plane, counted counter-clockwise from
+// the first axis.
 func (v *Vec) inLowerHalf() bool { return v.Y < 0 || v.Y == 0 && v.X < 0 }
 
 // angleLess reports whether p comes before q, counted counter-clockwise from the first axis.
@@ -91,7 +90,7 @@ func angleLess(p, q *Vec) bool {
 	return cross2(p.X, p.Y, q.X, q.Y) > 0
 }
 
-// firstEdge is the edge whose normal comes first.
+// firstEdge is the edge whose normal has the lowest angle.
 func firstEdge(normals []Vec) int {
 	for i := range normals {
 		before := i - 1
@@ -105,18 +104,18 @@ func firstEdge(normals []Vec) int {
 	return 0
 }
 
-// closestFeature is what of a difference is nearest to a point.
+// closestFeature is the part of a difference that is closest to a point.
 type closestFeature struct {
-	distance float32 // of the polygon; negative inside: the least way out
+	distance float32 // from the polygon; negative inside: the least way out
 	normal   Vec     // of length one, towards the point
-	edge     int     // or the edge behind the corner
+	edge     int     // or the edge after the vertex
 	along    float32 // metres from the beginning of the edge
 }
 
-// closest returns what is nearest to a point: of equals the first. If the point is inside the
-// polygon that is the edge whose line is nearest; if it is outside, a point on an edge. Points
-// on the boundary count as inside. Where it coincides with a corner, or lies on a side of what
-// has no inside, the normal is that of the edge, and of a single point the second axis.
+// closest returns what is closest to a point, the first of equals. For a point inside the polygon it is the
+// edge with the nearest line, for one outside a point on an edge. Points on the boundary count as inside. If
+// the point coincides with a vertex, or lies on an edge of a polygon without inside, the normal is that of the
+// edge; of a single point it is the second axis.
 func (d *minkowskiDifference) closest(x, y float32) closestFeature {
 	if d.count == 1 {
 		nx, ny, length := normalizeOr(x-d.v[0].X, y-d.v[0].Y, 0, 1)
@@ -125,7 +124,7 @@ func (d *minkowskiDifference) closest(x, y float32) closestFeature {
 	deepest, best, square := closestFeature{distance: -inf}, closestFeature{}, inf
 	edges := d.count
 	if edges == 2 {
-		edges = 1 // the other one is the same
+		edges = 1 // the other edge is the same
 	}
 	for i := range edges {
 		v, w, n := &d.v[i], &d.v[nextIndex(i, d.count)], &d.n[i]
@@ -144,7 +143,7 @@ func (d *minkowskiDifference) closest(x, y float32) closestFeature {
 				best.normal = Vec{-n.X, -n.Y}
 			}
 			if off != 0 {
-				best.distance = -1 // a corner, see below
+				best.distance = -1 // a vertex, see below
 			}
 		}
 	}
@@ -161,7 +160,7 @@ func (d *minkowskiDifference) closest(x, y float32) closestFeature {
 	return best
 }
 
-// pointOfB is the point of B, without its radius, that belongs to what is near.
+// pointOfB is the point of B, without its radius, that belongs to a closest feature.
 func (d *minkowskiDifference) pointOfB(b *target, p *closestFeature) Vec {
 	v := b.Vertices[d.b[p.edge]]
 	if !d.ofB[p.edge] || d.count == 1 {

@@ -8,8 +8,8 @@ import (
 	"github.com/evertick/evertick/native"
 )
 
-// Origins are columns with an element per body: where its origin is, and the centre of
-// mass as seen from there, in the axes of the body.
+// Origins are columns with an element per body: its origin, and its centre of mass relative to that, in the
+// axes of the body.
 type Origins struct {
 	X, Y             []float32
 	CentreX, CentreY []float32
@@ -36,9 +36,9 @@ func (o Origins) updateCentresGo(p Poses, lo, hi int) {
 	}
 }
 
-// UpdateOrigins sets the origins of those bodies of [lo, hi) that have moved or turned in their
-// states to where poses have them. It writes the numbers of these to moved, which has room for
-// all, and returns how many they are. What is behind them in moved is then unspecified.
+// UpdateOrigins sets the origins of the bodies of [lo, hi) that have moved or turned in their states, by their
+// poses. It writes the numbers of these bodies to moved, which has room for all, and returns how many they are.
+// The rest of moved is then unspecified.
 func (o *Origins) UpdateOrigins(level native.Level, states []State, p *Poses, lo, hi int, moved []uint32) int {
 	o.check(p)
 	if len(states) != len(p.X) || len(moved) < hi-lo {
@@ -61,7 +61,7 @@ func (o Origins) updateOriginsGo(states []State, p Poses, lo, hi int, moved []ui
 	return n
 }
 
-// centreOffset is where the centre of mass is from the origin, in the axes of the world.
+// centreOffset is the centre of mass relative to the origin, in the axes of the world.
 func (o *Origins) centreOffset(p *Poses, i int) (x, y float32) {
 	cos, sin := p.Cos[i], p.Sin[i]
 	x, y = o.CentreX[i], o.CentreY[i]
@@ -87,9 +87,9 @@ func allInRangeGo(memory []float32, stride, columns, n int) bool {
 	return true
 }
 
-// anyOutOfRange reports whether a number is not usable: of the integers that are numbers
-// without their sign these, and NaN, are the ones from 2^63 on. Two fit in one
-// addition, as no carry leaves its half.
+// anyOutOfRange reports whether a number is out of range. The bits of a float without its sign, read as an
+// integer, are then those of 2^63 or more; so are those of NaN. Two numbers fit in one addition, as no carry
+// leaves its half.
 func anyOutOfRange(x []float32) bool {
 	const (
 		lanes = 1<<32 + 1

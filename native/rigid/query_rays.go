@@ -7,19 +7,19 @@ import (
 	"github.com/evertick/evertick/native"
 )
 
-// before reports whether a hit comes before another: by its parameter, then its shape.
+// before reports whether a hit comes before another: by T, then by shape.
 func (h *RayHit) before(than *RayHit) bool {
 	return h.T < than.T || h.T == than.T && h.Shape < than.Shape
 }
 
-// PrepareRays makes rays ready for RayClosest and RayAll, after their fields have changed.
+// PrepareRays prepares rays for CastRaysClosest and CastRaysAll, after their fields have changed.
 func PrepareRays(rays []Ray) {
 	for i := range rays {
 		rays[i].prepare()
 	}
 }
 
-// CastRaysClosestOracle is the specification of RayClosest.
+// CastRaysClosestOracle is the specification of CastRaysClosest.
 func CastRaysClosestOracle(s *Scene, rays []Ray, out []RayHit) {
 	var row []RayHit
 	for i := range rays {
@@ -31,8 +31,8 @@ func CastRaysClosestOracle(s *Scene, rays []Ray, out []RayHit) {
 	}
 }
 
-// CastRaysAllOracle is the specification of RayAll: it appends the hits of one ray after another
-// to out, and sets the end of each row in ends.
+// CastRaysAllOracle is the specification of CastRaysAll: it appends the hits of one ray after another to out,
+// and sets the end of each row in ends.
 func CastRaysAllOracle(s *Scene, rays []Ray, ends []uint32, out []RayHit) []RayHit {
 	for i := range rays {
 		out = s.castRay(&rays[i], out)
@@ -41,7 +41,7 @@ func CastRaysAllOracle(s *Scene, rays []Ray, ends []uint32, out []RayHit) []RayH
 	return out
 }
 
-// castRay appends the hits of a ray: it tests every shape.
+// castRay appends the hits of a ray. It tests every shape.
 func (s *Scene) castRay(r *Ray, out []RayHit) []RayHit {
 	from := len(out)
 	s.each(func(g *target, b *box) {
@@ -72,27 +72,25 @@ func sortHits(row []RayHit) {
 	}
 }
 
-// CastRaysClosest finds the shape that each of some prepared rays meets first; of several at the
-// same parameter the lowest. A ray that meets none has NoShape at MaxT.
+// CastRaysClosest finds the shape that each of some prepared rays hits first; of several at the same T the
+// lowest. A ray without a hit has NoShape at MaxT.
 //
-// # When a ray meets a shape
+// # When a ray hits a shape
 //
-// A ray that begins in or on a shape meets it at 0, with a zero normal, unless it has
-// SkipInside. Others meet it where they enter it: a disc at the lesser root; a
-// polygon without radius at the last of the edges that they come to from outside,
-// unless they have left another edge by then; everything else at the first of the edges,
-// moved outwards by the radius, and of the discs around the vertices. All that in the
-// frame of the body, in float32 with each product rounded before a sum.
+// A ray that begins in or on a shape hits it at 0, with a zero normal, unless it has SkipInside. Other rays hit
+// a shape where they enter it. They enter a disc at the lesser root. They enter a polygon without radius at the
+// last of the edges that they reach from outside, unless they have left another edge by then. They enter all
+// else at the first of the edges, moved outwards by the radius, and of the discs around the vertices. All this
+// happens in the frame of the body, in float32 with each product rounded before a sum.
 //
-// A shape is looked for in its box as Bounds has it, with a margin of LinearSlop and
-// grown by 2^-18 of its coordinates. A ray that misses that misses the shape, and no hit is
-// before the parameter at which it enters it: which shows only where rounding is as large
-// as the margin.
+// A shape has the box of Bounds with a margin of LinearSlop, grown by 2^-18 of its coordinates. A ray that
+// misses the box misses the shape, and no hit is before the T at which the ray enters the box. This shows only
+// where rounding is as large as the margin.
 func (t *QueryTree) CastRaysClosest(level native.Level, rays []Ray, out []RayHit) {
 	if len(out) != len(rays) {
 		panic("rigid: CastRaysClosest: rays and out differ in length")
 	}
-	if len(t.targets) == 0 { // the kernels of C want a root
+	if len(t.targets) == 0 { // C needs a root
 		level = native.Go
 	}
 	kernelsOf(level).castRaysClosest(t, rays, out)
@@ -104,10 +102,9 @@ func (t *QueryTree) castRaysClosestGo(rays []Ray, out []RayHit) {
 	}
 }
 
-// CastRaysAll finds all shapes that each of some prepared rays meets, see RayClosest, in order of
-// parameter, then shape. It writes the hits of one ray after the other to out from fill on,
-// and the end of each row to ends, as far as there is room, and returns the number of
-// rays that it has answered and the new fill.
+// CastRaysAll finds all shapes that each of some prepared rays hits, see CastRaysClosest, in order of T, then
+// shape. It writes the hits of one ray after the other to out from fill on, and the end of each row to ends,
+// while there is room. It returns the number of rays that are complete, and the new fill.
 func (t *QueryTree) CastRaysAll(level native.Level, rays []Ray, ends []uint32, out []RayHit, fill int) (done, end int) {
 	if len(ends) < len(rays) {
 		panic("rigid: CastRaysAll: ends is shorter than rays")
@@ -136,18 +133,18 @@ func (t *QueryTree) castRaysAllGo(rays []Ray, ends []uint32, out []RayHit, fill 
 	return done
 }
 
-// stackEntry is a node that a ray has entered and not seen yet.
+// stackEntry is a node that a query has entered and not visited yet.
 type stackEntry struct {
 	entry float32
 	node  uint32
 	level uint32
 }
 
-// maxStack is the largest number of these: fifteen of each level are left behind while one
-// is seen, and 2^24 shapes have six levels.
+// maxStack is the largest number of these: fifteen of each level remain while one is visited, and 2^24 shapes
+// have six levels.
 const maxStack = 6*(Lanes-1) + 1
 
-// enteredBy appends those lanes of a node that the ray enters by maxT.
+// enteredBy writes the lanes of a node that the ray enters by maxT, and returns their number.
 func (n *treeNode) enteredBy(r *Ray, maxT float32, to *[Lanes]stackEntry) int {
 	found := 0
 	for i := range Lanes {
@@ -159,8 +156,8 @@ func (n *treeNode) enteredBy(r *Ray, maxT float32, to *[Lanes]stackEntry) int {
 	return found
 }
 
-// closest goes through the nodes that the ray enters, nearer ones first, and leaves out
-// those that it enters behind the best hit so far.
+// closest visits the nodes that the ray enters, the nearest first, and skips those that it enters after the
+// best hit so far.
 func (t *QueryTree) closest(r *Ray) RayHit {
 	best := RayHit{T: r.MaxT, Shape: NoShape}
 	if len(t.targets) == 0 {
@@ -197,7 +194,7 @@ func (t *QueryTree) rootEntry() stackEntry {
 	return stackEntry{0, uint32(len(t.nodes) - 1), uint32(len(t.starts) - 2)}
 }
 
-// pushChildren puts the children of a node that were found on a stack, the nearest last.
+// pushChildren pushes the children of a node that were found, the nearest last.
 func (t *QueryTree) pushChildren(c *stackEntry, found []stackEntry, stack []stackEntry) int {
 	first := t.starts[c.level-1] + (c.node-t.starts[c.level])*Lanes
 	for i, l := range found {
@@ -211,7 +208,7 @@ func (t *QueryTree) pushChildren(c *stackEntry, found []stackEntry, stack []stac
 	return len(found)
 }
 
-// hits writes the hits of a ray to out, in any order; false if there is no room.
+// hits writes the hits of a ray to out, in any order. It returns false if there is no room.
 func (t *QueryTree) hits(r *Ray, out []RayHit) (int, bool) {
 	if len(t.targets) == 0 {
 		return 0, true

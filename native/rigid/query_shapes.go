@@ -5,19 +5,19 @@ import (
 	"slices"
 )
 
-// ShapeQuery is a shape somewhere, and what it can find: for overlaps, distances and casts. Its
-// coordinates are below 2^60. A cast moves it by D, as a Ray.
+// ShapeQuery is a shape at a pose, with a filter: for overlaps, distances and casts. Its coordinates are below
+// 2^60. A cast moves it by D, like a Ray.
 type ShapeQuery struct {
 	Shape    *Shape
 	X, Y     float32
 	Cos, Sin float32
-	Ray      // of its origin; OX and OY are X and Y
+	Ray      // of its origin: OX and OY are X and Y
 	box      box
 }
 
-// ShapeHit is what a probe finds.
+// ShapeHit is a shape that a query has found.
 type ShapeHit struct {
-	T      float32 // of a cast; of a distance, that: negative where the two overlap
+	T      float32 // of a cast; else the distance, negative where the two overlap
 	Normal Vec     // of the shape, outwards, of length one
 	Point  Vec     // on the surface of the shape
 	Shape  uint32  // or NoShape
@@ -27,7 +27,7 @@ func (f *ShapeHit) before(than *ShapeHit) bool {
 	return f.T < than.T || f.T == than.T && f.Shape < than.Shape
 }
 
-// Prepare makes a probe ready for queries. It returns false if it has no box.
+// Prepare prepares a query. It returns false if it has no box.
 func (p *ShapeQuery) Prepare() bool {
 	b, ok := p.Shape.bounds(p.X, p.Y, p.Cos, p.Sin, boxMargin)
 	if ok {
@@ -40,10 +40,10 @@ func (p *ShapeQuery) Prepare() bool {
 
 func (p *ShapeQuery) pose() transform { return transform{p.X, p.Y, p.Cos, p.Sin} }
 
-// view is a probe as seen from a target.
+// relativeQuery is a query as seen from a target.
 type relativeQuery struct {
 	target     transform           // of the target
-	origin     transform           // of the probe, as seen from there
+	origin     transform           // of the query, relative to the target
 	difference minkowskiDifference // of the two
 }
 
@@ -59,7 +59,7 @@ func (b *box) overlaps(x0, y0, x1, y1 float32) bool {
 	return x0 <= b[2] && y0 <= b[3] && b[0] <= x1 && b[1] <= y1
 }
 
-// overlapsTarget reports whether the probe overlaps a target, or touches it.
+// overlapsTarget reports whether the query overlaps or touches a target.
 func (p *ShapeQuery) overlapsTarget(g *target) bool {
 	var v relativeQuery
 	v.set(p, g)
@@ -67,14 +67,14 @@ func (p *ShapeQuery) overlapsTarget(g *target) bool {
 	return near.distance <= v.difference.radius
 }
 
-// boxDistance is how far a box is from that of the probe; 0 if they touch.
+// boxDistance is the distance of a box from that of the query; 0 if they touch.
 func (p *ShapeQuery) boxDistance(x0, y0, x1, y1 float32) float32 {
 	dx := maxFloat(maxFloat(x0-p.box[2], p.box[0]-x1), 0)
 	dy := maxFloat(maxFloat(y0-p.box[3], p.box[1]-y1), 0)
 	return maxFloat(dx, dy)
 }
 
-// distance returns the distance of the probe from a target whose box is that far beyond its own.
+// distance returns the distance of the query from a target whose box has the given distance from its own.
 func (p *ShapeQuery) distance(g *target, beyond float32) ShapeHit {
 	var v relativeQuery
 	v.set(p, g)
@@ -87,7 +87,7 @@ func (p *ShapeQuery) distance(g *target, beyond float32) ShapeHit {
 	return f
 }
 
-// setHit tells of normal and point.
+// setHit sets the normal and the point.
 func (v *relativeQuery) setHit(g *target, near *closestFeature, f *ShapeHit) {
 	n, q := near.normal, v.difference.pointOfB(g, near)
 	f.Normal = v.target.rotate(n)
@@ -95,8 +95,8 @@ func (v *relativeQuery) setHit(g *target, near *closestFeature, f *ShapeHit) {
 	f.Point = v.target.apply(Vec{q.X + float32(n.X*v.difference.radiusB), q.Y + float32(n.Y*v.difference.radiusB)})
 }
 
-// boxEntry returns the parameter at which the box of the probe comes to another, and false if it
-// does not by maxT. See Ray.entry.
+// boxEntry returns the T at which the moving box of the query touches another, and false if it does not by
+// maxT. See Ray.boxEntry.
 func (p *ShapeQuery) boxEntry(x0, y0, x1, y1, maxT float32) (float32, bool) {
 	fromX, toX := x0-p.box[2], x1-p.box[0]
 	if p.invX < 0 {
@@ -111,8 +111,8 @@ func (p *ShapeQuery) boxEntry(x0, y0, x1, y1, maxT float32) (float32, bool) {
 	return enter, enter <= minFloat(float32(exit*exitSlack), maxT)
 }
 
-// cast returns where the probe, moved along its ray, meets a target that it comes near to
-// at the given parameter: its origin meets the difference of the two as a ray does.
+// cast returns where the query, moved along its ray, hits a target whose box it reaches at entry: its origin
+// hits the difference of the two like a ray.
 func (p *ShapeQuery) cast(g *target, entry float32) (f ShapeHit, ok bool) {
 	var v relativeQuery
 	v.set(p, g)
@@ -140,9 +140,8 @@ func (p *ShapeQuery) cast(g *target, entry float32) (f ShapeHit, ok bool) {
 	return f, true
 }
 
-// OverlapShape appends the shapes that a placed probe overlaps or touches to out, ascending: those
-// whose boxes touch its own, both as in RayClosest, and whose distance by Distance is zero
-// or less.
+// OverlapShape appends the shapes that a prepared query overlaps or touches to out, ascending: those whose
+// boxes touch its own, as in CastRaysClosest, and whose Distance is zero or less.
 func (t *QueryTree) OverlapShape(p *ShapeQuery, out []uint32) []uint32 {
 	from := len(out)
 	var stack [maxStack]stackEntry
@@ -167,7 +166,7 @@ func (t *QueryTree) OverlapShape(p *ShapeQuery, out []uint32) []uint32 {
 	return out
 }
 
-// OverlapShapeOracle is the specification of Overlaps.
+// OverlapShapeOracle is the specification of OverlapShape.
 func (s *Scene) OverlapShapeOracle(p *ShapeQuery, out []uint32) []uint32 {
 	s.each(func(g *target, b *box) {
 		if p.box.overlaps(b[0], b[1], b[2], b[3]) && p.accepts(g) && p.overlapsTarget(g) {
@@ -177,7 +176,7 @@ func (s *Scene) OverlapShapeOracle(p *ShapeQuery, out []uint32) []uint32 {
 	return out
 }
 
-// each calls f for the shapes that are looked for.
+// each calls f for the shapes that queries can find.
 func (s *Scene) each(f func(g *target, b *box)) {
 	s.check()
 	for i := range s.Shapes {
@@ -187,7 +186,7 @@ func (s *Scene) each(f func(g *target, b *box)) {
 	}
 }
 
-// target returns a shape with its box; false if it is not looked for.
+// target returns a shape with its box; false if queries cannot find it.
 func (s *Scene) target(i int) (g target, b box, ok bool) {
 	shape, body, p := &s.Shapes[i], s.Filters.Body[i], s.Poses
 	if shape.Count == 0 || !isRotation(p.Cos[body], p.Sin[body]) {
@@ -203,7 +202,7 @@ func (s *Scene) target(i int) (g target, b box, ok bool) {
 	return g, b, ok
 }
 
-// root puts the root on a stack, if there is one, and returns how many are there.
+// root pushes the root, if there is one, and returns the size of the stack.
 func (t *QueryTree) root(stack *[maxStack]stackEntry) int {
 	if len(t.targets) == 0 {
 		return 0
@@ -212,16 +211,16 @@ func (t *QueryTree) root(stack *[maxStack]stackEntry) int {
 	return 1
 }
 
-// childEntry is what is in a lane of a node above others.
+// childEntry is the child in a lane of an inner node.
 func (t *QueryTree) childEntry(c *stackEntry, lane int, entry float32) stackEntry {
 	return stackEntry{entry, t.starts[c.level-1] + (c.node-t.starts[c.level])*Lanes + uint32(lane), c.level - 1}
 }
 
-// CastShapeClosest finds the shape that a placed probe meets first on its way; of several at the
-// same parameter the lowest. It meets a shape where its origin, as a ray, meets the set of all
-// places at which the two overlap: a polygon with the edges of both, and a radius that is the
-// sum of theirs; see RayClosest. The point is that of the shape nearest to the probe there.
-// Where it begins in overlap the normal is zero and the point is its origin.
+// CastShapeClosest finds the shape that a prepared query hits first on its way; of several at the same T the
+// lowest. Its origin is cast like a ray against the set of all places at which the two overlap: a polygon with
+// the edges of both, and a radius that is the sum of theirs; see CastRaysClosest. The point is the one of the
+// shape nearest to the query there. If the query begins in overlap the normal is zero and the point is its
+// origin.
 func (t *QueryTree) CastShapeClosest(p *ShapeQuery) ShapeHit {
 	best := ShapeHit{T: p.MaxT, Shape: NoShape}
 	var stack [maxStack]stackEntry
@@ -249,7 +248,7 @@ func (t *QueryTree) CastShapeClosest(p *ShapeQuery) ShapeHit {
 	return best
 }
 
-// enteredByShape is look for a probe.
+// enteredByShape is enteredBy for a ShapeQuery.
 func (n *treeNode) enteredByShape(p *ShapeQuery, maxT float32, to *[Lanes]stackEntry) int {
 	found := 0
 	for i := range Lanes {
@@ -261,8 +260,8 @@ func (n *treeNode) enteredByShape(p *ShapeQuery, maxT float32, to *[Lanes]stackE
 	return found
 }
 
-// CastShapeAll appends all that a placed probe meets on its way, see CastClosest, in order of
-// parameter, then shape.
+// CastShapeAll appends all hits of a prepared query on its way, see CastShapeClosest, in order of T, then
+// shape.
 func (t *QueryTree) CastShapeAll(p *ShapeQuery, out []ShapeHit) []ShapeHit {
 	from := len(out)
 	var stack [maxStack]stackEntry
@@ -287,7 +286,7 @@ func (t *QueryTree) CastShapeAll(p *ShapeQuery, out []ShapeHit) []ShapeHit {
 	return out
 }
 
-// CastShapeOracle is the specification of CastAll; the first of a row is that of CastClosest.
+// CastShapeOracle is the specification of CastShapeAll; its first hit is that of CastShapeClosest.
 func (s *Scene) CastShapeOracle(p *ShapeQuery, out []ShapeHit) []ShapeHit {
 	from := len(out)
 	s.each(func(g *target, b *box) {
@@ -307,9 +306,8 @@ func sortFound(row []ShapeHit) {
 	})
 }
 
-// Nearest finds the shape that is nearest to a placed probe, at most MaxT away; of several at
-// the same distance the lowest. Distances are those of Distance, but where the boxes of
-// the two are farther apart, that.
+// Nearest finds the shape nearest to a prepared query, at most MaxT away; of several at the same distance the
+// lowest. It is the distance of Distance, or that of the boxes if it is larger.
 func (t *QueryTree) Nearest(p *ShapeQuery) ShapeHit {
 	best := ShapeHit{T: p.MaxT, Shape: NoShape}
 	var stack [maxStack]stackEntry
@@ -355,18 +353,17 @@ func (s *Scene) NearestOracle(p *ShapeQuery) ShapeHit {
 	return best
 }
 
-// DistanceResult is how far two shapes are apart.
+// DistanceResult is the distance of two shapes.
 type DistanceResult struct {
-	Distance       float32 // metres; negative: the least way that parts them
+	Distance       float32 // metres; negative: the least translation that separates them
 	Normal         Vec     // from A to B, of length one
-	PointA, PointB Vec     // of their surfaces, nearest to each other
+	PointA, PointB Vec     // of their surfaces, closest to each other
 }
 
-// Distance measures shape a of a body at one pose and shape b of another. It is that of the
-// origin of b from the polygon of all places at which the two overlap: the edges of both, in
-// the frame of the body of a, less the sum of the radii. Of equals the first edge counts,
-// in the order of directions, counter-clockwise from the first axis of that frame.
-// It is not finite if a pose or a shape is not.
+// Distance returns the distance of shape a of one body from shape b of another. It is that of the origin of b
+// from the polygon of all places at which the two overlap, which has the edges of both, in the frame of the
+// body of a, less the sum of the radii. Of equal edges the first counts, in the order of their directions,
+// counter-clockwise from the first axis of that frame. The result is not finite if a pose or a shape is not.
 func Distance(a, b *Shape, bodyA, bodyB uint32, poses *Poses) DistanceResult {
 	var g target
 	g.X, g.Y, g.Cos, g.Sin = poses.X[bodyA], poses.Y[bodyA], poses.Cos[bodyA], poses.Sin[bodyA]
@@ -376,8 +373,8 @@ func Distance(a, b *Shape, bodyA, bodyB uint32, poses *Poses) DistanceResult {
 	return DistanceResult{f.T, f.Normal, f.Point, Vec{f.Point.X + float32(f.Normal.X*f.T), f.Point.Y + float32(f.Normal.Y*f.T)}}
 }
 
-// Within appends the shapes that are at most MaxT away from a placed probe to out, in order of
-// distance, then shape; see Nearest.
+// Within appends the shapes that are at most MaxT away from a prepared query to out, in order of distance, then
+// shape; see Nearest.
 func (t *QueryTree) Within(p *ShapeQuery, out []ShapeHit) []ShapeHit {
 	from := len(out)
 	var stack [maxStack]stackEntry
@@ -404,5 +401,5 @@ func (t *QueryTree) Within(p *ShapeQuery, out []ShapeHit) []ShapeHit {
 	return out
 }
 
-// CastRayClosest is RayClosest of one prepared ray.
+// CastRayClosest is CastRaysClosest of one prepared ray.
 func (t *QueryTree) CastRayClosest(r *Ray) RayHit { return t.closest(r) }

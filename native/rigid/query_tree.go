@@ -7,40 +7,39 @@ import (
 )
 
 const (
-	// maxQueried bounds the coordinates of what queries look at, in metres: no square of
-	// a difference overflows. Shapes beyond are not found.
+	// maxQueried bounds the coordinates of shapes and queries, in metres, so that no square of a difference
+	// overflows. Shapes beyond are not found.
 	maxQueried = 1 << 60
 
-	// boxGrowth is the part of a bound by which the box of a shape grows in a QueryTree, so
-	// that what rounding takes from a shape far from the origin is in it: 64 units in the
-	// last place.
+	// boxGrowth is the part of a bound by which the box of a shape grows: 64 units in the last place. This
+	// covers the rounding of a shape far from the origin.
 	boxGrowth = 0x1p-18
 
-	// boxMargin is what a box grows by besides, in metres.
+	// boxMargin is by how much a box grows in addition, in metres.
 	boxMargin = LinearSlop
 )
 
-// QueryTree are the shapes that queries look for, as they were when Build or Take was called: each in
-// a box, sixteen boxes in a node, and sixteen nodes in the box of one above. The zero value
-// is empty. What a query finds does not depend on how shapes are put together.
+// QueryTree has the shapes that queries can find, as of the last Build or Refit: each in a box, sixteen boxes
+// in a node, and sixteen nodes in the box of a higher one. The zero value is empty. The results of queries do
+// not depend on the shape of the tree.
 type QueryTree struct {
-	nodes   []treeNode // those of shapes, then those of nodes, and so on; the last is the root
-	starts  []uint32   // where each of these begins in nodes, and the end
+	nodes   []treeNode // level by level, leaves first; the last is the root
+	starts  []uint32   // first node of each level, and the end
 	targets []target   // target i is in lane i%Lanes of node i/Lanes
 
 	boxes     Boxes
 	keys, tmp []uint64
 }
 
-// NoShape is the number of no shape, and of no body.
+// NoShape is the number of no shape and no body.
 const NoShape = ^uint32(0)
 
-// treeNode is sixteen boxes. Those of lanes without one are inverted.
+// treeNode is sixteen boxes. Those of empty lanes are inverted.
 type treeNode struct {
 	MinX, MinY, MaxX, MaxY [Lanes]float32
 }
 
-// target is a shape where it is, with all that decides whether a query finds it.
+// target is a shape at its pose, with its filter.
 type target struct {
 	X, Y, Cos, Sin float32
 	Category, Mask uint64
@@ -49,14 +48,13 @@ type target struct {
 	Radius         float32
 	Vertices       [MaxVertices]Vec
 	Normals        [MaxVertices]Vec
-	_              [4]uint32 // up to a cache line
+	_              [4]uint32 // fills a cache line
 }
 
 // targetSensor is a bit of target.Count.
 const targetSensor = 1 << 8
 
-// Scene is what QueryTree are made of: an element per shape of shapes, filters and sensors, and
-// one per body of poses.
+// Scene is the input of a QueryTree: Shapes, Filters and Sensors have an element per shape, Poses one per body.
 type Scene struct {
 	Shapes  []Shape
 	Poses   *Poses
@@ -72,9 +70,9 @@ func (s *Scene) check() {
 	}
 }
 
-// Build takes the shapes of a scene. One without vertices, one of which a vertex is not
-// finite, one beyond 2^60 m, and one whose body has a rotation of half the length it should
-// have, or twice, are left out. It panics as Bounds does.
+// Build builds the tree from a scene. It leaves out shapes without vertices, with a vertex that is not finite,
+// beyond 2^60 m, or of a body whose rotation has less than half its length or more than twice. It panics as
+// Bounds does.
 func (t *QueryTree) Build(level native.Level, s *Scene) {
 	t.updateBoxes(level, s)
 	t.listShapes(s)
@@ -84,10 +82,9 @@ func (t *QueryTree) Build(level native.Level, s *Scene) {
 	t.buildInnerNodes()
 }
 
-// Refit is Build for few queries: it costs a fraction of that and they cost more, as it does
-// not look for shapes that are near each other. They stay together as they were, or are
-// together by number. same is that of all that a scene has, nothing but poses has
-// changed since the last Build or Take.
+// Refit is Build for few queries: it takes a fraction of the time and makes queries slower, as it does not
+// group shapes that are near each other. They keep their groups, or are grouped by number. same: nothing but
+// the poses of the scene has changed since the last Build or Refit.
 func (t *QueryTree) Refit(level native.Level, s *Scene, same bool) {
 	t.updateBoxes(level, s)
 	if !same {
@@ -107,8 +104,8 @@ func (t *QueryTree) updateBoxes(level native.Level, s *Scene) {
 	Bounds(level, s.Shapes, s.Filters.Body, s.Poses, boxMargin, b)
 }
 
-// listShapes takes the numbers of all shapes that have vertices as keys, also of those that are not
-// looked for where they are.
+// listShapes lists the numbers of all shapes with vertices as keys, also of those that queries cannot find
+// where they are.
 func (t *QueryTree) listShapes(s *Scene) {
 	t.keys = resized(t.keys, len(s.Shapes))[:0]
 	for i := range s.Shapes {
@@ -118,14 +115,13 @@ func (t *QueryTree) listShapes(s *Scene) {
 	}
 }
 
-// isRotation reports whether a rotation is near enough to length one. Shapes of others are not
-// looked for at all.
+// isRotation reports whether a rotation is near enough to length one. Queries do not find shapes with another.
 func isRotation(cos, sin float32) bool {
 	square := float32(cos*cos) + float32(sin*sin)
 	return square >= 0.25 && square <= 4
 }
 
-// fattenBox is the box in which a shape of the given bounds is looked for; false if it is not.
+// fattenBox is the box in the tree of a shape with the given bounds; false if queries cannot find it.
 func fattenBox(x0, y0, x1, y1 float32) (box, bool) {
 	if !inRange(x0, y0, x1, y1) {
 		return inverted, false
@@ -133,8 +129,8 @@ func fattenBox(x0, y0, x1, y1 float32) (box, bool) {
 	return box{lowerBound(x0), lowerBound(y0), upperBound(x1), upperBound(y1)}, true
 }
 
-// inRange reports whether no bound is beyond maxQueried, or NaN: its bits without the sign are
-// in the order of numbers.
+// inRange reports whether no bound is beyond maxQueried or NaN. The bits of floats without the sign are in the
+// order of the numbers.
 func inRange(x0, y0, x1, y1 float32) bool {
 	const sign = 1 << 31
 	limit := math.Float32bits(maxQueried)
@@ -145,8 +141,7 @@ func inRange(x0, y0, x1, y1 float32) bool {
 func lowerBound(v float32) float32 { return v - float32(abs(v)*boxGrowth) }
 func upperBound(v float32) float32 { return v + float32(abs(v)*boxGrowth) }
 
-// sortAlongCurve sorts the shapes that are listed: small ones first, along a curve that stays near
-// itself.
+// sortAlongCurve sorts the listed shapes: small ones first, along a Hilbert curve.
 func (t *QueryTree) sortAlongCurve(level native.Level) {
 	b, keys := &t.boxes, t.keys
 	all, size := inverted, float32(0)
@@ -166,7 +161,7 @@ func (t *QueryTree) sortAlongCurve(level native.Level) {
 	t.keys, t.tmp = kernelsOf(level).sortKeys(keys, t.tmp, curveBits)
 }
 
-// makeLeaves makes the targets, and nodes of shapes without boxes.
+// makeLeaves makes the targets, and the leaf nodes without boxes.
 func (t *QueryTree) makeLeaves(s *Scene) {
 	n := len(t.keys)
 	leaves := (n + Lanes - 1) / Lanes
@@ -180,8 +175,8 @@ func (t *QueryTree) makeLeaves(s *Scene) {
 	}
 }
 
-// updateLeaves puts targets where they are, and boxes in the nodes of shapes. With still those that
-// have not moved are left alone.
+// updateLeaves sets the poses of targets, and the boxes of the leaves. With still it skips those that have not
+// moved.
 func (t *QueryTree) updateLeaves(s *Scene, still bool) {
 	n, bodies := len(t.boxes.MinX), len(s.Poses.X)
 	minX, minY, maxX, maxY := t.boxes.MinX, t.boxes.MinY[:n], t.boxes.MaxX[:n], t.boxes.MaxY[:n]
@@ -217,7 +212,7 @@ func (g *target) set(s *Scene, i int) {
 	g.Vertices, g.Normals = shape.Vertices, shape.Normals
 }
 
-// buildInnerNodes makes the nodes above those of shapes.
+// buildInnerNodes makes the nodes above the leaves.
 func (t *QueryTree) buildInnerNodes() {
 	t.nodes, t.starts = t.nodes[:len(t.targets)/Lanes], append(t.starts[:0], 0)
 	for first := 0; ; {
@@ -239,7 +234,7 @@ func (t *QueryTree) buildInnerNodes() {
 	}
 }
 
-// grown returns s with n more elements, of any value.
+// grown returns s with n more elements of unspecified values.
 func grown[T any](s []T, n int) []T {
 	if len(s)+n <= cap(s) {
 		return s[:len(s)+n]
@@ -264,18 +259,17 @@ func (n *treeNode) bounds() box {
 const (
 	curveSteps = 5 // of three bits along each axis
 	curveCells = 1<<(3*curveSteps) - 1
-	curveBits  = 2 + 6*curveSteps // of a key
+	curveBits  = 2 + 6*curveSteps // bits of a key
 )
 
-// hilbertCurve is that of Hilbert over a square, which goes through all its cells, each next to
-// the one before.
+// hilbertCurve is a Hilbert curve over a square: it visits all its cells, each next to the one before.
 type hilbertCurve struct {
 	x, y, scale float32
 	small       float32 // extent of a box that counts as small
 }
 
-// key is the size of a box, in two bits, and where its middle is on the curve. Large
-// boxes would make those of nodes large in which they are with small ones.
+// key is the size class of a box, in two bits, then the position of its middle on the curve. A large box in a
+// node of small ones would make the box of the node large.
 func (c *hilbertCurve) key(x0, y0, x1, y1 float32) uint32 {
 	class, extent := uint32(0), maxFloat(x1-x0, y1-y0)
 	for limit := c.small; class < 3 && extent > limit; limit *= 8 {
@@ -295,11 +289,11 @@ func (c *hilbertCurve) cell(v float32) uint32 {
 	return uint32(int32(minFloat(maxFloat(v*c.scale, 0), curveCells)))
 }
 
-// hilbert has, for each of the four forms of the curve in a square of 8 by 8 cells, by
-// cell, its place on the curve and the form that the curve has in it.
+// hilbert has, for each of the four forms of the curve in a square of 8 by 8 cells and each cell, its position
+// on the curve and the form that the curve has in it.
 var hilbert = func() (table [4][64]struct{ at, form uint8 }) {
 	// Form 0 goes through the quarters (0,0), (0,1), (1,1), (1,0); bit 0 of a form
-	// exchanges the axes, and bit 1 turns both round.
+	// exchanges the axes, and bit 1 reverses both.
 	for form := range uint8(4) {
 		for cell := range uint8(64) {
 			at, f := uint8(0), form

@@ -1,12 +1,12 @@
 package rigid
 
-// Ray is points O + t*D for 0 <= t <= MaxT, and what it can meet. The coordinates are below
-// 2^60, and the square of the length of D is a normal number.
+// Ray is the points O + t*D for 0 <= t <= MaxT, with a filter. The coordinates are below 2^60, and the square
+// of the length of D is a normal number.
 type Ray struct {
 	OX, OY, DX, DY float32
 	MaxT           float32
-	Exclude        uint32 // a body whose shapes it does not meet; NoShape: none
-	Category, Mask uint64 // it meets shapes with a bit of Mask in their category, and of Category in their mask
+	Exclude        uint32 // a body whose shapes it does not hit; NoShape: none
+	Category, Mask uint64 // it hits shapes with a bit of Mask in their category, and of Category in their mask
 	Flags          uint32
 	invX, invY     float32 // of D
 	_              [3]uint32
@@ -14,20 +14,19 @@ type Ray struct {
 
 // Flags of a Ray.
 const (
-	IncludeSensors = 1 << iota // too; otherwise it meets solid shapes only
-	SkipInside                 // it does not meet the shapes in or on which it begins
+	IncludeSensors = 1 << iota // hit sensors, too
+	SkipInside                 // do not hit shapes in or on which it begins
 )
 
-// RayHit is where a ray meets a shape.
+// RayHit is where a ray hits a shape.
 type RayHit struct {
 	T      float32 // NoShape: MaxT
 	Normal Vec     // of the surface, length one; zero if the ray begins in or on the shape
 	Shape  uint32  // or NoShape
 }
 
-// maxReciprocal is the largest float32; the reciprocal of a component of a ray that is zero, or so
-// small that its own is infinite. A product with it is not NaN, and beyond all
-// parameters unless the ray begins on the bound itself.
+// maxReciprocal is the largest float32. It is the reciprocal of a component that is zero, or so small that its
+// own is infinite. A product with it is not NaN, and is beyond all T unless the ray begins on the bound itself.
 const maxReciprocal = 0x1.fffffep127
 
 func (r *Ray) prepare() { r.invX, r.invY = reciprocal(r.DX), reciprocal(r.DY) }
@@ -39,13 +38,12 @@ func reciprocal(d float32) float32 {
 	return maxFloat(minFloat(1/d, maxReciprocal), -maxReciprocal)
 }
 
-// exitSlack makes up for the rounding of the parameters of a box, of which each is off
-// by three roundings.
+// exitSlack covers the rounding of the exit from a box: entry and exit are each off by three roundings.
 const exitSlack = 1 + 0x1p-20
 
-// boxEntry returns the parameter at which the ray enters a box, 0 if it begins inside; false if
-// it does not by maxT. Each operation is monotone in the bounds: a box around
-// another is entered, and at a parameter that is not larger, if the other is.
+// boxEntry returns the T at which the ray enters a box, 0 if it begins inside, and false if it does not enter
+// by maxT. Each operation is monotone in the bounds: a ray that enters a box also enters a box around it, at a
+// T that is not larger.
 func (r *Ray) boxEntry(x0, y0, x1, y1, maxT float32) (float32, bool) {
 	if r.invX < 0 {
 		x0, x1 = x1, x0
@@ -58,7 +56,7 @@ func (r *Ray) boxEntry(x0, y0, x1, y1, maxT float32) (float32, bool) {
 	return enter, enter <= minFloat(float32(exit*exitSlack), maxT)
 }
 
-// accepts reports whether the filters let the ray meet a target.
+// accepts reports whether the filter of the ray accepts a target.
 func (r *Ray) accepts(g *target) bool {
 	return g.Category&r.Mask != 0 && g.Mask&r.Category != 0 && g.Body != r.Exclude &&
 		(g.Count&targetSensor == 0 || r.Flags&IncludeSensors != 0)
@@ -70,17 +68,16 @@ type localRay struct {
 	dd           float32 // the square of the length of d
 }
 
-// castResult is what a ray does to a shape.
+// castResult is how a ray hits a shape.
 type castResult uint8
 
 const (
 	castMisses castResult = iota
 	castEnters
-	castInside // begins in or on it
+	castInside // it begins in or on the shape
 )
 
-// cast returns where the ray meets a target that it finds, and whose box it enters at the
-// given parameter.
+// cast returns where the ray hits an accepted target whose box it enters at entry.
 func (r *Ray) cast(g *target, entry float32) (hit RayHit, ok bool) {
 	ox, oy := r.OX-g.X, r.OY-g.Y
 	c := localRay{
@@ -101,7 +98,7 @@ func (r *Ray) cast(g *target, entry float32) (hit RayHit, ok bool) {
 	return hit, hit.T <= r.MaxT
 }
 
-// cast returns where c meets all points within a radius of a polygon.
+// cast returns where c enters a polygon with a radius.
 func (c *localRay) cast(vertices, normals []Vec, radius float32) (float32, Vec, castResult) {
 	switch n := len(vertices); {
 	case n == 1:
@@ -112,8 +109,8 @@ func (c *localRay) cast(vertices, normals []Vec, radius float32) (float32, Vec, 
 	return c.castRounded(vertices, normals, radius)
 }
 
-// insideOrMiss is for a c that no edge has on its outer side: within, unless it is beside the
-// vertices, as rounding lets it be behind the tip of a thin polygon.
+// insideOrMiss is for a c on the inner side of all edges. It is inside, unless it is outside the box of the
+// vertices: rounding allows places beyond the tip of a thin polygon.
 func (c *localRay) insideOrMiss(vertices []Vec) castResult {
 	if around := boxAround(vertices); around.overlaps(c.x, c.y, c.x, c.y) {
 		return castInside
@@ -121,7 +118,7 @@ func (c *localRay) insideOrMiss(vertices []Vec) castResult {
 	return castMisses
 }
 
-// boxOf is the box around some points.
+// boxAround is the box of some points.
 func boxAround(points []Vec) box {
 	b := inverted
 	for i := range points {
@@ -131,7 +128,7 @@ func boxAround(points []Vec) box {
 	return b
 }
 
-// castDisc is for discs.
+// castDisc casts against a disc.
 func (c *localRay) castDisc(centre *Vec, radius float32) (float32, Vec, castResult) {
 	mx, my := centre.X-c.x, centre.Y-c.y
 	r2 := radius * radius
@@ -145,7 +142,7 @@ func (c *localRay) castDisc(centre *Vec, radius float32) (float32, Vec, castResu
 	return t, c.normal(mx, my, t), castEnters
 }
 
-// discEntry returns where c enters a disc that is at m from where it begins outside.
+// discEntry returns where c enters a disc at m, relative to the beginning of c, which is outside.
 func (c *localRay) discEntry(mx, my, r2 float32) (float32, bool) {
 	s := (float32(mx*c.dx) + float32(my*c.dy)) / c.dd
 	lx, ly := mx-float32(s*c.dx), my-float32(s*c.dy)
@@ -156,15 +153,15 @@ func (c *localRay) discEntry(mx, my, r2 float32) (float32, bool) {
 	return maxFloat(s-sqrt((r2-e)/c.dd), 0), true
 }
 
-// normal is the direction from m to where c is at t; against c where these coincide.
+// normal is the direction from m to c at t; against c where these coincide.
 func (c *localRay) normal(mx, my, t float32) Vec {
 	inv := 1 / sqrt(c.dd)
 	nx, ny, _ := normalizeOr(float32(t*c.dx)-mx, float32(t*c.dy)-my, float32(-c.dx*inv), float32(-c.dy*inv))
 	return Vec{nx, ny}
 }
 
-// castPolygon is for those of three and more vertices without a radius: c enters at the last of
-// the edges that it comes to from outside, unless it has left another one by then.
+// castPolygon casts against a polygon of three and more vertices without a radius. c enters at the last of the
+// edges that it reaches from outside, unless it has left another one by then.
 func (c *localRay) castPolygon(vertices, normals []Vec) (float32, Vec, castResult) {
 	k, enter, exit := -1, float32(0), inf
 	normals = normals[:len(vertices)]
@@ -192,8 +189,8 @@ func (c *localRay) castPolygon(vertices, normals []Vec) (float32, Vec, castResul
 	return enter, normals[k], castEnters
 }
 
-// castRounded is for shapes with a radius, and for segments: c meets first one of the edges,
-// moved outwards by the radius, or of the discs around the vertices.
+// castRounded casts against shapes with a radius, and segments. c enters at the first of the edges, moved
+// outwards by the radius, and of the discs around the vertices.
 func (c *localRay) castRounded(vertices, normals []Vec, r float32) (float32, Vec, castResult) {
 	r2, count := r*r, len(vertices)
 	inside := count > 2

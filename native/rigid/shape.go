@@ -17,9 +17,8 @@ var (
 // metres. float32 resolves 6 cm there, and no square of it overflows.
 const MaxCoordinate = 1 << 20
 
-// flatness is the least height of a corner over a side, as a part of the
-// polygon's extent. Coordinates are rounded to 6e-8 of their size, so a flatter
-// corner may be concave before rounding.
+// flatness is the least height of a corner over a side, relative to the extent of the polygon. Coordinates are
+// rounded to 6e-8 of their size, so a flatter corner may be concave before rounding.
 const flatness = 1e-6
 
 // MakeCircle returns a disc. Errors wrap ErrNotFinite or ErrRange: a coordinate
@@ -52,7 +51,7 @@ func MakeSegment(p, q Vec) (Shape, error) {
 }
 
 // MakeBox returns the rectangle of the given half extents around the origin with
-// all points within radius of it; Shape.Moved puts it elsewhere. Errors wrap
+// all points within radius of it; Shape.Transformed moves it. Errors wrap
 // ErrNotFinite or ErrRange: an extent below LinearSlop / 2 or above MaxCoordinate,
 // or a negative radius.
 func MakeBox(halfX, halfY, radius float32) (Shape, error) {
@@ -104,9 +103,8 @@ func makeHull(field string, corners []Vec, radius float32) (Shape, error) {
 	return s, nil
 }
 
-// concaveVertex returns a vertex that does not stand clear of a side to which it does
-// not belong, on its inner side, or -1. There is none exactly if the vertices are
-// a strictly convex polygon in counter-clockwise order.
+// concaveVertex returns a vertex that is not clearly on the inner side of a side to which it does not belong,
+// or -1. There is none exactly if the vertices are a strictly convex polygon in counter-clockwise order.
 func (s *Shape) concaveVertex() int {
 	n := int(s.Count)
 	extent := 0.0
@@ -164,8 +162,7 @@ func checkRadius(field string, radius float32, positive bool) error {
 	return nil
 }
 
-// withRule appends the rule that was broken, where the value alone would leave
-// the reader guessing.
+// withRule appends the broken rule to an error whose value alone does not explain it.
 func withRule(err error, rule string) error { return fmt.Errorf("%w: %s", err, rule) }
 
 // vec64 is a Vec in float64, where products of two float32 are exact.

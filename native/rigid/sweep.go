@@ -2,18 +2,16 @@ package rigid
 
 import "math"
 
-// sweep is the way of a body during a step, as seen from its end: time 0 is before the step and
-// time 1 after it.
+// sweep is the way of a body during a step, seen from its end: time 0 is before the step and time 1 after it.
 type sweep struct {
 	x, y, cos, sin float32     // at time 1
-	dx, dy         float32     // how far it moved
-	angle          float32     // by which angle it turned
-	locks          MotionLocks // how other bodies cannot make it move
+	dx, dy         float32     // translation
+	angle          float32     // rotation in radians
+	locks          MotionLocks // motions that other bodies cannot cause
 }
 
-// set returns false if the way is not finite. Rotations tell by how much a body turned but for
-// whole turns; it is taken to be nearest to what its angular velocity comes to in dt
-// seconds, up to two of them.
+// set returns false if the way is not finite. Rotations leave the number of whole turns open: it is taken to be
+// nearest to what the angular velocity amounts to in dt seconds, up to two turns.
 func (p *sweep) set(s *State, poses *Poses, body uint32, dt float32) bool {
 	*p = sweep{x: poses.X[body], y: poses.Y[body], cos: poses.Cos[body], sin: poses.Sin[body], dx: s.DX, dy: s.DY}
 	if s.S != 0 || s.C != 1 {
@@ -30,7 +28,7 @@ func (p *sweep) finite() bool {
 	return sum-sum == 0
 }
 
-// stopAt makes a way end at a time. One that ends where it begins keeps its turn.
+// stopAt ends a way at a time. One that ends where it begins keeps its rotation.
 func (p *sweep) stopAt(t float32) {
 	if t == 1 {
 		return
@@ -43,8 +41,8 @@ func (p *sweep) stopAt(t float32) {
 	p.dx, p.dy, p.angle = float32(t*p.dx), float32(t*p.dy), float32(t*p.angle)
 }
 
-// slide takes the part out of a way that leads into an obstacle, seen from which it is dx and dy; along an axis
-// on which the body is held it takes nothing. It returns false if there is none.
+// slide removes the part of a way that leads into an obstacle, relative to which the body moves by dx and dy.
+// It removes nothing along a locked axis. It returns false if the way does not lead into the obstacle.
 func (p *sweep) slide(out Vec, dx, dy float32) bool {
 	in := float32(dx*out.X) + float32(dy*out.Y)
 	if !(in < 0) {
@@ -61,8 +59,8 @@ func (p *sweep) slide(out Vec, dx, dy float32) bool {
 	return true
 }
 
-// carriedFrom returns the way of a body that has come to the end of its own at a time, and from
-// then on keeps its place in the frame of the body whose way p is, as far as it is not held.
+// carriedFrom returns the way of a body that has come to the end of its own at time t and from then on keeps
+// its place in the frame of the body with the way p, except for locked motions.
 func (p *sweep) carriedFrom(own *sweep, t float32) sweep {
 	back := 1 - t
 	turn := float32(back * p.angle)
@@ -90,7 +88,7 @@ func (p *sweep) transform(t float32) (x, y, cos, sin float32) {
 	return x, y, cos, sin
 }
 
-// rotateBack turns a rotation clockwise.
+// rotateBack rotates clockwise.
 func rotateBack(cos, sin, angle float32) (c, s float32) {
 	if angle == 0 {
 		return cos, sin
@@ -99,9 +97,9 @@ func rotateBack(cos, sin, angle float32) (c, s float32) {
 	return float32(cos*cs) + float32(sin*sn), float32(sin*cs) - float32(cos*sn)
 }
 
-// bounds is around all places of a shape on the way. No point of it is farther than reach from the
-// centre of the body but for the radius, so a turn by a takes it no farther than reach·a²/8
-// from the straight line between its ends.
+// bounds is a box around a shape on its whole way. No point of it is farther than reach from the centre of the
+// body but for the radius, so a turn by a moves it at most reach·a²/8 away from the straight line between its
+// ends.
 func (p *sweep) bounds(s *Shape, reach float32) box {
 	x, y, cos, sin := p.transform(0)
 	bulge := float32(float32(reach*p.angle) * float32(p.angle*0.125))
@@ -114,9 +112,9 @@ func (p *sweep) bounds(s *Shape, reach float32) box {
 type sweptShape struct {
 	shape      *Shape
 	proxy      shapeProxy
-	coresReady bool // the cores are
+	coresReady bool // cores are set
 	cores      [3]shapeProxy
-	normal     Vec // if the shape stays where it was: away from the obstacle, in the axes that this has at time 0
+	normal     Vec // if the shape stays at its place: away from the obstacle, in its axes at time 0
 }
 
 func (s *sweptShape) set(shape *Shape) {
@@ -124,8 +122,7 @@ func (s *sweptShape) set(shape *Shape) {
 	s.proxy.set(shape)
 }
 
-// makeCores makes what must not touch an obstacle: of those that do not do so already, the
-// first.
+// makeCores makes the cores, in the order in which they are tried.
 func (s *sweptShape) makeCores() {
 	if s.coresReady {
 		return
@@ -137,18 +134,18 @@ func (s *sweptShape) makeCores() {
 }
 
 const (
-	// targetSeparation is how near to an obstacle a shape stops: the step that follows makes a
-	// contact of that. It may stop at up to closeness more, so that a few iterations do.
+	// targetSeparation is the distance from an obstacle at which a shape stops: the next step makes a contact
+	// of that. It may stop up to separationTolerance farther away, which saves iterations.
 	targetSeparation    = LinearSlop
 	separationTolerance = 0.25 * LinearSlop
 
-	// maxAdvances bounds the iterations of an advance. A shape that is not there by then,
-	// which happens to few that turn, stops where it has come to.
+	// maxAdvances is the largest number of iterations of an advance. A shape that needs more, as happens to few
+	// that turn, stops where it is then.
 	maxAdvances = 32
 )
 
-// stopTime returns when the shape is stopped by an obstacle that it touches at a time; 1 if it is
-// not, or not before the given time.
+// stopTime returns when an obstacle stops the shape, which touches it at time touch; 1 if it does not, or not
+// before the time before.
 func (s *sweptShape) stopTime(v *relativeSweep, touch, before float32) float32 {
 	if touch > 0 {
 		if v.advance(&s.cores[0], 0, touch, 1) < 1 {
@@ -167,8 +164,8 @@ func (s *sweptShape) stopTime(v *relativeSweep, touch, before float32) float32 {
 	return 1
 }
 
-// movesDeeper reports whether the disc, which touches the obstacle, comes nearer by more than closeness
-// from where it is outside.
+// movesDeeper reports whether the disc, which touches the obstacle and has its centre outside, comes nearer by
+// more than separationTolerance.
 func (s *sweptShape) movesDeeper(v *relativeSweep) bool {
 	var from, to shapeProxy
 	o := &s.cores[len(s.cores)-1]
@@ -179,14 +176,14 @@ func (s *sweptShape) movesDeeper(v *relativeSweep) bool {
 	return float32((to.x[0]-from.x[0])*nx)+float32((to.y[0]-from.y[0])*ny) < -separationTolerance
 }
 
-// chainPair is a segment of a chain and what it may meet, one of which is the obstacle of a view.
+// chainPair is a segment of a chain and another shape. One of them is the obstacle of a relativeSweep.
 type chainPair struct {
 	segment, other *Shape
 	smooth         *ChainSegment
-	segmentMoves   bool // the segment is on its way to other
+	segmentMoves   bool // the segment moves, other is the obstacle
 }
 
-// chainStopTime is meets for a segment of a chain: a shape stops only where the two have a contact.
+// chainStopTime is stopTime for a segment of a chain: a shape stops only where the two have a contact.
 func (s *sweptShape) chainStopTime(v *relativeSweep, c *chainPair, touch, before float32) float32 {
 	if c.startsBehind(v) {
 		return 1
@@ -213,7 +210,8 @@ func (s *sweptShape) chainStopTime(v *relativeSweep, c *chainPair, touch, before
 	return 1
 }
 
-// startsBehind reports whether the centroid of the other shape was behind the segment before the step: then it passes.
+// startsBehind reports whether the centroid of the other shape was behind the segment before the step: then it
+// passes.
 func (c *chainPair) startsBehind(v *relativeSweep) bool {
 	x, y, cos, sin := v.transform(0)
 	at := c.other.Centroid
@@ -244,18 +242,18 @@ func (c *chainPair) collides(v *relativeSweep, t float32) bool {
 	return m.Count > 0
 }
 
-// relativeSweep is a way as seen from an obstacle: in the axes of its body, which may move as well, from the
+// relativeSweep is a way relative to an obstacle: in the axes of its body, which may move as well, from the
 // centroid of its shape.
 type relativeSweep struct {
-	sweep                   // in the axes that the body of the obstacle has at time 1, but the turn is that against it
-	obstacleAngle   float32 // by which angle the obstacle turns about its centre of mass
-	centroid        Vec     // the centroid, from there
-	maxAcceleration float32 // no acceleration in the axes of the obstacle is larger, as steps are the unit of time
+	sweep                   // in the axes of the obstacle at time 1; the angle is relative to it
+	obstacleAngle   float32 // by which the obstacle turns about its centre of mass
+	centroid        Vec     // relative to the centre of mass
+	maxAcceleration float32 // the greatest in the axes of the obstacle; the unit of time is a step
 	obstacle        shapeProxy
 }
 
-// set takes the way p of a shape and that of the body of an obstacle, by. It returns false if the way is
-// not finite, so seen.
+// set takes the way p of a shape and the way by of the body of an obstacle. It returns false if the relative
+// way is not finite.
 func (v *relativeSweep) set(p, by *sweep, o *Shape, poses *Poses, body uint32) bool {
 	cos, sin := poses.Cos[body], poses.Sin[body]
 	x, y := p.x-poses.X[body], p.y-poses.Y[body]
@@ -279,7 +277,7 @@ func (v *relativeSweep) set(p, by *sweep, o *Shape, poses *Poses, body uint32) b
 	return sum-sum == 0
 }
 
-// transform is the pose at a time, in the axes that the obstacle has then.
+// transform is the pose at a time, in the axes of the obstacle at that time.
 func (v *relativeSweep) transform(t float32) (x, y, cos, sin float32) {
 	x, y, cos, sin = v.sweep.transform(t)
 	if v.obstacleAngle != 0 {
@@ -289,10 +287,9 @@ func (v *relativeSweep) transform(t float32) (x, y, cos, sin float32) {
 	return x, y, cos, sin
 }
 
-// earliestTime returns after how much of the step from a time on an outline can have come nearer by
-// room in the direction -n, at the soonest. A point of the outline cannot come nearer by more than the centre
-// of its body does, and turn times reach. If the obstacle turns, the way of that centre is bent in its axes:
-// to its speed comes the part of bend.
+// earliestTime returns the least time after t in which a proxy can come nearer by room in the direction -n. A
+// point of the proxy comes nearer at most as fast as the centre of its body plus the angle times maxReach. If
+// the obstacle turns, the way of that centre is curved in its axes: maxAcceleration adds to the speed.
 func (v *relativeSweep) earliestTime(o *shapeProxy, t, room, nx, ny float32) float32 {
 	turning := float32(abs(v.angle) * o.maxReach)
 	if v.obstacleAngle == 0 {
@@ -307,8 +304,8 @@ func (v *relativeSweep) earliestTime(o *shapeProxy, t, room, nx, ny float32) flo
 	return 2 * room / (speed + sqrt(float32(speed*speed)+float32(float32(2*v.maxAcceleration)*room)))
 }
 
-// passesBy reports whether the disc around all of the shape that turns passes the obstacle on
-// one side. It does not know of obstacles that turn.
+// passesBy reports whether the disc around the whole shape, in any rotation, passes the obstacle on one side.
+// It does not handle obstacles that turn.
 func (v *relativeSweep) passesBy(shape *shapeProxy) bool {
 	if v.obstacleAngle != 0 {
 		return false
@@ -323,27 +320,26 @@ func (v *relativeSweep) passesBy(shape *shapeProxy) bool {
 	return low > room || high < -room
 }
 
-// advance returns when an outline comes within a distance of the obstacle, but for closeness,
-// of the times from t on: t if it is there from the beginning, 1 if it is not there before the
-// given time. It goes on by as much of the time as there is room, whichever way the outline
-// turns: conservative advancement.
+// advance returns when a proxy comes within a distance of the obstacle, up to separationTolerance, from time t
+// on: t if it is there at once, 1 if it is not there before the time before. It advances by as much time as the
+// distance allows, however the proxy turns: conservative advancement.
 func (v *relativeSweep) advance(o *shapeProxy, distance, t, before float32) float32 {
 	var placed shapeProxy
 	for range maxAdvances {
 		v.place(o, t, &placed)
 		room, nx, ny := gjkDistance(&placed, &v.obstacle)
 		room = (room - (o.radius + v.obstacle.radius)) - distance
-		if room <= separationTolerance { // half of it is left, by and large
+		if room <= separationTolerance { // about half of it remains
 			return t
 		}
-		if t += v.earliestTime(o, t, room-0.5*separationTolerance, nx, ny); !(t < before) { // also if nothing moves, or room is NaN
+		if t += v.earliestTime(o, t, room-0.5*separationTolerance, nx, ny); !(t < before) { // also if nothing moves, or if room is NaN
 			return 1
 		}
 	}
 	return t
 }
 
-// place is the outline at a time.
+// place is the proxy at a time.
 func (v *relativeSweep) place(o *shapeProxy, t float32, to *shapeProxy) {
 	x, y, cos, sin := v.transform(t)
 	to.n = o.n
