@@ -1,10 +1,10 @@
 #include "rows_lanes.h"
 #include "system.h"
 
-/* How much of what a joint is off an iteration removes at its rate. */
+/* The greatest position error that an iteration removes at its rate. */
 static const float max_position_error = 0.25f;
 
-/* What an iteration of all joints has in common: the softness of what is rigid. */
+/* What an iteration of all joints has in common. softness is that of rows and rigid springs. */
 typedef struct {
 	et_softness softness;
 	float inv_h;
@@ -13,13 +13,13 @@ typedef struct {
 
 #include "atan.h"
 
-/* An impulse on B and its reverse on A, with those that turn A and B as it is not at their
+/* An impulse on B and its reverse on A, with the angular impulses that it exerts on A and B off their
  * centres. */
 typedef struct {
 	V(f) x, y, angular_a, angular_b;
 } joint_impulse;
 
-/* The bodies of some joints, and where the anchors are now. */
+/* The bodies of some joints, and their current anchors. */
 typedef struct {
 	V(f) a[8], b[8]; /* states, of which vx, vy and w change */
 	V(f) ia, ib;
@@ -27,7 +27,7 @@ typedef struct {
 	joint_impulse applied;
 } joint_bodies;
 
-/* A direction along which bodies are pushed. */
+/* A unit vector along which impulses act. */
 typedef struct {
 	V(f) x, y, cross_a, cross_b, translation;
 } constraint_axis;
@@ -55,7 +55,7 @@ HELPER(LEVEL) void load_applied(const et_joint_block *b, uint32_t i, joint_impul
 	t->angular_b = V(load)(b->angular_impulse_b + i);
 }
 
-/* Stores velocities and what was given. */
+/* Stores velocities and the applied impulse. */
 HELPER(LEVEL) void store_bodies(et_joint_block *b, uint32_t i, et_state *states, const joint_bodies *m) {
 	float *const p = (float *)(void *)states;
 	V(put4)(p, b->a + i, 8, m->a, b->dynamic_a >> i);
@@ -71,13 +71,13 @@ HELPER(LEVEL) joint_impulse add_impulses(joint_impulse a, joint_impulse b) {
 	return t;
 }
 
-/* Gives impulses that turn A and B. */
+/* Applies angular impulses. */
 HELPER(LEVEL) void apply_angular_impulse(joint_bodies *m, V(f) angular_a, V(f) angular_b) {
 	m->a[2] = SUB(m->a[2], MUL(m->ia, angular_a));
 	m->b[2] = ADD(m->b[2], MUL(m->ib, angular_b));
 }
 
-/* Gives a thrust, without noting it. */
+/* Applies an impulse without recording it. */
 HELPER(LEVEL) void apply_unrecorded(joint_bodies *m, joint_impulse t) {
 	m->a[0] = SUB(m->a[0], MUL(m->a[3], t.x));
 	m->a[1] = SUB(m->a[1], MUL(m->a[3], t.y));
@@ -102,7 +102,7 @@ HELPER(LEVEL) joint_impulse impulse_along(const constraint_axis *u, V(f) impulse
 	return t;
 }
 
-/* The axis and what is across it, of kinds that have them; zero elsewhere. */
+/* The axis and its perpendicular, in kinds that have them; else zero. */
 HELPER(LEVEL) void load_axes(const et_joint_block *b, uint32_t i, const uint32_t kind,
                         const joint_bodies *m, constraint_axis *axis, constraint_axis *perpendicular) {
 	const constraint_axis none = {ZERO, ZERO, ZERO, ZERO, ZERO};
@@ -130,7 +130,7 @@ HELPER(LEVEL) V(f) total_impulse(const et_axis_block *d, uint32_t i) {
 	return SUB(ADD(sum, V(load)(d->lower_impulse + i)), V(load)(d->upper_impulse + i));
 }
 
-/* The thrust of the accumulated impulses with anchors and axes as they are now. */
+/* The accumulated impulse, with the current anchors and axes. */
 HELPER(LEVEL) joint_impulse accumulated_impulse(const et_joint_block *b, uint32_t i, const uint32_t kind,
                           const uint32_t parts, const joint_bodies *m,
                           const constraint_axis *axis, const constraint_axis *perpendicular) {
@@ -166,7 +166,7 @@ KERNEL(void, warm_start_joints, const et_system *s, int64_t lo, int64_t hi) {
 	}
 }
 
-/* Makes what accumulated impulses gave what they give now. */
+/* Replaces the effect that the accumulated impulses had in the last sub-step. */
 HELPER(LEVEL) void refresh_applied(const et_joint_block *b, uint32_t i, const uint32_t kind, const uint32_t parts,
                          joint_bodies *m, const constraint_axis *axis,
                          const constraint_axis *perpendicular) {
@@ -181,7 +181,7 @@ HELPER(LEVEL) void refresh_applied(const et_joint_block *b, uint32_t i, const ui
 	m->applied = now;
 }
 
-/* The relative angle now. */
+/* The current relative angle. */
 HELPER(LEVEL) V(f) current_angle(const et_joint_block *b, uint32_t i, const joint_bodies *m) {
 	const V(f) sin = CROSS(m->b[7], m->b[6], m->a[7], m->a[6]), cos = DOT(m->b[6], m->b[7], m->a[6], m->a[7]);
 	return ADD(V(load)(b->angle + i), arctan2(sin, cos));
@@ -189,17 +189,17 @@ HELPER(LEVEL) V(f) current_angle(const et_joint_block *b, uint32_t i, const join
 
 HELPER(LEVEL) V(f) clamp(V(f) a, V(f) limit) { return V(max)(V(min)(a, limit), V(negate)(limit)); }
 
-/* What a drive acts on. */
+/* What an axis acts on. */
 typedef struct {
 	V(f) position, velocity, inv_mass, effective_mass;
 } axis_state;
 
-/* old less what a soft constraint takes, of velocity v and effective mass. */
+/* The new impulse of a soft constraint with velocity v and an effective mass. */
 HELPER(LEVEL) V(f) soft_impulse(V(f) old, V(f) mass, V(f) v, V(f) impulse_scale) {
 	return SUB(SUB(old, MUL(mass, v)), MUL(impulse_scale, old));
 }
 
-/* The impulse of a limit that is x away and is left at the velocity v. */
+/* The impulse of a limit at distance x, which is left at the velocity v. */
 HELPER(LEVEL) V(f) solve_limit(const joint_step *it, V(f) x, V(f) v, V(f) mass, V(f) old) {
 	const V(f) deep = MUL(V(set1)(it->softness.bias_rate), clamp(x, V(set1)(max_position_error)));
 	const V(f) bias = V(pick)(x, ZERO, MUL(x, V(set1)(it->inv_h)), deep);
@@ -208,21 +208,20 @@ HELPER(LEVEL) V(f) solve_limit(const joint_step *it, V(f) x, V(f) v, V(f) mass, 
 	return V(max)(soft_impulse(old, MUL(mass, scale), ADD(v, bias), impulse_scale), ZERO);
 }
 
-/* Adds an impulse to a sum, and to the velocity. */
+/* Adds an impulse to a sum, and its effect to the velocity. */
 HELPER(LEVEL) void add_axis_impulse(axis_state *c, V(f) *sum, V(f) more) {
 	*sum = ADD(*sum, more);
 	c->velocity = ADD(c->velocity, MUL(c->inv_mass, more));
 }
 
-/* By how much springs are off: x in a biased iteration, which stores it, and what that has stored in a
- * relaxing one. */
+/* The errors of springs: x in an iteration with bias, which stores it; the stored ones otherwise. */
 HELPER(LEVEL) V(f) position_error(const joint_step *it, V(f) x, float *stored) {
 	if (it->use_bias)
 		V(store)(stored, x);
 	return V(load)(stored);
 }
 
-/* One iteration of a drive: returns the impulse to add. */
+/* One iteration of an axis. Returns the impulse to add. */
 HELPER(LEVEL) V(f) solve_axis(et_axis_block *d, uint32_t i, uint32_t parts, axis_state c,
                          uint32_t rigid_lanes, const joint_step *it) {
 	V(f) sum = ZERO;
@@ -257,7 +256,7 @@ HELPER(LEVEL) V(f) solve_axis(et_axis_block *d, uint32_t i, uint32_t parts, axis
 	return sum;
 }
 
-/* The speed of anchor B along u, and the speed that a unit impulse along u gives. */
+/* The velocity of anchor B relative to A along u, and the velocity that a unit impulse along u gives. */
 HELPER(LEVEL) V(f) velocity_along(const joint_bodies *m, const constraint_axis *u) {
 	const V(f) v = DOT(SUB(m->b[0], m->a[0]), SUB(m->b[1], m->a[1]), u->x, u->y);
 	return ADD(v, SUB(MUL(m->b[2], u->cross_b), MUL(m->a[2], u->cross_a)));
@@ -277,22 +276,22 @@ HELPER(LEVEL) void solve_linear(et_joint_block *b, uint32_t i, const uint32_t ki
 	apply_impulse(m, impulse_along(u, solve_axis(&b->linear, i, parts, c, b->rigid_linear, it)));
 }
 
-/* The inverse inertia that is left of the anchors from each other if the angle is held. */
+/* The inverse inertia of the anchors relative to each other, with the angle held. */
 HELPER(LEVEL) V(f) locked_inv_inertia(const joint_bodies *m, V(f) angular_mass) {
 	return MUL(MUL(m->ia, m->ib), angular_mass);
 }
 
-/* What the impulse of a row, old before, gives that is not leaked anyway. */
+/* The change of the impulse of a row, without what impulse_scale removes anyway. */
 HELPER(LEVEL) V(f) lasting_impulse(const joint_step *it, V(f) total, V(f) old) {
 	return ADD(SUB(total, old), MUL(V(set1)(it->softness.impulse_scale), old));
 }
 
-/* Holds the angle, where spin is the velocity of turning before the other rows, and takes back
- * what these gave to it. */
+/* Holds the angle. angular_velocity is that before the other rows, correction the effect of these on it, which is
+ * taken back. */
 HELPER(LEVEL) void solve_angle(et_joint_block *b, uint32_t i, joint_bodies *m, V(f) angular_velocity, V(f) angle,
-                              V(f) given, const joint_step *it) {
+                              V(f) correction, const joint_step *it) {
 	const V(f) old = V(load)(b->angular.spring_impulse + i), off = clamp(angle, V(set1)(max_position_error));
-	const V(f) v = ADD(MUL(V(set1)(it->softness.mass_scale), ADD(angular_velocity, MUL(V(set1)(it->softness.bias_rate), off))), given);
+	const V(f) v = ADD(MUL(V(set1)(it->softness.mass_scale), ADD(angular_velocity, MUL(V(set1)(it->softness.bias_rate), off))), correction);
 	const V(f) total = soft_impulse(old, V(load)(b->angular_mass + i), v, V(set1)(it->softness.impulse_scale));
 	const V(f) more = SUB(total, old);
 	V(store)(b->angular.spring_impulse + i, total);
@@ -335,7 +334,7 @@ HELPER(LEVEL) symmetric_matrix point_matrix(const joint_bodies *m, V(f) mass) {
 	return k;
 }
 
-/* That if the angle is held. */
+/* point_matrix with the angle held. */
 HELPER(LEVEL) symmetric_matrix locked_point_matrix(const joint_bodies *m, V(f) mass, V(f) angular_mass) {
 	symmetric_matrix k;
 	const V(f) x = SUB(m->bx, m->ax), y = SUB(m->by, m->ay), inertia = locked_inv_inertia(m, angular_mass);
@@ -347,7 +346,7 @@ HELPER(LEVEL) symmetric_matrix locked_point_matrix(const joint_bodies *m, V(f) m
 	return k;
 }
 
-/* x and y of up to a limit, against the pull where they are longer. */
+/* Limits an impulse; a longer one is replaced by one against the bias velocity. */
 HELPER(LEVEL) void clamp_impulse(V(f) *x, V(f) *y, V(f) limit, V(f) bias_x, V(f) bias_y) {
 	const V(f) square = DOT(*x, *y, *x, *y), most = MUL(limit, limit);
 	const V(f) scale = V(negate)(MUL(limit, inverse(V(sqrt)(DOT(bias_x, bias_y, bias_x, bias_y)))));
@@ -400,8 +399,8 @@ HELPER(LEVEL) void solve_point(et_joint_block *b, uint32_t i, const uint32_t kin
 	m->applied.x = x;
 	m->applied.y = y;
 	if (locks_angle(kind)) {
-		const V(f) given = DOT(coupling_x, coupling_y, lasting_impulse(it, x, old_x), lasting_impulse(it, y, old_y));
-		solve_angle(b, i, m, angular_velocity, angle, given, it);
+		const V(f) correction = DOT(coupling_x, coupling_y, lasting_impulse(it, x, old_x), lasting_impulse(it, y, old_y));
+		solve_angle(b, i, m, angular_velocity, angle, correction, it);
 	}
 }
 

@@ -8,13 +8,13 @@ enum { MAX_STACK = 6 * (ET_NODE - 1) + 1 };
 
 #define INLINE static inline __attribute__((always_inline))
 
-/* A node that a ray has entered and not seen yet. */
+/* A node that a ray has entered and not visited yet. */
 typedef struct {
 	float entry;
 	uint32_t node, level;
 } stack_entry;
 
-/* A ray as seen from a body. */
+/* A ray in the frame of a body. */
 typedef struct {
 	float x, y, dx, dy, dd;
 } local_ray;
@@ -34,7 +34,7 @@ INLINE int accepts(const et_query_ray *r, const et_target *g) {
 	       ((g->count & ET_SENSOR) == 0 || (r->flags & ET_INCLUDE_SENSORS) != 0);
 }
 
-INLINE int arc(const local_ray *c, float mx, float my, float r2, float *t) {
+INLINE int disc_entry(const local_ray *c, float mx, float my, float r2, float *t) {
 	const float s = (mx * c->dx + my * c->dy) / c->dd;
 	const float lx = mx - s * c->dx, ly = my - s * c->dy;
 	const float e = lx * lx + ly * ly;
@@ -56,7 +56,7 @@ INLINE cast_result towards(const local_ray *c, float mx, float my, float t) {
 	return s;
 }
 
-/* 0 beside the vertices, as rounding lets c be behind the tip of a thin polygon. */
+/* 0 outside the box of the vertices: rounding allows places beyond the tip of a thin polygon. */
 INLINE int begins(const local_ray *c, const et_target *g, uint32_t count) {
 	const float inf = __builtin_inff();
 	float x0 = inf, y0 = inf, x1 = -inf, y1 = -inf;
@@ -70,16 +70,16 @@ INLINE int begins(const local_ray *c, const et_target *g, uint32_t count) {
 	return c->x <= x1 && c->y <= y1 && x0 <= c->x && y0 <= c->y;
 }
 
-INLINE cast_result disc(const local_ray *c, const et_target *g) {
+INLINE cast_result cast_disc(const local_ray *c, const et_target *g) {
 	const cast_result miss = {0, 0, 0, MISSES}, in = {0, 0, 0, WITHIN};
 	const float mx = g->vertices[0][0] - c->x, my = g->vertices[0][1] - c->y, r2 = g->radius * g->radius;
 	float t;
 	if (mx * mx + my * my <= r2)
 		return in;
-	return arc(c, mx, my, r2, &t) ? towards(c, mx, my, t) : miss;
+	return disc_entry(c, mx, my, r2, &t) ? towards(c, mx, my, t) : miss;
 }
 
-INLINE cast_result polygon(const local_ray *c, const et_target *g, uint32_t count) {
+INLINE cast_result cast_polygon(const local_ray *c, const et_target *g, uint32_t count) {
 	cast_result s = {0, 0, 0, WITHIN};
 	float exit = __builtin_inff();
 	for (uint32_t i = 0; i < count; i++) {
@@ -105,7 +105,7 @@ INLINE cast_result polygon(const local_ray *c, const et_target *g, uint32_t coun
 	return s;
 }
 
-static cast_result rounded(const local_ray *c, const et_target *g, uint32_t count) {
+static cast_result cast_rounded(const local_ray *c, const et_target *g, uint32_t count) {
 	const cast_result in = {0, 0, 0, WITHIN};
 	const float r = g->radius, r2 = g->radius * g->radius;
 	int inside = count > 2, disc = 0;
@@ -130,7 +130,7 @@ static cast_result rounded(const local_ray *c, const et_target *g, uint32_t coun
 				disc = 0;
 			}
 		}
-		if (r > 0 && arc(c, -mx, -my, r2, &t) && (best.how == MISSES || t < best.t)) {
+		if (r > 0 && disc_entry(c, -mx, -my, r2, &t) && (best.how == MISSES || t < best.t)) {
 			best = (cast_result){t, 0, 0, ENTERS};
 			disc = 1;
 			at_x = -mx;
@@ -142,16 +142,16 @@ static cast_result rounded(const local_ray *c, const et_target *g, uint32_t coun
 	return best.how == ENTERS && disc ? towards(c, at_x, at_y, best.t) : best;
 }
 
-/* Where a ray meets a target whose box it enters at the given parameter; 0: nowhere. */
+/* Where a ray hits a target whose box it enters at entry. Returns 0 if it does not. */
 INLINE int cast(const et_query_ray *r, const et_target *g, float entry, et_ray_hit *hit) {
 	const float ox = r->o[0] - g->x, oy = r->o[1] - g->y;
 	local_ray c = {g->cos * ox + g->sin * oy, g->cos * oy - g->sin * ox, g->cos * r->d[0] + g->sin * r->d[1],
 	            g->cos * r->d[1] - g->sin * r->d[0], 0};
 	c.dd = c.dx * c.dx + c.dy * c.dy;
 	const uint32_t count = g->count & ~(uint32_t)ET_SENSOR;
-	const cast_result s = count == 1                    ? disc(&c, g)
-	                 : count > 2 && g->radius == 0 ? polygon(&c, g, count)
-	                                               : rounded(&c, g, count);
+	const cast_result s = count == 1                    ? cast_disc(&c, g)
+	                 : count > 2 && g->radius == 0 ? cast_polygon(&c, g, count)
+	                                               : cast_rounded(&c, g, count);
 	if (s.how == MISSES || (s.how == WITHIN && (r->flags & ET_SKIP_INSIDE)))
 		return 0;
 	*hit = (et_ray_hit){most(s.t, entry), {(g->cos * s.nx - g->sin * s.ny) + 0.0f, (g->sin * s.nx + g->cos * s.ny) + 0.0f}, g->shape};

@@ -30,8 +30,8 @@ func (c *crowd) move(run *paritytest.Run, half float64) {
 
 // What is found does not depend on how targets were taken: it is what the oracle finds, also
 // after many moves.
-func TestParityTake(t *testing.T) {
-	run := paritytest.Start(t, "Take")
+func TestParityRefit(t *testing.T) {
+	run := paritytest.Start(t, "Refit")
 	hits := 0
 	for range paritytest.Rounds(12) {
 		for _, n := range []int{0, 1, 16, 17, 257, 600} {
