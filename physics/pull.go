@@ -31,7 +31,7 @@ func (w *World) Pull(t Transforms) error {
 	if err := checkSlots("physics: Pull", slots, n); err != nil {
 		return err
 	}
-	p := pull{w: w, t: &t, e: w.entities(&t)}
+	p := pull{w: w, t: t, e: w.entities(&t)}
 	if any, err := p.check(slots); err != nil || !any {
 		return err
 	}
@@ -46,7 +46,7 @@ func (w *World) Pull(t Transforms) error {
 // pull is the state of one call of Pull.
 type pull struct {
 	w *World
-	t *Transforms
+	t Transforms
 	e rigid.Entities
 }
 

@@ -1,14 +1,5 @@
-#include "bounds.h"
+#include "rigid.h"
 #include "bounds_lanes.h"
-
-typedef struct {
-	const float *x, *y, *cos, *sin;
-	int64_t n;
-} pose_columns;
-
-typedef struct {
-	float *min_x, *min_y, *max_x, *max_y;
-} box_columns;
 
 enum { FOUR = 4 };
 #define ALL(v) ((quad){v, v, v, v})
@@ -32,7 +23,7 @@ static inline __attribute__((always_inline)) void put_lanes(float *to, int64_t s
 
 /* Grows up to four boxes by r and stores them: with zeros that are positive, or
  * inverted if one is not finite. */
-static inline __attribute__((always_inline)) void put_boxes(const box_columns *to, int64_t i, int64_t some, const quad *b, quad r) {
+static inline __attribute__((always_inline)) void put_boxes(const et_boxes *to, int64_t i, int64_t some, const quad *b, quad r) {
 	const quad zero = ALL(0), inf = ALL(__builtin_inff());
 	const quad x0 = ((quad){b[0][0], b[1][0], b[2][0], b[3][0]} - r) + zero;
 	const quad y0 = ((quad){b[0][1], b[1][1], b[2][1], b[3][1]} - r) + zero;
@@ -63,16 +54,16 @@ HELPER(LEVEL) quad box_around(const et_shape *s, float px, float py, float cos, 
 
 /* Up to four boxes from shape i on. Returns their number, or that of the first shape
  * that is at fault. */
-HELPER(LEVEL) int64_t some(const et_shape *shapes, const uint32_t *body, int64_t i, int64_t some,
-                           const pose_columns *p, float margin, const box_columns *to) {
+HELPER(LEVEL) int64_t some(const et_shape *shapes, const uint32_t *body_of, int64_t i, int64_t some,
+                           const et_poses *p, int64_t bodies, float margin, const et_boxes *to) {
 	quad around[FOUR] = {NONE, NONE, NONE, NONE}, r = NONE;
 	for (int64_t k = 0; k < some; k++) {
 		const et_shape *const s = shapes + i + k;
-		const uint32_t b = body[i + k];
+		const uint32_t b = body_of[i + k];
 		r[k] = s->radius;
 		if (s->count == 0)
 			continue;
-		if (s->count > ET_VERTICES || b >= p->n)
+		if (s->count > ET_VERTICES || b >= bodies)
 			return k;
 		around[k] = box_around(s, p->x[b], p->y[b], p->cos[b], p->sin[b]);
 	}
@@ -80,25 +71,22 @@ HELPER(LEVEL) int64_t some(const et_shape *shapes, const uint32_t *body, int64_t
 	return some;
 }
 
-KERNEL(int64_t, rigid_bounds, const et_shape *shapes, const uint32_t *body, int64_t n,
-       const pose_columns *given, float margin, const box_columns *given_boxes) {
-	const pose_columns p = *given;
-	const box_columns to = *given_boxes;
+KERNEL(int64_t, shape_bounds, const et_shape *shapes, const uint32_t *body_of, int64_t n, const et_poses *poses, int64_t bodies,
+       float margin, const et_boxes *out) {
+	const et_poses p = *poses;
+	const et_boxes to = *out;
 	int64_t i = 0;
 	for (; i + FOUR <= n; i += FOUR) {
-		const int64_t done = some(shapes, body, i, FOUR, &p, margin, &to);
+		const int64_t done = some(shapes, body_of, i, FOUR, &p, bodies, margin, &to);
 		if (done < FOUR)
 			return i + done;
 	}
-	return i == n ? n : i + some(shapes, body, i, n - i, &p, margin, &to);
+	return i == n ? n : i + some(shapes, body_of, i, n - i, &p, bodies, margin, &to);
 }
 
 #ifdef DISPATCH
-int64_t et_rigid_bounds(int32_t level, const et_shape *shapes, const uint32_t *body, int64_t n, const float *x,
-                        const float *y, const float *cos, const float *sin, int64_t bodies, float margin,
-                        float *min_x, float *min_y, float *max_x, float *max_y) {
-	const pose_columns p = {x, y, cos, sin, bodies};
-	const box_columns to = {min_x, min_y, max_x, max_y};
-	return DISPATCH(level, rigid_bounds, shapes, body, n, &p, margin, &to);
+int64_t et_shape_bounds(int32_t level, const et_shape *shapes, const uint32_t *body_of, int64_t n, et_poses poses, int64_t bodies,
+                  float margin, et_boxes out) {
+	return DISPATCH(level, shape_bounds, shapes, body_of, n, &poses, bodies, margin, &out);
 }
 #endif

@@ -3,50 +3,55 @@
 package rigid
 
 /*
-#cgo noescape et_rigid_bounds
-#cgo nocallback et_rigid_bounds
-#cgo noescape et_broad_measure
-#cgo nocallback et_broad_measure
-#cgo noescape et_broad_keys
-#cgo nocallback et_broad_keys
-#cgo noescape et_broad_sort
-#cgo nocallback et_broad_sort
-#cgo noescape et_broad_place
-#cgo nocallback et_broad_place
-#cgo noescape et_broad_sweep
-#cgo nocallback et_broad_sweep
-#cgo noescape et_broad_span
-#cgo nocallback et_broad_span
-#cgo noescape et_broad_cross
-#cgo nocallback et_broad_cross
-#cgo noescape et_broad_crowd
-#cgo nocallback et_broad_crowd
-#cgo noescape et_broad_scatter
-#cgo nocallback et_broad_scatter
-#cgo noescape et_broad_count_keys
-#cgo nocallback et_broad_count_keys
-#cgo noescape et_broad_spread
-#cgo nocallback et_broad_spread
-#cgo noescape et_broad_count_rows
-#cgo nocallback et_broad_count_rows
-#cgo noescape et_broad_count
-#cgo nocallback et_broad_count
-#cgo noescape et_broad_divide
-#cgo nocallback et_broad_divide
-#include "bounds.h"
+#cgo noescape et_measure_boxes
+#cgo nocallback et_measure_boxes
+#cgo noescape et_make_keys
+#cgo nocallback et_make_keys
+#cgo noescape et_sort_keys
+#cgo nocallback et_sort_keys
+#cgo noescape et_count_keys
+#cgo nocallback et_count_keys
+#cgo noescape et_scatter_keys
+#cgo nocallback et_scatter_keys
+#cgo noescape et_count_rows
+#cgo nocallback et_count_rows
+#cgo noescape et_fill_rows
+#cgo nocallback et_fill_rows
+#cgo noescape et_search_layer
+#cgo nocallback et_search_layer
+#cgo noescape et_search_rows
+#cgo nocallback et_search_rows
+#cgo noescape et_search_directory
+#cgo nocallback et_search_directory
+#cgo noescape et_brute_force_row
+#cgo nocallback et_brute_force_row
+#cgo noescape et_scatter_pairs
+#cgo nocallback et_scatter_pairs
+#cgo noescape et_count_pairs
+#cgo nocallback et_count_pairs
+#cgo noescape et_partition
+#cgo nocallback et_partition
 #include "broad.h"
 */
 import "C"
 
 import "unsafe"
 
-// Sizes of the C structs behind layers and summaries, in bytes.
+// C structs that package native/rigid packs, as it has types of the same layout.
+type (
+	Grid  = C.et_grid
+	Pairs = C.et_pairs
+)
+
+// Sizes of the C structs, in bytes.
 const (
 	LayerSize   = C.sizeof_et_layer
 	SummarySize = C.sizeof_et_summary
+	GridSize    = C.sizeof_et_grid
+	PairsSize   = C.sizeof_et_pairs
 )
 
-// Constants of the broad phase that Go knows as well.
+// Constants of the broad phase that Go has as well.
 const (
 	BroadShapeBits = C.ET_SHAPE_BITS
 	BroadPadding   = C.ET_BROAD_PADDING
@@ -54,114 +59,73 @@ const (
 	BroadParts     = C.ET_PARTS
 )
 
-// RigidBounds computes the boxes of shapes, as bounds.h says of
-// et_rigid_bounds; shapes points at ShapeSize bytes each.
-func RigidBounds(level int32, shapes unsafe.Pointer, body []uint32, x, y, cos, sin []float32, margin float32,
-	minX, minY, maxX, maxY []float32) int {
-	return int(C.et_rigid_bounds(C.int32_t(level), (*C.et_shape)(shapes), u32(body), C.int64_t(len(body)),
-		f32(x), f32(y), f32(cos), f32(sin), C.int64_t(len(x)), C.float(margin), f32(minX), f32(minY), f32(maxX), f32(maxY)))
+// The kernels of the broad phase, as broad.h says. Layers and summaries are structs of the sizes above.
+
+func Measure(level int32, b *Boxes, members []uint64, lo, hi int, ids []uint32, sum unsafe.Pointer) {
+	C.et_measure_boxes(C.int32_t(level), *b, u64(members), C.int64_t(lo), C.int64_t(hi), u32(ids), (*C.et_summary)(sum))
 }
 
-// BroadMeasure lists shapes and sums their boxes up, as broad.h says of
-// et_broad_measure; sum points at SummarySize bytes.
-func BroadMeasure(level int32, minX, minY, maxX, maxY []float32, lo, hi int, which []uint64, ids []uint32, sum unsafe.Pointer) {
-	C.et_broad_measure(C.int32_t(level), f32(minX), f32(minY), f32(maxX), f32(maxY), C.int64_t(lo), C.int64_t(hi),
-		u64(which), u32(ids), (*C.et_summary)(sum))
+func MakeKeys(b *Boxes, rowBits, columnBits uint, layerOf []uint8, ids []uint32, layers unsafe.Pointer, to []uint64) {
+	C.et_make_keys(*b, keyBits(rowBits, columnBits), (*C.uint8_t)(unsafe.SliceData(layerOf)), u32(ids), C.int64_t(len(ids)),
+		(*C.et_layer)(layers), u64(to))
 }
 
-// BroadKeys makes keys, as broad.h says of et_broad_keys; layers points at
-// LayerSize bytes each. A nil layerOf is passed as NULL.
-func BroadKeys(minX, minY, maxX, maxY []float32, ids []uint32, layers unsafe.Pointer, layerOf []uint8,
-	rowBits, columnBits uint, to []uint64) {
-	C.et_broad_keys(f32(minX), f32(minY), f32(maxX), f32(maxY), u32(ids), C.int64_t(len(ids)), (*C.et_layer)(layers),
-		(*C.uint8_t)(unsafe.SliceData(layerOf)), C.uint32_t(rowBits), C.uint32_t(columnBits), u64(to))
+func keyBits(row, column uint) C.et_key_bits {
+	return C.et_key_bits{row: C.uint32_t(row), column: C.uint32_t(column)}
 }
 
-// BroadSort sorts keys, as broad.h says of et_broad_sort, and returns true if
-// tmp holds the result.
-func BroadSort(keys, tmp []uint64, count uint) bool {
-	return C.et_broad_sort(u64(keys), u64(tmp), C.int64_t(len(keys)), C.uint32_t(count)) != 0
+func SortKeys(keys, tmp []uint64, count uint) (inTmp bool) {
+	return C.et_sort_keys(u64(keys), u64(tmp), C.int64_t(len(keys)), C.uint32_t(count)) != 0
 }
 
-// BroadPlace fills in sorted boxes, as broad.h says of et_broad_place, and returns
-// the number of rows; layers points at LayerSize bytes each.
-func BroadPlace(minX, minY, maxX, maxY []float32, keys []uint64, lo, hi int, rowBits, columnBits uint, layers unsafe.Pointer,
-	columns []uint32, stride int, rowStart, rowNumber []uint32, rows int) int {
-	return int(C.et_broad_place(f32(minX), f32(minY), f32(maxX), f32(maxY), u64(keys), C.int64_t(lo), C.int64_t(hi),
-		C.uint32_t(rowBits), C.uint32_t(columnBits), (*C.et_layer)(layers), u32(columns), C.int64_t(stride),
-		u32(rowStart), u32(rowNumber), C.uint32_t(rows)))
+func CountKeys(keys []uint64, shift uint, counts []uint32) {
+	C.et_count_keys(u64(keys), C.int64_t(len(keys)), C.uint32_t(shift), u32(counts))
 }
 
-// BroadSet are sorted boxes with their rows and directory, as broad.h describes
-// them.
-type BroadSet struct {
-	Columns                        []uint32
-	Stride                         int
-	RowStart, RowNumber, Directory []uint32
+func ScatterKeys(keys []uint64, shift uint, next []uint32, to []uint64) {
+	C.et_scatter_keys(u64(keys), C.int64_t(len(keys)), C.uint32_t(shift), u32(next), u64(to))
 }
 
-// BroadSweep finds pairs within a layer, as broad.h says of et_broad_sweep; layer
-// points at LayerSize bytes. It returns the next place and the fill.
-func BroadSweep(level int32, s *BroadSet, layer unsafe.Pointer, from uint32, a, b []uint32, fill, room int) (uint32, int) {
-	n := C.int64_t(fill)
-	at := C.et_broad_sweep(C.int32_t(level), u32(s.Columns), C.int64_t(s.Stride), u32(s.RowStart), u32(s.RowNumber),
-		(*C.et_layer)(layer), C.uint32_t(from), u32(a), u32(b), &n, C.int64_t(room))
-	return uint32(at), int(n)
+func CountRows(keys []uint64, shift uint) int {
+	return int(C.et_count_rows(u64(keys), C.int64_t(len(keys)), C.uint32_t(shift)))
 }
 
-// BroadSpan finds pairs of boxes of two layers, as broad.h says of et_broad_span.
-func BroadSpan(level int32, s, t *BroadSet, layer, other unsafe.Pointer, from uint32, a, b []uint32, fill, room int) (uint32, int) {
-	n := C.int64_t(fill)
-	at := C.et_broad_span(C.int32_t(level), u32(s.Columns), C.int64_t(s.Stride), u32(t.Columns), C.int64_t(t.Stride),
-		u32(t.RowStart), u32(t.RowNumber), (*C.et_layer)(layer), (*C.et_layer)(other), C.uint32_t(from),
-		u32(a), u32(b), &n, C.int64_t(room))
-	return uint32(at), int(n)
+func FillRows(b *Boxes, rowBits, columnBits uint, keys []uint64, s *Grid, lo, hi, rows int, layers unsafe.Pointer) int {
+	return int(C.et_fill_rows(*b, keyBits(rowBits, columnBits), u64(keys), *s, C.int64_t(lo), C.int64_t(hi), C.uint32_t(rows),
+		(*C.et_layer)(layers)))
 }
 
-// BroadCross finds pairs of boxes of two layers by a directory, as broad.h says
-// of et_broad_cross.
-func BroadCross(level int32, s, t *BroadSet, layer, other unsafe.Pointer, from uint32, a, b []uint32, fill, room int) (uint32, int) {
-	n := C.int64_t(fill)
-	at := C.et_broad_cross(C.int32_t(level), u32(s.Columns), C.int64_t(s.Stride), u32(t.Columns), C.int64_t(t.Stride),
-		u32(t.RowStart), u32(t.RowNumber), u32(t.Directory), (*C.et_layer)(layer), (*C.et_layer)(other), C.uint32_t(from),
-		u32(a), u32(b), &n, C.int64_t(room))
-	return uint32(at), int(n)
+func SearchLayer(level int32, s *Grid, l unsafe.Pointer, from uint32, to *Pairs, n int) (uint32, int) {
+	fill := C.int64_t(n)
+	at := C.et_search_layer(C.int32_t(level), *s, (*C.et_layer)(l), C.uint32_t(from), *to, &fill)
+	return uint32(at), int(fill)
 }
 
-// BroadScatter puts pairs in order, as broad.h says of et_broad_scatter.
-func BroadScatter(a, b []uint32, shortRow int, lo uint32, ends, toA, toB []uint32) uint32 {
-	return uint32(C.et_broad_scatter(u32(a), u32(b), C.int64_t(len(a)), C.uint32_t(lo), C.int64_t(len(ends)), C.uint32_t(shortRow),
-		u32(ends), u32(toA), u32(toB)))
+func SearchRows(level int32, s, t *Grid, l, k unsafe.Pointer, from uint32, to *Pairs, n int) (uint32, int) {
+	fill := C.int64_t(n)
+	at := C.et_search_rows(C.int32_t(level), *s, *t, (*C.et_layer)(l), (*C.et_layer)(k), C.uint32_t(from), *to, &fill)
+	return uint32(at), int(fill)
 }
 
-// BroadCrowd finds the pairs of box i among n with those behind it, as broad.h
-// says of et_broad_crowd, and returns their number.
-func BroadCrowd(level int32, columns []uint32, stride, n, i int, agree []uint64, most, mostStill uint32, to []uint32) int {
-	return int(C.et_broad_crowd(C.int32_t(level), u32(columns), C.int64_t(stride), C.int64_t(n), C.int64_t(i),
-		u64(agree), C.uint32_t(most), C.uint32_t(mostStill), u32(to)))
+func SearchDirectory(level int32, s, t *Grid, l, k unsafe.Pointer, from uint32, to *Pairs, n int) (uint32, int) {
+	fill := C.int64_t(n)
+	at := C.et_search_directory(C.int32_t(level), *s, *t, (*C.et_layer)(l), (*C.et_layer)(k), C.uint32_t(from), *to, &fill)
+	return uint32(at), int(fill)
 }
 
-// BroadCountKeys counts keys, as broad.h says of et_broad_count_keys.
-func BroadCountKeys(keys []uint64, shift uint, counts []uint32) {
-	C.et_broad_count_keys(u64(keys), C.int64_t(len(keys)), C.uint32_t(shift), u32(counts))
+func BruteForceRow(level int32, columns []uint32, stride, n, i int, agree []uint64, moving, stationary uint32, to []uint32) int {
+	return int(C.et_brute_force_row(C.int32_t(level), u32(columns), C.int64_t(stride), C.int64_t(n), C.int64_t(i), u64(agree),
+		C.et_pair_limits{moving: C.uint32_t(moving), stationary: C.uint32_t(stationary)}, u32(to)))
 }
 
-// BroadSpread divides keys, as broad.h says of et_broad_spread.
-func BroadSpread(keys []uint64, shift uint, next []uint32, to []uint64) {
-	C.et_broad_spread(u64(keys), C.int64_t(len(keys)), C.uint32_t(shift), u32(next), u64(to))
+func ScatterPairs(from *Pairs, lo uint32, shortRow int, ends []uint32, to *Pairs) uint32 {
+	return uint32(C.et_scatter_pairs(*from, C.uint32_t(lo), C.uint32_t(shortRow), u32(ends), C.int64_t(len(ends)), *to))
 }
 
-// BroadCountRows counts rows, as broad.h says of et_broad_count_rows.
-func BroadCountRows(keys []uint64, shift uint) int {
-	return int(C.et_broad_count_rows(u64(keys), C.int64_t(len(keys)), C.uint32_t(shift)))
+func CountPairs(a []uint32, shift uint, counts []uint32) {
+	C.et_count_pairs(u32(a), C.int64_t(len(a)), C.uint32_t(shift), u32(counts))
 }
 
-// BroadCount counts shapes, as broad.h says of et_broad_count.
-func BroadCount(a []uint32, shift uint, counts []uint32) {
-	C.et_broad_count(u32(a), C.int64_t(len(a)), C.uint32_t(shift), u32(counts))
-}
-
-// BroadDivide divides pairs, as broad.h says of et_broad_divide.
-func BroadDivide(a, b []uint32, shift uint, next, toA, toB []uint32) {
-	C.et_broad_divide(u32(a), u32(b), C.int64_t(len(a)), C.uint32_t(shift), u32(next), u32(toA), u32(toB))
+func Partition(from *Pairs, shift uint, next []uint32, to *Pairs) {
+	C.et_partition(*from, C.uint32_t(shift), u32(next), *to)
 }

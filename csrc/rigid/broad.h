@@ -3,24 +3,24 @@
 #ifndef EVERTICK_RIGID_BROAD_H
 #define EVERTICK_RIGID_BROAD_H
 
-#include "../base.h"
+#include "rigid.h"
 
 /* Keys have from bit 0 on the shape, in ET_SHAPE_BITS, the column, the row and
  * the layer. */
 enum { ET_SHAPE_BITS = 24, ET_LAYERS = 16 };
 
-/* Keys and pairs are divided into at most so many parts. */
+/* Keys and pairs are split into at most so many parts. */
 enum { ET_PARTS = 32 };
 
-/* Vectors may read and write this many elements behind the end of a column, or of
+/* Vectors may read and write this many elements after the end of a column, or of
  * found pairs. */
 enum { ET_BROAD_PADDING = 16 };
 
 typedef struct {
 	float min_x, min_y, inv_x, inv_y;
 	int32_t columns, rows;
-	uint32_t first, last;         /* places */
-	uint32_t row_first, row_last; /* in row_start */
+	uint32_t first, last;         /* positions */
+	uint32_t first_row, last_row; /* in row_start */
 	uint32_t span_x, span_y;
 	uint32_t rough, fine, width, row_shift, column_shift; /* of the directory */
 } et_layer;
@@ -34,87 +34,87 @@ typedef struct {
 
 _Static_assert(sizeof(et_summary) == 40, "rigid.summary mirrors et_summary");
 
-/* Sorted boxes are seven columns, each stride elements behind the one before: min_x,
- * min_y, max_x, max_y as floats; the shape, and the columns of the grid in which the
- * box begins and ends. row_start and row_number are rows of all layers. */
+/* Sorted boxes: seven columns, each stride elements after the one before: min_x, min_y, max_x, max_y as
+ * floats; the shape, and the grid columns in which the box begins and ends. row_start and row_number have the
+ * rows of all layers. */
+typedef struct {
+	uint32_t *columns;
+	int64_t stride;
+	uint32_t *row_start, *row_number;
+	const uint32_t *directory;
+} et_grid;
 
-/* Lists the shapes of [lo, hi) whose bit is set in which and whose box can overlap another
+/* How many bits of a key number the row of a layer, and the column. */
+typedef struct {
+	uint32_t row, column;
+} et_key_bits;
+
+/* Lists the shapes of [lo, hi) whose bit is set in members and whose box can overlap another
  * one, and sums their boxes up. lo is a multiple of 64; ids has room for hi - lo and a vector
  * more. */
-void et_broad_measure(int32_t level, const float *min_x, const float *min_y, const float *max_x, const float *max_y,
-                      int64_t lo, int64_t hi, const uint64_t *which, uint32_t *ids, et_summary *sum);
+void et_measure_boxes(int32_t level, et_boxes boxes, const uint64_t *members, int64_t lo, int64_t hi, uint32_t *ids, et_summary *sum);
 
 /* The keys of n boxes; layer_of, by the exponent of the size, is NULL if there is one
  * layer. */
-void et_broad_keys(const float *min_x, const float *min_y, const float *max_x, const float *max_y,
-                   const uint32_t *ids, int64_t n, const et_layer *layers, const uint8_t *layer_of,
-                   uint32_t row_bits, uint32_t column_bits, uint64_t *to);
+void et_make_keys(et_boxes boxes, et_key_bits bits, const uint8_t *layer_of, const uint32_t *ids, int64_t n,
+                  const et_layer *layers, uint64_t *to);
 
 /* Sorts n keys by count bits above the shape. Returns 1 if tmp holds the result, 0
  * if keys does. */
-int32_t et_broad_sort(uint64_t *keys, uint64_t *tmp, int64_t n, uint32_t count);
+int32_t et_sort_keys(uint64_t *keys, uint64_t *tmp, int64_t n, uint32_t count);
 
 /* Counts n keys by their bits from shift on, fewer than ET_PARTS numbers. */
-void et_broad_count_keys(const uint64_t *keys, int64_t n, uint32_t shift, uint32_t *counts);
+void et_count_keys(const uint64_t *keys, int64_t n, uint32_t shift, uint32_t *counts);
 
-/* Puts each key where the next one with its bits from shift on goes, and counts on. */
-void et_broad_spread(const uint64_t *keys, int64_t n, uint32_t shift, uint32_t *next, uint64_t *to);
+/* Moves each key to the next position of its bits from shift on, and advances that. */
+void et_scatter_keys(const uint64_t *keys, int64_t n, uint32_t shift, uint32_t *next, uint64_t *to);
 
-/* How many times the bits from shift on change from key to key, and 1 for the first. */
-int64_t et_broad_count_rows(const uint64_t *keys, int64_t n, uint32_t shift);
+/* How many times the bits from shift on change from key to key, plus 1 for the first key. */
+int64_t et_count_rows(const uint64_t *keys, int64_t n, uint32_t shift);
 
-/* Fills in sorted boxes and rows of places [lo, hi) in the order of the keys, and places and
- * spans of the layers in that range. rows is the number of rows before; returns it with
- * those of the range. */
-uint32_t et_broad_place(const float *min_x, const float *min_y, const float *max_x, const float *max_y,
-                        const uint64_t *keys, int64_t lo, int64_t hi, uint32_t row_bits, uint32_t column_bits,
-                        et_layer *layers, uint32_t *columns, int64_t stride, uint32_t *row_start,
-                        uint32_t *row_number, uint32_t rows);
+/* Fills the columns and rows of positions [lo, hi) in the order of the keys, and the positions and
+ * spans of the layers in that range. rows is the number of rows before; returns that plus the rows of the range. */
+uint32_t et_fill_rows(et_boxes boxes, et_key_bits bits, const uint64_t *keys, et_grid s, int64_t lo, int64_t hi, uint32_t rows,
+                      et_layer *layers);
 
-/* The searches append pairs to a and b, of which the first *fill elements are taken, for
- * boxes from place `from` of layer l on, and return the place behind the last one
- * that began with *fill at most room: there is room for all its pairs and a vector
- * more. */
+/* The searches append pairs to `to`, of which the first *n are taken, for boxes from position `from` of
+ * layer l on. They return the position after the last one that began with *n at most to.n: beyond that there
+ * is room for all its pairs and a vector more. */
 
 /* Pairs within a layer. */
-uint32_t et_broad_sweep(int32_t level, const uint32_t *columns, int64_t stride, const uint32_t *row_start,
-                        const uint32_t *row_number, const et_layer *l, uint32_t from, uint32_t *a, uint32_t *b,
-                        int64_t *fill, int64_t room);
+uint32_t et_search_layer(int32_t level, et_grid s, const et_layer *l, uint32_t from, et_pairs to, int64_t *n);
 
-/* Pairs with all boxes of layer k, of other columns and rows, in the rows that they
- * reach. */
-uint32_t et_broad_span(int32_t level, const uint32_t *columns, int64_t stride, const uint32_t *others,
-                       int64_t others_stride, const uint32_t *row_start, const uint32_t *row_number,
-                       const et_layer *l, const et_layer *k, uint32_t from, uint32_t *a, uint32_t *b, int64_t *fill,
-                       int64_t room);
+/* Pairs with all boxes of layer k of another grid in the rows that they reach. */
+uint32_t et_search_rows(int32_t level, et_grid s, et_grid t, const et_layer *l, const et_layer *k, uint32_t from, et_pairs to,
+                        int64_t *n);
 
-/* The same by the directory of k. */
-uint32_t et_broad_cross(int32_t level, const uint32_t *columns, int64_t stride, const uint32_t *others,
-                        int64_t others_stride, const uint32_t *row_start, const uint32_t *row_number,
-                        const uint32_t *directory, const et_layer *l, const et_layer *k, uint32_t from, uint32_t *a,
-                        uint32_t *b, int64_t *fill, int64_t room);
+/* The same with the directory of k. */
+uint32_t et_search_directory(int32_t level, et_grid s, et_grid t, const et_layer *l, const et_layer *k, uint32_t from,
+                             et_pairs to, int64_t *n);
 
-/* Pairs of box i among n with those behind it, where there may be too many. The columns
+/* Limits of the pairs of a shape. */
+typedef struct {
+	uint32_t moving, stationary;
+} et_pair_limits;
+
+/* Pairs of box i among n with those after it, where there may be too many. The columns
  * are min_x, min_y, max_x, max_y, shape, body, moves (0 or 1), kind, and two that hold the numbers
  * of pairs of a box with those between i and it that move, and that do not, which grow by the new
  * ones. Bit k of agree[j] says whether filters of kinds j and k agree. A pair of two that move is
- * left out if each of them has `most` others between them that move; another one if the box that
- * moves has most_still others that do not, and the other one as many that move. The shapes go to the
+ * left out if each of them has limits.moving others between them that move; another one if the box that
+ * moves has limits.stationary others that do not, and the other one as many that move. The shapes go to the
  * front of `to`, which has room for n - i and a vector more; returns their number. */
-int64_t et_broad_crowd(int32_t level, uint32_t *columns, int64_t stride, int64_t n, int64_t i, const uint64_t *agree,
-                       uint32_t most, uint32_t most_still, uint32_t *to);
+int64_t et_brute_force_row(int32_t level, uint32_t *columns, int64_t stride, int64_t n, int64_t i, const uint64_t *agree,
+                           et_pair_limits limits, uint32_t *to);
 
-/* Puts n pairs in order of a, and where there are at most short_row of one a, of b.
- * ends, of an element for each shape from lo on, becomes the ends. Returns the largest number of one a. */
-uint32_t et_broad_scatter(const uint32_t *a, const uint32_t *b, int64_t n, uint32_t lo, int64_t shapes, uint32_t short_row,
-                          uint32_t *ends, uint32_t *to_a, uint32_t *to_b);
+/* Sorts pairs by a and, where a shape a has at most short_row of them, by b.
+ * ends, of an element for each of n shapes from lo on, becomes the ends. Returns the largest number of one a. */
+uint32_t et_scatter_pairs(et_pairs from, uint32_t lo, uint32_t short_row, uint32_t *ends, int64_t n, et_pairs to);
 
 /* Counts n shapes by their bits from shift on, fewer than ET_PARTS numbers. */
-void et_broad_count(const uint32_t *a, int64_t n, uint32_t shift, uint32_t *counts);
+void et_count_pairs(const uint32_t *a, int64_t n, uint32_t shift, uint32_t *counts);
 
-/* Puts each of n pairs where the next one with its bits of a from shift on goes, and counts
- * on. */
-void et_broad_divide(const uint32_t *a, const uint32_t *b, int64_t n, uint32_t shift, uint32_t *next, uint32_t *to_a,
-                     uint32_t *to_b);
+/* Moves each pair to the next position of its bits of a from shift on, and advances that. */
+void et_partition(et_pairs from, uint32_t shift, uint32_t *next, et_pairs to);
 
 #endif

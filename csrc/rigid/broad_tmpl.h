@@ -3,34 +3,15 @@
 
 #define INF __builtin_inff()
 
-/* Sorted boxes, and the numbers of their columns behind those of the bounds. */
-typedef struct {
-	const uint32_t *columns;
-	int64_t stride;
-} set;
+/* Columns of a grid after the bounds. */
+enum { SHAPE = 4, FIRST_COLUMN = 5, LAST_COLUMN = 6 };
 
-enum { SHAPE = 4, BEGIN = 5, UNTIL = 6 };
-
-typedef struct {
-	const uint32_t *start, *number;
-} rows;
-
-/* Boxes by shape. */
-typedef struct {
-	const float *x0, *y0, *x1, *y1;
-} shape_boxes;
-
-typedef struct {
-	uint32_t *a, *b;
-	int64_t fill, room;
-} found;
-
-/* Columns of a crowd. */
-enum { BODY = 5, MOVES = 6, KIND = 7, MET_MOVING = 8, MET_STILL = 9 };
+/* Columns of et_brute_force_row after the shape. */
+enum { BODY = 5, MOVES = 6, KIND = 7, RANK_MOVING = 8, RANK_STATIONARY = 9 };
 
 enum { DIGIT_BITS = 11 };
 
-/* A place is passed by with so many others, which leaves some of them in front of
+/* Boxes are skipped this many at a time, which leaves some of them before
  * those wanted; a vector has room for both. */
 #define SKIP(lanes) ((lanes) / 2 + ((lanes) == 1))
 
@@ -59,11 +40,11 @@ static inline __attribute__((always_inline)) row_range rows_of(const et_layer *l
 }
 
 /* The first row of a layer whose number is not lower. */
-static inline uint32_t row_from(const rows *r, const et_layer *l, uint32_t number) {
-	uint32_t a = l->row_first, b = l->row_last;
+static inline uint32_t row_from(const et_grid *r, const et_layer *l, uint32_t number) {
+	uint32_t a = l->first_row, b = l->last_row;
 	while (a < b) {
 		const uint32_t m = (a + b) / 2;
-		if (r->number[m] < number)
+		if (r->row_number[m] < number)
 			a = m + 1;
 		else
 			b = m;
@@ -85,11 +66,11 @@ static inline uint32_t column_from(const uint32_t *begin, const et_layer *l, uin
 }
 
 /* The row of a place. */
-static inline uint32_t row_of_place(const rows *r, const et_layer *l, uint32_t place) {
-	uint32_t a = l->row_first, b = l->row_last;
+static inline uint32_t row_of_place(const et_grid *r, const et_layer *l, uint32_t place) {
+	uint32_t a = l->first_row, b = l->last_row;
 	while (b - a > 1) {
 		const uint32_t m = (a + b) / 2;
-		if (r->start[m] <= place)
+		if (r->row_start[m] <= place)
 			a = m;
 		else
 			b = m;
@@ -98,9 +79,9 @@ static inline uint32_t row_of_place(const rows *r, const et_layer *l, uint32_t p
 }
 
 /* The end of the row above, or the beginning if there are no boxes in it. */
-static inline __attribute__((always_inline)) uint32_t next_row(const rows *r, const et_layer *l, uint32_t row) {
-	const int there = row + 1 < l->row_last && r->number[row + 1] == r->number[row] + 1;
-	return r->start[row + 1 + (uint32_t)there];
+static inline __attribute__((always_inline)) uint32_t next_row(const et_grid *r, const et_layer *l, uint32_t row) {
+	const int there = row + 1 < l->last_row && r->row_number[row + 1] == r->row_number[row] + 1;
+	return r->row_start[row + 1 + (uint32_t)there];
 }
 
 static inline float least_of(const float *v, int32_t n) {
@@ -127,7 +108,7 @@ static inline uint32_t lowest(uint32_t bits, uint32_t n) {
 
 /* Appends the pairs of a box with those at places [j, end), as far as columns are
  * not above last; returns the new fill. */
-HELPER(LEVEL) int64_t compare(const V(box) *p, V(u) shape, const set *t, uint32_t j, uint32_t end,
+HELPER(LEVEL) int64_t compare(const V(box) *p, V(u) shape, const et_grid *t, uint32_t j, uint32_t end,
                               uint32_t last, uint32_t *a, uint32_t *b, int64_t fill) {
 	while (j < end) {
 		V(mask) hit = V(overlap)((const float *)(const void *)t->columns + j, t->stride, p);
@@ -139,25 +120,24 @@ HELPER(LEVEL) int64_t compare(const V(box) *p, V(u) shape, const set *t, uint32_
 		V(putfew)(a + fill, b + fill, low, high, n);
 		fill += n;
 		j += V(LANES);
-		if (j < end && t->columns[BEGIN * t->stride + j] > last)
+		if (j < end && t->columns[FIRST_COLUMN * t->stride + j] > last)
 			break;
 	}
 	return fill;
 }
 
-KERNEL(uint32_t, broad_sweep, const set *given_set, const rows *r, const et_layer *given,
-       uint32_t from, found *to) {
-	const et_layer l = *given;
-	const set s = *given_set;
+KERNEL(uint32_t, search_layer, const et_grid *r, const et_layer *layer, uint32_t from, const et_pairs *to, int64_t *n) {
+	const et_layer l = *layer;
+	const et_grid s = *r;
 	const float *const bounds = (const float *)(const void *)s.columns;
-	const uint32_t *const begin = s.columns + BEGIN * s.stride, *const until = s.columns + UNTIL * s.stride;
+	const uint32_t *const begin = s.columns + FIRST_COLUMN * s.stride, *const until = s.columns + LAST_COLUMN * s.stride;
 	uint32_t *const a = to->a, *const b = to->b;
-	int64_t fill = to->fill;
+	int64_t fill = *n;
 	uint32_t row = row_of_place(r, &l, from), i = from;
-	uint32_t end = r->start[row + 1], after = end, after_end = next_row(r, &l, row);
-	for (; i < l.last && fill <= to->room; i++) {
+	uint32_t end = r->row_start[row + 1], after = end, after_end = next_row(r, &l, row);
+	for (; i < l.last && fill <= to->n; i++) {
 		if (i == end) {
-			end = r->start[++row + 1];
+			end = r->row_start[++row + 1];
 			after = end;
 			after_end = next_row(r, &l, row);
 		}
@@ -171,51 +151,51 @@ KERNEL(uint32_t, broad_sweep, const set *given_set, const rows *r, const et_laye
 		if (l.span_y <= 1)
 			continue;
 		const uint32_t above = row_of(&l, bounds[3 * s.stride + i]);
-		for (uint32_t k = row + 1 + (after_end > end); k < l.row_last && r->number[k] <= above; k++)
-			fill = compare(&p, shape, &s, r->start[k], r->start[k + 1], last, a, b, fill);
+		for (uint32_t k = row + 1 + (after_end > end); k < l.last_row && r->row_number[k] <= above; k++)
+			fill = compare(&p, shape, &s, r->row_start[k], r->row_start[k + 1], last, a, b, fill);
 	}
-	to->fill = fill;
+	*n = fill;
 	return i;
 }
 
-KERNEL(uint32_t, broad_span, const set *s, const set *given, const rows *r, const et_layer *l,
-       const et_layer *k, uint32_t from, found *to) {
-	const set t = *given;
+KERNEL(uint32_t, search_rows, const et_grid *s, const et_grid *r, const et_layer *l, const et_layer *k, uint32_t from,
+       const et_pairs *to, int64_t *n) {
+	const et_grid t = *r;
 	const float *const bounds = (const float *)(const void *)s->columns;
 	uint32_t *const a = to->a, *const b = to->b;
-	int64_t fill = to->fill;
+	int64_t fill = *n;
 	uint32_t i = from;
-	for (; i < l->last && fill <= to->room; i++) {
+	for (; i < l->last && fill <= to->n; i++) {
 		const V(box) p = V(boxat)(bounds + i, s->stride);
 		const V(u) shape = V(set1u)(s->columns[SHAPE * s->stride + i]);
 		uint32_t j, end, last = UINT32_MAX;
 		if (k->rows == 1) {
 			const uint32_t first = column_of(k, bounds[i]);
-			j = column_from(t.columns + BEGIN * t.stride, k, first - (first < k->span_x ? first : k->span_x));
+			j = column_from(t.columns + FIRST_COLUMN * t.stride, k, first - (first < k->span_x ? first : k->span_x));
 			end = k->last;
 			last = column_of(k, bounds[2 * s->stride + i]);
 		} else {
 			const row_range reached = rows_of(k, bounds[s->stride + i], bounds[3 * s->stride + i]);
-			j = r->start[row_from(r, k, reached.first)];
-			end = r->start[row_from(r, k, reached.last + 1)];
+			j = r->row_start[row_from(r, k, reached.first)];
+			end = r->row_start[row_from(r, k, reached.last + 1)];
 		}
 		fill = compare(&p, shape, &t, j, end, last, a, b, fill);
 	}
-	to->fill = fill;
+	*n = fill;
 	return i;
 }
 
-KERNEL(uint32_t, broad_cross, const set *s, const set *given, const rows *r, const uint32_t *directory,
-       const et_layer *l, const et_layer *given_layer, uint32_t from,
-       found *to) {
-	const et_layer k = *given_layer;
-	const set t = *given;
+KERNEL(uint32_t, search_directory, const et_grid *s, const et_grid *other, const et_layer *l, const et_layer *layer,
+       uint32_t from, const et_pairs *to, int64_t *n) {
+	const et_layer k = *layer;
+	const et_grid t = *other;
+	const uint32_t *const directory = t.directory;
 	const float *const bounds = (const float *)(const void *)s->columns;
-	const uint32_t *const row_start = r->start, *const number = r->number, last_place = l->last;
+	const uint32_t *const row_start = t.row_start, *const number = t.row_number, last_position = l->last;
 	uint32_t *const a = to->a, *const b = to->b;
-	int64_t fill = to->fill;
+	int64_t fill = *n;
 	uint32_t i = from;
-	for (; i < last_place && fill <= to->room; i++) {
+	for (; i < last_position && fill <= to->n; i++) {
 		const V(box) p = V(boxat)(bounds + i, s->stride);
 		const V(u) shape = V(set1u)(s->columns[SHAPE * s->stride + i]);
 		const row_range reached = rows_of(&k, bounds[s->stride + i], bounds[3 * s->stride + i]);
@@ -223,20 +203,20 @@ KERNEL(uint32_t, broad_cross, const set *s, const set *given, const rows *r, con
 		const uint32_t first = begin - (begin < k.span_x ? begin : k.span_x);
 		const uint32_t *const places = directory + k.fine + (first >> k.column_shift);
 		uint32_t row = directory[k.rough + (reached.first >> k.row_shift)];
-		for (; row < k.row_last && number[row] <= reached.last; row++) {
+		for (; row < k.last_row && number[row] <= reached.last; row++) {
 			if (number[row] < reached.first)
 				continue;
-			const uint32_t j = places[(row - k.row_first) * k.width];
+			const uint32_t j = places[(row - k.first_row) * k.width];
 			fill = compare(&p, shape, &t, j, row_start[row + 1], last, a, b, fill);
 		}
 	}
-	to->fill = fill;
+	*n = fill;
 	return i;
 }
 
-KERNEL(void, broad_measure, const shape_boxes *given, int64_t lo, int64_t n, const uint64_t *which,
-       uint32_t *ids, et_summary *sum) {
-	const shape_boxes b = *given;
+KERNEL(void, measure_boxes, const et_boxes *boxes, const uint64_t *members, int64_t lo, int64_t n, uint32_t *ids,
+       et_summary *sum) {
+	const et_boxes b = *boxes;
 	const V(f) zero = V(set1)(0), inf = V(set1)(INF), minus_inf = V(set1)(-INF);
 	V(f) min_x = inf, min_y = inf, max_x = minus_inf, max_y = minus_inf, smallest = inf;
 	V(f) width = zero, height = zero, largest = zero;
@@ -244,16 +224,16 @@ KERNEL(void, broad_measure, const shape_boxes *given, int64_t lo, int64_t n, con
 	for (int64_t i = lo; i < n; i += V(LANES)) {
 		V(f) x0, y0, x1, y1;
 		if (n - i >= V(LANES)) {
-			x0 = V(load)(b.x0 + i), y0 = V(load)(b.y0 + i), x1 = V(load)(b.x1 + i), y1 = V(load)(b.y1 + i);
+			x0 = V(load)(b.min_x + i), y0 = V(load)(b.min_y + i), x1 = V(load)(b.max_x + i), y1 = V(load)(b.max_y + i);
 		} else {
 			float part[4][V(LANES)];
 			for (int64_t k = 0; k < V(LANES); k++) {
 				const int64_t at = i + k < n ? i + k : n - 1;
-				part[0][k] = b.x0[at], part[1][k] = b.y0[at], part[2][k] = b.x1[at], part[3][k] = b.y1[at];
+				part[0][k] = b.min_x[at], part[1][k] = b.min_y[at], part[2][k] = b.max_x[at], part[3][k] = b.max_y[at];
 			}
 			x0 = V(load)(part[0]), y0 = V(load)(part[1]), x1 = V(load)(part[2]), y1 = V(load)(part[3]);
 		}
-		const V(mask) in = V(proper)(x0, y0, x1, y1) & (V(mask))(which[i / 64] >> i % 64) & V(first)((uint32_t)(n - i));
+		const V(mask) in = V(proper)(x0, y0, x1, y1) & (V(mask))(members[i / 64] >> i % 64) & V(first)((uint32_t)(n - i));
 		const V(f) w = V(sub)(x1, x0), h = V(sub)(y1, y0), size = V(max)(w, h);
 		V(storeu)(ids + count, V(packu)(V(ramp)((uint32_t)i), in));
 		count += V(count)(in);
@@ -274,18 +254,17 @@ KERNEL(void, broad_measure, const shape_boxes *given, int64_t lo, int64_t n, con
 	                    least_of(lanes[6], V(LANES)), most_of(lanes[7], V(LANES))};
 }
 
-KERNEL(int64_t, broad_crowd, uint32_t *columns, int64_t stride, int64_t n, int64_t i,
-       const uint64_t *agree, uint32_t most, uint32_t most_still,
-       uint32_t *to) {
+KERNEL(int64_t, brute_force_row, uint32_t *columns, int64_t stride, int64_t n, int64_t i, const uint64_t *agree,
+       uint32_t max_moving, uint32_t max_stationary, uint32_t *to) {
 	const float *const x0 = (const float *)(const void *)columns;
 	const V(box) p = V(boxat)(x0 + i, stride);
 	const uint32_t *const shape = columns + SHAPE * stride, *const body = columns + BODY * stride;
 	const uint32_t *const moves = columns + MOVES * stride, *const kind = columns + KIND * stride;
-	uint32_t *const met = columns + (moves[i] ? MET_MOVING : MET_STILL) * stride;
+	uint32_t *const rank = columns + (moves[i] ? RANK_MOVING : RANK_STATIONARY) * stride;
 	const V(u) own = V(set1u)(body[i]), own_moves = V(set1u)(moves[i]), one = V(set1u)(1);
 	int64_t kept = 0;
-	/* How many more pairs with boxes that move, and others, are kept, however many the other box has met. */
-	uint32_t left = most, left_still = most_still;
+	/* How many more pairs with boxes that move, and others, are kept, however many the other box has. */
+	uint32_t left = max_moving, left_stationary = max_stationary;
 	for (int64_t j = i + 1; j < n; j += V(LANES)) {
 		V(mask) hit = V(overlap)(x0 + j, stride, &p) & V(first)((uint32_t)(n - j));
 		if (!hit)
@@ -293,15 +272,15 @@ KERNEL(int64_t, broad_crowd, uint32_t *columns, int64_t stride, int64_t n, int64
 		const V(u) others = V(loadu)(moves + j);
 		hit &= V(nequ)(V(loadu)(body + j), own) & V(anyu)(V(oru)(others, own_moves), one);
 		hit &= V(member)(agree + kind[i], V(keepu)(V(loadu)(kind + j), hit));
-		const V(u) before = V(loadu)(met + j);
-		const V(mask) moving = moves[i] ? hit & V(anyu)(others, one) : 0, still = hit & (V(mask))~moving;
+		const V(u) before = V(loadu)(rank + j);
+		const V(mask) moving = moves[i] ? hit & V(anyu)(others, one) : 0, stationary = hit & (V(mask))~moving;
 		const V(mask) free = moving & (V(mask))lowest(moving, left);
-		const V(mask) free_still = still & (V(mask))lowest(still, left_still);
-		const V(mask) keep = free | free_still | (moving & V(gtu)(V(set1u)(most), before)) |
-		                     (still & V(gtu)(V(set1u)(most_still), before));
+		const V(mask) free_stationary = stationary & (V(mask))lowest(stationary, left_stationary);
+		const V(mask) keep = free | free_stationary | (moving & V(gtu)(V(set1u)(max_moving), before)) |
+		                     (stationary & V(gtu)(V(set1u)(max_stationary), before));
 		left -= V(count)(free);
-		left_still -= V(count)(free_still);
-		V(storeu)(met + j, V(addu)(before, V(keepu)(one, hit)));
+		left_stationary -= V(count)(free_stationary);
+		V(storeu)(rank + j, V(addu)(before, V(keepu)(one, hit)));
 		V(storeu)(to + kept, V(packu)(V(loadu)(shape + j), keep));
 		kept += V(count)(keep);
 	}
@@ -309,76 +288,51 @@ KERNEL(int64_t, broad_crowd, uint32_t *columns, int64_t stride, int64_t n, int64
 }
 
 #ifdef DISPATCH
-void et_broad_measure(int32_t level, const float *min_x, const float *min_y, const float *max_x, const float *max_y,
-                      int64_t lo, int64_t hi, const uint64_t *which, uint32_t *ids, et_summary *sum) {
-	const shape_boxes b = {min_x, min_y, max_x, max_y};
-	DISPATCH(level, broad_measure, &b, lo, hi, which, ids, sum);
+void et_measure_boxes(int32_t level, et_boxes boxes, const uint64_t *members, int64_t lo, int64_t hi, uint32_t *ids, et_summary *sum) {
+	DISPATCH(level, measure_boxes, &boxes, members, lo, hi, ids, sum);
 }
 
-uint32_t et_broad_sweep(int32_t level, const uint32_t *columns, int64_t stride, const uint32_t *row_start,
-                        const uint32_t *row_number, const et_layer *l, uint32_t from, uint32_t *a, uint32_t *b,
-                        int64_t *fill, int64_t room) {
-	const set s = {columns, stride};
-	const rows r = {row_start, row_number};
-	found to = {a, b, *fill, room};
-	const uint32_t at = DISPATCH(level, broad_sweep, &s, &r, l, from, &to);
-	*fill = to.fill;
-	return at;
+uint32_t et_search_layer(int32_t level, et_grid s, const et_layer *l, uint32_t from, et_pairs to, int64_t *n) {
+	return DISPATCH(level, search_layer, &s, l, from, &to, n);
 }
 
-uint32_t et_broad_span(int32_t level, const uint32_t *columns, int64_t stride, const uint32_t *others,
-                       int64_t others_stride, const uint32_t *row_start, const uint32_t *row_number,
-                       const et_layer *l, const et_layer *k, uint32_t from, uint32_t *a, uint32_t *b, int64_t *fill,
-                       int64_t room) {
-	const set s = {columns, stride}, t = {others, others_stride};
-	const rows r = {row_start, row_number};
-	found to = {a, b, *fill, room};
-	const uint32_t at = DISPATCH(level, broad_span, &s, &t, &r, l, k, from, &to);
-	*fill = to.fill;
-	return at;
+uint32_t et_search_rows(int32_t level, et_grid s, et_grid t, const et_layer *l, const et_layer *k, uint32_t from, et_pairs to,
+                        int64_t *n) {
+	return DISPATCH(level, search_rows, &s, &t, l, k, from, &to, n);
 }
 
-uint32_t et_broad_cross(int32_t level, const uint32_t *columns, int64_t stride, const uint32_t *others,
-                        int64_t others_stride, const uint32_t *row_start, const uint32_t *row_number,
-                        const uint32_t *directory, const et_layer *l, const et_layer *k, uint32_t from, uint32_t *a,
-                        uint32_t *b, int64_t *fill, int64_t room) {
-	const set s = {columns, stride}, t = {others, others_stride};
-	const rows r = {row_start, row_number};
-	found to = {a, b, *fill, room};
-	const uint32_t at = DISPATCH(level, broad_cross, &s, &t, &r, directory, l, k, from, &to);
-	*fill = to.fill;
-	return at;
+uint32_t et_search_directory(int32_t level, et_grid s, et_grid t, const et_layer *l, const et_layer *k, uint32_t from,
+                             et_pairs to, int64_t *n) {
+	return DISPATCH(level, search_directory, &s, &t, l, k, from, &to, n);
 }
 
-int64_t et_broad_crowd(int32_t level, uint32_t *columns, int64_t stride, int64_t n, int64_t i, const uint64_t *agree,
-                       uint32_t most, uint32_t most_still, uint32_t *to) {
-	return DISPATCH(level, broad_crowd, columns, stride, n, i, agree, most, most_still, to);
+int64_t et_brute_force_row(int32_t level, uint32_t *columns, int64_t stride, int64_t n, int64_t i, const uint64_t *agree,
+                           et_pair_limits limits, uint32_t *to) {
+	return DISPATCH(level, brute_force_row, columns, stride, n, i, agree, limits.moving, limits.stationary, to);
 }
 
-static inline uint64_t key_of(const et_layer *l, uint64_t layer, uint32_t id, float x, float y, uint32_t row_bits,
-                              uint32_t column_bits) {
-	return (layer << row_bits | row_of(l, y)) << (column_bits + ET_SHAPE_BITS) |
+static inline uint64_t key_of(const et_layer *l, uint64_t layer, uint32_t id, float x, float y, et_key_bits bits) {
+	return (layer << bits.row | row_of(l, y)) << (bits.column + ET_SHAPE_BITS) |
 	       (uint64_t)column_of(l, x) << ET_SHAPE_BITS | id;
 }
 
-void et_broad_keys(const float *min_x, const float *min_y, const float *max_x, const float *max_y,
-                   const uint32_t *ids, int64_t n, const et_layer *layers, const uint8_t *layer_of,
-                   uint32_t row_bits, uint32_t column_bits, uint64_t *to) {
+void et_make_keys(et_boxes b, et_key_bits bits, const uint8_t *layer_of, const uint32_t *ids, int64_t n,
+                  const et_layer *layers, uint64_t *to) {
 	if (!layer_of) {
 		const et_layer one = layers[0]; /* a copy, which stores cannot change */
 		for (int64_t i = 0; i < n; i++)
-			to[i] = key_of(&one, 0, ids[i], min_x[ids[i]], min_y[ids[i]], row_bits, column_bits);
+			to[i] = key_of(&one, 0, ids[i], b.min_x[ids[i]], b.min_y[ids[i]], bits);
 		return;
 	}
 	for (int64_t i = 0; i < n; i++) {
 		const uint32_t id = ids[i];
-		const float x = min_x[id], y = min_y[id];
-		const uint32_t layer = layer_of[c_asu(c_max(max_x[id] - x, max_y[id] - y)) >> 23 & 255];
-		to[i] = key_of(layers + layer, layer, id, x, y, row_bits, column_bits);
+		const float x = b.min_x[id], y = b.min_y[id];
+		const uint32_t layer = layer_of[c_asu(c_max(b.max_x[id] - x, b.max_y[id] - y)) >> 23 & 255];
+		to[i] = key_of(layers + layer, layer, id, x, y, bits);
 	}
 }
 
-int32_t et_broad_sort(uint64_t *keys, uint64_t *tmp, int64_t n, uint32_t count) {
+int32_t et_sort_keys(uint64_t *keys, uint64_t *tmp, int64_t n, uint32_t count) {
 	const uint32_t passes = (count + DIGIT_BITS - 1) / DIGIT_BITS;
 	for (uint32_t p = 0; p < passes; p++) {
 		const uint32_t from = ET_SHAPE_BITS + p * count / passes, to = ET_SHAPE_BITS + (p + 1) * count / passes;
@@ -401,66 +355,66 @@ int32_t et_broad_sort(uint64_t *keys, uint64_t *tmp, int64_t n, uint32_t count) 
 	return passes & 1;
 }
 
-void et_broad_count_keys(const uint64_t *keys, int64_t n, uint32_t shift, uint32_t *counts) {
+void et_count_keys(const uint64_t *keys, int64_t n, uint32_t shift, uint32_t *counts) {
 	for (int64_t i = 0; i < n; i++)
 		counts[keys[i] >> shift & (ET_PARTS - 1)]++;
 }
 
-void et_broad_spread(const uint64_t *keys, int64_t n, uint32_t shift, uint32_t *next, uint64_t *to) {
+void et_scatter_keys(const uint64_t *keys, int64_t n, uint32_t shift, uint32_t *next, uint64_t *to) {
 	for (int64_t i = 0; i < n; i++)
 		to[next[keys[i] >> shift & (ET_PARTS - 1)]++] = keys[i];
 }
 
-int64_t et_broad_count_rows(const uint64_t *keys, int64_t n, uint32_t shift) {
+int64_t et_count_rows(const uint64_t *keys, int64_t n, uint32_t shift) {
 	int64_t rows = n > 0;
 	for (int64_t i = 1; i < n; i++)
 		rows += (keys[i] ^ keys[i - 1]) >> shift != 0;
 	return rows;
 }
 
-uint32_t et_broad_place(const float *min_x, const float *min_y, const float *max_x, const float *max_y,
-                        const uint64_t *keys, int64_t lo, int64_t hi, uint32_t row_bits, uint32_t column_bits,
-                        et_layer *layers, uint32_t *columns, int64_t stride, uint32_t *row_start,
-                        uint32_t *row_number, uint32_t rows) {
+uint32_t et_fill_rows(et_boxes boxes, et_key_bits bits, const uint64_t *keys, et_grid s, int64_t lo, int64_t hi, uint32_t rows,
+                      et_layer *layers) {
+	uint32_t *const columns = s.columns;
+	const int64_t stride = s.stride;
 	float *const to = (float *)(void *)columns;
-	const uint32_t row_shift = column_bits + ET_SHAPE_BITS;
+	const uint32_t row_shift = bits.column + ET_SHAPE_BITS;
 	uint64_t before = lo > 0 ? keys[lo - 1] >> row_shift : UINT64_MAX;
 	for (int64_t i = lo; i < hi;) {
-		const uint64_t layer = keys[i] >> row_shift >> row_bits;
+		const uint64_t layer = keys[i] >> row_shift >> bits.row;
 		et_layer l = layers[layer];
 		l.first = (uint32_t)i;
-		l.row_first = rows;
-		for (; i < hi && keys[i] >> row_shift >> row_bits == layer; i++) {
+		l.first_row = rows;
+		for (; i < hi && keys[i] >> row_shift >> bits.row == layer; i++) {
 			const uint32_t id = keys[i] & (((uint32_t)1 << ET_SHAPE_BITS) - 1);
-			const uint32_t column = (uint32_t)(keys[i] >> ET_SHAPE_BITS) & (((uint32_t)1 << column_bits) - 1);
-			const uint32_t row = (uint32_t)(keys[i] >> row_shift) & (((uint32_t)1 << row_bits) - 1);
-			const float x1 = max_x[id], y1 = max_y[id];
-			const uint32_t until = column_of(&l, x1), above = row_of(&l, y1);
-			to[i] = min_x[id];
-			to[stride + i] = min_y[id];
+			const uint32_t column = (uint32_t)(keys[i] >> ET_SHAPE_BITS) & (((uint32_t)1 << bits.column) - 1);
+			const uint32_t row = (uint32_t)(keys[i] >> row_shift) & (((uint32_t)1 << bits.row) - 1);
+			const float x1 = boxes.max_x[id], y1 = boxes.max_y[id];
+			const uint32_t last_column = column_of(&l, x1), above = row_of(&l, y1);
+			to[i] = boxes.min_x[id];
+			to[stride + i] = boxes.min_y[id];
 			to[2 * stride + i] = x1;
 			to[3 * stride + i] = y1;
 			columns[SHAPE * stride + i] = id;
-			columns[BEGIN * stride + i] = column;
-			columns[UNTIL * stride + i] = until;
+			columns[FIRST_COLUMN * stride + i] = column;
+			columns[LAST_COLUMN * stride + i] = last_column;
 			if (keys[i] >> row_shift != before) {
 				before = keys[i] >> row_shift;
-				row_start[rows] = (uint32_t)i;
-				row_number[rows] = row;
+				s.row_start[rows] = (uint32_t)i;
+				s.row_number[rows] = row;
 				rows++;
 			}
-			l.span_x = until - column > l.span_x ? until - column : l.span_x;
+			l.span_x = last_column - column > l.span_x ? last_column - column : l.span_x;
 			l.span_y = above - row > l.span_y ? above - row : l.span_y;
 		}
 		l.last = (uint32_t)i;
-		l.row_last = rows;
+		l.last_row = rows;
 		layers[layer] = l;
 	}
 	return rows;
 }
 
 /* Sorts n numbers by insertion. */
-static inline void insert(uint32_t *v, uint32_t n) {
+static inline void insertion_sort(uint32_t *v, uint32_t n) {
 	for (uint32_t i = 1; i < n; i++) {
 		const uint32_t x = v[i];
 		uint32_t k = i;
@@ -470,42 +424,40 @@ static inline void insert(uint32_t *v, uint32_t n) {
 	}
 }
 
-uint32_t et_broad_scatter(const uint32_t *a, const uint32_t *b, int64_t n, uint32_t lo, int64_t shapes, uint32_t short_row,
-                          uint32_t *ends, uint32_t *to_a, uint32_t *to_b) {
+uint32_t et_scatter_pairs(et_pairs from, uint32_t lo, uint32_t short_row, uint32_t *ends, int64_t n, et_pairs to) {
 	uint32_t longest = 0, sum = 0, begin = 0;
-	memset(ends, 0, (size_t)shapes * sizeof *ends);
-	for (int64_t i = 0; i < n; i++)
-		ends[a[i] - lo]++;
-	for (int64_t i = 0; i < shapes; i++) {
+	memset(ends, 0, (size_t)n * sizeof *ends);
+	for (int64_t i = 0; i < from.n; i++)
+		ends[from.a[i] - lo]++;
+	for (int64_t i = 0; i < n; i++) {
 		const uint32_t c = ends[i];
 		longest = c > longest ? c : longest;
 		ends[i] = sum;
 		sum += c;
 	}
-	for (int64_t i = 0; i < n; i++) {
-		const uint32_t at = ends[a[i] - lo]++;
-		to_a[at] = a[i];
-		to_b[at] = b[i];
+	for (int64_t i = 0; i < from.n; i++) {
+		const uint32_t at = ends[from.a[i] - lo]++;
+		to.a[at] = from.a[i];
+		to.b[at] = from.b[i];
 	}
-	for (int64_t i = 0; i < shapes; i++) {
+	for (int64_t i = 0; i < n; i++) {
 		if (ends[i] - begin <= short_row)
-			insert(to_b + begin, ends[i] - begin);
+			insertion_sort(to.b + begin, ends[i] - begin);
 		begin = ends[i];
 	}
 	return longest;
 }
 
-void et_broad_count(const uint32_t *a, int64_t n, uint32_t shift, uint32_t *counts) {
+void et_count_pairs(const uint32_t *a, int64_t n, uint32_t shift, uint32_t *counts) {
 	for (int64_t i = 0; i < n; i++)
 		counts[a[i] >> shift & (ET_PARTS - 1)]++;
 }
 
-void et_broad_divide(const uint32_t *a, const uint32_t *b, int64_t n, uint32_t shift, uint32_t *next, uint32_t *to_a,
-                     uint32_t *to_b) {
-	for (int64_t i = 0; i < n; i++) {
-		const uint32_t at = next[a[i] >> shift & (ET_PARTS - 1)]++;
-		to_a[at] = a[i];
-		to_b[at] = b[i];
+void et_partition(et_pairs from, uint32_t shift, uint32_t *next, et_pairs to) {
+	for (int64_t i = 0; i < from.n; i++) {
+		const uint32_t at = next[from.a[i] >> shift & (ET_PARTS - 1)]++;
+		to.a[at] = from.a[i];
+		to.b[at] = from.b[i];
 	}
 }
 #endif

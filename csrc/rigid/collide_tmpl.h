@@ -1,11 +1,10 @@
-#include "../base.h"
-#include "collide.h"
 #include "collide_lanes.h"
+#include "rigid.h"
 
 /* As in package rigid. */
 #define SPECULATIVE 0.02f
-#define PREFERENCE 0.0005f
-#define COINCIDENCE 1e-12f
+#define REFERENCE_TOLERANCE 0.0005f
+#define MIN_DIRECTION_SQUARE 1e-12f
 
 /* Where the fields of a shape and of a manifold are, in floats. */
 enum { VERTICES = 0, NORMALS = 16, REST = 32, SHAPE_FLOATS = 36, MANIFOLD_FLOATS = 16 };
@@ -16,9 +15,9 @@ typedef struct {
 	const float *x, *y, *cos, *sin;
 	const uint32_t *a, *b;
 	float *out;
-} world;
+} collision_input;
 
-/* As many pairs as a vector has lanes: the reference in place of A. */
+/* As many pairs as a vector has lanes. A disc is B if the other shape is a polygon. */
 typedef struct {
 	const float *a[16], *b[16]; /* shapes */
 	uint32_t body_a[16], body_b[16];
@@ -34,16 +33,16 @@ enum { NOTHING, DISCS, DISC_4, DISC_8, POLYGONS_4, POLYGONS_8, KINDS };
 typedef struct {
 	uint16_t at[KINDS][CHUNK];
 	uint32_t n[KINDS];
-} sorted;
+} sorted_pairs;
 
-/* 0 of dead shapes, 1 of discs, 2 of up to four vertices, 3 of more. */
+/* 0 of shapes without vertices, 1 of discs, 2 of up to four vertices, 3 of more. */
 static inline uint32_t size_of(uint32_t count) {
 	return count - 1 >= ET_VERTICES ? 0 : 1u + (count > 1) + (count > 4);
 }
 
-/* Fills a batch with the pairs at[0...lanes), of which only n are there: the last
- * stands in for the others. */
-static inline void fill(batch *p, const world *w, const uint16_t *at, uint32_t n, uint32_t lanes) {
+/* Fills a batch with the pairs at[0...lanes), of which only n exist: the last
+ * one replaces the others. */
+static inline void fill(batch *p, const collision_input *w, const uint16_t *at, uint32_t n, uint32_t lanes) {
 	for (uint32_t i = 0; i < lanes; i++) {
 		const uint32_t pair = at[i < n ? i : n - 1];
 		uint32_t a = w->a[pair], b = w->b[pair];
@@ -59,18 +58,18 @@ static inline void fill(batch *p, const world *w, const uint16_t *at, uint32_t n
 	}
 }
 
-/* rigid.frame: the second shape as seen from the first. ok: it is finite. */
+/* rigid.frame: the second body relative to the first shape. ok: it is finite. */
 typedef struct {
 	V(f) x, y, c, s, dx, dy, ca, sa, ox, oy;
 	V(truth) ok;
 } frame;
 
-/* rigid.hull. Vertices and normals behind the last are copies of the first, so that
+/* rigid.polygon. Vertices and normals after the last are copies of the first, so that
  * edge i always ends at vertex i + 1 and no copy is the best of any comparison. */
 typedef struct {
 	V(f) x[ET_VERTICES], y[ET_VERTICES], nx[ET_VERTICES], ny[ET_VERTICES];
 	V(f) radius, count;
-} hull;
+} polygon;
 
 /* rigid.edge; the number of its first vertex, as a float. */
 typedef struct {
@@ -79,9 +78,9 @@ typedef struct {
 
 typedef struct {
 	V(f) x, y, separation, id;
-} place;
+} contact_point;
 
-HELPER(LEVEL) frame between(const world *w, const batch *p, V(f) ox, V(f) oy) {
+HELPER(LEVEL) frame relative_frame(const collision_input *w, const batch *p, V(f) ox, V(f) oy) {
 	const V(u) a = V(loadu)(p->body_a), b = V(loadu)(p->body_b);
 	const V(f) ca = V(fetch)(w->cos, a), sa = V(fetch)(w->sin, a);
 	const V(f) cb = V(fetch)(w->cos, b), sb = V(fetch)(w->sin, b);
@@ -95,20 +94,20 @@ HELPER(LEVEL) frame between(const world *w, const batch *p, V(f) ox, V(f) oy) {
 	return f;
 }
 
-/* A direction turned by an angle of cosine c and sine s. */
-HELPER(LEVEL) void turn(V(f) c, V(f) s, V(f) x, V(f) y, V(f) *tx, V(f) *ty) {
+/* Rotates a direction by the angle with cosine c and sine s. */
+HELPER(LEVEL) void rotate(V(f) c, V(f) s, V(f) x, V(f) y, V(f) *tx, V(f) *ty) {
 	*tx = V(sub)(V(mul)(c, x), V(mul)(s, y));
 	*ty = V(add)(V(mul)(s, x), V(mul)(c, y));
 }
 
 /* Centroid, radius and count of shapes. */
-HELPER(LEVEL) void rest(const float *const *shapes, V(f) *rest) {
+HELPER(LEVEL) void read_rest(const float *const *shapes, V(f) *rest) {
 	V(read4)(shapes, REST, rest);
 	rest[3] = V(tof)(V(asu)(rest[3]));
 }
 
 /* The vertices and normals of shapes of up to n vertices, less an origin. */
-HELPER(LEVEL) void read_hull(const float *const *shapes, const V(f) *rest, const int n, hull *h) {
+HELPER(LEVEL) void read_polygon(const float *const *shapes, const V(f) *rest, const int n, polygon *h) {
 	for (int i = 0; i < n; i += 2) {
 		V(f) v[4], m[4];
 		V(read4)(shapes, VERTICES + 2 * i, v);
@@ -131,26 +130,26 @@ HELPER(LEVEL) void read_hull(const float *const *shapes, const V(f) *rest, const
 	}
 }
 
-HELPER(LEVEL) void own(hull *h, const V(f) *rest, const int n) {
+HELPER(LEVEL) void set_a(polygon *h, const V(f) *rest, const int n) {
 	for (int i = 0; i < n; i++) {
 		h->x[i] = V(sub)(h->x[i], rest[0]);
 		h->y[i] = V(sub)(h->y[i], rest[1]);
 	}
 }
 
-HELPER(LEVEL) void other(hull *h, const frame *f, const int n) {
+HELPER(LEVEL) void set_b(polygon *h, const frame *f, const int n) {
 	for (int i = 0; i < n; i++) {
 		V(f) x, y;
-		turn(f->c, f->s, h->x[i], h->y[i], &x, &y);
+		rotate(f->c, f->s, h->x[i], h->y[i], &x, &y);
 		h->x[i] = V(add)(x, f->x);
 		h->y[i] = V(add)(y, f->y);
-		turn(f->c, f->s, h->nx[i], h->ny[i], &x, &y);
+		rotate(f->c, f->s, h->nx[i], h->ny[i], &x, &y);
 		h->nx[i] = x;
 		h->ny[i] = y;
 	}
 }
 
-HELPER(LEVEL) edge edge_at(const hull *h, const int i, const int n) {
+HELPER(LEVEL) edge edge_at(const polygon *h, const int i, const int n) {
 	const int j = (i + 1) % n;
 	const edge e = {h->x[i], h->y[i], h->x[j], h->y[j], h->nx[i], h->ny[i], V(set1)((float)i)};
 	return e;
@@ -166,14 +165,14 @@ HELPER(LEVEL) V(f) dot(V(f) ax, V(f) ay, V(f) bx, V(f) by) {
 	return V(add)(V(mul)(ax, bx), V(mul)(ay, by));
 }
 
-/* The number of the vertex behind another. */
-HELPER(LEVEL) V(f) next(V(f) from, V(f) count) {
-	const V(f) next = V(add)(from, V(set1)(1.0f));
-	return V(choose)(V(less)(next, count), next, V(set1)(0.0f));
+/* The number of the next vertex. */
+HELPER(LEVEL) V(f) next_vertex(V(f) from, V(f) count) {
+	const V(f) next_vertex = V(add)(from, V(set1)(1.0f));
+	return V(choose)(V(less)(next_vertex, count), next_vertex, V(set1)(0.0f));
 }
 
 /* By how much edge i of h separates it from o. */
-HELPER(LEVEL) V(f) apart_by(const hull *h, const hull *o, const int i, const int n) {
+HELPER(LEVEL) V(f) separation_of(const polygon *h, const polygon *o, const int i, const int n) {
 	const V(f) nx = h->nx[i], ny = h->ny[i];
 	V(f) least = dot(nx, ny, o->x[0], o->y[0]);
 	for (int j = 1; j < n; j++)
@@ -181,12 +180,12 @@ HELPER(LEVEL) V(f) apart_by(const hull *h, const hull *o, const int i, const int
 	return V(sub)(least, dot(nx, ny, h->x[i], h->y[i]));
 }
 
-HELPER(LEVEL) edge separate(const hull *h, const hull *o, const int n,
+HELPER(LEVEL) edge max_separation(const polygon *h, const polygon *o, const int n,
                             V(f) *most) {
 	edge best = edge_at(h, 0, n);
-	*most = apart_by(h, o, 0, n);
+	*most = separation_of(h, o, 0, n);
 	for (int i = 1; i < n; i++) {
-		const V(f) s = apart_by(h, o, i, n);
+		const V(f) s = separation_of(h, o, i, n);
 		const V(truth) better = V(less)(*most, s);
 		*most = V(choose)(better, s, *most);
 		best = pick_edge(better, edge_at(h, i, n), best);
@@ -194,7 +193,7 @@ HELPER(LEVEL) edge separate(const hull *h, const hull *o, const int n,
 	return best;
 }
 
-HELPER(LEVEL) edge facing(const hull *h, V(f) x, V(f) y, const int n) {
+HELPER(LEVEL) edge incident_edge(const polygon *h, V(f) x, V(f) y, const int n) {
 	edge best = edge_at(h, 0, n);
 	V(f) least = dot(h->nx[0], h->ny[0], x, y);
 	for (int i = 1; i < n; i++) {
@@ -207,17 +206,17 @@ HELPER(LEVEL) edge facing(const hull *h, V(f) x, V(f) y, const int n) {
 }
 
 /* Where a point is along an edge (returned), and how far outside. */
-HELPER(LEVEL) V(f) along(const edge *e, V(f) x, V(f) y, V(f) *outside) {
+HELPER(LEVEL) V(f) edge_coordinates(const edge *e, V(f) x, V(f) y, V(f) *outside) {
 	const V(f) dx = V(sub)(x, e->x1), dy = V(sub)(y, e->y1);
 	*outside = dot(e->nx, e->ny, dx, dy);
 	return V(sub)(V(mul)(e->nx, dy), V(mul)(e->ny, dx));
 }
 
 /* The length of d; the normal becomes its direction, if it has one. */
-HELPER(LEVEL) V(f) toward(V(f) dx, V(f) dy, V(f) *nx, V(f) *ny) {
+HELPER(LEVEL) V(f) normalize_or(V(f) dx, V(f) dy, V(f) *nx, V(f) *ny) {
 	const V(f) square = dot(dx, dy, dx, dy), length = V(sqrt)(square);
 	const V(f) inv = V(div)(V(set1)(1.0f), length);
-	const V(truth) directed = V(less)(V(set1)(COINCIDENCE), square);
+	const V(truth) directed = V(less)(V(set1)(MIN_DIRECTION_SQUARE), square);
 	*nx = V(choose)(directed, V(mul)(dx, inv), *nx);
 	*ny = V(choose)(directed, V(mul)(dy, inv), *ny);
 	return length;
@@ -228,13 +227,13 @@ HELPER(LEVEL) void write_nothing(const batch *p) {
 		memset(p->out[i], 0, sizeof(et_manifold));
 }
 
-/* Puts a point into 6 fields of a manifold where t is true. */
-HELPER(LEVEL) void put_point(const batch *p, const frame *f, V(truth) t, const place *at,
+/* Writes a point into 6 fields of a manifold where t is true. */
+HELPER(LEVEL) void add_point(const batch *p, const frame *f, V(truth) t, const contact_point *at,
                              V(f) *fields) {
 	const V(f) zero = V(set1)(0.0f);
 	const V(truth) swapped = V(less)(zero, V(load)(p->swapped));
 	V(f) ax, ay;
-	turn(f->ca, f->sa, V(add)(at->x, f->ox), V(add)(at->y, f->oy), &ax, &ay);
+	rotate(f->ca, f->sa, V(add)(at->x, f->ox), V(add)(at->y, f->oy), &ax, &ay);
 	const V(f) bx = V(sub)(ax, f->dx), by = V(sub)(ay, f->dy);
 	fields[0] = V(choose)(t, V(choose)(swapped, bx, ax), zero);
 	fields[1] = V(choose)(t, V(choose)(swapped, by, ay), zero);
@@ -247,16 +246,16 @@ HELPER(LEVEL) void put_point(const batch *p, const frame *f, V(truth) t, const p
 /* Writes manifolds with the normal seen from the world: one point where t is true, and
  * another where two is. */
 HELPER(LEVEL) void write(const batch *p, const frame *f, V(truth) t, V(truth) two, V(f) nx, V(f) ny,
-                         const place *first, const place *second) {
+                         const contact_point *first, const contact_point *second) {
 	const V(f) zero = V(set1)(0.0f), one = V(set1)(1.0f);
 	V(f) m[MANIFOLD_FLOATS];
 	m[0] = V(choose)(t, nx, zero);
 	m[1] = V(choose)(t, ny, zero);
 	m[2] = V(asf)(V(truncu)(V(choose)(t, V(choose)(two, V(set1)(2.0f), one), zero)));
 	m[3] = zero;
-	put_point(p, f, t, first, m + 4);
+	add_point(p, f, t, first, m + 4);
 	if (second) {
-		put_point(p, f, two, second, m + 10);
+		add_point(p, f, two, second, m + 10);
 	} else {
 		for (int k = 10; k < MANIFOLD_FLOATS; k++)
 			m[k] = zero;
@@ -265,16 +264,16 @@ HELPER(LEVEL) void write(const batch *p, const frame *f, V(truth) t, V(truth) tw
 		V(write4)(p->out, k, m + k);
 }
 
-HELPER(LEVEL) void collide_discs(const world *w, const batch *p) {
+HELPER(LEVEL) void collide_discs(const collision_input *w, const batch *p) {
 	V(f) a[4], b[4], va[4], vb[4], x, y, nx = V(set1)(0.0f), ny = V(set1)(1.0f);
-	rest(p->a, a);
-	rest(p->b, b);
+	read_rest(p->a, a);
+	read_rest(p->b, b);
 	V(read4)(p->a, VERTICES, va);
 	V(read4)(p->b, VERTICES, vb);
-	const frame f = between(w, p, a[0], a[1]);
+	const frame f = relative_frame(w, p, a[0], a[1]);
 	const V(f) vx = V(sub)(va[0], a[0]), vy = V(sub)(va[1], a[1]);
-	turn(f.c, f.s, vb[0], vb[1], &x, &y);
-	const V(f) length = toward(V(sub)(V(add)(x, f.x), vx), V(sub)(V(add)(y, f.y), vy), &nx, &ny);
+	rotate(f.c, f.s, vb[0], vb[1], &x, &y);
+	const V(f) length = normalize_or(V(sub)(V(add)(x, f.x), vx), V(sub)(V(add)(y, f.y), vy), &nx, &ny);
 	const V(f) separation = V(sub)(length, V(add)(a[2], b[2]));
 	const V(truth) touch = V(both)(f.ok, V(upto)(separation, V(set1)(SPECULATIVE)));
 	if (!V(any)(touch)) {
@@ -282,23 +281,23 @@ HELPER(LEVEL) void collide_discs(const world *w, const batch *p) {
 		return;
 	}
 	const V(f) height = V(mul)(V(set1)(0.5f), V(add)(V(sub)(a[2], b[2]), length));
-	const place at = {V(add)(vx, V(mul)(nx, height)), V(add)(vy, V(mul)(ny, height)), separation, V(set1)(0.0f)};
-	turn(f.ca, f.sa, nx, ny, &nx, &ny);
+	const contact_point at = {V(add)(vx, V(mul)(nx, height)), V(add)(vy, V(mul)(ny, height)), separation, V(set1)(0.0f)};
+	rotate(f.ca, f.sa, nx, ny, &nx, &ny);
 	write(p, &f, touch, V(unless)(touch, touch), nx, ny, &at, NULL);
 }
 
 /* A polygon of up to n vertices, and a disc. */
-HELPER(LEVEL) void collide_disc(const world *w, const batch *p, const int n) {
+HELPER(LEVEL) void collide_polygon_disc(const collision_input *w, const batch *p, const int n) {
 	const V(f) zero = V(set1)(0.0f), speculative = V(set1)(SPECULATIVE);
 	V(f) a[4], b[4], v[4], x, y;
-	hull h;
-	rest(p->a, a);
-	rest(p->b, b);
-	read_hull(p->a, a, n, &h);
-	own(&h, a, n);
+	polygon h;
+	read_rest(p->a, a);
+	read_rest(p->b, b);
+	read_polygon(p->a, a, n, &h);
+	set_a(&h, a, n);
 	V(read4)(p->b, VERTICES, v);
-	const frame f = between(w, p, a[0], a[1]);
-	turn(f.c, f.s, v[0], v[1], &x, &y);
+	const frame f = relative_frame(w, p, a[0], a[1]);
+	rotate(f.c, f.s, v[0], v[1], &x, &y);
 	const V(f) qx = V(add)(x, f.x), qy = V(add)(y, f.y);
 
 	edge e = edge_at(&h, 0, n);
@@ -316,12 +315,12 @@ HELPER(LEVEL) void collide_disc(const world *w, const batch *p, const int n) {
 		return;
 	}
 	V(f) outside, nx = e.nx, ny = e.ny;
-	const V(f) t = along(&e, qx, qy, &outside), side = along(&e, e.x2, e.y2, &outside);
+	const V(f) t = edge_coordinates(&e, qx, qy, &outside), side = edge_coordinates(&e, e.x2, e.y2, &outside);
 	const V(truth) before = V(less)(t, zero), behind = V(less)(side, t);
 	const V(truth) edged = V(either)(V(less)(zero, most), V(less)(h.count, V(set1)(3.0f)));
 	const V(truth) end = V(both)(edged, V(either)(before, behind));
 	const V(f) ex = V(choose)(behind, e.x2, e.x1), ey = V(choose)(behind, e.y2, e.y1);
-	const V(f) far = toward(V(sub)(qx, ex), V(sub)(qy, ey), &nx, &ny);
+	const V(f) far = normalize_or(V(sub)(qx, ex), V(sub)(qy, ey), &nx, &ny);
 	const V(f) length = V(choose)(end, far, most);
 	nx = V(choose)(end, nx, e.nx);
 	ny = V(choose)(end, ny, e.ny);
@@ -333,29 +332,29 @@ HELPER(LEVEL) void collide_disc(const world *w, const batch *p, const int n) {
 	const V(f) height = V(mul)(V(set1)(0.5f), V(add)(V(sub)(a[2], b[2]), length));
 	const V(truth) swapped = V(less)(zero, V(load)(p->swapped));
 	const V(f) id = V(choose)(swapped, V(mul)(e.from, V(set1)(256.0f)), e.from);
-	const place at = {V(add)(x, V(mul)(nx, height)), V(add)(y, V(mul)(ny, height)), separation, id};
+	const contact_point at = {V(add)(x, V(mul)(nx, height)), V(add)(y, V(mul)(ny, height)), separation, id};
 	const V(f) sign = V(choose)(swapped, V(set1)(-1.0f), V(set1)(1.0f));
-	turn(f.ca, f.sa, nx, ny, &nx, &ny);
+	rotate(f.ca, f.sa, nx, ny, &nx, &ny);
 	write(p, &f, touch, V(unless)(touch, touch), V(mul)(nx, sign), V(mul)(ny, sign), &at, NULL);
 }
 
-/* rigid.meeting */
+/* rigid.edgePair. */
 typedef struct {
 	edge ref, inc;
 	V(truth) flipped;
 	V(f) side, t1, s1, t2, s2, dt, ds, radius, excess;
 	V(f) ref_to, inc_to;
-} meeting;
+} edge_pair;
 
-HELPER(LEVEL) V(f) id(const meeting *g, V(f) ref, V(f) inc) {
+HELPER(LEVEL) V(f) feature_id(const edge_pair *g, V(f) ref, V(f) inc) {
 	const V(f) up = V(set1)(256.0f);
 	return V(choose)(g->flipped, V(add)(inc, V(mul)(ref, up)), V(add)(ref, V(mul)(inc, up)));
 }
 
-HELPER(LEVEL) meeting meet(const hull *a, const hull *b, const int n,
+HELPER(LEVEL) edge_pair pair_edges(const polygon *a, const polygon *b, const int n,
                            edge ea, edge eb, V(truth) flipped, V(f) radius) {
-	meeting g;
-	hull inc;
+	edge_pair g;
+	polygon inc;
 	V(f) outside;
 	for (int i = 0; i < n; i++) {
 		inc.x[i] = V(choose)(flipped, a->x[i], b->x[i]);
@@ -367,12 +366,12 @@ HELPER(LEVEL) meeting meet(const hull *a, const hull *b, const int n,
 	g.radius = radius;
 	g.excess = V(choose)(flipped, V(sub)(b->radius, a->radius), V(sub)(a->radius, b->radius));
 	g.ref = pick_edge(flipped, eb, ea);
-	g.inc = facing(&inc, g.ref.nx, g.ref.ny, n);
-	g.ref_to = next(g.ref.from, V(choose)(flipped, b->count, a->count));
-	g.inc_to = next(g.inc.from, V(choose)(flipped, a->count, b->count));
-	g.side = along(&g.ref, g.ref.x2, g.ref.y2, &outside);
-	g.t1 = along(&g.ref, g.inc.x1, g.inc.y1, &g.s1);
-	g.t2 = along(&g.ref, g.inc.x2, g.inc.y2, &g.s2);
+	g.inc = incident_edge(&inc, g.ref.nx, g.ref.ny, n);
+	g.ref_to = next_vertex(g.ref.from, V(choose)(flipped, b->count, a->count));
+	g.inc_to = next_vertex(g.inc.from, V(choose)(flipped, a->count, b->count));
+	g.side = edge_coordinates(&g.ref, g.ref.x2, g.ref.y2, &outside);
+	g.t1 = edge_coordinates(&g.ref, g.inc.x1, g.inc.y1, &g.s1);
+	g.t2 = edge_coordinates(&g.ref, g.inc.x2, g.inc.y2, &g.s2);
 	g.dt = V(sub)(g.t1, g.t2);
 	g.ds = V(sub)(g.s1, g.s2);
 	return g;
@@ -380,8 +379,8 @@ HELPER(LEVEL) meeting meet(const hull *a, const hull *b, const int n,
 
 /* The point of polygons that are closest to each other at an end of the reference
  * edge, the first where lo is true. Returns where it is near enough. */
-HELPER(LEVEL) V(truth) meet_corners(const meeting *g, V(truth) lo, V(f) *nx, V(f) *ny,
-                                    place *at) {
+HELPER(LEVEL) V(truth) collide_corner(const edge_pair *g, V(truth) lo, V(f) *nx, V(f) *ny,
+                                    contact_point *at) {
 	const V(f) zero = V(set1)(0.0f), one = V(set1)(1.0f), half = V(set1)(0.5f);
 	const edge *const e = &g->ref;
 	const V(f) x = V(choose)(lo, e->x1, e->x2), y = V(choose)(lo, e->y1, e->y2), from = V(choose)(lo, zero, g->side);
@@ -392,29 +391,29 @@ HELPER(LEVEL) V(truth) meet_corners(const meeting *g, V(truth) lo, V(f) *nx, V(f
 	const V(f) t = V(sub)(V(add)(g->t2, V(mul)(u, g->dt)), from), s = V(add)(g->s2, V(mul)(u, g->ds));
 	*nx = e->nx;
 	*ny = e->ny;
-	const V(f) length = toward(V(sub)(V(mul)(e->nx, s), V(mul)(e->ny, t)), V(add)(V(mul)(e->ny, s), V(mul)(e->nx, t)),
+	const V(f) length = normalize_or(V(sub)(V(mul)(e->nx, s), V(mul)(e->ny, t)), V(add)(V(mul)(e->ny, s), V(mul)(e->nx, t)),
 	                           nx, ny);
 	const V(f) height = V(mul)(half, V(add)(g->excess, length));
 	at->x = V(add)(x, V(mul)(*nx, height));
 	at->y = V(add)(y, V(mul)(*ny, height));
 	at->separation = V(sub)(length, g->radius);
-	at->id = id(g, V(choose)(lo, e->from, g->ref_to), V(choose)(V(less)(half, u), g->inc.from, g->inc_to));
+	at->id = feature_id(g, V(choose)(lo, e->from, g->ref_to), V(choose)(V(less)(half, u), g->inc.from, g->inc_to));
 	return V(upto)(at->separation, V(set1)(SPECULATIVE));
 }
 
 /* The point t along the reference edge at which the other polygon is s outside. */
-HELPER(LEVEL) place place_at(const meeting *g, V(f) t, V(f) s, V(f) id) {
+HELPER(LEVEL) contact_point contact_point_at(const edge_pair *g, V(f) t, V(f) s, V(f) id) {
 	const edge *const e = &g->ref;
 	const V(f) height = V(mul)(V(set1)(0.5f), V(add)(g->excess, s));
 	const V(f) x = V(sub)(e->x1, V(mul)(e->ny, t)), y = V(add)(e->y1, V(mul)(e->nx, t));
-	const place at = {V(add)(x, V(mul)(e->nx, height)), V(add)(y, V(mul)(e->ny, height)), V(sub)(s, g->radius), id};
+	const contact_point at = {V(add)(x, V(mul)(e->nx, height)), V(add)(y, V(mul)(e->ny, height)), V(sub)(s, g->radius), id};
 	return at;
 }
 
 /* The points of polygons that lie on each other, or overlap. lo and hi become where
  * there is one at either end. */
-HELPER(LEVEL) void clip(const meeting *g, V(truth) apart, V(truth) *lo, V(truth) *hi,
-                        place *at_lo, place *at_hi) {
+HELPER(LEVEL) void clip(const edge_pair *g, V(truth) apart, V(truth) *lo, V(truth) *hi,
+                        contact_point *at_lo, contact_point *at_hi) {
 	const V(f) zero = V(set1)(0.0f), speculative = V(set1)(SPECULATIVE);
 	const V(truth) below = V(less)(g->t2, zero), above = V(less)(g->side, g->t1);
 	V(f) tlo = V(choose)(below, zero, g->t2), thi = V(choose)(above, g->side, g->t1);
@@ -431,43 +430,43 @@ HELPER(LEVEL) void clip(const meeting *g, V(truth) apart, V(truth) *lo, V(truth)
 	slo = V(choose)(deep, g->s2, slo);
 	thi = V(choose)(deep, g->t1, thi);
 	shi = V(choose)(deep, g->s1, shi);
-	*at_lo = place_at(g, tlo, slo, id(g, g->ref.from, g->inc_to));
-	*at_hi = place_at(g, thi, shi, id(g, g->ref_to, g->inc.from));
+	*at_lo = contact_point_at(g, tlo, slo, feature_id(g, g->ref.from, g->inc_to));
+	*at_hi = contact_point_at(g, thi, shi, feature_id(g, g->ref_to, g->inc.from));
 }
 
-HELPER(LEVEL) place pick_place(V(truth) t, const place *a, const place *b) {
-	const place at = {V(choose)(t, a->x, b->x), V(choose)(t, a->y, b->y),
+HELPER(LEVEL) contact_point pick_point(V(truth) t, const contact_point *a, const contact_point *b) {
+	const contact_point at = {V(choose)(t, a->x, b->x), V(choose)(t, a->y, b->y),
 	                               V(choose)(t, a->separation, b->separation), V(choose)(t, a->id, b->id)};
 	return at;
 }
 
 /* Two polygons of up to n vertices. */
-HELPER(LEVEL) void collide_polygons(const world *w, const batch *p, const int n) {
+HELPER(LEVEL) void collide_polygons(const collision_input *w, const batch *p, const int n) {
 	const V(f) zero = V(set1)(0.0f), speculative = V(set1)(SPECULATIVE), three = V(set1)(3.0f);
 	V(f) ra[4], rb[4], sa, sb;
-	hull a, b;
-	rest(p->a, ra);
-	rest(p->b, rb);
-	const frame f = between(w, p, ra[0], ra[1]);
-	read_hull(p->a, ra, n, &a);
-	own(&a, ra, n);
-	read_hull(p->b, rb, n, &b);
-	other(&b, &f, n);
+	polygon a, b;
+	read_rest(p->a, ra);
+	read_rest(p->b, rb);
+	const frame f = relative_frame(w, p, ra[0], ra[1]);
+	read_polygon(p->a, ra, n, &a);
+	set_a(&a, ra, n);
+	read_polygon(p->b, rb, n, &b);
+	set_b(&b, &f, n);
 	const V(f) radius = V(add)(a.radius, b.radius);
-	const edge ea = separate(&a, &b, n, &sa);
+	const edge ea = max_separation(&a, &b, n, &sa);
 	V(truth) near = V(both)(f.ok, V(upto)(V(sub)(sa, radius), speculative));
 	if (!V(any)(near)) {
 		write_nothing(p);
 		return;
 	}
-	const edge eb = separate(&b, &a, n, &sb);
+	const edge eb = max_separation(&b, &a, n, &sb);
 	near = V(both)(near, V(upto)(V(sub)(sb, radius), speculative));
 	if (!V(any)(near)) {
 		write_nothing(p);
 		return;
 	}
-	const V(truth) flipped = V(less)(V(add)(sa, V(set1)(PREFERENCE)), sb);
-	const meeting g = meet(&a, &b, n, ea, eb, flipped, radius);
+	const V(truth) flipped = V(less)(V(add)(sa, V(set1)(REFERENCE_TOLERANCE)), sb);
+	const edge_pair g = pair_edges(&a, &b, n, ea, eb, flipped, radius);
 
 	const V(f) up = dot(g.t2, g.s2, g.dt, g.ds);
 	const V(f) down = V(sub)(V(mul)(V(sub)(g.side, g.t1), g.dt), V(mul)(g.s1, g.ds));
@@ -478,22 +477,22 @@ HELPER(LEVEL) void collide_polygons(const world *w, const batch *p, const int n)
 	const V(truth) corner = V(both)(V(both)(near, apart), V(either)(lo, hi));
 
 	V(truth) at_lo, at_hi;
-	place first, second;
+	contact_point first, second;
 	V(f) nx = g.ref.nx, ny = g.ref.ny;
 	clip(&g, apart, &at_lo, &at_hi, &first, &second);
 	V(truth) touch = V(unless)(V(both)(near, V(either)(at_lo, at_hi)), corner);
 	const V(truth) two = V(both)(touch, V(both)(at_lo, at_hi));
-	first = pick_place(at_lo, &first, &second);
+	first = pick_point(at_lo, &first, &second);
 	if (V(any)(corner)) {
 		V(f) cx, cy;
-		place c;
-		touch = V(either)(touch, V(both)(corner, meet_corners(&g, lo, &cx, &cy, &c)));
-		first = pick_place(corner, &c, &first);
+		contact_point c;
+		touch = V(either)(touch, V(both)(corner, collide_corner(&g, lo, &cx, &cy, &c)));
+		first = pick_point(corner, &c, &first);
 		nx = V(choose)(corner, cx, nx);
 		ny = V(choose)(corner, cy, ny);
 	}
 	const V(f) sign = V(choose)(flipped, V(set1)(-1.0f), V(set1)(1.0f));
-	turn(f.ca, f.sa, V(mul)(nx, sign), V(mul)(ny, sign), &nx, &ny);
+	rotate(f.ca, f.sa, V(mul)(nx, sign), V(mul)(ny, sign), &nx, &ny);
 	write(p, &f, touch, two, nx, ny, &first, &second);
 }
 
@@ -504,23 +503,23 @@ HELPER(LEVEL) void collide_polygons(const world *w, const batch *p, const int n)
 		__VA_ARGS__;                                          \
 	}
 
-KERNEL(void, discs, const world *w, const uint16_t *at, uint32_t n) {
+KERNEL(void, discs, const collision_input *w, const uint16_t *at, uint32_t n) {
 	EACH_BATCH(w, at, n, collide_discs(w, &p));
 }
 
-KERNEL(void, disc_4, const world *w, const uint16_t *at, uint32_t n) {
-	EACH_BATCH(w, at, n, collide_disc(w, &p, 4));
+KERNEL(void, disc_4, const collision_input *w, const uint16_t *at, uint32_t n) {
+	EACH_BATCH(w, at, n, collide_polygon_disc(w, &p, 4));
 }
 
-KERNEL(void, disc_8, const world *w, const uint16_t *at, uint32_t n) {
-	EACH_BATCH(w, at, n, collide_disc(w, &p, 8));
+KERNEL(void, disc_8, const collision_input *w, const uint16_t *at, uint32_t n) {
+	EACH_BATCH(w, at, n, collide_polygon_disc(w, &p, 8));
 }
 
-KERNEL(void, polygons_4, const world *w, const uint16_t *at, uint32_t n) {
+KERNEL(void, polygons_4, const collision_input *w, const uint16_t *at, uint32_t n) {
 	EACH_BATCH(w, at, n, collide_polygons(w, &p, 4));
 }
 
-KERNEL(void, polygons_8, const world *w, const uint16_t *at, uint32_t n) {
+KERNEL(void, polygons_8, const collision_input *w, const uint16_t *at, uint32_t n) {
 	EACH_BATCH(w, at, n, collide_polygons(w, &p, 8));
 }
 
@@ -529,7 +528,7 @@ KERNEL(void, polygons_8, const world *w, const uint16_t *at, uint32_t n) {
 #ifdef DISPATCH
 /* Returns 0 if a shape or a body is not there. */
 static int sort_pairs(const et_shape *shapes, const uint32_t *body_of, uint32_t shape_count, uint32_t body_count,
-                      const uint32_t *a, const uint32_t *b, uint32_t n, sorted *s) {
+                      const uint32_t *a, const uint32_t *b, uint32_t n, sorted_pairs *s) {
 	static const uint8_t kinds[4][4] = {{NOTHING, NOTHING, NOTHING, NOTHING},
 	                                    {NOTHING, DISCS, DISC_4, DISC_8},
 	                                    {NOTHING, DISC_4, POLYGONS_4, POLYGONS_8},
@@ -545,13 +544,12 @@ static int sort_pairs(const et_shape *shapes, const uint32_t *body_of, uint32_t 
 	return 1;
 }
 
-int32_t et_collide(int32_t level, const et_shape *shapes, const uint32_t *body_of, uint32_t shape_count,
-                   const float *x, const float *y, const float *cos, const float *sin, uint32_t body_count,
-                   const uint32_t *a, const uint32_t *b, int64_t n, et_manifold *out) {
-	world w = {(const float *)shapes, body_of, x, y, cos, sin, a, b, (float *)out};
-	sorted s;
-	for (int64_t i = 0; i < n; i += CHUNK, w.a += CHUNK, w.b += CHUNK, w.out += CHUNK * MANIFOLD_FLOATS) {
-		const uint32_t some = (uint32_t)(n - i < CHUNK ? n - i : CHUNK);
+int32_t et_collide(int32_t level, const et_shape *shapes, const uint32_t *body_of, uint32_t shape_count, et_poses poses,
+                   uint32_t body_count, et_pairs pairs, et_manifold *out) {
+	collision_input w = {(const float *)shapes, body_of, poses.x, poses.y, poses.cos, poses.sin, pairs.a, pairs.b, (float *)out};
+	sorted_pairs s;
+	for (int64_t i = 0; i < pairs.n; i += CHUNK, w.a += CHUNK, w.b += CHUNK, w.out += CHUNK * MANIFOLD_FLOATS) {
+		const uint32_t some = (uint32_t)(pairs.n - i < CHUNK ? pairs.n - i : CHUNK);
 		if (!sort_pairs(shapes, body_of, shape_count, body_count, w.a, w.b, some, &s))
 			return 0;
 		for (uint32_t k = 0; k < s.n[NOTHING]; k++)

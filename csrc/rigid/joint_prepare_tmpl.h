@@ -1,27 +1,18 @@
-#include "joint.h"
-#include "solve_lanes.h"
+#include "rows_lanes.h"
+#include "system.h"
 
-/* What blocks are made of: see et_prepare_joints. */
-typedef struct {
-	const et_joint *joints;
-	const et_state *states;
-	const float *inv_inertia, *x, *y, *cos, *sin, *angle;
-	float rate, mass, impulse, h;
-} joint_sources;
-
-/* The joints of a block, those of the lanes without one being the first, and
- * their parts. */
+/* The joints of a block and their parts. Empty lanes have the first joint. */
 typedef struct {
 	uint32_t joint[ET_LANES], parts[ET_LANES];
 } joint_lanes;
 
 /* The parts that each kind can have. */
-static const uint32_t allowed[] = {
-	0, ET_LINEAR | ET_TURN, ET_SOFT | ET_TURN, ET_SOFT, ET_LINEAR, ET_LINEAR | ET_TURN,
+static const uint32_t allowed_parts[] = {
+	0, ET_LINEAR | ET_ANGULAR, ET_SOFT | ET_ANGULAR, ET_SOFT, ET_LINEAR, ET_LINEAR | ET_ANGULAR,
 };
 
-/* Fills in what is not a float, but for the masks. */
-static void look_up_joints(const joint_sources *s, const uint32_t *joint, et_joint_block *b, joint_lanes *l) {
+/* Fills in the integers, without the masks. */
+static void look_up_joints(const et_system *s, const uint32_t *joint, et_joint_block *b, joint_lanes *l) {
 	b->joints = b->parts = 0;
 	b->kind = s->joints[joint[0]].kind;
 	for (uint32_t i = 0; i < ET_LANES; i++) {
@@ -29,55 +20,54 @@ static void look_up_joints(const joint_sources *s, const uint32_t *joint, et_joi
 		const et_joint *const j = &s->joints[n];
 		b->joints += joint[i] != UINT32_MAX;
 		l->joint[i] = n;
-		l->parts[i] = j->parts & allowed[b->kind];
+		l->parts[i] = j->parts & allowed_parts[b->kind];
 		b->parts |= l->parts[i];
 		b->a[i] = j->a;
 		b->b[i] = j->b;
 	}
-	b->dynamic_a = b->dynamic_b = b->rigid = b->rigid_turn = 0;
+	b->dynamic_a = b->dynamic_b = b->rigid_linear = b->rigid_angular = 0;
 }
 
-/* The lanes of parts that have any of some bits. */
+/* The lanes whose parts have any of the bits. */
 HELPER(LEVEL) V(mask) having(V(u) parts, uint32_t bits) { return V(anyu)(parts, V(set1u)(bits)); }
 
-/* The softness of springs of a frequency in Hz and a damping ratio: see soften and spring in
- * package native/rigid. */
+/* The softness of springs: see makeSoftness and springSoftness in package native/rigid. */
 typedef struct {
-	V(f) rate, mass, leak;
-} joint_softness;
+	V(f) bias_rate, mass_scale, impulse_scale;
+} spring_lanes;
 
-HELPER(LEVEL) joint_softness spring_softness(const joint_sources *s, V(f) hertz, V(f) damping) {
-	const V(f) stiffest = V(set1)(1e6f), one = V(set1)(1.0f), h = V(set1)(s->h);
-	const V(f) w = MUL(V(set1)(6.283185307179586f), V(min)(hertz, stiffest)), hw = MUL(h, w);
-	const V(f) c = ADD(MUL(V(set1)(2.0f), V(min)(damping, stiffest)), hw), stiff = MUL(hw, c);
-	const V(f) leak = DIV(one, ADD(one, stiff)), mass = MUL(stiff, leak);
-	const V(f) rate = V(pick)(mass, ZERO, DIV(w, c), ZERO);
-	const joint_softness soft = {
-		V(pick)(hertz, ZERO, rate, V(set1)(s->rate)),
-		V(pick)(hertz, ZERO, mass, V(set1)(s->mass)),
-		V(pick)(hertz, ZERO, leak, V(set1)(s->impulse)),
+HELPER(LEVEL) spring_lanes spring_softness(const et_system *s, V(f) hertz, V(f) damping) {
+	const V(f) max_stiffness = V(set1)(1e6f), one = V(set1)(1.0f), h = V(set1)(s->step.h);
+	const V(f) w = MUL(V(set1)(6.283185307179586f), V(min)(hertz, max_stiffness)), hw = MUL(h, w);
+	const V(f) c = ADD(MUL(V(set1)(2.0f), V(min)(damping, max_stiffness)), hw), stiff = MUL(hw, c);
+	const V(f) impulse_scale = DIV(one, ADD(one, stiff)), mass = MUL(stiff, impulse_scale);
+	const V(f) bias_rate = V(pick)(mass, ZERO, DIV(w, c), ZERO);
+	const spring_lanes soft = {
+		V(pick)(hertz, ZERO, bias_rate, V(set1)(s->step.joint_softness.bias_rate)),
+		V(pick)(hertz, ZERO, mass, V(set1)(s->step.joint_softness.mass_scale)),
+		V(pick)(hertz, ZERO, impulse_scale, V(set1)(s->step.joint_softness.impulse_scale)),
 	};
 	return soft;
 }
 
-/* Fills lanes i and on of a drive from rows of et_drive and et_drive_impulse, whose parts are those
- * of a linear one; returns the lanes with a rigid spring. */
-HELPER(LEVEL) V(mask) fill_drive(et_block_drive *d, uint32_t i, const V(f) from[8], const V(f) old[4],
-                                 V(u) parts, const joint_sources *s) {
-	const V(f) infinity = V(set1)(__builtin_inff()), h = V(set1)(s->h);
+/* Sets lanes from i on of an axis, from rows of et_joint_axis and et_axis_impulse with parts given as those
+ * of the linear one. Returns the lanes with a rigid spring. */
+HELPER(LEVEL) V(mask) prepare_axis(et_axis_block *d, uint32_t i, const V(f) from[8], const V(f) old[4],
+                                   V(u) parts, const et_system *s) {
+	const V(f) infinity = V(set1)(__builtin_inff()), h = V(set1)(s->step.h);
 	const V(mask) spring = having(parts, ET_SOFT);
-	const joint_softness soft = spring_softness(s, from[1], from[2]);
+	const spring_lanes soft = spring_softness(s, from[1], from[2]);
 	V(store)(d->target + i, from[0]);
-	V(store)(d->rate + i, V(keep)(soft.rate, spring));
-	V(store)(d->mass + i, V(keep)(soft.mass, spring));
-	V(store)(d->leak + i, V(keep)(soft.leak, spring));
-	V(store)(d->max_spring + i, V(keep)(V(pick)(from[3], ZERO, MUL(from[3], h), infinity), spring));
-	V(store)(d->spring + i, V(keep)(old[0], spring));
+	V(store)(d->bias_rate + i, V(keep)(soft.bias_rate, spring));
+	V(store)(d->mass_scale + i, V(keep)(soft.mass_scale, spring));
+	V(store)(d->impulse_scale + i, V(keep)(soft.impulse_scale, spring));
+	V(store)(d->max_spring_impulse + i, V(keep)(V(pick)(from[3], ZERO, MUL(from[3], h), infinity), spring));
+	V(store)(d->spring_impulse + i, V(keep)(old[0], spring));
 
 	const V(mask) motor = having(parts, ET_MOTOR), limits = having(parts, ET_LIMITS);
-	V(store)(d->speed + i, V(keep)(from[4], motor));
-	V(store)(d->max_motor + i, V(keep)(MUL(from[5], h), motor));
-	V(store)(d->motor + i, V(keep)(old[1], motor));
+	V(store)(d->motor_speed + i, V(keep)(from[4], motor));
+	V(store)(d->max_motor_impulse + i, V(keep)(MUL(from[5], h), motor));
+	V(store)(d->motor_impulse + i, V(keep)(old[1], motor));
 	V(store)(d->lower + i, V(select)(limits, from[6], V(negate)(infinity)));
 	V(store)(d->upper + i, V(select)(limits, from[7], infinity));
 	V(store)(d->lower_impulse + i, V(keep)(old[2], limits));
@@ -85,110 +75,100 @@ HELPER(LEVEL) V(mask) fill_drive(et_block_drive *d, uint32_t i, const V(f) from[
 	return spring & (V(mask))~V(lt)(ZERO, from[1]);
 }
 
-/* Makes the softness of a drive that of a point: returns the lanes that are rigid. */
-HELPER(LEVEL) V(mask) fill_point_drive(et_block_drive *d, uint32_t i, V(u) parts, V(mask) rigid) {
-	const V(mask) drag = having(parts, ET_DRAG), soft = having(parts, ET_SOFT);
-	const V(f) leak = V(load)(d->leak + i), mass = V(load)(d->mass + i), most = V(load)(d->max_spring + i);
-	const V(f) more = DIV(leak, V(max)(mass, V(set1)(1e-12f)));
-	V(store)(d->rate + i, V(select)(drag, ZERO, V(load)(d->rate + i)));
-	V(store)(d->leak + i, V(select)(drag, ZERO, V(select)(soft, more, leak)));
-	V(store)(d->max_spring + i, V(select)(soft, most, V(set1)(__builtin_inff())));
-	return (rigid | (V(mask))~soft) & (V(mask))~drag;
+/* Converts the softness of an axis to that of a point. Returns the lanes that are rigid. */
+HELPER(LEVEL) V(mask) prepare_point_axis(et_axis_block *d, uint32_t i, V(u) parts, V(mask) rigid) {
+	const V(mask) friction = having(parts, ET_FRICTION), soft = having(parts, ET_SOFT);
+	const V(f) impulse_scale = V(load)(d->impulse_scale + i), mass_scale = V(load)(d->mass_scale + i);
+	const V(f) limit = V(load)(d->max_spring_impulse + i);
+	const V(f) compliance = DIV(impulse_scale, V(max)(mass_scale, V(set1)(1e-12f)));
+	V(store)(d->bias_rate + i, V(select)(friction, ZERO, V(load)(d->bias_rate + i)));
+	V(store)(d->impulse_scale + i, V(select)(friction, ZERO, V(select)(soft, compliance, impulse_scale)));
+	V(store)(d->max_spring_impulse + i, V(select)(soft, limit, V(set1)(__builtin_inff())));
+	return (rigid | (V(mask))~soft) & (V(mask))~friction;
 }
 
 /* Angles less the nearest multiples of 2 pi. */
-HELPER(LEVEL) V(f) wrapped(V(f) a) {
+HELPER(LEVEL) V(f) wrap_angle(V(f) a) {
 	const V(f) rounding = V(set1)(12582912.0f);
 	const V(f) turns = SUB(ADD(MUL(a, V(set1)(0.15915494309189535f)), rounding), rounding);
 	return SUB(a, MUL(turns, V(set1)(6.283185307179586f)));
 }
 
-/* Fills in where anchors, centres and axis are, the impulses of rows, and the relative angle. */
-HELPER(LEVEL) void fill_place(et_joint_block *b, uint32_t i, const joint_sources *s, const joint_lanes *l) {
+/* Fills in anchors, centres and axis, the impulses of rows, and the relative angle. */
+HELPER(LEVEL) void prepare_frames(et_joint_block *b, uint32_t i, const et_system *s, const joint_lanes *l) {
 	const float *const words = (const float *)(const void *)s->joints;
 	const V(u) body_a = V(loadu)(b->a + i), body_b = V(loadu)(b->b + i);
 	V(f) anchors[4], rest[8];
 	V(rows4)(words + 4, l->joint + i, 40, anchors);
 	V(rows8)(words + 24, l->joint + i, 40, rest);
-	const V(f) cos_a = V(fetch)(s->cos, body_a), sin_a = V(fetch)(s->sin, body_a);
-	const V(f) cos_b = V(fetch)(s->cos, body_b), sin_b = V(fetch)(s->sin, body_b);
-	V(store)(b->ax + i, CROSS(cos_a, sin_a, anchors[1], anchors[0]));
-	V(store)(b->ay + i, DOT(sin_a, cos_a, anchors[0], anchors[1]));
-	V(store)(b->bx + i, CROSS(cos_b, sin_b, anchors[3], anchors[2]));
-	V(store)(b->by + i, DOT(sin_b, cos_b, anchors[2], anchors[3]));
-	V(store)(b->gap_x + i, SUB(V(fetch)(s->x, body_b), V(fetch)(s->x, body_a)));
-	V(store)(b->gap_y + i, SUB(V(fetch)(s->y, body_b), V(fetch)(s->y, body_a)));
-	V(store)(b->x + i, rest[4]);
-	V(store)(b->y + i, rest[5]);
-	if (has_line(b->kind)) {
-		V(store)(b->across + i, rest[4]);
+	const V(f) cos_a = V(fetch)(s->poses.cos, body_a), sin_a = V(fetch)(s->poses.sin, body_a);
+	const V(f) cos_b = V(fetch)(s->poses.cos, body_b), sin_b = V(fetch)(s->poses.sin, body_b);
+	V(store)(b->anchor_ax + i, CROSS(cos_a, sin_a, anchors[1], anchors[0]));
+	V(store)(b->anchor_ay + i, DOT(sin_a, cos_a, anchors[0], anchors[1]));
+	V(store)(b->anchor_bx + i, CROSS(cos_b, sin_b, anchors[3], anchors[2]));
+	V(store)(b->anchor_by + i, DOT(sin_b, cos_b, anchors[2], anchors[3]));
+	V(store)(b->delta_centre_x + i, SUB(V(fetch)(s->poses.x, body_b), V(fetch)(s->poses.x, body_a)));
+	V(store)(b->delta_centre_y + i, SUB(V(fetch)(s->poses.y, body_b), V(fetch)(s->poses.y, body_a)));
+	V(store)(b->impulse_x + i, rest[4]);
+	V(store)(b->impulse_y + i, rest[5]);
+	if (has_perpendicular(b->kind)) {
+		V(store)(b->perpendicular_impulse + i, rest[4]);
 		V(store)(b->axis_x + i, CROSS(cos_a, sin_a, rest[1], rest[0]));
 		V(store)(b->axis_y + i, DOT(sin_a, cos_a, rest[0], rest[1]));
 	}
-	if (has_lock(b->kind) || b->parts & (ET_TURN_SPRING | ET_TURN_LIMITS)) {
+	if (locks_angle(b->kind) || b->parts & (ET_ANGULAR_SPRING | ET_ANGULAR_LIMITS)) {
 		const V(f) angle = SUB(V(fetch)(s->angle, body_b), V(fetch)(s->angle, body_a));
-		V(store)(b->angle + i, wrapped(SUB(angle, rest[2])));
+		V(store)(b->angle + i, wrap_angle(SUB(angle, rest[2])));
 	}
 }
 
-HELPER(LEVEL) void fill_drives(et_joint_block *b, uint32_t i, V(mask) used, const joint_sources *s,
+HELPER(LEVEL) void prepare_axes(et_joint_block *b, uint32_t i, V(mask) used, const et_system *s,
                                const joint_lanes *l) {
 	const float *const words = (const float *)(const void *)s->joints;
 	const V(u) parts = V(loadu)(l->parts + i);
 	V(f) from[8], old[4];
-	if (b->parts & (ET_LINEAR | ET_DRAG)) {
+	if (b->parts & (ET_LINEAR | ET_FRICTION)) {
 		V(rows8)(words + 8, l->joint + i, 40, from);
 		V(rows4)(words + 32, l->joint + i, 40, old);
-		V(mask) rigid = fill_drive(&b->linear, i, from, old, parts, s);
+		V(mask) rigid = prepare_axis(&b->linear, i, from, old, parts, s);
 		if (has_point(b->kind))
-			rigid = fill_point_drive(&b->linear, i, parts, rigid);
-		b->rigid |= (uint32_t)(rigid & used) << i;
+			rigid = prepare_point_axis(&b->linear, i, parts, rigid);
+		b->rigid_linear |= (uint32_t)(rigid & used) << i;
 	}
 	V(rows4)(words + 36, l->joint + i, 40, old);
-	if (b->parts & ET_TURN) {
-		uint32_t turn[ET_LANES];
+	if (b->parts & ET_ANGULAR) {
+		uint32_t angular_parts[ET_LANES];
 		for (int k = 0; k < V(LANES); k++)
-			turn[k] = l->parts[i + (uint32_t)k] >> ET_TURN_SHIFT;
+			angular_parts[k] = l->parts[i + (uint32_t)k] >> ET_ANGULAR_SHIFT;
 		V(rows8)(words + 16, l->joint + i, 40, from);
-		const V(mask) rigid = fill_drive(&b->angular, i, from, old, V(loadu)(turn), s);
-		b->rigid_turn |= (uint32_t)(rigid & used) << i;
-	} else if (has_lock(b->kind)) {
-		V(store)(b->angular.spring + i, old[0]);
+		const V(mask) rigid = prepare_axis(&b->angular, i, from, old, V(loadu)(angular_parts), s);
+		b->rigid_angular |= (uint32_t)(rigid & used) << i;
+	} else if (locks_angle(b->kind)) {
+		V(store)(b->angular.spring_impulse + i, old[0]);
 	}
 }
 
-HELPER(LEVEL) void fill_joints(et_joint_block *b, uint32_t i, const joint_sources *s, const joint_lanes *l) {
+HELPER(LEVEL) void fill_joints(et_joint_block *b, uint32_t i, const et_system *s, const joint_lanes *l) {
 	const V(mask) used = V(first)(b->joints > i ? b->joints - i : 0);
 	const V(u) body_a = V(loadu)(b->a + i), body_b = V(loadu)(b->b + i);
 	const V(f) ia = V(fetch)(s->inv_inertia, body_a), ib = V(fetch)(s->inv_inertia, body_b), inverse = ADD(ia, ib);
 	V(f) a[4], c[4];
 	V(store)(b->inv_ia + i, ia);
 	V(store)(b->inv_ib + i, ib);
-	V(store)(b->turn_mass + i, V(pick)(inverse, ZERO, DIV(V(set1)(1.0f), inverse), ZERO));
+	V(store)(b->angular_mass + i, V(pick)(inverse, ZERO, DIV(V(set1)(1.0f), inverse), ZERO));
 	V(rows4)((const float *)(const void *)s->states, b->a + i, 8, a);
 	V(rows4)((const float *)(const void *)s->states, b->b + i, 8, c);
 	b->dynamic_a |= (uint32_t)(used & V(lt)(ZERO, a[3])) << i;
 	b->dynamic_b |= (uint32_t)(used & V(lt)(ZERO, c[3])) << i;
-	fill_place(b, i, s, l);
-	fill_drives(b, i, used, s, l);
+	prepare_frames(b, i, s, l);
+	prepare_axes(b, i, used, s, l);
 }
 
-KERNEL(void, prepare_joints, et_joint_block *blocks, const uint32_t *joint, int64_t n,
-       const joint_sources *s) {
-	for (et_joint_block *b = blocks; b < blocks + n; b++, joint += ET_LANES) {
+KERNEL(void, prepare_joints, const et_system *s, int64_t lo, int64_t hi) {
+	for (int64_t n = lo; n < hi; n++) {
 		joint_lanes l;
-		look_up_joints(s, joint, b, &l);
+		look_up_joints(s, s->lane_joints + n * ET_LANES, s->joint_blocks + n, &l);
 		for (uint32_t i = 0; i < ET_LANES; i += V(LANES))
-			fill_joints(b, i, s, &l);
+			fill_joints(s->joint_blocks + n, i, s, &l);
 	}
 }
-
-#ifdef DISPATCH
-void et_prepare_joints(int32_t level, et_joint_block *blocks, const uint32_t *joint, int64_t n, const et_joint *joints,
-                       const et_state *states, const float *inv_inertia, const float *x, const float *y,
-                       const float *cos, const float *sin, const float *angle, float rate, float mass, float impulse,
-                       float h) {
-	const joint_sources s = {joints, states, inv_inertia, x, y, cos, sin, angle, rate, mass, impulse, h};
-	DISPATCH(level, prepare_joints, blocks, joint, n, &s);
-}
-#endif

@@ -4,7 +4,7 @@
 
 #include "rigid.h"
 
-enum { ET_NODE = 16, ET_NO_SHAPE = -1, ET_SENSOR = 1 << 8, ET_MEET_SENSORS = 1, ET_SKIP_INSIDE = 2 };
+enum { ET_NODE = 16, ET_NO_SHAPE = -1, ET_SENSOR = 1 << 8, ET_INCLUDE_SENSORS = 1, ET_SKIP_INSIDE = 2 };
 
 /* Sixteen boxes. */
 typedef struct {
@@ -42,17 +42,21 @@ _Static_assert(sizeof(et_node) == 256 && sizeof(et_target) == 192 && sizeof(et_q
                        offsetof(et_target, vertices) == 48 && offsetof(et_query_ray, inv) == 44,
                "the types of package rigid mirror these");
 
-/* out[i] = what ray i meets first, for n rays, as rigid.QueryTree.CastRaysClosest says. The
- * nodes of level k, of which there are `levels`, are starts[k] to starts[k + 1]; the last one is
- * above all others. */
-void et_rigid_ray_closest(int32_t level, const et_node *nodes, const uint32_t *starts, uint32_t levels,
-                          const et_target *at, const et_query_ray *rays, int64_t n, et_ray_hit *out);
+/* The nodes of level k, of which there are `levels`, are starts[k] to starts[k + 1]; the last one is above all others. */
+typedef struct {
+	const et_node *nodes;
+	const uint32_t *starts;
+	const et_target *targets;
+	int64_t levels;
+} et_query_tree;
+
+/* out[i] = what ray i hits first, for n rays, as rigid.QueryTree.CastRaysClosest says. */
+void et_cast_rays_closest(int32_t level, et_query_tree t, const et_query_ray *rays, int64_t n, et_ray_hit *out);
 
 /* All hits of n rays, each ray's in any order, to out from fill on and before cap; ends[i]
  * becomes the end of those of ray i. Returns the number of rays for whose hits there
  * is room. */
-int64_t et_rigid_ray_all(int32_t level, const et_node *nodes, const uint32_t *starts, uint32_t levels,
-                         const et_target *at, const et_query_ray *rays, int64_t n, uint32_t *ends, et_ray_hit *out,
+int64_t et_cast_rays_all(int32_t level, et_query_tree t, const et_query_ray *rays, int64_t n, uint32_t *ends, et_ray_hit *out,
                          int64_t fill, int64_t cap);
 
 #endif

@@ -1,11 +1,10 @@
-/* What the stages of package native/rigid share: the Go types of these names mirror
- * the structs. */
+/* What the functions of package rigid share, and its geometry. Structs mirror the Go types of the same names. */
 #ifndef EVERTICK_RIGID_H
 #define EVERTICK_RIGID_H
 
 #include "../base.h"
 
-enum { ET_VERTICES = 8 };
+enum { ET_VERTICES = 8, ET_LANES = 16 };
 
 /* All points within radius of a convex polygon: x, y of each vertex, and of the
  * normals of the edges. */
@@ -24,16 +23,40 @@ typedef struct {
 	float anchor_a[2], anchor_b[2];
 	float separation;
 	uint32_t id;
-} et_point;
+} et_manifold_point;
 
 typedef struct {
 	float normal[2];
 	uint32_t count, unused;
-	et_point points[2];
+	et_manifold_point points[2];
 } et_manifold;
 
 _Static_assert(sizeof(et_manifold) == 64 && offsetof(et_manifold, count) == 8 && offsetof(et_manifold, points) == 16 &&
-                       offsetof(et_point, separation) == 16 && sizeof(et_point) == 24,
+                       offsetof(et_manifold_point, separation) == 16 && sizeof(et_manifold_point) == 24,
                "rigid.Manifold mirrors et_manifold");
+
+/* Columns of bodies, of boxes, and of pairs of shapes. */
+typedef struct {
+	float *x, *y, *cos, *sin;
+} et_poses;
+
+typedef struct {
+	float *min_x, *min_y, *max_x, *max_y;
+} et_boxes;
+
+typedef struct {
+	uint32_t *a, *b;
+	int64_t n;
+} et_pairs;
+
+/* The box around each of n shapes, as rigid.Bounds says; body_of has the body of each shape. Returns n, or
+ * the first shape that has no pose, or too many vertices. */
+int64_t et_shape_bounds(int32_t level, const et_shape *shapes, const uint32_t *body_of, int64_t n, et_poses poses, int64_t bodies,
+                  float margin, et_boxes out);
+
+/* out[i] = the manifold of pair i, as rigid.Collide says. Returns 1, or 0 if there is no such shape
+ * or body; out is then unspecified. */
+int32_t et_collide(int32_t level, const et_shape *shapes, const uint32_t *body_of, uint32_t shape_count, et_poses poses,
+                   uint32_t body_count, et_pairs pairs, et_manifold *out);
 
 #endif

@@ -6,40 +6,36 @@ import (
 	"github.com/evertick/evertick/native"
 )
 
-// Bounds computes the box around each shape: shape i belongs to body bodyOf[i]. A
-// vertex v of a body at p with cosine c and sine s is at
+// Bounds computes the box around each shape; shape i belongs to body bodyOf[i]. A vertex v of a body at p with
+// cosine c and sine s is at
 //
 //	x = (c*v.X - s*v.Y) + p.X
 //	y = (s*v.X + c*v.Y) + p.Y
 //
-// and the box is that of the vertices, grown on all sides by Radius + margin, in
-// metres. A bound that is zero is +0.
+// The box of the vertices grows on all sides by Radius + margin, in metres. A bound that is zero is +0.
 //
-// A shape without vertices gets the inverted box, from +Inf to -Inf, which overlaps
-// nothing; and so does one of which a vertex or a bound is not finite, so that a
-// broken body touches no other.
+// A shape without vertices gets the inverted box, from +Inf to -Inf, which overlaps nothing. So does a shape
+// with a vertex or a bound that is not finite: a broken body touches no other.
 //
-// It panics if lengths or numbers do not fit: a body that poses lack, more than
-// MaxVertices vertices; and on a level that native.Resolve refuses.
+// Bounds panics if lengths differ, if a body has no pose, if a shape has more than MaxVertices vertices, and on
+// a level that native.Resolve refuses.
 func Bounds(level native.Level, shapes []Shape, bodyOf []uint32, poses *Poses, margin float32, out *Boxes) {
 	n := len(shapes)
 	if len(bodyOf) != n || out.check() != n {
 		panic("rigid: Bounds: shapes, bodyOf and out differ in length")
 	}
 	poses.check()
-	done := 0
-	if level = must(level); level == native.Go || n < boundsBreakEven {
-		done = boundsGo(shapes, bodyOf, poses, margin, out)
-	} else {
-		done = boundsC(eightLanes(level), shapes, bodyOf, poses, margin, out)
+	k := kernelsOf(level)
+	if n < boundsBreakEven {
+		k = &goKernels
 	}
-	if done < n {
+	if k.bounds(shapes, bodyOf, *poses, margin, *out) < n {
 		panic("rigid: Bounds: a shape has no pose, or too many vertices")
 	}
 }
 
-// boundsBreakEven is the number of shapes from which a kernel call, about 30 ns, is
-// cheaper than the Go loop.
+// boundsBreakEven is the number of shapes from which on a kernel call, about 30 ns, is cheaper than the Go
+// loop.
 const boundsBreakEven = 4
 
 // check panics if columns differ in length, and returns their length.
@@ -58,8 +54,8 @@ func (p *Poses) check() {
 	}
 }
 
-// boundsGo returns the number of boxes computed: fewer than shapes if one cannot be.
-func boundsGo(shapes []Shape, bodyOf []uint32, poses *Poses, margin float32, out *Boxes) int {
+// boundsGo returns the number of boxes computed. It stops at a shape that has no pose or too many vertices.
+func boundsGo(shapes []Shape, bodyOf []uint32, poses Poses, margin float32, out Boxes) int {
 	for i := range shapes {
 		s, body := &shapes[i], int(bodyOf[i])
 		if s.Count > MaxVertices || s.Count > 0 && body >= len(poses.X) {
@@ -88,7 +84,7 @@ var inverted = box{inf, inf, -inf, -inf}
 // bounds returns false if a vertex or a bound is not finite.
 func (s *Shape) bounds(px, py, cos, sin, margin float32) (b box, ok bool) {
 	b = inverted
-	for _, v := range s.Vertices[:s.Count] { // NaN, once there, stays
+	for _, v := range s.Vertices[:s.Count] { // a NaN stays
 		x := (float32(cos*v.X) - float32(sin*v.Y)) + px
 		y := (float32(sin*v.X) + float32(cos*v.Y)) + py
 		b[0], b[1], b[2], b[3] = min(b[0], x), min(b[1], y), max(b[2], x), max(b[3], y)

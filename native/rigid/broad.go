@@ -6,133 +6,124 @@ import (
 	"github.com/evertick/evertick/native"
 )
 
-// MaxPairs, MinPairs and MinStationaryPairs bound the number of pairs where everything is in one place, and with it the
-// memory and the time of a step; see BroadPhase.FindPairs.
+// MaxPairs, MinPairs and MinStationaryPairs limit the number of pairs of a shape where everything is in one
+// place, and so the memory and the time of a step; see BroadPhase.FindPairs.
 const (
 	MaxPairs           = 256
 	MinPairs           = 8
-	MinStationaryPairs = 16 // as MinPairs, for pairs with a shape that does not move
+	MinStationaryPairs = 16 // MinPairs of pairs with a shape that does not move
 )
 
-// budget is the greatest number of pairs of n shapes of which least is the lowest bound: what that leaves at
-// most, and as many as a few hundred shapes need to meet all others. In a pile a shape has about four pairs.
-func budget(n, least int) int { return 2*least*n + 1<<16 }
+// maxTotalPairs is the greatest number of pairs of n shapes. It leaves room for the lowest limit of each shape,
+// and for the pairs of a few hundred shapes that all meet. In a pile a shape has about four pairs.
+func maxTotalPairs(n, least int) int { return 2*least*n + 1<<16 }
 
-// bounds are what counts for pairs of two shapes that move, and for pairs with one that does not.
-type bounds struct{ moving, still uint32 }
+// pairLimits are the limits per shape: for pairs of two shapes that move, and for pairs with one that does not.
+type pairLimits struct{ moving, stationary uint32 }
 
-// of returns the bound for pairs with a shape, of one that moves, that moves too or does not.
-func (b bounds) of(moves bool) uint32 {
+// limit returns the limit for pairs whose second shape moves or not.
+func (b pairLimits) limit(moves bool) uint32 {
 	if moves {
 		return b.moving
 	}
-	return b.still
+	return b.stationary
 }
 
-// lower halves the bounds that leave too many pairs of n shapes: of all pairs that are left, and of those of them
-// with a shape that does not move. It returns false if none is to be halved.
-func (b *bounds) lower(n, kept, still int) bool {
-	moving := kept-still > budget(n, MinPairs) && b.moving > MinPairs
+// halve halves the limits that leave too many pairs of n shapes. kept counts all pairs, still those with a
+// shape that does not move. It returns false if no limit is halved.
+func (b *pairLimits) halve(n, kept, still int) bool {
+	moving := kept-still > maxTotalPairs(n, MinPairs) && b.moving > MinPairs
 	if moving {
 		b.moving /= 2
 	}
-	if still > budget(n, MinStationaryPairs) && b.still > MinStationaryPairs {
-		b.still /= 2
+	if still > maxTotalPairs(n, MinStationaryPairs) && b.stationary > MinStationaryPairs {
+		b.stationary /= 2
 		return true
 	}
 	return moving
 }
 
-// BroadPhase finds the pairs of shapes whose boxes overlap. The zero BroadPhase is ready, for
-// one goroutine at a time; it keeps its buffers, so that nothing is allocated once
-// it has seen the largest scene.
+// BroadPhase finds the pairs of shapes whose boxes overlap. The zero BroadPhase is ready, for one goroutine at
+// a time. It keeps its buffers: nothing is allocated after the largest scene.
 //
-// The boxes that move are sorted anew in each call: layers of boxes of similar size,
-// in each the rows of a grid, in each row by columns. Boxes that do not move
-// are sorted when they change. No time or memory goes to the space between boxes,
-// and a few boxes far away do not make the cells of the others larger.
+// Each call sorts the boxes that move: into layers of boxes of similar size, in a layer by the rows of a grid,
+// in a row by columns. Boxes that do not move are sorted when they change. Empty space costs no time or memory,
+// and a few boxes far away do not enlarge the cells of the others.
 //
-// Several workers can share the work, which is then cut into parts by the number of shapes
-// alone. That does not change the result.
+// Several workers can share the work. The number of shapes alone decides how it is split, and the result does
+// not depend on that.
 type BroadPhase struct {
-	// Share has f called for each part in [0, parts), in any order and perhaps at the same
-	// time, and returns when all are done. nil: one after the other.
+	// ParallelFor calls f for each part in [0, parts), in any order and perhaps at the same time, and returns
+	// when all are done. nil: one after the other.
 	ParallelFor func(parts int, f func(part int))
 
-	// Omitted is the number of pairs that the last call of Pairs left out since there were too many.
+	// Omitted is the number of pairs that the last FindPairs left out because there were too many.
 	Omitted int
 
-	known  known  // what the call before was told
-	moving sorted // boxes of this call
-	still  sorted // boxes kept from call to call
-	jobs   []job
-	groups []int   // first job of each group, and the end of the last
-	raw    []found // by group
-	total  atomic.Int64
-	order  ordering
-	crowd  crowd
+	cache      pairCache // inputs of the last call
+	moving     grid      // boxes of this call
+	stationary grid      // boxes kept from call to call
+	jobs       []job
+	groups     []int        // first job of each group, then the end of the last
+	buffers    []pairBuffer // by group
+	total      atomic.Int64
+	sorter     pairSorter
+	bruteForce bruteForce
 
-	builder
-	out    *Pairs // of the call of Pairs that runs
+	gridBuilder
+	out    *Pairs // of the running FindPairs
 	change atomic.Bool
 	tasks  tasks
 }
 
-// tasks are methods of a BroadPhase, bound once, that do a part each.
-type tasks struct{ same, search, divide, order func(part int) }
+// tasks are methods of a BroadPhase that do one part each, bound once.
+type tasks struct{ compare, search, partition, sort func(part int) }
 
-// begin is called first.
+// begin prepares a call.
 func (b *BroadPhase) begin(level native.Level, boxes *Boxes, out *Pairs) {
-	if b.tasks.same == nil {
-		b.tasks = tasks{b.samePart, b.searchPart, b.dividePart, b.orderPart}
+	if b.tasks.compare == nil {
+		b.tasks = tasks{b.comparePart, b.searchPart, b.partitionPart, b.sortPairsPart}
 	}
-	b.builder.begin(must(level), boxes, b.ParallelFor)
+	b.gridBuilder.begin(level, boxes, b.ParallelFor)
 	b.out = out
 }
 
-// found are pairs in the order of the search.
-type found struct {
-	a, b []uint32
-	fill int
-	at   [maxParts]uint32 // pairs by part of a, then where the next one goes
+// pairBuffer holds pairs in the order of the search.
+type pairBuffer struct {
+	a, b      []uint32
+	n         int
+	partStart [maxParts]uint32 // the number of pairs by part of a, then the position of the next one
 }
 
-// Pairs replaces out by all pairs of shapes A < B, ascending by A, then B, of which
+// FindPairs replaces out by all pairs of shapes A < B, ascending by A, then B, for which
 //
-//   - the boxes overlap, their borders included;
+//   - the boxes overlap or touch;
 //   - the bodies differ, and at least one of them moves;
-//   - the filters agree: shapes of the same group other than 0 pair if it is
-//     positive, and any others if each has a bit of its category in the mask of the
-//     other.
+//   - the filters agree: two shapes of the same group other than 0 pair if it is positive. Any others pair if
+//     each has a bit of its category in the mask of the other.
 //
-// A box with a Min above its Max, or with a bound that is not finite, overlaps
-// nothing.
+// A box with a Min above its Max, or with a bound that is not finite, overlaps nothing.
 //
-// Where everything is in one place the pairs are too many to be of use. So some are left out: the pairs
-// of two shapes that move and the pairs of one that moves with one that does not, each sort by itself, as if there were
-// no other.
+// Where everything is in one place there are too many pairs to be of use, so some are left out. Pairs of two
+// shapes that move, and pairs with a shape that does not, are treated separately:
 //
-//   - A pair is left out if each of its two shapes has MaxPairs others, with numbers between
-//     the two, that it could pair with in a pair of the same sort.
-//   - If more than 16 pairs of two shapes that move for each shape, of all those in the columns, and 65536 are left by
-//     that, then it is half of MaxPairs that counts for them, or a half of this, and so on down to MinPairs:
-//     the greatest with which they are not more.
-//   - If more than 32 pairs with a shape that does not move for each shape and 65536 are left, then
-//     the same goes for them, down to MinStationaryPairs.
+//   - A pair is left out if each of its two shapes has MaxPairs other partners of the same kind of pair, numbered between the two.
+//   - If more than 16 pairs of moving shapes per shape (of all in the columns) plus 65536 remain, the limit for them is halved: from
+//     MaxPairs down to MinPairs, until no more remain.
+//   - If more than 32 pairs with a shape that does not move per shape plus 65536 remain, the limit for them is halved
+//     in the same way, down to MinStationaryPairs.
 //
-// So there are never more than 48 pairs for each shape and 131072. No shape
-// that no more than MinPairs others meet loses a pair. A shape that moves keeps its pairs with all shapes that do not,
-// such as the floor it lies on, however many others lie there, if these are no more than MinStationaryPairs; and if they are no more than
-// MaxPairs, unless those pairs alone are more than 32 for each shape and 65536. Omitted says how many pairs were left out.
+// So there are never more than 48 pairs per shape plus 131072. A shape that meets at most MinPairs others loses
+// no pair. A moving shape keeps its pairs with all shapes that do not move, such as the floor it lies on, if
+// these are at most MinStationaryPairs, however many others lie there. If they are at most MaxPairs, it keeps
+// them unless such pairs alone exceed 32 per shape plus 65536. Omitted is the number of pairs left out.
 //
-// version says whether filters, and the boxes of shapes that do not move, may have
-// changed since the call before: if it is not zero and the same as then, BroadPhase
-// takes it that they, and the number of shapes, have not. With version zero it
-// compares them.
+// version states whether the filters, and the boxes of shapes that do not move, may have changed since the last
+// call. If it is not zero and the same as then, they and the number of shapes must be unchanged. With version
+// zero FindPairs compares them.
 //
-// Pairs panics if columns differ in length, if there are more than native.MaxSlots
-// shapes, and on a level that native.Resolve refuses. The level does not change the
-// result.
+// FindPairs panics if columns differ in length, if there are more than native.MaxSlots shapes, and on a level
+// that native.Resolve refuses. The level does not change the result.
 func (b *BroadPhase) FindPairs(level native.Level, boxes *Boxes, filters *Filters, version uint64, out *Pairs) {
 	n := boxes.check()
 	if filters.check() != n {
@@ -142,14 +133,14 @@ func (b *BroadPhase) FindPairs(level native.Level, boxes *Boxes, filters *Filter
 		panic("rigid: BroadPhase.FindPairs: more than native.MaxSlots shapes")
 	}
 	b.begin(level, boxes, out)
-	if b.update(boxes, filters, version) {
-		b.build(&b.still, b.known.still, true)
+	if b.updateCache(boxes, filters, version) {
+		b.build(&b.stationary, b.cache.stationary, true)
 	}
-	b.build(&b.moving, b.known.moving, false)
+	b.build(&b.moving, b.cache.moving, false)
 	if b.search(n) {
 		b.Omitted = b.sortPairs(n)
 	} else {
-		b.Omitted = b.crowd.search(b.level, boxes, &b.known, out)
+		b.Omitted = b.bruteForce.search(b.kernels, boxes, &b.cache, out)
 	}
 }
 

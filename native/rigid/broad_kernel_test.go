@@ -16,8 +16,8 @@ import (
 type kernelCase struct {
 	boxes         Boxes
 	moving, still []uint64
-	m, s          sorted
-	rule          rule
+	m, s          grid
+	rule          pairFilter
 }
 
 func newKernelCase(run *paritytest.Run) *kernelCase {
@@ -39,11 +39,11 @@ func newKernelCase(run *paritytest.Run) *kernelCase {
 	}
 	b := BroadPhase{}
 	b.begin(native.Go, &c.boxes, nil)
-	b.update(&c.boxes, &f, 0)
-	k := &b.known
-	c.moving, c.still, c.rule = k.moving, k.still, k.rule
+	b.updateCache(&c.boxes, &f, 0)
+	k := &b.cache
+	c.moving, c.still, c.rule = k.moving, k.stationary, k.filter
 	b.build(&c.m, k.moving, true)
-	b.build(&c.s, k.still, true)
+	b.build(&c.s, k.stationary, true)
 	return c
 }
 
@@ -110,19 +110,19 @@ func (g *guards) boxes(b *Boxes) *Boxes {
 }
 
 // sorted places what the kernels of C look at.
-func (g *guards) sorted(s *sorted) *sorted {
+func (g *guards) sorted(s *grid) *grid {
 	to := *s
 	if len(s.layers) == 0 {
 		return &to
 	}
-	rows := s.layers[len(s.layers)-1].RowLast
+	rows := s.layers[len(s.layers)-1].LastRow
 	to.memory, to.directory = g.u32(s.memory), g.u32(s.directory)
 	to.rowStart, to.rowNumber = g.u32(s.rowStart[:rows+1]), g.u32(s.rowNumber[:rows])
 	return &to
 }
 
-func (g *guards) found(n int) *found {
-	return &found{a: g.u32(make([]uint32, n)), b: g.u32(make([]uint32, n))}
+func (g *guards) found(n int) *pairBuffer {
+	return &pairBuffer{a: g.u32(make([]uint32, n)), b: g.u32(make([]uint32, n))}
 }
 
 // kernelLevels are those of C.
@@ -137,20 +137,16 @@ func TestParityBroadKernels(t *testing.T) {
 		c := newKernelCase(run)
 		for _, level := range kernelLevels() {
 			run.Case(level)
-			run.Check(c.measure(run, g, level), c.sorting(run, g), c.scatter(run, g), parting(run, g), c.crowd(run, g, level), boundsOf(run, g, level))
+			kernels := newKernels(int32(level-native.C), int32(level-native.C))
+			run.Check(c.measure(run, g, &kernels), c.sorting(run, g, &kernels), c.scatter(run, g, &kernels), partition(run, g, &kernels),
+				c.bruteForce(run, g, &kernels), boundsOf(run, g, &kernels))
 			for i := range c.m.layers {
 				l := &c.m.layers[i]
-				run.Check(c.search(run, g, "sweep", l, l, func(s *sorted, from uint32, to *found) uint32 {
-					return sweepGo(s, l, l, from, to)
-				}, func(s, _ *sorted, from uint32, to *found) uint32 { return sweepC(level, s, l, l, from, to) }))
+				run.Check(c.search(run, g, "searchLayer", &c.m, l, l, searchLayerGo, kernels.searchLayer))
 				for j := range c.s.layers {
 					k := &c.s.layers[j]
-					run.Check(c.search(run, g, "span", l, k, func(s *sorted, from uint32, to *found) uint32 {
-						return spanGo(s, &c.s, l, k, from, to)
-					}, func(s, t *sorted, from uint32, to *found) uint32 { return spanC(level, s, t, l, k, from, to) }))
-					run.Check(c.search(run, g, "cross", l, k, func(s *sorted, from uint32, to *found) uint32 {
-						return crossGo(s, &c.s, l, k, from, to)
-					}, func(s, t *sorted, from uint32, to *found) uint32 { return crossC(level, s, t, l, k, from, to) }))
+					run.Check(c.search(run, g, "searchRows", &c.s, l, k, searchRowsGo, kernels.searchRows),
+						c.search(run, g, "searchDirectory", &c.s, l, k, searchDirectoryGo, kernels.searchDirectory))
 				}
 			}
 		}
@@ -159,28 +155,27 @@ func TestParityBroadKernels(t *testing.T) {
 
 // search compares a search by C with the one by Go, from some place on and with
 // room for some pairs.
-func (c *kernelCase) search(run *paritytest.Run, g *guards, name string, l, k *layer,
-	inGo func(s *sorted, from uint32, to *found) uint32, inC func(s, t *sorted, from uint32, to *found) uint32) error {
+func (c *kernelCase) search(run *paritytest.Run, g *guards, name string, t *grid, l, k *layer, inGo, inC searchKernel) error {
 	g.begin(run)
 	from := l.First + run.Uint32N(uint32(l.len()))
 	size := k.len() + padding + run.IntN(300)
-	want := &found{a: make([]uint32, size), b: make([]uint32, size)}
-	wantAt := inGo(&c.m, from, want)
+	want := &pairBuffer{a: make([]uint32, size), b: make([]uint32, size)}
+	wantAt := inGo(&c.m, t, l, k, from, want)
 	got := g.found(size)
-	at := inC(g.sorted(&c.m), g.sorted(&c.s), from, got)
-	if at != wantAt || got.fill != want.fill {
-		return fmt.Errorf("%s: place %d and %d pairs, want %d and %d", name, at, got.fill, wantAt, want.fill)
+	at := inC(g.sorted(&c.m), g.sorted(t), l, k, from, got)
+	if at != wantAt || got.n != want.n {
+		return fmt.Errorf("%s: place %d and %d pairs, want %d and %d", name, at, got.n, wantAt, want.n)
 	}
-	if err := paritytest.Bits(name+" a", got.a[:got.fill], want.a[:want.fill]); err != nil {
+	if err := paritytest.Bits(name+" a", got.a[:got.n], want.a[:want.n]); err != nil {
 		return err
 	}
-	if err := paritytest.Bits(name+" b", got.b[:got.fill], want.b[:want.fill]); err != nil {
+	if err := paritytest.Bits(name+" b", got.b[:got.n], want.b[:want.n]); err != nil {
 		return err
 	}
 	return g.check()
 }
 
-func (c *kernelCase) measure(run *paritytest.Run, g *guards, level native.Level) error {
+func (c *kernelCase) measure(run *paritytest.Run, g *guards, kernels *kernels) error {
 	g.begin(run)
 	n := len(c.boxes.MinX)
 	want, got := summary{}, summary{}
@@ -188,7 +183,7 @@ func (c *kernelCase) measure(run *paritytest.Run, g *guards, level native.Level)
 	lo := run.IntN(n/64+1) * 64
 	hi := lo + run.IntN(n-lo+1)
 	measureGo(&c.boxes, c.moving, lo, hi, wantIDs, &want)
-	measureC(level, g.boxes(&c.boxes), g.u64(c.moving), lo, hi, ids[n-(hi-lo):], &got)
+	kernels.measure(g.boxes(&c.boxes), g.u64(c.moving), lo, hi, ids[n-(hi-lo):], &got)
 	if got != want { // zeros may differ in sign
 		return fmt.Errorf("summary: got %v, want %v", got, want)
 	}
@@ -199,13 +194,13 @@ func (c *kernelCase) measure(run *paritytest.Run, g *guards, level native.Level)
 }
 
 // sorting compares keys, their order, and the boxes in their places.
-func (c *kernelCase) sorting(run *paritytest.Run, g *guards) error {
+func (c *kernelCase) sorting(run *paritytest.Run, g *guards, kernels *kernels) error {
 	n := len(c.boxes.MinX)
 	ids := make([]uint32, n)
-	p := plan{boxes: &c.boxes, chunks: make([]chunk, 1)}
+	p := gridPlan{boxes: &c.boxes, chunks: make([]shapeChunk, 1)}
 	only := &p.chunks[0]
 	measureGo(&c.boxes, c.moving, 0, n, ids, &only.sum)
-	p.sumUp()
+	p.addUp()
 	if p.sum.N == 0 {
 		return nil
 	}
@@ -213,31 +208,31 @@ func (c *kernelCase) sorting(run *paritytest.Run, g *guards) error {
 	only.ids = ids[:count]
 	only.sizes.add(&c.boxes, only.ids)
 	var store, storeC [maxLayers]layer
-	var inGo, inC sorted
-	inGo.layers = p.layers(store[:])
+	var inGo, inC grid
+	inGo.layers = p.makeLayers(store[:])
 	inC.layers = storeC[:copy(storeC[:], inGo.layers)]
 	inGo.reserve(count)
 	inC.reserve(count)
-	keysGo(&p, only.ids, inGo.layers, inGo.keys)
+	makeKeysGo(&p, only.ids, inGo.layers, inGo.keys)
 	want, _ := sortKeysGo(inGo.keys[:count], inGo.tmp[:count], p.bits)
 	inGo.keys = want
 	at := run.IntN(count + 1) // in two parts
-	half := placeGo(&c.boxes, &p, &inGo, 0, at, 0, inGo.layers)
-	rows := placeGo(&c.boxes, &p, &inGo, at, count, half, inGo.layers)
+	half := fillRowsGo(&c.boxes, &p, &inGo, 0, at, 0, inGo.layers)
+	rows := fillRowsGo(&c.boxes, &p, &inGo, at, count, half, inGo.layers)
 
 	g.begin(run)
 	boxes := g.boxes(&c.boxes)
 	p.boxes = boxes
 	keys, tmp := g.u64(inC.keys[:count]), g.u64(inC.tmp[:count])
-	keysC(&p, g.u32(only.ids), inC.layers, keys)
-	inC.keys, _ = sortKeysC(keys, tmp, p.bits)
+	kernels.makeKeys(&p, g.u32(only.ids), inC.layers, keys)
+	inC.keys, _ = kernels.sortKeys(keys, tmp, p.bits)
 	if err := paritytest.Bits("keys", inC.keys, want); err != nil {
 		return err
 	}
 	inC.memory = g.u32(inC.memory)
 	inC.rowStart, inC.rowNumber = g.u32(inC.rowStart[:rows]), g.u32(inC.rowNumber[:rows])
-	halfC := placeC(boxes, &p, &inC, 0, at, 0, inC.layers)
-	rowsC := placeC(boxes, &p, &inC, at, count, half, inC.layers)
+	halfC := kernels.fillRows(boxes, &p, &inC, 0, at, 0, inC.layers)
+	rowsC := kernels.fillRows(boxes, &p, &inC, at, count, half, inC.layers)
 	if halfC != half || rowsC != rows || !slices.Equal(inC.layers, inGo.layers) {
 		return fmt.Errorf("%d and %d rows, want %d and %d; layers: got %v, want %v", halfC, rowsC, half, rows, inC.layers, inGo.layers)
 	}
@@ -256,17 +251,17 @@ func (c *kernelCase) sorting(run *paritytest.Run, g *guards) error {
 	return g.check()
 }
 
-func (c *kernelCase) scatter(run *paritytest.Run, g *guards) error {
+func (c *kernelCase) scatter(run *paritytest.Run, g *guards, kernels *kernels) error {
 	g.begin(run)
 	n, pairs, lo := 1+run.IntN(300), run.IntN(600), run.Uint32N(1<<20)
-	raw := found{fill: pairs}
+	raw := pairBuffer{n: pairs}
 	for range pairs {
 		raw.a, raw.b = append(raw.a, lo+run.Uint32N(uint32(n))), append(raw.b, run.Uint32N(1<<24))
 	}
 	ends, out := make([]uint32, n), Pairs{make([]uint32, pairs), make([]uint32, pairs)}
-	longest := scatterGo(&raw, lo, ends, &out)
+	longest := scatterPairsGo(raw.a, raw.b, lo, ends, out)
 	endsC, outC := g.u32(make([]uint32, n)), Pairs{g.u32(make([]uint32, pairs)), g.u32(make([]uint32, pairs))}
-	if got := scatterC(&found{a: g.u32(raw.a), b: g.u32(raw.b), fill: pairs}, lo, endsC, &outC); got != longest {
+	if got := kernels.scatterPairs(g.u32(raw.a), g.u32(raw.b), lo, endsC, outC); got != longest {
 		return fmt.Errorf("longest: got %d, want %d", got, longest)
 	}
 	for _, err := range []error{paritytest.Bits("ends", endsC, ends), paritytest.Bits("A", outC.A, out.A), paritytest.Bits("B", outC.B, out.B)} {
@@ -277,46 +272,46 @@ func (c *kernelCase) scatter(run *paritytest.Run, g *guards) error {
 	return g.check()
 }
 
-// parting compares how keys and pairs are divided into parts.
-func parting(run *paritytest.Run, g *guards) error {
+// partition compares how keys and pairs are divided into parts.
+func partition(run *paritytest.Run, g *guards, kernels *kernels) error {
 	g.begin(run)
 	n, shift := run.IntN(300), uint(run.IntN(40))
 	keys := make([]uint64, n)
-	raw := found{fill: n}
+	raw := pairBuffer{n: n}
 	for i := range keys {
 		keys[i] = run.Uint64() >> (run.UintN(40)) & (1<<(shift+5) - 1)
 		raw.a, raw.b = append(raw.a, run.Uint32N(1<<24)), append(raw.b, run.Uint32N(1<<24))
 	}
-	rawC := found{a: g.u32(raw.a), b: g.u32(raw.b), fill: n}
+	rawC := pairBuffer{a: g.u32(raw.a), b: g.u32(raw.b), n: n}
 	pairShift := uint(19 + run.IntN(5))
 	placed := g.u64(keys)
 	var counts, countsC [maxParts]uint32
 	countKeysGo(keys, shift, &counts)
-	countKeysC(placed, shift, &countsC)
+	kernels.countKeys(placed, shift, &countsC)
 	countPairsGo(&raw, pairShift)
-	countPairsC(&rawC, pairShift)
-	if countsC != counts || rawC.at != raw.at {
-		return fmt.Errorf("counts: got %v and %v, want %v and %v", countsC, rawC.at, counts, raw.at)
+	kernels.countPairs(&rawC, pairShift)
+	if countsC != counts || rawC.partStart != raw.partStart {
+		return fmt.Errorf("counts: got %v and %v, want %v and %v", countsC, rawC.partStart, counts, raw.partStart)
 	}
-	if got, want := countRowsC(placed, shift), countRowsGo(keys, shift); got != want {
+	if got, want := kernels.countRows(placed, shift), countRowsGo(keys, shift); got != want {
 		return fmt.Errorf("rows: got %d, want %d", got, want)
 	}
-	counts, raw.at = firsts(counts), firsts(raw.at)
-	countsC, rawC.at = counts, raw.at
+	counts, raw.partStart = firsts(counts), firsts(raw.partStart)
+	countsC, rawC.partStart = counts, raw.partStart
 	to, toC := make([]uint64, n), g.u64(make([]uint64, n))
-	spreadGo(keys, shift, &counts, to)
-	spreadC(placed, shift, &countsC, toC)
-	out := found{a: make([]uint32, n), b: make([]uint32, n)}
-	outC := found{a: g.u32(make([]uint32, n)), b: g.u32(make([]uint32, n))}
-	divideGo(&raw, pairShift, &out)
-	divideC(&rawC, pairShift, &outC)
+	scatterKeysGo(keys, shift, &counts, to)
+	kernels.scatterKeys(placed, shift, &countsC, toC)
+	out := pairBuffer{a: make([]uint32, n), b: make([]uint32, n)}
+	outC := pairBuffer{a: g.u32(make([]uint32, n)), b: g.u32(make([]uint32, n))}
+	partitionGo(&raw, pairShift, &out)
+	kernels.partition(&rawC, pairShift, &outC)
 	for _, err := range []error{paritytest.Bits("keys", toC, to), paritytest.Bits("a", outC.a, out.a), paritytest.Bits("b", outC.b, out.b)} {
 		if err != nil {
 			return err
 		}
 	}
-	if countsC != counts || rawC.at != raw.at {
-		return fmt.Errorf("places: got %v and %v, want %v and %v", countsC, rawC.at, counts, raw.at)
+	if countsC != counts || rawC.partStart != raw.partStart {
+		return fmt.Errorf("places: got %v and %v, want %v and %v", countsC, rawC.partStart, counts, raw.partStart)
 	}
 	return g.check()
 }
@@ -330,29 +325,29 @@ func firsts(counts [maxParts]uint32) (first [maxParts]uint32) {
 	return first
 }
 
-func (c *kernelCase) crowd(run *paritytest.Run, g *guards, level native.Level) error {
-	var inGo, inC crowd
+func (c *kernelCase) bruteForce(run *paritytest.Run, g *guards, kernels *kernels) error {
+	var inGo, inC bruteForce
 	inGo.gather(&c.boxes, &c.rule)
 	inC.gather(&c.boxes, &c.rule)
 	if inGo.n == 0 {
 		return nil
 	}
 	g.begin(run)
-	i, most := run.IntN(inGo.n), bounds{MinPairs << run.IntN(6), MinPairs << run.IntN(6)}
-	for k := range inGo.met {
-		for i := range inGo.met[k][:inGo.n] {
-			inGo.met[k][i] = run.Uint32N(2 * max(most.moving, most.still))
-			inC.met[k][i] = inGo.met[k][i]
+	i, most := run.IntN(inGo.n), pairLimits{MinPairs << run.IntN(6), MinPairs << run.IntN(6)}
+	for k := range inGo.rank {
+		for i := range inGo.rank[k][:inGo.n] {
+			inGo.rank[k][i] = run.Uint32N(2 * max(most.moving, most.stationary))
+			inC.rank[k][i] = inGo.rank[k][i]
 		}
 	}
 	want, got := make([]uint32, inGo.n+1), g.u32(make([]uint32, inGo.n-i+padding))
 	inC.memory = g.u32(inC.memory)
-	kept, keptC := crowdRowGo(&inGo, i, &c.rule, most, want), crowdRowC(level, &inC, i, &c.rule, most, got)
-	if err := paritytest.Bits("crowd", got[:keptC], want[:kept]); err != nil {
+	kept, keptC := bruteForceRowGo(&inGo, i, &c.rule, most, want), kernels.bruteForceRow(&inC, i, &c.rule, most, got)
+	if err := paritytest.Bits("brute force", got[:keptC], want[:kept]); err != nil {
 		return err
 	}
-	for k := range inGo.met {
-		if err := paritytest.Bits("met", words(inC.memory, 8+k, len(inC.shape))[:inC.n], inGo.met[k][:inC.n]); err != nil {
+	for k := range inGo.rank {
+		if err := paritytest.Bits("met", words(inC.memory, 8+k, len(inC.shape))[:inC.n], inGo.rank[k][:inC.n]); err != nil {
 			return err
 		}
 	}
@@ -360,7 +355,7 @@ func (c *kernelCase) crowd(run *paritytest.Run, g *guards, level native.Level) e
 }
 
 // boundsOf compares the boxes of shapes that end, or begin, at a guard page.
-func boundsOf(run *paritytest.Run, g *guards, level native.Level) error {
+func boundsOf(run *paritytest.Run, g *guards, kernels *kernels) error {
 	g.begin(run)
 	g.gap = 0
 	n := 1 + run.IntN(40)
@@ -386,8 +381,8 @@ func boundsOf(run *paritytest.Run, g *guards, level native.Level) error {
 	for k := range want {
 		want[k], got[k] = make([]float32, n), make([]float32, n)
 	}
-	done := boundsGo(shapes, bodyOf, &p, 0.125, &Boxes{want[0], want[1], want[2], want[3]})
-	if doneC := boundsC(level, shapes, bodyOf, &p, 0.125, &Boxes{got[0], got[1], got[2], got[3]}); doneC != done {
+	done := boundsGo(shapes, bodyOf, p, 0.125, Boxes{want[0], want[1], want[2], want[3]})
+	if doneC := kernels.bounds(shapes, bodyOf, p, 0.125, Boxes{got[0], got[1], got[2], got[3]}); doneC != done {
 		return fmt.Errorf("bounds: %d shapes done, want %d", doneC, done)
 	}
 	if done == n {

@@ -1,137 +1,133 @@
 package rigid
 
-import "github.com/evertick/evertick/native"
+// directoryBreakEven is the largest number of boxes of a layer that are each compared with all rows of another
+// layer that they reach. With more boxes, the boxes of the other layer look theirs up in a directory.
+const directoryBreakEven = 128
 
-// few is the number of boxes of a layer up to which each of them is compared with
-// all the rows of another layer that it reaches, rather than the other way round by a
-// directory.
-const few = 128
-
-// search finds the pairs of boxes that overlap, of whose filters agree. It returns false
-// if they are so many that crowd is to search.
+// search finds the pairs of boxes that overlap and may collide. It returns false if there are so many that
+// bruteForce has to search.
 func (b *BroadPhase) search(n int) bool {
 	b.jobs, b.groups = b.jobs[:0], append(b.groups[:0], 0)
-	m, s := &b.moving, &b.still
+	m, s := &b.moving, &b.stationary
 	for i := range m.layers {
 		l := &m.layers[i]
-		b.add(sweep, m, m, l, l)
+		b.addJobs(b.kernels.searchLayer, m, m, l, l)
 		for k := range i { // layer k is coarser
-			b.between(m, l, m, &m.layers[k])
+			b.searchBetween(m, l, m, &m.layers[k])
 		}
 		for k := range s.layers {
-			b.between(m, l, s, &s.layers[k])
+			b.searchBetween(m, l, s, &s.layers[k])
 		}
 	}
 	if len(b.groups) == 1 {
 		b.groups = append(b.groups, len(b.jobs))
 	}
 	groups := len(b.groups) - 1
-	b.raw = extended(b.raw, groups)
+	b.buffers = extended(b.buffers, groups)
 	b.total.Store(0)
 	b.each(groups, b.tasks.search)
-	return b.total.Load() <= mostRaw(n)
+	return b.total.Load() <= maxBuffered(n)
 }
 
-// mostRaw is how many pairs of n shapes a search keeps to thin them out afterwards: more than the budget, as
-// many may be of filters that do not agree.
-func mostRaw(n int) int64 { return 4 * int64(budget(n, MinPairs)) }
+// maxBuffered is how many pairs of n shapes a search keeps: more than maxTotalPairs, as the filters may refuse
+// many of them.
+func maxBuffered(n int) int64 { return 4 * int64(maxTotalPairs(n, MinPairs)) }
 
-// between searches two layers of which the second may have a directory.
-func (b *BroadPhase) between(s *sorted, l *layer, t *sorted, k *layer) {
-	if k.len() <= few {
-		b.add(span, t, s, k, l)
+// searchBetween searches two layers. The second may have a directory.
+func (b *BroadPhase) searchBetween(s *grid, l *layer, t *grid, k *layer) {
+	if k.len() <= directoryBreakEven {
+		b.addJobs(b.kernels.searchRows, t, s, k, l)
 		return
 	}
 	if len(t.directory) == 0 {
-		t.direct()
+		t.buildDirectory()
 	}
-	b.add(cross, s, t, l, k)
+	b.addJobs(b.kernels.searchDirectory, s, t, l, k)
 }
 
-// kernel compares boxes of a layer l from a place on with those of a layer k, and
-// returns the place behind the last for which there was room.
-type kernel func(level native.Level, s, t *sorted, l, k *layer, from uint32, to *found) uint32
+// searchKernel compares the boxes of a layer l, from position from on, with those of a layer k. It returns the
+// position after the last box for which there was room.
+type searchKernel func(s, t *grid, l, k *layer, from uint32, to *pairBuffer) uint32
 
-// job is a kernel with its arguments. Of layer l it searches a part of the places.
+// job is a kernel with its arguments. It searches a part of the positions of layer l.
 type job struct {
-	kernel kernel
-	s, t   *sorted
+	kernel searchKernel
+	s, t   *grid
 	l      layer
 	k      *layer
 }
 
-// add adds the jobs of a kernel over all boxes of its first layer.
-func (b *BroadPhase) add(kernel kernel, s, t *sorted, l, k *layer) {
-	n := b.known.n
-	size := uint32(b.cut(n))
+// addJobs adds the jobs of a kernel for all boxes of layer l.
+func (b *BroadPhase) addJobs(kernel searchKernel, s, t *grid, l, k *layer) {
+	n := b.cache.n
+	size := uint32(b.partSize(n))
 	for from := l.First; from < l.Last; from += size {
 		part := *l
 		part.First, part.Last = from, min(from+size, l.Last)
 		b.jobs = append(b.jobs, job{kernel, s, t, part, k})
-		if b.split(n) {
+		if b.inParts(n) {
 			b.groups = append(b.groups, len(b.jobs))
 		}
 	}
 }
 
-// searchPart does a group of jobs.
+// searchPart runs a group of jobs.
 func (b *BroadPhase) searchPart(group int) {
-	to := &b.raw[group]
-	to.fill = 0
+	to := &b.buffers[group]
+	to.n = 0
 	for i := b.groups[group]; i < b.groups[group+1]; i++ {
-		if !b.all(&b.jobs[i], to) {
+		if !b.runJob(&b.jobs[i], to) {
 			return
 		}
 	}
-	if r := &b.known.rule; !r.all {
-		r.keep(to)
+	if r := &b.cache.filter; !r.acceptsAll {
+		r.apply(to)
 	}
-	if shift, split := b.shapeParts(b.known.n); split {
-		to.at = [maxParts]uint32{}
-		countPairs(b.level, to, shift)
+	if shift, split := b.shapeParts(b.cache.n); split {
+		to.partStart = [maxParts]uint32{}
+		b.kernels.countPairs(to, shift)
 	}
 }
 
-// all does a job. It returns false if there are too many pairs.
-func (b *BroadPhase) all(j *job, to *found) bool {
+// runJob runs a job. It returns false if there are too many pairs.
+func (b *BroadPhase) runJob(j *job, to *pairBuffer) bool {
 	for at := j.l.First; ; {
 		to.reserve(j.k.len())
-		before := to.fill
-		at = j.kernel(b.level, j.s, j.t, &j.l, j.k, at, to)
-		total := b.total.Add(int64(to.fill - before))
+		before := to.n
+		at = j.kernel(j.s, j.t, &j.l, j.k, at, to)
+		total := b.total.Add(int64(to.n - before))
 		if at == j.l.Last {
 			return true
 		}
-		if total > mostRaw(b.known.n) {
+		if total > maxBuffered(b.cache.n) {
 			return false
 		}
 	}
 }
 
 // reserve makes room for the pairs of at least one box with n others.
-func (f *found) reserve(n int) {
-	if f.room(n) >= f.fill {
+func (f *pairBuffer) reserve(n int) {
+	if f.room(n) >= f.n {
 		return
 	}
-	size := 2*f.fill + 2*n + 2*padding
-	f.a = append(make([]uint32, 0, size), f.a[:f.fill]...)[:size]
-	f.b = append(make([]uint32, 0, size), f.b[:f.fill]...)[:size]
+	size := 2*f.n + 2*n + 2*padding
+	f.a = append(make([]uint32, 0, size), f.a[:f.n]...)[:size]
+	f.b = append(make([]uint32, 0, size), f.b[:f.n]...)[:size]
 }
 
 // room returns the highest fill at which there is room for n more pairs.
-func (f *found) room(n int) int { return len(f.a) - n - padding }
+func (f *pairBuffer) room(n int) int { return len(f.a) - n - padding }
 
-// sweepGo compares the boxes of a layer with those behind them in the same row, and
-// in the rows above into which they reach. So it meets each pair once. k is the whole of
-// the layer.
-func sweepGo(s *sorted, l, k *layer, from uint32, to *found) uint32 {
-	row := l.RowFirst
+// searchLayerGo compares the boxes of a layer with those after them in the same row, and in the higher rows
+// into which they reach. So it visits each pair once. k is the whole layer.
+func searchLayerGo(s, _ *grid, l, k *layer, from uint32, to *pairBuffer) uint32 {
+	row := l.FirstRow
 	for s.rowStart[row+1] <= from {
 		row++
 	}
 	room, after := to.room(k.len()), s.rowStart[row+1]
 	for i := from; i < l.Last; i++ {
-		if to.fill > room {
+		if to.n > room {
 			return i
 		}
 		for s.rowStart[row+1] <= i {
@@ -139,9 +135,9 @@ func sweepGo(s *sorted, l, k *layer, from uint32, to *found) uint32 {
 			after = s.rowStart[row+1]
 		}
 		end := s.rowStart[row+1]
-		first, last, above := s.column[i], s.until[i], l.rowOf(s.maxY[i])
+		first, last, above := s.column[i], s.lastColumn[i], l.rowOf(s.maxY[i])
 		s.compare(s, i, i+1, end, last, to)
-		for k := row + 1; k < l.RowLast && s.rowNumber[k] <= above; k++ {
+		for k := row + 1; k < l.LastRow && s.rowNumber[k] <= above; k++ {
 			if k > row+1 {
 				s.compare(s, i, s.rowStart[k], s.rowStart[k+1], last, to)
 				continue
@@ -155,12 +151,12 @@ func sweepGo(s *sorted, l, k *layer, from uint32, to *found) uint32 {
 	return l.Last
 }
 
-// spanGo compares the boxes of a layer with all in the rows of another one that they
-// reach; of a layer with one row, with those of the columns that they reach.
-func spanGo(s, t *sorted, l, k *layer, from uint32, to *found) uint32 {
+// searchRowsGo compares the boxes of a layer with all boxes in the rows of another layer that they reach. If
+// that layer has one row, it compares them with those in the columns that they reach.
+func searchRowsGo(s, t *grid, l, k *layer, from uint32, to *pairBuffer) uint32 {
 	room := to.room(k.len())
 	for i := from; i < l.Last; i++ {
-		if to.fill > room {
+		if to.n > room {
 			return i
 		}
 		if k.Rows == 1 {
@@ -175,15 +171,15 @@ func spanGo(s, t *sorted, l, k *layer, from uint32, to *found) uint32 {
 	return l.Last
 }
 
-// rowsOf returns the rows in which boxes may begin that reach between two heights.
+// rowsOf returns the rows in which boxes can begin that reach into a range of heights.
 func (l *layer) rowsOf(minY, maxY float32) (first, last uint32) {
 	first = l.rowOf(minY)
 	return first - min(first, l.SpanY), l.rowOf(maxY)
 }
 
-// rowFrom returns the first row of a layer in rowStart whose number is not lower.
-func (s *sorted) rowFrom(l *layer, number uint32) uint32 {
-	a, b := l.RowFirst, l.RowLast
+// rowFrom returns the first row of a layer in rowStart whose number is at least the given one.
+func (s *grid) rowFrom(l *layer, number uint32) uint32 {
+	a, b := l.FirstRow, l.LastRow
 	for a < b {
 		if m := (a + b) / 2; s.rowNumber[m] < number {
 			a = m + 1
@@ -194,8 +190,8 @@ func (s *sorted) rowFrom(l *layer, number uint32) uint32 {
 	return a
 }
 
-// columnFrom returns the first place of a layer with one row whose column is not lower.
-func (s *sorted) columnFrom(l *layer, number uint32) uint32 {
+// columnFrom returns the first position of a layer of one row whose column is at least the given one.
+func (s *grid) columnFrom(l *layer, number uint32) uint32 {
 	a, b := l.First, l.Last
 	for a < b {
 		if m := (a + b) / 2; s.column[m] < number {
@@ -207,33 +203,33 @@ func (s *sorted) columnFrom(l *layer, number uint32) uint32 {
 	return a
 }
 
-// crossGo compares the boxes of a layer with those that they can reach of another
-// one, which has a directory.
-func crossGo(s, t *sorted, l, k *layer, from uint32, to *found) uint32 {
+// searchDirectoryGo compares the boxes of a layer with those that they reach of another layer, which has a
+// directory.
+func searchDirectoryGo(s, t *grid, l, k *layer, from uint32, to *pairBuffer) uint32 {
 	room := to.room(k.len())
 	for i := from; i < l.Last; i++ {
-		if to.fill > room {
+		if to.n > room {
 			return i
 		}
 		firstRow, lastRow := k.rowsOf(s.minY[i], s.maxY[i])
 		first, last := k.columnOf(s.minX[i]), k.columnOf(s.maxX[i])
 		first -= min(first, k.SpanX)
 		row := t.directory[k.Rough+firstRow>>k.RowShift]
-		for ; row < k.RowLast && t.rowNumber[row] <= lastRow; row++ {
+		for ; row < k.LastRow && t.rowNumber[row] <= lastRow; row++ {
 			if t.rowNumber[row] < firstRow {
 				continue
 			}
-			j := t.directory[k.Fine+(row-k.RowFirst)*k.Width+first>>k.ColumnShift]
+			j := t.directory[k.Fine+(row-k.FirstRow)*k.Width+first>>k.ColumnShift]
 			s.compare(t, i, j, t.rowStart[row+1], last, to)
 		}
 	}
 	return l.Last
 }
 
-// compare appends the pairs of the box at place i with those of t from place j on, up
-// to end and as far as columns are not above last. It stores each candidate and
-// advances past the pairs only, so that no branch depends on the boxes.
-func (s *sorted) compare(t *sorted, i, j, end, last uint32, to *found) {
+// compare appends the pairs of the box at position i with the boxes of t from position j to end whose columns
+// are at most last. It stores each candidate and advances only after a pair, so that no branch depends on the
+// boxes.
+func (s *grid) compare(t *grid, i, j, end, last uint32, to *pairBuffer) {
 	if j >= end {
 		return
 	}
@@ -242,7 +238,7 @@ func (s *sorted) compare(t *sorted, i, j, end, last uint32, to *found) {
 	columns := t.column[j:end]
 	minX, minY, maxX, maxY := t.minX[j:end], t.minY[j:end], t.maxX[j:end], t.maxY[j:end]
 	shapes := t.shape[j:end]
-	n, a, b := to.fill, to.a, to.b
+	n, a, b := to.n, to.a, to.b
 	for c, column := range columns {
 		if column > last {
 			break
@@ -264,5 +260,5 @@ func (s *sorted) compare(t *sorted, i, j, end, last uint32, to *found) {
 		}
 		n += left & right & below & above
 	}
-	to.fill = n
+	to.n = n
 }

@@ -3,19 +3,17 @@ package rigid
 import "github.com/evertick/evertick/native"
 
 const (
-	// preference is by how much, in metres, an edge of shape B must separate two polygons
-	// better than any of shape A for B to be the reference. Boxes that lie on each
-	// other have edges that separate equally well but for rounding and a slight
-	// tilt; the reference must not change with these.
-	preference = 0.1 * LinearSlop
+	// referenceTolerance is by how much, in metres, an edge of shape B must separate two polygons better than
+	// any edge of shape A to be the reference edge. Boxes that lie on each other have edges that separate
+	// equally well but for rounding and a slight tilt, and the reference edge must not change with these.
+	referenceTolerance = 0.1 * LinearSlop
 
-	// collideBreakEven is the number of pairs from which on a kernel is faster than its
-	// call and the lanes that it leaves empty.
+	// collideBreakEven is the number of pairs from which on a kernel gains more than its call and its empty
+	// lanes cost.
 	collideBreakEven = 4
 
-	// coincidence is the square of a micrometre: points closer than that have no
-	// direction from one to the other worth the name.
-	coincidence = 1e-12
+	// minDirectionSquare is the square of a micrometre: between points closer than that no direction is used.
+	minDirectionSquare = 1e-12
 )
 
 // Collide finds where the shapes of each pair touch: out[i] is the manifold of pair i,
@@ -80,18 +78,16 @@ func Collide(level native.Level, shapes []Shape, bodyOf []uint32, poses *Poses, 
 	if len(pairs.A) != len(out) || len(pairs.B) != len(out) {
 		panic("rigid: Collide: pairs and out differ in length")
 	}
-	ok := false
-	if level = must(level); level == native.Go || len(out) < collideBreakEven {
-		ok = collideGo(shapes, bodyOf, poses, pairs, out)
-	} else {
-		ok = collideC(level, shapes, bodyOf, poses, pairs, out)
+	k := kernelsOf(level)
+	if len(out) < collideBreakEven {
+		k = &goKernels
 	}
-	if !ok {
+	if !k.collide(shapes, bodyOf, *poses, *pairs, out) {
 		panic("rigid: Collide: a pair names no shape, or a shape no body")
 	}
 }
 
-func collideGo(shapes []Shape, bodyOf []uint32, poses *Poses, pairs *Pairs, out []Manifold) bool {
+func collideGo(shapes []Shape, bodyOf []uint32, poses Poses, pairs Pairs, out []Manifold) bool {
 	bodyOf = bodyOf[:len(shapes)]
 	as, bs := pairs.A[:len(out)], pairs.B[:len(out)]
 	bodies := uint32(len(poses.X))
@@ -101,7 +97,7 @@ func collideGo(shapes []Shape, bodyOf []uint32, poses *Poses, pairs *Pairs, out 
 			return false
 		}
 		out[i] = Manifold{}
-		collidePair(&shapes[a], &shapes[b], bodyOf[a], bodyOf[b], poses, &out[i])
+		collidePair(&shapes[a], &shapes[b], bodyOf[a], bodyOf[b], &poses, &out[i])
 	}
 	return true
 }
@@ -114,13 +110,13 @@ func collidePair(a, b *Shape, bodyA, bodyB uint32, poses *Poses, m *Manifold) {
 	if swapped {
 		a, b, bodyA, bodyB = b, a, bodyB, bodyA
 	}
-	f, ok := between(a, bodyA, bodyB, poses)
+	f, ok := relativeFrame(a, bodyA, bodyB, poses)
 	switch {
 	case !ok:
 	case b.Count > 1:
 		collidePolygons(a, b, &f, m)
 	case a.Count > 1:
-		collideDisc(a, b, &f, m)
+		collidePolygonDisc(a, b, &f, m)
 	default:
 		collideDiscs(a, b, &f, m)
 	}
@@ -129,7 +125,7 @@ func collidePair(a, b *Shape, bodyA, bodyB uint32, poses *Poses, m *Manifold) {
 	}
 }
 
-// swap makes A of B.
+// swap exchanges A and B.
 func (m *Manifold) swap() {
 	if m.Count == 0 {
 		return
@@ -141,18 +137,18 @@ func (m *Manifold) swap() {
 	}
 }
 
-// frame is where body B is as seen from shape A.
+// frame is the pose of body B relative to shape A.
 type frame struct {
 	x, y   float32 // the centre of B, from the centroid of A, in the axes of A
-	c, s   float32 // how B is turned against A
+	c, s   float32 // the rotation of B relative to A
 	dx, dy float32 // the centre of B, from the centre of A, in the axes of the world
-	ca, sa float32 // how A is turned
+	ca, sa float32 // the rotation of A
 	origin Vec     // the centroid of A, in the axes of A
 }
 
-// between returns false if the frame is not finite. A difference of a number with
-// itself is 0, or NaN if it is not finite.
-func between(a *Shape, bodyA, bodyB uint32, p *Poses) (frame, bool) {
+// relativeFrame returns false if the frame is not finite. The difference of a number from itself is 0, or NaN
+// if it is not finite.
+func relativeFrame(a *Shape, bodyA, bodyB uint32, p *Poses) (frame, bool) {
 	ca, sa, cb, sb := p.Cos[bodyA], p.Sin[bodyA], p.Cos[bodyB], p.Sin[bodyB]
 	dx, dy := p.X[bodyB]-p.X[bodyA], p.Y[bodyB]-p.Y[bodyA]
 	x, y := float32(ca*dx)+float32(sa*dy), float32(ca*dy)-float32(sa*dx)
@@ -161,29 +157,28 @@ func between(a *Shape, bodyA, bodyB uint32, p *Poses) (frame, bool) {
 	return frame{x - a.Centroid.X, y - a.Centroid.Y, c, s, dx, dy, ca, sa, a.Centroid}, sum-sum == 0
 }
 
-// of returns a vertex of B as seen from A.
-func (f *frame) of(v Vec) (x, y float32) {
+// toA returns a vertex of B as seen from A.
+func (f *frame) toA(v Vec) (x, y float32) {
 	return (float32(f.c*v.X) - float32(f.s*v.Y)) + f.x, (float32(f.s*v.X) + float32(f.c*v.Y)) + f.y
 }
 
-// turn turns a direction from the axes of A to those of the world.
-func (f *frame) turn(x, y float32) Vec {
+// toWorld rotates a direction from the axes of A to those of the world.
+func (f *frame) toWorld(x, y float32) Vec {
 	return Vec{float32(f.ca*x) - float32(f.sa*y), float32(f.sa*x) + float32(f.ca*y)}
 }
 
-// put adds a point of contact: the place is seen from A.
-func (m *Manifold) put(f *frame, x, y, separation float32, id uint32) {
-	a := f.turn(x+f.origin.X, y+f.origin.Y)
+// addPoint adds a contact point, given as seen from A.
+func (m *Manifold) addPoint(f *frame, x, y, separation float32, id uint32) {
+	a := f.toWorld(x+f.origin.X, y+f.origin.Y)
 	m.Points[m.Count] = ManifoldPoint{a, Vec{a.X - f.dx, a.Y - f.dy}, separation, id}
 	m.Count++
 }
 
-// toward returns the length of d and its direction, or the given one if d is too
-// short to have any.
-func toward(dx, dy, nx, ny float32) (x, y, length float32) {
+// normalizeOr returns the direction of d and its length; for a d that is too short, the given direction.
+func normalizeOr(dx, dy, nx, ny float32) (x, y, length float32) {
 	square := float32(dx*dx) + float32(dy*dy)
 	length = sqrt(square)
-	if square > coincidence {
+	if square > minDirectionSquare {
 		inv := 1 / length
 		nx, ny = float32(dx*inv), float32(dy*inv)
 	}
@@ -192,21 +187,21 @@ func toward(dx, dy, nx, ny float32) (x, y, length float32) {
 
 func collideDiscs(a, b *Shape, f *frame, m *Manifold) {
 	vx, vy := a.Vertices[0].X-f.origin.X, a.Vertices[0].Y-f.origin.Y
-	qx, qy := f.of(b.Vertices[0])
-	nx, ny, length := toward(qx-vx, qy-vy, 0, 1)
+	qx, qy := f.toA(b.Vertices[0])
+	nx, ny, length := normalizeOr(qx-vx, qy-vy, 0, 1)
 	separation := length - (a.Radius + b.Radius)
 	if !(separation <= SpeculativeDistance) {
 		return
 	}
 	height := float32(0.5 * ((a.Radius - b.Radius) + length))
-	m.Normal = f.turn(nx, ny)
-	m.put(f, vx+float32(nx*height), vy+float32(ny*height), separation, 0)
+	m.Normal = f.toWorld(nx, ny)
+	m.addPoint(f, vx+float32(nx*height), vy+float32(ny*height), separation, 0)
 }
 
-// collideDisc is for a polygon and a disc.
-func collideDisc(a, b *Shape, f *frame, m *Manifold) {
+// collidePolygonDisc collides a polygon with a disc.
+func collidePolygonDisc(a, b *Shape, f *frame, m *Manifold) {
 	n := int(a.Count)
-	qx, qy := f.of(b.Vertices[0])
+	qx, qy := f.toA(b.Vertices[0])
 	k, most := 0, float32(0)
 	for i := range a.Vertices[:n] {
 		v, normal := &a.Vertices[i], &a.Normals[i]
@@ -233,13 +228,13 @@ func collideDisc(a, b *Shape, f *frame, m *Manifold) {
 		if x, y = v1x, v1y; t > side {
 			x, y = v2x, v2y
 		}
-		nx, ny, length = toward(qx-x, qy-y, nx, ny)
+		nx, ny, length = normalizeOr(qx-x, qy-y, nx, ny)
 	}
 	separation := length - radius
 	if !(separation <= SpeculativeDistance) {
 		return
 	}
 	height := float32(0.5 * ((a.Radius - b.Radius) + length))
-	m.Normal = f.turn(nx, ny)
-	m.put(f, x+float32(nx*height), y+float32(ny*height), separation, uint32(k))
+	m.Normal = f.toWorld(nx, ny)
+	m.addPoint(f, x+float32(nx*height), y+float32(ny*height), separation, uint32(k))
 }

@@ -4,15 +4,15 @@ import "math"
 
 func sqrt(v float32) float32 { return float32(math.Sqrt(float64(v))) }
 
-// hull is a polygon as seen from shape A.
-type hull struct {
+// polygon is a polygon as seen from shape A.
+type polygon struct {
 	x, y, nx, ny [MaxVertices]float32
 	n            int
 	radius       float32
 }
 
-// own takes the vertices of A.
-func (h *hull) own(a *Shape, origin Vec) {
+// setA takes the vertices of A.
+func (h *polygon) setA(a *Shape, origin Vec) {
 	h.n, h.radius = int(a.Count), a.Radius
 	for i := range a.Vertices[:h.n] {
 		h.x[i], h.y[i] = a.Vertices[i].X-origin.X, a.Vertices[i].Y-origin.Y
@@ -20,19 +20,19 @@ func (h *hull) own(a *Shape, origin Vec) {
 	}
 }
 
-// other takes the vertices of B.
-func (h *hull) other(b *Shape, f *frame) {
+// setB takes the vertices of B.
+func (h *polygon) setB(b *Shape, f *frame) {
 	h.n, h.radius = int(b.Count), b.Radius
 	for i := range b.Vertices[:h.n] {
-		h.x[i], h.y[i] = f.of(b.Vertices[i])
+		h.x[i], h.y[i] = f.toA(b.Vertices[i])
 		normal := b.Normals[i]
 		h.nx[i] = float32(f.c*normal.X) - float32(f.s*normal.Y)
 		h.ny[i] = float32(f.s*normal.X) + float32(f.c*normal.Y)
 	}
 }
 
-// separate returns the edge of h that separates it best from o, and how far.
-func (h *hull) separate(o *hull) (k int, most float32) {
+// maxSeparation returns the edge of h that separates it best from o, and how far.
+func (h *polygon) maxSeparation(o *polygon) (k int, most float32) {
 	x, ox := h.x[:h.n], o.x[:o.n]
 	y, nx, ny, oy := h.y[:len(x)], h.nx[:len(x)], h.ny[:len(x)], o.y[:len(ox)]
 	for i := range x {
@@ -49,8 +49,8 @@ func (h *hull) separate(o *hull) (k int, most float32) {
 	return k, most
 }
 
-// facing returns the edge whose normal opposes the given one most.
-func (h *hull) facing(x, y float32) (k int) {
+// incidentEdge returns the edge whose normal is most opposed to the given one.
+func (h *polygon) incidentEdge(x, y float32) (k int) {
 	nx := h.nx[:h.n]
 	ny, least := h.ny[:len(nx)], float32(0)
 	for i := range nx {
@@ -61,14 +61,14 @@ func (h *hull) facing(x, y float32) (k int) {
 	return k
 }
 
-// edge is an edge of a hull with its normal; from and to number its vertices.
+// edge is an edge of a polygon with its normal; from and to number its vertices.
 type edge struct {
 	x1, y1, x2, y2 float32
 	nx, ny         float32
 	from, to       uint32
 }
 
-func (h *hull) edge(i int) edge {
+func (h *polygon) edge(i int) edge {
 	j := i + 1
 	if j >= h.n {
 		j = 0
@@ -77,72 +77,71 @@ func (h *hull) edge(i int) edge {
 	return edge{h.x[p], h.y[p], h.x[q], h.y[q], h.nx[p], h.ny[p], uint32(i), uint32(j)}
 }
 
-// along returns where a point is as seen from the edge: how far along it from its
-// first vertex, and how far outside.
-func (e *edge) along(x, y float32) (t, s float32) {
+// coordinates returns how far a point is along the edge, from its first vertex, and how far outside.
+func (e *edge) coordinates(x, y float32) (t, s float32) {
 	dx, dy := x-e.x1, y-e.y1
 	return float32(e.nx*dy) - float32(e.ny*dx), float32(e.nx*dx) + float32(e.ny*dy)
 }
 
-// meeting is a pair of edges, of which the reference edge is of B if flipped. The end
-// i of the incident edge is t[i] along the reference edge and s[i] outside of it;
-// the reference edge runs from 0 to side, the incident edge the other way.
-type meeting struct {
-	ref, inc       edge
-	flipped        bool
-	side           float32
-	t1, s1, t2, s2 float32
-	dt, ds         float32 // of end 1 less end 2
-	radius         float32 // of both
-	excess         float32 // of the reference's radius over the other's
+// edgePair is a reference edge, which belongs to B if flipped, and an incident edge. End i of the incident edge
+// is at t[i] along the reference edge and s[i] outside of it. The reference edge runs from 0 to side, the
+// incident edge the other way.
+type edgePair struct {
+	ref, inc         edge
+	flipped          bool
+	side             float32
+	t1, s1, t2, s2   float32
+	dt, ds           float32 // from end 2 to end 1
+	radius           float32 // sum of the two
+	radiusDifference float32 // reference less incident
 }
 
 func collidePolygons(a, b *Shape, f *frame, m *Manifold) {
-	var ha, hb hull
-	ha.own(a, f.origin)
-	hb.other(b, f)
+	var ha, hb polygon
+	ha.setA(a, f.origin)
+	hb.setB(b, f)
 	radius := a.Radius + b.Radius
-	ka, sa := ha.separate(&hb)
+	ka, sa := ha.maxSeparation(&hb)
 	if !(sa-radius <= SpeculativeDistance) {
 		return
 	}
-	kb, sb := hb.separate(&ha)
+	kb, sb := hb.maxSeparation(&ha)
 	if !(sb-radius <= SpeculativeDistance) {
 		return
 	}
-	g := meeting{radius: radius, flipped: sb > sa+preference}
+	g := edgePair{radius: radius, flipped: sb > sa+referenceTolerance}
 	if g.flipped {
-		g.meet(&hb, &ha, kb)
+		g.set(&hb, &ha, kb)
 	} else {
-		g.meet(&ha, &hb, ka)
+		g.set(&ha, &hb, ka)
 	}
-	g.touch(f, sa > 0 || sb > 0 || ha.n == 2 && hb.n == 2, m)
+	g.makeManifold(f, sa > 0 || sb > 0 || ha.n == 2 && hb.n == 2, m)
 }
 
-// touch makes the manifold of two polygons whose edges have met.
-func (g *meeting) touch(f *frame, apart bool, m *Manifold) {
+// makeManifold makes the manifold of two polygons.
+func (g *edgePair) makeManifold(f *frame, apart bool, m *Manifold) {
 	lo := g.t1 < 0 || g.t2 < 0 && float32(g.t2*g.dt)+float32(g.s2*g.ds) >= 0
 	hi := g.t2 > g.side || g.t1 > g.side && float32((g.side-g.t1)*g.dt)-float32(g.s1*g.ds) >= 0
 	if apart && (lo || hi) {
-		g.corner(f, lo, m)
+		g.collideCorner(f, lo, m)
 	} else {
 		g.clip(f, apart, m)
 	}
 }
 
-func (g *meeting) meet(ref, inc *hull, k int) {
+func (g *edgePair) set(ref, inc *polygon, k int) {
 	g.ref = ref.edge(k)
-	g.inc = inc.edge(inc.facing(g.ref.nx, g.ref.ny))
-	g.excess = ref.radius - inc.radius
-	g.side, _ = g.ref.along(g.ref.x2, g.ref.y2)
-	g.t1, g.s1 = g.ref.along(g.inc.x1, g.inc.y1)
-	g.t2, g.s2 = g.ref.along(g.inc.x2, g.inc.y2)
+	g.inc = inc.edge(inc.incidentEdge(g.ref.nx, g.ref.ny))
+	g.radiusDifference = ref.radius - inc.radius
+	g.side, _ = g.ref.coordinates(g.ref.x2, g.ref.y2)
+	g.t1, g.s1 = g.ref.coordinates(g.inc.x1, g.inc.y1)
+	g.t2, g.s2 = g.ref.coordinates(g.inc.x2, g.inc.y2)
 	g.dt, g.ds = g.t1-g.t2, g.s1-g.s2
 }
 
-// corner is for polygons that are closest to each other at the first (lo) or second end
-// of the reference edge.
-func (g *meeting) corner(f *frame, lo bool, m *Manifold) {
+// collideCorner is for polygons that are closest to each other at the first (lo) or the second end of the
+// reference edge.
+func (g *edgePair) collideCorner(f *frame, lo bool, m *Manifold) {
 	e := &g.ref
 	x, y, from, vertex := e.x1, e.y1, float32(0), e.from
 	if !lo {
@@ -156,7 +155,7 @@ func (g *meeting) corner(f *frame, lo bool, m *Manifold) {
 		u = 1
 	}
 	t, s := (g.t2+float32(u*g.dt))-from, g.s2+float32(u*g.ds)
-	nx, ny, length := toward(float32(e.nx*s)-float32(e.ny*t), float32(e.ny*s)+float32(e.nx*t), e.nx, e.ny)
+	nx, ny, length := normalizeOr(float32(e.nx*s)-float32(e.ny*t), float32(e.ny*s)+float32(e.nx*t), e.nx, e.ny)
 	separation := length - g.radius
 	if !(separation <= SpeculativeDistance) {
 		return
@@ -165,13 +164,13 @@ func (g *meeting) corner(f *frame, lo bool, m *Manifold) {
 	if u > 0.5 {
 		opposite = g.inc.from
 	}
-	height := float32(0.5 * (g.excess + length))
-	g.face(f, nx, ny, m)
-	m.put(f, x+float32(nx*height), y+float32(ny*height), separation, g.id(vertex, opposite))
+	height := float32(0.5 * (g.radiusDifference + length))
+	g.setNormal(f, nx, ny, m)
+	m.addPoint(f, x+float32(nx*height), y+float32(ny*height), separation, g.featureID(vertex, opposite))
 }
 
 // clip is for polygons that lie on each other, or overlap.
-func (g *meeting) clip(f *frame, apart bool, m *Manifold) {
+func (g *edgePair) clip(f *frame, apart bool, m *Manifold) {
 	tlo, slo, thi, shi := g.t2, g.s2, g.t1, g.s1
 	if g.t2 < 0 {
 		tlo, slo = 0, g.s2-float32(g.t2/g.dt*g.ds)
@@ -189,32 +188,31 @@ func (g *meeting) clip(f *frame, apart bool, m *Manifold) {
 		lo, hi = !(g.s1 < g.s2), g.s1 < g.s2
 		tlo, slo, thi, shi = g.t2, g.s2, g.t1, g.s1
 	}
-	g.face(f, g.ref.nx, g.ref.ny, m)
+	g.setNormal(f, g.ref.nx, g.ref.ny, m)
 	if lo {
-		g.put(f, tlo, slo, g.id(g.ref.from, g.inc.to), m)
+		g.addPoint(f, tlo, slo, g.featureID(g.ref.from, g.inc.to), m)
 	}
 	if hi {
-		g.put(f, thi, shi, g.id(g.ref.to, g.inc.from), m)
+		g.addPoint(f, thi, shi, g.featureID(g.ref.to, g.inc.from), m)
 	}
 }
 
-// face sets the normal of a manifold to one that points away from the reference.
-func (g *meeting) face(f *frame, nx, ny float32, m *Manifold) {
+// setNormal sets the normal of a manifold, given as it points away from the reference.
+func (g *edgePair) setNormal(f *frame, nx, ny float32, m *Manifold) {
 	if g.flipped {
 		nx, ny = -nx, -ny
 	}
-	m.Normal = f.turn(nx, ny)
+	m.Normal = f.toWorld(nx, ny)
 }
 
-// put adds the point t along the reference edge at which the other polygon is s
-// outside.
-func (g *meeting) put(f *frame, t, s float32, id uint32, m *Manifold) {
-	e, height := &g.ref, float32(0.5*(g.excess+s))
+// addPoint adds the point t along the reference edge where the other polygon is s outside.
+func (g *edgePair) addPoint(f *frame, t, s float32, id uint32, m *Manifold) {
+	e, height := &g.ref, float32(0.5*(g.radiusDifference+s))
 	x, y := e.x1-float32(e.ny*t), e.y1+float32(e.nx*t)
-	m.put(f, x+float32(e.nx*height), y+float32(e.ny*height), s-g.radius, id)
+	m.addPoint(f, x+float32(e.nx*height), y+float32(e.ny*height), s-g.radius, id)
 }
 
-func (g *meeting) id(ref, inc uint32) uint32 {
+func (g *edgePair) featureID(ref, inc uint32) uint32 {
 	if g.flipped {
 		return inc | ref<<8
 	}

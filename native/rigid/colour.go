@@ -9,96 +9,92 @@ const (
 	// NumColours is the number of colours of contacts.
 	NumColours = 64
 
-	// Contacts between two dynamic bodies have the first colours, and contacts with
-	// a body that is not dynamic the next, so that they are solved last and
-	// what cannot move has its way.
+	// Contacts between two dynamic bodies get the first colours, those with a body that is not dynamic the
+	// next. The latter are solved last, so that bodies which cannot move prevail.
 	firstFixed = 32
 
-	// Overflow is the colour of the contacts that found no other. Its blocks may share bodies
-	// and are solved one after the other; see turns.
+	// Overflow is the colour of the contacts that found no other. Its blocks may share bodies and are solved
+	// one after the other; see overflowRounds.
 	Overflow = NumColours - 1
 
-	// In a set of colours: those of contacts between dynamic bodies, the others but
-	// Overflow, and a mark of a body that is not dynamic.
+	// Bits of a set of colours: those of contacts between dynamic bodies, the others but Overflow, and the mark
+	// of a body that is not dynamic.
 	movingColours uint64 = 1<<firstFixed - 1
 	fixedColours  uint64 = 1<<Overflow - 1 - movingColours
 	notDynamic    uint64 = 1 << Overflow
 )
 
-// Colours deals contacts out to the lanes of blocks so that no two contacts of one
-// colour, other than Overflow, share a dynamic body: blocks of one colour can be solved in any
-// order and at the same time. The zero Colours is ready for use, and keeps its
-// buffers from one Deal to the next.
+// Colours assigns contacts to the lanes of blocks by graph colouring: no two contacts of one colour, other than
+// Overflow, share a dynamic body. So blocks of one colour can be solved in any order and at the same time. The
+// zero Colours is ready for use, and keeps its buffers from one Assign to the next.
 type Colours struct {
-	// Start has the blocks of each colour: colour c has blocks Start[c] to
-	// Start[c+1]-1.
+	// Start has the first block of each colour: colour c has blocks Start[c] to Start[c+1]-1.
 	Start [NumColours + 1]int
 
-	// Contact has the index of the contact of each lane of each block, Lanes a
-	// block, or NoContact behind the last one.
+	// Contact has the contact of each lane, Lanes per block, or NoContact after the last one.
 	Contact []uint32
 
-	used   palette
-	dealt  []uint32 // by chunk, from its first contact on: those that have a run, with it
-	chunks []dealChunk
-	late   turns
+	bodyColours bodyColours
+	entries     []uint32 // by chunk, from its first contact on: the contacts that have a run, with the run
+	chunks      []colourChunk
+	overflow    overflowRounds
 }
 
-// dealChunk is what Choose found among ColourChunk contacts.
-type dealChunk struct {
-	dealt int             // entries of Colours.dealt
-	count [numRuns]uint32 // by run; lay replaces it by the lane of the first of each
+// colourChunk is the result of AssignColours for ColourChunk contacts.
+type colourChunk struct {
+	entries int             // of Colours.entries
+	count   [numRuns]uint32 // contacts by run; layOut replaces it by the lane of the first
 }
 
-// ColourChunk is the number of contacts that Fill deals out together.
+// ColourChunk is the number of contacts that FillBlocks places together.
 const ColourChunk = 1024
 
-// An entry of dealt is the place of a contact in its chunk, and from this bit on its run.
+// An entry holds the index of a contact in its chunk and, from this bit on, its run.
 const runBit = 16
 
 // Blocks is the number of blocks of all colours.
 func (c *Colours) Blocks() int { return c.Start[NumColours] }
 
-// A run is a colour's contacts with two points, or with one; each begins a new
-// block, so that contacts with one point need not be solved as if they had two.
+// A run is the contacts of a colour with two points, or with one. Each run begins a new block, so that contacts
+// with one point are not solved as if they had two.
 const numRuns = 2 * NumColours
 
-// noRun is that of a contact without a dynamic body.
+// noRun is the run of a contact without a dynamic body.
 const noRun = numRuns
 
-// Deal gives a colour to each contact that has points in its manifold and at least
-// one dynamic body: the lowest that neither dynamic body has yet, in the order of the
-// contacts. It takes time in proportion to the number of contacts and bodies.
+// Assign gives a colour to each contact whose manifold has points and which has a dynamic body: the lowest that
+// neither dynamic body has yet, in the order of the contacts. Its time is proportional to the number of
+// contacts and bodies.
 //
-// Manifolds are those of the contacts; body is the body of each shape, and invMass has
-// the inverse mass of each body, 0 for those that are not dynamic.
+// manifolds are those of the contacts, body has the body of each shape, and invMass the inverse mass of each
+// body, 0 for bodies that are not dynamic.
 func (c *Colours) Assign(contacts []Contact, manifolds []Manifold, body []uint32, invMass []float32) {
 	if len(manifolds) != len(contacts) {
 		panic("rigid: Colours.Assign: contacts and manifolds differ in length")
 	}
-	c.begin(len(contacts), invMass)
-	c.choose(0, len(contacts), contacts, manifolds, body)
-	c.lay(contacts, body, invMass)
+	c.reset(len(contacts), invMass)
+	c.assign(0, len(contacts), contacts, manifolds, body)
+	c.layOut(contacts, body, invMass)
 	c.fill(0, len(contacts))
 }
 
-// begin takes all colours from the bodies.
-func (c *Colours) begin(contacts int, invMass []float32) {
-	c.used.begin(invMass)
-	c.dealt = resized(c.dealt, contacts)
+// reset removes all colours.
+func (c *Colours) reset(contacts int, invMass []float32) {
+	c.bodyColours.reset(invMass)
+	c.entries = resized(c.entries, contacts)
 	c.chunks = resized(c.chunks, (contacts+ColourChunk-1)/ColourChunk)
 }
 
-// choose chooses the runs of contacts [lo, hi), once those of the ones before are chosen; lo
-// is a multiple of ColourChunk, and hi one or the number of contacts.
-func (c *Colours) choose(lo, hi int, contacts []Contact, manifolds []Manifold, body []uint32) {
+// assign chooses the runs of contacts [lo, hi), after those before lo. lo is a multiple of ColourChunk, and hi
+// one or the number of contacts.
+func (c *Colours) assign(lo, hi int, contacts []Contact, manifolds []Manifold, body []uint32) {
 	for ; lo < hi; lo += ColourChunk {
 		end := min(lo+ColourChunk, hi)
-		c.chooseChunk(&c.chunks[lo/ColourChunk], c.dealt[lo:end], contacts[lo:end], manifolds[lo:end], body)
+		c.assignChunk(&c.chunks[lo/ColourChunk], c.entries[lo:end], contacts[lo:end], manifolds[lo:end], body)
 	}
 }
 
-func (c *Colours) chooseChunk(k *dealChunk, dealt []uint32, contacts []Contact, manifolds []Manifold, body []uint32) {
+func (c *Colours) assignChunk(k *colourChunk, dealt []uint32, contacts []Contact, manifolds []Manifold, body []uint32) {
 	k.count = [numRuns]uint32{}
 	touching := 0
 	for i := range manifolds {
@@ -107,24 +103,24 @@ func (c *Colours) chooseChunk(k *dealChunk, dealt []uint32, contacts []Contact, 
 			touching++
 		}
 	}
-	k.dealt = 0
+	k.entries = 0
 	for _, i := range dealt[:touching] {
 		contact := &contacts[i]
-		run := c.run(body[contact.A], body[contact.B], manifolds[i].Count)
+		run := c.assignRun(body[contact.A], body[contact.B], manifolds[i].Count)
 		if run != noRun {
-			dealt[k.dealt] = i | run<<runBit
-			k.dealt++
+			dealt[k.entries] = i | run<<runBit
+			k.entries++
 			k.count[run]++
 		}
 	}
 }
 
-// fill puts contacts [lo, hi), bounds as those of choose, into their lanes. Chunks can be
-// filled in any order.
+// fill puts contacts [lo, hi), with bounds as those of assign, into their lanes. Chunks can be filled in any
+// order.
 func (c *Colours) fill(lo, hi int) {
 	for ; lo < hi; lo += ColourChunk {
 		k := &c.chunks[lo/ColourChunk]
-		for _, entry := range c.dealt[lo : lo+k.dealt] {
+		for _, entry := range c.entries[lo : lo+k.entries] {
 			if run := entry >> runBit; run < 2*Overflow {
 				c.Contact[k.count[run]] = uint32(lo) + entry&(1<<runBit-1)
 				k.count[run]++
@@ -133,17 +129,17 @@ func (c *Colours) fill(lo, hi int) {
 	}
 }
 
-// run chooses the run of a contact.
-func (c *Colours) run(a, b, points uint32) uint32 {
-	colour, ok := c.used.choose(a, b)
+// assignRun chooses the run of a contact.
+func (c *Colours) assignRun(a, b, points uint32) uint32 {
+	colour, ok := c.bodyColours.assign(a, b)
 	if !ok {
 		return noRun
 	}
 	return uint32(2*colour) + points&1
 }
 
-// lay sets Start, makes room for the lanes, and fills those of Overflow.
-func (c *Colours) lay(contacts []Contact, body []uint32, invMass []float32) {
+// layOut sets Start, makes room for the lanes, and fills those of Overflow.
+func (c *Colours) layOut(contacts []Contact, body []uint32, invMass []float32) {
 	var count [numRuns]uint32
 	for k := range c.chunks {
 		for run, n := range &c.chunks[k].count {
@@ -151,9 +147,9 @@ func (c *Colours) lay(contacts []Contact, body []uint32, invMass []float32) {
 			count[run] += n
 		}
 	}
-	c.late.clear()
+	c.overflow.clear()
 	if count[2*Overflow]+count[2*Overflow+1] > 0 {
-		c.late.take(c, contacts, body, invMass)
+		c.overflow.add(c, contacts, body, invMass)
 	}
 	var first [numRuns]uint32
 	blocks := 0
@@ -166,14 +162,14 @@ func (c *Colours) lay(contacts []Contact, body []uint32, invMass []float32) {
 			blocks += (int(n) + Lanes - 1) / Lanes
 		}
 	}
-	blocks += c.late.blocks()
+	blocks += c.overflow.blocks()
 	c.Start[NumColours] = blocks
 	c.Contact = resized(c.Contact, blocks*Lanes)
 	for run, n := range count[:2*Overflow] {
-		c.leave(first[run]+n, first[run+1])
+		c.clearLanes(first[run]+n, first[run+1])
 	}
-	c.leave(first[2*Overflow], uint32(len(c.Contact)))
-	c.late.deal(c.Contact[first[2*Overflow]:])
+	c.clearLanes(first[2*Overflow], uint32(len(c.Contact)))
+	c.overflow.fill(c.Contact[first[2*Overflow]:])
 	for k := range c.chunks {
 		for run := range &c.chunks[k].count {
 			c.chunks[k].count[run] += first[run]
@@ -181,18 +177,18 @@ func (c *Colours) lay(contacts []Contact, body []uint32, invMass []float32) {
 	}
 }
 
-// leave makes lanes empty.
-func (c *Colours) leave(lo, hi uint32) {
+// clearLanes empties lanes.
+func (c *Colours) clearLanes(lo, hi uint32) {
 	for i := range c.Contact[lo:hi] {
 		c.Contact[int(lo)+i] = NoContact
 	}
 }
 
-// palette has, by body, the colours that it has no more use for.
-type palette []uint64
+// bodyColours has the set of colours that each body cannot get any more.
+type bodyColours []uint64
 
-// begin gives all colours back.
-func (p *palette) begin(invMass []float32) {
+// reset lets each body have all colours.
+func (p *bodyColours) reset(invMass []float32) {
 	*p = resized(*p, len(invMass))
 	for i, m := range invMass {
 		(*p)[i] = 0
@@ -202,9 +198,9 @@ func (p *palette) begin(invMass []float32) {
 	}
 }
 
-// choose returns the lowest colour that neither dynamic body has yet, which both have then, or
-// Overflow if there is no other; and false if neither is dynamic.
-func (p palette) choose(a, b uint32) (colour int, ok bool) {
+// assign returns the lowest colour that neither dynamic body has yet, and gives it to both; Overflow if there
+// is none. It returns false if neither body is dynamic.
+func (p bodyColours) assign(a, b uint32) (colour int, ok bool) {
 	usedA, usedB := p[a], p[b]
 	if usedA&usedB&notDynamic != 0 {
 		return 0, false
@@ -226,9 +222,8 @@ func (p palette) choose(a, b uint32) (colour int, ok bool) {
 	return colour, true
 }
 
-// resized returns a slice of n elements in the memory of s if it has room, and with
-// some to spare otherwise: half as many again, and a kilobyte, so that what is small does not grow
-// many times. What the elements are is unspecified.
+// resized returns a slice of n elements of unspecified values, in the memory of s if it has room. Otherwise it
+// allocates half as many again and a kilobyte, so that small slices do not grow many times.
 func resized[T any](s []T, n int) []T {
 	if cap(s) < n {
 		var one T

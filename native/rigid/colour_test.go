@@ -213,7 +213,7 @@ func TestColoursAllocateNothing(t *testing.T) {
 	}
 }
 
-func BenchmarkDeal(b *testing.B) {
+func BenchmarkAssignColours(b *testing.B) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	d := newDealing(5050)
 	for i := range 15000 {

@@ -2,35 +2,34 @@ package rigid
 
 import "github.com/evertick/evertick/native"
 
-// Crowded makes a BroadPhase search as where everything is in one place.
+// Crowded makes a BroadPhase search by brute force.
 func (b *BroadPhase) Crowded(level native.Level, boxes *Boxes, filters *Filters, out *Pairs) {
 	b.begin(level, boxes, out)
-	b.update(boxes, filters, 0)
-	b.Omitted = b.crowd.search(level, boxes, &b.known, out)
+	b.updateCache(boxes, filters, 0)
+	b.Omitted = b.bruteForce.search(b.kernels, boxes, &b.cache, out)
 }
 
 // Near returns the shapes of a layout whose boxes overlap the given one.
 func (l *BoxGrid) Near(minX, minY, maxX, maxY float32, room int) []uint32 {
 	out := make([]uint32, room)
-	return out[:l.sorted.lookup(&box{minX, minY, maxX, maxY}, out)]
+	return out[:l.grid.query(&box{minX, minY, maxX, maxY}, out)]
 }
 
-// HullsApart returns how far two shapes are from each other without their radii, a as b sees it
-// moved by the given vector.
+// HullsApart returns the distance of two shapes without their radii, where a is moved by the given vector.
 func HullsApart(a, b *Shape, move Vec) (distance float32, direction Vec) {
-	var p, q outline
+	var p, q shapeProxy
 	p.set(a)
 	q.set(b)
 	for i := range p.n {
 		p.x[i], p.y[i] = p.x[i]+move.X, p.y[i]+move.Y
 	}
-	distance, x, y := apart(&p, &q)
+	distance, x, y := gjkDistance(&p, &q)
 	return distance, Vec{x, y}
 }
 
 // Core returns the core of a shape.
 func (s *Shape) Core() (vertices []Vec, radius float32) {
-	var o outline
+	var o shapeProxy
 	o.setCore(s)
 	for i := range o.n {
 		vertices = append(vertices, Vec{o.x[i], o.y[i]})
@@ -43,7 +42,7 @@ func (b *BroadPhase) Grain(shapes int) { b.grain = shapes }
 
 // Turned returns the angle by which a body turned in the step, as far as the sweep knows.
 func (w *ContinuousSolver) Turned(body uint32) float32 {
-	var p path
-	w.path(&p, body)
-	return p.turn
+	var p sweep
+	w.sweepOf(&p, body)
+	return p.angle
 }

@@ -15,50 +15,48 @@ type Bodies struct {
 	GravityScale                  []float32
 	LinearDamping, AngularDamping []float32 // 1/s, ≥ 0
 
-	// FreeX, FreeY and FreeW are for the stages alone: velocities as they would be without
-	// contacts in the sub-step.
+	// FreeX, FreeY and FreeW are used by the stages only: the velocities without contacts in the sub-step.
 	FreeX, FreeY, FreeW []float32
 }
 
-// Start sets the states of bodies [lo, hi): velocities and inverse masses from their
-// columns, not moved and not turned.
+// LoadStates sets the states of bodies [lo, hi): velocities and inverse masses from their columns, no
+// translation and no rotation.
 func (s *System) LoadStates(level native.Level, lo, hi int) {
-	if level = must(level); level != native.Go && lo < hi {
-		s.startC(level, lo, hi)
-		return
-	}
+	kernelsOf(level).loadStates(s, lo, hi)
+}
+
+func (s *System) loadStatesGo(lo, hi int) {
 	b := &s.Bodies
 	for i := lo; i < hi; i++ {
 		s.States[i] = State{VX: b.VX[i], VY: b.VY[i], W: b.W[i], InvMass: b.InvMass[i], C: 1}
 	}
 }
 
-// IntegrateVelocities applies gravity, forces, damping and the speed limits to the
-// dynamic bodies of [lo, hi), at the beginning of sub-step sub, the first of which is 0.
+// IntegrateVelocities applies gravity, forces, damping and the speed limits to the dynamic bodies of [lo, hi),
+// at the beginning of sub-step sub; the first is 0.
 //
-// The velocity of a body without contacts would be
+// Without contacts the velocity of a body would be
 //
 //	free = (v + h·(gravity·scale + force/m)) / (1 + h·damping)
 //
-// with the velocity v at the end of the sub-step before. Warm starting adds what the
-// accumulated impulses of its contacts give. That is what they gave in the sub-step before, from
-// its first to its last iteration: v less what was free then, so that blocks need be
-// warm-started in the first sub-step only.
+// with the velocity v at the end of the last sub-step. Warm starting adds the effect of the accumulated
+// impulses of its contacts. That is their effect in the last sub-step, from its first to its last iteration: v
+// less the free velocity of then. So blocks are warm-started in the first sub-step only.
 func (s *System) IntegrateVelocities(level native.Level, sub, lo, hi int) {
-	if level = must(level); level != native.Go && lo < hi {
-		s.integrateVelocitiesC(level, sub, lo, hi)
-		return
-	}
-	b, k := &s.Bodies, &s.pace
+	kernelsOf(level).integrateVelocities(s, sub, lo, hi)
+}
+
+func (s *System) integrateVelocitiesGo(sub, lo, hi int) {
+	b, k := &s.Bodies, &s.step
 	for i := lo; i < hi; i++ {
 		st, h := &s.States[i], k.h
 		ax := float32(k.gravity.X*b.GravityScale[i]) + float32(b.ForceX[i]*st.InvMass)
 		ay := float32(k.gravity.Y*b.GravityScale[i]) + float32(b.ForceY[i]*st.InvMass)
 		linear := 1 / (1 + float32(h*b.LinearDamping[i]))
 		angular := 1 / (1 + float32(h*b.AngularDamping[i]))
-		vx, vy := limitSpeed(k.maxSpeed, float32((st.VX+float32(h*ax))*linear), float32((st.VY+float32(h*ay))*linear))
+		vx, vy := clampSpeed(k.maxLinearSpeed, float32((st.VX+float32(h*ax))*linear), float32((st.VY+float32(h*ay))*linear))
 		w := float32((st.W + float32(h*float32(b.Torque[i]*b.InvInertia[i]))) * angular)
-		w = most(-k.maxTurnRate, least(k.maxTurnRate, w)) // NaN stays
+		w = maxFloat(-k.maxAngularSpeed, minFloat(k.maxAngularSpeed, w)) // a NaN stays
 		warmX, warmY, warmW := float32(0), float32(0), float32(0)
 		if sub > 0 {
 			warmX, warmY, warmW = st.VX-b.FreeX[i], st.VY-b.FreeY[i], st.W-b.FreeW[i]
@@ -73,10 +71,9 @@ func (s *System) IntegrateVelocities(level native.Level, sub, lo, hi int) {
 // tiny brings the square of any velocity whose own square overflows into range.
 const tiny = 0x1p-70
 
-// limitSpeed shortens a velocity to the speed limit, whatever its square is. One that is infinite
-// becomes NaN, and one that is NaN stays so: clamping keeps it from other bodies, and the
-// check for NaN after the step finds it.
-func limitSpeed(limit, vx, vy float32) (float32, float32) {
+// clampSpeed shortens a velocity to the speed limit, even if its square overflows. An infinite velocity becomes
+// NaN, and NaN stays: clamping keeps it from other bodies, and the check for NaN after the step finds it.
+func clampSpeed(limit, vx, vy float32) (float32, float32) {
 	square := float32(vx*vx) + float32(vy*vy)
 	if !(square > float32(limit*limit)) {
 		return vx, vy
@@ -89,32 +86,31 @@ func limitSpeed(limit, vx, vy float32) (float32, float32) {
 	return float32(vx * scale), float32(vy * scale)
 }
 
-// limit is the velocity of a body, if that is dynamic within the limits of speed and of turning: what
-// contacts and joints made of it may be beyond them. An infinite angular velocity becomes NaN, too.
-func (k *pace) limit(st *State) (vx, vy, w float32) {
+// clampVelocity returns the velocity of a body, within the limits if it is dynamic: contacts and joints may
+// have exceeded them. An infinite angular velocity becomes NaN, too.
+func (k *stepContext) clampVelocity(st *State) (vx, vy, w float32) {
 	if !(st.InvMass > 0) {
 		return st.VX, st.VY, st.W
 	}
-	vx, vy = limitSpeed(k.maxSpeed, st.VX, st.VY)
-	if w = st.W; abs(w) > k.maxTurnRate {
-		w = most(-k.maxTurnRate, least(k.maxTurnRate, w)) + (w - w)
+	vx, vy = clampSpeed(k.maxLinearSpeed, st.VX, st.VY)
+	if w = st.W; abs(w) > k.maxAngularSpeed {
+		w = maxFloat(-k.maxAngularSpeed, minFloat(k.maxAngularSpeed, w)) + (w - w)
 	}
 	return vx, vy, w
 }
 
-// IntegratePositions moves and turns bodies [lo, hi) by their velocities for a
-// sub-step, once those of dynamic bodies are within the limits of speed and of turning: so no
-// dynamic body moves by more than MaxSpeed·h, or turns by more than MaxRotation, in one. A turn by
-// w·h is one by 2·atan(w·h/2), whose cosine and sine are (1 - t²)/(1 + t²) and 2t/(1 + t²) with
-// t = w·h/2: it is short by (w·h)³/12 and has length one but for rounding.
+// IntegratePositions moves and turns bodies [lo, hi) by their velocities for a sub-step, after it has clamped
+// those of dynamic bodies. So no dynamic body moves by more than MaxSpeed·h, or turns by more than MaxRotation,
+// in a sub-step. A turn by w·h is done as one by 2·atan(w·h/2), whose cosine and sine are (1 - t²)/(1 + t²) and
+// 2t/(1 + t²) with t = w·h/2: it is short by (w·h)³/12, and its length is one but for rounding.
 func (s *System) IntegratePositions(level native.Level, lo, hi int) {
-	if level = must(level); level != native.Go && lo < hi {
-		s.integratePositionsC(level, lo, hi)
-		return
-	}
+	kernelsOf(level).integratePositions(s, lo, hi)
+}
+
+func (s *System) integratePositionsGo(lo, hi int) {
 	for i := lo; i < hi; i++ {
-		st, h := &s.States[i], s.pace.h
-		st.VX, st.VY, st.W = s.pace.limit(st)
+		st, h := &s.States[i], s.step.h
+		st.VX, st.VY, st.W = s.step.clampVelocity(st)
 		t := float32(float32(0.5*h) * st.W)
 		square := float32(t * t)
 		scale := 1 / (1 + square)
@@ -125,19 +121,19 @@ func (s *System) IntegratePositions(level native.Level, lo, hi int) {
 	}
 }
 
-// Finish writes velocities, poses and angles of bodies [lo, hi) back to their columns:
-// velocities within the limits, as IntegratePositions has them; moves are added to positions, and rotations are turned and brought to length one; Angle is
-// Atan2 of them. The position of a body that has not moved keeps its bits, and so
-// do rotation and angle of one that has not turned.
+// StoreStates writes velocities, poses and angles of bodies [lo, hi) back to their columns. It clamps
+// velocities like IntegratePositions, adds translations to positions, and rotates and normalizes rotations;
+// Angle is their Atan2. The position of a body that has not moved keeps its bits, and so do the rotation and
+// angle of one that has not turned.
 func (s *System) StoreStates(level native.Level, lo, hi int) {
-	if level = must(level); level != native.Go && lo < hi {
-		s.finishC(level, lo, hi)
-		return
-	}
+	kernelsOf(level).storeStates(s, lo, hi)
+}
+
+func (s *System) storeStatesGo(lo, hi int) {
 	b, p := &s.Bodies, &s.Poses
 	for i := lo; i < hi; i++ {
 		st := &s.States[i]
-		b.VX[i], b.VY[i], b.W[i] = s.pace.limit(st)
+		b.VX[i], b.VY[i], b.W[i] = s.step.clampVelocity(st)
 		if st.DX != 0 {
 			p.X[i] += st.DX
 		}

@@ -1,13 +1,13 @@
 package rigid
 
-// Islands are bodies that hold each other, directly or by way of others. The island of a
-// body is named by the lowest index of a body that belongs to it, so that the order in which
-// bodies were joined does not matter. The zero Islands has no bodies.
+// Islands are sets of bodies that hold each other, directly or through others. An island is named by its lowest
+// body, so that the order of the Unions does not matter. It is a union-find structure; the zero Islands has no
+// bodies.
 type Islands struct {
 	parent []uint32 // never higher than the body
 }
 
-// Reset makes n bodies, an island each.
+// Reset makes n bodies, each an island.
 func (s *Islands) Reset(n int) {
 	s.parent = resized(s.parent, n)
 	for i := range s.parent {
@@ -15,7 +15,7 @@ func (s *Islands) Reset(n int) {
 	}
 }
 
-// Join makes one island of those of two bodies.
+// Union joins the islands of two bodies.
 func (s *Islands) Union(a, b uint32) {
 	a, b = s.Find(a), s.Find(b)
 	if a < b {
@@ -25,8 +25,8 @@ func (s *Islands) Union(a, b uint32) {
 	}
 }
 
-// Of returns the lowest body of the island of a body. It shortens the way there for those
-// who come next: each body on it is pointed at the next but one.
+// Find returns the lowest body of the island of a body. It halves the path: each body on it then points to its
+// grandparent.
 func (s *Islands) Find(body uint32) uint32 {
 	for p := s.parent; ; {
 		up := p[body]

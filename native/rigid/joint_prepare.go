@@ -7,59 +7,56 @@ import (
 )
 
 const (
-	linearParts = PartSpring | PartMotor | PartLimits
-	turnParts   = PartAngularSpring | PartAngularMotor | PartAngularLimits
-	softParts   = PartSpring | PartFriction
-	turnShift   = 3 // from the parts of Linear to those of Angular
+	linearParts  = PartSpring | PartMotor | PartLimits
+	angularParts = PartAngularSpring | PartAngularMotor | PartAngularLimits
+	softParts    = PartSpring | PartFriction
+	angularShift = 3 // from the parts of Linear to those of Angular
 )
 
-// jointParts are the parts that a kind can have, and jointUsual those that most
-// joints of the kind have.
+// allowedParts are the parts that a kind can have, and usualParts those that most joints of the kind have.
 var (
-	jointParts = [numJointKinds]JointParts{
-		JointDistance: linearParts | turnParts, JointPoint: softParts | turnParts, JointWeld: softParts,
-		JointPrismatic: linearParts, JointWheel: linearParts | turnParts,
+	allowedParts = [numJointKinds]JointParts{
+		JointDistance: linearParts | angularParts, JointPoint: softParts | angularParts, JointWeld: softParts,
+		JointPrismatic: linearParts, JointWheel: linearParts | angularParts,
 	}
-	jointUsual = [numJointKinds]JointParts{JointDistance: PartSpring, JointWheel: PartSpring}
+	usualParts = [numJointKinds]JointParts{JointDistance: PartSpring, JointWheel: PartSpring}
 )
 
-func (j *Joint) parts() JointParts { return j.Parts & jointParts[j.Kind] }
+func (j *Joint) usedParts() JointParts { return j.Parts & allowedParts[j.Kind] }
 
-func (k JointKind) hasPoint() bool { return k == JointPoint || k == JointWeld }
-func (k JointKind) hasLine() bool  { return k == JointPrismatic || k == JointWheel }
-func (k JointKind) hasLock() bool  { return k == JointWeld || k == JointPrismatic }
+func (k JointKind) hasPoint() bool         { return k == JointPoint || k == JointWeld }
+func (k JointKind) hasPerpendicular() bool { return k == JointPrismatic || k == JointWheel }
+func (k JointKind) locksAngle() bool       { return k == JointWeld || k == JointPrismatic }
 
-// beginJoints deals the joints out to blocks and makes room for them.
-func (s *System) beginJoints() {
+// buildJoints assigns the joints to blocks and makes room for them.
+func (s *System) buildJoints() {
 	if len(s.Joints) == 0 && s.JointColours.joints == 0 && len(s.JointBlocks) == 0 {
 		return
 	}
-	s.JointColours.keep(s.JointsVersion, s.Joints, s.Bodies.InvMass)
+	s.JointColours.update(s.JointsVersion, s.Joints, s.Bodies.InvMass)
 	s.JointBlocks = resized(s.JointBlocks, s.JointColours.Blocks())
 }
 
-// PrepareJoints fills blocks of joints [lo, hi) from the joints, the poses and the states before
-// the step. What is of parts that no joint of a block has is left as it is.
+// PrepareJoints fills blocks of joints [lo, hi) from the joints, the poses and the states before the step.
+// Fields of parts that no joint of a block has are left as they are.
 func (s *System) PrepareJoints(level native.Level, lo, hi int) {
-	blocks := s.JointBlocks[lo:hi]
-	joint := s.JointColours.Joint[lo*Lanes : hi*Lanes]
-	if level = must(level); level != native.Go && len(blocks) > 0 {
-		s.prepareJointsC(level, blocks, joint)
-		return
-	}
-	for i := range blocks {
-		s.prepareJointsGo(&blocks[i], (*[Lanes]uint32)(joint[i*Lanes:]))
+	kernelsOf(level).prepareJoints(s, lo, hi)
+}
+
+func (s *System) prepareJointsGo(lo, hi int) {
+	for i := lo; i < hi; i++ {
+		s.prepareJointBlock(&s.JointBlocks[i], (*[Lanes]uint32)(s.JointColours.Joint[i*Lanes:]))
 	}
 }
 
-func (s *System) prepareJointsGo(b *JointBlock, joint *[Lanes]uint32) {
+func (s *System) prepareJointBlock(b *JointBlock, joint *[Lanes]uint32) {
 	first := &s.Joints[joint[0]]
 	b.Joints, b.Kind, b.Parts = 0, first.Kind, 0
 	b.DynamicA, b.DynamicB, b.RigidLinear, b.RigidAngular = 0, 0, 0, 0
 	for _, n := range joint {
 		if n != NoContact {
 			b.Joints++
-			b.Parts |= s.Joints[n].parts()
+			b.Parts |= s.Joints[n].usedParts()
 		}
 	}
 	for i, n := range joint[:b.Joints] {
@@ -73,67 +70,65 @@ func (s *System) prepareJointsGo(b *JointBlock, joint *[Lanes]uint32) {
 		if s.States[j.B].InvMass > 0 {
 			b.DynamicB |= 1 << i
 		}
-		s.preparePlace(b, i, j)
+		s.prepareFrames(b, i, j)
 		if b.Parts&(linearParts|PartFriction) != 0 {
 			s.prepareLinear(b, i, j)
 		}
-		if b.Parts&turnParts != 0 {
-			s.prepareTurn(b, i, j)
+		if b.Parts&angularParts != 0 {
+			s.prepareAngular(b, i, j)
 		}
 	}
 }
 
-// preparePlace fills in where anchors, centres and axis are, the impulses of rows, and the relative
-// angle if one is asked for.
-func (s *System) preparePlace(b *JointBlock, i int, j *Joint) {
+// prepareFrames fills in anchors, centres and axis, the impulses of rows, and the relative angle if it is used.
+func (s *System) prepareFrames(b *JointBlock, i int, j *Joint) {
 	p := &s.Poses
 	cosA, sinA, cosB, sinB := p.Cos[j.A], p.Sin[j.A], p.Cos[j.B], p.Sin[j.B]
-	b.AnchorAX[i], b.AnchorAY[i] = turned(cosA, sinA, j.AnchorA.X, j.AnchorA.Y)
-	b.AnchorBX[i], b.AnchorBY[i] = turned(cosB, sinB, j.AnchorB.X, j.AnchorB.Y)
+	b.AnchorAX[i], b.AnchorAY[i] = rotate(cosA, sinA, j.AnchorA.X, j.AnchorA.Y)
+	b.AnchorBX[i], b.AnchorBY[i] = rotate(cosB, sinB, j.AnchorB.X, j.AnchorB.Y)
 	b.DeltaCentreX[i], b.DeltaCentreY[i] = p.X[j.B]-p.X[j.A], p.Y[j.B]-p.Y[j.A]
 	b.ImpulseX[i], b.ImpulseY[i] = j.PointImpulse.X, j.PointImpulse.Y
-	if b.Kind.hasLine() {
+	if b.Kind.hasPerpendicular() {
 		b.PerpendicularImpulse[i] = j.PointImpulse.X
-		b.AxisX[i], b.AxisY[i] = turned(cosA, sinA, j.Axis.X, j.Axis.Y)
+		b.AxisX[i], b.AxisY[i] = rotate(cosA, sinA, j.Axis.X, j.Axis.Y)
 	}
 	if b.usesAngle() {
-		b.Angle[i] = wrapped((s.Angle[j.B] - s.Angle[j.A]) - j.ReferenceAngle)
+		b.Angle[i] = wrapAngle((s.Angle[j.B] - s.Angle[j.A]) - j.ReferenceAngle)
 	}
-	if b.Kind.hasLock() {
+	if b.Kind.locksAngle() {
 		b.Angular.SpringImpulse[i] = j.AngularImpulse.Spring
 	}
 }
 
-// usesAngle is whether the relative angles of the joints count.
+// usesAngle reports whether the joints use the relative angle.
 func (b *JointBlock) usesAngle() bool {
-	return b.Kind.hasLock() || b.Parts&(PartAngularSpring|PartAngularLimits) != 0
+	return b.Kind.locksAngle() || b.Parts&(PartAngularSpring|PartAngularLimits) != 0
 }
 
-// turned is a vector turned by an angle.
-func turned(cos, sin, x, y float32) (float32, float32) {
+// rotate rotates a vector by an angle.
+func rotate(cos, sin, x, y float32) (float32, float32) {
 	return float32(cos*x) - float32(sin*y), float32(sin*x) + float32(cos*y)
 }
 
-// wrapped is an angle less the nearest multiple of 2π. Angles beyond 2^24 come out of
-// range.
-func wrapped(a float32) float32 {
+// wrapAngle subtracts the nearest multiple of 2π. Angles beyond 2^24 stay out of range.
+func wrapAngle(a float32) float32 {
 	turns := (float32(a*(0.5/math.Pi)) + rounding) - rounding
 	return a - float32(turns*(2*math.Pi))
 }
 
-// prepareLinear fills in Linear. A point without softness is as rigid as a spring of 0 Hz. One with
-// softness yields to an impulse: by its mass, and by so many times as much again.
+// prepareLinear fills in Linear. A point without a spring is as rigid as a spring of 0 Hz. One with a spring
+// has a compliance: the inverse mass of its bodies times ImpulseScale.
 func (s *System) prepareLinear(b *JointBlock, i int, j *Joint) {
-	parts, d := j.parts(), &b.Linear
-	rigid := d.fill(i, &j.Linear, &j.LinearImpulse, parts, &s.pace)
+	parts, d := j.usedParts(), &b.Linear
+	rigid := d.prepare(i, &j.Linear, &j.LinearImpulse, parts, &s.step)
 	if b.Kind.hasPoint() {
 		switch {
 		case parts&PartFriction != 0:
 			d.BiasRate[i], d.ImpulseScale[i], rigid = 0, 0, false
 		case parts&PartSpring == 0:
-			d.MaxSpringImpulse[i], rigid = infinity, true
+			d.MaxSpringImpulse[i], rigid = inf, true
 		default:
-			d.ImpulseScale[i] = d.ImpulseScale[i] / most(d.MassScale[i], weakest)
+			d.ImpulseScale[i] = d.ImpulseScale[i] / maxFloat(d.MassScale[i], minMassScale)
 		}
 	}
 	if rigid {
@@ -141,54 +136,52 @@ func (s *System) prepareLinear(b *JointBlock, i int, j *Joint) {
 	}
 }
 
-func (s *System) prepareTurn(b *JointBlock, i int, j *Joint) {
-	if b.Angular.fill(i, &j.Angular, &j.AngularImpulse, j.parts()>>turnShift, &s.pace) {
+func (s *System) prepareAngular(b *JointBlock, i int, j *Joint) {
+	if b.Angular.prepare(i, &j.Angular, &j.AngularImpulse, j.usedParts()>>angularShift, &s.step) {
 		b.RigidAngular |= 1 << i
 	}
 }
 
-// fill sets lane i to a JointAxis with some parts, which are those of a linear one, and reports
-// whether its spring is rigid.
-func (d *AxisBlock) fill(i int, from *JointAxis, old *AxisImpulse, parts JointParts, k *pace) (rigid bool) {
+// prepare sets lane i to a JointAxis with some parts, given as those of Linear, and reports whether its spring
+// is rigid.
+func (d *AxisBlock) prepare(i int, settings *JointAxis, old *AxisImpulse, parts JointParts, step *stepContext) (rigid bool) {
 	soft := softness{}
 	d.MaxSpringImpulse[i], d.SpringImpulse[i] = 0, 0
 	if parts&softParts != 0 {
-		soft, rigid = k.spring(from.Hertz, from.Damping)
-		d.MaxSpringImpulse[i], d.SpringImpulse[i] = infinity, old.Spring
-		if from.MaxSpringForce > 0 {
-			d.MaxSpringImpulse[i] = float32(from.MaxSpringForce * k.h)
+		soft, rigid = step.springSoftness(settings.Hertz, settings.Damping)
+		d.MaxSpringImpulse[i], d.SpringImpulse[i] = inf, old.Spring
+		if settings.MaxSpringForce > 0 {
+			d.MaxSpringImpulse[i] = float32(settings.MaxSpringForce * step.h)
 		}
 	}
-	d.Target[i] = from.Target
-	d.soften(i, soft)
+	d.Target[i] = settings.Target
+	d.setSoftness(i, soft)
 	d.MotorSpeed[i], d.MaxMotorImpulse[i], d.MotorImpulse[i] = 0, 0, 0
 	if parts&PartMotor != 0 {
-		d.MotorSpeed[i], d.MaxMotorImpulse[i], d.MotorImpulse[i] = from.MotorSpeed, float32(from.MaxMotorForce*k.h), old.Motor
+		d.MotorSpeed[i], d.MaxMotorImpulse[i], d.MotorImpulse[i] = settings.MotorSpeed, float32(settings.MaxMotorForce*step.h), old.Motor
 	}
-	d.Lower[i], d.Upper[i], d.LowerImpulse[i], d.UpperImpulse[i] = -infinity, infinity, 0, 0
+	d.Lower[i], d.Upper[i], d.LowerImpulse[i], d.UpperImpulse[i] = -inf, inf, 0, 0
 	if parts&PartLimits != 0 {
-		d.Lower[i], d.Upper[i], d.LowerImpulse[i], d.UpperImpulse[i] = from.Lower, from.Upper, old.Lower, old.Upper
+		d.Lower[i], d.Upper[i], d.LowerImpulse[i], d.UpperImpulse[i] = settings.Lower, settings.Upper, old.Lower, old.Upper
 	}
 	return rigid
 }
 
-func (d *AxisBlock) soften(i int, s softness) {
-	d.BiasRate[i], d.MassScale[i], d.ImpulseScale[i] = s.rate, s.mass, s.impulse
+func (d *AxisBlock) setSoftness(i int, s softness) {
+	d.BiasRate[i], d.MassScale[i], d.ImpulseScale[i] = s.biasRate, s.massScale, s.impulseScale
 }
 
-// spring is the softness of a spring, and whether it is rigid. More than stiffest of anything is
-// as much.
-func (k *pace) spring(hertz, damping float32) (soft softness, rigid bool) {
+// springSoftness is the softness of a spring, and whether it is rigid. hertz and damping beyond maxStiffness
+// count as that.
+func (k *stepContext) springSoftness(hertz, damping float32) (soft softness, rigid bool) {
 	if !(hertz > 0) {
-		return k.joint, true
+		return k.jointSoftness, true
 	}
-	soft = soften(least(hertz, stiffest), least(damping, stiffest), k.h)
-	if !(soft.mass > 0) {
-		soft.rate = 0 // of next to nothing, it could be infinite
+	soft = makeSoftness(minFloat(hertz, maxStiffness), minFloat(damping, maxStiffness), k.h)
+	if !(soft.massScale > 0) {
+		soft.biasRate = 0 // it could be infinite
 	}
 	return soft, false
 }
 
-const stiffest, weakest = 1e6, 1e-12
-
-var infinity = float32(math.Inf(1))
+const maxStiffness, minMassScale = 1e6, 1e-12

@@ -451,7 +451,7 @@ func TestChainHoldsHeavyBall(t *testing.T) {
 	}
 }
 
-// Joints that are far off when they are made, between bodies of all sorts, pull them together and do
+// Joints with large errors when they are made, between bodies of all sorts, pull them together and do
 // not blow up.
 func TestJointsFarOff(t *testing.T) {
 	for kind := rigid.JointDistance; kind <= rigid.JointWheel; kind++ {

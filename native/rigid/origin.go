@@ -8,8 +8,8 @@ import (
 	"github.com/evertick/evertick/native"
 )
 
-// Origins are columns with an element per body: where its origin is, and the centre of
-// mass as seen from there, in the axes of the body.
+// Origins are columns with an element per body: its origin, and its centre of mass relative to that, in the
+// axes of the body.
 type Origins struct {
 	X, Y             []float32
 	CentreX, CentreY []float32
@@ -22,36 +22,37 @@ func (o *Origins) check(p *Poses) {
 	}
 }
 
-// Centres sets the positions of bodies [lo, hi) to those of their centres of mass.
+// UpdateCentresOfMass sets the positions of bodies [lo, hi) to those of their centres of mass.
 func (o *Origins) UpdateCentresOfMass(level native.Level, p *Poses, lo, hi int) {
 	o.check(p)
 	_ = p.X[lo:hi]
-	if level = must(level); level != native.Go && lo < hi {
-		centresC(level, o, p, lo, hi)
-		return
-	}
+	kernelsOf(level).updateCentres(*o, *p, lo, hi)
+}
+
+func (o Origins) updateCentresGo(p Poses, lo, hi int) {
 	for i := lo; i < hi; i++ {
-		x, y := o.arm(p, i)
+		x, y := o.centreOffset(&p, i)
 		p.X[i], p.Y[i] = o.X[i]+x, o.Y[i]+y
 	}
 }
 
-// Follow sets the origins of those bodies of [lo, hi) that have moved or turned in their
-// states to where poses have them. It writes the numbers of these to moved, which has room for
-// all, and returns how many they are. What is behind them in moved is then unspecified.
+// UpdateOrigins sets the origins of the bodies of [lo, hi) that have moved or turned in their states, by their
+// poses. It writes the numbers of these bodies to moved, which has room for all, and returns how many they are.
+// The rest of moved is then unspecified.
 func (o *Origins) UpdateOrigins(level native.Level, states []State, p *Poses, lo, hi int, moved []uint32) int {
 	o.check(p)
 	if len(states) != len(p.X) || len(moved) < hi-lo {
 		panic("rigid: Origins.UpdateOrigins: a state for each body, and room for all that can move, are needed")
 	}
 	_ = states[lo:hi]
-	if level = must(level); level != native.Go && lo < hi {
-		return followC(level, o, states, p, lo, hi, moved)
-	}
+	return kernelsOf(level).updateOrigins(*o, states, *p, lo, hi, moved)
+}
+
+func (o Origins) updateOriginsGo(states []State, p Poses, lo, hi int, moved []uint32) int {
 	n := 0
 	for i := lo; i < hi; i++ {
 		if st := &states[i]; st.DX != 0 || st.DY != 0 || st.S != 0 {
-			x, y := o.arm(p, i)
+			x, y := o.centreOffset(&p, i)
 			o.X[i], o.Y[i] = p.X[i]-x, p.Y[i]-y
 			moved[n] = uint32(i)
 			n++
@@ -60,8 +61,8 @@ func (o *Origins) UpdateOrigins(level native.Level, states []State, p *Poses, lo
 	return n
 }
 
-// arm is where the centre of mass is from the origin, in the axes of the world.
-func (o *Origins) arm(p *Poses, i int) (x, y float32) {
+// centreOffset is the centre of mass relative to the origin, in the axes of the world.
+func (o *Origins) centreOffset(p *Poses, i int) (x, y float32) {
 	cos, sin := p.Cos[i], p.Sin[i]
 	x, y = o.CentreX[i], o.CentreY[i]
 	return float32(cos*x) - float32(sin*y), float32(sin*x) + float32(cos*y)
@@ -74,21 +75,22 @@ func AllInRange(level native.Level, memory []float32, stride, columns, n int) bo
 		return true
 	}
 	_ = memory[(columns-1)*stride:][:n]
-	if level = must(level); level != native.Go {
-		return usableC(level, memory, stride, columns, n)
-	}
+	return kernelsOf(level).allInRange(memory, stride, columns, n)
+}
+
+func allInRangeGo(memory []float32, stride, columns, n int) bool {
 	for k := range columns {
-		if anyHuge(memory[k*stride:][:n]) {
+		if anyOutOfRange(memory[k*stride:][:n]) {
 			return false
 		}
 	}
 	return true
 }
 
-// anyHuge reports whether a number is not usable: of the integers that are numbers
-// without their sign these, and NaN, are the ones from 2^63 on. Two fit in one
-// addition, as no carry leaves its half.
-func anyHuge(x []float32) bool {
+// anyOutOfRange reports whether a number is out of range. The bits of a float without its sign, read as an
+// integer, are then those of 2^63 or more; so are those of NaN. Two numbers fit in one addition, as no carry
+// leaves its half.
+func anyOutOfRange(x []float32) bool {
 	const (
 		lanes = 1<<32 + 1
 		mask  = 0x7fffffff * lanes

@@ -61,7 +61,7 @@ func follow(level native.Level, c *[8][]float32, states []rigid.State, lo, hi in
 }
 
 // One number that is not usable is found wherever it is, and only there.
-func TestUsable(t *testing.T) {
+func TestAllInRange(t *testing.T) {
 	const columns, stride, n = 3, 50, 41
 	edge := float32(1 << 63)
 	bad := []float32{edge, -edge, float32(math.Inf(1)), float32(math.Inf(-1)), float32(math.NaN()), -float32(math.NaN())}

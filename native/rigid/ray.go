@@ -1,12 +1,12 @@
 package rigid
 
-// Ray is points O + t*D for 0 <= t <= MaxT, and what it can meet. The coordinates are below
-// 2^60, and the square of the length of D is a normal number.
+// Ray is the points O + t*D for 0 <= t <= MaxT, with a filter. The coordinates are below 2^60, and the square
+// of the length of D is a normal number.
 type Ray struct {
 	OX, OY, DX, DY float32
 	MaxT           float32
-	Exclude        uint32 // a body whose shapes it does not meet; NoShape: none
-	Category, Mask uint64 // it meets shapes with a bit of Mask in their category, and of Category in their mask
+	Exclude        uint32 // a body whose shapes it does not hit; NoShape: none
+	Category, Mask uint64 // it hits shapes with a bit of Mask in their category, and of Category in their mask
 	Flags          uint32
 	invX, invY     float32 // of D
 	_              [3]uint32
@@ -14,158 +14,155 @@ type Ray struct {
 
 // Flags of a Ray.
 const (
-	IncludeSensors = 1 << iota // too; otherwise it meets solid shapes only
-	SkipInside                 // it does not meet the shapes in or on which it begins
+	IncludeSensors = 1 << iota // hit sensors, too
+	SkipInside                 // do not hit shapes in or on which it begins
 )
 
-// RayHit is where a ray meets a shape.
+// RayHit is where a ray hits a shape.
 type RayHit struct {
 	T      float32 // NoShape: MaxT
 	Normal Vec     // of the surface, length one; zero if the ray begins in or on the shape
 	Shape  uint32  // or NoShape
 }
 
-// longest is the largest float32; the reciprocal of a component of a ray that is zero, or so
-// small that its own is infinite. A product with it is not NaN, and beyond all
-// parameters unless the ray begins on the bound itself.
-const longest = 0x1.fffffep127
+// maxReciprocal is the largest float32. It is the reciprocal of a component that is zero, or so small that its
+// own is infinite. A product with it is not NaN, and is beyond all T unless the ray begins on the bound itself.
+const maxReciprocal = 0x1.fffffep127
 
 func (r *Ray) prepare() { r.invX, r.invY = reciprocal(r.DX), reciprocal(r.DY) }
 
 func reciprocal(d float32) float32 {
 	if d == 0 {
-		return longest
+		return maxReciprocal
 	}
-	return most(least(1/d, longest), -longest)
+	return maxFloat(minFloat(1/d, maxReciprocal), -maxReciprocal)
 }
 
-// exitSlack makes up for the rounding of the parameters of a box, of which each is off
-// by three roundings.
+// exitSlack covers the rounding of the exit from a box: entry and exit are each off by three roundings.
 const exitSlack = 1 + 0x1p-20
 
-// entry returns the parameter at which the ray enters a box, 0 if it begins inside; false if
-// it does not by maxT. Each operation is monotone in the bounds: a box around
-// another is entered, and at a parameter that is not larger, if the other is.
-func (r *Ray) entry(x0, y0, x1, y1, maxT float32) (float32, bool) {
+// boxEntry returns the T at which the ray enters a box, 0 if it begins inside, and false if it does not enter
+// by maxT. Each operation is monotone in the bounds: a ray that enters a box also enters a box around it, at a
+// T that is not larger.
+func (r *Ray) boxEntry(x0, y0, x1, y1, maxT float32) (float32, bool) {
 	if r.invX < 0 {
 		x0, x1 = x1, x0
 	}
 	if r.invY < 0 {
 		y0, y1 = y1, y0
 	}
-	enter := most(most((x0-r.OX)*r.invX, (y0-r.OY)*r.invY), 0)
-	exit := least((x1-r.OX)*r.invX, (y1-r.OY)*r.invY)
-	return enter, enter <= least(float32(exit*exitSlack), maxT)
+	enter := maxFloat(maxFloat((x0-r.OX)*r.invX, (y0-r.OY)*r.invY), 0)
+	exit := minFloat((x1-r.OX)*r.invX, (y1-r.OY)*r.invY)
+	return enter, enter <= minFloat(float32(exit*exitSlack), maxT)
 }
 
-// finds reports whether the filters let the ray meet a target.
-func (r *Ray) finds(g *target) bool {
+// accepts reports whether the filter of the ray accepts a target.
+func (r *Ray) accepts(g *target) bool {
 	return g.Category&r.Mask != 0 && g.Mask&r.Category != 0 && g.Body != r.Exclude &&
 		(g.Count&targetSensor == 0 || r.Flags&IncludeSensors != 0)
 }
 
-// course is a ray as seen from a body.
-type course struct {
+// localRay is a ray as seen from a body.
+type localRay struct {
 	x, y, dx, dy float32
 	dd           float32 // the square of the length of d
 }
 
-// strike is what a ray does to a shape.
-type strike uint8
+// castResult is how a ray hits a shape.
+type castResult uint8
 
 const (
-	misses strike = iota
-	enters
-	within // begins in or on it
+	castMisses castResult = iota
+	castEnters
+	castInside // it begins in or on the shape
 )
 
-// meets returns where the ray meets a target that it finds, and whose box it enters at the
-// given parameter.
-func (r *Ray) meets(g *target, entry float32) (hit RayHit, ok bool) {
+// cast returns where the ray hits an accepted target whose box it enters at entry.
+func (r *Ray) cast(g *target, entry float32) (hit RayHit, ok bool) {
 	ox, oy := r.OX-g.X, r.OY-g.Y
-	c := course{
+	c := localRay{
 		x: float32(g.Cos*ox) + float32(g.Sin*oy), y: float32(g.Cos*oy) - float32(g.Sin*ox),
 		dx: float32(g.Cos*r.DX) + float32(g.Sin*r.DY), dy: float32(g.Cos*r.DY) - float32(g.Sin*r.DX),
 	}
 	c.dd = float32(c.dx*c.dx) + float32(c.dy*c.dy)
 	count := g.Count &^ targetSensor
-	t, n, how := c.meets(g.Vertices[:count], g.Normals[:count], g.Radius)
-	if how == misses || how == within && r.Flags&SkipInside != 0 {
+	t, n, how := c.cast(g.Vertices[:count], g.Normals[:count], g.Radius)
+	if how == castMisses || how == castInside && r.Flags&SkipInside != 0 {
 		return hit, false
 	}
 	hit = RayHit{
-		T:      most(t, entry),
+		T:      maxFloat(t, entry),
 		Normal: Vec{(float32(g.Cos*n.X) - float32(g.Sin*n.Y)) + 0, (float32(g.Sin*n.X) + float32(g.Cos*n.Y)) + 0}, // no -0
 		Shape:  g.Shape,
 	}
 	return hit, hit.T <= r.MaxT
 }
 
-// meets returns where c meets all points within a radius of a polygon.
-func (c *course) meets(vertices, normals []Vec, radius float32) (float32, Vec, strike) {
+// cast returns where c enters a polygon with a radius.
+func (c *localRay) cast(vertices, normals []Vec, radius float32) (float32, Vec, castResult) {
 	switch n := len(vertices); {
 	case n == 1:
-		return c.disc(&vertices[0], radius)
+		return c.castDisc(&vertices[0], radius)
 	case n > 2 && radius == 0:
-		return c.polygon(vertices, normals)
+		return c.castPolygon(vertices, normals)
 	}
-	return c.rounded(vertices, normals, radius)
+	return c.castRounded(vertices, normals, radius)
 }
 
-// begins is for a c that no edge has on its outer side: within, unless it is beside the
-// vertices, as rounding lets it be behind the tip of a thin polygon.
-func (c *course) begins(vertices []Vec) strike {
-	if around := boxOf(vertices); around.touches(c.x, c.y, c.x, c.y) {
-		return within
+// insideOrMiss is for a c on the inner side of all edges. It is inside, unless it is outside the box of the
+// vertices: rounding allows places beyond the tip of a thin polygon.
+func (c *localRay) insideOrMiss(vertices []Vec) castResult {
+	if around := boxAround(vertices); around.overlaps(c.x, c.y, c.x, c.y) {
+		return castInside
 	}
-	return misses
+	return castMisses
 }
 
-// boxOf is the box around some points.
-func boxOf(points []Vec) box {
+// boxAround is the box of some points.
+func boxAround(points []Vec) box {
 	b := inverted
 	for i := range points {
 		v := &points[i]
-		b[0], b[1], b[2], b[3] = least(v.X, b[0]), least(v.Y, b[1]), most(v.X, b[2]), most(v.Y, b[3])
+		b[0], b[1], b[2], b[3] = minFloat(v.X, b[0]), minFloat(v.Y, b[1]), maxFloat(v.X, b[2]), maxFloat(v.Y, b[3])
 	}
 	return b
 }
 
-// disc is for discs.
-func (c *course) disc(centre *Vec, radius float32) (float32, Vec, strike) {
+// castDisc casts against a disc.
+func (c *localRay) castDisc(centre *Vec, radius float32) (float32, Vec, castResult) {
 	mx, my := centre.X-c.x, centre.Y-c.y
 	r2 := radius * radius
 	if float32(mx*mx)+float32(my*my) <= r2 {
-		return 0, Vec{}, within
+		return 0, Vec{}, castInside
 	}
-	t, ok := c.arc(mx, my, r2)
+	t, ok := c.discEntry(mx, my, r2)
 	if !ok {
-		return 0, Vec{}, misses
+		return 0, Vec{}, castMisses
 	}
-	return t, c.normal(mx, my, t), enters
+	return t, c.normal(mx, my, t), castEnters
 }
 
-// arc returns where c enters a disc that is at m from where it begins outside.
-func (c *course) arc(mx, my, r2 float32) (float32, bool) {
+// discEntry returns where c enters a disc at m, relative to the beginning of c, which is outside.
+func (c *localRay) discEntry(mx, my, r2 float32) (float32, bool) {
 	s := (float32(mx*c.dx) + float32(my*c.dy)) / c.dd
 	lx, ly := mx-float32(s*c.dx), my-float32(s*c.dy)
 	e := float32(lx*lx) + float32(ly*ly)
 	if !(s >= 0 && e <= r2) {
 		return 0, false
 	}
-	return most(s-sqrt((r2-e)/c.dd), 0), true
+	return maxFloat(s-sqrt((r2-e)/c.dd), 0), true
 }
 
-// normal is the direction from m to where c is at t; against c where these coincide.
-func (c *course) normal(mx, my, t float32) Vec {
+// normal is the direction from m to c at t; against c where these coincide.
+func (c *localRay) normal(mx, my, t float32) Vec {
 	inv := 1 / sqrt(c.dd)
-	nx, ny, _ := toward(float32(t*c.dx)-mx, float32(t*c.dy)-my, float32(-c.dx*inv), float32(-c.dy*inv))
+	nx, ny, _ := normalizeOr(float32(t*c.dx)-mx, float32(t*c.dy)-my, float32(-c.dx*inv), float32(-c.dy*inv))
 	return Vec{nx, ny}
 }
 
-// polygon is for those of three and more vertices without a radius: c enters at the last of
-// the edges that it comes to from outside, unless it has left another one by then.
-func (c *course) polygon(vertices, normals []Vec) (float32, Vec, strike) {
+// castPolygon casts against a polygon of three and more vertices without a radius. c enters at the last of the
+// edges that it reaches from outside, unless it has left another one by then.
+func (c *localRay) castPolygon(vertices, normals []Vec) (float32, Vec, castResult) {
 	k, enter, exit := -1, float32(0), inf
 	normals = normals[:len(vertices)]
 	for i := range vertices {
@@ -174,30 +171,30 @@ func (c *course) polygon(vertices, normals []Vec) (float32, Vec, strike) {
 		speed := float32(n.X*c.dx) + float32(n.Y*c.dy)
 		if s > 0 {
 			if !(speed < 0) {
-				return 0, Vec{}, misses
+				return 0, Vec{}, castMisses
 			}
 			if t := s / -speed; k < 0 || t > enter {
 				k, enter = i, t
 			}
 		} else if speed > 0 {
-			exit = least(-s/speed, exit)
+			exit = minFloat(-s/speed, exit)
 		}
 	}
 	switch {
 	case k < 0:
-		return 0, Vec{}, c.begins(vertices)
+		return 0, Vec{}, c.insideOrMiss(vertices)
 	case !(enter <= exit):
-		return 0, Vec{}, misses
+		return 0, Vec{}, castMisses
 	}
-	return enter, normals[k], enters
+	return enter, normals[k], castEnters
 }
 
-// rounded is for shapes with a radius, and for segments: c meets first one of the edges,
-// moved outwards by the radius, or of the discs around the vertices.
-func (c *course) rounded(vertices, normals []Vec, r float32) (float32, Vec, strike) {
+// castRounded casts against shapes with a radius, and segments. c enters at the first of the edges, moved
+// outwards by the radius, and of the discs around the vertices.
+func (c *localRay) castRounded(vertices, normals []Vec, r float32) (float32, Vec, castResult) {
 	r2, count := r*r, len(vertices)
 	inside := count > 2
-	how, best, onDisc, m, normal := misses, float32(0), false, Vec{}, Vec{}
+	how, best, onDisc, m, normal := castMisses, float32(0), false, Vec{}, Vec{}
 	for i := range count {
 		v, w, n := &vertices[i], &vertices[0], &normals[i]
 		if i+1 < count {
@@ -209,24 +206,24 @@ func (c *course) rounded(vertices, normals []Vec, r float32) (float32, Vec, stri
 		side := float32(n.X*(w.Y-v.Y)) - float32(n.Y*(w.X-v.X))
 		inside = inside && s <= 0
 		if s >= 0 && s <= r && u >= 0 && u <= side || float32(mx*mx)+float32(my*my) <= r2 {
-			return 0, Vec{}, within
+			return 0, Vec{}, castInside
 		}
 		speed := float32(n.X*c.dx) + float32(n.Y*c.dy)
 		if s > r && speed < 0 {
 			t := (s - r) / -speed
 			ut := u + float32(t*(float32(n.X*c.dy)-float32(n.Y*c.dx)))
-			if ut >= 0 && ut <= side && (how == misses || t < best) {
-				how, best, onDisc, normal = enters, t, false, *n
+			if ut >= 0 && ut <= side && (how == castMisses || t < best) {
+				how, best, onDisc, normal = castEnters, t, false, *n
 			}
 		}
 		if r > 0 {
-			if t, ok := c.arc(-mx, -my, r2); ok && (how == misses || t < best) {
-				how, best, onDisc, m = enters, t, true, Vec{-mx, -my}
+			if t, ok := c.discEntry(-mx, -my, r2); ok && (how == castMisses || t < best) {
+				how, best, onDisc, m = castEnters, t, true, Vec{-mx, -my}
 			}
 		}
 	}
-	if inside && c.begins(vertices) == within {
-		return 0, Vec{}, within
+	if inside && c.insideOrMiss(vertices) == castInside {
+		return 0, Vec{}, castInside
 	}
 	if onDisc {
 		normal = c.normal(m.X, m.Y, best)

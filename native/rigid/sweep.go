@@ -1,500 +1,350 @@
 package rigid
 
-import "github.com/evertick/evertick/native"
+import "math"
 
-// MaxObstacles bounds how many shapes a fast shape is compared with; see ContinuousSolver.
-const MaxObstacles = 1024
-
-// Extents are what decides whether a body is fast, an element per body, in metres. Sensors
-// do not count.
-type Extents struct {
-	// Least is the least extent of its shapes: how far the surface is from the centroid
-	// where it is nearest. +Inf for a body without shapes.
-	Min []float32
-	// Most is how far the farthest point of its shapes is from its centre of mass.
-	Max []float32
+// sweep is the way of a body during a step, seen from its end: time 0 is before the step and time 1 after it.
+type sweep struct {
+	x, y, cos, sin float32     // at time 1
+	dx, dy         float32     // translation
+	angle          float32     // rotation in radians
+	locks          MotionLocks // motions that other bodies cannot cause
 }
 
-// Measure returns the extents of a body with one shape, given relative to its centre of
-// mass; those of one with several are the least and the most.
-func (s *Shape) Extents() (least, farthest float32) {
-	for _, v := range s.Vertices[:s.Count] {
-		farthest = most(farthest, sqrt(float32(v.X*v.X)+float32(v.Y*v.Y)))
+// set returns false if the way is not finite. Rotations leave the number of whole turns open: it is taken to be
+// nearest to what the angular velocity amounts to in dt seconds, up to two turns.
+func (p *sweep) set(s *State, poses *Poses, body uint32, dt float32) bool {
+	*p = sweep{x: poses.X[body], y: poses.Y[body], cos: poses.Cos[body], sin: poses.Sin[body], dx: s.DX, dy: s.DY}
+	if s.S != 0 || s.C != 1 {
+		p.angle = Atan2(s.S, s.C)
+		turns := float32((float32(s.W*dt) - p.angle) * (0.5 / math.Pi))
+		turns = float32(math.Floor(float64(minFloat(maxFloat(turns, -2), 2) + 0.5)))
+		p.angle += float32(turns * (2 * math.Pi))
 	}
-	return s.extent(), farthest + s.Radius
+	return p.finite()
 }
 
-// Fast writes the numbers of those bodies of [lo, hi) that are fast to out, which has room for
-// all, and returns how many they are. A dynamic body is fast if it may have moved
-// by more than half of its least extent in this step, anywhere on it:
-//
-//	(|DX| + |DY|) + (|S| + (1 - C))*Most > 0.5*Least
-//
-// which is never less than how far a point of it has come by a turn of up to 2.4 rad. What is
-// behind the numbers in out is then unspecified. One whose move is NaN is not fast.
-func (e *Extents) FindFast(level native.Level, states []State, lo, hi int, out []uint32) int {
-	if len(e.Min) < len(states) || len(e.Max) < len(states) || len(out) < hi-lo {
-		panic("rigid: Extents.FindFast: extents of each body, and room for all that can be fast, are needed")
-	}
-	_ = states[lo:hi]
-	if level = must(level); level != native.Go && lo < hi {
-		return e.fastC(level, states, lo, hi, out)
-	}
-	n := 0
-	for i := lo; i < hi; i++ {
-		st := &states[i]
-		if st.InvMass > 0 && e.MotionBound(st, i) > float32(0.5*e.Min[i]) {
-			out[n] = uint32(i)
-			n++
-		}
-	}
-	return n
+func (p *sweep) finite() bool {
+	sum := ((p.x + p.y) + (p.cos + p.sin)) + ((p.dx + p.dy) + p.angle)
+	return sum-sum == 0
 }
 
-// Move is the left side of that.
-func (e *Extents) MotionBound(st *State, body int) float32 {
-	return (abs(st.DX) + abs(st.DY)) + float32((abs(st.S)+(1-st.C))*e.Max[body])
-}
-
-// ContinuousSolver keeps fast bodies from passing through what is thin: after a step it sets a body that has
-// met a shape on its way back to where it met it. Its velocity stays; the step that follows finds the
-// two in touch and deals with that.
-//
-// # What stops a body
-//
-// The core of a shape is what is left when half of its extent is taken off all around. A
-// shape stops at an obstacle if its core touches it, anywhere on the way from the pose before the
-// step to the one after it. It stops where the shape itself, not the core, comes
-// within LinearSlop of the obstacle; where the core does if the shape was as near as that
-// before. So nothing goes deeper into an obstacle in one step than half its extent; what lies or
-// slides on it, also over the seams of several, or grazes a corner less deeply than
-// that, is not held up.
-//
-// If the core touched the obstacle already, it is the first that did not of these: the shape at
-// half its size, and the disc of half its extent, both around its centroid. So a stick that
-// hits with its end is not held there while the rest of it turns. Where that disc touched the
-// obstacle already as well and comes nearer, the body stays where it was, and turns; a shape
-// whose centroid was inside is not stopped. A body stops where the first of its shapes does.
-//
-// A segment of a chain (ChainSegment) stops a shape only where CollideChains makes a contact of the two: what passes
-// beyond the open end of a chain, or comes from behind it, is not held there. If there is none
-// where the shape touches the segment, its cores are tried, from the largest to the disc, and
-// then its centroid; the first of these that touches the segment at a place with a contact stops the shape.
-//
-// A shape that begins a step within LinearSlop of an obstacle is stopped there by nothing but what it has a
-// contact with (Touched). If it would stay where it was, it goes so far along the obstacle as
-// it can, and what is left of its velocity that leads into the obstacle is taken from it. So no body
-// is set back in step after step while it gains speed.
-//
-// Two shapes that are not meant to pair (BroadPhase.FindPairs says when), sensors, and shapes of one body
-// do not stop each other.
-//
-// # Motion
-//
-// Between the two poses the centre of mass goes straight and the body turns evenly, by what its
-// rotations say and, as far as these leave that open, its angular velocity. The obstacles of Stop move in
-// the same way, at the same time. What is not finite stops nothing and is not stopped.
-//
-// A body that met a moving obstacle keeps its place in the frame of that: it is carried on to where
-// the obstacle is after the step. What stops it on this way is a shape that does not move. A dynamic obstacle
-// with less mass carries nothing. Where a body is not carried all the way, the obstacle may have got past it.
-//
-// Neither carrying nor sliding moves a body in a way in which it is held (Held), or changes its velocity there.
-//
-// No shape is compared with more than MaxObstacles others. If the boxes of more are in the
-// box of its way, the rest is left out, in the order of the BoxGrid.
-type ContinuousSolver struct {
-	// By body: States and Poses after the step, the angles in radians, and the velocities. Bodies that are
-	// stopped get new ones, as if they had moved and turned so far and no farther.
-	States []State
-	Poses  Poses
-	Angle  []float32
-	VX, VY []float32
-
-	// Most is that of Extents, or nil: where it is known, a body that no obstacle is near costs little.
-	// Surround needs it.
-	MaxExtent []float32
-
-	// Turn has room for an element per body, or is nil. It is all 0 before the first call of a step. Stopped
-	// bodies get the angle there by which they turned: of one that is stopped twice, or is
-	// stopped and then met, rotation and angular velocity no longer say how many whole turns that was.
-	TurnAngle []float32
-
-	// Active has a bit for each body whose state is of this step; the others did not move.
-	// nil: all are.
-	Active []uint64
-
-	Dt       float32 // length of the step in seconds
-	MaxSpeed float32 // Params.MaxSpeed: of a body whose velocity a stop changes. 0: no limit
-
-	// Resting are more shapes that do not move, beside those that the BroadPhase knows, or nil: of bodies that
-	// count as moving (Filters.Moves) in this step but do not.
-	Resting *BoxGrid
-
-	// Head and Next are the shapes of each body as lists: number plus one of its first shape, and
-	// by shape of the one that follows; 0 ends the list.
-	Head, Next []uint32
-
-	// By shape.
-	Shapes        []Shape
-	Filters       *Filters
-	Sensor        []bool
-	ChainSegments []ChainSegment // of the first shapes
-
-	// Passes reports of two shapes that are meant to pair, and of which the first is of a fast body,
-	// whether it goes through the other all the same. nil: none does. It is called by several workers
-	// at a time.
-	PassesThrough func(shape, other uint32) bool
-
-	// Touched reports whether two shapes had a contact in this step. nil: all had. It is called like Passes.
-	HadContact func(shape, other uint32) bool
-
-	// Held says how a body is held. nil: none is. It is called like Passes.
-	Locks func(body uint32) MotionLocks
-}
-
-// Held is how a body is held, whatever pushes it: along an axis, or against being turned.
-type MotionLocks struct{ X, Y, Rotation bool }
-
-// obstacles are shapes in up to two orders.
-type obstacles [2]*sorted
-
-// still are the shapes that do not move.
-func (w *ContinuousSolver) still(b *BroadPhase) obstacles {
-	if w.Resting == nil {
-		return obstacles{&b.still}
-	}
-	return obstacles{&b.still, &w.Resting.sorted}
-}
-
-func (o *obstacles) none() bool {
-	for _, s := range o {
-		if s != nil && len(s.layers) > 0 {
-			return false
-		}
-	}
-	return true
-}
-
-// lookup is that of both, one after the other.
-func (o *obstacles) lookup(b *box, out []uint32) (n int) {
-	for _, s := range o {
-		if s != nil {
-			n += s.lookup(b, out[n:])
-		}
-	}
-	return n
-}
-
-// StopStill sets bodies back to where they met a shape that does not move. b is as the last Pairs
-// left it: it knows where these are, but for Resting. Bodies do not depend on each other; workers can take
-// a part each.
-func (w *ContinuousSolver) SolveStationary(b *BroadPhase, bodies []uint32) {
-	var p path
-	still := w.still(b)
-	for _, i := range bodies {
-		if w.alone(&still, i) || !w.heldPath(&p, i) {
-			continue
-		}
-		if w.stopStill(&search{obstacles: &still, way: &p}, i) {
-			w.put(i, &p)
-		}
-	}
-}
-
-// stopStill ends a way at the first shape that does not move, and returns false if there is none. If that
-// stops the body where it is, it slides along.
-func (w *ContinuousSolver) stopStill(q *search, body uint32) bool {
-	p := q.way
-	if w.first(q, body); q.time == 1 {
-		return false
-	}
-	if q.time == 0 && p.slide(q.out, p.dx, p.dy) {
-		w.first(q, body)
-	}
-	p.end(q.time)
-	return true
-}
-
-// Stop sets bodies back to where they met a moving shape of a layout, and carries them on with it. The boxes of
-// the layout are around the whole way of each shape, as Surround makes them. Bodies of the
-// layout must not be among those to stop; b is that of StopStill, which comes first.
-func (w *ContinuousSolver) SolveMoving(l *BoxGrid, b *BroadPhase, bodies []uint32) {
-	var p path
-	moving, still := obstacles{&l.sorted}, w.still(b)
-	for _, i := range bodies {
-		if !w.alone(&moving, i) && w.heldPath(&p, i) && w.stopMoving(&moving, &still, &p, i) {
-			w.put(i, &p)
-		}
-	}
-}
-
-// stopMoving is stopStill for shapes that move.
-func (w *ContinuousSolver) stopMoving(moving, still *obstacles, p *path, body uint32) bool {
-	q := search{obstacles: moving, way: p, moving: true}
-	if w.first(&q, body); q.time == 1 {
-		return false
-	}
-	target := w.Filters.Body[q.other]
-	by, moves := w.motion(target)
-	if along := *p; q.time == 0 && along.slide(q.out, p.dx-by.dx, p.dy-by.dy) {
-		w.stopStill(&search{obstacles: still, way: &along}, body)
-		again := search{obstacles: moving, way: &along, moving: true}
-		if w.first(&again, body); again.time == 1 {
-			*p = along
-			return true
-		}
-	}
-	p.end(q.time)
-	if !moves || w.States[target].InvMass > w.States[body].InvMass {
-		return true
-	}
-	on := by.carry(p, q.time)
-	if !on.finite() {
-		return false
-	}
-	w.stopStill(&search{obstacles: still, way: &on, late: true}, body)
-	on.dx, on.dy, on.turn = p.dx+on.dx, p.dy+on.dy, p.turn+on.turn
-	*p = on
-	return true
-}
-
-// put gives a body the end of a way, and the state of one that went it.
-func (w *ContinuousSolver) put(body uint32, p *path) {
-	st, to := &w.States[body], &w.Poses
-	to.X[body], to.Y[body] = p.x, p.y
-	st.DX, st.DY = p.dx, p.dy
-	if w.TurnAngle != nil {
-		w.TurnAngle[body] = p.turn
-	}
-	if p.cos != to.Cos[body] || p.sin != to.Sin[body] {
-		to.Cos[body], to.Sin[body], w.Angle[body] = p.cos, p.sin, Atan2(p.sin, p.cos)
-		st.S, st.C = SinCos(p.turn)
-	}
-}
-
-// path finds the way of a body, and returns false if that is not finite.
-func (w *ContinuousSolver) path(p *path, body uint32) bool {
-	if !p.of(&w.States[body], &w.Poses, body, w.Dt) {
-		return false
-	}
-	if w.TurnAngle != nil && w.TurnAngle[body] != 0 {
-		p.turn = w.TurnAngle[body]
-	}
-	return true
-}
-
-// heldPath is path for a body that may be stopped.
-func (w *ContinuousSolver) heldPath(p *path, body uint32) bool {
-	if !w.path(p, body) {
-		return false
-	}
-	if w.Locks != nil {
-		p.held = w.Locks(body)
-	}
-	return true
-}
-
-// motion returns the way of a body, and false if it did not move, or not in a finite way.
-func (w *ContinuousSolver) motion(body uint32) (p path, ok bool) {
-	st := &w.States[body]
-	if w.Active != nil && w.Active[body/64]>>(body%64)&1 == 0 || st.DX == 0 && st.DY == 0 && st.S == 0 && st.C == 1 {
-		return p, false
-	}
-	ok = w.path(&p, body)
-	return p, ok
-}
-
-// Surround makes the boxes of shapes [lo, hi) after the step ones around their whole way, by those before
-// it: both are around the shapes at either end. It panics without Most.
-func (w *ContinuousSolver) SweepBoxes(before, boxes *Boxes, lo, hi int) {
-	if len(w.MaxExtent) < len(w.States) {
-		panic("rigid: ContinuousSolver.SweepBoxes: MaxExtent of each body is needed")
-	}
-	for i := lo; i < hi; i++ {
-		body := w.Filters.Body[i]
-		p, ok := w.motion(body)
-		if !ok || w.Shapes[i].Count == 0 {
-			continue
-		}
-		bulge := float32(w.MaxExtent[body] * least(float32(p.turn*p.turn)*0.125, 2)) // see path.box; a circle is within 2
-		boxes.MinX[i] = least(before.MinX[i], boxes.MinX[i]) - bulge
-		boxes.MinY[i] = least(before.MinY[i], boxes.MinY[i]) - bulge
-		boxes.MaxX[i] = most(before.MaxX[i], boxes.MaxX[i]) + bulge
-		boxes.MaxY[i] = most(before.MaxY[i], boxes.MaxY[i]) + bulge
-	}
-}
-
-// alone reports whether no obstacle is near the way of a body. However it turns, no point of it
-// is farther from its centre of mass than Most, and the core of a shape, which would have to touch, is well
-// within that: the margin is for rounding.
-func (w *ContinuousSolver) alone(obstacles *obstacles, body uint32) bool {
-	if obstacles.none() {
-		return true
-	}
-	if w.MaxExtent == nil {
-		return false
-	}
-	st, x, y := &w.States[body], w.Poses.X[body], w.Poses.Y[body]
-	margin := (w.MaxExtent[body] + LinearSlop) + float32(1e-6*(abs(x)+abs(y)))
-	fromX, fromY := x-st.DX, y-st.DY
-	around := box{least(x, fromX) - margin, least(y, fromY) - margin, most(x, fromX) + margin, most(y, fromY) + margin}
-	var one [1]uint32
-	return obstacles.lookup(&around, one[:]) == 0
-}
-
-// search is what the shapes of a body look for on a way: the first obstacle.
-type search struct {
-	obstacles *obstacles
-	way       *path
-	moving    bool // the obstacles may move
-	late      bool // the way begins within the step: contacts do not say what was in touch there
-
-	// When something is met, 1 if nothing is, by which shape of the body, and what; and if it is at once, the
-	// direction away from that.
-	time         float32
-	shape, other uint32
-	out          Vec
-}
-
-// add takes note that a shape stops at a time. Of several that stop at time 0 the obstacle of the lowest
-// number counts.
-func (q *search) add(t float32, shape, other uint32, out Vec) {
-	if t < q.time || t == 0 && (other < q.other || other == q.other && shape < q.shape) {
-		q.time, q.shape, q.other, q.out = t, shape, other, out
-	}
-}
-
-// first looks when a body on a way is stopped, and by what.
-func (w *ContinuousSolver) first(q *search, body uint32) {
-	q.time = 1
-	if q.obstacles.none() {
+// stopAt ends a way at a time. One that ends where it begins keeps its rotation.
+func (p *sweep) stopAt(t float32) {
+	if t == 1 {
 		return
 	}
-	for link := w.Head[body]; link != 0; link = w.Next[link-1] {
-		if shape := link - 1; !w.Sensor[shape] && w.Shapes[shape].Count-1 < MaxVertices {
-			w.shapeMeets(q, shape)
-		}
+	if t == 0 {
+		p.x, p.y, p.dx, p.dy = p.x-p.dx, p.y-p.dy, 0, 0
+		return
 	}
-	if q.time == 0 {
-		w.halt(body, q)
-	}
+	p.x, p.y, p.cos, p.sin = p.transform(t)
+	p.dx, p.dy, p.angle = float32(t*p.dx), float32(t*p.dy), float32(t*p.angle)
 }
 
-// halt takes from the velocity of a body that stays where it was what leads into its obstacle, as the
-// contact of the two has not done so. What is left is within the limit of speed.
-func (w *ContinuousSolver) halt(body uint32, q *search) {
-	st, of, held := &w.States[body], w.Filters.Body[q.other], &q.way.held
-	ownX, ownY := w.VX[body], w.VY[body]
-	vx, vy := ownX, ownY
-	if q.moving {
-		if _, ok := w.motion(of); ok {
-			by := &w.States[of]
-			x, y := w.Poses.X[body]-w.Poses.X[of], w.Poses.Y[body]-w.Poses.Y[of]
-			vx, vy = vx-(by.VX-float32(by.W*y)), vy-(by.VY+float32(by.W*x))
-		}
-	}
-	in := float32(vx*q.out.X) + float32(vy*q.out.Y)
+// slide removes the part of a way that leads into an obstacle, relative to which the body moves by dx and dy.
+// It removes nothing along a locked axis. It returns false if the way does not lead into the obstacle.
+func (p *sweep) slide(out Vec, dx, dy float32) bool {
+	in := float32(dx*out.X) + float32(dy*out.Y)
 	if !(in < 0) {
-		return
-	}
-	if !held.X {
-		ownX -= float32(in * q.out.X)
-	}
-	if !held.Y {
-		ownY -= float32(in * q.out.Y)
-	}
-	if w.MaxSpeed > 0 {
-		ownX, ownY = limitSpeed(w.MaxSpeed, ownX, ownY)
-	}
-	st.VX, st.VY, w.VX[body], w.VY[body] = ownX, ownY, ownX, ownY
-}
-
-// shapeMeets looks for obstacles that a shape meets earlier than the first one so far.
-func (w *ContinuousSolver) shapeMeets(q *search, shape uint32) {
-	var s swept
-	s.of(&w.Shapes[shape])
-	box := q.way.box(s.shape, s.full.reach)
-	var few [16]uint32 // as there mostly are: to clear room for more takes longer than to look
-	if n := q.obstacles.lookup(&box, few[:]); n < len(few) {
-		w.meetsAmong(few[:n], q, &s, shape)
-		return
-	}
-	w.meetsMany(q, &box, &s, shape)
-}
-
-//go:noinline
-func (w *ContinuousSolver) meetsMany(q *search, box *box, s *swept, shape uint32) {
-	var many [MaxObstacles]uint32
-	w.meetsAmong(many[:q.obstacles.lookup(box, many[:])], q, s, shape)
-}
-
-// meetsAmong is shapeMeets among some. When two stop it at the same time it is by the first.
-func (w *ContinuousSolver) meetsAmong(near []uint32, q *search, s *swept, shape uint32) {
-	for _, other := range near {
-		o := &w.Shapes[other]
-		if w.Sensor[other] || o.Count-1 >= MaxVertices || !w.Filters.agree(shape, other) ||
-			w.PassesThrough != nil && w.PassesThrough(shape, other) {
-			continue
-		}
-		w.meets(q, s, shape, other)
-	}
-}
-
-// meets looks whether a shape is stopped by another one.
-func (w *ContinuousSolver) meets(q *search, s *swept, shape, other uint32) {
-	var v view
-	body, o := w.Filters.Body[other], &w.Shapes[other]
-	var by path // that of an obstacle at rest
-	if q.moving {
-		by, _ = w.motion(body)
-	}
-	if !v.of(q.way, &by, o, &w.Poses, body) || v.misses(&s.full) {
-		return
-	}
-	touch := v.advance(&s.full, touching, 0, q.time)
-	if touch == 1 {
-		return
-	}
-	s.makeCores()
-	t := w.stops(q, s, &v, shape, other, touch)
-	if t < 1 && (t > 0 || !w.missed(q, shape, other)) {
-		cos, sin := turnedBack(w.Poses.Cos[body], w.Poses.Sin[body], by.turn)
-		q.add(t, shape, other, Vec{float32(cos*s.out.X) - float32(sin*s.out.Y), float32(sin*s.out.X) + float32(cos*s.out.Y)})
-	}
-}
-
-// stops returns when a shape stops that touches another one at a given time.
-func (w *ContinuousSolver) stops(q *search, s *swept, v *view, shape, other uint32, touch float32) float32 {
-	o := &w.Shapes[other]
-	c := chainLink{segment: o, other: s.shape}
-	switch onChain, ofChain := inChain(w.ChainSegments, other), inChain(w.ChainSegments, shape); {
-	case onChain && ofChain:
-		return 1 // these never meet
-	case onChain:
-		c.smooth = &w.ChainSegments[other]
-	case ofChain:
-		c = chainLink{segment: s.shape, other: o, smooth: &w.ChainSegments[shape], flies: true}
-	case touch == 0 && w.missed(q, shape, other):
-		return 1
-	default:
-		return s.meets(v, touch, q.time)
-	}
-	return s.meetsChain(v, &c, touch, q.time)
-}
-
-// missed reports whether two shapes that were near each other before the step had no contact in it.
-func (w *ContinuousSolver) missed(q *search, shape, other uint32) bool {
-	return !q.late && w.HadContact != nil && !w.HadContact(shape, other)
-}
-
-// agree reports whether two shapes can pair if one of them moves.
-func (f *Filters) agree(a, b uint32) bool {
-	if f.Body[a] == f.Body[b] {
 		return false
 	}
-	if f.Group[a] == f.Group[b] && f.Group[a] != 0 {
-		return f.Group[a] > 0
+	x, y := float32(in*out.X), float32(in*out.Y)
+	if p.locks.X {
+		x = 0
 	}
-	return f.Category[a]&f.Mask[b] != 0 && f.Category[b]&f.Mask[a] != 0
+	if p.locks.Y {
+		y = 0
+	}
+	p.x, p.y, p.dx, p.dy = p.x-x, p.y-y, p.dx-x, p.dy-y
+	return true
+}
+
+// carriedFrom returns the way of a body that has come to the end of its own at time t and from then on keeps
+// its place in the frame of the body with the way p, except for locked motions.
+func (p *sweep) carriedFrom(own *sweep, t float32) sweep {
+	back := 1 - t
+	turn := float32(back * p.angle)
+	x, y, _, _ := p.transform(t)
+	x, y = rotateBack(own.x-x, own.y-y, -turn)
+	x, y = p.x+x, p.y+y
+	cos, sin := rotateBack(own.cos, own.sin, -turn)
+	if own.locks.X {
+		x = own.x
+	}
+	if own.locks.Y {
+		y = own.y
+	}
+	if own.locks.Rotation {
+		cos, sin, turn = own.cos, own.sin, 0
+	}
+	return sweep{x, y, cos, sin, x - own.x, y - own.y, turn, own.locks}
+}
+
+// transform is the pose at a time.
+func (p *sweep) transform(t float32) (x, y, cos, sin float32) {
+	back := 1 - t
+	x, y = p.x-float32(back*p.dx), p.y-float32(back*p.dy)
+	cos, sin = rotateBack(p.cos, p.sin, float32(back*p.angle))
+	return x, y, cos, sin
+}
+
+// rotateBack rotates clockwise.
+func rotateBack(cos, sin, angle float32) (c, s float32) {
+	if angle == 0 {
+		return cos, sin
+	}
+	sn, cs := SinCos(angle)
+	return float32(cos*cs) + float32(sin*sn), float32(sin*cs) - float32(cos*sn)
+}
+
+// bounds is a box around a shape on its whole way. No point of it is farther than reach from the centre of the
+// body but for the radius, so a turn by a moves it at most reach·a²/8 away from the straight line between its
+// ends.
+func (p *sweep) bounds(s *Shape, reach float32) box {
+	x, y, cos, sin := p.transform(0)
+	bulge := float32(float32(reach*p.angle) * float32(p.angle*0.125))
+	a, _ := s.bounds(x, y, cos, sin, bulge)
+	b, _ := s.bounds(p.x, p.y, p.cos, p.sin, bulge)
+	return box{minFloat(a[0], b[0]), minFloat(a[1], b[1]), maxFloat(a[2], b[2]), maxFloat(a[3], b[3])}
+}
+
+// sweptShape is a shape on its way.
+type sweptShape struct {
+	shape      *Shape
+	proxy      shapeProxy
+	coresReady bool // cores are set
+	cores      [3]shapeProxy
+	normal     Vec // if the shape stays at its place: away from the obstacle, in its axes at time 0
+}
+
+func (s *sweptShape) set(shape *Shape) {
+	s.shape, s.coresReady = shape, false
+	s.proxy.set(shape)
+}
+
+// makeCores makes the cores, in the order in which they are tried.
+func (s *sweptShape) makeCores() {
+	if s.coresReady {
+		return
+	}
+	s.coresReady = true
+	s.cores[0].setCore(s.shape)
+	s.cores[1].setHalf(s.shape)
+	s.cores[2].setDisc(s.shape.Centroid, float32(0.5*s.shape.extent()))
+}
+
+const (
+	// targetSeparation is the distance from an obstacle at which a shape stops: the next step makes a contact
+	// of that. It may stop up to separationTolerance farther away, which saves iterations.
+	targetSeparation    = LinearSlop
+	separationTolerance = 0.25 * LinearSlop
+
+	// maxAdvances is the largest number of iterations of an advance. A shape that needs more, as happens to few
+	// that turn, stops where it is then.
+	maxAdvances = 32
+)
+
+// stopTime returns when an obstacle stops the shape, which touches it at time touch; 1 if it does not, or not
+// before the time before.
+func (s *sweptShape) stopTime(v *relativeSweep, touch, before float32) float32 {
+	if touch > 0 {
+		if v.advance(&s.cores[0], 0, touch, 1) < 1 {
+			return touch
+		}
+		return 1
+	}
+	for i := range s.cores {
+		if t := v.advance(&s.cores[i], 0, 0, before); t > 0 {
+			return t
+		}
+	}
+	if s.movesDeeper(v) {
+		return 0
+	}
+	return 1
+}
+
+// movesDeeper reports whether the disc, which touches the obstacle and has its centre outside, comes nearer by
+// more than separationTolerance.
+func (s *sweptShape) movesDeeper(v *relativeSweep) bool {
+	var from, to shapeProxy
+	o := &s.cores[len(s.cores)-1]
+	v.place(o, 0, &from)
+	_, nx, ny := gjkDistance(&from, &v.obstacle)
+	v.place(o, 1, &to)
+	s.normal = Vec{nx, ny}
+	return float32((to.x[0]-from.x[0])*nx)+float32((to.y[0]-from.y[0])*ny) < -separationTolerance
+}
+
+// chainPair is a segment of a chain and another shape. One of them is the obstacle of a relativeSweep.
+type chainPair struct {
+	segment, other *Shape
+	smooth         *ChainSegment
+	segmentMoves   bool // the segment moves, other is the obstacle
+}
+
+// chainStopTime is stopTime for a segment of a chain: a shape stops only where the two have a contact.
+func (s *sweptShape) chainStopTime(v *relativeSweep, c *chainPair, touch, before float32) float32 {
+	if c.startsBehind(v) {
+		return 1
+	}
+	if touch > 0 && c.collides(v, touch) {
+		return s.stopTime(v, touch, before)
+	}
+	inside := false
+	for i := range s.cores {
+		t := v.advance(&s.cores[i], 0, 0, before)
+		if t == 1 || t > 0 && c.collides(v, t) {
+			return t
+		}
+		inside = t == 0
+	}
+	if inside && c.collides(v, 0) && s.movesDeeper(v) {
+		return 0
+	}
+	var middle shapeProxy
+	middle.setDisc(s.shape.Centroid, 0)
+	if t := v.advance(&middle, 0, 0, before); t > 0 && t < 1 && c.collides(v, t) {
+		return t
+	}
+	return 1
+}
+
+// startsBehind reports whether the centroid of the other shape was behind the segment before the step: then it
+// passes.
+func (c *chainPair) startsBehind(v *relativeSweep) bool {
+	x, y, cos, sin := v.transform(0)
+	at := c.other.Centroid
+	if c.segmentMoves {
+		x, y = -x, -y
+		x, y = float32(cos*x)+float32(sin*y), float32(cos*y)-float32(sin*x)
+	} else {
+		x, y = x+(float32(cos*at.X)-float32(sin*at.Y))+v.centroid.X, y+(float32(sin*at.X)+float32(cos*at.Y))+v.centroid.Y
+	}
+	n, v1, v2, sm := c.segment.Normals[0], c.segment.Vertices[0], c.segment.Vertices[1], c.smooth
+	if !(n.dot(x-v1.X, y-v1.Y) < 0) {
+		return false
+	}
+	return c.other.Count > 1 || !inVertexRegion(sm.Before, n, x-v1.X, y-v1.Y) && !(sm.Last && inVertexRegion(n, sm.After, x-v2.X, y-v2.Y))
+}
+
+// collides reports whether the two have a contact at a time.
+func (c *chainPair) collides(v *relativeSweep, t float32) bool {
+	x, y, cos, sin := v.transform(t)
+	px, py, pc, ps := [...]float32{0, x + v.centroid.X}, [...]float32{0, y + v.centroid.Y}, [...]float32{1, cos}, [...]float32{0, sin}
+	poses := Poses{px[:], py[:], pc[:], ps[:]}
+	var m Manifold
+	if c.segmentMoves {
+		collideChain(c.segment, c.smooth, c.other, 1, 0, &poses, &m)
+	} else {
+		collideChain(c.segment, c.smooth, c.other, 0, 1, &poses, &m)
+	}
+	return m.Count > 0
+}
+
+// relativeSweep is a way relative to an obstacle: in the axes of its body, which may move as well, from the
+// centroid of its shape.
+type relativeSweep struct {
+	sweep                   // in the axes of the obstacle at time 1; the angle is relative to it
+	obstacleAngle   float32 // by which the obstacle turns about its centre of mass
+	centroid        Vec     // relative to the centre of mass
+	maxAcceleration float32 // the greatest in the axes of the obstacle; the unit of time is a step
+	obstacle        shapeProxy
+}
+
+// set takes the way p of a shape and the way by of the body of an obstacle. It returns false if the relative
+// way is not finite.
+func (v *relativeSweep) set(p, by *sweep, o *Shape, poses *Poses, body uint32) bool {
+	cos, sin := poses.Cos[body], poses.Sin[body]
+	x, y := p.x-poses.X[body], p.y-poses.Y[body]
+	dx, dy := p.dx-by.dx, p.dy-by.dy
+	v.centroid = o.Centroid
+	v.x = (float32(cos*x) + float32(sin*y)) - o.Centroid.X
+	v.y = (float32(cos*y) - float32(sin*x)) - o.Centroid.Y
+	v.dx, v.dy = float32(cos*dx)+float32(sin*dy), float32(cos*dy)-float32(sin*dx)
+	v.cos, v.sin = float32(cos*p.cos)+float32(sin*p.sin), float32(cos*p.sin)-float32(sin*p.cos)
+	v.angle, v.obstacleAngle = p.angle-by.angle, by.angle
+	v.obstacle.n, v.obstacle.radius, v.obstacle.maxReach = int(o.Count), o.Radius, 0
+	for i, q := range o.Vertices[:o.Count] {
+		v.obstacle.setPoint(i, Vec{q.X - o.Centroid.X, q.Y - o.Centroid.Y})
+	}
+	if v.maxAcceleration = 0; v.obstacleAngle != 0 {
+		far := maxFloat(sqrt(float32(x*x)+float32(y*y)), sqrt(float32((x-dx)*(x-dx))+float32((y-dy)*(y-dy))))
+		way := sqrt(float32(dx*dx) + float32(dy*dy))
+		v.maxAcceleration = float32(abs(v.obstacleAngle) * (2*way + float32(abs(v.obstacleAngle)*far)))
+	}
+	sum := ((v.x + v.y) + (v.cos + v.sin)) + ((v.dx + v.dy) + (v.angle + v.maxAcceleration))
+	return sum-sum == 0
+}
+
+// transform is the pose at a time, in the axes of the obstacle at that time.
+func (v *relativeSweep) transform(t float32) (x, y, cos, sin float32) {
+	x, y, cos, sin = v.sweep.transform(t)
+	if v.obstacleAngle != 0 {
+		x, y = rotateBack(x+v.centroid.X, y+v.centroid.Y, -float32((1-t)*v.obstacleAngle))
+		x, y = x-v.centroid.X, y-v.centroid.Y
+	}
+	return x, y, cos, sin
+}
+
+// earliestTime returns the least time after t in which a proxy can come nearer by room in the direction -n. A
+// point of the proxy comes nearer at most as fast as the centre of its body plus the angle times maxReach. If
+// the obstacle turns, the way of that centre is curved in its axes: maxAcceleration adds to the speed.
+func (v *relativeSweep) earliestTime(o *shapeProxy, t, room, nx, ny float32) float32 {
+	turning := float32(abs(v.angle) * o.maxReach)
+	if v.obstacleAngle == 0 {
+		return room / (maxFloat(-(float32(v.dx*nx)+float32(v.dy*ny)), 0) + turning)
+	}
+	angle := -float32((1 - t) * v.obstacleAngle)
+	dx, dy := rotateBack(v.dx, v.dy, angle)
+	x, y, _, _ := v.transform(t)
+	x, y = x+v.centroid.X, y+v.centroid.Y
+	dx, dy = dx+float32(v.obstacleAngle*y), dy-float32(v.obstacleAngle*x)
+	speed := maxFloat(-(float32(dx*nx)+float32(dy*ny)), 0) + turning
+	return 2 * room / (speed + sqrt(float32(speed*speed)+float32(float32(2*v.maxAcceleration)*room)))
+}
+
+// passesBy reports whether the disc around the whole shape, in any rotation, passes the obstacle on one side.
+// It does not handle obstacles that turn.
+func (v *relativeSweep) passesBy(shape *shapeProxy) bool {
+	if v.obstacleAngle != 0 {
+		return false
+	}
+	length := sqrt(float32(v.dx*v.dx) + float32(v.dy*v.dy))
+	room := float32(((shape.maxReach + shape.radius) + (v.obstacle.radius + targetSeparation)) * length)
+	low, high := inf, -inf
+	for i := range v.obstacle.n {
+		d := cross2(v.dx, v.dy, v.obstacle.x[i]-v.x, v.obstacle.y[i]-v.y)
+		low, high = minFloat(low, d), maxFloat(high, d)
+	}
+	return low > room || high < -room
+}
+
+// advance returns when a proxy comes within a distance of the obstacle, up to separationTolerance, from time t
+// on: t if it is there at once, 1 if it is not there before the time before. It advances by as much time as the
+// distance allows, however the proxy turns: conservative advancement.
+func (v *relativeSweep) advance(o *shapeProxy, distance, t, before float32) float32 {
+	var placed shapeProxy
+	for range maxAdvances {
+		v.place(o, t, &placed)
+		room, nx, ny := gjkDistance(&placed, &v.obstacle)
+		room = (room - (o.radius + v.obstacle.radius)) - distance
+		if room <= separationTolerance { // about half of it remains
+			return t
+		}
+		if t += v.earliestTime(o, t, room-0.5*separationTolerance, nx, ny); !(t < before) { // also if nothing moves, or if room is NaN
+			return 1
+		}
+	}
+	return t
+}
+
+// place is the proxy at a time.
+func (v *relativeSweep) place(o *shapeProxy, t float32, to *shapeProxy) {
+	x, y, cos, sin := v.transform(t)
+	to.n = o.n
+	for i := range o.n {
+		to.x[i] = (float32(cos*o.x[i]) - float32(sin*o.y[i])) + x
+		to.y[i] = (float32(sin*o.x[i]) + float32(cos*o.y[i])) + y
+	}
 }

@@ -9,29 +9,29 @@ import (
 // NoSlot marks a body that drives no entity.
 const NoSlot = native.NoSlot
 
-// Entities are columns with an element per entity: where it is in the plane, and the
-// quaternion by which it is turned, of which a turn in the plane leaves two components zero.
+// Entities are columns with an element per entity: its position in the plane, and the quaternion of its
+// rotation, of which a turn in the plane leaves two components zero.
 type Entities struct {
 	X, Y, QuatAxis, QuatW []float32
 	QuatZero              [2][]float32
-	Flip                  bool // a turn in the plane is one by minus the angle about its normal
+	Flip                  bool // a turn in the plane is by minus the angle about its normal
 }
 
-// Kept are columns with an element per body: what Put has written last, of X, Y, Turn and W.
-// X is NaN where it has written nothing.
+// Written are columns with an element per body: what Write has written last. X is NaN where it has written
+// nothing.
 type Written struct {
 	X, Y, HalfSin, HalfCos []float32
 }
 
-// Put writes bodies [lo, hi) to the entities of their slots, and to kept; origins are
-// where they are, poses how they are turned. Slots are numbers of entities, or NoSlot: such
-// a body is left out. Of bodies with one slot the last one is written.
+// Write writes the origins and rotations of bodies [lo, hi) to the entities of their slots, and to kept. A slot
+// is the number of an entity, or NoSlot: such a body is skipped. Of bodies with the same slot the last one is
+// written.
 //
-// The quaternion turns by the angle θ whose cosine c and sine s poses have: Turn is
-// sin(θ/2) and W cos(θ/2). Of cos²(θ/2) = (1+c)/2 and sin²(θ/2) = (1-c)/2 it takes the root
-// of the larger, where nothing cancels, and gets the other from 2·sin(θ/2)·cos(θ/2) = s, so that
-// W is not negative. With Flip, Turn is 0 - sin(θ/2). It panics on a slot beyond the
-// entities, and if columns that belong together differ in length.
+// The quaternion turns by the angle θ with the cosine c and sine s of the pose: QuatAxis is sin(θ/2) and QuatW
+// cos(θ/2). Of cos²(θ/2) = (1+c)/2 and sin²(θ/2) = (1-c)/2 it takes the root of the larger, where nothing
+// cancels, and gets the other from 2·sin(θ/2)·cos(θ/2) = s, so that QuatW is not negative. With Flip, QuatAxis
+// is 0 - sin(θ/2). Write panics on a slot beyond the entities, and if columns that belong together differ in
+// length.
 func (e *Entities) Write(level native.Level, o *Origins, p *Poses, slots []uint32, kept *Written, lo, hi int) {
 	e.check(slots, kept)
 	n := len(slots)
@@ -40,10 +40,10 @@ func (e *Entities) Write(level native.Level, o *Origins, p *Poses, slots []uint3
 	}
 	_ = slots[lo:hi]
 	e.checkSlots(slots[lo:hi])
-	if level = must(level); level != native.Go && lo < hi {
-		putC(level, e, o, p, slots, kept, lo, hi)
-		return
-	}
+	kernelsOf(level).writeEntities(*e, *o, *p, slots, *kept, lo, hi)
+}
+
+func (e Entities) writeGo(o Origins, p Poses, slots []uint32, kept Written, lo, hi int) {
 	for i := lo; i < hi; i++ {
 		slot := slots[i]
 		if slot == NoSlot {
@@ -59,8 +59,7 @@ func (e *Entities) Write(level native.Level, o *Origins, p *Poses, slots []uint3
 	}
 }
 
-// halfAngle returns sine and cosine of half the angle in [-π, π] whose sine and
-// cosine are s and c.
+// halfAngle returns sine and cosine of half the angle in [-π, π] with the given sine and cosine.
 func halfAngle(s, c float32) (sin, cos float32) {
 	root := sqrt(float32(0.5 * (1 + abs(c))))
 	half := s / (root + root)
@@ -70,25 +69,26 @@ func halfAngle(s, c float32) (sin, cos float32) {
 	return float32(math.Copysign(float64(root), float64(s))), abs(half)
 }
 
-// Differs returns the first body of [lo, hi) whose entity is not where Put has written it, bit
-// for bit, or hi: X, Y, Turn and W are not those kept, or one of Zero is not +0. Bodies
-// without a slot, and those that Put has not written, do not differ. It panics as Put does.
+// FirstChanged returns the first body of [lo, hi) whose entity is not, bit for bit, as Write has written it, or
+// hi: X, Y, QuatAxis and QuatW differ from those kept, or one of QuatZero is not +0. It skips bodies without a
+// slot, and those that Write has not written. It panics as Write does.
 func (e *Entities) FirstChanged(level native.Level, slots []uint32, kept *Written, lo, hi int) int {
 	e.check(slots, kept)
 	_ = slots[lo:hi]
 	e.checkSlots(slots[lo:hi])
-	if level = must(level); level != native.Go && lo < hi {
-		return differsC(level, e, slots, kept, lo, hi)
-	}
+	return kernelsOf(level).firstChanged(*e, slots, *kept, lo, hi)
+}
+
+func (e Entities) firstChangedGo(slots []uint32, kept Written, lo, hi int) int {
 	for i := lo; i < hi; i++ {
-		if e.differs(slots[i], kept, i) {
+		if e.changed(slots[i], &kept, i) {
 			return i
 		}
 	}
 	return hi
 }
 
-func (e *Entities) differs(slot uint32, kept *Written, i int) bool {
+func (e *Entities) changed(slot uint32, kept *Written, i int) bool {
 	bits := math.Float32bits
 	if slot == NoSlot || kept.X[i] != kept.X[i] {
 		return false
@@ -117,8 +117,8 @@ func (e *Entities) checkSlots(slots []uint32) {
 	}
 }
 
-// FirstOutOfRange returns the first index of a slot, other than NoSlot, that is n or more; or
-// the number of slots.
+// FirstOutOfRange returns the first index of a slot, other than NoSlot, that is n or more; or the number of
+// slots.
 func FirstOutOfRange(slots []uint32, n int) int {
 	most := uint32(0) // of slots plus one; NoSlot is 0
 	for _, slot := range slots {

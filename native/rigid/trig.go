@@ -30,10 +30,9 @@ const (
 	atan3, atan5, atan7, atan9 = -0.333327562, 0.199718788, -0.138244495, 0.0790258795
 )
 
-// SinCos returns the sine and the cosine of an angle in radians, within 1e-7. Angles
-// that are as near to a multiple of a quarter turn as a float32 can be, up to 8, give 0 and ±1
-// exactly. No zero is negative; but for that, sin(-a) is -sin(a) and cos(-a) is cos(a). Both
-// are NaN for NaN and for angles beyond ±MaxAngle.
+// SinCos returns the sine and the cosine of an angle in radians, within 1e-7. Angles as near to a multiple of a
+// quarter turn as a float32 can be, up to 8, give exactly 0 and ±1. No zero is negative; but for that, sin(-a)
+// is -sin(a) and cos(-a) is cos(a). Both are NaN for NaN and for angles beyond ±MaxAngle.
 func SinCos(angle float32) (sin, cos float32) {
 	size := abs(angle)
 	if !(size <= MaxAngle) {
@@ -44,7 +43,7 @@ func SinCos(angle float32) (sin, cos float32) {
 	turns := whole - rounding
 	r := ((angle - float32(turns*quarter1)) - float32(turns*quarter2)) - float32(turns*quarter3)
 	// Half a unit in the last place of the angle is as far as a multiple can be off.
-	if abs(r) <= float32(least(size, 8)*0x1p-25) {
+	if abs(r) <= float32(minFloat(size, 8)*0x1p-25) {
 		r = 0
 	}
 	u := r * r
@@ -78,7 +77,7 @@ func Atan2(y, x float32) float32 {
 		num, den, base = short-long, short+long, math.Pi/4 // tan(a - π/4) = (t - 1) / (t + 1)
 	}
 	if smallest > den {
-		den = smallest // of the zero vector; NaN stays
+		den = smallest // of the zero vector; a NaN stays
 	}
 	q := num / den
 	u := q * q
@@ -105,10 +104,10 @@ func Angles(level native.Level, cos, sin, out []float32) {
 	if len(sin) != len(cos) || len(out) != len(cos) {
 		panic("rigid: Angles: cos, sin and out differ in length")
 	}
-	if level = must(level); level != native.Go && len(cos) > 0 {
-		anglesC(level, cos, sin, out)
-		return
-	}
+	kernelsOf(level).angles(cos, sin, out)
+}
+
+func anglesGo(cos, sin, out []float32) {
 	for i := range out {
 		out[i] = Atan2(sin[i], cos[i])
 	}
@@ -116,15 +115,15 @@ func Angles(level native.Level, cos, sin, out []float32) {
 
 func abs(a float32) float32 { return math.Float32frombits(math.Float32bits(a) &^ (1 << 31)) }
 
-// least is a < b ? a : b, and most a > b ? a : b: b where either is NaN.
-func least(a, b float32) float32 {
+// minFloat is a < b ? a : b, and maxFloat a > b ? a : b: b where either is NaN.
+func minFloat(a, b float32) float32 {
 	if a < b {
 		return a
 	}
 	return b
 }
 
-func most(a, b float32) float32 {
+func maxFloat(a, b float32) float32 {
 	if a > b {
 		return a
 	}

@@ -1,12 +1,12 @@
 package rigid
 
 const (
-	// LinearSlop is an overlap in metres that does not matter. Soft contacts rest with
-	// less than that, unless much is stacked on them.
+	// LinearSlop is an overlap in metres that does not matter. Soft contacts rest with less, unless much is
+	// stacked on them.
 	LinearSlop = 0.005
 
-	// SpeculativeDistance is how far apart two shapes may be, in metres, and still
-	// have contact points, which keep them from passing each other in one step.
+	// SpeculativeDistance is the distance in metres up to which two shapes have contact points, which keep them
+	// from passing each other in one step.
 	SpeculativeDistance = 4 * LinearSlop
 
 	// MaxVertices is the largest number of vertices of a shape.
@@ -40,16 +40,15 @@ type Poses struct {
 	X, Y, Cos, Sin []float32
 }
 
-// Boxes are axis-aligned, one per shape. A box whose Min is greater than its Max
-// overlaps nothing.
+// Boxes are axis-aligned, one per shape. A box with a Min above its Max overlaps nothing.
 type Boxes struct {
 	MinX, MinY, MaxX, MaxY []float32
 }
 
-// Filters say which shapes can meet, one element per shape.
+// Filters decide which shapes can pair, one element per shape.
 type Filters struct {
-	Body     []uint32 // whose shape it is
-	Moves    []bool   // false: of a static body
+	Body     []uint32 // the body of the shape
+	Moves    []bool   // false: of a static body, or one asleep
 	Category []uint64
 	Mask     []uint64
 	Group    []int32
@@ -60,8 +59,8 @@ type Pairs struct {
 	A, B []uint32
 }
 
-// Manifold is how two shapes touch, or nearly do. Normal points from shape A to shape
-// B, and has length one if there are points.
+// Manifold is how two shapes touch, or nearly do. Normal points from shape A to shape B, and has length one if
+// there are points.
 type Manifold struct {
 	Normal Vec
 	Count  uint32 // of points: 0, 1 or 2
@@ -69,15 +68,15 @@ type Manifold struct {
 	Points [2]ManifoldPoint
 }
 
-// Point is a place where two shapes touch: halfway between their surfaces, seen from
-// the centre of mass of either body in the axes of the world.
+// ManifoldPoint is a point where two shapes touch: halfway between their surfaces, relative to each centre of
+// mass, in the axes of the world.
 type ManifoldPoint struct {
 	AnchorA, AnchorB Vec
 	Separation       float32 // metres between the surfaces; negative: overlap
-	ID               uint32  // the features that meet: the same from step to step while they do
+	ID               uint32  // the features that touch: the same from step to step while they do
 }
 
-// Contact is what is remembered of a pair from one step to the next.
+// Contact is what is kept of a pair from one step to the next.
 type Contact struct {
 	A, B           uint32 // shapes, A < B
 	Count          uint32 // of points
@@ -86,28 +85,27 @@ type Contact struct {
 	Points         [2]Impulse
 }
 
-// Impulse is what held a point, in N·s.
+// Impulse is that of a contact point, in N·s.
 type Impulse struct {
 	Normal, Tangent float32
 	ID              uint32
 }
 
-// State is a body as the solver sees it during a step: velocities, and how far it has
-// moved and turned since the step began.
+// State is a body as the solver sees it during a step: velocities, and its translation and rotation since the
+// step began.
 type State struct {
 	VX, VY, W float32 // m/s, rad/s
 	InvMass   float32 // 1/kg; 0: not dynamic
 	DX, DY    float32 // metres
-	C, S      float32 // cosine and sine of the turn
+	C, S      float32 // cosine and sine of the rotation
 }
 
-// ContactBlock is up to Lanes contacts in a form for vectors: lane i of each field belongs to
-// contact i. No two lanes share a body whose inverse mass is not zero. The lanes from
-// Contacts on have the bodies of lane 0 and zeros everywhere else when they are prepared, and
-// no state is written for them.
+// ContactBlock is up to Lanes contacts in a form for vectors: lane i of each field belongs to contact i. No two
+// lanes share a body whose inverse mass is not zero. When prepared, the lanes from Contacts on have the bodies
+// of lane 0 and zeros everywhere else. No state is written for them.
 type ContactBlock struct {
 	Contacts   uint32 // lanes in use, from 0 on
-	PointsEach uint32 // 1 or 2; if 1, Points[1] means nothing
+	PointsEach uint32 // 1 or 2; if 1, Points[1] is unused
 	Flags      uint32
 	DynamicA   uint32 // bit i: the body of lane i is dynamic, and takes impulses
 	DynamicB   uint32
@@ -126,15 +124,14 @@ type ContactBlock struct {
 
 // Flags of a ContactBlock.
 const (
-	blockFixed   = 1 << iota // one body of each contact is not dynamic
-	blockBounces             // a contact has restitution
-	blockRolls               // a contact has rolling resistance
-	blockConveys             // a contact has a tangent speed
+	flagStaticBody   = 1 << iota // one body of each contact is not dynamic
+	flagRestitution              // a contact has restitution
+	flagRolling                  // a contact has rolling resistance
+	flagTangentSpeed             // a contact has a tangent speed
 )
 
-// ContactBlockPoint is one point of each of the contacts of a ContactBlock. The anchors are in the frame
-// of the contact: lever r×n and reach r·n are all that a step needs to know of an
-// anchor r, with the normal n. With the tangent t = (n.Y, -n.X), r×t is -r·n.
+// ContactBlockPoint is one point of each contact of a ContactBlock. With the normal n, a step needs only r×n
+// and r·n of an anchor r: CrossA and DotA of that on body A. With the tangent t = (n.Y, -n.X), r×t is -r·n.
 type ContactBlockPoint struct {
 	CrossA, DotA                  [Lanes]float32 // metres
 	CrossB, DotB                  [Lanes]float32
@@ -142,7 +139,7 @@ type ContactBlockPoint struct {
 	NormalMass                    [Lanes]float32 // effective masses
 	TangentMass                   [Lanes]float32
 	NormalImpulse, TangentImpulse [Lanes]float32 // accumulated impulses
-	TotalNormalImpulse            [Lanes]float32 // normal impulse of all sub-steps
+	TotalNormalImpulse            [Lanes]float32 // sum of the normal impulses of all sub-steps
 	RelativeVelocity              [Lanes]float32 // normal velocity before the step
 }
 

@@ -1,0 +1,85 @@
+package rigid
+
+import "github.com/evertick/evertick/native"
+
+// kernels are the functions that have a form in C, on one level. The Go form of each is its
+// specification.
+type kernels struct {
+	bounds  func(shapes []Shape, bodyOf []uint32, poses Poses, margin float32, out Boxes) (done int)
+	collide func(shapes []Shape, bodyOf []uint32, poses Poses, pairs Pairs, out []Manifold) (ok bool)
+
+	// Of BroadPhase and BoxGrid.
+	measure         func(boxes *Boxes, members []uint64, lo, hi int, ids []uint32, sum *summary)
+	makeKeys        func(p *gridPlan, ids []uint32, layers []layer, to []uint64)
+	sortKeys        func(keys, tmp []uint64, count uint) (sorted, rest []uint64)
+	countKeys       func(keys []uint64, shift uint, counts *[maxParts]uint32)
+	scatterKeys     func(keys []uint64, shift uint, next *[maxParts]uint32, to []uint64)
+	countRows       func(keys []uint64, shift uint) int
+	fillRows        func(boxes *Boxes, p *gridPlan, s *grid, lo, hi, rows int, layers []layer) int
+	searchLayer     searchKernel
+	searchRows      searchKernel
+	searchDirectory searchKernel
+	countPairs      func(p *pairBuffer, shift uint)
+	partition       func(p *pairBuffer, shift uint, to *pairBuffer)
+	scatterPairs    func(a, b []uint32, lo uint32, ends []uint32, out Pairs) (longest uint32)
+	bruteForceRow   func(c *bruteForce, i int, r *pairFilter, limits pairLimits, to []uint32) int
+
+	// Of System: solve does all the stages that follow it.
+	solve                func(s *System)
+	loadStates           func(s *System, lo, hi int)
+	prepareJoints        func(s *System, lo, hi int)
+	prepareContacts      func(s *System, lo, hi int)
+	integrateVelocities  func(s *System, sub, lo, hi int)
+	warmStartJoints      func(s *System, lo, hi int)
+	warmStartContacts    func(s *System, lo, hi int)
+	solveJoints          func(s *System, useBias bool, lo, hi int)
+	solveContacts        func(s *System, useBias bool, lo, hi int)
+	integratePositions   func(s *System, lo, hi int)
+	applyRestitution     func(s *System, lo, hi int)
+	storeJointImpulses   func(s *System, lo, hi int)
+	storeContactImpulses func(s *System, lo, hi int)
+	storeStates          func(s *System, lo, hi int)
+
+	findFast        func(e Extents, states []State, lo, hi int, out []uint32) int
+	updateCentres   func(o Origins, p Poses, lo, hi int)
+	updateOrigins   func(o Origins, states []State, p Poses, lo, hi int, moved []uint32) int
+	allInRange      func(memory []float32, stride, columns, n int) bool
+	angles          func(cos, sin, out []float32)
+	writeEntities   func(e Entities, o Origins, p Poses, slots []uint32, w Written, lo, hi int)
+	firstChanged    func(e Entities, slots []uint32, w Written, lo, hi int) int
+	castRaysClosest func(t *QueryTree, rays []Ray, out []RayHit)
+	castRaysAll     func(t *QueryTree, rays []Ray, ends []uint32, out []RayHit, fill int) (done int)
+}
+
+var goKernels = kernels{
+	bounds: boundsGo, collide: collideGo,
+
+	measure: measureGo, makeKeys: makeKeysGo, sortKeys: sortKeysGo, countKeys: countKeysGo, scatterKeys: scatterKeysGo,
+	countRows: countRowsGo, fillRows: fillRowsGo, searchLayer: searchLayerGo, searchRows: searchRowsGo,
+	searchDirectory: searchDirectoryGo, countPairs: countPairsGo, partition: partitionGo, scatterPairs: scatterPairsGo,
+	bruteForceRow: bruteForceRowGo,
+
+	loadStates: (*System).loadStatesGo, prepareJoints: (*System).prepareJointsGo, prepareContacts: (*System).prepareContactsGo,
+	solve: (*System).solveGo, integrateVelocities: (*System).integrateVelocitiesGo,
+	warmStartJoints: (*System).warmStartJointsGo, warmStartContacts: (*System).warmStartContactsGo,
+	solveJoints: (*System).solveJointsGo, solveContacts: (*System).solveContactsGo,
+	integratePositions: (*System).integratePositionsGo, applyRestitution: (*System).applyRestitutionGo,
+	storeJointImpulses: (*System).storeJointImpulsesGo, storeContactImpulses: (*System).storeContactImpulsesGo,
+	storeStates: (*System).storeStatesGo,
+
+	findFast: Extents.findFastGo, updateCentres: Origins.updateCentresGo, updateOrigins: Origins.updateOriginsGo,
+	allInRange: allInRangeGo, angles: anglesGo, writeEntities: Entities.writeGo, firstChanged: Entities.firstChangedGo,
+	castRaysClosest: (*QueryTree).castRaysClosestGo, castRaysAll: (*QueryTree).castRaysAllGo,
+}
+
+// kernelsOf returns the kernels of a level. It panics if native.Resolve refuses the level.
+func kernelsOf(l native.Level) *kernels {
+	l, err := native.Resolve(l)
+	if err != nil {
+		panic("rigid: the level cannot run here; see native.Resolve")
+	}
+	if l == native.Go {
+		return &goKernels
+	}
+	return &cKernels[l-native.C]
+}

@@ -1,0 +1,313 @@
+//go:build cgo
+
+package rigid
+
+import (
+	"unsafe"
+
+	"github.com/evertick/evertick/csrc"
+	crigid "github.com/evertick/evertick/csrc/rigid"
+	"github.com/evertick/evertick/native"
+)
+
+// The C side mirrors these types and constants. It numbers levels in the order of native.Level,
+// from native.C on.
+var (
+	_ [csrc.AVX2]byte   = [native.AVX2 - native.C]byte{}
+	_ [csrc.AVX512]byte = [native.AVX512 - native.C]byte{}
+	_ [csrc.NEON]byte   = [native.NEON - native.C]byte{}
+
+	_ [crigid.ShapeSize]byte        = [unsafe.Sizeof(Shape{})]byte{}
+	_ [crigid.ManifoldSize]byte     = [unsafe.Sizeof(Manifold{})]byte{}
+	_ [crigid.ContactSize]byte      = [unsafe.Sizeof(Contact{})]byte{}
+	_ [crigid.StateSize]byte        = [unsafe.Sizeof(State{})]byte{}
+	_ [crigid.HitSize]byte          = [unsafe.Sizeof(Hit{})]byte{}
+	_ [crigid.ContactBlockSize]byte = [unsafe.Sizeof(ContactBlock{})]byte{}
+	_ [crigid.JointSize]byte        = [unsafe.Sizeof(Joint{})]byte{}
+	_ [crigid.JointBlockSize]byte   = [unsafe.Sizeof(JointBlock{})]byte{}
+	_ [crigid.LayerSize]byte        = [unsafe.Sizeof(layer{})]byte{}
+	_ [crigid.SummarySize]byte      = [unsafe.Sizeof(summary{})]byte{}
+	_ [crigid.NodeSize]byte         = [unsafe.Sizeof(treeNode{})]byte{}
+	_ [crigid.TargetSize]byte       = [unsafe.Sizeof(target{})]byte{}
+	_ [crigid.QueryRaySize]byte     = [unsafe.Sizeof(Ray{})]byte{}
+	_ [crigid.RayHitSize]byte       = [unsafe.Sizeof(RayHit{})]byte{}
+	_ [crigid.SystemSize]byte       = [unsafe.Sizeof(system{})]byte{}
+	_ [crigid.StepOffset]byte       = [unsafe.Offsetof(system{}.step)]byte{}
+	_ [crigid.OriginsSize]byte      = [unsafe.Sizeof(columns4{})]byte{}
+	_ [crigid.PosesSize]byte        = [unsafe.Sizeof(columns4{})]byte{}
+	_ [crigid.BoxesSize]byte        = [unsafe.Sizeof(columns4{})]byte{}
+	_ [crigid.WrittenSize]byte      = [unsafe.Sizeof(columns4{})]byte{}
+	_ [crigid.EntitiesSize]byte     = [unsafe.Sizeof(entities{})]byte{}
+	_ [crigid.GridSize]byte         = [unsafe.Sizeof(gridColumns{})]byte{}
+	_ [crigid.PairsSize]byte        = [unsafe.Sizeof(pairs{})]byte{}
+	_ [crigid.QueryTreeSize]byte    = [unsafe.Sizeof(queryTree{})]byte{}
+	_ [crigid.BroadShapeBits]byte   = [shapeBits]byte{}
+	_ [crigid.BroadPadding]byte     = [padding]byte{}
+	_ [crigid.BroadLayers]byte      = [maxLayers]byte{}
+	_ [crigid.BroadParts]byte       = [maxParts]byte{}
+)
+
+// cKernels are the kernels of the levels from native.C on. 16 lanes do not make some of them faster:
+// shapes have few vertices, boxes have few neighbours, and wide loads from anywhere cross more cache lines.
+var cKernels = [...]kernels{
+	newKernels(0, 0), newKernels(csrc.AVX2, csrc.AVX2), newKernels(csrc.AVX512, csrc.AVX2), newKernels(csrc.NEON, csrc.NEON),
+}
+
+// newKernels returns the kernels of a level of C; narrow is the level for those that wide vectors do not help.
+func newKernels(level, narrow int32) (k kernels) {
+	k.geometry(level, narrow)
+	k.broadPhase(level, narrow)
+	k.stages(level)
+	k.bodies(level)
+	return k
+}
+
+func base[T any](s []T) unsafe.Pointer { return unsafe.Pointer(unsafe.SliceData(s)) }
+
+func data[T any](s []T) *T { return unsafe.SliceData(s) }
+
+// columns4, pairs, gridColumns, queryTree, entities and system have the layouts of C structs: columns from their
+// beginning, without lengths.
+type columns4 [4]*float32
+
+type pairs struct {
+	a, b *uint32
+	n    int64
+}
+
+type gridColumns struct {
+	memory                         *uint32
+	stride                         int64
+	rowStart, rowNumber, directory *uint32
+}
+
+type queryTree struct {
+	nodes   *treeNode
+	starts  *uint32
+	targets *target
+	levels  int64
+}
+
+type entities struct {
+	columns [6]*float32
+	flip    int32
+}
+
+type system struct {
+	states                                                                             *State
+	vx, vy, w                                                                          *float32
+	invMass, invInertia, forceX, forceY, torque, gravityScale, linearDamp, angularDamp *float32
+	freeX, freeY, freeW                                                                *float32
+	poses                                                                              columns4
+	angle                                                                              *float32
+
+	bodyOf                                                 *uint32
+	friction, restitution, rollingResistance, tangentSpeed *float32
+
+	contacts  *Contact
+	manifolds *Manifold
+	hits      *Hit
+	joints    *Joint
+
+	blocks                                 *ContactBlock
+	laneContacts                           *uint32
+	jointBlocks                            *JointBlock
+	laneJoints                             *uint32
+	bodyCount, blockCount, jointBlockCount int64
+
+	step stepContext
+}
+
+func (p *Poses) columns() columns4 { return columns4{data(p.X), data(p.Y), data(p.Cos), data(p.Sin)} }
+
+func (p *Poses) c() crigid.Poses {
+	c := p.columns()
+	return *(*crigid.Poses)(unsafe.Pointer(&c))
+}
+
+func (b *Boxes) c() crigid.Boxes {
+	c := columns4{data(b.MinX), data(b.MinY), data(b.MaxX), data(b.MaxY)}
+	return *(*crigid.Boxes)(unsafe.Pointer(&c))
+}
+
+func (o *Origins) c() crigid.Origins {
+	c := columns4{data(o.X), data(o.Y), data(o.CentreX), data(o.CentreY)}
+	return *(*crigid.Origins)(unsafe.Pointer(&c))
+}
+
+func (w *Written) c() crigid.Written {
+	c := columns4{data(w.X), data(w.Y), data(w.HalfSin), data(w.HalfCos)}
+	return *(*crigid.Written)(unsafe.Pointer(&c))
+}
+
+func (e *Entities) c() crigid.Entities {
+	c := entities{columns: [6]*float32{data(e.X), data(e.Y), data(e.QuatAxis), data(e.QuatW), data(e.QuatZero[0]), data(e.QuatZero[1])}}
+	if e.Flip {
+		c.flip = 1
+	}
+	return *(*crigid.Entities)(unsafe.Pointer(&c))
+}
+
+func (s *grid) c() crigid.Grid {
+	c := gridColumns{data(s.memory), int64(len(s.shape)), data(s.rowStart), data(s.rowNumber), data(s.directory)}
+	return *(*crigid.Grid)(unsafe.Pointer(&c))
+}
+
+func pairsC(a, b []uint32, n int) crigid.Pairs {
+	c := pairs{data(a), data(b), int64(n)}
+	return *(*crigid.Pairs)(unsafe.Pointer(&c))
+}
+
+func (t *QueryTree) c() crigid.QueryTree {
+	c := queryTree{data(t.nodes), data(t.starts), data(t.targets), int64(len(t.starts) - 1)}
+	return *(*crigid.QueryTree)(unsafe.Pointer(&c))
+}
+
+func (s *System) c() crigid.System {
+	b, m := &s.Bodies, &s.Materials
+	c := system{
+		states: data(s.States), vx: data(b.VX), vy: data(b.VY), w: data(b.W), invMass: data(b.InvMass), invInertia: data(b.InvInertia),
+		forceX: data(b.ForceX), forceY: data(b.ForceY), torque: data(b.Torque), gravityScale: data(b.GravityScale),
+		linearDamp: data(b.LinearDamping), angularDamp: data(b.AngularDamping),
+		freeX: data(b.FreeX), freeY: data(b.FreeY), freeW: data(b.FreeW), poses: s.Poses.columns(), angle: data(s.Angle),
+
+		bodyOf: data(s.BodyOf), friction: data(m.Friction), restitution: data(m.Restitution),
+		rollingResistance: data(m.RollingResistance), tangentSpeed: data(m.TangentSpeed),
+
+		contacts: data(s.Contacts), manifolds: data(s.Manifolds), hits: data(s.Hits), joints: data(s.Joints),
+		blocks: data(s.Blocks), laneContacts: data(s.Colours.Contact),
+		jointBlocks: data(s.JointBlocks), laneJoints: data(s.JointColours.Joint),
+		bodyCount: int64(len(s.States)), blockCount: int64(len(s.Blocks)), jointBlockCount: int64(len(s.JointBlocks)),
+
+		step: s.step,
+	}
+	return *(*crigid.System)(unsafe.Pointer(&c))
+}
+
+func (k *kernels) geometry(level, narrow int32) {
+	k.bounds = func(shapes []Shape, bodyOf []uint32, poses Poses, margin float32, out Boxes) int {
+		p, b := poses.c(), out.c()
+		return crigid.Bounds(narrow, base(shapes), bodyOf, &p, len(poses.X), margin, &b)
+	}
+	k.collide = func(shapes []Shape, bodyOf []uint32, poses Poses, pairs Pairs, out []Manifold) bool {
+		p, ab := poses.c(), pairsC(pairs.A, pairs.B, len(out))
+		return crigid.Collide(level, base(shapes), bodyOf, &p, len(poses.X), &ab, base(out))
+	}
+	k.castRaysClosest = func(t *QueryTree, rays []Ray, out []RayHit) {
+		tree := t.c()
+		crigid.CastRaysClosest(level, &tree, base(rays), len(rays), base(out))
+	}
+	k.castRaysAll = func(t *QueryTree, rays []Ray, ends []uint32, out []RayHit, fill int) int {
+		tree := t.c()
+		return crigid.CastRaysAll(level, &tree, base(rays), ends[:len(rays)], base(out), fill, len(out))
+	}
+}
+
+// broadPhase sets the kernels of BroadPhase. Sorting and scattering compute nothing: C has one form for all levels.
+func (k *kernels) broadPhase(level, narrow int32) {
+	k.measure = func(boxes *Boxes, members []uint64, lo, hi int, ids []uint32, sum *summary) {
+		b := boxes.c()
+		crigid.Measure(level, &b, members, lo, hi, ids, unsafe.Pointer(sum))
+	}
+	k.makeKeys = func(p *gridPlan, ids []uint32, layers []layer, to []uint64) {
+		b, layerOf := p.boxes.c(), p.layerOf[:]
+		if len(layers) == 1 {
+			layerOf = nil
+		}
+		crigid.MakeKeys(&b, p.rowBits, p.columnBits, layerOf, ids, base(layers), to)
+	}
+	k.sortKeys = func(keys, tmp []uint64, count uint) (sorted, rest []uint64) {
+		if crigid.SortKeys(keys, tmp, count) {
+			return tmp, keys
+		}
+		return keys, tmp
+	}
+	k.fillRows = func(boxes *Boxes, p *gridPlan, s *grid, lo, hi, rows int, layers []layer) int {
+		b, g := boxes.c(), s.c()
+		return crigid.FillRows(&b, p.rowBits, p.columnBits, s.keys, &g, lo, hi, rows, base(layers))
+	}
+	k.searchLayer = func(s, _ *grid, l, whole *layer, from uint32, to *pairBuffer) (at uint32) {
+		wide := level
+		if l.Rows > 1 {
+			wide = narrow
+		}
+		g, out := s.c(), pairsC(to.a, to.b, to.room(whole.len()))
+		at, to.n = crigid.SearchLayer(wide, &g, unsafe.Pointer(l), from, &out, to.n)
+		return at
+	}
+	k.searchRows = func(s, t *grid, l, other *layer, from uint32, to *pairBuffer) (at uint32) {
+		a, b, out := s.c(), t.c(), pairsC(to.a, to.b, to.room(other.len()))
+		at, to.n = crigid.SearchRows(narrow, &a, &b, unsafe.Pointer(l), unsafe.Pointer(other), from, &out, to.n)
+		return at
+	}
+	k.searchDirectory = func(s, t *grid, l, other *layer, from uint32, to *pairBuffer) (at uint32) {
+		a, b, out := s.c(), t.c(), pairsC(to.a, to.b, to.room(other.len()))
+		at, to.n = crigid.SearchDirectory(narrow, &a, &b, unsafe.Pointer(l), unsafe.Pointer(other), from, &out, to.n)
+		return at
+	}
+	k.scatterPairs = func(a, b []uint32, lo uint32, ends []uint32, out Pairs) uint32 {
+		from, to := pairsC(a, b, len(a)), pairsC(out.A, out.B, len(a))
+		return crigid.ScatterPairs(&from, lo, shortRow, ends, &to)
+	}
+	k.bruteForceRow = func(c *bruteForce, i int, r *pairFilter, limits pairLimits, to []uint32) int {
+		return crigid.BruteForceRow(level, c.memory, len(c.shape), c.n, i, r.agree[:], limits.moving, limits.stationary, to)
+	}
+	k.countKeys = func(keys []uint64, shift uint, counts *[maxParts]uint32) { crigid.CountKeys(keys, shift, counts[:]) }
+	k.scatterKeys = func(keys []uint64, shift uint, next *[maxParts]uint32, to []uint64) {
+		crigid.ScatterKeys(keys, shift, next[:], to)
+	}
+	k.countRows = crigid.CountRows
+	k.countPairs = func(p *pairBuffer, shift uint) { crigid.CountPairs(p.a[:p.n], shift, p.partStart[:]) }
+	k.partition = func(p *pairBuffer, shift uint, to *pairBuffer) {
+		from, out := pairsC(p.a, p.b, p.n), pairsC(to.a, to.b, to.n)
+		crigid.Partition(&from, shift, p.partStart[:], &out)
+	}
+}
+
+// stages sets the stages of a step.
+func (k *kernels) stages(level int32) {
+	k.solve = func(s *System) { c := s.c(); crigid.Solve(level, &c) }
+	k.loadStates = func(s *System, lo, hi int) { c := s.c(); crigid.LoadStates(level, &c, lo, hi) }
+	k.prepareJoints = func(s *System, lo, hi int) { c := s.c(); crigid.PrepareJoints(level, &c, lo, hi) }
+	k.prepareContacts = func(s *System, lo, hi int) { c := s.c(); crigid.PrepareContacts(level, &c, lo, hi) }
+	k.integrateVelocities = func(s *System, sub, lo, hi int) { c := s.c(); crigid.IntegrateVelocities(level, &c, sub, lo, hi) }
+	k.warmStartJoints = func(s *System, lo, hi int) { c := s.c(); crigid.WarmStartJoints(level, &c, lo, hi) }
+	k.warmStartContacts = func(s *System, lo, hi int) { c := s.c(); crigid.WarmStartContacts(level, &c, lo, hi) }
+	k.solveJoints = func(s *System, useBias bool, lo, hi int) { c := s.c(); crigid.SolveJoints(level, &c, useBias, lo, hi) }
+	k.solveContacts = func(s *System, useBias bool, lo, hi int) {
+		c := s.c()
+		crigid.SolveContacts(level, &c, useBias, lo, hi)
+	}
+	k.integratePositions = func(s *System, lo, hi int) { c := s.c(); crigid.IntegratePositions(level, &c, lo, hi) }
+	k.applyRestitution = func(s *System, lo, hi int) { c := s.c(); crigid.ApplyRestitution(level, &c, lo, hi) }
+	k.storeJointImpulses = func(s *System, lo, hi int) { c := s.c(); crigid.StoreJointImpulses(&c, lo, hi) }
+	k.storeContactImpulses = func(s *System, lo, hi int) { c := s.c(); crigid.StoreContactImpulses(&c, lo, hi) }
+	k.storeStates = func(s *System, lo, hi int) { c := s.c(); crigid.StoreStates(level, &c, lo, hi) }
+}
+
+// bodies sets the other kernels that go over bodies.
+func (k *kernels) bodies(level int32) {
+	k.updateCentres = func(o Origins, p Poses, lo, hi int) {
+		origins, poses := o.c(), p.c()
+		crigid.UpdateCentres(level, &origins, &poses, lo, hi)
+	}
+	k.updateOrigins = func(o Origins, states []State, p Poses, lo, hi int, moved []uint32) int {
+		origins, poses := o.c(), p.c()
+		return crigid.UpdateOrigins(level, &origins, base(states), &poses, lo, hi, moved)
+	}
+	k.findFast = func(e Extents, states []State, lo, hi int, out []uint32) int {
+		return crigid.FindFast(level, e.Min, e.Max, base(states), lo, hi, out)
+	}
+	k.allInRange = func(memory []float32, stride, columns, n int) bool {
+		return crigid.AllInRange(level, memory, stride, columns, n)
+	}
+	k.angles = func(cos, sin, out []float32) { crigid.Angles(level, cos, sin, out) }
+	k.writeEntities = func(e Entities, o Origins, p Poses, slots []uint32, w Written, lo, hi int) {
+		to, origins, poses, written := e.c(), o.c(), p.c(), w.c()
+		crigid.WriteEntities(level, &to, &origins, &poses, slots, &written, lo, hi)
+	}
+	k.firstChanged = func(e Entities, slots []uint32, w Written, lo, hi int) int {
+		now, written := e.c(), w.c()
+		return crigid.FirstChanged(level, &now, slots, &written, lo, hi)
+	}
+}
