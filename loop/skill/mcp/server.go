@@ -142,16 +142,17 @@ func (s *Server) Connect(ctx context.Context, t sdk.Transport) error {
 	if err != nil {
 		return err
 	}
-	defer s.release(server)
+	defer s.update(server, func(p *session) { *p = session{} })
 	return server.Run(ctx, t)
 }
 
-func (s *Server) release(server *sdk.Server) {
+// update changes the session of a server, if it has not been ended.
+func (s *Server) update(server *sdk.Server, change func(p *session)) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for i := range s.sessions {
-		if s.sessions[i].server == server {
-			s.sessions[i] = session{}
+		if p := &s.sessions[i]; p.server == server {
+			change(p)
 		}
 	}
 }
@@ -235,14 +236,10 @@ func (s *Server) trackUse(server *sdk.Server) sdk.Middleware {
 }
 
 func (s *Server) use(server *sdk.Server, calls int) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	for i := range s.sessions {
-		if p := &s.sessions[i]; p.server == server {
-			p.used, p.last = true, time.Now()
-			p.calls += calls
-		}
-	}
+	s.update(server, func(p *session) {
+		p.used, p.last = true, time.Now()
+		p.calls += calls
+	})
 }
 
 func hasSessions(server *sdk.Server) bool {
