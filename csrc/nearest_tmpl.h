@@ -172,8 +172,9 @@ static inline float guess(const et_points *p, const window *first, const query *
 }
 
 /* The distance of the centre from the points, so that a query far away does not grow
- * towards it step by step, and by how much to begin beyond that. */
-static inline float start(const et_points *p, const window *w, const query *q, uint32_t k, int64_t *work, float *beyond) {
+ * towards it step by step, and by how much to begin beyond that. Once a query: inlined it
+ * would take registers from the loops over points. */
+ROUTINE(c) float start(const et_points *p, const window *w, const query *q, uint32_t k, int64_t *work, float *beyond) {
 	float sum = 0.0f, widest = 0.0f;
 	int axis = 0; /* along which the grid is farthest */
 	for (int a = 0; a < 3; a++) {

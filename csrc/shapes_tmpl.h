@@ -1,6 +1,6 @@
 #include "cells.h"
 
-static inline walk walk_around(const et_points *p, const et_spheres *s, int64_t i, const query_filter *f) {
+ROUTINE(c) walk walk_around(const et_points *p, const et_spheres *s, int64_t i, const query_filter *f) {
 	const float centre[3] = {s->x[i], s->y[i], s->z[i]}, reach = reach_of(s->radius[i], s->radius[i] * s->radius[i]);
 	const cell_box b = box_around(p->grid, centre, centre, reach);
 	return walk_over(p, &b, f);
@@ -40,7 +40,7 @@ KERNEL(int64_t, count, const et_points *p, const et_spheres *s, uint32_t *counts
 	return s->n;
 }
 
-static inline walk walk_within(const et_points *p, const et_boxes *b, int64_t i, const query_filter *f) {
+ROUTINE(c) walk walk_within(const et_points *p, const et_boxes *b, int64_t i, const query_filter *f) {
 	const float lo[3] = {b->lo[0][i], b->lo[1][i], b->lo[2][i]}, hi[3] = {b->hi[0][i], b->hi[1][i], b->hi[2][i]};
 	const cell_box c = box_around(p->grid, lo, hi, 0.0f);
 	return walk_over(p, &c, f);
