@@ -27,7 +27,9 @@ var definitions = map[string]func() train.Definition{
 }
 
 // Names returns the names of the definitions of this package, sorted.
-func Names() []string { return slices.Sorted(maps.Keys(definitions)) }
+func Names() []string {
+	return slices.Sorted(maps.Keys(definitions)) // order-free: sorted
+}
 
 // ByName returns the definition of that name. Another is ErrRange.
 func ByName(name string) (train.Definition, error) {
