@@ -32,10 +32,11 @@ var boundaryMutants = []struct{ name, file, old, new, pkg string }{
 func TestBoundaryTeeth(t *testing.T) {
 	needGate(t)
 	needTool(t, true, "gcc")
-	changes := []change{
-		{"csrc/base.h", "#include <stddef.h>\n", "#include <stddef.h>\n#include <stdlib.h>\nstatic int et_mutant;\n" +
-			"__attribute__((constructor)) static void choose_mutant(void) {\n" +
-			"\tconst char *s = getenv(\"ET_MUTANT\");\n\tet_mutant = s ? atoi(s) : 0;\n}\n"},
+	const chosen = "#include <stdlib.h>\nstatic int et_mutant;\n__attribute__((constructor)) static void choose_mutant(void) {\n" +
+		"\tconst char *s = getenv(\"ET_MUTANT\");\n\tet_mutant = s ? atoi(s) : 0;\n}\n"
+	changes := []change{ // an overlay reaches the headers of a package's own folder only
+		{"csrc/base.h", "#include <stddef.h>\n", "#include <stddef.h>\n" + chosen},
+		{"csrc/rigid/rigid.h", "#include \"../base.h\"\n", "#include \"../base.h\"\n" + chosen},
 	}
 	for i, m := range boundaryMutants {
 		changes = append(changes, change{m.file, m.old, fmt.Sprintf("(et_mutant == %d ? (%s) : (%s))", i+1, m.new, m.old)})
