@@ -109,7 +109,7 @@ static inline uint32_t lowest(uint32_t bits, uint32_t n) {
 /* Appends the pairs of a box with those at places [j, end), as far as columns are
  * not above last; returns the new fill. */
 HELPER(LEVEL) int64_t compare(const V(box) *p, V(u) shape, const et_grid *t, uint32_t j, uint32_t end,
-                              uint32_t last, uint32_t *a, uint32_t *b, int64_t fill) {
+                              uint32_t last, const et_pairs *to, int64_t fill) {
 	while (j < end) {
 		V(mask) hit = V(overlap)((const float *)(const void *)t->columns + j, t->stride, p);
 		if (__builtin_expect(end - j < V(LANES), 0))
@@ -117,7 +117,7 @@ HELPER(LEVEL) int64_t compare(const V(box) *p, V(u) shape, const et_grid *t, uin
 		const uint32_t n = V(count)(hit);
 		const V(u) other = V(packu)(V(loadu)(t->columns + SHAPE * t->stride + j), hit);
 		const V(u) low = V(minu)(shape, other), high = V(subu)(V(addu)(shape, other), low);
-		V(putfew)(a + fill, b + fill, low, high, n);
+		V(putfew)(to->a + fill, to->b + fill, low, high, n);
 		fill += n;
 		j += V(LANES);
 		if (j < end && t->columns[FIRST_COLUMN * t->stride + j] > last)
@@ -131,7 +131,6 @@ KERNEL(uint32_t, search_layer, const et_grid *r, const et_layer *layer, uint32_t
 	const et_grid s = *r;
 	const float *const bounds = (const float *)(const void *)s.columns;
 	const uint32_t *const begin = s.columns + FIRST_COLUMN * s.stride, *const until = s.columns + LAST_COLUMN * s.stride;
-	uint32_t *const a = to->a, *const b = to->b;
 	int64_t fill = *n;
 	uint32_t row = row_of_place(r, &l, from), i = from;
 	uint32_t end = r->row_start[row + 1], after = end, after_end = next_row(r, &l, row);
@@ -144,15 +143,15 @@ KERNEL(uint32_t, search_layer, const et_grid *r, const et_layer *layer, uint32_t
 		const V(box) p = V(boxat)(bounds + i, s.stride);
 		const V(u) shape = V(set1u)(s.columns[SHAPE * s.stride + i]);
 		const uint32_t first = begin[i], last = until[i];
-		fill = compare(&p, shape, &s, i + 1, end, last, a, b, fill);
+		fill = compare(&p, shape, &s, i + 1, end, last, to, fill);
 		while (after + SKIP(V(LANES)) < after_end && begin[after + SKIP(V(LANES)) - 1] + l.span_x < first)
 			after += SKIP(V(LANES));
-		fill = compare(&p, shape, &s, after, after_end, last, a, b, fill);
+		fill = compare(&p, shape, &s, after, after_end, last, to, fill);
 		if (l.span_y <= 1)
 			continue;
 		const uint32_t above = row_of(&l, bounds[3 * s.stride + i]);
 		for (uint32_t k = row + 1 + (after_end > end); k < l.last_row && r->row_number[k] <= above; k++)
-			fill = compare(&p, shape, &s, r->row_start[k], r->row_start[k + 1], last, a, b, fill);
+			fill = compare(&p, shape, &s, r->row_start[k], r->row_start[k + 1], last, to, fill);
 	}
 	*n = fill;
 	return i;
@@ -162,7 +161,6 @@ KERNEL(uint32_t, search_rows, const et_grid *s, const et_grid *r, const et_layer
        const et_pairs *to, int64_t *n) {
 	const et_grid t = *r;
 	const float *const bounds = (const float *)(const void *)s->columns;
-	uint32_t *const a = to->a, *const b = to->b;
 	int64_t fill = *n;
 	uint32_t i = from;
 	for (; i < l->last && fill <= to->n; i++) {
@@ -179,7 +177,7 @@ KERNEL(uint32_t, search_rows, const et_grid *s, const et_grid *r, const et_layer
 			j = r->row_start[row_from(r, k, reached.first)];
 			end = r->row_start[row_from(r, k, reached.last + 1)];
 		}
-		fill = compare(&p, shape, &t, j, end, last, a, b, fill);
+		fill = compare(&p, shape, &t, j, end, last, to, fill);
 	}
 	*n = fill;
 	return i;
@@ -192,7 +190,6 @@ KERNEL(uint32_t, search_directory, const et_grid *s, const et_grid *other, const
 	const uint32_t *const directory = t.directory;
 	const float *const bounds = (const float *)(const void *)s->columns;
 	const uint32_t *const row_start = t.row_start, *const number = t.row_number, last_position = l->last;
-	uint32_t *const a = to->a, *const b = to->b;
 	int64_t fill = *n;
 	uint32_t i = from;
 	for (; i < last_position && fill <= to->n; i++) {
@@ -207,7 +204,7 @@ KERNEL(uint32_t, search_directory, const et_grid *s, const et_grid *other, const
 			if (number[row] < reached.first)
 				continue;
 			const uint32_t j = places[(row - k.first_row) * k.width];
-			fill = compare(&p, shape, &t, j, row_start[row + 1], last, a, b, fill);
+			fill = compare(&p, shape, &t, j, row_start[row + 1], last, to, fill);
 		}
 	}
 	*n = fill;

@@ -9,4 +9,3 @@
 #include "joint_prepare_tmpl.h"
 #include "joint_solve_tmpl.h"
 #include "query_tmpl.h"
-#include "system_tmpl.h"

@@ -2,3 +2,4 @@
 #define LEVEL c
 #include "../levels.h"
 #include "kernels.h"
+#include "stages.h"

@@ -79,15 +79,12 @@ const (
 func LoadStates(level int32, s *System, lo, hi int) {
 	C.et_load_states(C.int32_t(level), *s, C.int64_t(lo), C.int64_t(hi))
 }
-
 func PrepareJoints(level int32, s *System, lo, hi int) {
 	C.et_prepare_joints(C.int32_t(level), *s, C.int64_t(lo), C.int64_t(hi))
 }
-
 func PrepareContacts(level int32, s *System, lo, hi int) {
 	C.et_prepare_contacts(C.int32_t(level), *s, C.int64_t(lo), C.int64_t(hi))
 }
-
 func IntegrateVelocities(level int32, s *System, sub, lo, hi int) {
 	C.et_integrate_velocities(C.int32_t(level), *s, C.int32_t(sub), C.int64_t(lo), C.int64_t(hi))
 }
@@ -95,11 +92,9 @@ func IntegrateVelocities(level int32, s *System, sub, lo, hi int) {
 func WarmStartJoints(level int32, s *System, lo, hi int) {
 	C.et_warm_start_joints(C.int32_t(level), *s, C.int64_t(lo), C.int64_t(hi))
 }
-
 func WarmStartContacts(level int32, s *System, lo, hi int) {
 	C.et_warm_start_contacts(C.int32_t(level), *s, C.int64_t(lo), C.int64_t(hi))
 }
-
 func SolveJoints(level int32, s *System, useBias bool, lo, hi int) {
 	C.et_solve_joints(C.int32_t(level), *s, flag(useBias), C.int64_t(lo), C.int64_t(hi))
 }
@@ -111,19 +106,15 @@ func SolveContacts(level int32, s *System, useBias bool, lo, hi int) {
 func IntegratePositions(level int32, s *System, lo, hi int) {
 	C.et_integrate_positions(C.int32_t(level), *s, C.int64_t(lo), C.int64_t(hi))
 }
-
 func ApplyRestitution(level int32, s *System, lo, hi int) {
 	C.et_apply_restitution(C.int32_t(level), *s, C.int64_t(lo), C.int64_t(hi))
 }
-
 func StoreJointImpulses(s *System, lo, hi int) {
 	C.et_store_joint_impulses(*s, C.int64_t(lo), C.int64_t(hi))
 }
-
 func StoreContactImpulses(s *System, lo, hi int) {
 	C.et_store_contact_impulses(*s, C.int64_t(lo), C.int64_t(hi))
 }
-
 func StoreStates(level int32, s *System, lo, hi int) {
 	C.et_store_states(C.int32_t(level), *s, C.int64_t(lo), C.int64_t(hi))
 }

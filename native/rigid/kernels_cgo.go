@@ -64,6 +64,9 @@ func newKernels(level, narrow int32) (k kernels) {
 
 func base[T any](s []T) unsafe.Pointer { return unsafe.Pointer(unsafe.SliceData(s)) }
 
+// cast converts a struct to the C struct of the same layout.
+func cast[C, T any](v T) C { return *(*C)(unsafe.Pointer(&v)) }
+
 func data[T any](s []T) *T { return unsafe.SliceData(s) }
 
 // columns4, pairs, gridColumns, queryTree, entities and system have the layouts of C structs: columns from their
@@ -120,24 +123,18 @@ type system struct {
 
 func (p *Poses) columns() columns4 { return columns4{data(p.X), data(p.Y), data(p.Cos), data(p.Sin)} }
 
-func (p *Poses) c() crigid.Poses {
-	c := p.columns()
-	return *(*crigid.Poses)(unsafe.Pointer(&c))
-}
+func (p *Poses) c() crigid.Poses { return cast[crigid.Poses](p.columns()) }
 
 func (b *Boxes) c() crigid.Boxes {
-	c := columns4{data(b.MinX), data(b.MinY), data(b.MaxX), data(b.MaxY)}
-	return *(*crigid.Boxes)(unsafe.Pointer(&c))
+	return cast[crigid.Boxes](columns4{data(b.MinX), data(b.MinY), data(b.MaxX), data(b.MaxY)})
 }
 
 func (o *Origins) c() crigid.Origins {
-	c := columns4{data(o.X), data(o.Y), data(o.CentreX), data(o.CentreY)}
-	return *(*crigid.Origins)(unsafe.Pointer(&c))
+	return cast[crigid.Origins](columns4{data(o.X), data(o.Y), data(o.CentreX), data(o.CentreY)})
 }
 
 func (w *Written) c() crigid.Written {
-	c := columns4{data(w.X), data(w.Y), data(w.HalfSin), data(w.HalfCos)}
-	return *(*crigid.Written)(unsafe.Pointer(&c))
+	return cast[crigid.Written](columns4{data(w.X), data(w.Y), data(w.HalfSin), data(w.HalfCos)})
 }
 
 func (e *Entities) c() crigid.Entities {
@@ -145,27 +142,24 @@ func (e *Entities) c() crigid.Entities {
 	if e.Flip {
 		c.flip = 1
 	}
-	return *(*crigid.Entities)(unsafe.Pointer(&c))
+	return cast[crigid.Entities](c)
 }
 
 func (s *grid) c() crigid.Grid {
-	c := gridColumns{data(s.memory), int64(len(s.shape)), data(s.rowStart), data(s.rowNumber), data(s.directory)}
-	return *(*crigid.Grid)(unsafe.Pointer(&c))
+	return cast[crigid.Grid](gridColumns{data(s.memory), int64(len(s.shape)), data(s.rowStart), data(s.rowNumber), data(s.directory)})
 }
 
 func pairsC(a, b []uint32, n int) crigid.Pairs {
-	c := pairs{data(a), data(b), int64(n)}
-	return *(*crigid.Pairs)(unsafe.Pointer(&c))
+	return cast[crigid.Pairs](pairs{data(a), data(b), int64(n)})
 }
 
 func (t *QueryTree) c() crigid.QueryTree {
-	c := queryTree{data(t.nodes), data(t.starts), data(t.targets), int64(len(t.starts) - 1)}
-	return *(*crigid.QueryTree)(unsafe.Pointer(&c))
+	return cast[crigid.QueryTree](queryTree{data(t.nodes), data(t.starts), data(t.targets), int64(len(t.starts) - 1)})
 }
 
 func (s *System) c() crigid.System {
 	b, m := &s.Bodies, &s.Materials
-	c := system{
+	return cast[crigid.System](system{
 		states: data(s.States), vx: data(b.VX), vy: data(b.VY), w: data(b.W), invMass: data(b.InvMass), invInertia: data(b.InvInertia),
 		forceX: data(b.ForceX), forceY: data(b.ForceY), torque: data(b.Torque), gravityScale: data(b.GravityScale),
 		linearDamp: data(b.LinearDamping), angularDamp: data(b.AngularDamping),
@@ -180,8 +174,7 @@ func (s *System) c() crigid.System {
 		bodyCount: int64(len(s.States)), blockCount: int64(len(s.Blocks)), jointBlockCount: int64(len(s.JointBlocks)),
 
 		step: s.step,
-	}
-	return *(*crigid.System)(unsafe.Pointer(&c))
+	})
 }
 
 func (k *kernels) geometry(level, narrow int32) {

@@ -160,13 +160,9 @@ func (n *treeNode) enteredBy(r *Ray, maxT float32, to *[Lanes]stackEntry) int {
 // best hit so far.
 func (t *QueryTree) closest(r *Ray) RayHit {
 	best := RayHit{T: r.MaxT, Shape: NoShape}
-	if len(t.targets) == 0 {
-		return best
-	}
 	var stack [maxStack]stackEntry
 	var lanes [Lanes]stackEntry
-	stack[0] = t.rootEntry()
-	for n := 1; n > 0; {
+	for n := t.root(&stack); n > 0; {
 		n--
 		c := stack[n]
 		if c.entry > best.T {
@@ -189,11 +185,6 @@ func (t *QueryTree) closest(r *Ray) RayHit {
 	return best
 }
 
-// rootEntry is the root.
-func (t *QueryTree) rootEntry() stackEntry {
-	return stackEntry{0, uint32(len(t.nodes) - 1), uint32(len(t.starts) - 2)}
-}
-
 // pushChildren pushes the children of a node that were found, the nearest last.
 func (t *QueryTree) pushChildren(c *stackEntry, found []stackEntry, stack []stackEntry) int {
 	first := t.starts[c.level-1] + (c.node-t.starts[c.level])*Lanes
@@ -210,14 +201,10 @@ func (t *QueryTree) pushChildren(c *stackEntry, found []stackEntry, stack []stac
 
 // hits writes the hits of a ray to out, in any order. It returns false if there is no room.
 func (t *QueryTree) hits(r *Ray, out []RayHit) (int, bool) {
-	if len(t.targets) == 0 {
-		return 0, true
-	}
 	fill := 0
 	var stack [maxStack]stackEntry
 	var lanes [Lanes]stackEntry
-	stack[0] = t.rootEntry()
-	for n := 1; n > 0; {
+	for n := t.root(&stack); n > 0; {
 		n--
 		c := stack[n]
 		found := lanes[:t.nodes[c.node].enteredBy(r, r.MaxT, &lanes)]

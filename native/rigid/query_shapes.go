@@ -207,7 +207,7 @@ func (t *QueryTree) root(stack *[maxStack]stackEntry) int {
 	if len(t.targets) == 0 {
 		return 0
 	}
-	stack[0] = t.rootEntry()
+	stack[0] = stackEntry{0, uint32(len(t.nodes) - 1), uint32(len(t.starts) - 2)}
 	return 1
 }
 

@@ -1,6 +1,4 @@
-#include "system.h"
-
-#ifdef DISPATCH
+/* The stages of a step for Go, and all of them in one call. The unit of level c includes this after its kernels. */
 #define STAGE(name)                                                                \
 	void et_##name(int32_t level, et_system s, int64_t lo, int64_t hi) {       \
 		DISPATCH(level, name, &s, lo, hi);                                 \
@@ -49,4 +47,3 @@ void et_solve(int32_t level, et_system s) {
 	et_store_contact_impulses(s, 0, blocks);
 	DISPATCH(level, store_states, &s, 0, bodies);
 }
-#endif
