@@ -214,9 +214,14 @@ func TestCSources(t *testing.T) {
 // through memory anyway.
 func TestParametersOfKernels(t *testing.T) {
 	const most = 8
-	headers, err := filepath.Glob("csrc/*.h")
-	if err != nil || len(headers) == 0 {
-		t.Fatal(headers, err)
+	var headers, faces []string
+	for _, dir := range []string{"csrc", "csrc/rigid"} {
+		h, _ := filepath.Glob(dir + "/*.h")
+		g, _ := filepath.Glob(dir + "/*.go")
+		if len(h) == 0 || len(g) == 0 {
+			t.Fatalf("%s: %d headers, %d Go files", dir, len(h), len(g))
+		}
+		headers, faces = append(headers, h...), append(faces, g...)
 	}
 	declaration := regexp.MustCompile(`(?m)^\w[\w *]*\b(et_\w+)\(([^()]*)\);`)
 	for _, path := range headers {
@@ -230,7 +235,6 @@ func TestParametersOfKernels(t *testing.T) {
 			}
 		}
 	}
-	faces, _ := filepath.Glob("csrc/*.go")
 	for _, path := range faces {
 		file, err := parser.ParseFile(token.NewFileSet(), path, nil, parser.SkipObjectResolution)
 		if err != nil {

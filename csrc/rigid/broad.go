@@ -65,13 +65,16 @@ func Measure(level int32, b *Boxes, members []uint64, lo, hi int, ids []uint32, 
 	C.et_measure_boxes(C.int32_t(level), *b, u64(members), C.int64_t(lo), C.int64_t(hi), u32(ids), (*C.et_summary)(sum))
 }
 
-func MakeKeys(b *Boxes, rowBits, columnBits uint, layerOf []uint8, ids []uint32, layers unsafe.Pointer, to []uint64) {
-	C.et_make_keys(*b, keyBits(rowBits, columnBits), (*C.uint8_t)(unsafe.SliceData(layerOf)), u32(ids), C.int64_t(len(ids)),
+func MakeKeys(b *Boxes, bits KeyBits, layerOf []uint8, ids []uint32, layers unsafe.Pointer, to []uint64) {
+	C.et_make_keys(*b, bits.c(), (*C.uint8_t)(unsafe.SliceData(layerOf)), u32(ids), C.int64_t(len(ids)),
 		(*C.et_layer)(layers), u64(to))
 }
 
-func keyBits(row, column uint) C.et_key_bits {
-	return C.et_key_bits{row: C.uint32_t(row), column: C.uint32_t(column)}
+// KeyBits are the numbers of bits of a row and of a column in a key.
+type KeyBits struct{ Row, Column uint }
+
+func (k KeyBits) c() C.et_key_bits {
+	return C.et_key_bits{row: C.uint32_t(k.Row), column: C.uint32_t(k.Column)}
 }
 
 func SortKeys(keys, tmp []uint64, count uint) (inTmp bool) {
@@ -90,8 +93,8 @@ func CountRows(keys []uint64, shift uint) int {
 	return int(C.et_count_rows(u64(keys), C.int64_t(len(keys)), C.uint32_t(shift)))
 }
 
-func FillRows(b *Boxes, rowBits, columnBits uint, keys []uint64, s *Grid, lo, hi, rows int, layers unsafe.Pointer) int {
-	return int(C.et_fill_rows(*b, keyBits(rowBits, columnBits), u64(keys), *s, C.int64_t(lo), C.int64_t(hi), C.uint32_t(rows),
+func FillRows(b *Boxes, bits KeyBits, keys []uint64, s *Grid, lo, hi, rows int, layers unsafe.Pointer) int {
+	return int(C.et_fill_rows(*b, bits.c(), u64(keys), *s, C.int64_t(lo), C.int64_t(hi), C.uint32_t(rows),
 		(*C.et_layer)(layers)))
 }
 
@@ -113,9 +116,12 @@ func SearchDirectory(level int32, s, t *Grid, l, k unsafe.Pointer, from uint32, 
 	return uint32(at), int(fill)
 }
 
-func BruteForceRow(level int32, columns []uint32, stride, n, i int, agree []uint64, moving, stationary uint32, to []uint32) int {
+// PairLimits are those of et_brute_force_row.
+type PairLimits struct{ Moving, Stationary uint32 }
+
+func BruteForceRow(level int32, columns []uint32, stride, n, i int, agree []uint64, limits PairLimits, to []uint32) int {
 	return int(C.et_brute_force_row(C.int32_t(level), u32(columns), C.int64_t(stride), C.int64_t(n), C.int64_t(i), u64(agree),
-		C.et_pair_limits{moving: C.uint32_t(moving), stationary: C.uint32_t(stationary)}, u32(to)))
+		C.et_pair_limits{moving: C.uint32_t(limits.Moving), stationary: C.uint32_t(limits.Stationary)}, u32(to)))
 }
 
 func ScatterPairs(from *Pairs, lo uint32, shortRow int, ends []uint32, to *Pairs) uint32 {

@@ -207,7 +207,7 @@ func (k *kernels) broadPhase(level, narrow int32) {
 		if len(layers) == 1 {
 			layerOf = nil
 		}
-		crigid.MakeKeys(&b, p.rowBits, p.columnBits, layerOf, ids, base(layers), to)
+		crigid.MakeKeys(&b, crigid.KeyBits{Row: p.rowBits, Column: p.columnBits}, layerOf, ids, base(layers), to)
 	}
 	k.sortKeys = func(keys, tmp []uint64, count uint) (sorted, rest []uint64) {
 		if crigid.SortKeys(keys, tmp, count) {
@@ -217,7 +217,7 @@ func (k *kernels) broadPhase(level, narrow int32) {
 	}
 	k.fillRows = func(boxes *Boxes, p *gridPlan, s *grid, lo, hi, rows int, layers []layer) int {
 		b, g := boxes.c(), s.c()
-		return crigid.FillRows(&b, p.rowBits, p.columnBits, s.keys, &g, lo, hi, rows, base(layers))
+		return crigid.FillRows(&b, crigid.KeyBits{Row: p.rowBits, Column: p.columnBits}, s.keys, &g, lo, hi, rows, base(layers))
 	}
 	k.searchLayer = func(s, _ *grid, l, whole *layer, from uint32, to *pairBuffer) (at uint32) {
 		wide := level
@@ -243,7 +243,7 @@ func (k *kernels) broadPhase(level, narrow int32) {
 		return crigid.ScatterPairs(&from, lo, shortRow, ends, &to)
 	}
 	k.bruteForceRow = func(c *bruteForce, i int, r *pairFilter, limits pairLimits, to []uint32) int {
-		return crigid.BruteForceRow(level, c.memory, len(c.shape), c.n, i, r.agree[:], limits.moving, limits.stationary, to)
+		return crigid.BruteForceRow(level, c.memory, len(c.shape), c.n, i, r.agree[:], crigid.PairLimits{Moving: limits.moving, Stationary: limits.stationary}, to)
 	}
 	k.countKeys = func(keys []uint64, shift uint, counts *[maxParts]uint32) { crigid.CountKeys(keys, shift, counts[:]) }
 	k.scatterKeys = func(keys []uint64, shift uint, next *[maxParts]uint32, to []uint64) {
