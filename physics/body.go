@@ -6,10 +6,11 @@ import (
 
 	"github.com/evertick/evertick/internal/enum"
 	"github.com/evertick/evertick/internal/fault"
+	"github.com/evertick/evertick/native/rigid"
 )
 
 // NoSlot marks a body that drives no entity.
-const NoSlot = ^uint32(0)
+const NoSlot = rigid.NoSlot
 
 // Body is a handle to a body of one world. The zero value is no body. Handles
 // can be compared and copied; they stay invalid once their body is destroyed.

@@ -75,7 +75,7 @@ func (s *solver) solveContinuous(dt float32) {
 		s.buildMovingGrid()
 		s.parallelFor(0, len(w.bullets), sweepChunk, (*solver).sweepBullets)
 	}
-	s.endStage("sweep")
+	s.endStage("continuous")
 }
 
 func (s *solver) prepareContinuous(dt float32) {

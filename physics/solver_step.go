@@ -22,7 +22,7 @@ func (s *solver) step() {
 	s.disableInvalid(len(s.cols.floatColumns()))
 	s.updateBounds()
 	s.updateMouseTargets()
-	s.endStage("place")
+	s.endStage("bounds")
 	s.removeStaleContacts()
 	s.updateContacts()
 	s.solve()
@@ -33,7 +33,7 @@ func (s *solver) step() {
 	s.breakJoints()
 	s.trySleep(s.dt)
 	s.events.sort()
-	s.endStage("settle")
+	s.endStage("finalize")
 	s.steps++
 }
 
