@@ -16,10 +16,12 @@ import (
 
 	"github.com/evertick/evertick/bench/profile"
 	"github.com/evertick/evertick/native"
+	"github.com/evertick/evertick/native/paritytest"
 )
 
 // The quick scene as JSON and as CSV, by -ops; and its trials.
 func TestOpsReports(t *testing.T) {
+	paritytest.SkipSerialUnderRace(t)
 	path := filepath.Join(t.TempDir(), "figures.csv")
 	var read struct {
 		Scene, Level string
@@ -183,6 +185,7 @@ func checkOpsText(t *testing.T, rep *opsReport) {
 
 // The head and the level come from the command.
 func TestOpsOfOneLevel(t *testing.T) {
+	paritytest.SkipSerialUnderRace(t)
 	out := mustRun(t, "-scene", "ops", "-quick", "-level", "go")
 	for _, part := range []string{"scene ops · level go", profile.ThisEnvironment().String(), "level go"} {
 		if !strings.Contains(out, part) {

@@ -14,11 +14,13 @@ import (
 
 	"github.com/evertick/evertick/bench/profile"
 	"github.com/evertick/evertick/native"
+	"github.com/evertick/evertick/native/paritytest"
 	"github.com/evertick/evertick/spatial"
 )
 
 // The quick scene as JSON and as CSV; and its trials.
 func TestQueriesReports(t *testing.T) {
+	paritytest.SkipSerialUnderRace(t)
 	path := filepath.Join(t.TempDir(), "figures.csv")
 	var read struct {
 		Scene, Level string
@@ -143,6 +145,7 @@ func checkQueriesText(t *testing.T, rep *queriesReport) {
 
 // A level that was chosen is compared with Go alone. The text comes from the command.
 func TestQueriesOfOneLevel(t *testing.T) {
+	paritytest.SkipSerialUnderRace(t)
 	level := native.Levels()[len(native.Levels())-1]
 	out := mustRun(t, "-scene", "queries", "-quick", "-level", level.String())
 	if !strings.Contains(out, "scene queries · level "+level.String()) || !strings.Contains(out, profile.ThisEnvironment().String()) {

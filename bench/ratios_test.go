@@ -13,6 +13,7 @@ import (
 
 	"github.com/evertick/evertick/bench/profile"
 	"github.com/evertick/evertick/internal/fault"
+	"github.com/evertick/evertick/native/paritytest"
 )
 
 // noisySteps returns the durations of two contestants that took turns on a machine whose other CPU
@@ -189,6 +190,7 @@ func TestNewestRatios(t *testing.T) {
 // The command passes against a baseline so low that no machine is below it, and fails against one
 // that no machine reaches.
 func TestCompareCommand(t *testing.T) {
+	paritytest.SkipSerialUnderRace(t)
 	dir := t.TempDir()
 	var out bytes.Buffer
 	if err := run([]string{"compare", "-quick", "-results", dir, "-keep", filepath.Join(dir, "x-1")}, &out, io.Discard); err != nil {

@@ -9,6 +9,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/evertick/evertick/loop"
+	"github.com/evertick/evertick/native/paritytest"
 )
 
 func mustNew(t testing.TB, c loop.Config) *loop.Loop {
@@ -233,6 +234,7 @@ func TestHoursOfFrames(t *testing.T) {
 // A day of frames of 59.94 Hz display against 60000/1001 steps per second: 1001
 // seconds make exactly 60000 steps.
 func TestNTSC(t *testing.T) {
+	paritytest.SkipSerialUnderRace(t)
 	l := mustNew(t, loop.Config{RateNum: 120000, RateDen: 2002})
 	const total = 86 * 1001 * 1_000_000_000
 	var f loop.Frame

@@ -125,6 +125,7 @@ type moverBuffers struct {
 }
 
 func TestParityMovers(t *testing.T) {
+	paritytest.SkipSerialUnderRace(t)
 	for _, m := range movers {
 		t.Run(m.name, func(t *testing.T) {
 			run := paritytest.Start(t, m.name)

@@ -179,6 +179,7 @@ func TestParityKNN(t *testing.T) {
 // Points that come nearer and nearer as they stand in memory, or all at the same
 // distance, fill the candidates again and again.
 func TestParityKNNManyCandidates(t *testing.T) {
+	paritytest.SkipSerialUnderRace(t)
 	run := paritytest.Start(t, "KNN, many candidates")
 	each := 1
 	if paritytest.Instrumented || testing.Short() {

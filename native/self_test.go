@@ -137,6 +137,7 @@ func TestParitySelf(t *testing.T) {
 
 // Neighbourhoods around what the scratch holds.
 func TestParitySelfDense(t *testing.T) {
+	paritytest.SkipSerialUnderRace(t)
 	run := paritytest.Start(t, "Self, dense")
 	const most = native.PackLen + 600
 	g := newGuard(t, selfRoom(most, most*200))

@@ -227,6 +227,7 @@ func TestParityStreamLongLists(t *testing.T) {
 }
 
 func TestParityStreamSparseSlots(t *testing.T) {
+	paritytest.SkipSerialUnderRace(t)
 	run := paritytest.Start(t, "Stream, sparse slots")
 	for range paritytest.Rounds(5) {
 		for _, last := range []uint32{63, 4095, 1 << 18, native.MaxSlots - 1} {

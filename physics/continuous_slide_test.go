@@ -114,6 +114,7 @@ func (r fixture) slides(rng *rand.Rand, floor string, speed float32) (bodies []p
 // Up to 399 m/s, a chain and a single box do not slow sliding bodies down. At the seams of floors of many shapes
 // ordinary collision slows some down, and continuous collision no more.
 func TestFastThingsSlide(t *testing.T) {
+	paritytest.SkipSerialUnderRace(t)
 	for n, floor := range []string{"box", "chain", "boxes", "segments"} {
 		for _, speed := range []float32{20, 60, 200, 390} {
 			var bodies []physics.Body

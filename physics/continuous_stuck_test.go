@@ -39,6 +39,7 @@ func (r fixture) ground(b physics.Body, loop bool, points ...[2]float32) {
 
 // A ball that is dropped near the end of an open chain touches it or falls past it: it does not hang in the air.
 func TestBallsFallPastTheEndOfAChain(t *testing.T) {
+	paritytest.SkipSerialUnderRace(t)
 	const places = 41
 	for _, radius := range []float32{0.05, 0.1, 0.2, 0.5} {
 		for _, height := range []float32{0.5, 3, 30} {
@@ -198,6 +199,7 @@ const looseKinds = 10
 // Bodies of all shapes fall on all outlines, at any speed: none stands still for 20 steps with a velocity of
 // 5 m/s or more. With EVERTICK_LONG there are 100,000 shapes, otherwise 4,800.
 func TestNothingHangs(t *testing.T) {
+	paritytest.SkipSerialUnderRace(t)
 	const batch = 100
 	shapes := 3 * batch * len(outlines)
 	switch {

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/evertick/evertick/native"
+	"github.com/evertick/evertick/native/paritytest"
 	"github.com/evertick/evertick/physics"
 )
 
@@ -167,6 +168,7 @@ func (p *prison) watch(steps int, before func(step int)) {
 // TestNothingLeaves shoots projectiles at 200 m/s from places in closed cells in all directions.
 // Nothing may be outside after any step.
 func TestNothingLeaves(t *testing.T) {
+	paritytest.SkipSerialUnderRace(t)
 	seeds := uint64(10)
 	if testing.Short() {
 		seeds = 2

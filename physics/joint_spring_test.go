@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/evertick/evertick/native"
+	"github.com/evertick/evertick/native/paritytest"
 	"github.com/evertick/evertick/physics"
 )
 
@@ -95,6 +96,7 @@ func (r fixture) load(x, y float32) physics.Body {
 // A spring of any kind of joint does one implicit Euler step in each sub-step: its damping and its frequency equal
 // those of the formula.
 func TestSpringsStepOnce(t *testing.T) {
+	paritytest.SkipSerialUnderRace(t)
 	const h = 1. / 240
 	for name, make := range sprung {
 		for _, hertz := range []float64{0.5, 1, 3, 10, 25} {

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/evertick/evertick/native"
+	"github.com/evertick/evertick/native/paritytest"
 	"github.com/evertick/evertick/physics"
 )
 
@@ -86,6 +87,7 @@ func TestOnePointOnAllLevels(t *testing.T) {
 // A floor, thin or thick, holds all bodies of a crowd, whether it was created before or after them: the bound on
 // contacts omits no contact with it.
 func TestOnePointOnAFloor(t *testing.T) {
+	paritytest.SkipSerialUnderRace(t)
 	const n, radius = 1200, 0.5
 	floors := map[string]func(fixture, physics.Body){
 		"thin": func(r fixture, b physics.Body) { r.segment(b, plain, -1000, 0, 1000, 0) },

@@ -151,6 +151,7 @@ func TestSnapshotAllocatesNothing(t *testing.T) {
 
 // Every corruption of a snapshot gives a typed error, and leaves the world unchanged.
 func TestRestoreRefusesWhatIsSpoiled(t *testing.T) {
+	paritytest.SkipSerialUnderRace(t)
 	w := newCrowd(t, physics.Config{Capacity: 50}, 20, 5)
 	w.run(30)
 	good := snapshot(t, w.World)
@@ -343,6 +344,7 @@ func FuzzRestore(f *testing.F) {
 
 // Snapshots with altered bytes and correct checksums.
 func TestRestoreOfAlteredSnapshots(t *testing.T) {
+	paritytest.SkipSerialUnderRace(t)
 	for name, make := range map[string]func(testing.TB, physics.Config, int, uint64) *crowd{
 		"a crowd": newCrowd, "with chains and platforms": grounded,
 	} {

@@ -175,6 +175,7 @@ func mound(r fixture) float64 {
 }
 
 func TestHeap(t *testing.T) {
+	paritytest.SkipSerialUnderRace(t)
 	ours := mound(newFixture(t, -10))
 	theirs := mound(newFixture(t, -10, box2d.NewEngine(box2d.Options{})))
 	newFixture(t, 0).near("height of the heap, against box2d", ours, theirs, 0.06*theirs)

@@ -13,6 +13,7 @@ import (
 	"syscall"
 	"testing"
 	"testing/synctest"
+
 )
 
 // long runs every case of the tests that otherwise take a sample.

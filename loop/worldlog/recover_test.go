@@ -15,6 +15,7 @@ import (
 	"testing/synctest"
 
 	"github.com/evertick/evertick/internal/wire"
+	"github.com/evertick/evertick/native/paritytest"
 )
 
 func recoverLog(t testing.TB, fsys FS, opt Options) (*Log, *Report) {
@@ -124,6 +125,7 @@ func TestRecoverDropsLaterSnapshots(t *testing.T) {
 // that can be continued, and says what it cut: for each of the last 64 KiB, over
 // segment boundaries. The segments before the last one are read once.
 func TestTruncation(t *testing.T) {
+	paritytest.SkipSerialUnderRace(t)
 	t.Parallel()
 	m := crashed(t, 680, Options{SegmentBytes: 8000})
 	names, err := listDir(m, "log")
@@ -217,6 +219,7 @@ func continues(m *memFS, ticks uint64) error {
 // Each flipped bit of a log that was closed is found by the reader and by recovery,
 // and not taken for a crash, or leaves the same content; whatever the durability.
 func TestBitFlips(t *testing.T) {
+	paritytest.SkipSerialUnderRace(t)
 	t.Parallel()
 	for _, opt := range []Options{
 		{Durability: None, SegmentTicks: 5},
@@ -284,6 +287,7 @@ func flipped(m *memFS, name string, bit int) *memFS {
 // damage if whole ticks follow, and may be a crash in the last tick or where a sector may
 // be missing. Then what is cut is kept: the segment and the cut are the file as it was.
 func TestBitFlipsAfterCrash(t *testing.T) {
+	paritytest.SkipSerialUnderRace(t)
 	t.Parallel()
 	m := crashed(t, 30, Options{Durability: None})
 	name := "log/" + segmentName(0)

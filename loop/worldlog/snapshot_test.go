@@ -15,6 +15,7 @@ import (
 	"unsafe"
 
 	"github.com/evertick/evertick/internal/wire"
+	"github.com/evertick/evertick/native/paritytest"
 )
 
 func ticksOf(t *testing.T, fsys FS) (ticks []uint64) {
@@ -265,6 +266,7 @@ func TestSnapshotBombs(t *testing.T) {
 // A packed segment that unpacks to any length costs what a tick may hold, and less where
 // its window is too large.
 func TestSegmentBomb(t *testing.T) {
+	paritytest.SkipSerialUnderRace(t)
 	enc, err := newEncoder()
 	if err != nil {
 		t.Fatal(err)

@@ -6,6 +6,8 @@ import (
 	"math/rand/v2"
 	"os"
 	"runtime"
+	"runtime/debug"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -98,6 +100,21 @@ func Rounds(full int) int {
 	}
 	return full
 }
+
+// SkipSerialUnderRace skips a long test of one goroutine, where the race detector has nothing to
+// find, if the detector is on and -short is set.
+func SkipSerialUnderRace(tb testing.TB) {
+	tb.Helper()
+	if testing.Short() && raceDetector() {
+		tb.Skip("one goroutine: -race -short")
+	}
+}
+
+// raceDetector reports whether the test was built with -race.
+var raceDetector = sync.OnceValue(func() bool {
+	info, ok := debug.ReadBuildInfo()
+	return ok && slices.Contains(info.Settings, debug.BuildSetting{Key: "-race", Value: "true"})
+})
 
 // Some returns all choices, or one of them, drawn, in instrumented builds and with -short.
 func Some[T any](r *Run, choices ...T) []T {

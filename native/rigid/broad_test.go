@@ -367,6 +367,7 @@ func (s *broadScene) onPoint(n int, moves bool) {
 
 // A crowd on shapes that do not move: these are counted apart, and bounded only if they are many themselves.
 func TestPairsOfACrowdOnStill(t *testing.T) {
+	paritytest.SkipSerialUnderRace(t)
 	scenes := []struct {
 		name          string
 		order         []int // how many that move, then how many that do not, and so on

@@ -231,6 +231,7 @@ func (f *flight) at(core bool, t float64, x, y, angle float64) solid {
 // Shapes that come from outside stop exactly if their core would meet the obstacle, and then near
 // it, before that.
 func TestSweepStopsInTime(t *testing.T) {
+	paritytest.SkipSerialUnderRace(t)
 	rng := rand.New(rand.NewPCG(4, 3))
 	stopped, passed, early := 0, 0, 0
 	for round := range max(2400, paritytest.Rounds(4000)) {
