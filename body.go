@@ -10,24 +10,24 @@ import (
 )
 
 // CreateBody creates a body that moves the entity: after each step its transform is written into
-// the entity's Position and Rotation. From the second step of the body on, a value that was written
+// the entity's Position and Rotation. From the second step of the body on, a value that you write
 // to these columns between steps moves the body there before the next step; see physics.World.Pull.
-// Despawning the entity destroys the body at once, while the row of the entity still exists. Only a
-// snapshot of the Sim holds bodies, one of World does not: after a World.Restore the entities have
-// none, and the next CreateBody or step destroys those that were left.
+// Despawning the entity destroys the body at once, while the row of the entity still exists. A
+// snapshot of the Sim holds bodies; a snapshot of World does not: after a World.Restore the
+// entities have no bodies, and the next CreateBody or step destroys those that were left.
 //
 // A body uses two of the entity's three axes, those of its plane, by the rule of the section "The
 // plane" in package physics. Bodies ignore the third component of Position and leave it as it is. A
 // Rotation out of the plane is ErrRange, now and when a step finds one that was written later.
 //
-// CreateBody sets def.HasSlot and def.Slot. An unknown id is ErrStale, an entity that has a body
-// ErrRange; other errors are those of physics.World.CreateBody.
+// CreateBody sets def.HasSlot and def.Slot. An unknown id is ErrStale, an entity that already has a
+// body is ErrRange; other errors are those of physics.World.CreateBody.
 func (s *Sim) CreateBody(id ecs.ID, def physics.BodyDef) (physics.Body, error) {
 	slot, ok := s.World.Slot(id)
 	if !ok {
 		return physics.Body{}, fault.Field(ErrStale, "evertick: CreateBody: id", id)
 	}
-	s.releaseStaleBodies() // later it would destroy the new body, which may reuse the place of an old one
+	s.releaseStaleBodies() // a later release would destroy the new body, which may reuse the place of an old one
 	if _, has := s.Body(id); has {
 		return physics.Body{}, fault.Field(ErrRange, "evertick: CreateBody: entity with a body", id)
 	}
@@ -54,14 +54,13 @@ func (s *Sim) Body(id ecs.ID) (physics.Body, bool) {
 }
 
 // destroyBody destroys a body that has lost its entity. The body may already have been destroyed
-// through Physics; any other error means that the engine has failed, and its next step reports
-// that.
+// through Physics. Any other error means that the engine has failed; its next step reports that.
 func (s *Sim) destroyBody(_ ecs.ID, body physics.Body) {
 	_ = s.Physics.DestroyBody(body)
 }
 
-// bodiesStale reports whether the world was restored since releaseStaleBodies: the bodies then
-// belong to the entities before the restore.
+// bodiesStale reports whether the world was restored after the last releaseStaleBodies: the bodies
+// then belong to entities of the old state.
 func (s *Sim) bodiesStale() bool { return s.generation != s.World.Generation() }
 
 // releaseStaleBodies destroys all bodies, in ascending slots, if the world was restored.

@@ -19,11 +19,11 @@
 //	AfterTick       hooks
 //
 // The systems of a stage run one after the other, in the order of the calls of Add. Systems of
-// AddSystem declare what they read and write, and what they run before and after: neighbours
-// in the order form a group if none writes what another one reads or writes. A group runs side
-// by side on Config.Workers goroutines; each system has its own list of commands, and the lists
-// are appended in the order of the systems. Sim.Check reports what cannot be ordered, and
-// Sim.Plan returns the order.
+// AddSystem declare what they read and write, and which systems they run before and after. Systems
+// that are neighbours in the order form a group if none of them writes what another one reads or
+// writes. A group runs side by side on Config.Workers goroutines. Each system has its own list of
+// commands, and the lists are appended in the order of the systems. Sim.Check reports what cannot
+// be ordered, and Sim.Plan returns the order.
 //
 //	BeforeSystem a, b   hooks, for a group together
 //	┌ a ─────┐
@@ -59,10 +59,10 @@
 // # Saving, going back
 //
 // Snapshot turns the state of a Sim into bytes, and Restore reads them back, all or nothing.
-// AddState includes what systems keep outside the world. Data from outside enters through Push;
-// all systems of a tick see the same inputs in the same order. So the first state and
-// the inputs determine a run. With Config.History a Sim keeps both for a while, and StepBack
-// returns to any of these ticks, bit for bit.
+// AddState includes what systems keep outside the world. Data from outside enters through Push; all
+// systems of a tick see the same inputs in the same order. So the first state and the inputs
+// determine a run. With Config.History a Sim keeps both for a while, and StepBack returns to any
+// tick of that time, bit for bit.
 //
 // # Using parts
 //

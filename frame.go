@@ -9,19 +9,19 @@ import (
 )
 
 // Advance runs the ticks that have become due after elapsedNs nanoseconds of the host's time, by
-// the rules of Config.Loop, and returns the frame: how many ticks were due, how many were dropped,
+// the rules of Config.Loop. It returns the frame: how many ticks were due, how many were dropped,
 // and how far to interpolate. An error is that of Step; the ticks that did not run stay due. Frames
 // count the ticks of Advance and Run, not those of Step.
 //
 // If the ticks of the frame took longer than Config.BudgetNs each, Frame.Overrun holds by how much,
 // and which phase exceeded its own median the most.
 //
-// Ticks is not Frame.Tick: Step, Restore and StepBack change the first only. Under loop.Realtime
-// Frame.Tick also counts the ticks that were skipped, while Ticks, Tick.N and Tick.Time have no
-// hole, as each tick that runs is the next one of the Sim: after Advance alone, Ticks is Frame.Tick
-// - Frame.DroppedTotal.
+// Ticks is not Frame.Tick: Step, Restore and StepBack change only Ticks. Under loop.Realtime
+// Frame.Tick also counts the ticks that were skipped. Ticks, Tick.N and Tick.Time have no gaps, as
+// each tick that runs is the next one of the Sim: if only Advance is used, Ticks is Frame.Tick -
+// Frame.DroppedTotal.
 //
-// From within a step it is an error, and time does not move.
+// It is an error to call Advance from within a step; time does not move then.
 func (s *Sim) Advance(elapsedNs int64) (loop.Frame, error) {
 	if s.stepping {
 		return s.frame, errInterrupted
@@ -32,10 +32,10 @@ func (s *Sim) Advance(elapsedNs int64) (loop.Frame, error) {
 	return s.frame, err
 }
 
-// Run paces the simulation until ctx is done or a step fails, as loop.Loop.Run does, by
-// Config.Clock or else by the Pacing of Config.Loop. A panic ends it even under loop.Resume: the
-// ticks that are then due stay due for the next Run or Advance, after a Restore or StepBack. From
-// within a step it is an error.
+// Run paces the simulation until ctx is done or a step fails, as loop.Loop.Run does. It waits by
+// Config.Clock, or else as the Pacing of Config.Loop says. A panic ends it even under loop.Resume:
+// the ticks that are then due stay due for the next Run or Advance, after a Restore or StepBack. It
+// is an error to call Run from within a step.
 func (s *Sim) Run(ctx context.Context) error {
 	if s.stepping {
 		return errInterrupted
@@ -52,15 +52,15 @@ func (s *Sim) Run(ctx context.Context) error {
 func (s *Sim) Loop() *loop.Loop { return s.loop }
 
 // Frame returns the last frame of Advance or Run, with the total of dropped ticks so far. A system
-// that calls it during Run gets the frame before.
+// that calls it during Run gets the previous frame.
 func (s *Sim) Frame() loop.Frame { return s.frame }
 
-// Interpolate computes where to draw the entities in the last frame: between the tick before and
-// the last one, as far as Frame says, by ecs.World.Interpolate, into the rows of out. Entities that
-// teleported are drawn at their new position, not on the way: those that were spawned or given a
-// body in the last tick, those of World.Jump, and those whose body was moved by
-// Physics.SetTransform; after a Restore all entities. It changes nothing of the state. It is
-// ErrUnsupported unless Config.Previous is set.
+// Interpolate computes where to draw the entities in the last frame: between the last two ticks, as
+// far as Frame says, by ecs.World.Interpolate, into the rows of out. Entities that teleported are
+// drawn at their new position, not on the way: those that were spawned or given a body in the last
+// tick, those of World.Jump, and those whose body was moved by Physics.SetTransform; after a
+// Restore, all entities. It does not change the state. It is ErrUnsupported unless Config.Previous
+// is set.
 func (s *Sim) Interpolate(out *ecs.Transforms) error {
 	return s.World.Interpolate(&s.ops, s.frame.Alpha32(), out)
 }
@@ -115,9 +115,9 @@ func (s *Sim) recordStep(ns int64) {
 }
 
 // Timings returns the duration of each phase of the last step, in the order in which they ran, and
-// of the whole step. The time between phases, in hooks for instance, counts only for the whole;
-// phases that ran side by side add up to more than they took together. A system added since then is
-// listed with 0 ns. The slice is the Sim's own and valid until the next step or Add.
+// of the whole step. The time between phases, for instance in hooks, counts only for the whole.
+// Phases that ran side by side add up to more than the time that passed. A system added since then
+// is listed with 0 ns. The slice is the Sim's own and valid until the next step or Add.
 func (s *Sim) Timings() (phases []Timing, stepNs int64) {
 	_ = s.Check() // for the list of phases: Step reports the error
 	for i, p := range s.phases {
@@ -177,8 +177,8 @@ func (s *Sim) endFrame(f loop.Frame) {
 	s.frame = f
 }
 
-// slowestPhase names the phase that exceeded its median the most in this frame. Of equal ones it is
-// the phase that took most.
+// slowestPhase names the phase that exceeded its median the most in this frame. Of phases that
+// exceeded it equally, it names the one that took longest.
 func (s *Sim) slowestPhase() string {
 	var name string
 	var most, took int64

@@ -12,9 +12,9 @@ import (
 )
 
 // Hash returns the hash of the state after the last step: ecs.Fold of ColumnHashes. It covers all
-// that this module keeps between ticks, except what a physics engine caches, and the forces,
-// commands and inputs that wait for the next step. Of what systems keep outside the world it covers
-// what AddState added.
+// that this module keeps between ticks. It does not cover what a physics engine caches, nor the
+// forces, commands and inputs that wait for the next step. Of what systems keep outside the world
+// it covers what AddState added.
 func (s *Sim) Hash() uint64 { return s.hash }
 
 // ColumnHashes returns the hashes that make up Hash: seed, ticks, then the columns of the world,
@@ -50,7 +50,7 @@ func (s *Sim) hashState(ticks uint64) {
 	s.hash = ecs.Fold(s.hashes)
 }
 
-// bodyColumn returns the name of column i of the physics with its prefix. The name can change from
+// bodyColumn returns the name of column i of the physics with its prefix. Names can change from
 // tick to tick, since some columns exist only while they hold something.
 func (s *Sim) bodyColumn(i int, name string) string {
 	const prefix = "body."
@@ -64,13 +64,13 @@ func (s *Sim) bodyColumn(i int, name string) string {
 
 // Difference is the first place in which two simulations a and b differ.
 type Difference struct {
-	// Column names what differs, as ColumnHashes does, or is "entities", with World, for what an
-	// ecs.Difference describes.
+	// Column names what differs, as ColumnHashes does. It is "entities" if World describes the
+	// difference.
 	Column string
 	// World is set if the worlds differ.
 	World ecs.Difference
-	// Row is the row of a body, -1 if it is none or not known. ID is the entity that this body
-	// moves, or that lives where the worlds differ; 0 if there is none.
+	// Row is the row of a body, -1 if there is none or it is not known. ID is the entity that this
+	// body moves, or the entity in which the worlds differ; 0 if there is none.
 	Row int
 	ID  ecs.ID
 	// A and B are the values in a and b: numbers in decimal and hexadecimal.
@@ -92,9 +92,9 @@ func (d Difference) String() string {
 
 // Diff returns the first difference of two simulations, and false if there is none that Hash would
 // show. It compares, in this order: ticks and seed; the worlds, as ecs.Diff does; the columns of
-// bodies; and then the hashes of everything without columns to look into: shapes, joints, the
-// states of AddState. Hashes are those of the last tick; what was written since shows in the
-// columns only.
+// bodies; and then the hashes of everything that has no columns: shapes, joints, the states of
+// AddState. Hashes are those of the last tick; what was written since then shows only in the
+// columns.
 func Diff(a, b *Sim) (Difference, bool) {
 	if a.ticks != b.ticks {
 		return countDifference("ticks", a.ticks, b.ticks), true

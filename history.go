@@ -12,21 +12,22 @@ import (
 	"github.com/evertick/evertick/loop"
 )
 
-// ErrReplaying is returned by Push while StepBack or Forward run ticks again, unless the same input
-// was pushed in that tick when it first ran, or a feed returned its inputs.
+// ErrReplaying is returned by Push while StepBack or Forward run ticks again. Push accepts an input
+// then only if the same input was pushed in that tick when it first ran, or if a feed returned the
+// inputs of that tick.
 var ErrReplaying = errors.New("ticks are run again")
 
 // HistoryConfig says what a Sim keeps of past ticks, for StepBack. The zero value keeps nothing.
 type HistoryConfig struct {
-	// Keep is the number of snapshots kept, up to 1<<20: StepBack reaches (Keep-1) × Every ticks or
-	// more, once as many have run. 0: there is no history.
+	// Keep is the number of snapshots kept, up to 1<<20: StepBack reaches at least (Keep-1) × Every
+	// ticks back, once so many have run. 0: there is no history.
 	Keep int
-	// Every is the number of ticks from one to the next, up to 1<<30. 0: 60.
+	// Every is the number of ticks between two snapshots, up to 1<<30. 0: 60.
 	Every int
-	// Bytes is the memory that snapshots and the inputs of the ticks between may take together.
-	// When it is used up, the oldest snapshots are dropped, except the last one. Until the next
-	// snapshot it may be a quarter more; a snapshot is taken early if inputs exceed that. 0: 64
-	// MiB.
+	// Bytes is the memory that snapshots and the inputs of the ticks between them may take
+	// together. When it is used up, the oldest snapshots are dropped, except the last one. Until
+	// the next snapshot the history may take a quarter more; if inputs exceed that, a snapshot is
+	// taken early. 0: 64 MiB.
 	Bytes int64
 }
 
@@ -44,8 +45,8 @@ func (c HistoryConfig) withDefaults() HistoryConfig {
 	return c
 }
 
-// history is a list of checkpoints, and what came from outside in the ticks since the oldest. The
-// ticks of log follow each other; after a StepBack the last of them are undone.
+// history is a list of checkpoints, and what came from outside in the ticks since the oldest
+// checkpoint. The ticks of log follow each other; after a StepBack the last of them are undone.
 type history struct {
 	HistoryConfig
 	checkpoints []checkpoint // ascending
@@ -60,14 +61,14 @@ type history struct {
 
 // checkpoint is a snapshot of the history.
 type checkpoint struct {
-	tick uint64 // the next one
+	tick uint64 // the tick that runs next from here
 	data []byte
 }
 
 // tickLog is what a tick got from outside, encoded by appendInput.
 type tickLog struct {
-	data  []byte // inputs that were pushed before the tick, or fed to it; then those pushed while it ran
-	split int    // where the second begin
+	data  []byte // inputs that were pushed before the tick, or fed to it; then inputs that were pushed while it ran
+	split int    // where the inputs pushed while it ran begin in data
 	fed   bool
 	hash  uint64 // of the state after it
 }
@@ -118,15 +119,15 @@ func (s *Sim) OldestTick() uint64 {
 
 // StepBack goes n ticks back, to the state before the last n ticks: it restores the nearest earlier
 // snapshot and runs the ticks after it again, with the inputs that they had. It sets aside inputs
-// that have arrived since: Forward brings them back, and a Step drops them with the undone ticks.
+// that have arrived since: Forward restores them, and a Step drops them with the undone ticks.
 // StepBack also works on a Sim that has failed; n = 0 then goes to the beginning of the tick that
 // failed.
 //
-// Ticks that are run again call systems and hooks; Tick.Again reports it. If such a tick ends with
-// another hash than before, something has changed the Sim other than by inputs: between ticks, or
-// in what systems keep without AddState. That is ErrStale naming the tick; the Sim is then where it
-// was, as with any other error. A tick before OldestTick is ErrRange, naming that; without
-// Config.History it is ErrUnsupported.
+// When ticks run again, their systems and hooks are called again; Tick.Again reports that. If such
+// a tick ends with another hash than before, something other than inputs has changed the Sim:
+// between ticks, or in what systems keep without AddState. The error is then ErrStale and names the
+// tick, and the Sim is where it was, as after any other error. A tick before OldestTick is ErrRange
+// and names OldestTick; without Config.History the error is ErrUnsupported.
 func (s *Sim) StepBack(n uint64) error {
 	h := &s.history
 	if s.stepping {
@@ -189,7 +190,8 @@ func (s *Sim) pushAfterEnd() error {
 	return err
 }
 
-// checkpointBefore returns the latest checkpoint that is not later than a tick. There is one.
+// checkpointBefore returns the latest checkpoint that is not later than a tick. There always is
+// one.
 func (h *history) checkpointBefore(tick uint64) *checkpoint {
 	i := len(h.checkpoints) - 1
 	for h.checkpoints[i].tick > tick {
@@ -198,10 +200,10 @@ func (h *history) checkpointBefore(tick uint64) *checkpoint {
 	return &h.checkpoints[i]
 }
 
-// Forward runs n ticks again that StepBack has undone, with the inputs that they had. If there are
-// fewer it is ErrRange and nothing happens. If inputs were pushed since the StepBack it is
-// ErrStale, because they would have no place. Other errors are those of StepBack, but the Sim then
-// stays at the tick that ended with another hash.
+// Forward runs n ticks again that StepBack has undone, with the inputs that they had. If fewer
+// ticks are undone it is ErrRange and nothing happens. If inputs were pushed since the StepBack it
+// is ErrStale, because no tick would take them. Other errors are those of StepBack, but the Sim
+// then stays at the tick that ended with another hash.
 func (s *Sim) Forward(n uint64) error {
 	if s.stepping {
 		panic("evertick: Forward within a step")
@@ -247,7 +249,7 @@ func (s *Sim) rerun() error {
 }
 
 // Again reports whether the tick has run before: see Sim.StepBack. A system then skips its effects
-// outside the simulation, such as to play a sound.
+// outside the simulation, such as playing a sound.
 func (t *Tick) Again() bool { return t.Sim.inputs.rerunning }
 
 // prepareHistory is called before a tick that has not run before.
@@ -285,7 +287,7 @@ func (h *history) dropUndone(now uint64) {
 }
 
 // recordTick records a completed tick. If an AfterTick hook has failed it takes no snapshot: the
-// hook may have left something half done.
+// hook may have left its work half done.
 func (s *Sim) recordTick() error {
 	h := &s.history
 	if !h.on() {
@@ -416,7 +418,7 @@ func (q *inputs) enqueueAll(data []byte, arriving bool) error {
 		e := q.readEntry(&r)
 		if err := q.queue.Push(e); err != nil {
 			q.buffers.release(e.Value.data)
-			if !errors.Is(err, loop.ErrDuplicate) { // it is in the snapshot already
+			if !errors.Is(err, loop.ErrDuplicate) { // the snapshot holds it already
 				return err
 			}
 		}
@@ -430,8 +432,8 @@ func (q *inputs) hasArrived() bool {
 	return len(q.arrived) > 0
 }
 
-// takeArrived removes and returns the inputs that arrived since the last tick, after those that
-// arrived before it if that tick has failed.
+// takeArrived removes and returns the inputs that arrived since the last tick. If that tick has
+// failed, it also returns, before them, the inputs that arrived before that tick.
 func (q *inputs) takeArrived(failed bool) []byte {
 	q.mu.Lock()
 	defer q.mu.Unlock()

@@ -45,13 +45,13 @@ func (c InputConfig) Validate() error {
 		fault.Between("evertick: Config.Inputs.Bytes", c.Bytes, 0, math.MaxInt64))
 }
 
-// InputStats are counts of inputs since New. Those of ticks that StepBack and Forward run again
-// count again.
+// InputStats are counts of inputs since New. Inputs of ticks that StepBack and Forward run again
+// are counted again.
 type InputStats struct {
 	Pushed    uint64 // accepted by Push
-	Full      uint64 // refused for lack of room
-	Duplicate uint64 // refused since one of the same Source and Seq waits already
-	Ignored   uint64 // dropped since a feed was set
+	Full      uint64 // refused because there was no room
+	Duplicate uint64 // refused because one of the same Source and Seq waits already
+	Ignored   uint64 // dropped because a feed was set
 	Late      uint64 // applied at a tick after their own
 
 	Waiting      int // now
@@ -72,11 +72,11 @@ type inputs struct {
 	buffers  buffers
 	feed     Feed
 	ignored  uint64
-	tooLarge uint64 // refused, as they would not fit into an empty queue
+	tooLarge uint64 // refused because they would not fit even into an empty queue
 
 	capacity      int
 	bytes         int64
-	errCapacity   error // of a full queue: built once, as a flood of refusals shall not allocate
+	errCapacity   error // of a full queue: built once, because many refusals in a row must not allocate
 	errBytes      error
 	tooLargeError *fault.Limit
 
@@ -118,8 +118,8 @@ func newInputs(c InputConfig) (inputs, error) {
 	}, err
 }
 
-// configError replaces the error of a full queue by one that names the field of Config, when so
-// many inputs were to wait.
+// configError replaces the error of a full queue by one that names the field of Config. waiting is
+// the number of inputs that would have waited.
 func (q *inputs) configError(err error, waiting int) error {
 	switch {
 	case !errors.Is(err, loop.ErrFull):
@@ -131,13 +131,13 @@ func (q *inputs) configError(err error, waiting int) error {
 }
 
 // Push hands an input to the simulation, from any goroutine. It applies at the start of in.Tick, or
-// of the next tick if that has begun: all systems of a tick see the same inputs. Data is copied. If
-// Config.Inputs leaves no room the error is loop.ErrFull, which wraps ErrCapacity, and names the
-// field, and the size of Data if that would never fit. If an input of that Source and Seq waits
-// already, it is loop.ErrDuplicate. The input is then not accepted.
+// of the next tick if in.Tick has begun: all systems of a tick see the same inputs. Data is copied.
+// If Config.Inputs leaves no room the error is loop.ErrFull, which wraps ErrCapacity; it names the
+// field, and the size of Data if such Data would never fit. If an input of that Source and Seq
+// waits already, the error is loop.ErrDuplicate. After an error the input is not accepted.
 //
-// An input that a system pushes is one of a later tick. While a feed is set (see SetInputs), what
-// is pushed is counted and dropped.
+// An input that a system pushes applies in a later tick. While a feed is set (see SetInputs),
+// inputs that are pushed are counted and dropped.
 func (s *Sim) Push(in Input) error { return s.inputs.push(&in) }
 
 func (q *inputs) push(in *Input) error {
@@ -160,7 +160,7 @@ func (q *inputs) push(in *Input) error {
 }
 
 func (q *inputs) enqueue(in *Input) error {
-	if int64(len(in.Data)) > q.bytes { // not worth a copy
+	if int64(len(in.Data)) > q.bytes { // it can never fit, so do not copy it
 		q.tooLarge++
 		return q.tooLargeError.Exceeded(int64(len(in.Data)))
 	}
@@ -174,8 +174,8 @@ func (q *inputs) enqueue(in *Input) error {
 }
 
 // SetInputs makes feed the source of the inputs of each tick, from the next one on, in place of
-// Push: to run again what was recorded. The inputs are used as they are. Those that wait keep
-// waiting. nil ends it. An error of feed is that of Step, which has then done nothing.
+// Push: to run a recording again. The inputs are used as they are. Inputs that wait keep waiting. A
+// nil feed ends it. Step returns an error of feed, and has then done nothing.
 func (s *Sim) SetInputs(feed Feed) {
 	s.inputs.mu.Lock()
 	defer s.inputs.mu.Unlock()
@@ -195,13 +195,13 @@ func (s *Sim) InputStats() InputStats {
 	}
 }
 
-// Inputs returns the inputs of this tick, by (Tick, Source, Seq), so that late ones, whose Tick is
-// an earlier one, come first; or in the order of the feed if there is one. The slice and its Data
-// are read-only, and valid until the tick is over.
+// Inputs returns the inputs of this tick, sorted by (Tick, Source, Seq), so that late ones, whose
+// Tick is an earlier one, come first. If there is a feed, they are in the order of the feed. The
+// slice and its Data are read-only, and valid until the tick is over.
 func (t *Tick) Inputs() []Input { return t.Sim.inputs.current }
 
 // Fed reports whether a feed returned the inputs of this tick (see Sim.SetInputs). It is true in a
-// replay: a system that queries the outside world must not do so then, since the answers come as
+// replay: a system must not query the outside world then, since the recorded answers come as
 // inputs.
 func (t *Tick) Fed() bool { return t.Sim.inputs.fed }
 
@@ -267,7 +267,7 @@ func (s *Sim) DropInputs() {
 	}
 }
 
-// buffers keeps memory for Data, by the power of two that is its capacity.
+// buffers keeps memory for Data, in lists by capacity, which is a power of two.
 type buffers struct {
 	free [64][][]byte
 }

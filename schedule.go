@@ -14,8 +14,8 @@ import (
 )
 
 // Check reports every fault in the declarations of systems at once: names that do not exist,
-// cycles, and systems that write the same in no order. They are ErrRange. Step returns the same
-// error before it begins, and leaves the Sim as it is: what is missing can still be added.
+// cycles, and systems that write the same data in no order. They are ErrRange. Step returns the
+// same error before it begins, and leaves the Sim as it is: you can still add what is missing.
 func (s *Sim) Check() error {
 	if s.planned {
 		return nil
@@ -27,8 +27,8 @@ func (s *Sim) Check() error {
 type Plan struct {
 	// Groups are the phases in their order. Those of one group run side by side.
 	Groups [][]string
-	// ByInsertion are the pairs of systems of which one writes what the other reads and whose order
-	// is that in which they were added, since nothing else decides it.
+	// ByInsertion are the pairs of systems of which one writes what the other reads, and which run
+	// in the order in which they were added because nothing else orders them.
 	ByInsertion []Pair
 }
 
@@ -60,7 +60,7 @@ func namesOf(phases []*phase) []string {
 
 // makePlan makes the plan of the next step, in new slices, since a running Step iterates over the
 // old ones. After an error the plan is the order of insertion, so that phases can be listed, and
-// the next Check makes it again.
+// the next Check tries again.
 func (s *Sim) makePlan() error {
 	var errs []error
 	s.access, s.plan, s.byInsertion = s.newAccessTable(), nil, nil
@@ -149,8 +149,8 @@ func (s *Sim) phaseNamed(name string) *phase {
 	return nil
 }
 
-// ordering is a partial order of the systems of a stage, to which edges are added until it settles
-// all that matters. Systems are identified by their index in the order of insertion.
+// ordering is a partial order of the systems of a stage. Edges are added until all pairs whose
+// order matters are ordered. Systems are identified by their index in the order of insertion.
 type ordering struct {
 	systems []*phase
 	before  []bitset // by system: all systems that come before it
@@ -231,7 +231,7 @@ func (o *ordering) shortestPath(i, j int) []int {
 }
 
 // orderRest orders by insertion the pairs that need an order and that the declared edges leave
-// open. Before that it reports the systems that write the same in no order.
+// open. Before that it reports systems that write the same data in no order.
 func (o *ordering) orderRest() (errs []error) {
 	o.eachUnordered(func(i, j int) {
 		if o.systems[i].undeclared() || o.systems[j].undeclared() {
@@ -253,8 +253,8 @@ func (o *ordering) orderRest() (errs []error) {
 	return errs
 }
 
-// eachUnordered calls f for each pair i < j in no order yet, from near pairs to far ones, so that
-// the edges of near pairs settle most of the far.
+// eachUnordered calls f for each pair i < j that has no order yet, near pairs first: their edges
+// order most of the far pairs.
 func (o *ordering) eachUnordered(f func(i, j int)) {
 	for j := range o.systems {
 		for i := j - 1; i >= 0; i-- {
@@ -283,8 +283,8 @@ func conflict(p, q *phase) int {
 	return n
 }
 
-// sorted returns the systems in their order: the next is always the first added of those that wait
-// for no other.
+// sorted returns the systems in their order: of the systems that wait for no other, the one that
+// was added first is next.
 func (o *ordering) sorted() []int {
 	waits := make([]int, len(o.systems)) // the number of systems that each waits for
 	for i, before := range o.before {
@@ -482,8 +482,8 @@ func (b bitset) common(c bitset) int {
 	return -1
 }
 
-// suggest returns the names that look like one that does not exist, up to three, nearest first, as
-// an addition to an error message.
+// suggest returns up to three names that look like one that does not exist, nearest first, as the
+// end of an error message.
 func suggest(name string, names []string) string {
 	type candidate struct {
 		name     string

@@ -55,25 +55,25 @@ type Config struct {
 	// 1. Results do not depend on it.
 	Workers int
 	// Clock paces Run and times the phases. nil: the system's clock times the phases, and Run waits
-	// as Loop.Pacing says. Several goroutines call Now at once where systems run side by side.
+	// as Loop.Pacing says. Where systems run side by side, several goroutines call Now at once.
 	Clock loop.Clock
 	// Untimed turns the timing of phases off: Timings, Stats and Frame.Overrun report 0, and the
-	// clock is not read. It saves 15 KiB of memory a phase and some time of short ticks, which
-	// counts where there are thousands of Sims.
+	// clock is not read. It saves 15 KiB of memory a phase, and some time in short ticks, which
+	// matters where there are thousands of Sims.
 	Untimed bool
 	// Rehearse, if not nil, is called by Run shortly before each tick is due, under loop.Precise
 	// and within Loop.SpinBudget. A tick takes longer after the CPU has slept, because code and
-	// data have left the caches; what Rehearse runs and reads is in the caches when the tick
-	// begins. It must change nothing of the Sim. To warm the code of all systems, step a twin that
-	// is built alike; to read the data, call Hash of World and of Physics. Run skips Rehearse when
+	// data have left the caches. What Rehearse runs and reads is in the caches when the tick
+	// begins. It must not change the Sim. To warm the code of all systems, step a twin that is
+	// built alike; to read the data, call Hash of World and of Physics. Run skips Rehearse when
 	// there is no time for it.
 	Rehearse func()
 	// BudgetNs is the time that a tick may take, in nanoseconds, before Frame.Overrun reports that
 	// it took longer. 0: the length of a tick.
 	BudgetNs int64
-	// Recover turns a panic in a tick into an error, a *loop.PanicError that names the tick and the
-	// place: the system (also for a hook that was called around it), BeforeTick or AfterTick for
-	// these hooks, and "inputs" for a Feed. It ends the Sim as any error does.
+	// Recover turns a panic in a tick into an error, a *loop.PanicError. It names the tick and the
+	// place: the system (also for a hook that was called around the system), BeforeTick or
+	// AfterTick for these hooks, or "inputs" for a Feed. Like any error it ends the Sim.
 	Recover bool
 	// CheckAccess makes a step fail with ErrRange if a system of AddSystem writes to columns, tags,
 	// entities, bodies or states that its Writes do not name; the error names the system and the
@@ -134,7 +134,7 @@ type Sim struct {
 	level    native.Level
 	ops      native.Ops
 	clock    loop.Clock
-	runClock loop.Clock // of Run; nil: as the Pacing of the loop says
+	runClock loop.Clock // of Run; nil: Run waits as the Pacing of the loop says
 	loop     *loop.Loop
 	frame    loop.Frame
 	step     func(uint64) error // Step, for the loop
@@ -151,7 +151,7 @@ type Sim struct {
 	running     string // name of the phase that runs, or of the hooks
 	stopErr     error  // the first error that asks to stop after this tick
 	tickHooks   []Hooks
-	systemHooks bool            // some of tickHooks are called around systems, which costs two more readings of the clock
+	systemHooks bool            // some of tickHooks are called around systems, which takes two more readings of the clock
 	traceCtx    context.Context // nil: no trace is being taken
 
 	// The phases of a tick and their order: see makePlan.
@@ -258,13 +258,13 @@ func (s *Sim) Seed() uint64 { return s.seed }
 // Dt returns the length of a tick in seconds.
 func (s *Sim) Dt() float32 { return s.dt }
 
-// WorldSource makes the entities of a world the source of a spatial.Gate, so that an index is
-// refused or rebuilt after entities were spawned, despawned or moved:
+// WorldSource makes the entities of a world the source of a spatial.Gate. The Gate refuses or
+// rebuilds an index after entities were spawned, despawned or moved:
 //
 //	gate := spatial.NewGate(index, evertick.NewWorldSource(world), spatial.Refuse)
 //
-// It notices the movements for which Position.Touch was called, as SetPosition, the synchronisation
-// of bodies and World.Apply do. Code that writes to the columns directly has to call Touch
+// It notices the movements for which Position.Touch was called. SetPosition, the synchronisation of
+// bodies and World.Apply call it. Code that writes to the columns directly has to call Touch
 // afterwards.
 type WorldSource struct {
 	world *ecs.World

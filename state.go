@@ -19,12 +19,12 @@ import (
 // State is what a system keeps between ticks outside the world: queues, timers, handles. With
 // AddState it becomes part of Snapshot and of Hash.
 type State interface {
-	// AppendState appends everything that decides what the system will do to dst. Equal states give
+	// AppendState appends to dst everything that decides what the system will do. Equal states give
 	// equal bytes, on every machine: numbers in a fixed byte order, nothing in the order of a map.
-	// It is called at the end of each tick, and must not allocate if the tick is not to.
+	// It is called at the end of each tick. If it allocates, so does the tick.
 	AppendState(dst []byte) []byte
 	// RestoreState replaces the state by what AppendState has written. It reads nothing but src,
-	// does not keep it, and leaves all as it was if there is an error.
+	// does not keep src, and after an error the state is as it was.
 	RestoreState(src []byte) error
 }
 
@@ -82,8 +82,8 @@ const (
 // of the last step, the index, commands and inputs that wait, ticks, seed, and what AddState has
 // added. A Sim that is restored from it continues as this one does, bit for bit, as long as systems
 // keep nothing else. A snapshot does not contain the systems themselves, the transforms of the tick
-// before (see Config.Previous), or the loop, which follows the clock of the host. Pass the previous
-// result cut to [:0] to allocate nothing.
+// before (see Config.Previous), or the loop, which follows the clock of the host. To allocate
+// nothing, pass the previous result cut to [:0].
 //
 // Call it between ticks, or in an AfterTick hook: from within a step it panics. A Sim that has
 // failed returns its error, and another engine than that of package physics ErrUnsupported; dst is
@@ -168,20 +168,21 @@ type restoring struct {
 	ends                  []int  // in backups
 }
 
-// Restore replaces the state by that of a snapshot, which may come from a Sim of another capacity,
-// level or number of workers, with the same rate and rules, systems and states; the seed is that of
-// the snapshot. Handles to columns and tags stay valid. Columns that only the snapshot or only this
-// Sim has are treated as by ecs.World.Restore, bodies and handles to them as by
-// physics.World.Restore. Hash is that at the snapshot. A Sim that has failed can go on. Observers
-// are not called; what other bindings hold is released if its entity is gone. The inputs that wait
-// in the snapshot replace those that wait here, and the history starts anew. Restore allocates
-// nothing once a state as large was restored.
+// Restore replaces the state by that of a snapshot. The snapshot may come from a Sim of another
+// capacity, level or number of workers, with the same rate and rules, systems and states; the seed
+// becomes that of the snapshot. Handles to columns and tags stay valid. ecs.World.Restore says what
+// happens to columns that only the snapshot or only this Sim has, and physics.World.Restore says it
+// for bodies and handles to them. Hash is that at the snapshot. A Sim that has failed can go on.
+// Observers are not called; what other bindings hold is released if its entity is gone. The inputs
+// that wait in the snapshot replace those that wait here, and the history starts anew. Restore
+// allocates nothing once it has restored a state as large.
 //
-// Data that is truncated, altered or contradicts itself is ErrCorrupt; of another format version,
-// SimVersion, rate, rules or set of states, or with a column of another type, ErrUnsupported; more
-// entities, bodies or inputs than fit, ErrCapacity. The error of a State is returned with its name.
-// The Sim is then as it was. ErrFloatEnv leaves it as it was, or failed if a goroutine other than
-// the caller's has found it. It panics within a step.
+// Data that is truncated, altered or contradicts itself is ErrCorrupt. Data of another format
+// version, SimVersion, rate, rules or set of states, or with a column of another type, is
+// ErrUnsupported. More entities, bodies or inputs than fit are ErrCapacity. The error of a State is
+// returned with its name. After any of these the Sim is as it was. After ErrFloatEnv it is as it
+// was too, or it has failed if a goroutine other than the caller's has found the error. Restore
+// panics within a step.
 func (s *Sim) Restore(data []byte) error {
 	if s.stepping {
 		panic("evertick: Restore within a step")
@@ -287,8 +288,8 @@ func (r *restoring) readHeader(s *Sim) error {
 	return r.readHashes(s, b, hashes)
 }
 
-// readHashes reads the hashes. It reuses the names that the Sim has, to allocate none: they come in
-// the same order, but some exist only while their columns hold something.
+// readHashes reads the hashes. To allocate nothing it reuses the names that the Sim has. They come
+// in the same order, but some exist only while their columns hold something.
 func (r *restoring) readHashes(s *Sim, b []byte, n uint32) error {
 	r.hashes = r.hashes[:0]
 	in, from := wire.NewReader(b), 0
@@ -371,7 +372,7 @@ func (r *restoring) readStates(s *Sim) error {
 }
 
 // restoreOutside restores states and inputs, which can refuse the data only while they are
-// restored. If one does, it puts those that it has changed back.
+// restored. If one refuses, it puts back those that it has changed.
 func (s *Sim) restoreOutside() error {
 	r, failed := &s.restoring, s.failed
 	r.backups, r.ends = r.backups[:0], r.ends[:0]
@@ -379,7 +380,7 @@ func (s *Sim) restoreOutside() error {
 		n := &s.states[i]
 		r.backups = n.state.AppendState(r.backups)
 		r.ends = append(r.ends, len(r.backups))
-		s.failed = errInterrupted // in case that it panics
+		s.failed = errInterrupted // in case it panics
 		err := n.state.RestoreState(r.states[i])
 		s.failed = failed
 		if err != nil {
@@ -410,7 +411,7 @@ func (s *Sim) rollBackStates(n int) (err error) {
 // commit replaces everything else.
 func (s *Sim) commit() error {
 	r := &s.restoring
-	s.failed = errInterrupted // in case that a release panics
+	s.failed = errInterrupted // in case a release panics
 	defer r.reset()
 	s.bodies.UnbindAll() // without destroying the bodies, which the snapshot replaces
 	s.Physics.Commit()

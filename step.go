@@ -24,8 +24,8 @@ var (
 // Hooks are functions that a Sim calls at fixed places of each tick: for logs, checks and
 // measurements. Any of them may be nil. All run on the goroutine of Step.
 //
-// A change that a hook makes is part of the run, as if a system had made it, but belongs to no
-// phase: to keep hashes equal, only look.
+// A change that a hook makes is part of the run, as if a system had made it, but it belongs to no
+// phase. To keep hashes equal, only read.
 type Hooks struct {
 	// BeforeTick is called at the start of the tick, when only its inputs are known: the state is
 	// that at the end of the tick before. An error ends the Sim as one of a system does.
@@ -35,23 +35,24 @@ type Hooks struct {
 	// the tick has happened, and counts.
 	AfterTick func(*Tick) error
 	// BeforeSystem and AfterSystem are called around each phase, including those that are no
-	// systems, with its name as Timings lists it. AfterSystem is not called for one that has
+	// systems, with its name as Timings lists it. AfterSystem is not called for a phase that has
 	// failed. For systems that run side by side, BeforeSystem is called for all of them, in their
-	// order, before the first begins, and AfterSystem, in the same order, after the last has ended.
+	// order, before the first begins; AfterSystem is called, in the same order, after the last has
+	// ended.
 	BeforeSystem, AfterSystem func(t *Tick, system string)
 }
 
-// AddHooks adds hooks, which are called after those added before. Hooks that are added within a
-// step are called from the next step on. There is no way to remove them.
+// AddHooks adds hooks. They are called after the hooks that were added before. Hooks that are added
+// within a step are called from the next step on. There is no way to remove them.
 func (s *Sim) AddHooks(h Hooks) {
 	s.hooks = append(s.hooks, h)
 }
 
-// Step runs one tick. An error names the tick and the phase. The tick does not count, and since it
-// was broken off half-way the Sim cannot go on: every later Step returns the same error, until a
-// Restore. Three kinds of error leave the Sim as it was: ErrFloatEnv, an error of SetInputs, and
-// those of Check, before anything has run. An error that wraps loop.ErrStop, and is no panic with
-// it (see Config.Recover), means that a system asks to stop after this tick, which counts.
+// Step runs one tick. An error names the tick and the phase. A tick that fails does not count.
+// Since it stopped half-way the Sim cannot go on: every later Step returns the same error, until a
+// Restore. Three kinds of error occur before anything has run and leave the Sim as it was:
+// ErrFloatEnv, an error of SetInputs, and those of Check. An error that wraps loop.ErrStop, and no
+// panic (see Config.Recover), means that a system asks to stop after this tick, which counts.
 func (s *Sim) Step() (err error) {
 	if s.failed != nil {
 		return s.failed
@@ -87,8 +88,8 @@ func (s *Sim) StepN(n uint64) error {
 	return nil
 }
 
-// RunUntil runs ticks until done, which is called before each and after the last, returns true, but
-// at most limit of them. It reports whether done returned true. An error is that of Step.
+// RunUntil runs ticks until done returns true, but at most limit of them. It calls done before each
+// tick and after the last one. It reports whether done returned true. An error is that of Step.
 func (s *Sim) RunUntil(done func(*Sim) bool, limit uint64) (bool, error) {
 	for ; ; limit-- {
 		if done(s) {
@@ -236,7 +237,8 @@ func (s *Sim) callPhase(p *phase) error {
 }
 
 // phaseError returns the error that ends the Sim, with the name of the phase that returned it. An
-// error that asks to stop does not: the first such error of a tick is kept for its end.
+// error that asks to stop does not end the Sim: the first such error of a tick is kept until the
+// end of the tick.
 func (s *Sim) phaseError(name string, err error) error {
 	if err == nil {
 		return nil
@@ -251,8 +253,8 @@ func (s *Sim) phaseError(name string, err error) error {
 	return nil
 }
 
-// newTick returns the Tick for the next call. It is written anew for each call, since a system may
-// write to its own.
+// newTick returns the Tick for the next call. It fills it in again for each call, since a system
+// may have written to the last one.
 func (s *Sim) newTick() *Tick {
 	s.tick = Tick{Sim: s, N: s.tickN, Dt: s.dt}
 	return &s.tick
@@ -293,7 +295,7 @@ func (s *Sim) runMembers(g *group) error {
 	if !s.config.CheckAccess {
 		return s.groupPool.Run(len(g.members), g)
 	}
-	for i, p := range g.members { // one by one, to see which of them wrote
+	for i, p := range g.members { // one by one, to find out which of them wrote
 		s.hashBefore(p)
 		g.Do(0, i)
 		if err := s.checkWrites(p); p.err == nil {
@@ -303,8 +305,8 @@ func (s *Sim) runMembers(g *group) error {
 	return nil
 }
 
-// resetCommands empties the lists of a group that has failed, so that nothing of it is left when
-// the Sim is restored.
+// resetCommands empties the lists of a group that has failed, so that none of its commands are left
+// when the Sim is restored.
 func (g *group) resetCommands() {
 	for _, p := range g.members {
 		if p.commands.Len() > 0 {

@@ -31,14 +31,14 @@ type Tick struct {
 }
 
 // Commands returns the list in which systems record changes of the world. The phase "commands"
-// applies them after the last system. Commands that observers record meanwhile follow in the same
-// tick; more than 64 such rounds are ErrRange, and end the Sim, as does ErrCapacity. The index of a
-// tick holds the entities that were alive when it was built: if systems spawn and despawn by
-// Commands only, every entity in it is alive.
+// applies them after the last system. Commands that observers record while it does follow in the
+// same tick; more than 64 such rounds are ErrRange, and end the Sim, as does ErrCapacity. The index
+// of a tick holds the entities that were alive when it was built: if systems spawn and despawn only
+// by Commands, every entity in it is alive.
 //
-// The list is for one goroutine. A system that works with several gives each a list of its own and
-// calls World.Apply when they are done. A system that runs side by side with others has a list of
-// its own, which is appended to Sim.Commands after those of the systems before it.
+// The list is for one goroutine. A system that uses several goroutines gives each a list of its own
+// and calls World.Apply when they are done. A system that runs side by side with others has a list
+// of its own; it is appended to Sim.Commands after the lists of the systems before it.
 func (t *Tick) Commands() *ecs.Commands {
 	if t.commands != nil {
 		return t.commands
@@ -77,13 +77,13 @@ type phase struct {
 	panicked *loop.PanicError
 }
 
-// Add appends a system to a stage. The name appears in Timings and in errors; a name that is empty
-// or taken is ErrRange, as is an unknown stage. An error that run returns ends the Sim, except one
+// Add appends a system to a stage. The name appears in Timings and in errors. A name that is empty
+// or taken, and an unknown stage, are ErrRange. An error that run returns ends the Sim, except one
 // that wraps loop.ErrStop: the tick then ends as if run had returned nil, and Step returns the
 // error. Add panics if run is nil.
 //
-// The system may read and write everything, and runs after all that were added to the stage before
-// it and before all that are added later. AddSystem can declare more.
+// The system may read and write everything. It runs after all systems that were added to the stage
+// before it, and before all that are added later. AddSystem can declare more.
 func (s *Sim) Add(stage Stage, name string, run func(*Tick) error) error {
 	if run == nil {
 		panic("evertick: Add: nil system")
@@ -101,43 +101,45 @@ type System struct {
 	// be added later.
 	Before, After []string
 	// Reads and Writes name what the system reads and writes: columns and tags of the World;
-	// "position", "rotation" and "scale"; "entities" (the set of live entities: to spawn and
-	// despawn directly); "bodies" (Sim.Physics); "index" (Sim.Index); "rand" (which need not be
-	// declared, since systems do not share the numbers of Tick.Rand); "state.<name>" for a state of
-	// AddState; and names declared by Sim.Resource. A system may read what it writes. Recording in
-	// Tick.Commands does not count as writing.
+	// "position", "rotation" and "scale"; "entities" (the set of live entities, for systems that
+	// spawn and despawn directly); "bodies" (Sim.Physics); "index" (Sim.Index); "rand" (which need
+	// not be declared, since systems do not share the numbers of Tick.Rand); "state.<name>" for a
+	// state of AddState; and names declared by Sim.Resource. A system may read what it writes.
+	// Recording in Tick.Commands does not count as writing.
 	Reads, Writes []string
 	// Run is called in each tick. An error ends the Sim.
 	Run func(*Tick) error
 }
 
-// AddSystem adds a system to a stage. The errors of the call itself are those of Add. Whether the
-// names in Before, After, Reads and Writes exist, and what order follows, Check reports, at the
-// next step at the latest. A system that is added within a step runs from the next step on.
+// AddSystem adds a system to a stage. The errors of the call itself are those of Add. Check reports
+// names in Before, After, Reads and Writes that do not exist, and systems that cannot be ordered;
+// the next step does so at the latest. A system that is added within a step runs from the next step
+// on.
 //
 // # Order
 //
-// Within a stage, systems run as they were added, except where Before and After say otherwise: of
-// those that may come next, the one that was added first is next. A system that declares neither
-// Reads nor Writes, as those of Add, may touch everything: it comes after all that were added
-// before it and before all that were added later, unless Before and After lead elsewhere.
+// Within a stage, systems run in the order in which they were added, except where Before and After
+// say otherwise: of the systems that may run next, the one that was added first is next. A system
+// that declares neither Reads nor Writes, such as one of Add, may touch everything. It runs after
+// all that were added before it and before all that were added later, unless Before and After order
+// it otherwise.
 //
-// Two systems that write the same, with no path of Before and After between them, are an error: the
-// result would depend on which was added last. If one system writes what another reads, they run in
-// the order in which they were added, and the reader sees the values of this tick or of the last
-// accordingly; Plan lists these pairs, so that you can order them explicitly.
+// Two systems that write the same data, with no path of Before and After between them, are an
+// error: the result would depend on which was added last. If one system writes what another reads,
+// they run in the order in which they were added. So the reader sees the values of this tick or
+// those of the last one. Plan lists these pairs, so that you can order them explicitly.
 //
 // # Side by side
 //
-// Neighbours in that order form a group if none has to wait for another, and run on Config.Workers
-// goroutines. A system runs by itself, never in a group, if it declares neither Reads nor Writes,
-// or writes "entities", "bodies" or a tag. Systems in a group spawn, despawn and set tags by
-// Tick.Commands; each has a list of its own, and the lists follow each other in the order of the
-// systems. Two systems that name "bodies" are not in one group either, since queries to Physics use
-// its scratch memory. In a group, Touch and SetPosition may be called for columns that the system
-// writes; the column gets its new version when the group is done. Calls that change the Sim or the
-// World in another way, such as Add, Resource, World.Jump or Sim.Commands, are for systems that run
-// by themselves. The groups, and so the results, do not depend on the number of workers.
+// Systems that are neighbours in that order form a group if none has to wait for another, and run
+// on Config.Workers goroutines. A system runs by itself, never in a group, if it declares neither
+// Reads nor Writes, or writes "entities", "bodies" or a tag. Systems in a group spawn, despawn and
+// set tags by Tick.Commands; each has a list of its own, and the lists follow each other in the
+// order of the systems. Two systems that name "bodies" are never in one group, since queries to
+// Physics use its scratch memory. In a group, a system may call Touch and SetPosition for columns
+// that it writes; the column gets its new version when the group is done. Calls that change the Sim
+// or the World in another way, such as Add, Resource, World.Jump or Sim.Commands, are for systems
+// that run by themselves. The groups, and so the results, do not depend on the number of workers.
 //
 // AddSystem trusts the declaration. Config.CheckAccess finds systems that write to something else.
 func (s *Sim) AddSystem(sys System) error {
@@ -169,7 +171,7 @@ func (s *Sim) addPhase(p *phase) {
 }
 
 // Resource declares the name of something outside this module that systems share, so that they can
-// name it in Reads and Writes. To declare it again changes nothing. The empty name is ErrRange.
+// name it in Reads and Writes. Declaring a name again changes nothing. The empty name is ErrRange.
 func (s *Sim) Resource(name string) error {
 	if name == "" {
 		return fault.Field(ErrRange, "evertick: Resource: name", `""`)

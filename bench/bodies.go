@@ -51,7 +51,7 @@ func (o *options) checkSize(d scenes.Definition, usual int) (err error) {
 	return err
 }
 
-// checkBodies fills in the flags that were not given. With the usual sizes and ticks the other
+// checkBodies fills in the flags that were not given. With the default sizes and ticks the other
 // engine takes a minute or two.
 func (o *options) checkBodies(given map[string]bool) error {
 	d, _ := scenes.Find(o.scene)
@@ -152,8 +152,8 @@ func (o *options) newContender(c physics.Config) (*contender, error) {
 	return &contender{scene: s, steps: make([]int64, 0, o.ticks)}, err
 }
 
-// record creates the recorder of the steps. The contender times their stages itself: the solver
-// names a stage when it ends.
+// record creates the recorder of the steps. The contender times the stages itself, because the
+// solver names a stage only when it ends.
 func (c *contender) record(o *options) (err error) {
 	c.recorder, err = profile.New(profile.Config{
 		Name: o.scene, Command: o.command, Steps: o.ticks - o.warmup, Warmup: o.warmup, BudgetNs: o.budgetNs(), Hardware: o.hardware,
@@ -202,7 +202,7 @@ func (o *options) chooseClock() (name string, now func() time.Duration) {
 }
 
 // takeTurns runs both engines by turns. It collects their garbage between turns, so that it counts
-// for neither.
+// for neither engine.
 func (o *options) takeTurns(ours, theirs *contender, progress *progress) error {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
@@ -233,7 +233,7 @@ func (o *options) takeTurns(ours, theirs *contender, progress *progress) error {
 
 // advance runs the ticks [from, to) and keeps the times of those after the warm-up.
 func (c *contender) advance(from, to, warmup int) error {
-	before := allocated() // stops the world: not between steps
+	before := allocated() // allocated stops the world: do not call it between steps
 	for tick := from; tick < to; tick++ {
 		if tick == warmup {
 			before = allocated()

@@ -39,12 +39,12 @@ func (c *comparison) text(what string) string {
 	return text
 }
 
-// published is what is known of a scene of a size.
+// published is what was published about a scene of a size.
 type published struct {
 	scene string
 	n     int
-	v3    float64 // how many times as fast as box2d Box2D v3 was, on one core with AVX2
-	goal  float64 // for ours
+	v3    float64 // how many times as fast as box2d Box2D v3 is, on one core with AVX2
+	goal  float64 // for our engine
 }
 
 var publishedScenes = []published{

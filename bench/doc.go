@@ -7,7 +7,7 @@
 // levels, prints a report of 80 columns and writes the run into out/SCENE: summary.json, steps.csv,
 // bench.txt for benchstat, trace.json for Perfetto, and report.html, which needs only a browser.
 // -out names another folder, or none; with -json the command prints the summary and writes nothing.
-// See package profile for the meaning of the figures, and for recording a Sim of one's own.
+// See package profile for the meaning of the figures, and for recording a Sim of your own.
 //
 // # Measuring
 //
@@ -18,15 +18,15 @@
 // is, with a bootstrap interval of 95 % confidence. It is left out where it would take more than
 // two seconds, unless -ladder says otherwise.
 //
-// -paced lets steps that run when they are due, at 60 Hz, take turns with steps back to back, and
-// reports how late they begin and how many times as long each phase takes. -causes adds turns each
-// of which removes or brings about one cause: sleep (spun), a CPU just woken (awake), data (read)
-// and code (twin, copy) out of the caches, or all that (cold); margin is what
-// evertick.Config.Rehearse makes of it.
+// -paced runs steps that wait until they are due, at 60 Hz, by turns with steps back to back. It
+// reports how late they begin and how many times as long each phase takes. -causes adds turns, each
+// of which removes or causes one thing: sleep (spun), a CPU just woken (awake), data (read) and
+// code (twin, copy) that have left the caches, or all of that (cold). The turn margin shows what
+// evertick.Config.Rehearse recovers.
 //
 // -baseline compares with an earlier run: what changed, and whether that is more than chance.
-// -budget 4ms fails, after the report, if p95 of a step is longer: one step in twenty may be, so
-// that an interruption by the machine does not fail a build.
+// -budget 4ms fails, after the report, if p95 of a step is longer. One step in twenty may be
+// longer, so that an interruption by the machine does not fail a build.
 //
 // # Other engines
 //
@@ -38,9 +38,10 @@
 // The comparison is of median steps; brackets hold a bootstrap interval of 95 % confidence. Steps
 // of one worker are measured by the CPU time of their thread where the system reports it. Garbage
 // is collected between the turns, and counts for neither engine. In the tumbler the continuous
-// collision of box2d is off: on the kinematic drum it makes a step take four times as long, but not
-// on the drum on a motor of the published figures. These are what Box2D v3 with AVX2 reached on
-// this scale, on one core of an AMD Zen 4 with a program of its own.
+// collision of box2d is off: with the kinematic drum of this scene it makes a step take four times
+// as long, but not with the motor-driven drum of the published figures. The published figures are
+// what Box2D v3 with AVX2 reached on this scale, on one core of an AMD Zen 4 with a program of its
+// own.
 //
 // # Sizes
 //
@@ -55,12 +56,12 @@
 //	go run ./bench compare
 //	go run ./bench compare -keep bench/results/zen4-99f2e16
 //
-// compare measures ratios, by turns, in 20 seconds: of the levels, in the capstone, in an arena of
-// 1,024 bodies and in queries of 16,384 points, and of ours to the other engine in arenas of 256
-// and 1,024. The second command writes them as ratios.csv into a folder for the machine and commit.
-// The first compares them with the newest such file, if possible of the same CPU. A ratio has
-// fallen if its whole interval lies below 0.6 of the baseline's, 0.4 on another CPU, in three
-// attempts: that is a lost kernel, and not a busy machine. Times are never compared.
+// compare measures ratios, by turns, in 20 seconds: levels, in the capstone, in an arena of 1,024
+// bodies and in queries of 16,384 points; and our engine against the other one in arenas of 256 and
+// 1,024. The second command writes them as ratios.csv into a folder for the machine and commit. The
+// first compares them with the newest such file, if possible of the same CPU. A ratio has fallen if
+// in three attempts its whole interval lies below 0.6 of the baseline's, or 0.4 on another CPU: a
+// busy machine does not cause that, but a lost kernel does. Times are never compared.
 //
 // # Logs
 //
@@ -74,9 +75,9 @@
 //	go run ./bench replay export -format trace -out run.json DIR
 //	go run ./bench replay rollback -frames 8
 //
-// record reports what a command costs in the log, in bytes and in the tick; seek, how long a
-// recovery takes from the nearest snapshot, and from tick 0; rollback, what a frame costs whose
-// input is late.
+// record reports what a command costs in the log, in bytes and in time of the tick. seek reports
+// how long a recovery takes from the nearest snapshot, and from tick 0. rollback reports what a
+// frame costs if its input is late.
 //
 // # Exit status
 //

@@ -8,7 +8,7 @@ import (
 	"github.com/evertick/evertick/native"
 )
 
-// What the table of the scene queries covers where a flag is left out.
+// What the table of the scene queries covers if a flag is not given.
 var (
 	gridPoints  = sizes{2256, 16384}
 	gridQueries = sizes{200, 1000}
@@ -22,7 +22,7 @@ const (
 	gridMostHits    = 1 << 28 // in a batch, about
 )
 
-// isGrid reports whether the scene queries is to time chosen sizes.
+// isGrid reports whether the scene queries times sizes that the flags choose.
 func (o *options) isGrid() bool { return !o.scale && len(o.ns)+len(o.qs)+len(o.rs) > 0 }
 
 // gridDefaults fills in the flags that were not given, and checks them.

@@ -88,7 +88,7 @@ const (
 	ladderOff  = "off"
 )
 
-// ladderPatience is the longest time of a ladder that was not asked for.
+// ladderPatience is the longest time of a ladder if -ladder is not given.
 const ladderPatience = 2 * time.Second
 
 // In a ladder each level runs turns of a few steps; warmup counts steps.
@@ -97,8 +97,8 @@ var (
 	shortLadder = patience{warmup: 4, least: 3, most: 5, time: 50 * time.Millisecond} // of short runs
 )
 
-// ladderTime estimates the time of a ladder: building, and its least turns. Pure Go takes a few
-// times as long for a step as the level that was measured.
+// ladderTime estimates the time of a ladder: building, and its least number of turns. Pure Go takes
+// a few times as long for a step as the level that was measured.
 func ladderTime(p patience, levels int, stepNs, buildNs int64) time.Duration {
 	const slower = 2 // the mean of the levels, against the best
 	return time.Duration(int64(levels) * (buildNs + slower*stepNs*int64(p.warmup+turn*p.least)))

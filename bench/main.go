@@ -244,8 +244,8 @@ func parseList[T any](text, what string, parse func(string) (T, error)) (all []T
 	return all, nil
 }
 
-// single returns the one value of a flag that takes several in the scene queries alone, or the
-// default if it was not given.
+// single returns the one value of a flag that takes several values only in the scene queries, or
+// the default if it was not given.
 func single[T any](flag string, given []T, otherwise T) (T, error) {
 	switch len(given) {
 	case 0:

@@ -20,7 +20,7 @@ func (m memory) since(start memory) memory {
 
 func (m *memory) add(o memory) { m.allocs, m.bytes = m.allocs+o.allocs, m.bytes+o.bytes }
 
-// except calls f and moves the start m on by what f allocates.
+// except calls f and leaves out of the measurement what f allocates, by moving the start m.
 func (m *memory) except(f func() error) error {
 	start := allocated()
 	err := f()
@@ -28,8 +28,8 @@ func (m *memory) except(f func() error) error {
 	return err
 }
 
-// collect collects garbage and waits until the finalizers have run that this calls for: the runtime
-// allocates for them, on a goroutine of its own, while the measured steps run.
+// collect collects garbage and waits until the finalizers of that collection have run: otherwise
+// the runtime would allocate for them, on a goroutine of its own, while the measured steps run.
 func collect() {
 	type last struct{ _ *last } // with a pointer: small objects without one share their memory
 	done := make(chan struct{})

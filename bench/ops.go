@@ -32,7 +32,7 @@ type operation struct {
 	layout  layout
 	rows    int // rows, or entities, that a run processes
 	columns int // that it reads or writes; a column that it reads and writes counts twice
-	runs    int // of a turn; if there are several, one before them fills the caches
+	runs    int // of a turn; if there are several, one run before them fills the caches
 
 	ready func() error // before each turn of one run, not timed; nil: nothing
 	run   func() error
@@ -47,8 +47,8 @@ const (
 	ofWorld   layout = ""           // as in package ecs
 )
 
-// turnRows is the number of rows that a turn processes, if necessary in several runs: a turn is
-// then longer than the clock is coarse.
+// turnRows is the number of rows that a turn processes, if necessary in several runs. A turn is
+// then longer than the resolution of the clock.
 const turnRows = 1 << 18
 
 func runsOf(rows int) int { return max(1, turnRows/rows) }
@@ -85,7 +85,7 @@ func (l *operation) turn() (sample, error) {
 	return l.sample(float64(time.Since(start)) / float64(l.runs*l.rows)), nil
 }
 
-// sample takes the nanoseconds of a row.
+// sample makes a sample of the nanoseconds of a row.
 func (l *operation) sample(ns float64) sample {
 	if l.columns == 0 {
 		return sample{nsPerRow: ns}
@@ -103,7 +103,7 @@ func (l *operation) comparedWith(name string, o *operation) {
 	l.baselines = append(l.baselines, b)
 }
 
-// Turns are short, so that many rounds fit into little time.
+// Turns are short, so that a short time has room for many rounds.
 var (
 	longOps  = patience{warmup: 2, least: 7, most: 1000, time: 400 * time.Millisecond}
 	quickOps = patience{warmup: 1, least: 3, most: 10, time: 5 * time.Millisecond}

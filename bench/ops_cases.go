@@ -32,7 +32,7 @@ func (a *rowArgs) quat(k int) native.Quat {
 	return native.Quat{X: a.c[k], Y: a.c[k+1], Z: a.c[k+2], W: a.c[k+3]}
 }
 
-// step is so short that nothing overflows in any number of repetitions.
+// step is so short that no number of repetitions makes anything overflow.
 const step = 1e-7
 
 // The operations that other tables name.
@@ -202,8 +202,8 @@ func (l *operation) bind(a *rowArgs) {
 	l.run = func() error { return c.run(o, a) }
 }
 
-// experiment returns one in which all operations share columns as c takes them, and of which the
-// first two are to leave the same bits if same is true.
+// experiment returns an experiment in which all operations share columns as c takes them. If same
+// is true, its first two operations must leave the same bits.
 func (p *opsPlan) experiment(name string, c *rowCase, same bool, operations ...*operation) *experiment[*operation] {
 	return &experiment[*operation]{name, operations, func(*progress) error {
 		a := c.args(p.seed, operations[0].rows, staggered)

@@ -175,7 +175,7 @@ var worldCases = []worldCase{
 }
 
 // worldExperiments have one trial each: an operation that changes a world leaves it full or empty,
-// and the next needs it full.
+// and the next operation needs it full.
 func (p *opsPlan) worldExperiments() (all []*experiment[*operation]) {
 	for i := range worldCases {
 		c := &worldCases[i]

@@ -10,10 +10,10 @@ import (
 	"github.com/evertick/evertick/loop"
 )
 
-// -paced lets ways to start a step take turns in one run: back to back, as benchmarks do, and
-// paced, as games do. Before a paced step the CPU slept or ran other programs, so that caches and
-// branch predictors hold less of what the step needs. -causes adds ways that remove one of the
-// possible causes, or bring it about without sleep.
+// -paced compares ways to start a step, by turns in one run: back to back, as benchmarks do, and
+// paced, as games do. Before a paced step the CPU slept or ran other programs, so caches and branch
+// predictors hold less of what the step needs. -causes adds ways that remove one of the possible
+// causes, or cause it without sleep.
 
 // pacedHz is the rate of -paced.
 const pacedHz = 60
@@ -96,8 +96,8 @@ func (t *pacedTurns) evict() error {
 	return nil
 }
 
-// way returns the way of a measured step, from 0, and whether the step counts. The way that begins
-// changes.
+// way returns the way of a measured step, counted from 0, and whether the step counts. Each round
+// begins with another way.
 func (t *pacedTurns) way(i int) (way int, counts bool) {
 	turn := i / pacedTurn
 	n := len(t.ways)

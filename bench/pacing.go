@@ -79,8 +79,8 @@ func waysToWait(hz int64) []*wayToWait {
 	return ways
 }
 
-// stopwatch measures how late steps are by a clock of its own, on the schedule that begins with the
-// first wait. The clock that paces the steps provides only that moment.
+// stopwatch measures by a clock of its own how late steps are, on the schedule that begins with the
+// first wait. The clock that paces the steps provides only the time of that beginning.
 type stopwatch struct {
 	hz    int64
 	begin time.Duration
@@ -88,9 +88,9 @@ type stopwatch struct {
 	start time.Time
 }
 
-// newStopwatch reads its own clock and then calls begin, which reads the clock that paces. It does
-// so again if the machine interrupted it between the two, which would make all steps look late. No
-// step looks early because of it.
+// newStopwatch reads its own clock and then calls begin, which reads the clock that paces. An
+// interruption between the two readings would make all steps look late, so it then reads both
+// again. No step looks early because of it.
 func newStopwatch(hz int64, begin func()) *stopwatch {
 	w := &stopwatch{hz: hz}
 	for range 20 {
@@ -151,8 +151,8 @@ func pacedRun(hz int64, clock loop.Clock) func(time.Duration, func(int64)) error
 }
 
 // byHand waits for targets on an absolute grid, so that it does not drift. Like a Loop it drops
-// targets that have already passed. open is called when the schedule begins, perhaps again, and wait
-// waits until a time after that.
+// targets that have already passed. It calls open when the schedule begins, possibly several times;
+// wait waits until a time after that.
 func byHand(hz int64, open func(period time.Duration), wait func(start time.Time, at time.Duration)) func(time.Duration, func(int64)) error {
 	period := time.Second / time.Duration(hz)
 	return func(d time.Duration, late func(int64)) error {
@@ -174,8 +174,8 @@ func sleepByHand(hz int64) func(time.Duration, func(int64)) error {
 	return byHand(hz, func(time.Duration) {}, func(start time.Time, at time.Duration) { time.Sleep(at - time.Since(start)) })
 }
 
-// tickByHand waits for a time.Ticker, whose grid is absolute as well. What counts is when the
-// program receives the tick, not the time that the tick contains.
+// tickByHand waits for a time.Ticker, whose grid is absolute as well. It measures when the program
+// receives the tick, not the time that the tick contains.
 func tickByHand(hz int64) func(time.Duration, func(int64)) error {
 	ticker := time.NewTicker(time.Hour)
 	run := byHand(hz, ticker.Reset, func(time.Time, time.Duration) { <-ticker.C })
@@ -282,7 +282,7 @@ type pacingGoal struct {
 	cpu   float64
 }
 
-// meanLateness returns the mean of what a clock learnt of the machine in each turn.
+// meanLateness returns the mean of what a clock has learnt about the machine in each turn.
 func meanLateness(learnt []loop.WakeLateness) *loop.WakeLateness {
 	n := float64(len(learnt))
 	var p50, p95, margin float64

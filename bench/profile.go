@@ -25,13 +25,14 @@ const outNone = "none"
 // subject is a scene whose steps are profiled.
 type subject struct {
 	small, full opener // for the comparison of the levels, and for the ladder
-	// measure runs the scene. It returns the run, the time of building the scene, and the comparison
-	// with another engine; nil without one.
+	// measure runs the scene. It returns the run, the time of building the scene, and the
+	// comparison with another engine, nil without one.
 	measure func(progress *progress) (run *profile.Run, buildNs int64, c *comparison, err error)
 }
 
 // profile compares the levels, measures the subject, and writes report and files. It reads the
-// baseline first, before minutes are spent and before its files are overwritten.
+// baseline first: before minutes of measuring, and before the files of the baseline are
+// overwritten.
 func (o *options) profile(s subject, stdout, stderr io.Writer) error {
 	was, err := o.readBaseline()
 	if err != nil {

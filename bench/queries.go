@@ -16,7 +16,7 @@ import (
 const (
 	fewQueries     = 200
 	meanNeighbours = 32
-	selfChunk      = 4096 // queries of a batch where every point is one
+	selfChunk      = 4096 // queries of a batch if every point is one
 	fewCells       = 1.3  // edge of a cell in radii, unless every point is a query
 )
 
@@ -180,8 +180,8 @@ func (t *query) open() (err error) {
 	return err
 }
 
-// stepper returns a simulation each step of which builds the index and answers the batch. Moving
-// the points is what makes it ready for a step.
+// stepper returns a simulation in which each step builds the index and answers the batch. Before
+// each step it moves the points.
 func (t *query) stepper(seed uint64) (stepper, error) {
 	t.cloud = newCloud(seed, t.points)
 	return stepper{
@@ -197,8 +197,8 @@ func (t *query) stepper(seed uint64) (stepper, error) {
 	}, t.open()
 }
 
-// renew moves the points and draws new queries: a branch predictor learns what is repeated, and no
-// simulation repeats itself.
+// renew moves the points and draws new queries. A branch predictor would learn repeated ones, and
+// simulations do not repeat themselves.
 func (t *query) renew() {
 	t.cloud.move()
 	if t.method != bySelf {
@@ -263,8 +263,8 @@ func (t *query) countByRadius() (neighbours int, err error) {
 	return neighbours, err
 }
 
-// verify compares the rows of the last answer with the oracle's; where every point is a query, the
-// number of neighbours with that of Radius.
+// verify compares the rows of the last answer with those of the oracle. If every point is a query,
+// it compares the number of neighbours with that of Radius.
 func (t *query) verify(a answer) error {
 	if t.method == bySelf {
 		want, err := t.countByRadius()
@@ -310,8 +310,8 @@ func openQueries(queries []*query, seed uint64, progress *progress) error {
 	return nil
 }
 
-// turn times one answer. One answer before it brings the query's own memory back into the caches,
-// from which that of the other queries has displaced it; large sets do not fit there.
+// turn times one answer. It runs one answer before that, which brings the query's own memory back
+// into the caches: the other queries have displaced it. Large sets do not fit there.
 func (t *query) turn() (sample, error) {
 	if t.points < large {
 		t.renew()

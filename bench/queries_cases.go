@@ -73,15 +73,15 @@ func (t *query) baseline(name string) baseline {
 	return baseline{name, &t.trial, []string{totalUs, queryUs}}
 }
 
-// caseQueries answer one case on every level, and by the oracle. Where a million points are
-// queries, one and two workers answer instead.
+// caseQueries answer one case on every level, and by the oracle. If the case has a million queries,
+// one and two workers answer instead.
 func (p *queriesPlan) caseQueries(number int) (all []*query) {
 	c := &queryCases[number]
 	add := func(m method, level native.Level, baselines ...baseline) *query {
 		t := newQuery(m, c.points, level)
 		t.queries, t.baselines = c.queries, baselines
 		if c.method == byOnce {
-			t.order = spatial.BySlot // its rows need no grid
+			t.order = spatial.BySlot // RadiusOnce needs no grid for this order
 		}
 		if m == c.method {
 			t.goal = &c.goal

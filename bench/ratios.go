@@ -24,9 +24,10 @@ import (
 // ratiosFile is the name of a file of ratios, in a folder for each machine and commit.
 const ratiosFile = "ratios.csv"
 
-// A ratio has fallen if its whole interval lies below this share of the baseline's interval. Ratios
-// of one machine vary by a tenth from run to run, and by a fifth when its other CPUs are busy; a
-// lost kernel costs more than half. Between two CPUs levels differ as much as their vectors do.
+// A ratio has fallen if its whole interval lies below this share of the baseline's interval. On one
+// machine ratios vary by a tenth from run to run, and by a fifth when its other CPUs are busy; a
+// lost kernel costs more than half. Between two CPUs levels differ as much as their vector units
+// do.
 const (
 	sameCPU  = 0.6
 	otherCPU = 0.4
@@ -112,7 +113,7 @@ func measureRatios(tests []ratioTest, was *ratios, progress *progress) (*ratios,
 	return now, nil
 }
 
-// better keeps of each ratio the attempt with the larger median.
+// better returns, for each ratio, the attempt with the larger median.
 func better(a, b []profile.Ratio) []profile.Ratio {
 	if a == nil {
 		return b

@@ -233,7 +233,7 @@ func (o *logOptions) record() error {
 	return nil
 }
 
-// hookTimer measures the time of the hooks between two of its own.
+// hookTimer measures the time of the hooks that run between its own two hooks.
 type hookTimer struct {
 	period uint64 // ticks between snapshots
 	start  time.Time

@@ -14,8 +14,8 @@ import (
 // budgetNs is the time that a step may take at 60 Hz.
 const budgetNs = 1_000_000_000 / 60
 
-// report is what the scenes print whose steps are not profiled. With -json it is one object, with
-// -csv the table alone is written.
+// report is what scenes print whose steps are not profiled. With -json it is one object; with -csv
+// only the table is written.
 type report struct {
 	Scene       string              `json:"scene"`
 	Seed        uint64              `json:"seed"`
@@ -36,8 +36,8 @@ func (o *options) newReport(level string) *report {
 	}
 }
 
-// publish measures and writes the report. It creates the file of -csv first, before minutes are
-// spent.
+// publish measures and writes the report. It creates the file of -csv first, so that an error in
+// its name does not cost minutes.
 func (o *options) publish(stdout io.Writer, r *report, measure func() error) error {
 	var file *os.File
 	if o.csv != "" {
@@ -75,7 +75,8 @@ func (r *report) writeHead(w io.Writer) {
 	fmt.Fprintf(w, "\n%s\n\n", r.Environment)
 }
 
-// progress is a line that shows the state of a long run, on a terminal and after the first second.
+// progress is a line that shows the state of a long run. It appears only on a terminal, and only
+// after the first second.
 type progress struct {
 	w     io.Writer // nil: not a terminal
 	start time.Time
@@ -93,8 +94,8 @@ func newProgress(w io.Writer) *progress {
 	return p
 }
 
-// due reports whether show would write: its arguments take memory, which should not count for a
-// step.
+// due reports whether show would write. Callers ask first, because the arguments of show take
+// memory, which should not count for a step.
 func (p *progress) due() bool {
 	return p.w != nil && time.Since(p.start) >= time.Second && time.Since(p.last) >= 200*time.Millisecond
 }

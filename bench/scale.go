@@ -24,8 +24,8 @@ type scaleSearch struct {
 	measure     func(n int) (cost, error)
 }
 
-// halvings of the interval, on a logarithmic scale, in which the largest size lies. They leave a
-// factor of 2^(1/8), since the interval is one doubling.
+// halvings is how often the interval in which the largest size lies is halved, on a logarithmic
+// scale. They leave a factor of 2^(1/8), since the interval is one doubling.
 const halvings = 3
 
 // run doubles the size until p95 is over the budget, then halves the last interval. It returns the
@@ -78,8 +78,8 @@ type power struct {
 	To       int     `json:"to"`
 }
 
-// fitted is how far below the largest size the fit begins: the constant cost of a step would
-// flatten it.
+// fitted is how far below the largest size the fit begins: at small sizes the constant cost of a
+// step would flatten it.
 const fitted = 16
 
 func fitPower(costs []cost) (p power, ok bool) {

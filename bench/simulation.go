@@ -250,7 +250,8 @@ func (o *options) runSteps(s *simulation, other *otherEngine, turns *pacedTurns,
 }
 
 // measure runs so many steps and returns what those after the warm-up allocated. It calls before
-// ahead of each step, and each of the other functions after it; what these allocate does not count.
+// ahead of each step, and each of the other functions after it. What these functions allocate does
+// not count.
 func measure(s *simulation, ticks, warmup int, before func(tick int) error, each ...func() error) (spent memory, err error) {
 	var start memory
 	for i := range ticks {
@@ -289,8 +290,8 @@ func newOtherEngine(o *options, level native.Level) (*otherEngine, error) {
 	return &otherEngine{options: o, sim: s, collected: allocated()}, err
 }
 
-// follow is called after each step of ours. It collects garbage only between turns, so that theirs
-// does not count for ours.
+// follow is called after each step of our engine. It collects garbage only between turns, so that
+// the garbage of one engine does not count for the other.
 func (r *otherEngine) follow() error {
 	first := r.tick / turn * turn
 	r.tick++

@@ -51,8 +51,8 @@ func ratioOf(over, under []float64) spread {
 	return spreadOf(ratios)
 }
 
-// turn is the number of steps that an engine or a level runs before the other one does. Most of
-// them find their data in the caches, as where there is one engine.
+// turn is the number of steps that an engine or a level runs before the other one does. Most of these
+// steps find their data in the caches, as they would if there were only one engine.
 const turn = 4
 
 // medianRatio compares the medians of two series that took turns; of a longer one only the beginning.

@@ -149,7 +149,7 @@ func whole(v float64) string {
 // count formats a whole number likewise.
 func count(n int) string { return whole(float64(n)) }
 
-// short formats a number without digits that say nothing: 20, 0.25, 25,400.
+// short formats a number without digits that carry no information: 20, 0.25, 25,400.
 func short(v float64) string {
 	if v < 100 {
 		return fmt.Sprintf("%.3g", v)

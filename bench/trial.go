@@ -26,8 +26,9 @@ type trial struct {
 // sample is the result of one round, by quantity. The end of the name of a quantity is its unit.
 type sample map[string]float64
 
-// goal is the time that a trial should not exceed, and what the best other program took, from its
-// fastest to its slowest setting. Those were measured separately, and are not run here.
+// goal is the time that a trial should not exceed, and the time of the best other program, from its
+// fastest to its slowest setting. Those times were measured separately; the programs are not run
+// here.
 type goal struct {
 	time              float64
 	peer              string
@@ -60,8 +61,8 @@ type baseline struct {
 	quantities []string
 }
 
-// ratioName names how many times as long the baseline took; of a bandwidth, how many times that of
-// the baseline was reached.
+// ratioName names the ratio to a baseline: how many times as long the baseline took, or, for a
+// bandwidth, how many times that of the baseline was reached.
 func ratioName(quantity, baseline string) string {
 	return strings.TrimSuffix(quantity, "_us") + "_ratio_to_" + baseline
 }

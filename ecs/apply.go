@@ -6,27 +6,26 @@ import (
 	"github.com/evertick/evertick/internal/fault"
 )
 
-// Applied counts the commands of an Apply by kind: those that found their entity,
-// even where they changed nothing, such as setting a tag that it had; and as Stale
-// those that did not find it.
+// Applied counts the commands of an Apply. Each kind counts the commands that found their entity,
+// even if they changed nothing, such as setting a tag that the entity already had. Stale counts the
+// commands that did not find it.
 type Applied struct {
 	Spawned, Despawned, Tagged, Untagged, Written int
 
 	Stale int
 }
 
-// Apply makes the changes of the lists, one list after the other in the order given,
-// and their commands in the order in which they were recorded: each as if called
-// directly, observers included. It skips a command whose entity does not exist (any
-// more). Then the lists are empty, and the columns that were written have a new
-// Version, one for the whole Apply.
+// Apply makes the changes of the lists, one list after the other in the order given, and their
+// commands in the order in which they were recorded: each as if called directly, observers
+// included. It skips a command whose entity does not exist or no longer exists. Then the lists are
+// empty, and each column that was written has a new Version, one for the whole Apply.
 //
 // If the world would overflow at one of the spawns, after the despawns before it have
 // made room, Apply returns ErrCapacity naming the list and the command, changes nothing
 // and leaves the lists as they are.
 //
-// What observers record meanwhile, in any list, is for the next Apply. If an observer
-// panics, the commands that follow are lost.
+// Apply does not run what observers record meanwhile, in any list: the next Apply does. If an
+// observer panics, the commands after it are lost.
 //
 // It panics while a query iterates, and on a list that is of another world or given twice.
 func (w *World) Apply(lists ...*Commands) (Applied, error) {
@@ -68,7 +67,7 @@ func (w *World) checkLists(lists []*Commands) {
 	}
 }
 
-// checkRoom is ErrCapacity if a spawn will find no free slot.
+// checkRoom returns ErrCapacity if a spawn will find no free slot.
 func (w *World) checkRoom(lists []*Commands) error {
 	free, spawns := w.Cap()-w.count, 0
 	for _, c := range lists {
@@ -97,10 +96,10 @@ func (w *World) checkRoom(lists []*Commands) error {
 	return nil
 }
 
-// wouldDespawn reports whether a Despawn would find its entity after the commands before
-// it. It notes a live entity in World.despawning. It notes an entity that an earlier Spawn
-// would create, with an id below next, in World.cancelled, by its distance from the next id
-// of the world.
+// wouldDespawn reports whether a Despawn would find its entity after the commands before it. It
+// adds a live entity to World.despawning. An entity that an earlier Spawn would create has an id
+// below next; wouldDespawn marks it in World.cancelled, by its distance from the next id of the
+// world.
 func (w *World) wouldDespawn(id, next ID) bool {
 	if slot, ok := w.table.slot(id); ok {
 		return w.despawning.add(int(slot>>6), 1<<(slot&63))

@@ -11,17 +11,17 @@ import (
 // sockets, by a handle of any type. It releases the handle of an entity that is
 // despawned, so that the next entity in the slot never gets it.
 //
-// A release happens after all observers of a despawn were called, while the row is
-// still there. For a batch of entities, all observers are called first, then
-// one Binding after the other, in the order in which they were made, releases its handles
-// by ascending slots. After a Restore or CopyFrom, a handle stays if its entity is in
-// the same slot as before; all others are released, by ascending slots, when the
-// world is already that of the snapshot. Handles are in no snapshot and no hash.
+// A release happens after all observers of a despawn were called, while the row is still
+// there. For a batch of entities, all observers are called first; then the Bindings
+// release their handles, in the order in which they were made, each by ascending slots.
+// After a Restore or CopyFrom, a handle stays if its entity is in the same slot as
+// before. All others are released, by ascending slots, when the world is already that of
+// the snapshot. Handles are in no snapshot and no hash.
 //
-// Within a release, entities must not come or go, and nothing may be bound:
-// both panic. The handle is no longer bound then, so each is released once. If a release
-// panics in a despawn, the entities stay, with what is still bound; in a Restore or
-// CopyFrom, the other releases happen before the panic continues.
+// Within a release, spawning, despawning and binding panic. A handle is unbound before
+// its release, so each is released once. If a release panics in a despawn, the entities
+// stay, with what is still bound; in a Restore or CopyFrom, the other releases happen
+// before the panic continues.
 //
 // A Binding takes memory for each row of the world from the first Bind on. The rules of
 // the world for concurrent use hold for it: see Concurrency.
@@ -48,8 +48,8 @@ func NewBinding[H comparable](w *World, release func(id ID, handle H)) *Binding[
 	return b
 }
 
-// Bind binds a handle to an entity. It first releases another handle that the entity
-// has. It is ErrStale if there is no such entity.
+// Bind binds a handle to an entity. If the entity has another handle, Bind releases that
+// one first. It is ErrStale if there is no such entity.
 func (b *Binding[H]) Bind(id ID, handle H) error {
 	w := b.world
 	if w.releasing {
@@ -113,8 +113,8 @@ func (b *Binding[H]) Len() int { return b.count }
 // nil before the first Bind. It is the memory of the Binding itself: only read it.
 func (b *Binding[H]) Owners() []ID { return b.owners }
 
-// All yields the entities that have handles, with these, in ascending order of
-// slots. The body may bind and unbind: All visits a handle that is bound when the
+// All yields the entities that have handles, with their handles, in ascending order of
+// slots. The body may bind and unbind: All visits a handle if it is bound when the
 // iteration reaches its slot.
 func (b *Binding[H]) All() iter.Seq2[ID, H] {
 	return func(yield func(ID, H) bool) {
@@ -195,8 +195,8 @@ func (b *Binding[H]) releaseStale() {
 
 // releaseStaleBindings makes the bindings release the handles of entities that are not in
 // their slots any more, after a snapshot or another world has replaced the state. If one
-// release panics, the others happen nevertheless: no handle may stay for the next entity
-// of its slot.
+// release panics, the others still happen: no handle may stay for the next entity of its
+// slot.
 func (w *World) releaseStaleBindings() {
 	done := false
 	defer func() {

@@ -34,8 +34,8 @@ func eachBit(i int, mask uint64, f func(Slot)) {
 	}
 }
 
-// slotsOf returns the numbers of the bits that are set, in the memory of dst if they fit.
-// Without bits the result is empty but not nil: to an index, nil slots are all rows.
+// slotsOf returns the numbers of the bits that are set, in the memory of dst if they fit. If no bit
+// is set the result is empty but not nil: for an index, nil slots mean all rows.
 func slotsOf(mask []uint64, dst []Slot) []Slot {
 	n := countBits(mask)
 	if dst == nil || cap(dst) < n {
@@ -74,8 +74,8 @@ func newSlotSet(capacity int) slotSet {
 // word returns the members among slots 64i to 64i+63.
 func (s *slotSet) word(i int) uint64 { return s.levels[0][i] }
 
-// lowestFree returns the lowest free slot. At least one must be free: then the
-// search never reaches the bits of the last word that stand for no slot.
+// lowestFree returns the lowest free slot. At least one must be free: then the search never reaches
+// the unused bits of the last word.
 func (s *slotSet) lowestFree() int {
 	i := 0
 	for l := len(s.levels) - 1; l >= 0; l-- {

@@ -9,8 +9,8 @@ import (
 )
 
 const (
-	// maxColumns bounds the columns that a snapshot can make a reader allocate; a world
-	// that needs more uses arrays of its own, indexed by slot.
+	// maxColumns bounds the columns that a snapshot can make a reader allocate. A world
+	// that needs more keeps them in its own arrays, indexed by slot.
 	maxColumns = 1024
 
 	// maxColumnBytes bounds a column at full capacity: its length, with name and type,
@@ -40,20 +40,20 @@ func (c *Column[T]) Version() uint64 { return c.column.version.number }
 
 // AddColumn adds a column of zeros to w. Entities may be alive already. If a snapshot
 // brought a column of that name and type (see World.Restore), AddColumn returns that
-// one, with its values and its version.
+// column, with its values and its version.
 //
-// The name has 1 to 255 bytes of UTF-8. Any other name is ErrRange, and so is the name
-// of another user column or of a built-in ("position.x" … "scale.z"; "identity" is
-// reserved for the hash). A column of that name that a snapshot brought
-// in another type is ErrUnsupported, as it is when they meet in Restore. The 1025th
-// column is ErrCapacity, and so is one of nearly 4 GiB, which fits into no snapshot.
+// The name has 1 to 255 bytes of UTF-8. Any other name is ErrRange, and so is the name of
+// another user column or of a built-in ("position.x" … "scale.z"; "identity" is reserved
+// for the hash). If a snapshot brought a column of that name in another type, AddColumn
+// returns ErrUnsupported, as Restore does for such a pair. The 1025th column is
+// ErrCapacity, and so is one of nearly 4 GiB, which fits into no snapshot.
 func AddColumn[T Number](w *World, name string) (*Column[T], error) {
 	return newColumn[T](w, "ecs: AddColumn", name)
 }
 
-// AddArrayColumn is AddColumn for rows of several numbers: A is [N]T with T a
-// Number and N from 1 to 1024, as in AddArrayColumn[[4]float32]. The numbers of a
-// row stand together. Any other A is ErrUnsupported.
+// AddArrayColumn is AddColumn for rows of several numbers: A is [N]T with T a Number and
+// N from 1 to 1024, as in AddArrayColumn[[4]float32]. The numbers of a row are next to
+// each other in memory. Any other A is ErrUnsupported.
 func AddArrayColumn[A any](w *World, name string) (*Column[A], error) {
 	if t := reflect.TypeFor[A](); t.Kind() != reflect.Array {
 		return nil, fault.Field(ErrUnsupported, "ecs: AddArrayColumn type", t)
@@ -134,10 +134,10 @@ func (v *changeVersion) touch() {
 	v.number = v.world.touches
 }
 
-// HoldTouches makes Touch, SetPosition and their like only note which columns were
-// touched, until ReleaseTouches. In between, several goroutines may touch at once, no
+// HoldTouches makes Touch, SetPosition and similar calls only note which columns were
+// touched, until ReleaseTouches. In between, several goroutines may touch at once, but no
 // two of them the same column; Position, Rotation and Scale are one column each here.
-// Versions stay as they are meanwhile.
+// Versions do not change meanwhile.
 func (w *World) HoldTouches() { w.holding = true }
 
 // ReleaseTouches gives the columns touched since HoldTouches one new Version each, in the
@@ -199,7 +199,8 @@ func (w *World) addColumn(c *column) {
 	w.activate(c)
 }
 
-// activate makes a column one to reset, and a registered one unless it is kept.
+// activate adds a column to the lists that reset uses, and registers it unless it is
+// kept.
 func (w *World) activate(c *column) {
 	if !c.kept {
 		c.index = uint16(len(w.registered))
@@ -209,10 +210,10 @@ func (w *World) activate(c *column) {
 }
 
 // addKept adds a column that came with a snapshot, or from another world, and that the
-// program has not added. It is state like any other, in the hash and in later
-// snapshots. As there is no handle to it, only a reset and a new state write to it. It
-// has room for the rows below HighWater and some more, not for all: what a snapshot
-// claims of its columns must cost no more than in proportion to its length.
+// program has not added. It is state like any other, in the hash and in later snapshots.
+// There is no handle to it, so only a reset and a new state write to it. It has room for
+// the rows below HighWater and some more, not for all: the memory that a snapshot can
+// claim for its columns must stay in proportion to the snapshot's length.
 func (w *World) addKept(p *pendingColumn) *column {
 	c := &column{name: p.name, kind: p.kind, count: p.count, version: &changeVersion{world: w}, kept: true}
 	w.addColumn(c)

@@ -31,14 +31,14 @@ type Commands struct {
 	named   []command       // what Snapshot works on
 	pending pendingCommands // what Prepare leaves for Commit
 
-	// Where Append moved the spawns of this list last: the other list, and the
-	// provisional id of the first of them there.
+	// Where the last Append moved the spawns of this list: the other list, and the
+	// provisional id that the first of them has there.
 	appendedTo    *Commands
 	appendedFirst ID
 }
 
 // commandBuffer is what is recorded from one Apply to the next. Values are in the order
-// of their commands, so that these need no offsets.
+// of their commands, so that commands need no offsets.
 type commandBuffer struct {
 	commands []command
 	values   []byte
@@ -85,10 +85,10 @@ func (b *commandBuffer) clear() {
 	b.commands, b.values, b.spawns = b.commands[:0], b.values[:0], 0
 }
 
-// Append moves what other has recorded to the end of c, as if it had been
-// recorded in c, and leaves other empty. Ids that Spawn of other returned
-// resolve there as before, once c was applied, and until other is appended or
-// applied again. It panics on a list of another world, and on c itself.
+// Append moves what other has recorded to the end of c, as if it had been recorded in c,
+// and leaves other empty. Once c was applied, other resolves the ids that its Spawn
+// returned, until other is appended or applied again. Append panics on a list of another
+// world, and on c itself.
 func (c *Commands) Append(other *Commands) {
 	if c.world == nil || other == nil || other.world != c.world || other == c {
 		panic("ecs: Commands.Append of a list of another world, or of itself")

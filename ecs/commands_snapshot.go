@@ -38,10 +38,10 @@ type target struct {
 	column *column // nil: a tag
 }
 
-// Snapshot appends to dst what is recorded, and what Spawned and Resolve return of the
-// last Apply: all that decides what the list will do. It stores tags and columns by name.
-// It serves to save a world together with commands that wait. Pass the previous result
-// truncated to [:0] to allocate nothing.
+// Snapshot appends to dst what is recorded, and what Spawned and Resolve return of the last Apply:
+// all that decides what the list will do. It stores tags and columns by name. Use it to save a
+// world together with commands that wait. To allocate nothing, pass the previous result truncated
+// to [:0].
 func (c *Commands) Snapshot(dst []byte) []byte {
 	r := &c.recorded
 	c.named = c.named[:0]

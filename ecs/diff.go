@@ -9,7 +9,7 @@ import (
 	"reflect"
 )
 
-// Difference is where two worlds a and b differ first.
+// Difference is the first place in which two worlds a and b differ.
 type Difference struct {
 	// Part is what differs: "next id", "high water" (World.HighWater), "id" (the entity in
 	// a slot), "tag" (whether the entity has it), "column" (whether it exists, or its type)
@@ -17,7 +17,7 @@ type Difference struct {
 	Part string
 	Name string // of the tag or column
 	Slot Slot
-	ID   ID // of the entity in the slot, in a or else in b; 0 if it is free in both
+	ID   ID // of the entity in the slot: in a, or in b if the slot is free in a; 0 if it is free in both
 	// Element is the index of the number in a row of an array column.
 	Element int
 	// A and B are the values in a and b: an ID, a number of slots, a bool for a tag, the

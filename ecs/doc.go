@@ -5,20 +5,20 @@
 //
 // # Model
 //
-// A [World] has a fixed [World.Cap]. An entity has an [ID], which is never reused, and a
-// [Slot], its row, which is: spawning takes the lowest free slot, so live rows stay packed
-// and the set of live slots alone decides which slot comes next. Slots below
-// [World.HighWater] have been used at least once; a kernel runs over [0, HighWater) and may
-// compute garbage in the free rows, which are reset when they are used again.
+// A [World] has a fixed [World.Cap]. An entity has an [ID], which is never reused, and a [Slot],
+// its row, which is reused: spawning takes the lowest free slot, so live rows stay packed and the
+// set of live slots alone decides which slot comes next. Slots below [World.HighWater] have been
+// used at least once. A kernel runs over [0, HighWater) and may compute garbage in the free rows;
+// they are reset when they are used again.
 //
-// Spawning resets the row of the entity: rotation (0, 0, 0, 1), scale (1, 1, 1), everything
-// else zero, user columns included, and no tags. The next entity never sees what the last
-// one left in its row, or what a kernel wrote there since; until then it is part of the
+// Spawning resets the row of the entity: rotation (0, 0, 0, 1), scale (1, 1, 1), everything else
+// zero, user columns included, and no tags. The next entity never sees what the last one left in
+// its row, or what a kernel wrote there since. Until then the content of a free row is part of the
 // hash and the snapshot, since a kernel over all rows can read it.
 //
-// Columns have the length of the capacity, never move, begin on a cache line, and of any 64
-// of one world no two share an address modulo 4096. A loop that walks many columns at one
-// index would otherwise find all of them in one set of the L1 cache.
+// Columns have the length of the capacity, never move, and begin on a cache line. Of any 64 columns
+// of one world no two share an address modulo 4096: otherwise a loop that walks many columns at one
+// index would find all of them in one set of the L1 cache.
 //
 // Code that writes to a column directly calls Touch ([Vec3.Touch], [Column.Touch]), once
 // for all rows: it changes the Version of the column, by which an index, a renderer or a
@@ -43,9 +43,9 @@
 //
 // # Observers
 //
-// [World.OnSpawn], [World.OnDespawn], [Tag.OnSet] and [Tag.OnUnset] register a function
-// that is called within the change itself. It may write to columns and change tags; spawns
-// and despawns it records in Commands.
+// [World.OnSpawn], [World.OnDespawn], [Tag.OnSet] and [Tag.OnUnset] register a function that is
+// called within the change itself. It may write to columns and change tags. It must record spawns
+// and despawns in Commands.
 //
 // # Bindings
 //

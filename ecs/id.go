@@ -18,8 +18,7 @@ type Slot = uint32
 
 const idPrefix = "ent_"
 
-// maxID bounds the ids that a snapshot may contain, so that counting on from
-// there never overflows.
+// maxID bounds the ids that a snapshot may contain, so that later ids never overflow.
 const maxID = 1 << 62
 
 // String returns "ent_<n>", n in decimal.

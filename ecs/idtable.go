@@ -11,8 +11,8 @@ const (
 	pageIDs  = 1 << pageBits
 	pageMask = pageIDs - 1
 
-	// sparePages is how many empty pages are kept for the next ids: enough for
-	// the jitter of a steady population, and small enough not to matter (76 KiB).
+	// sparePages is how many empty pages are kept for the next ids: enough for the
+	// fluctuations of a steady population, and small enough not to matter (76 KiB).
 	sparePages = 16
 
 	// noNumber is the number of a page that holds no ids.
@@ -107,8 +107,9 @@ func (t *idTable) remove(id ID) (Slot, bool) {
 	return s - 1, true
 }
 
-// removeEach removes the ids at the set bits of a mask, all alive, and sets them to zero.
-// Neighbouring ids are mostly of one page, which it looks up once.
+// removeEach removes the ids at the set bits of a mask, which are all alive, and sets
+// them to zero. Neighbouring ids are mostly in one page, so it looks up the page once for
+// all of them.
 func (t *idTable) removeEach(ids []ID, mask uint64) {
 	for mask != 0 {
 		p := t.find(uint64(ids[bits.TrailingZeros64(mask)] >> pageBits))
@@ -135,8 +136,8 @@ func (t *idTable) removeLive(p *page, n int) {
 	}
 }
 
-// addPage appends an empty page. No empty one precedes it: once the last id of
-// a page is issued, remove releases the page with its last live id.
+// addPage appends an empty page. The list has no empty page before it: once the last id
+// of a page is issued, remove releases the page with its last live id.
 func (t *idTable) addPage(number uint64) *page {
 	p := t.takePage()
 	p.number = number
@@ -226,7 +227,7 @@ func (t *idTable) rebuildDirectory() {
 }
 
 // reset makes t empty, with next as the next id, and keeps all pages for the coming
-// inserts: trim frees those that are left over.
+// inserts. trim frees the pages that are left over.
 func (t *idTable) reset(next uint64) {
 	if t.dir == nil {
 		t.resize(16)
@@ -314,8 +315,8 @@ func (t *idTable) pageFrom(number uint64) *page {
 	return nil
 }
 
-// each yields the ids alive when it reaches them, ascending, up to the newest
-// that existed when it began. The body may issue and remove ids.
+// each yields, in ascending order, the ids that are alive when it reaches them, up to the
+// newest id that existed when it began. The body may issue and remove ids.
 func (t *idTable) each(yield func(ID) bool) {
 	end := t.next
 	for p := t.head; p != nil; {

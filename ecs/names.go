@@ -13,8 +13,8 @@ import (
 const maxName = 255
 
 // named is a column or a tag. The world keeps both in the order of registration, for
-// the handles, and sorted by name, for lookup and for an order that does not
-// depend on that of registration.
+// the handles, and sorted by name: for lookup, and for an order that does not depend
+// on registration.
 type named interface{ label() string }
 
 func search[N named](list []N, name string) (int, bool) {

@@ -37,9 +37,9 @@ func (o observers) call(id ID, slot Slot) {
 // another: SpawnN in the order of creation, others in ascending
 // order of slots, or in the order of the ids passed to them.
 //
-// An observer may write to columns and change tags. It must not spawn or despawn,
-// which panics; it can record that in Commands. Restore and CopyFrom, which
-// replace everything, call no observers: they change Generation.
+// An observer may write to columns and change tags. It must not spawn or despawn, which
+// panics; it can record that in Commands. Restore and CopyFrom replace everything. They
+// call no observers; they change Generation.
 func (w *World) OnSpawn(f func(id ID, slot Slot)) (stop func()) {
 	return w.onSpawn.add(new(int), f)
 }

@@ -35,9 +35,9 @@ func Any(tags ...Tag) Term { return Term{tags, withAny} }
 //	for s := range w.Query(ecs.With(enemy), ecs.Without(asleep)) {
 //
 // The body may set and unset tags: the iteration reaches each slot once and visits it if
-// it matches at that moment. Entities do not come or go meanwhile:
-// to spawn, despawn or restore in the body panics, before anything is changed.
-// Record it in Commands, or collect the slots first, with Query.Slots.
+// it matches at that moment. Spawning, despawning or restoring in the body panics, before
+// anything is changed. Record such changes in Commands, or collect the slots first, with
+// Query.Slots.
 //
 // A tag of another world panics.
 func (w *World) Query(terms ...Term) iter.Seq[Slot] {

@@ -58,12 +58,12 @@ func (w *World) Clone() *World {
 	return c
 }
 
-// CopyFrom replaces the state by that of src, as Restore does by that of a snapshot,
-// without an encoding: ids and all that decides the next ones, tags, columns and
-// their versions. The worlds may differ in capacity and in what is registered:
-// tags and columns are matched by name, as in Restore. Handles, observers, bindings and
-// queries of w stay; handles bound to entities that are gone are released. It allocates
-// nothing once w has had a state as large, and columns of all these names.
+// CopyFrom replaces the state by that of src, as Restore does by that of a snapshot, without an
+// encoding: ids and all that decides the next ones, tags, columns and their versions. The worlds
+// may differ in capacity and in what is registered: tags and columns are matched by name, as in
+// Restore. Handles, observers, bindings and queries of w stay; handles bound to entities that are
+// gone are released. It allocates nothing once w has had a state as large, with columns of all
+// these names.
 //
 // More rows in use, columns or tags than fit are ErrCapacity, a column that both
 // have in different types is ErrUnsupported; w is unchanged then. A copy from w itself

@@ -13,18 +13,18 @@ import (
 
 // Restore replaces the state by that of a snapshot, which may come from a world of another
 // capacity. Handles to tags and columns stay valid; tags and columns are matched by name.
-// Tags that the world lacks are registered, those that the snapshot lacks are emptied,
-// columns that the snapshot lacks get their initial value and version 0. Columns that the
-// world lacks are kept: they are in the hash and in later snapshots, zero in a row that is
-// newly used, until AddColumn adds them to the program or a Restore of a snapshot without
-// them drops them. They hold no more rows than have been used; a row that is used later
-// takes the same memory as in the world that saved them.
+// Tags that the world lacks are registered. Tags that the snapshot lacks are emptied.
+// Columns that the snapshot lacks get their initial value and version 0. Columns that the
+// world lacks are kept: they are in the hash and in later snapshots, and zero in a row
+// that is newly used. They stay until AddColumn adds them to the program, or until a
+// Restore of a snapshot without them drops them. They hold no more rows than have been
+// used; a row that is used later takes the same memory as in the world that saved them.
 //
-// Data that is truncated, altered or contradicts itself is ErrCorrupt; of
-// another format version, or with a column that the world has in another type,
-// ErrUnsupported; more rows, columns or tags than fit, ErrCapacity. The world is
-// then unchanged, and Restore has used memory in proportion to len(data) only:
-// at worst, for ids that lie far apart, a page of the id table for each.
+// Data that is truncated, altered or contradicts itself is ErrCorrupt. Data of another
+// format version, or with a column that the world has in another type, is ErrUnsupported.
+// More rows, columns or tags than fit are ErrCapacity. The world is then unchanged, and
+// Restore has used memory only in proportion to len(data): at worst one page of the id
+// table for each id, if the ids lie far apart.
 func (w *World) Restore(data []byte) error {
 	if err := w.Prepare(data); err != nil {
 		return err
@@ -34,10 +34,10 @@ func (w *World) Restore(data []byte) error {
 }
 
 // Prepare does the part of Restore that can fail, with the same errors, and changes
-// nothing: Commit does the rest, or Discard forgets it. It serves to restore a world
+// nothing. Commit does the rest, or Discard forgets it. Use them to restore a world
 // together with other things, all or none. Between Prepare and Commit the bytes of data
-// must not change, and nothing may be registered. Prepare and Commit allocate nothing
-// once a state as large was restored.
+// must not change, and nothing may be registered. Prepare and Commit allocate nothing once
+// a state as large was restored.
 func (w *World) Prepare(data []byte) error {
 	w.mustBeUnlocked()
 	w.Discard()

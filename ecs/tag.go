@@ -9,8 +9,8 @@ import (
 // MaxTags is the number of tags that a world can have.
 const MaxTags = 256
 
-// Tag is a flag that each entity has or has not: one bit a row. It is a handle,
-// valid as long as its World, across Restores too; make one with World.Tag.
+// Tag is a flag that each entity has or lacks: one bit a row. It is a handle, valid as long as its
+// World, also after a Restore; make one with World.Tag.
 type Tag struct{ set *tagSet }
 
 type tagSet struct {

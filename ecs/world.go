@@ -51,9 +51,8 @@ func (c Config) Validate() error {
 
 // World holds entities and their columns. Create it with New.
 //
-// Position, Rotation and Scale may be read and written at any live slot. Their
-// slices belong to the world: never assign others to the fields, since the world
-// would go on hashing and saving its own.
+// Position, Rotation and Scale may be read and written at any live slot. Their slices belong to the
+// world: never assign other slices to the fields, since the world would still hash and save its own.
 type World struct {
 	Position Vec3 // metres
 	Rotation Quat // (0, 0, 0, 1) is no rotation
@@ -134,22 +133,20 @@ func (w *World) Cap() int { return len(w.ids) }
 // runs over [0, HighWater). It never falls, except by a Restore.
 func (w *World) HighWater() int { return w.high }
 
-// Version returns the number of spawns and despawns in the life of the world, the time
-// before its snapshot included: it changes whenever the set of live slots does. Code that
-// keeps something derived from the live slots, such as a spatial index, compares both
-// Version and Generation, since a Restore can change everything and yet arrive at an equal
-// Version. Writes to columns are not counted.
+// Version returns the number of spawns and despawns in the life of the world, including the time before
+// its snapshot: it changes whenever the set of live slots does. Code that keeps something derived from
+// the live slots, such as a spatial index, compares both Version and Generation: a Restore can change
+// everything and still result in an equal Version. Writes to columns are not counted.
 func (w *World) Version() uint64 {
 	// Each id was spawned once, and despawned once unless it is alive.
 	return 2*(w.table.next-1) - uint64(w.count)
 }
 
-// LastTouch returns the version of the column that was touched last. Versions are
-// counted over all columns of a world. So an index, a renderer or any other mirror of
-// columns keeps one number: the columns with a greater Version were written since.
-// SetPosition and its like touch; code that writes to a column directly calls Touch
-// when done. Spawning, which resets a row, changes World.Version instead. Versions are
-// state: a Restore brings back the saved ones, and changes Generation.
+// LastTouch returns the version of the column that was touched last. Versions are counted over all
+// columns of a world. So an index, a renderer or any other copy of columns keeps one number: the
+// columns with a greater Version were written since. SetPosition and similar calls touch by themselves;
+// code that writes to a column directly calls Touch when done. Spawning, which resets a row, changes
+// World.Version instead. Versions are state: a Restore restores the saved ones, and changes Generation.
 func (w *World) LastTouch() uint64 { return w.touches }
 
 // Generation returns how often Restore or CopyFrom replaced the state of this World.

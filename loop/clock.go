@@ -13,9 +13,9 @@ type Clock interface {
 	// Now returns monotonic nanoseconds since an origin that the clock chooses.
 	// They are not negative.
 	Now() int64
-	// Sleep returns nil once Now() >= untilNs, at once if that is already so.
-	// If ctx is done, before or while it waits, it returns ctx.Err(). It may
-	// wake early: the frame that follows then has no step to run.
+	// Sleep returns nil once Now() >= untilNs, at once if that is already so. If ctx is
+	// done, before or while it waits, it returns ctx.Err(). It may wake early: the next
+	// frame then has no step to run.
 	Sleep(ctx context.Context, untilNs int64) error
 }
 
@@ -124,7 +124,7 @@ func (c *ManualClock) reach(untilNs int64) <-chan struct{} {
 	return c.moved
 }
 
-// What Method of the clocks says.
+// These are the results of Method of the clocks.
 const (
 	methodTimer     = "timer"
 	methodTimerSpin = "timer and spin"
@@ -173,9 +173,9 @@ func (m *monotonic) wait(ctx context.Context, untilNs int64) error {
 // than the clock of any system needs to change its value: 16 ms on Windows.
 const stillReads = 1 << 22
 
-// advances reports whether the clock advances while the program only reads it. It
-// does not where time is simulated, in a bubble of testing/synctest: spinning there
-// would never end. The first call finds out.
+// advances reports whether the clock advances while the program only reads it. It does not
+// in a bubble of testing/synctest, where time is simulated: spinning there would never
+// end. The first call finds this out.
 func (m *monotonic) advances() bool {
 	if m.moving || m.still {
 		return m.moving
@@ -192,12 +192,12 @@ func (m *monotonic) advances() bool {
 }
 
 const (
-	// aloneNs is the time before a target from which spin does not yield its
-	// processor: another goroutine may keep it for longer than that.
+	// aloneNs is the time before a target in which spin does not yield its processor:
+	// another goroutine may keep the processor for longer than that.
 	aloneNs = 100_000
-	// yieldNs is the time between two yields before that. With each of them the
-	// runtime wakes a thread to look for work; without a pause between them that
-	// would take a second CPU.
+	// yieldNs is the time between two yields before that. At each yield the runtime wakes
+	// a thread to look for work; yields without a pause between them would take a second
+	// CPU.
 	yieldNs = 1_000_000
 	// ctxReads is the number of readings between two checks of the context. They
 	// take less than a millisecond, unless other goroutines take the CPU.

@@ -11,17 +11,16 @@ import (
 // the rest. Its origin is its first use, and the zero value is ready. It serves
 // one goroutine, and does not allocate after its first sleep.
 //
-// On Linux it sleeps by clock_nanosleep to an absolute time of CLOCK_MONOTONIC,
-// on a thread whose timer slack it sets to 1 µs meanwhile. Elsewhere, and where the
-// system refuses that, it sleeps by a timer of the runtime, with a wider margin. In a
-// bubble of testing/synctest, where time does not pass for a goroutine that spins, it
-// only sleeps by a timer. Method says which.
+// On Linux it sleeps by clock_nanosleep to an absolute time of CLOCK_MONOTONIC, on a thread whose timer
+// slack it sets to 1 µs meanwhile. Elsewhere, and where the system refuses that, it sleeps by a timer
+// of the runtime, with a wider margin. In a bubble of testing/synctest, where time does not pass for a
+// goroutine that spins, it only sleeps by a timer. Method reports which way it uses.
 //
-// The margin follows how late sleeps end on this host: it covers most of the last 128 of them, and
-// spinning for it takes no more of a CPU than SpinBudget: at 60 Hz the default suffices for hosts that
-// wake sleepers 0.6 ms late. Sleeping and waking take about half a per cent besides. Where the machine
-// wakes sleepers so late that the budget does not suffice, frames are late by the rest:
-// Lateness says what would be needed.
+// The margin follows how late sleeps end on this host: it covers most of the last 128 of them. Spinning
+// for it takes no more of a CPU than SpinBudget. At 60 Hz the default suffices for hosts that wake
+// sleepers 0.6 ms late. Sleeping and waking take about half a per cent besides. Where the machine wakes
+// sleepers so late that the budget does not suffice, frames are late by the rest: Lateness reports what
+// would be needed.
 //
 // What bounds the precision: reading the clock takes some 50 ns. If a sleep ends
 // later than the margin allows, the frame is late by the difference. That happens
@@ -30,9 +29,8 @@ import (
 // wakes needs one of the GOMAXPROCS processors of the runtime: if other goroutines
 // keep all of them busy, it waits until one is free.
 type PreciseClock struct {
-	// SpinBudget is the part of a CPU that spinning may take, in thousandths, over any few seconds:
-	// 1 to 1000, and what lies outside counts as the nearest of these. 0 means 40. Set it before the
-	// first use.
+	// SpinBudget is the part of a CPU that spinning may take, in thousandths, over any few seconds: 1
+	// to 1000. Other values count as the nearest of these. 0 means 40. Set it before the first use.
 	SpinBudget int
 
 	mono   monotonic
@@ -46,10 +44,10 @@ type PreciseClock struct {
 }
 
 const (
-	// nativeMost is the longest sleep, in nanoseconds, by the system's own call. It
-	// bounds the time between two checks of a context, and stays below the 10 ms after
-	// which the runtime takes the processor from a thread in a system call: see
-	// nativeSleep.sleep. Two of them make a frame of 60 Hz.
+	// nativeMost is the longest sleep, in nanoseconds, by the system's own call. It bounds the time
+	// between two checks of a context. It stays below the 10 ms after which the runtime takes the
+	// processor from a thread in a system call: see nativeSleep.sleep. Two of them make a frame of 60
+	// Hz.
 	nativeMost = 8_500_000
 )
 
@@ -63,14 +61,14 @@ func (c *PreciseClock) Sleep(ctx context.Context, untilNs int64) error {
 }
 
 // SleepRehearsing is Sleep that calls rehearse, once at most, between the end of the sleep and the
-// target, in time that it would spend spinning: it brings into the caches of the CPU what runs at the
-// target. SpinBudget covers both. The call is left out where there is no time: when the sleep ended
+// target, in time that it would spend spinning. rehearse brings into the caches of the CPU what runs at
+// the target. SpinBudget covers both. The call is left out where there is no time: when the sleep ended
 // late, when rehearse takes longer than the budget affords, and where time does not pass. nil: no call.
 func (c *PreciseClock) SleepRehearsing(ctx context.Context, untilNs int64, rehearse func()) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	if untilNs <= 0 { // before the origin: less a margin it could overflow
+	if untilNs <= 0 { // before the origin: subtracting a margin could overflow
 		return nil
 	}
 	if !c.mono.advances() {
@@ -131,9 +129,9 @@ type WakeLateness struct {
 }
 
 // Lateness returns the figures as of the end of the last wait; zeros before the first sleeps. Any
-// goroutine may call it, also while another one sleeps. To read those of a Run, make the clock and
-// pass it: in Runner.Clock, to Loop.Run, or in Config.Clock of package evertick. A Run that is given no
-// clock makes its own, with the SpinBudget of Config.
+// goroutine may call it, also while another one sleeps. To read the figures of a Run, make the clock
+// and pass it: in Runner.Clock, to Loop.Run, or in Config.Clock of package evertick. A Run without a
+// clock from its caller makes its own, with the SpinBudget of Config.
 func (c *PreciseClock) Lateness() WakeLateness {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -15,7 +15,7 @@ type nativeSleep struct {
 }
 
 // slackNs is the timer slack asked for, in nanoseconds. The default of 50 µs lets the
-// system put off a wake-up by as much, to take several together.
+// system delay a wake-up by that much, to handle several together.
 const slackNs = 1000
 
 // unavailable reports whether the system lacks the call, as far as is known.
@@ -30,7 +30,7 @@ func (s *nativeSleep) sleep(mono *monotonic, wake int64) bool {
 	}
 	until := unix.NsecToTimespec(wake + s.offset)
 	// A goroutine that is in system calls for 10 ms without yielding loses its
-	// processor, and then the runtime's monitor checks every 20 µs whether that
+	// processor. From then on the runtime's monitor checks every 20 µs whether that
 	// happens again, which takes more CPU than the spinning.
 	runtime.Gosched()
 	// The slack belongs to the thread: no other goroutine may run with it, and it
@@ -45,7 +45,7 @@ func (s *nativeSleep) sleep(mono *monotonic, wake int64) bool {
 		switch err := unix.ClockNanosleep(unix.CLOCK_MONOTONIC, unix.TIMER_ABSTIME, &until, nil); err {
 		case nil:
 			return true
-		case unix.EINTR: // a signal of the runtime's; the target stands
+		case unix.EINTR: // a signal of the runtime: sleep again, to the same target
 		default:
 			s.refused = true
 			return false
@@ -53,8 +53,8 @@ func (s *nativeSleep) sleep(mono *monotonic, wake int64) bool {
 	}
 }
 
-// calibrate finds the offset, from the pair of readings that lie closest together:
-// the thread may be interrupted between any two.
+// calibrate finds the offset from several pairs of readings, by the pair that lies
+// closest together: the thread may be interrupted between any two readings.
 func (s *nativeSleep) calibrate(mono *monotonic) bool {
 	best := int64(math.MaxInt64)
 	for range 8 {

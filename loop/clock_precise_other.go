@@ -2,7 +2,7 @@
 
 package loop
 
-// nativeSleep stands for a sleep that this system does not have.
+// nativeSleep takes the place of a sleep that this system does not have.
 type nativeSleep struct{ refused bool }
 
 func (s *nativeSleep) unavailable() bool { return true }

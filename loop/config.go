@@ -49,13 +49,12 @@ type Config struct {
 	// MaxSteps is the most steps that one frame runs, from 1 to 1<<30.
 	// 0 means 5.
 	MaxSteps int
-	// CapScales raises the most steps to ceil(MaxSteps × scale), at most 1<<30,
-	// in frames in which simulated time ran faster than wall time; the greatest
-	// scale of the frame counts.
+	// CapScales raises the cap to ceil(MaxSteps × scale), at most 1<<30, in frames in which simulated
+	// time ran faster than wall time; scale is the greatest of the frame.
 	CapScales bool
-	// MaxDeltaNs is the longest frame, in nanoseconds, that counts in full; of a
-	// longer one the whole steps of the excess are dropped. Under Keep it bounds
-	// the backlog too. Any positive value; 0 means 250,000,000.
+	// MaxDeltaNs is the longest frame, in nanoseconds, that counts in full. If a frame is longer, the
+	// whole steps of the excess are dropped. Under Keep it bounds the backlog too. Any positive value;
+	// 0 means 250,000,000.
 	MaxDeltaNs int64
 	// ClipTime does not count the excess over MaxDeltaNs at all, instead of
 	// dropping its whole steps: the frame counts as MaxDeltaNs long, and Alpha
@@ -74,15 +73,13 @@ type Config struct {
 	Channels [MaxChannels]ChannelConfig
 	// Phases has bit p set if steps run in phase p. 0 means in all.
 	Phases uint64
-	// Batch makes every Advance grant exactly MaxSteps steps, whatever time
-	// has passed: time only moves wall time. Pause, phase and menu still hold
-	// the steps back.
+	// Batch makes every Advance grant exactly MaxSteps steps, whatever time has passed: the elapsed
+	// time moves only the wall clock. Pause, phase and menu still hold the steps back.
 	Batch bool
-	// JitterFix is the part of a step, in thousandths, by which a step may run
-	// early or late. It lets frames run equally many steps each although their
-	// moments scatter, if frames and steps keep the same time within half a per
-	// cent; otherwise it changes nothing. 50 covers a scatter of 0.8 ms at 60 Hz.
-	// 0 to 500; 0 means none.
+	// JitterFix is the part of a step, in thousandths, by which a step may run early or late. With it,
+	// frames run equally many steps each although their moments scatter, if frames and steps keep the
+	// same time within half a per cent; otherwise it changes nothing. 50 covers a scatter of 0.8 ms at
+	// 60 Hz. 0 to 500; 0 means none.
 	JitterFix int
 	// SmoothDelta rounds the elapsed times of frames that a display paces to
 	// whole periods of it. Later frames return the difference, which is never

@@ -53,22 +53,19 @@
 //	        ▼
 //	    Frame                   Tick, Steps, Alpha, Backlog, Dropped, …
 //
-// A frame is counted in pieces: a freeze of 80 ms takes exactly 80 ms of wall
-// time from the simulation, and a scale that expires in the middle of a frame
-// counts until then, so the sum does not depend on how time is cut into frames.
-// Of a clamped frame the last RawNs nanoseconds count. While simulated time is
-// stopped at the end of a frame, its backlog waits too.
+// A frame is counted in pieces: a freeze of 80 ms takes exactly 80 ms of wall time from the simulation, and a scale
+// that expires in the middle of a frame counts until then. So the sum does not depend on how time is cut into frames.
+// Of a clamped frame the last RawNs nanoseconds count. If simulated time is stopped at the end of a frame, the backlog
+// waits too.
 //
-// Pause, phase and freeze stop simulated time and keep the accumulator. UI time
-// runs on in them, for what must move on a screen that stands still, and stops
-// in a menu and in a stall. A timer runs on wall time or on UI time.
+// Pause, phase and freeze stop simulated time and keep the accumulator. UI time continues in them, for what must move
+// on a screen that stands still; it stops in a menu and in a stall. A timer runs on wall time or on UI time.
 //
 // # Scale
 //
-// A channel that is not at rest has an owner and may have an expiry. So a
-// slow-down cannot be left on by mistake, and only its owner can undo it. Values are whole millionths; the product is rounded once, half
-// to even, to millionths as well, and published in every Frame, so simulated
-// time is a sum of exact products.
+// A channel that is not at rest has an owner and may have an expiry. So a slow-down cannot be left on by mistake, and
+// only its owner can undo it. Values are whole millionths. The product is rounded once, half to even, to millionths as
+// well, and published in every Frame. So simulated time is a sum of exact products.
 //
 // # What a frame gives up
 //
@@ -82,8 +79,7 @@
 //	CatchUp       kept                  kept       run the backlog, however long
 //	Realtime      skipped: Tick jumps   kept       keep the time of the clock
 //
-// Where only whole steps are dropped, Alpha stays exact, and interpolated motion
-// does not jump by a fraction of a step.
+// Where only whole steps are dropped, Alpha stays exact: interpolated motion does not jump by a fraction of a step.
 //
 // # Presets
 //
@@ -126,11 +122,9 @@
 //
 // # Displays
 //
-// A display of 60 Hz and steps of 60 Hz keep the same time, but the moments at
-// which a program reads its clock scatter. While they lie near the moment of
-// a step, half of the frames run 0 or 2 steps instead of 1. Two switches help
-// hosts whose frames wait for a display; both are off by default and compute
-// with integers only:
+// A display of 60 Hz and steps of 60 Hz keep the same time, but the moments at which a program reads its clock scatter.
+// When they lie near the moment of a step, half of the frames run 0 or 2 steps instead of 1. Two switches help hosts
+// whose frames wait for a display; both are off by default and compute with integers only:
 //
 //   - Config.JitterFix gives a frame the usual number of steps if the twelve
 //     before it were steady and that leaves the accumulator within the slack of
@@ -164,11 +158,9 @@
 //	Uncapped  not at all: time jumps      –                 all
 //	External  not at all: the host calls Advance or Drive
 //
-// Lateness never adds up, since targets are computed from the exact accumulator;
-// Frame.LateNs reports it. The figures are those of a machine with a CPU to spare:
-// on one without, every clock is late while its thread waits. Virtual machines may
-// wake sleepers late by themselves: Precise measures by how much, and spins for as long
-// as its budget affords.
+// Lateness never adds up, since targets are computed from the exact accumulator; Frame.LateNs reports it. The figures
+// are those of a machine with a CPU to spare: without one, every clock is late while its thread waits. Virtual machines
+// may wake sleepers late by themselves: Precise measures how late, and spins for as long as its budget affords.
 //
 // # Steps that fail
 //

@@ -18,30 +18,30 @@ var ErrUnsupported = fault.ErrUnsupported
 // nil. [Loop.Drive] returns what the step returned.
 var ErrStop = errors.New("loop: stop")
 
-// FaultPolicy says what Drive and Run do about a step that panics. Whatever it
-// is, the step does not count, and neither do those behind it in the frame.
+// FaultPolicy says what Drive and Run do about a step that panics. Under every
+// policy neither that step nor the steps after it in the frame count.
 type FaultPolicy uint8
 
 const (
-	// Propagate lets the panic pass. The Loop is in order: a host that recovers
-	// may go on, and has the step due again.
+	// Propagate lets the panic pass. The Loop is intact: a host that recovers may go
+	// on, and the step is due again.
 	Propagate FaultPolicy = iota
 	// Halt turns the panic into a *PanicError and halts the Loop: it counts no
 	// more time and grants no more steps, and Drive and Run return the same
 	// error, until Loop.Resume or Loop.StartNew.
 	Halt
-	// Resume turns the panic into a *PanicError and leaves the step due, so that
-	// the next frame tries it again: to skip it would be to leave a hole in the
-	// sequence of ticks. The third panic in a row, with no step that succeeded
-	// in between, halts the Loop as Halt does.
+	// Resume turns the panic into a *PanicError and leaves the step due, so that the
+	// next frame tries it again: skipping it would leave a gap in the sequence of
+	// ticks. The third panic in a row, with no step that succeeded in between, halts
+	// the Loop as Halt does.
 	Resume
 
 	faultPolicies // number of policies
 )
 
-// panicLimit is the number of panics in a row that halts a Loop under Resume:
-// one may be an accident, the second shows whether what the host did about the
-// first helped.
+// panicLimit is the number of panics in a row that halts a Loop under Resume. The
+// first may be an accident; the second shows whether it helped what the host did
+// after the first.
 const panicLimit = 3
 
 // String returns the name of the constant, or "FaultPolicy(n)".
@@ -71,10 +71,10 @@ func (e *PanicError) Unwrap() error {
 	return err
 }
 
-// NewPanicError returns the error for a value that was recovered in the step
-// tick, with the stack of the calling goroutine: call it in the deferred function
-// that recovers. A value that is a *PanicError already, of a panic that another
-// goroutine caught and handed on, is returned as it is.
+// NewPanicError returns the error for a value that was recovered in the step tick,
+// with the stack of the calling goroutine: call it in the deferred function that
+// recovers. A value that is a *PanicError already, because another goroutine caught
+// the panic and passed it on, is returned as it is.
 func NewPanicError(tick uint64, system string, value any) *PanicError {
 	if e, ok := value.(*PanicError); ok && e != nil {
 		return e
@@ -106,8 +106,9 @@ func (l *Loop) runStep(tick uint64, step func(tick uint64) error) (err error) {
 	return step(tick)
 }
 
-// stepFailed returns what Drive returns for the error of a step, and halts l if that
-// is a panic, of the step or of a part of it that recovered, and one too many.
+// stepFailed returns what Drive returns for the error of a step. If the error is a
+// panic, of the step or of a part of it that recovered, and the last one that the
+// policy allows, stepFailed halts l.
 func (l *Loop) stepFailed(tick uint64, err error) error {
 	var p *PanicError
 	if l.config.OnFault == Propagate || !errors.As(err, &p) {

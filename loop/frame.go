@@ -30,23 +30,20 @@ type Frame struct {
 	// after 584 years.
 	WallNs, UINs uint64
 
-	// Alpha is the elapsed part of the step in progress, in [0, 1): blend the
-	// states after the last two steps by it. It is AlphaNum/AlphaDen in float64,
-	// non-decreasing in AlphaNum, and never rounded up to 1: the nearest
-	// float64 below 1 stands in.
+	// Alpha is the elapsed part of the step in progress, in [0, 1): blend the states after the last
+	// two steps by it. It is AlphaNum/AlphaDen in float64 and never decreases as AlphaNum grows.
+	// Where it would be rounded up to 1, it is the nearest float64 below 1.
 	Alpha float64
-	// (AlphaNum + AlphaRest/1e6) / AlphaDen is alpha exactly, not in lowest
-	// terms, as long as Lead is 0. AlphaDen is 1e9 × the rate's denominator in lowest terms, the same
-	// in every frame. AlphaRest is below 1,000,000, and 0 as long as every scale
-	// is 1.
+	// (AlphaNum + AlphaRest/1e6) / AlphaDen is alpha exactly, not in lowest terms, as long as Lead is
+	// 0. AlphaDen is 1e9 × the rate's denominator in lowest terms, the same in every frame. AlphaRest
+	// is below 1,000,000, and 0 as long as every scale is 1.
 	AlphaNum, AlphaDen, AlphaRest uint64
 
 	// Backlog is the number of whole steps kept for later frames.
 	Backlog uint64
-	// LagNs is the simulated time that is owed: Backlog + Alpha steps in
-	// nanoseconds, rounded down; the greatest int64 where it is more. A step that
-	// is held back is one more, and while one has run early it is negative: the
-	// time until that step is due.
+	// LagNs is the simulated time that is owed: Backlog + Alpha steps in nanoseconds, rounded down,
+	// or the greatest int64 if it is more. A step that is held back adds one. While a step has run
+	// early LagNs is negative: the time until that step is due.
 	LagNs int64
 	// Dropped is the number of whole steps by which DroppedTotal rose since the
 	// frame before.
@@ -59,15 +56,14 @@ type Frame struct {
 	// Backwards is the number of negative elapsed times since New.
 	Backwards uint64
 
-	// ScaleMillionths is the product of the channels, and of the pace of
-	// SlowMotion, at the end of the frame, in millionths. It says nothing of
-	// pause and freeze.
+	// ScaleMillionths is the product of the channels, and of the pace of SlowMotion, at the end of
+	// the frame, in millionths. It does not include pause and freeze.
 	ScaleMillionths uint64
 	// Timers has bit i set if timer i expired in this frame.
 	Timers uint16
-	// Lead is the number of steps, -1, 0 or 1, that Config.JitterFix has run ahead
-	// of time: with -1 a step that is due is held back, and Alpha is as close to
-	// 1 as it gets; with 1 the step in progress has run, and Alpha is 0.
+	// Lead is the number of steps, -1, 0 or 1, that Config.JitterFix has run ahead of time. With -1 a
+	// step that is due is held back, and Alpha is the greatest value below 1; with 1 the step in
+	// progress has run, and Alpha is 0.
 	Lead int8
 
 	// CapHit reports that more steps were due than the cap allows.
@@ -83,9 +79,9 @@ type Frame struct {
 	// Halted reports that a panic has halted the Loop: see Loop.Fault.
 	Halted bool
 
-	// LateNs is for Run to fill in: by how many nanoseconds the frame began
-	// later than it should have, because the clock woke late or because the
-	// steps before it took longer than there was time. 0 in other frames.
+	// LateNs is for Run to fill in: by how many nanoseconds the frame began too late, because the
+	// clock woke late or because the steps before it took longer than there was time. 0 in other
+	// frames.
 	LateNs int64
 	// Overrun is for the host to fill in, as evertick.Sim does.
 	Overrun Overrun

@@ -49,15 +49,15 @@ func (h *Histogram) addSum(hi, lo uint64) {
 	h.sumHi += hi + carry
 }
 
-// bucketOf returns the bucket of v < 2^63. Shifted so that subBits bits stay below
-// the leading one, a value lies in [sub, 2·sub); the buckets of each shift begin sub
+// bucketOf returns the bucket of v < 2^63. v is shifted so that subBits bits stay below
+// the leading one; it then lies in [sub, 2·sub). The buckets of each shift begin sub
 // buckets after those of the shift before.
 func bucketOf(v uint64) int {
 	shift := max(bits.Len64(v)-subBits-1, 0)
 	return shift<<subBits + int(v>>shift)
 }
 
-// middleOf returns the value that stands for a bucket: its middle.
+// middleOf returns the value that represents a bucket: its middle.
 func middleOf(bucket int) int64 {
 	if bucket < 2*sub {
 		return int64(bucket)
@@ -67,10 +67,10 @@ func middleOf(bucket int) int64 {
 	return low + int64(1)<<shift>>1
 }
 
-// Quantile returns a duration that at least the part q of those counted do not
-// exceed, and no shorter one of those counted: 0.5 for the median. It is off by at
-// most 1/64 of the true one, and never outside [Min, Max]. A q of 0 or less, or NaN,
-// means Min; 1 or more means Max. An empty Histogram gives 0.
+// Quantile returns the shortest counted duration that at least the part q of all do not
+// exceed: 0.5 for the median. It is off by at most 1/64 of the true one, and never
+// outside [Min, Max]. A q of 0 or less, or NaN, means Min; 1 or more means Max. An empty
+// Histogram returns 0.
 func (h *Histogram) Quantile(q float64) int64 {
 	if !(q > 0) {
 		return h.min

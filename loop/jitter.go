@@ -1,14 +1,14 @@
 package loop
 
-// jitterFrames is how many frames must have been steady before a step may run
-// early or late: a fifth of a second at 60 Hz, short enough to notice another
-// rhythm before it is seen.
+// jitterFrames is how many frames must have been steady before a step may run early
+// or late. It is a fifth of a second at 60 Hz: short enough to react to another
+// rhythm before a user sees it.
 const jitterFrames = 12
 
-// jitter lets frames that come nearly in time with the steps run equally many
-// of them. Frames of 60 Hz against steps of 60 Hz whose times scatter by
-// microseconds would otherwise run 0, 2, 1, 0, 2 … steps wherever the moment of
-// a frame lies near that of a step.
+// jitter makes frames that come nearly in time with the steps run equally many of
+// them. Without it, frames of 60 Hz against steps of 60 Hz whose times scatter by
+// microseconds would run 0, 2, 1, 0, 2 … steps wherever the moment of a frame lies
+// near that of a step.
 //
 // It never loses or adds time: it moves one step across one frame boundary,
 // and lead says which way.
@@ -26,7 +26,7 @@ type jitterFrame struct {
 	due, ran uint32 // whole steps that fell due in it, and steps that it ran
 }
 
-// frameTiming is one frame as the accumulator without a jitter fix has it.
+// frameTiming is one frame as the accumulator sees it without a jitter fix.
 type frameTiming struct {
 	before, after uint64 // units of the step in progress at both ends
 	unit          uint64 // units per step
@@ -36,21 +36,20 @@ type frameTiming struct {
 	slack         uint64 // units by which a step may run early or late, 0 = never
 }
 
-// adjust returns how many steps b is to have pending instead of b.pending, and
-// sets lead. What it has less than b.pending it owes, what it has more is on
-// account.
+// adjust returns how many steps b is to have pending instead of b.pending, and sets
+// lead: negative for steps held back, positive for steps ahead of time.
 //
-// The plain answer leaves [0, 1) step in the accumulator. The usual number of
-// steps is given instead if that leaves [-slack, 1+slack), so a drifting clock
-// is followed with the hysteresis of twice the slack: scatter that is smaller
-// cannot make the count swing back.
+// Without a fix the accumulator ends in [0, 1) step. adjust grants the usual number
+// of steps instead if the accumulator then ends in [-slack, 1+slack). So it follows
+// a clock that drifts with a hysteresis of twice the slack: smaller scatter cannot
+// make the count swing back.
 func (j *jitter) adjust(b frameTiming) uint64 {
 	if b.slack == 0 {
 		return b.pending
 	}
 	plain := int64(b.pending) - int64(j.lead)
 	ran := max(plain, 0)
-	lead := int8(ran - plain) // a step that ran early is still on account
+	lead := int8(ran - plain) // a step that ran early is counted already
 	if usual, ok := j.usual(b); ok {
 		switch plain - usual {
 		case -1:
@@ -81,9 +80,9 @@ func (j *jitter) usual(b frameTiming) (steps int64, ok bool) {
 	}
 	steps = (ran + jitterFrames/2) / jitterFrames
 	// Equal counts are not enough: frames of 55 Hz run one step eleven times and
-	// then two, and have to. So the time of the twelve must be that of the steps
-	// too; and once it is, it may scatter more, for a fix that comes and goes is
-	// less even than none.
+	// then two, and have to. So the twelve frames must also take the time of their
+	// steps. Once they do, the time may scatter more: a fix that is on and off by
+	// turns is less even than none.
 	tolerance := b.unit / 16
 	if j.steady {
 		tolerance = b.unit / 2
@@ -115,8 +114,8 @@ func (j *jitter) observe(b frameTiming, ran uint64) {
 	j.filled = min(j.filled+1, jitterFrames)
 }
 
-// reset makes the next frames begin a new history: after a stall, a pause or
-// another break the old one says nothing about them.
+// reset makes the next frames begin a new history. After a stall, a pause or
+// another break the old history does not predict them.
 func (j *jitter) reset() { j.at, j.filled, j.steady = 0, 0, false }
 
 // release returns 1 if a step is held back, which the caller runs or drops.
@@ -127,9 +126,9 @@ func (j *jitter) release() (steps uint64) {
 	return steps
 }
 
-// alpha returns the units, and millionths of one, that stand for the part of the
-// step in progress that has passed. A step that ran early has its whole length
-// before it; one that is held back is as good as over.
+// alpha returns the units, and millionths of one, of the step in progress that
+// count as passed. A step that ran early has its whole length before it: 0. One
+// that is held back is almost over.
 func (j *jitter) alpha(units, rest, unit uint64) (uint64, uint64) {
 	switch j.lead {
 	case +1:

@@ -115,10 +115,10 @@ func (l *Loop) StartNew() {
 	l.rescale()
 }
 
-// ResetTiming zeroes the accumulator, what was in it counts as dropped in the
-// next frame, forgets the pace of SlowMotion, and has the next AdvanceTo
-// measured against zero. After it AdvanceTo of a clock that is far from zero is
-// a long frame: a stall where Config.StallNs is set. All else stays.
+// ResetTiming zeroes the accumulator; what was in it counts as dropped in the next
+// frame. It forgets the pace of SlowMotion, and the next AdvanceTo is measured
+// against zero. An AdvanceTo of a clock that is far from zero is then a long
+// frame: a stall if Config.StallNs is set. Everything else stays.
 func (l *Loop) ResetTiming() {
 	l.record(opResetTiming)
 	defer l.recorded()
@@ -145,12 +145,12 @@ func (l *Loop) Rate() (num, den int64) { return int64(l.num), int64(l.unit / nsP
 // step that Run calls it is the index of that step.
 func (l *Loop) Tick() uint64 { return l.tick }
 
-// AdvanceTo is Advance by the time that has passed since the last AdvanceTo;
-// since 0 for the first one after New, StartNew or ResetTiming. A time before
-// the last one is a negative elapsed time, and later ones are measured against
-// it. A difference beyond the greatest int64 counts as that. So a host whose
-// clock does not begin at zero passes the time since it began, or takes the
-// first frame as the stall that it is.
+// AdvanceTo is Advance by the time that has passed since the last AdvanceTo, or
+// since 0 for the first one after New, StartNew or ResetTiming. A time before the
+// last one is a negative elapsed time, and later ones are measured against it. A
+// difference beyond the greatest int64 counts as the greatest int64. A host whose
+// clock does not begin at zero passes the time since it began, or accepts the
+// first frame as a stall.
 func (l *Loop) AdvanceTo(nowNs int64) Frame {
 	l.mustStartFrame()
 	elapsed := nowNs - l.last
@@ -165,9 +165,10 @@ func (l *Loop) AdvanceTo(nowNs int64) Frame {
 }
 
 // Refresh returns the refresh rate in hertz, as num/den, that Config.SmoothDelta
-// rounds to at present: 60000/1001, 60, 72, 75, 90, 100, 120, 144, 165 or 240 if
-// one of them is within 1/2048, otherwise what it measured. 0, 0 if it has found
-// none, in some eighty frames, or is off.
+// rounds to at present. It is 60000/1001, 60, 72, 75, 90, 100, 120, 144, 165 or
+// 240 if one of them is within 1/2048 of the measured rate, otherwise the measured
+// rate. It is 0, 0 if SmoothDelta is off or has found none; finding one takes some
+// eighty frames.
 func (l *Loop) Refresh() (num, den int64) { return l.smoother.num, l.smoother.den }
 
 // Advance accounts for elapsedNs nanoseconds and returns the steps to run now.
@@ -283,7 +284,7 @@ func (l *Loop) advance(f *Frame) {
 	if fastest > 0 {
 		l.adjustPace(owed, limit)
 	}
-	l.repayLead() // if RunThenPause left the step behind
+	l.repayLead() // if RunThenPause left the step that was to run early in the backlog
 }
 
 // accumulate adds s and drops what exceeds the bound.
@@ -313,11 +314,11 @@ func (l *Loop) timing(before, passed span, limit uint64) frameTiming {
 	}
 }
 
-// integrate passes ns nanoseconds of wall time: freezes and scales end when
-// they end, not when the frame does. Of these the last counted nanoseconds
-// count; if they are more than ns they begin before the frame, when all was as
-// it is now. It returns the simulated time of their first cut nanoseconds, that
-// of the others, and the greatest scale at which time ran in the others.
+// integrate passes ns nanoseconds of wall time: freezes and scales end when they
+// end, not when the frame does. Only the last counted nanoseconds count; if
+// counted is more than ns they begin before the frame, with the scales and freezes
+// of now. integrate returns the simulated time of their first cut nanoseconds,
+// that of the others, and the greatest scale at which time ran in the others.
 func (l *Loop) integrate(ns, counted, cut int64) (first, others span, fastest uint64) {
 	start := ns - counted
 	for at := min(start, 0); at < ns; {
@@ -381,12 +382,12 @@ func (l *Loop) passTime(ns int64) {
 	}
 }
 
-// UntilNext returns the nanoseconds of wall time after which, counted from the
-// last Advance, another Advance has a step to grant: 0 if there is a backlog or
-// under Config.Batch, otherwise the time left of the step in progress, rounded
-// up, with all freezes and scales that end until then. It is the greatest int64
-// if time is stopped until a call changes that, and where the step is farther
-// off.
+// UntilNext returns the nanoseconds of wall time, counted from the last Advance,
+// after which another Advance has a step to grant. It is 0 if there is a backlog
+// or under Config.Batch. Otherwise it is the time left of the step in progress,
+// rounded up; it takes into account all freezes and scales that end until then. It
+// is the greatest int64 if time is stopped until a call changes that, or if the
+// step is farther away.
 //
 // It assumes that no time is lost until then: with Config.ClipTime or StallNs
 // frames must come before these limits; and that elapsed times count unchanged,
@@ -423,7 +424,7 @@ func (l *Loop) UntilNext() int64 {
 }
 
 // repayLead cancels a lead against the backlog: the step that ran early has fallen
-// due since, or was to run early and has not.
+// due since, or it was to run early and did not run.
 func (l *Loop) repayLead() {
 	if l.jitter.lead > 0 && l.backlog > 0 {
 		l.backlog--
@@ -454,9 +455,9 @@ func (l *Loop) untilDue() int64 {
 	return int64(min(wait, math.MaxInt64))
 }
 
-// untilFrame returns the nanoseconds after which Run makes the next frame: when
-// a step is due, and before that, where time is slow or stands, often enough for
-// the clocks to go on and no time to be lost.
+// untilFrame returns the nanoseconds after which Run makes the next frame: when a
+// step is due. Where time is slow or stopped, it returns less, so that frames are
+// frequent enough for the clocks to continue and no time is lost.
 func (l *Loop) untilFrame() int64 {
 	wait := min(l.UntilNext(), l.period)
 	if l.config.ClipTime {

@@ -1,19 +1,19 @@
 package loop
 
-// margin decides how long before its target a sleep should end, so that it seldom ends after it and
-// the spinning in between keeps to a budget. It learns from how late sleeps ended: its
-// answers depend on its inputs alone. Its time is bounded, and it does not allocate.
+// margin decides how long before its target a sleep should end, so that it seldom ends after the target and the
+// spinning in between keeps to a budget. It learns from how late sleeps ended: its answers depend on its inputs
+// alone. Its time is bounded, and it does not allocate.
 //
 // # The rule
 //
-// It keeps by how much the last 128 sleeps ended late, in order. Were the next like one of them, a
-// margin of m would spin for max(0, m - late): the mean of that over the 128 is the cost of m, which
-// rises with m and is solved for the greatest m that the budget affords. Of the lateness seen, all but
-// one in 64 sleeps are to be covered, with a reserve. If the budget does not afford that,
-// it is the greatest part of them that it does; and if that would be less than 95 in 100, but the
-// budget suffices for 95 in 100 to be no more than lateGoal late, it is what the budget affords.
-// So a machine that is late by 2 µs most often and by 560 µs once in twenty gets a margin of some
-// 570 µs, while on one that is late by 5 ms as often no CPU time is wasted on spinning.
+// It keeps by how much the last 128 sleeps ended late, in order. If the next sleep is like one of them, a margin
+// of m spins for max(0, m - late). The mean of that over the 128 is the cost of m. The cost rises with m, so
+// there is a greatest m that the budget affords. The margin should cover all but one in 64 of the sleeps seen,
+// with a reserve. If the budget does not afford that, the margin covers the greatest part of them that the
+// budget affords. If that part is less than 95 in 100, but the whole budget makes 95 in 100 end no more than
+// lateGoal late, the margin is what the budget affords. So a machine that is late by 2 µs most often and by 560
+// µs once in twenty gets a margin of some 570 µs. On a machine that is late by 5 ms as often, no CPU time is
+// wasted on spinning.
 //
 // A token bucket limits the spinning: the budget fills it with time, up to what half a second
 // brings, and spinning empties it. A margin is never longer than the tokens allow, whatever the sleeps
@@ -30,17 +30,17 @@ type margin struct {
 	interval int64 // mean time from the end of a wait to that of the next, ns; 0: not known
 	last     int64 // when the last wait ended
 	waited   bool  // once
-	tokens   int64 // ns that may be spun: a token bucket: a token bucket
-	need     int64 // the margin, if the account pays for it
+	tokens   int64 // ns that may be spun: a token bucket
+	need     int64 // the margin, if the tokens suffice for it
 }
 
 const (
 	marginSleeps = 128
 	// marginFew sleeps are too few to learn from.
 	marginFew = 16
-	// marginReserve is what the margin exceeds the lateness seen by, in nanoseconds: the way from
-	// the system's sleep to the reading of the clock. If the budget affords it, it is a quarter of
-	// that lateness more, up to marginSlack, since the next sleep may end later than any before.
+	// marginReserve is by how much the margin exceeds the lateness seen, in nanoseconds: the time from the end
+	// of the system's sleep to the reading of the clock. If the budget affords it, the reserve is larger by a
+	// quarter of that lateness, up to marginSlack, since the next sleep may end later than any before.
 	marginReserve = 5_000
 	marginSlack   = 50_000
 	// lateGoal is how late 95 in 100 sleeps may end, in nanoseconds, for a budget that affords no
@@ -50,8 +50,8 @@ const (
 	defaultSpinBudget = 40
 	maxSpinBudget     = 1000
 
-	tokenTime   = 500_000_000 // time of which the account holds the budget
-	maxInterval = 100_000_000 // ns between waits, at most, as far as the budget goes: pauses save nothing up
+	tokenTime   = 500_000_000 // the tokens of this time fill the bucket
+	maxInterval = 100_000_000 // ns between waits that add tokens, at most: pauses save nothing up
 	maxLate     = 1_000_000_000
 )
 
@@ -62,7 +62,7 @@ func (m *margin) thousandths() int64 {
 	return max(1, min(m.budget, maxSpinBudget))
 }
 
-// allowance is what a wait may spin for in the mean, in nanoseconds.
+// allowance is what a wait may spin on average, in nanoseconds.
 func (m *margin) allowance(left int64) int64 {
 	interval := m.interval
 	if interval == 0 {
@@ -71,11 +71,11 @@ func (m *margin) allowance(left int64) int64 {
 	return interval * m.thousandths() / 1000
 }
 
-// lead returns how long before the end of a wait that has left nanoseconds to go a sleep should end. If
-// it is as long as the wait there is to be no sleep. It is least at least, if the account pays for that.
+// lead returns how long before the end of a wait that has left nanoseconds to go a sleep should end. If it is as
+// long as the wait, do not sleep. It is not shorter than least, if the tokens suffice for that.
 func (m *margin) lead(left, least int64) int64 {
 	need := max(m.need, least)
-	if m.sleeps < marginFew { // half of a shorter wait, or else nothing would ever be seen
+	if m.sleeps < marginFew { // half of a shorter wait, since without sleeps it could not learn
 		need = max(least, min(m.allowance(left), left/2))
 	}
 	pays := m.tokens
@@ -85,7 +85,7 @@ func (m *margin) lead(left, least int64) int64 {
 	return max(0, min(need, pays))
 }
 
-// observe takes in that a sleep ended late by ns; one that ended early counts as on time.
+// observe records that a sleep ended late by ns; one that ended early counts as on time.
 func (m *margin) observe(ns int64) {
 	ns = max(0, min(ns, maxLate))
 	if m.sleeps == marginSleeps {
@@ -113,7 +113,7 @@ func (m *margin) remove(ns int64) {
 
 // update computes the margin.
 func (m *margin) update() {
-	affords := m.affords(m.allowance(0) * 9 / 10) // so that the account does not run dry by chance
+	affords := m.affords(m.allowance(0) * 9 / 10) // so that the bucket does not run empty by chance
 	usual := m.rank(1, 20)
 	for k := m.rank(1, 64); k >= 0; k-- {
 		if k < usual && m.sorted[usual]-lateGoal <= affords {
@@ -128,11 +128,11 @@ func (m *margin) update() {
 	m.need = affords
 }
 
-// rank is the index of the least of sorted that all but a part of them do not exceed.
+// rank is the index of the least element of sorted that all but num/den of them do not exceed.
 func (m *margin) rank(num, den int) int { return m.sleeps - 1 - m.sleeps*num/den }
 
-// affords returns the greatest margin that spins for allowance in the mean, in nanoseconds. Of sorted
-// let i be those below it: i times the margin, less their sum, is what all spin for together.
+// affords returns the greatest margin that spins for allowance on average, in nanoseconds. Let i be the number
+// of elements of sorted below the margin: together they spin for i times the margin, less their sum.
 func (m *margin) affords(allowance int64) int64 {
 	sum := int64(0)
 	for i := int64(1); i <= int64(m.sleeps); i++ {
@@ -144,7 +144,7 @@ func (m *margin) affords(allowance int64) int64 {
 	return allowance
 }
 
-// cost returns for how long a margin spins in the mean, in nanoseconds.
+// cost returns for how long a margin spins on average, in nanoseconds.
 func (m *margin) cost(lead int64) int64 {
 	sum := int64(0)
 	for _, late := range m.sorted[:m.sleeps] {
@@ -153,10 +153,10 @@ func (m *margin) cost(lead int64) int64 {
 	return sum / int64(max(1, m.sleeps))
 }
 
-// endWait takes in that a wait ended at a time, by the clock, of which spun nanoseconds were spun, and
-// whether it slept before. If it did not, since the margin took the whole wait, there is nothing to
-// measure. So that this does not go on because sleeps ended late once, each such wait shrinks the
-// margin: after a few hundred of them it sleeps, and measures, again.
+// endWait records that a wait ended at time now of the clock, that it spun for spun nanoseconds, and whether it
+// slept before. If it did not sleep, since the margin took the whole wait, there is nothing to measure. A single
+// late sleep must not cause that forever: each such wait shrinks the margin, and after a few hundred of them it
+// sleeps, and measures, again.
 func (m *margin) endWait(now, spun int64, slept bool) {
 	if m.waited {
 		passed := max(0, min(elapsed(m.last, now), maxInterval))
@@ -191,7 +191,7 @@ type rehearsal struct {
 	longest int64 // how long one takes: the longest, decaying with time, ns; 0: not known
 }
 
-// rehearsalGuess is what the first is taken to last, in nanoseconds.
+// rehearsalGuess is how long the first rehearsal is assumed to take, in nanoseconds.
 const rehearsalGuess = 300_000
 
 func (r *rehearsal) estimate() int64 {
@@ -201,9 +201,10 @@ func (r *rehearsal) estimate() int64 {
 	return r.longest + r.longest/16
 }
 
-// leadTime returns how long before the target a sleep should end: early enough for a rehearsal after nine in ten
-// sleeps, as late as these end, or after three in four if the budget of the margin does not pay for nine in ten.
-// It is 0 if it does not pay for these either: for rehearsing, and for spinning where the sleep ends sooner.
+// leadTime returns how long before the target a sleep should end. It is early enough for a rehearsal after nine
+// in ten sleeps, as late as these end, or after three in four if the budget of the margin does not suffice for
+// nine in ten. It is 0 if the budget does not suffice for three in four either. The budget pays for rehearsing,
+// and for spinning where the sleep ends sooner.
 func (r *rehearsal) leadTime(m *margin) int64 {
 	for _, part := range [...]int{10, 4} {
 		lead := r.estimate() + marginReserve
@@ -227,7 +228,7 @@ func (r *rehearsal) fits(left int64) bool {
 	return false
 }
 
-// observe takes in how long one lasted.
+// observe records how long a rehearsal took.
 func (r *rehearsal) observe(ns int64) { r.longest = max(1, ns, r.longest-r.longest/16) }
 
 // decay shortens the estimate, so that one interrupted rehearsal does not prevent all later ones.

@@ -17,11 +17,11 @@ func (l *Loop) SetPaused(on bool) {
 // Paused reports whether SetPaused or RunThenPause has stopped time.
 func (l *Loop) Paused() bool { return l.paused || l.armed && l.tick == l.pauseAt }
 
-// RunThenPause lets time go on, grants exactly n more steps and then pauses; 0
-// pauses at once. A step that Run or Drive put back because it failed does not
-// count as granted. The steps of the last frame that were due beyond the n-th stay
-// due. From within a step that Drive or Run runs, that step is the first of the n,
-// and counts also for n = 0.
+// RunThenPause lets time continue, grants exactly n more steps and then pauses; 0
+// pauses at once. A step that Run or Drive put back because it failed does not count
+// as granted. Steps of the last frame that were due beyond the n-th stay due. If a
+// step that Drive or Run runs calls it, that step is the first of the n, and counts
+// also for n = 0.
 func (l *Loop) RunThenPause(n uint64) {
 	l.record(opRunThenPause, n)
 	l.paused, l.armed, l.pauseAt = false, true, l.tick+max(n, min(l.running, 1))
@@ -53,7 +53,7 @@ func (l *Loop) Phase() uint8 { return l.phase }
 // gated reports whether the phase holds the steps back.
 func (l *Loop) gated() bool { return l.config.Phases != 0 && l.config.Phases>>l.phase&1 == 0 }
 
-// held reports whether steps are held back but for a freeze.
+// held reports whether anything but a freeze holds steps back.
 func (l *Loop) held() bool { return l.Paused() || l.gated() }
 
 // Freeze stops simulated time for the next ns nanoseconds of wall time, to the

@@ -9,19 +9,19 @@ const (
 	// DropToCap drops them: after a hitch the simulation has lost time.
 	DropToCap Policy = iota
 	// Keep leaves them to later frames, up to floor(MaxDeltaNs × rate) steps, and
-	// drops the rest. At rates so low that MaxDeltaNs holds no whole step it
-	// keeps nothing.
+	// drops the rest. If the rate is so low that MaxDeltaNs is shorter than a
+	// step, it keeps nothing.
 	Keep
 	// DropAll drops them and the fraction of a step, too: the accumulator
 	// starts again from zero, and the picture may jump by a part of a step.
 	DropAll
-	// SlowMotion drops them and slows the following frames: the pace falls to
-	// cap/owed of what it was, rounded down to 64ths, at least 16/64, and rises
-	// again by 1/64 with each frame that had its steps within the cap.
+	// SlowMotion drops them and slows the following frames. The pace is
+	// multiplied by cap/owed, rounded down to 64ths, at least 16/64. It rises
+	// again by 1/64 with each frame whose steps stayed within the cap.
 	SlowMotion
-	// CatchUp drops nothing: later frames run what this one does not. The clamp,
-	// the stall and MaxAccumNs do not apply. Only a backlog of more than 1<<62
-	// steps, some 146,000 years at a million a second, is cut there.
+	// CatchUp drops nothing: later frames run what this one does not run. The
+	// clamp, the stall and MaxAccumNs do not apply. Only a backlog of more than
+	// 1<<62 steps, some 146,000 years at a million a second, is cut there.
 	CatchUp
 	// Realtime lets ticks follow time: steps beyond the cap are skipped, and
 	// Tick jumps over them, so that Tick + Backlog is always the number of steps

@@ -42,9 +42,8 @@ func Arcade() Config {
 // Modules returns the configuration of package loop/modules: that of Classic.
 func Modules() Config { return Classic() }
 
-// Show returns the configuration that shows what was trained under Training:
-// 120 steps a second in real time, frames clamped to 0.25 s, that is, to 30
-// steps.
+// Show returns the configuration for showing what was trained under Training:
+// 120 steps a second in real time, frames clamped to 0.25 s, which is 30 steps.
 func Show() Config {
 	c := Classic()
 	c.RateNum, c.MaxSteps = 120, 30

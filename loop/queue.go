@@ -12,8 +12,8 @@ import (
 )
 
 var (
-	// ErrFull is wrapped by the errors of [Queue] that refuse an entry for want
-	// of room. It wraps ErrCapacity of the other packages.
+	// ErrFull is wrapped by the errors of [Queue] that refuse an entry because there is no room. It
+	// wraps ErrCapacity of the other packages.
 	ErrFull = fmt.Errorf("queue full: %w", fault.ErrCapacity)
 	// ErrDuplicate is wrapped by the errors of [Queue] that refuse an entry
 	// because one of the same Source and Seq waits already.
@@ -31,7 +31,7 @@ type Entry[T any] struct {
 	Tick uint64
 	// Source is the sender: a player, a connection, a module.
 	Source uint32
-	// Seq numbers what a source pushes. It need not be without gaps.
+	// Seq numbers what a source pushes. Numbers may have gaps.
 	Seq   uint64
 	Value T
 }
@@ -55,9 +55,9 @@ type QueueConfig[T any] struct {
 	// MaxBytes is the most that the sizes of the waiting entries add up to,
 	// by Size. 0 means math.MaxInt64; it needs Size.
 	MaxBytes int64
-	// Size returns what a value counts against MaxBytes, not negative. It is
-	// called once for each Push and for each entry of Restore, must not call
-	// the queue, and may be called by several goroutines at once. nil: nothing.
+	// Size returns what a value counts against MaxBytes, not negative. It is called once for each
+	// Push and for each entry of Restore. It must not call the queue, and several goroutines may
+	// call it at once. nil: values count nothing.
 	Size func(T) int
 }
 
@@ -91,7 +91,7 @@ type Queue[T any] struct {
 	capacity  int
 	maxBytes  int64
 	size      func(T) int
-	tooMany   error // built once: refusals come in floods and must not allocate
+	tooMany   error // built once: refusals can be many and must not allocate
 	tooLarge  error // likewise
 	tooLong   *fault.Limit
 	mu        sync.Mutex
@@ -122,11 +122,11 @@ func NewQueue[T any](c QueueConfig[T]) (*Queue[T], error) {
 	return q, nil
 }
 
-// Push adds e, from any goroutine. It keeps e.Value as it is: what that points
-// to must not change until it has been taken. If e finds no room the error wraps
-// ErrFull and names the capacity, and the size of a value that is larger than MaxBytes
-// and would never fit; if its Source and Seq wait already it wraps
-// ErrDuplicate; the queue is then as it was, but for the counts.
+// Push adds e, from any goroutine. It keeps e.Value as it is: what e.Value points to must not
+// change until it has been taken. If there is no room for e the error wraps ErrFull and names the
+// capacity; for a value that is larger than MaxBytes and would never fit, it also names the size.
+// If its Source and Seq wait already the error wraps ErrDuplicate. After an error only the counts
+// have changed.
 func (q *Queue[T]) Push(e Entry[T]) error {
 	size := q.sizeOf(e.Value)
 	q.mu.Lock()
@@ -176,8 +176,8 @@ func (q *Queue[T]) put(w *entryHeap[T], e Entry[T], size int64) error {
 	return nil
 }
 
-// duplicate is the error of a repetition. It takes one small allocation: it may come in floods, and
-// is made while the queue is locked.
+// duplicate is the error of a repetition. It takes one small allocation: such errors can be many,
+// and are made while the queue is locked.
 type duplicate struct {
 	source uint32
 	seq    uint64
@@ -339,9 +339,9 @@ func (w *entryHeap[T]) siftDown(e sizedEntry[T]) {
 	h[i] = e
 }
 
-// keySet is a set of pairs (source, seq): a hash table with linear probing, at most
-// half full, its length 0 or a power of two. A Go map would allocate now and then,
-// however long it lived.
+// keySet is a set of pairs (source, seq): a hash table with linear probing, at most half full,
+// whose length is 0 or a power of two. A Go map would still allocate now and then, even after a
+// long time.
 type keySet struct {
 	slots []keySlot
 	used  int
@@ -390,8 +390,8 @@ func (s *keySet) add(source uint32, seq uint64) {
 	s.slots[s.find(source, seq)] = keySlot{seq, source, true}
 }
 
-// remove takes out a pair that is there, and moves later ones of its run back so
-// that no search meets a gap.
+// remove takes out a pair that is there, and moves later ones of its run back so that no search
+// meets a gap.
 func (s *keySet) remove(source uint32, seq uint64) {
 	mask := len(s.slots) - 1
 	gap := s.find(source, seq)

@@ -86,8 +86,8 @@ func (r *Rand) input(b uint32) (ctr [4]uint32, key [2]uint32) {
 	return ctr, [2]uint32{uint32(k), uint32(k >> 32)}
 }
 
-// mix is the finaliser of SplitMix64: a bijection, for it is built of xor-shifts
-// and odd multiplications, that leaves 0 in place.
+// mix is the finaliser of SplitMix64: a bijection, because it consists of
+// xor-shifts and odd multiplications, that maps 0 to 0.
 func mix(z uint64) uint64 {
 	z = (z ^ z>>30) * 0xBF58476D1CE4E5B9
 	z = (z ^ z>>27) * 0x94D049BB133111EB
@@ -128,7 +128,7 @@ func (r *Rand) Uint32n(n uint32) uint32 {
 	}
 	product := uint64(r.Uint32()) * uint64(n)
 	if uint32(product) < n {
-		threshold := -n % n // 2^32 mod n: the words too many for an equal share
+		threshold := -n % n // 2^32 mod n: this many words must be rejected for equal chances
 		for uint32(product) < threshold {
 			product = uint64(r.Uint32()) * uint64(n)
 		}
@@ -172,7 +172,7 @@ func (r *Rand) Uint64n(n uint64) uint64 {
 	return hi
 }
 
-// below is Uint32n where n fits and Uint64n elsewhere, so that it draws the same
+// below is Uint32n if n fits and Uint64n otherwise, so that it draws the same
 // words whatever the size of an int.
 func (r *Rand) below(n uint64) uint64 {
 	if n <= math.MaxUint32 {
@@ -226,8 +226,8 @@ func (r *Rand) Shuffle(n int, swap func(i, j int)) {
 	}
 }
 
-// Perm fills p with the integers in [0, len(p)) in random order: that to which
-// Shuffle brings 0, 1, 2, and so on.
+// Perm fills p with the integers in [0, len(p)) in random order: the order to
+// which Shuffle brings 0, 1, 2, and so on.
 func (r *Rand) Perm(p []int) {
 	for i := range p {
 		p[i] = i

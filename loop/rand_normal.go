@@ -12,8 +12,8 @@ import "math"
 // percentage points of the normal distribution" (1988). Its relative error is
 // below 2^-50, its magnitude from 2^-53 to 8.3.
 //
-// Wrap the product of another deviation, so that it is not fused either:
-// mean + float64(sd*r.Normal()).
+// Wrap a product with a standard deviation other than 1, so that it is not fused
+// either: mean + float64(sd*r.Normal()).
 func (r *Rand) Normal() float64 {
 	word := r.Uint64()
 	z := normalQuantile(word << 1 >> 12)
@@ -96,8 +96,8 @@ func poly(x float64, c *[8]float64) float64 {
 //
 //	ln(1+f) = 2s + s·t = f - s·(f-t),  t = 2s²/3 + 2s⁴/5 + 2s⁶/7 + …
 //
-// where s² < 0.0295, so that what follows s^20 is below 2^-60 of the result.
-// Starting from f, which is exact, the rounding of s weighs little.
+// where s² < 0.0295, so that the terms after s^20 are below 2^-60 of the result.
+// The sum starts from f, which is exact, so the rounding of s matters little.
 func ln(x float64) float64 {
 	const (
 		ln2High = 0xB17217F7p-32 // 32 bits: its product with an exponent is exact

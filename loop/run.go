@@ -5,27 +5,25 @@ import (
 	"math"
 )
 
-// Runner is what Run works with.
+// Runner configures RunWith.
 type Runner struct {
 	// Clock paces the frames. nil means a new one for Config.Pacing.
 	Clock Clock
 	// Step runs the step with that index, which is also Loop.Tick while it runs.
 	Step func(tick uint64) error
-	// Frame, if it is not nil, is called after the steps of each frame, also of
-	// those without steps, with the outcome.
+	// Frame, if it is not nil, is called with the outcome after the steps of each frame, also of frames without
+	// steps.
 	Frame func(Frame)
-	// Panicked, if it is not nil, is called under Config.OnFault == Resume with
-	// each panic but the one that halts the Loop. If it returns nil, the next
-	// frame tries the step again; otherwise Run returns its error. Here a host
-	// restores a state from before the step. Without it Run returns the
-	// *PanicError, so that no panic goes unnoticed.
+	// Panicked, if it is not nil, is called under Config.OnFault == Resume with each panic but the one that halts
+	// the Loop. A host can restore a state from before the step in it. If it returns nil, the next frame tries
+	// the step again; otherwise Run returns its error. If it is nil, Run returns the *PanicError, so that no
+	// panic goes unnoticed.
 	Panicked func(*PanicError) error
-	// Rehearse, if it is not nil, is called shortly before each frame is due, if the clock is a
-	// PreciseClock and has the time: see PreciseClock.SleepRehearsing. Steps take longer after the CPU has
-	// slept, since its caches have lost code and data; Rehearse loads them again. It must change nothing that
-	// a step depends on: let it run the same step of a copy, for example.
-	// A panic in it is not one of a step: Config.OnFault and Panicked do not see it, Run passes it to its caller,
-	// and the Loop is as it was before the wait.
+	// Rehearse, if it is not nil, is called shortly before each frame is due, if the clock is a PreciseClock and
+	// there is time: see PreciseClock.SleepRehearsing. Steps take longer after the CPU has slept, since its
+	// caches have lost code and data; Rehearse loads them again. It must not change anything that a step depends
+	// on: let it run the same step of a copy, for example. A panic in it is not a panic of a step: Config.OnFault
+	// and Panicked do not see it, Run passes it to its caller, and the Loop is as it was before the wait.
 	Rehearse func()
 	// Lateness, if it is not nil, gets Frame.LateNs of every frame whose steps
 	// succeeded, for p50, p95, p99.
@@ -38,17 +36,15 @@ func (l *Loop) Run(ctx context.Context, clock Clock, step func(tick uint64) erro
 	return l.RunWith(ctx, Runner{Clock: clock, Step: step, Frame: frame})
 }
 
-// RunWith sleeps until the next step becomes due, advances by the time that
-// passed, runs the steps as Drive does, calls r.Frame, and so on, until ctx is
-// done, which returns ctx.Err(), or a step returns an error: nil is returned for
-// ErrStop, any other as by Drive. For a frame that ends early r.Frame is not
-// called. Under External it is ErrUnsupported unless there is a clock.
+// RunWith sleeps until the next step becomes due, advances by the time that passed, runs the steps as Drive does,
+// calls r.Frame, and repeats that. It ends when ctx is done, with ctx.Err(), or when a step returns an error: it
+// returns nil for ErrStop, and any other error as Drive does. For a frame that ends early r.Frame is not called.
+// Under External it is ErrUnsupported unless there is a clock.
 //
-// Time counts from the call. Each target is computed from the exact accumulator,
-// not from the moment of waking up, so lateness never adds up. If there is a
-// backlog the next frame follows without a pause. Where time is slow or stands,
-// as in a pause, frames without steps come one step's time apart, so that r.Frame
-// can change that.
+// Time counts from the call. Each target is computed from the exact accumulator, not from the moment of waking
+// up, so lateness never adds up. If there is a backlog the next frame follows without a pause. If time is slow or
+// stopped, as in a pause, frames without steps still follow at intervals of a step's time, so that r.Frame can
+// change that.
 //
 // Run checks ctx between frames, never between the steps of one; a sleep ends
 // as soon as the clock notices, which all clocks of this package do within 10 ms.
@@ -117,18 +113,15 @@ func (l *Loop) newClock() (Clock, error) {
 // Drive is Run for a host with frames of its own: it advances by elapsedNs and
 // runs the steps. It does not allocate.
 //
-// An error of step is returned wrapped with the index of the step. Neither that
-// step nor the rest of its frame counts, although the Frame lists them: they are
-// pending again for the next Advance. A step that panics leaves l in the same state;
-// FaultPolicy decides about the panic. If the step returns ErrStop it counts, the
-// rest of the frame is pending again, and Drive returns what the step returned.
+// If step returns an error, Drive returns it wrapped with the index of the step. Neither that step nor the rest
+// of its frame counts, although the Frame lists them: they are pending again for the next Advance. A step that
+// panics leaves l in the same state; FaultPolicy decides about the panic. If the step returns ErrStop it counts,
+// the rest of the frame is pending again, and Drive returns what the step returned.
 //
-// A step may call every method of l but Advance, AdvanceTo, Drive and Run, which
-// panic before anything changes. If it stops time, by SetPaused, SetPhase or
-// SetMenu, the rest of the frame stays due as well; a freeze begins after the
-// frame. Of the steps that RunThenPause grants from within a step, that step is
-// the first. ResetTiming drops the rest of the frame, and so does StartNew, after
-// which the step itself does not count.
+// A step may call every method of l but Advance, AdvanceTo, Drive and Run, which panic before anything changes.
+// If it stops time, by SetPaused, SetPhase or SetMenu, the rest of the frame stays due as well; a freeze begins
+// after the frame. If a step calls RunThenPause, that step is the first of those that it grants. ResetTiming
+// drops the rest of the frame. So does StartNew; after it the step itself does not count.
 func (l *Loop) Drive(elapsedNs int64, step func(tick uint64) error) (Frame, error) {
 	f := l.Advance(elapsedNs)
 	if l.fault != nil {
@@ -137,8 +130,8 @@ func (l *Loop) Drive(elapsedNs int64, step func(tick uint64) error) (Frame, erro
 	return f, l.runSteps(f, step)
 }
 
-// runSteps puts the steps of f back and counts each one after it has
-// succeeded, so that neither an error nor a panic counts a step too many.
+// runSteps puts the steps of f back and counts each one after it has succeeded: so a step that returns an error
+// or panics is not counted.
 func (l *Loop) runSteps(f Frame, step func(tick uint64) error) error {
 	l.running = uint64(f.Steps)
 	l.tick -= l.running
@@ -200,25 +193,23 @@ func elapsed(from, to int64) int64 {
 	return d
 }
 
-// Due is when a step fell due, and by which frame it runs.
+// Due says when a step fell due, and which frame runs it.
 type Due struct {
 	// WallNs is Frame.WallNs of the frame that runs the step: it is the same for all
 	// steps of a frame.
 	WallNs uint64
-	// AgoNs is how long before that moment the step fell due, in nanoseconds of wall time,
-	// rounded towards zero. Of three steps that one frame runs the first has waited
-	// longest, for two steps' time more than the last. It is negative, the time until the
-	// step will be due, where Config.JitterFix has it run early.
+	// AgoNs is how long before that moment the step fell due, in nanoseconds of wall time, rounded towards zero.
+	// If one frame runs three steps, the first has waited longest: two steps' time more than the last. If
+	// Config.JitterFix runs a step early, AgoNs is negative: the time until the step will be due.
 	//
-	// Scaled time is converted at the present scale, or at 1 if that is zero, as if that had
-	// held since then; pauses, freezes and dropped time do not count. It is the greatest int64
-	// where it is more.
+	// Scaled time is converted at the present scale, or at 1 if that is zero, as if that had held since then.
+	// Pauses, freezes and dropped time do not count. If it is more than the greatest int64, it is that.
 	AgoNs int64
 }
 
-// Due returns, within a step that Drive or Run runs, when that step fell due. A step is late
-// by Clock.Now less the time of the frame, plus AgoNs. Due reports false outside of such a
-// step, and under Config.Batch, where steps are never due.
+// Due returns, within a step that Drive or Run runs, when that step fell due. A step is late by Clock.Now minus
+// the time of the frame, plus AgoNs. Due returns false outside of such a step, and under Config.Batch, where
+// steps are never due.
 func (l *Loop) Due() (Due, bool) {
 	if l.running == 0 || l.driven != l || l.config.Batch {
 		return Due{}, false

@@ -74,11 +74,11 @@ type channel struct {
 // millionths returns v, from 0 to 100, rounded to millionths, half to even.
 func millionths(v float64) uint64 { return uint64(math.RoundToEven(float64(v * one))) }
 
-// SetScale sets channel ch to value, clamped to the channel's bounds and
-// rounded to millionths, in the name of owner and for forNs nanoseconds of wall
-// time, counted from the last Advance, or Forever. Then, and when owner releases
-// it, it returns to rest, so that a forgotten change cannot stop the world. The
-// owner may set it again.
+// SetScale sets channel ch to value in the name of owner, for forNs nanoseconds of
+// wall time, counted from the last Advance, or Forever. The value is clamped to the
+// channel's bounds and rounded to millionths. After that time, or when owner
+// releases it, the channel returns to rest, so that a forgotten change cannot stop
+// the world. The owner may set it again.
 //
 // Nothing changes on an error: ErrRange for an unknown channel, an empty owner,
 // a negative value or a negative forNs, ErrNotFinite for a NaN or an infinity,
@@ -97,16 +97,16 @@ func (l *Loop) SetScale(ch Channel, owner string, value float64, forNs int64) er
 	}
 	l.recordOwner(owner, opSetScale, uint64(ch), uint64(forNs), math.Float64bits(value))
 	lim := l.limits[ch]
-	value = min(value, 100) // more is above every Max, and would not convert
+	value = min(value, 100) // larger values are above every Max, and could not be converted
 	l.channels[ch] = channel{owner, max(lim.min, min(millionths(value), lim.max)), forNs}
 	l.rescale()
 	return nil
 }
 
 // ReleaseScale returns channel ch to rest if owner holds it. It does nothing if the
-// channel has no owner, as after it expired; if another owner holds it, the error
-// is ErrHeld, naming the holder. ErrRange for an unknown channel or an empty
-// owner.
+// channel has no owner, for instance after it has expired. If another owner holds
+// it, the error is ErrHeld, naming the holder. An unknown channel or an empty owner
+// is ErrRange.
 func (l *Loop) ReleaseScale(ch Channel, owner string) error {
 	if err := l.mayScale("ReleaseScale", ch, owner); err != nil {
 		return err

@@ -3,9 +3,9 @@ package loop
 import "slices"
 
 const (
-	// smoothFrames is how many elapsed times the period of a display is measured
-	// from: one second at 60 Hz, and long enough to distinguish 59.94 Hz from 60 Hz
-	// if moments scatter by a quarter of a millisecond.
+	// smoothFrames is the number of elapsed times from which the period of a display
+	// is measured: one second at 60 Hz, and long enough to distinguish 59.94 Hz from
+	// 60 Hz if moments scatter by a quarter of a millisecond.
 	smoothFrames = 64
 	// smoothRefine is the number of periods after which the period is measured
 	// anew over all of them.
@@ -18,8 +18,9 @@ const (
 	// periodic now and then, but not for long.
 	smoothEvery = 4
 	smoothSure  = 6
-	// smoothMisses frames in a row that fit no whole number of periods, or
-	// smoothDoubts windows without a period, less those with one, discard it.
+	// The period is discarded after smoothMisses frames in a row that fit no whole
+	// number of periods. It is also discarded after smoothDoubts windows without a
+	// period; windows with one are subtracted.
 	smoothMisses = 8
 	smoothDoubts = smoothFrames / smoothEvery
 
@@ -28,15 +29,15 @@ const (
 	smoothLongest  = 100_000_000
 )
 
-// nominal lists the refresh rates, as fractions in hertz, that a measured rate
-// is taken for if it is within 1/2048 of one. 60000/1001 and 60 are 1/1000 apart.
+// nominal lists refresh rates, as fractions in hertz. A measured rate within 1/2048
+// of one of them counts as that one. 60000/1001 and 60 are 1/1000 apart.
 var nominal = [...][2]int64{
 	{60_000, 1001}, {60, 1}, {72, 1}, {75, 1}, {90, 1}, {100, 1}, {120, 1}, {144, 1}, {165, 1}, {240, 1},
 }
 
 // smoother replaces the elapsed times of frames that a display paces by whole
-// multiples of its period. A frame is shown for whole periods, whatever the
-// moment at which a program has read its clock.
+// multiples of its period: a frame is shown for whole periods, at whatever moment the
+// program has read its clock.
 //
 // It keeps the sum: owed is the sum of all times passed in less the sum of all
 // returned, exactly, and is at most a quarter of the period either way.
@@ -48,7 +49,7 @@ type smoother struct {
 	sure, misses, doubts uint8
 
 	period   int64 // ns, 0 while there is none
-	num, den int64 // the rate that period stands for, in hertz
+	num, den int64 // the rate for that period, in hertz
 	owed     int64
 
 	// What was measured since the period was last settled.
@@ -69,8 +70,8 @@ func (s *smoother) next(ns int64) int64 {
 		s.refine(n, ns)
 	}
 	owed := s.owed + ns - out
-	// At least one nanosecond, so that all is returned in the end; at most an
-	// eighth of the frame, so that no frame stands out.
+	// At least one nanosecond, so that all is returned in the end. At most an eighth
+	// of the frame, so that no frame looks different.
 	back := owed / smoothBack
 	if back == 0 {
 		back = max(-1, min(owed, 1))
@@ -80,8 +81,8 @@ func (s *smoother) next(ns int64) int64 {
 	return out + back
 }
 
-// periodsIn returns of how many periods a frame of ns is, and 0 for one that is
-// to be left as it is.
+// periodsIn returns how many periods a frame of ns takes, and 0 for a frame that
+// stays as it is.
 func (s *smoother) periodsIn(ns int64) int64 {
 	if s.period == 0 {
 		return 0
@@ -103,8 +104,8 @@ func (s *smoother) reset() {
 	s.at, s.filled, s.sure, s.misses, s.doubts = 0, 0, 0, 0, 0
 }
 
-// observe enters an elapsed time into the window and settles, keeps or gives up
-// the period.
+// observe enters an elapsed time into the window, and adopts, keeps or discards the
+// period.
 func (s *smoother) observe(ns int32) {
 	s.insert(ns)
 	if s.filled < smoothFrames || s.at%smoothEvery != 0 {
@@ -148,9 +149,9 @@ func (s *smoother) insert(ns int32) {
 	s.at = (s.at + 1) % smoothFrames
 }
 
-// detect returns the period of the window, or 0 if it has none: the mean of the
-// times from half of the median to one and a half. They must be three quarters
-// of all, so that neither missed frames nor hitches count, and steady.
+// detect returns the period of the window, or 0 if it has none: the mean of the times
+// between half of the median and one and a half. These must be three quarters of all,
+// so that neither missed frames nor hitches count, and they must be steady.
 func (s *smoother) detect() int64 {
 	median := int64(s.sorted[smoothFrames/2])
 	low, high := median/2, median+median/2
@@ -167,13 +168,13 @@ func (s *smoother) detect() int64 {
 	return (sum + count/2) / count
 }
 
-// steady reports whether the count frames that take from low to high each, and
-// sum in all, keep an even pace: whether their moments, and not only their
-// distances, do. Seven in eight of them must be within an eighth of a period of
-// it. And they must deviate less than the distances do, by an eighth, unless they
-// deviate by little (a 32nd of a period): a clock that is read a little early or late
-// scatters the distances more than the moments, by a third, whereas frames of random
-// lengths drift away from any pace.
+// steady reports whether frames keep an even pace: whether their moments do, and not
+// only their distances. The count frames take from low to high each, and sum in all.
+// There are two conditions. Seven in eight moments are within an eighth of a period
+// of that pace. And the moments deviate less than the distances do, by an eighth,
+// unless they deviate by little (a 32nd of a period). The reason: a clock that is
+// read a little early or late scatters the distances more than the moments, by a
+// third, whereas frames of random lengths drift away from any pace.
 //
 // Everything is multiplied by count, so that it is exact. A moment is then below
 // 64 × 64 × 1e8 and the sum of all below 2^45.
@@ -208,8 +209,8 @@ func (s *smoother) steady(sum, count, low, high int64) bool {
 	return near*8 >= count*7 || inside*8 >= count*7 && off*8 <= apart*7
 }
 
-// refine adds a frame of ns that is of n periods, and measures the period anew
-// when there are enough of them.
+// refine adds a frame of ns that takes n periods. When there are enough of them it
+// measures the period again.
 func (s *smoother) refine(n, ns int64) {
 	s.spanNs += ns
 	s.spanPeriods += n

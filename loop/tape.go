@@ -50,11 +50,10 @@ const (
 	opResume              // no argument
 )
 
-// Tape holds the inputs of a Loop since New or StartNew, in their order: elapsed
-// times, and the calls of all methods that change later frames. Since the frames
-// are a function of these, Replay repeats them, bit for bit, on any machine with
-// the same version of this package: a hitch that occurred once can be examined
-// as often as needed.
+// Tape holds the inputs of a Loop since New or StartNew, in their order: elapsed times, and the
+// calls of all methods that change later frames. The frames are a function of these, so Replay
+// repeats them, bit for bit, on any machine with the same version of this package. So you can
+// examine a hitch that occurred once as often as you need.
 //
 // A frame takes three bytes as a rule, so an hour at 60 Hz is about 650 kB.
 //
@@ -77,7 +76,7 @@ type Tape struct {
 // tapeTimes is what the next time is encoded against. Differences wrap.
 type tapeTimes struct{ elapsed, now, passed int64 }
 
-// checkpoint is what of a Loop shows whether it is as its tape left it.
+// checkpoint is the part of a Loop that shows whether the Loop is still as its tape left it.
 type checkpoint struct {
 	units, wall   uint64 // are moved by inputs alone
 	tick, backlog uint64 // Drive puts steps back, and takes them out again
@@ -138,9 +137,9 @@ func (t *Tape) Grow(n int) { t.data = append(t.data, make([]byte, n)...)[:len(t.
 // Len returns the number of bytes that t holds.
 func (t *Tape) Len() int { return len(t.data) }
 
-// Err returns why the recording ended before it was asked to: ErrCapacity if
-// Limit was reached, ErrStale if the Loop was overwritten, nil if it did not.
-// What was recorded until then can be replayed.
+// Err returns why the recording ended before the program ended it: ErrCapacity if Limit was
+// reached, ErrStale if the Loop was overwritten, nil if neither. What was recorded until then can
+// be replayed.
 func (t *Tape) Err() error { return t.err }
 
 // Config returns the Config of the Loop that was recorded, defaults filled in.
@@ -287,10 +286,10 @@ func (t *Tape) AppendBinary(dst []byte) ([]byte, error) {
 // MarshalBinary implements encoding.BinaryMarshaler: see AppendBinary.
 func (t *Tape) MarshalBinary() ([]byte, error) { return t.AppendBinary(nil) }
 
-// UnmarshalBinary makes t what AppendBinary wrote, of which it keeps a copy; a
-// recording to t ends. Limit stays. Nothing changes on an error: ErrCorrupt for
-// data that is cut short, altered or no tape, ErrUnsupported for one of another
-// version. Whether the inputs are those of a Loop is for Replay to find out.
+// UnmarshalBinary makes t what AppendBinary wrote; t keeps a copy of the data, and a recording to t
+// ends. Limit stays. Nothing changes on an error: ErrCorrupt for data that is cut short, altered or
+// no tape, ErrUnsupported for a tape of another version. It does not check whether a Loop can have
+// recorded the inputs: Replay does.
 func (t *Tape) UnmarshalBinary(data []byte) error {
 	read, err := parseTape(data)
 	if err != nil {
@@ -387,7 +386,7 @@ func (r *tapeReader) flag() bool             { return r.small("flag", 1) == 1 }
 func (r *tapeReader) ns() int64              { return int64(r.Uvarint()) }
 func (r *tapeReader) owner() string          { return r.String(math.MaxInt) }
 
-// check makes the error of an input that the Loop refuses, which none has recorded, that of r.
+// check sets the error of r if the Loop refuses an input: no Loop has recorded such an input.
 func (r *tapeReader) check(err error) {
 	if err != nil {
 		r.FailWith(fmt.Errorf("%w: %w", err, fault.ErrCorrupt))
@@ -436,8 +435,8 @@ func (r *tapeReader) between(l *Loop) bool {
 	return r.Err() == nil
 }
 
-// other reads the arguments of an input with a code. An argument that is not
-// there reads as zero, which every input takes, and r.Err remembers.
+// other reads the arguments of an input with a code. A missing argument reads as zero, which every
+// input accepts, and r.Err remembers the fault.
 func (r *tapeReader) other(l *Loop, code uint64) (f Frame, ok bool) {
 	switch code {
 	case opAdvance:
@@ -483,8 +482,8 @@ func (r *tapeReader) other(l *Loop, code uint64) (f Frame, ok bool) {
 	return Frame{}, false
 }
 
-// shift puts steps of the last frame back or, if steps is negative modulo 2^64,
-// takes them out again, as Drive does; running of those that are back still run.
+// shift puts steps of the last frame back, as Drive does, or takes them out again if steps is
+// negative modulo 2^64. running is the number of steps that were put back and still run.
 func (r *tapeReader) shift(l *Loop, steps, running uint64) {
 	back := r.back + steps
 	if r.Err() != nil || back > r.granted || running > back || l.backlog+steps > 1<<63 {

@@ -8,7 +8,7 @@ import (
 
 // SimTime is simulated time, exactly: a number of ticks at a rate of num/den
 // ticks per second, that is ticks × den/num seconds. It is the time at which the
-// tick of that number begins. It owes nothing to wall time.
+// tick of that number begins. It does not depend on wall time.
 //
 // It is a plain value. Two of the same rate are equal by == if they are the same
 // time; Compare works across rates. The zero value is tick 0 at 60 Hz, and equal
@@ -83,7 +83,7 @@ func (t SimTime) Seconds() float64 {
 		return 0
 	}
 	// The dividend is shifted until its top bit is set. Then the quotient has
-	// 128-27 bits at least: its upper half is not 0.
+	// 128-27 bits at least, so its upper half is not 0.
 	shift := bits.LeadingZeros64(hi)
 	if hi == 0 {
 		shift = 64 + bits.LeadingZeros64(lo)

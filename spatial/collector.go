@@ -11,10 +11,9 @@ import (
 
 // A searcher finds rows.
 type searcher interface {
-	// search appends rows [first, last) of a batch, in grid order, as far as there is room,
-	// and returns their number. Room for all points and native.Pad more is always enough
-	// for one row, or task.longest. No two calls with one worker number run at the same
-	// time.
+	// search appends rows [first, last) of a batch, in grid order, as far as there is room, and
+	// returns their number. Room for all points and native.Pad more is always enough for one row;
+	// so is task.longest. Two calls with one worker number never run at the same time.
 	search(worker, first, last int, rows *native.Rows) int
 }
 
@@ -81,8 +80,8 @@ type chunkRows struct {
 	done           bool
 }
 
-// countFrom is the number of results from which they are counted before memory
-// is allocated, so that a batch with too many is refused before it exhausts memory.
+// countFrom is the number of results from which a batch is counted before memory is allocated, so
+// that a batch with too many results is refused before it exhausts memory.
 const countFrom = 1 << 26
 
 // collect runs a task. It stores the rows in offsets, slots and keys, whose memory it
@@ -199,8 +198,8 @@ func (c *collector) findInto(worker, chunk int, fixed bool) bool {
 	return true
 }
 
-// grow makes room for one more row of all points: twice as much, or, where a single
-// worker has done a good part of the rows, what the rest will need at this rate.
+// grow makes room for one more row of all points. It doubles the room, or, where a single worker
+// has done a good part of the rows, makes the room that the rest will need at this rate.
 func (c *collector) grow(g *workerRows, worker, done int) error {
 	longest := cmp.Or(c.longest, c.ix.n+native.Pad)
 	need := g.rows.Fill + longest
@@ -311,9 +310,9 @@ func (c *collector) findAndCopy(worker, chunk int) {
 	c.copyPending(g, next)
 }
 
-// findInResult finds the rows of a chunk directly in the result, if all chunks before it
-// are done, so that its offset is known, and if there is room; it returns false if not.
-// No other worker uses the memory after its rows yet, which it may overwrite.
+// findInResult finds the rows of a chunk directly in the result, if all chunks before it are done,
+// so that its offset is known, and if there is room. It returns false if not. It may overwrite the
+// memory after its rows, which no other worker uses yet.
 func (c *collector) findInResult(worker, chunk int) bool {
 	if !c.withKey && c.order == ByDistance { // the result has no room for the keys
 		return false

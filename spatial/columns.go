@@ -9,8 +9,8 @@ import (
 	"github.com/evertick/evertick/native"
 )
 
-// Columns are points, by slot: those of the slots in Slots, which ascend. As for
-// Index.Build, a nil Z is zero everywhere, and nil Slots are all rows.
+// Columns are points, indexed by slot. Slots lists the slots of the points, ascending. As
+// for Index.Build, a nil Z is zero everywhere, and nil Slots are all rows.
 type Columns struct {
 	X, Y, Z []float32 // metres
 	Slots   []uint32
@@ -87,9 +87,9 @@ func allFinite(least float32, columns ...[]float32) bool {
 // anyValue as the least value allows all finite values.
 const anyValue = -math.MaxFloat32
 
-// firstFault returns the first fault of a batch: in the lowest row, ErrNotFinite for the
-// first column with a NaN or an infinity, or else what outOfRange returns. names are those
-// of the columns, separated by spaces.
+// firstFault returns the fault of the lowest row of a batch that has one: ErrNotFinite for
+// its first column with a NaN or an infinity, or else what outOfRange returns. names are
+// the names of the columns, separated by spaces.
 func firstFault(names string, outOfRange func(i int) error, columns ...[]float32) error {
 	for i := range columns[0] {
 		for j, c := range columns {

@@ -76,19 +76,20 @@
 //
 // # Filters
 //
-// Exclude has one slot for each query, which is left out. Mask has for each query a set
-// of 32 categories: a point counts if it is in one of them, as set by SetCategories. Live
-// has one bit for each slot, the same for all queries of a batch: a point counts if its
-// bit is 1. A filter that is nil leaves out nothing; a mask of 0 leaves out all.
-// RadiusSelf and Pairs have no filters.
+// Exclude has one slot for each query; the point in that slot is left out. Mask has for each query
+// a set of 32 categories: a point counts if it is in one of them, as set by SetCategories. Live has
+// one bit for each slot, the same for all queries of a batch: a point counts if its bit is 1. A
+// filter that is nil leaves out nothing; a mask of 0 leaves out all. RadiusSelf and Pairs have no
+// filters.
 //
-// Build removes the categories, and without them a point is in all of them: call
-// SetCategories after every Build. A Gate does so by itself.
+// Build removes the categories. Without categories a point is in all of them: call SetCategories
+// after every Build. A Gate does that itself.
 //
 // # Concurrency
 //
-// Nothing else may use the index during Build and SetCategories. Otherwise any number of
+// During Build and SetCategories nothing else may use the index. At other times any number of
 // goroutines may query it, each with a result of its own. A copy of a Result, RayHits or
-// NearestResult shares its memory and is not one of its own. RadiusOnce reads the Config
-// alone and may run even during a Build. What a query reads must not be written meanwhile.
+// NearestResult shares its memory, and so does not count as a result of its own. RadiusOnce reads
+// only the Config, and may run even during a Build. What a query reads must not be written
+// meanwhile.
 package spatial

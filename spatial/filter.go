@@ -2,10 +2,10 @@ package spatial
 
 import "github.com/evertick/evertick/native"
 
-// SetCategories gives each point a set of up to 32 categories: category[s] is that
-// of slot s. Queries.Mask selects by them until the next Build; a
-// point of an index without categories is in all of them. The column is read now
-// and not kept. No other call may use the index meanwhile, as for Build. It panics if
+// SetCategories gives each point a set of up to 32 categories: category[s] is that of
+// slot s. Queries.Mask selects by them until the next Build; a point of an index
+// without categories is in all of them. SetCategories reads the column and does not
+// keep it. As during Build, no other call may use the index meanwhile. It panics if
 // category is shorter than the columns that the index was built from.
 func (ix *Index) SetCategories(category []uint32) {
 	if len(category) < ix.points.Limit {
@@ -23,8 +23,8 @@ func (ix *Index) SetCategories(category []uint32) {
 	}
 }
 
-// checkLive panics if a bitmap, which may be nil, lacks bits, and if the index was
-// not made by New.
+// checkLive panics if a bitmap lacks bits, or if the index was not made by New. A nil
+// bitmap is allowed.
 func (ix *Index) checkLive(live []uint64) {
 	ix.mustBeInitialized()
 	if live != nil && len(live) < (ix.points.Limit+63)/64 {

@@ -49,8 +49,8 @@ const (
 //	err := gate.Build()         // once a tick, when everything has moved
 //	index, err := gate.Index()  // before each use
 //
-// The gate notices a Build of the index without it: the state of the world at that
-// time is unknown, so the index counts as out of date.
+// The gate notices if the index was built without it. The state of the world at that time
+// is unknown, so the index counts as out of date.
 //
 // With Refuse, any number of goroutines may call Index at once if Source.Stamp
 // allows it, as long as no Build runs. With Rebuild, Index may build, and nothing else may
@@ -63,9 +63,9 @@ type Gate struct {
 	builds uint64 // of the index, when stamp was taken; 0: never
 }
 
-// NewGate returns a gate that refuses until its first build, since it does not know
-// the points from which the index was built before. It panics if ix or src is nil or the
-// policy unknown.
+// NewGate returns a gate that refuses until its first build, since it does not know which
+// points the index was built from before. It panics if ix or src is nil or the policy
+// unknown.
 func NewGate(ix *Index, src Source, policy Policy) *Gate {
 	if ix == nil || src == nil {
 		panic("spatial: NewGate: nil index or source")

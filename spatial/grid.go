@@ -7,14 +7,14 @@ import (
 	"github.com/evertick/evertick/native"
 )
 
-// cellsPerEdge is the number of cells, along each axis, in one Config.CellSize. A row of
-// cells along x is one run of points, so short cells cost nothing there and
-// let a query skip more points outside its sphere.
+// cellsPerEdge is the number of cells, along each axis, in one Config.CellSize. A row of cells
+// along x is one run of points. So short cells cost nothing along x, and let a query skip more
+// points outside its sphere.
 var cellsPerEdge = [3]float64{4, 1, 1}
 
-// A layout is a core, which has cells of one length, in a box; maxOutside bounds the
-// number of cells below and above the core, along each axis. All arithmetic here is in
-// float64, where no extent of float32 points overflows.
+// A layout is a box and a core in it, whose cells have one length. maxOutside bounds the number of
+// cells below and above the core, along each axis. All arithmetic here is in float64, where no
+// extent of float32 points overflows.
 type layout struct {
 	core, box  [2][3]float64 // lower and upper corner
 	maxOutside [2][3]int
@@ -102,9 +102,8 @@ const (
 // axis, tried one after another.
 var trims = [...]float64{1.0 / 32, 1.0 / 8, 1.0 / 4}
 
-// sampling is scratch of Build. It holds distinct positions: coincident points count once,
-// however many they are. No cells separate them, and the other points should have the same
-// cells as without them.
+// sampling is scratch of Build. It holds distinct positions: many coincident points count as one.
+// Cells cannot separate them, and the other points should have the same cells as without them.
 type sampling struct {
 	slots  [2*maxSample + native.BlockLen]uint32
 	values [3][2 * maxSample]float32
@@ -145,8 +144,8 @@ func (s *sampling) draw(level native.Level, x, y, z []float32, slots []uint32) b
 	return s.n >= minDistinct
 }
 
-// drawDistinct samples the distinct positions instead of the points: those whose hash
-// ends in as many zeros as it takes for them to fit.
+// drawDistinct samples the distinct positions instead of the points: it keeps positions whose hash
+// ends in zeros, and requires more zeros until they fit.
 func (s *sampling) drawDistinct(x, y, z []float32, slots []uint32) {
 	s.clear()
 	mask, last := uint32(0), slots[0]
@@ -264,12 +263,11 @@ func (s *sampling) trim(axis int, lo, hi float64, rank int) (float64, float64) {
 	}
 }
 
-// bestGrid tries cores with more and more of the points outside. Of two grids the one with
-// smaller cells is better, unless too many points lie outside its core: its score is the
-// square of the share inside over the volume of a cell. The first grid with cells of
-// CellSize is taken. A core that contains far fewer points than its trims leave is
-// rejected: where roads cross, half the points share an x and half a y, but hardly any
-// share both.
+// bestGrid tries cores with more and more of the points outside. Of two grids the one with smaller
+// cells is better, unless too many points lie outside its core: its score is the square of the
+// share inside over the volume of a cell. The first grid with cells of CellSize is taken. A core
+// that contains far fewer points than its trims leave is rejected: at a crossing of two roads, half
+// the points share an x and half a y, but hardly any share both.
 func (ix *Index) bestGrid(n int, l *layout, grid native.Grid, cell float64) (native.Grid, float64) {
 	score, core := 1/volume(l, cell), l.core
 	for _, side := range trims {

@@ -36,10 +36,10 @@ type Config struct {
 	Bounds Bounds
 	// Level on which Build and Radius run. native.Auto, the zero value: the best.
 	Level native.Level
-	// Workers that answer a batch of queries, 1 to 1024. 0: 1. A single worker answers
-	// a batch that is too small to gain from more: up to 960 queries, 240 rays, 768 points
-	// of RadiusSelf and Pairs, 122,880 points of RadiusOnce. From 65,536 points on, all
-	// workers build. Results do not depend on their number.
+	// Workers that answer a batch of queries, 1 to 1024. 0: 1. A single worker answers a batch that
+	// is too small to gain from more: up to 960 queries, 240 rays, 768 points of RadiusSelf and
+	// Pairs, 122,880 points of RadiusOnce. From 65,536 points on, all workers build. Results do not
+	// depend on the number of workers.
 	Workers int
 }
 
@@ -202,9 +202,9 @@ func (ix *Index) fill(x, y, z []float32, slots []uint32) error {
 	return ix.builder.Build(ix.pools.all, ix.level, g, x, y, z, slots, p, ix.cellOf)
 }
 
-// SortPermutation returns the slots of the index in grid order (cells by z, y, x, then
-// slot), in the memory of dst if they fit: pass the previous result to allocate nothing. It
-// is the row of a query in order Grid that includes every point.
+// SortPermutation returns the slots of the index in grid order (cells by z, y, x, then slot), in
+// the memory of dst if they fit: pass the previous result to allocate nothing. It is the row that a
+// query in order Grid would have if it included every point.
 //
 // Columns whose rows are in this order have neighbours next to each other, so that queries
 // and later passes read memory in sequence. To reorder columns of your own (an ecs.World

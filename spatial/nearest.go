@@ -20,13 +20,13 @@ const MostNeighbours = native.MostNeighbours
 // by slot. Nothing else decides.
 type NearestQueries struct {
 	X, Y, Z []float32 // a nil Z is zero everywhere
-	// K is the number of points to find, 1 to MostNeighbours. Rows are shorter
-	// only where no more points pass. Index.Nearest does not read it.
+	// K is the number of points to find, 1 to MostNeighbours. A row is shorter only if
+	// fewer points pass the filters. Index.Nearest does not read it.
 	K int
 	// Radius in metres leaves out, for each query, the points that Index.Radius
 	// would not find. Nil, or a radius whose square overflows, leaves out none.
 	Radius []float32
-	// Exclude has a slot for each query that is left out, or NoSlot. Nil: none.
+	// Exclude has for each query a slot whose point is left out, or NoSlot. Nil: none.
 	Exclude []uint32
 	// Mask leaves out, for each query, the points that are in none of its
 	// categories. A mask of 0 leaves out all. Nil: none.
@@ -68,8 +68,8 @@ func (q *NearestQueries) validate() error {
 
 func (q *NearestQueries) z() []float32 { return planar(q.Z, len(q.X)) }
 
-// NearestResult holds one point per query. The zero NearestResult is ready; reuse
-// it, and after a few batches nothing is allocated any more.
+// NearestResult holds one point per query. The zero NearestResult is ready. Reuse it:
+// after a few batches queries allocate nothing more.
 type NearestResult struct {
 	Slots []uint32  // NoSlot where no point passes
 	Dist2 []float32 // in square metres; +Inf where no point passes
@@ -189,7 +189,7 @@ func (t *nearestTask) Do(_, c int) {
 	if native.KNN(t.ix.level, &t.ix.grid, &t.ix.points, &part, ends, slots, dist2) == len(ends) {
 		return
 	}
-	for i := len(ends) - 1; i >= 0; i-- { // move rows of one or no point to the indexes of their queries
+	for i := len(ends) - 1; i >= 0; i-- { // move the rows, of one point or none, to the indexes of their queries
 		at := 0
 		if i > 0 {
 			at = int(ends[i-1])

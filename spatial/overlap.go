@@ -10,11 +10,11 @@ import (
 //
 //	MinX <= x && x <= MaxX && MinY <= y && y <= MaxY && MinZ <= z && z <= MaxZ
 //
-// Nothing is computed, so that nothing is rounded; -0 equals +0. A box of zero
-// width along an axis contains the points that lie exactly there.
+// Nothing is computed, so nothing is rounded; -0 equals +0. A box of zero width along an axis
+// contains the points that lie exactly there.
 type Boxes struct {
 	MinX, MinY, MinZ, MaxX, MaxY, MaxZ []float32 // a nil MinZ or MaxZ is zero everywhere
-	// Exclude has a slot for each box that is left out, or NoSlot. Nil: none.
+	// Exclude has for each box a slot whose point is left out, or NoSlot. Nil: none.
 	Exclude []uint32
 	// Mask and Live are as in Queries.
 	Mask []uint32

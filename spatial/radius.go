@@ -14,7 +14,7 @@ import (
 // overflows includes every point: for no limit use math.MaxFloat32.
 type Queries struct {
 	X, Y, Z, Radius []float32 // a nil Z is zero everywhere
-	// Exclude has a slot for each query that is left out, or NoSlot. Nil: none.
+	// Exclude has for each query a slot whose point is left out, or NoSlot. Nil: none.
 	Exclude []uint32
 	// Mask is a set of up to 32 categories for each query. It leaves out a point that is
 	// in none of them, by Index.SetCategories; a mask of 0 leaves out all.

@@ -15,7 +15,7 @@ import (
 // the grid only leaves out spheres that the formula would not accept.
 type Rays struct {
 	OX, OY, OZ, DX, DY, DZ, MaxT []float32 // a nil OZ or DZ is zero everywhere
-	// Exclude has a slot for each ray that is left out, or NoSlot. Nil: none.
+	// Exclude has for each ray a slot whose sphere is left out, or NoSlot. Nil: none.
 	Exclude []uint32
 	// Mask and Live are as in Queries.
 	Mask []uint32
@@ -66,11 +66,11 @@ func (ix *Index) setSpheres(s *native.Spheres, query string, radius []float32) e
 	return fault.Element(sentinel, "spatial: "+query+": radius", slot, radius[slot])
 }
 
-// RayClosest stores in slots and t, for each ray, the sphere that it hits first
-// and where; of several at the same t the one of the lowest slot. For a ray that hits
-// none it stores NoSlot and its MaxT. radius is a column by slot, at least as long as
-// those of Build, and read for slots of the index only. Reading it is a pass over
-// all points in each call: many rays in a batch are better than few.
+// RayClosest stores in slots and t, for each ray, the sphere that it hits first and
+// where; if it hits several at the same t, the one in the lowest slot. For a ray that
+// hits none it stores NoSlot and its MaxT. radius is a column by slot, at least as long
+// as those of Build; only the slots of the index are read. Reading it is a pass over all
+// points in each call, so prefer one batch of many rays to many batches of few.
 //
 // Errors are those of Rays.Validate, and a radius that is not finite (ErrNotFinite) or
 // negative (ErrRange), with slots and t as they were; and ErrFloatEnv. It panics if slots

@@ -18,9 +18,9 @@ const (
 
 // Result holds one row per query, in compressed sparse rows (CSR): row i is
 // Slots[Offsets[i]:Offsets[i+1]], and Dist2 has the squared distances at the same indexes.
-// The zero Result is ready; reuse it, and after a few batches nothing is allocated any
-// more. Rows are valid until the next call with this Result; Build does not touch them. Do
-// not copy a Result that is still in use: the copy shares its memory.
+// The zero Result is ready. Reuse it: after a few batches queries allocate nothing more.
+// Rows are valid until the next call with this Result; Build does not change them. Do not
+// copy a Result that is still in use: the copy shares its memory.
 type Result struct {
 	Offsets []uint32
 	Slots   []uint32

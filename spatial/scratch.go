@@ -32,8 +32,8 @@ func scratchOf(kept **scratch) *scratch {
 	return *kept
 }
 
-// scratches is a free list for queries whose result keeps no scratch. It has as many as
-// there have been concurrent callers.
+// scratches is a free list for queries whose result keeps no scratch. It holds as many
+// as there have been callers at one time.
 type scratches struct {
 	mu   sync.Mutex
 	free []*scratch

@@ -38,12 +38,11 @@ func (q *Self) Validate() error {
 	return nil
 }
 
-// RadiusSelf finds, for every point of the index, the points within the radius: one row
-// a point, with its slot in out.Of. It returns the same
-// rows as Radius with a query at each point, about twice as fast or more with Order
-// Grid and RowsInGridOrder; other orders spend much of their time on sorting and
-// moving rows. Errors are those of Self.Validate, with out as it was; ErrRange if there
-// are more than 2^31-1 results, and ErrFloatEnv, with out empty.
+// RadiusSelf finds, for every point of the index, the points within the radius: one row a point,
+// with its slot in out.Of. It returns the same rows as Radius with a query at each point. With
+// Order Grid and RowsInGridOrder it is about twice as fast or more; other orders spend much of
+// their time on sorting and moving rows. Errors are those of Self.Validate, with out as it was;
+// ErrRange if there are more than 2^31-1 results, and ErrFloatEnv, with out empty.
 func (ix *Index) RadiusSelf(q *Self, out *Result) error {
 	keep := native.KeepOthers
 	if q.IncludeSelf {

@@ -17,9 +17,9 @@ import (
 // in the order of the grid.
 const pointBytes = 4 + 3*4 // without the category
 
-// Snapshot appends the points of the last Build and their categories to dst and returns
-// the extended slice. It serves to save a world together with an index of an earlier state.
-// Pass the previous result truncated to [:0] to allocate nothing.
+// Snapshot appends the points of the last Build and their categories to dst and returns the
+// extended slice. Use it to save a world together with an index of an earlier state. To allocate
+// nothing, pass the previous result truncated to [:0].
 func (ix *Index) Snapshot(dst []byte) []byte {
 	ix.mustBeInitialized()
 	p := &ix.points
@@ -47,10 +47,10 @@ func (ix *Index) limit() uint32 {
 	return limit
 }
 
-// Restore builds the index of the points of a Snapshot, and gives them their
-// categories. Configurations may differ. Data that is truncated or contradicts itself is
-// ErrCorrupt, and the index stays as it was; it has no checksum of its own. Other errors
-// are those of Build. It allocates columns up to the highest slot.
+// Restore builds the index of the points of a Snapshot, and gives them their categories.
+// Configurations may differ. Data that is truncated or contradicts itself is ErrCorrupt, and the
+// index stays as it was; a snapshot has no checksum of its own. Other errors are those of Build.
+// Restore allocates columns up to the highest slot.
 func (ix *Index) Restore(data []byte) error {
 	if err := ix.CheckSnapshot(data, native.MaxSlots); err != nil {
 		return err

@@ -6,29 +6,29 @@ import (
 	"slices"
 )
 
-// Report holds everything that files and terminal show of a run, computed once.
+// Report holds everything that the files and the terminal show of a run, computed once.
 type Report struct {
 	Run *Run
 
 	Step Quantiles
 	Over int // steps that took longer than the budget
 
-	// Scheduled reports whether the run followed a schedule; Lateness is how long after it was due a
-	// step began, and Late the number of steps that began more than a period late.
+	// Scheduled reports whether the run followed a schedule. Lateness is how long after its due time
+	// a step began, and Late the number of steps that began more than a period late.
 	Scheduled bool
 	Lateness  Quantiles
 	Late      int
 
-	// Slow holds the indices of the slowest 5 % of the steps, at least one, the slowest first, of
-	// equal ones the earlier first. SlowMeanNs and RestMeanNs are the means of these and of the
-	// others, SlowP50Ns and RestP50Ns the medians.
+	// Slow holds the indices of the slowest 5 % of the steps, at least one, the slowest first; equal
+	// steps are in the order of time. SlowMeanNs and RestMeanNs are the means of these and of the
+	// other steps, SlowP50Ns and RestP50Ns the medians.
 	Slow                   []int
 	SlowMeanNs, RestMeanNs float64
 	SlowP50Ns, RestP50Ns   int64
-	// Far counts the outliers at the front of Slow: twice as long as the median slow step, and three
-	// times as far above the others. It is 0 where they hardly affect the mean of the slow steps. The
-	// report compares medians of slow steps, on which outliers have no effect, and names outliers
-	// separately.
+	// Far counts the outliers at the front of Slow. They are at least twice as long as the median
+	// slow step, and three times as far above the other steps. It is 0 if they hardly affect the mean
+	// of the slow steps. The report compares medians of slow steps, on which outliers have no effect,
+	// and names outliers separately.
 	Far int
 
 	Phases   []PhaseRow   // in the order of the run; the last is Unaccounted
@@ -40,7 +40,7 @@ type Report struct {
 	Worst       []Worst   // the twenty slowest steps, the slowest first
 	Stability   Stability
 
-	Files []string // that hold the run, as the text report names them
+	Files []string // the files that hold the run, as the text report names them
 	Next  string   // the command at the end of the report; empty: none
 
 	order []int // of all steps, the slowest first
@@ -147,7 +147,7 @@ func (s *Steps) check() {
 	}
 }
 
-// late returns how long after it was due step i began.
+// late returns how long after its due time step i began.
 func (s *Steps) late(i int) int64 { return at(s.StartNs, i) - at(s.DueNs, i) }
 
 func (s *Steps) latenessNs() []int64 {
@@ -198,8 +198,8 @@ func (rep *Report) split() {
 
 const (
 	farTimes = 2    // the median slow step
-	farMore  = 3    // times the difference of that and the others
-	farMoves = 1.25 // factor by which outliers raise that difference in the mean
+	farMore  = 3    // times the distance between that and the others
+	farMoves = 1.25 // factor by which outliers increase that distance in the mean
 )
 
 func (rep *Report) far() (n int) {

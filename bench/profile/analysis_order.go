@@ -9,8 +9,8 @@ import (
 // confidence is that of every interval of a report.
 const confidence = 0.95
 
-// Quantile is a quantile of the steps measured, in nanoseconds by the nearest rank, and
-// an interval in which that of the machine lies with 95 % confidence.
+// Quantile is a quantile of the measured steps, in nanoseconds by the nearest rank. Its interval
+// contains the quantile of the machine with 95 % confidence.
 //
 // The limits are order statistics. The number of n independent steps that do not exceed the true
 // quantile has a binomial distribution, whatever that of the steps is, so the steps ranked Low and
@@ -19,15 +19,15 @@ const confidence = 0.95
 // tail is at most 2.5 %.
 //
 // Steps are not independent: a crowd stays for seconds. So the ranks are those of n/τ independent
-// steps, where τ is the integrated autocorrelation time of the indicator whether a step exceeds the
+// steps. τ is the integrated autocorrelation time of the indicator whether a step exceeds the
 // quantile, by Geyer's initial positive sequence (Practical Markov Chain Monte Carlo, Statistical
-// Science 7, 1992). τ is at least 1: steps that take turns never narrow an interval.
+// Science 7, 1992). τ is at least 1: steps that alternate never narrow an interval.
 type Quantile struct {
 	Ns   int64 `json:"ns"`
 	Low  int64 `json:"low"`
 	High int64 `json:"high"`
-	// Open reports that there are too few steps for one of the limits, which is then the shortest or
-	// the longest step.
+	// Open reports that there are too few steps for one of the limits. That limit is then the
+	// shortest or the longest step.
 	Open bool `json:"open,omitempty"`
 }
 
@@ -103,8 +103,8 @@ func rankLimits(n int, q float64) (low, high int) {
 	return low, high
 }
 
-// binomial returns the probabilities of first, first+1 … successes of n. Those left out at
-// either end are less than 1e-20 altogether.
+// binomial returns the probabilities of first, first+1 … successes in n trials. The probabilities
+// left out at both ends add up to less than 1e-20.
 func binomial(n int, q float64) (first int, chances []float64) {
 	sigma := math.Sqrt(float64(n) * q * (1 - q))
 	mode := min(n, int(float64(n+1)*q))

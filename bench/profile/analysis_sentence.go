@@ -12,8 +12,8 @@ import (
 type Finding struct {
 	Kind FindingKind `json:"kind"`
 	Name string      `json:"name,omitempty"` // of the phase or counter
-	// Slow and Rest are medians, in nanoseconds or counts, which no single step can move; for
-	// collections the share of the steps in which one ended.
+	// Slow and Rest are medians, in nanoseconds or counts, which no single step can move. For
+	// collections they are the share of the steps in which one ended.
 	Slow float64 `json:"slow"`
 	Rest float64 `json:"rest"`
 }
@@ -70,8 +70,9 @@ func (rep *Report) found(kind FindingKind) Finding {
 	return Finding{Kind: kind, Slow: float64(rep.SlowP50Ns), Rest: float64(rep.RestP50Ns)}
 }
 
-// findPhases finds the phases that make the slow steps slow. It compares medians: unlike means they
-// do not quite add up to that of the step, but a single step can dominate a mean of the slow steps.
+// findPhases finds the phases that make the slow steps slow. It compares medians, although they do
+// not quite add up to that of the step, as means would: a single step can dominate a mean of the
+// slow steps.
 func (rep *Report) findPhases() []Finding {
 	if len(rep.Phases) == 0 {
 		return nil
@@ -136,9 +137,9 @@ func (rep *Report) alike() bool {
 }
 
 // mannWhitney returns by how many standard deviations a quantity is higher in the slow steps than
-// by chance: the statistic of Mann and Whitney (Annals of Mathematical Statistics 18, 1947), which
-// no single step can dominate. It is computed as if no two values were equal, which makes it
-// smaller.
+// expected by chance: the statistic of Mann and Whitney (Annals of Mathematical Statistics 18,
+// 1947), which no single step can dominate. The computation assumes that no two values are equal,
+// which makes the result smaller.
 func (rep *Report) mannWhitney(quantity func(i int) int64) float64 {
 	values := make([]int64, rep.Run.Steps.Len())
 	for i := range values {
@@ -172,8 +173,8 @@ func (rep *Report) findCounters() []Finding {
 	return found[:min(2, len(found))]
 }
 
-// findCollections finds collections that end in more of the slow steps than by chance, by the
-// difference of two proportions.
+// findCollections checks whether collections end in more of the slow steps than expected by chance,
+// by the difference of two proportions.
 func (rep *Report) findCollections() []Finding {
 	c := &rep.Collections
 	slow, rest := float64(len(rep.Slow)), float64(rep.Run.Steps.Len()-len(rep.Slow))

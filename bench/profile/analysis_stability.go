@@ -9,10 +9,10 @@ import (
 type Stability struct {
 	// Medians are those of tenths of the run, in nanoseconds; empty for fewer than 200 steps.
 	Medians []int64 `json:"medians_ns,omitempty"`
-	// Drift is by how much the greatest of them exceeds the least, as a share of the latter.
+	// Drift is by how much the greatest of them exceeds the least, as a share of the least.
 	Drift float64 `json:"drift"`
-	// Follows is the counter that rose and fell with them, so that the scene itself has changed; empty
-	// if there is none.
+	// Follows is the counter that rose and fell with them, which means that the scene itself has
+	// changed. It is empty if there is no such counter.
 	Follows string `json:"follows,omitempty"`
 	// FarOut counts the steps above Tukey's outer fence: further above the third quartile than three
 	// times the distance of the quartiles (Exploratory Data Analysis, 1977).

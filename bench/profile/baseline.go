@@ -22,9 +22,9 @@ import (
 // cube root of 3/2 because the blocks overlap. The samples, and so the result, are the same each
 // time.
 //
-// The bootstrap measures how steps differ within a run, not how runs of the same program differ,
-// for instance by the addresses of its memory: a few percent. A significant change is a reason to
-// run both again, by turns.
+// The bootstrap measures how steps differ within a run. It does not measure how runs of the same
+// program differ, for instance by the addresses of their memory: a few percent. If a change is
+// significant, run both again, by turns.
 func Compare(run, was *Run, name string) error {
 	if err := checkComparable(run, was); err != nil {
 		return err
@@ -90,7 +90,7 @@ func changes(is, was []int64, name string, n int) (p50, p95 Change) {
 	return out[0], out[1]
 }
 
-// quotient treats 0 ns as 1: no clock measures less.
+// quotient counts 0 ns as 1: no clock measures less.
 func quotient(over, under int64) float64 { return float64(max(1, over)) / float64(max(1, under)) }
 
 // ratioBetween takes the limits from the drawn ratios, which it sorts.
@@ -213,10 +213,10 @@ type RatioChange struct {
 }
 
 // CompareRatios compares ratios, of which more is better, by their names: in the order of is, and
-// then those that are gone in the order of was. A ratio fell if its whole interval lies below the
-// earlier one, lowered by the tolerance, a share from 0 to below 1 (it panics on others); it rose
-// in the opposite case. So an unchanged ratio appears to have fallen at most as often as one of two
-// intervals is wrong by more than the tolerance.
+// then the names that are gone, in the order of was. A ratio fell if its whole interval lies below
+// the earlier one lowered by the tolerance. It rose in the opposite case. The tolerance is a share
+// from 0 to below 1; CompareRatios panics on others. So an unchanged ratio appears to have fallen
+// no more often than one of two intervals is wrong by more than the tolerance.
 func CompareRatios(is, was []Ratio, tolerance float64) []RatioChange {
 	if !(tolerance >= 0 && tolerance < 1) {
 		panic("profile: CompareRatios: tolerance is not in [0, 1)")

@@ -5,8 +5,9 @@ import "slices"
 // events is a reading of the counters of the CPU for one thread, each since it was opened.
 type events struct {
 	counts sums
-	// enabled and running are the nanoseconds in which they should have counted and did:
-	// less if the CPU has fewer counters than there are events and they take turns.
+	// enabled is the nanoseconds in which they should have counted, and running those in which they
+	// did. running is less if the CPU has fewer counters than there are events, which then take
+	// turns.
 	enabled, running uint64
 }
 

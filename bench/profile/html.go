@@ -26,8 +26,8 @@ var (
 
 // WriteHTML writes the report as one page that needs no network: it contains style, script and
 // figures. The script draws the charts; verdict, tables and environment are readable without it.
-// The page is below 400 kB for runs of any length with up to about forty phases and counters:
-// places in the charts of a long run stand for several steps each and show the slowest.
+// The page is below 400 kB for runs of any length with up to about forty phases and counters: in a
+// long run each place in the charts shows the slowest of several steps.
 //
 // Names may contain anything. The policy of the page allows its own script, by its hash, and no
 // request.

@@ -23,7 +23,7 @@ const (
 type htmlData struct {
 	Unit   unit  `json:"unit"`
 	Steps  int   `json:"steps"`
-	Bucket int   `json:"bucket"` // steps that share a place; the slowest stands there
+	Bucket int   `json:"bucket"` // steps that share a place, which shows the slowest of them
 	Budget int64 `json:"budget"` // ns; 0: none
 	P50    int64 `json:"p50"`
 	P95    int64 `json:"p95"`
@@ -109,8 +109,8 @@ func packCounts(values []int64) packed {
 	return pack(values, 1)
 }
 
-// quantum returns the largest power of ten of which the median of the values, without zeros, is at
-// least 500 times as large.
+// quantum returns the largest power of ten that is at most 1/500 of the median of the values, zeros
+// left out.
 func quantum(values []int64) int64 {
 	var sizes []int64
 	for _, v := range values {
@@ -213,8 +213,9 @@ func (rep *Report) causes(p *place) []htmlCause {
 	return causes
 }
 
-// percentileCurve samples the quantiles by the nearest rank, along x = log10(1/(1-q)). Of a level
-// part it keeps the ends. It reaches half a step beyond the last, so that it includes the longest.
+// percentileCurve samples the quantiles by the nearest rank, along x = log10(1/(1-q)). Where the
+// curve is level it keeps only the ends. It reaches half a step beyond the last, so that it
+// includes the longest step.
 func percentileCurve(sorted []int64) [][2]float64 {
 	const points = 400
 	curve := [][2]float64{}
@@ -241,7 +242,7 @@ type place struct {
 	slow          []int // the slowest step of each
 }
 
-// places chooses the smallest bucket with which the columns fit into the page.
+// places chooses the smallest bucket for which the columns fit into the page.
 func places(steps, columns int) *place {
 	room := max(200, int(maxDataBytes/(packedBytes*float64(columns))))
 	return &place{steps: steps, bucket: max(1, (steps+room-1)/room)}
@@ -301,9 +302,9 @@ const (
 	textures = 5
 )
 
-// looks returns the classes of each phase, a colour and a texture: plain colours for those that
-// take the most time of the slow steps, then the next texture for as many others, each in the order
-// in which they run. Phases beyond paletteSize*textures look the same.
+// looks returns the classes of each phase, a colour and a texture. The phases that take the most
+// time of the slow steps get plain colours, the next ones the next texture, and so on, each group
+// in the order in which its phases run. Phases beyond paletteSize*textures look the same.
 func (rep *Report) looks() []string {
 	looks := make([]string, len(rep.Phases))
 	if len(looks) == 0 {

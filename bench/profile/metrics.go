@@ -39,9 +39,9 @@ func (c *collector) read() gcTotals {
 func (c *collector) begin() { c.at = c.read() }
 
 // end returns the collections that ended since begin, for how long they stopped the world, and the
-// CPU time of assists. The runtime reports assists only when a cycle ends, so they count for the
-// step that finds them, also if the cycle ended after the step before. It reports pauses as the CPU
-// time of all processors, which all stop.
+// CPU time of assists. The runtime reports assists only when a cycle ends. So they count for the
+// step that finds them, even if the cycle ended after the previous step. The runtime reports pauses
+// as the CPU time of all processors, since all of them stop.
 func (c *collector) end() (cycles, pauseNs, assistNs int64) {
 	now := c.read()
 	cycles = int64(now.cycles - c.at.cycles)

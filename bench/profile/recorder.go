@@ -36,11 +36,11 @@ type Config struct {
 	BudgetNs int64
 	// RateHz is the rate, in steps per second, at which steps are due without a loop: under Step
 	// and StepN, or without a Sim. The first recorded step is on time, and each later one is due a
-	// period after the one before, however late that was: a host that falls behind stays late until
-	// it has caught up. A host that runs ahead is treated as if it had waited, so that steps back to
-	// back are as late as they would have been at this rate. 0: no schedule, no lateness. Steps of
-	// Sim.Advance and Sim.Run follow the schedule of their loop instead: each was due when the
-	// loop's time passed its tick, not when its frame ran it.
+	// period after the one before, however late that one was. So a host that falls behind stays
+	// late until it has caught up. A host that runs ahead is treated as if it had waited: steps
+	// back to back are as late as they would have been at this rate. 0: no schedule, no lateness.
+	// Steps of Sim.Advance and Sim.Run follow the schedule of their loop instead: each was due when
+	// the loop's time passed its tick, not when its frame ran it.
 	RateHz float64
 	// Hardware counts instructions, cycles and misses by phase, where the system allows.
 	// The counters are those of the thread that attached: see Attach.
@@ -351,7 +351,8 @@ func (r *Recorder) counting() bool { return r.hardware != nil && r.hardware.ran 
 func (r *Recorder) Len() int { return r.kept }
 
 // Run returns a copy of the recording: the steps in the ring that have ended, and the data of the
-// whole run. A call between steps affects only the next step, whose caches it displaces.
+// whole run. A call between steps affects only the next step, because it displaces data from the
+// caches.
 func (r *Recorder) Run() *Run {
 	run := &Run{
 		Scene: r.config.Name, Params: r.config.Params, Command: r.config.Command, Env: ThisEnvironment(),
@@ -436,7 +437,7 @@ func (c *cost) reset() {
 	c.steps.Reset()
 }
 
-// share returns the median time of recording as a share of the median step: in a mean a single
+// share returns the median time of recording as a share of the median step. In a mean, a single
 // interruption would outweigh all other steps.
 func (c *cost) share() float64 {
 	step := c.steps.Quantile(0.5)

@@ -21,7 +21,7 @@ type Run struct {
 	Command string // that repeats it; empty if unknown
 
 	BudgetNs int64   // that a step may take
-	RateHz   float64 // of the schedule that Steps.DueNs follows; 0: as fast as it goes
+	RateHz   float64 // of the schedule that Steps.DueNs follows; 0: no schedule
 	Warmup   int     // steps that ran before those measured
 	Steps    Steps
 
@@ -79,8 +79,8 @@ type Parity struct {
 // Noise is what else the machine did between the first step and the last, and how it is set up:
 // reasons to doubt figures. What the system does not report is negative, or empty.
 type Noise struct {
-	Switches int64   `json:"switches"` // times that a thread of the program was taken off its CPU against its will
-	Yields   int64   `json:"yields"`   // times that one gave its CPU away, to wait
+	Switches int64   `json:"switches"` // involuntary context switches of the threads of the program
+	Yields   int64   `json:"yields"`   // voluntary context switches of these threads, to wait
 	Faults   int64   `json:"faults"`   // pages that had to be read from disk for the program
 	StealNs  int64   `json:"steal_ns"` // for which a hypervisor gave the CPUs to others, sum of all CPUs
 	Load     float64 `json:"load"`     // processes that ran or were ready to, the mean of the last minute
@@ -102,7 +102,7 @@ type Count struct {
 	BranchMisses float64 `json:"branch_misses"`
 }
 
-// Ratio is how many times as long something took as its baseline, in the same run, by turns.
+// Ratio is how many times as long something took as its baseline, measured by turns in the same run.
 type Ratio struct {
 	Name   string  `json:"name"`
 	Median float64 `json:"median"`

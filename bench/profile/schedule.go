@@ -34,8 +34,8 @@ func (s *schedule) rateHz() float64 {
 // due returns when a step that begins now was due: by the loop that runs it, or else by the grid.
 //
 // A loop reports how long before its frame a step was due, and the frame begins with the first of
-// its steps. So a host that calls Advance late does not appear late if it passes less time than has
-// elapsed; it does if it passes all.
+// its steps. A host that calls Advance late appears late if it passes all the time that has
+// elapsed, and does not if it passes less.
 func (s *schedule) due(l *loop.Loop, now int64, counts bool) int64 {
 	d, ok := l.Due()
 	if !ok {
@@ -57,11 +57,10 @@ func (s *schedule) due(l *loop.Loop, now int64, counts bool) int64 {
 // onGrid returns when a step that begins now was due: the first step that counts is on time, each
 // later one a period after the one before. Due times are computed from the first, so that rounding
 // errors do not add up.
-//
 // A host that does not wait runs ahead of any schedule, which would hide how late it would have
-// been. It is treated as if it had waited, and its schedule moves earlier by as much, so that
-// late' = max(0, late + start' - start - period): the waiting time of a queue with steady arrivals
-// (D. V. Lindley, 1952).
+// been. It is treated as if it had waited: its schedule moves earlier by the time that it did not
+// wait, so that late' = max(0, late + start' - start - period): the waiting time of a queue with
+// steady arrivals (D. V. Lindley, 1952).
 func (s *schedule) onGrid(now int64, counts bool) int64 {
 	if s.rate == 0 || !counts {
 		return now

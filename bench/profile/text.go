@@ -141,7 +141,8 @@ func (rep *Report) writeQuantiles(p *page) {
 // however quick they are.
 func (rep *Report) behind() bool { return rep.Late > 0 || rep.Run.Dropped > 0 }
 
-// worth describes steps that are similar to their neighbours.
+// worth describes how few independent steps the run is worth, if steps are similar to their
+// neighbours.
 func (rep *Report) worth() string {
 	if rep.Step.Worth > 0.9*float64(rep.Run.Steps.Len()) {
 		return ""

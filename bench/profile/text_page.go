@@ -68,7 +68,7 @@ func (p piece) painted(color bool) string {
 	return "\x1b[" + string(p.style) + "m" + p.text + "\x1b[0m"
 }
 
-// page collects lines none of which is wider than width. Text from outside, such as names, has to
+// page collects lines, none of which is wider than width. Text from outside, such as names, must
 // pass through clean.
 type page struct {
 	strings.Builder

@@ -1,6 +1,6 @@
-// Package fault holds the sentinel errors that every package of the module
-// wraps, so that errors.Is gives one answer whichever package was called, and
-// the two sentences in which they name the field, the index and the value.
+// Package fault holds the sentinel errors that every package of the module wraps, so that errors.Is
+// gives one answer whichever package was called. It also holds the two forms of message that name
+// the field, the index and the value.
 //
 // The public packages re-export the sentinels that they return.
 package fault
@@ -13,8 +13,8 @@ import (
 var (
 	// ErrCapacity: the fixed capacity is used up; nothing was changed.
 	ErrCapacity = errors.New("capacity exceeded")
-	// ErrBeyond: a body of a snapshot is for an entity beyond those that there are. It
-	// wraps ErrCapacity. Sim.Restore, which knows the entities, turns it into ErrCorrupt.
+	// ErrBeyond: a body in a snapshot belongs to an entity beyond the existing ones. It wraps
+	// ErrCapacity. Sim.Restore, which knows the entities, turns it into ErrCorrupt.
 	ErrBeyond = fmt.Errorf("beyond the entities: %w", ErrCapacity)
 	// ErrNotFinite: a NaN or an infinity where a finite number is needed.
 	ErrNotFinite = errors.New("not finite")

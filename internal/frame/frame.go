@@ -1,8 +1,7 @@
-// Package frame reads and writes snapshots: a magic of eight bytes, a uint32 version,
-// and frames. A frame is the uint32 length of its content, the content, and a uint32
-// CRC-32C of all that the snapshot has so far, so that each frame is checked by itself
-// and yet none can be moved, left out, or come from another snapshot. All numbers are
-// little-endian.
+// Package frame reads and writes snapshots: a magic of eight bytes, a uint32 version, and frames. A
+// frame is the uint32 length of its content, the content, and a uint32 CRC-32C of the whole
+// snapshot up to there. So each frame can be checked by itself, but none can be moved, left out, or
+// taken from another snapshot. All numbers are little-endian.
 package frame
 
 import (

@@ -9,8 +9,9 @@ const Least = 2 * pageBytes
 
 const pageBytes = 2 << 20
 
-// within returns the whole huge pages of n bytes at an address: the page at
-// either end is shared with other memory. n is Least or more.
+// within returns the whole huge pages in n bytes at an address. It leaves out
+// the page at either end, which is shared with other memory. n is Least or
+// more.
 func within(address uintptr, n int) (from, to int) {
 	from = int(-address % pageBytes)
 	return from, from + (n-from)/pageBytes*pageBytes

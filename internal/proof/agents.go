@@ -13,7 +13,7 @@ import (
 
 const (
 	agents     = 96 // at the start
-	minAgents  = 64 // of them; fewer are joined by strangers
+	minAgents  = 64 // if there are fewer, new ones join
 	maxAgents  = 144
 	maxFood    = 60
 	perception = 4   // m

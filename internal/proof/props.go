@@ -29,8 +29,8 @@ type props struct {
 	stack             []ecs.ID
 }
 
-// Functions that build record their first error in s.buildErr, as a bufio.Writer does, so that they read without a
-// check after every call. built returns and clears it.
+// Functions that build record their first error in s.buildErr, as a bufio.Writer does: so their code needs no
+// check after every call. built returns and clears the error.
 func (s *Scene) keep(err error) {
 	if s.buildErr == nil {
 		s.buildErr = err

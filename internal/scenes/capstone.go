@@ -194,9 +194,9 @@ func (s *agents) createBody(i int, id ecs.ID) error {
 	return err
 }
 
-// HashWithoutBodies returns the state hash without the rows of bodies: it is the same whichever
-// engine moves them, as far as nothing depends on where they are. In a scene without bodies it is
-// the hash of the world.
+// HashWithoutBodies returns the state hash without the rows of bodies. It is the same for every
+// engine that moves them, as far as nothing depends on where they are. In a scene without bodies it
+// is the hash of the world.
 func (s *Sim) HashWithoutBodies() uint64 {
 	if s.agents == nil {
 		return s.World.Hash()

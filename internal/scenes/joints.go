@@ -24,7 +24,7 @@ func init() {
 	})
 }
 
-// hinge joins two bodies at a point, which it holds in the coordinates of each.
+// hinge joins two bodies at a point. It holds the point in the coordinates of each body.
 type hinge struct {
 	a, b         physics.Body
 	atA, atB     [2]float32

@@ -78,9 +78,9 @@ func (s *Scene) pyramids() error {
 	return nil
 }
 
-// smash starts with the block asleep, from the origin on to the right, if bodies sleep. The box
-// that hits it needs 66 steps to get there. The gaps of 1.5 cm are what the skins of box2d take up:
-// closer boxes push each other apart there for seconds.
+// smash starts with the block asleep, to the right of the origin, if bodies sleep. The box that
+// hits it needs 66 steps to get there. The boxes have gaps of 1.5 cm for the skins of box2d: there
+// closer boxes push each other apart for seconds.
 func (s *Scene) smash() error {
 	const half, pitch, hammer = 0.2, 0.415, 2
 	rows := max(1, int(math.Round(math.Sqrt(float64(s.N)*2/3))))

@@ -2,7 +2,7 @@
 // registers itself in its own file, and depends only on its name, its size and its seed.
 //
 // The scenes of [Bodies] are worlds of rigid bodies alone, the same for every engine. Bodies sleep,
-// and fast ones do not pass through thin ones, only in scenes that are about that, and where NewAs
+// and fast ones do not pass through thin ones, only in scenes for which that matters, and if NewAs
 // asks for it.
 //
 // The scenes of [Sims] are simulations: entities that perceive, flock, come and go.

@@ -1,6 +1,7 @@
 // Package stagger allocates columns that do not compete for the same sets of the
 // L1 cache. Columns of a power-of-two length that start at equal offsets within a
-// page do, and a kernel over sixteen of them then runs at a third of its speed.
+// page do compete, and a kernel over sixteen of them then runs at a third of its
+// speed.
 package stagger
 
 import "unsafe"

@@ -98,7 +98,7 @@ func reverseRows(b []byte, size int) {
 const (
 	abs32 = 0x7fffffff         // all but the sign
 	inf32 = 0x7f800000         // of the values without sign, NaNs are those above
-	nan32 = 0x7fc00000         // the one that stands for all
+	nan32 = 0x7fc00000         // the NaN that replaces all others
 	abs64 = 0x7fffffffffffffff // the same in 64 bits
 	inf64 = 0x7ff0000000000000
 	nan64 = 0x7ff8000000000000
@@ -114,8 +114,8 @@ func HasNaN(rows []byte, size int) bool {
 	return native.HasNaN64(level(), unsafe.Slice((*float64)(p), len(rows)/8))
 }
 
-// level is the best one, or plain Go where the environment names one that does not exist:
-// a caller that asks for that level reports it.
+// level is the best one, or plain Go if the environment names a level that does not
+// exist: a caller that asks for that level reports the error.
 var level = sync.OnceValue(func() native.Level {
 	l, err := native.Resolve(native.Auto)
 	if err != nil {

@@ -1,6 +1,6 @@
-// Package wire reads and appends the numbers and strings of which all binary formats of the
-// module are made: fixed widths in little-endian order, varints, and bytes after their
-// length. encoding/binary appends the numbers; what it lacks is here.
+// Package wire reads and appends the numbers and strings that all binary formats of the module
+// consist of: fixed widths in little-endian order, varints, and bytes after their length. It
+// contains what encoding/binary lacks.
 package wire
 
 import (
@@ -127,7 +127,8 @@ func (r *Reader) U64s(dst []uint64) {
 	}
 }
 
-// Uvarint reads what binary.AppendUvarint appends; a form longer than needed is good as well.
+// Uvarint reads what binary.AppendUvarint appends; it also accepts a form that is longer than
+// needed.
 func (r *Reader) Uvarint() uint64 {
 	if r.off < len(r.data) && r.data[r.off] < 0x80 { // most are small
 		r.off++

@@ -8,16 +8,16 @@ import (
 )
 
 // Admission is stride scheduling (C. A. Waldspurger, W. E. Weihl, "Stride Scheduling: Deterministic
-// Proportional-Share Resource Management", MIT/LCS/TM-528, 1995). Where a limit does not admit all
-// candidates, those of least pass are asked, and of equal pass those of least id. A pass grows by the stride,
-// strideUnit/weight, with each decision that the agent is asked for while a limit that holds for it turns
-// others away. So the passes of agents that compete all the time stay level, and the turns that they get are
-// in the ratio of their weights. While all are admitted no pass grows: a turn that took nothing from
+// Proportional-Share Resource Management", MIT/LCS/TM-528, 1995). If a limit does not admit all candidates,
+// those with the lowest pass are asked, and among equal passes those with the lowest id. A pass grows by the
+// stride, strideUnit/weight, with each decision that the agent is asked for while a limit that applies to it
+// turns others away. So the passes of agents that compete all the time stay level, and the ratio of their
+// turns is the ratio of their weights. While all are admitted no pass grows: a turn that took nothing from
 // others costs nothing later.
 //
-// An agent that returns after a long interval has a pass from long ago. It is raised to the
-// minimum pass, the least one among the last candidates, and so cannot make up for turns
-// that it did not want. There is a minimum for the candidates of each provider, and one for all together.
+// An agent that returns after a long interval has an old, low pass. Its pass is raised to the minimum pass:
+// the least one among the last candidates. So it cannot make up for turns that it did not want. There is a
+// minimum for the candidates of each provider, and one for all together.
 const strideUnit = 1 << 20 // the stride of weight 1: that of the greatest weight is a whole number
 
 // startPass returns the pass of a new agent.

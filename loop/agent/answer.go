@@ -159,9 +159,8 @@ type Answer struct {
 	kinds    []int  // of the actions
 }
 
-// decode reads an answer, whose actions keep to the rules unless there is an error, which
-// says so by its reason; what could be read of the head is returned with it. Actions refer to
-// memory of their own.
+// decode reads an answer. Its actions satisfy the rules, or there is an error whose reason says why
+// not; what could be read of the head is returned with the error. Actions have memory of their own.
 func (r *rules) decode(data []byte) (Answer, error) {
 	p := wire.NewReader(data)
 	version := p.U8()

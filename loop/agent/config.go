@@ -98,11 +98,11 @@ type ProviderConfig struct {
 	Provider Provider
 	// InFlight is the maximum number of decisions in flight, and at most Abandoned. 0: 256.
 	InFlight int
-	// StartsPerTick is the maximum number of decisions requested in a tick. 0: any number.
+	// StartsPerTick is the maximum number of decisions requested in a tick. 0: no limit.
 	StartsPerTick int
 	// Abandoned is the maximum number of calls that have not returned, abandoned or not: any of them may
-	// be abandoned at any time. While there are as many, the provider is not called, and
-	// decisions are rejected at once. 0: InFlight + 64.
+	// be abandoned at any time. When that number is reached, the provider is not called, and decisions
+	// are rejected at once. 0: InFlight + 64.
 	Abandoned int
 }
 
@@ -124,8 +124,8 @@ const (
 type Mode uint8
 
 const (
-	// Live: providers are called, from Config.LiveFrom on; but not in a tick that runs
-	// again, nor, without Config.Send, in one whose inputs come from a feed, as in a replay.
+	// Live: providers are called, from Config.LiveFrom on. They are not called in a tick that runs again,
+	// nor, without Config.Send, in a tick whose inputs come from a feed, as in a replay.
 	Live Mode = iota
 	// Replay: no provider is ever called.
 	Replay
@@ -216,8 +216,8 @@ type Spec struct {
 	// DeadlineTicks is the number of ticks after which a decision that has not arrived expires. 0:
 	// that of Config.
 	DeadlineTicks uint32
-	// LatencyTicks is the number of ticks from the request of a decision until its actions are due at
-	// the earliest, up to MaxAfter: it hides how fast a provider is that needs less.
+	// LatencyTicks is the least number of ticks from the request of a decision until its actions are due,
+	// up to MaxAfter: providers that answer within it all have the same effect, however fast they are.
 	LatencyTicks uint32
 	// Timeout of the provider, in wall time. 0: that of Config.
 	Timeout time.Duration

@@ -14,10 +14,10 @@
 //	     │ checked again: Accepted, or Rejected as a whole
 //	     └──▶ queue ──▶ Config.Apply, by (tick, agent, decision, index)
 //
-// Everything that matters to the simulation happens on the tick: which agents are due, what they
-// perceive, which of them are asked where a limit does not admit all, which answers count, deadlines, and the
-// order of actions. It is a function of the state and of the inputs. An answer is an input of the Sim, and so
-// is the failure of a provider to answer in time. So a log of package replay has both, and Verify, Seek, Fork,
+// Everything that matters to the simulation happens on the tick: which agents are due, what they perceive,
+// which of them are asked when a limit does not admit all, which answers count, deadlines, and the order of
+// actions. It is a function of the state and of the inputs. An answer is an input of the Sim, and so is the
+// failure of a provider to answer in time. So a log of package replay contains both, and Verify, Seek, Fork,
 // Rollback and Sim.StepBack repeat the run without calling a provider.
 //
 //	agents, err := agent.New(sim, agent.Config{
@@ -47,14 +47,14 @@
 //
 // # Modes
 //
-// Live: providers are called. Replay: none is, whatever Config.Mode says, in ticks that Sim.StepBack
-// runs again and in ticks whose inputs come from a feed, as under replay.Verify, Play and Seek. Hybrid:
-// a replay up to a tick and then live: replay.Player.Live, replay.Fork, or Config.LiveFrom. The
-// provider is then called for each decision in flight, with its old perception, if this
-// process has replayed the tick in which it was requested. After a Restore from a snapshot the perception
-// is not known, and the decision is cancelled as Orphaned. Agents.Redecide gives the perceptions to
-// another provider and compares its decisions. Under replay.Rollback set Config.Send, collect the
-// inputs, and pass them to Advance.
+// Live: providers are called. Replay: no provider is called. Whatever Config.Mode says, none is called in
+// ticks that Sim.StepBack runs again and in ticks whose inputs come from a feed, as under replay.Verify, Play
+// and Seek. Hybrid: a replay up to a tick and then live: replay.Player.Live, replay.Fork, or Config.LiveFrom.
+// The provider is then called for each decision in flight, with its old perception, if this process has
+// replayed the tick in which the decision was requested. After a Restore from a snapshot the perception is not
+// known, and the decision is cancelled as Orphaned. Agents.Redecide passes the perceptions to another provider
+// and compares its decisions. Under replay.Rollback set Config.Send, collect the inputs, and pass them to
+// Advance.
 //
 // # Guarantees
 //
@@ -62,9 +62,9 @@
 //     workers, the level, and the order in which answers arrive between two ticks.
 //   - A decision is applied whole or not at all, except for actions whose target no longer
 //     lives or which Config.Apply refuses; each of these is recorded.
-//   - A provider that is slow, never returns, fails, panics, or returns nonsense costs its own agent
-//     turns, and delays no tick. A call that does not heed its context is abandoned: its
-//     goroutine lives until it returns, and at most ProviderConfig.Abandoned such goroutines live at once.
+//   - A provider that is slow, never returns, fails, panics, or returns nonsense costs its own agent turns,
+//     and delays no tick. A call that ignores its context is abandoned: its goroutine lives until it returns,
+//     and at most ProviderConfig.Abandoned such goroutines live at once.
 //   - A tick that requests no decision and receives no answer allocates nothing after warm-up.
 //   - Close returns when every call has returned.
 package agent

@@ -27,7 +27,7 @@ type Perception struct {
 	Neighbours []Neighbour
 	// Unseen is the number of farther neighbours that Config.MaxNeighbours leaves out.
 	Unseen int
-	// Events that the agent can know of, oldest first: see Agents.Notify.
+	// Events that the agent can perceive, oldest first: see Agents.Notify.
 	Events []Event
 	// Last is the outcome of the agent's last decision.
 	Last Outcome
@@ -48,13 +48,13 @@ type Neighbour struct {
 	Tags     uint64
 }
 
-// Event is something that agents nearby can know of.
+// Event is something that nearby agents can perceive.
 type Event struct {
 	Tick uint64
 	Kind uint32 // its meaning is up to the systems
-	// Subject and Object know of it wherever they are. 0: none.
+	// Subject and Object perceive it wherever they are. 0: none.
 	Subject, Object ecs.ID
-	// Position is where it happened. Agents know of it if that is within their radius.
+	// Position is where it happened. Agents perceive it if that is within their radius.
 	Position [3]float32
 	Value    float32
 }
@@ -69,8 +69,8 @@ type Outcome struct {
 
 func hashOf(b []byte) uint64 { return statehash.Bytes(b, 1, false) }
 
-// Notify keeps an event of the running tick for perceptions; the last Config.Events
-// events are kept. It is for systems; agents that are due later in this tick know of it. Notify sets
+// Notify keeps an event of the running tick for perceptions; the last Config.Events events are
+// kept. It is for systems. Agents that are due later in this tick perceive it. Notify sets
 // Event.Tick. A position or a value that is NaN or infinite is ErrNotFinite.
 func (a *Agents) Notify(t *evertick.Tick, e Event) error {
 	for i, v := range e.Position {
@@ -186,7 +186,7 @@ func appendEvent(b []byte, e *Event) []byte {
 	return wire.AppendF32s(b, e.Position[0], e.Position[1], e.Position[2], e.Value)
 }
 
-// eventsFor lists the events that the agent of turn i can know of, the latest of them.
+// eventsFor lists the events that the agent of turn i can perceive, only the latest of them.
 func (a *Agents) eventsFor(i int) {
 	a.visible = a.visible[:0]
 	if len(a.events) == 0 {

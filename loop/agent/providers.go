@@ -92,8 +92,8 @@ func randomAction(rand *loop.Rand, def *ActionDef, p *Perception) (Action, bool)
 }
 
 // Recorded is a Provider of the answers in a log: it finds them by the agent and the hash of its
-// perception. It continues a recorded run with the decisions of that run where the agents perceive the
-// same, and serves comparisons: see Agents.Redecide.
+// perception. It continues a recorded run with the decisions of that run as long as the agents perceive
+// the same. It also serves for comparisons: see Agents.Redecide.
 type Recorded struct {
 	answers map[recordedKey]Answer
 }

@@ -26,9 +26,9 @@ const (
 	// Applied: actions were applied in this tick. Cause is Accepted, Index is the first of
 	// them, Actions their number. A decision without actions is applied when it is accepted.
 	Applied
-	// Rejected: a decision was refused, for Reason, and none of it was applied; Cause is
-	// Issued, or 0 if it was not requested. Or one of its actions was refused, that of Index:
-	// Cause is Accepted, Actions is 1.
+	// Rejected: a decision was refused, for Reason, and none of it was applied; Cause is Issued, or 0 if it
+	// was not requested. Or one action of a decision was refused: Index is that of the action, Cause is
+	// Accepted, Actions is 1.
 	Rejected
 	// Expired: no answer came in time, in ticks or in wall time.
 	Expired
@@ -54,14 +54,14 @@ const (
 	UnknownAction
 	BadArgs       // number of arguments, or one out of its bounds
 	NotFinite     // an argument is NaN or infinite
-	BadTarget     // there is one and there must be none, or the reverse
+	BadTarget     // a target where there must be none, or none where there must be one
 	BadDelay      // After is more than MaxAfter
 	ProviderError // the provider returned an error
 	ProviderPanic // it panicked
 	QueueFull     // Config.Queue or AgentQueue
 	Duplicate     // the decision has been answered
 	Late          // it has expired or was cancelled
-	StaleAnswer   // for another perception: of a run that took another course
+	StaleAnswer   // for another perception: from a run that took another course
 	Unasked       // a decision that was not requested
 	Abandoned     // ProviderConfig.Abandoned calls have not returned
 	// Of actions that were rejected.
@@ -88,8 +88,8 @@ var reasonNames = [reasonEnd]string{"none", "malformed", "too_many_actions", "to
 // String returns the reason in small letters, as in reports.
 func (r Reason) String() string { return enum.Name(reasonNames[:], r, "Reason") }
 
-// Record is a step in the life of a decision. Records are numbered from 1 in the order in
-// which they happen, which a replay repeats. Cause leads from an action back to the perception.
+// Record is a step in the life of a decision. Records are numbered from 1 in the order in which they happen,
+// and a replay repeats that order. Cause leads from an action back to the perception.
 type Record struct {
 	Seq, Cause uint64
 	Tick       uint64
@@ -191,9 +191,9 @@ func (a *Agents) appendToLog(r *Record) error {
 // already. An error of the log fails the step. nil stops logging.
 func (a *Agents) LogTo(log *worldlog.Log) { a.log = log }
 
-// Records appends to dst the records with numbers above since, as far as they are still
-// kept: Config.Records of them, and none from before the last Restore. With the number of the last
-// record that the caller has seen, it returns the new ones.
+// Records appends to dst the records with numbers above since that are still kept: at most Config.Records,
+// and none from before the last Restore. Pass the number of the last record that you have seen, and it
+// returns the new ones.
 func (a *Agents) Records(dst []Record, since uint64) []Record {
 	first := max(since, a.ringFrom)
 	if n := uint64(len(a.ring)); a.recorded > n {

@@ -141,7 +141,7 @@ func (a *Agents) startCall(q *request) {
 		rs.mu.Unlock()
 		a.deliver(q, q.failure(nil, Closed, errClosed.Error()))
 		return
-	case calls.running >= a.cfg.Providers[q.provider].Abandoned: // all of which may be abandoned
+	case calls.running >= a.cfg.Providers[q.provider].Abandoned: // any of them may be abandoned
 		n := calls.running
 		rs.mu.Unlock()
 		a.deliver(q, q.failure(nil, Abandoned, fmt.Sprintf("agent: %d calls of the provider have not returned", n)))
@@ -165,7 +165,7 @@ func (a *Agents) runCall(ctx context.Context, q *request) {
 		abandoned := !stop()
 		if abandoned {
 			<-q.abandoned
-		} else if failure := q.contextFailure(ctx); failure != nil { // the provider heeds ctx, and may be as fast as abandon
+		} else if failure := q.contextFailure(ctx); failure != nil { // the provider obeys ctx, and may return as early as abandon
 			data = failure
 		}
 		a.finishCall(q, data, abandoned, ctx.Err() != nil)
@@ -215,9 +215,9 @@ func (q *request) contextFailure(ctx context.Context) []byte {
 	return q.failure(nil, why, context.Cause(ctx).Error())
 }
 
-// finishCall ends a call. It takes the call off those of its provider before it delivers: the tick that
-// takes the answer may ask the provider again, and an answered call must not count against Abandoned
-// then. It counts the call as returned, and no longer running, once the answer is sent.
+// finishCall ends a call. It takes the call off those of its provider before it delivers the answer: the
+// tick that takes the answer may ask the provider again, and the answered call must not count against
+// Abandoned then. Once the answer is sent, the call counts as returned, and no longer as running.
 func (a *Agents) finishCall(q *request, data []byte, abandoned, late bool) {
 	rs := &a.requests
 	rs.mu.Lock()
@@ -241,7 +241,7 @@ func (a *Agents) finishCall(q *request, data []byte, abandoned, late bool) {
 	}
 }
 
-// deliver sends the answer of a request, of which there is one.
+// deliver sends the answer of a request; a request has only one.
 func (a *Agents) deliver(q *request, data []byte) {
 	rs := &a.requests
 	rs.mu.Lock()
@@ -276,8 +276,8 @@ func (a *Agents) push(in evertick.Input) {
 	rs.mu.Unlock()
 }
 
-// reconcile makes the requests agree with the state after a Restore or a replay has changed it, and sends
-// again what the Sim had no room for.
+// reconcile makes the requests agree with the state after a Restore or a replay has changed the state, and
+// sends again the answers for which the Sim had no room.
 func (a *Agents) reconcile() {
 	rs := &a.requests
 	rs.mu.Lock()

@@ -33,7 +33,7 @@ type Engine struct {
 	presentation Services
 
 	tick   uint64 // of the next update
-	offset uint64 // ticks that tokens ran: tick less that of the Loop
+	offset uint64 // ticks that tokens ran: tick minus that of the Loop
 	token  *StepToken
 	frame  loop.Frame
 	failed error // of the update that has failed
@@ -142,19 +142,16 @@ func (e *Engine) Stop() error {
 	return errors.Join(errs...)
 }
 
-// Advance runs one frame, elapsedNs nanoseconds of wall time after the last: the
-// updates that are due, or those that the holder of the step token runs, and
-// then the rendering of every module.
+// Advance runs one frame, elapsedNs nanoseconds of wall time after the last one. It runs the updates that are due,
+// or those that the holder of the step token runs, and then renders every module.
 //
 // An error of an update ends its tick, nothing is rendered, and every
 // later Advance returns the same error, with the frame before. An error of rendering
 // ends only the frame. Both are an *Error. Before Start and after Stop the error is
 // ErrNotRunning.
-//
-// A module requests the end by returning loop.ErrStop. The tick is completed and
-// counts, or the frame is rendered to its end, and Advance returns loop.ErrStop:
-// ticks that were due after that one are still due, and not rendered. The
-// engine still runs until Stop.
+// A module requests the end by returning loop.ErrStop. The tick is completed and counts, or the frame is rendered
+// to its end, and Advance returns loop.ErrStop. Ticks that were due after that tick stay due and are not rendered.
+// The engine still runs until Stop.
 //
 // Advance panics if a module calls it.
 func (e *Engine) Advance(elapsedNs int64) (loop.Frame, error) {
@@ -175,11 +172,10 @@ func (e *Engine) Advance(elapsedNs int64) (loop.Frame, error) {
 	return e.frame, err
 }
 
-// Run starts the engine, unless it was started, and runs it by its clock until
-// ctx is done, a module fails, or one returns loop.ErrStop; then it stops the engine. It
-// returns the error of ctx or of the module, or nil for loop.ErrStop, joined with
-// those of Stop. It renders a frame when a tick is due, and while time is slowed or
-// paused as often as without.
+// Run starts the engine, unless it was started, and runs it by its clock until ctx is done, a module fails, or one
+// returns loop.ErrStop; then it stops the engine. It returns the error of ctx or of the module, or nil for
+// loop.ErrStop, joined with those of Stop. It renders a frame when a tick is due. While time is slowed or paused
+// it renders as often.
 func (e *Engine) Run(ctx context.Context) error {
 	if !e.started {
 		if err := e.Start(); err != nil {

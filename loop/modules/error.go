@@ -57,7 +57,7 @@ type Error struct {
 
 // Error names the module, the method and the tick.
 func (e *Error) Error() string {
-	if p, ok := e.Err.(*loop.PanicError); ok { // whose text would repeat tick and module
+	if p, ok := e.Err.(*loop.PanicError); ok { // the text of p would repeat tick and module
 		return fmt.Sprintf("modules: tick %d: %v of %q: panic: %v", e.Tick, e.Op, e.Module, p.Value)
 	}
 	return fmt.Sprintf("modules: tick %d: %v of %q: %v", e.Tick, e.Op, e.Module, e.Err)
@@ -77,7 +77,7 @@ func recovered(err *error, module string, tick uint64) {
 // stops reports whether the error of a module is loop.ErrStop, and not a panic
 // with it.
 func stops(err error) bool {
-	if !errors.Is(err, loop.ErrStop) { // first: what follows allocates
+	if !errors.Is(err, loop.ErrStop) { // first, because what follows allocates
 		return false
 	}
 	var p *loop.PanicError

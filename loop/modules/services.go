@@ -9,9 +9,8 @@ import (
 	"github.com/evertick/evertick/loop"
 )
 
-// Services holds the services of modules and of the program, by
-// type and name. There are two sets: one for updates, which refuses clocks, and
-// one for rendering.
+// Services holds the services of modules and of the program, by type and name. There are two sets:
+// one for updates, which refuses clocks, and one for rendering.
 type Services struct {
 	byKey   map[serviceKey]any
 	clocks  bool // are allowed
@@ -27,9 +26,9 @@ type serviceKey struct {
 // may be empty. [Find] needs the same T and name. If there is such a service
 // already the error is ErrRange, and after Start it is ErrStarted. It panics if v is nil.
 //
-// Services for updates must not give access to a clock. The error is ErrClock, and names
-// the path, if exported methods and fields of v lead to a time.Time, a loop.Clock, Loop or
-// Frame, or anything with a method Now. Wall time in a plain number is not noticed.
+// Services for updates must not give access to a clock. If exported methods and fields of v lead to
+// a time.Time, a loop.Clock, Loop or Frame, or anything with a method Now, the error is ErrClock
+// and names the path. Provide cannot see wall time in a plain number.
 func Provide[T any](s *Services, name string, v T) error {
 	key := serviceKey{reflect.TypeFor[T](), name}
 	dynamic := reflect.TypeOf(v)

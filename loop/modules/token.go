@@ -7,8 +7,8 @@ import (
 	"github.com/evertick/evertick/loop"
 )
 
-// StepToken is the right to run ticks. There is one, with the engine or with
-// the module that took it by [StartContext.TakeStep].
+// StepToken is the right to run ticks. There is one: the engine holds it, or the module that took
+// it by [StartContext.TakeStep].
 //
 // While it is held the engine's Loop is paused: its wall and UI time go on,
 // and it grants no ticks.

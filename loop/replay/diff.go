@@ -16,12 +16,12 @@ import (
 
 // LogDifference is where two logs a and b diverge.
 type LogDifference struct {
-	// Tick is the first whose hashes differ, or that one of the logs lacks.
+	// Tick is the first tick whose hashes differ, or that one of the logs lacks.
 	Tick         uint64
 	HashA, HashB uint64
 	// EndsA or EndsB is set if that log ends before Tick.
 	EndsA, EndsB bool
-	// Inputs is set if inputs differ in InputTick, at Tick or before.
+	// Inputs is set if inputs differ in InputTick, which is Tick or earlier.
 	Inputs    bool
 	InputTick uint64
 	// Columns names those whose hashes differ, if both logs have them for this tick.
@@ -31,7 +31,7 @@ type LogDifference struct {
 	Where *evertick.Difference
 }
 
-// String says it in one line.
+// String describes the difference in one line.
 func (d *LogDifference) String() string {
 	var text strings.Builder
 	fmt.Fprintf(&text, "tick %d: ", d.Tick)

@@ -34,9 +34,9 @@ func ExportCSV(w io.Writer, dir string, fsys worldlog.FS) error {
 	return errors.Join(err, b.Flush())
 }
 
-// Inputs yields the inputs of a log as they were applied, each with the tick in which it was.
-// It runs no tick, so it needs no scenario. Data is valid until the next one. An error of the
-// log comes last.
+// Inputs yields the inputs of a log as they were applied, each with the tick in which it was
+// applied. It runs no tick, so it needs no scenario. Data is valid until the next input. An error
+// of the log comes last.
 func Inputs(dir string, fsys worldlog.FS) iter.Seq2[Applied, error] {
 	return func(yield func(Applied, error) bool) {
 		err := export(dir, fsys, func(t *worldlog.Tick) error {

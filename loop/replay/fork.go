@@ -9,10 +9,10 @@ import (
 	"github.com/evertick/evertick/loop/worldlog"
 )
 
-// Fork begins a log in newDir that has the ticks of the one in dir up to and with the
-// given one, and returns a Sim in the state after that tick, which it records there from
-// then on. The new log is complete; its Identity.Parent is the chain hash of the old one
-// after that tick, which proves what it branched from. Errors are those of Seek and Record.
+// Fork begins a log in newDir that has the ticks of the log in dir up to and including the given
+// tick. It returns a Sim in the state after that tick, which it records there from then on. The new
+// log is complete; its Identity.Parent is the chain hash of the old one after that tick, which
+// proves what it branched from. Errors are those of Seek and Record.
 func Fork(dir string, sc Scenario, tick uint64, newDir string, opt Options) (*Recorder, *evertick.Sim, error) {
 	chain, err := chainAt(dir, tick, opt.Log.FS)
 	if err != nil {
@@ -47,7 +47,7 @@ func chainAt(dir string, tick uint64, fsys worldlog.FS) (chain [32]byte, err err
 	return chain, fault.Field(fault.ErrRange, "replay: tick that the log does not have", tick)
 }
 
-// copyUntil writes a log with the ticks up to and with the given one.
+// copyUntil writes a log with the ticks up to and including the given one.
 func copyUntil(dir string, tick uint64, newDir string, parent [32]byte, opt worldlog.Options) (*worldlog.Log, error) {
 	r, err := worldlog.OpenReader(dir, opt.FS)
 	if err != nil {

@@ -20,7 +20,7 @@ type DivergedError struct {
 	Want, Got uint64 // state hashes after it: that of the log, and that of the replay
 	// Columns names those whose hashes differ, if the log has them for this tick.
 	Columns []string
-	// Where is the first difference of the two states, the log's first, if the log has a
+	// Where is the first difference of the two states, the log's state first, if the log has a
 	// snapshot of this tick; nil otherwise.
 	Where *evertick.Difference
 }
@@ -42,8 +42,8 @@ func (e *DivergedError) Error() string {
 // Unwrap returns ErrDiverged.
 func (e *DivergedError) Unwrap() error { return ErrDiverged }
 
-// Player runs a Sim from a log, tick by tick, forwards and to any tick, to look at the
-// past. It checks every tick against the log.
+// Player runs a Sim from a log, tick by tick, forwards and to any tick, for inspecting the past. It
+// checks every tick against the log.
 type Player struct {
 	dir    string
 	fsys   worldlog.FS
@@ -91,7 +91,7 @@ func (p *Player) begin() error {
 	return p.reader.Seek(0)
 }
 
-// Sim returns the Sim, to look at. Only the Player may step it, and a Seek may replace it.
+// Sim returns the Sim, for inspection. Only the Player may step it, and a Seek may replace it.
 func (p *Player) Sim() *evertick.Sim { return p.sim }
 
 // Identity returns the Identity that the log was created with.
@@ -238,7 +238,7 @@ func (p *Player) seek(tick uint64) error {
 	}
 	for i := len(snapshots) - 1; i >= 0; i-- {
 		at := snapshots[i].Tick
-		if at < p.sim.Ticks() { // it is there, or beyond
+		if at < p.sim.Ticks() { // the Sim is there, or beyond
 			break
 		}
 		if at <= tick && p.jump(at) {

@@ -21,10 +21,9 @@ type Options struct {
 	ColumnTicks uint64
 }
 
-// Recorder writes a running Sim into a log. Its methods are for the goroutine
-// that steps the Sim. Of a Sim that steps back and runs ticks again, see
-// evertick.Sim.StepBack, the log has each tick once; if it then runs them with other inputs,
-// its next step returns an error: fork the log for that.
+// Recorder writes a running Sim into a log. Its methods are for the goroutine that steps the Sim. If the Sim
+// steps back and runs ticks again, see evertick.Sim.StepBack, the log has each tick once. If it then runs
+// them with other inputs, its next step returns an error: fork the log for that.
 type Recorder struct {
 	sim    *evertick.Sim
 	log    *worldlog.Log
@@ -33,13 +32,13 @@ type Recorder struct {
 	record worldlog.Record
 	seen   uint64 // inputs refused until the last tick
 	closed bool
-	open   bool // a tick has begun, and has not ended
+	open   bool // a tick has begun and has not ended
 }
 
-// Record begins a log in dir, which must hold none, of a Sim at tick 0 that the scenario
-// of this name has built. From then on every tick is in the log once Step has
-// returned; an error of the log is one of Step, see evertick.Hooks.AfterTick. Errors wrap
-// ErrRange if the Sim has run, or are those of worldlog.Create.
+// Record begins a log in dir, which must hold no log, of a Sim at tick 0 that the scenario of this name has
+// built. From then on every tick is in the log once Step has returned. Step returns an error of the log, see
+// evertick.Hooks.AfterTick. Errors of Record wrap ErrRange if the Sim has run, or are those of
+// worldlog.Create.
 func Record(dir, scenario string, sim *evertick.Sim, opt Options) (*Recorder, error) {
 	return record(dir, worldlog.Identity{Scenario: scenario, SimVersion: evertick.SimVersion, Seed: sim.Seed()}, sim, opt)
 }
@@ -82,10 +81,10 @@ func (r *Recorder) begin(*evertick.Tick) error {
 	return nil
 }
 
-// CommitFailed puts the tick that has just failed into the log, with its inputs and, as it
-// left no state, hash 0: so that Verify reproduces the error, and Shrink can find the inputs
-// that cause it. Nothing can be recorded after it. The error is that of worldlog.Log, or
-// ErrRange if no tick has failed since the last one in the log.
+// CommitFailed puts the tick that has just failed into the log, with its inputs and with hash 0, as it left
+// no state. So Verify reproduces the error, and Shrink can find the inputs that cause it. Nothing can be
+// recorded after it. The error is that of worldlog.Log, or ErrRange if no tick has failed since the last one
+// in the log.
 func (r *Recorder) CommitFailed() error {
 	if !r.open || r.closed {
 		return fault.Field(fault.ErrRange, "replay: CommitFailed: ticks of a Sim that has not failed", r.sim.Ticks())
@@ -98,7 +97,7 @@ func (r *Recorder) CommitFailed() error {
 	return r.log.Commit(n, 0, worldlog.Counts{Live: uint64(r.sim.World.Len())})
 }
 
-// inputs writes those of a tick.
+// inputs writes the inputs of a tick.
 func (r *Recorder) inputs(t *evertick.Tick) error {
 	for i := range t.Inputs() {
 		if err := r.input(t.N, &t.Inputs()[i]); err != nil {
@@ -111,7 +110,7 @@ func (r *Recorder) inputs(t *evertick.Tick) error {
 // commit writes the tick that has run.
 func (r *Recorder) commit(t *evertick.Tick) error {
 	r.open = false
-	if r.closed || t.Again() { // which is in the log already
+	if r.closed || t.Again() { // a tick that ran again is in the log already
 		return nil
 	}
 	if err := r.inputs(t); err != nil {

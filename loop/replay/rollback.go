@@ -14,7 +14,8 @@ import (
 type RollbackConfig struct {
 	// Frames is how many ticks back it can go, 1 to 4096. 0: 8.
 	Frames int
-	// Ahead is for how many ticks, from the next one on, inputs may come, 1 to 4096. 0: 64.
+	// Ahead is the number of ticks, from the next one on, for which it accepts inputs, 1 to 4096.
+	// 0: 64.
 	Ahead int
 }
 
@@ -36,15 +37,15 @@ func (c RollbackConfig) Validate() error {
 	return errors.Join(errs...)
 }
 
-// Rollback lets a Sim run ahead of inputs that come late, as games over a network do: it
-// saves the state before each tick, and when an input comes for a tick that has run, goes
-// back there and runs the ticks again with it. The state is then the same as if the input
-// had come in time.
+// Rollback lets a Sim run ahead of inputs that come late, as games over a network do. It saves the
+// state before each tick. When an input comes for a tick that has run, it goes back to that tick
+// and runs the ticks again with the input. The state is then the same as if the input had come in
+// time.
 //
-// It feeds the Sim: pass inputs to Advance and Confirm, not to Push. The state outside the
-// world must be in snapshots, see evertick.State; SyncTest checks that. Ticks that run again
-// call systems and hooks again, so a Recorder cannot be attached to the same Sim, and code
-// for effects that must happen once, such as a sound, has to check Rolled.
+// It feeds the Sim: pass inputs to Advance and Confirm, not to Push. The state outside the world
+// must be in snapshots, see evertick.State; SyncTest checks that. Ticks that run again call systems
+// and hooks again. So a Recorder cannot be attached to the same Sim, and code for effects that must
+// happen once, such as a sound, has to check Rolled.
 //
 // After warm-up it allocates nothing. It is for the goroutine that steps the Sim.
 type Rollback struct {
@@ -55,7 +56,7 @@ type Rollback struct {
 	slots      []slot  // the same
 	rerunTicks uint64  // ticks run again so far
 	begin      uint64  // the first tick that it has seen
-	latest     uint64  // the latest that was next: slots are of the ticks around it
+	latest     uint64  // the latest tick that was next: slots are of the ticks around it
 	failed     error
 }
 

@@ -26,11 +26,11 @@ type Scenario struct {
 	New func(seed uint64) (*evertick.Sim, error)
 	// MaxSnapshot is the size in bytes up to which Seek, Resume and the others restore a snapshot
 	// of a log: a small file can unpack to any size. They skip a larger one, and run ticks from an
-	// earlier one, or from tick 0. 0: the columns of the world, 1 KiB for each entity of its
-	// capacity, twice the snapshot of the Sim as New builds it, and 64 MiB. That covers bodies of
-	// entities with a few shapes, contacts and joints, and the content of tick 0 if it at most
-	// doubles. Set it where a run adds more than that: bodies without an entity, bodies of many
-	// shapes, chains, inputs that wait, states of AddState. worldlog.MaxSnapshot bounds it.
+	// earlier one, or from tick 0. 0: the sum of the columns of the world, 1 KiB for each entity of
+	// its capacity, twice the snapshot of the Sim as New builds it, and 64 MiB. That is enough for
+	// bodies of entities with a few shapes, contacts and joints, and for the content of tick 0 if
+	// it at most doubles. Set it if a run adds more than that: bodies without an entity, bodies of
+	// many shapes, chains, inputs that wait, states of AddState. worldlog.MaxSnapshot bounds it.
 	MaxSnapshot int
 }
 
@@ -45,7 +45,7 @@ func (sc Scenario) maxSnapshot(sim *evertick.Sim) int {
 		return sc.MaxSnapshot
 	}
 	most := int64(worldlog.DefaultSnapshot) + int64(sim.World.Describe().TotalBytes) + rowBytes*int64(sim.World.Cap())
-	if own, err := sim.Snapshot(nil); err == nil { // or else none of its snapshots can be restored
+	if own, err := sim.Snapshot(nil); err == nil { // otherwise none of its snapshots can be restored
 		most += 2 * int64(len(own))
 	}
 	return int(min(most, worldlog.MaxSnapshot))

@@ -20,12 +20,12 @@ type Failure func(sim *evertick.Sim, err error) bool
 
 // ShrinkOptions of Shrink. The zero value works.
 type ShrinkOptions struct {
-	// Log says how the new log is written, and by FS where both are.
+	// Log says how the new log is written. Its FS holds both logs.
 	Log worldlog.Options
 	// MaxRuns ends the search after so many runs, with the best so far. 0: no limit.
 	MaxRuns int
-	// Progress, if not nil, is called after every run with the number of runs and of inputs
-	// left.
+	// Progress, if not nil, is called after every run, with the number of runs so far and the
+	// number of inputs that are left.
 	Progress func(runs, inputs int)
 }
 
@@ -39,10 +39,10 @@ type ShrinkReport struct {
 	Minimal bool
 }
 
-// Shrink finds a part of the inputs of a log with which the run still fails, so small
-// that no single input can be left out, and writes a new log with these inputs up to the
-// tick that fails. It uses delta debugging: about as many runs as inputs, and fewer if few
-// matter. The same log and failure give the same result.
+// Shrink finds a part of the inputs of a log with which the run still fails, so small that no
+// single input can be left out. It writes a new log with these inputs up to the tick that fails. It
+// uses delta debugging: about as many runs as inputs, and fewer if few matter. The same log and
+// failure give the same result.
 //
 // The tick of a failure with an error is in the new log too, with hash 0, as it has no state:
 // Verify reproduces the error. Errors wrap ErrNoFailure if the log does not fail to begin
@@ -73,7 +73,7 @@ type shrinker struct {
 	opt    ShrinkOptions
 	id     worldlog.Identity
 	inputs []Applied // the best so far
-	ticks  uint64    // up to and with the one that fails
+	ticks  uint64    // up to and including the one that fails
 	runs   int
 }
 

@@ -14,8 +14,8 @@ type SyncError struct {
 	// Anew is set if a Sim that the scenario built anew diverged after the restore; otherwise
 	// the same Sim did.
 	Anew bool
-	// System is the first after which the two had different worlds or bodies; empty if they
-	// differ only in the state that systems keep outside (see evertick.State).
+	// System is the first system after which the two had different worlds or bodies. It is empty if
+	// they differ only in the state that systems keep outside (see evertick.State).
 	System string
 	// Where is their first difference after the tick.
 	Where evertick.Difference
@@ -119,19 +119,19 @@ func (t *syncTest) repeat(sim *evertick.Sim, way *systemTrace, hash uint64, anew
 	return e
 }
 
-// systemHash is what a system has left behind.
+// systemHash is the hash after a system ran.
 type systemHash struct {
 	system string
 	hash   uint64
 }
 
-// systemTrace keeps the footprints of the last tick.
+// systemTrace keeps the hashes after the systems of the last tick.
 type systemTrace struct {
 	systems []systemHash
 	columns []ecs.ColumnHash
 }
 
-// traceSystems keeps a trail of a Sim.
+// traceSystems begins to trace the systems of a Sim.
 func traceSystems(sim *evertick.Sim) *systemTrace {
 	f := new(systemTrace)
 	sim.AddHooks(evertick.Hooks{
@@ -148,7 +148,7 @@ func traceSystems(sim *evertick.Sim) *systemTrace {
 	return f
 }
 
-// firstDifference names the system at which two trails part.
+// firstDifference names the system at which two traces begin to differ.
 func firstDifference(a, b []systemHash) string {
 	for i := range min(len(a), len(b)) {
 		if a[i] != b[i] {

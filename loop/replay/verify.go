@@ -23,8 +23,8 @@ type Report struct {
 	Inputs   uint64 // applied in them
 	Hash     uint64 // after the last of them
 	Chain    [32]byte
-	// Torn is set if the log ends within a tick, as after a crash; what is before that
-	// has been verified.
+	// Torn is set if the log ends within a tick, as after a crash; the ticks before it have been
+	// verified.
 	Torn bool
 }
 
@@ -82,10 +82,9 @@ func seek(dir string, sc Scenario, tick uint64, fsys worldlog.FS, how func(*Play
 	return sim, nil
 }
 
-// Resume continues where a log ends: it recovers the log as worldlog.Recover does, brings
-// a Sim to the state after the last whole tick, and records from there. The report says what
-// a crash has cost.
-// Errors are those of worldlog.Recover and of Verify.
+// Resume continues where a log ends: it recovers the log as worldlog.Recover does, brings a Sim to
+// the state after the last whole tick, and records from there. The report says what a crash has
+// cost. Errors are those of worldlog.Recover and of Verify.
 func Resume(dir string, sc Scenario, opt Options) (*Recorder, *evertick.Sim, *worldlog.Report, error) {
 	log, rep, err := worldlog.Recover(dir, opt.Log)
 	if err != nil {

@@ -49,9 +49,9 @@
 //
 // # Limitations
 //
-// The host is trusted: code that can call evertick.Sim.Push, or write to a log, can call as any actor.
-// Names of tags stay registered in a World, also those from before a Restore: where all of them together
-// exceed ecs.MaxTags, a tag is refused that a new process would accept. Keep Config.Tags
-// well below it where a world is restored often. A Restore ends waiting calls with ErrClosed. Registry.Trace and
-// Registry.Snapshot keep their data in this process, and in no snapshot.
+// The host is trusted: code that can call evertick.Sim.Push, or write to a log, can call as any actor. Names of
+// tags stay registered in a World, also those from before a Restore. If there are more of them than ecs.MaxTags,
+// a World refuses a tag that a new process would accept: keep Config.Tags well below it if a world is restored
+// often. A Restore ends waiting calls with ErrClosed. Registry.Trace and Registry.Snapshot keep their data in
+// this process, and in no snapshot.
 package skill

@@ -126,8 +126,8 @@ func (c *Call) rotationInPlane(id ecs.ID, q Quat) (Quat, *Error) {
 	return quatOf(c.plane().Rotation(a)), refused
 }
 
-// moveBody moves the body of an entity, if it has one, to where the entity will be. The columns alone would do
-// for a body that has been through a step, but a body that was created in this tick ignores them.
+// moveBody moves the body of an entity, if it has one, to where the entity will be. For a body that has been
+// through a step the columns would be enough, but a body that was created in this tick ignores them.
 func (c *Call) moveBody(id ecs.ID, in UpdateInput, at Vec, q Quat) error {
 	b, ok := c.Sim.Body(id)
 	if !ok {

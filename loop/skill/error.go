@@ -58,7 +58,7 @@ var (
 	ErrClosed = errors.New("the registry of skills is closed")
 )
 
-// sentinels are the errors that codes stand for.
+// sentinels are the errors for the codes.
 var sentinels = map[Code]error{
 	NotFound: ErrUnsupported, InvalidInput: ErrRange, Forbidden: ErrForbidden, RateLimited: ErrRateLimited,
 	CapacityExceeded: ErrCapacity, StaleEntity: ErrStale, HandlerError: ErrHandler,
@@ -70,7 +70,7 @@ type Error struct {
 	Skill string // as it was called
 	Field string // of the input that is wrong, if it is one
 	Text  string // for people
-	Cause error  // nil: the one that Code stands for
+	Cause error  // nil: the sentinel of Code
 }
 
 // Error implements error.

@@ -74,8 +74,8 @@ func stringEnd(data []byte, i int) int {
 	return i
 }
 
-// checkNames checks the names in valid JSON: the strings before a colon. names has those of all open objects
-// in order, and begins the index of the first name of each.
+// checkNames checks the names in valid JSON: the strings before a colon. names has the names of all open
+// objects in order; begins has for each object the index of its first name.
 func checkNames(data []byte) error {
 	var names [][]byte
 	var begins []int

@@ -44,8 +44,8 @@ func goodName(s string, limit int) bool { return s != "" && len(s) <= limit && u
 type Profile struct {
 	// Name of 1 to 64 bytes of UTF-8.
 	Name string
-	// Permissions are those of Def.Permission. "scene.*" stands for all permissions that begin with
-	// "scene.", and "*" for all.
+	// Permissions are those of Def.Permission. "scene.*" includes all permissions that begin with
+	// "scene.", and "*" includes all.
 	Permissions []string
 	// OwnEntity limits an actor to its own entity: of the skills that change something it
 	// may call those whose input is a Targeter, with its own entity as the target.

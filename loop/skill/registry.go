@@ -92,7 +92,7 @@ type Def struct {
 	// Version from 1 on; 0 is 1. Versions live side by side: "name@2" calls one, and the
 	// name alone, or PlainName of it, the highest.
 	Version int
-	// Description for those who choose among skills.
+	// Description helps clients to choose among skills.
 	Description string
 	// Permission that an actor needs.
 	Permission string
@@ -159,7 +159,7 @@ type Registry struct {
 	actors   map[string]Actor
 
 	state   state
-	index   *spatial.Index // for queries when that of the Sim is out of date
+	index   *spatial.Index // for queries if that of the Sim is out of date
 	found   spatial.Result
 	slots   []ecs.Slot
 	scratch []byte

@@ -143,7 +143,7 @@ func (c *Caller) Submit(name string, input []byte, cause uint64) (*Pending, erro
 	return p, nil
 }
 
-// maxRejectedActors is for how many actors rejected calls are counted separately within a tick.
+// maxRejectedActors is the number of actors whose rejected calls are counted separately within a tick.
 const maxRejectedActors = 256
 
 func (cq *callQueue) reject(actor, skill, what string, n int, cause error) error {
@@ -291,7 +291,7 @@ func (r *Registry) runInput(t *evertick.Tick, in *evertick.Input, tooMany bool) 
 	switch {
 	case err != nil: // not written by Submit: it becomes an event all the same
 		q = request{input: in.Data, refused: &Error{Code: InvalidInput, Text: shorten(err), Cause: err}}
-	case tooMany: // from a feed, or from before a Restore: Submit queues no more than run
+	case tooMany: // from a feed, or from before a Restore: Submit never queues more calls than run in a tick
 		q.refused = refuse(CapacityExceeded, "", "more than %d calls in a tick", r.config.Calls)
 	}
 	out, err := r.call(t, &q)
@@ -310,7 +310,7 @@ func (r *Registry) runInput(t *evertick.Tick, in *evertick.Input, tooMany bool) 
 	return nil
 }
 
-// recordRejected makes events of the calls that were not let in.
+// recordRejected makes events of the calls that were rejected.
 func (r *Registry) recordRejected(t *evertick.Tick) error {
 	if t.Again() {
 		return nil

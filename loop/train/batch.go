@@ -24,8 +24,8 @@ const (
 	// SameStep: the step that ends an episode also begins the next one, and returns its first
 	// observation; the last observation of the old one is in FinalObs, and Final is true.
 	SameStep
-	// Disabled: the caller begins it, by Reset with Options.Only; to step a world
-	// whose episode has ended is an error.
+	// Disabled: the caller begins the next episode, by Reset with Options.Only. Stepping a world whose episode
+	// has ended is an error.
 	Disabled
 	autoresets
 )
@@ -82,7 +82,7 @@ const (
 	ended // and the next has not begun
 )
 
-// ErrWorld is wrapped by errors of a world or of a worker. After it only a Reset of all worlds
+// ErrWorld is wrapped by errors of a world or of a worker. After such an error only a Reset of all worlds
 // continues the batch.
 var ErrWorld = errors.New("a world has failed")
 
@@ -322,12 +322,12 @@ func (b *Batch) Observe(buf *Buffers) error {
 // Step advances all worlds by one step with the actions in buf, and writes observations, rewards and flags
 // into buf. It allocates nothing after warm-up.
 //
-// A buffer of another length, or an action beyond its space, is ErrRange, an action that is
-// not finite ErrNotFinite, both naming the world; a world that has not begun, or whose episode
-// is over in mode Disabled, is ErrStale; and an altered floating-point environment
-// ErrFloatEnv. No world is stepped then, and no buffer changed. Any other error wraps ErrWorld
-// and the error of the world, which it names: the content of the buffers is then undefined, and every later Step
-// returns the error, until Reset has reset all worlds.
+// A buffer of another length, or an action outside its space, is ErrRange. An action that is not finite is
+// ErrNotFinite. Both errors name the world. A world that has not begun, or whose episode has ended in mode
+// Disabled, is ErrStale. An altered floating-point environment is ErrFloatEnv. After any of these no world was
+// stepped, and no buffer changed. Any other error wraps ErrWorld and the error of the world, which it names.
+// Then the content of the buffers is undefined, and every later Step returns the error, until Reset has reset
+// all worlds.
 func (b *Batch) Step(buf *Buffers) error {
 	if b.failed != nil {
 		return b.failed
@@ -364,7 +364,7 @@ func (b checkTask) Do(_, chunk int) {
 	b.errs[chunk] = err
 }
 
-// checkWorld checks the action of a world, and notes in skip whether its episode only begins.
+// checkWorld checks the action of a world, and notes in skip whether this step only begins its episode.
 func (b *Batch) checkWorld(i int) error {
 	stage := b.episodes[i].stage
 	b.skip[i] = stage == ended
@@ -490,9 +490,8 @@ func (b *Batch) AppendHashes(dst []uint64) []uint64 {
 //	counter words 2, 3   episode, low half first
 //	key                  seed
 //
-// so that a world has the same episodes in a batch of any size. Under one seed the 128 bits
-// of a block are different for any two episodes of any two worlds; the 64 of them that are
-// taken agree by chance only.
+// so that a world has the same episodes in a batch of any size. Under one seed the 128 bits of a block are
+// different for any two episodes of any two worlds. Seed returns 64 of them, which can agree only by chance.
 func Seed(seed, world, episode uint64) uint64 {
 	b := loop.Philox4x32(
 		[4]uint32{uint32(world), uint32(world >> 32), uint32(episode), uint32(episode >> 32)},

@@ -120,10 +120,10 @@ type Outcomes struct {
 	Skip []bool
 }
 
-// Worlds are some number of worlds: in columns, which the same few instructions step one after the
-// other, or as a list of objects. A Batch numbers them from 0, checks actions, counts steps
-// and begins episodes. It calls different worlds from several goroutines at once, and each world from one
-// at a time. A world must depend on its seeds and actions only.
+// Worlds are some number of worlds: in columns, which the same few instructions process world after
+// world, or as a list of objects. A Batch numbers them from 0, checks actions, counts steps and begins
+// episodes. Several goroutines may call different worlds at once, but each world only one at a time. A
+// world must depend only on its seeds and actions.
 type Worlds interface {
 	// Begin begins the episode of this seed in world i, whatever its state.
 	Begin(i int, seed uint64) error

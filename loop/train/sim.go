@@ -109,9 +109,9 @@ func (d SimDefinition) Definition() Definition {
 // simChunk worlds on a Sim take tens of microseconds.
 const simChunk = 8
 
-// ReplayScenario returns the scenario by which package replay runs the logs of Export,
-// and by which the world is demonstrated: a run without inputs begins with the seed of the Sim. Set in
-// cfg only what changes no result: Level, Workers, Clock, BudgetNs and the like.
+// ReplayScenario returns the scenario by which package replay runs the logs of Export. It also serves to
+// demonstrate the world: a run without inputs begins with the seed of the Sim. Set in cfg only what changes no
+// result, such as Level, Workers, Clock and BudgetNs.
 func (d SimDefinition) ReplayScenario(cfg evertick.Config) replay.Scenario {
 	return replay.Scenario{Name: d.scenario(), New: func(seed uint64) (*evertick.Sim, error) {
 		cfg := cfg

@@ -36,8 +36,8 @@ var (
 	ErrBusy = errors.New("snapshots under way")
 )
 
-// CorruptError says where a log is damaged. It wraps ErrCorrupt, or ErrTorn if
-// nothing contradicts a crash while the end was being written.
+// CorruptError says where a log is damaged. It wraps ErrTorn if a crash while the end
+// was being written can explain the damage, and ErrCorrupt otherwise.
 type CorruptError struct {
 	File   string // name in the directory of the log
 	Offset int64  // of the damaged record, in the uncompressed file

@@ -20,8 +20,8 @@ type listing struct {
 	cuts      []string // what recoveries have cut
 }
 
-// segmentFile is one segment. If both forms exist, a crash came between packing it
-// and removing the plain one; the plain one is read then.
+// segmentFile is one segment. If both forms exist, a crash came after packing it
+// and before removing the plain one. The plain one is read then.
 type segmentFile struct {
 	index  uint64
 	packed bool

@@ -198,8 +198,8 @@ func removeExisting(fsys FS, name string) error {
 	return nil
 }
 
-// writeAll is Write that reports a short write, also of a broken io.Writer that
-// does not.
+// writeAll is Write that reports a short write as an error, even if the io.Writer does
+// not.
 func writeAll(w io.Writer, b []byte) error {
 	n, err := w.Write(b)
 	if err == nil && n != len(b) {

@@ -8,7 +8,8 @@ import (
 	"syscall"
 )
 
-// openNow keeps an open from blocking until a pipe has another end.
+// openNonblock makes opening a pipe return at once, without waiting for its
+// other end.
 const openNonblock = syscall.O_NONBLOCK
 
 func syncDir(dir string) error {

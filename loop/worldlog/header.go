@@ -94,7 +94,7 @@ func readPreamble(b []byte, magic, name string) (wire.Reader, error) {
 	return r, nil
 }
 
-// seed gives the first segment of a log its rolling CRC: that of its own header.
+// seed sets the rolling CRC of the first segment of a log: the CRC of its own header.
 func (h *header) seed() {
 	h.crc = wire.CRC(0, h.append(nil)[:headerCRCAt])
 }

@@ -180,7 +180,7 @@ func (k *keeper) packOne() bool {
 	return true
 }
 
-// packSegment replaces a segment by its packed form, after it has read that back
+// packSegment replaces a segment by its packed form, after it has read that form
 // from the file and found it equal.
 func (k *keeper) packSegment(h header) error {
 	fsys, dir := k.l.opt.FS, k.l.dir

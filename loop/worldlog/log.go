@@ -51,7 +51,7 @@ type Log struct {
 	committed, written, durable atomic.Uint64 // tick+1; 0: none
 
 	wake   chan struct{} // for the writer; holds one call
-	done   chan struct{} // the writer is gone
+	done   chan struct{} // closed when the writer has ended
 	keeper *keeper
 	lock   io.Closer
 
@@ -83,8 +83,8 @@ func (l *Log) isDone(w *waiter) bool {
 }
 
 // result returns the answer for w once the writer has ended with err. A Sync needs the
-// mark, which may be missing although the ticks are durable; and it succeeds on no log
-// that is poisoned.
+// mark, which may be missing although the ticks are durable. It never succeeds on a
+// log that is poisoned.
 func (w *waiter) result(l *Log, err error) error {
 	has := w.until <= l.durable.Load()
 	if w.sync > 0 {
@@ -343,8 +343,8 @@ func (l *Log) CommittedTick() (uint64, bool) { return tickOf(l.committed.Load())
 // survives the process, and not a power cut.
 func (l *Log) WrittenTick() (uint64, bool) { return tickOf(l.written.Load()) }
 
-// DurableTick returns the last tick that the disk has confirmed, with all before
-// it.
+// DurableTick returns the last tick that the disk has confirmed, together with all
+// ticks before it.
 func (l *Log) DurableTick() (uint64, bool) { return tickOf(l.durable.Load()) }
 
 func tickOf(next uint64) (uint64, bool) { return next - min(next, 1), next > 0 }
@@ -376,11 +376,10 @@ func (l *Log) Stats() Stats {
 	return l.stats
 }
 
-// Sync returns once every tick committed before is durable, or with the error
-// that ended the log. It also writes a mark beside the log, and so does Close: from
-// then on a log that lacks one of these ticks counts as damaged, and not as cut by a
-// crash. The mark costs two more syncs if there are new ticks; WaitDurable writes
-// none.
+// Sync returns once every tick committed before is durable, or with the error that
+// ended the log. Like Close it also writes a mark beside the log. From then on a log
+// that lacks one of these ticks counts as damaged, and not as cut by a crash. If there
+// are new ticks, the mark costs two more syncs; WaitDurable writes no mark.
 func (l *Log) Sync() error {
 	l.mu.Lock()
 	l.syncs++

@@ -9,10 +9,10 @@ import (
 	"iter"
 )
 
-// Reader reads a log tick by tick, and checks all that it reads: checksums, the
-// order of ticks, and that each segment continues the one before. It is for one
-// goroutine. A log that is being written can be read, up to the last whole tick
-// of the segments that were there when the reader was opened.
+// Reader reads a log tick by tick, and checks all that it reads: checksums, the order of ticks, and
+// that each segment continues the one before. It is for one goroutine. It can read a log that is
+// being written, up to the last whole tick of the segments that were there when the reader was
+// opened.
 type Reader struct {
 	fs    FS
 	dir   string
@@ -137,8 +137,8 @@ func (r *Reader) classify(err error) error {
 	return errors.Join(classifyFault(r.fs, r.dir, r.files[r.at], r.last(), r.seg, r.mark, e), e)
 }
 
-// classifyFault sets in e whether a crash can have left the first tick of a segment that is
-// not whole: it is at the end of a log, nothing calls it durable, and nothing whole
+// classifyFault sets in e whether a crash can have left the first tick of a segment that is not
+// whole. It can if that tick is at the end of a log, nothing calls it durable, and nothing whole
 // follows it.
 func classifyFault(fsys FS, dir string, file segmentFile, last bool, s *segmentReader, mark uint64, e *CorruptError) error {
 	e.Torn = false

@@ -33,14 +33,14 @@ type Cut struct {
 	Offset int64  // where it is cut
 	Bytes  int64  // cut off
 	Reason string
-	Saved  string // the file in the directory of the log that keeps them
+	Saved  string // the file in the directory of the log that keeps those bytes
 }
 
-// Recover opens the log in dir for writing after its last whole tick. It reads
-// and checks all of it, cuts what follows the last commit if a crash can have left
-// that, removes temporary files, and returns once the rest is durable. It keeps what
-// it cuts, and snapshots of ticks that the log does not have, under names that end
-// with ".cut", which nothing else reads or writes: users may inspect and remove them.
+// Recover opens the log in dir for writing after its last whole tick. It reads and checks all of
+// it, cuts what follows the last commit if a crash can have left that, removes temporary files, and
+// returns once the rest is durable. It keeps what it cuts, and snapshots of ticks that the log does
+// not have, under names that end with ".cut". Nothing else reads or writes these files: users may
+// inspect and remove them.
 //
 // Damage that a crash cannot have left is an error that says where, and nothing is
 // changed: a missing or exchanged segment, a changed byte before whole commits or in
@@ -74,7 +74,7 @@ func Recover(dir string, opt Options) (*Log, *Report, error) {
 	return l, r.report, nil
 }
 
-// recovery reads a log to its end and repairs that.
+// recovery reads a log to its end and repairs the end.
 type recovery struct {
 	fs       FS
 	dir      string
@@ -252,8 +252,8 @@ func (r *recovery) moveAside(file string) error {
 	return nil
 }
 
-// copyCut writes the end of a segment into a file of its own, unless one holds it
-// already: then the copy was made, and a crash came before the segment was cut.
+// copyCut writes the end of a segment into a file of its own, unless a file holds it already: then
+// a crash came after the copy was made and before the segment was cut.
 func (r *recovery) copyCut(cut *Cut) error {
 	want, err := r.sumFrom(cut.File, cut.Offset)
 	if err != nil {
@@ -261,7 +261,7 @@ func (r *recovery) copyCut(cut *Cut) error {
 	}
 	name := cutName(cut.File, 1)
 	for n := 2; slices.Contains(r.list.cuts, name); n++ {
-		// A file that cannot be read is another one.
+		// A file that cannot be read does not hold the cut end.
 		if got, err := r.sumFrom(name, 0); err == nil && got == want {
 			r.report.Saved = append(r.report.Saved, name)
 			return nil

@@ -34,7 +34,7 @@ type segmentReader struct {
 	last   commit    // only if ticks > 0
 	raw    []byte    // of the tick being read
 	ended  bool      // the file ended within that tick: raw is all of it
-	gotCRC uint32    // what the checksum should be where it is not
+	gotCRC uint32    // the computed checksum, if the stored one differs
 }
 
 const readBuffer = 64 << 10
@@ -261,7 +261,7 @@ func (s *segmentReader) fill(n int) error {
 }
 
 // grow makes room for k more elements of s. If it must allocate, it doubles the
-// length: with the smaller steps of append the sum would be five times the final size.
+// length: append takes smaller steps, whose sum would be five times the final size.
 func grow[T any](s []T, k int) []T {
 	if len(s)+k <= cap(s) {
 		return s
@@ -289,9 +289,10 @@ func (s *segmentReader) fault(start int, err error) error {
 // later one
 //
 //   - that calls such a tick durable, or
-//   - before which nothing is missing: a process that dies leaves the beginning of
-//     what it wrote. A power cut can leave sectors out, which then read as zeros, so
-//     a sector that ends with a zero between the fault and the commit may be one.
+//   - before which nothing is missing. A process that dies leaves the beginning of
+//     what it wrote. A power cut can leave sectors out, which then read as zeros, so a
+//     sector that ends with a zero between the fault and the commit may be a missing
+//     one.
 //
 // A commit is recognised by its CRC, which continues from the four bytes before it,
 // or, if those are damaged, from crc.

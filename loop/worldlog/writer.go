@@ -77,7 +77,7 @@ func (w *writer) loop() error {
 		if err := w.syncIfDue(due || b.syncNow || b.closing); err != nil {
 			return err
 		}
-		if b.closing || b.syncs > w.l.confirmed { // which only this goroutine changes
+		if b.closing || b.syncs > w.l.confirmed { // only this goroutine changes confirmed
 			if err := w.confirm(b.syncs); err != nil {
 				return err
 			}
@@ -249,14 +249,14 @@ func (w *writer) checkName() error {
 	return err
 }
 
-// confirm answers the calls of Sync up to number asked, once all that was written
-// is durable. The mark records that for later readers. Of ticks that became durable
-// without a Sync only later commits record it.
+// confirm answers the calls of Sync up to number asked, once all that was written is
+// durable. The mark records that for later readers. If ticks become durable without a
+// Sync, only later commits record it.
 func (w *writer) confirm(asked uint64) error {
 	if err := w.checkName(); err != nil {
 		return err
 	}
-	marked := w.l.marked // which only this goroutine changes
+	marked := w.l.marked // only this goroutine changes marked
 	if w.ticks > marked {
 		err := writeNew(w.fs, w.l.dir, markName, func(f io.Writer) error { return writeAll(f, encodeMark(w.ticks)) })
 		if err != nil {

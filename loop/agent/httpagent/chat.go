@@ -194,9 +194,9 @@ func refuse(format string, args ...any) error {
 	return fmt.Errorf("httpagent: "+format+": %w", append(args, ErrAnswer)...)
 }
 
-// Parse reads the body of a chat completion: the tool calls of its first choice, each an
-// action of defs. Arguments may be a string of JSON, as OpenAI has it, or the object itself, as
-// some servers have it. The error wraps ErrAnswer, and then the decision is empty.
+// Parse reads the body of a chat completion: the tool calls of its first choice, each an action of defs.
+// Arguments may be a string of JSON, as OpenAI sends it, or the object itself, as some servers send it. The
+// error wraps ErrAnswer, and then the decision is empty.
 func Parse(data []byte, defs []agent.ActionDef) (agent.Decision, error) {
 	var r reply
 	if err := json.Unmarshal(data, &r); err != nil {

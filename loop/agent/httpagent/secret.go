@@ -6,10 +6,10 @@ import (
 	"io"
 )
 
-// Secret is a key that cannot be printed. Its methods give stars for every verb of fmt and
-// every encoder. It does not hold a string, but a func that returns one: code that prints a struct
-// field by field without calling methods, as fmt does with unexported fields and debuggers do
-// by following pointers, finds an address.
+// Secret is a key that cannot be printed. Its methods give stars for every verb of fmt and every encoder. It
+// does not hold a string, but a func that returns one. Some code prints a struct field by field without
+// calling methods: fmt does so with unexported fields, and debuggers do so by following pointers. Such code
+// finds only an address.
 //
 // The zero Secret is no key. It prints as stars too, and encodes as "", so that settings without a key can be
 // written and read back.

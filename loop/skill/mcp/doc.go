@@ -47,8 +47,8 @@
 //
 // Names of actors are used again after their sessions end, so that a client cannot evade its rates by
 // reconnecting. Listen refuses an address that other machines can reach unless there is a token. There is
-// no TLS: use a proxy for that. Over stdin and stdout the client is the program that has
-// started the server; Server.Stdio states how lines are answered that are not messages, or too long.
+// no TLS: use a proxy for that. Over stdin and stdout the client is the program that has started the server.
+// Server.Stdio says how it answers lines that are not messages, or too long.
 //
 // # A client
 //

@@ -86,7 +86,7 @@ func (c *carts) Step(lo, hi int, in *train.Actions, out *train.Outcomes) error {
 		}
 		x[i], speed[i], angle[i], turn[i] = balance(force, x[i], speed[i], angle[i], turn[i])
 		reward[i] = 1
-		// Negated, so that NaN ends it, too.
+		// Negated, so that NaN ends the episode, too.
 		ends[i] = !(x[i] >= -cartLimit && x[i] <= cartLimit && angle[i] >= -poleLimit && angle[i] <= poleLimit)
 	}
 	return nil
