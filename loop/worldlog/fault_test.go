@@ -13,7 +13,6 @@ import (
 	"syscall"
 	"testing"
 	"testing/synctest"
-
 )
 
 // long runs every case of the tests that otherwise take a sample.
