@@ -5,27 +5,26 @@
 
 #include "evertick.h"
 
-/* The box of n > 0 points: box holds the lowest x, y and z, then the highest, with +0 for either zero. Returns 1; or 0,
- * with box unspecified, if the slots do not ascend, one is not below limit, or a coordinate is not finite. */
+/* The bounding box of n > 0 points: box gets the lowest x, y and z, then the highest; a zero is always +0. Returns
+ * 1. Returns 0, with box unspecified, if the slots do not ascend, a slot is not below limit, or a coordinate is
+ * not finite. */
 int32_t et_measure(int32_t level, et_columns columns, float *box);
 
-/* Finds the points of which the mixed bits have none of those in mask: found gets their
- * slots, in order. Stops soon after it has more than room of them: found has room for
- * another 16. The slots are as et_measure wants them. Returns how many it found. */
+/* Finds the points whose hash has no bit of mask set; found gets their slots, in order. It stops soon after it has
+ * found more than room points, so found needs space for 16 more. The slots must be valid as in et_measure. Returns
+ * how many it found. */
 int64_t et_sample(int32_t level, et_columns columns, uint32_t mask, uint32_t *found, int64_t room);
 
-/* Sorts the points by cell, and by slot within a cell: start, one entry for each
- * cell and one more, becomes the place where each cell begins, and blocks, as
- * many as n points take, the points, with zeros after the last. cell_of is
- * scratch for n entries. Any coordinates will do. Returns 1; or 0, with start,
- * blocks and cell_of unspecified, if the slots do not ascend or one is not below
- * limit. */
+/* Sorts the points by cell, and by slot within a cell. start has one entry per cell and one more: it gets the
+ * place where each cell begins. blocks has room for n points in whole blocks: it gets the points, and zeros after
+ * the last. cell_of is scratch of n entries. Coordinates may be any numbers. Returns 1. Returns 0, with start,
+ * blocks and cell_of unspecified, if the slots do not ascend or a slot is not below limit. */
 int32_t et_build(int32_t level, const et_grid *grid, et_columns columns, uint32_t *start, et_block *blocks,
                  uint32_t *cell_of);
 
-/* Steps of et_build, which may be done for several runs of slots, or of blocks, side by side. The entry of start after
- * that of cell i counts its points; a step in between, which has no function of its own, makes it the place where the
- * next of them goes; and in the end it is where the cell ends. */
+/* The steps of et_build. Each can run in parallel over ranges of slots, or of blocks. First, entry c + 1 of start
+ * counts the points of cell c. The caller then turns the counts into cursors: the place of the next point of the
+ * cell. After et_scatter the entry is the end of the cell. */
 
 /* Sets cell_of[i] to the cell of slot i, and counts[c] to the number of these
  * points in cell c. Returns as et_build does. */

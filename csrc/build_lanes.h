@@ -1,20 +1,20 @@
-/* Words that only the building of an index has use for, beyond those of lanes.h:
+/* Operations that only the index builder needs, beyond those of lanes.h:
  * they turn columns into records and back, and count.
  *
- *   among       p[i] for each lane's i, which is below 2 * LANES; reads all of these
- *   scan        each lane becomes carry and the lanes below it, and carry grows
+ *   among       p[i] for the i of each lane, below 2 * LANES; reads all of p[0, 2 * LANES)
+ *   scan        exclusive prefix sum: each lane becomes carry plus the lanes below it, and carry grows
  *               by all of them
  *   point       a register with x, y, z and slot of one point
- *   weave       the points of the lanes, one by one
- *   putrecord   a point to memory, as a record
- *   unweave     LANES records from memory
+ *   weave       splits the lanes into single points
+ *   putrecord   stores a point to memory, as a record
+ *   unweave     loads LANES records from memory
  */
 #ifndef EVERTICK_BUILD_LANES_H
 #define EVERTICK_BUILD_LANES_H
 
 #include "lanes.h"
 
-/* A point. It may alias what it lies in, the memory of blocks. */
+/* A point. It may alias the memory of blocks that it lies in. */
 typedef struct __attribute__((may_alias)) {
 	float x, y, z;
 	uint32_t slot;
@@ -46,7 +46,7 @@ HELPER(avx2) avx2_f avx2_among(const float *p, avx2_u i) {
 HELPER(avx2) avx2_u avx2_scan(avx2_u a, avx2_u *carry) {
 	__m256i s = _mm256_add_epi32(a, _mm256_slli_si256(a, 4));
 	s = _mm256_add_epi32(s, _mm256_slli_si256(s, 8));
-	const __m256i low = _mm256_permute2x128_si256(s, s, 0x08); /* of both halves: 0, and the lower */
+	const __m256i low = _mm256_permute2x128_si256(s, s, 0x08); /* the halves become 0 and the lower half */
 	s = _mm256_add_epi32(s, _mm256_shuffle_epi32(low, 0xff));
 	const __m256i below = _mm256_add_epi32(*carry, _mm256_sub_epi32(s, a));
 	*carry = _mm256_add_epi32(*carry, _mm256_permutevar8x32_epi32(s, _mm256_set1_epi32(7)));

@@ -3,8 +3,7 @@
 #include "build_lanes.h"
 #include "cells.h"
 
-/* Where the coordinates of up to sixteen points stand one after another: in the
- * columns, or gathered. */
+/* Pointers to the coordinates of up to sixteen points in sequence: in the columns, or gathered. */
 typedef struct {
 	const float *x, *y, *z;
 } point_group;
@@ -13,8 +12,7 @@ static inline point_group group_at(const et_columns *c, uint32_t slot) {
 	return (point_group){c->x + slot, c->y + slot, c->z + slot};
 }
 
-/* Whether the first n slots, of which it looks at sixteen, ascend from *next on,
- * below the limit. */
+/* Whether the first n of sixteen slots ascend from *next on and are below the limit. It reads all sixteen. */
 static inline int ascend(const et_columns *c, const uint32_t *slots, int64_t n, uint32_t *next) {
 	const int64_t last = n < ET_BLOCK ? n - 1 : ET_BLOCK - 1;
 	int bad = (slots[0] < *next) | (slots[last] >= c->limit);
@@ -22,29 +20,29 @@ static inline int ascend(const et_columns *c, const uint32_t *slots, int64_t n, 
 		for (int64_t i = 0; i < last; i++)
 			bad |= slots[i] >= slots[i + 1];
 	else
-		for (int i = 0; i < ET_BLOCK - 1; i++) /* of fixed length, for the compiler */
+		for (int i = 0; i < ET_BLOCK - 1; i++) /* a fixed length, so that the compiler vectorizes it */
 			bad |= slots[i] >= slots[i + 1];
 	*next = slots[last] + 1;
 	return !bad;
 }
 
-/* The largest t that is in a cell below n. */
+/* The largest t whose cell is below n. */
 static inline float below(int32_t n) { return c_asf(c_asu((float)n) - 1); }
 
-/* native.Sample has the same. */
+/* The same constant as in native.Sample. */
 #define MIX 0x9e3779b1u
 
-/* From this number of cells on the cursors are too far away to wait for: they are
- * asked for that many points ahead. Fewer are near, and asking costs more. */
+/* From this number of cells on, the cursors do not fit into the near caches, so they are prefetched that many
+ * points ahead. With fewer cells a prefetch costs more than it saves. */
 enum { FAR_CELLS = 1 << 17, AHEAD = 2 * ET_BLOCK };
 
-/* Fetches the cursors of sixteen points. */
+/* Prefetches the cursors of sixteen points. */
 static inline void prefetch(const uint32_t *cursors, const uint32_t *cell_of) {
 	for (int i = 0; i < ET_BLOCK; i++)
 		__builtin_prefetch(cursors + cell_of[i], 1);
 }
 
-/* Whether the sixteen slots at p are a run from next on, below the limit. */
+/* Whether the sixteen slots at p ascend one by one from next on, below the limit. */
 HELPER(LEVEL) int V(run_at)(const et_columns *c, const uint32_t *p, uint32_t next) {
 	int run = p[0] >= next && (uint64_t)p[0] + ET_BLOCK <= c->limit;
 	for (uint32_t i = 0; i < ET_BLOCK; i += V(LANES))
@@ -52,11 +50,10 @@ HELPER(LEVEL) int V(run_at)(const et_columns *c, const uint32_t *p, uint32_t nex
 	return run;
 }
 
-/* Gathers n points, of which it takes up to sixteen, and repeats the last to make
- * sixteen. Not inlined: it is the way of few groups, and would take the registers
- * of all. Whole vectors are stored, because single words would be slow to load as
- * part of one; and slots close together, the usual case, are picked out of two
- * vectors, because gathering is a load for each lane. */
+/* Gathers n points, at most sixteen, and repeats the last one up to sixteen. It is not inlined: few groups need
+ * it, and it would take registers from all of them. It stores whole vectors, because a vector load soon after
+ * stores of single words is slow. Slots close together, the usual case, are picked out of two vectors, because a
+ * gather is one load per lane. */
 ROUTINE(LEVEL) point_group V(gather)(const et_columns *c, const uint32_t *slots, int64_t n, et_block *room) {
 	uint32_t few[ET_BLOCK];
 	if (n < ET_BLOCK) {
@@ -100,7 +97,7 @@ HELPER(LEVEL) void V(widen)(V(box) *b, point_group g) {
 	}
 }
 
-/* The box of all lanes. Adding 0 makes -0 into +0. */
+/* Reduces the box of all lanes to one box. Adding 0 turns -0 into +0. */
 HELPER(LEVEL) int V(close)(const V(box) *b, float *box) {
 	int finite = !b->nan;
 	for (int a = 0; a < 3; a++) {
@@ -148,7 +145,7 @@ HELPER(LEVEL) V(u) V(times8)(V(u) a) {
 	return V(addu)(a, a);
 }
 
-/* Bits of the coordinates, mixed as native.Sample says, for the lanes from l on. */
+/* The hash of the coordinates, as in native.Sample, for the lanes from l on. */
 HELPER(LEVEL) V(u) V(mixed)(point_group g, int l) {
 	const V(u) yz = V(addu)(V(asu)(V(load)(g.y + l)), V(times8)(V(asu)(V(load)(g.z + l))));
 	return V(mulu)(V(addu)(V(asu)(V(load)(g.x + l)), V(times8)(yz)), V(set1u)(MIX));
@@ -177,8 +174,8 @@ typedef struct {
 	V(u) nx, ny;
 } V(grid);
 
-/* The numbers of the cells, as native.Grid.Number gives them: a t that is not
- * positive, or NaN, is in cell 0, and one beyond the grid in the last. */
+/* The cell numbers of points, as native.Grid.Number gives them. If t is NaN or not positive the cell is 0; if t is
+ * beyond the grid it is the last one. */
 HELPER(LEVEL) void V(number)(const V(grid) *g, point_group from, uint32_t *cells) {
 	const V(f) zero = V(set1)(0.0f);
 	for (int l = 0; l < ET_BLOCK; l += V(LANES)) {
@@ -246,7 +243,7 @@ KERNEL(int32_t, number, const et_grid *grid, const et_columns *c, uint32_t *cell
 	return 1;
 }
 
-/* counts[i] becomes the sum of those before it. */
+/* Exclusive prefix sum: counts[i] becomes the sum of the counts before it. */
 KERNEL(void, accumulate, uint32_t *counts, int64_t n) {
 	V(u) carry = V(set1u)(0);
 	int64_t i = 0;
@@ -261,8 +258,7 @@ KERNEL(void, accumulate, uint32_t *counts, int64_t n) {
 	}
 }
 
-/* Each point goes to its cell as one record, which takes one store and touches
- * one cache line: four columns would take four of each. */
+/* Copies each point to its cell as one record: one store to one cache line. Four columns would take four of each. */
 HELPER(LEVEL) void V(scatter_some)(point_group g, const uint32_t *slots, int n, uint32_t *cursors, const uint32_t *cell_of,
                                    record *to) {
 	for (int i = 0; i < ET_BLOCK; i += V(LANES)) {
@@ -292,7 +288,7 @@ KERNEL(void, scatter, const et_columns *c, uint32_t *cursors, const uint32_t *ce
 	}
 }
 
-/* Turns sixteen records into a block, in place. */
+/* Transposes sixteen records into a block, in place. */
 KERNEL(void, transpose, et_block *blocks, int64_t n) {
 	enum { PARTS = ET_BLOCK / V(LANES) };
 	for (int64_t i = 0; i < n; i++) {
@@ -311,8 +307,7 @@ KERNEL(void, transpose, et_block *blocks, int64_t n) {
 }
 
 #ifdef DISPATCH
-/* A pass of its own: words are slow to load soon after the vector store that
- * they are part of. */
+/* A pass of its own: a word is slow to load soon after the vector store that it is part of. */
 static void tally(uint32_t *counts, const uint32_t *cell_of, int64_t n) {
 	for (int64_t i = 0; i < n; i++)
 		counts[cell_of[i]]++;

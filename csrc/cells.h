@@ -1,6 +1,6 @@
-/* How a kernel maps points to cells, which points pass the filters of a query, and how it walks over the cells of a
- * grid that a query can reach: in tasks, each a block of points and which of its lanes to look at. native/cells.go is
- * the same in Go. */
+/* How a kernel maps points to cells, which points pass the filters of a query, and how it visits the cells that a
+ * query can reach: as tasks, each a block of points and a mask of the lanes to test. native/cells.go is the same
+ * in Go. */
 #ifndef EVERTICK_CELLS_H
 #define EVERTICK_CELLS_H
 
@@ -14,7 +14,7 @@ HELPER(LEVEL) V(u) tailed(const et_grid *g, int axis, V(f) t) {
 	const V(f) zero = V(set1)(0.0f), one = V(set1)(1.0f), tail = V(set1)(g->tail[axis]);
 	const V(f) core = V(set1)((float)(g->n[axis] - g->low[axis] - g->high[axis]));
 	const V(u) bits = V(asu)(one), low = V(set1u)((uint32_t)g->low[axis]), last = V(set1u)((uint32_t)g->n[axis] - 1);
-	if ((V(le)(zero, t) & V(lt)(t, core)) == (1u << V(LANES)) - 1u) /* most points are there */
+	if ((V(le)(zero, t) & V(lt)(t, core)) == (1u << V(LANES)) - 1u) /* all lanes are inside the core, as most points are */
 		return V(addu)(low, V(truncu)(t));
 	const V(f) above = V(add)(V(max)(V(sub)(t, core), zero), one), below = V(add)(V(max)(V(sub)(zero, t), zero), one);
 	const V(f) up = V(mul)(V(tof)(V(subu)(V(asu)(above), bits)), tail);
@@ -54,13 +54,13 @@ HELPER(LEVEL) uint32_t passing_lanes(const et_points *p, uint32_t block, const q
 	return pass;
 }
 
-/* Where a walk stands. Cells of one row along x are neighbours in memory. */
+/* The position of a walk over cells. Cells of one row along x are neighbours in memory. */
 typedef struct {
 	const uint32_t *row;         /* the entry of start for the first cell of the next row */
-	int32_t width, rows, layers; /* cells of a row, rows of a layer, layers to come */
-	int32_t left;                /* rows of this layer to come */
+	int32_t width, rows, layers; /* cells of a row, rows of a layer, remaining layers */
+	int32_t left;                /* remaining rows of this layer */
 	int64_t to_row, to_layer;
-	uint32_t at, last;           /* points of the current row to come */
+	uint32_t at, last;           /* remaining points of the current row: places [at, last) */
 } walk;
 
 static inline walk walk_over(const et_points *p, const cell_box *b, const query_filter *s) {
@@ -72,7 +72,7 @@ static inline walk walk_over(const et_points *p, const cell_box *b, const query_
 		w.width = last - first + 1;
 		w.rows = w.layers = 1;
 	}
-	if (s->mask == 0) /* asks for no category: nothing passes */
+	if (s->mask == 0) /* a mask without categories: nothing passes */
 		w.layers = 0;
 	w.left = w.rows;
 	w.to_layer = (int64_t)(g->n[1] - w.rows + 1) * g->n[0];
@@ -85,9 +85,9 @@ typedef struct {
 
 enum { TASKS = 64, AT_ONCE = 3 };
 
-/* The next tasks of a walk: returns how many, 0 at its end, or -1 if start does
- * not ascend. points is their number of candidates. Few rows touch more than
- * three blocks, so that three are written without asking. */
+/* The next tasks of a walk. Returns how many, 0 at the end of the walk, or -1 if start does not ascend. points
+ * gets the number of candidates. Few rows touch more than three blocks, so three tasks are written without a
+ * branch. */
 static inline int32_t next_tasks(walk *w, uint32_t total, task *list, uint32_t *points) {
 	int32_t n = 0;
 	*points = 0;

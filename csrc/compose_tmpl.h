@@ -1,7 +1,7 @@
 #include "ops.h"
 #include "rows.h"
 
-/* A word that only matrices use, beyond those of lanes.h.
+/* An operation that only matrices need, beyond those of lanes.h.
  *
  *   quads   to[16*i], to[16*i+1], to[16*i+2], to[16*i+3] = lane i of a, b, c, d, for
  *           all lanes i
@@ -14,8 +14,8 @@ HELPER(c) void c_quads(float *to, c_f a, c_f b, c_f c, c_f d) {
 }
 
 #if defined(__x86_64__)
-/* Pairs of a and b and pairs of c and d, of lanes 0 and 1 or 2 and 3 of each 128
- * bits, make quadruples. */
+/* Combines pairs of a and b with pairs of c and d, from lanes 0 and 1 or 2 and 3 of each 128 bits, into
+ * quadruples. */
 HELPER(avx2) void avx2_quads2(float *to, __m256 ab, __m256 cd) {
 	const __m256 even = _mm256_shuffle_ps(ab, cd, 0x44), odd = _mm256_shuffle_ps(ab, cd, 0xee);
 	_mm_storeu_ps(to, _mm256_castps256_ps128(even));
@@ -68,8 +68,8 @@ HELPER(LEVEL) void put_matrices(float *out, const V(matrices) *m, int32_t by_row
 	}
 }
 
-/* Matrices of all lanes are made; those of named rows are copied from a vector of
- * which only some are. */
+/* Computes the matrices of all lanes, and stores those of named rows. A vector with only some named rows is copied
+ * from a buffer. */
 HELPER(LEVEL) void put_some(float *out, const V(matrices) *m, int32_t by_row, uint32_t rows) {
 	float all[16 * V(LANES)];
 	put_matrices(all, m, by_row);

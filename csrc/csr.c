@@ -1,12 +1,12 @@
-/* What moves rows: it computes nothing, so that there is one level. The compiler moves a piece of fixed size with the
- * widest instructions that every CPU has. */
+/* Functions that move rows. They compute nothing, so there is one level. The compiler moves a piece of fixed size
+ * with the widest instructions that every CPU has. */
 #include "queries.h"
 
 void et_keep_live(const uint64_t *bitmap, et_rows rows, int64_t n) {
 	uint32_t from = (uint32_t)rows.fill, to = from;
 	for (int64_t i = 0; i < n; i++) {
 		const uint32_t end = rows.ends[i];
-		for (; from < end; from++) { /* no branch: each is moved, and stays if its bit is set */
+		for (; from < end; from++) { /* no branch: copy each, and advance if its bit is set */
 			const uint32_t slot = rows.slots[from];
 			rows.slots[to] = slot;
 			if (rows.dist2)
@@ -23,8 +23,8 @@ typedef struct {
 	et_rows to;
 } target;
 
-/* Rows go to places far from each other: memory is asked for that many rows
- * ahead, and for as many lines as most rows have. */
+/* Rows go to places far apart, so memory is prefetched: AHEAD rows in advance, and LINES cache lines of each, as
+ * many as most rows have. */
 enum { AHEAD = 16, LINE = 64 / 4, LINES = 3 };
 
 static inline void ask_for(const target *t, int64_t i) {
@@ -39,9 +39,8 @@ static inline void ask_for(const target *t, int64_t i) {
 	}
 }
 
-/* Copies n elements of four bytes in pieces. The first few pieces are always
- * copied, so that the length of a short row decides no branch; what would lie
- * beyond the end is moved back to end with it. */
+/* Copies n elements of four bytes in pieces. The first few pieces are always copied, so that the length of a short
+ * row decides no branch. A piece that would exceed the row is moved back to end with it. */
 static inline void copy_pieces(char *to, const char *from, int64_t n, int64_t piece, int64_t always) {
 	const int64_t last = n - piece;
 	for (int64_t i = 0; i < always * piece; i += piece) {

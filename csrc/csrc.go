@@ -14,9 +14,8 @@ import (
 	"unsafe"
 )
 
-// The headers that csrc/rigid includes too. They are part of this package's
-// content here, so that an edit of one of them rebuilds csrc/rigid, which imports it.
-// Nothing reads them, and the linker drops them.
+// The headers that csrc/rigid also includes. Embedding makes them part of the content of this package, so an edit of
+// one rebuilds csrc/rigid, which imports it. Nothing reads them, and the linker drops them.
 var (
 	//go:embed base.h
 	baseHeader string
@@ -26,7 +25,7 @@ var (
 	lanesHeader string
 )
 
-// Levels as the C side numbers them.
+// The numbers of the levels in C.
 const (
 	C      = int32(C.ET_C)
 	AVX2   = int32(C.ET_AVX2)
@@ -48,7 +47,7 @@ func Compiler() string { return C.GoString(C.et_compiler()) }
 // of the floating-point environment.
 func FlushDenormals(on bool) { C.et_flush_denormals(flag(on)) }
 
-// Points is et_points: Grid points at GridSize bytes, and Blocks at BlockSize each.
+// Points is et_points. Grid points at a struct of GridSize bytes, and Blocks at structs of BlockSize.
 type Points struct {
 	Grid, Blocks unsafe.Pointer
 	Start        []uint32
@@ -85,7 +84,7 @@ func (r *Rows) c() C.et_rows {
 	return C.et_rows{ends: u32(r.Ends), slots: u32(r.Slots), dist2: f32(r.Dist2), fill: C.int64_t(r.Fill), cap: C.int64_t(len(r.Slots))}
 }
 
-// A nil slice is NULL.
+// A nil slice becomes NULL.
 
 func f32(s []float32) *C.float   { return (*C.float)(unsafe.SliceData(s)) }
 func u16(s []uint16) *C.uint16_t { return (*C.uint16_t)(unsafe.SliceData(s)) }

@@ -1,8 +1,8 @@
 /* The C side of evertick as Go sees it: one function per kernel.
  *
  * Every kernel is a pure function of its arguments: it allocates nothing, keeps nothing and prints nothing. The Go
- * side has checked lengths and values. The first argument of most is the level; asking for one that this build lacks
- * runs c. */
+ * side has checked lengths and values. The first argument of most is the level. If this build lacks that level,
+ * level c runs. */
 #ifndef EVERTICK_H
 #define EVERTICK_H
 
@@ -15,14 +15,14 @@ const char *et_compiler(void);
  * that the probe of the floating-point environment can be tested. */
 void et_flush_denormals(int32_t on);
 
-/* A grid: cell (i, j, k) is number (k * n[1] + j) * n[0] + i. native.Grid says what
- * lies outside the core, whose cells have one length. */
+/* A grid: cell (i, j, k) has the number (k * n[1] + j) * n[0] + i. All cells of the core have one length;
+ * native.Grid describes the cells outside it. */
 typedef struct {
 	float min[3];     /* lower corner of the core, metres */
 	float inv[3];     /* cells of the core per metre along each axis, > 0 */
 	int32_t n[3];     /* cells along each axis, >= 1 */
-	int32_t low[3], high[3]; /* of these, below and above the core */
-	float tail[3];    /* cells outside the core for each step; 0: there are none */
+	int32_t low[3], high[3]; /* how many of the n cells are below and above the core */
+	float tail[3];    /* cells outside the core per step; 0: there are none */
 } et_grid;
 
 _Static_assert(sizeof(et_grid) == 72, "native.Grid mirrors et_grid");
@@ -36,8 +36,8 @@ typedef struct {
 
 _Static_assert(sizeof(et_block) == 256, "native.Block mirrors et_block");
 
-/* Points sorted by cell, in runs of cells along x. start has one entry per cell and one more. category, by place, and
- * live, a bit for each lane of a block, may be NULL: then no point is left out by them. */
+/* Points sorted by cell, in rows of cells along x. start has one entry per cell and one more. category has an
+ * element per place, live a bit per lane of a block. Either may be NULL: then it excludes no point. */
 typedef struct {
 	const et_grid *grid;
 	const uint32_t *start;
@@ -47,8 +47,8 @@ typedef struct {
 	uint32_t n; /* points */
 } et_points;
 
-/* Columns of coordinates, and n slots of points in them, which are below limit, at most 1 << 24. category and live, a
- * bitmap, are by slot and may be NULL. */
+/* Columns of coordinates, and the n slots that hold points. Slots are below limit, which is at most 1 << 24.
+ * category and live, a bitmap, have an element per slot and may be NULL. */
 typedef struct {
 	const float *x, *y, *z;
 	const uint32_t *slots, *category;
@@ -57,9 +57,9 @@ typedef struct {
 	uint32_t limit;
 } et_columns;
 
-/* The rows of a CSR matrix of slots. Row i is appended to slots, and its squared distances to dist2 unless that is
- * NULL, and ends[i] becomes its end. slots and dist2 hold cap elements, of which the first fill are taken; more may
- * be overwritten than the rows take. */
+/* The rows of a CSR matrix of slots. Row i is appended to slots, its squared distances to dist2 unless that is
+ * NULL, and ends[i] becomes its end. slots and dist2 hold cap elements, of which the first fill are in use. A
+ * kernel may overwrite more elements than its rows take. */
 typedef struct {
 	uint32_t *ends, *slots;
 	float *dist2;

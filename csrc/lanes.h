@@ -29,7 +29,7 @@
  *   leu, gtu         mask of a <= b and of a > b, of numbers below 2^31
  *   nequ             mask of a != b
  *   anyu             mask of (a & b) != 0
- *   asu, asf         the bits of a vector of floats, and back
+ *   asu, asf         the bits of a vector of floats as integers, and back
  *   member           mask of the lanes a whose bit of the bitmap is set: bit a % 64
  *                    of word a / 64
  *   marked           the same of a bitmap of words of 32 bits
@@ -58,8 +58,8 @@
 #define SUM3(a, b, c) V(add)(V(add)(a, b), c)
 #define NORM2(x, y, z) SUM3(V(mul)(x, x), V(mul)(y, y), V(mul)(z, z))
 
-/* sqrtf may set errno and then calls the library, for which csrc.go links libm;
- * the others are one instruction. */
+/* sqrtf may set errno, so the compiler emits a call of the library, for which csrc.go links libm. The others are
+ * one instruction. */
 #if defined(__x86_64__)
 #include <immintrin.h>
 #define SQRT(a) _mm_cvtss_f32(_mm_sqrt_ss(_mm_set_ss(a)))
@@ -95,8 +95,7 @@ HELPER(c) c_f c_mul(c_f a, c_f b) { return a * b; }
 HELPER(c) c_f c_sqrt(c_f a) { return SQRT(a); }
 HELPER(c) c_f c_div(c_f a, c_f b) { return a / b; }
 HELPER(c) c_f c_abs(c_f a) { return __builtin_fabsf(a); }
-/* SSE2 cannot round. Floats from 2^23 on are whole; below, the conversion cuts off
- * what follows the point, toward zero. */
+/* SSE2 cannot round. Floats from 2^23 on are whole; below, the conversion truncates toward zero. */
 HELPER(c) c_f c_floor(c_f a) {
 	if (!(c_abs(a) < 0x1p23f))
 		return a;
@@ -148,9 +147,8 @@ static inline void scalar_split(uint64_t *to, uint64_t from, uint64_t bits, uint
 HELPER(c) void c_split(uint64_t *to, uint64_t from, uint64_t bits, uint32_t width) { scalar_split(to, from, bits, width); }
 
 #if defined(__x86_64__)
-/* Lane numbers that pack() moves to the front, a byte each, for each mask of
- * eight lanes: lane i goes to the place given by the number of lanes below it
- * in the mask. */
+/* Lane numbers that pack() moves to the front, one byte each, for each mask of eight lanes. Lane i goes to the
+ * place that equals the number of mask lanes below it. */
 #define PACK_LANE(m, i) ((uint64_t)((m) >> (i) & 1u) * (i) << 8 * __builtin_popcount((m) & ((1u << (i)) - 1u)))
 #define PACK1(m) (PACK_LANE(m, 1) | PACK_LANE(m, 2) | PACK_LANE(m, 3) | PACK_LANE(m, 4) | \
                   PACK_LANE(m, 5) | PACK_LANE(m, 6) | PACK_LANE(m, 7))
@@ -198,7 +196,7 @@ HELPER(avx2) __m256i avx2_ones(avx2_mask m) {
 }
 HELPER(avx2) avx2_f avx2_keep(avx2_f a, avx2_mask m) { return _mm256_and_ps(a, _mm256_castsi256_ps(avx2_ones(m))); }
 HELPER(avx2) avx2_u avx2_keepu(avx2_u a, avx2_mask m) { return _mm256_and_si256(a, avx2_ones(m)); }
-/* The highest bits of the lanes. */
+/* The sign bits of the lanes, as a mask. */
 HELPER(avx2) avx2_mask avx2_bits(__m256i a) { return (uint32_t)_mm256_movemask_ps(_mm256_castsi256_ps(a)); }
 HELPER(avx2) avx2_mask avx2_leu(avx2_u a, avx2_u b) { return 0xffu ^ avx2_bits(_mm256_cmpgt_epi32(a, b)); }
 HELPER(avx2) avx2_mask avx2_anyu(avx2_u a, avx2_u b) {
@@ -207,9 +205,8 @@ HELPER(avx2) avx2_mask avx2_anyu(avx2_u a, avx2_u b) {
 HELPER(avx2) avx2_f avx2_select(avx2_mask m, avx2_f a, avx2_f b) {
 	return _mm256_blendv_ps(b, a, _mm256_castsi256_ps(avx2_ones(m)));
 }
-/* A compiler that sees where the old values come from may make m ? x * y : x into
- * x * (m ? y : 1), which alters a signalling NaN; so they are hidden from it. A
- * masked store takes a dozen cycles on Zen 4. */
+/* The asm hides the old values from the compiler. Otherwise it may turn m ? x * y : x into x * (m ? y : 1), which
+ * alters a signalling NaN. A masked store would take a dozen cycles on Zen 4. */
 HELPER(avx2) void avx2_storesome(float *p, avx2_mask m, avx2_f a) {
 	avx2_f old = avx2_load(p);
 	__asm__("" : "+x"(old));
@@ -270,8 +267,7 @@ HELPER(avx2) void avx2_split(uint64_t *to, uint64_t from, uint64_t bits, uint32_
 	}
 }
 
-/* pack() goes through a register: compressing straight to memory is ten times
- * slower on Zen 4. */
+/* pack() compresses into a register: compressing straight to memory is ten times slower on Zen 4. */
 enum { avx512_LANES = 16 };
 typedef __m512 avx512_f;
 typedef __m512i avx512_u;

@@ -1,5 +1,5 @@
-/* Calls kernels by level: DISPATCH(level, x, ...) is et_x_LEVEL(...) of the level that is asked for, or of c if
- * this build lacks it. The unit of level c includes this, and has the et_ functions that Go calls. */
+/* Calls kernels by level: DISPATCH(level, x, ...) is et_x_LEVEL(...) for the given level, or et_x_c if this build
+ * lacks it. level_c.c includes this file and defines the et_ functions that Go calls. */
 #ifndef EVERTICK_LEVELS_H
 #define EVERTICK_LEVELS_H
 

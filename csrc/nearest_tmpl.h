@@ -1,11 +1,11 @@
 #include "cells.h"
 #include <float.h>
 
-/* Candidates that are kept before the farther ones are thrown away, and points
- * that are tested between two looks at how many there are. */
+/* The number of candidates that are kept before the farther ones are dropped, and of points that are tested
+ * between two checks of that number. */
 enum { ROOM = 1024, PIECE = 256 };
 
-/* Above all slots, and below 2^31, as comparisons of lanes want it. */
+/* Above all slots, and below 2^31 as comparisons of lanes require. */
 enum { MOST_SLOT = INT32_MAX };
 
 typedef struct {
@@ -24,22 +24,21 @@ typedef struct {
 typedef struct {
 	int64_t half[3];
 	int dims;
-	float edge;   /* metres: of the longest cell of the core */
-	float want;   /* the volume of a ball of radius 1, in points to be found */
+	float edge;   /* the longest cell of the core, metres */
+	float want;   /* points to be found / volume of a ball of radius 1 */
 	float factor; /* in a uniform grid: radius = edge * root(factor / count) */
 	float min[3], max[3]; /* corners of the grid */
 } window;
 
-/* The points found so far, as bits of d2, which order as d2 does, and slots.
- * The k nearest are among them and those not yet tested that come before
- * (most, slot most_slot). */
+/* The points found so far: the bits of d2, which sort as d2 does, and the slots. The k nearest are among these and
+ * the untested points that come before (most, slot most_slot). */
 typedef struct {
 	uint32_t d2[ROOM + ET_BLOCK], slot[ROOM + ET_BLOCK];
 	uint32_t n, most, most_slot;
 } candidates;
 
-/* The root of degree dims, 1 to 3, within half a percent: Newton's method for
- * the reciprocal root, once, from the guess that halving the exponent gives. */
+/* The root of degree dims, 1 to 3, within half a percent: one step of Newton's method for the reciprocal root. The
+ * first guess divides the exponent. */
 static inline float root(float x, int dims) {
 	if (dims == 3) {
 		float y = c_asf(0x54a2fa8cu - c_asu(x) / 3);
@@ -58,9 +57,8 @@ static inline float larger(float a, float b) { return a > b ? a : b; }
 
 static const float ball_volume[4] = {1.0f, 2.0f, 3.1415927f, 4.1887902f};
 
-/* The window scaled up by a power of two. The factor is such that a ball of the
- * radius has 1.6 k + 4 points at the window's density: more means more candidates,
- * and fewer that more queries have to search again. */
+/* The window scaled up by a power of two. With this factor a ball of the radius has 1.6 k + 4 points at the
+ * density of the window. A larger ball has more candidates; with a smaller one more queries must search again. */
 static window window_of(const et_grid *g, uint32_t k, int scale) {
 	window w = {.edge = 0.0f};
 	for (int a = 0; a < 3; a++) {
@@ -113,9 +111,8 @@ static inline uint32_t count_in(const et_points *p, const cell_box *b) {
 	return n;
 }
 
-/* The radius of a ball in which to expect the wanted points where there are n in a
- * box of cells around the centre. Outside the core, where cells differ, those of the box
- * count as long as the one that the centre is in. */
+/* The radius of a ball in which to expect the wanted points if a box of cells around the centre has n. Outside the
+ * core cells differ in length: there all cells of the box count as long as the cell of the centre. */
 static inline float radius_of(const et_grid *g, const window *w, const cell_box *b, const float *centre, uint32_t n) {
 	int32_t own[3] = {0};
 	int in_core = 1;
@@ -127,15 +124,15 @@ static inline float radius_of(const et_grid *g, const window *w, const cell_box 
 		return w->edge * root(w->factor / (float)n, w->dims);
 	float r = root(w->want / (float)n, w->dims);
 	for (int a = 0; a < 3; a++)
-		if (g->n[a] > 1) /* root by root, as volumes overflow */
+		if (g->n[a] > 1) /* a root per axis, because volumes overflow */
 			r *= root((float)(b->hi[a] - b->lo[a] + 1) * (edge_of(g, a, own[a] + 1) - edge_of(g, a, own[a])), w->dims);
 	return r > 0.0f && r <= FLT_MAX ? r : FLT_MAX;
 }
 
-/* How far a ball from a distance, along an axis above all, has to reach into the grid to
- * take in as much as a ball of radius r around a centre inside. It takes in a cap, as
- * high as it reaches and, at the far side of the grid, no wider than that: the cap is
- * flat, and about as wide as the root of 2*gap*height. */
+/* The ball around a centre outside the grid, at distance gap along an axis, covers a cap of the grid. Returns how
+ * far the ball must reach into the grid for the cap to hold as much as a ball of radius r around a centre inside.
+ * The cap is as high as the ball reaches, and no wider than the grid at its far side. It is flat: its radius is
+ * about the root of 2*gap*height. */
 static inline float cap_of(const et_grid *g, const window *w, int axis, float gap, float r) {
 	if (!(r < gap))
 		return r;
@@ -152,9 +149,8 @@ static inline float cap_of(const et_grid *g, const window *w, int axis, float ga
 	return height < r ? height : r;
 }
 
-/* A radius in which to expect a few points more than k, judged by a window that
- * holds k / 2 or more, or the largest number when looking for one is no cheaper than testing all points.
- * work counts rows and blocks. */
+/* A radius in which to expect a few points more than k, judged by a window that holds k / 2 or more. It is the
+ * largest number if the search for a window costs as much as testing all points. work counts rows and blocks. */
 static inline float guess(const et_points *p, const window *first, const query *q, uint32_t k, int64_t *work) {
 	const uint32_t enough = k / 2 + 4;
 	window w = *first;
@@ -171,12 +167,12 @@ static inline float guess(const et_points *p, const window *first, const query *
 	}
 }
 
-/* The distance of the centre from the points, so that a query far away does not grow
- * towards it step by step, and by how much to begin beyond that. Once a query: inlined it
- * would take registers from the loops over points. */
+/* The distance of the centre from the points, so that a query far away does not grow towards them step by step,
+ * and the first radius beyond that distance. It runs once per query; inlined it would take registers from the
+ * loops over points. */
 ROUTINE(c) float start(const et_points *p, const window *w, const query *q, uint32_t k, int64_t *work, float *beyond) {
 	float sum = 0.0f, widest = 0.0f;
-	int axis = 0; /* along which the grid is farthest */
+	int axis = 0; /* the axis along which the grid is farthest */
 	for (int a = 0; a < 3; a++) {
 		const float d = larger(larger(w->min[a] - q->c[a], q->c[a] - w->max[a]), 0.0f);
 		sum += d * d;
@@ -193,7 +189,7 @@ ROUTINE(c) float start(const et_points *p, const window *w, const query *q, uint
 	return gap;
 }
 
-/* The same of the box of the points too. */
+/* The same for the box of the points as well. */
 static inline float gap_to(const et_grid *g, const nearest_queries *qs, int axis, int32_t j, float v) {
 	return larger(larger(qs->lo[axis] - v, v - qs->hi[axis]), gap_of(g, axis, j, v));
 }
@@ -208,9 +204,9 @@ static inline query query_at(const nearest_queries *qs, int64_t i) {
 	return q;
 }
 
-/* A value between lo and hi at which to expect that many of n: d2 grows with the
- * power 2/3 of the count where points are evenly spread. From the third look on
- * the interval is halved, so that it ends after 34. */
+/* A value between lo and hi below which to expect the given part of n candidates: d2 grows with the power 2/3 of
+ * the count where points are evenly spread. From the third step on it halves the interval, so the search ends
+ * after 34 steps. */
 static inline uint32_t between(int64_t lo, uint32_t hi, float part, int look) {
 	if (look < 2) {
 		const float y = root(part, 3);
@@ -221,9 +217,8 @@ static inline uint32_t between(int64_t lo, uint32_t hi, float part, int look) {
 	return (uint32_t)(lo + ((int64_t)hi - lo) / 2);
 }
 
-/* Appends the points [first, last) that pass the filters and do not come after
- * (most, most_slot) to the candidates. plain: there are no filters but exclude,
- * and every slot up to most will do. */
+/* Appends the points [first, last) that pass the filters and do not come after (most, most_slot) to the
+ * candidates. plain: exclude is the only filter, and every slot up to most is accepted. */
 HELPER(LEVEL) void test(const et_points *p, const query *q, candidates *c, uint32_t first, uint32_t last,
                         const int plain) {
 	const V(f) qx = V(set1)(q->c[0]), qy = V(set1)(q->c[1]), qz = V(set1)(q->c[2]), r2 = V(set1)(c_asf(c->most));
@@ -254,7 +249,7 @@ HELPER(LEVEL) void test(const et_points *p, const query *q, candidates *c, uint3
 	c->n = n;
 }
 
-/* How many candidates have a d2 up to most. */
+/* How many candidates have a d2 of at most the given one. */
 HELPER(LEVEL) uint32_t near(const candidates *c, uint32_t d2) {
 	const V(f) most = V(set1)(c_asf(d2));
 	uint32_t n = 0;
@@ -271,12 +266,12 @@ HELPER(LEVEL) V(mask) upto(const candidates *c, uint32_t i, uint32_t d2, uint32_
 	return V(first)(c->n - i) & ~after;
 }
 
-/* Throws far candidates away until at most room are left, which is not less than
- * k: first by d2, then, where too many have the same, by slot. */
+/* Drops the farthest candidates until at most room are left; room is at least k. It compares d2 first, then, among
+ * too many equal ones, slots. */
 KERNEL(void, narrow, candidates *c, uint32_t k, uint32_t room) {
 	const float aim = 0.5f * (float)(k + room);
 	uint32_t d2 = c->most, slot, found = c->n;
-	int64_t below = -1; /* fewer than k are up to here */
+	int64_t below = -1; /* fewer than k candidates have at most this d2 */
 	for (int look = 0; found > room && (int64_t)d2 - below > 1; look++) {
 		const uint32_t mid = between(below, d2, aim / (float)found, look);
 		const uint32_t n = near(c, mid);
@@ -340,8 +335,8 @@ HELPER(LEVEL) int box(const et_points *p, const query *q, candidates *c, uint32_
 	return 1;
 }
 
-/* Tests the points in those cells of a box that a ball reaches. Most of the box around
- * a ball that comes from far away lies outside it. Returns 0 if start does not ascend. */
+/* Tests the points in those cells of a box that a ball reaches. If the ball comes from far away, most of its box
+ * is outside it. Returns 0 if start does not ascend. */
 ROUTINE(LEVEL) int ball(const et_points *p, const nearest_queries *qs, const query *q, candidates *c,
                         const cell_box *cells, float r, int64_t *work) {
 	const et_grid *const g = p->grid;
@@ -370,12 +365,10 @@ ROUTINE(LEVEL) int ball(const et_points *p, const nearest_queries *qs, const que
 	return 1;
 }
 
-/* Finds candidates among which the k nearest are. A ball that holds k points
- * holds the k nearest, whatever its radius: all others have a greater d2 than
- * its square, those inside have not, so that not even a tie is lost. A ball that
- * holds fewer is searched again with a longer radius, until another try as costly
- * as the last would bring the work to half of what testing all points is: then the
- * query's own radius, or none, ends it. */
+/* Collects candidates that include the k nearest. A ball that holds k points holds the k nearest, whatever its
+ * radius: all points outside have a d2 greater than its square, and those inside do not, so not even a tie is
+ * lost. A ball with fewer points is searched again with a larger radius. Once another try as costly as the last
+ * would bring the work to half of testing all points, the last search uses the radius of the query, or no bound. */
 HELPER(LEVEL) int find(const et_points *p, const window *w, const nearest_queries *qs, const query *q, candidates *c) {
 	const uint32_t k = qs->k;
 	int64_t work = 0, last = 0;
@@ -404,9 +397,9 @@ HELPER(LEVEL) int find(const et_points *p, const window *w, const nearest_querie
 	}
 }
 
-/* Writes the first k candidates in order: the place of one is the number of
- * those before it. Returns the sum of the places, which shows whether two shared
- * one because their d2 is the same; ties counts slots as well and separates them. */
+/* Writes the first k candidates in order: the place of each is the number of those before it. Returns the sum of
+ * the places, which shows whether two candidates share a place because their d2 is equal. ties compares slots as
+ * well and separates them. */
 HELPER(LEVEL) uint32_t rank(candidates *c, uint32_t k, uint32_t *out, float *d2, const int ties) {
 	uint32_t place[ROOM];
 	uint32_t sum = 0, at_last = 0;
@@ -428,7 +421,7 @@ HELPER(LEVEL) uint32_t rank(candidates *c, uint32_t k, uint32_t *out, float *d2,
 		if (d2)
 			d2[at] = c_asf(c->d2[i]);
 	}
-	if (c->n >= k) { /* all that belong after it were written there too */
+	if (c->n >= k) { /* candidates after it were written there too */
 		out[k - 1] = c->slot[at_last];
 		if (d2)
 			d2[k - 1] = c_asf(c->d2[at_last]);

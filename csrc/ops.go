@@ -19,8 +19,8 @@ import "C"
 
 import "unsafe"
 
-// The functions below do in the rows of live, which may be nil, what the methods of
-// native.Ops say. All columns have one length, which is not 0; teleported may be nil.
+// The functions below work on the rows of live, which may be nil, as the methods of native.Ops say. All columns have
+// one length, which is not 0; teleported may be nil.
 
 // Vec3 and Quat mirror native.Vec3 and native.Quat.
 type (
@@ -46,22 +46,22 @@ func Damp(level int32, v, c []float32, dt float32, live []uint64) {
 	C.et_damp(C.int32_t(level), f32(v), f32(c), C.float(dt), u64(live), C.int64_t(len(v)))
 }
 
-// Clamp moves what is outside [lo, hi] to its ends.
+// Clamp moves values outside [lo, hi] to the nearer bound.
 func Clamp(level int32, x []float32, lo, hi float32, live []uint64) {
 	C.et_clamp(C.int32_t(level), f32(x), C.float(lo), C.float(hi), u64(live), C.int64_t(len(x)))
 }
 
-// Wrap moves what is outside [lo, hi) by multiples of hi-lo.
+// Wrap moves values outside [lo, hi) by multiples of hi-lo.
 func Wrap(level int32, x []float32, lo, hi float32, live []uint64) {
 	C.et_wrap(C.int32_t(level), f32(x), C.float(lo), C.float(hi), u64(live), C.int64_t(len(x)))
 }
 
-// Lerp interpolates between two columns.
+// Lerp interpolates linearly between two columns.
 func Lerp(level int32, out, prev, cur []float32, alpha float32, teleported, live []uint64) {
 	C.et_lerp(C.int32_t(level), f32(out), f32(prev), f32(cur), C.float(alpha), u64(teleported), u64(live), C.int64_t(len(out)))
 }
 
-// ClampLength shortens vectors to a length of most.
+// ClampLength shortens vectors to a length of at most most.
 func ClampLength(level int32, v Vec3, most float32, live []uint64) {
 	C.et_clamp_length(C.int32_t(level), v.c(), C.float(most), u64(live), C.int64_t(len(v.X)))
 }
@@ -81,7 +81,7 @@ func NormalizeQuat(level int32, q Quat, live []uint64) {
 	C.et_normalize_quat(C.int32_t(level), q.c(), u64(live), C.int64_t(len(q.X)))
 }
 
-// IntegrateQuat turns quaternions by angular velocities.
+// IntegrateQuat rotates quaternions by angular velocities.
 func IntegrateQuat(level int32, q Quat, omega Vec3, dt float32, live []uint64) {
 	C.et_integrate_quat(C.int32_t(level), q.c(), omega.c(), C.float(dt), u64(live), C.int64_t(len(q.X)))
 }
@@ -114,12 +114,12 @@ func Gather(level int32, dst, src []float32, index []uint32, live []uint64) {
 	C.et_gather(C.int32_t(level), f32(dst), f32(src), u32(index), u64(live), C.int64_t(len(dst)))
 }
 
-// Compose makes matrices of positions, quaternions and scales.
+// Compose makes matrices from positions, quaternions and scales.
 func Compose(level int32, out []float32, byRow bool, pos Vec3, rot Quat, scale Vec3, live []uint64) {
 	C.et_compose(C.int32_t(level), f32(out), flag(byRow), pos.c(), rot.c(), scale.c(), u64(live), C.int64_t(len(pos.X)))
 }
 
-// Bounds finds the least and the greatest of three columns.
+// Bounds finds the least and the greatest values of three columns.
 func Bounds(level int32, p Vec3, live []uint64, least, greatest *[3]float32) {
 	C.et_bounds(C.int32_t(level), p.c(), u64(live), C.int64_t(len(p.X)), f32(least[:]), f32(greatest[:]))
 }

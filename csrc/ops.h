@@ -1,6 +1,6 @@
-/* Operations on columns. Each has n rows, at least one; live, which may be NULL, is
- * a bitmap of those to work on: bit i % 64 of word i / 64 is row i. The others are not read, and keep
- * their bits. teleported is such a bitmap too. The methods of native.Ops say what a row becomes. */
+/* Operations on columns. Each has n rows, at least one. live is a bitmap of the rows to work on, or NULL: bit i %
+ * 64 of word i / 64 is row i. The other rows are not read, and keep their bits. teleported is such a bitmap too.
+ * The methods of native.Ops say what a row becomes. */
 #ifndef EVERTICK_OPS_H
 #define EVERTICK_OPS_H
 
@@ -40,15 +40,15 @@ void et_nlerp(int32_t level, et_quat out, et_quat prev, et_quat cur, float alpha
 void et_normalize_quat(int32_t level, et_quat q, const uint64_t *live, int64_t n);
 void et_integrate_quat(int32_t level, et_quat q, et_vec3 omega, float dt, const uint64_t *live, int64_t n);
 
-/* Both, with their velocities: only vel, pos and rot are written. */
+/* Vectors and quaternions with their velocities: only vel, pos and rot are written. */
 void et_move(int32_t level, et_motion m, float dt, const uint64_t *live, int64_t n);
 
-/* The least and the greatest of x, y and z. NaN does not count; if nothing does it
- * is +Inf and -Inf. The sign of a zero is unspecified. */
+/* The least and the greatest of x, y and z. NaN does not count; if no row counts they are +Inf and -Inf. The sign
+ * of a zero is unspecified. */
 void et_bounds(int32_t level, et_vec3 p, const uint64_t *live, int64_t n, float *least, float *greatest);
 
-/* Sixteen sums, of the rows i with the same i % 16, each begun at 0 and added to in
- * ascending order; then added up by halves: j and j + 8, j and j + 4, and so on. */
+/* Sixteen sums: sum j adds the rows i with i % 16 == j, from 0, in ascending order. Then they are added by halves:
+ * j and j + 8, j and j + 4, and so on. */
 enum { ET_SUMS = 16 };
 void et_sum(int32_t level, const float *x, const uint64_t *live, int64_t n, double *sum);
 
@@ -72,7 +72,7 @@ void et_gather(int32_t level, float *dst, const float *src, const uint32_t *inde
 void et_compose(int32_t level, float *out, int32_t by_row, et_vec3 pos, et_quat rot, et_vec3 scale, const uint64_t *live,
                 int64_t n);
 
-/* Whether there is a NaN among n floats, or doubles, of which x are the bits. */
+/* Whether any of n floats, or doubles, is NaN; x has their bits. */
 int32_t et_nan32(int32_t level, const uint32_t *x, int64_t n);
 int32_t et_nan64(int32_t level, const uint64_t *x, int64_t n);
 

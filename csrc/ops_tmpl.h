@@ -81,7 +81,7 @@ KERNEL(void, dist2, float *out, et_vec3 p, float x, float y, float z, const uint
 		PUT(out, NORM2(dx, dy, dz)));
 }
 
-/* Between two quaternions, of which the first changes its sign with sign. */
+/* Interpolates between two quaternions; sign is the sign that the first one gets. */
 #define NEARER(p, c) V(add)(V(mul)(p, sign), V(mul)(V(sub)(c, V(mul)(p, sign)), part))
 
 KERNEL(void, nlerp, et_quat out, et_quat prev, et_quat cur, float alpha,
@@ -166,7 +166,7 @@ KERNEL(void, fill, float *dst, float value, const uint64_t *live, int64_t n) {
 	EACH_ROW(live, n, PUT(dst, all));
 }
 
-/* Row 0 of src stands for the indices of rows that are not named. */
+/* Rows that are not named read row 0 of src. */
 KERNEL(void, gather, float *dst, const float *src, const uint32_t *index, const uint64_t *live, int64_t n) {
 	SHORT(n, et_gather_c(dst, src, index, live, n));
 	EACH_ROW(live, n, {

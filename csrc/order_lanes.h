@@ -9,10 +9,10 @@
  *                   larger in those with it
  *   zip             the lanes of two vectors by turns: a0 b0 a1 b1 ...
  *   fetch           the first n keys at p (any n, none read beyond), then pads,
- *                   which no key exceeds; of k64, the high and low words of
- *                   two vectors of keys, in an order of lanes that only
- *                   the level knows
- *   number          slots with their place in the low byte, lane 0 having place i;
+ *                   which no key exceeds; of k64, from the high and low words,
+ *                   two vectors of keys, in an order of lanes that depends on
+ *                   the level
+ *   number          slots with their place in the low byte, where lane 0 has place i;
  *                   unnumber gives the slots back
  *   permute         brings n words at p into the order of the places in regs
  *                   vectors of numbered slots, 64 at most
@@ -26,19 +26,19 @@
 
 #include "lanes.h"
 
-/* Networks written out: compilers keep vectors in registers only when every
- * index is a constant early on. ORDER(i, j) puts the smaller of two first. */
+/* Networks written out: compilers keep vectors in registers only if every index is a constant from the start.
+ * ORDER(i, j) puts the smaller of two first. */
 #define EACH4(X, i) X(i) X((i) + 1) X((i) + 2) X((i) + 3)
 #define EACH16(X) EACH4(X, 0) EACH4(X, 4) EACH4(X, 8) EACH4(X, 12)
 #define EACH32(X) EACH16(X) EACH4(X, 16) EACH4(X, 20) EACH4(X, 24) EACH4(X, 28)
 
-/* Neighbours at a distance. */
+/* Pairs of vectors at distance d. */
 #define PAIRS2(o, d) ORDER(o, (o) + (d)) ORDER((o) + 1, (o) + 1 + (d))
 #define PAIRS4(o, d) PAIRS2(o, d) PAIRS2((o) + 2, d)
 #define PAIRS8(o, d) PAIRS4(o, d) PAIRS4((o) + 4, d)
 #define PAIRS16(o, d) PAIRS8(o, d) PAIRS8((o) + 8, d)
 
-/* The first of n with the last, the second with the last but one, ... */
+/* Pairs the first of n with the last, the second with the last but one, ... */
 #define MIRROR2(o, n, i) ORDER((o) + (i), (o) + (n) - 1 - (i)) ORDER((o) + (i) + 1, (o) + (n) - 2 - (i))
 #define MIRROR8(o, n, i) MIRROR2(o, n, i) MIRROR2(o, n, (i) + 2) MIRROR2(o, n, (i) + 4) MIRROR2(o, n, (i) + 6)
 
@@ -56,19 +56,19 @@
 #define SORT16(o) SORT8(o) SORT8((o) + 8) MIRROR8(o, 16, 0) CLEAN8(o) CLEAN8((o) + 8)
 #define SORT32(o) SORT16(o) SORT16((o) + 16) MIRROR8(o, 32, 0) MIRROR8(o, 32, 8) CLEAN16(o) CLEAN16((o) + 16)
 
-/* Merges of columns, by the number of lanes: FLIP(m, bit) compares with the lane
- * i ^ m of the vector at the other end, SWAP(bit) with lane i ^ bit of the same. */
+/* Merges of columns, by the number of lanes: FLIP(m, bit) compares with lane i ^ m of the mirrored vector,
+ * SWAP(bit) with lane i ^ bit of the same vector. */
 #define FLIP(m, bit) FLIPS4(m, bit, 0) FLIPS4(m, bit, 4) FLIPS4(m, bit, 8) FLIPS4(m, bit, 12)
 #define FLIPS4(m, bit, i) FLIP1(m, bit, i) FLIP1(m, bit, (i) + 1) FLIP1(m, bit, (i) + 2) FLIP1(m, bit, (i) + 3)
 #define SWAP(bit) SWAPS16(bit, 0) SWAPS16(bit, 16)
 #define SWAPS16(bit, i) SWAPS4(bit, i) SWAPS4(bit, (i) + 4) SWAPS4(bit, (i) + 8) SWAPS4(bit, (i) + 12)
 #define SWAPS4(bit, i) SWAP1(bit, bit, i) SWAP1(bit, bit, (i) + 1) SWAP1(bit, bit, (i) + 2) SWAP1(bit, bit, (i) + 3)
 
-/* The high word of the keys that sort after all others: a NaN, as a distance. */
+/* The high word of keys that sort after all others: as a distance it is a NaN. */
 enum { PAD64_HIGH = 0x7fffffff };
 
-/* What has been sorted in a local buffer goes to p in whole vectors: the last
- * ones are moved forward until they end with the n-th word, n >= LANES. */
+/* Stores the sorted words of a local buffer to p in whole vectors. The last vectors move forward so that they end
+ * with the n-th word, n >= LANES. */
 #define PUT_CLAMPED(level, p, n, buffer, count)                                             \
 	for (uint32_t i_ = 0; i_ < (count); i_ += CAT(level, _LANES)) {                     \
 		const uint32_t at_ = i_ + CAT(level, _LANES) <= (n) ? i_ : (n) - CAT(level, _LANES); \
@@ -208,8 +208,8 @@ HELPER(avx2) void avx2_permute(uint32_t *p, uint32_t n, const avx2_k32_t *v, con
 	avx2_put(p, n, w, regs);
 }
 
-/* Slots alone take the 8 lanes of avx2 at avx512 too: of 16 lanes a row of thirty
- * fills two vectors, and most of the work is shuffling within them. */
+/* Without distances avx512 uses the 8 lanes of avx2 too: with 16 lanes a row of thirty fills two vectors, and most
+ * of the work is shuffling within them. */
 #define avx512_k32_WIDTH 8
 #define avx512_k32_reverse avx2_k32_swap7
 #define avx512_k32_t avx2_k32_t
@@ -231,8 +231,8 @@ HELPER(avx2) void avx2_permute(uint32_t *p, uint32_t n, const avx2_k32_t *v, con
 #define avx512_k32_number avx2_k32_number
 #define avx512_k32_unnumber avx2_k32_unnumber
 
-/* The old words stay in four registers; two of sixteen make a table of 32, of
- * which a place's bits 0 to 4 choose one, and bit 5 chooses the table. */
+/* The old words stay in four registers. Two registers of sixteen words make a table of 32: bits 0 to 4 of a place
+ * choose the word, and bit 5 chooses the table. */
 HELPER(avx512) __m512i avx512_words(const uint32_t *p, uint32_t n, uint32_t first) {
 	return _mm512_maskz_loadu_epi32(avx512_below(n, first), p + first);
 }

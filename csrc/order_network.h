@@ -61,9 +61,8 @@ HELPER(LEVEL) void K(sort)(K(t) *v, const uint32_t regs) {
 #undef CLEAN
 }
 
-/* Interleaves the halves of a block, as often as 2 can be multiplied up to n: with
- * n = regs the keys stand next to each other, in vectors that follow each other,
- * with n = regs / 2 one zip short of that. */
+/* Interleaves the halves of a block repeatedly, once for each doubling up to n. With n = regs the keys end up in
+ * sequence, in successive vectors; with n = regs / 2 one zip is missing. */
 HELPER(LEVEL) void K(zips)(K(t) *v, const uint32_t regs, const uint32_t n) {
 	K(t) w[32];
 #define ZIP(i)                \
@@ -97,8 +96,8 @@ HELPER(LEVEL) K(t) K(tail)(K(t) a) {
 	return a;
 }
 
-/* Merges two sorted runs, [a, a_end) and [b, b_end), whole vectors each. The next
- * vector to be read is always that with the smaller first key. */
+/* Merges two sorted runs, [a, a_end) and [b, b_end), each of whole vectors. It always reads next the vector with
+ * the smaller first key. */
 HELPER(LEVEL) void K(merge)(const WORD *a, const WORD *a_end, const WORD *b, const WORD *b_end, WORD *out) {
 	K(t) x = K(load)(a), held = K(load)(b);
 	a += K(WIDTH);
@@ -119,8 +118,8 @@ HELPER(LEVEL) void K(merge)(const WORD *a, const WORD *a_end, const WORD *b, con
 	K(store)(out, held);
 }
 
-/* Sorts n keys that src has as sorted runs of MERGED_RUN, the last one
- * shorter, all whole vectors; returns src or dst, which holds them then. */
+/* Sorts n keys that src holds as sorted runs of MERGED_RUN keys; the last run may be shorter, and all are whole
+ * vectors. Returns src or dst, whichever holds the result. */
 ROUTINE(LEVEL) WORD *K(merge_runs)(WORD *src, WORD *dst, uint32_t n) {
 	for (uint32_t run = MERGED_RUN; run < n; run *= 2) {
 		uint32_t at = 0;

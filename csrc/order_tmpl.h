@@ -5,8 +5,8 @@
 #include "lanes.h"
 #include "order_lanes.h"
 
-/* A row's keys are pairs of words, of which the high one decides first: slot and
- * squared distance, or the other way round. low is NULL if slots stand alone. */
+/* The keys of a row are pairs of words; the high word decides first. They are slot and squared distance, or the
+ * reverse. low is NULL if there are only slots. */
 typedef struct {
 	uint32_t *high, *low;
 	const uint32_t *slots, *ends;
@@ -24,11 +24,11 @@ enum {
 	NUMBERED_ROW = 256, /* the places that a byte can number */
 };
 
-/* The sign bit of a squared distance, turned over, makes signed order unsigned. */
+/* The sign bit of a squared distance. Flipping it turns signed order into unsigned order. */
 static const uint64_t SIGN = (uint64_t)1 << 63;
 
-/* Sorts n keys by the bytes from bit `first` up to bit `last`, least significant
- * first, and leaves out those that all keys share. Returns keys or tmp. */
+/* Sorts n keys by the bytes from bit `first` up to bit `last`, least significant first. It skips bytes that are
+ * the same in all keys. Returns keys or tmp, whichever holds the result. */
 static uint64_t *radix_sort(uint64_t *keys, uint64_t *tmp, uint32_t n, uint32_t first, uint32_t last) {
 	for (; first < last; first += 8) {
 		uint32_t count[256] = {0}, sum = 0;
@@ -87,8 +87,8 @@ static __attribute__((noinline)) void radix_short_row(const row_keys *r, uint32_
 #include "order_network.h"
 #undef KEY
 
-/* Reads keys [at, at + block) of a row of n, padded, and sorts them: slots, or, if
- * the slots shall bring something along, numbered slots. */
+/* Reads keys [at, at + block) of a row of n, padded, and sorts them. The keys are slots, or numbered slots if
+ * distances must move with them. */
 HELPER(LEVEL) void block32(V(k32_t) *v, const uint32_t *slots, uint32_t n, uint32_t at, int numbered,
                            const uint32_t block) {
 	const uint32_t regs = block / V(k32_WIDTH);
@@ -126,8 +126,8 @@ HELPER(LEVEL) void short32(uint32_t *slots, uint32_t n, const uint32_t block) {
 	V(k32_put)(slots, n, v, regs);
 }
 
-/* Sorts a row of up to `block` slots, with their squared distances. A slot leaves a
- * byte of its word free, which says where it stood, and where its distance does. */
+/* Sorts a row of up to `block` slots, with their squared distances. A slot leaves one byte of its word free, which
+ * holds the place where the slot and its distance were. */
 HELPER(LEVEL) void numbered(uint32_t *slots, uint32_t *d2, uint32_t n, const uint32_t block) {
 	const uint32_t regs = block / V(k32_WIDTH);
 	V(k32_t) v[16];
@@ -158,8 +158,8 @@ HELPER(LEVEL) void short64(uint32_t *high, uint32_t *low, uint32_t n, const uint
 	V(put)(low, n, l, regs / 2);
 }
 
-/* Sorts a row of more slots than a network takes: blocks, and merges of them. d2
- * may be NULL, and goes along with up to NUMBERED_ROW. */
+/* Sorts a row with more slots than one network takes: it sorts blocks and merges them. d2 may be NULL; it is
+ * allowed in rows of up to NUMBERED_ROW. */
 ROUTINE(LEVEL) void long32(uint32_t *slots, uint32_t *d2, uint32_t n) {
 	uint32_t buffer[2][MERGED_ROW], old[NUMBERED_ROW];
 	uint32_t at = 0;
@@ -205,7 +205,7 @@ ROUTINE(LEVEL) void long64(uint32_t *high, uint32_t *low, uint32_t n) {
 	}
 }
 
-/* Calls a function for rows of up to `block` with the smallest block that takes n. */
+/* Calls a function for a row of n with the smallest block that has room for n. */
 #define FOR_BLOCK(n, f, ...)                       \
 	((n) <= 16   ? f(__VA_ARGS__, n, 16) \
 	 : (n) <= 32 ? f(__VA_ARGS__, n, 32) \
@@ -230,10 +230,10 @@ HELPER(LEVEL) void sort_row(const row_keys *r, uint32_t at, uint32_t n) {
 
 #else
 
-/* Four words, in the vectors of any CPU that has some. */
+/* Four words, in the vectors of any CPU that has them. */
 typedef int32_t four __attribute__((vector_size(16)));
 
-/* Sorts a row by slot: the place of a slot is the number of smaller ones. */
+/* Sorts a row by slot: the place of a slot is the number of smaller slots. */
 static void count_row(uint32_t *slots, uint32_t *d2, uint32_t n) {
 	four own[COUNTED_ROW / 4];
 	int32_t place[COUNTED_ROW];
@@ -262,8 +262,8 @@ static void count_row(uint32_t *slots, uint32_t *d2, uint32_t n) {
 	}
 }
 
-/* Selections by arithmetic: compilers turn the plain ones into branches, which
- * keys in no order mispredict half of the time. A mask is all ones or zero. */
+/* Selections by arithmetic: compilers turn plain ones into branches, and keys in random order mispredict half of
+ * these. A mask is all ones or zero. */
 static inline int64_t less(int64_t x, int64_t y) { return -(int64_t)(x < y); }
 static inline int64_t pick(int64_t mask, int64_t x, int64_t y) { return y ^ ((x ^ y) & mask); }
 
@@ -273,9 +273,8 @@ static inline void order2(int64_t *a, int64_t *b) {
 	*b = pick(m, x, y);
 }
 
-/* Merges the sorted runs [a, b) and [b, end), whose lengths differ by one at
- * most, from both ends at once: neither run can be used up before the middle is
- * reached, and no branch depends on the keys. */
+/* Merges the sorted runs [a, b) and [b, end), whose lengths differ by at most one, from both ends at once. Neither
+ * run can be exhausted before the middle, and no branch depends on the keys. */
 static inline void merge_halves(const int64_t *src, int64_t *dst, uint32_t a, uint32_t b, uint32_t end) {
 	const int64_t *left = src + a, *right = src + b, *left_end = right - 1, *right_end = src + end - 1;
 	int64_t *lo = dst + a, *hi = dst + end - 1;
@@ -292,8 +291,7 @@ static inline void merge_halves(const int64_t *src, int64_t *dst, uint32_t a, ui
 		*lo = left == left_end ? *left : *right;
 }
 
-/* Sorts up to four keys into out, where what is too much is for the next piece to
- * write over. */
+/* Sorts up to four keys into out. It may write more elements than it sorts; the next piece overwrites the rest. */
 static inline void sort_piece(const int64_t *in, int64_t *out, uint32_t n) {
 	int64_t k[4];
 	for (uint32_t i = 0; i < 4; i++)
@@ -307,9 +305,8 @@ static inline void sort_piece(const int64_t *in, int64_t *out, uint32_t n) {
 		out[i] = k[i];
 }
 
-/* Sorts n keys, with room for four more in both: pieces of at most four, whose
- * lengths differ by one at most, then merges of neighbours. Returns keys or tmp,
- * which holds them then. */
+/* Sorts n keys; both arrays have room for four more. It sorts pieces of at most four keys, whose lengths differ by
+ * at most one, and then merges neighbours. Returns keys or tmp, whichever holds the result. */
 static int64_t *merge_sort(int64_t *keys, int64_t *tmp, uint32_t n) {
 	uint32_t shift = 0;
 	while (n > 4u << shift)

@@ -31,8 +31,8 @@ import "C"
 
 import "unsafe"
 
-// The functions below are those of queries.h. Where they take queries, points have the
-// lanes that are live, and categories only if there are masks.
+// The functions below are those of queries.h. Queries test the live lanes of points, and pass categories only if
+// there are masks.
 
 const (
 	MostNeighbours = C.ET_MOST_NEIGHBOURS // the largest K of Nearest
@@ -84,7 +84,7 @@ func Nearest(level int32, p *Points, q *NearestQueries, rows *Rows) int {
 	return int(C.et_nearest(C.int32_t(level), p.c(), all.c(), C.int32_t(q.K), (*C.float)(unsafe.Pointer(q.Box)), rows.c()))
 }
 
-// Self is et_self for the points at places [first, last); scratch points at PackSize bytes.
+// Self is et_self for the points at places [first, last). scratch points at a struct of PackSize bytes.
 func Self(level int32, p *Points, r2, reach float32, keep uint8, places [2]int, rows *Rows, scratch unsafe.Pointer) int {
 	q := C.et_self_query{r2: C.float(r2), reach: C.float(reach), keep: C.int32_t(keep)}
 	return int(C.et_self(C.int32_t(level), p.c(), q, C.int64_t(places[0]), C.int64_t(places[1]), rows.c(), (*C.et_pack)(scratch)))
@@ -97,7 +97,7 @@ func Overlap(level int32, p *Points, lo, hi *[3][]float32, exclude, mask []uint3
 	return int(C.et_overlap(C.int32_t(level), p.c(), b, rows.c()))
 }
 
-// Rays is et_rays: All points at RaySize bytes each, and Spans at SpanSize.
+// Rays is et_rays. All points at structs of RaySize bytes, and Spans at structs of SpanSize.
 type Rays struct {
 	All, Spans unsafe.Pointer
 	SpanEnds   []uint32

@@ -1,15 +1,15 @@
-/* Queries of the points of a grid, and what is done with their rows.
+/* Queries over the points of a grid, and operations on the rows that they return.
  *
- * A function that appends rows returns the number of queries answered: fewer than were asked when rows.cap is too small
- * for the next row, whose part of rows is then unspecified; or -1 if points.start does not ascend. Rows are in the order
- * in which the points stand, except those of et_nearest. */
+ * A function that appends rows returns the number of queries answered. This is fewer than asked if rows.cap is too
+ * small for the next row; the part of rows for that row is then unspecified. It returns -1 if points.start does
+ * not ascend. Rows are in the order of the points in memory, except those of et_nearest. */
 #ifndef EVERTICK_QUERIES_H
 #define EVERTICK_QUERIES_H
 
 #include "evertick.h"
 
-/* n queries. exclude is a slot for each; a point passes a mask if its category has a bit in common with it. Both may be
- * NULL, and in et_nearest the radius too. */
+/* n queries. exclude has a slot for each. A point passes a mask if its category has a bit in common with it. Both
+ * may be NULL; in et_nearest the radius may be NULL too. */
 typedef struct {
 	const float *x, *y, *z, *radius;
 	const uint32_t *exclude, *mask;
@@ -22,21 +22,22 @@ int64_t et_radius(int32_t level, et_points points, et_spheres queries, et_rows r
 /* counts[i] = the length of the row that et_radius would give to query i. Returns n or -1. */
 int64_t et_count(int32_t level, et_points points, et_spheres queries, uint32_t *counts);
 
-/* The k nearest points, k from 1 to ET_MOST_NEIGHBOURS: the first by (d2, slot), fewer if there are no more. box has the
- * lower and the upper corner of a box that all points are in, or is NULL. rows have room for n * k elements, are filled
- * from the beginning, and nothing is written after the last row. Returns the length of all rows, or -1. */
+/* The k nearest points, k from 1 to ET_MOST_NEIGHBOURS: the first by (d2, slot), or fewer if there are no more.
+ * box is NULL, or has the lower and the upper corner of a box that contains all points. rows have room for n * k
+ * elements and are filled from the beginning. Nothing is written after the last row. Returns the length of all
+ * rows, or -1. */
 enum { ET_MOST_NEIGHBOURS = 64 };
 int64_t et_nearest(int32_t level, et_points points, et_spheres queries, int32_t k, const float *box, et_rows rows);
 
-/* Which of the points within the radius a row holds. */
+/* Which points within the radius a row holds. */
 enum et_keep {
 	ET_KEEP_ALL = 0,    /* the centre itself too */
 	ET_KEEP_OTHERS = 1, /* all but the centre */
-	ET_KEEP_ABOVE = 2   /* those of a higher slot: every pair once */
+	ET_KEEP_ABOVE = 2   /* those with a higher slot: every pair once */
 };
 
-/* Scratch of et_self, the candidates of a batch: four arrays whose distance keeps them off the same
- * cache sets. */
+/* Scratch of et_self for the candidates of a batch: four arrays, whose distance keeps them in different cache
+ * sets. */
 enum { ET_PACK_LEN = 4096, ET_PACK_STRIDE = ET_PACK_LEN + 80 };
 typedef struct {
 	float x[ET_PACK_STRIDE], y[ET_PACK_STRIDE], z[ET_PACK_STRIDE];
@@ -45,9 +46,9 @@ typedef struct {
 
 _Static_assert(sizeof(et_pack) == 16 * ET_PACK_STRIDE, "native.Packed mirrors et_pack");
 
-/* Rows for the points at places [first, last), in grid order, as et_radius would answer queries at these points with a
- * radius whose square is r2 and whose native.Reach is reach; ends[i] is for place first + i. It also returns -1 if a
- * point is not in its cell. */
+/* Rows for the points at places [first, last), in grid order. Each row is as et_radius would answer a query at
+ * that point, with a radius whose square is r2 and whose native.Reach is reach. ends[i] is for place first + i. It
+ * also returns -1 if a point is not in its cell. */
 typedef struct {
 	float r2, reach;
 	int32_t keep;
@@ -55,7 +56,7 @@ typedef struct {
 int64_t et_self(int32_t level, et_points points, et_self_query query, int64_t first, int64_t last, et_rows rows,
                 et_pack *scratch);
 
-/* Points in n closed boxes, whose lower corners are lo[0..2][i] and upper ones hi[0..2][i]. */
+/* Points in n closed boxes. Box i has the lower corner lo[0..2][i] and the upper corner hi[0..2][i]. */
 typedef struct {
 	const float *lo[3], *hi[3];
 	const uint32_t *exclude, *mask;
@@ -63,8 +64,8 @@ typedef struct {
 } et_boxes;
 int64_t et_overlap(int32_t level, et_points points, et_boxes boxes, et_rows rows);
 
-/* A ray as native.Rays describes it: d is scaled, inv is 1 / d.d and part its
- * root, and t counts in units of the direction before it was scaled. */
+/* A ray as in native.Rays: d is scaled, inv is 1 / d.d, and part is the root of inv. t is in units of the
+ * direction before scaling. */
 typedef struct {
 	float o[3], d[3], inv, part, scale, max_t;
 	uint32_t exclude, mask;
@@ -79,8 +80,8 @@ typedef struct {
 
 _Static_assert(sizeof(et_span) == 8, "native.span mirrors et_span");
 
-/* n rays: ray i has the spans from span_ends[i-1], or 0, to span_ends[i]. Its spheres are those whose centres are in
- * its spans; their squared radii are by place, ET_BLOCK a block. */
+/* n rays. Ray i has the spans from span_ends[i-1], or 0, to span_ends[i]. It is tested against the spheres whose
+ * centres are in its spans. The squared radii are by place, ET_BLOCK per block. */
 typedef struct {
 	const et_ray *rays;
 	const uint32_t *span_ends;
@@ -89,7 +90,7 @@ typedef struct {
 	int64_t n;
 } et_rays;
 
-/* The first sphere that each ray meets; of several at the same t the one of the lowest slot. Where there is none,
+/* The first sphere that each ray meets; of several at the same t the one with the lowest slot. If there is none,
  * slots[i] is UINT32_MAX and t[i] is max_t. */
 void et_ray_closest(int32_t level, et_points points, et_rays rays, uint32_t *slots, float *t);
 
@@ -100,18 +101,19 @@ int64_t et_ray_all(int32_t level, et_points points, et_rays rays, et_rows rows);
  * the bitmap, and 0 in the lanes after the last point. */
 void et_live(int32_t level, const et_block *blocks, uint32_t points, const uint64_t *bitmap, uint16_t *live);
 
-/* Removes from n rows, which begin at rows.fill, the slots whose bit is 0, and moves the others together. */
+/* Removes the slots whose bit is 0 from n rows, which begin at rows.fill, and closes the gaps. */
 void et_keep_live(const uint64_t *bitmap, et_rows rows, int64_t n);
 
-/* Sorts n rows, of which the first begins at rows.fill, by slot, or, if by_distance, by the bits of dist2 as a signed
- * integer and then by slot. dist2, whose elements move with the slots, may be NULL unless by_distance. Slots are below
- * limit, at most 1 << 24; if one is not it returns -1 and changes nothing. scratch has twice the length of the longest
- * row that is longer than ET_SCRATCH_FROM. */
+/* Sorts n rows, of which the first begins at rows.fill: by slot or, if by_distance, by the bits of dist2 as a
+ * signed integer and then by slot. The elements of dist2 move with the slots; it may be NULL unless by_distance.
+ * Slots are below limit, at most 1 << 24; if one is not, it returns -1 and changes nothing. scratch has twice the
+ * length of the longest row that exceeds ET_SCRATCH_FROM. */
 enum { ET_SCRATCH_FROM = 1024 };
 int32_t et_order(int32_t level, int32_t by_distance, uint32_t limit, et_rows rows, int64_t n, uint64_t *scratch);
 
-/* Copies n rows, of which the first begins at from.fill: row i to offsets[number[i]] of the target, and its squared
- * distances too unless to.dist2 is NULL. Target rows do not overlap. Returns n, or the first row that does not fit. */
+/* Copies n rows, of which the first begins at from.fill: row i to offsets[number[i]] of the target, with its
+ * squared distances unless to.dist2 is NULL. Target rows do not overlap. Returns n, or the first row that does not
+ * fit. */
 int64_t et_scatter_rows(et_rows from, const uint32_t *number, int64_t n, const uint32_t *offsets, int64_t n_offsets,
                         et_rows to);
 

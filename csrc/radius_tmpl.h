@@ -1,9 +1,8 @@
 #include "cells.h"
 
-/* BATCH queries are answered together, and as many rows of cells as MAX_ROWS
- * are prepared for each of them in vectors. A list of FULL tasks is long enough
- * for the loop over it to run undisturbed, and short enough for the L1 cache; a
- * query that finds it shorter can add its rows without looking. */
+/* BATCH queries are answered together. For each of them, up to MAX_ROWS rows of cells are prepared in vectors. A
+ * list of FULL tasks is long enough for an efficient loop and fits the L1 cache. While the list is shorter than
+ * FULL, a query can add its rows without a check for room. */
 enum { BATCH = 64, MAX_ROWS = 32, ROW_TASKS = 8, FULL = 512, MAX_TASKS = FULL + MAX_ROWS * ROW_TASKS };
 
 typedef struct {
@@ -12,12 +11,12 @@ typedef struct {
 	uint32_t n;
 } query_batch;
 
-/* Tasks, and where their hits go. A task is one vector's worth of places for one
- * query: bits 0-15 are those of the places that count, bits 16-31 the query within
- * the batch, and the rest is the number of the first place over their number. */
+/* Tasks, and where their hits go. A task is one vector's width of places for one query. Bits 0-15 are the places
+ * that count, bits 16-31 the query within the batch, and the rest is the number of the first place divided by
+ * WIDTH. */
 typedef struct {
 	uint64_t task[MAX_TASKS + ROW_TASKS];
-	uint16_t hits[MAX_TASKS]; /* of each task, between two loops */
+	uint16_t hits[MAX_TASKS]; /* of each task, kept between the two loops of run_apart */
 	uint32_t n;
 	uint32_t form; /* WITH_D2 and so on */
 	uint32_t *out;
@@ -48,7 +47,7 @@ static inline void take_batch(query_batch *b, const et_spheres *qs, int64_t from
 	}
 }
 
-/* Places in a task. One lane takes sixteen in turn, four lanes take eight. */
+/* Places in a task: sixteen with 16 lanes, and with one lane, which tests them in turn; else eight. */
 #define WIDTH (V(LANES) == 16 || V(LANES) == 1 ? 16u : 8u)
 
 /* Cells along an axis: native.Grid.Cell, lane by lane. */
@@ -90,16 +89,15 @@ HELPER(LEVEL) V(f) gap(const et_grid *g, int axis, V(u) j, V(f) c) {
 	return V(max)(over, V(max)(under, V(set1)(0)));
 }
 
-/* The cells that the queries of a group can reach: first and last along y and z,
- * and the run of cells that begins with the first cell of the first row and ends
- * with the last of the last. */
+/* The cells that the queries of a group can reach: first and last along y and z, and the run of cells from the
+ * first cell of the first row to the last cell of the last row. */
 typedef struct {
 	uint32_t y0[V(LANES)], y1[V(LANES)], z0[V(LANES)], z1[V(LANES)];
 	uint32_t begin[V(LANES)], end[V(LANES)];
 } group_boxes;
 
-/* For each row of cells and each query of a group the cells [first, end) that
- * its sphere can touch, if it touches the row. */
+/* For each row of cells and each query of a group, the cells [first, end) that the sphere of the query can touch,
+ * if it touches the row. */
 typedef struct {
 	uint32_t first[MAX_ROWS][V(LANES)], end[MAX_ROWS][V(LANES)];
 	uint32_t touched[V(LANES)]; /* a bit for each row that the sphere can touch */
@@ -124,15 +122,14 @@ HELPER(LEVEL) void find_boxes(const et_grid *g, const query_batch *b, uint32_t a
 	V(storeu)(box->end, V(addu)(V(addu)(row_start(g, y1, z1), x1), V(set1u)(1)));
 }
 
-/* The cells [first, end) of the wanted rows (y, z) that spheres can touch; the
- * mask of the lanes where there are any.
+/* The cells [first, end) of the wanted rows (y, z) that spheres can touch. Returns the mask of the lanes that have
+ * such cells.
  *
- * Rounding is monotone: as the gaps gy and gz are no more than the rounded
- * distances of a point in the row, the test accepts it only if
- * fl(fl(gy*gy) + fl(gz*gz)) <= r2, and with u = 2^-24 only if its distance along x
- * has a square of at most r2(1+4u) - gy*gy - gz*gz. near2 is larger: it adds 16u*r2.
- * The root is widened as native.Reach widens the radius, for the same reasons. If
- * r2 is infinite the root is infinite or NaN, and reach is taken. */
+ * Rounding is monotone, and the gaps gy and gz are no more than the rounded distances of a point in the row. So
+ * the test accepts the point only if fl(fl(gy*gy) + fl(gz*gz)) <= r2. With u = 2^-24, its distance along x then
+ * has a square of at most r2(1+4u) - gy*gy - gz*gz. near2 is larger: it adds 16u*r2. The root is widened as
+ * native.Reach widens the radius, for the same reasons. If r2 is infinite, the root is infinite or NaN, and reach
+ * is used. */
 HELPER(LEVEL) V(mask) touched_cells(const et_grid *g, const query_batch *b, uint32_t at, V(f) gap_z, V(u) y, V(u) z,
                                     V(mask) wanted, uint32_t *first, uint32_t *end) {
 	const V(f) x = V(load)(b->x + at), r2 = V(load)(b->r2 + at), reach = V(load)(b->reach + at);
@@ -149,7 +146,7 @@ HELPER(LEVEL) V(mask) touched_cells(const et_grid *g, const query_batch *b, uint
 	return wanted & V(le)(gap2, r2);
 }
 
-/* The rows of a group of queries, ny by nz of them from each query's first. */
+/* The rows of a group of queries: ny by nz rows from the first row of each query. */
 HELPER(LEVEL) void all_rows(const et_grid *g, const query_batch *b, uint32_t at, const group_boxes *box,
                             uint32_t ny, uint32_t nz, group_rows *group_rows) {
 	const V(u) y0 = V(loadu)(box->y0), y1 = V(loadu)(box->y1), z0 = V(loadu)(box->z0), z1 = V(loadu)(box->z1);
@@ -169,8 +166,8 @@ HELPER(LEVEL) void all_rows(const et_grid *g, const query_batch *b, uint32_t at,
 	V(storeu)(group_rows->touched, all);
 }
 
-/* A task unpacked: its query and block, the lane of that where its places begin,
- * and which of them count. One lane looks at the places that count only. */
+/* A task unpacked: its query and block, the lane of the block where its places begin, and the mask of those that
+ * count. A kernel of one lane looks only at the places that count. */
 typedef struct {
 	uint32_t q, block, lane, counted, begin, end;
 } places;
@@ -185,8 +182,7 @@ HELPER(LEVEL) places places_of(uint64_t task) {
 	return t;
 }
 
-/* Which of the lanes from place i of a task on are hits, and all their squared
- * distances. */
+/* Tests the lanes from place i of a task on: returns the mask of the hits, and sets the squared distances of all. */
 HELPER(LEVEL) V(mask) hits(const et_points *p, const query_batch *b, const places *t, uint32_t i,
                            V(f) *dist2, const int with_mask, const int with_exclude) {
 	const et_block *const block = p->blocks + t->block;
@@ -203,9 +199,8 @@ HELPER(LEVEL) V(mask) hits(const et_points *p, const query_batch *b, const place
 	return hit;
 }
 
-/* Runs tasks [from, to): hits are appended to out in the order of the tasks and
- * their places. Whole vectors are stored, WIDTH elements a task. The optional outputs
- * and filters are constant at every call, and the loop has no branch. */
+/* Runs tasks [from, to): appends hits to out, in the order of tasks and places. It stores whole vectors, WIDTH
+ * elements per task. The optional outputs and filters are constants at every call, and the loop has no branch. */
 HELPER(LEVEL) void run(const et_points *p, const query_batch *b, work *w, uint32_t from, uint32_t to,
                        const int with_d2, const int with_mask, const int with_exclude) {
 	uint32_t *const out = w->out;
@@ -226,9 +221,8 @@ HELPER(LEVEL) void run(const et_points *p, const query_batch *b, work *w, uint32
 	w->fill = fill;
 }
 
-/* Does what run does in two loops, for tasks of one vector. Where vectors are so
- * wide, loads seem to wait for stores in flight that might be to the same place,
- * and one loop of tests and stores took an eighth longer. */
+/* The same as run in two loops, for tasks of one vector. With such wide vectors, loads seem to wait for stores in
+ * flight that might have the same address: one loop of tests and stores took an eighth longer. */
 HELPER(LEVEL) void run_apart(const et_points *p, const query_batch *b, work *w, uint32_t from, uint32_t to,
                              const int with_mask, const int with_exclude) {
 	uint32_t *const out = w->out;
@@ -248,7 +242,7 @@ HELPER(LEVEL) void run_apart(const et_points *p, const query_batch *b, work *w, 
 	w->fill = fill;
 }
 
-/* Runs tasks in the form that w asks for. */
+/* Runs tasks with the outputs and filters in w->form. */
 HELPER(LEVEL) void run_form(const et_points *p, const query_batch *b, work *w, uint32_t from, uint32_t to) {
 	switch (w->form) {
 #define FORM(f)                                                                            \
@@ -263,8 +257,8 @@ HELPER(LEVEL) void run_form(const et_points *p, const query_batch *b, work *w, u
 	}
 }
 
-/* Runs all tasks collected so far, as far as there is room: the number of the
- * query whose task found none, or ALL_DONE. */
+/* Runs all tasks collected so far, as long as there is room. Returns ALL_DONE, or the number of the query whose
+ * task had no room. */
 ROUTINE(LEVEL) int64_t flush(const et_points *p, const query_batch *b, work *w) {
 	if (p->live)
 		for (uint32_t t = 0; t < w->n; t++) {
@@ -283,8 +277,8 @@ ROUTINE(LEVEL) int64_t flush(const et_points *p, const query_batch *b, work *w) 
 	return ALL_DONE;
 }
 
-/* Adds the tasks of the places [from, to), one by one: ALL_DONE, or what flush
- * says, or CONTRADICTION if start does not ascend. */
+/* Adds the tasks of the places [from, to), one by one. Returns ALL_DONE, the result of flush, or CONTRADICTION if
+ * start does not ascend. */
 ROUTINE(LEVEL) int64_t add_long(const et_points *p, const query_batch *b, work *w, uint32_t q, uint32_t from,
                                 uint32_t to) {
 	if (from > to || to > p->n)
@@ -302,9 +296,8 @@ ROUTINE(LEVEL) int64_t add_long(const et_points *p, const query_batch *b, work *
 	return ALL_DONE;
 }
 
-/* Adds the touched rows of the query in lane i of a group. A run of places within
- * 64 of a multiple of WIDTH, which is nearly every one, gives its tasks without a
- * loop: those beyond its end are overwritten by the next run. */
+/* Adds the touched rows of the query in lane i of a group. A row that fits into 64 places from a multiple of WIDTH
+ * on, as nearly all do, gives its tasks without a loop; the next row overwrites those beyond its end. */
 HELPER(LEVEL) int64_t add_rows(const et_points *p, const query_batch *b, work *w, uint32_t q,
                                const group_rows *group_rows, uint32_t i) {
 	const uint32_t *const start = p->start;
@@ -353,11 +346,11 @@ HELPER(LEVEL) int64_t many_rows(const et_points *p, const query_batch *b, work *
 	return ALL_DONE;
 }
 
-/* Finds the cells of the group of queries that begins at query at, and adds
- * their tasks: ALL_DONE, or what flush or add_long says.
+/* Finds the cells of the group of queries that begins at query at, and adds their tasks. Returns ALL_DONE, or the
+ * result of flush or add_long.
  *
- * Where a query has so many rows that walking over them, empty or not, costs more
- * than testing all points from the first row to the last, it does that instead. */
+ * If a query has so many rows that visiting them, empty or not, costs more than testing all points from the first
+ * row to the last, it tests all these points instead. */
 HELPER(LEVEL) int64_t add_group(const et_points *p, const query_batch *b, work *w, uint32_t at) {
 	group_boxes box;
 	group_rows group_rows;

@@ -1,6 +1,6 @@
 #include "cells.h"
 
-/* The lanes of the block of place at that are in [at, last). */
+/* The mask of the places in [at, last) within the block of at. */
 static inline uint32_t lanes_from(uint32_t at, uint32_t last) {
 	const uint32_t left = last - at / ET_BLOCK * ET_BLOCK;
 	const uint32_t below = left < ET_BLOCK ? (1u << left) - 1u : 0xffffu;
@@ -25,8 +25,8 @@ HELPER(LEVEL) ray_lanes ray_at(const et_ray *ray) {
 	return r;
 }
 
-/* The wanted lanes in which the ray meets the sphere, and there the parameters. Few
- * vectors have one, so that roots are rare. */
+/* The wanted lanes in which the ray meets the sphere; t gets the parameters there. Few vectors have a hit, so
+ * roots are rare. */
 HELPER(LEVEL) V(mask) meet_spheres(const ray_lanes *r, const et_block *b, const float *squares,
                                    uint32_t lane, V(mask) want, V(f) *t) {
 	const V(f) zero = V(set1)(0.0f), r2 = V(load)(squares + lane);
@@ -48,8 +48,7 @@ HELPER(LEVEL) V(mask) meet_spheres(const ray_lanes *r, const et_block *b, const 
 	return hit & V(le)(*t, r->max_t);
 }
 
-/* Those of the given lanes of a block, from `lane` on, in which the ray meets a
- * sphere that passes the filters. */
+/* The given lanes of a block, from `lane` on, in which the ray meets a sphere that passes the filters. */
 HELPER(LEVEL) V(mask) strike(const et_points *p, const float *r2, const ray_lanes *r, const query_filter *f,
                              uint32_t block, uint32_t lanes, uint32_t lane, V(f) *t) {
 	const V(mask) want = (lanes >> lane) & V(first)(V(LANES));
@@ -59,7 +58,7 @@ HELPER(LEVEL) V(mask) strike(const et_points *p, const float *r2, const ray_lane
 	return hit ? hit & passing_lanes(p, block, f) >> lane : 0;
 }
 
-/* Takes the better of what was the closest and the hits of a vector. */
+/* Updates the closest hit with the hits of a vector. */
 HELPER(LEVEL) void closer(const uint32_t *slot, V(f) t, V(mask) hit, uint32_t *best, float *best_t) {
 	float at[V(LANES)];
 	V(store)(at, t);

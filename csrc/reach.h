@@ -1,5 +1,4 @@
-/* Where a coordinate lies in a grid, how far a radius reaches, and the rows of the
- * cells that it can reach. */
+/* The cell of a coordinate, how far a radius reaches, and the rows of cells within that reach. */
 #ifndef EVERTICK_REACH_H
 #define EVERTICK_REACH_H
 
@@ -11,16 +10,16 @@
 /* The largest number below 1. */
 #define LESS_THAN_ONE 0.999999940395355224609375f
 
-/* native.Grid says what steps are; d is not negative. */
+/* native.Grid defines steps; d is not negative. */
 static inline float steps_of(float d) { return (float)(int32_t)(c_asu(d + 1.0f) - 0x3f800000u); }
 
-/* The reverse. */
+/* The inverse of steps_of. */
 static inline float distance_of(float steps) {
 	return c_asf(0x3f800000u + (steps < 0x1p30f ? (uint32_t)steps : 0x40000000u)) - 1.0f;
 }
 
-/* native.Reach derives the constants: no point that the membership test
- * accepts lies farther from the centre, along any axis, than this. */
+/* No point that the membership test accepts is farther than this from the centre, along any axis. native.Reach
+ * derives the constants. */
 static inline float reach_of(float r, float r2) {
 	if (r2 > FLT_MAX)
 		return r2;
@@ -53,7 +52,7 @@ static inline int32_t cell_of(const et_grid *g, int axis, float v) {
 	return (int32_t)t;
 }
 
-/* About where cell j of an axis begins: native.Grid.edge. */
+/* Approximately where cell j of an axis begins: native.Grid.edge. */
 static inline float edge_of(const et_grid *g, int axis, int32_t j) {
 	const int32_t core = g->n[axis] - g->low[axis] - g->high[axis], i = j - g->low[axis];
 	float cells = (float)i;
@@ -67,8 +66,8 @@ static inline float edge_of(const et_grid *g, int axis, int32_t j) {
 /* Whether there are cells outside the core. */
 static inline int is_uneven(const et_grid *g) { return g->tail[0] != 0.0f || g->tail[1] != 0.0f || g->tail[2] != 0.0f; }
 
-/* A distance between v and cell j along an axis that is no more than the rounded one of any point in the cell: gap of
- * radius_tmpl.h, in one lane. */
+/* A lower bound of the rounded distance, along an axis, between v and any point in cell j: gap of radius_tmpl.h,
+ * in one lane. */
 static inline float gap_of(const et_grid *g, int axis, int32_t j, float v) {
 	const float lower = g->min[axis], size = 1.0f / g->inv[axis];
 	const int32_t core = g->n[axis] - g->low[axis] - g->high[axis], i = j - g->low[axis];
@@ -79,8 +78,8 @@ static inline float gap_of(const et_grid *g, int axis, int32_t j, float v) {
 	return i < core && j < g->n[axis] - 1 && over > gap ? over : gap;
 }
 
-/* Bounds the distance along an axis of what is within a radius, of which the square is r2, where the other axes already
- * have gap2 of it: touched_cells of radius_tmpl.h, in one lane. */
+/* Bounds the distance along an axis of points within a radius. r2 is the square of the radius, and gap2 the part
+ * of it that the other axes already use: touched_cells of radius_tmpl.h, in one lane. */
 static inline float half_of(float r2, float gap2, float reach) {
 	const float near2 = r2 - gap2 + r2 * 0x1p-20f;
 	const float half = SQRT(near2) * 1.00000095367431640625f + 8.470329472543003e-22f;
@@ -92,7 +91,7 @@ typedef struct {
 	int32_t lo[3], hi[3];
 } cell_box;
 
-/* The cells that something in the box from lo to hi can reach. */
+/* The cells that a radius can reach from the box from lo to hi. */
 static inline cell_box box_around(const et_grid *g, const float lo[3], const float hi[3], float reach) {
 	cell_box b;
 	for (int a = 0; a < 3; a++) {
@@ -115,24 +114,23 @@ typedef struct {
 	uint32_t first, last;
 } span;
 
-/* Cells of one row along x are neighbours in memory: one span. */
+/* The places of the cells of one row along x, which are neighbours in memory: one span. */
 static inline span row_of(const et_grid *g, const uint32_t *start, const cell_box *b, int32_t j, int32_t k) {
 	const uint32_t *const row = start + cell_number(g, 0, j, k);
 	const span s = {row[b->lo[0]], row[b->hi[0] + 1]};
 	return s;
 }
 
-/* What looking at a row costs, in points to be tested. */
+/* The cost of visiting a row, in tested points. */
 enum { ROW_COST = 16 };
 
-/* Whether rows are so empty that they cost more than all points from the first
- * cell to the last. These are then better one row: a huge query walks over points,
- * not over empty cells. */
+/* Whether the rows are so empty that visiting them costs more than testing all points from the first cell to the
+ * last. Then one long row is better: a huge query visits points, not empty cells. */
 static inline int are_sparse(const uint32_t *start, int32_t first, int32_t last, int64_t rows, int32_t row_cost) {
 	return rows * row_cost > (int64_t)start[last + 1] - start[first];
 }
 
-/* The same cells, or one row of all from the first to the last. */
+/* The same cells, or one row of all cells from the first to the last. */
 static inline cell_box join_rows(const et_grid *g, const uint32_t *start, cell_box b, int32_t row_cost) {
 	const int32_t first = cell_number(g, b.lo[0], b.lo[1], b.lo[2]);
 	const int32_t last = cell_number(g, b.hi[0], b.hi[1], b.hi[2]);

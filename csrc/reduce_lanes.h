@@ -1,9 +1,9 @@
-/* Words that only reductions have use for, beyond those of lanes.h.
+/* Operations that only reductions need, beyond those of lanes.h.
  *
  *   sums       LANES sums in double precision
- *   zeros      all of them 0
- *   addto      sums with each lane of a vector of floats added to its own
- *   storesums  to memory, in the order of the lanes
+ *   zeros      sums that are all 0
+ *   addto      adds each lane of a vector of floats to the sum of that lane
+ *   storesums  stores sums to memory, in the order of the lanes
  *   beyond     mask of a >= limit; limit is at most 2^31, a is any number
  */
 #ifndef EVERTICK_REDUCE_LANES_H
@@ -30,8 +30,7 @@ HELPER(avx2) void avx2_storesums(double *p, avx2_sums s) {
 	_mm256_storeu_pd(p, s.low);
 	_mm256_storeu_pd(p + 4, s.high);
 }
-/* a as an unsigned number is below limit if it is so as a signed one and not
- * negative. */
+/* a is below limit as an unsigned number if it is below it as a signed one and not negative. */
 HELPER(avx2) avx2_mask avx2_beyond(avx2_u a, avx2_u limit) {
 	const __m256i below = _mm256_cmpgt_epi32(limit, a);
 	return 0xffu ^ avx2_bits(_mm256_andnot_si256(a, below));

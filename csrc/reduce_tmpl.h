@@ -18,8 +18,7 @@ HELPER(LEVEL) float greatest_lane(V(f) a) {
 	return lanes[0];
 }
 
-/* A row that does not count is NaN, which neither min nor max prefers to what they
- * have. */
+/* A row that does not count is replaced by NaN; min and max then keep their other operand. */
 #define COUNT(column, least, greatest)                                                                 \
 	const V(f) column##_row = whole ? V(load)(p.column + i) : V(select)(rows, V(load)(p.column + i), none); \
 	least = V(min)(column##_row, least);                                                           \
@@ -64,7 +63,7 @@ KERNEL(void, sum, const float *x, const uint64_t *live, int64_t n, double *sum) 
 	*sum = s[0];
 }
 
-/* Ends the search if a row is among those found. */
+/* Ends the search if any lane has found a row. */
 #define STOP_AT(found)                                          \
 	do {                                                    \
 		const uint32_t bits = (uint32_t)((found) & rows); \
@@ -74,7 +73,7 @@ KERNEL(void, sum, const float *x, const uint64_t *live, int64_t n, double *sum) 
 		}                                               \
 	} while (0)
 
-/* A finite number less itself is 0, any other NaN. */
+/* x - x is 0 for finite x, and NaN otherwise. */
 KERNEL(void, first_not_finite, const float *x, const uint64_t *live, int64_t n, int64_t *row) {
 	SHORT(n, et_first_not_finite_c(x, live, n, row));
 	EACH_ROW(live, n, {
@@ -92,9 +91,8 @@ KERNEL(void, first_beyond, const uint32_t *index, uint32_t limit, const uint64_t
 }
 #undef STOP_AT
 
-/* As an integer without its sign a NaN, and nothing else, is above infinity: what is
- * added then carries into the place of the sign. The compiler makes vectors of the
- * loop over lanes. */
+/* Read as an integer without its sign, a NaN is above infinity, and nothing else is: adding lift then carries into
+ * the sign bit. The compiler vectorizes the loop over lanes. */
 #define SCAN(type, mask, lift)                                            \
 	do {                                                              \
 		type any[V(LANES)] = {0};                                 \

@@ -42,8 +42,8 @@ static inline uint32_t row_bits(const uint64_t *live, int64_t i, int64_t lanes) 
 	return (uint32_t)bits & ((1u << lanes) - 1u);
 }
 
-/* The end of the rows from i on, a multiple of 64, that are named word by word. It
- * looks at a few words only, so that the search goes on while rows are computed. */
+/* The end of the full rows from i on, a multiple of 64. It looks at a few words only, so that the search goes on
+ * while rows are computed. */
 enum { FULL_ROWS = 16 * 64 };
 static inline int64_t full_rows(const uint64_t *live, int64_t i, int64_t n) {
 	if (!live)

@@ -13,16 +13,15 @@ typedef struct {
 	float lo[3], hi[3];
 } centre_batch;
 
-/* A batch has up to BATCH centres, or half as many more rather than leave a few
- * for one of their own. Fewer share the cost of gathering among too few; more
- * make the box so large that each centre has too many points to test. */
+/* A batch has up to CENTRES centres, or half as many more to avoid a small last batch. Smaller batches share the
+ * cost of gathering among too few centres; larger ones have so large a box that each centre has too many points to
+ * test. */
 enum { CENTRES = 10 };
 
-/* ROW_COST here: looking at a row costs about as much as gathering from this many. */
+/* ROW_COST for batches: visiting a row costs about as much as gathering from this many points. */
 enum { BATCH_ROW_COST = 32 };
 
-/* Cuts the next batch from places [first, last); it is empty if start
- * contradicts the points. */
+/* Cuts the next batch from places [first, last). It is empty if start contradicts the points. */
 static inline centre_batch next_batch(const field *f, uint32_t first, uint32_t last) {
 	const et_grid *const g = f->grid;
 	const et_block *p = f->blocks + first / ET_BLOCK;
@@ -54,15 +53,13 @@ static inline cell_box cells_around(const field *f, const float *lo, const float
 	return join_rows(f->grid, f->start, box_around(f->grid, lo, hi, f->reach), BATCH_ROW_COST);
 }
 
-/* Appends to the packed points those of places [first, last) that some centre of
- * the batch could accept; returns the new number.
+/* Appends the points at places [first, last) that some centre of the batch could accept to the packed points.
+ * Returns the new number.
  *
- * The test is that of membership, with the point of the box nearest to the
- * candidate, the clamped c, as its centre. It drops nothing that a centre q of the
- * batch accepts: on each axis c lies between the candidate x and q, or is x, so
- * |x - c| <= |x - q|; rounding is monotone, so the rounded difference, its
- * rounded square and the rounded sums of these are each at most what the test of q
- * has in its place. */
+ * The test is that of membership, with the point c of the box nearest to the candidate as centre. It drops nothing
+ * that a centre q of the batch accepts. On each axis c lies between the candidate x and q, or is x, so |x - c| <=
+ * |x - q|. Rounding is monotone, so the rounded difference, its rounded square and the rounded sums of the squares
+ * are each at most those in the test of q. */
 HELPER(LEVEL) int64_t pack_span(const field *f, const centre_batch *b, uint32_t first, uint32_t last,
                                 et_pack *to, int64_t n) {
 	const V(f) lx = V(set1)(b->lo[0]), ly = V(set1)(b->lo[1]), lz = V(set1)(b->lo[2]);
@@ -90,9 +87,8 @@ HELPER(LEVEL) int64_t pack_span(const field *f, const centre_batch *b, uint32_t 
 	return n;
 }
 
-/* Packs the points near a batch; returns their number, -1 if start does not
- * ascend, or -2 if they do not fit. A NaN in every lane after them keeps what
- * is there out. */
+/* Packs the points near a batch. Returns their number, -1 if start does not ascend, or -2 if they do not fit. It
+ * puts NaN into the lanes after them, so that stale values there are never hits. */
 HELPER(LEVEL) int64_t pack_near(const field *f, const centre_batch *b, et_pack *to) {
 	const et_grid g = *f->grid; /* a copy, which stores to *to cannot change */
 	const uint32_t *const start = f->start;
@@ -133,8 +129,8 @@ HELPER(LEVEL) int64_t emit(V(f) dx, V(f) dy, V(f) dz, V(f) r2, V(u) slot, V(u) o
 	return fill + V(count)(hit);
 }
 
-/* Rows of the centres from place at on, each over all the packed points; returns
- * the place after the last row for which there was room. */
+/* The rows of the centres from place at on, each from all the packed points. Returns the place after the last row
+ * for which there was room. */
 HELPER(LEVEL) uint32_t answer(const field *f, uint32_t at, uint32_t last, const et_pack *p, int64_t n,
                               int keep, int with_d2, uint32_t *ends, et_rows *r) {
 	const V(f) r2 = V(set1)(f->r2);
@@ -156,9 +152,8 @@ HELPER(LEVEL) uint32_t answer(const field *f, uint32_t at, uint32_t last, const 
 	return at;
 }
 
-/* The row of one centre without packing, for neighbourhoods that exceed the
- * scratch; returns the new fill, -1 if start does not ascend, or -2 if the room is
- * too small. */
+/* The row of one centre without packing, for neighbourhoods that exceed the scratch. Returns the new fill, -1 if
+ * start does not ascend, or -2 if there is not enough room. */
 HELPER(LEVEL) int64_t test_centre(const field *f, uint32_t at, int32_t keep, const et_rows *r) {
 	const et_block *const c = f->blocks + at / ET_BLOCK;
 	const uint32_t lane = at % ET_BLOCK;
@@ -191,8 +186,8 @@ HELPER(LEVEL) int64_t test_centre(const field *f, uint32_t at, int32_t keep, con
 	return fill;
 }
 
-/* As many rows of a batch as there is room for, without packing; returns the
- * place behind the last of them, or UINT32_MAX if start does not ascend. */
+/* As many rows of a batch as there is room for, without packing. Returns the place after the last of them, or
+ * UINT32_MAX if start does not ascend. */
 HELPER(LEVEL) uint32_t sweeps(const field *f, uint32_t at, uint32_t last, int32_t keep, uint32_t *ends, et_rows *r) {
 	for (; at < last; at++) {
 		const int64_t fill = test_centre(f, at, keep, r);

@@ -66,8 +66,7 @@ HELPER(LEVEL) V(mask) in_range(V(f) lo, const float *p, V(f) hi) {
 	return V(le)(lo, v) & V(le)(v, hi);
 }
 
-/* Appends the slots of a task's points that are in the box, and returns the new
- * fill. Whole vectors are stored. */
+/* Appends the slots of a task's points that are in the box. Returns the new fill. It stores whole vectors. */
 HELPER(LEVEL) int64_t take_within(const et_points *p, const task *t, const query_box *box,
                                   const query_filter *f, uint32_t *out, int64_t fill) {
 	const et_block *const b = p->blocks + t->block;
@@ -83,7 +82,7 @@ HELPER(LEVEL) int64_t take_within(const et_points *p, const task *t, const query
 	return fill;
 }
 
-/* The new fill, -1 if start does not ascend, or -2 if the room is too small. */
+/* Appends the row of a box. Returns the new fill, -1 if start does not ascend, or -2 if there is not enough room. */
 HELPER(LEVEL) int64_t overlap_row(const et_points *p, const et_boxes *b, int64_t i, const et_rows *rows, int64_t fill) {
 	const query_box box = box_at(b, i);
 	const query_filter f = filter_of(b->exclude, b->mask, i);

@@ -28,8 +28,7 @@ const (
 	SweepRun = C.ET_SWEEP
 )
 
-// Sieve is et_sieve: Torus, Lists, Blocks and Centres point at structs of the sizes
-// above, and Lists may be nil.
+// Sieve is et_sieve. Torus, Lists, Blocks and Centres point at structs of the sizes above; Lists may be nil.
 type Sieve struct {
 	Torus, Lists, Blocks, Centres unsafe.Pointer
 	Bits, Rank, IDs               []uint32
@@ -46,14 +45,14 @@ func (h *Hits) c() C.et_hits {
 	return C.et_hits{query: u32(h.Query), slot: u32(h.Slot), dist2: f32(h.Dist2), fill: C.int64_t(h.Fill), cap: C.int64_t(len(h.Slot))}
 }
 
-// Stream is et_stream; progress points at ProgressSize bytes.
+// Stream is et_stream. progress points at a struct of ProgressSize bytes.
 func Stream(level int32, s *Sieve, c *Columns, to int, h *Hits, progress unsafe.Pointer) int {
 	sieve := C.et_sieve{torus: (*C.et_torus)(s.Torus), bits: u32(s.Bits), rank: u32(s.Rank), ids: u32(s.IDs), lists: (*C.et_list)(s.Lists),
 		blocks: (*C.et_centres)(s.Blocks), centres: (*C.et_centre)(s.Centres)}
 	return int(C.et_stream(C.int32_t(level), sieve, c.c(), C.int64_t(to), h.c(), (*C.et_progress)(progress)))
 }
 
-// Sweep is et_sweep of the queries wide.
+// Sweep is et_sweep of the queries in wide.
 func Sweep(level int32, wide []uint32, centres unsafe.Pointer, c *Columns, to int, h *Hits, progress unsafe.Pointer) int {
 	return int(C.et_sweep(C.int32_t(level), u32(wide), C.int64_t(len(wide)), (*C.et_centre)(centres), c.c(), C.int64_t(to), h.c(),
 		(*C.et_progress)(progress)))

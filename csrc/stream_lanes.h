@@ -1,4 +1,4 @@
-/* Two words that only the streaming kernels have use for, beyond those of lanes.h.
+/* Two operations that only the streaming kernels need, beyond those of lanes.h.
  *
  *   rising    mask of a < b and b < limit; a and limit are at most 2^31, b is any
  *             number
@@ -17,8 +17,8 @@ HELPER(c) c_mask c_rising(c_u a, c_u b, c_u limit) { return (a < b) & (b < limit
 HELPER(c) c_u c_residue(c_f t, c_u mask, uint32_t shift) { return (c_asu(t + ROUNDING) & mask) << shift; }
 
 #if defined(__x86_64__)
-/* b as an unsigned number is below limit if it is not negative and below it as
- * a signed one; with a < b signed, a not negative, both follow. */
+/* b is below limit as an unsigned number if it is not negative and below it as a signed one. As a is not negative,
+ * a < b signed includes that b is not negative. */
 HELPER(avx2) avx2_mask avx2_rising(avx2_u a, avx2_u b, avx2_u limit) {
 	const __m256i up = _mm256_and_si256(_mm256_cmpgt_epi32(b, a), _mm256_cmpgt_epi32(limit, b));
 	return avx2_bits(_mm256_andnot_si256(a, up));

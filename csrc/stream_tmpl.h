@@ -1,8 +1,8 @@
 #include "stream.h"
 #include "stream_lanes.h"
 
-/* Points that are screened before those that passed meet their queries: two
- * buffers of that length stay in the L1 cache beside the bitmap. */
+/* The number of points that are screened before those that passed are tested with their queries. Two buffers of
+ * that length stay in the L1 cache beside the bitmap. */
 enum { SCREEN = 1024 };
 
 /* Points that passed the screen: their places in slots, and their cells. */
@@ -11,7 +11,7 @@ typedef struct {
 	int64_t n;
 } passed;
 
-/* A run of live points, side by side. */
+/* A run of live points, gathered. */
 typedef struct {
 	float x[ET_SWEEP + 16], y[ET_SWEEP + 16], z[ET_SWEEP + 16];
 	uint32_t slot[ET_SWEEP + 16], category[ET_SWEEP + 16];
@@ -33,7 +33,7 @@ static inline int is_good_slot(const et_columns *c, int64_t at) {
 	return c->slots[at] < c->limit && (at == 0 || c->slots[at] > c->slots[at - 1]);
 }
 
-/* A difference of a number with itself is 0, or NaN if it is not finite. */
+/* x - x is 0 for finite x, and NaN otherwise. */
 static inline int is_finite_point(const et_columns *c, uint32_t slot) {
 	const float x = c->x[slot], y = c->y[slot], z = c->z[slot];
 	return (x - x) + (y - y) + (z - z) <= 0.0f;
@@ -58,8 +58,8 @@ static inline et_list list_of(const et_sieve *s, uint32_t cell) {
 	return s->lists[s->rank[w] + (uint32_t)__builtin_popcount(below)];
 }
 
-/* The hits of one point with a short list. Each is stored and passed over if it
- * is none, so that no branch depends on it. */
+/* The hits of one point with a short list. Each candidate is stored, and the fill advances only after a hit, so
+ * that no branch depends on it. */
 static inline void meet_few(const et_sieve *s, const et_columns *c, et_list l, uint32_t slot, uint32_t category, et_hits *h) {
 	const float x = c->x[slot], y = c->y[slot], z = c->z[slot];
 	int64_t fill = h->fill;
@@ -75,7 +75,7 @@ static inline void meet_few(const et_sieve *s, const et_columns *c, et_list l, u
 	h->fill = fill;
 }
 
-/* The torus with its numbers in every lane. */
+/* The fields of the torus, each in every lane. */
 typedef struct {
 	V(f) origin[3], inv[3];
 	V(u) mask[3];
@@ -101,9 +101,8 @@ HELPER(LEVEL) V(u) torus_cell(const torus *t, V(f) x, V(f) y, V(f) z) {
 	              V(oru)(V(residue)(ty, t->mask[1], t->shift[1]), V(residue)(tz, t->mask[2], t->shift[2])));
 }
 
-/* Screens one vector of points from place at on, at > 0: those whose cell has a
- * list are appended to out, and *sum is not finite where a coordinate is not.
- * Returns 0, having done nothing, if a slot is not good. */
+/* Screens one vector of points from place at on, at > 0: appends those whose cell has a list to out. *sum becomes
+ * not finite if a coordinate is not. Returns 0, without effect, if a slot does not ascend or is not below limit. */
 HELPER(LEVEL) int screen_vector(const et_sieve *s, const torus *t, const et_columns *c,
                                 int64_t at, V(f) *sum, passed *out) {
 	const uint32_t first = c->slots[at];
@@ -133,7 +132,7 @@ HELPER(LEVEL) int screen_vector(const et_sieve *s, const torus *t, const et_colu
 	return 1;
 }
 
-/* Screens the points of [from, to); returns the first that is at fault, or to. */
+/* Screens the points of [from, to). Returns the first point that must be refused, or to. */
 HELPER(LEVEL) int64_t screen(const et_sieve *s, const torus *t, const et_columns *c,
                              int64_t from, int64_t to, passed *out) {
 	V(f) sum = V(set1)(0.0f);
@@ -157,7 +156,7 @@ HELPER(LEVEL) int64_t screen(const et_sieve *s, const torus *t, const et_columns
 			out->n += c_marked(s->bits, cell);
 		}
 	}
-	/* A sum of huge coordinates may overflow as well: then none is found. */
+	/* A sum of huge coordinates may overflow as well: the search then finds none. */
 	if (V(le)(V(sub)(sum, sum), V(set1)(0.0f)) != V(first)(V(LANES)))
 		return first_not_finite(c, from, to);
 	return to;
@@ -186,7 +185,7 @@ HELPER(LEVEL) void meet_many(const et_sieve *s, const et_columns *c, et_list l, 
 	h->fill = fill;
 }
 
-/* Returns the number of points that have met their queries. */
+/* Tests the points that passed with the queries of their cells. Returns the number of points done. */
 HELPER(LEVEL) int64_t meet(const et_sieve *s, const et_columns *c, const passed *p, int64_t n, et_hits *h) {
 	for (int64_t i = 0; i < n; i++) {
 		const uint32_t slot = c->slots[p->at[i]];

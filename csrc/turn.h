@@ -1,12 +1,11 @@
-/* Squares of lengths, of vectors of any level.
+/* Squares of lengths, for vectors of any level.
  *
- * FIT(most) is a power of two by which a vector whose largest component is most, in
- * magnitude, can be multiplied without loss, after which its squared length is
- * a normal number: 2^-66 from 2^60 on, 2^100 up to 2^-50, and 1 between. What is
- * lost are components too small to count beside the largest.
+ * FIT(most) is a power of two. A vector whose largest component has the magnitude most can be multiplied by it
+ * without loss, and then has a squared length that is a normal number: 2^-66 from 2^60 on, 2^100 up to 2^-50, and
+ * 1 between. Only components too small to count beside the largest are lost.
  *
- * NORMAL(a) is the mask of the lanes in which a is from 2^-126, the smallest number
- * with all its bits, to the largest finite one. */
+ * NORMAL(a) is the mask of the lanes in which a is from 2^-126, the smallest normal number, to the largest finite
+ * one. */
 #ifndef EVERTICK_TURN_H
 #define EVERTICK_TURN_H
 
@@ -23,11 +22,11 @@
 
 /* Steps of EACH_ROW on quaternions, of any level.
  *
- * PUT_UNIT stores (x, y, z, w), whose squared length is n2, divided by its length,
- * or where n2 is not NORMAL the other quaternion.
+ * PUT_UNIT stores (x, y, z, w), whose squared length is n2, divided by its length. Where n2 is not NORMAL it
+ * stores the other quaternion.
  *
- * TURN adds to a quaternion its product with half the angle turned about each axis,
- * half * omega, from the left, and stores what PUT_UNIT makes of it. */
+ * TURN adds to a quaternion its product with half the angle turned about each axis, half * omega, from the left,
+ * and stores the result by PUT_UNIT. */
 #define PUT_UNIT(q, qx, qy, qz, qw, n2, other_x, other_y, other_z, other_w)             \
 	const V(mask) normal = NORMAL(n2);                                              \
 	const V(f) over = V(div)(V(set1)(1), V(sqrt)(n2));                              \

@@ -5,18 +5,17 @@ import (
 	"math/bits"
 )
 
-// Below these numbers of points the Go loop is faster than a call.
+// Below these numbers of points the Go loop is faster than a call of C.
 const (
 	measureBreakEven = 32
 	buildBreakEven   = 16
 )
 
-// Measure returns the box of the points (x[s], y[s], z[s]) of the slots s: the
-// lowest and the highest coordinate along each axis, with +0 for either zero; no
-// slots have the zero box. bad is -1, or the index of the first of the slots
-// that does not ascend, is not below len(x) and MaxSlots, or has a coordinate that
-// is NaN or infinite; lo and hi are then zero. What lies between the slots may be anything.
-// It panics if x, y and z differ in length, and on a level that Resolve refuses.
+// Measure returns the bounding box of the points (x[s], y[s], z[s]) of the slots s: the lowest and the highest
+// coordinate along each axis, where a zero is always +0. Without slots both are zero. bad is -1, or the index of the
+// first slot that does not ascend, is not below len(x) and MaxSlots, or has a coordinate that is NaN or infinite; lo
+// and hi are then zero. Rows between the slots may hold any values. It panics if x, y and z differ in length, and on
+// a level that Resolve refuses.
 func Measure(level Level, x, y, z []float32, slots []uint32) (lo, hi [3]float32, bad int) {
 	if len(y) != len(x) || len(z) != len(x) {
 		panic("native: Measure: x, y and z differ in length")
@@ -37,7 +36,7 @@ func Measure(level Level, x, y, z []float32, slots []uint32) (lo, hi [3]float32,
 	return lo, hi, -1
 }
 
-// limitOf is the bound of the slots of columns like x.
+// limitOf returns the bound of the slots of columns like x.
 func limitOf(x []float32) int { return min(len(x), MaxSlots) }
 
 func firstBad(x, y, z []float32, slots []uint32) int {
@@ -58,14 +57,14 @@ func measureGo(x, y, z []float32, slots []uint32) (lo, hi [3]float32, ok bool) {
 	y, z = y[:len(x)], z[:len(x)]                                 // one bounds check for the three
 	lx, hx := float32(math.MaxFloat32), -float32(math.MaxFloat32) // arrays would not stay in registers
 	ly, hy, lz, hz := lx, hx, lx, hx
-	next := uint32(0) // the lowest slot that ascends
+	next := uint32(0) // the least valid next slot
 	for _, s := range slots {
 		if s < next || uint(s) >= uint(len(x)) {
 			return lo, hi, false
 		}
 		next = s + 1
 		px, py, pz := x[s], y[s], z[s]
-		// NaN is not above anything, and so among the few that are looked at twice.
+		// NaN fails the comparison, so it is among the few points that are checked again.
 		if !(px >= lx) {
 			if px != px {
 				return lo, hi, false
@@ -94,18 +93,16 @@ func measureGo(x, y, z []float32, slots []uint32) (lo, hi [3]float32, ok bool) {
 			hz = pz
 		}
 	}
-	lo, hi = [3]float32{lx + 0, ly + 0, lz + 0}, [3]float32{hx + 0, hy + 0, hz + 0} // makes -0 into +0
+	lo, hi = [3]float32{lx + 0, ly + 0, lz + 0}, [3]float32{hx + 0, hy + 0, hz + 0} // turns -0 into +0
 	return lo, hi, finite(lx) && finite(ly) && finite(lz) && finite(hx) && finite(hy) && finite(hz)
 }
 
-// Build sorts the points (x[s], y[s], z[s]) of the slots s by cell of the grid,
-// and by slot within a cell, into p.Start and p.Blocks: every entry of the two is
-// written, and the lanes after the last point are zero. p.Start has one entry
-// for each cell of the grid and one more, and p.Blocks a block for each sixteen
-// slots or part of them. cellOf is scratch, an entry for each slot. The slots
-// ascend and are below len(x) and MaxSlots; coordinates may be anything, NaN
-// included. It panics if lengths do not fit, if the slots are not as they should
-// be, and on a level that Resolve refuses.
+// Build sorts the points (x[s], y[s], z[s]) of the slots s by cell of the grid, and by slot within a cell, into
+// p.Start and p.Blocks. It writes every entry of the two, and zeros into the lanes after the last point. p.Start has
+// one entry per cell of the grid and one more, p.Blocks has a block for each sixteen slots or part of them, and
+// cellOf is scratch with an entry per slot. The slots ascend and are below len(x) and MaxSlots; coordinates may be
+// any numbers, including NaN. It panics if lengths do not fit, if the slots are invalid, and on a level that Resolve
+// refuses.
 func Build(level Level, g *Grid, x, y, z []float32, slots []uint32, p *Points, cellOf []uint32) {
 	checkBuild(g, x, y, z, slots, p, cellOf)
 	var ok bool
@@ -162,7 +159,7 @@ func (p *Points) clearRest(n int) {
 	}
 }
 
-// axis is a Grid along one axis, in registers: Grid.Cell takes twice as long.
+// axis is one axis of a Grid, with its fields in registers: Grid.Cell takes twice as long.
 type axis struct {
 	min, inv, end float32
 	n             int32
@@ -206,8 +203,8 @@ func number(g *Grid, x, y, z []float32, slots []uint32, counts, cellOf []uint32)
 	return true
 }
 
-// scatter copies each point to its cell. A cursor is where the next point of a
-// cell goes, and in the end where the cell ends.
+// scatter copies each point to its cell. A cursor is the place of the next point of a cell, and in the end the end of
+// the cell.
 func scatter(x, y, z []float32, slots []uint32, cursors, cellOf []uint32, blocks []Block) {
 	y, z, cellOf = y[:len(x)], z[:len(x)], cellOf[:len(slots)]
 	for i, s := range slots {
@@ -218,19 +215,17 @@ func scatter(x, y, z []float32, slots []uint32, cursors, cellOf []uint32, blocks
 	}
 }
 
-// SampleRoom is the number of slots that found of Sample needs for most slots.
+// SampleRoom returns the length that found of Sample needs for a given most.
 func SampleRoom(most int) int { return most + BlockLen }
 
-// Sample chooses about one of 1<<share points, by a hash of the bits of their
-// coordinates: neither the order of the points nor their slots decide, so that
-// reordered columns give the same sample. Of points with the same coordinates it
-// chooses all or none. found gets the slots of those chosen, in the order of slots;
-// there are none if there are more than most of them. The slots are such as
-// Measure accepts. It panics when found is shorter than SampleRoom(most), and on a
-// level that Resolve refuses.
+// Sample chooses about one of 1<<share points, by a hash of the bits of their coordinates. Neither the order of the
+// points nor their slots matter, so reordered columns give the same sample. Of points with equal coordinates it
+// chooses all or none. found gets the chosen slots, in the order of slots; if there are more than most, it returns
+// none. The slots must be valid as in Measure. It panics if found is shorter than SampleRoom(most), and on a level
+// that Resolve refuses.
 func Sample(level Level, x, y, z []float32, slots []uint32, share, most int, found []uint32) []uint32 {
 	found = found[:SampleRoom(most)]
-	mask := bits.Reverse32(1<<share - 1) // the highest bits of a product depend on all of the factor
+	mask := bits.Reverse32(1<<share - 1) // the highest bits of a product depend on all bits of the factor
 	n := 0
 	if level = must(level); level == Go || len(slots) < measureBreakEven {
 		n = sampleGo(x, y, z, slots, mask, found[:most+1])

@@ -1,8 +1,7 @@
 package native
 
-// A Builder builds with several workers: each takes a run of the slots, and has
-// counts and cursors of its own, so that points of a cell end up in the order of
-// the slots, whatever worker takes them. The zero Builder is ready.
+// A Builder builds with several workers: each takes a range of the slots, with its own counts and cursors. So the
+// points of a cell end up in the order of the slots, whichever worker takes them. The zero Builder is ready.
 type Builder struct {
 	level   Level
 	g       *Grid
@@ -13,13 +12,13 @@ type Builder struct {
 
 	step   func(b *Builder, part int)
 	parts  int
-	counts [][]uint32 // of each part, an entry a cell; the last are in p.Start
-	sums   []uint32   // points in the cells of each part, and of those before
+	counts [][]uint32 // by part, one entry per cell; those of the last part are in p.Start
+	sums   []uint32   // points in the cells of each part, then of the parts before it
 	failed []bool
 }
 
-// Build does what the function Build does, with the workers of a pool. The error
-// is that of Pool.Run; Points are then unspecified.
+// Build does what the function Build does, with the workers of a pool. The error is that of Pool.Run; if it is not
+// nil, Points are unspecified.
 func (b *Builder) Build(pool *Pool, level Level, g *Grid, x, y, z []float32, slots []uint32, p *Points, cellOf []uint32) error {
 	checkBuild(g, x, y, z, slots, p, cellOf)
 	b.level, b.g, b.x, b.y, b.z, b.slots, b.p, b.cellOf = must(level), g, x, y, z, slots, p, cellOf
@@ -62,10 +61,10 @@ func (b *Builder) release() {
 	b.counts[b.parts-1] = nil
 }
 
-// Do does the present step for a part; it implements Task.
+// Do runs the current step for a part; it implements Task.
 func (b *Builder) Do(_, part int) { b.step(b, part) }
 
-// share returns the share of a part in n.
+// share returns the range of n that a part takes.
 func (b *Builder) share(n, part int) (from, to int) {
 	return n * part / b.parts, n * (part + 1) / b.parts
 }
@@ -98,8 +97,8 @@ func (b *Builder) sum(part int) {
 	b.sums[part] = sum
 }
 
-// accumulate makes cursors of the counts of a share of the cells: within a cell the
-// points of a part come after those of the parts before it.
+// accumulate turns the counts of a share of the cells into cursors: within a cell the points of a part follow those
+// of the parts before it.
 func (b *Builder) accumulate(part int) {
 	from, to := b.share(len(b.p.Start)-1, part)
 	sum := uint32(0)

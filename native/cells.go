@@ -19,9 +19,8 @@ func (f *Filter) check(queries int, p *Points) {
 	}
 }
 
-// category is what masks are compared with: nil where there is nothing to
-// compare. Points without categories are in all of them: only a mask of no
-// category leaves them out.
+// category returns the column that masks are compared with, or nil if there is nothing to compare. Points without
+// categories are in all of them, so only an empty mask leaves them out.
 func (f *Filter) category(p *Points) []uint32 {
 	if f.Mask == nil {
 		return nil
@@ -49,7 +48,7 @@ func (f *Filter) of(i int, p *Points) queryFilter {
 	return s
 }
 
-// none reports that the query asks for no category, so that nothing passes.
+// none reports whether the mask is empty, so that nothing passes.
 func (s *queryFilter) none() bool { return s.mask == 0 }
 
 // lanes returns the lanes of a block that pass.
@@ -78,18 +77,17 @@ func (s *queryFilter) lanes(p *Points, block int) uint32 {
 
 const descending = "native: Points.Start does not ascend"
 
-// rowCost is what a row costs, in points to be tested.
+// rowCost is the cost of visiting a row, in tested points.
 const rowCost = 16
 
-// A walk is the rows of a box of cells: row (j, k) is the width cells from
-// first + j*toRow + k*toLayer on, which are neighbours in memory.
+// A walk describes the rows of a box of cells: row (j, k) is the width cells from first + j*toRow + k*toLayer on,
+// which are neighbours in memory.
 type walk struct {
 	first, width, rows, layers int32
 	toRow, toLayer             int32
 }
 
-// around returns the first and the last cell, along each axis, that something in
-// the box from lo to hi can reach.
+// around returns the first and the last cell, along each axis, that a query can reach from the box from lo to hi.
 func (g *Grid) around(lo, hi *[3]float32, reach float32) (first, last [3]int32) {
 	for a := range 3 {
 		first[a], last[a] = g.Cell(a, lo[a]-reach), g.Cell(a, hi[a]+reach)
@@ -97,9 +95,9 @@ func (g *Grid) around(lo, hi *[3]float32, reach float32) (first, last [3]int32) 
 	return first, last
 }
 
-// walk returns the rows of the box from cell lo to cell hi. Where rows are so
-// empty that they cost more than all points from the first row to the last,
-// these are one row: a huge query walks over points, not over empty cells.
+// walk returns the rows of the box from cell lo to cell hi. If rows are so empty that visiting them costs more than
+// testing all points from the first row to the last, it returns these as one row: a huge query visits points, not
+// empty cells.
 func (g *Grid) walk(start []uint32, lo, hi [3]int32) walk {
 	first := (lo[2]*g.N[1]+lo[1])*g.N[0] + lo[0]
 	last := (hi[2]*g.N[1]+hi[1])*g.N[0] + hi[0]

@@ -36,8 +36,7 @@ func scaleRows(o *Ops, lo, hi int) {
 //
 // with the product rounded before the sum. v and c are columns of one length, dt is
 // in seconds. Where dt*c[i] is not negative, |v[i]| does not grow and its sign does
-// not change, and an infinite c[i] stops it. c is not checked: a negative one speeds
-// up, gives infinity (or NaN, of zero) where dt*c[i] is -1 and turns back beyond.
+// up, gives infinity (or NaN, of zero) where dt*c[i] is -1, and reverses the sign beyond that.
 func (o *Ops) Damp(v, c []float32, dt float32) error {
 	checkRows("native: Ops.Damp: v and c differ in length", len(v), c)
 	o.set(v, c)
@@ -52,9 +51,8 @@ func dampRows(o *Ops, lo, hi int) {
 	}
 }
 
-// Clamp moves what is below lo to lo and what is above hi to hi. What is between
-// keeps its bits, as do NaN and a zero that equals a bound. lo may be -Inf and hi
-// +Inf, for no bound. lo above hi is ErrRange, a NaN ErrNotFinite.
+// Clamp sets values below lo to lo and values above hi to hi. Values between keep their bits, and so do NaN and a
+// zero that equals a bound. lo may be -Inf and hi +Inf, for no bound. lo above hi is ErrRange, a NaN ErrNotFinite.
 func (o *Ops) Clamp(x []float32, lo, hi float32) error {
 	switch {
 	case lo != lo:
@@ -91,11 +89,10 @@ func clampRows(o *Ops, lo, hi int) {
 //		}
 //	}
 //
-// with each operation rounded. What is inside keeps its bits. A finite number always
-// ends inside, never at hi: one so little below lo that it would round to hi becomes lo, and
-// so does one that is so large that a difference overflows. Others are off by no more
-// than 2^-22 of |x[i]| + |lo| + |hi|, along the torus, so that nothing is left of a
-// place that is millions of widths away. NaN and infinities give NaN.
+// with each operation rounded. Values inside keep their bits. A finite number always ends inside, never at hi: one so
+// little below lo that it would round to hi becomes lo, and so does one so large that a difference overflows. Other
+// results are off by at most 2^-22 of |x[i]| + |lo| + |hi|, along the torus: after millions of widths no precision is
+// left. NaN and infinities give NaN.
 //
 // lo, hi and hi-lo are finite, else the error is ErrNotFinite or, for the difference,
 // ErrRange; lo not below hi is ErrRange.
@@ -130,16 +127,14 @@ func wrapRows(o *Ops, lo, hi int) {
 	}
 }
 
-// Lerp computes the place between prev and cur, for a renderer that runs between two
-// steps:
+// Lerp interpolates between prev and cur, for a renderer that draws between two steps:
 //
 //	for i := range out { out[i] = prev[i] + (cur[i]-prev[i])*alpha }
 //
-// with each operation rounded, and out[i] = cur[i] in the rows that teleported names,
-// a bitmap like Live, or nil for none. out may be prev or cur. What rests keeps its
-// value for every alpha, and alpha 0 gives prev, up to the sign of a zero, where the
-// difference is finite. alpha 1 gives cur to within half a unit in the last place of
-// the difference. Others extrapolate; one that is not finite is ErrNotFinite.
+// with each operation rounded, and out[i] = cur[i] in the rows that teleported names, a bitmap like Live, or nil for
+// none. out may be prev or cur. A value that does not change stays the same for every alpha. alpha 0 gives prev, up
+// to the sign of a zero, where the difference is finite; alpha 1 gives cur to within half a unit in the last place of
+// the difference. Other values extrapolate beyond 0 and 1; one that is not finite is ErrNotFinite.
 func (o *Ops) Lerp(out, prev, cur []float32, alpha float32, teleported []uint64) error {
 	checkRows("native: Ops.Lerp: columns differ in length", len(out), prev, cur)
 	if !finite(alpha) {

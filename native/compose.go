@@ -1,16 +1,16 @@
 package native
 
-// Layout is the order in which the numbers of a matrix are in memory.
+// Layout is the order of the elements of a matrix in memory.
 type Layout uint8
 
 const (
-	ColumnMajor Layout = iota // column by column, as OpenGL and three.js have it
+	ColumnMajor Layout = iota // column by column, as in OpenGL and three.js
 	RowMajor                  // row by row
 )
 
-// Compose writes the matrices that turn the local coordinates of row i into those
-// of the world, for renderers, to out[16*i : 16*i+16]: first scaled, then rotated, then
-// moved. With the position p, the quaternion x, y, z, w and the scale s that is
+// Compose writes the matrices that transform the local coordinates of row i to those of the world, for renderers, to
+// out[16*i : 16*i+16]: first scaled, then rotated, then moved. With the position p, the quaternion x, y, z, w and the
+// scale s, the matrix is
 //
 //	(1-(yy+zz))*s.x  (xy-wz)*s.y      (xz+wy)*s.z      p.x
 //	(xy+wz)*s.x      (1-(xx+zz))*s.y  (yz-wx)*s.z      p.y
@@ -21,9 +21,8 @@ const (
 // The translation is the last column in either layout: out[16*i+12] and the next two if
 // ColumnMajor, out[16*i+3], [16*i+7] and [16*i+11] if RowMajor.
 //
-// The quaternion is to be one of length 1, for which this is a rotation: K. Shoemake,
-// "Animating rotation with quaternion curves", SIGGRAPH 1985. Of another one it is
-// what the formula says. Another layout is misuse.
+// The quaternion should have length 1; the matrix is then a rotation: K. Shoemake, "Animating rotation with
+// quaternion curves", SIGGRAPH 1985. Of another quaternion it is what the formula gives. Compose panics on another layout.
 func (o *Ops) Compose(out []float32, layout Layout, pos Vec3, rot Quat, scale Vec3) error {
 	rows := len(pos.X)
 	checkRows("native: Ops.Compose: columns differ in length", rows, pos.Y, pos.Z, rot.X, rot.Y, rot.Z, rot.W, scale.X, scale.Y, scale.Z)

@@ -63,8 +63,7 @@ func gatherRows(o *Ops, lo, hi int) {
 	}
 }
 
-// maxFetch is the length of the longest column of which kernels can take rows by
-// index.
+// maxFetch is the length of the longest column that kernels can index.
 const maxFetch = 1 << 31
 
 // Scatter computes, in ascending order, so that of rows with the same index the last
@@ -94,8 +93,7 @@ func (o *Ops) Scatter(dst, src []float32, index []uint32) error {
 	return nil
 }
 
-// within returns an error that wraps ErrRange if a named row of index is not below
-// limit.
+// within returns an error that wraps ErrRange if a named row of index is not below limit.
 func (o *Ops) within(what string, index []uint32, limit int) error {
 	o.index, o.limit = index, limit
 	i, err := o.first(len(index), beyondRows, opBreakEven)

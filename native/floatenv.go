@@ -5,7 +5,7 @@ import (
 	"math"
 )
 
-// Variables, so that the compiler leaves the arithmetic to the CPU.
+// They are variables, so that the compiler does not fold the arithmetic.
 var (
 	probeMinNormal = float32(0x1p-126)
 	probeHalf      = float32(0.5)
@@ -32,16 +32,13 @@ func CheckFloatEnv() error {
 	return nil
 }
 
-// fusing is a factor whose square, 1 + 2^-11 + 2^-24, loses its last term when
-// it is rounded: adding the negated rounded square gives zero, unless product
-// and sum were fused, which gives 2^-24.
+// fusing is a factor whose square, 1 + 2^-11 + 2^-24, loses its last term when it is rounded. Adding the negated
+// rounded square gives zero, but 2^-24 if product and sum were fused.
 const fusing = 1 + 0x1p-12
 
-// selfCheck runs a level's kernel over values that betray a compiler that fused
-// multiply and add, or a process that flushes denormals: both happen through
-// flags and libraries that this module does not control, and each would change
-// results silently. In a thread whose environment is altered already it returns
-// ErrFloatEnv: then the level is not at fault.
+// selfCheck runs the kernel of a level on values that reveal fused multiply-add, or a process that flushes denormals.
+// Flags and libraries that this module does not control can cause both, and either would change results silently. If
+// the environment of the thread is already altered it returns ErrFloatEnv: then the level is not at fault.
 func selfCheck(l Level) error {
 	if l == Go {
 		return nil

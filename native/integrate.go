@@ -68,7 +68,7 @@ var move = rowOp{moveRows, moveKernel, 8}
 //	pos += vel * dt
 //	rot, as IntegrateQuat turns it by ang
 //
-// It says the bits of Integrate of each axis, in this order, and IntegrateQuat.
+// It gives the same bits as Integrate of each axis, in this order, and IntegrateQuat.
 func (o *Ops) Move(m *Motion, dt float32) error {
 	checkRows("native: Ops.Move: columns differ in length", len(m.Pos.X), m.Pos.Y, m.Pos.Z, m.Vel.X, m.Vel.Y, m.Vel.Z,
 		m.Acc.X, m.Acc.Y, m.Acc.Z, m.Rot.X, m.Rot.Y, m.Rot.Z, m.Rot.W, m.Ang.X, m.Ang.Y, m.Ang.Z)

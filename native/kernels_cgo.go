@@ -43,7 +43,7 @@ func compiler() string { return csrc.Compiler() }
 
 func pointer[T any](s []T) unsafe.Pointer { return unsafe.Pointer(unsafe.SliceData(s)) }
 
-// c are the points as C takes them; categories count only if there are masks.
+// c returns the points in the form of C; categories count only if there are masks.
 func (p *Points) c(g *Grid, mask []uint32, live []uint16) csrc.Points {
 	points := csrc.Points{Grid: unsafe.Pointer(g), Blocks: pointer(p.Blocks), Start: p.Start, Live: live}
 	if mask != nil {
@@ -227,7 +227,7 @@ func moveKernel(o *Ops, l Level, live []uint64, lo, hi int) {
 	}, o.scalars[0], live)
 }
 
-// teleports is the bitmap of teleported rows from row lo on.
+// teleports returns the bitmap of teleported rows from row lo on.
 func (o *Ops) teleports(lo int) []uint64 {
 	if o.teleported == nil {
 		return nil
@@ -235,7 +235,7 @@ func (o *Ops) teleports(lo int) []uint64 {
 	return o.teleported[lo/64:]
 }
 
-// copyKernel leaves rows that lie together to Go.
+// copyKernel copies contiguous rows in Go.
 func copyKernel(o *Ops, l Level, live []uint64, lo, hi int) {
 	if live == nil {
 		copyRows(o, lo, hi)
@@ -248,7 +248,7 @@ func fillKernel(o *Ops, l Level, live []uint64, lo, hi int) {
 	csrc.Fill(cLevels[l], o.columns[0][lo:hi], o.scalars[0], live)
 }
 
-// gatherKernel leaves a column that is too long to Go.
+// gatherKernel runs in Go if the column is too long for C.
 func gatherKernel(o *Ops, l Level, live []uint64, lo, hi int) {
 	if src := o.columns[1]; int64(len(src)) <= maxFetch {
 		csrc.Gather(cLevels[l], o.columns[0][lo:hi], src, o.index[lo:hi], live)

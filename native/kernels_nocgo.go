@@ -2,7 +2,7 @@
 
 package native
 
-// No level but Go is left, which calls none of these.
+// Without cgo only level Go is left, which calls none of these.
 
 const withoutCgo = "native: built without cgo"
 

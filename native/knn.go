@@ -21,16 +21,15 @@ type NearestQueries struct {
 	// Radius is nil, or bounds each query to points with d2 <= r*r. Radii are
 	// finite and not negative; a square that overflows bounds nothing.
 	Radius []float32
-	// Exclude is nil, or names for each query a slot left out.
+	// Exclude is nil, or names for each query a slot to leave out.
 	Exclude []uint32
-	// Mask is nil, or leaves out for each query the points that have none of its
-	// bits in Points.Category.
+	// Mask is nil, or holds for each query a set of categories: points that have none of its bits in Points.Category
+	// are left out.
 	Mask []uint32
-	// Live is nil, or has for each block a bit for each lane; points without are
-	// left out.
+	// Live is nil, or has for each block a bit per lane; points whose bit is 0 are left out.
 	Live []uint16
-	// Box is nil, or the lower and the upper corner of a box that all points are in: a
-	// query outside it looks at fewer cells.
+	// Box is nil, or the lower and the upper corner of a box that contains all points: a query outside it then visits
+	// fewer cells.
 	Box *[2][3]float32
 }
 
@@ -48,14 +47,12 @@ func (q *NearestQueries) check(blocks int) {
 	}
 }
 
-// KNN writes the rows of a batch one after the other, each sorted by (d2, slot)
-// and with fewer than K points only where there are no more that pass: row i ends
-// before ends[i], the first begins at 0. slots, and dist2 unless it is nil, hold
-// at least len(q.X)*q.K elements. It returns the length of all rows; after them
-// nothing is written. Slots are below Points.Limit and distinct.
+// KNN writes the rows of a batch one after the other, each sorted by (d2, slot). A row has fewer than K points only
+// if no more pass. Row i ends before ends[i]; the first begins at 0. slots, and dist2 unless it is nil, hold at least
+// len(q.X)*q.K elements. It returns the length of all rows, and writes nothing after them. Slots are below
+// Points.Limit and distinct.
 //
-// It panics when lengths do not fit or Points contradicts itself, and on a level
-// that Resolve refuses.
+// It panics when lengths do not fit or Points contradicts itself, and on a level that Resolve refuses.
 func KNN(level Level, g *Grid, p *Points, q *NearestQueries, ends, slots []uint32, dist2 []float32) int {
 	if len(q.X) == 0 {
 		return 0
@@ -77,14 +74,14 @@ func KNN(level Level, g *Grid, p *Points, q *NearestQueries, ends, slots []uint3
 	return n
 }
 
-// Candidates that are kept before the farther ones are thrown away, and points
-// that are tested between two looks at how many there are.
+// The number of candidates that are kept before the farther ones are dropped, and of points that are tested between
+// two checks of that number.
 const (
 	candidateRoom  = 1024
 	candidatePiece = 256
 )
 
-// nearestSearch answers one query after another.
+// nearestSearch answers one query after the other.
 type nearestSearch struct {
 	g        *Grid
 	p        *Points
@@ -97,11 +94,10 @@ type nearestSearch struct {
 	centre        [3]float32
 	radius        float32
 	exclude, mask uint32
-	work          int // rows and blocks looked at for this query
+	work          int // rows and blocks visited for this query
 
-	// The points found so far as keys, d2 before slot; squared distances are not
-	// negative, so that their bits order as they do. The k nearest are among them
-	// and those not yet tested whose keys are up to most.
+	// The points found so far as keys, d2 before slot. Squared distances are not negative, so their bits sort as they
+	// do. The k nearest are among these and the untested points whose keys are at most most.
 	keys [candidateRoom]uint64
 	n    int
 	most uint64
@@ -150,12 +146,10 @@ func knnGo(g *Grid, p *Points, q *NearestQueries, ends, slots []uint32, dist2 []
 	return fill
 }
 
-// find collects candidates among which the k nearest are. A ball that holds k
-// points holds the k nearest, whatever its radius: all others have a greater d2
-// than its square, those inside have not, so that not even a tie is lost. A ball
-// that holds fewer is searched again with a longer radius, until another try as
-// costly as the last would bring the work to half of what testing all points is:
-// then the query's own radius, or none, ends it.
+// find collects candidates that include the k nearest. A ball that holds k points holds the k nearest, whatever its
+// radius: all points outside have a d2 greater than its square, and those inside do not, so not even a tie is lost. A
+// ball with fewer points is searched again with a larger radius. Once another try as costly as the last would bring
+// the work to half of testing all points, the last search uses the radius of the query, or no bound.
 func (s *nearestSearch) find() bool {
 	s.work = 0
 	gap, beyond := s.start()
@@ -213,9 +207,8 @@ func (s *nearestSearch) row(lo, hi *[3]int32, y, z int32) (first, last int) {
 	return int(s.p.Start[cells+lo[0]]), int(s.p.Start[cells+hi[0]+1])
 }
 
-// testBox tests the points in a box of cells row by row, or all of its rows and
-// what lies between them at once where that is no more work. It returns false if
-// Start does not ascend.
+// testBox tests the points in a box of cells row by row, or all points from the first row to the last if that is no
+// more work. It returns false if Start does not ascend.
 func (s *nearestSearch) testBox(lo, hi *[3]int32) bool {
 	first, _ := s.row(lo, hi, lo[1], lo[2])
 	_, last := s.row(lo, hi, hi[1], hi[2])
@@ -238,9 +231,9 @@ func (s *nearestSearch) testBox(lo, hi *[3]int32) bool {
 	return true
 }
 
-// testBall tests the points in those cells of a box that a ball reaches. Most of the
-// box around a ball that comes from far away lies outside it. What is left out of a
-// row, or whole, cannot pass: gap and touched_cells of csrc/radius_tmpl.h say why.
+// testBall tests the points in those cells of a box that a ball reaches. If the ball comes from far away, most of its
+// box is outside it. The rows, and parts of rows, that it leaves out cannot pass: gap and touched_cells of
+// csrc/radius_tmpl.h give the proof.
 func (s *nearestSearch) testBall(lo, hi *[3]int32, r float32) bool {
 	r2, reach, c := float32(r*r), Reach(r), &s.centre
 	gapX := max(s.box[0][0]-c[0], c[0]-s.box[1][0], 0)
@@ -272,8 +265,8 @@ func (s *nearestSearch) testBall(lo, hi *[3]int32, r float32) bool {
 	return true
 }
 
-// halfOf bounds the distance along an axis of what is within a radius of which the
-// square is r2, where the other axes already have gap2 of it.
+// halfOf bounds the distance along an axis of points within a radius. r2 is the square of the radius, and gap2 the
+// part of it that the other axes already use.
 func halfOf(r2, gap2, reach float32) float32 {
 	near := (r2 - gap2) + float32(r2*0x1p-20)
 	half := float32(float32(math.Sqrt(float64(near)))*(1+0x1p-20)) + 0x1p-70
@@ -283,8 +276,8 @@ func halfOf(r2, gap2, reach float32) float32 {
 	return reach
 }
 
-// gap returns a distance between the centre and cell j along an axis that is no more
-// than the rounded one of any point in the cell: 0 inside.
+// gap returns a lower bound of the rounded distance, along an axis, between the centre and any point in cell j: 0
+// inside.
 func (s *nearestSearch) gap(axis int, j int32) float32 {
 	g, v := s.g, s.centre[axis]
 	lower, size := g.Min[axis], 1/g.Inv[axis]
@@ -300,9 +293,8 @@ func (s *nearestSearch) gap(axis int, j int32) float32 {
 	return gap
 }
 
-// test appends those of the points [first, last) that pass the filters and have
-// keys up to most. It stores every key and advances past the hits only, so that
-// no branch depends on the data.
+// test appends the points [first, last) that pass the filters and have keys up to most. It stores every key and
+// advances after a hit only, so that no branch depends on the data.
 func (s *nearestSearch) test(first, last int) {
 	s.work += 1 + (last-first)/BlockLen
 	for first < last {
@@ -373,12 +365,11 @@ func (s *nearestSearch) count(most uint64) int {
 	return int(n)
 }
 
-// narrow throws far candidates away until at most room are left, which is not
-// less than k. The first two values that it tries are those below which to expect
-// that many of n: d2 grows with the power 2/3 of the count where points are evenly
+// narrow drops the farthest candidates until at most room are left; room is at least k. The first two values that it
+// tries are those below which to expect room of n: d2 grows with the power 2/3 of the count where points are evenly
 // spread.
 func (s *nearestSearch) narrow(room int) {
-	found, below := s.n, int64(-1) // fewer than k are up to below
+	found, below := s.n, int64(-1) // fewer than k candidates have keys up to below
 	for look := 0; found > room && int64(s.most)-below > 1; look++ {
 		mid := uint64(below + (int64(s.most)-below)/2)
 		if look < 2 {
@@ -402,11 +393,11 @@ func (s *nearestSearch) narrow(room int) {
 	s.n = min(int(kept), room) // more only if a slot occurs twice
 }
 
-// rankRoom is the number of keys up to which counting, which has no branch that
-// depends on the data, is faster than sorting.
+// rankRoom is the number of keys up to which counting is faster than sorting: counting has no branch that depends on
+// the data.
 const rankRoom = 48
 
-// sort leaves the first k keys, in order.
+// sort sorts the keys and keeps the first k.
 func (s *nearestSearch) sort() {
 	if room := max(24, s.k+s.k/4); s.n > room {
 		s.narrow(room)
@@ -419,7 +410,7 @@ func (s *nearestSearch) sort() {
 	s.n = min(s.n, s.k)
 }
 
-// rank puts each key where the number of smaller ones says; keys are distinct.
+// rank moves each key to the place that equals the number of smaller keys; keys are distinct.
 func (s *nearestSearch) rank() {
 	var unsorted [rankRoom + 3]uint64
 	keys := unsorted[:copy(unsorted[:rankRoom], s.keys[:s.n])]
@@ -444,18 +435,18 @@ func (s *nearestSearch) rank() {
 type window struct {
 	half     [3]int64 // cells on either side of the centre's own
 	dims     int      // axes along which the grid has more than one cell
-	edge     float32  // of the longest cell of the core, metres
-	want     float32  // the volume of a ball of radius 1, in points to be found
+	edge     float32  // the longest cell of the core, metres
+	want     float32  // points to be found / volume of a ball of radius 1
 	factor   float32  // in a uniform grid: radius = edge * root(factor / count)
 	min, max [3]float32
 }
 
-// ballVolume is that of a ball of radius 1 by the number of dimensions.
+// ballVolume is the volume of a ball of radius 1, by the number of dimensions.
 var ballVolume = [4]float32{1, 2, 3.1415927, 4.1887902}
 
-// windowOf scales the smallest window up by a power of two. The factor is such
-// that a ball of the radius has 1.6 k + 4 points at the window's density: more
-// means more candidates, and fewer that more queries have to search again.
+// windowOf scales the smallest window up by a power of two. With this factor a ball of the radius has 1.6 k + 4
+// points at the density of the window. A larger ball has more candidates; with a smaller one more queries must search
+// again.
 func windowOf(g *Grid, k, scale int) window {
 	w := window{}
 	for a, n := range g.N {
@@ -481,9 +472,8 @@ func windowOf(g *Grid, k, scale int) window {
 	return w
 }
 
-// ballRadius returns that of a ball in which to expect the wanted points where there are n in
-// a box of cells around the centre. Outside the core, where cells differ, those of the
-// box count as long as the one that the centre is in.
+// ballRadius returns the radius of a ball in which to expect the wanted points if a box of cells around the centre
+// has n. Outside the core cells differ in length: there all cells of the box count as long as the cell of the centre.
 func (s *nearestSearch) ballRadius(w *window, lo, hi *[3]int32, n int) float32 {
 	g := s.g
 	var own [3]int32
@@ -497,7 +487,7 @@ func (s *nearestSearch) ballRadius(w *window, lo, hi *[3]int32, n int) float32 {
 	}
 	r := root(w.want/float32(n), w.dims)
 	for a := range 3 {
-		if g.N[a] > 1 { // root by root, as volumes overflow
+		if g.N[a] > 1 { // a root per axis, because volumes overflow
 			r *= root(float32(hi[a]-lo[a]+1)*(g.edge(a, own[a]+1)-g.edge(a, own[a])), w.dims)
 		}
 	}
@@ -507,11 +497,11 @@ func (s *nearestSearch) ballRadius(w *window, lo, hi *[3]int32, n int) float32 {
 	return r
 }
 
-// start returns the distance of the centre from the points, so that a query far away does
-// not grow towards it step by step, and by how much to begin beyond that.
+// start returns the distance of the centre from the points, so that a query far away does not grow towards them step
+// by step, and how far beyond that distance to begin.
 func (s *nearestSearch) start() (gap, beyond float32) {
 	sum, widest, w := float32(0), float32(0), &s.window
-	axis := 0 // along which the grid is farthest
+	axis := 0 // the axis along which the grid is farthest
 	for a, c := range s.centre {
 		d := max(w.min[a]-c, c-w.max[a], 0)
 		sum += float32(d * d)
@@ -529,10 +519,10 @@ func (s *nearestSearch) start() (gap, beyond float32) {
 	return gap, max(s.cap(axis, gap, beyond), gap*0x1p-18)
 }
 
-// cap returns how far a ball from a distance has to reach into the grid to take in as
-// much as a ball of radius r around a centre inside. It takes in a cap, as high as it
-// reaches and, at the far side of the grid, no wider than that: the cap is flat, and
-// about as wide as the root of 2*gap*height.
+// cap returns how far a ball around a centre outside the grid, at distance gap along an axis, must reach into the
+// grid to hold as much as a ball of radius r around a centre inside. The ball covers a cap of the grid. The cap is as
+// high as the ball reaches, and no wider than the grid at its far side. It is flat: its radius is about the root of
+// 2*gap*height.
 func (s *nearestSearch) cap(axis int, gap, r float32) float32 {
 	if !(r < gap) {
 		return r
@@ -557,9 +547,8 @@ func (s *nearestSearch) cap(axis int, gap, r float32) float32 {
 	return min(height, r)
 }
 
-// guess returns a radius in which to expect a few points more than k, judged by a
-// window that holds k/2 or more, or the largest number when looking for one is no cheaper
-// than testing all points.
+// guess returns a radius in which to expect a few points more than k, judged by a window that holds k/2 or more. It
+// is the largest number if the search for a window costs as much as testing all points.
 func (s *nearestSearch) guess() float32 {
 	w := s.window
 	for scale := 0; ; {
@@ -588,9 +577,8 @@ func (s *nearestSearch) guess() float32 {
 	}
 }
 
-// root returns the root of degree dims, 1 to 3, within half a percent: Newton's
-// method for the reciprocal root, once, from the guess that dividing the exponent
-// gives.
+// root returns the root of degree dims, 1 to 3, within half a percent: one step of Newton's method for the reciprocal
+// root. The first guess divides the exponent.
 func root(x float32, dims int) float32 {
 	switch dims {
 	case 3:

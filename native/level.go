@@ -38,7 +38,7 @@ const EnvLevel = "EVERTICK_LEVEL"
 
 var levelNames = [...]string{Auto: "auto", Go: "go", C: "c", AVX2: "avx2", AVX512: "avx512", NEON: "neon"}
 
-// String returns the name by which ParseLevel and EVERTICK_LEVEL know the level.
+// String returns the name of the level for ParseLevel and EVERTICK_LEVEL.
 func (l Level) String() string { return enum.Name(levelNames[:], l, "Level") }
 
 // ParseLevel returns the level of that name. An unknown name is ErrUnsupported,
@@ -67,8 +67,7 @@ var thisHost = sync.OnceValue(func() *host {
 		if !compiled(l) || !cpuHas(l) {
 			continue
 		}
-		// An altered environment is reported by every step and may be mended; a
-		// choice made here is never made again.
+		// An altered environment may be temporary, and every step reports it; this choice is final.
 		if err := selfCheck(l); err != nil && !errors.Is(err, ErrFloatEnv) {
 			h.refused = append(h.refused, err.Error())
 			continue
@@ -149,7 +148,7 @@ func must(l Level) Level {
 	panic("native: the level cannot run here; see Resolve")
 }
 
-// Information says which path runs and why.
+// Information describes which level runs and why.
 type Information struct {
 	Level    Level    // what Auto stands for
 	Levels   []Level  // what can run here, slowest first

@@ -6,27 +6,23 @@ import "math/bits"
 // the best level, in the goroutine of the caller. The methods compute the loops of
 // their comments in the rows that Live names; the others keep their bits.
 //
-// Columns that an operation reads and columns that it writes are the same or do
-// not overlap, and all have one length; a method panics if the lengths differ. NaN,
-// infinities and zeros of either sign go through as IEEE 754 says, unless a method
-// says otherwise. The error of a method is ErrFloatEnv, as Pool.Run returns it, unless
-// it says more; ErrRange and ErrNotFinite mean that an argument was refused, and
-// nothing was changed.
+// Columns that an operation reads and columns that it writes are the same or do not overlap, and all have one length;
+// a method panics if the lengths differ. NaN, infinities and zeros of either sign behave as in IEEE 754, unless a
+// method says otherwise. The error of a method is ErrFloatEnv, as Pool.Run returns it, unless its comment names
+// others. ErrRange and ErrNotFinite mean that an argument was refused, and nothing was changed.
 //
-// An Ops is for one goroutine at a time, and not copied once it was used. It
-// allocates nothing, except that reductions (Bounds, Sum, FirstNotFinite) and the
-// checks of an index keep room for what they find in each 16384 rows.
+// One goroutine at a time may use an Ops, and it must not be copied after use. It allocates nothing, except that
+// reductions (Bounds, Sum, FirstNotFinite) and the checks of an index keep memory for the result of each 16384 rows.
 type Ops struct {
 	// Level on which kernels run. The methods panic on one that Resolve refuses.
 	Level Level
-	// Pool of workers for more than one chunk of rows. nil: no others.
+	// Pool provides workers for more than one chunk of rows. nil: the calling goroutine alone.
 	Pool *Pool
-	// Live names the rows to work on: row i is bit i%64 of word i/64. nil: all.
-	// It has a bit for each row.
+	// Live names the rows to work on: row i is bit i%64 of word i/64. nil: all. It has a bit for each row.
 	Live []uint64
 
-	// What the running operation works on. Cleared when it is done, so that
-	// the columns can be collected.
+	// The columns of the running operation. They are cleared when it is done, so that the garbage collector can free
+	// them.
 	columns    [opColumns][]float32
 	scalars    [opScalars]float32
 	teleported []uint64
@@ -35,7 +31,7 @@ type Ops struct {
 	work       opTask
 	found      findings
 
-	kernels bool // even for fewer rows than they are worth: for tests
+	kernels bool // use kernels even for few rows: for tests
 }
 
 const (
@@ -46,29 +42,25 @@ const (
 	// 64, so that each chunk begins with a word of the bitmap.
 	opChunk = 1 << 14
 
-	// opBreakEven is the number of rows from which a kernel call, about 30 ns, is
-	// cheaper than the Go loop of an operation that takes a third of a nanosecond a
-	// row.
+	// opBreakEven is the number of rows from which a kernel call, about 30 ns, is cheaper than the Go loop of an
+	// operation that takes a third of a nanosecond per row.
 	opBreakEven = 96
 )
 
 // rowOp is an operation that computes each row from that row alone.
 type rowOp struct {
-	// plain computes rows lo to hi-1 in Go, all of them: it is the specification.
-	// nil if kernel does so, on level Go.
+	// plain computes all rows lo to hi-1 in Go: it is the specification. nil: kernel does so, on level Go.
 	plain func(o *Ops, lo, hi int)
 	// kernel is the same on a level above Go.
 	kernel opKernel
-	// worth is the number of rows from which a kernel call is cheaper than plain, read
-	// off BenchmarkOps at a Zen 4.
+	// worth is the number of rows from which a kernel call is cheaper than plain, from BenchmarkOps on a Zen 4.
 	worth int
 }
 
-// opKernel runs an operation in those of the rows lo to hi-1 that live names; live
-// begins with the bit of row lo, or is nil.
+// opKernel runs an operation on the rows lo to hi-1 that live names. live begins with the bit of row lo, or is nil.
 type opKernel func(o *Ops, level Level, live []uint64, lo, hi int)
 
-// opTask is Ops as a Task, which only the package can see.
+// opTask is Ops as a Task, hidden from users.
 type opTask struct {
 	o     *Ops
 	level Level
@@ -127,7 +119,7 @@ func (o *Ops) clear() {
 	o.teleported, o.index = nil, nil
 }
 
-// vec3 and quat are columns from number k on, in rows lo to hi-1.
+// vec3 and quat return the columns from number k on, in rows lo to hi-1.
 
 func (o *Ops) vec3(k, lo, hi int) Vec3 {
 	c := o.columns[k:]
@@ -139,7 +131,7 @@ func (o *Ops) quat(k, lo, hi int) Quat {
 	return Quat{c[0][lo:hi], c[1][lo:hi], c[2][lo:hi], c[3][lo:hi]}
 }
 
-// checkRows panics with a message unless all columns have that many rows.
+// checkRows panics with a message unless all columns have the given number of rows.
 func checkRows(message string, rows int, columns ...[]float32) {
 	for _, c := range columns {
 		if len(c) != rows {
@@ -148,8 +140,8 @@ func checkRows(message string, rows int, columns ...[]float32) {
 	}
 }
 
-// named returns the next rows [from, to) at or after row i, and below n, that a
-// bitmap names one after another; from == to if there are none. nil names all.
+// named returns the next range of rows [from, to), at or after row i and below n, that a bitmap names without a gap;
+// from == to if there is none. nil names all.
 func named(live []uint64, i, n int) (from, to int) {
 	if live == nil {
 		return i, n
@@ -158,8 +150,7 @@ func named(live []uint64, i, n int) (from, to int) {
 	return from, nextRow(live, ^uint64(0), from, n)
 }
 
-// split computes rows lo to hi-1: in jump those that teleported names, in between the
-// others.
+// split computes rows lo to hi-1: it calls jump for the rows that teleported names, and between for the others.
 func (o *Ops) split(lo, hi int, between, jump func(o *Ops, lo, hi int)) {
 	if o.teleported == nil {
 		between(o, lo, hi)
@@ -173,8 +164,7 @@ func (o *Ops) split(lo, hi int, between, jump func(o *Ops, lo, hi int)) {
 	}
 }
 
-// nextRow returns the first row at or after row i whose bit is not that of other,
-// which has all bits alike, or n.
+// nextRow returns the first row at or after row i whose bit differs from those of other, which are all equal, or n.
 func nextRow(live []uint64, other uint64, i, n int) int {
 	for i < n {
 		if w := (live[i/64] ^ other) >> (i % 64); w != 0 {

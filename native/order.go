@@ -5,8 +5,8 @@ import (
 	"math/bits"
 )
 
-// RowOrder is the order of the slots within a row. Each is total, so a row has
-// one form whatever sorts it.
+// RowOrder is the order of the slots within a row. Each order is total, so the result does not depend on the
+// algorithm.
 type RowOrder uint8
 
 const (
@@ -15,36 +15,33 @@ const (
 	GridOrder                  // as the search found them: ascending places
 )
 
-// mergedRow is the longest row that is sorted by merging; longer ones are sorted
-// digit by digit, in time that grows no faster than they do.
+// mergedRow is the longest row that is sorted by merging; longer ones are radix sorted, in linear time.
 const mergedRow = 1024
 
 // pieceLen is the length up to which a piece of a row is sorted at once.
 const pieceLen = 4
 
-// Sorter is the scratch of SortRows. The zero value is ready; reuse it, and
-// nothing is allocated once it has seen the longest row.
+// Sorter is the scratch of SortRows. The zero value is ready. If it is reused, it allocates nothing after the longest
+// row.
 type Sorter struct {
 	scratch []uint64
 
-	// For the Go kernel's sort by slot: a bit per slot and two summaries, a bit per
-	// word below, zero between rows; and where squared distances wait.
+	// For the Go kernel's sort by slot: a bit per slot and two summaries with a bit per word of the level below, all
+	// zero between rows; and a copy of the squared distances.
 	marks, mid, top []uint64
 	dist2OfSlot     []float32
 }
 
-// SortRows sorts rows that a search has found. Row i is slots[ends[i-1]:ends[i]],
-// the first begins at from, and dist2 has the squared distances of the same
-// places: it moves along, and may be nil unless the order is ByDistance. Slots are
-// below limit, and no row has one twice.
+// SortRows sorts rows that a search has found. Row i is slots[ends[i-1]:ends[i]], and the first begins at from. dist2
+// has the squared distances at the same places, which move with the slots; it may be nil unless the order is
+// ByDistance. Slots are below limit, and no row contains one twice.
 //
 // ByDistance compares the bits of a squared distance as those of an int32: this is
 // the numerical order of all numbers that are not negative, +Inf after them and a
 // NaN after that (before them all if its sign bit is set).
 //
-// It panics if lengths, ends or limit do not fit, or on a level that Resolve
-// refuses; and if a slot is not below limit, with all rows as they were. In
-// GridOrder there is nothing to do, and slots are not looked at.
+// It panics if lengths, ends or limit do not fit, and on a level that Resolve refuses. It also panics if a slot is
+// not below limit, and then leaves all rows unchanged. With GridOrder it does nothing and does not check slots.
 func SortRows(level Level, by RowOrder, limit, from int, ends, slots []uint32, dist2 []float32, s *Sorter) {
 	longest := checkOrder(by, limit, from, ends, slots, dist2)
 	level = must(level)
@@ -67,7 +64,7 @@ func SortRows(level Level, by RowOrder, limit, from int, ends, slots []uint32, d
 	}
 }
 
-// checkOrder returns the length of the longest row.
+// checkOrder checks the arguments of SortRows, and returns the length of the longest row.
 func checkOrder(by RowOrder, limit, from int, ends, slots []uint32, dist2 []float32) int {
 	if by > GridOrder {
 		panic("native: SortRows: unknown order")
@@ -101,12 +98,12 @@ func checkOrder(by RowOrder, limit, from int, ends, slots []uint32, dist2 []floa
 // reserve makes room for two copies of a row's keys.
 func (s *Sorter) reserve(n int) {
 	if len(s.scratch) < 2*n {
-		s.scratch = make([]uint64, 4*n) // room to spare: a row grows a little now and then
+		s.scratch = make([]uint64, 4*n) // spare room: a row grows a little now and then
 	}
 }
 
-// markedLimit bounds the slots that the Go kernel sorts by marking them: beyond,
-// marks and distances fall out of the nearer caches.
+// markedLimit bounds the slots that the Go kernel sorts by marking them: beyond it, marks and distances do not fit
+// into the near caches.
 const markedLimit = 1 << 17
 
 // reserveMarks prepares marks for slots below limit, if they are to be used.
@@ -124,9 +121,8 @@ func (s *Sorter) reserveMarks(by RowOrder, limit int, dist2 bool) {
 	}
 }
 
-// sortRowsGo is the pure-Go kernel. A key is a pair of words, of which the high
-// one decides first: slot and squared distance, or the other way round. The sign
-// bit of a distance is turned over, so that keys order as unsigned integers.
+// sortRowsGo is the pure-Go kernel. A key is a pair of words, and the high one decides first: slot and squared
+// distance, or the reverse. The sign bit of a distance is flipped, so that keys sort as unsigned integers.
 func (s *Sorter) sortRowsGo(by RowOrder, limit, from int, ends, slots []uint32, dist2 []float32) bool {
 	for _, slot := range slots[from:ends[len(ends)-1]] {
 		if int(slot) >= limit {
@@ -155,11 +151,11 @@ func (s *Sorter) sortRowsGo(by RowOrder, limit, from int, ends, slots []uint32, 
 	return true
 }
 
-// markedFrom is the length of a row from which marking beats merging.
+// markedFrom is the length of a row from which marking is faster than merging.
 const markedFrom = 8
 
-// sortMarked sorts by slot: each slot sets its mark, and the marks are read back in
-// order. The summaries lead from one used word to the next.
+// sortMarked sorts by slot: it sets the mark of each slot, and then reads the marks in order. The summaries lead from
+// one used word to the next.
 func (s *Sorter) sortMarked(slots []uint32, dist2 []float32) {
 	for i, slot := range slots {
 		s.marks[slot>>6] |= 1 << (slot & 63)
@@ -234,10 +230,9 @@ func sortRow(by RowOrder, limit int, slots []uint32, dist2 []float32, a, b []uin
 
 const signBit = 1 << 31
 
-// mergeSort sorts keys[:n] and returns keys or tmp, which holds them then; both
-// have room for pieceLen more. A row is cut into pieces whose lengths differ by
-// one at most; they are sorted and then merged with their neighbours. No branch
-// depends on the keys.
+// mergeSort sorts keys[:n] and returns keys or tmp, whichever holds the result; both have room for pieceLen more. It
+// cuts the row into pieces whose lengths differ by at most one, sorts them, and merges neighbours. No branch depends
+// on the keys.
 func mergeSort(keys, tmp []uint64, n int) []uint64 {
 	shift := 0
 	for n > pieceLen<<shift {
@@ -261,8 +256,8 @@ func mergeSort(keys, tmp []uint64, n int) []uint64 {
 	return tmp
 }
 
-// sortPiece sorts up to four keys into out; what of out is too much is the
-// next piece's to write over.
+// sortPiece sorts up to four keys into out. It may write more elements than it sorts; the next piece overwrites the
+// rest.
 func sortPiece(in []uint64, out *[pieceLen]uint64, n int) {
 	a, b, c, d := uint64(math.MaxUint64), uint64(math.MaxUint64), uint64(math.MaxUint64), in[0]
 	if n > 1 {
@@ -282,9 +277,8 @@ func sortPiece(in []uint64, out *[pieceLen]uint64, n int) {
 	out[0], out[1], out[2], out[3] = a, b, c, d
 }
 
-// mergeHalves merges the sorted runs in[:middle] and in[middle:], whose lengths
-// differ by one at most, from both ends at once: neither run can be used up
-// before the ends meet.
+// mergeHalves merges the sorted runs in[:middle] and in[middle:], whose lengths differ by at most one, from both ends
+// at once. Neither run can be exhausted before the ends meet.
 func mergeHalves(in, out []uint64, middle int) {
 	left, right := 0, middle
 	leftEnd, rightEnd := middle-1, len(in)-1
@@ -317,9 +311,8 @@ func mergeHalves(in, out []uint64, middle int) {
 	}
 }
 
-// radixSort sorts keys[:n] by the bytes from bit first up to bit last, least
-// significant first, and leaves out those that all keys share. It returns keys
-// and tmp in the order in which the first holds the result.
+// radixSort sorts keys[:n] by the bytes from bit first up to bit last, least significant first, and skips bytes that
+// are the same in all keys. It returns keys and tmp, the one that holds the result first.
 func radixSort(keys, tmp []uint64, n int, first, last uint) ([]uint64, []uint64) {
 	for ; first < last; first += 8 {
 		var count [256]uint32

@@ -11,11 +11,10 @@ const MaxSlots = 1 << 24
 // Grid is a grid of cells. Cell (i, j, k) has the number (k*N[1] + j)*N[0] + i:
 // cells along x are neighbours.
 //
-// Along each axis the cells of its core have one length, 1/Inv. There may be Low
-// cells below the core and High above it, for few points that lie far apart: they
-// grow with the distance from the core. The distance d, in cells of the core, is
-// turned into steps that are even between two powers of two, for which the bits of a
-// float32 serve as its logarithm:
+// Along each axis the cells of its core have one length, 1/Inv. For few points that lie far apart there may be Low
+// cells below the core and High cells above it: they grow with the distance from the core. The distance d, in cells
+// of the core, is converted to steps. Steps are linear between two powers of two; the bits of a float32 serve as its
+// logarithm:
 //
 //	steps(d) = float32(bits(d+1) - bits(1)) * Tail
 //
@@ -23,8 +22,8 @@ const MaxSlots = 1 << 24
 type Grid struct {
 	Min       [3]float32 // lower corner of the core, metres
 	Inv       [3]float32 // cells of the core per metre along each axis, positive
-	N         [3]int32   // cells along each axis, 1 to 1<<24: float32 counts so far
-	Low, High [3]int32   // how many of these lie below and above the core, which has one or more
+	N         [3]int32   // cells along each axis, 1 to 1<<24: float32 holds no more integers
+	Low, High [3]int32   // how many of these lie below and above the core; the core has at least one
 	Tail      [3]float32 // cells below and above the core for each of Steps, 0 to 1; 0 if there are none
 }
 
@@ -45,10 +44,9 @@ func (g *Grid) Cell(axis int, v float32) int32 {
 	return int32(t)
 }
 
-// tailed is Cell where there are cells outside the core; t is the distance from its
-// lower corner, in cells. Low cells are counted upwards, so that any distance below
-// the core comes to one or more; those too small for that are in the first cell of the
-// core. NaN is there, too.
+// tailed is Cell for a grid with cells outside the core; t is the distance from the lower corner of the core, in
+// cells. Low cells are counted upwards, so any distance below the core gives one or more. Distances too small for
+// that, and NaN, are in the first cell of the core.
 func (g *Grid) tailed(axis int, t float32) int32 {
 	low, high, tail := float32(g.Low[axis]), float32(g.High[axis]), g.Tail[axis]
 	core := float32(g.N[axis] - g.Low[axis] - g.High[axis])
@@ -75,11 +73,11 @@ func (g *Grid) tailed(axis int, t float32) int32 {
 // lessThanOne is the largest float32 below 1.
 const lessThanOne = 1 - 0x1p-24
 
-// Steps returns those of a distance outside the core of a Grid, in cells of the core:
-// they grow by 1<<23 each time that d+1 doubles. d is not negative, and may be +Inf.
+// Steps returns the steps of a distance outside the core of a Grid, in cells of the core: they grow by 1<<23 each
+// time that d+1 doubles. d is not negative, and may be +Inf.
 func Steps(d float32) float32 { return float32(int32(math.Float32bits(d+1) - 127<<23)) }
 
-// distance is the reverse of Steps.
+// distance is the inverse of Steps.
 func distance(steps float32) float32 {
 	return math.Float32frombits(127<<23+uint32(min(steps, 1<<30))) - 1
 }
@@ -87,8 +85,8 @@ func distance(steps float32) float32 {
 // uneven reports whether there are cells outside the core.
 func (g *Grid) uneven() bool { return g.Tail != [3]float32{} }
 
-// edge returns about where cell j of an axis begins, and where the grid ends if j is
-// N: good for guesses, not for proofs.
+// edge returns approximately where cell j of an axis begins, or where the grid ends if j is N: good for guesses, not
+// for proofs.
 func (g *Grid) edge(axis int, j int32) float32 {
 	core, i := g.N[axis]-g.Low[axis]-g.High[axis], j-g.Low[axis]
 	cells := float32(i)
@@ -106,7 +104,7 @@ func (g *Grid) Number(x, y, z float32) uint32 {
 	return uint32((g.Cell(2, z)*g.N[1]+g.Cell(1, y))*g.N[0] + g.Cell(0, x))
 }
 
-// holds reports whether the grid has that many cells; cell numbers fit an int32.
+// holds reports whether the grid has the given number of cells, and the numbers of cells fit an int32.
 func (g *Grid) holds(cells int) bool {
 	product := uint64(1)
 	for a, n := range g.N {
@@ -120,22 +118,20 @@ func (g *Grid) holds(cells int) bool {
 	return product == uint64(cells)
 }
 
-// BlockLen is the number of points in a Block: the widest vector has as many
-// lanes, and narrower ones divide it.
+// BlockLen is the number of points in a Block: the number of lanes of the widest vector, and a multiple of that of
+// narrower ones.
 const BlockLen = 16
 
-// Block holds sixteen points: four cache lines that every level reads as they
-// are.
+// Block holds sixteen points: four cache lines that every level reads directly.
 type Block struct {
 	X, Y, Z [BlockLen]float32
 	Slot    [BlockLen]uint32
 }
 
-// Points are a point set sorted by cell; within a cell the order is the
-// caller's. Place i is lane i%BlockLen of block i/BlockLen. Start[c] is the place
-// of the first point of cell c, and one more entry ends the last. What is in
-// the lanes after the last point is never reported. Slots are distinct: rows with
-// a slot twice differ between levels.
+// Points are a point set sorted by cell; within a cell the caller chooses the order. Place i is lane i%BlockLen of
+// block i/BlockLen. Start[c] is the place of the first point of cell c, and one more entry ends the last cell. Lanes
+// after the last point are never reported. Slots are distinct: if a slot occurs twice, rows with it differ between
+// levels.
 type Points struct {
 	Start  []uint32
 	Blocks []Block
@@ -148,8 +144,8 @@ type Points struct {
 // Len returns the number of points.
 func (p *Points) Len() int { return int(p.Start[len(p.Start)-1]) }
 
-// check looks at lengths. What it would have to walk over the points for, the
-// kernels look at as they go: places and slots.
+// check checks lengths. The kernels check places and slots while they visit the points, because check would need a
+// pass of its own.
 func (p *Points) check(g *Grid) {
 	if !g.holds(len(p.Start) - 1) {
 		panic("native: Points.Start does not fit the grid")

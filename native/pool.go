@@ -5,20 +5,19 @@ import (
 	"sync/atomic"
 )
 
-// Task is work cut into chunks that do not depend on each other.
+// Task is work that is cut into independent chunks.
 type Task interface {
-	// Do works on one chunk. It is called once for each, by any worker;
-	// no two calls with the same worker number run at the same time.
+	// Do runs one chunk. Any worker calls it, once per chunk; no two calls with the same worker number run at the
+	// same time.
 	Do(worker, chunk int)
 }
 
-// Pool runs tasks on a fixed number of workers. Which worker takes which chunk
-// is left to the scheduler, so a task writes each chunk's result to a place of
-// the chunk's own and merges in chunk order; and the size of a chunk must not
+// Pool runs tasks on a fixed number of workers. The scheduler decides which worker takes which chunk. So a task
+// writes the result of each chunk to a place of its own and merges in chunk order, and the size of a chunk must not
 // depend on the number of workers.
 //
-// The zero Pool has one worker. A Pool runs one task at a time. It owns no
-// goroutine between runs and needs no closing; a run allocates nothing.
+// The zero Pool has one worker. A Pool runs one task at a time. It has no goroutines between runs and needs no
+// closing; a run allocates nothing.
 type Pool struct {
 	workers int
 	work    func() // p.worker, bound once
@@ -47,11 +46,10 @@ func NewPool(workers int) *Pool {
 	return p
 }
 
-// Run calls task.Do for every chunk in [0, chunks) and returns when all are
-// done. The calling goroutine is one of the workers; with one worker the chunks
-// run in order. If a worker's thread has an altered floating-point environment
-// the error wraps ErrFloatEnv and the results must not be used. A panic of a
-// chunk is passed on to the caller after the other workers have stopped.
+// Run calls task.Do for every chunk in [0, chunks) and returns when all are done. The calling goroutine is one of the
+// workers; with one worker the chunks run in order. If the thread of a worker has an altered floating-point
+// environment, the error wraps ErrFloatEnv and the results must not be used. If a chunk panics, Run passes the panic
+// on after the other workers have stopped.
 func (p *Pool) Run(chunks int, task Task) error {
 	if chunks <= 0 {
 		return nil
@@ -104,8 +102,8 @@ func (p *Pool) worker() {
 	}
 }
 
-// failed and panicked make the other workers stop at their next chunk. They are
-// functions so that their arguments move to the heap here, not in every run.
+// failed and panicked stop the other workers at their next chunk. They are functions so that their arguments escape
+// to the heap here, not in every run.
 
 func (p *Pool) failed(err error) {
 	p.envErr.Store(&err)

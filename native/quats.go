@@ -15,20 +15,17 @@ var (
 	integrateQuat = rowOp{integrateQuatRows, integrateQuatKernel, 8}
 )
 
-// smallestNormal is the smallest number with all its bits: a squared length below
-// has lost some.
+// smallestNormal is the smallest normal number: a squared length below it has lost bits.
 const smallestNormal = 0x1p-126
 
-// Nlerp computes the rotation between prev and cur, for a renderer that runs between
-// two steps, along the shorter arc: prev, with its sign changed where its dot product
-// with cur, ((x+y)+z)+w, is negative, goes to cur as in Lerp, and what comes out is
-// divided by its length. It keeps to the arc and is a little slower at its ends than in
-// the middle: between rotations a quarter turn apart it is off by at most one degree.
+// Nlerp interpolates between the rotations prev and cur along the shorter arc, for a renderer that draws between two
+// steps. It negates prev where its dot product with cur, ((x+y)+z)+w, is negative, interpolates as Lerp does, and
+// divides the result by its length. It stays on the arc, and is a little slower at its ends than in the middle:
+// between rotations a quarter turn apart the error is at most one degree.
 //
-// out is cur as it is in the rows that teleported names, a bitmap like Live, or nil for
-// none, and where the squared length, ((x*x+y*y)+z*z)+w*w, is below 2^-126 or not finite,
-// which it cannot be between quaternions of length 1. out may be prev or cur. An alpha
-// that is not finite is ErrNotFinite.
+// out is cur unchanged in the rows that teleported names, a bitmap like Live, or nil for none. It is also cur where
+// the squared length, ((x*x+y*y)+z*z)+w*w, is below 2^-126 or not finite, which does not happen between quaternions
+// of length 1. out may be prev or cur. An alpha that is not finite is ErrNotFinite.
 func (o *Ops) Nlerp(out, prev, cur Quat, alpha float32, teleported []uint64) error {
 	checkRows("native: Ops.Nlerp: columns differ in length", len(out.X), out.Y, out.Z, out.W,
 		prev.X, prev.Y, prev.Z, prev.W, cur.X, cur.Y, cur.Z, cur.W)
@@ -44,7 +41,7 @@ func nlerpRows(o *Ops, lo, hi int) { o.split(lo, hi, nlerpBetween, nlerpJump) }
 
 func nlerpJump(o *Ops, lo, hi int) {
 	out, cur := o.quat(0, lo, hi), o.quat(8, lo, hi)
-	for i := range out.X { // row by row, as out may be cur in another order of its columns
+	for i := range out.X { // row by row, because out may be cur with its columns in another order
 		x, y, z, w := cur.X[i], cur.Y[i], cur.Z[i], cur.W[i]
 		out.X[i], out.Y[i], out.Z[i], out.W[i] = x, y, z, w
 	}
@@ -67,10 +64,9 @@ func nlerpBetween(o *Ops, lo, hi int) {
 	}
 }
 
-// NormalizeQuat divides quaternions by their length, whether their squares overflow,
-// underflow or neither. A component of the result is off by no more than four units in
-// its last place, or 2^-140. A quaternion whose length is zero or not finite becomes
-// (0, 0, 0, 1).
+// NormalizeQuat divides quaternions by their length, even if their squares overflow or underflow. A component of the
+// result is off by at most four units in its last place, or 2^-140. A quaternion whose length is zero or not finite
+// becomes (0, 0, 0, 1).
 func (o *Ops) NormalizeQuat(q Quat) error {
 	checkRows("native: Ops.NormalizeQuat: columns differ in length", len(q.X), q.Y, q.Z, q.W)
 	o.set(q.X, q.Y, q.Z, q.W)
@@ -86,9 +82,8 @@ func normalizeQuatRows(o *Ops, lo, hi int) {
 	}
 }
 
-// IntegrateQuat turns rotations by angular velocities, in radians per second about
-// the axes of the world, for dt seconds: to q is added half of dt times the quaternion
-// product of (omega, 0) and q,
+// IntegrateQuat rotates by angular velocities, in radians per second about the axes of the world, for dt seconds. It
+// adds to q half of dt times the quaternion product of (omega, 0) and q,
 //
 //	a, b, c := omega.X[i]*(dt/2), omega.Y[i]*(dt/2), omega.Z[i]*(dt/2)
 //	x += (a*w + b*z) - c*y
@@ -96,13 +91,12 @@ func normalizeQuatRows(o *Ops, lo, hi int) {
 //	z += (c*w + a*y) - b*x
 //	w -= (a*x + b*y) + c*z
 //
-// all of the old x, y, z, w and with each operation rounded, and the sum is divided by
-// its length. Where its squared length, ((x*x+y*y)+z*z)+w*w, is below 2^-126 or not
-// finite, q becomes (0, 0, 0, 1).
+// with the old x, y, z, w on the right, and each operation rounded; then it divides the sum by its length. Where the
+// squared length, ((x*x+y*y)+z*z)+w*w, is below 2^-126 or not finite, q becomes (0, 0, 0, 1).
 //
-// The formula is that of D. Baraff, An Introduction to Physically Based Modeling: Rigid
-// Body Simulation I, SIGGRAPH course notes, 1997. It is of first order: instead of by an
-// angle of t radians it turns by 2*atan(t/2), which is t*t/12 of it too little.
+// The formula is that of D. Baraff, An Introduction to Physically Based Modeling: Rigid Body Simulation I, SIGGRAPH
+// course notes, 1997. It is of first order: for an angle of t radians it turns by 2*atan(t/2), which is too little by
+// a fraction of t*t/12.
 func (o *Ops) IntegrateQuat(q Quat, omega Vec3, dt float32) error {
 	checkRows("native: Ops.IntegrateQuat: columns differ in length", len(q.X), q.Y, q.Z, q.W, omega.X, omega.Y, omega.Z)
 	o.set(q.X, q.Y, q.Z, q.W, omega.X, omega.Y, omega.Z)

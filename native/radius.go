@@ -14,10 +14,9 @@ const Pad = BlockLen
 // finite and radii not negative; but r*r may overflow to +Inf, and then every
 // point is within.
 //
-// Three filters may be nil. Exclude names for each query a slot left out. Mask
-// has a set of categories for each query: points that are in none of them are left
-// out. Live has BlockLen bits for each block of the points: those whose bit is
-// zero are left out, for all queries.
+// Three filters may be nil. Exclude names for each query a slot to leave out. Mask holds for each query a set of
+// categories: points in none of them are left out. Live has BlockLen bits for each block of the points: points whose
+// bit is zero are left out for all queries.
 type Queries struct {
 	X, Y, Z, Radius []float32
 	Exclude, Mask   []uint32
@@ -38,10 +37,9 @@ func (q *Queries) checkLive(p *Points) {
 	}
 }
 
-// Rows collects the answers: row q ends before Ends[q] and begins where row q-1
-// ends, the first at Fill. A row is in grid order: cells by z, y, x, then place.
-// Dist2 is nil, or as long as Slots, and holds the squared distances, or what a
-// search puts in their place.
+// Rows collects the answers. Row q ends before Ends[q] and begins where row q-1 ends; the first begins at Fill. A row
+// is in grid order: cells by z, y, x, then place. Dist2 is nil, or as long as Slots, and holds the squared distances,
+// or what a search defines in their place.
 type Rows struct {
 	Ends  []uint32
 	Slots []uint32
@@ -58,10 +56,10 @@ func (r *Rows) check(queries int) {
 	}
 }
 
-// room reports whether all of n more points and Pad would fit.
+// room reports whether n more points and Pad would fit.
 func (r *Rows) room(fill, n int) bool { return n+Pad <= len(r.Slots)-fill }
 
-// answered notes how many queries a kernel answered, and passes it on.
+// answered updates Fill after n queries and returns n.
 func (r *Rows) answered(n int) int {
 	if n < 0 {
 		panic(descending)
@@ -72,12 +70,10 @@ func (r *Rows) answered(n int) int {
 	return n
 }
 
-// Radius answers as many queries as fit into rows and returns their number;
-// Fill is then the end of the last answered row, and what is after it is
-// unspecified. When the number is less than len(q.X), give rows more room and call
-// again with the remaining queries: room for all points and Pad more is always
-// enough for one row. It panics when lengths do not fit or Points contradicts
-// itself, and on a level that Resolve refuses.
+// Radius answers as many queries as fit into rows and returns their number. Fill is then the end of the last answered
+// row; the elements after it are unspecified. If the number is less than len(q.X), give rows more room and call again
+// with the remaining queries. Room for all points and Pad more is always enough for one row. It panics when lengths
+// do not fit or Points contradicts itself, and on a level that Resolve refuses.
 func Radius(level Level, g *Grid, p *Points, q *Queries, rows *Rows) int {
 	if len(q.X) == 0 {
 		return 0
@@ -169,9 +165,8 @@ const (
 	contradiction = -2
 )
 
-// row appends the row of a query at fill and returns its end. Where there are so
-// many rows of cells that walking over them, empty or not, costs more than testing
-// all points from the first row to the last, it does that instead.
+// row appends the row of a query at fill and returns its end. If there are so many rows of cells that visiting them,
+// empty or not, costs more than testing all points from the first row to the last, it tests all these points instead.
 func (s *search) row(reach float32, fill int) int {
 	g, start := s.g, s.p.Start
 	var lo, hi [3]int32
@@ -198,8 +193,8 @@ func (s *search) row(reach float32, fill int) int {
 	return s.flush(fill)
 }
 
-// flush appends the hits among the runs. Its loops store every candidate and
-// advance past the hits only, so that no branch depends on the data.
+// flush appends the hits among the runs. Its loops store every candidate and advance after a hit only, so that no
+// branch depends on the data.
 func (s *search) flush(fill int) int {
 	candidates, total := 0, s.p.Len()
 	for _, r := range s.runs[:s.n] {

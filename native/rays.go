@@ -2,8 +2,8 @@ package native
 
 import "math"
 
-// Rays are points O + t*D with 0 <= t <= MaxT. D need not have length one, but
-// is not zero; all values are finite and MaxT is not negative.
+// Rays are the points O + t*D with 0 <= t <= MaxT. D need not have length one, but is not zero; all values are finite
+// and MaxT is not negative.
 //
 // A ray meets the sphere of radius R about C in float32, every operation rounded
 // on its own:
@@ -23,31 +23,27 @@ import "math"
 //	entry   = s - sqrt(r2 - e) * part
 //	t       = 0 if inside, else entry * scale if entry > 0, else 0
 //
-// and it is a hit if inside or ahead, and t <= MaxT. Touching is a hit, and so is
-// an origin on the surface or within, at t = 0, whatever the direction. A sphere
-// of radius 0 is a point, met where e comes to 0. t is never -0.
+// and it is a hit if inside or ahead, and t <= MaxT. Touching is a hit. So is an origin on or in the sphere, at t =
+// 0, in any direction. A sphere of radius 0 is a point: it is hit where e is 0. t is never -0.
 //
-// The distance of the centre from the line is taken from l, not as a difference of
-// squares, which would lose a small sphere in the rounding of a large m. The error
-// of e is then that of a point moved by a few units in the last place of m.
+// e is computed from l, not as a difference of squares, which would lose a small sphere in the rounding of a large m.
+// The error of e is then that of a point moved by a few units in the last place of m.
 //
-// Overflow: where R*R is +Inf, every origin is inside. Otherwise a sphere for which
-// m, s, l or e overflows, or becomes NaN thereby, is missed, and one with t beyond
-// the floats is beyond MaxT. Underflow: squares below 2^-149 round like any other
-// number, so that differences below about 1e-23 count as none.
+// Overflow: if R*R is +Inf, every origin is inside. Otherwise a sphere is missed if m, s, l or e overflows or becomes
+// NaN, and if t overflows, as it exceeds MaxT. Underflow: squares below 2^-149 round like any other number, so
+// differences below about 1e-23 count as zero.
 type Rays struct{ OX, OY, OZ, DX, DY, DZ, MaxT []float32 }
 
-// Spheres are the radii about a set of points, in the order of their places, as
-// Set leaves them.
+// Spheres are the radii around a set of points, in the order of their places; Set fills them.
 type Spheres struct {
 	R2       []float32  // squared, BlockLen for each block
 	Largest  float32    // radius
 	Min, Max [3]float32 // a box that has all centres
 }
 
-// Set takes the radii from a column by slot, and a box in which all points are.
-// It returns the lowest slot of a point whose radius is not finite or negative,
-// and -1 if there is none. The column has at least p.Limit elements.
+// Set reads the radii from a column by slot; lo and hi are the corners of a box that contains all points. It returns
+// the lowest slot of a point whose radius is not finite or negative, or -1 if there is none. The column has at least
+// p.Limit elements.
 func (s *Spheres) Set(p *Points, radius []float32, lo, hi [3]float32) int {
 	n := p.Len()
 	if len(radius) < p.Limit || len(p.Blocks) < (n+BlockLen-1)/BlockLen {
@@ -59,13 +55,13 @@ func (s *Spheres) Set(p *Points, radius []float32, lo, hi [3]float32) int {
 		s.R2 = s.R2[:size]
 	}
 	s.Min, s.Max = lo, hi
-	largest := uint32(0) // the bits of radii order as they do; sign and infinities are above
+	largest := uint32(0) // the bits of radii sort as the radii do; negative and infinite ones have higher bits
 	for at := 0; at < n; at += BlockLen {
 		b, r2 := &p.Blocks[at/BlockLen], (*[BlockLen]float32)(s.R2[at:])
 		for lane := range min(BlockLen, n-at) {
 			r := radius[b.Slot[lane%BlockLen]]
 			r2[lane%BlockLen] = r * r
-			largest = max(largest, math.Float32bits(r+0)) // makes -0 +0
+			largest = max(largest, math.Float32bits(r+0)) // turns -0 into +0
 		}
 	}
 	if s.Largest = math.Float32frombits(largest); largest <= math.Float32bits(math.MaxFloat32) {
@@ -85,7 +81,7 @@ func (s *Spheres) bad(p *Points, radius []float32) int {
 	return slot
 }
 
-// A ray is what the kernels work with, for one ray.
+// A ray is a prepared ray, in the form that the kernels use.
 type ray struct {
 	o, d              [3]float32
 	inv, part         float32
@@ -160,11 +156,9 @@ func checkRays(level Level, g *Grid, p *Points, s *Spheres, q *Rays, f *Filter) 
 	return must(level)
 }
 
-// RayClosest stores in slots and t, for each ray, the first sphere that it meets
-// among those that pass the filter, and where; of several at the same t the one of
-// the lowest slot. Where there is none, it stores NoSlot and MaxT. It panics when
-// lengths do not fit or Points contradicts itself, and on a level that Resolve
-// refuses.
+// RayClosest stores in slots and t, for each ray, the first sphere that it meets among those that pass the filter,
+// and the parameter there; of several at the same t the one with the lowest slot. If there is none, it stores NoSlot
+// and MaxT. It panics when lengths do not fit or Points contradicts itself, and on a level that Resolve refuses.
 func RayClosest(level Level, g *Grid, p *Points, s *Spheres, q *Rays, f *Filter, tr *Tracer, slots []uint32, t []float32) {
 	level = checkRays(level, g, p, s, q, f)
 	if len(slots) != len(q.OX) || len(t) != len(q.OX) {
@@ -181,9 +175,9 @@ func RayClosest(level Level, g *Grid, p *Points, s *Spheres, q *Rays, f *Filter,
 	}
 }
 
-// RayAll finds all spheres that each ray meets among those that pass the filter,
-// in grid order. It answers as many rays as fit into rows, whose Dist2 gets
-// the parameters, and returns their number; see Overlap, which also says what panics.
+// RayAll finds all spheres that each ray meets among those that pass the filter, in grid order. It answers as many
+// rays as fit into rows, whose Dist2 gets the parameters, and returns their number. Like Overlap, it can be called
+// again for the rest, and panics in the same cases.
 func RayAll(level Level, g *Grid, p *Points, s *Spheres, q *Rays, f *Filter, tr *Tracer, rows *Rows) int {
 	level = checkRays(level, g, p, s, q, f)
 	rows.check(len(q.OX))
@@ -209,8 +203,8 @@ func (tr *Tracer) spansOf(i int) []span {
 	return tr.spans[from:tr.ends[i]]
 }
 
-// next returns the first place in [at, last) whose sphere the line of the ray comes
-// near enough to, or last. There are few of them.
+// next returns the first place in [at, last) whose sphere is near enough to the line of the ray, or last. There are
+// few of them.
 func (r *ray) next(p *Points, s *Spheres, at, last int) int {
 	ox, oy, oz, dx, dy, dz, inv := r.o[0], r.o[1], r.o[2], r.d[0], r.d[1], r.d[2], r.inv
 	for at < last {

@@ -10,21 +10,20 @@ import (
 	"github.com/evertick/evertick/internal/fault"
 )
 
-// findings are what the chunks of a reduction have found.
+// findings are the results of the chunks of a reduction.
 type findings struct {
 	parts []finding // of each chunk; kept for the next reduction
 	first int32     // the lowest chunk that has found a row
 }
 
-// finding is what one chunk has found, each of it for some reductions.
+// finding is the result of one chunk; each reduction uses some of its fields.
 type finding struct {
 	sum            float64
 	least, largest [3]float32
 	row            int
 }
 
-// reduce is do for a kernel that computes on Go as well, and says what it finds in
-// each chunk.
+// reduce is do for a kernel that also runs on level Go and reports a finding for each chunk.
 func (o *Ops) reduce(rows int, kernel opKernel, worth int) ([]finding, error) {
 	chunks := (rows + opChunk - 1) / opChunk
 	o.found.parts = slices.Grow(o.found.parts[:0], chunks)[:chunks]
@@ -42,14 +41,14 @@ func eachPart(o *Ops, live []uint64, lo, hi int, f func(part *finding, live []ui
 	}
 }
 
-// Bounds returns the corners of the smallest box, with sides along the axes, that
-// holds the points (x[i], y[i], z[i]): on each axis by itself
+// Bounds returns the corners of the smallest axis-aligned box that holds the points (x[i], y[i], z[i]). Each axis is
+// separate:
 //
 //	lo, hi := +Inf, -Inf
 //	for i := range x { if x[i] < lo { lo = x[i] }; if x[i] > hi { hi = x[i] } }
 //
-// NaN does not count, infinities do. An axis without a number has +Inf, -Inf. A
-// corner that is zero is +0, whatever the signs of the zeros in the column.
+// NaN does not count; infinities do. An axis without numbers has +Inf, -Inf. A corner that is zero is +0, whatever
+// the signs of the zeros in the column.
 func (o *Ops) Bounds(x, y, z []float32) (lo, hi [3]float32, err error) {
 	checkRows("native: Ops.Bounds: x, y and z differ in length", len(x), y, z)
 	o.set(x, y, z)
@@ -119,11 +118,11 @@ func extremes(x []float32, live []uint64) (least, largest float32) {
 	return least, largest
 }
 
-// sums is the number of sums that Sum has in each chunk.
+// sums is the number of partial sums of Sum in each chunk.
 const sums = 16
 
-// Sum returns the sum of x in double precision, added up in one order whatever the
-// level and the number of workers:
+// Sum returns the sum of x in double precision. The order of the additions does not depend on the level or the number
+// of workers:
 //
 //	total := 0.0
 //	for each 16384 rows c of x, in ascending order {
@@ -135,10 +134,9 @@ const sums = 16
 //		total += s[0]
 //	}
 //
-// Rows that Live does not name count as +0, and the sum of no rows is +0. NaN and
-// infinities do what IEEE 754 says. Finite rows have a finite sum, which is off by at
-// most k * 2^-53 times the sum of their magnitudes, k being 1028 + len(x)/16384: no row
-// goes through more additions, each of which rounds by up to 2^-53.
+// Rows that Live does not name count as +0, and the sum of no rows is +0. NaN and infinities behave as in IEEE 754.
+// Finite rows have a finite sum. Its error is at most k * 2^-53 times the sum of the magnitudes, where k is 1028 +
+// len(x)/16384: no row goes through more additions, and each of them rounds by up to 2^-53.
 func (o *Ops) Sum(x []float32) (float64, error) {
 	o.set(x)
 	parts, err := o.reduce(len(x), sumRows, 32)
@@ -177,8 +175,8 @@ func sumGo(x []float32, live []uint64) float64 {
 	return s[0]
 }
 
-// FirstNotFinite returns the first row of x that is NaN or infinite, or -1. It looks
-// at few rows after that one. With an error the row is -1.
+// FirstNotFinite returns the first row of x that is NaN or infinite, or -1. It stops soon after that row. With an
+// error the row is -1.
 func (o *Ops) FirstNotFinite(x []float32) (int, error) {
 	o.set(x)
 	return o.first(len(x), notFiniteRows, 64)
@@ -236,12 +234,10 @@ func firstNotFiniteGo(x []float32, live []uint64) int {
 	return -1
 }
 
-// nanBreakEven is the number of bytes from which a kernel call, about 30 ns, is worth
-// its while to HasNaN.
+// nanBreakEven is the number of bytes from which HasNaN is faster with a kernel call, which takes about 30 ns.
 const nanBreakEven = 1024
 
-// HasNaN reports whether there is a NaN in x. It reads all of x in any case, and panics
-// on a level that Resolve refuses.
+// HasNaN reports whether there is a NaN in x. It always reads all of x, and panics on a level that Resolve refuses.
 func HasNaN(level Level, x []float32) bool {
 	if level = must(level); level != Go && 4*len(x) >= nanBreakEven {
 		return hasNaNC(level, x)
@@ -260,11 +256,10 @@ func HasNaN64(level Level, x []float64) bool {
 		0x7fffffffffffffff, 0x000fffffffffffff)>>63 != 0
 }
 
-// anyCarry returns the OR of (x & mask) + lift over the 64-bit words of b. As an
-// integer without its sign a NaN, and nothing else, is above infinity: mask takes the
-// sign away, and lift carries into its place. Four missing bytes at the end count as
-// zeros. It calls Uint64 by its full name each time: through a variable the compiler
-// would call it, not inline it. An index costs less than cutting b in each round.
+// anyCarry returns the OR of (x & mask) + lift over the 64-bit words of b. Read as an integer without its sign, a NaN
+// is above infinity, and nothing else is: mask removes the sign, and adding lift then carries into the sign bit. If
+// the last word lacks four bytes, they count as zeros. It calls Uint64 by its full name each time, because the
+// compiler would not inline it through a variable. An index costs less than reslicing b in each round.
 func anyCarry(b []byte, mask, lift uint64) uint64 {
 	var a0, a1, a2, a3 uint64
 	i := 0

@@ -1,10 +1,9 @@
 package native
 
-// Live turns a bitmap by slot, in which bit s%64 of word s/64 is that of slot s,
-// into the form of Queries.Live: bit i of live[b] is the bit of p.Blocks[b].Slot[i],
-// and zero in the lanes after the last point. The bitmap has a bit for each slot
-// below p.Limit, and live an element for each block. It panics if one of them is
-// too short; that slots are below Limit is not checked.
+// Live converts a bitmap by slot, in which bit s%64 of word s/64 is that of slot s, to the form of Queries.Live: bit
+// i of live[b] is the bit of p.Blocks[b].Slot[i], and zero in the lanes after the last point. The bitmap has a bit
+// for each slot below p.Limit, and live an element for each block. It panics if one of them is too short; it does not
+// check that slots are below Limit.
 func Live(level Level, p *Points, bitmap []uint64, live []uint16) {
 	n := p.Len()
 	if len(bitmap) < (p.Limit+63)/64 {
@@ -30,10 +29,10 @@ func liveGo(p *Points, n int, bitmap []uint64, live []uint16) {
 	}
 }
 
-// KeepLive removes from rows.Slots, from place from on, the slots whose bit in a
-// bitmap is zero, moves the rest and their Dist2 together, and corrects ends and
-// Fill: it filters rows after a search as Queries.Live filters points during one. ends are the ends of these rows, and the bitmap has a bit for each slot.
-// It panics if ends do not fit; that slots are within the bitmap is not checked.
+// KeepLive removes from rows.Slots, from index from on, the slots whose bit in a bitmap is zero. It closes the gaps,
+// also in Dist2, and corrects ends and Fill: it filters rows after a search as Queries.Live filters points during
+// one. ends are the ends of these rows, and the bitmap has a bit for each slot. It panics if ends do not fit; it does
+// not check that slots are within the bitmap.
 func KeepLive(level Level, bitmap []uint64, from int, ends []uint32, rows *Rows) {
 	at := uint32(from)
 	for _, end := range ends {
@@ -68,21 +67,19 @@ func keepLiveGo(bitmap []uint64, from int, ends, slots []uint32, dist2 []float32
 	}
 }
 
-// RowsTo is where ScatterRows puts rows: row i at Offsets[i]. Dist2 is nil, or as
-// long as Slots.
+// RowsTo is the target of ScatterRows: row i begins at Offsets[i]. Dist2 is nil, or as long as Slots.
 type RowsTo struct {
 	Offsets []uint32
 	Slots   []uint32
 	Dist2   []float32
 }
 
-// ScatterRows copies rows to other places: row i of from, which begins where row
-// i-1 ends, the first at begin, and ends before from.Ends[i], goes to row number[i]
-// of to, and its squared distances too unless to.Dist2 is nil. Rows of the target
-// do not overlap.
+// ScatterRows copies rows to other places. Row i of from begins where row i-1 ends, the first at begin, and ends
+// before from.Ends[i]. It goes to row number[i] of to, with its squared distances unless to.Dist2 is nil. Rows of the
+// target do not overlap.
 //
-// It panics when lengths do not fit, if a row does not ascend or lies outside its
-// slice, with rows below it copied, and on a level that Resolve refuses.
+// It panics when lengths do not fit, and on a level that Resolve refuses. It also panics if a row does not ascend or
+// lies outside its slice; the rows before it have then been copied.
 func ScatterRows(level Level, from *Rows, begin int, number []uint32, to *RowsTo) {
 	if len(from.Ends) < len(number) || to.Dist2 != nil && (len(to.Dist2) != len(to.Slots) || len(from.Dist2) != len(from.Slots)) {
 		panic("native: ScatterRows: Rows differ in length")

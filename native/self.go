@@ -1,15 +1,15 @@
 package native
 
-// Keep says which of the points within the radius a row of Self holds.
+// Keep selects which points within the radius a row of Self holds.
 type Keep uint8
 
 const (
 	KeepAll    Keep = iota // the centre itself too
 	KeepOthers             // all but the centre
-	KeepAbove              // those of a slot above the centre's: each pair once
+	KeepAbove              // those with a higher slot than the centre: each pair once
 )
 
-// SelfQuery makes every point a centre, all with one radius, in metres.
+// SelfQuery makes every point the centre of a query; all have one radius, in metres.
 type SelfQuery struct {
 	Radius float32 // finite and not negative
 	Keep   Keep
@@ -17,25 +17,22 @@ type SelfQuery struct {
 
 const (
 	packLen    = 4096
-	packStride = packLen + 80 // keeps the four arrays off the same cache sets
+	packStride = packLen + 80 // keeps the four arrays in different cache sets
 )
 
-// Packed is the scratch of Self: the points near a few centres, gathered. Its
-// contents mean nothing between calls.
+// Packed is the scratch of Self: the points near a few centres, gathered. Its contents are unspecified between calls.
 type Packed struct {
 	x, y, z [packStride]float32
 	slot    [packStride]uint32
 }
 
-// Self answers for the points at places first to last-1, in this order: the row
-// of a place is the one that Radius gives in grid order for a query at that point,
-// less what Keep leaves out. Rows are appended as by Radius; Ends[0] belongs to
-// place first. The points are finite, each in its cell.
+// Self answers queries at the points at places first to last-1, in this order. The row of a place is the row of
+// Radius, in grid order, for a query at that point, without the points that Keep leaves out. Rows are appended as by
+// Radius; Ends[0] belongs to place first. The points are finite, each in its cell.
 //
-// It returns the number of rows written. There are fewer than last-first only
-// if the next needs more room; Len()+Pad elements after Fill are always enough
-// for one row. It panics when lengths do not fit, if Points contradicts itself,
-// and on a level that Resolve refuses.
+// It returns the number of rows written, which is less than last-first only if the next row needs more room.
+// Len()+Pad elements after Fill are always enough for one row. It panics when lengths do not fit, if Points
+// contradicts itself, and on a level that Resolve refuses.
 func Self(level Level, g *Grid, p *Points, q *SelfQuery, first, last int, rows *Rows, scratch *Packed) int {
 	p.check(g)
 	if first < 0 || last < first || last > p.Len() {
@@ -60,13 +57,12 @@ func Self(level Level, g *Grid, p *Points, q *SelfQuery, first, last int, rows *
 	return rows.answered(done)
 }
 
-// selfBatchLen is the number of centres for which points are gathered together,
-// or half as many more rather than leave a few for a batch of their own. The answer
-// does not depend on it.
+// selfBatchLen is the number of centres for which points are gathered together. A batch may have half as many more,
+// to avoid a small last batch. The answer does not depend on it.
 const selfBatchLen = 10
 
-// selfBatch is what the pure-Go kernel knows about centres at places first to
-// last-1, which lie in one row of cells.
+// selfBatch is the state of the pure-Go kernel for a batch: the centres at places first to last-1, which lie in one
+// row of cells.
 type selfBatch struct {
 	g           *Grid
 	p           *Points
@@ -76,9 +72,8 @@ type selfBatch struct {
 	lo, hi      [3]float32 // the box around the centres
 }
 
-// selfGo is the pure-Go kernel: for each batch it packs the points that some
-// centre can accept, and then tests each centre against them. Loops store every
-// candidate and advance past the hits only, so that no branch depends on the
+// selfGo is the pure-Go kernel. For each batch it packs the points that some centre can accept, and then tests each
+// centre against them. Loops store every candidate and advance after a hit only, so that no branch depends on the
 // data.
 func selfGo(g *Grid, p *Points, q *SelfQuery, first, last int, rows *Rows, scratch *Packed) int {
 	b := selfBatch{g: g, p: p, keep: q.Keep, r2: q.Radius * q.Radius, reach: Reach(q.Radius)}
@@ -111,8 +106,7 @@ func selfGo(g *Grid, p *Points, q *SelfQuery, first, last int, rows *Rows, scrat
 	return last - first
 }
 
-// cut takes the next batch from places first to last-1. It returns false if
-// Start contradicts the points.
+// cut takes the next batch from places first to last-1. It returns false if Start contradicts the points.
 func (b *selfBatch) cut(first, last int) bool {
 	x, y, z, _ := b.p.at(first)
 	row := (b.g.Cell(2, z)*b.g.N[1] + b.g.Cell(1, y)) * b.g.N[0]
@@ -146,8 +140,7 @@ func (b *selfBatch) around(lo, hi *[3]float32) walk {
 	return b.g.walk(b.p.Start, first, last)
 }
 
-// pack gathers the points near the batch and returns their number, or contradiction, or
-// noRoom.
+// pack gathers the points near the batch. It returns their number, contradiction, or noRoom.
 func (b *selfBatch) pack(to *Packed) int {
 	w := b.around(&b.lo, &b.hi)
 	n := 0
@@ -166,13 +159,11 @@ func (b *selfBatch) pack(to *Packed) int {
 	return n
 }
 
-// gather packs those of the points at places first to last-1 that some centre
-// could accept. The test is that of membership, with the point of the box nearest
-// to the candidate as its centre. It drops nothing that a centre q of the batch
-// accepts: along each axis that point c lies between the candidate p and q, or is
-// p, so |p - c| <= |p - q|; rounding is monotone, so the rounded difference, its
-// rounded square and the rounded sums of these are each at most what the test of q
-// has in its place.
+// gather packs the points at places first to last-1 that some centre could accept. The test is that of membership,
+// with the point of the box nearest to the candidate as centre. It drops nothing that a centre q of the batch
+// accepts. Along each axis that point c lies between the candidate p and q, or is p, so |p - c| <= |p - q|. Rounding
+// is monotone, so the rounded difference, its rounded square and the rounded sums of the squares are each at most
+// those in the test of q.
 func (b *selfBatch) gather(first, last int, to *Packed, n int) int {
 	lo, hi, r2 := b.lo, b.hi, b.r2
 	for at := first; at < last; at = at/BlockLen*BlockLen + BlockLen {
@@ -197,7 +188,7 @@ func (b *selfBatch) gather(first, last int, to *Packed, n int) int {
 // outside is the rounded difference between v and the nearest value in [lo, hi].
 func outside(v, lo, hi float32) float32 { return v - min(max(v, lo), hi) }
 
-// answer appends the row of a centre, over n packed points.
+// answer appends the row of a centre from n packed points.
 func (b *selfBatch) answer(at int, from *Packed, n int, rows *Rows, fill int) int {
 	cx, cy, cz, own := b.p.at(at)
 	skip, above := b.kept(own)
@@ -259,8 +250,7 @@ func (b *selfBatch) sweep(at int, rows *Rows, fill int) int {
 	return fill
 }
 
-// kept says which hits the row of a slot holds: the slots from above on, but not
-// skip.
+// kept returns which hits the row of a slot holds: the slots from above on, except skip.
 func (b *selfBatch) kept(own uint32) (skip, above uint32) {
 	switch b.keep {
 	case KeepAll:
@@ -271,8 +261,8 @@ func (b *selfBatch) kept(own uint32) (skip, above uint32) {
 	return own, 0
 }
 
-// keeps is 1 for a hit that the row holds and 0 for any other point; the
-// compiler turns the tests into set instructions.
+// keeps is 1 for a hit that the row holds and 0 for any other point. The compiler turns the tests into set
+// instructions.
 func keeps(d2, r2 float32, slot, skip, above uint32) int {
 	near, other, high := 0, 0, 0
 	if d2 <= r2 {

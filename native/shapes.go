@@ -1,8 +1,7 @@
 package native
 
-// Boxes are closed boxes: a point is inside when Lo <= p and p <= Hi along each
-// axis. These are comparisons of floats and nothing is computed: -0 equals +0,
-// and a NaN is inside nothing. All values are finite and Lo <= Hi.
+// Boxes are closed boxes: a point is inside when Lo <= p and p <= Hi along each axis. The test only compares floats:
+// -0 equals +0, and a NaN is inside nothing. All values are finite and Lo <= Hi.
 type Boxes struct{ Lo, Hi [3][]float32 }
 
 func (b *Boxes) check() {
@@ -14,13 +13,11 @@ func (b *Boxes) check() {
 	}
 }
 
-// Overlap finds the points inside each box that pass the filter. It answers as
-// many boxes as fit into rows, whose Dist2 is not used, and returns their number;
-// Fill is then the end of the last answered row. When the number is less than
-// that of the boxes, give rows more room and call again with the remaining ones:
-// room for all points and Pad more is always enough for one row. It panics when
-// lengths do not fit or Points contradicts itself, and on a level that Resolve
-// refuses.
+// Overlap finds the points inside each box that pass the filter. It answers as many boxes as fit into rows, whose
+// Dist2 is not used, and returns their number. Fill is then the end of the last answered row. If the number is less
+// than that of the boxes, give rows more room and call again with the remaining ones. Room for all points and Pad
+// more is always enough for one row. It panics when lengths do not fit or Points contradicts itself, and on a level
+// that Resolve refuses.
 func Overlap(level Level, g *Grid, p *Points, b *Boxes, f *Filter, rows *Rows) int {
 	b.check()
 	n := len(b.Lo[0])
@@ -36,8 +33,7 @@ func Overlap(level Level, g *Grid, p *Points, b *Boxes, f *Filter, rows *Rows) i
 	return rows.answered(overlapC(level, g, p, b, f, rows))
 }
 
-// overlapGo stores every candidate and advances past the hits only, so that no
-// branch depends on the data but for the ends of rows.
+// overlapGo stores every candidate and advances after a hit only, so that only the ends of rows decide a branch.
 func overlapGo(g *Grid, p *Points, b *Boxes, f *Filter, rows *Rows) int {
 	fill := rows.Fill
 	for i := range b.Lo[0] {
@@ -146,7 +142,7 @@ func countGo(g *Grid, p *Points, q *Queries, f *Filter, counts []uint32) bool {
 	return true
 }
 
-// countRow has no branch that depends on the data but for the ends of the row.
+// countRow has no branch that depends on the data, except at the end of the row.
 func countRow(p *Points, s *queryFilter, first, last int, centre [3]float32, r2 float32) int {
 	n := 0
 	for at := first; at < last; at = at/BlockLen*BlockLen + BlockLen {

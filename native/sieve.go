@@ -6,22 +6,20 @@ import (
 	"slices"
 )
 
-// rounding is 1.5 * 2^23. Floats of that size are whole, so that adding it
-// rounds a number of up to 2^22 to the nearest integer, which is then in the
-// low bits of the sum, negative ones in two's complement.
+// rounding is 1.5 * 2^23. Floats of that size are whole numbers. So adding it rounds a number of up to 2^22 to the
+// nearest integer, which is then in the low bits of the sum, in two's complement.
 const rounding = 0x1.8p23
 
 // widest bounds |t|, a coordinate in cells, of a query that is kept in cells.
 const widest = 1 << 21
 
 const (
-	// longList is the number of queries from which a cell's list is laid out for
-	// vectors of queries.
+	// longList is the number of queries from which the list of a cell is stored as vectors of queries.
 	longList = 8
 	// sweepRun is the number of points that Sweep gathers at a time.
 	sweepRun = 512
-	// mostCells bounds the cells of one query: a wider one is tested with every
-	// point. mostEntries bounds the cells of all queries.
+	// mostCells bounds the cells of one query: a wider query is tested with every point. mostEntries bounds the cells
+	// of all queries.
 	mostCells   = 4096
 	mostEntries = 1 << 22
 )
@@ -48,15 +46,13 @@ type centres struct {
 // list mirrors et_list.
 type list struct{ first, count uint32 }
 
-// A Sieve holds a batch of queries so that points can be streamed past it: the
-// few that may be within one are held back by a bitmap, a bit per cell, and meet
-// the queries of their cell. The cells are those of a torus, space wrapped around
-// in every direction: its size depends on the number of queries only, however far
-// apart they are, and two cells that fall together cost a few tests, never a hit.
-// Queries that reach too many cells are kept apart, as wide ones.
+// A Sieve holds a batch of queries, past which points are streamed. A bitmap with a bit per cell screens the points.
+// The few points that may be within a query pass the screen, and are tested with the queries of their cell. The cells
+// form a torus, space wrapped around in every direction. Its size depends only on the number of queries, however far
+// apart they are. Where two cells coincide, that costs a few more tests, and never a hit. Queries that reach too many
+// cells are kept apart, as wide ones.
 //
-// What a sieve holds, wide or in cells, may depend on anything: it never changes
-// which points are within. The zero Sieve holds no queries; reuse it.
+// Which queries are wide does not change which points are within. The zero Sieve holds no queries; reuse it.
 type Sieve struct {
 	torus   torus
 	bits    []uint32 // a bit for each cell that a query reaches
@@ -66,24 +62,23 @@ type Sieve struct {
 	blocks  []centres
 	centres []centre
 	wide    []uint32 // indices into centres
-	masked  bool     // points need a category of the query's mask
+	masked  bool     // queries have masks
 
 	cells []uint32 // of each query in turn; scratch from here on
 	axes  [3]interval
-	ends  []int    // in cells, of each query
-	taken []uint32 // queries of each list laid so far
+	ends  []int    // end of each query in cells
+	taken []uint32 // queries entered in each list so far
 }
 
-// Wide returns the indices of the queries that are not in cells, ascending. A
-// query with an empty mask is nowhere.
+// Wide returns the indices of the queries that are not in cells, ascending. A query with an empty mask is neither
+// wide nor in cells.
 func (s *Sieve) Wide() []uint32 { return s.wide }
 
 // Cells returns the number of cells of all queries.
 func (s *Sieve) Cells() int { return len(s.cells) }
 
-// Sample looks at a few points and returns how many of all will pass the screen,
-// as a share, and with how many queries in cells a point will be tested, on
-// average. Slots beyond the columns are passed over.
+// Sample looks at a few points. It estimates passes, the share of all points that will pass the screen, and tests,
+// the average number of queries in cells with which a point will be tested. It skips slots beyond the columns.
 func (s *Sieve) Sample(c *Columns) (passes, tests float64) {
 	n := min(len(c.Slots), samples)
 	if len(s.lists) == 0 || n == 0 {
@@ -103,13 +98,12 @@ func (s *Sieve) Sample(c *Columns) (passes, tests float64) {
 	return passes / float64(n), tests / float64(n)
 }
 
-// Room is the number of elements that must be free in Hits for Stream or Sweep to
-// go on.
+// Room is the number of elements that must be free in Hits before Stream or Sweep continues.
 func (s *Sieve) Room() int { return max(len(s.centres), sweepRun) + Pad }
 
-// Lay replaces the queries. Values are as Queries says, and IDs in hits are
-// indices into q; q.Live is not read. points is the number of points that will be
-// streamed; if it is small, no cells are laid. It panics on unequal lengths.
+// Lay replaces the queries. Values must be valid as in Queries, and IDs in hits are indices into q; q.Live is not
+// read. points is the number of points that will be streamed; if it is small, Lay builds no cells. It panics on
+// unequal lengths.
 func (s *Sieve) Lay(q *Queries, points int) {
 	q.check()
 	if len(q.X) > math.MaxInt32 {
@@ -148,22 +142,20 @@ func (s *Sieve) collect(q *Queries) {
 	}
 }
 
-// interval is the cells that a query can reach along one axis: their residues,
-// shifted into place, and the square of a lower bound on the distance between the
-// centre and the points of each, in square metres.
+// interval holds the cells that a query can reach along one axis: their residues, shifted into place, and for each
+// the square of a lower bound, in square metres, on the distance between the centre and its points.
 type interval struct {
 	cells []uint32
 	gap2  []float64
 }
 
-// along finds the interval of a query, and returns false if it has too many cells
-// or lies too far out for float32.
+// along finds the interval of a query. It returns false if the interval has too many cells, or is too far out for
+// float32.
 //
-// A point that passes the membership test lies in [fl(c-reach), fl(c+reach)], as
-// Reach proves, and the cell is a monotone function in between, because each of
-// its operations is. That gives the first and the last. As to the gap: with T the
-// exact coordinate in cells and t the computed one, two roundings give
-// |t-T| <= |T| * 2^-22, and rounding to the cell adds half a cell at most.
+// A point that passes the membership test lies in [fl(c-reach), fl(c+reach)], as Reach proves. The cell is a monotone
+// function of the coordinate, because each of its operations is. That gives the first and the last cell. The gap:
+// with T the exact coordinate in cells and t the computed one, two roundings give |t-T| <= |T| * 2^-22, and rounding
+// to the cell adds half a cell at most.
 func (v *interval) along(t *torus, a int, c, reach float32, most float64) bool {
 	v.cells, v.gap2 = v.cells[:0], v.gap2[:0]
 	lo := float32((c - reach - t.origin[a]) * t.inv[a])
@@ -173,11 +165,11 @@ func (v *interval) along(t *torus, a int, c, reach float32, most float64) bool {
 	}
 	first := int32(math.Float32bits(lo+rounding) - math.Float32bits(rounding))
 	last := int32(math.Float32bits(hi+rounding) - math.Float32bits(rounding))
-	n := min(uint32(last-first), t.mask[a]) // and one more
+	n := min(uint32(last-first), t.mask[a]) // the interval has one cell more
 	if float64(n) >= most {
 		return false
 	}
-	all := uint32(last-first) >= t.mask[a] // cells fall together: no gap holds
+	all := uint32(last-first) >= t.mask[a] // cells coincide: no gap is valid
 	inv := float64(t.inv[a])
 	at := float64((float64(c) - float64(t.origin[a])) * inv)
 	half := 0.5 + float64((float64(max(-lo, hi))+1)*0x1p-21)
@@ -192,13 +184,12 @@ func (v *interval) along(t *torus, a int, c, reach float32, most float64) bool {
 	return true
 }
 
-// register enters a query in the cells that its sphere can reach, and returns
-// false, having done nothing, if there are too many.
+// register enters a query in the cells that its sphere can reach. It returns false, and changes nothing, if there are
+// too many.
 //
-// Reach bounds the distance itself, not only its parts: with u = 2^-24 the
-// computed square of an accepted point is at least the exact one times (1-u)^5,
-// but for underflow, and at most r*r*(1+u). So cells whose gaps together exceed
-// it hold no hits.
+// Reach also bounds the whole distance, not only its components. With u = 2^-24 the computed square of an accepted
+// point is at least the exact one times (1-u)^5, except for underflow, and at most r*r*(1+u). So cells whose gaps
+// together exceed that bound hold no hits.
 func (s *Sieve) register(c *centre, reach float32, most float64) bool {
 	box := 1.0
 	for a, at := range [3]float32{c.x, c.y, c.z} {
@@ -223,7 +214,7 @@ func (s *Sieve) register(c *centre, reach float32, most float64) bool {
 			in := 0
 			for i, column := range x.cells {
 				out[in] = row | column
-				in += reached(gap2[i], left) // no branch: spheres are small and jagged
+				in += reached(gap2[i], left) // no branch: it would be mispredicted, as spheres have few cells and ragged outlines
 			}
 			n += in
 		}
@@ -239,8 +230,7 @@ func reached(a, b float64) int {
 	return 0
 }
 
-// number sets a bit for each cell, counts the bits, and replaces each cell by the
-// number of its list.
+// number sets a bit for each cell, counts the bits, and replaces each cell by the number of its list.
 func (s *Sieve) number() {
 	for _, cell := range s.cells {
 		s.bits[cell>>5] |= 1 << (cell & 31)
@@ -260,7 +250,7 @@ func (s *Sieve) number() {
 	}
 }
 
-// arrange gives each list its place.
+// arrange assigns a position to each list.
 func (s *Sieve) arrange() {
 	ids, blocks := uint32(0), uint32(0)
 	for i := range s.lists {
@@ -276,8 +266,8 @@ func (s *Sieve) arrange() {
 	s.taken = zeroed(s.taken, len(s.lists))
 }
 
-// fill enters the queries in their lists, ascending, and closes the last block
-// of each long one with queries that nothing is within.
+// fill enters the queries in their lists, ascending. It fills up the last block of each long list with queries that
+// accept no point.
 func (s *Sieve) fill() {
 	from := 0
 	for id, end := range s.ends {
@@ -309,7 +299,7 @@ func (b *centres) set(lane uint32, c centre) {
 	b.x[i], b.y[i], b.z[i], b.r2[i], b.exclude[i], b.mask[i], b.id[i] = c.x, c.y, c.z, c.r2, c.exclude, c.mask, c.id
 }
 
-// plan is a geometry, and the most cells that a query may have in it.
+// plan is a geometry of the torus, and the most cells that a query may have in it.
 type plan struct {
 	torus     torus
 	bits      int // the torus has 1<<bits cells
@@ -321,24 +311,23 @@ const (
 	fewestBits = 10
 	// mostBits keeps the bitmap, 32 KB, near the L1 cache.
 	mostBits = 18
-	// cellsPerEntry is the cells of the torus to one of a query, as far as mostBits
-	// allows: as many points as its inverse pass by chance.
+	// cellsPerEntry is the number of cells of the torus per cell of a query, as far as mostBits allows: one point in
+	// that many passes by chance.
 	cellsPerEntry = 32
 	samples       = 64
 )
 
-// What work costs, in nanoseconds, in the plan: only ratios matter. Seen on a
-// Zen 4 core with AVX-512.
+// The cost of work in the plan, in nanoseconds: only ratios matter. Measured on a Zen 4 core with AVX-512.
 const (
 	costEntry = 12.0 // to enter a query in a cell
 	costPass  = 8.0  // of a point that passes the screen
 	costWide  = 0.15 // of a point and a wide query
-	costPlan  = 5000 // of the plan
+	costPlan  = 5000 // to make a plan
 )
 
-// plan chooses the geometry from a sample of the queries. A few far out change
-// nothing: extents are those of the middle, and an edge is a part of one radius or
-// another, whichever gives the least work if points lie as queries do.
+// plan chooses the geometry from a sample of the queries. A few queries far out do not change it: extents are those
+// of the middle part. The edge of a cell is a fraction of some radius: the one with the least work if points are
+// distributed like queries.
 func (s *Sieve) plan(q *Queries, points int) plan {
 	best := plan{bits: 5, cost: float64(len(q.X)) * float64(points) * costWide}
 	n := min(len(q.X), samples)
@@ -369,20 +358,19 @@ func (s *Sieve) plan(q *Queries, points int) plan {
 	return best
 }
 
-// planFor lays out a torus of cells of an edge, and estimates what it costs.
+// planFor makes a torus of cells with the given edge, and estimates its cost.
 func planFor(column *[4][samples]float32, n, queries int, edge float64, points int) plan {
 	scale := float64(queries) / float64(n)
 	var extent [3]float64
 	for a := range extent {
 		extent[a] = 1.25 * (float64(column[a][n-1-n/10]) - float64(column[a][n/10]))
 	}
-	// No more than 4,096 cells across the middle, so that what lies farther out is
-	// within float32 too.
+	// At most 4,096 cells across the middle part, so that queries farther out are within float32 too.
 	edge = max(edge, max(extent[0], extent[1], extent[2])*0x1p-12, 0x1p-100)
 	p := plan{mostCells: min(mostCells, float64(points)*costWide/costEntry)}
 	entries, wide := 0.0, 0.0
 	for _, reach := range column[3][:n] {
-		// Cells that meet a ball: Steiner's formula for cube and ball.
+		// The number of cells that a ball meets: Steiner's formula for a cube and a ball.
 		r := float64(reach) / edge
 		cells := float64(float64(float64(4./3*math.Pi*r)+3*math.Pi)*r) + 6
 		cells = float64(cells*r) + 1
@@ -399,14 +387,14 @@ func planFor(column *[4][samples]float32, n, queries int, edge float64, points i
 	return p
 }
 
-// lay places the torus and shares its bits among the axes; it returns the cells of
-// the middle of the queries.
+// lay places the torus and distributes its bits over the axes. It returns the number of cells in the middle part of
+// the queries.
 func (p *plan) lay(column *[4][samples]float32, n int, extent [3]float64, edge float64) (world float64) {
 	var across [3]float64 // cells
 	world = 1
 	for a := range extent {
 		origin := column[a][n/2]
-		// A cell is at least a few ulps wide, where all queries are far out.
+		// If all queries are far out, a cell is at least a few units in the last place wide.
 		far := max(math.Abs(float64(column[a][0])), math.Abs(float64(column[a][n-1])))
 		if n > 2 {
 			far = max(math.Abs(float64(column[a][n/10])), math.Abs(float64(column[a][n-1-n/10])))
@@ -436,8 +424,7 @@ func (p *plan) lay(column *[4][samples]float32, n int, extent [3]float64, edge f
 	return world
 }
 
-// sized returns a slice of length n, reusing s where it is large enough.
-// Contents are unspecified.
+// sized returns a slice of length n in the memory of s if that is large enough. Contents are unspecified.
 func sized[T any](s []T, n int) []T {
 	if cap(s) < n {
 		s = make([]T, n+n/4)

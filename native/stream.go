@@ -5,16 +5,14 @@ import (
 	"math/bits"
 )
 
-// Columns are points by slot, as their owner holds them: the point of slot s is
-// (X[s], Y[s], Z[s]). Slots lists those that count, ascending.
+// Columns are points by slot: the point of slot s is (X[s], Y[s], Z[s]). Slots lists the slots in use, ascending.
 type Columns struct {
 	X, Y, Z []float32
 	Slots   []uint32
 	// Category has a set of 32 categories for each slot. Nil: every point is in
 	// all of them.
 	Category []uint32
-	// Live has a bit for each slot, 64 a word; points whose bit is 0 are left out,
-	// but looked at. Nil: all are live.
+	// Live has a bit for each slot, 64 per word. Points whose bit is 0 are left out, but checked. Nil: all are live.
 	Live []uint64
 }
 
@@ -32,9 +30,8 @@ func (c *Columns) check() {
 	}
 }
 
-// Hits collects points that passed the membership test: the query, the slot and
-// the squared distance of each. The first Fill are taken. The three slices have
-// the same length.
+// Hits collects points that passed the membership test: the query, the slot and the squared distance of each. The
+// first Fill elements are in use. The three slices have the same length.
 type Hits struct {
 	Query, Slot []uint32
 	Dist2       []float32
@@ -50,30 +47,27 @@ func (h *Hits) check() {
 // progress mirrors et_progress.
 type progress struct{ at, wide, fill int64 }
 
-// Stop says why Stream returned.
+// Stop is why Stream returned.
 type Stop uint8
 
 const (
 	Done Stop = iota // all points have been tested
-	Full             // the room in Hits may not do for the next point
+	Full             // the room in Hits may not suffice for the next point
 	Bad              // the next point must be refused
 )
 
-// Stream tests the points of the places [from, to) in c.Slots with the queries
-// that the sieve holds in cells, and appends the hits in the order of the points;
-// those of one point ascend by query. A point is within by the test of Queries;
-// besides, its slot must not be the query's Exclude, must be live, and must share
-// a category with the query's Mask, if there are masks.
+// Stream tests the points of the places [from, to) in c.Slots with the queries that the sieve holds in cells, and
+// appends the hits in the order of the points; those of one point ascend by query. A point is within by the test of
+// Queries. Its slot must also be live, must not be the query's Exclude, and must share a category with the query's
+// Mask, if there are masks.
 //
-// It looks at every point on the way: slots must ascend, also from place from-1
-// to from, and be below the length of the columns and MaxSlots, and coordinates
-// must be finite. It returns the place at which it stopped: to when Done, the
-// first place at fault when Bad (some hits before it may then be missing), and
-// when Full the place to go on from, with Room more elements in the hits.
+// It checks every point: slots must ascend, also from place from-1 to from, and be below the length of the columns
+// and MaxSlots, and coordinates must be finite. It returns the place at which it stopped. When Done, this is to. When
+// Bad, it is the first invalid place; some hits before it may be missing. When Full, it is the place to continue
+// from, with Room more elements in the hits.
 //
-// What is refused at a place before from is not seen, but nothing outside the
-// columns is read: slots are tested before they are used. The level must be one
-// that Resolve accepts.
+// It does not check places before from, but never reads outside the columns: slots are tested before they are used.
+// The level must be one that Resolve accepts.
 func Stream(level Level, s *Sieve, c *Columns, from, to int, h *Hits) (int, Stop) {
 	c.check()
 	h.check()
@@ -87,14 +81,12 @@ func Stream(level Level, s *Sieve, c *Columns, from, to int, h *Hits) (int, Stop
 	return streamC(level, s, &asked, from, to, h)
 }
 
-// Position is where Sweep is: at a place of Columns.Slots, and a wide query.
+// Position is the position of Sweep: a place of Columns.Slots, and a wide query.
 type Position struct{ At, Wide int }
 
-// Sweep tests the points of the places [p.At, to), which Stream has not refused,
-// with the wide queries of the sieve: those that it keeps out of its cells. The
-// hits of each query are appended in the order of the points. It returns true
-// when all is done; otherwise call it again, with Room more elements in the hits.
-// It panics if a slot lies beyond the columns.
+// Sweep tests the points of the places [p.At, to), which Stream has accepted, with the wide queries of the sieve. The
+// hits of each query are appended in the order of the points. It returns true when all is done; otherwise call it
+// again, with Room more elements in the hits. It panics if a slot is beyond the columns.
 func Sweep(level Level, s *Sieve, c *Columns, p *Position, to int, h *Hits) bool {
 	c.check()
 	h.check()
@@ -112,7 +104,7 @@ func Sweep(level Level, s *Sieve, c *Columns, p *Position, to int, h *Hits) bool
 	return sweepC(level, s, &asked, p, to, h)
 }
 
-// asked returns the columns without categories if no query has a mask.
+// asked returns the columns, without categories if no query has a mask.
 func (s *Sieve) asked(c *Columns) Columns {
 	asked := *c
 	if !s.masked {
@@ -121,8 +113,7 @@ func (s *Sieve) asked(c *Columns) Columns {
 	return asked
 }
 
-// cell returns the number of a point's cell. The float32 conversions keep the
-// product apart from the sum.
+// cell returns the number of the cell of a point. The float32 conversions prevent the fusion of product and sum.
 func (t *torus) cell(x, y, z float32) uint32 {
 	return t.residue(0, x) | t.residue(1, y)<<t.shift[1] | t.residue(2, z)<<t.shift[2]
 }
@@ -134,16 +125,16 @@ func (t *torus) residue(axis int, v float32) uint32 {
 
 var noBits [1]uint32
 
-// streamGo is the pure-Go kernel. A few points in a hundred pass the screen, so
-// that its one branch is seldom mispredicted.
+// streamGo is the pure-Go kernel. Only a few points in a hundred pass the screen, so its one branch is seldom
+// mispredicted.
 func streamGo(s *Sieve, c *Columns, from, to int, h *Hits) (int, Stop) {
-	t, marks := s.torus, s.bits // a copy: stores to the hits could change s
+	t, marks := s.torus, s.bits // copies, which stores to the hits cannot change
 	if len(marks) == 0 {
 		marks = noBits[:]
 	}
 	x := c.X[:c.limit()]
 	y, z := c.Y[:len(x)], c.Z[:len(x)] // one bounds check for the three
-	next := uint32(0)                  // the lowest slot that ascends
+	next := uint32(0)                  // the least valid next slot
 	if from > 0 {
 		next = min(c.Slots[from-1], MaxSlots) + 1
 	}
@@ -170,7 +161,7 @@ func streamGo(s *Sieve, c *Columns, from, to int, h *Hits) (int, Stop) {
 	return to, Done
 }
 
-// meet appends the hits of one point with its list.
+// meet tests one point with its list and appends the hits.
 func (s *Sieve) meet(c *Columns, l list, slot uint32, h *Hits) {
 	if !c.isLive(slot) {
 		return
@@ -195,7 +186,7 @@ func (s *Sieve) meet(c *Columns, l list, slot uint32, h *Hits) {
 	h.Fill += n
 }
 
-// meet appends the hits of one point with the first count queries of a block.
+// meet tests one point with the first count queries of a block and appends the hits.
 func (b *centres) meet(count uint32, x, y, z float32, slot, category uint32, h *Hits) {
 	room := int(count) + 1
 	queries, slots, dist2 := h.Query[h.Fill:][:room], h.Slot[h.Fill:][:room], h.Dist2[h.Fill:][:room]

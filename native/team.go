@@ -43,7 +43,7 @@ type Team struct {
 
 // stage counts the chunks of a stage, in a cache line of its own.
 type stage struct {
-	taken atomic.Uint64 // from the front, and fromBack times those from the back
+	taken atomic.Uint64 // chunks taken from the front, plus fromBack times those taken from the back
 	done  atomic.Int64
 	_     [48]byte
 }
@@ -57,7 +57,7 @@ type Worker struct {
 	back bool // takes chunks from the back
 }
 
-// shut is the value of a shut gate, apart from the helpers that are about to see it.
+// shut is the value of a shut gate, plus the helpers that are about to see it.
 const shut = -1 << 40
 
 // errBroken is the panic of workers that wait for one that panicked.
@@ -105,7 +105,7 @@ func (t *Team) open(workers int) {
 	}
 }
 
-// close returns when no helper is at work.
+// close waits until no helper is at work.
 func (t *Team) close() {
 	t.ended.Store(true)
 	t.wake()
@@ -251,8 +251,8 @@ func (st *stage) take(chunks int64, back bool) int64 {
 	return front
 }
 
-// spins is how often a worker polls before it sleeps: some tens of microseconds, which is longer than what the
-// leader does alone, and about as long as waking up takes.
+// spins is how often a worker polls before it sleeps: some tens of microseconds. This is longer than the leader
+// usually works alone, and about as long as waking up takes.
 const spins = 20000
 
 // await returns when ready reports true. It polls for a while; a worker that waits longer waits for

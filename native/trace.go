@@ -2,34 +2,28 @@ package native
 
 import "math"
 
-// Which spheres a ray may meet, found from the cells of their centres. It is done
-// in float64 for all levels alike, and leaves out only what the test of Rays
-// cannot accept.
+// This file finds the spheres that a ray may meet, from the cells of their centres. It computes in float64 on all
+// levels, and leaves out only spheres that the test of Rays cannot accept.
 //
-// Let the test accept a sphere about C whose r2 did not overflow, and u = 2^-24.
-// If the origin is inside, Reach says that C is within reach(R) of O along each
-// axis. Otherwise e <= r2, and Reach, whose argument holds for l as for a
-// difference, gives |l| <= reach(R) along each axis with room to spare. l was
-// computed from m, which is C - O but for u|C - O| at most, and from s*d, rounded
-// by u|s*d| + 2^-150. As |C - O| is at most |s*d| plus the distance looked for,
+// Let the test accept a sphere at C whose r2 did not overflow, and u = 2^-24. If the origin is inside, Reach shows
+// that C is within reach(R) of O along each axis. Otherwise e <= r2, and Reach, whose argument holds for l as for a
+// difference, gives |l| <= reach(R) along each axis with room to spare. l was computed from m, which differs from C -
+// O by at most u|C - O|, and from s*d, rounded by u|s*d| + 2^-150. As |C - O| is at most |s*d| plus the distance looked for,
 //
 //	|C - (O + s*d)| <= reach(R) + 2^-22 |s*d|      along each axis, with 0 <= s
 //
-// for the very s and d of the test, whatever their own errors: nothing else is
-// needed of s but an upper bound. entry is s - root, where root is at most
-// sqrt(r2)*part for the largest radius, and entry*scale came to MaxT at most. So
+// for the same s and d as in the test, whatever their own errors: only an upper bound of s is needed in addition.
+// entry is s - root, where root is at most sqrt(r2)*part for the largest radius, and entry*scale is at most MaxT. So
 //
 //	s <= (MaxT (1+2^-22) + 2^-148) / scale (1+2^-22) + root (1+2^-22) + 2^-70
 //
-// All centres are hence in a segment that widens: along an axis where d > 0,
-// between O - w + s d (1-2^-22) and O + w + s d (1+2^-22). Which s let it touch a
-// slab of cells, and what it touches while s goes from one to another, are linear.
-// float64 rounds each of these sums by no more than a few 2^-53 of its terms. For
-// those in s, the slack of twice what was needed in 2^-22 is far more; for the
-// others, w has 2^-48 of their sizes beyond reach(R).
+// So all centres are in a segment that widens: along an axis where d > 0, between O - w + s d (1-2^-22) and O + w + s
+// d (1+2^-22). The range of s in which it touches a slab of cells, and what it touches in a range of s, are linear.
+// float64 rounds each of these sums by at most a few 2^-53 of its terms. For the terms in s, the slack of 2^-22,
+// twice what was needed, is far more; for the others, w has 2^-48 of their sizes beyond reach(R).
 const widening = 0x1p-22
 
-// swath is such a segment, and what its questions need of the grid and the points.
+// swath is such a segment, with the data of the grid and the points that its methods need.
 type swath struct {
 	d             [3]float64
 	below, above  [3]float64 // O - w and O + w
@@ -87,7 +81,7 @@ func (tr *Tracer) layer(g *Grid, p *Points, l *swath, part stretch, k int32) {
 	if !ok {
 		return
 	}
-	if last-first > 3 { // few rows need no thought
+	if last-first > 3 { // a few rows are cheap
 		lo, hi, ok := l.box(g, part)
 		if lo[2], hi[2] = k, k; ok && sparse(g, p, last-first+1, lo, hi) {
 			tr.add(p, g.number(lo), g.number(hi))
@@ -103,8 +97,8 @@ func (tr *Tracer) layer(g *Grid, p *Points, l *swath, part stretch, k int32) {
 	}
 }
 
-// sparse reports whether to walk over that many rows, or layers, costs more than to
-// test all points in the cells between the two.
+// sparse reports whether visiting that many rows, or layers, costs more than testing all points in the cells between
+// the two.
 func sparse(g *Grid, p *Points, rows int32, lo, hi [3]int32) bool {
 	return int64(rows)*rowCost > int64(p.Start[g.number(hi)+1])-int64(p.Start[g.number(lo)])
 }
@@ -128,12 +122,11 @@ func (tr *Tracer) add(p *Points, first, last int32) {
 	}
 }
 
-// slab encloses the coordinates of the points in a layer of cells, of which i is the
-// number within the core. A point of cell i > 0 has fl(fl(v-min)*inv) >= i, thus
-// v - min >= i/inv (1-2u), unless v - min overflowed and is above 2^127; one of a cell
-// of the core before the last has less than i+1, thus v - min <= (i+1)/inv (1+2u).
-// Cells at the ends take in what lies beyond. Of the cells above the core it is known
-// that they are above, and of those below that v < min.
+// slab returns bounds of the coordinates of the points in a layer of cells. i is the number of the layer within the
+// core. A point of cell i > 0 has fl(fl(v-min)*inv) >= i, thus v - min >= i/inv (1-2u), unless v - min overflowed and
+// is above 2^127. A point of a cell of the core before the last has less than i+1, thus v - min <= (i+1)/inv (1+2u).
+// Cells at the ends also contain the points beyond. Of the cells above the core only the lower bound is known, and of
+// those below only v < min.
 func (l *swath) slab(g *Grid, axis int, j int32) (lo, hi float64) {
 	lo, hi = math.Inf(-1), math.Inf(1)
 	core, i := g.N[axis]-g.Low[axis]-g.High[axis], j-g.Low[axis]
@@ -146,10 +139,9 @@ func (l *swath) slab(g *Grid, axis int, j int32) (lo, hi float64) {
 	return lo, hi
 }
 
-// narrow returns the part of a stretch in which the swath touches [lo, hi]; from is
-// above to if there is none.
+// narrow returns the part of a stretch in which the swath touches [lo, hi]; if there is none, from is above to.
 func (l *swath) narrow(part stretch, a int, lo, hi float64) stretch {
-	in, out := lo-l.above[a], hi-l.below[a] // not above and not below 0 where it touches
+	in, out := lo-l.above[a], hi-l.below[a] // in is at most 0 and out at least 0 where it touches
 	if l.d[a] == 0 {
 		if in > 0 || out < 0 {
 			part.to = -1
@@ -168,8 +160,7 @@ func (l *swath) narrow(part stretch, a int, lo, hi float64) stretch {
 	return part
 }
 
-// reached returns the cells along an axis that a stretch touches, and false if no
-// point of the set is there.
+// reached returns the cells along an axis that a stretch touches, and false if it touches no point of the set.
 func (l *swath) reached(g *Grid, a int, part stretch) (first, last int32, ok bool) {
 	near, far := float64(part.from*(1-widening)), float64(part.to*(1+widening))
 	if l.d[a] < 0 {

@@ -14,13 +14,11 @@ var (
 	dist2       = rowOp{dist2Rows, dist2Kernel, 40}
 )
 
-// ClampLength shortens vectors that are longer than most to that length, and leaves
-// the others their bits. The length of a result is off by no more than four units in
-// the last place, and no component of it is larger than most. It does not matter
-// whether squares overflow or underflow: a vector is multiplied by a power of two
-// before it is measured. A vector with a NaN or an infinity, which has no direction,
-// keeps its bits. most 0 gives zeros with the signs of the components; +Inf changes
-// nothing. A negative most, and NaN, is ErrRange.
+// ClampLength shortens vectors that are longer than most to that length; the others keep their bits. The length of a
+// result is off by at most four units in the last place, and no component is larger than most. Squares may overflow
+// or underflow: a vector is multiplied by a power of two before it is measured. A vector with a NaN or an infinity
+// has no direction, and keeps its bits. most 0 gives zeros with the signs of the components; +Inf changes nothing. A
+// negative or NaN most is ErrRange.
 func (o *Ops) ClampLength(v Vec3, most float32) error {
 	checkRows("native: Ops.ClampLength: columns differ in length", len(v.X), v.Y, v.Z)
 	if !(most >= 0) {
@@ -71,9 +69,9 @@ func dist2Rows(o *Ops, lo, hi int) {
 	}
 }
 
-// fit returns a power of two by which a vector whose largest component is most, in
-// magnitude, can be multiplied without loss, after which its squared length is a
-// normal number. What is lost are components too small to count beside the largest.
+// fit returns a power of two. A vector whose largest component has the magnitude most can be multiplied by it without
+// loss, and then has a squared length that is a normal number. Only components too small to count beside the largest
+// are lost.
 func fit(most float32) float32 {
 	if most >= 0x1p60 {
 		return 0x1p-66

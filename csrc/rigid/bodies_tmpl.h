@@ -1,7 +1,7 @@
 #include "rows_lanes.h"
 #include "system.h"
 
-/* What carries into the place of the sign if it is added to the bits of 2^63 and more. */
+/* Added to the bits of 2^63 or more, it carries into the sign bit. */
 static const uint32_t to_out_of_range = ((uint32_t)1 << 31) - ((127u + 63u) << 23);
 
 #include "atan.h"
@@ -34,7 +34,7 @@ HELPER(LEVEL) V(f) damped(const float *damping, float h) {
 	return DIV(one, ADD(one, MUL(V(set1)(h), V(load)(damping))));
 }
 
-/* The velocity v[0 and 1], of which the square of the length is given, shortened to a limit. */
+/* Limits the speed of the velocity v[0 and 1], whose square is given. */
 HELPER(LEVEL) void clamp_speed(V(f) v[2], V(f) square, float max_speed) {
 	const V(f) most = V(set1)(max_speed), tiny = V(set1)(0x1p-70f);
 	const V(mask) longer = V(lt)(MUL(most, most), square), near = V(lt)(square, V(set1)(__builtin_inff()));
@@ -44,8 +44,8 @@ HELPER(LEVEL) void clamp_speed(V(f) v[2], V(f) square, float max_speed) {
 	v[1] = V(select)(longer, MUL(y, scale), v[1]);
 }
 
-/* Holds the velocity v[0 to 2] of LANES bodies of inverse masses v[3] to the limits, and reports whether
- * that may have altered any. */
+/* Limits the velocity v[0 to 2] of LANES bodies with inverse masses v[3], and reports whether that may have
+ * changed any. */
 HELPER(LEVEL) int clamp_velocity(V(f) v[4], const et_step_context *step) {
 	const V(f) square = DOT(v[0], v[1], v[0], v[1]), most = V(set1)(step->max_linear_speed);
 	const V(f) turn = V(set1)(step->max_angular_speed);
@@ -62,7 +62,7 @@ HELPER(LEVEL) int clamp_velocity(V(f) v[4], const et_step_context *step) {
 	return 1;
 }
 
-/* The velocity v[0 to 2] of LANES bodies as it would be without contacts. */
+/* The velocity v[0 to 2] that LANES bodies would have without contacts. */
 HELPER(LEVEL) void free_velocity(const et_system *s, int64_t i, const V(f) row[4], V(f) v[3]) {
 	const V(f) h = V(set1)(s->step.h), scale = V(load)(s->gravity_scale + i), linear = damped(s->linear_damping + i, s->step.h);
 	const V(f) ax = ADD(MUL(V(set1)(s->step.gravity[0]), scale), MUL(V(load)(s->force_x + i), row[3]));
@@ -112,7 +112,7 @@ KERNEL(void, integrate_positions, const et_system *s, int64_t lo, int64_t hi) {
 	EACH_BODY(lo, hi, integrate_position(s, i), et_integrate_positions_c(s, i, hi));
 }
 
-/* Stores a where the bodies have moved, or turned. */
+/* Stores a in the lanes whose bodies have moved, or turned. */
 HELPER(LEVEL) void put_moved(float *p, V(mask) moved, V(f) a) {
 	V(store)(p, V(select)(moved, a, V(load)(p)));
 }
@@ -142,7 +142,7 @@ KERNEL(void, store_states, const et_system *s, int64_t lo, int64_t hi) {
 	EACH_BODY(lo, hi, store_state(s, i), et_store_states_c(s, i, hi));
 }
 
-/* Where the centre of mass of LANES bodies is from their origins, in the axes of the world. */
+/* The centre of mass of LANES bodies relative to their origins, in the axes of the world. */
 HELPER(LEVEL) void centre_offset(const et_origins *o, const et_poses *p, int64_t i, V(f) offset[2]) {
 	const V(f) cos = V(load)(p->cos + i), sin = V(load)(p->sin + i);
 	const V(f) x = V(load)(o->centre_x + i), y = V(load)(o->centre_y + i);

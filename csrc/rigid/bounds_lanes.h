@@ -1,9 +1,9 @@
-/* The vocabulary of bounds: vectors of POINTS points, x and y by turns.
+/* The operations of bounds: vectors of POINTS points, with x and y in alternate lanes.
  *
  *   points      such a vector
- *   fetchp      the first n vertices at p, any n > 0, and the first again in the lanes
- *               behind them; all of ET_VERTICES can be read
- *   xy          x in the lanes of x, y in those of y
+ *   fetchp      loads the first n vertices at p, any n > 0, and repeats the first in the
+ *               remaining lanes; all of ET_VERTICES can be read
+ *   xy          the value x in the lanes of x, y in those of y
  *   swap        x and y of each point exchanged
  *   padd, pmul  of each lane
  *   pmin, pmax  a < b ? a : b and a > b ? a : b
@@ -15,8 +15,7 @@
 
 #include "../lanes.h"
 
-/* Four floats, in a vector of any CPU that has some: a box, as MinX, MinY, MaxX,
- * MaxY. */
+/* A box, as MinX, MinY, MaxX, MaxY: four floats in a vector of any CPU that has them. */
 typedef float quad __attribute__((vector_size(16)));
 
 enum { c_POINTS = 1 };

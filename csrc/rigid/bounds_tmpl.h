@@ -21,8 +21,8 @@ static inline __attribute__((always_inline)) void put_lanes(float *to, int64_t s
 			to[k] = v[k];
 }
 
-/* Grows up to four boxes by r and stores them: with zeros that are positive, or
- * inverted if one is not finite. */
+/* Extends up to four boxes by r and stores them. Zeros become +0, and a box that is not finite becomes the
+ * inverted box. */
 static inline __attribute__((always_inline)) void put_boxes(const et_boxes *to, int64_t i, int64_t some, const quad *b, quad r) {
 	const quad zero = ALL(0), inf = ALL(__builtin_inff());
 	const quad x0 = ((quad){b[0][0], b[1][0], b[2][0], b[3][0]} - r) + zero;
@@ -36,7 +36,7 @@ static inline __attribute__((always_inline)) void put_boxes(const et_boxes *to, 
 	put_lanes(to->max_y + i, some, either(ok, y1, -inf));
 }
 
-/* The box of a shape before it grows by its radius; NaN if a vertex is not finite. */
+/* The box of the vertices of a shape, without its radius; NaN if a vertex is not finite. */
 HELPER(LEVEL) quad box_around(const et_shape *s, float px, float py, float cos, float sin) {
 	const V(points) p = V(xy)(px, py), c = V(xy)(cos, cos), turn = V(xy)(-sin, sin);
 	const float *const vertices = &s->vertices[0][0];
@@ -52,8 +52,8 @@ HELPER(LEVEL) quad box_around(const et_shape *s, float px, float py, float cos, 
 	return odd ? NONE : V(fold)(lo, hi);
 }
 
-/* Up to four boxes from shape i on. Returns their number, or that of the first shape
- * that is at fault. */
+/* Computes up to four boxes from shape i on. Returns their number, or the index among them of the first invalid
+ * shape. */
 HELPER(LEVEL) int64_t some(const et_shape *shapes, const uint32_t *body_of, int64_t i, int64_t some,
                            const et_poses *p, int64_t bodies, float margin, const et_boxes *to) {
 	quad around[FOUR] = {NONE, NONE, NONE, NONE}, r = NONE;

@@ -59,7 +59,7 @@ const (
 	BroadParts     = C.ET_PARTS
 )
 
-// The kernels of the broad phase, as broad.h says. Layers and summaries are structs of the sizes above.
+// The kernels of the broad phase, as broad.h describes them. Layers and summaries are structs of the sizes above.
 
 func Measure(level int32, b *Boxes, members []uint64, lo, hi int, ids []uint32, sum unsafe.Pointer) {
 	C.et_measure_boxes(C.int32_t(level), *b, u64(members), C.int64_t(lo), C.int64_t(hi), u32(ids), (*C.et_summary)(sum))

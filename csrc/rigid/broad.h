@@ -1,19 +1,17 @@
-/* The broad phase of rigid bodies: boxes sorted by layers, rows and columns, and the
- * pairs that overlap. Package rigid describes the method. */
+/* The broad phase of rigid bodies: boxes sorted by layers, rows and columns, and the pairs that overlap. Package
+ * rigid explains the method. */
 #ifndef EVERTICK_RIGID_BROAD_H
 #define EVERTICK_RIGID_BROAD_H
 
 #include "rigid.h"
 
-/* Keys have from bit 0 on the shape, in ET_SHAPE_BITS, the column, the row and
- * the layer. */
+/* A key holds, from bit 0 on, the shape in ET_SHAPE_BITS bits, the column, the row and the layer. */
 enum { ET_SHAPE_BITS = 24, ET_LAYERS = 16 };
 
-/* Keys and pairs are split into at most so many parts. */
+/* Keys and pairs are split into at most this many parts. */
 enum { ET_PARTS = 32 };
 
-/* Vectors may read and write this many elements after the end of a column, or of
- * found pairs. */
+/* Kernels may read and write this many elements after the end of a column, or of the pairs. */
 enum { ET_BROAD_PADDING = 16 };
 
 typedef struct {
@@ -34,9 +32,9 @@ typedef struct {
 
 _Static_assert(sizeof(et_summary) == 40, "rigid.summary mirrors et_summary");
 
-/* Sorted boxes: seven columns, each stride elements after the one before: min_x, min_y, max_x, max_y as
- * floats; the shape, and the grid columns in which the box begins and ends. row_start and row_number have the
- * rows of all layers. */
+/* Sorted boxes: seven columns, each stride elements after the one before. They are min_x, min_y, max_x, max_y as
+ * floats; the shape; and the grid columns in which the box begins and ends. row_start and row_number hold the rows
+ * of all layers. */
 typedef struct {
 	uint32_t *columns;
 	int64_t stride;
@@ -44,18 +42,16 @@ typedef struct {
 	const uint32_t *directory;
 } et_grid;
 
-/* How many bits of a key number the row of a layer, and the column. */
+/* The numbers of bits of a row, and of a column, in a key. */
 typedef struct {
 	uint32_t row, column;
 } et_key_bits;
 
-/* Lists the shapes of [lo, hi) whose bit is set in members and whose box can overlap another
- * one, and sums their boxes up. lo is a multiple of 64; ids has room for hi - lo and a vector
- * more. */
+/* Lists the shapes of [lo, hi) whose bit is set in members and whose box can overlap another one, and summarizes
+ * their boxes. lo is a multiple of 64; ids has room for hi - lo and one vector more. */
 void et_measure_boxes(int32_t level, et_boxes boxes, const uint64_t *members, int64_t lo, int64_t hi, uint32_t *ids, et_summary *sum);
 
-/* The keys of n boxes; layer_of, by the exponent of the size, is NULL if there is one
- * layer. */
+/* Makes the keys of n boxes. layer_of maps the exponent of the size to a layer; it is NULL if there is one layer. */
 void et_make_keys(et_boxes boxes, et_key_bits bits, const uint8_t *layer_of, const uint32_t *ids, int64_t n,
                   const et_layer *layers, uint64_t *to);
 
@@ -63,23 +59,23 @@ void et_make_keys(et_boxes boxes, et_key_bits bits, const uint8_t *layer_of, con
  * if keys does. */
 int32_t et_sort_keys(uint64_t *keys, uint64_t *tmp, int64_t n, uint32_t count);
 
-/* Counts n keys by their bits from shift on, fewer than ET_PARTS numbers. */
+/* Counts n keys by their bits from shift on, which number less than ET_PARTS parts. */
 void et_count_keys(const uint64_t *keys, int64_t n, uint32_t shift, uint32_t *counts);
 
-/* Moves each key to the next position of its bits from shift on, and advances that. */
+/* Moves each key to the next position of its part, the bits from shift on, and advances that position. */
 void et_scatter_keys(const uint64_t *keys, int64_t n, uint32_t shift, uint32_t *next, uint64_t *to);
 
-/* How many times the bits from shift on change from key to key, plus 1 for the first key. */
+/* Counts how often the bits from shift on change from key to key, plus 1 for the first key. */
 int64_t et_count_rows(const uint64_t *keys, int64_t n, uint32_t shift);
 
-/* Fills the columns and rows of positions [lo, hi) in the order of the keys, and the positions and
- * spans of the layers in that range. rows is the number of rows before; returns that plus the rows of the range. */
+/* Fills the columns and rows of positions [lo, hi) in the order of the keys, and sets the positions and spans of
+ * the layers in that range. rows is the number of rows before. Returns rows plus the number of rows in the range. */
 uint32_t et_fill_rows(et_boxes boxes, et_key_bits bits, const uint64_t *keys, et_grid s, int64_t lo, int64_t hi, uint32_t rows,
                       et_layer *layers);
 
-/* The searches append pairs to `to`, of which the first *n are taken, for boxes from position `from` of
- * layer l on. They return the position after the last one that began with *n at most to.n: beyond that there
- * is room for all its pairs and a vector more. */
+/* The searches append pairs to `to`, of which the first *n are in use, for boxes from position `from` of layer l
+ * on. They start a box only while *n is at most to.n: above that there is room for all pairs of one box and a
+ * vector more. They return the position after the last box that they finished. */
 
 /* Pairs within a layer. */
 uint32_t et_search_layer(int32_t level, et_grid s, const et_layer *l, uint32_t from, et_pairs to, int64_t *n);
@@ -92,29 +88,29 @@ uint32_t et_search_rows(int32_t level, et_grid s, et_grid t, const et_layer *l, 
 uint32_t et_search_directory(int32_t level, et_grid s, et_grid t, const et_layer *l, const et_layer *k, uint32_t from,
                              et_pairs to, int64_t *n);
 
-/* Limits of the pairs of a shape. */
+/* Limits of the number of pairs of a shape. */
 typedef struct {
 	uint32_t moving, stationary;
 } et_pair_limits;
 
-/* Pairs of box i among n with those after it, where there may be too many. The columns
- * are min_x, min_y, max_x, max_y, shape, body, moves (0 or 1), kind, and two that hold the numbers
- * of pairs of a box with those between i and it that move, and that do not, which grow by the new
- * ones. Bit k of agree[j] says whether filters of kinds j and k agree. A pair of two that move is
- * left out if each of them has limits.moving others between them that move; another one if the box that
- * moves has limits.stationary others that do not, and the other one as many that move. The shapes go to the
- * front of `to`, which has room for n - i and a vector more; returns their number. */
+/* Finds the pairs of box i among n with the boxes after it, under limits. The columns are min_x, min_y, max_x,
+ * max_y, shape, body, moves (0 or 1), kind, and two ranks. The ranks of box j count its pairs with boxes between i
+ * and j that move, and that do not; the new pairs are added to them. Bit k of agree[j]: filters of kinds j and k
+ * agree. A pair of two that move is left out if each has limits.moving others between them that move. Another pair
+ * is left out if the box that moves has limits.stationary others that do not, and the other box has as many that
+ * move. The shapes of the partners go to the front of `to`, which has room for n - i and a vector more. Returns
+ * their number. */
 int64_t et_brute_force_row(int32_t level, uint32_t *columns, int64_t stride, int64_t n, int64_t i, const uint64_t *agree,
                            et_pair_limits limits, uint32_t *to);
 
-/* Sorts pairs by a and, where a shape a has at most short_row of them, by b.
- * ends, of an element for each of n shapes from lo on, becomes the ends. Returns the largest number of one a. */
+/* Sorts pairs by a and, where a shape a has at most short_row of them, by b. ends has an element for each of n
+ * shapes from lo on, and gets the end of its pairs. Returns the largest number of pairs of one a. */
 uint32_t et_scatter_pairs(et_pairs from, uint32_t lo, uint32_t short_row, uint32_t *ends, int64_t n, et_pairs to);
 
-/* Counts n shapes by their bits from shift on, fewer than ET_PARTS numbers. */
+/* Counts n shapes by their bits from shift on, which number less than ET_PARTS parts. */
 void et_count_pairs(const uint32_t *a, int64_t n, uint32_t shift, uint32_t *counts);
 
-/* Moves each pair to the next position of its bits of a from shift on, and advances that. */
+/* Moves each pair to the next position of its part, the bits of a from shift on, and advances that position. */
 void et_partition(et_pairs from, uint32_t shift, uint32_t *next, et_pairs to);
 
 #endif

@@ -1,11 +1,11 @@
-/* What the broad phase adds to the vocabulary of lanes.h.
+/* Operations of the broad phase, beyond those of lanes.h.
  *
- *   boxat     the box of one place, in every lane
+ *   boxat     the box at one place, in every lane
  *   overlap   mask of the lanes whose box overlaps p; columns of boxes are stride
  *             elements apart, and at is the place of the first in the first
  *   proper    mask of the lanes whose box is finite and not inverted
- *   putfew    the first n lanes to p and q, and perhaps the others; where n is small, as it
- *             mostly is, fewer bytes are stored, which seldom cross a cache line
+ *   putfew    stores the first n lanes to p and q, and perhaps the others; if n is small, as it
+ *             mostly is, it stores fewer bytes, which seldom cross a cache line
  */
 #ifndef EVERTICK_RIGID_BROAD_LANES_H
 #define EVERTICK_RIGID_BROAD_LANES_H

@@ -3,19 +3,19 @@
 
 #define INF __builtin_inff()
 
-/* Columns of a grid after the bounds. */
+/* Columns of a grid that follow the bounds. */
 enum { SHAPE = 4, FIRST_COLUMN = 5, LAST_COLUMN = 6 };
 
-/* Columns of et_brute_force_row after the shape. */
+/* Columns of et_brute_force_row that follow the shape. */
 enum { BODY = 5, MOVES = 6, KIND = 7, RANK_MOVING = 8, RANK_STATIONARY = 9 };
 
 enum { DIGIT_BITS = 11 };
 
-/* Boxes are skipped this many at a time, which leaves some of them before
- * those wanted; a vector has room for both. */
+/* The search skips this many boxes at a time, so some unwanted boxes may precede the wanted ones; a vector has
+ * room for both. */
 #define SKIP(lanes) ((lanes) / 2 + ((lanes) == 1))
 
-/* rigid.cell without a branch: NaN becomes 0, too. */
+/* rigid.cell without a branch; NaN becomes 0. */
 static inline __attribute__((always_inline)) uint32_t cell(float v, float least, float inv, int32_t n) {
 	return (uint32_t)(int32_t)c_min(c_max((v - least) * inv, 0.0f), (float)(n - 1));
 }
@@ -28,7 +28,7 @@ static inline __attribute__((always_inline)) uint32_t row_of(const et_layer *l, 
 	return cell(y, l->min_y, l->inv_y, l->rows);
 }
 
-/* Rows [first, last] in which boxes may begin that reach between two heights. */
+/* Rows [first, last] in which the boxes that reach into a range of heights can begin. */
 typedef struct {
 	uint32_t first, last;
 } row_range;
@@ -39,7 +39,7 @@ static inline __attribute__((always_inline)) row_range rows_of(const et_layer *l
 	return r;
 }
 
-/* The first row of a layer whose number is not lower. */
+/* The first row of a layer whose number is at least the given one. */
 static inline uint32_t row_from(const et_grid *r, const et_layer *l, uint32_t number) {
 	uint32_t a = l->first_row, b = l->last_row;
 	while (a < b) {
@@ -52,7 +52,7 @@ static inline uint32_t row_from(const et_grid *r, const et_layer *l, uint32_t nu
 	return a;
 }
 
-/* The first place of a layer with one row whose column is not lower. */
+/* The first place of a layer of one row whose column is at least the given one. */
 static inline uint32_t column_from(const uint32_t *begin, const et_layer *l, uint32_t column) {
 	uint32_t a = l->first, b = l->last;
 	while (a < b) {
@@ -65,7 +65,7 @@ static inline uint32_t column_from(const uint32_t *begin, const et_layer *l, uin
 	return a;
 }
 
-/* The row of a place. */
+/* The row that contains a place. */
 static inline uint32_t row_of_place(const et_grid *r, const et_layer *l, uint32_t place) {
 	uint32_t a = l->first_row, b = l->last_row;
 	while (b - a > 1) {
@@ -78,7 +78,7 @@ static inline uint32_t row_of_place(const et_grid *r, const et_layer *l, uint32_
 	return a;
 }
 
-/* The end of the row above, or the beginning if there are no boxes in it. */
+/* The end of the next row up if it has boxes, else its beginning. */
 static inline __attribute__((always_inline)) uint32_t next_row(const et_grid *r, const et_layer *l, uint32_t row) {
 	const int there = row + 1 < l->last_row && r->row_number[row + 1] == r->row_number[row] + 1;
 	return r->row_start[row + 1 + (uint32_t)there];
@@ -106,8 +106,7 @@ static inline uint32_t lowest(uint32_t bits, uint32_t n) {
 	return bits ^ rest;
 }
 
-/* Appends the pairs of a box with those at places [j, end), as far as columns are
- * not above last; returns the new fill. */
+/* Appends the pairs of a box with those at places [j, end) whose columns are at most last. Returns the new fill. */
 HELPER(LEVEL) int64_t compare(const V(box) *p, V(u) shape, const et_grid *t, uint32_t j, uint32_t end,
                               uint32_t last, const et_pairs *to, int64_t fill) {
 	while (j < end) {
@@ -260,7 +259,7 @@ KERNEL(int64_t, brute_force_row, uint32_t *columns, int64_t stride, int64_t n, i
 	uint32_t *const rank = columns + (moves[i] ? RANK_MOVING : RANK_STATIONARY) * stride;
 	const V(u) own = V(set1u)(body[i]), own_moves = V(set1u)(moves[i]), one = V(set1u)(1);
 	int64_t kept = 0;
-	/* How many more pairs with boxes that move, and others, are kept, however many the other box has. */
+	/* How many more pairs are kept without a check of the other box: with boxes that move, and with others. */
 	uint32_t left = max_moving, left_stationary = max_stationary;
 	for (int64_t j = i + 1; j < n; j += V(LANES)) {
 		V(mask) hit = V(overlap)(x0 + j, stride, &p) & V(first)((uint32_t)(n - j));

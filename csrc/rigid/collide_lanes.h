@@ -1,4 +1,4 @@
-/* Words that only the kernels of contact manifolds have use for, beyond those of lanes.h.
+/* Operations that only the kernels of contact manifolds need, beyond those of lanes.h.
  *
  *   truth            one truth value per lane
  *   less, upto       a < b, a <= b; false where either is NaN
@@ -6,9 +6,9 @@
  *   unless           a & ~b
  *   any              whether any lane is true
  *   choose           a in the lanes where t is true, b in the others
- *   read4            columns at to at + 4 of a row per lane: to[k] has rows[i][at + k] in
- *                    lane i
- *   write4           the reverse
+ *   read4            four columns of one row per lane, from column at on: lane i of to[k] is
+ *                    rows[i][at + k]
+ *   write4           stores them back
  */
 #ifndef EVERTICK_RIGID_COLLIDE_LANES_H
 #define EVERTICK_RIGID_COLLIDE_LANES_H
@@ -41,7 +41,7 @@ HELPER(avx2) avx2_truth avx2_either(avx2_truth a, avx2_truth b) { return _mm256_
 HELPER(avx2) avx2_truth avx2_unless(avx2_truth a, avx2_truth b) { return _mm256_andnot_ps(b, a); }
 HELPER(avx2) int avx2_any(avx2_truth a) { return _mm256_movemask_ps(a); }
 HELPER(avx2) avx2_f avx2_choose(avx2_truth t, avx2_f a, avx2_f b) { return _mm256_blendv_ps(b, a, t); }
-/* Transposes 4 by 4 within each 128 bits. */
+/* Transposes 4 by 4 floats within each 128 bits. */
 HELPER(avx2) void avx2_turn4(const __m256 *r, __m256 *to) {
 	const __m256 a = _mm256_unpacklo_ps(r[0], r[1]), b = _mm256_unpackhi_ps(r[0], r[1]);
 	const __m256 c = _mm256_unpacklo_ps(r[2], r[3]), d = _mm256_unpackhi_ps(r[2], r[3]);

@@ -1,12 +1,12 @@
 #include "collide_lanes.h"
 #include "rigid.h"
 
-/* As in package rigid. */
+/* The constants of package rigid. */
 #define SPECULATIVE 0.02f
 #define REFERENCE_TOLERANCE 0.0005f
 #define MIN_DIRECTION_SQUARE 1e-12f
 
-/* Where the fields of a shape and of a manifold are, in floats. */
+/* Offsets of the fields of a shape, and the sizes of a shape and a manifold, in floats. */
 enum { VERTICES = 0, NORMALS = 16, REST = 32, SHAPE_FLOATS = 36, MANIFOLD_FLOATS = 16 };
 
 typedef struct {
@@ -17,16 +17,16 @@ typedef struct {
 	float *out;
 } collision_input;
 
-/* As many pairs as a vector has lanes. A disc is B if the other shape is a polygon. */
+/* One pair per lane. If one shape is a polygon and the other a disc, the disc is B. */
 typedef struct {
 	const float *a[16], *b[16]; /* shapes */
 	uint32_t body_a[16], body_b[16];
-	float swapped[16]; /* 1 where the reference is B */
+	float swapped[16]; /* 1 where the reference edge belongs to B */
 	float *out[16];
-	float nowhere[MANIFOLD_FLOATS]; /* the manifold of lanes without a pair */
+	float nowhere[MANIFOLD_FLOATS]; /* receives the manifolds of lanes without a pair */
 } batch;
 
-/* Pairs are sorted by kind, CHUNK at a time. */
+/* Pairs are sorted by kind in chunks of this size. */
 enum { CHUNK = 1024 };
 enum { NOTHING, DISCS, DISC_4, DISC_8, POLYGONS_4, POLYGONS_8, KINDS };
 
@@ -35,13 +35,12 @@ typedef struct {
 	uint32_t n[KINDS];
 } sorted_pairs;
 
-/* 0 of shapes without vertices, 1 of discs, 2 of up to four vertices, 3 of more. */
+/* The size class of a shape: 0 without vertices, 1 for a disc, 2 for up to four vertices, 3 for more. */
 static inline uint32_t size_of(uint32_t count) {
 	return count - 1 >= ET_VERTICES ? 0 : 1u + (count > 1) + (count > 4);
 }
 
-/* Fills a batch with the pairs at[0...lanes), of which only n exist: the last
- * one replaces the others. */
+/* Fills a batch with the pairs at[0...lanes), of which only n exist: the last pair fills the remaining lanes. */
 static inline void fill(batch *p, const collision_input *w, const uint16_t *at, uint32_t n, uint32_t lanes) {
 	for (uint32_t i = 0; i < lanes; i++) {
 		const uint32_t pair = at[i < n ? i : n - 1];
@@ -64,14 +63,14 @@ typedef struct {
 	V(truth) ok;
 } frame;
 
-/* rigid.polygon. Vertices and normals after the last are copies of the first, so that
- * edge i always ends at vertex i + 1 and no copy is the best of any comparison. */
+/* rigid.polygon. Vertices and normals after the last are copies of the first. So edge i always ends at vertex i +
+ * 1, and a copy never wins a comparison. */
 typedef struct {
 	V(f) x[ET_VERTICES], y[ET_VERTICES], nx[ET_VERTICES], ny[ET_VERTICES];
 	V(f) radius, count;
 } polygon;
 
-/* rigid.edge; the number of its first vertex, as a float. */
+/* rigid.edge, with the number of its first vertex as a float. */
 typedef struct {
 	V(f) x1, y1, x2, y2, nx, ny, from;
 } edge;
@@ -106,7 +105,7 @@ HELPER(LEVEL) void read_rest(const float *const *shapes, V(f) *rest) {
 	rest[3] = V(tof)(V(asu)(rest[3]));
 }
 
-/* The vertices and normals of shapes of up to n vertices, less an origin. */
+/* The vertices and normals of shapes with up to n vertices, relative to an origin. */
 HELPER(LEVEL) void read_polygon(const float *const *shapes, const V(f) *rest, const int n, polygon *h) {
 	for (int i = 0; i < n; i += 2) {
 		V(f) v[4], m[4];
@@ -171,7 +170,7 @@ HELPER(LEVEL) V(f) next_vertex(V(f) from, V(f) count) {
 	return V(choose)(V(less)(next_vertex, count), next_vertex, V(set1)(0.0f));
 }
 
-/* By how much edge i of h separates it from o. */
+/* The separation of polygon o from edge i of polygon h. */
 HELPER(LEVEL) V(f) separation_of(const polygon *h, const polygon *o, const int i, const int n) {
 	const V(f) nx = h->nx[i], ny = h->ny[i];
 	V(f) least = dot(nx, ny, o->x[0], o->y[0]);
@@ -205,14 +204,14 @@ HELPER(LEVEL) edge incident_edge(const polygon *h, V(f) x, V(f) y, const int n) 
 	return best;
 }
 
-/* Where a point is along an edge (returned), and how far outside. */
+/* The position of a point along an edge (returned), and its distance outside. */
 HELPER(LEVEL) V(f) edge_coordinates(const edge *e, V(f) x, V(f) y, V(f) *outside) {
 	const V(f) dx = V(sub)(x, e->x1), dy = V(sub)(y, e->y1);
 	*outside = dot(e->nx, e->ny, dx, dy);
 	return V(sub)(V(mul)(e->nx, dy), V(mul)(e->ny, dx));
 }
 
-/* The length of d; the normal becomes its direction, if it has one. */
+/* Returns the length of d. The normal becomes the direction of d, if d is long enough. */
 HELPER(LEVEL) V(f) normalize_or(V(f) dx, V(f) dy, V(f) *nx, V(f) *ny) {
 	const V(f) square = dot(dx, dy, dx, dy), length = V(sqrt)(square);
 	const V(f) inv = V(div)(V(set1)(1.0f), length);
@@ -243,8 +242,8 @@ HELPER(LEVEL) void add_point(const batch *p, const frame *f, V(truth) t, const c
 	fields[5] = V(asf)(V(truncu)(V(choose)(t, at->id, zero)));
 }
 
-/* Writes manifolds with the normal seen from the world: one point where t is true, and
- * another where two is. */
+/* Writes manifolds with the normal in the axes of the world: with one point where t is true, and a second where
+ * two is. */
 HELPER(LEVEL) void write(const batch *p, const frame *f, V(truth) t, V(truth) two, V(f) nx, V(f) ny,
                          const contact_point *first, const contact_point *second) {
 	const V(f) zero = V(set1)(0.0f), one = V(set1)(1.0f);
@@ -286,7 +285,7 @@ HELPER(LEVEL) void collide_discs(const collision_input *w, const batch *p) {
 	write(p, &f, touch, V(unless)(touch, touch), nx, ny, &at, NULL);
 }
 
-/* A polygon of up to n vertices, and a disc. */
+/* Collides a polygon of up to n vertices with a disc. */
 HELPER(LEVEL) void collide_polygon_disc(const collision_input *w, const batch *p, const int n) {
 	const V(f) zero = V(set1)(0.0f), speculative = V(set1)(SPECULATIVE);
 	V(f) a[4], b[4], v[4], x, y;
@@ -377,8 +376,8 @@ HELPER(LEVEL) edge_pair pair_edges(const polygon *a, const polygon *b, const int
 	return g;
 }
 
-/* The point of polygons that are closest to each other at an end of the reference
- * edge, the first where lo is true. Returns where it is near enough. */
+/* The contact of polygons that are closest to each other at an end of the reference edge: the first end where lo
+ * is true. Returns the lanes in which they are near enough. */
 HELPER(LEVEL) V(truth) collide_corner(const edge_pair *g, V(truth) lo, V(f) *nx, V(f) *ny,
                                     contact_point *at) {
 	const V(f) zero = V(set1)(0.0f), one = V(set1)(1.0f), half = V(set1)(0.5f);
@@ -401,7 +400,7 @@ HELPER(LEVEL) V(truth) collide_corner(const edge_pair *g, V(truth) lo, V(f) *nx,
 	return V(upto)(at->separation, V(set1)(SPECULATIVE));
 }
 
-/* The point t along the reference edge at which the other polygon is s outside. */
+/* The contact point at t along the reference edge, where the other polygon is s outside. */
 HELPER(LEVEL) contact_point contact_point_at(const edge_pair *g, V(f) t, V(f) s, V(f) id) {
 	const edge *const e = &g->ref;
 	const V(f) height = V(mul)(V(set1)(0.5f), V(add)(g->excess, s));
@@ -410,8 +409,8 @@ HELPER(LEVEL) contact_point contact_point_at(const edge_pair *g, V(f) t, V(f) s,
 	return at;
 }
 
-/* The points of polygons that lie on each other, or overlap. lo and hi become where
- * there is one at either end. */
+/* The contact points of polygons that lie on each other, or overlap. lo and hi become true where there is a point
+ * at that end. */
 HELPER(LEVEL) void clip(const edge_pair *g, V(truth) apart, V(truth) *lo, V(truth) *hi,
                         contact_point *at_lo, contact_point *at_hi) {
 	const V(f) zero = V(set1)(0.0f), speculative = V(set1)(SPECULATIVE);
@@ -440,7 +439,7 @@ HELPER(LEVEL) contact_point pick_point(V(truth) t, const contact_point *a, const
 	return at;
 }
 
-/* Two polygons of up to n vertices. */
+/* Collides two polygons of up to n vertices each. */
 HELPER(LEVEL) void collide_polygons(const collision_input *w, const batch *p, const int n) {
 	const V(f) zero = V(set1)(0.0f), speculative = V(set1)(SPECULATIVE), three = V(set1)(3.0f);
 	V(f) ra[4], rb[4], sa, sb;
@@ -526,7 +525,7 @@ KERNEL(void, polygons_8, const collision_input *w, const uint16_t *at, uint32_t 
 #undef EACH_BATCH
 
 #ifdef DISPATCH
-/* Returns 0 if a shape or a body is not there. */
+/* Sorts the numbers of the pairs by kind. Returns 0 if a shape or a body does not exist. */
 static int sort_pairs(const et_shape *shapes, const uint32_t *body_of, uint32_t shape_count, uint32_t body_count,
                       const uint32_t *a, const uint32_t *b, uint32_t n, sorted_pairs *s) {
 	static const uint8_t kinds[4][4] = {{NOTHING, NOTHING, NOTHING, NOTHING},

@@ -1,8 +1,7 @@
 #include "rows_lanes.h"
 #include "system.h"
 
-/* The contacts of a block, those of the lanes without one being the first, and their
- * shapes. */
+/* The contacts of a block, and their shapes. Empty lanes repeat the first contact. */
 typedef struct {
 	uint32_t contact[ET_LANES], a[ET_LANES], b[ET_LANES];
 } contact_lanes;
@@ -38,7 +37,7 @@ HELPER(LEVEL) V(f) mix(int32_t rule, V(f) a, V(f) b) {
 /* 1/a where a > 0, 0 elsewhere. */
 HELPER(LEVEL) V(f) inverse(V(f) a) { return V(pick)(a, ZERO, DIV(V(set1)(1.0f), a), ZERO); }
 
-/* Lanes of a block from i on, while it is filled: those of the mask are in use. */
+/* The lanes of a block from i on, while they are filled. Lanes in the mask are in use. */
 typedef struct {
 	uint32_t i;
 	V(mask) used;
@@ -74,7 +73,7 @@ HELPER(LEVEL) void fill_point(const block_lanes *g, et_contact_block_point *p, c
 	set_field(g, p->total_normal_impulse, ZERO);
 }
 
-/* Mixes the materials of the shapes, and returns flags. */
+/* Mixes the materials of the shapes. Returns the flags of the block. */
 HELPER(LEVEL) uint32_t fill_materials(const block_lanes *g, et_contact_block *b, const et_system *s,
                                     const contact_lanes *l) {
 	const V(u) shape_a = V(loadu)(l->a + g->i), shape_b = V(loadu)(l->b + g->i);

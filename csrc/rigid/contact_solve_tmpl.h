@@ -1,11 +1,11 @@
 #include "rows_lanes.h"
 #include "system.h"
 
-/* The bodies of some contacts, in the frame of each: wa and wb are their angular
- * velocities, vn and vt the velocity of the centre of B past that of A along the normal
- * and the tangent, normal and tangent the impulses to add. */
+/* The bodies of some contacts, in the frame of each contact. wa and wb are the angular velocities. vn and vt are
+ * the velocity of the centre of B relative to that of A along the normal and the tangent. normal and tangent are
+ * the impulses to add. */
 typedef struct {
-	V(f) a[4], b[4]; /* vx, vy, w, inverse mass, as they were */
+	V(f) a[4], b[4]; /* vx, vy, w, inverse mass, as loaded */
 	V(f) nx, ny, ia, ib, inv_mass;
 	V(f) wa, wb, vn, vt, normal, tangent;
 } contact_pair;
@@ -99,7 +99,7 @@ HELPER(LEVEL) void solve_rolling(et_contact_block *b, uint32_t i, contact_pair *
 	m->wb = ADD(m->wb, MUL(m->ib, SUB(new_impulse, old)));
 }
 
-/* How two bodies have moved since the step began: along the normal, and the sines of their turns. */
+/* The motion of two bodies since the step began: relative along the normal, and the sines of their rotations. */
 typedef struct {
 	V(f) along_normal, sin_a, sin_b;
 } pair_motion;
@@ -166,7 +166,7 @@ KERNEL(void, solve_contacts, const et_system *s, int32_t use_bias, int64_t lo, i
 	}
 }
 
-/* The normal impulse of a point that bounces. */
+/* The normal impulse of a point with restitution. */
 HELPER(LEVEL) void solve_restitution(et_contact_block_point *p, uint32_t i, contact_pair *m, V(f) restitution,
                                      float threshold) {
 	const V(f) cross_a = V(load)(p->cross_a + i), cross_b = V(load)(p->cross_b + i);

@@ -11,7 +11,7 @@ typedef struct {
 	int32_t flip;
 } entity_writer;
 
-/* Writes bodies [i, end), which were written, to their entities. */
+/* Copies bodies [i, end) from the written columns to their entities. */
 static inline void scatter(const entity_writer *s, int64_t i, int64_t end) {
 	for (; i < end; i++) {
 		const uint32_t slot = s->slot[i];
@@ -23,7 +23,7 @@ static inline void scatter(const entity_writer *s, int64_t i, int64_t end) {
 	}
 }
 
-/* The columns of et_first_changed, as bits. */
+/* The columns of et_first_changed, as the bits of floats. */
 typedef struct {
 	const uint32_t *slot, *written[4], *now[6];
 } entity_reader;
@@ -45,8 +45,8 @@ static inline int64_t first_changed_one(const entity_reader *d, int64_t lo, int6
 /* The sign bit of each lane. */
 HELPER(LEVEL) V(mask) signs(V(f) a) { return V(nequ)(V(asu)(a), V(asu)(V(abs)(a))); }
 
-/* Whether the slots of LANES bodies do not follow each other, one by one; no slot
- * follows the last one. */
+/* Not zero unless the slots of LANES bodies ascend one by one. A body without a slot (UINT32_MAX) makes it not
+ * zero, too. */
 HELPER(LEVEL) V(mask) scattered(const uint32_t *slot) {
 	return V(nequ)(V(loadu)(slot), V(ramp)(slot[0])) | (slot[0] > no_slot - V(LANES));
 }
@@ -80,7 +80,7 @@ KERNEL(void, write_entities, const entity_writer *s, int64_t lo, int64_t hi) {
 		et_write_entities_c(s, i, hi);
 }
 
-/* The lanes of LANES bodies, whose slots follow each other, that changed. */
+/* The lanes of LANES bodies whose entities changed; the slots ascend one by one. */
 HELPER(LEVEL) V(mask) changed_lanes(const entity_reader *d, int64_t i) {
 	V(mask) changed = 0;
 	for (int k = 0; k < 4; k++)

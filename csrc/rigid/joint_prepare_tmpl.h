@@ -1,7 +1,7 @@
 #include "rows_lanes.h"
 #include "system.h"
 
-/* The joints of a block and their parts. Empty lanes have the first joint. */
+/* The joints of a block and their parts. Empty lanes repeat the first joint. */
 typedef struct {
 	uint32_t joint[ET_LANES], parts[ET_LANES];
 } joint_lanes;
@@ -11,7 +11,7 @@ static const uint32_t allowed_parts[] = {
 	0, ET_LINEAR | ET_ANGULAR, ET_SOFT | ET_ANGULAR, ET_SOFT, ET_LINEAR, ET_LINEAR | ET_ANGULAR,
 };
 
-/* Fills in the integers, without the masks. */
+/* Fills in the integer fields, except the masks. */
 static void look_up_joints(const et_system *s, const uint32_t *joint, et_joint_block *b, joint_lanes *l) {
 	b->joints = b->parts = 0;
 	b->kind = s->joints[joint[0]].kind;
@@ -50,8 +50,8 @@ HELPER(LEVEL) spring_lanes spring_softness(const et_system *s, V(f) hertz, V(f) 
 	return soft;
 }
 
-/* Sets lanes from i on of an axis, from rows of et_joint_axis and et_axis_impulse with parts given as those
- * of the linear one. Returns the lanes with a rigid spring. */
+/* Sets an axis in the lanes from i on. The rows are those of et_joint_axis and et_axis_impulse; parts are given as
+ * those of Linear. Returns the lanes with a rigid spring. */
 HELPER(LEVEL) V(mask) prepare_axis(et_axis_block *d, uint32_t i, const V(f) from[8], const V(f) old[4],
                                    V(u) parts, const et_system *s) {
 	const V(f) infinity = V(set1)(__builtin_inff()), h = V(set1)(s->step.h);
@@ -87,14 +87,14 @@ HELPER(LEVEL) V(mask) prepare_point_axis(et_axis_block *d, uint32_t i, V(u) part
 	return (rigid | (V(mask))~soft) & (V(mask))~friction;
 }
 
-/* Angles less the nearest multiples of 2 pi. */
+/* Angles minus the nearest multiples of 2 pi. */
 HELPER(LEVEL) V(f) wrap_angle(V(f) a) {
 	const V(f) rounding = V(set1)(12582912.0f);
 	const V(f) turns = SUB(ADD(MUL(a, V(set1)(0.15915494309189535f)), rounding), rounding);
 	return SUB(a, MUL(turns, V(set1)(6.283185307179586f)));
 }
 
-/* Fills in anchors, centres and axis, the impulses of rows, and the relative angle. */
+/* Fills in anchors, centres, axis, the impulses of rows, and the relative angle. */
 HELPER(LEVEL) void prepare_frames(et_joint_block *b, uint32_t i, const et_system *s, const joint_lanes *l) {
 	const float *const words = (const float *)(const void *)s->joints;
 	const V(u) body_a = V(loadu)(b->a + i), body_b = V(loadu)(b->b + i);

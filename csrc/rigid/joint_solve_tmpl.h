@@ -4,7 +4,7 @@
 /* The greatest position error that an iteration removes at its rate. */
 static const float max_position_error = 0.25f;
 
-/* What an iteration of all joints has in common. softness is that of rows and rigid springs. */
+/* What all joints of an iteration share. softness is that of rows and rigid springs. */
 typedef struct {
 	et_softness softness;
 	float inv_h;
@@ -13,15 +13,15 @@ typedef struct {
 
 #include "atan.h"
 
-/* An impulse on B and its reverse on A, with the angular impulses that it exerts on A and B off their
- * centres. */
+/* An impulse on B and the opposite one on A, with the angular impulses that they exert about the centres of A and
+ * B. */
 typedef struct {
 	V(f) x, y, angular_a, angular_b;
 } joint_impulse;
 
 /* The bodies of some joints, and their current anchors. */
 typedef struct {
-	V(f) a[8], b[8]; /* states, of which vx, vy and w change */
+	V(f) a[8], b[8]; /* states; vx, vy and w change */
 	V(f) ia, ib;
 	V(f) ax, ay, bx, by, dx, dy;
 	joint_impulse applied;
@@ -102,7 +102,7 @@ HELPER(LEVEL) joint_impulse impulse_along(const constraint_axis *u, V(f) impulse
 	return t;
 }
 
-/* The axis and its perpendicular, in kinds that have them; else zero. */
+/* The axis and its perpendicular, in kinds that have them; otherwise zero. */
 HELPER(LEVEL) void load_axes(const et_joint_block *b, uint32_t i, const uint32_t kind,
                         const joint_bodies *m, constraint_axis *axis, constraint_axis *perpendicular) {
 	const constraint_axis none = {ZERO, ZERO, ZERO, ZERO, ZERO};
@@ -166,7 +166,7 @@ KERNEL(void, warm_start_joints, const et_system *s, int64_t lo, int64_t hi) {
 	}
 }
 
-/* Replaces the effect that the accumulated impulses had in the last sub-step. */
+/* Replaces the effect that the accumulated impulses had with the anchors and axes of the last sub-step. */
 HELPER(LEVEL) void refresh_applied(const et_joint_block *b, uint32_t i, const uint32_t kind, const uint32_t parts,
                          joint_bodies *m, const constraint_axis *axis,
                          const constraint_axis *perpendicular) {
@@ -189,7 +189,7 @@ HELPER(LEVEL) V(f) current_angle(const et_joint_block *b, uint32_t i, const join
 
 HELPER(LEVEL) V(f) clamp(V(f) a, V(f) limit) { return V(max)(V(min)(a, limit), V(negate)(limit)); }
 
-/* What an axis acts on. */
+/* The state of an axis: position, velocity, and effective mass with its inverse. */
 typedef struct {
 	V(f) position, velocity, inv_mass, effective_mass;
 } axis_state;
@@ -199,7 +199,7 @@ HELPER(LEVEL) V(f) soft_impulse(V(f) old, V(f) mass, V(f) v, V(f) impulse_scale)
 	return SUB(SUB(old, MUL(mass, v)), MUL(impulse_scale, old));
 }
 
-/* The impulse of a limit at distance x, which is left at the velocity v. */
+/* The impulse of a limit at distance x, which grows at the velocity v. */
 HELPER(LEVEL) V(f) solve_limit(const joint_step *it, V(f) x, V(f) v, V(f) mass, V(f) old) {
 	const V(f) deep = MUL(V(set1)(it->softness.bias_rate), clamp(x, V(set1)(max_position_error)));
 	const V(f) bias = V(pick)(x, ZERO, MUL(x, V(set1)(it->inv_h)), deep);
@@ -214,7 +214,7 @@ HELPER(LEVEL) void add_axis_impulse(axis_state *c, V(f) *sum, V(f) more) {
 	c->velocity = ADD(c->velocity, MUL(c->inv_mass, more));
 }
 
-/* The errors of springs: x in an iteration with bias, which stores it; the stored ones otherwise. */
+/* The errors of springs. An iteration with bias stores x and returns it; others return the stored errors. */
 HELPER(LEVEL) V(f) position_error(const joint_step *it, V(f) x, float *stored) {
 	if (it->use_bias)
 		V(store)(stored, x);
@@ -256,7 +256,7 @@ HELPER(LEVEL) V(f) solve_axis(et_axis_block *d, uint32_t i, uint32_t parts, axis
 	return sum;
 }
 
-/* The velocity of anchor B relative to A along u, and the velocity that a unit impulse along u gives. */
+/* The velocity of anchor B relative to A along u. */
 HELPER(LEVEL) V(f) velocity_along(const joint_bodies *m, const constraint_axis *u) {
 	const V(f) v = DOT(SUB(m->b[0], m->a[0]), SUB(m->b[1], m->a[1]), u->x, u->y);
 	return ADD(v, SUB(MUL(m->b[2], u->cross_b), MUL(m->a[2], u->cross_a)));
@@ -276,18 +276,18 @@ HELPER(LEVEL) void solve_linear(et_joint_block *b, uint32_t i, const uint32_t ki
 	apply_impulse(m, impulse_along(u, solve_axis(&b->linear, i, parts, c, b->rigid_linear, it)));
 }
 
-/* The inverse inertia of the anchors relative to each other, with the angle held. */
+/* The inverse inertia of the anchors relative to each other while the angle is held. */
 HELPER(LEVEL) V(f) locked_inv_inertia(const joint_bodies *m, V(f) angular_mass) {
 	return MUL(MUL(m->ia, m->ib), angular_mass);
 }
 
-/* The change of the impulse of a row, without what impulse_scale removes anyway. */
+/* The change of the impulse of a row, without the part that impulse_scale removes anyway. */
 HELPER(LEVEL) V(f) lasting_impulse(const joint_step *it, V(f) total, V(f) old) {
 	return ADD(SUB(total, old), MUL(V(set1)(it->softness.impulse_scale), old));
 }
 
-/* Holds the angle. angular_velocity is that before the other rows, correction the effect of these on it, which is
- * taken back. */
+/* Holds the angle. angular_velocity is the value before the other rows. correction is the effect of these rows on
+ * it, which this step removes. */
 HELPER(LEVEL) void solve_angle(et_joint_block *b, uint32_t i, joint_bodies *m, V(f) angular_velocity, V(f) angle,
                               V(f) correction, const joint_step *it) {
 	const V(f) old = V(load)(b->angular.spring_impulse + i), off = clamp(angle, V(set1)(max_position_error));
@@ -334,7 +334,7 @@ HELPER(LEVEL) symmetric_matrix point_matrix(const joint_bodies *m, V(f) mass) {
 	return k;
 }
 
-/* point_matrix with the angle held. */
+/* point_matrix while the angle is held. */
 HELPER(LEVEL) symmetric_matrix locked_point_matrix(const joint_bodies *m, V(f) mass, V(f) angular_mass) {
 	symmetric_matrix k;
 	const V(f) x = SUB(m->bx, m->ax), y = SUB(m->by, m->ay), inertia = locked_inv_inertia(m, angular_mass);
@@ -346,7 +346,7 @@ HELPER(LEVEL) symmetric_matrix locked_point_matrix(const joint_bodies *m, V(f) m
 	return k;
 }
 
-/* Limits an impulse; a longer one is replaced by one against the bias velocity. */
+/* Limits an impulse. It replaces one that is too long by one against the bias velocity. */
 HELPER(LEVEL) void clamp_impulse(V(f) *x, V(f) *y, V(f) limit, V(f) bias_x, V(f) bias_y) {
 	const V(f) square = DOT(*x, *y, *x, *y), most = MUL(limit, limit);
 	const V(f) scale = V(negate)(MUL(limit, inverse(V(sqrt)(DOT(bias_x, bias_y, bias_x, bias_y)))));

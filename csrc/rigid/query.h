@@ -1,4 +1,4 @@
-/* Queries over the shapes of rigid bodies: see package rigid. */
+/* Queries over the shapes of rigid bodies: package rigid describes them. */
 #ifndef EVERTICK_RIGID_QUERY_H
 #define EVERTICK_RIGID_QUERY_H
 
@@ -11,25 +11,25 @@ typedef struct {
 	float min_x[ET_NODE], min_y[ET_NODE], max_x[ET_NODE], max_y[ET_NODE];
 } et_node;
 
-/* A shape where it is. */
+/* A shape at its pose. */
 typedef struct {
 	float x, y, cos, sin;
 	uint64_t category, mask;
 	uint32_t body, shape;
-	uint32_t count; /* of vertices; and ET_SENSOR */
+	uint32_t count; /* of vertices, plus the bit ET_SENSOR */
 	float radius;
 	float vertices[ET_VERTICES][2], normals[ET_VERTICES][2];
 	uint32_t unused[4];
 } et_target;
 
-/* The points o + t * d for 0 <= t <= max_t, and what they can meet. */
+/* The points o + t * d for 0 <= t <= max_t, and a filter of the shapes that they can hit. */
 typedef struct {
 	float o[2], d[2];
 	float max_t;
 	uint32_t exclude;
 	uint64_t category, mask;
 	uint32_t flags;
-	float inv[2]; /* of d */
+	float inv[2]; /* the reciprocals of d */
 	uint32_t unused[3];
 } et_query_ray;
 
@@ -42,7 +42,7 @@ _Static_assert(sizeof(et_node) == 256 && sizeof(et_target) == 192 && sizeof(et_q
                        offsetof(et_target, vertices) == 48 && offsetof(et_query_ray, inv) == 44,
                "the types of package rigid mirror these");
 
-/* The nodes of level k, of which there are `levels`, are starts[k] to starts[k + 1]; the last one is above all others. */
+/* The nodes of level k of `levels` are starts[k] to starts[k + 1]. The last node is the root. */
 typedef struct {
 	const et_node *nodes;
 	const uint32_t *starts;
@@ -50,12 +50,11 @@ typedef struct {
 	int64_t levels;
 } et_query_tree;
 
-/* out[i] = what ray i hits first, for n rays, as rigid.QueryTree.CastRaysClosest says. */
+/* out[i] = the first hit of ray i, for n rays, as rigid.QueryTree.CastRaysClosest defines it. */
 void et_cast_rays_closest(int32_t level, et_query_tree t, const et_query_ray *rays, int64_t n, et_ray_hit *out);
 
-/* All hits of n rays, each ray's in any order, to out from fill on and before cap; ends[i]
- * becomes the end of those of ray i. Returns the number of rays for whose hits there
- * is room. */
+/* Writes all hits of n rays to out, from fill on and before cap; the hits of one ray are in any order. ends[i]
+ * becomes the end of those of ray i. Returns the number of rays whose hits fit. */
 int64_t et_cast_rays_all(int32_t level, et_query_tree t, const et_query_ray *rays, int64_t n, uint32_t *ends, et_ray_hit *out,
                          int64_t fill, int64_t cap);
 

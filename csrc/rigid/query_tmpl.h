@@ -1,7 +1,7 @@
 #include "query.h"
 #include "../lanes.h"
 
-/* As in package rigid. */
+/* The constants of package rigid. */
 #define EXIT_SLACK (1.0f + 0x1p-20f)
 #define COINCIDENCE 1e-12f
 enum { MAX_STACK = 6 * (ET_NODE - 1) + 1 };
@@ -56,7 +56,8 @@ INLINE cast_result towards(const local_ray *c, float mx, float my, float t) {
 	return s;
 }
 
-/* 0 outside the box of the vertices: rounding allows places beyond the tip of a thin polygon. */
+/* Whether a ray on the inner side of all edges begins inside. It does not outside the box of the vertices:
+ * rounding allows places beyond the tip of a thin polygon. */
 INLINE int begins(const local_ray *c, const et_target *g, uint32_t count) {
 	const float inf = __builtin_inff();
 	float x0 = inf, y0 = inf, x1 = -inf, y1 = -inf;
@@ -142,7 +143,7 @@ static cast_result cast_rounded(const local_ray *c, const et_target *g, uint32_t
 	return best.how == ENTERS && disc ? towards(c, at_x, at_y, best.t) : best;
 }
 
-/* Where a ray hits a target whose box it enters at entry. Returns 0 if it does not. */
+/* Computes where a ray hits a target whose box it enters at entry. Returns 0 if it misses. */
 INLINE int cast(const et_query_ray *r, const et_target *g, float entry, et_ray_hit *hit) {
 	const float ox = r->o[0] - g->x, oy = r->o[1] - g->y;
 	local_ray c = {g->cos * ox + g->sin * oy, g->cos * oy - g->sin * ox, g->cos * r->d[0] + g->sin * r->d[1],
@@ -160,8 +161,7 @@ INLINE int cast(const et_query_ray *r, const et_target *g, float entry, et_ray_h
 
 INLINE stack_entry top(const et_query_tree *t) { return (stack_entry){0, t->starts[t->levels] - 1, t->levels - 1}; }
 
-/* Puts the lanes of a node that were found on a stack, the nearest last, and returns
- * their number. */
+/* Pushes the children of a node that were found, the nearest last. Returns their number. */
 INLINE uint32_t push_nodes(const et_query_tree *t, const stack_entry *c, uint32_t found, const float *entry, stack_entry *stack) {
 	const uint32_t first = t->starts[c->level - 1] + (c->node - t->starts[c->level]) * ET_NODE;
 	uint32_t n = 0;
@@ -187,7 +187,7 @@ HELPER(LEVEL) beam beam_of(const et_query_ray *r) {
 	                           V(set1)(EXIT_SLACK), r->inv[0] < 0, r->inv[1] < 0};
 }
 
-/* The lanes of a node that the ray enters by max_t, and where. */
+/* The lanes of a node that the ray enters by max_t, and the entries. */
 HELPER(LEVEL) uint32_t children_hit(const beam *r, const et_node *n, float max_t, float *entry) {
 	const float *const x0 = r->back_x ? n->max_x : n->min_x, *const x1 = r->back_x ? n->min_x : n->max_x;
 	const float *const y0 = r->back_y ? n->max_y : n->min_y, *const y1 = r->back_y ? n->min_y : n->max_y;
@@ -239,7 +239,7 @@ KERNEL(void, cast_rays_closest, const et_query_tree *given, const et_query_ray *
 		out[i] = closest_of(&t, rays + i);
 }
 
-/* Appends the hits of a ray, and returns the new fill, or -1 if there is no room. */
+/* Appends the hits of a ray. Returns the new fill, or -1 if there is no room. */
 HELPER(LEVEL) int64_t all_of(const et_query_tree *t, const et_query_ray *ray, et_ray_hit *out, int64_t fill,
                              int64_t cap) {
 	const beam beam = beam_of(ray);

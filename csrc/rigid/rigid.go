@@ -12,7 +12,7 @@ import "C"
 import (
 	"unsafe"
 
-	_ "github.com/evertick/evertick/csrc" // has the headers that the C files here share with its own
+	_ "github.com/evertick/evertick/csrc" // for the headers that the C files here share with it
 )
 
 func f32(s []float32) *C.float   { return (*C.float)(unsafe.SliceData(s)) }

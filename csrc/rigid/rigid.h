@@ -1,4 +1,5 @@
-/* What the functions of package rigid share, and its geometry. Structs mirror the Go types of the same names. */
+/* Types that the functions of package rigid share, and its geometry. Structs mirror the Go types of the same
+ * names. */
 #ifndef EVERTICK_RIGID_H
 #define EVERTICK_RIGID_H
 
@@ -6,8 +7,7 @@
 
 enum { ET_VERTICES = 8, ET_LANES = 16 };
 
-/* All points within radius of a convex polygon: x, y of each vertex, and of the
- * normals of the edges. */
+/* All points within radius of a convex polygon: x, y of each vertex, and of the outward normal of each edge. */
 typedef struct {
 	float vertices[ET_VERTICES][2], normals[ET_VERTICES][2];
 	float centroid[2];
@@ -49,13 +49,13 @@ typedef struct {
 	int64_t n;
 } et_pairs;
 
-/* The box around each of n shapes, as rigid.Bounds says; body_of has the body of each shape. Returns n, or
- * the first shape that has no pose, or too many vertices. */
+/* Computes the box around each of n shapes, as rigid.Bounds defines it; body_of has the body of each shape.
+ * Returns n, or the first shape that has no pose or too many vertices. */
 int64_t et_shape_bounds(int32_t level, const et_shape *shapes, const uint32_t *body_of, int64_t n, et_poses poses, int64_t bodies,
                   float margin, et_boxes out);
 
-/* out[i] = the manifold of pair i, as rigid.Collide says. Returns 1, or 0 if there is no such shape
- * or body; out is then unspecified. */
+/* out[i] = the manifold of pair i, as rigid.Collide defines it. Returns 1, or 0 if a shape or a body does not
+ * exist; out is then unspecified. */
 int32_t et_collide(int32_t level, const et_shape *shapes, const uint32_t *body_of, uint32_t shape_count, et_poses poses,
                    uint32_t body_count, et_pairs pairs, et_manifold *out);
 

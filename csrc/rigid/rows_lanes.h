@@ -1,9 +1,9 @@
-/* What the contact solver needs beyond lanes.h: rows of four or eight floats, one for each
+/* Operations of the solver, beyond those of lanes.h: rows of four or eight floats, one for each
  * lane, turned into vectors and back. The row of lane i is at p + stride * index[i].
  *
- *   rows8, rows4   v[k] becomes float k of the row of each lane
- *   put8, put4     float k of the row of each lane becomes v[k]; of put4, in the lanes of the
- *                  mask alone
+ *   rows8, rows4   load: v[k] becomes float k of the row of each lane
+ *   put8, put4     store: float k of the row of each lane becomes v[k]; put4 stores the lanes of the
+ *                  mask only
  *   pick           x where a > b, y elsewhere
  *   negate         with the other sign
  */
@@ -20,7 +20,7 @@
 #define CROSS(ax, ay, bx, by) SUB(MUL(ax, by), MUL(ay, bx))
 #define DOT(ax, ay, bx, by) ADD(MUL(ax, bx), MUL(ay, by))
 
-/* Rows that lie side by side. */
+/* The index of rows that lie next to each other. */
 static const uint32_t side_by_side[16] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};
 
 HELPER(c) void c_rows4(const float *p, const uint32_t *index, uint32_t stride, c_f v[4]) {

@@ -1,4 +1,5 @@
-/* The stages of a step for Go, and all of them in one call. The unit of level c includes this after its kernels. */
+/* Each stage of a step as a function for Go, and all stages in one call. level_c.c includes this file after its
+ * kernels. */
 #define STAGE(name)                                                                \
 	void et_##name(int32_t level, et_system s, int64_t lo, int64_t hi) {       \
 		DISPATCH(level, name, &s, lo, hi);                                 \

@@ -74,7 +74,7 @@ const (
 	StepOffset       = unsafe.Offsetof(System{}.step)
 )
 
-// The stages of a step, as system.h says.
+// The stages of a step, as system.h describes them.
 
 func LoadStates(level int32, s *System, lo, hi int) {
 	C.et_load_states(C.int32_t(level), *s, C.int64_t(lo), C.int64_t(hi))
@@ -119,25 +119,25 @@ func StoreStates(level int32, s *System, lo, hi int) {
 	C.et_store_states(C.int32_t(level), *s, C.int64_t(lo), C.int64_t(hi))
 }
 
-// Solve does all stages, as et_solve says.
+// Solve runs all stages, as et_solve describes.
 func Solve(level int32, s *System) { C.et_solve(C.int32_t(level), *s) }
 
-// UpdateCentres sets centres of mass, as et_update_centres says.
+// UpdateCentres sets centres of mass, as et_update_centres describes.
 func UpdateCentres(level int32, o *Origins, p *Poses, lo, hi int) {
 	C.et_update_centres(C.int32_t(level), *o, *p, C.int64_t(lo), C.int64_t(hi))
 }
 
-// UpdateOrigins sets origins, as et_update_origins says; states has structs of StateSize.
+// UpdateOrigins sets origins, as et_update_origins describes. states points at structs of StateSize bytes.
 func UpdateOrigins(level int32, o *Origins, states unsafe.Pointer, p *Poses, lo, hi int, moved []uint32) int {
 	return int(C.et_update_origins(C.int32_t(level), *o, (*C.et_state)(states), *p, C.int64_t(lo), C.int64_t(hi), u32(moved)))
 }
 
-// FindFast lists the fast bodies, as et_find_fast says.
+// FindFast lists the fast bodies, as et_find_fast describes.
 func FindFast(level int32, min, max []float32, states unsafe.Pointer, lo, hi int, out []uint32) int {
 	return int(C.et_find_fast(C.int32_t(level), f32(min), f32(max), (*C.et_state)(states), C.int64_t(lo), C.int64_t(hi), u32(out)))
 }
 
-// AllInRange reports whether floats are in range, as et_all_in_range says.
+// AllInRange reports whether floats are in range, as et_all_in_range describes.
 func AllInRange(level int32, memory []float32, stride, columns, n int) bool {
 	return C.et_all_in_range(C.int32_t(level), (*C.uint32_t)(unsafe.Pointer(unsafe.SliceData(memory))), C.int64_t(stride),
 		C.int64_t(columns), C.int64_t(n)) != 0
@@ -148,12 +148,12 @@ func Angles(level int32, cos, sin, out []float32) {
 	C.et_angles(C.int32_t(level), f32(cos), f32(sin), f32(out), C.int64_t(len(out)))
 }
 
-// WriteEntities writes bodies to their entities, as et_write_entities says.
+// WriteEntities writes bodies to their entities, as et_write_entities describes.
 func WriteEntities(level int32, e *Entities, o *Origins, p *Poses, slots []uint32, w *Written, lo, hi int) {
 	C.et_write_entities(C.int32_t(level), *e, *o, *p, u32(slots), *w, C.int64_t(lo), C.int64_t(hi))
 }
 
-// FirstChanged finds a body whose entity differs, as et_first_changed says.
+// FirstChanged finds the first body whose entity differs, as et_first_changed describes.
 func FirstChanged(level int32, e *Entities, slots []uint32, w *Written, lo, hi int) int {
 	return int(C.et_first_changed(C.int32_t(level), *e, u32(slots), *w, C.int64_t(lo), C.int64_t(hi)))
 }

@@ -94,7 +94,7 @@ _Static_assert(sizeof(et_contact) == 44 && sizeof(et_state) == 32 && sizeof(et_c
                        sizeof(et_joint_block) == 50 * 64 && offsetof(et_joint_block, linear) == 22 * 64,
                "the Go types mirror these");
 
-/* What a kind of joint holds: a point, what is perpendicular to an axis, the angle. */
+/* What a kind of joint holds: a point, the coordinate across an axis, the angle. */
 static inline int has_point(uint32_t kind) { return kind == ET_POINT || kind == ET_WELD; }
 static inline int has_perpendicular(uint32_t kind) { return kind == ET_PRISMATIC || kind == ET_WHEEL; }
 static inline int locks_angle(uint32_t kind) { return kind == ET_WELD || kind == ET_PRISMATIC; }
@@ -114,7 +114,7 @@ typedef struct {
 	uint8_t friction_mix, restitution_mix;
 } et_step_context;
 
-/* The columns and arrays of a rigid.System, from their beginning. */
+/* The columns and arrays of a rigid.System: pointers to their first elements. */
 typedef struct {
 	/* By body. */
 	et_state *states;
@@ -145,7 +145,7 @@ typedef struct {
 
 _Static_assert(sizeof(et_step_context) == 76 && offsetof(et_system, step) == 36 * 8, "the Go types mirror these");
 
-/* The stages of a step, in order: methods of rigid.System. They are for bodies or blocks [lo, hi). */
+/* The stages of a step, in order: methods of rigid.System, for bodies or blocks [lo, hi). */
 void et_load_states(int32_t level, et_system s, int64_t lo, int64_t hi);
 void et_prepare_joints(int32_t level, et_system s, int64_t lo, int64_t hi);
 void et_prepare_contacts(int32_t level, et_system s, int64_t lo, int64_t hi);
@@ -160,7 +160,7 @@ void et_store_joint_impulses(et_system s, int64_t lo, int64_t hi);
 void et_store_contact_impulses(et_system s, int64_t lo, int64_t hi);
 void et_store_states(int32_t level, et_system s, int64_t lo, int64_t hi);
 
-/* All of them, with all sub-steps. */
+/* All stages, with all sub-steps. */
 void et_solve(int32_t level, et_system s);
 
 /* Columns of bodies: rigid.Origins. */

@@ -7,7 +7,7 @@ import (
 	"unsafe"
 )
 
-// Side is where a Buffer's guard page lies, as seen from its slice.
+// Side is the side of a slice on which its guard page lies.
 type Side uint8
 
 const (
@@ -15,7 +15,7 @@ const (
 	Before             // the slice begins where the page ends
 )
 
-// Sides lists both.
+// Sides lists both sides.
 var Sides = []Side{After, Before}
 
 // MaxGap is the most elements that Place can put between a slice and its page.
@@ -24,7 +24,7 @@ const MaxGap = 15
 // poison is a NaN as a float, an index far out of range as an integer.
 const poison = 0x7fc0dead
 
-// bandBytes of poison are put, and checked, on either side of a slice.
+// bandBytes is the number of bytes of poison on either side of a slice.
 const bandBytes = 1024
 
 var band = func() []byte {
@@ -35,10 +35,9 @@ var band = func() []byte {
 	return asBytes(words)
 }()
 
-// A Buffer holds one slice at a time, placed against a page that can be neither
-// read nor written, so that a kernel that leaves the slice dies on the spot.
-// Where the system offers no such pages (see GuardPages) there is only poison
-// around the slice, which Check looks at.
+// A Buffer holds one slice at a time, placed next to a page that can be neither read nor written, so that a kernel
+// that leaves the slice crashes at once. On systems without such pages (see GuardPages) there is only poison around
+// the slice, which Check inspects.
 type Buffer[T Number] struct {
 	room     []T // everything between the two guard pages
 	margin   int // elements of room kept for poison where there are no pages
@@ -64,9 +63,9 @@ func NewBuffer[T Number](tb testing.TB, most int) *Buffer[T] {
 	return b
 }
 
-// Place returns a slice of n elements whose end (After) or beginning (Before)
-// is gap elements away from the guard page, gap being at most MaxGap. It and
-// its surroundings are filled with poison. The slice placed before is gone.
+// Place returns a slice of n elements whose end (After) or beginning (Before) is gap elements away from the guard
+// page; gap is at most MaxGap. It fills the slice and its surroundings with poison. The slice of the previous call
+// becomes invalid.
 func (b *Buffer[T]) Place(n int, side Side, gap int) []T {
 	if gap < 0 || gap > MaxGap || n+gap+2*b.margin > len(b.room) {
 		panic("paritytest: Place: the buffer is too small")
@@ -84,7 +83,7 @@ func (b *Buffer[T]) Place(n int, side Side, gap int) []T {
 	return s
 }
 
-// PlaceCopy is Place for the elements of s, without the poison in the slice.
+// PlaceCopy is Place for a copy of s.
 func (b *Buffer[T]) PlaceCopy(s []T, side Side, gap int) []T {
 	placed := b.Place(len(s), side, gap)
 	copy(placed, s)

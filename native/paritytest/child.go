@@ -9,11 +9,9 @@ import (
 	"testing"
 )
 
-// Child runs one test of this test binary in a process of its own, with more
-// environment variables, and returns what it printed and how it ended: for
-// tests that must see a process die, or start with another environment. Where
-// the binary cannot be started, as under an emulator, the calling test is
-// skipped.
+// Child runs one test of this test binary in a process of its own, with additional environment variables, and returns
+// its output and how it ended. It is for tests that need a process to crash, or to start with another environment.
+// Where the binary cannot be started, as under an emulator, it skips the calling test.
 func Child(tb testing.TB, test string, env ...string) (string, error) {
 	tb.Helper()
 	if runtime.GOOS == "js" || runtime.GOOS == "wasip1" {

@@ -7,8 +7,7 @@ import (
 	"unsafe"
 )
 
-// Number is what a column or an argument of a kernel may hold. All have four or
-// eight bytes and no pointers.
+// Number is an element type of a column or of an argument of a kernel: four or eight bytes, without pointers.
 type Number interface {
 	~float32 | ~float64 | ~int32 | ~uint32 | ~int64 | ~uint64
 }
@@ -22,8 +21,8 @@ func Bits[T Number](what string, got, want []T) error {
 	return firstDifference(what, got, want, func(a, b T) bool { return pattern(a) == pattern(b) })
 }
 
-// Floats is Bits, except that a NaN equals any NaN: which payload an operation
-// hands on depends on the order in which the compiler names its operands.
+// Floats is Bits, except that a NaN equals any NaN: the payload of a result depends on the order in which the
+// compiler puts the operands.
 func Floats(what string, got, want []float32) error {
 	if bytes.Equal(asBytes(got), asBytes(want)) {
 		return nil

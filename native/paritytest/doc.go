@@ -25,9 +25,7 @@
 //
 // # The seed
 //
-// Each process draws a fresh seed, unless the environment variable
-// EVERTICK_SEED gives one. It is printed when it is drawn, because a kernel
-// that reaches a guard page kills the process before anything else can be
-// said, and again with every failure, together with the command that repeats
-// it.
+// Each process draws a fresh seed, unless the environment variable EVERTICK_SEED sets one. The seed is printed when
+// it is drawn, because a kernel that reaches a guard page kills the process before any other output. It is printed
+// again with every failure, together with the command that repeats it.
 package paritytest

@@ -81,8 +81,7 @@ func (r *Run) Case(level fmt.Stringer) {
 // Cases returns the number of cases counted on a level.
 func (r *Run) Cases(level fmt.Stringer) int { return r.cases[level.String()] }
 
-// Check ends the test if any of the errors is not nil, naming kernel, level and
-// number of the case.
+// Check ends the test if any of the errors is not nil, and names kernel, level and number of the case.
 func (r *Run) Check(errs ...error) {
 	r.tb.Helper()
 	for _, err := range errs {
@@ -116,7 +115,7 @@ var raceDetector = sync.OnceValue(func() bool {
 	return ok && slices.Contains(info.Settings, debug.BuildSetting{Key: "-race", Value: "true"})
 })
 
-// Some returns all choices, or one of them, drawn, in instrumented builds and with -short.
+// Some returns all choices, or one at random in instrumented builds and with -short.
 func Some[T any](r *Run, choices ...T) []T {
 	if Instrumented || testing.Short() {
 		i := r.IntN(len(choices))

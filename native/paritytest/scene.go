@@ -128,9 +128,8 @@ func (s *Scene) centre(r *Run, f *Family) [3]float32 {
 	return at
 }
 
-// remote draws a query whose sphere, large and far away, ends near a point: the
-// difference of the two is rounded by more than a cell, and so decides about
-// points that the plain sum of centre and radius does not reach.
+// remote draws a query whose sphere is large and far away, and ends near a point. The difference of the two is
+// rounded by more than a cell, so it can accept points that the plain sum of centre and radius does not reach.
 func (s *Scene) remote(r *Run) (centre [3]float32, radius float32) {
 	i, a := r.IntN(len(s.X)), r.IntN(3)
 	centre = [3]float32{s.X[i], s.Y[i], s.Z[i]}
@@ -142,7 +141,7 @@ func (s *Scene) remote(r *Run) (centre [3]float32, radius float32) {
 // finite replaces an infinity by the largest number of its sign.
 func finite(v float32) float32 { return max(-math.MaxFloat32, min(v, math.MaxFloat32)) }
 
-// oddRadii have squares that underflow or overflow, or are next to it.
+// oddRadii have squares that underflow or overflow, or nearly do.
 var oddRadii = []float32{
 	0, float32(math.Copysign(0, -1)), math.SmallestNonzeroFloat32, 0x1p-126, 1e-30, 0x1p-75, 1e-20,
 	1e18, 1.8446742e19, 1.8446744e19, 1e20, 3e38, math.MaxFloat32,
@@ -164,8 +163,8 @@ func (s *Scene) radius(r *Run) float32 {
 	return s.Scale
 }
 
-// exactRadius is the distance of two points, or next to it: a tie, if the
-// square root was exact, and otherwise the closest that there is to one.
+// exactRadius is the distance of two points, or a neighbouring float: a tie if the square root is exact, and
+// otherwise the closest number to one.
 func (s *Scene) exactRadius(r *Run) float32 {
 	i, j := r.IntN(len(s.X)), r.IntN(len(s.X))
 	d := func(v []float32) float64 { return float64(v[i]) - float64(v[j]) }
@@ -232,7 +231,7 @@ func outliers(r *Run, i int) [3]float32 {
 	return p
 }
 
-// strays are few, and as far away as can be.
+// strays puts a few points as far away as possible.
 func strays(r *Run, i int) [3]float32 {
 	p := uniformIn(100, 100, 100)(r, i)
 	if i%97 == 5 {
@@ -242,8 +241,8 @@ func strays(r *Run, i int) [3]float32 {
 	return p
 }
 
-// tails are dense in the middle and reach far: half of the coordinates each time that the
-// distance doubles.
+// tails are dense in the middle and reach far: each coordinate doubles again and again, each time with a chance of
+// one half.
 func tails(r *Run, _ int) [3]float32 {
 	var p [3]float32
 	for a := range p {
@@ -255,7 +254,7 @@ func tails(r *Run, _ int) [3]float32 {
 	return p
 }
 
-// clusters are 64 heaps with much room between them.
+// clusters puts points into 64 dense groups with much space between them.
 func clusters(r *Run, _ int) [3]float32 {
 	heap := r.IntN(64)
 	p := uniformIn(3, 3, 3)(r, heap)

@@ -73,7 +73,7 @@ func boundsGo(shapes []Shape, bodyOf []uint32, poses Poses, margin float32, out 
 	return len(shapes)
 }
 
-// box is MinX, MinY, MaxX, MaxY.
+// box holds MinX, MinY, MaxX, MaxY.
 type box [4]float32
 
 var inf = float32(math.Inf(1))
@@ -84,7 +84,7 @@ var inverted = box{inf, inf, -inf, -inf}
 // bounds returns false if a vertex or a bound is not finite.
 func (s *Shape) bounds(px, py, cos, sin, margin float32) (b box, ok bool) {
 	b = inverted
-	for _, v := range s.Vertices[:s.Count] { // a NaN stays
+	for _, v := range s.Vertices[:s.Count] { // a NaN vertex stays NaN
 		x := (float32(cos*v.X) - float32(sin*v.Y)) + px
 		y := (float32(sin*v.X) + float32(cos*v.Y)) + py
 		b[0], b[1], b[2], b[3] = min(b[0], x), min(b[1], y), max(b[2], x), max(b[3], y)

@@ -6,12 +6,12 @@ import (
 	"github.com/evertick/evertick/native"
 )
 
-// MaxPairs, MinPairs and MinStationaryPairs limit the number of pairs of a shape where everything is in one
-// place, and so the memory and the time of a step; see BroadPhase.FindPairs.
+// MaxPairs, MinPairs and MinStationaryPairs limit the number of pairs of a shape in scenes where many shapes are in
+// one place. So they bound the memory and the time of a step; see BroadPhase.FindPairs.
 const (
 	MaxPairs           = 256
 	MinPairs           = 8
-	MinStationaryPairs = 16 // MinPairs of pairs with a shape that does not move
+	MinStationaryPairs = 16 // like MinPairs, for pairs with a shape that does not move
 )
 
 // maxTotalPairs is the greatest number of pairs of n shapes. It leaves room for the lowest limit of each shape,
@@ -43,8 +43,8 @@ func (b *pairLimits) halve(n, kept, still int) bool {
 	return moving
 }
 
-// BroadPhase finds the pairs of shapes whose boxes overlap. The zero BroadPhase is ready, for one goroutine at
-// a time. It keeps its buffers: nothing is allocated after the largest scene.
+// BroadPhase finds the pairs of shapes whose boxes overlap. The zero BroadPhase is ready, for one goroutine at a
+// time. It keeps its buffers: after the largest scene it allocates nothing.
 //
 // Each call sorts the boxes that move: into layers of boxes of similar size, in a layer by the rows of a grid,
 // in a row by columns. Boxes that do not move are sorted when they change. Empty space costs no time or memory,
@@ -104,14 +104,15 @@ type pairBuffer struct {
 //
 // A box with a Min above its Max, or with a bound that is not finite, overlaps nothing.
 //
-// Where everything is in one place there are too many pairs to be of use, so some are left out. Pairs of two
-// shapes that move, and pairs with a shape that does not, are treated separately:
+// Where many shapes are in one place there are too many pairs to be of use, so some are left out. Pairs of two shapes
+// that move, and pairs with a shape that does not, are counted separately:
 //
-//   - A pair is left out if each of its two shapes has MaxPairs other partners of the same kind of pair, numbered between the two.
-//   - If more than 16 pairs of moving shapes per shape (of all in the columns) plus 65536 remain, the limit for them is halved: from
-//     MaxPairs down to MinPairs, until no more remain.
-//   - If more than 32 pairs with a shape that does not move per shape plus 65536 remain, the limit for them is halved
-//     in the same way, down to MinStationaryPairs.
+//   - A pair is left out if each of its two shapes has MaxPairs other partners of the same kind of pair, numbered
+//     between the two.
+//   - If more than 16 pairs of moving shapes per shape (of all shapes in the columns) plus 65536 remain, the limit
+//     for them is halved, from MaxPairs down to MinPairs, until no more remain.
+//   - If more than 32 pairs with a shape that does not move per shape plus 65536 remain, the limit for them is
+//     halved in the same way, down to MinStationaryPairs.
 //
 // So there are never more than 48 pairs per shape plus 131072. A shape that meets at most MinPairs others loses
 // no pair. A moving shape keeps its pairs with all shapes that do not move, such as the floor it lies on, if

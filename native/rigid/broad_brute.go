@@ -2,8 +2,8 @@ package rigid
 
 import "unsafe"
 
-// bruteForce finds the pairs where so many boxes overlap that keeping all of them, to drop some afterwards,
-// would cost too much memory. It compares each box with all of higher numbers, in quadratic time.
+// bruteForce finds the pairs in scenes where so many boxes overlap that storing all pairs, to drop some afterwards,
+// would cost too much memory. It compares each box with all boxes of higher numbers, in quadratic time.
 type bruteForce struct {
 	n      int
 	memory []uint32 // the columns, one after the other, each with room for one vector more
@@ -101,19 +101,18 @@ func (c *bruteForce) reserve(n int) {
 	c.rank = [...][]uint32{words(c.memory, 8, stride), words(c.memory, 9, stride)}
 }
 
-// staggered is the length of a column with room for n elements and a vector. It keeps the next column off the
-// cache sets of this one.
+// staggered is the length of a column with room for n elements and a vector. Columns of this length start in
+// different cache sets.
 func staggered(n int) int { return (n+n/4+padding)/64*64 + 64 + 16 }
 
-// words is a column of memory, floats one of float32.
+// words returns a column of memory, floats one of float32.
 func words(memory []uint32, k, stride int) []uint32 { return memory[k*stride : (k+1)*stride] }
 
 func floats(memory []uint32, k, stride int) []float32 {
 	return unsafe.Slice((*float32)(unsafe.Pointer(&memory[k*stride])), stride)
 }
 
-// bruteForceRowGo writes the partners of number i that come after it to to, under limits, and returns their
-// number.
+// bruteForceRowGo writes the partners of box i that come after it to `to`, under limits, and returns their number.
 func bruteForceRowGo(c *bruteForce, i int, r *pairFilter, limits pairLimits, to []uint32) int {
 	x0, y0, x1, y1 := c.minX[i], c.minY[i], c.maxX[i], c.maxY[i]
 	a, moves := c.shape[i], c.moves[i]

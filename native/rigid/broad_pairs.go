@@ -188,10 +188,10 @@ func (o *pairSorter) dropExcess(moves []bool, out *Pairs) (omitted int) {
 	return omitted
 }
 
-// markExcess marks exactly the pairs whose two shapes both have as many partners of the same kind of pair
-// between them as most allows. It returns the number of shapes, of pairs that are not marked, and of those
-// among them with a shape that does not move. It goes from the highest shape A down: the number of pairs that
-// shape B has so far is that of its partners between the two.
+// markExcess marks exactly the pairs whose two shapes both have as many partners of the same kind of pair between
+// them as most allows. It returns the number of shapes, of unmarked pairs, and of unmarked pairs with a shape that
+// does not move. It visits shapes A from the highest down: the number of pairs that shape B has so far is then that
+// of its partners between the two.
 func (o *pairSorter) markExcess(moves []bool, out *Pairs, most pairLimits) (n, kept, still int) {
 	n = len(moves)
 	for k := range o.rank {

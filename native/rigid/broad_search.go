@@ -1,7 +1,7 @@
 package rigid
 
-// directoryBreakEven is the largest number of boxes of a layer that are each compared with all rows of another
-// layer that they reach. With more boxes, the boxes of the other layer look theirs up in a directory.
+// directoryBreakEven is the largest number of boxes of a layer that are each compared with all rows of another layer
+// that they reach. With more boxes, the boxes of the other layer search for them in a directory.
 const directoryBreakEven = 128
 
 // search finds the pairs of boxes that overlap and may collide. It returns false if there are so many that

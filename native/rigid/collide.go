@@ -3,71 +3,64 @@ package rigid
 import "github.com/evertick/evertick/native"
 
 const (
-	// referenceTolerance is by how much, in metres, an edge of shape B must separate two polygons better than
-	// any edge of shape A to be the reference edge. Boxes that lie on each other have edges that separate
-	// equally well but for rounding and a slight tilt, and the reference edge must not change with these.
+	// referenceTolerance is by how much, in metres, the separation by an edge of shape B must exceed that by every
+	// edge of shape A for it to be the reference edge. Boxes that lie on each other have edges that separate equally
+	// well except for rounding and a slight tilt, which must not change the reference edge.
 	referenceTolerance = 0.1 * LinearSlop
 
 	// collideBreakEven is the number of pairs from which on a kernel gains more than its call and its empty
 	// lanes cost.
 	collideBreakEven = 4
 
-	// minDirectionSquare is the square of a micrometre: between points closer than that no direction is used.
+	// minDirectionSquare is the square of a micrometre. Points closer than that define no direction.
 	minDirectionSquare = 1e-12
 )
 
-// Collide finds where the shapes of each pair touch: out[i] is the manifold of pair i,
-// with points whose separation is at most SpeculativeDistance. Count 0, with zeros
-// everywhere, means that the two are farther apart, or as far but for a tenth of
-// LinearSlop. bodyOf holds the body of each shape. It computes in float32, each
-// product rounded before a sum, and all levels compute the same bits. Pairs do not
-// depend on each other: workers can take a part each of pairs and out.
+// Collide finds where the shapes of each pair touch: out[i] is the manifold of pair i, with points whose separation
+// is at most SpeculativeDistance. Count 0, with zeros everywhere, means that the two are farther apart, or nearly so:
+// by up to a tenth of LinearSlop. bodyOf holds the body of each shape. It computes in float32, each product rounded
+// before a sum, and all levels compute the same bits. Pairs do not depend on each other: each worker can take a part
+// of pairs and out.
 //
 // # Frame
 //
-// What follows happens in a frame with the axes of body A and the centroid of shape A as
-// origin, so that positions enter as a difference only. Of a disc and a polygon,
-// the polygon is in the place of A, whichever comes first. If the pose of one body
-// as seen from the other is not finite there are no points; a rotation whose length
-// is not one gives meaningless ones. Shapes with more than MaxVertices vertices
-// count as dead, and dead shapes touch nothing.
+// All computations use a frame with the axes of body A and the centroid of shape A as origin, so positions enter only
+// as a difference. If one shape is a polygon and the other a disc, the polygon takes the place of A, whichever comes
+// first. If the pose of one body as seen from the other is not finite there are no points. A rotation whose length is
+// not one gives meaningless points. Shapes with more than MaxVertices vertices count as dead, and dead shapes touch
+// nothing.
 //
 // # Two discs
 //
-// The normal points from centre to centre; where these coincide, along the y axis of
-// body A. The ID is 0.
+// The normal points from centre to centre. If these coincide, it points along the y axis of body A. The ID is 0.
 //
 // # Polygon and disc
 //
-// The reference edge is the one from whose line the centre of the disc is farthest
-// outside, the first of equals. If the centre is outside of that line, or the
-// polygon is a capsule, and beyond an end of the edge, the normal points from that end
-// to the centre, or is the edge's where these coincide; else it is the edge's. The
-// ID is the number of the edge.
+// The reference edge is the one from whose line the centre of the disc is farthest outside, the first of equals.
+// Usually the normal is that of the edge. If the centre is beyond an end of the edge, and outside its line or the
+// polygon is a capsule, the normal points from that end to the centre, unless these coincide. The ID is the number of
+// the edge.
 //
 // # Two polygons
 //
-// The separation of an edge is the least distance of the other polygon's vertices
-// from its line, positive outside. The reference edge is that of greatest separation,
-// the first of equals, and one of A unless one of B exceeds it by 0.1 LinearSlop. The
-// incident edge is that of the other polygon whose normal opposes it most, the first
+// The separation of an edge is the least distance of the other polygon's vertices from its line, positive outside.
+// The reference edge is the one with the greatest separation, the first of equals: one of A, unless one of B exceeds
+// it by 0.1 LinearSlop. The incident edge is the edge of the other polygon whose normal is most opposed to it, the
+// first of equals.
 // of equals.
+// The polygons are apart if an edge has positive separation, or both are capsules. If they are apart, and an end of
+// the reference edge is closest to an end of the incident edge, or the incident edge is wholly beside the reference
+// edge, there is one point: between the nearer end of the reference edge and the closest point of the incident edge.
+// The line between the two gives the normal. In all other cases the normal is that of the reference edge, and the
+// points are the ends of the incident edge, clipped to the reference edge, if they are within SpeculativeDistance. If
+// no point is left and the polygons are not apart, the point is the deeper end.
 //
-// If the polygons are apart (an edge has positive separation, or both are capsules)
-// and an end of the reference edge is closest to an end of the incident one, or the
-// incident edge is wholly beside the reference edge, there is one point: between the
-// nearer end of the reference edge and what is closest to it on the incident edge,
-// with the line between the two as normal. In all other cases the normal is that of the
-// reference edge and the points are the ends of the incident edge, cut off where they
-// are beside the reference edge, as far as they are within SpeculativeDistance; or, if
-// that leaves none of polygons that are not apart, the end that is deeper.
+// Each point belongs to an end of the reference edge and an end of the incident edge. The ID is the number of the
+// vertex of A plus 256 times that of B. If two edges lie on each other, it is the same whichever is the reference
+// edge.
 //
-// Each point belongs to an end of the reference edge and one of the incident edge, and
-// the ID is the number of the vertex of A plus 256 times that of B. It is the same
-// whichever of two edges that lie on each other is the reference.
-//
-// Collide panics if slices that belong together differ in length, a pair names no
-// shape, or a shape no body; out is then unspecified.
+// Collide panics if slices that belong together differ in length, if a pair names a shape that does not exist, or a
+// shape a body that does not; out is then unspecified.
 func Collide(level native.Level, shapes []Shape, bodyOf []uint32, poses *Poses, pairs *Pairs, out []Manifold) {
 	if len(bodyOf) != len(shapes) {
 		panic("rigid: Collide: shapes and bodyOf differ in length")
@@ -174,7 +167,7 @@ func (m *Manifold) addPoint(f *frame, x, y, separation float32, id uint32) {
 	m.Count++
 }
 
-// normalizeOr returns the direction of d and its length; for a d that is too short, the given direction.
+// normalizeOr returns the direction of d and its length; if d is too short, it returns the given direction.
 func normalizeOr(dx, dy, nx, ny float32) (x, y, length float32) {
 	square := float32(dx*dx) + float32(dy*dy)
 	length = sqrt(square)

@@ -77,7 +77,7 @@ func (h *polygon) edge(i int) edge {
 	return edge{h.x[p], h.y[p], h.x[q], h.y[q], h.nx[p], h.ny[p], uint32(i), uint32(j)}
 }
 
-// coordinates returns how far a point is along the edge, from its first vertex, and how far outside.
+// coordinates returns the position of a point along the edge, from its first vertex, and its distance outside.
 func (e *edge) coordinates(x, y float32) (t, s float32) {
 	dx, dy := x-e.x1, y-e.y1
 	return float32(e.nx*dy) - float32(e.ny*dx), float32(e.nx*dx) + float32(e.ny*dy)
@@ -139,8 +139,8 @@ func (g *edgePair) set(ref, inc *polygon, k int) {
 	g.dt, g.ds = g.t1-g.t2, g.s1-g.s2
 }
 
-// collideCorner is for polygons that are closest to each other at the first (lo) or the second end of the
-// reference edge.
+// collideCorner makes the manifold of polygons that are closest to each other at the first (lo) or the second end of
+// the reference edge.
 func (g *edgePair) collideCorner(f *frame, lo bool, m *Manifold) {
 	e := &g.ref
 	x, y, from, vertex := e.x1, e.y1, float32(0), e.from
@@ -169,7 +169,7 @@ func (g *edgePair) collideCorner(f *frame, lo bool, m *Manifold) {
 	m.addPoint(f, x+float32(nx*height), y+float32(ny*height), separation, g.featureID(vertex, opposite))
 }
 
-// clip is for polygons that lie on each other, or overlap.
+// clip makes the manifold of polygons that lie on each other, or overlap.
 func (g *edgePair) clip(f *frame, apart bool, m *Manifold) {
 	tlo, slo, thi, shi := g.t2, g.s2, g.t1, g.s1
 	if g.t2 < 0 {
@@ -197,7 +197,7 @@ func (g *edgePair) clip(f *frame, apart bool, m *Manifold) {
 	}
 }
 
-// setNormal sets the normal of a manifold, given as it points away from the reference.
+// setNormal sets the normal of a manifold from a normal that points away from the reference edge.
 func (g *edgePair) setNormal(f *frame, nx, ny float32, m *Manifold) {
 	if g.flipped {
 		nx, ny = -nx, -ny
@@ -205,7 +205,7 @@ func (g *edgePair) setNormal(f *frame, nx, ny float32, m *Manifold) {
 	m.Normal = f.toWorld(nx, ny)
 }
 
-// addPoint adds the point t along the reference edge where the other polygon is s outside.
+// addPoint adds the point at t along the reference edge, where the other polygon is s outside.
 func (g *edgePair) addPoint(f *frame, t, s float32, id uint32, m *Manifold) {
 	e, height := &g.ref, float32(0.5*(g.radiusDifference+s))
 	x, y := e.x1-float32(e.ny*t), e.y1+float32(e.nx*t)

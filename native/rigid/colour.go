@@ -13,7 +13,7 @@ const (
 	// next. The latter are solved last, so that bodies which cannot move prevail.
 	firstFixed = 32
 
-	// Overflow is the colour of the contacts that found no other. Its blocks may share bodies and are solved
+	// Overflow is the colour of the contacts for which no other is free. Its blocks may share bodies and are solved
 	// one after the other; see overflowRounds.
 	Overflow = NumColours - 1
 
@@ -62,9 +62,9 @@ const numRuns = 2 * NumColours
 // noRun is the run of a contact without a dynamic body.
 const noRun = numRuns
 
-// Assign gives a colour to each contact whose manifold has points and which has a dynamic body: the lowest that
-// neither dynamic body has yet, in the order of the contacts. Its time is proportional to the number of
-// contacts and bodies.
+// Assign gives a colour to each contact whose manifold has points and which has a dynamic body: the lowest colour
+// that neither dynamic body has yet, in the order of the contacts. Its time is proportional to the number of contacts
+// and bodies.
 //
 // manifolds are those of the contacts, body has the body of each shape, and invMass the inverse mass of each
 // body, 0 for bodies that are not dynamic.
@@ -184,10 +184,10 @@ func (c *Colours) clearLanes(lo, hi uint32) {
 	}
 }
 
-// bodyColours has the set of colours that each body cannot get any more.
+// bodyColours holds for each body the set of colours that it can no longer get.
 type bodyColours []uint64
 
-// reset lets each body have all colours.
+// reset makes all colours free for each body.
 func (p *bodyColours) reset(invMass []float32) {
 	*p = resized(*p, len(invMass))
 	for i, m := range invMass {

@@ -1,10 +1,10 @@
 package rigid
 
-// overflowRounds orders the contacts of Overflow, or the joints, for blocks; contacts with two points come
-// first. Each is in the first round after those of the earlier contacts with which it shares a dynamic body. So
-// contacts of one round share none, and solving round after round gives the result of solving one contact after
-// the other, but for signs of zeros. Where thousands of bodies are in one place this fills most lanes; a block
-// for each contact would take gigabytes.
+// overflowRounds orders the contacts of Overflow, or the joints, for blocks; contacts with two points come first.
+// Each contact is in the first round after those of the earlier contacts with which it shares a dynamic body. So
+// contacts of one round share no dynamic body, and solving round after round gives the result of solving one contact
+// after the other, except for signs of zeros. This fills most lanes even where thousands of bodies are in one place;
+// a block for each contact would take gigabytes.
 type overflowRounds struct {
 	nextRound []uint32 // by body: the first round that its next contact can have
 	entries   []overflowEntry
@@ -17,7 +17,7 @@ type overflowEntry struct{ index, batch uint32 }
 
 func (t *overflowRounds) clear() { t.entries, t.lane = t.entries[:0], t.lane[:0] }
 
-// reset lets all bodies have the first round.
+// reset makes the first round free for all bodies.
 func (t *overflowRounds) reset(bodies int) {
 	t.nextRound = resized(t.nextRound, bodies)
 	clear(t.nextRound)
@@ -53,7 +53,8 @@ func (t *overflowRounds) count(batches int) {
 	}
 }
 
-// assignRound returns the round, from or later, of two bodies, and fixed 1 if one of them is not dynamic.
+// assignRound returns the first round, at least from, that is free for both bodies. fixed is 1 if one of them is not
+// dynamic.
 func (t *overflowRounds) assignRound(from, a, b uint32, invMass []float32) (round, fixed uint32) {
 	round = from
 	for _, k := range [...]uint32{a, b} {

@@ -1,12 +1,12 @@
 package rigid
 
-// MatchContacts makes the contacts of a step: out[i] is that of pair i, with the points of manifold i. A pair
-// touches if its manifold has points; it touched before if its contact in old has points. If both, the contact
-// takes over flags and rolling impulse, and each point the impulses of the point with the same ID. Everything
+// MatchContacts makes the contacts of a step: out[i] is the contact of pair i, with the points of manifold i. A pair
+// touches if its manifold has points; it touched before if its contact in old has points. If both hold, the contact
+// inherits flags and rolling impulse, and each point inherits the impulses of the point with the same ID. Everything
 // else begins at zero.
 //
-// began becomes the pairs that touch and did not before; ended those that did and no longer do, or are no
-// longer in the list. Both ascend. Their memory is reused, and grows only to the number of contacts.
+// began gets the pairs that touch and did not before. ended gets those that touched before and no longer do, or are
+// no longer in the list. Both ascend. Their memory is reused, and grows only to the number of contacts.
 //
 // pairs and old ascend by A, then B, each pair once. The work can be split at the same pairs in both:
 // LowerBound finds them in old. MatchContacts panics if slices that belong together differ in length.
@@ -71,7 +71,7 @@ func (c *Contact) endTouching(ended *Pairs) {
 	}
 }
 
-// inherit takes over what the contact had in the last step; both have points.
+// inherit copies what the contact had in the last step; both have points.
 func (c *Contact) inherit(last *Contact) {
 	c.Flags, c.RollingImpulse = last.Flags, last.RollingImpulse
 	c.Points[0].inherit(last)

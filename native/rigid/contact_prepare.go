@@ -52,9 +52,9 @@ func (m Mix) apply(a, b float32) float32 {
 //
 // Later in the step the separation of a point exceeds that of the manifold by n·(dB - dA) + sin(B)·(rB×n) -
 // sin(A)·(rA×n), with its anchors r, its normal n, and the translations d and rotations of the states. The term
-// r·n·(cos - 1) is left out: round shapes do not have it, as their lowest point does not turn with them. For
-// others it is small, and gone with the next manifold. The effective mass along n is 1 / (1/mA + 1/mB +
-// (rA×n)²/IA + (rB×n)²/IB), and likewise along the tangent (n.Y, -n.X); 0 if that divides by zero.
+// r·n·(cos - 1) is omitted: it is zero for round shapes, whose lowest point does not turn with them. For others it is
+// small, and the next manifold corrects it. The effective mass along n is 1 / (1/mA + 1/mB + (rA×n)²/IA +
+// (rB×n)²/IB), and likewise along the tangent (n.Y, -n.X); 0 if that divides by zero.
 func (s *System) PrepareContacts(level native.Level, lo, hi int) {
 	kernelsOf(level).prepareContacts(s, lo, hi)
 }

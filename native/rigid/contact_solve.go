@@ -49,8 +49,8 @@ func (b *ContactBlock) applyImpulse(i uint32, stateA, stateB *State, normal, tan
 	}
 }
 
-// SolveContacts does one iteration of each contact of blocks [lo, hi): friction of its points, rolling
-// resistance, then the normal impulses, which so hold exactly when the iteration ends. Impulses are
+// SolveContacts runs one iteration of each contact of blocks [lo, hi): friction of its points, rolling resistance,
+// then the normal impulses. These come last, so that they hold exactly when the iteration ends. Impulses are
 // accumulated, and clamped as sums.
 //
 // Friction brings the sliding velocity, less the tangent speed, to zero with an impulse of at most the friction

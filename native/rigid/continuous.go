@@ -14,8 +14,8 @@ type Extents struct {
 	Max []float32
 }
 
-// Extents returns the extents of a body with one shape, given relative to its centre of mass. A body with
-// several has the least and the greatest of them.
+// Extents returns the extents of a body with one shape, which is relative to the centre of mass of the body. For a
+// body with several shapes, take the least and the greatest of them.
 func (s *Shape) Extents() (least, farthest float32) {
 	for _, v := range s.Vertices[:s.Count] {
 		farthest = maxFloat(farthest, sqrt(float32(v.X*v.X)+float32(v.Y*v.Y)))
@@ -23,9 +23,8 @@ func (s *Shape) Extents() (least, farthest float32) {
 	return s.extent(), farthest + s.Radius
 }
 
-// FindFast writes the numbers of the fast bodies of [lo, hi) to out, which has room for all, and returns how
-// many they are. A dynamic body is fast if a point of it may have moved by more than half of its least extent
-// in this step:
+// FindFast writes the numbers of the fast bodies of [lo, hi) to out, which has room for all, and returns their
+// number. A dynamic body is fast if a point of it may have moved by more than half of its least extent in this step:
 //
 //	(|DX| + |DY|) + (|S| + (1 - C))*Max > 0.5*Min
 //
@@ -51,7 +50,7 @@ func (e Extents) findFastGo(states []State, lo, hi int, out []uint32) int {
 	return n
 }
 
-// MotionBound is the left side of that.
+// MotionBound is the left side of the inequality of FindFast.
 func (e *Extents) MotionBound(st *State, body int) float32 {
 	return (abs(st.DX) + abs(st.DY)) + float32((abs(st.S)+(1-st.C))*e.Max[body])
 }
@@ -90,8 +89,8 @@ func (e *Extents) MotionBound(st *State, body int) float32 {
 //
 // # Motion
 //
-// Between the two poses the centre of mass moves straight and the body turns evenly, by its rotations and, as
-// far as these are ambiguous, its angular velocity. The obstacles of SolveMoving move in the same way, at the
+// Between the two poses the centre of mass moves straight and the body turns evenly. The rotations give the angle,
+// and the angular velocity gives the number of whole turns. The obstacles of SolveMoving move in the same way, at the
 // same time. A body that is not finite stops nothing and is not stopped.
 //
 // A body that hit a moving obstacle keeps its place in the frame of the obstacle: the obstacle carries it to
@@ -100,8 +99,8 @@ func (e *Extents) MotionBound(st *State, body int) float32 {
 //
 // Neither carrying nor sliding moves a body along a locked axis (Locks), or changes its velocity there.
 //
-// No shape is compared with more than MaxObstacles others. If the box of its way meets more boxes, the rest is
-// ignored, in the order of the BoxGrid.
+// No shape is compared with more than MaxObstacles others. If the box of its way meets more boxes, it ignores the
+// rest, in the order of the BoxGrid.
 type ContinuousSolver struct {
 	// By body: States and Poses after the step, angles in radians, and velocities. Bodies that are stopped get
 	// new ones, as if they had moved and turned only so far.
@@ -185,9 +184,8 @@ func (o *obstacles) query(b *box, out []uint32) (n int) {
 	return n
 }
 
-// SolveStationary moves bodies back to where they hit a shape that does not move. b is as the last FindPairs
-// left it: it has these shapes, but for Resting. Bodies do not depend on each other; workers can take a part
-// each.
+// SolveStationary moves bodies back to where they hit a shape that does not move. b is in the state after the last
+// FindPairs: it has these shapes, except Resting. Bodies do not depend on each other, so each worker can take a part.
 func (w *ContinuousSolver) SolveStationary(b *BroadPhase, bodies []uint32) {
 	var p sweep
 	still := w.stationary(b)
@@ -201,8 +199,8 @@ func (w *ContinuousSolver) SolveStationary(b *BroadPhase, bodies []uint32) {
 	}
 }
 
-// stopAtStationary ends a way at the first shape that does not move, and returns false if there is none. If the
-// body would stay at its place, it slides along the obstacle.
+// stopAtStationary ends a way at the first shape that does not move, and returns false if there is none. A body that
+// would stay at its place slides along the obstacle instead.
 func (w *ContinuousSolver) stopAtStationary(q *impactQuery, body uint32) bool {
 	p := q.sweep
 	if w.findFirst(q, body); q.time == 1 {
@@ -356,8 +354,7 @@ type impactQuery struct {
 	normal       Vec
 }
 
-// add records that a shape stops at time t. Of several that stop at time 0 the obstacle of the lowest number
-// counts.
+// add records that a shape stops at time t. Of several obstacles at time 0 the one with the lowest number counts.
 func (q *impactQuery) add(t float32, shape, other uint32, out Vec) {
 	if t < q.time || t == 0 && (other < q.other || other == q.other && shape < q.shape) {
 		q.time, q.shape, q.other, q.normal = t, shape, other, out
@@ -428,7 +425,7 @@ func (w *ContinuousSolver) timeOfImpactMany(q *impactQuery, box *box, s *sweptSh
 	w.timeOfImpactAmong(many[:q.obstacles.query(box, many[:])], q, s, shape)
 }
 
-// timeOfImpactAmong is shapeTimeOfImpact for some obstacles. Of two that stop it at the same time the first
+// timeOfImpactAmong is shapeTimeOfImpact for some obstacles. Of two that stop the shape at the same time the first
 // counts.
 func (w *ContinuousSolver) timeOfImpactAmong(near []uint32, q *impactQuery, s *sweptShape, shape uint32) {
 	for _, other := range near {

@@ -1,6 +1,6 @@
 package rigid
 
-// shapeProxy is all points within radius of the hull of some points, in the frame of a body.
+// shapeProxy is the set of all points within radius of the hull of some points, in the frame of a body.
 type shapeProxy struct {
 	x, y     [MaxVertices]float32
 	n        int
@@ -8,7 +8,7 @@ type shapeProxy struct {
 	maxReach float32 // no point of the hull is farther from the origin
 }
 
-// set takes the points of a shape; Count is 1 to MaxVertices.
+// set copies the points of a shape; Count is 1 to MaxVertices.
 func (o *shapeProxy) set(s *Shape) {
 	o.n, o.radius, o.maxReach = int(s.Count), s.Radius, 0
 	for i, v := range s.Vertices[:o.n] {
@@ -29,9 +29,8 @@ func (o *shapeProxy) setDisc(centre Vec, radius float32) {
 	o.setPoint(0, centre)
 }
 
-// setCore takes the core of a shape: what remains when half of its extent is taken off all around. Shapes that
-// enter less deeply do not reach it. If a side of a polygon would have no length left, it takes the shape at
-// half its size.
+// setCore makes the core of a shape: it removes half of the extent all around. Shapes that enter less deeply do not
+// reach the core. If a side of a polygon would vanish, the core is the shape at half its size.
 func (o *shapeProxy) setCore(s *Shape) {
 	depth := float32(0.5 * s.extent())
 	o.set(s)
@@ -46,7 +45,7 @@ func (o *shapeProxy) setCore(s *Shape) {
 	o.setHalf(s)
 }
 
-// setHalf takes a shape at half its size, around its centroid.
+// setHalf makes the shape at half its size, around its centroid.
 func (o *shapeProxy) setHalf(s *Shape) {
 	o.n, o.radius, o.maxReach = int(s.Count), float32(0.5*s.Radius), 0
 	for i, v := range s.Vertices[:o.n] {
@@ -81,8 +80,8 @@ func (o *shapeProxy) inset(s *Shape, depth float32) bool {
 	return true
 }
 
-// extent is the distance of the surface from the centroid where it is nearest, in the direction of a normal.
-// That of a segment is zero.
+// extent is the distance of the surface from the centroid where it is nearest, along a normal. For a segment it is
+// zero.
 func (s *Shape) extent() float32 {
 	if s.Count < 3 {
 		return s.Radius
@@ -95,19 +94,19 @@ func (s *Shape) extent() float32 {
 	return d + s.Radius
 }
 
-// simplexVertex is a vertex of the set of all differences of a point of one proxy and a point of another, with
-// the indices of the points.
+// simplexVertex is a vertex of the Minkowski difference: a point of one proxy minus a point of the other, with the
+// indices of the points.
 type simplexVertex struct {
 	x, y float32
 	i, j int
 }
 
-// gjkDistance returns a direction of length one in which all of a, without its radius, is at least distance
-// beyond all of b: the greatest such distance, up to rounding. It is zero, without a direction, if the hulls
-// overlap or touch.
+// gjkDistance returns the distance of two hulls, without their radii, and a unit vector in whose direction all of a
+// is at least that far beyond all of b. Up to rounding no other direction gives more. The distance is zero, without a
+// direction, if the hulls overlap or touch.
 //
-// It is the distance of the origin from the convex set of all differences, by the algorithm of Gilbert, Johnson
-// and Keerthi (IEEE Journal of Robotics and Automation 4, 1988): from a side or a vertex of the set to the
+// It is the distance of the origin from the Minkowski difference, by the algorithm of Gilbert, Johnson and Keerthi
+// (IEEE Journal of Robotics and Automation 4, 1988). Each step leads from a side or a vertex of the difference to the
 // vertex farthest beyond it towards the origin.
 func gjkDistance(a, b *shapeProxy) (distance, nx, ny float32) {
 	var s [3]simplexVertex
@@ -136,7 +135,7 @@ func gjkDistance(a, b *shapeProxy) (distance, nx, ny float32) {
 	return maxFloat(distance, 0), nx, ny
 }
 
-// supportMin and support return the first point that is least, or greatest, in a direction.
+// supportMin and support return the first point that is least, or greatest, along a direction.
 
 func (o *shapeProxy) supportMin(nx, ny float32) (k int) {
 	d := float32(o.x[0]*nx) + float32(o.y[0]*ny)
@@ -150,10 +149,9 @@ func (o *shapeProxy) supportMin(nx, ny float32) (k int) {
 
 func (o *shapeProxy) support(nx, ny float32) (k int) { return o.supportMin(-nx, -ny) }
 
-// solveSimplex removes the vertices of a simplex that its point closest to the origin does not need. It returns
-// how many remain, and the direction of that point. Three remain if the origin is inside; the direction is zero
-// if it is on the simplex. The vertex added last is the last one, and the origin is not beyond the side of the
-// other two.
+// solveSimplex reduces a simplex to the vertices that define its point closest to the origin. It returns how many
+// remain, and the direction of that point. Three remain if the origin is inside; the direction is zero if the origin
+// is on the simplex. The vertex added last is the last one, and the origin is not beyond the side of the other two.
 func solveSimplex(s *[3]simplexVertex, n int) (left int, vx, vy float32) {
 	switch n {
 	case 1:

@@ -29,8 +29,8 @@ type grid struct {
 	plan      gridPlan
 }
 
-// layer holds boxes of similar size. The rows and columns of its grid are about as high and half as wide as the
-// largest box. Boxes outside the grid belong to its border.
+// layer holds boxes of similar size. The rows of its grid are about as high as the largest box, and the columns about
+// half as wide. Boxes outside the grid belong to its border.
 type layer struct {
 	MinX, MinY, InvX, InvY float32
 	Columns, Rows          int32  // of the grid, 1 to maxCells
@@ -38,9 +38,9 @@ type layer struct {
 	FirstRow, LastRow      uint32 // in grid.rowStart
 	SpanX, SpanY           uint32 // most columns, or rows, by which a box extends beyond its first
 
-	// In grid.directory, from Rough on: for each multiple of 1 << RowShift, the first row in rowStart with at
-	// least that number. From Fine on: for each row, Width entries: for each multiple of 1 << ColumnShift, the
-	// first position of the row with at least that column.
+	// In grid.directory: from Rough on, for each multiple of 1 << RowShift, the first row in rowStart with at least
+	// that number. From Fine on, Width entries for each row: for each multiple of 1 << ColumnShift, the first
+	// position of the row with at least that column.
 	Rough, Fine, Width, RowShift, ColumnShift uint32
 }
 
@@ -51,7 +51,7 @@ const (
 	shapeBits = 24 // of a shape number: native.MaxSlots
 	maxFinite = math.MaxFloat32
 
-	// padding is how many elements the vectors of a kernel may read and write after the end.
+	// padding is the number of elements after the end that the vectors of a kernel may read and write.
 	padding = 16
 )
 
@@ -147,8 +147,8 @@ func (p *gridPlan) oneLayer() bool {
 	return exponent(p.sum.LargestSize)-exponent(p.sum.SmallestSize) <= 1
 }
 
-// makeLayers returns the layers, those of the largest boxes first. Sizes in a layer differ by less than a
-// factor of four, except in the last one. Unless one layer is enough, the sizes of the chunks must be known.
+// makeLayers returns the layers, largest boxes first. Sizes in a layer differ by less than a factor of four, except
+// in the last one. Unless one layer is enough, the sizes of the chunks must be known.
 func (p *gridPlan) makeLayers(store []layer) []layer {
 	s := &p.sum
 	if p.oneLayer() {
@@ -220,8 +220,8 @@ func (p *gridPlan) grids(layers []layer, minX, minY, maxX, maxY float32) {
 	p.bits = p.columnBits + p.rowBits + uint(bits.Len(uint(len(layers)-1)))
 }
 
-// oneRow reports whether the boxes are so few for the length of the grid that most have fewer neighbours along
-// it than a vector holds. Rows would then cost more than they save.
+// oneRow reports whether the boxes are so sparse along the grid that most have fewer neighbours than a vector has
+// lanes. Rows would then cost more than they save.
 func (p *gridPlan) oneRow(minX, maxX float32, layer int) bool {
 	return float32(p.sum.N)*p.width[layer] <= sparse*(maxX-minX)
 }
@@ -242,7 +242,7 @@ func gridAxis(a, b, size float32) (least, inv float32, n int32) {
 }
 
 const (
-	// sparse is the greatest average number of boxes that overlap along the row, if a layer has one row only.
+	// sparse is the greatest average number of boxes that overlap along the row for a layer to have one row only.
 	sparse = 20
 
 	// roughBits is the number of key bits that two passes sort.
@@ -256,7 +256,7 @@ const (
 func (p *gridPlan) trimOutliers(layers []layer) {
 	var x, y [samples]float32
 	for k := range samples {
-		i := p.id(uint32(k) * 0x9e3779b9 % p.sum.N) // without a period that the boxes could share
+		i := p.id(uint32(k) * 0x9e3779b9 % p.sum.N) // multiplicative hashing avoids a period that the boxes could share
 		x[k], y[k] = p.boxes.MinX[i], p.boxes.MinY[i]
 	}
 	minX, maxX := centralRange(x[:], p.sum.MinX, p.sum.MaxX)
@@ -327,9 +327,9 @@ func sortKeysGo(keys, tmp []uint64, count uint) ([]uint64, []uint64) {
 // sortPasses is how many passes sort count bits; each moves all keys once.
 func sortPasses(count uint) uint { return (count + 10) / 11 }
 
-// fillRowsGo fills the columns and rows of positions [lo, hi) from the sorted keys, and sets the positions and
-// spans that the layers have in this range. rows is the number of rows before; it returns that number plus the
-// rows of the range.
+// fillRowsGo fills the columns and rows of positions [lo, hi) from the sorted keys, and sets the positions and spans
+// that the layers have in this range. rows is the number of rows before. It returns rows plus the number of rows in
+// the range.
 func fillRowsGo(b *Boxes, p *gridPlan, s *grid, lo, hi, rows int, layers []layer) int {
 	before := ^uint64(0)
 	if lo > 0 {
@@ -401,7 +401,7 @@ func (s *grid) buildLayerDirectory(l *layer) {
 	}
 }
 
-// BoxGrid is boxes sorted so that those near a place are found quickly. The zero BoxGrid is empty.
+// BoxGrid holds boxes, sorted so that those near a place are found quickly. The zero BoxGrid is empty.
 type BoxGrid struct {
 	grid    grid
 	builder gridBuilder

@@ -53,7 +53,7 @@ func (b *gridBuilder) each(parts int, task func(part int)) {
 }
 
 const (
-	// splitFrom is the number of shapes from which on the work is split: fewer are done before another worker
+	// splitFrom is the number of shapes from which on the work is split: one worker finishes fewer before another
 	// starts.
 	splitFrom = 2048
 
@@ -127,7 +127,7 @@ func (b *gridBuilder) makeChunks(p *gridPlan, s *grid) {
 	}
 }
 
-// extended is resized for elements that own buffers: it keeps them.
+// extended is resized for elements that own buffers: it keeps the buffers.
 func extended[T any](s []T, n int) []T {
 	if cap(s) < n {
 		s = append(s[:cap(s)], make([]T, n-cap(s))...)

@@ -39,9 +39,9 @@ func (s *System) loadStatesGo(lo, hi int) {
 //
 //	free = (v + h·(gravity·scale + force/m)) / (1 + h·damping)
 //
-// with the velocity v at the end of the last sub-step. Warm starting adds the effect of the accumulated
-// impulses of its contacts. That is their effect in the last sub-step, from its first to its last iteration: v
-// less the free velocity of then. So blocks are warm-started in the first sub-step only.
+// with the velocity v at the end of the last sub-step. Warm starting adds the effect that the accumulated impulses of
+// its contacts had in the last sub-step, from its first to its last iteration: v minus the free velocity of that
+// sub-step. So blocks are warm-started in the first sub-step only.
 func (s *System) IntegrateVelocities(level native.Level, sub, lo, hi int) {
 	kernelsOf(level).integrateVelocities(s, sub, lo, hi)
 }
@@ -68,7 +68,7 @@ func (s *System) integrateVelocitiesGo(sub, lo, hi int) {
 	}
 }
 
-// tiny brings the square of any velocity whose own square overflows into range.
+// tiny scales a velocity whose square overflows, so that its square is in range.
 const tiny = 0x1p-70
 
 // clampSpeed shortens a velocity to the speed limit, even if its square overflows. An infinite velocity becomes
@@ -86,7 +86,7 @@ func clampSpeed(limit, vx, vy float32) (float32, float32) {
 	return float32(vx * scale), float32(vy * scale)
 }
 
-// clampVelocity returns the velocity of a body, within the limits if it is dynamic: contacts and joints may
+// clampVelocity returns the velocity of a body, within the limits if the body is dynamic: contacts and joints may
 // have exceeded them. An infinite angular velocity becomes NaN, too.
 func (k *stepContext) clampVelocity(st *State) (vx, vy, w float32) {
 	if !(st.InvMass > 0) {
@@ -99,10 +99,10 @@ func (k *stepContext) clampVelocity(st *State) (vx, vy, w float32) {
 	return vx, vy, w
 }
 
-// IntegratePositions moves and turns bodies [lo, hi) by their velocities for a sub-step, after it has clamped
-// those of dynamic bodies. So no dynamic body moves by more than MaxSpeed·h, or turns by more than MaxRotation,
-// in a sub-step. A turn by w·h is done as one by 2·atan(w·h/2), whose cosine and sine are (1 - t²)/(1 + t²) and
-// 2t/(1 + t²) with t = w·h/2: it is short by (w·h)³/12, and its length is one but for rounding.
+// IntegratePositions moves and rotates bodies [lo, hi) by their velocities for a sub-step. It clamps the velocities of
+// dynamic bodies first, so no dynamic body moves by more than MaxSpeed·h, or turns by more than MaxRotation, in a
+// sub-step. It turns by 2·atan(w·h/2) instead of w·h. With t = w·h/2 the cosine and sine of that angle are
+// (1 - t²)/(1 + t²) and 2t/(1 + t²). The angle is too small by (w·h)³/12, and the length is one except for rounding.
 func (s *System) IntegratePositions(level native.Level, lo, hi int) {
 	kernelsOf(level).integratePositions(s, lo, hi)
 }

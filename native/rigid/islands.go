@@ -1,13 +1,12 @@
 package rigid
 
-// Islands are sets of bodies that hold each other, directly or through others. An island is named by its lowest
-// body, so that the order of the Unions does not matter. It is a union-find structure; the zero Islands has no
-// bodies.
+// Islands are sets of bodies that are connected, directly or through others. The lowest body is the name of an
+// island, so the order of the Unions does not matter. It is a union-find structure; the zero Islands has no bodies.
 type Islands struct {
 	parent []uint32 // never higher than the body
 }
 
-// Reset makes n bodies, each an island.
+// Reset makes n bodies, each its own island.
 func (s *Islands) Reset(n int) {
 	s.parent = resized(s.parent, n)
 	for i := range s.parent {

@@ -12,7 +12,7 @@ import "math"
 //	JointPrismatic   across the axis, and the relative angle    of A
 //	JointWheel       across the axis                            of A
 //
-// The joints that users know are of these kinds:
+// The joints of package physics are of these kinds:
 //
 //	distance    JointDistance: a rod has PartSpring of Hertz 0, a rope PartLimits
 //	revolute    JointPoint
@@ -36,13 +36,13 @@ const (
 	numJointKinds
 )
 
-// JointParts are parts of a joint that are in use.
+// JointParts are the parts of a joint that are in use.
 type JointParts uint32
 
 // The first three belong to Joint.Linear, the next three to Joint.Angular.
 //
-// Linear acts along the axis. JointPoint and JointWeld have no axis. Of them it has PartSpring and PartFriction
-// only, which make the point soft; MaxSpringForce is then the length of the greatest force.
+// Linear acts along the axis. JointPoint and JointWeld have no axis; they have only PartSpring and PartFriction of
+// Linear, which make the point soft. MaxSpringForce is then the length of the greatest force.
 const (
 	PartSpring JointParts = 1 << iota
 	PartMotor
@@ -51,7 +51,7 @@ const (
 	PartAngularMotor
 	PartAngularLimits
 
-	// PartFriction makes a JointPoint resist motion and not distance, with a force of at most MaxSpringForce:
+	// PartFriction makes a JointPoint resist velocity instead of distance, with a force of at most MaxSpringForce:
 	// friction between two bodies that need not touch. It takes precedence over PartSpring.
 	PartFriction
 )
@@ -80,8 +80,8 @@ type Joint struct {
 	PointImpulse Vec
 	_            [2]uint32
 
-	// Impulses of parts that the joint does not have are ignored, except the spring of AngularImpulse: it also
-	// holds the angle of JointWeld and JointPrismatic.
+	// Impulses of parts that the joint does not have are ignored, except the spring of AngularImpulse: in JointWeld
+	// and JointPrismatic it is the impulse that holds the angle.
 	LinearImpulse, AngularImpulse AxisImpulse
 }
 
@@ -96,8 +96,8 @@ type JointAxis struct {
 	Lower, Upper              float32 // limits, Lower ≤ Upper
 }
 
-// AxisImpulse is the impulse of each part of a JointAxis in a sub-step, on B along the axis or
-// counter-clockwise, N·s or N·m·s. Lower is ≥ 0; Upper is ≥ 0 and acts the other way.
+// AxisImpulse holds the impulse of each part of a JointAxis in a sub-step, on B along the axis or counter-clockwise,
+// N·s or N·m·s. Lower is ≥ 0. Upper is ≥ 0 and acts in the opposite direction.
 type AxisImpulse struct {
 	Spring, Motor, Lower, Upper float32
 }
@@ -153,9 +153,9 @@ func (p *Params) SubStepRate(dt float32) float32 {
 	return k.invH
 }
 
-// Reaction returns the force in N that a joint exerts on B, the reverse of that on A, and the torque in N·m of
-// its angular parts, counter-clockwise on B, both in the last sub-step. rate is SubStepRate of that step, and p
-// are the poses after it.
+// Reaction returns the force in N that a joint exerts on B, and the torque in N·m of its angular parts,
+// counter-clockwise on B, both in the last sub-step. The opposite force acts on A. rate is SubStepRate of that step,
+// and p are the poses after it.
 func (j *Joint) Reaction(p *Poses, rate float32) (force Vec, torque float32) {
 	parts := j.usedParts()
 	if j.Kind.hasPoint() {
@@ -191,7 +191,7 @@ func (d *AxisImpulse) total(parts JointParts) (sum float32) {
 	return sum
 }
 
-// worldAxis is the axis in the axes of the world: zero for a JointDistance whose anchors coincide.
+// worldAxis is the axis in the axes of the world. It is zero for a JointDistance whose anchors coincide.
 func (j *Joint) worldAxis(p *Poses) Vec {
 	if j.Kind.hasPerpendicular() {
 		x, y := rotate(p.Cos[j.A], p.Sin[j.A], j.Axis.X, j.Axis.Y)

@@ -1,7 +1,7 @@
 package rigid
 
-// numJointClasses is the number of classes of joints: for each kind those with unusual parts, and the others.
-// Each class has its own blocks, so that no joint is solved with parts that its class does not have.
+// numJointClasses is the number of classes of joints: two for each kind, joints with unusual parts and the others.
+// Each class has its own blocks, so no joint is solved with parts that its class does not have.
 const numJointClasses = 2 * (int(numJointKinds) - 1)
 
 const noClass = ^uint16(0)
@@ -35,7 +35,7 @@ type JointColours struct {
 // Blocks is the number of blocks of all colours.
 func (c *JointColours) Blocks() int { return c.Start[NumColours] }
 
-// update is Assign, unless the joints have the version of the last call and it is not 0.
+// update is Assign; it does nothing if version is that of the last call and not 0.
 func (c *JointColours) update(version uint64, joints []Joint, invMass []float32) {
 	if version == 0 || version != c.version || len(joints) != c.joints || len(invMass) != c.bodies {
 		c.Assign(joints, invMass)

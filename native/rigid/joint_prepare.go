@@ -37,8 +37,8 @@ func (s *System) buildJoints() {
 	s.JointBlocks = resized(s.JointBlocks, s.JointColours.Blocks())
 }
 
-// PrepareJoints fills blocks of joints [lo, hi) from the joints, the poses and the states before the step.
-// Fields of parts that no joint of a block has are left as they are.
+// PrepareJoints fills blocks of joints [lo, hi) from the joints, the poses and the states before the step. It does
+// not write fields of parts that no joint of a block has.
 func (s *System) PrepareJoints(level native.Level, lo, hi int) {
 	kernelsOf(level).prepareJoints(s, lo, hi)
 }
@@ -110,7 +110,7 @@ func rotate(cos, sin, x, y float32) (float32, float32) {
 	return float32(cos*x) - float32(sin*y), float32(sin*x) + float32(cos*y)
 }
 
-// wrapAngle subtracts the nearest multiple of 2π. Angles beyond 2^24 stay out of range.
+// wrapAngle subtracts the nearest multiple of 2π. Angles beyond 2^24 stay outside [-π, π].
 func wrapAngle(a float32) float32 {
 	turns := (float32(a*(0.5/math.Pi)) + rounding) - rounding
 	return a - float32(turns*(2*math.Pi))
@@ -171,8 +171,7 @@ func (d *AxisBlock) setSoftness(i int, s softness) {
 	d.BiasRate[i], d.MassScale[i], d.ImpulseScale[i] = s.biasRate, s.massScale, s.impulseScale
 }
 
-// springSoftness is the softness of a spring, and whether it is rigid. hertz and damping beyond maxStiffness
-// count as that.
+// springSoftness is the softness of a spring, and whether it is rigid. It limits hertz and damping to maxStiffness.
 func (k *stepContext) springSoftness(hertz, damping float32) (soft softness, rigid bool) {
 	if !(hertz > 0) {
 		return k.jointSoftness, true

@@ -19,8 +19,8 @@ type jointBodies struct {
 	applied jointImpulse // in the sub-step so far
 }
 
-// jointImpulse is an impulse on B and its reverse on A, with the angular impulses that it exerts on A and B off
-// their centres.
+// jointImpulse is an impulse on B and the opposite one on A, with the angular impulses that they exert about the
+// centres of A and B.
 type jointImpulse struct{ x, y, angularA, angularB float32 }
 
 func (t *jointImpulse) add(o jointImpulse) {
@@ -30,8 +30,7 @@ func (t *jointImpulse) add(o jointImpulse) {
 	t.angularB += o.angularB
 }
 
-// load loads the bodies of lane i. Anchors and axes turn with their bodies, so that lengths hold through a
-// step.
+// load loads the bodies of lane i. Anchors and axes turn with their bodies, so lengths stay constant during a step.
 func (m *jointBodies) load(b *JointBlock, i uint32, states []State) {
 	stateA, stateB := &states[b.A[i&(Lanes-1)]], &states[b.B[i&(Lanes-1)]]
 	i &= Lanes - 1
@@ -166,8 +165,8 @@ func (s *System) warmStartJointsGo(lo, hi int) {
 	}
 }
 
-// refreshApplied replaces the effect of the accumulated impulses in the last sub-step, with which this one
-// began: anchors and axes were different then. Without it bodies that turn would be accelerated.
+// refreshApplied replaces the effect of the accumulated impulses of the last sub-step, whose anchors and axes were
+// different, by their effect with the current ones. Without it bodies that turn would be accelerated.
 func (b *JointBlock) refreshApplied(i uint32, m *jointBodies) {
 	now := b.accumulatedImpulse(i, m)
 	if b.Kind.hasPoint() { // the impulse is the same
@@ -179,21 +178,21 @@ func (b *JointBlock) refreshApplied(i uint32, m *jointBodies) {
 	m.applied = now
 }
 
-// SolveJoints does one iteration of each joint of blocks [lo, hi): springs and motors, limits, then rows, which
-// so hold exactly when the iteration ends. Parts of Angular come before those of Linear. Impulses are
+// SolveJoints runs one iteration of each joint of blocks [lo, hi): springs and motors, limits, then rows. Rows come
+// last, so that they hold exactly when the iteration ends. Parts of Angular come before those of Linear. Impulses are
 // accumulated, and clamped as sums.
 //
-// For a row with position error C an iteration without bias makes the velocity v zero; it follows after the
-// positions were integrated. One with bias also removes C, as a spring of JointHertz and JointDamping does. A
-// limit at distance C > 0 may be approached by C in the sub-step.
+// For a row with position error C an iteration without bias makes the velocity v zero; it runs after the positions
+// were integrated. An iteration with bias also removes C, as a spring of JointHertz and JointDamping does. A limit at
+// distance C > 0 may be approached by C in the sub-step.
 //
-// A spring with a frequency makes one implicit Euler step: both iterations solve it for the position at which
-// the sub-step began, so that the second leaves a spring on its own as it was after the first. With the
-// position to which it has led already it would damp once more.
+// A spring with a frequency makes one implicit Euler step. Both iterations solve it for the position at which the
+// sub-step began, so that the second does not change a spring that acts alone. With the new position it would damp a
+// second time.
 //
-// The rows of a joint are solved together. The row of the angle is eliminated: the other rows get the impulses
-// that fit it. The correction of the angle is not anticipated, so that joints which contradict each other do
-// not accelerate.
+// The rows of a joint are solved together. The row of the angle is eliminated: the other rows get the impulses that
+// fit it. They do not anticipate the correction of the angle, so that joints which contradict each other do not
+// accelerate.
 func (s *System) SolveJoints(level native.Level, useBias bool, lo, hi int) {
 	kernelsOf(level).solveJoints(s, useBias, lo, hi)
 }
@@ -217,11 +216,11 @@ func (s *System) solveJointsGo(useBias bool, lo, hi int) {
 	}
 }
 
-// maxPositionError is the greatest position error, in metres or radians, that an iteration with bias removes at
-// its rate: bodies connected from afar come together at a bounded speed.
+// maxPositionError is the greatest position error, in metres or radians, that an iteration with bias removes at its
+// rate. So bodies that are connected from far away come together at a bounded speed.
 const maxPositionError = 0.25
 
-// jointStep is what an iteration of all joints has in common.
+// jointStep holds what all joints of an iteration share.
 type jointStep struct {
 	softness softness // of rows and of springs that are rigid
 	invH     float32
@@ -257,7 +256,7 @@ func (b *JointBlock) solveJoint(i uint32, states []State, m *jointBodies, it *jo
 	}
 }
 
-// currentAngle is the current relative angle.
+// currentAngle returns the current relative angle.
 func (b *JointBlock) currentAngle(i uint32, states []State) float32 {
 	i &= Lanes - 1
 	stateA, stateB := &states[b.A[i]], &states[b.B[i]]
@@ -277,7 +276,7 @@ func (b *JointBlock) solveLinear(i uint32, m *jointBodies, it *jointStep) {
 	m.applyImpulse(u.impulse(b.Linear.solve(i, b.Parts, state, b.RigidLinear>>i&1 != 0, it)))
 }
 
-// axisState is what a JointAxis acts on: its position, velocity, and effective mass with its inverse.
+// axisState is the state on which a JointAxis acts: position, velocity, and effective mass with its inverse.
 type axisState struct{ position, velocity, invMass, effectiveMass float32 }
 
 // solve does one iteration of a JointAxis, with parts given as those of Linear, and returns the impulse to add.
@@ -316,7 +315,7 @@ func (d *AxisBlock) solve(i uint32, parts JointParts, state axisState, rigid boo
 
 func clamp(x, limit float32) float32 { return maxFloat(minFloat(x, limit), -limit) }
 
-// solveLimit is the impulse of a limit at a distance, which is left at the velocity v.
+// solveLimit is the impulse of a limit at a distance that grows at the velocity v.
 func (it *jointStep) solveLimit(distance, v, mass, old float32) float32 {
 	bias, massScale, impulseScale := float32(it.softness.biasRate*clamp(distance, maxPositionError)), it.softness.massScale, it.softness.impulseScale
 	if distance > 0 {
@@ -325,14 +324,14 @@ func (it *jointStep) solveLimit(distance, v, mass, old float32) float32 {
 	return maxFloat((old-float32(float32(mass*massScale)*(v+bias)))-float32(impulseScale*old), 0)
 }
 
-// lockedInvInertia is the inverse inertia that two bodies have with the angle held: that of their anchors
-// relative to each other.
+// lockedInvInertia is the inverse inertia of two bodies while the angle is held: that of their anchors relative to
+// each other.
 func (m *jointBodies) lockedInvInertia(angularMass float32) float32 {
 	return float32(float32(m.ia*m.ib) * angularMass)
 }
 
-// solveAngle holds the angle. angularVelocity is that before the other rows, correction the effect of these on
-// it, which is taken back.
+// solveAngle holds the angle. angularVelocity is the value before the other rows. correction is the effect of these
+// rows on it, which solveAngle removes.
 func (b *JointBlock) solveAngle(i uint32, m *jointBodies, angularVelocity, angle, correction float32, it *jointStep) {
 	i &= Lanes - 1
 	old, mass := b.Angular.SpringImpulse[i], b.AngularMass[i]
@@ -342,7 +341,7 @@ func (b *JointBlock) solveAngle(i uint32, m *jointBodies, angularVelocity, angle
 	m.applyAngularImpulse(total - old)
 }
 
-// lastingImpulse is the change of the impulse of a row, without what ImpulseScale removes anyway.
+// lastingImpulse is the change of the impulse of a row, without the part that ImpulseScale removes anyway.
 func (it *jointStep) lastingImpulse(total, old float32) float32 {
 	return (total - old) + float32(it.softness.impulseScale*old)
 }
@@ -383,7 +382,7 @@ func (m *jointBodies) pointMatrix(mass float32) (k symmetricMatrix) {
 	return k
 }
 
-// lockedPointMatrix is pointMatrix with the angle held.
+// lockedPointMatrix is pointMatrix while the angle is held.
 func (m *jointBodies) lockedPointMatrix(mass, angularMass float32) (k symmetricMatrix) {
 	x, y, inertia := m.bx-m.ax, m.by-m.ay, m.lockedInvInertia(angularMass)
 	ix, iy := float32(inertia*x), float32(inertia*y)
@@ -445,8 +444,8 @@ func (b *JointBlock) solvePoint(i uint32, m *jointBodies, angle float32, it *joi
 	}
 }
 
-// clampImpulse limits an impulse. A longer one is replaced by one against biasVelocity, towards the target of
-// the spring: if the bodies can turn, the impulse does not point there.
+// clampImpulse limits an impulse. It replaces one that is too long by one against biasVelocity, towards the target of
+// the spring: if the bodies can turn, the impulse itself does not point there.
 func clampImpulse(x, y, limit float32, biasVelocity Vec) (float32, float32) {
 	if float32(x*x)+float32(y*y) > float32(limit*limit) {
 		scale := -float32(limit * inverse(float32(math.Sqrt(float64(float32(biasVelocity.X*biasVelocity.X)+float32(biasVelocity.Y*biasVelocity.Y))))))

@@ -2,8 +2,7 @@ package rigid
 
 import "github.com/evertick/evertick/native"
 
-// kernels are the functions that have a form in C, on one level. The Go form of each is its
-// specification.
+// kernels are the functions that have a form in C, for one level. The Go form of each is its specification.
 type kernels struct {
 	bounds  func(shapes []Shape, bodyOf []uint32, poses Poses, margin float32, out Boxes) (done int)
 	collide func(shapes []Shape, bodyOf []uint32, poses Poses, pairs Pairs, out []Manifold) (ok bool)

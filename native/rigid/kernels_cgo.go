@@ -47,13 +47,13 @@ var (
 	_ [crigid.BroadParts]byte       = [maxParts]byte{}
 )
 
-// cKernels are the kernels of the levels from native.C on. 16 lanes do not make some of them faster:
-// shapes have few vertices, boxes have few neighbours, and wide loads from anywhere cross more cache lines.
+// cKernels are the kernels of the levels from native.C on. Some of them are not faster with 16 lanes: shapes have few
+// vertices, boxes have few neighbours, and wide unaligned loads cross more cache lines.
 var cKernels = [...]kernels{
 	newKernels(0, 0), newKernels(csrc.AVX2, csrc.AVX2), newKernels(csrc.AVX512, csrc.AVX2), newKernels(csrc.NEON, csrc.NEON),
 }
 
-// newKernels returns the kernels of a level of C; narrow is the level for those that wide vectors do not help.
+// newKernels returns the kernels of a level of C. narrow is the level for kernels that do not gain from wide vectors.
 func newKernels(level, narrow int32) (k kernels) {
 	k.geometry(level, narrow)
 	k.broadPhase(level, narrow)
@@ -69,8 +69,8 @@ func cast[C, T any](v T) C { return *(*C)(unsafe.Pointer(&v)) }
 
 func data[T any](s []T) *T { return unsafe.SliceData(s) }
 
-// columns4, pairs, gridColumns, queryTree, entities and system have the layouts of C structs: columns from their
-// beginning, without lengths.
+// columns4, pairs, gridColumns, queryTree, entities and system have the layouts of C structs: pointers to the first
+// elements of columns, without lengths.
 type columns4 [4]*float32
 
 type pairs struct {
@@ -278,7 +278,7 @@ func (k *kernels) stages(level int32) {
 	k.storeStates = func(s *System, lo, hi int) { c := s.c(); crigid.StoreStates(level, &c, lo, hi) }
 }
 
-// bodies sets the other kernels that go over bodies.
+// bodies sets the other kernels that process bodies.
 func (k *kernels) bodies(level int32) {
 	k.updateCentres = func(o Origins, p Poses, lo, hi int) {
 		origins, poses := o.c(), p.c()

@@ -11,12 +11,12 @@ type Mass struct {
 
 // Mass returns area, centroid and second moment of area. A segment has zeros, with its middle as centroid.
 //
-// The shape is the polygon of its vertices, a rectangle of length l and height r on each edge, and at each
-// vertex the sector of angle f between its two rectangles. By integration in polar coordinates, a sector
-// between unit normals m and n has area r²f/2, first moment r³/3 (n.y - m.y, m.x - n.x) and second moment r⁴f/4
-// about its vertex. A rectangle has l·r and l·r(l² + r²)/12 about its middle. A triangle of the edges a and b
-// from the origin has c/2 and c/12 (a·a + a·b + b·b) with c = a×b. The sums are float64 and rounded once. A
-// compiler may turn a division into a product, so quotients are converted as well.
+// The shape is the polygon of its vertices, a rectangle of length l and height r on each edge, and at each vertex the
+// sector of angle f between its two rectangles. By integration in polar coordinates, a sector between unit normals m
+// and n has area r²f/2, first moment r³/3 (n.y - m.y, m.x - n.x) and second moment r⁴f/4 about its vertex. A
+// rectangle has the area l·r and the second moment l·r(l² + r²)/12 about its middle. A triangle of the edges a and b
+// from the origin has the area c/2 and the second moment c/12 (a·a + a·b + b·b) with c = a×b. The sums are float64
+// and rounded once. Quotients are converted explicitly, because a compiler may turn a division into a product.
 func (s *Shape) Mass() Mass {
 	if s.Count == 0 || s.Count > MaxVertices {
 		return Mass{}
@@ -33,8 +33,8 @@ func (s *Shape) Mass() Mass {
 	return Mass{float32(total.area), c.add(s.vertex(0)).narrow(), float32(inertia)}
 }
 
-// moments are area, first and second moment about vertex 0, and the centroid of the
-// polygon of the vertices relative to it.
+// moments are the moments of the polygon of the vertices: area, first and second moment about vertex 0, and the
+// centroid relative to vertex 0.
 type moments struct {
 	area     float64
 	first    vec64
@@ -60,7 +60,7 @@ func (s *Shape) polygonMoments() moments {
 	return m
 }
 
-// addRounding adds what lies outside the polygon within the radius of it.
+// addRounding adds the part of the shape outside the polygon, within the radius of it.
 func (s *Shape) addRounding(m moments) moments {
 	n, r := int(s.Count), float64(s.Radius)
 	for i := range n {
@@ -88,10 +88,9 @@ func (m *moments) add(area float64, p, first vec64, second float64) {
 	m.second += float64(area * (p.dot(p) + float64(2*p.dot(first)) + second))
 }
 
-// cornerAngle returns the angle in (0, π] from one side of a polygon to the next one. Its
-// half has the tangent sin / (1 + cos); three more halvings by
-// tan(x/2) = tan x / (1 + √(1 + tan² x)) bring that below 0.2, where eleven terms of
-// the series of the arctangent are as good as float64.
+// cornerAngle returns the angle in (0, π] from one side of a polygon to the next one. The tangent of its half is sin
+// / (1 + cos). Three more halvings by tan(x/2) = tan x / (1 + √(1 + tan² x)) bring it below 0.2, where eleven terms
+// of the series of the arctangent have the precision of float64.
 func cornerAngle(a, b vec64) float64 {
 	sin, cos := a.cross(b), float64(a.length()*b.length())+a.dot(b)
 	if !(sin > 0 && cos > 0) {

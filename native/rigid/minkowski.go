@@ -1,8 +1,8 @@
 package rigid
 
-// minkowskiDifference is the set of all differences between a point of shape B and one of shape A, without
-// their radii, in the frame of the body of B. It is a convex polygon; its distance from a point is that of B
-// from A moved there. Its vertices are differences of vertices.
+// minkowskiDifference is the Minkowski difference of shapes B and A, without their radii, in the frame of the body of
+// B: the set of all differences between a point of B and a point of A. It is a convex polygon whose vertices are
+// differences of vertices. Its distance from a point is that of B from A moved to that point.
 type minkowskiDifference struct {
 	v, n    [2 * MaxVertices]Vec // vertices, and the outward normals of the edges after them
 	b, a    [2 * MaxVertices]uint8
@@ -39,8 +39,8 @@ func (p *transform) apply(v Vec) Vec {
 	return Vec{v.X + p.x, v.Y + p.y}
 }
 
-// set makes the difference of b and a shape a with the pose at. The edges of both, those of a reversed, come in
-// the order of their directions: the polygon is convex, and two successive edges meet in each vertex.
+// set makes the difference of b and a shape a with the pose at. It merges the edges of b and the reversed edges of a
+// in the order of their directions. The polygon is convex, and two successive edges meet in each vertex.
 func (d *minkowskiDifference) set(b *target, a *Shape, at *transform) {
 	nb, na := int(b.Count&^targetSensor), int(a.Count)
 	d.radiusB, d.radius = b.Radius, b.Radius+a.Radius
@@ -108,14 +108,14 @@ func firstEdge(normals []Vec) int {
 type closestFeature struct {
 	distance float32 // from the polygon; negative inside: the least way out
 	normal   Vec     // of length one, towards the point
-	edge     int     // or the edge after the vertex
+	edge     int     // the closest edge, or the edge after the closest vertex
 	along    float32 // metres from the beginning of the edge
 }
 
-// closest returns what is closest to a point, the first of equals. For a point inside the polygon it is the
-// edge with the nearest line, for one outside a point on an edge. Points on the boundary count as inside. If
-// the point coincides with a vertex, or lies on an edge of a polygon without inside, the normal is that of the
-// edge; of a single point it is the second axis.
+// closest returns the feature that is closest to a point, the first of equals. For a point inside the polygon it is
+// the edge with the nearest line, for a point outside a point on an edge. Points on the boundary count as inside. If
+// the point coincides with a vertex, or lies on an edge of a polygon without inside, the normal is that of the edge;
+// for a single point it is the second axis.
 func (d *minkowskiDifference) closest(x, y float32) closestFeature {
 	if d.count == 1 {
 		nx, ny, length := normalizeOr(x-d.v[0].X, y-d.v[0].Y, 0, 1)

@@ -36,9 +36,9 @@ func (o Origins) updateCentresGo(p Poses, lo, hi int) {
 	}
 }
 
-// UpdateOrigins sets the origins of the bodies of [lo, hi) that have moved or turned in their states, by their
-// poses. It writes the numbers of these bodies to moved, which has room for all, and returns how many they are.
-// The rest of moved is then unspecified.
+// UpdateOrigins sets the origins of the bodies of [lo, hi) that have moved or turned in their states, from their
+// poses. It writes the numbers of these bodies to moved, which has room for all, and returns their number. The rest
+// of moved is then unspecified.
 func (o *Origins) UpdateOrigins(level native.Level, states []State, p *Poses, lo, hi int, moved []uint32) int {
 	o.check(p)
 	if len(states) != len(p.X) || len(moved) < hi-lo {
@@ -87,9 +87,8 @@ func allInRangeGo(memory []float32, stride, columns, n int) bool {
 	return true
 }
 
-// anyOutOfRange reports whether a number is out of range. The bits of a float without its sign, read as an
-// integer, are then those of 2^63 or more; so are those of NaN. Two numbers fit in one addition, as no carry
-// leaves its half.
+// anyOutOfRange reports whether a number is out of range. Read as integers, the bits of such a float without its
+// sign, and of a NaN, are at least those of 2^63. One addition handles two numbers, because no carry leaves its half.
 func anyOutOfRange(x []float32) bool {
 	const (
 		lanes = 1<<32 + 1

@@ -74,7 +74,7 @@ func (p *ShapeQuery) boxDistance(x0, y0, x1, y1 float32) float32 {
 	return maxFloat(dx, dy)
 }
 
-// distance returns the distance of the query from a target whose box has the given distance from its own.
+// distance returns the distance of the query from a target. beyond is the distance of their boxes.
 func (p *ShapeQuery) distance(g *target, beyond float32) ShapeHit {
 	var v relativeQuery
 	v.set(p, g)
@@ -95,8 +95,8 @@ func (v *relativeQuery) setHit(g *target, near *closestFeature, f *ShapeHit) {
 	f.Point = v.target.apply(Vec{q.X + float32(n.X*v.difference.radiusB), q.Y + float32(n.Y*v.difference.radiusB)})
 }
 
-// boxEntry returns the T at which the moving box of the query touches another, and false if it does not by
-// maxT. See Ray.boxEntry.
+// boxEntry returns the T at which the moving box of the query touches another box, and false if it does not touch it
+// by maxT. See Ray.boxEntry.
 func (p *ShapeQuery) boxEntry(x0, y0, x1, y1, maxT float32) (float32, bool) {
 	fromX, toX := x0-p.box[2], x1-p.box[0]
 	if p.invX < 0 {
@@ -111,8 +111,8 @@ func (p *ShapeQuery) boxEntry(x0, y0, x1, y1, maxT float32) (float32, bool) {
 	return enter, enter <= minFloat(float32(exit*exitSlack), maxT)
 }
 
-// cast returns where the query, moved along its ray, hits a target whose box it reaches at entry: its origin
-// hits the difference of the two like a ray.
+// cast returns where the query, moved along its ray, hits a target whose box it reaches at entry. It casts the origin
+// of the query like a ray against the difference of the two.
 func (p *ShapeQuery) cast(g *target, entry float32) (f ShapeHit, ok bool) {
 	var v relativeQuery
 	v.set(p, g)
@@ -140,8 +140,8 @@ func (p *ShapeQuery) cast(g *target, entry float32) (f ShapeHit, ok bool) {
 	return f, true
 }
 
-// OverlapShape appends the shapes that a prepared query overlaps or touches to out, ascending: those whose
-// boxes touch its own, as in CastRaysClosest, and whose Distance is zero or less.
+// OverlapShape appends the shapes that a prepared query overlaps or touches to out, ascending: the shapes whose boxes
+// touch its box, as in CastRaysClosest, and whose Distance is zero or less.
 func (t *QueryTree) OverlapShape(p *ShapeQuery, out []uint32) []uint32 {
 	from := len(out)
 	var stack [maxStack]stackEntry
@@ -216,11 +216,10 @@ func (t *QueryTree) childEntry(c *stackEntry, lane int, entry float32) stackEntr
 	return stackEntry{entry, t.starts[c.level-1] + (c.node-t.starts[c.level])*Lanes + uint32(lane), c.level - 1}
 }
 
-// CastShapeClosest finds the shape that a prepared query hits first on its way; of several at the same T the
-// lowest. Its origin is cast like a ray against the set of all places at which the two overlap: a polygon with
-// the edges of both, and a radius that is the sum of theirs; see CastRaysClosest. The point is the one of the
-// shape nearest to the query there. If the query begins in overlap the normal is zero and the point is its
-// origin.
+// CastShapeClosest finds the shape that a prepared query hits first on its way; of several at the same T the lowest.
+// It casts the origin of the query like a ray against the set of all places at which the two overlap: a polygon with
+// the edges of both, and a radius that is the sum of theirs; see CastRaysClosest. The point is the point of the shape
+// that is nearest to the query then. If the query begins in overlap, the normal is zero and the point is its origin.
 func (t *QueryTree) CastShapeClosest(p *ShapeQuery) ShapeHit {
 	best := ShapeHit{T: p.MaxT, Shape: NoShape}
 	var stack [maxStack]stackEntry
@@ -360,9 +359,9 @@ type DistanceResult struct {
 	PointA, PointB Vec     // of their surfaces, closest to each other
 }
 
-// Distance returns the distance of shape a of one body from shape b of another. It is that of the origin of b
-// from the polygon of all places at which the two overlap, which has the edges of both, in the frame of the
-// body of a, less the sum of the radii. Of equal edges the first counts, in the order of their directions,
+// Distance returns the distance of shape a of one body from shape b of another. It is the distance of the origin of b
+// from the polygon of all places at which the two overlap, minus the sum of the radii. The polygon has the edges of
+// both, in the frame of the body of a. Of equal edges the first counts, in the order of their directions,
 // counter-clockwise from the first axis of that frame. The result is not finite if a pose or a shape is not.
 func Distance(a, b *Shape, bodyA, bodyB uint32, poses *Poses) DistanceResult {
 	var g target

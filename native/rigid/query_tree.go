@@ -8,11 +8,11 @@ import (
 
 const (
 	// maxQueried bounds the coordinates of shapes and queries, in metres, so that no square of a difference
-	// overflows. Shapes beyond are not found.
+	// overflows. Queries do not find shapes beyond it.
 	maxQueried = 1 << 60
 
-	// boxGrowth is the part of a bound by which the box of a shape grows: 64 units in the last place. This
-	// covers the rounding of a shape far from the origin.
+	// boxGrowth is the fraction of a bound by which the box of a shape grows: 64 units in the last place. It covers
+	// the rounding of a shape far from the origin.
 	boxGrowth = 0x1p-18
 
 	// boxMargin is by how much a box grows in addition, in metres.
@@ -44,7 +44,7 @@ type target struct {
 	X, Y, Cos, Sin float32
 	Category, Mask uint64
 	Body, Shape    uint32
-	Count          uint32 // of vertices; and targetSensor
+	Count          uint32 // of vertices, plus the bit targetSensor
 	Radius         float32
 	Vertices       [MaxVertices]Vec
 	Normals        [MaxVertices]Vec
@@ -82,9 +82,9 @@ func (t *QueryTree) Build(level native.Level, s *Scene) {
 	t.buildInnerNodes()
 }
 
-// Refit is Build for few queries: it takes a fraction of the time and makes queries slower, as it does not
-// group shapes that are near each other. They keep their groups, or are grouped by number. same: nothing but
-// the poses of the scene has changed since the last Build or Refit.
+// Refit is Build for few queries. It takes a fraction of the time and makes queries slower, because it does not group
+// shapes that are near each other: they keep their groups, or are grouped by number. same: only the poses of the
+// scene have changed since the last Build or Refit.
 func (t *QueryTree) Refit(level native.Level, s *Scene, same bool) {
 	t.updateBoxes(level, s)
 	if !same {
@@ -104,8 +104,8 @@ func (t *QueryTree) updateBoxes(level native.Level, s *Scene) {
 	Bounds(level, s.Shapes, s.Filters.Body, s.Poses, boxMargin, b)
 }
 
-// listShapes lists the numbers of all shapes with vertices as keys, also of those that queries cannot find
-// where they are.
+// listShapes lists the numbers of all shapes with vertices as keys, including shapes that queries cannot find at
+// present.
 func (t *QueryTree) listShapes(s *Scene) {
 	t.keys = resized(t.keys, len(s.Shapes))[:0]
 	for i := range s.Shapes {
@@ -115,7 +115,8 @@ func (t *QueryTree) listShapes(s *Scene) {
 	}
 }
 
-// isRotation reports whether a rotation is near enough to length one. Queries do not find shapes with another.
+// isRotation reports whether the length of a rotation is near enough to one. Queries do not find shapes with other
+// rotations.
 func isRotation(cos, sin float32) bool {
 	square := float32(cos*cos) + float32(sin*sin)
 	return square >= 0.25 && square <= 4
@@ -175,7 +176,7 @@ func (t *QueryTree) makeLeaves(s *Scene) {
 	}
 }
 
-// updateLeaves sets the poses of targets, and the boxes of the leaves. With still it skips those that have not
+// updateLeaves sets the poses of targets, and the boxes of the leaves. With still it skips targets that have not
 // moved.
 func (t *QueryTree) updateLeaves(s *Scene, still bool) {
 	n, bodies := len(t.boxes.MinX), len(s.Poses.X)

@@ -25,8 +25,9 @@ type RayHit struct {
 	Shape  uint32  // or NoShape
 }
 
-// maxReciprocal is the largest float32. It is the reciprocal of a component that is zero, or so small that its
-// own is infinite. A product with it is not NaN, and is beyond all T unless the ray begins on the bound itself.
+// maxReciprocal is the largest float32. It replaces the reciprocal of a component that is zero, or so small that its
+// reciprocal is infinite. A product with it is not NaN, and is beyond all T unless the ray begins on the bound
+// itself.
 const maxReciprocal = 0x1.fffffep127
 
 func (r *Ray) prepare() { r.invX, r.invY = reciprocal(r.DX), reciprocal(r.DY) }
@@ -109,7 +110,7 @@ func (c *localRay) cast(vertices, normals []Vec, radius float32) (float32, Vec, 
 	return c.castRounded(vertices, normals, radius)
 }
 
-// insideOrMiss is for a c on the inner side of all edges. It is inside, unless it is outside the box of the
+// insideOrMiss decides for a c on the inner side of all edges. It is inside, unless it is outside the box of the
 // vertices: rounding allows places beyond the tip of a thin polygon.
 func (c *localRay) insideOrMiss(vertices []Vec) castResult {
 	if around := boxAround(vertices); around.overlaps(c.x, c.y, c.x, c.y) {
@@ -153,7 +154,7 @@ func (c *localRay) discEntry(mx, my, r2 float32) (float32, bool) {
 	return maxFloat(s-sqrt((r2-e)/c.dd), 0), true
 }
 
-// normal is the direction from m to c at t; against c where these coincide.
+// normal is the direction from m to c at t; the reverse of c where these coincide.
 func (c *localRay) normal(mx, my, t float32) Vec {
 	inv := 1 / sqrt(c.dd)
 	nx, ny, _ := normalizeOr(float32(t*c.dx)-mx, float32(t*c.dy)-my, float32(-c.dx*inv), float32(-c.dy*inv))

@@ -17,8 +17,8 @@ var (
 // metres. float32 resolves 6 cm there, and no square of it overflows.
 const MaxCoordinate = 1 << 20
 
-// flatness is the least height of a corner over a side, relative to the extent of the polygon. Coordinates are
-// rounded to 6e-8 of their size, so a flatter corner may be concave before rounding.
+// flatness is the least height of a corner above a side, relative to the extent of the polygon. Coordinates are
+// rounded to 6e-8 of their size, so a flatter corner may have been concave before rounding.
 const flatness = 1e-6
 
 // MakeCircle returns a disc. Errors wrap ErrNotFinite or ErrRange: a coordinate
@@ -103,8 +103,8 @@ func makeHull(field string, corners []Vec, radius float32) (Shape, error) {
 	return s, nil
 }
 
-// concaveVertex returns a vertex that is not clearly on the inner side of a side to which it does not belong,
-// or -1. There is none exactly if the vertices are a strictly convex polygon in counter-clockwise order.
+// concaveVertex returns a vertex that is not clearly on the inner side of a side to which it does not belong, or -1.
+// It is -1 exactly if the vertices are a strictly convex polygon in counter-clockwise order.
 func (s *Shape) concaveVertex() int {
 	n := int(s.Count)
 	extent := 0.0

@@ -2,7 +2,7 @@ package rigid
 
 import "math"
 
-// sweep is the way of a body during a step, seen from its end: time 0 is before the step and time 1 after it.
+// sweep is the way of a body during a step, stored from its end: time 0 is before the step and time 1 after it.
 type sweep struct {
 	x, y, cos, sin float32     // at time 1
 	dx, dy         float32     // translation
@@ -10,8 +10,8 @@ type sweep struct {
 	locks          MotionLocks // motions that other bodies cannot cause
 }
 
-// set returns false if the way is not finite. Rotations leave the number of whole turns open: it is taken to be
-// nearest to what the angular velocity amounts to in dt seconds, up to two turns.
+// set returns false if the way is not finite. Rotations do not determine the number of whole turns: set chooses the
+// number nearest to the angle that the angular velocity gives in dt seconds, up to two turns.
 func (p *sweep) set(s *State, poses *Poses, body uint32, dt float32) bool {
 	*p = sweep{x: poses.X[body], y: poses.Y[body], cos: poses.Cos[body], sin: poses.Sin[body], dx: s.DX, dy: s.DY}
 	if s.S != 0 || s.C != 1 {
@@ -28,7 +28,7 @@ func (p *sweep) finite() bool {
 	return sum-sum == 0
 }
 
-// stopAt ends a way at a time. One that ends where it begins keeps its rotation.
+// stopAt ends a way at a time. A way that ends where it begins keeps its rotation.
 func (p *sweep) stopAt(t float32) {
 	if t == 1 {
 		return
@@ -59,8 +59,8 @@ func (p *sweep) slide(out Vec, dx, dy float32) bool {
 	return true
 }
 
-// carriedFrom returns the way of a body that has come to the end of its own at time t and from then on keeps
-// its place in the frame of the body with the way p, except for locked motions.
+// carriedFrom returns the way of a body that moves along own until time t, and from then on keeps its place in the
+// frame of the body with the way p, except for locked motions.
 func (p *sweep) carriedFrom(own *sweep, t float32) sweep {
 	back := 1 - t
 	turn := float32(back * p.angle)
@@ -134,18 +134,18 @@ func (s *sweptShape) makeCores() {
 }
 
 const (
-	// targetSeparation is the distance from an obstacle at which a shape stops: the next step makes a contact
-	// of that. It may stop up to separationTolerance farther away, which saves iterations.
+	// targetSeparation is the distance from an obstacle at which a shape stops: the next step makes a contact of the
+	// two. It may stop up to separationTolerance farther away, which saves iterations.
 	targetSeparation    = LinearSlop
 	separationTolerance = 0.25 * LinearSlop
 
-	// maxAdvances is the largest number of iterations of an advance. A shape that needs more, as happens to few
-	// that turn, stops where it is then.
+	// maxAdvances is the largest number of iterations of an advance. A shape that needs more, as few turning shapes
+	// do, stops where it is then.
 	maxAdvances = 32
 )
 
-// stopTime returns when an obstacle stops the shape, which touches it at time touch; 1 if it does not, or not
-// before the time before.
+// stopTime returns when an obstacle stops the shape, which touches it at time touch. It returns 1 if the obstacle
+// does not stop the shape before the time before.
 func (s *sweptShape) stopTime(v *relativeSweep, touch, before float32) float32 {
 	if touch > 0 {
 		if v.advance(&s.cores[0], 0, touch, 1) < 1 {
@@ -210,8 +210,8 @@ func (s *sweptShape) chainStopTime(v *relativeSweep, c *chainPair, touch, before
 	return 1
 }
 
-// startsBehind reports whether the centroid of the other shape was behind the segment before the step: then it
-// passes.
+// startsBehind reports whether the centroid of the other shape was behind the segment before the step: then it passes
+// through.
 func (c *chainPair) startsBehind(v *relativeSweep) bool {
 	x, y, cos, sin := v.transform(0)
 	at := c.other.Centroid
@@ -242,8 +242,8 @@ func (c *chainPair) collides(v *relativeSweep, t float32) bool {
 	return m.Count > 0
 }
 
-// relativeSweep is a way relative to an obstacle: in the axes of its body, which may move as well, from the
-// centroid of its shape.
+// relativeSweep is a way relative to an obstacle: in the axes of the body of the obstacle, which may move as well,
+// and from the centroid of its shape.
 type relativeSweep struct {
 	sweep                   // in the axes of the obstacle at time 1; the angle is relative to it
 	obstacleAngle   float32 // by which the obstacle turns about its centre of mass
@@ -287,9 +287,9 @@ func (v *relativeSweep) transform(t float32) (x, y, cos, sin float32) {
 	return x, y, cos, sin
 }
 
-// earliestTime returns the least time after t in which a proxy can come nearer by room in the direction -n. A
-// point of the proxy comes nearer at most as fast as the centre of its body plus the angle times maxReach. If
-// the obstacle turns, the way of that centre is curved in its axes: maxAcceleration adds to the speed.
+// earliestTime returns the least time after t at which a proxy can have come nearer by room in the direction -n. A
+// point of the proxy approaches at most as fast as the centre of its body, plus the angle times maxReach. If the
+// obstacle turns, the way of that centre is curved in its axes: maxAcceleration adds to the speed.
 func (v *relativeSweep) earliestTime(o *shapeProxy, t, room, nx, ny float32) float32 {
 	turning := float32(abs(v.angle) * o.maxReach)
 	if v.obstacleAngle == 0 {
@@ -320,9 +320,9 @@ func (v *relativeSweep) passesBy(shape *shapeProxy) bool {
 	return low > room || high < -room
 }
 
-// advance returns when a proxy comes within a distance of the obstacle, up to separationTolerance, from time t
-// on: t if it is there at once, 1 if it is not there before the time before. It advances by as much time as the
-// distance allows, however the proxy turns: conservative advancement.
+// advance returns when a proxy comes within a distance of the obstacle, up to separationTolerance, from time t on. It
+// returns t if the proxy is already there, and 1 if it is not there before the time before. It advances by as much
+// time as the distance allows, however the proxy turns: conservative advancement.
 func (v *relativeSweep) advance(o *shapeProxy, distance, t, before float32) float32 {
 	var placed shapeProxy
 	for range maxAdvances {

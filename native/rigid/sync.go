@@ -9,29 +9,22 @@ import (
 // NoSlot marks a body that drives no entity.
 const NoSlot = native.NoSlot
 
-// Entities are columns with an element per entity: its position in the plane, and the quaternion of its
-// rotation, of which a turn in the plane leaves two components zero.
+// Entities are columns with an element per entity: its position in the plane, and the quaternion of its rotation. For
+// a rotation in the plane two components of the quaternion are zero.
 type Entities struct {
 	X, Y, QuatAxis, QuatW []float32
 	QuatZero              [2][]float32
-	Flip                  bool // a turn in the plane is by minus the angle about its normal
+	Flip                  bool // a rotation in the plane has the opposite sign in the quaternion
 }
 
-// Written are columns with an element per body: what Write has written last. X is NaN where it has written
-// nothing.
+// Written are columns with an element per body: the values that Write has written last. X is NaN for bodies that it
+// has not written.
 type Written struct {
 	X, Y, HalfSin, HalfCos []float32
 }
 
-// Write writes the origins and rotations of bodies [lo, hi) to the entities of their slots, and to kept. A slot
-// is the number of an entity, or NoSlot: such a body is skipped. Of bodies with the same slot the last one is
-// written.
-//
-// The quaternion turns by the angle θ with the cosine c and sine s of the pose: QuatAxis is sin(θ/2) and QuatW
-// cos(θ/2). Of cos²(θ/2) = (1+c)/2 and sin²(θ/2) = (1-c)/2 it takes the root of the larger, where nothing
-// cancels, and gets the other from 2·sin(θ/2)·cos(θ/2) = s, so that QuatW is not negative. With Flip, QuatAxis
-// is 0 - sin(θ/2). Write panics on a slot beyond the entities, and if columns that belong together differ in
-// length.
+// Write writes the origins and rotations of bodies [lo, hi) to the entities of their slots, and to kept. A slot is
+// the number of an entity, or NoSlot: such a body is skipped. If bodies share a slot, the last one wins.
 func (e *Entities) Write(level native.Level, o *Origins, p *Poses, slots []uint32, kept *Written, lo, hi int) {
 	e.check(slots, kept)
 	n := len(slots)
@@ -51,7 +44,7 @@ func (e Entities) writeGo(o Origins, p Poses, slots []uint32, kept Written, lo, 
 		}
 		sin, cos := halfAngle(p.Sin[i], p.Cos[i])
 		if e.Flip {
-			sin = 0 - sin // not -sin: no turn is +0
+			sin = 0 - sin // not -sin: no rotation gives +0
 		}
 		kept.X[i], kept.Y[i], kept.HalfSin[i], kept.HalfCos[i] = o.X[i], o.Y[i], sin, cos
 		e.X[slot], e.Y[slot], e.QuatAxis[slot], e.QuatW[slot] = o.X[i], o.Y[i], sin, cos
@@ -69,9 +62,9 @@ func halfAngle(s, c float32) (sin, cos float32) {
 	return float32(math.Copysign(float64(root), float64(s))), abs(half)
 }
 
-// FirstChanged returns the first body of [lo, hi) whose entity is not, bit for bit, as Write has written it, or
-// hi: X, Y, QuatAxis and QuatW differ from those kept, or one of QuatZero is not +0. It skips bodies without a
-// slot, and those that Write has not written. It panics as Write does.
+// FirstChanged returns the first body of [lo, hi) whose entity differs by any bit from what Write has written, or hi:
+// X, Y, QuatAxis and QuatW differ from those kept, or one of QuatZero is not +0. It skips bodies without a slot, and
+// bodies that Write has not written. It panics as Write does.
 func (e *Entities) FirstChanged(level native.Level, slots []uint32, kept *Written, lo, hi int) int {
 	e.check(slots, kept)
 	_ = slots[lo:hi]

@@ -7,8 +7,7 @@ import (
 	"github.com/evertick/evertick/native"
 )
 
-// Params hold for all contacts and bodies of a step. The zero value has no gravity and the defaults of the
-// fields.
+// Params apply to all contacts and bodies of a step. The zero value has no gravity and the defaults of the fields.
 type Params struct {
 	Gravity Vec // m/s²
 
@@ -29,9 +28,9 @@ type Params struct {
 	// RestitutionThreshold is the approach speed in m/s below which nothing bounces. 0: 1.
 	RestitutionThreshold float32
 
-	// MaxSpeed is the greatest speed of a dynamic body in m/s. 0: 400. It bounds the motion in each sub-step,
-	// and the velocity after the step; so does MaxRotation, by which a dynamic body turns at most in a
-	// sub-step. In between, contacts and joints may exceed it.
+	// MaxSpeed is the greatest speed of a dynamic body in m/s. 0: 400. It bounds the motion in each sub-step, and the
+	// velocity after the step. MaxRotation does the same for the rotation of a dynamic body in a sub-step. Between
+	// these points, contacts and joints may exceed the limits.
 	MaxSpeed float32
 
 	// FrictionMix and RestitutionMix are the mixing rules. MixDefault: MixGeometric for
@@ -95,7 +94,7 @@ func makeSoftness(hertz, damping, h float32) softness {
 
 var rigidSoftness = softness{massScale: 1}
 
-// stepContext is what Params amount to for one length of step.
+// stepContext holds the values derived from Params for one length of step.
 type stepContext struct {
 	h, invH                                        float32 // seconds of a sub-step, and their inverse
 	contactSoftness, staticSoftness, jointSoftness softness
@@ -138,13 +137,12 @@ func (p *Params) stepContext(dt float32) stepContext {
 	return k
 }
 
-// System is the data of a step. Its owner sets the slices; they are read and written in place. Elements that
-// belong to no body, shape or contact take part like others: give them inverse mass 0, velocity 0, and no
-// points.
+// System is the data of a step. Its owner sets the slices; the stages read and write them in place. The stages also
+// process elements that belong to no body, shape or contact: give them inverse mass 0, velocity 0, and no points.
 //
-// The stages are methods for a range of bodies or blocks, so that workers can share a stage: the ranges of
-// bodies, and of blocks of one colour but Overflow, may be done in any order and at the same time. Blocks of
-// joints have colours of their own. solveGo has the order of the stages.
+// The stages are methods for a range of bodies or blocks, so that workers can share a stage. The ranges of bodies,
+// and of blocks of one colour except Overflow, may run in any order and at the same time. Blocks of joints have
+// colours of their own. solveGo has the order of the stages.
 type System struct {
 	Params
 
@@ -177,7 +175,7 @@ type System struct {
 	step         stepContext
 }
 
-// Hit is how hard a contact was hit.
+// Hit describes how hard a contact was hit.
 type Hit struct {
 	Speed   float32 // approach speed before the step, m/s; ≥ 0
 	Impulse float32 // along the normal, of all points and sub-steps, N·s; 0: never touched
@@ -186,7 +184,8 @@ type Hit struct {
 // BuildConstraints checks lengths, and assigns the contacts and the joints to blocks. dt is the length of the
 // step in seconds, > 0. It allocates if there are more blocks than ever before.
 //
-// Workers can share it: it is BeginStep, AssignColours of all contacts, LayOutBlocks, and FillBlocks of all.
+// Workers can share it: it consists of BeginStep, AssignColours of all contacts, LayOutBlocks, and FillBlocks of all
+// contacts.
 func (s *System) BuildConstraints(dt float32) {
 	s.BeginStep(dt)
 	s.AssignColours(0, len(s.Contacts))
@@ -194,7 +193,8 @@ func (s *System) BuildConstraints(dt float32) {
 	s.FillBlocks(0, len(s.Contacts))
 }
 
-// BeginStep begins a step of dt seconds. Contacts and Manifolds need only have their lengths by then.
+// BeginStep begins a step of dt seconds. Contacts and Manifolds must have their lengths by then; their elements may
+// follow.
 func (s *System) BeginStep(dt float32) {
 	s.check()
 	s.step = s.Params.stepContext(dt)
@@ -242,14 +242,14 @@ func (s *System) check() {
 	}
 }
 
-// Step is BuildConstraints and Solve: a step of dt seconds, > 0, once contacts and manifolds are known.
+// Step is BuildConstraints and Solve: a step of dt seconds, > 0. Contacts and manifolds must be known.
 func (s *System) Step(level native.Level, dt float32) {
 	s.BuildConstraints(dt)
 	s.Solve(level)
 }
 
-// Solve does the stages that follow BuildConstraints, over all bodies and blocks: in one call of C, as a call for
-// each stage would cost most where there is little to do.
+// Solve runs the stages that follow BuildConstraints, over all bodies and blocks. It is one call of C, because a call
+// for each stage would dominate the time where there is little to do.
 func (s *System) Solve(level native.Level) { kernelsOf(level).solve(s) }
 
 func (s *System) solveGo() {

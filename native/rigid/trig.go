@@ -21,18 +21,17 @@ const (
 	rounding = 12582912
 )
 
-// Polynomials of least greatest error on [-π/4, π/4] and, of the arc tangent, on
-// [-tan π/8, tan π/8], by the exchange algorithm of Remez: the errors are 1.8e-9,
-// 1e-10 and 4.9e-9, below what rounding adds.
+// Polynomials with the least maximum error on [-π/4, π/4], and for the arc tangent on [-tan π/8, tan π/8], by the
+// exchange algorithm of Remez. The errors are 1.8e-9, 1e-10 and 4.9e-9, below the rounding errors.
 const (
 	sin3, sin5, sin7           = -0.166666508, 0.00833197869, -0.000194956359
 	cos4, cos6, cos8           = 0.0416666456, -0.00138873677, 2.44384519e-5
 	atan3, atan5, atan7, atan9 = -0.333327562, 0.199718788, -0.138244495, 0.0790258795
 )
 
-// SinCos returns the sine and the cosine of an angle in radians, within 1e-7. Angles as near to a multiple of a
-// quarter turn as a float32 can be, up to 8, give exactly 0 and ±1. No zero is negative; but for that, sin(-a)
-// is -sin(a) and cos(-a) is cos(a). Both are NaN for NaN and for angles beyond ±MaxAngle.
+// SinCos returns the sine and the cosine of an angle in radians, within 1e-7. For angles as near to a multiple of a
+// quarter turn as a float32 can be, up to 8, the results are exactly 0 and ±1. No zero is negative; except for that,
+// sin(-a) is -sin(a) and cos(-a) is cos(a). Both are NaN for NaN and for angles beyond ±MaxAngle.
 func SinCos(angle float32) (sin, cos float32) {
 	size := abs(angle)
 	if !(size <= MaxAngle) {
@@ -42,7 +41,7 @@ func SinCos(angle float32) (sin, cos float32) {
 	whole := float32(angle*(2/math.Pi)) + rounding
 	turns := whole - rounding
 	r := ((angle - float32(turns*quarter1)) - float32(turns*quarter2)) - float32(turns*quarter3)
-	// Half a unit in the last place of the angle is as far as a multiple can be off.
+	// The float32 nearest to a multiple of a quarter turn is off by at most half a unit in its last place.
 	if abs(r) <= float32(minFloat(size, 8)*0x1p-25) {
 		r = 0
 	}

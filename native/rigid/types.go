@@ -1,8 +1,8 @@
 package rigid
 
 const (
-	// LinearSlop is an overlap in metres that does not matter. Soft contacts rest with less, unless much is
-	// stacked on them.
+	// LinearSlop is an overlap in metres that does not matter. Soft contacts rest with a smaller overlap, unless much
+	// is stacked on them.
 	LinearSlop = 0.005
 
 	// SpeculativeDistance is the distance in metres up to which two shapes have contact points, which keep them
@@ -76,7 +76,7 @@ type ManifoldPoint struct {
 	ID               uint32  // the features that touch: the same from step to step while they do
 }
 
-// Contact is what is kept of a pair from one step to the next.
+// Contact holds the data of a pair that is kept from one step to the next.
 type Contact struct {
 	A, B           uint32 // shapes, A < B
 	Count          uint32 // of points
@@ -85,7 +85,7 @@ type Contact struct {
 	Points         [2]Impulse
 }
 
-// Impulse is that of a contact point, in N·s.
+// Impulse holds the impulses of a contact point, in N·s.
 type Impulse struct {
 	Normal, Tangent float32
 	ID              uint32
