@@ -35,6 +35,9 @@ func TestGoListing(t *testing.T) {
 	for _, target := range targets {
 		t.Run(target.name, func(t *testing.T) {
 			if target.cgo {
+				if testing.Short() {
+					t.Skip("the few files with cgo: -short")
+				}
 				if runtime.GOARCH != "amd64" {
 					t.Skip("not run: listing of the cgo files for GOAMD64=v3: the host is not amd64")
 				}
