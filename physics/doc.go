@@ -69,7 +69,7 @@
 // moved less than its velocity implies.
 //
 // A shape stops a fast body where the two would have a contact. So bodies pass a chain beyond its open end or from
-// behind, fast or slow, and a one-way platform from behind. A shape that the body touched before the step stops it
+// its back, fast or slow, and a one-way platform from its back. A shape that the body touched before the step stops it
 // only if the two had a contact. If the body would move back to where it was, it slides along the shape instead and
 // loses the velocity into it. So no body hangs in the air.
 //

@@ -35,8 +35,8 @@ type Config struct {
 	// without a Sim.
 	BudgetNs int64
 	// RateHz is the rate, in steps per second, at which steps are due without a loop: under Step
-	// and StepN, or without a Sim. The first recorded step is on time, and each later one is due a
-	// period after the one before, however late that one was. So a host that falls behind stays
+	// and StepN, or without a Sim. The first recorded step is on time, and each later step is
+	// due one period after the due time of the step before. So a host that falls behind stays
 	// late until it has caught up. A host that runs ahead is treated as if it had waited: steps
 	// back to back are as late as they would have been at this rate. 0: no schedule, no lateness.
 	// Steps of Sim.Advance and Sim.Run follow the schedule of their loop instead: each was due when

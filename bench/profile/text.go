@@ -137,8 +137,8 @@ func (rep *Report) writeQuantiles(p *page) {
 	}
 }
 
-// behind reports whether steps began more than a period late, or never ran: that is a stall,
-// however quick they are.
+// behind reports whether the run missed its schedule: a step began more than a period late, or was
+// dropped. Quick steps do not make up for that.
 func (rep *Report) behind() bool { return rep.Late > 0 || rep.Run.Dropped > 0 }
 
 // worth describes how few independent steps the run is worth, if steps are similar to their

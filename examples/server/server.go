@@ -37,7 +37,7 @@ type server struct {
 type player struct {
 	conn   net.Conn
 	out    chan []byte
-	behind bool // a message was skipped: the next one has to hold everything
+	behind bool // a message was skipped, so the next one must hold the whole state
 }
 
 func newServer(sim *evertick.Sim) (*server, error) {

@@ -34,7 +34,7 @@ var habits = []struct {
 	{re(`(?i)\b(rouses?|roused|musters?|mustered|aimMice|stopFast)\b`), "wake, collect, updateMouseTargets, solveContinuous"},
 }
 
-// people may be followed by who.
+// people matches the nouns after which "who" is right.
 var people = re(`(?i)\b(those|people|users?|readers?|programmers?|some(body|one)|any(body|one)|every(body|one)|players?|maintainers?|` +
 	`engineers?|contributors?|newcomers?|strangers?|authors?|designers?|operators?|attackers?|person)( of \w+)?,? who\b`)
 

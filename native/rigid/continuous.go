@@ -74,8 +74,8 @@ func (e *Extents) MotionBound(st *State, body int) float32 {
 // the body stays at its place before the step, and turns; a shape whose centroid was inside is not stopped. A
 // body stops where the first of its shapes does.
 //
-// A segment of a chain (ChainSegment) stops a shape only where CollideChains makes a contact of the two. What
-// passes beyond the open end of a chain, or comes from behind it, is not stopped. If there is no contact where
+// A segment of a chain (ChainSegment) stops a shape only where CollideChains makes a contact of the two. A shape
+// that passes beyond the open end of a chain, or comes from its back, is not stopped. If there is no contact where
 // the shape touches the segment, its cores are tried, from the largest to the disc, and then its centroid. The
 // first of these that touches the segment at a place with a contact stops the shape.
 //
