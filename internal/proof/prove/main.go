@@ -62,6 +62,7 @@ type options struct {
 	against, out     string
 	from             string
 	left, right, dir string
+	stdout           io.Writer
 }
 
 func run(args []string, stdout, stderr io.Writer) error {
@@ -84,7 +85,7 @@ func run(args []string, stdout, stderr io.Writer) error {
 	f.StringVar(&o.from, "from", "", "single run, record: begin at the snapshot in this `file`")
 	f.IntVar(&o.restore, "restore", 0, "single run, record: go on in another Sim, from a snapshot, after each so many `ticks`")
 	f.StringVar(&o.against, "against", "", "single run, difference: the `recording` to follow")
-	f.StringVar(&o.out, "o", "", "single run: the `file` to write")
+	f.StringVar(&o.out, "o", "", "single run: the `file` to write; none: the standard output")
 	if err := f.Parse(args); err != nil {
 		if errors.Is(err, flag.ErrHelp) {
 			f.SetOutput(stderr)
@@ -138,6 +139,7 @@ func thisInfo() info {
 
 // single does one run in this process.
 func (o *options) single(stdout io.Writer) error {
+	o.stdout = stdout
 	if o.child == "info" {
 		return json.NewEncoder(stdout).Encode(thisInfo())
 	}
@@ -189,6 +191,10 @@ func (o *options) writePhoto(p *proof.Photo, err error) error {
 
 func (o *options) write(b []byte, err error) error {
 	if err != nil {
+		return err
+	}
+	if o.out == "" {
+		_, err = o.stdout.Write(b)
 		return err
 	}
 	return os.WriteFile(o.out, b, 0o644)

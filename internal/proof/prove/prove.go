@@ -23,7 +23,6 @@ const self = "github.com/evertick/evertick/internal/proof/prove"
 // prover is one run of the command.
 type prover struct {
 	*options
-	stdout io.Writer
 	lock   sync.Mutex // of stdout and the counts
 	failed int
 	agreed int
@@ -67,7 +66,8 @@ func (o *options) prove(stdout io.Writer) error {
 	if o.dir, err = filepath.Abs(o.dir); err != nil { // what runs in wazero has no working directory
 		return err
 	}
-	p := &prover{options: o, stdout: stdout}
+	o.stdout = stdout
+	p := &prover{options: o}
 	p.say("scene %s, seed %d: %d ticks on this machine, %d under emulators and in WebAssembly; %d run(s) at a time", proof.SceneName, o.seed, o.ticks, o.emulated, o.jobs)
 	tasks := p.plan()
 	if len(tasks) == 0 {
