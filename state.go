@@ -322,13 +322,13 @@ func (r *restoring) readHashes(s *Sim, b []byte, n uint32) error {
 // preparePhysics is called when the world of the snapshot is known to fit: a body for an entity
 // beyond it contradicts that world.
 func (s *Sim) preparePhysics(data []byte) error {
-	return beyondWorld(s.Physics.Prepare(data))
+	return beyondWorld("Restore", s.Physics.Prepare(data))
 }
 
 // beyondWorld returns the error of preparing bodies.
-func beyondWorld(err error) error {
+func beyondWorld(call string, err error) error {
 	if errors.Is(err, fault.ErrBeyond) {
-		return fmt.Errorf("evertick: Restore: %v: %w", err, ErrCorrupt)
+		return fmt.Errorf("evertick: %s: %v: %w", call, err, ErrCorrupt)
 	}
 	return err
 }
