@@ -67,7 +67,8 @@ func (s *Sim) AddState(name string, st State) error {
 //	frame: points of the index; empty if they are where the entities are
 //	frames of the states, by name: name, and its bytes
 //
-// Package frame defines the frames, and each of the parts its own content.
+// Package frame defines the frames, and each of the parts its own content. CopyFrom copies the
+// same parts without frames.
 const (
 	snapshotMagic   = "evtk.sim"
 	snapshotVersion = 1
