@@ -340,7 +340,8 @@ func (o *ordering) canJoin(run []int, j int) bool {
 // names reports whether a system reads or writes n.
 func (p *phase) names(n int) bool { return p.readSet.has(n) || p.writeSet.has(n) }
 
-// accessNames are the fixed names in Reads and Writes, besides columns, tags, states and resources.
+// accessNames are the fixed names in Reads and Writes, besides columns, tags, blobs, states and
+// resources.
 // The first three have several columns each, which count as one.
 var accessNames = [...]string{"position", "rotation", "scale", entitiesAccess: "entities", bodiesAccess: "bodies", "index", "rand"}
 
@@ -361,6 +362,9 @@ func (s *Sim) newAccessTable() *accessTable {
 	}
 	for _, t := range d.Tags {
 		a.tags = a.tags.with(a.add(t.Name))
+	}
+	for _, b := range d.Blobs {
+		a.add(b.Column)
 	}
 	for i := range s.states {
 		a.add(s.states[i].column)
@@ -394,7 +398,7 @@ func (a *accessTable) set(system, field string, names []string) (set bitset, err
 	for _, name := range names {
 		i := slices.Index(a.names, accessName(name))
 		if i < 0 {
-			errs = append(errs, fmt.Errorf("evertick: system %s: %s = %q, which is no column, tag, state or resource%s: %w",
+			errs = append(errs, fmt.Errorf("evertick: system %s: %s = %q, which is no column, tag, blob, state or resource%s: %w",
 				system, field, name, suggest(name, a.names), ErrRange))
 			continue
 		}
@@ -435,7 +439,13 @@ func (s *Sim) appendAccessHashes(dst []ecs.ColumnHash) []ecs.ColumnHash {
 	bodies := append(s.Physics.AppendColumnHashes(nil), ecs.ColumnHash{Name: "owner", Hash: s.ownerHash()})
 	dst = append(dst, ecs.ColumnHash{Name: accessNames[bodiesAccess], Hash: ecs.Fold(bodies)})
 	dst = append(dst, w.ColumnHashes()[1:]...) // without the identity, which is entities and tags
-	for _, t := range w.Describe().Tags {
+	d := w.Describe()
+	for _, b := range d.Blobs {
+		if b.Count == 0 { // the others are in ColumnHashes
+			dst = append(dst, ecs.ColumnHash{Name: b.Column})
+		}
+	}
+	for _, t := range d.Tags {
 		if tag, err := w.Tag(t.Name); err == nil {
 			dst = append(dst, ecs.ColumnHash{Name: t.Name, Hash: statehash.Rows(tag.Mask())})
 		}

@@ -75,7 +75,7 @@ type Config struct {
 	// place: the system (also for a hook that was called around the system), BeforeTick or
 	// AfterTick for these hooks, or "inputs" for a Feed. Like any error it ends the Sim.
 	Recover bool
-	// CheckAccess makes a step fail with ErrRange if a system of AddSystem writes to columns, tags,
+	// CheckAccess makes a step fail with ErrRange if a system of AddSystem writes to columns, tags, blobs,
 	// entities, bodies or states that its Writes do not name; the error names the system and the
 	// column. For debugging: it hashes all state around each system, and runs systems one by one.
 	CheckAccess bool

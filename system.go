@@ -103,8 +103,9 @@ type System struct {
 	// Reads and Writes name what the system reads and writes: columns and tags of the World;
 	// "position", "rotation" and "scale"; "entities" (the set of live entities, for systems that
 	// spawn and despawn directly); "bodies" (Sim.Physics); "index" (Sim.Index); "rand" (which need
-	// not be declared, since systems do not share the numbers of Tick.Rand); "state.<name>" for a
-	// state of AddState; and names declared by Sim.Resource. A system may read what it writes.
+	// not be declared, since systems do not share the numbers of Tick.Rand); "blob.<name>" for the
+	// ecs.Blobs of that name; "state.<name>" for a state of AddState; and names declared by
+	// Sim.Resource. A system may read what it writes.
 	// Recording in Tick.Commands does not count as writing.
 	Reads, Writes []string
 	// Run is called in each tick. An error ends the Sim.
@@ -137,7 +138,7 @@ type System struct {
 // set tags by Tick.Commands; each has a list of its own, and the lists follow each other in the
 // order of the systems. Two systems that name "bodies" are never in one group, since queries to
 // Physics use its scratch memory. In a group, a system may call Touch and SetPosition for columns
-// that it writes; the column gets its new version when the group is done. Calls that change the Sim
+// and change the Blobs that it writes; they get a new version when the group is done. Calls that change the Sim
 // or the World in another way, such as Add, Resource, World.Jump or Sim.Commands, are for systems
 // that run by themselves. The groups, and so the results, do not depend on the number of workers.
 //

@@ -587,11 +587,9 @@ func TestBlobsSideBySide(t *testing.T) {
 	checkBlobs(t, w)
 }
 
-// TestBlobCommandsSnapshot: lists with blobs are saved, and refused if they are altered.
-func TestBlobCommandsSnapshot(t *testing.T) {
-	w := withBlobs(t, 10, 4)
+// recordBlobs records blobs for entities that exist, will exist and do not exist.
+func recordBlobs(w *World, mesh, json *Blobs) *Commands {
 	c := w.NewCommands()
-	mesh, json := blobs(t, w, "mesh"), blobs(t, w, "json")
 	c.SetBlob(mesh, 2, []byte("from a list"))
 	born := c.Spawn()
 	c.SetBlob(json, born, nil)
@@ -599,6 +597,48 @@ func TestBlobCommandsSnapshot(t *testing.T) {
 	c.SetPosition(born, 1, 2, 3)
 	c.SetBlob(mesh, born, []byte("last"))
 	c.SetBlob(mesh, 99, []byte("stale"))
+	return c
+}
+
+// FuzzCommandsRestore: refused data changes nothing; accepted data is what the list saves, and can
+// be applied.
+func FuzzCommandsRestore(f *testing.F) {
+	fill := func(t testing.TB) (*World, *Commands) {
+		w := withBlobs(t, 300, 4)
+		return w, recordBlobs(w, blobs(t, w, "mesh"), blobs(t, w, "json"))
+	}
+	_, c := fill(f)
+	f.Add(c.Snapshot(nil))
+	w, hot, cold, hp := listed(f, false)
+	c = w.NewCommands()
+	recordSome(f, c, hot, cold, hp)
+	f.Add(c.Snapshot(nil))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		w, c := fill(t)
+		before := c.Snapshot(nil)
+		if err := c.Restore(data); err != nil {
+			wantError(t, err, errOf(err))
+			if !bytes.Equal(c.Snapshot(nil), before) {
+				t.Fatal("refused data changed the list")
+			}
+			return
+		}
+		saved := c.Snapshot(nil)
+		if err := c.Restore(saved); err != nil || !bytes.Equal(c.Snapshot(nil), saved) {
+			t.Fatalf("what was accepted does not survive: %v", err)
+		}
+		if _, err := w.Apply(c); err != nil {
+			wantError(t, err, ErrCapacity)
+		}
+		checkBlobs(t, w)
+	})
+}
+
+// TestBlobCommandsSnapshot: lists with blobs are saved, and refused if they are altered.
+func TestBlobCommandsSnapshot(t *testing.T) {
+	w := withBlobs(t, 10, 4)
+	mesh, json := blobs(t, w, "mesh"), blobs(t, w, "json")
+	c := recordBlobs(w, mesh, json)
 	saved := c.Snapshot(nil)
 
 	v := restored(t, newWorld(t, 10), w)
