@@ -80,6 +80,7 @@ func (w *World) addBlobs(name string) *Blobs {
 	b := &Blobs{world: w, name: name, column: blobColumn + name, index: uint16(len(w.blobs)), version: changeVersion{world: w}}
 	w.blobs = append(w.blobs, b)
 	w.blobsByName = insertByName(w.blobsByName, b)
+	w.despawnWatchers++
 	return b
 }
 

@@ -113,9 +113,6 @@ func (w *World) Despawn(id ID) bool {
 	for _, t := range w.tags {
 		t.bits[slot>>6] &^= 1 << (slot & 63)
 	}
-	for _, b := range w.blobs {
-		b.removeSlots(int(slot>>6), 1<<(slot&63))
-	}
 	w.count--
 	w.changes++
 	return true
@@ -178,7 +175,7 @@ func (w *World) DespawnWhere(terms ...Term) int {
 func (w *World) despawnMarked() {
 	b := &w.despawning
 	defer b.clear() // also when an observer panics
-	if w.despawnWatchers != 0 {
+	if w.despawnWatchers > len(w.blobs) {
 		for i := b.from; i < b.to; i++ {
 			eachBit(i, b.words[i], func(slot Slot) { w.notifyDespawn(w.ids[slot], slot) })
 		}

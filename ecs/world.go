@@ -80,7 +80,7 @@ type World struct {
 	onDespawn       observers
 	bindings        []releaser
 	releasing       bool
-	despawnWatchers int       // observers and bindings that notifyDespawn or a release calls
+	despawnWatchers int       // observers and bindings that notifyDespawn or a release calls, and len(blobs)
 	despawning      slotBatch // what despawnMarked works on; empty in between
 
 	lists     uint16   // Commands made
