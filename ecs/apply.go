@@ -7,8 +7,8 @@ import (
 )
 
 // Applied counts the commands of an Apply. Each kind counts the commands that found their entity,
-// even if they changed nothing, such as setting a tag that the entity already had. Stale counts the
-// commands that did not find it.
+// even if they changed nothing, such as setting a tag that the entity already had; blobs count as
+// Written. Stale counts the commands that did not find it.
 type Applied struct {
 	Spawned, Despawned, Tagged, Untagged, Written int
 
@@ -18,7 +18,7 @@ type Applied struct {
 // Apply makes the changes of the lists, one list after the other in the order given, and their
 // commands in the order in which they were recorded: each as if called directly, observers
 // included. It skips a command whose entity does not exist or no longer exists. Then the lists are
-// empty, and each column that was written has a new Version, one for the whole Apply.
+// empty, and each column and all Blobs that were written have a new Version, one for the whole Apply.
 //
 // If the world would overflow at one of the spawns, after the despawns before it have
 // made room, Apply returns ErrCapacity naming the list and the command, changes nothing

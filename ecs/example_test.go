@@ -236,3 +236,37 @@ func ExampleTag_OnSet() {
 	fmt.Println(fires, burning.Count())
 	// Output: 8 8
 }
+
+// The name of a mesh comes back with its entity.
+func ExampleBlobs() {
+	w, err := ecs.New(ecs.Config{Capacity: 1000})
+	if err != nil {
+		panic(err)
+	}
+	// guide:begin blobs
+	mesh, err := w.Blobs("mesh") // bytes by entity; the name is like that of a tag
+	if err != nil {
+		panic(err)
+	}
+	tree, err := w.Spawn()
+	if err != nil {
+		panic(err)
+	}
+	if err := mesh.Set(tree, []byte("oak.glb")); err != nil { // copies the bytes
+		panic(err)
+	}
+	saved := w.Snapshot(nil)
+	w.Despawn(tree) // and its blob
+	fmt.Println(mesh.Len(), "blobs")
+
+	if err := w.Restore(saved); err != nil {
+		panic(err)
+	}
+	for id, data := range mesh.All() { // ascending slots; only read data
+		fmt.Printf("%v has the mesh %s\n", id, data)
+	}
+	// guide:end
+	// Output:
+	// 0 blobs
+	// ent_1 has the mesh oak.glb
+}

@@ -9,8 +9,8 @@ import (
 
 // The errors of this package wrap one of these; test with errors.Is.
 var (
-	// ErrCapacity: no free slot, tag or column is left, or a snapshot has more
-	// rows than the world.
+	// ErrCapacity: no free slot, tag, column or name of blobs is left, a blob is too
+	// large, or a snapshot has more rows than the world.
 	ErrCapacity = fault.ErrCapacity
 	// ErrNotFinite: NaN or infinity in a checked write.
 	ErrNotFinite = fault.ErrNotFinite
@@ -146,7 +146,7 @@ func (w *World) Version() uint64 {
 }
 
 // LastTouch returns the version of the column that was touched last. Versions are counted over all
-// columns of a world. So an index, a renderer or any other copy of columns keeps one number: the
+// columns and Blobs of a world. So an index, a renderer or any other copy of columns keeps one number: the
 // columns with a greater Version were written since. SetPosition and similar calls touch by themselves;
 // code that writes to a column directly calls Touch when done. Spawning, which resets a row, changes
 // World.Version instead. Versions are state: a Restore restores the saved ones, and changes Generation.
