@@ -30,7 +30,7 @@ type Scenario struct {
 	// its capacity, twice the snapshot of the Sim as New builds it, and 64 MiB. That is enough for
 	// bodies of entities with a few shapes, contacts and joints, and for the content of tick 0 if
 	// it at most doubles. Set it if a run adds more than that: bodies without an entity, bodies of
-	// many shapes, chains, inputs that wait, states of AddState. worldlog.MaxSnapshot bounds it.
+	// many shapes, chains, inputs that wait, states of AddState, blobs. worldlog.MaxSnapshot bounds it.
 	MaxSnapshot int
 }
 
