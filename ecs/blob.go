@@ -23,10 +23,10 @@ const (
 // bindings have seen it. An entity that is spawned has none. A blob of no bytes is a blob too.
 //
 // A blob takes its bytes, rounded up to a multiple of eight, and 12 to 16 bytes more. Add half a byte
-// for each row up to the highest with a blob, and an eighth of it all for room to change. A blob that
-// is replaced by one that is no longer is overwritten in place; other changes use free room, and from
-// time to time one of them moves all blobs of the name together. Nothing is allocated unless they
-// take more memory than ever before.
+// for each row up to the highest with a blob, and an eighth of it all for room to change. Equal blobs
+// are not shared. Set overwrites a blob in place if the new one is not longer, and else uses free
+// room; when that is used up, it moves all blobs of the name together, which takes time in
+// proportion to their bytes. Blobs allocate only when they take more memory than ever before.
 //
 // The rules of the world for concurrent use hold, with Blobs of one name as one column. So systems
 // that run side by side may change blobs of different names.
@@ -169,20 +169,6 @@ func (b *Blobs) All() iter.Seq2[ID, []byte] {
 				}
 				ahead = ^uint64(1) << bit
 			}
-		}
-	}
-}
-
-// each calls f for each blob in ascending order of slots, until f returns false.
-func (b *Blobs) each(f func(slot Slot, data []byte) bool) {
-	for i := range b.groups {
-		g := &b.groups[i]
-		m := g.has
-		for _, at := range g.at {
-			if !f(Slot(i<<6|bits.TrailingZeros64(m)), b.record(at)) {
-				return
-			}
-			m &= m - 1
 		}
 	}
 }

@@ -1,8 +1,8 @@
 package ecs
 
 import (
-	"encoding/binary"
 	"fmt"
+	"math/bits"
 
 	"github.com/evertick/evertick/internal/frame"
 	"github.com/evertick/evertick/internal/wire"
@@ -41,13 +41,16 @@ func (b *Blobs) encode(e *frame.Encoder) {
 	e.Open(b.snapshotBytes())
 	e.Name(b.name)
 	e.U64(b.version.number)
-	dst := e.Buf
-	b.each(func(slot Slot, data []byte) bool {
-		dst = binary.LittleEndian.AppendUint64(dst, uint64(len(data))<<32|uint64(slot))
-		dst = append(dst, data...)
-		return true
-	})
-	e.Buf = dst
+	for i := range b.groups {
+		slots := b.groups[i].has
+		for _, at := range b.groups[i].at {
+			slot, data := i<<6|bits.TrailingZeros64(slots), b.record(at)
+			e.U32(slot)
+			e.U32(len(data))
+			e.Buf = append(e.Buf, data...)
+			slots &= slots - 1
+		}
+	}
 	e.Seal()
 }
 
