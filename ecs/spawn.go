@@ -185,6 +185,11 @@ func (w *World) despawnMarked() {
 			}
 		}
 	}
+	for _, blobs := range w.blobs {
+		for i := b.from; i < b.to; i++ {
+			blobs.removeSlots(i, b.words[i])
+		}
+	}
 	for i := b.from; i < b.to; i++ {
 		m := b.words[i]
 		if m == 0 {
@@ -194,9 +199,6 @@ func (w *World) despawnMarked() {
 		w.live.remove(i, m)
 		for _, t := range w.tags {
 			t.bits[i] &^= m
-		}
-		for _, b := range w.blobs {
-			b.removeSlots(i, m)
 		}
 		w.count -= bits.OnesCount64(m)
 	}
