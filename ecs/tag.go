@@ -27,16 +27,24 @@ func (s *tagSet) label() string { return s.name }
 // Tag returns the tag of that name and registers it if it is new. A name that
 // is not 1 to 255 bytes of UTF-8 is ErrRange, the 257th tag ErrCapacity.
 func (w *World) Tag(name string) (Tag, error) {
-	if s := find(w.tagsByName, name); s != nil {
-		return Tag{s}, nil
-	}
-	if err := checkName("ecs: Tag name", name); err != nil {
+	if err := w.checkTag("ecs: Tag", name, 0); err != nil {
 		return Tag{}, err
 	}
-	if len(w.tags) == MaxTags {
-		return Tag{}, fault.Field(ErrCapacity, "ecs: Tag tags", MaxTags)
+	return Tag{w.tagNamed(name)}, nil
+}
+
+// checkTag returns why there can be no tag of that name once so many more tags are there.
+func (w *World) checkTag(caller, name string, more int) error {
+	if find(w.tagsByName, name) != nil {
+		return nil
 	}
-	return Tag{w.addTag(name)}, nil
+	if err := checkName(caller+" name", name); err != nil {
+		return err
+	}
+	if len(w.tags)+more >= MaxTags {
+		return fault.Field(ErrCapacity, caller+" tags", MaxTags)
+	}
+	return nil
 }
 
 func (w *World) addTag(name string) *tagSet {
