@@ -142,6 +142,8 @@ type Sim struct {
 	dt       float32
 	seed     uint64
 	failed   error
+	begun    bool    // a tick has begun
+	faults   []error // of the set-up, for Check
 
 	// The running tick.
 	stepping    bool // within Step
@@ -178,7 +180,8 @@ type Sim struct {
 	commands   *ecs.Commands
 	source     *WorldSource
 	bodies     *ecs.Binding[physics.Body]
-	generation uint64 // of the world that the bodies belong to
+	bodySlots  []uint32 // Slot of Physics.Columns, which is too large to copy for each lookup
+	generation uint64   // of the world that the bodies belong to
 
 	inputs    inputs
 	states    []namedState // by name
@@ -224,6 +227,7 @@ func New(cfg Config) (*Sim, error) {
 	s.commands = s.World.NewCommands()
 	s.source = NewWorldSource(s.World)
 	s.bodies = ecs.NewBinding(s.World, s.destroyBody)
+	s.bodySlots = s.Physics.Columns().Slot
 	for _, p := range []*phase{
 		{name: "physics.step", run: s.stepPhysics, rank: 1},
 		{name: "physics.sync", run: s.syncBodies, rank: 1},

@@ -47,7 +47,7 @@ func (s *Sim) AddState(name string, st State) error {
 	}
 	i, taken := slices.BinarySearchFunc(s.states, name, func(n namedState, name string) int { return cmp.Compare(n.name, name) })
 	if taken || name == "" || len(name) > 255 || !utf8.ValidString(name) {
-		return fault.Field(ErrRange, "evertick: AddState: name", name)
+		return s.keepFault(fault.Field(ErrRange, "evertick: AddState: name", name))
 	}
 	s.states = slices.Insert(s.states, i, namedState{name, stateColumn + name, st})
 	return nil

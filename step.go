@@ -106,7 +106,7 @@ func (s *Sim) RunUntil(done func(*Sim) bool, limit uint64) (bool, error) {
 
 // stepUnrecorded runs one tick without recording it in the history.
 func (s *Sim) stepUnrecorded() (err error) {
-	s.failed, s.stopErr, s.stepping = errInterrupted, nil, true
+	s.failed, s.stopErr, s.stepping, s.begun = errInterrupted, nil, true, true
 	defer func() { s.stepping = false }() // also if there is a panic
 	if s.config.Recover {
 		defer func() {

@@ -80,7 +80,7 @@ type phase struct {
 // Add appends a system to a stage. The name appears in Timings and in errors. A name that is empty
 // or taken, and an unknown stage, are ErrRange. An error that run returns ends the Sim, except one
 // that wraps loop.ErrStop: the tick then ends as if run had returned nil, and Step returns the
-// error. Add panics if run is nil.
+// error. Add panics if run is nil. Check reports its errors, too: see there.
 //
 // The system may read and write everything. It runs after all systems that were added to the stage
 // before it, and before all that are added later. AddSystem can declare more.
@@ -88,7 +88,7 @@ func (s *Sim) Add(stage Stage, name string, run func(*Tick) error) error {
 	if run == nil {
 		panic("evertick: Add: nil system")
 	}
-	return s.addSystem("evertick: Add", System{Name: name, Stage: stage, Run: run})
+	return s.keepFault(s.addSystem("evertick: Add", System{Name: name, Stage: stage, Run: run}))
 }
 
 // System describes a system for AddSystem: what runs, where in the tick, and how it relates to
@@ -146,7 +146,7 @@ func (s *Sim) AddSystem(sys System) error {
 	if sys.Run == nil {
 		panic("evertick: AddSystem: nil system")
 	}
-	return s.addSystem("evertick: AddSystem", sys)
+	return s.keepFault(s.addSystem("evertick: AddSystem", sys))
 }
 
 func (s *Sim) addSystem(caller string, sys System) error {
@@ -174,7 +174,7 @@ func (s *Sim) addPhase(p *phase) {
 // name it in Reads and Writes. Declaring a name again changes nothing. The empty name is ErrRange.
 func (s *Sim) Resource(name string) error {
 	if name == "" {
-		return fault.Field(ErrRange, "evertick: Resource: name", `""`)
+		return s.keepFault(fault.Field(ErrRange, "evertick: Resource: name", `""`))
 	}
 	if !slices.Contains(s.resources, name) {
 		s.resources = append(s.resources, name)
