@@ -29,8 +29,14 @@ type Column[T any] struct {
 func (c *Column[T]) Name() string { return c.column.name }
 
 // Values returns the memory of the column itself, indexed by slot; len and cap
-// are the capacity of the world. It always returns the same slice.
-func (c *Column[T]) Values() []T { return c.values }
+// are the capacity of the world. It always returns the same slice. It panics for a nil
+// Column, as there is after a Register or AddColumn whose error was ignored.
+func (c *Column[T]) Values() []T {
+	if c == nil {
+		panic("ecs: use of a nil Column: Register or AddColumn has returned an error, or was not called")
+	}
+	return c.values
+}
 
 // Touch reports that values were written: it gives the column a new Version.
 func (c *Column[T]) Touch() { c.column.version.touch() }

@@ -198,6 +198,8 @@ func TestRegisterMisuse(t *testing.T) {
 	for _, into := range []any{nil, spin{}, &n, (*spin)(nil)} {
 		wantPanic(t, "ecs: Register: not a pointer to a struct", func() { w.Register(into) })
 	}
+	var c struct{ Owner *Column[uint16] }
+	wantPanic(t, "ecs: use of a nil Column: Register or AddColumn has returned an error, or was not called", func() { c.Owner.Values() })
 	if err := w.Register(new(struct{})); err != nil {
 		t.Error("a struct without fields:", err)
 	}
