@@ -40,7 +40,7 @@ const stateColumn = "state."
 
 // AddState adds what systems keep outside the world to Snapshot and, as column "state.<name>", to
 // Hash, from the next step on. A name that is taken, or not 1 to 255 bytes of UTF-8, is ErrRange.
-// It panics if st is nil.
+// Check reports these errors, too. It panics if st is nil.
 func (s *Sim) AddState(name string, st State) error {
 	if st == nil {
 		panic("evertick: AddState: nil state")

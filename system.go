@@ -171,7 +171,8 @@ func (s *Sim) addPhase(p *phase) {
 }
 
 // Resource declares the name of something outside this module that systems share, so that they can
-// name it in Reads and Writes. Declaring a name again changes nothing. The empty name is ErrRange.
+// name it in Reads and Writes. Declaring a name again changes nothing. The empty name is ErrRange,
+// which Check reports, too.
 func (s *Sim) Resource(name string) error {
 	if name == "" {
 		return s.keepFault(fault.Field(ErrRange, "evertick: Resource: name", `""`))
