@@ -23,7 +23,7 @@
 // that are neighbours in the order form a group if none of them writes what another one reads or
 // writes. A group runs side by side on Config.Workers goroutines. Each system has its own list of
 // commands, and the lists are appended in the order of the systems. Sim.Check reports what cannot
-// be ordered, and Sim.Plan returns the order.
+// be ordered, and all other errors of a set-up, which may ignore them; Sim.Plan returns the order.
 //
 //	BeforeSystem a, b   hooks, for a group together
 //	┌ a ─────┐
