@@ -105,7 +105,7 @@ func (r *registration) collect(of reflect.Value, where, prefix string) {
 func (r *registration) column(field reflect.Value, where, name string) {
 	h := reflect.New(field.Type().Elem()).Interface().(handle)
 	k, count, err := r.world.checkColumn(where, name, h.rowType(), r.grows)
-	if err == nil && slices.Contains(r.columns, name) {
+	if k != 0 && slices.Contains(r.columns, name) { // as once the column is there
 		err = fault.Field(ErrRange, where+" name already used", name)
 	}
 	if err != nil {

@@ -131,6 +131,11 @@ func TestRegisterAdoptsKept(t *testing.T) {
 		Pack *Column[[3]int16]
 	}
 	wantFault(t, w, &other, ErrUnsupported, "ecs: Register: field Mana type of the kept column mana = float32: unsupported")
+	var twice struct {
+		Mana  *Column[float32]
+		Again *Column[int32] `ecs:"mana"`
+	}
+	wantFault(t, w, &twice, ErrRange, "ecs: Register: field Again name already used = mana: out of range")
 	if len(w.kept) != 3 {
 		t.Fatal("adopted by a Register that failed")
 	}
