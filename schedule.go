@@ -84,7 +84,9 @@ func (s *Sim) makePlan() error {
 	s.phases = s.phases[:0:0]
 	for _, g := range s.plan {
 		s.phases = append(s.phases, g.members...)
+		g.active = make([]*phase, 0, len(g.members))
 	}
+	s.selected = none
 	s.timings = make([]Timing, len(s.phases))
 	s.stats = make([]PhaseStats, len(s.phases))
 	for _, p := range s.phases {
@@ -239,7 +241,7 @@ func (o *ordering) orderRest() (errs []error) {
 		}
 	})
 	o.eachUnordered(func(i, j int) {
-		if n := o.systems[i].writeSet.common(o.systems[j].writeSet); n >= 0 {
+		if n := o.systems[i].writeSet.common(o.systems[j].writeSet); n >= 0 && o.systems[i].sharesMode(o.systems[j]) {
 			errs = append(errs, fmt.Errorf("evertick: systems %s and %s both write %s, and neither is Before or After the other: %w",
 				o.systems[i].name, o.systems[j].name, o.names[n], ErrRange))
 		}
@@ -269,8 +271,12 @@ func (o *ordering) eachUnordered(f func(i, j int)) {
 func (p *phase) undeclared() bool { return len(p.reads) == 0 && len(p.writes) == 0 }
 
 // conflict returns the first name that one of two systems writes and the other reads or writes, or
-// -1. A system that changes the set of entities writes to every column.
+// -1 if there is none or they never run in the same tick. A system that changes the set of entities
+// writes to every column.
 func conflict(p, q *phase) int {
+	if !p.sharesMode(q) {
+		return -1
+	}
 	if p.writeSet.has(entitiesAccess) || q.writeSet.has(entitiesAccess) {
 		return entitiesAccess
 	}

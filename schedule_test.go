@@ -223,8 +223,8 @@ func TestCheckAgain(t *testing.T) {
 func TestAddSystemErrors(t *testing.T) {
 	s := planned(t, system("taken"))
 	bad := system("late")
-	bad.Stage = 2
-	wantError(t, s.AddSystem(bad), evertick.ErrRange, "evertick: AddSystem: stage = 2")
+	bad.Stage = 4
+	wantError(t, s.AddSystem(bad), evertick.ErrRange, "evertick: AddSystem: stage = 4")
 	wantError(t, s.AddSystem(system("")), evertick.ErrRange, "evertick: AddSystem: name")
 	wantError(t, s.AddSystem(system("taken")), evertick.ErrRange, "taken")
 	wantError(t, s.AddSystem(system("commands")), evertick.ErrRange, "commands")
