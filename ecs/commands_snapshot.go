@@ -103,7 +103,7 @@ func (c *Commands) toLittleEndian(values []byte, commands []command) {
 			continue
 		}
 		for _, col := range c.world.registered[o.target : o.target+uint16(o.width)] {
-			statehash.Little(values[:col.size()], col.kind.size())
+			statehash.Little(values[:col.size()], col.kind.Size())
 			values = values[col.size():]
 		}
 	}

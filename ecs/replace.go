@@ -26,7 +26,7 @@ type pendingState struct {
 
 type pendingColumn struct {
 	name    string
-	kind    kind
+	kind    Kind
 	count   int
 	version uint64
 	rows    []byte
@@ -223,7 +223,7 @@ func (w *World) replaceColumns(im *pendingState, before int) {
 			c.reset(im.rows, before)
 		}
 		c.version.number = c.pending.version
-		im.copy(c.mem, c.pending.rows, c.kind.size())
+		im.copy(c.mem, c.pending.rows, c.kind.Size())
 		c.pending = nil
 	}
 }
