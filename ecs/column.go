@@ -135,21 +135,30 @@ func (v *changeVersion) touch() {
 	v.number = v.world.touches
 }
 
+// touchIf touches if a flag is set, and clears it.
+func (v *changeVersion) touchIf(flag *bool) {
+	if *flag {
+		*flag = false
+		v.touch()
+	}
+}
+
 // HoldTouches makes Touch, SetPosition and similar calls only note which columns were
 // touched, until ReleaseTouches. In between, several goroutines may touch at once, but no
-// two of them the same column; Position, Rotation and Scale are one column each here.
+// two of them the same column; Position, Rotation, Scale and Blobs are one column each here.
 // Versions do not change meanwhile.
 func (w *World) HoldTouches() { w.holding = true }
 
 // ReleaseTouches gives the columns touched since HoldTouches one new Version each, in the
-// order of their registration, however often and in whichever order they were touched.
+// order of their registration, however often and in whichever order they were touched. Then
+// it does the same for Blobs.
 func (w *World) ReleaseTouches() {
 	w.holding = false
 	for _, c := range w.registered {
-		if c.version.held {
-			c.version.held = false
-			c.version.touch()
-		}
+		c.version.touchIf(&c.version.held)
+	}
+	for _, b := range w.blobs {
+		b.version.touchIf(&b.version.held)
 	}
 }
 
