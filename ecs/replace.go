@@ -19,7 +19,8 @@ type pendingState struct {
 	mask       []uint64 // of the slots that are live
 	own        []uint64 // room for mask
 	table      idTable  // of a snapshot
-	prepared   bool     // a snapshot that fits
+	src        *World   // the other world; nil: a snapshot
+	prepared   bool     // it fits
 	columns    []pendingColumn
 	tags       []pendingTag
 	blobs      []pendingBlobs
@@ -76,22 +77,35 @@ func (w *World) CopyFrom(src *World) error {
 	if w == src {
 		return nil
 	}
+	if err := w.PrepareCopy(src); err != nil {
+		return err
+	}
+	w.Commit()
+	return nil
+}
+
+// PrepareCopy does the part of CopyFrom that can fail, with the same errors, and changes nothing, as
+// Prepare does for Restore. Neither world may change before Commit or Discard, and src must be
+// another world than w.
+func (w *World) PrepareCopy(src *World) error {
+	if w == src {
+		panic("ecs: PrepareCopy from the world itself")
+	}
 	w.mustBeUnlocked()
 	w.Discard()
 	im := &w.pending
 	im.view(src)
-	defer im.forget()
 	if err := im.fit(w); err != nil {
+		im.forget()
 		return err
 	}
-	w.table.copyFrom(&src.table)
-	w.replaceState(im)
+	im.prepared = true
 	return nil
 }
 
 // view makes im refer to the state of a world.
 func (im *pendingState) view(src *World) {
-	im.source = "ecs: CopyFrom"
+	im.source, im.src = "ecs: CopyFrom", src
 	im.rows, im.live, im.touches = src.high, src.count, src.touches
 	im.ids = bytesOf(src.ids[:src.high])
 	im.mask = src.live.levels[0]

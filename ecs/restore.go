@@ -55,15 +55,20 @@ func (w *World) Prepare(data []byte) error {
 	return nil
 }
 
-// Commit replaces the state by the one that was prepared. It panics if there is none.
+// Commit replaces the state by the one that was prepared, by Prepare or PrepareCopy. It panics if
+// there is none.
 func (w *World) Commit() {
 	w.mustBeUnlocked()
 	im := &w.pending
 	if !im.prepared {
 		panic("ecs: Commit without Prepare")
 	}
-	w.table, im.table = im.table, w.table
-	w.table.trim()
+	if im.src != nil {
+		w.table.copyFrom(&im.src.table)
+	} else {
+		w.table, im.table = im.table, w.table
+		w.table.trim()
+	}
 	defer im.forget()
 	w.replaceState(im)
 }
@@ -80,6 +85,9 @@ func (w *World) Discard() {
 func (w *World) PreparedSlot(id ID) (Slot, bool) {
 	if !w.pending.prepared {
 		return 0, false
+	}
+	if src := w.pending.src; src != nil {
+		return src.table.slot(id)
 	}
 	return w.pending.table.slot(id)
 }
