@@ -122,6 +122,12 @@ func (s *Sim) stepPhysics(t *Tick) error {
 	return s.Physics.Step(t.Dt)
 }
 
+// restPhysics takes the place of the step in modes in which bodies rest.
+func (s *Sim) restPhysics() {
+	s.releaseStaleBodies()
+	s.Physics.ClearEvents()
+}
+
 // syncBodies writes the transforms of the bodies into the columns of their entities. Entities of
 // teleported bodies are drawn at their new position.
 func (s *Sim) syncBodies(*Tick) error {

@@ -1,6 +1,6 @@
 package evertick
 
-// Register adds the columns and tags that a struct declares to the World, and sets its fields to
+// Register adds the columns, tags and blobs that a struct declares to the World, and sets its fields to
 // their handles: see ecs.World.Register. Check reports its errors, too: see there. Before a set-up
 // uses the columns, it looks at the error or calls Check: after an error there are none.
 func (s *Sim) Register(columns any) error { return s.keepFault(s.World.Register(columns)) }

@@ -16,11 +16,12 @@ var faultyCalls = []struct {
 	kind error
 	says string
 }{
-	{func(s *evertick.Sim) error { return s.Add(2, "late", nothing) }, evertick.ErrRange, "evertick: Add: stage = 2: out of range"},
+	{func(s *evertick.Sim) error { return s.Add(99, "late", nothing) }, evertick.ErrRange, "evertick: Add: stage = 99: out of range"},
 	{func(s *evertick.Sim) error { return s.Add(evertick.AfterIndex, "", nothing) }, evertick.ErrRange, "evertick: Add: name = : out of range"},
 	{func(s *evertick.Sim) error { return s.Add(evertick.AfterIndex, "commands", nothing) }, evertick.ErrRange, "evertick: Add: name = commands: out of range"},
 	{func(s *evertick.Sim) error { return s.AddSystem(system("")) }, evertick.ErrRange, "evertick: AddSystem: name = : out of range"},
 	{func(s *evertick.Sim) error { return s.AddState("", new(parkState)) }, evertick.ErrRange, "evertick: AddState: name = : out of range"},
+	{func(s *evertick.Sim) error { _, err := s.AddTimer("", 0); return err }, evertick.ErrRange, "evertick: AddTimer: name = : out of range"},
 	{func(s *evertick.Sim) error { return s.Resource("") }, evertick.ErrRange, `evertick: Resource: name = "": out of range`},
 	{
 		func(s *evertick.Sim) error { return s.Register(new(struct{ Map map[int]int })) }, evertick.ErrUnsupported,

@@ -9,15 +9,29 @@ import (
 	"github.com/evertick/evertick/loop"
 )
 
-// Stage is a place in the tick where systems run.
+// Stage is a place in the tick where systems run. The constants are in the order in which the stages
+// run.
 type Stage uint8
 
 const (
 	// BeforePhysics is where inputs and queued actions become velocities and impulses. Index is
 	// still that of the last tick.
 	BeforePhysics Stage = iota
-	// AfterIndex is where agents perceive, decide, and queue their actions.
+	// AfterPhysics is where the events of the step become damage, pick-ups and scores: it follows
+	// physics.sync, so that the columns hold the new transforms. Index is still that of the last
+	// tick. What systems spawn, despawn and move here is in the index of this tick. A value that is
+	// written to the transform of a body teleports the body at the next physics.step, as it does in
+	// the later stages.
+	AfterPhysics
+	// AfterIndex is where agents perceive, decide, and queue their actions, with the index of this
+	// tick.
 	AfterIndex
+	// AfterCommands is where what depends on the outcome of the tick is computed, such as a camera:
+	// it follows the phase "commands". Index is that of this tick: it holds entities that commands
+	// have despawned, and lacks those that they have spawned. Commands that are recorded here wait
+	// for that phase of the next tick; a snapshot contains them, a hash does not. Direct changes
+	// are in the hash of this tick.
+	AfterCommands
 	stages
 )
 
@@ -31,7 +45,7 @@ type Tick struct {
 }
 
 // Commands returns the list in which systems record changes of the world. The phase "commands"
-// applies them after the last system. Commands that observers record while it does follow in the
+// applies them after the last system of AfterIndex. Commands that observers record while it does follow in the
 // same tick; more than 64 such rounds are ErrRange, and end the Sim, as does ErrCapacity. The index
 // of a tick holds the entities that were alive when it was built: if systems spawn and despawn only
 // by Commands, every entity in it is alive.
@@ -64,6 +78,9 @@ type phase struct {
 	before, after, reads, writes []string // as declared
 	readSet, writeSet            bitset
 	exclusive                    bool // never in a group with others
+
+	modes uint64 // in which it runs; 0: all
+	idle  func() // called in its place in a tick in which it does not run; may be nil
 
 	ns      int64           // duration in the last step
 	frameNs int64           // duration in the running frame
@@ -107,6 +124,10 @@ type System struct {
 	// state of AddState; and names declared by Sim.Resource. A system may read what it writes.
 	// Recording in Tick.Commands does not count as writing.
 	Reads, Writes []string
+	// Modes has bit m set if the system runs in mode m: see Sim.SetMode. 0: in all modes. In a tick
+	// of another mode its hooks are not called, and its Timing is 0. Two systems that share no mode
+	// need no order, whatever they write.
+	Modes uint64
 	// Run is called in each tick. An error ends the Sim.
 	Run func(*Tick) error
 }
@@ -159,7 +180,7 @@ func (s *Sim) addSystem(caller string, sys System) error {
 	s.addPhase(&phase{
 		name: sys.Name, rank: 2 * int(sys.Stage), run: sys.Run,
 		before: slices.Clone(sys.Before), after: slices.Clone(sys.After),
-		reads: slices.Clone(sys.Reads), writes: slices.Clone(sys.Writes),
+		reads: slices.Clone(sys.Reads), writes: slices.Clone(sys.Writes), modes: sys.Modes,
 	})
 	return nil
 }

@@ -9,27 +9,29 @@ import (
 	"github.com/evertick/evertick/internal/fault"
 )
 
-// Register adds the columns and tags that a struct declares, in the order of its fields, and
-// sets the fields to their handles. It panics unless it gets a pointer to a struct.
+// Register adds the columns, tags and blobs that a struct declares, in the order of its fields,
+// and sets the fields to their handles. It panics unless it gets a pointer to a struct.
 //
 //	var c struct {
 //		Speed *ecs.Column[float32]    // column "speed"
 //		Push  *ecs.Column[[2]float32] // column "push", two numbers a row
 //		Spin  struct{ X, Y *ecs.Column[float32] } // columns "spin.x" and "spin.y"
 //		Ball  ecs.Tag                 // tag "ball"
+//		Mesh  *ecs.Blobs              // blobs "mesh"
 //		Max   *ecs.Column[int16] `ecs:"HP.max"`
 //	}
 //	err := w.Register(&c)
 //
 // A field of type *Column[T] is a column, as AddColumn and AddArrayColumn add it; a field of
-// type Tag is a tag, as World.Tag returns it. The name is that of the field with a lower-case
+// type Tag is a tag, as World.Tag returns it, and one of type *Blobs is what World.Blobs
+// returns. The name is that of the field with a lower-case
 // beginning: Owner is "owner", MaxHP "maxHP", HP "hp", XPos "xPos". A struct tag ecs:"name"
 // gives another name, and ecs:"-" leaves a field out. A field that is a struct declares more
 // of them: its name and a dot precede theirs. An embedded struct without a struct tag adds
 // no name.
 //
 // Any other field, and one that is not exported, is ErrUnsupported. Other errors are those of
-// AddColumn, AddArrayColumn and World.Tag; a column name that the struct has twice is
+// AddColumn, AddArrayColumn, World.Tag and World.Blobs; a column name that the struct has twice is
 // ErrRange. Register returns all faults at once, each with the name of its field, and then has
 // changed neither the world nor the struct.
 func (w *World) Register(columns any) error {
@@ -52,10 +54,11 @@ func (w *World) Register(columns any) error {
 type registration struct {
 	world   *World
 	errs    []error
-	adds    []func() // each adds a column or tag, and sets its field
+	adds    []func() // each adds what a field declares, and sets the field
 	columns []string
-	tags    []string // that the world does not have yet
-	grows   int      // the number of columns that the world does not have yet
+	grows   int // the number of columns that the world does not have yet
+	tags    []string
+	blobs   []string // like tags: those that the world does not have yet
 }
 
 // handle is a *Column of any type.
@@ -69,10 +72,11 @@ func (c *Column[T]) rowType() reflect.Type { return reflect.TypeFor[T]() }
 var (
 	handleType = reflect.TypeFor[handle]()
 	tagType    = reflect.TypeFor[Tag]()
+	blobsType  = reflect.TypeFor[*Blobs]()
 )
 
-// collect finds the columns and tags of a struct. where precedes the names of its fields in
-// errors, and prefix those of its columns and tags.
+// collect finds what a struct declares. where precedes the names of its fields in errors, and
+// prefix those of its columns, tags and blobs.
 func (r *registration) collect(of reflect.Value, where, prefix string) {
 	for i := range of.NumField() {
 		f, v := of.Type().Field(i), of.Field(i)
@@ -84,7 +88,7 @@ func (r *registration) collect(of reflect.Value, where, prefix string) {
 			name = lowerBeginning(f.Name)
 		}
 		where, name := where+f.Name, prefix+name
-		nested := f.Type.Kind() == reflect.Struct && f.Type != tagType && !reflect.PointerTo(f.Type).Implements(handleType)
+		nested := f.Type.Kind() == reflect.Struct && f.Type != tagType && !isHandle(reflect.PointerTo(f.Type))
 		switch {
 		case !f.IsExported() && !(nested && f.Anonymous): // reflection can set the fields of an embedded struct
 			r.errs = append(r.errs, fault.Field(ErrUnsupported, where+", which is not exported: type", f.Type))
@@ -92,6 +96,8 @@ func (r *registration) collect(of reflect.Value, where, prefix string) {
 			r.column(v, where, name)
 		case f.Type == tagType:
 			r.tag(v, where, name)
+		case f.Type == blobsType:
+			r.blob(v, where, name)
 		case nested && f.Anonymous && !given:
 			r.collect(v, where+".", prefix)
 		case nested:
@@ -101,6 +107,9 @@ func (r *registration) collect(of reflect.Value, where, prefix string) {
 		}
 	}
 }
+
+// isHandle reports whether a type is that of a field for a column or for blobs.
+func isHandle(t reflect.Type) bool { return t.Implements(handleType) || t == blobsType }
 
 func (r *registration) column(field reflect.Value, where, name string) {
 	h := reflect.New(field.Type().Elem()).Interface().(handle)
@@ -123,16 +132,19 @@ func (r *registration) column(field reflect.Value, where, name string) {
 }
 
 func (r *registration) tag(field reflect.Value, where, name string) {
-	if !slices.Contains(r.tags, name) {
-		if err := r.world.checkTag(where, name, len(r.tags)); err != nil {
-			r.errs = append(r.errs, err)
-			return
-		}
-		if find(r.world.tagsByName, name) == nil {
-			r.tags = append(r.tags, name)
-		}
+	var err error
+	if r.tags, err = r.world.checkTag(where, name, r.tags); err != nil {
+		r.errs = append(r.errs, err)
 	}
 	r.adds = append(r.adds, func() { field.Set(reflect.ValueOf(Tag{r.world.tagNamed(name)})) })
+}
+
+func (r *registration) blob(field reflect.Value, where, name string) {
+	var err error
+	if r.blobs, err = r.world.checkBlobs(where, name, r.blobs); err != nil {
+		r.errs = append(r.errs, err)
+	}
+	r.adds = append(r.adds, func() { field.Set(reflect.ValueOf(r.world.blobsNamed(name))) })
 }
 
 // lowerBeginning makes the upper-case letters with which a name begins lower-case, without the

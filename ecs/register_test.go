@@ -22,6 +22,7 @@ func TestRegister(t *testing.T) {
 		XPos  *Column[[2]float64]
 		Kind  *Column[kinds] `json:"kind"`
 		Ball  Tag
+		Mesh  *Blobs
 		Spin  spin
 		spin           // adds no name
 		Turn  spin     `ecs:"turn rate"`
@@ -57,6 +58,9 @@ func TestRegister(t *testing.T) {
 	if y, found := FindColumn[float32](w, "y"); !found || y.Values()[slot] != 4 || y.Version() != c.Y.Version() || c.Y.Name() != "y" {
 		t.Error("the handle is that of another column")
 	}
+	if mesh, err := w.Blobs("mesh"); err != nil || c.Mesh != mesh || len(w.blobs) != 1 {
+		t.Error("not the blobs of that name", err)
+	}
 	before, was := c, w.Snapshot(nil)
 	wantError(t, w.Register(&c), ErrRange, "field Speed name already used = speed", "field Spin.X name already used = spin.x", "spin.X")
 	if c != before || !bytes.Equal(w.Snapshot(nil), was) {
@@ -82,6 +86,10 @@ func TestRegisterFaults(t *testing.T) {
 		{new(struct{ N int }), ErrUnsupported, "field N type = int: unsupported"},
 		{new(struct{ Speed []float32 }), ErrUnsupported, "field Speed type = []float32: unsupported"},
 		{new(struct{ Speed Column[float32] }), ErrUnsupported, "field Speed type = ecs.Column[float32]: unsupported"},
+		{new(struct{ Mesh Blobs }), ErrUnsupported, "field Mesh type = ecs.Blobs: unsupported"},
+		{new(struct {
+			Mesh *Blobs `ecs:""`
+		}), ErrRange, `field Mesh name = "": out of range`},
 		{new(struct{ Ball *Tag }), ErrUnsupported, "field Ball type = *ecs.Tag: unsupported"},
 		{new(struct{ *spin }), ErrUnsupported, "field spin, which is not exported: type = *ecs.spin: unsupported"},
 		{new(struct{ Spin *spin }), ErrUnsupported, "field Spin type = *ecs.spin: unsupported"},
@@ -188,6 +196,7 @@ func TestRegisterToCapacity(t *testing.T) {
 	}{
 		{reflect.TypeFor[*Column[int8]](), maxColumns - 10, "columns = 1024: capacity exceeded"},
 		{tagType, MaxTags, "tags = 256: capacity exceeded"},
+		{blobsType, MaxBlobs, "names = 256: capacity exceeded"},
 	} {
 		w := newWorld(t, 1)
 		wantFault(t, w, reflect.New(fields(c.left+2, c.of)).Interface(), ErrCapacity,
@@ -231,9 +240,10 @@ var byHand = []struct {
 	{reflect.TypeFor[*Column[[3]int16]](), func(w *World, name string) error { _, err := AddArrayColumn[[3]int16](w, name); return err }},
 	{reflect.TypeFor[*Column[[2]string]](), func(w *World, name string) error { _, err := AddArrayColumn[[2]string](w, name); return err }},
 	{tagType, func(w *World, name string) error { _, err := w.Tag(name); return err }},
+	{blobsType, func(w *World, name string) error { _, err := w.Blobs(name); return err }},
 }
 
-// Register is AddColumn, AddArrayColumn and Tag, one after the other: the same errors, or the same
+// Register is AddColumn, AddArrayColumn, Tag and Blobs, one after the other: the same errors, or the same
 // world, bit for bit, in worlds with kept columns and without.
 func TestRegisterIsAddColumn(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
@@ -246,7 +256,7 @@ func TestRegisterIsAddColumn(t *testing.T) {
 		kept := len(a.kept)
 		var fields []reflect.StructField
 		var want []string
-		caller := strings.NewReplacer("ecs: AddColumn ", "", "ecs: AddArrayColumn ", "", "ecs: Tag ", "")
+		caller := strings.NewReplacer("ecs: AddColumn ", "", "ecs: AddArrayColumn ", "", "ecs: Tag ", "", "ecs: Blobs ", "")
 		for i := range rapid.IntRange(0, 9).Draw(rt, "fields") {
 			of := rapid.SampledFrom(byHand).Draw(rt, "type")
 			name := rapid.SampledFrom([]string{"mana", "hp", "pack", "new", "newer", "newest", "position.x", "", "other"}).Draw(rt, "name")

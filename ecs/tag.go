@@ -27,24 +27,15 @@ func (s *tagSet) label() string { return s.name }
 // Tag returns the tag of that name and registers it if it is new. A name that
 // is not 1 to 255 bytes of UTF-8 is ErrRange, the 257th tag ErrCapacity.
 func (w *World) Tag(name string) (Tag, error) {
-	if err := w.checkTag("ecs: Tag", name, 0); err != nil {
+	if _, err := w.checkTag("ecs: Tag", name, nil); err != nil {
 		return Tag{}, err
 	}
 	return Tag{w.tagNamed(name)}, nil
 }
 
-// checkTag returns why there can be no tag of that name once so many more tags are there.
-func (w *World) checkTag(caller, name string, more int) error {
-	if find(w.tagsByName, name) != nil {
-		return nil
-	}
-	if err := checkName(caller+" name", name); err != nil {
-		return err
-	}
-	if len(w.tags)+more >= MaxTags {
-		return fault.Field(ErrCapacity, caller+" tags", MaxTags)
-	}
-	return nil
+// checkTag is checkNew for tags.
+func (w *World) checkTag(caller, name string, coming []string) ([]string, error) {
+	return checkNew(caller, "tags", name, w.tagsByName, coming, MaxTags)
 }
 
 func (w *World) addTag(name string) *tagSet {
