@@ -144,7 +144,8 @@ func all(w *walkers) evertick.PublishConfig {
 // reader takes them at random moments, and until it takes the next one nothing changes in a view.
 func TestPublish(outer *testing.T) {
 	rapid.Check(outer, func(t *rapid.T) {
-		c := evertick.Config{Capacity: 200, Previous: rapid.IntRange(0, 5).Draw(t, "previous") > 0, Clock: manualClock()}
+		clock := manualClock()
+		c := evertick.Config{Capacity: 200, Previous: rapid.IntRange(0, 5).Draw(t, "previous") > 0, Clock: clock}
 		c.Loop.RateNum = 50
 		c.History.Keep = 3
 		w := newWalkers(outer, c)
@@ -155,6 +156,7 @@ func TestPublish(outer *testing.T) {
 		var latest, held published
 		var view *evertick.View
 		var ids []ecs.ID
+		var saved []byte
 		must := func(err error) {
 			if err != nil {
 				t.Fatal(err)
@@ -191,6 +193,9 @@ func TestPublish(outer *testing.T) {
 					change[name](t)
 				}
 			}
+			if insideRun["slow"] { // the next frame has several ticks
+				clock.Add(50e6)
+			}
 			return nil
 		}))
 		acquire := func() {
@@ -204,7 +209,6 @@ func TestPublish(outer *testing.T) {
 				t.Fatalf("view %d is\n     %+v\nwant %+v", view.Seq, held, latest)
 			}
 		}
-		var saved []byte
 		actions := map[string]func(*rapid.T){
 			"acquire": func(*rapid.T) { acquire() },
 			"advance": func(t *rapid.T) {
@@ -218,7 +222,7 @@ func TestPublish(outer *testing.T) {
 				latest = w.expect()
 			},
 			"run": func(t *rapid.T) {
-				for _, name := range []string{"spawn", "despawn", "jump"} {
+				for _, name := range []string{"spawn", "despawn", "jump", "slow"} {
 					insideRun[name] = rapid.IntRange(0, 3).Draw(t, name) == 0
 				}
 				ctx, cancel := context.WithCancel(context.Background())
@@ -230,11 +234,22 @@ func TestPublish(outer *testing.T) {
 						acquire()
 					}
 					w.Loop().SetPaused(rapid.IntRange(0, 3).Draw(t, "pause") == 0)
+					switch rapid.IntRange(0, 9).Draw(t, "jump in time") {
+					case 0:
+						_ = w.StepBack(1)
+					case 1:
+						if saved != nil {
+							must(w.Restore(saved))
+						}
+					}
 					if frames--; frames == 0 {
 						cancel()
 					}
 				}); err != context.Canceled {
 					t.Fatal(err)
+				}
+				if w.Ticks() != latest.tick { // the last call went to another tick
+					latest = w.expect()
 				}
 				w.Loop().SetPaused(false)
 				insideRun = map[string]bool{}
