@@ -182,6 +182,8 @@ type Sim struct {
 	stepTimes  *loop.Histogram // nil: Config.Untimed
 	frameNs    int64           // in the running frame
 	frameSteps uint64          // in the running frame
+	frameTicks uint64          // ticks at the end of the last frame
+	frameAt    int64           // when the first step of the frame began, on the clock, if there are publishers
 	timings    []Timing
 	stats      []PhaseStats
 
@@ -190,6 +192,8 @@ type Sim struct {
 	bodies     *ecs.Binding[physics.Body]
 	bodySlots  []uint32 // Slot of Physics.Columns, which is too large to copy for each lookup
 	generation uint64   // of the world that the bodies belong to
+
+	publishers []*Publisher
 
 	mode      uint8 // of the next tick
 	timers    []*Timer

@@ -144,6 +144,9 @@ func (s *Sim) runTick() error {
 	s.systemHooks = slices.ContainsFunc(s.tickHooks, func(h Hooks) bool { return h.BeforeSystem != nil || h.AfterSystem != nil })
 	start := s.now()
 	s.lap = start
+	if len(s.publishers) > 0 && s.frameSteps == 0 {
+		s.frameAt = s.clock.Now()
+	}
 	s.World.KeepPrevious()
 	if err := s.callTickHooks("BeforeTick", func(h *Hooks) func(*Tick) error { return h.BeforeTick }); err != nil {
 		return err
