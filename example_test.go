@@ -166,3 +166,53 @@ func ExampleSim_AddSystem() {
 	// refuel
 	// physics.step
 }
+
+// A menu in which only the camera moves, and a mission that is over after two ticks of play.
+func ExampleSim_SetMode() {
+	const playing = 1 // the menu is mode 0, in which a Sim begins
+	sim, err := evertick.New(evertick.Config{Capacity: 1, PhysicsModes: 1 << playing})
+	if err != nil {
+		log.Fatal(err)
+	}
+	mission, err := sim.AddTimer("mission", 1<<playing)
+	if err != nil {
+		log.Fatal(err)
+	}
+	mission.Set(2)
+	mission.Start()
+	for _, sys := range []evertick.System{
+		{Name: "input", Run: func(t *evertick.Tick) error {
+			for _, in := range t.Inputs() {
+				if err := t.Sim.SetMode(uint8(in.Kind)); err != nil {
+					return err
+				}
+			}
+			return nil
+		}},
+		{Name: "play", Stage: evertick.AfterPhysics, Modes: 1 << playing, Run: func(t *evertick.Tick) error {
+			fmt.Printf("tick %d: playing, %d left, expired: %t\n", t.N, mission.Left(), mission.Expired())
+			return nil
+		}},
+		{Name: "camera", Stage: evertick.AfterCommands, Run: func(t *evertick.Tick) error {
+			fmt.Printf("tick %d: the camera moves\n", t.N)
+			return nil
+		}},
+	} {
+		if err := sim.AddSystem(sys); err != nil {
+			log.Fatal(err)
+		}
+	}
+	if err := sim.Push(evertick.Input{Tick: 0, Kind: playing}); err != nil {
+		log.Fatal(err)
+	}
+	if err := sim.StepN(3); err != nil {
+		log.Fatal(err)
+	}
+
+	// Output:
+	// tick 0: the camera moves
+	// tick 1: playing, 1 left, expired: false
+	// tick 1: the camera moves
+	// tick 2: playing, 0 left, expired: true
+	// tick 2: the camera moves
+}

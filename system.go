@@ -19,9 +19,10 @@ const (
 	BeforePhysics Stage = iota
 	// AfterPhysics is where the events of the step become damage, pick-ups and scores: it follows
 	// physics.sync, so that the columns hold the new transforms. Index is still that of the last
-	// tick. What systems spawn, despawn and move here is in the index of this tick. A value that is
-	// written to the transform of a body teleports the body at the next physics.step, as it does in
-	// the later stages.
+	// tick. The index of this tick will show what systems spawn, despawn and move here. An entity
+	// that is given a body here keeps the Position that was written to it until the next
+	// physics.sync. A value that is written to the transform of a body teleports the body at the
+	// next physics.step, as it does in the later stages.
 	AfterPhysics
 	// AfterIndex is where agents perceive, decide, and queue their actions, with the index of this
 	// tick.
@@ -48,7 +49,8 @@ type Tick struct {
 // applies them after the last system of AfterIndex. Commands that observers record while it does follow in the
 // same tick; more than 64 such rounds are ErrRange, and end the Sim, as does ErrCapacity. The index
 // of a tick holds the entities that were alive when it was built: if systems spawn and despawn only
-// by Commands, every entity in it is alive.
+// by Commands, every entity in it is alive until that phase. What systems of AfterCommands record
+// waits for the next tick.
 //
 // The list is for one goroutine. A system that uses several goroutines gives each a list of its own
 // and calls World.Apply when they are done. A system that runs side by side with others has a list
