@@ -2,10 +2,9 @@ package evertick
 
 import (
 	"fmt"
-	"math"
-	"reflect"
 
 	"github.com/evertick/evertick/ecs"
+	"github.com/evertick/evertick/internal/columns"
 	"github.com/evertick/evertick/internal/fault"
 	"github.com/evertick/evertick/internal/statehash"
 	"github.com/evertick/evertick/physics"
@@ -121,23 +120,16 @@ func countDifference(column string, a, b uint64) Difference {
 	return Difference{Column: column, Row: -1, A: fmt.Sprintf("%d (%#x)", a, a), B: fmt.Sprintf("%d (%#x)", b, b)}
 }
 
-// diffBodies compares the columns of bodies by reflection, which is slow, but fast enough for
-// debugging.
+// diffBodies compares the columns of bodies.
 func diffBodies(a, b *Sim) (Difference, bool) {
 	if rows := a.Physics.Rows(); rows != b.Physics.Rows() {
 		return countDifference("body rows", uint64(rows), uint64(b.Physics.Rows())), true
 	}
-	x, y := reflect.ValueOf(a.Physics.Columns()), reflect.ValueOf(b.Physics.Columns())
-	for i := range x.NumField() {
-		field := x.Type().Field(i)
-		if !field.IsExported() {
-			continue
-		}
-		for row := range a.Physics.Rows() {
-			u, v := numberText(x.Field(i).Index(row)), numberText(y.Field(i).Index(row))
-			if u != v {
-				return Difference{Column: "body." + field.Name, Row: row, ID: a.ownerOf(row), A: u, B: v}, true
-			}
+	others := b.Physics.BodyColumns()
+	for i, c := range a.Physics.BodyColumns() {
+		if row, j, found := columns.FirstDifference(c, others[i]); found {
+			return Difference{Column: "body." + c.Name(), Row: int(row), ID: a.ownerOf(int(row)),
+				A: columns.Text(c.Value(row, j)), B: columns.Text(others[i].Value(row, j))}, true
 		}
 	}
 	return Difference{}, false
@@ -151,18 +143,6 @@ func (s *Sim) ownerOf(row int) ecs.ID {
 	}
 	id, _ := s.World.ID(slot)
 	return id
-}
-
-// numberText returns a value in decimal and its bits in hexadecimal. All NaNs give the same text.
-func numberText(v reflect.Value) string {
-	if !v.CanFloat() {
-		return fmt.Sprintf("%d (%#x)", v.Uint(), v.Uint())
-	}
-	f := float32(v.Float())
-	if f != f {
-		return "NaN"
-	}
-	return fmt.Sprintf("%v (%#08x)", f, math.Float32bits(f))
 }
 
 func diffHashes(a, b []ecs.ColumnHash) (Difference, bool) {

@@ -469,9 +469,15 @@ func TestModeIsState(t *testing.T) {
 	if s.Mode() != menu || !bytes.Equal(snapshot(t, s), zero) {
 		t.Errorf("restored mode %d", s.Mode())
 	}
-	if err := plain.CopyFrom(s); err != nil || plain.Mode() != menu {
-		t.Errorf("copied mode %d, %v", plain.Mode(), err)
+	for _, mode := range []uint8{menu, playing} {
+		if err := s.SetMode(mode); err != nil {
+			t.Fatal(err)
+		}
+		if err := plain.CopyFrom(s); err != nil || plain.Mode() != mode {
+			t.Errorf("copied mode %d, want %d, %v", plain.Mode(), mode, err)
+		}
 	}
+	restore(t, s, zero)
 
 	frames := frametest.Split(data)
 	for _, bad := range []byte{0, 64, 255} {

@@ -150,6 +150,7 @@ type Sim struct {
 
 	// The running tick.
 	stepping    bool // within Step
+	inFrame     bool // within the function of RunFrames
 	inAfterTick bool // the tick is complete, although failed is still errInterrupted
 	tickN       uint64
 	tickMode    uint8

@@ -149,9 +149,7 @@ func (s *Sim) encode(dst []byte) ([]byte, error) {
 	e.Append(s.commands.Snapshot)
 	e.Append(s.inputs.encode)
 	at = e.Start()
-	if p := &s.World.Position; !s.Index.Indexes(p.X, p.Y, p.Z, s.World.LiveMask()) {
-		e.Buf = s.Index.Snapshot(e.Buf)
-	}
+	e.Buf = s.encodeIndex(e.Buf)
 	fits := e.Finish(at)
 	for i := range s.states {
 		at = e.Start()
@@ -165,9 +163,18 @@ func (s *Sim) encode(dst []byte) ([]byte, error) {
 	return e.Buf, nil
 }
 
-// restoring is a snapshot that is being restored.
+// encodeIndex appends the points of the index, or nothing if they are where the entities are.
+func (s *Sim) encodeIndex(dst []byte) []byte {
+	if p := &s.World.Position; !s.Index.Indexes(p.X, p.Y, p.Z, s.World.LiveMask()) {
+		dst = s.Index.Snapshot(dst)
+	}
+	return dst
+}
+
+// restoring is a snapshot that is being restored, or another Sim that is being copied.
 type restoring struct {
 	frame.Decoder
+	src                   *Sim // nil: a snapshot
 	ticks, seed, hash     uint64
 	mode                  uint8
 	hashes                []ecs.ColumnHash
@@ -198,10 +205,15 @@ func (s *Sim) Restore(data []byte) error {
 	}
 	err := s.restore(data)
 	if err == nil {
-		s.history.clear()
-		s.inputs.takeArrived(false)
+		s.startAnew()
 	}
 	return err
+}
+
+// startAnew forgets what came before a Restore.
+func (s *Sim) startAnew() {
+	s.history.clear()
+	s.inputs.takeArrived(false)
 }
 
 // restore is Restore without the history.
@@ -209,7 +221,12 @@ func (s *Sim) restore(data []byte) error {
 	if err := native.CheckFloatEnv(); err != nil {
 		return fmt.Errorf("evertick: Restore: %w", err)
 	}
-	err := s.prepare(data)
+	return s.replace(s.prepare(data))
+}
+
+// replace replaces the state by the one that was prepared, unless there is an error: that of
+// preparing it, or of what can be checked only while it is restored.
+func (s *Sim) replace(err error) error {
 	if err == nil {
 		err = s.restoreOutside()
 	}
@@ -220,19 +237,6 @@ func (s *Sim) restore(data []byte) error {
 		return err
 	}
 	return s.commit()
-}
-
-// CopyFrom replaces the state by that of src, as Restore does by that of a snapshot of it, with the
-// same errors. A copy from s itself does nothing.
-func (s *Sim) CopyFrom(src *Sim) error {
-	if s == src {
-		return nil
-	}
-	var err error
-	if s.copyBuffer, err = src.Snapshot(s.copyBuffer[:0]); err != nil {
-		return err
-	}
-	return s.Restore(s.copyBuffer)
 }
 
 // prepare checks everything in a snapshot that can be checked without changing the Sim.
@@ -332,7 +336,11 @@ func (r *restoring) readHashes(s *Sim, b []byte, n uint32) error {
 // preparePhysics is called when the world of the snapshot is known to fit: a body for an entity
 // beyond it contradicts that world.
 func (s *Sim) preparePhysics(data []byte) error {
-	err := s.Physics.Prepare(data)
+	return beyondWorld(s.Physics.Prepare(data))
+}
+
+// beyondWorld returns the error of preparing bodies.
+func beyondWorld(err error) error {
 	if errors.Is(err, fault.ErrBeyond) {
 		return fmt.Errorf("evertick: Restore: %v: %w", err, ErrCorrupt)
 	}
@@ -427,23 +435,37 @@ func (s *Sim) commit() error {
 	r := &s.restoring
 	s.failed = errInterrupted // in case a release panics
 	defer r.reset()
-	s.bodies.UnbindAll() // without destroying the bodies, which the snapshot replaces
+	s.bodies.UnbindAll() // without destroying the bodies, which are replaced
 	s.Physics.Commit()
 	s.World.Commit()
 	s.commands.Commit()
 	s.ticks, s.seed, s.hash, s.mode = r.ticks, r.seed, r.hash, r.mode
 	s.hashes, r.hashes = r.hashes, s.hashes
 	s.generation = s.World.Generation()
-	for in := wire.NewReader(r.owners); in.Len() > 0; {
-		if err := s.bodies.Bind(ecs.ID(in.U64()), physics.BodyOfBits(in.U64())); err != nil {
-			panic("evertick: Restore: owner was miscounted")
+	if r.src != nil {
+		for id, body := range r.src.bodies.All() {
+			s.bindRestored(id, body)
+		}
+	} else {
+		for in := wire.NewReader(r.owners); in.Len() > 0; {
+			s.bindRestored(ecs.ID(in.U64()), physics.BodyOfBits(in.U64()))
 		}
 	}
 	s.failed = s.restoreIndex()
 	return s.failed
 }
 
+// bindRestored binds a body to an entity, which is known to exist.
+func (s *Sim) bindRestored(id ecs.ID, body physics.Body) {
+	if err := s.bodies.Bind(id, body); err != nil {
+		panic("evertick: Restore: owner was miscounted")
+	}
+}
+
 func (s *Sim) restoreIndex() error {
+	if src := s.restoring.src; src != nil && src.World.Cap() == s.World.Cap() {
+		return s.Index.CopyFrom(src.Index)
+	}
 	if len(s.restoring.index) > 0 {
 		return s.Index.Restore(s.restoring.index)
 	}

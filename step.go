@@ -19,6 +19,8 @@ var (
 	errInterrupted = errors.New("evertick: a step was entered from within a step, or broken off by a panic")
 	// errGoexit is the error of a system that has ended its goroutine, as runtime.Goexit does.
 	errGoexit = errors.New("the system ended its goroutine")
+	// errInFrame is the error of calls that the function of RunFrames must not make.
+	errInFrame = errors.New("evertick: Advance, Run or RunFrames was called from the function of RunFrames")
 )
 
 // Hooks are functions that a Sim calls at fixed places of each tick: for logs, checks and

@@ -4,6 +4,7 @@ import (
 	"reflect"
 	"slices"
 
+	"github.com/evertick/evertick/internal/columns"
 	"github.com/evertick/evertick/internal/fault"
 	"github.com/evertick/evertick/internal/stagger"
 )
@@ -77,7 +78,7 @@ func newColumn[T any](w *World, caller, name string) (*Column[T], error) {
 }
 
 // register adds a column that the program has a handle to.
-func (w *World) register(caller, name string, k kind, count int) (*column, error) {
+func (w *World) register(caller, name string, k Kind, count int) (*column, error) {
 	old := find(w.byName, name)
 	switch {
 	case old != nil && old.kept:
@@ -87,7 +88,7 @@ func (w *World) register(caller, name string, k kind, count int) (*column, error
 	case len(w.columns) == maxColumns:
 		return nil, fault.Field(ErrCapacity, caller+" columns", maxColumns)
 	case w.tooLong(k, count):
-		return nil, fault.Field(ErrCapacity, caller+" bytes", int64(k.size()*count)*int64(w.Cap()))
+		return nil, fault.Field(ErrCapacity, caller+" bytes", int64(k.Size()*count)*int64(w.Cap()))
 	}
 	c := &column{name: name, kind: k, count: count, version: &changeVersion{world: w}}
 	c.mem = w.fullRows(c)
@@ -97,8 +98,8 @@ func (w *World) register(caller, name string, k kind, count int) (*column, error
 
 // tooLong reports whether a column of such rows has more bytes than a snapshot can hold
 // once the world is full.
-func (w *World) tooLong(k kind, count int) bool {
-	return int64(k.size()*count)*int64(w.Cap()) > maxColumnBytes
+func (w *World) tooLong(k Kind, count int) bool {
+	return int64(k.Size()*count)*int64(w.Cap()) > maxColumnBytes
 }
 
 // fullRows allocates the memory of the next registered column.
@@ -134,21 +135,30 @@ func (v *changeVersion) touch() {
 	v.number = v.world.touches
 }
 
+// touchIf touches if a flag is set, and clears it.
+func (v *changeVersion) touchIf(flag *bool) {
+	if *flag {
+		*flag = false
+		v.touch()
+	}
+}
+
 // HoldTouches makes Touch, SetPosition and similar calls only note which columns were
 // touched, until ReleaseTouches. In between, several goroutines may touch at once, but no
-// two of them the same column; Position, Rotation and Scale are one column each here.
+// two of them the same column; Position, Rotation, Scale and Blobs are one column each here.
 // Versions do not change meanwhile.
 func (w *World) HoldTouches() { w.holding = true }
 
 // ReleaseTouches gives the columns touched since HoldTouches one new Version each, in the
-// order of their registration, however often and in whichever order they were touched.
+// order of their registration, however often and in whichever order they were touched. Then
+// it does the same for Blobs.
 func (w *World) ReleaseTouches() {
 	w.holding = false
 	for _, c := range w.registered {
-		if c.version.held {
-			c.version.held = false
-			c.version.touch()
-		}
+		c.version.touchIf(&c.version.held)
+	}
+	for _, b := range w.blobs {
+		b.version.touchIf(&b.version.held)
 	}
 }
 
@@ -156,20 +166,21 @@ func (w *World) ReleaseTouches() {
 type column struct {
 	name    string
 	index   uint16 // in World.registered
-	kind    kind
+	kind    Kind
 	count   int    // numbers in a row
 	mem     []byte // all rows, in native byte order
 	init    uint64 // the bits of a row after a reset; 0 unless it is a float32
 	version *changeVersion
 	kept    bool // see addKept
 
+	view    ColumnView
 	pending *pendingColumn // what replaces the rows, while that is done
 }
 
 func (c *column) label() string { return c.name }
 
 // size is the number of bytes in a row.
-func (c *column) size() int { return c.kind.size() * c.count }
+func (c *column) size() int { return c.kind.Size() * c.count }
 
 // rows returns the bytes of rows lo to hi-1.
 func (c *column) rows(lo, hi int) []byte {
@@ -178,7 +189,7 @@ func (c *column) rows(lo, hi int) []byte {
 }
 
 // holds reports whether the rows are of that type.
-func (c *column) holds(k kind, count int) bool { return c.kind == k && c.count == count }
+func (c *column) holds(k Kind, count int) bool { return c.kind == k && c.count == count }
 
 // typeName is the Go type of a row.
 func (c *column) typeName() string { return typeName(c.kind, c.count) }
@@ -194,7 +205,8 @@ func (c *column) reset(lo, hi int) {
 }
 
 func (w *World) addColumn(c *column) {
-	w.columns = append(w.columns, c)
+	c.view = columns.New(c.name, c.kind, c.count, &c.mem, w.HighWater, &c.version.number)
+	w.columns, w.views = append(w.columns, c), append(w.views, c.view)
 	w.byName = insertByName(w.byName, c)
 	w.activate(c)
 }
@@ -234,7 +246,7 @@ func (c *column) reserve(rows, capacity int) {
 }
 
 // registerKept makes a kept column a registered one.
-func (w *World) registerKept(c *column, caller string, k kind, count int) error {
+func (w *World) registerKept(c *column, caller string, k Kind, count int) error {
 	if !c.holds(k, count) {
 		return fault.Field(ErrUnsupported, caller+" type of the kept column "+c.name, c.typeName())
 	}
@@ -255,8 +267,17 @@ func (w *World) dropKept() {
 	if !slices.ContainsFunc(w.kept, lacking) {
 		return
 	}
+	for _, c := range w.kept {
+		if lacking(c) {
+			c.mem = nil // for those that have a view of it
+		}
+	}
 	for _, list := range []*[]*column{&w.columns, &w.byName, &w.resets.wide, &w.kept} {
 		*list = slices.DeleteFunc(*list, lacking)
+	}
+	w.views = nil // callers may have the old list
+	for _, c := range w.columns {
+		w.views = append(w.views, c.view)
 	}
 }
 
@@ -281,7 +302,7 @@ func (l *resetLists) add(c *column) {
 		l.wide = append(l.wide, c)
 		return
 	}
-	switch c.kind.size() {
+	switch c.kind.Size() {
 	case 1:
 		l.b1 = append(l.b1, resetColumn[uint8]{stagger.View[uint8](c.mem), uint8(c.init)})
 	case 2:
@@ -356,7 +377,7 @@ func (w *World) addBuiltIn() {
 		case scaleColumn:
 			version = w.Scale.version
 		}
-		c := &column{name: name, kind: kindFloat32, count: 1, mem: bytesOf(*t.columns()[i]), version: version}
+		c := &column{name: name, kind: KindFloat32, count: 1, mem: bytesOf(*t.columns()[i]), version: version}
 		if name == "rotation.w" || i >= scaleColumn {
 			c.init = float32One
 		}

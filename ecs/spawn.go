@@ -113,6 +113,9 @@ func (w *World) Despawn(id ID) bool {
 	for _, t := range w.tags {
 		t.bits[slot>>6] &^= 1 << (slot & 63)
 	}
+	for _, b := range w.blobs {
+		b.removeSlots(int(slot>>6), 1<<(slot&63))
+	}
 	w.count--
 	w.changes++
 	return true
@@ -194,6 +197,9 @@ func (w *World) despawnMarked() {
 		w.live.remove(i, m)
 		for _, t := range w.tags {
 			t.bits[i] &^= m
+		}
+		for _, b := range w.blobs {
+			b.removeSlots(i, m)
 		}
 		w.count -= bits.OnesCount64(m)
 	}
