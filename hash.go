@@ -2,10 +2,9 @@ package evertick
 
 import (
 	"fmt"
-	"math"
-	"reflect"
 
 	"github.com/evertick/evertick/ecs"
+	"github.com/evertick/evertick/internal/columns"
 	"github.com/evertick/evertick/internal/fault"
 	"github.com/evertick/evertick/internal/statehash"
 	"github.com/evertick/evertick/physics"
@@ -18,7 +17,7 @@ import (
 func (s *Sim) Hash() uint64 { return s.hash }
 
 // ColumnHashes returns the hashes that make up Hash: seed, ticks, then the columns of the world,
-// those of the bodies, and those of AddState. Where two runs differ, the first pair that differs
+// those of the bodies, those of AddState and AddTimer, and the mode if it is not 0. Where two runs differ, the first pair that differs
 // names the column. The slice is the Sim's own and valid until the next step.
 func (s *Sim) ColumnHashes() []ecs.ColumnHash { return s.hashes }
 
@@ -46,6 +45,9 @@ func (s *Sim) hashState(ticks uint64) {
 		n := &s.states[i]
 		s.stateBytes = n.state.AppendState(s.stateBytes[:0])
 		s.hashes = append(s.hashes, ecs.ColumnHash{Name: n.column, Hash: statehash.Bytes(s.stateBytes, 1, false)})
+	}
+	if s.mode != 0 {
+		s.hashes = append(s.hashes, ecs.ColumnHash{Name: "mode", Hash: uint64(s.mode)})
 	}
 	s.hash = ecs.Fold(s.hashes)
 }
@@ -91,7 +93,7 @@ func (d Difference) String() string {
 }
 
 // Diff returns the first difference of two simulations, and false if there is none that Hash would
-// show. It compares, in this order: ticks and seed; the worlds, as ecs.Diff does; the columns of
+// show. It compares, in this order: ticks, seed and mode; the worlds, as ecs.Diff does; the columns of
 // bodies; and then the hashes of everything that has no columns: shapes, joints, the states of
 // AddState. Hashes are those of the last tick; what was written since then shows only in the
 // columns.
@@ -101,6 +103,9 @@ func Diff(a, b *Sim) (Difference, bool) {
 	}
 	if a.seed != b.seed {
 		return countDifference("seed", a.seed, b.seed), true
+	}
+	if a.mode != b.mode {
+		return countDifference("mode", uint64(a.mode), uint64(b.mode)), true
 	}
 	if d, found := ecs.Diff(a.World, b.World); found {
 		return Difference{Column: "entities", World: d, Row: -1, ID: d.ID}, true
@@ -115,23 +120,16 @@ func countDifference(column string, a, b uint64) Difference {
 	return Difference{Column: column, Row: -1, A: fmt.Sprintf("%d (%#x)", a, a), B: fmt.Sprintf("%d (%#x)", b, b)}
 }
 
-// diffBodies compares the columns of bodies by reflection, which is slow, but fast enough for
-// debugging.
+// diffBodies compares the columns of bodies.
 func diffBodies(a, b *Sim) (Difference, bool) {
 	if rows := a.Physics.Rows(); rows != b.Physics.Rows() {
 		return countDifference("body rows", uint64(rows), uint64(b.Physics.Rows())), true
 	}
-	x, y := reflect.ValueOf(a.Physics.Columns()), reflect.ValueOf(b.Physics.Columns())
-	for i := range x.NumField() {
-		field := x.Type().Field(i)
-		if !field.IsExported() {
-			continue
-		}
-		for row := range a.Physics.Rows() {
-			u, v := numberText(x.Field(i).Index(row)), numberText(y.Field(i).Index(row))
-			if u != v {
-				return Difference{Column: "body." + field.Name, Row: row, ID: a.ownerOf(row), A: u, B: v}, true
-			}
+	others := b.Physics.BodyColumns()
+	for i, c := range a.Physics.BodyColumns() {
+		if row, j, found := columns.FirstDifference(c, others[i]); found {
+			return Difference{Column: "body." + c.Name(), Row: int(row), ID: a.ownerOf(int(row)),
+				A: columns.Text(c.Value(row, j)), B: columns.Text(others[i].Value(row, j))}, true
 		}
 	}
 	return Difference{}, false
@@ -145,18 +143,6 @@ func (s *Sim) ownerOf(row int) ecs.ID {
 	}
 	id, _ := s.World.ID(slot)
 	return id
-}
-
-// numberText returns a value in decimal and its bits in hexadecimal. All NaNs give the same text.
-func numberText(v reflect.Value) string {
-	if !v.CanFloat() {
-		return fmt.Sprintf("%d (%#x)", v.Uint(), v.Uint())
-	}
-	f := float32(v.Float())
-	if f != f {
-		return "NaN"
-	}
-	return fmt.Sprintf("%v (%#08x)", f, math.Float32bits(f))
 }
 
 func diffHashes(a, b []ecs.ColumnHash) (Difference, bool) {

@@ -130,7 +130,7 @@ func (c *Commands) toLittleEndian(values []byte, commands []command) {
 			_, values, _ = cutBlob(values)
 		case writeCommand:
 			for _, col := range c.world.registered[o.target : o.target+uint16(o.width)] {
-				statehash.Little(values[:col.size()], col.kind.size())
+				statehash.Little(values[:col.size()], col.kind.Size())
 				values = values[col.size():]
 			}
 		}

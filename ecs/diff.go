@@ -4,10 +4,10 @@ import (
 	"bytes"
 	"cmp"
 	"fmt"
-	"math"
 	"math/bits"
-	"reflect"
 	"strconv"
+
+	"github.com/evertick/evertick/internal/columns"
 )
 
 // Difference is the first place in which two worlds a and b differ.
@@ -97,7 +97,7 @@ func diffColumns(a, b *World) (Difference, bool) {
 		switch {
 		case s == nil || t == nil:
 		case !s.holds(t.kind, t.count):
-			found = s.hash(a.high) != t.hash(b.high)
+			found = columns.Hash(s.view) != columns.Hash(t.view)
 		default:
 			d, found = diffRows(a, b, s, t)
 		}
@@ -109,17 +109,12 @@ func diffColumns(a, b *World) (Difference, bool) {
 }
 
 func diffRows(a, b *World, s, t *column) (Difference, bool) {
-	x, y := s.rows(0, a.high), t.rows(0, a.high)
-	if bytes.Equal(x, y) {
+	row, i, found := columns.FirstDifference(s.view, t.view)
+	if !found {
 		return Difference{}, false
 	}
-	for i := range a.high * s.count {
-		if s.kind.bits(x, i) != s.kind.bits(y, i) {
-			d := Difference{Part: "value", Name: s.name, Element: i % s.count, A: s.kind.number(x, i), B: s.kind.number(y, i)}
-			return at(a, b, d, i/s.count), true
-		}
-	}
-	return Difference{}, false
+	d := Difference{Part: "value", Name: s.name, Element: i, A: s.view.Value(row, i), B: t.view.Value(row, i)}
+	return at(a, b, d, int(row)), true
 }
 
 func diffBlobs(a, b *World) (Difference, bool) {
@@ -222,19 +217,6 @@ func formatValue(v any) string {
 			return "no entity"
 		}
 		return v.String()
-	case int:
-		return fmt.Sprint(v)
-	case float32:
-		return fmt.Sprintf("%v (%#08x)", v, math.Float32bits(v))
-	case float64:
-		return fmt.Sprintf("%v (%#016x)", v, math.Float64bits(v))
 	}
-	r := reflect.ValueOf(v)
-	switch {
-	case r.CanInt():
-		return fmt.Sprintf("%d (%#x)", v, uint64(r.Int())&(1<<r.Type().Bits()-1))
-	case r.CanUint():
-		return fmt.Sprintf("%d (%#x)", v, r.Uint())
-	}
-	return fmt.Sprint(v)
+	return columns.Text(v)
 }

@@ -20,9 +20,15 @@
 // of one world no two share an address modulo 4096: otherwise a loop that walks many columns at one
 // index would find all of them in one set of the L1 cache.
 //
+// [World.Register] adds the columns, tags and blobs that a struct declares as its fields;
+// [AddColumn], [AddArrayColumn], [World.Tag] and [World.Blobs] add one by its name.
+//
 // Code that writes to a column directly calls Touch ([Vec3.Touch], [Column.Touch]), once
 // for all rows: it changes the Version of the column, by which an index, a renderer or a
 // sync layer notices the change. SetPosition and its like touch by themselves.
+//
+// Code that does not know the columns (a network, an inspector, an exporter) reads them without their types:
+// [World.Columns] lists them, and a [ColumnView] returns rows as bytes or as float64.
 //
 // [Tag]s are bitsets, 64 entities a word. [World.Query] selects by tags, in
 // ascending slot order; a query of [World.NewQuery] caches the result as a bitmap, for
@@ -102,7 +108,8 @@
 //
 // A World has no mutex. Methods that change nothing (Slot, ID, Handle, Valid, Len,
 // HighWater, Version, LiveSlots, LiveMask, IDs, World.Query, the Has, Count and Mask of a
-// Tag, Get and At of a Binding, Get, At, Len and All of Blobs, FindColumn, Snapshot, Hash, ColumnHashes, FirstNaN, Diff,
+// Tag, Get and At of a Binding, Get, At, Len and All of Blobs, FindColumn, Columns, the methods of
+// ColumnView, Snapshot, Hash, ColumnHashes, FirstNaN, Diff,
 // Dump, Describe, Clone, and CopyFrom for the world that is copied) may run concurrently
 // with each other, with direct writes to columns that they do not read, and with recording
 // into Commands, each list by one goroutine. A [Query] caches its result, so each goroutine

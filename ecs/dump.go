@@ -76,14 +76,14 @@ func (w *World) appendTags(dst []byte, slot Slot) []byte {
 func (c *column) appendRow(dst []byte, slot int) []byte {
 	rows := c.rows(slot, slot+1)
 	if c.count == 1 {
-		return c.kind.append(dst, rows, 0)
+		return c.kind.AppendText(dst, rows, 0)
 	}
 	dst = append(dst, '[')
 	for i := range c.count {
 		if i > 0 {
 			dst = append(dst, ' ')
 		}
-		dst = c.kind.append(dst, rows, i)
+		dst = c.kind.AppendText(dst, rows, i)
 	}
 	return append(dst, ']')
 }

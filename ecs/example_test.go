@@ -55,6 +55,43 @@ func Example() {
 	// true
 }
 
+// A network sends the rows that changed, of every column that was written since the last time. It
+// knows none of the columns.
+func ExampleColumnView() {
+	w, err := ecs.New(ecs.Config{Capacity: 1000})
+	if err != nil {
+		panic(err)
+	}
+	hp, err := ecs.AddColumn[int16](w, "hp")
+	if err != nil {
+		panic(err)
+	}
+	home, err := ecs.AddArrayColumn[[2]float32](w, "home")
+	if err != nil {
+		panic(err)
+	}
+	if err := w.SpawnN(make([]ecs.ID, 4)); err != nil {
+		panic(err)
+	}
+
+	sent := w.LastTouch() // what the other side has
+	hp.Values()[1], hp.Values()[3] = -2, 300
+	hp.Touch()
+	home.Values()[3] = [2]float32{0.5, 4}
+	home.Touch()
+
+	changed := []ecs.Slot{1, 3}
+	for _, c := range w.Columns() {
+		if c.Version() > sent {
+			fmt.Printf("%s, %d %v a row: bytes %x, floats %v\n", c.Name(), c.Components(), c.Kind(),
+				c.AppendBytesAt(nil, changed), c.AppendFloatsAt(nil, changed))
+		}
+	}
+	// Output:
+	// hp, 1 int16 a row: bytes feff2c01, floats [-2 300]
+	// home, 2 float32 a row: bytes 00000000000000000000003f00008040, floats [0 0 0.5 4]
+}
+
 // While a query iterates, entities without life are replaced by a grave.
 func ExampleCommands() {
 	w, err := ecs.New(ecs.Config{Capacity: 100})

@@ -3,6 +3,7 @@ package ecs
 import (
 	"slices"
 
+	"github.com/evertick/evertick/internal/columns"
 	"github.com/evertick/evertick/internal/statehash"
 )
 
@@ -18,7 +19,7 @@ type ColumnHash = statehash.Column
 func (w *World) Hash() uint64 {
 	acc := statehash.Add(0, identity, w.identityHash())
 	for _, c := range w.byName {
-		acc = statehash.Add(acc, c.name, c.hash(w.high))
+		acc = statehash.Add(acc, c.name, columns.Hash(c.view))
 	}
 	for _, b := range w.blobsByName {
 		if b.count > 0 {
@@ -45,7 +46,7 @@ func (w *World) AppendColumnHashes(dst []ColumnHash) []ColumnHash {
 	dst = slices.Grow(dst, 1+len(w.byName)+len(w.blobs))
 	dst = append(dst, ColumnHash{Name: identity, Hash: w.identityHash()})
 	for _, c := range w.byName {
-		dst = append(dst, ColumnHash{Name: c.name, Hash: c.hash(w.high)})
+		dst = append(dst, ColumnHash{Name: c.name, Hash: columns.Hash(c.view)})
 	}
 	for _, b := range w.blobsByName {
 		if b.count > 0 {
@@ -71,21 +72,17 @@ func (w *World) identityHash() uint64 {
 	return acc
 }
 
-func (c *column) hash(rows int) uint64 {
-	return statehash.Bytes(c.rows(0, rows), c.kind.size(), c.kind.isFloat())
-}
-
 // FirstNaN finds the first NaN of a live entity: the first such column by name, and the
 // entity in the lowest slot. Direct writes to columns are not checked for
 // NaN; a tick can call FirstNaN instead. It reads every float column once, below
 // HighWater, and allocates nothing.
 func (w *World) FirstNaN() (column string, id ID, found bool) {
 	for _, c := range w.byName {
-		if !c.kind.isFloat() || !statehash.HasNaN(c.rows(0, w.high), c.kind.size()) {
+		if !c.kind.IsFloat() || !statehash.HasNaN(c.rows(0, w.high), c.kind.Size()) {
 			continue
 		}
 		for slot, id := range w.ids[:w.high] {
-			if id != 0 && statehash.HasNaN(c.rows(slot, slot+1), c.kind.size()) {
+			if id != 0 && statehash.HasNaN(c.rows(slot, slot+1), c.kind.Size()) {
 				return c.name, id, true
 			}
 		}

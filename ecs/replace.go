@@ -19,7 +19,8 @@ type pendingState struct {
 	mask       []uint64 // of the slots that are live
 	own        []uint64 // room for mask
 	table      idTable  // of a snapshot
-	prepared   bool     // a snapshot that fits
+	src        *World   // the other world; nil: a snapshot
+	prepared   bool     // it fits
 	columns    []pendingColumn
 	tags       []pendingTag
 	blobs      []pendingBlobs
@@ -27,7 +28,7 @@ type pendingState struct {
 
 type pendingColumn struct {
 	name    string
-	kind    kind
+	kind    Kind
 	count   int
 	version uint64
 	rows    []byte
@@ -51,7 +52,7 @@ func (w *World) Clone() *World {
 		panic("ecs: Clone of a World that New did not make")
 	}
 	for _, col := range w.registered[len(c.registered):] {
-		c.register("ecs: Clone", col.name, col.kind, col.count) // fits, as it did in w
+		c.register(col.name, col.kind, col.count) // fits, as it did in w
 	}
 	for _, b := range w.blobs {
 		c.addBlobs(b.name)
@@ -76,22 +77,35 @@ func (w *World) CopyFrom(src *World) error {
 	if w == src {
 		return nil
 	}
+	if err := w.PrepareCopy(src); err != nil {
+		return err
+	}
+	w.Commit()
+	return nil
+}
+
+// PrepareCopy does the part of CopyFrom that can fail, with the same errors, and changes nothing, as
+// Prepare does for Restore. Neither world may change before Commit or Discard, and src must be
+// another world than w.
+func (w *World) PrepareCopy(src *World) error {
+	if w == src {
+		panic("ecs: PrepareCopy from the world itself")
+	}
 	w.mustBeUnlocked()
 	w.Discard()
 	im := &w.pending
 	im.view(src)
-	defer im.forget()
 	if err := im.fit(w); err != nil {
+		im.forget()
 		return err
 	}
-	w.table.copyFrom(&src.table)
-	w.replaceState(im)
+	im.prepared = true
 	return nil
 }
 
 // view makes im refer to the state of a world.
 func (im *pendingState) view(src *World) {
-	im.source = "ecs: CopyFrom"
+	im.source, im.src = "ecs: CopyFrom", src
 	im.rows, im.live, im.touches = src.high, src.count, src.touches
 	im.ids = bytesOf(src.ids[:src.high])
 	im.mask = src.live.levels[0]
@@ -243,7 +257,7 @@ func (w *World) replaceColumns(im *pendingState, before int) {
 			c.reset(im.rows, before)
 		}
 		c.version.number = c.pending.version
-		im.copy(c.mem, c.pending.rows, c.kind.size())
+		im.copy(c.mem, c.pending.rows, c.kind.Size())
 		c.pending = nil
 	}
 }

@@ -55,15 +55,20 @@ func (w *World) Prepare(data []byte) error {
 	return nil
 }
 
-// Commit replaces the state by the one that was prepared. It panics if there is none.
+// Commit replaces the state by the one that was prepared, by Prepare or PrepareCopy. It panics if
+// there is none.
 func (w *World) Commit() {
 	w.mustBeUnlocked()
 	im := &w.pending
 	if !im.prepared {
 		panic("ecs: Commit without Prepare")
 	}
-	w.table, im.table = im.table, w.table
-	w.table.trim()
+	if im.src != nil {
+		w.table.copyFrom(&im.src.table)
+	} else {
+		w.table, im.table = im.table, w.table
+		w.table.trim()
+	}
 	defer im.forget()
 	w.replaceState(im)
 }
@@ -80,6 +85,9 @@ func (w *World) Discard() {
 func (w *World) PreparedSlot(id ID) (Slot, bool) {
 	if !w.pending.prepared {
 		return 0, false
+	}
+	if src := w.pending.src; src != nil {
+		return src.table.slot(id)
 	}
 	return w.pending.table.slot(id)
 }
@@ -189,17 +197,17 @@ func (im *pendingState) column(w *World, d *frame.Decoder) error {
 	r := wire.NewReader(b)
 	label := r.Name()
 	name := nameOf(w.byName, label)
-	c := pendingColumn{name: name, kind: kind(r.U8()), count: int(r.U16()), version: r.U64(), rows: r.Rest()}
+	c := pendingColumn{name: name, kind: Kind(r.U8()), count: int(r.U16()), version: r.U64(), rows: r.Rest()}
 	if r.Err() != nil || !validLabel(label) || name == identity {
 		return corrupt("name of a column", fmt.Sprintf("%.40q", name))
 	}
-	if c.kind.size() == 0 || c.count < 1 || c.count > maxCount {
+	if c.kind.Size() == 0 || c.count < 1 || c.count > maxCount {
 		return corrupt("type of column "+name, typeName(c.kind, c.count))
 	}
 	if c.version > im.touches {
 		return corrupt("version of column "+name, c.version)
 	}
-	if uint64(len(c.rows)) != uint64(c.kind.size()*c.count)*uint64(im.rows) {
+	if uint64(len(c.rows)) != uint64(c.kind.Size()*c.count)*uint64(im.rows) {
 		return corrupt("length of column "+name, len(c.rows))
 	}
 	for i := range im.columns {

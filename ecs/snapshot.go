@@ -67,7 +67,7 @@ func (w *World) Snapshot(dst []byte) []byte {
 		e.U8(byte(c.kind))
 		e.U16(c.count)
 		e.U64(c.version.number)
-		e.Rows(c.rows(0, w.high), c.kind.size())
+		e.Rows(c.rows(0, w.high), c.kind.Size())
 		e.Seal()
 	}
 	n := words(w.high)

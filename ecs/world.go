@@ -65,6 +65,7 @@ type World struct {
 	high  int // rows ever used
 
 	columns    []*column
+	views      []ColumnView // of columns
 	byName     []*column
 	registered []*column // those that the program has handles to
 	kept       []*column // the others, which only a snapshot brought

@@ -44,6 +44,7 @@ type state struct {
 	published   uint64 // dropped.steps as of the last frame
 	backwards   uint64
 	wall, ui    uint64
+	rate        frameRate
 	last        int64 // the time of the last AdvanceTo
 
 	channels [MaxChannels]channel
@@ -201,6 +202,7 @@ func (l *Loop) frame(elapsedNs int64) Frame {
 	}
 	f := Frame{ElapsedNs: elapsedNs}
 	l.wall += uint64(elapsedNs)
+	l.rate.add(elapsedNs)
 	f.Timers = l.runTimers(Wall, elapsedNs)
 	switch {
 	case l.menu, l.fault != nil:
