@@ -109,8 +109,8 @@
 // A World has no mutex. Methods that change nothing (Slot, ID, Handle, Valid, Len,
 // HighWater, Version, LiveSlots, LiveMask, IDs, World.Query, the Has, Count and Mask of a
 // Tag, Get and At of a Binding, Get, At, Len and All of Blobs, FindColumn, Columns, the methods of
-// ColumnView, Snapshot, Hash, ColumnHashes, FirstNaN, Diff,
-// Dump, Describe, Clone, and CopyFrom for the world that is copied) may run concurrently
+// ColumnView, Snapshot, Hash, ColumnHashes, FirstNaN, Diff, Dump, Describe, Clone, and
+// CopyFrom for the world that is copied) may run concurrently
 // with each other, with direct writes to columns that they do not read, and with recording
 // into Commands, each list by one goroutine. A [Query] caches its result, so each goroutine
 // needs its own. Call NewQuery and NewCommands before the goroutines start. Everything
