@@ -370,7 +370,9 @@ func TestArcadeInEightSteps(t *testing.T) {
 		for _, workers := range []int{1, 4} {
 			g := newSimGame(t, evertick.Config{Workers: workers, Loop: loop.Arcade()})
 			g.compare(t, fmt.Sprintf("seed %d, %d workers", seed, workers), want)
-			g.SetInputs(func(tick uint64, dst []evertick.Input) ([]evertick.Input, error) { return append(dst, inputs[tick]...), nil })
+			g.SetInputs(func(tick uint64, dst []evertick.Input) ([]evertick.Input, error) {
+				return append(dst, inputs[tick]...), nil
+			})
 			for i, f := range frames {
 				f.apply(t, g.Loop())
 				if frame, err := g.Advance(f.elapsedNs); err != nil || frame.Steps != steps[i] {

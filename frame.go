@@ -30,6 +30,7 @@ func (s *Sim) Advance(elapsedNs int64) (loop.Frame, error) {
 	s.beginFrame()
 	f, err := s.loop.Drive(elapsedNs, s.step)
 	s.endFrame(f)
+	s.publishFrame(false)
 	return s.frame, err
 }
 
@@ -54,17 +55,20 @@ func (s *Sim) RunFrames(ctx context.Context, frame func(loop.Frame)) error {
 		return err
 	}
 	s.beginFrame()
-	r := loop.Runner{Clock: s.runClock, Step: s.step, Rehearse: s.config.Rehearse, Frame: func(f loop.Frame) {
+	quiet := false // nothing but ticks has changed the state since the last frame
+	err := s.runWith(ctx, loop.Runner{Clock: s.runClock, Step: s.step, Rehearse: s.config.Rehearse, Frame: func(f loop.Frame) {
 		s.endFrame(f)
+		s.publishFrame(quiet)
+		quiet = true
 		if frame != nil {
 			s.callFrame(frame)
 		}
 		s.beginFrame()
-	}}
-	if s.config.CheckRender {
-		return s.runChecked(ctx, r, frame)
+	}}, frame)
+	if s.ticks != s.frameTicks { // loop.ErrStop has ended the last frame early
+		s.publishFrame(quiet)
 	}
-	return s.loop.RunWith(ctx, r)
+	return err
 }
 
 // callFrame calls the function of RunFrames.
@@ -226,8 +230,8 @@ func (s *Sim) endFrame(f loop.Frame) {
 	if hi == 0 && uint64(s.frameNs) > budget {
 		f.Overrun = loop.Overrun{System: s.slowestPhase(), Ns: s.frameNs - int64(budget)}
 	}
-	s.frame = f
-	s.publish()
+	s.frame, s.frameTicks = f, s.ticks
+	s.publishMetrics()
 }
 
 // slowestPhase names the phase that exceeded its median the most in this frame. Of phases that

@@ -416,6 +416,20 @@ func TestStaleBodiesWhilePhysicsRests(t *testing.T) {
 	}
 }
 
+// With another engine, too, bodies rest where the physics is left out.
+func TestPhysicsModesOfAnotherEngine(t *testing.T) {
+	c := small()
+	c.Physics.Engine, c.PhysicsModes = &fakeEngine{}, 1<<playing
+	s := newSim(t, c)
+	movingBody(t, s, spawn(t, s), 60)
+	step(t, s, 3)
+	setMode(t, s, playing)
+	step(t, s, 2)
+	if x := s.World.Position.X[0]; x != 2 {
+		t.Errorf("the entity is at %g after two ticks of a metre", x)
+	}
+}
+
 func hasColumn(s *evertick.Sim, name string) bool {
 	return slices.ContainsFunc(s.ColumnHashes(), func(c ecs.ColumnHash) bool { return c.Name == name })
 }

@@ -44,7 +44,7 @@ func (s *Sim) Monitor() *Monitor {
 	if s.monitor == nil {
 		_ = s.Check() // for the list of phases: Step reports the error
 		s.monitor = &Monitor{sim: s}
-		s.publish()
+		s.publishMetrics()
 	}
 	return s.monitor
 }
@@ -79,8 +79,8 @@ func (m *Monitor) stats(name string, h *loop.Histogram) PhaseStats {
 	return statsOf(name, &c)
 }
 
-// publish updates what the Monitor reads, if there is one.
-func (s *Sim) publish() {
+// publishMetrics updates what the Monitor reads, if there is one.
+func (s *Sim) publishMetrics() {
 	m := s.monitor
 	if m == nil {
 		return

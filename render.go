@@ -42,8 +42,12 @@ func (s *Sim) appendRenderHashes(dst []ecs.ColumnHash) []ecs.ColumnHash {
 	return append(dst, ecs.ColumnHash{Name: "commands", Hash: statehash.Bytes(s.commands.Snapshot(nil), 1, false)})
 }
 
-// runChecked is loop.RunWith with the checks of CheckRender. draw is what r.Frame calls, or nil.
-func (s *Sim) runChecked(ctx context.Context, r loop.Runner, draw func(loop.Frame)) error {
+// runWith is loop.RunWith with the checks of CheckRender, if it is set. draw is the function of
+// RunFrames, which r.Frame calls, or nil.
+func (s *Sim) runWith(ctx context.Context, r loop.Runner, draw func(loop.Frame)) error {
+	if !s.config.CheckRender {
+		return s.loop.RunWith(ctx, r)
+	}
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	var failed error

@@ -155,6 +155,8 @@ type Sim struct {
 	dt       float32
 	seed     uint64
 	failed   error
+	begun    bool    // a tick has begun
+	faults   []error // of the set-up, for Check
 
 	// The running tick.
 	stepping    bool // within Step
@@ -188,6 +190,8 @@ type Sim struct {
 	stepTimes  *loop.Histogram // nil: Config.Untimed
 	frameNs    int64           // in the running frame
 	frameSteps uint64          // in the running frame
+	frameTicks uint64          // ticks at the end of the last frame
+	frameAt    int64           // when the first step of the frame began, on the clock, if there are publishers
 	timings    []Timing
 	monitor    *Monitor // nil: nobody asked for it
 	stats      []PhaseStats
@@ -195,7 +199,10 @@ type Sim struct {
 	commands   *ecs.Commands
 	source     *WorldSource
 	bodies     *ecs.Binding[physics.Body]
-	generation uint64 // of the world that the bodies belong to
+	bodySlots  []uint32 // Slot of Physics.Columns, which is too large to copy for each lookup
+	generation uint64   // of the world that the bodies belong to
+
+	publishers []*Publisher
 
 	mode      uint8 // of the next tick
 	timers    []*Timer
@@ -243,6 +250,7 @@ func New(cfg Config) (*Sim, error) {
 	s.commands = s.World.NewCommands()
 	s.source = NewWorldSource(s.World)
 	s.bodies = ecs.NewBinding(s.World, s.destroyBody)
+	s.bodySlots = s.Physics.Columns().Slot
 	for _, p := range []*phase{
 		{name: "physics.step", run: s.stepPhysics, rank: rankAfter(BeforePhysics), modes: cfg.PhysicsModes, idle: s.restPhysics},
 		{name: "physics.sync", run: s.syncBodies, rank: rankAfter(BeforePhysics), modes: cfg.PhysicsModes},

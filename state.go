@@ -40,7 +40,7 @@ const stateColumn = "state."
 
 // AddState adds what systems keep outside the world to Snapshot and, as column "state.<name>", to
 // Hash, from the next step on. A name that is taken, or not 1 to 255 bytes of UTF-8, is ErrRange.
-// It panics if st is nil.
+// Check reports these errors, too. It panics if st is nil.
 func (s *Sim) AddState(name string, st State) error {
 	if st == nil {
 		panic("evertick: AddState: nil state")
@@ -51,7 +51,7 @@ func (s *Sim) AddState(name string, st State) error {
 func (s *Sim) addState(caller, name string, st State) error {
 	i, taken := slices.BinarySearchFunc(s.states, name, func(n namedState, name string) int { return cmp.Compare(n.name, name) })
 	if taken || name == "" || len(name) > 255 || !utf8.ValidString(name) {
-		return fault.Field(ErrRange, caller+": name", name)
+		return s.keepFault(fault.Field(ErrRange, caller+": name", name))
 	}
 	s.states = slices.Insert(s.states, i, namedState{name, stateColumn + name, st})
 	return nil

@@ -115,10 +115,10 @@ func (s *Sim) RunUntil(done func(*Sim) bool, limit uint64) (bool, error) {
 
 // stepUnrecorded runs one tick without recording it in the history.
 func (s *Sim) stepUnrecorded() (err error) {
-	s.failed, s.stopErr, s.stepping = errInterrupted, nil, true
+	s.failed, s.stopErr, s.stepping, s.begun = errInterrupted, nil, true, true
 	defer func() { // also if there is a panic
 		s.stepping = false
-		s.publish()
+		s.publishMetrics()
 	}()
 	if s.config.Recover {
 		defer func() {
@@ -154,6 +154,9 @@ func (s *Sim) runTick() error {
 	s.systemHooks = slices.ContainsFunc(s.tickHooks, func(h *Hooks) bool { return h.BeforeSystem != nil || h.AfterSystem != nil })
 	start := s.now()
 	s.lap = start
+	if len(s.publishers) > 0 && s.frameSteps == 0 {
+		s.frameAt = s.clock.Now()
+	}
 	s.World.KeepPrevious()
 	if err := s.callTickHooks("BeforeTick", func(h *Hooks) func(*Tick) error { return h.BeforeTick }); err != nil {
 		return err

@@ -19,9 +19,10 @@ const (
 	BeforePhysics Stage = iota
 	// AfterPhysics is where the events of the step become damage, pick-ups and scores: it follows
 	// physics.sync, so that the columns hold the new transforms. Index is still that of the last
-	// tick. What systems spawn, despawn and move here is in the index of this tick. A value that is
-	// written to the transform of a body teleports the body at the next physics.step, as it does in
-	// the later stages.
+	// tick. The index of this tick will show what systems spawn, despawn and move here. An entity
+	// that is given a body here keeps the Position that was written to it until the next
+	// physics.sync. A value that is written to the transform of a body teleports the body at the
+	// next physics.step, as it does in the later stages.
 	AfterPhysics
 	// AfterIndex is where agents perceive, decide, and queue their actions, with the index of this
 	// tick.
@@ -48,7 +49,8 @@ type Tick struct {
 // applies them after the last system of AfterIndex. Commands that observers record while it does follow in the
 // same tick; more than 64 such rounds are ErrRange, and end the Sim, as does ErrCapacity. The index
 // of a tick holds the entities that were alive when it was built: if systems spawn and despawn only
-// by Commands, every entity in it is alive.
+// by Commands, every entity in it is alive until that phase. What systems of AfterCommands record
+// waits for the next tick.
 //
 // The list is for one goroutine. A system that uses several goroutines gives each a list of its own
 // and calls World.Apply when they are done. A system that runs side by side with others has a list
@@ -97,7 +99,7 @@ type phase struct {
 // Add appends a system to a stage. The name appears in Timings and in errors. A name that is empty
 // or taken, and an unknown stage, are ErrRange. An error that run returns ends the Sim, except one
 // that wraps loop.ErrStop: the tick then ends as if run had returned nil, and Step returns the
-// error. Add panics if run is nil.
+// error. Add panics if run is nil. Check reports its errors, too: see there.
 //
 // The system may read and write everything. It runs after all systems that were added to the stage
 // before it, and before all that are added later. AddSystem can declare more.
@@ -105,7 +107,7 @@ func (s *Sim) Add(stage Stage, name string, run func(*Tick) error) error {
 	if run == nil {
 		panic("evertick: Add: nil system")
 	}
-	return s.addSystem("evertick: Add", System{Name: name, Stage: stage, Run: run})
+	return s.keepFault(s.addSystem("evertick: Add", System{Name: name, Stage: stage, Run: run}))
 }
 
 // System describes a system for AddSystem: what runs, where in the tick, and how it relates to
@@ -167,7 +169,7 @@ func (s *Sim) AddSystem(sys System) error {
 	if sys.Run == nil {
 		panic("evertick: AddSystem: nil system")
 	}
-	return s.addSystem("evertick: AddSystem", sys)
+	return s.keepFault(s.addSystem("evertick: AddSystem", sys))
 }
 
 func (s *Sim) addSystem(caller string, sys System) error {
@@ -192,10 +194,11 @@ func (s *Sim) addPhase(p *phase) {
 }
 
 // Resource declares the name of something outside this module that systems share, so that they can
-// name it in Reads and Writes. Declaring a name again changes nothing. The empty name is ErrRange.
+// name it in Reads and Writes. Declaring a name again changes nothing. The empty name is ErrRange,
+// which Check reports, too.
 func (s *Sim) Resource(name string) error {
 	if name == "" {
-		return fault.Field(ErrRange, "evertick: Resource: name", `""`)
+		return s.keepFault(fault.Field(ErrRange, "evertick: Resource: name", `""`))
 	}
 	if !slices.Contains(s.resources, name) {
 		s.resources = append(s.resources, name)

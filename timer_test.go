@@ -380,3 +380,37 @@ func TestTicksIn(t *testing.T) {
 		}
 	})
 }
+
+// For any bytes as the header and as the state of a timer, Restore refuses them and leaves the Sim as it
+// was, or makes it a state that it saves with the same bytes and that can be stepped.
+func FuzzRestoreModes(f *testing.F) {
+	s, _, _ := modal(f, evertick.Config{})
+	timer := addTimer(f, s, "mission", 1<<playing)
+	timer.Set(2)
+	timer.Start()
+	pushMode(f, s, 1, playing)
+	var frames [][]byte
+	for range 8 { // in which the mode changes, and the timer expires
+		step(f, s, 1)
+		frames = frametest.Split(snapshot(f, s))
+		f.Add(frames[0], frames[len(frames)-1])
+	}
+	f.Fuzz(func(t *testing.T, header, state []byte) {
+		base := snapshot(t, s)
+		list := slices.Clone(frames)
+		list[0], list[len(list)-1] = header, state
+		forged := frametest.Forge(simMagic, simVersion, list)
+		if err := s.Restore(forged); err != nil {
+			wantDocumented(t, err)
+			if !bytes.Equal(snapshot(t, s), base) {
+				t.Fatalf("a Restore that failed has changed the Sim: %v", err)
+			}
+			return
+		}
+		if again := snapshot(t, s); !bytes.Equal(again, forged) {
+			t.Fatalf("saved %x, restored from %x", again, forged)
+		}
+		step(t, s, 1)
+		restore(t, s, base)
+	})
+}

@@ -64,16 +64,15 @@ func (b *Blobs) label() string { return b.name }
 // Blobs returns the blobs of that name, and registers the name if it is new. A name that is not
 // 1 to 255 bytes of UTF-8 is ErrRange, the 257th name ErrCapacity.
 func (w *World) Blobs(name string) (*Blobs, error) {
-	if b := find(w.blobsByName, name); b != nil {
-		return b, nil
-	}
-	if err := checkName("ecs: Blobs name", name); err != nil {
+	if _, err := w.checkBlobs("ecs: Blobs", name, nil); err != nil {
 		return nil, err
 	}
-	if len(w.blobs) == MaxBlobs {
-		return nil, fault.Field(ErrCapacity, "ecs: Blobs names", MaxBlobs)
-	}
-	return w.addBlobs(name), nil
+	return w.blobsNamed(name), nil
+}
+
+// checkBlobs is checkNew for blobs.
+func (w *World) checkBlobs(caller, name string, coming []string) ([]string, error) {
+	return checkNew(caller, "names", name, w.blobsByName, coming, MaxBlobs)
 }
 
 func (w *World) addBlobs(name string) *Blobs {

@@ -52,7 +52,7 @@ func (w *World) Clone() *World {
 		panic("ecs: Clone of a World that New did not make")
 	}
 	for _, col := range w.registered[len(c.registered):] {
-		c.register("ecs: Clone", col.name, col.kind, col.count) // fits, as it did in w
+		c.register(col.name, col.kind, col.count) // fits, as it did in w
 	}
 	for _, b := range w.blobs {
 		c.addBlobs(b.name)

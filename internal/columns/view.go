@@ -160,3 +160,6 @@ func FirstDifference(a, b View) (row uint32, i int, found bool) {
 	}
 	return 0, 0, false
 }
+
+// Memory returns the rows of v in the byte order of the machine, without a copy: only read them.
+func Memory(v View) []byte { return v.bytes(0, v.Len()) }
