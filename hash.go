@@ -32,34 +32,55 @@ func (s *Sim) hashTick(*Tick) error {
 }
 
 func (s *Sim) hashState(ticks uint64) {
-	s.hashes = append(s.hashes[:0], ecs.ColumnHash{Name: "seed", Hash: s.seed}, ecs.ColumnHash{Name: "ticks", Hash: ticks})
-	s.hashes = s.World.AppendColumnHashes(s.hashes)
-	first := len(s.hashes)
-	s.hashes = s.Physics.AppendColumnHashes(s.hashes)
-	for i := range s.hashes[first:] {
-		c := &s.hashes[first+i]
+	s.hashes = s.appendHashes(s.hashes[:0], ticks)
+	s.hash = ecs.Fold(s.hashes)
+}
+
+// AppendColumnHashes appends the hashes of the present state to dst, in the form of ColumnHashes, which
+// returns those of the last step. They differ if the state was changed since: a host that
+// draws between calls of Advance can compare before and after. Pass the previous result cut to [:0]
+// to allocate nothing.
+func (s *Sim) AppendColumnHashes(dst []ecs.ColumnHash) []ecs.ColumnHash {
+	return s.appendHashes(dst, s.ticks)
+}
+
+func (s *Sim) appendHashes(dst []ecs.ColumnHash, ticks uint64) []ecs.ColumnHash {
+	dst = append(dst, ecs.ColumnHash{Name: "seed", Hash: s.seed}, ecs.ColumnHash{Name: "ticks", Hash: ticks})
+	dst = s.appendPartHashes(s.World.AppendColumnHashes(dst))
+	if s.mode != 0 {
+		dst = append(dst, ecs.ColumnHash{Name: "mode", Hash: uint64(s.mode)})
+	}
+	return dst
+}
+
+// appendPartHashes appends the hashes of what is not in the World: bodies, their owners, and the
+// states of AddState.
+func (s *Sim) appendPartHashes(dst []ecs.ColumnHash) []ecs.ColumnHash {
+	first := len(dst)
+	dst = s.Physics.AppendColumnHashes(dst)
+	for i := range dst[first:] {
+		c := &dst[first+i]
 		c.Name = s.bodyColumn(i, c.Name)
 	}
-	s.hashes = append(s.hashes, ecs.ColumnHash{Name: "body.Owner", Hash: s.ownerHash()})
+	dst = append(dst, ecs.ColumnHash{Name: bodyPrefix + "Owner", Hash: s.ownerHash()})
 	for i := range s.states {
 		n := &s.states[i]
 		s.stateBytes = n.state.AppendState(s.stateBytes[:0])
-		s.hashes = append(s.hashes, ecs.ColumnHash{Name: n.column, Hash: statehash.Bytes(s.stateBytes, 1, false)})
+		dst = append(dst, ecs.ColumnHash{Name: n.column, Hash: statehash.Bytes(s.stateBytes, 1, false)})
 	}
-	if s.mode != 0 {
-		s.hashes = append(s.hashes, ecs.ColumnHash{Name: "mode", Hash: uint64(s.mode)})
-	}
-	s.hash = ecs.Fold(s.hashes)
+	return dst
 }
+
+// bodyPrefix is the prefix of hashes of bodies.
+const bodyPrefix = "body."
 
 // bodyColumn returns the name of column i of the physics with its prefix. Names can change from
 // tick to tick, since some columns exist only while they hold something.
 func (s *Sim) bodyColumn(i int, name string) string {
-	const prefix = "body."
 	if i == len(s.bodyColumns) {
-		s.bodyColumns = append(s.bodyColumns, prefix+name)
-	} else if s.bodyColumns[i][len(prefix):] != name {
-		s.bodyColumns[i] = prefix + name
+		s.bodyColumns = append(s.bodyColumns, bodyPrefix+name)
+	} else if s.bodyColumns[i][len(bodyPrefix):] != name {
+		s.bodyColumns[i] = bodyPrefix + name
 	}
 	return s.bodyColumns[i]
 }

@@ -436,14 +436,22 @@ func (s *Sim) checkWrites(p *phase) error {
 	if p.undeclared() || p.writeSet.has(entitiesAccess) { // the latter writes to all rows
 		return nil
 	}
-	for _, now := range s.appendAccessHashes(nil) {
-		// Something that did not exist before was added by the system itself.
-		i := slices.IndexFunc(s.watched, func(c ecs.ColumnHash) bool { return c.Name == now.Name })
-		if i >= 0 && s.watched[i] != now && !p.writeSet.has(slices.Index(s.access.names, accessName(now.Name))) {
-			return fmt.Errorf("wrote %s, which its Writes do not name: %w", now.Name, ErrRange)
+	for name, added := range statehash.Changes(s.watched, s.appendAccessHashes(nil)) {
+		i := slices.Index(s.access.names, s.writtenName(name))
+		// Something that did not exist before, and is in no table, was added by the system itself.
+		if !p.writeSet.has(i) && (i >= 0 || !added) {
+			return fmt.Errorf("wrote %s, which its Writes do not name: %w", name, ErrRange)
 		}
 	}
 	return nil
+}
+
+// writtenName returns the name in Writes for what has a hash of that name.
+func (s *Sim) writtenName(name string) string {
+	if _, isColumn := s.World.ColumnNamed(name); !isColumn && strings.HasPrefix(name, bodyPrefix) {
+		return accessNames[bodiesAccess]
+	}
+	return accessName(name)
 }
 
 // appendAccessHashes appends a hash of everything that Writes can name and that can be hashed.
@@ -451,25 +459,13 @@ func (s *Sim) appendAccessHashes(dst []ecs.ColumnHash) []ecs.ColumnHash {
 	w := s.World
 	entities := []uint64{w.Version(), w.Generation(), uint64(w.HighWater())}
 	dst = append(dst, ecs.ColumnHash{Name: accessNames[entitiesAccess], Hash: statehash.Rows(entities)})
-	bodies := append(s.Physics.AppendColumnHashes(nil), ecs.ColumnHash{Name: "owner", Hash: s.ownerHash()})
-	dst = append(dst, ecs.ColumnHash{Name: accessNames[bodiesAccess], Hash: ecs.Fold(bodies)})
 	dst = append(dst, w.ColumnHashes()[1:]...) // without the identity, which is entities and tags
-	d := w.Describe()
-	for _, b := range d.Blobs {
-		if b.Count == 0 { // the others are in ColumnHashes
-			dst = append(dst, ecs.ColumnHash{Name: b.Column})
-		}
-	}
-	for _, t := range d.Tags {
-		if tag, err := w.Tag(t.Name); err == nil {
+	for _, t := range w.Describe().Tags {
+		if tag, err := w.Tag(t.Name); err == nil && t.Count > 0 {
 			dst = append(dst, ecs.ColumnHash{Name: t.Name, Hash: statehash.Rows(tag.Mask())})
 		}
 	}
-	for i := range s.states {
-		n := &s.states[i]
-		dst = append(dst, ecs.ColumnHash{Name: n.column, Hash: statehash.Bytes(n.state.AppendState(nil), 1, false)})
-	}
-	return dst
+	return s.appendPartHashes(dst)
 }
 
 // bitset is a set of small numbers.

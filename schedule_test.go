@@ -446,7 +446,7 @@ func TestCheckAccess(t *testing.T) {
 		{"body", []string{"hp"}, func(s *evertick.Sim, id ecs.ID) error {
 			b, _ := s.Body(id)
 			return s.Physics.SetVelocity(b, [2]float32{7, 7}, 0)
-		}, "wrote bodies,"},
+		}, "wrote body.VX,"},
 		{"declared body", []string{"bodies"}, func(s *evertick.Sim, id ecs.ID) error {
 			b, _ := s.Body(id)
 			return s.Physics.SetVelocity(b, [2]float32{7, 7}, 0)

@@ -84,6 +84,13 @@ type Config struct {
 	// entities, bodies or states that its Writes do not name; the error names the system and the
 	// column. For debugging: it hashes all state around each system, and runs systems one by one.
 	CheckAccess bool
+	// CheckRender makes a step or Run fail with ErrRange if something that may only read has changed
+	// the state or recorded commands; the error names it and the column. It checks the hooks of
+	// AddHooks and, in Run and RunFrames, the function that draws a frame, Rehearse, and what else
+	// happens between the steps of two frames, such as writes of another goroutine. Between calls of
+	// Step and Advance a host may change the Sim: nothing is checked there, nor in observers of the
+	// World, which may write. For debugging: it hashes all state around each of them.
+	CheckRender bool
 	// Trace makes each tick a task and each phase a region of runtime/trace, while a trace is being
 	// taken.
 	Trace bool
@@ -129,7 +136,8 @@ func (c Config) withDefaults() Config {
 }
 
 // Sim is a simulation: a world, its bodies and its index, advanced tick by tick. It is not safe for
-// concurrent use.
+// concurrent use, except that any goroutine may call Push, InputStats, Level and Config, and Read of
+// its Monitor.
 type Sim struct {
 	World   *ecs.World
 	Physics *physics.World
@@ -159,13 +167,13 @@ type Sim struct {
 	tick        Tick   // passed to the running phase
 	running     string // name of the phase that runs, or of the hooks
 	stopErr     error  // the first error that asks to stop after this tick
-	tickHooks   []Hooks
+	tickHooks   []*Hooks
 	systemHooks bool            // some of tickHooks are called around systems, which takes two more readings of the clock
 	traceCtx    context.Context // nil: no trace is being taken
 
 	// The phases of a tick and their order: see makePlan.
 	ranks       [2 * stages][]*phase // systems by stage at even ranks, the module's own phases after each stage at odd ones
-	hooks       []Hooks
+	hooks       []*Hooks
 	resources   []string
 	plan        []*group
 	planned     bool     // the plan covers all systems and has no fault
@@ -174,7 +182,7 @@ type Sim struct {
 	byInsertion []Pair
 	access      *accessTable
 	groupPool   *native.Pool
-	watched     []ecs.ColumnHash // of the state before a system, for CheckAccess
+	watched     []ecs.ColumnHash // of the state before a system or hook, for CheckAccess and CheckRender
 
 	// Durations of steps, in ns.
 	lap        int64           // when the last phase ended, on the clock
@@ -185,6 +193,7 @@ type Sim struct {
 	frameTicks uint64          // ticks at the end of the last frame
 	frameAt    int64           // when the first step of the frame began, on the clock, if there are publishers
 	timings    []Timing
+	monitor    *Monitor // nil: nobody asked for it
 	stats      []PhaseStats
 
 	commands   *ecs.Commands

@@ -27,7 +27,7 @@ var (
 // measurements. Any of them may be nil. All run on the goroutine of Step.
 //
 // A change that a hook makes is part of the run, as if a system had made it, but it belongs to no
-// phase. To keep hashes equal, only read.
+// phase. To keep hashes equal, only read; Config.CheckRender finds hooks that do more.
 type Hooks struct {
 	// BeforeTick is called at the start of the tick, when only its inputs are known: the state is
 	// that at the end of the tick before. An error ends the Sim as one of a system does.
@@ -44,10 +44,17 @@ type Hooks struct {
 	BeforeSystem, AfterSystem func(t *Tick, system string)
 }
 
-// AddHooks adds hooks. They are called after the hooks that were added before. Hooks that are added
-// within a step are called from the next step on. There is no way to remove them.
-func (s *Sim) AddHooks(h Hooks) {
-	s.hooks = append(s.hooks, h)
+// AddHooks adds hooks, and returns a function that removes them again. They are called after the
+// hooks that were added before. A second call of remove does nothing. The running step keeps its
+// hooks to its end, so that each BeforeSystem has its AfterSystem: hooks that are added within a step
+// are called, and hooks that are removed are not called, from the next step on.
+func (s *Sim) AddHooks(h Hooks) (remove func()) {
+	s.hooks = append(slices.Clip(s.hooks), &h)
+	return func() {
+		if i := slices.Index(s.hooks, &h); i >= 0 {
+			s.hooks = slices.Delete(slices.Clone(s.hooks), i, i+1)
+		}
+	}
 }
 
 // Step runs one tick. An error names the tick and the phase. A tick that fails does not count.
@@ -109,7 +116,10 @@ func (s *Sim) RunUntil(done func(*Sim) bool, limit uint64) (bool, error) {
 // stepUnrecorded runs one tick without recording it in the history.
 func (s *Sim) stepUnrecorded() (err error) {
 	s.failed, s.stopErr, s.stepping, s.begun = errInterrupted, nil, true, true
-	defer func() { s.stepping = false }() // also if there is a panic
+	defer func() { // also if there is a panic
+		s.stepping = false
+		s.publishMetrics()
+	}()
 	if s.config.Recover {
 		defer func() {
 			if v := recover(); v != nil {
@@ -140,8 +150,8 @@ func (s *Sim) runTick() error {
 		s.traceCtx = ctx
 		defer task.End()
 	}
-	s.tickHooks = s.hooks // hooks that are added meanwhile are called from the next tick on
-	s.systemHooks = slices.ContainsFunc(s.tickHooks, func(h Hooks) bool { return h.BeforeSystem != nil || h.AfterSystem != nil })
+	s.tickHooks = s.hooks // those that are added or removed meanwhile make another slice
+	s.systemHooks = slices.ContainsFunc(s.tickHooks, func(h *Hooks) bool { return h.BeforeSystem != nil || h.AfterSystem != nil })
 	start := s.now()
 	s.lap = start
 	if len(s.publishers) > 0 && s.frameSteps == 0 {
@@ -182,9 +192,13 @@ func (s *Sim) runTick() error {
 // callTickHooks calls the hook of that name.
 func (s *Sim) callTickHooks(name string, hook func(*Hooks) func(*Tick) error) error {
 	s.running = name
-	for i := range s.tickHooks {
-		if f := hook(&s.tickHooks[i]); f != nil {
+	s.watch()
+	for _, h := range s.tickHooks {
+		if f := hook(h); f != nil {
 			if err := s.phaseError(name, f(s.newTick())); err != nil {
+				return err
+			}
+			if err := s.phaseError(name, s.checkHook(f)); err != nil {
 				return err
 			}
 		}
@@ -193,26 +207,34 @@ func (s *Sim) callTickHooks(name string, hook func(*Hooks) func(*Tick) error) er
 }
 
 // callSystemHooks calls BeforeSystem or AfterSystem for each phase of a group that runs.
-func (s *Sim) callSystemHooks(g *group, after bool) {
+func (s *Sim) callSystemHooks(g *group, after bool) error {
+	s.watch()
 	for _, p := range g.active {
 		s.running = p.name
-		for i := range s.tickHooks {
-			f := s.tickHooks[i].BeforeSystem
+		for _, h := range s.tickHooks {
+			name, f := "BeforeSystem", h.BeforeSystem
 			if after {
-				f = s.tickHooks[i].AfterSystem
+				name, f = "AfterSystem", h.AfterSystem
 			}
-			if f != nil {
-				f(s.newTick(), p.name)
+			if f == nil {
+				continue
+			}
+			f(s.newTick(), p.name)
+			if err := s.checkHook(f); err != nil {
+				return s.phaseError(name+" of "+p.name, err)
 			}
 		}
 	}
+	return nil
 }
 
 // runPhase runs a group of one phase between its hooks, and measures its time without theirs.
 func (s *Sim) runPhase(g *group) error {
 	p := g.members[0]
 	if s.systemHooks {
-		s.callSystemHooks(g, false)
+		if err := s.callSystemHooks(g, false); err != nil {
+			return err
+		}
 		s.lap = s.now()
 	}
 	err := s.callPhase(p)
@@ -220,13 +242,14 @@ func (s *Sim) runPhase(g *group) error {
 	if err := s.phaseError(p.name, err); err != nil {
 		return err
 	}
-	p.recordTime(now - s.lap)
+	s.recordTime(p, now-s.lap)
 	s.lap = now
-	if s.systemHooks {
-		s.callSystemHooks(g, true)
-		s.lap = s.now()
+	if !s.systemHooks {
+		return nil
 	}
-	return nil
+	err = s.callSystemHooks(g, true)
+	s.lap = s.now()
+	return err
 }
 
 // callPhase calls a phase on the goroutine of Step.
@@ -284,7 +307,9 @@ type group struct {
 func (s *Sim) runGroup(g *group) error {
 	defer g.resetCommands()
 	if s.systemHooks {
-		s.callSystemHooks(g, false)
+		if err := s.callSystemHooks(g, false); err != nil {
+			return err
+		}
 	}
 	if err := s.runMembers(g); err != nil {
 		return fmt.Errorf("evertick: tick %d: %s: %w", s.tickN, namesOf(g.active), err)
@@ -294,11 +319,12 @@ func (s *Sim) runGroup(g *group) error {
 			return err
 		}
 	}
+	var err error
 	if s.systemHooks {
-		s.callSystemHooks(g, true)
+		err = s.callSystemHooks(g, true)
 	}
 	s.lap = s.now()
-	return nil
+	return err
 }
 
 // runMembers returns an error only if the results must not be used.
@@ -357,7 +383,7 @@ func (s *Sim) finishMember(p *phase) error {
 	if err := s.phaseError(p.name, p.err); err != nil {
 		return err
 	}
-	p.recordTime(p.ns)
+	s.recordTime(p, p.ns)
 	if p.commands.Len() > 0 {
 		s.commands.Append(p.commands)
 	}

@@ -3,6 +3,8 @@ package columns
 
 import (
 	"bytes"
+	"encoding/binary"
+	"math"
 	"slices"
 
 	"github.com/evertick/evertick/internal/statehash"
@@ -64,7 +66,11 @@ func (v View) Len() int {
 	if v.mem == nil {
 		return 0
 	}
-	return min(v.rows(), len(*v.mem)/v.RowBytes())
+	n := v.rows()
+	if n*v.RowBytes() > len(*v.mem) { // a dropped column has none
+		return 0
+	}
+	return n
 }
 
 // AppendBytes appends rows lo to hi-1 as little-endian bytes.
@@ -108,8 +114,12 @@ func (v View) AppendFloatsAt(dst []float64, rows []uint32) []float64 {
 
 // Float64 returns number i of a row.
 func (v View) Float64(row uint32, i int) float64 {
+	b := v.number(row, i)
+	if v.kind == Float32 { // most are
+		return float64(math.Float32frombits(binary.NativeEndian.Uint32(b)))
+	}
 	var one [1]float64
-	return v.kind.appendFloats(one[:0], v.number(row, i))[0]
+	return v.kind.appendFloats(one[:0], b)[0]
 }
 
 // Value returns number i of a row in the type that Kind names: an int8 … float64. Every NaN is

@@ -5,6 +5,7 @@ package statehash
 
 import (
 	"encoding/binary"
+	"iter"
 	"slices"
 	"sync"
 	"unsafe"
@@ -35,6 +36,32 @@ func Add(acc uint64, name string, hash uint64) uint64 {
 	binary.LittleEndian.PutUint64(b[8:], xxh3.HashString(name))
 	binary.LittleEndian.PutUint64(b[16:], hash)
 	return xxh3.Hash(b[:])
+}
+
+// Changes yields the names of the columns that differ between two lists of hashes of one state: those
+// with another hash, those that now has and before lacks (added is true), and those that it lacks.
+func Changes(before, now []Column) iter.Seq2[string, bool] {
+	return func(yield func(name string, added bool) bool) {
+		for i, c := range now {
+			j := at(before, i, c.Name)
+			if (j < 0 || before[j].Hash != c.Hash) && !yield(c.Name, j < 0) {
+				return
+			}
+		}
+		for i, c := range before {
+			if at(now, i, c.Name) < 0 && !yield(c.Name, false) {
+				return
+			}
+		}
+	}
+}
+
+// at returns the index of a name in a list: i if it is there.
+func at(list []Column, i int, name string) int {
+	if i < len(list) && list[i].Name == name {
+		return i
+	}
+	return slices.IndexFunc(list, func(c Column) bool { return c.Name == name })
 }
 
 // Number is what a column can hold: numbers of one size on every machine.
