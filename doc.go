@@ -9,12 +9,15 @@
 //
 //	                inputs that are due become those of the tick
 //	BeforeTick      hooks
+//	                timers drain
 //	systems of BeforePhysics
 //	physics.step    rigid bodies read what was written to their entities' columns, and move
 //	physics.sync    their transforms are written into the world's columns
+//	systems of AfterPhysics
 //	spatial.build   the index is rebuilt over the live entities
 //	systems of AfterIndex
 //	commands        the commands that systems recorded are applied to the world
+//	systems of AfterCommands
 //	state.hash      one hash per column, folded into one for the tick
 //	AfterTick       hooks
 //
@@ -23,7 +26,7 @@
 // that are neighbours in the order form a group if none of them writes what another one reads or
 // writes. A group runs side by side on Config.Workers goroutines. Each system has its own list of
 // commands, and the lists are appended in the order of the systems. Sim.Check reports what cannot
-// be ordered, and Sim.Plan returns the order.
+// be ordered, and all other errors of a set-up, which may ignore them; Sim.Plan returns the order.
 //
 //	BeforeSystem a, b   hooks, for a group together
 //	┌ a ─────┐
@@ -32,6 +35,10 @@
 //	BeforeSystem c
 //	  c                   on the goroutine of Step
 //	AfterSystem c
+//
+// A mode, set by SetMode for the next tick, says which systems and timers run in it, and whether the
+// bodies move, so that menus and pauses stop some systems while others go on. AddTimer adds timers
+// that count ticks. Mode and timers are part of the state.
 //
 // Hooks see every tick and every phase, for logs and measurements. Timings and Stats report
 // how long phases take, and Frame.Overrun names the phase that made a frame late.

@@ -157,7 +157,7 @@ func (s *Sim) recordStep(ns int64) {
 
 // Timings returns the duration of each phase of the last step, in the order in which they ran, and
 // of the whole step. The time between phases, for instance in hooks, counts only for the whole.
-// Phases that ran side by side add up to more than the time that passed. A system added since then
+// A phase that the mode of the tick left out took 0 ns. Phases that ran side by side add up to more than the time that passed. A system added since then
 // is listed with 0 ns. The slice is the Sim's own and valid until the next step or Add.
 func (s *Sim) Timings() (phases []Timing, stepNs int64) {
 	_ = s.Check() // for the list of phases: Step reports the error
@@ -169,7 +169,7 @@ func (s *Sim) Timings() (phases []Timing, stepNs int64) {
 
 // Stats returns the durations of each phase in the steps since New or ResetStats, in the order in
 // which they run, and those of the whole step, whose Phase is empty. A step that failed counts for
-// the phases that it completed. The slice is the Sim's own and valid until the next call of Stats,
+// the phases that it completed, and a phase has no count of steps whose mode left it out. The slice is the Sim's own and valid until the next call of Stats,
 // or the next Add.
 func (s *Sim) Stats() (phases []PhaseStats, step PhaseStats) {
 	_ = s.Check()

@@ -17,7 +17,7 @@ import (
 func (s *Sim) Hash() uint64 { return s.hash }
 
 // ColumnHashes returns the hashes that make up Hash: seed, ticks, then the columns of the world,
-// those of the bodies, and those of AddState. Where two runs differ, the first pair that differs
+// those of the bodies, those of AddState and AddTimer, and the mode if it is not 0. Where two runs differ, the first pair that differs
 // names the column. The slice is the Sim's own and valid until the next step.
 func (s *Sim) ColumnHashes() []ecs.ColumnHash { return s.hashes }
 
@@ -45,6 +45,9 @@ func (s *Sim) hashState(ticks uint64) {
 		n := &s.states[i]
 		s.stateBytes = n.state.AppendState(s.stateBytes[:0])
 		s.hashes = append(s.hashes, ecs.ColumnHash{Name: n.column, Hash: statehash.Bytes(s.stateBytes, 1, false)})
+	}
+	if s.mode != 0 {
+		s.hashes = append(s.hashes, ecs.ColumnHash{Name: "mode", Hash: uint64(s.mode)})
 	}
 	s.hash = ecs.Fold(s.hashes)
 }
@@ -90,7 +93,7 @@ func (d Difference) String() string {
 }
 
 // Diff returns the first difference of two simulations, and false if there is none that Hash would
-// show. It compares, in this order: ticks and seed; the worlds, as ecs.Diff does; the columns of
+// show. It compares, in this order: ticks, seed and mode; the worlds, as ecs.Diff does; the columns of
 // bodies; and then the hashes of everything that has no columns: shapes, joints, the states of
 // AddState. Hashes are those of the last tick; what was written since then shows only in the
 // columns.
@@ -100,6 +103,9 @@ func Diff(a, b *Sim) (Difference, bool) {
 	}
 	if a.seed != b.seed {
 		return countDifference("seed", a.seed, b.seed), true
+	}
+	if a.mode != b.mode {
+		return countDifference("mode", uint64(a.mode), uint64(b.mode)), true
 	}
 	if d, found := ecs.Diff(a.World, b.World); found {
 		return Difference{Column: "entities", World: d, Row: -1, ID: d.ID}, true

@@ -13,9 +13,18 @@ import (
 	"github.com/evertick/evertick/internal/statehash"
 )
 
-// Check reports every fault in the declarations of systems at once: names that do not exist,
-// cycles, and systems that write the same data in no order. They are ErrRange. Step returns the
-// same error before it begins, and leaves the Sim as it is: you can still add what is missing.
+// Check reports every fault of the set-up at once. Step returns the same error before it begins,
+// and leaves the Sim as it is.
+//
+// First come the errors that Register, Add, AddSystem, AddState, AddTimer and Resource have
+// returned before the first tick began, in their order. So a set-up may ignore them, and call Check
+// at its end. They stay, also after a Restore: what the call should have added is missing, and a
+// Sim without it must not run. A program that wants to try another name after an error builds a new
+// Sim, or looks up the names in Plan first. From the first tick on these calls only return their
+// errors.
+//
+// Then come the faults in the declarations of systems: names that do not exist, cycles, and systems
+// that write the same data in no order. They are ErrRange, and you can still add what is missing.
 func (s *Sim) Check() error {
 	if s.planned {
 		return nil
@@ -62,7 +71,7 @@ func namesOf(phases []*phase) []string {
 // old ones. After an error the plan is the order of insertion, so that phases can be listed, and
 // the next Check tries again.
 func (s *Sim) makePlan() error {
-	var errs []error
+	errs := slices.Clone(s.faults)
 	s.access, s.plan, s.byInsertion = s.newAccessTable(), nil, nil
 	for rank, phases := range s.ranks {
 		if rank%2 == 1 {
@@ -84,7 +93,9 @@ func (s *Sim) makePlan() error {
 	s.phases = s.phases[:0:0]
 	for _, g := range s.plan {
 		s.phases = append(s.phases, g.members...)
+		g.active = make([]*phase, 0, len(g.members))
 	}
+	s.selected = none
 	s.timings = make([]Timing, len(s.phases))
 	s.stats = make([]PhaseStats, len(s.phases))
 	for _, p := range s.phases {
@@ -239,7 +250,7 @@ func (o *ordering) orderRest() (errs []error) {
 		}
 	})
 	o.eachUnordered(func(i, j int) {
-		if n := o.systems[i].writeSet.common(o.systems[j].writeSet); n >= 0 {
+		if n := o.systems[i].writeSet.common(o.systems[j].writeSet); n >= 0 && o.systems[i].sharesMode(o.systems[j]) {
 			errs = append(errs, fmt.Errorf("evertick: systems %s and %s both write %s, and neither is Before or After the other: %w",
 				o.systems[i].name, o.systems[j].name, o.names[n], ErrRange))
 		}
@@ -269,8 +280,12 @@ func (o *ordering) eachUnordered(f func(i, j int)) {
 func (p *phase) undeclared() bool { return len(p.reads) == 0 && len(p.writes) == 0 }
 
 // conflict returns the first name that one of two systems writes and the other reads or writes, or
-// -1. A system that changes the set of entities writes to every column.
+// -1 if there is none or they never run in the same tick. A system that changes the set of entities
+// writes to every column.
 func conflict(p, q *phase) int {
+	if !p.sharesMode(q) {
+		return -1
+	}
 	if p.writeSet.has(entitiesAccess) || q.writeSet.has(entitiesAccess) {
 		return entitiesAccess
 	}

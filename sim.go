@@ -43,6 +43,11 @@ type Config struct {
 	// Physics configures the rigid bodies. Capacity, Slots, Level and Workers, if zero, are those
 	// of the Sim. A nil Engine: the solver of package physics.
 	Physics physics.Config
+	// PhysicsModes has bit m set if the phases physics.step and physics.sync run in mode m: see
+	// Sim.SetMode. 0: in all modes. In a tick of another mode bodies and their entities rest, and
+	// Physics.Events is empty from there on. Forces add up until the next step. What is written to
+	// the transforms of entities, and bodies that are created or teleported, wait for it.
+	PhysicsModes uint64
 	// Spatial configures the neighbour index. Level and Workers, if zero, are those of the Sim.
 	Spatial spatial.Config
 	// Inputs bounds the inputs that wait for their tick.
@@ -142,12 +147,15 @@ type Sim struct {
 	dt       float32
 	seed     uint64
 	failed   error
+	begun    bool    // a tick has begun
+	faults   []error // of the set-up, for Check
 
 	// The running tick.
 	stepping    bool // within Step
 	inFrame     bool // within the function of RunFrames
 	inAfterTick bool // the tick is complete, although failed is still errInterrupted
 	tickN       uint64
+	tickMode    uint8
 	tick        Tick   // passed to the running phase
 	running     string // name of the phase that runs, or of the hooks
 	stopErr     error  // the first error that asks to stop after this tick
@@ -161,6 +169,7 @@ type Sim struct {
 	resources   []string
 	plan        []*group
 	planned     bool     // the plan covers all systems and has no fault
+	selected    int      // the mode for which the groups have their active members; none: not known
 	phases      []*phase // in the order of the plan
 	byInsertion []Pair
 	access      *accessTable
@@ -181,10 +190,13 @@ type Sim struct {
 	commands   *ecs.Commands
 	source     *WorldSource
 	bodies     *ecs.Binding[physics.Body]
-	generation uint64 // of the world that the bodies belong to
+	bodySlots  []uint32 // Slot of Physics.Columns, which is too large to copy for each lookup
+	generation uint64   // of the world that the bodies belong to
 
 	publishers []*Publisher
 
+	mode      uint8 // of the next tick
+	timers    []*Timer
 	inputs    inputs
 	states    []namedState // by name
 	restoring restoring
@@ -229,12 +241,13 @@ func New(cfg Config) (*Sim, error) {
 	s.commands = s.World.NewCommands()
 	s.source = NewWorldSource(s.World)
 	s.bodies = ecs.NewBinding(s.World, s.destroyBody)
+	s.bodySlots = s.Physics.Columns().Slot
 	for _, p := range []*phase{
-		{name: "physics.step", run: s.stepPhysics, rank: 1},
-		{name: "physics.sync", run: s.syncBodies, rank: 1},
-		{name: "spatial.build", run: s.buildIndex, rank: 1},
-		{name: "commands", run: s.applyCommands, rank: 3},
-		{name: "state.hash", run: s.hashTick, rank: 3},
+		{name: "physics.step", run: s.stepPhysics, rank: rankAfter(BeforePhysics), modes: cfg.PhysicsModes, idle: s.restPhysics},
+		{name: "physics.sync", run: s.syncBodies, rank: rankAfter(BeforePhysics), modes: cfg.PhysicsModes},
+		{name: "spatial.build", run: s.buildIndex, rank: rankAfter(AfterPhysics)},
+		{name: "commands", run: s.applyCommands, rank: rankAfter(AfterIndex)},
+		{name: "state.hash", run: s.hashTick, rank: rankAfter(AfterCommands)},
 	} {
 		s.addPhase(p)
 	}
@@ -243,8 +256,11 @@ func New(cfg Config) (*Sim, error) {
 	return s, nil
 }
 
+// rankAfter returns the rank of the module's own phases that follow a stage.
+func rankAfter(stage Stage) int { return 2*int(stage) + 1 }
+
 // Commands returns the list of commands that are applied to the world at the end of the running
-// tick, or of the next if none runs: see Tick.Commands. Observers record here, too.
+// tick, or of the next if none runs or that phase is over: see Tick.Commands. Observers record here, too.
 func (s *Sim) Commands() *ecs.Commands { return s.commands }
 
 // Level returns the level on which kernels run.

@@ -40,14 +40,18 @@ const stateColumn = "state."
 
 // AddState adds what systems keep outside the world to Snapshot and, as column "state.<name>", to
 // Hash, from the next step on. A name that is taken, or not 1 to 255 bytes of UTF-8, is ErrRange.
-// It panics if st is nil.
+// Check reports these errors, too. It panics if st is nil.
 func (s *Sim) AddState(name string, st State) error {
 	if st == nil {
 		panic("evertick: AddState: nil state")
 	}
+	return s.addState("evertick: AddState", name, st)
+}
+
+func (s *Sim) addState(caller, name string, st State) error {
 	i, taken := slices.BinarySearchFunc(s.states, name, func(n namedState, name string) int { return cmp.Compare(n.name, name) })
 	if taken || name == "" || len(name) > 255 || !utf8.ValidString(name) {
-		return fault.Field(ErrRange, "evertick: AddState: name", name)
+		return s.keepFault(fault.Field(ErrRange, caller+": name", name))
 	}
 	s.states = slices.Insert(s.states, i, namedState{name, stateColumn + name, st})
 	return nil
@@ -56,7 +60,8 @@ func (s *Sim) AddState(name string, st State) error {
 // The format of a snapshot, all little-endian:
 //
 //	"evtk.sim"  uint32 version
-//	frame: uint32 SimVersion, bits of Dt, states, hashes; uint64 ticks, seed, hash
+//	frame: uint32 SimVersion, bits of Dt, states, hashes; uint64 ticks, seed, hash; a byte with the
+//	       mode, if it is not 0
 //	frame: the hashes: for each uint64 hash and name, a byte with its length and its bytes
 //	frame: the snapshot of the world
 //	frame: the snapshot of the physics
@@ -79,8 +84,8 @@ const (
 
 // Snapshot appends the state of the simulation to dst, like the Append functions of strconv, and
 // returns the extended slice: the world, the bodies and their owners, what Physics.Events returns
-// of the last step, the index, commands and inputs that wait, ticks, seed, and what AddState has
-// added. A Sim that is restored from it continues as this one does, bit for bit, as long as systems
+// of the last step, the index, commands and inputs that wait, ticks, seed, mode, timers, and what
+// AddState has added. A Sim that is restored from it continues as this one does, bit for bit, as long as systems
 // keep nothing else. A snapshot does not contain the systems themselves, the transforms of the tick
 // before (see Config.Previous), or the loop, which follows the clock of the host. To allocate
 // nothing, pass the previous result cut to [:0].
@@ -105,7 +110,7 @@ func (s *Sim) Snapshot(dst []byte) ([]byte, error) {
 func (s *Sim) encode(dst []byte) ([]byte, error) {
 	s.releaseStaleBodies()
 	e := frame.Begin(dst, snapshotMagic, snapshotVersion)
-	e.Open(headerBytes)
+	at := e.Start()
 	e.U32(SimVersion)
 	e.F32(s.dt)
 	e.U32(len(s.states))
@@ -113,9 +118,12 @@ func (s *Sim) encode(dst []byte) ([]byte, error) {
 	e.U64(s.ticks)
 	e.U64(s.seed)
 	e.U64(s.hash)
-	e.Seal()
+	if s.mode != 0 {
+		e.U8(s.mode)
+	}
+	e.Finish(at)
 
-	at := e.Start()
+	at = e.Start()
 	for i := range s.hashes {
 		e.U64(s.hashes[i].Hash)
 		e.Name(s.hashes[i].Name)
@@ -141,9 +149,7 @@ func (s *Sim) encode(dst []byte) ([]byte, error) {
 	e.Append(s.commands.Snapshot)
 	e.Append(s.inputs.encode)
 	at = e.Start()
-	if p := &s.World.Position; !s.Index.Indexes(p.X, p.Y, p.Z, s.World.LiveMask()) {
-		e.Buf = s.Index.Snapshot(e.Buf)
-	}
+	e.Buf = s.encodeIndex(e.Buf)
 	fits := e.Finish(at)
 	for i := range s.states {
 		at = e.Start()
@@ -157,10 +163,20 @@ func (s *Sim) encode(dst []byte) ([]byte, error) {
 	return e.Buf, nil
 }
 
-// restoring is a snapshot that is being restored.
+// encodeIndex appends the points of the index, or nothing if they are where the entities are.
+func (s *Sim) encodeIndex(dst []byte) []byte {
+	if p := &s.World.Position; !s.Index.Indexes(p.X, p.Y, p.Z, s.World.LiveMask()) {
+		dst = s.Index.Snapshot(dst)
+	}
+	return dst
+}
+
+// restoring is a snapshot that is being restored, or another Sim that is being copied.
 type restoring struct {
 	frame.Decoder
+	src                   *Sim // nil: a snapshot
 	ticks, seed, hash     uint64
+	mode                  uint8
 	hashes                []ecs.ColumnHash
 	owners, inputs, index []byte
 	states                [][]byte
@@ -189,10 +205,15 @@ func (s *Sim) Restore(data []byte) error {
 	}
 	err := s.restore(data)
 	if err == nil {
-		s.history.clear()
-		s.inputs.takeArrived(false)
+		s.startAnew()
 	}
 	return err
+}
+
+// startAnew forgets what came before a Restore.
+func (s *Sim) startAnew() {
+	s.history.clear()
+	s.inputs.takeArrived(false)
 }
 
 // restore is Restore without the history.
@@ -200,7 +221,12 @@ func (s *Sim) restore(data []byte) error {
 	if err := native.CheckFloatEnv(); err != nil {
 		return fmt.Errorf("evertick: Restore: %w", err)
 	}
-	err := s.prepare(data)
+	return s.replace(s.prepare(data))
+}
+
+// replace replaces the state by the one that was prepared, unless there is an error: that of
+// preparing it, or of what can be checked only while it is restored.
+func (s *Sim) replace(err error) error {
 	if err == nil {
 		err = s.restoreOutside()
 	}
@@ -211,19 +237,6 @@ func (s *Sim) restore(data []byte) error {
 		return err
 	}
 	return s.commit()
-}
-
-// CopyFrom replaces the state by that of src, as Restore does by that of a snapshot of it, with the
-// same errors. A copy from s itself does nothing.
-func (s *Sim) CopyFrom(src *Sim) error {
-	if s == src {
-		return nil
-	}
-	var err error
-	if s.copyBuffer, err = src.Snapshot(s.copyBuffer[:0]); err != nil {
-		return err
-	}
-	return s.Restore(s.copyBuffer)
 }
 
 // prepare checks everything in a snapshot that can be checked without changing the Sim.
@@ -267,7 +280,7 @@ func (r *restoring) readHeader(s *Sim) error {
 	if err != nil {
 		return err
 	}
-	if len(b) != headerBytes {
+	if n := len(b); n != headerBytes && n != headerBytes+1 {
 		return r.Corrupt("length of the header", len(b))
 	}
 	in := wire.NewReader(b)
@@ -278,7 +291,12 @@ func (r *restoring) readHeader(s *Sim) error {
 		return fault.Field(ErrUnsupported, snapshotName+"Config.Loop: length of a tick in seconds", dt)
 	}
 	states, hashes := in.U32(), in.U32()
-	r.ticks, r.seed, r.hash = in.U64(), in.U64(), in.U64()
+	r.ticks, r.seed, r.hash, r.mode = in.U64(), in.U64(), in.U64(), 0
+	if in.Len() > 0 {
+		if r.mode = in.U8(); r.mode == 0 || r.mode >= modes {
+			return r.Corrupt("mode", r.mode)
+		}
+	}
 	if states != uint32(len(s.states)) {
 		return fmt.Errorf("%w, this Sim has %d", fault.Field(ErrUnsupported, snapshotName+"states", states), len(s.states))
 	}
@@ -318,7 +336,11 @@ func (r *restoring) readHashes(s *Sim, b []byte, n uint32) error {
 // preparePhysics is called when the world of the snapshot is known to fit: a body for an entity
 // beyond it contradicts that world.
 func (s *Sim) preparePhysics(data []byte) error {
-	err := s.Physics.Prepare(data)
+	return beyondWorld(s.Physics.Prepare(data))
+}
+
+// beyondWorld returns the error of preparing bodies.
+func beyondWorld(err error) error {
 	if errors.Is(err, fault.ErrBeyond) {
 		return fmt.Errorf("evertick: Restore: %v: %w", err, ErrCorrupt)
 	}
@@ -413,23 +435,37 @@ func (s *Sim) commit() error {
 	r := &s.restoring
 	s.failed = errInterrupted // in case a release panics
 	defer r.reset()
-	s.bodies.UnbindAll() // without destroying the bodies, which the snapshot replaces
+	s.bodies.UnbindAll() // without destroying the bodies, which are replaced
 	s.Physics.Commit()
 	s.World.Commit()
 	s.commands.Commit()
-	s.ticks, s.seed, s.hash = r.ticks, r.seed, r.hash
+	s.ticks, s.seed, s.hash, s.mode = r.ticks, r.seed, r.hash, r.mode
 	s.hashes, r.hashes = r.hashes, s.hashes
 	s.generation = s.World.Generation()
-	for in := wire.NewReader(r.owners); in.Len() > 0; {
-		if err := s.bodies.Bind(ecs.ID(in.U64()), physics.BodyOfBits(in.U64())); err != nil {
-			panic("evertick: Restore: owner was miscounted")
+	if r.src != nil {
+		for id, body := range r.src.bodies.All() {
+			s.bindRestored(id, body)
+		}
+	} else {
+		for in := wire.NewReader(r.owners); in.Len() > 0; {
+			s.bindRestored(ecs.ID(in.U64()), physics.BodyOfBits(in.U64()))
 		}
 	}
 	s.failed = s.restoreIndex()
 	return s.failed
 }
 
+// bindRestored binds a body to an entity, which is known to exist.
+func (s *Sim) bindRestored(id ecs.ID, body physics.Body) {
+	if err := s.bodies.Bind(id, body); err != nil {
+		panic("evertick: Restore: owner was miscounted")
+	}
+}
+
 func (s *Sim) restoreIndex() error {
+	if src := s.restoring.src; src != nil && src.World.Cap() == s.World.Cap() {
+		return s.Index.CopyFrom(src.Index)
+	}
 	if len(s.restoring.index) > 0 {
 		return s.Index.Restore(s.restoring.index)
 	}

@@ -203,22 +203,8 @@ func TestStateThatIsForgotten(t *testing.T) {
 	t.Error("a state that was changed changes nothing")
 }
 
-func TestCopyFrom(t *testing.T) {
-	p, q := newPark(t, parkConfig()), newPark(t, parkConfig())
-	r := record(t, p, 40)
-	restore(t, p.sim, r.snaps[17])
-	for range 3 {
-		q.next(t)
-	}
-	if err := errors.Join(q.sim.CopyFrom(p.sim), q.sim.CopyFrom(q.sim)); err != nil {
-		t.Fatal(err)
-	}
-	r.follow(t, q, 17)
-	r.follow(t, p, 17)
-}
-
 // A step that has failed, by an error or a panic, leaves half a tick behind. A Restore
-// repairs the Sim.
+// or a copy repairs the Sim.
 func TestRestoreHeals(t *testing.T) {
 	for _, how := range []string{"error", "panic in a query", "panic in an observer", "physics"} {
 		p := newPark(t, parkConfig())
@@ -269,7 +255,16 @@ func TestRestoreHeals(t *testing.T) {
 		}
 		fail = false
 		stop()
-		restore(t, p.sim, r.snaps[9])
+		q := newPark(t, parkConfig())
+		if err := q.sim.CopyFrom(p.sim); err == nil && how != "physics" {
+			t.Errorf("%s: a Sim that has failed was copied", how)
+		}
+		restore(t, q.sim, r.snaps[9])
+		if how == "error" {
+			copyFrom(t, p.sim, q.sim)
+		} else {
+			restore(t, p.sim, r.snaps[9])
+		}
 		r.follow(t, p, 9)
 	}
 }
@@ -321,9 +316,11 @@ func TestRestoreRefuses(t *testing.T) {
 		}
 		step(t, s, 2)
 		before := snapshot(t, s)
-		wantError(t, s.Restore(data), c.kind, c.says)
-		if after := snapshot(t, s); !bytes.Equal(before, after) {
-			t.Errorf("%s: the Sim was changed", c.name)
+		for _, err := range []error{s.Restore(data), s.CopyFrom(saved.sim)} {
+			wantError(t, err, c.kind, c.says)
+			if after := snapshot(t, s); !bytes.Equal(before, after) {
+				t.Errorf("%s: the Sim was changed", c.name)
+			}
 		}
 		step(t, s, 4)
 	}
@@ -345,6 +342,7 @@ func TestRestoreRefusedByAState(t *testing.T) {
 		t.Fatal(err)
 	}
 	wantError(t, other.Restore(data), errState, `state "b"`)
+	wantError(t, other.CopyFrom(s), errState, `state "b"`)
 	if first.count != 10 {
 		t.Errorf("the first state has %d, want 10 as before", first.count)
 	}
@@ -397,22 +395,29 @@ func TestSnapshotOfAnotherEngine(t *testing.T) {
 	if string(out) != "x" {
 		t.Errorf("dst became %q", out)
 	}
+	for _, err := range []error{newSim(t, small()).CopyFrom(s), s.CopyFrom(newSim(t, small()))} {
+		wantError(t, err, evertick.ErrUnsupported, "Config.Engine")
+	}
 }
 
-// Snapshot and Restore are for between ticks; an AfterTick hook may save.
+// Snapshot, Restore and CopyFrom are for between ticks; an AfterTick hook may save and be copied.
 func TestSnapshotWithinAStep(t *testing.T) {
-	p := newPark(t, parkConfig())
+	p, other := newPark(t, parkConfig()), newPark(t, parkConfig())
 	var saved []byte
 	p.sim.AddHooks(evertick.Hooks{AfterTick: func(tick *evertick.Tick) error {
 		var err error
 		if tick.N == 5 {
 			saved, err = p.sim.Snapshot(saved[:0])
+			copyFrom(t, other.sim, p.sim)
 		}
 		return err
 	}})
 	panics := 0
 	add(t, p.sim, evertick.AfterIndex, "save", func(*evertick.Tick) error {
-		for _, f := range []func(){func() { _, _ = p.sim.Snapshot(nil) }, func() { _ = p.sim.Restore(nil) }} {
+		for _, f := range []func(){
+			func() { _, _ = p.sim.Snapshot(nil) }, func() { _ = p.sim.Restore(nil) },
+			func() { _ = p.sim.CopyFrom(other.sim) }, func() { _ = other.sim.CopyFrom(p.sim) },
+		} {
 			func() {
 				defer func() {
 					if recover() != nil {
@@ -425,10 +430,10 @@ func TestSnapshotWithinAStep(t *testing.T) {
 		return nil
 	})
 	r := record(t, p, 10)
-	if panics != 20 {
-		t.Errorf("%d panics, want 20", panics)
+	if panics != 40 {
+		t.Errorf("%d panics, want 40", panics)
 	}
-	if !bytes.Equal(saved, r.snaps[6]) {
+	if !bytes.Equal(saved, r.snaps[6]) || !bytes.Equal(snapshot(t, other.sim), saved) {
 		t.Error("the hook has saved something else")
 	}
 }
@@ -442,11 +447,13 @@ func TestSnapshotAfterARestoreOfTheWorld(t *testing.T) {
 	if err := s.World.Restore(s.World.Snapshot(nil)); err != nil {
 		t.Fatal(err)
 	}
-	data := snapshot(t, s)
-	other := newSim(t, small())
-	restore(t, other, data)
-	if _, has := other.Body(id); has || other.Physics.Len() != 0 {
-		t.Error("there is a body")
+	other, copied := newSim(t, small()), newSim(t, small())
+	copyFrom(t, copied, s)
+	restore(t, other, snapshot(t, s))
+	for _, s := range []*evertick.Sim{other, copied} {
+		if _, has := s.Body(id); has || s.Physics.Len() != 0 {
+			t.Error("there is a body")
+		}
 	}
 }
 
@@ -505,8 +512,8 @@ func TestRestoreOfLessAllocatesNothing(t *testing.T) {
 	}
 }
 
-// Sims with 1, 2 and 7 workers that are restored from one snapshot stay equal to its
-// source.
+// Sims with 1, 2 and 7 workers that are restored from one snapshot, or copied, stay equal to
+// its source.
 func TestRestoredSimsStayEqual(t *testing.T) {
 	ticks := 500
 	if testing.Short() {
@@ -525,10 +532,12 @@ func TestRestoredSimsStayEqual(t *testing.T) {
 		data := snapshot(t, first)
 		var others []*evertick.Sim
 		for _, workers := range []int{1, 2, 7} {
-			s := scene(workers)
+			s, copied := scene(workers), scene(workers)
 			step(t, s, 13) // of which nothing may remain
 			restore(t, s, data)
-			others = append(others, s)
+			step(t, copied, 7)
+			copyFrom(t, copied, first)
+			others = append(others, s, copied)
 		}
 		start := first.Hash()
 		for range ticks {

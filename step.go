@@ -36,8 +36,8 @@ type Hooks struct {
 	// Sim.Ticks counts the tick, and Tick.N is still its number. Its error ends the Sim too, but
 	// the tick has happened, and counts.
 	AfterTick func(*Tick) error
-	// BeforeSystem and AfterSystem are called around each phase, including those that are no
-	// systems, with its name as Timings lists it. AfterSystem is not called for a phase that has
+	// BeforeSystem and AfterSystem are called around each phase that runs, including those that are
+	// no systems, with its name as Timings lists it. AfterSystem is not called for a phase that has
 	// failed. For systems that run side by side, BeforeSystem is called for all of them, in their
 	// order, before the first begins; AfterSystem is called, in the same order, after the last has
 	// ended.
@@ -108,7 +108,7 @@ func (s *Sim) RunUntil(done func(*Sim) bool, limit uint64) (bool, error) {
 
 // stepUnrecorded runs one tick without recording it in the history.
 func (s *Sim) stepUnrecorded() (err error) {
-	s.failed, s.stopErr, s.stepping = errInterrupted, nil, true
+	s.failed, s.stopErr, s.stepping, s.begun = errInterrupted, nil, true, true
 	defer func() { s.stepping = false }() // also if there is a panic
 	if s.config.Recover {
 		defer func() {
@@ -118,7 +118,7 @@ func (s *Sim) stepUnrecorded() (err error) {
 			}
 		}()
 	}
-	s.tickN, s.running = s.ticks, "inputs"
+	s.tickN, s.tickMode, s.running = s.ticks, s.mode, "inputs"
 	if err := s.inputs.take(s.ticks); err != nil {
 		s.failed = nil
 		return fmt.Errorf("evertick: tick %d: inputs: %w", s.ticks, err)
@@ -154,11 +154,18 @@ func (s *Sim) runTick() error {
 	if len(s.tickHooks) > 0 { // the time of hooks is not that of the first phase
 		s.lap = s.now()
 	}
+	s.drainTimers()
+	if s.selected != int(s.tickMode) {
+		s.selectActive()
+	}
 	for _, g := range s.plan {
 		var err error
-		if len(g.members) == 1 {
+		switch {
+		case len(g.active) == 0:
+			g.rest()
+		case len(g.members) == 1:
 			err = s.runPhase(g)
-		} else {
+		default: // even if one member is active: in all modes a system has the same list of commands
 			err = s.runGroup(g)
 		}
 		if err != nil {
@@ -185,9 +192,9 @@ func (s *Sim) callTickHooks(name string, hook func(*Hooks) func(*Tick) error) er
 	return nil
 }
 
-// callSystemHooks calls BeforeSystem or AfterSystem for each phase of a group.
+// callSystemHooks calls BeforeSystem or AfterSystem for each phase of a group that runs.
 func (s *Sim) callSystemHooks(g *group, after bool) {
-	for _, p := range g.members {
+	for _, p := range g.active {
 		s.running = p.name
 		for i := range s.tickHooks {
 			f := s.tickHooks[i].BeforeSystem
@@ -269,6 +276,7 @@ func (s *Sim) newTick() *Tick {
 type group struct {
 	sim     *Sim
 	members []*phase
+	active  []*phase // the members that run in the mode of the tick
 }
 
 // runGroup runs systems side by side. All of them run to their end even if one fails, so that the
@@ -279,9 +287,9 @@ func (s *Sim) runGroup(g *group) error {
 		s.callSystemHooks(g, false)
 	}
 	if err := s.runMembers(g); err != nil {
-		return fmt.Errorf("evertick: tick %d: %s: %w", s.tickN, namesOf(g.members), err)
+		return fmt.Errorf("evertick: tick %d: %s: %w", s.tickN, namesOf(g.active), err)
 	}
-	for _, p := range g.members {
+	for _, p := range g.active {
 		if err := s.finishMember(p); err != nil {
 			return err
 		}
@@ -298,9 +306,9 @@ func (s *Sim) runMembers(g *group) error {
 	s.World.HoldTouches()
 	defer s.World.ReleaseTouches()
 	if !s.config.CheckAccess {
-		return s.groupPool.Run(len(g.members), g)
+		return s.groupPool.Run(len(g.active), g)
 	}
-	for i, p := range g.members { // one by one, to find out which of them wrote
+	for i, p := range g.active { // one by one, to find out which of them wrote
 		s.hashBefore(p)
 		g.Do(0, i)
 		if err := s.checkWrites(p); p.err == nil {
@@ -313,7 +321,7 @@ func (s *Sim) runMembers(g *group) error {
 // resetCommands empties the lists of a group that has failed, so that none of its commands are left
 // when the Sim is restored.
 func (g *group) resetCommands() {
-	for _, p := range g.members {
+	for _, p := range g.active {
 		if p.commands.Len() > 0 {
 			p.commands.Reset()
 		}
@@ -322,7 +330,7 @@ func (g *group) resetCommands() {
 
 // Do runs system i of the group on any goroutine and leaves the outcome in its phase.
 func (g *group) Do(_, i int) {
-	s, p := g.sim, g.members[i]
+	s, p := g.sim, g.active[i]
 	p.err, p.panicked = errGoexit, nil
 	defer func() {
 		if v := recover(); v != nil {

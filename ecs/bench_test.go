@@ -56,6 +56,18 @@ func BenchmarkSpawnDespawn(b *testing.B) {
 		}
 		perEntity(b, len(ids))
 	})
+	b.Run("op=spawnSlot", func(b *testing.B) {
+		b.ReportAllocs()
+		for b.Loop() {
+			b.StopTimer()
+			despawn()
+			b.StartTimer()
+			for i := range ids {
+				ids[i], _, _ = w.SpawnSlot()
+			}
+		}
+		perEntity(b, len(ids))
+	})
 	b.Run("op=spawnN", func(b *testing.B) {
 		b.ReportAllocs()
 		for b.Loop() {

@@ -103,6 +103,35 @@ func TestCopyFrom(t *testing.T) {
 	}
 }
 
+// A copy that is prepared changes nothing until Commit; Discard forgets it.
+func TestPrepareCopy(t *testing.T) {
+	src, w := sample(t), twin(t, 100)
+	before := w.Hash()
+	for range 2 {
+		if err := w.PrepareCopy(src); err != nil || w.Hash() != before || w.Generation() != 0 {
+			t.Fatalf("%v, or a change", err)
+		}
+		for id := range ID(9) {
+			slot, ok := src.Slot(id)
+			if got, prepared := w.PreparedSlot(id); prepared != ok || got != slot {
+				t.Errorf("%v will be in slot %d, %t", id, got, prepared)
+			}
+		}
+		w.Discard()
+	}
+	wantPanic(t, "ecs: Commit without Prepare", w.Commit)
+	wantPanic(t, "ecs: PrepareCopy from the world itself", func() { _ = w.PrepareCopy(w) })
+	if err := w.PrepareCopy(src); err != nil {
+		t.Fatal(err)
+	}
+	w.Commit()
+	if d, found := Diff(w, src); found {
+		t.Error(d)
+	}
+	restored(t, w, newWorld(t, 5)) // a snapshot after a copy
+	checkConsistent(t, w)
+}
+
 // TestCopyFromPages alternates between tables of many pages and few.
 func TestCopyFromPages(t *testing.T) {
 	sparse := newWorld(t, 3000)

@@ -30,8 +30,14 @@ type Column[T any] struct {
 func (c *Column[T]) Name() string { return c.column.name }
 
 // Values returns the memory of the column itself, indexed by slot; len and cap
-// are the capacity of the world. It always returns the same slice.
-func (c *Column[T]) Values() []T { return c.values }
+// are the capacity of the world. It always returns the same slice. It panics for a nil
+// Column, as there is after a Register or AddColumn whose error was ignored.
+func (c *Column[T]) Values() []T {
+	if c == nil {
+		panic("ecs: use of a nil Column: Register or AddColumn has returned an error, or was not called")
+	}
+	return c.values
+}
 
 // Touch reports that values were written: it gives the column a new Version.
 func (c *Column[T]) Touch() { c.column.version.touch() }
@@ -63,37 +69,53 @@ func AddArrayColumn[A any](w *World, name string) (*Column[A], error) {
 }
 
 func newColumn[T any](w *World, caller, name string) (*Column[T], error) {
-	k, count := kindOf(reflect.TypeFor[T]())
-	if k == 0 {
-		return nil, fault.Field(ErrUnsupported, caller+" type", reflect.TypeFor[T]())
-	}
-	if err := checkName(caller+" name", name); err != nil {
-		return nil, err
-	}
-	c, err := w.register(caller, name, k, count)
+	k, count, err := w.checkColumn(caller, name, reflect.TypeFor[T](), 0)
 	if err != nil {
 		return nil, err
 	}
-	return &Column[T]{c, stagger.View[T](c.mem)}, nil
+	c := new(Column[T])
+	c.attach(w.register(name, k, count))
+	return c, nil
 }
 
-// register adds a column that the program has a handle to.
-func (w *World) register(caller, name string, k Kind, count int) (*column, error) {
+// attach makes c the handle of a column.
+func (c *Column[T]) attach(of *column) { c.column, c.values = of, stagger.View[T](of.mem) }
+
+// checkColumn returns what register needs for a column of that name with rows of type t,
+// or why it cannot be added once so many more columns are there.
+func (w *World) checkColumn(caller, name string, t reflect.Type, more int) (k Kind, count int, err error) {
+	if k, count = kindOf(t); k == 0 {
+		return k, count, fault.Field(ErrUnsupported, caller+" type", t)
+	}
+	if err := checkName(caller+" name", name); err != nil {
+		return k, count, err
+	}
 	old := find(w.byName, name)
 	switch {
+	case old != nil && old.kept && !old.holds(k, count):
+		err = fault.Field(ErrUnsupported, caller+" type of the kept column "+name, old.typeName())
 	case old != nil && old.kept:
-		return old, w.registerKept(old, caller, k, count)
 	case old != nil || name == identity:
-		return nil, fault.Field(ErrRange, caller+" name already used", name)
-	case len(w.columns) == maxColumns:
-		return nil, fault.Field(ErrCapacity, caller+" columns", maxColumns)
+		err = fault.Field(ErrRange, caller+" name already used", name)
+	case len(w.columns)+more >= maxColumns:
+		err = fault.Field(ErrCapacity, caller+" columns", maxColumns)
 	case w.tooLong(k, count):
-		return nil, fault.Field(ErrCapacity, caller+" bytes", int64(k.Size()*count)*int64(w.Cap()))
+		err = fault.Field(ErrCapacity, caller+" bytes", int64(k.Size()*count)*int64(w.Cap()))
+	}
+	return k, count, err
+}
+
+// register adds a column that the program has a handle to, or adopts the kept column of
+// that name. checkColumn has accepted it.
+func (w *World) register(name string, k Kind, count int) *column {
+	if old := find(w.byName, name); old != nil {
+		w.registerKept(old)
+		return old
 	}
 	c := &column{name: name, kind: k, count: count, version: &changeVersion{world: w}}
 	c.mem = w.fullRows(c)
 	w.addColumn(c)
-	return c, nil
+	return c
 }
 
 // tooLong reports whether a column of such rows has more bytes than a snapshot can hold
@@ -115,7 +137,9 @@ func FindColumn[T any](w *World, name string) (*Column[T], bool) {
 	if k, count := kindOf(reflect.TypeFor[T]()); c == nil || c.kept || !c.holds(k, count) {
 		return nil, false
 	}
-	return &Column[T]{c, stagger.View[T](c.mem)}, true
+	found := new(Column[T])
+	found.attach(c)
+	return found, true
 }
 
 // changeVersion is the version of a column, or of several that change together.
@@ -135,21 +159,30 @@ func (v *changeVersion) touch() {
 	v.number = v.world.touches
 }
 
+// touchIf touches if a flag is set, and clears it.
+func (v *changeVersion) touchIf(flag *bool) {
+	if *flag {
+		*flag = false
+		v.touch()
+	}
+}
+
 // HoldTouches makes Touch, SetPosition and similar calls only note which columns were
 // touched, until ReleaseTouches. In between, several goroutines may touch at once, but no
-// two of them the same column; Position, Rotation and Scale are one column each here.
+// two of them the same column; Position, Rotation, Scale and Blobs are one column each here.
 // Versions do not change meanwhile.
 func (w *World) HoldTouches() { w.holding = true }
 
 // ReleaseTouches gives the columns touched since HoldTouches one new Version each, in the
-// order of their registration, however often and in whichever order they were touched.
+// order of their registration, however often and in whichever order they were touched. Then
+// it does the same for Blobs.
 func (w *World) ReleaseTouches() {
 	w.holding = false
 	for _, c := range w.registered {
-		if c.version.held {
-			c.version.held = false
-			c.version.touch()
-		}
+		c.version.touchIf(&c.version.held)
+	}
+	for _, b := range w.blobs {
+		b.version.touchIf(&b.version.held)
 	}
 }
 
@@ -237,10 +270,7 @@ func (c *column) reserve(rows, capacity int) {
 }
 
 // registerKept makes a kept column a registered one.
-func (w *World) registerKept(c *column, caller string, k Kind, count int) error {
-	if !c.holds(k, count) {
-		return fault.Field(ErrUnsupported, caller+" type of the kept column "+c.name, c.typeName())
-	}
+func (w *World) registerKept(c *column) {
 	mem := w.fullRows(c)
 	copy(mem, c.rows(0, w.high))
 	c.mem = mem
@@ -249,7 +279,6 @@ func (w *World) registerKept(c *column, caller string, k Kind, count int) error 
 	}
 	c.kept = false
 	w.activate(c)
-	return nil
 }
 
 // dropKept drops the kept columns that the pending state lacks.

@@ -20,6 +20,9 @@
 // of one world no two share an address modulo 4096: otherwise a loop that walks many columns at one
 // index would find all of them in one set of the L1 cache.
 //
+// [World.Register] adds the columns, tags and blobs that a struct declares as its fields;
+// [AddColumn], [AddArrayColumn], [World.Tag] and [World.Blobs] add one by its name.
+//
 // Code that writes to a column directly calls Touch ([Vec3.Touch], [Column.Touch]), once
 // for all rows: it changes the Version of the column, by which an index, a renderer or a
 // sync layer notices the change. SetPosition and its like touch by themselves.

@@ -19,9 +19,11 @@ type pendingState struct {
 	mask       []uint64 // of the slots that are live
 	own        []uint64 // room for mask
 	table      idTable  // of a snapshot
-	prepared   bool     // a snapshot that fits
+	src        *World   // the other world; nil: a snapshot
+	prepared   bool     // it fits
 	columns    []pendingColumn
 	tags       []pendingTag
+	blobs      []pendingBlobs
 }
 
 type pendingColumn struct {
@@ -50,7 +52,10 @@ func (w *World) Clone() *World {
 		panic("ecs: Clone of a World that New did not make")
 	}
 	for _, col := range w.registered[len(c.registered):] {
-		c.register("ecs: Clone", col.name, col.kind, col.count) // fits, as it did in w
+		c.register(col.name, col.kind, col.count) // fits, as it did in w
+	}
+	for _, b := range w.blobs {
+		c.addBlobs(b.name)
 	}
 	if err := c.CopyFrom(w); err != nil {
 		panic("ecs: Clone does not fit")
@@ -59,35 +64,48 @@ func (w *World) Clone() *World {
 }
 
 // CopyFrom replaces the state by that of src, as Restore does by that of a snapshot, without an
-// encoding: ids and all that decides the next ones, tags, columns and their versions. The worlds
-// may differ in capacity and in what is registered: tags and columns are matched by name, as in
+// encoding: ids and all that decides the next ones, tags, blobs, columns and versions. The worlds
+// may differ in capacity and in what is registered: tags, blobs and columns are matched by name, as in
 // Restore. Handles, observers, bindings and queries of w stay; handles bound to entities that are
 // gone are released. It allocates nothing once w has had a state as large, with columns of all
 // these names.
 //
-// More rows in use, columns or tags than fit are ErrCapacity, a column that both
+// More rows in use, columns, tags or names of blobs than fit are ErrCapacity, a column that both
 // have in different types is ErrUnsupported; w is unchanged then. A copy from w itself
 // does nothing.
 func (w *World) CopyFrom(src *World) error {
 	if w == src {
 		return nil
 	}
+	if err := w.PrepareCopy(src); err != nil {
+		return err
+	}
+	w.Commit()
+	return nil
+}
+
+// PrepareCopy does the part of CopyFrom that can fail, with the same errors, and changes nothing, as
+// Prepare does for Restore. Neither world may change before Commit or Discard, and src must be
+// another world than w.
+func (w *World) PrepareCopy(src *World) error {
+	if w == src {
+		panic("ecs: PrepareCopy from the world itself")
+	}
 	w.mustBeUnlocked()
 	w.Discard()
 	im := &w.pending
 	im.view(src)
-	defer im.forget()
 	if err := im.fit(w); err != nil {
+		im.forget()
 		return err
 	}
-	w.table.copyFrom(&src.table)
-	w.replaceState(im)
+	im.prepared = true
 	return nil
 }
 
 // view makes im refer to the state of a world.
 func (im *pendingState) view(src *World) {
-	im.source = "ecs: CopyFrom"
+	im.source, im.src = "ecs: CopyFrom", src
 	im.rows, im.live, im.touches = src.high, src.count, src.touches
 	im.ids = bytesOf(src.ids[:src.high])
 	im.mask = src.live.levels[0]
@@ -98,13 +116,19 @@ func (im *pendingState) view(src *World) {
 	for _, t := range src.tags {
 		im.tags = append(im.tags, pendingTag{t.name, bytesOf(t.bits[:words(src.high)])})
 	}
+	for _, b := range src.blobs {
+		if b.saved() {
+			im.blobs = append(im.blobs, pendingBlobs{name: b.name, version: b.version.number, from: b})
+		}
+	}
 }
 
 // forget drops the references to the source, and keeps its own memory.
 func (im *pendingState) forget() {
 	clear(im.columns)
 	clear(im.tags)
-	*im = pendingState{columns: im.columns[:0], tags: im.tags[:0], own: im.own, table: im.table}
+	clear(im.blobs)
+	*im = pendingState{columns: im.columns[:0], tags: im.tags[:0], blobs: im.blobs[:0], own: im.own, table: im.table}
 }
 
 func (im *pendingState) tooMany(what string, n int) error {
@@ -141,6 +165,15 @@ func (im *pendingState) check(w *World) error {
 	}
 	if n > MaxTags {
 		return im.tooMany("tags", n)
+	}
+	n = len(w.blobs)
+	for i := range im.blobs {
+		if find(w.blobsByName, im.blobs[i].name) == nil {
+			n++
+		}
+	}
+	if n > MaxBlobs {
+		return im.tooMany("names of blobs", n)
 	}
 	return nil
 }
@@ -196,6 +229,7 @@ func (w *World) replaceState(im *pendingState) {
 	for _, t := range im.tags {
 		im.copy(bytesOf(w.tagNamed(t.name).bits), t.bits, 8)
 	}
+	w.replaceBlobs(im)
 	w.changes++
 	w.generation++
 	w.jumpAll()

@@ -20,9 +20,16 @@ func (w *World) mustBeUnlocked() {
 // Spawn creates an entity in the lowest free slot and resets its row. It is
 // ErrCapacity in a full world.
 func (w *World) Spawn() (ID, error) {
+	id, _, err := w.SpawnSlot()
+	return id, err
+}
+
+// SpawnSlot is Spawn for callers that write to the row: it also returns the slot, as
+// Slot(id) does.
+func (w *World) SpawnSlot() (ID, Slot, error) {
 	w.mustBeUnlocked()
 	if w.count == len(w.ids) {
-		return 0, fault.Field(ErrCapacity, "ecs: Config.Capacity", len(w.ids))
+		return 0, 0, fault.Field(ErrCapacity, "ecs: Config.Capacity", len(w.ids))
 	}
 	slot := w.live.allocate()
 	id := w.table.issue(slot)
@@ -39,7 +46,7 @@ func (w *World) Spawn() (ID, error) {
 	if len(w.onSpawn) != 0 {
 		w.notify(w.onSpawn, id, slot)
 	}
-	return id, nil
+	return id, slot, nil
 }
 
 // SpawnN creates len(dst) entities, as that many calls of Spawn would, and puts their ids
@@ -112,6 +119,9 @@ func (w *World) Despawn(id ID) bool {
 	w.live.remove(int(slot>>6), 1<<(slot&63))
 	for _, t := range w.tags {
 		t.bits[slot>>6] &^= 1 << (slot & 63)
+	}
+	for _, b := range w.blobs {
+		b.removeSlots(int(slot>>6), 1<<(slot&63))
 	}
 	w.count--
 	w.changes++
@@ -194,6 +204,9 @@ func (w *World) despawnMarked() {
 		w.live.remove(i, m)
 		for _, t := range w.tags {
 			t.bits[i] &^= m
+		}
+		for _, b := range w.blobs {
+			b.removeSlots(i, m)
 		}
 		w.count -= bits.OnesCount64(m)
 	}

@@ -74,6 +74,9 @@ type World struct {
 	tags       []*tagSet
 	tagsByName []*tagSet
 
+	blobs       []*Blobs
+	blobsByName []*Blobs
+
 	onSpawn         observers
 	onDespawn       observers
 	bindings        []releaser

@@ -20,6 +20,37 @@ func (w *World) Clone() (*World, error) {
 // and number of workers. It allocates nothing once w has held a state of that size. A copy from w
 // itself has no effect.
 func (w *World) CopyFrom(src *World) error {
+	if w == src {
+		return w.checkCopy(src)
+	}
+	if err := w.PrepareCopy(src); err != nil {
+		return err
+	}
+	w.prepared.hasEvents = false
+	w.Commit()
+	return nil
+}
+
+// PrepareCopy does the part of CopyFrom that can fail, with the same errors, and changes nothing, as
+// Prepare does for Restore. Commit then copies the events of the last step, too. Neither world may change
+// before Commit or Discard, and src must be another world than w.
+func (w *World) PrepareCopy(src *World) error {
+	if w == src {
+		panic("physics: PrepareCopy from the world itself")
+	}
+	if err := w.checkCopy(src); err != nil {
+		return err
+	}
+	if w.prepared == nil {
+		w.prepared = new(snapshotImage)
+	}
+	w.Discard()
+	w.prepared.src, w.prepared.hasEvents, w.prepared.prepared = src, true, true
+	return nil
+}
+
+// checkCopy returns the error of CopyFrom.
+func (w *World) checkCopy(src *World) error {
 	const prefix = "physics: CopyFrom: "
 	for _, world := range [...]*World{w, src} {
 		if err := world.engine.require(); err != nil {
@@ -28,9 +59,6 @@ func (w *World) CopyFrom(src *World) error {
 	}
 	if src.failed != nil {
 		return src.failed
-	}
-	if w == src {
-		return nil
 	}
 	rules := src.config.rules()
 	if err := w.config.checkRules(prefix, func(i int) uint32 { return rules[i].bits }); err != nil {
@@ -44,6 +72,11 @@ func (w *World) CopyFrom(src *World) error {
 			return fault.Element(fault.ErrBeyond, prefix+"slot of body", i, slot)
 		}
 	}
+	return nil
+}
+
+// copyState replaces the state by that of src, without its events. It cannot fail: checkCopy has checked.
+func (w *World) copyState(src *World) {
 	w.copyBodies(src)
 	w.shapes.copyFrom(&src.shapes, w.Rows())
 	s, from := w.solver, src.solver
@@ -63,7 +96,6 @@ func (w *World) CopyFrom(src *World) error {
 	s.steps, s.subStepRate, s.sys.Gravity = from.steps, from.subStepRate, from.sys.Gravity
 	w.config.Gravity = src.config.Gravity
 	w.resetDerived()
-	return nil
 }
 
 func (w *World) copyBodies(src *World) {

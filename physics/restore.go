@@ -44,14 +44,22 @@ func (w *World) Prepare(data []byte) error {
 	return nil
 }
 
-// Commit replaces the state by the prepared one. It panics if there is none.
+// Commit replaces the state by the prepared one, of Prepare or PrepareCopy. It panics if there is none.
 func (w *World) Commit() {
 	if w.prepared == nil || !w.prepared.prepared {
 		panic("physics: Commit without Prepare")
 	}
-	w.replaceState(w.prepared)
-	if w.prepared.hasEvents {
-		w.solver.events, w.prepared.events = w.prepared.events, w.solver.events
+	im := w.prepared
+	if im.src != nil {
+		w.copyState(im.src)
+	} else {
+		w.replaceState(im)
+	}
+	switch {
+	case im.hasEvents && im.src != nil:
+		w.solver.events.copyFrom(&im.src.solver.events)
+	case im.hasEvents:
+		w.solver.events, im.events = im.events, w.solver.events
 	}
 	w.Discard()
 }
@@ -63,11 +71,12 @@ func (w *World) Discard() {
 	}
 }
 
-// snapshotImage is a checked snapshot.
+// snapshotImage is a checked snapshot, or another world.
 type snapshotImage struct {
 	frame.Decoder
 	prepared                               bool
-	events                                 Events // if hasEvents
+	src                                    *World // nil: a snapshot
+	events                                 Events // if hasEvents and a snapshot
 	hasEvents                              bool
 	gravity                                [2]float32
 	rows, shapes, seen, vertices, contacts int

@@ -1,6 +1,7 @@
 package physics_test
 
 import (
+	"bytes"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -80,6 +81,49 @@ func TestRestoredWorldGoesOnAsTheOriginal(t *testing.T) {
 		}
 		goOn("CopyFrom", copied.World)
 		goOn("Clone", m.clone().World)
+	}
+}
+
+// PrepareCopy and Commit are CopyFrom with the events of the last step.
+func TestPrepareCopy(t *testing.T) {
+	w, other := newCrowd(t, physics.Config{Capacity: 120}, 40, 7), newCrowd(t, physics.Config{Capacity: 111}, 5, 9)
+	seen := 0
+	for tick := range 60 {
+		w.run(1)
+		other.run(1)
+		before := other.Hash()
+		if err := other.PrepareCopy(w.World); err != nil || other.Hash() != before {
+			t.Fatalf("%v, or a change", err)
+		}
+		if tick%5 == 0 {
+			other.Discard()
+			continue
+		}
+		other.Commit()
+		sameState(t, "a copy", w.World, other.World)
+		if !sameEvents(w.Events(), other.Events()) || !bytes.Equal(w.AppendEvents(nil), other.AppendEvents(nil)) {
+			t.Fatalf("tick %d: other events", tick)
+		}
+		seen += len(w.Events().Begin)
+		if err := other.CopyFrom(w.World); err != nil || len(other.Events().Begin)+len(other.Events().Moved) > 0 {
+			t.Fatalf("%v, or events after CopyFrom", err)
+		}
+	}
+	if seen == 0 {
+		t.Error("there was no event")
+	}
+	for want, f := range map[string]func(){
+		"physics: Commit without Prepare":            other.Commit,
+		"physics: PrepareCopy from the world itself": func() { _ = other.PrepareCopy(other.World) },
+	} {
+		func() {
+			defer func() {
+				if got := recover(); got != want {
+					t.Errorf("panic %v, want %s", got, want)
+				}
+			}()
+			f()
+		}()
 	}
 }
 

@@ -88,12 +88,42 @@ func (ix *Index) Restore(data []byte) error {
 	return nil
 }
 
+// CopyFrom makes the index one of the points of src, with their categories, as if it had been built from the
+// same columns. It copies the grid of src where CellSize and Bounds are the same, and else does
+// what Restore of a Snapshot does. Errors are those of Build. It allocates nothing once the index has held as
+// many points. A copy from ix itself has no effect.
+func (ix *Index) CopyFrom(src *Index) error {
+	ix.mustBeInitialized()
+	src.mustBeInitialized()
+	if ix == src {
+		return nil
+	}
+	if ix.cfg.CellSize != src.cfg.CellSize || ix.cfg.Bounds != src.cfg.Bounds {
+		ix.restored.copied = src.Snapshot(ix.restored.copied[:0])
+		return ix.Restore(ix.restored.copied)
+	}
+	p, from := &ix.points, &src.points
+	ix.grid, ix.cell, ix.box, ix.n, p.Limit = src.grid, src.cell, src.box, src.n, from.Limit
+	p.Start = aligned(p.Start, len(from.Start), 1)
+	copy(p.Start, from.Start)
+	p.Blocks = aligned(p.Blocks, len(from.Blocks), 0)
+	copy(p.Blocks, from.Blocks)
+	if p.Category = nil; from.Category != nil {
+		ix.category = resize(ix.category, len(from.Category))
+		copy(ix.category, from.Category)
+		p.Category = ix.category
+	}
+	ix.builds++
+	return nil
+}
+
 // restored is scratch of Restore.
 type restored struct {
 	seen     []uint64 // slots, as a bitmap
 	slots    []uint32
 	x, y, z  []float32
 	category []uint32
+	copied   []byte // of CopyFrom
 }
 
 // CheckSnapshot returns the ErrCorrupt that Restore would, and changes nothing. Slots from

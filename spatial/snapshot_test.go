@@ -90,6 +90,62 @@ func TestIndexSnapshot(t *testing.T) {
 	}
 }
 
+// A copy has the points, rows and categories of its source, whatever the geometry of either, and
+// whatever it had before.
+func TestIndexCopyFrom(t *testing.T) {
+	const rows = 300
+	rng := rand.New(rand.NewPCG(5, 6))
+	x, y, z := make([]float32, rows), make([]float32, rows), make([]float32, rows)
+	category := make([]uint32, rows)
+	var slots []uint32
+	for i := range uint32(rows) {
+		x[i], y[i], z[i], category[i] = rng.Float32()*30, rng.Float32()*30, rng.Float32()*3, 1<<(i%3)
+		if i%4 > 0 {
+			slots = append(slots, i)
+		}
+	}
+	for _, cell := range []float32{0, 3} {
+		src, err := spatial.New(spatial.Config{})
+		ix, err2 := spatial.New(spatial.Config{CellSize: cell, Workers: 2})
+		if err := errors.Join(err, err2, ix.Build(x, y, z, nil), ix.CopyFrom(src), ix.CopyFrom(ix)); err != nil || ix.Len() != 0 {
+			t.Fatalf("cell %g: of an empty index: %v, %d points", cell, err, ix.Len())
+		}
+		if err := src.Build(x, y, z, slots); err != nil {
+			t.Fatal(err)
+		}
+		for _, categories := range []bool{false, true, false} {
+			if categories {
+				src.SetCategories(category)
+			} else if err := src.Build(x, y, z, slots); err != nil {
+				t.Fatal(err)
+			}
+			if err := ix.CopyFrom(src); err != nil {
+				t.Fatal(err)
+			}
+			q := spatial.Queries{X: x, Y: y, Z: z, Radius: slices.Repeat([]float32{4}, rows), Mask: slices.Repeat([]uint32{6}, rows)}
+			var want, got spatial.Result
+			if err := errors.Join(src.Radius(&q, &want), ix.Radius(&q, &got)); err != nil {
+				t.Fatal(err)
+			}
+			if len(want.Slots) == 0 || !slices.Equal(got.Offsets, want.Offsets) || !slices.Equal(got.Slots, want.Slots) || !slices.Equal(got.Dist2, want.Dist2) {
+				t.Errorf("cell %g, categories %t: other rows", cell, categories)
+			}
+			if cell == 0 && !bytes.Equal(ix.Snapshot(nil), src.Snapshot(nil)) {
+				t.Errorf("categories %t: saved again it differs", categories)
+			}
+			n := testing.AllocsPerRun(10, func() { err = ix.CopyFrom(src) })
+			if err != nil || n != 0 && !paritytest.Instrumented {
+				t.Errorf("%g allocations, %v", n, err)
+			}
+		}
+		x[1], y[1] = 1e3, -1e3 // the copy keeps no memory of its source
+		if err := src.Build(x, y, z, nil); err != nil || ix.Len() != len(slots) {
+			t.Errorf("%v, %d points", err, ix.Len())
+		}
+		x[1], y[1] = 1, 1
+	}
+}
+
 func TestIndexRestoreRefuses(t *testing.T) {
 	ix, err := spatial.New(spatial.Config{})
 	if err != nil {

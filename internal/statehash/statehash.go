@@ -52,6 +52,9 @@ func Rows[T Number](rows []T) uint64 {
 // isFloat decides by arithmetic: half of one is zero for an integer.
 func isFloat[T Number](zero T) bool { return (zero+1)/2 != 0 }
 
+// Seeded hashes bytes with another function for each seed.
+func Seeded(b []byte, seed uint64) uint64 { return xxh3.HashSeed(b, seed) }
+
 // bigEndian says that rows must be reversed to be little-endian.
 var bigEndian = binary.NativeEndian.Uint16([]byte{0, 1}) == 1
 

@@ -25,7 +25,7 @@ const (
 
 // Scene is a Sim, and the columns with the looks of its entities.
 type Scene struct {
-	Sim *evertick.Sim
+	Sim *evertick.Sim `ecs:"-"`
 	// Half holds half of both sides of a box, or twice the radius of a ball, in metres.
 	Half *ecs.Column[[2]float32]
 	// Ball is the tag of balls.
@@ -43,10 +43,9 @@ func New() (*Scene, error) {
 		return nil, err
 	}
 	s := &Scene{Sim: sim}
-	if s.Half, err = ecs.AddArrayColumn[[2]float32](sim.World, "half"); err != nil {
-		return nil, err
-	}
-	if s.Ball, err = sim.World.Tag("ball"); err != nil {
+	sim.Register(s)
+	sim.Add(evertick.BeforePhysics, "shoot", s.shoot)
+	if err := sim.Check(); err != nil {
 		return nil, err
 	}
 	ground, err := sim.Physics.CreateBody(physics.DefaultBodyDef())
@@ -65,7 +64,7 @@ func New() (*Scene, error) {
 			}
 		}
 	}
-	return s, sim.Add(evertick.BeforePhysics, "shoot", s.shoot)
+	return s, nil
 }
 
 // Shot returns the input that shoots a ball from the left edge towards a point, as soon as
@@ -105,11 +104,10 @@ func (s *Scene) shoot(t *evertick.Tick) error {
 
 // add makes an entity and its body.
 func (s *Scene) add(x, y float32, velocity [2]float32, ball bool) error {
-	id, err := s.Sim.World.Spawn()
+	id, slot, err := s.Sim.World.SpawnSlot()
 	if err != nil {
 		return err
 	}
-	slot, _ := s.Sim.World.Slot(id)
 	def := physics.DefaultBodyDef()
 	def.Type, def.Position, def.LinearVelocity, def.Bullet = physics.DynamicBody, [2]float32{x, y}, velocity, ball
 	body, err := s.Sim.CreateBody(id, def)
