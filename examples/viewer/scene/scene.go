@@ -36,7 +36,7 @@ type Scene struct {
 func New() (*Scene, error) {
 	sim, err := evertick.New(evertick.Config{
 		Capacity: room,
-		Previous: true, // to draw between two ticks
+		Previous: true,                                                            // to draw between two ticks
 		Physics:  physics.Config{Gravity: [2]float32{0, -10}, Capacity: room + 1}, // and the ground
 	})
 	if err != nil {
